@@ -6,6 +6,7 @@
 #include "preload/intercept/contexts.h"
 #include "preload/calls/custom.h"
 #include "preload/intercept/function_table.h"
+#include "preload/intercept/hook_enter.h"
 #include "preload/calls/graphs.h"
 #include "preload/calls/launch.h"
 #include "preload/calls/launch_tail.h"
@@ -154,7 +155,7 @@ static __attribute__((noinline, cold)) void other_launch(struct sw_call *call, s
 	launch_record(call, launch, block, bytes);
 }
 
-void sw_launch_begin(struct sw_call *call, struct sw_launch *launch)
+static inline __attribute__((always_inline)) void begin(struct sw_call *call, struct sw_launch *launch)
 {
 	const struct sw_kernel_entry *function = sw_function_of(launch->f);
 	struct sw_launch_values values = {0};
@@ -165,9 +166,30 @@ void sw_launch_begin(struct sw_call *call, struct sw_launch *launch)
 	sw_launch_set_function(launch, function ? function->id : 0);
 	if (launch->config)
 		launch_attributes(call, launch);
-	if (launch->extra || launch->more || (!launch->params && values.bytes) ||
-	    !sw_launch_again(call, &launch->tail, &values))
+	if (__builtin_expect(launch->extra || launch->more || (!launch->params && values.bytes) ||
+				     !sw_launch_again(call, &launch->tail, &values),
+			     0))
 		other_launch(call, launch, &values);
+}
+
+void sw_launch_begin(struct sw_call *call, struct sw_launch *launch)
+{
+	begin(call, launch);
+}
+
+SW_OFTEN void *sw_launch_enter(struct sw_call *call, uint32_t what, void *frame, struct sw_launch *launch)
+{
+	void *real = sw_hook_begin_here(call, what, frame);
+
+	if (__builtin_expect(call->writer != NULL, 1))
+		begin(call, launch);
+	return real;
+}
+
+SW_OFTEN void sw_launch_leave(struct sw_call *call, CUstream stream, CUresult status)
+{
+	sw_graphs_capture(call, stream, status);
+	sw_call_leave(call, status);
 }
 
 CUresult sw_custom_launch_ex(const struct sw_site *site, const CUlaunchConfig *config, CUfunction f, void **params,

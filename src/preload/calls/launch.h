@@ -51,6 +51,11 @@ static inline void sw_launch_set_function(struct sw_launch *l, uint32_t id)
 /* Writes the record, and those of events that the launch records. */
 void sw_launch_begin(struct sw_call *call, struct sw_launch *launch);
 
+/* sw_hook_begin() and, where it says that the call is recorded, sw_launch_begin(). */
+void *sw_launch_enter(struct sw_call *call, uint32_t what, void *frame, struct sw_launch *launch);
+/* Such a call has returned. */
+void sw_launch_leave(struct sw_call *call, CUstream stream, CUresult status);
+
 /* More than any block needs: 32,764 bytes at most. */
 #define SW_LAUNCH_BLOCK 32768u
 

@@ -206,8 +206,8 @@ static void remember_block(struct sw_last_launch *memo, const void *block, size_
 }
 
 /* Not what the memo of the kernel has.  *whole: the launch has a new number. */
-static __attribute__((noinline)) uint32_t number_launch(struct sw_writer *w, struct sw_last_launch *memo,
-							const struct sw_launch_tail *tail, bool *whole)
+static SW_OFTEN __attribute__((noinline)) uint32_t number_launch(struct sw_writer *w, struct sw_last_launch *memo,
+								 const struct sw_launch_tail *tail, bool *whole)
 {
 	const uint64_t hash = hash_block((const char *)&tail->launch + HEADER, sizeof memo->launch);
 	uint32_t like = sw_intern_find(&w->launch_ids, hash);
@@ -330,15 +330,15 @@ static uint32_t seen_before(struct sw_writer *w, struct sw_launch_tail *tail, co
 	return hash ? sw_intern_find(&w->launch_ids, hash) : 0;
 }
 
-static inline bool write_again(struct sw_call *call, uint32_t like, uint32_t params)
+static inline __attribute__((always_inline)) bool write_again(struct sw_call *call, uint32_t like, uint32_t params)
 {
 	return sw_call_write(call, SW_REC_LAUNCH, 1, like | (uint64_t)(uint16_t)(params - like) << 32, 0, 0);
 }
 
 /* The parameters are not those that the memo has. */
-static __attribute__((noinline)) bool other_values(struct sw_call *call, struct sw_last_launch *memo,
-						   struct sw_launch_tail *tail, uint32_t like,
-						   const struct sw_launch_values *values)
+static SW_OFTEN __attribute__((noinline)) bool other_values(struct sw_call *call, struct sw_last_launch *memo,
+							    struct sw_launch_tail *tail, uint32_t like,
+							    const struct sw_launch_values *values)
 {
 	struct sw_writer *w = call->writer;
 	const uint32_t params = seen_before(w, tail, values);
@@ -356,20 +356,20 @@ static __attribute__((noinline)) bool other_values(struct sw_call *call, struct 
 	return true;
 }
 
-bool sw_launch_again(struct sw_call *call, struct sw_launch_tail *tail, const struct sw_launch_values *values)
+SW_OFTEN bool sw_launch_again(struct sw_call *call, struct sw_launch_tail *tail, const struct sw_launch_values *values)
 {
 	struct sw_writer *w = call->writer;
 	struct sw_last_launch *memo = &w->memos[tail->launch.function % SW_LAUNCH_MEMOS];
 	uint32_t like = memo->like, params = memo->params;
 	if (__builtin_expect(sw_thread.busy || sw_companion_hooks, 0))
 		return false;
-	if (!like || !in_chunk(w, like) || !is_live(w, like) || !same_launch(memo, tail)) {
+	if (__builtin_expect(!like || !in_chunk(w, like) || !is_live(w, like) || !same_launch(memo, tail), 0)) {
 		like = number_launch(w, memo, tail, &tail->fresh);
 		params = memo->params;
 	}
-	if (!values->bytes)
+	if (__builtin_expect(!values->bytes, 0))
 		params = like;
-	else if (!params || !is_live(w, params) || !same_values(memo, values))
+	else if (__builtin_expect(!params || !is_live(w, params) || !same_values(memo, values), 0))
 		return other_values(call, memo, tail, like, values);
-	return !tail->fresh && write_again(call, like, params);
+	return __builtin_expect(!tail->fresh, 1) && write_again(call, like, params);
 }

@@ -16,6 +16,7 @@
 #include "preload/intercept/wrappers.h"
 
 #define EXPORT __attribute__((visibility("default")))
+#define OFTEN  __attribute__((visibility("default"), section(".text.hot.calls")))
 
 #define THREAD_LEGACY	  0
 #define THREAD_PER_THREAD SW_RF_PER_THREAD
@@ -73,6 +74,29 @@
 		return sw_status;                                                                                      \
 	}
 
+/* The same of events on streams, which programs call about as often as they launch. */
+#define EVENT_BEGIN(what, record, a, b, bits)                                                                          \
+	sw_hook_event(&sw_call, what, __builtin_frame_address(0), SW_WORD(a), SW_WORD(b),                              \
+		      (uint64_t)SW_KIND_##record << 32 | (uint32_t)(bits))
+#define FORM_EVENT(symbol, thread, where, record, fill, sig)                                                           \
+	OFTEN CUresult symbol(SW_PARAMS sig);                                                                          \
+	CUresult symbol(SW_PARAMS sig)                                                                                 \
+	{                                                                                                              \
+		struct sw_call sw_call;                                                                                \
+		CUresult sw_status;                                                                                    \
+		__typeof__(&symbol) sw_real = (__typeof__(&symbol))SW_APPLY(                                           \
+			EVENT_BEGIN, SW_ID_##symbol | (uint32_t)THREAD_##thread << 16, record, SW_UNPAREN fill);       \
+                                                                                                                       \
+		if (!sw_real)                                                                                          \
+			return SW_NO_DRIVER;                                                                           \
+		sw_status = sw_real(SW_ARGS sig);                                                                      \
+		if (sw_call.writer) {                                                                                  \
+			DONE(record, fill);                                                                            \
+			sw_call_leave(&sw_call, sw_status);                                                            \
+		}                                                                                                      \
+		return sw_status;                                                                                      \
+	}
+
 /* One record after the call; in the context that is right then (a call that makes a context also selects it). */
 #define AFTER(symbol, thread, where, record, fill, sig, worth, prepare)                                                \
 	EXPORT CUresult symbol(SW_PARAMS sig);                                                                         \
@@ -121,20 +145,23 @@
 #define LAUNCH_PLAIN	   0
 #define LAUNCH_COOPERATIVE SW_LAUNCH_COOPERATIVE
 #define FORM_LAUNCH(symbol, thread, where, kind, fill, sig)                                                            \
-	EXPORT CUresult symbol(SW_PARAMS sig);                                                                         \
+	OFTEN CUresult symbol(SW_PARAMS sig);                                                                          \
 	CUresult symbol(SW_PARAMS sig)                                                                                 \
 	{                                                                                                              \
-		ENTER(symbol, THREAD_##thread);                                                                        \
-		if (sw_on) {                                                                                           \
-			struct sw_launch sw_launch;                                                                    \
-			SW_APPLY(sw_launch_set, &sw_launch, LAUNCH_##kind, SW_UNPAREN fill);                           \
-			sw_launch_begin(&sw_call, &sw_launch);                                                         \
-		}                                                                                                      \
+		struct sw_launch sw_launch;                                                                            \
+		struct sw_call sw_call;                                                                                \
+		CUresult sw_status;                                                                                    \
+		__typeof__(&symbol) sw_real;                                                                           \
+                                                                                                                       \
+		SW_APPLY(sw_launch_set, &sw_launch, LAUNCH_##kind, SW_UNPAREN fill);                                   \
+		sw_real = (__typeof__(&symbol))sw_launch_enter(&sw_call,                                               \
+							       SW_ID_##symbol | (uint32_t)THREAD_##thread << 16,       \
+							       __builtin_frame_address(0), &sw_launch);                \
+		if (!sw_real)                                                                                          \
+			return SW_NO_DRIVER;                                                                           \
 		sw_status = sw_real(SW_ARGS sig);                                                                      \
-		if (sw_on) {                                                                                           \
-			sw_graphs_capture(&sw_call, hStream, sw_status);                                               \
-			sw_call_leave(&sw_call, sw_status);                                                            \
-		}                                                                                                      \
+		if (sw_call.writer)                                                                                    \
+			sw_launch_leave(&sw_call, hStream, sw_status);                                                 \
 		return sw_status;                                                                                      \
 	}
 

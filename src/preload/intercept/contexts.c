@@ -6,6 +6,7 @@
 
 #include "preload/intercept/driver.h"
 #include "preload/intercept/hook_state.h"
+#include "preload/platform/often.h"
 
 /* CU_STREAM_LEGACY and CU_STREAM_PER_THREAD are 1 and 2; 0 is one of the two. */
 #define LAST_DEFAULT_STREAM 2
@@ -247,7 +248,7 @@ static __attribute__((noinline)) uint8_t context_of_other(uint64_t stream)
 	return id ? (uint8_t)id : sw_context_here();
 }
 
-uint8_t sw_context_of_stream(uint64_t stream)
+SW_OFTEN uint8_t sw_context_of_stream(uint64_t stream)
 {
 	const struct sw_state *state = __atomic_load_n(&sw_state_published, __ATOMIC_ACQUIRE);
 	const uint64_t id = stream > LAST_DEFAULT_STREAM && state ? sw_table_probe(&state->by_stream, stream) : 0;

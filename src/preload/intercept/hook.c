@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "api/names.h"
-#include "preload/intercept/requesters.h"
-#include "preload/recorder/call_begin.h"
+#include "preload/intercept/contexts.h"
+#include "preload/intercept/hook_enter.h"
 #include "preload/intercept/hook_state.h"
 
 void sw_hook_describe(uint16_t id, const char *driver, const char *runtime)
@@ -39,9 +39,9 @@ static void record_driver(void)
 }
 
 _Static_assert(SW_STATE_DESCRIPTIONS <= SW_API_IDS, "each entry point is counted on its own");
+_Static_assert(sizeof(struct sw_rec_event_record) == sizeof(struct sw_rec_stream_wait), "two words and flags");
 
-/* First use of an entry point by a writer: perhaps that in this process. */
-static __attribute__((noinline, cold)) void first_use(uint16_t id)
+__attribute__((cold)) void sw_hook_first_use(uint16_t id)
 {
 	const int saved = errno;
 	struct sw_state *state = sw_state();
@@ -55,38 +55,34 @@ static __attribute__((noinline, cold)) void first_use(uint16_t id)
 	errno = saved;
 }
 
-static inline __attribute__((always_inline)) bool enter(struct sw_call *call, uint32_t what, void *frame)
-{
-	const uint16_t id = (uint16_t)what;
-	uint64_t times;
-
-	if (id >= SW_API_IDS)
-		__builtin_unreachable();
-	if (sw_requester_is_runtime(((void **)frame)[1]))
-		what |= SW_CALL_WHAT(0, SW_RF_RUNTIME);
-	if (sw_call_simple())
-		times = sw_call_begin(call, what, frame);
-	else if (sw_call_enter_late(call, what, frame))
-		times = ((const struct sw_writer *)call->writer)->calls[id];
-	else
-		return false;
-	/* Also where the writer's thread is not the first one that calls it. */
-	if (__builtin_expect(times == 1, 0))
-		first_use(id);
-	return true;
-}
-
 bool sw_hook_enter(struct sw_call *call, uint16_t id, uint16_t flags, void *frame)
 {
-	return enter(call, SW_CALL_WHAT(id, flags), frame);
+	return sw_hook_enter_here(call, SW_CALL_WHAT(id, flags), frame);
 }
 
-void *sw_hook_begin(struct sw_call *call, uint32_t what, void *frame)
+SW_OFTEN void *sw_hook_begin(struct sw_call *call, uint32_t what, void *frame)
 {
-	void *real = sw_driver_function((uint16_t)what);
+	return sw_hook_begin_here(call, what, frame);
+}
 
-	if (!real || !enter(call, what, frame))
-		call->writer = NULL;
+SW_OFTEN void *sw_hook_event(struct sw_call *call, uint32_t what, void *frame, uint64_t a, uint64_t b, uint64_t more)
+{
+	void *real = sw_hook_begin_here(call, what, frame);
+	const enum sw_rec_kind kind = (enum sw_rec_kind)(more >> 32);
+	struct sw_rec_event_record *r;
+
+	if (!call->writer)
+		return real;
+	sw_call_context(call, sw_context_of_stream(kind == SW_REC_EVENT_RECORD ? b : a));
+	if (sw_call_write(call, kind, 3, a, b, (uint32_t)more))
+		return real;
+	r = sw_call_record(call, kind, sizeof *r);
+	if (r) {
+		r->event = a;
+		r->stream = b;
+		r->flags = (uint32_t)more;
+	}
+	sw_call_publish(call);
 	return real;
 }
 

@@ -37,6 +37,10 @@ bool sw_hook_enter(struct sw_call *call, uint16_t id, uint16_t flags, void *fram
    false.  `what`: the entry point, and flags from bit 16 on. */
 void *sw_hook_begin(struct sw_call *call, uint32_t what, void *frame);
 
+/* The same, and the record of an event on a stream: EVENT_RECORD (event, stream) or STREAM_WAIT (stream, event), from
+   their words; `more`: its flags, and its kind from bit 32 on. */
+void *sw_hook_event(struct sw_call *call, uint32_t what, void *frame, uint64_t a, uint64_t b, uint64_t more);
+
 static inline bool sw_site_enter(struct sw_call *call, const struct sw_site *site, uint16_t flags)
 {
 	return sw_hook_enter(call, site->id, site->flags | flags, site->frame);

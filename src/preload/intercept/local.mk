@@ -15,7 +15,7 @@ libsyncwatch_so_SOURCES += \
 	src/preload/intercept/entry.S \
 	src/preload/calls/fill.h \
 	src/preload/intercept/function_table.c src/preload/intercept/function_table.h \
-	src/preload/intercept/hook.c src/preload/intercept/hook.h \
+	src/preload/intercept/hook.c src/preload/intercept/hook.h src/preload/intercept/hook_enter.h \
 	src/preload/calls/graphs.c src/preload/calls/node_origins.c src/preload/calls/graphs.h \
 	src/preload/calls/host_func.c \
 	src/preload/calls/nodes.c src/preload/calls/nodes.h \

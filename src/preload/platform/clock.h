@@ -19,7 +19,7 @@ static inline uint64_t sw_clock_ns(clockid_t clock)
 
 static inline uint64_t sw_clock_ticks(void)
 {
-	return sw_clock_is_tsc ? __rdtsc() : sw_clock_ns(CLOCK_MONOTONIC);
+	return __builtin_expect(sw_clock_is_tsc, 1) ? __rdtsc() : sw_clock_ns(CLOCK_MONOTONIC);
 }
 
 struct sw_clock_pair {

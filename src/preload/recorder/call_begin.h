@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "preload/platform/clock.h"
+#include "preload/platform/often.h"
 #include "preload/recorder/companion.h"
 #include "preload/recorder/process.h"
 #include "preload/stacks/stack.h"

@@ -3,17 +3,18 @@
 
 #include <string.h>
 
-/* Its own slot (an id that is too old), else a free one, else the one whose id is the lowest. */
+/* Its own slot (an id that is too old), else a free one, else the one whose id is the lowest.  Without branches: which
+   it is cannot be predicted. */
 static struct sw_intern_slot *place_of(struct sw_intern *table, uint64_t hash)
 {
 	struct sw_intern_slot *set = sw_intern_set(table, hash), *best = set;
+	uint64_t oldest = 0;
 	for (unsigned i = 0; i < SW_INTERN_WAYS; i++) {
-		if (set[i].hash == hash)
-			return &set[i];
-		if (!best->hash)
-			continue;
-		if (!set[i].hash || table->last - set[i].id > table->last - best->id)
-			best = &set[i];
+		uint64_t age = table->last - set[i].id;
+		age = set[i].hash ? age : UINT64_C(1) << 32;
+		age = set[i].hash == hash ? UINT64_C(2) << 32 : age;
+		best = age > oldest ? &set[i] : best;
+		oldest = age > oldest ? age : oldest;
 	}
 	return best;
 }

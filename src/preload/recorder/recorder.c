@@ -109,7 +109,7 @@ static __attribute__((noinline)) struct sw_rec *reserve_slow(struct sw_call *cal
 	return r;
 }
 
-void *sw_call_record(struct sw_call *call, enum sw_rec_kind kind, size_t bytes)
+SW_OFTEN void *sw_call_record(struct sw_call *call, enum sw_rec_kind kind, size_t bytes)
 {
 	struct sw_thread *t = &sw_thread;
 	struct sw_writer *w = call->writer;
@@ -196,7 +196,7 @@ static __attribute__((noinline, cold)) void publish_slow(struct sw_call *call)
 		sw_companion_hooks->published(call->rec);
 }
 
-void sw_call_publish(struct sw_call *call)
+SW_OFTEN void sw_call_publish(struct sw_call *call)
 {
 	struct sw_thread *t = &sw_thread;
 	struct sw_writer *w = call->writer;
@@ -335,7 +335,7 @@ struct sw_thread *sw_recorder_thread(void)
 	return &sw_thread;
 }
 
-void sw_call_leave(struct sw_call *call, int status)
+SW_OFTEN void sw_call_leave(struct sw_call *call, int status)
 {
 	struct sw_thread *t = &sw_thread;
 	struct sw_writer *w = call->writer;

@@ -48,7 +48,7 @@ struct sw_writer {
 	struct sw_intern stack_ids;
 	struct sw_intern launch_ids; /* of launches and parameter blocks */
 	uint32_t chunk_ids;	     /* the last one of those when the chunk was begun */
-	struct sw_last_launch {
+	_Alignas(64) struct sw_last_launch {
 		/* The last launch of a kernel as struct sw_launch_tail has it, and its number; 0: none. */
 		uint64_t launch[SW_LAUNCH_WORDS];
 		uint32_t like;

@@ -11,6 +11,7 @@
 
 #include "preload/stacks/modules.h"
 #include "preload/recorder/options.h"
+#include "preload/platform/often.h"
 #include "preload/platform/sys.h"
 #include "preload/stacks/unwind.h"
 
@@ -325,7 +326,7 @@ uint32_t sw_stack_frames(const uint64_t **ips)
 }
 
 /* The stack is not the one that came after the last one before. */
-static __attribute__((noinline)) uint32_t search(struct sw_writer *w, const void *frame)
+static SW_OFTEN __attribute__((noinline)) uint32_t search(struct sw_writer *w, const void *frame)
 {
 	struct sw_stack_cache *c = cache_of(w);
 	if (!c)
@@ -351,7 +352,7 @@ static __attribute__((noinline)) uint32_t search(struct sw_writer *w, const void
 	return m->id;
 }
 
-uint32_t sw_stack_walk(struct sw_writer *w, const void *frame)
+SW_OFTEN uint32_t sw_stack_walk(struct sw_writer *w, const void *frame)
 {
 	struct sw_stack_cache *c = w->stacks;
 	if (__builtin_expect(c && c->last && w->modules == sw_modules_generation(), 1)) {

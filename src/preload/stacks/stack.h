@@ -37,7 +37,8 @@ uint32_t sw_stack_frames(const uint64_t **ips);
    0: none.  Writes a STACK record first when the stack is new. */
 static inline uint32_t sw_stack_capture(struct sw_writer *w, const void *frame)
 {
-	return __atomic_load_n(&sw_stack_depth, __ATOMIC_ACQUIRE) ? sw_stack_walk(w, frame) : 0;
+	return __builtin_expect(__atomic_load_n(&sw_stack_depth, __ATOMIC_ACQUIRE) != 0, 1) ? sw_stack_walk(w, frame)
+											    : 0;
 }
 
 #endif
