@@ -49,9 +49,7 @@ int main(int argc, char **argv)
 	cudaEvent_t done = new_event();
 
 	c.load(spin_produce, spin_serve);
-	CHECK(cudaMemset(blocks, 0, sizeof *blocks));
-	CHECK(cudaMemset(data, 0, BYTES));
-	CHECK(cudaDeviceSynchronize());
+	CHECK(cudaMemsetAsync(blocks, 0, sizeof *blocks, compute));
 	if (c.is("produce")) {
 		spin_produce<<<GRID, BLOCK, 0, compute>>>(data, N, blocks, const_cast<int *>(flag), SPIN_NS);
 		wait_for(flag);

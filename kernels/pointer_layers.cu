@@ -36,7 +36,6 @@ int main(int argc, char **argv)
 	}
 	CHECK(cudaMemcpyAsync(table, weights, sizeof weights, cudaMemcpyHostToDevice, compute));
 	measure<<<1, LAYERS, 0, compute>>>(sizes, N);
-	CHECK(cudaStreamSynchronize(compute));
 	spin_layers<<<dim3(16, LAYERS), BLOCK, 0, compute>>>(table, sizes, SPIN_NS / 8);
 	CHECK_LAUNCH();
 	if (c.fixed) {

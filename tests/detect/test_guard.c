@@ -172,6 +172,7 @@ START_TEST(held_by_host)
 	struct sw_judgement *j = judged_with(tb, &(struct sw_judge_options){.keep_possible = true});
 	ck_assert_int_eq(only(j, 103)->severity, _i ? SW_WARNING : SW_NOTE);
 	ck_assert_int_eq(only(j, 103)->confidence, _i ? SW_LIKELY : SW_POSSIBLE);
+	ck_assert_int_eq(only(j, 103)->fix, _i ? SW_FIX_EVENT : SW_FIX_HOST_FLAG);
 	sw_judgement_free(j);
 }
 END_TEST

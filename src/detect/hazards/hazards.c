@@ -180,6 +180,15 @@ static void describe_reuse(struct sw_finding *seen, struct sw_access *free, cons
 	seen->fix = earlier->pool_block->one_stream ? SW_FIX_FREE_ARRAY_LATER : SW_FIX_FREE_TENSOR_LATER;
 }
 
+static enum sw_fix fix_of(struct sw_model *m, const struct sw_shadow_use *earlier, const struct sw_shadow_use *later)
+{
+	if (sw_host_func_made(m, later))
+		return SW_FIX_HOST_FUNCTION;
+	if (later->host)
+		return SW_FIX_HOST_SYNC;
+	return sw_host_may_hold(m, earlier->access.point) ? SW_FIX_HOST_FLAG : SW_FIX_EVENT;
+}
+
 void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use *later)
 {
 	struct sw_model *m = arg;
@@ -208,9 +217,7 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 		.id = hazard_id(earlier, later),
 		.accesses = 2,
 		.access = {earlier->access, later->access},
-		.fix = sw_host_func_made(m, later) ? SW_FIX_HOST_FUNCTION
-		       : later->host		   ? SW_FIX_HOST_SYNC
-						   : SW_FIX_EVENT,
+		.fix = fix_of(m, earlier, later),
 		.fix_stream = earlier->access.stream,
 		.fix_seq = earlier->access.seq,
 		.last = sw_hb_last_join(m->hb, lane, earlier->access.point.lane),

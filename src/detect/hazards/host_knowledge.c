@@ -67,10 +67,9 @@ bool sw_host_may_know(struct sw_model *m, struct sw_point work)
 	return ordered_before_signal(m, work, last_host_signal);
 }
 
-/* The work may have waited until the host wrote a flag. */
-static bool held_by_host(struct sw_model *m, struct sw_point work)
+bool sw_host_may_hold(struct sw_model *m, struct sw_point work)
 {
-	for (uint32_t lane = 0; lane < sw_lanes_count(m); lane++) {
+	for (uint32_t lane = 0; m->host_flags && lane < sw_lanes_count(m); lane++) {
 		const struct sw_point at = {lane, sw_model_lane_state(m, lane)->listens};
 		if (!at.tick || sw_hb_passed(m->hb, at))
 			continue;
@@ -82,7 +81,7 @@ static bool held_by_host(struct sw_model *m, struct sw_point work)
 
 bool sw_host_may_relay(struct sw_model *m, struct sw_point work)
 {
-	return m->host_flags && (ordered_before_signal(m, work, last_flag) || held_by_host(m, work));
+	return m->host_flags && (ordered_before_signal(m, work, last_flag) || sw_host_may_hold(m, work));
 }
 
 bool sw_others_may_know(struct sw_model *m, struct sw_point work)

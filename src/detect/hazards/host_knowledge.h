@@ -16,6 +16,8 @@ void sw_host_flag_written(struct sw_model *m, struct sw_point by);
 void sw_host_flag_read(struct sw_model *m, struct sw_point by);
 /* May the host have ordered what it enqueues now after this step by such a flag, or this step after that? */
 bool sw_host_may_relay(struct sw_model *m, struct sw_point work);
+/* May this step have waited until the host wrote such a flag? */
+bool sw_host_may_hold(struct sw_model *m, struct sw_point work);
 /* May another process have learnt by an event that it is done?  Then this one may have, too: by a pipe, for example. */
 bool sw_others_may_know(struct sw_model *m, struct sw_point work);
 

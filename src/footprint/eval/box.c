@@ -449,7 +449,7 @@ bool sw_eval_boxes(struct sw_eval *e, const struct sw_form *address, uint64_t by
 			out->n = shape.from;
 			if (sliced_boxes(e, &area, &shape))
 				return true;
-			*why = SW_WHY_RAGGED;
+			*why = area.rows ? SW_WHY_RAGGED : SW_WHY_COMPUTED; /* without rows: steps that interleave */
 		}
 	}
 	out->n = shape.from;
