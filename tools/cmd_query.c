@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* syncwatch query: asks a trace in SQL. */
+/* syncwatch query: SQL queries of a trace. */
 #include "config.h"
 
 #include <string.h>

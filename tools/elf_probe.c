@@ -16,7 +16,7 @@
 
 #include "base/memory.h"
 
-/* The mapped file; every offset in it is checked, as it may be any file that somebody asks us to run. */
+/* The mapped file; every offset in it is checked, as it may be any file. */
 struct image {
 	const unsigned char *bytes;
 	size_t size;

@@ -36,7 +36,8 @@ __attribute__((target("sse4.2"))) static uint32_t by_instruction(uint32_t crc, c
 	return crc;
 }
 
-/* Not __builtin_cpu_supports(): it brings a table of all processors.  Asked once: CPUID leaves a virtual machine. */
+/* Not __builtin_cpu_supports(): it brings a table of all processors. Checked once: CPUID causes an exit from a virtual
+   machine. */
 static int has_instruction(void)
 {
 	static int known; /* 1 no, 2 yes */

@@ -19,7 +19,7 @@ struct parts {
 	char text[VARIABLE_BYTES]; /* a process id, or the name of a variable */
 };
 
-/* What stands for the directive after a percent sign, and its length in the pattern; NULL: it is none. */
+/* The replacement of the directive after a percent sign, and its length in the pattern; NULL: it is none. */
 static const char *part(const char *at, struct parts *parts, size_t *bytes)
 {
 	const char *end;

@@ -172,7 +172,7 @@ void sw_model_free(struct sw_model *m)
 	sw_hb_free(m->hb);
 }
 
-/* A program that asked for the driver and of which no call was seen. */
+/* A program that used the driver, without a recorded call. */
 static void nothing_intercepted(struct sw_model *m)
 {
 	struct sw_finding seen = {

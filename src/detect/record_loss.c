@@ -31,8 +31,8 @@ static uint64_t forget_uses(struct sw_model *m)
 	return live - m->space.uses.live;
 }
 
-/* Records were lost: everything before is taken to be ordered before everything after, and what is still remembered
-   could only give findings that straddle the gap. */
+/* Records were lost: everything before is taken to be ordered before everything after, and what is still known could
+   only make findings that straddle the gap. */
 void sw_on_loss(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	(void)w;

@@ -96,7 +96,7 @@ static void print_switch(FILE *f, const struct sw_program_function *function, co
 		fputs(" anywhere", f);
 }
 
-/* What stands between the operation and its operands. */
+/* The text between the operation and its operands. */
 static void print_numbers(FILE *f, const struct sw_insn *i)
 {
 	switch (i->op) {

@@ -29,8 +29,8 @@ void *sw_guard_next(const char *name)
 	return dlsym(RTLD_NEXT, name);
 }
 
-/* Both objects are preloaded, ours last: the recorder is there, whichever constructor runs first.  It reads its options
-   when it starts, which may be later; that the guard was asked for shows in its being preloaded. */
+/* Both objects are preloaded, ours last: the recorder is there, whichever constructor runs first. It reads its
+   options when it starts, which may be later; the preloaded guard shows that it was requested. */
 static __attribute__((constructor)) void attach(void)
 {
 	const struct sw_companion *(*find)(uint32_t) =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Faults, and signals sent, that are not ours: what the program asked for happens, or the default action with the same
+ * Faults, and signals sent, that are not ours: the program's action is taken, or the default action with the same
  * signal and code.  Before it, all pages are released: handlers run with SIGSEGV blocked, and must not fault.
  */
 #include "guard/guard.h"
@@ -19,7 +19,7 @@ static bool sent(const siginfo_t *info)
 	return info->si_code <= 0;
 }
 
-/* Once more to this thread, as it was. */
+/* Sent again to this thread, unchanged. */
 static void send_again(int signal, siginfo_t *info)
 {
 	syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid), signal, info);

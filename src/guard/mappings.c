@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The program changes its own mappings: what it asks for must come to be, and stay.  Its pages are released first, and
- * a buffer whose rights or place it changed is left alone from then on.  (The driver unmaps through these functions
- * too.)
+ * The program changes its own mappings: the result must be what it requested, and stay so.  Its pages are released
+ * first, and a buffer whose rights or place it changed is left alone from then on.  (The driver unmaps through these
+ * functions too.)
  */
 #include "guard/guard.h"
 

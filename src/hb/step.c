@@ -14,7 +14,7 @@ static void report_edge(struct sw_hb *hb, enum sw_edge_kind kind, enum sw_order 
 	hb->options.on_edge(hb->options.arg, &edge);
 }
 
-/* A merge has no step of its own: one edge for each lane that was merged and is news. */
+/* A merge has no step of its own: one edge for each merged lane that adds order. */
 static bool acquire_merge(struct sw_hb *hb, uint32_t lane, const struct sw_snap *from, enum sw_edge_kind kind,
 			  enum sw_order basis, uint64_t seq)
 {

@@ -261,7 +261,7 @@ static void take_all(struct partial *p, const json_t *root, const char *name,
 	}
 }
 
-/* Moves what was read; a process that is there already stands for the one that was read. */
+/* Moves what was read; a process that was already added replaces the one that was read. */
 static void move(struct sw_merged *to, struct sw_merged *from)
 {
 	for (size_t i = 0; i < from->ranks.n; i++) {

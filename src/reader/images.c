@@ -57,7 +57,8 @@ static void complete(struct sw_dictionary *d, struct sw_image_entry *e)
 		sw_map_put_ptr(&d->image_hashes, image->hash, e);
 }
 
-/* Room grows with what arrived, not with what the IMAGE record claims: a damaged trace can't ask for memory. */
+/* Room grows with what arrived, not with what the IMAGE record claims: a damaged trace cannot make the command allocate
+   much. */
 const char *sw_take_image_data(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_image_data *r = (const void *)rec;

@@ -42,7 +42,7 @@ static void add_chunk(struct sw_merge *m, struct sw_map *by_id, const struct sw_
 	const uint64_t offset = s->header.header_bytes + number * s->header.chunk_bytes;
 	const uint32_t most = s->header.chunk_bytes - (uint32_t)sizeof *c;
 	if (!c->magic && !c->committed)
-		return; /* handed out or allocated ahead, nothing in it yet */
+		return; /* allocated, without records yet */
 	if (c->magic != SW_FORMAT_CHUNK_MAGIC) {
 		sw_damage_add(damage, offset, "chunk %" PRIu64 ": 0x%08x is not the start of a chunk: skipped", number,
 			      c->magic);

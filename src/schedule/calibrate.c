@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The order of a replay, and what part of each delay belongs to which edge, so that a replay without changes gives
- * every recorded time back.
+ * The order of a replay, and what part of each delay belongs to which edge, so that a replay without changes reproduces
+ * every recorded time.
  */
 #include "schedule/nodes.h"
 

@@ -70,7 +70,7 @@ void sw_schedule_enter(struct sw_schedule *s, const struct sw_schedule_call *cal
 	n->own = saturated(call->own_ns);
 	if (n->call == s->site_n)
 		s->site_n++;
-	/* A place for the call of another thread that handed over. */
+	/* A slot for the call of another thread that this one continued. */
 	*sw_vec_push(&sw_window_filling(s)->edges) = sw_edge(SW_WHY_NOT, 0);
 	*last = node;
 	struct sw_open_call *open = open_new(s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lock, the entry of every call, and the handles that are alive. */
+/* The lock, the entry of every call, and the live handles. */
 #include "simcuda/sim.h"
 
 #include <pthread.h>

@@ -172,7 +172,7 @@ void sw_session_ended(void *arg, int pidfd)
 			collect(session, &session->traces.at[i]);
 }
 
-/* One that cannot be asked has ended when nothing of the run is left. */
+/* One that cannot be watched has ended when nothing of the run is left. */
 static void collect_rest(struct sw_session *session)
 {
 	for (size_t i = 0; i < session->traces.n; i++) {

@@ -26,7 +26,7 @@ static bool is_host(enum sw_memory memory)
 	return memory == SW_MEM_PINNED || memory == SW_MEM_REGISTERED;
 }
 
-/* cudaMallocAsync and pools give device memory only. */
+/* cudaMallocAsync and pools allocate device memory only. */
 static enum sw_fix reuse(enum sw_memory memory)
 {
 	if (is_host(memory))

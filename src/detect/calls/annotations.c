@@ -87,7 +87,7 @@ static void after(struct sw_model *m, const struct sw_record *r, const struct sw
 {
 	struct sw_hb_at at = sw_model_at(m, r, a->stream);
 	struct sw_hb_event_state state;
-	/* What another host thread declared reaches a stream through this one, which gives it its work. */
+	/* What another host thread declared reaches a stream through this thread, which enqueues the stream's work. */
 	sw_hb_acquire(m->hb, tag_object(a->address), r->thread, r->seq);
 	if (a->flags & SW_NOTE_ON_HOST)
 		sw_hb_wait_end(m->hb, sw_hb_wait_event(m->hb, tag_event(a->address), &state), r->thread, r->seq,

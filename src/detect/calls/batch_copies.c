@@ -136,7 +136,7 @@ static void report(struct sw_model *m, const struct element *a, const struct ele
 	sw_collect_add(&m->collect, &seen, NULL);
 }
 
-/* The writes that meet the element, from the last one that begins before its end. */
+/* The writes that overlap the element, from the last one that begins before its end. */
 static unsigned compare(struct sw_model *m, const element_vec *writes, const struct element *x, unsigned pairs)
 {
 	size_t lo = 0, hi = writes->n;

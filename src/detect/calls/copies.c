@@ -123,8 +123,8 @@ static uint8_t elsewhere(const struct sw_model *m, const struct side *side, uint
  * Guide, "Peer-to-Peer Memory Copy": "a copy (in the implicit NULL stream) between the memories of two different
  * devices does not start until all commands previously issued to either device have completed and runs to completion
  * before any commands issued after the copy to either device can start".  (Measured on two H200, driver 580: it waits
- * for the blocking streams of both and for no others.)  Of an asynchronous copy on the default stream the two say
- * different things: the order that the one promises is kept, and counted.
+ * for the blocking streams of both and for no others.) The two documents differ on an asynchronous copy on the default
+ * stream: the order that one of them promises is kept, and counted.
  *
  * Of other copies on the default stream with memory of another device no document says more than that each device has a
  * default stream of its own.  Measured there: they wait for both ("cudaMemcpy D2H of device-1 memory", "cudaMemcpy H2D

@@ -3,8 +3,8 @@
  * Host threads with a lane each (strict host): what orders them.
  *
  * POSIX.1-2017, Base Definitions 4.12: the functions listed there "synchronize memory with respect to other threads";
- * which call sees which is reported by the calls themselves: who locks comes after who unlocked, pthread_create() comes
- * before all that the new thread does, pthread_join() after it.
+ * the order of the calls is in the records: a lock comes after the unlock before it, pthread_create() comes before all
+ * that the new thread does, pthread_join() after it.
  */
 #include "detect/calls/threads.h"
 

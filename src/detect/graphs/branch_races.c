@@ -4,7 +4,7 @@
  *
  * Which nodes come before which is held as a set of bits a node, filled in an order in which each node follows what it
  * depends on.  A child graph is part of the graph: its nodes follow what the child graph's node depends on, and that
- * node stands for its end.
+ * node is its end.
  */
 #include "detect/model/model.h"
 
@@ -210,7 +210,7 @@ static void compare(struct sw_model *m, const struct sw_exec *x, const struct sw
 			const struct sw_listed *a = at[i], *b = at[j];
 			if (a->use->block != b->use->block || b->use->range.address >= a->use->end)
 				break;
-			/* The one that is described first stands first. */
+			/* In the order of their descriptions. */
 			if (a->node > b->node)
 				a = at[j], b = at[i];
 			if (unordered(x, p, a->node, b->node) && sw_use_conflicts(a->use, b->use))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SW204: a capture stands apart from all other work, and the driver says so by an error; most of them also spoil the
- * capture, so that the error that the author sees is that of cuStreamEndCapture.
+ * SW204: a capture is isolated from all other work, and the driver returns an error otherwise; most of them also spoil
+ * the capture, so that the error that the author sees is that of cuStreamEndCapture.
  */
 #include "detect/graphs/capture_isolation.h"
 

@@ -122,7 +122,7 @@ uint64_t sw_exec_node_order(const struct sw_exec *x)
 	return x->handle | 1;
 }
 
-/* A launch while it is played: a step of its stream, or several where events stand for parts of it. */
+/* A launch while its steps are made: one step of its stream, or several where events cover parts of it. */
 struct run {
 	struct sw_model *m;
 	struct sw_exec *x;

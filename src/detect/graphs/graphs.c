@@ -139,8 +139,8 @@ static struct sw_rec *work_of(const struct sw_rec_graph_node *n)
 	return NULL;
 }
 
-/* The driver may give another handle for the kernel of a node than the captured launch had, one of which it is not
-   known where the code is: that of the launch is as good. */
+/* The driver may return another handle for the kernel of a node than the captured launch had, without known code: then
+   the handle of the launch is used. */
 static void name_kernel(const struct sw_model *m, const struct sw_graph_node *node)
 {
 	struct sw_rec_launch *l = (struct sw_rec_launch *)(void *)node->work;

@@ -3,9 +3,9 @@
  * In which order a launch takes the nodes of its graph.
  *
  * A launch is work of one stream, and nodes of one graph are compared elsewhere (branch_races.c), so any order that
- * follows the dependencies will do; it matters for what an event of the graph stands for.  A record must stand for all
- * that it depends on, and should for as little else as can be; likewise what follows a wait.  What an order cannot
- * avoid is order that is not there: it is counted.
+ * follows the dependencies will do; it decides what an event of the graph covers.  A record must cover all that it
+ * depends on, and as little else as possible; likewise what follows a wait.  What an order cannot avoid is order that
+ * is not there: it is counted.
  */
 #include "detect/graphs/graphs.h"
 

@@ -39,8 +39,8 @@ enum sw_contact sw_contact_of(const struct sw_range *a, const struct sw_range *b
 	return starts_inside(a, b) || starts_inside(b, a) ? SW_CONTACT_BASE : SW_CONTACT_EXTENT;
 }
 
-/* Where several things live in an allocation a hull covers what belongs to others: its pointer, too, must lead to the
-   other side's bytes. */
+/* In an allocation of several objects a hull covers bytes of other objects: its pointer, too, must lead to the other
+   side's bytes. */
 static bool strays(const struct sw_range *hull, const struct sw_range *other)
 {
 	struct sw_range first = sw_range_bytes(hull->base, 1, hull->role, hull->evidence);

@@ -11,7 +11,7 @@
 /* Beyond either the oldest are evaluated. */
 #define SW_MAX_DEFERRED	      65536u
 #define SW_MAX_DEFERRED_BYTES (32u << 20)
-/* Lanes that are remembered before it is asked which of them still count. */
+/* Lanes that are kept before those that no longer count are removed. */
 #define SW_MANY_LANES 8u
 
 struct sw_deferrals {
@@ -58,9 +58,10 @@ void sw_deferrals_free(struct sw_deferrals *deferrals)
 	free(deferrals);
 }
 
-/* ---- which accesses could meet ----------------------------------------------------------------------------------- */
+/* ---- which accesses could conflict
+   ----------------------------------------------------------------------------------- */
 
-/* Records from here on are asked about by a wait; UINT64_MAX: none. */
+/* Records from here on are watched for a wait; UINT64_MAX: none. */
 static uint64_t watched_from(const struct sw_model *m)
 {
 	uint64_t from, to;
@@ -84,7 +85,7 @@ static bool has_rival(const struct sw_model *m, const struct sw_touched *touched
 	return false;
 }
 
-/* Everything to come is ordered after it, and no wait asks for it. */
+/* Everything to come is ordered after it, and no wait watches it. */
 static bool is_over(const struct sw_model *m, struct sw_point point, uint64_t seq, uint64_t watched)
 {
 	return seq < watched && sw_hb_passed(m->hb, point);

@@ -25,7 +25,7 @@
 #define SW_MAX_OBSERVED 64u
 
 struct sw_hazards {
-	uint64_t unordered;		   /* uses that met an earlier one which no document orders before them */
+	uint64_t unordered;		   /* uses that overlap an earlier one which no document orders before them */
 	const sw_covered_vec *free_covers; /* while a release is judged: what its wait covers */
 };
 

@@ -8,7 +8,7 @@
 #include "detect/memory/shadow.h"
 #include "detect/model/model.h"
 
-/* An access by this address meets it here; it met the others at its own. */
+/* An access by this address is compared with it here; it was compared with the others at its own address. */
 static void met_already(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use *later)
 {
 	(void)arg;

@@ -219,7 +219,7 @@ void sw_sharing_exported(struct sw_model *m, struct sw_block *block, uint64_t ha
 /* ---- signals to other processes
    ------------------------------------------------------------------------------------------------ */
 
-/* Its handle is asked for when it was recorded already. */
+/* Its handle was exported after it was recorded. */
 void sw_sharing_event_exported(struct sw_model *m, uint64_t event, uint32_t handle)
 {
 	for (size_t i = 0; m->sharing && i < m->j->shared_uses.n; i++) {

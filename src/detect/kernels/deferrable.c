@@ -12,7 +12,7 @@
 #include "footprint/launch_spans.h"
 
 #define SW_MOST_WORDS 64u
-/* It is not asked any more where the launches of a kernel lie after so many of which that was not known. */
+/* After so many launches of a kernel without known bounds, no more of its launches are tried. */
 #define SW_MOST_FAILED 16u
 
 /* Part of the parameter block that addresses are made from: a pointer, or a table of which not all need be. */

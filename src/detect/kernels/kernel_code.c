@@ -23,7 +23,7 @@ struct sw_code {
 	uint64_t bytes;			 /* 0: the rest of the file */
 	const char *path;		 /* absolute; NULL: in the trace */
 	const char *packed_why;		 /* why it was not packed; "" unknown */
-	enum sw_pack_state state;	 /* of the file, once it was asked for */
+	enum sw_pack_state state;	 /* of the file, once it was read */
 	uint64_t lost;			 /* kernels that could not be analysed, as it is not WHOLE */
 	uint64_t offset;
 	const uint8_t
@@ -186,8 +186,7 @@ static void find_build_id(struct sw_code *code, const struct sw_reader *reader)
 		}
 	if (!code->build_id)
 		return;
-	/* Build id, place and size stand for the content: what is kept from earlier runs is found without a look at
-	   the file. */
+	/* Build id, place and size identify the content: results of earlier runs are found without reading the file. */
 	uint64_t place[] = {code->offset, code->bytes};
 	uint64_t hash = sw_hash_bytes(SW_FNV_START, code->build_id, code->build_id_bytes);
 	hash = sw_hash_bytes(hash, place, sizeof place);

@@ -210,8 +210,7 @@ static void push_symbol(struct making *k, const struct sw_reach *reach)
 	uint64_t address = symbol && reach->address ? sw_variable_address(k->m, k->function, name, symbol->bytes) : 0;
 	struct sw_reach placed = *reach;
 	if (!address) {
-		/* Unnamed ones, or too many.  No kernel writes constants, and the host only after asking for the
-		   address. */
+		/* Unnamed ones, or too many. No kernel writes constants, and the host only after taking the address. */
 		k->plan.symbols |= !symbol || !symbol->constant;
 		return;
 	}
@@ -466,7 +465,7 @@ const struct sw_plan *sw_plans_find(struct sw_model *m, const struct sw_trace_fu
 	struct sw_table_reads tables;
 	bool follow = sw_table_reads_begin(&tables, m, kernel);
 	struct key key = {
-		/* What it finds in memory is another thing at each launch. */
+		/* Content of memory may differ at each launch. */
 		.epoch = follow ? ~plans->once++ : sw_variables_epoch(m->variables) + sw_handles_epoch(m->handles),
 		.function = function->id,
 		.arch = kernel->arch,

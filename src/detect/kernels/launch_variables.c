@@ -43,7 +43,7 @@ uint64_t sw_variable_byte(struct sw_model *m, const struct sw_trace_function *fu
 		if (offset >= symbol->bytes)
 			continue;
 		uint64_t at = sw_variable_address(m, function, name, symbol->bytes);
-		if (!at || found) /* or two stand at one place */
+		if (!at || found) /* or two have one address */
 			return 0;
 		found = at + offset;
 	}

@@ -67,7 +67,7 @@ static void touch_word(struct walk *walk, uint32_t offset, int32_t param, enum s
 		touched(walk, evidence);
 }
 
-/* Every aligned word that points into memory that is alive: structures by value hold pointers that nothing declares. */
+/* Every aligned word that points into allocated memory: structures passed by value hold undeclared pointers. */
 static void scan(struct walk *walk, uint32_t offset, uint32_t bytes, int32_t param)
 {
 	uint32_t first = (offset + 7) & ~7u;
@@ -137,7 +137,7 @@ static void say_of_kernel(struct walk *walk, const struct sw_pointed *pointed)
 	walk->complete = true;
 }
 
-/* Where one lane is alone, whatever it touches meets nothing.  Else it helps to know where it lies. */
+/* With a single lane there are no conflicts.  Else it helps to know where it lies. */
 static bool put_off(struct sw_model *m, const struct sw_access *what, struct sw_kernel *kernel,
 		    struct sw_pointed *pointed)
 {

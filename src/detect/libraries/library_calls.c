@@ -197,8 +197,8 @@ void sw_library_allocated(struct sw_model *m, uint32_t thread, uint64_t address,
 }
 
 /*
- * The work area that a plan of cuFFT allocated for itself: as large as cufftGetSize() says, which the recorder asked.
- * cuFFT, "cufftSetStream()": "in order to overlap plans using single plan handle user needs to manage work area
+ * The work area that a plan of cuFFT allocated for itself: its size is that of cufftGetSize(), which the recorder
+ * called. cuFFT, "cufftSetStream()": "in order to overlap plans using single plan handle user needs to manage work area
  * buffers. Each concurrent plan execution needs it's exclusive work area."
  */
 static struct sw_library_setting own_area(const struct sw_library_open *open, const struct parts *parts)

@@ -12,10 +12,11 @@
 #define SW_MAX_VARIABLES   65536u
 
 struct sw_variables {
-	struct sw_map images;	 /* module or library -> image */
-	struct sw_map addresses; /* context, image and name -> address; image 0: asked of a module that was not seen */
-	struct sw_map placed;	 /* the same -> address that stands for it */
-	uint64_t epoch;		 /* grows with what is known */
+	struct sw_map images; /* module or library -> image */
+	struct sw_map
+		addresses;    /* context, image and name -> address; image 0: of a module whose load was not recorded */
+	struct sw_map placed; /* the same -> address that stands for it */
+	uint64_t epoch;	      /* grows with what is known */
 	uint64_t made;
 };
 
@@ -55,7 +56,7 @@ struct sw_block *sw_variables_asked(struct sw_variables *variables, struct sw_ad
 	return block;
 }
 
-/* The address that the program got, 0 it did not ask. */
+/* The address that the program took, 0: none. */
 static uint64_t recorded_address(const struct sw_variables *variables, const struct sw_variable_key *key, uint64_t hash)
 {
 	uint64_t address = sw_map_get(&variables->addresses, hash);

@@ -86,7 +86,7 @@ static void forget(struct sw_use_pool *pool, struct sw_shadow_use *use)
 	sw_use_drop(pool, use);
 }
 
-/* The oldest quarter of the lane that has most uses here goes: one lane must not push out the others. */
+/* Drops the oldest quarter of the uses of the lane that has most here: one lane must not push out the others. */
 static void segment_thin(struct sw_use_pool *pool, struct segment *s)
 {
 	uint32_t held[SW_LANE_BUCKETS] = {0}, most = 0, kept = 0;
@@ -169,7 +169,7 @@ bool sw_use_conflicts(const struct sw_shadow_use *m, const struct sw_shadow_use 
 	return conflict && share_bytes(m, x);
 }
 
-/* The cheap half of the question whether two uses meet: comparing boxes row by row costs a hundred times as much. */
+/* The cheap part of the overlap test: comparing boxes row by row costs a hundred times as much. */
 static bool may_meet(const struct sw_shadow_env *env, const struct sw_shadow_use *m, const struct sw_shadow_use *x)
 {
 	if (m->access.point.lane == x->access.point.lane ||
@@ -185,7 +185,7 @@ static bool asked_about(const struct sw_shadow_env *env, const struct sw_shadow_
 	       m->access.point.lane != x->access.point.lane && !sw_use_conflicts(m, x);
 }
 
-/* May x stand for m, if it is ordered after it?  (Both lie in one segment, which a dense x covers.) */
+/* May x supersede m, if it is ordered after m?  (Both lie in one segment, which a dense x covers.) */
 static bool stands_for(const struct sw_shadow_use *x, const struct sw_shadow_use *m)
 {
 	bool same_box = x->range.address == m->range.address && x->range.width == m->range.width &&
@@ -255,7 +255,7 @@ static void segment_visit_late(struct sw_shadow_env *env, struct segment *s, str
 		segment_add(env->pool, s, x);
 }
 
-/* x meets m, once whatever the number of segments that both lie in.  True: m goes from the segments of x. */
+/* Compares x with m, once for all segments that both lie in.  True: m goes from the segments of x. */
 static bool meet(struct sw_shadow_env *env, struct sw_shadow_use *m, struct sw_shadow_use *x, bool enter)
 {
 	if (m->stamp == env->serial)

@@ -14,7 +14,7 @@
 /* What a call takes that only puts work on a stream: a launch 3.3 us, an asynchronous copy 1.5 us (measured on H200).
  */
 #define ENQUEUE_OWN_NS 4000u
-/* A loop of queries asks again within this time (SW403 says why). */
+/* A loop of queries repeats within this time (reason: SW403). */
 #define POLL_GAP_NS 50000u
 
 /* A loop of queries for one handle that is not over. */

@@ -12,13 +12,14 @@
 #define MAX_NODES 65536u /* of an executable graph */
 #define MAX_DEPTH 16u	 /* child graphs in child graphs */
 
-/* ---- asking ------------------------------------------------------------------------------------------------------ */
+/* ---- queries of the driver
+   ------------------------------------------------------------------------------------------------------ */
 
 struct walk {
 	const struct sw_call *call;
 	CUgraphExec exec;
 	bool write;	/* else counted and hashed only */
-	bool lost;	/* something could not be asked for */
+	bool lost;	/* some query failed */
 	uint32_t nodes; /* so far */
 	uint32_t flags; /* SW_NODE_* of the current node */
 	uint64_t hash;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The wrappers, one an entry point, from the table: exported under the driver's names for programs that are linked with
- * it, handed out in exchange for the driver's pointers to all others.  The compiler checks each signature against
- * cuda.h, which declares every exported name.
+ * it, and returned in place of the driver's pointers to all others.  The compiler checks each signature against cuda.h,
+ * which declares every exported name.
  */
 /* Some 400 functions of one shape: optimised for size, because the time is spent in the functions that they call. */
 #ifndef __clang__
@@ -122,7 +122,7 @@
 	AFTER(symbol, thread, where, record, fill, sig, sw_status == CUDA_SUCCESS, (void)0)
 #define FORM_ASK(symbol, thread, where, record, fill, sig)                                                             \
 	AFTER(symbol, thread, where, record, fill, sig, true, (void)0)
-/* The size of a variable is ours to know, also where the caller does not ask: cudart passes NULL (CUDA 13.0). */
+/* The record needs the size of the variable, also where the caller passes NULL, as cudart does (CUDA 13.0). */
 #define FORM_SIZED(symbol, thread, where, record, fill, sig)                                                           \
 	AFTER(symbol, thread, where, record, fill, sig, sw_status == CUDA_SUCCESS, __typeof__(*bytes) sw_unasked = 0;  \
 	      bytes = bytes ? bytes : &sw_unasked)
@@ -141,7 +141,7 @@
 		return sw_status;                                                                                      \
 	}
 
-/* The call that a program makes most often. */
+/* Launches: the most frequent call. */
 #define LAUNCH_PLAIN	   0
 #define LAUNCH_COOPERATIVE SW_LAUNCH_COOPERATIVE
 #define FORM_LAUNCH(symbol, thread, where, kind, fill, sig)                                                            \

@@ -84,7 +84,7 @@ static bool start(void)
 	return good;
 }
 
-/* A slot's turns go up by one, so that a stream that looks late still sees its turn reached. */
+/* A slot's number goes up by one, so that a stream that looks late still finds its number reached. */
 static struct slot *take_slot(void)
 {
 	for (uint32_t i = 0; i < SLOTS; i++) {

@@ -89,7 +89,7 @@ static struct sw_dlsym_answer decide(void *handle, const char *name, const void 
 	if (!sw_object_of(caller, &object))
 		return (struct sw_dlsym_answer){NULL, 0};
 	if (handle == RTLD_NEXT) {
-		/* An interposer that asks for what comes after itself: its call of it is nested in ours already. */
+		/* An interposer that looks up the next dlsym: its call is already nested in ours. */
 		found = find_in_object(&object, name);
 		if ((uintptr_t)found - object.start < object.end - object.start)
 			return (struct sw_dlsym_answer){NULL, 0};

@@ -16,7 +16,7 @@
 #include "preload/intercept/wrappers.h"
 
 #define DRIVER "libcuda.so.1"
-/* An object of the real thing and of a simulation has this function; what merely wraps a few others has not. */
+/* The real driver and the simulated one both have this function; what merely wraps a few others has not. */
 #define MARK "cuInit"
 /* A driver that only simulates a GPU says so by exporting this name. */
 #define SIMULATION_MARK "syncwatch_simulated_cuda"

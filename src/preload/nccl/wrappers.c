@@ -8,7 +8,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Depth of the thread's groups; > 0 inside: calls that NCCL makes of its own exported functions are no news. */
+/* Depth of the thread's groups; > 0 inside: NCCL's calls of its own exported functions are not recorded. */
 static __thread struct {
 	uint32_t group, inside;
 } self __attribute__((tls_model("initial-exec")));

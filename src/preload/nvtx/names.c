@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Texts.  Domains and registered strings are handed to the program as addresses of what they are called, in pages that
- * are never returned: a handle that the program destroyed, and uses all the same, still leads somewhere.
+ * Texts.  The handles of domains and registered strings are addresses of their names, in pages that are never freed: a
+ * handle that the program uses after it destroyed it is still a valid address.
  */
 #include <string.h>
 #include <wchar.h>

@@ -25,7 +25,7 @@ static struct sw_dlsym_answer not_found(const char *name)
 static void *find(void *handle, const char *name, const char *object, const void *caller)
 {
 	void *found = handle == RTLD_DEFAULT ? NULL : named.recorder.real(handle, name);
-	/* A handle of the program stands for all that it was started with. */
+	/* The program's own handle covers all objects that it was started with. */
 	if (handle == RTLD_DEFAULT || sw_loaded_is_ours(found))
 		return sw_loaded_function(name, object, caller);
 	return found;

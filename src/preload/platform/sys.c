@@ -193,9 +193,9 @@ int sw_sys_madvise(void *at, size_t bytes, int advice)
 }
 
 /*
- * Valgrind reports system calls that read words which were never written, and the words that we ask for are any.  This
- * is its request CHANGE_ERR_DISABLEMENT (valgrind.h): instructions that do nothing elsewhere.  1: report none from here
- * on, -1: report again.
+ * Valgrind reports system calls that read words which were never written, and we read arbitrary words.  This is its
+ * request CHANGE_ERR_DISABLEMENT (valgrind.h): instructions that do nothing elsewhere. 1: report none from here on, -1:
+ * report again.
  */
 static void valgrind_errors(long change)
 {

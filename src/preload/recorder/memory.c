@@ -23,7 +23,8 @@
 static struct sw_lock writing;
 static unsigned looks;
 
-/* False: who holds it stands still.  What is left undone then is done by the next, or by who holds the memory. */
+/* False: the process that holds it does not respond. What is left undone then is done by the next, or by who holds the
+   memory. */
 static bool enter(uint64_t *mask)
 {
 	static const uint32_t never = 0;

@@ -254,7 +254,7 @@ static void write_end(const struct sw_call *call, struct sw_writer *w, uint64_t 
 
 #define NOT_READY 600 /* CUDA_ERROR_NOT_READY */
 
-/* "Not ready" is what a query was asked for, and no failure. */
+/* "Not ready" is a result of a query, not a failure. */
 static bool is_answer(const struct sw_call *call, int status)
 {
 	return status == NOT_READY && call->rec && call->kind == SW_REC_QUERY;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libunwind asks whether memory can be read by writing a byte of it into a pipe of its own, and opens that pipe in the
+ * libunwind tests whether memory can be read by writing a byte of it into a pipe of its own, and opens that pipe in the
  * program's descriptor table.  A program that closes every descriptor, and then opens files of its own under the same
  * numbers, would lose a byte of its input and find a byte of its stack in its output; libunwind closes what lies there,
- * too.  So its pipe2() gives it a number that no process has, and its read() and write() of that number ask the kernel
+ * too.  So its pipe2() gives it a number that no process has, and its read() and write() of that number test the memory
  * in another way.
  */
 #include "preload/stacks/unwind.h"

@@ -15,7 +15,7 @@ static const struct sw_companion *companion;
 /* What we know of a thread in addition to the recorder. */
 static __thread struct {
 	struct sw_thread *recorder;
-	uint64_t calls; /* of it that the news know of */
+	uint64_t calls; /* of it that the filter includes */
 	struct sw_sync_thread filter;
 } self __attribute__((tls_model("initial-exec")));
 
@@ -51,7 +51,7 @@ const struct sw_companion *sw_strict_companion(void)
 	return companion;
 }
 
-/* Calls of CUDA since the last look are news of the thread's own. */
+/* CUDA calls since the last look are order of the thread's own. */
 struct sw_sync_thread *sw_strict_filter(void)
 {
 	if (!self.recorder)

@@ -135,7 +135,7 @@ bool sw_sync_acquire(struct sw_sync_thread *t, uint64_t key)
 void sw_sync_inherit(struct sw_sync_thread *child, struct sw_sync_thread *creator)
 {
 	raise_own(creator);
-	*child = (struct sw_sync_thread){.fresh = creator->fresh}; /* crowded: what no component stands for */
+	*child = (struct sw_sync_thread){.fresh = creator->fresh}; /* crowded: order that no component has */
 	memcpy(child->known, creator->known, sizeof child->known);
 }
 

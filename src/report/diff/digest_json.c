@@ -21,7 +21,7 @@ int sw_digest_read(struct sw_digest *digest, FILE *file, const char *path, struc
 #include <stdlib.h>
 #include <string.h>
 
-/* The contents of one file, and the first thing that is wrong with it. */
+/* The contents of one file, and the first error in it. */
 struct source {
 	struct sw_digest *digest;
 	const char *path;

@@ -218,7 +218,7 @@ static void put_coverage(struct sw_text *t)
 	sw_text_line(t, "kernels:", sw_evidence_coverage(t->names, c));
 }
 
-/* One line for what the verdict stands on. */
+/* One line for the basis of the verdict. */
 static void put_looked_at(struct sw_text *t)
 {
 	const struct sw_coverage *c = &t->report->judgement->coverage;

@@ -39,7 +39,7 @@ static const char *results_text(struct sw_names *names, const struct sw_saving *
 					 : "");
 }
 
-/* Less than a twentieth of what is saved is not worth a word. */
+/* Less than a twentieth of the saving is not printed. */
 static const char *before_text(struct sw_names *names, const struct sw_saving *s)
 {
 	if (s->before_ns <= 0 || s->before_ns < (s->saved_ns < 0 ? -s->saved_ns : s->saved_ns) / 20)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texture and surface objects: descriptors that are kept and handed out again, since no kernel fetches by them. */
+/* Texture and surface objects: descriptors that are kept and returned unchanged, since no kernel fetches through
+   them. */
 #include "simcuda/memory/texture.h"
 
 #include <stdlib.h>
