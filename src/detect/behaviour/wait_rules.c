@@ -11,14 +11,14 @@ static const struct rule {
 	const char *text;
 	const char *rows[2];
 } rules[SW_WAIT_RULES] = {
-#define SW_MAY(name, built_in, kernels, text, first, second) {built_in, kernels, text, {first, second}},
+#define SW_WAIT_RULE(name, built_in, kernels, text, first, second) {built_in, kernels, text, {first, second}},
 #include "detect/behaviour/behaviour.def"
 };
 
 _Static_assert(SW_WAIT_RULES <= 32, "a bit for each in struct sw_wait_rules");
 
 static const struct sw_wait_rule_set built_in_set = {.waits = {
-#define SW_MAY(name, built_in, kernels, text, first, second) built_in,
+#define SW_WAIT_RULE(name, built_in, kernels, text, first, second) built_in,
 #include "detect/behaviour/behaviour.def"
 						     }};
 

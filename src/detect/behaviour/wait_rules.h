@@ -12,9 +12,9 @@
 
 #include "detect/behaviour/behaviour.h"
 
-/* The rules, with the rows that decide each: SW_MAY in src/detect/behaviour/behaviour.def. */
+/* The rules, with the rows that decide each: SW_WAIT_RULE in src/detect/behaviour/behaviour.def. */
 enum sw_wait_rule {
-#define SW_MAY(name, built_in, kernels, text, first, second) SW_WAIT_RULE_##name,
+#define SW_WAIT_RULE(name, built_in, kernels, text, first, second) SW_WAIT_RULE_##name,
 #include "detect/behaviour/behaviour.def"
 	SW_WAIT_RULES
 };

@@ -72,8 +72,8 @@ static bool is_sure(const struct sw_shadow_use *use)
 	       !use->mirrored && !use->host;
 }
 
-/* An event (`by`: its handle here, 0: something else) tells only those that wait for it after its record: what else
-   tells is remembered, too. */
+/* An event (`by`: its handle here, 0: something else) signals only those that wait for it after its record. Other
+   signals are noted, too. */
 static void note_signal(struct sw_model *m, struct sw_shared_use *u, uint64_t t_ns, uint64_t by)
 {
 	const struct sw_event_state *event = by ? sw_event_find(m, by) : NULL;

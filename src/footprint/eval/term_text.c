@@ -266,7 +266,7 @@ void sw_footprint_address_text(const struct sw_footprint *footprint, uint32_t si
 
 /* Is a fact of use to a reader?  It mentions what a launch decides, and not several unknowns: those, "?" all of
    them, are clocks and flags that are waited for.  Looks at so many terms at most. */
-static bool tells(const struct sw_footprint *f, uint32_t term)
+static bool is_shown(const struct sw_footprint *f, uint32_t term)
 {
 	uint32_t todo[64] = {term}, n = 1, unknowns = 0;
 	bool decided = false;
@@ -304,7 +304,7 @@ void sw_footprint_facts_text(const struct sw_footprint *footprint, uint32_t site
 	out[0] = '\0';
 	for (uint32_t i = 0; i < s->facts && !t.full; i++) {
 		const struct sw_fact *fact = &footprint->fact[s->fact + i];
-		if (!tells(footprint, fact->term))
+		if (!is_shown(footprint, fact->term))
 			continue;
 		put(&t, "%s", t.n ? " and " : "");
 		put_fact(&t, fact);
