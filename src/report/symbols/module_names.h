@@ -15,7 +15,7 @@
 
 struct sw_module_names {
 	const struct sw_reader *reader;
-	struct sw_map modules; /* struct sw_trace_module -> struct sw_named_module */
+	struct sw_map modules; /* struct sw_trace_module -> struct sw_named_file */
 	struct sw_map files;   /* hash of path and build id -> struct sw_named_file */
 	SW_VEC(struct sw_named_file *) all;
 };
