@@ -13,7 +13,7 @@ SW_PTX_CODE_SOURCES = \
 noinst_LIBRARIES += libswfootprint.a
 libswfootprint_a_SOURCES = \
 	src/footprint/values/register_pairs.h src/footprint/values/register_pairs.c \
-	src/footprint/values/register_pairs_halves.c \
+	src/footprint/values/register_pairs_halves.c src/footprint/values/register_pairs_shift.c \
 	src/footprint/values/register_pairs_compare.c src/footprint/values/high_product.c \
 	src/footprint/values/value_graph.h src/footprint/values/value_graph.c \
 	src/footprint/values/simplify.h src/footprint/values/simplify.c src/footprint/values/constant_fold.c src/footprint/values/known_bits.c \

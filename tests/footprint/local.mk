@@ -7,9 +7,14 @@ tests_footprint_footprint_dump_LDADD = $(SW_FOOTPRINT_LIBS)
 if HAVE_CHECK
 check_PROGRAMS += tests/footprint/test_engine
 TESTS += tests/footprint/test_engine
-tests_footprint_test_engine_SOURCES = tests/footprint/test_engine.c tests/footprint/dump.c tests/footprint/dump.h
+tests_footprint_test_engine_SOURCES = tests/footprint/test_engine.c tests/footprint/engine.h tests/footprint/dump.c tests/footprint/dump.h
 tests_footprint_test_engine_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_engine_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
+check_PROGRAMS += tests/footprint/test_values
+TESTS += tests/footprint/test_values
+tests_footprint_test_values_SOURCES = tests/footprint/test_values.c tests/footprint/engine.h tests/footprint/dump.c tests/footprint/dump.h
+tests_footprint_test_values_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_footprint_test_values_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
 check_PROGRAMS += tests/footprint/test_instructions
 TESTS += tests/footprint/test_instructions
 tests_footprint_test_instructions_SOURCES = tests/footprint/test_instructions.c tests/footprint/dump.c tests/footprint/dump.h

@@ -191,14 +191,16 @@ static void join_all(struct sw_reach *at, size_t *n)
 	}
 }
 
-/* Neighbours with the smallest gap, of one kind and bounded, become their hull; false: there are none. */
-static bool hull_nearest(struct sw_reach *at, size_t *n)
+/* Neighbours with the smallest gap, of one kind and bounded, become their hull; false: there are none.  hulls: only
+   such as are hulls. */
+static bool hull_nearest(struct sw_reach *at, size_t *n, bool hulls)
 {
 	size_t best = SIZE_MAX;
 	uint64_t gap = UINT64_MAX;
 	for (size_t i = 0; i + 1 < *n; i++) {
 		struct sw_reach *a = &at[i], *b = &at[i + 1];
-		if (!same_kind(a, b) || a->extent == SW_EXTENT_OPEN || b->extent == SW_EXTENT_OPEN)
+		if (!same_kind(a, b) || a->extent == SW_EXTENT_OPEN || b->extent == SW_EXTENT_OPEN ||
+		    (hulls && (a->extent != SW_EXTENT_HULL || b->extent != SW_EXTENT_HULL)))
 			continue;
 		uint64_t between = b->address > sw_reach_end(a) ? b->address - sw_reach_end(a) : 0;
 		if (best == SIZE_MAX || between < gap) {
@@ -235,6 +237,18 @@ static void give_up(struct sw_reach *at, size_t *n, size_t most)
 	*n = most;
 }
 
+/* Hulls of one launch that are kept apart: a GEMM of 500 sites with a guard that is loaded makes thousands of strided
+   ones, and joining compares all with all. */
+#define MOST_HULLS 64
+
+static size_t count_hulls(const struct sw_reach *at, size_t n)
+{
+	size_t hulls = 0;
+	for (size_t i = 0; i < n; i++)
+		hulls += at[i].extent == SW_EXTENT_HULL;
+	return hulls;
+}
+
 void sw_reaches_join(struct sw_reaches *reaches, size_t from, size_t most)
 {
 	size_t n = reaches->n - from;
@@ -243,7 +257,9 @@ void sw_reaches_join(struct sw_reaches *reaches, size_t from, size_t most)
 	struct sw_reach *at = reaches->at + from;
 	qsort(at, n, sizeof *at, by_address);
 	join_all(at, &n);
-	while (n > most && hull_nearest(at, &n))
+	for (size_t hulls = count_hulls(at, n); hulls > MOST_HULLS && hull_nearest(at, &n, true); hulls--)
+		;
+	while (n > most && hull_nearest(at, &n, false))
 		;
 	if (n > most)
 		give_up(at, &n, most);

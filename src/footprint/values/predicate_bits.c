@@ -10,16 +10,24 @@
 #define MAX_HISTORY 128
 #define MAX_ASIDE   4
 
+/* Are these bits of the number 0, for it was masked so? */
+static bool has_cleared(const struct sw_graph *g, sw_node node, uint64_t bits)
+{
+	const struct sw_value *v = sw_graph_at(g, node);
+	int64_t mask;
+	if (v->op == SW_OP_EXTEND) /* that of the uppermost bit */
+		return !(v->flags & SW_SIGNED) && v->imm < 64 && !(bits & ((UINT64_C(1) << v->imm) - 1));
+	return v->op == SW_OP_AND && sw_graph_is_const(g, v->operand[1], &mask) && !((uint64_t)mask & bits);
+}
+
 /* "x | bits", also as a sum of numbers without a common bit. */
 static bool is_or(const struct sw_graph *g, sw_node node, sw_node *x, uint64_t *bits)
 {
 	const struct sw_value *v = sw_graph_at(g, node);
-	int64_t c, mask;
+	int64_t c;
 	if ((v->op != SW_OP_OR && v->op != SW_OP_ADD) || !sw_graph_is_const(g, v->operand[1], &c))
 		return false;
-	const struct sw_value *in = sw_graph_at(g, v->operand[0]);
-	if (v->op == SW_OP_ADD &&
-	    (in->op != SW_OP_AND || !sw_graph_is_const(g, in->operand[1], &mask) || (uint64_t)mask & (uint64_t)c))
+	if (v->op == SW_OP_ADD && !has_cleared(g, v->operand[0], sw_fold_unsigned(c, v->width)))
 		return false;
 	*x = v->operand[0];
 	*bits = (uint64_t)c;

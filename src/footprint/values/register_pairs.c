@@ -384,7 +384,7 @@ static sw_node join_terms(struct sw_register_pairs *p, sw_node low, sw_node high
 static sw_node join(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
 	static sw_node (*const rules[])(struct sw_register_pairs *, sw_node, sw_node) = {
-		join_leaves, join_extended, join_halves, join_carry, join_bits, join_terms,
+		join_leaves, join_extended, sw_register_pairs_shifted, join_halves, join_carry, join_bits, join_terms,
 	};
 	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
 		if (!*p->budget)

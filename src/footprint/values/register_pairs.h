@@ -32,6 +32,8 @@ sw_node sw_register_pairs_join(struct sw_register_pairs *p, sw_node low, sw_node
 sw_node sw_register_pairs_joined(struct sw_register_pairs *p, sw_node low, sw_node high);
 /* A half of a value of 64 bits; SW_NO_NODE: no simpler than LOW or HIGH. */
 sw_node sw_register_pairs_half(struct sw_register_pairs *p, bool upper, sw_node value);
+/* x * 2^k, of which machine code makes the upper half as x >> (32 - k). */
+sw_node sw_register_pairs_shifted(struct sw_register_pairs *p, sw_node low, sw_node high);
 /* xl * yl of 64 bits as machine code computes it, or as the graph has simplified it: xl and yl, of 32 bits and without
    a sign; false: it is no such product. */
 bool sw_register_pairs_factors(struct sw_register_pairs *p, sw_node wide, sw_node x[2]);

@@ -67,6 +67,22 @@ static sw_node of_shift(struct sw_register_pairs *p, bool upper, const struct sw
 	return sw_graph_binary(g, (enum sw_op)v->op, 32, flags, half(p, !upper, a), sw_graph_const(g, 32, n - 32));
 }
 
+/* Of a number of at most 32 bits times 2^k: what is shifted out.  Machine code makes a sign of x so, as the upper half
+   of x * 2. */
+static sw_node of_scaled(struct sw_register_pairs *p, const struct sw_value *v, sw_node a, sw_node by)
+{
+	struct sw_graph *g = p->graph;
+	struct sw_value from = *sw_register_pairs_at(p, a);
+	uint8_t flags = from.flags & SW_SIGNED;
+	int64_t factor;
+	if (v->op != SW_OP_MUL || !sw_graph_is_const(g, by, &factor) || factor < 2 || factor > UINT32_MAX ||
+	    factor & (factor - 1) || from.op != SW_OP_EXTEND || from.imm < 1 || from.imm > 32)
+		return SW_NO_NODE;
+	sw_node low = of_extended(p, false, &from, sw_register_pairs_operand(p, a, 0));
+	return sw_graph_binary(g, SW_OP_SHR, 32, flags, low,
+			       sw_graph_const(g, 32, 32 - __builtin_ctzll((uint64_t)factor)));
+}
+
 static sw_node half_of(struct sw_register_pairs *p, bool upper, sw_node value)
 {
 	struct sw_graph *g = p->graph;
@@ -95,7 +111,8 @@ static sw_node half_of(struct sw_register_pairs *p, bool upper, sw_node value)
 	case SW_OP_SUB:
 	case SW_OP_MUL:
 		if (upper)
-			return SW_NO_NODE;
+			return of_scaled(p, &v, sw_register_pairs_operand(p, value, 0),
+					 sw_register_pairs_operand(p, value, 1));
 		__attribute__((fallthrough)); /* the low half is that of the halves */
 	case SW_OP_AND:
 	case SW_OP_OR:

@@ -222,6 +222,11 @@ static sw_node both(struct sw_graph *g, struct sw_making *m, sw_node *o)
 	if (c == sw_fold_canonical(-1, m->width))
 		return o[0];
 	uint64_t mask = sw_fold_unsigned(c, m->width);
+	uint32_t bits = sw_known_bits(g, o[0], 3);
+	uint64_t all = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
+	if (all & ~mask ? mask & ~all : bits < m->width) /* of bits that are 0 anyway the mask says nothing */
+		return sw_graph_binary(g, SW_OP_AND, m->width, 0, o[0],
+				       sw_graph_const(g, m->width, all & ~mask ? (int64_t)(mask & all) : -1));
 	if (!(mask & (mask + 1))) /* the low bits only */
 		return sw_graph_extend(g, m->width, (uint8_t)(64 - __builtin_clzll(mask)), 0, o[0]);
 	return SW_NO_NODE;
