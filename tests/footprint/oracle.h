@@ -15,13 +15,16 @@ struct oracle_kernel {
 	struct terms *t;
 	uint32_t pool[4][64]; /* terms of 8, 16, 32, 64 bits */
 	uint32_t n[4];
-	uint32_t loops; /* 0 to 2, the second in the first */
-	bool data;	/* something is loaded */
-	bool plain;	/* only what compilers make of ordinary index arithmetic */
+	uint32_t loops;			   /* 0 to 2, the second in the first */
+	bool data;			   /* something is loaded */
+	bool plain;			   /* only what compilers make of ordinary index arithmetic */
+	uint32_t outer[3], outers, truths; /* guards around all sites; a bit each: which way */
 };
 
 /* The kernel of a seed; k->t is the caller's to free. */
 void oracle_make(struct oracle_kernel *k, uint64_t seed);
+/* One of many sites that have their outer guards in common, as those of unrolled loops do. */
+void oracle_make_guarded(struct oracle_kernel *k, uint64_t seed);
 /* One whose addresses are made from the digits of an index, in another way each. */
 void oracle_make_digits(struct oracle_kernel *k, uint64_t seed);
 

@@ -170,6 +170,8 @@ static void make_site(struct oracle_kernel *k)
 	/* After a loop, guards are sound to use only together with the fact that ended it. */
 	for (uint32_t j = 0; j < facts && (!behind || leaves); j++)
 		fact(t, guards[j], oracle_random(2));
+	for (uint32_t j = 0; j < k->outers && (!behind || leaves); j++)
+		fact(t, k->outer[j], k->truths >> j & 1);
 	if (behind && leaves)
 		fact(t, t->fact[only->back].term, !t->fact[only->back].truth);
 	facts = t->f.facts - from;
@@ -177,7 +179,7 @@ static void make_site(struct oracle_kernel *k)
 		behind ? 0 : k->loops;
 }
 
-void oracle_make(struct oracle_kernel *k, uint64_t seed)
+static void make_terms(struct oracle_kernel *k, uint64_t seed)
 {
 	struct terms *t = terms_new();
 	memset(k, 0, sizeof *k);
@@ -220,8 +222,27 @@ void oracle_make(struct oracle_kernel *k, uint64_t seed)
 		for (uint64_t n = oracle_random(3); n; n--)
 			grow(k);
 	}
+}
+
+void oracle_make(struct oracle_kernel *k, uint64_t seed)
+{
+	make_terms(k, seed);
 	for (uint64_t n = 1 + oracle_random(2); n; n--)
 		make_site(k);
+}
+
+void oracle_make_guarded(struct oracle_kernel *k, uint64_t seed)
+{
+	make_terms(k, seed);
+	k->outers = 1 + (uint32_t)oracle_random(3);
+	for (uint32_t i = 0; i < k->outers; i++)
+		k->outer[i] = bit(k);
+	k->truths = (uint32_t)oracle_random(8);
+	for (uint64_t n = 2 + oracle_random(5); n; n--) {
+		make_site(k);
+		if (oracle_random(3) == 0)
+			grow(k);
+	}
 }
 
 /* ---- addresses made from the digits of an index */

@@ -4,6 +4,7 @@
  *
  *     test_evaluate_oracle [FIRST [COUNT]]     seeds; the default is what `make check` has time for
  *     test_evaluate_oracle digits [FIRST [COUNT]]    the kernels of oracle_make_digits() alone
+ *     test_evaluate_oracle guarded [FIRST [COUNT]]   those of oracle_make_guarded()
  *
  * Soundness: every byte touched lies in a reach of its role.  Precision: every byte of a box is touched.  Boxes, hulls
  * and open reaches are counted; a floor on the boxes keeps the test from passing on an evaluation that says "anything".
@@ -176,27 +177,35 @@ static void print_totals(const char *what, const struct totals *t)
 	       t->extents[0][1], t->extents[0][2], t->kernels ? t->spent / (double)t->kernels : 0, t->longest);
 }
 
+/* The seeds that the arguments, or the lack of any, ask for; what is asked for by another name is left out. */
+static void check_kind(const char *kind, void (*make)(struct oracle_kernel *k, uint64_t seed), int argc, char **argv,
+		       struct oracle_touched *touched, struct totals *t)
+{
+	bool named = argc > 1 && (argv[1][0] < '0' || argv[1][0] > '9');
+	if (named ? strcmp(argv[1], kind) != 0 : argc > 1 && *kind)
+		return;
+	uint64_t first = argc > 1 + named ? strtoull(argv[1 + named], NULL, 0) : 1,
+		 count = argc > 2 + named ? strtoull(argv[2 + named], NULL, 0) : 4000;
+	for (uint64_t seed = first; seed < first + count; seed++)
+		check_kernel(make, seed, touched, t);
+}
+
 int main(int argc, char **argv)
 {
-	bool digits = argc > 1 && !strcmp(argv[1], "digits"), chosen = argc > 1;
-	argc -= digits;
-	argv += digits;
-	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1,
-		 count = argc > 2 ? strtoull(argv[2], NULL, 0) : 4000;
-	struct totals t = {0}, d = {0};
+	struct totals t = {0}, d = {0}, g = {0};
 	struct oracle_touched touched = {.at = malloc(ORACLE_BYTES * sizeof *touched.at)};
-	for (uint64_t seed = first; seed < first + count && !digits; seed++)
-		check_kernel(oracle_make, seed, &touched, &t);
-	for (size_t i = 0; !chosen && i < sizeof once_wrong / sizeof *once_wrong; i++)
+	check_kind("", oracle_make, argc, argv, &touched, &t);
+	for (size_t i = 0; argc < 2 && i < sizeof once_wrong / sizeof *once_wrong; i++)
 		check_kernel(oracle_make, once_wrong[i], &touched, &t);
-	for (uint64_t seed = first; seed < first + count && (digits || !chosen); seed++)
-		check_kernel(oracle_make_digits, seed, &touched, &d);
+	check_kind("digits", oracle_make_digits, argc, argv, &touched, &d);
+	check_kind("guarded", oracle_make_guarded, argc, argv, &touched, &g);
 	free(touched.at);
 	print_totals("any", &t);
 	print_totals("digits", &d);
-	if (!chosen && (t.extents[1][0] < t.extents[1][1] + t.extents[1][2] || d.extents[1][0] < d.extents[1][1])) {
+	print_totals("guarded", &g);
+	if (argc < 2 && (t.extents[1][0] < t.extents[1][1] + t.extents[1][2] || d.extents[1][0] < d.extents[1][1])) {
 		fprintf(stderr, "too few boxes among hulls and open reaches in ordinary kernels\n");
 		return 1;
 	}
-	return t.failed || d.failed;
+	return t.failed || d.failed || g.failed;
 }

@@ -2,39 +2,98 @@
 /* A case: which facts hold and which of several possibilities is looked at. */
 #include "footprint/eval/eval.h"
 
-void sw_eval_case_begin(struct sw_eval *e)
+static bool stands(const struct sw_eval *e, uint32_t mark, uint64_t serial)
 {
-	e->holds.n = e->hold_state.n = e->loops.n = 0;
-	e->blind = e->impossible = false;
-	e->fleeting = false;
-	e->round += 2; /* a mark of the round before is less than both of this one */
+	return mark < e->mark.n && e->mark.at[mark].serial == serial;
 }
 
-void sw_eval_case_end(struct sw_eval *e)
+struct sw_validity sw_eval_valid_now(const struct sw_eval *e)
 {
-	for (size_t i = 0; i < e->narrowed.n; i++) {
-		struct sw_variable *v = &e->variable.at[e->narrowed.at[i]];
-		v->lo = v->lo_ever;
-		v->hi = v->hi_ever;
+	uint32_t last = (uint32_t)e->mark.n - 1;
+	struct sw_validity valid = {.known = true, .lasting = !e->fleeting};
+	if (valid.lasting)
+		return valid;
+	valid.blind = e->blind;
+	valid.mark = last;
+	valid.serial = e->mark.at[last].serial;
+	valid.state = e->state;
+	valid.granted = e->granted;
+	valid.granted_serial = e->granted ? e->mark.at[e->granted - 1].serial : 0;
+	return valid;
+}
+
+struct sw_validity sw_eval_valid_as_granted(const struct sw_eval *e)
+{
+	uint32_t last = (uint32_t)e->mark.n - 1;
+	uint64_t serial = e->mark.at[last].serial;
+	return (struct sw_validity){
+		.known = true, .mark = last, .serial = serial, .granted = last + 1, .granted_serial = serial};
+}
+
+bool sw_eval_is_valid(const struct sw_eval *e, struct sw_validity *v)
+{
+	if (!v->known || v->lasting || stands(e, v->mark, v->serial))
+		return v->known;
+	if (v->state != e->state || (v->blind && !e->blind) ||
+	    (v->granted && !stands(e, v->granted - 1, v->granted_serial)))
+		return false;
+	v->mark = (uint32_t)e->mark.n - 1;
+	v->serial = e->mark.at[v->mark].serial;
+	return true;
+}
+
+void sw_eval_case_mark(struct sw_eval *e)
+{
+	*sw_vec_push(&e->mark) = (struct sw_case_mark){e->holds.n, e->loops.n, e->narrowed.n, ++e->serials,
+						       e->state,   e->blind,   e->impossible, e->chose};
+}
+
+void sw_eval_case_return(struct sw_eval *e, size_t mark)
+{
+	struct sw_case_mark *m = &e->mark.at[mark];
+	e->interval_round += e->narrowed.n != m->narrowed;
+	while (e->narrowed.n > m->narrowed) {
+		const struct sw_narrowed *old = &e->narrowed.at[--e->narrowed.n];
+		struct sw_variable *v = &e->variable.at[old->var];
+		v->lo = old->lo;
+		v->hi = old->hi;
 		sw_eval_mark(v);
 	}
-	e->interval_round += e->narrowed.n != 0;
-	e->narrowed.n = 0;
-	for (size_t i = 0; i < e->forget.n; i++) {
-		struct sw_term_value *v = &e->value.at[e->value_of[e->forget.at[i]] - 1];
-		v->known &= v->lasting;
-		for (int j = 0; j < 2; j++)
-			if (v->exact[j]) {
-				struct sw_exact *x = &e->exact.at[v->exact[j] - 1];
-				x->known &= x->lasting && v->known;
-			}
-	}
-	e->forget.n = 0;
+	e->holds.n = e->hold_state.n = m->holds;
+	e->loops.n = m->loops;
+	e->blind = m->blind;
+	e->impossible = m->impossible;
+	e->chose = m->chose;
+	e->state = m->state;
+	e->fleeting = false;
+	e->granted = 0;
+	e->round += 2; /* a mark of the round before is less than both of this one */
+	m->serial = ++e->serials;
+	e->mark.n = mark + 1;
+}
+
+void sw_eval_case_begin(struct sw_eval *e)
+{
+	if (!e->mark.n)
+		sw_eval_case_mark(e);
+	e->mark.at[0].state = ++e->serials;
+	sw_eval_case_return(e, 0);
+	e->entered = NULL;
+}
+
+/* Where it was looked at before need not be where it is computed: nothing of that is taken up again. */
+static void forget_states(struct sw_eval *e)
+{
+	sw_eval_case_changed(e);
+	for (size_t i = 0; i < e->mark.n; i++)
+		e->mark.at[i].state = ++e->serials;
 }
 
 void sw_eval_doubt(struct sw_eval *e, uint32_t term)
 {
 	size_t base = e->work.n;
+	if (!e->perhaps[term])
+		forget_states(e);
 	*sw_vec_push(&e->work) = term;
 	while (e->work.n > base) {
 		uint32_t at = e->work.at[--e->work.n];

@@ -72,16 +72,37 @@ struct sw_quotient {
 	uint32_t next; /* of those whose x has the same hash; SW_NONE */
 };
 
+/* Where a value holds that was computed: case_split.c. */
+struct sw_validity {
+	bool known, lasting; /* lasting: in every case */
+	bool blind;	     /* the case was, afterwards */
+	uint32_t mark,
+		granted; /* of the case when it was computed; of the last fact, + 1, that was taken for granted */
+	uint64_t serial, granted_serial, state;
+};
+
 /* What a term is modulo 2^width, and, where it was asked for, exactly: unsigned and signed. */
 struct sw_term_value {
 	struct sw_form form;
-	bool known, lasting; /* lasting: in every case */
+	struct sw_validity valid;
 	uint8_t width;
 	uint32_t exact[2]; /* index in sw_eval.exact, + 1; 0: not asked for */
 };
 struct sw_exact {
 	struct sw_form form;
-	bool known, lasting;
+	struct sw_validity valid;
+};
+
+/* A case up to one of its facts: what came later can be taken back. */
+struct sw_case_mark {
+	size_t holds, loops, narrowed;
+	uint64_t serial, state;
+	bool blind, impossible, chose;
+};
+/* An interval before it was narrowed. */
+struct sw_narrowed {
+	uint32_t var;
+	sw_wide lo, hi;
 };
 
 /* Where an access without bounds may lead. */
@@ -179,18 +200,21 @@ struct sw_eval {
 
 	SW_VEC(struct sw_digit_site) digits; /* sites that are put together in the end */
 
-	/* The case.  open_case: it is the only one of this site, and others of the same kind are looked at in it; NULL
-	 */
-	const struct sw_access_site *open_case;
+	/* The case.  open_case: it is the only one of this site, and others of the same kind are looked at in it; NULL.
+	   entered: the site whose facts hold, a mark after each; NULL. */
+	const struct sw_access_site *open_case, *entered;
+	SW_VEC(struct sw_case_mark) mark;
+	uint64_t serials, state;		/* state: another one after each change of what holds */
 	SW_VEC(struct sw_form) holds;		/* form >= 0 */
 	SW_VEC(struct sw_row_state) hold_state; /* of each */
 	uint64_t interval_round;		/* another one after each change of an interval */
-	SW_VEC(uint32_t) narrowed;		/* variables whose interval is not the lasting one */
-	SW_VEC(uint32_t) forget;		/* values that do not last */
+	SW_VEC(struct sw_narrowed) narrowed;	/* in this order */
 	SW_VEC(uint32_t) loops;			/* that count here */
 	bool blind;				/* some facts are no inequalities, and not because of data */
 	bool impossible, choosing;
-	bool fleeting; /* what is being computed holds in this case only */
+	bool fleeting;	  /* what is being computed holds in this case only */
+	bool chose;	  /* the case is one of several */
+	uint32_t granted; /* what is being computed takes a fact for granted: of that mark, + 1 */
 	struct sw_choice choice[SW_MAX_CHOICES];
 	uint32_t choices, depth;
 	SW_VEC(uint32_t) work;
@@ -357,8 +381,22 @@ void sw_eval_doubt_last(struct sw_eval *e, uint32_t var);
 struct sw_descent sw_descent_of(struct sw_eval *e, uint32_t term);
 
 /* ---- case_split.c */
+/* Nothing holds, and nothing that was computed in another case is taken up again. */
 void sw_eval_case_begin(struct sw_eval *e);
-void sw_eval_case_end(struct sw_eval *e);
+/* What holds from here on can be taken back. */
+void sw_eval_case_mark(struct sw_eval *e);
+/* Takes back what came after a mark. */
+void sw_eval_case_return(struct sw_eval *e, size_t mark);
+/* What holds has changed. */
+static inline void sw_eval_case_changed(struct sw_eval *e)
+{
+	e->state = ++e->serials;
+}
+/* Of what was computed now; of a fact that holds from here on. */
+struct sw_validity sw_eval_valid_now(const struct sw_eval *e);
+struct sw_validity sw_eval_valid_as_granted(const struct sw_eval *e);
+/* Does it hold here? */
+bool sw_eval_is_valid(const struct sw_eval *e, struct sw_validity *valid);
 
 /* ---- box.c: what `bytes` bytes from `address` on touch in this case, appended to *out with the other fields of *like.
    exact: false, for the reason *why, if less may be touched.  Returns false if there are no bounds, with *why. */

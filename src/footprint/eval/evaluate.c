@@ -88,13 +88,37 @@ static void place_open(struct sw_eval *e, struct sw_reach *reach)
 	reach->below = reach->address ? e->descent.least < (sw_wide)reach->address : e->descent.falls;
 }
 
+/* How many of the outer conditions hold already, those of the site before, and in every case of it. */
+static uint32_t shared_facts(const struct sw_eval *e, const struct sw_access_site *site)
+{
+	const struct sw_access_site *last = e->entered;
+	uint32_t n = 0;
+	while (n < site->facts && n < last->facts && n + 1 < e->mark.n && !e->mark.at[n + 1].chose) {
+		const struct sw_fact *a = &e->f->fact[site->fact + site->facts - 1 - n];
+		const struct sw_fact *b = &e->f->fact[last->fact + last->facts - 1 - n];
+		if (a->term != b->term || a->truth != b->truth)
+			break;
+		n++;
+	}
+	return n;
+}
+
 /* What holds where the site is executed.  The outer conditions first: they bound what inner ones and loops compare. */
 void sw_eval_enter_site(struct sw_eval *e, const struct sw_access_site *site)
 {
-	for (uint32_t i = site->facts; i-- > 0 && !e->impossible;) {
+	uint32_t shared = 0;
+	if (!e->entered || e->entered->loop != site->loop || e->g->content) {
+		sw_eval_case_begin(e);
+	} else {
+		shared = shared_facts(e, site);
+		sw_eval_case_return(e, shared);
+	}
+	e->entered = site;
+	for (uint32_t i = site->facts - shared; i-- > 0 && !e->impossible;) {
 		const struct sw_fact *fact = &e->f->fact[site->fact + i];
 		sw_eval_enter_loops(e, fact->term);
 		sw_eval_fact(e, fact->term, fact->truth);
+		sw_eval_case_mark(e);
 	}
 	sw_eval_enter_loops(e, site->address);
 	if (site->size != SW_NO_TERM)
@@ -115,7 +139,7 @@ static bool is_never_loaded(struct sw_eval *e, const struct sw_root *root)
 		sw_eval_case_begin(e);
 		sw_eval_enter_site(e, loader);
 		*runs = e->impossible ? 2 : 1;
-		sw_eval_case_end(e);
+		sw_eval_case_begin(e);
 		e->site = own;
 	}
 	return *runs == 2;
@@ -208,13 +232,6 @@ static void keep_case(struct sw_eval *e, const struct sw_access_site *site, stru
 	if (!now.choices && now.blind == entered.blind && now.impossible == entered.impossible &&
 	    now.loops == entered.loops)
 		e->open_case = site;
-}
-
-static void close_case(struct sw_eval *e)
-{
-	if (e->open_case)
-		sw_eval_case_end(e);
-	e->open_case = NULL;
 }
 
 /* A ring, (start + i) % n, is one piece for each value of its quotient: so few values are taken one by one. */
@@ -334,7 +351,7 @@ static bool site_words(struct sw_eval *e, const struct sw_access_site *site, str
 	sw_eval_case_begin(e);
 	sw_eval_enter_site(e, site);
 	bool known = !e->impossible && sw_eval_words(e, site->address, words);
-	sw_eval_case_end(e);
+	sw_eval_case_begin(e);
 	return known;
 }
 
@@ -360,18 +377,14 @@ static void evaluate_site(struct sw_eval *e, uint32_t number, struct sw_reaches 
 	e->choices = 0;
 	e->choosing = true;
 	if (open || (e->open_case && !sw_eval_same_case(e, e->open_case, site)))
-		close_case(e);
+		e->open_case = NULL;
 	if (!e->open_case) {
 		e->content = e->content_ever;
 		e->pointers.n = 0;
 	}
 	if (!open) {
 		do {
-			if (!e->open_case)
-				sw_eval_case_begin(e);
 			open = !site_case(e, site, &like, out, &why);
-			if (!e->open_case)
-				sw_eval_case_end(e);
 			if (!open && !e->budget) {
 				open = true;
 				why = SW_WHY_COMPLEX;
@@ -388,7 +401,7 @@ static void evaluate_site(struct sw_eval *e, uint32_t number, struct sw_reaches 
 		e->digits.n = digits;
 	if (open && !e->split.wanted) {
 		out->n = from;
-		close_case(e);
+		e->open_case = NULL;
 		bool loaded = sw_eval_may_be_loaded(e, site);
 		add_open(e, site, like, why, site_words(e, site, &words) ? &words : NULL, loaded, out);
 	}
@@ -417,7 +430,7 @@ static void eval_free(struct sw_eval *e)
 	free(e->narrowing.at);
 	free(e->range.at);
 	free(e->narrowed.at);
-	free(e->forget.at);
+	free(e->mark.at);
 	free(e->loops.at);
 	free(e->work.at);
 	free(e->digits.at);
@@ -435,6 +448,7 @@ void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out)
 	e->loop = sw_calloc(f->loops + 1u, sizeof *e->loop);
 	for (uint32_t i = 0; i < f->loops; i++)
 		e->loop[i].counter = SW_NONE;
+	sw_eval_case_begin(e);
 	sw_eval_find_counts(e);
 	sw_eval_loops(e);
 	for (uint32_t i = 0; i < f->sites && !e->split.wanted; i++) {
@@ -444,6 +458,7 @@ void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out)
 		if (out->n - from > MANY)
 			sw_reaches_join(out, from, SW_MAX_REACHES);
 	}
+	sw_eval_case_begin(e);
 	sw_digits_finish(e, out);
 	if (e->split.wanted)
 		out->n = from;

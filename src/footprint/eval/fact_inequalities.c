@@ -8,6 +8,7 @@ void sw_eval_hold_row(struct sw_eval *e, const struct sw_form *form)
 {
 	*sw_vec_push(&e->holds) = *form;
 	*sw_vec_push(&e->hold_state) = (struct sw_row_state){.hash = sw_form_hash(form)};
+	sw_eval_case_changed(e);
 }
 
 /* Quotients of quotients that are looked through. */

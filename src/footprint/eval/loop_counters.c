@@ -194,6 +194,7 @@ static void enter(struct sw_eval *e, uint32_t loop)
 	for (int i = 0; i < MAX_NEST && loop < e->f->loops && !entered(e, loop); i++, loop = e->f->loop[loop].parent) {
 		const struct sw_loop_info *info = &e->loop[loop];
 		*sw_vec_push(&e->loops) = loop;
+		sw_eval_case_changed(e);
 		if (info->state != SW_LOOP_DONE)
 			continue;
 		bool blind = e->blind;
@@ -471,7 +472,7 @@ static void study(struct sw_eval *e, uint32_t number, uint32_t nest)
 				info->vague |= !sw_eval_atoms(e, fact->term, fact->truth, back_atom, &b);
 			}
 		}
-		sw_eval_case_end(e);
+		sw_eval_case_begin(e);
 	}
 	for (size_t i = 0; i < b.always.n; i++)
 		info->vague |= is_doubtful_entry(e, &b, &b.always.at[i]);

@@ -30,7 +30,7 @@ bool sw_eval_may_be_loaded(struct sw_eval *e, const struct sw_access_site *site)
 	sw_eval_case_begin(e);
 	sw_eval_enter_site(e, site);
 	bool may = e->impossible || sw_eval_may_go_in(e, site->address, sw_term_is_unknown);
-	sw_eval_case_end(e);
+	sw_eval_case_begin(e);
 	return may;
 }
 

@@ -21,8 +21,8 @@ void sw_eval_mark(struct sw_variable *v)
 static void narrow(struct sw_eval *e, uint32_t var, sw_wide lo, sw_wide hi)
 {
 	struct sw_variable *v = &e->variable.at[var];
-	if (v->lo == v->lo_ever && v->hi == v->hi_ever)
-		*sw_vec_push(&e->narrowed) = var;
+	*sw_vec_push(&e->narrowed) = (struct sw_narrowed){var, v->lo, v->hi};
+	sw_eval_case_changed(e);
 	if (lo > v->lo)
 		v->lo = lo;
 	if (hi < v->hi)
@@ -179,10 +179,27 @@ static struct sw_term_value *value_new(struct sw_eval *e, uint32_t term)
 	return &e->value.at[e->value_of[term] - 1];
 }
 
+static void value_set(struct sw_eval *e, uint32_t term, const struct sw_form *form, struct sw_validity valid)
+{
+	struct sw_term_value *v = value_new(e, term);
+	v->form = *form;
+	v->valid = valid;
+	for (int j = 0; j < 2; j++) {
+		if (v->exact[j])
+			e->exact.at[v->exact[j] - 1].valid.known = false;
+	}
+}
+
+static void read_validity(struct sw_eval *e, const struct sw_validity *valid)
+{
+	e->fleeting |= !valid->lasting;
+	e->granted = valid->granted > e->granted ? valid->granted : e->granted;
+}
+
 static bool known(const struct sw_eval *e, uint32_t term)
 {
-	const struct sw_term_value *v = value_at(e, term);
-	return v ? v->known : e->f->term[term].op == SW_OP_CONST;
+	struct sw_term_value *v = value_at(e, term);
+	return v ? sw_eval_is_valid(e, &v->valid) : e->f->term[term].op == SW_OP_CONST;
 }
 
 static bool push_conditions(struct sw_eval *e, const struct sw_term *t)
@@ -272,6 +289,7 @@ static void evaluate(struct sw_eval *e, uint32_t term)
 {
 	size_t base = e->work.n;
 	bool fleeting = e->fleeting;
+	uint32_t granted = e->granted;
 	*sw_vec_push(&e->work) = term;
 	while (e->work.n > base) {
 		uint32_t at = e->work.at[e->work.n - 1];
@@ -280,18 +298,15 @@ static void evaluate(struct sw_eval *e, uint32_t term)
 			if (known(e, at))
 				continue;
 			e->fleeting = false;
+			e->granted = 0;
 			e->budget -= e->budget != 0;
 			sw_reads_follow(e->reads, e->f->term, at);
 			struct sw_form form = sw_eval_operate(e, at);
-			struct sw_term_value *v = value_new(e, at);
-			v->form = form;
-			v->known = true;
-			v->lasting = !e->fleeting;
-			if (e->fleeting)
-				*sw_vec_push(&e->forget) = at;
+			value_set(e, at, &form, sw_eval_valid_now(e));
 		}
 	}
 	e->fleeting = fleeting;
+	e->granted = granted;
 }
 
 struct sw_form sw_eval_term(struct sw_eval *e, uint32_t term, unsigned width)
@@ -305,7 +320,7 @@ struct sw_form sw_eval_term(struct sw_eval *e, uint32_t term, unsigned width)
 		return sw_eval_exact(e, term, t->width, false);
 	const struct sw_term_value *v = value_at(e, term);
 	struct sw_form form = v->form;
-	e->fleeting |= !v->lasting;
+	read_validity(e, &v->valid);
 	if (width && width < t->width)
 		sw_form_wrap(&form, width);
 	return form;
@@ -316,7 +331,7 @@ static struct sw_exact *exact_at(struct sw_eval *e, uint32_t term, bool is_signe
 {
 	struct sw_term_value *v = value_at(e, term);
 	if (!v->exact[is_signed]) {
-		*sw_vec_push(&e->exact) = (struct sw_exact){.known = false};
+		*sw_vec_push(&e->exact) = (struct sw_exact){.valid = {.known = false}};
 		v->exact[is_signed] = (uint32_t)e->exact.n;
 	}
 	return &e->exact.at[v->exact[is_signed] - 1];
@@ -329,17 +344,19 @@ struct sw_form sw_eval_exact(struct sw_eval *e, uint32_t term, unsigned width, b
 	if (t->op == SW_OP_CONST || t->width != width)
 		return exact(e, SW_NONE, form, width, is_signed);
 	struct sw_exact *x = exact_at(e, term, is_signed);
-	if (!x->known) {
+	if (!sw_eval_is_valid(e, &x->valid)) {
 		bool fleeting = e->fleeting;
+		uint32_t granted = e->granted;
 		e->fleeting = false;
+		e->granted = 0;
+		read_validity(e, &value_at(e, term)->valid);
 		form = exact(e, term, form, width, is_signed);
 		x = exact_at(e, term, is_signed);
-		*x = (struct sw_exact){form, true, !e->fleeting};
-		if (e->fleeting)
-			*sw_vec_push(&e->forget) = term;
+		*x = (struct sw_exact){form, sw_eval_valid_now(e)};
 		e->fleeting |= fleeting;
+		e->granted = granted > e->granted ? granted : e->granted;
 	}
-	e->fleeting |= !x->lasting;
+	read_validity(e, &x->valid);
 	return x->form;
 }
 
@@ -351,15 +368,15 @@ int sw_eval_truth(struct sw_eval *e, uint32_t term)
 
 void sw_eval_settle(struct sw_eval *e, uint32_t term, int64_t constant)
 {
-	struct sw_term_value *v = value_new(e, term);
-	v->form = sw_form_constant(constant);
-	v->known = true;
-	v->lasting = false;
-	for (int j = 0; j < 2; j++) {
-		if (v->exact[j])
-			e->exact.at[v->exact[j] - 1].known = false;
-	}
-	*sw_vec_push(&e->forget) = term;
+	struct sw_form form = sw_form_constant(constant);
+	value_set(e, term, &form, sw_eval_valid_as_granted(e));
+}
+
+static uint32_t choose(struct sw_eval *e, uint32_t taken)
+{
+	e->chose = true;
+	sw_eval_case_changed(e);
+	return taken;
 }
 
 uint32_t sw_eval_case_choose(struct sw_eval *e, uint64_t key, uint32_t options)
@@ -368,11 +385,11 @@ uint32_t sw_eval_case_choose(struct sw_eval *e, uint64_t key, uint32_t options)
 	e->fleeting = true;
 	for (uint32_t i = 0; i < e->choices; i++) {
 		if (e->choice[i].key == key)
-			return e->choice[i].taken;
+			return choose(e, e->choice[i].taken);
 		product *= e->choice[i].options;
 	}
 	if (!e->choosing || e->choices == SW_MAX_CHOICES || options > SW_MAX_CASES || product > SW_MAX_CASES)
 		return SW_NONE;
 	e->choice[e->choices++] = (struct sw_choice){key, 0, options};
-	return 0;
+	return choose(e, 0);
 }
