@@ -144,6 +144,24 @@ START_TEST(a_change_that_costs_much_once)
 }
 END_TEST
 
+/* Without the change all calls are made at once and the last part waits for the work (0), or each call waits (1); with
+   it the last part waits for what is left.  The last part holds the effect: it is not left out, although it differs by
+   more than all others. */
+START_TEST(waiting_that_moves_to_the_last_part)
+{
+	struct runs *runs = runs_of(_i ? 5 : 1, 1, false);
+	for (uint32_t i = 0; i < PAIRS; i++) {
+		runs->base[i].end_ns += (_i ? 0 : 240 * MS) + i % 3 * 2 * MS;
+		runs->with[i].end_ns += (_i ? 80 : 120) * MS + i % 2 * 2 * MS;
+	}
+	compare(runs);
+	ck_assert_uint_eq(runs->out.left_out, 0);
+	ck_assert_int_ge(runs->out.saved.low, (int64_t)((_i ? 160 - 80 : 120) * MS - 8 * MS));
+	ck_assert_int_le(runs->out.saved.high, (int64_t)((_i ? 160 - 80 : 120) * MS + 8 * MS));
+	end(runs);
+}
+END_TEST
+
 /* Calls that one run did not make begin no part; 1: it made none of them. */
 START_TEST(calls_that_are_not_made_in_each_run)
 {
@@ -163,6 +181,7 @@ int main(void)
 	tcase_add_test(tc, runs_that_are_disturbed);
 	tcase_add_test(tc, parts_that_all_differ);
 	tcase_add_test(tc, a_change_that_costs_much_once);
+	tcase_add_loop_test(tc, waiting_that_moves_to_the_last_part, 0, 2);
 	tcase_add_loop_test(tc, calls_that_are_not_made_in_each_run, 0, 2);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);

@@ -2,8 +2,8 @@
 /*
  * The stretch of the run in which the changed calls lie, in parts: from one such call to the next.  What comes before
  * and after (starting, loading libraries) differs by more from run to run than what is to be measured, and so may a
- * part: where it does, it is left out.  Which parts these are is seen from runs of one kind, never from how the two
- * kinds differ.
+ * part: where it does, it is left out.  A part in which the two kinds of runs differ by more than runs of one kind
+ * stays: a change moves waiting from many parts to a later one, often the last.
  */
 #include "confirm/saving_spans.h"
 
@@ -28,6 +28,7 @@ struct parts {
 	int64_t *ns;	  /* of each run: of each part */
 	int64_t *typical; /* of each part: median of the runs without the change */
 	int64_t *differ;  /* of each part: by how much runs of one kind do */
+	int64_t *moved;	  /* of each part: by how much the medians of the two kinds do */
 	bool *out;
 	struct sw_mark *from; /* of each part: the call that begins it */
 };
@@ -100,6 +101,7 @@ static void describe(struct parts *parts, size_t k)
 		const int64_t median = middle(numbers, pairs), differ = spread(numbers, pairs);
 		if (!kind)
 			parts->typical[k] = median;
+		parts->moved[k] = llabs(median - parts->typical[k]);
 		parts->differ[k] = !kind || differ > parts->differ[k] ? differ : parts->differ[k];
 	}
 	free(numbers);
@@ -119,6 +121,7 @@ static bool make(struct parts *parts, const struct sw_marks *base, const struct 
 	parts->ns = sw_calloc(parts->n * parts->runs + 1, sizeof *parts->ns);
 	parts->typical = sw_calloc(parts->n + 1, sizeof *parts->typical);
 	parts->differ = sw_calloc(parts->n + 1, sizeof *parts->differ);
+	parts->moved = sw_calloc(parts->n + 1, sizeof *parts->moved);
 	parts->out = sw_calloc(parts->n + 1, sizeof *parts->out);
 	for (size_t run = 0; run < parts->runs && parts->n; run++)
 		time_parts(parts, run, run_of(base, with, pairs, run));
@@ -134,15 +137,24 @@ static int by_difference(const void *a, const void *b, void *arg)
 	return x > y ? -1 : x < y;
 }
 
+/* What is to be measured is in this part. */
+static bool has_effect(const struct parts *parts, size_t k)
+{
+	return parts->moved[k] > parts->differ[k];
+}
+
 /* A few parts are left out, as many as can be, of which each differs more than all that stay do together. */
 static void leave_out(struct parts *parts)
 {
-	size_t *order = sw_calloc(parts->n, sizeof *order), n = 0;
+	size_t *order = sw_calloc(parts->n, sizeof *order), candidates = 0, n = 0;
 	double rest = 0;
 	for (size_t k = 0; k < parts->n; k++)
-		order[k] = k;
-	qsort_r(order, parts->n, sizeof *order, by_difference, parts);
-	for (size_t k = parts->n; k-- > 0;) {
+		if (has_effect(parts, k))
+			rest += (double)parts->differ[k] * (double)parts->differ[k];
+		else
+			order[candidates++] = k;
+	qsort_r(order, candidates, sizeof *order, by_difference, parts);
+	for (size_t k = candidates; k-- > 0;) {
 		const double differs = (double)parts->differ[order[k]];
 		if (k < parts->n / FEW && differs * differs > TIMES * TIMES * rest) {
 			n = k + 1;
@@ -244,6 +256,7 @@ void sw_saving_compare(const struct sw_marks *base, const struct sw_marks *with,
 	free(parts.ns);
 	free(parts.typical);
 	free(parts.differ);
+	free(parts.moved);
 	free(parts.out);
 	free(parts.from);
 }
