@@ -121,11 +121,15 @@ class Followed(Savings):
 
     def test_what_is_compared(self):
         saving, text = self.measured("free", "SW306", "keep", 2 * ROUNDS - 1)
-        self.assertEqual((saving["parts"], saving["left_out"]), (2 * ROUNDS, 0), text)
+        # Runs of the simulation differ by the load of the machine: by little, and the whole run is compared, or the stretch is.
+        enough = max(abs(saving["whole_ns"]) // 40, saving["whole_base_ns"] // 200)
+        whole = max(saving["whole_high_ns"] - saving["whole_ns"], saving["whole_ns"] - saving["whole_low_ns"]) <= enough
+        self.assertEqual((saving["parts"], saving["left_out"]), (0 if whole else 2 * ROUNDS, 0), text)
         self.assertLessEqual(saving["base_ns"], saving["whole_base_ns"] + 1000000)
         with open(self.path("log"), encoding="utf-8") as log:
             self.assertRegex(log.read(), r"as it is: run [\d.]+ ms, before it [\d.]+ ms; 12 calls in")
-        self.assertRegex(" ".join(text.split()), r"in which these calls lie, from 5 pairs .* whole run \S+ \S+ \(")
+        if not whole:
+            self.assertRegex(" ".join(text.split()), r"in which these calls lie, from 5 pairs .* whole run \S+ \S+ \(")
 
     def test_synchronous_uploads(self):
         found, text = self.one("upload", "SW301")

@@ -140,8 +140,12 @@ static bool conclude(struct sw_savings *s, struct pairs *pairs, bool tell, struc
 	struct sw_saving_stretch stretch;
 	sw_saving_compare(pairs->marks[0], pairs->marks[1], pairs->n, tell ? s->in->log : NULL, &stretch);
 	const struct sw_interval whole = sw_bootstrap_median(pairs->saved, pairs->n);
-	const struct sw_interval saved = stretch.parts ? stretch.saved : whole;
 	const int64_t whole_base = sw_bootstrap_median(pairs->base, pairs->n).middle;
+	out->once_ns = sw_bootstrap_median(pairs->once, pairs->n).middle;
+	/* The whole run is what a user waits for.  The stretch is compared where whole runs differ by too much. */
+	if (!out->once_ns && known_well(whole_base, &whole))
+		stretch.parts = stretch.left_out = 0;
+	const struct sw_interval saved = stretch.parts ? stretch.saved : whole;
 	const int64_t base = stretch.parts ? stretch.base_ns : whole_base;
 	out->pairs = (uint32_t)pairs->n;
 	out->saved_ns = saved.middle;
@@ -150,13 +154,12 @@ static bool conclude(struct sw_savings *s, struct pairs *pairs, bool tell, struc
 	out->base_ns = (uint64_t)base;
 	out->parts = stretch.parts;
 	out->left_out = stretch.left_out;
-	out->left_out_ns = stretch.left_out_ns;
+	out->left_out_ns = stretch.left_out ? stretch.left_out_ns : 0;
 	out->whole_ns = whole.middle;
 	out->whole_low_ns = whole.low;
 	out->whole_high_ns = whole.high;
 	out->whole_base_ns = (uint64_t)whole_base;
 	out->before_ns = sw_bootstrap_median(pairs->before, pairs->n).middle;
-	out->once_ns = sw_bootstrap_median(pairs->once, pairs->n).middle;
 	return pairs->n >= LEAST_PAIRS && known_well(base, &saved);
 }
 
