@@ -10,10 +10,15 @@ import unittest
 
 RUN_TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run-table")
 
-# Writes the report named in $REPORT, exits with $STATUS.
+# Writes the report that $REPORT holds, or $LATER after the first run of the same arguments, exits with $STATUS.
 COMMAND = """#!/bin/sh
 while [ "$1" != --json ]; do shift; done
-printf '%s' "$REPORT" >"$2"
+report=$2
+while [ "$1" != -- ]; do shift; done
+ran=$0.ran
+[ -z "$LATER" ] || ! grep -qxF -e "$*" "$ran" 2>/dev/null || REPORT=$LATER
+echo "$*" >>"$ran"
+printf '%s' "$REPORT" >"$report"
 exit "$STATUS"
 """
 PROGRAM = """#!/bin/sh
@@ -39,7 +44,7 @@ class RunTable(unittest.TestCase):
             os.chmod(out.name, 0o755)
 
     def run_table(self, must, findings, may="-", rows=("one way", "--fixed one way"), status=0, report=None,
-                  where="both", on="sim", options=(), program="program"):
+                  where="both", on="sim", options=(), program="program", later=""):
         """Exit status and last line; the fixed twin's row accepts what the other does, so that rows fail alike."""
         table = os.path.join(self.build, "rows.tsv")
         with open(table, "w", encoding="utf-8") as out:
@@ -47,8 +52,16 @@ class RunTable(unittest.TestCase):
                 out.write("\t".join((program, arguments, where, "-", must, may)) + "\n")
         report = report or json.dumps({"findings": findings})
         done = subprocess.run([sys.executable, RUN_TABLE, *options, "--rows", table, self.build, on], text=True, check=False,
-                              capture_output=True, env={**os.environ, "REPORT": report, "STATUS": str(status)})
-        return done.returncode, done.stdout.splitlines()[-1]
+                              capture_output=True, env={**os.environ, "REPORT": report, "STATUS": str(status), "LATER": later})
+        self.said = done.stdout.splitlines()
+        return done.returncode, self.said[-1]
+
+    def runs(self):
+        """Of both rows."""
+        with open(os.path.join(self.build, "syncwatch.ran"), encoding="utf-8") as ran:
+            count = len(ran.readlines())
+        os.remove(ran.name)
+        return count
 
     PASSED = (0, "2 passed, 0 failed, 0 skipped")
     FAILED = (1, "0 passed, 2 failed, 0 skipped")
@@ -72,6 +85,23 @@ class RunTable(unittest.TestCase):
         self.assertEqual(self.run_table("-", [finding("SW401", "warning")], may="SW401"), self.PASSED)
         self.assertEqual(self.run_table("-", [finding("SW401", "note")]), self.PASSED)
         self.assertEqual(self.run_table("-", [finding("SW401", "warning", suppressed=True)]), self.PASSED)
+
+    def test_waits_are_run_again(self):
+        wait, hazard = json.dumps({"findings": [finding("SW307", "warning")]}), json.dumps({"findings": [finding("SW101")]})
+        self.assertEqual(self.run_table("SW307:warning", [], later=wait), self.PASSED)
+        self.assertEqual(self.runs(), 4)
+        self.assertIn("ok   program one way, run 2 times", self.said)
+        self.assertEqual(self.run_table("-", [finding("SW401", "warning")], later='{"findings": []}'), self.PASSED)
+        self.assertEqual(self.runs(), 4)
+        self.assertEqual(self.run_table("SW307:warning", []), self.FAILED)
+        self.assertEqual(self.runs(), 6)
+        self.assertIn("FAIL program one way, run 3 times: not found: SW307:warning", self.said)
+        self.assertEqual(self.run_table("SW101", [], later=hazard), self.FAILED)
+        self.assertEqual(self.runs(), 2)
+        self.assertEqual(self.run_table("SW307:warning", [finding("SW101")], later=wait), self.FAILED)
+        self.assertEqual(self.runs(), 2)
+        self.assertEqual(self.run_table("SW307", [], status=1, later=wait), self.FAILED)
+        self.assertEqual(self.runs(), 2)
 
     def test_program_or_report_fails(self):
         self.assertEqual(self.run_table("-", [], status=1), self.FAILED)
