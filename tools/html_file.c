@@ -18,6 +18,7 @@ static int look_around(const char *trace, const struct sw_options *options, stru
 	struct sw_judge_options judge = sw_analysis_judge(options, reader);
 	/* Which operations there are, and their times, is the same without the code of kernels. */
 	judge.no_footprints = true;
+	judge.no_findings = true;
 	judge.observer = sw_nearby_observer(nearby);
 	int rc = sw_analysis_judge_with_progress(reader, &judge, "drawing", &judgement, &error);
 	sw_judgement_free(judgement);

@@ -36,13 +36,13 @@ static void report(struct sw_model *m, struct sw_wait *w, const struct sw_wait_c
 		.confidence = SW_CERTAIN,
 		.basis = w->basis,
 		.accesses = 1,
-		.access[0] = w->what,
+		.access[0] = &w->what,
 		.fix = w->fix,
 		.covered = w->covered.n,
 	};
 	if (w->read_back.seq) {
 		seen.accesses = 2;
-		seen.access[1] = w->read_back;
+		seen.access[1] = &w->read_back;
 	}
 	if (w->basis == SW_BASIS_MAY && cost->waited && w->id != SW_FINDING_DEVICE_ALLOC)
 		seen.basis = SW_BASIS_MEASURED;
@@ -50,15 +50,16 @@ static void report(struct sw_model *m, struct sw_wait *w, const struct sw_wait_c
 	if (!f)
 		return;
 	sw_collect_cost(&m->collect, f, cost);
-	f->pinned += w->pinned;
-	if (w->staged && w->bytes > f->unpinned)
-		f->unpinned = w->bytes;
-	f->to_host |= w->moves == SW_MOVES_DOWN || w->read_back.seq;
+	struct sw_finding_more *more = sw_collect_more(&m->collect, f);
+	more->pinned += w->pinned;
+	if (w->staged && w->bytes > more->unpinned)
+		more->unpinned = w->bytes;
+	more->to_host |= w->moves == SW_MOVES_DOWN || w->read_back.seq;
 	if (w->maker.seq)
-		sw_collect_more(&m->collect, f)->maker = w->maker;
-	f->last_ns = w->what.t_ns > f->last_ns ? w->what.t_ns : f->last_ns;
-	if (cost->waited && cost->ns >= f->cost->worst_ns && (f->more || w->waited_for.seq))
-		sw_collect_more(&m->collect, f)->waited_for = w->waited_for;
+		more->maker = w->maker;
+	more->last_ns = w->what.t_ns > more->last_ns ? w->what.t_ns : more->last_ns;
+	if (cost->waited && cost->ns >= f->cost->worst_ns)
+		more->waited_for = w->waited_for;
 	/* A promise is unkept only while no call at this place kept it. */
 	f->not_waited = w->promised && !f->cost->waited_calls && (f->not_waited || w->pending);
 	if (seen.basis == SW_BASIS_MEASURED)

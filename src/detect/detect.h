@@ -23,9 +23,10 @@
 #include "reader/reader.h"
 #include "schedule/schedule.h"
 
-enum sw_severity { SW_NOTE, SW_WARNING, SW_ERROR };
-enum sw_confidence { SW_POSSIBLE, SW_LIKELY, SW_CERTAIN };
-enum sw_basis { SW_BASIS_DOCUMENTED, SW_BASIS_MAY, SW_BASIS_MEASURED };
+/* Small: there may be a million findings. */
+enum __attribute__((packed)) sw_severity { SW_NOTE, SW_WARNING, SW_ERROR };
+enum __attribute__((packed)) sw_confidence { SW_POSSIBLE, SW_LIKELY, SW_CERTAIN };
+enum __attribute__((packed)) sw_basis { SW_BASIS_DOCUMENTED, SW_BASIS_MAY, SW_BASIS_MEASURED };
 
 /* src/detect/findings.def */
 enum sw_finding_id {
@@ -86,8 +87,24 @@ struct sw_host_wait {
 };
 
 /* How the bytes of an operation are known ("Evidence" in doc/findings.md), weakest first. */
-enum sw_evidence { SW_EV_ASSUMED, SW_EV_SIGNATURE, SW_EV_DIRECTION, SW_EV_FOOTPRINT, SW_EV_EXACT };
-enum sw_role { SW_READ, SW_WRITE, SW_READ_WRITE, SW_FREE, SW_ALLOC, SW_RECORD, SW_WAIT, SW_CALL, SW_ATOMIC };
+enum __attribute__((packed)) sw_evidence {
+	SW_EV_ASSUMED,
+	SW_EV_SIGNATURE,
+	SW_EV_DIRECTION,
+	SW_EV_FOOTPRINT,
+	SW_EV_EXACT
+};
+enum __attribute__((packed)) sw_role {
+	SW_READ,
+	SW_WRITE,
+	SW_READ_WRITE,
+	SW_FREE,
+	SW_ALLOC,
+	SW_RECORD,
+	SW_WAIT,
+	SW_CALL,
+	SW_ATOMIC
+};
 
 /* A stream as a user knows it. Index 0 is "no stream" (the host). */
 struct sw_stream_info {
@@ -158,38 +175,41 @@ struct sw_evidence_detail {
 #define SW_ARRAY_MAX_Z 16384u
 #define SW_ARRAY_ROOM  (1ull << 60)
 
-/* One side of a finding. */
+/* One side of a finding.  Without holes, so that two are equal if their bytes are: findings share theirs. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wpadded"
 struct sw_access {
 	enum sw_role role;
 	uint8_t kind;	   /* record kind */
 	bool ranged;	   /* address, bytes and what is below them are meant */
 	bool extent_known; /* false: to the end of the allocation or the next known start */
 	bool signals;	   /* its kernel polls or signals through memory: such an order is not followed */
+	enum sw_evidence evidence;
 	uint16_t api;
 	uint16_t flags;	     /* SW_RF_* of the record: RUNTIME: the user called the runtime API */
 	uint16_t launch_api; /* of a node: the call that launched its graph, and its stack; 0: none */
-	uint32_t forward; /* stack of the call in the forward pass, of a call in PyTorch's backward pass; 0 unknown */
-	uint32_t nvtx;	  /* innermost range of NVTX that the call was in: index into judgement.nvtx + 1, 0: none */
 	uint32_t launch_stack;
+	uint32_t forward;  /* stack of the call in the forward pass, of a call in PyTorch's backward pass; 0 unknown */
+	uint32_t nvtx;	   /* innermost range of NVTX that the call was in: index into judgement.nvtx + 1, 0: none */
 	uint32_t library;  /* call of a library that it was part of: index into judgement.library_calls + 1, 0: none */
 	uint32_t operands; /* operands of that call: number of the set (libraries/library_calls.h), 0 not known */
 	uint32_t library_call; /* number of that call: two calls may be alike */
-	uint64_t seq, t_ns, dur_ns;
 	uint32_t thread, stack;
 	uint32_t stream; /* index into judgement.streams, 0 = host */
 	int device;
-	uint64_t node;	   /* a node of a graph: record of the call that made it, whose call site this is; 0: none */
-	uint32_t function; /* FUNCTION id, 0: none */
-	int32_t param;	   /* parameter that holds the pointer, -1 none */
+	uint32_t function;   /* FUNCTION id, 0: none */
+	int32_t param;	     /* parameter that holds the pointer, -1 none */
+	uint32_t allocation; /* index into judgement.allocations + 1, 0: none */
+	uint64_t seq, t_ns, dur_ns;
+	uint64_t node; /* a node of a graph: record of the call that made it, whose call site this is; 0: none */
 	struct sw_point point;
 	uint64_t address, bytes; /* hull of what is touched */
 	uint64_t place;		 /* arrays: where it begins in the array (SW_ARRAY_*), `address` is the handle */
 	uint64_t used_at;	 /* the address of the same memory that the call used, 0: it is `address` */
 	uint64_t width, pitch;	 /* of it, rows of so many bytes so many bytes apart; 0: all of it */
-	uint32_t allocation;	 /* index into judgement.allocations + 1, 0: none */
-	enum sw_evidence evidence;
 	const struct sw_evidence_detail *evidence_detail; /* kernels: lives as long as the judgement; NULL: none */
 };
+#pragma GCC diagnostic pop
 
 /* A call that is no side of the finding but is named in its sentences.  Stack and api 0: it was too long ago. */
 struct sw_named_call {
@@ -199,7 +219,7 @@ struct sw_named_call {
 };
 
 /* A cheap fix, as facts: the rows SW_FIX of src/detect/findings.def. */
-enum sw_fix {
+enum __attribute__((packed)) sw_fix {
 	SW_FIX_NONE,
 #define SW_FIX(name, text, torch) SW_FIX_##name,
 #include "detect/findings.def"
@@ -249,11 +269,17 @@ struct sw_need {
 };
 
 extern const struct sw_cost sw_no_cost;
+extern const struct sw_access sw_no_access;
 
-/* Members that few findings need: there may be hundreds of thousands of hazards. */
+/* Members that few findings need: there may be a million hazards. */
 struct sw_finding_more {
 	struct sw_access waited_for; /* waits: the work that the longest call waited for, as far as known; seq 0: not */
 	struct sw_access maker;	     /* SW306, SW307: the call that made what the last one released, seq 0: none */
+	struct sw_held held;
+	uint64_t pinned, last_ns; /* SW307: bytes of all calls; when the last one began (the first: access[0]) */
+	uint64_t unpinned;	  /* SW301, SW302: the most pageable bytes of one call, 0: none */
+	bool to_host;		  /* the host may use what the calls wait for as soon as they return */
+	uint32_t needs;		  /* SW401: all that may not be left out of what the wait covered */
 	struct sw_need need[SW_MAX_NEEDS];
 };
 
@@ -262,28 +288,25 @@ struct sw_finding {
 	enum sw_severity severity;
 	enum sw_confidence confidence;
 	enum sw_basis basis;
+	enum sw_fix fix;
+	uint8_t accesses;
+	bool joined; /* hazards: there was an order between the two lanes; the last one is of this kind, by last_call */
+	enum sw_edge_kind last_kind;
+	bool measured_order; /* ordered, but only by a wait that no document promises */
+	bool host_order;     /* strict host: ordered if the host threads must run in the order in which they did */
+	bool host_flag;	     /* a flag that the host can poll, or write, may order the two */
+	bool workspace;	     /* hazards: of memory that the program gave a library to work in */
+	bool not_waited;     /* documented to wait, but this call did not */
+	bool suppressed;
+	bool hidden; /* possible, or a wait folded under the cost threshold: shown with --all */
+	uint32_t fix_stream;
 	uint64_t count;
 	uint64_t operations, last_operation; /* of the later side: one that meets several earlier ones counts once */
-	uint32_t accesses;
-	struct sw_access access[2];	/* [0] the earlier, [1] the later; waits: [0] the call */
-	struct sw_access *third;	/* NULL: there is none; all of them: sw_finding_access() */
-	struct sw_hb_last last;		/* hazards: the last order between the two lanes that does exist */
-	struct sw_named_call last_call; /* that made it */
-	bool measured_order;		/* ordered, but only by a wait that no document promises */
-	bool host_order; /* strict host: ordered if the host threads must run in the order in which they did */
-	bool host_flag;	 /* a flag that the host can poll, or write, may order the two */
-	bool workspace;	 /* hazards: of memory that the program gave a library to work in */
-	bool not_waited; /* documented to wait, but this call did not */
-	enum sw_fix fix;
-	uint32_t fix_stream;
-	uint64_t fix_seq;
-	struct sw_named_call fix_call; /* fix_seq */
-	const struct sw_cost *cost;    /* sw_no_cost where it waited for nothing */
-	struct sw_held held;
-	uint64_t pinned, last_ns;     /* SW307: bytes of all calls; when the last one began (the first: access[0]) */
-	uint64_t unpinned;	      /* SW301, SW302: the most pageable bytes of one call, 0: none */
-	bool to_host;		      /* the host may use what the calls wait for as soon as they return */
-	uint32_t needs;		      /* SW401: all that may not be left out of what the wait covered */
+	/* [0] the earlier, [1] the later; waits: [0] the call; else sw_no_access.  Findings share them. */
+	const struct sw_access *access[2];
+	const struct sw_access *third; /* NULL: there is none; all of them: sw_finding_access() */
+	struct sw_named_call last_call, fix_call;
+	const struct sw_cost *cost;   /* sw_no_cost where it waited for nothing */
 	struct sw_finding_more *more; /* NULL: nothing; read by sw_finding_more() */
 	/* Which one is meant depends on the id: FACTS of findings.def. */
 	union {
@@ -302,12 +325,10 @@ struct sw_finding {
 		uint64_t lost;	  /* records */
 	};
 	uint64_t fingerprint; /* stable over runs: id and symbol-free stacks are hashed by report with symbols */
-	bool suppressed;
-	bool hidden; /* possible, or a wait folded under the cost threshold: shown with --all */
 };
 static inline const struct sw_access *sw_finding_access(const struct sw_finding *finding, uint32_t i)
 {
-	return i < 2 ? &finding->access[i] : finding->third;
+	return i < 2 ? finding->access[i] : finding->third;
 }
 /* All zero where the finding has none. */
 const struct sw_finding_more *sw_finding_more(const struct sw_finding *finding);
@@ -441,6 +462,7 @@ struct sw_judge_options {
 	uint64_t fold_below_ns; /* waits under this total are folded: default 100 us */
 	bool keep_possible;	/* keep `possible` findings (--all); else they are dropped when found */
 	const struct sw_observer *observer;
+	bool no_findings;   /* gather none: only what the observer sees, without hazards, is wanted */
 	bool no_schedule;   /* do not replay the run: findings have no recoverable time */
 	bool strict_host;   /* a lane for each host thread; needs a trace with SW_FILE_HOST_SYNC */
 	bool shared_uses;   /* list uses of memory that other processes may use, too */

@@ -22,6 +22,7 @@ const struct sw_finding_info *sw_finding_info(int number)
 }
 
 const struct sw_cost sw_no_cost;
+const struct sw_access sw_no_access;
 
 const struct sw_finding_more *sw_finding_more(const struct sw_finding *finding)
 {

@@ -123,6 +123,7 @@ void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw
 	m->space.pool_blocks.now = &m->step;
 	sw_pool_init(m);
 	sw_collect_init(&m->collect, judgement, arena, options->keep_possible);
+	m->collect.none = options->no_findings;
 	if (!options->no_schedule)
 		m->schedule = sw_schedule_new(NULL);
 	if (!options->no_footprints)

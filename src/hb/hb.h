@@ -49,7 +49,7 @@ enum sw_lane_kind {
 	SW_LANE_CALLBACK    /* strict_host: a thread of the driver that runs host functions */
 };
 
-enum sw_edge_kind {
+enum __attribute__((packed)) sw_edge_kind {
 	SW_EDGE_ENQUEUE,   /* host -> work */
 	SW_EDGE_EVENT,	   /* record -> wait on a stream */
 	SW_EDGE_HOST_WAIT, /* work -> host: synchronize, successful query, synchronous copy */

@@ -61,11 +61,10 @@ const struct sw_frame *sw_report_site(struct sw_report *report, const struct sw_
 	const struct sw_frame *site = NULL;
 	if (!finding->accesses)
 		return NULL;
-	site = sw_place_of(&report->names, &finding->access[first], hazard ? &finding->access[0] : NULL);
+	site = sw_place_of(&report->names, finding->access[first], hazard ? finding->access[0] : NULL);
 	for (uint32_t i = hazard ? 2 : finding->accesses; i-- > 0 && !site;)
-		site = sw_place_of(&report->names, sw_finding_access(finding, i), hazard ? &finding->access[!i] : NULL);
-	return site ? site
-		    : nameless_site(&report->names, &finding->access[first], hazard ? &finding->access[0] : NULL);
+		site = sw_place_of(&report->names, sw_finding_access(finding, i), hazard ? finding->access[!i] : NULL);
+	return site ? site : nameless_site(&report->names, finding->access[first], hazard ? finding->access[0] : NULL);
 }
 
 const char *sw_report_count(struct sw_report *report, const struct sw_finding *finding)
@@ -79,7 +78,7 @@ const char *sw_report_count(struct sw_report *report, const struct sw_finding *f
 		     {SW_REC_HOST_ACCESS, "access", "accesses"}};
 	const char *one = "call", *many = "calls";
 	const bool hazard = sw_is_hazard(finding);
-	const uint8_t kind = finding->accesses ? finding->access[hazard].kind : 0;
+	const uint8_t kind = finding->accesses ? finding->access[hazard]->kind : 0;
 	const uint64_t n = finding->operations ? finding->operations : finding->count;
 	for (size_t i = 0; i < sizeof nouns / sizeof *nouns && hazard; i++)
 		if (nouns[i].kind == kind) {
@@ -114,8 +113,9 @@ static const struct sw_access *early_record(const struct sw_report *report, cons
 {
 	for (size_t i = 0; i < group->members.n; i++) {
 		const struct sw_finding *finding = report->shown.at[group->members.at[i]].finding;
-		if (finding->id == SW_FINDING_WAIT_COVERS_NOTHING && finding->accesses && finding->access[0].seq == seq)
-			return &finding->access[0];
+		if (finding->id == SW_FINDING_WAIT_COVERS_NOTHING && finding->accesses &&
+		    finding->access[0]->seq == seq)
+			return finding->access[0];
 	}
 	return NULL;
 }
@@ -123,7 +123,7 @@ static const struct sw_access *early_record(const struct sw_report *report, cons
 static const char *move_record(struct sw_report *report, const struct sw_group *group, const struct sw_finding *finding)
 {
 	struct sw_names *names = &report->names;
-	const struct sw_access *record = early_record(report, group, finding->fix_seq);
+	const struct sw_access *record = early_record(report, group, finding->fix_call.seq);
 	if (!record || !group->after)
 		return NULL;
 	const struct sw_frame *from = sw_place_of(names, record, group->after);

@@ -8,6 +8,8 @@
 #include "base/map.h"
 #include "report/symbols/places.h"
 
+/* The leader of a group that was merged with another: it comes last. */
+#define GONE UINT32_MAX
 /* From so many missing edges on, all on the same bytes, they are one cause: work that was never ordered at all. */
 #define MANY_EDGES 4u
 /* Groups of one allocation that a group is compared with: what lies beyond stays by itself. */
@@ -16,7 +18,7 @@
 /* A hazard that an edge would fix. */
 struct span {
 	uint64_t lanes, to; /* which two lanes; the later call */
-	size_t index;	    /* into shown */
+	uint32_t index;	    /* into shown */
 	int rank;
 };
 typedef SW_VEC(struct span) span_vec;
@@ -34,25 +36,25 @@ static int rank_of(const struct sw_shown_finding *shown)
 
 static bool has_edge(const struct sw_finding *finding)
 {
-	return sw_is_hazard(finding) && finding->access[0].role != SW_FREE &&
+	return sw_is_hazard(finding) && finding->access[0]->role != SW_FREE &&
 	       finding->id != SW_FINDING_GRAPH_BRANCH_RACE && finding->id != SW_FINDING_BATCH_COPY_RACE &&
-	       finding->access[0].seq < finding->access[1].seq;
+	       finding->access[0]->seq < finding->access[1]->seq;
 }
 
-static struct sw_group *new_group(struct sw_report *report, size_t leader)
+static struct sw_group *new_group(struct sw_report *report, uint32_t leader)
 {
 	struct sw_group *group = sw_vec_push(&report->groups);
 	const struct sw_finding *finding = finding_at(report, leader);
 	*group = (struct sw_group){.leader = leader, .edges = has_edge(finding)};
 	if (has_edge(finding)) {
-		group->after = &finding->access[0];
-		group->before = &finding->access[1];
+		group->after = finding->access[0];
+		group->before = finding->access[1];
 	}
-	report->group_of[leader] = report->groups.n;
+	report->group_of[leader] = (uint32_t)report->groups.n;
 	return group;
 }
 
-static void join(struct sw_report *report, size_t group, size_t index)
+static void join(struct sw_report *report, uint32_t group, uint32_t index)
 {
 	*sw_vec_push(&report->groups.at[group].members) = index;
 	report->group_of[index] = group + 1;
@@ -76,7 +78,7 @@ static int by_lanes_and_end(const void *a, const void *b)
 /* Does an edge that fixes the group fix this one too?  Narrows the group's edge, so that it fixes both. */
 static bool edge_fits(struct sw_group *group, const struct sw_finding *finding)
 {
-	const struct sw_access *after = &finding->access[0], *before = &finding->access[1];
+	const struct sw_access *after = finding->access[0], *before = finding->access[1];
 	if (after->seq < group->after->seq)
 		after = group->after;
 	if (before->seq > group->before->seq)
@@ -91,7 +93,7 @@ static bool edge_fits(struct sw_group *group, const struct sw_finding *finding)
 /* The groups of each pair of lanes, the latest first. */
 struct chains {
 	struct sw_map last;	 /* pair of lanes -> group + 1 */
-	SW_VEC(uint64_t) before; /* of each group: the one before it + 1, 0: none */
+	SW_VEC(uint32_t) before; /* of each group: the one before it + 1, 0: none */
 };
 
 /* Spans come by their ends, so of one rank only the latest group may fit; a weaker one may fit any that a stronger one
@@ -100,14 +102,14 @@ static void place_span(struct sw_report *report, struct chains *chains, const st
 {
 	uint64_t *slot = sw_map_put(&chains->last, span->lanes);
 	const struct sw_finding *finding = finding_at(report, span->index);
-	uint64_t group = *slot;
+	uint32_t group = (uint32_t)*slot;
 	for (unsigned i = 0; group && i < MOST_COMPARED; i++, group = chains->before.at[group - 1])
 		if (edge_fits(&report->groups.at[group - 1], finding)) {
 			join(report, group - 1, span->index);
 			return;
 		}
 	new_group(report, span->index);
-	*sw_vec_push(&chains->before) = *slot;
+	*sw_vec_push(&chains->before) = (uint32_t)*slot;
 	*slot = report->groups.n;
 }
 
@@ -115,12 +117,12 @@ static void group_by_edge(struct sw_report *report)
 {
 	span_vec spans = {0};
 	struct chains chains = {0};
-	for (size_t i = 0; i < report->shown.n; i++) {
+	for (uint32_t i = 0; i < report->shown.n; i++) {
 		const struct sw_finding *finding = finding_at(report, i);
 		if (has_edge(finding))
-			*sw_vec_push(&spans) = (struct span){.lanes = (uint64_t)finding->access[0].stream << 32 |
-								      finding->access[1].stream,
-							     .to = finding->access[1].seq,
+			*sw_vec_push(&spans) = (struct span){.lanes = (uint64_t)finding->access[0]->stream << 32 |
+								      finding->access[1]->stream,
+							     .to = finding->access[1]->seq,
 							     .index = i,
 							     .rank = rank_of(&report->shown.at[i])};
 	}
@@ -138,34 +140,34 @@ static void group_by_edge(struct sw_report *report)
 
 /* Groups of one allocation and rank whose bytes overlap those of the first. */
 struct heap {
-	size_t first; /* group */
 	uint64_t low, high;
+	uint32_t first; /* group */
 	uint32_t edges;
-	size_t next; /* of the same allocation: index + 1, 0 ends */
+	uint32_t next; /* of the same allocation: index + 1, 0 ends */
 };
 struct heaps {
 	SW_VEC(struct heap) all;
 	struct sw_map by_allocation; /* -> index + 1 */
-	size_t *of_group;	     /* index + 1, 0: none */
+	uint32_t *of_group;	     /* index + 1, 0: none */
 };
 
 static uint64_t heap_key(const struct sw_report *report, const struct sw_group *group)
 {
-	const struct sw_access *later = &finding_at(report, group->leader)->access[1];
+	const struct sw_access *later = finding_at(report, group->leader)->access[1];
 	return (uint64_t)later->allocation << 8 | (uint8_t)(rank_of(&report->shown.at[group->leader]) + 1);
 }
 
-static void put_on_heap(struct sw_report *report, struct heaps *heaps, size_t index)
+static void put_on_heap(struct sw_report *report, struct heaps *heaps, uint32_t index)
 {
 	const struct sw_group *group = &report->groups.at[index];
-	if (group->leader == SIZE_MAX)
+	if (group->leader == GONE)
 		return;
-	const struct sw_access *later = &finding_at(report, group->leader)->access[1];
+	const struct sw_access *later = finding_at(report, group->leader)->access[1];
 	if (!group->edges || !later->allocation || !later->ranged)
 		return;
 	uint64_t low = later->address, high = later->address + later->bytes;
 	uint64_t *slot = sw_map_put(&heaps->by_allocation, heap_key(report, group));
-	size_t at = *slot;
+	uint32_t at = (uint32_t)*slot;
 	for (unsigned i = 0; at && i < MOST_COMPARED; i++, at = heaps->all.at[at - 1].next) {
 		struct heap *heap = &heaps->all.at[at - 1];
 		if (low >= heap->high || high <= heap->low)
@@ -174,12 +176,12 @@ static void put_on_heap(struct sw_report *report, struct heaps *heaps, size_t in
 		heaps->of_group[index] = at;
 		return;
 	}
-	*sw_vec_push(&heaps->all) = (struct heap){index, low, high, 1, *slot};
-	*slot = heaps->of_group[index] = heaps->all.n;
+	*sw_vec_push(&heaps->all) = (struct heap){low, high, index, 1, (uint32_t)*slot};
+	*slot = heaps->of_group[index] = (uint32_t)heaps->all.n;
 }
 
 /* Moves the members of one group to another. */
-static void merge(struct sw_report *report, size_t into, size_t from)
+static void merge(struct sw_report *report, uint32_t into, uint32_t from)
 {
 	struct sw_group *group = &report->groups.at[from];
 	join(report, into, group->leader);
@@ -187,16 +189,16 @@ static void merge(struct sw_report *report, size_t into, size_t from)
 		join(report, into, group->members.at[i]);
 	report->groups.at[into].edges += group->edges;
 	free(group->members.at);
-	*group = (struct sw_group){.leader = SIZE_MAX};
+	*group = (struct sw_group){.leader = GONE};
 }
 
 static void merge_many_edges(struct sw_report *report)
 {
 	struct heaps heaps = {.of_group = sw_calloc(report->groups.n + 1, sizeof *heaps.of_group)};
 	const size_t n = report->groups.n;
-	for (size_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		put_on_heap(report, &heaps, i);
-	for (size_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		const struct heap *heap = heaps.of_group[i] ? &heaps.all.at[heaps.of_group[i] - 1] : NULL;
 		if (heap && heap->first != i && heap->edges >= MANY_EDGES)
 			merge(report, heap->first, i);
@@ -230,14 +232,14 @@ static void merge_same_lines(struct sw_report *report)
 {
 	struct sw_map by_lines = {0};
 	struct sw_names_scope scope;
-	for (size_t i = 0; i < report->groups.n; i++) {
+	for (uint32_t i = 0; i < report->groups.n; i++) {
 		const struct sw_group *group = &report->groups.at[i];
 		sw_names_scope_begin(&report->names, &scope);
-		uint64_t key = group->leader != SIZE_MAX && group->edges == 1 ? lines_key(report, group) : 0;
+		uint64_t key = group->leader != GONE && group->edges == 1 ? lines_key(report, group) : 0;
 		sw_names_scope_end(&report->names, &scope);
 		uint64_t *slot = key ? sw_map_put(&by_lines, key) : NULL;
 		if (slot && *slot) {
-			merge(report, *slot - 1, i);
+			merge(report, (uint32_t)*slot - 1, i);
 			report->groups.at[*slot - 1].edges = 1;
 		} else if (slot) {
 			*slot = i + 1;
@@ -252,7 +254,7 @@ static void merge_same_lines(struct sw_report *report)
 /* Findings with one key, other than 0, are one group. */
 static uint64_t key_of(struct sw_report *report, const struct sw_finding *finding)
 {
-	const struct sw_access *access = &finding->access[0];
+	const struct sw_access *access = finding->access[0];
 	if (finding->id == SW_FINDING_USE_AFTER_FREE && finding->accesses >= 2 && access->role == SW_FREE)
 		return sw_hash_u64(access->seq << 1 | 1);
 	if (!sw_finding_is_wait(finding->id) || !finding->accesses)
@@ -276,15 +278,29 @@ static bool explains(const struct sw_finding *finding)
 	return info && info->facts == SW_FACTS_MISSED && finding->missed.hazard;
 }
 
+/* Groups of the hazards that others explain: most explain nothing, and there may be a million of them. */
+static void find_explained(const struct sw_report *report, struct sw_map *hazards)
+{
+	for (size_t i = 0; i < report->shown.n; i++) {
+		const struct sw_finding *finding = finding_at(report, i);
+		if (!report->group_of[i] && explains(finding))
+			sw_map_put(hazards, hazard_key(finding->missed.hazard, finding->missed.seq));
+	}
+	for (size_t i = 0; i < report->shown.n && hazards->n; i++) {
+		const struct sw_finding *finding = finding_at(report, i);
+		uint64_t *group = report->group_of[i]
+					  ? sw_map_find(hazards, hazard_key(finding->id, finding->access[0]->seq))
+					  : NULL;
+		if (group)
+			*group = report->group_of[i];
+	}
+}
+
 static void group_the_rest(struct sw_report *report)
 {
 	struct sw_map hazards = {0}, by_key = {0};
-	for (size_t i = 0; i < report->shown.n; i++) {
-		const struct sw_finding *finding = finding_at(report, i);
-		if (report->group_of[i])
-			*sw_map_put(&hazards, hazard_key(finding->id, finding->access[0].seq)) = report->group_of[i];
-	}
-	for (size_t i = 0; i < report->shown.n; i++) {
+	find_explained(report, &hazards);
+	for (uint32_t i = 0; i < report->shown.n; i++) {
 		const struct sw_finding *finding = finding_at(report, i);
 		if (report->group_of[i])
 			continue;
@@ -297,7 +313,7 @@ static void group_the_rest(struct sw_report *report)
 		if (slot && *slot)
 			group = *slot;
 		if (group)
-			join(report, group - 1, i);
+			join(report, (uint32_t)group - 1, i);
 		else
 			new_group(report, i);
 		if (slot)
@@ -315,7 +331,7 @@ static int by_leader(const void *a, const void *b)
 
 static int by_index(const void *a, const void *b)
 {
-	const size_t *x = a, *y = b;
+	const uint32_t *x = a, *y = b;
 	return *x < *y ? -1 : *x > *y;
 }
 
@@ -323,7 +339,7 @@ static int by_index(const void *a, const void *b)
 static void choose_leader(const struct sw_report *report, struct sw_group *group)
 {
 	for (size_t i = 0; i < group->members.n; i++) {
-		size_t member = group->members.at[i];
+		uint32_t member = group->members.at[i];
 		int rank = rank_of(&report->shown.at[member]), best = rank_of(&report->shown.at[group->leader]);
 		bool hazard = has_edge(finding_at(report, member)), is = has_edge(finding_at(report, group->leader));
 		if (rank > best || (rank == best && (hazard > is || (hazard == is && member < group->leader)))) {
@@ -341,9 +357,11 @@ static void sort_groups(struct sw_report *report)
 		if (report->groups.at[i].members.n)
 			choose_leader(report, &report->groups.at[i]);
 	qsort(report->groups.at, report->groups.n, sizeof *report->groups.at, by_leader);
-	while (report->groups.n && report->groups.at[report->groups.n - 1].leader == SIZE_MAX)
+	while (report->groups.n && report->groups.at[report->groups.n - 1].leader == GONE)
 		report->groups.n--;
-	for (size_t i = 0; i < report->groups.n; i++) {
+	report->groups.room = report->groups.n;
+	report->groups.at = sw_realloc(report->groups.at, report->groups.n, sizeof *report->groups.at);
+	for (uint32_t i = 0; i < report->groups.n; i++) {
 		struct sw_group *group = &report->groups.at[i];
 		report->group_of[group->leader] = i + 1;
 		for (size_t k = 0; k < group->members.n; k++)

@@ -67,8 +67,8 @@ static void add_shown(struct sw_report *report, const struct sw_finding *finding
 static int by_likeness(const void *x, const void *y, void *arg)
 {
 	struct sw_report *report = arg;
-	const struct sw_shown_finding *a = &report->shown.at[*(const size_t *)x],
-				      *b = &report->shown.at[*(const size_t *)y];
+	const struct sw_shown_finding *a = &report->shown.at[*(const uint32_t *)x],
+				      *b = &report->shown.at[*(const uint32_t *)y];
 	if (a->fingerprint != b->fingerprint)
 		return a->fingerprint < b->fingerprint ? -1 : 1;
 	/* What only --all shows comes last, so that it changes no number. */
@@ -79,17 +79,18 @@ static int by_likeness(const void *x, const void *y, void *arg)
 	sw_names_scope_begin(&report->names, &scope);
 	int order = sw_fingerprint_order(&report->names, a->finding, b->finding);
 	sw_names_scope_end(&report->names, &scope);
-	return order ? order : *(const size_t *)x < *(const size_t *)y ? -1 : 1;
+	return order ? order : *(const uint32_t *)x < *(const uint32_t *)y ? -1 : 1;
 }
 
 static void distinguish(struct sw_report *report)
 {
-	size_t n = report->shown.n, first = 0, *index = sw_alloc((n + 1) * sizeof *index);
-	for (size_t i = 0; i < n; i++)
+	const size_t n = report->shown.n;
+	uint32_t *index = sw_alloc((n + 1) * sizeof *index);
+	for (uint32_t i = 0; i < n; i++)
 		index[i] = i;
 	if (n)
 		qsort_r(index, n, sizeof *index, by_likeness, report);
-	for (size_t i = 1; i < n; i++) {
+	for (size_t i = 1, first = 0; i < n; i++) {
 		struct sw_shown_finding *shown = &report->shown.at[index[i]];
 		/* That of the first is its own. */
 		if (shown->fingerprint != report->shown.at[index[first]].fingerprint)

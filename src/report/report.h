@@ -49,9 +49,9 @@ struct sw_in_flight {
 
 /* Findings with one cause (report/groups.h). */
 struct sw_group {
-	size_t leader;		/* the strongest, printed in full: index into shown */
-	SW_VEC(size_t) members; /* the others, in the order of shown */
-	uint32_t edges;		/* missing edges between lanes; 0: the cause is no missing edge */
+	uint32_t leader;	  /* the strongest, printed in full: index into shown */
+	uint32_t edges;		  /* missing edges between lanes; 0: the cause is no missing edge */
+	SW_VEC(uint32_t) members; /* the others, in the order of shown */
 	/* The edge that fixes them, the first of several: from the end of one operation to the start of another. */
 	const struct sw_access *after, *before;
 };
@@ -70,7 +70,7 @@ struct sw_report {
 	struct sw_names names;
 	SW_VEC(struct sw_shown_finding) shown; /* those that are shown, in the judgement's order */
 	SW_VEC(struct sw_group) groups;	       /* of shown, in the order of their leaders */
-	size_t *group_of;		       /* of each finding that is shown: index + 1 */
+	uint32_t *group_of;		       /* of each finding that is shown: index + 1 */
 	SW_VEC(struct sw_in_flight) in_flight; /* when the program did not end in order */
 	struct sw_report_totals totals;
 	const struct sw_savings_total *savings; /* NULL: nothing was tried */

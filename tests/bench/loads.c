@@ -187,3 +187,20 @@ void load_rivals(struct tb *tb, uint64_t launches)
 			tb_sync(tb, SW_SYNC_CONTEXT, 0);
 	}
 }
+
+/* Each pair of call sites comes together once, in either order. */
+void load_hazards(struct tb *tb, uint64_t findings)
+{
+	uint64_t side = 1;
+	while (2 * side * side - 1 < findings)
+		side++;
+	tb_stream_create(tb, STREAM, 1);
+	tb_stream_create(tb, STREAM + 1, 1);
+	tb_alloc(tb, SW_MEM_DEVICE, POOL, 1 << 20);
+	for (uint64_t i = 0; i < side * side; i++) {
+		tb_stack(tb, 1, UINT64_C(0x10000) + i % side);
+		tb_set(tb, POOL, 4096, STREAM);
+		tb_stack(tb, 1, UINT64_C(0x20000) + i / side);
+		tb_set(tb, POOL, 4096, STREAM + 1);
+	}
+}

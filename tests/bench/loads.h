@@ -16,6 +16,10 @@ void load_slices(struct tb *tb, uint64_t launches);
    others touch meanwhile, and only the bytes show that nothing is shared. */
 void load_rivals(struct tb *tb, uint64_t launches);
 
+/* Two streams that set the same bytes without any order, from so many call sites that there are at least so many
+   findings. */
+void load_hazards(struct tb *tb, uint64_t findings);
+
 /* Calls from inside of libraries, forty frames deep, from 64 places that wait, with 50 MB of code recorded. */
 void load_libraries(struct tb *tb, uint64_t launches, char **paths, unsigned n);
 /* One stream, every twentieth kernel of libraries that hold device code, with made-up arguments. */

@@ -3,6 +3,7 @@
  * Writes one of the loads as a trace, for timing the command itself:
  *
  *     make_load generation|slices|rivals LAUNCHES TRACE
+ *     make_load hazards FINDINGS TRACE
  *     make_load libraries|kernels LAUNCHES TRACE LIBRARY...
  */
 #include <stdio.h>
@@ -13,8 +14,9 @@
 
 static const struct {
 	const char *name;
-	void (*build)(struct tb *tb, uint64_t launches);
-} loads[] = {{"generation", load_generation}, {"slices", load_slices}, {"rivals", load_rivals}};
+	void (*build)(struct tb *tb, uint64_t count);
+} loads[] = {
+	{"generation", load_generation}, {"slices", load_slices}, {"rivals", load_rivals}, {"hazards", load_hazards}};
 
 int main(int argc, char **argv)
 {
@@ -33,6 +35,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	fprintf(stderr, "usage: make_load generation|slices|rivals LAUNCHES TRACE\n"
+			"       make_load hazards FINDINGS TRACE\n"
 			"       make_load libraries|kernels LAUNCHES TRACE LIBRARY...\n");
 	return 2;
 }

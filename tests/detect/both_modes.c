@@ -55,13 +55,13 @@ static void tell_finding(const struct sw_finding *f, FILE *out)
 	TELL("host_order", f->host_order);
 	TELL("fix", f->fix);
 	TELL("fix_stream", f->fix_stream);
-	TELL("fix_seq", f->fix_seq);
+	TELL("fix_call.seq", f->fix_call.seq);
 	TELL("calls", f->cost->calls);
 	TELL("waited_calls", f->cost->waited_calls);
 	TELL("total_ns", f->cost->total_ns);
 	TELL("win_high_ns", f->cost->win_high_ns);
-	TELL("needs", f->needs);
-	for (uint32_t i = 0; i < f->needs; i++)
+	TELL("needs", sw_finding_more(f)->needs);
+	for (uint32_t i = 0; i < sw_finding_more(f)->needs; i++)
 		fprintf(out, " %u:%u:%" PRIu64, sw_finding_more(f)->need[i].stream, sw_finding_more(f)->need[i].to,
 			sw_finding_more(f)->need[i].whole ? 0 : sw_finding_more(f)->need[i].work.seq);
 	TELL("fact", f->covered);

@@ -165,12 +165,12 @@ static size_t collect_advice(const struct sw_judgement *j, struct advice advice[
 	memset(advice, 0, OPS * sizeof *advice);
 	for (size_t i = 0; i < j->findings.n; i++) {
 		const struct sw_finding *f = &j->findings.at[i];
-		if ((f->id != 401 && f->id != 402) || f->access[0].stack == 0 || f->access[0].seq >= CALLS)
+		if ((f->id != 401 && f->id != 402) || f->access[0]->stack == 0 || f->access[0]->seq >= CALLS)
 			continue;
-		struct advice *a = &advice[op_at[f->access[0].seq]];
+		struct advice *a = &advice[op_at[f->access[0]->seq]];
 		a->given = true;
-		a->needs = f->needs;
-		for (uint32_t k = 0; k < f->needs; k++) {
+		a->needs = sw_finding_more(f)->needs;
+		for (uint32_t k = 0; k < sw_finding_more(f)->needs; k++) {
 			const struct sw_need *need = &sw_finding_more(f)->need[k];
 			a->need[k].stream = handle_of(j, need->stream);
 			a->need[k].to = need->to ? handle_of(j, need->to) : 0;

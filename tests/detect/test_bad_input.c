@@ -175,7 +175,7 @@ START_TEST(graph_at_an_old_address)
 	tb_graph_launch(tb, EXEC, S1);
 	tb_set(tb, DEV2, 64, S2);
 	struct sw_judgement *j = judged(tb);
-	ck_assert_uint_eq(only(j, 103)->access[0].address, DEV2);
+	ck_assert_uint_eq(only(j, 103)->access[0]->address, DEV2);
 	sw_judgement_free(j);
 }
 END_TEST
@@ -210,7 +210,7 @@ START_TEST(stream_at_an_old_address)
 	struct sw_judgement *j = judged(tb);
 	ck_assert_uint_eq(count_of(j, 103), _i ? 1 : 0);
 	if (_i)
-		ck_assert_uint_ne(only(j, 103)->access[0].stream, only(j, 103)->access[1].stream);
+		ck_assert_uint_ne(only(j, 103)->access[0]->stream, only(j, 103)->access[1]->stream);
 	sw_judgement_free(j);
 }
 END_TEST

@@ -32,7 +32,7 @@ static int call_of(const struct sw_access *access)
 
 static bool is_pair(const struct pair *pair, const struct sw_finding *f)
 {
-	return pair->id == f->id && pair->a == call_of(&f->access[0]) && pair->b == call_of(&f->access[1]);
+	return pair->id == f->id && pair->a == call_of(f->access[0]) && pair->b == call_of(f->access[1]);
 }
 
 static bool same(const struct pair *pair, const struct sw_finding *f)
@@ -62,7 +62,7 @@ static unsigned untrue(const struct sw_judgement *j, FILE *out)
 		wrong += !found;
 		if (!found && out)
 			fprintf(out, "SW%d of %d and %d, severity %d confidence %d%s: is not so\n", f->id,
-				call_of(&f->access[0]), call_of(&f->access[1]), f->severity, f->confidence,
+				call_of(f->access[0]), call_of(f->access[1]), f->severity, f->confidence,
 				f->measured_order ? " measured" : "");
 	}
 	return wrong;

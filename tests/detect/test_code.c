@@ -37,7 +37,7 @@ START_TEST(textures_are_known_by_handle)
 	ck_assert_uint_eq(count_of(j, 102), _i == 1);
 	if (_i == 1) {
 		ck_assert_int_eq(only(j, 102)->severity, SW_WARNING); /* where in it is not known */
-		ck_assert_int_eq(only(j, 102)->access[0].evidence_detail->via, SW_VIA_TEXTURE);
+		ck_assert_int_eq(only(j, 102)->access[0]->evidence_detail->via, SW_VIA_TEXTURE);
 	}
 	sw_judgement_free(j);
 }
@@ -91,9 +91,9 @@ START_TEST(other_code_is_a_guess)
 	if (!_i) {
 		const struct sw_finding *f = only(j, 103);
 		ck_assert_int_eq(f->severity, SW_WARNING);
-		ck_assert_int_eq(f->access[0].evidence, SW_EV_DIRECTION);
-		ck_assert(f->access[0].evidence_detail->other_code);
-		ck_assert_uint_eq(f->access[0].evidence_detail->arch, 120);
+		ck_assert_int_eq(f->access[0]->evidence, SW_EV_DIRECTION);
+		ck_assert(f->access[0]->evidence_detail->other_code);
+		ck_assert_uint_eq(f->access[0]->evidence_detail->arch, 120);
 	}
 	sw_judgement_free(j);
 }
@@ -117,7 +117,7 @@ START_TEST(no_code_is_told)
 	const struct sw_finding *found = only(j, 103);
 	ck_assert_int_eq(found->confidence, SW_POSSIBLE);
 	if (_i < 3)
-		ck_assert_ptr_nonnull(found->access[0].evidence_detail->unread);
+		ck_assert_ptr_nonnull(found->access[0]->evidence_detail->unread);
 	sw_judgement_free(j);
 }
 END_TEST

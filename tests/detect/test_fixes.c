@@ -39,8 +39,8 @@ START_TEST(the_right_event_of_a_ring_is_named)
 	} else if (_i < 2) {
 		const struct sw_finding *f = only(j, 101);
 		ck_assert_int_eq(f->fix, SW_FIX_WAIT_OTHER);
-		ck_assert_uint_eq(f->fix_seq, record);
-		ck_assert_uint_eq(f->fix_stream, f->access[0].stream);
+		ck_assert_uint_eq(f->fix_call.seq, record);
+		ck_assert_uint_eq(f->fix_stream, f->access[0]->stream);
 	} else {
 		ck_assert_int_eq(only(j, 101)->fix, _i == 3 ? SW_FIX_MOVE_RECORD : SW_FIX_RECORD_HERE);
 	}
@@ -94,8 +94,8 @@ START_TEST(frees_move_after_the_last_use)
 	} else {
 		const struct sw_finding *f = only(j, 105);
 		ck_assert_int_eq(f->fix, pool ? SW_FIX_FREE_LATER_ASYNC : SW_FIX_FREE_LATER);
-		ck_assert_uint_ge(at, f->fix_seq);
-		ck_assert_uint_gt(f->fix_seq, 0);
+		ck_assert_uint_ge(at, f->fix_call.seq);
+		ck_assert_uint_gt(f->fix_call.seq, 0);
 	}
 	sw_judgement_free(j);
 }

@@ -60,10 +60,10 @@ START_TEST(two_launches)
 			ck_assert_int_eq(f->severity, pairs[_i].severity);
 			ck_assert_int_eq(f->confidence, pairs[_i].confidence);
 			for (int side = 0; side < 2; side++) {
-				ck_assert_ptr_nonnull(f->access[side].evidence_detail);
-				ck_assert_uint_eq(f->access[side].evidence_detail->source, SW_SOURCE_PTX);
-				ck_assert_uint_eq(f->access[side].evidence_detail->arch, 90);
-				ck_assert(!f->access[side].evidence_detail->other_code);
+				ck_assert_ptr_nonnull(f->access[side]->evidence_detail);
+				ck_assert_uint_eq(f->access[side]->evidence_detail->source, SW_SOURCE_PTX);
+				ck_assert_uint_eq(f->access[side]->evidence_detail->arch, 90);
+				ck_assert(!f->access[side]->evidence_detail->other_code);
 			}
 		}
 		sw_judgement_free(j);
@@ -78,17 +78,17 @@ START_TEST(an_access_is_told_exactly)
 	test_launch(tb, &(struct test_call)COPY(DEV, DEV2, 100), S1);
 	test_launch(tb, &(struct test_call)FILL(DEV2 + 64, 1, 50), S2);
 	struct sw_judgement *j = judged(tb);
-	const struct sw_access *a = only(j, 102)->access;
-	ck_assert_uint_eq(a[0].address, DEV2);
-	ck_assert_uint_eq(a[0].bytes, 400);
-	ck_assert_int_eq(a[0].param, 1);
-	ck_assert_int_eq(a[0].role, SW_READ);
-	ck_assert_str_eq(a[0].evidence_detail->mnemonic, "ld.global");
-	ck_assert_uint_eq(a[1].address, DEV2 + 68);
-	ck_assert_uint_eq(a[1].bytes, 200);
-	ck_assert(a[1].extent_known);
-	ck_assert_int_eq(a[1].evidence, SW_EV_FOOTPRINT);
-	ck_assert_int_eq(a[1].evidence_detail->extent, SW_EXTENT_BOX);
+	const struct sw_access *const *a = only(j, 102)->access;
+	ck_assert_uint_eq(a[0]->address, DEV2);
+	ck_assert_uint_eq(a[0]->bytes, 400);
+	ck_assert_int_eq(a[0]->param, 1);
+	ck_assert_int_eq(a[0]->role, SW_READ);
+	ck_assert_str_eq(a[0]->evidence_detail->mnemonic, "ld.global");
+	ck_assert_uint_eq(a[1]->address, DEV2 + 68);
+	ck_assert_uint_eq(a[1]->bytes, 200);
+	ck_assert(a[1]->extent_known);
+	ck_assert_int_eq(a[1]->evidence, SW_EV_FOOTPRINT);
+	ck_assert_int_eq(a[1]->evidence_detail->extent, SW_EXTENT_BOX);
 	ck_assert_uint_eq(j->coverage.kernels_by_evidence[SW_EV_FOOTPRINT], 2);
 	sw_judgement_free(j);
 }

@@ -216,7 +216,7 @@ START_TEST(the_work_that_was_done_last_is_named)
 	struct sw_judgement *j = judged(tb);
 	const struct sw_finding *release = NULL;
 	for (size_t i = 0; i < j->findings.n; i++)
-		if (j->findings.at[i].id == 307 && j->findings.at[i].access[0].kind == SW_REC_FREE)
+		if (j->findings.at[i].id == 307 && j->findings.at[i].access[0]->kind == SW_REC_FREE)
 			release = &j->findings.at[i];
 	ck_assert_ptr_nonnull(release);
 	ck_assert_uint_eq(sw_finding_more(release)->waited_for.seq, _i == 1 ? 0 : first);

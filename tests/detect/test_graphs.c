@@ -59,8 +59,8 @@ START_TEST(branches)
 		ck_assert_int_eq(f->severity, SW_ERROR);
 		ck_assert_int_eq(f->confidence, SW_CERTAIN);
 		ck_assert_uint_eq(f->count, 1); /* a description is judged once */
-		ck_assert_int_eq(f->access[0].role, SW_WRITE);
-		ck_assert_int_eq(f->access[1].role, SW_READ);
+		ck_assert_int_eq(f->access[0]->role, SW_WRITE);
+		ck_assert_int_eq(f->access[1]->role, SW_READ);
 		ck_assert_uint_eq(j->errors, 1);
 	}
 	ck_assert_uint_eq(j->coverage.graph_launches, 2);
@@ -102,10 +102,10 @@ START_TEST(nodes_name_the_captured_call)
 	tb_graph_launch(tb, EXEC, S1);
 	struct sw_judgement *j = judged(tb);
 	const struct sw_finding *f = only(j, 107);
-	ck_assert_uint_eq(f->access[0].node, write);
-	ck_assert_uint_eq(f->access[1].node, read);
-	ck_assert_uint_eq(j->streams.at[f->access[0].stream].handle, S1);
-	ck_assert_uint_eq(j->streams.at[f->access[1].stream].handle, S2);
+	ck_assert_uint_eq(f->access[0]->node, write);
+	ck_assert_uint_eq(f->access[1]->node, read);
+	ck_assert_uint_eq(j->streams.at[f->access[0]->stream].handle, S1);
+	ck_assert_uint_eq(j->streams.at[f->access[1]->stream].handle, S2);
 	ck_assert_int_eq(f->fix, SW_FIX_EVENT_CAPTURED);
 	sw_judgement_free(j);
 }
@@ -140,7 +140,7 @@ START_TEST(launch_against_stream)
 	if (_i) {
 		no_hazards(j);
 	} else {
-		const struct sw_access *earlier = &only(j, 103)->access[0];
+		const struct sw_access *earlier = only(j, 103)->access[0];
 		ck_assert_uint_eq(earlier->bytes, 64);
 		ck_assert_uint_eq(earlier->launch_stack, stack);
 		ck_assert_uint_eq(earlier->launch_api, api);

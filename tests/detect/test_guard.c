@@ -39,8 +39,8 @@ START_TEST(copy_and_access)
 		ck_assert_int_eq(f->severity, SW_ERROR);
 		ck_assert_int_eq(f->confidence, SW_CERTAIN);
 		ck_assert_int_eq(f->fix, SW_FIX_HOST_SYNC);
-		ck_assert_int_eq(f->access[1].role, accesses[_i].access == WRITES ? SW_WRITE : SW_READ);
-		ck_assert_uint_eq(f->access[1].stream, 0);
+		ck_assert_int_eq(f->access[1]->role, accesses[_i].access == WRITES ? SW_WRITE : SW_READ);
+		ck_assert_uint_eq(f->access[1]->stream, 0);
 	} else {
 		no_hazards(j);
 	}
@@ -257,7 +257,7 @@ static uint64_t enqueue_second(struct tb *tb, int ordered, uint64_t *first)
 static const struct sw_finding *hazard_with(const struct sw_judgement *j, uint64_t later)
 {
 	for (size_t i = 0; i < j->findings.n; i++)
-		if (j->findings.at[i].accesses == 2 && j->findings.at[i].access[1].seq == later)
+		if (j->findings.at[i].accesses == 2 && j->findings.at[i].access[1]->seq == later)
 			return &j->findings.at[i];
 	return NULL;
 }

@@ -20,14 +20,14 @@ START_TEST(read_after_write)
 		ck_assert_int_eq(f->basis, SW_BASIS_DOCUMENTED);
 		ck_assert_uint_eq(f->count, 1);
 		ck_assert_int_eq(f->fix, SW_FIX_EVENT);
-		ck_assert_uint_eq(f->access[0].bytes, 4096);
-		ck_assert_uint_eq(f->access[1].address, DEV + 100);
-		ck_assert_uint_eq(f->access[1].bytes, 8);
-		ck_assert_int_eq(f->access[0].role, SW_WRITE);
-		ck_assert_int_eq(f->access[1].role, SW_READ);
-		ck_assert_uint_eq(j->streams.at[f->access[0].stream].handle, S1);
-		ck_assert_uint_eq(j->streams.at[f->access[1].stream].handle, S2);
-		ck_assert_uint_eq(j->allocations.at[f->access[1].allocation - 1].address, DEV);
+		ck_assert_uint_eq(f->access[0]->bytes, 4096);
+		ck_assert_uint_eq(f->access[1]->address, DEV + 100);
+		ck_assert_uint_eq(f->access[1]->bytes, 8);
+		ck_assert_int_eq(f->access[0]->role, SW_WRITE);
+		ck_assert_int_eq(f->access[1]->role, SW_READ);
+		ck_assert_uint_eq(j->streams.at[f->access[0]->stream].handle, S1);
+		ck_assert_uint_eq(j->streams.at[f->access[1]->stream].handle, S2);
+		ck_assert_uint_eq(j->allocations.at[f->access[1]->allocation - 1].address, DEV);
 		ck_assert_uint_eq(j->errors, 1);
 	}
 	sw_judgement_free(j);
@@ -47,8 +47,8 @@ START_TEST(write_after_read)
 	} else {
 		const struct sw_finding *f = only(j, 102);
 		ck_assert_int_eq(f->severity, SW_ERROR);
-		ck_assert_int_eq(f->access[0].role, SW_READ);
-		ck_assert_uint_eq(f->access[1].bytes, 16);
+		ck_assert_int_eq(f->access[0]->role, SW_READ);
+		ck_assert_uint_eq(f->access[1]->bytes, 16);
 	}
 	sw_judgement_free(j);
 }
@@ -101,9 +101,9 @@ START_TEST(kernels_by_signature)
 		const struct sw_finding *f = only(j, 103);
 		ck_assert_int_eq(f->severity, SW_WARNING);
 		ck_assert_int_eq(f->confidence, SW_LIKELY);
-		ck_assert_int_eq(f->access[1].evidence, SW_EV_SIGNATURE);
-		ck_assert_int_eq(f->access[1].param, 0);
-		ck_assert(!f->access[1].extent_known);
+		ck_assert_int_eq(f->access[1]->evidence, SW_EV_SIGNATURE);
+		ck_assert_int_eq(f->access[1]->param, 0);
+		ck_assert(!f->access[1]->extent_known);
 	}
 	sw_judgement_free(j);
 }
@@ -321,10 +321,10 @@ START_TEST(pointers_inside_structures)
 	tb_set(tb, DEV, 64, S2);
 	struct sw_judgement *j = judged_with(tb, &(struct sw_judge_options){.keep_possible = true});
 	const struct sw_finding *found = only(j, 103);
-	ck_assert_int_eq(found->access[0].evidence, SW_EV_ASSUMED);
-	ck_assert_int_eq(found->access[0].role, SW_READ_WRITE);
-	ck_assert_int_eq(found->access[0].param, _i ? -1 : 0);
-	ck_assert_uint_eq(found->access[0].address, DEV);
+	ck_assert_int_eq(found->access[0]->evidence, SW_EV_ASSUMED);
+	ck_assert_int_eq(found->access[0]->role, SW_READ_WRITE);
+	ck_assert_int_eq(found->access[0]->param, _i ? -1 : 0);
+	ck_assert_uint_eq(found->access[0]->address, DEV);
 	ck_assert_uint_eq(j->coverage.kernels_by_evidence[SW_EV_ASSUMED], 1);
 	sw_judgement_free(j);
 }

@@ -47,9 +47,9 @@ START_TEST(work_between_two_records_is_part_of_the_call)
 	d2d(tb, DEV2, DEV, 4096, S2);
 	struct sw_judgement *j = judged(tb);
 	const struct sw_finding *f = only(j, 101);
-	ck_assert_str_eq(call_of(j, &f->access[0])->function, "cublasScopy_v2");
-	ck_assert_int_eq(call_of(j, &f->access[0])->library, SW_CUDA_CUBLAS);
-	ck_assert_uint_eq(f->access[1].library, 0); /* another thread */
+	ck_assert_str_eq(call_of(j, f->access[0])->function, "cublasScopy_v2");
+	ck_assert_int_eq(call_of(j, f->access[0])->library, SW_CUDA_CUBLAS);
+	ck_assert_uint_eq(f->access[1]->library, 0); /* another thread */
 	sw_judgement_free(j);
 }
 END_TEST
@@ -62,8 +62,8 @@ START_TEST(what_comes_after_the_call_is_not)
 	tb_library(tb, SW_LIBRARY_RETURN, "", 0, 0);
 	d2d(tb, DEV2, DEV, 4096, S2);
 	struct sw_judgement *j = judged(tb);
-	ck_assert_uint_eq(only(j, 101)->access[0].library, 0);
-	ck_assert_uint_eq(only(j, 101)->access[1].library, 0);
+	ck_assert_uint_eq(only(j, 101)->access[0]->library, 0);
+	ck_assert_uint_eq(only(j, 101)->access[1]->library, 0);
 	sw_judgement_free(j);
 }
 END_TEST
@@ -111,9 +111,9 @@ START_TEST(a_workspace_of_two_handles)
 	ck_assert_int_eq(f->confidence, SW_LIKELY);
 	ck_assert_int_eq(f->fix, SW_FIX_WORKSPACE);
 	ck_assert(f->workspace);
-	ck_assert_uint_eq(call_of(j, &f->access[0])->number, 1);
-	ck_assert_uint_eq(call_of(j, &f->access[1])->number, 2);
-	ck_assert_uint_eq(call_of(j, &f->access[1])->workspace, DEV + 4096);
+	ck_assert_uint_eq(call_of(j, f->access[0])->number, 1);
+	ck_assert_uint_eq(call_of(j, f->access[1])->number, 2);
+	ck_assert_uint_eq(call_of(j, f->access[1])->workspace, DEV + 4096);
 	sw_judgement_free(j);
 	j = two_calls("cublasSgemm_v2", "cublasDgemm_v2", DEV + 65536, false);
 	no_hazards(j);
@@ -205,7 +205,7 @@ START_TEST(lost_records)
 	d2d(tb, DEV2, DEV, 4096, S2);
 	struct sw_judgement *j = judged(tb);
 	const struct sw_finding *f = only(j, 101);
-	ck_assert_uint_eq(f->access[0].library, 0);
+	ck_assert_uint_eq(f->access[0]->library, 0);
 	ck_assert_uint_eq(count_of(j, 103), 0);
 	sw_judgement_free(j);
 }

@@ -128,8 +128,8 @@ START_TEST(host_reads_what_may_be_in_flight)
 		const struct sw_finding *f = only(j, 104);
 		is(f, SW_NOTE, SW_CERTAIN, SW_BASIS_MAY);
 		ck_assert_int_eq(f->fix, SW_FIX_HOST_SYNC);
-		ck_assert_uint_eq(f->access[1].stream, 0);
-		ck_assert_int_eq(f->access[1].role, SW_READ);
+		ck_assert_uint_eq(f->access[1]->stream, 0);
+		ck_assert_int_eq(f->access[1]->role, SW_READ);
 	}
 	sw_judgement_free(j);
 }
@@ -153,7 +153,7 @@ START_TEST(free_of_memory_in_use)
 		const struct sw_finding *f = only(j, 105);
 		is(f, SW_NOTE, SW_CERTAIN, SW_BASIS_MEASURED);
 		ck_assert(f->measured_order);
-		ck_assert_int_eq(f->access[1].role, SW_FREE);
+		ck_assert_int_eq(f->access[1]->role, SW_FREE);
 		ck_assert_int_eq(f->fix, SW_FIX_HOST_SYNC);
 	}
 	sw_judgement_free(j);
@@ -214,9 +214,9 @@ START_TEST(use_after_free)
 	} else {
 		const struct sw_finding *f = only(j, 105);
 		is(f, _i ? SW_WARNING : SW_ERROR, _i ? SW_LIKELY : SW_CERTAIN, SW_BASIS_DOCUMENTED);
-		ck_assert_int_eq(f->access[0].role, SW_FREE);
-		ck_assert_int_eq(f->access[1].role, SW_WRITE);
-		ck_assert_uint_ne(f->access[1].allocation, 0);
+		ck_assert_int_eq(f->access[0]->role, SW_FREE);
+		ck_assert_int_eq(f->access[1]->role, SW_WRITE);
+		ck_assert_uint_ne(f->access[1]->allocation, 0);
 		ck_assert_int_eq(only(j, 201)->severity, SW_NOTE);
 	}
 	sw_judgement_free(j);
@@ -267,7 +267,7 @@ START_TEST(stream_ordered_alloc)
 		no_hazards(j);
 	} else {
 		is(only(j, 106), SW_ERROR, SW_CERTAIN, SW_BASIS_DOCUMENTED);
-		ck_assert_int_eq(only(j, 106)->access[0].role, SW_ALLOC);
+		ck_assert_int_eq(only(j, 106)->access[0]->role, SW_ALLOC);
 	}
 	sw_judgement_free(j);
 }

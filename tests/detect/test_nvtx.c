@@ -32,9 +32,9 @@ static void expect_later(struct tb *tb, const char *wanted)
 	char got[256];
 	d2d(tb, DEV2, DEV, 4096, S2);
 	struct sw_judgement *j = judged(tb);
-	ranges_of(j, &only(j, 101)->access[1], got, sizeof got);
+	ranges_of(j, only(j, 101)->access[1], got, sizeof got);
 	ck_assert_str_eq(got, wanted);
-	ck_assert_uint_eq(only(j, 101)->access[0].nvtx, 0);
+	ck_assert_uint_eq(only(j, 101)->access[0]->nvtx, 0);
 	sw_judgement_free(j);
 }
 
@@ -85,8 +85,8 @@ static uint32_t forward_call(struct tb *tb)
 {
 	d2d(tb, DEV2, DEV, 4096, S2);
 	struct sw_judgement *j = judged(tb);
-	const uint32_t stack = only(j, 101)->access[1].forward;
-	ck_assert_uint_eq(only(j, 101)->access[0].forward, 0);
+	const uint32_t stack = only(j, 101)->access[1]->forward;
+	ck_assert_uint_eq(only(j, 101)->access[0]->forward, 0);
 	sw_judgement_free(j);
 	return stack;
 }
@@ -181,9 +181,9 @@ START_TEST(open_when_recording_began)
 	tb_thread(tb, 2);
 	d2d(tb, DEV2, DEV, 4096, S2);
 	struct sw_judgement *j = judged(tb);
-	ranges_of(j, &only(j, 101)->access[1], got, sizeof got);
+	ranges_of(j, only(j, 101)->access[1], got, sizeof got);
 	ck_assert_str_eq(got, "early");
-	ck_assert_uint_eq(only(j, 101)->access[0].nvtx, 0);
+	ck_assert_uint_eq(only(j, 101)->access[0]->nvtx, 0);
 	sw_judgement_free(j);
 }
 END_TEST
@@ -235,7 +235,7 @@ START_TEST(numbered)
 	d2d(tb, DEV2, DEV, 4096, S2);
 	struct sw_judgement *j = judged(tb);
 	ck_assert_uint_eq(j->nvtx.n, 65536);
-	ranges_of(j, &only(j, 101)->access[1], got, sizeof got);
+	ranges_of(j, only(j, 101)->access[1], got, sizeof got);
 	ck_assert_str_eq(got, "training");
 	sw_judgement_free(j);
 }

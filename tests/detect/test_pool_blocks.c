@@ -68,10 +68,10 @@ START_TEST(reused)
 		ck_assert_int_eq(f->confidence, SW_CERTAIN);
 		ck_assert_uint_eq(f->accesses, 3);
 		ck_assert_uint_eq(f->third->role, SW_FREE);
-		ck_assert_uint_gt(f->third->seq, f->access[0].seq);
-		ck_assert_uint_lt(f->third->seq, f->access[1].seq);
-		ck_assert_uint_eq(allocation_of(j, &f->access[0])->address, DEV + KB);
-		ck_assert_uint_eq(allocation_of(j, &f->access[1])->address, to);
+		ck_assert_uint_gt(f->third->seq, f->access[0]->seq);
+		ck_assert_uint_lt(f->third->seq, f->access[1]->seq);
+		ck_assert_uint_eq(allocation_of(j, f->access[0])->address, DEV + KB);
+		ck_assert_uint_eq(allocation_of(j, f->access[1])->address, to);
 		ck_assert_uint_eq(allocation_of(j, f->third)->address, DEV + KB);
 		ck_assert_uint_eq(j->errors, 1);
 	} else {
@@ -91,10 +91,10 @@ START_TEST(not_freed)
 	struct sw_judgement *j = judged(tb);
 	const struct sw_finding *f = only(j, SW_FINDING_RACE_WAR);
 	ck_assert_uint_eq(f->accesses, 2);
-	ck_assert(allocation_of(j, &f->access[0])->pool_block);
-	ck_assert_uint_eq(allocation_of(j, &f->access[0])->bytes, KB);
-	ck_assert_uint_eq(allocation_of(j, &f->access[0])->number, 1);
-	ck_assert_uint_eq(allocation_of(j, &f->access[1])->number, 1 + _i);
+	ck_assert(allocation_of(j, f->access[0])->pool_block);
+	ck_assert_uint_eq(allocation_of(j, f->access[0])->bytes, KB);
+	ck_assert_uint_eq(allocation_of(j, f->access[0])->number, 1);
+	ck_assert_uint_eq(allocation_of(j, f->access[1])->number, 1 + _i);
 	sw_judgement_free(j);
 }
 END_TEST
@@ -111,7 +111,7 @@ START_TEST(memory_returned)
 	tb_set(tb, DEV + (64u << 20), KB, S2);
 	struct sw_judgement *j = judged(tb);
 	const struct sw_finding *f = only(j, SW_FINDING_RACE_WAW);
-	ck_assert(!allocation_of(j, &f->access[0])->pool_block);
+	ck_assert(!allocation_of(j, f->access[0])->pool_block);
 	sw_judgement_free(j);
 }
 END_TEST
@@ -179,7 +179,7 @@ START_TEST(record_stream)
 	if (_i == NEEDLESS) {
 		const struct sw_finding *f = only(j, SW_FINDING_RECORD_NEEDLESS);
 		ck_assert_int_eq(f->severity, SW_NOTE);
-		ck_assert_uint_eq(allocation_of(j, &f->access[0])->address, DEV + KB);
+		ck_assert_uint_eq(allocation_of(j, f->access[0])->address, DEV + KB);
 	}
 	no_hazards(j);
 	sw_judgement_free(j);

@@ -195,17 +195,9 @@ static uint64_t digest(const struct sw_judgement *j)
 	uint64_t hash = sw_hash_bytes(SW_FNV_START, &j->coverage, sizeof j->coverage);
 	for (size_t i = 0; i < j->findings.n; i++) {
 		const struct sw_finding *f = &j->findings.at[i];
-		uint64_t words[] = {(uint64_t)f->id,
-				    f->count,
-				    (uint64_t)f->severity,
-				    (uint64_t)f->confidence,
-				    (uint64_t)f->basis,
-				    f->fingerprint,
-				    f->access[0].seq,
-				    f->access[1].seq,
-				    f->cost->total_ns,
-				    f->fix_seq,
-				    f->last.seq};
+		uint64_t words[] = {(uint64_t)f->id,	f->count,	 (uint64_t)f->severity, (uint64_t)f->confidence,
+				    (uint64_t)f->basis, f->fingerprint,	 f->access[0]->seq,	f->access[1]->seq,
+				    f->cost->total_ns,	f->fix_call.seq, f->last_call.seq};
 		hash = sw_hash_bytes(hash, words, sizeof words);
 	}
 	return hash;

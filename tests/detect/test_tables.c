@@ -51,9 +51,9 @@ START_TEST(followed)
 	if (_i < 2) {
 		const struct sw_finding *f = only(j, 101);
 		ck_assert_int_eq(f->severity, _i ? SW_WARNING : SW_ERROR);
-		ck_assert_int_eq(f->access[0].evidence_detail->via, SW_VIA_MEMORY);
-		ck_assert_uint_eq(f->access[0].bytes, 4);
-		ck_assert_int_eq(f->access[0].param, 0);
+		ck_assert_int_eq(f->access[0]->evidence_detail->via, SW_VIA_MEMORY);
+		ck_assert_uint_eq(f->access[0]->bytes, 4);
+		ck_assert_int_eq(f->access[0]->param, 0);
 	} else {
 		no_hazards(j);
 	}

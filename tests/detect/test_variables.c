@@ -39,7 +39,7 @@ static void only_error(struct tb *tb, int id, size_t times)
 	if (times) {
 		const struct sw_finding *f = only(j, id);
 		ck_assert_int_eq(f->severity, SW_ERROR);
-		ck_assert_str_eq(j->allocations.at[f->access[0].allocation - 1].name, "counters");
+		ck_assert_str_eq(j->allocations.at[f->access[0]->allocation - 1].name, "counters");
 	} else {
 		no_hazards(j);
 	}

@@ -56,8 +56,8 @@ START_TEST(values_read_back)
 	if (!_i) {
 		ck_assert_int_eq(only(j, 301)->fix, SW_FIX_VALUE);
 		ck_assert_uint_eq(only(j, 301)->accesses, 2);
-		ck_assert_int_eq(only(j, 301)->access[0].kind, SW_REC_SYNC);
-		ck_assert_int_eq(only(j, 301)->access[1].kind, SW_REC_COPY);
+		ck_assert_int_eq(only(j, 301)->access[0]->kind, SW_REC_SYNC);
+		ck_assert_int_eq(only(j, 301)->access[1]->kind, SW_REC_COPY);
 	}
 	sw_judgement_free(j);
 }
@@ -141,8 +141,8 @@ START_TEST(legacy_serialisation)
 		ck_assert_int_eq(f->severity, SW_NOTE);
 		ck_assert_int_eq(f->basis, SW_BASIS_DOCUMENTED);
 		ck_assert_int_eq(f->fix, SW_FIX_NONBLOCKING);
-		ck_assert_int_eq(j->streams.at[f->access[0].stream].kind, SW_LANE_LEGACY);
-		ck_assert_uint_eq(j->streams.at[f->access[1].stream].handle, 0xd0);
+		ck_assert_int_eq(j->streams.at[f->access[0]->stream].kind, SW_LANE_LEGACY);
+		ck_assert_uint_eq(j->streams.at[f->access[1]->stream].handle, 0xd0);
 		ck_assert_uint_eq(j->streams.at[f->blocker.stream].handle, S3);
 	}
 	sw_judgement_free(j);
@@ -184,7 +184,7 @@ START_TEST(work_that_is_held_back)
 		tb_gpu_clock(tb, tb->now, 0);
 	}
 	struct sw_judgement *j = judged(tb);
-	const struct sw_held *held = &only(j, 304)->held;
+	const struct sw_held *held = &sw_finding_more(only(j, 304))->held;
 	ck_assert_uint_eq(held->timed, _i < 2);
 	ck_assert_uint_eq(held->untimed, _i >= 2);
 	ck_assert_uint_eq(held->ns, _i ? 0 : 2 * MS);
@@ -218,7 +218,7 @@ START_TEST(memory_management)
 		ck_assert_int_eq(only(j, 306)->severity, severity);
 		ck_assert_int_eq(only(j, 306)->basis, SW_BASIS_MEASURED);
 		ck_assert_int_eq(only(j, 307)->severity, severity);
-		ck_assert_uint_eq(only(j, 307)->pinned, 4096 * rounds);
+		ck_assert_uint_eq(sw_finding_more(only(j, 307))->pinned, 4096 * rounds);
 	}
 	sw_judgement_free(j);
 }
@@ -401,9 +401,9 @@ START_TEST(other_threads_hold_the_driver)
 	if (_i == 0 || _i == 5 || _i == 7) {
 		const struct sw_finding *f = only(j, 310);
 		ck_assert_int_eq(f->severity, SW_NOTE);
-		ck_assert_int_eq(f->access[0].kind, SW_REC_COPY);
-		ck_assert_uint_eq(f->access[0].thread, 1);
-		ck_assert_int_eq(f->access[1].kind, SW_REC_ALLOC);
+		ck_assert_int_eq(f->access[0]->kind, SW_REC_COPY);
+		ck_assert_uint_eq(f->access[0]->thread, 1);
+		ck_assert_int_eq(f->access[1]->kind, SW_REC_ALLOC);
 		ck_assert_uint_eq(f->cost->parts.lock_ns, 5 * MS * times);
 		adds_up(f);
 	} else {

@@ -55,8 +55,8 @@ START_TEST(wide_waits)
 		ck_assert_int_eq(f->confidence, SW_LIKELY);
 		ck_assert_int_eq(f->fix, SW_FIX_NARROW);
 		ck_assert_uint_eq(j->streams.at[f->fix_stream].handle, S2);
-		ck_assert_uint_eq(f->fix_seq, needed);
-		ck_assert_uint_eq(f->needs, 1);
+		ck_assert_uint_eq(f->fix_call.seq, needed);
+		ck_assert_uint_eq(sw_finding_more(f)->needs, 1);
 		ck_assert_uint_eq(sw_finding_more(f)->need[0].to, 0);
 		ck_assert(sw_finding_more(f)->need[0].whole);
 		ck_assert_uint_eq(f->covered, 2);
@@ -115,7 +115,7 @@ START_TEST(waits_for_other_streams)
 	} else {
 		const struct sw_finding *f = only(j, 401);
 		ck_assert_int_eq(f->severity, _i ? SW_NOTE : SW_WARNING); /* 0: the host works meanwhile */
-		ck_assert_uint_eq(f->needs, !_i);
+		ck_assert_uint_eq(sw_finding_more(f)->needs, !_i);
 		ck_assert_int_eq(f->fix, _i ? SW_FIX_UNNEEDED : SW_FIX_NARROW);
 		ck_assert(_i || sw_finding_more(f)->need[0].to);
 	}
@@ -147,7 +147,7 @@ START_TEST(waits_for_streams_that_are_ordered)
 	wait_at_the_end(tb, true);
 	struct sw_judgement *j = judged(tb);
 	const struct sw_finding *f = only(j, 401);
-	ck_assert_uint_eq(f->needs, _i % 2);
+	ck_assert_uint_eq(sw_finding_more(f)->needs, _i % 2);
 	ck_assert_int_eq(f->fix, _i % 2 ? SW_FIX_NARROW : SW_FIX_UNNEEDED);
 	sw_judgement_free(j);
 }

@@ -13,7 +13,7 @@ static void check_access(const struct sw_judgement *j, const struct sw_access *a
 		abort();
 	if (access->allocation > j->allocations.n)
 		abort();
-	if (access->ranged && (access->evidence < SW_EV_ASSUMED || access->evidence > SW_EV_EXACT))
+	if (access->ranged && access->evidence > SW_EV_EXACT)
 		abort();
 }
 

@@ -9,6 +9,8 @@
 struct sw_judgement judgement;
 struct sw_report *report;
 
+static struct sw_arena sides;
+
 void setup_empty(void)
 {
 	fake_trace = (struct fake_trace){0};
@@ -69,6 +71,14 @@ void teardown_report(void)
 	free(judgement.streams.at);
 	free(judgement.allocations.at);
 	free(judgement.findings.at);
+	sw_arena_free(&sides);
+}
+
+struct sw_access *side_of(struct sw_finding *finding, int side)
+{
+	if (!finding->access[side] || finding->access[side] == &sw_no_access)
+		finding->access[side] = sw_arena_alloc(&sides, sizeof **finding->access);
+	return (struct sw_access *)(uintptr_t)finding->access[side];
 }
 
 struct sw_access launch(enum sw_role role, uint32_t function, uint32_t stream, uint32_t stack, uint64_t seq)
@@ -109,8 +119,12 @@ struct sw_access call(enum sw_role role, enum sw_rec_kind kind, uint16_t api, ui
 struct sw_finding *add(int id, enum sw_severity severity, enum sw_confidence confidence)
 {
 	struct sw_finding *finding = sw_vec_push(&judgement.findings);
-	*finding = (struct sw_finding){
-		.id = id, .severity = severity, .confidence = confidence, .count = 1, .cost = &sw_no_cost};
+	*finding = (struct sw_finding){.id = id,
+				       .severity = severity,
+				       .confidence = confidence,
+				       .count = 1,
+				       .access = {&sw_no_access, &sw_no_access},
+				       .cost = &sw_no_cost};
 	return finding;
 }
 
@@ -119,8 +133,8 @@ struct sw_finding *add_hazard(int id, enum sw_severity severity, struct sw_acces
 	struct sw_finding *hazard = add(id, severity, severity == SW_ERROR ? SW_CERTAIN : SW_LIKELY);
 	hazard->operations = 1;
 	hazard->accesses = 2;
-	hazard->access[0] = earlier;
-	hazard->access[1] = later;
+	*side_of(hazard, 0) = earlier;
+	*side_of(hazard, 1) = later;
 	hazard->fix = SW_FIX_EVENT;
 	return hazard;
 }
@@ -136,7 +150,7 @@ struct sw_finding *add_wait(struct sw_access first)
 	struct sw_finding *wait = add(301, SW_WARNING, SW_CERTAIN);
 	wait->count = 4;
 	wait->accesses = 1;
-	wait->access[0] = first;
+	*side_of(wait, 0) = first;
 	static const struct sw_cost cost = {.calls = 4, .total_ns = 12300000, .worst_ns = 8000000, .waited_calls = 4};
 	wait->cost = &cost;
 	wait->fix = SW_FIX_ASYNC;

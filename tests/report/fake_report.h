@@ -33,6 +33,9 @@ struct sw_finding *add_race(enum sw_severity severity, uint32_t function);
 /* Four copies that waited for 12.3 ms. */
 struct sw_finding *add_wait(struct sw_access first);
 
+/* A side of a finding, to be changed; set by this if it has none. */
+struct sw_access *side_of(struct sw_finding *finding, int side);
+
 /* Makes `report`; NULL: no options. */
 struct sw_report *make(const struct sw_report_options *options);
 /* Of `report`, malloc'ed. */

@@ -94,8 +94,8 @@ START_TEST(what_the_same_two_lines_miss_is_one_group)
 	for (uint64_t i = 0; i < 3; i++) {
 		race(1, 10 + 20 * i, i == 2 ? 3 : 2, 20 + 20 * i, 1);
 		struct sw_finding *finding = &judgement.findings.at[i];
-		finding->access[0].stack = FAKE_AT_LINE + 5;
-		finding->access[1].stack = FAKE_AT_LINE + (_i ? 6 + (uint32_t)i : 6);
+		side_of(finding, 0)->stack = FAKE_AT_LINE + 5;
+		side_of(finding, 1)->stack = FAKE_AT_LINE + (_i ? 6 + (uint32_t)i : 6);
 	}
 	make(NULL);
 	/* Other lines, or another stream: another edge. */
@@ -121,13 +121,13 @@ END_TEST
 
 static void wait_at(int id, enum sw_severity severity, uint32_t line)
 {
-	struct sw_finding *finding = sw_vec_push(&judgement.findings);
-	*finding = (struct sw_finding){
-		.id = id, .severity = severity, .confidence = SW_CERTAIN, .count = 3, .accesses = 1};
-	finding->access[0] = launch_at(SW_CALL, 1, line, 1);
-	finding->access[0].kind = SW_REC_SYNC;
-	finding->access[0].function = 0;
-	finding->access[0].ranged = false;
+	struct sw_finding *finding = add(id, severity, SW_CERTAIN);
+	finding->count = 3;
+	finding->accesses = 1;
+	*side_of(finding, 0) = launch_at(SW_CALL, 1, line, 1);
+	side_of(finding, 0)->kind = SW_REC_SYNC;
+	side_of(finding, 0)->function = 0;
+	side_of(finding, 0)->ranged = false;
 	static const struct sw_cost cost = {.calls = 3, .total_ns = 2000000};
 	finding->cost = &cost;
 }
@@ -183,7 +183,7 @@ START_TEST(ten_causes_are_printed_in_full)
 		*sw_vec_push(&judgement.allocations) = one;
 	for (size_t i = 0; i < judgement.findings.n; i++)
 		for (int k = 0; k < 2; k++)
-			judgement.findings.at[i].access[k].allocation = 1 + (uint32_t)i / 2;
+			side_of(&judgement.findings.at[i], k)->allocation = 1 + (uint32_t)i / 2;
 	make(NULL);
 	ck_assert_uint_eq(report->groups.n, 39);
 	char *text = styled_text(&(struct sw_text_style){.columns = 0, .limit = SW_REPORT_LIMIT}),

@@ -30,7 +30,7 @@ int main(int argc, char **argv)
 	*sw_vec_push(&judgement.allocations) = fake_allocation();
 	judgement.allocations.at[0].name = "</script><script>alert(2)</script><!--";
 	struct sw_finding *race = add_race(SW_ERROR, FAKE_HOSTILE);
-	race->access[0].dur_ns = race->access[1].dur_ns = 500;
+	side_of(race, 0)->dur_ns = side_of(race, 1)->dur_ns = 500;
 	int rc = write_page(argv[1], "hostile.html");
 	judgement.findings.n = 0;
 	for (uint32_t i = 0; i < 10005; i++)

@@ -81,13 +81,13 @@ START_TEST(fingerprint_ignores_what_changes_from_run_to_run)
 	add_race(SW_ERROR, FAKE_SCALE);
 	make(NULL);
 	uint64_t first = report->shown.at[0].fingerprint;
-	judgement.findings.at[0].access[0].address += 4096;
-	judgement.findings.at[0].access[0].seq += 100;
+	side_of(&judgement.findings.at[0], 0)->address += 4096;
+	side_of(&judgement.findings.at[0], 0)->seq += 100;
 	judgement.findings.at[0].count = 99;
 	judgement.streams.at[1].handle = 0x77;
 	make(NULL);
 	ck_assert_uint_eq(report->shown.at[0].fingerprint, first);
-	judgement.findings.at[0].access[0].stack = FAKE_AT_COPY;
+	side_of(&judgement.findings.at[0], 0)->stack = FAKE_AT_COPY;
 	make(NULL);
 	ck_assert_uint_ne(report->shown.at[0].fingerprint, first);
 }

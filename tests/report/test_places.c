@@ -22,10 +22,10 @@ static struct sw_finding *add_calls(int id, uint32_t accesses, uint32_t first)
 	static struct sw_access third[4];
 	static unsigned n;
 	struct sw_access *last = &third[n++ % 4];
-	finding->accesses = accesses;
+	finding->accesses = (uint8_t)accesses;
 	finding->third = accesses > 2 ? last : NULL;
 	for (uint32_t i = 0; i < accesses; i++) {
-		struct sw_access *access = i < 2 ? &finding->access[i] : last;
+		struct sw_access *access = i < 2 ? side_of(finding, (int)i) : last;
 		*access = call(SW_CALL, kinds[i], i ? FAKE_API_COPY : FAKE_API_WAIT, 1, first + i);
 		access->seq = 10 * first + i;
 	}

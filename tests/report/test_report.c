@@ -14,7 +14,7 @@ static void add_scale(void)
 	struct sw_finding *race = add_race(SW_ERROR, FAKE_SCALE);
 	race->count = 3;
 	race->operations = 0;
-	race->access[1].extent_known = false;
+	side_of(race, 1)->extent_known = false;
 }
 
 static void add_copies(void)
@@ -45,7 +45,7 @@ static void add_poll(void)
 {
 	struct sw_finding *poll = add(403, SW_WARNING, SW_CERTAIN);
 	poll->accesses = 1;
-	poll->access[0] = call(SW_WAIT, SW_REC_QUERY, FAKE_API_RECORD, 1, FAKE_AT_NOWHERE);
+	*side_of(poll, 0) = call(SW_WAIT, SW_REC_QUERY, FAKE_API_RECORD, 1, FAKE_AT_NOWHERE);
 	poll->basis = SW_BASIS_MEASURED;
 	poll->polls = 1001;
 	static const struct sw_cost cost = {.calls = 1,
@@ -64,10 +64,11 @@ static void add_held(void)
 	struct sw_finding *legacy = add(304, SW_NOTE, SW_CERTAIN);
 	legacy->accesses = 2;
 	legacy->count = 80;
-	legacy->access[0] = call(SW_CALL, SW_REC_COPY, FAKE_API_COPY, 3, FAKE_AT_COPY);
-	legacy->access[1] = launch(SW_CALL, FAKE_SCALE, 2, FAKE_AT_SCALE, 21);
+	*side_of(legacy, 0) = call(SW_CALL, SW_REC_COPY, FAKE_API_COPY, 3, FAKE_AT_COPY);
+	*side_of(legacy, 1) = launch(SW_CALL, FAKE_SCALE, 2, FAKE_AT_SCALE, 21);
 	legacy->blocker.stream = 1;
-	legacy->held = (struct sw_held){.timed = 78, .untimed = 2, .ns = 241000000};
+	static struct sw_finding_more more = {.held = {.timed = 78, .untimed = 2, .ns = 241000000}};
+	legacy->more = &more;
 }
 
 /* The event was recorded before the work that it should cover. */
@@ -75,15 +76,14 @@ static void add_event(void)
 {
 	struct sw_finding *early = add(202, SW_ERROR, SW_CERTAIN);
 	early->accesses = 3;
-	early->access[0] = call(SW_RECORD, SW_REC_EVENT_RECORD, FAKE_API_RECORD, 1, FAKE_AT_NOWHERE);
-	early->access[1] = call(SW_WAIT, SW_REC_STREAM_WAIT, FAKE_API_WAIT, 2, FAKE_AT_NOWHERE);
+	*side_of(early, 0) = call(SW_RECORD, SW_REC_EVENT_RECORD, FAKE_API_RECORD, 1, FAKE_AT_NOWHERE);
+	*side_of(early, 1) = call(SW_WAIT, SW_REC_STREAM_WAIT, FAKE_API_WAIT, 2, FAKE_AT_NOWHERE);
 	static struct sw_access work;
 	work = launch(SW_WRITE, FAKE_FILL, 1, FAKE_AT_FILL, 20);
 	early->third = &work;
 	early->missed.hazard = 101;
 	early->missed.seq = 20;
 	early->fix = SW_FIX_MOVE_RECORD;
-	early->fix_seq = 90;
 	early->fix_call.seq = 90;
 }
 
@@ -133,10 +133,11 @@ START_TEST(torch_stacks_collapse_and_advice_speaks_torch)
 	fake_trace.torch = true;
 	struct sw_finding *race = add(102, SW_WARNING, SW_LIKELY);
 	race->accesses = 2;
-	race->access[0] = launch(SW_READ, FAKE_PLAIN, 4, FAKE_AT_PYTHON, 20);
-	race->access[0].device = 1;
-	race->access[1] = call(SW_WRITE, SW_REC_COPY, FAKE_API_COPY, 1, FAKE_AT_PYTHON);
-	race->last = (struct sw_hb_last){.tick = 4, .seq = 17, .kind = SW_EDGE_EVENT};
+	*side_of(race, 0) = launch(SW_READ, FAKE_PLAIN, 4, FAKE_AT_PYTHON, 20);
+	side_of(race, 0)->device = 1;
+	*side_of(race, 1) = call(SW_WRITE, SW_REC_COPY, FAKE_API_COPY, 1, FAKE_AT_PYTHON);
+	race->joined = true;
+	race->last_kind = SW_EDGE_EVENT;
 	race->last_call = (struct sw_named_call){.seq = 17, .stack = FAKE_AT_COPY, .api = FAKE_API_WAIT};
 	race->fix = SW_FIX_EVENT;
 	make(NULL);
@@ -147,7 +148,7 @@ END_TEST
 START_TEST(colour_is_asked_for_and_hostile_names_stay_text)
 {
 	add_scale();
-	judgement.findings.at[0].access[1].function = FAKE_HOSTILE;
+	side_of(&judgement.findings.at[0], 1)->function = FAKE_HOSTILE;
 	make(NULL);
 	char *plain = text_of(false), *coloured = text_of(true);
 	ck_assert_ptr_null(strchr(plain, '\033'));
@@ -167,15 +168,16 @@ START_TEST(every_finding_has_a_message_without_unfilled_facts)
 	for (size_t i = 0; (info = sw_finding_info_at(i)); i++)
 		for (int role = SW_READ; role <= SW_ATOMIC; role++) {
 			struct sw_wording words;
-			struct sw_access third = {.role = SW_READ};
+			const struct sw_access third = {.role = SW_READ},
+					       fill = launch(SW_WRITE, FAKE_FILL, 1, FAKE_AT_FILL, 20),
+					       scale = launch((enum sw_role)role, FAKE_SCALE, 2, FAKE_AT_SCALE, 21);
 			struct sw_finding finding = {.id = info->number,
-						     .accesses = 1 + (uint32_t)role % 3,
+						     .accesses = (uint8_t)(1 + role % 3),
+						     .access = {&fill, &scale},
 						     .third = &third,
 						     .cost = &sw_no_cost};
 			if (info->family == SW_FAMILY_HAZARD)
 				finding.accesses = 2;
-			finding.access[0] = launch(SW_WRITE, FAKE_FILL, 1, FAKE_AT_FILL, 20);
-			finding.access[1] = launch((enum sw_role)role, FAKE_SCALE, 2, FAKE_AT_SCALE, 21);
 			make(NULL);
 			sw_wording_of(&report->names, &finding, &words);
 			ck_assert_msg(words.message[0] && !strchr(words.message, '{'), "SW%d: %s", info->number,
@@ -218,15 +220,15 @@ START_TEST(notes_take_a_line_each)
 		struct sw_finding *alloc = add(305, SW_NOTE, SW_CERTAIN);
 		alloc->accesses = 1;
 		alloc->count = 2;
-		alloc->access[0] = call(SW_ALLOC, SW_REC_ALLOC, FAKE_API_ALLOC, 0, stacks[i]);
-		alloc->access[0].api = FAKE_API_ALLOC;
+		*side_of(alloc, 0) = call(SW_ALLOC, SW_REC_ALLOC, FAKE_API_ALLOC, 0, stacks[i]);
+		side_of(alloc, 0)->api = FAKE_API_ALLOC;
 		static const struct sw_cost allocs = {.calls = 2, .total_ns = 100000};
 		alloc->cost = &allocs;
 	}
 	for (int i = 0; i < 6; i++) {
 		struct sw_finding *wait = add(402, SW_NOTE, SW_CERTAIN);
 		wait->accesses = 1;
-		wait->access[0] = call(SW_CALL, SW_REC_SYNC, apis[i], 0, FAKE_AT_NOWHERE);
+		*side_of(wait, 0) = call(SW_CALL, SW_REC_SYNC, apis[i], 0, FAKE_AT_NOWHERE);
 		static const struct sw_cost waits = {.calls = 1, .total_ns = 7000};
 		wait->cost = &waits;
 	}
@@ -247,7 +249,7 @@ START_TEST(notes_of_one_line_name_each_library_once)
 	for (int i = 0; i < 3; i++) {
 		struct sw_finding *alloc = add(305, SW_NOTE, SW_CERTAIN);
 		alloc->accesses = 1;
-		alloc->access[0] = call(SW_ALLOC, SW_REC_ALLOC, FAKE_API_ALLOC, 0, stacks[i]);
+		*side_of(alloc, 0) = call(SW_ALLOC, SW_REC_ALLOC, FAKE_API_ALLOC, 0, stacks[i]);
 	}
 	make(NULL);
 	char *text = text_of(false);
@@ -259,7 +261,7 @@ END_TEST
 START_TEST(long_kernel_names_are_cut_unless_all_is_asked_for)
 {
 	add_scale();
-	judgement.findings.at[0].access[1].function = FAKE_LONG;
+	side_of(&judgement.findings.at[0], 1)->function = FAKE_LONG;
 	for (int all = 0; all < 2; all++) {
 		make(&(struct sw_report_options){.all = all});
 		char *text = text_of(false);
@@ -278,7 +280,7 @@ START_TEST(long_words_are_cut_in_sentences)
 {
 	static const char whole[] = "sm80_gemm_f32f32_f32f32_f32_nn_n_tilesize128x64x8_stage3_warpsize2x2x1_cublas";
 	add_scale();
-	judgement.findings.at[0].access[1].function = FAKE_WORD;
+	side_of(&judgement.findings.at[0], 1)->function = FAKE_WORD;
 	make(NULL);
 	char *text = text_of(false);
 	ck_assert_ptr_nonnull(strstr(text, "Kernel sm80_gemm_f32f32_f32f32_f32_...ze2x2x1_cublas reads"));
@@ -295,7 +297,7 @@ START_TEST(nameless_frames_collapse)
 {
 	fake_trace.torch = true;
 	add_scale();
-	judgement.findings.at[0].access[1].stack = FAKE_AT_STRIPPED;
+	side_of(&judgement.findings.at[0], 1)->stack = FAKE_AT_STRIPPED;
 	make(NULL);
 	struct sw_stack_view view = sw_stack_view(&report->names, FAKE_AT_STRIPPED, 0);
 	ck_assert_uint_eq(view.n, 2);
@@ -315,7 +317,7 @@ START_TEST(suppression_of_nameless_frames_names_the_module)
 	fake_trace.torch = true;
 	struct sw_finding *pin = add(307, SW_WARNING, SW_CERTAIN);
 	pin->accesses = 1;
-	pin->access[0] = call(SW_ALLOC, SW_REC_ALLOC, FAKE_API_ALLOC, 0, FAKE_AT_LIBRARY);
+	*side_of(pin, 0) = call(SW_ALLOC, SW_REC_ALLOC, FAKE_API_ALLOC, 0, FAKE_AT_LIBRARY);
 	make(NULL);
 	ck_assert_str_eq(sw_report_suppression(report, &report->shown.at[0]), "SW307 module=libcublasLt.so*");
 }
@@ -325,8 +327,8 @@ START_TEST(use_after_free_asks_for_no_edge)
 {
 	struct sw_finding *use = add(105, SW_ERROR, SW_CERTAIN);
 	use->accesses = 2;
-	use->access[0] = call(SW_FREE, SW_REC_FREE, FAKE_API_FREE, 0, FAKE_AT_NOWHERE);
-	use->access[1] = launch(SW_WRITE, FAKE_FILL, 1, FAKE_AT_FILL, 100);
+	*side_of(use, 0) = call(SW_FREE, SW_REC_FREE, FAKE_API_FREE, 0, FAKE_AT_NOWHERE);
+	*side_of(use, 1) = launch(SW_WRITE, FAKE_FILL, 1, FAKE_AT_FILL, 100);
 	make(NULL);
 	ck_assert_str_eq(sw_report_words(report, &report->shown.at[0]).missing_edge, "");
 	ck_assert_str_eq(
@@ -340,13 +342,14 @@ START_TEST(every_fix_has_words_without_unfilled_facts)
 	for (int fix = SW_FIX_NONE + 1; fix <= SW_FIX_UNNEEDED; fix++)
 		for (int torch = 0; torch < 2; torch++) {
 			struct sw_wording words;
+			const struct sw_access fill = launch(SW_WRITE, FAKE_FILL, 1, FAKE_AT_FILL, 20),
+					       scale = launch(SW_READ, FAKE_SCALE, 2, FAKE_AT_SCALE, 21);
 			struct sw_finding finding = {.id = 101,
 						     .accesses = 2,
+						     .access = {&fill, &scale},
 						     .fix = (enum sw_fix)fix,
 						     .fix_stream = 1,
 						     .cost = &sw_no_cost};
-			finding.access[0] = launch(SW_WRITE, FAKE_FILL, 1, FAKE_AT_FILL, 20);
-			finding.access[1] = launch(SW_READ, FAKE_SCALE, 2, FAKE_AT_SCALE, 21);
 			fake_trace.torch = torch;
 			make(NULL);
 			sw_wording_of(&report->names, &finding, &words);
@@ -360,9 +363,9 @@ START_TEST(driver_users_are_told_driver_functions)
 	add_scale();
 	struct sw_finding *race = &judgement.findings.at[0];
 	for (int i = 0; i < 2; i++) {
-		race->access[i].api = FAKE_API_DRIVER;
-		race->access[i].flags = 0;
-		race->access[i].stack = FAKE_AT_NOWHERE;
+		side_of(race, i)->api = FAKE_API_DRIVER;
+		side_of(race, i)->flags = 0;
+		side_of(race, i)->stack = FAKE_AT_NOWHERE;
 	}
 	make(NULL);
 	ck_assert_ptr_nonnull(strstr(sw_report_words(report, &report->shown.at[0]).fix, "cuEventRecord"));
@@ -376,8 +379,11 @@ START_TEST(storms_of_pinning_are_reported)
 	add_copies();
 	struct sw_finding *pin = &judgement.findings.at[0];
 	pin->id = _i == 2 ? SW_FINDING_SYNC_COPY : SW_FINDING_HOST_PIN;
-	pin->pinned = 40 * 4096;
-	pin->last_ns = pin->access[0].t_ns + (_i == 1 ? 60000000000u : 390000000u);
+	struct sw_finding_more more = {
+		.pinned = 40 * 4096,
+		.last_ns = pin->access[0]->t_ns + (_i == 1 ? 60000000000u : 390000000u),
+	};
+	pin->more = &more;
 	make(&(struct sw_report_options){.all = true});
 	char *text = text_of(false);
 	ck_assert(!strstr(text, "100 calls a second") == (_i != 0));

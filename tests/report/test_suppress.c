@@ -106,7 +106,7 @@ START_TEST(printed_suppression_line_suppresses_its_finding_alone)
 	add_race(SW_ERROR, FAKE_SCALE);
 	add_wait(call(SW_CALL, SW_REC_COPY, FAKE_API_COPY, 3, FAKE_AT_COPY));
 	/* A name with everything that could be taken for a glob, a quote or a comment. */
-	judgement.findings.at[0].access[1].function = FAKE_HOSTILE;
+	side_of(&judgement.findings.at[0], 1)->function = FAKE_HOSTILE;
 	make(NULL);
 	ck_assert_uint_eq(report->shown.n, 2);
 	int other = report->shown.at[!_i].finding->id;

@@ -60,8 +60,9 @@ static bool add_stream(struct sw_saving_trial *trial, const struct sw_judgement 
 static void narrow(struct sw_saving_trial *trial, const struct sw_report *report)
 {
 	const struct sw_finding *f = trial->shown->finding;
-	struct sw_plan_site *site = add_site(trial, f->needs ? SW_CHANGE_NARROW : SW_CHANGE_SKIP, f->access[0].seq);
-	for (uint32_t i = 0; i < f->needs && i < SW_PLAN_NEEDS; i++) {
+	struct sw_plan_site *site =
+		add_site(trial, sw_finding_more(f)->needs ? SW_CHANGE_NARROW : SW_CHANGE_SKIP, f->access[0]->seq);
+	for (uint32_t i = 0; i < sw_finding_more(f)->needs && i < SW_PLAN_NEEDS; i++) {
 		uint32_t to = SW_PLAN_HOST;
 		const struct sw_need *need = &sw_finding_more(f)->need[i];
 		if (!add_stream(trial, report->judgement, need->stream, &site->need[i].stream) ||
@@ -103,7 +104,7 @@ static void keep(struct sw_saving_trial *trial, uint64_t makes, uint64_t frees)
 static void join_partner(sw_saving_trials *trials, size_t at, const struct sw_report *report)
 {
 	struct sw_saving_trial *trial = &trials->at[at];
-	const struct sw_access *makes = &trial->shown->finding->access[0];
+	const struct sw_access *makes = trial->shown->finding->access[0];
 	for (size_t i = 0; i < trials->n; i++)
 		if (i != at && same_place(&sw_finding_more(trials->at[i].shown->finding)->maker, makes)) {
 			trial->with = i + 1;
@@ -112,7 +113,7 @@ static void join_partner(sw_saving_trials *trials, size_t at, const struct sw_re
 	for (size_t i = 0; i < report->judgement->findings.n; i++) {
 		const struct sw_finding *other = &report->judgement->findings.at[i];
 		if (same_place(&sw_finding_more(other)->maker, makes)) {
-			keep(trial, makes->seq, other->access[0].seq);
+			keep(trial, makes->seq, other->access[0]->seq);
 			return;
 		}
 	}
@@ -129,20 +130,20 @@ static bool api_is(const struct sw_report *report, const struct sw_access *acces
 static void pinned(struct sw_saving_trial *trial, const struct sw_report *report, const struct sw_options *options)
 {
 	const struct sw_finding *f = trial->shown->finding;
-	const bool registered = api_is(report, &f->access[0], "gister"); /* cuMemHostRegister, cuMemHostUnregister */
+	const bool registered = api_is(report, f->access[0], "gister"); /* cuMemHostRegister, cuMemHostUnregister */
 	if (registered && options->guard_host)
 		refuse(trial, SW_SAVING_BY_GUARDED);
 	else if (registered)
 		add_site(trial, SW_CHANGE_UNPIN,
-			 sw_finding_more(f)->maker.seq ? sw_finding_more(f)->maker.seq : f->access[0].seq);
+			 sw_finding_more(f)->maker.seq ? sw_finding_more(f)->maker.seq : f->access[0]->seq);
 	else if (sw_finding_more(f)->maker.seq)
-		keep(trial, sw_finding_more(f)->maker.seq, f->access[0].seq);
+		keep(trial, sw_finding_more(f)->maker.seq, f->access[0]->seq);
 }
 
 static void move(struct sw_saving_trial *trial, const struct sw_finding *f)
 {
-	add_site(trial, SW_CHANGE_OWN, f->access[0].seq);
-	trial->moved[trial->n_moved++] = (struct sw_moved_site){f->access[0].api, f->access[0].stack};
+	add_site(trial, SW_CHANGE_OWN, f->access[0]->seq);
+	trial->moved[trial->n_moved++] = (struct sw_moved_site){f->access[0]->api, f->access[0]->stack};
 }
 
 /* The host continues before its memory is written. */
@@ -152,7 +153,7 @@ static void asynchronous(struct sw_saving_trial *trial, const struct sw_options 
 		refuse(trial, SW_SAVING_BY_UNGUARDED);
 		return;
 	}
-	add_site(trial, SW_CHANGE_ASYNC, trial->shown->finding->access[0].seq);
+	add_site(trial, SW_CHANGE_ASYNC, trial->shown->finding->access[0]->seq);
 	trial->guarded = true;
 }
 
@@ -161,12 +162,12 @@ static void synchronous_copy(struct sw_saving_trial *trial, const struct sw_opti
 	const struct sw_finding *f = trial->shown->finding;
 	if (f->fix == SW_FIX_VALUE)
 		refuse(trial, SW_SAVING_BY_VALUE);
-	else if (f->access[0].kind != SW_REC_COPY)
+	else if (f->access[0]->kind != SW_REC_COPY)
 		refuse(trial, SW_SAVING_BY_NO_CHANGE);
-	else if (f->to_host)
+	else if (sw_finding_more(f)->to_host)
 		asynchronous(trial, options);
 	else
-		add_site(trial, SW_CHANGE_STAGE, f->access[0].seq); /* the bytes are taken before it returns */
+		add_site(trial, SW_CHANGE_STAGE, f->access[0]->seq); /* the bytes are taken before it returns */
 }
 
 static void choose(struct sw_saving_trial *trial, const struct sw_report *report, const struct sw_options *options)
@@ -178,7 +179,7 @@ static void choose(struct sw_saving_trial *trial, const struct sw_report *report
 		if (rests)
 			refuse(trial, SW_SAVING_BY_ORDER);
 		else if (sw_finding_more(f)->maker.seq)
-			keep(trial, sw_finding_more(f)->maker.seq, f->access[0].seq);
+			keep(trial, sw_finding_more(f)->maker.seq, f->access[0]->seq);
 		else
 			refuse(trial, SW_SAVING_BY_NO_CALL);
 		break;
@@ -197,8 +198,8 @@ static void choose(struct sw_saving_trial *trial, const struct sw_report *report
 			refuse(trial, SW_SAVING_BY_VALUE);
 		else if (rests)
 			refuse(trial, SW_SAVING_BY_ORDER);
-		else if (f->access[0].kind == SW_REC_COPY)
-			add_site(trial, SW_CHANGE_STAGE, f->access[0].seq);
+		else if (f->access[0]->kind == SW_REC_COPY)
+			add_site(trial, SW_CHANGE_STAGE, f->access[0]->seq);
 		else
 			refuse(trial, SW_SAVING_BY_NO_CHANGE);
 		break;
@@ -210,8 +211,8 @@ static void choose(struct sw_saving_trial *trial, const struct sw_report *report
 	case SW_FINDING_DEVICE_CONFIG:
 		if (rests)
 			refuse(trial, SW_SAVING_BY_ORDER);
-		else if (api_is(report, &f->access[0], "SetLimit"))
-			add_site(trial, SW_CHANGE_LIMIT, f->access[0].seq);
+		else if (api_is(report, f->access[0], "SetLimit"))
+			add_site(trial, SW_CHANGE_LIMIT, f->access[0]->seq);
 		else
 			refuse(trial, SW_SAVING_BY_NO_CHANGE);
 		break;
@@ -228,13 +229,13 @@ static void choose(struct sw_saving_trial *trial, const struct sw_report *report
 		synchronous_copy(trial, options);
 		break;
 	case SW_FINDING_SYNC_MEMSET:
-		if (!f->access[0].seq || f->access[0].kind != SW_REC_SET)
+		if (!f->access[0]->seq || f->access[0]->kind != SW_REC_SET)
 			refuse(trial, SW_SAVING_BY_NO_CHANGE);
 		else
 			asynchronous(trial, options);
 		break;
 	case SW_FINDING_REDUNDANT_SYNC:
-		add_site(trial, SW_CHANGE_SKIP, f->access[0].seq);
+		add_site(trial, SW_CHANGE_SKIP, f->access[0]->seq);
 		break;
 	default:
 		refuse(trial, SW_SAVING_BY_NO_CHANGE);
@@ -255,7 +256,7 @@ static void join_loads(sw_saving_trials *trials, size_t at)
 static bool moves(const struct sw_saving_trial *trial, const struct sw_finding *f)
 {
 	for (size_t i = 0; i < trial->n_moved; i++)
-		if (trial->moved[i].api == f->access[0].api && trial->moved[i].stack == f->access[0].stack)
+		if (trial->moved[i].api == f->access[0]->api && trial->moved[i].stack == f->access[0]->stack)
 			return true;
 	return false;
 }

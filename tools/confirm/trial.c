@@ -25,7 +25,7 @@ bool sw_finding_is_meant(const struct sw_shown_finding *shown, const char *which
 /* Bytes that both sides touch, as far as one allocation holds them. */
 static void find_overlap(struct sw_trial *trial, const struct sw_judgement *judgement)
 {
-	const struct sw_access *a = &trial->shown->finding->access[0], *b = &trial->shown->finding->access[1];
+	const struct sw_access *a = trial->shown->finding->access[0], *b = trial->shown->finding->access[1];
 	if (!a->ranged || !b->ranged || !a->allocation || a->allocation != b->allocation ||
 	    a->allocation > judgement->allocations.n)
 		return;
@@ -66,7 +66,7 @@ static bool is_host(const struct sw_report *report, const struct sw_access *acce
 static void add(sw_trials *trials, struct sw_report *report, struct sw_shown_finding *shown)
 {
 	const struct sw_finding *f = shown->finding;
-	const struct sw_access *earlier = &f->access[0], *later = &f->access[1];
+	const struct sw_access *earlier = f->access[0], *later = f->access[1];
 	struct sw_trial *trial = sw_vec_push(trials);
 	*trial = (struct sw_trial){.shown = shown,
 				   .id = f->id,

@@ -120,19 +120,20 @@ static void report(struct sw_model *m, const struct element *a, const struct ele
 	uint8_t ctx = m->record->rec->ctx;
 	bool unknown = m->context[ctx].unclassified || m->context[0].unclassified;
 	const struct element *first = a->access.seq < b->access.seq ? a : b, *second = first == a ? b : a;
+	struct sw_access side[2] = {first->access, second->access};
 	struct sw_finding seen = {
 		.id = SW_FINDING_BATCH_COPY_RACE,
 		.severity = unknown ? SW_NOTE : SW_ERROR,
 		.confidence = unknown ? SW_POSSIBLE : SW_CERTAIN,
 		.basis = SW_BASIS_DOCUMENTED,
 		.accesses = 2,
-		.access = {first->access, second->access},
+		.access = {&side[0], &side[1]},
 		.fix = SW_FIX_OWN_BATCH,
 	};
 	if (unknown && !m->collect.keep_possible)
 		return;
 	struct sw_block *block = block_of(m, second->array, second->address, &offset);
-	seen.access[0].allocation = seen.access[1].allocation = sw_model_mention(m, block);
+	side[0].allocation = side[1].allocation = sw_model_mention(m, block);
 	sw_collect_add(&m->collect, &seen, NULL);
 }
 

@@ -149,7 +149,7 @@ void sw_value_not_followed(struct sw_model *m, const struct sw_access *call)
 				  .severity = SW_NOTE,
 				  .confidence = SW_CERTAIN,
 				  .accesses = 1,
-				  .access[0] = *call};
+				  .access[0] = call};
 	uint8_t ctx = m->record->rec->ctx;
 	m->j->coverage.unclassified_calls++;
 	if (!m->context[ctx].unclassified)

@@ -106,23 +106,23 @@ static void report_needless(struct sw_model *m, const struct sw_access *free, st
 			    const struct event_counts *event_counts)
 {
 	uint64_t offset;
+	struct sw_access at = *free;
 	struct sw_finding seen = {.id = SW_FINDING_RECORD_NEEDLESS,
 				  .severity = SW_NOTE,
 				  .confidence = SW_CERTAIN,
 				  .accesses = 1,
-				  .access[0] = *free,
+				  .access[0] = &at,
 				  .fix = SW_FIX_NO_RECORD,
 				  .fix_stream = event_counts->stream};
 	const struct sw_finding *known = sw_collect_find(&m->collect, seen.id, free);
 	if (known && !known->count)
 		return;
-	bool first;
-	struct sw_finding *f = sw_collect_add(&m->collect, &seen, &first);
 	struct sw_block *block = sw_space_find_outer(&m->space, pool_block->at.lo, &offset);
+	if (block && !event_counts->needed && sw_collect_describes(&m->collect, &seen))
+		at.allocation = sw_model_mention_pool_block(m, block, pool_block);
+	struct sw_finding *f = sw_collect_add(&m->collect, &seen, NULL);
 	if (f && event_counts->needed)
 		sw_collect_drop(&m->collect, f);
-	else if (f && first && block)
-		f->access[0].allocation = sw_model_mention_pool_block(m, block, pool_block);
 }
 
 static void judge_events(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w,

@@ -15,7 +15,7 @@ void sw_on_unclassified(struct sw_model *m, const struct sw_record *r, struct sw
 				  .severity = SW_WARNING,
 				  .confidence = SW_CERTAIN,
 				  .accesses = 1,
-				  .access[0] = w->what};
+				  .access[0] = &w->what};
 	m->j->coverage.unclassified_calls++;
 	if (!m->context[r->rec->ctx].unclassified)
 		m->context[r->rec->ctx].unclassified = r->seq;

@@ -171,22 +171,23 @@ static void branch_race(struct sw_model *m, const struct sw_listed *a, const str
 		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
 	if (verdict.confidence == SW_POSSIBLE && !m->collect.keep_possible)
 		return;
+	struct sw_access side[2] = {a->use->access, b->use->access};
 	struct sw_finding seen = {
 		.id = SW_FINDING_GRAPH_BRANCH_RACE,
 		.severity = verdict.severity,
 		.confidence = verdict.confidence,
 		.basis = SW_BASIS_DOCUMENTED,
 		.accesses = 2,
-		.access = {a->use->access, b->use->access},
+		.access = {&side[0], &side[1]},
 		.fix = SW_FIX_DEPEND,
 	};
 	/* Nodes of a capture come with the streams that they were captured on. */
-	if (seen.access[0].stream && seen.access[1].stream && seen.access[0].stream != seen.access[1].stream) {
+	if (side[0].stream && side[1].stream && side[0].stream != side[1].stream) {
 		seen.fix = SW_FIX_EVENT_CAPTURED;
-		seen.fix_stream = seen.access[0].stream;
-		seen.fix_seq = seen.access[0].seq;
+		seen.fix_stream = side[0].stream;
+		seen.fix_call.seq = side[0].seq;
 	}
-	seen.access[0].allocation = seen.access[1].allocation = sw_model_mention(m, block);
+	side[0].allocation = side[1].allocation = sw_model_mention(m, block);
 	sw_collect_add(&m->collect, &seen, NULL);
 }
 

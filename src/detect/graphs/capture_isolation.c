@@ -26,17 +26,17 @@ static const struct {
 	{907 /* CAPTURED_EVENT: the event belongs to a capture, the call does not */, SW_FIX_RECORD_OUTSIDE},
 };
 
-static void add_unjoined(struct sw_model *m, const struct sw_record *r, struct sw_finding *seen)
+static void add_unjoined(struct sw_model *m, const struct sw_record *r, struct sw_finding *seen, struct sw_access *at)
 {
 	const struct sw_rec_capture *c = (const struct sw_rec_capture *)(const void *)r->rec;
-	struct sw_hb_at at = sw_model_at(m, r, c->stream);
+	struct sw_hb_at where = sw_model_at(m, r, c->stream);
 	uint32_t lane;
-	const struct sw_lane_state *lane_state = sw_model_lane(m, &at, &lane);
-	seen->access[0].stream = lane_state->stream;
+	const struct sw_lane_state *lane_state = sw_model_lane(m, &where, &lane);
+	at->stream = lane_state->stream;
 	const struct sw_access *last = sw_origin_last(m, sw_capture_other_stream(m, lane_state));
 	if (!last)
 		return;
-	seen->access[seen->accesses++] = *last;
+	seen->access[seen->accesses++] = last;
 	seen->fix = SW_FIX_JOIN;
 }
 
@@ -45,18 +45,19 @@ void sw_isolation_failed(struct sw_model *m, const struct sw_record *r, const st
 	for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
 		if (refusals[i].status != r->rec->status)
 			continue;
+		struct sw_access at = *call;
 		struct sw_finding seen = {
 			.id = SW_FINDING_CAPTURE_ISOLATION,
 			.severity = SW_WARNING,
 			.confidence = SW_CERTAIN,
 			.basis = SW_BASIS_DOCUMENTED,
 			.accesses = 1,
-			.access[0] = *call,
+			.access[0] = &at,
 			.fix = refusals[i].fix,
 			.refused = r->rec->status,
 		};
 		if (r->rec->kind == SW_REC_CAPTURE && r->rec->status == SW_UNJOINED)
-			add_unjoined(m, r, &seen);
+			add_unjoined(m, r, &seen, &at);
 		sw_collect_add(&m->collect, &seen, NULL);
 		return;
 	}

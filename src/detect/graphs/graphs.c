@@ -97,7 +97,7 @@ static void instantiated(struct sw_model *m, const struct sw_rec_graph *g, const
 					  .severity = SW_NOTE,
 					  .confidence = SW_CERTAIN,
 					  .accesses = 1,
-					  .access[0] = *call};
+					  .access[0] = call};
 		m->j->coverage.unclassified_calls++;
 		sw_collect_add(&m->collect, &seen, NULL);
 	}

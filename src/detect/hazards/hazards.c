@@ -73,39 +73,40 @@ struct place {
 	struct sw_pool_block *pool_block[2]; /* of both sides */
 };
 
-static void mention(struct sw_model *m, struct sw_finding *seen, const struct place *place)
+/* A hazard and its sides, until it is known to be new. */
+struct hazard {
+	struct sw_access side[2], free; /* free: the third, if there is one */
+	struct sw_finding seen;		/* of these */
+};
+
+static void mention(struct sw_model *m, struct hazard *hazard, const struct place *place)
 {
 	for (int i = 0; i < 2; i++)
-		seen->access[i].allocation = sw_model_mention_pool_block(m, place->block, place->pool_block[i]);
-	if (seen->accesses > 2)
-		seen->third->allocation = seen->access[0].allocation;
+		hazard->side[i].allocation = sw_model_mention_pool_block(m, place->block, place->pool_block[i]);
+	hazard->free.allocation = hazard->side[0].allocation;
 }
 
 /* An allocation is only mentioned where a report will name it: a hazard in a loop over new allocations must not list
    them all. */
-static void emit_at(struct sw_model *m, struct sw_finding *seen, const struct place *place)
+static void emit_at(struct sw_model *m, struct hazard *hazard, const struct place *place)
 {
-	bool described;
-	struct sw_finding *f;
-	if (seen->access[0].role != SW_FREE && seen->access[0].role != SW_ALLOC)
+	struct sw_finding *seen = &hazard->seen, *f;
+	seen->access[0] = &hazard->side[0];
+	seen->access[1] = &hazard->side[1];
+	if (hazard->side[0].role != SW_FREE && hazard->side[0].role != SW_ALLOC)
 		sw_event_wait_hazard(m, seen, place->block);
-	f = sw_collect_add(&m->collect, seen, &described);
-	if (f && f->count > SW_MAX_OBSERVED && m->observer->hazard && m->observer->every_hazard)
-		m->observer->hazard(m->observer->arg, f, &seen->access[0], &seen->access[1]);
-	if (!f || (!described && f->count > SW_MAX_OBSERVED))
-		return;
-	mention(m, seen, place);
-	for (uint32_t i = 0; described && i < seen->accesses && i < 2; i++)
-		f->access[i].allocation = seen->access[i].allocation;
-	if (described && f->third)
-		f->third->allocation = seen->third->allocation;
-	if (f->count <= SW_MAX_OBSERVED && m->observer->hazard)
-		m->observer->hazard(m->observer->arg, f, &seen->access[0], &seen->access[1]);
+	if (sw_collect_describes(&m->collect, seen))
+		mention(m, hazard, place);
+	f = sw_collect_add(&m->collect, seen, NULL);
+	if (f && f->count <= SW_MAX_OBSERVED)
+		mention(m, hazard, place);
+	if (f && m->observer->hazard && (f->count <= SW_MAX_OBSERVED || m->observer->every_hazard))
+		m->observer->hazard(m->observer->arg, f, &hazard->side[0], &hazard->side[1]);
 }
 
-static void emit(struct sw_model *m, struct sw_finding *seen, struct sw_block *block)
+static void emit(struct sw_model *m, struct hazard *hazard, struct sw_block *block)
 {
-	emit_at(m, seen, &(struct place){.block = block});
+	emit_at(m, hazard, &(struct place){.block = block});
 }
 
 /*
@@ -133,6 +134,21 @@ static void judge(struct sw_finding *seen, struct sw_verdict verdict, bool measu
 		seen->measured_order = true;
 		seen->basis = may ? SW_BASIS_MAY : SW_BASIS_MEASURED;
 	}
+}
+
+static void fix_after(struct sw_finding *seen, const struct sw_access *earlier)
+{
+	seen->fix_stream = earlier->stream;
+	seen->fix_call.seq = earlier->seq;
+}
+
+/* What last ordered the lane after that of the earlier side. */
+static void last_order(const struct sw_model *m, struct sw_finding *seen, const struct sw_point *earlier, uint32_t lane)
+{
+	const struct sw_hb_last last = sw_hb_last_join(m->hb, lane, earlier->lane);
+	seen->joined = last.tick;
+	seen->last_kind = last.kind;
+	seen->last_call.seq = last.tick ? last.seq : 0;
 }
 
 /* A release that waits by measurement: does its wait cover the use? */
@@ -168,14 +184,15 @@ static struct sw_verdict weigh(struct sw_model *m, const struct sw_shadow_use *e
 }
 
 /* What the earlier side used was freed, and allocated again for the later one: the free is the third side. */
-static void describe_reuse(struct sw_finding *seen, struct sw_access *free, const struct sw_shadow_use *earlier,
+static void describe_reuse(struct hazard *hazard, const struct sw_shadow_use *earlier,
 			   const struct sw_shadow_use *later)
 {
+	struct sw_finding *seen = &hazard->seen;
 	if (!sw_block_reused(earlier, later))
 		return;
 	seen->id = SW_FINDING_USE_AFTER_FREE;
-	*free = sw_pool_block_access(earlier->pool_block, SW_FREE);
-	seen->third = free;
+	hazard->free = sw_pool_block_access(earlier->pool_block, SW_FREE);
+	seen->third = &hazard->free;
 	seen->accesses = 3;
 	seen->fix = earlier->pool_block->one_stream ? SW_FIX_FREE_ARRAY_LATER : SW_FIX_FREE_TENSOR_LATER;
 }
@@ -213,29 +230,26 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 	struct sw_verdict verdict = weigh(m, earlier, later);
 	if (later->range.role == SW_FREE && block->memory == SW_MEM_ASYNC && verdict.severity != SW_ERROR)
 		return; /* pools: certain cases only */
-	struct sw_finding seen = {
-		.id = hazard_id(earlier, later),
-		.accesses = 2,
-		.access = {earlier->access, later->access},
-		.fix = fix_of(m, earlier, later),
-		.fix_stream = earlier->access.stream,
-		.fix_seq = earlier->access.seq,
-		.last = sw_hb_last_join(m->hb, lane, earlier->access.point.lane),
+	struct hazard hazard = {
+		.side = {earlier->access, later->access},
+		.seen = {.id = hazard_id(earlier, later), .accesses = 2, .fix = fix_of(m, earlier, later)},
 	};
-	seen.workspace = sw_workspace_shared(m, earlier, later);
-	if (seen.workspace)
-		seen.fix = SW_FIX_WORKSPACE;
-	struct sw_access free;
-	describe_reuse(&seen, &free, earlier, later);
-	seen.host_flag = sw_host_may_relay(m, earlier->access.point);
+	struct sw_finding *seen = &hazard.seen;
+	fix_after(seen, &earlier->access);
+	last_order(m, seen, &earlier->access.point, lane);
+	seen->workspace = sw_workspace_shared(m, earlier, later);
+	if (seen->workspace)
+		seen->fix = SW_FIX_WORKSPACE;
+	describe_reuse(&hazard, earlier, later);
+	seen->host_flag = sw_host_may_relay(m, earlier->access.point);
 	bool measured = order == SW_ORDER_MEASURED || covered_by_free(m, earlier->access.point);
-	judge(&seen, verdict, measured, earlier->may_wait);
-	weaken(&seen, order);
-	if (seen.confidence == SW_POSSIBLE && !m->collect.keep_possible)
+	judge(seen, verdict, measured, earlier->may_wait);
+	weaken(seen, order);
+	if (seen->confidence == SW_POSSIBLE && !m->collect.keep_possible)
 		return;
-	if (seen.accesses == 3 && sw_reuse_was_reported(earlier, later, seen.severity))
+	if (seen->accesses == 3 && sw_reuse_was_reported(earlier, later, seen->severity))
 		return;
-	emit_at(m, &seen, &(struct place){block, {earlier->pool_block, later->pool_block}});
+	emit_at(m, &hazard, &(struct place){block, {earlier->pool_block, later->pool_block}});
 }
 
 void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_shadow_use *later)
@@ -248,17 +262,17 @@ void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_shado
 		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
 	if (verdict.confidence == SW_POSSIBLE && !m->collect.keep_possible)
 		return;
-	struct sw_finding seen = {
-		.id = SW_FINDING_USE_AFTER_FREE,
-		.severity = verdict.severity,
-		.confidence = verdict.confidence,
-		.accesses = 2,
-		.access = {freed->gone, later->access},
-		.fix = freed->memory == SW_MEM_ASYNC && freed->gone.stream ? SW_FIX_FREE_LATER_ASYNC
-									   : SW_FIX_FREE_LATER,
-		.fix_seq = freed->gone.seq,
+	struct hazard hazard = {
+		.side = {freed->gone, later->access},
+		.seen = {.id = SW_FINDING_USE_AFTER_FREE,
+			 .severity = verdict.severity,
+			 .confidence = verdict.confidence,
+			 .accesses = 2,
+			 .fix = freed->memory == SW_MEM_ASYNC && freed->gone.stream ? SW_FIX_FREE_LATER_ASYNC
+										    : SW_FIX_FREE_LATER,
+			 .fix_call.seq = freed->gone.seq},
 	};
-	emit(m, &seen, freed);
+	emit(m, &hazard, freed);
 }
 
 void sw_hazard_reused(struct sw_model *m, struct sw_block *freed, const struct sw_access *born)
@@ -269,19 +283,16 @@ void sw_hazard_reused(struct sw_model *m, struct sw_block *freed, const struct s
 	struct sw_verdict verdict = {SW_ERROR, SW_CERTAIN};
 	if (after_unclassified(m, m->record->rec->ctx))
 		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
-	struct sw_finding seen = {
-		.id = SW_FINDING_USE_AFTER_FREE,
-		.accesses = 2,
-		.access = {freed->gone, *born},
-		.fix = SW_FIX_EVENT,
-		.fix_stream = freed->gone.stream,
-		.fix_seq = freed->gone.seq,
-		.last = sw_hb_last_join(m->hb, born->point.lane, freed->gone.point.lane),
+	struct hazard hazard = {
+		.side = {freed->gone, *born},
+		.seen = {.id = SW_FINDING_USE_AFTER_FREE, .accesses = 2, .fix = SW_FIX_EVENT},
 	};
-	judge(&seen, verdict, order == SW_ORDER_MEASURED, false);
-	weaken(&seen, order);
-	if (seen.confidence != SW_POSSIBLE || m->collect.keep_possible)
-		emit(m, &seen, freed);
+	fix_after(&hazard.seen, &freed->gone);
+	last_order(m, &hazard.seen, &freed->gone.point, born->point.lane);
+	judge(&hazard.seen, verdict, order == SW_ORDER_MEASURED, false);
+	weaken(&hazard.seen, order);
+	if (hazard.seen.confidence != SW_POSSIBLE || m->collect.keep_possible)
+		emit(m, &hazard, freed);
 }
 
 void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_shadow_use *later)
@@ -297,17 +308,16 @@ void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_shad
 		    (range->evidence == SW_EV_FOOTPRINT && range->bounded && !range->loose && !range->polls);
 	if (!sure || range->perhaps || after_unclassified(m, later->ctx) || order > SW_ORDER_OBSERVED)
 		return;
-	struct sw_finding seen = {
-		.id = SW_FINDING_USE_BEFORE_ALLOC,
-		.severity = SW_ERROR,
-		.confidence = SW_CERTAIN,
-		.accesses = 2,
-		.access = {block->born, later->access},
-		.fix = SW_FIX_EVENT,
-		.fix_stream = block->born.stream,
-		.fix_seq = block->born.seq,
-		.last = sw_hb_last_join(m->hb, later->access.point.lane, born.lane),
+	struct hazard hazard = {
+		.side = {block->born, later->access},
+		.seen = {.id = SW_FINDING_USE_BEFORE_ALLOC,
+			 .severity = SW_ERROR,
+			 .confidence = SW_CERTAIN,
+			 .accesses = 2,
+			 .fix = SW_FIX_EVENT},
 	};
-	weaken(&seen, order);
-	emit(m, &seen, block);
+	fix_after(&hazard.seen, &block->born);
+	last_order(m, &hazard.seen, &born, later->access.point.lane);
+	weaken(&hazard.seen, order);
+	emit(m, &hazard, block);
 }

@@ -67,10 +67,10 @@ static struct sw_finding *find_or_add(struct sw_model *m, const struct sw_event_
 				  .severity = SW_NOTE,
 				  .confidence = SW_CERTAIN,
 				  .accesses = 1,
-				  .access[0] = tie->wait,
+				  .access[0] = &tie->wait,
 				  .fix = SW_FIX_RECORD_LATER,
 				  .fix_stream = tie->record.stream,
-				  .fix_seq = tie->record.seq};
+				  .fix_call.seq = tie->record.seq};
 	struct sw_finding *known = sw_collect_find(&m->collect, seen.id, &tie->wait);
 	/* Dropped for good: a first round, or reported together with a hazard. */
 	return known && !known->count ? NULL : sw_collect_add(&m->collect, &seen, NULL);
@@ -156,9 +156,9 @@ void sw_event_wait_remember(struct sw_model *m, struct sw_lane_state *lane, cons
 				  .severity = SW_NOTE,
 				  .confidence = SW_CERTAIN,
 				  .accesses = 1,
-				  .access[0] = tie->wait,
+				  .access[0] = &tie->wait,
 				  .fix = SW_FIX_RECORD_FIRST,
-				  .fix_seq = tie->wait.seq};
+				  .fix_call.seq = tie->wait.seq};
 	sw_collect_add(&m->collect, &seen, NULL);
 }
 
@@ -178,9 +178,9 @@ void sw_event_wait_replaced(struct sw_model *m, const struct sw_event_state *eve
 				  .severity = SW_NOTE,
 				  .confidence = SW_CERTAIN,
 				  .accesses = 2,
-				  .access = {event->replaced, event->record},
+				  .access = {&event->replaced, &event->record},
 				  .fix = SW_FIX_OWN_EVENT,
-				  .fix_seq = event->record.seq};
+				  .fix_call.seq = event->record.seq};
 	sw_collect_add(&m->collect, &seen, NULL);
 }
 
@@ -232,7 +232,7 @@ static void wait_for_other(struct sw_model *m, struct sw_finding *seen, const st
 		return;
 	seen->fix = SW_FIX_WAIT_OTHER;
 	seen->fix_stream = record->stream;
-	seen->fix_seq = record->seq;
+	seen->fix_call.seq = record->seq;
 }
 
 void sw_event_wait_hazard(struct sw_model *m, struct sw_finding *hazard, struct sw_block *block)
@@ -246,7 +246,7 @@ void sw_event_wait_hazard(struct sw_model *m, struct sw_finding *hazard, struct 
 		[TOO_EARLY] = {SW_FINDING_WAIT_COVERS_NOTHING, SW_FIX_MOVE_RECORD},
 		[WRONG_STREAM] = {SW_FINDING_WAIT_COVERS_NOTHING, SW_FIX_RECORD_STREAM},
 	};
-	const struct sw_access *earlier = &hazard->access[0], *later = &hazard->access[1];
+	const struct sw_access *earlier = hazard->access[0], *later = hazard->access[1];
 	const struct sw_lane_state *lane = sw_model_lane_state(m, later->point.lane);
 	enum miss miss;
 	const struct sw_event_wait *tie =
@@ -263,15 +263,15 @@ void sw_event_wait_hazard(struct sw_model *m, struct sw_finding *hazard, struct 
 	struct sw_access missed = *earlier;
 	if (miss == NEVER) {
 		seen.accesses = 2;
-		seen.access[0] = tie->wait;
-		seen.access[1] = *earlier;
-		seen.fix_seq = tie->wait.seq;
+		seen.access[0] = &tie->wait;
+		seen.access[1] = &missed;
+		seen.fix_call.seq = tie->wait.seq;
 	} else {
 		seen.accesses = 3;
-		seen.access[0] = miss == REPLACED ? tie->replaced : tie->record;
-		seen.access[1] = miss == REPLACED ? tie->record : tie->wait;
+		seen.access[0] = miss == REPLACED ? &tie->replaced : &tie->record;
+		seen.access[1] = miss == REPLACED ? &tie->record : &tie->wait;
 		seen.third = &missed;
-		seen.fix_seq = tie->record.seq;
+		seen.fix_call.seq = tie->record.seq;
 	}
 	if (miss == TOO_EARLY && tie->record.kind != SW_REC_EVENT_RECORD)
 		seen.fix = SW_FIX_RECORD_NODE;
@@ -279,10 +279,9 @@ void sw_event_wait_hazard(struct sw_model *m, struct sw_finding *hazard, struct 
 	never_mind(m, tie);
 	hazard->fix_stream = seen.fix_stream;
 	hazard->fix = seen.fix;
-	hazard->fix_seq = seen.fix_seq;
-	hazard->fix_call = sw_recent_call(&m->collect.recent, seen.fix_seq);
-	bool told_now;
-	struct sw_finding *f = sw_collect_add(&m->collect, &seen, &told_now);
-	if (f && told_now)
-		(f->third ? f->third : &f->access[f->accesses - 1])->allocation = sw_model_mention(m, block);
+	hazard->fix_call.seq = seen.fix_call.seq;
+	hazard->fix_call = sw_recent_call(&m->collect.recent, seen.fix_call.seq);
+	if (sw_collect_describes(&m->collect, &seen))
+		missed.allocation = sw_model_mention(m, block);
+	sw_collect_add(&m->collect, &seen, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "detect/model/collect.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,22 +12,48 @@
 #define SW_WAIT_WARNING_NS    1000000u
 #define SW_WAIT_WARNING_SHARE 100u /* 1 % of the run */
 
+/* Accesses that are compared with, and those allocated at a time. */
+#define KEPT  4096u
+#define ROOMS 64u
+
 void sw_collect_init(struct sw_collect *collect, struct sw_judgement *judgement, struct sw_arena *arena,
 		     bool keep_possible)
 {
 	*collect = (struct sw_collect){.judgement = judgement, .arena = arena, .keep_possible = keep_possible};
+	collect->kept = sw_calloc(KEPT, sizeof(const struct sw_access *));
 	sw_recent_calls_init(&collect->recent);
+}
+
+/* What is known of the cost of a finding's calls, around what the finding shows of it. */
+struct own_cost {
+	struct sw_cost cost; /* first: see own_of() */
+	uint64_t waited_ns;  /* of the calls that waited */
+	struct sw_histogram *spread;
+};
+
+/* NULL: none of its calls has a cost. */
+static struct own_cost *own_of(const struct sw_finding *finding)
+{
+	return finding->cost == &sw_no_cost ? NULL : (struct own_cost *)(uintptr_t)finding->cost;
+}
+
+static void free_spread(const struct sw_finding *finding)
+{
+	struct own_cost *own = own_of(finding);
+	if (!own)
+		return;
+	free(own->spread);
+	own->spread = NULL;
 }
 
 void sw_collect_free(struct sw_collect *collect)
 {
 	sw_recent_calls_free(&collect->recent);
-	sw_map_free(&collect->index);
-	for (size_t i = 0; i < collect->spread.n; i++)
-		free(collect->spread.at[i]);
-	free(collect->spread.at);
-	free(collect->waited.at);
-	collect->waited.at = NULL;
+	free(collect->index);
+	free(collect->kept);
+	collect->kept = NULL;
+	for (size_t i = 0; i < collect->judgement->findings.n; i++)
+		free_spread(&collect->judgement->findings.at[i]);
 }
 
 static uint64_t site(uint64_t hash, const struct sw_access *a)
@@ -39,8 +66,46 @@ static uint64_t sites(const struct sw_finding *f)
 {
 	uint64_t hash = sw_hash_u64((uint64_t)f->id);
 	for (uint32_t i = 0; i < f->accesses && i < 2; i++)
-		hash = site(hash, &f->access[i]);
+		hash = site(hash, f->access[i]);
 	return hash;
+}
+
+/* ---- the index: four bytes for a finding, which has its hash ------------------------------------------------------
+ */
+
+/* The finding's place, or the free one where it would be. */
+static uint32_t *place_of(const struct sw_collect *collect, uint64_t hash)
+{
+	size_t i = hash & (collect->index_room - 1);
+	while (collect->index[i] && collect->judgement->findings.at[collect->index[i] - 1].fingerprint != hash)
+		i = (i + 1) & (collect->index_room - 1);
+	return &collect->index[i];
+}
+
+static struct sw_finding *find(const struct sw_collect *collect, uint64_t hash)
+{
+	uint32_t at = collect->index_room ? *place_of(collect, hash) : 0;
+	return at ? &collect->judgement->findings.at[at - 1] : NULL;
+}
+
+/* The findings before it are in the index. */
+static void enlist(struct sw_collect *collect, size_t finding)
+{
+	const struct sw_judgement *j = collect->judgement;
+	size_t first = finding;
+	if (2 * (finding + 1) > collect->index_room) {
+		free(collect->index);
+		collect->index_room = collect->index_room ? 2 * collect->index_room : 64;
+		collect->index = sw_calloc(collect->index_room, sizeof *collect->index);
+		first = 0;
+	}
+	for (size_t i = first; i <= finding; i++)
+		*place_of(collect, j->findings.at[i].fingerprint) = (uint32_t)i + 1;
+}
+
+static bool is_wanted(const struct sw_collect *collect, const struct sw_finding *seen)
+{
+	return !collect->none && (seen->confidence != SW_POSSIBLE || collect->keep_possible);
 }
 
 static bool stronger(const struct sw_finding *a, const struct sw_finding *b)
@@ -50,18 +115,41 @@ static bool stronger(const struct sw_finding *a, const struct sw_finding *b)
 
 static void name_calls(const struct sw_collect *collect, struct sw_finding *f)
 {
-	f->last_call = sw_recent_call(&collect->recent, f->last.tick ? f->last.seq : 0);
-	f->fix_call = sw_recent_call(&collect->recent, f->fix_seq);
+	f->last_call = sw_recent_call(&collect->recent, f->last_call.seq);
+	f->fix_call = sw_recent_call(&collect->recent, f->fix_call.seq);
+}
+
+/* Equal in every member: only `point` may have a hole. */
+static bool equal(const struct sw_access *a, const struct sw_access *b)
+{
+	const size_t point = offsetof(struct sw_access, point), after = point + sizeof a->point;
+	return !memcmp(a, b, point) && a->point.lane == b->point.lane && a->point.tick == b->point.tick &&
+	       !memcmp((const char *)a + after, (const char *)b + after, sizeof *a - after);
+}
+
+static const struct sw_access *keep(struct sw_collect *collect, const struct sw_access *access)
+{
+	uint64_t hash = sw_hash_u64(access->seq ^ sw_hash_u64(access->address + access->role));
+	const struct sw_access **slot = &collect->kept[hash % KEPT];
+	if (*slot && equal(*slot, access))
+		return *slot;
+	if (!collect->rooms) {
+		collect->rooms = ROOMS;
+		collect->room = sw_arena_alloc(collect->arena, ROOMS * sizeof *collect->room);
+	}
+	collect->rooms--;
+	*collect->room = *access;
+	return *slot = collect->room++;
 }
 
 /* What `seen` points to lives as long as the call that found it. */
 static void take(struct sw_collect *collect, struct sw_finding *finding, const struct sw_finding *seen)
 {
 	*finding = *seen;
-	if (seen->third) {
-		finding->third = sw_arena_alloc(collect->arena, sizeof *finding->third);
-		*finding->third = *seen->third;
-	}
+	for (uint32_t i = 0; i < 2; i++)
+		finding->access[i] = i < seen->accesses ? keep(collect, seen->access[i]) : &sw_no_access;
+	if (seen->third)
+		finding->third = keep(collect, seen->third);
 	if (!finding->cost)
 		finding->cost = &sw_no_cost;
 }
@@ -69,11 +157,19 @@ static void take(struct sw_collect *collect, struct sw_finding *finding, const s
 struct sw_cost *sw_collect_own_cost(struct sw_collect *collect, struct sw_finding *finding)
 {
 	if (finding->cost == &sw_no_cost) {
-		struct sw_cost *cost = sw_arena_alloc(collect->arena, sizeof *cost);
-		*cost = (struct sw_cost){.calls = 0};
-		finding->cost = cost;
+		struct own_cost *own = sw_arena_alloc(collect->arena, sizeof *own);
+		*own = (struct own_cost){.waited_ns = 0};
+		finding->cost = &own->cost;
 	}
-	return (struct sw_cost *)(uintptr_t)finding->cost; /* ours: from the arena */
+	return &own_of(finding)->cost;
+}
+
+bool sw_collect_describes(const struct sw_collect *collect, const struct sw_finding *seen)
+{
+	if (!is_wanted(collect, seen))
+		return false;
+	const struct sw_finding *known = find(collect, sites(seen));
+	return !known || stronger(seen, known);
 }
 
 struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_finding *seen, bool *described)
@@ -81,12 +177,12 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 	struct sw_judgement *j = collect->judgement;
 	if (described)
 		*described = false;
-	if (seen->confidence == SW_POSSIBLE && !collect->keep_possible)
+	if (!is_wanted(collect, seen))
 		return NULL;
-	uint64_t hash = sites(seen), *slot = sw_map_put(&collect->index, hash);
-	const uint64_t later = seen->accesses ? seen->access[seen->accesses > 1].seq : 0;
-	if (*slot) {
-		struct sw_finding *known = &j->findings.at[*slot - 1];
+	const uint64_t hash = sites(seen);
+	struct sw_finding *known = find(collect, hash);
+	const uint64_t later = seen->accesses ? seen->access[seen->accesses > 1]->seq : 0;
+	if (known) {
 		uint64_t count = known->count + 1;
 		uint64_t operations = known->operations + (known->last_operation != later);
 		if (stronger(seen, known)) {
@@ -103,7 +199,6 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 		known->last_operation = later;
 		return known;
 	}
-	*slot = j->findings.n + 1;
 	struct sw_finding *added = sw_vec_push(&j->findings);
 	take(collect, added, seen);
 	name_calls(collect, added);
@@ -111,8 +206,7 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 	added->operations = 1;
 	added->last_operation = later;
 	added->fingerprint = hash;
-	*sw_vec_push(&collect->waited) = 0;
-	*sw_vec_push(&collect->spread) = NULL;
+	enlist(collect, j->findings.n - 1);
 	if (described)
 		*described = true;
 	return added;
@@ -121,11 +215,11 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 void sw_collect_cost(struct sw_collect *collect, struct sw_finding *finding, const struct sw_wait_cost *cost)
 {
 	struct sw_cost *sum = sw_collect_own_cost(collect, finding);
-	struct sw_histogram **spread = &collect->spread.at[finding - collect->judgement->findings.at];
+	struct own_cost *all = own_of(finding);
 	uint64_t own = cost->own_ns < cost->ns ? cost->own_ns : cost->ns;
-	if (!*spread)
-		*spread = sw_calloc(1, sizeof **spread);
-	sw_histogram_add(*spread, cost->ns);
+	if (!all->spread)
+		all->spread = sw_calloc(1, sizeof *all->spread);
+	sw_histogram_add(all->spread, cost->ns);
 	sum->calls++;
 	sum->total_ns += cost->ns;
 	sum->parts.work_ns += cost->parts.work_ns;
@@ -139,7 +233,7 @@ void sw_collect_cost(struct sw_collect *collect, struct sw_finding *finding, con
 		return;
 	sum->waited_calls++;
 	sum->win_high_ns += cost->ns - own;
-	collect->waited.at[finding - collect->judgement->findings.at] += cost->ns;
+	all->waited_ns += cost->ns;
 }
 
 struct sw_finding_more *sw_collect_more(struct sw_collect *collect, struct sw_finding *finding)
@@ -158,9 +252,8 @@ uint64_t sw_collect_site(const struct sw_access *access)
 
 struct sw_finding *sw_collect_find(const struct sw_collect *collect, int id, const struct sw_access *access)
 {
-	struct sw_finding like = {.id = id, .accesses = 1, .access[0] = *access};
-	uint64_t at = sw_map_get(&collect->index, sites(&like));
-	return at ? &collect->judgement->findings.at[at - 1] : NULL;
+	struct sw_finding like = {.id = id, .accesses = 1, .access[0] = access};
+	return find(collect, sites(&like));
 }
 
 void sw_collect_drop(struct sw_collect *collect, struct sw_finding *finding)
@@ -175,14 +268,12 @@ static void take_out_dropped(struct sw_collect *collect)
 	size_t kept = 0;
 	for (size_t i = 0; i < j->findings.n; i++) {
 		if (!j->findings.at[i].count) {
-			free(collect->spread.at[i]);
+			free_spread(&j->findings.at[i]);
 			continue;
 		}
-		j->findings.at[kept] = j->findings.at[i];
-		collect->waited.at[kept] = collect->waited.at[i];
-		collect->spread.at[kept++] = collect->spread.at[i];
+		j->findings.at[kept++] = j->findings.at[i];
 	}
-	j->findings.n = collect->waited.n = collect->spread.n = kept;
+	j->findings.n = kept;
 }
 
 /* The longest call is known exactly, so no quantile is longer. */
@@ -266,8 +357,8 @@ static int order(const void *x, const void *y, void *arg)
 		return gain(a) < gain(b) ? 1 : -1;
 	if (a->cost->total_ns != b->cost->total_ns)
 		return a->cost->total_ns < b->cost->total_ns ? 1 : -1;
-	if (a->access[0].seq != b->access[0].seq)
-		return a->access[0].seq < b->access[0].seq ? -1 : 1;
+	if (a->access[0]->seq != b->access[0]->seq)
+		return a->access[0]->seq < b->access[0]->seq ? -1 : 1;
 	return a->id != b->id ? (a->id < b->id ? -1 : 1) : a->fingerprint < b->fingerprint ? -1 : 1;
 }
 
@@ -318,9 +409,10 @@ void sw_collect_finish(struct sw_collect *collect, uint64_t fold_below_ns)
 	take_out_dropped(collect);
 	for (size_t i = 0; i < j->findings.n; i++) {
 		struct sw_finding *f = &j->findings.at[i];
-		if (collect->spread.at[i])
-			sum_up(sw_collect_own_cost(collect, f), collect->spread.at[i], j->span_ns);
-		settle(collect, f, collect->waited.at[i], fold_below_ns);
+		const struct own_cost *own = own_of(f);
+		if (own && own->spread)
+			sum_up(sw_collect_own_cost(collect, f), own->spread, j->span_ns);
+		settle(collect, f, own ? own->waited_ns : 0, fold_below_ns);
 		if (f->hidden)
 			continue;
 		j->errors += f->severity == SW_ERROR;

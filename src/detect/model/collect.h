@@ -15,11 +15,14 @@
 
 struct sw_collect {
 	struct sw_judgement *judgement;
-	struct sw_map index; /* hash of the call sites -> finding + 1 */
-	/* For each finding: host time of the calls that waited, histogram of all calls (NULL: no calls). */
-	SW_VEC(uint64_t) waited;
-	SW_VEC(struct sw_histogram *) spread;
+	uint32_t *index; /* open addressing by hash of the call sites, a finding's fingerprint: finding + 1, 0: free */
+	size_t index_room; /* a power of two */
+	/* Accesses of findings: a call that meets many others is stored once, if it is still among these. */
+	const struct sw_access **kept;
+	struct sw_access *room; /* for the next ones */
+	uint32_t rooms;
 	struct sw_recent_calls recent; /* so that a finding can name them */
+	bool none;		       /* no finding is wanted */
 	bool keep_possible;
 	struct sw_arena *arena; /* the judgement's */
 };
@@ -28,8 +31,12 @@ void sw_collect_init(struct sw_collect *collect, struct sw_judgement *judgement,
 		     bool keep_possible);
 void sw_collect_free(struct sw_collect *collect);
 
+/* Will sw_collect_add() of it describe the finding by it?  Then `seen` should name its allocations. */
+bool sw_collect_describes(const struct sw_collect *collect, const struct sw_finding *seen);
+
 /*
- * Adds one occurrence.  `seen` is complete but for count and cost.  A stronger occurrence (severity, then confidence)
+ * Adds one occurrence.  `seen` is complete but for count, cost and the calls that are named by their numbers only; what
+ * it points to is copied.  A stronger occurrence (severity, then confidence)
  * replaces what is reported for a weaker one.  Returns the finding (valid until the next call), NULL when it is not
  * wanted. *described (may be NULL): the finding now describes this occurrence (the first one, or a stronger one).
  */

@@ -49,13 +49,13 @@ static int costliest(const void *x, const void *y)
 /* What stays of a wait that is too wide.  `keep`: room for SW_MAX_NEEDS. */
 static void keep_needs(const struct sw_finding *f, struct sw_what_if *change, struct sw_keep *keep)
 {
+	const struct sw_finding_more *more = sw_finding_more(f);
 	change->keep = keep;
-	change->keeps = f->needs;
-	for (uint32_t i = 0; i < f->needs; i++)
-		keep[i] = (struct sw_keep){
-			.queue = sw_finding_more(f)->need[i].stream,
-			.to = sw_finding_more(f)->need[i].to ? sw_finding_more(f)->need[i].to : SW_KEEP_HOST,
-			.seq = sw_finding_more(f)->need[i].whole ? 0 : sw_finding_more(f)->need[i].work.seq};
+	change->keeps = more->needs;
+	for (uint32_t i = 0; i < more->needs; i++)
+		keep[i] = (struct sw_keep){.queue = more->need[i].stream,
+					   .to = more->need[i].to ? more->need[i].to : SW_KEEP_HOST,
+					   .seq = more->need[i].whole ? 0 : more->need[i].work.seq};
 }
 
 /* What the host does with memory is seen by the guard, and by it only while work uses the memory: of a wait after which
@@ -64,10 +64,10 @@ static bool host_may_need(const struct sw_finding *f)
 {
 	switch (f->id) {
 	case SW_FINDING_SYNC_COPY:
-		return f->to_host;
+		return sw_finding_more(f)->to_host;
 	case SW_FINDING_PAGEABLE_ASYNC_COPY:
 		/* Code that calls the asynchronous form waits somewhere else. */
-		return f->to_host && f->fix == SW_FIX_VALUE;
+		return sw_finding_more(f)->to_host && f->fix == SW_FIX_VALUE;
 	default:
 		return f->id == SW_FINDING_OVER_WIDE_SYNC;
 	}
@@ -81,7 +81,7 @@ static bool change_of(const struct sw_finding *f, struct sw_what_if *change)
 		*change = (struct sw_what_if){.kind = changes[i].kind,
 					      .only_idle = changes[i].only_idle,
 					      .needed = host_may_need(f) ? SW_NEEDED_MAYBE : SW_NEEDED_NOT,
-					      .site = sw_timing_site(&f->access[0])};
+					      .site = sw_timing_site(f->access[0])};
 		if (f->fix == SW_FIX_VALUE)
 			change->kind = SW_IF_NO_WAIT;
 		return true;
@@ -93,9 +93,9 @@ static bool change_of(const struct sw_finding *f, struct sw_what_if *change)
 static bool partners(const struct sw_finding *a, const struct sw_finding *b)
 {
 	return (sw_finding_more(a)->maker.seq &&
-		sw_timing_site(&sw_finding_more(a)->maker) == sw_timing_site(&b->access[0])) ||
+		sw_timing_site(&sw_finding_more(a)->maker) == sw_timing_site(b->access[0])) ||
 	       (sw_finding_more(b)->maker.seq &&
-		sw_timing_site(&sw_finding_more(b)->maker) == sw_timing_site(&a->access[0]));
+		sw_timing_site(&sw_finding_more(b)->maker) == sw_timing_site(a->access[0]));
 }
 
 /* ---- what the change itself costs, once -------------------------------------------------------------------------- */
@@ -112,8 +112,8 @@ static struct price price_of(const struct sw_finding *f)
 	case SW_FINDING_PAGEABLE_ASYNC_COPY:
 		if (f->fix == SW_FIX_VALUE)
 			return (struct price){0};
-		return (struct price){(f->unpinned >> 10) * PIN_LEAST_NS_PER_MIB >> 10,
-				      (f->unpinned >> 10) * PIN_MOST_NS_PER_MIB >> 10};
+		return (struct price){(sw_finding_more(f)->unpinned >> 10) * PIN_LEAST_NS_PER_MIB >> 10,
+				      (sw_finding_more(f)->unpinned >> 10) * PIN_MOST_NS_PER_MIB >> 10};
 	case SW_FINDING_HOST_PIN:
 		/* One call stays; what releases, may have waited. */
 		return (struct price){sw_finding_more(f)->maker.seq ? 0 : one, one};

@@ -107,14 +107,14 @@ static void holds_back(struct sw_model *m, struct sw_legacy_site *site, const st
 			.severity = SW_NOTE,
 			.confidence = SW_CERTAIN,
 			.accesses = 2,
-			.access = {site->call, m->wait->what},
+			.access = {&site->call, &m->wait->what},
 			.fix = SW_FIX_NONBLOCKING,
-			.fix_seq = site->call.seq,
+			.fix_call.seq = site->call.seq,
 			.blocker = {sw_model_lane_state(m, site->from[i].lane)->stream, site->from[i].seq},
 		};
 		struct sw_finding *f = sw_collect_add(&m->collect, &seen, NULL);
 		if (f)
-			add_held(m, &f->held, site, edge->to_lane);
+			add_held(m, &sw_collect_more(&m->collect, f)->held, site, edge->to_lane);
 		return;
 	}
 }

@@ -43,7 +43,7 @@ static void report_poll(struct sw_model *m, const struct poll *poll, const struc
 				  .confidence = SW_CERTAIN,
 				  .basis = SW_BASIS_MEASURED,
 				  .accesses = 1,
-				  .access[0] = *what,
+				  .access[0] = what,
 				  .fix = SW_FIX_SLEEP,
 				  .polls = poll->calls};
 	struct sw_finding *f = sw_collect_add(&m->collect, &seen, NULL);

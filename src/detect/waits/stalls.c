@@ -79,7 +79,7 @@ static void report_lock(struct sw_model *m, const struct sw_access *stalled, con
 		.confidence = SW_LIKELY,
 		.basis = SW_BASIS_MEASURED,
 		.accesses = 2,
-		.access = {*stalled, *holder},
+		.access = {stalled, holder},
 		.fix = SW_FIX_BEFORE_THREADS,
 	};
 	struct sw_finding *f = sw_collect_add(&m->collect, &seen, NULL);
@@ -121,7 +121,7 @@ static void look_for_queue(struct sw_model *m, const struct sw_wait *w)
 				  .confidence = SW_LIKELY,
 				  .basis = SW_BASIS_MEASURED,
 				  .accesses = 1,
-				  .access[0] = w->what,
+				  .access[0] = &w->what,
 				  .fix = SW_FIX_FEWER,
 				  .queued = pending};
 	struct sw_finding *f = sw_collect_add(&m->collect, &seen, NULL);

@@ -224,7 +224,7 @@ static void add_finding(struct sw_model *m, const struct sw_wait *w, const struc
 				  .severity = SW_NOTE,
 				  .confidence = SW_LIKELY,
 				  .accesses = 1,
-				  .access[0] = w->what};
+				  .access[0] = &w->what};
 	struct sw_finding *f = sw_collect_add(&m->collect, &seen, NULL);
 	if (!f)
 		return;
@@ -340,8 +340,9 @@ static bool needs_less(const struct sw_sync_site *site)
 
 static void add_need(struct sw_model *m, struct sw_finding *f, struct sw_need need)
 {
-	if (f->needs < SW_MAX_NEEDS)
-		sw_collect_more(&m->collect, f)->need[f->needs++] = need;
+	struct sw_finding_more *more = sw_collect_more(&m->collect, f);
+	if (more->needs < SW_MAX_NEEDS)
+		more->need[more->needs++] = need;
 }
 
 static void advise(struct sw_model *m, struct sw_finding *f, const struct sw_sync_site *site)
@@ -352,14 +353,14 @@ static void advise(struct sw_model *m, struct sw_finding *f, const struct sw_syn
 			add_need(m, f,
 				 (struct sw_need){.stream = need->stream, .work = need->work, .whole = need->whole});
 			f->fix_stream = need->stream;
-			f->fix_seq = need->work.seq;
+			f->fix_call.seq = need->work.seq;
 			f->fix_call = need->work;
 		}
 		/* What the host waits for in full comes before all that it gives out later. */
 		for (uint32_t k = 0; k < need->tos && !need->whole; k++)
 			add_need(m, f, (struct sw_need){.stream = need->stream, .to = need->to[k]});
 	}
-	f->fix = f->needs ? SW_FIX_NARROW : SW_FIX_UNNEEDED;
+	f->fix = sw_finding_more(f)->needs ? SW_FIX_NARROW : SW_FIX_UNNEEDED;
 	f->covered = site->n;
 }
 

@@ -122,8 +122,8 @@ static void put_timeline(struct sw_json *json, struct sw_report *report, struct 
 {
 	uint64_t done = 0;
 	const uint64_t first =
-		finding->accesses > 1 ? finding->access[0].seq : sw_finding_more(finding)->waited_for.seq;
-	const uint64_t second = finding->accesses > 1 ? finding->access[1].seq : finding->access[0].seq;
+		finding->accesses > 1 ? finding->access[0]->seq : sw_finding_more(finding)->waited_for.seq;
+	const uint64_t second = finding->accesses > 1 ? finding->access[1]->seq : finding->access[0]->seq;
 	sw_json_open(json, "timeline", '[');
 	put_around(json, report, nearby, first < second ? first : second, &done);
 	put_around(json, report, nearby, first < second ? second : first, &done);

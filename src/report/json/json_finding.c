@@ -284,7 +284,7 @@ void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size
 	else
 		sw_json_text(json, "waited_for", NULL);
 	sw_json_open(json, "needs", '[');
-	for (uint32_t i = 0; i < finding->needs; i++) {
+	for (uint32_t i = 0; i < sw_finding_more(finding)->needs; i++) {
 		sw_json_open(json, NULL, '{');
 		put_stream(json, report, more->need[i].stream);
 		sw_json_text(json, "needed_by",
@@ -296,9 +296,9 @@ void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size
 	put_cost(json, finding->cost);
 	if (finding->id == SW_FINDING_LEGACY_SERIALISATION) {
 		sw_json_open(json, "held_back", '{');
-		sw_json_number(json, "timed", finding->held.timed);
-		sw_json_number(json, "untimed", finding->held.untimed);
-		sw_json_ms(json, "at_most_ms", finding->held.ns);
+		sw_json_number(json, "timed", sw_finding_more(finding)->held.timed);
+		sw_json_number(json, "untimed", sw_finding_more(finding)->held.untimed);
+		sw_json_ms(json, "at_most_ms", sw_finding_more(finding)->held.ns);
 		sw_json_close(json, '}');
 	}
 	put_confirmation(json, report, shown->confirmation);

@@ -60,11 +60,11 @@ static void know_findings(struct drawing *d)
 	const struct sw_report *report = d->merge->report;
 	for (size_t i = 0; i < report->shown.n; i++) {
 		const struct sw_finding *finding = report->shown.at[i].finding;
-		const struct sw_access *access = finding->access;
+		const struct sw_access *const *access = finding->access;
 		uint64_t *index =
 			sw_finding_is_wait(finding->id)
-				? sw_map_put(&d->waits, wait_key(access[0].api, access[0].stack))
-				: sw_map_put(&d->hazards, hazard_key(finding->id, access[0].stack, access[1].stack));
+				? sw_map_put(&d->waits, wait_key(access[0]->api, access[0]->stack))
+				: sw_map_put(&d->hazards, hazard_key(finding->id, access[0]->stack, access[1]->stack));
 		if (!*index)
 			*index = i + 1;
 	}

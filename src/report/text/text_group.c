@@ -111,7 +111,7 @@ static const char *member(struct sw_text *t, const struct sw_finding *finding)
 {
 	const char *text = sw_names_format(t->names, "SW%03d", finding->id);
 	for (uint32_t i = 0; i < finding->accesses && i < 2; i++) {
-		const struct sw_access *access = &finding->access[sw_is_hazard(finding) ? !i : i];
+		const struct sw_access *access = finding->access[sw_is_hazard(finding) ? !i : i];
 		const char *place = sw_place_brief(t->names, sw_place_of(t->names, access, NULL));
 		text = sw_names_format(t->names, "%s%s%s%s%s%s", text, i ? ", after " : " ",
 				       sw_name_operation_brief(t->names, access), *place ? " (" : "", place,
@@ -191,8 +191,8 @@ static void put_accesses(struct sw_text *t, const struct sw_finding *finding)
 {
 	if (sw_is_hazard(finding)) {
 		/* The later access first: that is where the program goes wrong. */
-		sw_text_access(t, &finding->access[1], "");
-		sw_text_access(t, &finding->access[0], "Earlier ");
+		sw_text_access(t, finding->access[1], "");
+		sw_text_access(t, finding->access[0], "Earlier ");
 		for (uint32_t i = 2; i < finding->accesses; i++)
 			sw_text_access(t, sw_finding_access(finding, i), "Related ");
 		if (t->report->all)

@@ -32,7 +32,7 @@ static const char *what_of(struct sw_text *t, const struct sw_shown_finding *sho
 {
 	const struct sw_finding *finding = shown->finding;
 	return sw_finding_is_wait(finding->id) && finding->accesses == 1
-		       ? sw_name_operation(t->names, &finding->access[0])
+		       ? sw_name_operation(t->names, finding->access[0])
 		       : sw_report_words(t->report, shown).message;
 }
 

@@ -7,7 +7,7 @@
 
 static const char *place(struct sw_text *t, const struct sw_shown_finding *shown)
 {
-	const char *at = sw_place_brief(t->names, sw_place_of(t->names, &shown->finding->access[0], NULL));
+	const char *at = sw_place_brief(t->names, sw_place_of(t->names, shown->finding->access[0], NULL));
 	return sw_names_format(t->names, "SW%03d%s%s", shown->finding->id, *at ? " " : "", at);
 }
 

@@ -65,7 +65,8 @@ struct open_call {
 };
 
 struct hazard {
-	struct sw_finding finding; /* of these two */
+	struct sw_access side[2];
+	struct sw_finding finding; /* of these two, set before they are drawn */
 };
 
 /* What is kept of an operation until the end. */

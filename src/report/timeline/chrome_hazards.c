@@ -24,8 +24,8 @@ void sw_chrome_hazard(void *arg, const struct sw_finding *finding, const struct 
 	struct hazard *h = sw_vec_push(&c->hazards);
 	h->finding = *finding;
 	h->finding.accesses = 2;
-	h->finding.access[0] = *earlier;
-	h->finding.access[1] = *later;
+	h->side[0] = *earlier;
+	h->side[1] = *later;
 }
 
 static struct sw_label stack_label(struct sw_chrome *c, const struct sw_access *access)
@@ -40,7 +40,7 @@ static struct sw_label stack_label(struct sw_chrome *c, const struct sw_access *
 
 static void put_args(struct sw_chrome *c, const struct hazard *h, const char *side)
 {
-	const struct sw_access *earlier = &h->finding.access[0], *later = &h->finding.access[1];
+	const struct sw_access *earlier = &h->side[0], *later = &h->side[1];
 	struct sw_wording words;
 	sw_wording_of(&c->labels.names, &h->finding, &words);
 	sw_event_label(&c->events, "message", sw_label_any(&c->labels, words.message));
@@ -89,10 +89,10 @@ static bool part_of(struct sw_chrome *c, const struct sw_access *access, struct 
 
 static bool draw_side(struct sw_chrome *c, const struct hazard *h, bool later, struct sw_place *at, uint64_t *end)
 {
-	if (!part_of(c, later ? &h->finding.access[1] : &h->finding.access[0], at, end))
+	if (!part_of(c, &h->side[later], at, end))
 		return false;
 	sw_event_slice(&c->events, *at, *end, name_of(c, h), "hazard");
-	sw_event_number(&c->events, "correlation", later ? h->finding.access[1].seq : h->finding.access[0].seq);
+	sw_event_number(&c->events, "correlation", h->side[later].seq);
 	put_args(c, h, later ? "later" : "earlier");
 	return true;
 }
@@ -118,25 +118,23 @@ static void draw_sides(struct sw_chrome *c, const struct hazard *h)
 
 static void draw_call(struct sw_chrome *c, const struct hazard *h)
 {
-	uint64_t start = h->finding.access[1].t_ns, end = start + h->finding.access[1].dur_ns;
+	uint64_t start = h->side[1].t_ns, end = start + h->side[1].dur_ns;
 	if (!sw_window_shows(&c->window, start, end))
 		return;
 	start = start < c->hazard_end ? c->hazard_end : start;
 	end = end <= start ? start + 1 : end;
 	c->hazard_end = end;
 	sw_event_slice(&c->events, (struct sw_place){PID_HOST, TID_HAZARDS, start}, end, name_of(c, h), "hazard");
-	sw_event_number(&c->events, "call", h->finding.access[1].seq);
+	sw_event_number(&c->events, "call", h->side[1].seq);
 	put_args(c, h, "later call");
 }
 
 static int by_time(const void *a, const void *b)
 {
 	const struct hazard *x = a, *y = b;
-	if (x->finding.access[1].t_ns != y->finding.access[1].t_ns)
-		return x->finding.access[1].t_ns < y->finding.access[1].t_ns ? -1 : 1;
-	return x->finding.access[1].seq < y->finding.access[1].seq
-		       ? -1
-		       : x->finding.access[1].seq > y->finding.access[1].seq;
+	if (x->side[1].t_ns != y->side[1].t_ns)
+		return x->side[1].t_ns < y->side[1].t_ns ? -1 : 1;
+	return x->side[1].seq < y->side[1].seq ? -1 : x->side[1].seq > y->side[1].seq;
 }
 
 void sw_chrome_hazards(struct sw_chrome *c)
@@ -144,8 +142,11 @@ void sw_chrome_hazards(struct sw_chrome *c)
 	if (c->hazards.n)
 		qsort(c->hazards.at, c->hazards.n, sizeof *c->hazards.at, by_time);
 	for (size_t i = 0; i < c->hazards.n; i++) {
-		++*sw_map_put(&c->hazard_parts, c->hazards.at[i].finding.access[0].seq);
-		++*sw_map_put(&c->hazard_parts, c->hazards.at[i].finding.access[1].seq);
+		struct hazard *h = &c->hazards.at[i];
+		for (int k = 0; k < 2; k++) {
+			h->finding.access[k] = &h->side[k];
+			++*sw_map_put(&c->hazard_parts, h->side[k].seq);
+		}
 	}
 	for (size_t i = 0; i < c->hazards.n; i++) {
 		draw_sides(c, &c->hazards.at[i]);

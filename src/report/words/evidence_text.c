@@ -167,7 +167,7 @@ static size_t element_of(struct sw_names *names, const struct sw_access *access,
 
 const char *sw_evidence_overlap(struct sw_names *names, const struct sw_finding *finding)
 {
-	const struct sw_access *a = &finding->access[0], *b = &finding->access[1];
+	const struct sw_access *a = finding->access[0], *b = finding->access[1];
 	const uint32_t n = names->judgement->allocations.n < UINT32_MAX ? (uint32_t)names->judgement->allocations.n : 0;
 	if (finding->accesses < 2 || !a->ranged || !b->ranged || !a->allocation || a->allocation != b->allocation ||
 	    a->allocation > n || is_array(names, a))

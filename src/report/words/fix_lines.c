@@ -313,7 +313,7 @@ void sw_fix_call(struct sw_names *names, const struct sw_finding *finding, struc
 	if (finding->fix != SW_FIX_ASYNC || !finding->accesses || !sw_finding_more(finding)->waited_for.seq ||
 	    sw_names_torch(names))
 		return;
-	const struct sw_access *copy = &finding->access[0], *work = &sw_finding_more(finding)->waited_for;
+	const struct sw_access *copy = finding->access[0], *work = &sw_finding_more(finding)->waited_for;
 	const struct sw_frame *place = sw_place_of(names, copy, NULL), *there = sw_place_of(names, work, NULL);
 	const char *api = sw_name_api(names, copy->api, copy->flags, copy->stack);
 	if (!has_line(place) || strcmp(api, "cudaMemcpy") != 0 || !call_at(names, copy, place, &call, &row) ||

@@ -31,8 +31,8 @@ const char *sw_name_library_call(struct sw_names *names, const struct sw_access 
 
 const char *sw_name_workspace(struct sw_names *names, const struct sw_finding *finding)
 {
-	const struct sw_library_call *a = sw_library_call_of(names, &finding->access[0]);
-	const struct sw_library_call *b = sw_library_call_of(names, &finding->access[1]);
+	const struct sw_library_call *a = sw_library_call_of(names, finding->access[0]);
+	const struct sw_library_call *b = sw_library_call_of(names, finding->access[1]);
 	if (!a || !b || !a->number || !b->number)
 		return "a library's workspace";
 	if (a->library == b->library && a->number == b->number)
@@ -47,7 +47,7 @@ const char *sw_name_workspace(struct sw_names *names, const struct sw_finding *f
 
 const char *sw_name_workspace_fix(struct sw_names *names, const struct sw_finding *finding)
 {
-	const struct sw_library_call *call = sw_library_call_of(names, &finding->access[1]);
+	const struct sw_library_call *call = sw_library_call_of(names, finding->access[1]);
 	switch (call ? call->library : SW_CUDA_NONE) {
 	case SW_CUDA_CUBLAS:
 		return "a cuBLAS handle for each stream, or cublasSetWorkspace() with another buffer after each "

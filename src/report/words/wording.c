@@ -82,7 +82,7 @@ static const char *fact_memory(struct sw_names *names, const struct sw_finding *
 	const char *text = "";
 	for (uint32_t i = finding->accesses; i-- > 0;) {
 		const struct sw_access *access = sw_finding_access(finding, i);
-		const struct sw_access *other = i < 2 && finding->accesses > 1 ? &finding->access[!i] : NULL;
+		const struct sw_access *other = i < 2 && finding->accesses > 1 ? finding->access[!i] : NULL;
 		if (!index)
 			index = access->allocation;
 		if (!*text && access->allocation && access->allocation == index)
@@ -104,7 +104,7 @@ static const char *fact_buffer(struct sw_names *names, const struct sw_finding *
 static const char *fact_who(struct sw_names *names, const struct sw_finding *finding, uint32_t index)
 {
 	const struct sw_access *access = sw_finding_access(finding, index);
-	const struct sw_access *other = index < 2 && finding->accesses > 1 ? &finding->access[!index] : NULL;
+	const struct sw_access *other = index < 2 && finding->accesses > 1 ? finding->access[!index] : NULL;
 	const struct sw_frame *place = sw_place_of(names, access, other);
 	if (!place || !place->file || !place->line)
 		return fact_operation(names, access);
@@ -117,7 +117,7 @@ static const char *fact_who(struct sw_names *names, const struct sw_finding *fin
 /* {cuda:EventRecord}: in the API of the first operation that was not a kernel, for kernels say nothing of it. */
 static const char *fact_function(struct sw_names *names, const struct sw_finding *finding, const char *function)
 {
-	bool driver = finding->accesses > 0 && sw_names_driver_api(names, &finding->access[0]);
+	bool driver = finding->accesses > 0 && sw_names_driver_api(names, finding->access[0]);
 	return sw_names_format(names, "%s%s", driver ? "cu" : "cuda", function);
 }
 
@@ -159,8 +159,8 @@ static const char *fact_subject(struct sw_names *names, const struct sw_finding 
 {
 	if (finding->accesses == 0)
 		return "a kernel";
-	const char *name = sw_name_operation_brief(names, &finding->access[0]);
-	return finding->access[0].function ? name : sw_names_format(names, "a kernel (in %s)", name);
+	const char *name = sw_name_operation_brief(names, finding->access[0]);
+	return finding->access[0]->function ? name : sw_names_format(names, "a kernel (in %s)", name);
 }
 
 static const char *fact_refused(uint32_t status)
@@ -173,7 +173,7 @@ static const char *fact_refused(uint32_t status)
 static const char *fact_needs(struct sw_names *names, const struct sw_finding *finding)
 {
 	const char *text = "";
-	for (uint32_t i = 0; i < finding->needs; i++) {
+	for (uint32_t i = 0; i < sw_finding_more(finding)->needs; i++) {
 		const struct sw_need *need = &sw_finding_more(finding)->need[i];
 		const char *stream = sw_stream_made_as(names, need->stream, &need->work), *one;
 		if (need->to)
@@ -196,7 +196,7 @@ static const char *fact_needs(struct sw_names *names, const struct sw_finding *f
 static const char *fact_allocate(struct sw_names *names, const struct sw_finding *finding)
 {
 	const struct sw_access *access = sw_finding_more(finding)->maker.seq	  ? &sw_finding_more(finding)->maker
-					 : finding->id == SW_FINDING_DEVICE_ALLOC ? &finding->access[0]
+					 : finding->id == SW_FINDING_DEVICE_ALLOC ? finding->access[0]
 										  : NULL;
 	const struct sw_frame *place = access ? sw_place_of(names, access, NULL) : NULL;
 	if (!place || !place->file || !place->line)
@@ -277,7 +277,7 @@ static const char *fact(const struct facts *facts, const char *key)
 	if (strcmp(stem, "who") == 0 && index < finding->accesses)
 		return fact_who(facts->names, finding, index);
 	return fact_about(facts->names, index < finding->accesses ? sw_finding_access(finding, index) : &unknown,
-			  index < 2 && finding->accesses > 1 ? &finding->access[!index] : NULL, stem);
+			  index < 2 && finding->accesses > 1 ? finding->access[!index] : NULL, stem);
 }
 
 static const char *expand(const struct facts *facts, const char *text)
@@ -312,7 +312,7 @@ static const char *expand(const struct facts *facts, const char *text)
 static const char *message_of(const struct facts *facts)
 {
 	const struct sw_finding *finding = facts->finding;
-	int role = finding->accesses > 1 ? (int)finding->access[1].role : ROLE_ANY;
+	int role = finding->accesses > 1 ? (int)finding->access[1]->role : ROLE_ANY;
 	for (size_t i = 0; i < N(messages); i++)
 		if (messages[i].id == finding->id && finding->accesses >= messages[i].accesses &&
 		    (messages[i].role == ROLE_ANY || messages[i].role == role))
@@ -325,8 +325,8 @@ static const char *message_of(const struct facts *facts)
 static const char *fix_of(const struct facts *facts)
 {
 	enum sw_fix fix = facts->finding->fix;
-	if (fix == SW_FIX_EVENT && sw_call_of_cupy(facts->names, &facts->finding->access[0]) &&
-	    sw_call_of_cupy(facts->names, &facts->finding->access[1]))
+	if (fix == SW_FIX_EVENT && sw_call_of_cupy(facts->names, facts->finding->access[0]) &&
+	    sw_call_of_cupy(facts->names, facts->finding->access[1]))
 		fix = SW_FIX_EVENT_CUPY;
 	if ((size_t)fix >= N(fixes) || !fixes[fix].text)
 		return "";
@@ -338,8 +338,8 @@ static const char *ordered_by(const struct facts *facts)
 {
 	const struct sw_finding *finding = facts->finding;
 	struct sw_names *names = facts->names;
-	const char *from = sw_name_stream(names, finding->access[0].stream);
-	const char *to = sw_name_stream(names, finding->access[1].stream);
+	const char *from = sw_name_stream(names, finding->access[0]->stream);
+	const char *to = sw_name_stream(names, finding->access[1]->stream);
 	if (finding->measured_order && names->judgement->mays.used.n)
 		return "only by a wait that no CUDA document promises; measured on this machine; another driver may "
 		       "not "
@@ -355,10 +355,10 @@ static const char *ordered_by(const struct facts *facts)
 		return "nothing: they are copies of one batch";
 	if (finding->host_flag)
 		return "nothing that is seen: a flag in memory that the host can poll or write may order the two";
-	if (finding->last.tick == 0)
+	if (!finding->joined)
 		return sw_names_format(names, "nothing: %s had never waited for %s", to, from);
 	return sw_names_format(names, "%s last waited for %s before this access: by %s, %s", to, from,
-			       (size_t)finding->last.kind < N(edges) ? edges[finding->last.kind] : "a call",
+			       (size_t)finding->last_kind < N(edges) ? edges[finding->last_kind] : "a call",
 			       sw_place_named(names, &finding->last_call));
 }
 
@@ -385,7 +385,7 @@ static const char *parts_of(struct sw_names *names, const struct sw_cost_parts *
 /* SW304: what the device lost; "" of all others. */
 static const char *held_of(const struct facts *facts)
 {
-	const struct sw_held *held = &facts->finding->held;
+	const struct sw_held *held = &sw_finding_more(facts->finding)->held;
 	struct sw_names *names = facts->names;
 	if (!held->timed)
 		return held->untimed ? "the delay is unknown without device times (--gpu-timeline)" : "";
@@ -403,14 +403,15 @@ static const char *held_of(const struct facts *facts)
 #define STORM_PER_SECOND 20u
 static const char *storm_of(struct sw_names *names, const struct sw_finding *finding)
 {
-	uint64_t calls = finding->cost->calls, ns = finding->last_ns - finding->access[0].t_ns;
-	if (finding->id != SW_FINDING_HOST_PIN || calls < STORM_CALLS || finding->last_ns <= finding->access[0].t_ns)
+	uint64_t calls = finding->cost->calls, ns = sw_finding_more(finding)->last_ns - finding->access[0]->t_ns;
+	if (finding->id != SW_FINDING_HOST_PIN || calls < STORM_CALLS ||
+	    sw_finding_more(finding)->last_ns <= finding->access[0]->t_ns)
 		return "";
 	double rate = (double)(calls - 1) * 1e9 / (double)ns;
 	if (rate < STORM_PER_SECOND)
 		return "";
 	return sw_names_format(names, "; this call site made %.0f calls a second, %s each on average", rate,
-			       sw_name_bytes(names, finding->pinned / calls));
+			       sw_name_bytes(names, sw_finding_more(finding)->pinned / calls));
 }
 
 static const char *cost_of(const struct facts *facts)
@@ -471,7 +472,7 @@ void sw_wording_of(struct sw_names *names, const struct sw_finding *finding, str
 	out->cost = cost_of(&facts);
 	out->basis = basis_of(finding);
 	/* What was freed before cannot be ordered: no event would fix that. */
-	if (sw_is_hazard(finding) && finding->access[0].role != SW_FREE) {
+	if (sw_is_hazard(finding) && finding->access[0]->role != SW_FREE) {
 		out->ordered_by = ordered_by(&facts);
 		if (finding->id != SW_FINDING_BATCH_COPY_RACE) /* no edge leads from a call to itself */
 			out->missing_edge = expand(&facts, "{op0} -> {op1}");

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How findings are gathered: what they share, and which occurrence describes them. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "detect/judge.h"
+#include "detect/model/collect.h"
+
+static const struct sw_access *stored(struct sw_collect *collect, const struct sw_access *access, uint32_t stack)
+{
+	const struct sw_access later = {.seq = 1000 + stack, .stack = stack};
+	const struct sw_finding *finding = sw_collect_add(
+		collect,
+		&(struct sw_finding){.id = 101, .confidence = SW_CERTAIN, .accesses = 2, .access = {access, &later}},
+		NULL);
+	ck_assert_uint_eq(finding->access[1]->stack, stack);
+	return finding->access[0];
+}
+
+/* A call that meets others is stored once; one that differs from it in a single byte is not taken for it. */
+START_TEST(findings_share_what_is_equal)
+{
+	const size_t hole = offsetof(struct sw_access, point) + sizeof(uint32_t);
+	struct sw_judgement judgement = {0};
+	struct sw_arena arena = {0};
+	struct sw_collect collect;
+	struct sw_access access = {.role = SW_WRITE, .seq = 7, .address = 4096, .bytes = 64, .allocation = 3};
+	uint32_t stack = 1;
+	sw_collect_init(&collect, &judgement, &arena, false);
+	for (size_t i = 0; i < sizeof access; i++) {
+		struct sw_access other = access;
+		const struct sw_access *first = stored(&collect, &access, stack++);
+		ck_assert_ptr_eq(first, stored(&collect, &access, stack++));
+		((unsigned char *)&other)[i] ^= 1;
+		const struct sw_access *changed = stored(&collect, &other, stack++);
+		if (i >= hole && i < offsetof(struct sw_access, point.tick))
+			continue;
+		ck_assert_ptr_ne(changed, first);
+		ck_assert_mem_eq(changed, &other, hole);
+		ck_assert_mem_eq(&changed->point.tick, &other.point.tick,
+				 sizeof other - offsetof(struct sw_access, point.tick));
+		ck_assert_mem_eq(first, &access, hole);
+	}
+	sw_collect_free(&collect);
+	free(judgement.findings.at);
+	sw_arena_free(&arena);
+}
+END_TEST
+
+/* An occurrence describes its finding if it is the first, or stronger than all before. */
+START_TEST(what_describes_a_finding_is_known_before)
+{
+	struct sw_judgement judgement = {0};
+	struct sw_arena arena = {0};
+	struct sw_collect collect;
+	static const struct {
+		enum sw_severity severity;
+		enum sw_confidence confidence;
+		bool describes;
+	} steps[] = {{SW_NOTE, SW_POSSIBLE, false}, {SW_NOTE, SW_LIKELY, true},	    {SW_NOTE, SW_LIKELY, false},
+		     {SW_NOTE, SW_CERTAIN, true},   {SW_WARNING, SW_LIKELY, true},  {SW_NOTE, SW_CERTAIN, false},
+		     {SW_ERROR, SW_CERTAIN, true},  {SW_ERROR, SW_POSSIBLE, false}, {SW_ERROR, SW_CERTAIN, false}};
+	sw_collect_init(&collect, &judgement, &arena, false);
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+		const struct sw_access access = {.seq = i + 1};
+		const struct sw_finding seen = {.id = 101,
+						.severity = steps[i].severity,
+						.confidence = steps[i].confidence,
+						.accesses = 1,
+						.access = {&access}};
+		bool described;
+		ck_assert_int_eq(sw_collect_describes(&collect, &seen), steps[i].describes);
+		sw_collect_add(&collect, &seen, &described);
+		ck_assert_int_eq(described, steps[i].describes);
+	}
+	ck_assert_uint_eq(judgement.findings.n, 1);
+	ck_assert_uint_eq(judgement.findings.at[0].access[0]->seq, 7);
+	ck_assert_ptr_eq(judgement.findings.at[0].access[1], &sw_no_access);
+	ck_assert_uint_eq(judgement.findings.at[0].count, 7);
+	sw_collect_free(&collect);
+	free(judgement.findings.at);
+	sw_arena_free(&arena);
+}
+END_TEST
+
+static void add(TCase *tc)
+{
+	tcase_add_test(tc, findings_share_what_is_equal);
+	tcase_add_test(tc, what_describes_a_finding_is_known_before);
+}
+
+int main(void)
+{
+	return run_cases("collect", add);
+}
