@@ -20,8 +20,9 @@ struct sw_launch_memo;
 struct sw_launch_memo *sw_launch_memo_open(size_t most);
 void sw_launch_memo_close(struct sw_launch_memo *memo); /* NULL is allowed */
 
-/* As sw_footprint_evaluate(), with the same results.  Evaluations that read memory are not kept. */
-void sw_launch_memo_evaluate(struct sw_launch_memo *memo, const struct sw_footprint *footprint,
+/* As sw_footprint_evaluate(), with the same results.  Evaluations that read memory are not kept.  Without content:
+   false if the result would be the same, whatever memory holds. */
+bool sw_launch_memo_evaluate(struct sw_launch_memo *memo, const struct sw_footprint *footprint,
 			     const struct sw_geometry *geometry, struct sw_reaches *out);
 
 struct sw_launch_memo_totals {

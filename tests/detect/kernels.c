@@ -29,6 +29,12 @@
 	".visible .entry look_up(.param .u64 p)\n{\n" INDEX ELEMENT("%rd1", "p", "%r1")                                 \
 	"mov.u64 %rd3, table; mul.wide.u32 %rd2, %r4, 4; add.s64 %rd3, %rd3, %rd2;\n"                                    \
 	"ld.global.u32 %r8, [%rd3]; st.global.u32 [%rd1], %r8;\n" DONE
+/* *(mode ? *table : plain) = 0 */
+#define EITHER_WAY                                                                                                     \
+	".visible .entry either(.param .u64 table, .param .u64 plain, .param .u32 mode)\n{\n" INDEX                    \
+	"ld.param.u64 %rd1, [table]; ld.param.u64 %rd2, [plain]; ld.param.u32 %r5, [mode];\n"                           \
+	"setp.eq.u32 %p0, %r5, 0; @%p0 bra PLAIN; ld.global.u64 %rd2, [%rd1];\n"                                        \
+	"PLAIN: st.global.u32 [%rd2], 0;\n" DONE
 /* clang-format on */
 /* while (*p) *p++ = 0, or backwards: nothing bounds it. */
 #define WALK(name, step)                                                                                               \
@@ -154,7 +160,7 @@
 																				     ".visible .entry wild(.param .u64 p)\n{\n" INDEX                                                                                   \
 																				     "ld.param.u64 %rd1, [p];\n{ .param .b64 x;\n"                                                                                      \
 																				     "st.param.b64 [x], %rd1; call.uni outside, (x);\n}\n" DONE                                                                         \
-																					     WAITING LOOKING_UP
+																					     WAITING LOOKING_UP EITHER_WAY
 
 const char *test_kernels(size_t *bytes)
 {
@@ -178,7 +184,7 @@ static const struct {
 	{"fill", 3, {8, 4, 4}}, {"copy", 3, {8, 8, 4}}, {"scatter", 3, {8, 8, 4}}, {"masked", 3, {8, 8, 4}},
 	{"count", 2, {8, 4}},	{"signal", 2, {8, 4}},	{"members", 1, {24}},	   {"chase", 1, {8}},
 	{"variable", 0, {0}},	{"fetch", 2, {8, 8}},	{"wild", 1, {8}},	   {"waits", 3, {8, 8, 4}},
-	{"forth", 1, {8}},	{"back", 1, {8}},	{"look_up", 1, {8}},
+	{"forth", 1, {8}},	{"back", 1, {8}},	{"look_up", 1, {8}},    {"either", 3, {8, 8, 4}},
 };
 
 uint32_t test_function(struct tb *tb, const char *name)

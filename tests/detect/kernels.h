@@ -22,21 +22,22 @@ struct test_call {
 /* clang-format off */
 #define CALL(kernel, words, ...) {kernel, words, {__VA_ARGS__}}
 /* clang-format on */
-#define FILL(p, first, n)	CALL("fill", 2, p, (uint32_t)(first) | (uint64_t)(n) << 32)
-#define COPY(out, in, n)	CALL("copy", 3, out, in, n)
-#define SCATTER(p, index, n)	CALL("scatter", 3, p, index, n)
-#define MASKED(p, index, n)	CALL("masked", 3, p, index, n)
-#define COUNT(p, n)		CALL("count", 2, p, n)
-#define SIGNAL(p, n)		CALL("signal", 2, p, n)
-#define MEMBERS(stale, used, n) CALL("members", 3, stale, used, n)
-#define CHASE(table)		CALL("chase", 1, table)
-#define FORTH(p)		CALL("forth", 1, p)
-#define BACK(p)			CALL("back", 1, p)
-#define VARIABLE		CALL("variable", 0, 0)
-#define LOOK_UP(p)		CALL("look_up", 1, p)
-#define FETCH(p, texture)	CALL("fetch", 2, p, texture)
-#define WILD(p)			CALL("wild", 1, p)
-#define WAITS(p, flags, n)	CALL("waits", 3, p, flags, n)
+#define FILL(p, first, n)	   CALL("fill", 2, p, (uint32_t)(first) | (uint64_t)(n) << 32)
+#define COPY(out, in, n)	   CALL("copy", 3, out, in, n)
+#define SCATTER(p, index, n)	   CALL("scatter", 3, p, index, n)
+#define MASKED(p, index, n)	   CALL("masked", 3, p, index, n)
+#define COUNT(p, n)		   CALL("count", 2, p, n)
+#define SIGNAL(p, n)		   CALL("signal", 2, p, n)
+#define MEMBERS(stale, used, n)	   CALL("members", 3, stale, used, n)
+#define CHASE(table)		   CALL("chase", 1, table)
+#define EITHER(table, plain, mode) CALL("either", 3, table, plain, mode)
+#define FORTH(p)		   CALL("forth", 1, p)
+#define BACK(p)			   CALL("back", 1, p)
+#define VARIABLE		   CALL("variable", 0, 0)
+#define LOOK_UP(p)		   CALL("look_up", 1, p)
+#define FETCH(p, texture)	   CALL("fetch", 2, p, texture)
+#define WILD(p)			   CALL("wild", 1, p)
+#define WAITS(p, flags, n)	   CALL("waits", 3, p, flags, n)
 
 /* Functions described from now on are of that module.  Returns tb. */
 struct tb *with_code(struct tb *tb);

@@ -78,11 +78,11 @@ static void launch(struct tb *tb, const struct style *style, uint64_t stream)
 	uint64_t n = below(8) ? 1 + below(256) : 0, p = pointer(style), q = pointer(style);
 	/* Sometimes far away: in the neighbour. */
 	uint64_t first = below(style->odd) ? below(512) : BLOCK / 4 + below(BLOCK / 8);
-	const struct test_call calls[] = {FILL(p, first, n), FILL(p, first, n), COPY(p, q, n),	  COPY(p, q, n),
-					  COPY(p, q, n),     COPY(p, q, n),	SCATTER(p, q, n), MASKED(p, q, n),
-					  COUNT(p, n),	     COUNT(p, n),	SIGNAL(p, n),	  WAITS(p, q, n),
-					  FORTH(p),	     BACK(p),		CHASE(p),	  WILD(p)};
-	unsigned most = below(style->odd) ? 9 : 16;
+	const struct test_call calls[] = {
+		FILL(p, first, n), FILL(p, first, n), COPY(p, q, n), COPY(p, q, n), COPY(p, q, n),   COPY(p, q, n),
+		SCATTER(p, q, n),  MASKED(p, q, n),   COUNT(p, n),   COUNT(p, n),   SIGNAL(p, n),    WAITS(p, q, n),
+		FORTH(p),	   BACK(p),	      CHASE(p),	     WILD(p),	    EITHER(p, q, 0), EITHER(p, q, 1)};
+	unsigned most = below(style->odd) ? 9 : 18;
 	test_launch(tb, &calls[below(most)], stream)->grid[0] = 1 + (uint32_t)below(2);
 }
 
@@ -139,12 +139,32 @@ static void choose(struct tb *tb, struct style *style)
 	free(name);
 }
 
+/* A pointer, to where tables are looked for. */
+static void upload(struct tb *tb, const struct style *style, uint64_t stream)
+{
+	const uint64_t word = pointer(style);
+	struct sw_rec_copy *r = tb_add(tb, SW_REC_COPY, sizeof *r + sizeof word, true);
+	r->h.ctx = tb->ctx;
+	r->h.dur = (uint32_t)tb->dur;
+	r->dst = pointer(style);
+	r->src = below(2) ? HOST : PIN;
+	r->bytes = sizeof word;
+	r->stream = stream;
+	r->dst_side = SW_SIDE_DEVICE;
+	r->src_side = SW_SIDE_HOST;
+	r->flags = SW_COPY_CONTENT;
+	memcpy(r + 1, &word, sizeof word);
+}
+
 static void copy(struct tb *tb, const struct style *style, uint64_t stream)
 {
 	uint64_t p = pointer(style), q = pointer(style), host = PIN + below(16) * 1024, bytes = 4 + below(1024);
-	switch (below(6)) {
+	switch (below(7)) {
 	case 0:
 		h2d(tb, p, host, bytes, stream);
+		break;
+	case 6:
+		upload(tb, style, stream);
 		break;
 	case 1:
 		d2h(tb, host, p, bytes, stream);

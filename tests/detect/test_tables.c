@@ -205,6 +205,45 @@ START_TEST(filled_again)
 }
 END_TEST
 
+/* 0: the mode of the launch shows that it loads no pointer; 1: that it does. */
+START_TEST(by_mode)
+{
+	struct tb *tb = with_code(two_streams());
+	upload(tb, HOST, DEV2 + 8192, S1);
+	for (uint64_t i = 0; i < 3; i++)
+		test_launch(tb, &(struct test_call)EITHER(DEV + TABLE, DEV2 + 16384 + 64 * i, _i), S1);
+	d2h(tb, PIN + 65536, DEV2 + (_i ? 16384 : 8192), 256, S2);
+	d2h(tb, PIN + 65536, DEV2 + (_i ? 8192 : 16384), 4, S2);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(j->coverage.followed_kernels, _i ? 3 : 0);
+	ck_assert_uint_eq(j->coverage.indirect_kernels, 0);
+	const struct sw_finding *f = only(j, 101);
+	ck_assert_uint_eq(f->count, 1);
+	ck_assert_int_eq(f->access[0].evidence_detail->via, _i ? SW_VIA_MEMORY : SW_VIA_PARAMETER);
+	ck_assert_int_eq(f->severity, SW_ERROR);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* The same launch before and after its table is known: 0: the table leads to what is copied, 1: elsewhere. */
+START_TEST(known_later)
+{
+	struct tb *tb = with_code(two_streams());
+	test_launch(tb, &(struct test_call)EITHER(DEV + TABLE, DEV2 + 16384, 1), S1);
+	upload(tb, HOST, _i ? DEV2 + 8192 : target, S1);
+	test_launch(tb, &(struct test_call)EITHER(DEV + TABLE, DEV2 + 16384, 1), S1);
+	d2h(tb, PIN + 65536, DEV2, 4096, S2);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(j->coverage.indirect_kernels, 1);
+	ck_assert_uint_eq(j->coverage.followed_kernels, 1);
+	if (_i)
+		no_hazards(j);
+	else
+		only(j, 101);
+	sw_judgement_free(j);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
 	tcase_add_loop_test(tc, followed, 0, 4);
@@ -212,6 +251,8 @@ static void add(TCase *tc)
 	tcase_add_test(tc, written_beside);
 	tcase_add_loop_test(tc, not_known, 0, 8);
 	tcase_add_test(tc, filled_again);
+	tcase_add_loop_test(tc, by_mode, 0, 2);
+	tcase_add_loop_test(tc, known_later, 0, 2);
 }
 
 int main(void)

@@ -322,6 +322,51 @@ static bool check_tables(struct sw_launch_memo_totals *totals)
 	return good;
 }
 
+static enum sw_memory_content pointer_in_memory(void *arg, uint64_t address, uint32_t bytes, void *out)
+{
+	const uint64_t pointer = ORACLE_BASE + (1 << 20);
+	(void)arg;
+	memcpy(out, &pointer, bytes);
+	return address ? SW_CONTENT_KNOWN : SW_CONTENT_UNKNOWN;
+}
+
+/* A store to a pointer that lies in memory, or, as the second parameter says, to one that does not: what memory holds
+   counts for the first alone, at the first launch of a shape and at others. */
+static bool check_memory(void)
+{
+	struct terms *t = terms_new();
+	struct sw_launch_memo *memo = sw_launch_memo_open(1 << 20);
+	bool good = true;
+	uint32_t in_memory = op(t, SW_TERM_LOADED, 64, 0, param(t, 64, 0), SW_FROM_DATA);
+	t->term[in_memory].bytes = 8;
+	t->term[in_memory].c = SW_WHY_LOADED;
+	t->term[in_memory].imm2 = -1;
+	uint32_t loads = compare(t, SW_NE, 32, 0, param(t, 32, 1), constant(t, 32, 0));
+	struct sw_access_site *one =
+		site(t, SW_TOUCH_WRITE, 2, select_term(t, 64, loads, in_memory, param(t, 64, 2)), 4, 0);
+	t->root[t->f.roots++] = (struct sw_root){.kind = SW_ROOT_INDIRECT, .span = 8};
+	one->roots = 2;
+	for (uint32_t i = 0; i < 8 && good; i++) {
+		struct sw_reaches remembered = {0}, known = {0};
+		t->value[0] = ORACLE_BASE + 64 * i;
+		t->value[1] = i / 2 % 2;
+		t->value[2] = ORACLE_BASE + 8192 + 64 * i;
+		t->geometry.content = NULL;
+		bool counts = sw_launch_memo_evaluate(memo, &t->f, &t->geometry, &remembered);
+		t->geometry.content = pointer_in_memory;
+		sw_footprint_evaluate(&t->f, &t->geometry, &known);
+		good = counts == (i / 2 % 2 != 0) && same(&remembered, &known) == !counts;
+		if (!good)
+			fprintf(stderr, "memory: launch %u: counts %d\n", i, counts);
+		free(remembered.at);
+		free(known.at);
+	}
+	good = good && sw_launch_memo_totals(memo).evaluated < 4;
+	sw_launch_memo_close(memo);
+	free(t);
+	return good;
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1,
@@ -332,6 +377,7 @@ int main(int argc, char **argv)
 	failed += !check_null(&totals);
 	failed += !check_order(&totals);
 	failed += !check_all_over(&totals);
+	failed += !check_memory();
 	for (uint64_t seed = first; seed < first + count && failed < 3; seed++) {
 		oracle_make(&k, seed);
 		failed += !check_kernel(&k, seed, &totals);

@@ -396,7 +396,7 @@ static void evaluate(struct making *k, bool follow)
 	};
 	reaches->n = 0;
 	k->m->plans->touches.n = 0;
-	sw_launch_memo_evaluate(k->m->plans->memo, k->kernel->footprint, &geometry, reaches);
+	k->plan.memory = sw_launch_memo_evaluate(k->m->plans->memo, k->kernel->footprint, &geometry, reaches);
 	if (follow && sw_table_reads_overwritten(&k->tables, reaches)) {
 		geometry.content = NULL;
 		reaches->n = 0;
@@ -456,17 +456,16 @@ static bool is(const struct kept *kept, const struct key *key, const void *param
 	       (!key->param_bytes || !memcmp(kept->params, params, key->param_bytes));
 }
 
-const struct sw_plan *sw_plans_find(struct sw_model *m, const struct sw_trace_function *function,
-				    struct sw_kernel *kernel)
+/* tables: what it finds in memory counts, NULL: nothing is known of that. */
+static const struct sw_plan *plan_of(struct sw_model *m, const struct sw_trace_function *function,
+				     struct sw_kernel *kernel, struct sw_table_reads *tables)
 {
 	const struct sw_record *r = m->record;
 	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;
 	struct sw_plans *plans = m->plans;
-	struct sw_table_reads tables;
-	bool follow = sw_table_reads_begin(&tables, m, kernel);
 	struct key key = {
 		/* Content of memory may differ at each launch. */
-		.epoch = follow ? ~plans->once++ : sw_variables_epoch(m->variables) + sw_handles_epoch(m->handles),
+		.epoch = tables ? ~plans->once++ : sw_variables_epoch(m->variables) + sw_handles_epoch(m->handles),
 		.function = function->id,
 		.arch = kernel->arch,
 		.grid = {l->grid[0], l->grid[1], l->grid[2]},
@@ -482,9 +481,22 @@ const struct sw_plan *sw_plans_find(struct sw_model *m, const struct sw_trace_fu
 	struct kept *kept = sw_map_ptr(&plans->by_hash, hash);
 	if (!is(kept, &key, r->params)) {
 		kept = keep(plans, &key, r->params);
-		make(m, kept, function, kernel, follow ? &tables : NULL);
+		make(m, kept, function, kernel, tables);
 		sw_map_put_ptr(&plans->by_hash, hash, kept);
 	}
-	sw_table_reads_end(&tables);
 	return &kept->plan;
+}
+
+const struct sw_plan *sw_plans_find(struct sw_model *m, const struct sw_trace_function *function,
+				    struct sw_kernel *kernel)
+{
+	struct sw_table_reads tables;
+	const struct sw_plan *plan = plan_of(m, function, kernel, NULL);
+	if (!plan->memory || !sw_table_reads_wanted(m, kernel))
+		return plan;
+	/* Evaluates others first: what was found is perhaps no longer kept. */
+	bool known = sw_table_reads_begin(&tables, m);
+	plan = plan_of(m, function, kernel, known ? &tables : NULL);
+	sw_table_reads_end(&tables);
+	return plan;
 }

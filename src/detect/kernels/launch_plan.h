@@ -31,6 +31,7 @@ struct sw_plan {
 	bool objects;  /* textures, surfaces or tensor maps that were not seen to be made */
 	bool unknown;  /* some of its accesses are unbounded */
 	bool whole;    /* all parameters were recorded */
+	bool memory;   /* another where more is known of what memory holds */
 	const struct sw_plan_touch *touch;
 };
 

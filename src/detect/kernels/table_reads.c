@@ -15,12 +15,15 @@
 #define MOST_READS 4096u
 
 /* A launch that is evaluated late would find what came after it; a graph is judged once for all its launches. */
-bool sw_table_reads_begin(struct sw_table_reads *reads, struct sw_model *m, const struct sw_kernel *kernel)
+bool sw_table_reads_wanted(const struct sw_model *m, const struct sw_kernel *kernel)
+{
+	return kernel->follows && kernel->ran && !m->listing && !(m->scope && m->scope->late) &&
+	       sw_contents_any(m->contents);
+}
+
+bool sw_table_reads_begin(struct sw_table_reads *reads, struct sw_model *m)
 {
 	*reads = (struct sw_table_reads){.m = m};
-	if (!kernel->follows || !kernel->ran || m->listing || (m->scope && m->scope->late) ||
-	    !sw_contents_any(m->contents))
-		return false;
 	sw_uploads_settle(m);
 	return sw_contents_any(m->contents);
 }

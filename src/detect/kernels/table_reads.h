@@ -26,9 +26,10 @@ struct sw_table_reads {
 	bool variables; /* some of them are module variables */
 };
 
-/* Does the kernel follow pointers in memory, and is anything known of memory? What the current launch finds is known
-   from then on. */
-bool sw_table_reads_begin(struct sw_table_reads *reads, struct sw_model *m, const struct sw_kernel *kernel);
+/* May the kernel follow pointers in memory, and is anything known of memory, now? */
+bool sw_table_reads_wanted(const struct sw_model *m, const struct sw_kernel *kernel);
+/* What the current launch finds is known from then on; false: nothing.  Evaluates what is deferred. */
+bool sw_table_reads_begin(struct sw_table_reads *reads, struct sw_model *m);
 void sw_table_reads_end(struct sw_table_reads *reads);
 /* The call-back of struct sw_geometry. */
 enum sw_memory_content sw_table_read(struct sw_table_reads *reads, uint64_t address, uint32_t bytes, void *out);

@@ -48,6 +48,7 @@ struct base_move {
 struct memo_entry {
 	struct memo_entry *next; /* of the same key, which serves where this one cannot be moved to */
 	uint32_t after;		 /* so many come after it */
+	bool memory;		 /* sw_reads.memory */
 	uint32_t key_bytes, reaches, differences;
 	const void *key;
 	const struct base_move *move;
@@ -380,6 +381,7 @@ static void keep(struct sw_launch_memo *memo, struct memo_kernel *k, const struc
 	entry->difference = keep_differences(memo);
 	entry->differences = (uint32_t)memo->reads.different.n;
 	entry->reaches = (uint32_t)n;
+	entry->memory = memo->reads.memory;
 	entry->next = sw_map_ptr(&memo->entries, hash);
 	entry->after = entry->next ? entry->next->after + 1 : 0;
 	if (entry->after == MAX_ENTRIES) { /* that cannot be moved so far: they give way */
@@ -389,7 +391,16 @@ static void keep(struct sw_launch_memo *memo, struct memo_kernel *k, const struc
 	sw_map_put_ptr(&memo->entries, hash, entry);
 }
 
-void sw_launch_memo_evaluate(struct sw_launch_memo *memo, const struct sw_footprint *f, const struct sw_geometry *g,
+/* An evaluation that ran out of budget has not looked at all that counts. */
+static bool is_indirect(const struct sw_reach *reach, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (reach[i].root.kind == SW_ROOT_INDIRECT)
+			return true;
+	return false;
+}
+
+bool sw_launch_memo_evaluate(struct sw_launch_memo *memo, const struct sw_footprint *f, const struct sw_geometry *g,
 			     struct sw_reaches *out)
 {
 	struct memo_kernel *k = kernel_of(memo, f);
@@ -397,18 +408,20 @@ void sw_launch_memo_evaluate(struct sw_launch_memo *memo, const struct sw_footpr
 	if (g->content) { /* of which nothing is remembered */
 		memo->totals.evaluated++;
 		sw_eval_launch(f, g, NULL, memo->known, out);
-		return;
+		return true;
 	}
 	const struct memo_entry *entry = find(memo, k, f, g);
 	if (entry) {
 		add_moved(k, entry, g, out);
-		return;
+		return entry->memory;
 	}
 	size_t from = out->n;
 	memo->totals.evaluated++;
 	sw_reads_reset(&memo->reads, f, k->use, g->param_bytes);
 	sw_eval_launch(f, g, &memo->reads, memo->known, out);
+	memo->reads.memory |= out->n > from && is_indirect(out->at + from, out->n - from);
 	keep(memo, k, f, g, out->n ? out->at + from : NULL, out->n - from);
+	return memo->reads.memory;
 }
 
 struct sw_launch_memo_totals sw_launch_memo_totals(const struct sw_launch_memo *memo)

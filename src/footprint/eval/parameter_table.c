@@ -370,6 +370,8 @@ struct sw_form sw_eval_table_value(struct sw_eval *e, const struct sw_term *t, u
 
 struct sw_form sw_eval_memory_value(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
+	if (e->reads)
+		e->reads->memory = true;
 	if (!e->g->content || e->level == MAX_LEVELS)
 		return sw_term_range(e, t);
 	e->level++;

@@ -22,6 +22,7 @@ void sw_reads_reset(struct sw_reads *reads, const struct sw_footprint *f, const 
 	memset(reads->byte, 0, room * sizeof *reads->byte);
 	memset(reads->base_at, 0, room * sizeof *reads->base_at);
 	reads->use = use;
+	reads->memory = false;
 	reads->bytes = bytes;
 	reads->base.n = 0;
 	reads->symbol.n = 0;

@@ -41,6 +41,7 @@ struct sw_base_difference {
 bool sw_base_difference_holds(const struct sw_base_difference *d, uint64_t first, uint64_t second);
 
 struct sw_reads {
+	bool memory;	    /* what memory holds counts, as far as it is known */
 	const uint8_t *use; /* by term: sw_base_words_find() */
 	uint32_t bytes;	    /* of the block */
 	uint8_t *byte;	    /* of the block: SW_READ_ or'ed */
