@@ -219,7 +219,7 @@ START_TEST(by_mode)
 	ck_assert_uint_eq(j->coverage.indirect_kernels, 0);
 	const struct sw_finding *f = only(j, 101);
 	ck_assert_uint_eq(f->count, 1);
-	ck_assert_int_eq(f->access[0].evidence_detail->via, _i ? SW_VIA_MEMORY : SW_VIA_PARAMETER);
+	ck_assert_int_eq(f->access[0]->evidence_detail->via, _i ? SW_VIA_MEMORY : SW_VIA_PARAMETER);
 	ck_assert_int_eq(f->severity, SW_ERROR);
 	sw_judgement_free(j);
 }
