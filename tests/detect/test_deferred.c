@@ -65,8 +65,9 @@ static uint64_t pointer(const struct style *style)
 {
 	static const uint64_t blocks[] = {DEV, DEV + BLOCK, DEV2, POOL, POOL};
 	if (!below(style->odd)) {
-		const uint64_t odd[] = {0,     DEV + BLOCK,  DEV + 2 * BLOCK,  PIN + below(16) * 256,
-					ASYNC, ASYNC + 1024, DEV2 + BLOCK - 64};
+		const uint64_t odd[] = {0,	    DEV + BLOCK,  DEV + 2 * BLOCK,   PIN + below(16) * 256,
+					ASYNC,	    ASYNC + 1024, DEV2 + BLOCK - 64, 0x30000001b,
+					POOL - 4096};
 		return odd[below(sizeof odd / sizeof *odd)];
 	}
 	uint64_t block = blocks[below(5)];
@@ -406,11 +407,51 @@ START_TEST(only_launches_that_could_share_bytes_are_worked_out)
 }
 END_TEST
 
+/* Launches of two streams that copy nothing; `unused` is where they would read. */
+static struct sw_judgement *with_unused_word(uint64_t unused)
+{
+	struct tb *tb = with_code(tb_new(path, NULL));
+	tb_stream_create(tb, S1, NONBLOCKING);
+	tb_stream_create(tb, S2, NONBLOCKING);
+	tb_alloc(tb, SW_MEM_DEVICE, DEV, BLOCK);
+	tb_alloc(tb, SW_MEM_DEVICE, DEV2, BLOCK);
+	tb_free_sync(tb, SW_MEM_DEVICE, DEV);
+	for (unsigned i = 0; i < 100; i++) {
+		const struct test_call here = COPY(DEV2, unused, 0), there = COPY(DEV2 + 4096, unused, 0);
+		test_launch(tb, &here, S1);
+		test_launch(tb, &there, S2);
+	}
+	tb_close(tb, true);
+	struct sw_judgement *a = judge(true), *b = judge(false);
+	ck_assert(same_judgements(a, b, "a word that is not used"));
+	ck_assert_uint_eq(b->errors, 0);
+	sw_judgement_free(a);
+	unlink(path);
+	return b;
+}
+
+/* A number, and addresses where nothing is and nothing was. */
+START_TEST(a_word_that_leads_nowhere_stops_nothing)
+{
+	static const uint64_t words[] = {0, 0x30000001b, DEV2 + 2 * BLOCK, DEV - BLOCK};
+	snprintf(path, sizeof path, "test-deferred-%d.swt", (int)getpid());
+	struct sw_judgement *freed = with_unused_word(DEV);
+	ck_assert_uint_ge(freed->coverage.launches_evaluated, 200);
+	sw_judgement_free(freed);
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		struct sw_judgement *j = with_unused_word(words[i]);
+		ck_assert_uint_le(j->coverage.launches_evaluated, 1);
+		sw_judgement_free(j);
+	}
+}
+END_TEST
+
 static void add(TCase *tc)
 {
 	tcase_set_timeout(tc, 0);
 	tcase_add_test(tc, memory_may_end_after_its_launches_were_worked_out);
 	tcase_add_test(tc, only_launches_that_could_share_bytes_are_worked_out);
+	tcase_add_test(tc, a_word_that_leads_nowhere_stops_nothing);
 	tcase_add_test(tc, what_is_found_is_the_same);
 }
 

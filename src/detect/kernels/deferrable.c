@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "detect/hazards/shared_uses.h"
+#include "detect/hazards/uploads.h"
 #include "detect/kernels/kernels.h"
 #include "detect/memory/contents.h"
 #include "detect/memory/physical_memory.h"
@@ -15,10 +16,9 @@
 /* After so many launches of a kernel without known bounds, no more of its launches are tried. */
 #define SW_MOST_FAILED 16u
 
-/* Part of the parameter block that addresses are made from: a pointer, or a table of which not all need be. */
+/* Part of the parameter block that addresses are made from: a pointer, or a table. */
 struct word {
 	uint32_t at, bytes;
-	bool weak;
 };
 
 struct sw_deferrable {
@@ -47,13 +47,11 @@ static bool add_word(struct sw_deferrable *d, const struct sw_root *root)
 {
 	uint32_t bytes = root->span > 8 ? root->span : 8;
 	for (uint32_t i = 0; i < d->words; i++)
-		if (d->word[i].at == root->param && d->word[i].bytes == bytes) {
-			d->word[i].weak &= root->weak != 0;
+		if (d->word[i].at == root->param && d->word[i].bytes == bytes)
 			return true;
-		}
 	if (d->words == SW_MOST_WORDS)
 		return false;
-	d->word[d->words++] = (struct word){root->param, bytes, root->weak != 0};
+	d->word[d->words++] = (struct word){root->param, bytes};
 	return true;
 }
 
@@ -160,22 +158,22 @@ static bool add_block(struct search *s, struct sw_block *block)
 	return true;
 }
 
-/* What starts at a pointer is known from the launch itself, also where it is evaluated later or never. */
-static bool follow(struct search *s, uint64_t address, bool may_dangle)
+/* What starts at a pointer is known from the launch itself, also where it is evaluated later or never.  A number that
+   leads nowhere is no pointer in this launch, or one to memory that is not judged: nothing that comes later lies there
+   for it. */
+static bool follow(struct search *s, uint64_t address)
 {
 	struct sw_address_space *space = &s->m->space;
 	uint64_t offset;
-	if (!address)
-		return true;
 	if (address < space->lowest || address >= space->highest)
-		return may_dangle;
+		return true;
 	struct sw_block *block = s->last;
 	if (block && !block->mapping && address >= block->address && address - block->address < block->bytes)
 		offset = address - block->address;
 	else
 		block = sw_space_find(space, address, &offset);
 	if (!block)
-		return may_dangle && !sw_space_find_freed(space, address, &offset);
+		return !sw_space_find_freed(space, address, &offset);
 	if (!add_block(s, block))
 		return false;
 	s->last = block;
@@ -191,7 +189,7 @@ static bool follow_word(struct search *s, const struct word *word)
 	for (; at + 8 <= end && at + 8 <= r->param_bytes; at += 8) {
 		uint64_t address;
 		memcpy(&address, block + at, sizeof address);
-		if (!follow(s, address, word->bytes > 8 || word->weak))
+		if (!follow(s, address))
 			return false;
 	}
 	return true;
@@ -382,7 +380,9 @@ bool sw_pointed_find(struct sw_model *m, struct sw_kernel *kernel, struct sw_poi
 	out->blocks = 0;
 	out->place = (struct sw_deferred_place){0};
 	out->weakest = d->weakest;
-	/* What it finds in memory is known now and not later. */
+	/* What it finds in memory is known now and not later; deferred writes end what is known first. */
+	if (kernel->follows && sw_contents_any(m->contents))
+		sw_uploads_settle(m);
 	if (kernel->follows && sw_contents_any(m->contents))
 		return false;
 	if (d->never || !r->params || r->param_bytes < d->footprint->param_bytes)
