@@ -16,8 +16,9 @@
 #include "footprint/footprint.h"
 
 struct sw_span {
-	uint64_t lo, hi; /* [lo, hi) */
-	uint32_t site;	 /* one that may be there */
+	uint64_t lo, hi;  /* [lo, hi) */
+	uint32_t site;	  /* one that may be there */
+	uint32_t pointer; /* of the module itself */
 };
 
 struct sw_spans;

@@ -4,13 +4,17 @@
  *
  *     test_spans [FIRST [COUNT]]     seeds; the default is what `make check` has time for
  *
- * And by hand: indices that are taken apart by magic numbers, loops that count up, down and until.
+ * And by hand: indices that are taken apart by magic numbers, loops that count up, down and until, tables of pointers
+ * and numbers.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/hash.h"
 #include "footprint/launch_spans.h"
+#include "footprint/linear/linear_form.h"
 #include "oracle.h"
 
 #define CHECK(condition)                                                                                               \
@@ -215,6 +219,113 @@ static void pointers(void)
 	free(t);
 }
 
+/* ---- tables in the parameter block ------------------------------------------------------------------------------- */
+
+/* Offset of the element that a thread picks, in bytes: at + scale * tid. */
+static uint32_t pick(struct terms *t, int64_t at, int64_t scale, uint8_t bytes, bool is_signed)
+{
+	uint32_t tid = op(t, SW_OP_EXTEND, 64, 0, thread(t), 0);
+	t->term[tid].imm = 32;
+	uint32_t part = op(t, SW_OP_MUL, 64, 0, tid, number(t, 64, scale));
+	return terms_add(t, (struct sw_term){.op = SW_TERM_ELEMENT,
+					     .width = 64,
+					     .flags = is_signed ? SW_SIGNED : 0,
+					     .a = op(t, SW_OP_ADD, 64, 0, part, number(t, 64, at)),
+					     .c = sizeof t->value,
+					     .imm = bytes});
+}
+
+static uint64_t picked(const struct terms *t, uint64_t at, unsigned bytes, bool is_signed)
+{
+	uint64_t word = 0;
+	memcpy(&word, (const char *)t->value + at, bytes);
+	return is_signed ? (uint64_t)sw_wide_wrap((sw_wide)word, 8 * bytes) : word;
+}
+
+/* A list of tensors: threads 0 to 3 write [list[tid + 1] + 4 * tid - below]. */
+static struct sw_spans *list(struct terms *t, int64_t below, const struct sw_span **span, uint32_t *n)
+{
+	uint32_t tid = op(t, SW_OP_EXTEND, 64, 0, thread(t), 0);
+	t->term[tid].imm = 32;
+	uint32_t offset = op(t, SW_OP_MUL, 64, 0, tid, number(t, 64, 4));
+	uint32_t from = op(t, SW_OP_SUB, 64, 0, pick(t, 8, 8, 8, false), number(t, 64, below));
+	add_site(t, op(t, SW_OP_ADD, 64, 0, from, offset));
+	t->geometry.block[0] = 4;
+	for (uint64_t i = 0; i < 8; i++)
+		t->value[i] = (i + 1) * ORACLE_BASE;
+	t->value[3] = 0;
+	struct sw_spans *s = sw_spans_new(&t->f);
+	if (!sw_spans_find(s, &t->geometry, span, n))
+		*n = 0;
+	return s;
+}
+
+/* Each pointer of the list alone, and none that is not on it. */
+static void lists(void)
+{
+	for (int64_t below = 0; below < 64; below += 32) {
+		struct terms *t = terms_new();
+		const struct sw_span *span;
+		uint32_t n;
+		struct sw_spans *s = list(t, below, &span, &n);
+		CHECK(n >= 4);
+		for (uint64_t i = 1; i < 5; i++)
+			for (uint64_t k = 0; k < 16 && n; k++)
+				CHECK(lies(span, n, t->value[i] - (uint64_t)below + k));
+		for (uint64_t i = 1; i < 5; i++)
+			CHECK(!lies(span, n, t->value[i] + 64) && !lies(span, n, t->value[i] - 64));
+		CHECK(!lies(span, n, t->value[0]) && !lies(span, n, t->value[5]));
+		sw_spans_free(s);
+		free(t);
+	}
+}
+
+/* Whatever the place and the size of elements: what the threads pick is bounded. */
+static void check_table(uint64_t seed, unsigned *bounded)
+{
+	uint64_t random = sw_hash_u64(seed);
+	unsigned bytes = 1u << (random & 3), threads = 1 + (unsigned)(random >> 2 & 3);
+	uint64_t scale = UINT64_C(1) << (random >> 4 & 3), at = 8 + (random >> 6 & 15);
+	bool is_signed = random >> 10 & 1, pointer = bytes == 8 && random >> 11 & 1;
+	struct terms *t = terms_new();
+	const struct sw_span *span;
+	uint32_t n, x = pick(t, (int64_t)at, (int64_t)scale, (uint8_t)bytes, is_signed);
+	if (!pointer)
+		x = op(t, SW_OP_ADD, 64, 0, terms_add(t, (struct sw_term){.op = SW_OP_PARAM, .width = 64}), x);
+	add_site(t, x);
+	t->geometry.block[0] = threads;
+	for (uint64_t i = 0; i < 8; i++)
+		t->value[i] = ORACLE_BASE + (sw_hash_u64(seed + i) >> 30);
+	struct sw_spans *s = sw_spans_new(&t->f);
+	if (sw_spans_find(s, &t->geometry, &span, &n)) {
+		++*bounded;
+		for (uint64_t i = 0; i < threads; i++)
+			CHECK(lies(span, n, picked(t, at + scale * i, bytes, is_signed) + (pointer ? 0 : t->value[0])));
+	}
+	sw_spans_free(s);
+	free(t);
+}
+
+static void tables(void)
+{
+	unsigned bounded = 0;
+	for (uint64_t seed = 1; seed <= 4000; seed++)
+		check_table(seed, &bounded);
+	CHECK(bounded > 2000);
+	/* Past the end of the block nothing is known. */
+	for (int beyond = 0; beyond < 2; beyond++) {
+		struct terms *t = terms_new();
+		const struct sw_span *span;
+		uint32_t n;
+		add_site(t, pick(t, beyond ? 48 : 40, 8, 8, false));
+		t->geometry.block[0] = 3;
+		struct sw_spans *s = sw_spans_new(&t->f);
+		CHECK(sw_spans_find(s, &t->geometry, &span, &n) == !beyond);
+		sw_spans_free(s);
+		free(t);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1,
@@ -224,6 +335,8 @@ int main(int argc, char **argv)
 	magic_numbers();
 	loops();
 	pointers();
+	lists();
+	tables();
 	for (uint64_t seed = first; seed < first + count; seed++)
 		check_kernel(seed, &touched, &t);
 	free(touched.at);

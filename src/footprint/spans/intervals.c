@@ -337,34 +337,26 @@ static struct sw_bounds op_compare(struct sw_spans *s, const struct sw_term *t)
 	return truth < 0 ? (struct sw_bounds){0, 1} : fixed(truth);
 }
 
-static struct sw_bounds op_step(struct sw_spans *s, const struct sw_term *t)
+struct sw_bounds sw_span_steps(const struct sw_spans *s, const struct sw_term *t)
 {
-	struct sw_bounds start = sw_span_of(s, t->a, t->width), step = sw_span_of(s, t->b, t->width),
-			 turns = {0, SW_INFINITE};
-	if (t->c < s->f->loops)
-		turns.hi = s->turns[t->c];
-	if (step.lo == 0 && step.hi == 0)
-		return within(t, start.lo, start.hi);
-	if (turns.hi >= LARGE)
-		return anything(t);
 	/* A step modulo 2^width may as well be a negative one. */
-	step = sw_span_exact(s, t->b, t->width, true);
-	sw_wide lo = sw_wide_mul(step.lo, turns.hi), hi = sw_wide_mul(step.hi, turns.hi);
-	return within(t, start.lo + (lo < 0 ? lo : 0), start.hi + (hi > 0 ? hi : 0));
+	struct sw_bounds step = sw_span_exact(s, t->b, t->width, true);
+	sw_wide turns = t->c < s->f->loops ? s->turns[t->c] : SW_INFINITE;
+	sw_wide lo = sw_wide_mul(step.lo, turns), hi = sw_wide_mul(step.hi, turns);
+	return (struct sw_bounds){lo < 0 ? lo : 0, hi > 0 ? hi : 0};
 }
 
-/* What the parameter block holds at a place that is known. */
+static struct sw_bounds op_step(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds start = sw_span_of(s, t->a, t->width), more = sw_span_steps(s, t);
+	return within(t, start.lo + more.lo, start.hi + more.hi);
+}
+
+/* What the parameter block holds. */
 static struct sw_bounds op_element(struct sw_spans *s, const struct sw_term *t)
 {
-	struct sw_bounds at = sw_span_exact(s, t->a, 64, true);
-	uint64_t word = 0;
-	if (!sw_span_fixed(at) || t->imm < 1 || t->imm > 8 || at.lo < t->b || at.lo > (sw_wide)t->c - t->imm ||
-	    at.lo + t->imm > s->g->param_bytes)
-		return anything(t);
-	memcpy(&word, (const char *)s->g->params + (uint32_t)at.lo, (size_t)t->imm);
-	if (t->flags & SW_SIGNED)
-		return fixed(sw_wide_wrap((sw_wide)word, (unsigned)t->imm * 8));
-	return fixed((sw_wide)word);
+	struct sw_bounds x;
+	return sw_span_element(s, t, &x) ? x : anything(t);
 }
 
 struct sw_bounds sw_span_operate(struct sw_spans *s, uint32_t number)

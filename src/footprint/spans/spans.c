@@ -10,8 +10,6 @@
 #define MOST_LOOPS 64u
 /* Terms that are bounded at most: beyond it an evaluation is as cheap. */
 #define MOST_TERMS 20000u
-/* Farther than this no access goes: the interval says nothing. */
-#define FAR ((sw_wide)1 << 48)
 
 /* ---- of the kernel ----------------------------------------------------------------------------------------------- */
 
@@ -85,6 +83,7 @@ static void add_term(struct sw_spans *s, uint32_t number)
 	s->terms++;
 	s->loops[number] = loops_of(s, number);
 	sw_span_hint(s, number);
+	sw_span_note_table(s, number);
 	if (s->f->term[number].op != SW_OP_CONST)
 		return;
 	bound_term(s, number);
@@ -100,6 +99,8 @@ struct sw_spans *sw_spans_new(const struct sw_footprint *f)
 	s->loops = sw_calloc(f->terms + 1u, sizeof *s->loops);
 	s->stamp = sw_calloc(f->terms + 1u, sizeof *s->stamp);
 	s->hint = sw_calloc(f->terms + 1u, sizeof *s->hint);
+	s->unit = sw_calloc(f->terms + 1u, sizeof *s->unit);
+	s->table = sw_calloc(f->terms + 1u, sizeof *s->table);
 	s->turns = sw_calloc(f->loops + 1u, sizeof *s->turns);
 	for (uint32_t i = 0; i < f->sites; i++) {
 		if (f->site[i].address == SW_NO_TERM)
@@ -130,6 +131,8 @@ void sw_spans_free(struct sw_spans *s)
 	free(s->work.at);
 	free(s->stamp);
 	free(s->hint);
+	free(s->unit);
+	free(s->table);
 	free(s->site.at);
 	free(s->found.at);
 	free(s->value);
@@ -163,16 +166,37 @@ struct sw_bounds sw_span_wrapped(struct sw_bounds x, struct sw_bounds type)
 	return (struct sw_bounds){x.lo - turns * modulus, x.hi - turns * modulus};
 }
 
-static bool add_span(struct sw_spans *s, const struct sw_span_site *site)
+void sw_span_add(struct sw_spans *s, const struct sw_span_site *site, sw_wide lo, sw_wide hi)
+{
+	const sw_wide all = (sw_wide)1 << 64;
+	sw_wide turns = sw_wide_floor(lo, all);
+	struct sw_span span = {.site = site->number, .pointer = site->pointer};
+	lo -= turns * all;
+	hi -= turns * all;
+	span.lo = (uint64_t)lo;
+	span.hi = hi < all ? (uint64_t)hi : UINT64_MAX;
+	*sw_vec_push(&s->found) = span;
+	if (hi < all)
+		return;
+	/* What would start at a null pointer. */
+	span.lo = 0;
+	span.hi = (uint64_t)(hi - all);
+	*sw_vec_push(&s->found) = span;
+}
+
+static bool add_spans(struct sw_spans *s, const struct sw_span_site *site)
 {
 	struct sw_bounds at = s->value[site->address].range, size = {site->bytes, site->bytes};
 	if (site->size != SW_NO_TERM)
 		size = sw_span_exact(s, site->size, s->f->term[site->size].width, false);
-	s->far = at.hi - at.lo > FAR || size.hi > FAR;
-	at = sw_span_exact(s, site->address, 64, false);
-	if (s->far || at.hi - at.lo > FAR || at.hi + size.hi > UINT64_MAX)
+	s->far = true;
+	if (size.hi > SW_SPAN_FAR)
 		return false;
-	*sw_vec_push(&s->found) = (struct sw_span){(uint64_t)at.lo, (uint64_t)(at.hi + size.hi), site->number};
+	if (sw_span_has_pointers(s, site) && sw_span_add_pointers(s, site, size.hi))
+		return true;
+	if (at.hi - at.lo > SW_SPAN_FAR)
+		return false;
+	sw_span_add(s, site, at.lo, at.hi + size.hi);
 	return true;
 }
 
@@ -265,7 +289,7 @@ static bool find(struct sw_spans *s, const struct sw_geometry *geometry)
 		bound(s, s->site.at[i].address);
 		if (s->site.at[i].size != SW_NO_TERM)
 			bound(s, s->site.at[i].size);
-		if (!add_span(s, &s->site.at[i]))
+		if (!add_spans(s, &s->site.at[i]))
 			return false;
 	}
 	return true;
@@ -330,11 +354,10 @@ static bool move(struct sw_spans *s, const struct sw_span_memory *memory)
 	s->found.n = 0;
 	for (uint32_t i = 0; memory->bounded && i < memory->n; i++) {
 		struct sw_span *span = sw_vec_push(&s->found);
-		uint32_t pointer = s->site.at[i].pointer;
 		*span = memory->span[i];
-		if (pointer == SW_SPAN_NO_POINTER)
+		if (span->pointer == SW_SPAN_NO_POINTER)
 			continue;
-		sw_wide by = (sw_wide)s->where.at[pointer] - (sw_wide)memory->pointer[pointer];
+		sw_wide by = (sw_wide)s->where.at[span->pointer] - (sw_wide)memory->pointer[span->pointer];
 		if (span->lo + by < 0 || span->hi + by > INT64_MAX)
 			return false;
 		span->lo = (uint64_t)(span->lo + by);

@@ -18,6 +18,14 @@ struct sw_span_value {
 	struct sw_span_quotient quotient;
 };
 
+/* Farther than this no access goes: the interval says nothing. */
+#define SW_SPAN_FAR ((sw_wide)1 << 48)
+
+/* A number is `at` modulo `unit`, a power of two. */
+struct sw_span_unit {
+	uint16_t unit, at;
+};
+
 #define SW_SPAN_NO_POINTER UINT32_MAX
 struct sw_span_site {
 	uint32_t address, size, bytes, number;
@@ -54,6 +62,8 @@ struct sw_spans {
 	struct sw_span_value *value; /* by term */
 	uint64_t *loops;	     /* by term: those it depends on, one bit each */
 	uint8_t *hint;		     /* by term: SW_SPAN_ bits */
+	struct sw_span_unit *unit;   /* by term */
+	uint32_t *table;	     /* by term: the only pointer from a table that it is a sum of, SW_NO_TERM */
 	sw_wide *turns;		     /* by loop: iterations that are completed at most */
 	bool hopeless;
 	bool far;			   /* the interval that add_span() saw last is too wide, wherever it lies */
@@ -96,8 +106,20 @@ static inline bool sw_span_fixed(struct sw_bounds x)
 	return x.lo == x.hi;
 }
 
+/* spans.c: [lo, hi), which may lie on both sides of address 0. */
+void sw_span_add(struct sw_spans *s, const struct sw_span_site *site, sw_wide lo, sw_wide hi);
 /* intervals.c */
 struct sw_bounds sw_span_operate(struct sw_spans *s, uint32_t number);
+/* What the iterations of its loop add to a STEP. */
+struct sw_bounds sw_span_steps(const struct sw_spans *s, const struct sw_term *t);
+/* tables.c: of the kernel, operands first. */
+void sw_span_note_table(struct sw_spans *s, uint32_t number);
+/* What an ELEMENT may be; false: anything. */
+bool sw_span_element(const struct sw_spans *s, const struct sw_term *t, struct sw_bounds *out);
+/* Is the address made from one of several pointers of a table? */
+bool sw_span_has_pointers(const struct sw_spans *s, const struct sw_span_site *site);
+/* Spans for each of them; false: not bounded. */
+bool sw_span_add_pointers(struct sw_spans *s, const struct sw_span_site *site, sw_wide bytes);
 /* quotients.c: the hints, operands first. */
 void sw_span_hint(struct sw_spans *s, uint32_t number);
 /* What is the term a quotient of; over 0: of nothing. */
