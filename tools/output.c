@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -89,6 +90,8 @@ int sw_output_open(struct sw_output *output, const char *path, struct sw_error *
 		rc = fail(path, errno, error);
 	if (rc)
 		sw_output_drop(output);
+	else
+		__fsetlocking(output->file, FSETLOCKING_BYCALLER); /* one thread writes, in millions of small pieces */
 	return rc;
 }
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <string.h>
 
 #include "budget.h"
@@ -116,6 +117,7 @@ int sw_help(const char *name)
 int main(int argc, char **argv)
 {
 	sw_crash_watch(sw_output_drop_all);
+	__fsetlocking(stdout, FSETLOCKING_BYCALLER); /* one thread writes, in millions of small pieces */
 	if (argc < 2) {
 		print_overview(stderr);
 		return SW_EXIT_USAGE;

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +46,9 @@ char *sw_strndup(const char *text, size_t bytes)
 
 FILE *sw_memory_stream(char **text, size_t *bytes)
 {
-	return check(open_memstream(text, bytes), sizeof(FILE));
+	FILE *stream = check(open_memstream(text, bytes), sizeof(FILE));
+	__fsetlocking(stream, FSETLOCKING_BYCALLER); /* of the thread that asked for it */
+	return stream;
 }
 
 char *sw_format(const char *format, ...)

@@ -5,36 +5,57 @@
 
 #include "report/utf8.h"
 
+/* Bytes from here on that stand for themselves. */
+static size_t plain(const char *text)
+{
+	size_t n = 0;
+	for (unsigned char c = (unsigned char)*text; c; c = (unsigned char)text[n]) {
+		size_t length = c < 0x80 ? 1 : sw_utf8_length(text + n);
+		if (!length || c == '"' || c == '\\' || c < 0x20 || c == 0x7f)
+			break;
+		n += length;
+	}
+	return n;
+}
+
 void sw_json_quote(FILE *out, const char *text)
 {
 	putc('"', out);
 	while (*text) {
-		size_t n = sw_utf8_length(text);
-		if (n == 0) {
+		/* A call for each of them would take more time than all else that is done for a report. */
+		size_t n = plain(text);
+		if (n) {
+			fwrite(text, 1, n, out);
+			text += n;
+		} else if ((unsigned char)*text >= 0x80) {
 			fputs("\xef\xbf\xbd", out); /* U+FFFD */
 			text++;
 		} else if (*text == '"' || *text == '\\') {
 			putc('\\', out);
 			putc(*text++, out);
-		} else if ((unsigned char)*text < 0x20 || *text == 0x7f) {
-			fprintf(out, "\\u%04x", (unsigned char)*text++);
 		} else {
-			fwrite(text, 1, n, out);
-			text += n;
+			fprintf(out, "\\u%04x", (unsigned char)*text++);
 		}
 	}
 	putc('"', out);
+}
+
+static void indent(const struct sw_json *json)
+{
+	static const char spaces[] = "                                ";
+	putc('\n', json->out);
+	for (size_t left = 2 * (size_t)json->depth, n; left; left -= n) {
+		n = left < sizeof spaces - 1 ? left : sizeof spaces - 1;
+		fwrite(spaces, 1, n, json->out);
+	}
 }
 
 static void before(struct sw_json *json, const char *key)
 {
 	if (!json->first)
 		putc(',', json->out);
-	if (json->depth > 0) {
-		putc('\n', json->out);
-		for (int i = 0; i < json->depth; i++)
-			fputs("  ", json->out);
-	}
+	if (json->depth > 0)
+		indent(json);
 	json->first = false;
 	if (key) {
 		sw_json_quote(json->out, key);
@@ -55,11 +76,8 @@ void sw_json_open(struct sw_json *json, const char *key, char bracket)
 void sw_json_close(struct sw_json *json, char bracket)
 {
 	json->depth--;
-	if (!json->first) {
-		putc('\n', json->out);
-		for (int i = 0; i < json->depth; i++)
-			fputs("  ", json->out);
-	}
+	if (!json->first)
+		indent(json);
 	putc(bracket, json->out);
 	json->first = false;
 	if (json->depth == 0)

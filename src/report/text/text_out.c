@@ -18,7 +18,15 @@ static void put(FILE *file, const char *text, size_t bytes)
 {
 	const char *end = text + bytes;
 	while (text < end) {
-		size_t n = sw_utf8_length(text);
+		size_t n = 0;
+		while (text + n < end && text[n] >= 0x20 && text[n] < 0x7f)
+			n++;
+		if (n) { /* a call for each character would take longer than all else */
+			fwrite(text, 1, n, file);
+			text += n;
+			continue;
+		}
+		n = sw_utf8_length(text);
 		if (n == 0 || (n == 1 && ((unsigned char)*text < 0x20 || *text == 0x7f))) {
 			putc('?', file);
 			text++;
