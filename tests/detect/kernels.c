@@ -160,7 +160,8 @@
 																				     ".visible .entry wild(.param .u64 p)\n{\n" INDEX                                                                                   \
 																				     "ld.param.u64 %rd1, [p];\n{ .param .b64 x;\n"                                                                                      \
 																				     "st.param.b64 [x], %rd1; call.uni outside, (x);\n}\n" DONE                                                                         \
-																					     WAITING LOOKING_UP EITHER_WAY
+																					     WAITING LOOKING_UP                                                                                                         \
+																						     EITHER_WAY
 
 const char *test_kernels(size_t *bytes)
 {
@@ -184,7 +185,7 @@ static const struct {
 	{"fill", 3, {8, 4, 4}}, {"copy", 3, {8, 8, 4}}, {"scatter", 3, {8, 8, 4}}, {"masked", 3, {8, 8, 4}},
 	{"count", 2, {8, 4}},	{"signal", 2, {8, 4}},	{"members", 1, {24}},	   {"chase", 1, {8}},
 	{"variable", 0, {0}},	{"fetch", 2, {8, 8}},	{"wild", 1, {8}},	   {"waits", 3, {8, 8, 4}},
-	{"forth", 1, {8}},	{"back", 1, {8}},	{"look_up", 1, {8}},    {"either", 3, {8, 8, 4}},
+	{"forth", 1, {8}},	{"back", 1, {8}},	{"look_up", 1, {8}},	   {"either", 3, {8, 8, 4}},
 };
 
 uint32_t test_function(struct tb *tb, const char *name)

@@ -238,16 +238,7 @@ static enum sw_where add_overlapped(struct search *s, uint64_t lo, uint64_t hi)
 
 static bool find_spans(const struct sw_model *m, struct sw_deferrable *d, const struct sw_span **span, uint32_t *n)
 {
-	const struct sw_record *r = m->record;
-	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;
-	const struct sw_geometry geometry = {
-		.grid = {l->grid[0], l->grid[1], l->grid[2]},
-		.block = {l->block[0], l->block[1], l->block[2]},
-		.cluster = l->cluster,
-		.shared_bytes = l->shared_bytes,
-		.params = r->params,
-		.param_bytes = r->param_bytes,
-	};
+	const struct sw_geometry geometry = sw_launch_geometry(m->record);
 	if (!d->spans)
 		d->spans = sw_spans_new(d->footprint);
 	return sw_spans_find(d->spans, &geometry, span, n);

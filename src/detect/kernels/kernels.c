@@ -24,6 +24,19 @@ struct sw_kernels {
 	struct sw_codes codes;
 };
 
+struct sw_geometry sw_launch_geometry(const struct sw_record *launch)
+{
+	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)launch->rec;
+	return (struct sw_geometry){
+		.grid = {l->grid[0], l->grid[1], l->grid[2]},
+		.block = {l->block[0], l->block[1], l->block[2]},
+		.cluster = l->cluster,
+		.shared_bytes = l->shared_bytes,
+		.params = launch->params,
+		.param_bytes = launch->param_bytes,
+	};
+}
+
 struct sw_kernels *sw_kernels_new(struct sw_reader *reader)
 {
 	struct sw_kernels *kernels = sw_calloc(1, sizeof *kernels);

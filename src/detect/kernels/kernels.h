@@ -35,6 +35,8 @@ const struct sw_evidence_detail *sw_kernel_evidence(struct sw_model *m, struct s
 const struct sw_evidence_detail *sw_kernel_no_evidence(struct sw_model *m, struct sw_kernel *kernel);
 /* Does the footprint have an access through the word at this offset of the parameter block? */
 bool sw_kernel_mentions(const struct sw_kernel *kernel, const struct sw_trace_function *function, uint32_t offset);
+/* What a recorded launch says of its grid and its parameters, which the record holds. */
+struct sw_geometry sw_launch_geometry(const struct sw_record *launch);
 struct sw_kernels *sw_kernels_new(struct sw_reader *reader);
 /* At the end: files whose code could not be used, for the judgement. */
 void sw_kernels_list_unusable(struct sw_model *m);

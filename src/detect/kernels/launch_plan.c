@@ -380,20 +380,13 @@ static enum sw_memory_content content_at(void *arg, uint64_t address, uint32_t b
 
 static void evaluate(struct making *k, bool follow)
 {
-	const struct sw_record *r = k->m->record;
-	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;
 	struct sw_reaches *reaches = &k->m->plans->reaches;
-	struct sw_geometry geometry = {
-		.grid = {l->grid[0], l->grid[1], l->grid[2]},
-		.block = {l->block[0], l->block[1], l->block[2]},
-		.cluster = l->cluster,
-		.shared_bytes = l->shared_bytes,
-		.params = k->block,
-		.param_bytes = k->bytes,
-		.symbol = sw_variable_stand_in,
-		.content = follow ? content_at : NULL,
-		.arg = k,
-	};
+	struct sw_geometry geometry = sw_launch_geometry(k->m->record);
+	geometry.params = k->block;
+	geometry.param_bytes = k->bytes;
+	geometry.symbol = sw_variable_stand_in;
+	geometry.content = follow ? content_at : NULL;
+	geometry.arg = k;
 	reaches->n = 0;
 	k->m->plans->touches.n = 0;
 	k->plan.memory = sw_launch_memo_evaluate(k->m->plans->memo, k->kernel->footprint, &geometry, reaches);
