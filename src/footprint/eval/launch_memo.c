@@ -185,6 +185,23 @@ static bool make_key(struct sw_launch_memo *memo, const struct read_shape *shape
 
 /* ---- entries */
 
+/* Words that lie farther apart in the order of use are of no one table. */
+#define TABLE_STRIDE 16u
+
+/* Elements of a table that are equal are evaluated as one: is it the same elements? */
+static bool same_are_equal(const struct memo_entry *entry, const struct read_shape *shape, const struct sw_geometry *g)
+{
+	for (size_t i = 1; i < shape->base.n; i++) {
+		uint64_t word = word_at(g, shape->base.at[i].at);
+		for (size_t k = i > TABLE_STRIDE ? i - TABLE_STRIDE : 0; k < i; k++) {
+			bool equal = word == word_at(g, shape->base.at[k].at);
+			if (equal != (entry->move[i].value == entry->move[k].value))
+				return false;
+		}
+	}
+	return true;
+}
+
 static bool may_move(const struct memo_entry *entry, const struct read_shape *shape, const struct sw_geometry *g)
 {
 	for (size_t i = 0; i < shape->base.n; i++) {
@@ -198,7 +215,7 @@ static bool may_move(const struct memo_entry *entry, const struct read_shape *sh
 		if (!sw_base_difference_holds(d, word_at(g, d->at[0]), word_at(g, d->at[1])))
 			return false;
 	}
-	return true;
+	return same_are_equal(entry, shape, g);
 }
 
 static bool is_of_key(const struct sw_launch_memo *memo, const struct memo_entry *entry)
