@@ -36,6 +36,12 @@ static const struct {
 	/* LEA.HI.X R7, R2, UR13, R3, 0x2, P0 */
 	{100, 0x0000000d02077c11, 0x000fcc00080f1403,
 	 "r528.64 = pair r2, r3; r529.64 = shl r528, 2; r530.32 = high r529; r7.32 = addx r530, r269, r512"},
+	/* MOV R1, c[0x0][0xc0], [0xc4]: where the bank begins; [0x198]: where the parameters do; [0xc8]: not known */
+	{90, 0x0000300000017a02, 0x000fe40000000f00, "r528.64 = &param -528; r1.32 = low r528"},
+	{90, 0x0000310000017a02, 0x000fe40000000f00, "r528.64 = &param -528; r1.32 = high r528"},
+	{90, 0x0000660000017a02, 0x000fe40000000f00, "r528.64 = &param 0; r1.32 = low r528"},
+	{90, 0x0000320000017a02, 0x000fe40000000f00, "r1.32 = environment"},
+	{80, 0x0000300000017a02, 0x000fe40000000f00, "r1.32 = environment"},
 	/* SHF.R.S32.HI R5, RZ, 0x1f, R4 */
 	{80, 0x0000001fff057819, 0x000fc80000011404, "r5.32 = shr.signed r4, 31"},
 	/* LOP3.LUT R0, R0, 0x3, RZ, 0xc0, !PT */

@@ -7,6 +7,8 @@
 
 enum { BANK_LAUNCH = 0, BANK_COMPILER = 2, BANK_PROGRAM = 3, BANK_ADDRESSES = 4 };
 
+enum { OF_BANK = 1 }; /* the address where the bank begins, not the parameters */
+
 /* Bank 0 below the parameters.  Seen in kernels that read these values, nvcc 13.0. */
 static const struct {
 	uint16_t first, last, offset;
@@ -24,6 +26,9 @@ static const struct {
 	/* local window */ {0, 99, 0x24, SW_OP_CONST, 0},
 	{0, 99, 0x28, SW_OP_LOCAL_ADDRESS, 0},
 	{90, 99, 0x198, SW_OP_PARAM_ADDRESS, 0},
+	/* nvjet kernels of cuBLAS 13 add to it what leads to their tensor maps in the parameters, each at a multiple of
+	   64 and beginning with the address of an operand (H200). */
+	{90, 99, 0xc0, SW_OP_PARAM_ADDRESS, OF_BANK},
 	{100, 999, 0x360, SW_OP_SPECIAL, SW_NTID_X},
 	{100, 999, 0x364, SW_OP_SPECIAL, SW_NTID_Y},
 	{100, 999, 0x368, SW_OP_SPECIAL, SW_NTID_Z},
@@ -46,7 +51,9 @@ static struct sw_operand launch_word(struct sw_sass *s, uint32_t offset)
 		if (launch[i].op == SW_OP_PARAM_ADDRESS &&
 		    (offset == launch[i].offset || offset == launch[i].offset + 4u))
 			return sw_sass_unary(s, offset == launch[i].offset ? SW_OP_LOW : SW_OP_HIGH, 32,
-					     sw_sass_leaf(s, SW_OP_PARAM_ADDRESS, 64, 0, 0));
+					     sw_sass_leaf(s, SW_OP_PARAM_ADDRESS, 64,
+							  launch[i].imm == OF_BANK ? -(int64_t)s->cubin->param_base : 0,
+							  0));
 		if (offset != launch[i].offset)
 			continue;
 		if (launch[i].op == SW_OP_CONST)
