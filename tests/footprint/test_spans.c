@@ -159,14 +159,15 @@ static void magic_numbers(void)
 	CHECK(spans(t, 0, 128));
 }
 
-/* for (i = from; i <condition> to; i += step) touches [i] */
-static struct terms *loop(int64_t from, int64_t step, enum sw_condition condition, int64_t to)
+/* for (i = from; by * i <condition> to; i += step) touches [i] */
+static struct terms *scaled_loop(int64_t from, int64_t step, int64_t by, enum sw_condition condition, int64_t to)
 {
 	struct terms *t = terms_new();
 	uint32_t i = terms_add(
 		t,
 		(struct sw_term){.op = SW_TERM_STEP, .width = 32, .a = number(t, 32, from), .b = number(t, 32, step)});
 	uint32_t next = op(t, SW_OP_ADD, 32, 0, i, number(t, 32, step)), limit = number(t, 32, to);
+	next = by == 1 ? next : op(t, SW_OP_MUL, 32, 0, next, number(t, 32, by));
 	uint32_t goes_on = terms_add(t, (struct sw_term){.op = SW_OP_COMPARE,
 							 .width = 1,
 							 .flags = SW_SIGNED,
@@ -182,8 +183,20 @@ static struct terms *loop(int64_t from, int64_t step, enum sw_condition conditio
 	return t;
 }
 
+static struct terms *loop(int64_t from, int64_t step, enum sw_condition condition, int64_t to)
+{
+	return scaled_loop(from, step, 1, condition, to);
+}
+
 static void loops(void)
 {
+	CHECK(spans(scaled_loop(0, 1, 4, SW_LT, 40), 0, 40));
+	CHECK(spans(scaled_loop(0, 1, 4, SW_LT, 41), 0, 44));
+	CHECK(spans(scaled_loop(9, -1, 4, SW_GE, 0), 0, 40));
+	CHECK(spans(scaled_loop(0, 1, -4, SW_GT, -40), 0, 40));
+	/* 4 * i wraps around before it is as large. */
+	CHECK(!spans(scaled_loop(0, 1, 4, SW_LT, INT32_MAX), 0, INT32_MAX));
+	CHECK(!spans(scaled_loop(0, INT32_MAX / 4, 4, SW_LT, 5), 0, 4));
 	CHECK(spans(loop(0, 1, SW_LT, 10), 0, 40));
 	CHECK(spans(loop(0, 3, SW_LT, 10), 0, 40));
 	CHECK(spans(loop(0, 1, SW_LE, 10), 0, 44));

@@ -28,6 +28,31 @@ static bool follow_sum(const struct sw_spans *s, const struct sw_term *t, uint32
 	return true;
 }
 
+/* A number that is no less than -limit and no more than limit. */
+static bool is_small(sw_wide x, sw_wide limit)
+{
+	return x >= -limit && x <= limit;
+}
+
+/* 4 * i + 3 < n: index arithmetic of vectors. */
+static bool follow_product(const struct sw_spans *s, const struct sw_term *t, uint32_t loop, unsigned depth,
+			   struct moving *out)
+{
+	const sw_wide most = (sw_wide)1 << 64;
+	for (int swap = 0; swap < 2; swap++) {
+		struct sw_bounds by = sw_span_exact(s, swap ? t->a : t->b, t->width, true);
+		struct moving x;
+		if (!sw_span_fixed(by) || !is_small(by.lo, UINT32_MAX))
+			continue;
+		if (!follow(s, swap ? t->b : t->a, loop, t->width, depth, &x) || !is_small(x.start.lo, most) ||
+		    !is_small(x.start.hi, most) || !is_small(x.step, most))
+			return false;
+		*out = (struct moving){sw_bounds_product(x.start, by), x.step * by.lo};
+		return true;
+	}
+	return false;
+}
+
 static bool follow_step(const struct sw_spans *s, const struct sw_term *t, uint32_t loop, struct moving *out)
 {
 	struct sw_bounds step = sw_span_exact(s, t->b, t->width, true);
@@ -55,6 +80,8 @@ static bool follow(const struct sw_spans *s, uint32_t number, uint32_t loop, uns
 	case SW_OP_ADD:
 	case SW_OP_SUB:
 		return follow_sum(s, t, loop, depth - 1, out);
+	case SW_OP_MUL:
+		return follow_product(s, t, loop, depth - 1, out);
 	case SW_OP_MOV:
 		return follow(s, t->a, loop, width, depth - 1, out);
 	default:
