@@ -54,7 +54,7 @@ libswfootprint_a_SOURCES = \
 	src/footprint/store/disk_store.c src/footprint/store/disk_store.h src/footprint/store/store_folder.c \
 	src/footprint/store/validate.c src/footprint/store/validate.h \
 	$(SW_PTX_CODE_SOURCES) \
-	src/footprint/eval/eval.h src/footprint/eval/evaluate.c src/footprint/eval/case_split.c src/footprint/eval/below_base.c \
+	src/footprint/eval/eval.h src/footprint/eval/evaluate.c src/footprint/eval/case_split.c src/footprint/eval/open_reaches.c \
 	src/footprint/linear/linear_form.h src/footprint/linear/linear_form.c \
 	src/footprint/linear/known_bounds.h src/footprint/linear/known_bounds.c \
 	src/footprint/linear/simplex.h src/footprint/linear/simplex.c src/footprint/eval/corner.c src/footprint/reads/base_words.h src/footprint/reads/base_words.c src/footprint/reads/reads.h src/footprint/reads/reads.c \

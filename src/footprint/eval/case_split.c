@@ -45,7 +45,7 @@ bool sw_eval_is_valid(const struct sw_eval *e, struct sw_validity *v)
 void sw_eval_case_mark(struct sw_eval *e)
 {
 	*sw_vec_push(&e->mark) = (struct sw_case_mark){e->holds.n, e->loops.n, e->narrowed.n, ++e->serials,
-						       e->state,   e->blind,   e->impossible, e->chose};
+						       e->state,   e->blind,   e->impossible, e->choices};
 }
 
 void sw_eval_case_return(struct sw_eval *e, size_t mark)
@@ -63,7 +63,6 @@ void sw_eval_case_return(struct sw_eval *e, size_t mark)
 	e->loops.n = m->loops;
 	e->blind = m->blind;
 	e->impossible = m->impossible;
-	e->chose = m->chose;
 	e->state = m->state;
 	e->fleeting = false;
 	e->granted = 0;
@@ -78,7 +77,45 @@ void sw_eval_case_begin(struct sw_eval *e)
 		sw_eval_case_mark(e);
 	e->mark.at[0].state = ++e->serials;
 	sw_eval_case_return(e, 0);
-	e->entered = NULL;
+}
+
+void sw_eval_enter_facts(struct sw_eval *e, const struct sw_access_site *site, size_t n)
+{
+	for (size_t i = e->mark.n - 1; i < n && !e->impossible; i++) {
+		const struct sw_fact *fact = &e->f->fact[site->fact + site->facts - 1 - i];
+		sw_eval_enter_loops(e, fact->term);
+		sw_eval_fact(e, fact->term, fact->truth);
+		sw_eval_case_mark(e);
+	}
+}
+
+void sw_eval_enter_rest(struct sw_eval *e, const struct sw_access_site *site)
+{
+	sw_eval_enter_facts(e, site, site->facts);
+	sw_eval_enter_loops(e, site->address);
+	if (site->size != SW_NO_TERM)
+		sw_eval_enter_loops(e, site->size);
+}
+
+void sw_eval_enter_site(struct sw_eval *e, const struct sw_access_site *site)
+{
+	sw_eval_case_begin(e);
+	sw_eval_enter_rest(e, site);
+}
+
+bool sw_eval_next_case(struct sw_eval *e, uint32_t chosen)
+{
+	for (; e->choices > chosen; e->choices--) {
+		struct sw_choice *last = &e->choice[e->choices - 1];
+		size_t mark = e->mark.n - 1;
+		if (++last->taken == last->options)
+			continue;
+		while (e->mark.at[mark].choices >= e->choices)
+			mark--;
+		sw_eval_case_return(e, mark);
+		return true;
+	}
+	return false;
 }
 
 /* Where it was looked at before need not be where it is computed: nothing of that is taken up again. */

@@ -9,6 +9,7 @@
  *     box.c                form -> boxes of bytes
  *     parameter_table.c            what the parameter block, or known memory, holds at an offset that is a form
  *     evaluate.c           sites, cases, reaches
+ *     open_reaches.c       accesses without bounds
  *     digits.c, digit_boxes.c   addresses made from the digits of a number
  *     launch_grid_split.c             blocks of the grid that find different things in the parameter block, one after
  * the other
@@ -97,7 +98,8 @@ struct sw_exact {
 struct sw_case_mark {
 	size_t holds, loops, narrowed;
 	uint64_t serial, state;
-	bool blind, impossible, chose;
+	bool blind, impossible;
+	uint32_t choices; /* that were made until then */
 };
 /* An interval before it was narrowed. */
 struct sw_narrowed {
@@ -201,8 +203,8 @@ struct sw_eval {
 	SW_VEC(struct sw_digit_site) digits; /* sites that are put together in the end */
 
 	/* The case.  open_case: it is the only one of this site, and others of the same kind are looked at in it; NULL.
-	   entered: the site whose facts hold, a mark after each; NULL. */
-	const struct sw_access_site *open_case, *entered;
+	   mark: before all facts, and after each fact of the site in hand that holds. */
+	const struct sw_access_site *open_case;
 	SW_VEC(struct sw_case_mark) mark;
 	uint64_t serials, state;		/* state: another one after each change of what holds */
 	SW_VEC(struct sw_form) holds;		/* form >= 0 */
@@ -213,7 +215,6 @@ struct sw_eval {
 	bool blind;				/* some facts are no inequalities, and not because of data */
 	bool impossible, choosing;
 	bool fleeting;	  /* what is being computed holds in this case only */
-	bool chose;	  /* the case is one of several */
 	uint32_t granted; /* what is being computed takes a fact for granted: of that mark, + 1 */
 	struct sw_choice choice[SW_MAX_CHOICES];
 	uint32_t choices, depth;
@@ -315,12 +316,14 @@ void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out);
    other evaluations share. */
 void sw_eval_launch(const struct sw_footprint *footprint, const struct sw_geometry *geometry, struct sw_reads *reads,
 		    struct sw_known_bounds *known, struct sw_reaches *out);
-void sw_eval_enter_site(struct sw_eval *e, const struct sw_access_site *site);
-/* Address of a module variable, 0 unknown. */
-uint64_t sw_eval_symbol(struct sw_eval *e, uint32_t symbol);
 
 /* ---- site_roots.c: the root that the access's boxes are reported for; NULL: it has none. */
 const struct sw_root *sw_eval_root(const struct sw_footprint *footprint, const struct sw_access_site *site);
+/* A root that is many words: it is unknown yet which of them. */
+bool sw_eval_is_table(const struct sw_root *root);
+bool sw_eval_holds_word(const struct sw_root *root, uint32_t word);
+/* Boxes that begin at one word of a table are that word's. */
+void sw_eval_name_word(struct sw_eval *e, const struct sw_access_site *site, struct sw_reaches *out, size_t from);
 /* May the site, in this launch, access memory through pointers that lie in memory? */
 bool sw_eval_may_be_loaded(struct sw_eval *e, const struct sw_access_site *site);
 /* The pointer in memory that the address of an access without bounds starts from, in all of its cases; 0: not known. */
@@ -377,8 +380,12 @@ bool sw_eval_inside(const struct sw_eval *e, uint32_t loop);
    it go on holds too. */
 void sw_eval_doubt_last(struct sw_eval *e, uint32_t var);
 
-/* ---- below_base.c */
+/* ---- open_reaches.c */
 struct sw_descent sw_descent_of(struct sw_eval *e, uint32_t term);
+/* Address of a module variable, 0 unknown. */
+uint64_t sw_eval_symbol(struct sw_eval *e, uint32_t symbol);
+/* What the site in hand may access where it has no bounds, in some case.  Leaves no case behind. */
+void sw_eval_add_open(struct sw_eval *e, uint32_t number, enum sw_why why, struct sw_reaches *out);
 
 /* ---- case_split.c */
 /* Nothing holds, and nothing that was computed in another case is taken up again. */
@@ -387,6 +394,15 @@ void sw_eval_case_begin(struct sw_eval *e);
 void sw_eval_case_mark(struct sw_eval *e);
 /* Takes back what came after a mark. */
 void sw_eval_case_return(struct sw_eval *e, size_t mark);
+/* What holds where the site is executed, its first n facts from outside: those that do not hold yet.  The outer
+   conditions first: they bound what inner ones and loops compare. */
+void sw_eval_enter_facts(struct sw_eval *e, const struct sw_access_site *site, size_t n);
+/* All of them, and the loops of the access; from a case in which nothing holds. */
+void sw_eval_enter_rest(struct sw_eval *e, const struct sw_access_site *site);
+void sw_eval_enter_site(struct sw_eval *e, const struct sw_access_site *site);
+/* The next case that makes the same first `chosen` choices: back to the last mark that is the same in both; false: this
+   was the last one. */
+bool sw_eval_next_case(struct sw_eval *e, uint32_t chosen);
 /* What holds has changed. */
 static inline void sw_eval_case_changed(struct sw_eval *e)
 {

@@ -11,175 +11,6 @@
 /* Joined in between when there are more: joining compares all with all. */
 #define MANY 256
 
-static bool next_case(struct sw_eval *e)
-{
-	while (e->choices) {
-		struct sw_choice *last = &e->choice[e->choices - 1];
-		if (++last->taken < last->options)
-			return true;
-		e->choices--;
-	}
-	return false;
-}
-
-uint64_t sw_eval_symbol(struct sw_eval *e, uint32_t symbol)
-{
-	const struct sw_geometry *g = e->g;
-	uint64_t address = g->symbol ? g->symbol(g->arg, e->f->string + e->f->symbol[symbol].name) : 0;
-	sw_reads_symbol(e->reads, symbol, address);
-	return address;
-}
-
-/* Where an unbounded access starts. */
-static uint64_t root_address(struct sw_eval *e, const struct sw_root *root)
-{
-	const struct sw_geometry *g = e->g;
-	uint64_t word = 0;
-	switch (root->kind) {
-	case SW_ROOT_PARAM:
-	case SW_ROOT_OBJECT:
-		if (root->span <= 8 && root->param <= g->param_bytes && g->param_bytes - root->param >= 8) {
-			memcpy(&word, (const char *)g->params + root->param, 8);
-			if (root->kind == SW_ROOT_PARAM)
-				sw_reads_root(e->reads, root->param, word);
-			else
-				sw_reads_bytes(e->reads, root->param, 8);
-		}
-		return word;
-	case SW_ROOT_SYMBOL:
-		return root->symbol < e->f->symbols ? sw_eval_symbol(e, root->symbol) : 0;
-	default:
-		return 0;
-	}
-}
-
-/* A root that is many words: it is unknown yet which of them. */
-static bool is_table(const struct sw_root *root)
-{
-	return root->kind == SW_ROOT_PARAM && root->span > 8;
-}
-
-static bool holds_word(const struct sw_root *root, uint32_t word)
-{
-	return root->kind == SW_ROOT_PARAM && root->span >= 8 && word >= root->param &&
-	       word - root->param <= root->span - 8;
-}
-
-static bool has_table(const struct sw_eval *e, const struct sw_access_site *site)
-{
-	for (uint32_t i = 0; i < site->roots; i++) {
-		if (is_table(&e->f->root[site->root + i]))
-			return true;
-	}
-	return false;
-}
-
-static void place_open(struct sw_eval *e, struct sw_reach *reach)
-{
-	reach->address = root_address(e, &reach->root);
-	if (reach->root.kind == SW_ROOT_INDIRECT && e->descent.pointer) {
-		reach->address = reach->pointer = e->descent.pointer;
-		reach->content = (uint8_t)e->content;
-		reach->below = e->descent.least < (sw_wide)reach->address;
-		return;
-	}
-	if (reach->address && e->descent.least > -SW_INFINITE && e->site->address != SW_NO_TERM)
-		sw_reads_below(e->reads, e->site->address, e->descent.least, &reach->root, reach->address);
-	reach->below = reach->address ? e->descent.least < (sw_wide)reach->address : e->descent.falls;
-}
-
-/* How many of the outer conditions hold already, those of the site before, and in every case of it. */
-static uint32_t shared_facts(const struct sw_eval *e, const struct sw_access_site *site)
-{
-	const struct sw_access_site *last = e->entered;
-	uint32_t n = 0;
-	while (n < site->facts && n < last->facts && n + 1 < e->mark.n && !e->mark.at[n + 1].chose) {
-		const struct sw_fact *a = &e->f->fact[site->fact + site->facts - 1 - n];
-		const struct sw_fact *b = &e->f->fact[last->fact + last->facts - 1 - n];
-		if (a->term != b->term || a->truth != b->truth)
-			break;
-		n++;
-	}
-	return n;
-}
-
-/* What holds where the site is executed.  The outer conditions first: they bound what inner ones and loops compare. */
-void sw_eval_enter_site(struct sw_eval *e, const struct sw_access_site *site)
-{
-	uint32_t shared = 0;
-	if (!e->entered || e->entered->loop != site->loop || e->g->content) {
-		sw_eval_case_begin(e);
-	} else {
-		shared = shared_facts(e, site);
-		sw_eval_case_return(e, shared);
-	}
-	e->entered = site;
-	for (uint32_t i = site->facts - shared; i-- > 0 && !e->impossible;) {
-		const struct sw_fact *fact = &e->f->fact[site->fact + i];
-		sw_eval_enter_loops(e, fact->term);
-		sw_eval_fact(e, fact->term, fact->truth);
-		sw_eval_case_mark(e);
-	}
-	sw_eval_enter_loops(e, site->address);
-	if (site->size != SW_NO_TERM)
-		sw_eval_enter_loops(e, site->size);
-}
-
-/* A pointer that no load gives in this launch: its only one is in a part of the kernel that the launch does not run. */
-static bool is_never_loaded(struct sw_eval *e, const struct sw_root *root)
-{
-	if (root->kind != SW_ROOT_INDIRECT || !root->loader || !e->budget)
-		return false;
-	const struct sw_access_site *own = e->site, *loader = &e->f->site[root->loader - 1];
-	uint8_t *runs = &e->runs[root->loader - 1];
-	if (!*runs && loader->address != SW_NO_TERM) {
-		e->site = loader;
-		e->choices = 0;
-		e->choosing = false;
-		sw_eval_case_begin(e);
-		sw_eval_enter_site(e, loader);
-		*runs = e->impossible ? 2 : 1;
-		sw_eval_case_begin(e);
-		e->site = own;
-	}
-	return *runs == 2;
-}
-
-/* words: those that the access can be made through, NULL: all of a table.  loaded: perhaps through pointers in memory.
- */
-static void add_open(struct sw_eval *e, const struct sw_access_site *site, struct sw_reach like, enum sw_why why,
-		     const struct sw_words *words, bool loaded, struct sw_reaches *out)
-{
-	like.extent = SW_EXTENT_OPEN;
-	like.why = (uint8_t)why;
-	like.rows = like.slices = 1;
-	bool others = false;
-	for (uint32_t i = 0; i < site->roots; i++)
-		others |= e->f->root[site->root + i].kind != SW_ROOT_INDIRECT;
-	for (uint32_t i = 0; i < site->roots; i++) {
-		const struct sw_root *root = &e->f->root[site->root + i];
-		if (root->kind == SW_ROOT_INDIRECT && (!loaded || (others && is_never_loaded(e, root))))
-			continue;
-		like.root = *root;
-		for (uint32_t k = 0; words && is_table(root) && k < words->n; k++) {
-			if (!holds_word(root, words->at[k]))
-				continue;
-			like.root.param = words->at[k];
-			like.root.span = 8;
-			place_open(e, &like);
-			*sw_vec_push(out) = like;
-		}
-		if (words && is_table(root))
-			continue;
-		place_open(e, &like);
-		*sw_vec_push(out) = like;
-	}
-	if (!site->roots) {
-		like.root = (struct sw_root){.kind = SW_ROOT_UNKNOWN};
-		*sw_vec_push(out) = like;
-	}
-}
-
 /* Bytes touched from the address on: always (*hi the same) or at most; false: not known. */
 static bool site_bytes(struct sw_eval *e, const struct sw_access_site *site, uint64_t *lo, uint64_t *hi)
 {
@@ -195,24 +26,6 @@ static bool site_bytes(struct sw_eval *e, const struct sw_access_site *site, uin
 	return true;
 }
 
-/* Boxes that begin at one word of a table are that word's. */
-static void name_word(struct sw_eval *e, const struct sw_access_site *site, struct sw_reaches *out, size_t from)
-{
-	struct sw_words words;
-	uint32_t i = 0;
-	if (from == out->n || out->at[from].root.kind != SW_ROOT_PARAM ||
-	    (site->roots < 2 && !is_table(&out->at[from].root)) || !sw_eval_words(e, site->address, &words) ||
-	    words.n != 1)
-		return;
-	while (i < site->roots && !holds_word(&e->f->root[site->root + i], words.at[0]))
-		i++;
-	for (size_t k = from; i < site->roots && k < out->n; k++) {
-		out->at[k].root = e->f->root[site->root + i];
-		out->at[k].root.param = words.at[0];
-		out->at[k].root.span = 8;
-	}
-}
-
 /* What a site's address may change of a case, beyond what follows from its facts. */
 struct case_state {
 	bool blind, impossible;
@@ -225,11 +38,11 @@ static struct case_state state_of(const struct sw_eval *e)
 	return (struct case_state){e->blind, e->impossible, e->choices, e->loops.n};
 }
 
-/* The case is left open for the next site, if this one has no others and added nothing to it. */
-static void keep_case(struct sw_eval *e, const struct sw_access_site *site, struct case_state entered)
+/* The case is left open for the next site, if this one makes no choices of its own and added nothing to it. */
+static void keep_case(struct sw_eval *e, const struct sw_access_site *site, uint32_t chosen, struct case_state entered)
 {
 	struct case_state now = state_of(e);
-	if (!now.choices && now.blind == entered.blind && now.impossible == entered.impossible &&
+	if (now.choices == chosen && now.blind == entered.blind && now.impossible == entered.impossible &&
 	    now.loops == entered.loops)
 		e->open_case = site;
 }
@@ -262,7 +75,7 @@ static bool keep_digits(struct sw_eval *e, const struct sw_form *address, uint64
 {
 	struct sw_reach hull = out->at[from];
 	hull.content = (uint8_t)e->content;
-	if (e->splitting || e->site->roots != 1 || is_table(&hull.root) || out->n != from + 1 ||
+	if (e->splitting || e->site->roots != 1 || sw_eval_is_table(&hull.root) || out->n != from + 1 ||
 	    (hull.why != SW_WHY_COMPUTED && hull.why != SW_WHY_RAGGED) || !sw_digits_keep(e, address, bytes, &hull))
 		return false;
 	sw_reads_name(e->reads, e->site->address, &hull.root, (sw_wide)hull.address, sw_reach_end(&hull));
@@ -301,20 +114,22 @@ static bool boxes_or_pieces(struct sw_eval *e, const struct sw_form *address, ui
 	return false;
 }
 
-/* One case of a site; false: there are no bounds, with the reason. */
-static bool site_case(struct sw_eval *e, const struct sw_access_site *site, const struct sw_reach *like,
-		      struct sw_reaches *out, enum sw_why *why)
+/* One case of a site, of which so many choices belong to outer conditions; false: there are no bounds, with the reason.
+ */
+static bool site_case(struct sw_eval *e, uint32_t chosen, const struct sw_reach *like, struct sw_reaches *out,
+		      enum sw_why *why)
 {
+	const struct sw_access_site *site = e->site;
 	uint64_t lo, hi;
 	size_t from = out->n;
 	struct case_state entered;
 	bool left_open = e->open_case != NULL;
 	e->open_case = NULL;
 	if (!left_open)
-		sw_eval_enter_site(e, site);
+		sw_eval_enter_rest(e, site);
 	entered = state_of(e);
 	if (e->impossible) {
-		keep_case(e, site, entered);
+		keep_case(e, site, chosen, entered);
 		return true;
 	}
 	struct sw_form address = sw_eval_exact(e, site->address, e->f->term[site->address].width, false);
@@ -330,29 +145,15 @@ static bool site_case(struct sw_eval *e, const struct sw_access_site *site, cons
 		out->at[i].extent = SW_EXTENT_HULL;
 		out->at[i].why = SW_WHY_SIZE;
 	}
-	name_word(e, site, out, from);
+	sw_eval_name_word(e, site, out, from);
 	if (out->n > from && e->pointers.n)
 		sw_eval_name_pointer(e, site, out, from);
 	for (size_t i = from; i < out->n; i++) {
 		const struct sw_reach *r = &out->at[i];
 		sw_reads_name(e->reads, site->address, &r->root, r->address, sw_reach_end(r));
 	}
-	keep_case(e, site, entered);
+	keep_case(e, site, chosen, entered);
 	return true;
-}
-
-/* The words of tables that the site's address can be made of, whatever the case. */
-static bool site_words(struct sw_eval *e, const struct sw_access_site *site, struct sw_words *words)
-{
-	if (site->address == SW_NO_TERM || !has_table(e, site))
-		return false;
-	e->choices = 0;
-	e->choosing = false;
-	sw_eval_case_begin(e);
-	sw_eval_enter_site(e, site);
-	bool known = !e->impossible && sw_eval_words(e, site->address, words);
-	sw_eval_case_begin(e);
-	return known;
 }
 
 static bool by_data(enum sw_why why)
@@ -360,51 +161,247 @@ static bool by_data(enum sw_why why)
 	return why == SW_WHY_LOADED || why == SW_WHY_SHARED || why == SW_WHY_ATOMIC || why == SW_WHY_FLOAT;
 }
 
-static void evaluate_site(struct sw_eval *e, uint32_t number, struct sw_reaches *out)
+/* ---- all sites: those that have outer conditions in common are looked at together in each case of these */
+
+/* What was found of a site so far. */
+struct site_state {
+	bool open; /* in some case: whatever was found in others says nothing */
+	uint8_t why;
+	uint16_t base; /* that the address is made from where it is open */
+	enum sw_memory_content content;
+	struct sw_descent descent;
+};
+
+struct walk {
+	struct sw_eval *e;
+	struct sw_reaches *out;
+	size_t from, joined; /* reaches of this evaluation; so many are joined */
+	uint32_t sites;
+	uint32_t *site;		  /* their numbers */
+	uint32_t *shared;	  /* outer conditions that each has in common with the one before */
+	struct site_state *state; /* by number */
+};
+
+/* Conditions are entered that deep in sites within sites; beyond, each site enters what is left of its own. */
+#define MOST_LEVELS 64
+
+static const struct sw_access_site *site_at(const struct walk *w, uint32_t i)
 {
+	return &w->e->f->site[w->site[i]];
+}
+
+static void set_open(struct site_state *state, enum sw_why why, struct sw_descent descent)
+{
+	state->open = true;
+	state->why = (uint8_t)why;
+	state->descent = descent;
+}
+
+/* All cases of the sites are known from which reaches were made from `begun` on. */
+static void settle(struct walk *w, size_t begun, size_t digits)
+{
+	struct sw_eval *e = w->e;
+	size_t kept = begun;
+	for (size_t i = begun; i < w->out->n; i++) {
+		struct sw_reach *r = &w->out->at[i];
+		if (w->state[r->site].open)
+			continue;
+		r->content = (uint8_t)w->state[r->site].content;
+		if (r->extent == SW_EXTENT_HULL && !by_data((enum sw_why)r->why))
+			sw_eval_refine(e);
+		w->out->at[kept++] = *r;
+	}
+	w->out->n = kept;
+	for (size_t i = kept = digits; i < e->digits.n; i++) {
+		if (w->state[e->digits.at[i].hull.site].open)
+			continue;
+		if (i != kept)
+			e->digits.at[kept] = e->digits.at[i];
+		kept++;
+	}
+	e->digits.n = kept;
+	if (w->out->n - w->joined > MANY) {
+		sw_reaches_join(w->out, w->from, SW_MAX_REACHES);
+		w->joined = w->out->n;
+	}
+}
+
+static void walk_site(struct walk *w, uint32_t number, size_t depth)
+{
+	struct sw_eval *e = w->e;
 	const struct sw_access_site *site = &e->f->site[number];
-	struct sw_reach like = {.role = site->role, .polls = site->polls, .site = number};
-	struct sw_words words;
-	size_t from = out->n, digits = e->digits.n;
-	enum sw_why why = (enum sw_why)site->why;
-	bool open = site->address == SW_NO_TERM || !e->budget;
-	if (site->address != SW_NO_TERM && !e->budget)
-		why = SW_WHY_COMPLEX;
-	e->site = site;
-	e->descent = SW_DESCENT_ANYWHERE;
 	const struct sw_root *root = sw_eval_root(e->f, site);
+	struct site_state *state = &w->state[number];
+	struct sw_reach like = {.role = site->role, .polls = site->polls, .site = number};
+	size_t begun = w->out->n, digits = e->digits.n;
+	uint32_t chosen = e->choices;
+	enum sw_why why = (enum sw_why)site->why;
+	if (!state->open && !e->budget)
+		set_open(state, SW_WHY_COMPLEX, SW_DESCENT_ANYWHERE);
+	if (state->open)
+		return;
+	e->site = site;
 	like.root = root ? *root : (struct sw_root){.kind = SW_ROOT_UNKNOWN};
+	if (e->open_case && !sw_eval_same_case(e, e->open_case, site))
+		e->open_case = NULL;
+	if (!e->open_case)
+		sw_eval_case_return(e, depth);
+	do {
+		if (!site_case(e, chosen, &like, w->out, &why))
+			set_open(state, why, e->descent);
+		else if (!e->budget)
+			set_open(state, SW_WHY_COMPLEX, SW_DESCENT_ANYWHERE);
+	} while (!state->open && !e->split.wanted && sw_eval_next_case(e, chosen));
+	if (state->open) {
+		e->open_case = NULL;
+		state->base = sw_reads_base_of(e->reads, site->address);
+	}
+	state->content = e->content;
+	e->choices = chosen;
+	if (!chosen)
+		settle(w, begun, digits);
+}
+
+static bool any_bounded(const struct walk *w, uint32_t from, uint32_t to)
+{
+	while (from < to && w->state[w->site[from]].open)
+		from++;
+	return from < to;
+}
+
+/* Another case of what these sites have in common; without a budget for it they are open. */
+static bool next_case_of(struct walk *w, uint32_t from, uint32_t to, uint32_t chosen)
+{
+	if (!any_bounded(w, from, to) || !sw_eval_next_case(w->e, chosen))
+		return false;
+	for (; !w->e->budget && from < to; from++) {
+		if (!w->state[w->site[from]].open)
+			set_open(&w->state[w->site[from]], SW_WHY_COMPLEX, SW_DESCENT_ANYWHERE);
+	}
+	return w->e->budget;
+}
+
+static void walk_sites(struct walk *w, uint32_t from, uint32_t to, size_t depth, uint32_t level);
+
+/* Sites that have `shared` outer conditions in common, of which `depth` hold. */
+static void walk_group(struct walk *w, uint32_t from, uint32_t to, size_t depth, size_t shared, uint32_t level)
+{
+	struct sw_eval *e = w->e;
+	const struct sw_access_site *first = site_at(w, from);
+	size_t begun = w->out->n, digits = e->digits.n;
+	uint32_t chosen = e->choices, now;
+	bool several = false;
+	if (!any_bounded(w, from, to))
+		return;
+	sw_eval_case_return(e, depth);
+	do {
+		e->site = first;
+		e->open_case = NULL;
+		sw_eval_enter_facts(e, first, shared);
+		now = e->choices;
+		several |= now > chosen;
+		if (!e->impossible)
+			walk_sites(w, from, to, shared, level + 1);
+		e->choices = now;
+	} while (!e->split.wanted && next_case_of(w, from, to, chosen));
+	e->choices = chosen;
+	e->open_case = NULL;
+	if (!chosen && several)
+		settle(w, begun, digits);
+}
+
+static void walk_sites(struct walk *w, uint32_t from, uint32_t to, size_t depth, uint32_t level)
+{
+	while (from < to && !w->e->split.wanted) {
+		uint32_t next = from + 1, shared = UINT32_MAX;
+		for (; next < to && level < MOST_LEVELS && w->shared[next] > depth; next++)
+			shared = w->shared[next] < shared ? w->shared[next] : shared;
+		if (next == from + 1)
+			walk_site(w, w->site[from], depth);
+		else
+			walk_group(w, from, next, depth, shared, level);
+		from = next;
+	}
+}
+
+static void add_open_sites(struct walk *w, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++) {
+		const struct site_state *state = &w->state[w->site[i]];
+		struct sw_eval *e = w->e;
+		if (!state->open)
+			continue;
+		e->site = site_at(w, i);
+		e->descent = state->descent;
+		e->content = state->content;
+		if (e->site->address != SW_NO_TERM)
+			sw_reads_set_base(e->reads, e->site->address, state->base);
+		sw_eval_add_open(e, w->site[i], (enum sw_why)state->why, w->out);
+	}
+}
+
+/* Sites of one loop: what is over in others still counts here. */
+static void walk_loop(struct walk *w, uint32_t from, uint32_t to)
+{
+	struct sw_eval *e = w->e;
 	e->choices = 0;
 	e->choosing = true;
-	if (open || (e->open_case && !sw_eval_same_case(e, e->open_case, site)))
+	if (!e->open_case || !sw_eval_same_case(e, e->open_case, site_at(w, from))) {
+		sw_eval_case_begin(e);
 		e->open_case = NULL;
-	if (!e->open_case) {
 		e->content = e->content_ever;
 		e->pointers.n = 0;
 	}
-	if (!open) {
-		do {
-			open = !site_case(e, site, &like, out, &why);
-			if (!open && !e->budget) {
-				open = true;
-				why = SW_WHY_COMPLEX;
-				e->descent = SW_DESCENT_ANYWHERE;
-			}
-		} while (!open && !e->split.wanted && next_case(e));
+	walk_sites(w, from, to, 0, 0);
+	if (!e->split.wanted)
+		add_open_sites(w, from, to);
+}
+
+/* What a site finds in memory is its own: those of such launches share nothing. */
+static uint32_t end_of_loop(const struct walk *w, uint32_t from)
+{
+	uint32_t to = from + 1;
+	while (!w->e->g->content && to < w->sites && site_at(w, to)->loop == site_at(w, from)->loop)
+		to++;
+	return to;
+}
+
+/* How many of the outer conditions of two sites are the same. */
+static uint32_t shared_facts(const struct sw_footprint *f, const struct sw_access_site *a,
+			     const struct sw_access_site *b)
+{
+	uint32_t n = 0, most = a->facts < b->facts ? a->facts : b->facts;
+	const struct sw_fact *p = &f->fact[a->fact] + a->facts, *q = &f->fact[b->fact] + b->facts;
+	while (n < most && p[-1 - (int64_t)n].term == q[-1 - (int64_t)n].term &&
+	       p[-1 - (int64_t)n].truth == q[-1 - (int64_t)n].truth)
+		n++;
+	return n;
+}
+
+static void walk_all(struct sw_eval *e, const bool *only, struct sw_reaches *out)
+{
+	const struct sw_footprint *f = e->f;
+	struct walk w = {.e = e, .out = out, .from = out->n, .joined = out->n};
+	w.site = sw_calloc(f->sites + 1u, sizeof *w.site);
+	w.shared = sw_calloc(f->sites + 1u, sizeof *w.shared);
+	w.state = sw_calloc(f->sites + 1u, sizeof *w.state);
+	for (uint32_t i = 0; i < f->sites; i++) {
+		const struct sw_access_site *site = &f->site[i];
+		if (only && !only[i])
+			continue;
+		if (w.sites && site_at(&w, w.sites - 1)->loop == site->loop)
+			w.shared[w.sites] = shared_facts(f, site_at(&w, w.sites - 1), site);
+		w.site[w.sites++] = i;
+		if (site->address == SW_NO_TERM)
+			set_open(&w.state[i], (enum sw_why)site->why, SW_DESCENT_ANYWHERE);
 	}
-	for (size_t i = from; !open && i < out->n; i++) {
-		out->at[i].content = (uint8_t)e->content;
-		if (out->at[i].extent == SW_EXTENT_HULL && !by_data((enum sw_why)out->at[i].why))
-			sw_eval_refine(e);
+	for (uint32_t from = 0, to; from < w.sites && !e->split.wanted; from = to) {
+		to = end_of_loop(&w, from);
+		walk_loop(&w, from, to);
 	}
-	if (open)
-		e->digits.n = digits;
-	if (open && !e->split.wanted) {
-		out->n = from;
-		e->open_case = NULL;
-		bool loaded = sw_eval_may_be_loaded(e, site);
-		add_open(e, site, like, why, site_words(e, site, &words) ? &words : NULL, loaded, out);
-	}
+	free(w.site);
+	free(w.shared);
+	free(w.state);
 }
 
 static void eval_free(struct sw_eval *e)
@@ -451,13 +448,7 @@ void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out)
 	sw_eval_case_begin(e);
 	sw_eval_find_counts(e);
 	sw_eval_loops(e);
-	for (uint32_t i = 0; i < f->sites && !e->split.wanted; i++) {
-		if (only && !only[i])
-			continue;
-		evaluate_site(e, i, out);
-		if (out->n - from > MANY)
-			sw_reaches_join(out, from, SW_MAX_REACHES);
-	}
+	walk_all(e, only, out);
 	sw_eval_case_begin(e);
 	sw_digits_finish(e, out);
 	if (e->split.wanted)

@@ -13,6 +13,34 @@ const struct sw_root *sw_eval_root(const struct sw_footprint *f, const struct sw
 	return best;
 }
 
+bool sw_eval_is_table(const struct sw_root *root)
+{
+	return root->kind == SW_ROOT_PARAM && root->span > 8;
+}
+
+bool sw_eval_holds_word(const struct sw_root *root, uint32_t word)
+{
+	return root->kind == SW_ROOT_PARAM && root->span >= 8 && word >= root->param &&
+	       word - root->param <= root->span - 8;
+}
+
+void sw_eval_name_word(struct sw_eval *e, const struct sw_access_site *site, struct sw_reaches *out, size_t from)
+{
+	struct sw_words words;
+	uint32_t i = 0;
+	if (from == out->n || out->at[from].root.kind != SW_ROOT_PARAM ||
+	    (site->roots < 2 && !sw_eval_is_table(&out->at[from].root)) || !sw_eval_words(e, site->address, &words) ||
+	    words.n != 1)
+		return;
+	while (i < site->roots && !sw_eval_holds_word(&e->f->root[site->root + i], words.at[0]))
+		i++;
+	for (size_t k = from; i < site->roots && k < out->n; k++) {
+		out->at[k].root = e->f->root[site->root + i];
+		out->at[k].root.param = words.at[0];
+		out->at[k].root.span = 8;
+	}
+}
+
 /* Kernels of many modes (batched GEMMs) take their pointers from memory in one of them: not where the launch has chosen
    another. */
 bool sw_eval_may_be_loaded(struct sw_eval *e, const struct sw_access_site *site)

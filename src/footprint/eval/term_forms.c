@@ -374,7 +374,6 @@ void sw_eval_settle(struct sw_eval *e, uint32_t term, int64_t constant)
 
 static uint32_t choose(struct sw_eval *e, uint32_t taken)
 {
-	e->chose = true;
 	sw_eval_case_changed(e);
 	return taken;
 }

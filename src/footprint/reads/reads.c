@@ -331,6 +331,17 @@ void sw_reads_below(struct sw_reads *reads, uint32_t term, sw_wide least, const 
 	}
 }
 
+uint16_t sw_reads_base_of(const struct sw_reads *reads, uint32_t term)
+{
+	return reads ? reads->of[term] : 0;
+}
+
+void sw_reads_set_base(struct sw_reads *reads, uint32_t term, uint16_t base)
+{
+	if (reads)
+		reads->of[term] = base;
+}
+
 void sw_reads_pin(struct sw_reads *reads, uint32_t term)
 {
 	sw_reads_between(reads, term, 0, 0, 0, 0);

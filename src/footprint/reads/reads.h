@@ -95,6 +95,9 @@ void sw_reads_symbol(struct sw_reads *reads, uint32_t symbol, uint64_t address);
 void sw_reads_between(struct sw_reads *reads, uint32_t term, sw_wide lo, sw_wide hi, sw_wide from, sw_wide to);
 /* It counts whether `least`, the least value of the term, lies below the address that a root's word holds. */
 void sw_reads_below(struct sw_reads *reads, uint32_t term, sw_wide least, const struct sw_root *root, uint64_t address);
+/* The base that a term is made from where it was evaluated last, for a later look at the same case. */
+uint16_t sw_reads_base_of(const struct sw_reads *reads, uint32_t term);
+void sw_reads_set_base(struct sw_reads *reads, uint32_t term, uint16_t base);
 /* What was decided holds for the very value of the term's base only. */
 void sw_reads_pin(struct sw_reads *reads, uint32_t term);
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sites that have outer conditions in common, where these make several cases. */
+#include <check.h>
+
+#include "reaches.h"
+#include "../run_suite.h"
+
+#define B (A + (1 << 20))
+
+/* if (i != 5) { read a[i]; if (i < 100) write b[i]; }: each has its own boxes, in both cases. */
+START_TEST(inner_condition)
+{
+	struct terms *t = terms_new();
+	uint32_t i = global_index(t);
+	fact(t, compare(t, SW_LT, 32, 0, i, constant(t, 32, 100)), true);
+	fact(t, compare(t, SW_NE, 32, 0, i, constant(t, 32, 5)), true);
+	site(t, SW_TOUCH_READ, 0, element(t, 0, i, 4, 0), 4, 1);
+	site(t, SW_TOUCH_WRITE, 1, element(t, 1, i, 4, 0), 4, 2);
+	launch(t, 4, 256);
+	t->value[1] = B;
+	struct sw_reaches r = evaluate(t);
+	ck_assert_uint_eq(r.n, 4);
+	expect(&r, 0, SW_EXTENT_BOX, A, 20);
+	expect(&r, 1, SW_EXTENT_BOX, A + 24, 4096 - 24);
+	expect(&r, 2, SW_EXTENT_BOX, B, 20);
+	expect(&r, 3, SW_EXTENT_BOX, B + 24, 400 - 24);
+	finish(t, &r);
+}
+END_TEST
+
+/* if (i != 5) { read a[i]; write b[i < 5 ? i : what was loaded]; } */
+static struct sw_reaches open_in_one_case(struct terms *t, bool loaded)
+{
+	uint32_t i = global_index(t), five = constant(t, 32, 5);
+	uint32_t other = loaded ? value(t, SW_OP_RANGE, 64, 0, 0, INT64_MAX) : extend(t, 64, 32, 0, i);
+	uint32_t index = select_term(t, 64, compare(t, SW_LT, 32, 0, i, five), extend(t, 64, 32, 0, i), other);
+	fact(t, compare(t, SW_NE, 32, 0, i, five), true);
+	site(t, SW_TOUCH_READ, 0, element(t, 0, i, 4, 0), 4, 1);
+	site(t, SW_TOUCH_WRITE, 1, add(t, 64, param(t, 64, 1), mul(t, 64, index, constant(t, 64, 4))), 4, 1);
+	launch(t, 4, 256);
+	t->value[1] = B;
+	return evaluate(t);
+}
+
+/* One case without bounds makes the whole site open, and leaves the other site alone. */
+START_TEST(open_case)
+{
+	struct terms *t = terms_new();
+	struct sw_reaches r = open_in_one_case(t, true);
+	ck_assert_uint_eq(r.n, 3);
+	expect(&r, 0, SW_EXTENT_BOX, A, 20);
+	expect(&r, 1, SW_EXTENT_BOX, A + 24, 4096 - 24);
+	ck_assert_uint_eq(r.at[2].extent, SW_EXTENT_OPEN);
+	ck_assert_uint_eq(r.at[2].address, B);
+	finish(t, &r);
+	t = terms_new();
+	r = open_in_one_case(t, false);
+	ck_assert_uint_eq(r.n, 4);
+	expect(&r, 2, SW_EXTENT_BOX, B, 20);
+	expect(&r, 3, SW_EXTENT_BOX, B + 24, 4096 - 24);
+	finish(t, &r);
+}
+END_TEST
+
+#define SITES 1900
+
+/* if (i != 5 && ... i != 900 && i < n) 1900 writes: the conditions are not evaluated for each of them. */
+static struct sw_reaches many_sites(struct terms *t, uint64_t n)
+{
+	static const int64_t left_out[] = {900, 700, 500, 300, 5};
+	uint32_t i = global_index(t), first = element(t, 0, i, 4, 0);
+	fact(t, compare(t, SW_LT, 32, 0, i, param(t, 32, 1)), true);
+	for (int k = 0; k < 5; k++)
+		fact(t, compare(t, SW_NE, 32, 0, i, constant(t, 32, left_out[k])), true);
+	for (int k = 0; k < SITES; k++)
+		site(t, SW_TOUCH_WRITE, 0, add_constant(t, 64, first, 0x1000 * (k % 64)), 4, 6);
+	launch(t, 4, 256);
+	t->value[1] = n;
+	return evaluate(t);
+}
+
+START_TEST(shared_conditions)
+{
+	struct terms *t = terms_new();
+	struct sw_reaches r = many_sites(t, 1000);
+	uint64_t bytes = 0;
+	for (size_t k = 0; k < r.n; k++) {
+		ck_assert_uint_eq(r.at[k].extent, SW_EXTENT_BOX);
+		bytes += r.at[k].width * r.at[k].rows * r.at[k].slices;
+	}
+	ck_assert_uint_eq(bytes, 64 * 4 * (1000 - 5));
+	finish(t, &r);
+	t = terms_new();
+	r = many_sites(t, 0);
+	ck_assert_uint_eq(r.n, 0);
+	finish(t, &r);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("evaluate_cases");
+	TCase *tests = tcase_create("evaluate_cases");
+	tcase_add_test(tests, inner_condition);
+	tcase_add_test(tests, open_case);
+	tcase_add_test(tests, shared_conditions);
+	suite_add_tcase(suite, tests);
+	return run_suite(suite);
+}
