@@ -95,10 +95,11 @@ static void emit_at(struct sw_model *m, struct hazard *hazard, const struct plac
 	seen->access[1] = &hazard->side[1];
 	if (hazard->side[0].role != SW_FREE && hazard->side[0].role != SW_ALLOC)
 		sw_event_wait_hazard(m, seen, place->block);
-	if (sw_collect_describes(&m->collect, seen))
+	const bool described = sw_collect_describes(&m->collect, seen);
+	if (described)
 		mention(m, hazard, place);
 	f = sw_collect_add(&m->collect, seen, NULL);
-	if (f && f->count <= SW_MAX_OBSERVED)
+	if (f && !described && f->count <= SW_MAX_OBSERVED)
 		mention(m, hazard, place);
 	if (f && m->observer->hazard && (f->count <= SW_MAX_OBSERVED || m->observer->every_hazard))
 		m->observer->hazard(m->observer->arg, f, &hazard->side[0], &hazard->side[1]);

@@ -58,7 +58,7 @@ void sw_uploads_forget(struct sw_model *m)
 	sw_contents_forget(m->contents, 0, UINT64_MAX, UINT64_MAX);
 }
 
-void sw_uploads_settle(struct sw_model *m)
+bool sw_uploads_known(struct sw_model *m)
 {
 	const struct sw_block *last = NULL;
 	uint64_t from = 0, offset;
@@ -69,7 +69,7 @@ void sw_uploads_settle(struct sw_model *m)
 		while (i < n && part[i].address < from)
 			i++;
 		if (i == n)
-			return;
+			return n > 0;
 		from = part[i].address + 1;
 		struct sw_block *block = sw_space_find_outer(&m->space, part[i].address, &offset);
 		if (block && block != last)

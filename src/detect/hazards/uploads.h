@@ -20,8 +20,8 @@ void sw_uploaded(struct sw_model *m, const struct sw_access *what, uint64_t addr
 void sw_upload_written(struct sw_model *m, const struct sw_range *range, uint64_t step);
 /* The current call may have written anywhere. */
 void sw_uploads_forget(struct sw_model *m);
-/* Evaluates deferred launches that may have written where content is known. */
-void sw_uploads_settle(struct sw_model *m);
+/* Is the content of any memory known?  Deferred launches that may have written there are evaluated first. */
+bool sw_uploads_known(struct sw_model *m);
 /* The content that work at this point reads there; NULL: unknown. */
 const struct sw_content_part *sw_upload_find(struct sw_model *m, struct sw_point point, uint64_t address,
 					     uint32_t bytes);

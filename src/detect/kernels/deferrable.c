@@ -7,7 +7,6 @@
 #include "detect/hazards/shared_uses.h"
 #include "detect/hazards/uploads.h"
 #include "detect/kernels/kernels.h"
-#include "detect/memory/contents.h"
 #include "detect/memory/physical_memory.h"
 #include "detect/model/model.h"
 #include "footprint/launch_spans.h"
@@ -372,9 +371,7 @@ bool sw_pointed_find(struct sw_model *m, struct sw_kernel *kernel, struct sw_poi
 	out->place = (struct sw_deferred_place){0};
 	out->weakest = d->weakest;
 	/* What it finds in memory is known now and not later; deferred writes end what is known first. */
-	if (kernel->follows && sw_contents_any(m->contents))
-		sw_uploads_settle(m);
-	if (kernel->follows && sw_contents_any(m->contents))
+	if (kernel->follows && sw_uploads_known(m))
 		return false;
 	if (d->never || !r->params || r->param_bytes < d->footprint->param_bytes)
 		return false;

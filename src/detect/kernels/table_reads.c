@@ -24,8 +24,7 @@ bool sw_table_reads_wanted(const struct sw_model *m, const struct sw_kernel *ker
 bool sw_table_reads_begin(struct sw_table_reads *reads, struct sw_model *m)
 {
 	*reads = (struct sw_table_reads){.m = m};
-	sw_uploads_settle(m);
-	return sw_contents_any(m->contents);
+	return sw_uploads_known(m);
 }
 
 void sw_table_reads_end(struct sw_table_reads *reads)

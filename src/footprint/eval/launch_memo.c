@@ -185,7 +185,7 @@ static bool make_key(struct sw_launch_memo *memo, const struct read_shape *shape
 
 /* ---- entries */
 
-/* Words that lie farther apart in the order of use are of no one table. */
+/* Elements of one table that follow each other lie at most so many words apart, in the order of use. */
 #define TABLE_STRIDE 16u
 
 /* Elements of a table that are equal are evaluated as one: is it the same elements? */

@@ -66,11 +66,11 @@ struct sw_spans {
 	uint32_t *table;	     /* by term: the only pointer from a table that it is a sum of, SW_NO_TERM */
 	sw_wide *turns;		     /* by loop: iterations that are completed at most */
 	bool hopeless;
-	bool far;			   /* the interval that add_span() saw last is too wide, wherever it lies */
-	SW_VEC(struct sw_span_bytes) read; /* that bounds depend on, but for the pointers */
-	SW_VEC(uint32_t) pointer;	   /* where they are in the parameter block */
-	SW_VEC(uint64_t) where;		   /* by pointer, of the current launch */
-	SW_VEC(unsigned char) key;	   /* of the current launch */
+	bool far;					/* if add_spans() fails: too wide, wherever it lies */
+	SW_VEC(struct sw_span_bytes) read;		/* that bounds depend on, but for the pointers */
+	SW_VEC(uint32_t) pointer;			/* where they are in the parameter block */
+	SW_VEC(uint64_t) where;				/* by pointer, of the current launch */
+	SW_VEC(unsigned char) key;			/* of the current launch */
 	struct sw_span_memory memory[SW_SPAN_MEMORIES]; /* by hash; a new one takes the place of an old one */
 };
 
