@@ -29,7 +29,7 @@ KERNELS_DRIVER = context_loop driver_api vmm_unmap_in_flight vmm_two_addresses v
 KERNELS_CUBLAS = blas_batched blas_result blas_workspace fft_work_area solver_workspace
 
 KERNELS_PYTORCH = array_interface case cupy_pool ddp_hook default_stream dlpack event_early graph_input \
-	graphs_one_pool hidden_sync inplace_reader jax_dlpack kv_swap no_record_stream no_wait_back offload \
+	graphs_one_pool half_gemm hidden_sync inplace_reader jax_dlpack kv_swap no_record_stream no_wait_back offload \
 	pinned_refill prefetcher record_stream_needless side_input to_cpu_numpy triton_side
 
 EXTRA_DIST += kernels/case.h kernels/devices.h kernels/graph.h kernels/graph_driver.h kernels/driver.h kernels/options.h kernels/processes.h $(KERNELS_SHARED:%=kernels/%.cu) $(KERNELS_DRIVER:%=kernels/%.cpp) \
