@@ -41,7 +41,8 @@ libswdetect_a_SOURCES = \
 	src/detect/kernels/kernel_code.c src/detect/kernels/kernel_code.h src/detect/kernels/kernels.c \
 	src/detect/kernels/kernels.h src/detect/kernels/launch_plan.c src/detect/kernels/launch_plan.h src/detect/kernels/launch_variables.c src/detect/kernels/launch_variables.h src/detect/kernels/private_flags.c src/detect/kernels/private_flags.h \
 	src/detect/kernels/launches.c src/detect/kernels/launches.h src/detect/kernels/first_uses.c src/detect/kernels/first_uses.h src/detect/kernels/range_placement.c \
-	src/detect/kernels/range_placement.h src/detect/kernels/texture_handles.c \
+	src/detect/kernels/range_placement.h src/detect/kernels/tensor_maps.c \
+	src/detect/kernels/tensor_maps.h src/detect/kernels/texture_handles.c \
 	src/detect/kernels/texture_handles.h \
 	src/detect/calls/allocations.c src/detect/calls/allocations.h src/detect/calls/annotations.c \
 	src/detect/calls/tensor_blocks.c src/detect/calls/tensor_blocks.h src/detect/calls/copies.c src/detect/calls/copies.h src/detect/calls/device.c src/detect/calls/host_access.c \

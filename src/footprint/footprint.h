@@ -69,12 +69,15 @@ struct sw_loop {
 	uint32_t entry, entries, back, backs; /* facts[entry .. entry+entries) ... */
 };
 
+#define SW_TENSOR_MAP_BYTES 128u /* CUtensorMap, cuda.h of CUDA 12.0 to 13.0 */
+
 enum sw_root_kind {
 	SW_ROOT_PARAM,	     /* the address is made from the word(s) of the parameter block at [param, param+span) */
 	SW_ROOT_SYMBOL,	     /* from the address of module variable `symbol` */
 	SW_ROOT_INDIRECT,    /* loaded from memory reached through [param, param+span), or through `symbol` (span 0) */
 	SW_ROOT_OBJECT,	     /* texture or surface handle, or pointer to a tensor map, in the word at param */
-	SW_ROOT_MAP,	     /* a tensor map lies by value in the parameter block at param */
+	SW_ROOT_MAP,	     /* a tensor map lies by value in the parameter block: at param, or with a span of more than
+				SW_TENSOR_MAP_BYTES somewhere in that */
 	SW_ROOT_ENVIRONMENT, /* memory of the driver's own: malloc in kernels, cooperative groups */
 	SW_ROOT_UNKNOWN	     /* anything */
 };

@@ -10,8 +10,8 @@
 #include "base/memory.h"
 #include "dump.h"
 
-/* The footprint of kernel k, whose parameters are named a, b, c, d. */
-static inline void expect_module(const char *module, const char *expected)
+/* The footprint of kernel k, whose parameters are named a, b, c, d; the caller's. */
+static inline char *text_of_module(const char *module)
 {
 	char *ptx = sw_format(".version 8.0\n.target sm_90\n.address_size 64\n%s\n", module);
 	struct sw_ptx_module *m;
@@ -20,10 +20,16 @@ static inline void expect_module(const char *module, const char *expected)
 	ck_assert_msg(!sw_ptx_module_open(ptx, strlen(ptx), &m, &error), "%s", error.text);
 	ck_assert_msg(!sw_ptx_read(m, "k", &program, &error), "%s", error.text);
 	char *text = sw_dump_program(&program, SW_SOURCE_PTX);
-	ck_assert_str_eq(text, expected);
-	free(text);
 	sw_ptx_module_close(m);
 	free(ptx);
+	return text;
+}
+
+static inline void expect_module(const char *module, const char *expected)
+{
+	char *text = text_of_module(module);
+	ck_assert_str_eq(text, expected);
+	free(text);
 }
 
 #define REGS ".reg .pred %p<9>; .reg .b32 %r<40>; .reg .b64 %rd<40>; .reg .f32 %f<9>;\n"
@@ -33,13 +39,21 @@ static inline void expect_module(const char *module, const char *expected)
 #define LIMIT "ld.param.u32 %r9, [b];\n"
 #define POINT "mul.wide.s32 %rd4, %r1, 4; add.s64 %rd1, %rd3, %rd4;\n"
 
-static inline void expect(const char *body, const char *expected)
+static inline char *text_of(const char *body)
 {
 	char *module =
 		sw_format(".visible .entry k(.param .u64 a, .param .u32 b, .param .u32 c, .param .u64 d)\n{\n%s%s\n}\n",
 			  REGS, body);
-	expect_module(module, expected);
+	char *text = text_of_module(module);
 	free(module);
+	return text;
+}
+
+static inline void expect(const char *body, const char *expected)
+{
+	char *text = text_of(body);
+	ck_assert_str_eq(text, expected);
+	free(text);
 }
 
 #define I  "((ntid.x * ctaid.x) + tid.x)"

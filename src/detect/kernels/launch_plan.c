@@ -234,7 +234,7 @@ static void push_object(struct making *k, const struct sw_reach *reach)
 	enum sw_via via = via_of(k, reach);
 	struct sw_plan_touch touch = {0};
 	uint64_t word;
-	bool found = false;
+	bool found = false, at_param = reach->root.kind == SW_ROOT_MAP && reach->root.span <= SW_TENSOR_MAP_BYTES;
 	if (!word_at(k, reach->root.param, &word)) {
 		k->plan.objects = true;
 		k->plan.blind |= writes(reach);
@@ -244,8 +244,11 @@ static void push_object(struct making *k, const struct sw_reach *reach)
 	if (via != SW_VIA_TENSOR_MAP)
 		found = sw_handles_find(k->m->handles, via == SW_VIA_TEXTURE ? SW_OBJECT_TEXTURE : SW_OBJECT_SURFACE,
 					word, &touch.range, &touch.array);
-	else if (reach->root.kind == SW_ROOT_MAP && k->bytes - reach->root.param >= SW_TENSOR_MAP_BYTES)
-		found = sw_handles_find_map(k->m->handles, k->block + reach->root.param, &touch.range);
+	else if (at_param && !word)
+		return; /* never made: libraries leave out what a launch does not use */
+	else if (at_param)
+		found = sw_handles_find_map(k->m->handles, k->block + reach->root.param, k->bytes - reach->root.param,
+					    &touch.range);
 	if (found) {
 		touch.range.param = param_of(k, reach->root.param);
 		touch.guess = !k->kernel->ran;
@@ -253,10 +256,9 @@ static void push_object(struct making *k, const struct sw_reach *reach)
 		return;
 	}
 	k->plan.blind |= writes(reach);
-	/* Made before anybody watched.  The first word of a tensor map is its address (measured on H200, driver 580,
-	   CUDA 13.0). */
+	/* Made before anybody watched, in a layout that is not known but for its first word, the address. */
 	k->plan.objects = true;
-	if (reach->root.kind == SW_ROOT_MAP)
+	if (at_param)
 		push_open(k, reach, via, word, param_of(k, reach->root.param), true);
 }
 

@@ -5,7 +5,9 @@
 
 #include "base/hash.h"
 #include "base/saturate.h"
+#include "detect/kernels/tensor_maps.h"
 #include "detect/memory/access.h"
+#include "footprint/footprint.h"
 
 /* Objects of each of two generations. Those that are used move to the new one; the old one is dropped when that is
    full, so that a program that makes an object for each launch does not use memory without bound. */
@@ -125,11 +127,17 @@ bool sw_handles_find(struct sw_handles *handles, enum sw_object_kind kind, uint6
 	return find(handles, key_of(kind, handle), range, array);
 }
 
-bool sw_handles_find_map(struct sw_handles *handles, const void *map, struct sw_range *range)
+bool sw_handles_find_map(struct sw_handles *handles, const void *map, size_t bytes, struct sw_range *range)
 {
-	uint64_t array;
-	uint64_t hash = sw_hash_words(map, SW_TENSOR_MAP_BYTES);
-	return find(handles, key_of(SW_OBJECT_TENSOR_MAP, hash), range, &array);
+	uint64_t array, hash = bytes < SW_TENSOR_MAP_BYTES ? 0 : sw_hash_words(map, SW_TENSOR_MAP_BYTES);
+	struct sw_rec_object object = {0};
+	if (bytes >= SW_TENSOR_MAP_BYTES && find(handles, key_of(SW_OBJECT_TENSOR_MAP, hash), range, &array))
+		return true;
+	if (!sw_tensor_map_read(map, bytes, &object))
+		return false;
+	*range = range_of(&object);
+	range->loose = true;
+	return range->width;
 }
 
 void sw_handles_free(struct sw_handles *handles)

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Textures, surfaces and tensor maps: which memory kernels access through them, if their creation was recorded. Not
- * thread-safe.
+ * Textures, surfaces and tensor maps: which memory kernels access through them, if their creation was recorded or, of
+ * tensor maps, if they say so themselves. Not thread-safe.
  */
 #ifndef SW_DETECT_KERNELS_TEXTURE_HANDLES_H
 #define SW_DETECT_KERNELS_TEXTURE_HANDLES_H
 
 #include "base/map.h"
 #include "detect/memory/access.h"
-
-#define SW_TENSOR_MAP_BYTES 128u /* CUtensorMap, cuda.h of CUDA 12.0 to 13.0 */
 
 struct sw_handles;
 struct sw_handles *sw_handles_new(void);
@@ -22,7 +20,8 @@ void sw_handles_add(struct sw_handles *handles, const struct sw_rec_object *reco
    is an offset in, 0: none. False: not known. A surface may be made of the array of a texture. */
 bool sw_handles_find(struct sw_handles *handles, enum sw_object_kind kind, uint64_t handle, struct sw_range *range,
 		     uint64_t *array);
-/* The same of a tensor map by its content. */
-bool sw_handles_find_map(struct sw_handles *handles, const void *map, struct sw_range *range);
+/* The same of a tensor map by its content, of which there are at most `bytes`: as it was made, else as it says itself.
+ */
+bool sw_handles_find_map(struct sw_handles *handles, const void *map, size_t bytes, struct sw_range *range);
 
 #endif

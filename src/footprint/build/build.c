@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "footprint/build/assume.h"
 #include "footprint/flow/extern_functions.h"
+#include "footprint/flow/induction.h"
 
 /* ---- roots of a site --------------------------------------------------------------------------------------------- */
 
@@ -74,6 +75,42 @@ static void weigh(struct sw_emit *e, const struct sw_roots *roots, const struct 
 		e->root.at[span->first].weak = 0;
 }
 
+/* The node and what is added to it; a sum of low halves may not carry, as the block is not left. */
+static sw_node less_constant(const struct sw_ssa *ssa, sw_node node, int64_t *sum)
+{
+	const struct sw_graph *g = &ssa->graph;
+	const struct sw_value *v = sw_graph_at(g, node);
+	bool pair = v->op == SW_OP_PAIR;
+	sw_node added = pair ? sw_graph_operand(g, node, 0) : node, base;
+	if (sw_graph_at(g, added)->op != SW_OP_ADD || sw_graph_at(g, sw_graph_operand(g, added, 1))->op != SW_OP_CONST)
+		return SW_NO_NODE;
+	base = sw_graph_operand(g, added, 0);
+	*sum += sw_graph_at(g, sw_graph_operand(g, added, 1))->imm;
+	if (!pair)
+		return base;
+	sw_node high = sw_graph_operand(g, node, 1);
+	if (sw_graph_at(g, base)->op != SW_OP_LOW || sw_graph_at(g, high)->op != SW_OP_HIGH ||
+	    sw_graph_operand(g, base, 0) != sw_graph_operand(g, high, 0))
+		return SW_NO_NODE;
+	return sw_graph_operand(g, high, 0);
+}
+
+/* The byte of the parameter block that an address always is; false: none, or not always the same. */
+static bool block_byte(const struct sw_ssa *ssa, sw_node address, int64_t *byte)
+{
+	*byte = 0;
+	for (int depth = 0; address != SW_NO_NODE && depth < 8; depth++) {
+		address = sw_step_forward(ssa, address);
+		const struct sw_value *v = sw_graph_at(&ssa->graph, address);
+		if (v->op == SW_OP_PARAM_ADDRESS) {
+			*byte += v->imm;
+			return true;
+		}
+		address = less_constant(ssa, address, byte);
+	}
+	return false;
+}
+
 /* Roots of a set, as they count for an instruction; n 0: none in global memory. */
 static struct sw_array_span emit_roots(struct sw_emit *e, const struct sw_roots *roots, sw_origin_set set,
 				       enum sw_op op, sw_node address)
@@ -86,12 +123,13 @@ static struct sw_array_span emit_roots(struct sw_emit *e, const struct sw_roots 
 		whole |= !(element[i] & SW_ELEMENT_HALF);
 	for (uint32_t i = 0; i < n; i++) {
 		struct sw_origin o = *sw_origin_at(&roots->origins, element[i]);
-		const struct sw_value *v = address == SW_NO_NODE ? NULL : sw_graph_at(&e->ssa->graph, address);
+		int64_t byte;
 		if ((whole && element[i] & SW_ELEMENT_HALF) || !root_of(e, &o, object, &root))
 			continue;
-		if (root.kind == SW_ROOT_MAP && v && v->op == SW_OP_PARAM_ADDRESS) {
-			root.span = o.a + o.b - (uint32_t)v->imm;
-			root.param = (uint32_t)v->imm;
+		if (root.kind == SW_ROOT_MAP && block_byte(e->ssa, address, &byte) && byte >= o.a && byte < o.a + o.b) {
+			uint32_t rest = o.a + o.b - (uint32_t)byte;
+			root.span = rest < SW_TENSOR_MAP_BYTES ? rest : SW_TENSOR_MAP_BYTES;
+			root.param = (uint32_t)byte;
 		}
 		root.weak = element[i] & SW_ELEMENT_WEAK ? 1 : 0;
 		/* The use for now, + 1, where an INDIRECT root with a span has no symbol; see name_loaders(). */

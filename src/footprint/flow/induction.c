@@ -6,6 +6,36 @@
 /* A sum of more, or an invariant of more nodes, is not looked at. */
 #define MAX_ADDENDS 32
 #define MAX_LOOKED  256
+/* PHIs that carry one value around nested loops, a few for each. */
+#define MAX_CARRIED 16
+
+/* The one node that is no PHI and that PHIs carry around, from `node` on; `node` where there are several. */
+static sw_node carried(const struct sw_ssa *ssa, sw_node node)
+{
+	sw_node phi[MAX_CARRIED] = {node}, one = SW_NO_NODE;
+	uint32_t phis = 1;
+	for (uint32_t i = 0; i < phis; i++) {
+		uint32_t operands = sw_graph_at(&ssa->graph, phi[i])->n;
+		for (uint32_t k = 0; k < operands; k++) {
+			sw_node from = sw_graph_operand(&ssa->graph, phi[i], k);
+			const struct sw_value *v = sw_graph_at(&ssa->graph, from);
+			uint32_t known = 0;
+			if (v->op != SW_VALUE_PHI || !v->n) {
+				if (one != SW_NO_NODE && one != from)
+					return node;
+				one = from;
+				continue;
+			}
+			while (known < phis && phi[known] != from)
+				known++;
+			if (known == MAX_CARRIED)
+				return node;
+			phi[known] = from;
+			phis += known == phis;
+		}
+	}
+	return one == SW_NO_NODE ? node : one;
+}
 
 sw_node sw_step_forward(const struct sw_ssa *ssa, sw_node node)
 {
@@ -19,7 +49,7 @@ sw_node sw_step_forward(const struct sw_ssa *ssa, sw_node node)
 			if (o == node || o == one)
 				continue;
 			if (one != node)
-				return node;
+				return carried(ssa, node);
 			one = o;
 		}
 		if (one == node)

@@ -5,7 +5,8 @@
 
 #include "footprint/flow/ssa.h"
 
-/* The node that a PHI always is, when all its operands are that node or itself; else the node. */
+/* The node that a PHI always is, when all its operands are that node, itself, or PHIs of which the same is true; else
+   the node. */
 sw_node sw_step_forward(const struct sw_ssa *ssa, sw_node node);
 /* True: every iteration of its loop adds *step, which does not change in the loop, to the PHI at the loop's header. */
 bool sw_step_find(struct sw_ssa *ssa, sw_node phi, sw_node *step);

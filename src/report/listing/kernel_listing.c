@@ -33,14 +33,15 @@ static void name_param(const struct sw_kernel_view *k, const struct sw_root *roo
 {
 	uint32_t n;
 	const struct sw_param *param = params_of(k, &n);
+	uint32_t whole = root->kind == SW_ROOT_MAP ? SW_TENSOR_MAP_BYTES : 8;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t at = root->param - param[i].offset;
 		if (root->param < param[i].offset || at >= param[i].bytes)
 			continue;
-		if (root->span > 8)
+		if (root->span > whole)
 			snprintf(out, room, "parameter %u, one of the pointers at +%u to +%u", i, at,
 				 at + root->span - 1);
-		else if (param[i].bytes > 8)
+		else if (param[i].bytes > whole)
 			snprintf(out, room, "parameter %u at +%u", i, at);
 		else
 			snprintf(out, room, "parameter %u", i);
