@@ -168,6 +168,7 @@ static void check_kernel(void (*make)(struct oracle_kernel *, uint64_t), uint64_
 
 /* Seeds beyond the default ones that an evaluation once got wrong. */
 static const uint64_t once_wrong[] = {13826, 784753, 951602, 5022307, 31344180, 31381946};
+static const uint64_t once_wrong_guarded[] = {99013456};
 
 static void print_totals(const char *what, const struct totals *t)
 {
@@ -199,6 +200,8 @@ int main(int argc, char **argv)
 		check_kernel(oracle_make, once_wrong[i], &touched, &t);
 	check_kind("digits", oracle_make_digits, argc, argv, &touched, &d);
 	check_kind("guarded", oracle_make_guarded, argc, argv, &touched, &g);
+	for (size_t i = 0; argc < 2 && i < sizeof once_wrong_guarded / sizeof *once_wrong_guarded; i++)
+		check_kernel(oracle_make_guarded, once_wrong_guarded[i], &touched, &g);
 	free(touched.at);
 	print_totals("any", &t);
 	print_totals("digits", &d);

@@ -408,7 +408,7 @@ static enum sw_why why_of_system(const struct sw_eval *e, const struct sw_system
 		if (v->counter && !sw_eval_inside(e, v->of))
 			return SW_WHY_LOOP;
 	}
-	return SW_WHY_NONE;
+	return sw_eval_rests_on_doubt(e) ? SW_WHY_COMPUTED : SW_WHY_NONE;
 }
 
 static enum sw_why why_endless(const struct sw_eval *e, const struct sw_form *address)

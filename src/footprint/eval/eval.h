@@ -62,6 +62,7 @@ struct sw_variable {
 struct sw_row_state {
 	uint64_t hash, round;
 	bool implied;
+	bool doubtful; /* of a fact: sw_eval_is_doubtful() */
 };
 
 /* variable = floor(x / divisor).  Two inequalities say so. */
@@ -340,6 +341,9 @@ void sw_eval_hold(struct sw_eval *e, const struct sw_form *form);     /* form >=
 void sw_eval_hold_row(struct sw_eval *e, const struct sw_form *form); /* the same, as it is */
 /* Is something in the form computed in unknown ways, so that form >= 0 may in fact never be satisfied? */
 bool sw_eval_is_doubtful(const struct sw_eval *e, const struct sw_form *form);
+/* Is there a fact that holds only for some of the values of such a number?  Where facts left it few values, no
+   inequality need have it any more. */
+bool sw_eval_rests_on_doubt(const struct sw_eval *e);
 void sw_eval_fact(struct sw_eval *e, uint32_t term, bool truth);
 struct sw_comparison {
 	struct sw_form difference;   /* exact */

@@ -4,11 +4,16 @@
 
 #define MAX_ATOMS 64 /* of one fact */
 
-void sw_eval_hold_row(struct sw_eval *e, const struct sw_form *form)
+static void hold_row(struct sw_eval *e, const struct sw_form *form, bool doubtful)
 {
 	*sw_vec_push(&e->holds) = *form;
-	*sw_vec_push(&e->hold_state) = (struct sw_row_state){.hash = sw_form_hash(form)};
+	*sw_vec_push(&e->hold_state) = (struct sw_row_state){.hash = sw_form_hash(form), .doubtful = doubtful};
 	sw_eval_case_changed(e);
+}
+
+void sw_eval_hold_row(struct sw_eval *e, const struct sw_form *form)
+{
+	hold_row(e, form, false);
 }
 
 /* Quotients of quotients that are looked through. */
@@ -33,6 +38,23 @@ bool sw_eval_is_doubtful(const struct sw_eval *e, const struct sw_form *form)
 	for (uint32_t i = 0; i < form->n; i++)
 		any |= is_doubtful(e, form->var[i], 0);
 	return any;
+}
+
+bool sw_eval_rests_on_doubt(const struct sw_eval *e)
+{
+	for (size_t i = 0; i < e->holds.n; i++) {
+		const struct sw_form *row = &e->holds.at[i];
+		sw_wide least = row->constant;
+		for (uint32_t k = 0; k < row->n && e->hold_state.at[i].doubtful; k++) {
+			const struct sw_variable *v = &e->variable.at[row->var[k]];
+			bool ever = is_doubtful(e, row->var[k], 0);
+			sw_wide end = row->by[k] > 0 ? (ever ? v->lo_ever : v->lo) : ever ? v->hi_ever : v->hi;
+			least = sw_wide_add(least, sw_wide_mul(end, row->by[k]));
+		}
+		if (e->hold_state.at[i].doubtful && least < 0)
+			return true;
+	}
+	return false;
 }
 
 /* Whole numbers: with x fixed to 0, x + 4 * k >= 7 is k >= 2. */
@@ -63,10 +85,13 @@ void sw_eval_hold(struct sw_eval *e, const struct sw_form *whole)
 		e->impossible = true;
 	if (range.lo >= 0 || range.hi < 0)
 		return;
-	e->blind |= sw_eval_is_doubtful(e, form);
+	bool doubtful = sw_eval_is_doubtful(e, form);
+	e->blind |= doubtful;
 	in_whole_numbers(e, form);
 	if (form->n == 1) {
 		sw_wide by = form->by[0];
+		if (doubtful)
+			hold_row(e, form, true);
 		if (by > 0)
 			sw_eval_narrow(e, form->var[0], -sw_wide_floor(form->constant, by), SW_INFINITE);
 		else
@@ -74,7 +99,7 @@ void sw_eval_hold(struct sw_eval *e, const struct sw_form *whole)
 		sw_eval_doubt_last(e, form->var[0]);
 		return;
 	}
-	sw_eval_hold_row(e, form);
+	hold_row(e, form, doubtful);
 	/* How often a number wrapped may follow now: (unsigned)(x - 1) < n says that x - 1 did not. */
 	for (uint32_t i = 0; i < form->n; i++) {
 		const struct sw_variable *v = &e->variable.at[form->var[i]];
