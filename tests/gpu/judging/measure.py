@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the programs in this folder bare and recorded, and measures what it takes to judge their traces on one core.
 
-Runs and judgements go on at the same time, on cores of their own.  A judgement is cold (no stored footprints), warm (those that the
+Runs and judgements go on at the same time, on cores of their own, unless --quiet.  A judgement is cold (no stored footprints), warm (those that the
 cold one has stored), and once more without footprints.
 """
 import argparse
@@ -9,7 +9,6 @@ import concurrent.futures
 import glob
 import io
 import json
-import lzma
 import os
 import queue
 import shutil
@@ -200,25 +199,31 @@ class Program:
                 if run.status != 0 or not self.traces(kind):
                     return f"{self.name}: {kind} run: {run.status}: {last_line(path)}"
                 trace = self.traces(kind)[-1]
-            bytes_packed, data = self.packed(trace)
-            if data and len(data) <= self.options.pack_bytes:
-                with open(os.path.join(self.options.out, f"packed-{self.name}.swt.xz"), "wb") as f:
-                    f.write(data)
-                return f"{self.name}: {kind or 'whole'} run, {bytes_packed} bytes packed, {len(data)} compressed"
+            bytes_packed, compressed = self.packed(trace, os.path.join(self.options.out, f"packed-{self.name}.swt.xz"))
+            if compressed:
+                return f"{self.name}: {kind or 'whole'} run, {bytes_packed} bytes packed, {compressed} compressed"
         return f"{self.name}: not packed, or too large: {bytes_packed} bytes"
 
-    def packed(self, trace):
-        """Bytes that pack_trace wrote, and those compressed; None when compressing cannot make them few enough."""
+    def packed(self, trace, path):
+        """Bytes that pack_trace wrote, and those compressed into path; 0 when compressing cannot make them few enough.
+
+        In processes of their own: a child's peak of memory begins with that of the process that started it.
+        """
         packed = os.path.join(self.work, "packed.swt")
         with open(os.path.join(self.work, "pack.log"), "ab") as output:
             command = [os.path.join(self.options.build, "tests/golden/pack_trace"), "--code", trace, packed]
             if Run(command, self.options.run_limit, output=output).status != 0:
-                return 0, None
+                return 0, 0
         size = os.path.getsize(packed)
         if size > 25 * self.options.pack_bytes:
-            return size, None
-        with open(packed, "rb") as f:
-            return size, lzma.compress(f.read(), preset=4)
+            return size, 0
+        with open(path, "wb") as output:
+            status = subprocess.run(["xz", "-4", "--stdout", packed], stdout=output, check=False).returncode
+        compressed = os.path.getsize(path)
+        if status == 0 and compressed <= self.options.pack_bytes:
+            return size, compressed
+        os.remove(path)
+        return size, 0
 
 
 class Table:
@@ -253,6 +258,7 @@ def parsed():
     parser.add_argument("--least", type=float, default=1, metavar="S", help="a judgement may always take so long, else a tenth of the run")
     parser.add_argument("--budget", type=float, default=240, metavar="S", help="no program is started later")
     parser.add_argument("--lanes", type=int, default=0, help="programs at a time; 0: by the number of cores")
+    parser.add_argument("--quiet", action="store_true", help="judge when all runs have ended, one trace at a time")
     parser.add_argument("--pack", default="", metavar="NAMES", help="keep the traces of these, with commas between")
     parser.add_argument("--pack-bytes", type=int, default=8 << 20, help="most that a packed trace may have")
     options = parser.parse_intermixed_args()
@@ -308,18 +314,24 @@ def main():
     options.deadline = time.monotonic() + options.budget
     names = options.names
     work = tempfile.mkdtemp(prefix="judging")
+    recorded = threading.Event()
     try:
         running, judging = shares(options.lanes)
-        runs, judges = Cores(running), Cores(judging)
+        runs, judges = Cores(running), Cores(judging[:1] if options.quiet else judging)
         table = Table(os.path.join(options.out, "judging.tsv"), names)
         programs = [Program(n, options, work) for n in names]
+        if options.quiet:
+            judges.submit(recorded.wait)
         started = [runs.submit(measure, p, options, judges, table) for p in programs]
-        for future in [f for s in started for f in s.result()]:
+        waited_for = [future for s in started for future in s.result()]
+        recorded.set()
+        for future in waited_for:
             text = future.result()
             if text:
                 print("packed", text, flush=True)
         keep_reports(programs, os.path.join(options.out, "judging-reports.tar.xz"))
     finally:
+        recorded.set()
         shutil.rmtree(work, ignore_errors=True)
     print(table.text(), end="")
     verdicts = [table.rows[n]["verdict"] if n in table.rows else "FAIL" for n in names]

@@ -25,6 +25,8 @@ if "slow" in trace and "--no-footprints" not in arguments:
     time.sleep(1000)  # until it is ended
 if "large" in trace:
     kept = bytes([1]) * (300 << 20)
+if "late" in trace and not os.path.exists(os.path.join(os.path.dirname(arguments[-1]), "../../lstm/recorded/lstm.swt")):
+    sys.exit("another program has not ended")
 if "unreadable" in trace:
     sys.exit("cannot be read")
 cache = os.environ["XDG_CACHE_HOME"]
@@ -126,6 +128,11 @@ class Measure(unittest.TestCase):
         self.assertEqual([rows["generate"][c] for c in ("verdict", "cold_s", "warm_s", "launches")], ["FAIL", ">5", "-", "7"])
         _, last, rows = self.measure({"graphs": "endless"}, "--run-limit", "1")
         self.assertEqual((last, rows["graphs"]["bare_s"]), ("0 passed, 1 failed, 0 skipped", ">1"))
+
+    def test_quiet(self):
+        """A judgement begins when the last program has ended."""
+        status, last, rows = self.measure({"generate": "late", "lstm": "late"}, "--quiet")
+        self.assertEqual((status, last, rows["generate"]["note"]), (0, "2 passed, 0 failed, 0 skipped", ""))
 
     def test_skips(self):
         status, last, rows = self.measure({"ddp": "absent", "lstm": ""})
