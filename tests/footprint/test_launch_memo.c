@@ -166,6 +166,53 @@ static bool check_null(struct sw_launch_memo_totals *totals)
 	return good;
 }
 
+/* What is tested for null has no bound, or one in some cases only: a counter, an index that is loaded.  Most pointers
+   are far from where the test would say something else. */
+static uint32_t make_unbounded(struct terms *t, int kind)
+{
+	uint32_t start = op(t, SW_OP_SUB, 64, 0, param(t, 64, 0), constant(t, 64, kind & 1 ? INT64_C(1) << 43 : 0));
+	uint32_t counter = step(t, 64, constant(t, 64, 0), constant(t, 64, 1), 0);
+	uint32_t data = value(t, SW_OP_RANGE, 64, 0, 0, kind & 4 ? INT64_C(1) << 40 : -1);
+	fact(t, compare(t, SW_LT, 64, SW_SIGNED, counter, constant(t, 64, 100)), true);
+	t->loop[0] = (struct sw_loop){UINT32_MAX, t->f.facts - 1, 0, t->f.facts - 1, kind & 8 ? 0 : 1};
+	t->f.loops = 1;
+	return add(t, 64, start, mul(t, 64, kind & 2 ? counter : data, constant(t, 64, 1024)));
+}
+
+static bool check_unbounded_null(struct sw_launch_memo_totals *totals)
+{
+	bool good = true;
+	for (int kind = 0; kind < 32 && good; kind++) {
+		struct oracle_kernel k = {.t = terms_new()};
+		struct sw_launch_memo *memo = sw_launch_memo_open(1 << 20);
+		uint32_t tested = make_unbounded(k.t, kind);
+		uint32_t null = compare(k.t, SW_EQ, 64, 0, tested, constant(k.t, 64, 0));
+		uint32_t index = select_term(k.t, 64, null, constant(k.t, 64, 256), constant(k.t, 64, 64));
+		uint32_t facts = k.t->f.facts;
+		fact(k.t, null, kind & 16);
+		site(k.t, SW_TOUCH_WRITE, 0, add(k.t, 64, tested, index), 4, 1)->loop = 1;
+		site(k.t, SW_TOUCH_READ, 0, add(k.t, 64, param(k.t, 64, 0), index), 4, k.t->f.facts - facts);
+		for (uint32_t i = 0; i < 200 && good; i++) {
+			static const uint64_t near[] = {ORACLE_BASE, UINT64_C(1) << 32, UINT64_C(1) << 43,
+							UINT64_C(1) << 62, 0};
+			uint64_t from = near[oracle_random(sizeof near / sizeof *near)];
+			k.t->value[0] = i % 4	? ORACLE_BASE + oracle_random(1 << 30)
+					: i % 8 ? from + 1024 * oracle_random(200) - 102400
+						: oracle_random(UINT64_MAX);
+			good = check(memo, &k);
+		}
+		struct sw_launch_memo_totals own = sw_launch_memo_totals(memo);
+		if (!good || own.evaluated * 4 > own.asked)
+			fprintf(stderr, "test for null, kind %d: %" PRIu64 " evaluations\n", kind, own.evaluated);
+		good = good && own.evaluated * 4 <= own.asked;
+		totals->asked += own.asked;
+		totals->evaluated += own.evaluated;
+		sw_launch_memo_close(memo);
+		free(k.t);
+	}
+	return good;
+}
+
 /* May an access made from one pointer, by an index that is loaded, lie below another pointer?  That counts, and not how
    far apart the two are. */
 static bool check_order(struct sw_launch_memo_totals *totals)
@@ -359,6 +406,7 @@ int main(int argc, char **argv)
 		free(k.t);
 	}
 	failed += !check_tables(&tables);
+	failed += !check_unbounded_null(&totals);
 	printf("%" PRIu64 " launches, %" PRIu64 " evaluated, %" PRIu64 " kernels wrong\n", totals.asked,
 	       totals.evaluated, failed);
 	printf("tables: %" PRIu64 " launches, %" PRIu64 " evaluated\n", tables.asked, tables.evaluated);

@@ -117,14 +117,29 @@ static enum sw_condition negated(enum sw_condition c)
 	return (enum sw_condition)table[c];
 }
 
-/* The answer stays the same as long as what is made from a base, between these bounds, stays above 0. */
-static void read_null_test(struct sw_eval *e, uint32_t term, const struct sw_form *form)
+/* A bound of what is made from a base stays on its side of a turn of 64 bits. */
+static void read_turn(struct sw_eval *e, uint32_t term, sw_wide highest)
 {
-	struct sw_bounds range = sw_bound_ever(e, form);
-	if (range.lo > 0 && range.hi <= INT64_MAX)
-		sw_reads_between(e->reads, term, range.lo, range.hi, 1, INT64_MAX);
-	else
+	const sw_wide turn = (sw_wide)1 << 64;
+	if (highest < turn)
+		sw_reads_between(e->reads, term, highest, highest, -SW_INFINITE, turn - 1);
+	else if (highest < SW_INFINITE)
+		sw_reads_between(e->reads, term, highest, highest, turn, SW_INFINITE);
+}
+
+/* A pointer is compared with null, which in this case lies between these bounds: as it is where that is less than a
+   turn.  The answer stays the same as long as what is made from the base stays above 0. */
+static void read_null_test(struct sw_eval *e, uint32_t term, const struct sw_form *form, struct sw_bounds now)
+{
+	struct sw_bounds ever = sw_bound_ever(e, form);
+	bool turns = now.hi > UINT64_MAX;
+	if (ever.lo <= 0 || (!turns && now.hi > INT64_MAX)) {
 		sw_reads_pin(e->reads, term);
+		return;
+	}
+	sw_reads_between(e->reads, term, ever.lo, turns ? ever.lo : now.hi, 1, INT64_MAX);
+	read_turn(e, term, now.hi);
+	read_turn(e, term, ever.hi);
 }
 
 /* x in place of x ^ c, c known and not negative, where only the sign is asked for: machine code does so to find the
@@ -156,11 +171,11 @@ bool sw_eval_compare(struct sw_eval *e, uint32_t term, bool truth, struct sw_com
 	out->condition = truth ? condition : negated(condition);
 	if (out->condition == SW_EQ || out->condition == SW_NE) {
 		struct sw_form a = sw_eval_term(e, t->a, width), b = sw_eval_term(e, t->b, width);
-		if (sw_base_asks_for_null(e->f->term, t))
-			read_null_test(e, t->a, &a);
 		if (sw_form_sum(&out->difference, &a, &b, -1, width)) {
 			struct sw_bounds range = sw_bound(e, &out->difference);
 			sw_wide turn = (sw_wide)1 << width;
+			if (sw_base_asks_for_null(e->f->term, t))
+				read_null_test(e, t->a, &a, range);
 			if (range.lo > -turn && range.hi < turn)
 				return true;
 		}
@@ -170,6 +185,9 @@ bool sw_eval_compare(struct sw_eval *e, uint32_t term, bool truth, struct sw_com
 	     second = is_signed && is_zero(e, t->a) && (condition == SW_GT || condition == SW_LE);
 	struct sw_form a = sw_eval_exact(e, first ? with_same_sign(e, t->a, width) : t->a, width, is_signed),
 		       b = sw_eval_exact(e, second ? with_same_sign(e, t->b, width) : t->b, width, is_signed);
+	/* A pointer that may turn around is any number, unless it was bounded in another way. */
+	if (sw_base_asks_for_null(e->f->term, t) && (a.n != 1 || a.constant))
+		sw_reads_pin(e->reads, t->a);
 	if (out->condition == SW_GT || out->condition == SW_GE) {
 		out->condition = out->condition == SW_GT ? SW_LT : SW_LE;
 		return sw_form_sum(&out->difference, &b, &a, -1, 0);
