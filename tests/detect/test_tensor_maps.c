@@ -97,7 +97,7 @@ START_TEST(a_map_says_what_it_was_made_of)
 	unsigned char map[HALF];
 	struct sw_rec_object object = {0};
 	bytes_of(m, map);
-	ck_assert(sw_tensor_map_read(map, HALF, &object));
+	ck_assert(sw_tensor_map_read(90, map, HALF, &object));
 	ck_assert_uint_eq(object.kind, SW_OBJECT_TENSOR_MAP);
 	ck_assert_uint_eq(object.address, m->address);
 	ck_assert_uint_eq(object.rank, m->rank);
@@ -116,7 +116,7 @@ START_TEST(its_range_is_all_of_the_tensor)
 	struct sw_range range;
 	uint64_t bytes = m->size[0] * m->element;
 	bytes_of(m, map);
-	ck_assert(sw_handles_find_map(handles, map, HALF, &range));
+	ck_assert(sw_handles_find_map(handles, 90, map, HALF, &range));
 	ck_assert_uint_eq(range.address, m->address);
 	ck_assert(range.loose);
 	for (unsigned i = 1; i < m->rank; i++)
@@ -133,19 +133,20 @@ START_TEST(other_bytes_are_no_map)
 	} broken[] = {{0, 8}, {8, 4}, {8, 0x70}, {11, 1}, {9, 0x18}, {8 + 24, 0}};
 	struct sw_rec_object object = {0};
 	unsigned char map[HALF] = {0};
-	ck_assert(!sw_tensor_map_read(map, HALF, &object));
+	ck_assert(!sw_tensor_map_read(90, map, HALF, &object));
 	bytes_of(&made[1], map);
-	ck_assert(!sw_tensor_map_read(map, HALF - 1, &object));
+	ck_assert(!sw_tensor_map_read(90, map, HALF - 1, &object));
+	ck_assert(!sw_tensor_map_read(100, map, HALF, &object));
 	for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
 		map[broken[i].at] ^= broken[i].flip;
-		ck_assert_int_eq(sw_tensor_map_read(map, HALF, &object), !broken[i].flip);
+		ck_assert_int_eq(sw_tensor_map_read(90, map, HALF, &object), !broken[i].flip);
 		map[broken[i].at] ^= broken[i].flip;
 	}
 	map[32 + 4 * 4] = 1; /* a fifth dimension of two */
-	ck_assert(!sw_tensor_map_read(map, HALF, &object));
+	ck_assert(!sw_tensor_map_read(90, map, HALF, &object));
 	bytes_of(&made[1], map);
 	memset(map, 0, 8); /* over no memory */
-	ck_assert(!sw_tensor_map_read(map, HALF, &object));
+	ck_assert(!sw_tensor_map_read(90, map, HALF, &object));
 }
 END_TEST
 

@@ -247,8 +247,8 @@ static void push_object(struct making *k, const struct sw_reach *reach)
 	else if (at_param && !word)
 		return; /* never made: libraries leave out what a launch does not use */
 	else if (at_param)
-		found = sw_handles_find_map(k->m->handles, k->block + reach->root.param, k->bytes - reach->root.param,
-					    &touch.range);
+		found = sw_handles_find_map(k->m->handles, k->kernel->arch, k->block + reach->root.param,
+					    k->bytes - reach->root.param, &touch.range);
 	if (found) {
 		touch.range.param = param_of(k, reach->root.param);
 		touch.guess = !k->kernel->ran;

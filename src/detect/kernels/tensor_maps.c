@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { MAX_RANK = 5, ADDRESS_ALIGN = 16, STRIDE_UNIT = 16, INTERLEAVES = 3 };
+enum { ARCH = 90, MAX_RANK = 5, ADDRESS_ALIGN = 16, STRIDE_UNIT = 16, INTERLEAVES = 3 };
 
 /* The half that holds all that is known of: the other one is empty, or says how much a copy brings. */
 struct map {
@@ -29,10 +29,10 @@ enum {
 /* CUtensorMapDataType by the number in flags, for one of the types that have it. */
 static const uint8_t types[] = {0, 1, 2, 3, 4, 5, 6, 7, 10, 8, 9};
 
-bool sw_tensor_map_read(const void *map, size_t bytes, struct sw_rec_object *object)
+bool sw_tensor_map_read(uint32_t arch, const void *map, size_t bytes, struct sw_rec_object *object)
 {
 	struct map m;
-	if (bytes < sizeof m)
+	if (arch != ARCH || bytes < sizeof m)
 		return false;
 	memcpy(&m, map, sizeof m);
 	uint32_t rank = (m.flags >> RANK_AT & 7) + 1, type = m.flags >> TYPE_AT & 15;

@@ -14,8 +14,9 @@
 
 #include "syncwatch/format.h"
 
-/* Fills the address, element type, rank, sizes and strides (bytes) of *object as its creation would have recorded them;
-   false: the bytes at `map`, of which `bytes` may be read, are no tensor map of this layout.  Thread-safe. */
-bool sw_tensor_map_read(const void *map, size_t bytes, struct sw_rec_object *object);
+/* arch: of the device, 90 for sm_90.  Fills the address, element type, rank, sizes and strides (bytes) of *object as
+   its creation would have recorded them; false: the bytes at `map`, of which `bytes` may be read, are no tensor map of
+   this layout, or the layout of this device's maps is not known.  Thread-safe. */
+bool sw_tensor_map_read(uint32_t arch, const void *map, size_t bytes, struct sw_rec_object *object);
 
 #endif

@@ -127,13 +127,14 @@ bool sw_handles_find(struct sw_handles *handles, enum sw_object_kind kind, uint6
 	return find(handles, key_of(kind, handle), range, array);
 }
 
-bool sw_handles_find_map(struct sw_handles *handles, const void *map, size_t bytes, struct sw_range *range)
+bool sw_handles_find_map(struct sw_handles *handles, uint32_t arch, const void *map, size_t bytes,
+			 struct sw_range *range)
 {
 	uint64_t array, hash = bytes < SW_TENSOR_MAP_BYTES ? 0 : sw_hash_words(map, SW_TENSOR_MAP_BYTES);
 	struct sw_rec_object object = {0};
 	if (bytes >= SW_TENSOR_MAP_BYTES && find(handles, key_of(SW_OBJECT_TENSOR_MAP, hash), range, &array))
 		return true;
-	if (!sw_tensor_map_read(map, bytes, &object))
+	if (!sw_tensor_map_read(arch, map, bytes, &object))
 		return false;
 	*range = range_of(&object);
 	range->loose = true;

@@ -22,6 +22,7 @@ bool sw_handles_find(struct sw_handles *handles, enum sw_object_kind kind, uint6
 		     uint64_t *array);
 /* The same of a tensor map by its content, of which there are at most `bytes`: as it was made, else as it says itself.
  */
-bool sw_handles_find_map(struct sw_handles *handles, const void *map, size_t bytes, struct sw_range *range);
+bool sw_handles_find_map(struct sw_handles *handles, uint32_t arch, const void *map, size_t bytes,
+			 struct sw_range *range);
 
 #endif
