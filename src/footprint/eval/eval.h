@@ -6,6 +6,7 @@
  * unknowns) product.c, bit_operations.c    what each operation does to forms quotient.c           division and
  * wrap-around, as variables defined by two inequalities fact_inequalities.c, loop_counters.c      facts -> inequalities
  *     form_bounds.c              smallest and largest value of a form under the inequalities
+ *     system_hash.c        programs that were posed before, over whatever variables
  *     box.c                form -> boxes of bytes
  *     parameter_table.c            what the parameter block, or known memory, holds at an offset that is a form
  *     evaluate.c           sites, cases, reaches
@@ -249,13 +250,21 @@ struct sw_system {
 	const struct sw_form *row[SW_SYSTEM_ROWS];
 	uint64_t hash, check; /* of the rows and the intervals of their variables */
 	bool cut;	      /* there were more */
+	bool has_shape;
+	uint64_t shape[2]; /* sw_system_hash() of no form */
 };
 void sw_system_collect(const struct sw_eval *e, const struct sw_form *form, struct sw_system *out);
 /* Adds the inequalities that are not connected with the form, but decide whether it is computed at all; without those
    that depend on data. */
 void sw_system_complete(const struct sw_eval *e, struct sw_system *s);
+/* Notes in each variable of the system where it stands. */
+void sw_system_number(const struct sw_eval *e, const struct sw_system *s);
 /* Narrows the quotients and unknowns of a form's system as far as bounds allow; false: the case is impossible. */
 bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form);
+
+/* ---- system_hash.c: two hashes of what bounds a form in a collected system, the same for other variables of the same
+   intervals. */
+void sw_system_hash(const struct sw_eval *e, struct sw_system *s, const struct sw_form *form, uint64_t hash[2]);
 
 /* ---- corner.c: some point of the case, by the system's inequalities, reaches the upper bound that the variables alone
    give. false: not known. */

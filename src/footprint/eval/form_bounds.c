@@ -141,6 +141,7 @@ static void system_close(const struct sw_eval *e, struct sw_system *s)
 {
 	uint32_t rows, n, looked_at = 0;
 	uint64_t tried = 0; /* of the first 64 that hold: they are in, or imply nothing */
+	s->has_shape = false;
 	do {
 		rows = s->rows;
 		n = s->n;
@@ -179,8 +180,7 @@ void sw_system_complete(const struct sw_eval *e, struct sw_system *s)
 	system_close(e, s);
 }
 
-/* Where the variables of the system stand in it. */
-static void number_columns(const struct sw_eval *e, const struct sw_system *s)
+void sw_system_number(const struct sw_eval *e, const struct sw_system *s)
 {
 	for (uint32_t j = 0; j < s->n; j++)
 		e->variable.at[s->var[j]].column = j;
@@ -276,27 +276,11 @@ static void hash_of(const struct sw_eval *e, const struct sw_form *form, const s
 	hash[1] = s->check + sw_hash_u64(own + 1);
 }
 
-/* The same for other evaluations: what the points follow from that corner.c tries. */
-static void deepen(const struct sw_eval *e, const struct sw_system *s, uint64_t hash[2])
-{
-	for (uint32_t j = 0; j < s->n; j++) {
-		const struct sw_variable *v = &e->variable.at[s->var[j]];
-		if (!v->quotient)
-			continue;
-		const struct sw_quotient *q = &e->quotient.at[v->of];
-		uint64_t own = q->least_state.hash;
-		for (uint32_t k = 0; k < q->x.n; k++)
-			own = (own ^ e->variable.at[q->x.var[k]].mark) * UINT64_C(0x9e3779b97f4a7c15);
-		hash[0] = sw_hash_u64(hash[0] ^ own);
-		hash[1] = hash[1] * 5 + own;
-	}
-}
-
 static sw_wide solve(const struct sw_eval *e, const struct sw_form *form, const struct sw_system *s, uint64_t *work)
 {
 	struct sw_simplex p;
 	struct sw_multipliers proof;
-	number_columns(e, s);
+	sw_system_number(e, s);
 	pose(e, form, s, &p);
 	bool any = sw_simplex_solve(&p) && sw_multipliers_find(form, s, &p, &proof);
 	*work = 20 + p.work / CELLS_OF_A_TERM;
@@ -316,8 +300,24 @@ static struct sw_known_bound compute(struct sw_eval *e, const struct sw_form *fo
 	return bound;
 }
 
+/* Of this evaluation or an earlier one. */
+static struct sw_known_bound known_bound(struct sw_eval *e, const struct sw_form *form, struct sw_system *s,
+					 sw_wide plain)
+{
+	uint64_t hash[2];
+	sw_system_hash(e, s, form, hash);
+	const struct sw_known_bound *before = sw_known_bounds_find(e->known, hash);
+	if (before)
+		return *before;
+	struct sw_known_bound bound = compute(e, form, s, plain);
+	bound.hash[0] = hash[0];
+	bound.hash[1] = hash[1];
+	sw_known_bounds_keep(e->known, &bound);
+	return bound;
+}
+
 /* form has no constant. */
-static sw_wide highest(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s, sw_wide plain)
+static sw_wide highest(struct sw_eval *e, const struct sw_form *form, struct sw_system *s, sw_wide plain)
 {
 	uint64_t hash[2];
 	if (e->budget < 20)
@@ -327,15 +327,7 @@ static sw_wide highest(struct sw_eval *e, const struct sw_form *form, const stru
 	e->budget--;
 	if (*known && e->outcome.at[*known - 1].check == hash[1])
 		return e->outcome.at[*known - 1].highest;
-	uint64_t deep[2] = {hash[0], hash[1]};
-	deepen(e, s, deep);
-	const struct sw_known_bound *before = e->known ? sw_known_bounds_find(e->known, deep) : NULL;
-	struct sw_known_bound bound = before ? *before : compute(e, form, s, plain);
-	if (e->known && !before) {
-		bound.hash[0] = deep[0];
-		bound.hash[1] = deep[1];
-		sw_known_bounds_keep(e->known, &bound);
-	}
+	struct sw_known_bound bound = e->known ? known_bound(e, form, s, plain) : compute(e, form, s, plain);
 	e->budget -= bound.work < e->budget ? bound.work : e->budget;
 	*sw_vec_push(&e->outcome) = (struct sw_outcome){hash[1], bound.highest};
 	*known = e->outcome.n;
@@ -360,7 +352,7 @@ static bool solvable(const struct sw_eval *e, const struct sw_system *s)
 }
 
 /* The form's constant is added in the end: forms that differ in it alone pose the same programs. */
-static struct sw_bounds bound_in(struct sw_eval *e, const struct sw_form *whole, const struct sw_system *s)
+static struct sw_bounds bound_in(struct sw_eval *e, const struct sw_form *whole, struct sw_system *s)
 {
 	struct sw_bounds plain = bound(e, whole, false), best = plain;
 	struct sw_form parts = *whole, *form = &parts;
@@ -386,7 +378,7 @@ struct sw_bounds sw_bound(struct sw_eval *e, const struct sw_form *form)
 }
 
 /* Do the inequalities contradict each other? */
-static bool contradicts(struct sw_eval *e, const struct sw_system *s)
+static bool contradicts(struct sw_eval *e, struct sw_system *s)
 {
 	struct sw_form nothing = {0};
 	return s->rows > 1 && solvable(e, s) && highest(e, &nothing, s, 0) < 0;
@@ -394,7 +386,7 @@ static bool contradicts(struct sw_eval *e, const struct sw_system *s)
 
 /* Bounds of all variables of the system, in its order, where integrality is tighter than the inequalities, and where
    the width decides. */
-static size_t ranges_of(struct sw_eval *e, const struct sw_system *s)
+static size_t ranges_of(struct sw_eval *e, struct sw_system *s)
 {
 	uint64_t hash = s->hash, check = s->check;
 	for (uint32_t j = 0; j < s->n; j++) {
