@@ -5,10 +5,24 @@
  * is compared, masked (is it aligned?), chosen or read in halves is not one of them.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "footprint/spans/spans.h"
 
 #define MOST_POINTERS 64u
+
+/* No parameter block has so many bytes: a term that reads beyond it reads nothing. */
+#define MOST_BYTES ((int64_t)1 << 16)
+
+/* The bytes of the parameter block that a term reads: [*lo, *hi). */
+static bool reads(const struct sw_term *t, int64_t *lo, int64_t *hi)
+{
+	bool table = t->op == SW_TERM_ELEMENT;
+	*lo = table ? t->b : t->imm;
+	*hi = table ? t->c : t->imm + (t->width + 7) / 8;
+	*hi = *hi < MOST_BYTES ? *hi : MOST_BYTES;
+	return (table || t->op == SW_OP_PARAM) && *lo >= 0 && *lo < *hi;
+}
 
 struct search {
 	struct sw_spans *s;
@@ -44,11 +58,12 @@ static uint32_t pointer_at(const struct search *x, const struct sw_term *t)
 /* Also read in another way, or by an index that is computed? */
 static void give_up_overlapped(struct search *x, const struct sw_term *t)
 {
-	bool table = t->op == SW_TERM_ELEMENT;
-	int64_t lo = table ? t->b : t->imm, hi = table ? t->c : t->imm + (t->width + 7) / 8;
+	int64_t lo, hi;
+	if (!reads(t, &lo, &hi))
+		return;
 	for (uint32_t i = 0; i < x->n; i++)
 		if (lo < (int64_t)x->at[i] + 8 && hi > (int64_t)x->at[i] &&
-		    (table || t->width != 64 || t->imm != x->at[i]))
+		    (t->op == SW_TERM_ELEMENT || t->width != 64 || lo != x->at[i]))
 			give_up(x, i);
 }
 
@@ -62,7 +77,7 @@ static void find_pointers(struct search *x)
 			x->at[x->n++] = (uint32_t)t->imm;
 	}
 	for (uint32_t i = 0; i < f->terms; i++)
-		if (x->needed[i] && (f->term[i].op == SW_OP_PARAM || f->term[i].op == SW_TERM_ELEMENT))
+		if (x->needed[i])
 			give_up_overlapped(x, &f->term[i]);
 }
 
@@ -109,36 +124,26 @@ static void follow(struct search *x)
 
 /* ---- the rest of the parameter block ----------------------------------------------------------------------------- */
 
-/* No parameter block has so many bytes: a term that reads beyond it reads nothing. */
-#define MOST_BYTES ((int64_t)1 << 16)
-
-static void mark_read(bool *read, int64_t lo, int64_t hi, bool is)
-{
-	for (int64_t i = lo; i >= 0 && i < hi && i < MOST_BYTES; i++)
-		read[i] = is;
-}
-
 /* What bounds depend on, pointers aside: seeds of random numbers, say, change from launch to launch. */
 static void find_read(struct sw_spans *s, const bool *needed)
 {
 	const struct sw_footprint *f = s->f;
-	bool *read = sw_calloc(MOST_BYTES + 1, sizeof *read);
-	for (uint32_t i = 0; i < f->terms; i++) {
-		const struct sw_term *t = &f->term[i];
-		if (needed[i] && t->op == SW_OP_PARAM && t->imm >= 0 && t->imm < MOST_BYTES)
-			mark_read(read, t->imm, t->imm + (t->width + 7) / 8, true);
-		if (needed[i] && t->op == SW_TERM_ELEMENT)
-			mark_read(read, t->b, t->c, true);
-	}
+	int64_t lo, hi, end = 0;
+	for (uint32_t i = 0; i < f->terms; i++)
+		if (needed[i] && reads(&f->term[i], &lo, &hi) && hi > end)
+			end = hi;
+	bool *read = sw_calloc((size_t)end + 1, sizeof *read);
+	for (uint32_t i = 0; i < f->terms; i++)
+		if (needed[i] && reads(&f->term[i], &lo, &hi))
+			memset(read + lo, true, (size_t)(hi - lo));
 	for (size_t i = 0; i < s->pointer.n; i++)
-		mark_read(read, s->pointer.at[i], s->pointer.at[i] + 8, false);
-	for (uint32_t lo = 0; lo < MOST_BYTES; lo++) {
-		uint32_t hi = lo;
-		while (read[hi])
+		for (lo = s->pointer.at[i]; lo < s->pointer.at[i] + 8 && lo < end; lo++)
+			read[lo] = false;
+	for (lo = 0; lo < end; lo = hi + 1) {
+		for (hi = lo; read[hi];)
 			hi++;
 		if (hi > lo)
-			*sw_vec_push(&s->read) = (struct sw_span_bytes){lo, hi};
-		lo = hi;
+			*sw_vec_push(&s->read) = (struct sw_span_bytes){(uint32_t)lo, (uint32_t)hi};
 	}
 	free(read);
 }
