@@ -7,12 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+void sw_out_of_memory(size_t bytes)
+{
+	fprintf(stderr, "syncwatch: out of memory (%zu bytes wanted); the trace is untouched\n", bytes);
+	exit(SW_EXIT_MEMORY);
+}
+
 static void *check(void *got, size_t bytes)
 {
-	if (!got && bytes) {
-		fprintf(stderr, "syncwatch: out of memory (%zu bytes wanted); the trace is untouched\n", bytes);
-		exit(SW_EXIT_MEMORY);
-	}
+	if (!got && bytes)
+		sw_out_of_memory(bytes);
 	return got;
 }
 

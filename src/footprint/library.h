@@ -49,6 +49,8 @@ const struct sw_footprint_entry *sw_footprint_library_get(struct sw_footprint_li
 /* Lets the threads analyse a kernel that will be requested. */
 void sw_footprint_library_expect(struct sw_footprint_library *library, const struct sw_footprint_image *image,
 				 uint32_t arch, const char *kernel);
+/* A kernel was launched; called for each, so that memory goes back to the system when no new ones come. */
+void sw_footprint_library_launched(struct sw_footprint_library *library);
 
 struct sw_footprint_library_totals {
 	uint64_t asked, cached, analysed, unreadable; /* kernels */

@@ -58,6 +58,21 @@ static int decompress(const struct sw_fatbin_entry *e, void *out, struct sw_erro
 		       e->offset, e->flags);
 }
 
+int sw_fatbin_extract_into(const struct sw_fatbin_entry *entry, void *out, size_t *bytes, struct sw_error *error)
+{
+	unsigned char *content = out;
+	int rc = 0;
+	if (entry->compressed)
+		rc = decompress(entry, content, error);
+	else
+		memcpy(content, entry->payload, entry->bytes);
+	if (rc)
+		return rc;
+	content[entry->bytes] = 0;
+	*bytes = entry->kind == SW_IMAGE_PTX ? strlen((char *)content) : entry->bytes;
+	return 0;
+}
+
 int sw_fatbin_extract(const struct sw_fatbin_entry *entry, void **out, size_t *bytes, struct sw_error *error)
 {
 	if (entry->bytes > SW_IMAGE_MAX_BYTES)
@@ -67,20 +82,14 @@ int sw_fatbin_extract(const struct sw_fatbin_entry *entry, void **out, size_t *b
 			       entry->offset, entry->bytes);
 	/* One more, zero: PTX is text. */
 	unsigned char *content = malloc(entry->bytes + 1);
-	int rc = 0;
 	if (!content)
 		return sw_fail(error, -ENOMEM, "fatbin: offset %zu: no memory for %zu bytes", entry->offset,
 			       entry->bytes);
-	if (entry->compressed)
-		rc = decompress(entry, content, error);
-	else
-		memcpy(content, entry->payload, entry->bytes);
+	int rc = sw_fatbin_extract_into(entry, content, bytes, error);
 	if (rc) {
 		free(content);
 		return rc;
 	}
-	content[entry->bytes] = 0;
-	*bytes = entry->kind == SW_IMAGE_PTX ? strlen((char *)content) : entry->bytes;
 	*out = content;
 	return 0;
 }

@@ -274,6 +274,8 @@ void sw_launch_touches(struct sw_model *m, const struct sw_record *r, struct sw_
 	m->j->coverage.launches++;
 	walk.function = f;
 	walk.kernel = f ? sw_kernel_of(m, f) : NULL;
+	if (m->library)
+		sw_footprint_library_launched(m->library);
 	walk_launch(&walk, f);
 	if (l->flags & SW_LAUNCH_PROGRAMMATIC)
 		m->j->coverage.edges_for_safety++;

@@ -29,6 +29,7 @@ struct sw_content {
 	const void *bytes;
 	size_t n;
 	void *owned;		      /* bytes, if they were decompressed */
+	size_t mapped, filled;	      /* of a sparse copy: bytes that `owned` maps, and those that hold something */
 	struct sw_ptx_module *module; /* PTX, once it was asked for */
 	size_t cost;		      /* what the cache counts for it */
 	uint32_t users;
@@ -64,6 +65,8 @@ struct sw_contents {
 	struct sw_monitor *monitor;
 	size_t limit, held;		    /* bytes; those in use may exceed the limit */
 	struct sw_content *newest, *oldest; /* without users */
+	void *scratch;			    /* that no thread uses; NULL */
+	size_t scratch_bytes;
 };
 
 struct sw_units {
@@ -92,5 +95,7 @@ const struct sw_content *sw_contents_take(struct sw_contents *contents, struct s
 void sw_contents_give(struct sw_contents *contents, struct sw_unit *unit);
 /* At the end of the unit. */
 void sw_content_free(struct sw_content *content);
+/* Memory that decompressing keeps; also at the end.  Thread-safe. */
+void sw_contents_drop_scratch(struct sw_contents *contents);
 
 #endif

@@ -33,8 +33,11 @@ struct shelf {
 
 /* Analyses leave some 0.4 MB a millisecond that malloc keeps for their thread: each of sixteen threads would keep what
    its largest kernel needed.  After so much time of all threads it goes back to the system; earlier, the next analysis
-   would only fault the same pages in again. */
-#define TRIM_NS 20000000u
+   would only fault the same pages in again.  A thread that is alone keeps it longer, until analyses become rare. */
+#define TRIM_NS	      20000000u
+#define TRIM_ALONE_NS 100000000u
+/* So many launches without a kernel that was not seen before: programs launch what they have in their first steps. */
+#define QUIET_LAUNCHES 1000u
 
 /* One kernel of one image for one architecture. */
 struct item {
@@ -64,6 +67,7 @@ struct sw_footprint_library {
 	pthread_cond_t queued; /* something was added to expected, or the end came: what idle threads wait for */
 	bool closing;
 	uint64_t untrimmed_ns; /* of analyses since memory was last returned to the system */
+	uint32_t quiet; /* launches since a kernel was asked for that is new; of the caller, so without the lock */
 	struct sw_footprint_library_totals totals;
 };
 
@@ -163,6 +167,26 @@ static void analyse(struct sw_footprint_library *l, struct item *item)
 	pthread_mutex_unlock(&l->monitor.lock);
 }
 
+/* The lock is held, and again on return. */
+static void trim(struct sw_footprint_library *l)
+{
+	l->untrimmed_ns = 0;
+	pthread_mutex_unlock(&l->monitor.lock);
+	sw_contents_drop_scratch(&l->contents);
+	malloc_trim(0);
+	pthread_mutex_lock(&l->monitor.lock);
+}
+
+void sw_footprint_library_launched(struct sw_footprint_library *l)
+{
+	if (l->quiet > QUIET_LAUNCHES || ++l->quiet <= QUIET_LAUNCHES)
+		return;
+	pthread_mutex_lock(&l->monitor.lock);
+	if (l->untrimmed_ns)
+		trim(l);
+	pthread_mutex_unlock(&l->monitor.lock);
+}
+
 /* The lock is held, and again on return; the item is GOING. */
 static void work(struct sw_footprint_library *l, struct item *item)
 {
@@ -174,12 +198,8 @@ static void work(struct sw_footprint_library *l, struct item *item)
 	item->state = DONE;
 	pthread_cond_broadcast(&l->monitor.changed);
 	l->untrimmed_ns += item->ns;
-	if (l->untrimmed_ns < TRIM_NS)
-		return;
-	l->untrimmed_ns = 0;
-	pthread_mutex_unlock(&l->monitor.lock);
-	malloc_trim(0);
-	pthread_mutex_lock(&l->monitor.lock);
+	if (l->untrimmed_ns >= (l->threads == 1 ? TRIM_ALONE_NS : TRIM_NS))
+		trim(l);
 }
 
 static void *run(void *arg)
@@ -253,8 +273,10 @@ const struct sw_footprint_entry *sw_footprint_library_get(struct sw_footprint_li
 	}
 	while (item->state != DONE)
 		pthread_cond_wait(&l->monitor.changed, &l->monitor.lock);
-	if (!item->asked)
+	if (!item->asked) {
 		count(&l->totals, item);
+		l->quiet = 0;
+	}
 	item->asked = true;
 	pthread_mutex_unlock(&l->monitor.lock);
 	return &item->entry;
@@ -325,6 +347,7 @@ void sw_footprint_library_close(struct sw_footprint_library *l)
 	write_shelves(l);
 	free_items(&l->items);
 	free_images(&l->images);
+	sw_contents_drop_scratch(&l->contents);
 	free(l->expected.at);
 	free(l->folder);
 	pthread_cond_destroy(&l->monitor.changed);

@@ -3,6 +3,12 @@
 #include <stdlib.h>
 
 #include "footprint/store/code_units.h"
+#include "footprint/store/sparse_copy.h"
+
+/* What decompresses to so many times its size is mostly zeros: packed code, in which all but a few kernels are blank.
+ */
+#define SPARSE_RATIO 64u
+#define SPARSE_LEAST (256u << 10)
 
 /* A module's tables are larger than its text. */
 #define SW_MODULE_COST 8
@@ -18,7 +24,10 @@ void sw_content_free(struct sw_content *c)
 {
 	if (c->module)
 		sw_ptx_module_close(c->module);
-	free(c->owned);
+	if (c->mapped)
+		sw_sparse_free(c->owned, c->mapped);
+	else
+		free(c->owned);
 	*c = (struct sw_content){0};
 }
 
@@ -32,8 +41,56 @@ static void make_room(struct sw_contents *cs)
 	}
 }
 
+static bool is_sparse(const struct sw_fatbin_entry *e)
+{
+	return e->compressed && e->kind == SW_IMAGE_ELF && e->bytes >= SPARSE_LEAST && e->bytes <= SW_IMAGE_MAX_BYTES &&
+	       e->bytes / SPARSE_RATIO > e->stored_bytes;
+}
+
+/* Memory that is decompressed into again and again, so that its pages are there already. */
+static void *take_scratch(struct sw_contents *cs, size_t bytes, size_t *room)
+{
+	pthread_mutex_lock(&cs->monitor->lock);
+	void *scratch = cs->scratch;
+	*room = cs->scratch_bytes;
+	cs->scratch = NULL;
+	pthread_mutex_unlock(&cs->monitor->lock);
+	if (scratch && *room >= bytes)
+		return scratch;
+	free(scratch);
+	*room = bytes;
+	return sw_alloc(bytes);
+}
+
+static void give_scratch(struct sw_contents *cs, void *scratch, size_t room)
+{
+	pthread_mutex_lock(&cs->monitor->lock);
+	bool keep = !cs->scratch && room <= cs->limit;
+	if (keep) {
+		cs->scratch = scratch;
+		cs->scratch_bytes = room;
+	}
+	pthread_mutex_unlock(&cs->monitor->lock);
+	if (!keep)
+		free(scratch);
+}
+
+static int extract_sparse(struct sw_contents *cs, struct sw_unit *u, struct sw_error *error)
+{
+	struct sw_content *c = &u->content;
+	size_t room, n = 0;
+	void *scratch = take_scratch(cs, u->entry.bytes + 1, &room);
+	int rc = sw_fatbin_extract_into(&u->entry, scratch, &n, error);
+	if (!rc) {
+		c->owned = sw_sparse_copy(scratch, n, &c->mapped, &c->filled);
+		c->n = n;
+	}
+	give_scratch(cs, scratch, room);
+	return rc;
+}
+
 /* Without the lock: the content is GOING, no other thread writes it.  What was read before stays as it is. */
-static int read_content(struct sw_unit *u, bool parsed, struct sw_error *error)
+static int read_content(struct sw_contents *cs, struct sw_unit *u, bool parsed, struct sw_error *error)
 {
 	struct sw_content *c = &u->content;
 	int rc = 0;
@@ -41,7 +98,8 @@ static int read_content(struct sw_unit *u, bool parsed, struct sw_error *error)
 		c->bytes = u->entry.payload;
 		c->n = u->entry.bytes;
 	} else if (!c->bytes) {
-		rc = sw_fatbin_extract(&u->entry, &c->owned, &c->n, error);
+		rc = is_sparse(&u->entry) ? extract_sparse(cs, u, error)
+					  : sw_fatbin_extract(&u->entry, &c->owned, &c->n, error);
 		c->bytes = c->owned;
 		if (u->image->was_read)
 			u->image->was_read(u->image->arg, u->entry.payload, u->entry.stored_bytes);
@@ -54,7 +112,7 @@ static int read_content(struct sw_unit *u, bool parsed, struct sw_error *error)
 static size_t cost_of(const struct sw_unit *u)
 {
 	const struct sw_content *c = &u->content;
-	return (c->owned ? c->n : 0) + (c->module ? c->n * SW_MODULE_COST : 0);
+	return (c->mapped ? c->filled : c->owned ? c->n : 0) + (c->module ? c->n * SW_MODULE_COST : 0);
 }
 
 /* The lock is held, and again on return. */
@@ -64,7 +122,7 @@ static void load(struct sw_contents *cs, struct sw_unit *u, bool parsed)
 	struct sw_error error;
 	c->load = SW_LOAD_GOING;
 	pthread_mutex_unlock(&cs->monitor->lock);
-	int rc = read_content(u, parsed, &error);
+	int rc = read_content(cs, u, parsed, &error);
 	pthread_mutex_lock(&cs->monitor->lock);
 	cs->held -= c->cost;
 	c->cost = cost_of(u);
@@ -120,4 +178,13 @@ void sw_contents_give(struct sw_contents *cs, struct sw_unit *u)
 	if (!--u->content.users)
 		rest(cs, &u->content);
 	pthread_mutex_unlock(&cs->monitor->lock);
+}
+
+void sw_contents_drop_scratch(struct sw_contents *cs)
+{
+	pthread_mutex_lock(&cs->monitor->lock);
+	void *scratch = cs->scratch;
+	cs->scratch = NULL;
+	pthread_mutex_unlock(&cs->monitor->lock);
+	free(scratch);
 }
