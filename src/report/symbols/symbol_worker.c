@@ -123,11 +123,11 @@ static void confine(int fd, uint64_t bytes)
 		_exit(1);
 }
 
-_Noreturn void sw_worker_serve(int fd, unsigned seconds, uint64_t bytes)
+_Noreturn void sw_worker_serve(int fd, unsigned seconds, uint64_t bytes, char *room)
 {
 	SW_VEC(struct known) all = {0};
 	struct sw_worker_question q;
-	struct answer answer = {.at = sw_alloc(SW_WORKER_ANSWER_MAX)};
+	struct answer answer = {.at = room};
 	confine(fd, bytes);
 	while (sw_worker_read(3, &q, sizeof q)) {
 		allow_seconds(seconds);

@@ -26,8 +26,8 @@ struct sw_worker_place {
 	uint32_t inlined;
 };
 
-/* Answers questions until the other side closes.  Never returns. */
-_Noreturn void sw_worker_serve(int fd, unsigned seconds, uint64_t bytes);
+/* Answers questions until the other side closes.  room: SW_WORKER_ANSWER_MAX bytes.  Never returns. */
+_Noreturn void sw_worker_serve(int fd, unsigned seconds, uint64_t bytes, char *room);
 
 /* All of it, or false. */
 int sw_worker_read(int fd, void *out, size_t bytes);
