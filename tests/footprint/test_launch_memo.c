@@ -179,12 +179,39 @@ static uint32_t make_unbounded(struct terms *t, int kind)
 	return add(t, 64, start, mul(t, 64, kind & 2 ? counter : data, constant(t, 64, 1024)));
 }
 
+/* A launch with the pointer at some place, most of them far from where anything would be decided in another way. */
+static bool check_some_place(struct sw_launch_memo *memo, struct oracle_kernel *k, uint32_t i)
+{
+	static const uint64_t near[] = {ORACLE_BASE, UINT64_C(1) << 32, UINT64_C(1) << 43, UINT64_C(1) << 62, 0};
+	uint64_t from = near[oracle_random(sizeof near / sizeof *near)];
+	k->t->value[0] = i % 4	 ? ORACLE_BASE + oracle_random(1 << 30)
+			 : i % 8 ? from + 1024 * oracle_random(200) - 102400
+				 : oracle_random(UINT64_MAX);
+	return check(memo, k);
+}
+
+/* At so many places; false: wrong, or fewer than three of four are remembered. */
+static bool check_places(const char *what, int kind, struct oracle_kernel *k, struct sw_launch_memo_totals *totals)
+{
+	struct sw_launch_memo *memo = sw_launch_memo_open(1 << 20);
+	bool good = true;
+	for (uint32_t i = 0; i < 200 && good; i++)
+		good = check_some_place(memo, k, i);
+	struct sw_launch_memo_totals own = sw_launch_memo_totals(memo);
+	good = good && own.evaluated * 4 <= own.asked;
+	if (!good)
+		fprintf(stderr, "%s, kind %d: %" PRIu64 " evaluations\n", what, kind, own.evaluated);
+	totals->asked += own.asked;
+	totals->evaluated += own.evaluated;
+	sw_launch_memo_close(memo);
+	return good;
+}
+
 static bool check_unbounded_null(struct sw_launch_memo_totals *totals)
 {
 	bool good = true;
 	for (int kind = 0; kind < 32 && good; kind++) {
 		struct oracle_kernel k = {.t = terms_new()};
-		struct sw_launch_memo *memo = sw_launch_memo_open(1 << 20);
 		uint32_t tested = make_unbounded(k.t, kind);
 		uint32_t null = compare(k.t, SW_EQ, 64, 0, tested, constant(k.t, 64, 0));
 		uint32_t index = select_term(k.t, 64, null, constant(k.t, 64, 256), constant(k.t, 64, 64));
@@ -192,22 +219,31 @@ static bool check_unbounded_null(struct sw_launch_memo_totals *totals)
 		fact(k.t, null, kind & 16);
 		site(k.t, SW_TOUCH_WRITE, 0, add(k.t, 64, tested, index), 4, 1)->loop = 1;
 		site(k.t, SW_TOUCH_READ, 0, add(k.t, 64, param(k.t, 64, 0), index), 4, k.t->f.facts - facts);
-		for (uint32_t i = 0; i < 200 && good; i++) {
-			static const uint64_t near[] = {ORACLE_BASE, UINT64_C(1) << 32, UINT64_C(1) << 43,
-							UINT64_C(1) << 62, 0};
-			uint64_t from = near[oracle_random(sizeof near / sizeof *near)];
-			k.t->value[0] = i % 4	? ORACLE_BASE + oracle_random(1 << 30)
-					: i % 8 ? from + 1024 * oracle_random(200) - 102400
-						: oracle_random(UINT64_MAX);
-			good = check(memo, &k);
+		good = check_places("test for null", kind, &k, totals);
+		free(k.t);
+	}
+	return good;
+}
+
+/* A sum with more variables than a form has is any number, and so is what is added to it. */
+static bool check_overfull(struct sw_launch_memo_totals *totals)
+{
+	bool good = true;
+	for (int kind = 0; kind < 8 && good; kind++) {
+		struct oracle_kernel k = {.t = terms_new()};
+		uint32_t sum = kind & 1 ? param(k.t, 64, 0) : constant(k.t, 64, 0);
+		for (int i = 0; i < 11; i++)
+			sum = add(k.t, 64, sum, value(k.t, SW_OP_RANGE, 64, 0, 0, kind & 4 ? 1 << 20 : -1));
+		sum = kind & 1 ? sum : add(k.t, 64, param(k.t, 64, 0), sum);
+		for (int i = 0; i < 4; i++) {
+			uint32_t address =
+				add_constant(k.t, 64, sum, kind & 2 && i == 1 ? -(INT64_C(1) << 43) : 64 * i);
+			struct sw_access_site *one = site(k.t, SW_TOUCH_WRITE, 0, address, 4, 0);
+			k.t->root[k.t->f.roots++] = (struct sw_root){.kind = SW_ROOT_PARAM, .param = 8, .span = 8};
+			one->roots = i & 1 ? 2 : 1;
 		}
-		struct sw_launch_memo_totals own = sw_launch_memo_totals(memo);
-		if (!good || own.evaluated * 4 > own.asked)
-			fprintf(stderr, "test for null, kind %d: %" PRIu64 " evaluations\n", kind, own.evaluated);
-		good = good && own.evaluated * 4 <= own.asked;
-		totals->asked += own.asked;
-		totals->evaluated += own.evaluated;
-		sw_launch_memo_close(memo);
+		k.t->value[1] = ORACLE_BASE + (1 << 29);
+		good = check_places("sum of many", kind, &k, totals);
 		free(k.t);
 	}
 	return good;
@@ -407,6 +443,7 @@ int main(int argc, char **argv)
 	}
 	failed += !check_tables(&tables);
 	failed += !check_unbounded_null(&totals);
+	failed += !check_overfull(&totals);
 	printf("%" PRIu64 " launches, %" PRIu64 " evaluated, %" PRIu64 " kernels wrong\n", totals.asked,
 	       totals.evaluated, failed);
 	printf("tables: %" PRIu64 " launches, %" PRIu64 " evaluated\n", tables.asked, tables.evaluated);

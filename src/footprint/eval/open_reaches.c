@@ -15,7 +15,7 @@ struct sw_descent sw_descent_of(struct sw_eval *e, uint32_t term)
 	struct sw_form address = sw_eval_term(e, term, 64);
 	struct sw_descent d = {.least = address.constant};
 	/* As a signed number it must not turn around. */
-	sw_reads_between(e->reads, term, address.constant, address.constant, 0, INT64_MAX);
+	sw_reads_between(e->reads, term, address.constant, address.constant, INT64_MIN, INT64_MAX);
 	for (uint32_t i = 0; i < address.n; i++) {
 		const struct sw_variable *v = &e->variable.at[address.var[i]];
 		bool turns = v->quotient && v->why == SW_WHY_WRAPS;

@@ -133,7 +133,9 @@ static void read_wrap(struct sw_eval *e, uint32_t term, struct sw_bounds bounds,
 	if (!e->reads || term == SW_NONE || sw_wide_add(bounds.hi, -bounds.lo) >= modulus)
 		return;
 	sw_wide end = type.lo + modulus * sw_wide_floor(bounds.hi - type.lo, modulus);
-	if (type.hi > INT64_MAX)
+	if (type.hi > INT64_MAX && bounds.hi - bounds.lo == modulus - 1) /* any number, and something that is added */
+		sw_reads_avoid(e->reads, term, type.lo - bounds.lo);
+	else if (type.hi > INT64_MAX)
 		sw_reads_between(e->reads, term, bounds.hi, bounds.lo, end, end - 1);
 	else /* how often it wraps is a number that its constant goes into */
 		sw_reads_pin(e->reads, term);

@@ -331,6 +331,17 @@ void sw_reads_below(struct sw_reads *reads, uint32_t term, sw_wide least, const 
 	}
 }
 
+void sw_reads_avoid(struct sw_reads *reads, uint32_t term, sw_wide distance)
+{
+	uint32_t base = reads ? moving(reads, reads->of[term]) : 0;
+	if (!base)
+		return;
+	const struct sw_base_read *b = &reads->base.at[base - 1];
+	if (!keep_different(reads, (struct sw_base_difference){
+					   {b->at, UINT32_MAX}, SW_BASES_DIFFER, b->value + (uint64_t)distance}))
+		make_number(reads, base);
+}
+
 uint16_t sw_reads_base_of(const struct sw_reads *reads, uint32_t term)
 {
 	return reads ? reads->of[term] : 0;

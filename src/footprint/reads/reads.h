@@ -93,6 +93,8 @@ void sw_reads_root(struct sw_reads *reads, uint32_t at, uint64_t value);
 void sw_reads_symbol(struct sw_reads *reads, uint32_t symbol, uint64_t address);
 /* Numbers between lo and hi were made from the term, and it counts that they lie in [from, to]. */
 void sw_reads_between(struct sw_reads *reads, uint32_t term, sw_wide lo, sw_wide hi, sw_wide from, sw_wide to);
+/* It counts that the term's base does not move by this, modulo 2^64. */
+void sw_reads_avoid(struct sw_reads *reads, uint32_t term, sw_wide distance);
 /* It counts whether `least`, the least value of the term, lies below the address that a root's word holds. */
 void sw_reads_below(struct sw_reads *reads, uint32_t term, sw_wide least, const struct sw_root *root, uint64_t address);
 /* The base that a term is made from where it was evaluated last, for a later look at the same case. */
