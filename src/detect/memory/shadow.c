@@ -48,11 +48,8 @@ void sw_use_drop(struct sw_use_pool *pool, struct sw_shadow_use *use)
 
 static struct segment *segment_new(struct sw_shadow *shadow, uint64_t lo, uint64_t hi)
 {
-	struct segment *s = sw_calloc(1, sizeof *s);
-	s->at.lo = lo;
-	s->at.hi = hi;
-	s->use = s->few;
-	s->room = SW_INLINE_USES;
+	struct segment *s = sw_alloc(sizeof *s);
+	*s = (struct segment){.at = {.lo = lo, .hi = hi}, .use = s->few, .room = SW_INLINE_USES};
 	sw_intervals_insert(&shadow->segments, &s->at);
 	return s;
 }
@@ -106,6 +103,16 @@ static void segment_thin(struct sw_use_pool *pool, struct segment *s)
 	s->n = kept;
 }
 
+static void segment_grow(struct segment *s, uint32_t room)
+{
+	struct sw_shadow_use **more = sw_alloc(room * sizeof *more);
+	memcpy(more, s->use, s->n * sizeof *more);
+	if (s->use != s->few)
+		free(s->use);
+	s->use = more;
+	s->room = room;
+}
+
 /* In the order in which they came: nearly always last. */
 static void segment_add(struct sw_use_pool *pool, struct segment *s, struct sw_shadow_use *use)
 {
@@ -114,18 +121,25 @@ static void segment_add(struct sw_use_pool *pool, struct segment *s, struct sw_s
 	uint32_t at = s->n;
 	while (at && s->use[at - 1]->step > use->step)
 		at--;
-	if (s->n == s->room) {
-		struct sw_shadow_use **more = sw_alloc(2 * s->room * sizeof *more);
-		memcpy(more, s->use, s->n * sizeof *more);
-		if (s->use != s->few)
-			free(s->use);
-		s->use = more;
-		s->room *= 2;
-	}
+	if (s->n == s->room)
+		segment_grow(s, 2 * s->room);
 	memmove(s->use + at + 1, s->use + at, (s->n++ - at) * sizeof *s->use);
 	s->use[at] = use;
 	use->refs++;
 	pool->links++;
+}
+
+/* The uses of a segment that are not so many that one would be forgotten; `to` has none.  Room for one more, which
+   comes next. */
+static void segment_copy(struct sw_use_pool *pool, struct segment *to, const struct segment *s)
+{
+	if (s->n >= to->room)
+		segment_grow(to, 2 * s->n);
+	memcpy(to->use, s->use, s->n * sizeof *s->use);
+	for (uint32_t i = 0; i < s->n; i++)
+		s->use[i]->refs++;
+	to->n = s->n;
+	pool->links += s->n;
 }
 
 /* Cuts a segment at x; returns the upper part. */
@@ -134,8 +148,11 @@ static struct segment *segment_cut(struct sw_shadow *shadow, struct sw_use_pool 
 	uint64_t hi = s->at.hi;
 	s->at.hi = x;
 	struct segment *upper = segment_new(shadow, x, hi);
-	for (uint32_t i = 0; i < s->n; i++)
-		segment_add(pool, upper, s->use[i]);
+	if (s->n <= SW_MAX_FEW_USES)
+		segment_copy(pool, upper, s);
+	else
+		for (uint32_t i = 0; i < s->n; i++)
+			segment_add(pool, upper, s->use[i]);
 	return upper;
 }
 
