@@ -48,8 +48,8 @@ static bool start(void)
 		return true;
 	if (worker.deaths >= DEATHS || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return false;
-	/* For so much malloc puts all free memory in order.  In the worker each page that it writes to for that would be
-	   copied: a tenth of a second after a run of 35000 launches. */
+	/* For so much malloc puts all free memory in order.  In the worker each page that it writes to for that would
+	   be copied: a tenth of a second after a run of 35000 launches. */
 	char *answer = sw_alloc(SW_WORKER_ANSWER_MAX);
 	const pid_t pid = fork();
 	if (pid == 0)
