@@ -91,4 +91,4 @@ CLEANFILES += src/footprint/version.h
 src/footprint/version.h: $(libswfootprint_a_SOURCES) $(libswimage_a_SOURCES) config.h
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && cat $^ | cksum | { read sum rest; printf '#define SW_ANALYSIS_VERSION %uu\n' $$sum; } >$@
 # The header is made before everything else by `make`, but not by `make TARGET`.
-src/footprint/libswfootprint_a-store.$(OBJEXT): src/footprint/version.h
+src/footprint/store/libswfootprint_a-disk_store.$(OBJEXT): src/footprint/version.h

@@ -18,10 +18,12 @@
 static bool reads(const struct sw_term *t, int64_t *lo, int64_t *hi)
 {
 	bool table = t->op == SW_TERM_ELEMENT;
+	if (!table && (t->op != SW_OP_PARAM || t->imm < 0 || t->imm >= MOST_BYTES))
+		return false;
 	*lo = table ? t->b : t->imm;
 	*hi = table ? t->c : t->imm + (t->width + 7) / 8;
 	*hi = *hi < MOST_BYTES ? *hi : MOST_BYTES;
-	return (table || t->op == SW_OP_PARAM) && *lo >= 0 && *lo < *hi;
+	return *lo < *hi;
 }
 
 struct search {
