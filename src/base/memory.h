@@ -14,6 +14,7 @@
 
 #define SW_EXIT_MEMORY 5
 
+/* Says so in one line and ends the process with SW_EXIT_MEMORY. */
 _Noreturn void sw_out_of_memory(size_t bytes_wanted);
 /* Never return NULL for a size above 0.  Free with free(). */
 void *sw_alloc(size_t bytes) __attribute__((malloc));

@@ -17,14 +17,13 @@ struct map {
 };
 _Static_assert(sizeof(struct map) == 64, "half of a tensor map");
 
-/* Bits of flags. */
+/* Bits of flags; 0: im2col; 1: set in the maps of cuBLAS; 13, 14: swizzle; 15: fill; 16: TF32; 17, 18: L2 promotion. */
 enum {
 	RANK_AT = 4, /* less one, 3 bits */
 	TYPE_AT = 7, /* 4 bits */
 	INTERLEAVE_AT = 11,
-	/* 0: im2col; 1: set in the maps of cuBLAS; 13, 14: swizzle; 15: fill; 16: TF32; 17, 18: L2 promotion */
-	UNUSED = ~0x7fff3u,
 };
+#define UNUSED_FLAGS UINT32_C(0xfff8000c)
 
 /* CUtensorMapDataType by the number in flags, for one of the types that have it. */
 static const uint8_t types[] = {0, 1, 2, 3, 4, 5, 6, 7, 10, 8, 9};
@@ -37,7 +36,7 @@ bool sw_tensor_map_read(uint32_t arch, const void *map, size_t bytes, struct sw_
 	memcpy(&m, map, sizeof m);
 	uint32_t rank = (m.flags >> RANK_AT & 7) + 1, type = m.flags >> TYPE_AT & 15;
 	/* Flags are never all 0 in practice: that would be a row of bytes without any promotion, or no map at all. */
-	if (!m.flags || m.flags & UNUSED || rank > MAX_RANK || type >= sizeof types ||
+	if (!m.flags || m.flags & UNUSED_FLAGS || rank > MAX_RANK || type >= sizeof types ||
 	    (m.flags >> INTERLEAVE_AT & 3) >= INTERLEAVES || !m.address || m.address % ADDRESS_ALIGN ||
 	    m.stride_high >> 4 * (MAX_RANK - 1))
 		return false;

@@ -85,7 +85,7 @@ static sw_node less_constant(const struct sw_ssa *ssa, sw_node node, int64_t *su
 	if (sw_graph_at(g, added)->op != SW_OP_ADD || sw_graph_at(g, sw_graph_operand(g, added, 1))->op != SW_OP_CONST)
 		return SW_NO_NODE;
 	base = sw_graph_operand(g, added, 0);
-	*sum += sw_graph_at(g, sw_graph_operand(g, added, 1))->imm;
+	*sum = (int64_t)((uint64_t)*sum + (uint64_t)sw_graph_at(g, sw_graph_operand(g, added, 1))->imm);
 	if (!pair)
 		return base;
 	sw_node high = sw_graph_operand(g, node, 1);
@@ -103,7 +103,7 @@ static bool block_byte(const struct sw_ssa *ssa, sw_node address, int64_t *byte)
 		address = sw_step_forward(ssa, address);
 		const struct sw_value *v = sw_graph_at(&ssa->graph, address);
 		if (v->op == SW_OP_PARAM_ADDRESS) {
-			*byte += v->imm;
+			*byte = (int64_t)((uint64_t)*byte + (uint64_t)v->imm);
 			return true;
 		}
 		address = less_constant(ssa, address, byte);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* Never NULL; at least one zero follows the bytes.  *mapped: for sw_sparse_free(); *filled: bytes of it that take
- * memory. */
+   memory. Thread-safe; without memory it ends the process (sw_out_of_memory()). */
 void *sw_sparse_copy(const void *bytes, size_t n, size_t *mapped, size_t *filled);
 void sw_sparse_free(void *copy, size_t mapped);
 
