@@ -49,8 +49,10 @@ libswfootprint_a_SOURCES = \
 	src/footprint/store/library.c \
 	src/footprint/store/code_choice.c src/footprint/store/code_choice.h \
 	src/footprint/store/code_units.c src/footprint/store/code_units.h \
+	src/footprint/store/containers.c src/footprint/store/containers.h \
 	src/footprint/store/unit_contents.c \
 	src/footprint/store/serialize.c src/footprint/store/sparse_copy.c src/footprint/store/sparse_copy.h \
+	src/footprint/store/spare_memory.c src/footprint/store/spare_memory.h \
 	src/footprint/store/disk_store.c src/footprint/store/disk_store.h src/footprint/store/store_folder.c \
 	src/footprint/store/validate.c src/footprint/store/validate.h \
 	$(SW_PTX_CODE_SOURCES) \

@@ -73,19 +73,27 @@ int sw_fatbin_extract_into(const struct sw_fatbin_entry *entry, void *out, size_
 	return 0;
 }
 
+int sw_fatbin_check(const struct sw_fatbin_entry *entry, struct sw_error *error)
+{
+	if (entry->bytes <= SW_IMAGE_MAX_BYTES)
+		return 0;
+	return sw_fail(error, SW_E_FORMAT,
+		       "fatbin: offset %zu: %zu bytes after decompression are more than syncwatch "
+		       "accepts",
+		       entry->offset, entry->bytes);
+}
+
 int sw_fatbin_extract(const struct sw_fatbin_entry *entry, void **out, size_t *bytes, struct sw_error *error)
 {
-	if (entry->bytes > SW_IMAGE_MAX_BYTES)
-		return sw_fail(error, SW_E_FORMAT,
-			       "fatbin: offset %zu: %zu bytes after decompression are more than syncwatch "
-			       "accepts",
-			       entry->offset, entry->bytes);
+	int rc = sw_fatbin_check(entry, error);
+	if (rc)
+		return rc;
 	/* One more, zero: PTX is text. */
 	unsigned char *content = malloc(entry->bytes + 1);
 	if (!content)
 		return sw_fail(error, -ENOMEM, "fatbin: offset %zu: no memory for %zu bytes", entry->offset,
 			       entry->bytes);
-	int rc = sw_fatbin_extract_into(entry, content, bytes, error);
+	rc = sw_fatbin_extract_into(entry, content, bytes, error);
 	if (rc) {
 		free(content);
 		return rc;

@@ -47,7 +47,9 @@ int sw_fatbin_walk(const void *fatbin, size_t size, int (*each)(void *arg, const
 
 /* The entry's content, decompressed if needed; *out is malloc'ed (also when stored raw), PTX is NUL-terminated. */
 int sw_fatbin_extract(const struct sw_fatbin_entry *entry, void **out, size_t *bytes, struct sw_error *error);
-/* The same into memory with room for entry->bytes + 1, of an entry of at most SW_IMAGE_MAX_BYTES. */
+/* Is the entry's content of a size that is accepted (SW_IMAGE_MAX_BYTES)?  Else <0. */
+int sw_fatbin_check(const struct sw_fatbin_entry *entry, struct sw_error *error);
+/* As sw_fatbin_extract(), into memory with room for entry->bytes + 1, of an entry that was checked. */
 int sw_fatbin_extract_into(const struct sw_fatbin_entry *entry, void *out, size_t *bytes, struct sw_error *error);
 
 /* One kernel of a cubin. */

@@ -26,8 +26,8 @@ endif
 if HAVE_CHECK
 check_LIBRARIES += tests/footprint/libfaked.a
 tests_footprint_libfaked_a_SOURCES = tests/footprint/fake.c tests/footprint/fake.h \
-	src/footprint/store/library.c src/footprint/store/code_choice.c src/footprint/store/code_units.c src/footprint/store/unit_contents.c \
-	src/footprint/store/disk_store.c src/footprint/store/store_folder.c src/footprint/store/sparse_copy.c src/footprint/store/serialize.c src/footprint/store/validate.c src/footprint/code.c
+	src/footprint/store/library.c src/footprint/store/code_choice.c src/footprint/store/code_units.c src/footprint/store/containers.c src/footprint/store/unit_contents.c \
+	src/footprint/store/disk_store.c src/footprint/store/store_folder.c src/footprint/store/sparse_copy.c src/footprint/store/spare_memory.c src/footprint/store/serialize.c src/footprint/store/validate.c src/footprint/code.c
 tests_footprint_libfaked_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/footprint
 tests_footprint_libfaked_a_CFLAGS = $(AM_CFLAGS) -pthread
 SW_FAKED_LIBS = tests/footprint/libfaked.a $(SW_IMAGE_LIBS) $(CHECK_LIBS) -lpthread
@@ -38,6 +38,11 @@ TESTS += tests/footprint/test_serialize
 tests_footprint_test_serialize_SOURCES = tests/footprint/test_serialize.c
 tests_footprint_test_serialize_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_serialize_LDADD = libswfootprint.a libswbase.a $(CHECK_LIBS)
+check_PROGRAMS += tests/footprint/test_spare_memory
+TESTS += tests/footprint/test_spare_memory
+tests_footprint_test_spare_memory_SOURCES = tests/footprint/test_spare_memory.c
+tests_footprint_test_spare_memory_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_footprint_test_spare_memory_LDADD = libswfootprint.a libswbase.a $(CHECK_LIBS)
 check_PROGRAMS += tests/footprint/test_sparse_copy
 TESTS += tests/footprint/test_sparse_copy
 tests_footprint_test_sparse_copy_SOURCES = tests/footprint/test_sparse_copy.c

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fake.h"
-#include "footprint/store/code_units.h"
+#include "footprint/store/containers.h"
 #include "../run_suite.h"
 
 #define EXACT  0x100000u
@@ -208,21 +208,70 @@ START_TEST(a_kernel_is_read_once)
 }
 END_TEST
 
-/* What is not used goes when others need the room, the longest unused first, and comes back when it is asked for. */
-START_TEST(contents_are_bounded)
+/* Libraries place the containers of hundreds of translation units behind each other.  The one that was loaded comes
+   first: what another has, be it better code for the device, is another kernel. */
+START_TEST(the_first_container_that_has_it_counts)
 {
-	enum { UNITS = 3 };
+	fake_block(&image);
+	fake_entry(&image, FAKE_ELF, 90, 0, "k");
+	fake_block(&image);
+	fake_entry(&image, FAKE_ELF, 90, EXACT, "k later");
+	fake_entry(&image, FAKE_PTX, 90, 0, "k later");
+	check(ask(1, 90, "k"), SW_SOURCE_SASS, 90, true);
+	ck_assert_uint_eq(fake_ptx[90].read, 0);
+	check(ask(1, 90, "later"), SW_SOURCE_PTX, 90, true);
+	/* It can't be read there: the other's code is not an answer. */
+	fake_sass[90].broken = true;
+	check_why(ask(2, 90, "k"), "unreadable: sm_90: broken as told");
+}
+END_TEST
+
+START_TEST(containers_are_listed_when_asked_for)
+{
 	struct sw_monitor monitor = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER};
 	struct sw_contents contents = {.monitor = &monitor};
-	struct sw_units units = {.monitor = &monitor, .contents = &contents};
+	struct sw_containers containers = {.monitor = &monitor, .contents = &contents};
 	struct sw_footprint_image named = fake_named(&image, 1, 0);
+	for (int i = 0; i < 3; i++) {
+		fake_block(&image);
+		fake_entry(&image, FAKE_ELF, 90, 0, "k");
+	}
+	ck_assert(sw_containers_load(&containers, &named));
+	ck_assert_uint_eq(containers.container.n, 0);
+	const struct sw_units *first = sw_containers_get(&containers, 0);
+	ck_assert_uint_eq(containers.container.n, 1);
+	ck_assert_ptr_nonnull(sw_containers_get(&containers, 2));
+	ck_assert_ptr_eq(sw_containers_get(&containers, 0), first);
+	ck_assert_ptr_null(sw_containers_get(&containers, 3));
+	ck_assert_ptr_null(sw_containers_get(&containers, 100));
+	ck_assert_uint_eq(containers.container.n, 3);
+	sw_containers_free(&containers);
+}
+END_TEST
+
+enum { UNITS = 3 };
+
+/* PTX for as many architectures, in one container. */
+static struct sw_unit *load_units(struct sw_containers *containers, const struct sw_footprint_image *named)
+{
 	fake_block(&image);
 	for (uint32_t i = 0; i < UNITS; i++)
 		fake_entry(&image, FAKE_PTX, 70 + i, 0, "k");
-	ck_assert(sw_units_load(&units, &named));
-	ck_assert_uint_eq(units.unit.n, UNITS);
-	struct sw_unit *unit = units.unit.at;
+	ck_assert(sw_containers_load(containers, named));
+	struct sw_units *units = sw_containers_get(containers, 0);
+	ck_assert_ptr_null(sw_containers_get(containers, 1));
+	ck_assert_uint_eq(units->unit.n, UNITS);
+	return units->unit.at;
+}
 
+/* What is not used goes when others need the room, the longest unused first, and comes back when it is asked for. */
+START_TEST(contents_are_bounded)
+{
+	struct sw_monitor monitor = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER};
+	struct sw_contents contents = {.monitor = &monitor};
+	struct sw_containers containers = {.monitor = &monitor, .contents = &contents};
+	struct sw_footprint_image named = fake_named(&image, 1, 0);
+	struct sw_unit *unit = load_units(&containers, &named);
 	for (int i = 0; i < UNITS; i++)
 		ck_assert_ptr_nonnull(sw_contents_take(&contents, &unit[i], true));
 	ck_assert_uint_eq(fake_modules, UNITS); /* what is used stays */
@@ -241,7 +290,31 @@ START_TEST(contents_are_bounded)
 	ck_assert_uint_eq(fake_modules, 0);
 	ck_assert_uint_eq(contents.held, 0);
 	ck_assert_ptr_null(contents.oldest);
-	sw_units_free(&units);
+	sw_containers_free(&containers);
+	sw_contents_drop_spare(&contents);
+}
+END_TEST
+
+/* What was asked for more often stays, though another was used later. */
+START_TEST(the_least_wanted_content_goes_first)
+{
+	struct sw_monitor monitor = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER};
+	struct sw_contents contents = {.monitor = &monitor, .limit = SIZE_MAX};
+	struct sw_containers containers = {.monitor = &monitor, .contents = &contents};
+	struct sw_footprint_image named = fake_named(&image, 1, 0);
+	struct sw_unit *unit = load_units(&containers, &named);
+	const int order[] = {0, 0, 1, 2, 2};
+	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+		ck_assert_ptr_nonnull(sw_contents_take(&contents, &unit[order[i]], true));
+		sw_contents_give(&contents, &unit[order[i]]);
+	}
+	contents.limit = contents.held - 1;
+	ck_assert_ptr_nonnull(sw_contents_take(&contents, &unit[0], true));
+	ck_assert_int_eq(unit[1].content.load, SW_LOAD_NONE);
+	ck_assert_int_eq(unit[2].content.load, SW_LOAD_DONE);
+	sw_contents_give(&contents, &unit[0]);
+	sw_containers_free(&containers);
+	sw_contents_drop_spare(&contents);
 }
 END_TEST
 
@@ -260,6 +333,9 @@ int main(void)
 	tcase_add_test(t, kernels_are_found_in_every_block);
 	tcase_add_test(t, a_kernel_is_read_once);
 	tcase_add_test(t, contents_are_bounded);
+	tcase_add_test(t, the_least_wanted_content_goes_first);
+	tcase_add_test(t, the_first_container_that_has_it_counts);
+	tcase_add_test(t, containers_are_listed_when_asked_for);
 	suite_add_tcase(suite, t);
 	return run_suite(suite);
 }

@@ -141,6 +141,7 @@ struct attempt {
 	const char *kernel;
 	struct sw_code_choice *out;
 	uint32_t wildness, attempts;
+	bool found;	   /* in this container */
 	bool machine_code; /* was found for the device */
 	char *why;	   /* the first thing that could not be read */
 };
@@ -169,6 +170,7 @@ static void try(struct attempt *a, const struct choice *choice)
 			unreadable(a, choice->sort, choice->sort->why);
 		return;
 	}
+	a->found = true;
 	a->machine_code |= elf;
 	struct sw_footprint *footprint = analyse(a->units, &found, a->kernel, &error);
 	if (!footprint) {
@@ -189,25 +191,39 @@ static void try(struct attempt *a, const struct choice *choice)
 	a->out->ran = choice->origin == ORIGIN_JIT ? !a->machine_code : choice->origin != ORIGIN_OTHER;
 }
 
-void sw_code_choose(struct sw_units *u, uint32_t arch, const char *kernel, struct sw_code_choice *out)
+/* Returns the number of choices that the container offers. */
+static size_t choose_in(struct attempt *a, struct sw_units *u, uint32_t arch)
 {
 	struct choice *choice;
-	struct attempt a = {.units = u, .kernel = kernel, .out = out};
-	*out = (struct sw_code_choice){0};
 	size_t n = rank(u, arch ? arch : newest(u), &choice);
-	for (size_t i = 0; i < n && a.attempts < SW_MAX_ATTEMPTS; i++) {
-		try(&a, &choice[i]);
-		if (out->footprint && !a.wildness)
+	a->units = u;
+	for (size_t i = 0; i < n && a->attempts < SW_MAX_ATTEMPTS; i++) {
+		try(a, &choice[i]);
+		if (a->out->footprint && !a->wildness)
 			break;
 	}
 	free(choice);
+	return n;
+}
+
+void sw_code_choose(struct sw_containers *containers, uint32_t arch, const char *kernel, struct sw_code_choice *out)
+{
+	struct attempt a = {.kernel = kernel, .out = out};
+	const char *unusable = NULL;
+	struct sw_units *u;
+	size_t choices = 0;
+	*out = (struct sw_code_choice){0};
+	for (size_t i = 0; !a.found && (u = sw_containers_get(containers, i)); i++) {
+		choices += choose_in(&a, u, arch);
+		unusable = unusable ? unusable : u->why;
+	}
 	if (out->footprint)
 		free(a.why);
 	else if (a.why)
 		out->why = a.why;
-	else if (u->why)
-		out->why = sw_format("unreadable: %s", u->why);
-	else if (n)
+	else if (unusable)
+		out->why = sw_format("unreadable: %s", unusable);
+	else if (choices)
 		out->why = sw_strdup("no kernel of this name in the image");
 	else
 		out->why = sw_format("no code for sm_%u in the image", arch);

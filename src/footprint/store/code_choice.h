@@ -3,7 +3,7 @@
 #ifndef SW_FOOTPRINT_STORE_CODE_CHOICE_H
 #define SW_FOOTPRINT_STORE_CODE_CHOICE_H
 
-#include "footprint/store/code_units.h"
+#include "footprint/store/containers.h"
 
 struct sw_code_choice {
 	struct sw_footprint *footprint; /* NULL: why */
@@ -15,9 +15,12 @@ struct sw_code_choice {
 
 /*
  * Reads and analyses the kernel's code (order: library.h).  An outcome that is wild gives way to the next choice; if
- * all are wild, the one with the fewest accesses of unknown roots stays, of equal ones the first.  Thread-safe; `units`
- * must be loaded.  arch 0: that of the newest machine code in the image, else of its newest PTX.
+ * all are wild, the one with the fewest accesses of unknown roots stays, of equal ones the first.  Thread-safe; the
+ * content must be loaded.  arch 0: that of the newest machine code in the container, else of its newest PTX.
+ *
+ * A kernel counts in the first container that has it: another that follows may have one of the same name (an instance
+ * of a template), which is not what the program loaded.
  */
-void sw_code_choose(struct sw_units *units, uint32_t arch, const char *kernel, struct sw_code_choice *out);
+void sw_code_choose(struct sw_containers *containers, uint32_t arch, const char *kernel, struct sw_code_choice *out);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pieces of code in an image ("units": entries of a fatbin, or the image itself) and which kernel lies in which.
+ * The pieces of code in a container of an image ("units": entries of a fatbin, or the image itself) and which kernel
+ * lies in which.
  *
  * Libraries ship fatbins of hundreds of megabytes.  So a unit is decompressed when a kernel is looked for in it, its
  * kernels' names are noted then, and its content is held in a cache of bounded size.  Several threads may look at once:
@@ -13,6 +14,7 @@
 
 #include "base/map.h"
 #include "footprint/library.h"
+#include "footprint/store/spare_memory.h"
 #include "image/image.h"
 
 /* One lock for all that is shared, held for look-ups only, never while bytes are read or analysed. */
@@ -29,10 +31,12 @@ struct sw_content {
 	const void *bytes;
 	size_t n;
 	void *owned;		      /* bytes, if they were decompressed */
+	size_t room;		      /* bytes of `owned` */
 	size_t mapped, filled;	      /* of a sparse copy: bytes that `owned` maps, and those that hold something */
 	struct sw_ptx_module *module; /* PTX, once it was asked for */
 	size_t cost;		      /* what the cache counts for it */
 	uint32_t users;
+	uint32_t takes;			  /* how often it was asked for, also before it was last decompressed */
 	struct sw_content *newer, *older; /* in the list of those without users */
 };
 
@@ -65,22 +69,19 @@ struct sw_contents {
 	struct sw_monitor *monitor;
 	size_t limit, held;		    /* bytes; those in use may exceed the limit */
 	struct sw_content *newest, *oldest; /* without users */
-	void *scratch;			    /* that no thread uses; NULL */
-	size_t scratch_bytes;
+	struct sw_spare_memory spare;
 };
 
+/* All units of one container. */
 struct sw_units {
 	struct sw_monitor *monitor;
 	struct sw_contents *contents;
-	enum sw_load load;
 	SW_VEC(struct sw_unit) unit;
 	SW_VEC(struct sw_sort) sort;
-	char *why; /* FAILED: no content.  Else: what of it can't be used (LTO-IR, damage); NULL */
+	char *why; /* what of it can't be used (LTO-IR, damage); NULL */
 };
 
-/* Asks for the image's content and lists its units; later calls, also of other threads, find that done. false: there is
-   no content; units->why has the reason. */
-bool sw_units_load(struct sw_units *units, const struct sw_footprint_image *image);
+/* Frees what it holds. */
 void sw_units_free(struct sw_units *units);
 
 struct sw_found {
@@ -95,7 +96,7 @@ const struct sw_content *sw_contents_take(struct sw_contents *contents, struct s
 void sw_contents_give(struct sw_contents *contents, struct sw_unit *unit);
 /* At the end of the unit. */
 void sw_content_free(struct sw_content *content);
-/* Memory that decompressing keeps; also at the end.  Thread-safe. */
-void sw_contents_drop_scratch(struct sw_contents *contents);
+/* Memory that is kept for what is decompressed next; also at the end.  Thread-safe. */
+void sw_contents_drop_spare(struct sw_contents *contents);
 
 #endif

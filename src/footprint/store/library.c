@@ -17,12 +17,13 @@
 /* Decompressed code that no thread works on.  Threads that look into one image share it while it is in use; to
    decompress a unit again costs milliseconds, to hold all that a program's libraries have costs more than all else. */
 #define SW_CONTENTS_BYTES ((size_t)32 << 20)
+#define SW_SPARE_BYTES	  ((size_t)16 << 20)
 #define SW_MAX_THREADS	  64
 
 /* An image as a caller named it, and what is in it. */
 struct image {
 	struct sw_footprint_image named;
-	struct sw_units units;
+	struct sw_containers containers;
 };
 
 /* What is on disk of one image for one architecture. */
@@ -90,7 +91,8 @@ struct sw_footprint_library *sw_footprint_library_open(const char *cache, uint32
 	pthread_mutex_init(&l->monitor.lock, NULL);
 	pthread_cond_init(&l->monitor.changed, NULL);
 	pthread_cond_init(&l->queued, NULL);
-	l->contents = (struct sw_contents){.monitor = &l->monitor, .limit = SW_CONTENTS_BYTES};
+	l->contents = (struct sw_contents){
+		.monitor = &l->monitor, .limit = SW_CONTENTS_BYTES, .spare = {.limit = SW_SPARE_BYTES}};
 	return l;
 }
 
@@ -99,7 +101,8 @@ static struct image *image_of(struct sw_footprint_library *l, const struct sw_fo
 	struct image *image = sw_map_ptr(&l->images, named->id);
 	if (!image) {
 		image = sw_calloc(1, sizeof *image);
-		*image = (struct image){.named = *named, .units = {.monitor = &l->monitor, .contents = &l->contents}};
+		*image = (struct image){.named = *named,
+					.containers = {.monitor = &l->monitor, .contents = &l->contents}};
 		sw_map_put_ptr(&l->images, named->id, image);
 	}
 	return image;
@@ -150,14 +153,14 @@ static uint64_t thread_ns(void)
 /* From the code.  What it says does not change from run to run; why there is none may. */
 static void analyse(struct sw_footprint_library *l, struct item *item)
 {
-	struct sw_units *units = &item->image->units;
+	struct sw_containers *containers = &item->image->containers;
 	struct sw_code_choice chosen = {0};
 	uint64_t start = thread_ns();
-	bool there = sw_units_load(units, &item->image->named);
+	bool there = sw_containers_load(containers, &item->image->named);
 	if (there)
-		sw_code_choose(units, item->arch, item->kernel, &chosen);
+		sw_code_choose(containers, item->arch, item->kernel, &chosen);
 	else
-		chosen.why = sw_strdup(units->why);
+		chosen.why = sw_strdup(containers->why);
 	item->entry = (struct sw_footprint_entry){chosen.footprint, chosen.why, chosen.ran, chosen.arch};
 	pthread_mutex_lock(&l->monitor.lock);
 	if (there && item->shelf)
@@ -172,7 +175,7 @@ static void trim(struct sw_footprint_library *l)
 {
 	l->untrimmed_ns = 0;
 	pthread_mutex_unlock(&l->monitor.lock);
-	sw_contents_drop_scratch(&l->contents);
+	sw_contents_drop_spare(&l->contents);
 	malloc_trim(0);
 	pthread_mutex_lock(&l->monitor.lock);
 }
@@ -328,7 +331,7 @@ static void free_images(struct sw_map *images)
 	struct sw_map_slot slot;
 	for (size_t i = 0; (i = sw_map_next(images, i, &slot));) {
 		struct image *image = (void *)(uintptr_t)slot.value;
-		sw_units_free(&image->units);
+		sw_containers_free(&image->containers);
 		free(image);
 	}
 	sw_map_free(images);
@@ -347,7 +350,7 @@ void sw_footprint_library_close(struct sw_footprint_library *l)
 	write_shelves(l);
 	free_items(&l->items);
 	free_images(&l->images);
-	sw_contents_drop_scratch(&l->contents);
+	sw_contents_drop_spare(&l->contents);
 	free(l->expected.at);
 	free(l->folder);
 	pthread_cond_destroy(&l->monitor.changed);

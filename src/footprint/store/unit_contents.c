@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contents of units: decompressed when asked for, held while used, then until others need the room. */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "footprint/store/code_units.h"
@@ -20,72 +21,82 @@ static void unlink_content(struct sw_contents *cs, struct sw_content *c)
 	c->newer = c->older = NULL;
 }
 
-void sw_content_free(struct sw_content *c)
+/* What it was decompressed into goes back to `spare`. */
+static void empty(struct sw_content *c, struct sw_spare_memory *spare)
 {
 	if (c->module)
 		sw_ptx_module_close(c->module);
 	if (c->mapped)
 		sw_sparse_free(c->owned, c->mapped);
-	else
-		free(c->owned);
-	*c = (struct sw_content){0};
+	else if (c->owned)
+		sw_spare_give(spare, c->owned, c->room);
+	*c = (struct sw_content){.takes = c->takes};
+}
+
+void sw_content_free(struct sw_content *c)
+{
+	struct sw_spare_memory nothing_kept = {0};
+	empty(c, &nothing_kept);
+}
+
+/* What was asked for least often goes first, of those the longest unused: large units in which one kernel is used would
+   push out small ones with the kernels that every program uses. */
+static struct sw_content *least_wanted(const struct sw_contents *cs)
+{
+	struct sw_content *least = cs->oldest;
+	for (struct sw_content *c = least; c; c = c->newer)
+		least = c->takes < least->takes ? c : least;
+	return least;
 }
 
 static void make_room(struct sw_contents *cs)
 {
 	while (cs->held > cs->limit && cs->oldest) {
-		struct sw_content *c = cs->oldest;
+		struct sw_content *c = least_wanted(cs);
 		unlink_content(cs, c);
 		cs->held -= c->cost;
-		sw_content_free(c);
+		empty(c, &cs->spare);
 	}
 }
 
 static bool is_sparse(const struct sw_fatbin_entry *e)
 {
-	return e->compressed && e->kind == SW_IMAGE_ELF && e->bytes >= SPARSE_LEAST && e->bytes <= SW_IMAGE_MAX_BYTES &&
+	return e->compressed && e->kind == SW_IMAGE_ELF && e->bytes >= SPARSE_LEAST &&
 	       e->bytes / SPARSE_RATIO > e->stored_bytes;
 }
 
-/* Memory that is decompressed into again and again, so that its pages are there already. */
-static void *take_scratch(struct sw_contents *cs, size_t bytes, size_t *room)
+static void *take_memory(struct sw_contents *cs, const struct sw_fatbin_entry *e, bool briefly, size_t *room,
+			 struct sw_error *error)
 {
+	if (sw_fatbin_check(e, error))
+		return NULL;
 	pthread_mutex_lock(&cs->monitor->lock);
-	void *scratch = cs->scratch;
-	*room = cs->scratch_bytes;
-	cs->scratch = NULL;
+	void *memory = sw_spare_take(&cs->spare, e->bytes + 1, briefly, room);
 	pthread_mutex_unlock(&cs->monitor->lock);
-	if (scratch && *room >= bytes)
-		return scratch;
-	free(scratch);
-	*room = bytes;
-	return sw_alloc(bytes);
+	if (!memory)
+		sw_fail(error, -ENOMEM, "fatbin: offset %zu: no memory for %zu bytes", e->offset, e->bytes);
+	return memory;
 }
 
-static void give_scratch(struct sw_contents *cs, void *scratch, size_t room)
-{
-	pthread_mutex_lock(&cs->monitor->lock);
-	bool keep = !cs->scratch && room <= cs->limit;
-	if (keep) {
-		cs->scratch = scratch;
-		cs->scratch_bytes = room;
-	}
-	pthread_mutex_unlock(&cs->monitor->lock);
-	if (!keep)
-		free(scratch);
-}
-
-static int extract_sparse(struct sw_contents *cs, struct sw_unit *u, struct sw_error *error)
+static int extract(struct sw_contents *cs, struct sw_unit *u, struct sw_error *error)
 {
 	struct sw_content *c = &u->content;
-	size_t room, n = 0;
-	void *scratch = take_scratch(cs, u->entry.bytes + 1, &room);
-	int rc = sw_fatbin_extract_into(&u->entry, scratch, &n, error);
-	if (!rc) {
-		c->owned = sw_sparse_copy(scratch, n, &c->mapped, &c->filled);
-		c->n = n;
+	bool sparse = is_sparse(&u->entry);
+	size_t room;
+	void *memory = take_memory(cs, &u->entry, sparse, &room, error);
+	if (!memory)
+		return error->code;
+	int rc = sw_fatbin_extract_into(&u->entry, memory, &c->n, error);
+	if (!rc && !sparse) {
+		c->owned = memory;
+		c->room = room;
+		return 0;
 	}
-	give_scratch(cs, scratch, room);
+	if (!rc)
+		c->owned = sw_sparse_copy(memory, c->n, &c->mapped, &c->filled);
+	pthread_mutex_lock(&cs->monitor->lock);
+	sw_spare_give(&cs->spare, memory, room);
+	pthread_mutex_unlock(&cs->monitor->lock);
 	return rc;
 }
 
@@ -98,8 +109,7 @@ static int read_content(struct sw_contents *cs, struct sw_unit *u, bool parsed, 
 		c->bytes = u->entry.payload;
 		c->n = u->entry.bytes;
 	} else if (!c->bytes) {
-		rc = is_sparse(&u->entry) ? extract_sparse(cs, u, error)
-					  : sw_fatbin_extract(&u->entry, &c->owned, &c->n, error);
+		rc = extract(cs, u, error);
 		c->bytes = c->owned;
 		if (u->image->was_read)
 			u->image->was_read(u->image->arg, u->entry.payload, u->entry.stored_bytes);
@@ -112,7 +122,7 @@ static int read_content(struct sw_contents *cs, struct sw_unit *u, bool parsed, 
 static size_t cost_of(const struct sw_unit *u)
 {
 	const struct sw_content *c = &u->content;
-	return (c->mapped ? c->filled : c->owned ? c->n : 0) + (c->module ? c->n * SW_MODULE_COST : 0);
+	return (c->mapped ? c->filled : c->owned ? c->room : 0) + (c->module ? c->n * SW_MODULE_COST : 0);
 }
 
 /* The lock is held, and again on return. */
@@ -157,6 +167,7 @@ const struct sw_content *sw_contents_take(struct sw_contents *cs, struct sw_unit
 {
 	struct sw_content *c = &u->content;
 	pthread_mutex_lock(&cs->monitor->lock);
+	c->takes++;
 	if (!c->users++ && c->load == SW_LOAD_DONE)
 		unlink_content(cs, c);
 	while (c->load != SW_LOAD_FAILED && !holds(u, parsed))
@@ -180,11 +191,9 @@ void sw_contents_give(struct sw_contents *cs, struct sw_unit *u)
 	pthread_mutex_unlock(&cs->monitor->lock);
 }
 
-void sw_contents_drop_scratch(struct sw_contents *cs)
+void sw_contents_drop_spare(struct sw_contents *cs)
 {
 	pthread_mutex_lock(&cs->monitor->lock);
-	void *scratch = cs->scratch;
-	cs->scratch = NULL;
+	sw_spare_drop(&cs->spare);
 	pthread_mutex_unlock(&cs->monitor->lock);
-	free(scratch);
 }
