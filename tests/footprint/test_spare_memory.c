@@ -6,85 +6,73 @@
 #include "footprint/store/spare_memory.h"
 #include "../run_suite.h"
 
-#define MIB ((size_t)1 << 20)
-
 static struct sw_spare_memory memory;
 
 static void start(void)
 {
-	memory = (struct sw_spare_memory){.limit = 16 * MIB};
+	memory = (struct sw_spare_memory){0};
 }
 
 static void stop(void)
 {
 	sw_spare_drop(&memory);
-	ck_assert_uint_eq(memory.bytes, 0);
 	ck_assert_uint_eq(memory.n, 0);
 }
 
-static void *take(size_t wanted, bool briefly, size_t *bytes)
+/* All of it can be written. */
+static char *take(size_t wanted, size_t *bytes)
 {
-	void *at = sw_spare_take(&memory, wanted, briefly, bytes);
+	char *at = sw_spare_take(&memory, wanted, bytes);
 	ck_assert_ptr_nonnull(at);
 	ck_assert_uint_ge(*bytes, wanted);
 	memset(at, 1, *bytes);
 	return at;
 }
 
-START_TEST(what_was_given_is_taken_again)
+/* Whatever the sizes are: pieces of two go into one, and those of one into two. */
+START_TEST(what_was_given_is_used_again)
 {
-	size_t bytes, again;
-	void *first = take(5 * MIB, false, &bytes);
-	sw_spare_give(&memory, first, bytes);
-	ck_assert_ptr_eq(take(4 * MIB, false, &again), first);
-	ck_assert_uint_eq(again, bytes);
-	ck_assert_uint_eq(memory.bytes, 0);
-	sw_spare_give(&memory, first, again);
-}
-END_TEST
-
-/* The smallest that is large enough; nothing much larger, unless it comes back soon. */
-START_TEST(the_size_fits)
-{
-	size_t small_bytes, large_bytes, bytes;
-	void *small = take(100000, false, &small_bytes), *large = take(6 * MIB, false, &large_bytes);
-	sw_spare_give(&memory, small, small_bytes);
-	sw_spare_give(&memory, large, large_bytes);
-	ck_assert_ptr_eq(take(1, true, &bytes), small);
-	sw_spare_give(&memory, small, bytes);
-	void *other = take(MIB, false, &bytes);
-	ck_assert_ptr_ne(other, large);
-	sw_spare_give(&memory, other, bytes);
-	ck_assert_ptr_eq(take(2 * MIB, true, &bytes), large);
-	sw_spare_give(&memory, large, bytes);
+	size_t bytes[3];
+	char *at[3];
+	for (size_t i = 0; i < 2; i++)
+		at[i] = take((i + 1) * SW_SPARE_PIECE, &bytes[i]);
+	ck_assert_uint_eq(memory.used_again, 0);
+	for (size_t i = 0; i < 2; i++)
+		sw_spare_give(&memory, at[i], bytes[i]);
+	ck_assert_uint_eq(memory.n, 3);
+	at[2] = take(4 * SW_SPARE_PIECE - 1, &bytes[2]);
+	ck_assert_uint_eq(memory.used_again, 3);
+	ck_assert_uint_eq(memory.n, 0);
+	sw_spare_give(&memory, at[2], bytes[2]);
+	for (size_t i = 0; i < 2; i++)
+		at[i] = take((i + 1) * SW_SPARE_PIECE, &bytes[i]);
+	ck_assert_uint_eq(memory.used_again, 6);
+	at[0][bytes[0] - 1] = 2; /* it is nobody else's */
+	ck_assert_int_eq(at[1][0], 1);
+	for (size_t i = 0; i < 2; i++)
+		sw_spare_give(&memory, at[i], bytes[i]);
 }
 END_TEST
 
 START_TEST(what_is_kept_is_bounded)
 {
-	size_t bytes[2 * SW_MAX_SPARES];
-	void *at[2 * SW_MAX_SPARES];
-	for (size_t i = 0; i < 2 * SW_MAX_SPARES; i++)
-		at[i] = take(i % 3 ? 1000 : 3 * MIB, false, &bytes[i]);
-	for (size_t i = 0; i < 2 * SW_MAX_SPARES; i++) {
-		sw_spare_give(&memory, at[i], bytes[i]);
-		ck_assert_uint_le(memory.bytes, memory.limit);
-		ck_assert_uint_le(memory.n, SW_MAX_SPARES);
-	}
-	ck_assert_uint_gt(memory.n, 0);
-	uint32_t kept = memory.n;
-	size_t huge;
-	void *more_than_all = take(17 * MIB, false, &huge);
-	sw_spare_give(&memory, more_than_all, huge);
-	ck_assert_uint_eq(memory.n, kept);
+	size_t bytes;
+	char *at = take((SW_MAX_SPARES + 3) * SW_SPARE_PIECE, &bytes);
+	sw_spare_give(&memory, at, bytes);
+	ck_assert_uint_eq(memory.n, SW_MAX_SPARES);
+	at = take(1, &bytes);
+	ck_assert_uint_lt(bytes, SW_SPARE_PIECE);
+	sw_spare_give(&memory, at, bytes);
+	ck_assert_uint_eq(memory.n, SW_MAX_SPARES);
+	ck_assert_uint_eq(memory.used_again, 0);
 }
 END_TEST
 
 START_TEST(what_cannot_be_had)
 {
 	size_t bytes;
-	ck_assert_ptr_null(sw_spare_take(&memory, SIZE_MAX, false, &bytes));
-	ck_assert_ptr_null(sw_spare_take(&memory, SIZE_MAX / 2, false, &bytes));
+	ck_assert_ptr_null(sw_spare_take(&memory, SIZE_MAX, &bytes));
+	ck_assert_ptr_null(sw_spare_take(&memory, SIZE_MAX / 2, &bytes));
 }
 END_TEST
 
@@ -93,8 +81,7 @@ int main(void)
 	Suite *suite = suite_create("spare_memory");
 	TCase *t = tcase_create("spare_memory");
 	tcase_add_checked_fixture(t, start, stop);
-	tcase_add_test(t, what_was_given_is_taken_again);
-	tcase_add_test(t, the_size_fits);
+	tcase_add_test(t, what_was_given_is_used_again);
 	tcase_add_test(t, what_is_kept_is_bounded);
 	tcase_add_test(t, what_cannot_be_had);
 	suite_add_tcase(suite, t);

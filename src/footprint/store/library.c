@@ -17,7 +17,6 @@
 /* Decompressed code that no thread works on.  Threads that look into one image share it while it is in use; to
    decompress a unit again costs milliseconds, to hold all that a program's libraries have costs more than all else. */
 #define SW_CONTENTS_BYTES ((size_t)32 << 20)
-#define SW_SPARE_BYTES	  ((size_t)16 << 20)
 #define SW_MAX_THREADS	  64
 
 /* An image as a caller named it, and what is in it. */
@@ -91,8 +90,7 @@ struct sw_footprint_library *sw_footprint_library_open(const char *cache, uint32
 	pthread_mutex_init(&l->monitor.lock, NULL);
 	pthread_cond_init(&l->monitor.changed, NULL);
 	pthread_cond_init(&l->queued, NULL);
-	l->contents = (struct sw_contents){
-		.monitor = &l->monitor, .limit = SW_CONTENTS_BYTES, .spare = {.limit = SW_SPARE_BYTES}};
+	l->contents = (struct sw_contents){.monitor = &l->monitor, .limit = SW_CONTENTS_BYTES};
 	return l;
 }
 

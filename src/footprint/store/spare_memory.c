@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "footprint/store/spare_memory.h"
 
-#include <string.h>
 #include <sys/mman.h>
 
-/* Memory of this size and more is asked for in large pages, which most kernels give to who asks ("madvise" in
-   /sys/kernel/mm/transparent_hugepage/enabled): one fault for 512 of the others. */
-#define LARGE_PAGE ((size_t)2 << 20)
-#define SMALL_PAGE ((size_t)64 << 10)
+/* What is smaller is not worth a piece. */
+#define SMALL	   (SW_SPARE_PIECE / 2)
+#define SMALL_UNIT ((size_t)64 << 10)
 
 static void *map(size_t bytes)
 {
@@ -15,67 +13,57 @@ static void *map(size_t bytes)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-/* Large pages begin where their size divides the address. */
-static void *map_large(size_t bytes)
+/* Fresh pieces, in large pages where the system gives these to who asks ("madvise" in
+   /sys/kernel/mm/transparent_hugepage/enabled): they begin where their size divides the address. */
+static char *map_pieces(size_t bytes)
 {
-	char *at = map(bytes + LARGE_PAGE);
+	char *at = map(bytes + SW_SPARE_PIECE);
 	if (!at)
 		return NULL;
-	size_t before = -(uintptr_t)at % LARGE_PAGE;
+	size_t before = -(uintptr_t)at % SW_SPARE_PIECE;
 	if (before)
 		munmap(at, before);
-	munmap(at + before + bytes, LARGE_PAGE - before);
-	madvise(at + before, bytes, MADV_HUGEPAGE);
-	return at + before;
+	at += before;
+	munmap(at + bytes, SW_SPARE_PIECE - before);
+	madvise(at, bytes, MADV_HUGEPAGE);
+	return at;
 }
 
-static void remove_spare(struct sw_spare_memory *m, uint32_t at)
+void *sw_spare_take(struct sw_spare_memory *m, size_t wanted, size_t *bytes)
 {
-	m->bytes -= m->spare[at].bytes;
-	m->n--;
-	memmove(m->spare + at, m->spare + at + 1, (m->n - at) * sizeof *m->spare);
-}
-
-void *sw_spare_take(struct sw_spare_memory *m, size_t wanted, bool briefly, size_t *bytes)
-{
-	size_t page = wanted < LARGE_PAGE ? SMALL_PAGE : LARGE_PAGE;
-	uint32_t best = m->n;
+	size_t unit = wanted < SMALL ? SMALL_UNIT : SW_SPARE_PIECE;
 	if (wanted > SIZE_MAX / 2)
 		return NULL;
-	for (uint32_t i = 0; i < m->n; i++) {
-		size_t there = m->spare[i].bytes;
-		bool fits = there >= wanted && (briefly || there / 2 <= wanted);
-		if (fits && (best == m->n || there < m->spare[best].bytes))
-			best = i;
+	*bytes = (wanted + unit - 1) / unit * unit;
+	if (unit == SMALL_UNIT)
+		return map(*bytes);
+	char *at = map_pieces(*bytes);
+	/* The pages move, their addresses change: a few microseconds for a piece. */
+	for (size_t done = 0; at && done < *bytes && m->n; done += SW_SPARE_PIECE) {
+		void *moved = mremap(m->piece[--m->n], SW_SPARE_PIECE, SW_SPARE_PIECE, MREMAP_MAYMOVE | MREMAP_FIXED,
+				     at + done);
+		if (moved == MAP_FAILED)
+			munmap(m->piece[m->n], SW_SPARE_PIECE);
+		else
+			m->used_again++;
 	}
-	if (best == m->n) {
-		*bytes = (wanted + page - 1) / page * page;
-		return page == LARGE_PAGE ? map_large(*bytes) : map(*bytes);
-	}
-	struct sw_spare found = m->spare[best];
-	remove_spare(m, best);
-	*bytes = found.bytes;
-	return found.at;
+	return at;
 }
 
 void sw_spare_give(struct sw_spare_memory *m, void *at, size_t bytes)
 {
-	if (bytes > m->limit) {
-		munmap(at, bytes);
-		return;
+	char *rest = at;
+	while (bytes >= SW_SPARE_PIECE && m->n < SW_MAX_SPARES) {
+		m->piece[m->n++] = rest;
+		rest += SW_SPARE_PIECE;
+		bytes -= SW_SPARE_PIECE;
 	}
-	while (m->n == SW_MAX_SPARES || m->bytes > m->limit - bytes) {
-		munmap(m->spare[0].at, m->spare[0].bytes);
-		remove_spare(m, 0);
-	}
-	m->spare[m->n++] = (struct sw_spare){at, bytes};
-	m->bytes += bytes;
+	if (bytes)
+		munmap(rest, bytes);
 }
 
 void sw_spare_drop(struct sw_spare_memory *m)
 {
-	for (uint32_t i = 0; i < m->n; i++)
-		munmap(m->spare[i].at, m->spare[i].bytes);
-	m->n = 0;
-	m->bytes = 0;
+	while (m->n)
+		munmap(m->piece[--m->n], SW_SPARE_PIECE);
 }

@@ -35,8 +35,9 @@ static void empty(struct sw_content *c, struct sw_spare_memory *spare)
 
 void sw_content_free(struct sw_content *c)
 {
-	struct sw_spare_memory nothing_kept = {0};
-	empty(c, &nothing_kept);
+	struct sw_spare_memory spare = {0};
+	empty(c, &spare);
+	sw_spare_drop(&spare);
 }
 
 /* What was asked for least often goes first, of those the longest unused: large units in which one kernel is used would
@@ -65,13 +66,12 @@ static bool is_sparse(const struct sw_fatbin_entry *e)
 	       e->bytes / SPARSE_RATIO > e->stored_bytes;
 }
 
-static void *take_memory(struct sw_contents *cs, const struct sw_fatbin_entry *e, bool briefly, size_t *room,
-			 struct sw_error *error)
+static void *take_memory(struct sw_contents *cs, const struct sw_fatbin_entry *e, size_t *room, struct sw_error *error)
 {
 	if (sw_fatbin_check(e, error))
 		return NULL;
 	pthread_mutex_lock(&cs->monitor->lock);
-	void *memory = sw_spare_take(&cs->spare, e->bytes + 1, briefly, room);
+	void *memory = sw_spare_take(&cs->spare, e->bytes + 1, room);
 	pthread_mutex_unlock(&cs->monitor->lock);
 	if (!memory)
 		sw_fail(error, -ENOMEM, "fatbin: offset %zu: no memory for %zu bytes", e->offset, e->bytes);
@@ -83,7 +83,7 @@ static int extract(struct sw_contents *cs, struct sw_unit *u, struct sw_error *e
 	struct sw_content *c = &u->content;
 	bool sparse = is_sparse(&u->entry);
 	size_t room;
-	void *memory = take_memory(cs, &u->entry, sparse, &room, error);
+	void *memory = take_memory(cs, &u->entry, &room, error);
 	if (!memory)
 		return error->code;
 	int rc = sw_fatbin_extract_into(&u->entry, memory, &c->n, error);
