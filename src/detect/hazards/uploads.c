@@ -58,20 +58,25 @@ void sw_uploads_forget(struct sw_model *m)
 	sw_contents_forget(m->contents, 0, UINT64_MAX, UINT64_MAX);
 }
 
+/* The block that holds the address; `last` is asked first, parts of one lie next to each other. */
+static struct sw_block *block_of(const struct sw_model *m, struct sw_block *last, uint64_t address)
+{
+	uint64_t offset;
+	if (last && !last->mapping && address - last->address < last->bytes)
+		return last;
+	return sw_space_find_outer(&m->space, address, &offset);
+}
+
 bool sw_uploads_known(struct sw_model *m)
 {
-	const struct sw_block *last = NULL;
-	uint64_t from = 0, offset;
-	size_t n;
+	struct sw_block *last = NULL;
+	uint64_t from = 0;
 	for (;;) { /* what is evaluated may remove parts */
-		const struct sw_content_part *part = sw_contents_all(m->contents, &n);
-		size_t i = 0;
-		while (i < n && part[i].address < from)
-			i++;
-		if (i == n)
-			return n > 0;
-		from = part[i].address + 1;
-		struct sw_block *block = sw_space_find_outer(&m->space, part[i].address, &offset);
+		const struct sw_content_part *part = sw_contents_from(m->contents, from);
+		if (!part)
+			return sw_contents_any(m->contents);
+		from = part->address + part->bytes;
+		struct sw_block *block = block_of(m, last, part->address);
 		if (block && block != last)
 			sw_deferred_settle(m, block);
 		last = block;

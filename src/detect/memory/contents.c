@@ -83,8 +83,8 @@ bool sw_contents_before(const struct sw_memory_contents *c, uint64_t lo, uint64_
 	return false;
 }
 
-const struct sw_content_part *sw_contents_all(const struct sw_memory_contents *c, size_t *n)
+const struct sw_content_part *sw_contents_from(const struct sw_memory_contents *c, uint64_t address)
 {
-	*n = c->part.n;
-	return c->part.at;
+	size_t i = first_after(c, address);
+	return i < c->part.n ? &c->part.at[i] : NULL;
 }

@@ -34,8 +34,8 @@ const struct sw_content_part *sw_contents_find(const struct sw_memory_contents *
 					       uint32_t bytes);
 /* Is something known that overlaps [lo, hi) and came before record number `step`? */
 bool sw_contents_before(const struct sw_memory_contents *contents, uint64_t lo, uint64_t hi, uint64_t step);
-/* All, by address. */
-const struct sw_content_part *sw_contents_all(const struct sw_memory_contents *contents, size_t *n);
+/* The first part that ends after the address; NULL: none. Until the next change. */
+const struct sw_content_part *sw_contents_from(const struct sw_memory_contents *contents, uint64_t address);
 
 struct sw_memory_contents {
 	SW_VEC(struct sw_content_part) part;
