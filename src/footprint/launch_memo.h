@@ -5,7 +5,7 @@
  * A launch gives the same result as an earlier one of its kernel if all that the earlier evaluation read is the same:
  * geometry, and those bytes of the parameter block that it read.  Words that are only the start of addresses
  * (reads/base_words.h) may differ: the result is moved with them.  So a training step whose tensors have other
- * addresses is not evaluated again.
+ * addresses is not evaluated again.  Where it looked at memory, what it found there is the same, too.
  *
  * Not thread-safe: one a thread.  Footprints must live as long.
  */
@@ -20,8 +20,8 @@ struct sw_launch_memo;
 struct sw_launch_memo *sw_launch_memo_open(size_t most);
 void sw_launch_memo_close(struct sw_launch_memo *memo); /* NULL is allowed */
 
-/* As sw_footprint_evaluate(), with the same results.  Evaluations that read memory are not kept.  Without content:
-   false if the result would be the same, whatever memory holds. */
+/* As sw_footprint_evaluate(), with the same results.  Without content: false if the result would be the same, whatever
+ * memory holds. */
 bool sw_launch_memo_evaluate(struct sw_launch_memo *memo, const struct sw_footprint *footprint,
 			     const struct sw_geometry *geometry, struct sw_reaches *out);
 

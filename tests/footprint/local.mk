@@ -138,3 +138,8 @@ TESTS += tests/footprint/test_launch_memo
 tests_footprint_test_launch_memo_SOURCES = \
 	tests/footprint/test_launch_memo.c tests/footprint/oracle.h tests/footprint/oracle_kernels.c tests/footprint/terms.h
 tests_footprint_test_launch_memo_LDADD = $(SW_FOOTPRINT_LIBS)
+
+check_PROGRAMS += tests/footprint/test_launch_memo_memory
+TESTS += tests/footprint/test_launch_memo_memory
+tests_footprint_test_launch_memo_memory_SOURCES = tests/footprint/test_launch_memo_memory.c tests/footprint/terms.h
+tests_footprint_test_launch_memo_memory_LDADD = $(SW_FOOTPRINT_LIBS)

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "footprint/eval/eval.h"
+#include "footprint/reads/memory_answers.h"
 
 /* Ways to read the block that are kept of a kernel; a new one takes the place of the one that was not used longest. */
 #define MAX_SHAPES 16
@@ -33,6 +34,7 @@ struct read_shape {
 	uint64_t id; /* of all shapes of this memo */
 };
 
+/* A kernel, or one whose launches know what some memory holds. */
 struct memo_kernel {
 	uint8_t *use; /* sw_base_words_find() */
 	struct read_shape shape[MAX_SHAPES];
@@ -49,21 +51,23 @@ struct memo_entry {
 	struct memo_entry *next; /* of the same key, which serves where this one cannot be moved to */
 	uint32_t after;		 /* so many come after it */
 	bool memory;		 /* sw_reads.memory */
-	uint32_t key_bytes, reaches, differences;
+	uint32_t key_bytes, reaches, differences, answers;
 	const void *key;
 	const struct base_move *move;
 	const struct sw_reach *reach;
 	const struct sw_base_difference *difference;
+	const struct sw_memory_answer *answer;
 	const uint16_t *moves; /* by reach: the base that it moves with, + 1; 0: it stays */
 };
 
 struct sw_launch_memo {
 	size_t most;
-	struct sw_map kernels; /* footprint -> struct memo_kernel */
+	struct sw_map kernels; /* footprint, + 1 if some memory is known -> struct memo_kernel */
 	struct sw_map entries; /* hash -> struct memo_entry */
 	struct sw_arena arena; /* of all entries */
 	SW_VEC(unsigned char) key;
 	struct sw_reads reads;
+	struct sw_memory_answers answers;
 	struct sw_known_bounds *known;
 	uint64_t last_shape;
 	struct sw_launch_memo_totals totals;
@@ -102,18 +106,20 @@ void sw_launch_memo_close(struct sw_launch_memo *memo)
 	sw_arena_free(&memo->arena);
 	free(memo->key.at);
 	sw_reads_free(&memo->reads);
+	free(memo->answers.at.at);
 	sw_known_bounds_free(memo->known);
 	free(memo);
 }
 
-static struct memo_kernel *kernel_of(struct sw_launch_memo *memo, const struct sw_footprint *f)
+static struct memo_kernel *kernel_of(struct sw_launch_memo *memo, const struct sw_footprint *f, bool memory)
 {
-	struct memo_kernel *k = sw_map_ptr(&memo->kernels, (uint64_t)(uintptr_t)f);
+	uint64_t number = (uint64_t)(uintptr_t)f + memory;
+	struct memo_kernel *k = sw_map_ptr(&memo->kernels, number);
 	if (k)
 		return k;
 	k = sw_calloc(1, sizeof *k);
-	k->use = sw_base_words_find(f);
-	sw_map_put_ptr(&memo->kernels, (uint64_t)(uintptr_t)f, k);
+	k->use = sw_base_words_find(f, memory);
+	sw_map_put_ptr(&memo->kernels, number, k);
 	return k;
 }
 
@@ -223,6 +229,12 @@ static bool is_of_key(const struct sw_launch_memo *memo, const struct memo_entry
 	return entry->key_bytes == memo->key.n && !memcmp(entry->key, memo->key.at, memo->key.n);
 }
 
+static bool serves(const struct sw_launch_memo *memo, const struct memo_entry *entry, const struct read_shape *shape,
+		   const struct sw_geometry *g)
+{
+	return is_of_key(memo, entry) && may_move(entry, shape, g) && sw_memory_tells(g, entry->answer, entry->answers);
+}
+
 /* One that is found is looked for first from then on. */
 static const struct memo_entry *find(struct sw_launch_memo *memo, struct memo_kernel *k, const struct sw_footprint *f,
 				     const struct sw_geometry *g)
@@ -233,7 +245,7 @@ static const struct memo_entry *find(struct sw_launch_memo *memo, struct memo_ke
 		if (!make_key(memo, &shape, f, g, &hash))
 			continue;
 		const struct memo_entry *entry = sw_map_ptr(&memo->entries, hash);
-		while (entry && !(is_of_key(memo, entry) && may_move(entry, &shape, g)))
+		while (entry && !serves(memo, entry, &shape, g))
 			entry = entry->next;
 		if (entry) {
 			memmove(k->shape + 1, k->shape, i * sizeof *k->shape);
@@ -354,6 +366,15 @@ static const struct sw_base_difference *keep_differences(struct sw_launch_memo *
 	return kept;
 }
 
+static const struct sw_memory_answer *keep_answers(struct sw_launch_memo *memo)
+{
+	size_t bytes = memo->answers.at.n * sizeof *memo->answers.at.at;
+	struct sw_memory_answer *kept = sw_arena_alloc(&memo->arena, bytes + 1);
+	if (bytes)
+		memcpy(kept, memo->answers.at.at, bytes);
+	return kept;
+}
+
 /* By base: its number among those of the shape, + 1. */
 static const uint16_t *keep_reach_moves(struct sw_launch_memo *memo, const struct sw_reach *reach, size_t n)
 {
@@ -397,6 +418,8 @@ static void keep(struct sw_launch_memo *memo, struct memo_kernel *k, const struc
 	entry->moves = keep_reach_moves(memo, reach, n);
 	entry->difference = keep_differences(memo);
 	entry->differences = (uint32_t)memo->reads.different.n;
+	entry->answer = keep_answers(memo);
+	entry->answers = (uint32_t)memo->answers.at.n;
 	entry->reaches = (uint32_t)n;
 	entry->memory = memo->reads.memory;
 	entry->next = sw_map_ptr(&memo->entries, hash);
@@ -420,24 +443,24 @@ static bool is_indirect(const struct sw_reach *reach, size_t n)
 bool sw_launch_memo_evaluate(struct sw_launch_memo *memo, const struct sw_footprint *f, const struct sw_geometry *g,
 			     struct sw_reaches *out)
 {
-	struct memo_kernel *k = kernel_of(memo, f);
+	struct memo_kernel *k = kernel_of(memo, f, g->content != NULL);
 	memo->totals.asked++;
-	if (g->content) { /* of which nothing is remembered */
-		memo->totals.evaluated++;
-		sw_eval_launch(f, g, NULL, memo->known, out);
-		return true;
-	}
 	const struct memo_entry *entry = find(memo, k, f, g);
 	if (entry) {
 		add_moved(k, entry, g, out);
 		return entry->memory;
 	}
 	size_t from = out->n;
+	struct sw_geometry listened = g->content ? sw_memory_listen(&memo->answers, g) : *g;
 	memo->totals.evaluated++;
 	sw_reads_reset(&memo->reads, f, k->use, g->param_bytes);
-	sw_eval_launch(f, g, &memo->reads, memo->known, out);
+	sw_eval_launch(f, &listened, &memo->reads, memo->known, out);
+	sw_reads_finish(&memo->reads);
 	memo->reads.memory |= out->n > from && is_indirect(out->at + from, out->n - from);
-	keep(memo, k, f, g, out->n ? out->at + from : NULL, out->n - from);
+	if (!g->content)
+		memo->answers.at.n = 0;
+	if (!g->content || memo->answers.complete)
+		keep(memo, k, f, g, out->n ? out->at + from : NULL, out->n - from);
 	return memo->reads.memory;
 }
 

@@ -85,16 +85,19 @@ static bool is_wanted_base(const struct sw_eval *e, const struct sw_term *t, sw_
 	return sw_reads_wants_base(e->reads, number_of(e, t)) && sw_reads_is_base((uint64_t)value);
 }
 
-/* The value is that of the element there. */
+/* The value is that of the element there.  What memory is asked for is noted where it answers, here and below. */
 static void read_element(const struct sw_eval *e, const struct sw_term *t, sw_wide at, sw_wide value)
 {
+	if (in_memory(t))
+		return;
 	sw_reads_element(e->reads, number_of(e, t), (uint32_t)at, (uint32_t)t->imm, (uint64_t)value);
 }
 
 /* The value decided something. */
 static void read_number(const struct sw_eval *e, const struct sw_term *t, sw_wide at)
 {
-	sw_reads_bytes(e->reads, (uint32_t)at, (uint32_t)t->imm);
+	if (!in_memory(t))
+		sw_reads_bytes(e->reads, (uint32_t)at, (uint32_t)t->imm);
 }
 
 static struct sw_form any_value(struct sw_eval *e, const struct sw_term *t, uint64_t depends)
@@ -310,7 +313,7 @@ static struct sw_form any_of(struct sw_eval *e, const struct sw_term *t, uint32_
 		return any_value(e, t, depends);
 	for (sw_wide at = s.first; at <= s.last && !bases; at += s.step)
 		read_number(e, t, at);
-	if (lo != hi) /* if all are the same, it does not count which */
+	if (lo != hi && !in_memory(t)) /* if all are the same, it does not count which */
 		sw_reads_unequal(e->reads, (uint32_t)lowest, (uint32_t)highest);
 	if (lo != hi && hi >= POINTERS && choose(e, t, number, offset, &s, &value))
 		return sw_form_constant(value);

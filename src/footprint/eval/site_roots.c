@@ -84,6 +84,7 @@ uint64_t sw_eval_open_pointer(struct sw_eval *e, const struct sw_access_site *si
 		return 0;
 	struct sw_form address = sw_eval_term(e, site->address, 64);
 	uint64_t start = (uint64_t)sw_wide_wrap(address.constant, 64);
+	sw_reads_pin(e->reads, site->address);
 	for (size_t i = 0; i < e->pointers.n; i++) {
 		if (e->pointers.at[i] == start)
 			return start;
@@ -99,6 +100,7 @@ void sw_eval_name_pointer(struct sw_eval *e, const struct sw_access_site *site, 
 		i++;
 	if (i == site->roots || !sw_eval_may_go_in(e, site->address, is_pointer_in_memory))
 		return;
+	sw_reads_pin(e->reads, site->address);
 	for (size_t k = from; k < out->n; k++) {
 		out->at[k].root = root[i];
 		out->at[k].pointer = pointer_below(e, out->at[k].address);

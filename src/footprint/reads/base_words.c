@@ -10,6 +10,7 @@ struct base_search {
 	const struct sw_footprint *f;
 	uint8_t *want;
 	uint8_t *use;
+	bool memory;
 };
 
 static bool is_constant_below(const struct sw_footprint *f, uint32_t term, int64_t limit)
@@ -92,6 +93,8 @@ static void want_operands(struct base_search *s, uint32_t number)
 	bool masks = asks_for_low(s->f, t);
 	if (!s->want[number]) /* is never evaluated */
 		return;
+	if (s->memory && t->op == SW_TERM_LOADED)
+		want(s, t->a, WANT_ALL);
 	if (sw_base_asks_for_null(s->f->term, t)) {
 		want(s, t->a, WANT_NULL);
 		return;
@@ -146,9 +149,9 @@ static bool may_be_base(const struct base_search *s, uint32_t number)
 	return is_whole_element(t) || (t->op == SW_OP_PARAM && t->width == 64 && t->imm >= 0 && is_root(s->f, t->imm));
 }
 
-uint8_t *sw_base_words_find(const struct sw_footprint *f)
+uint8_t *sw_base_words_find(const struct sw_footprint *f, bool memory)
 {
-	struct base_search s = {f, sw_calloc(f->terms + 1u, 1), sw_calloc(f->terms + 1u, 1)};
+	struct base_search s = {f, sw_calloc(f->terms + 1u, 1), sw_calloc(f->terms + 1u, 1), memory};
 	want_of_sites(&s);
 	for (uint32_t i = 0; i < f->terms; i++) {
 		if (may_be_base(&s, i))

@@ -18,8 +18,9 @@
 /* LOW_BASE: its low bits are looked at as well. */
 enum sw_word_use { SW_WORD_NUMBER, SW_WORD_LOW, SW_WORD_BASE, SW_WORD_LOW_BASE };
 
-/* By term, of PARAM and ELEMENT terms: enum sw_word_use.  malloc'ed. */
-uint8_t *sw_base_words_find(const struct sw_footprint *footprint);
+/* By term, of PARAM and ELEMENT terms: enum sw_word_use.  malloc'ed.  memory: for evaluations that know what some of it
+   holds: words that go into the address of a load whose value counts are numbers. */
+uint8_t *sw_base_words_find(const struct sw_footprint *footprint, bool memory);
 
 /* A comparison of a term of 64 bits, its first operand, with 0. */
 bool sw_base_asks_for_null(const struct sw_term *terms, const struct sw_term *term);

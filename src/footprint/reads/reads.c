@@ -96,6 +96,17 @@ static void tie(struct sw_reads *reads, uint32_t a, uint32_t b)
 		reads->base.at[a - 1].tied = (uint16_t)b;
 }
 
+void sw_reads_finish(struct sw_reads *reads)
+{
+	for (size_t i = 0; i < reads->base.n; i++) {
+		const struct sw_base_read *b = &reads->base.at[i];
+		while (b->used && !b->least && !b->most && b->tied) {
+			make_number(reads, b->tied);
+			b = &reads->base.at[b->tied - 1];
+		}
+	}
+}
+
 void sw_reads_follow(struct sw_reads *reads, const struct sw_term *terms, uint32_t term)
 {
 	if (!reads)

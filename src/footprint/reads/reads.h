@@ -58,6 +58,9 @@ void sw_reads_free(struct sw_reads *reads);
 /* No term was evaluated yet: of these blocks. */
 void sw_reads_begin(struct sw_reads *reads, const struct sw_footprint *footprint);
 
+/* After the last evaluation: what moves as far as a base that stays where it is stays, too. */
+void sw_reads_finish(struct sw_reads *reads);
+
 /* Pointers of programs: an address and what is added to it stay far from both ends of the address space. */
 #define SW_LEAST_BASE ((sw_wide)1 << 32)
 static inline bool sw_reads_is_base(uint64_t value)
