@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
-
 /* Loops have a bit each. */
 #define MOST_LOOPS 64u
 /* Terms that are bounded at most: beyond it an evaluation is as cheap. */
@@ -68,14 +66,14 @@ static void add_site(struct sw_spans *s, uint32_t number)
 		return;
 	}
 	s->hopeless |= site->size == SW_NO_TERM && !site->bytes;
-	*sw_vec_push(&s->site) =
-		(struct sw_span_site){site->address, site->size, site->bytes, number, SW_SPAN_NO_POINTER};
+	*sw_vec_push(&s->site) = (struct sw_span_site){site->address, site->size, site->bytes, number};
 }
 
 static void bound_term(struct sw_spans *s, uint32_t number)
 {
 	s->value[number].range = sw_span_operate(s, number);
 	s->value[number].quotient = sw_span_quotient_of(s, number);
+	s->value[number].pointer = sw_span_moves_with(s, number);
 }
 
 static void add_term(struct sw_spans *s, uint32_t number)
@@ -84,6 +82,7 @@ static void add_term(struct sw_spans *s, uint32_t number)
 	s->loops[number] = loops_of(s, number);
 	sw_span_hint(s, number);
 	sw_span_note_table(s, number);
+	sw_span_note_word(s, number);
 	if (s->f->term[number].op != SW_OP_CONST)
 		return;
 	bound_term(s, number);
@@ -101,6 +100,7 @@ struct sw_spans *sw_spans_new(const struct sw_footprint *f)
 	s->hint = sw_calloc(f->terms + 1u, sizeof *s->hint);
 	s->unit = sw_calloc(f->terms + 1u, sizeof *s->unit);
 	s->table = sw_calloc(f->terms + 1u, sizeof *s->table);
+	s->word = sw_calloc(f->terms + 1u, sizeof *s->word);
 	s->turns = sw_calloc(f->loops + 1u, sizeof *s->turns);
 	for (uint32_t i = 0; i < f->sites; i++) {
 		if (f->site[i].address == SW_NO_TERM)
@@ -117,8 +117,6 @@ struct sw_spans *sw_spans_new(const struct sw_footprint *f)
 		if (needed[i])
 			add_term(s, i);
 	s->hopeless |= f->loops > MOST_LOOPS || s->terms > MOST_TERMS;
-	if (!s->hopeless)
-		sw_spans_find_pointers(s, needed);
 	free(needed);
 	return s;
 }
@@ -138,12 +136,10 @@ void sw_spans_free(struct sw_spans *s)
 	free(s->value);
 	free(s->loops);
 	free(s->turns);
+	free(s->word);
 	free(s->read.at);
 	free(s->pointer.at);
-	free(s->where.at);
-	free(s->key.at);
-	for (uint32_t i = 0; i < SW_SPAN_MEMORIES; i++)
-		free(s->memory[i].key);
+	sw_spans_forget(s);
 	free(s);
 }
 
@@ -170,7 +166,7 @@ void sw_span_add(struct sw_spans *s, const struct sw_span_site *site, sw_wide lo
 {
 	const sw_wide all = (sw_wide)1 << 64;
 	sw_wide turns = sw_wide_floor(lo, all);
-	struct sw_span span = {.site = site->number, .pointer = site->pointer};
+	struct sw_span span = {.site = site->number, .pointer = s->value[site->address].pointer};
 	lo -= turns * all;
 	hi -= turns * all;
 	span.lo = (uint64_t)lo;
@@ -271,124 +267,31 @@ static void count_turns(struct sw_spans *s)
 	for (uint32_t i = 0; i < s->f->loops; i++)
 		s->turns[i] = SW_INFINITE;
 	for (unsigned i = 0; s->f->loops && i < ROUNDS; i++) {
-		for (size_t k = 0; k < s->fact.n; k++)
+		for (size_t k = 0; k < s->fact.n; k++) {
 			bound(s, s->fact.at[k]);
+			sw_span_pin(s, s->fact.at[k]);
+		}
 		if (!sw_span_count_turns(s))
 			break;
 		s->round++;
 	}
 }
 
-static bool find(struct sw_spans *s, const struct sw_geometry *geometry)
+bool sw_spans_bound(struct sw_spans *s, const struct sw_geometry *geometry)
 {
 	s->g = geometry;
 	s->found.n = 0;
+	sw_span_begin_reads(s);
 	s->launch = ++s->round;
 	count_turns(s);
 	for (size_t i = 0; i < s->site.n; i++) {
 		bound(s, s->site.at[i].address);
-		if (s->site.at[i].size != SW_NO_TERM)
+		if (s->site.at[i].size != SW_NO_TERM) {
 			bound(s, s->site.at[i].size);
+			sw_span_pin(s, s->site.at[i].size);
+		}
 		if (!add_spans(s, &s->site.at[i]))
 			return false;
 	}
 	return true;
-}
-
-/* ---- launches that were asked about ------------------------------------------------------------------------------ */
-
-/* Remembered are those of kernels that take longer than to remember them. */
-#define FEW_TERMS  16u
-#define MOST_BYTES 8192u
-
-static void make_key(struct sw_spans *s, const struct sw_geometry *g)
-{
-	const uint32_t size[9] = {g->grid[0],  g->grid[1], g->grid[2],	    g->block[0],   g->block[1],
-				  g->block[2], g->cluster, g->shared_bytes, g->param_bytes};
-	const char *params = g->params;
-	sw_vec_reserve(&s->key, sizeof size + g->param_bytes);
-	memcpy(s->key.at, size, sizeof size);
-	s->key.n = sizeof size;
-	for (size_t i = 0; i < s->read.n; i++) {
-		uint32_t lo = s->read.at[i].lo,
-			 hi = s->read.at[i].hi < g->param_bytes ? s->read.at[i].hi : g->param_bytes;
-		if (lo >= hi)
-			break;
-		memcpy(s->key.at + s->key.n, params + lo, hi - lo);
-		s->key.n += hi - lo;
-	}
-	s->where.n = 0;
-	for (size_t i = 0; i < s->pointer.n; i++) {
-		uint64_t *where = sw_vec_push(&s->where);
-		*where = 0;
-		if (s->pointer.at[i] + sizeof *where <= g->param_bytes)
-			memcpy(where, params + s->pointer.at[i], sizeof *where);
-	}
-}
-
-static void remember(struct sw_spans *s, struct sw_span_memory *memory, bool bounded)
-{
-	size_t bytes = s->found.n * sizeof *s->found.at, pointers = (s->key.n + 7) & ~(size_t)7;
-	size_t from = pointers + s->where.n * sizeof *s->where.at;
-	if (from + bytes > memory->room) {
-		free(memory->key);
-		memory->room = 2 * (from + bytes);
-		memory->key = sw_alloc(memory->room);
-	}
-	memory->bytes = s->key.n;
-	memory->bounded = bounded;
-	memory->far = !bounded && s->far;
-	memory->n = (uint32_t)s->found.n;
-	memcpy(memory->key, s->key.at, s->key.n);
-	if (s->where.n)
-		memcpy((char *)memory->key + pointers, s->where.at, from - pointers);
-	if (bytes)
-		memcpy((char *)memory->key + from, s->found.at, bytes);
-	memory->pointer = (const uint64_t *)(const void *)((char *)memory->key + pointers);
-	memory->span = (const struct sw_span *)(const void *)((char *)memory->key + from);
-}
-
-/* A launch that differs in pointers alone: the spans move.  False: past the end of all addresses, perhaps. */
-static bool move(struct sw_spans *s, const struct sw_span_memory *memory)
-{
-	s->found.n = 0;
-	for (uint32_t i = 0; memory->bounded && i < memory->n; i++) {
-		struct sw_span *span = sw_vec_push(&s->found);
-		*span = memory->span[i];
-		if (span->pointer == SW_SPAN_NO_POINTER)
-			continue;
-		sw_wide by = (sw_wide)s->where.at[span->pointer] - (sw_wide)memory->pointer[span->pointer];
-		if (span->lo + by < 0 || span->hi + by > INT64_MAX)
-			return false;
-		span->lo = (uint64_t)(span->lo + by);
-		span->hi = (uint64_t)(span->hi + by);
-	}
-	return memory->bounded;
-}
-
-bool sw_spans_find(struct sw_spans *s, const struct sw_geometry *geometry, const struct sw_span **out, uint32_t *n)
-{
-	if (s->hopeless)
-		return false;
-	if (s->terms < FEW_TERMS || geometry->param_bytes > MOST_BYTES) {
-		bool bounded = find(s, geometry);
-		*out = s->found.at;
-		*n = (uint32_t)s->found.n;
-		return bounded;
-	}
-	make_key(s, geometry);
-	struct sw_span_memory *memory = &s->memory[sw_hash_words(s->key.at, s->key.n) % SW_SPAN_MEMORIES];
-	size_t pointers = s->where.n * sizeof *s->where.at;
-	bool alike = memory->bytes == s->key.n && !memcmp(memory->key, s->key.at, s->key.n);
-	bool same = alike && (!pointers || !memcmp(memory->pointer, s->where.at, pointers));
-	if (alike && !same && move(s, memory)) {
-		*out = s->found.at;
-		*n = (uint32_t)s->found.n;
-		return true;
-	}
-	if (!same && !(alike && memory->far))
-		remember(s, memory, find(s, geometry));
-	*out = memory->span;
-	*n = memory->n;
-	return memory->bounded;
 }

@@ -16,6 +16,7 @@ struct sw_span_quotient {
 struct sw_span_value {
 	struct sw_bounds range;
 	struct sw_span_quotient quotient;
+	uint32_t pointer; /* that it moves with: index, SW_SPAN_NO_POINTER: none */
 };
 
 /* Farther than this no access goes: the interval says nothing. */
@@ -26,10 +27,20 @@ struct sw_span_unit {
 	uint16_t unit, at;
 };
 
-#define SW_SPAN_NO_POINTER UINT32_MAX
 struct sw_span_site {
 	uint32_t address, size, bytes, number;
-	uint32_t pointer; /* that its address moves with: index, SW_SPAN_NO_POINTER: none */
+};
+
+/* 64 bits of the parameter block that may be a pointer. */
+#define SW_SPAN_NO_POINTER    UINT32_MAX
+#define SW_SPAN_MOST_POINTERS 64u
+struct sw_span_pointer {
+	uint32_t at; /* bytes from the start of the block */
+	/* At the launch in hand. */
+	bool read;
+	bool pinned;	 /* it is more than something that is added to */
+	uint32_t tied;	 /* to an earlier one that must move by the same; itself: to none */
+	uint32_t number; /* in the shape, SW_SPAN_NO_POINTER */
 };
 
 /* Of the parameter block. */
@@ -37,9 +48,21 @@ struct sw_span_bytes {
 	uint32_t lo, hi;
 };
 
+/* What the bounds of a launch were made from.  One that agrees in it reads the same. */
+struct sw_span_shape {
+	uint32_t id;
+	SW_VEC(struct sw_span_bytes) read;
+	SW_VEC(struct sw_span_word {
+		uint32_t at;   /* bytes from the start of the block */
+		uint32_t tied; /* number of the one that it moves with, or its own */
+	})
+	pointer; /* that only moved spans */
+};
+#define SW_SPAN_SHAPES 8u
+
 /* Spans of a launch: programs launch the same thing again and again. */
 struct sw_span_memory {
-	void *key;	    /* geometry, what is read of the parameters, pointers, then the spans */
+	void *key;	    /* shape, geometry, what is read of the parameters; pointers; then the spans */
 	size_t room, bytes; /* of all; of the key, 0: nothing is remembered here */
 	bool bounded;
 	bool far; /* not bounded, whatever the pointers are */
@@ -66,10 +89,15 @@ struct sw_spans {
 	uint32_t *table;	     /* by term: the only pointer from a table that it is a sum of, SW_NO_TERM */
 	sw_wide *turns;		     /* by loop: iterations that are completed at most */
 	bool hopeless;
-	bool far;					/* if add_spans() fails: too wide, wherever it lies */
-	SW_VEC(struct sw_span_bytes) read;		/* that bounds depend on, but for the pointers */
-	SW_VEC(uint32_t) pointer;			/* where they are in the parameter block */
-	SW_VEC(uint64_t) where;				/* by pointer, of the current launch */
+	bool far; /* if add_spans() fails: too wide, wherever it lies */
+	/* What this launch reads of its parameters. */
+	uint32_t *word; /* by term: index of the pointer that it is, SW_SPAN_NO_POINTER */
+	SW_VEC(struct sw_span_pointer) pointer;
+	SW_VEC(bool) read; /* by byte, pointers aside */
+	/* Launches that were asked about. */
+	struct sw_span_shape shape[SW_SPAN_SHAPES]; /* the one used last comes first */
+	uint32_t shapes, last_shape;
+	SW_VEC(uint64_t) where;				/* by pointer of the shape, of the current launch */
 	SW_VEC(unsigned char) key;			/* of the current launch */
 	struct sw_span_memory memory[SW_SPAN_MEMORIES]; /* by hash; a new one takes the place of an old one */
 };
@@ -126,9 +154,19 @@ void sw_span_hint(struct sw_spans *s, uint32_t number);
 struct sw_span_quotient sw_span_quotient_of(const struct sw_spans *s, uint32_t number);
 /* x - d * floor(x / d), more tightly than by the intervals; false: it is no such thing. */
 bool sw_span_remainder(const struct sw_spans *s, const struct sw_term *t, struct sw_bounds *out);
-/* pointers.c: those that addresses move with, and what else is read of the parameters.  needed: the terms that count.
- */
-void sw_spans_find_pointers(struct sw_spans *s, const bool *needed);
+/* spans.c: into s->found; false: not bounded. */
+bool sw_spans_bound(struct sw_spans *s, const struct sw_geometry *geometry);
+/* pointers.c: of the kernel. */
+void sw_span_note_word(struct sw_spans *s, uint32_t number);
+/* Of a launch: nothing was read yet; the pointer that a term moves with, whose operands are bounded; it is a number
+   after all. */
+void sw_span_begin_reads(struct sw_spans *s);
+uint32_t sw_span_moves_with(struct sw_spans *s, uint32_t number);
+void sw_span_pin(struct sw_spans *s, uint32_t number);
+/* What was read.  The caller frees it. */
+struct sw_span_shape sw_span_shape_of_reads(struct sw_spans *s);
+/* remembered.c */
+void sw_spans_forget(struct sw_spans *s);
 /* loop_turns.c: true if one became fewer. */
 bool sw_span_count_turns(struct sw_spans *s);
 
