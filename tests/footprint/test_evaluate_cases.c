@@ -97,6 +97,42 @@ START_TEST(shared_conditions)
 }
 END_TEST
 
+static uint32_t loaded(struct terms *t)
+{
+	return value(t, SW_OP_RANGE, 32, 0, 0, UINT32_MAX);
+}
+
+/* if (x < 4 || (x < 8 && y == 1)) { ... }, where both are loaded: it bounds an index that is x (0), or less than x (1),
+   and no other (2). */
+START_TEST(conditions_on_data)
+{
+	static const uint64_t bytes[] = {8 * 4, 7 * 4, 64 * 4};
+	struct terms *t = terms_new();
+	uint32_t tid = special(t, SW_TID_X), x = loaded(t), one = constant(t, 32, 1), first = t->f.facts;
+	for (int k = 0; k < (_i == 2 ? 6 : 1); k++) {
+		uint32_t more = op(t, SW_OP_AND, 1, 0, compare(t, SW_LT, 32, 0, x, constant(t, 32, 8)),
+				   compare(t, SW_EQ, 32, 0, loaded(t), one));
+		fact(t, op(t, SW_OP_OR, 1, 0, compare(t, SW_LT, 32, 0, x, constant(t, 32, 4)), more), true);
+		x = _i == 2 ? loaded(t) : x;
+	}
+	if (_i == 1)
+		fact(t, compare(t, SW_LT, 32, 0, tid, x), true);
+	site(t, SW_TOUCH_READ, 0, element(t, 0, _i ? tid : x, 4, 0), 4, t->f.facts - first);
+	launch(t, 1, 64);
+	struct sw_reaches r = evaluate(t);
+	uint64_t end = 0;
+	for (size_t i = 0; i < r.n; i++) {
+		ck_assert_uint_ne(r.at[i].extent, SW_EXTENT_OPEN);
+		ck_assert_uint_eq(r.at[i].rows, 1);
+		end = r.at[i].address + r.at[i].width > end ? r.at[i].address + r.at[i].width : end;
+	}
+	ck_assert_uint_eq(end, A + bytes[_i]);
+	if (_i == 2)
+		expect(&r, 0, SW_EXTENT_BOX, A, bytes[_i]);
+	finish(t, &r);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("evaluate_cases");
@@ -104,6 +140,7 @@ int main(void)
 	tcase_add_test(tests, inner_condition);
 	tcase_add_test(tests, open_case);
 	tcase_add_test(tests, shared_conditions);
+	tcase_add_loop_test(tests, conditions_on_data, 0, 3);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

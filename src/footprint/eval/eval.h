@@ -191,6 +191,7 @@ struct sw_eval {
 	uint32_t *stamp;		   /* by term: visited in round `round` */
 	bool *counts;			   /* by term: some loop's counter goes into it, whatever way is taken */
 	bool *perhaps;			   /* by term: it may be looked at where it was not computed */
+	bool *apart;			   /* sw_data_conditions_find(), when first wanted */
 	struct sw_term_loops *loops_of;	   /* by term; NULL: there are too many loops */
 	uint32_t round, point_round;
 	uint64_t budget;	/* work left; at 0 everything is open */

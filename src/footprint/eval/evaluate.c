@@ -420,6 +420,7 @@ static void eval_free(struct sw_eval *e)
 	free(e->runs);
 	free(e->counts);
 	free(e->perhaps);
+	free(e->apart);
 	free(e->loops_of);
 	free(e->holds.at);
 	free(e->hold_state.at);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Facts to inequalities. */
 #include "footprint/eval/eval.h"
+#include "footprint/reads/data_conditions.h"
 
 #define MAX_ATOMS 64 /* of one fact */
 
@@ -258,12 +259,37 @@ static void apart(struct sw_eval *e, uint32_t term, const struct sw_form *differ
 		e->blind = true;
 }
 
+/* Parts of a condition that are looked at. */
+#define MOST_PARTS 64
+
+/* Is whether it holds decided by data alone, which bounds nothing?  What is known of its parts does not count. */
+static bool is_up_to_data(struct sw_eval *e, uint32_t term)
+{
+	uint32_t todo[MOST_PARTS] = {term}, n = 1, seen = 0;
+	if (!e->apart)
+		e->apart = sw_data_conditions_find(e->f);
+	while (n) {
+		uint32_t at = todo[--n];
+		const struct sw_term *t = &e->f->term[at];
+		if (e->apart[at] || (seen && sw_eval_truth(e, at) >= 0))
+			continue;
+		if (t->width != 1 || (t->op != SW_OP_AND && t->op != SW_OP_OR) || ++seen == MOST_PARTS ||
+		    n + 2 > MOST_PARTS)
+			return false;
+		todo[n++] = t->a;
+		todo[n++] = t->b;
+	}
+	return true;
+}
+
 /* One of two must be so: a, or else not a and b. */
 static void either(struct sw_eval *e, uint32_t term, uint32_t a, uint32_t b, bool want)
 {
 	int left = sw_eval_truth(e, a), right = sw_eval_truth(e, b);
 	if (left == want || right == want)
 		return;
+	if ((left < 0 && is_up_to_data(e, a)) || (right < 0 && is_up_to_data(e, b)))
+		return; /* that may be so for every thread: which of the two it is says nothing */
 	uint32_t choice = left >= 0 ? 1 : right >= 0 ? 0 : sw_eval_case_choose(e, term | UINT64_C(1) << 32, 2);
 	if (choice == SW_NONE) {
 		struct sw_form x = sw_eval_term(e, a, 1), y = sw_eval_term(e, b, 1);
