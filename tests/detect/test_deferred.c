@@ -14,9 +14,13 @@
 #include "detect/kernels.h"
 #include "footprint/corpus/table.h"
 
-#define BLOCK	 8192u
-#define POOL	 (DEV2 + (1u << 24))
-#define ASYNC	 (DEV2 + (1u << 25))
+#define BLOCK 8192u
+#define POOL  (DEV2 + (1u << 24))
+#define ASYNC (DEV2 + (1u << 25))
+/* Reserved addresses, mapped piece by piece. */
+#define RESERVED (DEV2 + (1u << 26))
+#define PIECES	 4u
+#define MEMORY	 0x4a00ull
 #define PROGRAMS 150u
 
 /* One program in so many is a long one. */
@@ -38,6 +42,7 @@ struct style {
 	unsigned streams, steps;
 	unsigned waits, syncs, others, odd;
 	unsigned tensors; /* 0: the pool does not report its blocks */
+	bool reserves;
 	struct {
 		const struct corpus_launch *launch;
 		uint32_t function;
@@ -70,7 +75,7 @@ static uint64_t pointer(const struct style *style)
 					POOL - 4096};
 		return odd[below(sizeof odd / sizeof *odd)];
 	}
-	uint64_t block = blocks[below(5)];
+	uint64_t block = style->reserves && below(2) ? RESERVED + below(PIECES) * BLOCK : blocks[below(5)];
 	return block + (below(2) ? 0 : below(block == POOL ? 256 : 24) * 256);
 }
 
@@ -212,6 +217,30 @@ static void come_and_go(struct tb *tb, uint64_t stream, bool *alive)
 	}
 }
 
+/* Memory of its own, now and then one that is mapped elsewhere too. */
+static void map_or_unmap(struct tb *tb)
+{
+	uint64_t at = RESERVED + below(PIECES) * BLOCK;
+	if (below(8))
+		tb_alloc(tb, SW_MEM_MAPPED, at, BLOCK)->owner = MEMORY + (below(8) ? at - RESERVED : 0);
+	else
+		tb_free(tb, SW_MEM_MAPPED, at)->bytes = BLOCK;
+}
+
+static void reserve(struct tb *tb)
+{
+	struct sw_rec_other *o = tb_other(tb, SW_REC_OTHER, "cuMemAddressReserve");
+	o->args[0] = RESERVED;
+	o->args[1] = (PIECES + 1) * BLOCK;
+	for (unsigned i = 0; i < PIECES; i++) {
+		o = tb_other(tb, SW_REC_OTHER, "cuMemCreate");
+		o->args[0] = MEMORY + i * BLOCK;
+		o->args[1] = BLOCK;
+		if (below(4))
+			tb_alloc(tb, SW_MEM_MAPPED, RESERVED + i * BLOCK, BLOCK)->owner = MEMORY + i * BLOCK;
+	}
+}
+
 /* Blocks of 1 to 8 KiB in the pool; where others live, those end unseen. */
 static void tensor_comes_or_goes(struct tb *tb)
 {
@@ -227,6 +256,8 @@ static void step(struct tb *tb, const struct style *style, bool *alive)
 	tb_stack(tb, 1, 0x1000 + below(12));
 	if (style->tensors && !below(style->tensors))
 		tensor_comes_or_goes(tb);
+	if (style->reserves && !below(style->odd))
+		map_or_unmap(tb);
 	if (!below(style->waits)) {
 		uint64_t other = stream_of(style);
 		tb_event_record(tb, event, stream);
@@ -278,6 +309,9 @@ static void program(uint64_t seed)
 	else
 		choose(tb, &style);
 	style.tensors = seed & 1 ? 1 + (unsigned)below(4) : 0;
+	style.reserves = seed % 4 == 2;
+	if (style.reserves)
+		reserve(tb);
 	/* Long ones have more launches in the queue than are kept without a sweep. */
 	for (unsigned i = 0; i < style.steps * (seed % LONG ? 1 : 16); i++)
 		step(tb, &style, alive);

@@ -118,6 +118,8 @@ void sw_uses_share(void *model, struct sw_block *block, const struct sw_alias *a
 {
 	struct sw_model *m = model;
 	sw_use_vec uses = {0}, there = {0};
+	sw_space_doubt(&m->space, block);
+	sw_space_doubt(&m->space, alias->other);
 	list(m, block, alias->lo, alias->hi, &uses);
 	list(m, alias->other, alias->lo + alias->distance, alias->hi + alias->distance, &there);
 	for (size_t i = 0; i < uses.n; i++) {

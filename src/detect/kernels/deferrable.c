@@ -209,7 +209,8 @@ static bool lies_within(const struct sw_model *m, const struct sw_pointed *point
 	return false;
 }
 
-/* Is there memory of which more is said than what is done there: freed, perhaps not allocated yet? */
+/* Is there memory of which more is said than what is done there: freed, perhaps not allocated yet?  What was mapped
+   once and stays is none: launches that were deferred are evaluated before more is mapped. */
 static bool may_err(const struct sw_model *m)
 {
 	return m->space.freed_n || m->space.perhaps;
@@ -226,7 +227,8 @@ static enum sw_where add_overlapped(struct search *s, uint64_t lo, uint64_t hi)
 		return SW_IN_DOUBT;
 	struct sw_block *block = sw_space_from(space, lo, &start);
 	for (unsigned i = 0; block && start < hi; i++) {
-		if (i == SW_MOST_POINTED || block->mapping || !is_plain(s->m, block, s->point))
+		bool mapped_again = block->mapping && block->perhaps;
+		if (i == SW_MOST_POINTED || mapped_again || !is_plain(s->m, block, s->point))
 			return SW_IN_DOUBT;
 		if (!add_block(s, block))
 			where = SW_ANYWHERE;

@@ -112,9 +112,10 @@ static void make_room(struct sw_address_space *space, uint64_t lo, uint64_t hi)
 		sw_space_remove(space, ((struct sw_view *)at)->block, NULL);
 }
 
-static bool may_not_be(const struct sw_block *block)
+void sw_space_doubt(struct sw_address_space *space, struct sw_block *block)
 {
-	return block->memory == SW_MEM_ASYNC || block->memory == SW_MEM_MAPPED;
+	space->perhaps += !block->perhaps;
+	block->perhaps = true;
 }
 
 struct sw_block *sw_space_add(struct sw_address_space *space, uint64_t address, uint64_t bytes, enum sw_memory memory,
@@ -138,7 +139,8 @@ struct sw_block *sw_space_add(struct sw_address_space *space, uint64_t address, 
 	block->memory = memory;
 	block->number = ++space->made;
 	block->born_passed = memory != SW_MEM_ASYNC;
-	space->perhaps += may_not_be(block);
+	if (memory == SW_MEM_ASYNC)
+		sw_space_doubt(space, block);
 	if (memory == SW_MEM_ARRAY) {
 		struct sw_block *old = sw_space_find_array(space, address);
 		if (old)
@@ -179,7 +181,8 @@ void sw_space_remove(struct sw_address_space *space, struct sw_block *block, con
 		space->leave(space->arg, block);
 	if (!block->within && block->memory != SW_MEM_ARRAY)
 		sw_pool_blocks_leave(&space->pool_blocks, block->address, block->address + block->bytes);
-	space->perhaps -= may_not_be(block);
+	space->perhaps -= block->perhaps;
+	block->perhaps = false;
 	if (block->memory == SW_MEM_ARRAY)
 		sw_map_delete(&space->arrays, block->address);
 	else if (!block->within)

@@ -68,6 +68,7 @@ struct sw_block {
 	struct sw_access gone; /* the call that freed it, once freed */
 	bool nowhere;	       /* SYMBOL: made without an address; findings give offsets */
 	bool born_passed;      /* ASYNC: everything to come is ordered after its allocation */
+	bool perhaps;	       /* counted in the address space's `perhaps` */
 	struct sw_shadow shadow;
 	SW_VEC(struct sw_start) starts; /* sorted by offset, 0 not among them */
 	struct sw_touched touched;
@@ -90,7 +91,9 @@ struct sw_address_space {
 	struct sw_block pageable;
 	struct sw_view *oldest, *newest; /* freed ones, in the order of the frees */
 	size_t freed_n;
-	size_t perhaps; /* live blocks that may not be memory yet (of pools), or not all of it (reservations) */
+	/* Live blocks of which more is said than what is done there: of pools, which may not be memory yet, and
+	   reservations of which a part was unmapped, or shows memory that another part shows. */
+	size_t perhaps;
 	/* Called before a block of a pool is forgotten that was freed in stream order; NULL: not wanted. */
 	void (*forget)(void *arg, const struct sw_block *block);
 	/* Called before a block ends; NULL: not wanted. */
@@ -112,6 +115,8 @@ struct sw_block *sw_space_add_nowhere(struct sw_address_space *space, uint64_t a
 void sw_space_settle(struct sw_address_space *space, struct sw_block *block, struct sw_block *asked);
 /* The block ends; device memory is remembered for a while as freed (bounded), with `gone`. */
 void sw_space_remove(struct sw_address_space *space, struct sw_block *block, const struct sw_access *gone);
+/* Counts the block in `perhaps` until it ends. */
+void sw_space_doubt(struct sw_address_space *space, struct sw_block *block);
 /* Forgets freed blocks: records were lost. */
 void sw_space_forget_freed(struct sw_address_space *space);
 

@@ -100,6 +100,7 @@ void sw_block_unmap(struct sw_address_space *space, struct sw_block *block, uint
 	forget(&block->mapping->mapped, lo, hi);
 	forget(unmapped, lo, hi);
 	sw_shadow_forget(&block->shadow, &space->uses, lo, hi);
+	sw_space_doubt(space, block);
 	if (unmapped->n >= SW_MAX_UNMAPPED)
 		drop(unmapped, 0, 1);
 	*sw_vec_push(unmapped) = (struct sw_piece){.lo = lo, .hi = hi, .gone = *gone};
