@@ -45,6 +45,21 @@ START_TEST(a_mask_of_bits_that_are_zero)
 }
 END_TEST
 
+START_TEST(what_another_thread_has)
+{
+	/* The number of a warp has five bits in every thread; twin: an index has more. */
+	static const char *const write = "and.b32 %r6, %r6, 31; mul.wide.u32 %rd4, %r6, 4; add.s64 %rd1, %rd3, %rd4;"
+					 "st.global.u32 [%rd1], %r1; ret;";
+	char *body =
+		sw_format("%sshr.u32 %%r5, %%r4, 5; shfl.sync.idx.b32 %%r6, %%r5, 0, 31, -1; %s", INDEX BASE, write);
+	expect(body, "write 4 param:0 at ((u64_32(any32[0..31]#2) * 4) + p0.64)\n");
+	free(body);
+	body = sw_format("%sshfl.sync.idx.b32 %%r6, %%r1, 0, 31, -1; %s", INDEX BASE, write);
+	expect(body, "write 4 param:0 at ((u64_5(any32#2) * 4) + p0.64)\n");
+	free(body);
+}
+END_TEST
+
 START_TEST(the_uppermost_bit_of_a_register_keeps_a_predicate)
 {
 	/* "r10 & 0x7fffffff" takes the low 31 bits, and the sum sets the other: bit 31 is p1, bit 30 is p2. */
@@ -71,6 +86,7 @@ int main(void)
 	TCase *tests = tcase_create("all");
 	tcase_add_test(tests, an_upper_half_made_by_a_product_or_a_shift);
 	tcase_add_test(tests, a_mask_of_bits_that_are_zero);
+	tcase_add_test(tests, what_another_thread_has);
 	tcase_add_test(tests, the_uppermost_bit_of_a_register_keeps_a_predicate);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "footprint/flow/induction.h"
+#include "footprint/values/simplify.h"
 
 static uint64_t hash_of_phi(const struct sw_graph *g, sw_node phi)
 {
@@ -302,9 +303,9 @@ static sw_node cut(struct sw_terms *t, sw_node node, const struct sw_value *v, e
 		m.bytes = v->bytes;
 		m.n = 1;
 	}
-	uint32_t bits = v->bytes * 8u;
+	uint32_t bits = v->bytes * 8u, known = v->op == SW_OP_MIX ? sw_known_bits(&t->ssa->graph, node, 4) : v->width;
 	m.space = range_from(t, node, v);
-	m.imm2 = v->width >= 64 ? -1 : (int64_t)((1ull << v->width) - 1);
+	m.imm2 = known >= 64 ? -1 : (int64_t)((1ull << known) - 1);
 	if (v->op != SW_VALUE_LOADED || !bits || bits >= v->width)
 		return sw_graph_make(&t->graph, m, loaded ? &address : NULL);
 	m.flags = v->flags & SW_SIGNED;

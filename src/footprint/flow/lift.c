@@ -112,6 +112,8 @@ static void compute(const struct working *w)
 	if (m.op != SW_OP_MIX) {
 		m.imm = x->imm;
 		m.imm2 = x->imm2;
+	} else if (x->op == SW_OP_MIX && x->n == 1) {
+		m.imm = x->imm == 1;
 	}
 	if (m.op == SW_OP_LOCAL_ADDRESS)
 		m.imm = sw_body_slot(&w->ssa->body, (uint32_t)x->imm);
@@ -237,6 +239,7 @@ static void opaque(const struct working *w)
 	if (x.dst == SW_NO_REG)
 		return;
 	x.op = SW_OP_MIX;
+	x.imm = 0;
 	plain.x = &x;
 	compute(&plain);
 }

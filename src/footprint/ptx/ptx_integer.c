@@ -27,7 +27,8 @@ void sw_ptx_elect(struct sw_ptx_reader *r, int arg)
 				    (struct sw_insn){.op = SW_OP_MIX, .width = (uint8_t)dst->thing.bits});
 }
 
-/* A function of the operands that is not modelled.  arg 1: of the first only (lanes and masks follow it). */
+/* A function of the operands that is not modelled.  arg 1: of the first only (lanes and masks follow it); 2: what that
+   is in another thread. */
 void sw_ptx_mix(struct sw_ptx_reader *r, int arg)
 {
 	struct sw_insn insn = {.op = SW_OP_MIX, .width = 64};
@@ -39,6 +40,7 @@ void sw_ptx_mix(struct sw_ptx_reader *r, int arg)
 	const struct sw_ptx_node *dst = sw_ptx_at(r, 0);
 	if (dst && dst->other == SW_PTX_NO_NODE && sw_ptx_is_register(dst) && dst->thing.bits <= 64) {
 		insn.width = (uint8_t)dst->thing.bits;
+		insn.imm = arg == 2;
 		sw_ptx_into(r, dst->thing.a, insn);
 	} else {
 		sw_ptx_set_mix(r, dst, sw_ptx_temp(r, insn));

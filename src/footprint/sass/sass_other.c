@@ -104,11 +104,12 @@ void sw_sass_lower_mix(struct sw_sass *s)
 	words(s, mixed);
 }
 
-/* Another thread's Ra. */
+/* Another thread's Ra; of one that does not take part PTX promises nothing. */
 void sw_sass_lower_shfl(struct sw_sass *s)
 {
-	struct sw_operand a = sw_sass_or_zero(sw_sass_reg(s, 24, false));
-	sw_sass_result(s, sw_sass_unary(s, SW_OP_MIX, 32, a));
+	struct sw_operand a = sw_sass_or_zero(sw_sass_reg(s, 24, false)), other = sw_sass_unary(s, SW_OP_MIX, 32, a);
+	s->insn.at[s->insn.n - 1].imm = 1;
+	sw_sass_result(s, other);
 	predicates(s);
 }
 

@@ -46,6 +46,8 @@ uint32_t sw_known_bits(const struct sw_graph *g, sw_node node, uint32_t depth)
 			return v->width;
 		a = depth ? sw_known_bits(g, v->operand[0], depth - 1) : v->width;
 		return c >= a ? 0 : a - (uint32_t)c;
+	case SW_OP_MIX: /* of another thread: bits that are zero in all of them */
+		return v->imm && depth ? sw_known_bits(g, v->operand[0], depth - 1) : v->width;
 	case SW_VALUE_LOADED:
 		return v->flags & SW_SIGNED || v->bytes * 8u > v->width ? v->width : v->bytes * 8u;
 	default:
