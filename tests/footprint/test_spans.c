@@ -159,6 +159,65 @@ static void magic_numbers(void)
 	CHECK(spans(t, 0, 128));
 }
 
+/* CUTLASS's division: d == 1 ? y : (y * magic) >> 32 >> shift in 64 bits, of y = x + more; what is touched is
+   [x - d * that], in whatever order it is written. */
+static void check_division(uint64_t seed, unsigned *bounded)
+{
+	uint64_t random = sw_hash_u64(seed), threads = 1 + (random >> 8) % 1000, more = random >> 20 & 31;
+	uint32_t d = 1 + (uint32_t)(random >> 30) % 70, shift = 31 - (uint32_t)__builtin_clz(d);
+	uint64_t magic = ((UINT64_C(1) << (32 + shift)) + d - 1) / d; /* of 32 bits, but for powers of two */
+	struct terms *t = terms_new();
+	const struct sw_span *span;
+	uint32_t n, x = thread(t), y = more ? op(t, SW_OP_ADD, 32, 0, x, number(t, 32, (int64_t)more)) : x;
+	uint32_t wide = op(t, SW_OP_EXTEND, 64, 0, y, 0), by, q, back;
+	if (random >> 40 & 1) /* any number: no division */
+		magic = random >> 32;
+	magic &= UINT32_MAX;
+	t->term[wide].imm = 32;
+	q = op(t, SW_OP_SHR, 64, 0, op(t, SW_OP_MUL, 64, 0, wide, param(t, 64, 1)), number(t, 32, 32));
+	q = op(t, SW_OP_EXTEND, 32, 0, q, 0);
+	t->term[q].imm = 32;
+	q = op(t, SW_OP_SHR, 32, 0, q, number(t, 32, shift));
+	by = param(t, 32, 2);
+	q = terms_add(t, (struct sw_term){.op = SW_OP_SELECT,
+					  .width = 32,
+					  .a = terms_add(t, (struct sw_term){.op = SW_OP_COMPARE,
+									     .width = 1,
+									     .a = by,
+									     .b = number(t, 32, 1),
+									     .imm = SW_EQ,
+									     .imm2 = 32}),
+					  .b = y,
+					  .c = q});
+	back = random >> 41 & 1 ? op(t, SW_OP_MUL, 32, 0, by, op(t, SW_OP_NEG, 32, 0, q, 0))
+				: op(t, SW_OP_NEG, 32, 0, op(t, SW_OP_MUL, 32, 0, q, by), 0);
+	back = op(t, SW_OP_ADD, 32, 0, random >> 42 & 1 ? back : x, random >> 42 & 1 ? x : back);
+	add_site(t, add(t, 64, param(t, 64, 0), op(t, SW_OP_MULWIDE, 64, SW_SIGNED, back, number(t, 32, 4))));
+	t->geometry.block[0] = (uint32_t)threads;
+	t->value[0] = ORACLE_BASE;
+	t->value[1] = magic;
+	t->value[2] = d;
+	struct sw_spans *s = sw_spans_new(&t->f);
+	if (sw_spans_find(s, &t->geometry, &span, &n)) {
+		*bounded += span->hi - span->lo <= 4 * (d + threads / 16 + 64);
+		for (uint32_t i = 0; i < threads; i++) {
+			uint32_t part = i + (uint32_t)more;
+			uint32_t of = d == 1 ? part : (uint32_t)(part * magic >> 32) >> shift;
+			CHECK(lies(span, n, ORACLE_BASE + 4 * (uint64_t)(int64_t)(int32_t)(i - d * of)));
+		}
+	}
+	sw_spans_free(s);
+	free(t);
+}
+
+static void divisions(void)
+{
+	unsigned bounded = 0;
+	for (uint64_t seed = 1; seed <= 2000; seed++)
+		check_division(seed, &bounded);
+	CHECK(bounded > 600);
+}
+
 /* for (i = from; by * i <condition> to; i += step) touches [i] */
 static struct terms *scaled_loop(int64_t from, int64_t step, int64_t by, enum sw_condition condition, int64_t to)
 {
@@ -460,6 +519,7 @@ int main(int argc, char **argv)
 	struct totals t = {0};
 	struct oracle_touched touched = {.at = malloc(ORACLE_BYTES * sizeof *touched.at)};
 	magic_numbers();
+	divisions();
 	loops();
 	pointers();
 	for (int use = 0; use < USES; use++)

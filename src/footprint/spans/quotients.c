@@ -45,6 +45,10 @@ void sw_span_hint(struct sw_spans *s, uint32_t number)
 	case SW_OP_SHL:
 	case SW_OP_MUL:
 		hint = hint_of(s, t->a) | (t->op == SW_OP_MUL ? hint_of(s, t->b) : 0) ? SW_SPAN_MULTIPLE : 0;
+		hint |= t->op == SW_OP_MUL && t->width == 64 ? SW_SPAN_QUOTIENT : 0;
+		break;
+	case SW_OP_SELECT: /* n == 1 ? x : umulhi(x, m) >> s */
+		hint = (hint_of(s, t->b) | hint_of(s, t->c)) & SW_SPAN_DIVIDED ? SW_SPAN_QUOTIENT | SW_SPAN_DIVIDED : 0;
 		break;
 	default:
 		break;
@@ -92,6 +96,28 @@ static bool factors(const struct sw_spans *s, const struct sw_term *t, unsigned 
 	return false;
 }
 
+/* Of two numbers of 32 bits, in 64. */
+static struct sw_span_quotient of_long_product(const struct sw_spans *s, const struct sw_term *t)
+{
+	uint32_t x;
+	sw_wide by;
+	if (t->width != 64 || !factors(s, t, t->width, false, &x, &by) || by > UINT32_MAX ||
+	    s->value[x].range.hi > UINT32_MAX)
+		return NONE;
+	return (struct sw_span_quotient){x, by, 1};
+}
+
+static struct sw_span_quotient of_choice(const struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds which = sw_span_exact(s, t->a, 1, false);
+	if (!sw_span_fixed(which))
+		return NONE;
+	uint32_t x = plain(s, which.lo ? t->b : t->c);
+	if (s->value[x].quotient.over)
+		return s->value[x].quotient;
+	return is_number(s, x) ? (struct sw_span_quotient){x, 1, 1} : NONE;
+}
+
 static struct sw_span_quotient of_product(const struct sw_spans *s, const struct sw_term *t)
 {
 	bool wide = t->op == SW_OP_MULWIDE;
@@ -137,6 +163,10 @@ struct sw_span_quotient sw_span_quotient_of(const struct sw_spans *s, uint32_t n
 	case SW_OP_MULHI:
 	case SW_OP_MULWIDE:
 		return of_product(s, t);
+	case SW_OP_MUL:
+		return of_long_product(s, t);
+	case SW_OP_SELECT:
+		return of_choice(s, t);
 	case SW_OP_ADD:
 		return of_sum(s, t, number);
 	case SW_OP_DIV:
@@ -176,6 +206,10 @@ static bool multiple(const struct sw_spans *s, uint32_t number, unsigned width, 
 		struct sw_bounds other = sw_span_exact(s, swap ? t->a : t->b, width, true);
 		*q = plain(s, swap ? t->b : t->a);
 		*factor = other.lo;
+		if (s->f->term[*q].op == SW_OP_NEG && s->f->term[*q].width == width) {
+			*q = plain(s, s->f->term[*q].a);
+			*factor = -*factor;
+		}
 		if (sw_span_fixed(other) && s->value[*q].quotient.over)
 			return true;
 	}
@@ -199,19 +233,38 @@ static bool remainder_of(struct sw_bounds x, sw_wide d, const struct sw_span_quo
 	return true;
 }
 
+/* What is divided, as x + *more modulo 2^width: rows of an unrolled loop are (x - d * ((x + 8) / d)) + 8. */
+static bool lies_from(const struct sw_spans *s, uint32_t divided, uint32_t x, unsigned width, sw_wide *more)
+{
+	const struct sw_term *t = &s->f->term[divided];
+	*more = 0;
+	if (divided == x)
+		return true;
+	for (int swap = 0; swap < 2 && t->op == SW_OP_ADD && t->width == width && s->f->term[x].width == width;
+	     swap++) {
+		struct sw_bounds other = sw_span_exact(s, swap ? t->a : t->b, t->width, true);
+		*more = other.lo;
+		if (sw_span_fixed(other) && plain(s, swap ? t->b : t->a) == x)
+			return true;
+	}
+	return false;
+}
+
 bool sw_span_remainder(const struct sw_spans *s, const struct sw_term *t, struct sw_bounds *out)
 {
 	if (!(s->hint[t - s->f->term] & SW_SPAN_REMAINDER))
 		return false;
 	for (int swap = 0; swap < (t->op == SW_OP_ADD ? 2 : 1); swap++) {
 		uint32_t x = plain(s, swap ? t->b : t->a), q;
-		sw_wide factor;
+		sw_wide factor, more;
 		if (!multiple(s, swap ? t->a : t->b, t->width, &q, &factor))
 			continue;
 		const struct sw_span_quotient *quotient = &s->value[q].quotient;
-		if (quotient->over && quotient->of == x && is_number(s, x) &&
-		    remainder_of(s->value[x].range, t->op == SW_OP_ADD ? -factor : factor, quotient, out))
-			return true;
+		if (!quotient->over || !lies_from(s, quotient->of, x, t->width, &more) || !is_number(s, quotient->of) ||
+		    !remainder_of(s->value[quotient->of].range, t->op == SW_OP_ADD ? -factor : factor, quotient, out))
+			continue;
+		*out = (struct sw_bounds){out->lo - more, out->hi - more};
+		return true;
 	}
 	return false;
 }
