@@ -6,7 +6,8 @@
  * programs, no cases.  So spans are wider than what is touched, for example by threads that do nothing.  That is enough
  * to find the allocation of an access, and not for more.
  *
- * Sound: whatever the launch touches through a site that has an address lies in one of the spans.
+ * Sound: whatever the launch touches through a site that has an address lies in one of the spans, or is an open reach
+ * of an endless one.
  *
  * Not thread-safe: one a thread.  The footprint must live as long.
  */
@@ -19,6 +20,8 @@ struct sw_span {
 	uint64_t lo, hi;  /* [lo, hi) */
 	uint32_t site;	  /* one that may be there */
 	uint32_t pointer; /* of the module itself */
+	bool endless;	  /* what the site touches is open in each launch; lo, hi: of a root's words, in the parameter
+			     block */
 };
 
 struct sw_spans;

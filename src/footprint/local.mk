@@ -66,7 +66,7 @@ libswfootprint_a_SOURCES = \
 	src/footprint/eval/form_bounds.c \
 	src/footprint/launch_spans.h src/footprint/spans/spans.h src/footprint/spans/spans.c \
 	src/footprint/spans/intervals.c src/footprint/spans/quotients.c src/footprint/spans/loop_turns.c src/footprint/spans/pointers.c \
-	src/footprint/spans/tables.c src/footprint/spans/remembered.c \
+	src/footprint/spans/tables.c src/footprint/spans/endless.c src/footprint/spans/remembered.c \
 	src/footprint/eval/quotient.c \
 	src/footprint/eval/term_forms.c \
 	src/footprint/eval/operate.h src/footprint/eval/operate.c \

@@ -87,6 +87,10 @@ TESTS += tests/footprint/test_spans
 tests_footprint_test_spans_SOURCES = tests/footprint/test_spans.c tests/footprint/oracle.h tests/footprint/oracle_kernels.c \
 	tests/footprint/oracle_run.c tests/footprint/terms.h
 tests_footprint_test_spans_LDADD = $(SW_FOOTPRINT_LIBS)
+check_PROGRAMS += tests/footprint/test_endless
+TESTS += tests/footprint/test_endless
+tests_footprint_test_endless_SOURCES = tests/footprint/test_endless.c tests/footprint/terms.h
+tests_footprint_test_endless_LDADD = $(SW_FOOTPRINT_LIBS)
 check_PROGRAMS += tests/footprint/test_evaluate_oracle
 TESTS += tests/footprint/test_evaluate_oracle
 tests_footprint_test_evaluate_oracle_SOURCES = \

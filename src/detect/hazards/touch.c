@@ -111,6 +111,16 @@ static uint64_t open_floor(const struct sw_model *m, const struct sw_access *wha
 	return pool_block ? pool_block->at.lo - block->address : sw_block_floor(block, range->address, step_of(m));
 }
 
+void sw_model_open_extent(const struct sw_model *m, const struct sw_block *block, uint64_t offset, uint64_t *lo,
+			  uint64_t *hi)
+{
+	const struct sw_access what = {.node = 0};
+	const struct sw_range range = {.address = offset, .base = offset};
+	const struct sw_pool_block *pool_block = pool_block_of(m, &what, block, offset);
+	*lo = open_floor(m, &what, &range, block);
+	*hi = pool_block ? pool_block->at.hi - block->address : sw_block_extent(block, offset, step_of(m));
+}
+
 struct sw_shadow_use *sw_model_use(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 				   struct sw_block *block, uint64_t address)
 {

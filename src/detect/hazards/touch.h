@@ -23,6 +23,9 @@ struct sw_touch {
 };
 bool sw_model_touch(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 		    const struct sw_touch *how);
+/* Where in the block an access of unknown extent may lie that starts from a pointer to the offset. */
+void sw_model_open_extent(const struct sw_model *m, const struct sw_block *block, uint64_t offset, uint64_t *lo,
+			  uint64_t *hi);
 /* A use of [range] in a block; end and access are filled, one reference belongs to the caller. */
 struct sw_shadow_use *sw_model_use(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 				   struct sw_block *block, uint64_t address);

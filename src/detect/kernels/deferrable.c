@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "detect/hazards/shared_uses.h"
+#include "detect/hazards/touch.h"
 #include "detect/hazards/uploads.h"
 #include "detect/kernels/kernels.h"
 #include "detect/memory/physical_memory.h"
@@ -276,8 +277,30 @@ static bool add_range(struct sw_pointed *out, uint32_t *words, uint32_t word, st
 	return true;
 }
 
+/* An open access lies where its pointers lead to. */
+static bool add_endless(const struct sw_model *m, const struct sw_span *span, const struct sw_block *block,
+			uint32_t *words, struct sw_pointed *out)
+{
+	const struct sw_record *r = m->record;
+	uint32_t at = (uint32_t)span->lo;
+	if (span->hi - span->lo > 8)
+		at = (at + 7) & ~7u;
+	for (; at + 8 <= span->hi && at + 8 <= r->param_bytes; at += 8) {
+		struct sw_deferred_range range = {.block = out->place.blocks};
+		uint64_t address;
+		memcpy(&address, (const char *)r->params + at, sizeof address);
+		if (address < block->address || address - block->address >= block->bytes)
+			continue;
+		sw_model_open_extent(m, block, address - block->address, &range.lo, &range.hi);
+		if (!add_range(out, words, at, range))
+			return false;
+	}
+	return true;
+}
+
 /* False: there are too many. */
-static bool add_ranges(const struct sw_deferrable *d, const struct sw_span *span, uint32_t n, struct sw_pointed *out)
+static bool add_ranges(const struct sw_model *m, const struct sw_deferrable *d, const struct sw_span *span, uint32_t n,
+		       struct sw_pointed *out)
 {
 	uint32_t words[SW_MOST_RANGES];
 	for (uint32_t i = 0; i < out->blocks; i++) {
@@ -287,9 +310,12 @@ static bool add_ranges(const struct sw_deferrable *d, const struct sw_span *span
 		for (uint32_t k = 0; k < n; k++) {
 			uint64_t lo = span[k].lo > block->address ? span[k].lo : block->address;
 			uint64_t hi = span[k].hi < end ? span[k].hi : end;
-			if (lo < hi && !add_range(out, words, word_of(d, &span[k]),
-						  (struct sw_deferred_range){lo - block->address, hi - block->address,
-									     out->place.blocks}))
+			if (span[k].endless && !add_endless(m, &span[k], block, words, out))
+				return false;
+			if (!span[k].endless && lo < hi &&
+			    !add_range(out, words, word_of(d, &span[k]),
+				       (struct sw_deferred_range){lo - block->address, hi - block->address,
+								  out->place.blocks}))
 				return false;
 		}
 		if (out->place.ranges > before)
@@ -298,10 +324,11 @@ static bool add_ranges(const struct sw_deferrable *d, const struct sw_span *span
 	return true;
 }
 
-static void place(const struct sw_deferrable *d, const struct sw_span *span, uint32_t n, struct sw_pointed *out)
+static void place(const struct sw_model *m, const struct sw_deferrable *d, const struct sw_span *span, uint32_t n,
+		  struct sw_pointed *out)
 {
 	out->place = (struct sw_deferred_place){.block = out->placed, .range = out->range};
-	if (!d->vague && add_ranges(d, span, n, out))
+	if (!d->vague && add_ranges(m, d, span, n, out))
 		return;
 	out->place.blocks = out->place.ranges = out->blocks;
 	for (uint32_t i = 0; i < out->blocks; i++) {
@@ -322,7 +349,7 @@ static enum sw_where where(struct search *s, struct sw_deferrable *d, bool *boun
 	if (!*bounded)
 		return may_err(m) ? SW_IN_DOUBT : SW_ANYWHERE;
 	for (uint32_t i = 0; i < n && where != SW_IN_DOUBT; i++) {
-		if (lies_within(m, s->out, span[i].lo, span[i].hi))
+		if (span[i].endless || lies_within(m, s->out, span[i].lo, span[i].hi))
 			continue;
 		enum sw_where one = add_overlapped(s, span[i].lo, span[i].hi);
 		where = one > where ? one : where;
@@ -330,7 +357,7 @@ static enum sw_where where(struct search *s, struct sw_deferrable *d, bool *boun
 	if (where != SW_WITHIN)
 		return where;
 	d->failed = 0;
-	place(d, span, n, s->out);
+	place(m, d, span, n, s->out);
 	return where;
 }
 
@@ -358,6 +385,8 @@ bool sw_deferrable_reach(struct sw_model *m, struct sw_kernel *kernel, uint32_t 
 	for (uint32_t i = 0; i < n; i++) {
 		if (!may_be_made_from(d, &span[i], word))
 			continue;
+		if (span[i].endless)
+			return false;
 		*lo = span[i].lo < *lo ? span[i].lo : *lo;
 		*hi = span[i].hi > *hi ? span[i].hi : *hi;
 	}

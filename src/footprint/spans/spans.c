@@ -54,8 +54,18 @@ static uint64_t loops_of(const struct sw_spans *s, uint32_t number)
 	return loops;
 }
 
+/* All that it may touch starts from words of the parameter block. */
+static bool starts_from_words(const struct sw_footprint *f, const struct sw_access_site *site)
+{
+	uint32_t i = 0;
+	while (i < site->roots &&
+	       (f->root[site->root + i].kind == SW_ROOT_PARAM || f->root[site->root + i].kind == SW_ROOT_ENVIRONMENT))
+		i++;
+	return site->roots && i == site->roots;
+}
+
 /* Sites of one address have the same roots. */
-static void add_site(struct sw_spans *s, uint32_t number)
+static void add_site(struct sw_spans *s, uint32_t number, const bool *endless)
 {
 	const struct sw_access_site *site = &s->f->site[number];
 	for (size_t i = 0; i < s->site.n; i++) {
@@ -66,7 +76,13 @@ static void add_site(struct sw_spans *s, uint32_t number)
 		return;
 	}
 	s->hopeless |= site->size == SW_NO_TERM && !site->bytes;
-	*sw_vec_push(&s->site) = (struct sw_span_site){site->address, site->size, site->bytes, number};
+	*sw_vec_push(&s->site) = (struct sw_span_site){
+		.address = site->address,
+		.size = site->size,
+		.bytes = site->bytes,
+		.number = number,
+		.endless = endless[site->address] && starts_from_words(s->f, site),
+	};
 }
 
 static void bound_term(struct sw_spans *s, uint32_t number)
@@ -92,7 +108,7 @@ static void add_term(struct sw_spans *s, uint32_t number)
 struct sw_spans *sw_spans_new(const struct sw_footprint *f)
 {
 	struct sw_spans *s = sw_calloc(1, sizeof *s);
-	bool *needed = sw_calloc(f->terms + 1u, sizeof *needed);
+	bool *needed = sw_calloc(f->terms + 1u, sizeof *needed), *endless = sw_spans_endless(f);
 	s->f = f;
 	s->value = sw_calloc(f->terms + 1u, sizeof *s->value);
 	s->loops = sw_calloc(f->terms + 1u, sizeof *s->loops);
@@ -107,7 +123,7 @@ struct sw_spans *sw_spans_new(const struct sw_footprint *f)
 			continue; /* nothing but its roots is known */
 		mark(f, needed, f->site[i].address);
 		mark(f, needed, f->site[i].size);
-		add_site(s, i);
+		add_site(s, i, endless);
 	}
 	mark_loops(s, needed);
 	for (uint32_t i = f->terms; i-- > 0;)
@@ -118,6 +134,7 @@ struct sw_spans *sw_spans_new(const struct sw_footprint *f)
 			add_term(s, i);
 	s->hopeless |= f->loops > MOST_LOOPS || s->terms > MOST_TERMS;
 	free(needed);
+	free(endless);
 	return s;
 }
 
@@ -180,6 +197,19 @@ void sw_span_add(struct sw_spans *s, const struct sw_span_site *site, sw_wide lo
 	*sw_vec_push(&s->found) = span;
 }
 
+static bool add_endless(struct sw_spans *s, const struct sw_span_site *site)
+{
+	const struct sw_access_site *of = &s->f->site[site->number];
+	for (uint32_t i = 0; i < of->roots; i++) {
+		const struct sw_root *root = &s->f->root[of->root + i];
+		if (root->kind == SW_ROOT_PARAM)
+			*sw_vec_push(&s->found) =
+				(struct sw_span){root->param, root->param + (root->span > 8 ? root->span : 8),
+						 site->number, SW_SPAN_NO_POINTER, true};
+	}
+	return true;
+}
+
 static bool add_spans(struct sw_spans *s, const struct sw_span_site *site)
 {
 	struct sw_bounds at = s->value[site->address].range, size = {site->bytes, site->bytes};
@@ -188,6 +218,8 @@ static bool add_spans(struct sw_spans *s, const struct sw_span_site *site)
 	s->far = true;
 	if (size.hi > SW_SPAN_FAR)
 		return false;
+	if (site->endless)
+		return add_endless(s, site);
 	if (sw_span_has_pointers(s, site) && sw_span_add_pointers(s, site, size.hi))
 		return true;
 	if (at.hi - at.lo > SW_SPAN_FAR)

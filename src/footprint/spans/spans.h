@@ -29,6 +29,7 @@ struct sw_span_unit {
 
 struct sw_span_site {
 	uint32_t address, size, bytes, number;
+	bool endless; /* open in each launch, through words of the parameter block alone */
 };
 
 /* 64 bits of the parameter block that may be a pointer. */
@@ -167,6 +168,8 @@ void sw_span_pin(struct sw_spans *s, uint32_t number);
 struct sw_span_shape sw_span_shape_of_reads(struct sw_spans *s);
 /* remembered.c */
 void sw_spans_forget(struct sw_spans *s);
+/* endless.c: by term, addresses without bounds in any launch; malloc\'ed. */
+bool *sw_spans_endless(const struct sw_footprint *f);
 /* loop_turns.c: true if one became fewer. */
 bool sw_span_count_turns(struct sw_spans *s);
 
