@@ -191,6 +191,31 @@ START_TEST(loop_of_others)
 }
 END_TEST
 
+/* at[blockIdx.x][(unsigned)n[blockIdx.x] * 64 + threadIdx.x]: a number of which a half counts is no pointer. */
+START_TEST(index_by_halves)
+{
+	struct terms *t = terms_new();
+	struct tables *block = tables_new(t);
+	uint32_t ctaid = special(t, SW_CTAID_X);
+	uint32_t index = extend(t, 32, 32, 0, LOOKUP(t, n, 64, 0, ctaid));
+	table_site(t, LOOKUP(t, at, 64, 0, ctaid),
+		   add(t, 32, mul(t, 32, index, constant(t, 32, 64)), special(t, SW_TID_X)));
+	for (uint64_t i = 0; i < 3; i++)
+		block->n[i] = i | UINT64_C(5) << 32;
+	t->geometry.grid[0] = 3;
+	t->geometry.block[0] = 64;
+	struct sw_reaches r = evaluate(t);
+	ck_assert_uint_eq(r.n, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		expect(&r, i, SW_EXTENT_BOX, A + (uint64_t)i * (65536 + 256), 256);
+		ck_assert_uint_eq(r.at[i].root.param, 8 * i);
+		ck_assert_uint_eq(r.at[i].root.span, 8);
+	}
+	free(block);
+	finish(t, &r);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("evaluate/tables");
@@ -201,6 +226,7 @@ int main(void)
 	tcase_add_test(tests, table_unknown);
 	tcase_add_test(tests, table_of_many);
 	tcase_add_test(tests, loop_of_others);
+	tcase_add_test(tests, index_by_halves);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

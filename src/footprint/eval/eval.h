@@ -311,14 +311,12 @@ struct sw_form sw_eval_memory_value(struct sw_eval *e, const struct sw_term *t, 
 /* What was found for these blocks is no box: asks for fewer, if that may help. */
 void sw_eval_refine(struct sw_eval *e);
 /* The words of the block (their offsets, ascending, each once) that an address may be made of in this case; false: not
-   all of them are known. */
+   all of them are known.  halves: those of which no more than a half goes into it count, too. */
 #define SW_MAX_WORDS 512
 struct sw_words {
 	uint32_t n, at[SW_MAX_WORDS];
 };
-bool sw_eval_words(struct sw_eval *e, uint32_t address, struct sw_words *out);
-/* May a term of that kind go into the term in this case? */
-bool sw_eval_may_go_in(struct sw_eval *e, uint32_t term, bool (*is)(const struct sw_term *));
+bool sw_eval_words(struct sw_eval *e, uint32_t address, bool halves, struct sw_words *out);
 
 /* ---- evaluate.c: the sites of `only` (by number; NULL: all) for some blocks.  Nothing is kept in *out and *e where
    e->split.wanted is set in the end. */
@@ -333,6 +331,8 @@ const struct sw_root *sw_eval_root(const struct sw_footprint *footprint, const s
 /* A root that is many words: it is unknown yet which of them. */
 bool sw_eval_is_table(const struct sw_root *root);
 bool sw_eval_holds_word(const struct sw_root *root, uint32_t word);
+/* May a term of that kind go into the term in this case? */
+bool sw_eval_may_go_in(struct sw_eval *e, uint32_t term, bool (*is)(const struct sw_term *));
 /* Boxes that begin at one word of a table are that word's. */
 void sw_eval_name_word(struct sw_eval *e, const struct sw_access_site *site, struct sw_reaches *out, size_t from);
 /* May the site, in this launch, access memory through pointers that lie in memory? */

@@ -111,7 +111,7 @@ static bool site_words(struct sw_eval *e, const struct sw_access_site *site, str
 	e->choosing = false;
 	sw_eval_case_begin(e);
 	sw_eval_enter_site(e, site);
-	bool known = !e->impossible && sw_eval_words(e, site->address, words);
+	bool known = !e->impossible && sw_eval_words(e, site->address, true, words);
 	sw_eval_case_begin(e);
 	return known;
 }

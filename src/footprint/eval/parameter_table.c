@@ -425,70 +425,47 @@ static bool hides_words(const struct sw_term *t)
 	return sw_term_is_unknown(t) && t->width == 64 && why != SW_WHY_FLOAT && why != SW_WHY_ATOMIC;
 }
 
-bool sw_eval_words(struct sw_eval *e, uint32_t address, struct sw_words *out)
+/* Does no more than half of a word that goes into it come out? */
+static bool cuts_words(const struct sw_term *t)
+{
+	return t->width <= 32 || (t->op == SW_OP_EXTEND && t->imm <= 32);
+}
+
+/* One that is looked for is a term, and whether it is cut on the way to the address. */
+static void push_word(struct sw_eval *e, uint32_t term, bool cut)
+{
+	*sw_vec_push(&e->work) = term << 1 | cut;
+}
+
+static void push_word_operands(struct sw_eval *e, const struct sw_term *t, bool cut)
+{
+	uint32_t operand[3] = {t->a, t->b, t->c}, n = t->op == SW_OP_COMPARE ? 0 : sw_term_operands(t);
+	for (uint32_t i = 0; t->op == SW_TERM_ANY && i < t->b; i++)
+		push_word(e, e->f->alternative[t->a + i], cut);
+	for (uint32_t i = t->op == SW_OP_SELECT; i < n; i++)
+		push_word(e, operand[i], cut);
+}
+
+bool sw_eval_words(struct sw_eval *e, uint32_t address, bool halves, struct sw_words *out)
 {
 	size_t base = e->work.n;
 	bool all = true;
 	out->n = 0;
 	e->round += 2;
-	*sw_vec_push(&e->work) = address;
+	push_word(e, address, false);
 	while (e->work.n > base) {
-		uint32_t at = e->work.at[--e->work.n];
+		uint32_t at = e->work.at[--e->work.n] >> 1;
+		bool cut = e->work.at[e->work.n] & 1;
 		const struct sw_term *t = &e->f->term[at];
-		if (e->stamp[at] == e->round)
+		if (e->stamp[at] >= e->round - cut)
 			continue;
-		e->stamp[at] = e->round;
+		e->stamp[at] = e->round - cut;
 		all &= !hides_words(t);
-		if (t->op == SW_TERM_ELEMENT) {
-			/* Next to whole words, smaller elements are indices, as in emit_roots() (build.c); so is the
-			 * offset.
-			 */
-			all &= t->imm < 8 || add_words(e, t, out);
-			continue;
-		}
-		for (uint32_t i = 0; t->op == SW_TERM_ANY && i < t->b; i++)
-			*sw_vec_push(&e->work) = e->f->alternative[t->a + i];
-		uint32_t operand[3] = {t->a, t->b, t->c}, n = t->op == SW_OP_COMPARE ? 0 : sw_term_operands(t);
-		for (uint32_t i = t->op == SW_OP_SELECT; i < n; i++)
-			*sw_vec_push(&e->work) = operand[i];
+		/* Next to whole words, smaller elements are indices, as in emit_roots() (build.c); so is the offset. */
+		if (t->op == SW_TERM_ELEMENT)
+			all &= t->imm < 8 || (cut && !halves) || add_words(e, t, out);
+		else
+			push_word_operands(e, t, cut || cuts_words(t));
 	}
 	return all && out->n;
-}
-
-/* ---- loads */
-
-typedef SW_VEC(uint32_t) term_stack;
-
-/* Pushes what may go into the term: not what a condition on launch values rules out. */
-static void push_possible(struct sw_eval *e, const struct sw_term *t, term_stack *todo)
-{
-	uint32_t operand[3] = {t->a, t->b, t->c}, n = sw_term_operands(t);
-	if (t->op == SW_TERM_ANY) {
-		for (uint32_t i = 0; i < t->b; i++)
-			if (!t->imm2 || sw_eval_truth(e, e->f->alternative[t->a + t->b + i]) != 0)
-				*sw_vec_push(todo) = e->f->alternative[t->a + i];
-		return;
-	}
-	int truth = t->op == SW_OP_SELECT ? sw_eval_truth(e, t->a) : -1;
-	for (uint32_t i = t->op == SW_OP_SELECT; i < n; i++)
-		if (truth < 0 || i == (truth ? 1 : 2))
-			*sw_vec_push(todo) = operand[i];
-}
-
-bool sw_eval_may_go_in(struct sw_eval *e, uint32_t term, bool (*is)(const struct sw_term *))
-{
-	bool *seen = sw_calloc(e->f->terms + 1u, sizeof *seen), may = false;
-	term_stack todo = {0};
-	*sw_vec_push(&todo) = term;
-	while (todo.n && !may) {
-		uint32_t at = todo.at[--todo.n];
-		may = at >= e->f->terms || is(&e->f->term[at]);
-		if (!may && !seen[at])
-			push_possible(e, &e->f->term[at], &todo);
-		if (!may)
-			seen[at] = true;
-	}
-	free(todo.at);
-	free(seen);
-	return may;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pointers that a site's address is made from: which one a launch uses, and what a kernel does through each. */
+#include <stdlib.h>
+
 #include "footprint/eval/eval.h"
 
 const struct sw_root *sw_eval_root(const struct sw_footprint *f, const struct sw_access_site *site)
@@ -24,19 +26,67 @@ bool sw_eval_holds_word(const struct sw_root *root, uint32_t word)
 	       word - root->param <= root->span - 8;
 }
 
-void sw_eval_name_word(struct sw_eval *e, const struct sw_access_site *site, struct sw_reaches *out, size_t from)
+/* ---- what may go into an address */
+
+typedef SW_VEC(uint32_t) term_stack;
+
+/* Pushes what may go into the term: not what a condition on launch values rules out. */
+static void push_possible(struct sw_eval *e, const struct sw_term *t, term_stack *todo)
+{
+	uint32_t operand[3] = {t->a, t->b, t->c}, n = sw_term_operands(t);
+	if (t->op == SW_TERM_ANY) {
+		for (uint32_t i = 0; i < t->b; i++)
+			if (!t->imm2 || sw_eval_truth(e, e->f->alternative[t->a + t->b + i]) != 0)
+				*sw_vec_push(todo) = e->f->alternative[t->a + i];
+		return;
+	}
+	int truth = t->op == SW_OP_SELECT ? sw_eval_truth(e, t->a) : -1;
+	for (uint32_t i = t->op == SW_OP_SELECT; i < n; i++)
+		if (truth < 0 || i == (truth ? 1 : 2))
+			*sw_vec_push(todo) = operand[i];
+}
+
+bool sw_eval_may_go_in(struct sw_eval *e, uint32_t term, bool (*is)(const struct sw_term *))
+{
+	bool *seen = sw_calloc(e->f->terms + 1u, sizeof *seen), may = false;
+	term_stack todo = {0};
+	*sw_vec_push(&todo) = term;
+	while (todo.n && !may) {
+		uint32_t at = todo.at[--todo.n];
+		may = at >= e->f->terms || is(&e->f->term[at]);
+		if (!may && !seen[at])
+			push_possible(e, &e->f->term[at], &todo);
+		if (!may)
+			seen[at] = true;
+	}
+	free(todo.at);
+	free(seen);
+	return may;
+}
+
+/* ---- */
+
+/* The only word that the address is made from: a whole one, if there is any. */
+static bool only_word(struct sw_eval *e, uint32_t address, uint32_t *word)
 {
 	struct sw_words words;
-	uint32_t i = 0;
+	if (!sw_eval_words(e, address, false, &words) && !sw_eval_words(e, address, true, &words))
+		return false;
+	*word = words.at[0];
+	return words.n == 1;
+}
+
+void sw_eval_name_word(struct sw_eval *e, const struct sw_access_site *site, struct sw_reaches *out, size_t from)
+{
+	uint32_t i = 0, word;
 	if (from == out->n || out->at[from].root.kind != SW_ROOT_PARAM ||
-	    (site->roots < 2 && !sw_eval_is_table(&out->at[from].root)) || !sw_eval_words(e, site->address, &words) ||
-	    words.n != 1)
+	    (site->roots < 2 && !sw_eval_is_table(&out->at[from].root)) || !only_word(e, site->address, &word))
 		return;
-	while (i < site->roots && !sw_eval_holds_word(&e->f->root[site->root + i], words.at[0]))
+	while (i < site->roots && !sw_eval_holds_word(&e->f->root[site->root + i], word))
 		i++;
 	for (size_t k = from; i < site->roots && k < out->n; k++) {
 		out->at[k].root = e->f->root[site->root + i];
-		out->at[k].root.param = words.at[0];
+		out->at[k].root.param = word;
 		out->at[k].root.span = 8;
 	}
 }
