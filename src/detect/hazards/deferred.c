@@ -24,7 +24,8 @@ struct sw_deferrals {
 	struct sw_deferred *first;	       /* of all, referred to by the queue and `unplaced` */
 	sw_overlap_vec found;		       /* to be evaluated */
 	size_t bytes;
-	size_t swept; /* left by the last sweep */
+	size_t swept;	 /* left by the last sweep */
+	uint64_t number; /* ever deferred */
 };
 
 struct sw_deferrals *sw_deferrals_new(bool all, void (*work)(struct sw_model *m, const struct sw_deferred *deferred))
@@ -329,6 +330,12 @@ void sw_defer(struct sw_model *m, const struct sw_access *what, const struct sw_
 	}
 	*sw_vec_push(&deferrals->queue) = d;
 	deferrals->bytes += d->bytes;
+	deferrals->number++;
+}
+
+uint64_t sw_deferred_number(const struct sw_model *m)
+{
+	return m->deferrals->number;
 }
 
 bool sw_deferred_one_lane(const struct sw_model *m, uint32_t lane)

@@ -70,17 +70,19 @@ static struct sw_block *block_of(const struct sw_model *m, struct sw_block *last
 bool sw_uploads_known(struct sw_model *m)
 {
 	struct sw_block *last = NULL;
-	uint64_t from = 0;
-	for (;;) { /* what is evaluated may remove parts */
+	uint64_t from = 0, deferred = sw_deferred_number(m);
+	while (m->contents->settled != deferred) { /* what is evaluated may remove parts */
 		const struct sw_content_part *part = sw_contents_from(m->contents, from);
 		if (!part)
-			return sw_contents_any(m->contents);
+			break;
 		from = part->address + part->bytes;
 		struct sw_block *block = block_of(m, last, part->address);
 		if (block && block != last)
 			sw_deferred_settle(m, block);
 		last = block;
 	}
+	m->contents->settled = deferred;
+	return sw_contents_any(m->contents);
 }
 
 const struct sw_content_part *sw_upload_find(struct sw_model *m, struct sw_point point, uint64_t address,
