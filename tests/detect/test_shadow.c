@@ -237,12 +237,12 @@ START_TEST(ordered_pairs_meet_only_on_request)
 }
 END_TEST
 
-static void use_on(struct run *run, uint64_t stream, struct sw_range range, int *met)
+static void use_to(struct run *run, uint64_t stream, struct sw_range range, uint64_t end, int *met)
 {
 	struct sw_hb_at here = at(run, stream);
 	struct sw_shadow_use *use = sw_use_new(&run->pool);
 	use->range = range;
-	use->end = range.address + sw_range_span(&range);
+	use->end = end;
 	use->access.point = sw_hb_enqueue(run->hb, &here);
 	use->access.seq = here.seq;
 	struct sw_shadow_env env = {.pool = &run->pool,
@@ -255,6 +255,11 @@ static void use_on(struct run *run, uint64_t stream, struct sw_range range, int 
 	sw_use_drop(&run->pool, use);
 }
 
+static void use_on(struct run *run, uint64_t stream, struct sw_range range, int *met)
+{
+	use_to(run, stream, range, range.address + sw_range_span(&range), met);
+}
+
 static void end(struct run *run)
 {
 	sw_shadow_clear(&run->shadow, &run->pool);
@@ -263,6 +268,33 @@ static void end(struct run *run)
 	sw_arena_free(&run->pool.arena);
 	sw_hb_free(run->hb);
 }
+
+/* An access of unknown extent, from byte 16 to 64 as far as is assumed, before or after one of known bytes or a box. */
+START_TEST(unknown_extents_end_where_assumed)
+{
+	static const struct {
+		uint64_t at, bytes[2], pitch; /* bytes[1]: rows */
+		int meet;
+	} other[] = {
+		{0, {16, 1}, 0, 0}, {0, {17, 1}, 0, 1}, {63, {8, 1}, 0, 1}, {64, {8, 1}, 0, 0},
+		{0, {80, 1}, 0, 1}, {32, {1, 1}, 0, 1}, {8, {8, 2}, 56, 0}, {8, {8, 2}, 55, 1},
+	};
+	struct run run = {.hb = sw_hb_new(&(struct sw_hb_options){0})};
+	struct sw_range open = sw_range_open(16, SW_WRITE, SW_EV_SIGNATURE, 0);
+	uint64_t size[3] = {other[_i / 2].bytes[0], other[_i / 2].bytes[1], 1};
+	struct sw_range known = sw_range_box(other[_i / 2].at, size, other[_i / 2].pitch, 0, SW_READ, SW_EV_EXACT);
+	int met = 0;
+	for (uint64_t i = 0; i < 2; i++)
+		sw_hb_stream_create(run.hb, 1, 0x100 + i * 8, true);
+	for (int i = 0; i < 2; i++)
+		if (i == _i % 2)
+			use_to(&run, 0x100, open, 64, &met);
+		else
+			use_on(&run, 0x108, known, &met);
+	ck_assert_int_eq(met, other[_i / 2].meet);
+	end(&run);
+}
+END_TEST
 
 /* A writer that waited for all of many readers but one: the one is found wherever it came.  Loop: the one; the last
    waits for all. */
@@ -312,6 +344,7 @@ END_TEST
 
 static void add(TCase *tc)
 {
+	tcase_add_loop_test(tc, unknown_extents_end_where_assumed, 0, 16);
 	tcase_add_loop_test(tc, one_reader_of_many, 0, sizeof left_out / sizeof *left_out);
 	tcase_add_loop_test(tc, what_is_forgotten_is_counted, 0, 2);
 	tcase_add_loop_test(tc, map_agrees_with_brute_force, 0, 2);

@@ -167,9 +167,19 @@ static bool passed(const struct sw_shadow_env *env, const struct sw_shadow_use *
 	return !kept && sw_hb_passed(env->hb, m->access.point);
 }
 
-/* Segments know the hulls of boxes only; an unbounded use is taken to touch all of its assumed extent. */
+/* Consecutive bytes; an unbounded use is taken to touch all of its assumed extent. */
+static bool is_dense(const struct sw_shadow_use *use)
+{
+	return !use->range.bounded || sw_range_dense(&use->range);
+}
+
+/* Segments know the hulls of boxes only. */
 static bool share_bytes(const struct sw_shadow_use *m, const struct sw_shadow_use *x)
 {
+	if (is_dense(m) && is_dense(x)) {
+		uint64_t lo = m->range.address > x->range.address ? m->range.address : x->range.address;
+		return lo < m->end && lo < x->end;
+	}
 	struct sw_range a = m->range, b = x->range;
 	if (!a.bounded)
 		a = sw_range_bytes(a.address, m->end - a.address, a.role, a.evidence);
@@ -337,14 +347,6 @@ static void sweep(struct sw_shadow *shadow, struct sw_shadow_env *env)
 	shadow->swept = shadow->segments.n;
 }
 
-static struct segment *fill_gap(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *x,
-				uint64_t lo, uint64_t hi)
-{
-	struct segment *s = segment_new(shadow, lo, hi);
-	segment_add(env->pool, s, x);
-	return s;
-}
-
 void sw_shadow_probe(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use)
 {
 	for (struct sw_interval *at = sw_intervals_from(&shadow->segments, use->range.address); at && at->lo < use->end;
@@ -352,53 +354,42 @@ void sw_shadow_probe(struct sw_shadow *shadow, struct sw_shadow_env *env, struct
 		segment_visit(env, (struct segment *)at, use, false);
 }
 
-/* Segments that the new use made equal grow together, the neighbours on both sides included. */
-static void join_all(struct sw_shadow *shadow, struct sw_use_pool *pool, struct segment *first, uint64_t hi)
+/* The segment that starts at `at`, cut to end at hi at most; one that holds nothing yet where `node`, the next one, is
+   farther. */
+static struct segment *piece_at(struct sw_shadow *shadow, struct sw_use_pool *pool, struct sw_interval *node,
+				uint64_t at, uint64_t hi)
 {
-	struct segment *below = NULL;
-	for (struct sw_interval *at = first->at.before ? first->at.before : &first->at, *next; at && at->lo <= hi;
-	     at = next) {
-		below = segment_join(shadow, pool, below, (struct segment *)at);
-		next = sw_intervals_next(&shadow->segments, &below->at);
-	}
+	if (!node || node->lo > at)
+		return segment_new(shadow, at, node && node->lo < hi ? node->lo : hi);
+	struct segment *s = (struct segment *)node;
+	if (s->at.lo < at)
+		s = segment_cut(shadow, pool, s, at);
+	if (s->at.hi > hi)
+		segment_cut(shadow, pool, s, hi);
+	return s;
 }
 
+/* Segments that the new use makes equal grow together, the neighbours on both sides included; where it fills exactly
+   one, that stays as it is. */
 static void enter(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use, bool late)
 {
 	uint64_t lo = use->range.address, hi = use->end, at = lo;
 	struct sw_interval *node = sw_intervals_from(&shadow->segments, at);
-	struct segment *first = NULL, *s;
 	bool several = false;
-	if (lo >= hi)
-		return;
 	while (at < hi) {
-		if (!node || node->lo >= hi) {
-			s = fill_gap(shadow, env, use, at, hi);
-			first = first ? first : s;
-			several |= at != lo;
-			break;
-		}
-		if (node->lo > at) {
-			s = fill_gap(shadow, env, use, at, node->lo);
-			first = first ? first : s;
-			at = node->lo;
-		}
-		s = (struct segment *)node;
-		if (s->at.lo < at)
-			s = segment_cut(shadow, env->pool, s, at);
-		if (s->at.hi > hi)
-			segment_cut(shadow, env->pool, s, hi);
+		struct segment *s = piece_at(shadow, env->pool, node, at, hi);
 		if (late)
 			segment_visit_late(env, s, use);
 		else
 			segment_visit(env, s, use, true);
-		first = first ? first : s;
-		several |= s->at.lo != lo || s->at.hi != hi;
+		several = s->at.lo != lo || s->at.hi != hi;
 		at = s->at.hi;
 		node = sw_intervals_next(&shadow->segments, &s->at);
+		if (several)
+			segment_join(shadow, env->pool, (struct segment *)s->at.before, s);
 	}
-	if (several)
-		join_all(shadow, env->pool, first, hi);
+	if (several && node)
+		segment_join(shadow, env->pool, (struct segment *)node->before, (struct segment *)node);
 	if (shadow->segments.n > 2 * shadow->swept + 256)
 		sweep(shadow, env);
 }
