@@ -98,6 +98,31 @@ START_TEST(table_open)
 }
 END_TEST
 
+/* if (which[blockIdx.x] < n[0] && n[1]) counter++: one place, whichever the blocks, where an entry is small enough. */
+START_TEST(one_place_by_block)
+{
+	for (unsigned least = 0; least < 4; least++) {
+		struct terms *t = terms_new();
+		struct tables *block = tables_new(t);
+		uint32_t which = LOOKUP(t, which, 32, 0, special(t, SW_CTAID_X));
+		fact(t, compare(t, SW_NE, 32, 0, param(t, 32, 13), constant(t, 32, 0)), true);
+		fact(t, compare(t, SW_LT, 32, 0, which, param(t, 32, 12)), true);
+		site(t, SW_TOUCH_WRITE, 1, add_constant(t, 64, param(t, 64, 1), 32), 4, 2);
+		for (unsigned i = 0; i < 32; i++)
+			block->which[i] = (uint8_t)(64 - i); /* 33 to 64 */
+		block->n[0] = least == 1 ? 33 : 34;	     /* of 34: the last block alone is one */
+		block->n[1] = least != 2;
+		t->geometry.grid[0] = least == 3 ? 31 : 32;
+		struct sw_reaches r = evaluate(t);
+		ck_assert_uint_eq(r.n, least == 0);
+		if (r.n)
+			expect(&r, 0, SW_EXTENT_BOX, A + 65536 + 32, 4);
+		free(block);
+		finish(t, &r);
+	}
+}
+END_TEST
+
 /* Loaded from memory: any of the table, as far as a mask bounds it. */
 START_TEST(table_by_data)
 {
@@ -222,6 +247,7 @@ int main(void)
 	TCase *tests = tcase_create("evaluate/tables");
 	tcase_add_test(tests, table_by_block);
 	tcase_add_test(tests, table_open);
+	tcase_add_test(tests, one_place_by_block);
 	tcase_add_test(tests, table_by_data);
 	tcase_add_test(tests, table_unknown);
 	tcase_add_test(tests, table_of_many);

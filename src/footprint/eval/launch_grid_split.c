@@ -133,11 +133,21 @@ static void push(struct pieces *p, struct sw_blocks blocks, const struct sw_eval
 	*sw_vec_push(&p->todo) = front;
 }
 
-/* false: too many groups, or too much work, which it also will be where it was for a few of them. */
-static bool by_groups(struct pieces *p, const bool *sites, struct sw_reaches *out)
+static bool any_box(const struct sw_reaches *out, size_t from)
+{
+	while (from < out->n && out->at[from].extent != SW_EXTENT_BOX)
+		from++;
+	return from < out->n;
+}
+
+/* same: each group touches the same bytes or none, so the first box is all.  false: too many groups, or too much work,
+   which it also will be where it was for a few of them. */
+static bool by_groups(struct pieces *p, const bool *sites, bool same, struct sw_reaches *out)
 {
 	unsigned exhausted = 0;
 	bool vain = false;
+	size_t from = out->n;
+	p->todo.n = 0;
 	*sw_vec_push(&p->todo) = all_blocks(p->g);
 	for (int n = 0; p->todo.n; n++) {
 		struct sw_blocks blocks = p->todo.at[--p->todo.n];
@@ -153,8 +163,74 @@ static bool by_groups(struct pieces *p, const bool *sites, struct sw_reaches *ou
 		exhausted += !e.budget && !e.split.wanted;
 		if (e.split.wanted)
 			push(p, blocks, &e);
+		else if (same && any_box(out, from))
+			break;
 	}
 	return true;
+}
+
+/* ---- accesses to one place, whatever the block and the thread: counters that a table's entry says whether to use */
+
+/* So many are looked at one by one. */
+#define MOST_PLACES 8u
+
+static bool is_launch_value(const struct sw_footprint *f, uint32_t term, unsigned depth)
+{
+	const struct sw_term *t = &f->term[term];
+	const uint32_t operand[3] = {t->a, t->b, t->c}, n = sw_term_operands(t);
+	if (t->op == SW_OP_CONST || t->op == SW_OP_PARAM)
+		return true;
+	if (t->op != SW_OP_ADD && t->op != SW_OP_SUB && t->op != SW_OP_MOV && t->op != SW_OP_EXTEND)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		if (!depth || !is_launch_value(f, operand[i], depth - 1))
+			return false;
+	return true;
+}
+
+/* Numbers alone: which pointers a table holds is no part of what a launch is remembered by. */
+static bool has_small_elements(const struct sw_footprint *f)
+{
+	for (uint32_t i = 0; i < f->terms; i++)
+		if (f->term[i].op == SW_TERM_ELEMENT && f->term[i].imm >= 8)
+			return false;
+	return true;
+}
+
+/* No thread of the whole grid comes there, or a few blocks show all that it touches.  false: neither is known. */
+static bool settle_place(struct pieces *p, const bool *only, struct sw_reaches *out)
+{
+	size_t from = out->n;
+	struct sw_eval e = evaluation(p, all_blocks(p->g), false);
+	sw_eval_sites(&e, only, out);
+	if (out->n == from)
+		return true;
+	out->n = from;
+	p->budget = p->most;
+	if (by_groups(p, only, true, out))
+		return true;
+	out->n = from;
+	return false;
+}
+
+/* Takes what it settles from the sites. */
+static void settle_places(struct pieces *p, bool *sites, struct sw_reaches *out)
+{
+	const struct sw_footprint *f = p->f;
+	uint64_t budget = p->budget;
+	bool *only = sw_calloc(f->sites + 1u, sizeof *only);
+	for (uint32_t i = 0, n = 0; i < f->sites && n < MOST_PLACES && has_small_elements(f); i++) {
+		const struct sw_access_site *s = &f->site[i];
+		if (!sites[i] || s->address == SW_NO_TERM || s->size != SW_NO_TERM ||
+		    !is_launch_value(f, s->address, 4))
+			continue;
+		n++;
+		only[i] = true;
+		sites[i] = !settle_place(p, only, out);
+		only[i] = false;
+		p->budget = budget;
+	}
+	free(only);
 }
 
 void sw_eval_grid_split(const struct sw_footprint *f, const struct sw_geometry *g, struct sw_reads *reads,
@@ -172,9 +248,13 @@ void sw_eval_grid_split(const struct sw_footprint *f, const struct sw_geometry *
 	if (sites) {
 		for (uint32_t i = 0; i < f->sites; i++)
 			sites[i] = !sites[i];
+		if (!g->content)
+			settle_places(&p, sites, out);
 		others = out->n;
 		p.budget = BUDGETS * budget;
-		if (!by_groups(&p, sites, out)) {
+		for (uint32_t i = any = 0; i < f->sites; i++)
+			any |= sites[i];
+		if (any && !by_groups(&p, sites, false, out)) {
 			out->n = others;
 			p.budget = budget;
 			e = evaluation(&p, all_blocks(g), false);
