@@ -311,7 +311,7 @@ struct sw_form sw_eval_memory_value(struct sw_eval *e, const struct sw_term *t, 
 /* What was found for these blocks is no box: asks for fewer, if that may help. */
 void sw_eval_refine(struct sw_eval *e);
 /* The words of the block (their offsets, ascending, each once) that an address may be made of in this case; false: not
-   all of them are known.  halves: those of which no more than a half goes into it count, too. */
+   all of them are known.  halves: those of which no more than a half goes into it count next to whole ones, too. */
 #define SW_MAX_WORDS 512
 struct sw_words {
 	uint32_t n, at[SW_MAX_WORDS];

@@ -449,7 +449,7 @@ static void push_word_operands(struct sw_eval *e, const struct sw_term *t, bool 
 bool sw_eval_words(struct sw_eval *e, uint32_t address, bool halves, struct sw_words *out)
 {
 	size_t base = e->work.n;
-	bool all = true;
+	bool all = true, skipped = false;
 	out->n = 0;
 	e->round += 2;
 	push_word(e, address, false);
@@ -462,10 +462,14 @@ bool sw_eval_words(struct sw_eval *e, uint32_t address, bool halves, struct sw_w
 		e->stamp[at] = e->round - cut;
 		all &= !hides_words(t);
 		/* Next to whole words, smaller elements are indices, as in emit_roots() (build.c); so is the offset. */
-		if (t->op == SW_TERM_ELEMENT)
-			all &= t->imm < 8 || (cut && !halves) || add_words(e, t, out);
+		if (t->op == SW_TERM_ELEMENT && cut && !halves)
+			skipped |= t->imm == 8;
+		else if (t->op == SW_TERM_ELEMENT)
+			all &= t->imm < 8 || add_words(e, t, out);
 		else
 			push_word_operands(e, t, cut || cuts_words(t));
 	}
+	if (all && !out->n && skipped)
+		return sw_eval_words(e, address, true, out);
 	return all && out->n;
 }

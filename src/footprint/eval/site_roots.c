@@ -66,27 +66,19 @@ bool sw_eval_may_go_in(struct sw_eval *e, uint32_t term, bool (*is)(const struct
 
 /* ---- */
 
-/* The only word that the address is made from: a whole one, if there is any. */
-static bool only_word(struct sw_eval *e, uint32_t address, uint32_t *word)
-{
-	struct sw_words words;
-	if (!sw_eval_words(e, address, false, &words) && !sw_eval_words(e, address, true, &words))
-		return false;
-	*word = words.at[0];
-	return words.n == 1;
-}
-
 void sw_eval_name_word(struct sw_eval *e, const struct sw_access_site *site, struct sw_reaches *out, size_t from)
 {
-	uint32_t i = 0, word;
+	struct sw_words words;
+	uint32_t i = 0;
 	if (from == out->n || out->at[from].root.kind != SW_ROOT_PARAM ||
-	    (site->roots < 2 && !sw_eval_is_table(&out->at[from].root)) || !only_word(e, site->address, &word))
+	    (site->roots < 2 && !sw_eval_is_table(&out->at[from].root)) ||
+	    !sw_eval_words(e, site->address, false, &words) || words.n != 1)
 		return;
-	while (i < site->roots && !sw_eval_holds_word(&e->f->root[site->root + i], word))
+	while (i < site->roots && !sw_eval_holds_word(&e->f->root[site->root + i], words.at[0]))
 		i++;
 	for (size_t k = from; i < site->roots && k < out->n; k++) {
 		out->at[k].root = e->f->root[site->root + i];
-		out->at[k].root.param = word;
+		out->at[k].root.param = words.at[0];
 		out->at[k].root.span = 8;
 	}
 }
