@@ -24,6 +24,7 @@ const char *sw_take_image(struct sw_dictionary *d, struct sw_writer_cursor *w, c
 	if (sw_map_find(&d->images, r->id))
 		return "an image of this number was described before";
 	struct sw_image_entry *e = sw_arena_alloc(&d->arena, sizeof *e);
+	*e = (struct sw_image_entry){0};
 	e->image = (struct sw_trace_image){
 		.id = r->id,
 		.kind = r->kind,
@@ -33,9 +34,9 @@ const char *sw_take_image(struct sw_dictionary *d, struct sw_writer_cursor *w, c
 		.handle = r->handle,
 		.path = sw_arena_strndup(&d->arena, path, r->path_bytes),
 	};
-	const struct sw_image_entry *twin = r->hash ? sw_map_ptr(&d->image_hashes, r->hash) : NULL;
+	struct sw_image_entry *twin = r->hash ? sw_map_ptr(&d->image_hashes, r->hash) : NULL;
 	if (twin && twin->image.bytes == r->bytes)
-		e->image.data = twin->image.data;
+		e->twin = twin;
 	e->recorded = r->data == 1;
 	sw_map_put_ptr(&d->images, r->id, e);
 	sw_image_found(d, e);
@@ -47,45 +48,55 @@ static bool content_is(uint64_t hash, const void *data, uint64_t bytes)
 	return sw_hash_words(data, bytes) == hash || sw_hash_bytes(SW_FNV_START, data, bytes) == hash;
 }
 
-static void complete(struct sw_dictionary *d, struct sw_image_entry *e)
-{
-	struct sw_trace_image *image = &e->image;
-	if (image->hash && !content_is(image->hash, e->data, e->have))
-		return; /* not what was loaded: better no content than a wrong one */
-	image->data = e->data;
-	if (image->hash)
-		sw_map_put_ptr(&d->image_hashes, image->hash, e);
-}
-
-/* Room grows with what arrived, not with what the IMAGE record claims: a damaged trace cannot make the command allocate
-   much. */
 const char *sw_take_image_data(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_image_data *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
-	const void *bytes = sw_tail_take(&t, r->bytes);
 	struct sw_image_entry *e = sw_map_ptr(&d->images, r->id);
-	(void)w;
-	if (!bytes)
+	if (!sw_tail_take(&t, r->bytes))
 		return "the piece of the image is longer than the record";
 	if (!e)
 		return "a piece of an image that was not described";
-	if (e->image.data)
+	if (e->twin || e->whole)
 		return NULL;
-	if (r->offset != e->have || r->bytes > e->image.bytes - e->have || (e->have && !e->data))
+	if (r->offset != e->have || r->bytes > e->image.bytes - e->have || (e->have && !e->piece.n))
 		return "the piece of the image does not follow the one before it";
-	if (e->have + r->bytes > e->room) {
-		e->room = 2 * (e->have + r->bytes);
-		if (e->room > e->image.bytes)
-			e->room = e->image.bytes;
-		e->data = sw_realloc(e->data, 1, e->room);
-	}
 	if (r->bytes)
-		memcpy(e->data + e->have, bytes, r->bytes);
+		*sw_vec_push(&e->piece) = (struct sw_image_piece){sw_writer_offset(w) + sizeof *r, r->bytes};
 	e->have += r->bytes;
-	if (e->have && e->have == e->image.bytes)
-		complete(d, e);
+	e->whole = e->have && e->have == e->image.bytes;
+	if (e->whole && e->image.hash)
+		sw_map_put_ptr(&d->image_hashes, e->image.hash, e);
 	return NULL;
+}
+
+static bool read_pieces(const struct sw_image_entry *e, const struct sw_source *source, unsigned char *to)
+{
+	for (size_t i = 0; i < e->piece.n; i++) {
+		const struct sw_image_piece *piece = &e->piece.at[i];
+		size_t got = 0;
+		if (sw_source_read(source, piece->offset, to, piece->bytes, &got, NULL) || got < piece->bytes)
+			return false;
+		to += piece->bytes;
+	}
+	return true;
+}
+
+const void *sw_image_content(struct sw_image_entry *e, const struct sw_source *source)
+{
+	e = e->twin ? e->twin : e;
+	if (e->read || !e->whole)
+		return e->content;
+	e->read = true;
+	/* As much as arrived, not what the IMAGE record claims: a damaged trace cannot make the command allocate much.
+	 */
+	void *content = sw_alloc(e->have);
+	/* What is not what was loaded: better no content than a wrong one. */
+	if (read_pieces(e, source, content) && (!e->image.hash || content_is(e->image.hash, content, e->have)))
+		e->content = content;
+	else
+		free(content);
+	return e->content;
 }
 
 /* Counted as if the bytes were there: the image is known neither earlier nor later than it was before packing. */
@@ -96,7 +107,7 @@ const char *sw_take_pack_left_out(struct sw_dictionary *d, struct sw_writer_curs
 	(void)w;
 	if (!e)
 		return "a piece of an image that was not described";
-	if (e->data || r->offset != e->have || r->bytes > e->image.bytes - e->have)
+	if (e->piece.n || r->offset != e->have || r->bytes > e->image.bytes - e->have)
 		return "the piece of the image does not follow the one before it";
 	e->have += r->bytes;
 	sw_image_found(d, e);
@@ -106,8 +117,11 @@ const char *sw_take_pack_left_out(struct sw_dictionary *d, struct sw_writer_curs
 static void free_images(struct sw_dictionary *d)
 {
 	struct sw_map_slot slot;
-	for (size_t i = 0; (i = sw_map_next(&d->images, i, &slot));)
-		free(((struct sw_image_entry *)(uintptr_t)slot.value)->data);
+	for (size_t i = 0; (i = sw_map_next(&d->images, i, &slot));) {
+		struct sw_image_entry *e = (void *)(uintptr_t)slot.value;
+		free(e->piece.at);
+		free(e->content);
+	}
 	sw_map_free(&d->images);
 }
 

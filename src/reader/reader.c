@@ -303,6 +303,12 @@ const struct sw_trace_image *sw_reader_image(const struct sw_reader *r, uint32_t
 	return e ? &e->image : NULL;
 }
 
+const void *sw_reader_image_content(const struct sw_reader *r, uint32_t id)
+{
+	struct sw_image_entry *e = sw_map_ptr(&r->dictionary.images, id);
+	return e ? sw_image_content(e, &r->source) : NULL;
+}
+
 const struct sw_trace_environment *sw_reader_environment(const struct sw_reader *r)
 {
 	return r->dictionary.environment;

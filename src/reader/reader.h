@@ -104,7 +104,6 @@ struct sw_trace_image {
 	uint32_t id, kind;
 	uint64_t bytes, hash, file_offset, handle;
 	const char *path; /* "" anonymous */
-	const void *data; /* whole content, once its last piece was read and its hash is right, else NULL */
 	/* Of a packed trace: the code of the kernels that were launched, in place of path and data. NULL: none; then
 	   code_why says what was wrong with the file where the trace was packed ("" or NULL: nothing is known). */
 	const void *code;
@@ -148,6 +147,9 @@ bool sw_reader_has_python(const struct sw_reader *r);
 const struct sw_trace_function *sw_reader_function(const struct sw_reader *r, uint32_t id);
 const struct sw_trace_context *sw_reader_context(const struct sw_reader *r, uint8_t ctx);
 const struct sw_trace_image *sw_reader_image(const struct sw_reader *r, uint32_t id);
+/* The image's bytes; NULL: the trace does not have all of them, not yet, or their hash is wrong.  Read at the first
+   call; the reader's. */
+const void *sw_reader_image_content(const struct sw_reader *r, uint32_t id);
 const struct sw_trace_process *sw_reader_process(const struct sw_reader *r);
 const struct sw_trace_environment *sw_reader_environment(const struct sw_reader *r);
 /* The module that held address ip when record seq was made. */

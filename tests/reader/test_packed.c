@@ -47,7 +47,7 @@ START_TEST(code_of_a_file_is_there_from_its_description_on)
 		;
 	ck_assert_ptr_nonnull(sw_reader_image(r, id));
 	ck_assert(has_code(sw_reader_image(r, id)));
-	ck_assert_ptr_null(sw_reader_image(r, id)->data);
+	ck_assert_ptr_null(sw_reader_image_content(r, id));
 	ck_assert_str_eq(sw_reader_packer(r), "1.2.3");
 	sw_reader_close(r);
 }

@@ -235,10 +235,10 @@ START_TEST(images_are_put_together_and_equal_ones_held_once)
 	struct sw_reader *r = reader();
 	read_all(r);
 	ck_assert_uint_eq(sw_reader_image(r, a)->bytes, sizeof data);
-	ck_assert(!memcmp(sw_reader_image(r, a)->data, data, sizeof data));
-	ck_assert_ptr_eq(sw_reader_image(r, a)->data, sw_reader_image(r, c)->data);
+	ck_assert(!memcmp(sw_reader_image_content(r, a), data, sizeof data));
+	ck_assert_ptr_eq(sw_reader_image_content(r, a), sw_reader_image_content(r, c));
 	ck_assert_str_eq(sw_reader_image(r, b)->path, "/usr/bin/app");
-	ck_assert_ptr_null(sw_reader_image(r, b)->data);
+	ck_assert_ptr_null(sw_reader_image_content(r, b));
 	sw_reader_close(r);
 }
 END_TEST
@@ -251,13 +251,32 @@ START_TEST(an_image_whose_bytes_are_not_its_hash_has_no_content)
 	struct sw_reader *r = reader();
 	struct sw_record rec = until(r, SW_REC_IMAGE_DATA);
 	uint64_t at = rec.offset + sizeof(struct sw_rec_image_data);
-	ck_assert_ptr_nonnull(sw_reader_image(r, id)->data);
+	ck_assert_ptr_nonnull(sw_reader_image_content(r, id));
 	sw_reader_close(r);
 	patch(at, "X", 1);
 	r = reader();
 	read_all(r);
-	ck_assert_ptr_null(sw_reader_image(r, id)->data);
+	ck_assert_ptr_null(sw_reader_image_content(r, id));
 	sw_reader_close(r);
+}
+END_TEST
+
+/* It is read when it is asked for, once. */
+START_TEST(an_image_that_changes_before_it_is_read_has_no_content)
+{
+	for (int asked = 0; asked < 2; asked++) {
+		struct tb *tb = tb_new(path, NULL);
+		uint32_t id = tb_image(tb, SW_IMAGE_PTX, NULL, "abcdefgh", 8);
+		tb_close(tb, true);
+		struct sw_reader *r = reader();
+		struct sw_record rec = until(r, SW_REC_IMAGE_DATA);
+		uint64_t at = rec.offset + sizeof(struct sw_rec_image_data);
+		const void *content = asked ? sw_reader_image_content(r, id) : NULL;
+		patch(at, "X", 1);
+		ck_assert_ptr_eq(sw_reader_image_content(r, id), content);
+		ck_assert(!asked || !memcmp(content, "abcdefgh", 8));
+		sw_reader_close(r);
+	}
 }
 END_TEST
 
@@ -335,6 +354,7 @@ int main(void)
 	tcase_add_test(tc, modules_are_found_by_address_and_time);
 	tcase_add_test(tc, images_are_put_together_and_equal_ones_held_once);
 	tcase_add_test(tc, an_image_whose_bytes_are_not_its_hash_has_no_content);
+	tcase_add_test(tc, an_image_that_changes_before_it_is_read_has_no_content);
 	tcase_add_test(tc, time_comes_from_the_two_pairs_of_the_header);
 	tcase_add_test(tc, clock_records_refine_the_rate_of_a_killed_program);
 	tcase_add_test(tc, only_the_last_ids_of_a_writer_are_kept);

@@ -193,12 +193,13 @@ static void find_build_id(struct sw_code *code, const struct sw_reader *reader)
 	code->image.hash = hash ? hash : 1;
 }
 
-static struct sw_code *make(struct sw_codes *codes, const struct sw_trace_image *image, uint64_t t_ns)
+static struct sw_code *make(struct sw_codes *codes, const struct sw_trace_image *image, const void *content,
+			    uint64_t t_ns)
 {
 	struct sw_code *code = sw_calloc(1, sizeof *code);
 	code->image =
 		(struct sw_footprint_image){.id = image->id, .bytes = bytes_of, .was_read = was_read, .arg = code};
-	code->data = image->code ? image->code : image->data;
+	code->data = image->code ? image->code : content;
 	code->bytes = image->code ? image->code_bytes : image->bytes;
 	if (code->data)
 		code->image.hash = image->code ? image->code_hash : image->hash;
@@ -230,9 +231,10 @@ const struct sw_footprint_image *sw_codes_find(struct sw_codes *codes, uint32_t 
 	*why = !image				     ? "no code image"
 	       : image->code_why && *image->code_why ? image->code_why
 						     : "the code was not recorded";
-	if (!image || (!image->data && !image->code && !image->path[0]))
+	const void *content = image && !image->code ? sw_reader_image_content(codes->reader, id) : NULL;
+	if (!image || (!content && !image->code && !image->path[0]))
 		return NULL;
-	code = make(codes, image, t_ns);
+	code = make(codes, image, content, t_ns);
 	struct sw_code *twin = code->image.hash ? sw_map_ptr(&codes->by_hash, code->image.hash) : NULL;
 	if (twin) {
 		code_free(code);

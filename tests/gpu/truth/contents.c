@@ -50,9 +50,10 @@ const void *contents_of(struct contents *contents, uint32_t id, size_t *size, st
 		*size = image->code_bytes;
 		return image->code;
 	}
-	if (image->data) {
+	const void *content = sw_reader_image_content(contents->reader, id);
+	if (content) {
 		*size = image->bytes;
-		return image->data;
+		return content;
 	}
 	if (!image->path[0]) {
 		sw_fail(error, -ENOENT, "the trace does not hold this image");
