@@ -84,9 +84,14 @@ endif
 
 check_PROGRAMS += tests/footprint/test_spans
 TESTS += tests/footprint/test_spans
-tests_footprint_test_spans_SOURCES = tests/footprint/test_spans.c tests/footprint/oracle.h tests/footprint/oracle_kernels.c \
-	tests/footprint/oracle_run.c tests/footprint/terms.h
+tests_footprint_test_spans_SOURCES = tests/footprint/test_spans.c tests/footprint/spans_check.c tests/footprint/spans_check.h \
+	tests/footprint/oracle.h tests/footprint/oracle_kernels.c tests/footprint/oracle_run.c tests/footprint/terms.h
 tests_footprint_test_spans_LDADD = $(SW_FOOTPRINT_LIBS)
+check_PROGRAMS += tests/footprint/test_span_pointers
+TESTS += tests/footprint/test_span_pointers
+tests_footprint_test_span_pointers_SOURCES = tests/footprint/test_span_pointers.c tests/footprint/spans_check.c \
+	tests/footprint/spans_check.h tests/footprint/oracle.h tests/footprint/terms.h
+tests_footprint_test_span_pointers_LDADD = $(SW_FOOTPRINT_LIBS)
 check_PROGRAMS += tests/footprint/test_endless
 TESTS += tests/footprint/test_endless
 tests_footprint_test_endless_SOURCES = tests/footprint/test_endless.c tests/footprint/terms.h
