@@ -69,6 +69,8 @@ enum {
 	WAYS,
 	WAY_OF_HALVES,
 	IF_NULL,
+	FIXED_OR,
+	TIED_NUMBER,
 	MASKED_WAY,
 	USES
 };
@@ -89,6 +91,11 @@ static uint32_t use_pointers(struct terms *t, int use)
 		return pick_one(t, is(t, SW_LT, tid, spans_number(t, 32, 4)), p, q);
 	case OR_FIXED:
 		return pick_one(t, is(t, SW_LT, tid, spans_number(t, 32, 4)), p, spans_number(t, 64, ORACLE_BASE));
+	case FIXED_OR:
+		return pick_one(t, is(t, SW_LT, tid, spans_number(t, 32, 4)), spans_number(t, 64, ORACLE_BASE), p);
+	case TIED_NUMBER: /* before it is chosen, q is masked */
+		spans_add_site(t, tile);
+		return pick_one(t, is(t, SW_LT, tid, spans_number(t, 32, 4)), p, q);
 	case SUM:
 		return op(t, SW_OP_ADD, 64, 0, p, q);
 	case DIFFERENCE:
