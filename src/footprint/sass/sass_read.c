@@ -3,6 +3,7 @@
  * sw_sass_read.  The kernel is read from its entry along all paths that it can take; a subroutine is read again for
  * each place that calls it, so that what its callers know does not run together, and returns by a jump.
  */
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "footprint/sass/sass_lower.h"
@@ -14,12 +15,35 @@ static const struct sw_sass_op table[] = {
 };
 static const struct sw_sass_op unknown = {.name = "unknown instruction", .lower = sw_sass_lower_unknown};
 
+/* Lines of the table by operation, which each of them fixes. */
+#define OPERATION 0x1ffu
+#define SW_SASS_ROW(code, mask, ...)                                                                                   \
+	_Static_assert(((mask)&OPERATION) == OPERATION, "a line is of one operation");                                 \
+	_Static_assert(((code) & ~(mask)) == 0, "a line can be meant");
+#include "footprint/sass/sass_ops.def"
+static struct {
+	uint16_t last[OPERATION + 1];		       /* of an operation, + 1; 0: none */
+	uint16_t before[sizeof table / sizeof *table]; /* of the same operation, + 1 */
+} lines;
+static pthread_once_t lines_are_sorted = PTHREAD_ONCE_INIT;
+
+static void sort_lines(void)
+{
+	for (uint16_t i = 0; i < sizeof table / sizeof *table; i++) {
+		uint16_t *last = &lines.last[table[i].code & OPERATION];
+		lines.before[i] = *last;
+		*last = (uint16_t)(i + 1);
+	}
+}
+
 /* NULL: unknown. */
 static const struct sw_sass_op *find_op(uint64_t low, uint32_t arch)
 {
-	for (size_t i = sizeof table / sizeof *table; i-- > 0;)
-		if ((low & table[i].mask) == table[i].code && arch >= table[i].first && arch <= table[i].last)
-			return &table[i];
+	for (uint16_t i = lines.last[low & OPERATION]; i; i = lines.before[i - 1]) {
+		const struct sw_sass_op *op = &table[i - 1];
+		if ((low & op->mask) == op->code && arch >= op->first && arch <= op->last)
+			return op;
+	}
 	return NULL;
 }
 
@@ -193,6 +217,7 @@ int sw_sass_read(const void *bytes, size_t size, const char *kernel, struct sw_p
 		 struct sw_error *error)
 {
 	struct sw_sass_cubin cubin;
+	pthread_once(&lines_are_sorted, sort_lines);
 	*program = (struct sw_program){0};
 	int rc = sw_sass_cubin_open(&cubin, bytes, size, kernel, error);
 	if (rc)

@@ -29,7 +29,7 @@ struct names {
 
 static uint64_t hash_of(const char *name)
 {
-	return sw_hash_bytes(SW_FNV_START, name, strlen(name));
+	return sw_hash_words(name, strlen(name));
 }
 
 static int add_name(void *arg, const struct sw_cubin_kernel *kernel)
