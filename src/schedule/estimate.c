@@ -174,16 +174,15 @@ static void held_by(struct sw_window *w, uint32_t node, const struct sw_reading 
 /* Edges lead back, so one pass from the end does.  First the latest end of each piece, whatever was held by it. */
 static void pass_back(struct sw_window *w, const struct sw_reading *how)
 {
-	for (size_t i = w->nodes.n; i-- > 0;) {
+	for (size_t k = w->others.n; k-- > 0;) {
+		const uint32_t i = w->others.at[k];
 		const struct sw_schedule_node *n = &w->nodes.at[i];
-		if (n->kind == SW_NODE_CALL)
-			continue;
 		if (n->kind == SW_NODE_RETURN && how) {
-			held_by(w, (uint32_t)i, how);
+			held_by(w, i, how);
 			continue;
 		}
 		uint64_t by = n->flags & SW_NF_TIMED ? n->start | FLAGS : n->end;
-		for (uint32_t e = n->edges; e < sw_edges_end(w, (uint32_t)i); e++)
+		for (uint32_t e = n->edges; e < sw_edges_end(w, i); e++)
 			if (sw_edge_why(w->edges.at[e]) != SW_WHY_NOT)
 				done_by(w, sw_edge_node(w->edges.at[e]), by | FLAGS);
 		if (n->kind != SW_NODE_RETURN && n->prev != SW_NONE)
@@ -194,9 +193,9 @@ static void pass_back(struct sw_window *w, const struct sw_reading *how)
 /* Leaves in `end` by when each piece was done. */
 static void observe(struct sw_window *w, const struct sw_reading *how)
 {
-	for (size_t i = 0; i < w->nodes.n; i++)
-		if (guessed(&w->nodes.at[i]))
-			w->nodes.at[i].end = NEVER;
+	for (size_t i = 0; i < w->others.n; i++)
+		if (guessed(&w->nodes.at[w->others.at[i]]))
+			w->nodes.at[w->others.at[i]].end = NEVER;
 	pass_back(w, NULL);
 	pass_back(w, how);
 }
@@ -218,8 +217,8 @@ static struct row *row_of(struct pass *p, uint32_t lane)
 static void count_rows(struct pass *p)
 {
 	p->rows.n = 0;
-	for (size_t i = p->w->nodes.n; i-- > 0;) {
-		struct sw_schedule_node *n = &p->w->nodes.at[i];
+	for (size_t i = p->w->others.n; i-- > 0;) {
+		struct sw_schedule_node *n = &p->w->nodes.at[p->w->others.at[i]];
 		if (!guessed(n))
 			continue;
 		struct row *row = row_of(p, n->lane);
@@ -304,9 +303,9 @@ void sw_estimate(struct sw_schedule *s, struct sw_window *w, uint32_t reading)
 	observe(w, p.how);
 	count_rows(&p);
 	p.rows.n = 0;
-	for (uint32_t i = 0; i < w->nodes.n; i++)
-		if (guessed(&w->nodes.at[i]))
-			estimate(&p, i);
+	for (size_t i = 0; i < w->others.n; i++)
+		if (guessed(&w->nodes.at[w->others.at[i]]))
+			estimate(&p, w->others.at[i]);
 	free(p.rows.at);
 	w->reading = reading;
 }
@@ -349,10 +348,8 @@ void sw_estimate_learn(struct sw_schedule *s, struct sw_window *w)
 	struct pass p = {.s = s, .w = w, .how = &sw_readings[0]};
 	observe(w, p.how);
 	count_rows(&p);
-	for (uint32_t i = 0; i < w->nodes.n; i++) {
-		const struct sw_schedule_node *n = &w->nodes.at[i];
-		if (n->kind != SW_NODE_WORK)
-			continue;
+	for (size_t i = 0; i < w->works.n; i++) {
+		const struct sw_schedule_node *n = &w->nodes.at[w->works.at[i]];
 		if (n->flags & SW_NF_TIMED)
 			learn(s, n, n->end - n->start);
 		else if (alone(w, n) && n->lead == (int64_t)usual(&p, n))

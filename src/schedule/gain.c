@@ -171,6 +171,7 @@ static void add(struct trial *t, struct group *g, size_t number, int replay)
 static void try_window(struct trial *t, uint32_t window)
 {
 	struct group g = {.window = window, .n = 2, .how = {{.crowded = false}, {.crowded = true}}};
+	sw_steps_make(&t->s->window[window], &t->places);
 	for (size_t i = 0; i < t->n; i++)
 		for (int replay = 0; replay < REPLAYS && t->tried[i].same == i; replay++)
 			if (replay != SURE || t->tried[i].may_need)
@@ -278,6 +279,7 @@ void sw_schedule_finish(struct sw_schedule *s)
 	struct sw_moments *done = moments(s);
 	for (uint32_t i = 0; i < s->windows; i++) {
 		struct sw_replay how = {0};
+		sw_steps_make(&s->window[i], NULL);
 		sw_replay(s, &s->window[i], NULL, &how, 1, done);
 		s->length[i] = how.length;
 	}

@@ -5,7 +5,10 @@
  *     windows.c   windows of the run, their nodes and edges
  *     nodes.c     calls and work -> nodes, edges
  *     estimate.c  times of work without time stamps of the device
- *     calibrate.c order of the replay; what part of each delay belongs to which edge
+ *     calibrate.c what part of each delay belongs to which edge
+ *     order.c     nodes by time
+ *     turns.c     threads that wait for each other
+ *     steps.c     the nodes that a replay passes
  *     replay.c    one pass, for several replays
  *     gain.c      replays with a change
  *     path.c      critical path
@@ -51,7 +54,7 @@ struct sw_schedule_node {
 	uint32_t prev;	     /* before it on its thread or queue; RETURN: its CALL */
 	uint32_t call;	     /* WORK, MARK: the CALL that made it.  CALL: index of its site */
 	uint32_t edges;	     /* its first; they end where those of the next node begin */
-	uint32_t like;	     /* WORK: class + 1, 0: none.  CALL: its RETURN */
+	uint32_t like;	     /* WORK: class + 1, 0: none.  CALL: its RETURN, or see steps.c */
 	uint8_t kind, does;
 	uint8_t quarters; /* WORK: of the device */
 	uint8_t flags;
@@ -75,13 +78,33 @@ static inline enum sw_edge_why sw_edge_why(uint32_t edge)
 	return (enum sw_edge_why)(edge >> SW_EDGE_BITS);
 }
 
+/* A node that a replay passes.  CALL: the one before it on its thread, those that are passed over apart. */
+struct sw_step {
+	uint32_t node, before;
+};
+
+/* What is the same in all readings, and what one of them makes of it. */
+struct sw_ordered {
+	uint64_t *key;			      /* by node: the time by which it is put in order */
+	uint32_t *call;			      /* CALL nodes in order */
+	bool moved;			      /* they are in another order than before */
+	size_t calls;			      /* as many as there are nodes that are none of `others` */
+	uint32_t *other;		      /* those in order */
+	uint32_t *thread_first, *thread_node; /* by thread: its CALL and RETURN nodes as they were added; see turns.c */
+	SW_VEC(uint32_t) gap; /* CALLs after a silence of their thread, in order; only these may have an edge */
+	uint8_t *needed;      /* by node; see steps.c */
+	SW_VEC(struct sw_step) steps;
+};
+
 struct sw_window {
 	SW_VEC(struct sw_schedule_node) nodes;
 	SW_VEC(uint32_t) edges;
-	SW_VEC(uint32_t) works; /* nodes that are WORK, for look-up by sequence number */
-	uint64_t start, end;	/* of all its nodes, recorded */
+	SW_VEC(uint32_t) works;	 /* nodes that are WORK, for look-up by sequence number */
+	SW_VEC(uint32_t) others; /* nodes that are not CALL: few of a call's properties depend on the reading */
+	uint64_t start, end;	 /* of all its nodes, recorded */
 	uint64_t unexplained, dropped;
-	uint32_t *order;  /* nodes by start, when calibrated */
+	struct sw_ordered ordered;
+	uint32_t *order;  /* nodes by start, when calibrated; of the first reading */
 	uint32_t reading; /* of its times, that was made last */
 };
 
@@ -220,6 +243,22 @@ void sw_estimate_learn(struct sw_schedule *s, struct sw_window *w);
 /* ---- calibrate.c ---- */
 void sw_calibrate(struct sw_schedule *s, struct sw_window *w);
 
+/* ---- order.c ---- */
+/* Before the first reading is calibrated. */
+void sw_order_prepare(struct sw_window *w);
+/* Those that are CALL, and the others, each for themselves; their keys. */
+void sw_order_parts(struct sw_window *w);
+/* All of them. */
+void sw_order_whole(struct sw_window *w);
+void sw_ordered_free(struct sw_ordered *ordered);
+static inline bool sw_order_before(const struct sw_ordered *o, uint32_t a, uint32_t b)
+{
+	return o->key[a] != o->key[b] ? o->key[a] < o->key[b] : a < b;
+}
+
+/* ---- turns.c ---- */
+void sw_turns_find(const struct sw_schedule *s, struct sw_window *w);
+
 /* ---- resource.c: copy engines and multiprocessors ---- */
 
 /* Work that cannot overlap other work of its kind keeps its recorded order. */
@@ -283,7 +322,11 @@ struct sw_replay {
 	uint64_t calls;		       /* out: to which it applied */
 	uint64_t length;	       /* out: of the window */
 };
-/* At most SW_TOGETHER.  done: room for one of each node; places: NULL where nothing changes. */
+/* ---- steps.c ---- */
+/* Of a window that is calibrated, for replays with changes at these places; NULL: without changes. */
+void sw_steps_make(struct sw_window *w, const struct sw_changed_places *places);
+
+/* At most SW_TOGETHER, after sw_steps_make().  done: room for one of each node; places: NULL where nothing changes. */
 void sw_replay(const struct sw_schedule *s, const struct sw_window *w, const struct sw_changed_places *places,
 	       struct sw_replay *how, uint32_t n, struct sw_moments *done);
 

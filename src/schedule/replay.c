@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One pass over a window, each node as early as its edges let it: for several replays at once.  What a node waits for,
- * and how long, is the same to all replays in which nothing concerns its call; the others are corrected one by one.
+ * One pass over the steps of a window, each as early as its edges let it: for several replays at once.  What a node
+ * waits for, and how long, is the same to all replays in which nothing concerns its call; the others are corrected one
+ * by one.
  */
 #include "schedule/nodes.h"
 
@@ -182,7 +183,8 @@ static void pass_host(struct sw_moments *end, const struct call_waits *from, int
 			     from->took.at[k];
 }
 
-static void pass_call(struct pass *p, uint32_t node)
+/* before: on its thread, SW_NONE: none. */
+static void pass_call(struct pass *p, uint32_t node, uint32_t before)
 {
 	const struct sw_schedule_node *n = &p->w->nodes.at[node];
 	struct call_waits from;
@@ -190,10 +192,10 @@ static void pass_call(struct pass *p, uint32_t node)
 	last_edges(p, node, &from.other);
 	sw_moments_set(&from.lead, n->lead);
 	sw_moments_set(&from.took, (int64_t)(n->end - n->start));
-	if (n->prev == SW_NONE)
+	if (before == SW_NONE)
 		sw_moments_set(&from.before, (int64_t)p->w->start);
 	else
-		from.before = p->done[n->prev];
+		from.before = p->done[before];
 	for (uint32_t k = 0; changes; k++, changes >>= 1) {
 		const struct sw_what_if *change = changes & 1 ? change_of(p, k, n) : NULL;
 		p->how[k].calls += change != NULL;
@@ -379,11 +381,12 @@ static void find_changes(struct pass *p)
 
 static WIDE void pass_all(struct pass *p, struct sw_moments *last)
 {
-	for (size_t i = 0; i < p->w->nodes.n; i++) {
-		uint32_t node = p->w->order[i];
+	for (size_t i = 0; i < p->w->ordered.steps.n; i++) {
+		const struct sw_step *step = &p->w->ordered.steps.at[i];
+		uint32_t node = step->node;
 		switch ((enum sw_node_kind)p->w->nodes.at[node].kind) {
 		case SW_NODE_CALL:
-			pass_call(p, node);
+			pass_call(p, node, step->before);
 			break;
 		case SW_NODE_RETURN:
 			pass_return(p, node);

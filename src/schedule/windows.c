@@ -22,7 +22,9 @@ static void free_window(struct sw_window *w)
 	free(w->nodes.at);
 	free(w->edges.at);
 	free(w->works.at);
+	free(w->others.at);
 	free(w->order);
+	sw_ordered_free(&w->ordered);
 	*w = (struct sw_window){0};
 }
 
@@ -101,7 +103,7 @@ void sw_window_next(struct sw_schedule *s)
 	forget(s);
 	s->passed++;
 	if (!s->keep) {
-		w->nodes.n = w->edges.n = w->works.n = 0;
+		w->nodes.n = w->edges.n = w->works.n = w->others.n = 0;
 	} else {
 		sw_thin_out(s);
 		s->windows++;
@@ -132,6 +134,8 @@ struct sw_schedule_node *sw_node_push(struct sw_schedule *s, enum sw_node_kind k
 				       .prev = SW_NONE,
 				       .call = SW_NONE,
 				       .edges = (uint32_t)w->edges.n};
+	if (kind != SW_NODE_CALL)
+		*sw_vec_push(&w->others) = *index;
 	return n;
 }
 
