@@ -132,6 +132,29 @@ START_TEST(a_wait_of_a_busy_device_gains_nothing)
 }
 END_TEST
 
+/* Calls that enqueue nothing and wait for nothing, some of them 0.5 ms long: without them their time is saved, unless
+   the device is the one that is late. */
+START_TEST(calls_that_only_take_time)
+{
+	static const uint64_t kernel_us[] = {100, 2000};
+	for (int i = 0; i < 10; i++) {
+		uint64_t start = now + 5 * US, call = kernel(1, 0, 4);
+		if (i)
+			start += kernel_us[_i] > 1000 ? (uint64_t)i * (kernel_us[_i] - 1000) * US : 0;
+		sw_schedule_times(s, call, start, start + kernel_us[_i] * US);
+		for (uint64_t site = 10; site < 14; site++) {
+			now += 100 * US;
+			end(begin(site), site == 12 ? 500 * US : 5 * US);
+		}
+		now += 75 * US;
+	}
+	wait_until(3, SW_UNTIL_QUEUE, 0, _i ? now + 10 * MS : 0);
+	sw_schedule_finish(s);
+	check_gain(gain_of(SW_IF_NO_CALL, 12, 0), _i ? 0 : 5000, _i ? 0 : 5000, 20);
+	check_gain(gain_of(SW_IF_NO_CALL, 13, 0), _i ? 0 : 50, _i ? 0 : 50, 20);
+}
+END_TEST
+
 START_TEST(second_wait_takes_over)
 {
 	for (int i = 0; i < 4; i++) {
@@ -458,6 +481,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_loop_test(cases, removed_wait_lets_host_and_device_overlap, 0, 2);
 	tcase_add_test(cases, a_wait_of_a_busy_device_gains_nothing);
+	tcase_add_loop_test(cases, calls_that_only_take_time, 0, 2);
 	tcase_add_test(cases, second_wait_takes_over);
 	tcase_add_test(cases, a_last_wait_takes_over_behind_many);
 	tcase_add_test(cases, narrowed_wait_keeps_the_queue_that_is_needed);
