@@ -147,8 +147,23 @@ static bool covers(struct sw_eval *e, const struct sw_form *a, const struct sw_f
 	return sw_form_sum(&unset, &ones, a, -1, 0) && !(may_have(e, &unset) & may_have(e, b));
 }
 
+/* Of two conditions: what the first one decides needs no second. */
+static struct sw_form join_conditions(struct sw_eval *e, const struct sw_term *t)
+{
+	bool decides = t->op == SW_OP_OR;
+	struct sw_form a = sw_eval_term(e, t->a, 1), b;
+	if (!a.n && (a.constant != 0) == decides)
+		return a;
+	b = sw_eval_term(e, t->b, 1);
+	if (!a.n || sw_form_equal(&a, &b) || (!b.n && (b.constant != 0) == decides))
+		return b;
+	return b.n ? sw_term_within(e, t, 0, 1) : a;
+}
+
 struct sw_form sw_op_and(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
+	if (sw_term_joins_conditions(e, t))
+		return join_conditions(e, t);
 	struct sw_form a = sw_eval_term(e, t->a, t->width), b = sw_eval_term(e, t->b, t->width);
 	(void)number;
 	if (!b.n)
@@ -194,6 +209,8 @@ static bool turned(struct sw_eval *e, const struct sw_term *t, const struct sw_f
 
 struct sw_form sw_op_or(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
+	if (sw_term_joins_conditions(e, t))
+		return join_conditions(e, t);
 	struct sw_form a = sw_eval_exact(e, t->a, t->width, false), b = sw_eval_exact(e, t->b, t->width, false);
 	struct sw_bounds x = sw_bound_ever(e, &a), y = sw_bound_ever(e, &b);
 	bool exclusive = t->op == SW_OP_XOR;

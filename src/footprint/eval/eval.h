@@ -144,6 +144,7 @@ struct sw_term_loops {
 enum sw_loop_state { SW_LOOP_NEW, SW_LOOP_BUSY, SW_LOOP_DONE };
 struct sw_loop_info {
 	uint8_t state;
+	bool never;		   /* the facts on the way in contradict each other */
 	bool vague;		   /* some of its facts, or the way in, are not understood, and not because of data */
 	uint32_t counter;	   /* variable */
 	uint64_t depends;	   /* its own bit and those of the loops around it */
@@ -301,6 +302,13 @@ uint32_t sw_eval_pick(struct sw_eval *e, uint32_t number);
 /* The way of a SELECT that is the only one, if taking it says nothing of any loop; SW_NONE.  Its condition is known. */
 uint32_t sw_eval_plain_way(struct sw_eval *e, const struct sw_term *t);
 
+/* Both or one of two conditions: where the first one decides, the second is not looked at. */
+static inline bool sw_term_joins_conditions(const struct sw_eval *e, const struct sw_term *t)
+{
+	return t->width == 1 && (t->op == SW_OP_AND || t->op == SW_OP_OR) && e->f->term[t->a].width == 1 &&
+	       e->f->term[t->b].width == 1;
+}
+
 /* ---- operate.c: one term whose operands are known. */
 struct sw_form sw_eval_operate(struct sw_eval *e, uint32_t number);
 
@@ -381,8 +389,6 @@ void sw_eval_enter_way(struct sw_eval *e, uint32_t of, uint32_t term);
 void sw_eval_doubt(struct sw_eval *e, uint32_t term);
 /* By term: does sw_eval_enter_loops() find any, and which? */
 void sw_eval_find_counts(struct sw_eval *e);
-/* Are two sites executed in the same cases, with the same loops entered? */
-bool sw_eval_same_case(const struct sw_eval *e, const struct sw_access_site *a, const struct sw_access_site *b);
 /* One of several ways of the term `of` is looked at, the term that it leads to: its loops are entered, unless `of`
    need not have been computed. They have ended, and what their counters came to is only bounded: no box. */
 void sw_eval_take(struct sw_eval *e, uint32_t of, uint32_t term);
@@ -417,6 +423,8 @@ void sw_eval_enter_site(struct sw_eval *e, const struct sw_access_site *site);
 /* The next case that makes the same first `chosen` choices: back to the last mark that is the same in both; false: this
    was the last one. */
 bool sw_eval_next_case(struct sw_eval *e, uint32_t chosen);
+/* Are two sites executed in the same cases, with the same loops entered? */
+bool sw_eval_same_case(const struct sw_eval *e, const struct sw_access_site *a, const struct sw_access_site *b);
 /* What holds has changed. */
 static inline void sw_eval_case_changed(struct sw_eval *e)
 {

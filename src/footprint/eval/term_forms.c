@@ -280,6 +280,12 @@ static bool push_operands(struct sw_eval *e, uint32_t number)
 			return e->work.n > before;
 		}
 	}
+	if (sw_term_joins_conditions(e, t)) {
+		bool first = known(e, t->a);
+		if (!first || (sw_eval_truth(e, t->a) != (t->op == SW_OP_OR) && !known(e, t->b)))
+			*sw_vec_push(&e->work) = first ? t->b : t->a;
+		return e->work.n > before;
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (operand[i] != SW_NO_TERM && !known(e, operand[i]))
 			*sw_vec_push(&e->work) = operand[i];
