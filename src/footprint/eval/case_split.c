@@ -146,3 +146,18 @@ void sw_eval_doubt(struct sw_eval *e, uint32_t term)
 			*sw_vec_push(&e->work) = e->f->alternative[t->a + k];
 	}
 }
+
+bool sw_eval_same_case(const struct sw_eval *e, const struct sw_access_site *a, const struct sw_access_site *b)
+{
+	if (!e->loops_of || a->loop != b->loop || a->facts != b->facts || a->size != b->size)
+		return false;
+	const struct sw_term_loops *x = &e->loops_of[a->address], *y = &e->loops_of[b->address];
+	if (x->always != y->always || x->perhaps != y->perhaps)
+		return false;
+	for (uint32_t i = 0; a->fact != b->fact && i < a->facts; i++) {
+		const struct sw_fact *p = &e->f->fact[a->fact + i], *q = &e->f->fact[b->fact + i];
+		if (p->term != q->term || p->truth != q->truth)
+			return false;
+	}
+	return true;
+}

@@ -378,6 +378,12 @@ static uint32_t shared_facts(const struct sw_footprint *f, const struct sw_acces
 	return n;
 }
 
+/* loop: number + 1; 0: none. */
+static bool is_never_entered(const struct sw_eval *e, uint32_t loop)
+{
+	return loop && loop <= e->f->loops && e->loop[loop - 1].never;
+}
+
 static void walk_all(struct sw_eval *e, const bool *only, struct sw_reaches *out)
 {
 	const struct sw_footprint *f = e->f;
@@ -397,7 +403,8 @@ static void walk_all(struct sw_eval *e, const bool *only, struct sw_reaches *out
 	}
 	for (uint32_t from = 0, to; from < w.sites && !e->split.wanted; from = to) {
 		to = end_of_loop(&w, from);
-		walk_loop(&w, from, to);
+		if (!is_never_entered(e, site_at(&w, from)->loop))
+			walk_loop(&w, from, to);
 	}
 	free(w.site);
 	free(w.shared);

@@ -105,21 +105,6 @@ void sw_eval_find_counts(struct sw_eval *e)
 	}
 }
 
-bool sw_eval_same_case(const struct sw_eval *e, const struct sw_access_site *a, const struct sw_access_site *b)
-{
-	if (!e->loops_of || a->loop != b->loop || a->facts != b->facts || a->size != b->size)
-		return false;
-	const struct sw_term_loops *x = &e->loops_of[a->address], *y = &e->loops_of[b->address];
-	if (x->always != y->always || x->perhaps != y->perhaps)
-		return false;
-	for (uint32_t i = 0; a->fact != b->fact && i < a->facts; i++) {
-		const struct sw_fact *p = &e->f->fact[a->fact + i], *q = &e->f->fact[b->fact + i];
-		if (p->term != q->term || p->truth != q->truth)
-			return false;
-	}
-	return true;
-}
-
 /* Calls enter() for the loops that a term depends on, whatever way was taken, and for those around the site.  Not
    through SW_TERM_ANY and other choices: who takes one enters its loops. */
 static void enter_loops(struct sw_eval *e, uint32_t term, uint32_t whether)
@@ -197,6 +182,7 @@ static void enter(struct sw_eval *e, uint32_t loop)
 		sw_eval_case_changed(e);
 		if (info->state != SW_LOOP_DONE)
 			continue;
+		e->impossible |= info->never;
 		bool blind = e->blind;
 		hold_all(e, info->always, info->n_always);
 		/* What a loop's own facts leave open, the fact that ended it may decide. */
@@ -415,17 +401,26 @@ static void keep(struct sw_eval *e, const struct sw_form *forms, size_t n)
 		*sw_vec_push(&e->inequality) = forms[i];
 }
 
+/* The facts on the way in that are plain comparisons, or the others. */
+static void hold_entry(struct sw_eval *e, const struct sw_loop *loop, bool plain)
+{
+	for (uint32_t i = loop->entries; i-- > 0 && !e->impossible;) { /* the outer ones first, as for a site */
+		const struct sw_fact *fact = &e->f->fact[loop->entry + i];
+		if ((e->f->term[fact->term].op == SW_OP_COMPARE) == plain)
+			sw_eval_fact(e, fact->term, fact->truth);
+	}
+}
+
 /* Facts on the way in, with the counter 0; what else they say of values in the loop is left out. */
 static void learn_entry(struct sw_eval *e, const struct sw_loop *loop, struct back *b)
 {
 	size_t from = e->inequality.n;
 	sw_eval_narrow(e, b->counter, 0, 0);
 	e->recording = true;
-	for (uint32_t i = loop->entries; i-- > 0;) { /* the outer ones first, as for a site */
-		const struct sw_fact *fact = &e->f->fact[loop->entry + i];
-		sw_eval_fact(e, fact->term, fact->truth);
-	}
+	hold_entry(e, loop, true); /* they alone may say that nobody comes here */
+	hold_entry(e, loop, false);
 	e->recording = false;
+	b->info->never = e->impossible;
 	for (size_t i = from; i < e->inequality.n; i++) {
 		struct sw_form form = e->inequality.at[i];
 		sw_form_take(&form, b->counter);
@@ -450,12 +445,14 @@ static void study(struct sw_eval *e, uint32_t number, uint32_t nest)
 	if (info->state != SW_LOOP_NEW || nest == MAX_NEST)
 		return;
 	info->state = SW_LOOP_BUSY;
-	if (loop->parent < e->f->loops)
+	if (loop->parent < e->f->loops) {
 		study(e, loop->parent, nest + 1);
+		info->never = e->loop[loop->parent].never;
+	}
 	b.counter = sw_eval_counter(e, number);
 	/* What one fact says may be what another one needs to be understood: "i < n && i < 4096", n of 64 bits. */
 	int passes = loop->backs > 1 ? 3 : 2;
-	for (int pass = 0; pass < passes; pass++) {
+	for (int pass = 0; pass < passes && !info->never; pass++) {
 		info->vague = false;
 		sw_eval_case_begin(e);
 		if (loop->parent < e->f->loops)
