@@ -183,6 +183,50 @@ START_TEST(local_symbols_and_labels_only_count_where_no_other_holds_the_address)
 }
 END_TEST
 
+/* By the words of symbol_index.h, one after the other. */
+static int64_t find_slowly(const struct sw_index_symbol *at, int n, uint64_t address)
+{
+	const struct sw_index_symbol *best = NULL;
+	for (int i = 0; i < n; i++) {
+		const struct sw_index_symbol *s = &at[i];
+		if (address < s->address || address - s->address >= s->bytes)
+			continue;
+		const int64_t order[] = {
+			best ? (best->bind == SW_SYMBOL_LOCAL) - (s->bind == SW_SYMBOL_LOCAL) : 1,
+			best ? (int64_t)(s->address - best->address) : 0,
+			best ? (int64_t)best->bytes - (int64_t)s->bytes : 0,
+			best ? (int64_t)s->bind - (int64_t)best->bind : 0,
+		};
+		int k = 0;
+		while (k < 3 && !order[k])
+			k++;
+		if (order[k] > 0)
+			best = s;
+	}
+	return best ? (int64_t)best->number : -1;
+}
+
+START_TEST(many_symbols_one_in_another)
+{
+	struct sw_symbol_index index = {0};
+	struct sw_index_symbol all[3000];
+	unsigned seed = 7;
+	for (int i = 0; i < 3000; i++) {
+		uint64_t address = 0x400000 + (uint64_t)(rand_r(&seed) % 65536) * 16;
+		uint64_t bytes = rand_r(&seed) % 50 ? (uint64_t)rand_r(&seed) % 600 : 40000;
+		enum sw_symbol_bind bind = (enum sw_symbol_bind)(rand_r(&seed) % 3);
+		all[i] = (struct sw_index_symbol){address, (uint32_t)bytes, (uint32_t)i & 0x3fffffff, bind & 3u};
+		sw_symbol_index_add(&index, address, bytes, (uint32_t)i, bind);
+	}
+	sw_symbol_index_finish(&index);
+	for (int i = 0; i < 20000; i++) {
+		uint64_t address = 0x3ff000 + (uint64_t)(rand_r(&seed) % 0x110000);
+		ck_assert_int_eq(find(&index, address), find_slowly(all, 3000, address));
+	}
+	sw_symbol_index_free(&index);
+}
+END_TEST
+
 #define NAME_ROOM 4096
 
 /* Strings are valid during the call. */
@@ -272,6 +316,7 @@ int main(void)
 	tcase_add_loop_test(c, missing_and_foreign_files_give_nothing, 0, 5);
 	tcase_add_test(c, an_address_has_the_name_of_the_nearest_symbol_that_holds_it);
 	tcase_add_test(c, local_symbols_and_labels_only_count_where_no_other_holds_the_address);
+	tcase_add_test(c, many_symbols_one_in_another);
 	tcase_add_test(c, addresses_of_libc_have_the_names_that_libdw_gives);
 	suite_add_tcase(suite, c);
 	return run_suite(suite);

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DIGIT 11u
+/* Buckets: in a library of 300,000 symbols each holds a few hundred. */
+#define BUCKETS 2048u
 
 void sw_symbol_index_add(struct sw_symbol_index *index, uint64_t address, uint64_t bytes, uint32_t number,
 			 enum sw_symbol_bind bind)
@@ -20,34 +21,44 @@ void sw_symbol_index_add(struct sw_symbol_index *index, uint64_t address, uint64
 void sw_symbol_index_free(struct sw_symbol_index *index)
 {
 	free(index->symbols.at);
-	free(index->end);
+	free(index->bucket);
 	*index = (struct sw_symbol_index){0};
 }
 
-/* Digit by digit: libraries have up to a million symbols, and comparing sorts of so many are felt. */
-static void sort(struct sw_index_symbol *at, struct sw_index_symbol *other, size_t n, uint64_t base, uint64_t span)
+static uint32_t bucket_of(const struct sw_symbol_index *index, uint64_t address)
 {
-	struct sw_index_symbol *from = at, *to = other;
-	for (unsigned shift = 0; shift < 64 && span >> shift; shift += DIGIT) {
-		size_t first[(1u << DIGIT) + 1] = {0};
-		for (size_t i = 0; i < n; i++)
-			first[((from[i].address - base) >> shift & ((1u << DIGIT) - 1)) + 1]++;
-		for (size_t i = 1; i < sizeof first / sizeof *first; i++)
-			first[i] += first[i - 1];
-		for (size_t i = 0; i < n; i++)
-			to[first[(from[i].address - base) >> shift & ((1u << DIGIT) - 1)]++] = from[i];
-		struct sw_index_symbol *swap = from;
-		from = to;
-		to = swap;
+	return (uint32_t)((address - index->low) >> index->shift);
+}
+
+static uint64_t end_of(const struct sw_index_symbol *s)
+{
+	return s->bytes > UINT64_MAX - s->address ? UINT64_MAX : s->address + s->bytes;
+}
+
+/* The latest end so far, and whether a label lies there. */
+static void reach(const struct sw_index_symbol *s, uint64_t *end, bool *label)
+{
+	uint64_t own = end_of(s);
+	*label = own > *end ? !s->bytes : *label || (own == *end && !s->bytes);
+	*end = own > *end ? own : *end;
+}
+
+static void find_ends(struct sw_symbol_index *index)
+{
+	uint64_t end = 0;
+	bool label = false;
+	for (uint32_t b = 0; b < BUCKETS; b++) {
+		for (size_t i = index->bucket[b].first; i < index->bucket[b + 1].first; i++)
+			reach(&index->symbols.at[i], &end, &label);
+		index->bucket[b].end = end;
+		index->bucket[b].label = label;
 	}
-	if (from != at)
-		memcpy(at, from, n * sizeof *at);
 }
 
 void sw_symbol_index_finish(struct sw_symbol_index *index)
 {
-	size_t n = index->symbols.n;
-	uint64_t low = UINT64_MAX, high = 0, end = 0;
+	const size_t n = index->symbols.n;
+	uint64_t low = UINT64_MAX, high = 0;
 	if (!n)
 		return;
 	for (size_t i = 0; i < n; i++) {
@@ -55,39 +66,32 @@ void sw_symbol_index_finish(struct sw_symbol_index *index)
 		low = address < low ? address : low;
 		high = address > high ? address : high;
 	}
-	struct sw_index_symbol *other = sw_alloc(n * sizeof *other);
-	sort(index->symbols.at, other, n, low, high - low);
-	free(other);
-	index->end = sw_alloc(n * sizeof *index->end);
-	for (size_t i = 0; i < n; i++) {
-		const struct sw_index_symbol *s = &index->symbols.at[i];
-		uint64_t own = s->bytes > UINT64_MAX - s->address ? UINT64_MAX : s->address + s->bytes;
-		index->end[i] = end = own > end ? own : end;
-	}
+	index->low = low;
+	while ((high - low) >> index->shift >= BUCKETS)
+		index->shift++;
+	index->bucket = sw_calloc(BUCKETS + 2, sizeof *index->bucket);
+	for (size_t i = 0; i < n; i++)
+		index->bucket[bucket_of(index, index->symbols.at[i].address) + 2].first++;
+	for (uint32_t b = 0; b < BUCKETS; b++)
+		index->bucket[b + 1].first += index->bucket[b].first;
+	struct sw_index_symbol *sorted = sw_alloc(n * sizeof *sorted);
+	for (size_t i = 0; i < n; i++)
+		sorted[index->bucket[bucket_of(index, index->symbols.at[i].address) + 1].first++] =
+			index->symbols.at[i];
+	free(index->symbols.at);
+	index->symbols.at = sorted;
+	index->symbols.room = n;
+	find_ends(index);
 }
 
-/* First of the symbols that begin above the address. */
-static size_t above(const struct sw_symbol_index *index, uint64_t address)
-{
-	size_t low = 0, high = index->symbols.n;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (index->symbols.at[middle].address > address)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
-}
-
-/* Both hold the address; `old` begins no earlier. */
+/* Both hold the address. */
 static bool is_better(const struct sw_index_symbol *s, const struct sw_index_symbol *old)
 {
 	bool local = s->bind == SW_SYMBOL_LOCAL, old_local = old->bind == SW_SYMBOL_LOCAL;
 	if (local != old_local)
 		return old_local;
 	if (s->address != old->address)
-		return false;
+		return s->address > old->address;
 	return s->bytes != old->bytes ? s->bytes < old->bytes
 	       : s->bind != old->bind ? s->bind > old->bind
 				      : s->number < old->number;
@@ -96,19 +100,23 @@ static bool is_better(const struct sw_index_symbol *s, const struct sw_index_sym
 int64_t sw_symbol_index_find(const struct sw_symbol_index *index, uint64_t address, bool *label)
 {
 	const struct sw_index_symbol *best = NULL;
-	size_t first = above(index, address);
 	*label = false;
-	for (size_t i = first; i-- && index->end[i] > address;) {
-		const struct sw_index_symbol *s = &index->symbols.at[i];
-		bool done = best && best->bind != SW_SYMBOL_LOCAL && s->address != best->address;
-		if (done)
-			break;
-		if (address - s->address < s->bytes && (!best || is_better(s, best)))
-			best = s;
-	}
-	if (best)
-		return best->number;
-	for (size_t i = first; i-- && index->symbols.at[i].address >= index->end[first - 1];)
-		*label |= !index->symbols.at[i].bytes;
-	return -1;
+	if (!index->bucket || address < index->low)
+		return -1;
+	const uint64_t steps = (address - index->low) >> index->shift;
+	const uint32_t last = steps < BUCKETS ? (uint32_t)steps : BUCKETS - 1;
+	uint64_t end = last ? index->bucket[last - 1].end : 0;
+	bool at_end = last && index->bucket[last - 1].label;
+	for (uint32_t b = last + 1; b-- > 0 && (b == last || index->bucket[b].end > address);)
+		for (size_t i = index->bucket[b].first; i < index->bucket[b + 1].first; i++) {
+			const struct sw_index_symbol *s = &index->symbols.at[i];
+			if (s->address > address)
+				continue;
+			if (address - s->address < s->bytes && (!best || is_better(s, best)))
+				best = s;
+			if (b == last)
+				reach(s, &end, &at_end);
+		}
+	*label = !best && at_end;
+	return best ? (int64_t)best->number : -1;
 }

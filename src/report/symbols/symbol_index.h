@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which symbol holds an address.  libdw looks at every symbol of a file for each address, 12 ms in a library of 46,000
- * symbols; this sorts them once.
+ * symbols; this puts them into buckets once.  Few addresses are asked for: sorting all symbols took longer.
  *
  *     add, add, ... finish, find, find, ...
  */
@@ -21,9 +21,17 @@ struct sw_index_symbol {
 	uint32_t number : 30, bind : 2;
 };
 
+struct sw_symbol_bucket {
+	size_t first;
+	uint64_t end; /* the latest of its symbols and of those before: bounds how far back one must look */
+	bool label;   /* a label lies there */
+};
+
 struct sw_symbol_index {
-	SW_VEC(struct sw_index_symbol) symbols;
-	uint64_t *end; /* of the symbols up to this one, the largest: bounds how far back one must look */
+	SW_VEC(struct sw_index_symbol) symbols; /* by bucket */
+	struct sw_symbol_bucket *bucket;	/* each begins where the one before ends */
+	uint64_t low;				/* address of the first */
+	unsigned shift;				/* its addresses, as a power of 2 */
 };
 
 /* number: the caller's name for it, below 2^30. */
