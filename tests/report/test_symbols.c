@@ -50,10 +50,20 @@ static inline __attribute__((always_inline)) void inner(void)
 	inner_line++; /* no tail call */
 }
 
+static int middle_line, outer_line;
+
+static inline __attribute__((always_inline)) void middle(void)
+{
+	middle_line = __LINE__ + 1;
+	inner();
+	middle_line++;
+}
+
 __attribute__((noinline)) void outer_function(void);
 void outer_function(void)
 {
-	inner();
+	outer_line = __LINE__ + 1;
+	middle();
 }
 
 static char own_path[4096];
@@ -85,14 +95,16 @@ START_TEST(places_are_named_with_file_line_and_inlined_functions)
 	ck_assert_int_eq(state, SW_OBJECT_USABLE);
 	outer_function();
 	sw_object_places(object, (uint64_t)(uintptr_t)return_address - 1, see, &seen);
-	ck_assert_int_eq(seen.n, 2);
+	ck_assert_int_eq(seen.n, 3);
 	ck_assert_str_eq(seen.symbol[0], "inner");
-	ck_assert(seen.inlined[0] && !seen.inlined[1]);
-	ck_assert_str_eq(seen.symbol[1], "outer_function");
-	ck_assert_str_eq(seen.file[0], "test_symbols.c");
-	ck_assert_str_eq(seen.file[1], "test_symbols.c");
+	ck_assert_str_eq(seen.symbol[1], "middle");
+	ck_assert_str_eq(seen.symbol[2], "outer_function");
+	ck_assert(seen.inlined[0] && seen.inlined[1] && !seen.inlined[2]);
+	for (int i = 0; i < 3; i++)
+		ck_assert_str_eq(seen.file[i], "test_symbols.c");
 	ck_assert_int_eq(seen.line[0], inner_line - 1);
-	ck_assert_int_gt(seen.line[1], seen.line[0]);
+	ck_assert_int_eq(seen.line[1], middle_line - 1);
+	ck_assert_int_eq(seen.line[2], outer_line);
 	sw_object_close(object);
 }
 END_TEST

@@ -17,8 +17,25 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 
+/* A file may nest without end. */
+#define MOST_SCOPES	256u
+#define MOST_NAMESPACES 32
+
+/* Addresses of one function; a function may have several. */
+struct function_range {
+	Dwarf_Addr low, high;
+	Dwarf_Off die;
+};
+
+/* A compilation unit that was asked for. */
+struct unit {
+	Dwarf_Off die;
+	SW_VEC(struct function_range) functions; /* by address */
+};
+
 struct sw_dwarf_object {
 	Dwfl_Module *module; /* NULL: nothing usable */
+	SW_VEC(struct unit) units;
 	struct sw_symbol_index index;
 	bool indexed;
 };
@@ -126,23 +143,90 @@ static void find_line(Dwarf_Die *unit, Dwarf_Addr address, struct sw_object_plac
 	dwarf_lineno(line, &place->line);
 }
 
-/* Inlined functions around the address, innermost first; *place leaves as the call site in the real function. */
-static void inlined_places(Dwarf_Die *unit, Dwarf_Addr address, struct sw_object_place *place,
-			   void (*each)(void *arg, const struct sw_object_place *place), void *arg)
+static int by_address(const void *x, const void *y)
 {
-	Dwarf_Die *scopes = NULL;
-	int n = dwarf_getscopes(unit, address, &scopes);
-	for (int i = 0; i < n; i++) {
-		if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram)
-			break;
-		if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine)
+	const struct function_range *a = x, *b = y;
+	return a->low != b->low ? (a->low < b->low ? -1 : 1) : (a->die > b->die) - (a->die < b->die);
+}
+
+/* Of a unit or a namespace: GCC puts the functions of namespaces beside them, Clang into them; members of classes are
+   declared there and defined outside.  depth: how many namespaces more are looked into. */
+static void list_functions(Dwarf_Die *die, struct unit *unit, int depth)
+{
+	Dwarf_Die child;
+	for (int more = dwarf_child(die, &child); !more; more = dwarf_siblingof(&child, &child)) {
+		Dwarf_Addr base, low, high;
+		int tag = dwarf_tag(&child);
+		if (tag == DW_TAG_namespace && depth)
+			list_functions(&child, unit, depth - 1);
+		for (ptrdiff_t at = 0;
+		     tag == DW_TAG_subprogram && (at = dwarf_ranges(&child, at, &base, &low, &high)) > 0;)
+			*sw_vec_push(&unit->functions) = (struct function_range){low, high, dwarf_dieoffset(&child)};
+	}
+}
+
+static const struct unit *unit_known(struct sw_dwarf_object *object, Dwarf_Die *die)
+{
+	for (size_t i = 0; i < object->units.n; i++)
+		if (object->units.at[i].die == dwarf_dieoffset(die))
+			return &object->units.at[i];
+	struct unit *unit = sw_vec_push(&object->units);
+	*unit = (struct unit){.die = dwarf_dieoffset(die)};
+	list_functions(die, unit, MOST_NAMESPACES);
+	if (unit->functions.n)
+		qsort(unit->functions.at, unit->functions.n, sizeof *unit->functions.at, by_address);
+	return unit;
+}
+
+/* The function that holds the address; libdw walks through the whole unit for each (a tenth of a second for the twenty
+   units of CuPy that a report names). */
+static bool function_at(struct sw_dwarf_object *object, Dwarf_Die *die, Dwarf_Addr address, Dwarf_Die *function)
+{
+	const struct unit *unit = unit_known(object, die);
+	size_t low = 0, high = unit->functions.n;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (unit->functions.at[middle].low > address)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low && address < unit->functions.at[low - 1].high &&
+	       dwarf_offdie(dwfl_module_getdwarf(object->module, &(Dwarf_Addr){0}), unit->functions.at[low - 1].die,
+			    function);
+}
+
+/* The blocks and inlined functions in a function that hold the address, outermost first. */
+static size_t scopes_at(Dwarf_Die *function, Dwarf_Addr address, Dwarf_Die *scope)
+{
+	Dwarf_Die child;
+	size_t n = 0;
+	for (int more = dwarf_child(function, &child); !more && n < MOST_SCOPES;) {
+		if (dwarf_haspc(&child, address) == 1) {
+			scope[n++] = child;
+			more = dwarf_child(&scope[n - 1], &child);
+		} else {
+			more = dwarf_siblingof(&child, &child);
+		}
+	}
+	return n;
+}
+
+/* Inlined functions around the address, innermost first; *place leaves as the call site in the real function. */
+static void inlined_places(struct sw_dwarf_object *object, Dwarf_Die *unit, Dwarf_Addr address,
+			   struct sw_object_place *place, void (*each)(void *arg, const struct sw_object_place *place),
+			   void *arg)
+{
+	Dwarf_Die scope[MOST_SCOPES], function;
+	size_t n = function_at(object, unit, address, &function) ? scopes_at(&function, address, scope) : 0;
+	while (n--) {
+		if (dwarf_tag(&scope[n]) != DW_TAG_inlined_subroutine)
 			continue;
-		place->symbol = die_name(&scopes[i]);
+		place->symbol = die_name(&scope[n]);
 		place->inlined = true;
 		each(arg, place);
-		call_site(unit, &scopes[i], &place->file, &place->line);
+		call_site(unit, &scope[n], &place->file, &place->line);
 	}
-	free(scopes);
 }
 
 /* ---- names of functions ------------------------------------------------------------------------------------------ */
@@ -228,7 +312,7 @@ void sw_dwarf_places(struct sw_dwarf_object *object, uint64_t address,
 	Dwarf_Die *unit = unit_of(object->module, address, &bias);
 	if (unit) {
 		find_line(unit, address - bias, &place);
-		inlined_places(unit, address - bias, &place, each, arg);
+		inlined_places(object, unit, address - bias, &place, each, arg);
 	}
 	place.symbol = symbol_at(object, address);
 	place.inlined = false;
