@@ -38,6 +38,8 @@ void sw_span_hint(struct sw_spans *s, uint32_t number)
 		uint8_t both = hint_of(s, t->a) | hint_of(s, t->b);
 		if (t->op == SW_OP_ADD && both & SW_SPAN_DIVIDED)
 			hint = SW_SPAN_QUOTIENT | SW_SPAN_DIVIDED;
+		if (t->op == SW_OP_ADD && t->width == 64 && hint_of(s, t->a) & hint_of(s, t->b) & SW_SPAN_QUOTIENT)
+			hint |= SW_SPAN_QUOTIENT;
 		hint |= both & SW_SPAN_MULTIPLE ? SW_SPAN_REMAINDER : 0;
 		break;
 	}
@@ -96,15 +98,21 @@ static bool factors(const struct sw_spans *s, const struct sw_term *t, unsigned 
 	return false;
 }
 
-/* Of two numbers of 32 bits, in 64. */
+/* x * by, where that does not wrap around 64 bits. */
+static struct sw_span_quotient long_product(const struct sw_spans *s, uint32_t x, sw_wide by)
+{
+	if (!is_number(s, x) || sw_wide_mul(s->value[x].range.hi, by) > (sw_wide)UINT64_MAX)
+		return NONE;
+	return (struct sw_span_quotient){x, by, 1};
+}
+
 static struct sw_span_quotient of_long_product(const struct sw_spans *s, const struct sw_term *t)
 {
 	uint32_t x;
 	sw_wide by;
-	if (t->width != 64 || !factors(s, t, t->width, false, &x, &by) || by > UINT32_MAX ||
-	    s->value[x].range.hi > UINT32_MAX)
+	if (t->width != 64 || !factors(s, t, t->width, false, &x, &by))
 		return NONE;
-	return (struct sw_span_quotient){x, by, 1};
+	return long_product(s, x, by);
 }
 
 static struct sw_span_quotient of_choice(const struct sw_spans *s, const struct sw_term *t)
@@ -129,6 +137,15 @@ static struct sw_span_quotient of_product(const struct sw_spans *s, const struct
 	return (struct sw_span_quotient){x, by, (sw_wide)1 << (wide ? 0 : width)};
 }
 
+/* x * m + x * 2^32: machine code adds x to the upper half of the product. */
+static struct sw_span_quotient of_long_sum(const struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_span_quotient a = s->value[plain(s, t->a)].quotient, b = s->value[plain(s, t->b)].quotient;
+	if (t->width != 64 || a.over != 1 || b.over != 1 || a.of != b.of)
+		return NONE;
+	return long_product(s, a.of, a.by + b.by);
+}
+
 /* floor(x * m / 2^w) + x */
 static struct sw_span_quotient of_sum(const struct sw_spans *s, const struct sw_term *t, uint32_t number)
 {
@@ -138,7 +155,7 @@ static struct sw_span_quotient of_sum(const struct sw_spans *s, const struct sw_
 		if (q.over > 1 && q.of == x && is_number(s, x) && is_number(s, number))
 			return (struct sw_span_quotient){x, q.by + q.over, q.over};
 	}
-	return NONE;
+	return of_long_sum(s, t);
 }
 
 static struct sw_span_quotient of_division(const struct sw_spans *s, const struct sw_term *t, sw_wide divisor)
