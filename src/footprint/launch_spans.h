@@ -2,9 +2,9 @@
 /*
  * Outer bounds of what a launch touches, for a small part of the cost of its evaluation.
  *
- * Each term is bounded by an interval, from its operands' intervals: no conditions but those that end loops, no linear
- * programs, no cases.  So spans are wider than what is touched, for example by threads that do nothing.  That is enough
- * to find the allocation of an access, and not for more.
+ * Each term is bounded by an interval, from its operands' intervals: no conditions but those that end loops or keep all
+ * threads away, no linear programs, no cases.  So spans are wider than what is touched, for example by threads that do
+ * nothing.  That is enough to find the allocation of an access, and not for more.
  *
  * Sound: whatever the launch touches through a site that has an address lies in one of the spans, or is an open reach
  * of an endless one.

@@ -106,11 +106,17 @@ static void check_division(uint64_t seed, unsigned *bounded)
 	const struct sw_span *span;
 	uint32_t n, x = spans_thread(t), y = more ? op(t, SW_OP_ADD, 32, 0, x, spans_number(t, 32, (int64_t)more)) : x;
 	uint32_t wide = op(t, SW_OP_EXTEND, 64, 0, y, 0), by, q, back;
+	bool twice = random >> 43 & 1; /* PyTorch's: (y * magic + (y << 32)) >> 32 */
+	if (twice && d > 1 && d != UINT32_C(1) << shift)
+		magic = ((UINT64_C(1) << (33 + shift)) + d - 1) / d, shift++;
 	if (random >> 40 & 1) /* any number: no division */
 		magic = random >> 32;
 	magic &= UINT32_MAX;
 	t->term[wide].imm = 32;
-	q = op(t, SW_OP_SHR, 64, 0, op(t, SW_OP_MUL, 64, 0, wide, param(t, 64, 1)), spans_number(t, 32, 32));
+	q = op(t, SW_OP_MUL, 64, 0, wide, param(t, 64, 1));
+	if (twice)
+		q = op(t, SW_OP_ADD, 64, 0, op(t, SW_OP_MUL, 64, 0, wide, spans_number(t, 64, INT64_C(1) << 32)), q);
+	q = op(t, SW_OP_SHR, 64, 0, q, spans_number(t, 32, 32));
 	q = op(t, SW_OP_EXTEND, 32, 0, q, 0);
 	t->term[q].imm = 32;
 	q = op(t, SW_OP_SHR, 32, 0, q, spans_number(t, 32, shift));
@@ -139,7 +145,8 @@ static void check_division(uint64_t seed, unsigned *bounded)
 		*bounded += span->hi - span->lo <= 4 * (d + threads / 16 + 64);
 		for (uint32_t i = 0; i < threads; i++) {
 			uint32_t part = i + (uint32_t)more;
-			uint32_t of = d == 1 ? part : (uint32_t)(part * magic >> 32) >> shift;
+			uint64_t product = part * magic + (twice ? (uint64_t)part << 32 : 0);
+			uint32_t of = d == 1 ? part : (uint32_t)(product >> 32) >> shift;
 			CHECK(lies(span, n, ORACLE_BASE + 4 * (uint64_t)(int64_t)(int32_t)(i - d * of)));
 		}
 	}
@@ -313,6 +320,42 @@ static void tables(void)
 	}
 }
 
+/* ---- accesses that no thread makes ------------------------------------------------------------------------------- */
+
+/* [(parameter 1 > parameter 2) and more] on the way to an access anywhere in 4 GiB. */
+static void idle(void)
+{
+	struct terms *t = terms_new();
+	const struct sw_span *span;
+	uint32_t n, anything = value(t, SW_OP_RANGE, 32, 0, 0, UINT32_MAX);
+	uint32_t less = op(t, SW_OP_COMPARE, 1, 0, param(t, 32, 2), param(t, 32, 1));
+	t->term[less].imm = SW_LT;
+	t->term[less].imm2 = 32;
+	uint32_t perhaps = value(t, SW_OP_RANGE, 1, 0, 0, 1);
+	t->fact[0] = (struct sw_fact){op(t, SW_OP_AND, 1, 0, perhaps, less), 1};
+	t->f.facts = 1;
+	spans_add_site(t, spans_element_at(t, anything));
+	t->site[0].facts = 1;
+	t->value[0] = ORACLE_BASE;
+	t->geometry.block[0] = 1000;
+	struct sw_spans *s = sw_spans_new(&t->f);
+	for (uint64_t i = 0; i < 8; i++) {
+		t->value[1] = i & 3;
+		t->value[2] = i >> 1 & 3;
+		CHECK(sw_spans_find(s, &t->geometry, &span, &n) && n == (t->value[2] < t->value[1]));
+		CHECK(spans_serve_moved(s, t));
+	}
+	/* Another access at the same address is made in any case. */
+	t->site[t->f.sites] = t->site[0];
+	t->site[t->f.sites++].facts = 0;
+	struct sw_spans *both = sw_spans_new(&t->f);
+	t->value[1] = 0;
+	CHECK(sw_spans_find(both, &t->geometry, &span, &n) && n == 1);
+	sw_spans_free(both);
+	sw_spans_free(s);
+	free(t);
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1,
@@ -324,6 +367,7 @@ int main(int argc, char **argv)
 	loops();
 	lists();
 	tables();
+	idle();
 	for (uint64_t seed = first; seed < first + count; seed++)
 		check_kernel(seed, &touched, &t);
 	free(touched.at);

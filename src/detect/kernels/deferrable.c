@@ -390,7 +390,9 @@ bool sw_deferrable_reach(struct sw_model *m, struct sw_kernel *kernel, uint32_t 
 		*lo = span[i].lo < *lo ? span[i].lo : *lo;
 		*hi = span[i].hi > *hi ? span[i].hi : *hi;
 	}
-	return *lo < *hi;
+	if (*lo > *hi)
+		*lo = *hi = 0;
+	return true;
 }
 
 bool sw_pointed_find(struct sw_model *m, struct sw_kernel *kernel, struct sw_point point, struct sw_pointed *out)

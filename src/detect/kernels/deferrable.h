@@ -55,7 +55,7 @@ bool sw_pointed_find(struct sw_model *m, struct sw_kernel *kernel, struct sw_poi
 enum sw_where sw_pointed_where(struct sw_model *m, struct sw_kernel *kernel, struct sw_point point,
 			       struct sw_pointed *pointed, bool alone);
 /* The bytes that the current launch may touch through the pointer at an offset in the parameter block: absolute
-   addresses.  False: that is not known, or the launch cannot be deferred. */
+   addresses; none: 0, 0.  False: that is not known, or the launch cannot be deferred. */
 bool sw_deferrable_reach(struct sw_model *m, struct sw_kernel *kernel, uint32_t word, uint64_t *lo, uint64_t *hi);
 void sw_deferrable_free(struct sw_deferrable *deferrable);
 

@@ -155,6 +155,8 @@ static void push_word(struct making *k, const struct sw_reach *reach, uint32_t a
 	push_open(k, reach, SW_VIA_PARAMETER, word, param_of(k, at), guess);
 	if (from == k->m->plans->touches.n || !sw_deferrable_reach(k->m, k->kernel, at, &lo, &hi))
 		return;
+	if (lo == hi) /* no thread comes there */
+		k->m->plans->touches.n = from;
 	for (; from < k->m->plans->touches.n; from++) {
 		k->m->plans->touches.at[from].lo = lo;
 		k->m->plans->touches.at[from].hi = hi;

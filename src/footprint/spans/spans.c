@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Wider spans, of conditions that hide that the access is never made, are looked at once more. */
+#define WIDE ((sw_wide)1 << 30)
 /* Loops have a bit each. */
 #define MOST_LOOPS 64u
 /* Terms that are bounded at most: beyond it an evaluation is as cheap. */
@@ -123,6 +125,8 @@ struct sw_spans *sw_spans_new(const struct sw_footprint *f)
 			continue; /* nothing but its roots is known */
 		mark(f, needed, f->site[i].address);
 		mark(f, needed, f->site[i].size);
+		for (uint32_t k = 0; k < f->site[i].facts; k++)
+			mark(f, needed, f->fact[f->site[i].fact + k].term);
 		add_site(s, i, endless);
 	}
 	mark_loops(s, needed);
@@ -309,6 +313,75 @@ static void count_turns(struct sw_spans *s)
 	}
 }
 
+/* Conditions within conditions that are looked at. */
+#define MOST_DEEP 8u
+
+/* 1 or 0 if the launch alone decides it: every evaluation sees that, too.  -1: it does not. */
+static int decided(const struct sw_spans *s, uint32_t number, unsigned depth)
+{
+	const struct sw_term *t = &s->f->term[number];
+	if (t->op == SW_OP_COMPARE && t->imm2 >= 1 && t->imm2 <= 64) {
+		struct sw_bounds truth = s->value[number].range;
+		bool known = sw_span_fixed(s->value[t->a].range) && sw_span_fixed(s->value[t->b].range);
+		return known && sw_span_fixed(truth) ? truth.lo != 0 : -1;
+	}
+	if (t->width != 1 || !depth)
+		return -1;
+	if (t->op == SW_OP_NOT || t->op == SW_OP_MOV) {
+		int x = decided(s, t->a, depth - 1);
+		return x < 0 ? -1 : x == (t->op == SW_OP_MOV);
+	}
+	if (t->op != SW_OP_AND && t->op != SW_OP_OR)
+		return -1;
+	int x = decided(s, t->a, depth - 1), y = decided(s, t->b, depth - 1), wins = t->op == SW_OP_OR;
+	if (x == wins || y == wins)
+		return wins;
+	return x < 0 || y < 0 ? -1 : !wins;
+}
+
+/* No thread of this launch comes there: a condition that it needs does not hold. */
+static bool is_idle(struct sw_spans *s, const struct sw_access_site *site)
+{
+	for (uint32_t i = 0; i < site->facts; i++) {
+		const struct sw_fact *fact = &s->f->fact[site->fact + i];
+		bound(s, fact->term);
+		sw_span_pin(s, fact->term);
+		int truth = decided(s, fact->term, MOST_DEEP);
+		if (truth >= 0 && truth != (int)fact->truth)
+			return true;
+	}
+	return false;
+}
+
+/* Is what the accesses by one address share with others idle? */
+static bool all_idle(struct sw_spans *s, const struct sw_span_site *site)
+{
+	for (uint32_t i = site->number; i < s->f->sites; i++) {
+		const struct sw_access_site *other = &s->f->site[i];
+		if (other->address == site->address && other->size == site->size && !is_idle(s, other))
+			return false;
+	}
+	return true;
+}
+
+/* False: not bounded. */
+static bool bound_site(struct sw_spans *s, const struct sw_span_site *site)
+{
+	size_t from = s->found.n;
+	struct sw_bounds at;
+	bound(s, site->address);
+	if (site->size != SW_NO_TERM) {
+		bound(s, site->size);
+		sw_span_pin(s, site->size);
+	}
+	at = s->value[site->address].range;
+	bool bounded = add_spans(s, site);
+	if ((bounded && (site->endless || at.hi - at.lo < WIDE)) || !all_idle(s, site))
+		return bounded;
+	s->found.n = from;
+	return true;
+}
+
 bool sw_spans_bound(struct sw_spans *s, const struct sw_geometry *geometry)
 {
 	s->g = geometry;
@@ -317,12 +390,7 @@ bool sw_spans_bound(struct sw_spans *s, const struct sw_geometry *geometry)
 	s->launch = ++s->round;
 	count_turns(s);
 	for (size_t i = 0; i < s->site.n; i++) {
-		bound(s, s->site.at[i].address);
-		if (s->site.at[i].size != SW_NO_TERM) {
-			bound(s, s->site.at[i].size);
-			sw_span_pin(s, s->site.at[i].size);
-		}
-		if (!add_spans(s, &s->site.at[i]))
+		if (!bound_site(s, &s->site.at[i]))
 			return false;
 	}
 	return true;
