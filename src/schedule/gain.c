@@ -235,7 +235,7 @@ void sw_gain_widen(struct sw_gain *gain)
 	gain->high_ns += gain->high_ns / OFF_PART + calls;
 }
 
-static void read_times(struct sw_schedule *s, uint32_t reading)
+void sw_read_times(struct sw_schedule *s, uint32_t reading)
 {
 	for (uint32_t i = 0; i < s->windows; i++) {
 		struct sw_window *w = &s->window[i];
@@ -255,10 +255,9 @@ void sw_schedule_try(struct sw_schedule *s, const struct sw_what_ifs *sets, stru
 		timed &= all_timed(&s->window[i]);
 	compose(&t, s, sets, n);
 	for (uint32_t reading = 0; reading < (timed ? 1 : SW_READINGS); reading++) {
-		read_times(s, reading);
+		sw_read_times(s, reading);
 		try_reading(&t, !reading);
 	}
-	read_times(s, 0);
 	for (size_t i = 0; i < n; i++) {
 		const struct tried *tried = &t.tried[t.tried[i].same];
 		gains[i] = (struct sw_gain){.timed = timed, .calls = tried->calls};
@@ -275,7 +274,7 @@ void sw_schedule_finish(struct sw_schedule *s)
 	sw_thin_out(s);
 	for (uint32_t i = 0; i < s->windows; i++)
 		sw_estimate_learn(s, &s->window[i]);
-	read_times(s, 0);
+	sw_read_times(s, 0);
 	struct sw_moments *done = moments(s);
 	for (uint32_t i = 0; i < s->windows; i++) {
 		struct sw_replay how = {0};

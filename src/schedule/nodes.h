@@ -259,6 +259,10 @@ static inline bool sw_order_before(const struct sw_ordered *o, uint32_t a, uint3
 /* ---- turns.c ---- */
 void sw_turns_find(const struct sw_schedule *s, struct sw_window *w);
 
+/* ---- gain.c ---- */
+/* The times of all windows become those of a reading, if they are not. */
+void sw_read_times(struct sw_schedule *s, uint32_t reading);
+
 /* ---- resource.c: copy engines and multiprocessors ---- */
 
 /* Work that cannot overlap other work of its kind keeps its recorded order. */

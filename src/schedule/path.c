@@ -120,6 +120,7 @@ static void report_node(const struct sw_window *w, const struct sw_schedule_node
 
 void sw_schedule_path(struct sw_schedule *s, stretch_fn *stretch, void *arg)
 {
+	sw_read_times(s, 0);
 	for (uint32_t i = 0; i < s->windows; i++) {
 		struct sw_window *w = &s->window[i];
 		uint64_t at = w->start;
@@ -132,6 +133,7 @@ void sw_schedule_path(struct sw_schedule *s, stretch_fn *stretch, void *arg)
 
 void sw_schedule_each_work(struct sw_schedule *s, stretch_fn *work, void *arg)
 {
+	sw_read_times(s, 0);
 	for (uint32_t i = 0; i < s->windows; i++) {
 		struct sw_window *w = &s->window[i];
 		for (size_t k = 0; k < w->nodes.n; k++)

@@ -104,7 +104,7 @@ struct sw_schedule_facts {
 	uint32_t residual_permille; /* of kept_ns: |replayed - kept| + unexplained */
 	bool reliable;		    /* residual at most 5 %, and something is known of the durations */
 };
-struct sw_schedule_facts sw_schedule_facts(const struct sw_schedule *s);
+struct sw_schedule_facts sw_schedule_facts(struct sw_schedule *s);
 
 enum sw_what_if_kind {
 	SW_IF_NO_WAIT,	 /* the calls return at once; what they waited for continues */

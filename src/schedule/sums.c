@@ -97,6 +97,7 @@ static void add_piece(void *arg, const struct sw_stretch *stretch)
 struct sw_schedule_sums sw_schedule_sums(struct sw_schedule *s)
 {
 	struct sw_schedule_sums sums = {0};
+	sw_read_times(s, 0);
 	for (uint32_t i = 0; i < s->windows; i++)
 		sum_window(&s->window[i], &sums);
 	sw_schedule_path(s, add_piece, &sums);
@@ -124,9 +125,10 @@ static uint64_t unexplained(const struct sw_window *w)
 	return sum;
 }
 
-struct sw_schedule_facts sw_schedule_facts(const struct sw_schedule *s)
+struct sw_schedule_facts sw_schedule_facts(struct sw_schedule *s)
 {
 	struct sw_schedule_facts f = {.windows = s->windows, .run_ns = s->last_ns - s->first_ns};
+	sw_read_times(s, 0);
 	for (uint32_t i = 0; i < s->windows; i++) {
 		const struct sw_window *w = &s->window[i];
 		f.nodes += w->nodes.n;
