@@ -60,6 +60,7 @@ libswfootprint_a_SOURCES = \
 	src/footprint/linear/linear_form.h src/footprint/linear/linear_form.c \
 	src/footprint/linear/known_bounds.h src/footprint/linear/known_bounds.c \
 	src/footprint/linear/simplex.h src/footprint/linear/simplex.c src/footprint/eval/corner.c src/footprint/eval/system_hash.c src/footprint/reads/base_words.h src/footprint/reads/base_words.c src/footprint/reads/reads.h src/footprint/reads/reads.c \
+	src/footprint/reads/alike_sites.h src/footprint/reads/alike_sites.c \
 	src/footprint/reads/data_conditions.h src/footprint/reads/data_conditions.c \
 	src/footprint/reads/memory_answers.h src/footprint/reads/memory_answers.c \
 	src/footprint/launch_memo.h src/footprint/eval/launch_memo.c src/footprint/eval/multipliers.h src/footprint/eval/multipliers.c \

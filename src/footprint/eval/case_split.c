@@ -161,3 +161,14 @@ bool sw_eval_same_case(const struct sw_eval *e, const struct sw_access_site *a, 
 	}
 	return true;
 }
+
+uint32_t sw_eval_shared_facts(const struct sw_footprint *f, const struct sw_access_site *a,
+			      const struct sw_access_site *b)
+{
+	uint32_t n = 0, most = a->facts < b->facts ? a->facts : b->facts;
+	const struct sw_fact *p = &f->fact[a->fact] + a->facts, *q = &f->fact[b->fact] + b->facts;
+	while (n < most && p[-1 - (int64_t)n].term == q[-1 - (int64_t)n].term &&
+	       p[-1 - (int64_t)n].truth == q[-1 - (int64_t)n].truth)
+		n++;
+	return n;
+}

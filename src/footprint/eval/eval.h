@@ -218,6 +218,7 @@ struct sw_eval {
 	SW_VEC(uint32_t) loops;			/* that count here */
 	bool blind;				/* some facts are no inequalities, and not because of data */
 	bool impossible, choosing;
+	bool hasty;	  /* the intervals of variables are bounds enough */
 	bool fleeting;	  /* what is being computed holds in this case only */
 	uint32_t granted; /* what is being computed takes a fact for granted: of that mark, + 1 */
 	struct sw_choice choice[SW_MAX_CHOICES];
@@ -393,6 +394,12 @@ void sw_eval_find_counts(struct sw_eval *e);
    need not have been computed. They have ended, and what their counters came to is only bounded: no box. */
 void sw_eval_take(struct sw_eval *e, uint32_t of, uint32_t term);
 
+/* Is the site in a loop that is never entered? */
+static inline bool sw_eval_never_runs(const struct sw_eval *e, const struct sw_access_site *site)
+{
+	return site->loop && site->loop <= e->f->loops && e->loop[site->loop - 1].never;
+}
+
 /* Is the site in this loop? */
 bool sw_eval_inside(const struct sw_eval *e, uint32_t loop);
 /* A variable was narrowed. Of a loop that is over, only a fact may pin the last value of the counter, not the case
@@ -404,6 +411,10 @@ void sw_eval_doubt_last(struct sw_eval *e, uint32_t var);
 struct sw_descent sw_descent_of(struct sw_eval *e, uint32_t term);
 /* Address of a module variable, 0 unknown. */
 uint64_t sw_eval_symbol(struct sw_eval *e, uint32_t symbol);
+/* Does the site, of which nothing holds but the first `depth` facts, fall below no pointer but those that one does
+   which falls like *descent, made from *base?  Then both are the site's own, or as good. */
+bool sw_eval_falls_like(struct sw_eval *e, const struct sw_access_site *site, size_t depth, struct sw_descent *descent,
+			uint16_t *base);
 /* What the site in hand may access where it has no bounds, in some case.  Leaves no case behind. */
 void sw_eval_add_open(struct sw_eval *e, uint32_t number, enum sw_why why, struct sw_reaches *out);
 
@@ -425,6 +436,9 @@ void sw_eval_enter_site(struct sw_eval *e, const struct sw_access_site *site);
 bool sw_eval_next_case(struct sw_eval *e, uint32_t chosen);
 /* Are two sites executed in the same cases, with the same loops entered? */
 bool sw_eval_same_case(const struct sw_eval *e, const struct sw_access_site *a, const struct sw_access_site *b);
+/* How many of their outer conditions are the same. */
+uint32_t sw_eval_shared_facts(const struct sw_footprint *f, const struct sw_access_site *a,
+			      const struct sw_access_site *b);
 /* What holds has changed. */
 static inline void sw_eval_case_changed(struct sw_eval *e)
 {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "footprint/eval/digits.h"
+#include "footprint/reads/alike_sites.h"
 
 /* Work for one launch, in terms and a few times that for bounds: some ten milliseconds.  Ordinary kernels need a
    thousandth.  Beyond it ranges are open. */
@@ -179,6 +180,8 @@ struct walk {
 	uint32_t sites;
 	uint32_t *site;		  /* their numbers */
 	uint32_t *shared;	  /* outer conditions that each has in common with the one before */
+	uint32_t *like;		  /* sw_alike_sites_find(), when first wanted */
+	uint32_t *open_like;	  /* by number of the first one: one that is open, + 1; 0: none */
 	struct site_state *state; /* by number */
 };
 
@@ -226,6 +229,35 @@ static void settle(struct walk *w, size_t begun, size_t digits)
 	}
 }
 
+/* Work that is more than a look at another site. */
+#define WORTH 20u
+
+/* The site is open, and that took some work. */
+static void keep_example(struct walk *w, uint32_t number)
+{
+	const struct sw_footprint *f = w->e->f;
+	if (!w->like) {
+		w->like = sw_alike_sites_find(f);
+		w->open_like = sw_calloc(f->sites + 1u, sizeof *w->open_like);
+	}
+	w->open_like[w->like[number]] = number + 1;
+}
+
+/* One that is like it is open, and covers it. */
+static bool is_open_like_another(struct walk *w, uint32_t number, size_t depth)
+{
+	const struct sw_access_site *site = &w->e->f->site[number];
+	uint32_t *example = w->like ? &w->open_like[w->like[number]] : NULL;
+	if (!example || !*example)
+		return false;
+	struct site_state own = w->state[*example - 1];
+	if (sw_eval_falls_like(w->e, site, depth, &own.descent, &own.base))
+		w->state[number] = own;
+	else
+		*example = 0;
+	return *example;
+}
+
 static void walk_site(struct walk *w, uint32_t number, size_t depth)
 {
 	struct sw_eval *e = w->e;
@@ -235,10 +267,11 @@ static void walk_site(struct walk *w, uint32_t number, size_t depth)
 	struct sw_reach like = {.role = site->role, .polls = site->polls, .site = number};
 	size_t begun = w->out->n, digits = e->digits.n;
 	uint32_t chosen = e->choices;
+	uint64_t budget = e->budget;
 	enum sw_why why = (enum sw_why)site->why;
 	if (!state->open && !e->budget)
 		set_open(state, SW_WHY_COMPLEX, SW_DESCENT_ANYWHERE);
-	if (state->open)
+	if (state->open || is_open_like_another(w, number, depth))
 		return;
 	e->site = site;
 	like.root = root ? *root : (struct sw_root){.kind = SW_ROOT_UNKNOWN};
@@ -255,6 +288,8 @@ static void walk_site(struct walk *w, uint32_t number, size_t depth)
 	if (state->open) {
 		e->open_case = NULL;
 		state->base = sw_reads_base_of(e->reads, site->address);
+		if (e->budget && budget - e->budget > WORTH && !e->g->content)
+			keep_example(w, number);
 	}
 	state->content = e->content;
 	e->choices = chosen;
@@ -366,24 +401,6 @@ static uint32_t end_of_loop(const struct walk *w, uint32_t from)
 	return to;
 }
 
-/* How many of the outer conditions of two sites are the same. */
-static uint32_t shared_facts(const struct sw_footprint *f, const struct sw_access_site *a,
-			     const struct sw_access_site *b)
-{
-	uint32_t n = 0, most = a->facts < b->facts ? a->facts : b->facts;
-	const struct sw_fact *p = &f->fact[a->fact] + a->facts, *q = &f->fact[b->fact] + b->facts;
-	while (n < most && p[-1 - (int64_t)n].term == q[-1 - (int64_t)n].term &&
-	       p[-1 - (int64_t)n].truth == q[-1 - (int64_t)n].truth)
-		n++;
-	return n;
-}
-
-/* loop: number + 1; 0: none. */
-static bool is_never_entered(const struct sw_eval *e, uint32_t loop)
-{
-	return loop && loop <= e->f->loops && e->loop[loop - 1].never;
-}
-
 static void walk_all(struct sw_eval *e, const bool *only, struct sw_reaches *out)
 {
 	const struct sw_footprint *f = e->f;
@@ -396,18 +413,20 @@ static void walk_all(struct sw_eval *e, const bool *only, struct sw_reaches *out
 		if (only && !only[i])
 			continue;
 		if (w.sites && site_at(&w, w.sites - 1)->loop == site->loop)
-			w.shared[w.sites] = shared_facts(f, site_at(&w, w.sites - 1), site);
+			w.shared[w.sites] = sw_eval_shared_facts(f, site_at(&w, w.sites - 1), site);
 		w.site[w.sites++] = i;
 		if (site->address == SW_NO_TERM)
 			set_open(&w.state[i], (enum sw_why)site->why, SW_DESCENT_ANYWHERE);
 	}
 	for (uint32_t from = 0, to; from < w.sites && !e->split.wanted; from = to) {
 		to = end_of_loop(&w, from);
-		if (!is_never_entered(e, site_at(&w, from)->loop))
+		if (!sw_eval_never_runs(e, site_at(&w, from)))
 			walk_loop(&w, from, to);
 	}
 	free(w.site);
 	free(w.shared);
+	free(w.like);
+	free(w.open_like);
 	free(w.state);
 }
 

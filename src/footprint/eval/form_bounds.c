@@ -320,7 +320,7 @@ static struct sw_known_bound known_bound(struct sw_eval *e, const struct sw_form
 static sw_wide highest(struct sw_eval *e, const struct sw_form *form, struct sw_system *s, sw_wide plain)
 {
 	uint64_t hash[2];
-	if (e->budget < 20)
+	if (e->budget < 20 || e->hasty)
 		return plain;
 	hash_of(e, form, s, hash);
 	uint64_t *known = sw_map_put(&e->bound_of, hash[0]);
@@ -414,7 +414,7 @@ bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form)
 	struct sw_system s;
 	uint32_t counter[3 * sizeof s.var / sizeof *s.var], counters = 0;
 	uint64_t collected = 0;
-	for (int round = 0; round < 3 && !e->impossible; round++) {
+	for (int round = 0; round < 3 && !e->impossible && !e->hasty; round++) {
 		bool better = false;
 		sw_system_collect(e, form, &s);
 		collected = e->interval_round;

@@ -59,6 +59,53 @@ static uint64_t root_address(struct sw_eval *e, const struct sw_root *root)
 	}
 }
 
+static bool lies_below(const struct sw_descent *d, uint64_t address)
+{
+	return address ? d->least < (sw_wide)address : d->falls;
+}
+
+static bool falls_no_deeper(struct sw_eval *e, const struct sw_access_site *site, const struct sw_descent *d,
+			    const struct sw_descent *other)
+{
+	for (uint32_t i = 0; i < site->roots; i++) {
+		uint64_t address = root_address(e, &e->f->root[site->root + i]);
+		if (lies_below(d, address) && !lies_below(other, address))
+			return false;
+	}
+	return true;
+}
+
+/* As far as the intervals say; false: not in each case. */
+static bool hasty_descent(struct sw_eval *e, const struct sw_access_site *site, size_t depth, struct sw_descent *out)
+{
+	uint32_t chosen = e->choices;
+	e->site = site;
+	e->open_case = NULL;
+	sw_eval_case_return(e, depth);
+	sw_eval_case_mark(e); /* what is computed now is not taken up again */
+	sw_eval_case_changed(e);
+	e->hasty = true;
+	*out = sw_descent_of(e, site->address);
+	e->hasty = false;
+	bool all = e->choices == chosen && !e->split.wanted;
+	e->choices = chosen;
+	sw_eval_case_return(e, depth);
+	return all;
+}
+
+bool sw_eval_falls_like(struct sw_eval *e, const struct sw_access_site *site, size_t depth, struct sw_descent *descent,
+			uint16_t *base)
+{
+	struct sw_descent own;
+	if (falls_no_deeper(e, site, &SW_DESCENT_ANYWHERE, descent))
+		return true;
+	if (!hasty_descent(e, site, depth, &own) || !falls_no_deeper(e, site, &own, descent))
+		return false;
+	*descent = own;
+	*base = sw_reads_base_of(e->reads, site->address);
+	return true;
+}
+
 static bool has_table(const struct sw_eval *e, const struct sw_access_site *site)
 {
 	for (uint32_t i = 0; i < site->roots; i++) {
@@ -79,7 +126,7 @@ static void place_open(struct sw_eval *e, struct sw_reach *reach)
 	}
 	if (reach->address && e->descent.least > -SW_INFINITE && e->site->address != SW_NO_TERM)
 		sw_reads_below(e->reads, e->site->address, e->descent.least, &reach->root, reach->address);
-	reach->below = reach->address ? e->descent.least < (sw_wide)reach->address : e->descent.falls;
+	reach->below = lies_below(&e->descent, reach->address);
 }
 
 /* A pointer that no load gives in this launch: its only one is in a part of the kernel that the launch does not run. */
