@@ -6,7 +6,7 @@ libswdetect_a_SOURCES = \
 	src/detect/behaviour/wait_rules.c src/detect/behaviour/wait_rules.h \
 	src/detect/memory/access.c src/detect/memory/access.h src/detect/memory/address_space.c \
 	src/detect/memory/address_space.h src/detect/memory/intervals.c src/detect/memory/intervals.h \
-	src/detect/memory/overlaps.c src/detect/memory/overlaps.h \
+	src/detect/memory/overlaps.c src/detect/memory/overlaps.h src/detect/memory/shadow_uses.c src/detect/memory/shadow_uses.h \
 	src/detect/memory/module_variables.c src/detect/memory/module_variables.h \
 	src/detect/calls/batch_copies.c src/detect/calls/batch_copies.h src/detect/memory/physical_memory.c src/detect/memory/physical_memory.h \
 	src/detect/memory/contents.c src/detect/memory/contents.h \

@@ -23,29 +23,6 @@ struct segment {
 	struct sw_shadow_use *few[SW_INLINE_USES];
 };
 
-struct sw_shadow_use *sw_use_new(struct sw_use_pool *pool)
-{
-	struct sw_shadow_use *use = pool->free;
-	if (use)
-		pool->free = use->free_next;
-	else
-		use = sw_arena_alloc(&pool->arena, sizeof *use);
-	memset(use, 0, sizeof *use);
-	use->refs = 1;
-	pool->live++;
-	return use;
-}
-
-void sw_use_drop(struct sw_use_pool *pool, struct sw_shadow_use *use)
-{
-	if (!use || --use->refs)
-		return;
-	sw_pool_block_drop(use->pool_block);
-	use->free_next = pool->free;
-	pool->free = use;
-	pool->live--;
-}
-
 static struct segment *segment_new(struct sw_shadow *shadow, uint64_t lo, uint64_t hi)
 {
 	struct segment *s = sw_alloc(sizeof *s);
@@ -167,35 +144,6 @@ static bool passed(const struct sw_shadow_env *env, const struct sw_shadow_use *
 	return !kept && sw_hb_passed(env->hb, m->access.point);
 }
 
-/* Consecutive bytes; an unbounded use is taken to touch all of its assumed extent. */
-static bool is_dense(const struct sw_shadow_use *use)
-{
-	return !use->range.bounded || sw_range_dense(&use->range);
-}
-
-/* Segments know the hulls of boxes only. */
-static bool share_bytes(const struct sw_shadow_use *m, const struct sw_shadow_use *x)
-{
-	if (is_dense(m) && is_dense(x)) {
-		uint64_t lo = m->range.address > x->range.address ? m->range.address : x->range.address;
-		return lo < m->end && lo < x->end;
-	}
-	struct sw_range a = m->range, b = x->range;
-	if (!a.bounded)
-		a = sw_range_bytes(a.address, m->end - a.address, a.role, a.evidence);
-	if (!b.bounded)
-		b = sw_range_bytes(b.address, x->end - b.address, b.role, b.evidence);
-	return sw_range_overlap(&a, &b);
-}
-
-bool sw_use_conflicts(const struct sw_shadow_use *m, const struct sw_shadow_use *x)
-{
-	bool conflict = sw_role_writes(m->range.role) || sw_role_writes(x->range.role);
-	if (m->range.role == SW_ATOMIC && x->range.role == SW_ATOMIC)
-		conflict = false;
-	return conflict && share_bytes(m, x);
-}
-
 /* The cheap part of the overlap test: comparing boxes row by row costs a hundred times as much. */
 static bool may_meet(const struct sw_shadow_env *env, const struct sw_shadow_use *m, const struct sw_shadow_use *x)
 {
@@ -212,28 +160,9 @@ static bool asked_about(const struct sw_shadow_env *env, const struct sw_shadow_
 	       m->access.point.lane != x->access.point.lane && !sw_use_conflicts(m, x);
 }
 
-/* May x supersede m, if it is ordered after m?  (Both lie in one segment, which a dense x covers.) */
-static bool stands_for(const struct sw_shadow_use *x, const struct sw_shadow_use *m)
-{
-	bool same_box = x->range.address == m->range.address && x->range.width == m->range.width &&
-			x->range.pitch == m->range.pitch && x->range.rows == m->range.rows &&
-			x->range.slice == m->range.slice && x->range.slices == m->range.slices;
-	if (!sw_range_dense(&x->range) && !same_box)
-		return false;
-	if (sw_range_rank(&x->range) < sw_range_rank(&m->range) || (x->range.polls && !m->range.polls))
-		return false;
-	if (!x->range.bounded && x->range.address != m->range.address)
-		return false;
-	if (!sw_role_writes(x->range.role) && sw_role_writes(m->range.role))
-		return false;
-	if (x->range.role == SW_ATOMIC && m->range.role != SW_ATOMIC)
-		return false;
-	return !(x->may_wait && !m->may_wait) && !(x->range.perhaps && !m->range.perhaps);
-}
-
 static bool replaces(const struct sw_shadow_env *env, const struct sw_shadow_use *x, const struct sw_shadow_use *m)
 {
-	return stands_for(x, m) &&
+	return sw_use_stands_for(x, m) &&
 	       (m->access.point.lane == x->access.point.lane ||
 		sw_hb_ordered(env->hb, m->access.point, x->access.point.lane) == SW_ORDER_DOCUMENTED);
 }
@@ -261,6 +190,14 @@ bool sw_shadow_has_rival(const struct sw_shadow *shadow, const struct sw_hb *hb,
 	return false;
 }
 
+/* m goes from all segments of x, and x may not come to all that m lies in. */
+static void note_goes(struct sw_shadow_env *env, struct sw_shadow_use *m, const struct sw_shadow_use *x)
+{
+	m->stamp = env->serial;
+	m->goes = true;
+	env->between |= x->by_rows && !m->by_rows && !sw_use_is_dense(m);
+}
+
 /* What came before x is ordered before it, what came after it is ordered after it. */
 static void segment_visit_late(struct sw_shadow_env *env, struct segment *s, struct sw_shadow_use *x)
 {
@@ -269,11 +206,12 @@ static void segment_visit_late(struct sw_shadow_env *env, struct segment *s, str
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct sw_shadow_use *m = s->use[i];
 		bool later = m->step > x->step;
-		if (passed(env, m) || (!later && stands_for(x, m))) {
+		if (passed(env, m) || (!later && sw_use_stands_for(x, m))) {
+			note_goes(env, m, x);
 			sw_use_drop(env->pool, m);
 			continue;
 		}
-		replaced |= later && stands_for(m, x);
+		replaced |= later && sw_use_stands_for(m, x);
 		s->use[kept++] = m;
 	}
 	env->pool->links -= s->n - kept;
@@ -302,10 +240,12 @@ static void segment_visit(struct sw_shadow_env *env, struct segment *s, struct s
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct sw_shadow_use *m = s->use[i];
-		if (meet(env, m, x, enter))
+		if (meet(env, m, x, enter)) {
+			env->between |= x->by_rows && !m->by_rows && !sw_use_is_dense(m);
 			sw_use_drop(env->pool, m);
-		else
+		} else {
 			s->use[kept++] = m;
+		}
 	}
 	env->pool->links -= s->n - kept;
 	s->n = kept;
@@ -371,9 +311,10 @@ static struct segment *piece_at(struct sw_shadow *shadow, struct sw_use_pool *po
 
 /* Segments that the new use makes equal grow together, the neighbours on both sides included; where it fills exactly
    one, that stays as it is. */
-static void enter(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use, bool late)
+static void enter_bytes(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use, uint64_t lo,
+			uint64_t hi, bool late)
 {
-	uint64_t lo = use->range.address, hi = use->end, at = lo;
+	uint64_t at = lo;
 	struct sw_interval *node = sw_intervals_from(&shadow->segments, at);
 	bool several = false;
 	while (at < hi) {
@@ -390,6 +331,78 @@ static void enter(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw
 	}
 	if (several && node)
 		segment_join(shadow, env->pool, (struct segment *)node->before, (struct segment *)node);
+}
+
+/* ---- boxes ------------------------------------------------------------------------------------------------------- */
+
+/* Tiles of one matrix (a step of each sequence in a batch) have hulls that overlap all others: n of them, each with
+   what was done in its rows, would make n * rows segments, and the next one would visit them all.  Where a box has that
+   many segments more than rows, it is entered in its rows only. */
+#define SW_SEGMENTS_PER_ROW 4u
+#define SW_MOST_BOX_ROWS    4096u
+
+static bool has_rows_apart(const struct sw_range *box)
+{
+	if (!box->bounded || box->rows > SW_MOST_BOX_ROWS || box->slices > SW_MOST_BOX_ROWS ||
+	    box->rows * box->slices > SW_MOST_BOX_ROWS || box->pitch < box->width)
+		return false;
+	return box->slices == 1 || box->slice / box->rows >= box->pitch;
+}
+
+static bool is_better_by_rows(const struct sw_shadow *shadow, const struct sw_shadow_use *use)
+{
+	const struct sw_range *box = &use->range;
+	if (sw_range_dense(box) || !has_rows_apart(box))
+		return false;
+	uint64_t left = SW_SEGMENTS_PER_ROW * box->rows * box->slices;
+	if (shadow->segments.n <= left)
+		return false;
+	const struct sw_interval *at = sw_intervals_from(&shadow->segments, box->address);
+	for (; left && at && at->lo < use->end; left--)
+		at = sw_intervals_next(&shadow->segments, at);
+	return !left;
+}
+
+/* Between the rows of x: uses that it replaces, and that are there by their hull. */
+static void leave_between(struct sw_shadow *shadow, struct sw_shadow_env *env, const struct sw_shadow_use *x)
+{
+	for (struct sw_interval *at = sw_intervals_from(&shadow->segments, x->range.address); at && at->lo < x->end;
+	     at = sw_intervals_next(&shadow->segments, at)) {
+		struct segment *s = (struct segment *)at;
+		uint32_t kept = 0;
+		for (uint32_t i = 0; i < s->n; i++)
+			if (s->use[i]->stamp == env->serial && s->use[i]->goes)
+				sw_use_drop(env->pool, s->use[i]);
+			else
+				s->use[kept++] = s->use[i];
+		env->pool->links -= s->n - kept;
+		s->n = kept;
+	}
+}
+
+static void enter_rows(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use, bool late)
+{
+	const struct sw_range *box = &use->range;
+	for (uint64_t slice = 0; slice < box->slices; slice++)
+		for (uint64_t row = 0; row < box->rows; row++) {
+			uint64_t lo = box->address + slice * box->slice + row * box->pitch;
+			if (lo >= use->end)
+				break;
+			enter_bytes(shadow, env, use, lo, use->end - lo < box->width ? use->end : lo + box->width,
+				    late);
+		}
+	if (env->between)
+		leave_between(shadow, env, use);
+}
+
+static void enter(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use, bool late)
+{
+	env->between = false;
+	use->by_rows = is_better_by_rows(shadow, use);
+	if (use->by_rows)
+		enter_rows(shadow, env, use, late);
+	else
+		enter_bytes(shadow, env, use, use->range.address, use->end, late);
 	if (shadow->segments.n > 2 * shadow->swept + 256)
 		sweep(shadow, env);
 }

@@ -7,51 +7,16 @@
  * argument, per segment), so a segment holds at most a few uses per lane.  Segments that end up equal are joined again,
  * uses that everything to come is ordered after are dropped: the map grows with the lanes alive, not with time.
  *
+ * A box lies in all segments of its hull, or, where these are many, in those of its rows.
+ *
  * Offsets are from the start of the allocation.  Not thread-safe.
  */
 #ifndef SW_DETECT_MEMORY_SHADOW_H
 #define SW_DETECT_MEMORY_SHADOW_H
 
-#include "detect/memory/access.h"
 #include "detect/memory/intervals.h"
-#include "detect/memory/pool_blocks.h"
+#include "detect/memory/shadow_uses.h"
 #include "hb/hb.h"
-
-struct sw_block;
-
-/* One access as it is remembered; shared by the segments that it touches. */
-struct sw_shadow_use {
-	uint32_t refs;
-	uint32_t stamp;		 /* serial of the use that met it last ... */
-	bool goes;		 /* ... which takes its place */
-	bool forgotten;		 /* in a part of its bytes: too many others are there */
-	uint64_t step;		 /* number of its record: which of two came first */
-	struct sw_range range;	 /* offsets */
-	uint64_t end;		 /* offset after the last byte touched, unbounded ones: as assumed */
-	struct sw_access access; /* as findings want it */
-	struct sw_block *block;
-	struct sw_pool_block
-		*pool_block;	  /* the block of a caching allocator that its pointer leads to; NULL not known */
-	struct sw_point function; /* the host function in which it was made, tick 0: none */
-	uint8_t ctx;
-	bool host;     /* by the host itself, inside a call */
-	bool may_wait; /* the documents leave open whether the call waited for it */
-	bool mirrored; /* made by another address of the same memory */
-	struct sw_shadow_use *free_next;
-};
-
-/* Uses come from a pool. */
-struct sw_use_pool {
-	struct sw_shadow_use *free;
-	struct sw_arena arena;
-	size_t live, links; /* uses, and how often segments refer to one */
-	uint64_t forgotten; /* uses that were dropped at a limit: conflicts with them are missed */
-};
-struct sw_shadow_use *sw_use_new(struct sw_use_pool *pool);
-void sw_use_drop(struct sw_use_pool *pool, struct sw_shadow_use *use);
-
-/* Two uses in one block: do they share bytes that one of them writes?  Atomic updates do not conflict. */
-bool sw_use_conflicts(const struct sw_shadow_use *m, const struct sw_shadow_use *x);
 
 struct sw_shadow {
 	struct sw_intervals segments;
@@ -68,6 +33,7 @@ struct sw_shadow_env {
 	   late. */
 	uint64_t keep_from, keep_to;
 	bool keep_all;	  /* the use supersedes no other: it was made before now */
+	bool between;	  /* what the use replaces lies between its rows, too */
 	bool ordered_too; /* pairs of different lanes are wanted although documents order them: a wait is watched */
 	/* Called once for each earlier use of another lane that shares bytes with the new one, where one of both writes
 	   and no document orders the two, or ordered_too. */
