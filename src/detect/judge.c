@@ -245,7 +245,7 @@ int sw_judge(struct sw_reader *reader, const struct sw_judge_options *options, s
 {
 	struct judged *judged = sw_calloc(1, sizeof *judged);
 	struct sw_model *m = sw_alloc(sizeof *m);
-	int got = sw_times_load(sw_reader_path(reader), &judged->times, error);
+	int got = sw_times_load(reader, &judged->times, error);
 	judged->judgement.gpu = judged->times.summary;
 	judged->judgement.mays.source = options ? options->behaviour : NULL;
 	sw_model_init(m, reader, options ? options : &defaults, &judged->judgement, &judged->arena);

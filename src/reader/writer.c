@@ -50,13 +50,12 @@ static void forget_params(struct sw_writer_cursor *w)
 	sw_map_free(&w->params);
 }
 
+/* 1: the records of a closed chunk, in `scratch`; 0: damaged. */
 static int check_crc(const struct sw_writer_cursor *w, const struct sw_source *source, unsigned char *scratch,
 		     struct sw_damage *damage, struct sw_error *error)
 {
 	const struct sw_chunk_ref *c = &w->chunks.at[w->chunk];
 	size_t got;
-	if (!c->closed)
-		return 1;
 	int rc = sw_source_read(source, c->offset + sizeof(struct sw_chunk_header), scratch, c->bytes, &got, error);
 	if (rc)
 		return rc;
@@ -99,7 +98,7 @@ static int load(struct sw_writer_cursor *w, const struct sw_source *source, unsi
 		sw_damage_add(damage, c->offset, "chunk %u of writer %u is missing before this one", expected, w->id);
 		forget_params(w);
 	}
-	int rc = check_crc(w, source, scratch, damage, error);
+	int rc = c->closed ? check_crc(w, source, scratch, damage, error) : 1;
 	if (rc < 0)
 		return rc;
 	if (!rc) {
@@ -115,6 +114,11 @@ static int load(struct sw_writer_cursor *w, const struct sw_source *source, unsi
 	w->window_offset = c->offset + sizeof(struct sw_chunk_header);
 	w->have = w->at = 0;
 	w->left = c->bytes;
+	if (c->closed && c->bytes <= w->room) {
+		memcpy(w->window, scratch, c->bytes);
+		w->have = c->bytes;
+		w->left = 0;
+	}
 	return 1;
 }
 

@@ -59,7 +59,8 @@ void sw_times_free(struct sw_times *times);
 
 /* ---- device_times_join.c ---- */
 
-/* Reads the trace.  0, also where it has no time stamps (summary.recorded false); <0 with error filled. */
-int sw_times_load(const char *path, struct sw_times *out, struct sw_error *error);
+/* Reads the trace of this reader, which stays where it is.  0, also where it has no time stamps (summary.recorded
+   false); <0 with error filled. */
+int sw_times_load(const struct sw_reader *of, struct sw_times *out, struct sw_error *error);
 
 #endif

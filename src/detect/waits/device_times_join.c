@@ -336,21 +336,20 @@ static void free_join(struct join *j)
 	sw_reader_close(j->reader);
 }
 
-int sw_times_load(const char *path, struct sw_times *out, struct sw_error *error)
+int sw_times_load(const struct sw_reader *of, struct sw_times *out, struct sw_error *error)
 {
 	struct join j = {.times = out};
 	struct sw_record record;
 	int rc;
-	*out = (struct sw_times){0};
-	if ((rc = sw_reader_open(path, &j.reader, error)))
+	*out = (struct sw_times){.summary.recorded = sw_reader_header(of)->flags & SW_FILE_GPU};
+	if (!out->summary.recorded)
+		return 0;
+	if ((rc = sw_reader_open(sw_reader_path(of), &j.reader, error)))
 		return rc;
-	out->summary.recorded = sw_reader_header(j.reader)->flags & SW_FILE_GPU;
-	if (out->summary.recorded) {
-		j.theirs = sw_calloc(CALLS, sizeof *j.theirs);
-		while ((rc = sw_reader_next(j.reader, &record, error)) > 0)
-			step(&j, &record);
-		finish(&j);
-	}
+	j.theirs = sw_calloc(CALLS, sizeof *j.theirs);
+	while ((rc = sw_reader_next(j.reader, &record, error)) > 0)
+		step(&j, &record);
+	finish(&j);
 	free_join(&j);
 	return rc < 0 ? rc : 0;
 }

@@ -172,7 +172,7 @@ int sw_stat(FILE *out, struct sw_reader *reader, struct sw_call_times *tables, s
 	struct counts s = {0};
 	struct sw_record record;
 	struct sw_times times;
-	int rc = sw_times_load(sw_reader_path(reader), &times, error);
+	int rc = sw_times_load(reader, &times, error);
 	s.gpu = times.summary;
 	sw_times_free(&times);
 	if (rc)
