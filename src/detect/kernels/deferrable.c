@@ -23,7 +23,7 @@ struct word {
 
 struct sw_deferrable {
 	const struct sw_footprint *footprint;
-	struct sw_spans *spans; /* made when first wanted */
+	struct sw_spans *spans; /* of the footprint, when first wanted */
 	bool never;
 	enum sw_evidence weakest;
 	bool may_load;	 /* some of its pointers, unless the launch shows that it does not */
@@ -35,8 +35,6 @@ struct sw_deferrable {
 
 void sw_deferrable_free(struct sw_deferrable *deferrable)
 {
-	if (deferrable)
-		sw_spans_free(deferrable->spans);
 	free(deferrable);
 }
 
@@ -242,7 +240,7 @@ static bool find_spans(const struct sw_model *m, struct sw_deferrable *d, const 
 {
 	const struct sw_geometry geometry = sw_launch_geometry(m->record);
 	if (!d->spans)
-		d->spans = sw_spans_new(d->footprint);
+		d->spans = sw_kernels_spans(m->kernels, d->footprint);
 	return sw_spans_find(d->spans, &geometry, span, n);
 }
 

@@ -13,6 +13,7 @@
 #include "detect/model/contexts.h"
 #include "detect/model/handlers.h"
 #include "detect/model/model.h"
+#include "footprint/launch_spans.h"
 
 /* Ids are given out one by one by the recorder; a hostile trace must not make us allocate by them. */
 #define SW_MAX_FUNCTIONS (1u << 20)
@@ -21,6 +22,7 @@
 
 struct sw_kernels {
 	SW_VEC(struct sw_kernel) by_id; /* of the function */
+	struct sw_map spans;		/* by footprint */
 	struct sw_codes codes;
 };
 
@@ -63,9 +65,21 @@ void sw_kernels_list_unusable(struct sw_model *m)
 	sw_map_free(&by_path);
 }
 
+struct sw_spans *sw_kernels_spans(struct sw_kernels *kernels, const struct sw_footprint *footprint)
+{
+	uint64_t *spans = sw_map_put(&kernels->spans, (uint64_t)(uintptr_t)footprint);
+	if (!*spans)
+		*spans = (uint64_t)(uintptr_t)sw_spans_new(footprint);
+	return (struct sw_spans *)(uintptr_t)*spans;
+}
+
 void sw_kernels_free(struct sw_kernels *kernels)
 {
+	struct sw_map_slot slot;
 	sw_codes_free(&kernels->codes);
+	for (size_t i = 0; (i = sw_map_next(&kernels->spans, i, &slot));)
+		sw_spans_free((struct sw_spans *)(uintptr_t)slot.value);
+	sw_map_free(&kernels->spans);
 	for (size_t i = 0; i < kernels->by_id.n; i++) {
 		free(kernels->by_id.at[i].signature);
 		sw_deferrable_free(kernels->by_id.at[i].deferrable);

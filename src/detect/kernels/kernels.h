@@ -28,6 +28,8 @@ struct sw_kernel {
 
 /* NULL: more of them than a program has.  Valid until the next call. */
 struct sw_kernel *sw_kernel_of(struct sw_model *m, const struct sw_trace_function *function);
+/* Of a footprint: libraries load the same code again and again, each time as other kernels. */
+struct sw_spans *sw_kernels_spans(struct sw_kernels *kernels, const struct sw_footprint *footprint);
 /* The evidence of an access of the kernel; lives as long as the judgement. */
 const struct sw_evidence_detail *sw_kernel_evidence(struct sw_model *m, struct sw_kernel *kernel,
 						    const struct sw_reach *reach, enum sw_via via);

@@ -48,14 +48,37 @@ static void make_key(struct sw_spans *s, const struct sw_span_shape *shape, cons
 	}
 }
 
-static struct sw_span_memory *memory_of_key(struct sw_spans *s)
+static bool has_key(const struct sw_spans *s, const struct sw_span_memory *memory)
 {
-	return &s->memory[sw_hash_words(s->key.at, s->key.n) % SW_SPAN_MEMORIES];
+	return memory->bytes == s->key.n && !memcmp(memory->key, s->key.at, s->key.n);
+}
+
+/* The places where the key may be, the one used last first. */
+static struct sw_span_memory *memories_of_key(struct sw_spans *s)
+{
+	return &s->memory[sw_hash_words(s->key.at, s->key.n) % SW_SPAN_SETS * SW_SPAN_WAYS];
+}
+
+/* The one that has the key, else the one that was not used longest. */
+static uint32_t way_of_key(const struct sw_spans *s, const struct sw_span_memory *set)
+{
+	uint32_t way = 0;
+	while (way < SW_SPAN_WAYS - 1 && !has_key(s, &set[way]))
+		way++;
+	return way;
+}
+
+static void use_first(struct sw_span_memory *set, uint32_t way)
+{
+	struct sw_span_memory used = set[way];
+	memmove(set + 1, set, way * sizeof *set);
+	set[0] = used;
 }
 
 static struct sw_span_memory *remember(struct sw_spans *s, bool bounded)
 {
-	struct sw_span_memory *memory = memory_of_key(s);
+	struct sw_span_memory *memory = memories_of_key(s);
+	use_first(memory, way_of_key(s, memory));
 	size_t bytes = s->found.n * sizeof *s->found.at, pointers = (s->key.n + 7) & ~(size_t)7;
 	size_t from = pointers + s->where.n * sizeof *s->where.at;
 	if (from + bytes > memory->room) {
@@ -98,10 +121,12 @@ static bool move(struct sw_spans *s, const struct sw_span_memory *memory)
 /* Leaves in *out what the key's launch has. */
 static bool recall(struct sw_spans *s, const struct sw_span **out, uint32_t *n, bool *bounded)
 {
-	const struct sw_span_memory *memory = memory_of_key(s);
+	struct sw_span_memory *memory = memories_of_key(s);
+	uint32_t way = way_of_key(s, memory);
 	size_t pointers = s->where.n * sizeof *s->where.at;
-	if (memory->bytes != s->key.n || memcmp(memory->key, s->key.at, s->key.n))
+	if (!has_key(s, &memory[way]))
 		return false;
+	use_first(memory, way);
 	bool same = !pointers || !memcmp(memory->pointer, s->where.at, pointers);
 	bool moved = !same && move(s, memory);
 	*out = moved ? s->found.at : memory->span;
@@ -191,7 +216,7 @@ void sw_spans_forget(struct sw_spans *s)
 {
 	for (uint32_t i = 0; i < s->shapes; i++)
 		free_shape(&s->shape[i]);
-	for (uint32_t i = 0; i < SW_SPAN_MEMORIES; i++)
+	for (uint32_t i = 0; i < SW_SPAN_SETS * SW_SPAN_WAYS; i++)
 		free(s->memory[i].key);
 	free(s->where.at);
 	free(s->key.at);

@@ -71,7 +71,8 @@ struct sw_span_memory {
 	const struct sw_span *span;
 	uint32_t n;
 };
-#define SW_SPAN_MEMORIES 64u
+#define SW_SPAN_SETS 16u
+#define SW_SPAN_WAYS 4u
 
 struct sw_spans {
 	const struct sw_footprint *f;
@@ -98,9 +99,9 @@ struct sw_spans {
 	/* Launches that were asked about. */
 	struct sw_span_shape shape[SW_SPAN_SHAPES]; /* the one used last comes first */
 	uint32_t shapes, last_shape;
-	SW_VEC(uint64_t) where;				/* by pointer of the shape, of the current launch */
-	SW_VEC(unsigned char) key;			/* of the current launch */
-	struct sw_span_memory memory[SW_SPAN_MEMORIES]; /* by hash; a new one takes the place of an old one */
+	SW_VEC(uint64_t) where;					   /* by pointer of the shape, of the current launch */
+	SW_VEC(unsigned char) key;				   /* of the current launch */
+	struct sw_span_memory memory[SW_SPAN_SETS * SW_SPAN_WAYS]; /* sets by hash: the one used last comes first */
 };
 
 /* What it may be, whatever the launch: a quotient, one by more than 1, a multiple of a quotient, x - d * floor(x / d).
