@@ -24,8 +24,7 @@ struct sw_deferrals {
 	struct sw_deferred *first;	       /* of all, referred to by the queue and `unplaced` */
 	sw_overlap_vec found;		       /* to be evaluated */
 	size_t bytes;
-	size_t swept;	 /* left by the last sweep */
-	uint64_t number; /* ever deferred */
+	size_t swept; /* left by the last sweep */
 };
 
 struct sw_deferrals *sw_deferrals_new(bool all, void (*work)(struct sw_model *m, const struct sw_deferred *deferred))
@@ -199,6 +198,15 @@ static bool may_overwrite(const struct sw_model *m, const struct sw_deferred *d)
 	return may;
 }
 
+bool sw_deferred_may_overwrite(const struct sw_model *m, uint64_t step)
+{
+	const struct sw_deferrals *deferrals = m->deferrals;
+	for (size_t i = deferrals->queue.n; i-- > 0 && deferrals->queue.at[i]->step >= step;)
+		if (!deferrals->queue.at[i]->done && may_overwrite(m, deferrals->queue.at[i]))
+			return true;
+	return false;
+}
+
 static void sweep(struct sw_model *m)
 {
 	struct sw_deferrals *deferrals = m->deferrals;
@@ -330,12 +338,6 @@ void sw_defer(struct sw_model *m, const struct sw_access *what, const struct sw_
 	}
 	*sw_vec_push(&deferrals->queue) = d;
 	deferrals->bytes += d->bytes;
-	deferrals->number++;
-}
-
-uint64_t sw_deferred_number(const struct sw_model *m)
-{
-	return m->deferrals->number;
 }
 
 bool sw_deferred_one_lane(const struct sw_model *m, uint32_t lane)

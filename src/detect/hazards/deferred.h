@@ -72,8 +72,9 @@ void sw_deferred_meet(struct sw_model *m, struct sw_block *block, uint64_t lo, u
 void sw_deferred_settle(struct sw_model *m, struct sw_block *block);
 /* After the current call has touched it. */
 void sw_deferred_note(struct sw_model *m, struct sw_block *block, const struct sw_access *what);
-/* Launches that were ever deferred. */
-uint64_t sw_deferred_number(const struct sw_model *m);
+/* Does one of those that were deferred from record number `step` on perhaps overwrite content that is known of before?
+ */
+bool sw_deferred_may_overwrite(const struct sw_model *m, uint64_t step);
 /* Number of the oldest record that is deferred; UINT64_MAX: none. */
 uint64_t sw_deferred_oldest(const struct sw_model *m);
 /* Evaluates all deferred launches: the allocations are about to change. */

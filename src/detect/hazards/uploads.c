@@ -67,21 +67,25 @@ static struct sw_block *block_of(const struct sw_model *m, struct sw_block *last
 	return sw_space_find_outer(&m->space, address, &offset);
 }
 
-bool sw_uploads_known(struct sw_model *m)
+static void settle_all(struct sw_model *m)
 {
 	struct sw_block *last = NULL;
-	uint64_t from = 0, deferred = sw_deferred_number(m);
-	while (m->contents->settled != deferred) { /* what is evaluated may remove parts */
-		const struct sw_content_part *part = sw_contents_from(m->contents, from);
-		if (!part)
-			break;
+	const struct sw_content_part *part;
+	uint64_t from = 0;
+	while ((part = sw_contents_from(m->contents, from))) { /* what is evaluated may remove parts */
 		from = part->address + part->bytes;
 		struct sw_block *block = block_of(m, last, part->address);
 		if (block && block != last)
 			sw_deferred_settle(m, block);
 		last = block;
 	}
-	m->contents->settled = deferred;
+}
+
+bool sw_uploads_known(struct sw_model *m)
+{
+	if (sw_contents_any(m->contents) && sw_deferred_may_overwrite(m, m->contents->settled))
+		settle_all(m);
+	m->contents->settled = m->step;
 	return sw_contents_any(m->contents);
 }
 

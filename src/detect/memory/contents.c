@@ -64,7 +64,6 @@ void sw_contents_put(struct sw_memory_contents *c, const struct sw_content_part 
 	c->part.at[at].data = sw_alloc(part->bytes);
 	memcpy(c->part.at[at].data, part->data, part->bytes);
 	c->bytes += part->bytes;
-	c->settled = 0;
 }
 
 const struct sw_content_part *sw_contents_find(const struct sw_memory_contents *c, uint64_t address, uint32_t bytes)
