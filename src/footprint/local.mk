@@ -20,7 +20,7 @@ libswfootprint_a_SOURCES = \
 	src/footprint/flow/body.h src/footprint/flow/body.c \
 	src/footprint/flow/extern_functions.h src/footprint/flow/extern_functions.c src/footprint/flow/extern_functions.def \
 	src/footprint/flow/control_flow.h src/footprint/flow/control_flow.c src/footprint/flow/dominators.c src/footprint/flow/natural_loops.c \
-	src/footprint/flow/ssa.h src/footprint/flow/ssa.c src/footprint/flow/stack_frames.c src/footprint/flow/phi_placement.c \
+	src/footprint/flow/ssa.h src/footprint/flow/ssa.c src/footprint/flow/stack_frames.c src/footprint/flow/needed.c src/footprint/flow/phi_placement.c \
 	src/footprint/flow/lift.h src/footprint/flow/lift.c \
 	src/footprint/build/origins.h src/footprint/build/origins.c \
 	src/footprint/build/roots.h src/footprint/build/roots.c src/footprint/build/memory_origins.c \

@@ -14,6 +14,7 @@ struct working {
 	struct sw_ssa *ssa;
 	const struct sw_insn *x;
 	uint32_t insn, block;
+	uint8_t need; /* SW_NEED_* */
 	sw_node guard;
 };
 
@@ -26,12 +27,18 @@ static sw_node operand(const struct working *w, const struct sw_operand *o, uint
 
 static sw_node source(const struct working *w, uint32_t i, uint8_t width)
 {
-	return i < w->x->n ? operand(w, &w->x->src[i], width) : sw_graph_const(&w->ssa->graph, 64, 0);
+	bool needed = i < w->x->n && w->need & (i ? SW_NEED_REST : SW_NEED_FIRST);
+	return needed ? operand(w, &w->x->src[i], width) : sw_graph_const(&w->ssa->graph, 64, 0);
+}
+
+static bool gives(const struct working *w)
+{
+	return w->x->dst != SW_NO_REG && w->need & SW_NEED_RESULT;
 }
 
 static void result(const struct working *w, sw_node value)
 {
-	if (w->x->dst != SW_NO_REG)
+	if (gives(w))
 		sw_renamer_write(w->r, w->x->dst, value, w->guard);
 }
 
@@ -41,7 +48,7 @@ static bool find_guard(struct working *w)
 	const struct sw_insn *x = w->x;
 	int64_t known;
 	w->guard = SW_NO_NODE;
-	if (x->guard == SW_NO_REG)
+	if (x->guard == SW_NO_REG || !(w->need & SW_NEED_GUARD))
 		return true;
 	sw_node g = sw_graph_fit(&w->ssa->graph, sw_renamer_read(w->r, x->guard, 1, w->block), 1);
 	if (x->flags & SW_GUARD_NOT)
@@ -188,10 +195,12 @@ static sw_node loaded(const struct working *w, uint32_t use, sw_node at, uint32_
 static void load(const struct working *w)
 {
 	const struct sw_insn *x = w->x;
-	sw_node at = address(w), value;
+	sw_node at = SW_NO_NODE, value = SW_NO_NODE;
 	uint32_t use = UINT32_MAX, count = x->count ? x->count : 1;
 	for (uint32_t k = 0; k < count; k++) {
 		uint32_t var = sw_renamer_var(w->r, w->insn, k);
+		if (var == SW_NO_REG && at == SW_NO_NODE)
+			at = address(w);
 		if (var != SW_NO_REG) {
 			uint8_t bits = (uint8_t)(x->bytes * 8);
 			value = sw_graph_fit(&w->ssa->graph, sw_renamer_read(w->r, var, bits, w->block), bits);
@@ -200,9 +209,10 @@ static void load(const struct working *w)
 		} else if (!parameter(w, at, k, &value)) {
 			if (use == UINT32_MAX)
 				use = note(w, at, 1);
-			value = loaded(w, use, at, k);
+			if (gives(w))
+				value = loaded(w, use, at, k);
 		}
-		if (x->dst != SW_NO_REG)
+		if (gives(w))
 			sw_renamer_write(w->r, x->dst + k, value, w->guard);
 	}
 }
@@ -223,10 +233,9 @@ static void store(const struct working *w)
 
 static void touch(const struct working *w)
 {
-	const struct sw_insn *x = w->x;
 	sw_node at = address(w);
 	uint32_t use = note(w, at, 1);
-	if (x->dst != SW_NO_REG)
+	if (gives(w))
 		result(w, loaded(w, use, at, 0));
 }
 
@@ -234,10 +243,11 @@ static void touch(const struct working *w)
 static void opaque(const struct working *w)
 {
 	struct working plain = *w;
-	struct sw_insn x = *w->x;
+	struct sw_insn x;
 	note(w, w->x->op == SW_OP_OPAQUE || !w->x->n ? SW_NO_NODE : address(w), w->x->op == SW_OP_OPAQUE ? 0 : 1);
-	if (x.dst == SW_NO_REG)
+	if (!gives(w))
 		return;
+	x = *w->x;
 	x.op = SW_OP_MIX;
 	x.imm = 0;
 	plain.x = &x;
@@ -247,7 +257,7 @@ static void opaque(const struct working *w)
 static void call(const struct working *w)
 {
 	note(w, SW_NO_NODE, 0);
-	if (w->x->dst == SW_NO_REG)
+	if (!gives(w))
 		return;
 	sw_node any = sw_graph_range(&w->ssa->graph, sound_width(w->x->width), SW_WHY_CALL);
 	*sw_map_put(&w->ssa->born, any) = w->block;
@@ -257,7 +267,9 @@ static void call(const struct working *w)
 void sw_lift_insn(struct sw_renamer *renamer, uint32_t insn, uint32_t block)
 {
 	struct sw_ssa *ssa = sw_renamer_ssa(renamer);
-	struct working w = {renamer, ssa, &ssa->body.insn.at[insn], insn, block, SW_NO_NODE};
+	struct working w = {renamer, ssa, &ssa->body.insn.at[insn], insn, block, sw_need_of(ssa, insn), SW_NO_NODE};
+	if (!w.need)
+		return;
 	if (!find_guard(&w)) {
 		/* A branch never taken stays in the graph of control flow: more ways, never fewer. */
 		return;

@@ -29,13 +29,18 @@ void sw_effects_of(const struct sw_ssa *ssa, const struct sw_stack_frames *frame
 		   struct sw_effects *out)
 {
 	const struct sw_insn *x = &ssa->body.insn.at[insn];
-	uint32_t count = x->op == SW_OP_LOAD && x->count ? x->count : 1;
+	uint8_t need = sw_need_of(ssa, insn);
 	out->defs = out->uses = 0;
+	if (!need)
+		return;
+	uint32_t count = x->op == SW_OP_LOAD && x->count ? x->count : 1;
 	for (uint32_t i = 0; i < x->n; i++)
-		if (x->src[i].reg != SW_NO_REG)
+		if (x->src[i].reg != SW_NO_REG && need & (i ? SW_NEED_REST : SW_NEED_FIRST))
 			out->use[out->uses++] = x->src[i].reg;
-	if (x->guard != SW_NO_REG)
+	if (x->guard != SW_NO_REG && need & SW_NEED_GUARD)
 		out->use[out->uses++] = x->guard;
+	if (!(need & SW_NEED_RESULT))
+		return;
 	if (x->dst != SW_NO_REG)
 		for (uint32_t k = 0; k < count; k++)
 			out->def[out->defs++] = x->dst + k;
@@ -71,6 +76,8 @@ static void scan(struct placer *p)
 	for (uint32_t b = 0; b < p->ssa->flow.block.n; b++) {
 		const struct sw_basic_block *block = &p->ssa->flow.block.at[b];
 		for (uint32_t i = block->first; i < block->end; i++) {
+			if (!sw_need_of(p->ssa, i))
+				continue;
 			sw_effects_of(p->ssa, p->frames, i, e);
 			for (uint32_t k = 0; k < e->uses; k++)
 				note_use(p, e->use[k], b);

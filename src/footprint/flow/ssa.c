@@ -277,6 +277,8 @@ static void find_widths(struct sw_renamer *r)
 	memset(r->width, 1, (size_t)r->frames.vars + 1);
 	for (uint32_t i = 0; i < r->ssa->body.insn.n; i++) {
 		const struct sw_insn *x = &r->ssa->body.insn.at[i];
+		if (!(sw_need_of(r->ssa, i) & SW_NEED_RESULT))
+			continue;
 		sw_effects_of(r->ssa, &r->frames, i, e);
 		for (uint32_t k = 0; k < e->defs; k++) {
 			uint8_t width = e->def[k] < r->frames.regs ? x->width : (uint8_t)(x->bytes * 8);
@@ -312,6 +314,8 @@ static void go_flat(struct sw_ssa *ssa)
 	sw_flow_free(&ssa->flow);
 	sw_flow_build_flat(&ssa->body, &ssa->flow);
 	ssa->flat = true;
+	free(ssa->need);
+	ssa->need = NULL;
 }
 
 void sw_ssa_build(const struct sw_program *program, struct sw_ssa *ssa)
@@ -324,7 +328,10 @@ void sw_ssa_build(const struct sw_program *program, struct sw_ssa *ssa)
 		go_flat(ssa);
 	else
 		sw_flow_build(&ssa->body, &ssa->flow);
+	sw_vec_reserve(&ssa->graph.value, ssa->body.insn.n);
 	sw_frames_find(ssa, &r.frames);
+	if (!ssa->flat)
+		sw_needed_find(program, ssa, &r.frames);
 	if (!ssa->flat && !sw_places_find(ssa, &r.frames, &r.places))
 		go_flat(ssa);
 	ssa->condition = sw_alloc(ssa->flow.block.n * sizeof *ssa->condition);
@@ -342,6 +349,8 @@ void sw_ssa_build(const struct sw_program *program, struct sw_ssa *ssa)
 		finish_headers(&r);
 	}
 	sw_ssa_finish_pairs(ssa);
+	free(ssa->need);
+	ssa->need = NULL;
 	free(r.width);
 	free(r.now);
 	free(r.phi);

@@ -30,6 +30,7 @@ struct sw_ssa {
 	sw_node *choice;    /* by block: what the SWITCH at its end goes by; SW_NO_NODE not known */
 	struct sw_map born; /* RANGE, MIX -> block */
 	size_t finished;    /* PHIs of two halves that have their operands */
+	uint8_t *need;	    /* while it is built, by instruction: SW_NEED_*; NULL: all of everything */
 	bool damaged;
 };
 /* LOADED nodes: imm is the index of the use, imm2 the byte's distance from its address. */
@@ -56,10 +57,26 @@ void sw_frames_free(struct sw_stack_frames *frames);
 /* The variable of element k that an access goes to; SW_NO_REG: it goes to memory. */
 uint32_t sw_frames_var(const struct sw_stack_frames *frames, const struct sw_body *body, uint32_t insn, uint32_t k);
 
+/* ---- needed.c: what of an instruction addresses and conditions are made of
+ * -------------------------------------------------- */
+
+enum {
+	SW_NEED_FIRST = 1 << 0, /* src[0] */
+	SW_NEED_REST = 1 << 1,	/* src[1..] */
+	SW_NEED_GUARD = 1 << 2,
+	SW_NEED_RESULT = 1 << 3, /* dst, or the local variables that it writes */
+	SW_NEED_ALL = 15
+};
+static inline uint8_t sw_need_of(const struct sw_ssa *ssa, uint32_t insn)
+{
+	return ssa->need ? ssa->need[insn] : SW_NEED_ALL;
+}
+void sw_needed_find(const struct sw_program *program, struct sw_ssa *ssa, const struct sw_stack_frames *frames);
+
 /* ---- phi_placement.c: where PHIs are needed (Cytron et al., pruned by liveness)
  * ------------------------------------------ */
 
-/* What an instruction reads and writes, in variables. */
+/* What an instruction reads and writes, in variables; of that, what is needed. */
 struct sw_effects {
 	uint32_t def[256], defs; /* a LOAD has up to 255 elements */
 	uint32_t use[SW_MAX_SRC + 256], uses;
