@@ -25,6 +25,7 @@ const char *sw_why_text(enum sw_why why)
 void sw_program_free(struct sw_program *program)
 {
 	sw_arena_free(&program->arena);
+	free(program->code);
 	*program = (struct sw_program){0};
 }
 

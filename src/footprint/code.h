@@ -153,6 +153,7 @@ struct sw_program {
 	const struct sw_param *param; /* layout, by index */
 	uint32_t params, param_bytes;
 	const char *wild; /* why nothing may be concluded from this code (NULL: one may); the accesses still count */
+	void *code;	  /* malloc'ed instructions that are not the arena's; NULL */
 };
 void sw_program_free(struct sw_program *program);
 

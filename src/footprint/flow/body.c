@@ -346,6 +346,7 @@ void sw_body_make(const struct sw_program *program, struct sw_body *body)
 	for (uint32_t s = 0; s <= program->slots; s++)
 		new_slot(body);
 	c.entry[0] = 1;
+	sw_vec_reserve(&body->insn, program->function[0].insns + 1);
 	copy_entry(&c, 0);
 	for (size_t next = 0;;) {
 		for (; next < c.wanted.n; next++)

@@ -129,14 +129,31 @@ static int ascending(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* Most of them lie close together: they are collected again from what was marked. */
+static void sort_reached(struct sw_sass *s)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+	size_t n = 0;
+	for (size_t i = 0; i < s->reached.n; i++) {
+		first = s->reached.at[i] < first ? s->reached.at[i] : first;
+		last = s->reached.at[i] > last ? s->reached.at[i] : last;
+	}
+	if (s->reached.n && last - first > 8 * s->reached.n)
+		qsort(s->reached.at, s->reached.n, sizeof *s->reached.at, ascending);
+	else
+		for (uint64_t at = first; at <= last && n < s->reached.n; at++)
+			if (s->seen[at] & SW_SASS_REACHED)
+				s->reached.at[n++] = at;
+}
+
 /* All of one instance; what its jumps lead to is in `place` then. */
 static void read_instance(struct sw_sass *s, uint32_t which)
 {
 	s->current = which;
 	uint64_t entry = s->instance.at[which].entry;
 	sw_sass_reach(s, entry);
-	if (s->reached.n)
-		qsort(s->reached.at, s->reached.n, sizeof *s->reached.at, ascending);
+	sort_reached(s);
+	sw_vec_reserve(&s->insn, s->insn.n + 2 * s->reached.n);
 	s->fix.n = 0;
 	size_t children = s->instance.n;
 	uint32_t start = (uint32_t)s->insn.n;
@@ -189,11 +206,14 @@ static void copy_out(struct sw_sass *s, const char *kernel)
 		member = to;                                                                                           \
 		count = (uint32_t)s->vector.n;                                                                         \
 	} while (0)
-	TAKE(f->insn, f->insns, insn);
 	TAKE(f->targets, f->n_targets, target);
 	TAKE(f->calls, f->n_calls, call);
 	TAKE(p->symbol, p->symbols, symbol);
 #undef TAKE
+	/* They are too many to be copied for nothing. */
+	p->code = f->insn = s->insn.at;
+	f->insns = (uint32_t)s->insn.n;
+	s->insn.at = NULL;
 	p->slots = 1;
 	struct sw_param *param = sw_arena_alloc(&p->arena, (c->params + 1) * sizeof *param);
 	if (c->params)
