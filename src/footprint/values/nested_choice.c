@@ -86,10 +86,14 @@ static sw_node under(struct branch *b, sw_node node, uint32_t depth)
 
 sw_node sw_choice_under(struct sw_graph *graph, sw_node node, sw_node condition)
 {
-	struct branch b = {.graph = graph};
+	struct branch b;
 	/* Halves first become numbers of 64 bits: only one of them may hold a choice.  What is made again is not looked
 	   through again. */
 	bool outer = graph->whole && !graph->choosing;
+	if (!outer && sw_graph_at(graph, node)->op != SW_OP_SELECT)
+		return node;
+	b.graph = graph;
+	b.truths = b.nodes = 0;
 	graph->choosing |= outer;
 	hold(&b, condition);
 	node = under(&b, node, outer ? MAX_DEPTH : 0);

@@ -13,6 +13,7 @@ void sw_graph_free(struct sw_graph *graph)
 	free(graph->value.at);
 	free(graph->list.at);
 	free(graph->bucket);
+	free(graph->inverse.at);
 	free(graph->paired.at);
 	sw_map_free(&graph->pairs);
 	sw_map_free(&graph->joined);
@@ -21,13 +22,14 @@ void sw_graph_free(struct sw_graph *graph)
 
 /* ---- the table of equal nodes ---------------------------------------------------------------------------------- */
 
-static uint64_t hash_of(const struct sw_making *m, const sw_node *operands)
+static uint32_t hash_of(const struct sw_making *m, const sw_node *operands)
 {
-	uint64_t h = sw_hash_u64((uint64_t)m->op << 24 | (uint64_t)m->width << 16 | (uint64_t)m->flags << 8 | m->n);
-	h = sw_hash_u64(h ^ (uint64_t)m->imm ^ (uint64_t)m->imm2 * 0x9e3779b97f4a7c15ull);
+	uint64_t h = (uint64_t)m->op << 24 | (uint64_t)m->width << 16 | (uint64_t)m->flags << 8 | m->n;
+	h = h * 0x9e3779b97f4a7c15ull + (uint64_t)m->imm;
+	h = h * 0xff51afd7ed558ccdull + (uint64_t)m->imm2;
 	for (uint32_t i = 0; i < m->n; i++)
-		h = sw_hash_u64(h + operands[i]);
-	return h;
+		h = (h ^ h >> 29) * 0xc4ceb9fe1a85ec53ull + operands[i];
+	return (uint32_t)(sw_hash_u64(h) >> 32);
 }
 
 static bool equal(const struct sw_graph *graph, sw_node node, const struct sw_making *m, const sw_node *operands)
@@ -38,12 +40,6 @@ static bool equal(const struct sw_graph *graph, sw_node node, const struct sw_ma
 	       (!m->n || !memcmp(sw_graph_operands(graph, node), operands, m->n * sizeof *operands));
 }
 
-static struct sw_making making_of(const struct sw_value *v)
-{
-	return (struct sw_making){v->op,    v->width,	    v->flags, v->why, v->space,
-				  v->bytes, (uint16_t)v->n, v->imm,   v->imm2};
-}
-
 /* Two loads, or two unmodelled functions, of the same operands may differ. */
 static bool is_unique(uint8_t op)
 {
@@ -52,20 +48,18 @@ static bool is_unique(uint8_t op)
 
 static void grow(struct sw_graph *graph)
 {
-	size_t room = graph->buckets ? graph->buckets * 2 : 1024;
-	free(graph->bucket);
+	struct sw_graph_bucket *old = graph->bucket;
+	size_t buckets = graph->buckets, room = buckets ? buckets * 2 : 1024;
 	graph->bucket = sw_calloc(room, sizeof *graph->bucket);
 	graph->buckets = room;
-	for (sw_node n = 0; n < graph->value.n; n++) {
-		const struct sw_value *v = sw_graph_at(graph, n);
-		if (v->op == SW_VALUE_PHI || is_unique(v->op))
-			continue;
-		struct sw_making m = making_of(v);
-		size_t i = hash_of(&m, sw_graph_operands(graph, n)) & (room - 1);
-		while (graph->bucket[i])
+	for (size_t k = 0; k < buckets; k++) {
+		size_t i = old[k].hash & (room - 1);
+		while (old[k].node && graph->bucket[i].node)
 			i = (i + 1) & (room - 1);
-		graph->bucket[i] = n + 1;
+		if (old[k].node)
+			graph->bucket[i] = old[k];
 	}
+	free(old);
 }
 
 static void put_operands(struct sw_graph *graph, struct sw_value *v, const sw_node *operands, uint32_t n)
@@ -98,14 +92,16 @@ static sw_node add(struct sw_graph *graph, const struct sw_making *m, const sw_n
 
 static sw_node intern(struct sw_graph *graph, const struct sw_making *m, const sw_node *operands)
 {
-	if (graph->value.n * 2 >= graph->buckets)
+	if (graph->filled * 2 >= graph->buckets)
 		grow(graph);
-	size_t i = hash_of(m, operands) & (graph->buckets - 1);
-	for (; graph->bucket[i]; i = (i + 1) & (graph->buckets - 1))
-		if (equal(graph, graph->bucket[i] - 1, m, operands))
-			return graph->bucket[i] - 1;
+	uint32_t hash = hash_of(m, operands);
+	size_t i = hash & (graph->buckets - 1);
+	for (; graph->bucket[i].node; i = (i + 1) & (graph->buckets - 1))
+		if (graph->bucket[i].hash == hash && equal(graph, graph->bucket[i].node - 1, m, operands))
+			return graph->bucket[i].node - 1;
 	sw_node node = add(graph, m, operands);
-	graph->bucket[i] = node + 1;
+	graph->bucket[i] = (struct sw_graph_bucket){node + 1, hash};
+	graph->filled++;
 	return node;
 }
 
@@ -183,8 +179,26 @@ sw_node sw_graph_const(struct sw_graph *graph, uint8_t width, int64_t imm)
 	return sw_graph_make(graph, (struct sw_making){.op = SW_OP_CONST, .width = width, .imm = imm}, NULL);
 }
 
+/* Each condition of a path is asked for its inverse for each access that it holds for. */
+static sw_node inverse_of(struct sw_graph *graph, sw_node a)
+{
+	if (a < graph->inverse.n && graph->inverse.at[a])
+		return graph->inverse.at[a] - 1;
+	sw_node inverse = sw_graph_make(graph, (struct sw_making){.op = SW_OP_NOT, .width = 1, .n = 1}, &a);
+	size_t known = graph->inverse.n;
+	if (known <= a) {
+		sw_vec_reserve(&graph->inverse, a + 1);
+		memset(graph->inverse.at + known, 0, (graph->inverse.room - known) * sizeof *graph->inverse.at);
+		graph->inverse.n = graph->inverse.room;
+	}
+	graph->inverse.at[a] = inverse + 1;
+	return inverse;
+}
+
 sw_node sw_graph_unary(struct sw_graph *graph, enum sw_op op, uint8_t width, sw_node a)
 {
+	if (op == SW_OP_NOT && width == 1)
+		return inverse_of(graph, a);
 	return sw_graph_make(graph, (struct sw_making){.op = (uint8_t)op, .width = width, .n = 1}, &a);
 }
 
