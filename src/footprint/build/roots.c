@@ -226,12 +226,31 @@ static sw_origin_set combine(struct sw_roots *r, sw_node node)
 
 /* ---- to the fixpoint --------------------------------------------------------------------------------------------- */
 
+/* Would it be combined of other sets than the last time?  Loads depend on what is stored, too; operands of PHIs come
+   later. */
+static bool is_stale(const struct sw_roots *r, sw_node node, uint32_t sweep)
+{
+	const struct sw_value *v = sw_graph_at(&r->ssa->graph, node);
+	const sw_node *o = sw_graph_operands(&r->ssa->graph, node);
+	if (v->op == SW_VALUE_LOADED)
+		return true;
+	for (uint32_t i = 0; i < v->n; i++)
+		if (r->sweep_of[o[i]] && r->sweep_of[o[i]] + 1u >= sweep)
+			return true;
+	return false;
+}
+
 /* Sets only grow: a rule that drops candidates once a sure base is known may have kept them before. */
-static void sweep(struct sw_roots *r)
+static void sweep(struct sw_roots *r, uint32_t number)
 {
 	for (sw_node n = 0; n < r->ssa->graph.value.n; n++) {
+		if (number > 1 && !is_stale(r, n, number))
+			continue;
 		sw_origin_set set = join(r, r->of[n], combine(r, n));
-		r->changed |= set != r->of[n];
+		if (set == r->of[n])
+			continue;
+		r->changed = true;
+		r->sweep_of[n] = (uint8_t)number;
 		r->of[n] = set;
 	}
 	for (size_t u = 0; u < r->ssa->use.n; u++)
@@ -241,13 +260,14 @@ static void sweep(struct sw_roots *r)
 static void settle(struct sw_roots *r)
 {
 	memset(r->of, 0, r->ssa->graph.value.n * sizeof *r->of);
+	memset(r->sweep_of, 0, r->ssa->graph.value.n * sizeof *r->sweep_of);
 	sw_map_free(&r->contents);
 	sw_map_free(&r->loaders);
 	r->shared = 0;
 	r->changed = true;
-	for (int i = 0; r->changed && i < MAX_SWEEPS; i++) {
+	for (uint32_t i = 1; r->changed && i <= MAX_SWEEPS; i++) {
 		r->changed = false;
-		sweep(r);
+		sweep(r, i);
 	}
 	r->unsettled = r->changed;
 }
@@ -282,9 +302,12 @@ void sw_roots_find(const struct sw_program *program, const struct sw_ssa *ssa, s
 	*roots = (struct sw_roots){.program = program, .ssa = ssa};
 	sw_origins_init(&roots->origins);
 	roots->of = sw_calloc(ssa->graph.value.n + 1, sizeof *roots->of);
+	roots->sweep_of = sw_calloc(ssa->graph.value.n + 1, sizeof *roots->sweep_of);
 	settle(roots);
 	if (find_pointers(roots) && subtracts(ssa))
 		settle(roots);
+	free(roots->sweep_of);
+	roots->sweep_of = NULL;
 }
 
 void sw_roots_free(struct sw_roots *roots)

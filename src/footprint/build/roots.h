@@ -11,6 +11,7 @@ struct sw_roots {
 	const struct sw_ssa *ssa;
 	struct sw_origins origins;
 	sw_origin_set *of;	/* by node */
+	uint8_t *sweep_of;	/* by node: the sweep that last changed its set; 0: none did */
 	struct sw_map contents; /* of memory: see memory_origins.c */
 	struct sw_map pointers; /* bytes of the parameter block that certainly hold pointers */
 	struct sw_map loaders;	/* origin INDIRECT (a, b) -> the only use that loads it from there, + 2; 1: not known */
