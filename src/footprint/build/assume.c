@@ -2,6 +2,7 @@
 #include "footprint/build/assume.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Looked at for one address: facts, innermost first; nodes; operations one inside the other (the recursion's depth). */
 #define MAX_FACTS 64
@@ -25,14 +26,41 @@ struct assumer {
 	struct sw_path_conditions *guards;
 	uint32_t mark, nodes, work;
 	SW_VEC(struct known) known; /* by node */
+	SW_VEC(uint8_t) chooses;    /* by node: made of a choice, or of a join */
 	struct sw_map edges;	    /* from << 32 | to -> list of guards */
 };
 
 static struct known *known_of(struct assumer *a, sw_node node)
 {
-	while (a->known.n <= node)
-		*sw_vec_push(&a->known) = (struct known){0};
+	size_t n = a->known.n;
+	if (n <= node) {
+		sw_vec_reserve(&a->known, node + 1);
+		memset(a->known.at + n, 0, (a->known.room - n) * sizeof *a->known.at);
+		a->known.n = a->known.room;
+	}
 	return &a->known.at[node];
+}
+
+/* What is looked through: operands come before what is made of them, but for PHIs, of which only joins change. */
+static bool is_looked_through(const struct sw_value *v)
+{
+	return v->op < SW_OPS && v->op != SW_OP_MIX && v->n <= 3;
+}
+
+/* May facts make another node of this one? */
+static bool may_change(struct assumer *a, sw_node node)
+{
+	const struct sw_graph *g = &a->ssa->graph;
+	while (a->chooses.n <= node) {
+		const struct sw_value *v = sw_graph_at(g, (sw_node)a->chooses.n);
+		bool chooses = v->op == SW_OP_SELECT || v->op == SW_VALUE_PHI;
+		for (uint32_t i = 0; i < v->n && is_looked_through(v); i++)
+			chooses |= a->chooses.at[v->operand[i]];
+		if (v->op == SW_VALUE_PHI && a->ssa->flow.block.at[v->imm].header)
+			chooses = false;
+		*sw_vec_push(&a->chooses) = chooses;
+	}
+	return a->chooses.at[node];
 }
 
 static void hold(struct assumer *a, sw_node node, bool truth)
@@ -153,7 +181,7 @@ static sw_node operation_under(struct assumer *a, sw_node node, uint32_t depth)
 static sw_node under(struct assumer *a, sw_node node, uint32_t depth)
 {
 	const struct sw_value *v = sw_graph_at(&a->ssa->graph, node);
-	if (!v->n || !depth)
+	if (!v->n || !depth || !may_change(a, node))
 		return node;
 	if (node < a->known.n && a->known.at[node].done == a->mark)
 		return a->known.at[node].node;
@@ -162,7 +190,7 @@ static sw_node under(struct assumer *a, sw_node node, uint32_t depth)
 	sw_node is = node;
 	if (v->op == SW_VALUE_PHI)
 		is = phi_under(a, node, depth - 1);
-	else if (v->op < SW_OPS && v->op != SW_OP_MIX && v->n <= 3)
+	else if (is_looked_through(v))
 		is = operation_under(a, node, depth - 1);
 	known_of(a, node)->done = a->mark;
 	a->known.at[node].node = is;
@@ -191,5 +219,6 @@ void sw_assume_facts(struct sw_ssa *ssa, struct sw_path_conditions *guards)
 	}
 	sw_ssa_finish_pairs(ssa);
 	free(a.known.at);
+	free(a.chooses.at);
 	sw_map_free(&a.edges);
 }

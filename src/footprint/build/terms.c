@@ -75,6 +75,7 @@ void sw_terms_free(struct sw_terms *t)
 	sw_map_free(&t->phis);
 	sw_map_free(&t->fixed);
 	free(t->of.at);
+	free(t->stack.at);
 	free(t->stores.at);
 	*t = (struct sw_terms){0};
 }
@@ -434,19 +435,25 @@ static sw_node cook(struct sw_terms *t, sw_node node, const struct recipe *r)
 
 static sw_node *slot_of(struct sw_terms *t, sw_node node)
 {
-	while (t->of.n <= node)
-		*sw_vec_push(&t->of) = SW_NO_NODE;
+	size_t known = t->of.n;
+	if (known <= node) {
+		sw_vec_reserve(&t->of, node + 1);
+		memset(t->of.at + known, 0xff, (t->of.room - known) * sizeof *t->of.at);
+		t->of.n = t->of.room;
+	}
 	return &t->of.at[node];
 }
 
 sw_node sw_terms_of(struct sw_terms *t, sw_node node)
 {
-	SW_VEC(sw_node) stack = {0};
-	*sw_vec_push(&stack) = node;
-	while (stack.n) {
-		sw_node at = stack.at[stack.n - 1];
+	size_t bottom = t->stack.n;
+	if (*slot_of(t, node) < UNDER_WAY)
+		return t->of.at[node];
+	*sw_vec_push(&t->stack) = node;
+	while (t->stack.n > bottom) {
+		sw_node at = t->stack.at[t->stack.n - 1];
 		if (*slot_of(t, at) < UNDER_WAY) {
-			stack.n--;
+			t->stack.n--;
 			continue;
 		}
 		struct recipe r;
@@ -460,17 +467,17 @@ sw_node sw_terms_of(struct sw_terms *t, sw_node node)
 				break;
 			}
 			if (of == SW_NO_NODE) {
-				*sw_vec_push(&stack) = r.need[i];
+				*sw_vec_push(&t->stack) = r.need[i];
 				ready = false;
 			}
 		}
 		if (ready) {
-			*slot_of(t, at) = cook(t, at, &r);
-			stack.n--;
+			sw_node made = cook(t, at, &r);
+			*slot_of(t, at) = made;
+			t->stack.n--;
 		} else {
 			*slot_of(t, at) = UNDER_WAY;
 		}
 	}
-	free(stack.at);
 	return t->of.at[node];
 }

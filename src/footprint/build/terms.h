@@ -18,6 +18,7 @@ struct sw_terms {
 	struct sw_path_conditions *guards;
 	struct sw_graph graph;
 	SW_VEC(sw_node) of;	 /* by node of the SSA graph; SW_NO_NODE: not made yet */
+	SW_VEC(sw_node) stack;	 /* nodes whose terms are being made */
 	struct sw_map phis;	 /* hash of block and operands -> the first such PHI */
 	uint32_t first_load;	 /* block; those before it know no data */
 	struct sw_map fixed;	 /* node of the SSA graph -> 1 yes, 2 no */
