@@ -328,10 +328,62 @@ static void find_addressed(struct copier *c)
 	free(taken);
 }
 
+static bool has_reg(const struct sw_program_function *f, sw_reg reg, uint32_t count)
+{
+	return reg == SW_NO_REG || (reg < f->regs && count <= f->regs - reg);
+}
+
+/* Would a copy at the start of the body be the same, and need no mark of damage? */
+static bool stays_as_it_is(const struct sw_program *program, const struct sw_insn *x)
+{
+	const struct sw_program_function *f = &program->function[0];
+	bool sound = x->op < SW_OPS && x->n <= SW_MAX_SRC && has_reg(f, x->guard, 1) &&
+		     has_reg(f, x->dst, x->op == SW_OP_LOAD && x->count > 1 ? x->count : 1);
+	for (uint32_t i = 0; sound && i < x->n; i++)
+		sound = has_reg(f, x->src[i].reg, 1);
+	switch (x->op) {
+	case SW_OP_LOCAL_ADDRESS:
+		return sound && (uint64_t)x->imm < program->slots;
+	case SW_OP_JUMP:
+		return sound && x->target < f->insns;
+	case SW_OP_SWITCH:
+		return sound && x->targets && x->target <= f->n_targets && x->targets <= f->n_targets - x->target;
+	case SW_OP_CALL:
+		return false;
+	default:
+		return sound;
+	}
+}
+
+/* A kernel that calls nothing, as nearly all of machine code: its instructions are not copied. */
+static bool borrow(const struct sw_program *program, struct sw_body *body)
+{
+	const struct sw_program_function *f = &program->function[0];
+	const struct sw_insn *last = f->insns ? &f->insn[f->insns - 1] : NULL;
+	if (program->functions != 1 || !last || last->op != SW_OP_EXIT || last->guard != SW_NO_REG)
+		return false;
+	for (uint32_t i = 0; i < f->insns; i++)
+		if (!stays_as_it_is(program, &f->insn[i]))
+			return false;
+	for (uint32_t i = 0; i < f->n_targets; i++)
+		if (f->targets[i] >= f->insns)
+			return false;
+	body->borrowed = true;
+	body->insn.at = f->insn;
+	body->insn.n = f->insns;
+	body->regs = f->regs;
+	*sw_vec_push(&body->entry) = 0;
+	for (uint32_t i = 0; i < f->n_targets; i++)
+		*sw_vec_push(&body->target) = f->targets[i];
+	for (uint32_t s = 0; s <= program->slots; s++)
+		new_slot(body);
+	return true;
+}
+
 void sw_body_make(const struct sw_program *program, struct sw_body *body)
 {
 	*body = (struct sw_body){0};
-	if (!program->functions)
+	if (!program->functions || borrow(program, body))
 		return;
 	struct copier c = {.program = program, .body = body};
 	uint64_t total = 0;
@@ -364,7 +416,8 @@ void sw_body_make(const struct sw_program *program, struct sw_body *body)
 
 void sw_body_free(struct sw_body *body)
 {
-	free(body->insn.at);
+	if (!body->borrowed)
+		free(body->insn.at);
 	free(body->target.at);
 	free(body->call.at);
 	free(body->entry.at);

@@ -17,6 +17,7 @@ struct sw_body {
 	SW_VEC(uint32_t) entry;		     /* where functions start, the kernel first */
 	SW_VEC(uint32_t) slot;		     /* union-find: slots that are one memory */
 	struct sw_arena arena;
+	bool borrowed; /* `insn` is the program's, which lives longer */
 	uint32_t regs;
 	bool anywhere; /* a jump may go to any instruction: there is no control flow to follow */
 	bool damaged;  /* a target or number out of range: what is there counts, the kernel is wild */
