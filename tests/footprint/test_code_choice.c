@@ -295,29 +295,6 @@ START_TEST(contents_are_bounded)
 }
 END_TEST
 
-/* What was asked for more often stays, though another was used later. */
-START_TEST(the_least_wanted_content_goes_first)
-{
-	struct sw_monitor monitor = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER};
-	struct sw_contents contents = {.monitor = &monitor, .limit = SIZE_MAX};
-	struct sw_containers containers = {.monitor = &monitor, .contents = &contents};
-	struct sw_footprint_image named = fake_named(&image, 1, 0);
-	struct sw_unit *unit = load_units(&containers, &named);
-	const int order[] = {0, 0, 1, 2, 2};
-	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-		ck_assert_ptr_nonnull(sw_contents_take(&contents, &unit[order[i]], true));
-		sw_contents_give(&contents, &unit[order[i]]);
-	}
-	contents.limit = contents.held - 1;
-	ck_assert_ptr_nonnull(sw_contents_take(&contents, &unit[0], true));
-	ck_assert_int_eq(unit[1].content.load, SW_LOAD_NONE);
-	ck_assert_int_eq(unit[2].content.load, SW_LOAD_DONE);
-	sw_contents_give(&contents, &unit[0]);
-	sw_containers_free(&containers);
-	sw_contents_drop_spare(&contents);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("choose");
@@ -333,7 +310,6 @@ int main(void)
 	tcase_add_test(t, kernels_are_found_in_every_block);
 	tcase_add_test(t, a_kernel_is_read_once);
 	tcase_add_test(t, contents_are_bounded);
-	tcase_add_test(t, the_least_wanted_content_goes_first);
 	tcase_add_test(t, the_first_container_that_has_it_counts);
 	tcase_add_test(t, containers_are_listed_when_asked_for);
 	suite_add_tcase(suite, t);

@@ -36,7 +36,6 @@ struct sw_content {
 	struct sw_ptx_module *module; /* PTX, once it was asked for */
 	size_t cost;		      /* what the cache counts for it */
 	uint32_t users;
-	uint32_t takes;			  /* how often it was asked for, also before it was last decompressed */
 	struct sw_content *newer, *older; /* in the list of those without users */
 };
 

@@ -16,7 +16,7 @@
 
 /* Decompressed code that no thread works on.  Threads that look into one image share it while it is in use; to
    decompress a unit again costs milliseconds, to hold all that a program's libraries have costs more than all else. */
-#define SW_CONTENTS_BYTES ((size_t)32 << 20)
+#define SW_CONTENTS_BYTES ((size_t)64 << 20)
 #define SW_MAX_THREADS	  64
 
 /* An image as a caller named it, and what is in it. */

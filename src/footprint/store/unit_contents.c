@@ -30,7 +30,7 @@ static void empty(struct sw_content *c, struct sw_spare_memory *spare)
 		sw_sparse_free(c->owned, c->mapped);
 	else if (c->owned)
 		sw_spare_give(spare, c->owned, c->room);
-	*c = (struct sw_content){.takes = c->takes};
+	*c = (struct sw_content){0};
 }
 
 void sw_content_free(struct sw_content *c)
@@ -40,20 +40,10 @@ void sw_content_free(struct sw_content *c)
 	sw_spare_drop(&spare);
 }
 
-/* What was asked for least often goes first, of those the longest unused: large units in which one kernel is used would
-   push out small ones with the kernels that every program uses. */
-static struct sw_content *least_wanted(const struct sw_contents *cs)
-{
-	struct sw_content *least = cs->oldest;
-	for (struct sw_content *c = least; c; c = c->newer)
-		least = c->takes < least->takes ? c : least;
-	return least;
-}
-
 static void make_room(struct sw_contents *cs)
 {
 	while (cs->held > cs->limit && cs->oldest) {
-		struct sw_content *c = least_wanted(cs);
+		struct sw_content *c = cs->oldest;
 		unlink_content(cs, c);
 		cs->held -= c->cost;
 		empty(c, &cs->spare);
@@ -167,7 +157,6 @@ const struct sw_content *sw_contents_take(struct sw_contents *cs, struct sw_unit
 {
 	struct sw_content *c = &u->content;
 	pthread_mutex_lock(&cs->monitor->lock);
-	c->takes++;
 	if (!c->users++ && c->load == SW_LOAD_DONE)
 		unlink_content(cs, c);
 	while (c->load != SW_LOAD_FAILED && !holds(u, parsed))
