@@ -133,6 +133,59 @@ START_TEST(conditions_on_data)
 }
 END_TEST
 
+/* if (tid + y + 32 * k < n) { ... p[tid + y + x + 32 * k] ... } for k = 0, 1, ..., where x and y are loaded: one is
+   looked at.  One that begins below the pointer (1), or goes through another (2), is no such. */
+START_TEST(alike_sites)
+{
+	struct terms *t = terms_new();
+	uint32_t x = extend(t, 64, 32, 0, loaded(t)), y = value(t, SW_OP_RANGE, 32, 0, 0, UINT16_MAX);
+	uint32_t near = add(t, 32, special(t, SW_TID_X), y), n = param(t, 32, 2);
+	for (int k = 0; k < 8; k++) {
+		int other = _i == 2 && k == 5;
+		uint32_t address = add(t, 64, element(t, other, near, 4, 0), mul(t, 64, x, constant(t, 64, 4)));
+		fact(t, compare(t, SW_LT, 32, SW_SIGNED, add_constant(t, 32, near, 32 * k), n), true);
+		site(t, SW_TOUCH_READ, other, add_constant(t, 64, address, _i == 1 && k == 5 ? -16 : 128 * k), 4, 1);
+	}
+	launch(t, 1, 64);
+	t->value[1] = A + 4096;
+	t->value[2] = 1000;
+	struct sw_reaches r = evaluate(t);
+	ck_assert_uint_eq(r.n, _i == 2 ? 2 : 1);
+	bool below = false, other = false;
+	for (size_t i = 0; i < r.n; i++) {
+		ck_assert_uint_eq(r.at[i].extent, SW_EXTENT_OPEN);
+		below |= r.at[i].below;
+		other |= r.at[i].address != A;
+	}
+	ck_assert(below == (_i == 1) && other == (_i == 2));
+	finish(t, &r);
+}
+END_TEST
+
+/* if (n > 5) while (...) { if (x == 1 || ...) ... }: nothing is touched for a small n, also by what follows the loop
+   and is made from its counter. */
+START_TEST(loop_that_nobody_enters)
+{
+	struct terms *t = terms_new();
+	uint32_t n = param(t, 32, 2), k = step(t, 32, constant(t, 32, 0), constant(t, 32, 1), 0);
+	uint32_t inside = compare(t, SW_LT, 32, 0, constant(t, 32, 5), n);
+	t->loop[t->f.loops++] = (struct sw_loop){.parent = UINT32_MAX, .entry = fact(t, inside, true), .entries = 1};
+	t->loop[0].back = fact(t, compare(t, SW_LT, 32, 0, add_constant(t, 32, k, 1), n), true);
+	t->loop[0].backs = 1;
+	site(t, SW_TOUCH_READ, 0, element(t, 0, k, 4, 0), 4, 0);
+	t->site[0].loop = 1;
+	site(t, SW_TOUCH_WRITE, 0, element(t, 0, k, 4, 0), 4, 0);
+	launch(t, 1, 64);
+	t->value[2] = _i ? 16 : 5;
+	struct sw_reaches r = evaluate(t);
+	if (_i)
+		expect(&r, 0, SW_EXTENT_BOX, A, 64);
+	else
+		ck_assert_uint_eq(r.n, 0);
+	finish(t, &r);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("evaluate_cases");
@@ -141,6 +194,8 @@ int main(void)
 	tcase_add_test(tests, open_case);
 	tcase_add_test(tests, shared_conditions);
 	tcase_add_loop_test(tests, conditions_on_data, 0, 3);
+	tcase_add_loop_test(tests, alike_sites, 0, 3);
+	tcase_add_loop_test(tests, loop_that_nobody_enters, 0, 2);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }
