@@ -122,15 +122,28 @@ static bool holds(const struct sw_pool_block *pool_block, uint64_t address, uint
 	return pool_block->at.lo <= address && address < pool_block->at.hi && pool_block->from <= step;
 }
 
+/* The first that ended after a step. */
+static size_t first_after(const struct sw_pool_blocks *pool_blocks, uint64_t step)
+{
+	size_t lo = 0, hi = pool_blocks->ended.n;
+	while (lo < hi) {
+		size_t middle = lo + (hi - lo) / 2;
+		if (pool_blocks->ended.at[middle]->to <= step)
+			lo = middle + 1;
+		else
+			hi = middle;
+	}
+	return lo;
+}
+
 struct sw_pool_block *sw_pool_block_at(const struct sw_pool_blocks *pool_blocks, uint64_t address, uint64_t step)
 {
 	struct sw_pool_block *pool_block = (struct sw_pool_block *)sw_intervals_from(&pool_blocks->live, address);
 	if (pool_block && holds(pool_block, address, step))
 		return pool_block;
-	for (size_t i = pool_blocks->ended.n; i-- > 0;) {
+	/* Most blocks do not live long: the one that was there then ended soon. */
+	for (size_t i = first_after(pool_blocks, step); i < pool_blocks->ended.n; i++) {
 		pool_block = pool_blocks->ended.at[i];
-		if (pool_block->to <= step)
-			break;
 		if (holds(pool_block, address, step))
 			return pool_block;
 	}
