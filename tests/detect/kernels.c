@@ -34,7 +34,14 @@
 	".visible .entry either(.param .u64 table, .param .u64 plain, .param .u32 mode)\n{\n" INDEX                    \
 	"ld.param.u64 %rd1, [table]; ld.param.u64 %rd2, [plain]; ld.param.u32 %r5, [mode];\n"                           \
 	"setp.eq.u32 %p0, %r5, 0; @%p0 bra PLAIN; ld.global.u64 %rd2, [%rd1];\n"                                        \
-	"PLAIN: st.global.u32 [%rd2], 0;\n" DONE
+	"PLAIN: st.global.u32 [%rd2], 0;\n" DONE TENSORS
+/* the tensor of a map is written, or read, and p[i] = 0 for i < n */
+#define TENSORS                                                                                                        \
+	".visible .entry tensor(.param .align 64 .b8 map[128], .param .u64 p, .param .u32 n, .param .u32 reads)\n{\n"   \
+	INDEX "mov.b64 %rd1, map; ld.param.u32 %r5, [reads]; setp.ne.u32 %p0, %r5, 0; mov.u32 %r6, 0; @%p0 bra READ;\n" \
+	"cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [%rd1, {%r1}], [%r6]; bra NEXT;\n"                 \
+	"READ: cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"                        \
+	" [%r6], [%rd1, {%r1}], [%r6];\nNEXT:\n" BELOW("n") ELEMENT("%rd1", "p", "%r1") "st.global.u32 [%rd1], 0;\n" DONE
 /* clang-format on */
 /* while (*p) *p++ = 0, or backwards: nothing bounds it. */
 #define WALK(name, step)                                                                                               \
@@ -187,6 +194,28 @@ static const struct {
 	{"variable", 0, {0}},	{"fetch", 2, {8, 8}},	{"wild", 1, {8}},	   {"waits", 3, {8, 8, 4}},
 	{"forth", 1, {8}},	{"back", 1, {8}},	{"look_up", 1, {8}},	   {"either", 3, {8, 8, 4}},
 };
+
+uint32_t test_tensor_function(struct tb *tb)
+{
+	static const struct sw_param params[] = {{0, 128}, {128, 8}, {136, 4}, {140, 4}};
+	return tb_function_laid(tb, "tensor", 4, params);
+}
+
+void test_launch_tensor(struct tb *tb, uint32_t function, uint64_t address, uint64_t p, uint64_t random,
+			uint64_t stream)
+{
+	struct {
+		uint64_t address;
+		uint32_t flags, strides[5], last[5], box[3];
+		uint64_t other[8], p;
+		uint32_t n, reads;
+	} block = {.address = address, .p = p};
+	block.flags = random & 31 ? 2 << 7 | 2 : (uint32_t)(random >> 5 & 3);
+	block.last[0] = (uint32_t)(random >> 7 & (random >> 19 & 31 ? 255 : 4095));
+	block.n = p ? (uint32_t)(random >> 24 & 63) : 0;
+	block.reads = (uint32_t)(random >> 30 & 1);
+	tb_launch_block(tb, function, stream, &block, sizeof block);
+}
 
 uint32_t test_function(struct tb *tb, const char *name)
 {

@@ -45,4 +45,10 @@ struct tb *with_code(struct tb *tb);
 uint32_t test_function(struct tb *tb, const char *name);
 struct sw_rec_launch *test_launch(struct tb *tb, const struct test_call *call, uint64_t stream);
 
+/* A kernel that writes or reads the tensor of a map, as cuBLAS makes them, and p[i].  By random a row of 4-byte
+   elements of some length; now and then it is a long one, or the map is none. */
+uint32_t test_tensor_function(struct tb *tb);
+void test_launch_tensor(struct tb *tb, uint32_t function, uint64_t address, uint64_t p, uint64_t random,
+			uint64_t stream);
+
 #endif

@@ -47,6 +47,7 @@ struct style {
 		const struct corpus_launch *launch;
 		uint32_t function;
 	} chosen[CHOSEN]; /* launch NULL: kernels of kernels.h */
+	uint32_t tensor;  /* the kernel that has a tensor map */
 };
 
 static struct style some_style(void)
@@ -283,6 +284,9 @@ static void step(struct tb *tb, const struct style *style, bool *alive)
 		copy(tb, style, stream);
 	} else if (style->chosen[0].launch) {
 		launch_corpus(tb, style, stream);
+	} else if (!below(4)) {
+		uint64_t address = below(style->odd) ? pointer(style) : 0, p = below(4) ? pointer(style) : 0;
+		test_launch_tensor(tb, style->tensor, address, p, sw_hash_u64(++state), stream);
 	} else {
 		launch(tb, style, stream);
 	}
@@ -305,7 +309,7 @@ static void program(uint64_t seed)
 	tb_event_create(tb, E1);
 	tb_event_create(tb, E2);
 	if (below(3))
-		with_code(tb);
+		style.tensor = test_tensor_function(with_code(tb));
 	else
 		choose(tb, &style);
 	style.tensors = seed & 1 ? 1 + (unsigned)below(4) : 0;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../run_suite.h"
+#include "base/hash.h"
 #include "detect/kernels/texture_handles.h"
 
 #define HALF 64
@@ -150,6 +151,34 @@ START_TEST(other_bytes_are_no_map)
 }
 END_TEST
 
+/* What a launch is compared by before it is evaluated must be what its evaluation finds, whatever is recorded then. */
+START_TEST(a_lasting_map_says_what_its_record_says)
+{
+	struct sw_handles *handles = sw_handles_new();
+	unsigned char map[128] = {0};
+	uint64_t lo, hi;
+	bytes_of(&made[1], map);
+	struct sw_rec_object record = {.kind = SW_OBJECT_TENSOR_MAP,
+				       .side = SW_SIDE_DEVICE,
+				       .handle = sw_hash_words(map, sizeof map),
+				       .address = made[1].address,
+				       .type = 2,
+				       .rank = 1,
+				       .size = {4096}};
+	ck_assert(sw_handles_lasting_map(handles, 90, map, sizeof map, &lo, &hi));
+	ck_assert_uint_eq(lo, made[1].address);
+	ck_assert_uint_eq(hi - lo, made[1].size[0] * 4 + (made[1].size[1] - 1) * made[1].stride[0]);
+	ck_assert(!sw_handles_lasting_map(handles, 80, map, sizeof map, &lo, &hi));
+	sw_handles_add(handles, &record);
+	ck_assert(!sw_handles_lasting_map(handles, 90, map, sizeof map, &lo, &hi));
+	memset(map, 0, sizeof map);
+	ck_assert(sw_handles_lasting_map(handles, 90, map, sizeof map, &lo, &hi));
+	ck_assert_uint_eq(lo, hi);
+	ck_assert(!sw_handles_lasting_map(handles, 90, map, 4, &lo, &hi));
+	sw_handles_free(handles);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("tensor maps");
@@ -157,6 +186,7 @@ int main(void)
 	tcase_add_loop_test(tests, a_map_says_what_it_was_made_of, 0, sizeof made / sizeof *made);
 	tcase_add_loop_test(tests, its_range_is_all_of_the_tensor, 0, sizeof made / sizeof *made);
 	tcase_add_test(tests, other_bytes_are_no_map);
+	tcase_add_test(tests, a_lasting_map_says_what_its_record_says);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

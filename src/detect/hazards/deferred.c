@@ -10,7 +10,7 @@
 
 /* Beyond either the oldest are evaluated. */
 #define SW_MAX_DEFERRED	      65536u
-#define SW_MAX_DEFERRED_BYTES (32u << 20)
+#define SW_MAX_DEFERRED_BYTES (64u << 20)
 /* Lanes that are kept before those that no longer count are removed. */
 #define SW_MANY_LANES 8u
 

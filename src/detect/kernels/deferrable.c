@@ -8,6 +8,7 @@
 #include "detect/hazards/touch.h"
 #include "detect/hazards/uploads.h"
 #include "detect/kernels/kernels.h"
+#include "detect/kernels/texture_handles.h"
 #include "detect/memory/physical_memory.h"
 #include "detect/model/model.h"
 #include "footprint/launch_spans.h"
@@ -31,6 +32,8 @@ struct sw_deferrable {
 	unsigned failed; /* to find where it lies, so many times in a row */
 	uint32_t words;
 	struct word word[SW_MOST_WORDS];
+	uint32_t maps;
+	uint32_t map[SW_MOST_MAPS]; /* tensor maps in the parameter block */
 };
 
 void sw_deferrable_free(struct sw_deferrable *deferrable)
@@ -51,6 +54,28 @@ static bool add_word(struct sw_deferrable *d, const struct sw_root *root)
 		return false;
 	d->word[d->words++] = (struct word){root->param, bytes};
 	return true;
+}
+
+static bool add_map(struct sw_deferrable *d, const struct sw_root *root)
+{
+	if (root->span > SW_TENSOR_MAP_BYTES)
+		return false;
+	for (uint32_t i = 0; i < d->maps; i++)
+		if (d->map[i] == root->param)
+			return true;
+	if (d->maps == SW_MOST_MAPS)
+		return false;
+	d->map[d->maps++] = root->param;
+	return true;
+}
+
+/* Is it reached by tensor maps alone? */
+static bool is_mapped(const struct sw_footprint *f, const struct sw_access_site *site)
+{
+	uint32_t i = 0;
+	while (i < site->roots && f->root[site->root + i].kind == SW_ROOT_MAP)
+		i++;
+	return site->roots && i == site->roots;
 }
 
 /* By term: is it made from what is loaded, of which nothing is known? */
@@ -75,12 +100,28 @@ static enum sw_evidence weakest_of(const struct sw_footprint *f)
 {
 	bool *made = made_from_data(f), data = false;
 	for (uint32_t i = 0; i < f->sites; i++)
-		data |= f->site[i].address == SW_NO_TERM || made[f->site[i].address];
+		data |= !is_mapped(f, &f->site[i]) && (f->site[i].address == SW_NO_TERM || made[f->site[i].address]);
 	free(made);
 	return data ? SW_EV_DIRECTION : SW_EV_FOOTPRINT;
 }
 
-/* Does the code show all that its launches touch, by pointers of the parameter block? */
+/* Of one of its sites.  False: it may lead anywhere. */
+static bool add_root(struct sw_deferrable *d, const struct sw_access_site *site, const struct sw_root *root)
+{
+	switch (root->kind) {
+	case SW_ROOT_PARAM:
+		return add_word(d, root);
+	case SW_ROOT_MAP:
+		return add_map(d, root);
+	case SW_ROOT_INDIRECT:
+		d->may_load = true;
+		return site->address != SW_NO_TERM;
+	default:
+		return root->kind == SW_ROOT_ENVIRONMENT;
+	}
+}
+
+/* Does the code show all that its launches touch, by pointers and tensor maps of the parameter block? */
 static bool look_at_sites(struct sw_deferrable *d)
 {
 	const struct sw_footprint *f = d->footprint;
@@ -88,19 +129,12 @@ static bool look_at_sites(struct sw_deferrable *d)
 		const struct sw_access_site *site = &f->site[i];
 		if (!site->roots)
 			return false;
-		for (uint32_t k = 0; k < site->roots; k++) {
-			const struct sw_root *root = &f->root[site->root + k];
-			bool loaded = root->kind == SW_ROOT_INDIRECT;
-			if (root->kind == SW_ROOT_PARAM ? !add_word(d, root)
-							: root->kind != SW_ROOT_ENVIRONMENT && !loaded)
+		for (uint32_t k = 0; k < site->roots; k++)
+			if (!add_root(d, site, &f->root[site->root + k]))
 				return false;
-			if (loaded && site->address == SW_NO_TERM)
-				return false;
-			d->may_load |= loaded;
-		}
-		d->vague |= site->address == SW_NO_TERM;
+		d->vague |= site->address == SW_NO_TERM && !is_mapped(f, site);
 	}
-	return d->words > 0;
+	return d->words + d->maps > 0;
 }
 
 /* What a kernel is depends on where it runs (sw_kernel_of): then nothing is said of all its launches. */
@@ -208,6 +242,22 @@ static bool lies_within(const struct sw_model *m, const struct sw_pointed *point
 	return false;
 }
 
+/* The tensor of a map lies in one allocation. */
+static bool follow_map(struct search *s, uint32_t arch, uint32_t at)
+{
+	const struct sw_record *r = s->m->record;
+	uint64_t lo, hi, offset;
+	if (at > r->param_bytes ||
+	    !sw_handles_lasting_map(s->m->handles, arch, (const char *)r->params + at, r->param_bytes - at, &lo, &hi))
+		return false;
+	struct sw_block *block = lo < hi ? sw_space_find(&s->m->space, lo, &offset) : NULL;
+	if (!block || !add_block(s, block) || !lies_within(s->m, s->out, lo, hi))
+		return lo == hi;
+	s->out->map[s->out->maps++] = (struct sw_mapped_tensor){lo, hi, at};
+	sw_block_start(block, offset, s->m->step);
+	return true;
+}
+
 /* Is there memory of which more is said than what is done there: freed, perhaps not allocated yet?  What was mapped
    once and stays is none: launches that were deferred are evaluated before more is mapped. */
 static bool may_err(const struct sw_model *m)
@@ -296,6 +346,18 @@ static bool add_endless(const struct sw_model *m, const struct sw_span *span, co
 	return true;
 }
 
+/* The tensors of maps that lie in the block. */
+static bool add_maps(const struct sw_block *block, uint32_t *words, struct sw_pointed *out)
+{
+	for (uint32_t i = 0; i < out->maps; i++) {
+		uint64_t lo = out->map[i].lo - block->address, hi = out->map[i].hi - block->address;
+		if (lo < block->bytes &&
+		    !add_range(out, words, out->map[i].at, (struct sw_deferred_range){lo, hi, out->place.blocks}))
+			return false;
+	}
+	return true;
+}
+
 /* False: there are too many. */
 static bool add_ranges(const struct sw_model *m, const struct sw_deferrable *d, const struct sw_span *span, uint32_t n,
 		       struct sw_pointed *out)
@@ -305,6 +367,8 @@ static bool add_ranges(const struct sw_model *m, const struct sw_deferrable *d, 
 		const struct sw_block *block = out->block[i];
 		uint64_t end = block->address + block->bytes;
 		uint32_t before = out->place.ranges;
+		if (!add_maps(block, words, out))
+			return false;
 		for (uint32_t k = 0; k < n; k++) {
 			uint64_t lo = span[k].lo > block->address ? span[k].lo : block->address;
 			uint64_t hi = span[k].hi < end ? span[k].hi : end;
@@ -398,7 +462,7 @@ bool sw_pointed_find(struct sw_model *m, struct sw_kernel *kernel, struct sw_poi
 	struct sw_deferrable *d = deferrable_of(m, kernel);
 	struct search search = {.m = m, .point = point, .out = out};
 	const struct sw_record *r = m->record;
-	out->blocks = 0;
+	out->blocks = out->maps = 0;
 	out->place = (struct sw_deferred_place){0};
 	out->weakest = d->weakest;
 	/* What it finds in memory is known now and not later; deferred writes end what is known first. */
@@ -408,6 +472,9 @@ bool sw_pointed_find(struct sw_model *m, struct sw_kernel *kernel, struct sw_poi
 		return false;
 	for (uint32_t i = 0; i < d->words; i++)
 		if (!follow_word(&search, &d->word[i]))
+			return false;
+	for (uint32_t i = 0; i < d->maps; i++)
+		if (!follow_map(&search, kernel->arch, d->map[i]))
 			return false;
 	/* It is not known what a loaded pointer leads to: spans bound none that is used. */
 	bool bounded = false;

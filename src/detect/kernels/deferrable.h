@@ -3,7 +3,8 @@
  * Which launches may be evaluated later (hazards/deferred.h): those whose allocations are known.
  *
  * These are the allocations that the pointers of the parameter block lead to, as far as the kernel's code uses them,
- * provided that no access can leave them according to its span (footprint/launch_spans.h).  A launch without bounds may
+ * and those of the tensors whose maps lie in the block, provided that no access can leave them according to its span
+ * (footprint/launch_spans.h).  A launch without bounds may
  * access anything, except where freed memory is remembered or memory of pools is alive: what a launch does there counts
  * even if no other access conflicts with it.
  *
@@ -26,6 +27,7 @@ struct sw_deferrable;
 
 #define SW_MOST_POINTED 64u
 #define SW_MOST_RANGES	64u
+#define SW_MOST_MAPS	16u
 
 /* Where its addresses may lie. */
 enum sw_where {
@@ -38,6 +40,12 @@ enum sw_where {
 struct sw_pointed {
 	uint32_t blocks;
 	struct sw_block *block[SW_MOST_POINTED];
+	/* Tensors that it reaches by maps in its parameter block: addresses. */
+	uint32_t maps;
+	struct sw_mapped_tensor {
+		uint64_t lo, hi;
+		uint32_t at; /* of the map, in the block */
+	} map[SW_MOST_MAPS];
 	bool known; /* where it lies, already */
 	enum sw_where where;
 	/* WITHIN, unless it lies in memory that the trace does not know: the allocations that it may touch, and where.

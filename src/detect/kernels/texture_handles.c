@@ -2,6 +2,7 @@
 #include "detect/kernels/texture_handles.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hash.h"
 #include "base/saturate.h"
@@ -139,6 +140,25 @@ bool sw_handles_find_map(struct sw_handles *handles, uint32_t arch, const void *
 	*range = range_of(&object);
 	range->loose = true;
 	return range->width;
+}
+
+bool sw_handles_lasting_map(struct sw_handles *handles, uint32_t arch, const void *map, size_t bytes, uint64_t *lo,
+			    uint64_t *hi)
+{
+	struct sw_rec_object object = {0};
+	struct sw_range now, alone;
+	uint64_t word;
+	if (bytes < sizeof word)
+		return false;
+	memcpy(&word, map, sizeof word);
+	*lo = *hi = word;
+	if (!word)
+		return true;
+	if (!sw_tensor_map_read(arch, map, bytes, &object) || !sw_handles_find_map(handles, arch, map, bytes, &now))
+		return false;
+	alone = range_of(&object);
+	*hi = sw_saturate_add(word, sw_range_span(&alone));
+	return word < *hi && now.address == word && sw_saturate_add(word, sw_range_span(&now)) == *hi;
 }
 
 void sw_handles_free(struct sw_handles *handles)
