@@ -354,5 +354,6 @@ static void hold_atom(struct sw_eval *e, uint32_t term, bool truth, void *arg)
 
 void sw_eval_fact(struct sw_eval *e, uint32_t term, bool truth)
 {
-	e->blind |= !sw_eval_atoms(e, term, truth, hold_atom, &e->depth);
+	bool all = sw_eval_atoms(e, term, truth, hold_atom, &e->depth);
+	e->blind |= !all; /* which hold_atom() sets, too */
 }

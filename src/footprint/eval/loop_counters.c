@@ -227,6 +227,7 @@ void sw_eval_doubt_last(struct sw_eval *e, uint32_t var)
 struct back {
 	struct sw_loop_info *info;
 	uint32_t loop, counter;
+	bool last; /* pass: what is vague in it counts */
 	uint64_t bit;
 	struct forms {
 		struct sw_form *at;
@@ -374,8 +375,10 @@ static void back_atom(struct sw_eval *e, uint32_t term, bool truth, void *arg)
 	struct sw_form forms[2];
 	struct race race;
 	if (t->op != SW_OP_COMPARE || t->imm < SW_EQ || t->imm > SW_GE || t->imm2 < 1 || t->imm2 > 64) {
-		struct sw_form bit = sw_eval_term(e, term, 1);
-		b->info->vague |= !sw_depends_on_data_only(sw_eval_depends(e, &bit));
+		if (b->last && !b->info->vague) {
+			struct sw_form bit = sw_eval_term(e, term, 1);
+			b->info->vague = !sw_depends_on_data_only(sw_eval_depends(e, &bit));
+		}
 		return;
 	}
 	if (sw_base_asks_for_null(e->f->term, t)) /* a pointer that counts down to null */
@@ -454,6 +457,7 @@ static void study(struct sw_eval *e, uint32_t number, uint32_t nest)
 	int passes = loop->backs > 1 ? 3 : 2;
 	for (int pass = 0; pass < passes && !info->never; pass++) {
 		info->vague = false;
+		b.last = pass == passes - 1;
 		sw_eval_case_begin(e);
 		if (loop->parent < e->f->loops)
 			enter(e, loop->parent);
@@ -466,7 +470,8 @@ static void study(struct sw_eval *e, uint32_t number, uint32_t nest)
 				sw_eval_hold(e, &b.always.at[i]);
 			for (uint32_t i = 0; i < loop->backs; i++) {
 				const struct sw_fact *fact = &e->f->fact[loop->back + i];
-				info->vague |= !sw_eval_atoms(e, fact->term, fact->truth, back_atom, &b);
+				bool all = sw_eval_atoms(e, fact->term, fact->truth, back_atom, &b);
+				info->vague |= !all; /* which back_atom() sets, too */
 			}
 		}
 		sw_eval_case_begin(e);
