@@ -201,6 +201,14 @@ static void step(struct finder *f, uint32_t insn)
 	for (uint32_t b = 0; b < (ssa)->flow.block.n; b++)                                                             \
 		for (uint32_t i = (ssa)->flow.block.at[b].first; i < (ssa)->flow.block.at[b].end; i++)
 
+static bool has_plain(const struct sw_body *body)
+{
+	for (size_t i = 0; i < body->insn.n; i++)
+		if (is_plain(&body->insn.at[i]))
+			return true;
+	return false;
+}
+
 void sw_frames_find(const struct sw_ssa *ssa, struct sw_stack_frames *frames)
 {
 	struct finder f = {.ssa = ssa};
@@ -208,6 +216,8 @@ void sw_frames_find(const struct sw_ssa *ssa, struct sw_stack_frames *frames)
 	*frames = (struct sw_stack_frames){.regs = regs, .vars = regs};
 	frames->at = sw_alloc((ssa->body.insn.n + 1) * sizeof *frames->at);
 	memset(frames->at, 0xff, (ssa->body.insn.n + 1) * sizeof *frames->at);
+	if (!has_plain(&ssa->body)) /* most kernels keep nothing on a stack */
+		return;
 	f.defs = sw_calloc((size_t)regs + 1, sizeof *f.defs);
 	f.met = sw_calloc((size_t)regs + 1, sizeof *f.met);
 	f.block = sw_alloc(((size_t)regs + 1) * sizeof *f.block);

@@ -71,7 +71,7 @@ static sw_node under(struct branch *b, sw_node node, uint32_t depth)
 		node = sw_graph_operand(b->graph, node, truth ? 1 : 2);
 		v = sw_graph_at(b->graph, node);
 	}
-	if (!depth || !v->n || v->n > 3 || v->op >= SW_OPS || v->op == SW_OP_MIX)
+	if (!depth || !v->chooses || !v->n || v->n > 3 || v->op >= SW_OPS || v->op == SW_OP_MIX)
 		return node;
 	for (uint32_t i = 0; i < b->nodes; i++) {
 		if (b->seen[i] == node)
@@ -90,7 +90,7 @@ sw_node sw_choice_under(struct sw_graph *graph, sw_node node, sw_node condition)
 	/* Halves first become numbers of 64 bits: only one of them may hold a choice.  What is made again is not looked
 	   through again. */
 	bool outer = graph->whole && !graph->choosing;
-	if (!outer && sw_graph_at(graph, node)->op != SW_OP_SELECT)
+	if (outer ? !sw_graph_at(graph, node)->chooses : sw_graph_at(graph, node)->op != SW_OP_SELECT)
 		return node;
 	b.graph = graph;
 	b.truths = b.nodes = 0;

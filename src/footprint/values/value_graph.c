@@ -86,6 +86,9 @@ static sw_node add(struct sw_graph *graph, const struct sw_making *m, const sw_n
 			     .imm = m->imm,
 			     .imm2 = m->imm2};
 	put_operands(graph, &v, operands, m->n);
+	v.chooses = m->op == SW_OP_SELECT;
+	for (uint32_t i = 0; i < m->n && m->n <= 3 && m->op < SW_OPS && m->op != SW_OP_MIX; i++)
+		v.chooses |= sw_graph_at(graph, operands[i])->chooses;
 	*sw_vec_push(&graph->value) = v;
 	return (sw_node)(graph->value.n - 1);
 }

@@ -31,6 +31,7 @@ struct sw_value {
 	uint8_t op, width, flags; /* flags: SW_SIGNED only */
 	uint8_t why;		  /* enum sw_why of a RANGE */
 	uint8_t space, bytes;	  /* LOADED: enum sw_space, size in memory; RANGE: enum sw_range_from */
+	uint8_t chooses;	  /* a SELECT, or plain operations on one: nested_choice.c looks no further elsewhere */
 	uint32_t n;		  /* operands */
 	uint32_t operand[3];	  /* n > 3: operand[0] is where they start in the graph's list */
 	int64_t imm, imm2;
