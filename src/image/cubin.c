@@ -14,8 +14,10 @@
 struct cubin {
 	struct sw_bytes all;
 	uint64_t sections; /* offset of the table */
-	uint32_t n, names; /* sections, and which of them holds their names */
-	uint32_t symbols;  /* 0: none */
+	uint32_t n;	   /* sections */
+	struct sw_bytes names;
+	const char *only; /* the kernel that is asked for; NULL: all */
+	uint32_t symbols; /* 0: none */
 	struct section {
 		bool kernel;
 		uint32_t info; /* .nv.info section of a .text section, 0: none */
@@ -38,7 +40,7 @@ static struct sw_bytes content(const struct cubin *c, uint32_t index)
 
 static const char *section_name(const struct cubin *c, uint32_t index)
 {
-	const char *name = sw_bytes_string(content(c, c->names), section_at(c, index).sh_name);
+	const char *name = sw_bytes_string(c->names, section_at(c, index).sh_name);
 	return name ? name : "";
 }
 
@@ -57,12 +59,12 @@ static int open_cubin(struct cubin *c, const void *bytes, size_t size, struct sw
 	/* ELF, "Section Header": more than 0xff00 sections are counted in the first one. */
 	Elf64_Shdr first = section_at(c, 0);
 	uint64_t n = h.e_shnum ? h.e_shnum : first.sh_size;
-	c->names = h.e_shstrndx == SHN_XINDEX ? first.sh_link : h.e_shstrndx;
 	if (!n || n > UINT32_MAX || !sw_bytes_hold(c->all, c->sections, n * sizeof(Elf64_Shdr)))
 		return sw_fail(error, SW_E_FORMAT,
 			       "cubin: offset %llu: the table of %llu sections does not fit into the file",
 			       (unsigned long long)c->sections, (unsigned long long)n);
 	c->n = (uint32_t)n;
+	c->names = content(c, h.e_shstrndx == SHN_XINDEX ? first.sh_link : h.e_shstrndx);
 	c->section = sw_calloc(n, sizeof *c->section);
 	return 0;
 }
@@ -135,8 +137,8 @@ static int each_kernel(struct cubin *c, int (*each)(void *arg, const struct sw_c
 	struct layout layout = {0};
 	int rc = 0;
 	for (uint32_t i = 1; i < c->n && !rc; i++) {
-		const char *name = section_name(c, i);
-		if (!c->section[i].kernel || strncmp(name, ".text.", 6))
+		const char *name = c->section[i].kernel ? section_name(c, i) : "";
+		if (strncmp(name, ".text.", 6) || (c->only && strcmp(name + 6, c->only)))
 			continue;
 		struct sw_bytes code = content(c, i);
 		Elf64_Shdr s = section_at(c, i);
@@ -165,13 +167,14 @@ static int each_kernel(struct cubin *c, int (*each)(void *arg, const struct sw_c
 	return rc;
 }
 
-int sw_cubin_walk(const void *cubin, size_t size, uint32_t *arch,
-		  int (*each)(void *arg, const struct sw_cubin_kernel *kernel), void *arg, struct sw_error *error)
+int sw_cubin_walk_named(const void *cubin, size_t size, const char *name, uint32_t *arch,
+			int (*each)(void *arg, const struct sw_cubin_kernel *kernel), void *arg, struct sw_error *error)
 {
 	struct cubin c;
 	int rc = open_cubin(&c, cubin, size, error);
 	if (rc)
 		return rc;
+	c.only = name;
 	if (arch) {
 		uint32_t flags = sw_u32(c.all, offsetof(Elf64_Ehdr, e_flags));
 		*arch = c.all.at[EI_ABIVERSION] >= SW_CUDA_ABI_ARCH_SHIFTED ? flags >> 8 & 0xff : flags & 0xff;
@@ -180,4 +183,10 @@ int sw_cubin_walk(const void *cubin, size_t size, uint32_t *arch,
 	rc = each_kernel(&c, each, arg, error);
 	free(c.section);
 	return rc;
+}
+
+int sw_cubin_walk(const void *cubin, size_t size, uint32_t *arch,
+		  int (*each)(void *arg, const struct sw_cubin_kernel *kernel), void *arg, struct sw_error *error)
+{
+	return sw_cubin_walk_named(cubin, size, NULL, arch, each, arg, error);
 }

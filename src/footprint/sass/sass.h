@@ -72,7 +72,8 @@ struct sw_sass_relocation {
 
 struct sw_sass_cubin {
 	struct sw_bytes all;
-	uint32_t arch, sections, names, symtab;
+	uint32_t arch, sections, symtab;
+	struct sw_bytes names; /* of sections */
 	uint64_t table;
 	uint32_t code;		/* section of the kernel */
 	uint32_t info;		/* its .nv.info section, 0: none */

@@ -30,7 +30,7 @@ struct sw_bytes sw_sass_cubin_content(const struct sw_sass_cubin *c, uint32_t se
 
 static const char *name_of(const struct sw_sass_cubin *c, uint32_t section)
 {
-	const char *name = sw_bytes_string(sw_sass_cubin_content(c, c->names), header(c, section).sh_name);
+	const char *name = sw_bytes_string(c->names, header(c, section).sh_name);
 	return name ? name : "";
 }
 
@@ -216,7 +216,7 @@ int sw_sass_cubin_open(struct sw_sass_cubin *c, const void *bytes, size_t size, 
 {
 	*c = (struct sw_sass_cubin){.all = {bytes, size}};
 	struct layout layout = {c, kernel, false};
-	int rc = sw_cubin_walk(bytes, size, &c->arch, take_layout, &layout, error);
+	int rc = sw_cubin_walk_named(bytes, size, kernel, &c->arch, take_layout, &layout, error);
 	if (rc < 0)
 		return rc;
 	if (!layout.found)
@@ -227,7 +227,7 @@ int sw_sass_cubin_open(struct sw_sass_cubin *c, const void *bytes, size_t size, 
 	c->sections = 1;
 	Elf64_Shdr first = header(c, 0);
 	c->sections = h.e_shnum ? h.e_shnum : (uint32_t)first.sh_size;
-	c->names = h.e_shstrndx == SHN_XINDEX ? first.sh_link : h.e_shstrndx;
+	c->names = sw_sass_cubin_content(c, h.e_shstrndx == SHN_XINDEX ? first.sh_link : h.e_shstrndx);
 	find_sections(c, kernel);
 	find_symbols(c);
 	find_base(c);
