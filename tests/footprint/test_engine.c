@@ -354,6 +354,23 @@ START_TEST(shared_memory_is_no_site)
 }
 END_TEST
 
+/* What is stored in shared memory matters as soon as an address is loaded from there, wherever that stands. */
+START_TEST(pointers_through_shared_memory)
+{
+	const char *loop = ".shared .align 8 .b8 s[64]; ld.param.u64 %rd2, [a]; mov.u32 %r2, 0;"
+			   "again: ld.shared.u64 %rd5, [s]; st.global.u32 [%rd5], 1; st.shared.u64 [s], %rd2;"
+			   "bar.sync 0; add.s32 %r2, %r2, 1; setp.lt.s32 %p1, %r2, 9; @%p1 bra again; ret;";
+	char *text = text_of(loop);
+	ck_assert_ptr_nonnull(strstr(text, "write 4 param:0 "));
+	free(text);
+	/* A condition that is made of what was stored is data, not nothing. */
+	text = text_of(".shared .align 8 .b8 s[64];" BASE LIMIT "st.shared.u32 [s], %r9; ld.shared.u32 %r3, [s];"
+		       "setp.gt.s32 %p1, %r3, 4; @%p1 st.global.u32 [%rd3], 1; ret;");
+	ck_assert_ptr_nonnull(strstr(text, "write 4 param:0 at p0.64 if (any32"));
+	free(text);
+}
+END_TEST
+
 START_TEST(pointers_through_memory)
 {
 	/* Loaded from memory: indirect. */
@@ -456,6 +473,7 @@ int main(void)
 	tcase_add_test(tests, a_stack_pointer_that_moves_once_is_followed);
 	tcase_add_test(tests, words_of_the_stack_that_overlap_are_left_there);
 	tcase_add_test(tests, shared_memory_is_no_site);
+	tcase_add_test(tests, pointers_through_shared_memory);
 	tcase_add_test(tests, pointers_through_memory);
 	tcase_add_test(tests, calls_are_followed_each_by_itself);
 	tcase_add_test(tests, recursion_keeps_the_pointer);
