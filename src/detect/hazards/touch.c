@@ -189,22 +189,25 @@ static void confine(struct sw_shadow_use *use, const struct sw_touch *how)
 static void touch_late(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 		       const struct sw_touch *how, struct sw_block *block, uint64_t address)
 {
+	struct sw_shadow_use *use = sw_model_use(m, what, range, block, address);
 	uint32_t number = 0;
-	for (;;) {
-		struct sw_shadow_use *use = sw_model_use(m, what, range, block, address);
+	confine(use, how);
+	const uint64_t first = use->range.address, end = use->end;
+	for (uint64_t lo = first, hi = end; sw_deferred_next_part(m->scope->late, block, &number, &lo, &hi);
+	     lo = first, hi = end) {
 		struct sw_shadow_env env;
-		confine(use, how);
-		uint64_t lo = use->range.address, hi = use->end;
-		bool any = sw_deferred_next_part(m->scope->late, block, &number, &lo, &hi);
-		if (any && (lo > use->range.address || hi < use->end))
+		if (!use) {
+			use = sw_model_use(m, what, range, block, address);
+			confine(use, how);
+		}
+		if (lo > first || hi < end)
 			cut(use, lo, hi);
 		sw_model_env(m, &env);
-		if (any)
-			sw_shadow_enter_late(&block->shadow, &env, use);
+		sw_shadow_enter_late(&block->shadow, &env, use);
 		sw_use_drop(&m->space.uses, use);
-		if (!any)
-			break;
+		use = NULL;
 	}
+	sw_use_drop(&m->space.uses, use);
 	if (!sw_host_sees(block->memory))
 		sw_deferred_note(m, block, what);
 }
