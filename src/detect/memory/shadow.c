@@ -336,8 +336,9 @@ static void enter_bytes(struct sw_shadow *shadow, struct sw_shadow_env *env, str
 /* ---- boxes ------------------------------------------------------------------------------------------------------- */
 
 /* Tiles of one matrix (a step of each sequence in a batch) have hulls that overlap all others: n of them, each with
-   what was done in its rows, would make n * rows segments, and the next one would visit them all.  Where a box has that
-   many segments more than rows, it is entered in its rows only. */
+   what was done in its rows, would make n * rows segments, and the next one would visit them all.  A box is entered in
+   its rows only where its hull holds that many segments more than rows, and at least half as many as the rows would
+   add to what segments hold: each cuts two, and copies their uses. */
 #define SW_SEGMENTS_PER_ROW 4u
 #define SW_MOST_BOX_ROWS    4096u
 
@@ -354,13 +355,16 @@ static bool is_better_by_rows(const struct sw_shadow *shadow, const struct sw_sh
 	const struct sw_range *box = &use->range;
 	if (sw_range_dense(box) || !has_rows_apart(box))
 		return false;
-	uint64_t left = SW_SEGMENTS_PER_ROW * box->rows * box->slices;
-	if (shadow->segments.n <= left)
+	uint64_t rows = box->rows * box->slices, seen = 0, uses = 0;
+	if (shadow->segments.n <= SW_SEGMENTS_PER_ROW * rows)
 		return false;
-	const struct sw_interval *at = sw_intervals_from(&shadow->segments, box->address);
-	for (; left && at && at->lo < use->end; left--)
-		at = sw_intervals_next(&shadow->segments, at);
-	return !left;
+	for (const struct sw_interval *at = sw_intervals_from(&shadow->segments, box->address); at && at->lo < use->end;
+	     at = sw_intervals_next(&shadow->segments, at)) {
+		uses += ((const struct segment *)at)->n;
+		if (++seen > SW_SEGMENTS_PER_ROW * rows && 2 * seen * seen > rows * (seen + 2 * uses))
+			return true;
+	}
+	return false;
 }
 
 /* Between the rows of x: uses that it replaces, and that are there by their hull. */
