@@ -116,6 +116,7 @@ void sw_ordered_free(struct sw_ordered *o)
 	free(o->other);
 	free(o->thread_first);
 	free(o->thread_node);
+	free(o->needed);
 	free(o->gap.at);
 	free(o->steps.at);
 	*o = (struct sw_ordered){0};

@@ -155,12 +155,19 @@ class Program:
         return traces[-1]
 
     def judge(self, trace, kind, *more):
-        report = os.path.join(self.work, kind + ".json")
-        environment = {**os.environ, "XDG_CACHE_HOME": os.path.join(self.work, "cache"), "XDG_DATA_HOME": os.path.join(self.work, "data")}
-        with open(os.path.join(self.work, kind + ".log"), "wb") as output:
-            left = self.options.deadline + self.options.judge_limit - time.monotonic()
-            run = Run([os.path.join(self.options.build, "syncwatch"), "report", *more, "--json", report, trace],
-                      min(self.options.judge_limit, left), environment, self.work, output)
+        """The shortest of several: what else the machine does makes a judgement longer, nothing makes it shorter."""
+        report, cache = os.path.join(self.work, kind + ".json"), os.path.join(self.work, "cache")
+        environment = {**os.environ, "XDG_CACHE_HOME": cache, "XDG_DATA_HOME": os.path.join(self.work, "data")}
+        command = [os.path.join(self.options.build, "syncwatch"), "report", *more, "--json", report, trace]
+        tries = []
+        while len(tries) < self.options.repeat and not (tries and tries[-1].status):
+            if kind == "cold":
+                shutil.rmtree(cache, ignore_errors=True)
+            with open(os.path.join(self.work, kind + ".log"), "wb") as output:
+                left = self.options.deadline + self.options.judge_limit - time.monotonic()
+                tries.append(Run(command, min(self.options.judge_limit, left), environment, self.work, output))
+        run = tries[-1] if tries[-1].status else min(tries, key=lambda t: t.seconds)
+        run.megabytes = max(t.megabytes for t in tries)
         self.row[f"{kind}_s"], self.row[f"{kind}_mb"] = run.shown(), f"{run.megabytes:.0f}"
         if run.status not in (0, "timeout"):
             self.row["note"] += f" {kind}: {last_line(os.path.join(self.work, kind + '.log'))}"
@@ -258,6 +265,7 @@ def parsed():
     parser.add_argument("--least", type=float, default=1, metavar="S", help="a judgement may always take so long, else a tenth of the run")
     parser.add_argument("--budget", type=float, default=240, metavar="S", help="no program is started later")
     parser.add_argument("--lanes", type=int, default=0, help="programs at a time; 0: by the number of cores")
+    parser.add_argument("--repeat", type=int, default=1, metavar="N", help="judge so often, the shortest time counts")
     parser.add_argument("--quiet", action="store_true", help="judge when all runs have ended, one trace at a time")
     parser.add_argument("--pack", default="", metavar="NAMES", help="keep the traces of these, with commas between")
     parser.add_argument("--pack-bytes", type=int, default=8 << 20, help="most that a packed trace may have")

@@ -27,6 +27,11 @@ if "large" in trace:
     kept = bytes([1]) * (300 << 20)
 if "late" in trace and not os.path.exists(os.path.join(os.path.dirname(arguments[-1]), "../../lstm/recorded/lstm.swt")):
     sys.exit("another program has not ended")
+if "disturbed" in trace and "--no-footprints" not in arguments:
+    count = arguments[-1] + ".count"
+    open(count, "a").write("x")
+    if os.path.getsize(count) != 2:
+        time.sleep(2)
 if "unreadable" in trace:
     sys.exit("cannot be read")
 cache = os.environ["XDG_CACHE_HOME"]
@@ -133,6 +138,14 @@ class Measure(unittest.TestCase):
         """A judgement begins when the last program has ended."""
         status, last, rows = self.measure({"generate": "late", "lstm": "late"}, "--quiet")
         self.assertEqual((status, last, rows["generate"]["note"]), (0, "2 passed, 0 failed, 0 skipped", ""))
+
+    def test_repeats(self):
+        """All judgements but the second take two seconds at least."""
+        _, _, rows = self.measure({"lstm": "disturbed"}, "--repeat", "2")
+        self.assertLess(float(rows["lstm"]["cold_s"]), 2)
+        self.assertGreaterEqual(float(rows["lstm"]["warm_s"]), 2)
+        _, _, rows = self.measure({"lstm": "disturbed"})
+        self.assertGreaterEqual(float(rows["lstm"]["cold_s"]), 2)
 
     def test_skips(self):
         status, last, rows = self.measure({"ddp": "absent", "lstm": ""})
