@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The nodes that a replay passes.  A third to two thirds of the calls enqueue nothing, wait for nothing and keep their
- * time whatever changes (cudaEventQuery, cudaGetDevice): the next call on their thread comes later by what they and the
- * time before them take.  Sums of whole numbers, so each replay ends at the same nanosecond as with them.
+ * The nodes that a replay passes.  Many calls enqueue nothing, wait for nothing and take the same time whatever changes
+ * (cudaFuncGetAttributes, cudaGetFuncBySymbol): the next call on their thread begins later by the time that they and
+ * the gap before them take.  These are sums of whole numbers, so each replay ends at the same nanosecond as with them.
  */
 #include "schedule/nodes.h"
 

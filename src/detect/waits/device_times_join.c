@@ -341,11 +341,12 @@ int sw_times_load(const struct sw_reader *of, struct sw_times *out, struct sw_er
 	struct join j = {.times = out};
 	struct sw_record record;
 	int rc;
-	*out = (struct sw_times){.summary.recorded = sw_reader_header(of)->flags & SW_FILE_GPU};
-	if (!out->summary.recorded)
+	*out = (struct sw_times){0};
+	if (!(sw_reader_header(of)->flags & SW_FILE_GPU))
 		return 0;
 	if ((rc = sw_reader_open(sw_reader_path(of), &j.reader, error)))
 		return rc;
+	out->summary.recorded = true;
 	j.theirs = sw_calloc(CALLS, sizeof *j.theirs);
 	while ((rc = sw_reader_next(j.reader, &record, error)) > 0)
 		step(&j, &record);

@@ -149,8 +149,9 @@ static int by_address(const void *x, const void *y)
 	return a->low != b->low ? (a->low < b->low ? -1 : 1) : (a->die > b->die) - (a->die < b->die);
 }
 
-/* Of a unit or a namespace: GCC puts the functions of namespaces beside them, Clang into them; members of classes are
-   declared there and defined outside.  depth: how many namespaces more are looked into. */
+/* Appends the functions of a compilation unit, or of a namespace in it.  Clang's entries for the functions of a
+   namespace are children of the namespace, GCC's are children of the unit; member functions are defined outside of
+   their class by both.  depth: how many levels of nested namespaces are searched. */
 static void list_functions(Dwarf_Die *die, struct unit *unit, int depth)
 {
 	Dwarf_Die child;
