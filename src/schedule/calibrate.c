@@ -119,7 +119,7 @@ static void bind_calls(struct sw_window *w)
 
 void sw_calibrate(struct sw_schedule *s, struct sw_window *w)
 {
-	struct sw_resources *resources = sw_calloc(1, sizeof *resources);
+	struct sw_resources *resources = sw_resources_new(s);
 	w->dropped = 0;
 	if (!w->ordered.key) {
 		sw_order_prepare(w);
@@ -133,6 +133,7 @@ void sw_calibrate(struct sw_schedule *s, struct sw_window *w)
 	sw_turns_find(s, w);
 	for (size_t i = 0; i < w->ordered.gap.n; i++)
 		bind_call(w, w->ordered.gap.at[i]);
+	w->ordered.taken.n = 0;
 	for (size_t i = 0; i < w->others.n; i++) {
 		uint32_t node = w->ordered.other[i];
 		struct sw_schedule_node *n = &w->nodes.at[node];
@@ -141,10 +142,12 @@ void sw_calibrate(struct sw_schedule *s, struct sw_window *w)
 			bind_return(w, node);
 		} else {
 			struct sw_resource *r = sw_resource_of(resources, s, n);
-			bind_work(w, node, r ? sw_resource_free(r, n, NULL) : 0);
+			bind_work(w, node, r ? sw_resource_free(r, n) : 0);
+			sw_resources_pass(resources, w, n);
 			if (r)
-				sw_resource_take(r, n, NULL);
+				sw_resource_take(resources, r, w, node);
 		}
+		w->ordered.taken_end[i] = (uint32_t)w->ordered.taken.n;
 	}
-	free(resources);
+	sw_resources_free(resources);
 }

@@ -79,6 +79,15 @@ static bool host_may_need(const struct sw_what_ifs *set)
 	return false;
 }
 
+static void keep(struct trial *t, struct sw_keep *kept)
+{
+	choose_keep(t->s, kept);
+	if (!t->places.kept)
+		t->places.kept = sw_calloc(t->s->site_n + 1, sizeof *t->places.kept);
+	if (kept->site != SW_NONE)
+		t->places.kept[kept->site] = true;
+}
+
 /* Of two changes for one place the first counts. */
 static void choose(struct trial *t, size_t number)
 {
@@ -88,7 +97,7 @@ static void choose(struct trial *t, size_t number)
 		if (index)
 			t->places.change[t->places.row[index - 1] * t->places.sets + number] = (uint32_t)i + 1;
 		for (uint32_t k = 0; k < set->at[i].keeps; k++)
-			choose_keep(t->s, &set->at[i].keep[k]);
+			keep(t, &set->at[i].keep[k]);
 	}
 }
 
@@ -126,6 +135,7 @@ static void forget(struct trial *t)
 {
 	free(t->places.row);
 	free(t->places.change);
+	free(t->places.kept);
 	free(t->tried);
 	free(t->done);
 }
@@ -171,7 +181,7 @@ static void add(struct trial *t, struct group *g, size_t number, int replay)
 static void try_window(struct trial *t, uint32_t window)
 {
 	struct group g = {.window = window, .n = 2, .how = {{.crowded = false}, {.crowded = true}}};
-	sw_steps_make(&t->s->window[window], &t->places);
+	sw_steps_make(t->s, &t->s->window[window], &t->places);
 	for (size_t i = 0; i < t->n; i++)
 		for (int replay = 0; replay < REPLAYS && t->tried[i].same == i; replay++)
 			if (replay != SURE || t->tried[i].may_need)
@@ -278,7 +288,7 @@ void sw_schedule_finish(struct sw_schedule *s)
 	struct sw_moments *done = moments(s);
 	for (uint32_t i = 0; i < s->windows; i++) {
 		struct sw_replay how = {0};
-		sw_steps_make(&s->window[i], NULL);
+		sw_steps_make(s, &s->window[i], NULL);
 		sw_replay(s, &s->window[i], NULL, &how, 1, done);
 		s->length[i] = how.length;
 	}

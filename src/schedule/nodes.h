@@ -8,7 +8,9 @@
  *     calibrate.c what part of each delay belongs to which edge
  *     order.c     nodes by time
  *     turns.c     threads that wait for each other
+ *     resource.c  what keeps out of each other's way
  *     steps.c     the nodes that a replay passes
+ *     runs.c      many of them in one step
  *     replay.c    one pass, for several replays
  *     gain.c      replays with a change
  *     path.c      critical path
@@ -78,9 +80,19 @@ static inline enum sw_edge_why sw_edge_why(uint32_t edge)
 	return (enum sw_edge_why)(edge >> SW_EDGE_BITS);
 }
 
-/* A node that a replay passes.  CALL: the one before it on its thread, those that are passed over apart. */
+/* A node that a replay passes, or a run of them. */
 struct sw_step {
-	uint32_t node, before;
+	uint32_t node;	 /* SW_NONE: a run */
+	uint32_t before; /* CALL: the node before it on its thread, those that are passed over apart.  A run: its index
+			  */
+	uint32_t place;	 /* others: in `ordered.other` */
+};
+
+/* Calls of one thread and work of one queue that nothing else concerns: see runs.c. */
+struct sw_run {
+	uint32_t host, work;	       /* the nodes before them; SW_NONE: no work */
+	uint32_t last_call, last_work; /* of the run; SW_NONE: none */
+	int64_t calls, work_after_host, work_after_work;
 };
 
 /* What is the same in all readings, and what one of them makes of it. */
@@ -93,7 +105,13 @@ struct sw_ordered {
 	uint32_t *thread_first, *thread_node; /* by thread: its CALL and RETURN nodes as they were added; see turns.c */
 	SW_VEC(uint32_t) gap; /* CALLs after a silence of their thread, in order; only these may have an edge */
 	uint8_t *needed;      /* by node; see steps.c */
-	SW_VEC(struct sw_step) steps;
+	/* Work whose ends others wait for: by place in `other` the end of its list, which begins where that of the
+	   place before ends. */
+	SW_VEC(uint32_t) taken;
+	uint32_t *taken_end;
+	SW_VEC(uint32_t) pulled;	      /* calls that are to be added */
+	SW_VEC(struct sw_step) single, steps; /* node by node; with runs */
+	SW_VEC(struct sw_run) runs;
 };
 
 struct sw_window {
@@ -287,27 +305,51 @@ static inline void sw_moments_keep_latest(struct sw_moments *m, const struct sw_
 	for (uint32_t k = 0; k < SW_TOGETHER; k++)
 		m->at[k] = m->at[k] > other->at[k] ? m->at[k] : other->at[k];
 }
+/* The last piece of a row that ended: pieces of a queue, none of which ends before the one before it. */
+struct sw_ended {
+	uint32_t node, row;
+	uint64_t number; /* of ends on this resource */
+};
+/* Ends up to these numbers count for a queue already, by quarters: in all replays, in those that are crowded. */
+struct sw_counted {
+	uint32_t row;
+	uint64_t everywhere[5], crowded[5];
+};
 struct sw_resource {
-	uint64_t seen[5];	   /* by quarters: the latest end, as seen, of what was seen to end before now */
-	struct sw_moments done[5]; /* the same in the replays */
+	uint64_t seen[5];		  /* by quarters: the latest end, as seen, of what was seen to end before now */
+	SW_VEC(struct sw_ended) ended[5]; /* by quarters, one of a row */
 	struct {
 		uint64_t seen;
+		uint32_t node, row;
 		uint8_t quarters;
 	} running[SW_RUNNING];
-	struct sw_moments running_done[SW_RUNNING];
 	uint64_t next; /* no running piece was seen to end earlier */
+	uint64_t ends;
 	uint32_t n;
+	struct sw_counted *counted; /* by queue */
 };
 struct sw_resources {
 	struct sw_resource at[SW_RESOURCES * 8u];
+	uint32_t *row; /* by queue: that its work belongs to now */
+	uint32_t rows;
+	size_t queues;
 };
+struct sw_resources *sw_resources_new(const struct sw_schedule *s);
+void sw_resources_free(struct sw_resources *r);
 /* Which one; NULL: none. */
 struct sw_resource *sw_resource_of(struct sw_resources *r, const struct sw_schedule *s,
 				   const struct sw_schedule_node *n);
-/* The end of the last piece that n had to keep out of the way of, as recorded; *done, unless NULL: in the replays. */
-uint64_t sw_resource_free(struct sw_resource *r, const struct sw_schedule_node *n, struct sw_moments *done);
-/* done: when n ends in the replays; NULL: nobody asks. */
-void sw_resource_take(struct sw_resource *r, const struct sw_schedule_node *n, const struct sw_moments *done);
+/* The end of the last piece that n had to keep out of the way of, as recorded. */
+uint64_t sw_resource_free(struct sw_resource *r, const struct sw_schedule_node *n);
+/* The next work or mark of its queue, with its delays. */
+void sw_resources_pass(struct sw_resources *r, const struct sw_window *w, const struct sw_schedule_node *n);
+/* Of work that was passed: adds to `ordered.taken` whose ends it waits for, and takes the resource. */
+void sw_resource_take(struct sw_resources *all, struct sw_resource *r, struct sw_window *w, uint32_t node);
+/* Kernels that may fit together wait for each other only in replays where none do. */
+static inline bool sw_taken_when_crowded(const struct sw_schedule_node *n)
+{
+	return (n->does == SW_DOES_KERNEL || n->does == SW_DOES_GRAPH) && !(n->flags & SW_NF_HELD);
+}
 
 /* ---- replay.c ---- */
 /* The places in the program that some set of changes concerns. */
@@ -316,6 +358,7 @@ struct sw_changed_places {
 	uint32_t *change; /* by row and set: index of the change in its set + 1, 0: none */
 	uint32_t rows;
 	size_t sets;
+	bool *kept; /* by site: work from there is what a narrower wait is for; NULL: no set has such a wait */
 };
 struct sw_replay {
 	const struct sw_what_ifs *set; /* NULL: nothing changes */
@@ -328,7 +371,11 @@ struct sw_replay {
 };
 /* ---- steps.c ---- */
 /* Of a window that is calibrated, for replays with changes at these places; NULL: without changes. */
-void sw_steps_make(struct sw_window *w, const struct sw_changed_places *places);
+void sw_steps_make(const struct sw_schedule *s, struct sw_window *w, const struct sw_changed_places *places);
+
+/* ---- runs.c ---- */
+/* Of ordered.single makes ordered.steps and ordered.runs. */
+void sw_runs_make(const struct sw_schedule *s, struct sw_window *w, const struct sw_changed_places *places);
 
 /* At most SW_TOGETHER, after sw_steps_make().  done: room for one of each node; places: NULL where nothing changes. */
 void sw_replay(const struct sw_schedule *s, const struct sw_window *w, const struct sw_changed_places *places,

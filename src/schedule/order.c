@@ -62,6 +62,7 @@ void sw_order_prepare(struct sw_window *w)
 	o->key = sw_alloc((w->nodes.n + 1) * sizeof *o->key);
 	o->call = sw_alloc((o->calls + 1) * sizeof *o->call);
 	o->other = sw_alloc((w->others.n + 1) * sizeof *o->other);
+	o->taken_end = sw_alloc((w->others.n + 1) * sizeof *o->taken_end);
 	list_calls(w, o->call);
 	o->moved = true;
 }
@@ -118,6 +119,11 @@ void sw_ordered_free(struct sw_ordered *o)
 	free(o->thread_node);
 	free(o->needed);
 	free(o->gap.at);
+	free(o->taken.at);
+	free(o->taken_end);
+	free(o->pulled.at);
+	free(o->single.at);
 	free(o->steps.at);
+	free(o->runs.at);
 	*o = (struct sw_ordered){0};
 }

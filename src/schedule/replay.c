@@ -22,7 +22,6 @@ struct pass {
 	uint32_t n;
 	struct sw_moments *done; /* by node: its end */
 	bool crowded[SW_TOGETHER];
-	struct sw_resources *resources;
 	uint32_t *mask;		     /* by row of `places`: replays with a change there */
 	bool kind[SW_IF_PINNED + 1]; /* some replay has such a change */
 	struct gate *gates;	     /* by queue and replay; NULL: no change needs them */
@@ -315,46 +314,64 @@ static void find_gates(const struct pass *p, uint32_t node, struct sw_moments *m
 }
 
 /* Work keeps out of the way of other work of its kind. */
-static void find_taken(const struct pass *p, struct sw_resource *r, const struct sw_schedule_node *n,
-		       struct sw_moments *taken)
+static void find_taken(const struct pass *p, const struct sw_step *step, struct sw_moments *taken)
 {
-	bool kernel = n->does == SW_DOES_KERNEL || n->does == SW_DOES_GRAPH;
-	if (r)
-		sw_resource_free(r, n, taken);
-	else
-		sw_moments_set(taken, NO_EDGE);
-	if (kernel && !(n->flags & SW_NF_HELD))
+	const struct sw_ordered *o = &p->w->ordered;
+	uint32_t i = step->place ? o->taken_end[step->place - 1] : 0, end = o->taken_end[step->place];
+	sw_moments_set(taken, NO_EDGE);
+	if (i == end)
+		return;
+	for (; i < end; i++)
+		sw_moments_keep_latest(taken, &p->done[o->taken.at[i]]);
+	if (sw_taken_when_crowded(&p->w->nodes.at[step->node]))
 		for (uint32_t k = 0; k < SW_TOGETHER; k++)
 			taken->at[k] = p->crowded[k] ? taken->at[k] : NO_EDGE;
 }
 
-static void pass_work(struct pass *p, uint32_t node)
+static void pass_work(struct pass *p, const struct sw_step *step)
 {
+	uint32_t node = step->node;
 	const struct sw_schedule_node *n = &p->w->nodes.at[node], *call = &p->w->nodes.at[n->call];
-	struct sw_resource *r = sw_resource_of(p->resources, p->s, n);
-	struct sw_moments end;
+	struct sw_moments *end = &p->done[node];
 	struct work_waits from = {.call = &p->done[n->call]};
 	uint32_t changes = affected(p, call);
 	struct work_times t = work_times(p, n, NULL, NULL);
-	bool held = r && n->flags & SW_NF_HELD;
+	bool held = n->flags & SW_NF_HELD;
 	last_edges(p, node, &from.ready);
 	if (n->prev != SW_NONE)
 		sw_moments_keep_latest(&from.ready, &p->done[n->prev]);
 	find_gates(p, node, &from.gate);
-	find_taken(p, r, n, &from.taken);
+	find_taken(p, step, &from.taken);
 #pragma GCC unroll 8
 	for (uint32_t k = 0; k < SW_TOGETHER; k++)
-		end.at[k] = work_end(&from, &t, held, k);
+		end->at[k] = work_end(&from, &t, held, k);
 	for (uint32_t k = 0; changes; k++, changes >>= 1) {
 		const struct sw_what_if *change = changes & 1 ? change_of(p, k, call) : NULL;
 		if (!change)
 			continue;
 		t = work_times(p, n, &p->how[k], change);
-		end.at[k] = work_end(&from, &t, held, k);
+		end->at[k] = work_end(&from, &t, held, k);
 	}
-	p->done[node] = end;
-	if (r)
-		sw_resource_take(r, n, &end);
+}
+
+static void pass_run(const struct pass *p, const struct sw_run *run, struct sw_moments *last)
+{
+	const struct sw_moments host = p->done[run->host];
+	if (run->last_work != SW_NONE) {
+		const struct sw_moments *before = &p->done[run->work];
+		struct sw_moments *work = &p->done[run->last_work];
+#pragma GCC unroll 8
+		for (uint32_t k = 0; k < SW_TOGETHER; k++)
+			work->at[k] = later(host.at[k] + run->work_after_host, before->at[k] + run->work_after_work);
+		sw_moments_keep_latest(last, work);
+	}
+	if (run->last_call == SW_NONE)
+		return;
+	struct sw_moments *call = &p->done[run->last_call];
+#pragma GCC unroll 8
+	for (uint32_t k = 0; k < SW_TOGETHER; k++)
+		call->at[k] = host.at[k] + run->calls;
+	sw_moments_keep_latest(last, call);
 }
 
 /* ---- all of them ------------------------------------------------------------------------------------------------- */
@@ -384,6 +401,10 @@ static WIDE void pass_all(struct pass *p, struct sw_moments *last)
 	for (size_t i = 0; i < p->w->ordered.steps.n; i++) {
 		const struct sw_step *step = &p->w->ordered.steps.at[i];
 		uint32_t node = step->node;
+		if (node == SW_NONE) {
+			pass_run(p, &p->w->ordered.runs.at[step->before], last);
+			continue;
+		}
 		switch ((enum sw_node_kind)p->w->nodes.at[node].kind) {
 		case SW_NODE_CALL:
 			pass_call(p, node, step->before);
@@ -393,7 +414,7 @@ static WIDE void pass_all(struct pass *p, struct sw_moments *last)
 			break;
 		case SW_NODE_WORK:
 		case SW_NODE_MARK:
-			pass_work(p, node);
+			pass_work(p, step);
 			break;
 		}
 		sw_moments_keep_latest(last, &p->done[node]);
@@ -405,13 +426,11 @@ void sw_replay(const struct sw_schedule *s, const struct sw_window *w, const str
 {
 	struct pass p = {.s = s, .w = w, .places = places, .how = how, .n = n, .done = done};
 	struct sw_moments last;
-	p.resources = sw_calloc(1, sizeof *p.resources);
 	find_changes(&p);
 	sw_moments_set(&last, (int64_t)w->start);
 	pass_all(&p, &last);
 	for (uint32_t k = 0; k < n; k++)
 		how[k].length = (uint64_t)last.at[k] - w->start;
-	free(p.resources);
 	free(p.mask);
 	free(p.gates);
 }

@@ -3,12 +3,15 @@
  * The nodes that a replay passes.  Many calls enqueue nothing, wait for nothing and take the same time whatever changes
  * (cudaFuncGetAttributes, cudaGetFuncBySymbol): the next call on their thread begins later by the time that they and
  * the gap before them take.  These are sums of whole numbers, so each replay ends at the same nanosecond as with them.
+ *
+ * Work and what waits for work is passed by time.  A call is passed only when something needs it: a thread may be
+ * hundreds of launches ahead of the device, and work that follows on its launch joins it in a run (runs.c).
  */
 #include "schedule/nodes.h"
 
 #include <stdlib.h>
 
-enum { NEEDED = 1, FOLLOWED = 2 };
+enum { NEEDED = 1, FOLLOWED = 2, ADDED = 4 };
 
 static void need(struct sw_window *w, uint32_t node)
 {
@@ -52,7 +55,8 @@ static void need_turns(struct sw_window *w)
 
 static bool passes_over(const struct sw_window *w, const struct sw_changed_places *places, uint32_t call)
 {
-	return w->ordered.needed[call] == FOLLOWED && !(places && places->row[w->nodes.at[call].call]);
+	return (w->ordered.needed[call] & (NEEDED | FOLLOWED)) == FOLLOWED &&
+	       !(places && places->row[w->nodes.at[call].call]);
 }
 
 /* The node before a call in the replay.  Of a call that is passed over, `like` is that node. */
@@ -68,28 +72,70 @@ static void add_call(struct sw_window *w, const struct sw_changed_places *places
 {
 	struct sw_schedule_node *n = &w->nodes.at[call];
 	uint32_t before = before_of(w, places, call);
+	w->ordered.needed[call] |= ADDED;
 	if (passes_over(w, places, call)) {
 		n->like = before;
 		return;
 	}
-	*sw_vec_push(&w->ordered.steps) = (struct sw_step){call, before};
+	*sw_vec_push(&w->ordered.single) = (struct sw_step){call, before, 0};
 	if (before == SW_NONE)
 		return;
 	uint64_t since = n->flags & SW_NF_LAG ? w->nodes.at[n->prev].end : n->start;
 	n->lead = (int64_t)(since - w->nodes.at[before].end);
 }
 
-void sw_steps_make(struct sw_window *w, const struct sw_changed_places *places)
+static bool is_missing(const struct sw_window *w, uint32_t node)
+{
+	return node != SW_NONE && w->nodes.at[node].kind == SW_NODE_CALL && !(w->ordered.needed[node] & ADDED);
+}
+
+/* A call that this node comes after and that is not added yet, SW_NONE: none. */
+static uint32_t missing_call(const struct sw_window *w, uint32_t node)
+{
+	const struct sw_schedule_node *n = &w->nodes.at[node];
+	uint32_t call = n->kind == SW_NODE_CALL || n->kind == SW_NODE_RETURN ? n->prev : n->call;
+	if (is_missing(w, call))
+		return call;
+	for (uint32_t e = n->edges; e < sw_edges_end(w, node); e++)
+		if (sw_edge_why(w->edges.at[e]) != SW_WHY_NOT && is_missing(w, sw_edge_node(w->edges.at[e])))
+			return sw_edge_node(w->edges.at[e]);
+	return SW_NONE;
+}
+
+/* The calls that this node comes after, and those that they come after. */
+static void pull_calls(struct sw_window *w, const struct sw_changed_places *places, uint32_t node)
 {
 	struct sw_ordered *o = &w->ordered;
-	size_t call = 0, other = 0;
+	uint32_t call = missing_call(w, node);
+	while (call != SW_NONE || o->pulled.n) {
+		if (call != SW_NONE)
+			*sw_vec_push(&o->pulled) = call;
+		uint32_t last = o->pulled.at[o->pulled.n - 1];
+		call = missing_call(w, last);
+		if (call != SW_NONE)
+			continue;
+		o->pulled.n--;
+		add_call(w, places, last);
+		if (!o->pulled.n)
+			call = missing_call(w, node);
+	}
+}
+
+void sw_steps_make(const struct sw_schedule *s, struct sw_window *w, const struct sw_changed_places *places)
+{
+	struct sw_ordered *o = &w->ordered;
 	if (!o->needed)
 		find_needed(w);
+	for (uint32_t i = 0; i < w->nodes.n; i++)
+		o->needed[i] &= (uint8_t)~ADDED;
 	need_turns(w);
-	o->steps.n = 0;
-	while (call < o->calls || other < w->others.n)
-		if (other == w->others.n || (call < o->calls && sw_order_before(o, o->call[call], o->other[other])))
-			add_call(w, places, o->call[call++]);
-		else
-			*sw_vec_push(&o->steps) = (struct sw_step){o->other[other++], SW_NONE};
+	o->single.n = 0;
+	for (uint32_t i = 0; i < w->others.n; i++) {
+		pull_calls(w, places, o->other[i]);
+		*sw_vec_push(&o->single) = (struct sw_step){o->other[i], SW_NONE, i};
+	}
+	for (size_t i = 0; i < o->calls; i++)
+		if (is_missing(w, o->call[i]))
+			add_call(w, places, o->call[i]);
+	sw_runs_make(s, w, places);
 }
