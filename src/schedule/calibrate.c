@@ -19,7 +19,7 @@ static void drop_contradictions(struct sw_window *w, uint32_t node)
 		const struct sw_schedule_node *from = &w->nodes.at[sw_edge_node(*edge)];
 		if (sw_edge_why(*edge) == SW_WHY_NOT || from->end <= n->start + SW_CLOCK_ERROR_NS)
 			continue;
-		*edge = sw_edge(SW_WHY_NOT, sw_edge_node(*edge));
+		*edge |= SW_EDGE_DROPPED;
 		w->dropped++;
 	}
 }
@@ -127,6 +127,7 @@ void sw_calibrate(struct sw_schedule *s, struct sw_window *w)
 	}
 	for (size_t i = 0; i < w->others.n; i++)
 		drop_contradictions(w, w->others.at[i]);
+	sw_turns_forget(w);
 	sw_order_parts(w);
 	if (!w->reading)
 		sw_order_whole(w);

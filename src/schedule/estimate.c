@@ -300,6 +300,10 @@ static void estimate(struct pass *p, uint32_t node)
 void sw_estimate(struct sw_schedule *s, struct sw_window *w, uint32_t reading)
 {
 	struct pass p = {.s = s, .w = w, .how = &sw_readings[reading]};
+	/* What another reading contradicts may hold in this one. */
+	for (size_t i = 0; i < w->edges.n; i++)
+		w->edges.at[i] &= ~SW_EDGE_DROPPED;
+	w->end = w->recorded_end;
 	observe(w, p.how);
 	count_rows(&p);
 	p.rows.n = 0;
@@ -346,6 +350,7 @@ static bool alone(const struct sw_window *w, const struct sw_schedule_node *n)
 void sw_estimate_learn(struct sw_schedule *s, struct sw_window *w)
 {
 	struct pass p = {.s = s, .w = w, .how = &sw_readings[0]};
+	w->recorded_end = w->end;
 	observe(w, p.how);
 	count_rows(&p);
 	for (size_t i = 0; i < w->works.n; i++) {

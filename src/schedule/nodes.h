@@ -67,6 +67,8 @@ struct sw_schedule_node {
 /* An edge: the node that comes first, and why. */
 enum sw_edge_why { SW_WHY_EVENT, SW_WHY_LEGACY, SW_WHY_LOAD, SW_WHY_UNTIL, SW_WHY_HANDOVER, SW_WHY_NOT };
 #define SW_EDGE_BITS 28u
+/* The times of the reading in hand contradict it. */
+#define SW_EDGE_DROPPED (1u << 31)
 static inline uint32_t sw_edge(enum sw_edge_why why, uint32_t node)
 {
 	return (uint32_t)why << SW_EDGE_BITS | node;
@@ -77,7 +79,7 @@ static inline uint32_t sw_edge_node(uint32_t edge)
 }
 static inline enum sw_edge_why sw_edge_why(uint32_t edge)
 {
-	return (enum sw_edge_why)(edge >> SW_EDGE_BITS);
+	return edge & SW_EDGE_DROPPED ? SW_WHY_NOT : (enum sw_edge_why)(edge >> SW_EDGE_BITS);
 }
 
 /* A node that a replay passes, or a run of them. */
@@ -119,7 +121,8 @@ struct sw_window {
 	SW_VEC(uint32_t) edges;
 	SW_VEC(uint32_t) works;	 /* nodes that are WORK, for look-up by sequence number */
 	SW_VEC(uint32_t) others; /* nodes that are not CALL: few of a call's properties depend on the reading */
-	uint64_t start, end;	 /* of all its nodes, recorded */
+	uint64_t start, end;	 /* of all its nodes, in the reading in hand */
+	uint64_t recorded_end;	 /* of those whose times were recorded */
 	uint64_t unexplained, dropped;
 	struct sw_ordered ordered;
 	uint32_t *order;  /* nodes by start, when calibrated; of the first reading */
@@ -275,6 +278,8 @@ static inline bool sw_order_before(const struct sw_ordered *o, uint32_t a, uint3
 }
 
 /* ---- turns.c ---- */
+/* Those of another reading. */
+void sw_turns_forget(struct sw_window *w);
 void sw_turns_find(const struct sw_schedule *s, struct sw_window *w);
 
 /* ---- gain.c ---- */

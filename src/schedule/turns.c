@@ -85,6 +85,12 @@ static void hand_over(struct sw_window *w, uint32_t node, const uint32_t *passed
 		w->edges.at[n->edges] = sw_edge(SW_WHY_HANDOVER, best);
 }
 
+void sw_turns_forget(struct sw_window *w)
+{
+	for (size_t i = 0; i < w->ordered.gap.n; i++)
+		w->edges.at[w->nodes.at[w->ordered.gap.at[i]].edges] = sw_edge(SW_WHY_NOT, 0);
+}
+
 void sw_turns_find(const struct sw_schedule *s, struct sw_window *w)
 {
 	struct sw_ordered *o = &w->ordered;

@@ -304,6 +304,24 @@ START_TEST(changes_gain_the_same_in_runs)
 }
 END_TEST
 
+/* Whatever readings were tried before: what one of them contradicts holds in the next one. */
+START_TEST(a_second_try_says_the_same)
+{
+	struct sw_keep keep[4][2];
+	struct sw_what_if change[4];
+	struct sw_gain first, second;
+	random_schedule((uint32_t)_i);
+	for (size_t i = 0; i < 4; i++)
+		change[i] = random_change(keep[i]);
+	struct sw_what_ifs set = {change, 4};
+	sw_schedule_try(s, &set, &first, 1);
+	sw_schedule_try(s, &set, &second, 1);
+	ck_assert_uint_eq(first.low_ns, second.low_ns);
+	ck_assert_uint_eq(first.sure_ns, second.sure_ns);
+	ck_assert_uint_eq(first.high_ns, second.high_ns);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("replay");
@@ -311,6 +329,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_loop_test(cases, lists_and_runs_replay_every_node, 0, 200);
 	tcase_add_loop_test(cases, changes_gain_the_same_in_runs, 0, 1100);
+	tcase_add_loop_test(cases, a_second_try_says_the_same, 0, 200);
 	suite_add_tcase(suite, cases);
 	return run_suite(suite);
 }
