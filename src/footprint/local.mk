@@ -31,6 +31,7 @@ libswfootprint_a_SOURCES = \
 	src/footprint/build/emit.h src/footprint/build/emit.c \
 	src/footprint/build/assume.h src/footprint/build/assume.c \
 	src/footprint/values/predicate_bits.c src/footprint/values/nested_choice.c src/footprint/values/reciprocal_division.c \
+	src/footprint/values/wide_division.c \
 	src/footprint/build/build.c \
 	src/footprint/eval/parameter_layout.c \
 	src/footprint/sass/sass.h src/footprint/sass/sass_lower.h src/footprint/sass/sass_ops.def \

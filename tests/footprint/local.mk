@@ -10,6 +10,11 @@ TESTS += tests/footprint/test_engine
 tests_footprint_test_engine_SOURCES = tests/footprint/test_engine.c tests/footprint/engine.h tests/footprint/dump.c tests/footprint/dump.h
 tests_footprint_test_engine_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_engine_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
+check_PROGRAMS += tests/footprint/test_divisions
+TESTS += tests/footprint/test_divisions
+tests_footprint_test_divisions_SOURCES = tests/footprint/test_divisions.c tests/footprint/engine.h tests/footprint/dump.c tests/footprint/dump.h
+tests_footprint_test_divisions_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_footprint_test_divisions_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
 check_PROGRAMS += tests/footprint/test_values
 TESTS += tests/footprint/test_values
 tests_footprint_test_values_SOURCES = tests/footprint/test_values.c tests/footprint/engine.h tests/footprint/dump.c tests/footprint/dump.h
@@ -126,7 +131,7 @@ dist_check_SCRIPTS += tests/footprint/corpus/run tests/footprint/corpus/build
 TESTS += tests/footprint/corpus/run
 EXTRA_DIST += tests/footprint/corpus/expected.txt tests/footprint/corpus/launch.c tests/footprint/corpus/images/compiler \
 	$(corpus_files:%=tests/footprint/corpus/%.cu) $(corpus_files:%=tests/footprint/corpus/images/%.fatbin)
-corpus_files = linear loops planes digits blocks atomics vectors pointers tables structs gather flow calls symbols signals async hopper
+corpus_files = linear loops planes digits divisions blocks atomics vectors pointers tables structs gather flow calls symbols signals async hopper
 
 # What the reader of machine code makes of each instruction, for tests/gpu/sass_check.
 check_PROGRAMS += tests/footprint/sass_registers

@@ -239,42 +239,6 @@ START_TEST(one_predicate_chooses_again_and_again)
 }
 END_TEST
 
-/* n: about r1 / b, as machine code divides where it does not know b before; r16: r1 - b * n, corrected once. */
-#define RECIPROCAL(newton, by)                                                                                         \
-	INDEX BASE LIMIT                                                                                               \
-		"ld.param.u32 %r8, [c]; cvt.rn.f32.u32 %f1, %r9; rcp.approx.f32 %f2, %f1; cvt.rzi.u32.f32 %r10, %f2;"  \
-		"neg.s32 %r11, %r10; mul.lo.u32 %r12, %r11, " newton "; mul.wide.u32 %rd5, %r10, %r12;"                \
-		"cvt.u64.u32 %rd6, %r10; shl.b64 %rd6, %rd6, 32; add.u64 %rd7, %rd6, %rd5; shr.u64 %rd8, %rd7, 32;"    \
-		"cvt.u32.u64 %r13, %rd8; mul.wide.u32 %rd9, %r13, %r1; shr.u64 %rd9, %rd9, 32; cvt.u32.u64 %r14, "     \
-		"%rd9;"                                                                                                \
-		"neg.s32 %r15, %r14; mad.lo.u32 %r16, %r15, %r9, %r1; setp.ge.u32 %p1, %r16, " by ";"                  \
-		"@%p1 sub.u32 %r16, %r16, %r9; @%p1 add.u32 %r14, %r14, 1; setp.ge.u32 %p2, %r16, %r9;"
-#define STORE_AT(r) "mul.wide.u32 %rd4, " r ", 4; add.s64 %rd1, %rd3, %rd4; st.global.u32 [%rd1], %r1; ret;"
-
-static bool divides(const char *body)
-{
-	char *text = text_of(body);
-	bool any = strstr(text, "div(") || strstr(text, "rem(");
-	free(text);
-	return any;
-}
-
-START_TEST(a_division_by_a_reciprocal)
-{
-	expect(RECIPROCAL("%r9", "%r9") "@%p2 add.u32 %r14, %r14, 1;" STORE_AT("%r14"),
-	       "write 4 param:0 at ((u64_32(div(" I ", p8.32)) * 4) + p0.64)\n");
-	expect(RECIPROCAL("%r9", "%r9") "@%p2 sub.u32 %r16, %r16, %r9;" STORE_AT("%r16"),
-	       "write 4 param:0 at ((u64_32(rem(" I ", p8.32)) * 4) + p0.64)\n");
-	/* Twins: another number's reciprocal, another comparison, another correction, one correction. */
-	ck_assert(!divides(RECIPROCAL("%r8", "%r9") "@%p2 add.u32 %r14, %r14, 1;" STORE_AT("%r14")));
-	ck_assert(!divides(RECIPROCAL("%r9", "%r8") "@%p2 add.u32 %r14, %r14, 1;" STORE_AT("%r14")));
-	ck_assert(!divides(RECIPROCAL("%r9", "%r9") "@%p2 add.u32 %r14, %r14, 2;" STORE_AT("%r14")));
-	ck_assert(!divides(RECIPROCAL("%r9", "%r9") "@%p2 sub.u32 %r16, %r16, %r8;" STORE_AT("%r16")));
-	ck_assert(!divides(RECIPROCAL("%r9", "%r9") STORE_AT("%r14")));
-	ck_assert(!divides(RECIPROCAL("%r9", "%r9") STORE_AT("%r16")));
-}
-END_TEST
-
 START_TEST(predicates_kept_as_bits_of_a_register)
 {
 	/* Bits 14 and 3 of r10 are p1 and p2; the address was computed under p1. */
@@ -467,7 +431,6 @@ int main(void)
 	tcase_add_test(tests, halves_of_an_address_under_conditions);
 	tcase_add_test(tests, a_test_for_null_in_halves);
 	tcase_add_test(tests, one_predicate_chooses_again_and_again);
-	tcase_add_test(tests, a_division_by_a_reciprocal);
 	tcase_add_test(tests, predicates_kept_as_bits_of_a_register);
 	tcase_add_test(tests, ways_that_were_not_taken_bring_nothing);
 	tcase_add_test(tests, a_stack_pointer_that_moves_once_is_followed);

@@ -377,7 +377,9 @@ static sw_node choose(struct sw_graph *g, struct sw_making *m, sw_node *o)
 		return sw_graph_select(g, m->width, sw_graph_operand(g, o[0], 0), o[2], o[1]);
 	if (m->width > 1) {
 		sw_node simple = select_extreme(g, m, o);
-		return simple == SW_NO_NODE && m->width == 32 ? sw_reciprocal_division(g, o) : simple;
+		if (simple == SW_NO_NODE && m->width == 32)
+			simple = sw_reciprocal_division(g, o);
+		return simple == SW_NO_NODE ? sw_wide_division(g, m->width, o) : simple;
 	}
 	sw_node other = sw_graph_unary(g, SW_OP_NOT, 1, o[0]);
 	if (sw_graph_is_const(g, o[1], &c))

@@ -36,6 +36,9 @@ sw_node sw_predicate_bit_test(struct sw_graph *graph, const struct sw_making *ma
    32 bits): DIV or REM; SW_NO_NODE: it is none. */
 sw_node sw_reciprocal_division(struct sw_graph *graph, const sw_node *operands);
 
+/* The same of 64 bits, of which the choice may be the low half. */
+sw_node sw_wide_division(struct sw_graph *graph, uint8_t width, const sw_node *operands);
+
 /* The node where the condition holds: without the other sides of choices by it. */
 sw_node sw_choice_under(struct sw_graph *graph, sw_node node, sw_node condition);
 
