@@ -238,7 +238,10 @@ uint32_t sw_eval_pick(struct sw_eval *e, uint32_t number)
 	if (choice == SW_NONE)
 		return choice;
 	e->blind = true; /* it is unknown when it is this one */
-	return n && !possible(e, t, choice) ? first : choice;
+	if (!n || possible(e, t, choice))
+		return choice;
+	e->impossible = true;
+	return first;
 }
 
 uint32_t sw_eval_plain_way(struct sw_eval *e, const struct sw_term *t)
