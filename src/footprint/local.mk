@@ -78,8 +78,8 @@ libswfootprint_a_SOURCES = \
 	src/footprint/eval/launch_grid_split.c \
 	src/footprint/eval/fact_inequalities.c \
 	src/footprint/eval/loop_counters.c \
-	src/footprint/eval/area.h src/footprint/eval/area.c \
-	src/footprint/eval/box.c \
+	src/footprint/boxes/area.h src/footprint/boxes/area.c \
+	src/footprint/boxes/area_boxes.c src/footprint/boxes/box.c src/footprint/boxes/known_areas.h src/footprint/boxes/known_areas.c \
 	src/footprint/eval/join_reaches.c \
 	src/footprint/eval/digits.h src/footprint/eval/digits.c src/footprint/eval/digit_boxes.c \
 	src/footprint/eval/site_roots.c \

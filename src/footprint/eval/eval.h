@@ -7,7 +7,7 @@
  * wrap-around, as variables defined by two inequalities fact_inequalities.c, loop_counters.c      facts -> inequalities
  *     form_bounds.c              smallest and largest value of a form under the inequalities
  *     system_hash.c        programs that were posed before, over whatever variables
- *     box.c                form -> boxes of bytes
+ *     boxes/               form -> boxes of bytes
  *     parameter_table.c            what the parameter block, or known memory, holds at an offset that is a form
  *     evaluate.c           sites, cases, reaches
  *     open_reaches.c       accesses without bounds
@@ -128,6 +128,8 @@ struct sw_narrowing {
 	size_t from;
 };
 
+struct sw_known_areas; /* boxes/known_areas.h */
+
 struct sw_choice {
 	uint64_t key;
 	uint32_t taken, options;
@@ -201,6 +203,7 @@ struct sw_eval {
 	struct sw_map narrowing_of; /* the same for systems that were narrowed */
 	SW_VEC(struct sw_narrowing) narrowing;
 	SW_VEC(struct sw_bounds) range;
+	struct sw_known_areas *areas;
 
 	struct sw_descent descent; /* of the site, where it is open */
 
@@ -262,8 +265,11 @@ void sw_system_collect(const struct sw_eval *e, const struct sw_form *form, stru
 void sw_system_complete(const struct sw_eval *e, struct sw_system *s);
 /* Notes in each variable of the system where it stands. */
 void sw_system_number(const struct sw_eval *e, const struct sw_system *s);
-/* Narrows the quotients and unknowns of a form's system as far as bounds allow; false: the case is impossible. */
-bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form);
+/* Narrows the quotients and unknowns of a form's system as far as bounds allow; false: the case is impossible.  *s: the
+   system as it is then. */
+bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form, struct sw_system *s);
+/* sw_bound() of a form whose system was collected. */
+struct sw_bounds sw_bound_in(struct sw_eval *e, const struct sw_form *form, struct sw_system *s);
 
 /* ---- system_hash.c: two hashes of what bounds a form in a collected system, the same for other variables of the same
    intervals. */
@@ -450,7 +456,7 @@ struct sw_validity sw_eval_valid_as_granted(const struct sw_eval *e);
 /* Does it hold here? */
 bool sw_eval_is_valid(const struct sw_eval *e, struct sw_validity *valid);
 
-/* ---- box.c: what `bytes` bytes from `address` on touch in this case, appended to *out with the other fields of *like.
+/* ---- boxes/box.c: what `bytes` bytes from `address` on touch in this case, appended to *out with the other fields of *like.
    exact: false, for the reason *why, if less may be touched.  Returns false if there are no bounds, with *why. */
 bool sw_eval_boxes(struct sw_eval *e, const struct sw_form *address, uint64_t bytes, const struct sw_reach *like,
 		   struct sw_reaches *out, enum sw_why *why);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/boxes/known_areas.h"
 #include "footprint/eval/digits.h"
 #include "footprint/reads/alike_sites.h"
 
@@ -453,6 +454,7 @@ static void eval_free(struct sw_eval *e)
 	sw_map_free(&e->narrowing_of);
 	free(e->narrowing.at);
 	free(e->range.at);
+	sw_known_areas_free(e->areas);
 	free(e->narrowed.at);
 	free(e->mark.at);
 	free(e->loops.at);

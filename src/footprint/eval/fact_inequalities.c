@@ -105,7 +105,8 @@ void sw_eval_hold(struct sw_eval *e, const struct sw_form *whole)
 	for (uint32_t i = 0; i < form->n; i++) {
 		const struct sw_variable *v = &e->variable.at[form->var[i]];
 		if (v->quotient && v->why == SW_WHY_WRAPS && v->lo != v->hi) {
-			sw_system_narrow(e, form);
+			struct sw_system s;
+			sw_system_narrow(e, form, &s);
 			return;
 		}
 	}

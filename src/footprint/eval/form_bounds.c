@@ -352,7 +352,7 @@ static bool solvable(const struct sw_eval *e, const struct sw_system *s)
 }
 
 /* The form's constant is added in the end: forms that differ in it alone pose the same programs. */
-static struct sw_bounds bound_in(struct sw_eval *e, const struct sw_form *whole, struct sw_system *s)
+struct sw_bounds sw_bound_in(struct sw_eval *e, const struct sw_form *whole, struct sw_system *s)
 {
 	struct sw_bounds plain = bound(e, whole, false), best = plain;
 	struct sw_form parts = *whole, *form = &parts;
@@ -374,7 +374,7 @@ struct sw_bounds sw_bound(struct sw_eval *e, const struct sw_form *form)
 {
 	struct sw_system s;
 	sw_system_collect(e, form, &s);
-	return bound_in(e, form, &s);
+	return sw_bound_in(e, form, &s);
 }
 
 /* Do the inequalities contradict each other? */
@@ -400,8 +400,8 @@ static size_t ranges_of(struct sw_eval *e, struct sw_system *s)
 	for (uint32_t j = 0; j < s->n; j++) {
 		const struct sw_variable *v = &e->variable.at[s->var[j]];
 		struct sw_form one = sw_form_variable(s->var[j]);
-		struct sw_bounds range =
-			v->quotient || v->counter || v->why ? bound_in(e, &one, s) : (struct sw_bounds){v->lo, v->hi};
+		struct sw_bounds range = v->quotient || v->counter || v->why ? sw_bound_in(e, &one, s)
+									     : (struct sw_bounds){v->lo, v->hi};
 		*sw_vec_push(&e->range) = range;
 	}
 	*sw_vec_push(&e->narrowing) = (struct sw_narrowing){check, from};
@@ -409,35 +409,34 @@ static size_t ranges_of(struct sw_eval *e, struct sw_system *s)
 	return from;
 }
 
-bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form)
+bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form, struct sw_system *s)
 {
-	struct sw_system s;
-	uint32_t counter[3 * sizeof s.var / sizeof *s.var], counters = 0;
+	uint32_t counter[3 * sizeof s->var / sizeof *s->var], counters = 0;
 	uint64_t collected = 0;
 	for (int round = 0; round < 3 && !e->impossible && !e->hasty; round++) {
 		bool better = false;
-		sw_system_collect(e, form, &s);
-		collected = e->interval_round;
-		if (!s.rows) /* counters that were narrowed before are still in doubt */
+		sw_system_collect(e, form, s);
+		collected = e->state;
+		if (!s->rows) /* counters that were narrowed before are still in doubt */
 			break;
-		size_t from = ranges_of(e, &s); /* all before the first is used: narrowing may add rows */
-		for (uint32_t j = 0; j < s.n && !e->impossible; j++) {
-			const struct sw_variable *v = &e->variable.at[s.var[j]];
+		size_t from = ranges_of(e, s); /* all before the first is used: narrowing may add rows */
+		for (uint32_t j = 0; j < s->n && !e->impossible; j++) {
+			const struct sw_variable *v = &e->variable.at[s->var[j]];
 			const struct sw_bounds *range = &e->range.at[from + j];
 			bool narrower = range->lo > v->lo || range->hi < v->hi;
 			better |= (v->quotient || v->counter) && narrower;
 			if (v->counter && narrower)
-				counter[counters++] = s.var[j];
-			sw_eval_narrow(e, s.var[j], range->lo, range->hi);
+				counter[counters++] = s->var[j];
+			sw_eval_narrow(e, s->var[j], range->lo, range->hi);
 		}
 		if (!better)
 			break;
 	}
 	for (uint32_t i = 0; i < counters; i++)
 		sw_eval_doubt_last(e, counter[i]);
-	if (collected != e->interval_round)
-		sw_system_collect(e, form, &s);
-	if (!e->impossible && contradicts(e, &s))
+	if (collected != e->state || !collected)
+		sw_system_collect(e, form, s);
+	if (!e->impossible && contradicts(e, s))
 		e->impossible = true;
 	return !e->impossible;
 }

@@ -1,57 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From an address to boxes of bytes.
+ * From an area to boxes of bytes.
  *
  * Variables are put together to parts: sums that take every value of an interval (tid + 256 * ctaid).  An inequality
  * that concerns one part shortens it; one that concerns two, of which one counts the other's overflow, leaves full rows
  * and a last one that is not full.  Then parts whose bytes adjoin become the width, the others pitch and slice.
- * Everything else is a hull.
  */
-#include "footprint/eval/area.h"
+#include "footprint/boxes/area.h"
 
 #define MAX_PIECES 8 /* boxes from one address: a full part and partial rows at both ends, twice */
-
-/* ---- the problem: address and inequalities over at most 16 local variables */
-
-static int local_of(const struct sw_area *p, uint32_t var)
-{
-	for (uint32_t i = 0; i < p->n; i++) {
-		if (p->var[i] == var)
-			return (int)i;
-	}
-	return -1;
-}
-
-static void take_form(const struct sw_eval *e, const struct sw_area *p, const struct sw_form *form,
-		      struct sw_area_row *row)
-{
-	*row = (struct sw_area_row){.constant = form->constant};
-	for (uint32_t i = 0; i < form->n; i++) {
-		const struct sw_variable *v = &e->variable.at[form->var[i]];
-		int at = local_of(p, form->var[i]);
-		if (v->lo == v->hi)
-			row->constant += v->lo * form->by[i];
-		else if (at >= 0)
-			row->by[at] = form->by[i];
-	}
-}
-
-static void take_system(const struct sw_eval *e, const struct sw_form *address, const struct sw_system *s,
-			struct sw_area *p)
-{
-	p->n = s->n;
-	p->rows = 0;
-	p->empty = false;
-	for (uint32_t i = 0; i < s->n; i++) {
-		const struct sw_variable *v = &e->variable.at[s->var[i]];
-		p->var[i] = s->var[i];
-		p->lo[i] = v->lo;
-		p->hi[i] = v->hi;
-	}
-	take_form(e, p, address, &p->address);
-	for (uint32_t i = 0; i < s->rows; i++)
-		take_form(e, p, s->row[i], &p->row[p->rows++]);
-}
 
 /* ---- parts */
 
@@ -142,13 +99,6 @@ static bool merge_by_row(const struct sw_area *p, const struct sw_area_row *row,
 
 /* ---- assembling */
 
-struct shape {
-	const struct sw_reach *like;
-	struct sw_reaches *out;
-	size_t from; /* pieces begin here */
-	uint64_t bytes;
-};
-
 struct level {
 	sw_wide pitch, rows;
 };
@@ -158,13 +108,19 @@ struct levels {
 	sw_wide from, width;
 };
 
-static bool push_box(const struct sw_area *p, const struct levels *levels, const struct shape *shape)
+void sw_area_read_start(const struct sw_eval *e, sw_wide from)
+{
+	if (e->site)
+		sw_reads_between(e->reads, e->site->address, from, from, 0, (sw_wide)UINT64_MAX);
+}
+
+static bool push_box(const struct sw_area *p, const struct levels *levels, const struct sw_area_shape *shape)
 {
 	const struct level none = {0, 1}, *row = levels->n > 0 ? &levels->at[0] : &none,
 			   *slice = levels->n > 1 ? &levels->at[1] : &none;
-	if (p->eval->site)
-		sw_reads_between(p->eval->reads, p->eval->site->address, levels->from, levels->from, 0,
-				 (sw_wide)UINT64_MAX);
+	sw_area_read_start(p->eval, levels->from);
+	shape->at->lo = levels->from < shape->at->lo ? levels->from : shape->at->lo;
+	shape->at->hi = levels->from > shape->at->hi ? levels->from : shape->at->hi;
 	if (levels->from < 0 || shape->out->n - shape->from >= MAX_PIECES)
 		return false;
 	struct sw_reach reach = *shape->like;
@@ -181,7 +137,7 @@ static bool push_box(const struct sw_area *p, const struct levels *levels, const
 }
 
 /* A box has rows and slices: of what there is more, the shortest is taken apart. */
-static bool push_boxes(const struct sw_area *p, const struct levels *levels, const struct shape *shape)
+static bool push_boxes(const struct sw_area *p, const struct levels *levels, const struct sw_area_shape *shape)
 {
 	if (levels->n <= 2)
 		return push_box(p, levels, shape);
@@ -201,7 +157,7 @@ static bool push_boxes(const struct sw_area *p, const struct levels *levels, con
 	return true;
 }
 
-static bool assemble(const struct sw_area *p, const struct parts *parts, const struct shape *shape)
+static bool assemble(const struct sw_area *p, const struct parts *parts, const struct sw_area_shape *shape)
 {
 	struct levels levels = {.from = p->address.constant, .width = shape->bytes};
 	sw_wide span = 0; /* from the first to the last row */
@@ -227,10 +183,10 @@ static bool assemble(const struct sw_area *p, const struct parts *parts, const s
 	return push_boxes(p, &levels, shape);
 }
 
-static bool place(const struct sw_area *p, struct parts parts, uint32_t row, const struct shape *shape);
+static bool place(const struct sw_area *p, struct parts parts, uint32_t row, const struct sw_area_shape *shape);
 
 static bool place_cut(const struct sw_area *p, const struct parts *parts, uint32_t which, sw_wide lo, sw_wide hi,
-		      uint32_t row, const struct shape *shape)
+		      uint32_t row, const struct sw_area_shape *shape)
 {
 	struct parts cut = *parts;
 	struct part *x = &cut.at[which];
@@ -243,7 +199,7 @@ static bool place_cut(const struct sw_area *p, const struct parts *parts, uint32
  * constant + a * A + b * B >= 0 with |a| so large that B matters for at most one value of A: full rows, and that one.
  */
 static bool place_rows(const struct sw_area *p, const struct parts *parts, uint32_t row, const uint32_t which[2],
-		       const sw_wide factor[2], sw_wide constant, const struct shape *shape)
+		       const sw_wide factor[2], sw_wide constant, const struct sw_area_shape *shape)
 {
 	int big = magnitude(factor[1]) > magnitude(factor[0]);
 	const struct part *minor = &parts->at[which[!big]];
@@ -278,7 +234,7 @@ static bool place_rows(const struct sw_area *p, const struct parts *parts, uint3
 }
 
 /* Applies the rows one after the other. */
-static bool place(const struct sw_area *p, struct parts parts, uint32_t row, const struct shape *shape)
+static bool place(const struct sw_area *p, struct parts parts, uint32_t row, const struct sw_area_shape *shape)
 {
 	for (; row < p->rows; row++) {
 		uint32_t which[2], n = 0;
@@ -323,7 +279,7 @@ static bool place(const struct sw_area *p, struct parts parts, uint32_t row, con
 	return assemble(p, &parts, shape);
 }
 
-static bool exact_boxes(const struct sw_area *p, const struct shape *shape)
+static bool exact_boxes(const struct sw_area *p, const struct sw_area_shape *shape)
 {
 	struct parts parts;
 	if (p->empty)
@@ -339,8 +295,6 @@ static bool exact_boxes(const struct sw_area *p, const struct shape *shape)
 /* ---- ragged sets: the rows of a triangle, one after the other */
 
 #define MAX_SLICES 256 /* of one site: each is a box, or a few */
-/* What a slice takes from the budget. */
-#define SLICE_COST 20
 
 static bool is_coupled(const struct sw_area *p, uint32_t var)
 {
@@ -366,99 +320,27 @@ static int slice_variable(const struct sw_area *p)
 	return best;
 }
 
-static bool sliced_boxes(struct sw_eval *e, const struct sw_area *p, const struct shape *shape)
+static bool sliced_boxes(struct sw_eval *e, const struct sw_area *p, const struct sw_area_shape *shape)
 {
 	int var = slice_variable(p);
 	for (sw_wide at = var < 0 ? 0 : p->lo[var]; var >= 0 && at <= p->hi[var]; at++) {
 		struct sw_area slice = *p;
-		struct shape own = *shape;
+		struct sw_area_shape own = *shape;
 		own.from = own.out->n;
 		slice.lo[var] = slice.hi[var] = at;
-		if (e->budget < SLICE_COST)
+		if (e->budget < SW_AREA_SLICE_COST)
 			return false;
-		e->budget -= SLICE_COST;
+		e->budget -= SW_AREA_SLICE_COST;
 		if (!sw_area_simplify(&slice) || !exact_boxes(&slice, &own))
 			return false;
 	}
 	return var >= 0;
 }
 
-/* ---- */
-
-/* A number that may be larger than that says nothing about the address. */
-#define WHOLE ((sw_wide)INT32_MAX)
-
-static bool aimless(const struct sw_eval *e, const struct sw_form *address)
+bool sw_area_boxes(struct sw_eval *e, const struct sw_area *p, const struct sw_area_shape *shape)
 {
-	for (uint32_t i = 0; i < address->n; i++) {
-		const struct sw_variable *v = &e->variable.at[address->var[i]];
-		if (v->why && v->hi - v->lo >= WHOLE)
-			return true;
-	}
-	return false;
-}
-
-static enum sw_why why_of_system(const struct sw_eval *e, const struct sw_system *s)
-{
-	for (uint32_t i = 0; i < s->n; i++) {
-		const struct sw_variable *v = &e->variable.at[s->var[i]];
-		if (v->why)
-			return (enum sw_why)v->why;
-		/* Which value a counter had in the end is not known, only which it may have had. */
-		if (v->counter && !sw_eval_inside(e, v->of))
-			return SW_WHY_LOOP;
-	}
-	return sw_eval_rests_on_doubt(e) ? SW_WHY_COMPUTED : SW_WHY_NONE;
-}
-
-static enum sw_why why_endless(const struct sw_eval *e, const struct sw_form *address)
-{
-	enum sw_why why = sw_eval_why(e, address);
-	return why ? why : SW_WHY_NO_BOUND;
-}
-
-bool sw_eval_boxes(struct sw_eval *e, const struct sw_form *address, uint64_t bytes, const struct sw_reach *like,
-		   struct sw_reaches *out, enum sw_why *why)
-{
-	struct sw_system s;
-	struct sw_area area;
-	struct shape shape = {like, out, out->n, bytes};
-	if (!bytes || !sw_system_narrow(e, address))
+	if (exact_boxes(p, shape))
 		return true;
-	struct sw_bounds range = sw_bound(e, address);
-	bool vague = range.hi - range.lo >= WHOLE && aimless(e, address);
-	bool any = range.lo == 0 && range.hi == (sw_wide)UINT64_MAX; /* not understood, wherever a base lies */
-	if (!vague && !any && e->site)
-		sw_reads_between(e->reads, e->site->address, range.lo, range.hi, 0,
-				 (sw_wide)UINT64_MAX - (sw_wide)bytes);
-	if (range.lo < 0 || range.hi > (sw_wide)UINT64_MAX - (sw_wide)bytes || vague) {
-		*why = why_endless(e, address);
-		return false;
-	}
-	if (range.lo > range.hi)
-		return true;
-	sw_system_collect(e, address, &s);
-	sw_system_complete(e, &s);
-	*why = why_of_system(e, &s);
-	if (!*why && !s.cut && !e->blind) {
-		take_system(e, address, &s, &area);
-		area.eval = e;
-		if (sw_area_simplify(&area)) {
-			if (exact_boxes(&area, &shape))
-				return true;
-			out->n = shape.from;
-			if (sliced_boxes(e, &area, &shape))
-				return true;
-			*why = area.rows ? SW_WHY_RAGGED : SW_WHY_COMPUTED; /* without rows: steps that interleave */
-		}
-	}
-	out->n = shape.from;
-	struct sw_reach reach = *like;
-	reach.extent = SW_EXTENT_HULL;
-	reach.why = (uint8_t)(*why ? *why : SW_WHY_COMPUTED);
-	reach.address = (uint64_t)range.lo;
-	reach.width = reach.pitch = reach.slice = (uint64_t)(range.hi - range.lo) + bytes;
-	reach.rows = reach.slices = 1;
-	*sw_vec_push(out) = reach;
-	return true;
+	shape->out->n = shape->from;
+	return sliced_boxes(e, p, shape);
 }

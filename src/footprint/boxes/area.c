@@ -2,7 +2,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "footprint/eval/area.h"
+#include "footprint/boxes/area.h"
 
 static sw_wide magnitude(sw_wide a)
 {
