@@ -22,9 +22,6 @@ struct sw_known_area {
 	enum sw_why why;     /* or why there are none */
 };
 
-struct sw_known_areas;
-
-void sw_known_areas_free(struct sw_known_areas *areas); /* NULL is allowed */
 /* NULL: it is not known. */
 const struct sw_known_area *sw_known_areas_find(const struct sw_eval *e, const uint64_t hash[2]);
 void sw_known_areas_keep(struct sw_eval *e, const uint64_t hash[2], struct sw_known_area area,

@@ -456,8 +456,12 @@ struct sw_validity sw_eval_valid_as_granted(const struct sw_eval *e);
 /* Does it hold here? */
 bool sw_eval_is_valid(const struct sw_eval *e, struct sw_validity *valid);
 
-/* ---- boxes/box.c: what `bytes` bytes from `address` on touch in this case, appended to *out with the other fields of *like.
-   exact: false, for the reason *why, if less may be touched.  Returns false if there are no bounds, with *why. */
+/* ---- boxes/known_areas.c */
+void sw_known_areas_free(struct sw_known_areas *areas); /* NULL is allowed */
+
+/* ---- boxes/box.c: what `bytes` bytes from `address` on touch in this case, appended to *out with the other fields of
+ *like. exact: false, for the reason *why, if less may be touched.  Returns false if there are no bounds, with *why.
+ */
 bool sw_eval_boxes(struct sw_eval *e, const struct sw_form *address, uint64_t bytes, const struct sw_reach *like,
 		   struct sw_reaches *out, enum sw_why *why);
 

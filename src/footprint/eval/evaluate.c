@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/boxes/known_areas.h"
 #include "footprint/eval/digits.h"
 #include "footprint/reads/alike_sites.h"
 
