@@ -61,13 +61,11 @@ struct sw_bounds sw_bound_plain(const struct sw_eval *e, const struct sw_form *f
 	return bound(e, form, false);
 }
 
-static bool system_has(const struct sw_system *s, uint32_t var)
+/* The system is the one that is collected: its variables know where they stand. */
+static bool system_has(const struct sw_eval *e, const struct sw_system *s, uint32_t var)
 {
-	for (uint32_t i = 0; i < s->n; i++) {
-		if (s->var[i] == var)
-			return true;
-	}
-	return false;
+	uint32_t column = e->variable.at[var].column;
+	return column < s->n && s->var[column] == var;
 }
 
 /* Adds the variables of a form that are not fixed; false: no room, nothing was added. */
@@ -75,21 +73,22 @@ static bool system_extend(const struct sw_eval *e, struct sw_system *s, const st
 {
 	uint32_t n = s->n;
 	for (uint32_t i = 0; i < form->n; i++) {
-		if (sw_eval_fixed(e, form->var[i]) || system_has(s, form->var[i]))
+		if (sw_eval_fixed(e, form->var[i]) || system_has(e, s, form->var[i]))
 			continue;
 		if (s->n == sizeof s->var / sizeof *s->var) {
 			s->n = n;
 			return false;
 		}
+		e->variable.at[form->var[i]].column = s->n;
 		s->var[s->n++] = form->var[i];
 	}
 	return true;
 }
 
-static bool system_touches(const struct sw_system *s, const struct sw_form *form)
+static bool system_touches(const struct sw_eval *e, const struct sw_system *s, const struct sw_form *form)
 {
 	for (uint32_t i = 0; i < form->n; i++) {
-		if (system_has(s, form->var[i]))
+		if (system_has(e, s, form->var[i]))
 			return true;
 	}
 	return false;
@@ -154,7 +153,7 @@ static void system_close(const struct sw_eval *e, struct sw_system *s)
 			system_add(e, s, &q->most, &q->most_state);
 		}
 		for (size_t i = 0; i < e->holds.n; i++) {
-			if ((i < 64 && tried >> i & 1) || !system_touches(s, &e->holds.at[i]))
+			if ((i < 64 && tried >> i & 1) || !system_touches(e, s, &e->holds.at[i]))
 				continue;
 			system_add(e, s, &e->holds.at[i], &e->hold_state.at[i]);
 			tried |= i < 64 ? UINT64_C(1) << i : 0;
@@ -173,6 +172,7 @@ void sw_system_collect(const struct sw_eval *e, const struct sw_form *form, stru
 
 void sw_system_complete(const struct sw_eval *e, struct sw_system *s)
 {
+	sw_system_number(e, s);
 	for (size_t i = 0; i < e->holds.n; i++) {
 		if (!sw_depends_on_data_only(sw_eval_depends(e, &e->holds.at[i])))
 			system_add(e, s, &e->holds.at[i], &e->hold_state.at[i]);
@@ -184,12 +184,6 @@ void sw_system_number(const struct sw_eval *e, const struct sw_system *s)
 {
 	for (uint32_t j = 0; j < s->n; j++)
 		e->variable.at[s->var[j]].column = j;
-}
-
-static bool is_column(const struct sw_eval *e, const struct sw_system *s, uint32_t var)
-{
-	uint32_t column = e->variable.at[var].column;
-	return column < s->n && s->var[column] == var;
 }
 
 /* scale * form + sum multiplier * row, bounded from above by the intervals, divided by the scale. */
@@ -212,7 +206,7 @@ static sw_wide proven(const struct sw_eval *e, const struct sw_form *form, const
 				sum = sw_wide_add(sum, sw_wide_mul(sw_wide_mul(v->lo, part->by[k]), m));
 				continue;
 			}
-			if (is_column(e, s, part->var[k]))
+			if (system_has(e, s, part->var[k]))
 				by[v->column] = sw_wide_add(by[v->column], sw_wide_mul(part->by[k], m));
 		}
 	}
@@ -246,7 +240,7 @@ static void pose(const struct sw_eval *e, const struct sw_form *form, const stru
 			const struct sw_variable *v = &e->variable.at[row->var[k]];
 			if (v->lo == v->hi)
 				p->constant[i] += as_real(v->lo) * (double)row->by[k];
-			else if (is_column(e, s, row->var[k]))
+			else if (system_has(e, s, row->var[k]))
 				p->row[i][v->column] = (double)row->by[k];
 		}
 	}
@@ -257,7 +251,7 @@ static void pose(const struct sw_eval *e, const struct sw_form *form, const stru
 		p->hi[j] = v->hi >= FAR ? INFINITY : as_real(v->hi);
 	}
 	for (uint32_t k = 0; k < form->n; k++)
-		if (is_column(e, s, form->var[k]))
+		if (system_has(e, s, form->var[k]))
 			p->goal[e->variable.at[form->var[k]].column] = (double)form->by[k];
 }
 

@@ -21,11 +21,13 @@ struct number {
 	double infinities, finite;
 };
 
-/* Dictionary: basic[i] = constant[i] + sum row[i][j] * free[j].  Variables: 0 .. columns-1, then the slacks of the
-   rows. high: the free variable is at its upper bound, else at its lower one. */
+/* Dictionary: basic[i] = constant[i] + sum by[j][i] * free[j].  Variables: 0 .. columns-1, then the slacks of the rows.
+   high: the free variable is at its upper bound, else at its lower one.  Column by column, padded with zeros to whole
+   vectors: what is computed of all rows is computed of several at a time. */
 struct state {
 	const struct sw_simplex *p;
-	double row[SW_SIMPLEX_ROWS][SW_SIMPLEX_COLUMNS], constant[SW_SIMPLEX_ROWS], goal[SW_SIMPLEX_COLUMNS];
+	uint32_t padded; /* rows */
+	double by[SW_SIMPLEX_COLUMNS][SW_SIMPLEX_ROWS], constant[SW_SIMPLEX_ROWS], goal[SW_SIMPLEX_COLUMNS];
 	uint32_t basic[SW_SIMPLEX_ROWS], free[SW_SIMPLEX_COLUMNS];
 	bool high[SW_SIMPLEX_COLUMNS];
 	struct number at[SW_SIMPLEX_COLUMNS]; /* value of the free variable */
@@ -47,52 +49,66 @@ static struct number number_of(double x)
 	return x < INFINITY ? (struct number){0, x} : (struct number){1, 0};
 }
 
-/* The free variables that are not 0. */
-struct columns {
-	uint32_t n, at[SW_SIMPLEX_COLUMNS];
-	bool infinite; /* some are */
+/* What the rows come to, and how large the numbers were that were added. */
+struct sums {
+	double finite[SW_SIMPLEX_ROWS], size[SW_SIMPLEX_ROWS];
+	double infinities[SW_SIMPLEX_ROWS], most[SW_SIMPLEX_ROWS];
+	bool infinite; /* some free variables are */
 };
 
-/* By how much a basic variable is outside of its bounds, 0: it is not. */
-static double outside(const struct state *s, uint32_t row, const struct columns *columns, bool *below)
+static void add_column(double *restrict sum, double *restrict size, const double *restrict by, double value,
+		       uint32_t padded)
 {
-	const double *by = s->row[row];
-	double finite = s->constant[row], size = fabs(finite), infinities = 0, most = 0;
-	for (uint32_t k = 0; k < columns->n; k++) {
-		double part = by[columns->at[k]] * s->at[columns->at[k]].finite;
-		finite += part;
-		size += fabs(part);
+	for (uint32_t i = 0; i < padded; i++) {
+		double part = by[i] * value;
+		sum[i] += part;
+		size[i] += fabs(part);
 	}
-	for (uint32_t k = 0; columns->infinite && k < columns->n; k++) {
-		double part = by[columns->at[k]] * s->at[columns->at[k]].infinities;
-		infinities += part;
-		most += fabs(part);
+}
+
+static void add_up(const struct state *s, struct sums *sums)
+{
+	sums->infinite = false;
+	for (uint32_t i = 0; i < s->padded; i++) {
+		sums->finite[i] = s->constant[i];
+		sums->size[i] = fabs(s->constant[i]);
 	}
-	if (fabs(infinities) > ROUNDING * most) {
-		*below = infinities < 0;
+	for (uint32_t j = 0; j < s->p->columns; j++) {
+		if (s->at[j].finite != 0)
+			add_column(sums->finite, sums->size, s->by[j], s->at[j].finite, s->padded);
+		if (s->at[j].infinities == 0)
+			continue;
+		for (uint32_t i = 0; i < s->padded && !sums->infinite; i++)
+			sums->infinities[i] = sums->most[i] = 0;
+		sums->infinite = true;
+		add_column(sums->infinities, sums->most, s->by[j], s->at[j].infinities, s->padded);
+	}
+}
+
+/* By how much a basic variable is outside of its bounds, 0: it is not. */
+static double outside(const struct state *s, uint32_t row, const struct sums *sums, bool *below)
+{
+	if (sums->infinite && fabs(sums->infinities[row]) > ROUNDING * sums->most[row]) {
+		*below = sums->infinities[row] < 0;
 		bool bounded = *below || high_of(s, s->basic[row]) < INFINITY;
-		return bounded ? 1e18 * fabs(infinities) : 0;
+		return bounded ? 1e18 * fabs(sums->infinities[row]) : 0;
 	}
-	double low = low_of(s, s->basic[row]) - finite, high = finite - high_of(s, s->basic[row]);
+	double low = low_of(s, s->basic[row]) - sums->finite[row], high = sums->finite[row] - high_of(s, s->basic[row]);
 	*below = low > high;
 	double out = *below ? low : high;
-	return out > ROUNDING * size + TINY ? out : 0;
+	return out > ROUNDING * sums->size[row] + TINY ? out : 0;
 }
 
 /* The basic variable that is farthest outside of its bounds; UINT32_MAX: none is. */
 static uint32_t leaving(const struct state *s, bool *below)
 {
+	struct sums sums;
 	uint32_t worst = UINT32_MAX;
-	struct columns columns = {.n = 0};
 	double most = 0;
-	for (uint32_t j = 0; j < s->p->columns; j++) {
-		if (s->at[j].finite != 0 || s->at[j].infinities != 0)
-			columns.at[columns.n++] = j;
-		columns.infinite |= s->at[j].infinities != 0;
-	}
+	add_up(s, &sums);
 	for (uint32_t i = 0; i < s->p->rows; i++) {
 		bool under;
-		double out = outside(s, i, &columns, &under);
+		double out = outside(s, i, &sums, &under);
 		if (out > most) {
 			worst = i;
 			most = out;
@@ -108,12 +124,12 @@ static uint32_t entering(const struct state *s, uint32_t row, bool below)
 	uint32_t best = UINT32_MAX;
 	double least = 0;
 	for (uint32_t j = 0; j < s->p->columns; j++) {
-		double by = s->row[row][j];
+		double by = s->by[j][row];
 		bool up = (by > 0) == below;
 		if (fabs(by) <= TINY || up == s->high[j] || low_of(s, s->free[j]) == high_of(s, s->free[j]))
 			continue;
 		double loss = fabs(s->goal[j] / by);
-		if (best == UINT32_MAX || loss < least || (loss == least && fabs(by) > fabs(s->row[row][best]))) {
+		if (best == UINT32_MAX || loss < least || (loss == least && fabs(by) > fabs(s->by[best][row]))) {
 			best = j;
 			least = loss;
 		}
@@ -121,31 +137,30 @@ static uint32_t entering(const struct state *s, uint32_t row, bool below)
 	return best;
 }
 
-/* Rows are padded with zeros to whole vectors. */
-static void add_row(double *restrict to, const double *restrict from, uint32_t in, uint32_t padded)
+static void add_multiple(double *restrict to, const double *restrict of, double by, uint32_t padded)
 {
-	double by = to[in];
-	to[in] = 0;
-	for (uint32_t j = 0; j < padded; j++)
-		to[j] += by * from[j];
+	for (uint32_t i = 0; i < padded; i++)
+		to[i] += of[i] * by;
 }
 
 static void pivot(struct state *s, uint32_t out, uint32_t in, bool below)
 {
-	uint32_t columns = s->p->columns, padded = (columns + 3) & ~3u, variable = s->basic[out];
-	double by = 1 / s->row[out][in];
-	for (uint32_t j = 0; j < columns; j++)
-		s->row[out][j] *= -by;
-	s->row[out][in] = by;
-	s->constant[out] *= -by;
-	for (uint32_t i = 0; i < s->p->rows; i++) {
-		double factor = s->row[i][in];
-		if (i == out || factor == 0)
-			continue;
-		add_row(s->row[i], s->row[out], in, padded);
-		s->constant[i] += factor * s->constant[out];
+	uint32_t variable = s->basic[out];
+	double factor[SW_SIMPLEX_ROWS], by = 1 / s->by[in][out], goal = s->goal[in];
+	memcpy(factor, s->by[in], s->padded * sizeof *factor);
+	factor[out] = 0;
+	for (uint32_t j = 0; j < s->p->columns; j++) {
+		double part = j == in ? by : s->by[j][out] * -by;
+		if (j == in)
+			memset(s->by[j], 0, s->padded * sizeof *s->by[j]);
+		if (part != 0)
+			add_multiple(s->by[j], factor, part, s->padded);
+		s->by[j][out] = part;
+		s->goal[j] = (j == in ? 0 : s->goal[j]) + goal * part;
 	}
-	add_row(s->goal, s->row[out], in, padded);
+	double constant = s->constant[out] * -by;
+	add_multiple(s->constant, factor, constant, s->padded);
+	s->constant[out] = constant;
 	s->basic[out] = s->free[in];
 	s->free[in] = variable;
 	s->high[in] = !below;
@@ -182,22 +197,19 @@ static void find_tight_rows(const struct state *s, struct sw_simplex *p)
 
 static void start(struct state *s, struct sw_simplex *p)
 {
-	uint32_t padded = (p->columns + 3) & ~3u;
 	s->p = p;
+	s->padded = (p->rows + 3) & ~3u;
+	for (uint32_t i = 0; i < s->padded; i++) {
+		s->basic[i] = p->columns + i;
+		s->constant[i] = i < p->rows ? p->constant[i] : 0;
+	}
 	for (uint32_t j = 0; j < p->columns; j++) {
 		s->free[j] = j;
 		s->goal[j] = p->goal[j];
 		s->high[j] = p->goal[j] > 0;
 		s->at[j] = number_of(s->high[j] ? p->hi[j] : p->lo[j]);
-	}
-	for (uint32_t j = p->columns; j < padded; j++)
-		s->goal[j] = 0;
-	for (uint32_t i = 0; i < p->rows; i++) {
-		s->basic[i] = p->columns + i;
-		s->constant[i] = p->constant[i];
-		memcpy(s->row[i], p->row[i], p->columns * sizeof *p->row[i]);
-		for (uint32_t j = p->columns; j < padded; j++)
-			s->row[i][j] = 0;
+		for (uint32_t i = 0; i < s->padded; i++)
+			s->by[j][i] = i < p->rows ? p->row[i][j] : 0;
 	}
 }
 
