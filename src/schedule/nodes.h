@@ -84,16 +84,18 @@ static inline enum sw_edge_why sw_edge_why(uint32_t edge)
 
 /* A node that a replay passes, or a run of them. */
 struct sw_step {
-	uint32_t node;	 /* SW_NONE: a run */
-	uint32_t before; /* CALL: the node before it on its thread, those that are passed over apart.  A run: its index
-			  */
-	uint32_t place;	 /* others: in `ordered.other` */
+	uint32_t node; /* SW_NONE: a run */
+	uint32_t
+		before; /* CALL: the node before it on its thread, those that are passed over apart; a run: its index */
+	uint32_t place; /* others: in `ordered.other` */
 };
 
 /* Calls of one thread and work of one queue that nothing else concerns: see runs.c. */
 struct sw_run {
 	uint32_t host, work;	       /* the nodes before them; SW_NONE: no work */
 	uint32_t last_call, last_work; /* of the run; SW_NONE: none */
+	/* From the end of `host` to that of the last call, and to that of the last work at least; from the end of
+	   `work` to that of the last work, at least. */
 	int64_t calls, work_after_host, work_after_work;
 };
 

@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-/* Later than any sum of a run would be: there is no work in it yet. */
+/* Earlier than any sum: there is no work in the run yet. */
 #define NO_WORK (INT64_MIN / 2)
 
 struct runs {
@@ -147,8 +147,11 @@ static bool joins(const struct runs *r, const struct sw_step *step)
 static void start(struct runs *r, const struct sw_step *step)
 {
 	const struct sw_schedule_node *n = &r->w->nodes.at[step->node];
-	r->run = (struct sw_run){
-		n->kind == SW_NODE_CALL ? step->before : n->call, SW_NONE, SW_NONE, SW_NONE, 0, NO_WORK, 0};
+	r->run = (struct sw_run){.host = n->kind == SW_NODE_CALL ? step->before : n->call,
+				 .work = SW_NONE,
+				 .last_call = SW_NONE,
+				 .last_work = SW_NONE,
+				 .work_after_host = NO_WORK};
 }
 
 static void extend(struct runs *r, uint32_t node)
