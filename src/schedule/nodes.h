@@ -82,12 +82,11 @@ static inline enum sw_edge_why sw_edge_why(uint32_t edge)
 	return edge & SW_EDGE_DROPPED ? SW_WHY_NOT : (enum sw_edge_why)(edge >> SW_EDGE_BITS);
 }
 
-/* A node that a replay passes, or a run of them. */
+/* A node that a replay passes, or a run of them.  before: of a CALL the node before it on its thread, those that are
+   passed over apart; of a run its index.  place: of other nodes, in `ordered.other`. */
 struct sw_step {
 	uint32_t node; /* SW_NONE: a run */
-	uint32_t
-		before; /* CALL: the node before it on its thread, those that are passed over apart; a run: its index */
-	uint32_t place; /* others: in `ordered.other` */
+	uint32_t before, place;
 };
 
 /* Calls of one thread and work of one queue that nothing else concerns: see runs.c. */
