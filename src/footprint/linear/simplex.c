@@ -21,12 +21,15 @@ struct number {
 	double infinities, finite;
 };
 
+/* Rows that are computed at a time; loops over a multiple of it need no rest. */
+#define VECTOR 4u
+
 /* Dictionary: basic[i] = constant[i] + sum by[j][i] * free[j].  Variables: 0 .. columns-1, then the slacks of the rows.
    high: the free variable is at its upper bound, else at its lower one.  Column by column, padded with zeros to whole
    vectors: what is computed of all rows is computed of several at a time. */
 struct state {
 	const struct sw_simplex *p;
-	uint32_t padded; /* rows */
+	uint32_t vectors; /* of rows */
 	double by[SW_SIMPLEX_COLUMNS][SW_SIMPLEX_ROWS], constant[SW_SIMPLEX_ROWS], goal[SW_SIMPLEX_COLUMNS];
 	uint32_t basic[SW_SIMPLEX_ROWS], free[SW_SIMPLEX_COLUMNS];
 	bool high[SW_SIMPLEX_COLUMNS];
@@ -57,9 +60,9 @@ struct sums {
 };
 
 static void add_column(double *restrict sum, double *restrict size, const double *restrict by, double value,
-		       uint32_t padded)
+		       uint32_t vectors)
 {
-	for (uint32_t i = 0; i < padded; i++) {
+	for (uint32_t i = 0; i < VECTOR * vectors; i++) {
 		double part = by[i] * value;
 		sum[i] += part;
 		size[i] += fabs(part);
@@ -69,19 +72,19 @@ static void add_column(double *restrict sum, double *restrict size, const double
 static void add_up(const struct state *s, struct sums *sums)
 {
 	sums->infinite = false;
-	for (uint32_t i = 0; i < s->padded; i++) {
+	for (uint32_t i = 0; i < VECTOR * s->vectors; i++) {
 		sums->finite[i] = s->constant[i];
 		sums->size[i] = fabs(s->constant[i]);
 	}
 	for (uint32_t j = 0; j < s->p->columns; j++) {
 		if (s->at[j].finite != 0)
-			add_column(sums->finite, sums->size, s->by[j], s->at[j].finite, s->padded);
+			add_column(sums->finite, sums->size, s->by[j], s->at[j].finite, s->vectors);
 		if (s->at[j].infinities == 0)
 			continue;
-		for (uint32_t i = 0; i < s->padded && !sums->infinite; i++)
+		for (uint32_t i = 0; i < VECTOR * s->vectors && !sums->infinite; i++)
 			sums->infinities[i] = sums->most[i] = 0;
 		sums->infinite = true;
-		add_column(sums->infinities, sums->most, s->by[j], s->at[j].infinities, s->padded);
+		add_column(sums->infinities, sums->most, s->by[j], s->at[j].infinities, s->vectors);
 	}
 }
 
@@ -137,9 +140,9 @@ static uint32_t entering(const struct state *s, uint32_t row, bool below)
 	return best;
 }
 
-static void add_multiple(double *restrict to, const double *restrict of, double by, uint32_t padded)
+static void add_multiple(double *restrict to, const double *restrict of, double by, uint32_t vectors)
 {
-	for (uint32_t i = 0; i < padded; i++)
+	for (uint32_t i = 0; i < VECTOR * vectors; i++)
 		to[i] += of[i] * by;
 }
 
@@ -147,19 +150,19 @@ static void pivot(struct state *s, uint32_t out, uint32_t in, bool below)
 {
 	uint32_t variable = s->basic[out];
 	double factor[SW_SIMPLEX_ROWS], by = 1 / s->by[in][out], goal = s->goal[in];
-	memcpy(factor, s->by[in], s->padded * sizeof *factor);
+	memcpy(factor, s->by[in], VECTOR * s->vectors * sizeof *factor);
 	factor[out] = 0;
 	for (uint32_t j = 0; j < s->p->columns; j++) {
 		double part = j == in ? by : s->by[j][out] * -by;
 		if (j == in)
-			memset(s->by[j], 0, s->padded * sizeof *s->by[j]);
+			memset(s->by[j], 0, VECTOR * s->vectors * sizeof *s->by[j]);
 		if (part != 0)
-			add_multiple(s->by[j], factor, part, s->padded);
+			add_multiple(s->by[j], factor, part, s->vectors);
 		s->by[j][out] = part;
 		s->goal[j] = (j == in ? 0 : s->goal[j]) + goal * part;
 	}
 	double constant = s->constant[out] * -by;
-	add_multiple(s->constant, factor, constant, s->padded);
+	add_multiple(s->constant, factor, constant, s->vectors);
 	s->constant[out] = constant;
 	s->basic[out] = s->free[in];
 	s->free[in] = variable;
@@ -198,8 +201,8 @@ static void find_tight_rows(const struct state *s, struct sw_simplex *p)
 static void start(struct state *s, struct sw_simplex *p)
 {
 	s->p = p;
-	s->padded = (p->rows + 3) & ~3u;
-	for (uint32_t i = 0; i < s->padded; i++) {
+	s->vectors = (p->rows + VECTOR - 1) / VECTOR;
+	for (uint32_t i = 0; i < VECTOR * s->vectors; i++) {
 		s->basic[i] = p->columns + i;
 		s->constant[i] = i < p->rows ? p->constant[i] : 0;
 	}
@@ -208,7 +211,7 @@ static void start(struct state *s, struct sw_simplex *p)
 		s->goal[j] = p->goal[j];
 		s->high[j] = p->goal[j] > 0;
 		s->at[j] = number_of(s->high[j] ? p->hi[j] : p->lo[j]);
-		for (uint32_t i = 0; i < s->padded; i++)
+		for (uint32_t i = 0; i < VECTOR * s->vectors; i++)
 			s->by[j][i] = i < p->rows ? p->row[i][j] : 0;
 	}
 }
