@@ -82,6 +82,7 @@ struct sw_sass_cubin {
 	struct sw_param *param; /* owned */
 	uint32_t params, param_bytes;
 	uint32_t param_base; /* in bank 0 */
+	bool has_symbols; /* sw_sass_cubin_symbols() has filled the next two */
 	SW_VEC(struct sw_sass_function) function;
 	SW_VEC(struct sw_sass_variable) variable;
 	SW_VEC(struct sw_sass_relocation) relocation; /* of the kernel's code */
@@ -90,6 +91,8 @@ struct sw_sass_cubin {
 int sw_sass_cubin_open(struct sw_sass_cubin *cubin, const void *bytes, size_t size, const char *kernel,
 		       struct sw_error *error);
 void sw_sass_cubin_close(struct sw_sass_cubin *cubin);
+/* Fills `function` and `variable`, which few kernels need: of all kernels that the cubin has. */
+void sw_sass_cubin_symbols(struct sw_sass_cubin *cubin);
 struct sw_bytes sw_sass_cubin_content(const struct sw_sass_cubin *cubin, uint32_t section);
 /* Name of a symbol of the table, its section in *section (0: undefined), value and size; NULL: there is none. */
 const char *sw_sass_cubin_symbol(const struct sw_sass_cubin *cubin, uint64_t index, uint32_t *section, uint64_t *value,

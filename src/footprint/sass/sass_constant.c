@@ -89,6 +89,7 @@ static uint32_t variable_of(struct sw_sass *s, uint64_t symbol, const char *name
 /* The address of byte `offset` of bank 3; all of it is one variable where no symbol lies there. */
 static struct sw_operand program_constant(struct sw_sass *s, uint64_t offset)
 {
+	sw_sass_cubin_symbols(s->cubin);
 	for (size_t i = 0; i < s->cubin->variable.n; i++) {
 		const struct sw_sass_variable *v = &s->cubin->variable.at[i];
 		if (v->section == s->cubin->bank[BANK_PROGRAM] && offset >= v->at && offset - v->at < v->bytes) {
@@ -107,6 +108,7 @@ struct sw_operand sw_sass_symbol(struct sw_sass *s, uint64_t symbol, int64_t add
 	const char *name = sw_sass_cubin_symbol(s->cubin, symbol, &section, &value, &bytes);
 	if (!name)
 		return sw_sass_value(s, SW_OP_MIX, 64, 0, 0, NULL);
+	sw_sass_cubin_symbols(s->cubin);
 	for (size_t i = 0; i < s->cubin->function.n; i++)
 		if (section && s->cubin->function.at[i].section == section && s->cubin->function.at[i].at == value)
 			return sw_sass_leaf(s, SW_OP_FUNCTION_ADDRESS, 64, UINT32_MAX, 0);

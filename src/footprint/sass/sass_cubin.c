@@ -136,8 +136,11 @@ static void find_sections(struct sw_sass_cubin *c, const char *kernel)
 	}
 }
 
-static void find_symbols(struct sw_sass_cubin *c)
+void sw_sass_cubin_symbols(struct sw_sass_cubin *c)
 {
+	if (c->has_symbols)
+		return;
+	c->has_symbols = true;
 	struct sw_bytes table = sw_sass_cubin_content(c, c->symtab);
 	for (uint64_t i = 0; (i + 1) * sizeof(Elf64_Sym) <= table.n; i++) {
 		Elf64_Sym symbol;
@@ -229,7 +232,6 @@ int sw_sass_cubin_open(struct sw_sass_cubin *c, const void *bytes, size_t size, 
 	c->sections = h.e_shnum ? h.e_shnum : (uint32_t)first.sh_size;
 	c->names = sw_sass_cubin_content(c, h.e_shstrndx == SHN_XINDEX ? first.sh_link : h.e_shstrndx);
 	find_sections(c, kernel);
-	find_symbols(c);
 	find_base(c);
 	if (c->arch < 75 || c->arch >= 130) {
 		sw_sass_cubin_close(c);

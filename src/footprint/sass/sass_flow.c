@@ -164,6 +164,7 @@ void sw_sass_lower_call(struct sw_sass *s)
 void sw_sass_lower_call_register(struct sw_sass *s)
 {
 	uint32_t first = (uint32_t)s->target.n;
+	sw_sass_cubin_symbols(s->cubin);
 	for (size_t k = 0; k < s->cubin->function.n && s->target.n - first < 256; k++) {
 		const struct sw_sass_function *f = &s->cubin->function.at[k];
 		if (f->section != s->cubin->code || !f->at || f->at % 16 || f->at / 16 >= s->instructions)
