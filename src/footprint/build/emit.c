@@ -31,7 +31,7 @@ uint32_t sw_emit_loop(struct sw_emit *e, uint32_t natural)
 
 static uint32_t number_of(const struct sw_emit *e, sw_node node)
 {
-	return (uint32_t)sw_map_get(&e->term_of, node) - 1;
+	return e->term_of[node] - 1;
 }
 
 /* All operands have their numbers. */
@@ -68,12 +68,26 @@ static void put(struct sw_emit *e, sw_node node)
 		t.imm = sw_emit_symbol(e, (uint32_t)v->imm);
 	}
 	*sw_vec_push(&e->term) = t;
-	*sw_map_put(&e->term_of, node) = e->term.n;
+	e->term_of[node] = (uint32_t)e->term.n;
+}
+
+/* For all nodes that there are: emitting makes none. */
+static void make_room(struct sw_emit *e)
+{
+	size_t room = e->terms.graph.value.room;
+	if (e->term_of_room >= e->terms.graph.value.n)
+		return;
+	e->term_of = sw_realloc(e->term_of, room, sizeof *e->term_of);
+	memset(e->term_of + e->term_of_room, 0, (room - e->term_of_room) * sizeof *e->term_of);
+	e->term_of_room = room;
 }
 
 uint32_t sw_emit_term(struct sw_emit *e, sw_node node)
 {
 	SW_VEC(sw_node) stack = {0};
+	make_room(e);
+	if (e->term_of[node] && e->term.n < SW_FOOTPRINT_MAX_TERMS)
+		return number_of(e, node);
 	*sw_vec_push(&stack) = node;
 	while (stack.n) {
 		sw_node at = stack.at[stack.n - 1];
@@ -81,13 +95,13 @@ uint32_t sw_emit_term(struct sw_emit *e, sw_node node)
 		size_t before = stack.n;
 		if (e->term.n >= SW_FOOTPRINT_MAX_TERMS)
 			break;
-		if (sw_map_find(&e->term_of, at)) {
+		if (e->term_of[at]) {
 			stack.n--;
 			continue;
 		}
 		for (uint32_t i = 0; i < v->n; i++) {
 			sw_node o = sw_graph_operand(&e->terms.graph, at, i);
-			if (!sw_map_find(&e->term_of, o))
+			if (!e->term_of[o])
 				*sw_vec_push(&stack) = o;
 		}
 		if (stack.n > before)
@@ -248,7 +262,7 @@ struct sw_footprint *sw_emit_finish(struct sw_emit *e, enum sw_code_source sourc
 	free(e->site.at);
 	free(e->symbol.at);
 	free(e->string.at);
-	sw_map_free(&e->term_of);
+	free(e->term_of);
 	sw_map_free(&e->loop_of);
 	sw_map_free(&e->list_of);
 	sw_map_free(&e->symbol_of);

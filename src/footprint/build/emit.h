@@ -25,8 +25,10 @@ struct sw_emit {
 	SW_VEC(struct sw_access_site) site;
 	SW_VEC(struct sw_footprint_symbol) symbol;
 	SW_VEC(char) string;
-	uint32_t unknown;						     /* term of an unknown condition, + 1 */
-	struct sw_map term_of, loop_of, list_of, symbol_of, string_of, same; /* number + 1 */
+	uint32_t unknown;  /* term of an unknown condition, + 1 */
+	uint32_t *term_of; /* by node of the terms' graph: number + 1; 0: it has none yet */
+	size_t term_of_room;
+	struct sw_map loop_of, list_of, symbol_of, string_of, same; /* number + 1 */
 };
 
 /* The term of a node of the terms' graph, with all it needs; SW_NO_TERM: too many terms. */

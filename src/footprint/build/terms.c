@@ -52,6 +52,7 @@ void sw_terms_init(struct sw_terms *t, struct sw_ssa *ssa, const struct sw_roots
 		if (!sw_map_find(&t->phis, hash))
 			*sw_map_put(&t->phis, hash) = n;
 	}
+	sw_graph_expect(&t->graph, ssa->graph.value.n / 3);
 	t->first_load = first_load(ssa);
 	for (uint32_t u = 0; u < ssa->use.n; u++) {
 		const struct sw_memory_op *use = &ssa->use.at[u];
@@ -91,6 +92,14 @@ struct recipe {
 	uint32_t from, to;			 /* ELEMENT: bytes of the block */
 	sw_node need[2 * SW_TERMS_ALTERNATIVES]; /* EITHER: conditions after the alternatives */
 };
+
+/* All but `need`, which is large, and of which n count. */
+static void start(struct recipe *r)
+{
+	r->form = PLAIN;
+	r->why = SW_WHY_NONE;
+	r->n = r->from = r->to = 0;
+}
 
 static void add_need(struct recipe *r, sw_node node)
 {
@@ -248,7 +257,7 @@ static void plan(struct sw_terms *t, sw_node node, struct recipe *r)
 {
 	struct sw_graph *g = &t->ssa->graph;
 	const struct sw_value *v = sw_graph_at(g, node);
-	*r = (struct recipe){.form = PLAIN};
+	start(r);
 	sw_node same = sw_step_forward(t->ssa, node);
 	if (same == node && v->op == SW_VALUE_PHI && v->n) {
 		sw_node narrow = widened(g, node);
@@ -269,7 +278,7 @@ static void plan(struct sw_terms *t, sw_node node, struct recipe *r)
 	} else if (v->op == SW_VALUE_LOADED) {
 		plan_loaded(t, node, r);
 	} else if (!plan_low_step(t, node, r)) {
-		*r = (struct recipe){.form = PLAIN};
+		start(r);
 		for (; r->n < v->n; r->n++)
 			r->need[r->n] = sw_graph_operand(g, node, r->n);
 	}

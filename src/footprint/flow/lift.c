@@ -128,7 +128,7 @@ static void compute(const struct working *w)
 		m.why = why_anything(x->text);
 	sw_node node = sw_graph_make(&w->ssa->graph, m, o);
 	if (m.op == SW_OP_RANGE || m.op == SW_OP_MIX)
-		*sw_map_put(&w->ssa->born, node) = w->block;
+		sw_ssa_set_block(w->ssa, node, w->block);
 	result(w, node);
 }
 
@@ -260,7 +260,7 @@ static void call(const struct working *w)
 	if (!gives(w))
 		return;
 	sw_node any = sw_graph_range(&w->ssa->graph, sound_width(w->x->width), SW_WHY_CALL);
-	*sw_map_put(&w->ssa->born, any) = w->block;
+	sw_ssa_set_block(w->ssa, any, w->block);
 	result(w, any);
 }
 

@@ -84,7 +84,7 @@ static sw_node chosen(struct sw_ssa *ssa, struct sw_path_conditions *guards, uin
 		struct sw_making m = {.op = SW_OP_RANGE, .width = 1, .imm2 = 1};
 		m.why = data ? SW_WHY_LOADED : SW_WHY_COMPUTED;
 		sw_node node = sw_graph_make(&ssa->graph, m, NULL);
-		*sw_map_put(&ssa->born, node) = from;
+		sw_ssa_set_block(ssa, node, from);
 		*found = node + 1ull;
 	}
 	return (sw_node)(*found - 1);

@@ -29,7 +29,7 @@ struct sw_renamer {
 static sw_node unknown(struct sw_ssa *ssa, uint8_t width, uint32_t block)
 {
 	sw_node node = sw_graph_range(&ssa->graph, width, SW_WHY_COMPUTED);
-	*sw_map_put(&ssa->born, node) = block;
+	sw_ssa_set_block(ssa, node, block);
 	return node;
 }
 
@@ -318,6 +318,15 @@ static void go_flat(struct sw_ssa *ssa)
 	ssa->need = NULL;
 }
 
+/* About as many nodes are made as instructions are needed. */
+static size_t needed(const struct sw_ssa *ssa)
+{
+	size_t n = 0;
+	for (uint32_t i = 0; i < ssa->body.insn.n; i++)
+		n += sw_need_of(ssa, i) != 0;
+	return n;
+}
+
 void sw_ssa_build(const struct sw_program *program, struct sw_ssa *ssa)
 {
 	*ssa = (struct sw_ssa){0};
@@ -328,7 +337,6 @@ void sw_ssa_build(const struct sw_program *program, struct sw_ssa *ssa)
 		go_flat(ssa);
 	else
 		sw_flow_build(&ssa->body, &ssa->flow);
-	sw_vec_reserve(&ssa->graph.value, ssa->body.insn.n);
 	sw_frames_find(ssa, &r.frames);
 	if (!ssa->flat)
 		sw_needed_find(program, ssa, &r.frames);
@@ -341,6 +349,7 @@ void sw_ssa_build(const struct sw_program *program, struct sw_ssa *ssa)
 	r.now = sw_alloc(((size_t)r.frames.vars + 1) * sizeof *r.now);
 	memset(r.now, 0xff, ((size_t)r.frames.vars + 1) * sizeof *r.now);
 	find_widths(&r);
+	sw_graph_expect(&ssa->graph, needed(ssa));
 	if (ssa->flat) {
 		walk_flat(&r);
 	} else {
@@ -370,8 +379,19 @@ void sw_ssa_free(struct sw_ssa *ssa)
 	free(ssa->operand.at);
 	free(ssa->condition);
 	free(ssa->choice);
-	sw_map_free(&ssa->born);
+	free(ssa->born.at);
 	*ssa = (struct sw_ssa){0};
+}
+
+void sw_ssa_set_block(struct sw_ssa *ssa, sw_node node, uint32_t block)
+{
+	size_t known = ssa->born.n;
+	if (known <= node) {
+		sw_vec_reserve(&ssa->born, ssa->graph.value.room);
+		memset(ssa->born.at + known, 0, (ssa->born.room - known) * sizeof *ssa->born.at);
+		ssa->born.n = ssa->born.room;
+	}
+	ssa->born.at[node] = block + 1;
 }
 
 uint32_t sw_ssa_block_of(const struct sw_ssa *ssa, sw_node node)
@@ -383,6 +403,5 @@ uint32_t sw_ssa_block_of(const struct sw_ssa *ssa, sw_node node)
 		return ssa->use.at[v->imm].block;
 	if (v->op != SW_OP_RANGE && v->op != SW_OP_MIX)
 		return SW_NO_BLOCK;
-	const uint64_t *born = sw_map_find(&ssa->born, node);
-	return born ? (uint32_t)*born : SW_NO_BLOCK;
+	return node < ssa->born.n ? ssa->born.at[node] - 1 : SW_NO_BLOCK;
 }

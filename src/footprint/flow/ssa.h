@@ -26,11 +26,11 @@ struct sw_ssa {
 	bool flat;
 	SW_VEC(struct sw_memory_op) use;
 	SW_VEC(sw_node) operand;
-	sw_node *condition; /* by block: of the branch at its end, true on its first edge; SW_NO_NODE: none */
-	sw_node *choice;    /* by block: what the SWITCH at its end goes by; SW_NO_NODE not known */
-	struct sw_map born; /* RANGE, MIX -> block */
-	size_t finished;    /* PHIs of two halves that have their operands */
-	uint8_t *need;	    /* while it is built, by instruction: SW_NEED_*; NULL: all of everything */
+	sw_node *condition;    /* by block: of the branch at its end, true on its first edge; SW_NO_NODE: none */
+	sw_node *choice;       /* by block: what the SWITCH at its end goes by; SW_NO_NODE not known */
+	SW_VEC(uint32_t) born; /* by node: the block of a RANGE or MIX, + 1; 0 or beyond the end: none */
+	size_t finished;       /* PHIs of two halves that have their operands */
+	uint8_t *need;	       /* while it is built, by instruction: SW_NEED_*; NULL: all of everything */
 	bool damaged;
 };
 /* LOADED nodes: imm is the index of the use, imm2 the byte's distance from its address. */
@@ -40,6 +40,7 @@ void sw_ssa_free(struct sw_ssa *ssa);
 /* Operands for 64-bit PHIs that replace two of 32 bits. Making nodes may create more of these PHIs, and so may this
    function. */
 void sw_ssa_finish_pairs(struct sw_ssa *ssa);
+void sw_ssa_set_block(struct sw_ssa *ssa, sw_node node, uint32_t block);
 /* The block that defines a PHI, RANGE, MIX or LOADED; SW_NO_BLOCK for all others. */
 uint32_t sw_ssa_block_of(const struct sw_ssa *ssa, sw_node node);
 

@@ -20,6 +20,7 @@ void sw_graph_free(struct sw_graph *graph)
 	*graph = (struct sw_graph){0};
 }
 
+#define LEAST_BUCKETS 1024
 /* ---- the table of equal nodes ---------------------------------------------------------------------------------- */
 
 static uint32_t hash_of(const struct sw_making *m, const sw_node *operands)
@@ -46,10 +47,10 @@ static bool is_unique(uint8_t op)
 	return op == SW_OP_RANGE || op == SW_OP_MIX || op == SW_VALUE_LOADED || op == SW_TERM_LOADED;
 }
 
-static void grow(struct sw_graph *graph)
+static void grow(struct sw_graph *graph, size_t room)
 {
 	struct sw_graph_bucket *old = graph->bucket;
-	size_t buckets = graph->buckets, room = buckets ? buckets * 2 : 1024;
+	size_t buckets = graph->buckets;
 	graph->bucket = sw_calloc(room, sizeof *graph->bucket);
 	graph->buckets = room;
 	for (size_t k = 0; k < buckets; k++) {
@@ -60,6 +61,16 @@ static void grow(struct sw_graph *graph)
 			graph->bucket[i] = old[k];
 	}
 	free(old);
+}
+
+void sw_graph_expect(struct sw_graph *graph, size_t nodes)
+{
+	size_t room = LEAST_BUCKETS;
+	while (room < nodes * 2)
+		room *= 2;
+	sw_vec_reserve(&graph->value, nodes);
+	if (room > graph->buckets)
+		grow(graph, room);
 }
 
 static void put_operands(struct sw_graph *graph, struct sw_value *v, const sw_node *operands, uint32_t n)
@@ -96,7 +107,7 @@ static sw_node add(struct sw_graph *graph, const struct sw_making *m, const sw_n
 static sw_node intern(struct sw_graph *graph, const struct sw_making *m, const sw_node *operands)
 {
 	if (graph->filled * 2 >= graph->buckets)
-		grow(graph);
+		grow(graph, graph->buckets ? graph->buckets * 2 : LEAST_BUCKETS);
 	uint32_t hash = hash_of(m, operands);
 	size_t i = hash & (graph->buckets - 1);
 	for (; graph->bucket[i].node; i = (i + 1) & (graph->buckets - 1))
@@ -179,7 +190,14 @@ sw_node sw_graph_make(struct sw_graph *graph, struct sw_making making, const sw_
 
 sw_node sw_graph_const(struct sw_graph *graph, uint8_t width, int64_t imm)
 {
-	return sw_graph_make(graph, (struct sw_making){.op = SW_OP_CONST, .width = width, .imm = imm}, NULL);
+	imm = sw_fold_canonical(imm, width);
+	uint64_t hash = ((uint64_t)imm + width) * 0x9e3779b97f4a7c15ull;
+	struct sw_graph_constant *c = &graph->constant[(hash >> 32) % SW_GRAPH_CONSTANTS];
+	if (!c->node || c->imm != imm || c->width != width) {
+		struct sw_making m = {.op = SW_OP_CONST, .width = width, .imm = imm};
+		*c = (struct sw_graph_constant){imm, intern(graph, &m, NULL) + 1, width};
+	}
+	return c->node - 1;
 }
 
 /* Each condition of a path is asked for its inverse for each access that it holds for. */

@@ -37,6 +37,7 @@ struct sw_value {
 	int64_t imm, imm2;
 };
 
+#define SW_GRAPH_CONSTANTS 64
 struct sw_graph {
 	SW_VEC(struct sw_value) value;
 	SW_VEC(sw_node) list;
@@ -44,16 +45,22 @@ struct sw_graph {
 		uint32_t node, hash; /* node + 1; 0: free */
 	} * bucket;		     /* hash table, open addressing */
 	size_t buckets, filled;
-	SW_VEC(sw_node) inverse; /* by node of one bit: NOT of it, + 1; 0: not made yet */
-	struct sw_map pairs;	 /* (low PHI, high PHI) of one block -> the PHI of 64 bits, and back */
-	SW_VEC(sw_node) paired;	 /* the PHIs of 64 bits that were made so */
-	struct sw_map joined;	 /* what register_pairs.c found before */
-	bool whole;		 /* of terms: what would be a half, a pair or a carry is arithmetic on 64 bits */
-	bool choosing;		 /* nested_choice.c is running */
-	unsigned *pairs_budget;	 /* of the outermost of its running rules; NULL: none */
+	struct sw_graph_constant {
+		int64_t imm;
+		uint32_t node, width;	/* node + 1 */
+	} constant[SW_GRAPH_CONSTANTS]; /* by hash: the last that was asked for */
+	SW_VEC(sw_node) inverse;	/* by node of one bit: NOT of it, + 1; 0: not made yet */
+	struct sw_map pairs;		/* (low PHI, high PHI) of one block -> the PHI of 64 bits, and back */
+	SW_VEC(sw_node) paired;		/* the PHIs of 64 bits that were made so */
+	struct sw_map joined;		/* what register_pairs.c found before */
+	bool whole;			/* of terms: what would be a half, a pair or a carry is arithmetic on 64 bits */
+	bool choosing;			/* nested_choice.c is running */
+	unsigned *pairs_budget;		/* of the outermost of its running rules; NULL: none */
 };
 
 void sw_graph_free(struct sw_graph *graph);
+/* Room for about so many nodes at once; there may be more. */
+void sw_graph_expect(struct sw_graph *graph, size_t nodes);
 
 static inline const struct sw_value *sw_graph_at(const struct sw_graph *graph, sw_node node)
 {
