@@ -16,6 +16,8 @@ static int by_number(const void *a, const void *b)
 static uint32_t tidy(uint32_t *e, uint32_t n)
 {
 	uint32_t kept = 0;
+	if (n == 1)
+		return 1;
 	qsort(e, n, sizeof *e, by_number);
 	for (uint32_t i = 0; i < n; i++)
 		if (!kept || e[kept - 1] >> SW_ELEMENT_SHIFT != e[i] >> SW_ELEMENT_SHIFT)
@@ -98,9 +100,12 @@ sw_origin_set sw_origins_union(struct sw_origins *o, sw_origin_set a, sw_origin_
 sw_origin_set sw_origins_flag(struct sw_origins *o, sw_origin_set set, uint32_t flags)
 {
 	uint32_t e[SW_ORIGINS_MAX], n = sw_origins_copy(o, set, e);
-	for (uint32_t i = 0; i < n; i++)
+	bool all = true;
+	for (uint32_t i = 0; i < n; i++) {
+		all &= (e[i] & flags) == flags;
 		e[i] |= flags;
-	return sw_origins_of(o, e, n);
+	}
+	return all ? set : sw_origins_of(o, e, n);
 }
 
 void sw_origins_init(struct sw_origins *o)

@@ -226,8 +226,8 @@ static sw_origin_set combine(struct sw_roots *r, sw_node node)
 
 /* ---- to the fixpoint --------------------------------------------------------------------------------------------- */
 
-/* Would it be combined of other sets than the last time?  Loads depend on what is stored, too; operands of PHIs come
-   later. */
+/* Would it be combined of other sets than the last time?  Operands come before it, but for those of PHIs, which may
+   have changed after it in the last sweep.  Loads depend on what is stored, too. */
 static bool is_stale(const struct sw_roots *r, sw_node node, uint32_t sweep)
 {
 	const struct sw_value *v = sw_graph_at(&r->ssa->graph, node);
@@ -235,21 +235,37 @@ static bool is_stale(const struct sw_roots *r, sw_node node, uint32_t sweep)
 	if (v->op == SW_VALUE_LOADED)
 		return true;
 	for (uint32_t i = 0; i < v->n; i++)
-		if (r->sweep_of[o[i]] && r->sweep_of[o[i]] + 1u >= sweep)
+		if (r->sweep_of[o[i]] == sweep || (o[i] >= node && r->sweep_of[o[i]] + 1u == sweep))
 			return true;
 	return false;
+}
+
+/* Those whose set may change although no operand before them did. */
+static void find_first_stale(struct sw_roots *r)
+{
+	for (sw_node n = 0; n < r->ssa->graph.value.n; n++) {
+		uint8_t op = sw_graph_at(&r->ssa->graph, n)->op;
+		if (op == SW_VALUE_LOADED || op == SW_VALUE_PHI)
+			*sw_vec_push(&r->first_stale) = n;
+	}
 }
 
 /* Sets only grow: a rule that drops candidates once a sure base is known may have kept them before. */
 static void sweep(struct sw_roots *r, uint32_t number)
 {
-	for (sw_node n = 0; n < r->ssa->graph.value.n; n++) {
+	bool any = false;
+	for (sw_node n = 0, k = 0; n < r->ssa->graph.value.n; n++) {
+		if (number > 1 && !any) {
+			if (k == r->first_stale.n)
+				break;
+			n = r->first_stale.at[k++];
+		}
 		if (number > 1 && !is_stale(r, n, number))
 			continue;
 		sw_origin_set set = join(r, r->of[n], combine(r, n));
 		if (set == r->of[n])
 			continue;
-		r->changed = true;
+		any = r->changed = true;
 		r->sweep_of[n] = (uint8_t)number;
 		r->of[n] = set;
 	}
@@ -303,11 +319,14 @@ void sw_roots_find(const struct sw_program *program, const struct sw_ssa *ssa, s
 	sw_origins_init(&roots->origins);
 	roots->of = sw_calloc(ssa->graph.value.n + 1, sizeof *roots->of);
 	roots->sweep_of = sw_calloc(ssa->graph.value.n + 1, sizeof *roots->sweep_of);
+	find_first_stale(roots);
 	settle(roots);
 	if (find_pointers(roots) && subtracts(ssa))
 		settle(roots);
 	free(roots->sweep_of);
+	free(roots->first_stale.at);
 	roots->sweep_of = NULL;
+	roots->first_stale.at = NULL;
 }
 
 void sw_roots_free(struct sw_roots *roots)

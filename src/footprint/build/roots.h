@@ -10,11 +10,12 @@ struct sw_roots {
 	const struct sw_program *program;
 	const struct sw_ssa *ssa;
 	struct sw_origins origins;
-	sw_origin_set *of;	/* by node */
-	uint8_t *sweep_of;	/* by node: the sweep that last changed its set; 0: none did */
-	struct sw_map contents; /* of memory: see memory_origins.c */
-	struct sw_map pointers; /* bytes of the parameter block that certainly hold pointers */
-	struct sw_map loaders;	/* origin INDIRECT (a, b) -> the only use that loads it from there, + 2; 1: not known */
+	sw_origin_set *of;	     /* by node */
+	uint8_t *sweep_of;	     /* by node: the sweep that last changed its set; 0: none did */
+	SW_VEC(sw_node) first_stale; /* loads and PHIs, while looking */
+	struct sw_map contents;	     /* of memory: see memory_origins.c */
+	struct sw_map pointers;	     /* bytes of the parameter block that certainly hold pointers */
+	struct sw_map loaders; /* origin INDIRECT (a, b) -> the only use that loads it from there, + 2; 1: not known */
 	sw_origin_set shared;
 	bool changed;
 	bool unsettled; /* no fixpoint within the cap: nothing may be concluded */
