@@ -18,16 +18,23 @@
 /* What is known of a node; each part where its mark is the current one. */
 struct known {
 	uint32_t fact, done;
-	bool truth;
 	sw_node node; /* its value under the facts */
+	bool truth;
+	uint8_t bit; /* in sets of conditions, + 1; 0: no choice goes by it */
 };
+/* Sets of conditions, as bits that some of them share.  Which ways lead to a join is looked at for any facts. */
+#define JOIN	 (UINT64_C(1) << 63)
+#define BITS	 63
+#define EACH_BIT (~UINT64_C(0))
 struct assumer {
 	struct sw_ssa *ssa;
 	struct sw_path_conditions *guards;
 	uint32_t mark, nodes, work;
 	SW_VEC(struct known) known; /* by node */
-	SW_VEC(uint8_t) chooses;    /* by node: made of a choice, or of a join */
-	struct sw_map edges;	    /* from << 32 | to -> list of guards */
+	SW_VEC(uint64_t) chooses;   /* by node: conditions that the choices go by which it is made of */
+	uint64_t facts;		    /* of these, those that are decided, and JOIN */
+	uint32_t conditions;
+	struct sw_map edges; /* from << 32 | to -> list of guards */
 };
 
 static struct known *known_of(struct assumer *a, sw_node node)
@@ -47,20 +54,40 @@ static bool is_looked_through(const struct sw_value *v)
 	return v->op < SW_OPS && v->op != SW_OP_MIX && v->n <= 3;
 }
 
-/* May facts make another node of this one? */
+/* What truth_of() looks at for a condition. */
+static uint64_t conditions_of(struct assumer *a, sw_node node, uint32_t depth)
+{
+	const struct sw_value *v = sw_graph_at(&a->ssa->graph, node);
+	struct known *k = known_of(a, node);
+	if (v->op == SW_OP_CONST)
+		return EACH_BIT;
+	if (!k->bit)
+		k->bit = (uint8_t)(a->conditions++ % BITS + 1);
+	uint64_t set = UINT64_C(1) << (k->bit - 1);
+	if (k->fact == a->mark)
+		a->facts |= set;
+	for (uint32_t i = 0; depth && v->width == 1 && i < v->n && i < 2; i++)
+		if (v->op == SW_OP_NOT || v->op == SW_OP_AND || v->op == SW_OP_OR)
+			set |= conditions_of(a, v->operand[i], depth - 1);
+	return set;
+}
+
+/* May the facts make another node of this one? */
 static bool may_change(struct assumer *a, sw_node node)
 {
 	const struct sw_graph *g = &a->ssa->graph;
 	while (a->chooses.n <= node) {
 		const struct sw_value *v = sw_graph_at(g, (sw_node)a->chooses.n);
-		bool chooses = v->op == SW_OP_SELECT || v->op == SW_VALUE_PHI;
+		uint64_t chooses = 0;
+		if (v->op == SW_VALUE_PHI && !a->ssa->flow.block.at[v->imm].header)
+			chooses = JOIN;
+		else if (v->op == SW_OP_SELECT)
+			chooses = conditions_of(a, v->operand[0], MAX_NESTED);
 		for (uint32_t i = 0; i < v->n && is_looked_through(v); i++)
 			chooses |= a->chooses.at[v->operand[i]];
-		if (v->op == SW_VALUE_PHI && a->ssa->flow.block.at[v->imm].header)
-			chooses = false;
 		*sw_vec_push(&a->chooses) = chooses;
 	}
-	return a->chooses.at[node];
+	return a->chooses.at[node] & a->facts;
 }
 
 static void hold(struct assumer *a, sw_node node, bool truth)
@@ -68,12 +95,15 @@ static void hold(struct assumer *a, sw_node node, bool truth)
 	struct known *k = known_of(a, node);
 	k->fact = a->mark;
 	k->truth = truth;
+	if (k->bit)
+		a->facts |= UINT64_C(1) << (k->bit - 1);
 }
 
 /* Facts and their negations; of a negation the graph keeps one form only ("a >= b" for NOT "a < b"). */
 static void assume(struct assumer *a, uint32_t list)
 {
 	a->mark++;
+	a->facts = JOIN;
 	for (uint32_t n = 0; list != SW_NO_CONDITION && n < MAX_FACTS; list = a->guards->guard.at[list].next, n++) {
 		sw_node node = a->guards->guard.at[list].node;
 		hold(a, node, true);
