@@ -94,12 +94,34 @@ static uint8_t need_of(struct finder *f, uint32_t insn)
 	}
 }
 
+static void set_live(struct finder *f, uint32_t var)
+{
+	f->live[var / 64] |= UINT64_C(1) << var % 64;
+}
+
+/* What only computes, as most of the code: of its operands alone, one result. */
+static void step_back_plain(struct finder *f, uint32_t insn)
+{
+	const struct sw_insn *x = &f->ssa->body.insn.at[insn];
+	bool live = x->dst != SW_NO_REG && is_live(f, x->dst);
+	f->need[insn] = live ? SW_NEED_ALL : 0;
+	if (!live)
+		return;
+	if (x->guard == SW_NO_REG)
+		f->live[x->dst / 64] &= ~(UINT64_C(1) << x->dst % 64);
+	else
+		set_live(f, x->guard);
+	for (uint32_t i = 0; i < x->n; i++)
+		if (x->src[i].reg != SW_NO_REG)
+			set_live(f, x->src[i].reg);
+}
+
 static void step_back(struct finder *f, uint32_t insn)
 {
 	const struct sw_insn *x = &f->ssa->body.insn.at[insn];
 	struct sw_effects *e = &f->effects;
-	if (x->op < SW_OP_LOAD && (x->dst == SW_NO_REG || !is_live(f, x->dst))) { /* nearly all that is not needed */
-		f->need[insn] = 0;
+	if (x->op < SW_OP_LOAD) {
+		step_back_plain(f, insn);
 		return;
 	}
 	f->need[insn] = need_of(f, insn);
@@ -109,7 +131,7 @@ static void step_back(struct finder *f, uint32_t insn)
 	for (uint32_t k = 0; x->guard == SW_NO_REG && k < e->defs; k++)
 		f->live[e->def[k] / 64] &= ~(UINT64_C(1) << e->def[k] % 64);
 	for (uint32_t k = 0; k < e->uses; k++)
-		f->live[e->use[k] / 64] |= UINT64_C(1) << e->use[k] % 64;
+		set_live(f, e->use[k]);
 }
 
 static void look_at(struct finder *f, uint32_t block)

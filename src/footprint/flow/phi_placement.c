@@ -70,19 +70,38 @@ static void note_use(struct placer *p, uint32_t var, uint32_t block)
 	push(p, p->uses, var, block);
 }
 
+/* What only computes, as most of the code. */
+static void scan_plain(struct placer *p, const struct sw_insn *x, uint32_t block)
+{
+	for (uint32_t i = 0; i < x->n; i++)
+		if (x->src[i].reg != SW_NO_REG)
+			note_use(p, x->src[i].reg, block);
+	if (x->guard != SW_NO_REG)
+		note_use(p, x->guard, block);
+	if (x->guard != SW_NO_REG && x->dst != SW_NO_REG)
+		note_use(p, x->dst, block); /* keeps its value where the guard is false */
+	if (x->dst != SW_NO_REG)
+		push(p, p->defs, x->dst, block);
+}
+
 static void scan(struct placer *p)
 {
 	struct sw_effects *e = sw_alloc(sizeof *e);
 	for (uint32_t b = 0; b < p->ssa->flow.block.n; b++) {
 		const struct sw_basic_block *block = &p->ssa->flow.block.at[b];
 		for (uint32_t i = block->first; i < block->end; i++) {
+			const struct sw_insn *x = &p->ssa->body.insn.at[i];
 			if (!sw_need_of(p->ssa, i))
 				continue;
+			if (x->op < SW_OP_LOAD) {
+				scan_plain(p, x, b);
+				continue;
+			}
 			sw_effects_of(p->ssa, p->frames, i, e);
 			for (uint32_t k = 0; k < e->uses; k++)
 				note_use(p, e->use[k], b);
 			for (uint32_t k = 0; k < e->defs; k++) {
-				if (p->ssa->body.insn.at[i].guard != SW_NO_REG)
+				if (x->guard != SW_NO_REG)
 					note_use(p, e->def[k], b); /* keeps its value where the guard is false */
 				push(p, p->defs, e->def[k], b);
 			}

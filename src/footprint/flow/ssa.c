@@ -279,6 +279,11 @@ static void find_widths(struct sw_renamer *r)
 		const struct sw_insn *x = &r->ssa->body.insn.at[i];
 		if (!(sw_need_of(r->ssa, i) & SW_NEED_RESULT))
 			continue;
+		if (x->op < SW_OP_LOAD) {
+			if (x->dst != SW_NO_REG && x->width > r->width[x->dst])
+				r->width[x->dst] = x->width;
+			continue;
+		}
 		sw_effects_of(r->ssa, &r->frames, i, e);
 		for (uint32_t k = 0; k < e->defs; k++) {
 			uint8_t width = e->def[k] < r->frames.regs ? x->width : (uint8_t)(x->bytes * 8);

@@ -82,7 +82,7 @@ struct sw_sass_cubin {
 	struct sw_param *param; /* owned */
 	uint32_t params, param_bytes;
 	uint32_t param_base; /* in bank 0 */
-	bool has_symbols; /* sw_sass_cubin_symbols() has filled the next two */
+	bool has_symbols;    /* sw_sass_cubin_symbols() has filled the next two */
 	SW_VEC(struct sw_sass_function) function;
 	SW_VEC(struct sw_sass_variable) variable;
 	SW_VEC(struct sw_sass_relocation) relocation; /* of the kernel's code */
@@ -226,6 +226,7 @@ struct sw_operand sw_sass_symbol(struct sw_sass *s, uint64_t symbol, int64_t add
 /* Follows the code from `entry`: reached lists what it leads to, seen marks it. */
 void sw_sass_reach(struct sw_sass *s, uint64_t entry);
 void sw_sass_fetch(struct sw_sass *s, uint64_t at);
+bool sw_sass_may_control(const struct sw_sass *s, uint64_t at); /* false: it leads to the next instruction */
 void sw_sass_wild(struct sw_sass *s, const char *why);
 enum { SW_SASS_REACHED = 1, SW_SASS_LEADER = 2 };
 

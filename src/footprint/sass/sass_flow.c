@@ -270,7 +270,12 @@ void sw_sass_reach(struct sw_sass *s, uint64_t entry)
 	s->reached.n = 0;
 	mark(s, entry, SW_SASS_LEADER);
 	for (size_t i = 0; i < s->reached.n; i++) {
-		sw_sass_fetch(s, s->reached.at[i]);
+		uint64_t at = s->reached.at[i];
+		if (!sw_sass_may_control(s, at)) {
+			mark(s, at + 1, 0);
+			continue;
+		}
+		sw_sass_fetch(s, at);
 		bool control = s->op && s->op->flags & SW_CONTROL;
 		if (!control || follow(s))
 			mark(s, s->at + 1, control ? SW_SASS_LEADER : 0);

@@ -24,6 +24,7 @@ static const struct sw_sass_op unknown = {.name = "unknown instruction", .lower 
 static struct {
 	uint16_t last[OPERATION + 1];		       /* of an operation, + 1; 0: none */
 	uint16_t before[sizeof table / sizeof *table]; /* of the same operation, + 1 */
+	bool control[OPERATION + 1];		       /* some line of the operation is of control */
 } lines;
 static pthread_once_t lines_are_sorted = PTHREAD_ONCE_INIT;
 
@@ -33,6 +34,7 @@ static void sort_lines(void)
 		uint16_t *last = &lines.last[table[i].code & OPERATION];
 		lines.before[i] = *last;
 		*last = (uint16_t)(i + 1);
+		lines.control[table[i].code & OPERATION] |= (table[i].flags & SW_CONTROL) != 0;
 	}
 }
 
@@ -93,6 +95,11 @@ static bool loads_symbol(struct sw_sass *s, uint64_t *symbol)
 		offset += k->value;
 	}
 	return offset >= 0 && sw_sass_cubin_address(s->cubin, (uint64_t)offset, symbol, &addend);
+}
+
+bool sw_sass_may_control(const struct sw_sass *s, uint64_t at)
+{
+	return lines.control[sw_u64(s->code, at * 16) & OPERATION];
 }
 
 static void lower(struct sw_sass *s, uint64_t at)
