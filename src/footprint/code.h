@@ -101,7 +101,7 @@ struct sw_insn {
 	uint16_t bytes; /* of one element */
 	sw_reg dst;	/* SW_NO_REG: none.  A guarded instruction leaves dst as it was where it is not executed */
 	sw_reg guard;	/* a 1-bit register; SW_NO_REG: always executed */
-	struct sw_operand src[SW_MAX_SRC];
+	struct sw_operand *src; /* n; of an arena: most have one or two, and all instructions are passed over often */
 	int64_t imm, imm2;
 	uint32_t target;  /* JUMP: instruction; SWITCH: first of targets; CALL: index of calls */
 	uint32_t targets; /* SWITCH: how many */

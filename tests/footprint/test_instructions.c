@@ -8,10 +8,19 @@
 #include "dump.h"
 #include "../run_suite.h"
 
+static struct sw_arena operands; /* of the test that runs */
+enum { OPERANDS = 3 };		 /* of one instruction at most */
+
+static void free_operands(void)
+{
+	sw_arena_free(&operands);
+}
+
 static struct sw_insn insn(enum sw_op op, sw_reg dst, sw_reg source, int64_t imm)
 {
 	struct sw_insn x = {
 		.op = (uint8_t)op, .width = 64, .dst = dst, .guard = SW_NO_REG, .imm = imm, .bytes = 4, .count = 1};
+	x.src = sw_arena_alloc(&operands, OPERANDS * sizeof *x.src);
 	if (source != SW_NO_REG)
 		x.src[x.n++] = sw_operand_reg(source);
 	return x;
@@ -174,6 +183,7 @@ int main(void)
 	Suite *suite = suite_create("instructions");
 	TCase *tests = tcase_create("instructions");
 	tcase_set_timeout(tests, 60);
+	tcase_add_checked_fixture(tests, NULL, free_operands);
 	tcase_add_test(tests, halves_with_two_carries_in_any_order);
 	tcase_add_test(tests, halves_of_which_bits_are_cleared);
 	tcase_add_test(tests, damaged_code_is_survived_and_said_so);

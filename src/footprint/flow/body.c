@@ -130,10 +130,11 @@ static struct sw_insn *emit(struct copier *c, const struct instance *in, const s
 	}
 	if (copy.n > SW_MAX_SRC)
 		copy.n = SW_MAX_SRC;
+	copy.src = sw_arena_alloc(&c->body->arena, copy.n * sizeof *copy.src);
 	copy.dst = reg_of(c, in, x->dst, many ? x->count : 1);
 	copy.guard = reg_of(c, in, x->guard, 1);
 	for (uint32_t i = 0; i < copy.n; i++)
-		copy.src[i].reg = reg_of(c, in, x->src[i].reg, 1);
+		copy.src[i] = (struct sw_operand){reg_of(c, in, x->src[i].reg, 1), x->src[i].imm};
 	*sw_vec_push(&c->body->insn) = copy;
 	return &c->body->insn.at[c->body->insn.n - 1];
 }

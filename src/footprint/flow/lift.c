@@ -89,9 +89,11 @@ static bool is_float(const char *text)
 {
 	static const char *const kinds[] = {".f16",  ".f32",   ".f64", ".bf16", "F2I",	"FSETP",
 					    "DSETP", "HSETP2", "FSET", "HSET2", "FCHK", "MUFU"};
-	for (size_t i = 0; text && i < sizeof kinds / sizeof *kinds; i++)
-		if (strstr(text, kinds[i]))
-			return true;
+	static const char first[] = ".FDHM";
+	for (; text && *text; text++)
+		for (size_t i = 0; strchr(first, *text) && i < sizeof kinds / sizeof *kinds; i++)
+			if (!strncmp(text, kinds[i], strlen(kinds[i])))
+				return true;
 	return false;
 }
 

@@ -17,7 +17,10 @@ struct chain {
 struct placer {
 	const struct sw_ssa *ssa;
 	const struct sw_stack_frames *frames;
-	uint32_t *defs, *uses; /* by variable: 1 + first of the chain, 0 empty */
+	struct variable {
+		uint32_t defs, uses;	       /* first of the chain, + 1; 0: empty */
+		uint32_t def_block, use_block; /* of the first, + 1 */
+	} * variable;
 	SW_VEC(struct chain) chain;
 	uint32_t *frontier, *frontier_first;
 	uint32_t *live, *placed, *queued; /* by block: 1 + variable that it was last marked for */
@@ -55,19 +58,28 @@ void sw_effects_of(const struct sw_ssa *ssa, const struct sw_stack_frames *frame
 	}
 }
 
-static void push(struct placer *p, uint32_t *list, uint32_t var, uint32_t block)
+static void push(struct placer *p, uint32_t *list, uint32_t block)
 {
-	if (list[var] && p->chain.at[list[var] - 1].block == block)
-		return;
-	*sw_vec_push(&p->chain) = (struct chain){block, list[var]};
-	list[var] = (uint32_t)p->chain.n;
+	*sw_vec_push(&p->chain) = (struct chain){block, *list};
+	*list = (uint32_t)p->chain.n;
+}
+
+static void note_def(struct placer *p, uint32_t var, uint32_t block)
+{
+	struct variable *v = &p->variable[var];
+	if (v->def_block != block + 1)
+		push(p, &v->defs, block);
+	v->def_block = block + 1;
 }
 
 static void note_use(struct placer *p, uint32_t var, uint32_t block)
 {
-	if (p->defs[var] && p->chain.at[p->defs[var] - 1].block == block)
+	struct variable *v = &p->variable[var];
+	if (v->def_block == block + 1)
 		return; /* written above in the same block */
-	push(p, p->uses, var, block);
+	if (v->use_block != block + 1)
+		push(p, &v->uses, block);
+	v->use_block = block + 1;
 }
 
 /* What only computes, as most of the code. */
@@ -81,7 +93,7 @@ static void scan_plain(struct placer *p, const struct sw_insn *x, uint32_t block
 	if (x->guard != SW_NO_REG && x->dst != SW_NO_REG)
 		note_use(p, x->dst, block); /* keeps its value where the guard is false */
 	if (x->dst != SW_NO_REG)
-		push(p, p->defs, x->dst, block);
+		note_def(p, x->dst, block);
 }
 
 static void scan(struct placer *p)
@@ -103,7 +115,7 @@ static void scan(struct placer *p)
 			for (uint32_t k = 0; k < e->defs; k++) {
 				if (x->guard != SW_NO_REG)
 					note_use(p, e->def[k], b); /* keeps its value where the guard is false */
-				push(p, p->defs, e->def[k], b);
+				note_def(p, e->def[k], b);
 			}
 		}
 	}
@@ -113,13 +125,13 @@ static void scan(struct placer *p)
 /* A variable written in one block that dominates all its uses is a value already. */
 static bool needs_phi(const struct placer *p, uint32_t var)
 {
-	uint32_t def = p->defs[var];
-	if (!def || !p->uses[var])
+	uint32_t def = p->variable[var].defs;
+	if (!def || !p->variable[var].uses)
 		return false;
 	if (p->chain.at[def - 1].next)
 		return true;
 	uint32_t block = p->chain.at[def - 1].block;
-	for (uint32_t u = p->uses[var]; u; u = p->chain.at[u - 1].next) {
+	for (uint32_t u = p->variable[var].uses; u; u = p->chain.at[u - 1].next) {
 		uint32_t at = p->chain.at[u - 1].block;
 		if (at == block ? p->ssa->flow.irregular || p->ssa->flow.block.at[at].loop != SW_NO_LOOP
 				: !sw_flow_dominates(&p->ssa->flow, block, at))
@@ -164,10 +176,10 @@ out:
 static void mark_live(struct placer *p, uint32_t var)
 {
 	const struct sw_flow *flow = &p->ssa->flow;
-	for (uint32_t d = p->defs[var]; d; d = p->chain.at[d - 1].next)
+	for (uint32_t d = p->variable[var].defs; d; d = p->chain.at[d - 1].next)
 		p->queued[p->chain.at[d - 1].block] = var + 1; /* here: written in this block */
 	p->stack.n = 0;
-	for (uint32_t u = p->uses[var]; u; u = p->chain.at[u - 1].next) {
+	for (uint32_t u = p->variable[var].uses; u; u = p->chain.at[u - 1].next) {
 		p->live[p->chain.at[u - 1].block] = var + 1;
 		*sw_vec_push(&p->stack) = p->chain.at[u - 1].block;
 	}
@@ -188,7 +200,7 @@ static void place(struct placer *p, uint32_t var, struct sw_places *out)
 {
 	mark_live(p, var);
 	p->stack.n = 0;
-	for (uint32_t d = p->defs[var]; d; d = p->chain.at[d - 1].next)
+	for (uint32_t d = p->variable[var].defs; d; d = p->chain.at[d - 1].next)
 		*sw_vec_push(&p->stack) = p->chain.at[d - 1].block;
 	while (p->stack.n) {
 		uint32_t b = p->stack.at[--p->stack.n];
@@ -224,8 +236,7 @@ bool sw_places_find(const struct sw_ssa *ssa, const struct sw_stack_frames *fram
 	struct placer p = {.ssa = ssa, .frames = frames};
 	uint32_t blocks = (uint32_t)ssa->flow.block.n, vars = frames->vars;
 	*places = (struct sw_places){0};
-	p.defs = sw_calloc((size_t)vars + 1, sizeof *p.defs);
-	p.uses = sw_calloc((size_t)vars + 1, sizeof *p.uses);
+	p.variable = sw_calloc((size_t)vars + 1, sizeof *p.variable);
 	p.live = sw_calloc(blocks, sizeof *p.live);
 	p.placed = sw_calloc(blocks, sizeof *p.placed);
 	p.queued = sw_calloc(blocks, sizeof *p.queued);
@@ -238,8 +249,7 @@ bool sw_places_find(const struct sw_ssa *ssa, const struct sw_stack_frames *fram
 	}
 	if (fits)
 		sort_by_block(places, blocks);
-	free(p.defs);
-	free(p.uses);
+	free(p.variable);
 	free(p.chain.at);
 	free(p.frontier);
 	free(p.frontier_first);

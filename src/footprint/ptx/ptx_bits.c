@@ -50,7 +50,7 @@ void sw_ptx_shift(struct sw_ptx_reader *r, int arg)
 	uint64_t amount = (uint64_t)by.imm & UINT32_MAX;
 	if (is_constant(by) && amount >= type.bits) {
 		if (!sign) {
-			sw_ptx_set(r, dst, (struct sw_insn){.op = SW_OP_CONST, .width = (uint8_t)type.bits});
+			sw_ptx_set(r, dst, (struct sw_ptx_insn){.op = SW_OP_CONST, .width = (uint8_t)type.bits});
 			return;
 		}
 		by.imm = type.bits - 1;
@@ -91,12 +91,12 @@ void sw_ptx_bfe(struct sw_ptx_reader *r, int arg)
 	}
 	unsigned at = (unsigned)from.imm & 255, bits = (unsigned)count.imm & 255;
 	if (!bits || (at >= type.bits && !sign)) {
-		sw_ptx_set(r, dst, (struct sw_insn){.op = SW_OP_CONST, .width = (uint8_t)type.bits});
+		sw_ptx_set(r, dst, (struct sw_ptx_insn){.op = SW_OP_CONST, .width = (uint8_t)type.bits});
 		return;
 	}
 	if (at >= type.bits)
 		at = type.bits - 1u;
-	struct sw_insn shifted = sw_ptx_signed(sw_ptx_op2(SW_OP_SHR, type.bits, a, sw_operand_imm(at)), sign);
+	struct sw_ptx_insn shifted = sw_ptx_signed(sw_ptx_op2(SW_OP_SHR, type.bits, a, sw_operand_imm(at)), sign);
 	if (at + bits >= type.bits)
 		sw_ptx_set(r, dst, shifted);
 	else
@@ -141,7 +141,7 @@ void sw_ptx_szext(struct sw_ptx_reader *r, int arg)
 	if (!is_constant(count))
 		sw_ptx_mix(r, 1);
 	else if (!bits)
-		sw_ptx_set(r, sw_ptx_at(r, 0), (struct sw_insn){.op = SW_OP_CONST, .width = 32});
+		sw_ptx_set(r, sw_ptx_at(r, 0), (struct sw_ptx_insn){.op = SW_OP_CONST, .width = 32});
 	else
 		sw_ptx_set(r, sw_ptx_at(r, 0), sw_ptx_extend(32, a, (unsigned)bits, type_of(r).class == SW_PTX_SIGNED));
 }
@@ -236,7 +236,7 @@ void sw_ptx_lop3(struct sw_ptx_reader *r, int arg)
 	if (lut->kind == SW_PTX_NUMBER &&
 	    (find_gate(r, (uint8_t)lut->imm, &alone) || find_two_gates(r, (uint8_t)lut->imm, &alone)))
 		return;
-	struct sw_insn mix = sw_ptx_op3(SW_OP_MIX, 32, sw_ptx_value(r, 1), sw_ptx_value(r, 2), sw_ptx_value(r, 3));
+	struct sw_ptx_insn mix = sw_ptx_op3(SW_OP_MIX, 32, sw_ptx_value(r, 1), sw_ptx_value(r, 2), sw_ptx_value(r, 3));
 	sw_ptx_set(r, &alone, mix);
 }
 

@@ -12,7 +12,7 @@ static struct sw_operand address(struct sw_ptx_reader *r, const struct sw_ptx_pl
 {
 	if (place->block)
 		return sw_ptx_temp(
-			r, (struct sw_insn){.op = SW_OP_PARAM_ADDRESS, .width = 64, .imm = place->displacement});
+			r, (struct sw_ptx_insn){.op = SW_OP_PARAM_ADDRESS, .width = 64, .imm = place->displacement});
 	if (!place->displacement)
 		return place->address;
 	return sw_ptx_temp(r, sw_ptx_op2(SW_OP_ADD, 64, place->address, sw_operand_imm(place->displacement)));
@@ -23,7 +23,7 @@ static void bulk(struct sw_ptx_reader *r, const struct sw_ptx_node *memory, unsi
 		 const struct sw_operand *size)
 {
 	struct sw_ptx_place place = sw_ptx_place(r, memory, space);
-	struct sw_insn insn = sw_ptx_op1(SW_OP_BULK, 64, address(r, &place));
+	struct sw_ptx_insn insn = sw_ptx_op1(SW_OP_BULK, 64, address(r, &place));
 	insn.space = place.space;
 	insn.flags = (uint8_t)flags;
 	if (size)
@@ -81,7 +81,7 @@ static void cp_tensor(struct sw_ptx_reader *r, bool reduce)
 	bool load = space_named(r->op, 0) == SW_SHARED;
 	const struct sw_ptx_node *map = sw_ptx_at(r, load ? 1 : 0);
 	struct sw_ptx_place place = sw_ptx_place(r, map, SW_GENERIC);
-	struct sw_insn insn = sw_ptx_op1(SW_OP_TENSOR, 64, address(r, &place));
+	struct sw_ptx_insn insn = sw_ptx_op1(SW_OP_TENSOR, 64, address(r, &place));
 	insn.flags = load ? SW_READS : reduce ? SW_READS | SW_WRITES | SW_ATOMICS : SW_WRITES;
 	sw_ptx_do(r, insn);
 	if (load)
@@ -216,7 +216,7 @@ static void wmma_lines(struct sw_ptx_reader *r, uint32_t at, uint32_t stride_at,
 			step = sw_ptx_temp(r, sw_ptx_op2(SW_OP_SHR, 64, step, sw_operand_imm(3)));
 	}
 	for (unsigned i = 0; i < lines && !r->failed; i++) {
-		struct sw_insn insn = sw_ptx_op2(SW_OP_BULK, 64, line, size);
+		struct sw_ptx_insn insn = sw_ptx_op2(SW_OP_BULK, 64, line, size);
 		insn.space = place.space;
 		insn.flags = (uint8_t)flags;
 		sw_ptx_do(r, insn);
@@ -273,10 +273,10 @@ static void object(struct sw_ptx_reader *r, enum sw_op op, unsigned flags, uint3
 {
 	const struct sw_ptx_node *memory = sw_ptx_at(r, i);
 	struct sw_ptx_place place = sw_ptx_place(r, memory, SW_GENERIC);
-	struct sw_insn insn = sw_ptx_op1(op, 64, place.address);
+	struct sw_ptx_insn insn = sw_ptx_op1(op, 64, place.address);
 	if (place.block) /* a .texref or .surfref as a parameter is its handle */
 		insn.src[0] =
-			sw_ptx_temp(r, (struct sw_insn){.op = SW_OP_PARAM, .width = 64, .imm = place.displacement});
+			sw_ptx_temp(r, (struct sw_ptx_insn){.op = SW_OP_PARAM, .width = 64, .imm = place.displacement});
 	insn.flags = (uint8_t)flags;
 	sw_ptx_do(r, insn);
 }

@@ -11,7 +11,7 @@ void sw_ptx_nothing(struct sw_ptx_reader *r, int arg)
 void sw_ptx_exit(struct sw_ptx_reader *r, int arg)
 {
 	(void)arg;
-	sw_ptx_do(r, (struct sw_insn){.op = SW_OP_EXIT});
+	sw_ptx_do(r, (struct sw_ptx_insn){.op = SW_OP_EXIT});
 }
 
 void sw_ptx_ret(struct sw_ptx_reader *r, int arg)
@@ -24,10 +24,10 @@ void sw_ptx_ret(struct sw_ptx_reader *r, int arg)
 		if (d->state == SW_PTX_REG && result.kind == SW_PTX_REGISTERS)
 			sw_ptx_to_slot(r, r->result_slot[i], &result);
 	}
-	sw_ptx_do(r, (struct sw_insn){.op = SW_OP_RETURN});
+	sw_ptx_do(r, (struct sw_ptx_insn){.op = SW_OP_RETURN});
 }
 
-static void jump(struct sw_ptx_reader *r, const struct sw_ptx_node *label, struct sw_insn insn, bool in_switch)
+static void jump(struct sw_ptx_reader *r, const struct sw_ptx_node *label, struct sw_ptx_insn insn, bool in_switch)
 {
 	if (!label)
 		return;
@@ -43,7 +43,7 @@ static void jump(struct sw_ptx_reader *r, const struct sw_ptx_node *label, struc
 void sw_ptx_bra(struct sw_ptx_reader *r, int arg)
 {
 	(void)arg;
-	jump(r, sw_ptx_at(r, 0), (struct sw_insn){.op = SW_OP_JUMP}, false);
+	jump(r, sw_ptx_at(r, 0), (struct sw_ptx_insn){.op = SW_OP_JUMP}, false);
 }
 
 void sw_ptx_brx(struct sw_ptx_reader *r, int arg)
@@ -95,7 +95,7 @@ static struct sw_operand any_of(struct sw_ptx_reader *r, const struct sw_ptx_thi
 {
 	struct sw_operand one = {SW_NO_REG, 0};
 	for (uint32_t i = 0; i < callees->many && !r->failed; i++) {
-		struct sw_insn address = {.op = SW_OP_FUNCTION_ADDRESS, .width = 64};
+		struct sw_ptx_insn address = {.op = SW_OP_FUNCTION_ADDRESS, .width = 64};
 		address.imm = r->callees.at[callees->a + i];
 		struct sw_operand other = sw_ptx_temp(r, address);
 		if (i)
@@ -107,7 +107,7 @@ static struct sw_operand any_of(struct sw_ptx_reader *r, const struct sw_ptx_thi
 
 /* Which function: by name, or in src[0]. */
 static void bind_callee(struct sw_ptx_reader *r, const struct sw_ptx_node *callee, uint32_t last,
-			struct sw_program_call *call, struct sw_insn *insn)
+			struct sw_program_call *call, struct sw_ptx_insn *insn)
 {
 	const struct sw_ptx_node *targets = sw_ptx_at(r, last);
 	call->function = UINT32_MAX;
@@ -131,7 +131,7 @@ static void bind_callee(struct sw_ptx_reader *r, const struct sw_ptx_node *calle
 void sw_ptx_call(struct sw_ptx_reader *r, int arg)
 {
 	struct sw_program_call call = {0};
-	struct sw_insn insn = {.op = SW_OP_CALL};
+	struct sw_ptx_insn insn = {.op = SW_OP_CALL};
 	uint32_t i = 0;
 	const struct sw_ptx_node *results = NULL, *node = sw_ptx_at(r, 0);
 	(void)arg;

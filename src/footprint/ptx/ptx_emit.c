@@ -2,6 +2,7 @@
 /* Writes the neutral form: what the PTX reader's instructions become. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "footprint/ptx/ptx_reader.h"
 
@@ -28,7 +29,7 @@ sw_reg sw_ptx_new(struct sw_ptx_reader *r, uint32_t count)
 	return first;
 }
 
-static void push(struct sw_ptx_reader *r, struct sw_insn insn)
+static void push(struct sw_ptx_reader *r, struct sw_ptx_insn insn)
 {
 	if (r->insns + r->insn.n >= SW_CODE_MAX_INSNS) {
 		sw_ptx_fail(r, "more than %u instructions", SW_CODE_MAX_INSNS);
@@ -46,13 +47,28 @@ static void push(struct sw_ptx_reader *r, struct sw_insn insn)
 	default:
 		break;
 	}
-	insn.place = r->line;
-	insn.text = r->op ? r->op->text : "";
-	*sw_vec_push(&r->insn) = insn;
+	struct sw_insn *to = sw_vec_push(&r->insn);
+	*to = (struct sw_insn){.op = insn.op,
+			       .width = insn.width,
+			       .flags = insn.flags,
+			       .space = insn.space,
+			       .count = insn.count,
+			       .n = insn.n,
+			       .bytes = insn.bytes,
+			       .dst = insn.dst,
+			       .guard = insn.guard,
+			       .imm = insn.imm,
+			       .imm2 = insn.imm2,
+			       .target = insn.target,
+			       .targets = insn.targets,
+			       .place = r->line,
+			       .text = r->op ? r->op->text : ""};
+	to->src = sw_arena_alloc(&r->program->arena, insn.n * sizeof *to->src);
+	memcpy(to->src, insn.src, insn.n * sizeof *to->src);
 	r->end_is_target = false;
 }
 
-struct sw_operand sw_ptx_temp(struct sw_ptx_reader *r, struct sw_insn insn)
+struct sw_operand sw_ptx_temp(struct sw_ptx_reader *r, struct sw_ptx_insn insn)
 {
 	insn.dst = sw_ptx_new(r, 1);
 	insn.guard = SW_NO_REG;
@@ -60,7 +76,7 @@ struct sw_operand sw_ptx_temp(struct sw_ptx_reader *r, struct sw_insn insn)
 	return sw_operand_reg(insn.dst);
 }
 
-void sw_ptx_into(struct sw_ptx_reader *r, sw_reg dst, struct sw_insn insn)
+void sw_ptx_into(struct sw_ptx_reader *r, sw_reg dst, struct sw_ptx_insn insn)
 {
 	insn.dst = dst;
 	insn.guard = r->guard;
@@ -69,12 +85,12 @@ void sw_ptx_into(struct sw_ptx_reader *r, sw_reg dst, struct sw_insn insn)
 	push(r, insn);
 }
 
-void sw_ptx_do(struct sw_ptx_reader *r, struct sw_insn insn)
+void sw_ptx_do(struct sw_ptx_reader *r, struct sw_ptx_insn insn)
 {
 	sw_ptx_into(r, SW_NO_REG, insn);
 }
 
-void sw_ptx_set(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, struct sw_insn insn)
+void sw_ptx_set(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, struct sw_ptx_insn insn)
 {
 	if (!dst || dst->kind == SW_PTX_SINK)
 		return;
@@ -96,13 +112,13 @@ void sw_ptx_set(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, struct s
 	}
 }
 
-struct sw_insn sw_ptx_between(unsigned bits, int64_t low, int64_t high)
+struct sw_ptx_insn sw_ptx_between(unsigned bits, int64_t low, int64_t high)
 {
-	return (struct sw_insn){
+	return (struct sw_ptx_insn){
 		.op = SW_OP_RANGE, .width = (uint8_t)bits, .flags = low < 0 ? SW_SIGNED : 0, .imm = low, .imm2 = high};
 }
 
-struct sw_insn sw_ptx_any(unsigned bits)
+struct sw_ptx_insn sw_ptx_any(unsigned bits)
 {
 	return bits < 64 ? sw_ptx_between(bits, 0, (1ll << bits) - 1) : sw_ptx_between(64, INT64_MIN, INT64_MAX);
 }
@@ -116,7 +132,7 @@ static void set_each(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, con
 	} else if (sw_ptx_is_register(dst)) {
 		bool two = dst->thing.bits == 128;
 		unsigned bits = two ? 64 : dst->thing.bits;
-		struct sw_insn insn = of && bits > 1 ? sw_ptx_op1(SW_OP_MIX, bits, *of) : sw_ptx_any(bits);
+		struct sw_ptx_insn insn = of && bits > 1 ? sw_ptx_op1(SW_OP_MIX, bits, *of) : sw_ptx_any(bits);
 		sw_ptx_into(r, dst->thing.a, insn);
 		if (two)
 			sw_ptx_into(r, dst->thing.a + 1, insn);
@@ -139,13 +155,13 @@ void sw_ptx_set_mix(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, stru
 
 static struct sw_operand slot_address(struct sw_ptx_reader *r, uint32_t slot)
 {
-	return sw_ptx_temp(r, (struct sw_insn){.op = SW_OP_LOCAL_ADDRESS, .width = 64, .imm = slot});
+	return sw_ptx_temp(r, (struct sw_ptx_insn){.op = SW_OP_LOCAL_ADDRESS, .width = 64, .imm = slot});
 }
 
-static struct sw_insn in_slot(enum sw_op op, struct sw_operand address, const struct sw_ptx_thing *registers)
+static struct sw_ptx_insn in_slot(enum sw_op op, struct sw_operand address, const struct sw_ptx_thing *registers)
 {
 	unsigned bits = registers->bits > 64 ? 64 : registers->bits;
-	struct sw_insn insn = sw_ptx_op1(op, bits, address);
+	struct sw_ptx_insn insn = sw_ptx_op1(op, bits, address);
 	insn.space = SW_LOCAL;
 	insn.bytes = (uint16_t)((bits + 7) / 8);
 	insn.count = (uint8_t)(registers->vector * (registers->bits > 64 ? 2 : 1));
@@ -159,7 +175,7 @@ void sw_ptx_from_slot(struct sw_ptx_reader *r, uint32_t slot, const struct sw_pt
 
 void sw_ptx_to_slot(struct sw_ptx_reader *r, uint32_t slot, const struct sw_ptx_thing *registers)
 {
-	struct sw_insn insn = in_slot(SW_OP_STORE, slot_address(r, slot), registers);
+	struct sw_ptx_insn insn = in_slot(SW_OP_STORE, slot_address(r, slot), registers);
 	for (unsigned i = 0; i < insn.count; i++)
 		insn.src[insn.n++] = sw_operand_reg(registers->a + i);
 	sw_ptx_do(r, insn);

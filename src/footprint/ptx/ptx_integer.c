@@ -24,14 +24,14 @@ void sw_ptx_elect(struct sw_ptx_reader *r, int arg)
 	for (; dst; dst = dst->other == SW_PTX_NO_NODE ? NULL : &r->nodes.at[dst->other])
 		if (sw_ptx_is_register(dst) && dst->thing.bits <= 64)
 			sw_ptx_into(r, dst->thing.a,
-				    (struct sw_insn){.op = SW_OP_MIX, .width = (uint8_t)dst->thing.bits});
+				    (struct sw_ptx_insn){.op = SW_OP_MIX, .width = (uint8_t)dst->thing.bits});
 }
 
 /* A function of the operands that is not modelled.  arg 1: of the first only (lanes and masks follow it); 2: what that
    is in another thread. */
 void sw_ptx_mix(struct sw_ptx_reader *r, int arg)
 {
-	struct sw_insn insn = {.op = SW_OP_MIX, .width = 64};
+	struct sw_ptx_insn insn = {.op = SW_OP_MIX, .width = 64};
 	for (uint32_t i = 1; i < r->operands && i <= (arg ? 1u : 4u); i++) {
 		const struct sw_ptx_node *node = sw_ptx_at(r, i);
 		if (node->kind == SW_PTX_VALUE || node->kind == SW_PTX_NUMBER)
@@ -71,7 +71,7 @@ static void carry_sum(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, en
 	unsigned width = type_of(r).bits;
 	bool minus = op == SW_OP_SUB, out = sw_ptx_has(r->op, "cc");
 	struct sw_operand flag = in ? sw_operand_reg(carry_flag(r)) : sw_operand_imm(0);
-	struct sw_insn sum = sw_ptx_op2(op, width, a, b), carry;
+	struct sw_ptx_insn sum = sw_ptx_op2(op, width, a, b), carry;
 	if (minus && width == 32) {
 		b = no(r, b, 32);
 		flag = in ? no(r, flag, 1) : sw_operand_imm(1);
@@ -122,7 +122,7 @@ void sw_ptx_arithmetic(struct sw_ptx_reader *r, int arg)
 		sw_ptx_mix(r, 0);
 		return;
 	}
-	struct sw_insn insn = sw_ptx_op1((enum sw_op)arg, type.bits, sw_ptx_value(r, 1));
+	struct sw_ptx_insn insn = sw_ptx_op1((enum sw_op)arg, type.bits, sw_ptx_value(r, 1));
 	if (arg != SW_OP_NEG && arg != SW_OP_ABS) {
 		insn.src[1] = sw_ptx_value(r, 2);
 		insn.n = 2;
@@ -154,7 +154,7 @@ void sw_ptx_multiply(struct sw_ptx_reader *r, int arg)
 	unsigned width = wide ? type.bits * 2u : type.bits;
 	enum sw_op op = wide ? SW_OP_MULWIDE : sw_ptx_has(r->op, "hi") ? SW_OP_MULHI : SW_OP_MUL;
 	struct sw_operand a = sw_ptx_value(r, 1), b = sw_ptx_value(r, 2);
-	struct sw_insn product = sw_ptx_signed(sw_ptx_op2(op, width > 64 ? 64 : width, a, b), sign);
+	struct sw_ptx_insn product = sw_ptx_signed(sw_ptx_op2(op, width > 64 ? 64 : width, a, b), sign);
 	const struct sw_ptx_node *dst = sw_ptx_at(r, 0);
 	if (width > 64) { /* mul.wide.u64 into 128 bits */
 		sw_ptx_set_mix(r, dst, sw_ptx_temp(r, sw_ptx_op2(SW_OP_MIX, 64, a, b)));
@@ -181,7 +181,7 @@ void sw_ptx_multiply24(struct sw_ptx_reader *r, int arg)
 	}
 	struct sw_operand a = sw_ptx_temp(r, sw_ptx_extend(32, sw_ptx_value(r, 1), 24, sign));
 	struct sw_operand b = sw_ptx_temp(r, sw_ptx_extend(32, sw_ptx_value(r, 2), 24, sign));
-	struct sw_insn product = sw_ptx_signed(sw_ptx_op2(SW_OP_MUL, 32, a, b), sign);
+	struct sw_ptx_insn product = sw_ptx_signed(sw_ptx_op2(SW_OP_MUL, 32, a, b), sign);
 	if (arg)
 		product = sw_ptx_signed(sw_ptx_op2(SW_OP_ADD, 32, sw_ptx_temp(r, product), sw_ptx_value(r, 3)), sign);
 	sw_ptx_set(r, dst, product);

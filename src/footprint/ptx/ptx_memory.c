@@ -21,9 +21,9 @@ static struct shape shape_of(const struct sw_ptx_opcode *op)
 	return s;
 }
 
-static struct sw_insn access(enum sw_op op, const struct sw_ptx_place *place, const struct shape *s)
+static struct sw_ptx_insn access(enum sw_op op, const struct sw_ptx_place *place, const struct shape *s)
 {
-	struct sw_insn insn = sw_ptx_op1(op, s->bits, place->address);
+	struct sw_ptx_insn insn = sw_ptx_op1(op, s->bits, place->address);
 	insn.imm = place->displacement;
 	insn.space = place->space;
 	insn.bytes = (uint16_t)s->bytes;
@@ -36,8 +36,8 @@ static void in_register(struct sw_ptx_reader *r, struct sw_ptx_place *place)
 {
 	if (!place->block)
 		return;
-	place->address =
-		sw_ptx_temp(r, (struct sw_insn){.op = SW_OP_PARAM_ADDRESS, .width = 64, .imm = place->displacement});
+	place->address = sw_ptx_temp(
+		r, (struct sw_ptx_insn){.op = SW_OP_PARAM_ADDRESS, .width = 64, .imm = place->displacement});
 	place->displacement = 0;
 	place->block = false;
 }
@@ -63,7 +63,7 @@ static void load_params(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, 
 {
 	for (unsigned k = 0; k < s->count; k++) {
 		const struct sw_ptx_node *to = element(r, dst, k / s->each);
-		struct sw_insn param = {.op = SW_OP_PARAM, .width = (uint8_t)s->bits};
+		struct sw_ptx_insn param = {.op = SW_OP_PARAM, .width = (uint8_t)s->bits};
 		param.imm = (int64_t)((uint64_t)place->displacement + k * s->bytes);
 		param = sw_ptx_signed(param, s->sign);
 		if (s->each == 1)
@@ -93,7 +93,7 @@ static sw_reg in_a_row(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, c
 static void load(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, const struct sw_ptx_place *place,
 		 const struct shape *s, unsigned flags)
 {
-	struct sw_insn insn = sw_ptx_signed(access(SW_OP_LOAD, place, s), s->sign);
+	struct sw_ptx_insn insn = sw_ptx_signed(access(SW_OP_LOAD, place, s), s->sign);
 	insn.flags |= (uint8_t)flags;
 	sw_reg first = in_a_row(r, dst, s);
 	if (first != SW_NO_REG) {
@@ -109,7 +109,8 @@ static void load(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, const s
 	sw_ptx_into(r, first, insn);
 	for (unsigned k = 0; k < s->count; k++) {
 		const struct sw_ptx_node *to = element(r, dst, k / s->each);
-		struct sw_insn mov = sw_ptx_signed(sw_ptx_op1(SW_OP_MOV, s->bits, sw_operand_reg(first + k)), s->sign);
+		struct sw_ptx_insn mov =
+			sw_ptx_signed(sw_ptx_op1(SW_OP_MOV, s->bits, sw_operand_reg(first + k)), s->sign);
 		if (s->each == 1)
 			sw_ptx_set(r, to, mov);
 		else if (sw_ptx_is_register(to) && to->thing.bits == 128)
@@ -138,7 +139,7 @@ void sw_ptx_ld(struct sw_ptx_reader *r, int arg)
 
 /* The values of a source, one after the other from insn->src[insn->n] on. */
 static void add_values(struct sw_ptx_reader *r, const struct sw_ptx_node *src, const struct shape *s,
-		       struct sw_insn *insn)
+		       struct sw_ptx_insn *insn)
 {
 	for (unsigned k = 0; k < s->count && insn->n < SW_MAX_SRC; k++) {
 		const struct sw_ptx_node *from = element(r, src, k / s->each);
@@ -159,7 +160,7 @@ static void store(struct sw_ptx_reader *r, const struct sw_ptx_node *memory, con
 		return;
 	struct sw_ptx_place place = sw_ptx_place(r, memory, space);
 	in_register(r, &place);
-	struct sw_insn insn = access(SW_OP_STORE, &place, &s);
+	struct sw_ptx_insn insn = access(SW_OP_STORE, &place, &s);
 	insn.flags |= (uint8_t)polls(r);
 	add_values(r, src, &s, &insn);
 	sw_ptx_do(r, insn);
@@ -181,7 +182,7 @@ void sw_ptx_st(struct sw_ptx_reader *r, int arg)
 
 /* What was there before.  Vectors are floating point; of 128 bits the low half is followed, the other is a mix of it.
  */
-static void set_old(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, struct sw_insn insn)
+static void set_old(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, struct sw_ptx_insn insn)
 {
 	if (dst->kind == SW_PTX_SINK || dst->kind == SW_PTX_VECTOR) {
 		sw_ptx_do(r, insn);
@@ -209,7 +210,7 @@ void sw_ptx_atom(struct sw_ptx_reader *r, int arg)
 	struct sw_ptx_place place =
 		sw_ptx_place(r, memory, async && r->op->space != SW_GLOBAL ? (unsigned)SW_SHARED : r->op->space);
 	in_register(r, &place);
-	struct sw_insn insn = access(SW_OP_ATOMIC, &place, &s);
+	struct sw_ptx_insn insn = access(SW_OP_ATOMIC, &place, &s);
 	insn.flags |= (uint8_t)polls(r);
 	if (insn.space != SW_SHARED && (sw_ptx_has(r->op, "cta") || sw_ptx_has(r->op, "cluster")))
 		insn.flags |= SW_READS | SW_WRITES;
@@ -243,10 +244,10 @@ void sw_ptx_multimem(struct sw_ptx_reader *r, int arg)
 
 /* ---- matrices in shared memory ---- */
 
-static struct sw_insn somewhere_shared(struct sw_ptx_reader *r, enum sw_op op)
+static struct sw_ptx_insn somewhere_shared(struct sw_ptx_reader *r, enum sw_op op)
 {
-	struct sw_insn insn =
-		sw_ptx_op1(op, 32, sw_ptx_temp(r, (struct sw_insn){.op = SW_OP_SHARED_ADDRESS, .width = 64}));
+	struct sw_ptx_insn insn =
+		sw_ptx_op1(op, 32, sw_ptx_temp(r, (struct sw_ptx_insn){.op = SW_OP_SHARED_ADDRESS, .width = 64}));
 	insn.space = SW_SHARED;
 	insn.bytes = 4;
 	insn.count = 1;
@@ -269,7 +270,7 @@ void sw_ptx_stmatrix(struct sw_ptx_reader *r, int arg)
 	if (!src || src->kind != SW_PTX_VECTOR)
 		return;
 	for (uint32_t i = src->first; i != SW_PTX_NO_NODE && !r->failed; i = r->nodes.at[i].next) {
-		struct sw_insn insn = somewhere_shared(r, SW_OP_STORE);
+		struct sw_ptx_insn insn = somewhere_shared(r, SW_OP_STORE);
 		insn.src[insn.n++] = sw_ptx_use(r, &r->nodes.at[i]);
 		sw_ptx_do(r, insn);
 	}

@@ -40,7 +40,7 @@ static void pack(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, const s
 		high = sw_ptx_temp(r, sw_ptx_op2(SW_OP_SHL, bits, high, sw_operand_imm(each)));
 		sw_ptx_set(r, dst, sw_ptx_op2(SW_OP_OR, bits, low, high));
 	} else {
-		struct sw_insn mix = {.op = SW_OP_MIX, .width = (uint8_t)(bits > 64 ? 64 : bits), .n = (uint8_t)n};
+		struct sw_ptx_insn mix = {.op = SW_OP_MIX, .width = (uint8_t)(bits > 64 ? 64 : bits), .n = (uint8_t)n};
 		for (uint32_t i = 0; i < n; i++)
 			mix.src[i] = part[i];
 		sw_ptx_set_mix(r, dst, sw_ptx_temp(r, mix));
@@ -112,7 +112,7 @@ void sw_ptx_cvta(struct sw_ptx_reader *r, int arg)
 	if (!src)
 		return;
 	if (r->op->space == SW_SHARED && !sw_ptx_has(r->op, "to"))
-		sw_ptx_set(r, dst, (struct sw_insn){.op = SW_OP_SHARED_ADDRESS, .width = (uint8_t)width});
+		sw_ptx_set(r, dst, (struct sw_ptx_insn){.op = SW_OP_SHARED_ADDRESS, .width = (uint8_t)width});
 	else
 		sw_ptx_set(r, dst, sw_ptx_move(r, src, width));
 }
@@ -122,8 +122,8 @@ void sw_ptx_mapa(struct sw_ptx_reader *r, int arg)
 {
 	(void)arg;
 	sw_ptx_set(r, sw_ptx_at(r, 0),
-		   (struct sw_insn){.op = SW_OP_SHARED_ADDRESS,
-				    .width = (uint8_t)(r->op->types ? r->op->type[0].bits : 64)});
+		   (struct sw_ptx_insn){.op = SW_OP_SHARED_ADDRESS,
+					.width = (uint8_t)(r->op->types ? r->op->type[0].bits : 64)});
 }
 
 /* Every time another piece of the stack: somewhere in a slot of its own, so that no store there replaces another. */
@@ -132,7 +132,7 @@ void sw_ptx_alloca(struct sw_ptx_reader *r, int arg)
 	unsigned width = r->op->types ? r->op->type[0].bits : 64;
 	(void)arg;
 	struct sw_operand slot = sw_ptx_temp(
-		r, (struct sw_insn){.op = SW_OP_LOCAL_ADDRESS, .width = (uint8_t)width, .imm = sw_ptx_slot(r)});
+		r, (struct sw_ptx_insn){.op = SW_OP_LOCAL_ADDRESS, .width = (uint8_t)width, .imm = sw_ptx_slot(r)});
 	sw_ptx_set(r, sw_ptx_at(r, 0),
 		   sw_ptx_op2(SW_OP_ADD, width, slot, sw_ptx_temp(r, sw_ptx_between(width, 0, UINT32_MAX))));
 }
@@ -159,7 +159,7 @@ void sw_ptx_cvt(struct sw_ptx_reader *r, int arg)
 	}
 	/* A destination register may be wider than the type (PTX ISA, "Operand Size Exceeding Instruction-Type Size"):
 	   sw_ptx_set() extends once more, as the destination type says. */
-	struct sw_insn extend = sw_ptx_extend(to.bits, sw_ptx_value(r, 1), from.bits, from.class == SW_PTX_SIGNED);
+	struct sw_ptx_insn extend = sw_ptx_extend(to.bits, sw_ptx_value(r, 1), from.bits, from.class == SW_PTX_SIGNED);
 	if (dst && sw_ptx_is_register(dst) && dst->thing.bits > to.bits) {
 		struct sw_operand value = sw_ptx_temp(r, extend);
 		sw_ptx_into(r, dst->thing.a, sw_ptx_extend(dst->thing.bits, value, to.bits, sign));

@@ -147,7 +147,7 @@ const struct sw_ptx_opcode *sw_ptx_opcode(struct sw_ptx_reader *r, const char *a
 }
 
 /* Counts registers and addresses among operands, wherever they stand. */
-static void gather(struct sw_ptx_reader *r, uint32_t first, struct sw_insn *insn)
+static void gather(struct sw_ptx_reader *r, uint32_t first, struct sw_ptx_insn *insn)
 {
 	for (uint32_t i = first; i != SW_PTX_NO_NODE && !r->failed; i = r->nodes.at[i].next) {
 		struct sw_ptx_node node = r->nodes.at[i];
@@ -165,7 +165,7 @@ static void gather(struct sw_ptx_reader *r, uint32_t first, struct sw_insn *insn
 
 void sw_ptx_unknown(struct sw_ptx_reader *r, int arg)
 {
-	struct sw_insn insn = {.op = SW_OP_OPAQUE, .width = 64};
+	struct sw_ptx_insn insn = {.op = SW_OP_OPAQUE, .width = 64};
 	(void)arg;
 	gather(r, r->operand, &insn);
 	const struct sw_ptx_node *first = r->operands ? sw_ptx_at(r, 0) : NULL;

@@ -228,14 +228,14 @@ static bool is_address(const struct sw_ptx_node *node)
 }
 
 /* The address that a name stands for, `imm` bytes on. */
-static struct sw_insn address_of(const struct sw_ptx_thing *thing, int64_t imm, unsigned bits)
+static struct sw_ptx_insn address_of(const struct sw_ptx_thing *thing, int64_t imm, unsigned bits)
 {
 	static const uint8_t ops[] = {[SW_PTX_SLOT] = SW_OP_LOCAL_ADDRESS,
 				      [SW_PTX_BLOCK] = SW_OP_PARAM_ADDRESS,
 				      [SW_PTX_IN_SHARED] = SW_OP_SHARED_ADDRESS,
 				      [SW_PTX_SYMBOL] = SW_OP_SYMBOL_ADDRESS,
 				      [SW_PTX_CODE] = SW_OP_FUNCTION_ADDRESS};
-	struct sw_insn insn = {.op = ops[thing->kind], .width = (uint8_t)bits, .imm = thing->a};
+	struct sw_ptx_insn insn = {.op = ops[thing->kind], .width = (uint8_t)bits, .imm = thing->a};
 	if (thing->kind == SW_PTX_BLOCK)
 		insn.imm = (int64_t)((uint64_t)thing->a + (uint64_t)imm);
 	else if (thing->kind == SW_PTX_IN_SHARED)
@@ -274,7 +274,7 @@ struct sw_operand sw_ptx_use(struct sw_ptx_reader *r, const struct sw_ptx_node *
 	return sw_operand_reg(node->thing.a);
 }
 
-struct sw_insn sw_ptx_move(struct sw_ptx_reader *r, const struct sw_ptx_node *node, unsigned bits)
+struct sw_ptx_insn sw_ptx_move(struct sw_ptx_reader *r, const struct sw_ptx_node *node, unsigned bits)
 {
 	if (node->kind == SW_PTX_VALUE && node->thing.kind == SW_PTX_SPECIAL)
 		return sw_ptx_special(r, &node->thing);

@@ -106,6 +106,16 @@ struct sw_ptx_scope { /* lengths of undo and pending where it began */
 	size_t undo, pending;
 };
 
+/* An instruction while it is made: struct sw_insn with its operands. */
+struct sw_ptx_insn {
+	uint8_t op, width, flags, space, count, n;
+	uint16_t bytes;
+	sw_reg dst, guard;
+	struct sw_operand src[SW_MAX_SRC];
+	int64_t imm, imm2;
+	uint32_t target, targets;
+};
+
 struct sw_ptx_reader {
 	const struct sw_ptx_module *module;
 	struct sw_program *program;
@@ -162,7 +172,7 @@ void sw_ptx_declare(struct sw_ptx_reader *reader);
 /* Parameters and results of the current function. */
 void sw_ptx_declare_formals(struct sw_ptx_reader *reader, struct sw_program_function *function);
 uint32_t sw_ptx_slot(struct sw_ptx_reader *reader);
-struct sw_insn sw_ptx_special(struct sw_ptx_reader *reader, const struct sw_ptx_thing *thing);
+struct sw_ptx_insn sw_ptx_special(struct sw_ptx_reader *reader, const struct sw_ptx_thing *thing);
 /* The instruction or target list pending.at names a label that may be declared further down. */
 void sw_ptx_wait_for(struct sw_ptx_reader *reader, const char *name, size_t n, struct sw_ptx_pending pending);
 uint32_t sw_ptx_function_index(struct sw_ptx_reader *reader, uint32_t function);
@@ -179,54 +189,54 @@ bool sw_ptx_is_register(const struct sw_ptx_node *node);
 struct sw_operand sw_ptx_use(struct sw_ptx_reader *reader, const struct sw_ptx_node *node);
 struct sw_operand sw_ptx_value(struct sw_ptx_reader *reader, uint32_t i); /* operand i */
 /* The instruction that moves it: for results that need no temporary. */
-struct sw_insn sw_ptx_move(struct sw_ptx_reader *reader, const struct sw_ptx_node *node, unsigned bits);
+struct sw_ptx_insn sw_ptx_move(struct sw_ptx_reader *reader, const struct sw_ptx_node *node, unsigned bits);
 
 /* ptx_emit.c: a temporary is written whatever the guard says, what the program sees under it. */
 sw_reg sw_ptx_new(struct sw_ptx_reader *reader, uint32_t count);
-struct sw_operand sw_ptx_temp(struct sw_ptx_reader *reader, struct sw_insn insn);
-void sw_ptx_into(struct sw_ptx_reader *reader, sw_reg dst, struct sw_insn insn);
-void sw_ptx_do(struct sw_ptx_reader *reader, struct sw_insn insn);
+struct sw_operand sw_ptx_temp(struct sw_ptx_reader *reader, struct sw_ptx_insn insn);
+void sw_ptx_into(struct sw_ptx_reader *reader, sw_reg dst, struct sw_ptx_insn insn);
+void sw_ptx_do(struct sw_ptx_reader *reader, struct sw_ptx_insn insn);
 /* Into a destination operand, extended to its width as insn.flags say.  Nothing for the sink. */
-void sw_ptx_set(struct sw_ptx_reader *reader, const struct sw_ptx_node *dst, struct sw_insn insn);
+void sw_ptx_set(struct sw_ptx_reader *reader, const struct sw_ptx_node *dst, struct sw_ptx_insn insn);
 /* Any value of `bits` bits that holds no address, into dst and its elements (and the other half of "p|q"). */
 void sw_ptx_set_range(struct sw_ptx_reader *reader, const struct sw_ptx_node *dst);
 /* The same with values that may be pieces of `of`. */
 void sw_ptx_set_mix(struct sw_ptx_reader *reader, const struct sw_ptx_node *dst, struct sw_operand of);
-struct sw_insn sw_ptx_any(unsigned bits);
+struct sw_ptx_insn sw_ptx_any(unsigned bits);
 /* Between registers and the local slot that they are passed in. */
 void sw_ptx_from_slot(struct sw_ptx_reader *reader, uint32_t slot, const struct sw_ptx_thing *registers);
 void sw_ptx_to_slot(struct sw_ptx_reader *reader, uint32_t slot, const struct sw_ptx_thing *registers);
-struct sw_insn sw_ptx_between(unsigned bits, int64_t low, int64_t high);
+struct sw_ptx_insn sw_ptx_between(unsigned bits, int64_t low, int64_t high);
 
-static inline struct sw_insn sw_ptx_op1(enum sw_op op, unsigned width, struct sw_operand a)
+static inline struct sw_ptx_insn sw_ptx_op1(enum sw_op op, unsigned width, struct sw_operand a)
 {
-	return (struct sw_insn){.op = (uint8_t)op, .width = (uint8_t)width, .n = 1, .src = {a}};
+	return (struct sw_ptx_insn){.op = (uint8_t)op, .width = (uint8_t)width, .n = 1, .src = {a}};
 }
-static inline struct sw_insn sw_ptx_op2(enum sw_op op, unsigned width, struct sw_operand a, struct sw_operand b)
+static inline struct sw_ptx_insn sw_ptx_op2(enum sw_op op, unsigned width, struct sw_operand a, struct sw_operand b)
 {
-	return (struct sw_insn){.op = (uint8_t)op, .width = (uint8_t)width, .n = 2, .src = {a, b}};
+	return (struct sw_ptx_insn){.op = (uint8_t)op, .width = (uint8_t)width, .n = 2, .src = {a, b}};
 }
-static inline struct sw_insn sw_ptx_op3(enum sw_op op, unsigned width, struct sw_operand a, struct sw_operand b,
-					struct sw_operand c)
+static inline struct sw_ptx_insn sw_ptx_op3(enum sw_op op, unsigned width, struct sw_operand a, struct sw_operand b,
+					    struct sw_operand c)
 {
-	return (struct sw_insn){.op = (uint8_t)op, .width = (uint8_t)width, .n = 3, .src = {a, b, c}};
+	return (struct sw_ptx_insn){.op = (uint8_t)op, .width = (uint8_t)width, .n = 3, .src = {a, b, c}};
 }
-static inline struct sw_insn sw_ptx_signed(struct sw_insn insn, bool yes)
+static inline struct sw_ptx_insn sw_ptx_signed(struct sw_ptx_insn insn, bool yes)
 {
 	insn.flags |= yes ? SW_SIGNED : 0;
 	return insn;
 }
 /* From the low `from` bits. */
-static inline struct sw_insn sw_ptx_extend(unsigned width, struct sw_operand a, unsigned from, bool sign)
+static inline struct sw_ptx_insn sw_ptx_extend(unsigned width, struct sw_operand a, unsigned from, bool sign)
 {
-	struct sw_insn insn = sw_ptx_signed(sw_ptx_op1(SW_OP_EXTEND, width, a), sign);
+	struct sw_ptx_insn insn = sw_ptx_signed(sw_ptx_op1(SW_OP_EXTEND, width, a), sign);
 	insn.imm = from;
 	return insn;
 }
-static inline struct sw_insn sw_ptx_compare(enum sw_condition condition, unsigned bits, bool sign, struct sw_operand a,
-					    struct sw_operand b)
+static inline struct sw_ptx_insn sw_ptx_compare(enum sw_condition condition, unsigned bits, bool sign,
+						struct sw_operand a, struct sw_operand b)
 {
-	struct sw_insn insn = sw_ptx_signed(sw_ptx_op2(SW_OP_COMPARE, 1, a, b), sign);
+	struct sw_ptx_insn insn = sw_ptx_signed(sw_ptx_op2(SW_OP_COMPARE, 1, a, b), sign);
 	insn.imm = condition;
 	insn.imm2 = bits;
 	return insn;

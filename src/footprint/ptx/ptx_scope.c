@@ -45,18 +45,18 @@ static struct sw_ptx_thing find_special(const char *name, size_t n)
 	return (struct sw_ptx_thing){0};
 }
 
-struct sw_insn sw_ptx_special(struct sw_ptx_reader *r, const struct sw_ptx_thing *thing)
+struct sw_ptx_insn sw_ptx_special(struct sw_ptx_reader *r, const struct sw_ptx_thing *thing)
 {
 	if (thing->a == ENVIRONMENT)
-		return (struct sw_insn){.op = SW_OP_ENVIRONMENT, .width = 32};
+		return (struct sw_ptx_insn){.op = SW_OP_ENVIRONMENT, .width = 32};
 	if (thing->a == COUNTER)
 		return sw_ptx_any(thing->bits);
 	const struct special *s = &specials[thing->a];
-	struct sw_insn plain = {.op = s->op, .width = s->bits, .imm = s->what};
+	struct sw_ptx_insn plain = {.op = s->op, .width = s->bits, .imm = s->what};
 	if (s->op == SW_OP_SPECIAL || s->op == SW_OP_MIX)
 		return plain;
 	if (s->op == SW_OP_RANGE && s->what == s->most)
-		return (struct sw_insn){.op = SW_OP_CONST, .width = s->bits, .imm = s->what};
+		return (struct sw_ptx_insn){.op = SW_OP_CONST, .width = s->bits, .imm = s->what};
 	if (s->op == SW_OP_RANGE)
 		return sw_ptx_between(s->bits, s->what, s->most);
 	const uint32_t *cluster = r->module->functions.at[r->order.at[0]].cluster;

@@ -22,7 +22,7 @@ static const struct comparison *comparison_of(const struct sw_ptx_opcode *op)
 }
 
 /* The comparison alone; of floating-point numbers (and of pairs) nothing is known. */
-static struct sw_insn compare(struct sw_ptx_reader *r, uint32_t a, struct sw_ptx_type type)
+static struct sw_ptx_insn compare(struct sw_ptx_reader *r, uint32_t a, struct sw_ptx_type type)
 {
 	const struct comparison *c = comparison_of(r->op);
 	if (!c || type.class == SW_PTX_FLOAT || type.class == SW_PTX_PACKED)
@@ -32,7 +32,7 @@ static struct sw_insn compare(struct sw_ptx_reader *r, uint32_t a, struct sw_ptx
 }
 
 /* With the predicate that may follow the operands. */
-static struct sw_insn combine(struct sw_ptx_reader *r, struct sw_operand cmp, bool inverted)
+static struct sw_ptx_insn combine(struct sw_ptx_reader *r, struct sw_operand cmp, bool inverted)
 {
 	enum sw_op op = sw_ptx_has(r->op, "and")   ? SW_OP_AND
 			: sw_ptx_has(r->op, "or")  ? SW_OP_OR
@@ -56,7 +56,7 @@ void sw_ptx_setp(struct sw_ptx_reader *r, int arg)
 		sw_ptx_set_range(r, dst);
 		return;
 	}
-	struct sw_insn plain = compare(r, 1, type);
+	struct sw_ptx_insn plain = compare(r, 1, type);
 	if (!arg && dst->other == SW_PTX_NO_NODE && r->operands == 3) { /* nearly all */
 		sw_ptx_set(r, dst, plain);
 		return;
@@ -68,7 +68,7 @@ void sw_ptx_setp(struct sw_ptx_reader *r, int arg)
 		return;
 	}
 	/* The first destination may be the predicate that the second is combined with. */
-	struct sw_insn second = {0};
+	struct sw_ptx_insn second = {0};
 	if (dst->other != SW_PTX_NO_NODE && (type.bits == 32 || type.bits == 64 || type.bits == 16)) {
 		bool paired = type.class == SW_PTX_FLOAT;
 		second = paired ? sw_ptx_any(1) : sw_ptx_op1(SW_OP_MOV, 1, sw_ptx_temp(r, combine(r, cmp, true)));
@@ -91,7 +91,7 @@ void sw_ptx_slct(struct sw_ptx_reader *r, int arg)
 {
 	struct sw_operand a = sw_ptx_value(r, 1), b = sw_ptx_value(r, 2), c = sw_ptx_value(r, 3);
 	bool floating = r->op->types > 1 && r->op->type[1].class == SW_PTX_FLOAT;
-	struct sw_insn test = floating ? sw_ptx_any(1) : sw_ptx_compare(SW_GE, 32, true, c, sw_operand_imm(0));
+	struct sw_ptx_insn test = floating ? sw_ptx_any(1) : sw_ptx_compare(SW_GE, 32, true, c, sw_operand_imm(0));
 	(void)arg;
 	sw_ptx_set(r, sw_ptx_at(r, 0), sw_ptx_op3(SW_OP_SELECT, r->op->type[0].bits, sw_ptx_temp(r, test), a, b));
 }

@@ -135,6 +135,7 @@ struct sw_sass {
 	struct sw_bytes code;
 	uint64_t instructions;
 	SW_VEC(struct sw_insn) insn;
+	struct sw_operand *operands_end; /* of the piece of the arena that the last instruction's operands are in */
 	SW_VEC(uint32_t) target;
 	SW_VEC(struct sw_program_call) call;
 	SW_VEC(struct sw_symbol) symbol;

@@ -2,6 +2,19 @@
 /* Writes the neutral form: what machine instructions become. */
 #include "footprint/sass/sass.h"
 
+#define OPERANDS 4000 /* nearly fill a block of the arena */
+
+/* Room for the operands of the next instruction, after those that the last one has by now. */
+static struct sw_operand *operands(struct sw_sass *s)
+{
+	const struct sw_insn *last = s->insn.n ? &s->insn.at[s->insn.n - 1] : NULL;
+	if (last && s->operands_end - (last->src + last->n) >= SW_MAX_SRC)
+		return last->src + last->n;
+	struct sw_operand *at = sw_arena_alloc(&s->program->arena, OPERANDS * sizeof *at);
+	s->operands_end = at + OPERANDS;
+	return at;
+}
+
 /* Text for evidence strings is the name of the machine instruction, which is static. */
 struct sw_insn *sw_sass_emit(struct sw_sass *s, enum sw_op op, unsigned width)
 {
@@ -9,6 +22,7 @@ struct sw_insn *sw_sass_emit(struct sw_sass *s, enum sw_op op, unsigned width)
 		s->failed = "it has too many instructions";
 		s->insn.n = 0; /* what is made from here on is thrown away */
 	}
+	struct sw_operand *src = operands(s);
 	struct sw_insn *i = sw_vec_push(&s->insn);
 	*i = (struct sw_insn){
 		.op = (uint8_t)op,
@@ -16,6 +30,7 @@ struct sw_insn *sw_sass_emit(struct sw_sass *s, enum sw_op op, unsigned width)
 		.count = 1,
 		.dst = SW_NO_REG,
 		.guard = SW_NO_REG,
+		.src = src,
 		.place = (uint32_t)(s->at * 16),
 		.text = s->op ? s->op->name : "?",
 	};
