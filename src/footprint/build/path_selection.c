@@ -15,7 +15,7 @@ static bool is_fixed(struct sw_terms *t, sw_node node)
 	return *known == 1;
 }
 
-sw_node sw_terms_path_condition(struct sw_terms *t, uint32_t from, uint32_t to)
+static sw_node condition_of(struct sw_terms *t, uint32_t from, uint32_t to)
 {
 	struct sw_ssa *ssa = t->ssa;
 	uint32_t end = t->guards->of[ssa->flow.block.at[to].idom];
@@ -26,5 +26,16 @@ sw_node sw_terms_path_condition(struct sw_terms *t, uint32_t from, uint32_t to)
 		if (is_fixed(t, said))
 			all = sw_graph_binary(&ssa->graph, SW_OP_AND, 1, 0, said, all);
 	}
+	return all;
+}
+
+sw_node sw_terms_path_condition(struct sw_terms *t, uint32_t from, uint32_t to)
+{
+	uint64_t key = (uint64_t)from << 32 | to;
+	const uint64_t *known = sw_map_find(&t->ways, key);
+	if (known)
+		return (sw_node)*known;
+	sw_node all = condition_of(t, from, to);
+	*sw_map_put(&t->ways, key) = all;
 	return all;
 }

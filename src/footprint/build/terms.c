@@ -74,6 +74,7 @@ void sw_terms_free(struct sw_terms *t)
 {
 	sw_graph_free(&t->graph);
 	sw_map_free(&t->phis);
+	sw_map_free(&t->ways);
 	sw_map_free(&t->fixed);
 	free(t->of.at);
 	free(t->stack.at);
@@ -253,6 +254,14 @@ static void plan_loaded(struct sw_terms *t, sw_node node, struct recipe *r)
 	r->need[0] = sw_graph_binary(g, SW_OP_ADD, 64, 0, v.operand[0], sw_graph_const(g, 64, v.imm2));
 }
 
+static void plan_plain(const struct sw_graph *g, sw_node node, struct recipe *r)
+{
+	const struct sw_value *v = sw_graph_at(g, node);
+	start(r);
+	for (; r->n < v->n; r->n++)
+		r->need[r->n] = sw_graph_operand(g, node, r->n);
+}
+
 static void plan(struct sw_terms *t, sw_node node, struct recipe *r)
 {
 	struct sw_graph *g = &t->ssa->graph;
@@ -278,9 +287,7 @@ static void plan(struct sw_terms *t, sw_node node, struct recipe *r)
 	} else if (v->op == SW_VALUE_LOADED) {
 		plan_loaded(t, node, r);
 	} else if (!plan_low_step(t, node, r)) {
-		start(r);
-		for (; r->n < v->n; r->n++)
-			r->need[r->n] = sw_graph_operand(g, node, r->n);
+		plan_plain(g, node, r);
 	}
 }
 
@@ -441,6 +448,7 @@ static sw_node cook(struct sw_terms *t, sw_node node, const struct recipe *r)
 /* ---- all that a node needs, first -------------------------------------------------------------------------------- */
 
 #define UNDER_WAY (SW_NO_NODE - 1)
+#define PLAIN_WAY (SW_NO_NODE - 2) /* the same, of a node whose recipe was PLAIN */
 
 static sw_node *slot_of(struct sw_terms *t, sw_node node)
 {
@@ -456,21 +464,25 @@ static sw_node *slot_of(struct sw_terms *t, sw_node node)
 sw_node sw_terms_of(struct sw_terms *t, sw_node node)
 {
 	size_t bottom = t->stack.n;
-	if (*slot_of(t, node) < UNDER_WAY)
+	if (*slot_of(t, node) < PLAIN_WAY)
 		return t->of.at[node];
 	*sw_vec_push(&t->stack) = node;
 	while (t->stack.n > bottom) {
 		sw_node at = t->stack.at[t->stack.n - 1];
-		if (*slot_of(t, at) < UNDER_WAY) {
+		sw_node is = *slot_of(t, at);
+		if (is < PLAIN_WAY) {
 			t->stack.n--;
 			continue;
 		}
 		struct recipe r;
-		plan(t, at, &r);
+		if (is == PLAIN_WAY)
+			plan_plain(&t->ssa->graph, at, &r);
+		else
+			plan(t, at, &r);
 		bool ready = true;
 		for (uint32_t i = 0; r.form != CUT && i < r.n; i++) {
 			sw_node of = *slot_of(t, r.need[i]);
-			if (of == UNDER_WAY) { /* only what was not meant to happen needs itself */
+			if (of == UNDER_WAY || of == PLAIN_WAY) { /* only what was not meant to happen needs itself */
 				r.form = CUT;
 				ready = true;
 				break;
@@ -480,13 +492,9 @@ sw_node sw_terms_of(struct sw_terms *t, sw_node node)
 				ready = false;
 			}
 		}
-		if (ready) {
-			sw_node made = cook(t, at, &r);
-			*slot_of(t, at) = made;
-			t->stack.n--;
-		} else {
-			*slot_of(t, at) = UNDER_WAY;
-		}
+		sw_node made = ready ? cook(t, at, &r) : r.form == PLAIN ? PLAIN_WAY : UNDER_WAY;
+		*slot_of(t, at) = made;
+		t->stack.n -= ready;
 	}
 	return t->of.at[node];
 }

@@ -21,6 +21,7 @@ struct sw_terms {
 	SW_VEC(sw_node) stack;	 /* nodes whose terms are being made */
 	struct sw_map phis;	 /* hash of block and operands -> the first such PHI */
 	uint32_t first_load;	 /* block; those before it know no data */
+	struct sw_map ways;	 /* edge, from << 32 | to -> sw_terms_path_condition() of it */
 	struct sw_map fixed;	 /* node of the SSA graph -> 1 yes, 2 no */
 	SW_VEC(uint32_t) stores; /* uses that may write local memory, all slots */
 };
