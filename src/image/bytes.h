@@ -38,10 +38,11 @@ SW_BYTES_GET(32)
 SW_BYTES_GET(64)
 #undef SW_BYTES_GET
 
-/* A NUL-terminated string that ends within the bytes; NULL if there is none. */
+/* A NUL-terminated string that ends within the bytes; NULL if there is none.  The bytes of a table of strings end with
+   a NUL, so that its strings need not be read for that. */
 static inline const char *sw_bytes_string(struct sw_bytes b, uint64_t offset)
 {
-	if (offset >= b.n || !memchr(b.at + offset, 0, b.n - offset))
+	if (offset >= b.n || (b.at[b.n - 1] && !memchr(b.at + offset, 0, b.n - offset)))
 		return NULL;
 	return (const char *)b.at + offset;
 }
