@@ -56,7 +56,7 @@ sw_origin_set sw_origins_of(struct sw_origins *o, uint32_t *elements, uint32_t n
 sw_origin_set sw_origins_one(struct sw_origins *o, enum sw_origin_kind kind, uint32_t a, uint32_t b, uint32_t flags)
 {
 	struct sw_origin wanted = {kind, a, b};
-	uint64_t key = sw_hash_bytes(SW_FNV_START, &wanted, sizeof wanted), *found;
+	uint64_t key = (uint64_t)a << 32 ^ (uint64_t)b << 4 ^ kind, *found;
 	uint32_t at;
 	for (; (found = sw_map_find(&o->origins, key)); key++)
 		if (!memcmp(&o->origin.at[*found], &wanted, sizeof wanted))
@@ -67,9 +67,12 @@ sw_origin_set sw_origins_one(struct sw_origins *o, enum sw_origin_kind kind, uin
 		at = (uint32_t)o->origin.n;
 		*sw_map_put(&o->origins, key) = at;
 		*sw_vec_push(&o->origin) = wanted;
+		*sw_vec_push(&o->alone) = (struct sw_origin_alone){0};
 	}
 	uint32_t element = at << SW_ELEMENT_SHIFT | flags;
-	return sw_origins_of(o, &element, 1);
+	if (!o->alone.at[at].of[flags])
+		o->alone.at[at].of[flags] = sw_origins_of(o, &element, 1);
+	return o->alone.at[at].of[flags];
 }
 
 uint32_t sw_origins_copy(const struct sw_origins *o, sw_origin_set set, uint32_t out[SW_ORIGINS_MAX])
@@ -118,6 +121,7 @@ void sw_origins_init(struct sw_origins *o)
 void sw_origins_free(struct sw_origins *o)
 {
 	free(o->origin.at);
+	free(o->alone.at);
 	free(o->element.at);
 	free(o->set.at);
 	sw_map_free(&o->sets);

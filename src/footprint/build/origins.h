@@ -35,6 +35,10 @@ struct sw_origin_span {
 
 struct sw_origins {
 	SW_VEC(struct sw_origin) origin;
+	SW_VEC(struct sw_origin_alone {
+		sw_origin_set of[1 << SW_ELEMENT_SHIFT]; /* by flags; 0: not made yet */
+	})
+	alone;			  /* by origin: the sets of it alone */
 	SW_VEC(uint32_t) element; /* of all sets */
 	SW_VEC(struct sw_origin_span) set;
 	struct sw_map sets, origins, unions; /* by hash of content, chains by +1 on collision; (a, b) -> union */

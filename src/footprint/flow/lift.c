@@ -89,10 +89,9 @@ static bool is_float(const char *text)
 {
 	static const char *const kinds[] = {".f16",  ".f32",   ".f64", ".bf16", "F2I",	"FSETP",
 					    "DSETP", "HSETP2", "FSET", "HSET2", "FCHK", "MUFU"};
-	static const char first[] = ".FDHM";
 	for (; text && *text; text++)
-		for (size_t i = 0; strchr(first, *text) && i < sizeof kinds / sizeof *kinds; i++)
-			if (!strncmp(text, kinds[i], strlen(kinds[i])))
+		for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+			if (*text == *kinds[i] && !strncmp(text, kinds[i], strlen(kinds[i])))
 				return true;
 	return false;
 }

@@ -327,9 +327,9 @@ static void go_flat(struct sw_ssa *ssa)
 static size_t needed(const struct sw_ssa *ssa)
 {
 	size_t n = 0;
-	for (uint32_t i = 0; i < ssa->body.insn.n; i++)
-		n += sw_need_of(ssa, i) != 0;
-	return n;
+	for (size_t i = 0; ssa->need && i < ssa->body.insn.n; i++)
+		n += ssa->need[i] != 0;
+	return ssa->need ? n : ssa->body.insn.n;
 }
 
 void sw_ssa_build(const struct sw_program *program, struct sw_ssa *ssa)

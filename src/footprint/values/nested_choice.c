@@ -4,17 +4,21 @@
  * is not needed, what another life of the register left there: "@P0 IADD R4 = ..; @P0 SHF R5 = R4 >> R6" is P0 ? (P0 ?
  * new : old) >> R6 : R5, and the old number, perhaps half of a pointer, is never used.
  */
+#include <string.h>
+
 #include "footprint/values/simplify.h"
 
 /* Looked at of one branch: operations one inside the other, nodes. */
 #define MAX_DEPTH  6
 #define MAX_NODES  48
 #define MAX_TRUTHS 8
+#define TABLE	   128
 
 struct branch {
 	struct sw_graph *graph;
 	sw_node truth[MAX_TRUTHS]; /* hold here */
 	sw_node seen[MAX_NODES], is[MAX_NODES];
+	uint8_t at[TABLE]; /* by node: number in `seen`, + 1; 0: free */
 	uint32_t truths, nodes;
 };
 
@@ -73,13 +77,14 @@ static sw_node under(struct branch *b, sw_node node, uint32_t depth)
 	}
 	if (!depth || !v->chooses || !v->n || v->n > 3 || v->op >= SW_OPS || v->op == SW_OP_MIX)
 		return node;
-	for (uint32_t i = 0; i < b->nodes; i++) {
-		if (b->seen[i] == node)
-			return b->is[i];
-	}
+	uint32_t slot = node % TABLE;
+	for (; b->at[slot]; slot = (slot + 1) % TABLE)
+		if (b->seen[b->at[slot] - 1] == node)
+			return b->is[b->at[slot] - 1];
 	if (b->nodes == MAX_NODES)
 		return node;
 	uint32_t at = b->nodes++;
+	b->at[slot] = (uint8_t)b->nodes;
 	b->seen[at] = b->is[at] = node;
 	return b->is[at] = operation_under(b, node, depth - 1);
 }
@@ -94,6 +99,7 @@ sw_node sw_choice_under(struct sw_graph *graph, sw_node node, sw_node condition)
 		return node;
 	b.graph = graph;
 	b.truths = b.nodes = 0;
+	memset(b.at, 0, sizeof b.at);
 	graph->choosing |= outer;
 	hold(&b, condition);
 	node = under(&b, node, outer ? MAX_DEPTH : 0);
