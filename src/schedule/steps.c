@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-enum { NEEDED = 1, FOLLOWED = 2, ADDED = 4 };
+enum { NEEDED = 1, FOLLOWED = 2, ADDED = 4, AFTER_TURN = 8 };
 
 static void need(struct sw_window *w, uint32_t node)
 {
@@ -50,6 +50,7 @@ static void need_turns(struct sw_window *w)
 			continue;
 		need(w, node);
 		need(w, sw_edge_node(edge));
+		w->ordered.needed[node] |= AFTER_TURN;
 	}
 }
 
@@ -72,7 +73,6 @@ static void add_call(struct sw_window *w, const struct sw_changed_places *places
 {
 	struct sw_schedule_node *n = &w->nodes.at[call];
 	uint32_t before = before_of(w, places, call);
-	w->ordered.needed[call] |= ADDED;
 	if (passes_over(w, places, call)) {
 		n->like = before;
 		return;
@@ -84,41 +84,52 @@ static void add_call(struct sw_window *w, const struct sw_changed_places *places
 	n->lead = (int64_t)(since - w->nodes.at[before].end);
 }
 
-static bool is_missing(const struct sw_window *w, uint32_t node)
+/* The call that this one comes after and that is not added yet, SW_NONE: none.  Of calls only those that took a turn
+   come after more than the one before them; waits are added when their time comes. */
+static uint32_t missing_call(const struct sw_window *w, uint32_t call)
 {
-	return node != SW_NONE && w->nodes.at[node].kind == SW_NODE_CALL && !(w->ordered.needed[node] & ADDED);
+	const struct sw_schedule_node *n = &w->nodes.at[call];
+	const uint8_t *needed = w->ordered.needed;
+	if (n->prev != SW_NONE && !(needed[n->prev] & ADDED) && w->nodes.at[n->prev].kind == SW_NODE_CALL)
+		return n->prev;
+	if (!(needed[call] & AFTER_TURN))
+		return SW_NONE;
+	uint32_t turn = sw_edge_node(w->edges.at[n->edges]);
+	return needed[turn] & ADDED || w->nodes.at[turn].kind != SW_NODE_CALL ? SW_NONE : turn;
 }
 
-/* A call that this node comes after and that is not added yet, SW_NONE: none. */
-static uint32_t missing_call(const struct sw_window *w, uint32_t node)
+static void pull(struct sw_ordered *o, uint32_t call)
 {
-	const struct sw_schedule_node *n = &w->nodes.at[node];
-	uint32_t call = n->kind == SW_NODE_CALL || n->kind == SW_NODE_RETURN ? n->prev : n->call;
-	if (is_missing(w, call))
-		return call;
-	for (uint32_t e = n->edges; e < sw_edges_end(w, node); e++)
-		if (sw_edge_why(w->edges.at[e]) != SW_WHY_NOT && is_missing(w, sw_edge_node(w->edges.at[e])))
-			return sw_edge_node(w->edges.at[e]);
-	return SW_NONE;
+	o->needed[call] |= ADDED; /* it will be: damaged times may make circles */
+	*sw_vec_push(&o->pulled) = call;
 }
 
-/* The calls that this node comes after, and those that they come after. */
-static void pull_calls(struct sw_window *w, const struct sw_changed_places *places, uint32_t node)
+/* A call, and before it those that it comes after. */
+static void pull_calls(struct sw_window *w, const struct sw_changed_places *places, uint32_t call)
 {
 	struct sw_ordered *o = &w->ordered;
-	uint32_t call = missing_call(w, node);
-	while (call != SW_NONE || o->pulled.n) {
-		if (call != SW_NONE)
-			*sw_vec_push(&o->pulled) = call;
-		uint32_t last = o->pulled.at[o->pulled.n - 1];
-		call = missing_call(w, last);
-		if (call != SW_NONE)
-			continue;
-		o->pulled.n--;
-		add_call(w, places, last);
-		if (!o->pulled.n)
-			call = missing_call(w, node);
+	if (o->needed[call] & ADDED)
+		return;
+	pull(o, call);
+	while (o->pulled.n) {
+		uint32_t last = o->pulled.at[o->pulled.n - 1], before = missing_call(w, last);
+		if (before != SW_NONE) {
+			pull(o, before);
+		} else {
+			o->pulled.n--;
+			add_call(w, places, last);
+		}
 	}
+}
+
+static void add_other(struct sw_window *w, const struct sw_changed_places *places, uint32_t place)
+{
+	struct sw_ordered *o = &w->ordered;
+	uint32_t node = o->other[place];
+	const struct sw_schedule_node *n = &w->nodes.at[node];
+	pull_calls(w, places, n->kind == SW_NODE_RETURN ? n->prev : n->call);
+	o->needed[node] |= ADDED;
+	*sw_vec_push(&o->single) = (struct sw_step){node, SW_NONE, place};
 }
 
 void sw_steps_make(const struct sw_schedule *s, struct sw_window *w, const struct sw_changed_places *places)
@@ -127,15 +138,12 @@ void sw_steps_make(const struct sw_schedule *s, struct sw_window *w, const struc
 	if (!o->needed)
 		find_needed(w);
 	for (uint32_t i = 0; i < w->nodes.n; i++)
-		o->needed[i] &= (uint8_t)~ADDED;
+		o->needed[i] &= NEEDED | FOLLOWED;
 	need_turns(w);
 	o->single.n = 0;
-	for (uint32_t i = 0; i < w->others.n; i++) {
-		pull_calls(w, places, o->other[i]);
-		*sw_vec_push(&o->single) = (struct sw_step){o->other[i], SW_NONE, i};
-	}
+	for (uint32_t i = 0; i < w->others.n; i++)
+		add_other(w, places, i);
 	for (size_t i = 0; i < o->calls; i++)
-		if (is_missing(w, o->call[i]))
-			add_call(w, places, o->call[i]);
+		pull_calls(w, places, o->call[i]);
 	sw_runs_make(s, w, places);
 }
