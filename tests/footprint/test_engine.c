@@ -263,6 +263,27 @@ START_TEST(predicates_kept_as_bits_of_a_register)
 }
 END_TEST
 
+/* Bit 0 of r10 is p1, bit 1 is p2, put there as a mask is made: (r10 & ~(1 << 1)) | (p2 << 1). */
+#define MASK                                                                                                           \
+	INDEX BASE LIMIT POINT                                                                                         \
+		"setp.lt.s32 %p1, %r1, %r9; setp.ne.s32 %p2, %r4, 0; selp.b32 %r10, 1, 0, %p1; selp.b32 %r11, -1, 0, " \
+		"%p2; shl.b32 %r12, %r11, 1; or.b32 %r13, %r10, 2; and.b32 %r13, %r12, %r13; not.b32 %r14, %r12;"      \
+		"and.b32 %r15, %r10, -3; and.b32 %r14, %r14, %r15; or.b32 %r10, %r14, %r13; shl.b32 %r10, %r10, 4;"
+#define STORE_IF "setp.ne.u32 %p3, %r11, 0; @%p3 st.global.u32 [%rd1], %r1; ret;"
+
+START_TEST(guards_put_together_to_a_mask)
+{
+	expect(MASK "and.b32 %r11, %r10, 16;" STORE_IF, "write 4 param:0 at " AT " if (" I " < p8.32)\n");
+	expect(MASK "and.b32 %r11, %r10, 32;" STORE_IF, "write 4 param:0 at " AT " if (tid.x != 0)\n");
+	/* Bits that nothing was put in. */
+	expect(MASK "and.b32 %r11, %r10, 8;" STORE_IF, "");
+	/* Twin: two bits. */
+	char *text = text_of(MASK "and.b32 %r11, %r10, 48;" STORE_IF);
+	ck_assert(strstr(text, "if (") && !strstr(text, "if (tid.x != 0)\n"));
+	free(text);
+}
+END_TEST
+
 START_TEST(ways_that_were_not_taken_bring_nothing)
 {
 #define THREE_WAYS                                                                                                     \
@@ -432,6 +453,7 @@ int main(void)
 	tcase_add_test(tests, a_test_for_null_in_halves);
 	tcase_add_test(tests, one_predicate_chooses_again_and_again);
 	tcase_add_test(tests, predicates_kept_as_bits_of_a_register);
+	tcase_add_test(tests, guards_put_together_to_a_mask);
 	tcase_add_test(tests, ways_that_were_not_taken_bring_nothing);
 	tcase_add_test(tests, a_stack_pointer_that_moves_once_is_followed);
 	tcase_add_test(tests, words_of_the_stack_that_overlap_are_left_there);
