@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "footprint/linear/linear_form.h"
 
+#include <string.h>
+
 #include "base/hash.h"
 
 static bool is_infinite(sw_wide a)
@@ -77,10 +79,22 @@ void sw_form_wrap(struct sw_form *form, unsigned width)
 }
 
 /* a + b * by for one coefficient. */
-static bool combine(sw_wide a, sw_wide b, int64_t by, unsigned width, sw_wide *out)
+static inline bool combine(int64_t a, int64_t b, int64_t by, unsigned width, int64_t *out)
 {
 	if (width) {
 		/* Modulo 2^64 is enough for every narrower width. */
+		uint64_t sum = (uint64_t)a + (uint64_t)b * (uint64_t)by;
+		*out = width < 64 ? (int64_t)(sum << (64 - width)) >> (64 - width) : (int64_t)sum;
+		return true;
+	}
+	sw_wide exact = (sw_wide)b * by + a;
+	*out = (int64_t)exact;
+	return exact == *out;
+}
+
+static bool combine_constants(sw_wide a, sw_wide b, int64_t by, unsigned width, sw_wide *out)
+{
+	if (width) {
 		*out = sw_wide_wrap((sw_wide)((uint64_t)a + (uint64_t)b * (uint64_t)by), width);
 		return true;
 	}
@@ -90,25 +104,28 @@ static bool combine(sw_wide a, sw_wide b, int64_t by, unsigned width, sw_wide *o
 
 bool sw_form_sum(struct sw_form *out, const struct sw_form *a, const struct sw_form *b, int64_t by, unsigned width)
 {
-	struct sw_form sum = {0};
-	if (!combine(a->constant, b->constant, by, width, &sum.constant))
+	struct sw_form sum; /* only n of its variables are set, and copied */
+	uint32_t n = 0;
+	if (!combine_constants(a->constant, b->constant, by, width, &sum.constant))
 		return false;
 	for (uint32_t i = 0, j = 0; i < a->n || j < b->n;) {
 		uint32_t var = i == a->n || (j < b->n && b->var[j] < a->var[i]) ? b->var[j] : a->var[i];
 		int64_t left = i < a->n && a->var[i] == var ? a->by[i++] : 0;
 		int64_t right = j < b->n && b->var[j] == var ? b->by[j++] : 0;
-		sw_wide coefficient;
-		if (!combine(left, right, by, width, &coefficient) || coefficient < INT64_MIN ||
-		    coefficient > INT64_MAX)
+		int64_t coefficient;
+		if (!combine(left, right, by, width, &coefficient))
 			return false;
 		if (!coefficient)
 			continue;
-		if (sum.n == SW_FORM_VARS)
+		if (n == SW_FORM_VARS)
 			return false;
-		sum.var[sum.n] = var;
-		sum.by[sum.n++] = (int64_t)coefficient;
+		sum.var[n] = var;
+		sum.by[n++] = coefficient;
 	}
-	*out = sum;
+	out->constant = sum.constant;
+	out->n = n;
+	memcpy(out->var, sum.var, n * sizeof *sum.var);
+	memcpy(out->by, sum.by, n * sizeof *sum.by);
 	return true;
 }
 
