@@ -23,14 +23,16 @@ void sw_graph_free(struct sw_graph *graph)
 #define LEAST_BUCKETS 1024
 /* ---- the table of equal nodes ---------------------------------------------------------------------------------- */
 
+/* Products that do not wait for each other. */
 static uint32_t hash_of(const struct sw_making *m, const sw_node *operands)
 {
+	static const uint64_t factor[3] = {0x9fb21c651e98df25ull, 0xd6e8feb86659fd93ull, 0xa0761d6478bd642full};
 	uint64_t h = (uint64_t)m->op << 24 | (uint64_t)m->width << 16 | (uint64_t)m->flags << 8 | m->n;
-	h = h * 0x9e3779b97f4a7c15ull + (uint64_t)m->imm;
-	h = h * 0xff51afd7ed558ccdull + (uint64_t)m->imm2;
+	h = h * 0x9e3779b97f4a7c15ull + (uint64_t)m->imm * 0xff51afd7ed558ccdull +
+	    (uint64_t)m->imm2 * 0xc4ceb9fe1a85ec53ull;
 	for (uint32_t i = 0; i < m->n; i++)
-		h = (h ^ h >> 29) * 0xc4ceb9fe1a85ec53ull + operands[i];
-	return (uint32_t)(sw_hash_u64(h) >> 32);
+		h += i < 3 ? operands[i] * factor[i] : sw_hash_u64(operands[i] + h);
+	return (uint32_t)((h ^ h >> 32) * 0xe7037ed1a0b428dbull >> 32);
 }
 
 static bool equal(const struct sw_graph *graph, sw_node node, const struct sw_making *m, const sw_node *operands)
