@@ -197,11 +197,14 @@ void sw_needed_find(const struct sw_program *program, struct sw_ssa *ssa, const 
 	f.live = sw_alloc(f.words * sizeof *f.live);
 	f.again = sw_alloc(n * sizeof *f.again);
 	ssa->need = f.need = sw_calloc(ssa->body.insn.n + 1, sizeof *f.need);
-	if (!settle(&f)) {
+	if (settle(&f)) {
+		ssa->live = f.in;
+		ssa->live_words = f.words;
+	} else {
 		free(ssa->need);
 		ssa->need = NULL;
+		free(f.in);
 	}
-	free(f.in);
 	free(f.live);
 	free(f.again);
 }

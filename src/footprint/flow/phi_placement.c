@@ -196,9 +196,18 @@ static void mark_live(struct placer *p, uint32_t var)
 	}
 }
 
+static bool is_live(const struct placer *p, uint32_t block, uint32_t var)
+{
+	const uint64_t *live = p->ssa->live;
+	if (!live)
+		return p->live[block] == var + 1;
+	return live[block * p->ssa->live_words + var / 64] >> var % 64 & 1;
+}
+
 static void place(struct placer *p, uint32_t var, struct sw_places *out)
 {
-	mark_live(p, var);
+	if (!p->ssa->live)
+		mark_live(p, var);
 	p->stack.n = 0;
 	for (uint32_t d = p->variable[var].defs; d; d = p->chain.at[d - 1].next)
 		*sw_vec_push(&p->stack) = p->chain.at[d - 1].block;
@@ -207,7 +216,7 @@ static void place(struct placer *p, uint32_t var, struct sw_places *out)
 		p->steps += p->frontier_first[b + 1] - p->frontier_first[b];
 		for (uint32_t i = p->frontier_first[b]; i < p->frontier_first[b + 1]; i++) {
 			uint32_t f = p->frontier[i];
-			if (p->placed[f] == var + 1 || p->live[f] != var + 1)
+			if (p->placed[f] == var + 1 || !is_live(p, f, var))
 				continue;
 			p->placed[f] = var + 1;
 			*sw_vec_push(&out->phi) = (struct sw_phi_place){f, var};

@@ -347,6 +347,8 @@ void sw_ssa_build(const struct sw_program *program, struct sw_ssa *ssa)
 		sw_needed_find(program, ssa, &r.frames);
 	if (!ssa->flat && !sw_places_find(ssa, &r.frames, &r.places))
 		go_flat(ssa);
+	free(ssa->live);
+	ssa->live = NULL;
 	ssa->condition = sw_alloc(ssa->flow.block.n * sizeof *ssa->condition);
 	memset(ssa->condition, 0xff, ssa->flow.block.n * sizeof *ssa->condition);
 	ssa->choice = sw_alloc(ssa->flow.block.n * sizeof *ssa->choice);

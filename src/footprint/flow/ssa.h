@@ -31,6 +31,8 @@ struct sw_ssa {
 	SW_VEC(uint32_t) born; /* by node: the block of a RANGE or MIX, + 1; 0 or beyond the end: none */
 	size_t finished;       /* PHIs of two halves that have their operands */
 	uint8_t *need;	       /* while it is built, by instruction: SW_NEED_*; NULL: all of everything */
+	uint64_t *live;	       /* while it is built, by block: sets of variables live at its start; NULL: not known */
+	size_t live_words;     /* of a set */
 	bool damaged;
 };
 /* LOADED nodes: imm is the index of the use, imm2 the byte's distance from its address. */
