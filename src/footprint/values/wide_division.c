@@ -18,8 +18,8 @@
 #include "footprint/values/simplify.h"
 
 #define MOST_NODES 1024
-#define TRIALS	   32 /* with other numbers */
-#define ENOUGH	   8  /* of them with a quotient that is not 0 */
+#define TRIALS	   256 /* with other numbers, at most */
+#define ENOUGH	   8   /* with a quotient that is not 0; so many of the others are tried, too */
 
 /* A node of what is tried: with which numbers it is computed, and as what. */
 struct step {
@@ -125,10 +125,11 @@ static bool prepare(struct trial *t, sw_node a, sw_node b, const sw_node *choice
 	return true;
 }
 
-/* Of all lengths. */
+/* Of all lengths, often as long as can be: a long number divided by a short one shows how exact a reciprocal is. */
 static uint64_t some_bits(uint64_t seed, uint32_t most)
 {
-	uint64_t random = sw_hash_u64(seed), length = most ? 1 + sw_hash_u64(random) % most : 0;
+	uint64_t random = sw_hash_u64(seed), kind = sw_hash_u64(random);
+	uint64_t length = kind % 3 && most ? 1 + kind / 3 % most : most;
 	return length >= 64 ? random : random & ((UINT64_C(1) << length) - 1);
 }
 
@@ -194,13 +195,13 @@ static void reciprocal_of(const struct trial *t, uint64_t b, bool high_first, ui
 /* Is it a % b, or else a / b, wherever that is tried? */
 static bool always_gives(struct trial *t, bool rest, bool high_first)
 {
-	uint32_t useful = 0, inputs = (t->a > t->b ? t->a : t->b) + 1;
-	for (uint64_t i = 1; i <= TRIALS; i++) {
+	uint32_t useful = 0, others = 0, inputs = (t->a > t->b ? t->a : t->b) + 1;
+	for (uint64_t i = 1; i <= TRIALS && useful < ENOUGH; i++) {
 		const uint64_t seed = sw_hash_u64(i);
 		uint64_t reciprocal[2];
 		compute(t, inputs, seed, NULL);
 		uint64_t a = (uint64_t)t->step.at[t->a].value, b = (uint64_t)t->step.at[t->b].value;
-		if (!b)
+		if (!b || (a < b && ++others > ENOUGH))
 			continue;
 		reciprocal_of(t, b, high_first, reciprocal);
 		compute(t, (uint32_t)t->step.n, seed, reciprocal);
@@ -210,7 +211,7 @@ static bool always_gives(struct trial *t, bool rest, bool high_first)
 			return false;
 		useful += a >= b;
 	}
-	return useful >= ENOUGH;
+	return useful == ENOUGH;
 }
 
 /* a % b, or else a / b, of which the choice is all, or the low bits? */
