@@ -95,6 +95,25 @@ static void magic_numbers(void)
 	CHECK(spans(t, 0, 128));
 }
 
+/* x - ((x + more) & -32), C's remainder of a signed number: more is 31 below 0, else 0.  Code may leave the bits out
+   that x has not. */
+static void signed_remainders(void)
+{
+	for (int cut = 0; cut < 2; cut++)
+		for (int64_t less = 0; less <= 500; less += 500) {
+			struct terms *t = terms_new();
+			uint32_t x = op(t, SW_OP_SUB, 32, 0, spans_thread(t), spans_number(t, 32, less));
+			uint32_t sign = op(t, SW_OP_SHR, 32, SW_SIGNED, x, spans_number(t, 32, 31));
+			uint32_t more = op(t, SW_OP_SHR, 32, 0, sign, spans_number(t, 32, 27));
+			uint32_t mask = spans_number(t, 32, cut ? 0x1fffffe0 : -32);
+			uint32_t whole = op(t, SW_OP_AND, 32, 0, op(t, SW_OP_ADD, 32, 0, x, more), mask);
+			spans_add_site(t, spans_element_at(t, op(t, SW_OP_SUB, 32, 0, x, whole)));
+			t->term[t->f.terms - 2].flags = SW_SIGNED;
+			/* Of a number below 0, bits that are left out count. */
+			CHECK(spans(t, less ? -4 * 31 : 0, 4 * 32) == !(cut && less));
+		}
+}
+
 /* CUTLASS's division: d == 1 ? y : (y * magic) >> 32 >> shift in 64 bits, of y = x + more; what is touched is
    [x - d * that], in whatever order it is written. */
 static void check_division(uint64_t seed, unsigned *bounded)
@@ -363,6 +382,7 @@ int main(int argc, char **argv)
 	struct totals t = {0};
 	struct oracle_touched touched = {.at = malloc(ORACLE_BYTES * sizeof *touched.at)};
 	magic_numbers();
+	signed_remainders();
 	divisions();
 	loops();
 	lists();

@@ -97,18 +97,23 @@ static struct sw_bounds op_mov(struct sw_spans *s, const struct sw_term *t)
 	return within(t, sw_span_of(s, t->a, t->width).lo, sw_span_of(s, t->a, t->width).hi);
 }
 
+static struct sw_bounds shorter(struct sw_bounds x, struct sw_bounds y)
+{
+	return y.hi - y.lo < x.hi - x.lo ? y : x;
+}
+
 static struct sw_bounds op_add(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds x = sw_span_of(s, t->a, t->width), y = sw_span_of(s, t->b, t->width), better;
 	struct sw_bounds sum = within(t, x.lo + y.lo, x.hi + y.hi);
-	return sw_span_remainder(s, t, &better) ? better : sum;
+	return sw_span_remainder(s, t, &better) ? shorter(better, sum) : sum;
 }
 
 static struct sw_bounds op_sub(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds x = sw_span_of(s, t->a, t->width), y = sw_span_of(s, t->b, t->width), better;
 	struct sw_bounds difference = within(t, x.lo - y.hi, x.hi - y.lo);
-	return sw_span_remainder(s, t, &better) ? better : difference;
+	return sw_span_remainder(s, t, &better) ? shorter(better, difference) : difference;
 }
 
 static struct sw_bounds op_mul(struct sw_spans *s, const struct sw_term *t)
@@ -190,15 +195,14 @@ static struct sw_bounds rounded(const struct sw_term *t, struct sw_bounds x, uns
 	return within(t, sw_wide_floor(x.lo, unit) * unit, sw_wide_floor(x.hi, unit) * unit);
 }
 
-/* -2^k: k; else -1. */
-static int clears_low(const struct sw_term *t, struct sw_bounds mask)
+int sw_span_clears(struct sw_bounds mask, struct sw_bounds x, unsigned width)
 {
 	if (!sw_span_fixed(mask) || mask.lo < 1)
 		return -1;
-	sw_wide unit = anything(t).hi - mask.lo + 1;
-	if (unit & (unit - 1))
-		return -1;
-	return __builtin_ctzll((uint64_t)unit);
+	unsigned bits = (unsigned)__builtin_ctzll((uint64_t)mask.lo);
+	sw_wide kept = mask.lo + ((sw_wide)1 << bits);
+	bool all = kept == (sw_wide)1 << width;
+	return !(kept & (kept - 1)) && (all || (x.lo >= 0 && x.hi < kept)) ? (int)bits : -1;
 }
 
 static struct sw_bounds op_and(struct sw_spans *s, const struct sw_term *t)
@@ -206,11 +210,12 @@ static struct sw_bounds op_and(struct sw_spans *s, const struct sw_term *t)
 	struct sw_bounds x = sw_span_exact(s, t->a, t->width, false), y = sw_span_exact(s, t->b, t->width, false);
 	if (t->width == 1)
 		return (struct sw_bounds){x.lo & y.lo, x.hi & y.hi};
-	int of_x = clears_low(t, x), of_y = clears_low(t, y);
-	if (of_y >= 0)
-		return rounded(t, sw_span_of(s, t->a, t->width), (unsigned)of_y);
-	if (of_x >= 0)
-		return rounded(t, sw_span_of(s, t->b, t->width), (unsigned)of_x);
+	struct sw_bounds of_x = sw_span_of(s, t->a, t->width), of_y = sw_span_of(s, t->b, t->width);
+	int clears_x = sw_span_clears(y, of_x, t->width), clears_y = sw_span_clears(x, of_y, t->width);
+	if (clears_x >= 0)
+		return rounded(t, of_x, (unsigned)clears_x);
+	if (clears_y >= 0)
+		return rounded(t, of_y, (unsigned)clears_y);
 	return (struct sw_bounds){0, x.hi < y.hi ? x.hi : y.hi};
 }
 

@@ -49,6 +49,9 @@ void sw_span_hint(struct sw_spans *s, uint32_t number)
 		hint = hint_of(s, t->a) | (t->op == SW_OP_MUL ? hint_of(s, t->b) : 0) ? SW_SPAN_MULTIPLE : 0;
 		hint |= t->op == SW_OP_MUL && t->width == 64 ? SW_SPAN_QUOTIENT : 0;
 		break;
+	case SW_OP_AND: /* x & -32 */
+		hint = s->f->term[t->a].op == SW_OP_CONST || s->f->term[t->b].op == SW_OP_CONST ? SW_SPAN_MULTIPLE : 0;
+		break;
 	case SW_OP_SELECT: /* n == 1 ? x : umulhi(x, m) >> s */
 		hint = (hint_of(s, t->b) | hint_of(s, t->c)) & SW_SPAN_DIVIDED ? SW_SPAN_QUOTIENT | SW_SPAN_DIVIDED : 0;
 		break;
@@ -267,10 +270,44 @@ static bool lies_from(const struct sw_spans *s, uint32_t divided, uint32_t x, un
 	return false;
 }
 
+/* What is divided less x; false: not known. */
+static bool more_than(const struct sw_spans *s, uint32_t divided, uint32_t x, unsigned width, struct sw_bounds *more)
+{
+	const struct sw_term *sum = &s->f->term[divided];
+	*more = (struct sw_bounds){0, 0};
+	if (plain(s, divided) == x)
+		return true;
+	if (sum->op != SW_OP_ADD || sum->width != width)
+		return false;
+	bool first = plain(s, sum->a) == x;
+	*more = sw_span_exact(s, first ? sum->b : sum->a, width, true);
+	return first || plain(s, sum->b) == x;
+}
+
+/* x - ((x + more) & -2^k), C's remainder by a power of two: what is cleared is less than 2^k. */
+static bool low_bits(const struct sw_spans *s, const struct sw_term *t, struct sw_bounds *out)
+{
+	const struct sw_term *cleared = &s->f->term[t->b];
+	if (t->op != SW_OP_SUB || cleared->op != SW_OP_AND || cleared->width != t->width)
+		return false;
+	for (int swap = 0; swap < 2; swap++) {
+		struct sw_bounds mask = sw_span_exact(s, swap ? cleared->a : cleared->b, t->width, false), more;
+		uint32_t divided = swap ? cleared->b : cleared->a;
+		int bits = sw_span_clears(mask, sw_span_of(s, divided, t->width), t->width);
+		if (bits < 0 || !more_than(s, divided, plain(s, t->a), t->width, &more))
+			continue;
+		*out = (struct sw_bounds){-more.hi, ((sw_wide)1 << (unsigned)bits) - 1 - more.lo};
+		return true;
+	}
+	return false;
+}
+
 bool sw_span_remainder(const struct sw_spans *s, const struct sw_term *t, struct sw_bounds *out)
 {
 	if (!(s->hint[t - s->f->term] & SW_SPAN_REMAINDER))
 		return false;
+	if (low_bits(s, t, out))
+		return true;
 	for (int swap = 0; swap < (t->op == SW_OP_ADD ? 2 : 1); swap++) {
 		uint32_t x = plain(s, swap ? t->b : t->a), q;
 		sw_wide factor, more;

@@ -140,6 +140,9 @@ static inline bool sw_span_fixed(struct sw_bounds x)
 void sw_span_add(struct sw_spans *s, const struct sw_span_site *site, sw_wide lo, sw_wide hi);
 /* intervals.c */
 struct sw_bounds sw_span_operate(struct sw_spans *s, uint32_t number);
+/* k, if x & mask is the multiple of 2^k below x (all bits above are kept that x has); else -1.  mask: no less than 0.
+ */
+int sw_span_clears(struct sw_bounds mask, struct sw_bounds x, unsigned width);
 /* What the iterations of its loop add to a STEP. */
 struct sw_bounds sw_span_steps(const struct sw_spans *s, const struct sw_term *t);
 /* tables.c: of the kernel, operands first. */
