@@ -67,6 +67,7 @@ declare -A may=(
 	[footprint/linear]="footprint/linear base"
 	[footprint/reads]="footprint/reads footprint/linear footprint/footprint.h footprint/ops.def base"
 	[footprint/eval]="footprint/eval footprint/reads footprint/linear footprint/footprint.h footprint/launch_memo.h footprint/ops.def base"
+	[footprint/boxes]="footprint/boxes footprint/eval footprint/reads footprint/linear footprint/footprint.h base"
 	[footprint/spans]="footprint/spans footprint/linear footprint/launch_spans.h footprint/footprint.h footprint/ops.def base"
 	[footprint/store]="footprint/store footprint/footprint.h footprint/library.h footprint/version.h footprint/ops.def image base"
 )
