@@ -234,10 +234,10 @@ START_TEST(lists_and_runs_replay_every_node)
 	random_schedule((uint32_t)_i);
 	for (uint32_t i = 0; i < s->windows; i++) {
 		struct sw_window *w = &s->window[i];
-		size_t bytes = (w->nodes.n + 1) * sizeof *w->nodes.at;
-		struct sw_schedule_node *seen = malloc(bytes);
+		struct sw_schedule_node *seen = malloc((w->nodes.n + 1) * sizeof *seen);
 		struct sw_moments *done = malloc((w->nodes.n + 1) * sizeof *done);
-		memcpy(seen, w->nodes.at, bytes);
+		if (w->nodes.n)
+			memcpy(seen, w->nodes.at, w->nodes.n * sizeof *seen);
 		for (int round = 0; round < 3; round++) {
 			struct sw_replay how[2] = {{.crowded = false}, {.crowded = true}};
 			sw_steps_make(s, w, NULL);
@@ -328,7 +328,7 @@ int main(void)
 	TCase *cases = tcase_create("replay");
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_loop_test(cases, lists_and_runs_replay_every_node, 0, 200);
-	tcase_add_loop_test(cases, changes_gain_the_same_in_runs, 0, 1100);
+	tcase_add_loop_test(cases, changes_gain_the_same_in_runs, 0, 700);
 	tcase_add_loop_test(cases, a_second_try_says_the_same, 0, 200);
 	suite_add_tcase(suite, cases);
 	return run_suite(suite);

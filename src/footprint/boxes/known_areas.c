@@ -41,5 +41,5 @@ void sw_known_areas_keep(struct sw_eval *e, const uint64_t hash[2], struct sw_kn
 
 const struct sw_known_box *sw_known_areas_boxes(const struct sw_eval *e, const struct sw_known_area *area)
 {
-	return e->areas->box.at + area->first;
+	return area->n ? &e->areas->box.at[area->first] : NULL;
 }

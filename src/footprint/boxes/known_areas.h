@@ -26,6 +26,7 @@ struct sw_known_area {
 const struct sw_known_area *sw_known_areas_find(const struct sw_eval *e, const uint64_t hash[2]);
 void sw_known_areas_keep(struct sw_eval *e, const uint64_t hash[2], struct sw_known_area area,
 			 const struct sw_known_box *box);
+/* NULL: it has none. */
 const struct sw_known_box *sw_known_areas_boxes(const struct sw_eval *e, const struct sw_known_area *area);
 
 #endif
