@@ -153,19 +153,9 @@ struct sw_program {
 	const struct sw_param *param; /* layout, by index */
 	uint32_t params, param_bytes;
 	const char *wild; /* why nothing may be concluded from this code (NULL: one may); the accesses still count */
-	struct sw_insn *code; /* of sw_code_take(): instructions that are not the arena's; NULL */
-	size_t code_room;
+	void *code;	  /* malloc'ed instructions that are not the arena's; NULL */
 };
 void sw_program_free(struct sw_program *program);
-
-/*
- * Memory for instructions, kept from one program for the next: its pages are there already.  malloc would put other
- * things between what one kernel leaves and ask the system for the next one's, which takes longer than to fill it.
- * Thread-safe.
- */
-struct sw_insn *sw_code_take(size_t *room); /* NULL: none is kept; else memory for *room instructions, of malloc's */
-void sw_code_give(struct sw_insn *code, size_t room);
-void sw_code_drop(void); /* all that is kept goes back to malloc */
 
 #define SW_CODE_MAX_INSNS (1u << 18) /* of one kernel with all it calls */
 #define SW_CODE_MAX_REGS  (1u << 18)

@@ -219,7 +219,6 @@ static void copy_out(struct sw_sass *s, const char *kernel)
 #undef TAKE
 	/* They are too many to be copied for nothing. */
 	p->code = f->insn = s->insn.at;
-	p->code_room = s->insn.room;
 	f->insns = (uint32_t)s->insn.n;
 	s->insn.at = NULL;
 	p->slots = 1;
@@ -252,7 +251,6 @@ int sw_sass_read(const void *bytes, size_t size, const char *kernel, struct sw_p
 		return rc;
 	struct sw_sass s = {
 		.program = program, .cubin = &cubin, .code = sw_sass_cubin_content(&cubin, cubin.code), .stamp = 1};
-	s.insn.at = sw_code_take(&s.insn.room);
 	if (!s.code.n || s.code.n / 16 > SW_CODE_MAX_INSNS)
 		s.failed = s.code.n ? "it has too many instructions" : "it has no code";
 	else
@@ -265,7 +263,7 @@ int sw_sass_read(const void *bytes, size_t size, const char *kernel, struct sw_p
 	} else {
 		copy_out(&s, kernel);
 	}
-	sw_code_give(s.insn.at, s.insn.room);
+	free(s.insn.at);
 	free(s.target.at);
 	free(s.call.at);
 	free(s.symbol.at);

@@ -183,10 +183,8 @@ void sw_footprint_library_launched(struct sw_footprint_library *l)
 	if (l->quiet > QUIET_LAUNCHES || ++l->quiet <= QUIET_LAUNCHES)
 		return;
 	pthread_mutex_lock(&l->monitor.lock);
-	if (l->untrimmed_ns) {
-		sw_code_drop();
+	if (l->untrimmed_ns)
 		trim(l);
-	}
 	pthread_mutex_unlock(&l->monitor.lock);
 }
 
@@ -351,7 +349,6 @@ void sw_footprint_library_close(struct sw_footprint_library *l)
 	free_items(&l->items);
 	free_images(&l->images);
 	sw_contents_drop_spare(&l->contents);
-	sw_code_drop();
 	free(l->expected.at);
 	free(l->folder);
 	pthread_cond_destroy(&l->monitor.changed);
