@@ -187,18 +187,52 @@ static void watch(struct sw_model *m, struct sw_sync_site *site, const struct sw
 	*old = lane;
 }
 
+/* Nothing will be said of its waits, whatever else is found: they stay, and what they covered the host knows. */
+static bool stays(const struct sw_sync_site *site)
+{
+	return site->kept && site->busy;
+}
+
+static void forget_staying(struct sw_model *m)
+{
+	for (size_t i = m->wide->lanes.n; i-- > 0;)
+		if (stays(m->wide->lanes.at[i].site))
+			forget_lane(m, &m->wide->lanes.at[i]);
+}
+
 /* ---- waits ------------------------------------------------------------------------------------------------------- */
 
-/* Lanes of which everything was covered before, but not by what the advice leaves: this wait covers them again. */
-static void watch_again(struct sw_model *m, struct sw_sync_site *site, const struct sw_wait *w)
+/* Everything in the lane was covered before, but not by what the advice leaves: does this wait cover it again? */
+static bool covers_again(const struct sw_model *m, const struct sw_wait *w, const struct sw_wide_lane *lane)
 {
 	const struct sw_rec_sync *sync = (const struct sw_rec_sync *)(const void *)w->record.rec;
+	return sync->what == SW_SYNC_CONTEXT ? m->j->streams.at[lane->stream].ctx == w->record.rec->ctx
+					     : lane->stream == w->what.stream;
+}
+
+static void watch_again(struct sw_model *m, struct sw_sync_site *site, const struct sw_wait *w)
+{
 	for (size_t i = 0; i < m->wide->lanes.n; i++) {
 		const struct sw_wide_lane *lane = &m->wide->lanes.at[i];
-		bool covers = sync->what == SW_SYNC_CONTEXT ? m->j->streams.at[lane->stream].ctx == w->record.rec->ctx
-							    : lane->stream == w->what.stream;
-		if (covers)
+		if (covers_again(m, w, lane))
 			watch(m, site, &(struct sw_covered){lane->lane, lane->lean, lane->covered});
+	}
+}
+
+/* A wait that stays covers these lanes: earlier ones were needed for no more than is known by now. */
+static void end_watches(struct sw_model *m, const struct sw_wait *w)
+{
+	for (size_t i = 0; i < w->covered.n; i++)
+		sw_model_lane_state(m, w->covered.at[i].lane)->since = 0;
+	for (size_t i = m->wide->lanes.n; i-- > 0;) {
+		struct sw_wide_lane *lane = &m->wide->lanes.at[i];
+		bool covered = covers_again(m, w, lane);
+		for (size_t k = 0; k < w->covered.n; k++)
+			covered |= w->covered.at[k].lane == lane->lane;
+		if (!covered)
+			continue;
+		close_lane(m, lane);
+		forget_lane(m, lane);
 	}
 }
 
@@ -211,9 +245,14 @@ static void begin(struct sw_model *m, struct sw_sync_site *site, const struct sw
 		keep_all(m);
 	m->wide->poisoned = false;
 	keep_old(m, w->record.seq);
+	if (stays(site)) {
+		end_watches(m, w);
+		return;
+	}
 	watch_again(m, site, w);
 	for (size_t i = 0; i < w->covered.n; i++)
 		watch(m, site, &w->covered.at[i]);
+	forget_staying(m);
 	m->wide->to = w->record.seq;
 }
 
@@ -287,6 +326,7 @@ void sw_wide_need(struct sw_model *m, const struct sw_shadow_use *earlier, const
 	struct sw_sync_need *need = need_of(m, lane->site, lane->stream);
 	if (need)
 		add_reader(m, lane->site, need, later->access.stream);
+	forget_staying(m);
 }
 
 void sw_wide_asked(struct sw_model *m, struct sw_point point, uint64_t seq)
