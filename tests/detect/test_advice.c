@@ -13,7 +13,7 @@
 
 enum { OPS = 10, ROUNDS = 3, PROGRAMS = 30000, CALLS = OPS * ROUNDS * 24, SLOT = 4096 };
 
-enum kind { SET, D2D, D2H, H2D, RECORD, WAIT, SYNC_STREAM, SYNC_CONTEXT, SYNC_EVENT, HOST_READ, HOST_WRITE, KINDS };
+enum kind { SET, D2D, D2H, H2D, RECORD, WAIT, SYNC_STREAM, SYNC_CONTEXT, SYNC_EVENT, HOST_READ, HOST_WRITE, UNKNOWN, KINDS };
 
 struct op {
 	enum kind kind;
@@ -94,7 +94,7 @@ static void wait(struct tb *tb, const struct op *op, const struct advice *advice
 	}
 }
 
-static void emit(struct tb *tb, const struct op *op, const struct advice *advice, bool host)
+static void emit(struct tb *tb, const struct op *op, const struct advice *advice, bool host, int round)
 {
 	uint64_t device = DEV + op->dst * SLOT, from = DEV2 + op->src * SLOT, pinned = PIN + op->src * SLOT;
 	switch (op->kind) {
@@ -121,6 +121,10 @@ static void emit(struct tb *tb, const struct op *op, const struct advice *advice
 		if (host)
 			tb_host_access(tb, pinned, 64, op->kind == HOST_WRITE ? SW_HOST_WRITES : 0);
 		break;
+	case UNKNOWN: /* once: waits before it get no advice and stay, also where it does not come again */
+		if (!round)
+			tb_other(tb, SW_REC_UNCLASSIFIED, "cuSomethingNew");
+		break;
 	default:
 		wait(tb, op, advice);
 	}
@@ -136,7 +140,7 @@ static struct sw_judgement *judge_program(const struct program *p, const struct 
 		for (size_t i = 0; i < p->n; i++) {
 			uint64_t first = tb->seq;
 			tb_stack(tb, 1, 0x1000 + 16 * (uint64_t)i);
-			emit(tb, &p->op[i], advice ? &advice[i] : NULL, host);
+			emit(tb, &p->op[i], advice ? &advice[i] : NULL, host, round);
 			for (uint64_t seq = first; seq <= tb->seq + 1 && seq < CALLS; seq++)
 				op_at[seq] = (uint16_t)i;
 		}
@@ -184,7 +188,7 @@ static void print_program(const struct program *p, const struct advice *advice)
 {
 	static const char *const names[] = {"set",	  "d2d",       "d2h",	      "h2d",
 					    "record",	  "wait",      "sync stream", "sync context",
-					    "sync event", "host read", "host write"};
+					    "sync event", "host read", "host write",  "unknown call"};
 	for (size_t i = 0; i < p->n; i++) {
 		const struct op *op = &p->op[i];
 		fprintf(stderr, "%zu %s stream %llx other %llx event %llx dst %u src %u", i, names[op->kind],

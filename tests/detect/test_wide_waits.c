@@ -190,9 +190,9 @@ START_TEST(needs_of_later_rounds)
 }
 END_TEST
 
-/* One place is needed for all that it covers, another waits for nothing that is used before the next wait of the first:
-   what no wait was needed for is not handed on past one that stays, however long the loop.  1: the host reads what the
-   other one waits for. */
+/* An unknown kernel takes one place out, another waits for nothing that is used before the next wait of the first: what
+   no wait was needed for is not handed on past one that stays, however long the loop.  1: the host reads what the other
+   one waits for. */
 START_TEST(waits_end_at_one_that_stays)
 {
 	enum { ROUNDS = 12, RECORDS = 1000 }; /* in all more than work is watched for that nothing needs */
@@ -223,6 +223,35 @@ START_TEST(waits_end_at_one_that_stays)
 	struct sw_judgement *j = judged(tb);
 	ck_assert_uint_eq(count_of(j, 401), !_i);
 	ck_assert(_i || only(j, 401)->fix == SW_FIX_UNNEEDED);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* A wait that stays is for one stream; what was done on another stream is needed after it.  1: it stays for both. */
+START_TEST(waits_that_stay_end_what_they_cover)
+{
+	struct tb *tb = two_streams();
+	uint32_t unknown = tb_function(tb, "plain", 1, 8);
+	for (int round = 0; round < 3; round++) {
+		if (round) {
+			tb_set(tb, DEV2, 4096, S2);
+			tb->dur = 5 * MS;
+			tb_sync(tb, SW_SYNC_STREAM, S2);
+			tb->dur = 100;
+		}
+		tb_set(tb, DEV, 4096, S1);
+		tb_stack(tb, 1, 0xe000ull);
+		tb_sync(tb, _i ? SW_SYNC_CONTEXT : SW_SYNC_STREAM, _i ? 0 : S1);
+		if (!round) {
+			tb_launch(tb, unknown, S1, 1, (uint64_t)0);
+			tb_sync(tb, _i ? SW_SYNC_CONTEXT : SW_SYNC_STREAM, _i ? 0 : S1);
+		}
+		tb_stack(tb, 0);
+		d2d(tb, DEV, DEV2, 4096, S1);
+	}
+	wait_at_the_end(tb, true);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_int_eq(only(j, 401)->fix, _i ? SW_FIX_UNNEEDED : SW_FIX_NARROW);
 	sw_judgement_free(j);
 }
 END_TEST
@@ -321,6 +350,7 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, waits_are_not_moved, 0, 2);
 	tcase_add_loop_test(tc, needs_of_later_rounds, 0, 2);
 	tcase_add_loop_test(tc, waits_end_at_one_that_stays, 0, 2);
+	tcase_add_loop_test(tc, waits_that_stay_end_what_they_cover, 0, 2);
 	tcase_add_loop_test(tc, waits_that_are_redundant_now_and_then, 0, 2);
 	tcase_add_loop_test(tc, redundant_waits, 0, 2);
 	tcase_add_loop_test(tc, query_loops, 0, 2);
