@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 
+#include <malloc.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 void sw_out_of_memory(size_t bytes)
 {
@@ -13,11 +20,68 @@ void sw_out_of_memory(size_t bytes)
 	exit(SW_EXIT_MEMORY);
 }
 
+/* ---- large pages ------------------------------------------------------------------------------------------------ */
+
+#define LARGE_PAGE ((size_t)2 << 20)
+/* The heap grows and shrinks by at least so much; blocks of this size and more lie outside of it.  malloc takes no
+   higher threshold (mallopt(3), M_MMAP_THRESHOLD). */
+#define HEAP_STEP (16 * LARGE_PAGE)
+
+/* Up to here large pages were asked for; 0: not started. */
+static _Atomic uintptr_t heap_end;
+
+/* Where memory is rationed, none is reserved. */
+static bool is_rationed(int resource)
+{
+	struct rlimit limit;
+	return getrlimit(resource, &limit) || limit.rlim_cur != RLIM_INFINITY;
+}
+
+void sw_memory_use_large_pages(void)
+{
+	if (is_rationed(RLIMIT_DATA) || is_rationed(RLIMIT_AS))
+		return;
+	mallopt(M_MMAP_THRESHOLD, HEAP_STEP);
+	mallopt(M_TOP_PAD, HEAP_STEP);
+	mallopt(M_TRIM_THRESHOLD, 2 * HEAP_STEP);
+	heap_end = (uintptr_t)sbrk(0);
+}
+
+/* Where the system does not grant it, pages stay small. */
+static void ask(uintptr_t from, uintptr_t to)
+{
+	if (from < to)
+		madvise((void *)from, to - from, MADV_HUGEPAGE);
+}
+
+/* A block was allocated, so the heap may have grown. */
+static void ask_for_large_pages(void *block, size_t bytes)
+{
+	const uintptr_t asked = heap_end, end = asked ? (uintptr_t)sbrk(0) : 0;
+	if (end != asked) {
+		ask(asked, end);
+		heap_end = end;
+	}
+	if (asked && bytes >= HEAP_STEP) {
+		const uintptr_t at = (uintptr_t)block, last = at + bytes;
+		ask(at + (-at & (LARGE_PAGE - 1)), last & ~(LARGE_PAGE - 1));
+	}
+}
+
+/* ---- allocation ------------------------------------------------------------------------------------------------- */
+
 static void *check(void *got, size_t bytes)
 {
 	if (!got && bytes)
 		sw_out_of_memory(bytes);
+	ask_for_large_pages(got, bytes);
 	return got;
+}
+
+static size_t product(size_t count, size_t bytes)
+{
+	size_t all;
+	return __builtin_mul_overflow(count, bytes, &all) ? SIZE_MAX : all;
 }
 
 void *sw_alloc(size_t bytes)
@@ -27,12 +91,12 @@ void *sw_alloc(size_t bytes)
 
 void *sw_calloc(size_t count, size_t bytes)
 {
-	return check(calloc(count, bytes), count && bytes ? bytes : 0);
+	return check(calloc(count, bytes), product(count, bytes));
 }
 
 void *sw_realloc(void *old, size_t count, size_t bytes)
 {
-	return check(reallocarray(old, count, bytes), count && bytes ? bytes : 0);
+	return check(reallocarray(old, count, bytes), product(count, bytes));
 }
 
 char *sw_strdup(const char *text)

@@ -16,6 +16,10 @@
 
 /* Says so in one line and ends the process with SW_EXIT_MEMORY. */
 _Noreturn void sw_out_of_memory(size_t bytes_wanted);
+/* From here on memory is in pages of 2 MB where the system gives these to who asks ("madvise" or "always" in
+   /sys/kernel/mm/transparent_hugepage/enabled), unless RLIMIT_DATA or RLIMIT_AS rations it: judging walks through some
+   hundred megabytes in no order.  Before other threads are started. */
+void sw_memory_use_large_pages(void);
 /* Never return NULL for a size above 0.  Free with free(). */
 void *sw_alloc(size_t bytes) __attribute__((malloc));
 void *sw_calloc(size_t count, size_t bytes) __attribute__((malloc));

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/signal_stack.h"
 #include "../run_suite.h"
 
 START_TEST(map_keeps_every_key_through_growth_and_deletion)
@@ -78,6 +83,72 @@ START_TEST(vectors_and_arenas_keep_their_content)
 }
 END_TEST
 
+#define MIB ((size_t)1 << 20)
+
+/* Are large pages asked for where it lies?  VmFlags "hg", proc(5). */
+static bool in_large_pages(const void *address)
+{
+	FILE *maps = fopen("/proc/self/smaps", "re");
+	char line[512];
+	bool inside = false, asked = false;
+	uintptr_t first, end;
+	ck_assert_ptr_nonnull(maps);
+	while (fgets(line, sizeof line, maps)) {
+		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &first, &end) == 2)
+			inside = (uintptr_t)address >= first && (uintptr_t)address < end;
+		else if (inside && strncmp(line, "VmFlags:", 8) == 0)
+			asked = strstr(line, " hg") != NULL;
+	}
+	fclose(maps);
+	return asked;
+}
+
+/* The last of many small blocks, and one large block. */
+static void ask_for_memory(struct sw_arena *arena, void **small, void **large)
+{
+	for (int i = 0; i < 1000; i++)
+		*small = sw_arena_alloc(arena, 64 << 10);
+	*large = sw_alloc(64 * MIB);
+}
+
+START_TEST(memory_is_in_large_pages_once_they_are_wanted)
+{
+	struct sw_arena arena = {0};
+	void *small = NULL, *large = NULL;
+	ask_for_memory(&arena, &small, &large);
+	ck_assert(!in_large_pages(small));
+	ck_assert(!in_large_pages(large));
+	free(large);
+	sw_arena_free(&arena);
+	sw_memory_use_large_pages();
+	ask_for_memory(&arena, &small, &large);
+	ck_assert(in_large_pages(small));
+	ck_assert(in_large_pages((char *)large + 4 * MIB));
+	free(large);
+	sw_arena_free(&arena);
+	/* The heap has shrunk by now, and grows again. */
+	ask_for_memory(&arena, &small, &large);
+	ck_assert(in_large_pages(small));
+	free(large);
+	sw_arena_free(&arena);
+}
+END_TEST
+
+START_TEST(rationed_memory_is_not_reserved)
+{
+	struct sw_arena arena = {0};
+	void *small = NULL, *large = NULL;
+	const struct rlimit ration = {1024 * MIB, 1024 * MIB};
+	ck_assert_int_eq(setrlimit(RLIMIT_DATA, &ration), 0);
+	sw_memory_use_large_pages();
+	ask_for_memory(&arena, &small, &large);
+	ck_assert(!in_large_pages(small));
+	ck_assert(!in_large_pages(large));
+	free(large);
+	sw_arena_free(&arena);
+}
+END_TEST
+
 START_TEST(errors_carry_code_and_text)
 {
 	struct sw_error e;
@@ -96,6 +167,11 @@ int main(void)
 	tcase_add_test(t, crc32c_matches_the_standard_check_value);
 	tcase_add_test(t, vectors_and_arenas_keep_their_content);
 	tcase_add_test(t, errors_carry_code_and_text);
+#ifndef SW_BASE_SANITIZED /* its malloc has no heap */
+	if (access("/sys/kernel/mm/transparent_hugepage/enabled", R_OK) == 0)
+		tcase_add_test(t, memory_is_in_large_pages_once_they_are_wanted);
+	tcase_add_test(t, rationed_memory_is_not_reserved);
+#endif
 	suite_add_tcase(s, t);
 	return run_suite(s);
 }
