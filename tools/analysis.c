@@ -27,6 +27,17 @@ static int load_suppressions(const struct sw_options *options, struct sw_suppres
 	return rc ? sw_complain(SW_EXIT_INPUT, "%s", error.text) : SW_EXIT_OK;
 }
 
+/* Of a command that was copied by itself. */
+static void tell_without_known(const struct sw_options *options)
+{
+	char *known = options->no_known ? NULL : sw_install_find_data("known.supp");
+	if (!known && !options->no_known)
+		sw_complain(SW_EXIT_OK,
+			    "known.supp is not installed with this command: known findings of libraries are reported "
+			    "(as with --no-known)");
+	free(known);
+}
+
 int sw_analysis_check(const struct sw_options *options)
 {
 	struct sw_error error;
@@ -40,6 +51,7 @@ int sw_analysis_check(const struct sw_options *options)
 	if (options->chrome && fnmatch("*.gz", options->chrome, 0) == 0 && !sw_chrome_can_gzip())
 		return sw_complain_usage("this build cannot compress: choose a name without .gz, not '%s'",
 					 options->chrome);
+	tell_without_known(options);
 	int status = load_suppressions(options, &suppressions);
 	sw_suppress_free(suppressions);
 	return status;

@@ -70,6 +70,24 @@ class Usage(Case):
         self.assertIn("No space left", result.stderr)
 
 
+class Installation(Case):
+    def copied(self, *arguments):
+        return self.call("report", *arguments, self.trace("race"), command=self.path("syncwatch")).stderr
+
+    def test_a_command_without_the_known_findings_says_so(self):
+        with open(COMMAND, "rb") as file:
+            folders = re.findall(rb"(/[\w/.+-]*/share/syncwatch)\0", file.read())
+        if any(os.path.exists(os.path.join(folder, b"known.supp")) for folder in folders):
+            self.skipTest("they are installed on this machine")
+        shutil.copy(COMMAND, self.path("syncwatch"))
+        missing = "known.supp is not installed with this command"
+        self.assertEqual(self.copied().count(missing), 1)
+        self.assertEqual(self.copied("--no-known"), "")
+        os.makedirs(self.path("share/syncwatch"))
+        shutil.copy(os.path.join(SOURCE, "share/syncwatch/known.supp"), self.path("share/syncwatch"))
+        self.assertEqual(self.copied(), "")
+
+
 class Limits(Case):
     def test_values(self):
         for value in ("0", "-1", "x", "1Q", "1KB", "99999999999999999999"):
