@@ -13,11 +13,17 @@
 #include "report/listing/in_flight.h"
 #include "report/timeline/timeline.h"
 
+/* What comes with syncwatch; NULL: not wanted, or not there.  malloc'ed. */
+static char *known_findings(const struct sw_options *options)
+{
+	return options->no_known ? NULL : sw_install_find_data("known.supp");
+}
+
 /* What comes with syncwatch, and what the user's file names.  SW_EXIT_OK, or a status after one line. */
 static int load_suppressions(const struct sw_options *options, struct sw_suppressions **out)
 {
 	struct sw_error error;
-	char *known = options->no_known ? NULL : sw_install_find_data("known.supp");
+	char *known = known_findings(options);
 	int rc = known ? sw_suppress_load(known, SW_SUPPRESS_KNOWN, out, &error) : 0;
 	free(known);
 	if (!rc && options->config)
@@ -30,7 +36,7 @@ static int load_suppressions(const struct sw_options *options, struct sw_suppres
 /* Of a command that was copied by itself. */
 static void tell_without_known(const struct sw_options *options)
 {
-	char *known = options->no_known ? NULL : sw_install_find_data("known.supp");
+	char *known = known_findings(options);
 	if (!known && !options->no_known)
 		sw_complain(SW_EXIT_OK,
 			    "known.supp is not installed with this command: known findings of libraries are reported "

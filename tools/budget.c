@@ -9,6 +9,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "base/process.h"
 #include "output.h"
 
@@ -50,5 +51,8 @@ int sw_budget_start(const struct sw_options *options)
 		if (sigaction(SIGALRM, &action, NULL) || setitimer(ITIMER_REAL, &timer, NULL))
 			return sw_complain(SW_EXIT_INPUT, "--max-time: %s", strerror(errno));
 	}
-	return options->max_memory ? limit_memory(options->max_memory) : SW_EXIT_OK;
+	if (options->max_memory)
+		return limit_memory(options->max_memory);
+	sw_memory_use_large_pages();
+	return SW_EXIT_OK;
 }

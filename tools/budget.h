@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --max-memory and --max-time: no input makes the command use more memory or time than these allow. */
+/* --max-memory and --max-time: no input makes the command use more memory or time than these allow.  Without
+   --max-memory it takes memory as suits it: in large steps and pages (sw_memory_use_large_pages()). */
 #ifndef SW_TOOLS_BUDGET_H
 #define SW_TOOLS_BUDGET_H
 

@@ -8,7 +8,6 @@
 #include <stdio_ext.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "budget.h"
 #include "command.h"
 #include "crash.h"
@@ -145,8 +144,5 @@ int main(int argc, char **argv)
 		return configured;
 	/* The program that `run` runs has no limits of ours. */
 	int status = command->bit & (SW_FOR_RUN | SW_FOR_CONFIRM) ? SW_EXIT_OK : sw_budget_start(&options);
-	if (status)
-		return status;
-	sw_memory_use_large_pages();
-	return command->main(&options);
+	return status ? status : command->main(&options);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 
+#include <errno.h>
 #include <malloc.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -47,11 +48,13 @@ void sw_memory_use_large_pages(void)
 	heap_end = (uintptr_t)sbrk(0);
 }
 
-/* Where the system does not grant it, pages stay small. */
+/* Where the system does not grant it, pages stay small, and nobody sees that. */
 static void ask(uintptr_t from, uintptr_t to)
 {
+	int saved = errno;
 	if (from < to)
 		madvise((void *)from, to - from, MADV_HUGEPAGE);
+	errno = saved;
 }
 
 /* A block was allocated, so the heap may have grown. */

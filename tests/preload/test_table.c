@@ -84,12 +84,6 @@ static unsigned long resident(void)
 	return pages;
 }
 
-#ifdef __has_feature
-#define SANITIZED __has_feature(address_sanitizer)
-#else
-#define SANITIZED 0
-#endif
-
 /* Two million handles, of which a thousand live at a time, each under a new address. */
 START_TEST(memory_follows_what_lives)
 {

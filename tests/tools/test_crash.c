@@ -17,12 +17,6 @@
 #include "crash.h"
 #include "../run_suite.h"
 
-#ifdef SW_BASE_SANITIZED
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
-
 static char said[65536];
 
 /* What `body` says on stderr in a process of its own; its wait status. */
