@@ -256,6 +256,37 @@ START_TEST(waits_that_stay_end_what_they_cover)
 }
 END_TEST
 
+/* A wait that never found anything pending may be removed, so it does not stay, whatever is unknown of it: what comes
+   after it needs the wait before it or this one.  1: nothing comes after it. */
+START_TEST(redundant_waits_do_not_stay)
+{
+	struct tb *tb = two_streams();
+	uint32_t unknown = tb_function(tb, "plain", 1, 8);
+	for (int round = 0; round < 3; round++) {
+		tb_set(tb, DEV, 4096, S1);
+		tb->dur = 5 * MS;
+		tb_sync(tb, SW_SYNC_CONTEXT, 0);
+		tb->dur = 100;
+		tb_stack(tb, 1, 0xc000ull);
+		if (round < 2) /* else the wait before it would only move to it */
+			tb_sync(tb, SW_SYNC_CONTEXT, 0);
+		tb_stack(tb, 0);
+		if (!round)
+			tb_launch(tb, unknown, S1, 1, (uint64_t)0);
+		else
+			d2d(tb, DEV2, !_i && round == 1 ? DEV : DEV2 + 4096, 64, S2);
+		tb_stack(tb, 1, 0xd000ull);
+		tb_sync(tb, SW_SYNC_CONTEXT, 0);
+		tb_stack(tb, 0);
+	}
+	wait_at_the_end(tb, true);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_int_eq(only(j, 401)->fix, SW_FIX_UNNEEDED);
+	ck_assert_uint_eq(count_of(j, 402), _i);
+	sw_judgement_free(j);
+}
+END_TEST
+
 /* A place that once found nothing pending, and once did. */
 START_TEST(waits_that_are_redundant_now_and_then)
 {
@@ -351,6 +382,7 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, needs_of_later_rounds, 0, 2);
 	tcase_add_loop_test(tc, waits_end_at_one_that_stays, 0, 2);
 	tcase_add_loop_test(tc, waits_that_stay_end_what_they_cover, 0, 2);
+	tcase_add_loop_test(tc, redundant_waits_do_not_stay, 0, 2);
 	tcase_add_loop_test(tc, waits_that_are_redundant_now_and_then, 0, 2);
 	tcase_add_loop_test(tc, redundant_waits, 0, 2);
 	tcase_add_loop_test(tc, query_loops, 0, 2);
