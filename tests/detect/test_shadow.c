@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The access map against brute force: random accesses on random streams.  Whatever the map forgets or joins, it finds a
- * conflict for exactly those accesses for which comparing with the whole past finds one.  SHADOW_SEEDS: another number
- * of runs than the usual one.
+ * conflict for exactly those accesses for which comparing with the whole past finds one, and exactly those pairs that a
+ * map without segments finds (byte_map.h).  SHADOW_SEEDS: another number of runs than the usual one.
  */
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "detect/byte_map.h"
 #include "detect/judge.h"
 #include "detect/memory/shadow.h"
 
@@ -24,7 +25,9 @@ struct run {
 	SW_VEC(struct past) past;
 	uint32_t serial;
 	uint64_t state, seq;
-	struct sw_shadow_use *met; /* an earlier use that is not ordered before the new one */
+	bool races;	 /* an earlier use is not ordered before the new one */
+	sw_use_vec pair; /* those that met the new one */
+	struct byte_map bytes;
 	size_t most_segments, most_uses, by_rows;
 };
 
@@ -47,7 +50,8 @@ static void meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use 
 	ck_assert_uint_lt(earlier->access.seq, later->access.seq);
 	ck_assert(sw_range_overlap(&earlier->range, &later->range));
 	if (sw_hb_ordered(run->hb, earlier->access.point, later->access.point.lane) == SW_ORDER_NONE)
-		run->met = earlier;
+		run->races = true;
+	*sw_vec_push(&run->pair) = earlier;
 }
 
 static bool conflicts(const struct sw_range *a, const struct sw_range *b)
@@ -101,7 +105,8 @@ static bool access_now(struct run *run, int kind)
 	use->end = use->range.address + sw_range_span(&use->range);
 	use->access.point = sw_hb_enqueue(run->hb, &here);
 	use->access.seq = here.seq;
-	run->met = NULL;
+	run->races = false;
+	run->pair.n = 0;
 	bool want = brute_force(run, &use->range, use->access.point.lane);
 	struct sw_shadow_env env = {.pool = &run->pool,
 				    .hb = run->hb,
@@ -112,7 +117,8 @@ static bool access_now(struct run *run, int kind)
 				    .arg = run};
 	sw_shadow_enter(&run->shadow, &env, use);
 	run->by_rows += use->by_rows;
-	ck_assert_msg((run->met != NULL) == want, "step %u: brute force says %d", run->serial, want);
+	ck_assert_msg(run->races == want, "step %u: brute force says %d", run->serial, want);
+	byte_map_enter(&run->bytes, run->hb, use, &run->pair);
 	*sw_vec_push(&run->past) = (struct past){use->access.point, use->range};
 	sw_use_drop(&run->pool, use);
 	if (run->shadow.segments.n > run->most_segments)
@@ -169,6 +175,8 @@ START_TEST(map_agrees_with_brute_force)
 		ck_assert_uint_eq(run.pool.live, 0);
 		ck_assert_uint_le(run.most_segments, BYTES);
 		sw_arena_free(&run.pool.arena);
+		byte_map_free(&run.bytes);
+		free(run.pair.at);
 		free(run.past.at);
 		sw_hb_free(run.hb);
 	}

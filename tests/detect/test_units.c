@@ -154,6 +154,27 @@ START_TEST(overlap_of_boxes_is_exact)
 }
 END_TEST
 
+START_TEST(overlap_of_boxes_within_a_part_is_exact)
+{
+	unsigned yes = 0, less = 0;
+	for (int round = 0; round < 20000; round++) {
+		bool map[2][PLANE] = {{0}}, want = false;
+		struct sw_range a = random_box(), b = random_box();
+		uint64_t lo = random_below(600), hi = lo + 1 + random_below(200);
+		paint(&a, map[0]);
+		paint(&b, map[1]);
+		for (uint64_t i = lo; i < hi; i++)
+			want |= map[0][i] && map[1][i];
+		ck_assert_int_eq(sw_range_overlap_within(&a, &b, lo, hi), want);
+		ck_assert_int_eq(sw_range_overlap_within(&b, &a, lo, hi), want);
+		yes += want;
+		less += !want && sw_range_overlap(&a, &b);
+	}
+	ck_assert_uint_gt(yes, 1000);
+	ck_assert_uint_gt(less, 1000);
+}
+END_TEST
+
 START_TEST(hostile_boxes_end_soon)
 {
 	uint64_t huge[3] = {UINT64_MAX, UINT64_MAX, UINT64_MAX}, thin[3] = {1, UINT64_MAX, UINT64_MAX};
@@ -163,6 +184,7 @@ START_TEST(hostile_boxes_end_soon)
 	const struct sw_range *all[] = {&a, &b, &c};
 	for (int i = 0; i < 9; i++) {
 		sw_range_overlap(all[i / 3], all[i % 3]);
+		sw_range_overlap_within(all[i / 3], all[i % 3], 1u << 20, UINT64_MAX);
 		ck_assert_uint_gt(sw_range_span(all[i % 3]), 0);
 	}
 }
@@ -466,6 +488,7 @@ static void add(TCase *tc)
 	tcase_add_test(tc, intervals_agree_with_an_array);
 	tcase_add_test(tc, overlaps_agree_with_an_array);
 	tcase_add_test(tc, overlap_of_boxes_is_exact);
+	tcase_add_test(tc, overlap_of_boxes_within_a_part_is_exact);
 	tcase_add_test(tc, hostile_boxes_end_soon);
 	tcase_add_test(tc, space_finds_what_lives);
 	tcase_add_test(tc, space_survives_churn);

@@ -220,18 +220,27 @@ static void segment_visit_late(struct sw_shadow_env *env, struct segment *s, str
 		segment_add(env->pool, s, x);
 }
 
-/* Compares x with m, once for all segments that both lie in.  True: m goes from the segments of x. */
-static bool meet(struct sw_shadow_env *env, struct sw_shadow_use *m, struct sw_shadow_use *x, bool enter)
+/* A use that lies in all of its hull is in segments of which it touches nothing. */
+static bool has_hull(const struct sw_shadow_use *use)
 {
-	if (m->stamp == env->serial)
-		return m->goes;
-	m->stamp = env->serial;
-	m->goes = passed(env, m);
-	if (m->goes)
-		return true;
-	if (may_meet(env, m, x) && sw_use_conflicts(m, x))
+	return !use->by_rows && !sw_use_is_dense(use);
+}
+
+/* Compares x with m, once for all segments that both lie in: in the first where m still has bytes that they share.
+   Others may have taken over those in the segments before.  True: m goes from the segments of x. */
+static bool meet(struct sw_shadow_env *env, const struct segment *s, struct sw_shadow_use *m, struct sw_shadow_use *x,
+		 bool enter)
+{
+	if (m->stamp != env->serial) {
+		m->stamp = env->serial;
+		m->goes = passed(env, m);
+		m->meets = !m->goes && may_meet(env, m, x) && sw_use_conflicts(m, x);
+		m->goes |= enter && !env->keep_all && replaces(env, x, m) && !asked_about(env, x, m);
+	}
+	if (m->meets && ((!has_hull(m) && !has_hull(x)) || sw_use_shares_bytes_within(m, x, s->at.lo, s->at.hi))) {
+		m->meets = false;
 		env->meet(env->arg, m, x);
-	m->goes = enter && !env->keep_all && replaces(env, x, m) && !asked_about(env, x, m);
+	}
 	return m->goes;
 }
 
@@ -240,7 +249,7 @@ static void segment_visit(struct sw_shadow_env *env, struct segment *s, struct s
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct sw_shadow_use *m = s->use[i];
-		if (meet(env, m, x, enter)) {
+		if (meet(env, s, m, x, enter)) {
 			env->between |= x->by_rows && !m->by_rows && !sw_use_is_dense(m);
 			sw_use_drop(env->pool, m);
 		} else {
@@ -342,18 +351,16 @@ static void enter_bytes(struct sw_shadow *shadow, struct sw_shadow_env *env, str
 #define SW_SEGMENTS_PER_ROW 4u
 #define SW_MOST_BOX_ROWS    4096u
 
-static bool has_rows_apart(const struct sw_range *box)
+static bool has_few_rows_apart(const struct sw_range *box)
 {
-	if (!box->bounded || box->rows > SW_MOST_BOX_ROWS || box->slices > SW_MOST_BOX_ROWS ||
-	    box->rows * box->slices > SW_MOST_BOX_ROWS || box->pitch < box->width)
-		return false;
-	return box->slices == 1 || box->slice / box->rows >= box->pitch;
+	return box->bounded && box->rows <= SW_MOST_BOX_ROWS && box->slices <= SW_MOST_BOX_ROWS &&
+	       box->rows * box->slices <= SW_MOST_BOX_ROWS && sw_range_has_rows_apart(box);
 }
 
 static bool is_better_by_rows(const struct sw_shadow *shadow, const struct sw_shadow_use *use)
 {
 	const struct sw_range *box = &use->range;
-	if (sw_range_dense(box) || !has_rows_apart(box))
+	if (sw_range_dense(box) || !has_few_rows_apart(box))
 		return false;
 	uint64_t rows = box->rows * box->slices, seen = 0, uses = 0;
 	if (shadow->segments.n <= SW_SEGMENTS_PER_ROW * rows)

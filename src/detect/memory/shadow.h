@@ -35,8 +35,8 @@ struct sw_shadow_env {
 	bool keep_all;	  /* the use supersedes no other: it was made before now */
 	bool between;	  /* what the use replaces lies between its rows, too */
 	bool ordered_too; /* pairs of different lanes are wanted although documents order them: a wait is watched */
-	/* Called once for each earlier use of another lane that shares bytes with the new one, where one of both writes
-	   and no document orders the two, or ordered_too. */
+	/* Called once for each earlier use of another lane that shares bytes with the new one that nothing took over
+	   since, where one of both writes and no document orders the two, or ordered_too. */
 	void (*meet)(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use *later);
 	void *arg;
 };

@@ -24,6 +24,14 @@ void sw_use_free(struct sw_use_pool *pool, struct sw_shadow_use *use)
 	pool->live--;
 }
 
+/* An unbounded use is taken to touch all of its assumed extent. */
+static struct sw_range extent_of(const struct sw_shadow_use *use)
+{
+	const struct sw_range *range = &use->range;
+	return range->bounded ? *range
+			      : sw_range_bytes(range->address, use->end - range->address, range->role, range->evidence);
+}
+
 /* A box may lie in all segments of its hull. */
 static bool share_bytes(const struct sw_shadow_use *m, const struct sw_shadow_use *x)
 {
@@ -31,12 +39,14 @@ static bool share_bytes(const struct sw_shadow_use *m, const struct sw_shadow_us
 		uint64_t lo = m->range.address > x->range.address ? m->range.address : x->range.address;
 		return lo < m->end && lo < x->end;
 	}
-	struct sw_range a = m->range, b = x->range;
-	if (!a.bounded)
-		a = sw_range_bytes(a.address, m->end - a.address, a.role, a.evidence);
-	if (!b.bounded)
-		b = sw_range_bytes(b.address, x->end - b.address, b.role, b.evidence);
+	struct sw_range a = extent_of(m), b = extent_of(x);
 	return sw_range_overlap(&a, &b);
+}
+
+bool sw_use_shares_bytes_within(const struct sw_shadow_use *m, const struct sw_shadow_use *x, uint64_t lo, uint64_t hi)
+{
+	struct sw_range a = extent_of(m), b = extent_of(x);
+	return sw_range_overlap_within(&a, &b, lo, hi);
 }
 
 bool sw_use_conflicts(const struct sw_shadow_use *m, const struct sw_shadow_use *x)

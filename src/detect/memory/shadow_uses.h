@@ -17,6 +17,7 @@ struct sw_shadow_use {
 	uint32_t refs;
 	uint32_t stamp;		 /* serial of the use that met it last ... */
 	bool goes;		 /* ... which takes its place */
+	bool meets;		 /* ... which conflicts with it, and was not yet where both have bytes */
 	bool by_rows;		 /* a box that lies in the segments of its rows; else in all of its hull */
 	bool forgotten;		 /* in a part of its bytes: too many others are there */
 	uint64_t step;		 /* number of its record: which of two came first */
@@ -58,6 +59,8 @@ static inline bool sw_use_is_dense(const struct sw_shadow_use *use)
 
 /* Two uses in one block: do they share bytes that one of them writes?  Atomic updates do not conflict. */
 bool sw_use_conflicts(const struct sw_shadow_use *m, const struct sw_shadow_use *x);
+/* Do they share bytes in [lo, hi)? */
+bool sw_use_shares_bytes_within(const struct sw_shadow_use *m, const struct sw_shadow_use *x, uint64_t lo, uint64_t hi);
 /* May x supersede m, if it is ordered after m?  (Both lie in one segment, which a dense x covers.) */
 bool sw_use_stands_for(const struct sw_shadow_use *x, const struct sw_shadow_use *m);
 
