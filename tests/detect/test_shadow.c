@@ -186,10 +186,17 @@ START_TEST(map_agrees_with_brute_force)
 }
 END_TEST
 
+static void count_met(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use *later)
+{
+	(void)earlier, (void)later;
+	++*(int *)arg;
+}
+
 /* A million accesses of streams that wait for each other leave no more than a few uses. */
 START_TEST(map_stays_small)
 {
 	struct run run = {.state = 1, .hb = sw_hb_new(&(struct sw_hb_options){0})};
+	int met = 0;
 	for (int i = 0; i < STREAMS; i++)
 		sw_hb_stream_create(run.hb, 1, 0x100 + (uint64_t)i * 8, true);
 	for (uint64_t i = 0; i < 200000; i++) {
@@ -203,24 +210,19 @@ START_TEST(map_stays_small)
 					    .hb = run.hb,
 					    .serial = ++run.serial,
 					    .keep_from = 1,
-					    .meet = meet,
-					    .arg = &run};
+					    .meet = count_met,
+					    .arg = &met};
 		sw_shadow_enter(&run.shadow, &env, use);
 		sw_use_drop(&run.pool, use);
 		ck_assert_uint_le(run.pool.live, 64 * 2 * STREAMS);
 	}
 	ck_assert_uint_le(run.shadow.segments.n, 64);
+	ck_assert_int_gt(met, 0);
 	sw_shadow_clear(&run.shadow, &run.pool);
 	sw_arena_free(&run.pool.arena);
 	sw_hb_free(run.hb);
 }
 END_TEST
-
-static void count_met(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use *later)
-{
-	(void)earlier, (void)later;
-	++*(int *)arg;
-}
 
 /* How often a write of stream 0 meets one of `stream` to the same bytes; wait: the host waits in between. */
 static int met_by(uint64_t stream, bool wait, bool ordered_too)
