@@ -180,9 +180,17 @@ static const struct {
 	const char *name;
 	void (*build)(struct tb *tb, uint64_t operations);
 } shapes[] = {
-	{"launches", launches},	 {"pipeline", pipeline},  {"chunks", chunks},	{"churn", churn},
-	{"hazards", hazards},	 {"coded", coded},	  {"offsets", offsets}, {"generation", load_generation},
-	{"slices", load_slices}, {"rivals", load_rivals},
+	{"launches", launches},
+	{"pipeline", pipeline},
+	{"chunks", chunks},
+	{"churn", churn},
+	{"hazards", hazards},
+	{"coded", coded},
+	{"offsets", offsets},
+	{"generation", load_generation},
+	{"slices", load_slices},
+	{"rivals", load_rivals},
+	{"moved-rivals", load_moved_rivals},
 };
 
 static void measure(size_t i, uint64_t operations)
@@ -203,7 +211,7 @@ static void measure(size_t i, uint64_t operations)
 	}
 	double took = seconds() - start;
 	getrusage(RUSAGE_SELF, &usage);
-	printf("%-10s %8.2f Mop/s %6.0f ns/op  findings %3zu  errors %u  streams %zu  max RSS %ld MiB\n",
+	printf("%-12s %8.2f Mop/s %6.0f ns/op  findings %3zu  errors %u  streams %zu  max RSS %ld MiB\n",
 	       shapes[i].name, (double)operations / took * 1e-6, took / (double)operations * 1e9, j->findings.n,
 	       j->errors, j->streams.n, usage.ru_maxrss >> 10);
 	sw_judgement_free(j);

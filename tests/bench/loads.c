@@ -10,6 +10,7 @@
 #define POOL   0x7f0000000000ull
 #define PINNED 0x7e0000000000ull
 #define STREAM 0x1000u
+#define KINDS  256u /* of launches, where only offsets are new */
 
 /* As nvcc lays out the parameters of ordinary.cu. */
 struct divider {
@@ -172,20 +173,33 @@ void load_slices(struct tb *tb, uint64_t launches)
 	}
 }
 
-/* Slots of 128 KiB, every fourth a stream's own. */
-void load_rivals(struct tb *tb, uint64_t launches)
+/* Slots of 128 KiB, every fourth a stream's own.  kinds: kernels with sizes, so many; 0: sizes are always others. */
+static void launch_in_slots(struct tb *tb, uint64_t launches, uint32_t kinds)
 {
-	struct load l;
+	struct load l, kind;
 	begin(&l, tb, 4);
+	kind = l;
 	tb_alloc(tb, SW_MEM_DEVICE, POOL, 2ull << 30);
 	for (uint64_t i = 0; i < launches; i++) {
 		uint64_t at[3], stream = i % 4;
 		for (unsigned k = 0; k < 3; k++)
 			at[k] = POOL + ((pick(&l, 1u << 12) * 4ull + stream) << 17) + pick(&l, 64) * 64;
-		launch_some(&l, STREAM + stream * 16, at, 1u << (12 + pick(&l, 4)));
+		kind.state = kinds ? pick(&l, kinds) : 0;
+		struct load *what = kinds ? &kind : &l;
+		launch_some(what, STREAM + stream * 16, at, 1u << (12 + pick(what, 4)));
 		if (i % 4000 == 3999)
 			tb_sync(tb, SW_SYNC_CONTEXT, 0);
 	}
+}
+
+void load_rivals(struct tb *tb, uint64_t launches)
+{
+	launch_in_slots(tb, launches, 0);
+}
+
+void load_moved_rivals(struct tb *tb, uint64_t launches)
+{
+	launch_in_slots(tb, launches, KINDS);
 }
 
 /* Each pair of call sites comes together once, in either order. */

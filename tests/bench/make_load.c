@@ -2,7 +2,7 @@
 /*
  * Writes one of the loads as a trace, for timing the command itself:
  *
- *     make_load generation|slices|rivals LAUNCHES TRACE
+ *     make_load generation|slices|rivals|moved-rivals LAUNCHES TRACE
  *     make_load hazards FINDINGS TRACE
  *     make_load libraries|kernels LAUNCHES TRACE LIBRARY...
  */
@@ -16,7 +16,9 @@ static const struct {
 	const char *name;
 	void (*build)(struct tb *tb, uint64_t count);
 } loads[] = {
-	{"generation", load_generation}, {"slices", load_slices}, {"rivals", load_rivals}, {"hazards", load_hazards}};
+	{"generation", load_generation},     {"slices", load_slices},	{"rivals", load_rivals},
+	{"moved-rivals", load_moved_rivals}, {"hazards", load_hazards},
+};
 
 int main(int argc, char **argv)
 {
@@ -34,7 +36,7 @@ int main(int argc, char **argv)
 		tb_close(tb, true);
 		return 0;
 	}
-	fprintf(stderr, "usage: make_load generation|slices|rivals LAUNCHES TRACE\n"
+	fprintf(stderr, "usage: make_load generation|slices|rivals|moved-rivals LAUNCHES TRACE\n"
 			"       make_load hazards FINDINGS TRACE\n"
 			"       make_load libraries|kernels LAUNCHES TRACE LIBRARY...\n");
 	return 2;
