@@ -371,11 +371,9 @@ START_TEST(what_is_found_is_the_same)
 	fflush(stdout);
 	ck_assert_uint_eq(wrong, 0);
 	ck_assert_uint_eq(at_once, launches);
-	if (programs < PROGRAMS) /* chosen ones */
-		return;
-	ck_assert_uint_lt(late, launches - launches / 8);
-	ck_assert_uint_gt(hazards, programs / 10);
-	ck_assert_uint_gt(advice, programs / 10);
+	const bool chosen = programs < PROGRAMS;
+	ck_assert(chosen || late < launches - launches / 8);
+	ck_assert(chosen || (hazards > programs / 10 && advice > programs / 10));
 }
 END_TEST
 
