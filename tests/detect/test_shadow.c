@@ -51,6 +51,7 @@ static void meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use 
 	ck_assert(sw_range_overlap(&earlier->range, &later->range));
 	if (sw_hb_ordered(run->hb, earlier->access.point, later->access.point.lane) == SW_ORDER_NONE)
 		run->races = true;
+	ck_assert(!run->pair.n || run->pair.at[run->pair.n - 1]->access.seq < earlier->access.seq);
 	*sw_vec_push(&run->pair) = earlier;
 }
 

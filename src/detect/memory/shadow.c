@@ -239,9 +239,32 @@ static bool meet(struct sw_shadow_env *env, const struct segment *s, struct sw_s
 	}
 	if (m->meets && ((!has_hull(m) && !has_hull(x)) || sw_use_shares_bytes_within(m, x, s->at.lo, s->at.hi))) {
 		m->meets = false;
-		env->meet(env->arg, m, x);
+		m->refs++;
+		*sw_vec_push(&env->met) = m;
 	}
 	return m->goes;
+}
+
+static int by_entry(const void *a, const void *b)
+{
+	const struct sw_shadow_use *x = *(struct sw_shadow_use *const *)a, *y = *(struct sw_shadow_use *const *)b;
+	if (x->step != y->step)
+		return x->step < y->step ? -1 : 1;
+	return x->entry < y->entry ? -1 : x->entry > y->entry;
+}
+
+/* In an order that does not depend on how memory is cut into segments. */
+static void tell_met(struct sw_shadow_env *env, struct sw_shadow_use *x)
+{
+	if (!env->met.n)
+		return;
+	qsort(env->met.at, env->met.n, sizeof *env->met.at, by_entry);
+	for (size_t i = 0; i < env->met.n; i++) {
+		env->meet(env->arg, env->met.at[i], x);
+		sw_use_drop(env->pool, env->met.at[i]);
+	}
+	free(env->met.at);
+	env->met = (sw_use_vec){0};
 }
 
 static void segment_visit(struct sw_shadow_env *env, struct segment *s, struct sw_shadow_use *x, bool enter)
@@ -301,6 +324,7 @@ void sw_shadow_probe(struct sw_shadow *shadow, struct sw_shadow_env *env, struct
 	for (struct sw_interval *at = sw_intervals_from(&shadow->segments, use->range.address); at && at->lo < use->end;
 	     at = sw_intervals_next(&shadow->segments, at))
 		segment_visit(env, (struct segment *)at, use, false);
+	tell_met(env, use);
 }
 
 /* The segment that starts at `at`, cut to end at hi at most; one that holds nothing yet where `node`, the next one, is
@@ -409,11 +433,13 @@ static void enter_rows(struct sw_shadow *shadow, struct sw_shadow_env *env, stru
 static void enter(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use, bool late)
 {
 	env->between = false;
+	use->entry = env->serial;
 	use->by_rows = is_better_by_rows(shadow, use);
 	if (use->by_rows)
 		enter_rows(shadow, env, use, late);
 	else
 		enter_bytes(shadow, env, use, use->range.address, use->end, late);
+	tell_met(env, use);
 	if (shadow->segments.n > 2 * shadow->swept + 256)
 		sweep(shadow, env);
 }

@@ -23,20 +23,24 @@ struct sw_shadow {
 	size_t swept; /* segments left by the last sweep */
 };
 
+typedef SW_VEC(struct sw_shadow_use *) sw_use_vec;
+
 /* What the map needs from its owner. */
 struct sw_shadow_env {
 	struct sw_use_pool *pool;
 	const struct sw_hb *hb;
-	uint32_t serial; /* of the use that is entered, for counting each pair once */
+	uint32_t serial; /* of the use that is entered, later ones have higher ones: for counting each pair once */
 	/* Uses made in [keep_from, keep_to] are kept although they are ordered before everything: wide_syncs.h needs
 	   them (empty: keep_from > keep_to). So are later ones, which may supersede one of them that is entered
 	   late. */
 	uint64_t keep_from, keep_to;
 	bool keep_all;	  /* the use supersedes no other: it was made before now */
 	bool between;	  /* what the use replaces lies between its rows, too */
+	sw_use_vec met;	  /* what the use met so far; empty in between */
 	bool ordered_too; /* pairs of different lanes are wanted although documents order them: a wait is watched */
 	/* Called once for each earlier use of another lane that shares bytes with the new one that nothing took over
-	   since, where one of both writes and no document orders the two, or ordered_too. */
+	   since, where one of both writes and no document orders the two, or ordered_too; in the order of their records
+	   and, within one, in which they were entered. */
 	void (*meet)(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use *later);
 	void *arg;
 };
@@ -49,7 +53,6 @@ bool sw_shadow_has_rival(const struct sw_shadow *shadow, const struct sw_hb *hb,
 void sw_shadow_probe(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use);
 /* Compares the use with those that are there and enters it (segments then hold references). */
 void sw_shadow_enter(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use);
-typedef SW_VEC(struct sw_shadow_use *) sw_use_vec;
 /* The uses that lie in [lo, hi), each once, in the order of their calls. */
 void sw_shadow_list(struct sw_shadow *shadow, const struct sw_shadow_env *env, uint64_t lo, uint64_t hi,
 		    sw_use_vec *out);

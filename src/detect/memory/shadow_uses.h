@@ -20,6 +20,7 @@ struct sw_shadow_use {
 	bool meets;		 /* ... which conflicts with it, and was not yet where both have bytes */
 	bool by_rows;		 /* a box that lies in the segments of its rows; else in all of its hull */
 	bool forgotten;		 /* in a part of its bytes: too many others are there */
+	uint32_t entry;		 /* its own serial: which of two of one record was entered first */
 	uint64_t step;		 /* number of its record: which of two came first */
 	struct sw_range range;	 /* offsets */
 	uint64_t end;		 /* offset after the last byte touched, unbounded ones: as assumed */
