@@ -5,3 +5,5 @@ libswschedule_a_SOURCES = \
 	src/schedule/windows.c src/schedule/nodes.c src/schedule/estimate.c src/schedule/resource.c src/schedule/calibrate.c \
 	src/schedule/order.c src/schedule/turns.c src/schedule/steps.c src/schedule/runs.c \
 	src/schedule/replay.c src/schedule/gain.c src/schedule/path.c src/schedule/sums.c
+# replay.c: before GCC 12, -O2 makes no vectors of loops.
+libswschedule_a_CFLAGS = $(AM_CFLAGS) -ftree-vectorize

@@ -298,16 +298,21 @@ void sw_read_times(struct sw_schedule *s, uint32_t reading);
 struct sw_moments {
 	int64_t at[SW_TOGETHER];
 };
-/* -O2 alone leaves loops, which take twice as long. */
+/* Before a loop over replays, which do not depend on each other: so the compiler makes vectors of it. */
+#ifdef __clang__
+#define SW_IN_EACH
+#else
+#define SW_IN_EACH _Pragma("GCC ivdep")
+#endif
 static inline void sw_moments_set(struct sw_moments *m, int64_t t)
 {
-#pragma GCC unroll 8
+	SW_IN_EACH
 	for (uint32_t k = 0; k < SW_TOGETHER; k++)
 		m->at[k] = t;
 }
 static inline void sw_moments_keep_latest(struct sw_moments *m, const struct sw_moments *other)
 {
-#pragma GCC unroll 8
+	SW_IN_EACH
 	for (uint32_t k = 0; k < SW_TOGETHER; k++)
 		m->at[k] = m->at[k] > other->at[k] ? m->at[k] : other->at[k];
 }
