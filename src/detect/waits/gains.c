@@ -7,7 +7,7 @@
 #include "detect/waits/schedule_feed.h"
 
 /* The costliest findings count.  Together they take some ten replays; on its own each takes four, so of a long run
-   fewer are replayed: less than 0.1 s, at 4 to 5 ns a node and replay. */
+   fewer are replayed: less than 0.1 s, at up to 5 ns a node and replay. */
 #define MOST_REPLAYED 64u
 #define LEAST_ALONE   4u
 #define MOST_REPLAYS  15000000u
