@@ -177,6 +177,45 @@ START_TEST(test_frame_pointers)
 }
 END_TEST
 
+/* ---- rights that are given up ------------------------------------------------------------------------------------ */
+
+/* The thread apart, which has the file, gets a processor once a thread of the program was refused it. */
+static void *let_it_go(void *unused)
+{
+	while (!fault_calls(FAULT_OPEN))
+		sched_yield();
+	waits_measure(false);
+	return unused;
+}
+
+static void without_rights(void)
+{
+	pthread_t other;
+	fake_wait(0, 0);
+	waits_measure(true);
+	while (!waits_still())
+		sched_yield();
+	fault_set(FAULT_OPEN, 1, EACCES, true);
+	if (pthread_create(&other, NULL, let_it_go, NULL))
+		abort();
+	for (unsigned i = 1; i < THREADS * CALLS; i++)
+		fake_wait(i, 0);
+	if (!fault_calls(FAULT_OPEN))
+		abort();
+	pthread_join(other, NULL);
+}
+
+START_TEST(test_without_rights)
+{
+	struct trace t;
+	ck_assert_int_eq(record_in_child("stacks=0", without_rights, exit), 0);
+	read_whole(&t, "t.swt");
+	ck_assert_uint_eq(t.kinds[SW_REC_STREAM_WAIT], THREADS * CALLS);
+	trace_free(&t);
+	ck_assert_str_eq(content_of("stderr"), "");
+}
+END_TEST
+
 /* ---- a disk that is really full ---------------------------------------------------------------------------------- */
 
 static bool disk_alone(void);
@@ -261,6 +300,7 @@ static Suite *faults_suite(void)
 	tcase_set_timeout(c, 240);
 	tcase_add_loop_test(c, test_every_call, 0, 2 * sizeof faults / sizeof *faults);
 	tcase_add_test(c, test_frame_pointers);
+	tcase_add_test(c, test_without_rights);
 	tcase_add_loop_test(c, test_full_disk, 0, (int)(sizeof disks / sizeof *disks));
 	suite_add_tcase(s, c);
 	return s;

@@ -8,11 +8,12 @@
 #include "preload/platform/lock.h"
 #include "preload/platform/sys.h"
 
-#define STACK_BYTES (64u << 10)
-#define LOCAL_BYTES (2048u << 10) /* below the thread pointer: errno lies somewhere in it */
-#define TCB_BYTES   4096u
-#define ALL_BYTES   ((size_t)STACK_BYTES + LOCAL_BYTES + TCB_BYTES)
-#define PATIENCE_NS 10000000u
+#define STACK_BYTES   (64u << 10)
+#define LOCAL_BYTES   (2048u << 10) /* below the thread pointer: errno lies somewhere in it */
+#define TCB_BYTES     4096u
+#define ALL_BYTES     ((size_t)STACK_BYTES + LOCAL_BYTES + TCB_BYTES)
+#define PATIENCE_NS   10000000u
+#define INSISTENCE_NS 1000000000u
 
 enum job_state { NO_JOB, JOB_WAITS, JOB_RUNS, JOB_DONE };
 
@@ -26,6 +27,7 @@ static struct {
 	uint32_t thread; /* the kernel clears it when the thread has ended */
 	_Atomic bool own_descriptors;
 	_Atomic uint32_t entered;
+	_Atomic bool in_vain; /* to insist was */
 } isolated;
 
 static bool lives(void)
@@ -111,22 +113,40 @@ static bool wait_for_job(void)
 	}
 }
 
-void sw_isolated_run(void (*job)(void *), void *with)
+static bool run_there(void (*job)(void *), void *with)
 {
-	if (on_its_stack() || !lives()) {
-		job(with);
-		return;
-	}
+	if (on_its_stack() || !lives())
+		return false;
 	uint64_t mask = sw_lock_enter(&isolated.lock);
 	isolated.job = job;
 	isolated.with = with;
 	atomic_store(&isolated.state, JOB_WAITS);
 	sw_sys_wake((const uint32_t *)&isolated.state, 1);
-	bool done = wait_for_job();
+	const bool done = wait_for_job();
 	atomic_store(&isolated.state, NO_JOB);
 	sw_lock_leave(&isolated.lock, mask);
+	return done;
+}
+
+bool sw_isolated_run(void (*job)(void *), void *with)
+{
+	const bool done = run_there(job, with);
 	if (!done)
 		job(with);
+	return done || on_its_stack();
+}
+
+/* In between signals get to the calling thread, and others to ours. */
+bool sw_isolated_insist(void (*job)(void *), void *with)
+{
+	const uint64_t until = sw_sys_monotonic() + INSISTENCE_NS;
+	while (!atomic_load(&isolated.in_vain) && lives() && !on_its_stack()) {
+		if (run_there(job, with))
+			return true;
+		if (sw_sys_monotonic() > until)
+			atomic_store(&isolated.in_vain, true);
+	}
+	return false;
 }
 
 void sw_isolated_serve(uint64_t ns)
@@ -168,5 +188,6 @@ void sw_isolated_forget(void)
 	atomic_store(&isolated.state, NO_JOB);
 	atomic_store(&isolated.own_descriptors, false);
 	atomic_store(&isolated.entered, 0);
+	atomic_store(&isolated.in_vain, false);
 	isolated.thread = 0;
 }

@@ -20,9 +20,16 @@ int sw_isolated_start(int (*body)(void));
 
 /*
  * Runs a job there and waits for its end.  Where there is no such thread, or it does not begin within 10 ms (the
- * program's threads may have all processors for themselves), the job runs on the calling thread.
+ * program's threads may have all processors for themselves), the job runs on the calling thread.  True: it ran there.
  */
-void sw_isolated_run(void (*job)(void *), void *with);
+bool sw_isolated_run(void (*job)(void *), void *with);
+
+/*
+ * Runs a job there that failed on the calling thread: a program that gave up its rights, or has no descriptor left,
+ * cannot do what that thread can.  Waits up to a second for it to begin.  False: it did not, and does not; then no
+ * later call waits.
+ */
+bool sw_isolated_insist(void (*job)(void *), void *with);
 
 /* For the body: waits `ns`, less than a second, for a job, and runs it. */
 void sw_isolated_serve(uint64_t ns);

@@ -180,12 +180,23 @@ static void prepare_for(void *with)
 	sw_lock_leave(&sw_trace.lock, mask);
 }
 
+/* Recording ends where no chunk can be had, so a thread that may not prepare one waits for the one that may. */
+static void prepare(struct wanted *wanted)
+{
+	if (sw_isolated_run(prepare_for, wanted) || !wanted->error || wanted->error == -ESHUTDOWN)
+		return;
+	const int error = wanted->error;
+	wanted->error = 0;
+	if (!sw_isolated_insist(prepare_for, wanted))
+		wanted->error = error;
+}
+
 uint8_t *sw_trace_take(enum sw_loss_why *why, int *error)
 {
 	uint8_t *chunk = take_prepared();
 	struct wanted wanted = {why, 0};
 	while (!chunk && !wanted.error) {
-		sw_isolated_run(prepare_for, &wanted);
+		prepare(&wanted);
 		atomic_fetch_add_explicit(&sw_trace.late, 1, memory_order_relaxed);
 		if (!wanted.error)
 			chunk = take_prepared();
