@@ -118,6 +118,12 @@ void order(struct tb *tb, uint64_t from, uint64_t to)
 	tb_stream_wait(tb, to, E1);
 }
 
+uint64_t random_below(uint64_t n)
+{
+	static uint64_t state;
+	return sw_hash_u64(++state) % n;
+}
+
 int run_cases(const char *name, void (*add)(TCase *tc))
 {
 	Suite *suite = suite_create(name);

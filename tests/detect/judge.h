@@ -43,6 +43,8 @@ void d2d(struct tb *tb, uint64_t dst, uint64_t src, uint64_t bytes, uint64_t str
 
 /* Record on one stream, wait on the other. */
 void order(struct tb *tb, uint64_t from, uint64_t to);
+/* Less than n; the same numbers in each run. */
+uint64_t random_below(uint64_t n);
 /* Runs one test case and returns what main() returns. */
 int run_cases(const char *name, void (*add)(TCase *tc));
 

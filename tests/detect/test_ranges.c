@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Boxes of bytes: what they share, against bytes painted one by one. */
-#include "base/hash.h"
 #include "detect/judge.h"
 #include "detect/memory/access.h"
-
-static uint64_t random_state;
-
-static uint64_t random_below(uint64_t n)
-{
-	return sw_hash_u64(++random_state) % n;
-}
 
 enum { PLANE = 4096 };
 

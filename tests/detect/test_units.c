@@ -3,18 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "detect/judge.h"
 #include "detect/hazards/confidence.h"
 #include "detect/model/duration_histogram.h"
 #include "detect/memory/address_space.h"
-
-static uint64_t random_state;
-
-static uint64_t random_below(uint64_t n)
-{
-	return sw_hash_u64(++random_state) % n;
-}
 
 /* ---- intervals ----------------------------------------------------------------------------------------------------
  */

@@ -141,82 +141,52 @@ bool sw_range_overlap(const struct sw_range *a, const struct sw_range *b)
 
 bool sw_range_has_rows_apart(const struct sw_range *range)
 {
-	return range->pitch >= range->width && (range->slices == 1 || range->slice / range->rows >= range->pitch);
+	return sw_range_dense(range) ||
+	       (range->pitch >= range->width && (range->slices == 1 || range->slice / range->rows >= range->pitch));
 }
 
 /* ---- within a part of the memory --------------------------------------------------------------------------------- */
 
-static bool bytes_meet(uint64_t address, uint64_t bytes, const struct sw_range *other, uint64_t lo, uint64_t hi)
+static bool bytes_meet_within(const struct sw_range *bytes, const struct sw_range *other, uint64_t lo, uint64_t hi)
 {
-	uint64_t end = sw_saturate_add(address, bytes);
-	if (address < lo)
-		address = lo;
-	if (end > hi)
-		end = hi;
-	if (address >= end)
-		return false;
-	struct sw_range part = sw_range_bytes(address, end - address, other->role, other->evidence);
-	return sw_range_overlap(&part, other);
+	uint64_t from = bytes->address, to = sw_saturate_add(from, bytes->width);
+	from = from > lo ? from : lo;
+	to = to < hi ? to : hi;
+	struct sw_range part = sw_range_bytes(from, to - from, other->role, other->evidence);
+	return from < to && sw_range_overlap(&part, other);
 }
 
-/* The first and the last of n parts that begin `apart` from each other and may have bytes in [lo, hi), hi after the
-   first byte. */
-static void parts_within(const struct sw_range *range, uint64_t apart, uint64_t n, uint64_t lo, uint64_t hi,
-			 uint64_t part[2])
+/* The first and the last slice that may lie in [lo, hi), or row of a single slice, are cut there; those between are
+   whole. */
+static bool box_meets_within(const struct sw_range *box, const struct sw_range *other, uint64_t lo, uint64_t hi)
 {
-	part[0] = n > 1 && lo > range->address ? (lo - range->address) / apart : 0;
-	part[1] = n > 1 ? (hi - 1 - range->address) / apart : 0;
-	part[1] = part[1] < n ? part[1] : n - 1;
-}
-
-/* A box of one slice: its first and last row in [lo, hi) are cut there, those between are whole. */
-static bool plane_meets_within(struct sw_range plane, const struct sw_range *other, uint64_t lo, uint64_t hi)
-{
-	uint64_t row[2];
-	if (hi <= plane.address)
+	const bool sliced = box->slices > 1;
+	const uint64_t n = sliced ? box->slices : box->rows, apart = sliced ? box->slice : box->pitch;
+	if (hi <= box->address)
 		return false;
-	parts_within(&plane, plane.pitch, plane.rows, lo, hi, row);
-	if (row[0] >= plane.rows)
+	if (n == 1)
+		return bytes_meet_within(box, other, lo, hi);
+	uint64_t first = lo > box->address ? (lo - box->address) / apart : 0, last = (hi - 1 - box->address) / apart;
+	last = last < n ? last : n - 1;
+	if (first > last)
 		return false;
-	for (int i = 0; i < 2; i++)
-		if (bytes_meet(plane.address + row[i] * plane.pitch, plane.width, other, lo, hi))
-			return true;
-	plane.address += (row[0] + 1) * plane.pitch;
-	plane.rows = row[1] - row[0] - 1;
-	return row[1] > row[0] + 1 && sw_range_overlap(&plane, other);
-}
-
-static bool box_meets_within(struct sw_range box, const struct sw_range *other, uint64_t lo, uint64_t hi)
-{
-	uint64_t slice[2];
-	if (hi <= box.address)
-		return false;
-	parts_within(&box, box.slice, box.slices, lo, hi, slice);
-	if (slice[0] >= box.slices)
-		return false;
-	struct sw_range plane = box;
-	plane.slices = 1;
+	struct sw_range part = *box;
+	uint64_t *parts = sliced ? &part.slices : &part.rows;
+	*parts = 1;
 	for (int i = 0; i < 2; i++) {
-		plane.address = box.address + slice[i] * box.slice;
-		if (plane_meets_within(plane, other, lo, hi))
+		part.address = box->address + (i ? last : first) * apart;
+		if (box_meets_within(&part, other, lo, hi))
 			return true;
 	}
-	box.address += (slice[0] + 1) * box.slice;
-	box.slices = slice[1] - slice[0] - 1;
-	return slice[1] > slice[0] + 1 && sw_range_overlap(&box, other);
+	part.address = box->address + (first + 1) * apart;
+	*parts = last - first - 1;
+	return last > first + 1 && sw_range_overlap(&part, other);
 }
 
 bool sw_range_overlap_within(const struct sw_range *a, const struct sw_range *b, uint64_t lo, uint64_t hi)
 {
+	const struct sw_range *cut = sw_range_dense(b) || !sw_range_has_rows_apart(a) ? b : a;
 	if (!a->width || !b->width)
 		return false;
-	if (sw_range_dense(a))
-		return bytes_meet(a->address, a->width, b, lo, hi);
-	if (sw_range_dense(b))
-		return bytes_meet(b->address, b->width, a, lo, hi);
-	if (sw_range_has_rows_apart(a))
-		return box_meets_within(*a, b, lo, hi);
-	if (sw_range_has_rows_apart(b))
-		return box_meets_within(*b, a, lo, hi);
-	return sw_range_overlap(a, b);
+	return sw_range_has_rows_apart(cut) ? box_meets_within(cut, cut == a ? b : a, lo, hi) : sw_range_overlap(a, b);
 }
