@@ -180,10 +180,16 @@ static void prepare_for(void *with)
 	sw_lock_leave(&sw_trace.lock, mask);
 }
 
+/* No thread can do better. */
+static bool is_final(int error)
+{
+	return error == -ESHUTDOWN || error == -EFBIG || error == -ENOSPC;
+}
+
 /* Recording ends where no chunk can be had, so a thread that may not prepare one waits for the one that may. */
 static void prepare(struct wanted *wanted)
 {
-	if (sw_isolated_run(prepare_for, wanted) || !wanted->error || wanted->error == -ESHUTDOWN)
+	if (sw_isolated_run(prepare_for, wanted) || !wanted->error || is_final(wanted->error))
 		return;
 	const int error = wanted->error;
 	wanted->error = 0;
