@@ -258,7 +258,12 @@ static void tell_met(struct sw_shadow_env *env, struct sw_shadow_use *x)
 {
 	if (!env->met.n)
 		return;
-	qsort(env->met.at, env->met.n, sizeof *env->met.at, by_entry);
+	/* As those of one segment are. */
+	size_t sorted = 1;
+	while (sorted < env->met.n && by_entry(&env->met.at[sorted - 1], &env->met.at[sorted]) <= 0)
+		sorted++;
+	if (sorted < env->met.n)
+		qsort(env->met.at, env->met.n, sizeof *env->met.at, by_entry);
 	for (size_t i = 0; i < env->met.n; i++) {
 		env->meet(env->arg, env->met.at[i], x);
 		sw_use_drop(env->pool, env->met.at[i]);
