@@ -248,17 +248,14 @@ static bool meet(struct sw_shadow_env *env, const struct segment *s, struct sw_s
 static int by_entry(const void *a, const void *b)
 {
 	const struct sw_shadow_use *x = *(struct sw_shadow_use *const *)a, *y = *(struct sw_shadow_use *const *)b;
-	if (x->step != y->step)
-		return x->step < y->step ? -1 : 1;
-	return x->entry < y->entry ? -1 : x->entry > y->entry;
+	return x->step != y->step ? (x->step < y->step ? -1 : 1) : (x->entry > y->entry) - (x->entry < y->entry);
 }
 
-/* In an order that does not depend on how memory is cut into segments. */
+/* In an order that does not depend on how memory is cut into segments: those of one segment are in it already. */
 static void tell_met(struct sw_shadow_env *env, struct sw_shadow_use *x)
 {
 	if (!env->met.n)
 		return;
-	/* As those of one segment are. */
 	size_t sorted = 1;
 	while (sorted < env->met.n && by_entry(&env->met.at[sorted - 1], &env->met.at[sorted]) <= 0)
 		sorted++;
