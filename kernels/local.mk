@@ -55,8 +55,9 @@ kernels/static/%: kernels/%.cu $(kernels_headers)
 	$(kernels_nvcc) -cudart static -o $@ $<
 kernels/per-thread/%: kernels/%.cu $(kernels_headers)
 	$(kernels_nvcc) $(KERNELS_LINK_SHARED) -default-stream per-thread -o $@ $<
-kernels/driver/%: kernels/%.cpp kernels/options.h kernels/driver.h kernels/graph_driver.h
-	$(kernels_nvcc) -cudart none -o $@ $< $(CUDA_STUB)
+# The simulation exports what a driver does, so programs that link the driver need no other stub.
+kernels/driver/%: kernels/%.cpp kernels/options.h kernels/driver.h kernels/graph_driver.h sim/libcuda.so.1
+	$(kernels_nvcc) -cudart none -o $@ $< -Xlinker sim/libcuda.so.1
 kernels/libraries/%: kernels/libraries/%.cu kernels/libraries/library.h $(kernels_headers)
 	$(kernels_nvcc) $(KERNELS_LINK_SHARED) -o $@ $< -lcublas -lcublasLt -lcufft -lcusolver
 kernels/%: kernels/%.cu $(kernels_headers)

@@ -28,8 +28,8 @@ $(ways)/libearly.so: $(ways)/early_library.cpp
 	$(ways_nvcc) $(KERNELS_LINK_SHARED) -shared -Xcompiler -fPIC -Xlinker -soname,libearly.so -o $@ $<
 $(ways)/early: $(ways)/early.c $(ways)/libearly.so
 	$(ways_cc) -o $@ $< $(ways)/libearly.so -Wl,-rpath,'$$ORIGIN'
-$(ways)/driver: $(ways)/driver.c
-	$(ways_cc) -o $@ $< $(CUDA_STUB)
+$(ways)/driver: $(ways)/driver.c sim/libcuda.so.1
+	$(ways_cc) -o $@ $< sim/libcuda.so.1
 $(ways)/dlopened: $(ways)/dlopened.c
 	$(ways_cc) -o $@ $< -ldl
 $(ways)/probe: $(ways)/probe.c $(ways)/unseen.c
