@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
-#include <x86intrin.h>
 
 extern bool sw_clock_is_tsc __attribute__((visibility("hidden"))); /* set once by sw_clock_start() */
 
@@ -19,7 +18,7 @@ static inline uint64_t sw_clock_ns(clockid_t clock)
 
 static inline uint64_t sw_clock_ticks(void)
 {
-	return __builtin_expect(sw_clock_is_tsc, 1) ? __rdtsc() : sw_clock_ns(CLOCK_MONOTONIC);
+	return __builtin_expect(sw_clock_is_tsc, 1) ? __builtin_ia32_rdtsc() : sw_clock_ns(CLOCK_MONOTONIC);
 }
 
 struct sw_clock_pair {
