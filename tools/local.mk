@@ -1,5 +1,5 @@
 # the syncwatch command and the scripts that the README names
-EXTRA_DIST += tools/deps tools/check tools/demo .ci/run
+EXTRA_DIST += tools/deps tools/toolkit tools/toolkit.pins tools/check tools/demo .ci/run
 bin_PROGRAMS += syncwatch
 syncwatch_SOURCES = \
 	tools/syncwatch.c tools/command.h \
