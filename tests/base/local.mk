@@ -2,7 +2,5 @@
 if HAVE_CHECK
 check_PROGRAMS += tests/base/test_base
 TESTS += tests/base/test_base
-tests_base_test_base_SOURCES = tests/base/test_base.c
-tests_base_test_base_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_base_test_base_LDADD = libswbase.a $(CHECK_LIBS)
 endif

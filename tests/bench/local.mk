@@ -2,13 +2,10 @@
 EXTRA_DIST += tests/bench/bench_calls.cu tests/bench/compare.py tests/bench/torch_step.py
 EXTRA_DIST += tests/bench/recording_cost.py tests/bench/paired_step.py
 check_PROGRAMS += tests/bench/bench_hb
-tests_bench_bench_hb_SOURCES = tests/bench/bench_hb.c
 tests_bench_bench_hb_LDADD = libswhb.a libswbase.a
 include tests/bench/recorder.mk
 
 check_PROGRAMS += tests/bench/bench_reader
-tests_bench_bench_reader_SOURCES = tests/bench/bench_reader.c
-tests_bench_bench_reader_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_bench_bench_reader_LDADD = tests/reader/libtracebuilder.a libswreader.a libswbase.a $(ZSTD_LIBS)
 bench_loads = tests/bench/loads.c tests/bench/loads.h
 bench_loads_cppflags = -DSW_ORDINARY='"$(abs_top_srcdir)/tests/bench/ordinary.fatbin"'
@@ -26,14 +23,11 @@ tests_bench_bench_footprint_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
 tests_bench_bench_footprint_LDADD = $(SW_FOOTPRINT_LIBS)
 check_PROGRAMS += tests/bench/bench_churn
 tests_bench_bench_churn_SOURCES = tests/bench/bench_churn.c tests/detect/churn.c tests/detect/churn.h
-tests_bench_bench_churn_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_bench_bench_churn_LDADD = tests/reader/libtracebuilder.a libswdetect.a libswschedule.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS)
 check_PROGRAMS += tests/bench/bench_locks
-tests_bench_bench_locks_SOURCES = tests/bench/bench_locks.c
 
 check_PROGRAMS += tests/bench/guard_copies
 dist_check_SCRIPTS += tests/bench/bench_guard
-tests_bench_guard_copies_SOURCES = tests/bench/guard_copies.c
 tests_bench_guard_copies_CPPFLAGS = $(simcuda_test_cppflags)
 tests_bench_guard_copies_CFLAGS = $(SW_CFLAGS)
 tests_bench_guard_copies_LDADD = sim/libcudart.so.13
@@ -49,5 +43,4 @@ tests_bench_bench_launches_SOURCES = tests/bench/bench_launches.c tests/gpu/trut
 tests_bench_bench_launches_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/gpu -I$(top_srcdir)/tests/gpu/truth
 tests_bench_bench_launches_LDADD = libswreader.a $(SW_FOOTPRINT_LIBS)
 check_PROGRAMS += tests/bench/paired_calls
-tests_bench_paired_calls_SOURCES = tests/bench/paired_calls.c
 tests_bench_paired_calls_CPPFLAGS = $(simcuda_test_cppflags)

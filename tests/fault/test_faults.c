@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "faulty_sys.h"
-#include "recording.h"
+#include "preload/recording.h"
 #include "../run_suite.h"
 
 #define THREADS 3u

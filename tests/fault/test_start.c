@@ -13,7 +13,7 @@
 
 #include "faulty_sys.h"
 #include "preload/platform/sys.h"
-#include "recording.h"
+#include "preload/recording.h"
 #include "../run_suite.h"
 
 enum { THREADS = 8, TRIES = 5 };

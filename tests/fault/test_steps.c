@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "faulty_sys.h"
-#include "recording.h"
+#include "preload/recording.h"
 #include "run/channel.h"
 #include "run/collect.h"
 #include "../run_suite.h"

@@ -8,22 +8,18 @@ if HAVE_CHECK
 check_PROGRAMS += tests/footprint/test_engine
 TESTS += tests/footprint/test_engine
 tests_footprint_test_engine_SOURCES = tests/footprint/test_engine.c tests/footprint/engine.h tests/footprint/dump.c tests/footprint/dump.h
-tests_footprint_test_engine_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_engine_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
 check_PROGRAMS += tests/footprint/test_divisions
 TESTS += tests/footprint/test_divisions
 tests_footprint_test_divisions_SOURCES = tests/footprint/test_divisions.c tests/footprint/engine.h tests/footprint/dump.c tests/footprint/dump.h
-tests_footprint_test_divisions_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_divisions_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
 check_PROGRAMS += tests/footprint/test_values
 TESTS += tests/footprint/test_values
 tests_footprint_test_values_SOURCES = tests/footprint/test_values.c tests/footprint/engine.h tests/footprint/dump.c tests/footprint/dump.h
-tests_footprint_test_values_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_values_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
 check_PROGRAMS += tests/footprint/test_instructions
 TESTS += tests/footprint/test_instructions
 tests_footprint_test_instructions_SOURCES = tests/footprint/test_instructions.c tests/footprint/dump.c tests/footprint/dump.h
-tests_footprint_test_instructions_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_instructions_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
 endif
 
@@ -40,27 +36,15 @@ check_PROGRAMS += tests/footprint/test_code_choice tests/footprint/test_disk_sto
 TESTS += tests/footprint/test_code_choice tests/footprint/test_disk_store tests/footprint/test_threads
 check_PROGRAMS += tests/footprint/test_serialize
 TESTS += tests/footprint/test_serialize
-tests_footprint_test_serialize_SOURCES = tests/footprint/test_serialize.c
-tests_footprint_test_serialize_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_serialize_LDADD = libswfootprint.a libswbase.a $(CHECK_LIBS)
 check_PROGRAMS += tests/footprint/test_spare_memory
 TESTS += tests/footprint/test_spare_memory
-tests_footprint_test_spare_memory_SOURCES = tests/footprint/test_spare_memory.c
-tests_footprint_test_spare_memory_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_spare_memory_LDADD = libswfootprint.a libswbase.a $(CHECK_LIBS)
 check_PROGRAMS += tests/footprint/test_sparse_copy
 TESTS += tests/footprint/test_sparse_copy
-tests_footprint_test_sparse_copy_SOURCES = tests/footprint/test_sparse_copy.c
-tests_footprint_test_sparse_copy_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_sparse_copy_LDADD = libswfootprint.a libswbase.a $(CHECK_LIBS)
-tests_footprint_test_code_choice_SOURCES = tests/footprint/test_code_choice.c
-tests_footprint_test_code_choice_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_code_choice_LDADD = $(SW_FAKED_LIBS)
-tests_footprint_test_disk_store_SOURCES = tests/footprint/test_disk_store.c
-tests_footprint_test_disk_store_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_disk_store_LDADD = $(SW_FAKED_LIBS)
-tests_footprint_test_threads_SOURCES = tests/footprint/test_threads.c
-tests_footprint_test_threads_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_threads_LDADD = $(SW_FAKED_LIBS)
 endif
 
@@ -68,22 +52,18 @@ if HAVE_CHECK
 check_PROGRAMS += tests/footprint/test_evaluate
 TESTS += tests/footprint/test_evaluate
 tests_footprint_test_evaluate_SOURCES = tests/footprint/test_evaluate.c tests/footprint/terms.h tests/footprint/reaches.h
-tests_footprint_test_evaluate_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_evaluate_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
 check_PROGRAMS += tests/footprint/test_evaluate_cases
 TESTS += tests/footprint/test_evaluate_cases
 tests_footprint_test_evaluate_cases_SOURCES = tests/footprint/test_evaluate_cases.c tests/footprint/terms.h tests/footprint/reaches.h
-tests_footprint_test_evaluate_cases_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_evaluate_cases_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
 check_PROGRAMS += tests/footprint/test_evaluate_tables
 TESTS += tests/footprint/test_evaluate_tables
 tests_footprint_test_evaluate_tables_SOURCES = tests/footprint/test_evaluate_tables.c tests/footprint/terms.h tests/footprint/reaches.h
-tests_footprint_test_evaluate_tables_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_evaluate_tables_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
 check_PROGRAMS += tests/footprint/test_evaluate_memory
 TESTS += tests/footprint/test_evaluate_memory
 tests_footprint_test_evaluate_memory_SOURCES = tests/footprint/test_evaluate_memory.c tests/footprint/terms.h tests/footprint/reaches.h
-tests_footprint_test_evaluate_memory_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_evaluate_memory_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
 endif
 
@@ -112,8 +92,6 @@ if HAVE_CHECK
 check_PROGRAMS += tests/footprint/test_ptx
 TESTS += tests/footprint/test_ptx
 EXTRA_DIST += tests/footprint/ptx
-tests_footprint_test_ptx_SOURCES = tests/footprint/test_ptx.c
-tests_footprint_test_ptx_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_ptx_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
 endif
 
@@ -135,15 +113,12 @@ corpus_files = linear loops planes digits divisions blocks atomics vectors point
 
 # What the reader of machine code makes of each instruction, for tests/gpu/sass_check.
 check_PROGRAMS += tests/footprint/sass_registers
-tests_footprint_sass_registers_SOURCES = tests/footprint/sass_registers.c
 tests_footprint_sass_registers_LDADD = $(SW_FOOTPRINT_LIBS)
 
 EXTRA_DIST += tests/footprint/sass
 if HAVE_CHECK
 check_PROGRAMS += tests/footprint/test_sass
 TESTS += tests/footprint/test_sass
-tests_footprint_test_sass_SOURCES = tests/footprint/test_sass.c
-tests_footprint_test_sass_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_footprint_test_sass_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
 endif
 

@@ -62,13 +62,9 @@ TESTS += tests/gpu/truth/test_truth
 tests_gpu_truth_test_truth_SOURCES = tests/gpu/truth/test_truth.c \
 	tests/gpu/truth/lines.c tests/gpu/truth/lines.h tests/gpu/truth/observed.h \
 	tests/gpu/truth/accesses.c tests/gpu/truth/accesses.h tests/gpu/truth/cover.c tests/gpu/truth/cover.h
-tests_gpu_truth_test_truth_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_gpu_truth_test_truth_LDADD = libswbase.a $(CHECK_LIBS)
 check_PROGRAMS += tests/gpu/truth/test_compare
 TESTS += tests/gpu/truth/test_compare
-tests_gpu_truth_test_compare_SOURCES = tests/gpu/truth/test_compare.c
-tests_gpu_truth_test_compare_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
-tests_gpu_truth_test_compare_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_gpu_truth_test_compare_LDADD = tests/reader/libtracebuilder.a libswbase.a $(CHECK_LIBS)
 endif
 

@@ -7,7 +7,5 @@ tests_hb_test_oracle_LDADD = libswhb.a libswbase.a
 if HAVE_CHECK
 check_PROGRAMS += tests/hb/test_hb
 TESTS += tests/hb/test_hb
-tests_hb_test_hb_SOURCES = tests/hb/test_hb.c
-tests_hb_test_hb_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_hb_test_hb_LDADD = libswhb.a libswbase.a $(CHECK_LIBS)
 endif

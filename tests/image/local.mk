@@ -12,7 +12,5 @@ EXTRA_DIST += \
 if HAVE_CHECK
 check_PROGRAMS += tests/image/test_image
 TESTS += tests/image/test_image
-tests_image_test_image_SOURCES = tests/image/test_image.c
-tests_image_test_image_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_image_test_image_LDADD = $(SW_IMAGE_LIBS) $(DEMANGLE_LIBS) $(CHECK_LIBS)
 endif

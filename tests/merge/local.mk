@@ -1,7 +1,5 @@
 # tests of merge
 check_PROGRAMS += tests/merge/make_rank
-tests_merge_make_rank_SOURCES = tests/merge/make_rank.c
-tests_merge_make_rank_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_merge_make_rank_LDADD = tests/reader/libtracebuilder.a libswbase.a
 TESTS += tests/merge/test_merge.sh tests/merge/test_shared.sh
 dist_check_SCRIPTS += tests/merge/test_merge.sh tests/merge/test_shared.sh

@@ -14,6 +14,5 @@ if HAVE_CHECK
 check_PROGRAMS += tests/preload/test_table
 TESTS += tests/preload/test_table
 tests_preload_test_table_SOURCES = tests/preload/test_table.c src/preload/intercept/identity_table.c src/preload/intercept/identity_table.h
-tests_preload_test_table_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_preload_test_table_LDADD = $(CHECK_LIBS)
 endif

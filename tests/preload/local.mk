@@ -4,7 +4,6 @@ include tests/preload/intercept.mk
 TESTS += tests/preload/gpu.sh
 EXTRA_DIST += tests/preload/gpu.sh tests/preload/gpu/fake_cupti.c tests/preload/gpu/fake_work.c tests/preload/gpu/program.c
 check_PROGRAMS += tests/preload/strict_program
-tests_preload_strict_program_SOURCES = tests/preload/strict_program.c
 TESTS += tests/preload/strict.sh
 EXTRA_DIST += tests/preload/strict.sh
 TESTS += tests/preload/libraries.sh
@@ -19,7 +18,6 @@ EXTRA_DIST += tests/preload/awkward.sh tests/preload/awkward/awkward.c tests/pre
 	tests/preload/awkward/threads.c tests/preload/awkward/driver.c \
 	tests/preload/awkward/no_cfi.c tests/preload/awkward/own_clone.c
 check_PROGRAMS += tests/preload/python_list
-tests_preload_python_list_SOURCES = tests/preload/python_list.c
 tests_preload_python_list_LDADD = libswreport.a libswreader.a libswbase.a $(ZSTD_LIBS)
 check_PROGRAMS += tests/preload/python_lines
 tests_preload_python_lines_SOURCES = tests/preload/python_lines.c src/preload/python/source.c src/preload/python/memory.c src/preload/python/python.h
@@ -28,7 +26,6 @@ check_PROGRAMS += tests/preload/test_python
 TESTS += tests/preload/test_python
 tests_preload_test_python_SOURCES = tests/preload/test_python.c src/preload/python/source.c src/preload/python/memory.c \
 	src/preload/python/layout.c src/preload/python/freed.c src/preload/python/python.h
-tests_preload_test_python_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_preload_test_python_LDADD = libswbase.a $(CHECK_LIBS)
 endif
 TESTS += tests/preload/python.sh

@@ -1,47 +1,37 @@
 # tests of the recorder half, linked with the recorder itself
-recording_sources = \
-	tests/preload/recording.c tests/preload/recording.h \
-	tests/preload/trace_check.c tests/preload/trace_check.h
-recording_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/preload
 # never sanitized: the recorder is not, and forks, jumps and kills are what these tests do
 recording_cflags = $(SW_CFLAGS) -fno-omit-frame-pointer $(CHECK_CFLAGS)
-recording_libs = libswrecorder.a $(CHECK_LIBS)
+recording_libs = tests/preload/librecording.a libswrecorder.a $(CHECK_LIBS)
 if HAVE_CHECK
+check_LIBRARIES += tests/preload/librecording.a
+tests_preload_librecording_a_SOURCES = tests/preload/recording.c tests/preload/recording.h \
+	tests/preload/trace_check.c tests/preload/trace_check.h
+tests_preload_librecording_a_CFLAGS = $(recording_cflags)
 check_PROGRAMS += tests/preload/test_recorder
 TESTS += tests/preload/test_recorder
-tests_preload_test_recorder_SOURCES = \
-	tests/preload/test_recorder.c $(recording_sources)
-tests_preload_test_recorder_CPPFLAGS = $(recording_cppflags)
 tests_preload_test_recorder_CFLAGS = $(recording_cflags)
 tests_preload_test_recorder_LDFLAGS =
 tests_preload_test_recorder_LDADD = $(recording_libs)
 
 check_PROGRAMS += tests/preload/test_stacks
 TESTS += tests/preload/test_stacks
-tests_preload_test_stacks_SOURCES = tests/preload/test_stacks.c $(recording_sources)
-tests_preload_test_stacks_CPPFLAGS = $(recording_cppflags)
 tests_preload_test_stacks_CFLAGS = $(recording_cflags)
 tests_preload_test_stacks_LDFLAGS =
 tests_preload_test_stacks_LDADD = $(recording_libs)
 
 check_PROGRAMS += tests/preload/test_process
 TESTS += tests/preload/test_process
-tests_preload_test_process_SOURCES = tests/preload/test_process.c $(recording_sources)
-tests_preload_test_process_CPPFLAGS = $(recording_cppflags)
 tests_preload_test_process_CFLAGS = $(recording_cflags)
 tests_preload_test_process_LDFLAGS =
 tests_preload_test_process_LDADD = $(recording_libs)
 
 check_PROGRAMS += tests/preload/test_threads
 TESTS += tests/preload/test_threads
-tests_preload_test_threads_SOURCES = tests/preload/test_threads.c $(recording_sources)
-tests_preload_test_threads_CPPFLAGS = $(recording_cppflags)
 tests_preload_test_threads_CFLAGS = $(recording_cflags)
 tests_preload_test_threads_LDFLAGS =
 tests_preload_test_threads_LDADD = $(recording_libs)
 check_PROGRAMS += tests/preload/test_isolated
 TESTS += tests/preload/test_isolated
-tests_preload_test_isolated_SOURCES = tests/preload/test_isolated.c
 tests_preload_test_isolated_CFLAGS = $(recording_cflags)
 tests_preload_test_isolated_LDFLAGS =
 tests_preload_test_isolated_LDADD = $(recording_libs)
@@ -53,12 +43,9 @@ tests_preload_launch_program_LDADD = libswrecorder.a
 check_PROGRAMS += tests/preload/test_launches
 TESTS += tests/preload/test_launches
 tests_preload_test_launches_SOURCES = tests/preload/test_launches.c tests/preload/launch_sequence.h
-tests_preload_test_launches_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_preload_test_launches_LDADD = libswreader.a libswbase.a $(CHECK_LIBS) $(ZSTD_LIBS)
 check_PROGRAMS += tests/preload/test_content
 TESTS += tests/preload/test_content
-tests_preload_test_content_SOURCES = tests/preload/test_content.c $(recording_sources)
-tests_preload_test_content_CPPFLAGS = $(recording_cppflags)
 tests_preload_test_content_CFLAGS = $(recording_cflags)
 tests_preload_test_content_LDFLAGS =
 tests_preload_test_content_LDADD = $(recording_libs)

@@ -1,13 +1,10 @@
 # tests of reader; the trace builder serves the tests of every module that reads traces (compile with -I$(top_srcdir)/tests)
 check_LIBRARIES += tests/reader/libtracebuilder.a
 check_PROGRAMS += tests/reader/make_traces
-tests_reader_make_traces_SOURCES = tests/reader/make_traces.c
-tests_reader_make_traces_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_reader_make_traces_LDADD = tests/reader/libtracebuilder.a libswbase.a
 tests_reader_libtracebuilder_a_SOURCES = tests/reader/trace_builder.c tests/reader/trace_builder.h tests/reader/trace_writer.h \
 	tests/reader/trace_operations.c \
 	tests/reader/every_kind.c tests/reader/every_kind.h tests/reader/pack_builder.c tests/reader/pack_builder.h
-tests_reader_libtracebuilder_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 
 if HAVE_CHECK
 trace_file = tests/reader/trace_file.c tests/reader/trace_file.h
@@ -19,23 +16,12 @@ endif
 check_PROGRAMS += $(reader_tests)
 TESTS += $(reader_tests)
 tests_reader_test_reader_SOURCES = tests/reader/test_reader.c $(trace_file)
-tests_reader_test_reader_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
-tests_reader_test_reader_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_reader_test_reader_LDADD = $(reader_libs)
 tests_reader_test_damage_SOURCES = tests/reader/test_damage.c $(trace_file)
-tests_reader_test_damage_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
-tests_reader_test_damage_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_reader_test_damage_LDADD = $(reader_libs)
 tests_reader_test_packed_SOURCES = tests/reader/test_packed.c $(trace_file)
-tests_reader_test_packed_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
-tests_reader_test_packed_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_reader_test_packed_LDADD = $(reader_libs)
-tests_reader_test_power_cut_SOURCES = tests/reader/test_power_cut.c
-tests_reader_test_power_cut_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
-tests_reader_test_power_cut_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_reader_test_power_cut_LDADD = $(reader_libs)
-tests_reader_test_expand_SOURCES = tests/reader/test_expand.c
-tests_reader_test_expand_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_reader_test_expand_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(ZSTD_CFLAGS)
 tests_reader_test_expand_LDADD = $(reader_libs)
 endif

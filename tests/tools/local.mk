@@ -4,28 +4,24 @@ check_PROGRAMS += tests/tools/test_progress
 TESTS += tests/tools/test_progress
 tests_tools_test_progress_SOURCES = tests/tools/test_progress.c tools/progress.c tools/progress.h
 tests_tools_test_progress_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
-tests_tools_test_progress_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_tools_test_progress_LDADD = $(CHECK_LIBS)
 
 check_PROGRAMS += tests/tools/test_channel
 TESTS += tests/tools/test_channel
 tests_tools_test_channel_SOURCES = tests/tools/test_channel.c tools/run/channel.c tools/run/channel.h
 tests_tools_test_channel_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
-tests_tools_test_channel_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_tools_test_channel_LDADD = libswbase.a $(CHECK_LIBS)
 
 check_PROGRAMS += tests/tools/test_bootstrap
 TESTS += tests/tools/test_bootstrap
 tests_tools_test_bootstrap_SOURCES = tests/tools/test_bootstrap.c tools/confirm/bootstrap.c tools/confirm/bootstrap.h
 tests_tools_test_bootstrap_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
-tests_tools_test_bootstrap_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_tools_test_bootstrap_LDADD = libswbase.a $(CHECK_LIBS)
 
 check_PROGRAMS += tests/tools/test_saving_spans
 TESTS += tests/tools/test_saving_spans
 tests_tools_test_saving_spans_SOURCES = tests/tools/test_saving_spans.c tools/confirm/saving_spans.c tools/confirm/saving_spans.h
 tests_tools_test_saving_spans_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
-tests_tools_test_saving_spans_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_tools_test_saving_spans_LDADD = libswbase.a $(CHECK_LIBS)
 
 check_PROGRAMS += tests/tools/test_crash
@@ -54,8 +50,6 @@ tests_tools_confirm_program_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_tools_confirm_program_CFLAGS = $(SW_CFLAGS) -g
 tests_tools_confirm_program_LDFLAGS =
 tests_tools_confirm_program_LDADD = -ldl -lpthread
-tests_tools_make_trace_SOURCES = tests/tools/make_trace.c
-tests_tools_make_trace_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_tools_make_trace_LDADD = tests/reader/libtracebuilder.a libswbase.a
 check_PROGRAMS += tests/tools/awkward tests/tools/awkward_static tests/tools/clock_step.so
 tests_tools_awkward_SOURCES = tests/tools/awkward.c tests/tools/driver_calls.h

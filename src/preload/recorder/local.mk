@@ -28,6 +28,6 @@ recorder_sources = \
 	src/preload/recorder/writer.c src/preload/recorder/writer.h
 libsyncwatch_so_SOURCES += $(recorder_sources) src/preload/platform/sys.c src/preload/platform/sys.h
 
-noinst_LIBRARIES += libswrecorder.a
+check_LIBRARIES += libswrecorder.a
 libswrecorder_a_SOURCES = src/base/crc32c.c src/base/hash.c src/base/name_pattern.c $(recorder_sources) src/preload/platform/sys.c src/preload/platform/sys.h
 libswrecorder_a_CFLAGS = $(SW_CFLAGS) -ftls-model=initial-exec -fno-omit-frame-pointer
