@@ -271,6 +271,13 @@ struct sw_need {
 extern const struct sw_cost sw_no_cost;
 extern const struct sw_access sw_no_access;
 
+/* Hazards: further buffers that the same call sites raced for, one of each place that allocates (struct sw_access has
+   what `allocation` means); more are left out. */
+#define SW_MAX_OTHER_BUFFERS 7u
+struct sw_other_buffers {
+	uint32_t n, allocation[SW_MAX_OTHER_BUFFERS];
+};
+
 /* Members that few findings need: there may be a million hazards. */
 struct sw_finding_more {
 	struct sw_access waited_for; /* waits: the work that the longest call waited for, as far as known; seq 0: not */
@@ -281,6 +288,7 @@ struct sw_finding_more {
 	bool to_host;		  /* the host may use what the calls wait for as soon as they return */
 	uint32_t needs;		  /* SW401: all that may not be left out of what the wait covered */
 	struct sw_need need[SW_MAX_NEEDS];
+	struct sw_other_buffers others;
 };
 
 struct sw_finding {

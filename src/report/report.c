@@ -36,7 +36,7 @@ struct sw_wording sw_report_words(struct sw_report *report, const struct sw_show
 
 const char *sw_report_suppression(struct sw_report *report, const struct sw_shown_finding *shown)
 {
-	return sw_suppress_line(&report->names, shown->finding);
+	return sw_suppress_line(&report->names, shown->finding, 0);
 }
 
 static void add_shown(struct sw_report *report, const struct sw_finding *finding,

@@ -4,22 +4,32 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/symbols/source_text.h"
 #include "report/symbols/stack.h"
+
+/* One operation, NULL: any. */
+struct side_pattern {
+	char *kernel, *function, *file, *module, *operation, *at;
+};
 
 struct pattern {
 	size_t line;
-	char *text;						  /* as in the file */
-	char *id, *kernel, *function, *file, *module, *allocated; /* NULL: any */
+	char *text; /* as in the file */
+	char *id, *severity, *allocated;
+	struct side_pattern side[2];
+	bool against; /* there are two sides */
 	char *path;
-	bool used, known;
+	bool known;
+	uint32_t hid[SW_ERROR + 1]; /* findings, by severity */
 };
 
 struct sw_suppressions {
-	char *message; /* of sw_suppress_unused */
+	char *message; /* of sw_suppress_unused and sw_suppress_used */
 	SW_VEC(struct pattern) patterns;
 };
 
@@ -65,16 +75,35 @@ static bool valid_id(const char *word)
 	       (length == 3 || strchr(word, '*'));
 }
 
+/* The value that `word` gives, and how long its key is; NULL: it is no key. */
 static char **key_field(struct pattern *pattern, const char *word, size_t *length)
 {
-	static const char *const keys[] = {"kernel=", "function=", "file=", "module=", "allocated="};
-	char **fields[] = {&pattern->kernel, &pattern->function, &pattern->file, &pattern->module, &pattern->allocated};
+	struct side_pattern *side = &pattern->side[pattern->against];
+	const struct {
+		const char *key;
+		char **field;
+	} keys[] = {{"kernel=", &side->kernel},		 {"function=", &side->function},   {"file=", &side->file},
+		    {"module=", &side->module},		 {"operation=", &side->operation}, {"at=", &side->at},
+		    {"allocated=", &pattern->allocated}, {"severity=", &pattern->severity}};
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-		*length = strlen(keys[i]);
-		if (strncmp(word, keys[i], *length) == 0)
-			return fields[i];
+		*length = strlen(keys[i].key);
+		if (strncmp(word, keys[i].key, *length) == 0)
+			return keys[i].field;
 	}
 	return NULL;
+}
+
+static bool has_key(const struct side_pattern *side)
+{
+	return side->kernel || side->function || side->file || side->module || side->operation || side->at;
+}
+
+static int severity_of(const char *word)
+{
+	for (int i = SW_NOTE; i <= SW_ERROR; i++)
+		if (strcmp(word, sw_name_severity((enum sw_severity)i)) == 0)
+			return i;
+	return -1;
 }
 
 static int parse_word(struct pattern *pattern, const char *word, const char *path, struct sw_error *error)
@@ -87,26 +116,41 @@ static int parse_word(struct pattern *pattern, const char *word, const char *pat
 		pattern->id = sw_strdup(word);
 		return 0;
 	}
+	if (strcmp(word, "against") == 0) {
+		if (pattern->against || !has_key(&pattern->side[0]))
+			return sw_fail(error, SW_E_FORMAT, "%s:%zu: 'against' stands between the keys of two sides",
+				       path, pattern->line);
+		pattern->against = true;
+		return 0;
+	}
 	char **field = key_field(pattern, word, &length);
 	if (!field)
 		return sw_fail(error, SW_E_FORMAT,
-			       "%s:%zu: '%s' is none of kernel=, function=, file=, module=, allocated=", path,
-			       pattern->line, word);
+			       "%s:%zu: '%s' is none of kernel=, operation=, at=, function=, file=, module=, "
+			       "allocated=, severity=, against",
+			       path, pattern->line, word);
 	if (*field || !word[length])
 		return sw_fail(error, SW_E_FORMAT, "%s:%zu: '%s' is %s", path, pattern->line, word,
 			       *field ? "given twice" : "empty");
+	if (field == &pattern->severity && severity_of(word + length) < 0)
+		return sw_fail(error, SW_E_FORMAT, "%s:%zu: '%s' is none of note, warning, error", path, pattern->line,
+			       word + length);
 	*field = sw_strdup(word + length);
 	return 0;
 }
 
 static void free_pattern(struct pattern *pattern)
 {
+	for (size_t i = 0; i < 2; i++) {
+		struct side_pattern *side = &pattern->side[i];
+		char *const keys[] = {side->kernel, side->function,  side->file,
+				      side->module, side->operation, side->at};
+		for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
+			free(keys[k]);
+	}
 	free(pattern->text);
 	free(pattern->id);
-	free(pattern->kernel);
-	free(pattern->function);
-	free(pattern->file);
-	free(pattern->module);
+	free(pattern->severity);
 	free(pattern->allocated);
 	free(pattern->path);
 }
@@ -127,6 +171,9 @@ static int parse_line(struct sw_suppressions *s, const char *path, enum sw_suppr
 			  : parse_word(&pattern, word, path, error);
 		free(word);
 	}
+	if (!rc && pattern.against && !has_key(&pattern.side[1]))
+		rc = sw_fail(error, SW_E_FORMAT, "%s:%zu: 'against' stands between the keys of two sides", path,
+			     number);
 	if (rc || !pattern.id)
 		free_pattern(&pattern);
 	else
@@ -177,6 +224,77 @@ void sw_suppress_free(struct sw_suppressions *s)
 	free(s);
 }
 
+/* ---- places that survive inserted lines ---------------------------------------------------------------------------
+ */
+
+/* A blank for each run of them. */
+static const char *tidy(struct sw_names *names, const char *text)
+{
+	char *line = sw_arena_strndup(&names->arena, text, strlen(text)), *out = line;
+	for (const char *p = line; *p; p++)
+		if (!isspace((unsigned char)*p))
+			*out++ = *p;
+		else if (out > line && out[-1] != ' ')
+			*out++ = ' ';
+	out -= out > line && out[-1] == ' ';
+	*out = 0;
+	return line;
+}
+
+static const char *source_of(struct sw_names *names, const struct sw_frame *frame)
+{
+	const char *line = frame->file && frame->line > 0 ? sw_source_line(names, frame->file, frame->line) : NULL;
+	return line ? tidy(names, line) : NULL;
+}
+
+/* All lambdas of a program have the same name without their scope. */
+static const char *function_of(const struct sw_frame *frame)
+{
+	if (!frame->base)
+		return frame->module;
+	return strstr(frame->base, "operator()") && frame->function ? frame->function : frame->base;
+}
+
+/*
+ * The visible frames with the text of their lines, "fill: cudaMemsetAsync(p, 0, n, s); < main: fill(a, s);": a line
+ * that is inserted elsewhere does not change it.  Without the sources, where the calls are in the code: exact for one
+ * build.
+ */
+static const char *place_text(struct sw_names *names, uint32_t stack, uint32_t function)
+{
+	struct sw_stack_view view = sw_stack_view(names, stack, function);
+	const char *text = "";
+	bool sources = false;
+	for (size_t i = 0; i < view.n; i++)
+		sources |= source_of(names, view.at[i].frame) != NULL;
+	for (size_t i = 0; i < view.n; i++) {
+		const struct sw_frame *frame = view.at[i].frame;
+		const char *line = source_of(names, frame), *name = function_of(frame), *then = *text ? " < " : "";
+		if (!*name)
+			continue;
+		if (line)
+			text = sw_names_format(names, "%s%s%s: %s", text, then, name, line);
+		else if (sources)
+			text = sw_names_format(names, "%s%s%s", text, then, name);
+		else if (sw_frame_is_python(frame))
+			text = sw_names_format(names, "%s%s%s:%d", text, then, name, frame->line);
+		else
+			text = sw_names_format(names, "%s%s%s+0x%" PRIx64, text, then, name, frame->offset);
+	}
+	return text;
+}
+
+/* Where the memory comes from: the place that allocated it, and the name that the program gave it; "" unknown. */
+static const char *origin_text(struct sw_names *names, const struct sw_allocation *allocation)
+{
+	if (allocation->memory == SW_MEM_SYMBOL && allocation->name)
+		return sw_names_format(names, "variable %s", allocation->name);
+	const char *place = place_text(names, allocation->stack, 0);
+	if (allocation->name)
+		return sw_names_format(names, "%s%s'%s'", place, *place ? " " : "", allocation->name);
+	return place;
+}
+
 /* ---- matching ---------------------------------------------------------------------------------------------------- */
 
 /* Most patterns begin with something that is no glob and that most texts don't begin with. */
@@ -186,17 +304,6 @@ static bool glob(const char *pattern, const char *text)
 	if (!text || strncmp(pattern, text, plain) != 0)
 		return false;
 	return strcmp(pattern + plain, "*") == 0 || fnmatch(pattern + plain, text + plain, 0) == 0;
-}
-
-static bool kernel_fits(struct sw_names *names, const struct sw_finding *finding, const char *pattern)
-{
-	for (uint32_t i = 0; i < finding->accesses; i++) {
-		uint32_t function = sw_finding_access(finding, i)->function;
-		if (function && (glob(pattern, sw_name_kernel(names, function, false)) ||
-				 glob(pattern, sw_name_kernel(names, function, true))))
-			return true;
-	}
-	return false;
 }
 
 typedef bool frame_test(const struct sw_frame *frame, const char *pattern);
@@ -217,92 +324,204 @@ static bool module_fits(const struct sw_frame *frame, const char *pattern)
 	return glob(pattern, frame->module);
 }
 
-/* Some visible frame of some operation passes the test; no pattern: any does. */
-static bool stack_fits(struct sw_names *names, const struct sw_finding *finding, frame_test *fits, const char *pattern)
+/* A finding that is compared with many lines. */
+struct subject {
+	struct sw_names *names;
+	const struct sw_finding *finding;
+	const char *at[3]; /* of its operations; NULL: not asked for yet */
+};
+
+static bool kernel_fits(struct sw_names *names, uint32_t function, const char *pattern)
 {
-	if (!pattern)
-		return true;
-	for (uint32_t i = 0; i < finding->accesses; i++) {
-		struct sw_stack_view view = sw_stack_view(names, sw_finding_access(finding, i)->stack,
-							  sw_finding_access(finding, i)->function);
-		for (size_t k = 0; k < view.n; k++)
-			if (fits(view.at[k].frame, pattern))
-				return true;
-	}
+	return function && (glob(pattern, sw_name_kernel(names, function, false)) ||
+			    glob(pattern, sw_name_kernel(names, function, true)));
+}
+
+/* Some visible frame passes the test. */
+static bool stack_fits(struct sw_names *names, const struct sw_access *access, frame_test *fits, const char *pattern)
+{
+	struct sw_stack_view view = sw_stack_view(names, access->stack, access->function);
+	for (size_t k = 0; k < view.n; k++)
+		if (fits(view.at[k].frame, pattern))
+			return true;
 	return false;
 }
 
-/* The library or program that asked for the memory of an access; NULL unknown. */
-static const char *allocated_by(struct sw_names *names, const struct sw_access *access)
+static bool key_fits(struct subject *subject, uint32_t i, const struct side_pattern *side)
 {
-	const struct sw_judgement *judgement = names->judgement;
-	if (!access->allocation || access->allocation > judgement->allocations.n)
-		return NULL;
-	const struct sw_frame *frame =
-		sw_stack_module(names, judgement->allocations.at[access->allocation - 1].stack, 0);
+	struct sw_names *names = subject->names;
+	const struct sw_access *access = sw_finding_access(subject->finding, i);
+	if (side->at && i < 3 && !subject->at[i])
+		subject->at[i] = place_text(names, access->stack, access->function);
+	return (!side->kernel || kernel_fits(names, access->function, side->kernel)) &&
+	       (!side->operation || glob(side->operation, sw_name_operation(names, access))) &&
+	       (!side->at || glob(side->at, subject->at[i])) &&
+	       (!side->function || stack_fits(names, access, function_fits, side->function)) &&
+	       (!side->file || stack_fits(names, access, file_fits, side->file)) &&
+	       (!side->module || stack_fits(names, access, module_fits, side->module));
+}
+
+/* Which operations of the finding pass, a bit for each. */
+static unsigned fitting(struct subject *subject, const struct side_pattern *side)
+{
+	unsigned bits = 0;
+	for (uint32_t i = 0; i < subject->finding->accesses; i++)
+		bits |= (unsigned)key_fits(subject, i, side) << i;
+	return bits;
+}
+
+/* Of a line without `against`, each key may fit another operation. */
+static bool sides_fit(struct subject *subject, const struct pattern *pattern)
+{
+	const struct side_pattern *side = &pattern->side[0];
+	if (pattern->against) {
+		const unsigned a = fitting(subject, side), b = fitting(subject, &pattern->side[1]);
+		return a && b && ((a | b) & ((a | b) - 1)); /* two of them */
+	}
+	const struct side_pattern keys[] = {{.kernel = side->kernel}, {.function = side->function},
+					    {.file = side->file},     {.module = side->module},
+					    {.at = side->at},	      {.operation = side->operation}};
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		if (has_key(&keys[i]) && !fitting(subject, &keys[i]))
+			return false;
+	return true;
+}
+
+/* The library or program that asked for the memory; NULL unknown. */
+static const char *allocated_by(struct sw_names *names, const struct sw_allocation *allocation)
+{
+	const struct sw_frame *frame = sw_stack_module(names, allocation->stack, 0);
 	return frame ? frame->module : NULL;
 }
 
+static const struct sw_allocation *allocation_at(const struct sw_names *names, uint32_t index)
+{
+	return index && index <= names->judgement->allocations.n ? &names->judgement->allocations.at[index - 1] : NULL;
+}
+
+static bool allocation_fits(struct sw_names *names, uint32_t index, const char *pattern)
+{
+	const struct sw_allocation *allocation = allocation_at(names, index);
+	return allocation &&
+	       (glob(pattern, allocated_by(names, allocation)) || glob(pattern, origin_text(names, allocation)));
+}
+
 /* All sides that touch memory: one that is the program's own makes it the program's business. */
-static bool allocation_fits(struct sw_names *names, const struct sw_finding *finding, const char *pattern)
+static bool allocations_fit(struct sw_names *names, const struct sw_finding *finding, const char *pattern)
 {
 	bool any = false;
 	for (uint32_t i = 0; i < finding->accesses; i++) {
 		if (!sw_finding_access(finding, i)->ranged)
 			continue;
-		if (!glob(pattern, allocated_by(names, sw_finding_access(finding, i))))
+		if (!allocation_fits(names, sw_finding_access(finding, i)->allocation, pattern))
 			return false;
 		any = true;
 	}
 	return any;
 }
 
-bool sw_suppress_fits(struct sw_suppressions *s, struct sw_names *names, const struct sw_finding *finding, bool *known)
+/* Everything but the memory. */
+static bool line_fits(struct subject *subject, const struct pattern *pattern)
 {
-	bool any = false, own = false;
+	const struct sw_finding *finding = subject->finding;
 	char id[16];
 	snprintf(id, sizeof id, "SW%03d", finding->id);
+	/* Whatever a library is known for, an error must be fixed. */
+	return (!pattern->known || finding->severity != SW_ERROR) && glob(pattern->id, id) &&
+	       (!pattern->severity || (int)finding->severity <= severity_of(pattern->severity)) &&
+	       sides_fit(subject, pattern);
+}
+
+/*
+ * Every buffer that the finding is about must be in the lines' scope: those of its sides, and, of a finding that was
+ * seen for buffers of several origins, each of the others, perhaps by another line.
+ */
+bool sw_suppress_fits(struct sw_suppressions *s, struct sw_names *names, const struct sw_finding *finding, bool *known)
+{
+	const struct sw_other_buffers *others = &sw_finding_more(finding)->others;
+	const uint32_t origins = 1 + others->n;
+	uint32_t covered = 0; /* a bit for each */
+	bool own = false;
+	struct subject subject = {.names = names, .finding = finding};
+	SW_VEC(struct pattern *) used = {0};
+	*known = false;
 	for (size_t i = 0; s && i < s->patterns.n; i++) {
 		struct pattern *pattern = &s->patterns.at[i];
-		/* Whatever a library is known for, an error must be fixed. */
-		if ((pattern->known && finding->severity == SW_ERROR) || !glob(pattern->id, id) ||
-		    (pattern->kernel && !kernel_fits(names, finding, pattern->kernel)) ||
-		    !stack_fits(names, finding, function_fits, pattern->function) ||
-		    !stack_fits(names, finding, file_fits, pattern->file) ||
-		    !stack_fits(names, finding, module_fits, pattern->module) ||
-		    (pattern->allocated && !allocation_fits(names, finding, pattern->allocated)))
+		if (!line_fits(&subject, pattern))
 			continue;
-		pattern->used = true;
-		any = true;
+		uint32_t fits = 0;
+		for (uint32_t k = 0; k < origins; k++)
+			fits |= (uint32_t)(!pattern->allocated ||
+					   (k ? allocation_fits(names, others->allocation[k - 1], pattern->allocated)
+					      : allocations_fit(names, finding, pattern->allocated)))
+				<< k;
+		if (!fits)
+			continue;
+		*sw_vec_push(&used) = pattern;
+		covered |= fits;
 		own |= !pattern->known;
 	}
-	*known = any && !own;
-	return any;
+	const bool all = covered == (1u << origins) - 1;
+	for (size_t i = 0; all && i < used.n; i++)
+		used.at[i]->hid[finding->severity]++;
+	free(used.at);
+	*known = all && !own;
+	return all;
+}
+
+static uint32_t hid_by(const struct pattern *pattern)
+{
+	return pattern->hid[SW_NOTE] + pattern->hid[SW_WARNING] + pattern->hid[SW_ERROR];
+}
+
+static const char *message_of(struct sw_suppressions *s, const struct pattern *pattern, bool text)
+{
+	free(s->message);
+	return s->message = sw_format("%s:%zu%s%s", pattern->path, pattern->line, text ? ": " : "",
+				      text ? pattern->text : "");
 }
 
 const char *sw_suppress_unused(struct sw_suppressions *s, size_t index)
 {
-	for (size_t i = 0; s && i < s->patterns.n; i++) {
-		if (s->patterns.at[i].used || s->patterns.at[i].known || index-- > 0)
-			continue;
-		free(s->message);
-		s->message =
-			sw_format("%s:%zu: %s", s->patterns.at[i].path, s->patterns.at[i].line, s->patterns.at[i].text);
-		return s->message;
-	}
+	for (size_t i = 0; s && i < s->patterns.n; i++)
+		if (!hid_by(&s->patterns.at[i]) && !s->patterns.at[i].known && index-- == 0)
+			return message_of(s, &s->patterns.at[i], true);
 	return NULL;
+}
+
+bool sw_suppress_used(struct sw_suppressions *s, size_t index, struct sw_suppress_use *out)
+{
+	for (size_t i = 0; s && i < s->patterns.n; i++) {
+		const struct pattern *pattern = &s->patterns.at[i];
+		if (!hid_by(pattern) || index-- > 0)
+			continue;
+		*out = (struct sw_suppress_use){.place = message_of(s, pattern, false),
+						.text = pattern->text,
+						.findings = hid_by(pattern),
+						.errors = pattern->hid[SW_ERROR]};
+		return true;
+	}
+	return false;
 }
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
+/* Bytes; longer values end with '*'. */
+#define SW_MOST_OF_A_NAME  100u
+#define SW_MOST_OF_A_PLACE 400u
+
 /* " key=value", the value as a pattern that fits itself alone; control characters, which would end the line, fit any.
  */
-static const char *key_value(struct sw_names *names, const char *key, const char *value)
+static const char *key_value(struct sw_names *names, const char *key, const char *value, size_t most)
 {
-	char *quoted = sw_alloc(2 * strlen(value) + 1);
+	char *quoted = sw_alloc(2 * strlen(value) + 2);
 	size_t n = 0;
 	bool blanks = false;
 	for (const char *p = value; *p; p++) {
+		if (n >= most && ((unsigned char)*p & 0xc0) != 0x80) {
+			quoted[n++] = '*';
+			break;
+		}
 		if (iscntrl((unsigned char)*p)) {
 			quoted[n++] = '?';
 			continue;
@@ -319,43 +538,38 @@ static const char *key_value(struct sw_names *names, const char *key, const char
 	return text;
 }
 
-/* The innermost library of an operation, in any version: "libcublas.so.13" comes to be
-   "libcublas.so*". */
-static const char *module_value(struct sw_names *names, const struct sw_access *access)
+/* One operation: the kernel or the call, and the place.  Of a call whose place is not known, "", unless it must be
+   named as one of two sides. */
+static const char *side_keys(struct sw_names *names, const struct sw_access *access, bool one_of_two)
 {
-	const struct sw_frame *frame = sw_stack_module(names, access->stack, access->function);
-	if (!frame)
+	const char *place = place_text(names, access->stack, access->function);
+	const char *operation =
+		access->function
+			? key_value(names, "kernel", sw_name_kernel(names, access->function, true), SW_MOST_OF_A_NAME)
+			: key_value(names, "operation", sw_name_operation(names, access), SW_MOST_OF_A_NAME);
+	if (!*place && !access->function && !one_of_two)
 		return "";
-	const char *version = strstr(frame->module, ".so");
-	if (!version)
-		return key_value(names, "module", frame->module);
-	char *stem = sw_strndup(frame->module, (size_t)(version - frame->module));
-	const char *text = key_value(names, "module", stem);
-	free(stem);
-	size_t length = strlen(text);
-	if (text[length - 1] == '"')
-		return sw_names_format(names, "%.*s.so*\"", (int)length - 1, text);
-	return sw_names_format(names, "%s.so*", text);
+	return sw_names_format(names, "%s%s", operation,
+			       *place ? key_value(names, "at", place, SW_MOST_OF_A_PLACE) : "");
 }
 
-const char *sw_suppress_line(struct sw_names *names, const struct sw_finding *finding)
+const char *sw_suppress_line(struct sw_names *names, const struct sw_finding *finding, uint32_t buffer)
 {
-	const char *kernel = "", *function = "", *file = "", *module = "";
 	/* The later operation is the one whose author has to act. */
-	for (uint32_t i = finding->accesses; i-- > 0;) {
-		const struct sw_access *access = sw_finding_access(finding, i);
-		const struct sw_frame *site = sw_stack_site(names, access->stack, access->function);
-		if (!*kernel && access->function)
-			kernel = key_value(names, "kernel", sw_name_kernel(names, access->function, false));
-		if (!*module)
-			module = module_value(names, access);
-		if (*function || !site)
-			continue;
-		function = key_value(names, "function", site->base);
-		const char *slash = site->file ? strrchr(site->file, '/') : NULL;
-		if (site->file)
-			file = key_value(names, "file", slash ? slash + 1 : site->file);
-	}
-	/* Without a name of the caller, its library is what keeps the line from hiding everything with this id. */
-	return sw_names_format(names, "SW%03d%s%s%s%s", finding->id, kernel, function, file, *function ? "" : module);
+	const struct sw_access *later = finding->accesses ? finding->access[finding->accesses > 1] : NULL;
+	const struct sw_access *earlier = finding->accesses > 1 ? finding->access[0] : NULL;
+	uint32_t index = buffer ? sw_finding_more(finding)->others.allocation[buffer - 1] : 0;
+	for (uint32_t i = 0; !buffer && !index && i < finding->accesses; i++)
+		if (sw_finding_access(finding, i)->ranged)
+			index = sw_finding_access(finding, i)->allocation;
+	const struct sw_allocation *allocation = allocation_at(names, index);
+	const char *origin = allocation && !sw_finding_is_wait(finding->id) ? origin_text(names, allocation) : "";
+	/* The severity of a wait depends on its cost; that of a hazard on what is known of it. */
+	const bool weaker = finding->severity != SW_ERROR && !sw_finding_is_wait(finding->id);
+	return sw_names_format(names, "SW%03d%s%s%s%s%s", finding->id,
+			       weaker ? key_value(names, "severity", sw_name_severity(finding->severity), SIZE_MAX)
+				      : "",
+			       later ? side_keys(names, later, earlier != NULL) : "", earlier ? " against" : "",
+			       earlier ? side_keys(names, earlier, true) : "",
+			       *origin ? key_value(names, "allocated", origin, SW_MOST_OF_A_PLACE) : "");
 }

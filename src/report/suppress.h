@@ -7,9 +7,13 @@
  *     SW101 kernel=scale* file=pipeline.cu
  *     SW3?? function="my function"
  *
- * The id is a glob over "SWnnn"; kernel, function, file and module (a library or program by its file name) are globs,
- * all of which must fit one of the finding's operations or visible frames; allocated is one over the library or program
- * that allocated the memory of all its sides.  Quotes keep blanks, a backslash takes the next character as it is.
+ *     SW103 operation=cudaMemcpyAsync at="main: *" against kernel=fill allocated="main: cudaMalloc(&a, n);"
+ *
+ * The id is a glob over "SWnnn".  kernel, operation (a call by its name), at (the visible frames, innermost first, with
+ * the text of their lines), function, file and module (a library or program by its file name) are globs, all of which
+ * must fit one of the finding's operations or visible frames; `against` separates the keys of two operations.
+ * allocated is a glob over the library or program that allocated the memory of all sides, or over the frames that did.
+ * severity is the highest that is hidden.  Quotes keep blanks, a backslash takes the next character as it is.
  */
 #ifndef SW_REPORT_SUPPRESS_H
 #define SW_REPORT_SUPPRESS_H
@@ -29,15 +33,23 @@ int sw_suppress_load(const char *path, enum sw_suppress_source source, struct sw
 		     struct sw_error *error);
 void sw_suppress_free(struct sw_suppressions *suppressions);
 
-/* Is the finding suppressed?  Every line that fits is marked as used.  NULL suppresses nothing.  *known: only by lines
-   that come with syncwatch. */
+/* Is the finding suppressed?  Every line that fits counts it.  NULL suppresses nothing.  *known: only by lines that
+   come with syncwatch. */
 bool sw_suppress_fits(struct sw_suppressions *suppressions, struct sw_names *names, const struct sw_finding *finding,
 		      bool *known);
 
 /* Lines that matched nothing, as "file:line: text"; index from 0, NULL ends.  Valid until the next call. */
 const char *sw_suppress_unused(struct sw_suppressions *suppressions, size_t index);
 
-/* The line that would suppress this finding and as little else as possible. Lives as long as the names. */
-const char *sw_suppress_line(struct sw_names *names, const struct sw_finding *finding);
+/* A line and how many findings it hid; index from 0, false after the last.  Lines that come with syncwatch, too. */
+struct sw_suppress_use {
+	const char *place, *text; /* "file:line", and what stands there; valid until the next call of either function */
+	uint32_t findings, errors;
+};
+bool sw_suppress_used(struct sw_suppressions *suppressions, size_t index, struct sw_suppress_use *out);
+
+/* The line that would suppress this finding and nothing else, for the buffer of its sides (0) or one of the others that
+   it was seen for (1, 2, ...).  Lives as long as the names. */
+const char *sw_suppress_line(struct sw_names *names, const struct sw_finding *finding, uint32_t buffer);
 
 #endif

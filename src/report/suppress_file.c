@@ -35,17 +35,20 @@ struct sw_suppress_file *sw_suppress_file_begin(FILE *out)
 {
 	struct sw_suppress_file *file = sw_calloc(1, sizeof *file);
 	file->out = out;
-	fputs("# Suppressions that syncwatch wrote from a report, for --suppress.  Each line hides a finding: keep "
-	      "those\n"
-	      "# that were reviewed, and say why.\n",
+	fputs("# Suppressions that syncwatch wrote from a report, for --suppress.  Each line hides one finding, on "
+	      "one\n"
+	      "# buffer: keep those that were reviewed, and say why.  A line hides nothing any more when the code that "
+	      "it\n"
+	      "# names is changed; lines that are inserted elsewhere do not matter.\n",
 	      out);
 	return file;
 }
 
-static void add_finding(struct sw_suppress_file *file, struct sw_report *report, const struct sw_shown_finding *shown)
+static void add_finding(struct sw_suppress_file *file, struct sw_report *report, const struct sw_shown_finding *shown,
+			uint32_t buffer)
 {
 	struct sw_names *names = &report->names;
-	const char *line = sw_report_suppression(report, shown);
+	const char *line = sw_suppress_line(names, shown->finding, buffer);
 	if (shown->suppressed || (*sw_map_put(&file->reported, sw_hash_bytes(SW_FNV_START, line, strlen(line))))++)
 		return;
 	const struct sw_frame *site = sw_report_site(report, shown->finding);
@@ -55,11 +58,10 @@ static void add_finding(struct sw_suppress_file *file, struct sw_report *report,
 				    sw_name_severity(shown->finding->severity), shown->finding->id, shown->info->kind,
 				    shown->fingerprint, site ? ", " : "", site ? sw_place_full(names, site) : ""));
 	put_comment(file->out, sw_report_words(report, shown).message);
-	if (!strchr(line, ' ')) {
-		put_comment(file->out, sw_names_format(names,
-						       "nothing is known of its place: %s alone would hide all "
-						       "of its kind",
-						       line));
+	if (!strstr(line, " at=") && !strstr(line, " kernel=")) {
+		put_comment(file->out,
+			    sw_names_format(names, "nothing is known of its place: a line would hide all SW%03d",
+					    shown->finding->id));
 		return;
 	}
 	fputs(line, file->out);
@@ -71,7 +73,9 @@ void sw_suppress_file_add(struct sw_suppress_file *file, struct sw_report *repor
 	for (size_t i = 0; i < report->shown.n; i++) {
 		struct sw_names_scope scope;
 		sw_names_scope_begin(&report->names, &scope);
-		add_finding(file, report, &report->shown.at[i]);
+		const struct sw_shown_finding *shown = &report->shown.at[i];
+		for (uint32_t buffer = 0; buffer <= sw_finding_more(shown->finding)->others.n; buffer++)
+			add_finding(file, report, shown, buffer);
 		sw_names_scope_end(&report->names, &scope);
 	}
 }

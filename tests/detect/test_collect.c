@@ -48,6 +48,45 @@ START_TEST(findings_share_what_is_equal)
 }
 END_TEST
 
+/* One buffer of each place that allocates, whichever occurrence describes the finding. */
+START_TEST(a_hazard_keeps_the_buffers_that_it_is_about)
+{
+	struct sw_judgement judgement = {0};
+	struct sw_arena arena = {0};
+	struct sw_collect collect;
+	const struct {
+		uint32_t allocation;
+		enum sw_severity severity;
+		bool wanted; /* beforehand */
+	} steps[] = {{1, SW_WARNING, false}, {2, SW_WARNING, true},  {3, SW_WARNING, false}, {1, SW_WARNING, false},
+		     {4, SW_ERROR, true},    {2, SW_WARNING, false}, {1, SW_WARNING, false}};
+	const struct sw_finding *finding = NULL;
+	for (uint32_t i = 0; i < 4; i++) /* 2 and 3 by one call */
+		*sw_vec_push(&judgement.allocations) = (struct sw_allocation){.stack = 10 + (i + 1) / 2 + (i == 3)};
+	sw_collect_init(&collect, &judgement, &arena, false);
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+		const struct sw_access access = {.allocation = steps[i].allocation};
+		const struct sw_finding seen = {.id = 101,
+						.severity = steps[i].severity,
+						.confidence = SW_CERTAIN,
+						.accesses = 2,
+						.access = {&access, &access}};
+		const uint32_t stack = judgement.allocations.at[steps[i].allocation - 1].stack;
+		ck_assert_int_eq(sw_collect_wants_buffer(&collect, &seen, stack), steps[i].wanted);
+		finding = sw_collect_add(&collect, &seen, NULL);
+	}
+	const struct sw_other_buffers *others = &sw_finding_more(finding)->others;
+	ck_assert_uint_eq(finding->access[0]->allocation, 4);
+	ck_assert_uint_eq(others->n, 2);
+	ck_assert_uint_eq(others->allocation[0], 2);
+	ck_assert_uint_eq(others->allocation[1], 1);
+	sw_collect_free(&collect);
+	free(judgement.findings.at);
+	free(judgement.allocations.at);
+	sw_arena_free(&arena);
+}
+END_TEST
+
 /* An occurrence describes its finding if it is the first, or stronger than all before. */
 START_TEST(what_describes_a_finding_is_known_before)
 {
@@ -86,6 +125,7 @@ END_TEST
 
 static void add(TCase *tc)
 {
+	tcase_add_test(tc, a_hazard_keeps_the_buffers_that_it_is_about);
 	tcase_add_test(tc, findings_share_what_is_equal);
 	tcase_add_test(tc, what_describes_a_finding_is_known_before);
 }

@@ -46,6 +46,18 @@ static const struct {
 	{"SW101 function=main module=libcublas.so*\n", false},
 	{"SW101 function=cudaMemcpy\n", false},
 	{"SW101 allocated=race\n", true},
+	{"SW101 allocated=main+0x1031\n", true},
+	{"SW101 allocated=main+0x1032\n", false},
+	{"SW101 kernel=scale against kernel=fill\n", true},
+	{"SW101 kernel=fill against kernel=scale\n", true},
+	{"SW101 kernel=scale against kernel=scale\n", false},
+	{"SW101 kernel=* against kernel=*\n", true},
+	{"SW101 kernel=scale against operation=cudaMemcpy*\n", false},
+	{"SW101 kernel=scale at=main+* against kernel=fill\n", true},
+	{"SW101 kernel=scale at=run+* against kernel=fill\n", false},
+	{"SW101 kernel=scale at=main+*\n", true},
+	{"SW101 severity=error\n", true},
+	{"SW101 severity=warning\n", false},
 	{"SW101 allocated=libcudnn*\n", false},
 	{"# nothing\n\n   \t\r\n", false},
 };
@@ -77,6 +89,10 @@ static const struct {
 	{"\n\nSW101 kernel=\n", ":3: 'kernel=' is empty"},
 	{"SW101 kernel=a kernel=b\n", ":1: 'kernel=b' is given twice"},
 	{"SW101 kernel=\"a\n", ":1: a quote is not closed"},
+	{"SW101 severity=bad\n", ":1: 'bad' is none of note, warning, error"},
+	{"SW101 against kernel=a\n", ":1: 'against' stands between"},
+	{"SW101 kernel=a against\n", ":1: 'against' stands between"},
+	{"SW101 kernel=a against kernel=b against kernel=c\n", ":1: 'against' stands between"},
 };
 
 START_TEST(bad_suppression_lines_are_refused_with_their_place)
@@ -121,6 +137,63 @@ START_TEST(printed_suppression_line_suppresses_its_finding_alone)
 }
 END_TEST
 
+/* Written for one buffer, the line does not hide the race on another one, at the same calls or seen with it. */
+START_TEST(a_written_line_is_for_one_buffer)
+{
+	struct sw_suppressions *s;
+	struct sw_error error;
+	struct sw_allocation other = fake_allocation();
+	add_race(SW_ERROR, FAKE_SCALE);
+	make(NULL);
+	char *first = sw_format("%s\n", sw_report_suppression(report, &report->shown.at[0]));
+	other.stack = FAKE_AT_CREATE;
+	*sw_vec_push(&judgement.allocations) = other;
+	const uint32_t index = (uint32_t)judgement.allocations.n;
+	struct sw_finding_more more = {.others = {1, {index}}};
+	judgement.findings.at[0].more = &more;
+	make(NULL);
+	char *second = sw_format("%s\n", sw_suppress_line(&report->names, &judgement.findings.at[0], 1));
+	char *both = sw_format("%s%s", first, second), *const files[] = {first, second, both};
+	for (int seen = 0; seen < 3; seen++) /* for the first buffer, the second, both */
+		for (int written = 0; written < 3; written++) {
+			judgement.findings.at[0].more = seen == 2 ? &more : NULL;
+			for (int side = 0; side < 2; side++)
+				side_of(&judgement.findings.at[0], side)->allocation = seen == 1 ? index : 1;
+			ck_assert_int_eq(load(files[written], &s, &error), 0);
+			make(&(struct sw_report_options){.suppressions = s});
+			ck_assert_uint_eq(report->totals.suppressed, written == 2 || written == seen);
+			sw_suppress_free(s);
+		}
+	free(first);
+	free(second);
+	free(both);
+}
+END_TEST
+
+START_TEST(each_line_says_what_it_hid)
+{
+	struct sw_suppressions *s;
+	struct sw_suppress_use use;
+	struct sw_error error;
+	add_race(SW_ERROR, FAKE_SCALE);
+	add_wait(call(SW_CALL, SW_REC_COPY, FAKE_API_COPY, 3, FAKE_AT_COPY));
+	ck_assert_int_eq(load("SW101\nSW305\nSW*\n", &s, &error), 0);
+	make(&(struct sw_report_options){.suppressions = s});
+	ck_assert(sw_suppress_used(s, 0, &use));
+	ck_assert_str_eq(use.text, "SW101");
+	ck_assert_uint_eq(use.findings, 1);
+	ck_assert_uint_eq(use.errors, 1);
+	ck_assert(sw_suppress_used(s, 1, &use));
+	ck_assert_str_eq(use.text, "SW*");
+	ck_assert_uint_eq(use.findings, 2);
+	ck_assert(!sw_suppress_used(s, 2, &use));
+	char *text = text_of(false);
+	ck_assert_ptr_nonnull(strstr(text, ":3: 2 findings, 1 error\n"));
+	free(text);
+	sw_suppress_free(s);
+}
+END_TEST
+
 START_TEST(unused_lines_are_reported)
 {
 	struct sw_suppressions *s;
@@ -149,6 +222,8 @@ int main(void)
 			    sizeof bad_lines / sizeof bad_lines[0]);
 	tcase_add_test(c, missing_suppression_file_is_an_error);
 	tcase_add_loop_test(c, printed_suppression_line_suppresses_its_finding_alone, 0, 2);
+	tcase_add_test(c, a_written_line_is_for_one_buffer);
+	tcase_add_test(c, each_line_says_what_it_hid);
 	tcase_add_test(c, unused_lines_are_reported);
 	suite_add_tcase(suite, c);
 	return run_suite(suite);

@@ -4,6 +4,7 @@
  * link.
  *
  *   race, fixed   two sets of the same memory on two streams, unordered and ordered
+ *   race-second   race, on other memory
  *   abort         as race, then abort()
  *   fork          the child does what the parent does, each with CUDA of its own
  *   load FILE     two kernels fill() of the code in FILE write the same memory on two streams, unordered
@@ -17,13 +18,16 @@
 
 #include "driver_calls.h"
 
-static void work(int ordered)
+static void work(int ordered, int second)
 {
 	CUstream a, b;
 	CUevent event;
-	CUdeviceptr p;
+	CUdeviceptr p, other;
 	begin_cuda();
 	CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t), &p, 1 << 20);
+	CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t), &other, 1 << 20);
+	if (second)
+		p = other;
 	CALL(cuStreamCreate, (CUstream *, unsigned), &a, CU_STREAM_NON_BLOCKING);
 	CALL(cuStreamCreate, (CUstream *, unsigned), &b, CU_STREAM_NON_BLOCKING);
 	CALL(cuEventCreate, (CUevent *, unsigned), &event, CU_EVENT_DISABLE_TIMING);
@@ -62,14 +66,15 @@ int main(int argc, char **argv)
 	const char *mode = argc > 1 ? argv[1] : "";
 	int status = 0;
 	if (strcmp(mode, "fork") == 0 && fork() == 0) {
-		work(1);
+		work(1, 0);
 		return 0;
 	}
 	if (strcmp(mode, "load") == 0 && argc > 2) {
 		load(argv[2]);
 		return 0;
 	}
-	work(strcmp(mode, "race") != 0 && strcmp(mode, "abort") != 0);
+	const int second = strcmp(mode, "race-second") == 0;
+	work(!second && strcmp(mode, "race") != 0 && strcmp(mode, "abort") != 0, second);
 	if (strcmp(mode, "abort") == 0)
 		abort();
 	if (strcmp(mode, "fork") == 0)

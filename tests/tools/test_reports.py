@@ -6,6 +6,7 @@ usage: test_reports.py BUILD_DIR SOURCE_DIR
 """
 import json
 import os
+import re
 import shutil
 import stat
 import struct
@@ -282,6 +283,24 @@ class Builds(Case):
         self.assertIn("no hazards", result.stdout)
         self.assertIn("suppressed: ", result.stdout)
         self.assertNotIn("unused", result.stdout)
+
+    def test_what_is_written_hides_nothing_else(self):
+        def run(mode, *options):
+            result = self.call("run", "--sim", "--error-exitcode", "9", *options, "--", CUDA_PROGRAM, mode)
+            if "sim/libcuda.so.1 is neither" in result.stderr:
+                self.skipTest("the simulation is not built")
+            return result
+        written = self.path("s")
+        self.assertEqual(run("race", "--write-suppressions", written).returncode, 9)
+        with open(written, encoding="utf-8") as file:
+            self.assertRegex(file.read(), r"(?m)^# error SW103 .*fingerprint [0-9a-f]{16}.*\n# .*\nSW103 .* against .* allocated=")
+        again = run("race", "--suppress", written)
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertRegex(again.stderr, re.escape(written) + r":\d+: 1 finding, 1 error\n")
+        self.assertEqual(run("race-second", "--suppress", written).returncode, 9, "another buffer")
+        with open(self.path("wide"), "w") as file:
+            file.write("SW103 function=work\n")
+        self.assertEqual(run("race-second", "--suppress", self.path("wide")).returncode, 0, "the user's own decision")
 
     def test_files_that_cannot_be_written(self):
         trace = self.trace("race")

@@ -95,7 +95,11 @@ static void emit_at(struct sw_model *m, struct hazard *hazard, const struct plac
 	seen->access[1] = &hazard->side[1];
 	if (hazard->side[0].role != SW_FREE && hazard->side[0].role != SW_ALLOC)
 		sw_event_wait_hazard(m, seen, place->block);
-	const bool described = sw_collect_describes(&m->collect, seen);
+	const uint32_t made = place->pool_block[0] ? place->pool_block[0]->allocated.stack
+			      : place->block	   ? place->block->born.stack
+						   : 0;
+	const bool described =
+		sw_collect_describes(&m->collect, seen) || sw_collect_wants_buffer(&m->collect, seen, made);
 	if (described)
 		mention(m, hazard, place);
 	f = sw_collect_add(&m->collect, seen, NULL);

@@ -172,6 +172,34 @@ bool sw_collect_describes(const struct sw_collect *collect, const struct sw_find
 	return !known || stronger(seen, known);
 }
 
+/* Is memory that the call stack allocated none that the hazard is known for? */
+static bool is_new_buffer(const struct sw_collect *collect, const struct sw_finding *known, uint32_t stack)
+{
+	const struct sw_allocation *at = collect->judgement->allocations.at;
+	const struct sw_other_buffers *others = &sw_finding_more(known)->others;
+	const uint32_t own = known->access[0]->allocation;
+	if (!own || at[own - 1].stack == stack || others->n == SW_MAX_OTHER_BUFFERS)
+		return false;
+	for (uint32_t i = 0; i < others->n; i++)
+		if (at[others->allocation[i] - 1].stack == stack)
+			return false;
+	return true;
+}
+
+bool sw_collect_wants_buffer(const struct sw_collect *collect, const struct sw_finding *seen, uint32_t stack)
+{
+	const struct sw_finding *known = is_wanted(collect, seen) ? find(collect, sites(seen)) : NULL;
+	return known && is_new_buffer(collect, known, stack);
+}
+
+static void add_buffer(struct sw_collect *collect, struct sw_finding *known, uint32_t allocation)
+{
+	if (!allocation || !is_new_buffer(collect, known, collect->judgement->allocations.at[allocation - 1].stack))
+		return;
+	struct sw_other_buffers *others = &sw_collect_more(collect, known)->others;
+	others->allocation[others->n++] = allocation;
+}
+
 struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_finding *seen, bool *described)
 {
 	struct sw_judgement *j = collect->judgement;
@@ -187,12 +215,18 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 		uint64_t operations = known->operations + (known->last_operation != later);
 		if (stronger(seen, known)) {
 			const struct sw_cost *cost = known->cost;
+			struct sw_finding_more *more = known->more;
+			const uint32_t buffer = known->access[0]->allocation;
 			take(collect, known, seen);
 			known->cost = cost;
+			known->more = seen->more ? seen->more : more;
+			add_buffer(collect, known, buffer);
 			name_calls(collect, known);
 			if (described)
 				*described = true;
 			known->fingerprint = hash;
+		} else if (seen->accesses) {
+			add_buffer(collect, known, seen->access[0]->allocation);
 		}
 		known->count = count;
 		known->operations = operations;

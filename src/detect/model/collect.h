@@ -33,6 +33,8 @@ void sw_collect_free(struct sw_collect *collect);
 
 /* Will sw_collect_add() of it describe the finding by it?  Then `seen` should name its allocations. */
 bool sw_collect_describes(const struct sw_collect *collect, const struct sw_finding *seen);
+/* Is it known, but not for memory that this call stack allocated?  Then, too. */
+bool sw_collect_wants_buffer(const struct sw_collect *collect, const struct sw_finding *seen, uint32_t stack);
 
 /*
  * Adds one occurrence.  `seen` is complete but for count, cost and the calls that are named by their numbers only; what

@@ -314,6 +314,17 @@ void sw_report_json_tail(struct sw_json *json, struct sw_report *report)
 	for (size_t i = 0; (line = sw_suppress_unused(report->suppressions, i)); i++)
 		sw_json_text(json, NULL, line);
 	sw_json_close(json, ']');
+	struct sw_suppress_use use;
+	sw_json_open(json, "suppressions", '[');
+	for (size_t i = 0; sw_suppress_used(report->suppressions, i, &use); i++) {
+		sw_json_open(json, NULL, '{');
+		sw_json_text(json, "place", use.place);
+		sw_json_text(json, "line", use.text);
+		sw_json_number(json, "findings", use.findings);
+		sw_json_number(json, "errors", use.errors);
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
 	/* Last: only now is it known which symbols could not be used. */
 	put_coverage(json, report);
 }

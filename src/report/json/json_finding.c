@@ -279,6 +279,12 @@ void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size
 	for (uint32_t i = 0; i < finding->accesses; i++)
 		put_access(json, report, NULL, sw_finding_access(finding, i), position(finding, i));
 	sw_json_close(json, ']');
+	if (more->others.n) {
+		sw_json_open(json, "other_buffers", '[');
+		for (uint32_t i = 0; i < more->others.n; i++)
+			sw_json_text(json, NULL, sw_name_allocation_whole(&report->names, more->others.allocation[i]));
+		sw_json_close(json, ']');
+	}
 	if (more->waited_for.seq)
 		put_access(json, report, "waited_for", &more->waited_for, "waited-for");
 	else

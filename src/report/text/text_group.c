@@ -205,6 +205,13 @@ static void put_accesses(struct sw_text *t, const struct sw_finding *finding)
 	}
 }
 
+static void put_other_buffers(struct sw_text *t, const struct sw_finding *finding)
+{
+	const struct sw_other_buffers *others = &sw_finding_more(finding)->others;
+	for (uint32_t i = 0; i < others->n; i++)
+		sw_text_line(t, i ? "" : "also on:", sw_name_allocation_whole(t->names, others->allocation[i]));
+}
+
 static void put_finding(struct sw_text *t, const struct sw_group *group, const struct sw_shown_finding *shown)
 {
 	const struct sw_finding *finding = shown->finding;
@@ -230,6 +237,7 @@ static void put_finding(struct sw_text *t, const struct sw_group *group, const s
 	put_accesses(t, finding);
 	if (sw_is_hazard(finding))
 		sw_text_line(t, "overlap:", sw_evidence_overlap(t->names, finding));
+	put_other_buffers(t, finding);
 	sw_text_line(t, "ordered by:", words.ordered_by);
 	if (t->report->all)
 		sw_text_line(t, "missing edge:", words.missing_edge);

@@ -366,6 +366,31 @@ static const char *suppressed(struct sw_text *t)
 			       known);
 }
 
+/* --all lists them all. */
+#define SW_LINES_LISTED 10u
+
+static void put_suppressed(struct sw_text *t)
+{
+	struct sw_suppress_use use;
+	size_t more = 0;
+	if (!t->report->totals.suppressed)
+		return;
+	sw_text_line(t, "suppressed:", suppressed(t));
+	for (size_t i = 0; sw_suppress_used(t->report->suppressions, i, &use); i++) {
+		if (i >= SW_LINES_LISTED && !t->report->all) {
+			more++;
+			continue;
+		}
+		const char *errors =
+			use.errors ? sw_names_format(t->names, ", %s", plural(t, use.errors, "error", "errors")) : "";
+		sw_text_line(t, "",
+			     sw_names_format(t->names, "%s: %s%s", use.place,
+					     plural(t, use.findings, "finding", "findings"), errors));
+	}
+	if (more)
+		sw_text_line(t, "", sw_names_format(t->names, "and by %zu more lines (--all lists them)", more));
+}
+
 void sw_text_run(struct sw_text *t)
 {
 	const struct sw_report *report = t->report;
@@ -389,8 +414,7 @@ void sw_text_run(struct sw_text *t)
 	put_no_lines(t);
 	sw_text_nameless(t);
 	put_troubles(t);
-	if (report->totals.suppressed)
-		sw_text_line(t, "suppressed:", suppressed(t));
+	put_suppressed(t);
 	sw_text_savings(t);
 	if (t->trace)
 		sw_text_line(t, "trace:", t->trace);
