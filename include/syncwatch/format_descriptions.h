@@ -44,7 +44,11 @@ struct sw_rec_stack {
 	uint32_t id;
 	uint32_t depth;	  /* frames that follow, innermost first: return addresses, u64 each */
 	uint32_t skipped; /* frames below the last that were cut off by the limit; 0xffffffff unknown many */
-	uint32_t reserved;
+	uint32_t flags;	  /* SW_STACK_* */
+};
+
+enum {
+	SW_STACK_CUT = 1u << 0, /* it ended too early for lack of an unwinder: libunwind was not loaded (yet) */
 };
 
 struct sw_rec_python_code {

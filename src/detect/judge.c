@@ -208,6 +208,7 @@ void sw_model_finish(struct sw_model *m)
 	c->edges_for_safety += stats.edges_for_safety;
 	c->unknown_streams += stats.unknown_streams;
 	c->forgotten_accesses = m->space.uses.forgotten;
+	c->cut_stacks = sw_reader_totals(m->reader).cut_stacks;
 	if (m->library)
 		m->j->analysed = sw_footprint_library_totals(m->library);
 	sw_kernels_list_unusable(m);

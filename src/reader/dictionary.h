@@ -26,6 +26,7 @@ struct sw_dictionary {
 	SW_VEC(struct sw_trace_api *) apis;	      /* by id */
 	SW_VEC(struct sw_trace_stack *) stacks;	      /* by index - 1 */
 	struct sw_map stack_hashes;		      /* hash of the content -> index */
+	uint64_t cut_stacks;			      /* STACK records with SW_STACK_CUT */
 	SW_VEC(struct sw_trace_python_frame *) codes; /* by index - 1, without their lines */
 	struct sw_map code_hashes;
 	SW_VEC(struct sw_trace_module *) modules;

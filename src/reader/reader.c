@@ -254,6 +254,7 @@ struct sw_trace_totals sw_reader_totals(const struct sw_reader *r)
 	struct sw_trace_totals totals = r->totals;
 	if (totals.lost < r->source.header.records_lost)
 		totals.lost = r->source.header.records_lost;
+	totals.cut_stacks = r->dictionary.cut_stacks;
 	return totals;
 }
 

@@ -178,6 +178,7 @@ const char *sw_reader_damage(const struct sw_reader *r, size_t index);
 struct sw_trace_totals {
 	uint64_t records, operations, bytes; /* seen so far; bytes of operations with their parameters */
 	uint64_t lost;			     /* recorded losses */
+	uint64_t cut_stacks;		     /* call stacks that ended too early, as libunwind was not there */
 	bool closed;			     /* END was seen: the program ended in order */
 };
 struct sw_trace_totals sw_reader_totals(const struct sw_reader *r);

@@ -47,6 +47,7 @@ const char *sw_take_stack(struct sw_dictionary *d, struct sw_writer_cursor *w, c
 		return "stack 0 means none";
 	const struct sw_trace_stack wanted = {.depth = r->depth, .skipped = r->skipped, .ips = ips, .seq = w->key};
 	sw_writer_define_stack(w, r->id, intern(d, sw_hash_bytes(SW_FNV_START, ips, bytes) + r->skipped, &wanted));
+	d->cut_stacks += r->flags & SW_STACK_CUT;
 	return NULL;
 }
 

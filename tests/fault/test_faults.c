@@ -156,7 +156,7 @@ static void stacks_without_helper(void)
 	__asm__ volatile("" : : : "memory");
 }
 
-START_TEST(test_frame_pointers)
+START_TEST(test_stacks_without_libunwind)
 {
 	struct trace t;
 	ck_assert_int_eq(record_in_child(NULL, stacks_without_helper, exit), 0);
@@ -299,7 +299,7 @@ static Suite *faults_suite(void)
 	tcase_add_checked_fixture(c, enter_directory, remove_directory);
 	tcase_set_timeout(c, 240);
 	tcase_add_loop_test(c, test_every_call, 0, 2 * sizeof faults / sizeof *faults);
-	tcase_add_test(c, test_frame_pointers);
+	tcase_add_test(c, test_stacks_without_libunwind);
 	tcase_add_test(c, test_without_rights);
 	tcase_add_loop_test(c, test_full_disk, 0, (int)(sizeof disks / sizeof *disks));
 	suite_add_tcase(s, c);

@@ -8,6 +8,8 @@
 #include <execinfo.h>
 #include <link.h>
 #include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,7 @@
 #include <unistd.h>
 
 #include "preload/platform/sys.h"
+#include "preload/stacks/unwind.h"
 #include "recording.h"
 #include "../run_suite.h"
 
@@ -37,6 +40,27 @@ static uint64_t random_number(void) /* xorshift: the same paths in every run */
 	return state ^= state << 17;
 }
 
+/* Of code without frame pointers only unwind tables know the frames. */
+#ifdef __clang__
+#define WITHOUT_POINTER
+#else
+#define WITHOUT_POINTER optimize("omit-frame-pointer")
+#endif
+
+static bool hide_libunwind, late_libunwind;
+static sem_t may_load;
+
+/* Before the one that the recorder, which is part of this program, would call. */
+void *dlopen(const char *path, int flags)
+{
+	void *(*real)(const char *, int);
+	*(void **)&real = dlsym(RTLD_NEXT, "dlopen");
+	const bool libunwind = path && strstr(path, "libunwind");
+	if (libunwind && late_libunwind)
+		sem_wait(&may_load);
+	return hide_libunwind && libunwind ? NULL : real(path, flags);
+}
+
 static __attribute__((noinline)) void call_and_note(void)
 {
 	/* This function's frame is in both: as backtrace()'s first address and as the recorded stack's. */
@@ -46,8 +70,8 @@ static __attribute__((noinline)) void call_and_note(void)
 }
 
 /* Three shapes of frames: small, large, and of a size known at run time only. */
-static __attribute__((noinline)) void small(unsigned depth, uint64_t path);
-static __attribute__((noinline)) void large(unsigned depth, uint64_t path);
+static __attribute__((noinline, WITHOUT_POINTER)) void small(unsigned depth, uint64_t path);
+static __attribute__((noinline, WITHOUT_POINTER)) void large(unsigned depth, uint64_t path);
 static __attribute__((noinline)) void varying(unsigned depth, uint64_t path);
 
 static void next(unsigned depth, uint64_t path)
@@ -171,6 +195,63 @@ START_TEST(test_oracle_cut)
 }
 END_TEST
 
+/* ---- without libunwind, as before it is loaded ------------------------------------------------------------------- */
+
+START_TEST(test_oracle_by_tables)
+{
+	hide_libunwind = true;
+	compare(_i ? "depth=12" : "depth=128", _i ? 12 : 128);
+}
+END_TEST
+
+/* Calls function(): without unwind tables, and with nothing in the frame pointer. */
+void without_tables(void (*function)(void));
+__asm__("	.text\n"
+	"without_tables:\n"
+	"	pushq	%rbp\n"
+	"	xorl	%ebp, %ebp\n"
+	"	call	*%rdi\n"
+	"	popq	%rbp\n"
+	"	ret\n");
+
+static void call_once(void)
+{
+	fake_wait(1, 0);
+	keep = NULL;
+}
+
+static void call_before_and_after(void)
+{
+	fake_wait(0, 0);
+	without_tables(call_once);
+	sem_post(&may_load);
+	while (!sw_unwind_loaded())
+		sched_yield();
+	fake_wait(0, 0);
+	without_tables(call_once);
+}
+
+/* It comes when the first calls are made: their stacks are whole where tables know the way, and say so where not. */
+START_TEST(test_late_libunwind)
+{
+	struct trace t;
+	unsigned cut = 0, whole = 0;
+	late_libunwind = true;
+	sem_init(&may_load, 0, 0);
+	ck_assert_int_eq(record_in_child(NULL, call_before_and_after, exit), 0);
+	read_whole(&t, "t.swt");
+	for (unsigned i = 0; trace_find(&t, SW_REC_STACK, i); i++) {
+		const struct sw_rec_stack *s = trace_find(&t, SW_REC_STACK, i);
+		cut += s->flags == SW_STACK_CUT;
+		whole += !s->flags && s->skipped == 0 && s->depth > 2;
+	}
+	ck_assert_uint_eq(t.kinds[SW_REC_STACK], 4);
+	ck_assert_uint_eq(cut, 1);
+	ck_assert_uint_ge(whole, 2);
+	trace_free(&t);
+}
+END_TEST
+
 /* ---- signals, threads -------------------------------------------------------------------------------------------- */
 
 static void in_handler(int signal)
@@ -199,6 +280,7 @@ static void from_handlers(void)
 START_TEST(test_signal_frames)
 {
 	struct trace t;
+	hide_libunwind = _i;
 	ck_assert_int_eq(record_in_child(NULL, from_handlers, exit), 0);
 	read_whole(&t, "t.swt");
 	ck_assert_uint_eq(t.kinds[SW_REC_STREAM_WAIT], 4);
@@ -253,6 +335,7 @@ START_TEST(test_faults)
 {
 	struct trace t;
 	static struct check c;
+	hide_libunwind = _i;
 	memset(&c, 0, sizeof c);
 	c.depth = 128;
 	ck_assert_int_eq(record_in_child("depth=128", from_faults, exit), 0);
@@ -346,8 +429,10 @@ static Suite *stacks_suite(void)
 	tcase_add_test(c, test_what_can_be_read);
 	tcase_add_test(c, test_oracle);
 	tcase_add_test(c, test_oracle_cut);
-	tcase_add_test(c, test_signal_frames);
-	tcase_add_test(c, test_faults);
+	tcase_add_loop_test(c, test_oracle_by_tables, 0, 2);
+	tcase_add_test(c, test_late_libunwind);
+	tcase_add_loop_test(c, test_signal_frames, 0, 2);
+	tcase_add_loop_test(c, test_faults, 0, 2);
 	tcase_add_test(c, test_threads_in_turn);
 	tcase_add_test(c, test_exceptions_not_captured);
 	suite_add_tcase(s, c);

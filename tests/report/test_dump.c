@@ -137,7 +137,6 @@ START_TEST(the_table_of_fields_covers_the_structs)
 #define R(kind, type, member)                                                                                          \
 	{SW_REC_##kind, offsetof(struct type, member), offsetof(struct type, member) + sizeof((struct type *)0)->member}
 		R(API, sw_rec_api, reserved),
-		R(STACK, sw_rec_stack, reserved),
 		R(MODULE, sw_rec_module, reserved),
 		R(DEVICE, sw_rec_device, reserved),
 		R(LOSS, sw_rec_loss, reserved),

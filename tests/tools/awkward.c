@@ -3,6 +3,7 @@
  * awkward STEP...: a process that does its steps in order, some of which make it hard to watch.
  *
  *   race, fixed   two sets of the same memory on two streams, unordered and ordered (loads the driver by itself)
+ *   untabled      the same as fixed, from code without unwind tables and frame pointers
  *   closeall      closes every descriptor above 2       closeall0  those below, too
  *   nofile        allows no further descriptor          drop       becomes user 65534
  *   fork          continues in a child, waits for it and passes its status on
@@ -261,11 +262,25 @@ static void step_with(const char *name, char *value)
 		wait_for(value);
 }
 
+/* Calls function(1). */
+void without_tables(void (*function)(int));
+__asm__("	.text\n"
+	"without_tables:\n"
+	"	pushq	%rbp\n"
+	"	xorl	%ebp, %ebp\n"
+	"	movq	%rdi, %rax\n"
+	"	movl	$1, %edi\n"
+	"	call	*%rax\n"
+	"	popq	%rbp\n"
+	"	ret\n");
+
 static void step(const char *name)
 {
 	struct rlimit none = {3, 3};
 	if (strcmp(name, "race") == 0 || strcmp(name, "fixed") == 0)
 		work(name[0] == 'f');
+	else if (strcmp(name, "untabled") == 0)
+		without_tables(work);
 	else if (strcmp(name, "closeall") == 0)
 		closefrom(3);
 	else if (strcmp(name, "closeall0") == 0)

@@ -316,6 +316,17 @@ class Unwatched(Case):
         report = self.ends(UNPROVEN, AWKWARD, "fixed", environment={"SYNCWATCH_OPTIONS": "max-size=4K"})
         self.assertIn("process ", report)
 
+    def test_stacks_without_libunwind(self):
+        """Whole by the unwind tables; where there are none either they are cut, and counted."""
+        os.mkdir(self.path("none"))
+        for name in ("libunwind.so.8", "libunwind.so"):
+            open(os.path.join(self.path("none"), name), "w").close()
+        without = {"LD_LIBRARY_PATH": self.path("none")}
+        self.assertIn("libunwind could not be loaded", self.ends(0, AWKWARD, "fixed", environment=without))
+        report = self.ends(UNPROVEN, AWKWARD, "untabled", environment=without)
+        self.assertRegex(report, "call stacks end too early,\\s+as\\s+libunwind was not loaded")
+        self.ends(0, AWKWARD, "untabled")
+
 
 class Installation(Case):
     def install(self, name):

@@ -137,6 +137,10 @@ void sw_judged_find_gaps(struct sw_session *session, pid_t pid, const struct sw_
 		sw_session_gap(session, pid,
 			       sw_format("%" PRIu64 " accesses were forgotten, as too many others overlap them",
 					 coverage->forgotten_accesses));
+	if (coverage->cut_stacks)
+		sw_session_gap(session, pid,
+			       sw_format("%" PRIu64 " of its call stacks end too early, as libunwind was not loaded",
+					 coverage->cut_stacks));
 	if (coverage->uncompared_graphs)
 		sw_session_gap(session, pid,
 			       sw_format("%" PRIu64 " graphs have too many branches to compare all of them",

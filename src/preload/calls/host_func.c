@@ -4,6 +4,8 @@
  * becomes a node that may run many times, or never: it is passed through unwrapped, because our argument lives for one
  * run only.
  */
+#include "preload/platform/seldom.h"
+
 #include "preload/intercept/contexts.h"
 #include "preload/calls/custom.h"
 #include "preload/calls/graphs.h"

@@ -68,8 +68,6 @@ static void use_loader(void)
 {
 	if (sw_preload_options()->gpu_timeline)
 		load_gpu();
-	if (sw_preload_options()->stacks && !sw_unwind_loaded())
-		sw_unwind_load();
 	if (sw_preload_options()->stacks)
 		load_python();
 	void *cuda = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
@@ -77,6 +75,9 @@ static void use_loader(void)
 		simulated = dlsym(cuda, "syncwatch_simulated_cuda") != NULL;
 		dlclose(cuda);
 	}
+	/* The last one: from a cold disk it may come after the first calls, whose stacks do not need it. */
+	if (sw_preload_options()->stacks && !sw_unwind_loaded())
+		sw_unwind_load();
 	atomic_store_explicit(&loader_done, 1, memory_order_release);
 	sw_sys_wake((const uint32_t *)&loader_done, 1);
 }
@@ -210,11 +211,11 @@ int sw_helper_begin(void)
 	return sw_isolated_start(help);
 }
 
-void sw_helper_load(uint64_t mask)
+bool sw_helper_load(uint64_t mask)
 {
 	if (sw_sys_thread(load, STACK_BYTES))
-		return;
-	/* A handler that jumps out of here leaves a trace without stacks, and nothing locked. */
+		return true;
+	/* A handler that jumps out of here leaves nothing locked, and the loader goes on. */
 	sw_sys_set_signals(mask);
 	const uint64_t until = sw_sys_monotonic() + (sw_preload_options()->gpu_timeline ? GPU_NS : LOADER_NS);
 	while (!atomic_load_explicit(&loader_done, memory_order_acquire) && sw_sys_monotonic() < until) {
@@ -222,6 +223,7 @@ void sw_helper_load(uint64_t mask)
 		sw_sys_wait((const uint32_t *)&loader_done, 0, &look);
 	}
 	sw_sys_block_signals();
+	return atomic_load_explicit(&loader_done, memory_order_acquire);
 }
 
 bool sw_helper_simulated(void)

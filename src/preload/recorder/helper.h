@@ -16,8 +16,9 @@
 /* Starts the helper. 0 or -errno; without it everything still works, only slower. */
 int sw_helper_begin(void);
 
-/* Waits at most 0.1 s, with the program's signal mask, until the part that needs the loader is done. */
-void sw_helper_load(uint64_t mask);
+/* Starts the part that needs the loader, and waits 0.1 s for it at most, with the program's signal mask.  True: it is
+   done; else it goes on while the program runs. */
+bool sw_helper_load(uint64_t mask);
 
 /* Does libcuda export `syncwatch_simulated_cuda`? False until the helper has looked. */
 bool sw_helper_simulated(void);

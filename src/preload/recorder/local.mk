@@ -24,6 +24,7 @@ recorder_sources = \
 	src/preload/stacks/stack.c src/preload/stacks/stack.h \
 	src/preload/recorder/trace.c src/preload/recorder/trace.h \
 	src/preload/stacks/unwind.c src/preload/stacks/unwind.h \
+	src/preload/stacks/unwind_tables.c \
 	src/preload/stacks/unwind_pipe.c \
 	src/preload/recorder/writer.c src/preload/recorder/writer.h
 libsyncwatch_so_SOURCES += $(recorder_sources) src/preload/platform/sys.c src/preload/platform/sys.h

@@ -125,14 +125,8 @@ static bool start(void)
 	return set_state((enum sw_recorder_state)on);
 }
 
-/* What may take a while or needs the loader's lock comes after the state is ON: no other thread waits for it. */
-static void start_rest(uint64_t mask)
+static void say_what_starts(const struct sw_preload_options *options)
 {
-	const struct sw_preload_options *options = sw_preload_options();
-	sw_helper_load(mask);
-	bool simulated = sw_helper_simulated();
-	if (simulated)
-		__atomic_fetch_or(&sw_trace.header->flags, SW_FILE_SIMULATED, __ATOMIC_RELAXED);
 	if (!options->quiet)
 		sw_say("recording; 'syncwatch report %s' judges the trace", sw_trace.file.path);
 	if (options->guard_host && !sw_companion_hooks)
@@ -142,18 +136,34 @@ static void start_rest(uint64_t mask)
 		sw_say("strict-host does nothing without libsyncwatch-host.so: put it after libsyncwatch.so in "
 		       "LD_PRELOAD; "
 		       "the report takes all host threads for one");
+}
+
+/*
+ * What may take a while or needs the loader's lock comes after the state is ON: no other thread waits for it.  A
+ * handler that jumps out of the wait for the loader leaves out what follows it, so that is nothing that a later call
+ * needs.
+ */
+static void start_rest(uint64_t mask)
+{
+	const struct sw_preload_options *options = sw_preload_options();
 	if (options->stacks) {
-		if (!sw_unwind_loaded())
-			sw_notice("libunwind could not be loaded: call stacks follow frame pointers and may be cut "
-				  "short");
-		sw_modules_refresh(sw_thread.writer); /* libunwind has come */
 		sw_stack_start();
-		sw_cost_measure_stack();
 		__atomic_fetch_or(&sw_trace.header->flags, SW_FILE_STACKS, __ATOMIC_RELAXED);
 	}
+	say_what_starts(options);
 	void (*begun)(void) = __atomic_load_n(&sw_companion_begun, __ATOMIC_SEQ_CST);
 	if (begun)
 		begun();
+	const bool loaded = sw_helper_load(mask);
+	if (sw_helper_simulated())
+		__atomic_fetch_or(&sw_trace.header->flags, SW_FILE_SIMULATED, __ATOMIC_RELAXED);
+	if (options->stacks) {
+		if (loaded && !sw_unwind_loaded())
+			sw_notice(
+				"libunwind could not be loaded: call stacks come from unwind tables, new ones slower");
+		sw_modules_refresh(sw_thread.writer); /* libunwind has come */
+		sw_cost_measure_stack();
+	}
 }
 
 /*

@@ -33,6 +33,7 @@ struct remembered {
 	uint16_t padded;		     /* with those */
 	bool whole;			     /* the walk reached the outermost frame */
 	bool failed;			     /* it ended for lack of unwind information */
+	bool cut;			     /* libunwind, which was not there, might have come further */
 	struct remembered *next;	     /* what came after it last time */
 	uint64_t pointer[(WORDS + 63) / 64]; /* bit i: word i is a frame pointer */
 	/* Each return address, and then the frame pointer that led to it if one did.  Packed: read at every call. */
@@ -196,6 +197,7 @@ static bool take_over(struct remembered *m, const struct remembered *donor, cons
 	}
 	m->whole = donor->whole && i == donor->words;
 	m->failed = donor->failed && i == donor->words;
+	m->cut = donor->cut && m->failed;
 	return true;
 }
 
@@ -226,6 +228,7 @@ static bool walk(struct remembered *m, const void *frame, uintptr_t top, const s
 	bool keep = true;
 	m->frame = frame;
 	m->frames = m->words = 0;
+	m->cut = false;
 	sw_unwind_start(&u, frame, top);
 	while (m->frames < depth + MARGIN && (got = sw_unwind_next(&u, &f)) > 0) {
 		keep = append(m, &f) && keep;
@@ -234,6 +237,7 @@ static bool walk(struct remembered *m, const void *frame, uintptr_t top, const s
 	}
 	m->whole = m->frames < depth + MARGIN && got == 0;
 	m->failed = got < 0;
+	m->cut = m->failed && !u.with_library;
 	return keep;
 }
 
@@ -247,6 +251,7 @@ static bool write_stack(struct sw_writer *w, const struct remembered *m, uint32_
 	r->id = id;
 	r->depth = frames;
 	r->skipped = frames < m->frames && m->whole ? m->frames - frames : m->whole ? 0 : UINT32_MAX;
+	r->flags = m->cut ? SW_STACK_CUT : 0;
 	memcpy(r + 1, w->stacks->ips, frames * 8ull);
 	sw_writer_commit(w);
 	return true;
@@ -282,8 +287,6 @@ static struct sw_stack_cache *cache_of(struct sw_writer *w)
 	int error;
 	if (!w->stacks)
 		w->stacks = sw_sys_map(-1, 0, sizeof *w->stacks, &error);
-	if (w->stacks && !w->stacks->top && !sw_unwind_loaded())
-		w->stacks->top = sw_unwind_stack_top();
 	return w->stacks;
 }
 
@@ -297,6 +300,8 @@ static __attribute__((noinline)) struct remembered *remember(struct sw_writer *w
 	struct sw_stack_cache *c = w->stacks;
 	int saved = errno; /* libunwind asks the kernel which addresses can be read */
 	uint64_t mask = sw_sys_block_signals();
+	if (!c->top && !sw_unwind_loaded())
+		c->top = sw_unwind_stack_top();
 	struct remembered *m = &c->sets[set][c->oldest[set]++ % WAYS];
 	struct remembered *donor = c->last == m ? NULL : c->last;
 	c->used[set] = true;

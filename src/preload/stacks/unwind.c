@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "preload/platform/sys.h"
+#include "preload/stacks/modules.h"
 
 #ifdef HAVE_LIBUNWIND
 
@@ -28,6 +29,8 @@ static struct {
 /* ThreadSanitizer sees the locks of libunwind, but not how its users know that it is loaded: we notify its runtime. */
 extern void __tsan_release(void *) __attribute__((weak));
 extern void __tsan_acquire(void *) __attribute__((weak));
+
+static bool used_without; /* stacks were walked before it was loaded */
 
 bool sw_unwind_load(void)
 {
@@ -55,7 +58,10 @@ bool sw_unwind_load(void)
 	lib.policy(*lib.space, UNW_CACHE_PER_THREAD);
 	if (__tsan_release)
 		__tsan_release(&lib);
-	__atomic_store_n(&lib.loaded, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&lib.loaded, true, __ATOMIC_SEQ_CST);
+	/* A stack that ended too early is walked again. */
+	if (__atomic_load_n(&used_without, __ATOMIC_SEQ_CST))
+		__atomic_fetch_add(&sw_modules_unmapped, 1, __ATOMIC_RELEASE);
 	return true;
 }
 
@@ -177,15 +183,28 @@ void sw_unwind_start(struct sw_unwind *u, const void *frame, uintptr_t top)
 {
 	u->frame = frame;
 	u->top = top;
+	u->sp = (uintptr_t)(u->frame + 2);
 	u->first = true;
+	u->with_library = sw_unwind_loaded(); /* it may come in the middle of this walk */
 #ifdef HAVE_LIBUNWIND
-	if (sw_unwind_loaded())
+	if (!u->with_library)
+		__atomic_store_n(&used_without, true, __ATOMIC_SEQ_CST);
+	if (u->with_library)
 		start_cursor(u, frame);
 #endif
 }
 
+#ifdef __x86_64__
+
+static int step_without_library(struct sw_unwind *u, struct sw_unwind_frame *out)
+{
+	return sw_unwind_by_tables(u, out);
+}
+
+#else
+
 /* Code without frame pointers leaves anything in the register: go only upwards and only inside the stack. */
-static int follow_pointer(struct sw_unwind *u, struct sw_unwind_frame *out)
+static int step_without_library(struct sw_unwind *u, struct sw_unwind_frame *out)
 {
 	uintptr_t next = u->frame[0];
 	if (next % 8 || next <= (uintptr_t)u->frame || next > u->top - 16 || u->top < 16)
@@ -202,6 +221,8 @@ static int follow_pointer(struct sw_unwind *u, struct sw_unwind_frame *out)
 	return out->ip > 4096 ? 1 : 0;
 }
 
+#endif
+
 static int step(struct sw_unwind *u, struct sw_unwind_frame *out)
 {
 	if (u->first) {
@@ -215,10 +236,10 @@ static int step(struct sw_unwind *u, struct sw_unwind_frame *out)
 		return 1;
 	}
 #ifdef HAVE_LIBUNWIND
-	if (sw_unwind_loaded())
+	if (u->with_library)
 		return step_cursor(u, out);
 #endif
-	return follow_pointer(u, out);
+	return step_without_library(u, out);
 }
 
 int sw_unwind_next(struct sw_unwind *u, struct sw_unwind_frame *out)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Walks the frames of the calling thread: with libunwind when it could be loaded, else along frame pointers.
+ * Walks the frames of the calling thread: with libunwind once it is loaded, until then by the unwind tables of the
+ * loaded objects, slower and with the same result (unwind_tables.c).
  *
  * libunwind is loaded at run time and RTLD_LOCAL: linked into a preloaded object, its _Unwind_* symbols would capture
  * the C++ exceptions of the whole program.
@@ -30,9 +31,10 @@ struct sw_unwind_frame {
 };
 
 struct sw_unwind {
-	const uint64_t *frame; /* frame pointers: the current frame */
+	const uint64_t *frame; /* of the wrapper; along frame pointers: the current frame */
 	uintptr_t top;	       /* end of the thread's stack */
-	bool first;
+	uint64_t sp;	       /* by tables: stack pointer of the last frame */
+	bool first, with_library;
 	struct sw_unwind_frame last;
 #ifdef HAVE_LIBUNWIND
 	unw_cursor_t cursor;
@@ -40,14 +42,14 @@ struct sw_unwind {
 #endif
 };
 
-/* Loads libunwind; takes the loader's lock. False: frame pointers it is. */
+/* Loads libunwind; takes the loader's lock. False: it cannot be had. */
 bool sw_unwind_load(void);
 bool sw_unwind_loaded(void);
 
 /* Code was unmapped: libunwind must forget what it knows of it. */
 void sw_unwind_flush(void);
 
-/* End of the calling thread's stack, for walks along frame pointers; 0 unknown. May allocate. */
+/* End of the calling thread's stack, for walks without libunwind; 0 unknown. May allocate. */
 uintptr_t sw_unwind_stack_top(void);
 
 /* Starts at the caller of the function with this frame address (which must keep a frame pointer). */
@@ -55,6 +57,9 @@ void sw_unwind_start(struct sw_unwind *u, const void *frame, uintptr_t top);
 
 /* 1: *out is the next frame, innermost first; 0: no more; -1: the walk can't continue. */
 int sw_unwind_next(struct sw_unwind *u, struct sw_unwind_frame *out);
+
+/* The next frame by the unwind tables; never the first. */
+int sw_unwind_by_tables(struct sw_unwind *u, struct sw_unwind_frame *out);
 
 /* Keeps libunwind, of which an address is given, from opening descriptors.  Before its first use. */
 void sw_unwind_without_pipe(const void *inside);

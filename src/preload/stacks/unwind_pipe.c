@@ -6,6 +6,8 @@
  * too.  So its pipe2() gives it a number that no process has, and its read() and write() of that number test the memory
  * in another way.
  */
+#include "preload/platform/seldom.h"
+
 #include "preload/stacks/unwind.h"
 
 #include <elf.h>

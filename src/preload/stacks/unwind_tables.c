@@ -1,0 +1,620 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Walks the stack by the unwind tables of the loaded objects (.eh_frame: System V psABI for x86-64, and DWARF 5, 6.4),
+ * until libunwind is there, and where it is not installed.  It keeps nothing and allocates nothing.
+ *
+ * It follows the instruction pointer, the stack pointer and the frame pointer: compilers make rules for return
+ * addresses of nothing else.  Where there is no table, the frame pointer is followed for one frame.
+ */
+#include "preload/platform/seldom.h"
+
+#include "preload/stacks/unwind.h"
+
+#include <link.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "preload/platform/sys.h"
+
+#ifdef __x86_64__
+
+enum { RBP = 6, RSP = 7, RIP = 16, REGISTERS = 17 }; /* DWARF's numbers */
+
+/* How to find a register of the caller, or the frame's own address (CFA). */
+struct rule {
+	enum { SAME, UNDEFINED, AT_OFFSET, IS_OFFSET, IN_REGISTER, AT_EXPRESSION, IS_EXPRESSION } kind;
+	uint64_t reg;
+	int64_t offset;
+	const uint8_t *expression, *end;
+};
+
+struct rules {
+	struct rule cfa, rbp, rsp, rip;
+};
+
+struct row {
+	struct rules now, initial, saved[4];
+	unsigned depth;
+	uint64_t code_align;
+	int64_t data_align;
+	uint64_t at, pc; /* the instructions say what holds from `at` on */
+};
+
+/* A place in a table. Past its end it reads zeros and `bad` is set. */
+struct cursor {
+	const uint8_t *at, *end;
+	bool bad;
+};
+
+static uint64_t take(struct cursor *c, unsigned bytes)
+{
+	uint64_t value = 0;
+	if ((size_t)(c->end - c->at) < bytes) {
+		c->bad = true;
+		c->at = c->end;
+		return 0;
+	}
+	memcpy(&value, c->at, bytes);
+	c->at += bytes;
+	return value;
+}
+
+static int64_t take_signed(struct cursor *c, unsigned bytes)
+{
+	const unsigned shift = 64 - 8 * bytes;
+	return (int64_t)(take(c, bytes) << shift) >> shift;
+}
+
+static uint64_t take_leb(struct cursor *c)
+{
+	uint64_t value = 0;
+	for (unsigned shift = 0;; shift += 7) {
+		const uint64_t byte = take(c, 1);
+		value |= shift < 64 ? (byte & 0x7f) << shift : 0;
+		if (!(byte & 0x80))
+			return value;
+	}
+}
+
+static int64_t take_sleb(struct cursor *c)
+{
+	uint64_t value = 0, byte;
+	unsigned shift = 0;
+	do {
+		byte = take(c, 1);
+		value |= shift < 64 ? (byte & 0x7f) << shift : 0;
+		shift += 7;
+	} while (byte & 0x80);
+	if (shift < 64 && byte & 0x40)
+		value |= ~0ull << shift;
+	return (int64_t)value;
+}
+
+/* A block with its length before it. */
+static struct cursor take_block(struct cursor *c)
+{
+	const uint64_t bytes = take_leb(c);
+	struct cursor block = {c->at, c->at, false};
+	if (bytes > (size_t)(c->end - c->at)) {
+		c->bad = true;
+		return block;
+	}
+	block.end = c->at += bytes;
+	return block;
+}
+
+/* An address in one of the encodings of DW_EH_PE_*; `relative`: those that count from where they stand are allowed. */
+static uint64_t take_pointer(struct cursor *c, uint8_t encoding, bool relative)
+{
+	const uintptr_t here = (uintptr_t)c->at;
+	uint64_t value;
+	switch (encoding & 0x0f) {
+	case 0x00:
+	case 0x04:
+	case 0x0c:
+		value = take(c, 8);
+		break;
+	case 0x03:
+		value = take(c, 4);
+		break;
+	case 0x0b:
+		value = (uint64_t)take_signed(c, 4);
+		break;
+	default:
+		c->bad = true;
+		return 0;
+	}
+	if (!relative || (encoding & 0x70) == 0)
+		return value;
+	c->bad |= (encoding & 0x70) != 0x10;
+	return value + here;
+}
+
+/* ---- where registers are ----------------------------------------------------------------------------------------- */
+
+static bool load(const struct sw_unwind *u, uint64_t address, uint64_t *value)
+{
+	const bool on_stack = address >= (uintptr_t)u->frame && address < u->top;
+	if (address % 8 || (!on_stack && !sw_sys_readable((const void *)(uintptr_t)address)))
+		return false;
+	memcpy(value, (const void *)(uintptr_t)address, 8);
+	return true;
+}
+
+static bool register_of(const struct sw_unwind *u, uint64_t number, uint64_t *value)
+{
+	if (number == RBP)
+		*value = u->last.rbp;
+	else if (number == RSP)
+		*value = u->sp;
+	else if (number == RIP)
+		*value = u->last.ip - 1;
+	else
+		return false;
+	return true;
+}
+
+struct machine {
+	uint64_t stack[16];
+	unsigned n;
+};
+
+static bool push(struct machine *m, uint64_t value)
+{
+	if (m->n == sizeof m->stack / sizeof *m->stack)
+		return false;
+	m->stack[m->n++] = value;
+	return true;
+}
+
+/* An operation on the two uppermost values. */
+static bool combine(struct machine *m, uint8_t op)
+{
+	if (m->n < 2)
+		return false;
+	const uint64_t b = m->stack[m->n - 1], a = m->stack[m->n - 2];
+	uint64_t value;
+	switch (op) {
+	case 0x1a: /* and */
+		value = a & b;
+		break;
+	case 0x1c: /* minus */
+		value = a - b;
+		break;
+	case 0x1e: /* mul */
+		value = a * b;
+		break;
+	case 0x21: /* or */
+		value = a | b;
+		break;
+	case 0x22: /* plus */
+		value = a + b;
+		break;
+	case 0x24: /* shl */
+		value = b < 64 ? a << b : 0;
+		break;
+	case 0x25: /* shr */
+		value = b < 64 ? a >> b : 0;
+		break;
+	case 0x2a: /* ge */
+		value = (int64_t)a >= (int64_t)b;
+		break;
+	case 0x2d: /* lt */
+		value = (int64_t)a < (int64_t)b;
+		break;
+	default:
+		return false;
+	}
+	m->n -= 2;
+	return push(m, value);
+}
+
+static bool operate(const struct sw_unwind *u, struct machine *m, struct cursor *c)
+{
+	const uint8_t op = (uint8_t)take(c, 1);
+	uint64_t value = 0;
+	if (op >= 0x30 && op <= 0x4f) /* lit */
+		return push(m, op - 0x30u);
+	if (op >= 0x70 && op <= 0x8f) /* breg */
+		return register_of(u, op - 0x70u, &value) && push(m, value + (uint64_t)take_sleb(c));
+	switch (op) {
+	case 0x06: /* deref */
+		return m->n && load(u, m->stack[m->n - 1], &m->stack[m->n - 1]);
+	case 0x08: /* const1u, and so on */
+	case 0x0a:
+	case 0x0c:
+	case 0x0e:
+		return push(m, take(c, 1u << (op - 0x08) / 2));
+	case 0x09:
+	case 0x0b:
+	case 0x0d:
+	case 0x0f:
+		return push(m, (uint64_t)take_signed(c, 1u << (op - 0x09) / 2));
+	case 0x10: /* constu */
+		return push(m, take_leb(c));
+	case 0x11: /* consts */
+		return push(m, (uint64_t)take_sleb(c));
+	case 0x12: /* dup */
+		return m->n && push(m, m->stack[m->n - 1]);
+	case 0x23: /* plus_uconst */
+		if (m->n)
+			m->stack[m->n - 1] += take_leb(c);
+		return m->n;
+	case 0x96: /* nop */
+		return true;
+	default:
+		return combine(m, op);
+	}
+}
+
+static bool evaluate(const struct sw_unwind *u, const struct rule *rule, uint64_t cfa, bool with_cfa, uint64_t *value)
+{
+	struct machine m = {.n = 0};
+	struct cursor c = {rule->expression, rule->end, false};
+	if (with_cfa)
+		push(&m, cfa);
+	while (c.at < c.end && !c.bad)
+		if (!operate(u, &m, &c))
+			return false;
+	if (c.bad || !m.n)
+		return false;
+	*value = m.stack[m.n - 1];
+	return true;
+}
+
+/* A register of the caller.  *slot: where it was saved, unchanged where it was not. */
+static bool apply(const struct sw_unwind *u, const struct rule *rule, uint64_t cfa, uint64_t *value, uint64_t *slot)
+{
+	uint64_t at = cfa + (uint64_t)rule->offset;
+	switch (rule->kind) {
+	case SAME:
+		return true;
+	case AT_EXPRESSION:
+		if (!evaluate(u, rule, cfa, true, &at))
+			return false;
+		/* fall through */
+	case AT_OFFSET:
+		*slot = at;
+		return load(u, at, value);
+	case IS_OFFSET:
+		*value = at;
+		return true;
+	case IN_REGISTER:
+		return register_of(u, rule->reg, value);
+	case IS_EXPRESSION:
+		return evaluate(u, rule, cfa, true, value);
+	default:
+		return false;
+	}
+}
+
+/* ---- the rules that hold at an instruction ----------------------------------------------------------------------- */
+
+static struct rule *rule_of(struct rules *rules, uint64_t number, struct rule *ignored)
+{
+	return number == RBP ? &rules->rbp : number == RSP ? &rules->rsp : number == RIP ? &rules->rip : ignored;
+}
+
+static void set_expression(struct rule *rule, struct cursor *c, int kind)
+{
+	const struct cursor block = take_block(c);
+	*rule = (struct rule){.expression = block.at, .end = block.end};
+	rule->kind = (__typeof__(rule->kind))kind;
+}
+
+/* The instructions that set the rule of a register. False: it is none of them. */
+static bool set_register(struct row *row, struct cursor *c, uint8_t op)
+{
+	struct rule ignored = {.kind = SAME}, *rule;
+	const uint64_t number = op & 0xc0 ? op & 0x3f : take_leb(c);
+	rule = rule_of(&row->now, number, &ignored);
+	switch (op & 0xc0 ? op & 0xc0 : op) {
+	case 0x80: /* offset */
+	case 0x05: /* offset_extended */
+		*rule = (struct rule){.kind = AT_OFFSET, .offset = (int64_t)take_leb(c) * row->data_align};
+		return true;
+	case 0xc0: /* restore */
+	case 0x06: /* restore_extended */
+		*rule = *rule_of(&row->initial, number, &ignored);
+		return true;
+	case 0x07: /* undefined */
+		*rule = (struct rule){.kind = UNDEFINED};
+		return true;
+	case 0x08: /* same_value */
+		*rule = (struct rule){.kind = SAME};
+		return true;
+	case 0x09: /* register */
+		*rule = (struct rule){.kind = IN_REGISTER, .reg = take_leb(c)};
+		return true;
+	case 0x10: /* expression */
+	case 0x16: /* val_expression */
+		set_expression(rule, c, op == 0x10 ? AT_EXPRESSION : IS_EXPRESSION);
+		return true;
+	case 0x11: /* offset_extended_sf */
+	case 0x14: /* val_offset */
+	case 0x15: /* val_offset_sf */
+		*rule = (struct rule){
+			.kind = op == 0x11 ? AT_OFFSET : IS_OFFSET,
+			.offset = (op == 0x14 ? (int64_t)take_leb(c) : take_sleb(c)) * row->data_align,
+		};
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool set_cfa(struct row *row, struct cursor *c, uint8_t op)
+{
+	struct rule *cfa = &row->now.cfa;
+	switch (op) {
+	case 0x0c: /* def_cfa */
+		*cfa = (struct rule){.kind = IN_REGISTER, .reg = take_leb(c)};
+		cfa->offset = (int64_t)take_leb(c);
+		return true;
+	case 0x12: /* def_cfa_sf */
+		*cfa = (struct rule){.kind = IN_REGISTER, .reg = take_leb(c)};
+		cfa->offset = take_sleb(c) * row->data_align;
+		return true;
+	case 0x0d: /* def_cfa_register */
+		cfa->reg = take_leb(c);
+		return true;
+	case 0x0e: /* def_cfa_offset */
+		cfa->offset = (int64_t)take_leb(c);
+		return true;
+	case 0x13: /* def_cfa_offset_sf */
+		cfa->offset = take_sleb(c) * row->data_align;
+		return true;
+	case 0x0f: /* def_cfa_expression */
+		set_expression(cfa, c, IS_EXPRESSION);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool keep_or_restore(struct row *row, bool keep)
+{
+	if (keep && row->depth < sizeof row->saved / sizeof *row->saved)
+		row->saved[row->depth++] = row->now;
+	else if (!keep && row->depth)
+		row->now = row->saved[--row->depth];
+	else
+		return false;
+	return true;
+}
+
+/* Carries out one instruction. False: it is unknown. */
+static bool instruct(struct row *row, struct cursor *c)
+{
+	const uint8_t op = (uint8_t)take(c, 1);
+	if ((op & 0xc0) == 0x40) { /* advance_loc */
+		row->at += (op & 0x3f) * row->code_align;
+		return true;
+	}
+	if (op & 0xc0)
+		return set_register(row, c, op);
+	switch (op) {
+	case 0x00: /* nop */
+		return true;
+	case 0x01: /* set_loc */
+		row->at = take(c, 8);
+		return true;
+	case 0x02: /* advance_loc1, 2, 4 */
+	case 0x03:
+	case 0x04:
+		row->at += take(c, 1u << (op - 0x02)) * row->code_align;
+		return true;
+	case 0x0a: /* remember_state */
+	case 0x0b: /* restore_state */
+		return keep_or_restore(row, op == 0x0a);
+	case 0x2e: /* GNU_args_size */
+		take_leb(c);
+		return true;
+	default:
+		return op >= 0x0c && op <= 0x13 && op != 0x10 && op != 0x11 ? set_cfa(row, c, op)
+									    : set_register(row, c, op);
+	}
+}
+
+static bool carry_out(struct row *row, struct cursor c)
+{
+	while (c.at < c.end && !c.bad) {
+		if (!instruct(row, &c))
+			return false;
+		if (row->at > row->pc)
+			return true;
+	}
+	return !c.bad;
+}
+
+/* ---- the tables of an object ------------------------------------------------------------------------------------- */
+
+struct common { /* what a CIE says */
+	uint8_t encoding;
+	bool augmented, signal;
+	struct cursor instructions;
+};
+
+/* The content of the entry that begins here. */
+static struct cursor entry_at(const uint8_t *at)
+{
+	uint32_t bytes;
+	memcpy(&bytes, at, 4);
+	const bool plain = bytes && bytes != UINT32_MAX;
+	return (struct cursor){at + 4, at + 4 + (plain ? bytes : 0), !plain};
+}
+
+static bool read_common(struct row *row, struct common *out, const uint8_t *at)
+{
+	struct cursor c = entry_at(at), data;
+	*out = (struct common){.encoding = 0};
+	if (take(&c, 4) != 0) /* an FDE */
+		return false;
+	const uint64_t version = take(&c, 1);
+	const char *letters = (const char *)c.at;
+	while (take(&c, 1))
+		;
+	row->code_align = take_leb(&c);
+	row->data_align = take_sleb(&c);
+	const uint64_t address = version == 1 ? take(&c, 1) : take_leb(&c);
+	if (c.bad || address != RIP || (*letters && *letters != 'z'))
+		return false;
+	out->augmented = *letters == 'z';
+	if (out->augmented)
+		data = take_block(&c);
+	for (letters += out->augmented; *letters; letters++) {
+		if (*letters == 'R')
+			out->encoding = (uint8_t)take(&data, 1);
+		else if (*letters == 'L')
+			take(&data, 1);
+		else if (*letters == 'P')
+			take_pointer(&data, (uint8_t)take(&data, 1), false);
+		else if (*letters == 'S')
+			out->signal = true;
+		else
+			break;
+	}
+	out->instructions = c;
+	return !c.bad;
+}
+
+/* The rules at row->pc by the FDE at this address. False: they are not for it, or not understood. */
+static bool read_rules(struct row *row, const uint8_t *at, bool *signal)
+{
+	struct common common;
+	struct cursor c = entry_at(at);
+	const uint8_t *here = c.at;
+	const uint64_t back = take(&c, 4);
+	if (!back || !read_common(row, &common, here - back))
+		return false;
+	row->at = take_pointer(&c, common.encoding, true);
+	const uint64_t bytes = take_pointer(&c, common.encoding, false);
+	if (c.bad || row->pc - row->at >= bytes)
+		return false;
+	if (common.augmented)
+		take_block(&c);
+	*signal = common.signal;
+	const uint64_t begin = row->at;
+	row->at = 0; /* what a CIE says holds everywhere */
+	if (!carry_out(row, common.instructions))
+		return false;
+	row->initial = row->now;
+	row->at = begin;
+	return carry_out(row, c);
+}
+
+/* The last FDE that begins at pc or before, by the sorted table of .eh_frame_hdr. NULL: none. */
+static const uint8_t *search_table(const uint8_t *header, size_t bytes, uint64_t pc)
+{
+	struct cursor c = {header, header + bytes, false};
+	const uint32_t encodings = (uint32_t)take(&c, 4);
+	/* Version 1, a count of 4 bytes, entries relative to the header: all that linkers write. */
+	if ((encodings & 0xffff00ffu) != 0x3b030001u)
+		return NULL;
+	take_pointer(&c, (uint8_t)(encodings >> 8), true);
+	uint64_t low = 0, high = take(&c, 4);
+	if (c.bad || high * 8 > (size_t)(c.end - c.at))
+		return NULL;
+	const int32_t *entries = (const void *)c.at;
+	const int64_t wanted = (int64_t)(pc - (uintptr_t)header);
+	while (low < high) {
+		const uint64_t middle = (low + high) / 2;
+		if (entries[2 * middle] <= wanted)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? header + entries[2 * (low - 1) + 1] : NULL;
+}
+
+struct search {
+	struct row *row;
+	bool found, signal;
+};
+
+static int search_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct search *search = data;
+	const ElfW(Phdr) *header = NULL;
+	bool here = false;
+	(void)size;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		here |= p->p_type == PT_LOAD && search->row->pc - info->dlpi_addr - p->p_vaddr < p->p_memsz;
+		header = p->p_type == PT_GNU_EH_FRAME ? p : header;
+	}
+	if (!here)
+		return 0;
+	const uint8_t *fde = header ? search_table((const uint8_t *)info->dlpi_addr + header->p_vaddr, header->p_memsz,
+						   search->row->pc)
+				    : NULL;
+	search->found = fde && read_rules(search->row, fde, &search->signal);
+	return 1;
+}
+
+static bool frame_address(const struct sw_unwind *u, const struct rule *cfa, uint64_t *address)
+{
+	if (cfa->kind == IS_EXPRESSION)
+		return evaluate(u, cfa, 0, false, address);
+	if (cfa->kind != IN_REGISTER || !register_of(u, cfa->reg, address))
+		return false;
+	*address += (uint64_t)cfa->offset;
+	return true;
+}
+
+static int step_by_rules(struct sw_unwind *u, struct rules *rules, bool signal, struct sw_unwind_frame *out)
+{
+	uint64_t cfa, ip = 0, slot = 0;
+	if (rules->rip.kind == UNDEFINED)
+		return 0;
+	if (rules->rip.kind == SAME || !frame_address(u, &rules->cfa, &cfa))
+		return -1;
+	const bool led = rules->cfa.kind == IN_REGISTER && rules->cfa.reg == RBP;
+	*out = (struct sw_unwind_frame){
+		.base_slot = led ? u->last.rbp_slot : 0,
+		.base = led ? u->last.rbp : 0,
+		.rbp = u->last.rbp,
+		.rbp_slot = u->last.rbp_slot,
+	};
+	uint64_t sp = cfa, unused;
+	if (!apply(u, &rules->rip, cfa, &ip, &slot) || !apply(u, &rules->rsp, cfa, &sp, &unused) ||
+	    (rules->rbp.kind != UNDEFINED && !apply(u, &rules->rbp, cfa, &out->rbp, &out->rbp_slot)))
+		return -1;
+	if (!ip)
+		return 0;
+	if (!signal && sp <= u->sp)
+		return -1; /* it would go round for ever */
+	out->slot = signal || slot != sp - 8 ? 0 : slot;
+	out->ip = ip + signal; /* where a signal came: no return address, made one that points after it */
+	u->sp = sp;
+	return 1;
+}
+
+/* Code without tables (JIT) mostly keeps a frame pointer. */
+static int step_by_pointer(struct sw_unwind *u, struct sw_unwind_frame *out)
+{
+	const uint64_t base = u->last.rbp;
+	uint64_t ip, next;
+	if (base % 8 || base < u->sp || !load(u, base, &next) || !load(u, base + 8, &ip) || ip <= 4096)
+		return -1;
+	*out = (struct sw_unwind_frame){
+		.slot = base + 8,
+		.ip = ip,
+		.base_slot = u->last.rbp_slot,
+		.base = base,
+		.rbp = next,
+		.rbp_slot = base,
+	};
+	u->sp = base + 16;
+	return 1;
+}
+
+int sw_unwind_by_tables(struct sw_unwind *u, struct sw_unwind_frame *out)
+{
+	struct row row = {.pc = u->last.ip - 1};
+	struct search search = {.row = &row};
+	dl_iterate_phdr(search_object, &search);
+	return search.found ? step_by_rules(u, &row.now, search.signal, out) : step_by_pointer(u, out);
+}
+
+#endif
