@@ -18,6 +18,12 @@ tests_tools_test_bootstrap_SOURCES = tests/tools/test_bootstrap.c tools/confirm/
 tests_tools_test_bootstrap_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
 tests_tools_test_bootstrap_LDADD = libswbase.a $(CHECK_LIBS)
 
+check_PROGRAMS += tests/tools/test_outcome
+TESTS += tests/tools/test_outcome
+tests_tools_test_outcome_SOURCES = tests/tools/test_outcome.c tools/confirm/outcome.c tools/confirm/trial.h
+tests_tools_test_outcome_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
+tests_tools_test_outcome_LDADD = libswbase.a $(CHECK_LIBS)
+
 check_PROGRAMS += tests/tools/test_saving_spans
 TESTS += tests/tools/test_saving_spans
 tests_tools_test_saving_spans_SOURCES = tests/tools/test_saving_spans.c tools/confirm/saving_spans.c tools/confirm/saving_spans.h

@@ -103,10 +103,56 @@ class Holds(Confirm):
         self.assertEqual((found["verdict"], found["compared"], found["bytes"]), ("proven", True, 65536))
         self.assertEqual(self.verdicts("staged-fixed")[0], [])
 
-    def test_the_same_bytes_do_no_harm(self):
-        found, _ = self.one("same", "--no-fix")
-        self.assertEqual(found["verdict"], "not-ordered-harmless-here")
+    def test_the_same_bytes_in_one_run(self):
+        found, text = self.one("same", "--no-fix")
+        self.assertEqual((found["verdict"], found["outcome"]), ("not-ordered-harmless-here", "unordered-same-bytes"))
+        self.assertIn("confirmed:     unordered; same bytes in this run: ", text)
+        self.assertNotIn("harmless", text)
         self.assertEqual((found["differ"], found["bytes"], found["fix"], found["runs"]), (0, 65536, "unchecked", 1))
+
+    # As tests/tools/test_pack.py has it: two launches of one kernel that nothing orders.
+    KERNEL = """.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry _Z4fillPf(.param .u64 p) {
+.reg .b64 %rd<4>;
+.reg .b32 %r<4>;
+.reg .pred %p1;
+ld.param.u64 %rd1, [p];
+BODY
+ret;
+}
+"""
+    BODIES = {
+        "certain": "st.global.u32 [%rd1+64], 7;",
+        "bounds": """ld.global.u32 %r1, [%rd1+2048];
+and.b32 %r1, %r1, 255;
+mul.wide.u32 %rd2, %r1, 4;
+add.s64 %rd3, %rd1, %rd2;
+st.global.u32 [%rd3], 7;""",
+        "lock": """TAKE:
+atom.acquire.gpu.global.cas.b32 %r1, [%rd1], 0, 1;
+setp.ne.u32 %p1, %r1, 0;
+@%p1 bra TAKE;
+st.global.u32 [%rd1+64], 7;
+atom.release.gpu.global.exch.b32 %r2, [%rd1], 0;""",
+    }
+
+    def test_kernels(self):
+        # The simulation executes no kernel: their order is shown, their bytes are not compared.
+        for body, verdict, outcome, doubt, status in (
+                ("certain", "proven", "proven", None, 9),
+                ("bounds", "overlap-unknown", "unordered-overlap-not-shown", "partly", 0),
+                ("lock", "overlap-unknown", "unordered-overlap-not-shown", "own-order", 0)):
+            with open(self.path("k.ptx"), "w") as file:
+                file.write(self.KERNEL.replace("BODY", self.BODIES[body]))
+            result = self.confirm("--no-fix", "--proven-only", "--error-exitcode", "9", "--json", self.path("r.json"),
+                                  os.path.join(BUILD, "tests", "tools", "cuda_program"), "load", self.path("k.ptx"))
+            found, = [f["confirmation"] for f in json.loads(self.read("r.json"))["findings"] if "confirmation" in f]
+            self.assertEqual((found["verdict"], found["outcome"], found["doubt"]), (verdict, outcome, doubt), result.stderr)
+            self.assertEqual((found["compared"], found["bytes"], found["differ"]), (False, 0, 0))
+            self.assertIn("bytes not compared: kernels of the simulated CUDA", " ".join(result.stderr.split()))
+            self.assertEqual(result.returncode, status, body + result.stderr)
 
     def test_what_is_ordered_is_never_proven(self):
         found, text = self.verdicts("fixed")
@@ -302,6 +348,8 @@ class Status(Confirm):
     def test_proven_errors_alone(self):
         self.assertEqual(self.status("--no-fix", "--error-exitcode", "9", PROGRAM, "race"), 9)
         self.assertEqual(self.status("--no-fix", "--proven-only", "--error-exitcode", "9", PROGRAM, "race"), 9)
+        # That the bytes were the same is a matter of the data.
+        self.assertEqual(self.status("--no-fix", "--proven-only", "--error-exitcode", "9", PROGRAM, "same"), 9)
         again = [PROGRAM, "again"]
         self.assertEqual(self.status("--no-fix", "--error-exitcode", "9", *again, self.path("x")), 9)
         self.assertEqual(self.status("--no-fix", "--proven-only", "--error-exitcode", "9", *again, self.path("y")), 0)

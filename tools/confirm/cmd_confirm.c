@@ -86,7 +86,7 @@ static void tell_step(const struct confirm *confirm, size_t at)
 {
 	const struct sw_trial *trial = &confirm->trials.at[at];
 	fprintf(stderr, "syncwatch: %zu of %zu: SW%03d %s\n", at + 1, confirm->trials.n, trial->shown->finding->id,
-		sw_confirmation_key(trial->result.verdict));
+		sw_confirmation_outcome(trial->result.verdict));
 }
 
 static int try_all(struct confirm *confirm)
@@ -223,8 +223,11 @@ static int try_calls(struct confirm *confirm)
 		return status;
 	add_known_order(confirm, &trial->result);
 	add_overlap(confirm, &trial->result);
-	printf("calls %s: %s\n", confirm->options->calls,
-	       sw_confirmation_text(&confirm->analysis.report->names, &trial->result));
+	/* The key comes first: scripts read it. */
+	const char *key = sw_confirmation_key(trial->result.verdict),
+		   *text = sw_confirmation_text(&confirm->analysis.report->names, &trial->result);
+	const bool begins = strncmp(text, key, strlen(key)) == 0;
+	printf("calls %s: %s%s%s\n", confirm->options->calls, begins ? "" : key, begins ? "" : ": ", text);
 	return sw_finish_stdout(SW_EXIT_OK);
 }
 
@@ -242,7 +245,7 @@ static void summarise(const struct confirm *confirm)
 		confirm->experiments.runs == 1 ? "" : "s");
 	for (size_t i = 0; i <= SW_VERDICT_NOT_REACHED; i++)
 		if (of[i])
-			fprintf(stderr, ", %zu %s", of[i], sw_confirmation_key((enum sw_trial_verdict)i));
+			fprintf(stderr, ", %zu %s", of[i], sw_confirmation_outcome((enum sw_trial_verdict)i));
 	fprintf(stderr, "; %zu fix%s verified\n", verified, verified == 1 ? "" : "es");
 }
 
@@ -285,7 +288,9 @@ static bool counts(const struct confirm *confirm, const struct sw_shown_finding 
 	const struct sw_confirmation *c = shown->confirmation;
 	if (shown->suppressed || shown->finding->severity != SW_ERROR)
 		return false;
-	return !confirm->options->proven_only || (c && c->verdict == SW_VERDICT_PROVEN);
+	/* That the bytes were the same is a matter of the data of one run. */
+	return !confirm->options->proven_only ||
+	       (c && (c->verdict == SW_VERDICT_PROVEN || c->verdict == SW_VERDICT_SAME_BYTES));
 }
 
 static int exit_status(const struct confirm *confirm)

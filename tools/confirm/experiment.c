@@ -265,7 +265,7 @@ static int hold(struct sw_experiments *in, struct sw_trial *trial, uint64_t boun
 		trial->result.verdict = SW_VERDICT_NOT_REACHED;
 	const bool other = run.stopped || run.status != in->status;
 	if (!status && other && trial->result.verdict != SW_VERDICT_PROVEN &&
-	    trial->result.verdict != SW_VERDICT_HARMLESS) {
+	    trial->result.verdict != SW_VERDICT_SAME_BYTES && trial->result.verdict != SW_VERDICT_UNORDERED) {
 		trial->result.verdict = SW_VERDICT_INCONCLUSIVE;
 		trial->result.doubt = run.stopped	? SW_DOUBT_NO_END
 				      : trial->captured ? SW_DOUBT_GRAPH_NODES

@@ -96,8 +96,8 @@ static void take_line(const char *line, struct sw_outcome *out)
 		;
 	else if (sscanf(line, "done %" SCNu64, &out->done_us) == 1)
 		out->done_after = true;
-	else if (sscanf(line, "bytes %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &out->bytes, &out->by_later,
-			&out->by_earlier, &out->by_both) == 4)
+	else if (sscanf(line, "bytes %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &out->bytes,
+			&out->by_later, &out->by_earlier, &out->by_both, &out->by_each) == 5)
 		out->compared = true;
 	else if (take_waits(line, out) || take_edge(line, out))
 		;
@@ -195,6 +195,37 @@ static bool waited(const struct sw_outcome *o, const struct sw_trial *trial)
 	       o->done_after && (o->done_us - o->released_us) * PROMPT_SHARE < held_us;
 }
 
+/* Did both sides touch a byte, beyond what bounds their accesses?  Reads are not seen, writes are where they change a
+   byte. */
+static bool touch_the_same(const struct sw_outcome *o, const struct sw_trial *trial)
+{
+	const bool seen = o->compared && !trial->not_executed;
+	const bool earlier = seen && trial->earlier_writes && o->by_earlier,
+		   later = seen && trial->later_writes && o->by_later;
+	if (trial->earlier_whole || trial->later_whole)
+		return (trial->earlier_whole || earlier) && (trial->later_whole || later);
+	return earlier && later && o->by_each;
+}
+
+/* The later side ran first. */
+static void judge_bytes(const struct sw_outcome *o, const struct sw_trial *trial, struct sw_confirmation *out)
+{
+	out->compared = o->compared && !trial->not_executed;
+	out->not_executed = trial->not_executed;
+	out->bytes = out->compared ? o->bytes : 0;
+	out->differ = out->compared ? wrong_bytes(o, trial->id) : 0;
+	const bool all = out->compared && o->bytes == trial->bytes;
+	if (trial->own_order) {
+		out->verdict = SW_VERDICT_UNORDERED;
+		out->doubt = SW_DOUBT_OWN_ORDER;
+	} else if (trial->shown && !touch_the_same(o, trial)) {
+		out->verdict = SW_VERDICT_UNORDERED;
+		out->doubt = SW_DOUBT_PARTLY;
+	} else {
+		out->verdict = all && !out->differ ? SW_VERDICT_SAME_BYTES : SW_VERDICT_PROVEN;
+	}
+}
+
 void sw_outcome_judge(const struct sw_outcome *o, const struct sw_trial *trial, struct sw_confirmation *out)
 {
 	out->doubt = SW_DOUBT_NONE;
@@ -205,11 +236,7 @@ void sw_outcome_judge(const struct sw_outcome *o, const struct sw_trial *trial, 
 	if (!o->earlier && !o->refused && !o->unplaced && !o->late && !o->captured) {
 		out->verdict = SW_VERDICT_NOT_REACHED;
 	} else if (o->released && o->later_done && o->later_held) {
-		out->compared = o->compared;
-		out->bytes = o->bytes;
-		out->differ = o->compared ? wrong_bytes(o, trial->id) : 0;
-		const bool all = o->compared && o->bytes == trial->bytes;
-		out->verdict = all && !out->differ ? SW_VERDICT_HARMLESS : SW_VERDICT_PROVEN;
+		judge_bytes(o, trial, out);
 	} else if (!o->later && o->released && o->why != SW_RELEASE_HOST && !(o->ended && trial->later_access)) {
 		out->verdict = o->ended ? SW_VERDICT_NOT_REACHED : SW_VERDICT_INCONCLUSIVE;
 		out->doubt = o->ended ? SW_DOUBT_NONE : SW_DOUBT_CRASHED;

@@ -45,6 +45,23 @@ static void find_overlap(struct sw_trial *trial, const struct sw_judgement *judg
 	trial->bytes = high - low;
 }
 
+/* Does the side certainly touch each byte that it has in common with the other one?  A finding that is certain rests on
+   that; else bounds are all that is known of some kernels.  A free ends all of an allocation. */
+static bool touches_all(const struct sw_finding *finding, const struct sw_access *access)
+{
+	const struct sw_evidence_detail *detail = access->evidence_detail;
+	if (finding->confidence == SW_CERTAIN || access->role == SW_FREE || access->role == SW_ALLOC)
+		return true;
+	return access->extent_known && !access->width &&
+	       (access->evidence == SW_EV_EXACT ||
+		(access->evidence == SW_EV_FOOTPRINT && detail && detail->extent == SW_EXTENT_BOX));
+}
+
+static bool writes(const struct sw_access *access)
+{
+	return access->role == SW_WRITE || access->role == SW_READ_WRITE || access->role == SW_ATOMIC;
+}
+
 static bool is_race(int id)
 {
 	return id == SW_FINDING_RACE_RAW || id == SW_FINDING_RACE_WAR || id == SW_FINDING_RACE_WAW;
@@ -72,6 +89,12 @@ static void add(sw_trials *trials, struct sw_report *report, struct sw_shown_fin
 				   .id = f->id,
 				   .later_host = !later->node && is_host(report, later),
 				   .host_order = f->host_order};
+	trial->not_executed = report->judgement->simulated && (earlier->function || later->function);
+	trial->own_order = earlier->signals || later->signals;
+	trial->earlier_whole = touches_all(f, earlier);
+	trial->later_whole = touches_all(f, later);
+	trial->earlier_writes = writes(earlier);
+	trial->later_writes = writes(later);
 	trial->later_frees = trial->later_host && later->kind == SW_REC_FREE;
 	trial->earlier = trial->after = earlier->seq;
 	trial->later = trial->before = later->seq;

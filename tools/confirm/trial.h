@@ -32,11 +32,15 @@ struct sw_trial {
 	struct sw_shown_finding *shown; /* NULL: two calls, of no finding */
 	int id;				/* of the finding, 0: none */
 	uint64_t earlier, later;
-	uint64_t after, before;	       /* where the advice puts the edge: the calls around which it goes */
-	uint64_t buffer;	       /* the call that allocated what both touch */
-	uint64_t offset, bytes;	       /* of it */
-	bool later_host, later_access; /* done when it returns; an instruction of the host */
-	bool captured;		       /* both sides are nodes of one graph */
+	uint64_t after, before;		   /* where the advice puts the edge: the calls around which it goes */
+	uint64_t buffer;		   /* the call that allocated what both touch */
+	uint64_t offset, bytes;		   /* of it */
+	bool not_executed;		   /* a side is a kernel of the simulated CUDA */
+	bool own_order;			   /* a side is a kernel that polls or signals through memory */
+	bool earlier_whole, later_whole;   /* certainly touches each byte in common */
+	bool earlier_writes, later_writes; /* what it writes can be seen */
+	bool later_host, later_access;	   /* done when it returns; an instruction of the host */
+	bool captured;			   /* both sides are nodes of one graph */
 	bool earlier_in_graph;
 	uint64_t earlier_node; /* the call that made its node, 0: none or unknown */
 	bool later_frees;      /* by a call that waits for work of the whole device */
@@ -110,7 +114,9 @@ struct sw_outcome {
 	const char *refused; /* the call that was, NULL: none */
 	int refused_status;
 	bool compared;
-	uint64_t bytes, by_later, by_earlier, by_both;
+	/* Bytes of those that were compared: changed by the later side, which came first; by the earlier one after it;
+	   by the two together; by each of the two. */
+	uint64_t bytes, by_later, by_earlier, by_both, by_each;
 	bool swapped; /* the later side came first and was the one that is held */
 	uint64_t earlier_us, left_us, later_us, released_us, done_us;
 	SW_VEC(struct sw_outcome_edge) edges; /* by the record of their call */

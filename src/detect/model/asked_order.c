@@ -59,8 +59,8 @@ void sw_asked_order_touch(struct sw_model *m, const struct sw_access *what, cons
 		const struct sw_range *other = &m->asked_uses->range.at[i];
 		if ((!sw_role_writes(at.role) && !sw_role_writes(other->role)) || !sw_range_overlap(&at, other))
 			continue;
-		/* Perhaps not all of it is touched. */
-		if (at.loose || other->loose)
+		/* Perhaps not all of it is touched, or the kernels have an order of their own. */
+		if (at.loose || other->loose || at.polls || other->polls)
 			asked->unclear = true;
 		else
 			asked->meet = true;

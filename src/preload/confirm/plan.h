@@ -127,8 +127,8 @@ static inline uint64_t sw_plan_frame(uint64_t hash, uint64_t offset)
  *   later SEQ US           the later one was reached, `held` or not
  *   released US WHY PROBE LATER    probe and later: 1 when the work before, and of, the later call was done
  *   done US                the later call's work was done, after the release
- *   bytes N CHANGED_BY_LATER CHANGED_BY_EARLIER CHANGED    snapshots of what both touch: before, after the later,
- *                          after the earlier
+ *   bytes N CHANGED_BY_LATER CHANGED_BY_EARLIER CHANGED CHANGED_BY_EACH    snapshots of what both touch: before,
+ *                          after the later, after the earlier
  *   after SEQ FIX EVENT, before SEQ FIX EVENT   an edge was put in after, before this call
  *   waited FIX NS N        the later sides of N edges waited so long for them, in all
  *   held SEQ INDEX NS      exploration: this call was held

@@ -63,14 +63,24 @@ static uint64_t differing(const uint8_t *a, const uint8_t *b, uint64_t bytes)
 	return n;
 }
 
+static uint64_t differing_twice(const uint8_t *a, const uint8_t *b, const uint8_t *c, uint64_t bytes)
+{
+	uint64_t n = 0;
+	for (uint64_t i = 0; i < bytes; i++)
+		n += a[i] != b[i] && b[i] != c[i];
+	return n;
+}
+
 static void compare(void)
 {
 	const uint8_t *before = sw_hold.copies, *later = before + sw_hold.room, *earlier = later + sw_hold.room;
 	const uint64_t n = sw_hold.bytes;
 	if (!n || atomic_load(&sw_hold.snapped) != 7)
 		return;
-	sw_result("bytes %llu %llu %llu %llu", (unsigned long long)n, (unsigned long long)differing(before, later, n),
-		  (unsigned long long)differing(later, earlier, n), (unsigned long long)differing(before, earlier, n));
+	sw_result("bytes %llu %llu %llu %llu %llu", (unsigned long long)n,
+		  (unsigned long long)differing(before, later, n), (unsigned long long)differing(later, earlier, n),
+		  (unsigned long long)differing(before, earlier, n),
+		  (unsigned long long)differing_twice(before, later, earlier, n));
 }
 
 static void look_after(uint64_t now)

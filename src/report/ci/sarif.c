@@ -275,6 +275,7 @@ static void put_properties(struct sw_ci *ci, struct sw_report *report, const str
 	sw_json_text(json, "confidence", sw_name_confidence(finding->confidence));
 	if (result->leader->confirmation) {
 		sw_json_text(json, "confirmed", sw_confirmation_key(result->leader->confirmation->verdict));
+		sw_json_text(json, "outcome", sw_confirmation_outcome(result->leader->confirmation->verdict));
 		sw_json_text(json, "fix", sw_confirmation_fix_key(result->leader->confirmation->fix));
 		if (result->leader->confirmation->fix_timed)
 			sw_json_number(json, "edges_waited_ns", result->leader->confirmation->fix_waited_ns);

@@ -235,6 +235,7 @@ static void put_confirmation(struct sw_json *json, struct sw_report *report, con
 		return;
 	sw_json_open(json, "confirmation", '{');
 	sw_json_text(json, "verdict", sw_confirmation_key(c->verdict));
+	sw_json_text(json, "outcome", sw_confirmation_outcome(c->verdict));
 	sw_json_text(json, "doubt", c->doubt ? sw_confirmation_doubt_key(c->doubt) : NULL);
 	sw_json_text(json, "text", sw_confirmation_text(&report->names, c));
 	sw_json_ms(json, "held_ms", c->held_ns);

@@ -4,13 +4,15 @@
 #include <inttypes.h>
 
 static const struct {
-	const char *key, *text;
-} verdicts[] =
-	{
-#define SW_VERDICT(name, key, text) [SW_VERDICT_##name] = {key, text},
+	const char *key, *outcome, *words, *text;
+} verdicts[] = {
+#define SW_VERDICT(name, key, outcome, words, text) [SW_VERDICT_##name] = {key, outcome, words, text},
 #include "report/words/confirmation.def"
-},
-  doubts[] = {
+};
+
+static const struct {
+	const char *key, *text;
+} doubts[] = {
 #define SW_DOUBT(name, key, text) [SW_DOUBT_##name] = {key, text},
 #include "report/words/confirmation.def"
 };
@@ -18,6 +20,11 @@ static const struct {
 const char *sw_confirmation_key(enum sw_trial_verdict verdict)
 {
 	return verdicts[verdict].key;
+}
+
+const char *sw_confirmation_outcome(enum sw_trial_verdict verdict)
+{
+	return verdicts[verdict].outcome;
 }
 
 const char *sw_confirmation_doubt_key(enum sw_doubt doubt)
@@ -34,7 +41,7 @@ const char *sw_confirmation_fix_key(enum sw_fix_check fix)
 static const char *bytes_text(struct sw_names *names, const struct sw_confirmation *c)
 {
 	if (!c->compared)
-		return "";
+		return c->not_executed ? "; bytes not compared: kernels of the simulated CUDA write nothing" : "";
 	return sw_names_format(names, "; %" PRIu64 " of %" PRIu64 " bytes that both touch %s", c->differ, c->bytes,
 			       c->differ ? "are not those that the program's order gives" : "differ");
 }
@@ -48,14 +55,15 @@ static const char *refused_text(struct sw_names *names, const struct sw_confirma
 
 const char *sw_confirmation_text(struct sw_names *names, const struct sw_confirmation *c)
 {
-	const char *key = verdicts[c->verdict].key;
+	const char *key = verdicts[c->verdict].words;
 	switch (c->verdict) {
 	case SW_VERDICT_PROVEN:
-	case SW_VERDICT_HARMLESS:
+	case SW_VERDICT_SAME_BYTES:
 	case SW_VERDICT_REFUTED:
 	case SW_VERDICT_UNORDERED:
-		return sw_names_format(names, "%s: %s (held for %s%s%s)", key, verdicts[c->verdict].text,
-				       sw_name_time(names, c->held_ns), bytes_text(names, c),
+		return sw_names_format(names, "%s: %s%s%s (held for %s%s%s)", key, verdicts[c->verdict].text,
+				       c->doubt ? ": " : "", doubts[c->doubt].text, sw_name_time(names, c->held_ns),
+				       bytes_text(names, c),
 				       c->swapped ? "; the two came in the other order in that run" : "");
 	case SW_VERDICT_INCONCLUSIVE:
 		return sw_names_format(names, "%s: %s%s", key, doubts[c->doubt].text, refused_text(names, c));

@@ -9,7 +9,7 @@
 #include "report/symbols/names.h"
 
 enum sw_trial_verdict {
-#define SW_VERDICT(name, key, text) SW_VERDICT_##name,
+#define SW_VERDICT(name, key, outcome, words, text) SW_VERDICT_##name,
 #include "report/words/confirmation.def"
 };
 enum sw_doubt {
@@ -30,6 +30,7 @@ struct sw_confirmation {
 	int refused_status;
 	uint64_t held_ns;	/* how long the earlier side was held */
 	bool swapped;		/* in that run the later side came first, and was the one that was held */
+	bool not_executed;	/* a side is a kernel of the simulated CUDA: there is nothing to compare */
 	bool compared;		/* the bytes that both touch were compared, `bytes` of them */
 	uint64_t bytes, differ; /* differ: how many are not what the order of the program gives */
 	enum sw_fix_check fix;
@@ -40,8 +41,10 @@ struct sw_confirmation {
 	uint32_t runs;	       /* of the program, for this finding */
 };
 
-/* "proven" */
+/* "proven": the word of the first version, which says "harmless" of bytes that happened to be the same. */
 const char *sw_confirmation_key(enum sw_trial_verdict verdict);
+/* "proven", "unordered-same-bytes" */
+const char *sw_confirmation_outcome(enum sw_trial_verdict verdict);
 const char *sw_confirmation_doubt_key(enum sw_doubt doubt);
 const char *sw_confirmation_fix_key(enum sw_fix_check fix);
 /* "proven: the later side ran to its end while ... was held for 12.1 ms; 262144 of 262144 bytes differ"; strings live
