@@ -14,7 +14,7 @@ KERNELS_SHARED = \
 	pipeline_wait \
 	graph_branches graph_against_stream graph_two_execs graph_update graph_memcpy_nodes graph_runtime capture_unjoined \
 	pool_reuse pool_free_other_stream pool_use_after_free annotate_blocks \
-	managed_streams \
+	managed_streams managed_discard \
 	device_reset peer_copy device_event peer_free legacy_devices ipc \
 	strict_host \
 	wide_sync redundant_sync busy_poll many_calls demo_pipeline

@@ -285,7 +285,8 @@ enum sw_mem_op {
 	SW_MEMOP_ATTACH,
 	SW_MEMOP_WAIT_VALUE,
 	SW_MEMOP_WRITE_VALUE,
-	SW_MEMOP_BATCH
+	SW_MEMOP_BATCH,
+	SW_MEMOP_DISCARD /* since minor 12: the bytes become indeterminate */
 };
 struct sw_rec_mem_op {
 	struct sw_rec h;

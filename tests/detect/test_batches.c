@@ -66,6 +66,49 @@ START_TEST(others_are_not_compared)
 }
 END_TEST
 
+static void discard(struct tb *tb, uint64_t address, uint64_t stream)
+{
+	tb_mem_op(tb, SW_MEMOP_DISCARD, address, 4096, stream);
+}
+
+/* A discard writes indeterminate values.  0: it meets a read; 1: a write; 2: other bytes; 3: an event orders both; 4: a
+   prefetch changes no byte. */
+START_TEST(discards)
+{
+	static const int id[] = {102, 103, 0, 0, 0};
+	struct tb *tb = two_streams();
+	if (_i == 1)
+		h2d(tb, DEV, PIN, 4096, S1);
+	else
+		d2h(tb, PIN, DEV, 4096, S1);
+	if (_i == 3)
+		order(tb, S1, S2);
+	if (_i == 4)
+		tb_mem_op(tb, SW_MEMOP_PREFETCH, DEV, 4096, S2);
+	else
+		discard(tb, _i == 2 ? DEV + 8192 : DEV, S2);
+	struct sw_judgement *j = judged(tb);
+	if (id[_i])
+		ck_assert_int_eq(only(j, id[_i])->severity, SW_ERROR);
+	else
+		no_hazards(j);
+	ck_assert_uint_eq(j->coverage.unclassified_calls, 0);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* The bytes are read on another stream, which waits for nothing. */
+START_TEST(reads_what_is_discarded)
+{
+	struct tb *tb = two_streams();
+	discard(tb, DEV, S1);
+	d2h(tb, PIN, DEV, 4096, S2);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_int_eq(only(j, 101)->severity, SW_ERROR);
+	sw_judgement_free(j);
+}
+END_TEST
+
 /* Earlier work of the stream fills the source.  0: read in stream order; 1, 2: out of it; 3: the host waited. */
 START_TEST(source_is_still_written)
 {
@@ -95,6 +138,8 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, elements_that_meet, 0, 5);
 	tcase_add_loop_test(tc, many_elements, 0, 2);
 	tcase_add_loop_test(tc, others_are_not_compared, 0, 4);
+	tcase_add_loop_test(tc, discards, 0, 5);
+	tcase_add_test(tc, reads_what_is_discarded);
 	tcase_add_loop_test(tc, source_is_still_written, 0, 4);
 	tcase_add_loop_test(tc, source_goes_at_once, 0, 3);
 }

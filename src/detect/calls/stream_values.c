@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "detect/hazards/host_knowledge.h"
+#include "detect/hazards/touch.h"
 #include "detect/hazards/uploads.h"
 #include "detect/model/call.h"
 #include "detect/model/collect.h"
@@ -191,6 +192,16 @@ void sw_value_waited(struct sw_model *m, const struct sw_hb_at *at, const struct
 		sw_hb_stream_wait(m->hb, at, cell->write[by].event, 0, &state);
 }
 
+/* CUDA Driver API, cuMemDiscardBatchAsync: reading from a discarded range "will return an indeterminate value", and
+   "any reads, writes or prefetches [...] that occur simultaneously with the discard" are undefined behaviour: a write.
+   Each range of a batch is work of its own. */
+static void discarded(struct sw_model *m, const struct sw_access *what, const struct sw_rec_mem_op *o)
+{
+	const struct sw_range range = sw_range_bytes(o->address, o->bytes, SW_WRITE, SW_EV_EXACT);
+	if (o->bytes)
+		sw_model_touch(m, what, &range, &(struct sw_touch){0});
+}
+
 /* A prefetch and an attachment are work; advice is not.  A batch's barriers and flushes order what its other members
    order anyway. */
 void sw_on_mem_op(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
@@ -199,6 +210,10 @@ void sw_on_mem_op(struct sw_model *m, const struct sw_record *r, struct sw_wait 
 	struct sw_hb_at at = sw_model_at(m, r, o->stream);
 	if (o->op == SW_MEMOP_ADVISE || !sw_model_enqueue(m, r, o->stream))
 		return;
+	if (o->op == SW_MEMOP_DISCARD) {
+		discarded(m, &w->what, o);
+		return;
+	}
 	if (o->op == SW_MEMOP_WRITE_VALUE)
 		sw_value_written(m, &at, w->what.point, o);
 	else if (o->op == SW_MEMOP_WAIT_VALUE)

@@ -246,7 +246,8 @@ static bool tells_by_kind(const struct sw_wait *w)
 	case SW_REC_UNCLASSIFIED:
 		return true;
 	case SW_REC_MEM_OP:
-		return op->op != SW_MEMOP_PREFETCH && op->op != SW_MEMOP_ADVISE && op->op != SW_MEMOP_ATTACH;
+		return op->op != SW_MEMOP_PREFETCH && op->op != SW_MEMOP_ADVISE && op->op != SW_MEMOP_ATTACH &&
+		       op->op != SW_MEMOP_DISCARD;
 	default:
 		return false;
 	}

@@ -203,28 +203,79 @@ CUresult sw_custom_copy_3d_batch_v2(const struct sw_site *site, size_t count, CU
 	return status;
 }
 
-CUresult sw_custom_prefetch_batch(const struct sw_site *site, CUdeviceptr *at, size_t *sizes, size_t count,
-				  CUmemLocation *locations, size_t *location_idxs, size_t num_locations,
-				  unsigned long long flags, CUstream stream)
+struct ranges {
+	CUdeviceptr *at;
+	size_t *bytes, count;
+	CUstream stream;
+};
+
+static bool memory_enter(struct sw_call *call, const struct sw_site *site, enum sw_mem_op op,
+			 const struct ranges *ranges)
+{
+	if (!ranges->at || !ranges->bytes || !batch_enter(call, site, ranges->stream))
+		return false;
+	for (size_t i = 0; i < ranges->count; i++) {
+		struct sw_rec_mem_op *r = element(call, SW_REC_MEM_OP, sizeof *r, i, ranges->count);
+
+		if (r) {
+			r->op = op;
+			r->stream = SW_WORD(ranges->stream);
+			r->address = ranges->at[i];
+			r->bytes = ranges->bytes[i];
+		}
+		element_done(call, r, i, ranges->count);
+	}
+	return true;
+}
+
+static CUresult memory_leave(struct sw_call *call, const struct ranges *ranges, CUresult status)
+{
+	sw_graphs_capture(call, ranges->stream, status);
+	sw_call_leave(call, status);
+	return status;
+}
+
+CUresult sw_custom_discard_batch(const struct sw_site *site, CUdeviceptr *at, size_t *sizes, size_t count,
+				 unsigned long long flags, CUstream stream)
+{
+	CUresult (*real)(CUdeviceptr *, size_t *, size_t, unsigned long long, CUstream) = (__typeof__(real))site->real;
+	const struct ranges ranges = {at, sizes, count, stream};
+	struct sw_call call;
+	bool recorded = memory_enter(&call, site, SW_MEMOP_DISCARD, &ranges);
+	CUresult status = real(at, sizes, count, flags, stream);
+
+	return recorded ? memory_leave(&call, &ranges, status) : status;
+}
+
+static CUresult prefetch(const struct sw_site *site, enum sw_mem_op op, const struct ranges *ranges,
+			 CUmemLocation *locations, size_t *location_idxs, size_t num_locations,
+			 unsigned long long flags)
 {
 	CUresult (*real)(CUdeviceptr *, size_t *, size_t, CUmemLocation *, size_t *, size_t, unsigned long long,
 			 CUstream) = (__typeof__(real))site->real;
 	struct sw_call call;
-	CUresult status;
+	bool recorded = memory_enter(&call, site, op, ranges);
+	CUresult status = real(ranges->at, ranges->bytes, ranges->count, locations, location_idxs, num_locations, flags,
+			       ranges->stream);
 
-	if (!at || !sizes || !batch_enter(&call, site, stream))
-		return real(at, sizes, count, locations, location_idxs, num_locations, flags, stream);
-	for (size_t i = 0; i < count; i++) {
-		struct sw_rec_mem_op *r = element(&call, SW_REC_MEM_OP, sizeof *r, i, count);
+	return recorded ? memory_leave(&call, ranges, status) : status;
+}
 
-		if (r)
-			SW_FILL_MEM_OP(r, PREFETCH, stream, at[i], sizes[i], 0, 0);
-		element_done(&call, r, i, count);
-	}
-	status = real(at, sizes, count, locations, location_idxs, num_locations, flags, stream);
-	sw_graphs_capture(&call, stream, status);
-	sw_call_leave(&call, status);
-	return status;
+CUresult sw_custom_prefetch_batch(const struct sw_site *site, CUdeviceptr *at, size_t *sizes, size_t count,
+				  CUmemLocation *locations, size_t *location_idxs, size_t num_locations,
+				  unsigned long long flags, CUstream stream)
+{
+	return prefetch(site, SW_MEMOP_PREFETCH, &(struct ranges){at, sizes, count, stream}, locations, location_idxs,
+			num_locations, flags);
+}
+
+/* A discard followed by a prefetch, which changes no byte: a discard as far as order and accesses are concerned. */
+CUresult sw_custom_discard_prefetch_batch(const struct sw_site *site, CUdeviceptr *at, size_t *sizes, size_t count,
+					  CUmemLocation *locations, size_t *location_idxs, size_t num_locations,
+					  unsigned long long flags, CUstream stream)
+{
+	return prefetch(site, SW_MEMOP_DISCARD, &(struct ranges){at, sizes, count, stream}, locations, location_idxs,
+			num_locations, flags);
 }
 
 CUresult sw_custom_stream_batch(const struct sw_site *site, CUstream stream, unsigned int count,

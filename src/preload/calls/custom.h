@@ -33,6 +33,11 @@ CUresult sw_custom_copy_3d_batch_v2(const struct sw_site *site, size_t count, CU
 CUresult sw_custom_prefetch_batch(const struct sw_site *site, CUdeviceptr *at, size_t *sizes, size_t count,
 				  CUmemLocation *locations, size_t *location_idxs, size_t num_locations,
 				  unsigned long long flags, CUstream stream);
+CUresult sw_custom_discard_batch(const struct sw_site *site, CUdeviceptr *at, size_t *sizes, size_t count,
+				 unsigned long long flags, CUstream stream);
+CUresult sw_custom_discard_prefetch_batch(const struct sw_site *site, CUdeviceptr *at, size_t *sizes, size_t count,
+					  CUmemLocation *locations, size_t *location_idxs, size_t num_locations,
+					  unsigned long long flags, CUstream stream);
 CUresult sw_custom_stream_batch(const struct sw_site *site, CUstream stream, unsigned int count,
 				CUstreamBatchMemOpParams *ops, unsigned int flags);
 

@@ -121,6 +121,51 @@ CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, 
 	return prefetch(address, bytes, stream);
 }
 
+/* cuda.h, the three batches: the stream "must not be legacy NULL stream"; locations apply from their range on, the
+   first from 0. A discard takes the time of no migration, and keeps the bytes: that is an indeterminate value, too. */
+static CUresult batch(CUdeviceptr *at, const size_t *bytes, size_t count, unsigned long long flags, CUstream handle,
+		      bool moves)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	struct sw_sim_stream *s;
+	if (!at || !bytes || !count || flags || !handle || handle == CU_STREAM_LEGACY)
+		return CUDA_ERROR_INVALID_VALUE;
+	CUresult result = sw_sim_stream_find(handle, &s);
+	for (size_t i = 0; !result && i < count; i++)
+		if (sw_sim_memory_of(at[i]) != SW_SIM_MANAGED || !sw_sim_alloc_holds(at[i], bytes[i]))
+			result = CUDA_ERROR_INVALID_VALUE;
+	for (size_t i = 0; !result && i < count; i++)
+		result = sw_sim_submit(
+			s, sw_sim_work_new(CU_GRAPH_NODE_TYPE_EMPTY, PREFETCH_NS + (moves ? bytes[i] / 25 : 0)), NULL);
+	return result;
+}
+
+static bool locations_valid(const CUmemLocation *to, const size_t *first, size_t n, size_t count)
+{
+	bool valid = to && first && n && n <= count && !first[0];
+	for (size_t i = 1; valid && i < n; i++)
+		valid = first[i] > first[i - 1] && first[i] < count;
+	return valid;
+}
+
+CUresult cuMemPrefetchBatchAsync(CUdeviceptr *at, size_t *bytes, size_t count, CUmemLocation *to, size_t *first,
+				 size_t n, unsigned long long flags, CUstream stream)
+{
+	return locations_valid(to, first, n, count) ? batch(at, bytes, count, flags, stream, true)
+						    : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *at, size_t *bytes, size_t count, CUmemLocation *to,
+					   size_t *first, size_t n, unsigned long long flags, CUstream stream)
+{
+	return cuMemPrefetchBatchAsync(at, bytes, count, to, first, n, flags, stream);
+}
+
+CUresult cuMemDiscardBatchAsync(CUdeviceptr *at, size_t *bytes, size_t count, unsigned long long flags, CUstream stream)
+{
+	return batch(at, bytes, count, flags, stream, false);
+}
+
 CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUmemLocation location)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);

@@ -94,27 +94,57 @@ cudaError_t cudaMemcpy3DBatchAsync(size_t count, struct cudaMemcpy3DBatchOp *ops
 				   cudaStream_t s)
 	SW_RT_FORWARD(cuMemcpy3DBatchAsync(count, (CUDA_MEMCPY3D_BATCH_OP *)ops, flags, s))
 
+	/* ---- batches of managed memory ---- */
+
+	_Static_assert(sizeof(struct cudaMemLocation) == sizeof(CUmemLocation), "same layout");
+
+cudaError_t cudaMemPrefetchBatchAsync(void **at, size_t *bytes, size_t count, struct cudaMemLocation *to, size_t *first,
+				      size_t n, unsigned long long flags, cudaStream_t s)
+	SW_RT_FORWARD(cuMemPrefetchBatchAsync((CUdeviceptr *)at, bytes, count, (CUmemLocation *)to, first, n, flags, s))
+
+		cudaError_t
+	cudaMemDiscardBatchAsync(void **at, size_t *bytes, size_t count, unsigned long long flags, cudaStream_t s)
+		SW_RT_FORWARD(cuMemDiscardBatchAsync((CUdeviceptr *)at, bytes, count, flags, s))
+
+			cudaError_t
+	cudaMemDiscardAndPrefetchBatchAsync(void **at, size_t *bytes, size_t count, struct cudaMemLocation *to,
+					    size_t *first, size_t n, unsigned long long flags, cudaStream_t s)
+		SW_RT_FORWARD(cuMemDiscardAndPrefetchBatchAsync((CUdeviceptr *)at, bytes, count, (CUmemLocation *)to,
+								first, n, flags, s))
+
 	/* ---- per-thread default stream ---- */
 
-	TWIN(cudaMemcpy3DBatchAsync, _ptsz,
-	     (size_t count, struct cudaMemcpy3DBatchOp *ops, unsigned long long flags, cudaStream_t s),
-	     (count, ops, flags, s))
+	TWIN(cudaMemPrefetchBatchAsync, _ptsz,
+	     (void **at, size_t *bytes, size_t count, struct cudaMemLocation *to, size_t *first, size_t n,
+	      unsigned long long flags, cudaStream_t s),
+	     (at, bytes, count, to, first, n, flags,
+	      s)) TWIN(cudaMemDiscardBatchAsync, _ptsz,
+		       (void **at, size_t *bytes, size_t count, unsigned long long flags, cudaStream_t s),
+		       (at, bytes, count, flags, s)) TWIN(cudaMemDiscardAndPrefetchBatchAsync, _ptsz,
+							  (void **at, size_t *bytes, size_t count,
+							   struct cudaMemLocation *to, size_t *first, size_t n,
+							   unsigned long long flags, cudaStream_t s),
+							  (at, bytes, count, to, first, n, flags, s))
 
-		TWIN(cudaMemcpyBatchAsync, _ptsz,
-		     (void *const *to, const void *const *from, const size_t *bytes, size_t count,
-		      struct cudaMemcpyAttributes *attributes, size_t *first, size_t n, cudaStream_t s),
-		     (to, from, bytes, count, attributes, first, n, s))
+		TWIN(cudaMemcpy3DBatchAsync, _ptsz,
+		     (size_t count, struct cudaMemcpy3DBatchOp *ops, unsigned long long flags, cudaStream_t s),
+		     (count, ops, flags, s))
 
-			TWIN(cudaMemPrefetchAsync, _ptsz,
-			     (const void *p, size_t bytes, struct cudaMemLocation to, unsigned flags,
-			      cudaStream_t stream),
-			     (p, bytes, to, flags, stream))
-				TWIN(cudaStreamGetCaptureInfo, _ptsz,
-				     (cudaStream_t s, enum cudaStreamCaptureStatus *status, unsigned long long *id,
-				      cudaGraph_t *graph, const cudaGraphNode_t **nodes,
-				      const cudaGraphEdgeData **edges, size_t *n),
-				     (s, status, id, graph, nodes, edges, n))
-					TWIN(cudaStreamUpdateCaptureDependencies, _ptsz,
-					     (cudaStream_t s, cudaGraphNode_t *nodes, const cudaGraphEdgeData *edges,
-					      size_t n, unsigned flags),
-					     (s, nodes, edges, n, flags))
+			TWIN(cudaMemcpyBatchAsync, _ptsz,
+			     (void *const *to, const void *const *from, const size_t *bytes, size_t count,
+			      struct cudaMemcpyAttributes *attributes, size_t *first, size_t n, cudaStream_t s),
+			     (to, from, bytes, count, attributes, first, n, s))
+
+				TWIN(cudaMemPrefetchAsync, _ptsz,
+				     (const void *p, size_t bytes, struct cudaMemLocation to, unsigned flags,
+				      cudaStream_t stream),
+				     (p, bytes, to, flags, stream))
+					TWIN(cudaStreamGetCaptureInfo, _ptsz,
+					     (cudaStream_t s, enum cudaStreamCaptureStatus *status,
+					      unsigned long long *id, cudaGraph_t *graph, const cudaGraphNode_t **nodes,
+					      const cudaGraphEdgeData **edges, size_t *n),
+					     (s, status, id, graph, nodes, edges, n))
+						TWIN(cudaStreamUpdateCaptureDependencies, _ptsz,
+						     (cudaStream_t s, cudaGraphNode_t *nodes,
+						      const cudaGraphEdgeData *edges, size_t n, unsigned flags),
+						     (s, nodes, edges, n, flags))
