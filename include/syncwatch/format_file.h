@@ -16,7 +16,7 @@ extern "C" {
  * ACTIVITY; 4: PACK and what belongs to it; 5: SW_HOST_UNGUARDED; 6: SW_FILE_BEHIND;
  * 7: PYTHON_CODE, PYTHON_STACK; 8: SW_COPY_BATCH_MORE and what follows it; 9: ENVIRONMENT,
  * SW_NOTE_TENSOR_BEGIN, COLLECTIVE, SW_COPY_CONTENT; 10: LIBRARY; 11: short LAUNCH records;
- * 12: SW_MEMOP_DISCARD */
+ * 12: SW_MEMOP_DISCARD, content of copies of 4 to 8 bytes */
 #define SW_FORMAT_MINOR	       12
 #define SW_FORMAT_HEADER_BYTES 4096u
 #define SW_FORMAT_CHUNK_MAGIC  0x4b484353u /* "SCHK" */

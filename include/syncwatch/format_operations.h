@@ -85,7 +85,8 @@ enum {
 	SW_COPY_BATCH_FIRST = 32, /* ... and the first one */
 	/* Since minor 9: the bytes that the source held when the call was made follow the record, at most
 	   SW_COPY_CONTENT_MAX.  Of a COPY_ND that is one row; in a node of a graph what it held when the graph was
-	   described.  Only what may hold addresses is recorded. */
+	   described.  Only what may hold addresses is recorded and, since minor 12, what
+	   is at most 8 bytes long. */
 	SW_COPY_CONTENT = 64,
 };
 #define SW_COPY_CONTENT_MAX 4096u

@@ -10,7 +10,6 @@
 #include "detect/narrowed_waits.h"
 #include "detect/behaviour/wait_rules.h"
 #include "detect/calls/pools.h"
-#include "detect/calls/stream_values.h"
 #include "detect/calls/streams.h"
 #include "detect/calls/syncs.h"
 #include "detect/calls/tensor_blocks.h"
@@ -19,6 +18,7 @@
 #include "detect/hazards/hazards.h"
 #include "detect/hazards/ignored_ranges.h"
 #include "detect/hazards/shared_uses.h"
+#include "detect/hazards/stored_values.h"
 #include "detect/kernels/annotated_launches.h"
 #include "detect/kernels/collectives.h"
 #include "detect/kernels/first_uses.h"
@@ -96,7 +96,7 @@ static void make_state(struct sw_model *m)
 	m->value_copies = sw_value_copies_new();
 	m->batches = sw_batches_new();
 	m->tensors = sw_tensor_blocks_new();
-	m->values = sw_stream_values_new();
+	m->values = sw_stored_values_new();
 	m->graphs = sw_graphs_new();
 	m->contents = sw_contents_new();
 	m->sharing = sw_sharing_new(m->options && m->options->shared_uses);
@@ -143,7 +143,7 @@ void sw_model_free(struct sw_model *m)
 	sw_annotated_free(m->annotated);
 	sw_collectives_free(m->collectives);
 	sw_graphs_free(m);
-	sw_stream_values_free(m);
+	sw_stored_values_free(m);
 	sw_value_copies_free(m->value_copies);
 	sw_batches_free(m->batches);
 	sw_tensor_blocks_free(m->tensors);

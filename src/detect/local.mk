@@ -35,6 +35,7 @@ libswdetect_a_SOURCES = \
 	src/detect/hazards/listing.h src/detect/hazards/mirrored_uses.c src/detect/hazards/mirrored_uses.h \
 	src/detect/hazards/reused_blocks.c src/detect/hazards/reused_blocks.h src/detect/shared_use.h src/detect/hazards/shared_uses.c src/detect/hazards/shared_uses.h src/detect/hazards/touch.c src/detect/hazards/touch.h \
 	src/detect/kernels/collectives.c src/detect/kernels/collectives.h src/detect/library_call.h src/detect/kernels/library_contracts.c src/detect/kernels/library_contracts.h src/detect/libraries/library_operands.c src/detect/libraries/library_operands.h src/detect/libraries/library_operands.def \
+	src/detect/hazards/stored_values.c src/detect/hazards/stored_values.h \
 	src/detect/hazards/uploads.c src/detect/hazards/uploads.h src/detect/kernels/table_reads.c src/detect/kernels/table_reads.h \
 	src/detect/kernels/annotated_launches.c src/detect/kernels/annotated_launches.h \
 	src/detect/kernels/deferrable.c src/detect/kernels/deferrable.h \

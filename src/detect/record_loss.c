@@ -7,6 +7,7 @@
 #include "detect/graphs/graphs.h"
 #include "detect/hazards/deferred.h"
 #include "detect/hazards/host_functions.h"
+#include "detect/hazards/stored_values.h"
 #include "detect/hazards/uploads.h"
 #include "detect/memory/address_space.h"
 #include "detect/memory/physical_memory.h"
@@ -48,6 +49,7 @@ void sw_on_loss(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	sw_batches_forget(m->batches);
 	sw_physical_forget(m->physical);
 	sw_uploads_forget(m);
+	sw_stored_values_forget(m);
 	sw_library_lost(m);
 	sw_hb_barrier(m->hb, r->seq);
 	if (m->schedule)

@@ -110,6 +110,16 @@ void sw_hb_event_record(struct sw_hb *hb, uint64_t event, const struct sw_hb_at 
 	*e = (struct sw_event){snap, now, ctx};
 }
 
+void sw_hb_event_snapshot(struct sw_hb *hb, uint64_t event, uint32_t lane)
+{
+	struct sw_snap snap = sw_snap_peek(hb, lane);
+	struct sw_event *e = find_or_add(hb, event);
+	sw_snap_drop(hb, &e->snap);
+	*e = (struct sw_event){sw_snap_hold(&snap),
+			       {.recorded = true, .record = snap.at, .record_seq = snap.seq},
+			       sw_lane_at(hb, lane)->ctx};
+}
+
 /* cuCtxWaitEvent: "makes all future work submitted to context hCtx wait for all work captured in hEvent". */
 static void wait_context(struct sw_hb *hb, const struct sw_hb_at *at, const struct sw_snap *snap)
 {
@@ -134,4 +144,40 @@ void sw_hb_stream_wait(struct sw_hb *hb, const struct sw_hb_at *at, uint64_t eve
 		sw_acquire(hb, lane, snap, SW_EDGE_EVENT,
 			   flags & SW_HB_MEASURED ? SW_ORDER_MEASURED : SW_ORDER_DOCUMENTED, at->seq);
 	sw_step_end(hb, lane, at->seq, false);
+}
+
+static uint64_t tick_in(const struct sw_snap *snap, uint32_t slot, enum sw_order basis)
+{
+	return snap->at.tick && snap->at.lane == slot ? snap->at.tick
+						      : sw_clock_get(sw_known_by(&snap->known, basis), slot);
+}
+
+/* Of sets that hold with each step all that it knew, the intersection does so, too: the least ticks are a clock. */
+static struct sw_snap common_of(struct sw_hb *hb, const uint64_t *event, size_t n)
+{
+	struct sw_snap common = {{0, 0}, 0, 0, {NULL, NULL, NULL}};
+	for (uint32_t slot = 0; n && slot < hb->lanes.n; slot++)
+		for (int basis = SW_ORDER_OBSERVED; basis <= SW_ORDER_DOCUMENTED; basis++) {
+			uint64_t least = UINT64_MAX;
+			for (size_t i = 0; i < n; i++) {
+				const struct sw_event *e = find(hb, event[i]);
+				uint64_t tick = e ? tick_in(&e->snap, slot, (enum sw_order)basis) : 0;
+				least = tick < least ? tick : least;
+			}
+			if (least)
+				sw_known_raise(&hb->clock_bytes, &common.known, slot, least,
+					       sw_learnt_from(0, SW_EDGE_EVENT), (enum sw_order)basis);
+		}
+	return common;
+}
+
+void sw_hb_stream_wait_common(struct sw_hb *hb, const struct sw_hb_at *at, const uint64_t *event, size_t n)
+{
+	const struct sw_event *only = n == 1 ? find(hb, *event) : NULL;
+	struct sw_snap common = only ? sw_snap_hold(&only->snap) : common_of(hb, event, n);
+	uint32_t lane = sw_hb_lane(hb, at);
+	sw_step_begin(hb, at, lane);
+	sw_acquire(hb, lane, &common, SW_EDGE_EVENT, SW_ORDER_DOCUMENTED, at->seq);
+	sw_step_end(hb, lane, at->seq, false);
+	sw_snap_drop(hb, &common);
 }

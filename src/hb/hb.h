@@ -143,6 +143,11 @@ void sw_hb_event_record(struct sw_hb *hb, uint64_t event, const struct sw_hb_at 
 /* A step of the stream unless SW_HB_CONTEXT, also when the event was never recorded.  *state: what was waited for. */
 void sw_hb_stream_wait(struct sw_hb *hb, const struct sw_hb_at *at, uint64_t event, unsigned flags,
 		       struct sw_hb_event_state *state);
+/* A step of the stream that comes after what all of the events have in common, by each clock; nothing if one of them
+   was never recorded.  Not counted in their waits; no edge is reported for several. */
+void sw_hb_stream_wait_common(struct sw_hb *hb, const struct sw_hb_at *at, const uint64_t *event, size_t n);
+/* The event stands for the lane up to its last step, as if it had been recorded there: no step of its own. */
+void sw_hb_event_snapshot(struct sw_hb *hb, uint64_t event, uint32_t lane);
 void sw_hb_event_state(const struct sw_hb *hb, uint64_t event, struct sw_hb_event_state *state);
 
 /* ---- the host waits ---------------------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@ detect_tests = tests/detect/test_units tests/detect/test_advice tests/detect/tes
 	tests/detect/test_shadow tests/detect/test_random tests/detect/test_chain tests/detect/test_footprints tests/detect/test_code \
 	tests/detect/test_graphs tests/detect/test_lifetimes tests/detect/test_churn tests/detect/test_guard tests/detect/test_behaviour \
 	tests/detect/test_graph_nodes tests/detect/test_bad_input tests/detect/test_devices tests/detect/test_wait_rules
-detect_tests += tests/detect/test_threads tests/detect/test_variables tests/detect/test_mappings tests/detect/test_batches tests/detect/test_arrays
+detect_tests += tests/detect/test_threads tests/detect/test_variables tests/detect/test_mappings tests/detect/test_batches tests/detect/test_stream_values tests/detect/test_arrays
 detect_tests += tests/detect/test_nvtx tests/detect/test_library_calls tests/detect/test_pool_blocks tests/detect/test_tables
 detect_tests += tests/detect/test_gains tests/detect/test_fixes tests/detect/test_collect
 detect_tests += tests/detect/test_deferred tests/detect/test_tensor_maps
@@ -43,6 +43,8 @@ tests_detect_test_mappings_SOURCES = tests/detect/test_mappings.c $(detect_commo
 tests_detect_test_mappings_LDADD = $(detect_ldadd)
 tests_detect_test_tables_SOURCES = tests/detect/test_tables.c tests/detect/kernels.c tests/detect/kernels.h $(detect_common)
 tests_detect_test_tables_LDADD = $(detect_ldadd)
+tests_detect_test_stream_values_SOURCES = tests/detect/test_stream_values.c $(detect_common)
+tests_detect_test_stream_values_LDADD = $(detect_ldadd)
 tests_detect_test_batches_SOURCES = tests/detect/test_batches.c $(detect_common)
 tests_detect_test_batches_LDADD = $(detect_ldadd)
 tests_detect_test_arrays_SOURCES = tests/detect/test_arrays.c tests/detect/kernels.c tests/detect/kernels.h $(detect_common)

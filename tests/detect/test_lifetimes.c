@@ -199,89 +199,6 @@ START_TEST(unmapped_is_no_memory)
 }
 END_TEST
 
-/* ---- streams that signal through memory ----------------------------------------------------------------------------
- */
-
-static void write_value(struct tb *tb, uint64_t value, uint64_t stream)
-{
-	tb_mem_op(tb, SW_MEMOP_WRITE_VALUE, DEV2, 4, stream)->value = value;
-}
-
-static void wait_value(struct tb *tb, uint64_t value, uint32_t how, uint64_t stream)
-{
-	struct sw_rec_mem_op *r = tb_mem_op(tb, SW_MEMOP_WAIT_VALUE, DEV2, 4, stream);
-	r->value = value;
-	r->flags = how;
-}
-
-static const struct {
-	const char *what;
-	uint64_t before, after; /* values written before and after the buffer is filled; 0: none */
-	uint32_t how, write_flags;
-	uint64_t value;
-	enum { ORDERED, RACE, NOT_FOLLOWED } is;
-} values[] = {
-	{"written after", 0, 1, 0, 0, 1, ORDERED},
-	{"written before", 1, 0, 0, 0, 1, RACE},
-	{"a counter, its first value is enough", 1, 2, 0, 0, 1, RACE},
-	{"a counter, its last value", 1, 2, 0, 0, 2, ORDERED},
-	{"greater or equal is cyclic", 0, 5, 0, 0, 0xfffffff0, ORDERED},
-	{"equal", 1, 2, 1, 0, 2, ORDERED},
-	{"a bit", 1, 2, 2, 0, 2, ORDERED},
-	{"none lets it go", 0, 1, 0, 0, 2, NOT_FOLLOWED},
-	{"no barrier", 0, 1, 0, 1, 1, NOT_FOLLOWED},
-};
-
-START_TEST(values_order)
-{
-	struct tb *tb = two_streams();
-	if (values[_i].before)
-		write_value(tb, values[_i].before, S1);
-	tb_set(tb, DEV, 64, S1);
-	if (values[_i].after) {
-		struct sw_rec_mem_op *r = tb_mem_op(tb, SW_MEMOP_WRITE_VALUE, DEV2, 4, S1);
-		r->value = values[_i].after;
-		r->flags = values[_i].write_flags;
-	}
-	wait_value(tb, values[_i].value, values[_i].how, S2);
-	tb_set(tb, DEV, 64, S2);
-	struct sw_judgement *j = judged(tb);
-	ck_assert_uint_eq(j->errors, values[_i].is == RACE);
-	ck_assert_uint_eq(j->coverage.unclassified_calls, values[_i].is == NOT_FOLLOWED);
-	ck_assert_uint_eq(count_of(j, 903), values[_i].is == NOT_FOLLOWED);
-	sw_judgement_free(j);
-}
-END_TEST
-
-/* Two streams write the same value: either of them may have let the wait go. */
-START_TEST(either_of_two)
-{
-	struct tb *tb = two_streams();
-	tb_stream_create(tb, S3, NONBLOCKING);
-	write_value(tb, 1, S1);
-	write_value(tb, 1, S3);
-	wait_value(tb, 1, 0, S2);
-	struct sw_judgement *j = judged(tb);
-	ck_assert_uint_eq(count_of(j, 903), 1);
-	sw_judgement_free(j);
-}
-END_TEST
-
-/* The flag is taken down and put up again: a wait that knows of the first time is for the second. */
-START_TEST(flag_again)
-{
-	struct tb *tb = two_streams();
-	write_value(tb, 1, S1);
-	write_value(tb, 0, S1);
-	order(tb, S1, S2);
-	tb_set(tb, DEV, 64, S1);
-	write_value(tb, 1, S1);
-	wait_value(tb, 1, 1, S2);
-	tb_set(tb, DEV, 64, S2);
-	either(tb, true, 0);
-}
-END_TEST
-
 /* ---- what the program says -----------------------------------------------------------------------------------------
  */
 
@@ -452,9 +369,6 @@ static void add(TCase *tc)
 	tcase_add_test(tc, unmap_beside);
 	tcase_add_loop_test(tc, use_of_unmapped, 0, 3);
 	tcase_add_loop_test(tc, unmapped_is_no_memory, 0, 2);
-	tcase_add_loop_test(tc, values_order, 0, sizeof values / sizeof *values);
-	tcase_add_test(tc, either_of_two);
-	tcase_add_test(tc, flag_again);
 	tcase_add_loop_test(tc, block_handed_on, 0, 3);
 	tcase_add_loop_test(tc, block_used_after_its_end, 0, 2);
 	tcase_add_loop_test(tc, block_used_before_its_begin, 0, 2);

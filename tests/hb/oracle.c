@@ -160,6 +160,25 @@ static void stream_wait(struct oracle *o, const struct op *op)
 	oracle_edges(o, &e->covers, o->now, SW_ORDER_DOCUMENTED);
 }
 
+static void wait_common(struct oracle *o, const struct op *op)
+{
+	const struct nodes *covers[] = {&o->event[op->event].covers, &o->event[program_other_event(op)].covers};
+	o->now = step(o, op, false);
+	for (int clock = 0; clock < CLOCKS; clock++) {
+		static const enum sw_order basis[CLOCKS] = {[DOCUMENTED] = SW_ORDER_DOCUMENTED,
+							    [MEASURED] = SW_ORDER_MEASURED,
+							    [OBSERVED] = SW_ORDER_OBSERVED};
+		struct nodes before[2] = {{{0}}, {{0}}};
+		for (int e = 0; e < 2; e++)
+			for (int i = 0; i < o->now; i++)
+				if (nodes_has(covers[e], i))
+					oracle_nodes_join(&before[e], &o->node[i].before[clock]);
+		for (int i = 0; i < o->now; i++)
+			if (nodes_has(&before[0], i) && nodes_has(&before[1], i))
+				oracle_edge(o, i, o->now, basis[clock]);
+	}
+}
+
 static void begin_wait(struct oracle *o, const struct op *op)
 {
 	struct nodes covers = {0};
@@ -381,6 +400,9 @@ void oracle_call(struct oracle *o, const struct op *op, uint64_t seq)
 	case OP_STREAM_WAIT:
 	case OP_CONTEXT_WAIT:
 		stream_wait(o, op);
+		break;
+	case OP_WAIT_COMMON:
+		wait_common(o, op);
 		break;
 	case OP_WAIT_END:
 	case OP_HOST_FUNC_END:

@@ -55,5 +55,10 @@ static inline uint64_t program_event(const struct op *op)
 {
 	return 0x77000u + op->event;
 }
+/* WAIT_COMMON: two events, or one twice. */
+static inline int program_other_event(const struct op *op)
+{
+	return op->token % MAX_EVENTS;
+}
 
 #endif

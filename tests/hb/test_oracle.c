@@ -127,6 +127,13 @@ static struct sw_point engine_call(struct run *run, const struct op *op, uint64_
 		sw_hb_stream_wait(run->hb, &at, program_event(op), op->kind == OP_CONTEXT_WAIT ? SW_HB_CONTEXT : 0,
 				  &state);
 		break;
+	case OP_WAIT_COMMON:
+		sw_hb_stream_wait_common(
+			run->hb, &at,
+			(uint64_t[]){program_event(op),
+				     program_event(&(struct op){.event = (uint8_t)program_other_event(op)})},
+			2);
+		break;
 	case OP_WAIT_END:
 	case OP_HOST_FUNC_END:
 		end_wait(run, op, seq);

@@ -54,6 +54,8 @@ static void copies(void)
 	ck_assert(!fake_copy(text, sizeof text));
 	ck_assert(!fake_copy(numbers, sizeof numbers));
 	ck_assert(fake_copy(low, sizeof low));
+	ck_assert(fake_copy(numbers, 4)); /* a flag */
+	ck_assert(fake_copy(numbers, 8));
 	fake_wait(1, 0);
 }
 
@@ -68,7 +70,7 @@ static const struct sw_rec_copy *copy_at(const struct trace *t, unsigned n, bool
 
 START_TEST(what_is_taken)
 {
-	static const bool taken[] = {true, true, false, false, false, false, false, false, false, true};
+	static const bool taken[] = {true, true, false, false, false, false, false, false, false, true, true, true};
 	const uint64_t first = 0x7f0000000000;
 	struct trace t;
 	ck_assert_int_eq(record_in_child(NULL, copies, exit), 0);

@@ -7,8 +7,11 @@
  */
 #include "detect/calls/copies.h"
 
+#include <string.h>
+
 #include "detect/calls/batch_copies.h"
 #include "detect/calls/syncs.h"
+#include "detect/hazards/stored_values.h"
 #include "detect/hazards/touch.h"
 #include "detect/hazards/uploads.h"
 #include "detect/memory/access.h"
@@ -319,8 +322,15 @@ void sw_on_copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	const void *content = content_of(r->rec, sizeof *c, c->flags, c->bytes);
 	batch_begins(m, c->flags);
 	if (c->bytes && copy(m, r, w, c->stream, &dst, &src, c->flags, (uint8_t[]){c->dst_ctx, c->src_ctx}, c->bytes) &&
-	    content && dst.place == DEVICE && (src.place == PAGEABLE || src.place == PINNED))
-		sw_uploaded(m, &w->what, c->dst, (uint32_t)c->bytes, content, source_may_change(r, &src, c->flags));
+	    content && dst.place == DEVICE && (src.place == PAGEABLE || src.place == PINNED)) {
+		bool may_change = source_may_change(r, &src, c->flags);
+		uint64_t word = 0;
+		sw_uploaded(m, &w->what, c->dst, (uint32_t)c->bytes, content, may_change);
+		if (c->bytes == 4 || c->bytes == 8)
+			memcpy(&word, content, c->bytes);
+		if ((c->bytes == 4 || c->bytes == 8) && !may_change)
+			sw_value_filled(m, w->what.point, c->dst, c->dst + c->bytes, word);
+	}
 	batch_over(m, c->flags);
 }
 
@@ -335,6 +345,17 @@ void sw_on_copy_nd(struct sw_model *m, const struct sw_record *r, struct sw_wait
 	if (c->width)
 		copy(m, r, w, c->stream, &dst, &src, c->flags, (uint8_t[]){c->dst.ctx, c->src.ctx}, bytes);
 	batch_over(m, c->flags);
+}
+
+/* The value of a set, repeated. */
+static uint64_t word_of(const struct sw_rec_set *s)
+{
+	uint64_t word = s->value;
+	if (s->element_bytes == 1)
+		word = (word & 0xff) * 0x0101u;
+	if (s->element_bytes <= 2)
+		word = (word & 0xffff) * 0x00010001u;
+	return (word & UINT32_MAX) * 0x0000000100000001u;
 }
 
 void sw_on_set(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
@@ -360,6 +381,8 @@ void sw_on_set(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 		w->own_ns = sw_wait_own(SW_OWN_SET, sw_range_span(&dst.range));
 	}
 	sw_model_touch(m, &w->what, &dst.range, &dst.how);
+	if (dst.place == DEVICE && s->height <= 1)
+		sw_value_filled(m, w->what.point, s->dst, s->dst + s->width, word_of(s));
 }
 
 /* ---- as nodes of a graph: what they touch, apart from who waits -------------------------------------------------- */

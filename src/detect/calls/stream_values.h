@@ -6,17 +6,13 @@
 #include "hb/hb.h"
 
 struct sw_model;
-struct sw_stream_values;
 struct sw_access;
 struct sw_rec_mem_op;
 
 /* The current call writes a value, as work at `point`, or waits for one. */
-void sw_value_written(struct sw_model *m, const struct sw_hb_at *at, struct sw_point point,
-		      const struct sw_rec_mem_op *o);
+void sw_value_written(struct sw_model *m, struct sw_point point, const struct sw_rec_mem_op *o);
 void sw_value_waited(struct sw_model *m, const struct sw_hb_at *at, const struct sw_rec_mem_op *o);
 /* The call orders work in a way that is not modelled: findings in its context are possible at most from here on. */
 void sw_value_not_followed(struct sw_model *m, const struct sw_access *call);
-struct sw_stream_values *sw_stream_values_new(void);
-void sw_stream_values_free(struct sw_model *m);
 
 #endif

@@ -249,7 +249,7 @@ static void values(struct run *run, const struct sw_graph_node *node, bool waits
 			run->open = false;
 		} else if (!waits && o[i].op == SW_MEMOP_WRITE_VALUE) {
 			step(run);
-			sw_value_written(m, &run->at, m->wait->what.point, &o[i]);
+			sw_value_written(m, m->wait->what.point, &o[i]);
 			run->open = false;
 		}
 	sw_wide_poison(m);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "detect/hazards/stored_values.h"
 #include "detect/memory/contents.h"
 #include "detect/model/model.h"
 #include "detect/waits/wide_syncs.h"
@@ -207,6 +208,20 @@ bool sw_deferred_may_overwrite(const struct sw_model *m, uint64_t step)
 	return false;
 }
 
+/* Where it may have written is all that is known of it. */
+static void leave_unevaluated(struct sw_model *m, struct sw_deferred *d)
+{
+	if (!d->blocks)
+		sw_values_unknown(m, d->step);
+	for (uint32_t i = 0; i < d->parts; i++) {
+		struct sw_block *block = d->block[d->part[i].block];
+		if (block)
+			sw_value_overwritten(m, d->what.point, block, block->address + d->part[i].lo,
+					     block->address + d->part[i].hi, d->step);
+	}
+	finish(m->deferrals, d);
+}
+
 static void sweep(struct sw_model *m)
 {
 	struct sw_deferrals *deferrals = m->deferrals;
@@ -218,7 +233,7 @@ static void sweep(struct sw_model *m)
 			if (may_overwrite(m, d))
 				work_out(m, d);
 			else
-				finish(deferrals, d);
+				leave_unevaluated(m, d);
 		}
 		if (!d->done) {
 			deferrals->queue.at[kept++] = d;

@@ -9,6 +9,7 @@
 #include "detect/hazards/listing.h"
 #include "detect/hazards/mirrored_uses.h"
 #include "detect/hazards/shared_uses.h"
+#include "detect/hazards/stored_values.h"
 #include "detect/hazards/uploads.h"
 #include "detect/memory/access.h"
 #include "detect/memory/address_space.h"
@@ -223,9 +224,22 @@ static void note_flag(struct sw_model *m, struct sw_point by, const struct sw_ra
 		sw_host_flag_read(m, by);
 }
 
+/* Somewhere in its allocation, if its bytes are not known. */
+static void note_overwritten(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
+			     struct sw_block *block)
+{
+	uint64_t lo = range->bounded ? range->address : 0, span = range->bounded ? sw_range_span(range) : block->bytes;
+	if (sw_role_writes(range->role) && lo < block->bytes)
+		sw_value_overwritten(m, what->point, block, block->address + lo,
+				     block->address + lo + (span < block->bytes - lo ? span : block->bytes - lo),
+				     step_of(m));
+}
+
 static void touch_block(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 			const struct sw_touch *how, struct sw_block *block, uint64_t address, bool freed)
 {
+	if (!freed && !how->array)
+		note_overwritten(m, what, range, block);
 	if (m->scope && m->scope->late) {
 		if (!freed && sw_deferred_lies_in(m->scope->late, block))
 			touch_late(m, what, range, how, block, address);

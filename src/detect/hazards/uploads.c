@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "detect/hazards/deferred.h"
+#include "detect/hazards/stored_values.h"
 #include "detect/memory/physical_memory.h"
 #include "detect/model/model.h"
 
@@ -56,6 +57,7 @@ void sw_upload_written(struct sw_model *m, const struct sw_range *range, uint64_
 void sw_uploads_forget(struct sw_model *m)
 {
 	sw_contents_forget(m->contents, 0, UINT64_MAX, UINT64_MAX);
+	sw_values_unknown(m, m->step);
 }
 
 /* The block that holds the address; `last` is asked first, parts of one lie next to each other. */

@@ -51,6 +51,15 @@ struct sw_touched {
 	SW_VEC(struct sw_last_touch) lanes;
 };
 
+/* The last content of a part of a block that a set, or a copy of one word, left there; hi 0: unknown, or overwritten by
+   something else (hazards/stored_values.h). */
+struct sw_filling {
+	uint64_t lo, hi; /* addresses */
+	uint64_t word;	 /* repeated, from lo on */
+	uint64_t step;
+	struct sw_point point;
+};
+
 struct sw_block {
 	uint64_t address, bytes;
 	enum sw_memory memory;
@@ -78,6 +87,7 @@ struct sw_block {
 	struct sw_mapped_pieces *pieces; /* what is mapped where (physical_memory.h), NULL nothing */
 	struct sw_block *within;	 /* a block of a suballocator: of this allocation */
 	uint32_t blocks;		 /* of this allocation, that are allocated or were lately */
+	struct sw_filling filling;
 };
 
 struct sw_address_space {

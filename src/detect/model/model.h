@@ -49,6 +49,7 @@ struct sw_model {
 	struct sw_deferrals *deferrals;
 	struct sw_asked_uses *asked_uses;    /* NULL: not wanted */
 	struct sw_memory_contents *contents; /* of memory, as far as it is known (uploads.h) */
+	struct sw_stored_values *values;     /* at addresses for which streams wait */
 	struct sw_intervals *ignored;
 	struct sw_sharing *sharing; /* NULL: not wanted */
 	/* kernels */
@@ -65,7 +66,6 @@ struct sw_model {
 	struct sw_value_copies *value_copies;
 	struct sw_batches *batches;
 	struct sw_tensor_blocks *tensors;
-	struct sw_stream_values *values;
 	/* graphs */
 	struct sw_graphs *graphs;
 

@@ -30,7 +30,7 @@ uint32_t sw_node_content(const struct sw_rec_copy_nd *copy, uint64_t *to)
 
 void sw_copy_content(struct sw_rec_copy *copy)
 {
-	if (copy->bytes < sizeof(void *) || copy->bytes > SW_COPY_CONTENT_MAX || !is_plain_host(copy->src))
+	if (copy->bytes < sizeof(uint32_t) || copy->bytes > SW_COPY_CONTENT_MAX || !is_plain_host(copy->src))
 		return;
 	if (sw_record_pointers(&copy->h, (const void *)(uintptr_t)copy->src, (uint32_t)copy->bytes))
 		copy->flags |= SW_COPY_CONTENT;

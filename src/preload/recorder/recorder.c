@@ -159,7 +159,7 @@ static bool may_be_address(uint64_t word)
 bool sw_copy_pointers(uint64_t *to, const void *from, uint32_t bytes)
 {
 	const bool whole = sw_sys_copy(to, from, bytes) == (long)bytes;
-	bool found = false;
+	bool found = whole && bytes <= sizeof *to; /* a flag */
 	for (uint32_t i = 0; i < bytes / 8 && whole; i++)
 		found |= may_be_address(to[i]);
 	return found;

@@ -76,10 +76,11 @@ void *sw_call_record_after(struct sw_call *call, enum sw_rec_kind kind, size_t b
 
 /*
  * Bytes of the program's memory follow a record that is reserved and was reserved last, if some aligned word of them
- * may be an address.  False: they do not, or cannot be read, and the record is as it was.  Costs two system calls.
+ * may be an address, or they are one word.  False: they do not, or cannot be read, and the record is as it was.  Costs
+ * two system calls.
  */
 bool sw_record_pointers(struct sw_rec *rec, const void *from, uint32_t bytes);
-/* Reads host memory in the same way; true: some word may be an address. */
+/* Reads host memory in the same way; true: some word may be an address, or it is one. */
 bool sw_copy_pointers(uint64_t *to, const void *from, uint32_t bytes);
 
 /* Makes the record visible to readers. */

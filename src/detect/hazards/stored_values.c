@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/hazards/stored_values.h"
+
+#include <stdlib.h>
+
+#include "detect/hazards/deferred.h"
+#include "detect/memory/address_space.h"
+#include "detect/memory/physical_memory.h"
+#include "detect/model/model.h"
+
+#define SW_WAIT_KIND                                                                                                   \
+	3u /* CU_STREAM_WAIT_VALUE_GEQ 0, _EQ 1, _AND 2, _NOR 3; CU_STREAM_WAIT_VALUE_FLUSH may be set as well */
+#define SW_WRITE_UNORDERED 1u /* CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER */
+
+/* Addresses: a program has one a stream or two. */
+#define SW_MAX_CELLS 4096u
+/* Writes of unknown values that are remembered for each address. */
+#define SW_MAX_UNKNOWN 8u
+/* Addresses that are looked through for each write. */
+#define SW_MANY_CELLS 64u
+
+struct store {
+	uint64_t value, step;
+	uint64_t event; /* what came before it; 0: not known */
+	struct sw_point point;
+	uint32_t after; /* bit i: it is ordered after store i of the cell */
+	uint8_t bytes;
+	bool content; /* by a set or a copy, not by the stream's own write */
+	bool fenced;  /* what came before it is visible to what sees it */
+};
+
+struct unknown {
+	struct sw_point point;
+	uint64_t step;
+};
+
+struct cell {
+	uint32_t block; /* number of the allocation */
+	uint32_t n, unknowns;
+	bool dropped; /* older stores were */
+	struct store store[SW_MAX_STORES];
+	struct unknown unknown[SW_MAX_UNKNOWN]; /* the last of them, by number */
+};
+
+struct sw_stored_values {
+	struct sw_map cells; /* address -> struct cell */
+	uint64_t events;
+	uint64_t unknown_from; /* contents of before this step may have been overwritten */
+};
+
+struct sw_stored_values *sw_stored_values_new(void)
+{
+	return sw_calloc(1, sizeof(struct sw_stored_values));
+}
+
+/* Events of ours: no program can hold these handles, events are pointers. */
+static uint64_t new_event(struct sw_model *m)
+{
+	return UINT64_C(3) << 62 | ++m->values->events;
+}
+
+static bool is_ordered(const struct sw_model *m, struct sw_point point, uint32_t lane)
+{
+	return sw_hb_ordered(m->hb, point, lane) == SW_ORDER_DOCUMENTED;
+}
+
+/* ---- cells ------------------------------------------------------------------------------------------------------- */
+
+static void drop_first(struct sw_model *m, struct cell *cell)
+{
+	if (cell->store[0].event)
+		sw_hb_event_destroy(m->hb, cell->store[0].event);
+	cell->n--;
+	for (uint32_t i = 0; i < cell->n; i++) {
+		cell->store[i] = cell->store[i + 1];
+		cell->store[i].after >>= 1;
+	}
+}
+
+static void clear(struct sw_model *m, struct cell *cell)
+{
+	while (cell->n)
+		drop_first(m, cell);
+	cell->unknowns = 0;
+	cell->dropped = false;
+}
+
+void sw_stored_values_forget(struct sw_model *m)
+{
+	struct sw_map_slot slot;
+	for (size_t i = 0; (i = sw_map_next(&m->values->cells, i, &slot));) {
+		struct cell *cell = (struct cell *)(uintptr_t)slot.value;
+		clear(m, cell);
+		free(cell);
+	}
+	sw_map_free(&m->values->cells);
+	sw_values_unknown(m, m->step);
+}
+
+void sw_stored_values_free(struct sw_model *m)
+{
+	sw_stored_values_forget(m);
+	free(m->values);
+}
+
+static struct store *add(struct sw_model *m, struct cell *cell, struct sw_point point)
+{
+	uint32_t after = 0;
+	if (cell->n == SW_MAX_STORES) {
+		drop_first(m, cell);
+		cell->dropped = true;
+	}
+	for (uint32_t i = 0; i < cell->n; i++)
+		after |= (uint32_t)is_ordered(m, cell->store[i].point, point.lane) << i;
+	struct store *store = &cell->store[cell->n++];
+	*store = (struct store){.step = m->step, .point = point, .after = after, .fenced = true};
+	return store;
+}
+
+/* The value that the address has by what filled its block; NULL: that is not known. */
+static struct store *add_content(struct sw_model *m, struct cell *cell, const struct sw_block *block, uint64_t address)
+{
+	const struct sw_filling *filling = &block->filling;
+	if (address < filling->lo || address >= filling->hi || filling->hi - address < 4)
+		return NULL;
+	struct store *store = add(m, cell, filling->point);
+	unsigned shift = (address - filling->lo) % 8 * 8;
+	store->value = shift ? filling->word >> shift | filling->word << (64 - shift) : filling->word;
+	store->bytes = filling->hi - address < 8 ? 4 : 8;
+	store->step = filling->step;
+	store->content = true;
+	return store;
+}
+
+static struct cell *cell_of(struct sw_model *m, uint64_t address)
+{
+	uint64_t offset;
+	const struct sw_block *block = sw_space_find_outer(&m->space, address, &offset);
+	struct cell *cell = sw_map_ptr(&m->values->cells, address);
+	uint32_t number = block ? block->number : 0;
+	if (cell && cell->block == number)
+		return cell;
+	if (!cell && m->values->cells.n >= SW_MAX_CELLS)
+		sw_stored_values_forget(m); /* waits for what was forgotten count as not modelled */
+	if (!cell) {
+		cell = sw_calloc(1, sizeof *cell);
+		sw_map_put_ptr(&m->values->cells, address, cell);
+	}
+	clear(m, cell); /* of memory that was freed */
+	cell->block = number;
+	if (block)
+		add_content(m, cell, block, address);
+	return cell;
+}
+
+/* ---- stores ------------------------------------------------------------------------------------------------------ */
+
+void sw_value_stored(struct sw_model *m, struct sw_point point, const struct sw_rec_mem_op *o)
+{
+	struct store *store = add(m, cell_of(m, o->address), point);
+	store->value = o->value;
+	store->bytes = (uint8_t)o->bytes;
+	store->fenced = !(o->flags & SW_WRITE_UNORDERED);
+	store->event = new_event(m);
+	sw_hb_event_snapshot(m->hb, store->event, point.lane);
+}
+
+/* Nothing writes there by another address, and the host does not. */
+static bool is_plain(const struct sw_block *block)
+{
+	enum sw_memory memory = block->memory;
+	return (memory == SW_MEM_DEVICE || memory == SW_MEM_ASYNC || memory == SW_MEM_SYMBOL) && !block->shared &&
+	       !block->passed_on && !sw_physical_alias(block, 0);
+}
+
+/* The same write was noted as one of an unknown value. */
+static void forget_unknown(struct cell *cell, struct sw_point point, uint64_t step)
+{
+	const struct unknown *last = &cell->unknown[(cell->unknowns - 1) % SW_MAX_UNKNOWN];
+	if (cell->unknowns && last->step == step && last->point.lane == point.lane && last->point.tick == point.tick)
+		cell->unknowns--;
+}
+
+void sw_value_filled(struct sw_model *m, struct sw_point point, uint64_t lo, uint64_t hi, uint64_t word)
+{
+	uint64_t offset;
+	struct sw_block *block = sw_space_find_outer(&m->space, lo, &offset);
+	struct sw_map_slot slot;
+	if (!block || hi - lo > block->bytes - offset || !is_plain(block))
+		return;
+	block->filling = (struct sw_filling){lo, hi, word, m->step, point};
+	for (size_t i = 0; (i = sw_map_next(&m->values->cells, i, &slot));) {
+		struct cell *cell = (struct cell *)(uintptr_t)slot.value;
+		if (slot.key < lo || slot.key >= hi || cell->block != block->number)
+			continue;
+		forget_unknown(cell, point, m->step);
+		struct store *store = add_content(m, cell, block, slot.key);
+		if (store) {
+			store->event = new_event(m);
+			sw_hb_event_snapshot(m->hb, store->event, point.lane);
+		}
+	}
+}
+
+static void note_unknown(struct cell *cell, struct sw_point point, uint64_t step)
+{
+	cell->unknown[cell->unknowns++ % SW_MAX_UNKNOWN] = (struct unknown){point, step};
+}
+
+void sw_value_overwritten(struct sw_model *m, struct sw_point point, struct sw_block *block, uint64_t lo, uint64_t hi,
+			  uint64_t step)
+{
+	struct sw_map_slot slot;
+	if (block->filling.hi > lo && block->filling.lo < hi && block->filling.step < step)
+		block->filling.hi = 0;
+	if (m->values->cells.n > SW_MANY_CELLS)
+		sw_values_unknown(m, step);
+	else
+		for (size_t i = 0; (i = sw_map_next(&m->values->cells, i, &slot));)
+			if (slot.key >= lo && slot.key < hi)
+				note_unknown((struct cell *)(uintptr_t)slot.value, point, step);
+}
+
+void sw_values_unknown(struct sw_model *m, uint64_t step)
+{
+	m->values->unknown_from = step > m->values->unknown_from ? step : m->values->unknown_from;
+}
+
+/* ---- waits ------------------------------------------------------------------------------------------------------- */
+
+/* Does the value satisfy the wait?  GEQ is cyclic: "(int32_t)(*addr - value) >= 0", the same for 64 bits. */
+static bool satisfies(const struct sw_rec_mem_op *wait, uint64_t value)
+{
+	uint64_t mask = wait->bytes == 8 ? UINT64_MAX : UINT32_MAX, asked = wait->value & mask;
+	value &= mask;
+	switch (wait->flags & SW_WAIT_KIND) {
+	case 0:
+		return wait->bytes == 8 ? (int64_t)(value - asked) >= 0 : (int32_t)(uint32_t)(value - asked) >= 0;
+	case 1:
+		return value == asked;
+	case 2:
+		return value & asked;
+	default:
+		return ~(value | asked) & mask;
+	}
+}
+
+/* By a store that came after this one for sure, and that the waiting stream is ordered after. */
+static bool is_overwritten(const struct sw_model *m, const struct cell *cell, uint32_t i, uint32_t lane)
+{
+	for (uint32_t k = i + 1; k < cell->n; k++)
+		if (cell->store[k].after >> i & 1 && is_ordered(m, cell->store[k].point, lane))
+			return true;
+	return false;
+}
+
+static bool may_be_overwritten(const struct sw_model *m, const struct cell *cell, const struct store *store,
+			       uint32_t lane)
+{
+	uint32_t n = cell->unknowns < SW_MAX_UNKNOWN ? cell->unknowns : SW_MAX_UNKNOWN;
+	if (store->content && (store->step < m->values->unknown_from || cell->unknowns > SW_MAX_UNKNOWN))
+		return true;
+	for (uint32_t i = 0; i < n; i++)
+		if (cell->unknown[i].step > store->step && is_ordered(m, cell->unknown[i].point, lane))
+			return true;
+	return false;
+}
+
+/* Stores that may have released a wait: bits by number. */
+struct candidates {
+	uint32_t sure;	/* nothing may have overwritten them before */
+	uint32_t other; /* what has an unknown value may have */
+	bool unclear;	/* of another width: what the wait sees is not known */
+};
+
+static struct candidates find_candidates(const struct sw_model *m, const struct cell *cell,
+					 const struct sw_rec_mem_op *wait, uint32_t lane)
+{
+	struct candidates found = {0};
+	for (uint32_t i = 0; i < cell->n; i++) {
+		const struct store *store = &cell->store[i];
+		bool wide = store->content ? store->bytes >= wait->bytes : store->bytes == wait->bytes;
+		if (is_overwritten(m, cell, i, lane))
+			continue;
+		found.unclear |= !wide && !store->content;
+		if (!wide || !satisfies(wait, store->value))
+			continue;
+		if (!may_be_overwritten(m, cell, store, lane))
+			found.sure |= 1u << i;
+		else if (!store->content)
+			found.other |= 1u << i;
+	}
+	return found;
+}
+
+int sw_value_releases(struct sw_model *m, const struct sw_rec_mem_op *wait, uint32_t lane,
+		      uint64_t events[SW_MAX_STORES])
+{
+	uint64_t offset;
+	struct sw_block *block = sw_space_find_outer(&m->space, wait->address, &offset);
+	struct cell *cell = cell_of(m, wait->address);
+	uint32_t lanes[SW_MAX_STORES];
+	int n = 0;
+	if (cell->n && block)
+		sw_deferred_settle(m, block); /* launches that may have written there */
+	struct candidates found = find_candidates(m, cell, wait, lane);
+	uint32_t chosen = found.sure ? found.sure : found.other;
+	m->j->coverage.edges_for_safety +=
+		chosen && (!found.sure || (cell->dropped && !is_overwritten(m, cell, 0, lane)));
+	if (found.unclear)
+		return -1;
+	for (uint32_t i = 0; i < cell->n; i++) {
+		const struct store *store = &cell->store[i];
+		bool known = false;
+		if (!(chosen >> i & 1))
+			continue;
+		if (!store->fenced || (!store->event && !is_ordered(m, store->point, lane)))
+			return -1;
+		for (int k = 0; k < n; k++)
+			known |= lanes[k] == store->point.lane; /* by an earlier store of the same stream */
+		if (known)
+			continue;
+		lanes[n] = store->point.lane;
+		events[n++] = store->event;
+	}
+	if (!n)
+		return -1;
+	for (int k = 0; k < n; k++)
+		if (!events[k])
+			return 0;
+	return n;
+}

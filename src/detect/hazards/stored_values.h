@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Values that are stored at addresses for which streams wait, and which of them may have released a wait.  Not
+ * thread-safe.
+ *
+ * A store may have released a wait if it was recorded before the wait, its value satisfies it, and no later store that
+ * is ordered after it is ordered before the wait.  Sets and copies of one word are stores as well as
+ * cuStreamWriteValue.  Of other writes (kernels, larger copies) the value is unknown: what they may have overwritten
+ * released the wait only if nothing else did.
+ */
+#ifndef SW_DETECT_HAZARDS_STORED_VALUES_H
+#define SW_DETECT_HAZARDS_STORED_VALUES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hb/hb.h"
+
+struct sw_model;
+struct sw_block;
+struct sw_rec_mem_op;
+struct sw_stored_values;
+
+/* Stores of one address that are remembered: a flag has one or two, a counter is waited for near its end. */
+#define SW_MAX_STORES 32u
+
+struct sw_stored_values *sw_stored_values_new(void);
+void sw_stored_values_free(struct sw_model *m);
+/* Records were lost. */
+void sw_stored_values_forget(struct sw_model *m);
+
+/* Work at the last step of its lane writes a value as the record says. */
+void sw_value_stored(struct sw_model *m, struct sw_point point, const struct sw_rec_mem_op *o);
+/* The current call, whose accesses were entered, fills [lo, hi) with a word, repeated from lo on. */
+void sw_value_filled(struct sw_model *m, struct sw_point point, uint64_t lo, uint64_t hi, uint64_t word);
+/* Work may write something to [lo, hi) of the block (addresses). */
+void sw_value_overwritten(struct sw_model *m, struct sw_point point, struct sw_block *block, uint64_t lo, uint64_t hi,
+			  uint64_t step);
+/* Record number `step` may have written anywhere. */
+void sw_values_unknown(struct sw_model *m, uint64_t step);
+
+/* The stores of which each may have released a wait on this lane: how many events were filled, each standing for what
+   came before one of them; 0: what is ordered before the wait already; -1: not known. */
+int sw_value_releases(struct sw_model *m, const struct sw_rec_mem_op *wait, uint32_t lane,
+		      uint64_t events[SW_MAX_STORES]);
+
+#endif
