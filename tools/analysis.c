@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/trusted_file.h"
 #include "crash.h"
 #include "install.h"
 #include "output.h"
@@ -19,15 +20,40 @@ static char *known_findings(const struct sw_options *options)
 	return options->no_known ? NULL : sw_install_find_data("known.supp");
 }
 
+static int load_known(const char *path, struct sw_suppressions **out, struct sw_error *error)
+{
+	FILE *file = sw_trusted_stream(path, sw_install_owner(), error);
+	static bool told;
+	if (!file) {
+		if (!told)
+			sw_complain(SW_EXIT_OK, "known findings of libraries are reported: %s", error->text);
+		told = true;
+		return 0;
+	}
+	int rc = sw_suppress_read(file, path, SW_SUPPRESS_KNOWN, out, error);
+	fclose(file);
+	return rc;
+}
+
+static int load_config(const struct sw_options *options, struct sw_suppressions **out, struct sw_error *error)
+{
+	const char *text = options->config_text;
+	FILE *file = *text ? fmemopen((void *)(uintptr_t)text, strlen(text), "r") : NULL;
+	int rc = file ? sw_suppress_read(file, options->config, SW_SUPPRESS_CONFIG, out, error) : 0;
+	if (file)
+		fclose(file);
+	return rc;
+}
+
 /* What comes with syncwatch, and what the user's file names.  SW_EXIT_OK, or a status after one line. */
 static int load_suppressions(const struct sw_options *options, struct sw_suppressions **out)
 {
 	struct sw_error error;
 	char *known = known_findings(options);
-	int rc = known ? sw_suppress_load(known, SW_SUPPRESS_KNOWN, out, &error) : 0;
+	int rc = known ? load_known(known, out, &error) : 0;
 	free(known);
 	if (!rc && options->config)
-		rc = sw_suppress_load(options->config, SW_SUPPRESS_CONFIG, out, &error);
+		rc = load_config(options, out, &error);
 	if (!rc && options->suppress)
 		rc = sw_suppress_load(options->suppress, SW_SUPPRESS_FILE, out, &error);
 	return rc ? sw_complain(SW_EXIT_INPUT, "%s", error.text) : SW_EXIT_OK;

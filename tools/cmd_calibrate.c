@@ -6,17 +6,21 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/trusted_file.h"
 #include "calibrate/measure.h"
 #include "command.h"
 #include "install.h"
 #include "output.h"
 
-static int read_table(struct sw_behaviour *table, const char *path)
+/* One that the user named, or one that is stored where tables are searched for. */
+static int read_table(struct sw_behaviour *table, const char *path, bool named)
 {
 	struct sw_error error;
-	FILE *file = fopen(path, "re");
-	if (!file)
+	FILE *file = named ? fopen(path, "re") : sw_trusted_stream(path, (uid_t)-1, &error);
+	if (!file && named)
 		return sw_complain(SW_EXIT_INPUT, "%s: %s", path, strerror(errno));
+	if (!file)
+		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
 	int rc = sw_behaviour_read(table, file, path, &error);
 	fclose(file);
 	return rc ? sw_complain(SW_EXIT_INPUT, "%s", error.text) : SW_EXIT_OK;
@@ -201,7 +205,7 @@ static int show(const struct sw_options *options, const struct sw_behaviour *oth
 	char *path = options->n_operands ? sw_strdup(options->operands[0]) : stored();
 	if (!path)
 		return SW_EXIT_INPUT;
-	int status = read_table(&table, path);
+	int status = read_table(&table, path, options->n_operands != 0);
 	free(path);
 	if (status)
 		return status;
@@ -239,7 +243,7 @@ int sw_cmd_calibrate(const struct sw_options *options)
 		return sw_complain_usage("'%s' is too much", options->operands[options->show]);
 	if (options->table && sw_output_check(options->table, &error))
 		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
-	int status = options->compare ? read_table(&other, options->compare) : SW_EXIT_OK;
+	int status = options->compare ? read_table(&other, options->compare, true) : SW_EXIT_OK;
 	if (!status)
 		status = options->show ? show(options, &other) : calibrate(options, &other);
 	sw_behaviour_free(&other);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -23,13 +24,13 @@ static bool own_folder(char folder[PATH_MAX])
 	return true;
 }
 
-/* The first of the places that can be read, absolute, NULL: none; frees the places. */
+/* The first of the places that can be read, NULL: none; frees the places. */
 static char *first_readable(char *places[], size_t n)
 {
 	char *found = NULL;
 	for (size_t i = 0; i < n; i++) {
 		if (!found && access(places[i], R_OK) == 0)
-			found = realpath(places[i], NULL);
+			found = sw_strdup(places[i]);
 		free(places[i]);
 	}
 	return found;
@@ -47,7 +48,9 @@ char *sw_install_find(const char *name, struct sw_error *error)
 		sw_format("%s/../lib/syncwatch/%s", folder, name),
 		sw_format("%s/%s", SW_PKGLIBDIR, name),
 	};
-	char *found = first_readable(places, sizeof places / sizeof places[0]);
+	char *place = first_readable(places, sizeof places / sizeof places[0]);
+	char *found = place ? realpath(place, NULL) : NULL;
+	free(place);
 	if (!found)
 		sw_fail(error, -ENOENT, "%s is neither next to this command in %s nor in ../lib/syncwatch nor in %s",
 			name, folder, SW_PKGLIBDIR);
@@ -65,4 +68,10 @@ char *sw_install_find_data(const char *name)
 		sw_format("%s/%s", SW_PKGDATADIR, name),
 	};
 	return first_readable(places, sizeof places / sizeof places[0]);
+}
+
+uid_t sw_install_owner(void)
+{
+	struct stat s;
+	return stat("/proc/self/exe", &s) == 0 ? s.st_uid : (uid_t)-1;
 }

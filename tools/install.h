@@ -3,6 +3,8 @@
 #ifndef SW_TOOLS_INSTALL_H
 #define SW_TOOLS_INSTALL_H
 
+#include <sys/types.h>
+
 #include "base/error.h"
 
 /*
@@ -11,7 +13,11 @@
  */
 char *sw_install_find(const char *name, struct sw_error *error);
 
-/* The same of the data that comes with syncwatch: share/syncwatch/NAME.  malloc'ed, NULL: not installed. */
+/* The same of the data that comes with syncwatch: share/syncwatch/NAME, by a name of which links are not resolved.
+   malloc'ed, NULL: not installed. */
 char *sw_install_find_data(const char *name);
+
+/* Who owns this command: its data may belong to him as well. */
+uid_t sw_install_owner(void);
 
 #endif

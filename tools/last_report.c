@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/trusted_file.h"
 #include "footprint/store/disk_store.h"
 #include "output.h"
 #include "report/groups.h"
@@ -105,7 +106,7 @@ static char *lines_of(const char *parts)
 int sw_last_report_find(const char *fingerprint, struct sw_last_finding *out)
 {
 	char *path = path_of_file(), *line = NULL, *parts;
-	FILE *file = path ? fopen(path, "re") : NULL;
+	FILE *file = path ? sw_trusted_stream(path, (uid_t)-1, NULL) : NULL;
 	size_t room = 0, length = strlen(fingerprint);
 	int found = file ? 0 : -1;
 	free(path);

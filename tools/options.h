@@ -56,8 +56,9 @@ struct sw_options {
 #define SW_OPTION(type, field, name, letter, argument, commands, help) sw_option_##type field;
 #include "options.def"
 #undef SW_OPTION
-	const char *config; /* the file .syncwatch that was used, NULL: none */
-	char **operands;    /* NULL-terminated */
+	const char *config;	 /* the file .syncwatch that was used, NULL: none */
+	const char *config_text; /* of it: it is read once */
+	char **operands;	 /* NULL-terminated */
 	int n_operands;
 };
 

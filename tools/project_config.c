@@ -3,33 +3,39 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/trusted_file.h"
 #include "terminal.h"
 
 #define NAME ".syncwatch"
 
-/* The nearest one, malloc'ed; NULL: none. */
-static char *find(void)
+/* The nearest one: 0 with its name (malloc'ed) and the open file, -ENOENT, or -EPERM with error filled. */
+static int find(char **path, FILE **file, struct sw_error *error)
 {
-	char *folder = getcwd(NULL, 0), *found = NULL;
-	while (folder && *folder && !found) {
-		char *path = sw_format("%s/" NAME, strcmp(folder, "/") == 0 ? "" : folder);
-		struct stat s;
-		if (stat(path, &s) == 0 && S_ISREG(s.st_mode))
-			found = path;
-		else
-			free(path);
+	char *folder = getcwd(NULL, 0);
+	int rc = -ENOENT;
+	while (folder && *folder && rc == -ENOENT) {
+		*path = sw_format("%s/" NAME, strcmp(folder, "/") == 0 ? "" : folder);
+		*file = sw_trusted_stream(*path, (uid_t)-1, error);
+		rc = *file ? 0 : error->code;
+		/* Something else of that name, such as a folder, is passed by, and so is a folder that cannot be
+		 * searched. */
+		if (rc == -EISDIR || rc == -ENOTDIR || rc == -ELOOP ||
+		    (rc == -EACCES && faccessat(AT_FDCWD, *path, F_OK, AT_SYMLINK_NOFOLLOW)))
+			rc = -ENOENT;
+		if (rc)
+			free(*path);
 		char *slash = strrchr(folder, '/');
 		if (!slash)
 			break;
 		*slash = 0;
 	}
 	free(folder);
-	return found;
+	return rc;
 }
 
 /* Texts of the file live as long as the process: options point to them. */
@@ -102,40 +108,56 @@ static int take_line(struct sw_options *options, int command, char *line, const 
 	return 0;
 }
 
-static int read_file(struct sw_options *options, int command, const char *path, struct sw_error *error)
+/* All of it, malloc'ed. */
+static char *text_of(FILE *file)
 {
-	FILE *file = fopen(path, "re");
-	char *line = NULL;
+	char *text = NULL;
 	size_t room = 0;
+	if (getdelim(&text, &room, 0, file) >= 0)
+		return text;
+	free(text);
+	return sw_strdup("");
+}
+
+static int take_lines(struct sw_options *options, int command, const char *text, const char *path,
+		      struct sw_error *error)
+{
 	int rc = 0;
-	if (!file)
-		return sw_fail(error, -errno, "cannot read '%s': %s", path, strerror(errno));
-	for (size_t number = 1; !rc && getline(&line, &room, file) >= 0; number++)
+	for (size_t number = 1; *text && !rc; number++) {
+		const size_t length = strcspn(text, "\n");
+		char *line = sw_strndup(text, length);
 		rc = take_line(options, command, line, path, number, error);
-	free(line);
-	fclose(file);
+		free(line);
+		text += length + (text[length] == '\n');
+	}
 	return rc;
 }
 
 int sw_config_apply(struct sw_options *options, int command)
 {
 	struct sw_error error;
-	struct stat s;
+	char *path;
+	FILE *file;
 	if (options->no_config || !(command & SW_FOR_CONFIG))
 		return SW_EXIT_OK;
-	char *path = find();
-	if (!path)
+	int rc = find(&path, &file, &error);
+	if (rc == -ENOENT)
 		return SW_EXIT_OK;
-	if (stat(path, &s) == 0 && s.st_uid != geteuid() && s.st_uid != 0) {
-		sw_complain(SW_EXIT_OK, "%s is not used: it belongs to another user", path);
-		free(path);
+	if (rc == -EPERM) {
+		sw_complain(SW_EXIT_OK, "not used: %s", error.text);
 		return SW_EXIT_OK;
 	}
-	if (read_file(options, command, path, &error)) {
+	if (rc)
+		return sw_complain(SW_EXIT_USAGE, "cannot read %s", error.text);
+	char *text = text_of(file);
+	fclose(file);
+	if (take_lines(options, command, text, path, &error)) {
+		free(text);
 		free(path);
 		return sw_complain(SW_EXIT_USAGE, "%s", error.text);
 	}
 	sw_complain(SW_EXIT_OK, "options and suppressions of %s", path);
 	options->config = keep(path);
+	options->config_text = keep(text);
 	return SW_EXIT_OK;
 }

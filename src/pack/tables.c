@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/trusted_file.h"
 #include "detect/behaviour/behaviour.h"
 #include "pack/records.h"
 
@@ -25,7 +26,7 @@ static void put(struct sw_pack_chunks *chunks, const struct sw_trace_table *tabl
 static void put_stored(struct sw_pack_chunks *chunks, const char *gpu, uint32_t driver)
 {
 	char *path = sw_behaviour_path(gpu, driver);
-	FILE *file = path ? fopen(path, "re") : NULL;
+	FILE *file = path ? sw_trusted_stream(path, (uid_t)-1, NULL) : NULL;
 	char *text = sw_alloc(SW_REC_MAX_BYTES);
 	if (file)
 		put(chunks, &(struct sw_trace_table){gpu, path, text, fread(text, 1, SW_REC_MAX_BYTES, file)});

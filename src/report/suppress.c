@@ -187,12 +187,9 @@ static void drop_from(struct sw_suppressions *s, size_t n)
 		free_pattern(&s->patterns.at[--s->patterns.n]);
 }
 
-int sw_suppress_load(const char *path, enum sw_suppress_source source, struct sw_suppressions **out,
+int sw_suppress_read(FILE *file, const char *path, enum sw_suppress_source source, struct sw_suppressions **out,
 		     struct sw_error *error)
 {
-	FILE *file = fopen(path, "re");
-	if (!file)
-		return sw_fail(error, -errno, "cannot read suppressions from '%s': %s", path, strerror(errno));
 	struct sw_suppressions *s = *out ? *out : sw_calloc(1, sizeof *s);
 	const size_t before = s->patterns.n;
 	char *line = NULL;
@@ -204,13 +201,23 @@ int sw_suppress_load(const char *path, enum sw_suppress_source source, struct sw
 	if (!rc && ferror(file))
 		rc = sw_fail(error, -EIO, "cannot read suppressions from '%s': %s", path, strerror(EIO));
 	free(line);
-	fclose(file);
 	if (rc)
 		drop_from(s, before);
 	if (rc && !*out)
 		sw_suppress_free(s);
 	else
 		*out = s;
+	return rc;
+}
+
+int sw_suppress_load(const char *path, enum sw_suppress_source source, struct sw_suppressions **out,
+		     struct sw_error *error)
+{
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return sw_fail(error, -errno, "cannot read suppressions from '%s': %s", path, strerror(errno));
+	int rc = sw_suppress_read(file, path, source, out, error);
+	fclose(file);
 	return rc;
 }
 

@@ -18,6 +18,8 @@
 #ifndef SW_REPORT_SUPPRESS_H
 #define SW_REPORT_SUPPRESS_H
 
+#include <stdio.h>
+
 #include "report/symbols/names.h"
 
 struct sw_suppressions;
@@ -30,6 +32,9 @@ enum sw_suppress_source {
 /* Adds the lines of a file to *out, which is made where it is NULL.  0, or -errno / SW_E_FORMAT with error filled
    ("file:line: what is wrong"); *out is as it was then. */
 int sw_suppress_load(const char *path, enum sw_suppress_source source, struct sw_suppressions **out,
+		     struct sw_error *error);
+/* The same of a file that is open: path is its name. */
+int sw_suppress_read(FILE *file, const char *path, enum sw_suppress_source source, struct sw_suppressions **out,
 		     struct sw_error *error);
 void sw_suppress_free(struct sw_suppressions *suppressions);
 

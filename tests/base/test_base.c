@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/trusted_file.h"
 #include "../run_suite.h"
 
 START_TEST(map_keeps_every_key_through_growth_and_deletion)
@@ -161,6 +164,85 @@ START_TEST(rationed_memory_is_not_reserved)
 }
 END_TEST
 
+/* 0, or what it was refused with. */
+static int trusted(const char *path, uid_t also)
+{
+	struct sw_error error = {.code = 0};
+	const int fd = sw_trusted_open(path, also, &error);
+	if (fd < 0) {
+		ck_assert_int_eq(error.code, fd);
+		return fd;
+	}
+	ck_assert_int_gt(fd, STDERR_FILENO);
+	ck_assert_int_eq(fcntl(fd, F_GETFD), FD_CLOEXEC);
+	close(fd);
+	return 0;
+}
+
+#define NOBODY	 ((uid_t)-1)
+#define SOMEBODY 12345
+
+/* In a folder of its own, which is the current one. */
+START_TEST(files_are_trusted_by_what_was_opened)
+{
+	char folder[] = "/tmp/sw-trusted-XXXXXX", path[128];
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	ck_assert_int_eq(chdir(folder), 0);
+	close(open("file", O_WRONLY | O_CREAT, 0600));
+	ck_assert_int_eq(mkdir("folder", 0700), 0);
+	ck_assert_int_eq(rename("file", "folder/file"), 0);
+	ck_assert_int_eq(mkfifo("fifo", 0600), 0);
+	ck_assert_int_eq(symlink("folder/file", "link"), 0);
+	ck_assert_int_eq(symlink("folder", "way"), 0);
+	ck_assert_int_eq(symlink("../link", "folder/back"), 0);
+	ck_assert_int_eq(symlink("loop", "loop"), 0);
+	snprintf(path, sizeof path, "%s/folder", folder);
+	ck_assert_int_eq(symlink(path, "absolute"), 0);
+	static const struct {
+		const char *path;
+		int rc;
+	} ways[] = {{"folder/file", 0},
+		    {"./folder//file", 0},
+		    {"folder/../folder/file", 0},
+		    {"link", 0},
+		    {"way/file", 0},
+		    {"way/back", 0},
+		    {"absolute/file", 0},
+		    {"none", -ENOENT},
+		    {"none/file", -ENOENT},
+		    {"folder/file/file", -ENOTDIR},
+		    {"folder", -EISDIR},
+		    {"way", -EISDIR},
+		    {"way/", -EISDIR},
+		    {"fifo", -EISDIR},
+		    {"/dev/null", -EISDIR},
+		    {"loop", -ELOOP}};
+	for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
+		ck_assert_msg(trusted(ways[i].path, NOBODY) == ways[i].rc, "%s: %d", ways[i].path,
+			      trusted(ways[i].path, NOBODY));
+	const int input = dup(STDIN_FILENO);
+	close(STDIN_FILENO);
+	ck_assert_int_eq(trusted("link", NOBODY), 0);
+	if (input >= 0)
+		dup2(input, STDIN_FILENO);
+	if (geteuid() == 0) { /* else no file of another user can be made */
+		ck_assert_int_eq(lchown("link", SOMEBODY, SOMEBODY), 0);
+		ck_assert_int_eq(trusted("link", NOBODY), -EPERM);
+		ck_assert_int_eq(trusted("way/back", NOBODY), -EPERM); /* by it */
+		ck_assert_int_eq(trusted("link", SOMEBODY), 0);
+		ck_assert_int_eq(lchown("absolute", SOMEBODY, SOMEBODY), 0);
+		ck_assert_int_eq(trusted("absolute/file", NOBODY), -EPERM);
+		ck_assert_int_eq(trusted("folder/file", NOBODY), 0);
+		ck_assert_int_eq(chown("folder/file", SOMEBODY, SOMEBODY), 0);
+		ck_assert_int_eq(trusted("folder/file", NOBODY), -EPERM);
+		ck_assert_int_eq(trusted("way/file", SOMEBODY), 0);
+	}
+	ck_assert_int_eq(chdir("/"), 0);
+	snprintf(path, sizeof path, "rm -r %s", folder);
+	ck_assert_int_eq(system(path), 0);
+}
+END_TEST
+
 START_TEST(errors_carry_code_and_text)
 {
 	struct sw_error e;
@@ -178,6 +260,7 @@ int main(void)
 	tcase_add_test(t, map_survives_churn_without_growing);
 	tcase_add_test(t, crc32c_matches_the_standard_check_value);
 	tcase_add_test(t, vectors_and_arenas_keep_their_content);
+	tcase_add_test(t, files_are_trusted_by_what_was_opened);
 	tcase_add_test(t, errors_carry_code_and_text);
 	/* A sanitizer's malloc has no heap. */
 	if (!SANITIZED && large_pages_are_told())

@@ -182,6 +182,14 @@ class Explain(Case):
         other = "f" if fingerprint[0] != "f" else "e"
         self.assertEqual(call("explain", other + fingerprint[1:]).returncode, INPUT)
         self.assertEqual(stat.S_IMODE(os.stat(self.path("cache/syncwatch/last-report")).st_mode), 0o600)
+        if os.geteuid() == 0:
+            kept = self.path("cache/syncwatch/last-report")
+            os.rename(kept, self.path("ours"))
+            os.symlink(self.path("ours"), kept)
+            self.assertEqual(call("explain", fingerprint).returncode, OK, "by a link of our own")
+            os.chown(kept, 12345, 12345, follow_symlinks=False)
+            self.assertEqual(call("explain", fingerprint).returncode, INPUT, "by a link of another user")
+            os.remove(kept)
         call("report", self.trace("fixed"))
         self.assertEqual(call("explain", fingerprint).returncode, INPUT, "of an earlier report")
         call("report", "--no-cache", self.trace("race"))

@@ -136,6 +136,14 @@ class Calibrate(Case):
         stored = self.table(os.path.join("syncwatch", "behaviour-1-Test_GPU-13000.tsv"), gpu="Test GPU", blocks="000")
         self.assertIn("was measured on this machine: " + stored, " ".join(report().split()))
         self.assertNotIn("behaviour", report("--behaviour", "none"))
+        if os.geteuid() == 0:
+            os.rename(stored, self.path("ours"))
+            os.symlink(self.path("ours"), stored)
+            self.assertIn("was measured on this machine: " + stored, " ".join(report().split()), "a link of our own")
+            os.chown(stored, 12345, 12345, follow_symlinks=False)
+            said = " ".join(report().split())
+            self.assertNotIn("was measured on this machine", said)
+            self.assertIn("a symbolic link on the way belongs to another user; what is built in is used", said)
 
     def test_a_driver_that_crashes(self):
         crashing = os.path.join(BUILD, "tests", "tools", "crashing")

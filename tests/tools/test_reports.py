@@ -84,6 +84,18 @@ class Project(Case):
         self.assertIn("belongs to another user", result.stderr)
         self.assertIn("1 error,", result.stdout)
 
+    def test_a_link_of_somebody_else_is_not_followed(self):
+        if os.geteuid() != 0:
+            self.skipTest("not root: no link of another user can be made")
+        trace = self.trace("race")
+        os.rename(self.write("SW101\n"), self.path("ours"))
+        os.symlink("ours", self.path(".syncwatch"))
+        self.assertIn("no hazards", self.below(".", "report", trace).stdout, "a link of our own")
+        os.chown(self.path(".syncwatch"), 12345, 12345, follow_symlinks=False)
+        result = self.below(".", "report", trace)
+        self.assertIn("a symbolic link on the way belongs to another user", result.stderr)
+        self.assertIn("1 error,", result.stdout)
+
 
 class Several(Case):
     def test_traces_and_patterns(self):
@@ -224,6 +236,14 @@ class Report(Case):
         result = self.call("report", trace, command=command)
         self.assertEqual(result.returncode, INPUT, result.stderr)
         self.assertIn("known.supp:1:", result.stderr)
+        if os.geteuid() == 0:
+            known = self.path("share/syncwatch/known.supp")
+            os.rename(known, self.path("ours"))
+            os.symlink(self.path("ours"), known)
+            os.chown(known, 12345, 12345, follow_symlinks=False)
+            result = self.call("report", trace, command=command)
+            self.assertEqual((result.returncode, result.stderr.count("\n")), (OK, 1), result.stderr)
+            self.assertIn("belongs to another user", result.stderr)
         result = self.call("report", "--no-known", trace, command=command)
         self.assertEqual((result.returncode, result.stderr), (OK, ""))
         self.assertIn("1 error,", result.stdout)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/trusted_file.h"
+
 static const struct rule {
 	bool built_in;
 	const char *kernels; /* '1': for a kernel on this kind of stream, as the index of struct sw_waits */
@@ -87,11 +89,15 @@ static void read_table(struct sw_wait_rules *mays, struct sw_wait_rule_set *set,
 
 static void open_table(struct sw_wait_rules *mays, struct sw_wait_rule_set *set, const char *path, uint32_t driver)
 {
-	FILE *file = fopen(path, "re");
+	struct sw_error error = {.code = 0};
+	/* Without a name it is searched for. */
+	FILE *file = *mays->source ? fopen(path, "re") : sw_trusted_stream(path, (uid_t)-1, &error);
 	if (file)
 		read_table(mays, set, file, path, driver);
-	else if (*mays->source) /* else there is no table for this GPU: nothing to say */
+	else if (*mays->source)
 		complain(mays, sw_format("%s: %s", path, strerror(errno)));
+	else if (error.code == -EPERM) /* else there is no table for this GPU: nothing to say */
+		complain(mays, sw_format("%s; what is built in is used", error.text));
 }
 
 /* A packed trace is judged alike everywhere: by the table that came with it, or by what is built in. */
