@@ -1,5 +1,5 @@
 # tests: one folder a module, and the suites that cut across
-EXTRA_DIST += tests/run_suite.h
+EXTRA_DIST += tests/run_suite.h tests/bare/run
 include tests/base/local.mk
 include tests/api/local.mk
 include tests/preload/local.mk

@@ -88,3 +88,5 @@ EXTRA_DIST += tests/tools/command_case.py tests/tools/test_reports.py tests/tool
 TESTS += tests/tools/test_confirm.sh tests/tools/test_savings.sh tests/tools/test_command.sh tests/tools/test_run.sh tests/tools/test_live.sh tests/tools/test_escapes.sh tests/tools/test_pack.sh
 dist_check_SCRIPTS += tests/tools/test_confirm.sh tests/tools/test_savings.sh tests/tools/test_command.sh tests/tools/test_run.sh tests/tools/test_live.sh tests/tools/test_escapes.sh tests/tools/test_pack.sh
 EXTRA_DIST += tests/tools/test_confirm.py tests/tools/test_savings.py tests/tools/test_command.py tests/tools/test_run.py tests/tools/test_live.py tests/tools/test_escapes.py tests/tools/run_case.py tests/tools/test_pack.py tests/tools/installed
+TESTS += tests/tools/test_toolkit.sh
+dist_check_SCRIPTS += tests/tools/test_toolkit.sh
