@@ -171,23 +171,46 @@ START_TEST(calls_are_named_with_their_stacks)
 }
 END_TEST
 
-/* What another process does with an event is not seen: it may pass on what was recorded here by one of its own. */
+static void export(struct tb *tb, uint64_t event)
+{
+	struct sw_rec_other *o = tb_other(tb, SW_REC_OTHER, "cuIpcGetEventHandle");
+	o->args[0] = event;
+	o->args[1] = 99;
+}
+
+/* What another process does with an event is not seen: it may pass on what was recorded here by one of its own.  Nobody
+   can wait for an event whose handle was not exported. */
 START_TEST(events_of_other_processes)
 {
-	enum { PASSED_ON, PASSED_ON_TO_HOST, NOTHING_PASSED, PIPE, OWN_EVENT };
+	enum {
+		PASSED_ON,
+		PASSED_ON_TO_HOST,
+		NOTHING_PASSED,
+		PIPE,
+		OWN_EVENT,
+		NOT_EXPORTED,
+		EXPORTED_LATER,
+		ANOTHER_STREAM
+	};
 	struct tb *tb = two_streams();
+	bool covered = _i == PASSED_ON || _i == PASSED_ON_TO_HOST || _i == EXPORTED_LATER;
 	tb_event_create(tb, E1)->flags = _i == OWN_EVENT ? 0 : 4;
+	tb_stream_create(tb, S3, NONBLOCKING);
+	if (_i != OWN_EVENT && _i != NOT_EXPORTED && _i != EXPORTED_LATER)
+		export(tb, E1);
 	tb_event_create(tb, E2)->shared = 77;
 	tb_set(tb, DEV, 64, S1);
 	if (_i != NOTHING_PASSED)
-		tb_event_record(tb, E1, S1);
+		tb_event_record(tb, E1, _i == ANOTHER_STREAM ? S3 : S1);
+	if (_i == EXPORTED_LATER)
+		export(tb, E1);
 	if (_i == PASSED_ON_TO_HOST)
 		tb_sync(tb, SW_SYNC_EVENT, E2);
 	else if (_i != PIPE)
 		tb_stream_wait(tb, S2, E2);
 	tb_set(tb, DEV, 64, S2);
 	struct sw_judgement *j = judged(tb);
-	if (_i == PASSED_ON || _i == PASSED_ON_TO_HOST) {
+	if (covered) {
 		no_hazards(j);
 	} else {
 		const struct sw_finding *f = only(j, 103);
@@ -195,6 +218,32 @@ START_TEST(events_of_other_processes)
 		ck_assert_int_eq(f->confidence, _i == PIPE ? SW_LIKELY : SW_CERTAIN);
 	}
 	ck_assert_uint_eq(count_of(j, 201) + count_of(j, 202) + count_of(j, 205), 0);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* An event made for other processes and recorded here: it orders what its last record covers.  0: the work; 1: the
+   event was recorded before it; 2: on another stream; 3: never; 4: the record that covers it was replaced, exported or
+   not. */
+START_TEST(events_for_other_processes)
+{
+	struct tb *tb = two_streams();
+	tb_event_create(tb, E1)->flags = 4;
+	tb_stream_create(tb, S3, NONBLOCKING);
+	if (_i == 1)
+		tb_event_record(tb, E1, S1);
+	tb_set(tb, DEV, 64, S1);
+	if (_i == 0 || _i == 4)
+		tb_event_record(tb, E1, S1);
+	if (_i == 2 || _i == 4)
+		tb_event_record(tb, E1, S3);
+	tb_stream_wait(tb, S2, E1);
+	tb_set(tb, DEV, 64, S2);
+	struct sw_judgement *j = judged(tb);
+	if (_i == 0)
+		no_hazards(j);
+	else
+		ck_assert_int_eq(only(j, 103)->severity, SW_ERROR);
 	sw_judgement_free(j);
 }
 END_TEST
@@ -216,7 +265,8 @@ END_TEST
 static void add(TCase *tc)
 {
 	tcase_add_loop_test(tc, waits_for_other_processes, 0, 2);
-	tcase_add_loop_test(tc, events_of_other_processes, 0, 5);
+	tcase_add_loop_test(tc, events_of_other_processes, 0, 8);
+	tcase_add_loop_test(tc, events_for_other_processes, 0, 5);
 	tcase_add_loop_test(tc, events_that_miss, 0, 5);
 	tcase_add_loop_test(tc, first_rounds_are_notes, 0, 2);
 	tcase_add_test(tc, useful_waits_are_not_blamed);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events that other processes know (CU_EVENT_INTERPROCESS).  What they do with them is not seen: they may wait for what
- * was recorded here, do something, and record another event that is waited for here.  So a wait for one is taken to
- * cover all work that was enqueued in a context where one was recorded.
+ * Events that other processes know: the handle was exported here, or opened here.  (One that was only made for that,
+ * with CU_EVENT_INTERPROCESS, is an event like any other.)  What other processes do with them is not seen: they may
+ * wait for what was recorded here, do something, and record another event that is waited for here.  So a wait for one
+ * is taken to cover, besides its own record, all that the records of such events cover.
  */
 #ifndef SW_DETECT_CALLS_SHARED_EVENTS_H
 #define SW_DETECT_CALLS_SHARED_EVENTS_H

@@ -260,8 +260,8 @@ static bool tells_by_event(struct sw_model *m, const struct sw_wait *w, uint64_t
 	if (w->what.kind != SW_REC_EVENT_RECORD)
 		return false;
 	const struct sw_event_state *event = sw_event_find(m, e->event);
-	*by = event && event->interprocess ? e->event : 0;
-	return !event || event->interprocess;
+	*by = event && event->exportable ? e->event : 0;
+	return !event || event->exportable;
 }
 
 /* An earlier use is done when this call's work is; its own use is so far as the call tells by something else. */

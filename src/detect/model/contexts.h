@@ -16,7 +16,7 @@ struct sw_context_state {
 	bool released;	   /* a primary one that may have no user any more */
 	uint8_t whole;	   /* of a green context: the primary one of its device, which owns what is allocated; else 0 */
 	uint32_t arch;	   /* of the device, 0 not looked up */
-	bool shared_event; /* an event was recorded in it that other processes may wait for */
+	bool shared_event; /* an event that other processes may wait for covers some of its work: not known which */
 	bool over;	   /* a sticky error ended judgement */
 	uint64_t unclassified;		    /* first call that we do not model, 0: none */
 	const struct sw_wait_rule_set *may; /* NULL: its creation was not seen, as built in */

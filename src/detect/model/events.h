@@ -16,6 +16,7 @@ struct sw_event_state {
 	struct sw_access last;	   /* that work; seq 0: none, or not known */
 	bool in_graph;		   /* recorded by an external node of a graph, at an unknown time */
 	uint32_t handle;	   /* of an event that processes share: low bits of the hash of its handle, else 0 */
+	bool exportable;	   /* made with CU_EVENT_INTERPROCESS: others may come to know it */
 	bool interprocess;	   /* other processes may record it and wait for it */
 	bool ordering;		   /* a stream or the host has waited for it */
 };
