@@ -306,7 +306,8 @@ struct sw_finding {
 	bool workspace;	     /* hazards: of memory that the program gave a library to work in */
 	bool not_waited;     /* documented to wait, but this call did not */
 	bool suppressed;
-	bool hidden; /* possible, or a wait folded under the cost threshold: shown with --all */
+	bool hidden;  /* possible, or a wait folded under the cost threshold: shown with --all */
+	bool lowered; /* an error, if it were not for a call that is not modelled: that is why it is possible */
 	uint32_t fix_stream;
 	uint64_t count;
 	uint64_t operations, last_operation; /* of the later side: one that meets several earlier ones counts once */
@@ -420,6 +421,8 @@ struct sw_judgement {
 	struct sw_gpu_summary gpu;
 	SW_VEC(struct sw_shared_use) shared_uses; /* if asked for, in the order of their calls */
 	uint64_t shared_uses_left_out;		  /* more than are listed */
+	bool shares_memory;			  /* memory was exported to, or opened from, another process (IPC) */
+	bool collectives;			  /* calls of NCCL were recorded: other ranks must match them */
 	struct sw_wait_rules mays;		  /* tables of calibrate that were used */
 };
 

@@ -121,6 +121,7 @@ void sw_model_step(struct sw_model *m, const struct sw_record *r)
 		return;
 	}
 	if (r->rec->kind == SW_REC_COLLECTIVE) {
+		m->j->collectives = true;
 		sw_collective_take(m, r);
 		return;
 	}

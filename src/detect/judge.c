@@ -212,7 +212,8 @@ void sw_model_finish(struct sw_model *m)
 	if (m->library)
 		m->j->analysed = sw_footprint_library_totals(m->library);
 	sw_kernels_list_unusable(m);
-	sw_sharing_finish(m, c->records_lost, sw_reader_totals(m->reader).closed);
+	const struct sw_trace_totals totals = sw_reader_totals(m->reader);
+	sw_sharing_finish(m, c->records_lost, totals.closed && !totals.damaged);
 	m->j->span_ns = m->any ? m->last_ns - m->first_ns : 0;
 	m->j->strict_host = m->options->strict_host;
 	m->j->simulated = sw_reader_header(m->reader)->flags & SW_FILE_SIMULATED;

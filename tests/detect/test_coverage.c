@@ -44,22 +44,72 @@ START_TEST(losses_are_barriers)
 }
 END_TEST
 
-/* After an ordering call that we do not model nothing is more than possible. */
-START_TEST(unclassified_calls)
+/* Two sides without order, in each way in which they are judged; with or without the call between them. */
+enum { SETS, FREED, UNBORN, WAYS };
+static struct tb *two_sides(int way, bool unknown, bool ordered)
 {
 	struct tb *tb = two_streams();
-	tb_set(tb, DEV, 64, S1);
-	if (_i)
+	if (way == SETS)
+		tb_set(tb, DEV, 64, S1);
+	else if (way == FREED && !ordered)
+		tb_free(tb, SW_MEM_DEVICE, DEV);
+	else if (way == UNBORN)
+		tb_alloc(tb, SW_MEM_ASYNC, DEV + (1ull << 32), 4096)->stream = S1;
+	if (ordered)
+		order(tb, S1, S2);
+	if (unknown)
 		tb_other(tb, SW_REC_UNCLASSIFIED, "cuSomethingNew");
-	tb_set(tb, DEV, 64, S2);
-	struct sw_judgement *j = judged(tb);
-	if (_i) {
-		no_hazards(j);
+	tb_set(tb, way == UNBORN ? DEV + (1ull << 32) : DEV, 64, S2);
+	return tb;
+}
+
+static const struct sw_finding *hazard_of(const struct sw_judgement *j)
+{
+	for (size_t i = 0; i < j->findings.n; i++)
+		if (sw_finding_is(j->findings.at[i].id, SW_FAMILY_HAZARD))
+			return &j->findings.at[i];
+	return NULL;
+}
+
+/* After an ordering call that we do not model nothing is more than possible; what would have been an error is not
+   forgotten, and what is ordered was none. */
+START_TEST(unclassified_calls)
+{
+	const int way = _i / 2;
+	struct sw_judgement *j = judged(two_sides(way, _i % 2, false));
+	const struct sw_finding *f = hazard_of(j);
+	ck_assert_ptr_nonnull(f);
+	ck_assert_uint_eq(j->errors, !(_i % 2));
+	ck_assert_int_eq(f->lowered, _i % 2);
+	ck_assert_int_eq(f->hidden, _i % 2);
+	ck_assert_int_eq(f->severity, _i % 2 ? SW_NOTE : SW_ERROR);
+	ck_assert_int_eq(f->confidence, _i % 2 ? SW_POSSIBLE : SW_CERTAIN);
+	ck_assert_uint_eq(j->coverage.unclassified_calls, _i % 2);
+	if (_i % 2)
 		ck_assert_int_eq(only(j, 903)->severity, SW_WARNING);
-		ck_assert_uint_eq(j->coverage.unclassified_calls, 1);
-	} else {
-		ck_assert_uint_eq(j->errors, 1);
-	}
+	sw_judgement_free(j);
+	j = judged(two_sides(way, _i % 2, true));
+	no_hazards(j);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* An occurrence before the call is an error still; one that was only possible without it is no lowered error. */
+START_TEST(unclassified_calls_after_a_hazard)
+{
+	struct tb *tb = two_sides(SETS, false, false);
+	tb_other(tb, SW_REC_UNCLASSIFIED, "cuSomethingNew");
+	tb_set(tb, DEV, 64, S1);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_ge(j->errors, 1);
+	sw_judgement_free(j);
+	tb = two_streams();
+	tb_set(tb, DEV, 64, S1);
+	tb_other(tb, SW_REC_UNCLASSIFIED, "cuSomethingNew");
+	uint32_t function = tb_function(tb, "", 1, 8);
+	tb_launch(tb, function, S2, 1, (uint64_t)DEV);
+	j = judged(tb);
+	no_hazards(j);
 	sw_judgement_free(j);
 }
 END_TEST
@@ -118,7 +168,8 @@ static void add(TCase *tc)
 {
 	tcase_add_loop_test(tc, errors_of_the_program, 0, 3);
 	tcase_add_loop_test(tc, losses_are_barriers, 0, 2);
-	tcase_add_loop_test(tc, unclassified_calls, 0, 2);
+	tcase_add_loop_test(tc, unclassified_calls, 0, 2 * WAYS);
+	tcase_add_test(tc, unclassified_calls_after_a_hazard);
 	tcase_add_loop_test(tc, stream_memory_operations, 0, 2);
 	tcase_add_loop_test(tc, nothing_intercepted, 0, 2);
 	tcase_add_test(tc, coverage_counts);

@@ -107,6 +107,7 @@ void sw_block_made(struct sw_model *m, const struct sw_rec_alloc *a, const struc
 	block->shared = a->memory == SW_MEM_IPC && !a->owner ? a->extra : 0;
 	if (a->memory == SW_MEM_IPC)
 		sw_sharing_opened(m);
+	m->j->shares_memory |= block->shared != 0;
 	belongs(m, m->record, block);
 	sw_block_born(block, born);
 }

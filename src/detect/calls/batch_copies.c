@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "detect/hazards/hazards.h"
 #include "detect/hazards/touch.h"
 #include "detect/memory/access.h"
 #include "detect/memory/shadow.h"
@@ -117,20 +118,19 @@ static int by_place(const void *x, const void *y)
 static void report(struct sw_model *m, const struct element *a, const struct element *b)
 {
 	uint64_t offset;
-	uint8_t ctx = m->record->rec->ctx;
-	bool unknown = m->context[ctx].unclassified || m->context[0].unclassified;
 	const struct element *first = a->access.seq < b->access.seq ? a : b, *second = first == a ? b : a;
 	struct sw_access side[2] = {first->access, second->access};
 	struct sw_finding seen = {
 		.id = SW_FINDING_BATCH_COPY_RACE,
-		.severity = unknown ? SW_NOTE : SW_ERROR,
-		.confidence = unknown ? SW_POSSIBLE : SW_CERTAIN,
+		.severity = SW_ERROR,
+		.confidence = SW_CERTAIN,
 		.basis = SW_BASIS_DOCUMENTED,
 		.accesses = 2,
 		.access = {&side[0], &side[1]},
 		.fix = SW_FIX_OWN_BATCH,
 	};
-	if (unknown && !m->collect.keep_possible)
+	sw_hazard_lower(m, &seen, m->record->rec->ctx);
+	if (sw_hazard_is_dropped(m, &seen))
 		return;
 	struct sw_block *block = block_of(m, second->array, second->address, &offset);
 	side[0].allocation = side[1].allocation = sw_model_mention(m, block);

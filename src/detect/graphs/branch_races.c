@@ -13,6 +13,7 @@
 
 #include "detect/graphs/graphs.h"
 #include "detect/hazards/confidence.h"
+#include "detect/hazards/hazards.h"
 #include "detect/hazards/listing.h"
 #include "detect/hazards/touch.h"
 #include "detect/memory/address_space.h"
@@ -166,11 +167,6 @@ static void branch_race(struct sw_model *m, const struct sw_listed *a, const str
 {
 	struct sw_block *block = a->use->block;
 	struct sw_verdict verdict = sw_matrix(&a->use->range, &b->use->range, sw_block_crowding(block));
-	uint8_t ctx = m->record->rec->ctx;
-	if (m->context[ctx].unclassified || m->context[0].unclassified)
-		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
-	if (verdict.confidence == SW_POSSIBLE && !m->collect.keep_possible)
-		return;
 	struct sw_access side[2] = {a->use->access, b->use->access};
 	struct sw_finding seen = {
 		.id = SW_FINDING_GRAPH_BRANCH_RACE,
@@ -181,6 +177,9 @@ static void branch_race(struct sw_model *m, const struct sw_listed *a, const str
 		.access = {&side[0], &side[1]},
 		.fix = SW_FIX_DEPEND,
 	};
+	sw_hazard_lower(m, &seen, m->record->rec->ctx);
+	if (sw_hazard_is_dropped(m, &seen))
+		return;
 	/* Nodes of a capture come with the streams that they were captured on. */
 	if (side[0].stream && side[1].stream && side[0].stream != side[1].stream) {
 		seen.fix = SW_FIX_EVENT_CAPTURED;

@@ -62,9 +62,27 @@ static int hazard_id(const struct sw_shadow_use *m, const struct sw_shadow_use *
 	return sw_role_reads(x->range.role) ? SW_FINDING_RACE_RAW : SW_FINDING_RACE_WAW;
 }
 
-static bool after_unclassified(const struct sw_model *m, uint8_t ctx)
+bool sw_hazard_lower(const struct sw_model *m, struct sw_finding *seen, uint8_t ctx)
 {
-	return m->context[ctx].unclassified || m->context[0].unclassified;
+	if (!m->context[ctx].unclassified && !m->context[0].unclassified)
+		return false;
+	seen->lowered = seen->severity == SW_ERROR;
+	seen->severity = SW_NOTE;
+	seen->confidence = SW_POSSIBLE;
+	return true;
+}
+
+/* Of two sides in two contexts one call is enough. */
+static void lower(const struct sw_model *m, struct sw_finding *seen, const struct sw_shadow_use *earlier,
+		  const struct sw_shadow_use *later)
+{
+	if (!sw_hazard_lower(m, seen, earlier->ctx))
+		sw_hazard_lower(m, seen, later->ctx);
+}
+
+bool sw_hazard_is_dropped(const struct sw_model *m, const struct sw_finding *seen)
+{
+	return seen->confidence == SW_POSSIBLE && !seen->lowered && !m->collect.keep_possible;
 }
 
 /* Where it happened: the allocation, and the blocks of a caching allocator in it, NULL not known. */
@@ -93,7 +111,9 @@ static void emit_at(struct sw_model *m, struct hazard *hazard, const struct plac
 	struct sw_finding *seen = &hazard->seen, *f;
 	seen->access[0] = &hazard->side[0];
 	seen->access[1] = &hazard->side[1];
-	if (hazard->side[0].role != SW_FREE && hazard->side[0].role != SW_ALLOC)
+	/* One that only its count is kept for says nothing of events, and is in no timeline. */
+	const bool counted_only = seen->lowered && !m->collect.keep_possible;
+	if (hazard->side[0].role != SW_FREE && hazard->side[0].role != SW_ALLOC && !counted_only)
 		sw_event_wait_hazard(m, seen, place->block);
 	const uint32_t made = place->pool_block[0] ? place->pool_block[0]->allocated.stack
 			      : place->block	   ? place->block->born.stack
@@ -105,7 +125,7 @@ static void emit_at(struct sw_model *m, struct hazard *hazard, const struct plac
 	f = sw_collect_add(&m->collect, seen, NULL);
 	if (f && !described && f->count <= SW_MAX_OBSERVED)
 		mention(m, hazard, place);
-	if (f && m->observer->hazard && (f->count <= SW_MAX_OBSERVED || m->observer->every_hazard))
+	if (f && !counted_only && m->observer->hazard && (f->count <= SW_MAX_OBSERVED || m->observer->every_hazard))
 		m->observer->hazard(m->observer->arg, f, &hazard->side[0], &hazard->side[1]);
 }
 
@@ -173,8 +193,7 @@ static struct sw_verdict weigh(struct sw_model *m, const struct sw_shadow_use *e
 {
 	struct sw_verdict verdict = sw_matrix(&earlier->range, &later->range, sw_pool_blocks_crowding(earlier, later));
 	verdict = sw_verdict_in_blocks(earlier, later, verdict);
-	if (after_unclassified(m, earlier->ctx) || after_unclassified(m, later->ctx) ||
-	    sw_library_may_order(earlier, later))
+	if (sw_library_may_order(earlier, later))
 		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
 	if (later->access.kind == SW_REC_HOST_ACCESS &&
 	    (sw_host_may_know(m, earlier->access.point) || sw_host_func_may_order(m, earlier, later)))
@@ -250,7 +269,8 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 	bool measured = order == SW_ORDER_MEASURED || covered_by_free(m, earlier->access.point);
 	judge(seen, verdict, measured, earlier->may_wait);
 	weaken(seen, order);
-	if (seen->confidence == SW_POSSIBLE && !m->collect.keep_possible)
+	lower(m, seen, earlier, later);
+	if (sw_hazard_is_dropped(m, seen))
 		return;
 	if (seen->accesses == 3 && sw_reuse_was_reported(earlier, later, seen->severity))
 		return;
@@ -263,10 +283,6 @@ void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_shado
 	struct sw_verdict verdict = sw_matrix(&whole, &later->range, sw_block_crowding(freed));
 	if (freed->memory == SW_MEM_ASYNC && verdict.severity != SW_ERROR)
 		return;
-	if (after_unclassified(m, later->ctx))
-		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
-	if (verdict.confidence == SW_POSSIBLE && !m->collect.keep_possible)
-		return;
 	struct hazard hazard = {
 		.side = {freed->gone, later->access},
 		.seen = {.id = SW_FINDING_USE_AFTER_FREE,
@@ -277,7 +293,9 @@ void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_shado
 										    : SW_FIX_FREE_LATER,
 			 .fix_call.seq = freed->gone.seq},
 	};
-	emit(m, &hazard, freed);
+	sw_hazard_lower(m, &hazard.seen, later->ctx);
+	if (!sw_hazard_is_dropped(m, &hazard.seen))
+		emit(m, &hazard, freed);
 }
 
 void sw_hazard_reused(struct sw_model *m, struct sw_block *freed, const struct sw_access *born)
@@ -285,9 +303,7 @@ void sw_hazard_reused(struct sw_model *m, struct sw_block *freed, const struct s
 	enum sw_order order = sw_hb_ordered(m->hb, freed->gone.point, born->point.lane);
 	if (order == SW_ORDER_DOCUMENTED)
 		return;
-	struct sw_verdict verdict = {SW_ERROR, SW_CERTAIN};
-	if (after_unclassified(m, m->record->rec->ctx))
-		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
+	const struct sw_verdict verdict = {SW_ERROR, SW_CERTAIN};
 	struct hazard hazard = {
 		.side = {freed->gone, *born},
 		.seen = {.id = SW_FINDING_USE_AFTER_FREE, .accesses = 2, .fix = SW_FIX_EVENT},
@@ -296,7 +312,8 @@ void sw_hazard_reused(struct sw_model *m, struct sw_block *freed, const struct s
 	last_order(m, &hazard.seen, &freed->gone.point, born->point.lane);
 	judge(&hazard.seen, verdict, order == SW_ORDER_MEASURED, false);
 	weaken(&hazard.seen, order);
-	if (hazard.seen.confidence != SW_POSSIBLE || m->collect.keep_possible)
+	sw_hazard_lower(m, &hazard.seen, m->record->rec->ctx);
+	if (!sw_hazard_is_dropped(m, &hazard.seen))
 		emit(m, &hazard, freed);
 }
 
@@ -311,7 +328,7 @@ void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_shad
 	enum sw_order order = sw_hb_ordered(m->hb, born, later->access.point.lane);
 	bool sure = range->evidence == SW_EV_EXACT ||
 		    (range->evidence == SW_EV_FOOTPRINT && range->bounded && !range->loose && !range->polls);
-	if (!sure || range->perhaps || after_unclassified(m, later->ctx) || order > SW_ORDER_OBSERVED)
+	if (!sure || range->perhaps || order > SW_ORDER_OBSERVED)
 		return;
 	struct hazard hazard = {
 		.side = {block->born, later->access},
@@ -324,5 +341,7 @@ void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_shad
 	fix_after(&hazard.seen, &block->born);
 	last_order(m, &hazard.seen, &born, later->access.point.lane);
 	weaken(&hazard.seen, order);
-	emit(m, &hazard, block);
+	sw_hazard_lower(m, &hazard.seen, later->ctx);
+	if (!sw_hazard_is_dropped(m, &hazard.seen))
+		emit(m, &hazard, block);
 }

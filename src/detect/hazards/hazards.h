@@ -18,6 +18,12 @@ void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_shado
 void sw_hazard_reused(struct sw_model *m, struct sw_block *freed, const struct sw_access *born);
 void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_shadow_use *later);
 
+/* A call that is not modelled was made in the context, and may order the two sides: the finding is possible at most,
+   and remembers if it was an error.  False: there was no such call. */
+bool sw_hazard_lower(const struct sw_model *m, struct sw_finding *seen, uint8_t ctx);
+/* Is the finding possible, and neither asked for nor lowered from an error? */
+bool sw_hazard_is_dropped(const struct sw_model *m, const struct sw_finding *seen);
+
 /* Uses so far that met an earlier one which no document orders before them. */
 uint64_t sw_hazards_unordered(const struct sw_model *m);
 /* From here on a release is judged whose wait covers `covered`; NULL: it has ended. */

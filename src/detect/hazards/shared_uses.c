@@ -194,6 +194,7 @@ void sw_sharing_exported(struct sw_model *m, struct sw_block *block, uint64_t ha
 	const bool again = block->shared == handle;
 	block->shared = handle;
 	m->shares = true;
+	m->j->shares_memory = true;
 	if (!m->sharing || again)
 		return;
 	activate(m);

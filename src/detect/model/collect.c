@@ -105,7 +105,7 @@ static void enlist(struct sw_collect *collect, size_t finding)
 
 static bool is_wanted(const struct sw_collect *collect, const struct sw_finding *seen)
 {
-	return !collect->none && (seen->confidence != SW_POSSIBLE || collect->keep_possible);
+	return !collect->none && (seen->confidence != SW_POSSIBLE || seen->lowered || collect->keep_possible);
 }
 
 static bool stronger(const struct sw_finding *a, const struct sw_finding *b)
@@ -228,6 +228,7 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 		} else if (seen->accesses) {
 			add_buffer(collect, known, seen->access[0]->allocation);
 		}
+		known->lowered |= seen->lowered && known->confidence == SW_POSSIBLE;
 		known->count = count;
 		known->operations = operations;
 		known->last_operation = later;
