@@ -104,7 +104,7 @@ class Failing(Live):
         fifo = self.path("report.json")  # no process reads it: the report waits there
         if not os.path.exists(fifo):
             os.mkfifo(fifo)
-        with subprocess.Popen([COMMAND, "run", "--sim", *arguments, "--json", fifo, "-o", self.path("t.swt"),
+        with subprocess.Popen([COMMAND, "run", "--sim", *arguments, "--json", fifo, "--force", "-o", self.path("t.swt"),
                                "sh", "-c", f"'{AWKWARD}' fixed; exit {end}"], cwd=self.dir, env=ENVIRONMENT, stderr=subprocess.PIPE,
                               text=True) as process:
             for line in process.stderr:

@@ -133,8 +133,8 @@ class Believed(Case):
         self.ends(0, "-o", "t.swt", AWKWARD, "fixed")
         self.ends(ERRORS, "-o", "other.swt", AWKWARD, "race")
         # The good one under the name of the bad, and the other way round, each newer than the run.
-        self.ends(ERRORS, "-o", "t.swt", "sh", "-c",
-                  f"'{AWKWARD}' race; mv t-2.swt away; cp t.swt t-2.swt; cp t.swt t-3.swt")
+        self.ends(ERRORS, "-o", "s.swt", "sh", "-c",
+                  f"'{AWKWARD}' race; mv s.swt away; cp t.swt s.swt; cp t.swt s-2.swt")
         self.ends(0, "-o", "u.swt", "sh", "-c", f"'{AWKWARD}' fixed; mv u.swt away; cp other.swt u.swt")
 
     def test_a_trace_that_was_cut(self):

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include "crash.h"
 #include "elf_probe.h"
 #include "install.h"
+#include "pack_file.h"
 #include "run/child.h"
 
 /* How long processes that made a trace may outlive the program before they are judged as they stand. */
@@ -113,19 +115,56 @@ static void prepare(void *arg, pid_t pid)
 	free(path);
 }
 
-/* The trace's folder must be there before the program runs for hours. */
-static int check_folder(const struct sw_launch *run)
+/* A trace of an earlier run under the name that the user gave would be taken for that of this run: it is removed
+   (--force), or the run does not begin. */
+static int make_room(const struct sw_launch *run, const char *path)
+{
+	struct stat s;
+	if (lstat(path, &s))
+		return SW_EXIT_OK;
+	if (!run->options->force)
+		return sw_complain(SW_EXIT_OUTPUT,
+				   "'%s' is there already: --force replaces it, or choose another name "
+				   "(%%p is the process, %%q{RANK} a variable)",
+				   path);
+	if (!S_ISREG(s.st_mode))
+		return sw_complain(SW_EXIT_OUTPUT, "'%s' is no regular file: it is not replaced", path);
+	if (unlink(path))
+		return sw_complain(SW_EXIT_OUTPUT, "cannot replace '%s': %s", path, strerror(errno));
+	return SW_EXIT_OK;
+}
+
+/* The process has no number yet. */
+static bool names_process(const char *pattern)
+{
+	for (const char *p = pattern; (p = strchr(p, '%')); p += p[1] ? 2 : 1)
+		if (p[1] == 'p')
+			return true;
+	return false;
+}
+
+/* The trace's folder must be there before the program runs for hours, and its name free. */
+static int check_trace(const struct sw_launch *run)
 {
 	char *pattern = trace_path(run, 0), path[PATH_MAX];
+	const bool given = run->options->trace && !run->trace && !names_process(pattern);
 	const int long_name = sw_name_expand(path, sizeof path, pattern);
 	char *slash = long_name ? NULL : strrchr(path, '/');
 	free(pattern);
 	if (!slash)
 		return sw_complain(SW_EXIT_OUTPUT, "the name of the trace is too long");
+	const char end = *slash;
 	slash[slash == path] = 0;
 	if (access(path, W_OK | X_OK))
 		return sw_complain(SW_EXIT_OUTPUT, "cannot write a trace to '%s': %s", path, strerror(errno));
-	return SW_EXIT_OK;
+	*slash = end;
+	int status = given ? make_room(run, path) : SW_EXIT_OK;
+	if (!status && given && run->options->pack) {
+		char *packed = sw_pack_default(path);
+		status = make_room(run, packed);
+		free(packed);
+	}
+	return status;
 }
 
 /* LD_PRELOAD and LD_LIBRARY_PATH are lists, and the loader expands $ORIGIN and its like: an installation in a folder
@@ -226,7 +265,7 @@ static int set_up(struct sw_launch *run)
 		return sw_complain(SW_EXIT_OUTPUT, "cannot find the current directory: %s", strerror(errno));
 	int status = sw_analysis_check(run->options);
 	if (!status)
-		status = check_folder(run);
+		status = check_trace(run);
 	if (status)
 		return status;
 	if (sw_channel_open(&run->channel, &error))
