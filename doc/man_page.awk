@@ -13,6 +13,9 @@ BEGIN {
 	sections["diff"] = "COMPARING RUNS,SUPPRESSIONS,THE FILE .SYNCWATCH"
 	sections["pack"] = "PACKING"
 	sections["calibrate"] = "CALIBRATION"
+	split("run,confirm,report,merge,diff", list, ",")
+	for (i in list)
+		judges[list[i]] = 1
 	count = split(sections[command], list, ",")
 	for (i = 1; i <= count; i++)
 		extra[list[i]] = 1
@@ -57,12 +60,13 @@ section == "OPTIONS" {
 			mine = 1
 	}
 }
+section == "EXIT STATUS" && /^\.TE/ { section = "" }
 section == "EXIT STATUS" && /;/ && !/^tab/ {
 	row = $0
 	if (row ~ /\\fB[a-z]+\\fR: / && !index(row, "\\fB" command "\\fR: "))
 		next
 	sub(/\\fB[a-z]+\\fR: /, "", row)
-	if (row ~ /^N;/ && command != "run" && command != "confirm" && command != "diff" && command != "merge")
+	if (row ~ /^[0-9N]+;with \\-\\-error\\-exitcode/ && !(command in judges))
 		next
 	rows = rows row "\n"
 }

@@ -172,15 +172,17 @@ int sw_analysis_judge_more(struct sw_analysis *analysis, const char *trace, cons
 		judge.narrowed = more->narrowed;
 		judge.n_narrowed = more->n_narrowed;
 	}
-	/* A damaged trace is judged as far as it goes. */
+	/* A damaged trace is judged as far as it goes; what is missing of it is a gap of the report. */
 	if (sw_analysis_judge_with_progress(analysis->reader, &judge, "judging", &analysis->judgement, &error))
 		status = sw_complain(SW_EXIT_INPUT, "%s", error.text);
 	if (!analysis->judgement)
 		return status;
-	struct sw_report_options report = {analysis->suppressions, hidden};
+	struct sw_report_options report = {analysis->suppressions, hidden, more && more->shared_uses};
 	analysis->report = sw_report_new(analysis->reader, analysis->judgement, &report);
 	if (sw_in_flight_find(analysis->report, &error))
 		sw_complain(SW_EXIT_OK, "%s", error.text);
+	if (status)
+		sw_report_gap(analysis->report, sw_strdup("its trace could not be judged to its end"));
 	return status;
 }
 

@@ -11,6 +11,7 @@
 #include "pager.h"
 #include "report/diff/diff.h"
 #include "terminal.h"
+#include "verdict.h"
 
 /* Reports are JSON objects, whatever their file is called; traces begin with another byte. */
 static bool is_report(FILE *file)
@@ -24,14 +25,17 @@ static bool is_report(FILE *file)
 	return byte == '{';
 }
 
+/* One that cannot be judged to its end is compared as far as it goes. */
 static int take_trace(struct sw_digest *digest, const char *path, const struct sw_options *options)
 {
 	struct sw_analysis analysis;
 	struct sw_options quiet = *options;
 	quiet.json = NULL; /* is for the comparison */
 	int status = sw_analysis_make(&analysis, path, &quiet, true);
-	if (!status)
+	if (analysis.report) {
 		sw_digest_take(digest, analysis.report);
+		status = SW_EXIT_OK;
+	}
 	sw_analysis_free(&analysis);
 	return status;
 }
@@ -62,23 +66,33 @@ static int write_json(const struct sw_diff *diff, const char *path)
 	return SW_EXIT_OK;
 }
 
-static int print_diff(const struct sw_diff *diff, const struct sw_options *options, bool json)
+static int print(const struct sw_diff *diff, const struct sw_options *options, bool json)
 {
-	if (options->json) {
-		int status = write_json(diff, options->json);
-		if (status)
-			return status;
-	}
-	const int status = diff->new_errors && options->error_exitcode ? options->error_exitcode : SW_EXIT_OK;
 	if (json) {
 		sw_diff_json(diff, stdout);
-		return sw_finish_stdout(status);
+		return sw_finish_stdout(SW_EXIT_OK);
 	}
 	const bool colour = sw_terminal_colour(STDOUT_FILENO, options);
 	sw_pager_start(options);
 	sw_diff_text(diff, stdout, colour, options->all);
-	const int printed = sw_pager_finish();
-	return printed ? printed : status;
+	return sw_pager_finish();
+}
+
+/* The later run is the one that is judged; of an earlier one that is not whole it is not known what is new. */
+static int compare(const struct sw_digest *a, const struct sw_digest *b, const struct sw_options *options, bool json)
+{
+	struct sw_diff diff;
+	struct sw_verdict verdict = {.options = options};
+	sw_diff_make(&diff, a, b);
+	if (options->json)
+		sw_verdict_step(&verdict, write_json(&diff, options->json));
+	sw_verdict_step(&verdict, print(&diff, options, json));
+	verdict.errors = diff.new_errors;
+	verdict.incomplete = !a->whole || !b->whole;
+	verdict.unusable |= a->damaged || b->damaged;
+	verdict.calls_seen = b->calls_seen;
+	sw_diff_free(&diff);
+	return sw_verdict_status(&verdict);
 }
 
 int sw_cmd_diff(const struct sw_options *options)
@@ -94,12 +108,7 @@ int sw_cmd_diff(const struct sw_options *options)
 		status = take(&a, options->operands[0], options);
 	if (!status)
 		status = take(&b, options->operands[1], options);
-	if (!status) {
-		struct sw_diff diff;
-		sw_diff_make(&diff, &a, &b);
-		status = print_diff(&diff, options, json);
-		sw_diff_free(&diff);
-	}
+	status = status ? sw_verdict_refusal(options, status) : compare(&a, &b, options, json);
 	sw_digest_free(&a);
 	sw_digest_free(&b);
 	return status;

@@ -14,8 +14,8 @@
 #include "merge/timeline.h"
 #include "output.h"
 #include "pager.h"
-#include "run/judged.h"
 #include "terminal.h"
+#include "verdict.h"
 
 struct merge {
 	const struct sw_options *options;
@@ -31,29 +31,22 @@ struct merge {
 static void add_trace(struct merge *m, const char *path)
 {
 	struct sw_analysis analysis;
-	struct sw_session session = {0};
 	const struct sw_judge_options more = {.shared_uses = true};
-	const int status = sw_analysis_judge_more(&analysis, path, m->options, m->options->all, &more);
+	sw_analysis_judge_more(&analysis, path, m->options, m->options->all, &more);
 	if (!analysis.report) {
 		sw_merged_unusable(m->merged, path, "cannot be read as a trace");
 	} else {
+		struct sw_error error;
+		if (analysis.judgement->shared_uses_left_out)
+			sw_report_gap(analysis.report,
+				      sw_strdup("it uses memory of several processes more often than is compared"));
 		const size_t before = m->merged->ranks.n;
 		struct sw_merged_rank *rank = sw_merged_add(m->merged, analysis.report, path);
-		struct sw_error error;
 		if (m->merged->ranks.n > before &&
 		    sw_merged_collectives(m->merged, rank, analysis.report, path, &error))
 			sw_complain(SW_EXIT_INPUT, "%s", error.text);
-		sw_judged_find_gaps(&session, (pid_t)rank->pid, &analysis);
-		if (status)
-			sw_session_gap(&session, (pid_t)rank->pid,
-				       sw_strdup("its trace could not be judged to its end"));
-		for (size_t i = 0; !rank->gaps.n && i < session.gaps.n; i++)
-			sw_merged_gap(rank, session.gaps.at[i].text);
-		if (m->merged->ranks.n > before && analysis.judgement->shared_uses_left_out)
-			sw_merged_gap(rank, "it uses memory of several processes more often than is compared");
 		sw_ci_files_add(m->files, analysis.report);
 	}
-	sw_session_free(&session);
 	sw_analysis_free(&analysis);
 }
 
@@ -99,28 +92,33 @@ static int print(const struct merge *m)
 	return sw_pager_finish();
 }
 
-static int verdict(const struct merge *m)
+/* Ranks that are missing are a gap; without --error-exitcode, too, a merge that lacks some is no success. */
+static int verdict(const struct merge *m, struct sw_verdict *v)
 {
-	if (!m->merged->ranks.n)
-		return SW_EXIT_INPUT;
-	if (m->options->error_exitcode && m->merged->errors)
-		return m->options->error_exitcode;
-	return m->merged->gaps.n ? SW_EXIT_UNPROVEN : SW_EXIT_OK;
+	v->errors = m->merged->errors;
+	v->incomplete = m->merged->gaps.n;
+	v->unusable |= !m->merged->ranks.n;
+	for (size_t i = 0; i < m->merged->ranks.n; i++)
+		v->calls_seen |= m->merged->ranks.at[i]->driver_calls;
+	const int status = sw_verdict_status(v);
+	return status || !v->incomplete ? status : SW_EXIT_UNPROVEN;
 }
 
 /* A share says nothing about the whole: what is missing shows when the shares are merged. */
 static int finish(struct merge *m)
 {
+	struct sw_verdict v = {.options = m->options};
 	sw_merged_finish(m->merged);
-	int status = m->shares ? SW_EXIT_OK : print(m);
-	if (!status)
-		status = write_json(m->merged, m->options->json);
-	if (!status)
-		status = sw_finish_stdout(sw_ci_files_close(m->files, stdout));
+	if (!m->shares)
+		sw_verdict_step(&v, print(m));
+	sw_verdict_step(&v, write_json(m->merged, m->options->json));
+	sw_verdict_step(&v, sw_finish_stdout(sw_ci_files_close(m->files, stdout)));
 	m->files = NULL;
-	if (!status)
-		status = sw_merge_timeline(m->merged, m->options);
-	return status || m->shares ? status : verdict(m);
+	sw_verdict_step(&v, sw_merge_timeline(m->merged, m->options));
+	if (!m->shares)
+		return verdict(m, &v);
+	v.calls_seen = true;
+	return sw_verdict_status(&v);
 }
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
@@ -193,7 +191,9 @@ int sw_cmd_merge(const struct sw_options *options)
 		status = sw_spread_begin(&spread, options->spread);
 	if (!status)
 		status = sw_ci_files_open(options, &m.files);
-	if (!status)
+	if (status)
+		status = sw_verdict_refusal(options, status);
+	else
 		status = merge_all(&m, options->spread ? &spread : NULL);
 	if (m.files)
 		sw_ci_files_close(m.files, stdout);

@@ -19,7 +19,8 @@ struct traces {
 };
 
 /* Prints "text" or "json" on standard output. */
-static int print(struct sw_report *report, const char *trace, bool json, const struct sw_options *options)
+static int print(struct sw_report *report, const char *trace, bool json, const struct sw_options *options,
+		 const struct sw_session *session)
 {
 	struct sw_text_style style = sw_terminal_style(STDOUT_FILENO, options);
 	style.trace = trace;
@@ -29,38 +30,47 @@ static int print(struct sw_report *report, const char *trace, bool json, const s
 	}
 	sw_pager_start(options);
 	sw_report_text(report, stdout, &style);
+	sw_judged_put_gaps(stdout, session);
 	return sw_pager_finish();
 }
 
-/* What is written for the report of one trace, besides what is printed. */
-static int write_files(const char *trace, struct sw_analysis *analysis, const struct sw_options *options)
+/* What is written for the report of one trace, besides what is printed: each file, whether the others could be or not.
+ */
+static void write_files(struct sw_verdict *verdict, const char *trace, struct sw_analysis *analysis,
+			const struct sw_options *options)
 {
 	struct sw_ci_files *files;
-	int status = sw_ci_files_open(options, &files);
-	if (status)
-		return status;
+	sw_verdict_step(verdict, sw_ci_files_open(options, &files));
 	sw_ci_files_add(files, analysis->report);
-	status = sw_finish_stdout(sw_ci_files_close(files, stdout));
-	if (!status)
-		status = sw_html_file(trace, options, analysis->report);
-	return status ? status : sw_draw(trace, options, analysis->judgement);
+	sw_verdict_step(verdict, sw_finish_stdout(sw_ci_files_close(files, stdout)));
+	sw_verdict_step(verdict, sw_html_file(trace, options, analysis->report));
+	sw_verdict_step(verdict, sw_draw(trace, options, analysis->judgement));
+}
+
+static void report_it(struct sw_verdict *verdict, const char *trace, struct sw_analysis *analysis,
+		      const struct sw_options *options, bool json)
+{
+	struct sw_session session = {0};
+	struct sw_last_report *last = sw_last_report_begin(options->no_cache);
+	sw_last_report_add(last, analysis->report, trace);
+	sw_last_report_end(last);
+	sw_judged_take_gaps(&session, 0, analysis->report);
+	sw_verdict_step(verdict, print(analysis->report, trace, json, options, &session));
+	sw_verdict_take(verdict, analysis->report);
+	verdict->errors = analysis->report->totals.errors;
+	write_files(verdict, trace, analysis, options);
+	sw_session_free(&session);
 }
 
 static int report_one(const char *trace, const struct sw_options *options, bool json)
 {
 	struct sw_analysis analysis;
-	int status = sw_analysis_make(&analysis, trace, options, options->all);
-	if (analysis.report) {
-		struct sw_last_report *last = sw_last_report_begin(options->no_cache);
-		sw_last_report_add(last, analysis.report, trace);
-		sw_last_report_end(last);
-		int printed = print(analysis.report, trace, json, options);
-		status = status ? status : printed;
-	}
-	if (!status)
-		status = write_files(trace, &analysis, options);
+	struct sw_verdict verdict = {.options = options};
+	sw_verdict_step(&verdict, sw_analysis_make(&analysis, trace, options, options->all));
+	if (analysis.report)
+		report_it(&verdict, trace, &analysis, options, json);
 	sw_analysis_free(&analysis);
-	return status;
+	return sw_verdict_status(&verdict);
 }
 
 /* As "syncwatch run" reports the processes of a run. */
@@ -71,20 +81,19 @@ static int report_several(const struct traces *traces, const struct sw_options *
 	if (options->chrome || options->perfetto || options->dot || options->html)
 		return sw_complain_usage("a timeline, graph or page is of one trace, not of %zu", traces->paths.n);
 	sw_judged_traces(&judged, options, traces->paths.at, traces->paths.n, &session);
-	int status = judged.status;
 	if (json) {
 		sw_judged_json_to(&judged, &session, stdout);
 	} else {
 		sw_pager_start(options);
 		sw_judged_print(&judged, &session);
-		int printed = sw_pager_finish();
-		status = status ? status : printed;
+		sw_verdict_step(&judged.verdict, sw_pager_finish());
 	}
-	int written = sw_judged_json(&judged, &session), others = sw_judged_files(&judged);
-	status = status ? status : written ? written : others;
+	sw_verdict_step(&judged.verdict, sw_judged_json(&judged, &session));
+	sw_verdict_step(&judged.verdict, sw_finish_stdout(sw_judged_files(&judged)));
+	const int status = sw_judged_status(&judged, &session, NULL);
 	sw_judged_free(&judged);
 	sw_session_free(&session);
-	return sw_finish_stdout(status);
+	return status;
 }
 
 /* Patterns are for us where the shell left them alone: report 'python3*.swt'.  A name that exists is that file. */
@@ -114,7 +123,7 @@ int sw_cmd_report(const struct sw_options *options)
 		return sw_complain_usage("unknown format '%s': text or json", options->format);
 	int status = sw_analysis_check(options);
 	if (status)
-		return status;
+		return sw_verdict_refusal(options, status);
 	expand(options, &traces);
 	status = traces.paths.n > 1 ? report_several(&traces, options, json)
 				    : report_one(traces.paths.at[0], options, json);

@@ -101,12 +101,16 @@ static int draw_all(const char *trace, const struct sw_options *options, const s
 	int status = SW_EXIT_OK;
 	if (options->finding && !sw_dot_find(earlier, options->finding))
 		return sw_complain(SW_EXIT_INPUT, "%s has no finding '%s'", trace, options->finding);
-	if (options->chrome)
-		status = draw(options->chrome, trace, options, earlier, CHROME);
-	if (options->perfetto && !status)
-		status = draw(options->perfetto, trace, options, earlier, PERFETTO);
-	if (options->dot && !status)
-		status = draw(options->dot, trace, options, earlier, DOT);
+	/* One that cannot be written leaves the others as they were asked for. */
+	const struct {
+		const char *path;
+		enum form form;
+	} files[] = {{options->chrome, CHROME}, {options->perfetto, PERFETTO}, {options->dot, DOT}};
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+		const int drawn =
+			files[i].path ? draw(files[i].path, trace, options, earlier, files[i].form) : SW_EXIT_OK;
+		status = status ? status : drawn;
+	}
 	return status;
 }
 

@@ -111,11 +111,15 @@ int sw_output_close(struct sw_output *output, struct sw_error *error)
 {
 	bool bad = ferror(output->file) != 0;
 	errno = 0;
+	/* Why an earlier write failed is forgotten: one more says it again. */
+	if (bad && putc('\n', output->file) != EOF)
+		fflush(output->file);
+	const int why = errno;
 	bad |= fclose(output->file) != 0;
 	output->file = NULL;
 	if (!bad && output->temporary)
 		bad = rename(output->temporary, output->path) != 0;
-	int rc = bad ? fail(output->path, errno ? errno : EIO, error) : 0;
+	int rc = bad ? fail(output->path, why ? why : errno ? errno : EIO, error) : 0;
 	if (!bad) {
 		forget(output->temporary);
 		free(output->temporary);

@@ -219,7 +219,7 @@ static void fill_identity(struct sw_merged_rank *rank, const struct sw_reader *r
 	}
 }
 
-struct sw_merged_rank *sw_merged_add(struct sw_merged *merged, struct sw_report *report, const char *trace)
+struct sw_merged_rank *sw_merged_add_process(struct sw_merged *merged, struct sw_report *report, const char *trace)
 {
 	struct sw_merged_rank *rank = sw_calloc(1, sizeof *rank);
 	fill_identity(rank, report->reader);
@@ -231,13 +231,24 @@ struct sw_merged_rank *sw_merged_add(struct sw_merged *merged, struct sw_report 
 	rank->errors = report->totals.errors;
 	rank->warnings = report->totals.warnings;
 	rank->notes = report->totals.notes;
+	rank->driver_calls = report->judgement->coverage.driver_calls;
 	struct sw_merged_rank *there = sw_merged_find_rank(merged, rank);
 	if (there) {
 		sw_merged_free_rank(rank);
 		return there;
 	}
+	for (size_t i = 0; i < report->gaps.n; i++)
+		sw_merged_gap(rank, report->gaps.at[i]);
 	*sw_vec_push(&merged->ranks) = rank;
-	add_findings(merged, report, rank);
+	return rank;
+}
+
+struct sw_merged_rank *sw_merged_add(struct sw_merged *merged, struct sw_report *report, const char *trace)
+{
+	const size_t before = merged->ranks.n;
+	struct sw_merged_rank *rank = sw_merged_add_process(merged, report, trace);
+	if (merged->ranks.n > before)
+		add_findings(merged, report, rank);
 	return rank;
 }
 
@@ -282,11 +293,22 @@ static void sort(void *at, size_t n, size_t bytes, int (*by)(const void *, const
 		qsort(at, n, bytes, by);
 }
 
-void sw_merged_finish(struct sw_merged *merged)
+static void number_ranks(struct sw_merged *merged)
 {
 	sort(merged->ranks.at, merged->ranks.n, sizeof *merged->ranks.at, by_rank);
 	for (size_t i = 0; i < merged->ranks.n; i++)
 		merged->ranks.at[i]->index = i;
+}
+
+void sw_merged_compare_processes(struct sw_merged *merged)
+{
+	number_ranks(merged);
+	sw_between_find(merged);
+}
+
+void sw_merged_finish(struct sw_merged *merged)
+{
+	number_ranks(merged);
 	for (size_t i = 0; i < merged->findings.n; i++) {
 		struct sw_merged_finding *finding = merged->findings.at[i];
 		sort(finding->in.at, finding->in.n, sizeof *finding->in.at, by_rank);

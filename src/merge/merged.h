@@ -26,6 +26,7 @@
 #include "merge/between.h"
 #include "merge/collectives.h"
 #include "merge/shared_memory.h"
+#include "report/json/json_out.h"
 #include "report/report.h"
 
 /* One process. */
@@ -39,8 +40,9 @@ struct sw_merged_rank {
 	bool ended_in_order, simulated;
 	uint32_t errors, warnings, notes;
 	uint64_t host_wait_ns;
-	SW_VEC(char *) gaps; /* what is missing in its trace, so that its report proves nothing */
-	size_t index;	     /* in the order of the report, once finished */
+	uint64_t driver_calls; /* that were judged */
+	SW_VEC(char *) gaps;   /* what is missing in its trace, so that its report proves nothing */
+	size_t index;	       /* in the order of the report, once finished */
 };
 
 struct sw_merged_finding {
@@ -78,6 +80,8 @@ void sw_merged_free(struct sw_merged *merged);
 /* Adds a process; gaps: what the caller found missing in its trace, owned from then on. A trace that was already added
    is left out. */
 struct sw_merged_rank *sw_merged_add(struct sw_merged *merged, struct sw_report *report, const char *trace);
+/* The same without its findings, for comparing processes alone. */
+struct sw_merged_rank *sw_merged_add_process(struct sw_merged *merged, struct sw_report *report, const char *trace);
 void sw_merged_gap(struct sw_merged_rank *rank, const char *text);
 /* Adds the collectives of a process, and the memory that it shares, from its trace and its report.  0, or <0 with error
  * filled: as far as it could be read. */
@@ -91,10 +95,16 @@ int sw_merged_read(struct sw_merged *merged, FILE *file, const char *path, struc
 
 /* Sorts, counts and compares the ranks; nothing is added after it. */
 void sw_merged_finish(struct sw_merged *merged);
+/* Only compares the processes, which need not be all ranks of a job: fills `between`, and `gaps` by what could not be
+   compared. */
+void sw_merged_compare_processes(struct sw_merged *merged);
 
 /* After sw_merged_finish().  Errors of `out` are the caller's to check (ferror). */
 void sw_merged_json(const struct sw_merged *merged, FILE *out);
 void sw_merged_text(const struct sw_merged *merged, FILE *out, const struct sw_text_style *style);
+/* The findings between processes alone; as JSON the member "between_ranks", whose processes are indices, or pids. */
+void sw_merged_between_text(const struct sw_merged *merged, FILE *out);
+void sw_merged_between_json(struct sw_json *json, const struct sw_merged *merged, bool pids);
 
 /* ---- for the files of this module -------------------------------------------------------------------------------- */
 

@@ -30,6 +30,7 @@ static void put_rank(struct sw_json *json, const struct sw_merged_rank *r)
 	sw_json_number(json, "tick_rate", r->tick_rate);
 	sw_json_number(json, "span_ns", r->span_ns);
 	sw_json_number(json, "host_wait_ns", r->host_wait_ns);
+	sw_json_number(json, "driver_calls", r->driver_calls);
 	sw_json_bool(json, "ended_in_order", r->ended_in_order);
 	sw_json_bool(json, "simulated", r->simulated);
 	sw_json_number(json, "errors", r->errors);
@@ -82,7 +83,7 @@ static void put_summary(struct sw_json *json, const struct sw_merged *merged)
 	sw_json_close(json, '}');
 }
 
-static void put_between(struct sw_json *json, const struct sw_merged *merged)
+void sw_merged_between_json(struct sw_json *json, const struct sw_merged *merged, bool pids)
 {
 	sw_json_open(json, "between_ranks", '[');
 	for (size_t i = 0; i < merged->between.n; i++) {
@@ -100,7 +101,7 @@ static void put_between(struct sw_json *json, const struct sw_merged *merged)
 		sw_json_text(json, "text", b->text);
 		sw_json_open(json, "processes", '[');
 		for (size_t k = 0; k < b->ranks.n; k++)
-			sw_json_number(json, NULL, b->ranks.at[k]->index);
+			sw_json_number(json, NULL, pids ? b->ranks.at[k]->pid : b->ranks.at[k]->index);
 		sw_json_close(json, ']');
 		sw_json_close(json, '}');
 	}
@@ -143,7 +144,7 @@ void sw_merged_json(const struct sw_merged *merged, FILE *out)
 	sw_json_close(&json, ']');
 	sw_merged_json_collectives(&json, merged);
 	sw_merged_json_shared(&json, merged);
-	put_between(&json, merged);
+	sw_merged_between_json(&json, merged, false);
 	put_clocks(&json, merged);
 	sw_json_open(&json, "unusable", '[');
 	for (size_t i = 0; i < merged->unusable.n; i++) {

@@ -81,7 +81,7 @@ static void put_cell(FILE *out, const char *text)
 	putc(' ', out);
 }
 
-static void put_between(const struct sw_merged *merged, FILE *out)
+void sw_merged_between_text(const struct sw_merged *merged, FILE *out)
 {
 	static const char *const severities[] = {"note", "warning", "error"};
 	for (size_t i = 0; i < merged->between.n; i++) {
@@ -155,7 +155,7 @@ static void put_table(const struct sw_merged *merged, FILE *out)
 void sw_merged_text(const struct sw_merged *merged, FILE *out, const struct sw_text_style *style)
 {
 	put_findings(merged, out, style);
-	put_between(merged, out);
+	sw_merged_between_text(merged, out);
 	put_table(merged, out);
 	put_clocks(merged, out);
 	if (merged->gaps.n)

@@ -378,6 +378,27 @@ static bool has_exporter(const struct sw_shared_memory *shared, const struct sw_
 	return false;
 }
 
+static bool is_opened(const struct sw_shared_memory *shared, const struct sw_merged_rank *exporter)
+{
+	for (size_t i = 0; i < shared->exports.n; i++)
+		for (size_t k = 0; shared->exports.at[i].process == exporter && k < shared->imports.n; k++)
+			if (meet(&shared->exports.at[i], &shared->imports.at[k]))
+				return true;
+	return false;
+}
+
+size_t sw_shared_unopened(const struct sw_shared_memory *shared)
+{
+	const struct sw_merged_rank *last = NULL; /* they are sorted by process */
+	size_t n = 0;
+	for (size_t i = 0; i < shared->exports.n; i++) {
+		const struct sw_merged_rank *exporter = shared->exports.at[i].process;
+		n += exporter != last && !is_opened(shared, exporter);
+		last = exporter;
+	}
+	return n;
+}
+
 /* What cannot be compared, and why. */
 static void find_gaps(struct sw_merged *merged)
 {

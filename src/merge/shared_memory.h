@@ -61,6 +61,9 @@ void sw_shared_free(struct sw_shared_memory *shared);
 /* Was the handle given to two allocations of the machine of this process?  Then it is unknown which one is meant. */
 bool sw_shared_ambiguous(const struct sw_shared_memory *shared, const struct sw_merged_rank *process, uint64_t handle);
 
+/* Processes that exported memory of which no process here opened any. */
+size_t sw_shared_unopened(const struct sw_shared_memory *shared);
+
 /* Findings: freed by the exporter while another process has it open; used by two without order. */
 void sw_between_shared(struct sw_merged *merged);
 

@@ -50,7 +50,7 @@ int sw_reader_open(const char *path, struct sw_reader **out, struct sw_error *er
 		sw_damage_add(&r->damage, offsetof(struct sw_file_header, ticks_per_second),
 			      "the clock rate is missing: times are in ticks");
 	if (r->source.header.flags & SW_FILE_BEHIND)
-		sw_damage_add(&r->damage, offsetof(struct sw_file_header, flags),
+		sw_damage_gap(&r->damage, offsetof(struct sw_file_header, flags),
 			      "the last moments may be missing: records were in memory when the program ended, or it "
 			      "still runs");
 	rc = sw_merge_open(&r->merge, &r->source, &r->damage, error);
@@ -106,7 +106,7 @@ static void report_lost(struct sw_reader *r, struct hole hole, const struct sw_w
 /* Numbers are missing before `seq`. */
 static void report_hole(struct sw_reader *r, uint64_t seq, const struct sw_writer_cursor *w, struct sw_record *out)
 {
-	sw_damage_add(&r->damage, sw_writer_offset(w), "records %" PRIu64 " to %" PRIu64 " are missing before this one",
+	sw_damage_gap(&r->damage, sw_writer_offset(w), "records %" PRIu64 " to %" PRIu64 " are missing before this one",
 		      r->seq + 1, seq - 1);
 	report_lost(r, (struct hole){r->seq + 1, seq - 1}, w, out);
 }
@@ -132,8 +132,12 @@ static void count(struct sw_reader *r, const struct sw_rec *rec)
 	r->totals.records++;
 	if (rec->kind == SW_REC_END)
 		r->totals.closed = true;
-	if (rec->kind == SW_REC_LOSS)
-		r->totals.lost += newly_lost(r, (const void *)rec);
+	if (rec->kind == SW_REC_LOSS) {
+		const struct sw_rec_loss *loss = (const void *)rec;
+		r->totals.lost += newly_lost(r, loss);
+		if (loss->why == SW_LOSS_SIZE_LIMIT || loss->why == SW_LOSS_NO_SPACE || loss->why == SW_LOSS_NO_MEMORY)
+			r->totals.full = loss->why;
+	}
 	if (!sw_kind_is_operation(rec->kind))
 		return;
 	r->totals.bytes += rec->words * 8u;
@@ -255,6 +259,9 @@ struct sw_trace_totals sw_reader_totals(const struct sw_reader *r)
 	if (totals.lost < r->source.header.records_lost)
 		totals.lost = r->source.header.records_lost;
 	totals.cut_stacks = r->dictionary.cut_stacks;
+	/* A trace without room for its END record, or one that was cut, is of a program that ended in order. */
+	totals.closed |= r->source.header.flags & SW_FILE_CLOSED;
+	totals.damaged = r->damage.unusable;
 	return totals;
 }
 

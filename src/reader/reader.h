@@ -179,7 +179,9 @@ struct sw_trace_totals {
 	uint64_t records, operations, bytes; /* seen so far; bytes of operations with their parameters */
 	uint64_t lost;			     /* recorded losses */
 	uint64_t cut_stacks;		     /* call stacks that ended too early, as libunwind was not there */
-	bool closed;			     /* END was seen: the program ended in order */
+	bool closed;			     /* the program ended in order */
+	bool damaged;			     /* the file is not what was recorded: cut, overwritten, in part missing */
+	uint32_t full;			     /* enum sw_loss_why: there was no more room to record; 0: there was */
 };
 struct sw_trace_totals sw_reader_totals(const struct sw_reader *r);
 /* Calls of an entry point: by COUNTS at the end of the trace, before it the calls read so far. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/report.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
+#include "report/coverage_counts.h"
 #include "report/groups.h"
 #include "report/symbols/fingerprint.h"
 
@@ -47,6 +49,7 @@ static void add_shown(struct sw_report *report, const struct sw_finding *finding
 	report->totals.suppressed += suppressed;
 	report->totals.known += known;
 	report->totals.hidden += finding->hidden && !suppressed;
+	report->totals.lowered += finding->lowered && !suppressed;
 	if ((suppressed || finding->hidden) && !options->all)
 		return;
 	struct sw_shown_finding shown = {
@@ -59,6 +62,8 @@ static void add_shown(struct sw_report *report, const struct sw_finding *finding
 	if (!shown.info)
 		return;
 	count(&report->totals, &shown);
+	if (!suppressed && finding->severity == SW_NOTE && sw_is_hazard(finding))
+		++*(finding->confidence == SW_POSSIBLE ? &report->totals.possible : &report->totals.hazard_notes);
 	*sw_vec_push(&report->shown) = shown;
 }
 
@@ -101,6 +106,74 @@ static void distinguish(struct sw_report *report)
 	free(index);
 }
 
+/* ---- gaps -------------------------------------------------------------------------------------------------------- */
+
+void sw_report_gap(struct sw_report *report, char *text)
+{
+	*sw_vec_push(&report->gaps) = text;
+}
+
+static const char *why_lost(uint32_t full)
+{
+	switch (full) {
+	case SW_LOSS_SIZE_LIMIT:
+		return ": the trace had reached its size limit (max-size)";
+	case SW_LOSS_NO_SPACE:
+		return ": there was no more room for the trace on the disk";
+	case SW_LOSS_NO_MEMORY:
+		return ": there was no more memory for the trace";
+	default:
+		return "";
+	}
+}
+
+static void find_in_the_trace(struct sw_report *report)
+{
+	const struct sw_trace_totals totals = sw_reader_totals(report->reader);
+	const uint64_t lost = report->judgement->coverage.records_lost > totals.lost
+				      ? report->judgement->coverage.records_lost
+				      : totals.lost;
+	const char *damage = sw_reader_damage(report->reader, 0);
+	if (!sw_reader_process(report->reader))
+		sw_report_gap(report, sw_strdup("its trace holds no record: it ran unrecorded, or the trace was cut"));
+	if (lost)
+		sw_report_gap(report, sw_format("%" PRIu64 " of its records were lost%s", lost, why_lost(totals.full)));
+	if (damage)
+		sw_report_gap(report,
+			      sw_format("its trace is %s: %s", totals.damaged ? "damaged" : "not complete", damage));
+}
+
+static void find_in_the_judgement(struct sw_report *report)
+{
+	const struct sw_coverage *coverage = &report->judgement->coverage;
+	struct sw_coverage_count count;
+	/* The limits of syncwatch that the first lines of the report name. */
+	for (size_t i = 0; sw_coverage_count_at(coverage, i, &count); i++)
+		if (count.n && count.place >= SW_COVERAGE_FIRST_LINES)
+			sw_report_gap(report, sw_format("%" PRIu64 " %s", count.n, count.what));
+	if (coverage->sticky_error_seq)
+		sw_report_gap(report, sw_format("a CUDA error ended its judgement at call %" PRIu64,
+						coverage->sticky_error_seq));
+	if (report->totals.lowered)
+		sw_report_gap(report,
+			      sw_format("%u hazard%s would be an error, but a call that syncwatch does not know may "
+					"order the two sides (SW903; --all shows %s)",
+					report->totals.lowered, report->totals.lowered == 1 ? "" : "s, each of which",
+					report->totals.lowered == 1 ? "it" : "them"));
+}
+
+static void find_gaps(struct sw_report *report, bool compared)
+{
+	find_in_the_trace(report);
+	find_in_the_judgement(report);
+	if (report->judgement->shares_memory && !compared)
+		sw_report_gap(
+			report,
+			sw_strdup("it shares memory with other processes (cudaIpcGetMemHandle): races between them "
+				  "are found by 'syncwatch merge' of all their traces, or by one 'syncwatch run' "
+				  "that starts them all"));
+}
+
 struct sw_report *sw_report_new(struct sw_reader *reader, const struct sw_judgement *judgement,
 				const struct sw_report_options *options)
 {
@@ -118,6 +191,7 @@ struct sw_report *sw_report_new(struct sw_reader *reader, const struct sw_judgem
 	}
 	distinguish(report);
 	sw_report_group(report);
+	find_gaps(report, options->compared);
 	return report;
 }
 
@@ -129,6 +203,9 @@ void sw_report_free(struct sw_report *report)
 	sw_names_free(&report->names);
 	free(report->shown.at);
 	free(report->in_flight.at);
+	for (size_t i = 0; i < report->gaps.n; i++)
+		free(report->gaps.at[i]);
+	free(report->gaps.at);
 	free(report);
 }
 

@@ -59,7 +59,10 @@ struct sw_group {
 struct sw_report_totals {
 	uint32_t errors, warnings, notes; /* shown */
 	uint32_t suppressed, hidden;
-	uint32_t known; /* of the suppressed: by the file that comes with syncwatch */
+	uint32_t known;	       /* of the suppressed: by the file that comes with syncwatch */
+	uint32_t hazard_notes; /* of the notes: hazards that only a measured wait orders, and the like */
+	uint32_t possible;     /* hazards that are only possible, shown on request */
+	uint32_t lowered;      /* hazards that an unknown call lowered from error to possible, shown or not */
 };
 
 struct sw_report {
@@ -74,16 +77,22 @@ struct sw_report {
 	SW_VEC(struct sw_in_flight) in_flight; /* when the program did not end in order */
 	struct sw_report_totals totals;
 	const struct sw_savings_total *savings; /* NULL: nothing was tried */
+	/* Why the report is no proof: what was not recorded, or not judged.  Empty: all was. */
+	SW_VEC(char *) gaps;
 };
 
 struct sw_report_options {
 	struct sw_suppressions *suppressions; /* NULL: none */
 	bool all;			      /* also what is hidden or suppressed */
+	bool compared; /* the caller compares the process with those that it shares memory with */
 };
 
 struct sw_report *sw_report_new(struct sw_reader *reader, const struct sw_judgement *judgement,
 				const struct sw_report_options *options);
 void sw_report_free(struct sw_report *report);
+
+/* Adds a reason why the report is no proof, for a sentence about the process: "its trace ...". Takes the text. */
+void sw_report_gap(struct sw_report *report, char *text);
 
 /* What is said of a finding, and the line that would suppress it; strings live as long as the names. */
 struct sw_wording sw_report_words(struct sw_report *report, const struct sw_shown_finding *shown);
@@ -100,15 +109,25 @@ struct sw_text_style {
 /* The default of --limit. */
 #define SW_REPORT_LIMIT 10
 
+/* What the headline may say: "no hazards" of a whole and complete judgement only. */
+enum sw_headline {
+	SW_HEADLINE_COMPLETE,
+	SW_HEADLINE_INCOMPLETE, /* not all was seen or judged */
+	SW_HEADLINE_COUNTS	/* complete, and the process has hazards that stand elsewhere in the report */
+};
+
 /* Errors of the stream are left for the caller to find (ferror). */
 void sw_report_text(struct sw_report *report, FILE *out, const struct sw_text_style *style);
 
 /* The parts of the text, for reports of several processes: files of the run that are missing here and weaken
    findings, the table of groups, the group that one finding leads (false: it leads none, or is a note, which is not
-   printed by itself), and all that follows the groups. */
+   printed by itself), and what follows the groups: the notes, the headline, and what was looked at. */
 void sw_report_text_files(struct sw_report *report, FILE *out, const struct sw_text_style *style);
 void sw_report_text_table(struct sw_report *report, FILE *out, const struct sw_text_style *style);
 bool sw_report_text_finding(struct sw_report *report, size_t index, FILE *out, const struct sw_text_style *style);
+void sw_report_text_notes(struct sw_report *report, FILE *out, const struct sw_text_style *style);
+void sw_report_text_headline(struct sw_report *report, FILE *out, const struct sw_text_style *style,
+			     enum sw_headline headline);
 void sw_report_text_rest(struct sw_report *report, FILE *out, const struct sw_text_style *style);
 
 /* "1 error, 0 warnings, 2 notes" */

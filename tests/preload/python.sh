@@ -104,7 +104,7 @@ line_of() { # line_of TEXT [PROGRAM]
 }
 # The race is reported at the user's lines, its fixed twin is silent; also packed.
 race() {
-	"$build/syncwatch" run --sim --no-cache --json r.json -o r.swt "$1" "$programs/race.py" >r.txt 2>&1
+	"$build/syncwatch" run --sim --no-cache --json r.json --force -o r.swt "$1" "$programs/race.py" >r.txt 2>&1
 	grep -q "^/.*/race.py:$(line_of '# copies'): error: SW101 race-read-after-write" r.txt ||
 		fail "$2: title: $(grep SW101 r.txt)"
 	grep -q 'suppress: *SW101 operation=cudaMemcpyAsync at="[A-Za-z.]*copy: .* < .*" against operation=cudaMemsetAsync at=.* allocated=' r.txt ||
@@ -123,7 +123,7 @@ PY
 	"$build/syncwatch" pack -o packed.swt r.swt >/dev/null 2>&1 && "$build/syncwatch" report --no-cache packed.swt 2>&1 | grep -q "race.py:$(line_of '# copies'): error: SW101" ||
 		fail "$2: packed"
 	rm -f packed.swt
-	"$build/syncwatch" run --sim --no-cache -o x.swt "$1" "$programs/race.py" --fixed >x.txt 2>&1
+	"$build/syncwatch" run --sim --no-cache --force -o x.swt "$1" "$programs/race.py" --fixed >x.txt 2>&1
 	# Of waits there may be findings: they depend on how busy the machine is.
 	grep -q '^  looked at: .* 1 copy' x.txt && ! grep -q 'SW1[0-9][0-9]' x.txt || fail "$2: the fixed twin is reported: $(head -n 3 x.txt)"
 }
@@ -136,7 +136,7 @@ wait_stream() {
 	cp "$programs/torch_like.py" site-packages/torch/__init__.py
 	cp "$programs/streams.py" "$programs/paste.py" .
 	local run=(env "PYTHONPATH=$work/site-packages" PYTHONDONTWRITEBYTECODE=1
-		"$build/syncwatch" run --sim --no-cache -o w.swt)
+		"$build/syncwatch" run --sim --no-cache --force -o w.swt)
 	"${run[@]}" --json w.json "$1" streams.py >w.txt 2>&1
 	"$PYTHON3" paste.py w.json "$1" streams.py >pasted.py || fail "$2: wait_stream: $(tail -n 5 w.txt)"
 	"${run[@]}" --json w.json "$1" pasted.py >w.txt 2>&1

@@ -314,7 +314,10 @@ const char *sw_reader_path(const struct sw_reader *r)
 struct sw_trace_totals sw_reader_totals(const struct sw_reader *r)
 {
 	(void)r;
-	return (struct sw_trace_totals){.closed = !fake_trace.crashed};
+	return (struct sw_trace_totals){.closed = !fake_trace.crashed,
+					.damaged = fake_trace.damage != NULL,
+					.lost = fake_trace.full ? 7 : 0,
+					.full = fake_trace.full};
 }
 
 const char *sw_reader_notice(const struct sw_reader *r, size_t index)

@@ -16,6 +16,7 @@
 struct fake_trace {
 	bool crashed, torch, changed, packed, python;
 	const char *notice, *damage;
+	uint32_t full;				/* enum sw_loss_why */
 	const struct sw_trace_process *process; /* NULL: /home/u/race */
 };
 extern struct fake_trace fake_trace;

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fake_report.h"
 #include "golden_file.h"
@@ -125,6 +126,145 @@ START_TEST(crashed_simulated_run_says_both)
 								 .t_ns = 5000000};
 	check_golden("golden/crashed.txt", text_of(false));
 	check_golden("golden/crashed.json", json_of());
+}
+END_TEST
+
+/* The text, to be searched, and what its headline must be. */
+static void headline_is(const char *headline)
+{
+	char *text = text_of(false), *line = sw_format("syncwatch: %s", headline);
+	ck_assert_msg(strstr(text, line) != NULL, "%s", text);
+	free(line);
+	ck_assert_int_eq(strstr(text, "no hazards") != NULL, strncmp(headline, "no hazards", 10) == 0);
+	free(text);
+}
+
+static void gap_is(const char *gap)
+{
+	char *json = json_of();
+	ck_assert_uint_eq(report->gaps.n, gap != NULL);
+	ck_assert_ptr_nonnull(strstr(json, gap ? "\"complete\": false" : "\"complete\": true"));
+	if (gap)
+		ck_assert_ptr_nonnull(strstr(report->gaps.at[0], gap));
+	free(json);
+}
+
+START_TEST(no_hazards_is_said_of_what_was_judged_whole)
+{
+	make(NULL);
+	headline_is("no hazards in race");
+	gap_is(NULL);
+
+	fake_trace.damage = "chunk 3 at offset 24576: bad checksum";
+	make(NULL);
+	headline_is("not all was judged: 0 errors, 0 warnings in race");
+	gap_is("its trace is damaged: chunk 3");
+	add_race(SW_ERROR, FAKE_SCALE);
+	make(NULL);
+	headline_is("1 error, 0 warnings, and not all was judged, in race");
+	judgement.findings.n = 0;
+	fake_trace.damage = NULL;
+
+	judgement.coverage.forgotten_accesses = 3;
+	make(NULL);
+	headline_is("not all was judged");
+	gap_is("3 accesses were forgotten");
+	judgement.coverage.forgotten_accesses = 0;
+
+	judgement.shares_memory = true;
+	make(NULL);
+	headline_is("not all was judged");
+	gap_is("it shares memory with other processes");
+	make(&(struct sw_report_options){.compared = true});
+	headline_is("no hazards in race");
+	gap_is(NULL);
+}
+END_TEST
+
+START_TEST(notes_of_hazards_are_no_clean_run)
+{
+	struct sw_finding *freed = add_hazard(105, SW_NOTE, launch(SW_READ, FAKE_SCALE, 1, FAKE_AT_SCALE, 20),
+					      call(SW_FREE, SW_REC_FREE, FAKE_API_FREE, 0, FAKE_AT_FILL));
+	freed->measured_order = true;
+	make(NULL);
+	headline_is("0 errors, 0 warnings, 1 note of hazards (SW105) in race");
+	gap_is(NULL);
+	struct sw_finding *alloc = add(305, SW_NOTE, SW_CERTAIN);
+	alloc->accesses = 1;
+	*side_of(alloc, 0) = call(SW_ALLOC, SW_REC_ALLOC, FAKE_API_ALLOC, 0, FAKE_AT_COPY);
+	make(NULL);
+	headline_is("0 errors, 0 warnings, 1 note of hazards (SW105), 1 other note in race");
+	judgement.findings.at[0] = judgement.findings.at[1];
+	judgement.findings.n = 1;
+	make(NULL);
+	headline_is("no hazards, 1 note in race");
+}
+END_TEST
+
+START_TEST(hazards_that_an_unknown_call_lowered_are_a_gap)
+{
+	struct sw_finding *race = add_race(SW_NOTE, FAKE_SCALE);
+	race->confidence = SW_POSSIBLE;
+	race->hidden = true;
+	make(NULL);
+	headline_is("no hazards in race");
+	gap_is(NULL);
+	race->lowered = true;
+	make(NULL);
+	headline_is("not all was judged: 0 errors, 0 warnings in race");
+	gap_is("1 hazard would be an error, but a call that syncwatch does not know may order the two sides");
+	/* The user's own decision. */
+	char path[] = "/tmp/sw-suppress-XXXXXX";
+	struct sw_suppressions *s = NULL;
+	struct sw_error error;
+	const int fd = mkstemp(path);
+	ck_assert_int_eq(write(fd, "SW101\n", 6), 6);
+	close(fd);
+	ck_assert_int_eq(sw_suppress_load(path, SW_SUPPRESS_FILE, &s, &error), 0);
+	unlink(path);
+	make(&(struct sw_report_options){.suppressions = s});
+	gap_is(NULL);
+	sw_report_free(report);
+	report = NULL;
+	sw_suppress_free(s);
+}
+END_TEST
+
+/* It is the trace that ended, not the program. */
+START_TEST(a_full_trace_is_not_blamed_on_the_program)
+{
+	static const struct {
+		enum sw_loss_why why;
+		const char *text, *gap;
+	} cases[] = {
+		{SW_LOSS_SIZE_LIMIT, "reached its size limit",
+		 "7 of its records were lost: the trace had reached its size limit"},
+		{SW_LOSS_NO_SPACE, "The disk had no more room", "7 of its records were lost: there was no more room"},
+		{SW_LOSS_NO_MEMORY, "no more memory for the trace",
+		 "7 of its records were lost: there was no more memory"}};
+	fake_trace.full = cases[_i].why;
+	make(NULL);
+	char *text = text_of(false);
+	ck_assert_ptr_nonnull(strstr(text, cases[_i].text));
+	ck_assert_ptr_null(strstr(text, "did not end normally"));
+	free(text);
+	headline_is("not all was judged");
+	gap_is(cases[_i].gap);
+	/* One that was killed, too. */
+	fake_trace.crashed = true;
+	make(NULL);
+	text = text_of(false);
+	ck_assert_ptr_nonnull(strstr(text, "did not end normally"));
+	free(text);
+}
+END_TEST
+
+START_TEST(a_program_that_was_killed_is_judged)
+{
+	fake_trace.crashed = true;
+	make(NULL);
+	headline_is("no hazards in race, which did not end normally");
+	gap_is(NULL);
 }
 END_TEST
 
@@ -442,6 +582,11 @@ int main(void)
 	tcase_add_test(c, race_and_wait_read_as_agreed);
 	tcase_add_test(c, clean_run_says_so_with_its_coverage);
 	tcase_add_test(c, crashed_simulated_run_says_both);
+	tcase_add_test(c, no_hazards_is_said_of_what_was_judged_whole);
+	tcase_add_test(c, notes_of_hazards_are_no_clean_run);
+	tcase_add_test(c, hazards_that_an_unknown_call_lowered_are_a_gap);
+	tcase_add_loop_test(c, a_full_trace_is_not_blamed_on_the_program, 0, 3);
+	tcase_add_test(c, a_program_that_was_killed_is_judged);
 	tcase_add_test(c, torch_stacks_collapse_and_advice_speaks_torch);
 	tcase_add_test(c, colour_is_asked_for_and_hostile_names_stay_text);
 	tcase_add_test(c, every_finding_has_a_message_without_unfilled_facts);

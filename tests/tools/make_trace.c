@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* make_trace race|fixed|crashed|kernels|failed FILE: writes a trace for the tests of the command. */
+/* make_trace race|fixed|crashed|unknown|unknown-fixed|silent|shared|kernels|failed FILE: writes a trace for the tests
+   of the command. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +75,16 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	bool crashed = strcmp(argv[1], "crashed") == 0;
-	race(tb, strcmp(argv[1], "race") != 0);
+	if (strncmp(argv[1], "unknown", 7) == 0)
+		tb_other(tb, SW_REC_UNCLASSIFIED, "cuNobodyKnows");
+	if (strcmp(argv[1], "shared") == 0) {
+		tb_alloc(tb, SW_MEM_DEVICE, 2 * BUFFER, 4096);
+		struct sw_rec_other *other = tb_other(tb, SW_REC_OTHER, "cuIpcGetMemHandle");
+		other->args[0] = 2 * BUFFER;
+		other->args[1] = 0x1234;
+	}
+	if (strcmp(argv[1], "silent") != 0)
+		race(tb, strcmp(argv[1], "race") != 0 && strcmp(argv[1], "unknown") != 0);
 	if (crashed)
 		tb_sync_begin(tb, SW_SYNC_STREAM, STREAM_A);
 	tb_close(tb, !crashed);

@@ -34,7 +34,7 @@ class Usage(Case):
         self.refused(USAGE, "'--gpu-timeline' takes '=nodes' or nothing", "run", "--gpu-timeline=all", "true")
 
     def test_options_of_other_commands_are_unknown(self):
-        self.refused(USAGE, "unknown option '--error-exitcode'", "report", "--error-exitcode", "1", "x.swt")
+        self.refused(USAGE, "unknown option '--error-exitcode'", "export", "--error-exitcode", "1", "x.swt")
         self.refused(USAGE, "unknown option '--sim'", "report", "--sim", "x.swt")
 
     def test_arguments_of_options(self):
@@ -296,6 +296,9 @@ class Table(unittest.TestCase):
             for line in text.split("Exit status:\n")[1].splitlines():
                 found.add((line[2:12].strip(), line[13:]))
         self.assertEqual(found, wanted)
+        with open(os.path.join(SOURCE, "doc", "usage.md"), encoding="utf-8") as file:
+            table = file.read().split("| status | when |\n|---|---|\n", 1)[1].split("\n\n")[0]
+        self.assertEqual({tuple(line.strip("| ").split(" | ")) for line in table.splitlines()}, found)
 
 
 unittest.main(argv=sys.argv[:1], verbosity=1)

@@ -201,8 +201,14 @@ class Report(Case):
                 cut.write(file.read(keep))
             result = self.call("report", self.path("cut.swt"))
             self.assertIn(result.returncode, (OK, INPUT), result.stderr)
-            if result.returncode == INPUT:
+            if result.returncode == INPUT and not result.stdout:
                 self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+            elif result.returncode == INPUT:
+                self.assertIn("its trace is damaged", result.stdout)
+                self.assertNotIn("no hazards", result.stdout)
+            else:  # the end of its last chunk is empty
+                self.assertIn("SW101", result.stdout)
+                self.assertNotIn("damage", result.stdout)
 
     def test_outputs_that_cannot_be_written(self):
         trace = self.trace("race")

@@ -13,6 +13,7 @@
 #include "confirm/trial.h"
 #include "html_file.h"
 #include "output.h"
+#include "run/judged.h"
 #include "run/launch.h"
 #include "terminal.h"
 
@@ -36,6 +37,8 @@ struct confirm {
 	struct sw_savings savings;
 	bool waits;
 	char *trace;
+	struct sw_session first; /* its gaps are those of the first run */
+	struct sw_verdict verdict;
 };
 
 /* Results of the trials belong to the report as long as they live. */
@@ -61,9 +64,29 @@ static const struct sw_session_trace *only_trace(const struct sw_session *sessio
 		}
 		found = &session->traces.at[i];
 	}
-	if (!found)
-		*status = sw_complain(SW_EXIT_INPUT, "the program left no trace: it made no CUDA call");
+	if (!found) {
+		sw_complain(SW_EXIT_OK, "the program left no trace: it made no CUDA call");
+		*status = SW_EXIT_INPUT;
+	}
 	return found;
+}
+
+static void keep_gaps(struct confirm *confirm, const struct sw_session *session)
+{
+	for (size_t i = 0; i < session->gaps.n; i++)
+		sw_session_gap(&confirm->first, session->gaps.at[i].pid, sw_strdup(session->gaps.at[i].text));
+	confirm->verdict.incomplete = session->gaps.n;
+}
+
+/* Nothing can be tried: the verdict over a run without a trace, or with several. */
+static int nothing_to_try(struct confirm *confirm, const struct sw_session *session)
+{
+	sw_judged_put_gaps(stderr, session);
+	confirm->verdict.calls_seen = session->traces.n;
+	confirm->verdict.program_status = &confirm->experiments.status;
+	if (!confirm->options->error_exitcode || session->traces.n)
+		confirm->verdict.unusable = true;
+	return sw_verdict_status(&confirm->verdict);
 }
 
 static int record(struct confirm *confirm)
@@ -72,10 +95,18 @@ static int record(struct confirm *confirm)
 	const uint64_t began = sw_experiments_now();
 	int status = sw_launch_run(&first);
 	confirm->experiments.most_run_ns += PATIENCE * (sw_experiments_now() - began);
-	const struct sw_session_trace *trace = status ? NULL : only_trace(&first.session, &status);
+	if (status) {
+		status = sw_verdict_refusal(confirm->options, status);
+		sw_launch_free(&first);
+		return status;
+	}
+	const struct sw_session_trace *trace = only_trace(&first.session, &status);
+	confirm->experiments.status = first.program_status;
+	keep_gaps(confirm, &first.session);
 	if (trace)
 		confirm->trace = sw_strdup(trace->path);
-	confirm->experiments.status = first.program_status;
+	else
+		status = nothing_to_try(confirm, &first.session);
 	sw_launch_free(&first);
 	return status;
 }
@@ -263,24 +294,28 @@ static void summarise_waits(const struct confirm *confirm)
 	fputc('\n', stderr);
 }
 
-static int write_files(struct confirm *confirm)
+static int write_json(const struct confirm *confirm)
 {
-	struct sw_ci_files *files;
 	struct sw_output output;
 	struct sw_error error;
 	const char *json = confirm->options->json;
-	if (json && sw_output_open(&output, json, &error))
+	if (!json)
+		return SW_EXIT_OK;
+	if (sw_output_open(&output, json, &error))
 		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
-	if (json)
-		sw_report_json(confirm->analysis.report, output.file);
-	if (json && sw_output_close(&output, &error))
-		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
-	int status = sw_ci_files_open(confirm->options, &files);
-	if (status)
-		return status;
+	sw_report_json(confirm->analysis.report, output.file);
+	return sw_output_close(&output, &error) ? sw_complain(SW_EXIT_OUTPUT, "%s", error.text) : SW_EXIT_OK;
+}
+
+static void write_files(struct confirm *confirm)
+{
+	struct sw_ci_files *files;
+	struct sw_verdict *verdict = &confirm->verdict;
+	sw_verdict_step(verdict, write_json(confirm));
+	sw_verdict_step(verdict, sw_ci_files_open(confirm->options, &files));
 	sw_ci_files_add(files, confirm->analysis.report);
-	status = sw_ci_files_close(files, stderr);
-	return status ? status : sw_html_file(confirm->trace, confirm->options, confirm->analysis.report);
+	sw_verdict_step(verdict, sw_ci_files_close(files, stderr));
+	sw_verdict_step(verdict, sw_html_file(confirm->trace, confirm->options, confirm->analysis.report));
 }
 
 static bool counts(const struct confirm *confirm, const struct sw_shown_finding *shown)
@@ -293,26 +328,26 @@ static bool counts(const struct confirm *confirm, const struct sw_shown_finding 
 	       (c && (c->verdict == SW_VERDICT_PROVEN || c->verdict == SW_VERDICT_SAME_BYTES));
 }
 
-static int exit_status(const struct confirm *confirm)
-{
-	const struct sw_report *report = confirm->analysis.report;
-	for (size_t i = 0; confirm->options->error_exitcode && i < report->shown.n; i++)
-		if (counts(confirm, &report->shown.at[i]))
-			return confirm->options->error_exitcode;
-	return confirm->experiments.status;
-}
-
 static int report(struct confirm *confirm)
 {
 	struct sw_text_style style = sw_terminal_style(STDERR_FILENO, confirm->options);
+	struct sw_report *report = confirm->analysis.report;
 	style.trace = confirm->trace;
-	sw_report_text(confirm->analysis.report, stderr, &style);
+	sw_judged_take_gaps(&confirm->first, 0, report);
+	if (confirm->verdict.incomplete)
+		sw_report_gap(report, sw_strdup("not all of its first run was watched"));
+	sw_report_text(report, stderr, &style);
+	sw_judged_put_gaps(stderr, &confirm->first);
 	if (confirm->waits)
 		summarise_waits(confirm);
 	else
 		summarise(confirm);
-	int status = write_files(confirm);
-	return status ? status : exit_status(confirm);
+	write_files(confirm);
+	sw_verdict_take(&confirm->verdict, report);
+	for (size_t i = 0; i < report->shown.n; i++)
+		confirm->verdict.errors += counts(confirm, &report->shown.at[i]);
+	confirm->verdict.program_status = &confirm->experiments.status;
+	return sw_verdict_status(&confirm->verdict);
 }
 
 static int judge_and_try(struct confirm *confirm)
@@ -334,10 +369,12 @@ static int judge_and_try(struct confirm *confirm)
 	if (!status)
 		sw_experiment_count_streams(&confirm->experiments, confirm->trace);
 	if (!status && confirm->options->calls)
-		return try_calls(confirm);
-	if (!status)
+		status = try_calls(confirm);
+	else if (!status)
 		status = experiments(confirm);
-	return status ? status : report(confirm);
+	if (status || confirm->options->calls)
+		return sw_verdict_refusal(confirm->options, status);
+	return report(confirm);
 }
 
 static int explore(struct confirm *confirm)
@@ -357,7 +394,7 @@ static int explore(struct confirm *confirm)
 
 int sw_cmd_confirm(const struct sw_options *options)
 {
-	struct confirm confirm = {.options = options};
+	struct confirm confirm = {.options = options, .verdict = {.options = options}};
 	int status = SW_EXIT_OK;
 	if (options->n_operands == 0)
 		return sw_complain_usage("which program?");
@@ -384,6 +421,7 @@ int sw_cmd_confirm(const struct sw_options *options)
 	sw_experiments_end(&confirm.experiments);
 	free(confirm.trials.at);
 	sw_savings_free(&confirm.savings);
+	sw_session_free(&confirm.first);
 	free(confirm.trace);
 	return status;
 }

@@ -9,18 +9,6 @@
 #include "run/judged.h"
 #include "run/launch.h"
 
-/* Under --error-exitcode 0 is a proof: no findings of severity error, in all that the program did. */
-static int exit_status(const struct sw_launch *run, const struct sw_judged *judged, int program_status)
-{
-	if (run->options->error_exitcode && judged->totals.errors)
-		return run->options->error_exitcode;
-	if (run->options->error_exitcode && !program_status && run->session.gaps.n)
-		return SW_EXIT_UNPROVEN;
-	if (run->options->error_exitcode && !program_status && !run->session.traces.n)
-		return SW_EXIT_NOTHING;
-	return program_status;
-}
-
 static int judge(struct sw_launch *run)
 {
 	struct sw_judged judged;
@@ -32,11 +20,9 @@ static int judge(struct sw_launch *run)
 		return limited;
 	sw_judged_make(&judged, run->options, &run->session);
 	sw_judged_print(&judged, &run->session);
-	int written = sw_judged_json(&judged, &run->session);
-	int others = sw_judged_files(&judged);
-	if (written || others)
-		sw_session_gap(&run->session, 0, sw_strdup("the report could not be written"));
-	int status = exit_status(run, &judged, run->program_status);
+	sw_verdict_step(&judged.verdict, sw_judged_json(&judged, &run->session));
+	sw_verdict_step(&judged.verdict, sw_judged_files(&judged));
+	const int status = sw_judged_status(&judged, &run->session, &run->program_status);
 	sw_judged_free(&judged);
 	return status;
 }
@@ -71,8 +57,7 @@ int sw_cmd_run(const struct sw_options *given)
 	int status = expand_names(&options, made);
 	if (!status) {
 		status = sw_launch_run(&run);
-		if (!status)
-			status = judge(&run);
+		status = status ? sw_verdict_refusal(&options, status) : judge(&run);
 		sw_launch_free(&run);
 	}
 	for (size_t i = 0; i < FILES; i++)

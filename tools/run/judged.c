@@ -119,36 +119,10 @@ static char *name_of(const struct sw_reader *reader)
 	return sw_strdup(!process ? "a program" : slash ? slash + 1 : process->exe);
 }
 
-/* What keeps a report from being a proof, in the order in which it would be fixed. */
-void sw_judged_find_gaps(struct sw_session *session, pid_t pid, const struct sw_analysis *analysis)
+void sw_judged_take_gaps(struct sw_session *session, pid_t pid, const struct sw_report *report)
 {
-	const struct sw_coverage *coverage = &analysis->judgement->coverage;
-	const uint64_t lost = coverage->records_lost > sw_reader_totals(analysis->reader).lost
-				      ? coverage->records_lost
-				      : sw_reader_totals(analysis->reader).lost;
-	const char *damage = sw_reader_damage(analysis->reader, 0);
-	if (!sw_reader_process(analysis->reader))
-		sw_session_gap(session, pid, sw_strdup("its trace holds no record: it ran unrecorded"));
-	if (lost)
-		sw_session_gap(session, pid, sw_format("%" PRIu64 " of its records were lost", lost));
-	if (damage)
-		sw_session_gap(session, pid, sw_format("its trace is damaged: %s", damage));
-	if (coverage->forgotten_accesses)
-		sw_session_gap(session, pid,
-			       sw_format("%" PRIu64 " accesses were forgotten, as too many others overlap them",
-					 coverage->forgotten_accesses));
-	if (coverage->cut_stacks)
-		sw_session_gap(session, pid,
-			       sw_format("%" PRIu64 " of its call stacks end too early, as libunwind was not loaded",
-					 coverage->cut_stacks));
-	if (coverage->uncompared_graphs)
-		sw_session_gap(session, pid,
-			       sw_format("%" PRIu64 " graphs have too many branches to compare all of them",
-					 coverage->uncompared_graphs));
-	if (coverage->sticky_error_seq)
-		sw_session_gap(
-			session, pid,
-			sw_format("a CUDA error ended its judgement at call %" PRIu64, coverage->sticky_error_seq));
+	for (size_t i = 0; i < report->gaps.n; i++)
+		sw_session_gap(session, pid, sw_strdup(report->gaps.at[i]));
 }
 
 static int64_t rank_of(const struct sw_reader *reader)
@@ -157,12 +131,28 @@ static int64_t rank_of(const struct sw_reader *reader)
 	return sw_rank_of(sw_reader_environment(reader), &rank) ? (int64_t)rank.rank : -1;
 }
 
+static void put_texts(struct sw_judged *judged, struct sw_judged_process *p, struct sw_report *report)
+{
+	struct buffer buffer;
+	sw_report_text_table(report, buffer_open(&buffer), &judged->style);
+	p->table = buffer_close(&buffer);
+	FILE *notes = buffer_open(&buffer);
+	sw_report_text_files(report, notes, &judged->style);
+	sw_report_text_notes(report, notes, &judged->style);
+	p->notes = buffer_close(&buffer);
+	for (int i = 0; i <= SW_HEADLINE_COUNTS; i++) {
+		sw_report_text_headline(report, buffer_open(&buffer), &judged->style, (enum sw_headline)i);
+		p->headline[i] = buffer_close(&buffer);
+	}
+	sw_report_text_rest(report, buffer_open(&buffer), &judged->style);
+	p->rest = buffer_close(&buffer);
+}
+
 static void add_process(struct sw_judged *judged, struct sw_session *session, pid_t pid, const char *trace,
 			struct sw_analysis *analysis)
 {
 	struct sw_report *report = analysis->report;
 	struct sw_judged_process *p = sw_vec_push(&judged->processes);
-	struct buffer buffer;
 	*p = (struct sw_judged_process){.pid = pid ? pid : (pid_t)sw_reader_header(analysis->reader)->pid,
 					.name = name_of(analysis->reader),
 					.trace = sw_strdup(trace),
@@ -176,21 +166,72 @@ static void add_process(struct sw_judged *judged, struct sw_session *session, pi
 	judged->totals.hidden += report->totals.hidden;
 	for (size_t i = 0; i < report->shown.n; i++)
 		add_finding(judged, report, i);
-	sw_report_text_table(report, buffer_open(&buffer), &judged->style);
-	p->table = buffer_close(&buffer);
-	FILE *rest = buffer_open(&buffer);
-	sw_report_text_files(report, rest, &judged->style);
-	sw_report_text_rest(report, rest, &judged->style);
-	p->rest = buffer_close(&buffer);
+	memcpy(p->host_waits, analysis->judgement->host_waits, sizeof p->host_waits);
+	put_texts(judged, p, report);
 	if (judged->json) {
 		p->head = json_of(report, 1, sw_report_json_head);
 		p->json = json_of(report, 2, put_whole);
 		p->groups = json_of(report, 1, sw_report_json_groups);
+		p->summary = json_of(report, 2, sw_report_json_summary);
 		p->tail = json_of(report, 1, sw_report_json_tail);
 	}
 	sw_ci_files_add(judged->files, report);
 	sw_last_report_add(judged->last, report, trace);
-	sw_judged_find_gaps(session, pid, analysis);
+	sw_verdict_take(&judged->verdict, report);
+	sw_judged_take_gaps(session, pid, report);
+}
+
+/* ---- several processes ------------------------------------------------------------------------------------------- */
+
+/* Its part in what the processes do together: read while its report is there. */
+static void take_part(struct sw_judged *judged, const char *path, struct sw_analysis *analysis)
+{
+	struct sw_error error;
+	const struct sw_judgement *judgement = analysis->judgement;
+	if (!judged->several || !(judgement->shares_memory || judgement->collectives))
+		return;
+	judged->sharing += judgement->shares_memory;
+	if (judgement->shared_uses_left_out)
+		sw_report_gap(analysis->report,
+			      sw_strdup("it uses memory of several processes more often than is compared"));
+	if (!judged->between)
+		judged->between = sw_merged_new();
+	const size_t before = judged->between->ranks.n;
+	struct sw_merged_rank *rank = sw_merged_add_process(judged->between, analysis->report, path);
+	if (judged->between->ranks.n > before &&
+	    sw_merged_collectives(judged->between, rank, analysis->report, path, &error))
+		sw_complain(SW_EXIT_INPUT, "%s", error.text);
+}
+
+static void mark(struct sw_judged *judged, const struct sw_between *between)
+{
+	for (size_t i = 0; i < between->ranks.n; i++)
+		for (size_t k = 0; k < judged->processes.n; k++)
+			if ((uint32_t)judged->processes.at[k].pid == between->ranks.at[i]->pid)
+				judged->processes.at[k].in_between |= between->severity != SW_NOTE;
+}
+
+/* What `syncwatch merge` finds between the processes belongs to the verdict over them. */
+static void compare_processes(struct sw_judged *judged, struct sw_session *session)
+{
+	struct sw_merged *between = judged->between;
+	if (!between)
+		return;
+	sw_merged_compare_processes(between);
+	for (size_t i = 0; i < between->between.n; i++)
+		mark(judged, between->between.at[i]);
+	judged->totals.errors += between->errors;
+	judged->totals.warnings += between->warnings;
+	judged->totals.notes += between->notes;
+	for (size_t i = 0; i < between->gaps.n; i++)
+		sw_session_gap(session, 0,
+			       sw_format("%s: 'syncwatch merge' of all traces compares them", between->gaps.at[i]));
+	const size_t unopened = sw_shared_unopened(&between->shared);
+	if (unopened)
+		sw_session_gap(session, 0,
+			       sw_format("%zu process%s exported memory (cudaIpcGetMemHandle) that no process with a "
+					 "trace here opened: 'syncwatch merge' of all traces compares them",
+					 unopened, unopened == 1 ? "" : "es"));
 }
 
 /* A process that outlived the run writes its trace to the end. */
@@ -203,24 +244,29 @@ static bool is_written(const struct sw_session_trace *trace)
 static void judge(struct sw_judged *judged, struct sw_session *session, const struct sw_session_trace *trace, bool draw)
 {
 	struct sw_analysis analysis;
+	const struct sw_judge_options more = {.shared_uses = judged->several};
 	char *held = sw_format("/proc/self/fd/%d", trace->fd);
 	const bool kept = sw_session_in_place(trace);
 	char *packed = judged->options->pack && kept && !is_written(trace) ? sw_pack_replace(trace->path) : NULL;
 	const char *path = packed ? packed : kept ? trace->path : held;
-	int status = sw_analysis_judge_only(&analysis, path, judged->options, judged->options->all);
-	if (analysis.report)
+	int status = sw_analysis_judge_more(&analysis, path, judged->options, judged->options->all, &more);
+	if (analysis.report) {
+		take_part(judged, path, &analysis);
 		add_process(judged, session, trace->pid, kept ? path : trace->path, &analysis);
-	if (status || !analysis.report)
-		sw_session_gap(session, trace->pid, sw_strdup("its trace could not be judged to its end"));
+	} else {
+		sw_session_gap(session, trace->pid, sw_format("its trace %s could not be judged", trace->path));
+	}
+	sw_verdict_step(&judged->verdict, status);
 	if (!kept)
 		sw_complain(status, "%s was removed or replaced while the program ran: judged, and not kept",
 			    trace->path);
-	if (!status && draw)
-		status = sw_html_file(path, judged->options, analysis.report);
-	if (!status && draw)
-		status = sw_draw(path, judged->options, analysis.judgement);
-	if (status && !judged->status)
-		judged->status = status;
+	if (analysis.report && draw) {
+		/* A page of this process alone says so, where the run has others that were not seen. */
+		if (session->gaps.n > analysis.report->gaps.n)
+			sw_report_gap(analysis.report, sw_strdup("not all of its run was watched or judged"));
+		sw_verdict_step(&judged->verdict, sw_html_file(path, judged->options, analysis.report));
+		sw_verdict_step(&judged->verdict, sw_draw(path, judged->options, analysis.judgement));
+	}
 	sw_analysis_free(&analysis);
 	free(held);
 	free(packed);
@@ -248,6 +294,8 @@ void sw_judged_make(struct sw_judged *judged, const struct sw_options *options, 
 	*judged = (struct sw_judged){.options = options,
 				     .out = stderr,
 				     .json = options->json != NULL,
+				     .verdict = {.options = options},
+				     .several = session->traces.n > 1,
 				     .style = sw_terminal_style(STDERR_FILENO, options)};
 	begin_files(judged);
 	if (session->traces.n)
@@ -255,6 +303,7 @@ void sw_judged_make(struct sw_judged *judged, const struct sw_options *options, 
 	for (size_t i = 0; i < session->traces.n; i++)
 		if (i != first)
 			judge(judged, session, &session->traces.at[i], false);
+	compare_processes(judged, session);
 }
 
 static int open_trace(struct sw_session_trace *trace, const char *path)
@@ -272,20 +321,35 @@ static int open_trace(struct sw_session_trace *trace, const char *path)
 void sw_judged_traces(struct sw_judged *judged, const struct sw_options *options, char *const *paths, size_t n,
 		      struct sw_session *session)
 {
-	*judged = (struct sw_judged){
-		.options = options, .out = stdout, .json = true, .style = sw_terminal_style(STDOUT_FILENO, options)};
+	*judged = (struct sw_judged){.options = options,
+				     .out = stdout,
+				     .json = true,
+				     .verdict = {.options = options},
+				     .several = n > 1,
+				     .style = sw_terminal_style(STDOUT_FILENO, options)};
 	begin_files(judged);
 	for (size_t i = 0; i < n; i++) {
 		struct sw_session_trace trace;
 		int status = open_trace(&trace, paths[i]);
-		if (!status)
+		sw_verdict_step(&judged->verdict, status);
+		if (status)
+			sw_session_gap(session, 0, sw_format("%s could not be opened", paths[i]));
+		else
 			judge(judged, session, &trace, false);
-		else if (!judged->status)
-			judged->status = status;
 		if (trace.fd >= 0)
 			close(trace.fd);
 		free(trace.path);
 	}
+	compare_processes(judged, session);
+}
+
+int sw_judged_status(struct sw_judged *judged, const struct sw_session *session, const int *program_status)
+{
+	judged->verdict.errors = judged->totals.errors;
+	judged->verdict.incomplete |= session->gaps.n;
+	judged->verdict.program_status = program_status;
+	judged->verdict.passes_on = program_status;
+	return sw_verdict_status(&judged->verdict);
 }
 
 int sw_judged_files(struct sw_judged *judged)
@@ -301,9 +365,12 @@ void sw_judged_free(struct sw_judged *judged)
 {
 	for (size_t i = 0; i < judged->processes.n; i++) {
 		struct sw_judged_process *p = &judged->processes.at[i];
-		char *texts[] = {p->name, p->trace, p->table, p->rest, p->json, p->head, p->groups, p->tail};
+		char *texts[] = {p->name, p->trace, p->table,  p->notes, p->rest,
+				 p->json, p->head,  p->groups, p->tail,	 p->summary};
 		for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++)
 			free(texts[k]);
+		for (size_t k = 0; k < sizeof p->headline / sizeof p->headline[0]; k++)
+			free(p->headline[k]);
 	}
 	for (size_t i = 0; i < judged->findings.n; i++) {
 		free(judged->findings.at[i].text);
@@ -313,5 +380,7 @@ void sw_judged_free(struct sw_judged *judged)
 	free(judged->processes.at);
 	free(judged->findings.at);
 	sw_map_free(&judged->index);
+	if (judged->between)
+		sw_merged_free(judged->between);
 	*judged = (struct sw_judged){0};
 }

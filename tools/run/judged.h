@@ -13,7 +13,9 @@
 #include "base/map.h"
 #include "last_report.h"
 #include "report/report.h"
+#include "merge/merged.h"
 #include "run/session.h"
+#include "verdict.h"
 
 struct sw_judged_finding {
 	enum sw_severity severity;
@@ -26,12 +28,16 @@ struct sw_judged_finding {
 struct sw_judged_process {
 	pid_t pid;
 	char *name, *trace;
-	int64_t rank; /* -1: none */
-	char *rest;   /* notes, coverage and what else the text ends with */
-	char *table;  /* of the groups */
-	char *json, *head, *tail, *groups;
+	int64_t rank;				/* -1: none */
+	char *notes;				/* in a line each, and how the program ended */
+	char *headline[SW_HEADLINE_COUNTS + 1]; /* by what the whole run turns out to be */
+	char *rest;				/* coverage and what else the text ends with */
+	bool in_between;			/* a finding between processes is one of its */
+	char *table;				/* of the groups */
+	char *json, *head, *tail, *groups, *summary;
 	struct sw_report_totals totals;
 	uint64_t host_wait_ns, folded_wait_ns, folded_waits;
+	struct sw_host_wait host_waits[SW_HOST_WAITS];
 };
 
 struct sw_judged {
@@ -40,16 +46,20 @@ struct sw_judged {
 	SW_VEC(struct sw_judged_finding) findings;
 	struct sw_map index;		/* fingerprint, severity, suppressed -> index in findings + 1 */
 	struct sw_report_totals totals; /* each finding once */
-	int status;			/* the first that was not SW_EXIT_OK */
-	FILE *out;			/* where the text goes */
-	bool json;			/* its parts are kept, for sw_judged_json() */
+	struct sw_verdict verdict;
+	bool several;		   /* traces: processes are compared */
+	struct sw_merged *between; /* those that share memory or collectives; NULL: none do */
+	size_t sharing;		   /* processes that share memory */
+	FILE *out;		   /* where the text goes */
+	bool json;		   /* its parts are kept, for sw_judged_json() */
 	struct sw_last_report *last;
 	struct sw_text_style style;
 	struct sw_ci_files *files; /* NULL: none asked for */
 	int no_files;		   /* why they could not be opened */
 };
 
-/* Judges the traces of a session, the main process first; what a trace lacks becomes a gap of the session. */
+/* Judges the traces of a session, the main process first, and compares those that share memory or call collectives
+   together; what a trace lacks, and what cannot be compared, becomes a gap of the session. */
 void sw_judged_make(struct sw_judged *judged, const struct sw_options *options, struct sw_session *session);
 
 /* The same of traces that lie in files, for standard output. */
@@ -63,9 +73,12 @@ void sw_judged_json_to(const struct sw_judged *judged, const struct sw_session *
 /* The same for builds: what --sarif and its like name; once. */
 int sw_judged_files(struct sw_judged *judged);
 
-/* What keeps the report of a trace from being a proof becomes gaps of the session. */
-struct sw_analysis;
-void sw_judged_find_gaps(struct sw_session *session, pid_t pid, const struct sw_analysis *analysis);
+/* The gaps of a report become those of the session; prints them. */
+void sw_judged_take_gaps(struct sw_session *session, pid_t pid, const struct sw_report *report);
+void sw_judged_put_gaps(FILE *out, const struct sw_session *session);
+
+/* Completes the verdict by the gaps of the session. */
+int sw_judged_status(struct sw_judged *judged, const struct sw_session *session, const int *program_status);
 
 void sw_judged_free(struct sw_judged *judged);
 

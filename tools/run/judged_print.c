@@ -5,6 +5,7 @@
 
 #include "output.h"
 #include "report/json/json_out.h"
+#include "report/json/report_parts.h"
 #include "run/judged.h"
 #include "run/nothing_seen.h"
 #include "terminal.h"
@@ -68,7 +69,7 @@ static void put_trace(FILE *out, const struct sw_judged_process *p)
 	putc('\n', out);
 }
 
-static void put_process(FILE *out, const struct sw_judged *judged, size_t index)
+static void put_process(FILE *out, const struct sw_judged *judged, size_t index, bool complete)
 {
 	const struct sw_judged_process *p = &judged->processes.at[index];
 	if (judged->processes.n > 1) {
@@ -84,6 +85,11 @@ static void put_process(FILE *out, const struct sw_judged *judged, size_t index)
 		}
 		putc('\n', out);
 	}
+	fputs(p->notes, out);
+	fputs(p->headline[!complete	  ? SW_HEADLINE_INCOMPLETE
+			  : p->in_between ? SW_HEADLINE_COUNTS
+					  : SW_HEADLINE_COMPLETE],
+	      out);
 	fputs(p->rest, out);
 	put_trace(out, p);
 }
@@ -97,7 +103,7 @@ static void put_gap(FILE *out, const struct sw_session_gap *gap)
 	putc('\n', out);
 }
 
-static void put_gaps(FILE *out, const struct sw_session *session)
+void sw_judged_put_gaps(FILE *out, const struct sw_session *session)
 {
 	if (session->gaps.n)
 		fputs("syncwatch: not all of this run was watched or judged, so it may hold more:\n", out);
@@ -114,8 +120,10 @@ void sw_judged_print(const struct sw_judged *judged, const struct sw_session *se
 {
 	FILE *out = judged->out;
 	put_findings(out, judged);
+	if (judged->between)
+		sw_merged_between_text(judged->between, out);
 	for (size_t i = 0; i < judged->processes.n; i++)
-		put_process(out, judged, i);
+		put_process(out, judged, i, !session->gaps.n);
 	if (judged->processes.n > 1) {
 		fprintf(out, "syncwatch: in all %zu processes that used CUDA: ", judged->processes.n);
 		sw_report_put_counts(out, judged->totals.errors, judged->totals.warnings, judged->totals.notes);
@@ -124,7 +132,7 @@ void sw_judged_print(const struct sw_judged *judged, const struct sw_session *se
 	if (!judged->processes.n && session->main && !session->traces.n && !session->gaps.n)
 		fprintf(out, "syncwatch: no CUDA call was seen, so there is nothing to judge: %s\n",
 			sw_nothing_seen(judged->options->sim));
-	put_gaps(out, session);
+	sw_judged_put_gaps(out, session);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
@@ -153,15 +161,21 @@ static void put_json_findings(struct sw_json *json, const struct sw_judged *judg
 	sw_json_close(json, ']');
 }
 
-static void put_json_summary(struct sw_json *json, const struct sw_judged *judged)
+/* Of several processes: what they share counts once, and none of their schedules is that of the run. */
+static void put_sums(struct sw_json *json, const struct sw_judged *judged)
 {
 	uint64_t wait_ns = 0, folded_ns = 0, folded = 0;
+	struct sw_host_wait host_waits[SW_HOST_WAITS] = {0};
 	for (size_t i = 0; i < judged->processes.n; i++) {
-		wait_ns += judged->processes.at[i].host_wait_ns;
-		folded_ns += judged->processes.at[i].folded_wait_ns;
-		folded += judged->processes.at[i].folded_waits;
+		const struct sw_judged_process *p = &judged->processes.at[i];
+		wait_ns += p->host_wait_ns;
+		folded_ns += p->folded_wait_ns;
+		folded += p->folded_waits;
+		for (size_t k = 0; k < SW_HOST_WAITS; k++) {
+			host_waits[k].calls += p->host_waits[k].calls;
+			host_waits[k].ns += p->host_waits[k].ns;
+		}
 	}
-	sw_json_open(json, "summary", '{');
 	sw_json_number(json, "errors", judged->totals.errors);
 	sw_json_number(json, "warnings", judged->totals.warnings);
 	sw_json_number(json, "notes", judged->totals.notes);
@@ -170,8 +184,24 @@ static void put_json_summary(struct sw_json *json, const struct sw_judged *judge
 		sw_json_number(json, "known", judged->totals.known);
 	sw_json_number(json, "hidden", judged->totals.hidden);
 	sw_json_ms(json, "host_wait_ms", wait_ns);
+	sw_report_json_host_waits(json, host_waits);
+	sw_json_text(json, "replay", NULL);
 	sw_json_number(json, "folded_waits", folded);
 	sw_json_ms(json, "folded_wait_ms", folded_ns);
+}
+
+static void put_json_summary(struct sw_json *json, const struct sw_judged *judged, const struct sw_session *session)
+{
+	sw_json_open(json, "summary", '{');
+	if (judged->processes.n == 1)
+		put_raw(json, judged->processes.at[0].summary);
+	else
+		put_sums(json, judged);
+	sw_json_bool(json, "complete", session->gaps.n == 0);
+	sw_json_open(json, "gaps", '[');
+	for (size_t i = 0; i < session->gaps.n; i++)
+		sw_json_text(json, NULL, session->gaps.at[i].text);
+	sw_json_close(json, ']');
 	sw_json_close(json, '}');
 }
 
@@ -241,9 +271,11 @@ static void put_json(struct sw_json *json, const struct sw_judged *judged, const
 	/* Of one process: what several share is in `processes`. */
 	if (judged->processes.n == 1)
 		put_raw(json, first->groups);
-	put_json_summary(json, judged);
+	put_json_summary(json, judged, session);
 	if (first)
 		put_raw(json, first->tail);
+	if (judged->between)
+		sw_merged_between_json(json, judged->between, true);
 	sw_json_open(json, "processes", '[');
 	for (size_t i = 0; i < judged->processes.n; i++)
 		put_raw(json, judged->processes.at[i].json);

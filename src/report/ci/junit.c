@@ -75,11 +75,27 @@ void sw_ci_junit_begin(struct sw_ci *ci)
 	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"syncwatch\">\n", ci->out);
 }
 
+/* A test that could not be carried out to its end. */
+static void put_incomplete(struct sw_ci *ci, struct sw_report *report)
+{
+	fputs("    <testcase classname=\"syncwatch\" name=\"all was recorded and judged\">\n      <error "
+	      "type=\"incomplete\"",
+	      ci->out);
+	put_attribute(ci->out, "message", report->gaps.at[0]);
+	putc('>', ci->out);
+	for (size_t i = 0; i < report->gaps.n; i++) {
+		put(ci->out, report->gaps.at[i]);
+		putc('\n', ci->out);
+	}
+	fputs("</error>\n    </testcase>\n", ci->out);
+}
+
 void sw_ci_junit_add(struct sw_ci *ci, struct sw_report *report)
 {
 	struct sw_names_scope scope;
 	struct sw_ci_result result;
 	uint64_t tests = 0, failures = 0;
+	const bool incomplete = report->gaps.n;
 	for (size_t i = 0; i < report->groups.n; i++) {
 		sw_names_scope_begin(&report->names, &scope);
 		if (sw_ci_result(ci, report, i, &result) && !result.leader->suppressed) {
@@ -90,10 +106,12 @@ void sw_ci_junit_add(struct sw_ci *ci, struct sw_report *report)
 	}
 	fputs("  <testsuite", ci->out);
 	put_attribute(ci->out, "name", sw_ci_program(report));
-	fprintf(ci->out, " tests=\"%" PRIu64 "\" failures=\"%" PRIu64 "\" errors=\"0\" skipped=\"0\" time=\"%.3f\">\n",
-		tests + !failures, failures, (double)report->judgement->span_ns / 1e9);
+	fprintf(ci->out, " tests=\"%" PRIu64 "\" failures=\"%" PRIu64 "\" errors=\"%d\" skipped=\"0\" time=\"%.3f\">\n",
+		tests + (!failures || incomplete), failures, incomplete, (double)report->judgement->span_ns / 1e9);
 	/* Something passes where nothing fails: an empty suite reads like a test that did not run. */
-	if (!failures)
+	if (incomplete)
+		put_incomplete(ci, report);
+	else if (!failures)
 		fputs("    <testcase classname=\"syncwatch\" name=\"no errors\"/>\n", ci->out);
 	for (size_t i = 0; i < report->groups.n; i++) {
 		sw_names_scope_begin(&report->names, &scope);

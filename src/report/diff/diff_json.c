@@ -13,6 +13,7 @@ static void put_run(struct sw_json *json, const char *key, const struct sw_diges
 	sw_json_text(json, "program", digest->program);
 	sw_json_ms(json, "span_ms", digest->span_ns);
 	sw_json_bool(json, "complete", digest->complete);
+	sw_json_bool(json, "whole", digest->whole);
 	sw_json_bool(json, "simulated", digest->simulated);
 	sw_json_number(json, "findings", digest->findings.n);
 	sw_json_close(json, '}');

@@ -89,8 +89,8 @@ static void put_doubts(struct writer *w)
 			sw_out_paragraph(
 				&w->out, 0, "", 0,
 				sw_names_format(&w->names,
-						"%s is not complete (a crash, a signal, lost records): what it "
-						"lacks may just not have been seen.",
+						"%s is not complete (a crash, a signal, lost records, a damaged "
+						"trace): what it lacks may just not have been seen.",
 						runs[i]->path));
 	if (runs[0]->simulated != runs[1]->simulated)
 		sw_out_paragraph(&w->out, 0, "", 0,

@@ -65,7 +65,11 @@ void sw_digest_take(struct sw_digest *digest, struct sw_report *report)
 		.span_ns = report->judgement->span_ns, .simulated = report->judgement->simulated, .all = report->all};
 	digest->path = keep(digest, sw_reader_path(report->reader));
 	digest->program = keep(digest, process ? file_name(process->exe) : "");
-	digest->complete = sw_reader_totals(report->reader).closed && !report->judgement->coverage.records_lost;
+	const struct sw_trace_totals totals = sw_reader_totals(report->reader);
+	digest->whole = report->gaps.n == 0;
+	digest->complete = totals.closed && digest->whole;
+	digest->damaged = totals.damaged || !process;
+	digest->calls_seen = report->judgement->coverage.driver_calls;
 	for (size_t i = 0; i < report->shown.n; i++) {
 		struct sw_names_scope scope;
 		sw_names_scope_begin(&report->names, &scope);

@@ -42,7 +42,10 @@ struct sw_digest {
 	struct sw_arena arena;
 	const char *path, *program;
 	uint64_t span_ns;
-	bool complete; /* the program ended in order and no record was lost */
+	bool complete;	 /* the program ended in order, and all was recorded and judged */
+	bool whole;	 /* all was recorded and judged until the program ended, in order or not */
+	bool damaged;	 /* the trace is not what was recorded */
+	bool calls_seen; /* of CUDA */
 	bool simulated;
 	bool all; /* cheap waits are among the findings */
 	SW_VEC(struct sw_digest_finding) findings;

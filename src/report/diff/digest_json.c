@@ -172,6 +172,27 @@ static void read_finding(struct source *s, const json_t *object)
 		*sw_vec_push(&s->digest->findings) = finding;
 }
 
+/* Reports of older versions have no "complete" in their summary. */
+static bool is_whole(struct source *s, const json_t *root)
+{
+	const json_t *coverage = json_object_get(root, "coverage"), *run = json_object_get(root, "run");
+	const json_t *summary = json_object_get(root, "summary");
+	if (json_object_get(summary, "complete"))
+		return flag_of(s, summary, "complete");
+	return !count_of(s, coverage, "records_lost") && !json_array_size(json_object_get(coverage, "damage")) &&
+	       !count_of(s, coverage, "forgotten_accesses") && !count_of(s, coverage, "uncompared_graphs") &&
+	       !count_of(s, coverage, "judged_until_call") && (!run || flag_of(s, run, "complete"));
+}
+
+static bool calls_seen(struct source *s, const json_t *root)
+{
+	const json_t *processes = json_object_get(root, "processes");
+	bool seen = count_of(s, json_object_get(root, "coverage"), "driver_calls");
+	for (size_t i = 0; i < json_array_size(processes); i++)
+		seen |= count_of(s, json_object_get(json_array_get(processes, i), "coverage"), "driver_calls") > 0;
+	return seen;
+}
+
 static void read_report(struct source *s, const json_t *root)
 {
 	static const char family[] = "syncwatch-report/", known[] = "syncwatch-report/1";
@@ -192,8 +213,9 @@ static void read_report(struct source *s, const json_t *root)
 	s->digest->program = slash ? slash + 1 : exe;
 	s->digest->span_ns = time_of(s, program, "span_ms");
 	s->digest->simulated = flag_of(s, program, "simulated");
-	s->digest->complete = flag_of(s, program, "ended_in_order") &&
-			      !count_of(s, json_object_get(root, "coverage"), "records_lost");
+	s->digest->whole = is_whole(s, root);
+	s->digest->complete = flag_of(s, program, "ended_in_order") && s->digest->whole;
+	s->digest->calls_seen = calls_seen(s, root);
 	for (size_t i = 0; i < json_array_size(list) && !s->rc; i++)
 		read_finding(s, json_array_get(list, i));
 }

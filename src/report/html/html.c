@@ -222,10 +222,23 @@ static char *rest_of(struct sw_report *report)
 	return text;
 }
 
+/* As the text has it, in one line. */
+static char *headline_of(struct sw_report *report)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = sw_memory_stream(&text, &bytes);
+	sw_report_text_headline(report, out, &(struct sw_text_style){.columns = 1000},
+				report->gaps.n ? SW_HEADLINE_INCOMPLETE : SW_HEADLINE_COMPLETE);
+	fclose(out);
+	text[strcspn(text, "\n")] = 0;
+	return text;
+}
+
 static void put_data(struct sw_json *json, struct sw_report *report, struct sw_nearby *nearby, const char *version)
 {
 	const struct sw_trace_process *process = sw_reader_process(report->reader);
-	char *rest = rest_of(report);
+	char *rest = rest_of(report), *headline = headline_of(report);
 	sw_json_open(json, NULL, '{');
 	sw_json_text(json, "version", version);
 	sw_json_text(json, "name", sw_name_program(&report->names));
@@ -241,6 +254,11 @@ static void put_data(struct sw_json *json, struct sw_report *report, struct sw_n
 	sw_json_number(json, "warnings", report->totals.warnings);
 	sw_json_number(json, "notes", report->totals.notes);
 	sw_json_number(json, "suppressed", report->totals.suppressed);
+	sw_json_text(json, "headline", headline);
+	sw_json_open(json, "gaps", '[');
+	for (size_t i = 0; i < report->gaps.n; i++)
+		sw_json_text(json, NULL, report->gaps.at[i]);
+	sw_json_close(json, ']');
 	sw_json_text(json, "rest", rest);
 	sw_json_number(json, "left", report->groups.n > GROUPS_MOST ? report->groups.n - GROUPS_MOST : 0);
 	sw_json_open(json, "groups", '[');
@@ -249,6 +267,7 @@ static void put_data(struct sw_json *json, struct sw_report *report, struct sw_n
 	sw_json_close(json, ']');
 	sw_json_close(json, '}');
 	free(rest);
+	free(headline);
 }
 
 /* JSON stays the same with these as escapes, and nothing in it looks like markup. */

@@ -238,8 +238,7 @@ static void put_replay(struct sw_json *json, struct sw_names *names, const struc
 	sw_json_close(json, '}');
 }
 
-/* What held host threads; kinds that did not are left out. */
-static void put_host_waits(struct sw_json *json, const struct sw_judgement *judgement)
+void sw_report_json_host_waits(struct sw_json *json, const struct sw_host_wait *host_waits)
 {
 	static const char *const kinds[] = {
 #define SW_HOST_WAIT(name, kind, several) [SW_HOST_WAIT_##name] = kind,
@@ -247,21 +246,20 @@ static void put_host_waits(struct sw_json *json, const struct sw_judgement *judg
 	};
 	sw_json_open(json, "host_waits", '[');
 	for (size_t i = 0; i < SW_HOST_WAITS; i++) {
-		if (!judgement->host_waits[i].calls)
+		if (!host_waits[i].calls)
 			continue;
 		sw_json_open(json, NULL, '{');
 		sw_json_text(json, "kind", kinds[i]);
-		sw_json_number(json, "calls", judgement->host_waits[i].calls);
-		sw_json_ms(json, "ms", judgement->host_waits[i].ns);
+		sw_json_number(json, "calls", host_waits[i].calls);
+		sw_json_ms(json, "ms", host_waits[i].ns);
 		sw_json_close(json, '}');
 	}
 	sw_json_close(json, ']');
 }
 
-static void put_summary(struct sw_json *json, const struct sw_report *report)
+void sw_report_json_summary(struct sw_json *json, struct sw_report *report)
 {
 	const struct sw_judgement *judgement = report->judgement;
-	sw_json_open(json, "summary", '{');
 	sw_json_number(json, "errors", report->totals.errors);
 	sw_json_number(json, "warnings", report->totals.warnings);
 	sw_json_number(json, "notes", report->totals.notes);
@@ -270,12 +268,23 @@ static void put_summary(struct sw_json *json, const struct sw_report *report)
 		sw_json_number(json, "known", report->totals.known);
 	sw_json_number(json, "hidden", report->totals.hidden);
 	sw_json_ms(json, "host_wait_ms", judgement->host_wait_ns);
-	put_host_waits(json, judgement);
+	sw_report_json_host_waits(json, judgement->host_waits);
 	if (judgement->gpu.recorded)
 		put_gpu(json, &judgement->gpu);
-	put_replay(json, (struct sw_names *)&report->names, judgement);
+	put_replay(json, &report->names, judgement);
 	sw_json_number(json, "folded_waits", judgement->folded_waits);
 	sw_json_ms(json, "folded_wait_ms", judgement->folded_wait_ns);
+}
+
+static void put_summary(struct sw_json *json, struct sw_report *report)
+{
+	sw_json_open(json, "summary", '{');
+	sw_report_json_summary(json, report);
+	sw_json_bool(json, "complete", report->gaps.n == 0);
+	sw_json_open(json, "gaps", '[');
+	for (size_t i = 0; i < report->gaps.n; i++)
+		sw_json_text(json, NULL, report->gaps.at[i]);
+	sw_json_close(json, ']');
 	sw_json_close(json, '}');
 }
 

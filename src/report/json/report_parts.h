@@ -17,6 +17,10 @@ void sw_report_json_head(struct sw_json *json, struct sw_report *report);
 void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size_t index);
 void sw_report_json_groups(struct sw_json *json, struct sw_report *report);
 void sw_report_json_tail(struct sw_json *json, struct sw_report *report);
+/* The members of the summary but for "complete" and "gaps", which the caller adds, as it does the object; and what held
+   host threads, kinds that did not are left out. */
+void sw_report_json_summary(struct sw_json *json, struct sw_report *report);
+void sw_report_json_host_waits(struct sw_json *json, const struct sw_host_wait *host_waits);
 
 /* What following the advice on a wait saved; of several together, nothing where that was not tried. */
 void sw_report_json_saving(struct sw_json *json, struct sw_names *names, const char *key,

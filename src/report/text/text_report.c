@@ -35,11 +35,23 @@ bool sw_report_text_finding(struct sw_report *report, size_t index, FILE *out, c
 	return true;
 }
 
-void sw_report_text_rest(struct sw_report *report, FILE *out, const struct sw_text_style *style)
+void sw_report_text_notes(struct sw_report *report, FILE *out, const struct sw_text_style *style)
 {
 	struct sw_text t = text_of(report, out, style);
 	sw_text_notes(&t);
 	sw_text_in_flight(&t);
+}
+
+void sw_report_text_headline(struct sw_report *report, FILE *out, const struct sw_text_style *style,
+			     enum sw_headline headline)
+{
+	struct sw_text t = text_of(report, out, style);
+	sw_text_headline(&t, headline);
+}
+
+void sw_report_text_rest(struct sw_report *report, FILE *out, const struct sw_text_style *style)
+{
+	struct sw_text t = text_of(report, out, style);
 	sw_text_run(&t);
 }
 
@@ -63,5 +75,7 @@ void sw_report_text(struct sw_report *report, FILE *out, const struct sw_text_st
 	if (left)
 		fprintf(out, "%zu more causes are not printed in full: --limit %zu prints them\n\n", left,
 			printed + left);
+	sw_report_text_notes(report, out, style);
+	sw_report_text_headline(report, out, style, report->gaps.n ? SW_HEADLINE_INCOMPLETE : SW_HEADLINE_COMPLETE);
 	sw_report_text_rest(report, out, style);
 }

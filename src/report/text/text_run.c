@@ -14,10 +14,28 @@
 
 #define MOST_MODULES 3u
 
+static const char *full(uint32_t why)
+{
+	switch (why) {
+	case SW_LOSS_SIZE_LIMIT:
+		return "The trace reached its size limit (max-size): what the program did from then on was not "
+		       "recorded.";
+	case SW_LOSS_NO_SPACE:
+		return "The disk had no more room for the trace: what the program did from then on was not recorded.";
+	default:
+		return "There was no more memory for the trace: what the program did from then on was not recorded.";
+	}
+}
+
 void sw_text_in_flight(struct sw_text *t)
 {
 	struct sw_report *report = t->report;
-	if (sw_reader_totals(report->reader).closed)
+	const struct sw_trace_totals totals = sw_reader_totals(report->reader);
+	if (totals.full)
+		sw_out_headline(&t->out, SW_PLAIN, full(totals.full));
+	if (totals.closed && totals.full)
+		putc('\n', t->out.file);
+	if (totals.closed)
 		return;
 	sw_out_headline(&t->out, SW_PLAIN,
 			sw_reader_header(report->reader)->flags & SW_FILE_BEHIND
@@ -235,37 +253,77 @@ static void put_looked_at(struct sw_text *t)
 		sw_names_format(t->names, "%s in %s", text, sw_name_time(t->names, t->report->judgement->span_ns)));
 }
 
-/* Shown on request: "no hazards" above a list of possible ones would read badly. */
-static bool possible_hazards(const struct sw_report *report)
+/* "2 notes of hazards (SW104, SW105)": hazards that no document orders are no clean run. */
+static const char *hazard_notes(struct sw_text *t)
 {
-	for (size_t i = 0; i < report->shown.n; i++)
-		if (sw_is_hazard(report->shown.at[i].finding) && report->shown.at[i].finding->confidence == SW_POSSIBLE)
-			return true;
-	return false;
+	const struct sw_report *report = t->report;
+	const char *ids = "";
+	for (size_t i = 0; i < report->shown.n; i++) {
+		const struct sw_shown_finding *shown = &report->shown.at[i];
+		const char *id = sw_names_format(t->names, "SW%03d", shown->finding->id);
+		if (!shown->suppressed && shown->finding->severity == SW_NOTE && sw_is_hazard(shown->finding) &&
+		    shown->finding->confidence != SW_POSSIBLE && !strstr(ids, id))
+			ids = sw_names_format(t->names, "%s%s%s", ids, *ids ? ", " : "", id);
+	}
+	return sw_names_format(t->names, "%s of hazards (%s)", plural(t, report->totals.hazard_notes, "note", "notes"),
+			       ids);
 }
 
-static void put_verdict(struct sw_text *t)
+static const char *counts(struct sw_text *t)
 {
 	const struct sw_report *report = t->report;
 	const struct sw_report_totals *totals = &report->totals;
-	const char *name = sw_name_program(t->names);
-	const char *found = possible_hazards(report) ? "no certain or likely hazards" : "no hazards";
-	enum sw_colour colour = SW_GREEN;
+	const char *text = sw_names_format(t->names, "%s, %s", plural(t, totals->errors, "error", "errors"),
+					   plural(t, totals->warnings, "warning", "warnings"));
 	uint32_t causes = 0;
 	for (size_t i = 0; i < report->groups.n; i++)
 		causes += sw_text_is_shown(t, &report->groups.at[i]);
-	if (totals->errors || totals->warnings) {
-		found = sw_names_format(t->names, "%s, %s", plural(t, totals->errors, "error", "errors"),
-					plural(t, totals->warnings, "warning", "warnings"));
-		colour = totals->errors ? SW_RED : SW_YELLOW;
-	}
 	if (causes && causes < totals->errors + totals->warnings && !report->all)
-		found = sw_names_format(t->names, "%s from %s", found, plural(t, causes, "cause", "causes"));
-	if (totals->notes)
-		found = sw_names_format(t->names, "%s, %s", found, plural(t, totals->notes, "note", "notes"));
+		text = sw_names_format(t->names, "%s from %s", text, plural(t, causes, "cause", "causes"));
+	if (totals->hazard_notes)
+		text = sw_names_format(t->names, "%s, %s", text, hazard_notes(t));
+	return text;
+}
+
+/* "No hazards" is said of a judgement that is complete and found none, be it as a note. */
+static bool is_clean(const struct sw_report *report, enum sw_headline headline)
+{
+	const struct sw_report_totals *totals = &report->totals;
+	return headline == SW_HEADLINE_COMPLETE && !totals->errors && !totals->warnings && !totals->hazard_notes;
+}
+
+static const char *found(struct sw_text *t, enum sw_headline headline)
+{
+	const struct sw_report_totals *totals = &t->report->totals;
+	const uint32_t others = totals->notes - totals->hazard_notes;
+	/* Possible ones are shown on request: "no hazards" above a list of them would read badly. */
+	const char *text = !is_clean(t->report, headline) ? counts(t)
+			   : totals->possible		  ? "no certain or likely hazards"
+							  : "no hazards";
+	if (others)
+		text = sw_names_format(t->names, "%s, %s", text,
+				       totals->hazard_notes ? plural(t, others, "other note", "other notes")
+							    : plural(t, others, "note", "notes"));
+	if (headline != SW_HEADLINE_INCOMPLETE)
+		return text;
+	return sw_names_format(
+		t->names, totals->errors || totals->warnings ? "%s, and not all was judged," : "not all was judged: %s",
+		text);
+}
+
+void sw_text_headline(struct sw_text *t, enum sw_headline headline)
+{
+	const struct sw_report *report = t->report;
+	/* Of a trace whose end is missing that is not known. */
+	const bool ended =
+		sw_reader_totals(report->reader).closed || sw_reader_header(report->reader)->flags & SW_FILE_BEHIND;
+	const enum sw_colour colour = is_clean(report, headline) ? SW_GREEN
+				      : report->totals.errors	 ? SW_RED
+								 : SW_YELLOW;
 	sw_out_headline(
 		&t->out, colour,
-		sw_names_format(t->names, "syncwatch: %s in %s%s", found, name,
+		sw_names_format(t->names, "syncwatch: %s in %s%s%s", found(t, headline), sw_name_program(t->names),
+				ended ? "" : ", which did not end normally",
 				report->judgement->simulated ? " (simulated CUDA: kernels were not executed)" : ""));
 }
 
@@ -395,7 +453,6 @@ void sw_text_run(struct sw_text *t)
 {
 	const struct sw_report *report = t->report;
 	const struct sw_judgement *judgement = report->judgement;
-	put_verdict(t);
 	if (t->stat) {
 		put_waits(t);
 		put_host(t);

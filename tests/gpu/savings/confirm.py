@@ -77,7 +77,7 @@ def by_hand(program, guard):
 def confirm(name, program, finding, more):
     path = os.path.join(reports, name + ".json")
     command = [os.path.join(options.build, "syncwatch"), "confirm", "--waits", "--finding", finding, "--pairs", str(options.pairs),
-               "--json", path, "-o", os.path.join(work, name + ".swt"), *more]
+               "--json", path, "--force", "-o", os.path.join(work, name + ".swt"), *more]
     command += ["--sim"] if options.sim else ["--gpu-timeline"]
     with open(os.path.join(reports, name + ".txt"), "w", encoding="utf-8") as text:
         subprocess.run(command + ["--", program, "--repeat", str(options.repeat)], stdout=text, stderr=text, timeout=400,
@@ -137,7 +137,7 @@ def saved_by_hand(times, name):
 def confirm_together(script, seconds):
     path = os.path.join(reports, "train_slow.json")
     command = [os.path.join(options.build, "syncwatch"), "confirm", "--together", "--pairs", "5", "--runs", "20", "--gpu-timeline", "--json",
-               path, "--log", os.path.join(reports, "train_slow.log"), "-o", os.path.join(work, "train_slow.swt"), "--"] + script
+               path, "--log", os.path.join(reports, "train_slow.log"), "--force", "-o", os.path.join(work, "train_slow.swt"), "--"] + script
     with open(os.path.join(reports, "train_slow.txt"), "w", encoding="utf-8") as text:
         subprocess.run(command, stdout=text, stderr=text, timeout=seconds, stdin=subprocess.DEVNULL, check=False)
     with open(path, encoding="utf-8") as file:
