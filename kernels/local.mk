@@ -5,7 +5,7 @@ KERNELS_SHARED = \
 	streams copies sets symbol symbol_kernels arrays slices columns boxes \
 	event_early event_late event_wrong_stream event_replaced event_never event_recreated event_ring event_fork_join event_interprocess wait_first \
 	host_wait host_function host_produce host_read_early host_free_in_flight host_code host_two_copies zero_copy staging_refill staging_bounce host_refill host_far_end user_object \
-	use_after_free free_in_flight free_async_early use_before_alloc stream_destroyed \
+	use_after_free free_in_flight free_async_early use_before_alloc alloc_order_measured stream_destroyed \
 	threads threads_default default_stream \
 	pipeline double_buffer chunks chunks_offset suballocator assumed struct_parameter \
 	chunks_pointer chunks_halo column_tiles even_odd scatter read_shared atomic_shared atomic_block warp_rows index_shapes triangles cooperative flag_poll mapped_flag stale_pointer many_readers \

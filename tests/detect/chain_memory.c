@@ -197,9 +197,14 @@ void memory_variable(struct truth *truth, uint8_t slot)
 /* A free that comes before its own allocation: reported where no use of the memory is. */
 static void unborn(struct truth *truth, const struct touch *t, const struct allocation *a)
 {
-	if (a->alive && a->memory == SW_MEM_ASYNC && oracle_ordered(&truth->order, a->born, t->node) == SW_ORDER_NONE)
-		add_pair(truth, (struct pair){SW_FINDING_USE_BEFORE_ALLOC, a->born_op, t->op, SW_ERROR * 3 + SW_CERTAIN,
-					      false, false, false});
+	const enum sw_order order = oracle_ordered(&truth->order, a->born, t->node);
+	const bool measured = order == SW_ORDER_MEASURED;
+	if (a->alive && a->memory == SW_MEM_ASYNC && order != SW_ORDER_DOCUMENTED)
+		add_pair(truth, (struct pair){.id = SW_FINDING_USE_BEFORE_ALLOC,
+					      .a = a->born_op,
+					      .b = t->op,
+					      .strength = (measured ? SW_NOTE : SW_ERROR) * 3 + SW_CERTAIN,
+					      .measured = measured});
 }
 
 void memory_free(struct truth *truth, int op, int node, uint8_t slot, bool ordered)

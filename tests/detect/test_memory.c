@@ -273,6 +273,28 @@ START_TEST(stream_ordered_alloc)
 }
 END_TEST
 
+/* Ordered after the allocation, but by the wait of a cudaFree alone: a note.  1: by a documented wait. */
+START_TEST(stream_ordered_alloc_and_a_measured_wait)
+{
+	struct tb *tb = two_streams();
+	tb_alloc(tb, SW_MEM_DEVICE, DEV + (8 << 20), 4096);
+	tb_alloc(tb, SW_MEM_ASYNC, DEV + (4 << 20), 4096)->stream = S1;
+	if (_i)
+		tb_sync(tb, SW_SYNC_STREAM, S1);
+	tb_free_sync(tb, SW_MEM_UNKNOWN, DEV + (8 << 20));
+	h2d(tb, DEV + (4 << 20), PIN, 4096, S2);
+	struct sw_judgement *j = judged(tb);
+	if (_i) {
+		no_hazards(j);
+	} else {
+		is(only(j, 106), SW_NOTE, SW_CERTAIN, SW_BASIS_MEASURED);
+		ck_assert(only(j, 106)->measured_order);
+		ck_assert_int_eq(only(j, 106)->fix, SW_FIX_EVENT);
+	}
+	sw_judgement_free(j);
+}
+END_TEST
+
 /* A synchronous peer copy is in order with all work of both contexts. */
 START_TEST(peer_copies)
 {
@@ -310,6 +332,7 @@ static void add(TCase *tc)
 	tcase_add_test(tc, unregistered_memory_is_pageable);
 	tcase_add_loop_test(tc, stream_ordered_free, 0, 2);
 	tcase_add_loop_test(tc, stream_ordered_alloc, 0, 2);
+	tcase_add_loop_test(tc, stream_ordered_alloc_and_a_measured_wait, 0, 2);
 	tcase_add_loop_test(tc, peer_copies, 0, 2);
 }
 

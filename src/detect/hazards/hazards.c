@@ -328,18 +328,15 @@ void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_shad
 	enum sw_order order = sw_hb_ordered(m->hb, born, later->access.point.lane);
 	bool sure = range->evidence == SW_EV_EXACT ||
 		    (range->evidence == SW_EV_FOOTPRINT && range->bounded && !range->loose && !range->polls);
-	if (!sure || range->perhaps || order > SW_ORDER_OBSERVED)
+	if (!sure || range->perhaps || order == SW_ORDER_DOCUMENTED)
 		return;
 	struct hazard hazard = {
 		.side = {block->born, later->access},
-		.seen = {.id = SW_FINDING_USE_BEFORE_ALLOC,
-			 .severity = SW_ERROR,
-			 .confidence = SW_CERTAIN,
-			 .accesses = 2,
-			 .fix = SW_FIX_EVENT},
+		.seen = {.id = SW_FINDING_USE_BEFORE_ALLOC, .accesses = 2, .fix = SW_FIX_EVENT},
 	};
 	fix_after(&hazard.seen, &block->born);
 	last_order(m, &hazard.seen, &born, later->access.point.lane);
+	judge(&hazard.seen, (struct sw_verdict){SW_ERROR, SW_CERTAIN}, order == SW_ORDER_MEASURED, false);
 	weaken(&hazard.seen, order);
 	sw_hazard_lower(m, &hazard.seen, later->ctx);
 	if (!sw_hazard_is_dropped(m, &hazard.seen))
