@@ -157,6 +157,54 @@ status=$?
 [ "$status" -eq 0 ] && grep -qx 'asked: 1 1' err
 ok $? "after another object that wraps dlsym: exit status $status: $(cat err)"
 
+# who asks decides: a driver that looks its own functions up, one in two stages, libraries that wrap the driver
+mkdir asks && $cc -DASKS_ITSELF -shared -fPIC -fexceptions -pthread -Wl,-Bsymbolic -o asks/libcuda.so.1 -Wl,-soname,libcuda.so.1 \
+	"$here/fake_cuda.c" "$here/fake_driver.c" || exit 2
+mkdir two && $cc -DSTAGE -DLOOKS_UP -shared -fPIC -o two/libcuda.so.1 -Wl,-soname,libcuda.so.1 "$here/wraps_driver.c" || exit 2
+cp libcuda.so.1 libcuda.so.1.1
+for variant in looks:-DLOOKS_UP past:-DPAST hook:-DWRAPS_DLSYM; do
+	$cc "${variant#*:}" -shared -fPIC -o "quota_${variant%:*}.so" "$here/wraps_driver.c" || exit 2
+done
+$cc -o doors "$here/doors.c" && $cc -DLINKED -o doors_linked "$here/doors.c" ./libcuda.so.1 || exit 2
+name=asks
+watch asks env LD_LIBRARY_PATH="$work/asks" ./doors asked pointer
+ok $status "a driver that asks for its own functions: exit status $status: $(cat err)"
+has '^ALLOC cuMemAlloc_v2 .* bytes=309 ' 200
+name=stages
+SECOND_STAGE=$work/libcuda.so.1.1 watch stages env LD_LIBRARY_PATH="$work/two" ./doors asked pointer
+[ "$status" -eq 0 ] && [ "$(cat out)" -lt 200 ]
+ok $? "a driver in two stages: exit status $status, $(cat out) pages: $(cat err)"
+has '^ALLOC cuMemAlloc_v2 .* bytes=309 ' 200
+for quota in looks past hook; do
+	for ways in "doors asked" "doors pointer" "doors_linked linked" "doors_linked pointer"; do
+		set -- "${ways% *}" "${ways#* }"
+		LD_LIBRARY_PATH=$work LD_PRELOAD=$work/quota_$quota.so ./"$1" "$2" >out 2>bare
+		name="quota_$quota behind, $ways"
+		also=$work/quota_$quota.so watch quota ./"$1" "$2"
+		[ "$status" -eq 0 ] && cmp -s bare err
+		ok $? "$name: exit status $status, $(cat bare) without us, $(cat err) with us"
+		has '^ALLOC cuMemAlloc_v2 .* bytes=309 ' 100
+	done
+done
+name="quota before us"
+rm -f quota.swt
+LD_LIBRARY_PATH=$work LD_PRELOAD="$work/quota_looks.so $build/libsyncwatch.so" SYNCWATCH_OPTIONS="trace=$work/quota.swt:report=0:quiet=1" \
+	./doors_linked linked >out 2>err
+ok $? "$name: exit status $?"
+"$build/tests/preload/trace_list" quota.swt >list
+has '^ALLOC cuMemAlloc_v2 .* bytes=309 ' 100
+grep -qx 'counted: 100' err
+ok $? "$name: $(cat err)"
+
+# a handler that jumps out of the first calls leaves nothing locked, from wherever in them it comes
+$cc -shared -fPIC -o libjumps.so "$here/jumps_library.c" || exit 2
+$cc -pthread -o jumps "$here/jumps.c" ./libcuda.so.1 || exit 2
+for name in linked asked pointer; do
+	also=$work/libjumps.so watch jumps ./jumps $name
+	[ "$status" -eq 0 ] && [ "$(cat out)" -gt 3 ]
+	ok $? "jumps, $name: exit status $status, '$(cat out)' calls of libc: $(cat err)"
+done
+
 # code that lies in no file: kept, only described, or beyond the limit
 name=images
 option=images=0 watch images ./asked

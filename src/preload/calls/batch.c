@@ -3,6 +3,8 @@
  * Calls that enqueue several operations at once: one record an element, in the order of the arrays.  Elements are
  * unordered among themselves (SW_COPY_BATCH says so); the last one carries status and duration of the call.
  */
+#include "preload/platform/seldom.h"
+
 #include "preload/calls/copy_boxes.h"
 #include "preload/intercept/contexts.h"
 #include "preload/calls/custom.h"

@@ -280,6 +280,8 @@ uint8_t sw_context_stream_gone(uint64_t stream)
 	return id;
 }
 
+#include "preload/platform/seldom.h" /* from here on */
+
 static bool stream_of_context(uint64_t stream, uint64_t id, uint64_t ended)
 {
 	(void)stream;

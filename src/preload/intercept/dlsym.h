@@ -14,7 +14,7 @@
 bool sw_dlsym_is_ours(const void *address);
 
 /* For the assembly (entry.S). */
-extern void *sw_dlsym_real;
+extern void *sw_dlsym_next;
 void *sw_dlsym_find(void);
 struct sw_dlsym_answer sw_dlsym_decide(void *handle, const char *name, const void *caller);
 

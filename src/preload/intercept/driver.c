@@ -6,11 +6,13 @@
 #include <assert.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <string.h>
 
 #include "api/names.h"
 #include "base/hash.h"
 #include "preload/intercept/dlsym.h"
+#include "preload/platform/sys.h"
 #include "preload/recorder/recorder.h"
 #include "preload/intercept/requesters.h"
 #include "preload/intercept/identity_table.h"
@@ -24,26 +26,35 @@
 #define SIMULATION_MARK "syncwatch_simulated_cuda"
 
 void *sw_driver_real[SW_ID_COUNT];
+void *sw_driver_own[SW_ID_COUNT];
 
-/* Real pointer -> entry point.  Built in one go, then only read. */
+/* Real pointer -> entry point, of one object; grows once after it is published, by what the driver itself says. */
 #define PLACES 2048u
+#define ASKING 1u
+#define ASKED  2u
 static_assert(PLACES > 2 * SW_ID_COUNT, "at most half full");
 struct identity {
+	struct identity *next;
 	struct sw_loaded_object object;
-	void *handle;
+	uint32_t functions; /* of the table, that it exports */
+	uint32_t asked;	    /* 0, ASKING, ASKED */
 	struct {
 		const void *real;
 		uint16_t id;
 	} at[PLACES];
 };
+/* The newest first.  Each is of an object that stays loaded. */
 static struct identity *known;
+/* This thread looks through a driver, which may ask us on the way: it gets what it would get without us. */
+static __thread bool looking;
 
 static uint16_t identity_find(const struct identity *identity, const void *real)
 {
 	for (uint64_t i = sw_hash_u64((uintptr_t)real);; i++) {
 		const uint32_t place = i & (PLACES - 1);
+		const void *held = __atomic_load_n(&identity->at[place].real, __ATOMIC_ACQUIRE);
 
-		if (identity->at[place].real == real || !identity->at[place].real)
+		if (held == real || !held)
 			return identity->at[place].id;
 	}
 }
@@ -54,8 +65,8 @@ static void identity_add(struct identity *identity, const void *real, uint16_t i
 
 	while (identity->at[i & (PLACES - 1)].real)
 		i++;
-	identity->at[i & (PLACES - 1)].real = real;
 	identity->at[i & (PLACES - 1)].id = id;
+	__atomic_store_n(&identity->at[i & (PLACES - 1)].real, real, __ATOMIC_RELEASE);
 }
 
 /* The CUDA version in which cuGetProcAddress knows a recorded entry point; 0: it does not. */
@@ -83,47 +94,46 @@ static bool document_name(const char *symbol, char *name, size_t room, bool *per
 	return true;
 }
 
-static bool within(const struct sw_loaded_object *object, const void *address)
-{
-	return (uintptr_t)address - object->start < object->end - object->start;
-}
-
 /*
  * One pointer may have two names (a driver may alias versions that are equal): they do the same, so the first name in
  * the table stands for both, but one that is recorded goes before one that passes through.
  */
-static struct identity *identity_build(const struct sw_loaded_object *object, void *handle)
+static void identity_build(struct identity *identity)
 {
-	struct identity *identity = sw_table_memory(sizeof *identity);
-
-	if (!identity)
-		return NULL;
-	identity->object = *object;
-	identity->handle = handle;
+	identity->functions = 0;
 	for (int recorded = 1; recorded >= 0; recorded--) {
 		for (uint16_t id = 1; id < SW_ID_COUNT; id++) {
-			void *real =
-				(sw_wrapper(id) != NULL) == recorded ? sw_dlsym_call(handle, sw_api_symbol(id)) : NULL;
+			const void *real = (sw_wrapper(id) != NULL) == recorded
+						   ? sw_object_function(&identity->object, sw_api_symbol(id))
+						   : NULL;
 
-			if (!real || !within(object, real))
-				continue;
-			if (!identity_find(identity, real))
+			identity->functions += real != NULL;
+			if (real && !identity_find(identity, real))
 				identity_add(identity, real, id);
-			__atomic_store_n(&sw_driver_real[id], real, __ATOMIC_RELEASE);
 		}
 	}
-	return identity;
 }
 
 /*
- * The pointers that the driver itself returns for each name, version and default stream: if they differ from the
- * exported addresses, they are known too.
+ * The pointers that the driver itself returns for each name, version and default stream, once one of them is none that
+ * it exports: a library that wraps the driver and counts calls is not asked 400 times for nothing.
  */
 static void identity_ask(struct identity *identity)
 {
 	__typeof__(&cuGetProcAddress_v2) ask =
-		(__typeof__(ask))__atomic_load_n(&sw_driver_real[SW_ID_cuGetProcAddress_v2], __ATOMIC_ACQUIRE);
+		(__typeof__(ask))sw_object_function(&identity->object, "cuGetProcAddress_v2");
 
+	uint32_t asked = 0;
+
+	if (!__atomic_compare_exchange_n(&identity->asked, &asked, ASKING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		/* Another thread is about to know it. */
+		for (int i = 0; i < 10 && asked == ASKING && !looking; i++) {
+			sw_sys_wait(&identity->asked, ASKING, &(struct timespec){.tv_nsec = 1000000});
+			asked = __atomic_load_n(&identity->asked, __ATOMIC_ACQUIRE);
+		}
+		return;
+	}
+	looking = true;
 	for (uint16_t id = 1; ask && id < SW_ID_COUNT; id++) {
 		CUdriverProcAddressQueryResult answer;
 		char name[80];
@@ -136,55 +146,145 @@ static void identity_ask(struct identity *identity)
 			per_thread ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : CU_GET_PROC_ADDRESS_LEGACY_STREAM,
 			&answer) != CUDA_SUCCESS)
 			continue;
-		if (real && within(&identity->object, real) && !identity_find(identity, real))
+		if (real && sw_object_has(&identity->object, real) && !identity_find(identity, real))
 			identity_add(identity, real, id);
 	}
+	looking = false;
+	__atomic_store_n(&identity->asked, ASKED, __ATOMIC_RELEASE);
+}
+
+/* Does this object export the function that the program's linker would bind it to, without us? */
+static bool is_linked(const struct sw_loaded_object *object, const char *symbol)
+{
+	const void *linked = sw_dlsym_call(RTLD_NEXT, symbol);
+
+	return linked && sw_object_has(object, linked);
+}
+
+/*
+ * The wrappers call the newest driver, unless it stands behind one that they call: the second stage of a driver, or the
+ * driver behind a library that wraps it and that the program would reach first.
+ */
+static void use(const struct identity *identity, bool behind)
+{
+	const bool linked = is_linked(&identity->object, MARK);
+	const struct identity *other = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
+	/* What wraps a driver exports no more than it. */
+	const bool asked_instead = !other || !behind || identity->functions >= other->functions;
+
+	for (uint16_t id = 1; id < SW_ID_COUNT; id++) {
+		const char *symbol = sw_api_symbol(id);
+		void *real = sw_object_function(&identity->object, symbol), *next;
+		void *now = __atomic_load_n(&sw_driver_real[id], __ATOMIC_ACQUIRE);
+
+		if (real && (!sw_driver_own[id] || asked_instead))
+			__atomic_store_n(&sw_driver_own[id], real, __ATOMIC_RELEASE);
+		if (now && (!real || now == real || behind))
+			continue;
+		next = now || behind || !real ? sw_dlsym_call(RTLD_NEXT, symbol) : NULL;
+		if (now && !linked && next == now)
+			continue;
+		if (!now && next && behind)
+			real = next;
+		__atomic_store_n(&sw_driver_real[id], real ? real : next, __ATOMIC_RELEASE);
+	}
+}
+
+static struct identity *identity_at(const void *address)
+{
+	struct identity *identity = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
+
+	while (identity && !sw_object_has(&identity->object, address))
+		identity = identity->next;
+	return identity;
+}
+
+static int find_first(struct dl_phdr_info *info, size_t size, void *with)
+{
+	const struct sw_loaded_object *object = with;
+	struct sw_loaded_object met;
+
+	(void)size;
+	sw_object_read(&met, info);
+	return met.start == object->start ? 1 : sw_object_has(&met, &known) ? 2 : 0;
+}
+
+/* An object before us among those that the program was started with: its calls reach us. */
+static bool stands_before_us(const struct sw_loaded_object *object)
+{
+	return dl_iterate_phdr(find_first, (void *)object) == 1;
 }
 
 /* The first pointer of a driver, or of something else that has a name like it: looks through its object.  A driver
    older than the table lacks some names; the program must not find these failures in dlerror(). */
-static const struct identity *identity_look(const void *real)
+static struct identity *identity_look(const void *real, bool behind)
 {
-	struct identity *fresh;
+	struct identity *fresh = NULL;
 	struct sw_loaded_object object;
-	void *handle, *mark;
 
-	if (!sw_object_of(real, &object) || !object.path[0])
+	if (!sw_object_of(real, &object) || !object.path[0] || !sw_object_function(&object, MARK) ||
+	    stands_before_us(&object))
 		return NULL;
+	looking = true;
 	/* Keeps the driver loaded from here on: its pointers are in our tables. */
-	handle = dlopen(object.path, RTLD_LAZY | RTLD_NOLOAD);
-	mark = handle ? sw_dlsym_call(handle, MARK) : NULL;
-	if (!mark || !within(&object, mark)) {
-		if (handle)
-			dlclose(handle);
-		dlerror();
-		return NULL;
-	}
-	fresh = identity_build(&object, handle);
+	if (dlopen(object.path, RTLD_LAZY | RTLD_NOLOAD))
+		fresh = sw_table_memory(sizeof *fresh);
 	if (fresh) {
-		identity_ask(fresh);
-		__atomic_store_n(&known, fresh, __ATOMIC_RELEASE);
+		fresh->object = object;
+		identity_build(fresh);
+		use(fresh, behind);
+		fresh->next = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
+		while (!__atomic_compare_exchange_n(&known, &fresh->next, fresh, false, __ATOMIC_ACQ_REL,
+						    __ATOMIC_ACQUIRE))
+			;
 	}
+	looking = false;
 	dlerror();
 	return fresh;
 }
 
 /* The table for the driver that `real` belongs to; NULL when it belongs to something else. */
-static const struct identity *identity_of(const void *real)
+static int find_other(struct dl_phdr_info *info, size_t size, void *with)
 {
-	const struct identity *identity = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
+	const void **mark = with;
+	struct sw_loaded_object object;
+	const void *found;
 
-	return identity && within(&identity->object, real) ? identity : identity_look(real);
+	(void)size;
+	sw_object_read(&object, info);
+	found = sw_object_function(&object, MARK);
+	if (found && !sw_object_has(&object, *mark)) {
+		*mark = found;
+		return 1;
+	}
+	return 0;
 }
 
-void *sw_driver_resolve(uint32_t id)
+/* A library that wraps the driver: our questions are for the driver itself, if it is loaded. */
+static void look_behind(const struct identity *identity)
 {
-	const struct identity *identity = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
-	const int saved = errno;
-	void *real, *handle;
+	const void *mark = (const void *)identity->object.start;
 
-	if (identity)
-		return sw_driver_real[id]; /* the driver was looked through: it has no such function */
+	if (dl_iterate_phdr(find_other, &mark) == 1 && !identity_at(mark))
+		identity_look(mark, true);
+}
+
+static struct identity *identity_of(const void *real, bool behind)
+{
+	struct identity *identity = identity_at(real);
+
+	if (!identity) {
+		identity = identity_look(real, behind);
+		if (identity && !behind && is_linked(&identity->object, MARK))
+			look_behind(identity);
+	}
+	return identity;
+}
+
+static void *resolve(uint32_t id)
+{
+	void *real, *handle, *none = NULL;
+
 	real = sw_dlsym_call(RTLD_NEXT, sw_api_symbol(id));
 	if (!real) {
 		handle = dlopen(DRIVER, RTLD_LAZY | RTLD_NOLOAD);
@@ -192,11 +292,28 @@ void *sw_driver_resolve(uint32_t id)
 		if (handle)
 			dlclose(handle);
 	}
-	if (real) {
-		identity_of(real);
-		__atomic_store_n(&sw_driver_real[id], real, __ATOMIC_RELEASE);
-	}
+	if (real)
+		identity_of(real, false);
+	if (real &&
+	    !__atomic_compare_exchange_n(&sw_driver_real[id], &none, real, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		real = none;
+	return real;
+}
+
+/* Signals are blocked on these rare paths: a handler that jumps out of libc or the loader would leave their locks
+   taken. */
+void *sw_driver_resolve(uint32_t id)
+{
+	const int saved = errno;
+	uint64_t mask;
+	void *real;
+
+	if (__atomic_load_n(&known, __ATOMIC_ACQUIRE))
+		return sw_driver_real[id]; /* the driver was looked through: it has no such function */
+	mask = sw_sys_block_signals();
+	real = resolve(id);
 	dlerror(); /* the program must not find an error of ours */
+	sw_sys_set_signals(mask);
 	errno = saved;
 	return real;
 }
@@ -208,10 +325,18 @@ void *sw_driver_replace(uint32_t id, void *function)
 
 bool sw_driver_simulated(void)
 {
-	const struct identity *identity = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
-	const bool simulated = identity && sw_dlsym_call(identity->handle, SIMULATION_MARK);
+	const uint64_t mask = sw_sys_block_signals();
+	bool simulated = false;
 
+	for (const struct identity *i = __atomic_load_n(&known, __ATOMIC_ACQUIRE); i && !simulated; i = i->next) {
+		void *handle = dlopen(i->object.path, RTLD_LAZY | RTLD_NOLOAD);
+
+		simulated = handle && sw_dlsym_call(handle, SIMULATION_MARK);
+		if (handle)
+			dlclose(handle);
+	}
 	dlerror();
+	sw_sys_set_signals(mask);
 	return simulated;
 }
 
@@ -222,24 +347,67 @@ static bool harmless(const char *name)
 	return id && !sw_wrapper((uint16_t)id);
 }
 
-void *sw_driver_exchange(const char *name, void *real, const void *caller)
+/* Would a call of our wrapper, or of the program, come back to the object that asks? */
+static bool comes_back(uint32_t id, const void *caller)
 {
-	const int saved = errno;
-	const struct identity *identity;
-	void *answer = real;
+	struct sw_loaded_object asker;
+	const void *real = id ? __atomic_load_n(&sw_driver_real[id], __ATOMIC_ACQUIRE) : NULL;
+
+	if (!real && id && !__atomic_load_n(&known, __ATOMIC_ACQUIRE)) {
+		real = sw_dlsym_call(RTLD_NEXT, sw_api_symbol(id));
+		dlerror();
+	}
+	return real && sw_object_of(caller, &asker) && sw_object_has(&asker, real);
+}
+
+bool sw_driver_asks(const char *name, const void *caller)
+{
+	return looking || sw_requester_is_tool(caller) || identity_at(caller) ||
+	       comes_back((uint32_t)sw_api_find(name), caller);
+}
+
+void sw_driver_meet(const void *real)
+{
+	if (!looking && real && !sw_dlsym_is_ours(real))
+		identity_of(real, true);
+}
+
+static void *exchange(const char *name, void *real, const void *caller, const void *from)
+{
+	struct identity *identity;
+	struct sw_loaded_object answering;
 	uint16_t id;
 
-	if (!real || sw_dlsym_is_ours(real))
+	if (sw_requester_is_tool(caller) || identity_at(caller))
 		return real;
-	identity = identity_of(real);
-	if (identity && sw_requester_count(caller)) {
-		sw_intercepted();
+	identity = identity_of(real, from && sw_object_of(from, &answering) && !sw_object_has(&answering, real));
+	if (!identity)
+		return real;
+	id = identity_find(identity, real);
+	if (!id) {
+		identity_ask(identity);
 		id = identity_find(identity, real);
-		if (!id && !harmless(name))
-			answer = sw_trampoline(name, real);
-		else if (sw_wrapper(id))
-			answer = sw_wrapper(id);
 	}
+	if (comes_back(id, caller))
+		return real;
+	sw_requester_count(caller);
+	sw_intercepted();
+	if (!id && !harmless(name))
+		return sw_trampoline(name, real);
+	return sw_wrapper(id) ? sw_wrapper(id) : real;
+}
+
+void *sw_driver_exchange(const char *name, void *real, const void *caller, const void *from)
+{
+	const int saved = errno;
+	uint64_t mask;
+	void *answer;
+
+	if (!real || looking || sw_dlsym_is_ours(real))
+		return real;
+	mask = sw_sys_block_signals();
+	answer = exchange(name, real, caller, from);
+	sw_sys_set_signals(mask);
 	errno = saved;
 	return answer;
 }

@@ -16,8 +16,11 @@
 #include "api/ids.h"
 #include "preload/intercept/cuda_types.h"
 
-/* The real functions by entry point; NULL until the driver was seen. */
+/* The functions that the wrappers call, by entry point; NULL until the driver was seen.  A library that wraps the
+   driver and stands behind us is called in its place. */
 extern void *sw_driver_real[SW_ID_COUNT] __attribute__((visibility("hidden")));
+/* The driver's own, for our questions, of which nobody else shall know. */
+extern void *sw_driver_own[SW_ID_COUNT] __attribute__((visibility("hidden")));
 
 /* The real function of an exported symbol of ours: in the object that the program would have used without us, else
    in the driver that is loaded.  NULL: the process has no driver. */
@@ -39,14 +42,27 @@ bool sw_driver_simulated(void);
 /* The result of a function without a driver: that of the stub library, so that a program that probes finds no CUDA. */
 #define SW_NO_DRIVER CUDA_ERROR_STUB_LIBRARY
 
+static inline void *sw_driver_question(enum sw_api_id id)
+{
+	void *own = __atomic_load_n(&sw_driver_own[id], __ATOMIC_RELAXED);
+
+	return own ? own : sw_driver_function(id);
+}
+
 /* The real function, typed, for our own questions to the driver; may be NULL. */
-#define SW_REAL(symbol) ((__typeof__(&symbol))sw_driver_function(SW_ID_##symbol))
+#define SW_REAL(symbol) ((__typeof__(&symbol))sw_driver_question(SW_ID_##symbol))
 
 /*
  * The pointer for a caller that requested `name` and would have got `real`: our wrapper where the pointer is that of a
  * recorded entry point, a counting trampoline where the pointer is unknown and the name is not known to be harmless,
- * else the pointer itself.
+ * else the pointer itself.  `from`: the driver's function that returned it, NULL: dlsym.
  */
-void *sw_driver_exchange(const char *name, void *real, const void *caller);
+void *sw_driver_exchange(const char *name, void *real, const void *caller, const void *from);
+
+/* Does the caller get what it would get without us?  A driver, a profiler, and whoever our wrapper of `name` calls: it
+   would call itself.  With signals blocked. */
+bool sw_driver_asks(const char *name, const void *caller);
+/* Such a caller found this. With signals blocked. */
+void sw_driver_meet(const void *real);
 
 #endif

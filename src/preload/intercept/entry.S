@@ -3,7 +3,7 @@
  * The two places that must not be C: functions that go on to another function as if they had never been called.
  *
  * dlsym(handle, name): glibc looks at its own return address to find the caller's object (RTLD_NEXT, RTLD_DEFAULT), so
- * a name that is not ours must reach the real dlsym with the caller's return address on top of the stack.
+ * a name that is not ours must reach the next dlsym with the caller's return address on top of the stack.
  */
 	.text
 
@@ -43,7 +43,7 @@ dlsym:
 	jz	.Lreal
 	ret
 .Lreal:
-	movq	sw_dlsym_real(%rip), %rax
+	movq	sw_dlsym_next(%rip), %rax
 	testq	%rax, %rax
 	jz	.Lfind
 	jmp	*%rax

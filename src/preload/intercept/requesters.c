@@ -44,45 +44,6 @@ static bool starts_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
-struct search {
-	uintptr_t address;
-	struct sw_loaded_object *object;
-};
-
-static int search_object(struct dl_phdr_info *info, size_t size, void *with)
-{
-	struct search *search = with;
-	struct sw_loaded_object *object = search->object;
-	uintptr_t start = UINTPTR_MAX, end = 0;
-
-	(void)size;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-		const uintptr_t at = info->dlpi_addr + segment->p_vaddr;
-
-		if (segment->p_type != PT_LOAD)
-			continue;
-		start = at < start ? at : start;
-		end = at + segment->p_memsz > end ? at + segment->p_memsz : end;
-	}
-	if (search->address < start || search->address >= end)
-		return 0;
-	object->start = start;
-	object->end = end;
-	object->base = info->dlpi_addr;
-	object->path[0] = '\0';
-	if (info->dlpi_name)
-		strncat(object->path, info->dlpi_name, sizeof object->path - 1);
-	return 1;
-}
-
-bool sw_object_of(const void *address, struct sw_loaded_object *object)
-{
-	struct search search = {(uintptr_t)address, object};
-
-	return dl_iterate_phdr(search_object, &search) == 1;
-}
-
 static struct requester *requester_find(uintptr_t address)
 {
 	uint32_t taken = __atomic_load_n(&requesters_taken, __ATOMIC_ACQUIRE);
@@ -169,14 +130,26 @@ static struct requester *requester_add(const void *caller)
 	return r;
 }
 
-bool sw_requester_count(const void *caller)
+static struct requester *requester_meet(const void *caller)
 {
 	struct requester *r;
 
 	requesters_refresh();
 	r = requester_find((uintptr_t)caller);
-	if (!r)
-		r = requester_add(caller);
+	return r ? r : requester_add(caller);
+}
+
+bool sw_requester_is_tool(const void *caller)
+{
+	const struct requester *r = requester_meet(caller);
+
+	return r && r->tool;
+}
+
+bool sw_requester_count(const void *caller)
+{
+	struct requester *r = requester_meet(caller);
+
 	if (!r)
 		return true;
 	if (r->tool)

@@ -6,14 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* An object that is mapped. */
-struct sw_loaded_object {
-	uintptr_t start, end; /* of its segments */
-	uintptr_t base;	      /* load bias */
-	char path[512];	      /* "" for the program itself */
-};
-/* The object that an address lies in.  False: none. */
-bool sw_object_of(const void *address, struct sw_loaded_object *object);
+#include "preload/platform/loaded_object.h"
+
+/* Is `caller` a profiler, or the driver's own object by its name, whose calls are not the program's? */
+bool sw_requester_is_tool(const void *caller);
 
 /* Counts a request from `caller`.  False: it is the driver, CUPTI or a like tool, whose calls are not the program's. */
 bool sw_requester_count(const void *caller);

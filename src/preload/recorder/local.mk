@@ -14,6 +14,7 @@ recorder_sources = \
 	src/preload/recorder/helper.c src/preload/recorder/helper.h \
 	src/preload/calls/launch_tail.c src/preload/calls/launch_tail.h \
 	src/preload/recorder/intern.c src/preload/recorder/intern.h \
+	src/preload/platform/loaded_object.c src/preload/platform/loaded_object.h \
 	src/preload/platform/lock.h src/preload/platform/often.h src/preload/platform/seldom.h \
 	src/preload/recorder/memory.c src/preload/recorder/memory.h \
 	src/preload/stacks/modules.c src/preload/stacks/modules.h \

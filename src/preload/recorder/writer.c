@@ -212,6 +212,8 @@ struct sw_rec *sw_writer_describe(struct sw_writer *w, enum sw_rec_kind kind, si
 	return r;
 }
 
+#include "preload/platform/seldom.h" /* from here on */
+
 void sw_writer_forget_launches(struct sw_writer *w)
 {
 	sw_intern_clear(&w->launch_ids);

@@ -3,6 +3,10 @@
 #pragma GCC optimize("Os")
 #endif
 
+#ifndef __clang__
+#pragma GCC optimize("Os") /* as preload/platform/seldom.h, which this folder does not know */
+#endif
+
 #include "preload/session/announce.h"
 
 #include <errno.h>
