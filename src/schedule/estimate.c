@@ -48,6 +48,9 @@ const struct sw_reading sw_readings[SW_READINGS] = {
 #define OWN_MOST   4u
 #define OWN_ANY_NS 200000u
 
+/* Where less than one of so many pieces of a class was seen alone, the class says nothing in some readings. */
+#define FEW_SEEN 8u
+
 /* Work of a queue that shares one observation, counted from its last piece on. */
 struct row {
 	uint64_t by, known_ns, each_ns;
@@ -98,6 +101,13 @@ static uint64_t guess(const struct pass *p, const struct sw_schedule_node *n)
 	return 0;
 }
 
+/* Were too few of its class seen alone for what the others do?  (None: nothing says that they differ.) */
+static bool few_were_seen(const struct pass *p, const struct sw_schedule_node *n)
+{
+	const struct sw_class *class = n->like ? &p->s->class_of.at[n->like - 1] : NULL;
+	return class && class->n && class->n < class->pieces / FEW_SEEN;
+}
+
 /* How long a piece takes according to its class, 0 unknown. */
 static uint64_t usual(const struct pass *p, const struct sw_schedule_node *n)
 {
@@ -106,6 +116,8 @@ static uint64_t usual(const struct pass *p, const struct sw_schedule_node *n)
 		return guess(p, n);
 	if (p->how->share == SW_SHARE_EQUAL)
 		return class->sum_ns / class->n;
+	if (few_were_seen(p, n))
+		return guess(p, n);
 	return p->how->least ? class->least_ns : class->most_ns;
 }
 
@@ -229,7 +241,7 @@ static void count_rows(struct pass *p)
 		row->known_ns += known;
 		n->flags &= (uint8_t)~SW_NF_SPARE;
 		if (n->kind == SW_NODE_WORK && !known) {
-			row->mixed |= !n->like || (row->unknown && row->like != n->like);
+			row->mixed |= !n->like || few_were_seen(p, n) || (row->unknown && row->like != n->like);
 			row->like = n->like;
 			n->flags |= row->ends + ABOUT_NS > n->end ? SW_NF_SPARE : 0;
 			row->unknown++;

@@ -221,6 +221,8 @@ void sw_schedule_work(struct sw_schedule *s, const struct sw_schedule_work *work
 	n->quarters = (uint8_t)(work->quarters ? work->quarters : 4);
 	n->own = saturated((work->bytes + 1023) / 1024);
 	n->like = class_of(s, work->like);
+	if (n->like)
+		s->class_of.at[n->like - 1].pieces++;
 	n->flags = work->staged ? SW_NF_STAGED : 0;
 	*sw_vec_push(&sw_window_filling(s)->works) = node;
 	call->work = node;

@@ -132,7 +132,8 @@ struct sw_window {
 
 /* Work that is alike, for estimates. */
 struct sw_class {
-	uint64_t sum_ns, n, least_ns, most_ns;
+	uint64_t pieces;		       /* all of it */
+	uint64_t sum_ns, n, least_ns, most_ns; /* of those that were seen alone, or timed: so many */
 };
 
 /* What a bus was seen to need, of large copies with pinned memory; 0: none were. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the run would gain from a fix: what is not known must widen the interval, and what is needed is no gain. */
 #include "detect/judge.h"
+#include "detect/kernels.h"
 
 #define MS 1000000u
 
@@ -81,6 +82,72 @@ START_TEST(values_that_are_read_back_are_no_sure_gain)
 	ck_assert_uint_ge(cost->win_high_ns, 20 * MS);
 	ck_assert_uint_le(cost->win_low_ns, MS / 2);
 	ck_assert_uint_le(all_advice(j)->high_ns, MS / 2);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* ---- times that are not known -------------------------------------------------------------------------------------
+ */
+
+/*
+ * In each round a kernel of 1 ms and a wait for it, then one of 0.2 ms beside 1 ms of work of the host.  Without the
+ * wait a round takes 1.2 ms, not 2.  The first kernel was seen alone once.  The second one never was: that it is the
+ * same kernel, with other numbers (0), launched elsewhere (1), or by both the same (2: what it does depends on its
+ * data), does not say that it takes as long.
+ */
+START_TEST(what_was_never_seen_alone_is_not_known)
+{
+	struct tb *tb = with_code(two_streams());
+	const uint32_t fill = test_function(tb, "fill");
+	for (int i = 0; i < ROUNDS; i++) {
+		tb_stack(tb, 1, 0x1000ull);
+		tb_launch(tb, fill, S1, 2, DEV, 256ull << 32);
+		tb_stack(tb, 1, 0x2000ull);
+		tb->dur = MS;
+		tb_sync(tb, SW_SYNC_STREAM, S1);
+		tb->dur = 100;
+		tb_stack(tb, 1, _i == 1 ? 0x3000ull : 0x1000ull);
+		tb_launch(tb, fill, S1, 2, DEV, (_i == 0 ? 64ull : 256ull) << 32);
+		tb_stack(tb, 0);
+		host_works(tb, MS);
+	}
+	last_wait(tb);
+	struct sw_judgement *j = judged(tb);
+	const struct sw_cost *cost = only(j, 401)->cost;
+	const uint64_t saved = ROUNDS * (MS - MS / 5);
+	ck_assert(cost->replayed);
+	ck_assert_uint_le(cost->win_low_ns, saved);
+	ck_assert_uint_ge(cost->win_high_ns, saved);
+	ck_assert(cost->vague);
+	ck_assert_uint_ge(all_advice(j)->high_ns, saved);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* Its twin: both were seen alone in each round, so both are known, and the interval is narrow. */
+START_TEST(what_was_seen_alone_is_known)
+{
+	struct tb *tb = with_code(two_streams());
+	const uint32_t fill = test_function(tb, "fill");
+	for (int i = 0; i < ROUNDS; i++) {
+		for (int k = 0; k < 2; k++) {
+			tb_stack(tb, 1, 0x1000ull);
+			tb_launch(tb, fill, S1, 2, DEV, (k ? 64ull : 256ull) << 32);
+			tb_stack(tb, 1, 0x2000ull);
+			tb->dur = k ? MS / 5 : MS;
+			tb_sync(tb, SW_SYNC_STREAM, S1);
+			tb->dur = 100;
+		}
+		tb_stack(tb, 0);
+		host_works(tb, MS);
+	}
+	last_wait(tb);
+	struct sw_judgement *j = judged(tb);
+	const struct sw_cost *cost = only(j, 401)->cost;
+	/* A round takes 1.2 ms, not 2.2. */
+	ck_assert(!cost->vague);
+	ck_assert_uint_ge(cost->win_high_ns, ROUNDS * MS * 9 / 10);
+	ck_assert_uint_le(cost->win_high_ns, ROUNDS * MS * 12 / 10);
 	sw_judgement_free(j);
 }
 END_TEST
@@ -227,6 +294,8 @@ END_TEST
 static void add(TCase *tc)
 {
 	tcase_add_loop_test(tc, a_wait_that_the_host_may_need_is_no_sure_gain, 0, 2);
+	tcase_add_loop_test(tc, what_was_never_seen_alone_is_not_known, 0, 3);
+	tcase_add_test(tc, what_was_seen_alone_is_known);
 	tcase_add_test(tc, values_that_are_read_back_are_no_sure_gain);
 	tcase_add_loop_test(tc, pinning_and_releasing_is_one_advice, 0, 2);
 	tcase_add_loop_test(tc, the_change_itself_is_paid_for, 0, 2);

@@ -3,6 +3,7 @@
 #include "detect/waits/schedule_feed.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hash.h"
 #include "detect/model/call.h"
@@ -99,14 +100,52 @@ static enum sw_work_kind copy_kind(const struct sw_wait *w)
 	return kinds[w->moves];
 }
 
-static void describe_launch(struct sw_model *m, const struct sw_wait *w, const struct sw_rec_launch *l,
+/* Addresses of a program's memory lie here; other values of 64 bits seldom do. */
+static bool may_be_address(uint64_t value)
+{
+	return value >> 32 && !(value >> 47);
+}
+
+static uint64_t hash_number(uint64_t hash, const uint8_t *from, uint32_t bytes)
+{
+	for (uint64_t word; bytes; from += sizeof word) {
+		const uint32_t n = bytes < sizeof word ? bytes : (uint32_t)sizeof word;
+		word = 0;
+		memcpy(&word, from, n);
+		if (n < sizeof word || !may_be_address(word))
+			hash = sw_hash_u64(hash ^ word);
+		bytes -= n;
+	}
+	return hash;
+}
+
+/* The numbers among the parameters: a kernel that is told to do less takes less.  Addresses differ although the work is
+   the same (two buffers in turn). */
+static uint64_t hash_numbers(const struct sw_model *m, const struct sw_record *r, uint32_t function)
+{
+	const struct sw_trace_function *f = sw_reader_function(m->reader, function);
+	uint64_t hash = SW_FNV_START;
+	if (!r->params)
+		return hash;
+	if (!f || !f->params)
+		return hash_number(hash, r->params, r->param_bytes);
+	for (uint32_t i = 0; i < f->params; i++)
+		if (f->param[i].offset <= r->param_bytes && f->param[i].bytes <= r->param_bytes - f->param[i].offset)
+			hash = hash_number(hash, (const uint8_t *)r->params + f->param[i].offset, f->param[i].bytes);
+	return hash;
+}
+
+/* Alike is what one line launches with the same numbers: elsewhere the kernel may do more or less. */
+static void describe_launch(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w,
 			    struct sw_schedule_work *work)
 {
+	const struct sw_rec_launch *l = rec_of(r);
 	uint64_t shape = sw_hash_u64((uint64_t)l->function << 32 | l->grid[0]);
 	shape = sw_hash_u64(shape ^ ((uint64_t)l->grid[1] << 32 | l->grid[2]));
 	work->kind = SW_DOES_KERNEL;
 	work->quarters = quarters(m, l, w->what.device);
-	work->like = like(work, shape ^ ((uint64_t)l->block[0] << 32 | (uint32_t)l->block[1] << 16 | l->block[2]));
+	shape = sw_hash_u64(shape ^ ((uint64_t)l->block[0] << 32 | (uint32_t)l->block[1] << 16 | l->block[2]));
+	work->like = like(work, shape ^ hash_numbers(m, r, l->function) ^ (uint64_t)w->what.stack << 32);
 }
 
 static void describe(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w,
@@ -116,7 +155,7 @@ static void describe(struct sw_model *m, const struct sw_record *r, const struct
 	const struct sw_rec_set *set = rec_of(r);
 	switch (r->rec->kind) {
 	case SW_REC_LAUNCH:
-		describe_launch(m, w, rec_of(r), work);
+		describe_launch(m, r, w, work);
 		return;
 	case SW_REC_COPY:
 		work->bytes = ((const struct sw_rec_copy *)rec_of(r))->bytes;
