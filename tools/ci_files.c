@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "output.h"
 #include "report/suppress_file.h"
 
@@ -92,6 +93,37 @@ void sw_ci_files_add(struct sw_ci_files *files, struct sw_report *report)
 			sw_ci_add(files->ci[i], report);
 	if (files && files->suppressions)
 		sw_suppress_file_add(files->suppressions, report);
+}
+
+static void add_extra(struct sw_ci_files *files, const struct sw_ci_extra *extra)
+{
+	for (size_t i = 0; files && i < SW_CI_FORMATS; i++)
+		if (files->ci[i])
+			sw_ci_add_extra(files->ci[i], extra);
+}
+
+void sw_ci_files_gap(struct sw_ci_files *files, const char *program, const char *text)
+{
+	char *whole = sw_format("Not all of the run of %s was judged: %s.", program, text);
+	add_extra(files, &(struct sw_ci_extra){.id = "",
+					       .kind = "incomplete",
+					       .text = whole,
+					       .program = program,
+					       .severity = SW_WARNING,
+					       .fingerprint = sw_hash_bytes(0, whole, strlen(whole))});
+	free(whole);
+}
+
+void sw_ci_files_between(struct sw_ci_files *files, const char *program, const struct sw_merged *merged)
+{
+	for (size_t i = 0; i < merged->between.n; i++) {
+		const struct sw_between *b = merged->between.at[i];
+		char id[16];
+		snprintf(id, sizeof id, "SW%03d", b->number);
+		if (b->severity != SW_NOTE)
+			add_extra(files, &(struct sw_ci_extra){id, sw_between_info(b->number)->kind, b->title, program,
+							       b->severity, b->fingerprint});
+	}
 }
 
 static int close_output(struct sw_output *output)

@@ -112,6 +112,9 @@ static int finish(struct merge *m)
 	if (!m->shares)
 		sw_verdict_step(&v, print(m));
 	sw_verdict_step(&v, write_json(m->merged, m->options->json));
+	for (size_t i = 0; i < m->merged->gaps.n; i++)
+		sw_ci_files_gap(m->files, "the job", m->merged->gaps.at[i]);
+	sw_ci_files_between(m->files, "the job", m->merged);
 	sw_verdict_step(&v, sw_finish_stdout(sw_ci_files_close(m->files, stdout)));
 	m->files = NULL;
 	sw_verdict_step(&v, sw_merge_timeline(m->merged, m->options));

@@ -42,6 +42,8 @@ static void write_files(struct sw_verdict *verdict, const char *trace, struct sw
 	struct sw_ci_files *files;
 	sw_verdict_step(verdict, sw_ci_files_open(options, &files));
 	sw_ci_files_add(files, analysis->report);
+	if (!analysis->report->gaps.n && !verdict->calls_seen)
+		sw_ci_files_gap(files, sw_name_program(&analysis->report->names), "no CUDA call was seen");
 	sw_verdict_step(verdict, sw_finish_stdout(sw_ci_files_close(files, stdout)));
 	sw_verdict_step(verdict, sw_html_file(trace, options, analysis->report));
 	sw_verdict_step(verdict, sw_draw(trace, options, analysis->judgement));
@@ -89,7 +91,7 @@ static int report_several(const struct traces *traces, const struct sw_options *
 		sw_verdict_step(&judged.verdict, sw_pager_finish());
 	}
 	sw_verdict_step(&judged.verdict, sw_judged_json(&judged, &session));
-	sw_verdict_step(&judged.verdict, sw_finish_stdout(sw_judged_files(&judged)));
+	sw_verdict_step(&judged.verdict, sw_finish_stdout(sw_judged_files(&judged, &session)));
 	const int status = sw_judged_status(&judged, &session, NULL);
 	sw_judged_free(&judged);
 	sw_session_free(&session);

@@ -157,6 +157,39 @@ class Traces(Case):
         for command in ("report", "merge"):
             self.both(INPUT, UNPROVEN, command, "--suppress", "/nonexistent/s", self.trace("fixed"))
 
+    def files(self, status, *arguments):
+        """(JUnit's errors and failures, levels of SARIF's notifications and results, GitLab's checks, GitHub's commands)"""
+        names = [self.path("x." + name) for name in ("junit", "sarif", "gitlab")]
+        text = self.ends(status, arguments[0], *GATE, "--junit", names[0], "--sarif", names[1], "--gitlab", names[2], "--github",
+                         *arguments[1:])
+        checker = os.path.join(SOURCE, "tests", "report", "check_formats.py")
+        for name, path in zip(("r.junit.xml", "r.sarif", "r.gitlab.json"), names):
+            os.replace(path, self.path(name))
+        checked = subprocess.run([sys.executable, checker, *(self.path(name) for name in ("r.junit.xml", "r.sarif", "r.gitlab.json"))],
+                                 capture_output=True, text=True)
+        self.assertIn(checked.returncode, (0, 77), checked.stdout + checked.stderr)
+        run, = self.json("r.sarif")["runs"]
+        notes = [note["level"] for invocation in run["invocations"] for note in invocation["toolExecutionNotifications"]]
+        junit = self.read("r.junit.xml")
+        return ((junit.count("<error "), junit.count("<failure ")), (notes.count("warning"), [r["ruleId"] for r in run["results"]]),
+                [issue["check_name"] for issue in self.json("r.gitlab.json")],
+                [line.split("::")[1].split("title=")[1] for line in text.splitlines() if line.startswith("::")])
+
+    def test_files_for_builds_have_the_gaps(self):
+        fixed = self.trace("fixed")
+        self.assertEqual(self.files(OK, "report", fixed), ((0, 0), (0, []), [], []))
+        self.assertEqual(self.files(OK, "report", fixed, fixed), ((0, 0), (0, []), [], []))
+        gap = ["incomplete"]
+        for traces in ((self.trace("unknown"),), (self.trace("unknown"), fixed)):
+            junit, sarif, gitlab, github = self.files(UNPROVEN, "report", *traces)
+            self.assertEqual((junit, sarif), ((1, 0), (1, ["SW903"])))
+            self.assertEqual((set(gitlab), set(github)), ({"unclassified-call", "incomplete"}, {"SW903 unclassified-call", "syncwatch incomplete"}))
+        silent = self.files(NOTHING, "report", self.trace("silent"))
+        self.assertEqual((silent[0], silent[2]), ((1, 0), ["nothing-intercepted", "incomplete"]))
+        missing = self.files(UNPROVEN, "report", fixed, "/nonexistent.swt")
+        self.assertEqual(missing, ((1, 0), (1, []), gap, ["syncwatch incomplete"]))
+        self.assertEqual(self.files(UNPROVEN, "merge", fixed, "/nonexistent.swt")[0], (1, 0))
+
     def test_machines_are_told_too(self):
         """JUnit and SARIF of a part of a run are no clean ones."""
         def files(*traces):
@@ -398,6 +431,18 @@ class Between(Case):
             self.assertEqual([(f["id"], f["fingerprint"], f["text"]) for f in merged["between_ranks"]],
                              [(f["id"], f["fingerprint"], f["text"]) for f in run["between_ranks"]])
             self.both(OK, text.returncode, "report", *traces)
+
+    def test_files_for_builds(self):
+        for options, failures in ((), 1), (("--fixed",), 0):
+            names = [self.path("r." + name) for name in ("junit.xml", "sarif", "gitlab.json")]
+            self.call("run", "--sim", "--junit", names[0], "--sarif", names[1], "--gitlab", names[2], "-o", "%p.swt", IPC, *options,
+                      "unordered")
+            checked = subprocess.run([sys.executable, os.path.join(SOURCE, "tests", "report", "check_formats.py"), *names],
+                                     capture_output=True, text=True)
+            self.assertIn(checked.returncode, (0, 77), checked.stdout + checked.stderr)
+            self.assertEqual(self.read("r.junit.xml").count("<failure "), failures)
+            self.assertEqual([r["ruleId"] for r in self.json("r.sarif")["runs"][0]["results"]], ["SW505"] * failures)
+            self.assertEqual([issue["check_name"] for issue in self.json("r.gitlab.json")], ["shared-memory-race"] * failures)
 
     def test_a_partner_that_is_not_there(self):
         self.ipc(OK, "--fixed", "unordered")

@@ -21,7 +21,7 @@ static int judge(struct sw_launch *run)
 	sw_judged_make(&judged, run->options, &run->session);
 	sw_judged_print(&judged, &run->session);
 	sw_verdict_step(&judged.verdict, sw_judged_json(&judged, &run->session));
-	sw_verdict_step(&judged.verdict, sw_judged_files(&judged));
+	sw_verdict_step(&judged.verdict, sw_judged_files(&judged, &run->session));
 	const int status = sw_judged_status(&judged, &run->session, &run->program_status);
 	sw_judged_free(&judged);
 	return status;

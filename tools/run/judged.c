@@ -121,8 +121,10 @@ static char *name_of(const struct sw_reader *reader)
 
 void sw_judged_take_gaps(struct sw_session *session, pid_t pid, const struct sw_report *report)
 {
-	for (size_t i = 0; i < report->gaps.n; i++)
+	for (size_t i = 0; i < report->gaps.n; i++) {
 		sw_session_gap(session, pid, sw_strdup(report->gaps.at[i]));
+		session->gaps.at[session->gaps.n - 1].in_report = true;
+	}
 }
 
 static int64_t rank_of(const struct sw_reader *reader)
@@ -352,8 +354,24 @@ int sw_judged_status(struct sw_judged *judged, const struct sw_session *session,
 	return sw_verdict_status(&judged->verdict);
 }
 
-int sw_judged_files(struct sw_judged *judged)
+/* What stands in no report of a process. */
+static void add_extras(struct sw_judged *judged, const struct sw_session *session)
 {
+	const char *program = judged->processes.n	    ? judged->processes.at[0].name
+			      : judged->options->n_operands ? judged->options->operands[0]
+							    : "program";
+	for (size_t i = 0; i < session->gaps.n; i++)
+		if (!session->gaps.at[i].in_report)
+			sw_ci_files_gap(judged->files, program, session->gaps.at[i].text);
+	if (!session->gaps.n && !judged->verdict.calls_seen)
+		sw_ci_files_gap(judged->files, program, "no CUDA call was seen");
+	if (judged->between)
+		sw_ci_files_between(judged->files, program, judged->between);
+}
+
+int sw_judged_files(struct sw_judged *judged, const struct sw_session *session)
+{
+	add_extras(judged, session);
 	int status = sw_ci_files_close(judged->files, judged->out);
 	judged->files = NULL;
 	sw_last_report_end(judged->last);

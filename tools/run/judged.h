@@ -71,7 +71,7 @@ void sw_judged_print(const struct sw_judged *judged, const struct sw_session *se
 int sw_judged_json(const struct sw_judged *judged, const struct sw_session *session);
 void sw_judged_json_to(const struct sw_judged *judged, const struct sw_session *session, FILE *out);
 /* The same for builds: what --sarif and its like name; once. */
-int sw_judged_files(struct sw_judged *judged);
+int sw_judged_files(struct sw_judged *judged, const struct sw_session *session);
 
 /* The gaps of a report become those of the session; prints them. */
 void sw_judged_take_gaps(struct sw_session *session, pid_t pid, const struct sw_report *report);

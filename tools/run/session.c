@@ -22,7 +22,7 @@
 
 void sw_session_gap(struct sw_session *session, pid_t pid, char *text)
 {
-	*sw_vec_push(&session->gaps) = (struct sw_session_gap){pid, text};
+	*sw_vec_push(&session->gaps) = (struct sw_session_gap){.pid = pid, .text = text};
 }
 
 static void expect(struct sw_session *session, pid_t pid, uint32_t flags, const char *file)
@@ -279,7 +279,7 @@ static void explain_all(struct sw_session *session)
 		bool harmless;
 		char *text = explain(image, &harmless);
 		if (harmless && image->pid != session->main)
-			*sw_vec_push(&session->known) = (struct sw_session_gap){image->pid, text};
+			*sw_vec_push(&session->known) = (struct sw_session_gap){.pid = image->pid, .text = text};
 		else
 			sw_session_gap(session, image->pid, text);
 	}

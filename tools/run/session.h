@@ -34,6 +34,7 @@ struct sw_session_image {
 struct sw_session_gap {
 	pid_t pid; /* 0: unknown, or none */
 	char *text;
+	bool in_report; /* the report of the process has it, too */
 };
 
 struct sw_session {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "report/ci/ci_parts.h"
 #include "report/symbols/places.h"
 
@@ -47,6 +48,39 @@ void sw_ci_add(struct sw_ci *ci, struct sw_report *report)
 	case SW_CI_FORMATS:
 		break;
 	}
+}
+
+void sw_ci_add_extra(struct sw_ci *ci, const struct sw_ci_extra *extra)
+{
+	switch (ci->format) {
+	case SW_CI_SARIF:
+		sw_ci_sarif_extra(ci, extra);
+		break;
+	case SW_CI_JUNIT:
+		sw_ci_junit_extra(ci, extra);
+		break;
+	case SW_CI_GITLAB:
+		sw_ci_gitlab_extra(ci, extra);
+		break;
+	case SW_CI_GITHUB:
+		sw_ci_github_extra(ci, extra);
+		break;
+	case SW_CI_FORMATS:
+		break;
+	}
+}
+
+struct sw_ci_extra sw_ci_gap(struct sw_report *report, size_t index)
+{
+	const char *program = sw_ci_program(report);
+	const char *text =
+		sw_names_format(&report->names, "Not all of %s was judged: %s.", program, report->gaps.at[index]);
+	return (struct sw_ci_extra){.id = "",
+				    .kind = "incomplete",
+				    .text = text,
+				    .program = program,
+				    .severity = SW_WARNING,
+				    .fingerprint = sw_hash_bytes(0, text, strlen(text))};
 }
 
 void sw_ci_end(struct sw_ci *ci)

@@ -18,9 +18,19 @@ enum sw_ci_format { SW_CI_SARIF, SW_CI_JUNIT, SW_CI_GITLAB, SW_CI_GITHUB, SW_CI_
 
 struct sw_ci;
 
+/* A result that belongs to no report of a trace: a finding between processes, or a part of the run that was not judged.
+ */
+struct sw_ci_extra {
+	const char *id, *kind, *text; /* "SW505"; id "": not all was judged */
+	const char *program;	      /* stands for its place */
+	enum sw_severity severity;
+	uint64_t fingerprint;
+};
+
 /* version: of syncwatch; root: folder that paths are relative to, NULL: none.  Both must outlive it. */
 struct sw_ci *sw_ci_begin(FILE *out, enum sw_ci_format format, const char *version, const char *root);
 void sw_ci_add(struct sw_ci *ci, struct sw_report *report);
+void sw_ci_add_extra(struct sw_ci *ci, const struct sw_ci_extra *extra);
 void sw_ci_end(struct sw_ci *ci);
 
 #endif

@@ -45,14 +45,21 @@ const char *sw_ci_program(const struct sw_report *report);
 
 void sw_ci_sarif_begin(struct sw_ci *ci);
 void sw_ci_sarif_add(struct sw_ci *ci, struct sw_report *report);
+void sw_ci_sarif_extra(struct sw_ci *ci, const struct sw_ci_extra *extra);
 void sw_ci_sarif_end(struct sw_ci *ci);
 void sw_ci_junit_begin(struct sw_ci *ci);
 void sw_ci_junit_add(struct sw_ci *ci, struct sw_report *report);
+void sw_ci_junit_extra(struct sw_ci *ci, const struct sw_ci_extra *extra);
 void sw_ci_junit_end(struct sw_ci *ci);
 void sw_ci_gitlab_begin(struct sw_ci *ci);
 void sw_ci_gitlab_add(struct sw_ci *ci, struct sw_report *report);
+void sw_ci_gitlab_extra(struct sw_ci *ci, const struct sw_ci_extra *extra);
 void sw_ci_gitlab_end(struct sw_ci *ci);
 void sw_ci_github_add(struct sw_ci *ci, struct sw_report *report);
+void sw_ci_github_extra(struct sw_ci *ci, const struct sw_ci_extra *extra);
 void sw_ci_github_end(struct sw_ci *ci);
+
+/* A gap of the report of a trace, for formats that have no place of their own for it. */
+struct sw_ci_extra sw_ci_gap(struct sw_report *report, size_t index);
 
 #endif

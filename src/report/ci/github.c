@@ -47,6 +47,16 @@ static void put_annotation(struct sw_ci *ci, const struct sw_ci_result *result)
 	putc('\n', ci->out);
 }
 
+void sw_ci_github_extra(struct sw_ci *ci, const struct sw_ci_extra *extra)
+{
+	static const char *const commands[] = {"notice", "warning", "error"};
+	fprintf(ci->out, "::%s title=%s%s", commands[extra->severity], extra->id, *extra->id ? " " : "syncwatch ");
+	put(ci->out, extra->kind, ":,");
+	fputs("::", ci->out);
+	put(ci->out, extra->text, "");
+	putc('\n', ci->out);
+}
+
 void sw_ci_github_add(struct sw_ci *ci, struct sw_report *report)
 {
 	struct sw_names_scope scope;
@@ -56,6 +66,10 @@ void sw_ci_github_add(struct sw_ci *ci, struct sw_report *report)
 		if (sw_ci_result(ci, report, i, &result) && !result.leader->suppressed && sw_ci_first(ci, &result))
 			put_annotation(ci, &result);
 		sw_names_scope_end(&report->names, &scope);
+	}
+	for (size_t i = 0; i < report->gaps.n; i++) {
+		const struct sw_ci_extra gap = sw_ci_gap(report, i);
+		sw_ci_github_extra(ci, &gap);
 	}
 }
 

@@ -4,23 +4,42 @@
 
 #include "report/ci/ci_parts.h"
 
-static void put_issue(struct sw_ci *ci, struct sw_report *report, const struct sw_ci_result *result)
+static void put_members(struct sw_ci *ci, const char *text, const char *kind, const char *fingerprint,
+			const char *severity, const char *path, int line)
 {
-	static const char *const severities[] = {"info", "minor", "critical"};
 	struct sw_json *json = &ci->json;
 	sw_json_open(json, NULL, '{');
-	sw_json_text(json, "description", result->text);
-	sw_json_text(json, "check_name", result->leader->info->kind);
-	sw_json_text(json, "fingerprint", sw_names_format(&report->names, "%016" PRIx64, result->leader->fingerprint));
-	sw_json_text(json, "severity", severities[result->leader->finding->severity]);
+	sw_json_text(json, "description", text);
+	sw_json_text(json, "check_name", kind);
+	sw_json_text(json, "fingerprint", fingerprint);
+	sw_json_text(json, "severity", severity);
 	sw_json_open(json, "location", '{');
-	/* A path is required: without a line the program stands for it. */
-	sw_json_text(json, "path", *result->path ? result->path : sw_ci_program(report));
+	sw_json_text(json, "path", path);
 	sw_json_open(json, "lines", '{');
-	sw_json_number(json, "begin", result->line ? (uint64_t)result->line : 1);
+	sw_json_number(json, "begin", line ? (uint64_t)line : 1);
 	sw_json_close(json, '}');
 	sw_json_close(json, '}');
 	sw_json_close(json, '}');
+}
+
+static const char *const severities[] = {"info", "minor", "critical"};
+
+void sw_ci_gitlab_extra(struct sw_ci *ci, const struct sw_ci_extra *extra)
+{
+	char fingerprint[17];
+	snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, extra->fingerprint);
+	if ((*sw_map_put(&ci->written, extra->fingerprint))++ == 0)
+		put_members(ci, extra->text, extra->kind, fingerprint,
+			    *extra->id ? severities[extra->severity] : "major", extra->program, 0);
+}
+
+/* A path is required: without a line the program stands for it. */
+static void put_issue(struct sw_ci *ci, struct sw_report *report, const struct sw_ci_result *result)
+{
+	put_members(ci, result->text, result->leader->info->kind,
+		    sw_names_format(&report->names, "%016" PRIx64, result->leader->fingerprint),
+		    severities[result->leader->finding->severity], *result->path ? result->path : sw_ci_program(report),
+		    result->line);
 }
 
 void sw_ci_gitlab_begin(struct sw_ci *ci)
@@ -37,6 +56,10 @@ void sw_ci_gitlab_add(struct sw_ci *ci, struct sw_report *report)
 		if (sw_ci_result(ci, report, i, &result) && !result.leader->suppressed && sw_ci_first(ci, &result))
 			put_issue(ci, report, &result);
 		sw_names_scope_end(&report->names, &scope);
+	}
+	for (size_t i = 0; i < report->gaps.n; i++) {
+		const struct sw_ci_extra gap = sw_ci_gap(report, i);
+		sw_ci_gitlab_extra(ci, &gap);
 	}
 }
 

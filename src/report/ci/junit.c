@@ -122,6 +122,26 @@ void sw_ci_junit_add(struct sw_ci *ci, struct sw_report *report)
 	fputs("  </testsuite>\n", ci->out);
 }
 
+void sw_ci_junit_extra(struct sw_ci *ci, const struct sw_ci_extra *extra)
+{
+	const bool gap = !*extra->id, failed = !gap && extra->severity == SW_ERROR;
+	const char *how = gap ? "error" : failed ? "failure" : "system-out";
+	fputs("  <testsuite", ci->out);
+	put_attribute(ci->out, "name", gap ? "the run" : "between processes");
+	fprintf(ci->out, " tests=\"1\" failures=\"%d\" errors=\"%d\" skipped=\"0\" time=\"0\">\n    <testcase", failed,
+		gap);
+	put_attribute(ci->out, "classname", gap ? "syncwatch" : "syncwatch.between");
+	put_attribute(ci->out, "name", gap ? "all was recorded and judged" : extra->kind);
+	fprintf(ci->out, ">\n      <%s", how);
+	if (gap || failed) {
+		put_attribute(ci->out, "type", extra->kind);
+		put_attribute(ci->out, "message", extra->text);
+	}
+	putc('>', ci->out);
+	put(ci->out, extra->text);
+	fprintf(ci->out, "</%s>\n    </testcase>\n  </testsuite>\n", how);
+}
+
 void sw_ci_junit_end(struct sw_ci *ci)
 {
 	fputs("</testsuites>\n", ci->out);

@@ -186,6 +186,8 @@ static void put_frames(struct sw_ci *ci, struct sw_report *report, const struct 
 static void put_code_flow(struct sw_ci *ci, struct sw_report *report, const struct sw_finding *finding)
 {
 	struct sw_json *json = &ci->json;
+	if (!finding->accesses)
+		return; /* a flow must not be empty */
 	sw_json_open(json, "codeFlows", '[');
 	sw_json_open(json, NULL, '{');
 	sw_json_open(json, "threadFlows", '[');
@@ -382,6 +384,53 @@ void sw_ci_sarif_add(struct sw_ci *ci, struct sw_report *report)
 			put_result(ci, report, &result);
 		sw_names_scope_end(&report->names, &scope);
 	}
+}
+
+/* What was not judged is an invocation of its own: it is no result that a reviewer could close. */
+static void put_gap(struct sw_ci *ci, const struct sw_ci_extra *extra)
+{
+	struct sw_json *json = &ci->aside;
+	sw_json_open(json, NULL, '{');
+	sw_json_bool(json, "executionSuccessful", true);
+	sw_json_text(json, "commandLine", extra->program);
+	sw_json_open(json, "toolExecutionNotifications", '[');
+	put_notification(json, "warning", extra->text);
+	sw_json_close(json, ']');
+	sw_json_close(json, '}');
+}
+
+void sw_ci_sarif_extra(struct sw_ci *ci, const struct sw_ci_extra *extra)
+{
+	static const char *const levels[] = {"note", "warning", "error"};
+	struct sw_json *json = &ci->json;
+	char fingerprint[17], *uri;
+	if (!*extra->id) {
+		put_gap(ci, extra);
+		return;
+	}
+	snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, extra->fingerprint);
+	uri = uri_of(extra->program);
+	sw_json_open(json, NULL, '{');
+	sw_json_text(json, "ruleId", extra->id);
+	sw_json_text(json, "level", levels[extra->severity]);
+	put_message(json, "message", extra->text);
+	sw_json_open(json, "locations", '[');
+	sw_json_open(json, NULL, '{');
+	sw_json_open(json, "physicalLocation", '{');
+	sw_json_open(json, "artifactLocation", '{');
+	sw_json_text(json, "uri", uri);
+	sw_json_close(json, '}');
+	sw_json_open(json, "region", '{');
+	sw_json_number(json, "startLine", 1);
+	sw_json_close(json, '}');
+	sw_json_close(json, '}');
+	sw_json_close(json, '}');
+	sw_json_close(json, ']');
+	sw_json_open(json, "partialFingerprints", '{');
+	sw_json_text(json, "syncwatch/v1", fingerprint);
+	sw_json_close(json, '}');
+	sw_json_close(json, '}');
+	free(uri);
 }
 
 void sw_ci_sarif_end(struct sw_ci *ci)
