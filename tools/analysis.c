@@ -135,6 +135,14 @@ int sw_analysis_judge_with_progress(struct sw_reader *reader, struct sw_judge_op
 	return rc;
 }
 
+int sw_analysis_tell_damage(const struct sw_reader *reader, int status)
+{
+	if (status || !sw_reader_totals(reader).damaged)
+		return status;
+	return sw_complain(SW_EXIT_INPUT, "the trace is damaged, what is whole of it was used: %s",
+			   sw_reader_damage(reader, 0));
+}
+
 int sw_analysis_judge_only(struct sw_analysis *analysis, const char *trace, const struct sw_options *options,
 			   bool hidden)
 {

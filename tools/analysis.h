@@ -24,6 +24,10 @@ struct sw_judge_options sw_analysis_judge(const struct sw_options *options, cons
 int sw_analysis_judge_with_progress(struct sw_reader *reader, struct sw_judge_options *judge, const char *step,
 				    struct sw_judgement **judgement, struct sw_error *error);
 
+/* For commands that print or draw what a trace holds, after it was read to its end: `status`, or one line and
+   SW_EXIT_INPUT where the trace is damaged and only what is whole of it was used. */
+int sw_analysis_tell_damage(const struct sw_reader *reader, int status);
+
 /* Judges a trace.  As below, but writes nothing. */
 int sw_analysis_judge_only(struct sw_analysis *analysis, const char *trace, const struct sw_options *options,
 			   bool hidden);

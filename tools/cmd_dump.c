@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* syncwatch dump: every record of a trace. */
-#include "command.h"
+#include "analysis.h"
 #include "report/listing/dump.h"
 
 int sw_cmd_dump(const struct sw_options *options)
@@ -13,9 +13,13 @@ int sw_cmd_dump(const struct sw_options *options)
 	if (sw_reader_open(options->operands[0], &reader, &error))
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
 	int rc = sw_dump(stdout, reader, &dump, &error);
-	sw_reader_close(reader);
-	if (rc == SW_E_USAGE)
+	if (rc == SW_E_USAGE) {
+		sw_reader_close(reader);
 		return sw_complain_usage("%s", error.text);
+	}
 	/* What was whole is printed even so. */
-	return sw_finish_stdout(rc ? sw_complain(SW_EXIT_INPUT, "%s", error.text) : SW_EXIT_OK);
+	int status = rc ? sw_complain(SW_EXIT_INPUT, "%s", error.text) : SW_EXIT_OK;
+	status = sw_finish_stdout(sw_analysis_tell_damage(reader, status));
+	sw_reader_close(reader);
+	return status;
 }

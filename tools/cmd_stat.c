@@ -80,6 +80,7 @@ int sw_cmd_stat(const struct sw_options *options)
 	}
 	sw_call_times_free(times);
 	sw_judgement_free(judgement);
+	status = sw_analysis_tell_damage(reader, status);
 	sw_reader_close(reader);
 	return status;
 }

@@ -15,6 +15,8 @@ struct drawing {
 	enum form form;
 	const struct sw_options *options;
 	const struct sw_judgement *earlier;
+	bool tells_damage; /* the caller does not */
+	int damage;	   /* SW_EXIT_INPUT: it was told */
 	struct sw_output output;
 	struct sw_chrome *chrome; /* one of the two */
 	struct sw_dot *dot;
@@ -64,14 +66,17 @@ static int pass(struct drawing *d, const char *trace)
 	int rc = sw_analysis_judge_with_progress(reader, &judge, "drawing", &judgement, &error);
 	finish(d);
 	sw_judgement_free(judgement);
+	if (!rc && d->tells_damage)
+		d->damage = sw_analysis_tell_damage(reader, SW_EXIT_OK);
 	sw_reader_close(reader);
 	return rc ? sw_complain(SW_EXIT_INPUT, "%s", error.text) : SW_EXIT_OK;
 }
 
 static int draw(const char *path, const char *trace, const struct sw_options *options,
-		const struct sw_judgement *earlier, enum form form)
+		const struct sw_judgement *earlier, enum form form, bool tells_damage)
 {
-	struct drawing d = {.path = path, .form = form, .options = options, .earlier = earlier};
+	struct drawing d = {
+		.path = path, .form = form, .options = options, .earlier = earlier, .tells_damage = tells_damage};
 	struct sw_error error;
 	if (sw_output_open(&d.output, path, &error))
 		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
@@ -80,7 +85,7 @@ static int draw(const char *path, const char *trace, const struct sw_options *op
 		sw_output_drop(&d.output);
 	else if (sw_output_close(&d.output, &error))
 		status = sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
-	return status;
+	return status ? status : d.damage;
 }
 
 /* A judgement without any drawing, for those that are drawn around its findings.  Its reader must outlive it. */
@@ -96,7 +101,8 @@ static int judge_first(const char *trace, const struct sw_options *options, stru
 	return SW_EXIT_OK;
 }
 
-static int draw_all(const char *trace, const struct sw_options *options, const struct sw_judgement *earlier)
+static int draw_all(const char *trace, const struct sw_options *options, const struct sw_judgement *earlier,
+		    bool tells_damage)
 {
 	int status = SW_EXIT_OK;
 	if (options->finding && !sw_dot_find(earlier, options->finding))
@@ -107,8 +113,9 @@ static int draw_all(const char *trace, const struct sw_options *options, const s
 		enum form form;
 	} files[] = {{options->chrome, CHROME}, {options->perfetto, PERFETTO}, {options->dot, DOT}};
 	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-		const int drawn =
-			files[i].path ? draw(files[i].path, trace, options, earlier, files[i].form) : SW_EXIT_OK;
+		const int drawn = files[i].path
+					  ? draw(files[i].path, trace, options, earlier, files[i].form, tells_damage)
+					  : SW_EXIT_OK;
 		status = status ? status : drawn;
 	}
 	return status;
@@ -122,7 +129,7 @@ int sw_draw(const char *trace, const struct sw_options *options, const struct sw
 	if (!judgement && (options->around || options->finding))
 		status = judge_first(trace, options, &reader, &made);
 	if (!status)
-		status = draw_all(trace, options, judgement ? judgement : made);
+		status = draw_all(trace, options, judgement ? judgement : made, !judgement);
 	sw_judgement_free(made);
 	if (reader)
 		sw_reader_close(reader);

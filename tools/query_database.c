@@ -53,6 +53,7 @@ int sw_query_fill(struct sw_query *query, const char *trace, const struct sw_opt
 		status = sw_complain(sw_query_status(&error), "%s", error.text);
 	sw_report_free(report);
 	sw_judgement_free(judgement);
+	status = sw_analysis_tell_damage(reader, status);
 	sw_reader_close(reader);
 	return status;
 }

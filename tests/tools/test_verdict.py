@@ -89,6 +89,20 @@ class Traces(Case):
         for keep in (size, size - 1):  # the end of its last chunk is empty
             self.assertEqual(self.call("report", self.cut(fixed, keep)).stdout, whole)
 
+    def test_commands_that_print_or_draw(self):
+        fixed = self.trace("fixed")
+        commands = [("stat",), ("dump",), ("export", "--chrome", self.path("c")), ("export", "--perfetto", self.path("p")),
+                    ("export", "--dot", self.path("d"))]
+        if "without SQLite" not in self.call("query", fixed, "SELECT 1").stderr:
+            commands += [("query", "SELECT count(*) FROM calls"), ("export", "--sqlite", self.path("s"))]
+        for command in commands:
+            self.ends(OK, command[0], *((fixed, *command[1:]) if command[0] == "query" else (*command[1:], fixed)))
+            cut = self.cut(fixed, 5000)
+            text = self.ends(INPUT, command[0], *((cut, *command[1:]) if command[0] == "query" else (*command[1:], cut)))
+            self.assertEqual(text.count("the trace is damaged, what is whole of it was used"), 1, command)
+        for path in ("c", "p", "d"):
+            self.assertGreater(os.path.getsize(self.path(path)), 0)
+
     def test_what_is_found_in_a_part_counts(self):
         race = self.trace("race")
         with open(race, "r+b") as file:
