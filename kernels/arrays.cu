@@ -29,6 +29,32 @@ __global__ void spin_draw(cudaSurfaceObject_t surface, unsigned ns)
 	surf2Dwrite(1.0f, surface, x * (int)sizeof(float), y);
 }
 
+/* One layer of a layered array. */
+__global__ void spin_draw_layer(cudaSurfaceObject_t surface, int layer, unsigned ns)
+{
+	int x = threadIdx.x, y = blockIdx.x;
+
+	spin_for(ns);
+	surf2DLayeredwrite(1.0f, surface, x * (int)sizeof(float), y, layer);
+}
+
+__global__ void spin_fetch_layer(float *out, cudaTextureObject_t texture, int layer, unsigned ns)
+{
+	int x = threadIdx.x, y = blockIdx.x;
+
+	spin_for(ns);
+	out[y * WIDTH + x] = tex2DLayered<float>(texture, x + 0.5f, y + 0.5f, layer);
+}
+
+/* Linear memory. */
+__global__ void spin_fetch_linear(float *out, cudaTextureObject_t texture, unsigned ns)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+	spin_for(ns);
+	out[i] = tex1Dfetch<float>(texture, i);
+}
+
 /* Rows of the array from the host, or to it. */
 static void copy_rows(cudaArray_t array, float *host, bool in, int row, int rows, cudaStream_t stream)
 {
@@ -168,6 +194,66 @@ static void kernel_and_level(const Case &c, float *out, float *host, cudaStream_
 	CHECK(cudaFreeMipmappedArray(levels));
 }
 
+/* A kernel writes (draw) or reads (fetch) layer 1, a layer is overwritten: the same one, or layer 2. */
+static void kernel_and_layer(const Case &c, float *out, float *host, cudaStream_t first, cudaStream_t second)
+{
+	cudaArray_t array = new_array(cudaCreateChannelDesc<float>(), 4, cudaArrayLayered | cudaArraySurfaceLoadStore);
+	cudaResourceDesc what = {};
+	cudaTextureObject_t texture;
+	cudaSurfaceObject_t surface;
+
+	what.resType = cudaResourceTypeArray;
+	what.res.array.array = array;
+	texture = new_texture(what);
+	CHECK(cudaCreateSurfaceObject(&surface, &what));
+	if (c.is("draw-layer"))
+		spin_draw_layer<<<HEIGHT, WIDTH, 0, first>>>(surface, 1, SPIN_NS);
+	else
+		spin_fetch_layer<<<HEIGHT, WIDTH, 0, first>>>(out, texture, 1, SPIN_NS);
+	CHECK_LAUNCH();
+	copy_layers(array, host, c.fixed ? 2 : 1, second);
+	CHECK(cudaDeviceSynchronize());
+	CHECK(cudaDestroySurfaceObject(surface));
+	CHECK(cudaDestroyTextureObject(texture));
+	CHECK(cudaFreeArray(array));
+}
+
+/* The last row of pitched memory, or the end of linear memory, is overwritten; or what lies after it. */
+static void kernel_and_end(const Case &c, float *out, float *host, cudaStream_t first, cudaStream_t second)
+{
+	constexpr int ROWS = HEIGHT - 1;
+	char *memory;
+	size_t pitch = ROW;
+	cudaResourceDesc what = {};
+	cudaTextureObject_t texture;
+
+	if (c.is("pitched")) {
+		CHECK(cudaMallocPitch(&memory, &pitch, ROW, HEIGHT));
+		what.resType = cudaResourceTypePitch2D;
+		what.res.pitch2D.devPtr = memory;
+		what.res.pitch2D.desc = cudaCreateChannelDesc<float>();
+		what.res.pitch2D.width = WIDTH;
+		what.res.pitch2D.height = ROWS;
+		what.res.pitch2D.pitchInBytes = pitch;
+	} else {
+		CHECK(cudaMalloc(&memory, HEIGHT * ROW));
+		what.resType = cudaResourceTypeLinear;
+		what.res.linear.devPtr = memory;
+		what.res.linear.desc = cudaCreateChannelDesc<float>();
+		what.res.linear.sizeInBytes = ROWS * ROW;
+	}
+	texture = new_texture(what);
+	if (c.is("pitched"))
+		spin_fetch<<<ROWS, WIDTH, 0, first>>>(out, texture, SPIN_NS);
+	else
+		spin_fetch_linear<<<ROWS, WIDTH, 0, first>>>(out, texture, SPIN_NS);
+	CHECK_LAUNCH();
+	CHECK(cudaMemcpyAsync(memory + (c.fixed ? ROWS : ROWS - 1) * pitch, host, ROW, cudaMemcpyHostToDevice, second));
+	CHECK(cudaDeviceSynchronize());
+	CHECK(cudaDestroyTextureObject(texture));
+	CHECK(cudaFree(memory));
+}
+
 int main(int argc, char **argv)
 {
 	Case c(argc, argv, "SW101 to SW103 on a CUDA array, by regions, layers, textures and surfaces",
@@ -175,17 +261,25 @@ int main(int argc, char **argv)
 	       "that a "
 	       "kernel still reads by a texture (texture), also in a level of a mipmapped array (level), or read that "
 	       "a kernel "
-	       "still writes by a surface (surface)",
+	       "still writes by a surface (surface); a layer is overwritten that a kernel still writes (draw-layer) or "
+	       "reads (fetch-layer); so is the last row of pitched memory (pitched), or of linear memory (linear), "
+	       "under a "
+	       "texture",
 	       "what is copied is apart; the copy waits for an event recorded after the kernel",
-	       {"rows", "batch", "layers", "texture", "level", "surface"});
+	       {"rows", "batch", "layers", "texture", "level", "surface", "draw-layer", "fetch-layer", "pitched",
+		"linear"});
 	float *out = device_buffer(), *host = pinned_buffer(2 * HEIGHT * ROW);
 	cudaStream_t first = new_stream(), second = new_stream();
 
-	Case::load(spin_fetch, spin_fetch_level, spin_draw);
+	Case::load(spin_fetch, spin_fetch_level, spin_draw, spin_draw_layer, spin_fetch_layer, spin_fetch_linear);
 	if (c.is("texture") || c.is("surface"))
 		kernel_and_copy(c, out, host, first, second);
 	else if (c.is("level"))
 		kernel_and_level(c, out, host, first, second);
+	else if (c.is("draw-layer") || c.is("fetch-layer"))
+		kernel_and_layer(c, out, host, first, second);
+	else if (c.is("pitched") || c.is("linear"))
+		kernel_and_end(c, out, host, first, second);
 	else
 		copy_on_copy(c, host, first, second);
 	finish({first, second}, {}, {out}, {host});

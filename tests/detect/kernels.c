@@ -34,7 +34,7 @@
 	".visible .entry either(.param .u64 table, .param .u64 plain, .param .u32 mode)\n{\n" INDEX                    \
 	"ld.param.u64 %rd1, [table]; ld.param.u64 %rd2, [plain]; ld.param.u32 %r5, [mode];\n"                           \
 	"setp.eq.u32 %p0, %r5, 0; @%p0 bra PLAIN; ld.global.u64 %rd2, [%rd1];\n"                                        \
-	"PLAIN: st.global.u32 [%rd2], 0;\n" DONE TENSORS
+	"PLAIN: st.global.u32 [%rd2], 0;\n" DONE TENSORS LAYERS
 /* the tensor of a map is written, or read, and p[i] = 0 for i < n */
 #define TENSORS                                                                                                        \
 	".visible .entry tensor(.param .align 64 .b8 map[128], .param .u64 p, .param .u32 n, .param .u32 reads)\n{\n"   \
@@ -42,6 +42,14 @@
 	"cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [%rd1, {%r1}], [%r6]; bra NEXT;\n"                 \
 	"READ: cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"                        \
 	" [%r6], [%rd1, {%r1}], [%r6];\nNEXT:\n" BELOW("n") ELEMENT("%rd1", "p", "%r1") "st.global.u32 [%rd1], 0;\n" DONE
+/* layers `first` and, one for each block, from there on of a surface are written */
+#define LAYERS                                                                                                         \
+	".visible .entry draw(.param .u64 surface, .param .u32 first)\n{\n" INDEX                                      \
+	"ld.param.u64 %rd1, [surface]; ld.param.u32 %r5, [first]; add.s32 %r6, %r5, %r2;\n"                            \
+	"sust.b.a2d.b32.trap [%rd1, {%r6, %r4, %r4, %r4}], {%r4};\n" DONE                                              \
+	".visible .entry draw_any(.param .u64 surface, .param .u64 p)\n{\n" INDEX                                      \
+	"ld.param.u64 %rd1, [surface]; ld.param.u64 %rd2, [p]; ld.global.u32 %r6, [%rd2];\n"                           \
+	"sust.b.a2d.b32.trap [%rd1, {%r6, %r4, %r4, %r4}], {%r4};\n" DONE
 /* clang-format on */
 /* while (*p) *p++ = 0, or backwards: nothing bounds it. */
 #define WALK(name, step)                                                                                               \
@@ -189,10 +197,11 @@ static const struct {
 	uint32_t params;
 	unsigned bytes[3];
 } layouts[] = {
-	{"fill", 3, {8, 4, 4}}, {"copy", 3, {8, 8, 4}}, {"scatter", 3, {8, 8, 4}}, {"masked", 3, {8, 8, 4}},
-	{"count", 2, {8, 4}},	{"signal", 2, {8, 4}},	{"members", 1, {24}},	   {"chase", 1, {8}},
-	{"variable", 0, {0}},	{"fetch", 2, {8, 8}},	{"wild", 1, {8}},	   {"waits", 3, {8, 8, 4}},
-	{"forth", 1, {8}},	{"back", 1, {8}},	{"look_up", 1, {8}},	   {"either", 3, {8, 8, 4}},
+	{"fill", 3, {8, 4, 4}}, {"copy", 3, {8, 8, 4}},	 {"scatter", 3, {8, 8, 4}}, {"masked", 3, {8, 8, 4}},
+	{"count", 2, {8, 4}},	{"signal", 2, {8, 4}},	 {"members", 1, {24}},	    {"chase", 1, {8}},
+	{"variable", 0, {0}},	{"fetch", 2, {8, 8}},	 {"wild", 1, {8}},	    {"waits", 3, {8, 8, 4}},
+	{"forth", 1, {8}},	{"back", 1, {8}},	 {"look_up", 1, {8}},	    {"either", 3, {8, 8, 4}},
+	{"draw", 2, {8, 4}},	{"draw_any", 2, {8, 8}},
 };
 
 uint32_t test_tensor_function(struct tb *tb)

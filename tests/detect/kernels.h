@@ -36,6 +36,8 @@ struct test_call {
 #define VARIABLE		   CALL("variable", 0, 0)
 #define LOOK_UP(p)		   CALL("look_up", 1, p)
 #define FETCH(p, texture)	   CALL("fetch", 2, p, texture)
+#define DRAW(surface, first)	   CALL("draw", 2, surface, (uint32_t)(first))
+#define DRAW_ANY(surface, layer)   CALL("draw_any", 2, surface, layer)
 #define WILD(p)			   CALL("wild", 1, p)
 #define WAITS(p, flags, n)	   CALL("waits", 3, p, flags, n)
 

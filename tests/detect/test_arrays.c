@@ -137,6 +137,78 @@ START_TEST(levels)
 }
 END_TEST
 
+/* Layers 1 and 2 are written by a surface.  Layers 0 to 3 are copied. */
+START_TEST(layers)
+{
+	struct tb *tb = program();
+	tb_object(tb, SW_OBJECT_SURFACE, 7, ARRAY, 0)->side = SW_SIDE_ARRAY;
+	test_launch(tb, &(struct test_call)DRAW(7, 1), S1)->grid[0] = 2;
+	region(tb, ARRAY, true, 0, 48, WIDTH, 1, S2)->z = (uint64_t)_i;
+	expect(tb, 103, _i == 1 || _i == 2, SW_WARNING);
+}
+END_TEST
+
+/* Two kernels.  0: other layers; 1: one in common. */
+START_TEST(layers_of_kernels)
+{
+	struct tb *tb = program();
+	tb_object(tb, SW_OBJECT_SURFACE, 7, ARRAY, 0)->side = SW_SIDE_ARRAY;
+	test_launch(tb, &(struct test_call)DRAW(7, 0), S1)->grid[0] = 3;
+	test_launch(tb, &(struct test_call)DRAW(7, 3 - _i), S2)->grid[0] = 3;
+	expect(tb, 103, _i, SW_WARNING);
+}
+END_TEST
+
+/* Which layer is written stands in memory: possible at most. */
+START_TEST(any_layer)
+{
+	struct tb *tb = program();
+	tb_object(tb, SW_OBJECT_SURFACE, 7, ARRAY, 0)->side = SW_SIDE_ARRAY;
+	test_launch(tb, &(struct test_call)DRAW_ANY(7, DEV), S1);
+	region(tb, ARRAY, true, 0, 48, WIDTH, 1, S2)->z = 1;
+	struct sw_judgement *j = judged_with(tb, &(struct sw_judge_options){.keep_possible = true});
+	ck_assert_int_eq(only(j, 103)->confidence, SW_POSSIBLE);
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* A layer of all levels of a mipmapped array, or of one of them.  0: the same layer of a level; 1: another; 2: the
+   surface is of that level, the same layer; 3: of another level. */
+START_TEST(layers_of_levels)
+{
+	struct tb *tb = program();
+	for (uint64_t i = 0; i < 2; i++) {
+		struct sw_rec_alloc *a = tb_alloc(tb, SW_MEM_ARRAY, LEVEL + i, 0);
+		a->owner = ARRAY;
+		a->extra = i;
+	}
+	tb_object(tb, SW_OBJECT_SURFACE, 7, _i < 2 ? ARRAY : LEVEL + (uint64_t)(_i == 2), 0)->side = SW_SIDE_ARRAY;
+	test_launch(tb, &(struct test_call)DRAW(7, 1), S1)->grid[0] = 1;
+	region(tb, LEVEL + 1, true, 0, 3, WIDTH, 1, S2)->z = _i == 1 ? 2 : 1;
+	expect(tb, 103, _i == 0 || _i == 2, SW_WARNING);
+}
+END_TEST
+
+/* Rows of pitched memory under a texture.  0: the last of them; 1: the one after it; 2: what lies between two rows; 3:
+   the first; 4: the end of linear memory; 5: what comes after it. */
+START_TEST(rows_of_texture)
+{
+	static const uint64_t at[] = {63 * 512, 64 * 512, 63 * 512 - 100, 0, 64 * 512 - 4, 64 * 512};
+	struct tb *tb = program();
+	struct sw_rec_object *o = tb_object(tb, SW_OBJECT_TEXTURE, 7, DEV2, _i < 4 ? 256 : 64 * 512);
+	if (_i < 4) {
+		o->rank = 2;
+		o->size[1] = 64;
+		o->stride[0] = 512;
+	}
+	d2d(tb, DEV2 + 4096, DEV + 65536, 8, S1); /* another object starts there */
+	d2d(tb, DEV2 + 8192, DEV + 65536, 8, S1);
+	test_launch(tb, &(struct test_call)FETCH(DEV, 7), S1);
+	h2d(tb, DEV2 + at[_i], PIN, 64, S2);
+	expect(tb, 102, _i == 0 || _i == 3 || _i == 4, SW_WARNING);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
 	tcase_add_loop_test(tc, regions, 0, 6);
@@ -145,6 +217,11 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, texture_of_array, 0, 3);
 	tcase_add_test(tc, texture_after_many_regions);
 	tcase_add_loop_test(tc, levels, 0, 5);
+	tcase_add_loop_test(tc, layers, 0, 4);
+	tcase_add_loop_test(tc, layers_of_kernels, 0, 2);
+	tcase_add_test(tc, any_layer);
+	tcase_add_loop_test(tc, layers_of_levels, 0, 4);
+	tcase_add_loop_test(tc, rows_of_texture, 0, 6);
 }
 
 int main(void)

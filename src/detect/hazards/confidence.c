@@ -39,10 +39,19 @@ enum sw_contact sw_contact_of(const struct sw_range *a, const struct sw_range *b
 	return starts_inside(a, b) || starts_inside(b, a) ? SW_CONTACT_BASE : SW_CONTACT_EXTENT;
 }
 
+/* The program said when it made a texture or surface which rows belong to it: no byte of another object. */
+static bool was_described(const struct sw_range *range)
+{
+	const struct sw_evidence_detail *detail = range->evidence_detail;
+	return detail && (detail->via == SW_VIA_TEXTURE || detail->via == SW_VIA_SURFACE);
+}
+
 /* In an allocation of several objects a hull covers bytes of other objects: its pointer, too, must lead to the other
    side's bytes. */
 static bool strays(const struct sw_range *hull, const struct sw_range *other)
 {
+	if (was_described(hull))
+		return false;
 	struct sw_range first = sw_range_bytes(hull->base, 1, hull->role, hull->evidence);
 	return hull->loose && hull->base != other->base && !sw_range_overlap(&first, other);
 }
@@ -82,6 +91,8 @@ struct sw_verdict sw_matrix(const struct sw_range *a, const struct sw_range *b, 
 {
 	enum sw_contact contact = sw_contact_of(a, b);
 	enum sw_evidence weaker = a->evidence < b->evidence ? a->evidence : b->evidence;
+	if (a->unplaced || b->unplaced)
+		return possible;
 	if (crowding >= SW_CROWDING_MANY && contact != SW_CONTACT_BYTES)
 		return possible;
 	if (grazes(a, b) || grazes(b, a) || lies_between(a, b) || lies_between(b, a))

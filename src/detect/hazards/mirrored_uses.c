@@ -32,6 +32,7 @@ static struct sw_range cut(const struct sw_range *range, uint64_t lo, uint64_t h
 	part.perhaps = range->perhaps;
 	part.polls = range->polls;
 	part.own_flags = range->own_flags;
+	part.unplaced = range->unplaced;
 	part.evidence_detail = range->evidence_detail;
 	return part;
 }

@@ -341,6 +341,7 @@ bool sw_model_touch(struct sw_model *m, const struct sw_access *what, const stru
 		part.evidence_detail = range->evidence_detail;
 		part.loose = range->loose;
 		part.polls = range->polls;
+		part.unplaced = range->unplaced;
 		any |= touch_one(m, what, &part, how);
 		lo = end;
 	}

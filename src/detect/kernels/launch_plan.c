@@ -231,6 +231,14 @@ static enum sw_via via_of(const struct making *k, const struct sw_reach *reach)
 	return op == SW_OP_TEXTURE ? SW_VIA_TEXTURE : op == SW_OP_SURFACE ? SW_VIA_SURFACE : SW_VIA_TENSOR_MAP;
 }
 
+/* The instruction has the number of a layer. */
+static bool is_layered(const struct making *k, const struct sw_reach *reach)
+{
+	const struct sw_footprint *f = k->kernel->footprint;
+	return reach->site < f->sites && f->site[reach->site].address == SW_NO_TERM &&
+	       f->site[reach->site].size != SW_NO_TERM;
+}
+
 static void push_object(struct making *k, const struct sw_reach *reach)
 {
 	enum sw_via via = via_of(k, reach);
@@ -254,14 +262,20 @@ static void push_object(struct making *k, const struct sw_reach *reach)
 	if (found) {
 		touch.range.param = param_of(k, reach->root.param);
 		touch.guess = !k->kernel->ran;
+		touch.layer = reach->layer;
+		touch.layers = k->kernel->ran ? reach->layers : 0;
+		touch.range.unplaced = is_layered(k, reach) && !touch.layers;
 		push(k, reach, via, &touch);
 		return;
 	}
 	k->plan.blind |= writes(reach);
 	/* Made before anybody watched, in a layout that is not known but for its first word, the address. */
 	k->plan.objects = true;
+	size_t from = k->m->plans->touches.n;
 	if (at_param)
 		push_open(k, reach, via, word, param_of(k, reach->root.param), true);
+	for (; from < k->m->plans->touches.n; from++)
+		k->m->plans->touches.at[from].range.unplaced = true;
 }
 
 /* Known pointers that lead nowhere are as good as unknown ones: what is there was not seen. */

@@ -16,6 +16,7 @@ struct sw_kernel;
 struct sw_plans;
 
 struct sw_plan_touch {
+	uint32_t layer, layers; /* of an array: those that are touched; layers 0: any */
 	struct sw_range range;
 	uint64_t array;	 /* handle; range.address is an offset in it; 0: none */
 	uint64_t lo, hi; /* not bounded: it lies in between (sw_deferrable_reach()); hi 0: not known */

@@ -45,6 +45,7 @@ static bool touch_parts(struct sw_model *m, const struct sw_access *what, const 
 			part.param = range->param;
 			part.evidence_detail = range->evidence_detail;
 			part.polls = range->polls;
+			part.unplaced = range->unplaced;
 			part.loose = true;
 			part.vague = lo < start && end < hi;
 		}
@@ -71,7 +72,8 @@ static bool touch_box(struct sw_model *m, const struct sw_access *what, const st
 	       sw_model_touch(m, what, range, &how);
 }
 
-/* A texture or surface over an array may reach all of it, one over a level of a mipmapped array all of that. */
+/* A texture or surface over an array may reach all of it, one over a level of a mipmapped array all of that; where the
+   code says which, only some layers. */
 static bool touch_array(struct sw_model *m, const struct sw_access *what, const struct sw_plan_touch *touch)
 {
 	const struct sw_block *block = sw_space_find_array(&m->space, touch->array);
@@ -80,7 +82,15 @@ static bool touch_array(struct sw_model *m, const struct sw_access *what, const 
 		return false;
 	bool level = touch->array != block->address;
 	range.address = range.base = sw_space_level(&m->space, touch->array);
-	range.width = range.pitch = range.slice = level ? SW_ARRAY_LEVEL : sw_block_room(block);
+	if (touch->layers) {
+		range.address += touch->layer * SW_ARRAY_SLICE;
+		range.width = touch->layers * SW_ARRAY_SLICE;
+		range.pitch = range.slice = SW_ARRAY_LEVEL;
+		range.rows = level || !block->mipmapped ? 1 : SW_ARRAY_ROOM / SW_ARRAY_LEVEL;
+		range.base = range.address;
+	} else {
+		range.width = range.pitch = range.slice = level ? SW_ARRAY_LEVEL : sw_block_room(block);
+	}
 	return sw_model_touch(m, what, &range, &(struct sw_touch){.array = true, .handle = touch->array});
 }
 

@@ -32,6 +32,8 @@ struct sw_range {
 			   another: at most a warning */
 	bool polls;	/* signals through memory, or is a library's workspace: one step down in the matrix */
 	bool own_flags; /* it also writes what it polls (semaphores between its own blocks): at most a warning */
+	bool unplaced;	/* through a texture, surface or tensor map, and which part of it is not known: possible at most
+			 */
 	const struct sw_evidence_detail *evidence_detail; /* evidence from the kernel's code, NULL: none */
 };
 

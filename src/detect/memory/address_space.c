@@ -310,8 +310,10 @@ struct sw_block *sw_space_find_array(const struct sw_address_space *space, uint6
 
 bool sw_space_add_level(struct sw_address_space *space, uint64_t handle, uint64_t mipmap, uint64_t level)
 {
-	if (handle == mipmap || !sw_map_ptr(&space->arrays, mipmap))
+	struct sw_block *whole = sw_map_ptr(&space->arrays, mipmap);
+	if (handle == mipmap || !whole)
 		return false;
+	whole->mipmapped = true;
 	struct sw_block *old = sw_map_ptr(&space->arrays, handle);
 	if (old) {
 		sw_map_delete(&space->arrays, handle);

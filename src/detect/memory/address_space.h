@@ -75,6 +75,7 @@ struct sw_block {
 	bool sync_memops;      /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is set */
 	struct sw_access born; /* the call that made it; ASYNC: at a point of a stream */
 	struct sw_access gone; /* the call that freed it, once freed */
+	bool mipmapped;	       /* ARRAY: it has levels */
 	bool nowhere;	       /* SYMBOL: made without an address; findings give offsets */
 	bool born_passed;      /* ASYNC: everything to come is ordered after its allocation */
 	bool perhaps;	       /* counted in the address space's `perhaps` */

@@ -292,6 +292,9 @@ static void access(struct maker *m, const struct sw_memory_op *use, const struct
 		return;
 	if (object) {
 		site.why = SW_WHY_OBJECT;
+		if (use->values) /* the layer */
+			site.size = sw_emit_term(&m->emit,
+						 sw_terms_of(&m->emit.terms, m->emit.ssa->operand.at[use->value]));
 	} else {
 		site.bytes = bulk ? 0 : (uint32_t)x->bytes * (x->count ? x->count : 1);
 		sw_node size = bulk && use->values ? m->emit.ssa->operand.at[use->value] : SW_NO_NODE;

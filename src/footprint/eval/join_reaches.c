@@ -111,7 +111,8 @@ static bool join(struct sw_reach *a, const struct sw_reach *b)
 	if (!same_kind(a, b))
 		return false;
 	if (a->extent == SW_EXTENT_OPEN || b->extent == SW_EXTENT_OPEN) {
-		if (a->extent != b->extent || a->address != b->address)
+		if (a->extent != b->extent || a->address != b->address || a->layer != b->layer ||
+		    a->layers != b->layers)
 			return false;
 		a->below |= b->below;
 		return true;
@@ -152,6 +153,8 @@ static int by_address(const void *left, const void *right)
 	COMPARE(extent);
 	COMPARE(width);
 	COMPARE(rows);
+	COMPARE(layer);
+	COMPARE(layers);
 	COMPARE(site);
 #undef COMPARE
 	return 0;
@@ -234,6 +237,7 @@ static void give_up(struct sw_reach *at, size_t *n, size_t most)
 	last->root = (struct sw_root){.kind = SW_ROOT_UNKNOWN};
 	last->address = last->width = last->pitch = last->slice = 0;
 	last->rows = last->slices = 1;
+	last->layer = last->layers = 0;
 	*n = most;
 }
 

@@ -198,11 +198,30 @@ static void add_open(struct sw_eval *e, const struct sw_access_site *site, struc
 	}
 }
 
+/* The layers of a texture or surface, as far as the launch shows them. */
+static void find_layers(struct sw_eval *e, const struct sw_access_site *site, struct sw_reach *reach)
+{
+	if (site->address != SW_NO_TERM || site->size == SW_NO_TERM || !e->budget)
+		return;
+	e->choices = 0;
+	e->choosing = false;
+	sw_eval_case_begin(e);
+	sw_eval_enter_loops(e, site->size);
+	struct sw_form number = sw_eval_exact(e, site->size, e->f->term[site->size].width, false);
+	struct sw_bounds bounds = sw_bound(e, &number);
+	sw_eval_case_begin(e);
+	if (bounds.lo < 0 || bounds.hi >= SW_MOST_LAYERS || bounds.hi < bounds.lo)
+		return;
+	reach->layer = (uint16_t)bounds.lo;
+	reach->layers = (uint16_t)(bounds.hi - bounds.lo + 1);
+}
+
 void sw_eval_add_open(struct sw_eval *e, uint32_t number, enum sw_why why, struct sw_reaches *out)
 {
 	const struct sw_access_site *site = e->site;
 	struct sw_reach like = {.role = site->role, .polls = site->polls, .site = number};
 	struct sw_words words;
+	find_layers(e, site, &like);
 	bool loaded = sw_eval_may_be_loaded(e, site);
 	add_open(e, site, like, why, site_words(e, site, &words) ? &words : NULL, loaded, out);
 }

@@ -269,6 +269,21 @@ void sw_ptx_cluster_launch(struct sw_ptx_reader *r, int arg)
 
 /* ---- textures and surfaces ---- */
 
+/* The coordinate that is the number of a layer.  PTX ISA, "Texture instructions" and "Surface instructions": of .a1d
+   and .a2d the first one "is the index into the array"; of .3d the third one is the slice, of textures as a float. */
+static bool layer(struct sw_ptx_reader *r, const struct sw_ptx_node *memory, bool surface, struct sw_operand *out)
+{
+	bool array = sw_ptx_has(r->op, "a1d") || sw_ptx_has(r->op, "a2d");
+	uint32_t at = array ? 0 : 2;
+	if ((!array && (!surface || !sw_ptx_has(r->op, "3d"))) || sw_ptx_children(r, memory) < 2)
+		return false;
+	const struct sw_ptx_node *coordinates = sw_ptx_child(r, memory, sw_ptx_children(r, memory) - 1);
+	if (coordinates->kind != SW_PTX_VECTOR || sw_ptx_children(r, coordinates) <= at)
+		return false;
+	*out = sw_ptx_use(r, sw_ptx_child(r, coordinates, at));
+	return true;
+}
+
 static void object(struct sw_ptx_reader *r, enum sw_op op, unsigned flags, uint32_t i)
 {
 	const struct sw_ptx_node *memory = sw_ptx_at(r, i);
@@ -278,6 +293,8 @@ static void object(struct sw_ptx_reader *r, enum sw_op op, unsigned flags, uint3
 		insn.src[0] =
 			sw_ptx_temp(r, (struct sw_ptx_insn){.op = SW_OP_PARAM, .width = 64, .imm = place.displacement});
 	insn.flags = (uint8_t)flags;
+	if (layer(r, memory, op == SW_OP_SURFACE, &insn.src[1]))
+		insn.n = 2;
 	sw_ptx_do(r, insn);
 }
 

@@ -92,19 +92,23 @@ void sw_sass_lower_ublkred(struct sw_sass *s)
 	bulk(s, SW_READS | SW_WRITES | SW_ATOMICS);
 }
 
-static void object(struct sw_sass *s, enum sw_op op, struct sw_operand handle, unsigned flags)
+/* layer: NULL if there is none. */
+static void object(struct sw_sass *s, enum sw_op op, struct sw_operand handle, unsigned flags,
+		   const struct sw_operand *layer)
 {
 	struct sw_insn *i = sw_sass_guarded(s, op, 32, SW_GLOBAL);
 	i->flags |= (uint8_t)flags;
 	i->n = 1;
 	i->src[0] = handle;
+	if (layer)
+		i->src[i->n++] = *layer;
 }
 
 /* URa: address of the tensor map. */
 static void tensor(struct sw_sass *s, unsigned flags)
 {
 	struct sw_operand map = sw_sass_pair(s, sw_sass_reg(s, 24, true));
-	object(s, SW_OP_TENSOR, map, flags);
+	object(s, SW_OP_TENSOR, map, flags, NULL);
 }
 
 void sw_sass_lower_tensor_read(struct sw_sass *s)
@@ -137,10 +141,25 @@ static struct sw_operand handle(struct sw_sass *s)
 	return sw_sass_value(s, SW_OP_MIX, 32, 0, 3, src);
 }
 
+/* The register with the number of a layer, counted from that of the first coordinate (24-31).  61-63, as nvdisasm shows
+   them: of textures 4 ARRAY_1D, 5 ARRAY_2D, whose first coordinate it is; of surfaces 2 1D_ARRAY, 4 2D_ARRAY, 5 3D,
+   whose last one it is (a slice of 3D). */
+static bool layer_of(struct sw_sass *s, enum sw_op op, struct sw_operand *out)
+{
+	unsigned form = (unsigned)sw_sass_bits(s, 9, 3), shape = (unsigned)sw_sass_bits(s, 61, 3);
+	static const int8_t in_surface[8] = {-1, -1, 1, -1, 2, 2, -1, -1};
+	int at = op == SW_OP_SURFACE ? in_surface[shape] : shape == 4 || shape == 5 ? 0 : -1;
+	sw_reg first = sw_sass_reg(s, 24, false);
+	if ((form != 5 && form != 7) || at < 0 || first == SW_NO_REG || (first & 0xff) + (unsigned)at > 254)
+		return false;
+	*out = sw_sass_or_zero(first + (unsigned)at);
+	return true;
+}
+
 static void through(struct sw_sass *s, enum sw_op op, unsigned flags)
 {
-	struct sw_operand h = handle(s);
-	object(s, op, h, flags);
+	struct sw_operand h = handle(s), number;
+	object(s, op, h, flags, layer_of(s, op, &number) ? &number : NULL);
 	/* Results in up to two groups of registers; 72-75: which components a texture gives. */
 	unsigned most = SW_WORDS_OF(s->op->words), mask = (unsigned)sw_sass_bits(s, 72, 4);
 	if (op == SW_OP_TEXTURE && mask)
