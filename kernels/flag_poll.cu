@@ -19,7 +19,7 @@ __global__ void spin_signal(volatile int *flag, unsigned ns)
 
 int main(int argc, char **argv)
 {
-	Case c(argc, argv, "a warning where two kernels signal through memory: that may well be meant",
+	Case c(argc, argv, "SW101, possible, where two kernels signal through memory: that may well be meant",
 	       "a kernel polls a flag that a kernel on another stream sets",
 	       "the kernel that looks at the flag waits for an event recorded after the other one");
 	int *flag = (int *)device_buffer(sizeof(int));

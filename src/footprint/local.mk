@@ -23,7 +23,7 @@ libswfootprint_a_SOURCES = \
 	src/footprint/flow/ssa.h src/footprint/flow/ssa.c src/footprint/flow/stack_frames.c src/footprint/flow/needed.c src/footprint/flow/phi_placement.c \
 	src/footprint/flow/lift.h src/footprint/flow/lift.c \
 	src/footprint/build/origins.h src/footprint/build/origins.c \
-	src/footprint/build/roots.h src/footprint/build/roots.c src/footprint/build/memory_origins.c \
+	src/footprint/build/roots.h src/footprint/build/spin_loops.c src/footprint/build/roots.c src/footprint/build/memory_origins.c \
 	src/footprint/flow/induction.h src/footprint/flow/induction.c \
 	src/footprint/flow/path_conditions.h src/footprint/flow/path_conditions.c \
 	src/footprint/build/terms.h src/footprint/build/terms.c src/footprint/build/local_loads.c src/footprint/build/table_loads.c src/footprint/build/whole_loads.c \

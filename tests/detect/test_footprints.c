@@ -29,13 +29,13 @@ static const struct {
 	{COUNT(DEV, 256), COUNT(DEV, 256), 0, 0, 0},
 	{COUNT(DEV, 256), FILL(DEV, 0, 256), 103, SW_ERROR, SW_CERTAIN},
 	{COUNT(DEV, 256), COPY(DEV2, DEV, 256), 101, SW_ERROR, SW_CERTAIN},
-	{SIGNAL(DEV, 256), FILL(DEV, 0, 256), 103, SW_WARNING, SW_LIKELY},
+	{SIGNAL(DEV, 256), FILL(DEV, 0, 256), 103, SW_NOTE, SW_POSSIBLE},
 	{SIGNAL(DEV, 256), FILL(DEV, 256, 256), 0, 0, 0},
 	{MEMBERS(DEV2, DEV, 256), FILL(DEV, 0, 256), 103, SW_ERROR, SW_CERTAIN},
-	{MEMBERS(DEV2, DEV, 256), FILL(DEV2, 0, 256), 0, 0, 0},			/* a stale pointer in the structure */
-	{WAITS(DEV, DEV2, 256), FILL(DEV, 0, 256), 103, SW_WARNING, SW_LIKELY}, /* the flags may order the two */
-	{WAITS(DEV, 0, 256), FILL(DEV, 0, 256), 103, SW_ERROR, SW_CERTAIN},	/* there are none */
-	{FORTH(DEV + 1024), FILL(DEV, 0, 256), 0, 0, 0},			/* from its pointer on */
+	{MEMBERS(DEV2, DEV, 256), FILL(DEV2, 0, 256), 0, 0, 0},		       /* a stale pointer in the structure */
+	{WAITS(DEV, DEV2, 256), FILL(DEV, 0, 256), 103, SW_NOTE, SW_POSSIBLE}, /* the flags may order the two */
+	{WAITS(DEV, 0, 256), FILL(DEV, 0, 256), 103, SW_ERROR, SW_CERTAIN},    /* there are none */
+	{FORTH(DEV + 1024), FILL(DEV, 0, 256), 0, 0, 0},		       /* from its pointer on */
 	{BACK(DEV + 1024), FILL(DEV, 0, 256), 103, SW_NOTE, SW_POSSIBLE},
 	{BACK(DEV + 1024), FILL(DEV + 1024, 0, 256), 103, SW_WARNING, SW_LIKELY},
 	{FILL(DEV, 0, 256), BACK(DEV + 1024), 103, SW_NOTE, SW_POSSIBLE},

@@ -186,7 +186,7 @@ static const struct {
 	{X, X, false, false, 120, false, false, SW_ERROR, SW_CERTAIN},
 	{X, F, false, false, 120, false, false, SW_ERROR, SW_CERTAIN},
 	{F, F, false, false, 100, true, false, SW_ERROR, SW_CERTAIN},
-	{F, F, false, false, 100, false, true, SW_WARNING, SW_LIKELY},
+	{F, F, false, false, 100, false, true, SW_NOTE, SW_POSSIBLE},
 	{D, D, true, true, 100, false, false, SW_WARNING, SW_LIKELY},
 	{S, S, true, true, 100, false, false, SW_WARNING, SW_LIKELY},
 	{X, S, false, true, 100, false, false, SW_WARNING, SW_LIKELY},
@@ -283,7 +283,8 @@ START_TEST(hulls_graze_their_neighbours)
 }
 END_TEST
 
-/* Semaphores between the blocks of one kernel order nothing outside it: no error, but no less than a warning. */
+/* Semaphores between the blocks of one kernel, and locks, order nothing that does not look at them: no error, but no
+   less than a warning.  Two kernels with flags may take one lock. */
 START_TEST(own_flags_cap_at_a_warning)
 {
 	struct sw_range a = sw_range_bytes(100, 50, SW_WRITE, SW_EV_FOOTPRINT);
@@ -292,7 +293,9 @@ START_TEST(own_flags_cap_at_a_warning)
 	ck_assert_int_eq(sw_matrix(&a, &b, SW_CROWDING_FEW).severity, SW_WARNING);
 	a.loose = true;
 	ck_assert_int_eq(sw_matrix(&a, &b, SW_CROWDING_FEW).severity, SW_WARNING);
-	a.own_flags = false;
+	b.polls = b.own_flags = true;
+	ck_assert_int_eq(sw_matrix(&a, &b, SW_CROWDING_FEW).confidence, SW_POSSIBLE);
+	b.polls = b.own_flags = a.own_flags = false;
 	ck_assert_int_eq(sw_matrix(&a, &b, SW_CROWDING_FEW).confidence, SW_POSSIBLE);
 }
 END_TEST

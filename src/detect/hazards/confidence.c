@@ -77,9 +77,12 @@ static bool lies_between(const struct sw_range *hull, const struct sw_range *oth
 	return !covers;
 }
 
-static bool signals(const struct sw_range *range, enum sw_severity severity)
+/* Code that polls or signals may order what no call orders: the other side takes part if it polls or signals, too, or
+   writes what this one polls.  Flags that a kernel writes itself are semaphores of its own blocks, and locks: a copy
+   takes no lock. */
+static bool may_be_ordered(const struct sw_range *a, const struct sw_range *b)
 {
-	return range->polls && (severity == SW_ERROR || !range->own_flags);
+	return (a->polls && b->polls) || (a->polls && !a->own_flags) || (b->polls && !b->own_flags);
 }
 
 struct sw_verdict sw_one_step_down(struct sw_verdict verdict)
@@ -103,7 +106,9 @@ struct sw_verdict sw_matrix(const struct sw_range *a, const struct sw_range *b, 
 	/* Where in the box, or whether at all, depends on data: as sure as a shared base. */
 	if (verdict.severity == SW_ERROR && (a->loose || b->loose || a->perhaps || b->perhaps))
 		verdict = warning;
-	if (signals(a, verdict.severity) || signals(b, verdict.severity))
-		return sw_one_step_down(verdict);
+	if (may_be_ordered(a, b))
+		return possible;
+	if (verdict.severity == SW_ERROR && (a->polls || b->polls))
+		return warning;
 	return verdict;
 }

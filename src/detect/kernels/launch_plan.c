@@ -368,7 +368,7 @@ static bool is_own_flag(const struct sw_reaches *reaches, const struct sw_reach 
 		const struct sw_reach *r = &reaches->at[i];
 		if (!same_root(r, polled))
 			continue;
-		reads |= r->polls && r->role & SW_TOUCH_READ;
+		reads |= r->polls && r->role & (SW_TOUCH_READ | SW_TOUCH_ATOMIC);
 		writes |= (r->role & (SW_TOUCH_WRITE | SW_TOUCH_ATOMIC)) != 0;
 	}
 	return reads && writes;

@@ -194,7 +194,7 @@ static uint32_t add_site(struct sw_emit *e, struct sw_access_site *site, const s
 			 struct sw_array_span roots)
 {
 	site->op = x->op;
-	site->polls = x->flags & SW_VOLATILE ? 1 : 0;
+	site->polls |= x->flags & SW_VOLATILE ? 1 : 0;
 	site->place = x->place;
 	site->text = sw_emit_string(e, x->text ? x->text : sw_op_text(x->op));
 	site->root = roots.first;
@@ -300,6 +300,7 @@ static void access(struct maker *m, const struct sw_memory_op *use, const struct
 		sw_node size = bulk && use->values ? m->emit.ssa->operand.at[use->value] : SW_NO_NODE;
 		describe(m, &site, use, size);
 	}
+	site.polls = sw_spins(m->emit.ssa, (uint32_t)(use - m->emit.ssa->use.at));
 	m->site_of[use - m->emit.ssa->use.at] = add_site(&m->emit, &site, x, roots);
 }
 

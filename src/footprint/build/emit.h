@@ -45,4 +45,9 @@ uint32_t sw_emit_string(struct sw_emit *emit, const char *text);
 /* Moves everything into a footprint. */
 struct sw_footprint *sw_emit_finish(struct sw_emit *emit, enum sw_code_source source, uint32_t arch, const char *wild);
 
+/* ---- spin_loops.c ---- */
+
+/* Does the atomic operation wait for another thread, in a loop that ends with its result? */
+bool sw_spins(const struct sw_ssa *ssa, uint32_t use);
+
 #endif
