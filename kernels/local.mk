@@ -4,7 +4,7 @@ KERNELS_SHARED = \
 	war_kernel_copy war_copy_copy waw_copy_set waw_kernel_kernel \
 	streams copies sets symbol symbol_kernels arrays slices columns boxes \
 	event_early event_late event_wrong_stream event_replaced event_never event_recreated event_ring event_fork_join event_interprocess wait_first \
-	host_wait host_function host_produce host_read_early host_free_in_flight host_code host_two_copies zero_copy staging_refill staging_bounce host_refill host_far_end user_object \
+	host_wait host_function host_produce host_read_early host_free_in_flight host_code host_staging host_library host_two_copies zero_copy staging_refill staging_bounce host_refill host_far_end user_object \
 	use_after_free free_in_flight free_async_early use_before_alloc alloc_order_measured stream_destroyed \
 	threads threads_default default_stream \
 	pipeline double_buffer chunks chunks_offset suballocator assumed struct_parameter \

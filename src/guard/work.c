@@ -239,8 +239,10 @@ static void guard(const struct op *op, struct sw_guard_step step)
 		const struct sw_guard_use *use = &mine.use[i];
 		const struct sw_buffer *b = sw_buffers_find(use->at);
 		uint64_t bytes = use->bytes;
-		if (b && b->memory == SW_MEM_MANAGED && (op->kind == SW_REC_LAUNCH || kernels_in_flight()))
+		if (b && b->memory == SW_MEM_MANAGED && (op->kind == SW_REC_LAUNCH || kernels_in_flight())) {
+			sw_pages_unguarded();
 			continue;
+		}
 		if (op->kind == SW_REC_LAUNCH && bytes > LONGEST_OF_KERNEL) {
 			bytes = LONGEST_OF_KERNEL;
 			sw_pages_unguarded();

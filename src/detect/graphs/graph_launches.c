@@ -381,7 +381,7 @@ void sw_on_graph_launch(struct sw_model *m, const struct sw_record *r, struct sw
 		sw_uploads_forget(m);
 	m->j->coverage.edges_for_safety += x->bound;
 	if (x->unknown || run.unknown || x->nodes.n != x->expected) {
-		sw_model_lane_state(m, w->what.point.lane)->unknown = w->what.point.tick;
+		sw_host_unclear(m, w->what.point, true);
 		sw_wide_poison(m);
 		m->j->coverage.unknown_graph_launches++;
 	}

@@ -191,7 +191,10 @@ static bool covered_by_free(const struct sw_model *m, struct sw_point point)
 static struct sw_verdict weigh(struct sw_model *m, const struct sw_shadow_use *earlier,
 			       const struct sw_shadow_use *later)
 {
-	struct sw_verdict verdict = sw_matrix(&earlier->range, &later->range, sw_pool_blocks_crowding(earlier, later));
+	struct sw_range first = earlier->range;
+	/* Flags inside of a kernel order other kernels; whether the host may know is asked below. */
+	first.polls &= later->access.kind != SW_REC_HOST_ACCESS;
+	struct sw_verdict verdict = sw_matrix(&first, &later->range, sw_pool_blocks_crowding(earlier, later));
 	verdict = sw_verdict_in_blocks(earlier, later, verdict);
 	if (sw_library_may_order(earlier, later))
 		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};

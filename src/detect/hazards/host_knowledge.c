@@ -2,7 +2,8 @@
 /*
  * One way of knowing can't be seen: work that writes a flag which the host polls (cuStreamWriteValue, a kernel with
  * volatile or system-scope accesses to host memory, a host node of a graph).  An access after such work is never more
- * than possible.
+ * than possible.  Nor is one after work that may touch anything, unless all of its code is known and has no such store:
+ * plain stores signal nothing, wherever they go.
  *
  * Neither is a conflict with work that the host enqueues later, where the flag itself lies in memory that the host
  * sees: the host may poll it first.  The same holds for a kernel that polls such a flag, which the host may write when
@@ -16,6 +17,14 @@
 void sw_host_signalled(struct sw_model *m, struct sw_point by)
 {
 	sw_model_lane_state(m, by.lane)->signal = by.tick;
+}
+
+void sw_host_unclear(struct sw_model *m, struct sw_point by, bool may_signal)
+{
+	struct sw_lane_state *lane_state = sw_model_lane_state(m, by.lane);
+	lane_state->unknown = by.tick;
+	if (may_signal)
+		lane_state->unclear = by.tick;
 }
 
 void sw_host_flag_written(struct sw_model *m, struct sw_point by)
@@ -37,7 +46,7 @@ typedef uint64_t last_signal_fn(const struct sw_lane_state *lane_state);
 
 static uint64_t last_host_signal(const struct sw_lane_state *lane_state)
 {
-	return lane_state->signal > lane_state->unknown ? lane_state->signal : lane_state->unknown;
+	return lane_state->signal > lane_state->unclear ? lane_state->signal : lane_state->unclear;
 }
 
 static uint64_t last_shared_event(const struct sw_lane_state *lane_state)

@@ -9,6 +9,8 @@ struct sw_model;
 
 /* A step of a stream whose end the host may see in memory. */
 void sw_host_signalled(struct sw_model *m, struct sw_point by);
+/* A step that may touch memory which is not known; perhaps it signals there. */
+void sw_host_unclear(struct sw_model *m, struct sw_point by, bool may_signal);
 /* May the host know through memory that this step is done? */
 bool sw_host_may_know(struct sw_model *m, struct sw_point work);
 /* A step that writes, or reads, a flag in memory which the host sees: volatile or by system scope. */

@@ -213,11 +213,13 @@ static void touch_late(struct sw_model *m, const struct sw_access *what, const s
 		sw_deferred_note(m, block, what);
 }
 
-/* A kernel with flags touches memory that the host sees; perhaps one of them. */
+/* A kernel with flags touches memory that the host sees.  Its code says whether that may be one of them: blocks that
+   wait for each other by flags in the device's memory tell the host nothing. */
 static void note_flag(struct sw_model *m, struct sw_point by, const struct sw_range *range)
 {
 	const struct sw_evidence_detail *detail = range->evidence_detail;
-	sw_host_signalled(m, by);
+	if (!detail || range->evidence < SW_EV_FOOTPRINT || detail->polls)
+		sw_host_signalled(m, by);
 	if (detail && detail->polls && sw_role_writes(range->role))
 		sw_host_flag_written(m, by);
 	if (detail && detail->polls && sw_role_reads(range->role))

@@ -148,6 +148,10 @@ static void take_entry(struct sw_kernel *kernel, const struct sw_trace_function 
 	kernel->follows = false;
 	for (uint32_t i = 0; i < footprint->roots; i++)
 		kernel->follows |= footprint->root[i].kind == SW_ROOT_INDIRECT;
+	kernel->signals = false;
+	for (uint32_t i = 0; i < footprint->sites; i++)
+		kernel->signals |=
+			footprint->site[i].polls && footprint->site[i].role & (SW_TOUCH_WRITE | SW_TOUCH_ATOMIC);
 	if (kernel->wild)
 		kernel->unread = footprint->string + footprint->wild;
 }

@@ -20,6 +20,7 @@ struct sw_kernel {
 	bool moved;			      /* its parameter layout differs from the driver's */
 	bool wild;			      /* some of what it does is not known */
 	bool follows;			      /* pointers that lie in memory */
+	bool signals;			      /* it writes in a way that may signal, somewhere */
 	bool unreadable;		      /* there is code, but no footprint of it */
 	const char *unread;		      /* why not, or why not all */
 	struct sw_map evidence_details;	      /* basis of a reach -> struct sw_evidence_detail */

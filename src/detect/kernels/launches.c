@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "detect/hazards/host_knowledge.h"
 #include "detect/hazards/listing.h"
 #include "detect/hazards/touch.h"
 #include "detect/hazards/uploads.h"
@@ -214,6 +215,12 @@ static enum sw_evidence_source_kind evidence_source(const struct walk *walk, boo
 	return kernel->footprint->source == SW_SOURCE_SASS ? SW_BY_SASS : SW_BY_PTX;
 }
 
+/* Wherever its accesses go: all of its code is known, and no store of it is one that orders anything. */
+static bool may_signal(const struct sw_kernel *kernel)
+{
+	return !kernel || !kernel->footprint || !kernel->ran || kernel->wild || kernel->signals;
+}
+
 static void walk_launch(struct walk *walk, const struct sw_trace_function *f)
 {
 	struct sw_model *m = walk->m;
@@ -241,7 +248,7 @@ static void walk_launch(struct walk *walk, const struct sw_trace_function *f)
 	if (!known && m->listing) {
 		m->listing->unknown = true;
 	} else if (!known) {
-		sw_model_lane_state(m, walk->w->what.point.lane)->unknown = walk->w->what.point.tick;
+		sw_host_unclear(m, walk->w->what.point, may_signal(walk->kernel));
 		sw_wide_poison(m);
 	}
 }

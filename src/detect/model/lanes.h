@@ -21,6 +21,7 @@ struct sw_lane_state {
 	uint64_t since;			   /* record of the first work since a wait that is asked about, 0: none */
 	uint64_t visible, visible_seq;	   /* last step that touched memory which the host can, and its record */
 	uint64_t unknown;		   /* last step whose accesses are not known */
+	uint64_t unclear;		   /* last step that may signal where it is not known to touch anything */
 	uint64_t capture;		   /* that the stream is part of now: record of its begin, 0: none */
 	uint64_t signal;		   /* last step that may signal the host through memory */
 	uint64_t flag;			   /* last step that writes a flag in memory which the host sees */
