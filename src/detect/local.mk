@@ -51,7 +51,7 @@ libswdetect_a_SOURCES = \
 	src/detect/calls/stream_values.h src/detect/calls/streams.c src/detect/calls/streams.h \
 	src/detect/calls/syncs.c src/detect/calls/syncs.h src/detect/calls/shared_events.c src/detect/calls/shared_events.h src/detect/calls/threads.c src/detect/calls/threads.h \
 	src/detect/calls/unmodelled.c \
-	src/detect/graphs/branch_races.c src/detect/graphs/capture_isolation.c \
+	src/detect/graphs/branch_order.c src/detect/graphs/branch_races.c src/detect/graphs/capture_isolation.c \
 	src/detect/graphs/capture_isolation.h src/detect/graphs/graph_launches.c src/detect/graphs/node_contents.c src/detect/graphs/graphs.c \
 	src/detect/graphs/graphs.h src/detect/graphs/node_order.c \
 	src/detect/call_end.c src/detect/coverage.def src/detect/detect.h src/detect/dispatch.c src/detect/dispatch.h \

@@ -127,6 +127,52 @@ START_TEST(child_graphs)
 }
 END_TEST
 
+/* Work outside meets each of the unordered nodes that touch its bytes; of ordered ones the last.  0: two branches; 1:
+   one node after the other; 2: through a node that does something else; 3: two branches, launched twice; 4: three
+   branches; 5: two chains of two; 6: a branch and a chain that joins it. */
+START_TEST(branches_against_stream)
+{
+	static const struct {
+		uint32_t nodes;
+		uint8_t before[4]; /* bits */
+		bool reads[4];
+		uint32_t launches, meets;
+	} graph[] = {
+		{2, {0, 0}, {true, true}, 1, 2},
+		{2, {0, 1}, {true, true}, 1, 1},
+		{3, {0, 1, 2}, {true, false, true}, 1, 1},
+		{2, {0, 0}, {true, true}, 2, 2},
+		{3, {0, 0, 0}, {true, true, true}, 1, 3},
+		{4, {0, 0, 1, 2}, {true, true, true, true}, 1, 2},
+		{4, {0, 0, 2, 5}, {true, true, true, true}, 1, 1},
+	};
+	struct tb *tb = two_streams();
+	describe(tb, EXEC, graph[_i].nodes);
+	for (uint32_t i = 0; i < graph[_i].nodes; i++) {
+		uint64_t before[4];
+		uint32_t n = 0;
+		for (uint32_t k = 0; k < i; k++)
+			if (graph[_i].before[i] >> k & 1)
+				before[n++] = A + 16 * k;
+		struct sw_rec_copy_nd work = {
+			.width = 64,
+			.height = 1,
+			.depth = 1,
+			.dst = {.base = DEV2 + 4096 * i, .pitch = 64, .slice_rows = 1, .side = SW_SIDE_DEVICE},
+			.src = {.base = graph[_i].reads[i] ? DEV : DEV2 + 65536, .pitch = 64, .slice_rows = 1},
+		};
+		work.src.side = SW_SIDE_DEVICE;
+		tb_node(tb, EXEC, A + 16 * i, before, n, SW_REC_COPY_ND, &work, sizeof work);
+	}
+	for (uint32_t i = 0; i < graph[_i].launches; i++)
+		tb_graph_launch(tb, EXEC, S1);
+	tb_set(tb, DEV, 64, S2);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(only(j, 102)->count, graph[_i].meets);
+	sw_judgement_free(j);
+}
+END_TEST
+
 START_TEST(launch_against_stream)
 {
 	struct tb *tb = two_streams();
@@ -351,6 +397,7 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, order_is_transitive, 0, 2);
 	tcase_add_test(tc, nodes_name_the_captured_call);
 	tcase_add_loop_test(tc, child_graphs, 0, 2);
+	tcase_add_loop_test(tc, branches_against_stream, 0, 7);
 	tcase_add_loop_test(tc, launch_against_stream, 0, 2);
 	tcase_add_loop_test(tc, two_launches, 0, 2);
 	tcase_add_loop_test(tc, changed_nodes, 0, 3);

@@ -101,6 +101,8 @@ static void exec_list(struct sw_model *m, struct sw_exec *x)
 	sw_exec_unlist(m, x);
 	nodes_list(m, x);
 	x->listed = true;
+	if (known)
+		sw_branch_order_make(x, &paths);
 	m->j->coverage.uncompared_graphs += sw_paths_too_many(x);
 	if (known)
 		sw_branches_judge(m, x, &paths, &x->touches);
@@ -338,6 +340,9 @@ static void work(struct run *run, uint32_t number)
 static void play(struct run *run, const struct sw_ordered_node *turn)
 {
 	const struct sw_graph_node *node = &run->x->nodes.at[turn->node];
+	run->m->played = run->x;
+	run->m->played_node = turn->node + 1;
+	run->m->branches_apart = run->x->branches ? sw_branches_apart : NULL;
 	uint8_t kind = node->work ? node->work->kind : 0;
 	if (node->disabled)
 		return;
@@ -377,6 +382,9 @@ void sw_on_graph_launch(struct sw_model *m, const struct sw_record *r, struct sw
 	}
 	for (size_t i = 0; i < x->node_order.n; i++)
 		play(&run, &x->node_order.at[i]);
+	m->played = NULL;
+	m->played_node = 0;
+	m->branches_apart = NULL;
 	if (x->unknown || run.unknown || run.blind)
 		sw_uploads_forget(m);
 	m->j->coverage.edges_for_safety += x->bound;

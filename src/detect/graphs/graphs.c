@@ -31,6 +31,7 @@ void sw_exec_unlist(struct sw_model *m, struct sw_exec *x)
 			sw_use_drop(&m->space.uses, x->touches.at.at[i].use);
 	x->touches.at.n = 0;
 	x->listed = false;
+	sw_branch_order_free(x);
 }
 
 static void exec_empty(struct sw_model *m, struct sw_exec *x)

@@ -44,6 +44,7 @@ struct sw_exec {
 	bool unknown;	     /* some nodes were not described */
 	bool listed;	     /* `touches` are those of the nodes as they are */
 	struct sw_listing touches;
+	struct sw_branch_order *branches;	   /* valid while `listed`; NULL: all nodes count as ordered */
 	SW_VEC(struct sw_ordered_node) node_order; /* uses of a launch; valid while `listed` */
 	uint32_t bound;	       /* safety edges that events bound to the whole graph cost at each launch */
 	uint32_t flags;	       /* CUgraphInstantiate_flags */
@@ -79,6 +80,13 @@ void sw_paths_free(struct sw_paths *paths);
 /* Looks for unordered nodes that conflict.  `uses` are those of the listing. */
 void sw_branches_judge(struct sw_model *m, const struct sw_exec *exec, const struct sw_paths *paths,
 		       const struct sw_listing *listing);
+
+/* ---- branch_order.c ---- */
+void sw_branch_order_make(struct sw_exec *exec, const struct sw_paths *paths);
+void sw_branch_order_free(struct sw_exec *exec);
+struct sw_shadow_use;
+/* Are they made by two unordered nodes of the launch that is played?  (arg: struct sw_model.) */
+bool sw_branches_apart(void *arg, const struct sw_shadow_use *earlier, const struct sw_shadow_use *later);
 
 /* ---- node_order.c ---- */
 /* Fills exec->node_order; paths NULL: which node comes before which is not known. */

@@ -75,6 +75,7 @@ void sw_model_env(struct sw_model *m, struct sw_shadow_env *env)
 				      .serial = ++m->serial,
 				      .ordered_too = sw_wide_watches(m),
 				      .meet = sw_hazard_meet,
+				      .apart = m->branches_apart,
 				      .arg = m};
 	sw_wide_keep(m, &env->keep_from, &env->keep_to);
 }
@@ -130,6 +131,7 @@ struct sw_shadow_use *sw_model_use(struct sw_model *m, const struct sw_access *w
 	use->range = *range;
 	use->block = block;
 	use->ctx = m->record->rec->ctx;
+	use->node = m->scope && m->scope->late ? 0 : m->played_node;
 	use->step = step_of(m);
 	use->pool_block = sw_pool_block_keep(pool_block_of(m, what, block, range->base));
 	if (!range->bounded)

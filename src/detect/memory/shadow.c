@@ -162,7 +162,7 @@ static bool asked_about(const struct sw_shadow_env *env, const struct sw_shadow_
 
 static bool replaces(const struct sw_shadow_env *env, const struct sw_shadow_use *x, const struct sw_shadow_use *m)
 {
-	return sw_use_stands_for(x, m) &&
+	return sw_use_stands_for(x, m) && !(env->apart && env->apart(env->arg, m, x)) &&
 	       (m->access.point.lane == x->access.point.lane ||
 		sw_hb_ordered(env->hb, m->access.point, x->access.point.lane) == SW_ORDER_DOCUMENTED);
 }

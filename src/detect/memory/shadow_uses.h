@@ -29,6 +29,7 @@ struct sw_shadow_use {
 	struct sw_pool_block
 		*pool_block;	  /* the block of a caching allocator that its pointer leads to; NULL not known */
 	struct sw_point function; /* the host function in which it was made, tick 0: none */
+	uint32_t node;		  /* of the graph that is launched: its number + 1, 0: none */
 	uint8_t ctx;
 	bool host;     /* by the host itself, inside a call */
 	bool may_wait; /* the documents leave open whether the call waited for it */

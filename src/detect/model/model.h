@@ -68,6 +68,9 @@ struct sw_model {
 	struct sw_tensor_blocks *tensors;
 	/* graphs */
 	struct sw_graphs *graphs;
+	const struct sw_exec *played; /* of which a node touches memory now: its number + 1; NULL, 0: none */
+	uint32_t played_node;
+	bool (*branches_apart)(void *arg, const struct sw_shadow_use *earlier, const struct sw_shadow_use *later);
 
 	bool shares;		     /* memory or events with other processes */
 	bool shared_events_recorded; /* some context has `shared_event` */
