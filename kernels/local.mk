@@ -3,7 +3,7 @@ KERNELS_SHARED = \
 	raw_kernel_kernel raw_copy_kernel raw_kernel_copy raw_copy_copy \
 	war_kernel_copy war_copy_copy waw_copy_set waw_kernel_kernel \
 	streams copies sets symbol symbol_kernels arrays slices columns boxes \
-	event_early event_late event_wrong_stream event_replaced event_never event_recreated event_ring event_fork_join event_interprocess wait_first \
+	event_early event_late event_wrong_stream event_replaced event_never event_recreated event_ring event_fork_join event_interprocess wait_first wait_chain \
 	host_wait host_function host_produce host_read_early host_free_in_flight host_code host_staging host_library host_two_copies zero_copy staging_refill staging_bounce host_refill host_far_end user_object \
 	use_after_free free_in_flight free_async_early use_before_alloc alloc_order_measured stream_destroyed \
 	threads threads_default default_stream \
@@ -17,7 +17,7 @@ KERNELS_SHARED = \
 	managed_streams managed_discard \
 	device_reset peer_copy device_event peer_free legacy_devices ipc \
 	strict_host \
-	wide_sync redundant_sync busy_poll many_calls demo_pipeline
+	wide_sync wide_sync_critical redundant_sync busy_poll many_calls demo_pipeline
 # The same programs built in other ways.
 KERNELS_STATIC = raw_copy_copy raw_kernel_kernel threads
 KERNELS_PER_THREAD = threads_default default_stream

@@ -441,6 +441,12 @@ static const char *cost_of(const struct facts *facts)
 				       text, sw_name_time(names, cost->core_low_ns),
 				       sw_name_time(names, cost->core_high_ns));
 	text = sw_names_format(names, "%s%s", text, sw_replay_gain(names, cost));
+	const uint32_t critical = sw_finding_more(facts->finding)->critical;
+	if (critical)
+		text = sw_names_format(names,
+				       "%s; no more than that, because %s, for which nothing needs to wait, is the "
+				       "critical path of the run",
+				       text, sw_name_stream(names, critical));
 	return text;
 }
 
