@@ -90,6 +90,36 @@ struct sw_root {
 
 enum sw_touch_role { SW_TOUCH_READ = 1, SW_TOUCH_WRITE = 2, SW_TOUCH_ATOMIC = 4 }; /* READ|WRITE: both */
 
+/*
+ * Programmatic dependent launch: where an access lies with respect to the kernel's waits for the launch's dependencies
+ * (griddepcontrol.wait), for all threads that make it.  Waits are numbered; SW_ORDER_* of those that not every thread
+ * comes to are sets of eight bits.  In words: the access comes after a wait
+ *   SW_ORDER_AFTER      always
+ *   SW_ORDER_IF_ALL     where in this launch all threads come to one of that set
+ *   SW_ORDER_IF_SOME    where in each block some thread comes to one of that set: a barrier of the block lies between
+ *   SW_ORDER_PERHAPS    where some thread comes to one of that set: threads signal each other on the way
+ *   SW_ORDER_UNSURE     perhaps: the code on the way is not followed
+ */
+enum {
+	SW_ORDER_AFTER = 1,
+	SW_ORDER_UNSURE = 2,
+	SW_ORDER_IF_ALL_SHIFT = 8,
+	SW_ORDER_IF_SOME_SHIFT = 16,
+	SW_ORDER_PERHAPS_SHIFT = 24
+};
+#define SW_MAX_GRID_WAITS 8u /* further ones that not every thread comes to are UNSURE */
+
+enum sw_grid_kind { SW_GRID_WAIT, SW_GRID_TRIGGER };
+/* A wait, or a trigger: launches that depend on this one may begin once every block triggered or ended. */
+struct sw_grid_op {
+	uint8_t kind;	 /* enum sw_grid_kind */
+	uint8_t early;	 /* TRIGGER: some access may follow it */
+	uint16_t number; /* WAIT: of its bit, + 1; 0: it has none */
+	uint32_t order;	 /* TRIGGER: SW_ORDER_* */
+	uint32_t fact, facts;
+	uint32_t place, text; /* as of a site */
+};
+
 struct sw_access_site {
 	uint8_t role;		/* enum sw_touch_role, or'ed */
 	uint8_t polls;		/* volatile, acquire, release, system scope */
@@ -102,6 +132,7 @@ struct sw_access_site {
 			*/
 	uint32_t place; /* PTX line or byte offset */
 	uint32_t text;	/* offset in strings: mnemonic */
+	uint32_t order; /* SW_ORDER_* */
 };
 
 struct sw_footprint_symbol {
@@ -132,6 +163,8 @@ struct sw_footprint {
 	uint32_t sites;
 	struct sw_footprint_symbol *symbol;
 	uint32_t symbols;
+	struct sw_grid_op *grid;
+	uint32_t grids;
 	char *string; /* NUL-terminated strings, the first is "" */
 	uint32_t strings;
 };
@@ -189,6 +222,7 @@ enum sw_extent {
 struct sw_reach {
 	uint8_t role, extent, polls, why; /* enum sw_touch_role or'ed, sw_extent, -, sw_why */
 	uint32_t site;			  /* one that makes it, for the evidence string */
+	uint32_t order;			  /* of all sites that make it */
 	struct sw_root root;		  /* the first; several roots of one open access are reaches of their own */
 	uint64_t address, width, pitch, rows, slice, slices;
 	bool below;		/* OPEN: may as well lie before the pointer: a negative stride, a step back */
@@ -209,6 +243,21 @@ struct sw_reaches {
 #define SW_MAX_REACHES 2048 /* lists of a thousand tensors in one launch: 32 KiB of parameters hold 4000 pointers */
 void sw_footprint_evaluate(const struct sw_footprint *footprint, const struct sw_geometry *geometry,
 			   struct sw_reaches *out);
+
+/* What a launch does about programmatic dependencies. */
+struct sw_grid_state {
+	uint8_t all, some,
+		perhaps;     /* waits with a number: all threads come to them, some of each block, perhaps some */
+	bool waits;	     /* it ends after what it depends on */
+	bool triggers;	     /* perhaps */
+	bool early;	     /* an access may follow the trigger */
+	bool triggers_first; /* before its own wait */
+};
+void sw_footprint_grid(const struct sw_footprint *footprint, const struct sw_geometry *geometry,
+		       struct sw_grid_state *out);
+/* Where an access with this SW_ORDER_* lies in the launch. */
+enum sw_grid_phase { SW_AFTER_WAIT, SW_PERHAPS_AFTER_WAIT, SW_BEFORE_WAIT };
+enum sw_grid_phase sw_grid_phase(const struct sw_grid_state *state, uint32_t order);
 
 /* Reaches without a launch: for each root its roles together (one reach a root, OPEN, no address). */
 void sw_footprint_directions(const struct sw_footprint *footprint, struct sw_reaches *out);

@@ -32,8 +32,8 @@ libswfootprint_a_SOURCES = \
 	src/footprint/build/assume.h src/footprint/build/assume.c \
 	src/footprint/values/predicate_bits.c src/footprint/values/nested_choice.c src/footprint/values/reciprocal_division.c \
 	src/footprint/values/wide_division.c \
-	src/footprint/build/build.c \
-	src/footprint/eval/parameter_layout.c \
+	src/footprint/build/build.c src/footprint/build/grid_order.h src/footprint/build/grid_order.c \
+	src/footprint/eval/parameter_layout.c src/footprint/eval/grid_state.c \
 	src/footprint/sass/sass.h src/footprint/sass/sass_lower.h src/footprint/sass/sass_ops.def \
 	src/footprint/sass/sass_build.c \
 	src/footprint/sass/sass_constant.c \

@@ -109,7 +109,7 @@ dist_check_SCRIPTS += tests/footprint/corpus/run tests/footprint/corpus/build
 TESTS += tests/footprint/corpus/run
 EXTRA_DIST += tests/footprint/corpus/expected.txt tests/footprint/corpus/launch.c tests/footprint/corpus/images/compiler \
 	$(corpus_files:%=tests/footprint/corpus/%.cu) $(corpus_files:%=tests/footprint/corpus/images/%.fatbin)
-corpus_files = linear loops planes digits divisions blocks atomics vectors pointers tables structs gather flow calls symbols signals async hopper
+corpus_files = linear loops planes digits divisions blocks atomics vectors pointers tables structs gather flow calls symbols signals async hopper overlap
 
 # What the reader of machine code makes of each instruction, for tests/gpu/sass_check.
 check_PROGRAMS += tests/footprint/sass_registers

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "footprint/build/assume.h"
+#include "footprint/build/grid_order.h"
 #include "footprint/flow/extern_functions.h"
 #include "footprint/flow/induction.h"
 
@@ -150,6 +151,7 @@ static struct sw_array_span emit_roots(struct sw_emit *e, const struct sw_roots 
 struct maker {
 	struct sw_emit emit;
 	struct sw_roots roots;
+	struct sw_grid_order *grid;
 	uint32_t *site_of; /* by use: its site, + 1 */
 };
 
@@ -301,11 +303,13 @@ static void access(struct maker *m, const struct sw_memory_op *use, const struct
 		describe(m, &site, use, size);
 	}
 	site.polls = sw_spins(m->emit.ssa, (uint32_t)(use - m->emit.ssa->use.at));
+	site.order = sw_grid_order_of(m->grid, use);
 	m->site_of[use - m->emit.ssa->use.at] = add_site(&m->emit, &site, x, roots);
 }
 
 /* An access through an address with a set of origins; for local memory, the contents are followed. */
-static void reach(struct maker *m, const struct sw_insn *x, sw_origin_set set, enum sw_why why)
+static void reach(struct maker *m, const struct sw_memory_op *use, const struct sw_insn *x, sw_origin_set set,
+		  enum sw_why why)
 {
 	uint32_t e[SW_ORIGINS_MAX], n = sw_origins_copy(&m->roots.origins, set, e);
 	for (uint32_t i = 0; i < n; i++) {
@@ -318,6 +322,7 @@ static void reach(struct maker *m, const struct sw_insn *x, sw_origin_set set, e
 	struct sw_array_span roots = {0};
 	if (set)
 		roots = emit_roots(&m->emit, &m->roots, set, SW_OP_OPAQUE, SW_NO_NODE);
+	site.order = roots.n ? sw_grid_order_of(m->grid, use) : 0;
 	if (roots.n)
 		add_site(&m->emit, &site, x, roots);
 }
@@ -329,12 +334,12 @@ static void use_site(struct maker *m, const struct sw_memory_op *use)
 		access(m, use, x);
 	} else if (x->op == SW_OP_OPAQUE) {
 		for (uint32_t i = 0; i < use->values; i++)
-			reach(m, x, m->roots.of[m->emit.ssa->operand.at[use->value + i]], SW_WHY_INSTRUCTION);
+			reach(m, use, x, m->roots.of[m->emit.ssa->operand.at[use->value + i]], SW_WHY_INSTRUCTION);
 	} else if (x->op == SW_OP_CALL && sw_roots_call_is_open(&m->roots, use)) {
 		const struct sw_program_call *call = &m->emit.ssa->body.call.at[x->target];
 		for (uint32_t i = 0; i < call->args; i++) {
 			uint32_t slot = sw_body_slot(&m->emit.ssa->body, call->arg[i]);
-			reach(m, x, sw_roots_slot(&m->roots, slot), SW_WHY_CALL);
+			reach(m, use, x, sw_roots_slot(&m->roots, slot), SW_WHY_CALL);
 		}
 	}
 }
@@ -388,11 +393,14 @@ struct sw_footprint *sw_footprint_build(const struct sw_program *program, enum s
 	sw_assume_facts(&ssa, &e->guards);
 	sw_roots_find(program, &ssa, &m.roots);
 	sw_terms_init(&e->terms, &ssa, &m.roots, &e->guards);
+	m.grid = sw_grid_order_find(&ssa, &e->guards);
 	m.site_of = sw_calloc(ssa.use.n + 1, sizeof *m.site_of);
 	for (size_t u = 0; u < ssa.use.n; u++)
 		use_site(&m, &ssa.use.at[u]);
 	name_loaders(&m);
 	free(m.site_of);
+	sw_grid_order_emit(m.grid, e);
+	sw_grid_order_free(m.grid);
 	sw_emit_loops(e);
 	char *wild = why_wild(&m, program);
 	struct sw_footprint *footprint = sw_emit_finish(e, source, arch, wild);

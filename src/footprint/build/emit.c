@@ -250,6 +250,7 @@ struct sw_footprint *sw_emit_finish(struct sw_emit *e, enum sw_code_source sourc
 	TAKE(loop, loops, loop);
 	TAKE(root, roots, root);
 	TAKE(site, sites, site);
+	TAKE(grid, grids, grid);
 	TAKE(symbol, symbols, symbol);
 	TAKE(string, strings, string);
 #undef TAKE
@@ -260,6 +261,7 @@ struct sw_footprint *sw_emit_finish(struct sw_emit *e, enum sw_code_source sourc
 	free(e->natural.at);
 	free(e->root.at);
 	free(e->site.at);
+	free(e->grid.at);
 	free(e->symbol.at);
 	free(e->string.at);
 	free(e->term_of);

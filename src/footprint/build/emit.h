@@ -23,6 +23,7 @@ struct sw_emit {
 	SW_VEC(uint32_t) natural; /* loop of the flow graph, by loop */
 	SW_VEC(struct sw_root) root;
 	SW_VEC(struct sw_access_site) site;
+	SW_VEC(struct sw_grid_op) grid;
 	SW_VEC(struct sw_footprint_symbol) symbol;
 	SW_VEC(char) string;
 	uint32_t unknown;  /* term of an unknown condition, + 1 */

@@ -175,9 +175,10 @@ static bool same_way(const struct sw_digit_site *a, const struct sw_digit_site *
 	const struct sw_digits *x = &a->digits, *y = &b->digits;
 	sw_wide top = x->by[x->n - 1], apart = y->constant - x->constant;
 	return a->bytes == b->bytes && a->hull.role == b->hull.role && a->hull.polls == b->hull.polls &&
-	       a->hull.content == b->hull.content && sw_root_equal(&a->hull.root, &b->hull.root) && x->n == y->n &&
-	       x->frees == y->frees && !memcmp(x->unit, y->unit, sizeof x->unit) &&
-	       !memcmp(x->by, y->by, sizeof x->by) && !memcmp(x->free_by, y->free_by, sizeof x->free_by) &&
+	       a->hull.order == b->hull.order && a->hull.content == b->hull.content &&
+	       sw_root_equal(&a->hull.root, &b->hull.root) && x->n == y->n && x->frees == y->frees &&
+	       !memcmp(x->unit, y->unit, sizeof x->unit) && !memcmp(x->by, y->by, sizeof x->by) &&
+	       !memcmp(x->free_by, y->free_by, sizeof x->free_by) &&
 	       !memcmp(x->free_count, y->free_count, sizeof x->free_count) && (top ? apart % top == 0 : !apart);
 }
 

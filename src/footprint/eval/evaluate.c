@@ -264,7 +264,7 @@ static void walk_site(struct walk *w, uint32_t number, size_t depth)
 	const struct sw_access_site *site = &e->f->site[number];
 	const struct sw_root *root = sw_eval_root(e->f, site);
 	struct site_state *state = &w->state[number];
-	struct sw_reach like = {.role = site->role, .polls = site->polls, .site = number};
+	struct sw_reach like = {.role = site->role, .polls = site->polls, .site = number, .order = site->order};
 	size_t begun = w->out->n, digits = e->digits.n;
 	uint32_t chosen = e->choices;
 	uint64_t budget = e->budget;

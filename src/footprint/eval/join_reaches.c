@@ -15,7 +15,7 @@ bool sw_root_equal(const struct sw_root *a, const struct sw_root *b)
 
 static bool same_kind(const struct sw_reach *a, const struct sw_reach *b)
 {
-	return a->role == b->role && a->polls == b->polls && a->content == b->content &&
+	return a->role == b->role && a->polls == b->polls && a->order == b->order && a->content == b->content &&
 	       sw_root_equal(&a->root, &b->root);
 }
 
@@ -148,6 +148,7 @@ static int by_address(const void *left, const void *right)
 	COMPARE(root.weak);
 	COMPARE(role);
 	COMPARE(polls);
+	COMPARE(order);
 	COMPARE(content);
 	COMPARE(address);
 	COMPARE(extent);
@@ -231,6 +232,7 @@ static void give_up(struct sw_reach *at, size_t *n, size_t most)
 	for (size_t i = most; i < *n; i++) {
 		last->role |= at[i].role;
 		last->polls |= at[i].polls;
+		last->order = last->order == at[i].order ? last->order : SW_ORDER_UNSURE;
 	}
 	last->extent = SW_EXTENT_OPEN;
 	last->why = SW_WHY_COMPLEX;

@@ -219,7 +219,7 @@ static void find_layers(struct sw_eval *e, const struct sw_access_site *site, st
 void sw_eval_add_open(struct sw_eval *e, uint32_t number, enum sw_why why, struct sw_reaches *out)
 {
 	const struct sw_access_site *site = e->site;
-	struct sw_reach like = {.role = site->role, .polls = site->polls, .site = number};
+	struct sw_reach like = {.role = site->role, .polls = site->polls, .site = number, .order = site->order};
 	struct sw_words words;
 	find_layers(e, site, &like);
 	bool loaded = sw_eval_may_be_loaded(e, site);

@@ -295,6 +295,12 @@ void sw_lift_insn(struct sw_renamer *renamer, uint32_t insn, uint32_t block)
 	case SW_OP_CALL:
 		call(&w);
 		break;
+	case SW_OP_GRID_WAIT:
+	case SW_OP_GRID_TRIGGER:
+		*sw_vec_push(&ssa->grid) = (struct sw_memory_op){insn, block, w.guard, SW_NO_NODE, 0, 0};
+		break;
+	case SW_OP_BARRIER:
+		break;
 	case SW_OP_JUMP:
 	case SW_OP_EXIT:
 	case SW_OP_RETURN:

@@ -91,6 +91,9 @@ static uint8_t need_of(struct finder *f, uint32_t insn)
 	case SW_OP_RETURN:
 	case SW_OP_EXIT:
 		return result | SW_NEED_FIRST | SW_NEED_REST | SW_NEED_GUARD;
+	case SW_OP_GRID_WAIT:
+	case SW_OP_GRID_TRIGGER:
+		return SW_NEED_GUARD;
 	default:
 		return result ? SW_NEED_ALL : 0;
 	}

@@ -383,6 +383,7 @@ void sw_ssa_free(struct sw_ssa *ssa)
 	sw_body_free(&ssa->body);
 	sw_flow_free(&ssa->flow);
 	free(ssa->use.at);
+	free(ssa->grid.at);
 	free(ssa->operand.at);
 	free(ssa->condition);
 	free(ssa->choice);

@@ -25,6 +25,7 @@ struct sw_ssa {
 	struct sw_flow flow;
 	bool flat;
 	SW_VEC(struct sw_memory_op) use;
+	SW_VEC(struct sw_memory_op) grid; /* GRID_WAIT and GRID_TRIGGER, which have no address */
 	SW_VEC(sw_node) operand;
 	sw_node *condition;    /* by block: of the branch at its end, true on its first edge; SW_NO_NODE: none */
 	sw_node *choice;       /* by block: what the SWITCH at its end goes by; SW_NO_NODE not known */

@@ -52,12 +52,25 @@ void sw_ptx_brx(struct sw_ptx_reader *r, int arg)
 	jump(r, sw_ptx_at(r, 1), sw_ptx_op1(SW_OP_SWITCH, 32, sw_ptx_value(r, 0)), true);
 }
 
-/* bar and barrier: only .red gives a result. */
+/* bar and barrier: only .red gives a result.  Without a number of threads all of the block take part (PTX ISA,
+   "barrier"); .arrive waits for nobody, .warp and .cluster are not about the block. */
 void sw_ptx_barrier(struct sw_ptx_reader *r, int arg)
 {
+	bool red = sw_ptx_has(r->op, "red");
+	uint32_t numbers = red ? r->operands - 2 : r->operands; /* less the result and the predicate of .red */
 	(void)arg;
-	if (sw_ptx_has(r->op, "red"))
+	if (red)
 		sw_ptx_set_range(r, sw_ptx_at(r, 0));
+	if (sw_ptx_has(r->op, "arrive"))
+		return;
+	bool block = !sw_ptx_has(r->op, "warp") && !sw_ptx_has(r->op, "cluster") && numbers == 1;
+	sw_ptx_do(r, (struct sw_ptx_insn){.op = SW_OP_BARRIER, .imm = block});
+}
+
+void sw_ptx_grid_dependency(struct sw_ptx_reader *r, int arg)
+{
+	(void)arg;
+	sw_ptx_do(r, (struct sw_ptx_insn){.op = sw_ptx_has(r->op, "wait") ? SW_OP_GRID_WAIT : SW_OP_GRID_TRIGGER});
 }
 
 /* ---- calls ---- */

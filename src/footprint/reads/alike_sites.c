@@ -36,7 +36,7 @@ static uint64_t shape_of(const struct sw_footprint *f, const struct sw_term *t, 
 static uint64_t key_of(const struct sw_footprint *f, const struct sw_access_site *site, const uint64_t *shape)
 {
 	uint64_t hash = mix(site->role | (uint64_t)site->polls << 8 | (uint64_t)site->op << 16, site->bytes);
-	hash = mix(mix(hash, site->size), site->loop);
+	hash = mix(mix(mix(hash, site->size), site->loop), site->order);
 	for (uint32_t i = 0; i < site->roots; i++) {
 		const struct sw_root *root = &f->root[site->root + i];
 		hash = mix(hash, root->kind | (uint64_t)root->weak << 8 | (uint64_t)root->loader << 16);

@@ -7,6 +7,39 @@ void sw_sass_lower_nothing(struct sw_sass *s)
 	(void)s;
 }
 
+/* ACQBULK is what ptxas makes of griddepcontrol.wait, PREEXIT of .launch_dependents (seen with nvcc 13.0). */
+void sw_sass_lower_grid_wait(struct sw_sass *s)
+{
+	sw_sass_guarded(s, SW_OP_GRID_WAIT, 32, SW_GENERIC);
+}
+
+void sw_sass_lower_grid_trigger(struct sw_sass *s)
+{
+	sw_sass_guarded(s, SW_OP_GRID_TRIGGER, 32, SW_GENERIC);
+}
+
+/* 77-79: 0 .SYNC, 1 .ARV, which waits for nobody, 2 .RED.  b1d and 51d have the number of threads in 42-53, 0 for all
+   of the block; 31d and 91d in a register. */
+void sw_sass_lower_bar(struct sw_sass *s)
+{
+	unsigned form = (unsigned)sw_sass_bits(s, 9, 3);
+	bool all = (form == 5 || form == 2) && !sw_sass_bits(s, 42, 12);
+	if (sw_sass_bits(s, 77, 3) != 1)
+		sw_sass_guarded(s, SW_OP_BARRIER, 32, SW_GENERIC)->imm = all;
+}
+
+/* 9c7 arrives, dc7 waits. */
+void sw_sass_lower_ucgabar(struct sw_sass *s)
+{
+	if (sw_sass_bits(s, 9, 3) == 6)
+		sw_sass_guarded(s, SW_OP_BARRIER, 32, SW_GENERIC);
+}
+
+void sw_sass_lower_warp_barrier(struct sw_sass *s)
+{
+	sw_sass_guarded(s, SW_OP_BARRIER, 32, SW_GENERIC);
+}
+
 #define QSPC 0x1aa
 
 static void predicates(struct sw_sass *s)

@@ -17,7 +17,8 @@
 	X(fact, facts, 8)                                                                                              \
 	X(loop, loops, 20)                                                                                             \
 	X(root, roots, 16)                                                                                             \
-	X(site, sites, 44)                                                                                             \
+	X(site, sites, 48)                                                                                             \
+	X(grid, grids, 24)                                                                                             \
 	X(symbol, symbols, 16)                                                                                         \
 	X(string, strings, 1)
 #define SW_SIZE_CHECK(array, count, size)                                                                              \

@@ -157,6 +157,15 @@ static const char *site_bad(const struct sw_footprint *f, const struct sw_access
 	return s->text >= f->strings ? "no such string" : NULL;
 }
 
+static const char *grid_bad(const struct sw_footprint *f, const struct sw_grid_op *g)
+{
+	if (g->kind > SW_GRID_TRIGGER || g->early > 1 || g->number > SW_MAX_GRID_WAITS)
+		return "no such wait or trigger";
+	if (!holds(g->fact, g->facts, f->facts))
+		return "facts out of bounds";
+	return g->text >= f->strings ? "no such string" : NULL;
+}
+
 #define SW_CHECK_EACH(array, count, expression)                                                                        \
 	for (uint32_t i = 0; i < f->count; i++) {                                                                      \
 		const char *what = expression;                                                                         \
@@ -174,6 +183,7 @@ int sw_footprint_check(const struct sw_footprint *f, struct sw_error *error)
 	SW_CHECK_EACH(fact, facts, f->fact[i].term >= f->terms || f->fact[i].truth > 1 ? "no such term" : NULL)
 	SW_CHECK_EACH(root, roots, root_bad(f, &f->root[i]))
 	SW_CHECK_EACH(site, sites, site_bad(f, &f->site[i]))
+	SW_CHECK_EACH(grid, grids, grid_bad(f, &f->grid[i]))
 	SW_CHECK_EACH(symbol, symbols, f->symbol[i].name >= f->strings ? "no such string" : NULL)
 	return check_loops(f, error);
 }

@@ -47,6 +47,10 @@ static void mark_lines(struct corpus_state *state)
 			continue;
 		if (line->polls)
 			t->want.polls |= line->role;
+		if (line->before)
+			t->want.before |= line->role;
+		if (line->perhaps)
+			t->want.perhaps |= line->role;
 		if (line->is.extent == CORPUS_OBJECT)
 			t->want.object |= line->role;
 		else if (line->is.extent == CORPUS_BY_MAP)
@@ -175,6 +179,19 @@ static void compare_whys(struct corpus_state *state)
 	}
 }
 
+static void compare_grid(struct corpus_state *state)
+{
+	const struct corpus_launch *l = state->launch;
+	const struct sw_grid_state *g = &state->grid;
+
+	if (g->waits != l->grid_waits || g->triggers != l->grid_triggers || g->early != l->grid_early ||
+	    g->triggers_first != l->grid_first) {
+		corpus_say(state->verdict, "\tgrid:%s%s%s%s, the table says otherwise\n", g->waits ? " waits" : "",
+			   g->triggers ? " triggers" : "", g->early ? " early" : "", g->triggers_first ? " first" : "");
+		state->verdict->missed++;
+	}
+}
+
 static void compare_all(struct corpus_state *state)
 {
 	uint8_t unknown = 0, may = 0;
@@ -204,7 +221,10 @@ static void compare_all(struct corpus_state *state)
 				      t->want.polls & (uint8_t)~SW_TOUCH_ATOMIC);
 		else
 			compare_roles(state, name, "polling", t->is.polls, t->want.polls);
+		compare_roles(state, name, "before the wait", t->is.before, t->want.before);
+		compare_roles(state, name, "perhaps after the wait", t->is.perhaps, t->want.perhaps);
 	}
+	compare_grid(state);
 	compare_whys(state);
 	if (!!state->footprint->wild != state->launch->wild &&
 	    !(state->machine && (state->launch->wild_machine || state->launch->wild)))
@@ -281,6 +301,7 @@ void corpus_compare(const struct corpus_launch *launch, const struct sw_footprin
 	make_touched(&state);
 	mark_lines(&state);
 	compare_layout(&state);
+	sw_footprint_grid(footprint, &geometry, &state.grid);
 	sw_footprint_evaluate(footprint, &geometry, &reaches);
 	if (spoil)
 		spoil(&reaches);

@@ -156,6 +156,8 @@ static void read_touch(struct corpus_text *text, struct corpus_launch *launch)
 	}
 	line.role = read_role(text);
 	line.polls = corpus_text_word(text, "polls");
+	line.before = corpus_text_word(text, "before");
+	line.perhaps = corpus_text_word(text, "perhaps");
 	if (unknown) {
 		line.is.extent = CORPUS_OPEN;
 		line.machine = corpus_text_word(text, "machine");
@@ -214,6 +216,12 @@ static void read_below(struct corpus_text *text, struct corpus_launch *launch)
 	} else if (corpus_text_word(text, "wild")) {
 		launch->wild_machine = corpus_text_word(text, "machine");
 		launch->wild = !launch->wild_machine;
+	} else if (corpus_text_word(text, "grid")) {
+		launch->grid_waits = corpus_text_word(text, "waits");
+		launch->grid_triggers = corpus_text_word(text, "triggers");
+		launch->grid_early = corpus_text_word(text, "early");
+		launch->grid_first = corpus_text_word(text, "first");
+		corpus_text_end(text);
 	} else {
 		read_touch(text, launch);
 	}

@@ -62,6 +62,7 @@ struct corpus_line {
 	int buffer;   /* -1: unknown roots */
 	uint8_t role; /* enum sw_touch_role */
 	bool polls;
+	bool before, perhaps; /* the kernel's griddepcontrol.wait */
 	struct corpus_region is;
 	struct corpus_region sass; /* extent CORPUS_NONE: as `is` */
 	bool sass_unknown;	   /* machine code may reach it by unknown pointers instead */
@@ -77,8 +78,9 @@ struct corpus_launch {
 	char file[CORPUS_NAME], kernel[256];
 	uint32_t grid[3], block[3], cluster, shared;
 	bool cooperative, never, wild, wild_machine;
-	uint32_t arch;			  /* smallest */
-	uint8_t params[CORPUS_MAX_BLOCK]; /* addresses are zeros: see words */
+	bool grid_waits, grid_triggers, grid_early, grid_first; /* struct sw_grid_state */
+	uint32_t arch;						/* smallest */
+	uint8_t params[CORPUS_MAX_BLOCK];			/* addresses are zeros: see words */
 	size_t param_bytes;
 	struct {
 		uint32_t offset, bytes;

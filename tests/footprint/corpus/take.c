@@ -152,6 +152,10 @@ static void take_bytes(struct corpus_state *state, const struct sw_reach *reach)
 	t->whys[reach->why] |= (uint8_t)(1u << reach->extent);
 	if (reach->polls)
 		t->is.polls |= reach->role;
+	if (state->footprint->grids && sw_grid_phase(&state->grid, reach->order) == SW_BEFORE_WAIT)
+		t->is.before |= reach->role;
+	if (state->footprint->grids && sw_grid_phase(&state->grid, reach->order) == SW_PERHAPS_AFTER_WAIT)
+		t->is.perhaps |= reach->role;
 	region.extent = extents[reach->extent];
 	if (reach->extent == SW_EXTENT_OPEN) {
 		region.offset = from < 0 || reach->below ? 0 : (uint64_t)from;

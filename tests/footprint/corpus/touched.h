@@ -16,6 +16,7 @@ static inline uint16_t corpus_bit(int role, int extent)
 struct corpus_side {
 	uint16_t *byte;			 /* bits */
 	uint8_t object, map, via, polls; /* roles */
+	uint8_t before, perhaps;	 /* roles, with respect to the kernel's griddepcontrol.wait */
 };
 struct corpus_touched {
 	size_t bytes;
@@ -31,6 +32,7 @@ struct corpus_state {
 	struct corpus_verdict *verdict;
 	bool machine;
 	struct corpus_touched *buffer;
+	struct sw_grid_state grid;
 	uint8_t unknown; /* roles */
 };
 
