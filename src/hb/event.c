@@ -97,8 +97,12 @@ void sw_hb_event_record(struct sw_hb *hb, uint64_t event, const struct sw_hb_at 
 		snap = record_context(hb, at);
 	} else {
 		uint32_t lane = sw_hb_lane(hb, at);
+		bool last = sw_lane_at(hb, lane)->chain.tick == sw_lane_at(hb, lane)->tick;
 		sw_step_begin(hb, at, lane);
 		now.record = sw_step_end(hb, lane, at->seq, false);
+		if (last &&
+		    flags & SW_HB_EARLY) /* part of the launch that follows: nothing comes between the kernels */
+			sw_lane_at(hb, lane)->chain.tick = now.record.tick;
 		snap = sw_snap_peek(hb, lane);
 		snap = sw_snap_hold(&snap);
 		ctx = sw_lane_at(hb, lane)->ctx;

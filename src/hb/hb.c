@@ -19,6 +19,8 @@ void sw_hb_free(struct sw_hb *hb)
 {
 	if (!hb)
 		return;
+	for (uint32_t i = 0; i < hb->lanes.n; i++)
+		sw_chain_end(hb, i);
 	for (size_t i = 0; i < hb->lanes.n; i++)
 		sw_known_drop(&hb->clock_bytes, &hb->lanes.at[i].known);
 	for (size_t i = 0; i < hb->event.n; i++)
@@ -196,7 +198,7 @@ void sw_hb_barrier(struct sw_hb *hb, uint64_t seq)
 		}
 	for (uint32_t i = 0; i < hb->lanes.n; i++) {
 		struct sw_lane *l = sw_lane_at(hb, i);
-		if (!l->taken)
+		if (!l->taken || l->kind == SW_LANE_VIEW)
 			continue;
 		sw_known_drop(&hb->clock_bytes, &l->known);
 		/* With all steps of all lanes in it, the documented clock holds all that the others could. */

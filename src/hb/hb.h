@@ -46,7 +46,8 @@ enum sw_lane_kind {
 	SW_LANE_NONBLOCKING,
 	SW_LANE_LEGACY,
 	SW_LANE_PER_THREAD, /* a blocking stream, one a context and thread */
-	SW_LANE_CALLBACK    /* strict_host: a thread of the driver that runs host functions */
+	SW_LANE_CALLBACK,   /* strict_host: a thread of the driver that runs host functions */
+	SW_LANE_VIEW	    /* no work of its own: what the start of a kernel comes after (sw_hb_launch) */
 };
 
 enum __attribute__((packed)) sw_edge_kind {
@@ -109,6 +110,26 @@ uint32_t sw_hb_host_lane(struct sw_hb *hb, uint32_t thread);
 
 /* An operation is enqueued: the stream joins the host, the legacy rules apply, the lane ticks. */
 struct sw_point sw_hb_enqueue(struct sw_hb *hb, const struct sw_hb_at *at);
+
+/* A kernel by programmatic dependent launch: what its code does about the kernel before it on the stream, and lets the
+   one after it do. */
+struct sw_hb_grid {
+	bool overlaps;	     /* launched so that it may begin when the kernel before it triggers */
+	bool triggers;	     /* launches that overlap may begin before it ends */
+	bool triggers_first; /* ... and before it has waited itself */
+	bool late;	     /* it triggers after its last access: measured, that is as good as its end */
+	bool waits;	     /* it cannot end before the kernel before it has */
+	bool unsure;	     /* its code is not known: it may do all that, or not */
+};
+/* What accesses of the kernel before its wait come after, as a lane for the questions below: until the next call of
+   sw_hb_launch().  The kernel's own lane where that is all that came before it. */
+struct sw_hb_view {
+	uint32_t lane;
+	bool unsure; /* some kernel on the way is */
+};
+/* sw_hb_enqueue() for a kernel. */
+struct sw_point sw_hb_launch(struct sw_hb *hb, const struct sw_hb_at *at, const struct sw_hb_grid *grid,
+			     struct sw_hb_view *view);
 /* The same, serialised with all of the contexts: after what is pending there, before what will be enqueued there. */
 struct sw_point sw_hb_enqueue_across(struct sw_hb *hb, const struct sw_hb_at *at, const uint8_t *ctx, size_t n);
 /* The same on a default stream, for work that was measured to take part in that of another context too: after it and,

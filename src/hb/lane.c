@@ -76,6 +76,7 @@ static void release_slot(struct sw_hb *hb, uint32_t lane)
 		remove_value(&hb->dead, lane);
 	if (is_host(l))
 		release_host(hb, lane);
+	sw_chain_end(hb, lane);
 	sw_known_drop(&hb->clock_bytes, &l->known);
 	l->taken = false;
 	hb->stats.lanes--;
@@ -140,7 +141,7 @@ uint32_t sw_lane_new(struct sw_hb *hb, enum sw_lane_kind kind, uint8_t ctx, uint
 						 .taken = true};
 	if (++hb->stats.lanes > hb->stats.lanes_peak)
 		hb->stats.lanes_peak = hb->stats.lanes;
-	if (is_host(sw_lane_at(hb, lane)))
+	if (is_host(sw_lane_at(hb, lane)) || kind == SW_LANE_VIEW)
 		return lane;
 	struct sw_context *c = sw_context_use(hb, ctx);
 	sw_lane_at(hb, lane)->in_ctx = (uint32_t)c->lanes.n;

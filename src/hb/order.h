@@ -22,6 +22,14 @@ struct sw_snap {
 	struct sw_known known;
 };
 
+/* The last kernel of a stream, if launches that overlap may begin before it ends. */
+struct sw_chain {
+	uint64_t tick;	       /* of the lane: later steps come after the kernel; 0: there is none */
+	uint64_t before;       /* its last step before the kernel */
+	struct sw_snap *begin; /* what comes before such a launch, as a merge; NULL: all before the kernel */
+	bool late, unsure;     /* of struct sw_hb_grid, and sw_hb_view */
+};
+
 struct sw_lane {
 	uint64_t tick, base; /* steps made; where this owner of the slot began */
 	uint64_t gain;	     /* step before which the clock last changed */
@@ -29,6 +37,7 @@ struct sw_lane {
 	uint64_t seq;	     /* record of the last step */
 	uint64_t handle;
 	struct sw_known known;
+	struct sw_chain chain;
 	uint32_t serial, thread;
 	uint32_t waits;	 /* context-wide waits that this lane has joined */
 	uint32_t in_ctx; /* place in its context's lanes, SW_NO_LANE when the context has ended */
@@ -87,6 +96,7 @@ struct sw_hb {
 	struct sw_snap old; /* of all objects that were forgotten to bound memory */
 	uint32_t actor;	    /* host lane that acted last, SW_NO_LANE: its slot was reused, and `left` is what it knew */
 	struct sw_snap left;
+	uint32_t view; /* lane + 1 of kind VIEW, 0: none yet */
 	uint32_t serials;
 	size_t clock_bytes;
 	struct sw_hb_stats stats;
@@ -110,6 +120,8 @@ uint32_t sw_lane_acts(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind kind,
 void sw_lane_die(struct sw_hb *hb, uint32_t lane);
 /* A host lane that has ended no longer counts for sw_hb_passed(); it may become active again. */
 void sw_lane_end_host(struct sw_hb *hb, uint32_t lane);
+/* programmatic.c: forgets the chain. */
+void sw_chain_end(struct sw_hb *hb, uint32_t lane);
 struct sw_context *sw_context_use(struct sw_hb *hb, uint8_t ctx);
 
 /* Is there no lane yet, so that sw_hb_lane() would make one? */

@@ -200,6 +200,7 @@ void sw_hb_host_func_return(struct sw_hb *hb, const struct sw_hb_at *at)
 		return; /* its stream may be destroyed */
 	struct sw_snap host = sw_snap_peek(hb, sw_lane_acts(hb, at->thread, SW_LANE_CALLBACK, at->seq));
 	uint32_t lane = sw_hb_lane(hb, at);
+	sw_chain_end(hb, lane); /* it is no kernel */
 	if (host.at.tick && sw_acquire(hb, lane, &host, SW_EDGE_CALLBACK, SW_ORDER_DOCUMENTED, at->seq))
 		sw_step_end(hb, lane, at->seq, false);
 }

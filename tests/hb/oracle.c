@@ -32,6 +32,48 @@ static int step(struct oracle *o, const struct op *op, bool work)
 	return v;
 }
 
+/* What the start of a launch comes after by way of the kernel before it. */
+static void start_after(struct oracle *o, int v, int primary)
+{
+	const struct node *p = &o->node[primary];
+	struct node *now = &o->node[v];
+	bool first = p->grid.triggers_first && p->linked;
+	for (int clock = 0; clock < CLOCKS; clock++) {
+		struct nodes before = first ? p->start[clock] : p->before[clock];
+		if (!first)
+			before.bits[primary / 64] &= ~(1ull << (primary % 64));
+		if (p->grid.late && clock != DOCUMENTED)
+			oracle_nodes_join(&before, &p->before[clock]);
+		oracle_nodes_join(&now->start[clock], &before);
+	}
+	now->unsure = now->grid.unsure || p->grid.unsure || (first && p->unsure);
+}
+
+/* A kernel: its start may come before the kernel before it on the stream has ended. */
+static int launch(struct oracle *o, const struct op *op)
+{
+	int call = oracle_act(o, op->thread, SW_LANE_HOST);
+	int lane = oracle_stream_lane(o, op), last = o->lane[lane].last;
+	struct nodes before = legacy_rules(o, lane);
+	int v = oracle_new_node(o, lane, true);
+	struct node *now = &o->node[v];
+	oracle_edge(o, call, v, SW_ORDER_DOCUMENTED);
+	oracle_edges(o, &before, v, SW_ORDER_DOCUMENTED);
+	oracle_edges(o, &o->context[o->lane[lane].ctx].waits, v, SW_ORDER_DOCUMENTED);
+	now->launch = true;
+	now->grid = program_grid(op);
+	now->linked = now->grid.overlaps && last >= 0 && o->node[last].launch && o->node[last].grid.triggers;
+	if (!now->linked)
+		return v;
+	oracle_nodes_add(&before, call);
+	oracle_nodes_join(&before, &o->context[o->lane[lane].ctx].waits);
+	for (int i = 0; i < v; i++)
+		for (int clock = 0; clock < CLOCKS && nodes_has(&before, i); clock++)
+			oracle_nodes_join(&now->start[clock], &o->node[i].before[clock]);
+	start_after(o, v, last);
+	return v;
+}
+
 /* The context itself, or a part of it. */
 static bool is_of(const struct oracle *o, int ctx, int whole)
 {
@@ -380,6 +422,9 @@ void oracle_call(struct oracle *o, const struct op *op, uint64_t seq)
 	case OP_ENQUEUE:
 		o->now = step(o, op, true);
 		break;
+	case OP_LAUNCH:
+		o->now = launch(o, op);
+		break;
 	case OP_ENQUEUE_ACROSS:
 		o->now = step_across(o, op);
 		break;
@@ -428,6 +473,16 @@ void oracle_call(struct oracle *o, const struct op *op, uint64_t seq)
 	default:
 		begin_wait(o, op);
 	}
+}
+
+enum sw_order oracle_ordered_to_start(const struct oracle *o, int earlier, int later)
+{
+	const struct node *v = &o->node[later];
+	if (nodes_has(&v->start[DOCUMENTED], earlier))
+		return SW_ORDER_DOCUMENTED;
+	if (nodes_has(&v->start[MEASURED], earlier))
+		return SW_ORDER_MEASURED;
+	return nodes_has(&v->start[OBSERVED], earlier) ? SW_ORDER_OBSERVED : SW_ORDER_NONE;
 }
 
 enum sw_order oracle_ordered(const struct oracle *o, int earlier, int later)

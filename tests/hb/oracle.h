@@ -22,6 +22,11 @@ struct node {
 	bool pointed; /* the engine returned its point: */
 	struct sw_point point;
 	struct nodes before[3]; /* ancestors, itself included: documented, measured, observed */
+	/* Of a launch: what it does, and what comes before its start; itself not included. */
+	bool launch, linked; /* linked: it may begin before the kernel before it ends */
+	bool unsure;	     /* that is not known */
+	struct sw_hb_grid grid;
+	struct nodes start[3];
 };
 
 struct oracle {
@@ -69,6 +74,8 @@ struct oracle {
 void oracle_start(struct oracle *oracle, bool strict_host);
 void oracle_call(struct oracle *oracle, const struct op *op, uint64_t seq);
 enum sw_order oracle_ordered(const struct oracle *oracle, int earlier, int later);
+/* Is `earlier` ordered before the start of a launch that is `linked`? */
+enum sw_order oracle_ordered_to_start(const struct oracle *oracle, int earlier, int later);
 /* Every host knows it, by documented order. */
 bool oracle_passed(const struct oracle *oracle, int node);
 

@@ -54,6 +54,7 @@ void program_random(struct program *program, uint64_t seed)
 		op->event = (uint8_t)below(&state, events);
 		op->token = (uint8_t)below(&state, tokens);
 		op->flag = below(&state, 5) < (op->kind == OP_STREAM_CREATE ? nonblocking : 1);
+		op->grid = (uint8_t)(below(&state, 64) | below(&state, 4));
 		op->basis = below(&state, 4) < measured ? SW_ORDER_MEASURED : SW_ORDER_DOCUMENTED;
 	}
 }
@@ -63,9 +64,9 @@ void program_print(const struct program *program, FILE *out)
 	fprintf(out, "%s host, %zu calls\n", program->strict_host ? "strict" : "single", program->n);
 	for (size_t i = 0; i < program->n; i++) {
 		const struct op *op = &program->op[i];
-		fprintf(out, "%3zu %-15s ctx %u thread %u stream %u%s event %u token %u%s\n", i + 1,
+		fprintf(out, "%3zu %-15s ctx %u thread %u stream %u%s event %u token %u grid %u%s\n", i + 1,
 			kinds[op->kind].name, op->ctx, op->thread, op->stream,
-			op->flag ? " (per-thread, non-blocking)" : "", op->event, op->token,
+			op->flag ? " (per-thread, non-blocking)" : "", op->event, op->token, op->grid,
 			op->basis == SW_ORDER_MEASURED ? " measured" : "");
 	}
 }

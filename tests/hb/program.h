@@ -22,6 +22,7 @@ enum { MAX_OPS = 96, MAX_CONTEXTS = 3, MAX_THREADS = 4, MAX_EVENTS = 5, MAX_TOKE
 /* Streams 0, 1 and 2 are the default ones; the other handles are few, so that they are given out again and again. */
 struct op {
 	uint8_t kind, ctx, thread, stream, event, token;
+	uint8_t grid;	     /* LAUNCH: bits of program_grid() */
 	bool flag;	     /* per_thread, nonblocking */
 	enum sw_order basis; /* WAIT_END */
 };
@@ -35,6 +36,18 @@ struct program {
 static inline uint8_t program_other(const struct op *op)
 {
 	return op->kind == OP_CONTEXT_WITHIN ? 1 : op->token % MAX_CONTEXTS;
+}
+
+/* LAUNCH: what the kernel does about those before and after it. */
+static inline struct sw_hb_grid program_grid(const struct op *op)
+{
+	bool triggers = op->grid & 2;
+	return (struct sw_hb_grid){.overlaps = op->grid & 1,
+				   .triggers = triggers,
+				   .triggers_first = triggers && op->grid & 4,
+				   .late = triggers && op->grid & 8,
+				   .waits = op->grid & 16,
+				   .unsure = op->grid & 32};
 }
 
 uint64_t random_next(uint64_t *state);

@@ -260,6 +260,7 @@ const char *sw_name_stream(struct sw_names *names, uint32_t stream)
 	switch (info->kind) {
 	case SW_LANE_HOST:
 	case SW_LANE_CALLBACK:
+	case SW_LANE_VIEW: /* no stream */
 		return "the host";
 	case SW_LANE_LEGACY:
 		return sw_names_format(names, "the legacy default stream%s", device);
