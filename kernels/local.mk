@@ -3,7 +3,7 @@ KERNELS_SHARED = \
 	raw_kernel_kernel raw_copy_kernel raw_kernel_copy raw_copy_copy \
 	war_kernel_copy war_copy_copy waw_copy_set waw_kernel_kernel \
 	streams copies sets symbol symbol_kernels arrays slices columns boxes \
-	event_early event_late event_wrong_stream event_replaced event_never event_recreated event_ring event_fork_join event_interprocess wait_first wait_chain \
+	event_early event_late event_wrong_stream event_replaced event_never event_recreated event_ring event_fork_join event_interprocess wait_first \
 	host_wait host_function host_produce host_read_early host_free_in_flight host_code host_staging host_library host_two_copies zero_copy staging_refill staging_bounce host_refill host_far_end user_object \
 	use_after_free free_in_flight free_async_early use_before_alloc alloc_order_measured stream_destroyed \
 	threads threads_default default_stream \
@@ -17,7 +17,8 @@ KERNELS_SHARED = \
 	managed_streams managed_discard \
 	device_reset peer_copy device_event peer_free legacy_devices ipc \
 	strict_host \
-	wide_sync wide_sync_critical redundant_sync busy_poll many_calls demo_pipeline
+	pdl_pair pdl_chain pdl_graph \
+	wide_sync redundant_sync busy_poll many_calls demo_pipeline
 # The same programs built in other ways.
 KERNELS_STATIC = raw_copy_copy raw_kernel_kernel threads
 KERNELS_PER_THREAD = threads_default default_stream
@@ -32,7 +33,7 @@ KERNELS_PYTORCH = array_interface case cupy_pool ddp_hook default_stream dlpack 
 	graphs_one_pool half_gemm hidden_sync inplace_reader jax_dlpack kv_swap no_record_stream no_wait_back offload \
 	pinned_refill prefetcher record_stream_needless side_input to_cpu_numpy triton_side
 
-EXTRA_DIST += kernels/case.h kernels/devices.h kernels/graph.h kernels/graph_driver.h kernels/driver.h kernels/options.h kernels/processes.h $(KERNELS_SHARED:%=kernels/%.cu) $(KERNELS_DRIVER:%=kernels/%.cpp) \
+EXTRA_DIST += kernels/case.h kernels/devices.h kernels/graph.h kernels/graph_driver.h kernels/driver.h kernels/options.h kernels/pdl.h kernels/processes.h $(KERNELS_SHARED:%=kernels/%.cu) $(KERNELS_DRIVER:%=kernels/%.cpp) \
 	kernels/libraries/library.h $(KERNELS_CUBLAS:%=kernels/libraries/%.cu)
 
 # The well-known mistakes of Python programs, run on a GPU by tests/gpu/run.
@@ -42,7 +43,7 @@ EXTRA_DIST += kernels/pytorch/expected.tsv $(KERNELS_PYTORCH:%=kernels/pytorch/%
 KERNELS_NVCCFLAGS = -I$(srcdir)/include -std=c++17 -O1 -g -lineinfo -Xcompiler -Wall,-Wextra \
 	-gencode arch=compute_75,code=compute_75 -gencode arch=compute_90,code=sm_90
 KERNELS_LINK_SHARED = -cudart shared -Xlinker --enable-new-dtags,-rpath,$(CUDA_HOME)/lib64
-kernels_headers = kernels/case.h kernels/devices.h kernels/graph.h kernels/options.h kernels/processes.h
+kernels_headers = kernels/case.h kernels/devices.h kernels/graph.h kernels/options.h kernels/pdl.h kernels/processes.h
 kernels_nvcc = $(AM_V_GEN)$(MKDIR_P) $(@D) && $(NVCC) $(KERNELS_NVCCFLAGS)
 
 kernels_built = $(KERNELS_SHARED:%=kernels/%) $(KERNELS_STATIC:%=kernels/static/%) \

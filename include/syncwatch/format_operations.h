@@ -257,16 +257,21 @@ enum {
 	SW_NODE_ENABLED = 8,	/* of a node described before: it takes part again ... */
 	SW_NODE_DISABLED = 16,	/* ... or is skipped (cuGraphNodeSetEnabled) */
 	SW_NODE_BODY =
-		32,	  /* no node: a body of the conditional node `parent`, which may not run; `node` is its graph */
-	SW_NODE_WEAK = 64 /* some of its dependencies are programmatic: it may begin before those end */
+		32, /* no node: a body of the conditional node `parent`, which may not run; `node` is its graph */
+	SW_NODE_WEAK = 64,  /* some of its dependencies are programmatic: it may begin before those end */
+	SW_NODE_EDGES = 128 /* since minor 13: says of each dependency what it is (SW_EDGE_OF) */
 };
+/* Of a dependency, CUgraphEdgeData: its type, and the ports of both nodes. */
+#define SW_EDGE_OF(type, from_port, to_port) ((uint64_t)(type) | (uint64_t)(from_port) << 8 | (uint64_t)(to_port) << 16)
+#define SW_EDGE_TYPE(edge)		     ((uint32_t)(edge)&0xff)
+#define SW_EDGE_FROM_PORT(edge)		     ((uint32_t)((edge) >> 8) & 0xff)
 /*
  * Written inside the call that instantiates or updates, numbered after its GRAPH record; only once that succeeded. Then
- * `before` x u64, the nodes that this one depends on, and `work_bytes` of the record that the node's work would be on a
- * stream (LAUNCH with its parameter block, COPY_ND, SET, HOST_FUNC, EVENT_RECORD, STREAM_WAIT, ALLOC, FREE; of its
- * header only kind, words and flags count); 0: the node has no work of these kinds.  A node of memory operations has a
- * MEM_OP for each, one after the other.  CHANGED of a child graph's node: `nodes` records with what it holds now
- * follow.
+ * `before` x u64, the nodes that this one depends on, with EDGES as many u64 that say what each dependency is, and
+ * `work_bytes` of the record that the node's work would be on a stream (LAUNCH with its parameter block, COPY_ND, SET,
+ * HOST_FUNC, EVENT_RECORD, STREAM_WAIT, ALLOC, FREE; of its header only kind, words and flags count); 0: the node has
+ * no work of these kinds.  A node of memory operations has a MEM_OP for each, one after the other.  CHANGED of a child
+ * graph's node: `nodes` records with what it holds now follow.
  */
 struct sw_rec_graph_node {
 	struct sw_rec h;

@@ -288,10 +288,6 @@ struct sw_finding_more {
 	bool to_host;		  /* the host may use what the calls wait for as soon as they return */
 	uint32_t needs;		  /* SW401: all that may not be left out of what the wait covered */
 	struct sw_need need[SW_MAX_NEEDS];
-	uint32_t spares, spare[SW_MAX_NEEDS]; /* SW401: streams that were waited for and that nothing needs */
-	/* SW401: one of them, where leaving the wait out gains little because the run is as long as its work; 0: none
-	 */
-	uint32_t critical;
 	struct sw_other_buffers others;
 };
 

@@ -64,6 +64,7 @@ struct sw_sim_launch {
 	void *params; /* packed block */
 	size_t param_bytes;
 	void **pointers; /* one per parameter into the block, as cuGraphKernelNodeGetParams returns them */
+	bool overlaps;	 /* programmatic stream serialisation was asked for */
 };
 
 struct sw_sim_copy {
@@ -330,9 +331,10 @@ struct sw_sim_node {
 	struct sw_sim_work *work;
 	bool disabled;
 	SW_VEC(struct sw_sim_node *) before;
-	struct sw_sim_op *op;	    /* while a launch is being built */
-	struct sw_sim_node *twin;   /* while a graph is being copied */
-	struct sw_sim_node *origin; /* cloned from */
+	SW_VEC(CUgraphEdgeData) edge; /* of each in `before`; the simulation itself waits for the whole of it */
+	struct sw_sim_op *op;	      /* while a launch is being built */
+	struct sw_sim_node *twin;     /* while a graph is being copied */
+	struct sw_sim_node *origin;   /* cloned from */
 };
 
 struct sw_sim_held {
@@ -375,7 +377,10 @@ struct sw_sim_graph *sw_sim_exec_take(struct sw_sim_exec *exec);
 void sw_sim_graph_free(struct sw_sim_graph *graph);
 struct sw_sim_node *sw_sim_graph_add(struct sw_sim_graph *graph, struct sw_sim_work *work); /* work taken over */
 void sw_sim_graph_remove(struct sw_sim_node *node);					    /* with its edges */
-void sw_sim_node_depend(struct sw_sim_node *node, struct sw_sim_node *before);
+/* edge: NULL: a plain dependency. */
+void sw_sim_node_depend(struct sw_sim_node *node, struct sw_sim_node *before, const CUgraphEdgeData *edge);
+/* False: there is no such dependency. */
+bool sw_sim_node_undepend(struct sw_sim_node *node, const struct sw_sim_node *before);
 struct sw_sim_graph *sw_sim_graph_copy(const struct sw_sim_graph *graph,
 				       bool link); /* link: nodes remember their origin */
 

@@ -41,7 +41,8 @@
 	INDEX "mov.b64 %rd1, map; ld.param.u32 %r5, [reads]; setp.ne.u32 %p0, %r5, 0; mov.u32 %r6, 0; @%p0 bra READ;\n" \
 	"cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [%rd1, {%r1}], [%r6]; bra NEXT;\n"                 \
 	"READ: cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"                        \
-	" [%r6], [%rd1, {%r1}], [%r6];\nNEXT:\n" BELOW("n") ELEMENT("%rd1", "p", "%r1") "st.global.u32 [%rd1], 0;\n" DONE
+	" [%r6], [%rd1, {%r1}], [%r6];\nNEXT:\n" BELOW("n") ELEMENT("%rd1", "p", "%r1") "st.global.u32 [%rd1], 0;\n" DONE \
+	OVERLAPS
 /* layers `first` and, one for each block, from there on of a surface are written */
 #define LAYERS                                                                                                         \
 	".visible .entry draw(.param .u64 surface, .param .u32 first)\n{\n" INDEX                                      \
@@ -50,6 +51,20 @@
 	".visible .entry draw_any(.param .u64 surface, .param .u64 p)\n{\n" INDEX                                      \
 	"ld.param.u64 %rd1, [surface]; ld.param.u64 %rd2, [p]; ld.global.u32 %r6, [%rd2];\n"                           \
 	"sust.b.a2d.b32.trap [%rd1, {%r6, %r4, %r4, %r4}], {%r4};\n" DONE
+/* out[i] = in[i], with griddepcontrol before, between and after the two */
+#define OVERLAP(name, before, between, after)                                                                           \
+	".visible .entry " name "(.param .u64 out, .param .u64 in, .param .u32 n)\n{\n" INDEX before BELOW("n")         \
+	ELEMENT("%rd1", "in", "%r1") ELEMENT("%rd2", "out", "%r1")                                                      \
+	"ld.global.u32 %r8, [%rd1];\n" between "st.global.u32 [%rd2], %r8;\n" after DONE
+#define OVERLAPS                                                                                                        \
+	OVERLAP("early", TRIGGER, "", "") OVERLAP("late", "", "", TRIGGER) OVERLAP("first", TRIGGER GRID_WAIT, "", "")  \
+	OVERLAP("middle", GRID_WAIT TRIGGER, "", "") OVERLAP("behind", GRID_WAIT, "", "") OVERLAP("between", "", GRID_WAIT, "") \
+	".visible .entry perhaps(.param .u64 out, .param .u64 in, .param .u32 waits)\n{\n" INDEX         \
+	"ld.param.u32 %r6, [waits]; setp.eq.u32 %p1, %r6, 0; @%p1 bra GO;\n" GRID_WAIT "GO:\n"                       \
+	ELEMENT("%rd1", "in", "%r1") ELEMENT("%rd2", "out", "%r1")                                                      \
+	"ld.global.u32 %r8, [%rd1]; st.global.u32 [%rd2], %r8;\n" DONE
+#define TRIGGER	  "griddepcontrol.launch_dependents;\n"
+#define GRID_WAIT "griddepcontrol.wait;\n"
 /* clang-format on */
 /* while (*p) *p++ = 0, or backwards: nothing bounds it. */
 #define WALK(name, step)                                                                                               \
@@ -197,11 +212,13 @@ static const struct {
 	uint32_t params;
 	unsigned bytes[3];
 } layouts[] = {
-	{"fill", 3, {8, 4, 4}}, {"copy", 3, {8, 8, 4}},	 {"scatter", 3, {8, 8, 4}}, {"masked", 3, {8, 8, 4}},
-	{"count", 2, {8, 4}},	{"signal", 2, {8, 4}},	 {"members", 1, {24}},	    {"chase", 1, {8}},
-	{"variable", 0, {0}},	{"fetch", 2, {8, 8}},	 {"wild", 1, {8}},	    {"waits", 3, {8, 8, 4}},
-	{"forth", 1, {8}},	{"back", 1, {8}},	 {"look_up", 1, {8}},	    {"either", 3, {8, 8, 4}},
-	{"draw", 2, {8, 4}},	{"draw_any", 2, {8, 8}},
+	{"fill", 3, {8, 4, 4}},	   {"copy", 3, {8, 8, 4}},   {"scatter", 3, {8, 8, 4}}, {"masked", 3, {8, 8, 4}},
+	{"count", 2, {8, 4}},	   {"signal", 2, {8, 4}},    {"members", 1, {24}},	{"chase", 1, {8}},
+	{"variable", 0, {0}},	   {"fetch", 2, {8, 8}},     {"wild", 1, {8}},		{"waits", 3, {8, 8, 4}},
+	{"forth", 1, {8}},	   {"back", 1, {8}},	     {"look_up", 1, {8}},	{"either", 3, {8, 8, 4}},
+	{"draw", 2, {8, 4}},	   {"draw_any", 2, {8, 8}},  {"early", 3, {8, 8, 4}},	{"late", 3, {8, 8, 4}},
+	{"first", 3, {8, 8, 4}},   {"middle", 3, {8, 8, 4}}, {"behind", 3, {8, 8, 4}},	{"between", 3, {8, 8, 4}},
+	{"perhaps", 3, {8, 8, 4}},
 };
 
 uint32_t test_tensor_function(struct tb *tb)

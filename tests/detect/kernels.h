@@ -41,6 +41,12 @@ struct test_call {
 #define WILD(p)			   CALL("wild", 1, p)
 #define WAITS(p, flags, n)	   CALL("waits", 3, p, flags, n)
 
+/* out[i] = in[i] by programmatic dependent launch: "early" triggers before, "late" after it, "first" triggers, then
+   waits, before it, "middle" the other way round, "behind" waits before it, "between" waits between load and store,
+   "perhaps" waits where `waits` is not 0. */
+#define OVERLAPPING(kernel, out, in, n) CALL(kernel, 3, out, in, n)
+#define PERHAPS(out, in, waits)		CALL("perhaps", 3, out, in, waits)
+
 /* Functions described from now on are of that module.  Returns tb. */
 struct tb *with_code(struct tb *tb);
 /* Describes one of the kernels. */

@@ -7,7 +7,7 @@ detect_tests = tests/detect/test_units tests/detect/test_advice tests/detect/tes
 detect_tests += tests/detect/test_threads tests/detect/test_variables tests/detect/test_mappings tests/detect/test_batches tests/detect/test_stream_values tests/detect/test_arrays
 detect_tests += tests/detect/test_nvtx tests/detect/test_library_calls tests/detect/test_pool_blocks tests/detect/test_tables
 detect_tests += tests/detect/test_gains tests/detect/test_fixes tests/detect/test_collect
-detect_tests += tests/detect/test_deferred tests/detect/test_tensor_maps
+detect_tests += tests/detect/test_deferred tests/detect/test_tensor_maps tests/detect/test_programmatic
 detect_tests += tests/detect/test_relations tests/detect/test_ranges tests/detect/test_events tests/detect/test_wide_waits tests/detect/test_observer tests/detect/test_coverage
 check_PROGRAMS += $(detect_tests) tests/detect/judge_both
 TESTS += $(detect_tests)
@@ -84,6 +84,9 @@ tests_detect_test_chain_LDADD = $(detect_ldadd)
 tests_detect_test_footprints_SOURCES = tests/detect/test_footprints.c tests/detect/kernels.c tests/detect/kernels.h \
 	$(detect_common)
 tests_detect_test_footprints_LDADD = $(detect_ldadd)
+tests_detect_test_programmatic_SOURCES = tests/detect/test_programmatic.c tests/detect/kernels.c tests/detect/kernels.h \
+	$(detect_common)
+tests_detect_test_programmatic_LDADD = $(detect_ldadd)
 tests_detect_test_graphs_SOURCES = tests/detect/test_graphs.c $(detect_common)
 tests_detect_test_graphs_LDADD = $(detect_ldadd)
 tests_detect_test_graph_nodes_SOURCES = tests/detect/test_graph_nodes.c $(detect_common)

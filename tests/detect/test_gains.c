@@ -152,45 +152,6 @@ START_TEST(what_was_seen_alone_is_known)
 }
 END_TEST
 
-/* In each frame the host waits for the device, and needs one small result.  0: a kernel on another stream takes all the
-   time, so leaving the wait out gains nothing, and the finding says why.  1: the host works as long, so it does gain.
- */
-START_TEST(a_stream_that_nobody_needs_may_be_the_critical_path)
-{
-	struct tb *tb = with_code(two_streams());
-	const uint32_t fill = test_function(tb, "fill");
-	tb_stack(tb, 1, 0x4000ull);
-	tb_launch(tb, fill, S1, 2, DEV, 256ull << 32);
-	tb->dur = 5 * MS;
-	tb_sync(tb, SW_SYNC_STREAM, S1);
-	tb->dur = 100;
-	for (int i = 0; i < ROUNDS; i++) {
-		tb_stack(tb, 1, 0x1000ull);
-		tb_launch(tb, fill, S1, 2, DEV, 256ull << 32);
-		d2h(tb, PIN, DEV2, 64, S2);
-		tb_stack(tb, 1, 0x2000ull);
-		tb->dur = 5 * MS;
-		tb_sync(tb, SW_SYNC_CONTEXT, 0);
-		tb->dur = 100;
-		tb_stack(tb, 0);
-		host_works(tb, _i ? 5 * MS : 1000);
-	}
-	last_wait(tb);
-	struct sw_judgement *j = judged(tb);
-	const struct sw_finding *wide = NULL;
-	for (size_t i = 0; i < j->findings.n; i++)
-		if (j->findings.at[i].id == 401 && j->findings.at[i].cost->calls == ROUNDS)
-			wide = &j->findings.at[i];
-	ck_assert_ptr_nonnull(wide);
-	ck_assert_int_eq(wide->severity, _i ? SW_WARNING : SW_NOTE);
-	if (_i)
-		ck_assert_uint_eq(sw_finding_more(wide)->critical, 0);
-	else
-		ck_assert_uint_eq(j->streams.at[sw_finding_more(wide)->critical].handle, S1);
-	sw_judgement_free(j);
-}
-END_TEST
-
 /* ---- sentences that agree ---------------------------------------------------------------------------------------- */
 
 /* Memory is pinned and released in each round: one advice, for which the two count together.  1: pinned memory that is
@@ -335,7 +296,6 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, a_wait_that_the_host_may_need_is_no_sure_gain, 0, 2);
 	tcase_add_loop_test(tc, what_was_never_seen_alone_is_not_known, 0, 3);
 	tcase_add_test(tc, what_was_seen_alone_is_known);
-	tcase_add_loop_test(tc, a_stream_that_nobody_needs_may_be_the_critical_path, 0, 2);
 	tcase_add_test(tc, values_that_are_read_back_are_no_sure_gain);
 	tcase_add_loop_test(tc, pinning_and_releasing_is_one_advice, 0, 2);
 	tcase_add_loop_test(tc, the_change_itself_is_paid_for, 0, 2);

@@ -169,33 +169,6 @@ START_TEST(waits_are_not_moved)
 }
 END_TEST
 
-/* Right after it comes a wait for one of the streams, which would not take as long: in each frame one small result is
-   needed, while the other stream works on.  1: the next wait is for the device as well. */
-START_TEST(a_wait_before_a_narrower_one_is_too_wide)
-{
-	struct tb *tb = two_streams();
-	for (int round = 0; round < 5; round++) {
-		tb_set(tb, DEV, 4096, S1);
-		d2h(tb, PIN, DEV2, 64, S2);
-		tb_stack(tb, 1, 0x1000ull);
-		tb->dur = 5 * MS;
-		tb_sync(tb, SW_SYNC_CONTEXT, 0);
-		tb->dur = 100;
-		tb_stack(tb, 1, 0x2000ull);
-		tb_sync(tb, _i ? SW_SYNC_CONTEXT : SW_SYNC_STREAM, _i ? 0 : S2);
-		tb_stack(tb, 0);
-	}
-	struct sw_judgement *j = judged(tb);
-	ck_assert_uint_eq(count_of(j, 401), !_i);
-	if (!_i) {
-		const struct sw_finding_more *more = sw_finding_more(only(j, 401));
-		ck_assert_uint_eq(more->spares, 1);
-		ck_assert_uint_eq(j->streams.at[more->spare[0]].handle, S1);
-	}
-	sw_judgement_free(j);
-}
-END_TEST
-
 /* What an earlier wait of the loop covered, a later round needs: the place keeps it. */
 START_TEST(needs_of_later_rounds)
 {
@@ -406,7 +379,6 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, waits_for_other_streams, 0, 4);
 	tcase_add_loop_test(tc, waits_for_streams_that_are_ordered, 0, 4);
 	tcase_add_loop_test(tc, waits_are_not_moved, 0, 2);
-	tcase_add_loop_test(tc, a_wait_before_a_narrower_one_is_too_wide, 0, 2);
 	tcase_add_loop_test(tc, needs_of_later_rounds, 0, 2);
 	tcase_add_loop_test(tc, waits_end_at_one_that_stays, 0, 2);
 	tcase_add_loop_test(tc, waits_that_stay_end_what_they_cover, 0, 2);

@@ -144,20 +144,14 @@ static struct sw_others others_of(struct sw_model *m, const struct sw_record *r,
 		return (struct sw_others){0};
 	if (crosses || (asked && synchronous)) {
 		m->j->coverage.edges_for_safety += !synchronous;
-		return (struct sw_others){true,
-					  3,
-					  {at->ctx,
-					   asked && peer[0] ? peer[0]
-					   : crosses	    ? dst->block->ctx
-							    : at->ctx,
-					   asked && peer[1] ? peer[1]
-					   : crosses	    ? src->block->ctx
-							    : at->ctx}};
+		uint8_t to = asked && peer[0] ? peer[0] : crosses ? dst->block->ctx : at->ctx;
+		uint8_t from = asked && peer[1] ? peer[1] : crosses ? src->block->ctx : at->ctx;
+		return (struct sw_others){.all = true, .n = 3, .ctx = {at->ctx, to, from}};
 	}
 	uint8_t other = elsewhere(m, dst, at->ctx);
 	if (!other)
 		other = elsewhere(m, src, at->ctx);
-	return (struct sw_others){false, other != 0, {other}};
+	return (struct sw_others){.n = other != 0, .ctx = {other}};
 }
 
 static void join_host(struct sw_model *m, struct sw_wait *w, enum join join)

@@ -148,12 +148,11 @@ void sw_on_stream_wait(struct sw_model *m, const struct sw_record *r, struct sw_
 		return;
 	}
 	bool useless = lane_state && sw_event_wait_useless(m, event, lane);
-	bool nothing = lane_state && sw_event_wait_covers_nothing(m, event, lane);
 	sw_shared_event_joined(m, event, &at, all ? SW_HB_CONTEXT : 0);
 	sw_hb_stream_wait(m->hb, &at, s->event, all ? SW_HB_CONTEXT : 0, &state);
 	event->ordering = true;
 	if (lane_state && !event->interprocess)
-		sw_event_wait_remember(m, sw_model_lane(m, &at, &lane), event, &state, useless, nothing);
+		sw_event_wait_remember(m, sw_model_lane(m, &at, &lane), event, &state, useless);
 }
 
 /* ---- captures ---------------------------------------------------------------------------------------------------- */

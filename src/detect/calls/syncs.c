@@ -49,8 +49,7 @@ static void wait_event(struct sw_model *m, struct sw_wait *w, const struct sw_re
 	if (w->pending && event->last.seq > w->waited_for.seq)
 		w->waited_for = event->last;
 	uint32_t host = sw_hb_host_lane(m->hb, r->thread);
-	sw_event_wait_remember(m, sw_model_lane_state(m, host), event, &state, sw_event_wait_useless(m, event, host),
-			       false);
+	sw_event_wait_remember(m, sw_model_lane_state(m, host), event, &state, sw_event_wait_useless(m, event, host));
 }
 
 static void begin_sync(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_sync *s)

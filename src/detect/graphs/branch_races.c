@@ -111,6 +111,67 @@ static bool follow(const struct sw_exec *x, struct sw_paths *p)
 	return known && placed == p->n;
 }
 
+static const struct sw_graph_node *parent_of(const struct sw_exec *x, const struct sw_graph_node *node)
+{
+	uint64_t place = node->parent ? sw_map_get(&x->index, node->parent) : 0;
+	return place ? &x->nodes.at[place - 1] : NULL;
+}
+
+/* CUgraphDependencyType and CU_GRAPH_KERNEL_NODE_PORT_* of cuda.h. */
+enum { PROGRAMMATIC = 1, PORT_PROGRAMMATIC = 1, PORT_LAUNCH_ORDER = 2 };
+
+static void join_row(uint64_t *into, const uint64_t *row, size_t words)
+{
+	for (size_t w = 0; w < words; w++)
+		into[w] |= row[w];
+}
+
+/* By one dependency, on node `from`.  False: the start of the node comes after less than the rest of it, for want of
+   a trigger after the last access, too. */
+static bool begin_after(const struct sw_exec *x, struct sw_paths *p, uint32_t node, uint32_t from, uint64_t edge)
+{
+	uint64_t *begin = p->begin + node * p->words;
+	const struct sw_hb_grid *grid = &x->nodes.at[from].grid;
+	bool at_start = SW_EDGE_FROM_PORT(edge) == PORT_LAUNCH_ORDER;
+	bool full = SW_EDGE_TYPE(edge) != PROGRAMMATIC || (!at_start && !grid->triggers);
+	bool first = at_start || grid->triggers_first;
+	join_row(begin, (first && !full ? p->begin : p->before) + from * p->words, p->words);
+	if (full)
+		begin[from / 64] |= 1ull << (from % 64);
+	return full || (grid->late && !at_start);
+}
+
+void sw_paths_find_starts(const struct sw_exec *x, struct sw_paths *p)
+{
+	bool any = false;
+	for (size_t i = 0; i < p->n; i++)
+		any |= x->nodes.at[i].overlaps && !x->nodes.at[i].disabled;
+	if (!any)
+		return;
+	p->begin = sw_alloc(p->n * p->words * sizeof *p->begin);
+	p->late = sw_calloc(p->n, sizeof *p->late);
+	memcpy(p->begin, p->before, p->n * p->words * sizeof *p->begin);
+	for (size_t i = 0; i < p->n; i++) {
+		const uint32_t number = p->sorted[i];
+		const struct sw_graph_node *node = &x->nodes.at[number];
+		const struct sw_graph_node *parent = parent_of(x, node);
+		uint64_t *begin = p->begin + number * p->words;
+		if (!node->overlaps || node->disabled)
+			continue;
+		memset(begin, 0, p->words * sizeof *begin);
+		/* All that the child graph's node depends on. */
+		if (parent)
+			join_row(begin, p->before + (size_t)(parent - x->nodes.at) * p->words, p->words);
+		p->late[number] = true;
+		for (uint32_t k = 0; k < node->n; k++) {
+			uint64_t from = sw_map_get(&x->index, node->before[k]);
+			if (from)
+				p->late[number] &=
+					begin_after(x, p, number, (uint32_t)from - 1, node->before[node->n + k]);
+		}
+	}
+}
+
 bool sw_paths_too_many(const struct sw_exec *exec)
 {
 	return exec->nodes.n > SW_MAX_BRANCH_NODES;
@@ -134,14 +195,10 @@ bool sw_paths_find(const struct sw_exec *exec, struct sw_paths *paths)
 void sw_paths_free(struct sw_paths *paths)
 {
 	free(paths->before);
+	free(paths->begin);
+	free(paths->late);
 	free(paths->sorted);
 	*paths = (struct sw_paths){0};
-}
-
-static const struct sw_graph_node *parent_of(const struct sw_exec *x, const struct sw_graph_node *node)
-{
-	uint64_t place = node->parent ? sw_map_get(&x->index, node->parent) : 0;
-	return place ? &x->nodes.at[place - 1] : NULL;
 }
 
 /* In two bodies of one conditional node: at most one of them runs at a time (CUDA driver API, CUgraphConditionalNode-
@@ -163,10 +220,34 @@ static bool unordered(const struct sw_exec *x, const struct sw_paths *p, uint32_
 	       !exclude(x, &x->nodes.at[a], &x->nodes.at[b]);
 }
 
-static void branch_race(struct sw_model *m, const struct sw_listed *a, const struct sw_listed *b)
+/* Node a comes before the rest of node b, but not before what b does here, at its start: before its wait. */
+static bool start_unordered(const struct sw_exec *x, const struct sw_paths *p, const struct sw_listed *a,
+			    const struct sw_listed *b)
+{
+	return p->begin && x->nodes.at[b->node].overlaps && b->range.phase != SW_AFTER_WAIT &&
+	       sw_paths_before(p, a->node, b->node) && !sw_paths_before_start(p, a->node, b->node);
+}
+
+/* How far it is known that the start of a kernel is beside the other one. */
+static struct sw_verdict weigh_start(const struct sw_exec *x, const struct sw_paths *p, const struct sw_listed *a,
+				     const struct sw_listed *b, struct sw_verdict verdict)
+{
+	if (x->nodes.at[a->node].grid.unsure || x->nodes.at[b->node].grid.unsure ||
+	    b->range.phase == SW_PERHAPS_AFTER_WAIT)
+		return (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
+	if (p->late[b->node] && verdict.severity == SW_ERROR)
+		verdict.severity = SW_WARNING;
+	return verdict;
+}
+
+/* p: the start of the second one is unordered; NULL: both are. */
+static void branch_race(struct sw_model *m, const struct sw_exec *x, const struct sw_paths *p,
+			const struct sw_listed *a, const struct sw_listed *b)
 {
 	struct sw_block *block = a->use->block;
 	struct sw_verdict verdict = sw_matrix(&a->use->range, &b->use->range, sw_block_crowding(block));
+	if (p)
+		verdict = weigh_start(x, p, a, b, verdict);
 	struct sw_access side[2] = {a->use->access, b->use->access};
 	struct sw_finding seen = {
 		.id = SW_FINDING_GRAPH_BRANCH_RACE,
@@ -185,6 +266,12 @@ static void branch_race(struct sw_model *m, const struct sw_listed *a, const str
 		seen.fix = SW_FIX_EVENT_CAPTURED;
 		seen.fix_stream = side[0].stream;
 		seen.fix_call.seq = side[0].seq;
+	}
+	if (p) {
+		seen.id = SW_FINDING_PROGRAMMATIC_RACE;
+		seen.fix = SW_FIX_GRID_WAIT;
+		seen.measured_order = p->late[b->node];
+		seen.basis = seen.measured_order ? SW_BASIS_MEASURED : SW_BASIS_DOCUMENTED;
 	}
 	side[0].allocation = side[1].allocation = sw_model_mention(m, block);
 	sw_collect_add(&m->collect, &seen, NULL);
@@ -214,7 +301,11 @@ static void compare(struct sw_model *m, const struct sw_exec *x, const struct sw
 			if (a->node > b->node)
 				a = at[j], b = at[i];
 			if (unordered(x, p, a->node, b->node) && sw_use_conflicts(a->use, b->use))
-				branch_race(m, a, b);
+				branch_race(m, x, NULL, a, b);
+			else if (start_unordered(x, p, a, b) && sw_use_conflicts(a->use, b->use))
+				branch_race(m, x, p, a, b);
+			else if (start_unordered(x, p, b, a) && sw_use_conflicts(b->use, a->use))
+				branch_race(m, x, p, b, a);
 		}
 	m->j->coverage.uncompared_graphs += pairs == SW_MAX_BRANCH_PAIRS;
 }

@@ -14,6 +14,7 @@
 #include "detect/hazards/listing.h"
 #include "detect/hazards/touch.h"
 #include "detect/hazards/uploads.h"
+#include "detect/kernels/launches.h"
 #include "detect/memory/access.h"
 #include "detect/memory/address_space.h"
 #include "detect/memory/shadow.h"
@@ -53,7 +54,7 @@ static struct sw_access access_of(const struct sw_graph_node *node, const struct
 	return what;
 }
 
-static void node_list(struct sw_model *m, const struct sw_graph_node *node)
+static void node_list(struct sw_model *m, struct sw_graph_node *node)
 {
 	const struct sw_record *outer = m->record;
 	struct sw_access call = m->wait->what;
@@ -62,6 +63,8 @@ static void node_list(struct sw_model *m, const struct sw_graph_node *node)
 		return;
 	struct sw_record r = sw_node_record(outer, node);
 	m->record = &r;
+	if (node->work->kind == SW_REC_LAUNCH)
+		node->grid = sw_launch_grid(m, &r);
 	m->wait->what = access_of(node, &call);
 	touch(m, &r, m->wait);
 	m->wait->what = call;
@@ -100,6 +103,8 @@ static void exec_list(struct sw_model *m, struct sw_exec *x)
 	bool known = !x->unknown && x->nodes.n == x->expected && sw_paths_find(x, &paths);
 	sw_exec_unlist(m, x);
 	nodes_list(m, x);
+	if (known)
+		sw_paths_find_starts(x, &paths);
 	x->listed = true;
 	if (known)
 		sw_branch_order_make(x, &paths);

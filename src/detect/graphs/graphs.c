@@ -13,7 +13,7 @@
 #include "reader/kinds.h"
 
 /* CUgraphNodeType of cuda.h. */
-enum { TYPE_GRAPH = 4, TYPE_EMPTY = 5, TYPE_SEMAPHORE_SIGNAL = 8, TYPE_SEMAPHORE_WAIT = 9 };
+enum { TYPE_KERNEL = 0, TYPE_GRAPH = 4, TYPE_EMPTY = 5, TYPE_SEMAPHORE_SIGNAL = 8, TYPE_SEMAPHORE_WAIT = 9 };
 
 /* CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH */
 #define SW_LAUNCHED_BY_KERNELS 4u
@@ -121,10 +121,16 @@ void sw_on_graph(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 
 /* ---- descriptions ------------------------------------------------------------------------------------------------ */
 
+/* What lies before the work of a node. */
+static size_t edge_bytes(const struct sw_rec_graph_node *n)
+{
+	return (n->flags & SW_NODE_EDGES ? 16ull : 8ull) * n->before;
+}
+
 /* The record inside a node's record, NULL when there is none or it is damaged. */
 static struct sw_rec *work_of(const struct sw_rec_graph_node *n)
 {
-	size_t room = n->h.words * 8u - sizeof *n, edges = 8ull * n->before;
+	size_t room = n->h.words * 8u - sizeof *n, edges = edge_bytes(n);
 	if (edges > room || n->work_bytes > room - edges || n->work_bytes < sizeof(struct sw_rec))
 		return NULL;
 	struct sw_rec *work = sw_alloc(n->work_bytes);
@@ -155,7 +161,7 @@ static void name_kernel(const struct sw_model *m, const struct sw_graph_node *no
 
 static void node_add(struct sw_model *m, struct sw_exec *x, const struct sw_rec_graph_node *n)
 {
-	size_t edges = 8ull * n->before;
+	size_t edges = edge_bytes(n);
 	if (edges > n->h.words * 8u - sizeof *n) {
 		x->unknown = true;
 		return;
@@ -164,7 +170,8 @@ static void node_add(struct sw_model *m, struct sw_exec *x, const struct sw_rec_
 	node.work = work_of(n);
 	node.work_bytes = n->work_bytes;
 	node.body = node.perhaps = n->flags & SW_NODE_BODY;
-	if (n->flags & SW_NODE_WEAK) /* counted as full dependencies */
+	node.overlaps = n->flags & SW_NODE_EDGES && n->flags & SW_NODE_WEAK && n->type == TYPE_KERNEL;
+	if (n->flags & SW_NODE_WEAK && !node.overlaps) /* counted as full dependencies */
 		m->j->coverage.edges_for_safety++;
 	node.before = edges ? sw_alloc(edges) : NULL;
 	if (edges)

@@ -17,12 +17,14 @@ struct sw_graphs;
 struct sw_graph_node {
 	uint64_t handle;
 	uint64_t parent;
-	uint64_t *before; /* handles */
+	uint64_t *before; /* handles, and from `n` on SW_EDGE_OF each; a copy of the record */
 	uint32_t n;
 	uint32_t type;
-	struct sw_rec *work;   /* NULL: nothing that is known */
-	uint32_t work_bytes;   /* several memory operations lie one after the other */
-	struct sw_access made; /* the call that made it; seq 0 unknown */
+	struct sw_rec *work;	/* NULL: nothing that is known */
+	uint32_t work_bytes;	/* several memory operations lie one after the other */
+	struct sw_access made;	/* the call that made it; seq 0 unknown */
+	struct sw_hb_grid grid; /* of a kernel, while the exec is listed */
+	bool overlaps;		/* the kinds of its dependencies are there, and some are programmatic */
 	bool disabled;
 	bool body;		      /* of a conditional node: stands for all that it holds */
 	bool perhaps;		      /* it may not run: it is such a body or lies in one */
@@ -56,10 +58,21 @@ struct sw_paths {
 	size_t n, words;
 	uint64_t *before; /* n x words: bit j of row i: j comes before i */
 	uint32_t *sorted; /* each node after all that come before it */
+	/* The same for the start of a node, before its griddepcontrol.wait; NULL: as `before`.  late: only as measured,
+	   it comes after those of `before` as well. */
+	uint64_t *begin;
+	bool *late;
 };
 static inline bool sw_paths_before(const struct sw_paths *p, uint32_t a, uint32_t b)
 {
 	return p->before[b * p->words + a / 64] >> (a % 64) & 1;
+}
+
+/* Does node a come before the start of node b? */
+static inline bool sw_paths_before_start(const struct sw_paths *p, uint32_t a, uint32_t b)
+{
+	const uint64_t *before = p->begin ? p->begin : p->before;
+	return before[b * p->words + a / 64] >> (a % 64) & 1;
 }
 
 /* ---- graphs.c ---- */
@@ -77,6 +90,8 @@ bool sw_paths_find(const struct sw_exec *exec, struct sw_paths *paths);
 /* Are there more nodes than it looks at? */
 bool sw_paths_too_many(const struct sw_exec *exec);
 void sw_paths_free(struct sw_paths *paths);
+/* Finds what the starts of nodes come after: `grid` of all nodes is known. */
+void sw_paths_find_starts(const struct sw_exec *exec, struct sw_paths *paths);
 /* Looks for unordered nodes that conflict.  `uses` are those of the listing. */
 void sw_branches_judge(struct sw_model *m, const struct sw_exec *exec, const struct sw_paths *paths,
 		       const struct sw_listing *listing);

@@ -224,6 +224,17 @@ static void describe_reuse(struct hazard *hazard, const struct sw_shadow_use *ea
 	seen->fix = earlier->pool_block->one_stream ? SW_FIX_FREE_ARRAY_LATER : SW_FIX_FREE_TENSOR_LATER;
 }
 
+/* Of a kernel before its wait for the kernel before it.  Ordered as measured where that triggers after its last access:
+   still, no document promises that its memory can be seen then. */
+static void describe_start(struct sw_finding *seen, struct sw_verdict verdict, enum sw_order order)
+{
+	seen->id = SW_FINDING_PROGRAMMATIC_RACE;
+	seen->fix = SW_FIX_GRID_WAIT;
+	seen->joined = false;
+	if (order == SW_ORDER_MEASURED)
+		seen->severity = verdict.severity < SW_WARNING ? verdict.severity : SW_WARNING;
+}
+
 static enum sw_fix fix_of(struct sw_model *m, const struct sw_shadow_use *earlier, const struct sw_shadow_use *later)
 {
 	if (sw_host_func_made(m, later))
@@ -236,8 +247,15 @@ static enum sw_fix fix_of(struct sw_model *m, const struct sw_shadow_use *earlie
 void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use *later)
 {
 	struct sw_model *m = arg;
-	uint32_t lane = later->access.point.lane;
+	uint32_t lane = sw_use_view(later);
 	enum sw_order order = sw_hb_ordered(m->hb, earlier->access.point, lane);
+	/* Only the kernel's start is unordered: the rest of it comes after the other one. */
+	bool start = lane != later->access.point.lane &&
+		     sw_hb_ordered(m->hb, earlier->access.point, later->access.point.lane) == SW_ORDER_DOCUMENTED;
+	if (lane != later->access.point.lane && !start) {
+		lane = later->access.point.lane;
+		order = sw_hb_ordered(m->hb, earlier->access.point, lane);
+	}
 	if (order == SW_ORDER_DOCUMENTED) {
 		if (sw_wide_watches(m) &&
 		    (later->host || !sw_ordered_without_host(m, &earlier->access, &later->access)))
@@ -255,6 +273,8 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 		return;
 	struct sw_block *block = later->block;
 	struct sw_verdict verdict = weigh(m, earlier, later);
+	if (start && later->unsure)
+		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
 	if (later->range.role == SW_FREE && block->memory == SW_MEM_ASYNC && verdict.severity != SW_ERROR)
 		return; /* pools: certain cases only */
 	struct hazard hazard = {
@@ -272,6 +292,8 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 	bool measured = order == SW_ORDER_MEASURED || covered_by_free(m, earlier->access.point);
 	judge(seen, verdict, measured, earlier->may_wait);
 	weaken(seen, order);
+	if (start)
+		describe_start(seen, verdict, order);
 	lower(m, seen, earlier, later);
 	if (sw_hazard_is_dropped(m, seen))
 		return;

@@ -20,7 +20,7 @@ struct sw_event_wait {
 	struct sw_access wait, record, replaced;
 	bool recorded;
 	bool useless; /* the record covered no work that the waiting side did not know of */
-	bool nothing; /* nor any of its stream that the host did not know to be done: SW205 if the work came too late */
+	bool nothing; /* not even work that the host did not know to be done: SW205 if the work came too late */
 	bool settled; /* work came after it on the waiting lane */
 };
 
@@ -34,27 +34,21 @@ bool sw_event_wait_useless(const struct sw_model *m, const struct sw_event_state
 
 /* ---- waits that order nothing (SW205) ---------------------------------------------------------------------------- */
 
-struct coverage {
-	const struct sw_hb *hb;
-	uint32_t lane;	/* that waits */
-	unsigned lanes; /* of which it learns something */
-};
-
-static void count_new(void *arg, uint32_t lane, uint64_t known, uint64_t covered)
+static void one_more(void *arg, uint32_t lane, uint64_t known, uint64_t covered)
 {
-	struct coverage *coverage = arg;
-	(void)known;
-	coverage->lanes += lane != coverage->lane && sw_hb_known(coverage->hb, coverage->lane, lane) < covered;
+	(void)lane, (void)known, (void)covered;
+	++*(unsigned *)arg;
 }
 
-bool sw_event_wait_covers_nothing(struct sw_model *m, const struct sw_event_state *event, uint32_t lane)
+/* The record covers nothing, on its stream or by what that stream waited for, but what the host knows to be done. */
+static bool covers_nothing(struct sw_model *m, const struct sw_event_state *event)
 {
 	const struct sw_rec_stream_wait *wait = (const struct sw_rec_stream_wait *)(const void *)m->wait->record.rec;
 	const struct sw_point work = {event->record.point.lane, event->work};
 	const uint32_t thread = m->wait->record.thread, host = sw_hb_host_lane(m->hb, thread);
-	struct coverage coverage = {.hb = m->hb, .lane = lane};
 	struct sw_hb_event_state state;
-	if (m->wait->what.kind != SW_REC_STREAM_WAIT || event->work == UINT64_MAX || !event->record.seq)
+	unsigned lanes = 0;
+	if (m->wait->what.kind != SW_REC_STREAM_WAIT || event->work == UINT64_MAX)
 		return false;
 	if (event->work && sw_hb_ordered(m->hb, work, host) != SW_ORDER_DOCUMENTED)
 		return false;
@@ -62,9 +56,9 @@ bool sw_event_wait_covers_nothing(struct sw_model *m, const struct sw_event_stat
 	if (sw_hb_ordered(m->hb, event->record.point, host) == SW_ORDER_DOCUMENTED)
 		return false;
 	sw_hb_token token = sw_hb_wait_event(m->hb, wait->event, &state);
-	sw_hb_wait_lanes(m->hb, token, thread, SW_ORDER_DOCUMENTED, count_new, &coverage);
+	sw_hb_wait_lanes(m->hb, token, thread, SW_ORDER_DOCUMENTED, one_more, &lanes);
 	sw_hb_wait_drop(m->hb, token);
-	return !coverage.lanes;
+	return !lanes;
 }
 
 static struct sw_finding *find_or_add(struct sw_model *m, const struct sw_event_wait *tie)
@@ -138,7 +132,7 @@ bool sw_ordered_without_host(struct sw_model *m, const struct sw_access *earlier
 /* ---- waits that did not order a hazard --------------------------------------------------------------------------- */
 
 void sw_event_wait_remember(struct sw_model *m, struct sw_lane_state *lane, const struct sw_event_state *event,
-			    const struct sw_hb_event_state *state, bool useless, bool nothing)
+			    const struct sw_hb_event_state *state, bool useless)
 {
 	if (!lane->event_waits)
 		lane->event_waits = sw_calloc(SW_EVENT_WAITS, sizeof *lane->event_waits);
@@ -149,7 +143,7 @@ void sw_event_wait_remember(struct sw_model *m, struct sw_lane_state *lane, cons
 		tie->record = event->record;
 		tie->record.point = state->record;
 		tie->replaced = event->replaced;
-		tie->nothing = nothing && tie->record.stream != tie->wait.stream;
+		tie->nothing = tie->record.stream != tie->wait.stream && covers_nothing(m, event);
 		/* One wait of a call site that ordered something is enough for all of them: the first rounds of
 		   loops. */
 		if (!tie->nothing && tie->wait.kind == SW_REC_STREAM_WAIT)

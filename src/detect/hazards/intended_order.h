@@ -10,12 +10,9 @@ struct sw_model;
 struct sw_block;
 
 void sw_event_wait_remember(struct sw_model *m, struct sw_lane_state *lane, const struct sw_event_state *event,
-			    const struct sw_hb_event_state *state, bool useless, bool nothing);
+			    const struct sw_hb_event_state *state, bool useless);
 /* Would a wait of this lane for what the event holds now bring nothing?  Asked before the wait. */
 bool sw_event_wait_useless(const struct sw_model *m, const struct sw_event_state *event, uint32_t lane);
-/* Does the record cover nothing: no work of its stream, or only what the host knows to be done, and no other that this
-   lane does not come after anyway?  Asked before the wait. */
-bool sw_event_wait_covers_nothing(struct sw_model *m, const struct sw_event_state *event, uint32_t lane);
 /* Looks for the wait that should have ordered the hazard: names it in the hazard's advice and as a finding of its own.
  */
 void sw_event_wait_hazard(struct sw_model *m, struct sw_finding *hazard, struct sw_block *block);

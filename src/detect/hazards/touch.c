@@ -255,6 +255,12 @@ static void touch_block(struct sw_model *m, const struct sw_access *what, const 
 		confine(use, how);
 	if (!freed && !sw_host_sees(block->memory))
 		sw_deferred_meet(m, block, use->range.address, use->end, what->point);
+	if (m->view && range->phase != SW_AFTER_WAIT) {
+		use->view = m->view->lane + 1;
+		use->unsure = m->view->unsure || range->phase == SW_PERHAPS_AFTER_WAIT;
+		if (!freed && !sw_host_sees(block->memory))
+			sw_deferred_meet(m, block, use->range.address, use->end, (struct sw_point){m->view->lane, 0});
+	}
 	use->host = how->host;
 	use->may_wait = how->may_wait;
 	if (what->kind == SW_REC_HOST_ACCESS)
@@ -346,6 +352,7 @@ bool sw_model_touch(struct sw_model *m, const struct sw_access *what, const stru
 		part.loose = range->loose;
 		part.polls = range->polls;
 		part.unplaced = range->unplaced;
+		part.phase = range->phase;
 		any |= touch_one(m, what, &part, how);
 		lo = end;
 	}

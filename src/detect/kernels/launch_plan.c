@@ -75,6 +75,7 @@ struct making {
 	uint32_t bytes;
 	struct sw_plan plan;
 	bool polls, own_flags; /* as in struct sw_range */
+	struct sw_grid_state grid;
 	struct sw_table_reads tables;
 };
 
@@ -134,6 +135,7 @@ static void push(struct making *k, const struct sw_reach *reach, enum sw_via via
 		touch->range.own_flags = k->own_flags;
 		touch->range.perhaps = reach->content == SW_CONTENT_MAY_CHANGE;
 		touch->range.evidence_detail = evidence_detail;
+		touch->range.phase = (uint8_t)sw_grid_phase(&k->grid, reach->order);
 	}
 }
 
@@ -405,6 +407,7 @@ static void evaluate(struct making *k, bool follow)
 	geometry.symbol = sw_variable_stand_in;
 	geometry.content = follow ? content_at : NULL;
 	geometry.arg = k;
+	sw_footprint_grid(k->kernel->footprint, &geometry, &k->grid);
 	reaches->n = 0;
 	k->m->plans->touches.n = 0;
 	k->plan.memory = sw_launch_memo_evaluate(k->m->plans->memo, k->kernel->footprint, &geometry, reaches);

@@ -63,6 +63,7 @@ static void touch_word(struct walk *walk, uint32_t offset, int32_t param, enum s
 	if (walk->complete && sw_kernel_mentions(walk->kernel, walk->function, offset))
 		return;
 	struct sw_range range = sw_range_open(address, role, evidence, param);
+	range.phase = SW_PERHAPS_AFTER_WAIT;
 	range.evidence_detail = walk->kernel ? sw_kernel_no_evidence(m, walk->kernel) : NULL;
 	if (sw_model_touch(m, &walk->w->what, &range, &(struct sw_touch){0}))
 		touched(walk, evidence);
@@ -143,7 +144,7 @@ static bool put_off(struct sw_model *m, const struct sw_access *what, struct sw_
 		    struct sw_pointed *pointed)
 {
 	bool alone = sw_deferred_one_lane(m, what->point.lane);
-	if (m->options->evaluate_all)
+	if (m->options->evaluate_all || m->view)
 		return false;
 	enum sw_where where = sw_pointed_where(m, kernel, what->point, pointed, alone && !m->sharing);
 	if (where == SW_IN_DOUBT)
@@ -180,6 +181,8 @@ static bool walk_code(struct walk *walk, const struct sw_trace_function *f)
 	if (!m->listing && sw_pointed_find(m, kernel, walk->w->what.point, &pointed)) {
 		struct sw_touch_scope scope = {0};
 		sw_deferred_arrive(m, walk->w->what.point);
+		if (m->view)
+			sw_deferred_arrive(m, (struct sw_point){m->view->lane, 0});
 		if (!put_off(m, &walk->w->what, kernel, &pointed))
 			work_out(walk, f, &scope);
 		say_of_kernel(walk, &pointed);
@@ -284,8 +287,6 @@ void sw_launch_touches(struct sw_model *m, const struct sw_record *r, struct sw_
 	if (m->library)
 		sw_footprint_library_launched(m->library);
 	walk_launch(&walk, f);
-	if (l->flags & SW_LAUNCH_PROGRAMMATIC)
-		m->j->coverage.edges_for_safety++;
 }
 
 bool sw_launch_follow(struct sw_model *m, bool perhaps)
@@ -310,6 +311,43 @@ bool sw_launch_follow(struct sw_model *m, bool perhaps)
 	return true;
 }
 
+/* What the launch does about the kernels before and after it on its stream.  Kernels whose code is not known may do
+   anything. */
+struct launch_grid {
+	struct sw_hb_grid order;
+	bool early; /* some of its accesses may come before its wait */
+};
+
+static struct launch_grid launch_grid_of(const struct sw_record *r, const struct sw_kernel *kernel)
+{
+	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;
+	struct launch_grid grid = {.order = {.overlaps = l->flags & SW_LAUNCH_PROGRAMMATIC}};
+	const struct sw_footprint *f = kernel ? kernel->footprint : NULL;
+	struct sw_grid_state state = {0};
+	if (!f || kernel->wild || !kernel->ran) {
+		grid.order.unsure = grid.order.triggers = grid.order.triggers_first = grid.early = true;
+		return grid;
+	}
+	if (!f->grids && !grid.order.overlaps)
+		return grid;
+	const struct sw_geometry geometry = sw_launch_geometry(r);
+	sw_footprint_grid(f, &geometry, &state);
+	grid.order.triggers = state.triggers;
+	grid.order.triggers_first = state.triggers_first;
+	grid.order.late = state.triggers && !state.early;
+	grid.order.waits = state.waits;
+	for (uint32_t i = 0; i < f->sites && grid.order.overlaps; i++)
+		grid.early |= sw_grid_phase(&state, f->site[i].order) != SW_AFTER_WAIT;
+	return grid;
+}
+
+struct sw_hb_grid sw_launch_grid(struct sw_model *m, const struct sw_record *r)
+{
+	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;
+	const struct sw_trace_function *f = sw_reader_function(m->reader, l->function);
+	return launch_grid_of(r, f ? sw_kernel_of(m, f) : NULL).order;
+}
+
 void sw_on_launch(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;
@@ -321,8 +359,11 @@ void sw_on_launch(struct sw_model *m, const struct sw_record *r, struct sw_wait 
 		sw_model_lane(m, &at, &lane);
 		sw_first_use(m, w, f->handle, r->rec->ctx, lane);
 	}
-	if (!sw_model_enqueue(m, r, l->stream))
+	struct sw_hb_view view;
+	struct launch_grid grid = launch_grid_of(r, f ? sw_kernel_of(m, f) : NULL);
+	if (!sw_model_enqueue_with(m, r, l->stream, &(struct sw_others){.grid = &grid.order, .view = &view}))
 		return;
+	m->j->coverage.unsure_overlaps += view.unsure;
 	/* The program knows best, then the arguments of a library whose contract is known. */
 	if (sw_note_launch(m, w) || sw_collective_launch(m, r, w)) {
 		sw_sharing_unclear(m);
@@ -331,5 +372,7 @@ void sw_on_launch(struct sw_model *m, const struct sw_record *r, struct sw_wait 
 		m->j->coverage.kernels_by_evidence[SW_EV_EXACT]++;
 		return;
 	}
+	m->view = grid.early && view.lane != w->what.point.lane ? &view : NULL;
 	sw_launch_touches(m, r, w);
+	m->view = NULL;
 }

@@ -46,6 +46,7 @@ static bool touch_parts(struct sw_model *m, const struct sw_access *what, const 
 			part.evidence_detail = range->evidence_detail;
 			part.polls = range->polls;
 			part.unplaced = range->unplaced;
+			part.phase = range->phase;
 			part.loose = true;
 			part.vague = lo < start && end < hi;
 		}

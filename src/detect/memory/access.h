@@ -31,6 +31,7 @@ struct sw_range {
 	bool perhaps;	/* of work that may not run (a body of a conditional node), or by a pointer that may have been
 			   another: at most a warning */
 	bool polls;	/* signals through memory, or is a library's workspace: one step down in the matrix */
+	uint8_t phase;	/* enum sw_grid_phase: of a kernel, with respect to its griddepcontrol.wait */
 	bool own_flags; /* it also writes what it polls (semaphores between its own blocks): at most a warning */
 	bool unplaced;	/* through a texture, surface or tensor map, and which part of it is not known: possible at most
 			 */

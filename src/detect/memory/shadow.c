@@ -147,10 +147,13 @@ static bool passed(const struct sw_shadow_env *env, const struct sw_shadow_use *
 /* The cheap part of the overlap test: comparing boxes row by row costs a hundred times as much. */
 static bool may_meet(const struct sw_shadow_env *env, const struct sw_shadow_use *m, const struct sw_shadow_use *x)
 {
-	if (m->access.point.lane == x->access.point.lane ||
+	/* The start of a kernel may run beside the kernel before it in its lane, not beside the rest of itself. */
+	bool same_lane = m->access.point.lane == x->access.point.lane;
+	if ((same_lane && (!x->view || m->access.point.tick == x->access.point.tick)) ||
 	    (!sw_role_writes(m->range.role) && !sw_role_writes(x->range.role)))
 		return false;
-	return env->ordered_too || sw_hb_ordered(env->hb, m->access.point, x->access.point.lane) != SW_ORDER_DOCUMENTED;
+	return (env->ordered_too && !same_lane) ||
+	       sw_hb_ordered(env->hb, m->access.point, sw_use_view(x)) != SW_ORDER_DOCUMENTED;
 }
 
 /* What a wait was needed for does not depend on the order of m and x, unless they conflict: then x needed it. */

@@ -30,6 +30,8 @@ struct sw_shadow_use {
 		*pool_block;	  /* the block of a caching allocator that its pointer leads to; NULL not known */
 	struct sw_point function; /* the host function in which it was made, tick 0: none */
 	uint32_t node;		  /* of the graph that is launched: its number + 1, 0: none */
+	uint32_t view; /* of a kernel's start: the lane, + 1, whose order counts for it as the later one; 0: its own */
+	bool unsure;   /* perhaps it comes after the kernel's wait, or the kernel before it does not trigger */
 	uint8_t ctx;
 	bool host;     /* by the host itself, inside a call */
 	bool may_wait; /* the documents leave open whether the call waited for it */
@@ -51,6 +53,12 @@ static inline void sw_use_drop(struct sw_use_pool *pool, struct sw_shadow_use *u
 {
 	if (use && !--use->refs)
 		sw_use_free(pool, use);
+}
+
+/* The lane whose last step tells what comes before the use. */
+static inline uint32_t sw_use_view(const struct sw_shadow_use *use)
+{
+	return use->view ? use->view - 1 : use->access.point.lane;
 }
 
 /* Consecutive bytes; an unbounded use is taken to touch all of its assumed extent. */

@@ -127,7 +127,9 @@ bool sw_model_enqueue_with(struct sw_model *m, const struct sw_record *r, uint64
 		sw_origin_remember(m, what);
 		return false;
 	}
-	if (!others->n)
+	if (others->grid)
+		what->point = sw_hb_launch(m->hb, &at, others->grid, others->view);
+	else if (!others->n)
 		what->point = sw_hb_enqueue(m->hb, &at);
 	else if (others->all)
 		what->point = sw_hb_enqueue_across(m->hb, &at, others->ctx, others->n);

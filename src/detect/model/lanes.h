@@ -51,6 +51,8 @@ bool sw_model_enqueue(struct sw_model *m, const struct sw_record *r, uint64_t st
 struct sw_others {
 	bool all;
 	uint8_t n, ctx[3];
+	const struct sw_hb_grid *grid; /* of a kernel; NULL: other work */
+	struct sw_hb_view *view;       /* what the kernel's start comes after */
 };
 bool sw_model_enqueue_with(struct sw_model *m, const struct sw_record *r, uint64_t stream,
 			   const struct sw_others *others);

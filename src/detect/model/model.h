@@ -27,6 +27,7 @@ struct sw_model {
 	struct sw_listing *listing;	/* what is touched is listed here instead of judged; NULL: it is judged */
 	uint32_t serial;		/* of uses entered */
 	uint64_t step;			/* number of the current record */
+	struct sw_hb_view *view;	/* of the launch in hand, for accesses before its wait; NULL: as all others */
 	struct sw_touch_scope *scope;	/* where it is known to touch memory, and when it came; NULL: as it comes */
 
 	/* model */

@@ -271,52 +271,6 @@ static void try_all(struct sw_model *m)
 	free(t);
 }
 
-/* ---- why nothing is gained --------------------------------------------------------------------------------------- */
-
-/* A wait of which the replay gains less than one of so many parts. */
-#define LITTLE 10u
-
-/* Time that work of each stream takes of the critical path. */
-struct path_shares {
-	SW_VEC(uint64_t) ns; /* by stream */
-	uint64_t all_ns;
-};
-
-static void add_share(void *arg, const struct sw_stretch *stretch)
-{
-	struct path_shares *shares = arg;
-	shares->all_ns += stretch->end_ns - stretch->start_ns;
-	if (stretch->kind != SW_STRETCH_WORK)
-		return;
-	while (shares->ns.n <= stretch->lane)
-		*sw_vec_push(&shares->ns) = 0;
-	shares->ns.at[stretch->lane] += stretch->end_ns - stretch->start_ns;
-}
-
-static bool gains_little(const struct sw_finding *f)
-{
-	return f->id == SW_FINDING_OVER_WIDE_SYNC && f->cost->replayed && !f->cost->vague &&
-	       f->cost->win_high_ns < f->cost->total_ns / LITTLE;
-}
-
-/* The device is what the run waits for: the stream that the wait should not have waited for is as long as the run. */
-static void explain_little(struct sw_model *m)
-{
-	struct path_shares shares = {.all_ns = 0};
-	bool any = false;
-	for (size_t i = 0; i < m->j->findings.n; i++)
-		any |= gains_little(&m->j->findings.at[i]);
-	if (any)
-		sw_schedule_path(m->schedule, add_share, &shares);
-	for (size_t i = 0; any && i < m->j->findings.n; i++) {
-		struct sw_finding_more *more = m->j->findings.at[i].more;
-		for (uint32_t k = 0; more && gains_little(&m->j->findings.at[i]) && k < more->spares; k++)
-			if (more->spare[k] < shares.ns.n && shares.ns.at[more->spare[k]] > shares.all_ns / 2)
-				more->critical = more->spare[k];
-	}
-	free(shares.ns.at);
-}
-
 void sw_gains_judge(struct sw_model *m)
 {
 	if (!m->schedule)
@@ -325,7 +279,6 @@ void sw_gains_judge(struct sw_model *m)
 	m->j->schedule = sw_schedule_facts(m->schedule);
 	m->j->sums = sw_schedule_sums(m->schedule);
 	try_all(m);
-	explain_little(m);
 	if (m->observer->work)
 		sw_schedule_each_work(m->schedule, m->observer->work, m->observer->arg);
 	if (m->observer->path)

@@ -58,7 +58,6 @@ struct sw_wide_syncs {
 	uint64_t to;		   /* record of the last wait */
 	uint64_t aged;		   /* record at which it was last asked which lanes are too old */
 	struct sw_sync_site *last; /* of the last wait, if something was pending */
-	uint32_t last_stream;	   /* that it waited for; UINT32_MAX: several */
 	struct sw_map sites;
 	SW_VEC(struct sw_wide_lane) lanes;
 };
@@ -237,32 +236,11 @@ static void end_watches(struct sw_model *m, const struct sw_wait *w)
 	}
 }
 
-static uint32_t stream_covered(struct sw_model *m, const struct sw_wait *w)
-{
-	uint32_t stream = 0;
-	for (size_t i = 0; i < w->covered.n; i++) {
-		const uint32_t own = sw_model_lane_state(m, w->covered.at[i].lane)->stream;
-		if (stream && stream != own)
-			return UINT32_MAX;
-		stream = own;
-	}
-	return stream;
-}
-
-/* Would this wait, which finds nothing pending, take as long as the last one did, were that one not there?  One for a
-   single stream would not, where the last one waited for others as well. */
-static bool waits_for_all_of_the_last(const struct sw_model *m, const struct sw_wait *w)
-{
-	const struct sw_rec_sync *sync = (const struct sw_rec_sync *)(const void *)w->record.rec;
-	return !w->pending && (sync->what == SW_SYNC_CONTEXT || m->wide->last_stream == w->what.stream);
-}
-
 static void begin(struct sw_model *m, struct sw_sync_site *site, const struct sw_wait *w)
 {
 	if (m->wide->last)
-		m->wide->last->moved += waits_for_all_of_the_last(m, w);
+		m->wide->last->moved += !w->pending;
 	m->wide->last = w->pending ? site : NULL;
-	m->wide->last_stream = w->pending ? stream_covered(m, w) : 0;
 	if (m->wide->poisoned || m->shares)
 		keep_all(m);
 	m->wide->poisoned = false;
@@ -422,11 +400,6 @@ static void advise(struct sw_model *m, struct sw_finding *f, const struct sw_syn
 		for (uint32_t k = 0; k < need->tos && !need->whole; k++)
 			add_need(m, f, (struct sw_need){.stream = need->stream, .to = need->to[k]});
 	}
-	for (uint32_t i = 0; i < site->n; i++)
-		if (!site->need[i].host && !site->need[i].tos) {
-			struct sw_finding_more *more = sw_collect_more(&m->collect, f);
-			more->spare[more->spares++] = site->need[i].stream;
-		}
 	f->fix = sw_finding_more(f)->needs ? SW_FIX_NARROW : SW_FIX_UNNEEDED;
 	f->covered = site->n;
 }

@@ -32,6 +32,7 @@ struct scratch {
 	uint64_t room[SW_NODE_BYTES / 8 + 1];
 	CUgraphNode before[SW_MAX_BEFORE];
 	CUgraphEdgeData edges[SW_MAX_BEFORE];
+	uint64_t edge[SW_MAX_BEFORE]; /* with SW_NODE_EDGES: SW_EDGE_OF each */
 };
 
 static size_t ask_before(struct walk *walk, CUgraphNode node)
@@ -56,9 +57,15 @@ static size_t ask_before(struct walk *walk, CUgraphNode node)
 		walk->lost = true;
 		return 0;
 	}
-	for (size_t i = 0; ask && i < n; i++)
-		if (scratch->edges[i].type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC)
+	for (size_t i = 0; ask && i < n; i++) {
+		const CUgraphEdgeData *e = &scratch->edges[i];
+
+		scratch->edge[i] = SW_EDGE_OF(e->type, e->from_port, e->to_port);
+		if (e->type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC)
 			walk->flags |= SW_NODE_WEAK;
+		if (scratch->edge[i])
+			walk->flags |= SW_NODE_EDGES;
+	}
 	return n;
 }
 
@@ -77,8 +84,8 @@ static struct sw_rec_graph_node *node_begin(const struct sw_call *call, CUgraphE
 static void node_write(struct walk *walk, CUgraphNode node, CUgraphNodeType type, uint64_t parent, size_t before,
 		       size_t bytes)
 {
-	const size_t edges = before * sizeof(uint64_t);
-	struct sw_rec_graph_node *r = node_begin(walk->call, walk->exec, edges + bytes);
+	const size_t edges = before * sizeof(uint64_t), kinds = walk->flags & SW_NODE_EDGES ? edges : 0;
+	struct sw_rec_graph_node *r = node_begin(walk->call, walk->exec, edges + kinds + bytes);
 
 	if (!r)
 		return;
@@ -90,7 +97,8 @@ static void node_write(struct walk *walk, CUgraphNode node, CUgraphNodeType type
 	r->before = (uint32_t)before;
 	r->work_bytes = (uint32_t)bytes;
 	memcpy(r + 1, walk->scratch->before, edges);
-	memcpy((char *)(r + 1) + edges, walk->scratch->room, bytes);
+	memcpy((char *)(r + 1) + edges, walk->scratch->edge, kinds);
+	memcpy((char *)(r + 1) + edges + kinds, walk->scratch->room, bytes);
 	sw_describe_done(r);
 }
 
@@ -106,6 +114,8 @@ static void node_hash(struct walk *walk, const CUgraphNode *nodes, size_t at, CU
 			back++;
 		/* A node that comes later in the list is identified by its handle. */
 		walk->hash = sw_hash_u64(walk->hash ^ (back <= at ? back : SW_WORD(walk->scratch->before[i])));
+		if (walk->flags & SW_NODE_EDGES)
+			walk->hash = sw_hash_u64(walk->hash ^ walk->scratch->edge[i]);
 	}
 	if (bytes)
 		walk->hash = sw_hash_u64(walk->hash ^ sw_hash_words(walk->scratch->room, bytes));

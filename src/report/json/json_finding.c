@@ -300,8 +300,6 @@ void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size
 		sw_json_close(json, '}');
 	}
 	sw_json_close(json, ']');
-	if (more->critical)
-		sw_json_text(json, "critical_stream", sw_name_stream(&report->names, more->critical));
 	put_cost(json, finding->cost);
 	if (finding->id == SW_FINDING_LEGACY_SERIALISATION) {
 		sw_json_open(json, "held_back", '{');

@@ -232,6 +232,18 @@ static const char *by_code(struct sw_names *names, const struct sw_access *acces
 	return text;
 }
 
+const char *sw_evidence_instruction(struct sw_names *names, const struct sw_access *access)
+{
+	const struct sw_evidence_detail *ground = access->evidence_detail;
+	if (!ground || !ground->source || !ground->mnemonic || !*ground->mnemonic)
+		return "its first access of that memory";
+	const char *way = way_of(names, access);
+	const char *text = sw_names_format(names, "its %s%s%s", ground->mnemonic, *way ? " via " : "", way);
+	return ground->source == SW_SOURCE_PTX
+		       ? sw_names_format(names, "%s (line %u of its PTX)", text, ground->place)
+		       : sw_names_format(names, "%s (at 0x%x of its machine code)", text, ground->place);
+}
+
 /* Without code: what was assumed, and why there was no code. */
 static const char *by_name(struct sw_names *names, const struct sw_access *access, const char *what)
 {

@@ -15,6 +15,8 @@ const char *sw_evidence_overlap(struct sw_names *names, const struct sw_finding 
 /* "PTX sm_90 (st.global via parameter 3)", "const pointer in signature (parameter 0)", "assumed read+write (no code
    image, parameter 0)".  Of accesses that are ranged. */
 const char *sw_evidence_source(struct sw_names *names, const struct sw_access *access);
+/* "its ld.global via parameter 1 (line 34 of its PTX)" */
+const char *sw_evidence_instruction(struct sw_names *names, const struct sw_access *access);
 
 /* "380 PTX, 20 signature, 12 assumed; every extent is known of 350"; "" without launches. */
 const char *sw_evidence_coverage(struct sw_names *names, const struct sw_coverage *coverage);

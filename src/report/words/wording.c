@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/symbols/places.h"
+#include "report/words/evidence_text.h"
 #include "report/words/fix_lines.h"
 #include "report/words/gain_text.h"
 #include "report/words/stream_text.h"
@@ -141,6 +142,8 @@ static const char *fact_about(struct sw_names *names, const struct sw_access *ac
 		return sw_names_format(names, "%u", access->thread);
 	if (strcmp(key, "var") == 0)
 		return sw_stream_expression(names, access, other);
+	if (strcmp(key, "access") == 0)
+		return sw_evidence_instruction(names, access);
 	if (strcmp(key, "at") == 0) {
 		const struct sw_frame *place = sw_place_of(names, access, NULL);
 		return place && place->file && place->line
@@ -340,6 +343,13 @@ static const char *ordered_by(const struct facts *facts)
 	struct sw_names *names = facts->names;
 	const char *from = sw_name_stream(names, finding->access[0]->stream);
 	const char *to = sw_name_stream(names, finding->access[1]->stream);
+	if (finding->id == SW_FINDING_PROGRAMMATIC_RACE && finding->measured_order)
+		return "only as measured: the earlier kernel triggers after its last access, but a trigger makes no "
+		       "memory visible (PTX ISA, griddepcontrol)";
+	if (finding->id == SW_FINDING_PROGRAMMATIC_RACE)
+		return "nothing: the later kernel may begin when the earlier one triggers, and this access comes "
+		       "before "
+		       "its wait";
 	if (finding->measured_order && names->judgement->mays.used.n)
 		return "only by a wait that no CUDA document promises; measured on this machine; another driver may "
 		       "not "
@@ -441,12 +451,6 @@ static const char *cost_of(const struct facts *facts)
 				       text, sw_name_time(names, cost->core_low_ns),
 				       sw_name_time(names, cost->core_high_ns));
 	text = sw_names_format(names, "%s%s", text, sw_replay_gain(names, cost));
-	const uint32_t critical = sw_finding_more(facts->finding)->critical;
-	if (critical)
-		text = sw_names_format(names,
-				       "%s; no more than that, because %s, for which nothing needs to wait, is the "
-				       "critical path of the run",
-				       text, sw_name_stream(names, critical));
 	return text;
 }
 

@@ -77,8 +77,14 @@ CUresult sw_sim_capture_add(struct sw_sim_stream *s, struct sw_sim_work *work)
 	}
 	struct sw_sim_capture_lane *lane = lane_of(c, s);
 	struct sw_sim_node *node = sw_sim_graph_add(c->graph, work);
+	/* Programmatic edges are for kernels that follow kernels. */
+	const CUgraphEdgeData programmatic = {.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
+					      .type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
+	bool overlaps = work->type == CU_GRAPH_NODE_TYPE_KERNEL && work->launch.overlaps;
 	for (size_t i = 0; i < lane->last.n; i++)
-		sw_sim_node_depend(node, lane->last.at[i]);
+		overlaps &= lane->last.at[i]->work->type == CU_GRAPH_NODE_TYPE_KERNEL;
+	for (size_t i = 0; i < lane->last.n; i++)
+		sw_sim_node_depend(node, lane->last.at[i], overlaps ? &programmatic : NULL);
 	lane->last.n = 0;
 	lane_depend(lane, node);
 	return CUDA_SUCCESS;

@@ -3,6 +3,7 @@
 #include "simcuda/sim.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct sw_sim_graph *sw_sim_graph_new(void)
 {
@@ -16,6 +17,7 @@ static void node_free(struct sw_sim_node *node)
 	sw_sim_object_remove(node);
 	sw_sim_work_put(node->work);
 	free(node->before.at);
+	free(node->edge.at);
 	free(node);
 }
 
@@ -39,12 +41,28 @@ struct sw_sim_node *sw_sim_graph_add(struct sw_sim_graph *graph, struct sw_sim_w
 	return node;
 }
 
-void sw_sim_node_depend(struct sw_sim_node *node, struct sw_sim_node *before)
+void sw_sim_node_depend(struct sw_sim_node *node, struct sw_sim_node *before, const CUgraphEdgeData *edge)
 {
+	static const CUgraphEdgeData plain;
 	for (size_t i = 0; i < node->before.n; i++)
 		if (node->before.at[i] == before)
 			return;
 	*sw_vec_push(&node->before) = before;
+	*sw_vec_push(&node->edge) = edge ? *edge : plain;
+}
+
+bool sw_sim_node_undepend(struct sw_sim_node *node, const struct sw_sim_node *before)
+{
+	for (size_t i = 0; i < node->before.n; i++) {
+		if (node->before.at[i] != before)
+			continue;
+		size_t rest = --node->before.n - i;
+		node->edge.n--;
+		memmove(&node->before.at[i], &node->before.at[i + 1], rest * sizeof *node->before.at);
+		memmove(&node->edge.at[i], &node->edge.at[i + 1], rest * sizeof *node->edge.at);
+		return true;
+	}
+	return false;
 }
 
 void sw_sim_graph_remove(struct sw_sim_node *node)
@@ -53,11 +71,7 @@ void sw_sim_graph_remove(struct sw_sim_node *node)
 	size_t kept = 0;
 	for (size_t i = 0; i < graph->nodes.n; i++) {
 		struct sw_sim_node *other = graph->nodes.at[i];
-		size_t n = 0;
-		for (size_t j = 0; j < other->before.n; j++)
-			if (other->before.at[j] != node)
-				other->before.at[n++] = other->before.at[j];
-		other->before.n = n;
+		sw_sim_node_undepend(other, node);
 		if (other != node)
 			graph->nodes.at[kept++] = other;
 	}
@@ -76,7 +90,8 @@ struct sw_sim_graph *sw_sim_graph_copy(const struct sw_sim_graph *from, bool lin
 	}
 	for (size_t i = 0; i < from->nodes.n; i++)
 		for (size_t j = 0; j < from->nodes.at[i]->before.n; j++)
-			sw_sim_node_depend(from->nodes.at[i]->twin, from->nodes.at[i]->before.at[j]->twin);
+			sw_sim_node_depend(from->nodes.at[i]->twin, from->nodes.at[i]->before.at[j]->twin,
+					   &from->nodes.at[i]->edge.at[j]);
 	sw_sim_held_copy(to, from);
 	return to;
 }

@@ -41,7 +41,7 @@ static struct sw_sim_graph *chain_of(const CUstreamBatchMemOpParams *ops, unsign
 		work->op = value;
 		struct sw_sim_node *node = sw_sim_graph_add(graph, work);
 		if (last)
-			sw_sim_node_depend(node, last);
+			sw_sim_node_depend(node, last, NULL);
 		last = node;
 	}
 	return graph;

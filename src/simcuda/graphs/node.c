@@ -83,7 +83,7 @@ static CUresult free_work(const void *params, struct sw_sim_work **out)
 	return CUDA_SUCCESS;
 }
 
-static CUresult depend_all(struct sw_sim_node *node, const CUgraphNode *after, size_t n)
+static CUresult depend_all(struct sw_sim_node *node, const CUgraphNode *after, const CUgraphEdgeData *edges, size_t n)
 {
 	if (n && !after)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -91,13 +91,13 @@ static CUresult depend_all(struct sw_sim_node *node, const CUgraphNode *after, s
 		struct sw_sim_node *before = sw_sim_object_get(after[i], SW_SIM_NODE);
 		if (!before || before->graph != node->graph)
 			return CUDA_ERROR_INVALID_VALUE;
-		sw_sim_node_depend(node, before);
+		sw_sim_node_depend(node, before, edges ? &edges[i] : NULL);
 	}
 	return CUDA_SUCCESS;
 }
 
-static CUresult add(CUgraphNode *out, CUgraph handle, const CUgraphNode *after, size_t n, builder build,
-		    const void *params)
+static CUresult add_by(CUgraphNode *out, CUgraph handle, const CUgraphNode *after, const CUgraphEdgeData *edges,
+		       size_t n, builder build, const void *params)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	struct sw_sim_graph *graph = sw_sim_object_get(handle, SW_SIM_GRAPH);
@@ -108,11 +108,17 @@ static CUresult add(CUgraphNode *out, CUgraph handle, const CUgraphNode *after, 
 	if (result)
 		return result;
 	struct sw_sim_node *node = sw_sim_graph_add(graph, work);
-	if ((result = depend_all(node, after, n)))
+	if ((result = depend_all(node, after, edges, n)))
 		sw_sim_graph_remove(node);
 	else
 		*out = (CUgraphNode)node;
 	return result;
+}
+
+static CUresult add(CUgraphNode *out, CUgraph handle, const CUgraphNode *after, size_t n, builder build,
+		    const void *params)
+{
+	return add_by(out, handle, after, NULL, n, build, params);
 }
 
 static CUresult change(struct sw_sim_node *node, builder build, const void *params)
@@ -280,11 +286,10 @@ static struct any any_of(CUgraphNodeParams *p)
 CUresult cuGraphAddNode_v2(CUgraphNode *out, CUgraph graph, const CUgraphNode *after, const CUgraphEdgeData *edges,
 			   size_t n, CUgraphNodeParams *p)
 {
-	(void)edges; /* ports make an edge weaker; the full dependency is kept */
 	if (!p)
 		return CUDA_ERROR_INVALID_VALUE;
 	const struct any any = any_of(p);
-	return any.build ? add(out, graph, after, n, any.build, any.params)
+	return any.build ? add_by(out, graph, after, edges, n, any.build, any.params)
 			 : sw_sim_unsupported("this type of node (cuGraphAddNode)");
 }
 

@@ -99,17 +99,12 @@ CUresult cuGraphNodeGetDependencies(CUgraphNode handle, CUgraphNode *out, size_t
 	return node ? GIVE(&node->before, out, count) : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* All edges carry the default data. */
-static void plain_edges(CUgraphEdgeData *edges, const size_t *count)
-{
-	if (edges && count)
-		memset(edges, 0, *count * sizeof *edges);
-}
-
 CUresult cuGraphNodeGetDependencies_v2(CUgraphNode handle, CUgraphNode *out, CUgraphEdgeData *edges, size_t *count)
 {
 	CUresult result = cuGraphNodeGetDependencies(handle, out, count);
-	plain_edges(edges, count);
+	const struct sw_sim_node *node = sw_sim_object_get(handle, SW_SIM_NODE);
+	for (size_t i = 0; !result && edges && i < *count && i < node->edge.n; i++)
+		edges[i] = node->edge.at[i];
 	return result;
 }
 
@@ -130,7 +125,12 @@ CUresult cuGraphNodeGetDependentNodes(CUgraphNode handle, CUgraphNode *out, size
 CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode handle, CUgraphNode *out, CUgraphEdgeData *edges, size_t *count)
 {
 	CUresult result = cuGraphNodeGetDependentNodes(handle, out, count);
-	plain_edges(edges, count);
+	const struct sw_sim_node *node = sw_sim_object_get(handle, SW_SIM_NODE);
+	size_t n = 0;
+	for (size_t i = 0; !result && edges && i < node->graph->nodes.n; i++)
+		for (size_t j = 0; j < node->graph->nodes.at[i]->before.n && n < *count; j++)
+			if (node->graph->nodes.at[i]->before.at[j] == node)
+				edges[n++] = node->graph->nodes.at[i]->edge.at[j];
 	return result;
 }
 
@@ -158,22 +158,16 @@ CUresult cuGraphGetEdges(CUgraph handle, CUgraphNode *from, CUgraphNode *to, siz
 CUresult cuGraphGetEdges_v2(CUgraph handle, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edges, size_t *count)
 {
 	CUresult result = cuGraphGetEdges(handle, from, to, count);
-	plain_edges(edges, count);
+	const struct sw_sim_graph *graph = sw_sim_object_get(handle, SW_SIM_GRAPH);
+	size_t n = 0;
+	for (size_t i = 0; !result && edges && i < graph->nodes.n; i++)
+		for (size_t j = 0; j < graph->nodes.at[i]->before.n && n < *count; j++)
+			edges[n++] = graph->nodes.at[i]->edge.at[j];
 	return result;
 }
 
-static bool undepend(struct sw_sim_node *node, const struct sw_sim_node *before)
-{
-	for (size_t i = 0; i < node->before.n; i++)
-		if (node->before.at[i] == before) {
-			memmove(&node->before.at[i], &node->before.at[i + 1],
-				(--node->before.n - i) * sizeof *node->before.at);
-			return true;
-		}
-	return false;
-}
-
-static CUresult edges(CUgraph handle, const CUgraphNode *from, const CUgraphNode *to, size_t n, bool add)
+static CUresult edges(CUgraph handle, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *data,
+		      size_t n, bool add)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
 	const struct sw_sim_graph *graph = sw_sim_object_get(handle, SW_SIM_GRAPH);
@@ -185,8 +179,8 @@ static CUresult edges(CUgraph handle, const CUgraphNode *from, const CUgraphNode
 		if (!before || !after || before == after || before->graph != graph || after->graph != graph)
 			return CUDA_ERROR_INVALID_VALUE;
 		if (add)
-			sw_sim_node_depend(after, before);
-		else if (!undepend(after, before))
+			sw_sim_node_depend(after, before, data ? &data[i] : NULL);
+		else if (!sw_sim_node_undepend(after, before))
 			return CUDA_ERROR_INVALID_VALUE;
 	}
 	return CUDA_SUCCESS;
@@ -194,26 +188,24 @@ static CUresult edges(CUgraph handle, const CUgraphNode *from, const CUgraphNode
 
 CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t n)
 {
-	return edges(graph, from, to, n, true);
+	return edges(graph, from, to, NULL, n, true);
 }
 
 CUresult cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
 				   const CUgraphEdgeData *data, size_t n)
 {
-	(void)data;
-	return edges(graph, from, to, n, true);
+	return edges(graph, from, to, data, n, true);
 }
 
 CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t n)
 {
-	return edges(graph, from, to, n, false);
+	return edges(graph, from, to, NULL, n, false);
 }
 
 CUresult cuGraphRemoveDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
 				      const CUgraphEdgeData *data, size_t n)
 {
-	(void)data;
-	return edges(graph, from, to, n, false);
+	return edges(graph, from, to, data, n, false);
 }
 
 /* ---- updating an executable graph from another graph of the same shape ---- */

@@ -178,6 +178,9 @@ static CUresult launch(CUfunction handle, const CUlaunchConfig *c, void **params
 	sw_sim_function_load(work->launch.function, s->object.ctx);
 	struct sw_sim_event *events[2];
 	size_t n = 0;
+	for (unsigned i = 0; i < c->numAttrs; i++)
+		work->launch.overlaps |= c->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION &&
+					 c->attrs[i].value.programmaticStreamSerializationAllowed;
 	for (unsigned i = 0; i < c->numAttrs && n < 2; i++) {
 		CUevent event = c->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT
 					? c->attrs[i].value.programmaticEvent.event

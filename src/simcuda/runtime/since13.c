@@ -49,7 +49,10 @@ cudaError_t cudaMemPrefetchAsync(const void *p, size_t bytes, struct cudaMemLoca
 						 .sharedMemBytes = params->kernel.sharedMemBytes,
 						 .kernelParams = params->kernel.kernelParams,
 						 .extra = params->kernel.extra};
-		return cudaGraphAddKernelNode(out, graph, after, n, &k);
+		cudaError_t result = cudaGraphAddKernelNode(out, graph, after, edges ? 0 : n, &k);
+		for (size_t i = 0; edges && i < n && !result; i++)
+			result = cudaGraphAddDependencies(graph, &after[i], out, &edges[i], 1);
+		return result;
 	}
 	if (params && params->type == cudaGraphNodeTypeMemcpy)
 		return cudaGraphAddMemcpyNode(out, graph, after, n, &params->memcpy.copyParams);
