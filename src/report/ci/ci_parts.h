@@ -8,6 +8,8 @@
 #include "report/groups.h"
 #include "report/json/json_out.h"
 
+enum { SW_CI_RULES = 64 }; /* more than there are findings */
+
 struct sw_ci {
 	FILE *out;
 	enum sw_ci_format format;
@@ -16,6 +18,8 @@ struct sw_ci {
 	struct sw_json aside; /* SARIF: invocations, which come after the results */
 	char *aside_text;
 	size_t aside_bytes;
+	const struct sw_finding_info *rule[SW_CI_RULES]; /* SARIF: of the results so far, each once */
+	size_t rules;
 	struct sw_map written;		  /* fingerprints: a result that several processes share is written once */
 	uint64_t annotated[SW_ERROR + 1]; /* GitHub: causes of each severity */
 };

@@ -78,13 +78,24 @@ static void put_location(struct sw_ci *ci, struct sw_report *report, const struc
 /* ---- the tool -----------------------------------------------------------------------------------------------------
  */
 
+static const char *family_tag(enum sw_finding_family family)
+{
+	static const char *const tags[] = {
+		[SW_FAMILY_HAZARD] = "race",	    [SW_FAMILY_MISUSE] = "misuse",
+		[SW_FAMILY_WAIT] = "performance",   [SW_FAMILY_NEEDLESS] = "performance",
+		[SW_FAMILY_RECORDING] = "coverage",
+	};
+	return tags[family];
+}
+
+/* The rules that occur. */
 static void put_rules(struct sw_ci *ci)
 {
-	const struct sw_finding_info *info;
 	char id[16];
 	struct sw_json *json = &ci->json;
 	sw_json_open(json, "rules", '[');
-	for (size_t i = 0; (info = sw_finding_info_at(i)); i++) {
+	for (size_t i = 0; i < ci->rules; i++) {
+		const struct sw_finding_info *info = ci->rule[i];
 		sw_json_open(json, NULL, '{');
 		snprintf(id, sizeof id, "SW%03d", info->number);
 		sw_json_text(json, "id", id);
@@ -92,18 +103,31 @@ static void put_rules(struct sw_ci *ci)
 		put_message(json, "shortDescription", info->title);
 		put_message(json, "fullDescription", info->text);
 		put_message(json, "help", info->text);
+		sw_json_open(json, "properties", '{');
+		sw_json_open(json, "tags", '[');
+		sw_json_text(json, NULL, "cuda");
+		sw_json_text(json, NULL, family_tag(info->family));
+		sw_json_close(json, ']');
+		sw_json_close(json, '}');
 		sw_json_close(json, '}');
 	}
 	sw_json_close(json, ']');
 }
 
-static uint64_t rule_index(int id)
+static void put_rule_of(struct sw_ci *ci, int number)
 {
-	const struct sw_finding_info *info;
-	for (size_t i = 0; (info = sw_finding_info_at(i)); i++)
-		if (info->number == id)
-			return i;
-	return 0;
+	const struct sw_finding_info *info = sw_finding_info(number);
+	char id[16];
+	size_t i = 0;
+	snprintf(id, sizeof id, "SW%03d", number);
+	sw_json_text(&ci->json, "ruleId", id);
+	while (i < ci->rules && ci->rule[i] != info)
+		i++;
+	if (!info || i == SW_CI_RULES)
+		return;
+	if (i == ci->rules)
+		ci->rule[ci->rules++] = info;
+	sw_json_number(&ci->json, "ruleIndex", i);
 }
 
 static void put_tool(struct sw_ci *ci)
@@ -318,8 +342,7 @@ static void put_result(struct sw_ci *ci, struct sw_report *report, const struct 
 	const uint64_t count = finding->operations ? finding->operations : finding->count;
 	struct sw_json *json = &ci->json;
 	sw_json_open(json, NULL, '{');
-	sw_json_text(json, "ruleId", sw_names_format(&report->names, "SW%03d", finding->id));
-	sw_json_number(json, "ruleIndex", rule_index(finding->id));
+	put_rule_of(ci, finding->id);
 	sw_json_text(json, "level", sw_name_severity(finding->severity));
 	put_message(json, "message", result->text);
 	sw_json_open(json, "locations", '[');
@@ -356,7 +379,6 @@ void sw_ci_sarif_begin(struct sw_ci *ci)
 	sw_json_text(json, "version", "2.1.0");
 	sw_json_open(json, "runs", '[');
 	sw_json_open(json, NULL, '{');
-	put_tool(ci);
 	sw_json_text(json, "columnKind", "utf16CodeUnits");
 	if (ci->root) {
 		char *uri = uri_of(ci->root), *folder = sw_format("%s/", uri);
@@ -411,7 +433,7 @@ void sw_ci_sarif_extra(struct sw_ci *ci, const struct sw_ci_extra *extra)
 	snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, extra->fingerprint);
 	uri = uri_of(extra->program);
 	sw_json_open(json, NULL, '{');
-	sw_json_text(json, "ruleId", extra->id);
+	put_rule_of(ci, atoi(extra->id + 2));
 	sw_json_text(json, "level", levels[extra->severity]);
 	put_message(json, "message", extra->text);
 	sw_json_open(json, "locations", '[');
@@ -443,6 +465,7 @@ void sw_ci_sarif_end(struct sw_ci *ci)
 	json->first = !ci->aside_bytes;
 	free(ci->aside_text);
 	sw_json_close(json, ']');
+	put_tool(ci); /* the last one: which rules occur is known now */
 	sw_json_close(json, '}');
 	sw_json_close(json, ']');
 	sw_json_close(json, '}');
