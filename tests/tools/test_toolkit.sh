@@ -96,16 +96,16 @@ mv "$work/python3" "$work/bin/python3"
 # An installed toolkit that is too old is passed over, in one line; one that is new enough wins.
 mkdir -p "$work/old/bin" "$work/old/include"
 cp /bin/true "$work/old/bin/nvcc"
-echo '#define CUDA_VERSION 12030' >"$work/old/include/cuda.h"
+echo '#define CUDA_VERSION 12090' >"$work/old/include/cuda.h"
 ln -s "$work/old/bin/nvcc" "$work/bin/nvcc"
 run whole --find
-ok "12.3 is passed over" [ "$status" -eq 1 ]
-ok "12.3 is named" grep -qF "the CUDA toolkit in $work/old is 12.3, syncwatch needs 12.4 or newer: it is passed over" "$work/out"
-echo '#define CUDA_VERSION 12040' >"$work/old/include/cuda.h"
+ok "12.9 is passed over" [ "$status" -eq 1 ]
+ok "12.9 is named" grep -qF "the CUDA toolkit in $work/old is 12.9, syncwatch builds with 13.0 or newer: it is passed over" "$work/out"
+echo '#define CUDA_VERSION 13050' >"$work/old/include/cuda.h"
 run whole --find
-ok "12.4 is found by its nvcc" [ "$(cat "$work/out")" = "$work/old" ]
+ok "13.5 is found by its nvcc" [ "$(cat "$work/out")" = "$work/old" ]
 run unreachable
-ok "12.4 is enough: nothing is fetched, nothing said" [ "$status" -eq 0 ] && ok "silent" [ ! -s "$work/out" ]
+ok "13.5 is new enough: nothing is fetched, nothing said" [ "$status" -eq 0 ] && ok "silent" [ ! -s "$work/out" ]
 rm "$work/bin/nvcc"
 
 here=$work/home/.cache/syncwatch/cuda-13.0
