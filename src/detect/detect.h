@@ -422,6 +422,7 @@ struct sw_judgement {
 	SW_VEC(struct sw_shared_use) shared_uses; /* if asked for, in the order of their calls */
 	uint64_t shared_uses_left_out;		  /* more than are listed */
 	bool shares_memory;			  /* memory was exported to, or opened from, another process (IPC) */
+	bool shares_pools;			  /* the same of a pool: by handles that say nothing of the memory */
 	bool collectives;			  /* calls of NCCL were recorded: other ranks must match them */
 	struct sw_wait_rules mays;		  /* tables of calibrate that were used */
 };

@@ -166,6 +166,9 @@ static void find_gaps(struct sw_report *report, bool compared)
 {
 	find_in_the_trace(report);
 	find_in_the_judgement(report);
+	if (report->judgement->shares_pools)
+		sw_report_gap(report, sw_strdup("it shares memory of a pool with other processes "
+						"(cuMemPoolExportPointer), whose uses are not compared"));
 	if (report->judgement->shares_memory && !compared)
 		sw_report_gap(
 			report,

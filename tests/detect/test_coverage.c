@@ -127,6 +127,31 @@ START_TEST(stream_memory_operations)
 }
 END_TEST
 
+/* Which memory other processes have: 0: none; 1, 2: by a handle of its own; 3, 4: by that of a pool; 5: another API's.
+ */
+START_TEST(memory_of_several_processes)
+{
+	struct tb *tb = two_streams();
+	if (_i == 1 || _i == 3) {
+		struct sw_rec_other *r =
+			tb_other(tb, SW_REC_OTHER, _i == 1 ? "cuIpcGetMemHandle" : "cuMemPoolExportPointer");
+		r->args[0] = DEV;
+		r->args[1] = 0x1234;
+	} else if (_i) {
+		static const char *const by[] = {"cuIpcOpenMemHandle_v2", "", "cuMemPoolImportPointer",
+						 "cuExternalMemoryGetMappedBuffer"};
+		tb_call(tb, by[_i - 2], "");
+		struct sw_rec_alloc *r = tb_alloc(tb, SW_MEM_IPC, DEV + (1ull << 33), 4096);
+		r->owner = _i == 2 ? 0 : 7;
+		r->extra = _i == 2 ? 0x1234 : 0;
+	}
+	struct sw_judgement *j = judged(tb);
+	ck_assert_int_eq(j->shares_memory, _i == 1 || _i == 2);
+	ck_assert_int_eq(j->shares_pools, _i == 3 || _i == 4);
+	sw_judgement_free(j);
+}
+END_TEST
+
 /* A GPU was there and no call came by. */
 START_TEST(nothing_intercepted)
 {
@@ -171,6 +196,7 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, unclassified_calls, 0, 2 * WAYS);
 	tcase_add_test(tc, unclassified_calls_after_a_hazard);
 	tcase_add_loop_test(tc, stream_memory_operations, 0, 2);
+	tcase_add_loop_test(tc, memory_of_several_processes, 0, 6);
 	tcase_add_loop_test(tc, nothing_intercepted, 0, 2);
 	tcase_add_test(tc, coverage_counts);
 }

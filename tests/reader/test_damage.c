@@ -43,6 +43,7 @@ START_TEST(a_killed_program_leaves_a_readable_trace)
 	uint16_t api = rec.rec->api;
 	ck_assert_uint_eq(read_all(r), 0);
 	ck_assert(!sw_reader_totals(r).closed);
+	ck_assert(!sw_reader_totals(r).damaged);
 	ck_assert_uint_eq(sw_reader_calls(r, api), 1); /* counted here, as COUNTS is missing */
 	ck_assert_ptr_null(sw_reader_damage(r, 0));
 	sw_reader_close(r);
@@ -70,6 +71,7 @@ START_TEST(missing_numbers_are_told_as_a_loss)
 	until(r, SW_REC_LOSS);
 	ck_assert_uint_eq(sw_reader_totals(r).lost, 7);
 	ck_assert(damage_says(r, "are missing"));
+	ck_assert(!sw_reader_totals(r).damaged); /* the recorder left them out */
 	sw_reader_close(r);
 }
 END_TEST
@@ -162,6 +164,7 @@ START_TEST(a_damaged_chunk_is_skipped_and_named)
 	ck_assert(damage_says(r, "are missing"));
 	ck_assert_uint_gt(sw_reader_totals(r).lost, 0);
 	ck_assert(sw_reader_totals(r).closed);
+	ck_assert(sw_reader_totals(r).damaged);
 	sw_reader_close(r);
 }
 END_TEST
@@ -176,7 +179,9 @@ START_TEST(a_truncated_file_yields_what_is_whole)
 		size_t n = read_all(r);
 		ck_assert_uint_gt(n, 3 * 4000 / sizeof(struct sw_rec_event_record) - 20);
 		ck_assert(damage_says(r, "the file ends"));
-		ck_assert(!sw_reader_totals(r).closed);
+		/* The header says so: it is the file that was cut, not the program. */
+		ck_assert(sw_reader_totals(r).closed);
+		ck_assert(sw_reader_totals(r).damaged);
 		sw_reader_close(r);
 	}
 }

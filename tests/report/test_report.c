@@ -171,6 +171,12 @@ START_TEST(no_hazards_is_said_of_what_was_judged_whole)
 	gap_is("3 accesses were forgotten");
 	judgement.coverage.forgotten_accesses = 0;
 
+	judgement.shares_pools = true; /* which nothing compares */
+	make(&(struct sw_report_options){.compared = true});
+	headline_is("not all was judged");
+	gap_is("it shares memory of a pool with other processes");
+	judgement.shares_pools = false;
+
 	judgement.shares_memory = true;
 	make(NULL);
 	headline_is("not all was judged");

@@ -2,6 +2,7 @@
 #include "detect/calls/allocations.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "detect/behaviour/wait_rules.h"
 #include "detect/calls/pools.h"
@@ -89,6 +90,13 @@ static bool map(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	return true;
 }
 
+/* Memory of another process's pool; external memory (of another API) looks alike but for the call. */
+static bool is_of_another_pool(const struct sw_model *m)
+{
+	const struct sw_trace_api *api = sw_reader_api(m->reader, m->record->rec->api);
+	return api && strcmp(api->driver, "cuMemPoolImportPointer") == 0;
+}
+
 void sw_block_made(struct sw_model *m, const struct sw_rec_alloc *a, const struct sw_access *born)
 {
 	uint64_t offset;
@@ -108,6 +116,7 @@ void sw_block_made(struct sw_model *m, const struct sw_rec_alloc *a, const struc
 	if (a->memory == SW_MEM_IPC)
 		sw_sharing_opened(m);
 	m->j->shares_memory |= block->shared != 0;
+	m->j->shares_pools |= a->memory == SW_MEM_IPC && is_of_another_pool(m);
 	belongs(m, m->record, block);
 	sw_block_born(block, born);
 }

@@ -245,6 +245,7 @@ static void pointer_exported(struct sw_model *m, const uint64_t *args)
 {
 	uint64_t offset;
 	struct sw_block *block = sw_space_find_outer(&m->space, args[0], &offset);
+	m->j->shares_pools = true;
 	if (block)
 		block->passed_on = true;
 }
