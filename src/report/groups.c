@@ -38,7 +38,7 @@ static bool has_edge(const struct sw_finding *finding)
 {
 	return sw_is_hazard(finding) && finding->access[0]->role != SW_FREE &&
 	       finding->id != SW_FINDING_GRAPH_BRANCH_RACE && finding->id != SW_FINDING_BATCH_COPY_RACE &&
-	       finding->access[0]->seq < finding->access[1]->seq;
+	       finding->id != SW_FINDING_PROGRAMMATIC_RACE && finding->access[0]->seq < finding->access[1]->seq;
 }
 
 static struct sw_group *new_group(struct sw_report *report, uint32_t leader)

@@ -103,8 +103,11 @@ static void exec_list(struct sw_model *m, struct sw_exec *x)
 	bool known = !x->unknown && x->nodes.n == x->expected && sw_paths_find(x, &paths);
 	sw_exec_unlist(m, x);
 	nodes_list(m, x);
-	if (known)
+	if (known) {
 		sw_paths_find_starts(x, &paths);
+		for (size_t i = 0; i < x->nodes.n; i++)
+			m->j->coverage.unsure_overlaps += x->nodes.at[i].overlaps && x->nodes.at[i].grid.unsure;
+	}
 	x->listed = true;
 	if (known)
 		sw_branch_order_make(x, &paths);

@@ -21,7 +21,7 @@ struct threads {
 	const struct sw_geometry *g;
 	struct value *value;		   /* by term */
 	uint32_t need[MOST_TERMS], needed; /* of a condition, users before their operands */
-	bool names_block;
+	bool names_block, names_thread;
 	uint32_t tid[3], ctaid[3];
 };
 
@@ -140,12 +140,17 @@ static bool operate(const struct sw_term *t, const uint64_t *o, uint64_t *out)
 	}
 }
 
+static bool names_thread(int64_t which)
+{
+	return (which >= SW_TID_X && which <= SW_TID_Z) || which == SW_LANEID || which == SW_WARPID;
+}
+
 /* Adds the terms that a condition is made of.  False: too many. */
 static bool need(struct threads *t, const struct sw_grid_op *op)
 {
 	uint32_t last = 0;
 	t->needed = 0;
-	t->names_block = false;
+	t->names_block = t->names_thread = false;
 	for (uint32_t i = 0; i < op->facts; i++) {
 		uint32_t term = t->f->fact[op->fact + i].term;
 		t->value[term].needed = true;
@@ -158,6 +163,7 @@ static bool need(struct threads *t, const struct sw_grid_op *op)
 		if (!t->value[i].needed)
 			continue;
 		t->value[i].needed = false;
+		t->names_thread |= term->op == SW_OP_SPECIAL && names_thread(term->imm);
 		t->names_block |= term->op == SW_OP_SPECIAL && term->imm >= SW_CTAID_X && term->imm <= SW_CTAID_Z;
 		if (t->needed < MOST_TERMS)
 			t->need[t->needed] = i;
@@ -228,12 +234,14 @@ static void next(uint32_t at[3], const uint32_t size[3])
 static struct coming coming_to(struct threads *t, const struct sw_grid_op *op)
 {
 	const struct sw_geometry *g = t->g;
-	uint64_t threads = (uint64_t)g->block[0] * g->block[1] * g->block[2], blocks = 1;
+	uint64_t threads = 1, blocks = 1;
 	struct coming c = {true, true, false};
 	if (!op->facts)
 		return (struct coming){true, true, true};
 	if (!need(t, op))
 		return (struct coming){false, false, true};
+	if (t->names_thread)
+		threads = (uint64_t)g->block[0] * g->block[1] * g->block[2];
 	if (t->names_block)
 		blocks = (uint64_t)g->grid[0] * g->grid[1] * g->grid[2];
 	if (!threads || threads > MOST_THREADS || blocks > MOST_THREADS / threads)
@@ -257,9 +265,10 @@ void sw_footprint_grid(const struct sw_footprint *f, const struct sw_geometry *g
 {
 	struct threads t = {.f = f, .g = g};
 	*out = (struct sw_grid_state){0};
-	if (!f->grids)
-		return;
-	t.value = sw_calloc(f->terms + 1u, sizeof *t.value);
+	bool conditions = false;
+	for (uint32_t i = 0; i < f->grids; i++)
+		conditions |= f->grid[i].facts > 0;
+	t.value = conditions ? sw_calloc(f->terms + 1u, sizeof *t.value) : NULL;
 	for (uint32_t i = 0; i < f->grids; i++) {
 		const struct sw_grid_op *op = &f->grid[i];
 		struct coming c = coming_to(&t, op);
