@@ -196,6 +196,18 @@ has '^ALLOC cuMemAlloc_v2 .* bytes=309 ' 100
 grep -qx 'counted: 100' err
 ok $? "$name: $(cat err)"
 
+# functions that no table knows and that objects are linked with
+for relro in "" -Wl,-z,now,-z,relro; do
+	$cc $relro -o unknown "$here/unknown.c" ./libcuda.so.1 || exit 2
+	$cc $relro -DLIBRARY -shared -fPIC -o libunknown.so "$here/unknown.c" ./libcuda.so.1 || exit 2
+	for way in "" "$work/libunknown.so"; do
+		name="unknown $relro $way"
+		watch unknown ./unknown ${way:+"$way"}
+		ok $status "$name: exit status $status: $(cat err)"
+		has '^UNCLASSIFIED cuFutureOrderEverything flags=- ctx=[01] status=0 1 2 3 4 5 6$'
+	done
+done
+
 # a handler that jumps out of the first calls leaves nothing locked, from wherever in them it comes
 $cc -shared -fPIC -o libjumps.so "$here/jumps_library.c" || exit 2
 $cc -pthread -o jumps "$here/jumps.c" ./libcuda.so.1 || exit 2

@@ -18,6 +18,11 @@ static __thread struct {
 	uint8_t id;
 } remembered;
 
+#ifndef __clang__
+#pragma GCC push_options
+#pragma GCC optimize("Os") /* seldom, as preload/platform/seldom.h */
+#endif
+
 static void device_describe(CUdevice device, __typeof__(&cuDeviceGetAttribute) attribute)
 {
 	__typeof__(&cuDeviceGetName) ask_name = SW_REAL(cuDeviceGetName);
@@ -113,6 +118,10 @@ static void context_describe(uint8_t id, const struct sw_state_context *context,
 	r->flags = (context->primary ? SW_CTX_PRIMARY : 0) | (context->green ? SW_CTX_GREEN : 0);
 	sw_describe_done(r);
 }
+
+#ifndef __clang__
+#pragma GCC pop_options
+#endif
 
 static uint8_t context_search(const struct sw_state *state, CUcontext context)
 {

@@ -372,6 +372,17 @@ void sw_driver_meet(const void *real)
 		identity_of(real, true);
 }
 
+void *sw_driver_unknown(const char *name)
+{
+	for (struct identity *i = __atomic_load_n(&known, __ATOMIC_ACQUIRE); i; i = i->next) {
+		void *real = sw_object_function(&i->object, name);
+
+		if (real && !identity_find(i, real))
+			return real;
+	}
+	return NULL;
+}
+
 static void *exchange(const char *name, void *real, const void *caller, const void *from)
 {
 	struct identity *identity;

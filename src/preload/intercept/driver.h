@@ -65,4 +65,9 @@ bool sw_driver_asks(const char *name, const void *caller);
 /* Such a caller found this. With signals blocked. */
 void sw_driver_meet(const void *real);
 
+/* The function that a driver exports under a name that the table lacks; NULL: none does. */
+void *sw_driver_unknown(const char *name);
+/* Looks for functions that the table lacks and loaded objects are linked with; cheap where none was loaded since. */
+void sw_driver_find_references(void);
+
 #endif

@@ -46,6 +46,8 @@ __attribute__((cold)) void sw_hook_first_use(uint16_t id)
 	const int saved = errno;
 	struct sw_state *state = sw_state();
 
+	sw_driver_find_references();
+	sw_objects_came = sw_driver_find_references;
 	if (state->described[id])
 		return;
 	sw_hook_describe(id, sw_api_symbol(id), sw_api_runtime(id));

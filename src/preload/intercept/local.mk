@@ -11,6 +11,7 @@ libsyncwatch_so_SOURCES += \
 	src/preload/intercept/cuda_types.h \
 	src/preload/calls/custom.h \
 	src/preload/intercept/dlsym.c src/preload/intercept/dlsym.h \
+	src/preload/intercept/direct_references.c \
 	src/preload/intercept/driver.c src/preload/intercept/driver.h \
 	src/preload/intercept/entry.S \
 	src/preload/calls/fill.h \

@@ -105,6 +105,15 @@ static void requesters_refresh(void)
 	}
 }
 
+bool sw_requester_tool_path(const char *path)
+{
+	bool tool = false;
+
+	for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
+		tool |= starts_with(file_name(path), tools[i]);
+	return tool;
+}
+
 /* Two threads may add one object twice; the first is found from then on. */
 static struct requester *requester_add(const void *caller)
 {
@@ -121,8 +130,7 @@ static struct requester *requester_add(const void *caller)
 	r = &requesters[at];
 	r->object = object;
 	file = file_name(object.path);
-	for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
-		r->tool |= starts_with(file, tools[i]);
+	r->tool = sw_requester_tool_path(object.path);
 	r->link = starts_with(file, "libcudart.") ? SW_CUDART_SHARED : SW_CUDART_OTHER;
 	if (r->link == SW_CUDART_SHARED)
 		runtime_add(&object);

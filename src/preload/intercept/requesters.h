@@ -8,8 +8,10 @@
 
 #include "preload/platform/loaded_object.h"
 
-/* Is `caller` a profiler, or the driver's own object by its name, whose calls are not the program's? */
+/* Is `caller` in a profiler, or in the driver's own object by its name, whose calls are not the program's? */
 bool sw_requester_is_tool(const void *caller);
+/* Is an object with this path one of these? */
+bool sw_requester_tool_path(const char *path);
 
 /* Counts a request from `caller`.  False: it is the driver, CUPTI or a like tool, whose calls are not the program's. */
 bool sw_requester_count(const void *caller);

@@ -156,7 +156,8 @@ void sw_object_imports(const struct sw_loaded_object *object, void (*visit)(cons
 			const ElfW(Sym) *symbol = &t.symbols[ELF64_R_SYM(r->r_info)];
 			const uint32_t type = ELF64_R_TYPE(r->r_info);
 
-			if ((type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT) &&
+			if ((type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT ||
+			     (type == R_X86_64_64 && r->r_addend == 0)) &&
 			    symbol->st_shndx == SHN_UNDEF && symbol->st_name)
 				visit(t.names + symbol->st_name, (void **)(object->base + r->r_offset), with);
 		}

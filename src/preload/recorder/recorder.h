@@ -153,4 +153,7 @@ struct sw_preload_options {
 };
 const struct sw_preload_options *sw_preload_options(void);
 
+/* Called where objects were loaded, with signals blocked; NULL: nobody wants to know. */
+extern void (*sw_objects_came)(void) __attribute__((visibility("hidden")));
+
 #endif

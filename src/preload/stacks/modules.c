@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "preload/recorder/process.h"
+#include "preload/recorder/recorder.h"
 #include "preload/stacks/unwind.h"
 
 #define MODULES 8192u /* more are not described; their frames stay addresses */
@@ -29,6 +30,7 @@ static struct {
 } map;
 
 uint32_t sw_modules_unmapped;
+void (*sw_objects_came)(void);
 
 struct visit {
 	struct sw_writer *w;
@@ -173,6 +175,8 @@ void sw_modules_refresh(struct sw_writer *w)
 		dl_iterate_phdr(visit_module, &v);
 		if (v.changed)
 			drop_gone(w);
+		if (v.changed && sw_objects_came)
+			sw_objects_came();
 	}
 	sw_lock_leave(&map.lock, mask);
 }
