@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the program says of itself: the other end of syncwatch/syncwatch.h. */
+#include "preload/platform/seldom.h"
+
 #include "syncwatch/syncwatch.h"
 
 #include <string.h>

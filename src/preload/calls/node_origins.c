@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Captures in progress; which call made a node, and which graphs are the bodies of a conditional one. */
+#include "preload/platform/seldom.h"
+
 #include "preload/calls/graphs.h"
 #include "preload/intercept/hook_state.h"
 

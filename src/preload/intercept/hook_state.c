@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/platform/seldom.h"
+
 #include "preload/intercept/hook_state.h"
 
 #include <errno.h>

@@ -3,6 +3,8 @@
  * Second way in: pointers that the driver returns itself. cudart, shared or static, gets all of its functions this way,
  * with flag 0 for the legacy and 2 for the per-thread default stream; the returned pointer identifies the function.
  */
+#include "preload/platform/seldom.h"
+
 #include "preload/intercept/hook.h"
 #include "preload/intercept/requesters.h"
 #include "preload/intercept/wrappers.h"

@@ -7,6 +7,8 @@
  * A child of vfork shares the page with its suspended parent.  All it may do is to exec or _exit, and nothing of the
  * recorder runs then.
  */
+#include "preload/platform/seldom.h"
+
 #include "preload/recorder/process.h"
 
 #include <errno.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sentences for the report, and what the header says of the driver. */
+#include "preload/platform/seldom.h"
+
 #include "preload/recorder/notice.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/platform/seldom.h"
+
 #include "preload/recorder/record_cost.h"
 
 #include "preload/recorder/call_begin.h"
