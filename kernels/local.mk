@@ -8,7 +8,7 @@ KERNELS_SHARED = \
 	use_after_free free_in_flight free_async_early use_before_alloc alloc_order_measured stream_destroyed \
 	threads threads_default default_stream \
 	pipeline double_buffer chunks chunks_offset suballocator assumed struct_parameter \
-	chunks_pointer chunks_halo column_tiles even_odd scatter read_shared atomic_shared atomic_block warp_rows index_shapes triangles cooperative flag_poll spin_lock mapped_flag stale_pointer many_readers \
+	chunks_pointer chunks_halo column_tiles even_odd scatter bounded_scatter read_shared atomic_shared atomic_block warp_rows index_shapes triangles cooperative flag_poll spin_lock mapped_flag stale_pointer many_readers \
 	pointer_batch page_table pointer_struct pointer_variable pointer_layers pointer_graph \
 	sync_copy pageable_async sync_memset legacy_between alloc_in_loop alloc_while_busy pin_in_loop lazy_load set_limit \
 	pipeline_wait \
