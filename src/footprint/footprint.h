@@ -221,14 +221,14 @@ enum sw_extent {
 /* A box of bytes as in detect/access.h: slices x rows rows of width bytes. */
 struct sw_reach {
 	uint8_t role, extent, polls, why; /* enum sw_touch_role or'ed, sw_extent, -, sw_why */
-	uint32_t site;			  /* one that makes it, for the evidence string */
-	uint32_t order;			  /* of all sites that make it */
-	struct sw_root root;		  /* the first; several roots of one open access are reaches of their own */
-	uint64_t address, width, pitch, rows, slice, slices;
-	bool below;		/* OPEN: may as well lie before the pointer: a negative stride, a step back */
+	uint16_t site;			  /* one that makes it, for the evidence string */
+	bool below;			  /* OPEN: may as well lie before the pointer: a negative stride, a step back */
 	uint8_t content;	/* enum sw_memory_content: the weakest that it was computed from; UNKNOWN: from none */
+	uint32_t order;		/* of all sites that make it */
+	struct sw_root root;	/* the first; several roots of one open access are reaches of their own */
 	uint16_t layer, layers; /* of root OBJECT: the layers (3D: slices) that are touched; layers 0: any */
-	uint64_t pointer;	/* of root INDIRECT: the one in memory that it is reached by, as far as known; else 0 */
+	uint64_t address, width, pitch, rows, slice, slices;
+	uint64_t pointer; /* of root INDIRECT: the one in memory that it is reached by, as far as known; else 0 */
 };
 struct sw_reaches {
 	struct sw_reach *at;

@@ -3,8 +3,8 @@
 preload_PROGRAMS += libsyncwatch.so
 libsyncwatch_so_SOURCES = src/base/crc32c.c src/base/hash.c src/base/name_pattern.c src/base/name_pattern.h src/base/ranks.def
 libsyncwatch_so_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
-libsyncwatch_so_CFLAGS = $(SW_CFLAGS) -fPIC -ffunction-sections -fdata-sections -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer
-libsyncwatch_so_CCASFLAGS = $(SW_CCASFLAGS)
+libsyncwatch_so_CFLAGS = $(SW_CFLAGS) $(SW_PREFIX_MAP) -fPIC -ffunction-sections -fdata-sections -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer
+libsyncwatch_so_CCASFLAGS = -fPIC $(SW_PREFIX_MAP)
 libsyncwatch_so_LDFLAGS = -shared -Wl,-soname,libsyncwatch.so -Wl,-Bsymbolic -Wl,--gc-sections -Wl,-z,noseparate-code -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,--as-needed
 libsyncwatch_so_LDADD =
 

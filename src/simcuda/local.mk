@@ -7,7 +7,7 @@ sim_image_sources = \
 	src/image/extract.c src/image/cubin.c src/image/ptx_lexer.c src/image/ptx_lexer.h src/image/ptx.c src/image/kernels.c
 sim_cppflags = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 # Deprecated entry points are entry points too.
-sim_cflags = $(SW_CFLAGS) -fPIC -pthread -Wno-deprecated-declarations
+sim_cflags = $(SW_CFLAGS) $(SW_PREFIX_MAP) -fPIC -pthread -Wno-deprecated-declarations
 sim_ldflags = -shared -pthread -Wl,-Bsymbolic -Wl,-z,defs
 
 sim_libcuda_so_1_SOURCES = $(sim_base_sources) $(sim_image_sources) \

@@ -10,6 +10,6 @@ libsyncwatch_confirm_so_SOURCES = \
 	src/preload/savings/kept_memory.c src/preload/savings/staging.c src/preload/savings/pinned.c src/preload/savings/marks.c src/preload/savings/unpinned.c src/preload/savings/copies.c src/preload/savings/limits.c src/preload/savings/host_uses.c src/preload/savings/own_stream.c src/base/run_changes.def \
 	src/preload/platform/sys.c src/preload/platform/sys.h src/preload/platform/lock.h src/preload/recorder/companion.h
 libsyncwatch_confirm_so_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
-libsyncwatch_confirm_so_CFLAGS = $(SW_CFLAGS) -fPIC -fvisibility=hidden -fno-omit-frame-pointer
+libsyncwatch_confirm_so_CFLAGS = $(SW_CFLAGS) $(SW_PREFIX_MAP) -fPIC -fvisibility=hidden -fno-omit-frame-pointer
 libsyncwatch_confirm_so_LDFLAGS = -shared -Wl,-soname,libsyncwatch-confirm.so -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,--as-needed
 libsyncwatch_confirm_so_LDADD =

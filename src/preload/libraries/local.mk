@@ -6,7 +6,7 @@ libsyncwatch_libraries_so_SOURCES = \
 	src/preload/libraries/libraries.h src/preload/libraries/functions.def src/preload/libraries/table.c \
 	src/preload/libraries/calls.c src/preload/libraries/entry.S
 libsyncwatch_libraries_so_CPPFLAGS = $(AM_CPPFLAGS)
-libsyncwatch_libraries_so_CFLAGS = $(SW_CFLAGS) -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer
-libsyncwatch_libraries_so_CCASFLAGS = $(SW_CCASFLAGS)
+libsyncwatch_libraries_so_CFLAGS = $(SW_CFLAGS) $(SW_PREFIX_MAP) -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer
+libsyncwatch_libraries_so_CCASFLAGS = -fPIC $(SW_PREFIX_MAP)
 libsyncwatch_libraries_so_LDFLAGS = -shared -Wl,-soname,libsyncwatch-libraries.so -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,--as-needed
 libsyncwatch_libraries_so_LDADD =

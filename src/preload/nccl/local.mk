@@ -6,6 +6,6 @@ libsyncwatch_nccl_so_SOURCES = \
 	src/preload/platform/named_function.c src/preload/platform/named_function.h src/preload/nccl/nccl.h src/preload/nccl/functions.def src/preload/nccl/library.c \
 	src/preload/nccl/communicators.c src/preload/nccl/records.c src/preload/nccl/wrappers.c
 libsyncwatch_nccl_so_CPPFLAGS = $(AM_CPPFLAGS)
-libsyncwatch_nccl_so_CFLAGS = $(SW_CFLAGS) -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer
+libsyncwatch_nccl_so_CFLAGS = $(SW_CFLAGS) $(SW_PREFIX_MAP) -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer
 libsyncwatch_nccl_so_LDFLAGS = -shared -Wl,-soname,libsyncwatch-nccl.so -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,--as-needed
 libsyncwatch_nccl_so_LDADD =

@@ -4,6 +4,6 @@ libsyncwatch_pools_so_SOURCES = src/preload/pools/pools.h src/preload/pools/torc
 	src/preload/platform/loaded_function.c src/preload/platform/loaded_function.h \
 	src/preload/pools/python_api.c src/preload/pools/python_api.h
 libsyncwatch_pools_so_CPPFLAGS = $(AM_CPPFLAGS)
-libsyncwatch_pools_so_CFLAGS = $(SW_CFLAGS) -fPIC -fvisibility=hidden -ftls-model=initial-exec -foptimize-sibling-calls
+libsyncwatch_pools_so_CFLAGS = $(SW_CFLAGS) $(SW_PREFIX_MAP) -fPIC -fvisibility=hidden -ftls-model=initial-exec -foptimize-sibling-calls
 libsyncwatch_pools_so_LDFLAGS = -shared -Wl,-soname,libsyncwatch-pools.so -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,--as-needed
 libsyncwatch_pools_so_LDADD =

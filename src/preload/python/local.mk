@@ -9,6 +9,6 @@ python_sources = \
 	src/preload/python/layout.c src/preload/python/memory.c src/preload/python/source.c src/preload/python/waiting.c
 libsyncwatch_python_so_SOURCES = $(python_sources)
 libsyncwatch_python_so_CPPFLAGS = $(AM_CPPFLAGS)
-libsyncwatch_python_so_CFLAGS = $(SW_CFLAGS) -fPIC -fvisibility=hidden
+libsyncwatch_python_so_CFLAGS = $(SW_CFLAGS) $(SW_PREFIX_MAP) -fPIC -fvisibility=hidden
 libsyncwatch_python_so_LDFLAGS = -shared -Wl,-soname,libsyncwatch-python.so -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,--as-needed
 libsyncwatch_python_so_LDADD =

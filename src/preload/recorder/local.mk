@@ -32,4 +32,4 @@ libsyncwatch_so_SOURCES += $(recorder_sources) src/preload/platform/sys.c src/pr
 
 check_LIBRARIES += libswrecorder.a
 libswrecorder_a_SOURCES = src/base/crc32c.c src/base/hash.c src/base/name_pattern.c $(recorder_sources) src/preload/platform/sys.c src/preload/platform/sys.h
-libswrecorder_a_CFLAGS = $(SW_CFLAGS) -ftls-model=initial-exec -fno-omit-frame-pointer
+libswrecorder_a_CFLAGS = $(SW_CFLAGS) $(SW_PREFIX_MAP) -ftls-model=initial-exec -fno-omit-frame-pointer

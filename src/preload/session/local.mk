@@ -5,6 +5,6 @@ libsyncwatch_so_SOURCES += $(announce_sources)
 libswrecorder_a_SOURCES += $(announce_sources)
 libsyncwatch_run_so_SOURCES = src/preload/session/exec.c src/preload/session/functions.def $(announce_sources)
 libsyncwatch_run_so_CPPFLAGS = $(AM_CPPFLAGS)
-libsyncwatch_run_so_CFLAGS = $(SW_CFLAGS) -fPIC -fvisibility=hidden -fno-omit-frame-pointer
+libsyncwatch_run_so_CFLAGS = $(SW_CFLAGS) $(SW_PREFIX_MAP) -fPIC -fvisibility=hidden -fno-omit-frame-pointer
 libsyncwatch_run_so_LDFLAGS = -shared -Wl,-soname,libsyncwatch-run.so -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,--as-needed
 libsyncwatch_run_so_LDADD =

@@ -272,7 +272,7 @@ static bool apply(const struct sw_unwind *u, const struct rule *rule, uint64_t c
 	case AT_EXPRESSION:
 		if (!evaluate(u, rule, cfa, true, &at))
 			return false;
-		/* fall through */
+		__attribute__((fallthrough));
 	case AT_OFFSET:
 		*slot = at;
 		return load(u, at, value);

@@ -5,6 +5,6 @@ libsyncwatch_host_so_SOURCES = \
 	src/preload/strict/sync_filter.h src/preload/strict/sync_filter.c \
 	src/preload/strict/foreign.c src/preload/strict/locks.c src/preload/strict/waits.c src/preload/strict/thread.c
 libsyncwatch_host_so_CPPFLAGS = $(AM_CPPFLAGS)
-libsyncwatch_host_so_CFLAGS = $(SW_CFLAGS) -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer
+libsyncwatch_host_so_CFLAGS = $(SW_CFLAGS) $(SW_PREFIX_MAP) -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer
 libsyncwatch_host_so_LDFLAGS = -shared -Wl,-soname,libsyncwatch-host.so -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,--as-needed
 libsyncwatch_host_so_LDADD =
