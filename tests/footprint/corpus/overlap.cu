@@ -185,7 +185,7 @@ extern "C" __global__ void producer_waits(float *out, const float *in)
 	}
 }
 
-static __device__ __noinline__ void wait_elsewhere(float *flags)
+__device__ __noinline__ void wait_elsewhere(float *flags)
 {
 	flags[threadIdx.x] = 1;
 	grid_wait();
