@@ -197,9 +197,11 @@ void memory_variable(struct truth *truth, uint8_t slot)
 /* A free that comes before its own allocation: reported where no use of the memory is. */
 static void unborn(struct truth *truth, const struct touch *t, const struct allocation *a)
 {
+	if (!a->alive || a->memory != SW_MEM_ASYNC) /* others are there before any work: no node made them */
+		return;
 	const enum sw_order order = oracle_ordered(&truth->order, a->born, t->node);
 	const bool measured = order == SW_ORDER_MEASURED;
-	if (a->alive && a->memory == SW_MEM_ASYNC && order != SW_ORDER_DOCUMENTED)
+	if (order != SW_ORDER_DOCUMENTED)
 		add_pair(truth, (struct pair){.id = SW_FINDING_USE_BEFORE_ALLOC,
 					      .a = a->born_op,
 					      .b = t->op,
