@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the programs about programmatic dependent launch share.  Such kernels need sm_90. */
+/* Shared by the programs about programmatic dependent launch.  Such kernels need sm_90. */
 #ifndef KERNELS_PDL_H
 #define KERNELS_PDL_H
 

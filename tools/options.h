@@ -37,7 +37,7 @@ enum {
 	SW_COMMANDS(SW_COMMAND_BIT)
 #undef SW_COMMAND_BIT
 		SW_FOR_ALL = ~0,
-	/* Those that end with a verdict (tools/verdict.h). */
+	/* Commands that end with a verdict (tools/verdict.h). */
 	SW_FOR_JUDGES = SW_FOR_RUN | SW_FOR_CONFIRM | SW_FOR_REPORT | SW_FOR_MERGE | SW_FOR_DIFF,
 	/* Those that read .syncwatch. */
 	SW_FOR_CONFIG = SW_FOR_RUN | SW_FOR_CONFIRM | SW_FOR_REPORT | SW_FOR_MERGE | SW_FOR_DIFF | SW_FOR_EXPORT |

@@ -37,7 +37,7 @@ void sw_verdict_take(struct sw_verdict *verdict, const struct sw_report *report)
 
 int sw_verdict_status(const struct sw_verdict *verdict);
 
-/* The same for a command that stops at this status, before it has judged anything. */
+/* The verdict of a command that stops at this status, before it has judged anything. */
 int sw_verdict_refusal(const struct sw_options *options, int status);
 
 #endif

@@ -261,7 +261,7 @@ enum {
 	SW_NODE_WEAK = 64,  /* some of its dependencies are programmatic: it may begin before those end */
 	SW_NODE_EDGES = 128 /* since minor 13: says of each dependency what it is (SW_EDGE_OF) */
 };
-/* Of a dependency, CUgraphEdgeData: its type, and the ports of both nodes. */
+/* A dependency's CUgraphEdgeData: its type, and the ports of both nodes. */
 #define SW_EDGE_OF(type, from_port, to_port) ((uint64_t)(type) | (uint64_t)(from_port) << 8 | (uint64_t)(to_port) << 16)
 #define SW_EDGE_TYPE(edge)		     ((uint32_t)(edge)&0xff)
 #define SW_EDGE_FROM_PORT(edge)		     ((uint32_t)((edge) >> 8) & 0xff)

@@ -20,7 +20,7 @@
  * somebody else, -EISDIR when it is no regular file.
  */
 int sw_trusted_open(const char *path, uid_t also, struct sw_error *error);
-/* The same as a stream; NULL with error filled. */
+/* Opens it as a stream; NULL with error filled. */
 FILE *sw_trusted_stream(const char *path, uid_t also, struct sw_error *error);
 
 #endif

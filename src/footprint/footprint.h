@@ -244,7 +244,7 @@ struct sw_reaches {
 void sw_footprint_evaluate(const struct sw_footprint *footprint, const struct sw_geometry *geometry,
 			   struct sw_reaches *out);
 
-/* What a launch does about programmatic dependencies. */
+/* Waits and triggers of a launch with programmatic dependencies. */
 struct sw_grid_state {
 	uint8_t all, some,
 		perhaps;     /* waits with a number: all threads come to them, some of each block, perhaps some */

@@ -49,7 +49,7 @@ static uint32_t view_new(struct sw_hb *hb, uint32_t lane)
 	return view;
 }
 
-/* Whatever else a kernel on this lane waits for before it begins, as sw_step_begin() has it. */
+/* All else that a kernel on this lane waits for before it begins, as sw_step_begin() has it. */
 static void take_rest(struct sw_hb *hb, const struct sw_hb_at *at, uint32_t view, uint32_t lane)
 {
 	const struct sw_lane *l = sw_lane_at(hb, lane);

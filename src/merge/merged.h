@@ -80,7 +80,7 @@ void sw_merged_free(struct sw_merged *merged);
 /* Adds a process; gaps: what the caller found missing in its trace, owned from then on. A trace that was already added
    is left out. */
 struct sw_merged_rank *sw_merged_add(struct sw_merged *merged, struct sw_report *report, const char *trace);
-/* The same without its findings, for comparing processes alone. */
+/* Adds a report without its findings, for comparing processes alone. */
 struct sw_merged_rank *sw_merged_add_process(struct sw_merged *merged, struct sw_report *report, const char *trace);
 void sw_merged_gap(struct sw_merged_rank *rank, const char *text);
 /* Adds the collectives of a process, and the memory that it shares, from its trace and its report.  0, or <0 with error

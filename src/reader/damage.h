@@ -19,7 +19,7 @@ struct sw_damage {
    not fill memory or terminals. */
 void sw_damage_add(struct sw_damage *damage, uint64_t offset, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* The same of a file that is whole: the recorder itself left something out. */
+/* Damage of a file that is whole: the recorder itself left something out. */
 void sw_damage_gap(struct sw_damage *damage, uint64_t offset, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void sw_damage_free(struct sw_damage *damage);

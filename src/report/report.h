@@ -109,7 +109,7 @@ struct sw_text_style {
 /* The default of --limit. */
 #define SW_REPORT_LIMIT 10
 
-/* What the headline may say: "no hazards" of a whole and complete judgement only. */
+/* The headline may say "no hazards" of a whole and complete judgement only. */
 enum sw_headline {
 	SW_HEADLINE_COMPLETE,
 	SW_HEADLINE_INCOMPLETE, /* not all was seen or judged */

@@ -377,7 +377,7 @@ static unsigned fitting(struct subject *subject, const struct side_pattern *side
 	return bits;
 }
 
-/* Of a line without `against`, each key may fit another operation. */
+/* Each key of a line without `against` may fit another operation. */
 static bool sides_fit(struct subject *subject, const struct pattern *pattern)
 {
 	const struct side_pattern *side = &pattern->side[0];
@@ -433,7 +433,7 @@ static bool line_fits(struct subject *subject, const struct pattern *pattern)
 	const struct sw_finding *finding = subject->finding;
 	char id[16];
 	snprintf(id, sizeof id, "SW%03d", finding->id);
-	/* Whatever a library is known for, an error must be fixed. */
+	/* An error must be fixed, even one that a library is known for. */
 	return (!pattern->known || finding->severity != SW_ERROR) && glob(pattern->id, id) &&
 	       (!pattern->severity || (int)finding->severity <= severity_of(pattern->severity)) &&
 	       sides_fit(subject, pattern);

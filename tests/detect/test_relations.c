@@ -204,7 +204,7 @@ static uint64_t calls_before(const struct program *p, size_t of)
 	return set;
 }
 
-/* Of accesses that come one after the other the last one stands for all against what comes later (doc/findings.md): is
+/* The last of accesses that come one after the other stands for all against what comes later (doc/findings.md): is
    there a hazard of the same later side with a call that comes after the earlier side? */
 static bool another_stands_for(const struct program *p, const struct hazards *hazards, uint64_t hazard)
 {
@@ -271,7 +271,7 @@ static void copies_in_halves(uint64_t seed)
 	changed = program;
 	for (size_t i = changed.n; i-- > 0;) {
 		struct op *op = &changed.op[i];
-		/* What overlaps itself is read after it was written. */
+		/* A copy that overlaps itself reads what it has written. */
 		const bool apart = op->dst + op->bytes <= op->src || op->src + op->bytes <= op->dst;
 		if (op->kind > SET || (op->kind == COPY && !apart) || below(2))
 			continue;

@@ -323,7 +323,7 @@ static bool counts(const struct confirm *confirm, const struct sw_shown_finding 
 	const struct sw_confirmation *c = shown->confirmation;
 	if (shown->suppressed || shown->finding->severity != SW_ERROR)
 		return false;
-	/* That the bytes were the same is a matter of the data of one run. */
+	/* Equal bytes are a matter of the data of one run. */
 	return !confirm->options->proven_only ||
 	       (c && (c->verdict == SW_VERDICT_PROVEN || c->verdict == SW_VERDICT_SAME_BYTES));
 }

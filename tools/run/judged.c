@@ -213,7 +213,7 @@ static void mark(struct sw_judged *judged, const struct sw_between *between)
 				judged->processes.at[k].in_between |= between->severity != SW_NOTE;
 }
 
-/* What `syncwatch merge` finds between the processes belongs to the verdict over them. */
+/* Findings of `syncwatch merge` between the processes belong to the verdict over them. */
 static void compare_processes(struct sw_judged *judged, struct sw_session *session)
 {
 	struct sw_merged *between = judged->between;
@@ -354,7 +354,7 @@ int sw_judged_status(struct sw_judged *judged, const struct sw_session *session,
 	return sw_verdict_status(&judged->verdict);
 }
 
-/* What stands in no report of a process. */
+/* Notes that stand in no report of a process. */
 static void add_extras(struct sw_judged *judged, const struct sw_session *session)
 {
 	const char *program = judged->processes.n	    ? judged->processes.at[0].name

@@ -161,7 +161,7 @@ static void put_json_findings(struct sw_json *json, const struct sw_judged *judg
 	sw_json_close(json, ']');
 }
 
-/* Of several processes: what they share counts once, and none of their schedules is that of the run. */
+/* Several processes: a finding that they share counts once, and none of their schedules is that of the run. */
 static void put_sums(struct sw_json *json, const struct sw_judged *judged)
 {
 	uint64_t wait_ns = 0, folded_ns = 0, folded = 0;

@@ -121,7 +121,7 @@ void sw_on_graph(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 
 /* ---- descriptions ------------------------------------------------------------------------------------------------ */
 
-/* What lies before the work of a node. */
+/* Bytes of the dependencies, which lie before the work of a node. */
 static size_t edge_bytes(const struct sw_rec_graph_node *n)
 {
 	return (n->flags & SW_NODE_EDGES ? 16ull : 8ull) * n->before;

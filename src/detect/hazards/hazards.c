@@ -72,7 +72,7 @@ bool sw_hazard_lower(const struct sw_model *m, struct sw_finding *seen, uint8_t 
 	return true;
 }
 
-/* Of two sides in two contexts one call is enough. */
+/* One call is enough where the two sides are in two contexts. */
 static void lower(const struct sw_model *m, struct sw_finding *seen, const struct sw_shadow_use *earlier,
 		  const struct sw_shadow_use *later)
 {
@@ -224,8 +224,8 @@ static void describe_reuse(struct hazard *hazard, const struct sw_shadow_use *ea
 	seen->fix = earlier->pool_block->one_stream ? SW_FIX_FREE_ARRAY_LATER : SW_FIX_FREE_TENSOR_LATER;
 }
 
-/* Of a kernel before its wait for the kernel before it.  Ordered as measured where that triggers after its last access:
-   still, no document promises that its memory can be seen then. */
+/* The later side is a kernel before its wait for the kernel before it.  Ordered as measured where that triggers after
+   its last access: still, no document promises that its memory can be seen then. */
 static void describe_start(struct sw_finding *seen, struct sw_verdict verdict, enum sw_order order)
 {
 	seen->id = SW_FINDING_PROGRAMMATIC_RACE;

@@ -173,7 +173,7 @@ static bool is_plain(const struct sw_block *block)
 	       !block->passed_on && !sw_physical_alias(block, 0);
 }
 
-/* The same write was noted as one of an unknown value. */
+/* This write was noted as one of an unknown value. */
 static void forget_unknown(struct cell *cell, struct sw_point point, uint64_t step)
 {
 	const struct unknown *last = &cell->unknown[(cell->unknowns - 1) % SW_MAX_UNKNOWN];

@@ -311,8 +311,8 @@ bool sw_launch_follow(struct sw_model *m, bool perhaps)
 	return true;
 }
 
-/* What the launch does about the kernels before and after it on its stream.  Kernels whose code is not known may do
-   anything. */
+/* Waits and triggers of the launch, for the kernels before and after it on its stream.  Kernels whose code is not known
+   may do anything. */
 struct launch_grid {
 	struct sw_hb_grid order;
 	bool early; /* some of its accesses may come before its wait */

@@ -14,7 +14,7 @@ struct sw_record;
 /* Touches what a deferred launch touches (sw_deferrals_new). */
 void sw_launch_work_out(struct sw_model *m, const struct sw_deferred *deferred);
 
-/* What a launch does about the kernels before and after it, as far as its code says. */
+/* Waits and triggers of a launch, for the kernels before and after it, as far as its code says. */
 struct sw_hb_grid sw_launch_grid(struct sw_model *m, const struct sw_record *launch);
 /* The current record is a kernel node of a graph that follows pointers in memory, run by the current access: touches
    all that it touches now; false: not all of the pointers are known, and nothing was touched. perhaps: it may not

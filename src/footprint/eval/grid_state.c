@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one launch does about its dependencies: which of the waits and triggers of its code its threads come to. */
+/* One launch and its dependencies: which of the waits and triggers of its code its threads come to. */
 #include "footprint/footprint.h"
 
 #include <stdlib.h>
@@ -199,7 +199,7 @@ static void compute(struct threads *t, uint32_t number)
 
 enum truth { NEVER, PERHAPS, ALWAYS };
 
-/* Of all conditions, for the thread. */
+/* Evaluates all conditions for the thread. */
 static enum truth holds(struct threads *t, const struct sw_grid_op *op)
 {
 	enum truth truth = ALWAYS;

@@ -89,7 +89,7 @@ static void *find_without_us(const char *name, const struct sw_loaded_object *ob
 	return found ? found : sw_dlsym_call(RTLD_NEXT, name);
 }
 
-/* What the program's look-up finds without us, by whoever wraps dlsym behind us. */
+/* The program's look-up as it is without us, by whoever wraps dlsym behind us. */
 static void *look_up(void *handle, const char *name)
 {
 	void *(*next)(void *, const char *) = (__typeof__(next))__atomic_load_n(&sw_dlsym_next, __ATOMIC_ACQUIRE);

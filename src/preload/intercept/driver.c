@@ -169,7 +169,7 @@ static void use(const struct identity *identity, bool behind)
 {
 	const bool linked = is_linked(&identity->object, MARK);
 	const struct identity *other = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
-	/* What wraps a driver exports no more than it. */
+	/* A wrapper of a driver exports no more than it. */
 	const bool asked_instead = !other || !behind || identity->functions >= other->functions;
 
 	for (uint16_t id = 1; id < SW_ID_COUNT; id++) {

@@ -408,7 +408,7 @@ void sw_ci_sarif_add(struct sw_ci *ci, struct sw_report *report)
 	}
 }
 
-/* What was not judged is an invocation of its own: it is no result that a reviewer could close. */
+/* A part that was not judged is an invocation of its own: it is no result that a reviewer could close. */
 static void put_gap(struct sw_ci *ci, const struct sw_ci_extra *extra)
 {
 	struct sw_json *json = &ci->aside;
