@@ -156,7 +156,7 @@ static uint64_t tick_in(const struct sw_snap *snap, uint32_t slot, enum sw_order
 						      : sw_clock_get(sw_known_by(&snap->known, basis), slot);
 }
 
-/* Of sets that hold with each step all that it knew, the intersection does so, too: the least ticks are a clock. */
+/* The intersection of sets that hold with each step all that it knew does so, too: the least ticks are a clock. */
 static struct sw_snap common_of(struct sw_hb *hb, const uint64_t *event, size_t n)
 {
 	struct sw_snap common = {{0, 0}, 0, 0, {NULL, NULL, NULL}};

@@ -121,8 +121,8 @@ struct sw_hb_grid {
 	bool waits;	     /* it cannot end before the kernel before it has */
 	bool unsure;	     /* its code is not known: it may do all that, or not */
 };
-/* What accesses of the kernel before its wait come after, as a lane for the questions below: until the next call of
-   sw_hb_launch().  The kernel's own lane where that is all that came before it. */
+/* All that comes before accesses of the kernel that precede its wait, as a lane for the questions below: until the next
+   call of sw_hb_launch().  The kernel's own lane where that is all that came before it. */
 struct sw_hb_view {
 	uint32_t lane;
 	bool unsure; /* some kernel on the way is */

@@ -33,7 +33,7 @@ enum sw_suppress_source {
    ("file:line: what is wrong"); *out is as it was then. */
 int sw_suppress_load(const char *path, enum sw_suppress_source source, struct sw_suppressions **out,
 		     struct sw_error *error);
-/* The same of a file that is open: path is its name. */
+/* Reads a file that is open: path is its name. */
 int sw_suppress_read(FILE *file, const char *path, enum sw_suppress_source source, struct sw_suppressions **out,
 		     struct sw_error *error);
 void sw_suppress_free(struct sw_suppressions *suppressions);

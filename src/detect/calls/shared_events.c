@@ -11,8 +11,8 @@
 
 #define SW_EVENT_INTERPROCESS 4u /* CU_EVENT_INTERPROCESS */
 
-/* What the last record on this lane covers that other processes may wait for: an event of ours, no program has its
-   handle. */
+/* Makes an event of the last record on this lane that other processes may wait for: an event of ours, no program has
+   its handle. */
 static uint64_t told_by(uint32_t lane)
 {
 	return UINT64_C(1) << 62 | lane;

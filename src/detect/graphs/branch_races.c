@@ -228,7 +228,7 @@ static bool start_unordered(const struct sw_exec *x, const struct sw_paths *p, c
 	       sw_paths_before(p, a->node, b->node) && !sw_paths_before_start(p, a->node, b->node);
 }
 
-/* How far it is known that the start of a kernel is beside the other one. */
+/* How sure it is that the start of a kernel may overlap the other one. */
 static struct sw_verdict weigh_start(const struct sw_exec *x, const struct sw_paths *p, const struct sw_listed *a,
 				     const struct sw_listed *b, struct sw_verdict verdict)
 {

@@ -58,7 +58,7 @@ struct sw_paths {
 	size_t n, words;
 	uint64_t *before; /* n x words: bit j of row i: j comes before i */
 	uint32_t *sorted; /* each node after all that come before it */
-	/* The same for the start of a node, before its griddepcontrol.wait; NULL: as `before`.  late: only as measured,
+	/* Nodes before the start of a node, before its griddepcontrol.wait; NULL: as `before`.  late: only as measured,
 	   it comes after those of `before` as well. */
 	uint64_t *begin;
 	bool *late;

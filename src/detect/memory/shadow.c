@@ -147,7 +147,7 @@ static bool passed(const struct sw_shadow_env *env, const struct sw_shadow_use *
 /* The cheap part of the overlap test: comparing boxes row by row costs a hundred times as much. */
 static bool may_meet(const struct sw_shadow_env *env, const struct sw_shadow_use *m, const struct sw_shadow_use *x)
 {
-	/* The start of a kernel may run beside the kernel before it in its lane, not beside the rest of itself. */
+	/* The start of a kernel may overlap the kernel before it in its lane, not the rest of itself. */
 	bool same_lane = m->access.point.lane == x->access.point.lane;
 	if ((same_lane && (!x->view || m->access.point.tick == x->access.point.tick)) ||
 	    (!sw_role_writes(m->range.role) && !sw_role_writes(x->range.role)))

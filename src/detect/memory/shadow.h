@@ -42,7 +42,7 @@ struct sw_shadow_env {
 	   since, where one of both writes and no document orders the two, or ordered_too; in the order of their records
 	   and, within one, in which they were entered. */
 	void (*meet)(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use *later);
-	/* Of one lane and yet unordered: branches of a graph; NULL: there are none. */
+	/* Branches of a graph are of one lane and yet unordered; NULL: there are none. */
 	bool (*apart)(void *arg, const struct sw_shadow_use *earlier, const struct sw_shadow_use *later);
 	void *arg;
 };

@@ -48,7 +48,7 @@ void sw_text_in_flight(struct sw_text *t);
 void sw_text_savings(struct sw_text *t);
 /* The verdict in one line. */
 void sw_text_headline(struct sw_text *t, enum sw_headline headline);
-/* What was looked at and what was not; with --stat all that is known of the run. */
+/* Coverage: what was looked at and what was not; with --stat all that is known of the run. */
 void sw_text_run(struct sw_text *t);
 
 #endif

@@ -314,7 +314,7 @@ static const char *found(struct sw_text *t, enum sw_headline headline)
 void sw_text_headline(struct sw_text *t, enum sw_headline headline)
 {
 	const struct sw_report *report = t->report;
-	/* That is not known where the end of the trace is missing. */
+	/* Nothing is known of it where the end of the trace is missing. */
 	const bool ended =
 		sw_reader_totals(report->reader).closed || sw_reader_header(report->reader)->flags & SW_FILE_BEHIND;
 	const enum sw_colour colour = is_clean(report, headline) ? SW_GREEN
