@@ -155,6 +155,27 @@ static void ran(struct tb *tb, uint64_t call, uint32_t correlation, uint64_t sta
 	tb_activity(tb, SW_ACTIVITY_SET, correlation, start, end);
 }
 
+/* A clock that is steered puts a call of 1 us somewhat late (0) or early (1): more than half of it is in the call of
+   ours.  2, 3: less than half is. */
+START_TEST(times_of_a_steered_clock)
+{
+	static const int64_t by[] = {+300, -300, +600, -600};
+	struct tb *tb = two_streams();
+	tb_gpu_clock(tb, tb->now, 0);
+	tb->now += 10000;
+	tb->dur = 1000;
+	tb_set(tb, DEV, 64, S1);
+	const uint64_t call = tb->now - tb->step + (uint64_t)by[_i];
+	tb_activity(tb, SW_ACTIVITY_CALL, 1, call, call + 1000)->on = 1000;
+	tb_activity(tb, SW_ACTIVITY_SET, 1, call + 5000, call + 6000);
+	tb_gpu_clock(tb, tb->now, 0);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(j->gpu.records, 1);
+	ck_assert_uint_eq(j->gpu.joined, _i < 2);
+	sw_judgement_free(j);
+}
+END_TEST
+
 /* 0: a set is given out to an idle stream and begins when the legacy stream is done.  1: its own stream was busy until
    then.  2: what its own stream did has no times.  3: no times at all. */
 START_TEST(work_that_is_held_back)
@@ -450,6 +471,7 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, sets_of_host_memory, 0, 2);
 	tcase_add_loop_test(tc, legacy_serialisation, 0, 4);
 	tcase_add_loop_test(tc, work_that_is_held_back, 0, 4);
+	tcase_add_loop_test(tc, times_of_a_steered_clock, 0, 4);
 	tcase_add_loop_test(tc, memory_management, 0, 3);
 	tcase_add_test(tc, allocations_from_many_places);
 	tcase_add_loop_test(tc, lazy_loading, 0, 4);

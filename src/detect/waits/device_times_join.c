@@ -88,10 +88,19 @@ static void remember(struct join *j, const struct sw_record *r)
 	*sw_vec_push(&t->calls) = (struct ours){r->seq, r->rec->ticks, to};
 }
 
-/* The call of this thread that was in progress then; 0: none is known. */
+static uint64_t common(const struct ours *o, uint64_t from, uint64_t to)
+{
+	const uint64_t low = o->from > from ? o->from : from, high = o->to < to ? o->to : to;
+	return low < high ? high - low : 0;
+}
+
+/* The call of this thread that was in progress then; 0: none is known.  A clock that is not ours may be set or steered
+   while the program runs, and is then wrong by more than its readings tell: without a call that encloses the time, the
+   one that has more than half of it. */
 static uint64_t call_at(const struct thread *t, uint64_t from, uint64_t to, uint64_t slack)
 {
 	size_t low = t->first, high = t->calls.n;
+	uint64_t most = (to - from) / 2, nearest = 0;
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 		if (t->calls.at[middle].from <= from + slack)
@@ -99,13 +108,17 @@ static uint64_t call_at(const struct thread *t, uint64_t from, uint64_t to, uint
 		else
 			high = middle;
 	}
+	if (low < t->calls.n && common(&t->calls.at[low], from, to) > most)
+		nearest = t->calls.at[low].seq;
 	for (size_t i = low; i > t->first && i + 64 > low;
 	     i--) { /* elements of a batch come before their call's own record */
 		const struct ours *o = &t->calls.at[i - 1];
 		if (o->to >= to || o->to + slack >= to)
 			return o->seq;
+		if (!nearest && common(o, from, to) > most)
+			nearest = o->seq;
 	}
-	return 0;
+	return nearest;
 }
 
 /* ---- waits: what bounds the error of the clock ------------------------------------------------------------------- */
