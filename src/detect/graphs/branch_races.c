@@ -282,7 +282,10 @@ static int by_place(const void *x, const void *y)
 	const struct sw_shadow_use *a = (*(const struct sw_listed *const *)x)->use,
 				   *b = (*(const struct sw_listed *const *)y)->use;
 	if (a->block != b->block)
-		return a->block->number < b->block->number ? -1 : 1;
+		return a->block->number < b->block->number ||
+				       (a->block->number == b->block->number && a->block->address < b->block->address)
+			       ? -1
+			       : 1;
 	if (a->range.address != b->range.address)
 		return a->range.address < b->range.address ? -1 : 1;
 	return 0;
