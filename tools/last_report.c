@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/trusted_file.h"
-#include "footprint/store/disk_store.h"
+#include "footprint/kernel/store/disk_store.h"
 #include "output.h"
 #include "report/groups.h"
 #include "report/symbols/places.h"

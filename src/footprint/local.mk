@@ -1,91 +1,92 @@
 # footprint: what kernels touch, from their code. Includes base and image.
 # From PTX to a program; the fuzz target builds these again.
 SW_PTX_CODE_SOURCES = \
-	src/footprint/ptx/ptx_names.h src/footprint/ptx/ptx_names.c \
-	src/footprint/ptx/ptx_declare.h src/footprint/ptx/ptx_declare.c src/footprint/ptx/ptx_types.def \
-	src/footprint/ptx/ptx_module.h src/footprint/ptx/ptx_module.c \
-	src/footprint/ptx/ptx_reader.h src/footprint/ptx/ptx_read.c src/footprint/ptx/ptx_scope.c \
-	src/footprint/ptx/ptx_operand.c src/footprint/ptx/ptx_opcode.c src/footprint/ptx/ptx_emit.c \
-	src/footprint/ptx/ptx_integer.c src/footprint/ptx/ptx_bits.c src/footprint/ptx/ptx_select.c \
-	src/footprint/ptx/ptx_move.c src/footprint/ptx/ptx_memory.c src/footprint/ptx/ptx_bulk.c \
-	src/footprint/ptx/ptx_control.c src/footprint/ptx/ptx_insns.def src/footprint/ptx/ptx_special.def \
+	src/footprint/instructions/ptx/ptx_names.h src/footprint/instructions/ptx/ptx_names.c \
+	src/footprint/instructions/ptx/ptx_declare.h src/footprint/instructions/ptx/ptx_declare.c src/footprint/instructions/ptx/ptx_types.def \
+	src/footprint/instructions/ptx/ptx_module.h src/footprint/instructions/ptx/ptx_module.c \
+	src/footprint/instructions/ptx/ptx_reader.h src/footprint/instructions/ptx/ptx_read.c src/footprint/instructions/ptx/ptx_scope.c \
+	src/footprint/instructions/ptx/ptx_operand.c src/footprint/instructions/ptx/ptx_opcode.c src/footprint/instructions/ptx/ptx_emit.c \
+	src/footprint/instructions/ptx/ptx_integer.c src/footprint/instructions/ptx/ptx_bits.c src/footprint/instructions/ptx/ptx_select.c \
+	src/footprint/instructions/ptx/ptx_move.c src/footprint/instructions/ptx/ptx_memory.c src/footprint/instructions/ptx/ptx_bulk.c \
+	src/footprint/instructions/ptx/ptx_control.c src/footprint/instructions/ptx/ptx_insns.def src/footprint/instructions/ptx/ptx_special.def \
 	src/footprint/print.c
 noinst_LIBRARIES += libswfootprint.a
 libswfootprint_a_SOURCES = \
-	src/footprint/values/register_pairs.h src/footprint/values/register_pairs.c \
-	src/footprint/values/register_pairs_halves.c src/footprint/values/register_pairs_shift.c \
-	src/footprint/values/register_pairs_compare.c src/footprint/values/high_product.c \
-	src/footprint/values/value_graph.h src/footprint/values/value_graph.c \
-	src/footprint/values/simplify.h src/footprint/values/simplify.c src/footprint/values/constant_fold.c src/footprint/values/known_bits.c \
-	src/footprint/flow/body.h src/footprint/flow/body.c \
-	src/footprint/flow/extern_functions.h src/footprint/flow/extern_functions.c src/footprint/flow/extern_functions.def \
-	src/footprint/flow/control_flow.h src/footprint/flow/control_flow.c src/footprint/flow/dominators.c src/footprint/flow/natural_loops.c \
-	src/footprint/flow/ssa.h src/footprint/flow/ssa.c src/footprint/flow/stack_frames.c src/footprint/flow/needed.c src/footprint/flow/phi_placement.c \
-	src/footprint/flow/lift.h src/footprint/flow/lift.c \
-	src/footprint/build/origins.h src/footprint/build/origins.c \
-	src/footprint/build/roots.h src/footprint/build/spin_loops.c src/footprint/build/roots.c src/footprint/build/memory_origins.c \
-	src/footprint/flow/induction.h src/footprint/flow/induction.c \
-	src/footprint/flow/path_conditions.h src/footprint/flow/path_conditions.c \
-	src/footprint/build/terms.h src/footprint/build/terms.c src/footprint/build/local_loads.c src/footprint/build/table_loads.c src/footprint/build/whole_loads.c \
-	src/footprint/build/path_selection.c \
-	src/footprint/build/emit.h src/footprint/build/emit.c \
-	src/footprint/build/assume.h src/footprint/build/assume.c \
-	src/footprint/values/predicate_bits.c src/footprint/values/nested_choice.c src/footprint/values/reciprocal_division.c \
-	src/footprint/values/wide_division.c \
-	src/footprint/build/build.c src/footprint/build/grid_order.h src/footprint/build/grid_order.c \
-	src/footprint/eval/parameter_layout.c src/footprint/eval/grid_state.c \
-	src/footprint/sass/sass.h src/footprint/sass/sass_lower.h src/footprint/sass/sass_ops.def \
-	src/footprint/sass/sass_build.c \
-	src/footprint/sass/sass_constant.c \
-	src/footprint/sass/sass_cubin.c \
-	src/footprint/sass/sass_fields.c \
-	src/footprint/sass/sass_flow.c \
-	src/footprint/sass/sass_integer.c \
-	src/footprint/sass/sass_least.c \
-	src/footprint/sass/sass_logic.c \
-	src/footprint/sass/sass_memory.c \
-	src/footprint/sass/sass_object.c \
-	src/footprint/sass/sass_other.c \
-	src/footprint/sass/sass_read.c \
-	src/footprint/store/library.c \
-	src/footprint/store/code_choice.c src/footprint/store/code_choice.h \
-	src/footprint/store/code_units.c src/footprint/store/code_units.h \
-	src/footprint/store/containers.c src/footprint/store/containers.h \
-	src/footprint/store/unit_contents.c \
-	src/footprint/store/serialize.c src/footprint/store/sparse_copy.c src/footprint/store/sparse_copy.h \
-	src/footprint/store/spare_memory.c src/footprint/store/spare_memory.h \
-	src/footprint/store/disk_store.c src/footprint/store/disk_store.h src/footprint/store/store_folder.c \
-	src/footprint/store/validate.c src/footprint/store/validate.h \
 	$(SW_PTX_CODE_SOURCES) \
-	src/footprint/eval/eval.h src/footprint/eval/evaluate.c src/footprint/eval/case_split.c src/footprint/eval/open_reaches.c \
-	src/footprint/linear/linear_form.h src/footprint/linear/linear_form.c \
-	src/footprint/linear/known_bounds.h src/footprint/linear/known_bounds.c \
-	src/footprint/linear/simplex.h src/footprint/linear/simplex.c src/footprint/eval/corner.c src/footprint/eval/system_hash.c src/footprint/reads/base_words.h src/footprint/reads/base_words.c src/footprint/reads/reads.h src/footprint/reads/reads.c \
-	src/footprint/reads/alike_sites.h src/footprint/reads/alike_sites.c \
-	src/footprint/reads/data_conditions.h src/footprint/reads/data_conditions.c \
-	src/footprint/reads/memory_answers.h src/footprint/reads/memory_answers.c \
-	src/footprint/launch_memo.h src/footprint/eval/launch_memo.c src/footprint/eval/multipliers.h src/footprint/eval/multipliers.c \
-	src/footprint/eval/form_bounds.c \
-	src/footprint/launch_spans.h src/footprint/spans/spans.h src/footprint/spans/spans.c \
-	src/footprint/spans/intervals.c src/footprint/spans/quotients.c src/footprint/spans/loop_turns.c src/footprint/spans/pointers.c \
-	src/footprint/spans/tables.c src/footprint/spans/endless.c src/footprint/spans/remembered.c \
-	src/footprint/eval/quotient.c \
-	src/footprint/eval/term_forms.c \
-	src/footprint/eval/operate.h src/footprint/eval/operate.c \
-	src/footprint/eval/product.c \
-	src/footprint/eval/bit_operations.c \
-	src/footprint/eval/parameter_table.c \
-	src/footprint/eval/launch_grid_split.c \
-	src/footprint/eval/fact_inequalities.c \
-	src/footprint/eval/loop_counters.c \
-	src/footprint/boxes/area.h src/footprint/boxes/area.c \
-	src/footprint/boxes/area_boxes.c src/footprint/boxes/box.c src/footprint/boxes/known_areas.h src/footprint/boxes/known_areas.c \
-	src/footprint/eval/join_reaches.c \
-	src/footprint/eval/digits.h src/footprint/eval/digits.c src/footprint/eval/digit_boxes.c \
-	src/footprint/eval/site_roots.c \
-	src/footprint/eval/term_text.c \
-	src/footprint/code.h src/footprint/code.c src/footprint/ops.def src/footprint/whys.def \
-	src/footprint/footprint.h src/footprint/library.h
+	src/footprint/code.c src/footprint/code.h src/footprint/footprint.h src/footprint/launch_memo.h \
+	src/footprint/launch_spans.h src/footprint/library.h src/footprint/ops.def src/footprint/whys.def \
+	src/footprint/instructions/sass/sass.h src/footprint/instructions/sass/sass_build.c \
+	src/footprint/instructions/sass/sass_constant.c src/footprint/instructions/sass/sass_cubin.c \
+	src/footprint/instructions/sass/sass_fields.c src/footprint/instructions/sass/sass_flow.c \
+	src/footprint/instructions/sass/sass_integer.c src/footprint/instructions/sass/sass_least.c \
+	src/footprint/instructions/sass/sass_logic.c src/footprint/instructions/sass/sass_lower.h \
+	src/footprint/instructions/sass/sass_memory.c src/footprint/instructions/sass/sass_object.c \
+	src/footprint/instructions/sass/sass_ops.def src/footprint/instructions/sass/sass_other.c \
+	src/footprint/instructions/sass/sass_read.c \
+	src/footprint/kernel/values/constant_fold.c src/footprint/kernel/values/high_product.c \
+	src/footprint/kernel/values/known_bits.c src/footprint/kernel/values/nested_choice.c \
+	src/footprint/kernel/values/predicate_bits.c src/footprint/kernel/values/reciprocal_division.c \
+	src/footprint/kernel/values/register_pairs.c src/footprint/kernel/values/register_pairs.h \
+	src/footprint/kernel/values/register_pairs_compare.c src/footprint/kernel/values/register_pairs_halves.c \
+	src/footprint/kernel/values/register_pairs_shift.c src/footprint/kernel/values/simplify.c \
+	src/footprint/kernel/values/simplify.h src/footprint/kernel/values/value_graph.c \
+	src/footprint/kernel/values/value_graph.h src/footprint/kernel/values/wide_division.c \
+	src/footprint/kernel/flow/body.c src/footprint/kernel/flow/body.h src/footprint/kernel/flow/control_flow.c \
+	src/footprint/kernel/flow/control_flow.h src/footprint/kernel/flow/dominators.c \
+	src/footprint/kernel/flow/extern_functions.c src/footprint/kernel/flow/extern_functions.def \
+	src/footprint/kernel/flow/extern_functions.h src/footprint/kernel/flow/induction.c \
+	src/footprint/kernel/flow/induction.h src/footprint/kernel/flow/lift.c src/footprint/kernel/flow/lift.h \
+	src/footprint/kernel/flow/natural_loops.c src/footprint/kernel/flow/needed.c \
+	src/footprint/kernel/flow/path_conditions.c src/footprint/kernel/flow/path_conditions.h \
+	src/footprint/kernel/flow/phi_placement.c src/footprint/kernel/flow/ssa.c src/footprint/kernel/flow/ssa.h \
+	src/footprint/kernel/flow/stack_frames.c \
+	src/footprint/kernel/sites/assume.c src/footprint/kernel/sites/assume.h src/footprint/kernel/sites/build.c \
+	src/footprint/kernel/sites/emit.c src/footprint/kernel/sites/emit.h src/footprint/kernel/sites/grid_order.c \
+	src/footprint/kernel/sites/grid_order.h src/footprint/kernel/sites/local_loads.c \
+	src/footprint/kernel/sites/memory_origins.c src/footprint/kernel/sites/origins.c \
+	src/footprint/kernel/sites/origins.h src/footprint/kernel/sites/path_selection.c \
+	src/footprint/kernel/sites/roots.c src/footprint/kernel/sites/roots.h \
+	src/footprint/kernel/sites/spin_loops.c src/footprint/kernel/sites/table_loads.c \
+	src/footprint/kernel/sites/terms.c src/footprint/kernel/sites/terms.h \
+	src/footprint/kernel/sites/whole_loads.c \
+	src/footprint/kernel/store/code_choice.c src/footprint/kernel/store/code_choice.h \
+	src/footprint/kernel/store/code_units.c src/footprint/kernel/store/code_units.h \
+	src/footprint/kernel/store/containers.c src/footprint/kernel/store/containers.h \
+	src/footprint/kernel/store/disk_store.c src/footprint/kernel/store/disk_store.h \
+	src/footprint/kernel/store/library.c src/footprint/kernel/store/serialize.c \
+	src/footprint/kernel/store/spare_memory.c src/footprint/kernel/store/spare_memory.h \
+	src/footprint/kernel/store/sparse_copy.c src/footprint/kernel/store/sparse_copy.h \
+	src/footprint/kernel/store/store_folder.c src/footprint/kernel/store/unit_contents.c \
+	src/footprint/kernel/store/validate.c src/footprint/kernel/store/validate.h \
+	src/footprint/launch/linear/known_bounds.c src/footprint/launch/linear/known_bounds.h \
+	src/footprint/launch/linear/linear_form.c src/footprint/launch/linear/linear_form.h \
+	src/footprint/launch/linear/simplex.c src/footprint/launch/linear/simplex.h \
+	src/footprint/launch/reads/alike_sites.c src/footprint/launch/reads/alike_sites.h \
+	src/footprint/launch/reads/base_words.c src/footprint/launch/reads/base_words.h \
+	src/footprint/launch/reads/data_conditions.c src/footprint/launch/reads/data_conditions.h \
+	src/footprint/launch/reads/memory_answers.c src/footprint/launch/reads/memory_answers.h \
+	src/footprint/launch/reads/reads.c src/footprint/launch/reads/reads.h \
+	src/footprint/launch/evaluation/area.c src/footprint/launch/evaluation/area.h \
+	src/footprint/launch/evaluation/area_boxes.c src/footprint/launch/evaluation/bit_operations.c \
+	src/footprint/launch/evaluation/box.c src/footprint/launch/evaluation/case_split.c \
+	src/footprint/launch/evaluation/corner.c src/footprint/launch/evaluation/digit_boxes.c \
+	src/footprint/launch/evaluation/digits.c src/footprint/launch/evaluation/digits.h \
+	src/footprint/launch/evaluation/eval.h src/footprint/launch/evaluation/evaluate.c \
+	src/footprint/launch/evaluation/fact_inequalities.c src/footprint/launch/evaluation/form_bounds.c \
+	src/footprint/launch/evaluation/grid_state.c src/footprint/launch/evaluation/join_reaches.c \
+	src/footprint/launch/evaluation/known_areas.c src/footprint/launch/evaluation/known_areas.h \
+	src/footprint/launch/evaluation/launch_grid_split.c src/footprint/launch/evaluation/launch_memo.c \
+	src/footprint/launch/evaluation/loop_counters.c src/footprint/launch/evaluation/multipliers.c \
+	src/footprint/launch/evaluation/multipliers.h src/footprint/launch/evaluation/open_reaches.c \
+	src/footprint/launch/evaluation/operate.c src/footprint/launch/evaluation/operate.h \
+	src/footprint/launch/evaluation/parameter_layout.c src/footprint/launch/evaluation/parameter_table.c \
+	src/footprint/launch/evaluation/product.c src/footprint/launch/evaluation/quotient.c \
+	src/footprint/launch/evaluation/site_roots.c src/footprint/launch/evaluation/system_hash.c \
+	src/footprint/launch/evaluation/term_forms.c src/footprint/launch/evaluation/term_text.c \
+	src/footprint/launch/spans/endless.c src/footprint/launch/spans/intervals.c \
+	src/footprint/launch/spans/loop_turns.c src/footprint/launch/spans/pointers.c \
+	src/footprint/launch/spans/quotients.c src/footprint/launch/spans/remembered.c \
+	src/footprint/launch/spans/spans.c src/footprint/launch/spans/spans.h src/footprint/launch/spans/tables.c
 libswfootprint_a_CFLAGS = $(AM_CFLAGS) -pthread
 # Whoever links libswfootprint.a adds these.
 SW_FOOTPRINT_LIBS = libswfootprint.a $(SW_IMAGE_LIBS) -lpthread
@@ -97,4 +98,4 @@ CLEANFILES += src/footprint/version.h
 src/footprint/version.h: $(libswfootprint_a_SOURCES) $(libswimage_a_SOURCES) config.h
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && cat $^ | cksum | { read sum rest; printf '#define SW_ANALYSIS_VERSION %uu\n' $$sum; } >$@
 # The header is made before everything else by `make`, but not by `make TARGET`.
-src/footprint/store/libswfootprint_a-disk_store.$(OBJEXT): src/footprint/version.h
+src/footprint/kernel/store/libswfootprint_a-disk_store.$(OBJEXT): src/footprint/version.h

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Executes a kernel with the machine's arithmetic. */
 #include "base/hash.h"
-#include "footprint/linear/linear_form.h"
+#include "footprint/launch/linear/linear_form.h"
 #include "oracle.h"
 
 #define MAX_STEPS 600 /* iterations of a loop; kernels that need more are left out */

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "footprint/sass/sass.h"
+#include "footprint/instructions/sass/sass.h"
 #include "image/image.h"
 
 struct names {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fake.h"
-#include "footprint/store/containers.h"
+#include "footprint/kernel/store/containers.h"
 #include "../run_suite.h"
 
 #define EXACT  0x100000u

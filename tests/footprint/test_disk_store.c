@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "fake.h"
-#include "footprint/store/disk_store.h"
+#include "footprint/kernel/store/disk_store.h"
 #include "../run_suite.h"
 
 static char folder[64], cache[80];

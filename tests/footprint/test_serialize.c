@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/store/validate.h"
+#include "footprint/kernel/store/validate.h"
 #include "../run_suite.h"
 
 /* A footprint with a bit of everything: param 0 + 4 * k for k < param 8, in a loop within a loop. */

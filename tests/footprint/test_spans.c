@@ -14,7 +14,7 @@
 
 #include "base/hash.h"
 #include "footprint/launch_spans.h"
-#include "footprint/linear/linear_form.h"
+#include "footprint/launch/linear/linear_form.h"
 #include "oracle.h"
 #include "spans_check.h"
 

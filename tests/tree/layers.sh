@@ -59,17 +59,16 @@ declare -A may=(
 	[report/ci]="report/ci report/json/json_out.h report/report.h report/groups.h report/utf8.h report/coverage_counts.h report/words report/symbols detect schedule hb reader footprint/footprint.h footprint/library.h image api base syncwatch"
 	[report/diff]="report/diff report/json/json_out.h report/text/text_out.h report/report.h report/symbols detect schedule hb reader footprint/footprint.h footprint/library.h image api base syncwatch"
 
-	[footprint/ptx]="footprint/ptx footprint/code.h image base"
-	[footprint/sass]="footprint/sass footprint/code.h image base"
-	[footprint/values]="footprint/values footprint/footprint.h base"
-	[footprint/flow]="footprint/flow footprint/values footprint/code.h footprint/ops.def base"
-	[footprint/build]="footprint/build footprint/flow footprint/values footprint/footprint.h base"
-	[footprint/linear]="footprint/linear base"
-	[footprint/reads]="footprint/reads footprint/linear footprint/footprint.h footprint/ops.def base"
-	[footprint/eval]="footprint/eval footprint/reads footprint/linear footprint/footprint.h footprint/launch_memo.h footprint/ops.def base"
-	[footprint/boxes]="footprint/boxes footprint/eval footprint/reads footprint/linear footprint/footprint.h base"
-	[footprint/spans]="footprint/spans footprint/linear footprint/launch_spans.h footprint/footprint.h footprint/ops.def base"
-	[footprint/store]="footprint/store footprint/footprint.h footprint/library.h footprint/version.h footprint/ops.def image base"
+	[footprint/instructions/ptx]="footprint/instructions/ptx footprint/code.h image base"
+	[footprint/instructions/sass]="footprint/instructions/sass footprint/code.h image base"
+	[footprint/kernel/values]="footprint/kernel/values footprint/footprint.h base"
+	[footprint/kernel/flow]="footprint/kernel/flow footprint/kernel/values footprint/code.h footprint/ops.def base"
+	[footprint/kernel/sites]="footprint/kernel/sites footprint/kernel/flow footprint/kernel/values footprint/footprint.h base"
+	[footprint/kernel/store]="footprint/kernel/store footprint/footprint.h footprint/library.h footprint/version.h footprint/ops.def image base"
+	[footprint/launch/linear]="footprint/launch/linear base"
+	[footprint/launch/reads]="footprint/launch/reads footprint/launch/linear footprint/footprint.h footprint/ops.def base"
+	[footprint/launch/evaluation]="footprint/launch/evaluation footprint/launch/reads footprint/launch/linear footprint/footprint.h footprint/launch_memo.h footprint/ops.def base"
+	[footprint/launch/spans]="footprint/launch/spans footprint/launch/linear footprint/launch_spans.h footprint/footprint.h footprint/ops.def base"
 )
 passed=0 failed=0
 

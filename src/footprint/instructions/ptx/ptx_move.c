@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Moves and conversions (PTX ISA 9.0, 9.7.9 "Data Movement and Conversion Instructions"). */
+#include "footprint/instructions/ptx/ptx_reader.h"
+
+/* The registers of 64 bits that hold an operand of 128. */
+static void halves(struct sw_ptx_reader *r, const struct sw_ptx_node *node, struct sw_operand half[2])
+{
+	half[0] = sw_ptx_use(r, node);
+	half[1] = sw_ptx_is_register(node) && node->thing.bits == 128 ? sw_operand_reg(node->thing.a + 1)
+								      : sw_operand_imm(0);
+}
+
+/* mov.b64 d, {a, b, ...}: the first is the lowest. */
+static void pack(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, const struct sw_ptx_node *from, unsigned bits)
+{
+	uint32_t n = sw_ptx_children(r, from);
+	struct sw_operand part[8];
+	if (!n || n > 8 || bits % n) {
+		sw_ptx_fail(r, "a vector of %u elements in %u bits", n, bits);
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		const struct sw_ptx_node *child = sw_ptx_child(r, from, i);
+		part[i] = child->kind == SW_PTX_SINK ? sw_operand_imm(0) : sw_ptx_use(r, child);
+	}
+	unsigned each = bits / n;
+	if (bits == 128 && n == 4) {
+		part[0] = sw_ptx_temp(r, sw_ptx_op2(SW_OP_PAIR, 64, part[0], part[1]));
+		part[1] = sw_ptx_temp(r, sw_ptx_op2(SW_OP_PAIR, 64, part[2], part[3]));
+	}
+	if (bits == 128 && (n == 4 || n == 2) && sw_ptx_is_register(dst) && dst->thing.bits == 128) {
+		part[1] = sw_ptx_temp(r, sw_ptx_op1(SW_OP_MOV, 64, part[1])); /* may be the low half of dst */
+		sw_ptx_into(r, dst->thing.a, sw_ptx_op1(SW_OP_MOV, 64, part[0]));
+		sw_ptx_into(r, dst->thing.a + 1, sw_ptx_op1(SW_OP_MOV, 64, part[1]));
+	} else if (bits == 64 && n == 2) {
+		sw_ptx_set(r, dst, sw_ptx_op2(SW_OP_PAIR, 64, part[0], part[1]));
+	} else if (n == 2 && bits < 64) {
+		struct sw_operand low = sw_ptx_temp(r, sw_ptx_extend(bits, part[0], each, false));
+		struct sw_operand high = sw_ptx_temp(r, sw_ptx_extend(bits, part[1], each, false));
+		high = sw_ptx_temp(r, sw_ptx_op2(SW_OP_SHL, bits, high, sw_operand_imm(each)));
+		sw_ptx_set(r, dst, sw_ptx_op2(SW_OP_OR, bits, low, high));
+	} else {
+		struct sw_ptx_insn mix = {.op = SW_OP_MIX, .width = (uint8_t)(bits > 64 ? 64 : bits), .n = (uint8_t)n};
+		for (uint32_t i = 0; i < n; i++)
+			mix.src[i] = part[i];
+		sw_ptx_set_mix(r, dst, sw_ptx_temp(r, mix));
+	}
+}
+
+/* mov.b64 {a, b, ...}, s */
+static void unpack(struct sw_ptx_reader *r, const struct sw_ptx_node *to, const struct sw_ptx_node *from, unsigned bits)
+{
+	uint32_t n = sw_ptx_children(r, to);
+	struct sw_operand half[2], part[8];
+	if (!n || n > 8 || bits % n) {
+		sw_ptx_fail(r, "a vector of %u elements in %u bits", n, bits);
+		return;
+	}
+	halves(r, from, half);
+	unsigned each = bits / n;
+	/* Elements may be the operand itself: all are taken before one is written. */
+	for (uint32_t i = 0; i < n; i++) {
+		unsigned at = each * i, width = bits > 64 ? 64 : bits;
+		struct sw_operand x = half[at / 64];
+		at %= 64;
+		if (each == width) {
+			part[i] = sw_ptx_temp(r, sw_ptx_op1(SW_OP_MOV, each, x));
+		} else if (width == 64 && each == 32) {
+			part[i] = sw_ptx_temp(r, sw_ptx_op1(at ? SW_OP_HIGH : SW_OP_LOW, 32, x));
+		} else {
+			if (at)
+				x = sw_ptx_temp(r, sw_ptx_op2(SW_OP_SHR, width, x, sw_operand_imm(at)));
+			part[i] = sw_ptx_temp(r, sw_ptx_extend(each, x, width, false));
+		}
+	}
+	for (uint32_t i = 0; i < n; i++)
+		sw_ptx_set(r, sw_ptx_child(r, to, i), sw_ptx_op1(SW_OP_MOV, each, part[i]));
+}
+
+void sw_ptx_mov(struct sw_ptx_reader *r, int arg)
+{
+	const struct sw_ptx_node *dst = sw_ptx_at(r, 0), *src = sw_ptx_at(r, 1);
+	unsigned bits = r->op->types ? r->op->type[0].bits : 0;
+	struct sw_operand half[2];
+	(void)arg;
+	if (!dst || !src)
+		return;
+	if (src->kind == SW_PTX_VECTOR) {
+		pack(r, dst, src, bits);
+	} else if (dst->kind == SW_PTX_VECTOR) {
+		unpack(r, dst, src, bits);
+	} else if (bits == 128) {
+		halves(r, src, half);
+		if (!sw_ptx_is_register(dst) || dst->thing.bits != 128) {
+			sw_ptx_fail(r, "128 bits into another register");
+			return;
+		}
+		sw_ptx_into(r, dst->thing.a, sw_ptx_op1(SW_OP_MOV, 64, half[0]));
+		sw_ptx_into(r, dst->thing.a + 1, sw_ptx_op1(SW_OP_MOV, 64, half[1]));
+	} else {
+		sw_ptx_set(r, dst, sw_ptx_move(r, src, bits));
+	}
+}
+
+/* Generic and window addresses are one value here, which implies its space. Only a shared address may be a bare
+   number (its window begins at 0), so it becomes one when it is made generic. */
+void sw_ptx_cvta(struct sw_ptx_reader *r, int arg)
+{
+	unsigned width = r->op->types ? r->op->type[0].bits : 64;
+	const struct sw_ptx_node *dst = sw_ptx_at(r, 0), *src = sw_ptx_at(r, 1);
+	(void)arg;
+	if (!src)
+		return;
+	if (r->op->space == SW_SHARED && !sw_ptx_has(r->op, "to"))
+		sw_ptx_set(r, dst, (struct sw_ptx_insn){.op = SW_OP_SHARED_ADDRESS, .width = (uint8_t)width});
+	else
+		sw_ptx_set(r, dst, sw_ptx_move(r, src, width));
+}
+
+/* The same place in the shared memory of another block. */
+void sw_ptx_mapa(struct sw_ptx_reader *r, int arg)
+{
+	(void)arg;
+	sw_ptx_set(r, sw_ptx_at(r, 0),
+		   (struct sw_ptx_insn){.op = SW_OP_SHARED_ADDRESS,
+					.width = (uint8_t)(r->op->types ? r->op->type[0].bits : 64)});
+}
+
+/* Every time another piece of the stack: somewhere in a slot of its own, so that no store there replaces another. */
+void sw_ptx_alloca(struct sw_ptx_reader *r, int arg)
+{
+	unsigned width = r->op->types ? r->op->type[0].bits : 64;
+	(void)arg;
+	struct sw_operand slot = sw_ptx_temp(
+		r, (struct sw_ptx_insn){.op = SW_OP_LOCAL_ADDRESS, .width = (uint8_t)width, .imm = sw_ptx_slot(r)});
+	sw_ptx_set(r, sw_ptx_at(r, 0),
+		   sw_ptx_op2(SW_OP_ADD, width, slot, sw_ptx_temp(r, sw_ptx_between(width, 0, UINT32_MAX))));
+}
+
+/* cvt between integers, and what it gives otherwise. */
+void sw_ptx_cvt(struct sw_ptx_reader *r, int arg)
+{
+	const struct sw_ptx_node *dst = sw_ptx_at(r, 0);
+	(void)arg;
+	if (r->op->types < 2 || r->op->type[0].bits > 64 || r->op->type[1].bits > 64) {
+		sw_ptx_mix(r, 0);
+		return;
+	}
+	if (r->op->type[0].class == SW_PTX_FLOAT || r->op->type[1].class == SW_PTX_FLOAT || sw_ptx_has(r->op, "pack")) {
+		sw_ptx_set_range(r, dst);
+		return;
+	}
+	struct sw_ptx_type to = r->op->type[0], from = r->op->type[1];
+	bool sign = to.class == SW_PTX_SIGNED;
+	if (sw_ptx_has(r->op, "sat") && to.bits < 64) {
+		int64_t most = sign ? (1ll << (to.bits - 1)) - 1 : (1ll << to.bits) - 1;
+		sw_ptx_set(r, dst, sw_ptx_signed(sw_ptx_between(to.bits, sign ? -most - 1 : 0, most), sign));
+		return;
+	}
+	/* A destination register may be wider than the type (PTX ISA, "Operand Size Exceeding Instruction-Type Size"):
+	   sw_ptx_set() extends once more, as the destination type says. */
+	struct sw_ptx_insn extend = sw_ptx_extend(to.bits, sw_ptx_value(r, 1), from.bits, from.class == SW_PTX_SIGNED);
+	if (dst && sw_ptx_is_register(dst) && dst->thing.bits > to.bits) {
+		struct sw_operand value = sw_ptx_temp(r, extend);
+		sw_ptx_into(r, dst->thing.a, sw_ptx_extend(dst->thing.bits, value, to.bits, sign));
+	} else {
+		sw_ptx_set(r, dst, extend);
+	}
+}

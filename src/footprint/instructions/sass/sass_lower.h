@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One function for each kind of machine instruction: sw_sass_lower_<lowering> of sass_ops.def. */
+#ifndef SW_FOOTPRINT_INSTRUCTIONS_SASS_SASS_LOWER_H
+#define SW_FOOTPRINT_INSTRUCTIONS_SASS_SASS_LOWER_H
+
+#include "footprint/instructions/sass/sass.h"
+
+void sw_sass_lower_unknown(struct sw_sass *s);
+
+/* Bits 73-75 of loads and stores: elements and their bytes, and whether the sign fills the rest of the register. */
+struct sw_sass_size {
+	uint8_t bytes, count, is_signed;
+};
+extern const struct sw_sass_size sw_sass_sizes[8];
+/* An instruction that is executed where the machine's is. */
+struct sw_insn *sw_sass_guarded(struct sw_sass *s, enum sw_op op, unsigned width, unsigned space);
+/* The predicate that receives the outcome, if there is one. */
+void sw_sass_give_predicate(struct sw_sass *s);
+struct sw_operand sw_sass_or_zero(sw_reg reg);
+/* Address of a global or generic access; uniform_at: where its uniform register stands, which may be a descriptor. */
+struct sw_operand sw_sass_global_address(struct sw_sass *s, unsigned uniform_at, bool descriptor);
+
+/* Straight code knows this constant in the register from here on. */
+void sw_sass_know(struct sw_sass *s, sw_reg reg, bool constant, int64_t value);
+
+#define SW_SASS_ROW(code, mask, first, last, name, lowering, words, flags)                                             \
+	void sw_sass_lower_##lowering(struct sw_sass *s);
+#include "footprint/instructions/sass/sass_ops.def"
+
+#endif

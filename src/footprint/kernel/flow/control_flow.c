@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "footprint/kernel/flow/control_flow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Raw blocks, before the unreachable ones are dropped and the others put in order. */
+struct builder {
+	const struct sw_body *body;
+	uint32_t n;	       /* raw blocks, 0 the empty one */
+	uint32_t *first, *end; /* instructions */
+	uint32_t *at;	       /* instruction -> raw block */
+	SW_VEC(uint32_t) succ;
+	uint32_t *succ_first; /* [n + 1] */
+	uint32_t *number;     /* raw -> final, SW_NO_BLOCK unreachable */
+};
+
+static bool ends_block(const struct sw_body *body, uint32_t insn)
+{
+	const struct sw_insn *x = &body->insn.at[insn];
+	switch (x->op) {
+	case SW_OP_JUMP:
+	case SW_OP_SWITCH:
+	case SW_OP_EXIT:
+	case SW_OP_RETURN:
+		return true;
+	default:
+		return sw_body_insn_aborts(body, insn);
+	}
+}
+
+static void find_blocks(struct builder *b)
+{
+	const struct sw_body *body = b->body;
+	uint32_t n = (uint32_t)body->insn.n;
+	uint8_t *leader = sw_calloc((size_t)n + 1, 1);
+	for (size_t i = 0; i < body->entry.n; i++)
+		leader[body->entry.at[i]] = 1;
+	for (size_t i = 0; i < body->target.n; i++)
+		leader[body->target.at[i]] = 1;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct sw_insn *x = &body->insn.at[i];
+		if (x->op == SW_OP_JUMP)
+			leader[x->target] = 1;
+		if (ends_block(body, i))
+			leader[i + 1] = 1;
+	}
+	b->first = sw_calloc((size_t)n + 2, sizeof *b->first);
+	b->end = sw_calloc((size_t)n + 2, sizeof *b->end);
+	b->at = sw_calloc((size_t)n + 1, sizeof *b->at);
+	b->n = 1;
+	for (uint32_t i = 0; i < n; i++) {
+		if (leader[i] || !i)
+			b->first[b->n++] = i;
+		b->at[i] = b->n - 1;
+		b->end[b->n - 1] = i + 1;
+	}
+	free(leader);
+}
+
+static void lead(struct builder *b, uint32_t from, uint32_t insn)
+{
+	if (insn >= b->body->insn.n)
+		return;
+	uint32_t to = b->at[insn];
+	for (size_t i = b->succ_first[from]; i < b->succ.n && i < b->succ_first[from] + 64u; i++)
+		if (b->succ.at[i] == to)
+			return; /* two edges to the same block give no condition */
+	*sw_vec_push(&b->succ) = to;
+}
+
+static void find_edges(struct builder *b)
+{
+	const struct sw_body *body = b->body;
+	b->succ_first = sw_calloc((size_t)b->n + 1, sizeof *b->succ_first);
+	for (size_t i = 0; i < body->entry.n; i++)
+		lead(b, 0, body->entry.at[i]);
+	for (uint32_t k = 1; k < b->n; k++) {
+		b->succ_first[k] = (uint32_t)b->succ.n;
+		const struct sw_insn *x = &body->insn.at[b->end[k] - 1];
+		if (x->op == SW_OP_JUMP)
+			lead(b, k, x->target);
+		for (uint32_t t = 0; x->op == SW_OP_SWITCH && t < x->targets; t++)
+			lead(b, k, body->target.at[x->target + t]);
+		if (!ends_block(body, b->end[k] - 1) || x->guard != SW_NO_REG)
+			lead(b, k, b->end[k]);
+	}
+	b->succ_first[b->n] = (uint32_t)b->succ.n;
+}
+
+/* Postorder by a stack of our own; then numbers from the back. */
+static uint32_t number_blocks(struct builder *b, uint32_t *order)
+{
+	uint32_t *stack = sw_alloc((size_t)b->n * sizeof *stack), *next = sw_alloc((size_t)b->n * sizeof *next);
+	uint32_t depth = 0, done = 0;
+	memset(b->number, 0xff, b->n * sizeof *b->number);
+	stack[depth++] = 0;
+	next[0] = b->succ_first[0];
+	b->number[0] = 0;
+	while (depth) {
+		uint32_t k = stack[depth - 1];
+		if (next[k] == b->succ_first[k + 1]) {
+			order[done++] = k;
+			depth--;
+			continue;
+		}
+		uint32_t to = b->succ.at[next[k]++];
+		if (b->number[to] != SW_NO_BLOCK)
+			continue;
+		b->number[to] = 0;
+		next[to] = b->succ_first[to];
+		stack[depth++] = to;
+	}
+	for (uint32_t i = 0; i < done; i++)
+		b->number[order[i]] = done - 1 - i;
+	free(stack);
+	free(next);
+	return done;
+}
+
+static void take_blocks(struct builder *b, struct sw_flow *flow, const uint32_t *order, uint32_t n)
+{
+	sw_vec_reserve(&flow->block, n);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t k = order[n - 1 - i];
+		struct sw_basic_block *to = sw_vec_push(&flow->block);
+		*to = (struct sw_basic_block){
+			.first = b->first[k], .end = b->end[k], .idom = SW_NO_BLOCK, .loop = SW_NO_LOOP};
+		to->succ = (uint32_t)flow->edge.n;
+		to->succs = b->succ_first[k + 1] - b->succ_first[k];
+		for (uint32_t s = 0; s < to->succs; s++)
+			*sw_vec_push(&flow->edge) = b->number[b->succ.at[b->succ_first[k] + s]];
+	}
+}
+
+static void find_preds(struct sw_flow *flow)
+{
+	uint32_t n = (uint32_t)flow->block.n, at = (uint32_t)flow->edge.n;
+	for (uint32_t i = 0; i < at; i++)
+		flow->block.at[flow->edge.at[i]].preds++;
+	sw_vec_reserve(&flow->edge, 2 * (size_t)at);
+	flow->edge.n = 2 * (size_t)at;
+	for (uint32_t i = 0; i < n; i++) {
+		flow->block.at[i].pred = at;
+		at += flow->block.at[i].preds;
+		flow->block.at[i].preds = 0;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t s = 0; s < flow->block.at[i].succs; s++) {
+			struct sw_basic_block *to = &flow->block.at[flow->edge.at[flow->block.at[i].succ + s]];
+			flow->edge.at[to->pred + to->preds++] = i;
+		}
+}
+
+void sw_flow_build(const struct sw_body *body, struct sw_flow *flow)
+{
+	*flow = (struct sw_flow){0};
+	struct builder b = {.body = body};
+	find_blocks(&b);
+	find_edges(&b);
+	b.number = sw_alloc(b.n * sizeof *b.number);
+	uint32_t *order = sw_alloc(b.n * sizeof *order);
+	take_blocks(&b, flow, order, number_blocks(&b, order));
+	find_preds(flow);
+	free(order);
+	free(b.first);
+	free(b.end);
+	free(b.at);
+	free(b.succ.at);
+	free(b.succ_first);
+	free(b.number);
+	sw_flow_find_dominators(flow);
+	sw_flow_find_loops(flow);
+}
+
+void sw_flow_build_flat(const struct sw_body *body, struct sw_flow *flow)
+{
+	*flow = (struct sw_flow){0};
+	*sw_vec_push(&flow->block) = (struct sw_basic_block){.succs = 1, .idom = SW_NO_BLOCK, .loop = SW_NO_LOOP};
+	*sw_vec_push(&flow->block) = (struct sw_basic_block){
+		.end = (uint32_t)body->insn.n, .pred = 1, .preds = 1, .succ = 2, .loop = SW_NO_LOOP, .irregular = true};
+	*sw_vec_push(&flow->edge) = 1;
+	*sw_vec_push(&flow->edge) = 0;
+	flow->irregular = true;
+	sw_flow_find_dominators(flow);
+}
+
+void sw_flow_free(struct sw_flow *flow)
+{
+	free(flow->block.at);
+	free(flow->edge.at);
+	free(flow->loop.at);
+	free(flow->child);
+	free(flow->child_first);
+	*flow = (struct sw_flow){0};
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Control flow of a body: blocks in reverse postorder, dominators, natural loops.
+ *
+ * Block 0 is empty and leads to every function's start.  Blocks that nothing reaches are dropped.  A retreating edge
+ * whose target does not dominate its source (irreducible flow) marks the target `irregular`; there is no loop for it.
+ */
+#ifndef SW_FOOTPRINT_KERNEL_FLOW_CONTROL_FLOW_H
+#define SW_FOOTPRINT_KERNEL_FLOW_CONTROL_FLOW_H
+
+#include "footprint/kernel/flow/body.h"
+
+#define SW_NO_BLOCK UINT32_MAX
+#define SW_NO_LOOP  UINT32_MAX
+
+struct sw_basic_block {
+	uint32_t first, end;  /* instructions [first, end) */
+	uint32_t pred, preds; /* edge[pred .. pred+preds): blocks that lead here */
+	uint32_t succ, succs; /* edge[succ .. ): where it leads; a taken jump first, falling through last */
+	uint32_t idom;	      /* SW_NO_BLOCK of block 0 */
+	uint32_t in, out;     /* numbers of a walk over the tree of dominators: a dominates b if a's contain b's */
+	uint32_t loop;	      /* innermost that it is in */
+	bool header, irregular;
+};
+
+struct sw_natural {
+	uint32_t header, parent, depth; /* parent: SW_NO_LOOP: none */
+};
+
+struct sw_flow {
+	SW_VEC(struct sw_basic_block) block;
+	SW_VEC(uint32_t) edge;
+	SW_VEC(struct sw_natural) loop; /* inner ones have greater numbers than those around them */
+	uint32_t *child, *child_first;	/* tree of dominators: child[child_first[b] .. child_first[b+1]), ascending */
+	bool irregular;			/* some block is */
+};
+
+void sw_flow_build(const struct sw_body *body, struct sw_flow *flow);
+/* One block of everything, for code whose jumps may go anywhere. */
+void sw_flow_build_flat(const struct sw_body *body, struct sw_flow *flow);
+void sw_flow_free(struct sw_flow *flow);
+
+static inline bool sw_flow_dominates(const struct sw_flow *flow, uint32_t a, uint32_t b)
+{
+	return flow->block.at[a].in <= flow->block.at[b].in && flow->block.at[b].out <= flow->block.at[a].out;
+}
+/* Is the edge from block `from` to block `to` one that closes a loop (or, irregular, would)? */
+static inline bool sw_flow_retreats(uint32_t from, uint32_t to)
+{
+	return from >= to;
+}
+bool sw_flow_in_loop(const struct sw_flow *flow, uint32_t block, uint32_t loop);
+
+/* dominators.c, natural_loops.c: parts of sw_flow_build(). */
+void sw_flow_find_dominators(struct sw_flow *flow);
+void sw_flow_find_loops(struct sw_flow *flow);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is known of functions that come without code. */
+#ifndef SW_FOOTPRINT_KERNEL_FLOW_EXTERN_FUNCTIONS_H
+#define SW_FOOTPRINT_KERNEL_FLOW_EXTERN_FUNCTIONS_H
+
+#include "footprint/code.h"
+
+enum sw_extern { SW_EXTERN_UNKNOWN, SW_EXTERN_NUMBER, SW_EXTERN_MEMORY, SW_EXTERN_NEVER };
+
+/* For a call by name, without code; SW_EXTERN_UNKNOWN for all others. */
+enum sw_extern sw_extern_of(const struct sw_program_call *call);
+bool sw_extern_never_returns(const struct sw_program_call *call);
+
+#endif

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a kernel in SSA form to its footprint: the sites, the terms of their addresses, and where those addresses come
+ * from. */
+#include "footprint/kernel/sites/emit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "footprint/kernel/sites/assume.h"
+#include "footprint/kernel/sites/grid_order.h"
+#include "footprint/kernel/flow/extern_functions.h"
+#include "footprint/kernel/flow/induction.h"
+
+/* ---- roots of a site --------------------------------------------------------------------------------------------- */
+
+static bool root_of(struct sw_emit *e, const struct sw_origin *o, bool object, struct sw_root *out)
+{
+	*out = (struct sw_root){0};
+	switch (o->kind) {
+	case SW_ORIGIN_PARAM:
+		*out = (struct sw_root){.kind = object ? SW_ROOT_OBJECT : SW_ROOT_PARAM, .param = o->a, .span = o->b};
+		return true;
+	case SW_ORIGIN_INDIRECT:
+		*out = (struct sw_root){.kind = SW_ROOT_INDIRECT, .param = o->a, .span = o->b};
+		return true;
+	case SW_ORIGIN_SYMBOL:
+		*out = (struct sw_root){.kind = object ? SW_ROOT_INDIRECT : SW_ROOT_SYMBOL,
+					.symbol = sw_emit_symbol(e, o->a)};
+		return true;
+	case SW_ORIGIN_INDIRECT_SYMBOL:
+		*out = (struct sw_root){.kind = SW_ROOT_INDIRECT, .symbol = sw_emit_symbol(e, o->a)};
+		return true;
+	case SW_ORIGIN_ENVIRONMENT:
+		out->kind = SW_ROOT_ENVIRONMENT;
+		return true;
+	case SW_ORIGIN_UNKNOWN:
+		out->kind = SW_ROOT_UNKNOWN;
+		return true;
+	case SW_ORIGIN_BLOCK:
+		*out = (struct sw_root){.kind = SW_ROOT_MAP, .param = o->a, .span = o->b};
+		return object;
+	default:
+		return object; /* a tensor map somewhere in local or shared memory: of anything */
+	}
+}
+
+static void add_root(struct sw_emit *e, struct sw_array_span *span, const struct sw_root *root)
+{
+	for (uint32_t i = 0; i < span->n; i++) {
+		struct sw_root *r = &e->root.at[span->first + i];
+		if (r->kind == root->kind && r->param == root->param && r->span == root->span &&
+		    r->symbol == root->symbol) {
+			r->weak &= root->weak;
+			return;
+		}
+	}
+	*sw_vec_push(&e->root) = *root;
+	span->n++;
+}
+
+/* Words that are pointers elsewhere are so here; what is added to them is an index. */
+static void weigh(struct sw_emit *e, const struct sw_roots *roots, const struct sw_array_span *span)
+{
+	bool known = false;
+	for (uint32_t i = 0; i < span->n; i++) {
+		const struct sw_root *r = &e->root.at[span->first + i];
+		known |= r->kind == SW_ROOT_PARAM && sw_map_find(&roots->pointers, r->param);
+	}
+	for (uint32_t i = 0; i < span->n; i++) {
+		struct sw_root *r = &e->root.at[span->first + i];
+		if (known && r->kind == SW_ROOT_PARAM && r->span == 8 && !sw_map_find(&roots->pointers, r->param))
+			r->weak = 1;
+	}
+	if (span->n == 1)
+		e->root.at[span->first].weak = 0;
+}
+
+/* The node and what is added to it; a sum of low halves may not carry, as the block is not left. */
+static sw_node less_constant(const struct sw_ssa *ssa, sw_node node, int64_t *sum)
+{
+	const struct sw_graph *g = &ssa->graph;
+	const struct sw_value *v = sw_graph_at(g, node);
+	bool pair = v->op == SW_OP_PAIR;
+	sw_node added = pair ? sw_graph_operand(g, node, 0) : node, base;
+	if (sw_graph_at(g, added)->op != SW_OP_ADD || sw_graph_at(g, sw_graph_operand(g, added, 1))->op != SW_OP_CONST)
+		return SW_NO_NODE;
+	base = sw_graph_operand(g, added, 0);
+	*sum = (int64_t)((uint64_t)*sum + (uint64_t)sw_graph_at(g, sw_graph_operand(g, added, 1))->imm);
+	if (!pair)
+		return base;
+	sw_node high = sw_graph_operand(g, node, 1);
+	if (sw_graph_at(g, base)->op != SW_OP_LOW || sw_graph_at(g, high)->op != SW_OP_HIGH ||
+	    sw_graph_operand(g, base, 0) != sw_graph_operand(g, high, 0))
+		return SW_NO_NODE;
+	return sw_graph_operand(g, high, 0);
+}
+
+/* The byte of the parameter block that an address always is; false: none, or not always the same. */
+static bool block_byte(const struct sw_ssa *ssa, sw_node address, int64_t *byte)
+{
+	*byte = 0;
+	for (int depth = 0; address != SW_NO_NODE && depth < 8; depth++) {
+		address = sw_step_forward(ssa, address);
+		const struct sw_value *v = sw_graph_at(&ssa->graph, address);
+		if (v->op == SW_OP_PARAM_ADDRESS) {
+			*byte = (int64_t)((uint64_t)*byte + (uint64_t)v->imm);
+			return true;
+		}
+		address = less_constant(ssa, address, byte);
+	}
+	return false;
+}
+
+/* Roots of a set, as they count for an instruction; n 0: none in global memory. */
+static struct sw_array_span emit_roots(struct sw_emit *e, const struct sw_roots *roots, sw_origin_set set,
+				       enum sw_op op, sw_node address)
+{
+	uint32_t element[SW_ORIGINS_MAX], n = sw_origins_copy(&roots->origins, set, element);
+	bool object = op == SW_OP_TENSOR || op == SW_OP_TEXTURE || op == SW_OP_SURFACE, whole = false;
+	struct sw_array_span span = {(uint32_t)e->root.n, 0};
+	struct sw_root root;
+	for (uint32_t i = 0; i < n; i++)
+		whole |= !(element[i] & SW_ELEMENT_HALF);
+	for (uint32_t i = 0; i < n; i++) {
+		struct sw_origin o = *sw_origin_at(&roots->origins, element[i]);
+		int64_t byte;
+		if ((whole && element[i] & SW_ELEMENT_HALF) || !root_of(e, &o, object, &root))
+			continue;
+		if (root.kind == SW_ROOT_MAP && block_byte(e->ssa, address, &byte) && byte >= o.a && byte < o.a + o.b) {
+			uint32_t rest = o.a + o.b - (uint32_t)byte;
+			root.span = rest < SW_TENSOR_MAP_BYTES ? rest : SW_TENSOR_MAP_BYTES;
+			root.param = (uint32_t)byte;
+		}
+		root.weak = element[i] & SW_ELEMENT_WEAK ? 1 : 0;
+		/* The use for now, + 1, where an INDIRECT root with a span has no symbol; see name_loaders(). */
+		if (root.kind == SW_ROOT_INDIRECT && root.span && !(element[i] & SW_ELEMENT_HALF))
+			root.symbol = sw_roots_loader(roots, root.param, root.span) + 1;
+		add_root(e, &span, &root);
+	}
+	if (!n) {
+		root = (struct sw_root){.kind = SW_ROOT_UNKNOWN};
+		add_root(e, &span, &root);
+	}
+	weigh(e, roots, &span);
+	return span;
+}
+
+/* ---- sites ------------------------------------------------------------------------------------------------------- */
+
+struct maker {
+	struct sw_emit emit;
+	struct sw_roots roots;
+	struct sw_grid_order *grid;
+	uint32_t *site_of; /* by use: its site, + 1 */
+};
+
+static uint8_t role_of(const struct sw_insn *x)
+{
+	uint8_t flags =
+		(uint8_t)((x->flags & SW_READS ? SW_TOUCH_READ : 0) | (x->flags & SW_WRITES ? SW_TOUCH_WRITE : 0));
+	switch (x->op) {
+	case SW_OP_LOAD:
+		return SW_TOUCH_READ;
+	case SW_OP_STORE:
+		return SW_TOUCH_WRITE;
+	case SW_OP_ATOMIC: /* of block scope: for other kernels it is a load and a store (PTX ISA, 8.7, scope) */
+		return flags ? flags : SW_TOUCH_ATOMIC;
+	case SW_OP_BULK:
+	case SW_OP_TENSOR:
+	case SW_OP_TEXTURE:
+	case SW_OP_SURFACE:
+		if (x->flags & SW_ATOMICS)
+			return SW_TOUCH_ATOMIC;
+		return flags ? flags : SW_TOUCH_READ | SW_TOUCH_WRITE;
+	default:
+		return SW_TOUCH_READ | SW_TOUCH_WRITE;
+	}
+}
+
+/* The number of a site equal to this one, + 1; it may become that. */
+static uint64_t *equal_site(struct sw_emit *e, const struct sw_access_site *site)
+{
+	struct sw_access_site key = *site;
+	key.place = key.root = 0;
+	uint64_t hash = sw_hash_bytes(SW_FNV_START, &key, sizeof key);
+	for (uint32_t i = 0; i < site->roots; i++) {
+		const struct sw_root *r = &e->root.at[site->root + i];
+		hash = sw_hash_bytes(hash, r, sizeof *r);
+	}
+	return sw_map_put(&e->same, hash);
+}
+
+/* Returns its number, + 1. */
+static uint32_t add_site(struct sw_emit *e, struct sw_access_site *site, const struct sw_insn *x,
+			 struct sw_array_span roots)
+{
+	site->op = x->op;
+	site->polls |= x->flags & SW_VOLATILE ? 1 : 0;
+	site->place = x->place;
+	site->text = sw_emit_string(e, x->text ? x->text : sw_op_text(x->op));
+	site->root = roots.first;
+	site->roots = roots.n;
+	if (e->site.n >= SW_FOOTPRINT_MAX_SITES) { /* directions only; equal ones fall together */
+		site->address = site->size = SW_NO_TERM;
+		site->why = SW_WHY_COMPLEX;
+		site->fact = site->facts = site->bytes = site->text = site->loop = 0;
+	}
+	uint64_t *known = equal_site(e, site);
+	if (*known) {
+		e->root.n = roots.first;
+		return (uint32_t)*known;
+	}
+	*sw_vec_push(&e->site) = *site;
+	*known = e->site.n;
+	return (uint32_t)*known;
+}
+
+/* Shared, local or parameter memory, and nothing else. */
+static bool is_elsewhere(const struct sw_roots *roots, sw_node node)
+{
+	uint32_t e[SW_ORIGINS_MAX], n = sw_origins_copy(&roots->origins, roots->of[node], e);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t kind = sw_origin_at(&roots->origins, e[i])->kind;
+		if (kind != SW_ORIGIN_LOCAL && kind != SW_ORIGIN_SHARED && kind != SW_ORIGIN_BLOCK)
+			return false;
+	}
+	return n;
+}
+
+/* An address that is global only under a condition ("n > 64 ? out : buffer in shared memory"): its global value.
+   Searches a few sums deep; *condition is unchanged if there is none. */
+static sw_node global_part(struct maker *m, sw_node node, uint32_t depth, sw_node *condition)
+{
+	struct sw_graph *g = &m->emit.ssa->graph;
+	struct sw_value v = *sw_graph_at(g, node);
+	if (v.op == SW_OP_SELECT && is_elsewhere(&m->roots, v.operand[2])) {
+		*condition = v.operand[0];
+		return v.operand[1];
+	}
+	if (v.op == SW_OP_SELECT && is_elsewhere(&m->roots, v.operand[1])) {
+		*condition = sw_graph_unary(g, SW_OP_NOT, 1, v.operand[0]);
+		return v.operand[2];
+	}
+	for (uint32_t i = 0; i < 2 && v.op == SW_OP_ADD && depth; i++) {
+		sw_node part = global_part(m, v.operand[i], depth - 1, condition);
+		if (part != v.operand[i])
+			return sw_graph_binary(g, SW_OP_ADD, v.width, 0, part, v.operand[!i]);
+	}
+	return node;
+}
+
+/* Where, under which conditions. */
+static void describe(struct maker *m, struct sw_access_site *site, const struct sw_memory_op *use, sw_node size)
+{
+	struct sw_emit *e = &m->emit;
+	uint32_t list = e->guards.of[use->block];
+	sw_node condition = SW_NO_NODE, address = global_part(m, use->address, 4, &condition);
+	if (e->ssa->flat) /* conditions are not looked at: there may be some */
+		list = sw_path_conditions_unknown(e->ssa, &e->guards, list);
+	if (use->guard != SW_NO_NODE && !e->ssa->flat)
+		list = sw_path_conditions_add(e->ssa, &e->guards, list, use->guard);
+	if (condition != SW_NO_NODE && !e->ssa->flat)
+		list = sw_path_conditions_add(e->ssa, &e->guards, list, condition);
+	site->address = sw_emit_term(e, sw_terms_of(&e->terms, address));
+	if (size != SW_NO_NODE) {
+		sw_node term = sw_graph_fit(&e->terms.graph, sw_terms_of(&e->terms, size), 64);
+		int64_t known;
+		if (sw_graph_is_const(&e->terms.graph, term, &known) && known > 0 && known <= UINT32_MAX)
+			site->bytes = (uint32_t)known;
+		else
+			site->size = sw_emit_term(e, term);
+	}
+	if (site->address == SW_NO_TERM) {
+		site->why = SW_WHY_COMPLEX;
+		return;
+	}
+	uint32_t natural = e->ssa->flow.block.at[use->block].loop;
+	site->loop = natural == SW_NO_LOOP ? 0 : sw_emit_loop(e, natural) + 1;
+	struct sw_array_span facts = sw_emit_facts(e, list, SW_NO_CONDITION);
+	site->fact = facts.first;
+	site->facts = facts.n;
+}
+
+static void access(struct maker *m, const struct sw_memory_op *use, const struct sw_insn *x)
+{
+	bool bulk = x->op == SW_OP_BULK,
+	     object = x->op == SW_OP_TENSOR || x->op == SW_OP_TEXTURE || x->op == SW_OP_SURFACE;
+	struct sw_access_site site = {.role = role_of(x), .address = SW_NO_TERM, .size = SW_NO_TERM};
+	if (!object && (x->space == SW_SHARED || x->space == SW_LOCAL || x->space == SW_PARAM_SPACE))
+		return;
+	struct sw_array_span roots = emit_roots(&m->emit, &m->roots, m->roots.of[use->address], x->op, use->address);
+	if (!roots.n)
+		return;
+	if (object) {
+		site.why = SW_WHY_OBJECT;
+		if (use->values) /* the layer */
+			site.size = sw_emit_term(&m->emit,
+						 sw_terms_of(&m->emit.terms, m->emit.ssa->operand.at[use->value]));
+	} else {
+		site.bytes = bulk ? 0 : (uint32_t)x->bytes * (x->count ? x->count : 1);
+		sw_node size = bulk && use->values ? m->emit.ssa->operand.at[use->value] : SW_NO_NODE;
+		describe(m, &site, use, size);
+	}
+	site.polls = sw_spins(m->emit.ssa, (uint32_t)(use - m->emit.ssa->use.at));
+	site.order = sw_grid_order_of(m->grid, use);
+	m->site_of[use - m->emit.ssa->use.at] = add_site(&m->emit, &site, x, roots);
+}
+
+/* An access through an address with a set of origins; for local memory, the contents are followed. */
+static void reach(struct maker *m, const struct sw_memory_op *use, const struct sw_insn *x, sw_origin_set set,
+		  enum sw_why why)
+{
+	uint32_t e[SW_ORIGINS_MAX], n = sw_origins_copy(&m->roots.origins, set, e);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct sw_origin *o = sw_origin_at(&m->roots.origins, e[i]);
+		if (o->kind == SW_ORIGIN_LOCAL)
+			set = sw_origins_union(&m->roots.origins, set, sw_roots_slot(&m->roots, o->a));
+	}
+	struct sw_access_site site = {
+		.role = role_of(x), .address = SW_NO_TERM, .size = SW_NO_TERM, .why = (uint8_t)why};
+	struct sw_array_span roots = {0};
+	if (set)
+		roots = emit_roots(&m->emit, &m->roots, set, SW_OP_OPAQUE, SW_NO_NODE);
+	site.order = roots.n ? sw_grid_order_of(m->grid, use) : 0;
+	if (roots.n)
+		add_site(&m->emit, &site, x, roots);
+}
+
+static void use_site(struct maker *m, const struct sw_memory_op *use)
+{
+	const struct sw_insn *x = &m->emit.ssa->body.insn.at[use->insn];
+	if (use->address != SW_NO_NODE) {
+		access(m, use, x);
+	} else if (x->op == SW_OP_OPAQUE) {
+		for (uint32_t i = 0; i < use->values; i++)
+			reach(m, use, x, m->roots.of[m->emit.ssa->operand.at[use->value + i]], SW_WHY_INSTRUCTION);
+	} else if (x->op == SW_OP_CALL && sw_roots_call_is_open(&m->roots, use)) {
+		const struct sw_program_call *call = &m->emit.ssa->body.call.at[x->target];
+		for (uint32_t i = 0; i < call->args; i++) {
+			uint32_t slot = sw_body_slot(&m->emit.ssa->body, call->arg[i]);
+			reach(m, use, x, sw_roots_slot(&m->roots, slot), SW_WHY_CALL);
+		}
+	}
+}
+
+/* ---- what spoils the whole --------------------------------------------------------------------------------------- */
+
+/* malloc'ed, NULL if nothing does. */
+static char *why_wild(const struct maker *m, const struct sw_program *program)
+{
+	const struct sw_ssa *ssa = m->emit.ssa;
+	if (program->wild)
+		return sw_strdup(program->wild);
+	if (!program->functions)
+		return sw_strdup("no code");
+	if (ssa->damaged)
+		return sw_strdup("the code is damaged");
+	if (m->roots.unsettled)
+		return sw_strdup("too complex to follow its pointers");
+	for (size_t u = 0; u < ssa->use.n; u++) {
+		const struct sw_insn *x = &ssa->body.insn.at[ssa->use.at[u].insn];
+		if (x->op != SW_OP_CALL || !sw_roots_call_is_open(&m->roots, &ssa->use.at[u]))
+			continue;
+		const char *name = ssa->body.call.at[x->target].name;
+		return name ? sw_format("calls %s, of which there is no code", name)
+			    : sw_strdup("calls a function that is not known");
+	}
+	return NULL;
+}
+
+/* Where each pointer in memory is loaded, now that all sites have their numbers. */
+static void name_loaders(struct maker *m)
+{
+	for (size_t i = 0; i < m->emit.root.n; i++) {
+		struct sw_root *r = &m->emit.root.at[i];
+		if (r->kind != SW_ROOT_INDIRECT || !r->span || !r->symbol)
+			continue;
+		uint32_t site = m->site_of[r->symbol - 1];
+		r->symbol = 0;
+		r->loader = site <= UINT16_MAX ? (uint16_t)site : 0;
+	}
+}
+
+struct sw_footprint *sw_footprint_build(const struct sw_program *program, enum sw_code_source source, uint32_t arch)
+{
+	struct sw_ssa ssa = {0};
+	struct maker m = {.emit = {.ssa = &ssa, .program = program}};
+	struct sw_emit *e = &m.emit;
+	sw_emit_string(e, "");
+	sw_ssa_build(program, &ssa);
+	sw_path_conditions_find(&ssa, &e->guards);
+	sw_assume_facts(&ssa, &e->guards);
+	sw_roots_find(program, &ssa, &m.roots);
+	sw_terms_init(&e->terms, &ssa, &m.roots, &e->guards);
+	m.grid = sw_grid_order_find(&ssa, &e->guards);
+	m.site_of = sw_calloc(ssa.use.n + 1, sizeof *m.site_of);
+	for (size_t u = 0; u < ssa.use.n; u++)
+		use_site(&m, &ssa.use.at[u]);
+	name_loaders(&m);
+	free(m.site_of);
+	sw_grid_order_emit(m.grid, e);
+	sw_grid_order_free(m.grid);
+	sw_emit_loops(e);
+	char *wild = why_wild(&m, program);
+	struct sw_footprint *footprint = sw_emit_finish(e, source, arch, wild);
+	free(wild);
+	sw_terms_free(&e->terms);
+	sw_path_conditions_free(&e->guards);
+	sw_roots_free(&m.roots);
+	sw_ssa_free(&ssa);
+	return footprint;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A footprint while it is put together: terms, facts, loops, roots and strings are numbered as they are asked for. */
+#ifndef SW_FOOTPRINT_KERNEL_SITES_EMIT_H
+#define SW_FOOTPRINT_KERNEL_SITES_EMIT_H
+
+#include "footprint/kernel/flow/path_conditions.h"
+#include "footprint/kernel/sites/terms.h"
+
+/* A run of entries in one of the footprint's arrays. */
+struct sw_array_span {
+	uint32_t first, n;
+};
+
+struct sw_emit {
+	struct sw_ssa *ssa;
+	struct sw_path_conditions guards;
+	struct sw_terms terms;
+	const struct sw_program *program;
+	SW_VEC(struct sw_term) term;
+	SW_VEC(uint32_t) alternative;
+	SW_VEC(struct sw_fact) fact;
+	SW_VEC(struct sw_loop) loop;
+	SW_VEC(uint32_t) natural; /* loop of the flow graph, by loop */
+	SW_VEC(struct sw_root) root;
+	SW_VEC(struct sw_access_site) site;
+	SW_VEC(struct sw_grid_op) grid;
+	SW_VEC(struct sw_footprint_symbol) symbol;
+	SW_VEC(char) string;
+	uint32_t unknown;  /* term of an unknown condition, + 1 */
+	uint32_t *term_of; /* by node of the terms' graph: number + 1; 0: it has none yet */
+	size_t term_of_room;
+	struct sw_map loop_of, list_of, symbol_of, string_of, same; /* number + 1 */
+};
+
+/* The term of a node of the terms' graph, with all it needs; SW_NO_TERM: too many terms. */
+uint32_t sw_emit_term(struct sw_emit *emit, sw_node node);
+/* The number of a loop of the flow graph, and of those around it. */
+uint32_t sw_emit_loop(struct sw_emit *emit, uint32_t natural);
+/* The facts of a list up to `end` (SW_NO_CONDITION: all), as terms; the same list is the same run. */
+struct sw_array_span sw_emit_facts(struct sw_emit *emit, uint32_t list, uint32_t end);
+/* Facts of the loops that terms mention, and of loops that those mention. */
+void sw_emit_loops(struct sw_emit *emit);
+uint32_t sw_emit_symbol(struct sw_emit *emit, uint32_t symbol);
+uint32_t sw_emit_string(struct sw_emit *emit, const char *text);
+
+/* Moves everything into a footprint. */
+struct sw_footprint *sw_emit_finish(struct sw_emit *emit, enum sw_code_source source, uint32_t arch, const char *wild);
+
+/* ---- spin_loops.c ---- */
+
+/* Does the atomic operation wait for another thread, in a loop that ends with its result? */
+bool sw_spins(const struct sw_ssa *ssa, uint32_t use);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "footprint/kernel/store/containers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/fatbin.h"
+
+/* Flags of fatbin entries; established by experiment with nvcc 13.0. */
+#define SW_FATBIN_EXACT	 0x100000u
+#define SW_FATBIN_FAMILY 0x200000u
+
+static enum sw_variant variant_of(uint64_t flags)
+{
+	return flags & SW_FATBIN_EXACT	  ? SW_VARIANT_EXACT
+	       : flags & SW_FATBIN_FAMILY ? SW_VARIANT_FAMILY
+					  : SW_VARIANT_NONE;
+}
+
+static uint32_t sort_of(struct sw_units *u, enum sw_image_kind kind, uint32_t arch, enum sw_variant variant)
+{
+	for (uint32_t i = 0; i < u->sort.n; i++) {
+		const struct sw_sort *s = &u->sort.at[i];
+		if (s->kind == kind && s->arch == arch && s->variant == variant)
+			return i;
+	}
+	*sw_vec_push(&u->sort) = (struct sw_sort){.kind = kind, .arch = arch, .variant = variant};
+	return (uint32_t)u->sort.n - 1;
+}
+
+static void note(struct sw_units *u, const char *why)
+{
+	if (!u->why)
+		u->why = sw_strdup(why);
+}
+
+struct listing {
+	struct sw_units *units;
+	const struct sw_footprint_image *image;
+};
+
+static int add_entry(void *arg, const struct sw_fatbin_entry *e)
+{
+	struct listing *listing = arg;
+	struct sw_units *u = listing->units;
+	if (e->kind == SW_IMAGE_LTOIR)
+		note(u, "LTO-IR"); /* the driver links it to machine code that is not accessible */
+	if (e->kind != SW_IMAGE_ELF && e->kind != SW_IMAGE_PTX)
+		return 0;
+	uint32_t sort = sort_of(u, e->kind, e->arch, variant_of(e->flags));
+	*sw_vec_push(&u->unit) = (struct sw_unit){.sort = sort, .entry = *e, .image = listing->image};
+	return 0;
+}
+
+static int nothing(void *arg, const struct sw_cubin_kernel *kernel)
+{
+	(void)arg;
+	(void)kernel;
+	return 1;
+}
+
+/* PTX ISA, ".target": the architecture is a word of its own, "sm_90a". */
+static uint32_t ptx_arch(const char *text, size_t n, enum sw_variant *variant)
+{
+	const char *at = memmem(text, n, ".target", 7), *end = text + n;
+	uint32_t arch = 0;
+	at = at ? memmem(at, (size_t)(end - at), "sm_", 3) : NULL;
+	if (!at)
+		return 0;
+	for (at += 3; at < end && *at >= '0' && *at <= '9' && arch < 1000; at++)
+		arch = arch * 10 + (uint32_t)(*at - '0');
+	*variant = at < end && *at == 'a'   ? SW_VARIANT_EXACT
+		   : at < end && *at == 'f' ? SW_VARIANT_FAMILY
+					    : SW_VARIANT_NONE;
+	return arch;
+}
+
+/* A cubin or PTX that was loaded by itself.  Which variant a cubin is does not matter: it was loaded. */
+static void add_plain(struct sw_units *u, const struct sw_footprint_image *image, enum sw_image_kind kind,
+		      const void *bytes, size_t n)
+{
+	enum sw_variant variant = SW_VARIANT_NONE;
+	uint32_t arch = 0;
+	if (kind == SW_IMAGE_ELF)
+		sw_cubin_walk(bytes, n, &arch, nothing, NULL, NULL);
+	else
+		arch = ptx_arch(bytes, n, &variant);
+	*sw_vec_push(&u->unit) = (struct sw_unit){.sort = sort_of(u, kind, arch, variant),
+						  .entry = {.kind = kind, .arch = arch, .payload = bytes, .bytes = n},
+						  .plain = true,
+						  .image = image};
+}
+
+/* A container at *at, which is moved to its end; NULL: there are no more. */
+static struct sw_units *next_of_fatbin(struct sw_containers *c, size_t *at)
+{
+	struct sw_bytes all = {c->bytes, c->n};
+	struct sw_fatbin_block block;
+	struct sw_error error;
+	if (c->damaged || !sw_fatbin_next_block(all, at, &block))
+		return NULL;
+	struct sw_units *u = sw_calloc(1, sizeof *u);
+	struct listing listing = {u, c->image};
+	/* The units before the damage count. */
+	c->damaged = sw_fatbin_walk_block(all, &block, add_entry, &listing, &error);
+	if (c->damaged)
+		note(u, error.text);
+	if (c->image->was_read)
+		c->image->was_read(c->image->arg, all.at + block.offset, block.bytes);
+	return u;
+}
+
+static struct sw_units *next(struct sw_containers *c)
+{
+	enum sw_image_kind kind = sw_image_kind_of(c->bytes, c->n);
+	struct sw_units *u = NULL;
+	if (kind == SW_IMAGE_FATBIN)
+		u = next_of_fatbin(c, &c->at);
+	if (u || c->container.n)
+		return u;
+	u = sw_calloc(1, sizeof *u);
+	if (kind == SW_IMAGE_ELF || kind == SW_IMAGE_PTX)
+		add_plain(u, c->image, kind, c->bytes, c->n);
+	else
+		note(u, kind == SW_IMAGE_LTOIR	  ? "LTO-IR"
+			: kind == SW_IMAGE_FATBIN ? "fatbin: offset 0: no fatbin header"
+						  : "neither fatbin, cubin nor PTX");
+	return u;
+}
+
+bool sw_containers_load(struct sw_containers *c, const struct sw_footprint_image *image)
+{
+	struct sw_monitor *m = c->monitor;
+	pthread_mutex_lock(&m->lock);
+	if (c->load == SW_LOAD_NONE) {
+		struct sw_error error = {.text = "no code image"};
+		c->load = SW_LOAD_GOING;
+		c->image = image;
+		pthread_mutex_unlock(&m->lock);
+		c->bytes = image->bytes ? image->bytes(image->arg, &c->n, &error) : NULL;
+		if (!c->bytes)
+			c->why = sw_strdup(error.text);
+		pthread_mutex_lock(&m->lock);
+		c->load = c->bytes ? SW_LOAD_DONE : SW_LOAD_FAILED;
+		pthread_cond_broadcast(&m->changed);
+	}
+	while (c->load == SW_LOAD_GOING)
+		pthread_cond_wait(&m->changed, &m->lock);
+	bool there = c->load == SW_LOAD_DONE;
+	pthread_mutex_unlock(&m->lock);
+	return there;
+}
+
+struct sw_units *sw_containers_get(struct sw_containers *c, size_t index)
+{
+	struct sw_monitor *m = c->monitor;
+	pthread_mutex_lock(&m->lock);
+	while (index >= c->container.n && !c->ended) {
+		if (c->listing) {
+			pthread_cond_wait(&m->changed, &m->lock);
+			continue;
+		}
+		c->listing = true;
+		pthread_mutex_unlock(&m->lock);
+		struct sw_units *u = next(c);
+		pthread_mutex_lock(&m->lock);
+		if (u) {
+			u->monitor = m;
+			u->contents = c->contents;
+			*sw_vec_push(&c->container) = u;
+		}
+		c->ended = !u;
+		c->listing = false;
+		pthread_cond_broadcast(&m->changed);
+	}
+	struct sw_units *found = index < c->container.n ? c->container.at[index] : NULL;
+	pthread_mutex_unlock(&m->lock);
+	return found;
+}
+
+void sw_containers_free(struct sw_containers *c)
+{
+	for (size_t i = 0; i < c->container.n; i++) {
+		sw_units_free(c->container.at[i]);
+		free(c->container.at[i]);
+	}
+	free(c->container.at);
+	free(c->why);
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Footprints by image and kernel: from memory, from disk, or analysed now, by several threads. */
+#include "footprint/library.h"
+
+#include <malloc.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/signal_stack.h"
+#include "footprint/kernel/store/code_choice.h"
+#include "footprint/kernel/store/disk_store.h"
+
+/* Decompressed code that no thread works on.  Threads that look into one image share it while it is in use; to
+   decompress a unit again costs milliseconds, to hold all that a program's libraries have costs more than all else. */
+#define SW_CONTENTS_BYTES ((size_t)64 << 20)
+#define SW_MAX_THREADS	  64
+
+/* An image as a caller named it, and what is in it. */
+struct image {
+	struct sw_footprint_image named;
+	struct sw_containers containers;
+};
+
+/* What is on disk of one image for one architecture. */
+struct shelf {
+	struct sw_store store;
+	SW_VEC(struct sw_store_new) fresh;
+};
+
+/* Analyses leave some 0.4 MB a millisecond that malloc keeps for their thread: each of sixteen threads would keep what
+   its largest kernel needed.  After so much time of all threads it goes back to the system; earlier, the next analysis
+   would only fault the same pages in again.  A thread that is alone keeps it longer, until analyses become rare. */
+#define TRIM_NS	      20000000u
+#define TRIM_ALONE_NS 100000000u
+/* So many launches without a kernel that was not seen before: programs launch what they have in their first steps. */
+#define QUIET_LAUNCHES 1000u
+
+/* One kernel of one image for one architecture. */
+struct item {
+	struct sw_footprint_entry entry;
+	struct image *image;
+	struct shelf *shelf; /* NULL: nothing of the image is kept */
+	uint32_t arch;
+	char *kernel;
+	enum { WAITING, GOING, DONE } state;
+	bool asked;
+	bool cached; /* it was on disk */
+	uint64_t code_bytes, ns;
+	struct item *same; /* next with the same hash */
+};
+
+struct sw_footprint_library {
+	struct sw_monitor monitor;
+	struct sw_contents contents;
+	struct sw_map images;		/* id -> struct image */
+	struct sw_map items;		/* hash of image, architecture and name -> struct item */
+	struct sw_map shelves;		/* hash of content and architecture -> struct shelf */
+	char *folder;			/* of the cache; NULL */
+	SW_VEC(struct item *) expected; /* in the order in which they will be asked for */
+	size_t next;			/* first of them that no thread has taken */
+	pthread_t thread[SW_MAX_THREADS];
+	uint32_t threads, started, idle;
+	pthread_cond_t queued; /* something was added to expected, or the end came: what idle threads wait for */
+	bool closing;
+	uint64_t untrimmed_ns; /* of analyses since memory was last returned to the system */
+	uint32_t quiet; /* launches since a kernel was asked for that is new; of the caller, so without the lock */
+	struct sw_footprint_library_totals totals;
+};
+
+/* Those that this process may use: with more threads than that each only holds memory. */
+static uint32_t processors(void)
+{
+	cpu_set_t set;
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	if (!sched_getaffinity(0, sizeof set, &set))
+		return (uint32_t)CPU_COUNT(&set);
+	return online < 1 ? 1 : (uint32_t)online; /* more than a cpu_set_t has */
+}
+
+struct sw_footprint_library *sw_footprint_library_open(const char *cache, uint32_t threads)
+{
+	struct sw_footprint_library *l = sw_calloc(1, sizeof *l);
+	uint32_t all = threads ? threads : processors();
+	l->threads = all < 1 ? 1 : all > SW_MAX_THREADS ? SW_MAX_THREADS : all;
+	l->folder = sw_store_folder(cache);
+	pthread_mutex_init(&l->monitor.lock, NULL);
+	pthread_cond_init(&l->monitor.changed, NULL);
+	pthread_cond_init(&l->queued, NULL);
+	l->contents = (struct sw_contents){.monitor = &l->monitor, .limit = SW_CONTENTS_BYTES};
+	return l;
+}
+
+static struct image *image_of(struct sw_footprint_library *l, const struct sw_footprint_image *named)
+{
+	struct image *image = sw_map_ptr(&l->images, named->id);
+	if (!image) {
+		image = sw_calloc(1, sizeof *image);
+		*image = (struct image){.named = *named,
+					.containers = {.monitor = &l->monitor, .contents = &l->contents}};
+		sw_map_put_ptr(&l->images, named->id, image);
+	}
+	return image;
+}
+
+/* NULL: nothing is kept. */
+static struct shelf *shelf_of(struct sw_footprint_library *l, const struct sw_footprint_image *image, uint32_t arch)
+{
+	uint64_t key = sw_hash_u64(image->hash) + arch;
+	struct shelf *shelf = sw_map_ptr(&l->shelves, key);
+	if (!image->hash || !l->folder)
+		return NULL;
+	if (!shelf) {
+		shelf = sw_calloc(1, sizeof *shelf);
+		sw_store_open(&shelf->store, l->folder, image->hash, arch);
+		sw_map_put_ptr(&l->shelves, key, shelf);
+	}
+	return shelf;
+}
+
+/* Callers are one at a time, so tables of images and items need no lock; what threads write does. */
+static struct item *item_of(struct sw_footprint_library *l, const struct sw_footprint_image *image, uint32_t arch,
+			    const char *kernel)
+{
+	uint64_t key = sw_hash_bytes(SW_FNV_START ^ image->id * 1024 ^ arch, kernel, strlen(kernel));
+	struct item *first = sw_map_ptr(&l->items, key), *item = first;
+	while (item && (item->image->named.id != image->id || item->arch != arch || strcmp(item->kernel, kernel) != 0))
+		item = item->same;
+	if (item)
+		return item;
+	item = sw_calloc(1, sizeof *item);
+	*item = (struct item){.image = image_of(l, image),
+			      .shelf = shelf_of(l, image, arch),
+			      .arch = arch,
+			      .kernel = sw_strdup(kernel),
+			      .same = first};
+	sw_map_put_ptr(&l->items, key, item);
+	return item;
+}
+
+static uint64_t thread_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* From the code.  What it says does not change from run to run; why there is none may. */
+static void analyse(struct sw_footprint_library *l, struct item *item)
+{
+	struct sw_containers *containers = &item->image->containers;
+	struct sw_code_choice chosen = {0};
+	uint64_t start = thread_ns();
+	bool there = sw_containers_load(containers, &item->image->named);
+	if (there)
+		sw_code_choose(containers, item->arch, item->kernel, &chosen);
+	else
+		chosen.why = sw_strdup(containers->why);
+	item->entry = (struct sw_footprint_entry){chosen.footprint, chosen.why, chosen.ran, chosen.arch};
+	pthread_mutex_lock(&l->monitor.lock);
+	if (there && item->shelf)
+		*sw_vec_push(&item->shelf->fresh) = (struct sw_store_new){item->kernel, &item->entry};
+	item->code_bytes = chosen.code_bytes;
+	item->ns = thread_ns() - start;
+	pthread_mutex_unlock(&l->monitor.lock);
+}
+
+/* The lock is held, and again on return. */
+static void trim(struct sw_footprint_library *l)
+{
+	l->untrimmed_ns = 0;
+	pthread_mutex_unlock(&l->monitor.lock);
+	sw_contents_drop_spare(&l->contents);
+	malloc_trim(0);
+	pthread_mutex_lock(&l->monitor.lock);
+}
+
+void sw_footprint_library_launched(struct sw_footprint_library *l)
+{
+	if (l->quiet > QUIET_LAUNCHES || ++l->quiet <= QUIET_LAUNCHES)
+		return;
+	pthread_mutex_lock(&l->monitor.lock);
+	if (l->untrimmed_ns)
+		trim(l);
+	pthread_mutex_unlock(&l->monitor.lock);
+}
+
+/* The lock is held, and again on return; the item is GOING. */
+static void work(struct sw_footprint_library *l, struct item *item)
+{
+	pthread_mutex_unlock(&l->monitor.lock);
+	item->cached = item->shelf && sw_store_get(&item->shelf->store, item->kernel, &item->entry);
+	if (!item->cached)
+		analyse(l, item);
+	pthread_mutex_lock(&l->monitor.lock);
+	item->state = DONE;
+	pthread_cond_broadcast(&l->monitor.changed);
+	l->untrimmed_ns += item->ns;
+	if (l->untrimmed_ns >= (l->threads == 1 ? TRIM_ALONE_NS : TRIM_NS))
+		trim(l);
+}
+
+static void *run(void *arg)
+{
+	struct sw_footprint_library *l = arg;
+	void *stack = sw_signal_stack_begin();
+	pthread_mutex_lock(&l->monitor.lock);
+	while (!l->closing) {
+		if (l->next == l->expected.n) {
+			l->idle++;
+			pthread_cond_wait(&l->queued, &l->monitor.lock);
+			l->idle--;
+			continue;
+		}
+		struct item *item = l->expected.at[l->next++];
+		if (item->state != WAITING)
+			continue;
+		item->state = GOING;
+		work(l, item);
+	}
+	pthread_mutex_unlock(&l->monitor.lock);
+	sw_signal_stack_end(stack);
+	return NULL;
+}
+
+/* The caller is one of the threads: it works on what it asks for.  Where no thread can be had, it works alone. */
+static void start_thread(struct sw_footprint_library *l)
+{
+	if (l->started + 1 < l->threads && !pthread_create(&l->thread[l->started], NULL, run, l))
+		l->started++;
+}
+
+void sw_footprint_library_expect(struct sw_footprint_library *l, const struct sw_footprint_image *image, uint32_t arch,
+				 const char *kernel)
+{
+	if (l->threads == 1)
+		return;
+	pthread_mutex_lock(&l->monitor.lock);
+	struct item *item = item_of(l, image, arch, kernel);
+	if (item->state == WAITING) {
+		*sw_vec_push(&l->expected) = item;
+		/* Idle ones first: each thread has memory of its own. */
+		if (l->expected.n - l->next > l->idle)
+			start_thread(l);
+		else
+			pthread_cond_signal(&l->queued);
+	}
+	pthread_mutex_unlock(&l->monitor.lock);
+}
+
+/* When it is asked for: how far threads are with what was not asked for yet must not show in a report. */
+static void count(struct sw_footprint_library_totals *totals, const struct item *item)
+{
+	totals->asked++;
+	totals->cached += item->cached;
+	totals->analysed += !item->cached && item->entry.footprint;
+	totals->unreadable += !item->entry.footprint;
+	totals->code_bytes += item->code_bytes;
+	totals->ns += item->ns;
+}
+
+const struct sw_footprint_entry *sw_footprint_library_get(struct sw_footprint_library *l,
+							  const struct sw_footprint_image *image, uint32_t arch,
+							  const char *kernel)
+{
+	pthread_mutex_lock(&l->monitor.lock);
+	struct item *item = item_of(l, image, arch, kernel);
+	if (item->state == WAITING) {
+		item->state = GOING;
+		work(l, item);
+	}
+	while (item->state != DONE)
+		pthread_cond_wait(&l->monitor.changed, &l->monitor.lock);
+	if (!item->asked) {
+		count(&l->totals, item);
+		l->quiet = 0;
+	}
+	item->asked = true;
+	pthread_mutex_unlock(&l->monitor.lock);
+	return &item->entry;
+}
+
+struct sw_footprint_library_totals sw_footprint_library_totals(const struct sw_footprint_library *library)
+{
+	struct sw_footprint_library *l = (struct sw_footprint_library *)(uintptr_t)library; /* for the lock alone */
+	pthread_mutex_lock(&l->monitor.lock);
+	struct sw_footprint_library_totals totals = l->totals;
+	pthread_mutex_unlock(&l->monitor.lock);
+	return totals;
+}
+
+static void write_shelves(struct sw_footprint_library *l)
+{
+	struct sw_map_slot slot;
+	bool wrote = false;
+	for (size_t i = 0; (i = sw_map_next(&l->shelves, i, &slot));) {
+		struct shelf *shelf = (void *)(uintptr_t)slot.value;
+		if (shelf->fresh.n)
+			sw_store_write(&shelf->store, shelf->fresh.at, shelf->fresh.n);
+		wrote |= shelf->fresh.n != 0;
+		sw_store_close(&shelf->store);
+		free(shelf->fresh.at);
+		free(shelf);
+	}
+	if (wrote)
+		sw_store_tidy(l->folder, SW_STORE_FOLDER_BYTES);
+	sw_map_free(&l->shelves);
+}
+
+static void free_items(struct sw_map *items)
+{
+	struct sw_map_slot slot;
+	for (size_t i = 0; (i = sw_map_next(items, i, &slot));)
+		for (struct item *item = (void *)(uintptr_t)slot.value, *same; item; item = same) {
+			same = item->same;
+			sw_footprint_free((struct sw_footprint *)(uintptr_t)item->entry.footprint);
+			free((char *)(uintptr_t)item->entry.why);
+			free(item->kernel);
+			free(item);
+		}
+	sw_map_free(items);
+}
+
+static void free_images(struct sw_map *images)
+{
+	struct sw_map_slot slot;
+	for (size_t i = 0; (i = sw_map_next(images, i, &slot));) {
+		struct image *image = (void *)(uintptr_t)slot.value;
+		sw_containers_free(&image->containers);
+		free(image);
+	}
+	sw_map_free(images);
+}
+
+void sw_footprint_library_close(struct sw_footprint_library *l)
+{
+	if (!l)
+		return;
+	pthread_mutex_lock(&l->monitor.lock);
+	l->closing = true;
+	pthread_cond_broadcast(&l->queued);
+	pthread_mutex_unlock(&l->monitor.lock);
+	for (uint32_t i = 0; i < l->started; i++)
+		pthread_join(l->thread[i], NULL);
+	write_shelves(l);
+	free_items(&l->items);
+	free_images(&l->images);
+	sw_contents_drop_spare(&l->contents);
+	free(l->expected.at);
+	free(l->folder);
+	pthread_cond_destroy(&l->monitor.changed);
+	pthread_cond_destroy(&l->queued);
+	pthread_mutex_destroy(&l->monitor.lock);
+	free(l);
+}

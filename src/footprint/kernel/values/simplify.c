@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Algebra of nodes.  Everything is modulo 2^width, so distributing and collecting constants is always right.
+ *
+ * The forms that other files rely on: a constant operand of a commutative operation is the second; constant addends are
+ * outermost; SHL by a constant is a MUL; MULWIDE is a MUL of EXTENDs; SUB of a constant is an ADD; MOV, NOT of COMPARE
+ * and EXTEND to the same width do not occur.
+ */
+#include "footprint/kernel/values/simplify.h"
+
+typedef sw_node rule(struct sw_graph *g, struct sw_making *m, sw_node *o);
+
+static bool is(const struct sw_graph *g, sw_node node, enum sw_op op)
+{
+	return sw_graph_at(g, node)->op == op;
+}
+
+static bool is_number(const struct sw_graph *g, sw_node node, int64_t imm)
+{
+	int64_t has;
+	return sw_graph_is_const(g, node, &has) && has == imm;
+}
+
+/* x of "x + constant". */
+static bool is_sum(const struct sw_graph *g, sw_node node, sw_node *x, int64_t *imm)
+{
+	if (!is(g, node, SW_OP_ADD) || !sw_graph_is_const(g, sw_graph_operand(g, node, 1), imm))
+		return false;
+	*x = sw_graph_operand(g, node, 0);
+	return true;
+}
+
+/* Constants second, else the older node first, so that a + b is b + a. */
+static void order(const struct sw_graph *g, sw_node *o)
+{
+	bool c0 = is(g, o[0], SW_OP_CONST), c1 = is(g, o[1], SW_OP_CONST);
+	if (c0 > c1 || (c0 == c1 && o[0] > o[1])) {
+		sw_node swap = o[0];
+		o[0] = o[1];
+		o[1] = swap;
+	}
+}
+
+/* ---- rules by operation ---------------------------------------------------------------------------------------- */
+
+static sw_node mov(struct sw_graph *g, struct sw_making *m, sw_node *o)
+{
+	(void)g, (void)m;
+	return o[0];
+}
+
+/* Address of something plus a constant. */
+static sw_node displace(struct sw_graph *g, sw_node node, int64_t by)
+{
+	struct sw_value v = *sw_graph_at(g, node);
+	struct sw_making m = {.op = v.op, .width = v.width, .imm = v.imm, .imm2 = v.imm2};
+	if (v.op == SW_OP_PARAM_ADDRESS)
+		m.imm = (int64_t)((uint64_t)m.imm + (uint64_t)by);
+	else if (v.op == SW_OP_LOCAL_ADDRESS || v.op == SW_OP_SYMBOL_ADDRESS)
+		m.imm2 = (int64_t)((uint64_t)m.imm2 + (uint64_t)by);
+	else if (v.op != SW_OP_SHARED_ADDRESS)
+		return SW_NO_NODE;
+	return sw_graph_make(g, m, NULL);
+}
+
+static sw_node plus(struct sw_graph *g, uint8_t width, sw_node x, int64_t imm)
+{
+	return sw_graph_binary(g, SW_OP_ADD, width, 0, x, sw_graph_const(g, width, imm));
+}
+
+static sw_node add(struct sw_graph *g, struct sw_making *m, sw_node *o)
+{
+	sw_node x, at;
+	int64_t c, d;
+	order(g, o);
+	if (sw_graph_is_const(g, o[1], &c)) {
+		if (!c)
+			return o[0];
+		if (is_sum(g, o[0], &x, &d))
+			return plus(g, m->width, x, (int64_t)((uint64_t)c + (uint64_t)d));
+		return (at = displace(g, o[0], c));
+	}
+	for (int i = 0; i < 2; i++) {
+		if (is_sum(g, o[i], &x, &c)) {
+			sw_node sum = sw_graph_binary(g, SW_OP_ADD, m->width, 0, x, o[!i]);
+			return plus(g, m->width, sum, c);
+		}
+		if (is(g, o[i], SW_OP_NEG))
+			return sw_graph_binary(g, SW_OP_SUB, m->width, 0, o[!i], sw_graph_operand(g, o[i], 0));
+		if (is(g, o[i], SW_OP_SUB) && sw_graph_operand(g, o[i], 1) == o[!i])
+			return sw_graph_operand(g, o[i], 0);
+	}
+	return SW_NO_NODE;
+}
+
+static sw_node sub(struct sw_graph *g, struct sw_making *m, sw_node *o)
+{
+	sw_node x;
+	int64_t c;
+	if (o[0] == o[1])
+		return sw_graph_const(g, m->width, 0);
+	if (sw_graph_is_const(g, o[1], &c))
+		return plus(g, m->width, o[0], (int64_t)(0 - (uint64_t)c));
+	if (is_number(g, o[0], 0))
+		return sw_graph_unary(g, SW_OP_NEG, m->width, o[1]);
+	if (sw_graph_is_const(g, o[0], &c)) { /* constants are outermost: c - x is -x + c */
+		sw_node minus = sw_graph_unary(g, SW_OP_NEG, m->width, o[1]);
+		return plus(g, m->width, minus, c);
+	}
+	if (is_sum(g, o[0], &x, &c))
+		return plus(g, m->width, sw_graph_binary(g, SW_OP_SUB, m->width, 0, x, o[1]), c);
+	if (is_sum(g, o[1], &x, &c))
+		return plus(g, m->width, sw_graph_binary(g, SW_OP_SUB, m->width, 0, o[0], x),
+			    (int64_t)(0 - (uint64_t)c));
+	if (is(g, o[1], SW_OP_NEG))
+		return sw_graph_binary(g, SW_OP_ADD, m->width, 0, o[0], sw_graph_operand(g, o[1], 0));
+	for (int i = 0; i < 2 && is(g, o[0], SW_OP_ADD); i++)
+		if (sw_graph_operand(g, o[0], (uint32_t)i) == o[1])
+			return sw_graph_operand(g, o[0], (uint32_t)!i);
+	/* The bits that a mask leaves out: tid.x - (tid.x & -32), the lane as machine code has it. */
+	if (is(g, o[1], SW_OP_AND) && sw_graph_operand(g, o[1], 0) == o[0] &&
+	    sw_graph_is_const(g, sw_graph_operand(g, o[1], 1), &c))
+		return sw_graph_binary(g, SW_OP_AND, m->width, 0, o[0], sw_graph_const(g, m->width, ~c));
+	return SW_NO_NODE;
+}
+
+static sw_node mul(struct sw_graph *g, struct sw_making *m, sw_node *o)
+{
+	sw_node x;
+	int64_t c, d;
+	order(g, o);
+	if (!sw_graph_is_const(g, o[1], &c))
+		return SW_NO_NODE;
+	if (!c)
+		return o[1];
+	if (c == 1)
+		return o[0];
+	if (is(g, o[0], SW_OP_MUL) && sw_graph_is_const(g, sw_graph_operand(g, o[0], 1), &d))
+		return sw_graph_binary(g, SW_OP_MUL, m->width, 0, sw_graph_operand(g, o[0], 0),
+				       sw_graph_const(g, m->width, (int64_t)((uint64_t)c * (uint64_t)d)));
+	if (is_sum(g, o[0], &x, &d))
+		return plus(g, m->width, sw_graph_binary(g, SW_OP_MUL, m->width, 0, x, o[1]),
+			    (int64_t)((uint64_t)c * (uint64_t)d));
+	return SW_NO_NODE;
+}
+
+static sw_node mulwide(struct sw_graph *g, struct sw_making *m, sw_node *o)
+{
+	uint8_t half = m->width / 2;
+	return sw_graph_binary(g, SW_OP_MUL, m->width, 0, sw_graph_extend(g, m->width, half, m->flags, o[0]),
+			       sw_graph_extend(g, m->width, half, m->flags, o[1]));
+}
+
+static sw_node divide(struct sw_graph *g, struct sw_making *m, sw_node *o)
+{
+	if (is_number(g, o[1], 1) && m->width > 1)
+		return m->op == SW_OP_DIV ? o[0] : sw_graph_const(g, m->width, 0);
+	return SW_NO_NODE;
+}
+
+static sw_node extreme(struct sw_graph *g, struct sw_making *m, sw_node *o)
+{
+	(void)m;
+	order(g, o);
+	return o[0] == o[1] ? o[0] : SW_NO_NODE;
+}
+
+static sw_node negate(struct sw_graph *g, struct sw_making *m, sw_node *o)
+{
+	struct sw_value v = *sw_graph_at(g, o[0]);
+	int64_t c;
+	sw_node x;
+	if (v.op == SW_OP_NEG)
+		return v.operand[0];
+	if (v.op == SW_OP_SUB)
+		return sw_graph_binary(g, SW_OP_SUB, m->width, 0, v.operand[1], v.operand[0]);
+	if (is_sum(g, o[0], &x, &c))
+		return plus(g, m->width, sw_graph_unary(g, SW_OP_NEG, m->width, x), (int64_t)(0 - (uint64_t)c));
+	return SW_NO_NODE;
+}
+
+/* What is left of condition b where a is known to be `truth`, one level deep. */
+static sw_node given(struct sw_graph *g, sw_node b, sw_node a, bool truth)
+{
+	sw_node not_a = sw_graph_unary(g, SW_OP_NOT, 1, a);
+	struct sw_value v = *sw_graph_at(g, b);
+	if (b == a || b == not_a)
+		return sw_graph_const(g, 1, (b == a) == truth);
+	if ((v.op != SW_OP_AND && v.op != SW_OP_OR) || v.width != 1)
+		return b;
+	for (int i = 0; i < 2; i++) {
+		if (v.operand[i] != a && v.operand[i] != not_a)
+			continue;
+		bool is = (v.operand[i] == a) == truth;
+		/* true AND x, false OR x: x; else the constant */
+		return is == (v.op == SW_OP_AND) ? v.operand[!i] : sw_graph_const(g, 1, is);
+	}
+	return b;
+}
+
+/* a AND b is a AND (b where a is true); a OR b is a OR (b where a is false). */
+static sw_node conditions(struct sw_graph *g, const struct sw_making *m, const sw_node *o)
+{
+	for (int i = 0; m->width == 1 && i < 2; i++) {
+		sw_node rest = given(g, o[!i], o[i], m->op == SW_OP_AND);
+		if (rest != o[!i])
+			return sw_graph_binary(g, m->op, 1, 0, o[i], rest);
+	}
+	return SW_NO_NODE;
+}
+
+static sw_node both(struct sw_graph *g, struct sw_making *m, sw_node *o)
+{
+	int64_t c;
+	order(g, o);
+	if (o[0] == o[1])
+		return o[0];
+	if (!sw_graph_is_const(g, o[1], &c))
+		return conditions(g, m, o);
+	if (!c)
+		return o[1];
+	if (c == sw_fold_canonical(-1, m->width))
+		return o[0];
+	uint64_t mask = sw_fold_unsigned(c, m->width);
+	uint32_t bits = sw_known_bits(g, o[0], 3);
+	uint64_t all = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
+	if (all & ~mask ? mask & ~all : bits < m->width) /* of bits that are 0 anyway the mask says nothing */
+		return sw_graph_binary(g, SW_OP_AND, m->width, 0, o[0],
+				       sw_graph_const(g, m->width, all & ~mask ? (int64_t)(mask & all) : -1));
+	if (!(mask & (mask + 1))) /* the low bits only */
+		return sw_graph_extend(g, m->width, (uint8_t)(64 - __builtin_clzll(mask)), 0, o[0]);
+	return SW_NO_NODE;
+}
+
+static sw_node either(struct sw_graph *g, struct sw_making *m, sw_node *o)
+{
+	int64_t c;
+	order(g, o);
+	if (o[0] == o[1])
+		return o[0];
+	if (sw_graph_is_const(g, o[1], &c)) {
+		if (!c)
+			return o[0];
+		if (c == sw_fold_canonical(-1, m->width))
+			return o[1];
+	}
+	/* No common bit: compilers use this for sums ("or.b32 %r2, %r1, 1" for an even r1). */
+	if (m->width > 1 && (sw_known_bits(g, o[1], 3) <= sw_known_zeros(g, o[0], 3) ||
+			     sw_known_bits(g, o[0], 3) <= sw_known_zeros(g, o[1], 3)))
+		return sw_graph_binary(g, SW_OP_ADD, m->width, 0, o[0], o[1]);
+	return conditions(g, m, o);
+}
+
+static sw_node differ(struct sw_graph *g, struct sw_making *m, sw_node *o)
+{
+	int64_t c;
+	order(g, o);
+	if (o[0] == o[1])
+		return sw_graph_const(g, m->width, 0);
+	if (!sw_graph_is_const(g, o[1], &c))
+		return SW_NO_NODE;
+	if (!c)
+		return o[0];
+	if (c == sw_fold_canonical(-1, m->width))
+		return sw_graph_unary(g, SW_OP_NOT, m->width, o[0]);
+	/* All bits that may be set change, and all above: -2^k - x. */
+	uint64_t up = 0 - (uint64_t)c;
+	if (c < 0 && !(up & (up - 1)) && sw_known_zeros(g, o[0], 3) >= (uint32_t)__builtin_ctzll(up))
+		return sw_graph_binary(g, SW_OP_SUB, m->width, 0, o[1], o[0]);
+	return SW_NO_NODE;
+}
+
+static sw_node invert(struct sw_graph *g, struct sw_making *m, sw_node *o)
+{
+	static const uint8_t opposite[] = {
+		[SW_EQ] = SW_NE, [SW_NE] = SW_EQ, [SW_LT] = SW_GE, [SW_LE] = SW_GT, [SW_GT] = SW_LE, [SW_GE] = SW_LT};
+	struct sw_value v = *sw_graph_at(g, o[0]);
+	(void)m;
+	if (v.op == SW_OP_NOT)
+		return v.operand[0];
+	if (v.op == SW_OP_COMPARE)
+		return sw_graph_compare(g, opposite[v.imm], (uint8_t)v.imm2, v.flags, v.operand[0], v.operand[1]);
+	return SW_NO_NODE;
+}
+
+static sw_node shift_left(struct sw_graph *g, struct sw_making *m, sw_node *o)
+{
+	int64_t c;
+	if (!sw_graph_is_const(g, o[1], &c))
+		return SW_NO_NODE;
+	uint64_t n = sw_fold_unsigned(c, 32);
+	return sw_graph_binary(g, SW_OP_MUL, m->width, 0, o[0],
+			       sw_graph_const(g, m->width, n >= m->width ? 0 : (int64_t)(1ull << n)));
+}
+
+/* x << k >> n: the low bits of x, shifted by the rest.  An index that was an int, cut out of 64 bits, times its size.
+ */
+static sw_node shift_back(struct sw_graph *g, const struct sw_making *m, const sw_node *o)
+{
+	struct sw_value v = *sw_graph_at(g, o[0]);
+	int64_t by, n;
+	if (v.op != SW_OP_MUL || v.width != m->width || !sw_graph_is_const(g, o[1], &n) ||
+	    !sw_graph_is_const(g, v.operand[1], &by))
+		return SW_NO_NODE;
+	uint64_t factor = sw_fold_unsigned(by, m->width), right = sw_fold_unsigned(n, 32);
+	if (factor < 2 || factor & (factor - 1) || right >= m->width)
+		return SW_NO_NODE;
+	uint32_t left = (uint32_t)__builtin_ctzll(factor);
+	sw_node low = sw_graph_extend(g, m->width, (uint8_t)(m->width - left), m->flags, v.operand[0]);
+	if (right > left)
+		return sw_graph_binary(g, SW_OP_SHR, m->width, m->flags, low, sw_graph_const(g, 32, right - left));
+	return sw_graph_binary(g, SW_OP_MUL, m->width, 0, low,
+			       sw_graph_const(g, m->width, (int64_t)(1ull << (left - right))));
+}
+
+static sw_node shift_right(struct sw_graph *g, struct sw_making *m, sw_node *o)
+{
+	uint32_t bits = sw_known_bits(g, o[0], 3);
+	int64_t c;
+	if (is_number(g, o[1], 0))
+		return o[0];
+	sw_node back = shift_back(g, m, o);
+	if (back != SW_NO_NODE)
+		return back;
+	if (bits >= m->width)
+		return SW_NO_NODE;
+	m->flags = 0; /* not negative: machine code divides tid.x with a sign that it never has */
+	return sw_graph_is_const(g, o[1], &c) && sw_fold_unsigned(c, 32) >= bits ? sw_graph_const(g, m->width, 0)
+										 : SW_NO_NODE;
+}
+
+static sw_node extend(struct sw_graph *g, struct sw_making *m, sw_node *o)
+{
+	struct sw_value v = *sw_graph_at(g, o[0]);
+	int64_t from = m->imm < v.width ? m->imm : v.width; /* bits that count */
+	if (from >= m->width) {
+		from = m->width;
+		m->flags = 0;
+	}
+	m->imm = from;
+	if (v.width == m->width && (from == v.width || (!(m->flags & SW_SIGNED) && sw_known_bits(g, o[0], 3) <= from)))
+		return o[0];
+	if (from == v.width && m->width > v.width && m->flags && sw_known_bits(g, o[0], 3) < v.width)
+		m->flags = 0; /* not negative */
+	if (v.op != SW_OP_EXTEND)
+		return SW_NO_NODE;
+	if (from <= v.imm)
+		return sw_graph_extend(g, m->width, (uint8_t)from, m->flags, v.operand[0]);
+	if (!(v.flags & SW_SIGNED) || m->flags & SW_SIGNED || from == m->width)
+		return sw_graph_extend(g, m->width, (uint8_t)v.imm, v.flags, v.operand[0]);
+	return SW_NO_NODE;
+}
+
+/* SELECT(a < b, a, b) and its variants are MIN and MAX. */
+static sw_node select_extreme(struct sw_graph *g, const struct sw_making *m, const sw_node *o)
+{
+	struct sw_value c = *sw_graph_at(g, o[0]);
+	if (c.op != SW_OP_COMPARE || c.imm2 != m->width || c.imm == SW_EQ || c.imm == SW_NE)
+		return SW_NO_NODE;
+	bool straight = c.operand[0] == o[1] && c.operand[1] == o[2];
+	if (!straight && !(c.operand[0] == o[2] && c.operand[1] == o[1]))
+		return SW_NO_NODE;
+	bool less = c.imm == SW_LT || c.imm == SW_LE;
+	return sw_graph_binary(g, less == straight ? SW_OP_MIN : SW_OP_MAX, m->width, c.flags, o[1], o[2]);
+}
+
+static sw_node choose(struct sw_graph *g, struct sw_making *m, sw_node *o)
+{
+	int64_t c;
+	if (sw_graph_is_const(g, o[0], &c))
+		return c & 1 ? o[1] : o[2];
+	o[1] = sw_choice_under(g, o[1], o[0]);
+	o[2] = sw_choice_under(g, o[2], sw_graph_unary(g, SW_OP_NOT, 1, o[0]));
+	if (o[1] == o[2])
+		return o[1];
+	if (is(g, o[0], SW_OP_NOT))
+		return sw_graph_select(g, m->width, sw_graph_operand(g, o[0], 0), o[2], o[1]);
+	if (m->width > 1) {
+		sw_node simple = select_extreme(g, m, o);
+		if (simple == SW_NO_NODE && m->width == 32)
+			simple = sw_reciprocal_division(g, o);
+		return simple == SW_NO_NODE ? sw_wide_division(g, m->width, o) : simple;
+	}
+	sw_node other = sw_graph_unary(g, SW_OP_NOT, 1, o[0]);
+	if (sw_graph_is_const(g, o[1], &c))
+		return sw_graph_binary(g, c ? SW_OP_OR : SW_OP_AND, 1, 0, c ? o[0] : other, o[2]);
+	if (sw_graph_is_const(g, o[2], &c))
+		return sw_graph_binary(g, c ? SW_OP_OR : SW_OP_AND, 1, 0, c ? other : o[0], o[1]);
+	return SW_NO_NODE;
+}
+
+/* (condition ? 1 : 0) compared with a number is the condition again. */
+static sw_node compare_choice(struct sw_graph *g, const struct sw_making *m, const sw_node *o)
+{
+	struct sw_value v = *sw_graph_at(g, o[0]);
+	int64_t yes, no, with;
+	if (!sw_graph_is_const(g, o[1], &with))
+		return SW_NO_NODE;
+	if (v.op == SW_OP_EXTEND && sw_graph_at(g, v.operand[0])->width == 1) {
+		yes = v.flags & SW_SIGNED ? -1 : 1;
+		no = 0;
+	} else if (v.op != SW_OP_SELECT || !sw_graph_is_const(g, v.operand[1], &yes) ||
+		   !sw_graph_is_const(g, v.operand[2], &no)) {
+		return SW_NO_NODE;
+	}
+	int64_t imm[2] = {yes, with}, if_yes, if_no;
+	sw_fold(m, imm, &if_yes);
+	imm[0] = no;
+	sw_fold(m, imm, &if_no);
+	if (if_yes == if_no)
+		return sw_graph_const(g, 1, if_yes);
+	return if_yes ? v.operand[0] : sw_graph_unary(g, SW_OP_NOT, 1, v.operand[0]);
+}
+
+static sw_node compare(struct sw_graph *g, struct sw_making *m, sw_node *o)
+{
+	static const uint8_t mirrored[] = {
+		[SW_EQ] = SW_EQ, [SW_NE] = SW_NE, [SW_LT] = SW_GT, [SW_LE] = SW_GE, [SW_GT] = SW_LT, [SW_GE] = SW_LE};
+	sw_node before = o[0];
+	if (o[0] == o[1])
+		return sw_graph_const(g, 1, m->imm == SW_EQ || m->imm == SW_LE || m->imm == SW_GE);
+	order(g, o);
+	if (o[0] != before)
+		m->imm = mirrored[m->imm];
+	if (m->imm == SW_EQ || m->imm == SW_NE)
+		m->flags = 0;
+	if (m->imm2 == 1 && sw_graph_at(g, o[1])->op == SW_OP_CONST && (m->imm == SW_EQ || m->imm == SW_NE))
+		return (m->imm == SW_EQ) == is_number(g, o[1], 1) ? o[0] : sw_graph_unary(g, SW_OP_NOT, 1, o[0]);
+	sw_node choice = compare_choice(g, m, o);
+	return choice != SW_NO_NODE ? choice : sw_predicate_bit_test(g, m, o);
+}
+
+sw_node sw_simplify(struct sw_graph *graph, struct sw_making *making, sw_node *operands)
+{
+	static rule *const rules[SW_OPS] = {
+		[SW_OP_MOV] = mov,	   [SW_OP_ADD] = add,	      [SW_OP_SUB] = sub,
+		[SW_OP_MUL] = mul,	   [SW_OP_MULWIDE] = mulwide, [SW_OP_DIV] = divide,
+		[SW_OP_REM] = divide,	   [SW_OP_MIN] = extreme,     [SW_OP_MAX] = extreme,
+		[SW_OP_NEG] = negate,	   [SW_OP_AND] = both,	      [SW_OP_OR] = either,
+		[SW_OP_XOR] = differ,	   [SW_OP_NOT] = invert,      [SW_OP_SHL] = shift_left,
+		[SW_OP_SHR] = shift_right, [SW_OP_EXTEND] = extend,   [SW_OP_SELECT] = choose,
+		[SW_OP_COMPARE] = compare,
+	};
+	rule *apply = making->op < SW_OPS ? rules[making->op] : NULL;
+	return apply ? apply(graph, making, operands) : SW_NO_NODE;
+}

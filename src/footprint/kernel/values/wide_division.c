@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Division of 64-bit numbers that are known at run time only.  Machine code has a routine for it that every kernel with
+ * a `%` of two `long` contains (nvcc 11 to 13, sm_75 to sm_120): two steps of Newton's method in pieces of 32 bits,
+ * some two hundred operations that differ from one compiler to the next.  It ends as the one of 32 bits does:
+ *
+ *     rest = a - b * n                                     n is a / b, or one or two less
+ *     if (rest >= b) { rest -= b; n++; }                   twice
+ *
+ * These ends are compared.  What is before them is tried instead: with numbers for all that goes in, and with b's
+ * reciprocal, not quite exact, where a float became a number.  Only what gives a % b, or a / b, with all of them is
+ * taken for it.
+ */
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "footprint/kernel/values/simplify.h"
+
+#define MOST_NODES 1024
+#define TRIALS	   256 /* with other numbers, at most */
+#define ENOUGH	   8   /* with a quotient that is not 0; so many of the others are tried, too */
+
+/* A node of what is tried: with which numbers it is computed, and as what. */
+struct step {
+	sw_node node;
+	uint32_t operand[3]; /* steps */
+	int64_t value;
+};
+
+/* The steps that a, b and the three operands of the last choice need, operands before what is made of them. */
+struct trial {
+	const struct sw_graph *g;
+	SW_VEC(struct step) step;
+	struct sw_map place; /* node -> its step, + 1 */
+	uint32_t a, b, choice[3];
+	uint32_t estimate[2], estimates; /* the halves of the reciprocal, or all of it */
+	uint32_t width;
+};
+
+static const struct sw_value *at(const struct sw_graph *g, sw_node node)
+{
+	return sw_graph_at(g, node);
+}
+
+/* May sw_fold() know what comes out? */
+static bool is_computed(const struct sw_value *v)
+{
+	return v->n && v->n <= 3 && v->op < SW_OPS && v->op != SW_OP_MIX;
+}
+
+static void meet(struct trial *t, sw_node node)
+{
+	uint64_t *place = sw_map_put(&t->place, node);
+	if (*place)
+		return;
+	*sw_vec_push(&t->step) = (struct step){.node = node};
+	*place = t->step.n;
+}
+
+static bool reach(struct trial *t, sw_node from)
+{
+	size_t i = t->step.n;
+	meet(t, from);
+	for (; i < t->step.n; i++) {
+		const struct sw_value *v = at(t->g, t->step.at[i].node);
+		for (uint32_t k = 0; is_computed(v) && k < v->n; k++)
+			meet(t, v->operand[k]);
+		if (t->step.n > MOST_NODES)
+			return false;
+	}
+	return true;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	sw_node x = ((const struct step *)a)->node, y = ((const struct step *)b)->node;
+	return (x > y) - (x < y);
+}
+
+static uint32_t place_of(const struct trial *t, sw_node node)
+{
+	return (uint32_t)sw_map_get(&t->place, node) - 1;
+}
+
+static void sort_steps(struct trial *t)
+{
+	qsort(t->step.at, t->step.n, sizeof *t->step.at, by_number);
+	for (size_t i = 0; i < t->step.n; i++)
+		*sw_map_put(&t->place, t->step.at[i].node) = i + 1;
+	for (size_t i = 0; i < t->step.n; i++) {
+		const struct sw_value *v = at(t->g, t->step.at[i].node);
+		for (uint32_t k = 0; is_computed(v) && k < v->n; k++)
+			t->step.at[i].operand[k] = place_of(t, v->operand[k]);
+	}
+}
+
+/* false: it is no such division. */
+static bool prepare(struct trial *t, sw_node a, sw_node b, const sw_node *choice)
+{
+	sw_node estimate[2];
+	if (!reach(t, a) || !reach(t, b))
+		return false;
+	size_t inputs = t->step.n;
+	if (!reach(t, choice[0]) || !reach(t, choice[1]) || !reach(t, choice[2]))
+		return false;
+	for (size_t i = inputs; i < t->step.n; i++) {
+		const struct sw_value *v = at(t->g, t->step.at[i].node);
+		uint64_t most = v->width == 64 ? UINT64_MAX : (UINT64_C(1) << v->width) - 1;
+		if (v->op != SW_OP_RANGE || v->imm || (uint64_t)v->imm2 != most) /* no float that became a number */
+			continue;
+		if (t->estimates == 2)
+			return false;
+		estimate[t->estimates++] = t->step.at[i].node;
+	}
+	if (!t->estimates || at(t->g, estimate[0])->width != (t->estimates == 2 ? 32 : 64))
+		return false;
+	sort_steps(t);
+	t->a = place_of(t, a);
+	t->b = place_of(t, b);
+	for (uint32_t i = 0; i < 3; i++)
+		t->choice[i] = place_of(t, choice[i]);
+	for (uint32_t i = 0; i < t->estimates; i++)
+		t->estimate[i] = place_of(t, estimate[i]);
+	return true;
+}
+
+/* Of all lengths, often as long as can be: a long number divided by a short one shows how exact a reciprocal is. */
+static uint64_t some_bits(uint64_t seed, uint32_t most)
+{
+	uint64_t random = sw_hash_u64(seed), kind = sw_hash_u64(random);
+	uint64_t length = kind % 3 && most ? 1 + kind / 3 % most : most;
+	return length >= 64 ? random : random & ((UINT64_C(1) << length) - 1);
+}
+
+/* What the parameter block holds: parts of it are nodes of their own. */
+static uint64_t some_parameter(uint64_t seed, uint64_t offset)
+{
+	uint64_t word = some_bits(seed + offset / 8, 64), next = some_bits(seed + offset / 8 + 1, 64);
+	uint32_t bits = (uint32_t)(offset % 8) * 8;
+	return bits ? word >> bits | next << (64 - bits) : word;
+}
+
+/* Some number that the node can be. */
+static int64_t some_number(const struct sw_graph *g, sw_node node, uint64_t seed)
+{
+	const struct sw_value *v = at(g, node);
+	uint32_t bits = sw_known_bits(g, node, 3), zeros = sw_known_zeros(g, node, 3);
+	uint64_t own = seed ^ sw_hash_u64(v->op == SW_OP_SPECIAL ? (uint64_t)v->imm : node + (UINT64_C(1) << 32));
+	uint64_t span = (uint64_t)v->imm2 - (uint64_t)v->imm, number = some_bits(own, bits);
+	sw_node low, high;
+	if (v->op == SW_OP_CONST)
+		return v->imm;
+	if (v->op == SW_OP_PARAM)
+		number = some_parameter(seed, (uint64_t)v->imm);
+	else if (v->op == SW_OP_RANGE && span < UINT32_MAX)
+		number = (uint64_t)v->imm + number % (span + 1);
+	else if (v->op == SW_VALUE_PHI && sw_graph_phi_halves(g, node, &low, &high))
+		number = (uint32_t)some_number(g, low, seed) | (uint64_t)some_number(g, high, seed) << 32;
+	else
+		number = zeros < 64 ? number >> zeros << zeros : 0;
+	return sw_fold_canonical((int64_t)number, v->width);
+}
+
+/* The first n steps. */
+static void compute(struct trial *t, uint32_t n, uint64_t seed, const uint64_t *reciprocal)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct step *step = &t->step.at[i];
+		const struct sw_value *v = at(t->g, step->node);
+		struct sw_making making = sw_making_of(v);
+		int64_t operand[3];
+		for (uint32_t k = 0; is_computed(v) && k < v->n; k++)
+			operand[k] = t->step.at[step->operand[k]].value;
+		if (!is_computed(v) || !sw_fold(&making, operand, &step->value))
+			step->value = some_number(t->g, step->node, seed);
+		for (uint32_t k = 0; reciprocal && k < t->estimates; k++) {
+			if (t->estimate[k] == i)
+				step->value = sw_fold_canonical((int64_t)reciprocal[k], v->width);
+		}
+	}
+}
+
+/* As MUFU.RCP gives it: some 22 bits, and not more than it is. */
+static void reciprocal_of(const struct trial *t, uint64_t b, bool high_first, uint64_t out[2])
+{
+	uint64_t whole = UINT64_MAX / b;
+	whole -= (whole >> 22) + (whole > 1);
+	out[0] = high_first ? whole >> 32 : whole;
+	out[1] = high_first ? whole : whole >> 32;
+	if (t->estimates == 1)
+		out[0] = whole;
+}
+
+/* Is it a % b, or else a / b, wherever that is tried? */
+static bool always_gives(struct trial *t, bool rest, bool high_first)
+{
+	uint32_t useful = 0, others = 0, inputs = (t->a > t->b ? t->a : t->b) + 1;
+	for (uint64_t i = 1; i <= TRIALS && useful < ENOUGH; i++) {
+		const uint64_t seed = sw_hash_u64(i);
+		uint64_t reciprocal[2];
+		compute(t, inputs, seed, NULL);
+		uint64_t a = (uint64_t)t->step.at[t->a].value, b = (uint64_t)t->step.at[t->b].value;
+		if (!b || (a < b && ++others > ENOUGH))
+			continue;
+		reciprocal_of(t, b, high_first, reciprocal);
+		compute(t, (uint32_t)t->step.n, seed, reciprocal);
+		int64_t result = t->step.at[t->choice[t->step.at[t->choice[0]].value & 1 ? 1 : 2]].value;
+		uint64_t wanted = rest ? a % b : a / b;
+		if (sw_fold_unsigned(result, t->width) != sw_fold_unsigned((int64_t)wanted, t->width))
+			return false;
+		useful += a >= b;
+	}
+	return useful == ENOUGH;
+}
+
+/* a % b, or else a / b, of which the choice is all, or the low bits? */
+static bool is_division(const struct sw_graph *g, bool rest, uint8_t width, sw_node a, sw_node b, const sw_node *choice)
+{
+	struct trial t = {.g = g, .width = width};
+	bool any = prepare(&t, a, b, choice) && (always_gives(&t, rest, false) || always_gives(&t, rest, true));
+	free(t.step.at);
+	sw_map_free(&t.place);
+	return any;
+}
+
+/* b <= rest, without signs. */
+static bool is_too_large(const struct sw_graph *g, sw_node condition, sw_node *b, sw_node *rest)
+{
+	const struct sw_value *v = at(g, condition);
+	if (v->op != SW_OP_COMPARE || v->imm2 != 64 || v->flags & SW_SIGNED || (v->imm != SW_LE && v->imm != SW_GE))
+		return false;
+	*b = v->operand[v->imm == SW_GE];
+	*rest = v->operand[v->imm == SW_LE];
+	return true;
+}
+
+static bool is_product_of(const struct sw_graph *g, sw_node node, sw_node b)
+{
+	const struct sw_value *v = at(g, node);
+	return v->op == SW_OP_MUL && (v->operand[0] == b || v->operand[1] == b);
+}
+
+/* a of a - b * n, where constants, and numbers that are taken away, may be outermost. */
+static sw_node find_dividend(struct sw_graph *g, sw_node rest, sw_node b, int depth)
+{
+	const struct sw_value v = *at(g, rest);
+	if (v.width != 64 || (v.op != SW_OP_SUB && v.op != SW_OP_ADD) || depth > 3)
+		return SW_NO_NODE;
+	if (v.op == SW_OP_SUB && is_product_of(g, v.operand[1], b))
+		return v.operand[0];
+	for (int i = 0; i <= (v.op == SW_OP_ADD); i++) {
+		sw_node a = find_dividend(g, v.operand[i], b, depth + 1);
+		if (a != SW_NO_NODE)
+			return sw_graph_binary(g, (enum sw_op)v.op, 64, 0, i ? v.operand[0] : a, i ? a : v.operand[1]);
+	}
+	return SW_NO_NODE;
+}
+
+/* Is `choice` a SELECT under the condition of a number that was corrected, or of that number?  DIV: by + 1, REM: by -
+   b; SW_OP_CONST: in another way. */
+static enum sw_op correction(struct sw_graph *g, sw_node condition, const sw_node *choice, sw_node b)
+{
+	uint8_t width = at(g, choice[2])->width;
+	if (choice[0] != condition)
+		return SW_OP_CONST;
+	if (choice[1] == sw_graph_binary(g, SW_OP_ADD, width, 0, choice[2], sw_graph_const(g, width, 1)))
+		return SW_OP_DIV;
+	sw_node less = sw_graph_binary(g, SW_OP_SUB, width, 0, choice[2], sw_graph_fit(g, b, width));
+	return choice[1] == less ? SW_OP_REM : SW_OP_CONST;
+}
+
+sw_node sw_wide_division(struct sw_graph *graph, uint8_t width, const sw_node *operands)
+{
+	sw_node b, b_before, once, rest;
+	if (!graph->whole || !is_too_large(graph, operands[0], &b, &once) || at(graph, once)->op != SW_OP_SELECT ||
+	    at(graph, operands[2])->op != SW_OP_SELECT)
+		return SW_NO_NODE;
+	struct sw_value first = *at(graph, once), before = *at(graph, operands[2]);
+	if (!is_too_large(graph, first.operand[0], &b_before, &rest) || b_before != b || first.operand[2] != rest)
+		return SW_NO_NODE;
+	enum sw_op op = correction(graph, operands[0], operands, b);
+	if (op == SW_OP_CONST || correction(graph, first.operand[0], before.operand, b) != op ||
+	    correction(graph, first.operand[0], first.operand, b) != SW_OP_REM)
+		return SW_NO_NODE;
+	sw_node a = find_dividend(graph, rest, b, 0);
+	if (a == SW_NO_NODE || !is_division(graph, op == SW_OP_REM, width, a, b, operands))
+		return SW_NO_NODE;
+	return sw_graph_fit(graph, sw_graph_binary(graph, op, 64, 0, a, b), width);
+}

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A footprint being evaluated at one launch.
+ *
+ *     term_forms.c, operate.c   term -> form over variables (thread and block numbers, loop counters, quotients,
+ * unknowns) product.c, bit_operations.c    what each operation does to forms quotient.c           division and
+ * wrap-around, as variables defined by two inequalities fact_inequalities.c, loop_counters.c      facts -> inequalities
+ *     form_bounds.c              smallest and largest value of a form under the inequalities
+ *     system_hash.c        programs that were posed before, over whatever variables
+ *                    form -> boxes of bytes
+ *     parameter_table.c            what the parameter block, or known memory, holds at an offset that is a form
+ *     evaluate.c           sites, cases, reaches
+ *     open_reaches.c       accesses without bounds
+ *     digits.c, digit_boxes.c   addresses made from the digits of a number
+ *     launch_grid_split.c             blocks of the grid that find different things in the parameter block, one after
+ * the other
+ *
+ * A variable's meaning never changes during an evaluation, so that forms can be remembered.  What differs from site to
+ * site is which inequalities hold (the "case"): an outcome that depended on them is forgotten with them.
+ */
+#ifndef SW_FOOTPRINT_LAUNCH_EVALUATION_EVAL_H
+#define SW_FOOTPRINT_LAUNCH_EVALUATION_EVAL_H
+
+#include "base/map.h"
+#include "footprint/footprint.h"
+#include "footprint/launch/linear/known_bounds.h"
+#include "footprint/launch/linear/linear_form.h"
+#include "footprint/launch/reads/reads.h"
+
+#define SW_NONE UINT32_MAX
+
+/* Which things a value depends on, one bit each; loops share bits when there are many. */
+#define SW_DEPEND_TID(axis)   (UINT64_C(1) << (axis))
+#define SW_DEPEND_CTAID(axis) (UINT64_C(1) << (3 + (axis)))
+#define SW_DEPEND_LOOP(loop)  (UINT64_C(1) << (6 + (loop) % 55))
+#define SW_DEPEND_VARIES      (UINT64_C(1) << 61) /* not understood: perhaps another number each time */
+#define SW_DEPEND_OTHER	      (UINT64_C(1) << 62)
+#define SW_DEPEND_DATA	      (UINT64_C(1) << 63)
+/* Perhaps another number each time it is computed. */
+#define SW_DEPEND_ANEW (SW_DEPEND_VARIES | SW_DEPEND_DATA)
+/* Because of data and nothing else: what such a condition guards may well be touched.  Any other condition that is not
+   understood may hold for no thread at all. */
+static inline bool sw_depends_on_data_only(uint64_t depends)
+{
+	return (depends & SW_DEPEND_ANEW) == SW_DEPEND_DATA;
+}
+
+struct sw_variable {
+	sw_wide lo, hi;		  /* in this case */
+	uint64_t mark;		  /* a hash of lo and hi */
+	sw_wide lo_ever, hi_ever; /* whatever the facts */
+	uint64_t depends;
+	uint8_t why;   /* enum sw_why: its values are not known to be all taken; SW_WHY_NONE */
+	bool counter;  /* of loop `of` */
+	bool quotient; /* index `of` */
+	uint32_t of;
+	uint32_t column;      /* in the system that was collected last */
+	uint32_t point_round; /* corner.c: of the point that is tried */
+	sw_wide point;
+};
+
+/* Of an inequality: its hash, and whether the intervals imply it, as of the round in which that was looked at. */
+struct sw_row_state {
+	uint64_t hash, round;
+	bool implied;
+	bool doubtful; /* of a fact: sw_eval_is_doubtful() */
+};
+
+/* variable = floor(x / divisor).  Two inequalities say so. */
+struct sw_quotient {
+	struct sw_form x, least, most;
+	struct sw_row_state least_state, most_state;
+	int64_t divisor;
+	uint32_t var;
+	uint32_t next; /* of those whose x has the same hash; SW_NONE */
+};
+
+/* Where a value holds that was computed: case_split.c. */
+struct sw_validity {
+	bool known, lasting; /* lasting: in every case */
+	bool blind;	     /* the case was, afterwards */
+	uint32_t mark,
+		granted; /* of the case when it was computed; of the last fact, + 1, that was taken for granted */
+	uint64_t serial, granted_serial, state;
+};
+
+/* What a term is modulo 2^width, and, where it was asked for, exactly: unsigned and signed. */
+struct sw_term_value {
+	struct sw_form form;
+	struct sw_validity valid;
+	uint8_t width;
+	uint32_t exact[2]; /* index in sw_eval.exact, + 1; 0: not asked for */
+};
+struct sw_exact {
+	struct sw_form form;
+	struct sw_validity valid;
+};
+
+/* A case up to one of its facts: what came later can be taken back. */
+struct sw_case_mark {
+	size_t holds, loops, narrowed;
+	uint64_t serial, state;
+	bool blind, impossible;
+	uint32_t choices; /* that were made until then */
+};
+/* An interval before it was narrowed. */
+struct sw_narrowed {
+	uint32_t var;
+	sw_wide lo, hi;
+};
+
+/* Where an access without bounds may lead. */
+struct sw_descent {
+	sw_wide least;	  /* address; -SW_INFINITE: anywhere */
+	bool falls;	  /* something that varies is subtracted */
+	uint64_t pointer; /* found in memory, that it starts from; 0: not known */
+};
+#define SW_DESCENT_ANYWHERE ((struct sw_descent){-SW_INFINITE, true, 0})
+
+/* Of a linear program that was solved; `check` is a second hash of it. */
+struct sw_outcome {
+	uint64_t check;
+	sw_wide highest;
+};
+/* What the variables of a system were narrowed to: range[from ..], in the system's order. */
+struct sw_narrowing {
+	uint64_t check;
+	size_t from;
+};
+
+struct sw_known_areas; /* known_areas.h */
+
+struct sw_choice {
+	uint64_t key;
+	uint32_t taken, options;
+};
+#define SW_MAX_CASES   32
+#define SW_MAX_CHOICES 6
+
+/* Loops whose counters go into a term, one bit each: whatever way was taken, and on some. */
+struct sw_term_loops {
+	uint64_t always, perhaps;
+};
+#define SW_TERM_LOOPS 64
+
+enum sw_loop_state { SW_LOOP_NEW, SW_LOOP_BUSY, SW_LOOP_DONE };
+struct sw_loop_info {
+	uint8_t state;
+	bool never;		   /* the facts on the way in contradict each other */
+	bool vague;		   /* some of its facts, or the way in, are not understood, and not because of data */
+	uint32_t counter;	   /* variable */
+	uint64_t depends;	   /* its own bit and those of the loops around it */
+	uint32_t always, n_always; /* inequalities[...] whenever its counter means anything */
+	uint32_t continued, n_continued; /* those for counter >= 1 only */
+	uint32_t last_round; /* of the case in which those hold, since the loop is over and was not left at once */
+};
+
+/* Blocks lo .. hi of the grid along each axis. */
+struct sw_blocks {
+	uint32_t lo[3], hi[3];
+};
+
+struct sw_eval {
+	const struct sw_footprint *f;
+	const struct sw_geometry *g;
+	struct sw_reads *reads;			      /* what is read of the launch; NULL: not wanted */
+	struct sw_known_bounds *known;		      /* of earlier evaluations; NULL: none */
+	const struct sw_access_site *site;	      /* in hand */
+	struct sw_blocks blocks;		      /* in hand */
+	bool splitting;				      /* elements may ask for fewer blocks */
+	bool patient;				      /* so may hulls, where elements count up */
+	bool vain;				      /* a hull where they do not: fewer blocks would not help */
+	uint32_t counting;			      /* axis, + 1, along which they do */
+	uint32_t level;				      /* of tables that lead to tables */
+	SW_VEC(uint64_t) pointers;		      /* that were found in memory, for this site */
+	enum sw_memory_content content, content_ever; /* the weakest that was found: for this site; for loops */
+	struct {
+		bool wanted; /* what is found so far is void: these blocks up to `last` along `axis`, and the others,
+				apart */
+		uint8_t axis;
+		uint32_t last;
+	} split;
+	SW_VEC(struct sw_variable) variable;
+	SW_VEC(struct sw_quotient) quotient;
+	struct sw_map quotient_of; /* hash of x -> the last, + 1 */
+	SW_VEC(struct sw_term_value) value;
+	SW_VEC(struct sw_exact) exact;
+	uint32_t *value_of; /* by term: index + 1 */
+	struct sw_loop_info *loop;
+	SW_VEC(struct sw_form) inequality; /* form >= 0; facts of loops, kept */
+	bool recording;			   /* what holds is kept there as well */
+	uint32_t special[SW_SPECIALS];	   /* variable + 1 */
+	uint8_t *runs;			   /* by site that loads pointers: 0 not computed, 1 perhaps, 2 never */
+	uint32_t *stamp;		   /* by term: visited in round `round` */
+	bool *counts;			   /* by term: some loop's counter goes into it, whatever way is taken */
+	bool *perhaps;			   /* by term: it may be looked at where it was not computed */
+	bool *apart;			   /* sw_data_conditions_find(), when first wanted */
+	struct sw_term_loops *loops_of;	   /* by term; NULL: there are too many loops */
+	uint32_t round, point_round;
+	uint64_t budget;	/* work left; at 0 everything is open */
+	struct sw_map bound_of; /* hash of a linear program -> its outcome + 1: sites and cases pose the same ones */
+	SW_VEC(struct sw_outcome) outcome;
+	struct sw_map narrowing_of; /* the same for systems that were narrowed */
+	SW_VEC(struct sw_narrowing) narrowing;
+	SW_VEC(struct sw_bounds) range;
+	struct sw_known_areas *areas;
+
+	struct sw_descent descent; /* of the site, where it is open */
+
+	SW_VEC(struct sw_digit_site) digits; /* sites that are put together in the end */
+
+	/* The case.  open_case: it is the only one of this site, and others of the same kind are looked at in it; NULL.
+	   mark: before all facts, and after each fact of the site in hand that holds. */
+	const struct sw_access_site *open_case;
+	SW_VEC(struct sw_case_mark) mark;
+	uint64_t serials, state;		/* state: another one after each change of what holds */
+	SW_VEC(struct sw_form) holds;		/* form >= 0 */
+	SW_VEC(struct sw_row_state) hold_state; /* of each */
+	uint64_t interval_round;		/* another one after each change of an interval */
+	SW_VEC(struct sw_narrowed) narrowed;	/* in this order */
+	SW_VEC(uint32_t) loops;			/* that count here */
+	bool blind;				/* some facts are no inequalities, and not because of data */
+	bool impossible, choosing;
+	bool hasty;	  /* the intervals of variables are bounds enough */
+	bool fleeting;	  /* what is being computed holds in this case only */
+	uint32_t granted; /* what is being computed takes a fact for granted: of that mark, + 1 */
+	struct sw_choice choice[SW_MAX_CHOICES];
+	uint32_t choices, depth;
+	SW_VEC(uint32_t) work;
+};
+
+/* ---- variables */
+uint32_t sw_eval_variable(struct sw_eval *e, sw_wide lo, sw_wide hi, uint64_t depends, enum sw_why why);
+/* Narrows in this case; an empty interval makes the case impossible. */
+void sw_eval_narrow(struct sw_eval *e, uint32_t var, sw_wide lo, sw_wide hi);
+/* The interval was changed. */
+void sw_eval_mark(struct sw_variable *v);
+static inline bool sw_eval_fixed(const struct sw_eval *e, uint32_t var)
+{
+	return e->variable.at[var].lo == e->variable.at[var].hi;
+}
+uint64_t sw_eval_depends(const struct sw_eval *e, const struct sw_form *form);
+/* Why a form's values may not all be taken: of its first variable that is not fixed and has a reason. */
+enum sw_why sw_eval_why(const struct sw_eval *e, const struct sw_form *form);
+
+/* ---- form_bounds.c.  Outer bounds, infinite if there are none. */
+struct sw_bounds sw_bound_ever(const struct sw_eval *e, const struct sw_form *form);  /* whatever the facts */
+struct sw_bounds sw_bound_plain(const struct sw_eval *e, const struct sw_form *form); /* from the variables alone */
+struct sw_bounds sw_bound(struct sw_eval *e, const struct sw_form *form);
+/* The inequalities that matter for a form: not implied by the intervals, and connected with it. */
+#define SW_SYSTEM_ROWS 40
+struct sw_system {
+	uint32_t n, rows;
+	uint32_t var[16];
+	uint8_t order[16]; /* indices of var, quotients after what they divide */
+	const struct sw_form *row[SW_SYSTEM_ROWS];
+	uint64_t hash, check; /* of the rows and the intervals of their variables */
+	bool cut;	      /* there were more */
+	bool has_shape;
+	uint64_t shape[2]; /* sw_system_hash() of no form */
+};
+void sw_system_collect(const struct sw_eval *e, const struct sw_form *form, struct sw_system *out);
+/* Adds the inequalities that are not connected with the form, but decide whether it is computed at all; without those
+   that depend on data. */
+void sw_system_complete(const struct sw_eval *e, struct sw_system *s);
+/* Notes in each variable of the system where it stands. */
+void sw_system_number(const struct sw_eval *e, const struct sw_system *s);
+/* Narrows the quotients and unknowns of a form's system as far as bounds allow; false: the case is impossible.  *s: the
+   system as it is then. */
+bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form, struct sw_system *s);
+/* sw_bound() of a form whose system was collected. */
+struct sw_bounds sw_bound_in(struct sw_eval *e, const struct sw_form *form, struct sw_system *s);
+
+/* ---- system_hash.c: two hashes of what bounds a form in a collected system, the same for other variables of the same
+   intervals. */
+void sw_system_hash(const struct sw_eval *e, struct sw_system *s, const struct sw_form *form, uint64_t hash[2]);
+
+/* ---- corner.c: some point of the case, by the system's inequalities, reaches the upper bound that the variables alone
+   give. false: not known. */
+bool sw_corner_reached(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s);
+/* Of a form that is one variable, up or down: the bound that one row gives it, if some point reaches that. */
+bool sw_corner_of_variable(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s, sw_wide *highest);
+
+/* ---- quotient.c */
+/* floor(form / divisor) as a form; false if it does not fit one.  why: of a new quotient variable. */
+bool sw_quotient(struct sw_eval *e, const struct sw_form *form, int64_t divisor, enum sw_why why, struct sw_form *out);
+
+/* ---- term_forms.c */
+/* What the term is modulo 2^width (0: its own width). */
+struct sw_form sw_eval_term(struct sw_eval *e, uint32_t term, unsigned width);
+/* The number that its low `width` bits stand for. */
+struct sw_form sw_eval_exact(struct sw_eval *e, uint32_t term, unsigned width, bool is_signed);
+/* A value that no form expresses: something in [lo, hi]. */
+struct sw_form sw_eval_opaque(struct sw_eval *e, sw_wide lo, sw_wide hi, uint64_t depends, enum sw_why why);
+/* Any number of `width` bits. */
+struct sw_form sw_eval_unknown(struct sw_eval *e, unsigned width, uint64_t depends, enum sw_why why);
+struct sw_bounds sw_type_range(unsigned width, bool is_signed);
+/* A 1-bit term: 1, 0 in this case; -1: either. */
+int sw_eval_truth(struct sw_eval *e, uint32_t term);
+/* From here on, in this case, the term has this value. */
+void sw_eval_settle(struct sw_eval *e, uint32_t term, int64_t constant);
+/* Which of `options` is looked at in this case; SW_NONE: too many cases. */
+uint32_t sw_eval_case_choose(struct sw_eval *e, uint64_t key, uint32_t options);
+
+/* Which alternative of a SW_TERM_ANY is looked at in this case: the only one that launch values leave, or any; SW_NONE:
+   too many cases.  Its conditions are known. */
+uint32_t sw_eval_pick(struct sw_eval *e, uint32_t number);
+
+/* The way of a SELECT that is the only one, if taking it says nothing of any loop; SW_NONE.  Its condition is known. */
+uint32_t sw_eval_plain_way(struct sw_eval *e, const struct sw_term *t);
+
+/* Both or one of two conditions: where the first one decides, the second is not looked at. */
+static inline bool sw_term_joins_conditions(const struct sw_eval *e, const struct sw_term *t)
+{
+	return t->width == 1 && (t->op == SW_OP_AND || t->op == SW_OP_OR) && e->f->term[t->a].width == 1 &&
+	       e->f->term[t->b].width == 1;
+}
+
+/* ---- operate.c: one term whose operands are known. */
+struct sw_form sw_eval_operate(struct sw_eval *e, uint32_t number);
+
+/* ---- parameter_table.c */
+struct sw_form sw_eval_table_value(struct sw_eval *e, const struct sw_term *t, uint32_t number);
+/* The same of memory; what is not known is a range. */
+struct sw_form sw_eval_memory_value(struct sw_eval *e, const struct sw_term *t, uint32_t number);
+/* What was found for these blocks is no box: asks for fewer, if that may help. */
+void sw_eval_refine(struct sw_eval *e);
+/* The words of the block (their offsets, ascending, each once) that an address may be made of in this case; false: not
+   all of them are known.  halves: those of which no more than a half goes into it count next to whole ones, too. */
+#define SW_MAX_WORDS 512
+struct sw_words {
+	uint32_t n, at[SW_MAX_WORDS];
+};
+bool sw_eval_words(struct sw_eval *e, uint32_t address, bool halves, struct sw_words *out);
+
+/* ---- evaluate.c: the sites of `only` (by number; NULL: all) for some blocks.  Nothing is kept in *out and *e where
+   e->split.wanted is set in the end. */
+void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out);
+/* sw_footprint_evaluate() that reports what it read; reads: may be NULL, else empty.  known: NULL, or what this and
+   other evaluations share. */
+void sw_eval_launch(const struct sw_footprint *footprint, const struct sw_geometry *geometry, struct sw_reads *reads,
+		    struct sw_known_bounds *known, struct sw_reaches *out);
+
+/* ---- site_roots.c: the root that the access's boxes are reported for; NULL: it has none. */
+const struct sw_root *sw_eval_root(const struct sw_footprint *footprint, const struct sw_access_site *site);
+/* A root that is many words: it is unknown yet which of them. */
+bool sw_eval_is_table(const struct sw_root *root);
+bool sw_eval_holds_word(const struct sw_root *root, uint32_t word);
+/* May a term of that kind go into the term in this case? */
+bool sw_eval_may_go_in(struct sw_eval *e, uint32_t term, bool (*is)(const struct sw_term *));
+/* Boxes that begin at one word of a table are that word's. */
+void sw_eval_name_word(struct sw_eval *e, const struct sw_access_site *site, struct sw_reaches *out, size_t from);
+/* May the site, in this launch, access memory through pointers that lie in memory? */
+bool sw_eval_may_be_loaded(struct sw_eval *e, const struct sw_access_site *site);
+/* The pointer in memory that the address of an access without bounds starts from, in all of its cases; 0: not known. */
+uint64_t sw_eval_open_pointer(struct sw_eval *e, const struct sw_access_site *site);
+/* The reaches of a case, from `from` on, are those of a pointer in memory if the case takes it from there. */
+void sw_eval_name_pointer(struct sw_eval *e, const struct sw_access_site *site, struct sw_reaches *out, size_t from);
+
+/* ---- launch_grid_split.c: sw_eval_sites() for all blocks. */
+void sw_eval_grid_split(const struct sw_footprint *footprint, const struct sw_geometry *geometry,
+			struct sw_reads *reads, struct sw_known_bounds *known, uint64_t budget, struct sw_reaches *out);
+
+/* ---- fact_inequalities.c */
+void sw_eval_hold(struct sw_eval *e, const struct sw_form *form);     /* form >= 0 from here on */
+void sw_eval_hold_row(struct sw_eval *e, const struct sw_form *form); /* the same, as it is */
+/* Is something in the form computed in unknown ways, so that form >= 0 may in fact never be satisfied? */
+bool sw_eval_is_doubtful(const struct sw_eval *e, const struct sw_form *form);
+/* Is there a fact that holds only for some of the values of such a number?  Where facts left it few values, no
+   inequality need have it any more. */
+bool sw_eval_rests_on_doubt(const struct sw_eval *e);
+void sw_eval_fact(struct sw_eval *e, uint32_t term, bool truth);
+struct sw_comparison {
+	struct sw_form difference;   /* exact */
+	enum sw_condition condition; /* difference <condition> 0; GT and GE are turned around */
+};
+/* false: the operands do not compare as forms. */
+bool sw_eval_compare(struct sw_eval *e, uint32_t term, bool truth, struct sw_comparison *out);
+
+/* Calls back with every comparison or other 1-bit term that must be true (false) for `term` to be; false: with some of
+   them, there are too many. */
+bool sw_eval_atoms(struct sw_eval *e, uint32_t term, bool truth,
+		   void (*atom)(struct sw_eval *e, uint32_t term, bool truth, void *arg), void *arg);
+/* condition on a number and 0, as inequalities: 1 or 2 forms that are >= 0; 0 for NE. */
+uint32_t sw_comparison_forms(const struct sw_comparison *c, struct sw_form out[2]);
+
+/* ---- loop_counters.c */
+uint32_t sw_eval_counter(struct sw_eval *e, uint32_t loop);
+/* Finds what the facts of all loops say about their counters. */
+void sw_eval_loops(struct sw_eval *e);
+/* The loops whose counters the term depends on, and those around them, were entered: their facts hold from here on. */
+void sw_eval_enter_loops(struct sw_eval *e, uint32_t term);
+/* The same of one of several ways of the term `of`. */
+void sw_eval_enter_way(struct sw_eval *e, uint32_t of, uint32_t term);
+/* The term is looked at where it need not have been computed. */
+void sw_eval_doubt(struct sw_eval *e, uint32_t term);
+/* By term: does sw_eval_enter_loops() find any, and which? */
+void sw_eval_find_counts(struct sw_eval *e);
+/* One of several ways of the term `of` is looked at, the term that it leads to: its loops are entered, unless `of`
+   need not have been computed. They have ended, and what their counters came to is only bounded: no box. */
+void sw_eval_take(struct sw_eval *e, uint32_t of, uint32_t term);
+
+/* Is the site in a loop that is never entered? */
+static inline bool sw_eval_never_runs(const struct sw_eval *e, const struct sw_access_site *site)
+{
+	return site->loop && site->loop <= e->f->loops && e->loop[site->loop - 1].never;
+}
+
+/* Is the site in this loop? */
+bool sw_eval_inside(const struct sw_eval *e, uint32_t loop);
+/* A variable was narrowed. Of a loop that is over, only a fact may pin the last value of the counter, not the case
+   that is looked at; one that is not pinned need not be reached: no box. Where the loop was not left at once, what let
+   it go on holds too. */
+void sw_eval_doubt_last(struct sw_eval *e, uint32_t var);
+
+/* ---- open_reaches.c */
+struct sw_descent sw_descent_of(struct sw_eval *e, uint32_t term);
+/* Address of a module variable, 0 unknown. */
+uint64_t sw_eval_symbol(struct sw_eval *e, uint32_t symbol);
+/* Does the site, of which nothing holds but the first `depth` facts, fall below no pointer but those that one does
+   which falls like *descent, made from *base?  Then both are the site's own, or as good. */
+bool sw_eval_falls_like(struct sw_eval *e, const struct sw_access_site *site, size_t depth, struct sw_descent *descent,
+			uint16_t *base);
+/* What the site in hand may access where it has no bounds, in some case.  Leaves no case behind. */
+void sw_eval_add_open(struct sw_eval *e, uint32_t number, enum sw_why why, struct sw_reaches *out);
+
+/* ---- case_split.c */
+/* Nothing holds, and nothing that was computed in another case is taken up again. */
+void sw_eval_case_begin(struct sw_eval *e);
+/* What holds from here on can be taken back. */
+void sw_eval_case_mark(struct sw_eval *e);
+/* Takes back what came after a mark. */
+void sw_eval_case_return(struct sw_eval *e, size_t mark);
+/* What holds where the site is executed, its first n facts from outside: those that do not hold yet.  The outer
+   conditions first: they bound what inner ones and loops compare. */
+void sw_eval_enter_facts(struct sw_eval *e, const struct sw_access_site *site, size_t n);
+/* All of them, and the loops of the access; from a case in which nothing holds. */
+void sw_eval_enter_rest(struct sw_eval *e, const struct sw_access_site *site);
+void sw_eval_enter_site(struct sw_eval *e, const struct sw_access_site *site);
+/* The next case that makes the same first `chosen` choices: back to the last mark that is the same in both; false: this
+   was the last one. */
+bool sw_eval_next_case(struct sw_eval *e, uint32_t chosen);
+/* Are two sites executed in the same cases, with the same loops entered? */
+bool sw_eval_same_case(const struct sw_eval *e, const struct sw_access_site *a, const struct sw_access_site *b);
+/* How many of their outer conditions are the same. */
+uint32_t sw_eval_shared_facts(const struct sw_footprint *f, const struct sw_access_site *a,
+			      const struct sw_access_site *b);
+/* What holds has changed. */
+static inline void sw_eval_case_changed(struct sw_eval *e)
+{
+	e->state = ++e->serials;
+}
+/* Of what was computed now; of a fact that holds from here on. */
+struct sw_validity sw_eval_valid_now(const struct sw_eval *e);
+struct sw_validity sw_eval_valid_as_granted(const struct sw_eval *e);
+/* Does it hold here? */
+bool sw_eval_is_valid(const struct sw_eval *e, struct sw_validity *valid);
+
+/* ---- known_areas.c */
+void sw_known_areas_free(struct sw_known_areas *areas); /* NULL is allowed */
+
+/* ---- box.c: what `bytes` bytes from `address` on touch in this case, appended to *out with the other fields of
+ *like. exact: false, for the reason *why, if less may be touched.  Returns false if there are no bounds, with *why.
+ */
+bool sw_eval_boxes(struct sw_eval *e, const struct sw_form *address, uint64_t bytes, const struct sw_reach *like,
+		   struct sw_reaches *out, enum sw_why *why);
+
+/* ---- join_reaches.c: of the reaches from index `from` on, those whose union is one reach become that; then hulls
+   until at most `most` are left. */
+void sw_reaches_join(struct sw_reaches *reaches, size_t from, size_t most);
+uint64_t sw_reach_end(const struct sw_reach *reach);
+bool sw_root_equal(const struct sw_root *a, const struct sw_root *b);
+
+#endif

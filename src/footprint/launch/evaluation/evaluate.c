@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sites of a footprint at one launch, each in all its cases. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "footprint/launch/evaluation/digits.h"
+#include "footprint/launch/reads/alike_sites.h"
+
+/* Work for one launch, in terms and a few times that for bounds: some ten milliseconds.  Ordinary kernels need a
+   thousandth.  Beyond it ranges are open. */
+#define BUDGET 200000u
+/* Joined in between when there are more: joining compares all with all. */
+#define MANY 256
+
+/* Bytes touched from the address on: always (*hi the same) or at most; false: not known. */
+static bool site_bytes(struct sw_eval *e, const struct sw_access_site *site, uint64_t *lo, uint64_t *hi)
+{
+	*lo = *hi = site->bytes;
+	if (site->size == SW_NO_TERM)
+		return site->bytes != 0;
+	struct sw_form size = sw_eval_exact(e, site->size, e->f->term[site->size].width, false);
+	struct sw_bounds range = sw_bound(e, &size);
+	if (range.lo < 0 || range.hi > UINT32_MAX)
+		return false;
+	*lo = (uint64_t)range.lo;
+	*hi = (uint64_t)range.hi;
+	return true;
+}
+
+/* What a site's address may change of a case, beyond what follows from its facts. */
+struct case_state {
+	bool blind, impossible;
+	uint32_t choices;
+	size_t loops;
+};
+
+static struct case_state state_of(const struct sw_eval *e)
+{
+	return (struct case_state){e->blind, e->impossible, e->choices, e->loops.n};
+}
+
+/* The case is left open for the next site, if this one makes no choices of its own and added nothing to it. */
+static void keep_case(struct sw_eval *e, const struct sw_access_site *site, uint32_t chosen, struct case_state entered)
+{
+	struct case_state now = state_of(e);
+	if (now.choices == chosen && now.blind == entered.blind && now.impossible == entered.impossible &&
+	    now.loops == entered.loops)
+		e->open_case = site;
+}
+
+/* A ring, (start + i) % n, is one piece for each value of its quotient: so few values are taken one by one. */
+#define MOST_PIECES 4
+
+/* Does what is divided begin inside a turn?  Threads and blocks of a tile begin at a turn's start: their pieces adjoin,
+   and looking at them one by one would give many uses for one. */
+static bool begins_inside_turn(const struct sw_eval *e, const struct sw_variable *v)
+{
+	const struct sw_quotient *q = &e->quotient.at[v->of];
+	struct sw_bounds divided = sw_bound_plain(e, &q->x);
+	return divided.lo > -SW_INFINITE && divided.lo % q->divisor;
+}
+
+static uint32_t few_valued(const struct sw_eval *e, const struct sw_form *address)
+{
+	for (uint32_t i = 0; i < address->n; i++) {
+		const struct sw_variable *v = &e->variable.at[address->var[i]];
+		if (v->quotient && !v->why && v->hi > v->lo && v->hi - v->lo < MOST_PIECES && begins_inside_turn(e, v))
+			return address->var[i];
+	}
+	return SW_NONE;
+}
+
+/* The hull is kept back until all sites are known. */
+static bool keep_digits(struct sw_eval *e, const struct sw_form *address, uint64_t bytes, struct sw_reaches *out,
+			size_t from)
+{
+	struct sw_reach hull = out->at[from];
+	hull.content = (uint8_t)e->content;
+	if (e->splitting || e->site->roots != 1 || sw_eval_is_table(&hull.root) || out->n != from + 1 ||
+	    (hull.why != SW_WHY_COMPUTED && hull.why != SW_WHY_RAGGED) || !sw_digits_keep(e, address, bytes, &hull))
+		return false;
+	sw_reads_name(e->reads, e->site->address, &hull.root, (sw_wide)hull.address, sw_reach_end(&hull));
+	out->n = from;
+	return true;
+}
+
+/* Boxes, or pieces in as many cases as it takes.  That some thread has each value of the quotient is not known: pieces
+   are hulls. */
+static bool boxes_or_pieces(struct sw_eval *e, const struct sw_form *address, uint64_t bytes, bool digits,
+			    const struct sw_reach *like, struct sw_reaches *out, enum sw_why *why)
+{
+	size_t from = out->n;
+	bool pieces = false;
+	while (sw_eval_boxes(e, address, bytes, like, out, why)) {
+		for (size_t i = from; pieces && i < out->n; i++) {
+			out->at[i].extent = SW_EXTENT_HULL;
+			out->at[i].why = out->at[i].why ? out->at[i].why : SW_WHY_COMPUTED;
+		}
+		bool hull = out->n > from && out->at[from].extent == SW_EXTENT_HULL;
+		if (hull && digits && !pieces && !e->blind && keep_digits(e, address, bytes, out, from))
+			return true;
+		uint32_t var = hull && !e->blind ? few_valued(e, address) : SW_NONE;
+		if (var == SW_NONE)
+			return true;
+		/* The key says from which value they are counted: the same in each of the cases. */
+		sw_wide lo = e->variable.at[var].lo, hi = e->variable.at[var].hi;
+		uint64_t key = UINT64_C(1) << 33 | (uint64_t)((uint32_t)lo & 0x3fffffff) << 34 | var;
+		uint32_t choice = sw_eval_case_choose(e, key, (uint32_t)(hi - lo) + 1);
+		if (choice == SW_NONE)
+			return true;
+		out->n = from;
+		pieces = true;
+		sw_eval_narrow(e, var, lo + choice, lo + choice);
+	}
+	return false;
+}
+
+/* One case of a site, of which so many choices belong to outer conditions; false: there are no bounds, with the reason.
+ */
+static bool site_case(struct sw_eval *e, uint32_t chosen, const struct sw_reach *like, struct sw_reaches *out,
+		      enum sw_why *why)
+{
+	const struct sw_access_site *site = e->site;
+	uint64_t lo, hi;
+	size_t from = out->n;
+	struct case_state entered;
+	bool left_open = e->open_case != NULL;
+	e->open_case = NULL;
+	if (!left_open)
+		sw_eval_enter_rest(e, site);
+	entered = state_of(e);
+	if (e->impossible) {
+		keep_case(e, site, chosen, entered);
+		return true;
+	}
+	struct sw_form address = sw_eval_exact(e, site->address, e->f->term[site->address].width, false);
+	if (e->impossible)
+		return true;
+	*why = SW_WHY_SIZE;
+	if (!site_bytes(e, site, &lo, &hi) || !boxes_or_pieces(e, &address, hi, lo == hi, like, out, why)) {
+		e->descent = sw_descent_of(e, site->address);
+		e->descent.pointer = sw_eval_open_pointer(e, site);
+		return false;
+	}
+	for (size_t i = from; lo != hi && i < out->n; i++) {
+		out->at[i].extent = SW_EXTENT_HULL;
+		out->at[i].why = SW_WHY_SIZE;
+	}
+	sw_eval_name_word(e, site, out, from);
+	if (out->n > from && e->pointers.n)
+		sw_eval_name_pointer(e, site, out, from);
+	for (size_t i = from; i < out->n; i++) {
+		const struct sw_reach *r = &out->at[i];
+		sw_reads_name(e->reads, site->address, &r->root, r->address, sw_reach_end(r));
+	}
+	keep_case(e, site, chosen, entered);
+	return true;
+}
+
+static bool by_data(enum sw_why why)
+{
+	return why == SW_WHY_LOADED || why == SW_WHY_SHARED || why == SW_WHY_ATOMIC || why == SW_WHY_FLOAT;
+}
+
+/* ---- all sites: those that have outer conditions in common are looked at together in each case of these */
+
+/* What was found of a site so far. */
+struct site_state {
+	bool open; /* in some case: whatever was found in others says nothing */
+	uint8_t why;
+	uint16_t base; /* that the address is made from where it is open */
+	enum sw_memory_content content;
+	struct sw_descent descent;
+};
+
+struct walk {
+	struct sw_eval *e;
+	struct sw_reaches *out;
+	size_t from, joined; /* reaches of this evaluation; so many are joined */
+	uint32_t sites;
+	uint32_t *site;		  /* their numbers */
+	uint32_t *shared;	  /* outer conditions that each has in common with the one before */
+	uint32_t *like;		  /* sw_alike_sites_find(), when first wanted */
+	uint32_t *open_like;	  /* by number of the first one: one that is open, + 1; 0: none */
+	struct site_state *state; /* by number */
+};
+
+/* Conditions are entered that deep in sites within sites; beyond, each site enters what is left of its own. */
+#define MOST_LEVELS 64
+
+static const struct sw_access_site *site_at(const struct walk *w, uint32_t i)
+{
+	return &w->e->f->site[w->site[i]];
+}
+
+static void set_open(struct site_state *state, enum sw_why why, struct sw_descent descent)
+{
+	state->open = true;
+	state->why = (uint8_t)why;
+	state->descent = descent;
+}
+
+/* All cases of the sites are known from which reaches were made from `begun` on. */
+static void settle(struct walk *w, size_t begun, size_t digits)
+{
+	struct sw_eval *e = w->e;
+	size_t kept = begun;
+	for (size_t i = begun; i < w->out->n; i++) {
+		struct sw_reach *r = &w->out->at[i];
+		if (w->state[r->site].open)
+			continue;
+		r->content = (uint8_t)w->state[r->site].content;
+		if (r->extent == SW_EXTENT_HULL && !by_data((enum sw_why)r->why))
+			sw_eval_refine(e);
+		w->out->at[kept++] = *r;
+	}
+	w->out->n = kept;
+	for (size_t i = kept = digits; i < e->digits.n; i++) {
+		if (w->state[e->digits.at[i].hull.site].open)
+			continue;
+		if (i != kept)
+			e->digits.at[kept] = e->digits.at[i];
+		kept++;
+	}
+	e->digits.n = kept;
+	if (w->out->n - w->joined > MANY) {
+		sw_reaches_join(w->out, w->from, SW_MAX_REACHES);
+		w->joined = w->out->n;
+	}
+}
+
+/* Work that is more than a look at another site. */
+#define WORTH 20u
+
+/* The site is open, and that took some work. */
+static void keep_example(struct walk *w, uint32_t number)
+{
+	const struct sw_footprint *f = w->e->f;
+	if (!w->like) {
+		w->like = sw_alike_sites_find(f);
+		w->open_like = sw_calloc(f->sites + 1u, sizeof *w->open_like);
+	}
+	w->open_like[w->like[number]] = number + 1;
+}
+
+/* One that is like it is open, and covers it. */
+static bool is_open_like_another(struct walk *w, uint32_t number, size_t depth)
+{
+	const struct sw_access_site *site = &w->e->f->site[number];
+	uint32_t *example = w->like ? &w->open_like[w->like[number]] : NULL;
+	if (!example || !*example)
+		return false;
+	struct site_state own = w->state[*example - 1];
+	if (sw_eval_falls_like(w->e, site, depth, &own.descent, &own.base))
+		w->state[number] = own;
+	else
+		*example = 0;
+	return *example;
+}
+
+static void walk_site(struct walk *w, uint32_t number, size_t depth)
+{
+	struct sw_eval *e = w->e;
+	const struct sw_access_site *site = &e->f->site[number];
+	const struct sw_root *root = sw_eval_root(e->f, site);
+	struct site_state *state = &w->state[number];
+	struct sw_reach like = {.role = site->role, .polls = site->polls, .site = number, .order = site->order};
+	size_t begun = w->out->n, digits = e->digits.n;
+	uint32_t chosen = e->choices;
+	uint64_t budget = e->budget;
+	enum sw_why why = (enum sw_why)site->why;
+	if (!state->open && !e->budget)
+		set_open(state, SW_WHY_COMPLEX, SW_DESCENT_ANYWHERE);
+	if (state->open || is_open_like_another(w, number, depth))
+		return;
+	e->site = site;
+	like.root = root ? *root : (struct sw_root){.kind = SW_ROOT_UNKNOWN};
+	if (e->open_case && !sw_eval_same_case(e, e->open_case, site))
+		e->open_case = NULL;
+	if (!e->open_case)
+		sw_eval_case_return(e, depth);
+	do {
+		if (!site_case(e, chosen, &like, w->out, &why))
+			set_open(state, why, e->descent);
+		else if (!e->budget)
+			set_open(state, SW_WHY_COMPLEX, SW_DESCENT_ANYWHERE);
+	} while (!state->open && !e->split.wanted && sw_eval_next_case(e, chosen));
+	if (state->open) {
+		e->open_case = NULL;
+		state->base = sw_reads_base_of(e->reads, site->address);
+		if (e->budget && budget - e->budget > WORTH && !e->g->content)
+			keep_example(w, number);
+	}
+	state->content = e->content;
+	e->choices = chosen;
+	if (!chosen)
+		settle(w, begun, digits);
+}
+
+static bool any_bounded(const struct walk *w, uint32_t from, uint32_t to)
+{
+	while (from < to && w->state[w->site[from]].open)
+		from++;
+	return from < to;
+}
+
+/* Another case of what these sites have in common; without a budget for it they are open. */
+static bool next_case_of(struct walk *w, uint32_t from, uint32_t to, uint32_t chosen)
+{
+	if (!any_bounded(w, from, to) || !sw_eval_next_case(w->e, chosen))
+		return false;
+	for (; !w->e->budget && from < to; from++) {
+		if (!w->state[w->site[from]].open)
+			set_open(&w->state[w->site[from]], SW_WHY_COMPLEX, SW_DESCENT_ANYWHERE);
+	}
+	return w->e->budget;
+}
+
+static void walk_sites(struct walk *w, uint32_t from, uint32_t to, size_t depth, uint32_t level);
+
+/* Sites that have `shared` outer conditions in common, of which `depth` hold. */
+static void walk_group(struct walk *w, uint32_t from, uint32_t to, size_t depth, size_t shared, uint32_t level)
+{
+	struct sw_eval *e = w->e;
+	const struct sw_access_site *first = site_at(w, from);
+	size_t begun = w->out->n, digits = e->digits.n;
+	uint32_t chosen = e->choices, now;
+	bool several = false;
+	if (!any_bounded(w, from, to))
+		return;
+	sw_eval_case_return(e, depth);
+	do {
+		e->site = first;
+		e->open_case = NULL;
+		sw_eval_enter_facts(e, first, shared);
+		now = e->choices;
+		several |= now > chosen;
+		if (!e->impossible)
+			walk_sites(w, from, to, shared, level + 1);
+		e->choices = now;
+	} while (!e->split.wanted && next_case_of(w, from, to, chosen));
+	e->choices = chosen;
+	e->open_case = NULL;
+	if (!chosen && several)
+		settle(w, begun, digits);
+}
+
+static void walk_sites(struct walk *w, uint32_t from, uint32_t to, size_t depth, uint32_t level)
+{
+	while (from < to && !w->e->split.wanted) {
+		uint32_t next = from + 1, shared = UINT32_MAX;
+		for (; next < to && level < MOST_LEVELS && w->shared[next] > depth; next++)
+			shared = w->shared[next] < shared ? w->shared[next] : shared;
+		if (next == from + 1)
+			walk_site(w, w->site[from], depth);
+		else
+			walk_group(w, from, next, depth, shared, level);
+		from = next;
+	}
+}
+
+static void add_open_sites(struct walk *w, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++) {
+		const struct site_state *state = &w->state[w->site[i]];
+		struct sw_eval *e = w->e;
+		if (!state->open)
+			continue;
+		e->site = site_at(w, i);
+		e->descent = state->descent;
+		e->content = state->content;
+		if (e->site->address != SW_NO_TERM)
+			sw_reads_set_base(e->reads, e->site->address, state->base);
+		sw_eval_add_open(e, w->site[i], (enum sw_why)state->why, w->out);
+	}
+}
+
+/* Sites of one loop: what is over in others still counts here. */
+static void walk_loop(struct walk *w, uint32_t from, uint32_t to)
+{
+	struct sw_eval *e = w->e;
+	e->choices = 0;
+	e->choosing = true;
+	if (!e->open_case || !sw_eval_same_case(e, e->open_case, site_at(w, from))) {
+		sw_eval_case_begin(e);
+		e->open_case = NULL;
+		e->content = e->content_ever;
+		e->pointers.n = 0;
+	}
+	walk_sites(w, from, to, 0, 0);
+	if (!e->split.wanted)
+		add_open_sites(w, from, to);
+}
+
+/* What a site finds in memory is its own: those of such launches share nothing. */
+static uint32_t end_of_loop(const struct walk *w, uint32_t from)
+{
+	uint32_t to = from + 1;
+	while (!w->e->g->content && to < w->sites && site_at(w, to)->loop == site_at(w, from)->loop)
+		to++;
+	return to;
+}
+
+static void walk_all(struct sw_eval *e, const bool *only, struct sw_reaches *out)
+{
+	const struct sw_footprint *f = e->f;
+	struct walk w = {.e = e, .out = out, .from = out->n, .joined = out->n};
+	w.site = sw_calloc(f->sites + 1u, sizeof *w.site);
+	w.shared = sw_calloc(f->sites + 1u, sizeof *w.shared);
+	w.state = sw_calloc(f->sites + 1u, sizeof *w.state);
+	for (uint32_t i = 0; i < f->sites; i++) {
+		const struct sw_access_site *site = &f->site[i];
+		if (only && !only[i])
+			continue;
+		if (w.sites && site_at(&w, w.sites - 1)->loop == site->loop)
+			w.shared[w.sites] = sw_eval_shared_facts(f, site_at(&w, w.sites - 1), site);
+		w.site[w.sites++] = i;
+		if (site->address == SW_NO_TERM)
+			set_open(&w.state[i], (enum sw_why)site->why, SW_DESCENT_ANYWHERE);
+	}
+	for (uint32_t from = 0, to; from < w.sites && !e->split.wanted; from = to) {
+		to = end_of_loop(&w, from);
+		if (!sw_eval_never_runs(e, site_at(&w, from)))
+			walk_loop(&w, from, to);
+	}
+	free(w.site);
+	free(w.shared);
+	free(w.like);
+	free(w.open_like);
+	free(w.state);
+}
+
+static void eval_free(struct sw_eval *e)
+{
+	free(e->variable.at);
+	free(e->quotient.at);
+	sw_map_free(&e->quotient_of);
+	sw_map_free(&e->bound_of);
+	free(e->outcome.at);
+	free(e->value.at);
+	free(e->exact.at);
+	free(e->value_of);
+	free(e->loop);
+	free(e->inequality.at);
+	free(e->stamp);
+	free(e->runs);
+	free(e->counts);
+	free(e->perhaps);
+	free(e->apart);
+	free(e->loops_of);
+	free(e->holds.at);
+	free(e->hold_state.at);
+	sw_map_free(&e->narrowing_of);
+	free(e->narrowing.at);
+	free(e->range.at);
+	sw_known_areas_free(e->areas);
+	free(e->narrowed.at);
+	free(e->mark.at);
+	free(e->loops.at);
+	free(e->work.at);
+	free(e->digits.at);
+	free(e->pointers.at);
+}
+
+void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out)
+{
+	const struct sw_footprint *f = e->f;
+	size_t from = out->n;
+	sw_reads_begin(e->reads, f);
+	e->value_of = sw_calloc(f->terms + 1u, sizeof *e->value_of);
+	e->stamp = sw_calloc(f->terms + 1u, sizeof *e->stamp);
+	e->runs = sw_calloc(f->sites + 1u, sizeof *e->runs);
+	e->loop = sw_calloc(f->loops + 1u, sizeof *e->loop);
+	for (uint32_t i = 0; i < f->loops; i++)
+		e->loop[i].counter = SW_NONE;
+	sw_eval_case_begin(e);
+	sw_eval_find_counts(e);
+	sw_eval_loops(e);
+	walk_all(e, only, out);
+	sw_eval_case_begin(e);
+	sw_digits_finish(e, out);
+	if (e->split.wanted)
+		out->n = from;
+	sw_reaches_join(out, from, SW_MAX_REACHES);
+	eval_free(e);
+}
+
+void sw_eval_launch(const struct sw_footprint *footprint, const struct sw_geometry *geometry, struct sw_reads *reads,
+		    struct sw_known_bounds *known, struct sw_reaches *out)
+{
+	sw_eval_grid_split(footprint, geometry, reads, known, BUDGET, out);
+}
+
+void sw_footprint_evaluate(const struct sw_footprint *footprint, const struct sw_geometry *geometry,
+			   struct sw_reaches *out)
+{
+	sw_eval_launch(footprint, geometry, NULL, NULL, out);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Accesses without bounds: the pointers that they may start from, and whether they may fall below those. */
+#include <string.h>
+
+#include "footprint/launch/evaluation/eval.h"
+
+/* What is loaded or rounded is taken for an index from its pointer on, though its type would let it be negative. */
+static bool is_index(const struct sw_variable *v)
+{
+	return v->why == SW_WHY_LOADED || v->why == SW_WHY_SHARED || v->why == SW_WHY_ATOMIC || v->why == SW_WHY_FLOAT;
+}
+
+struct sw_descent sw_descent_of(struct sw_eval *e, uint32_t term)
+{
+	struct sw_form address = sw_eval_term(e, term, 64);
+	struct sw_descent d = {.least = address.constant};
+	/* As a signed number it must not turn around. */
+	sw_reads_between(e->reads, term, address.constant, address.constant, INT64_MIN, INT64_MAX);
+	for (uint32_t i = 0; i < address.n; i++) {
+		const struct sw_variable *v = &e->variable.at[address.var[i]];
+		bool turns = v->quotient && v->why == SW_WHY_WRAPS;
+		if (turns || (is_index(v) && address.by[i] > 0))
+			continue;
+		sw_wide part = sw_wide_mul(address.by[i] > 0 ? v->lo : v->hi, address.by[i]);
+		d.least = sw_wide_add(d.least, part);
+		d.falls |= part < 0;
+	}
+	return d;
+}
+
+uint64_t sw_eval_symbol(struct sw_eval *e, uint32_t symbol)
+{
+	const struct sw_geometry *g = e->g;
+	uint64_t address = g->symbol ? g->symbol(g->arg, e->f->string + e->f->symbol[symbol].name) : 0;
+	sw_reads_symbol(e->reads, symbol, address);
+	return address;
+}
+
+/* Where an unbounded access starts. */
+static uint64_t root_address(struct sw_eval *e, const struct sw_root *root)
+{
+	const struct sw_geometry *g = e->g;
+	uint64_t word = 0;
+	switch (root->kind) {
+	case SW_ROOT_PARAM:
+	case SW_ROOT_OBJECT:
+		if (root->span <= 8 && root->param <= g->param_bytes && g->param_bytes - root->param >= 8) {
+			memcpy(&word, (const char *)g->params + root->param, 8);
+			if (root->kind == SW_ROOT_PARAM)
+				sw_reads_root(e->reads, root->param, word);
+			else
+				sw_reads_bytes(e->reads, root->param, 8);
+		}
+		return word;
+	case SW_ROOT_SYMBOL:
+		return root->symbol < e->f->symbols ? sw_eval_symbol(e, root->symbol) : 0;
+	default:
+		return 0;
+	}
+}
+
+static bool lies_below(const struct sw_descent *d, uint64_t address)
+{
+	return address ? d->least < (sw_wide)address : d->falls;
+}
+
+static bool falls_no_deeper(struct sw_eval *e, const struct sw_access_site *site, const struct sw_descent *d,
+			    const struct sw_descent *other)
+{
+	for (uint32_t i = 0; i < site->roots; i++) {
+		uint64_t address = root_address(e, &e->f->root[site->root + i]);
+		if (lies_below(d, address) && !lies_below(other, address))
+			return false;
+	}
+	return true;
+}
+
+/* As far as the intervals say; false: not in each case. */
+static bool hasty_descent(struct sw_eval *e, const struct sw_access_site *site, size_t depth, struct sw_descent *out)
+{
+	uint32_t chosen = e->choices;
+	e->site = site;
+	e->open_case = NULL;
+	sw_eval_case_return(e, depth);
+	sw_eval_case_mark(e); /* what is computed now is not taken up again */
+	sw_eval_case_changed(e);
+	e->hasty = true;
+	*out = sw_descent_of(e, site->address);
+	e->hasty = false;
+	bool all = e->choices == chosen && !e->split.wanted;
+	e->choices = chosen;
+	sw_eval_case_return(e, depth);
+	return all;
+}
+
+bool sw_eval_falls_like(struct sw_eval *e, const struct sw_access_site *site, size_t depth, struct sw_descent *descent,
+			uint16_t *base)
+{
+	struct sw_descent own;
+	if (falls_no_deeper(e, site, &SW_DESCENT_ANYWHERE, descent))
+		return true;
+	if (!hasty_descent(e, site, depth, &own) || !falls_no_deeper(e, site, &own, descent))
+		return false;
+	*descent = own;
+	*base = sw_reads_base_of(e->reads, site->address);
+	return true;
+}
+
+static bool has_table(const struct sw_eval *e, const struct sw_access_site *site)
+{
+	for (uint32_t i = 0; i < site->roots; i++) {
+		if (sw_eval_is_table(&e->f->root[site->root + i]))
+			return true;
+	}
+	return false;
+}
+
+static void place_open(struct sw_eval *e, struct sw_reach *reach)
+{
+	reach->address = root_address(e, &reach->root);
+	if (reach->root.kind == SW_ROOT_INDIRECT && e->descent.pointer) {
+		reach->address = reach->pointer = e->descent.pointer;
+		reach->content = (uint8_t)e->content;
+		reach->below = e->descent.least < (sw_wide)reach->address;
+		return;
+	}
+	if (reach->address && e->descent.least > -SW_INFINITE && e->site->address != SW_NO_TERM)
+		sw_reads_below(e->reads, e->site->address, e->descent.least, &reach->root, reach->address);
+	reach->below = lies_below(&e->descent, reach->address);
+}
+
+/* A pointer that no load gives in this launch: its only one is in a part of the kernel that the launch does not run. */
+static bool is_never_loaded(struct sw_eval *e, const struct sw_root *root)
+{
+	if (root->kind != SW_ROOT_INDIRECT || !root->loader || !e->budget)
+		return false;
+	const struct sw_access_site *own = e->site, *loader = &e->f->site[root->loader - 1];
+	uint8_t *runs = &e->runs[root->loader - 1];
+	if (!*runs && loader->address != SW_NO_TERM) {
+		e->site = loader;
+		e->choices = 0;
+		e->choosing = false;
+		sw_eval_case_begin(e);
+		sw_eval_enter_site(e, loader);
+		*runs = e->impossible ? 2 : 1;
+		sw_eval_case_begin(e);
+		e->site = own;
+	}
+	return *runs == 2;
+}
+
+/* The words of tables that the site's address can be made of, whatever the case. */
+static bool site_words(struct sw_eval *e, const struct sw_access_site *site, struct sw_words *words)
+{
+	if (site->address == SW_NO_TERM || !has_table(e, site))
+		return false;
+	e->choices = 0;
+	e->choosing = false;
+	sw_eval_case_begin(e);
+	sw_eval_enter_site(e, site);
+	bool known = !e->impossible && sw_eval_words(e, site->address, true, words);
+	sw_eval_case_begin(e);
+	return known;
+}
+
+/* words: those that the access can be made through, NULL: all of a table.  loaded: perhaps through pointers in memory.
+ */
+static void add_open(struct sw_eval *e, const struct sw_access_site *site, struct sw_reach like, enum sw_why why,
+		     const struct sw_words *words, bool loaded, struct sw_reaches *out)
+{
+	like.extent = SW_EXTENT_OPEN;
+	like.why = (uint8_t)why;
+	like.rows = like.slices = 1;
+	bool others = false;
+	for (uint32_t i = 0; i < site->roots; i++)
+		others |= e->f->root[site->root + i].kind != SW_ROOT_INDIRECT;
+	for (uint32_t i = 0; i < site->roots; i++) {
+		const struct sw_root *root = &e->f->root[site->root + i];
+		if (root->kind == SW_ROOT_INDIRECT && (!loaded || (others && is_never_loaded(e, root))))
+			continue;
+		like.root = *root;
+		for (uint32_t k = 0; words && sw_eval_is_table(root) && k < words->n; k++) {
+			if (!sw_eval_holds_word(root, words->at[k]))
+				continue;
+			like.root.param = words->at[k];
+			like.root.span = 8;
+			place_open(e, &like);
+			*sw_vec_push(out) = like;
+		}
+		if (words && sw_eval_is_table(root))
+			continue;
+		place_open(e, &like);
+		*sw_vec_push(out) = like;
+	}
+	if (!site->roots) {
+		like.root = (struct sw_root){.kind = SW_ROOT_UNKNOWN};
+		*sw_vec_push(out) = like;
+	}
+}
+
+/* The layers of a texture or surface, as far as the launch shows them. */
+static void find_layers(struct sw_eval *e, const struct sw_access_site *site, struct sw_reach *reach)
+{
+	if (site->address != SW_NO_TERM || site->size == SW_NO_TERM || !e->budget)
+		return;
+	e->choices = 0;
+	e->choosing = false;
+	sw_eval_case_begin(e);
+	sw_eval_enter_loops(e, site->size);
+	struct sw_form number = sw_eval_exact(e, site->size, e->f->term[site->size].width, false);
+	struct sw_bounds bounds = sw_bound(e, &number);
+	sw_eval_case_begin(e);
+	if (bounds.lo < 0 || bounds.hi >= SW_MOST_LAYERS || bounds.hi < bounds.lo)
+		return;
+	reach->layer = (uint16_t)bounds.lo;
+	reach->layers = (uint16_t)(bounds.hi - bounds.lo + 1);
+}
+
+void sw_eval_add_open(struct sw_eval *e, uint32_t number, enum sw_why why, struct sw_reaches *out)
+{
+	const struct sw_access_site *site = e->site;
+	struct sw_reach like = {.role = site->role, .polls = site->polls, .site = number, .order = site->order};
+	struct sw_words words;
+	find_layers(e, site, &like);
+	bool loaded = sw_eval_may_be_loaded(e, site);
+	add_open(e, site, like, why, site_words(e, site, &words) ? &words : NULL, loaded, out);
+}

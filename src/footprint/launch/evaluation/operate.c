@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What each operation makes of the forms of its operands.  Whatever fits no form becomes an opaque variable. */
+#include <string.h>
+
+#include "footprint/launch/evaluation/operate.h"
+
+uint32_t sw_term_operands(const struct sw_term *t)
+{
+	static const uint8_t operands[] = {
+#define SW_OP(name, n, text) [SW_OP_##name] = (n) <= 3 ? (n) : 0,
+#include "footprint/ops.def"
+		[SW_TERM_STEP] = 2,
+		[SW_TERM_ANY] = 0,
+		[SW_TERM_ELEMENT] = 1,
+	};
+	return t->op < sizeof operands ? operands[t->op] : 0;
+}
+
+static uint64_t depends_on(struct sw_eval *e, const struct sw_term *t)
+{
+	uint32_t operand[3] = {t->a, t->b, t->c}, n = sw_term_operands(t);
+	uint64_t depends = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		struct sw_form form = sw_eval_term(e, operand[i], 0);
+		depends |= sw_eval_depends(e, &form);
+	}
+	return depends;
+}
+
+static enum sw_why why_of(struct sw_eval *e, const struct sw_term *t)
+{
+	uint32_t operand[3] = {t->a, t->b, t->c}, n = sw_term_operands(t);
+	for (uint32_t i = 0; i < n; i++) {
+		struct sw_form form = sw_eval_term(e, operand[i], 0);
+		enum sw_why why = sw_eval_why(e, &form);
+		if (why)
+			return why;
+	}
+	return SW_WHY_COMPUTED;
+}
+
+struct sw_form sw_term_within(struct sw_eval *e, const struct sw_term *t, sw_wide lo, sw_wide hi)
+{
+	struct sw_bounds type = sw_type_range(t->width, lo < 0);
+	if (lo < type.lo || hi > type.hi) {
+		lo = type.lo;
+		hi = type.hi;
+	}
+	return sw_eval_opaque(e, lo, hi, depends_on(e, t), why_of(e, t));
+}
+
+struct sw_form sw_term_overfull(struct sw_eval *e, const struct sw_term *t)
+{
+	return sw_eval_unknown(e, t->width, depends_on(e, t), why_of(e, t));
+}
+
+struct sw_form sw_term_unknown(struct sw_eval *e, const struct sw_term *t)
+{
+	sw_reads_pin(e->reads, (uint32_t)(t - e->f->term));
+	return sw_term_overfull(e, t);
+}
+
+static struct sw_form op_anything(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	(void)number;
+	return sw_eval_unknown(e, t->width, SW_DEPEND_VARIES, SW_WHY_COMPUTED);
+}
+
+/* What the driver put there, any kernel may use: a condition on it is as one on data. */
+static struct sw_form op_environment(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	(void)number;
+	return sw_eval_unknown(e, t->width, SW_DEPEND_DATA, SW_WHY_COMPUTED);
+}
+
+static struct sw_form op_const(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	(void)e, (void)number;
+	return sw_form_constant(sw_wide_wrap(t->imm, t->width));
+}
+
+static struct sw_form op_param(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	uint32_t bytes = (t->width + 7u) / 8;
+	uint64_t word = 0;
+	if (t->imm < 0 || t->imm > e->g->param_bytes || e->g->param_bytes - (uint64_t)t->imm < bytes)
+		return sw_eval_unknown(e, t->width, SW_DEPEND_OTHER, SW_WHY_COMPUTED);
+	memcpy(&word, (const char *)e->g->params + t->imm, bytes);
+	sw_reads_param(e->reads, number, (uint32_t)t->imm, bytes, word);
+	return sw_form_constant(sw_wide_wrap((sw_wide)word, t->width));
+}
+
+struct sw_form sw_term_range(struct sw_eval *e, const struct sw_term *t)
+{
+	enum sw_why why = sw_term_why(t);
+	struct sw_bounds type = sw_type_range(t->width, t->flags & SW_SIGNED);
+	sw_wide lo = t->flags & SW_SIGNED ? t->imm : (sw_wide)(uint64_t)t->imm;
+	sw_wide hi = t->flags & SW_SIGNED ? t->imm2 : (sw_wide)(uint64_t)t->imm2;
+	if (lo > hi || lo < type.lo || hi > type.hi) {
+		lo = type.lo;
+		hi = type.hi;
+	}
+	static const uint64_t depends[] = {
+		[SW_FROM_DATA] = SW_DEPEND_DATA, [SW_NO_DATA] = SW_DEPEND_OTHER, [SW_FROM_ANYTHING] = SW_DEPEND_VARIES};
+	return sw_eval_opaque(e, lo, hi, depends[t->b <= SW_FROM_ANYTHING ? t->b : SW_FROM_ANYTHING],
+			      why && why < SW_WHYS ? why : SW_WHY_COMPUTED);
+}
+
+static struct sw_form op_range(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	(void)number;
+	return sw_term_range(e, t);
+}
+
+static struct sw_form op_symbol(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	(void)number;
+	uint64_t address = t->imm >= 0 && t->imm < e->f->symbols ? sw_eval_symbol(e, (uint32_t)t->imm) : 0;
+	if (!address)
+		return sw_eval_unknown(e, t->width, SW_DEPEND_OTHER, SW_WHY_COMPUTED);
+	return sw_form_constant(sw_wide_wrap((sw_wide)address + t->imm2, t->width));
+}
+
+/* ---- special registers */
+
+static uint32_t special_variable(struct sw_eval *e, int64_t which, sw_wide lo, sw_wide hi, uint64_t depends,
+				 enum sw_why why)
+{
+	if (!e->special[which])
+		e->special[which] = sw_eval_variable(e, lo, hi, depends, why) + 1;
+	return e->special[which] - 1;
+}
+
+static struct sw_form thread(struct sw_eval *e, int axis)
+{
+	uint32_t size = e->g->block[axis];
+	if (size <= 1)
+		return sw_form_constant(0);
+	return sw_form_variable(
+		special_variable(e, SW_TID_X + axis, 0, (sw_wide)size - 1, SW_DEPEND_TID(axis), SW_WHY_NONE));
+}
+
+static struct sw_form block(struct sw_eval *e, int axis)
+{
+	uint32_t lo = e->blocks.lo[axis], hi = e->blocks.hi[axis];
+	if (lo == hi)
+		return sw_form_constant(lo);
+	return sw_form_variable(special_variable(e, SW_CTAID_X + axis, lo, hi, SW_DEPEND_CTAID(axis), SW_WHY_NONE));
+}
+
+/* The thread's number in its block, modulo 32: how warps are formed (CUDA programming guide, "Thread hierarchy"). */
+static struct sw_form lane(struct sw_eval *e)
+{
+	struct sw_form number = {0}, turns;
+	int64_t by = 1;
+	for (int i = 0; i < 3; i++) {
+		struct sw_form tid = thread(e, i);
+		sw_form_sum(&number, &number, &tid, by, 0);
+		by *= e->g->block[i] ? e->g->block[i] : 1;
+	}
+	if (sw_quotient(e, &number, 32, SW_WHY_NONE, &turns) && sw_form_sum(&number, &number, &turns, -32, 0))
+		return number;
+	return sw_eval_opaque(e, 0, 31, 7, SW_WHY_COMPUTED);
+}
+
+static struct sw_form op_special(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	const struct sw_geometry *g = e->g;
+	int64_t which = t->imm;
+	(void)number;
+	if (which >= SW_TID_X && which <= SW_TID_Z)
+		return thread(e, (int)(which - SW_TID_X));
+	if (which >= SW_CTAID_X && which <= SW_CTAID_Z)
+		return block(e, (int)(which - SW_CTAID_X));
+	if (which >= SW_NTID_X && which <= SW_NTID_Z)
+		return sw_form_constant(g->block[which - SW_NTID_X]);
+	if (which >= SW_NCTAID_X && which <= SW_NCTAID_Z)
+		return sw_form_constant(g->grid[which - SW_NCTAID_X]);
+	uint32_t cluster = g->cluster ? g->cluster : 1;
+	switch (which) {
+	case SW_LANEID:
+		return lane(e);
+	case SW_WARPID: /* "may change", says the PTX ISA: no function of the thread's number */
+		return sw_form_variable(special_variable(e, which, 0, 31, 7, SW_WHY_COMPUTED));
+	case SW_CLUSTER_BLOCKS:
+		return sw_form_constant(cluster);
+	case SW_CLUSTER_RANK:
+		if (cluster == 1)
+			return sw_form_constant(0);
+		return sw_form_variable(special_variable(e, which, 0, cluster - 1, 0x38, SW_WHY_COMPUTED));
+	case SW_SHARED_BYTES:
+		return sw_form_constant(g->shared_bytes);
+	default:
+		return sw_eval_unknown(e, t->width, SW_DEPEND_OTHER, SW_WHY_COMPUTED);
+	}
+}
+
+/* ---- one of several */
+
+static struct sw_form hull(struct sw_eval *e, const struct sw_term *t, struct sw_bounds x, struct sw_bounds y)
+{
+	return sw_term_within(e, t, x.lo < y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi);
+}
+
+/* a where a - b >= 0, else b. */
+static struct sw_form larger(struct sw_eval *e, const struct sw_term *t, uint32_t number, const struct sw_form *a,
+			     const struct sw_form *b, bool smaller)
+{
+	struct sw_form difference, other = sw_form_constant(-1);
+	struct sw_bounds x = sw_bound_ever(e, a), y = sw_bound_ever(e, b);
+	bool fits = sw_form_sum(&difference, a, b, -1, 0) && sw_form_sum(&other, &other, &difference, -1, 0);
+	if (!fits)
+		return hull(e, t, x, y);
+	struct sw_bounds range = sw_bound_ever(e, &difference);
+	if (range.lo < 0 && range.hi > 0) {
+		e->fleeting = true;
+		range = sw_bound(e, &difference);
+	}
+	if (range.lo >= 0 || range.hi <= 0)
+		return (range.lo >= 0) != smaller ? *a : *b;
+	uint32_t choice = sw_eval_case_choose(e, number, 2);
+	if (choice == SW_NONE && smaller)
+		return sw_term_within(e, t, x.lo < y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi);
+	if (choice == SW_NONE)
+		return sw_term_within(e, t, x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi);
+	sw_eval_hold(e, choice ? &other : &difference);
+	return (choice == 0) != smaller ? *a : *b;
+}
+
+static struct sw_form op_min(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	bool is_signed = t->flags & SW_SIGNED;
+	struct sw_form a = sw_eval_exact(e, t->a, t->width, is_signed);
+	struct sw_form b = sw_eval_exact(e, t->b, t->width, is_signed);
+	return larger(e, t, number, &a, &b, t->op == SW_OP_MIN);
+}
+
+static struct sw_form op_abs(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	struct sw_form a = sw_eval_exact(e, t->a, t->width, true), zero = {0}, negative;
+	if (!sw_form_sum(&negative, &zero, &a, -1, 0))
+		return sw_term_unknown(e, t);
+	return larger(e, t, number, &a, &negative, false);
+}
+
+static struct sw_form op_select(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	uint32_t way = sw_eval_plain_way(e, t);
+	const uint32_t both[2] = {t->b, t->c};
+	if (way != SW_NONE) {
+		sw_reads_choose(e->reads, number, way);
+		return sw_eval_term(e, way, t->width);
+	}
+	struct sw_form a = sw_eval_term(e, t->b, t->width), b = sw_eval_term(e, t->c, t->width), apart;
+	if (sw_form_equal(&a, &b)) {
+		sw_reads_mix(e->reads, number, both, 2);
+		return a;
+	}
+	/* With other pointers it may be the same, whichever it is. */
+	if (sw_form_sum(&apart, &a, &b, -1, 0) && !apart.n)
+		sw_reads_differ(e->reads, t->b, t->c, apart.constant);
+	int truth = sw_eval_truth(e, t->a);
+	uint32_t choice = truth >= 0 ? !truth : sw_eval_case_choose(e, number, 2);
+	e->fleeting = true; /* the loops that it depends on are entered again in each case */
+	if (choice != SW_NONE) {
+		if (truth < 0)
+			sw_eval_fact(e, t->a, choice == 0);
+		sw_reads_choose(e->reads, number, both[choice]);
+		sw_eval_take(e, number, both[choice]);
+		return choice ? b : a;
+	}
+	sw_reads_mix(e->reads, number, both, 2);
+	sw_reads_pin(e->reads, number);
+	struct sw_form x = sw_eval_exact(e, t->b, t->width, true), y = sw_eval_exact(e, t->c, t->width, true);
+	return hull(e, t, sw_bound_ever(e, &x), sw_bound_ever(e, &y));
+}
+
+static struct sw_form op_any(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	const uint32_t *from = e->f->alternative + t->a;
+	if (!t->b)
+		return sw_term_unknown(e, t);
+	uint32_t choice = sw_eval_pick(e, number);
+	e->blind |= t->imm != SW_WHY_NONE; /* an index may select one, and then the others are not touched */
+	if (choice != SW_NONE) {
+		sw_reads_choose(e->reads, number, from[choice]);
+		return sw_eval_term(e, from[choice], t->width);
+	}
+	sw_reads_mix(e->reads, number, from, t->b);
+	sw_reads_pin(e->reads, number);
+	struct sw_bounds all = {SW_INFINITE, -SW_INFINITE};
+	uint64_t depends = 0;
+	enum sw_why why = SW_WHY_NONE;
+	for (uint32_t i = 0; i < t->b; i++) {
+		struct sw_form x = sw_eval_exact(e, from[i], t->width, t->width < 64);
+		struct sw_bounds range = sw_bound_ever(e, &x);
+		all.lo = range.lo < all.lo ? range.lo : all.lo;
+		all.hi = range.hi > all.hi ? range.hi : all.hi;
+		depends |= sw_eval_depends(e, &x);
+		why = why ? why : sw_eval_why(e, &x);
+	}
+	return sw_eval_opaque(e, all.lo, all.hi, depends, why ? why : SW_WHY_COMPLEX);
+}
+
+/* 1, 0, or -1: either. */
+static int decide(const struct sw_comparison *c, struct sw_bounds d)
+{
+	bool yes, no;
+	switch (c->condition) {
+	case SW_LT:
+		yes = d.hi < 0, no = d.lo >= 0;
+		break;
+	case SW_LE:
+		yes = d.hi <= 0, no = d.lo > 0;
+		break;
+	default:
+		yes = d.lo == 0 && d.hi == 0, no = d.lo > 0 || d.hi < 0;
+	}
+	return yes || no ? (c->condition == SW_NE) != yes : -1;
+}
+
+static struct sw_form op_compare(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	struct sw_comparison c;
+	if (!sw_eval_compare(e, number, true, &c)) {
+		e->fleeting = true;
+		return sw_eval_opaque(e, 0, 1, depends_on(e, t), why_of(e, t));
+	}
+	struct sw_bounds d = sw_bound_ever(e, &c.difference);
+	/* Of equality, a difference modulo 2^width counts as long as it makes no turn. */
+	sw_wide turn = (sw_wide)1 << t->imm2;
+	bool whole = c.condition == SW_LT || c.condition == SW_LE || (d.lo > -turn && d.hi < turn);
+	int answer = whole ? decide(&c, d) : -1;
+	if (answer < 0) {
+		e->fleeting = true; /* facts may decide it */
+		answer = decide(&c, sw_bound(e, &c.difference));
+	}
+	return answer < 0 ? sw_eval_opaque(e, 0, 1, sw_eval_depends(e, &c.difference), SW_WHY_COMPUTED)
+			  : sw_form_constant(answer);
+}
+
+static struct sw_form op_step(struct sw_eval *e, const struct sw_term *t, uint32_t number)
+{
+	struct sw_form start = sw_eval_term(e, t->a, t->width), step = sw_eval_term(e, t->b, t->width);
+	if (!step.n && !step.constant)
+		return start;
+	if (step.n || t->c >= e->f->loops) {
+		sw_reads_pin(e->reads, number);
+		return sw_eval_unknown(e, t->width, SW_DEPEND_VARIES, SW_WHY_LOOP);
+	}
+	struct sw_form counter = sw_form_variable(sw_eval_counter(e, t->c));
+	return sw_term_sum(e, t, &start, &counter, (int64_t)step.constant);
+}
+
+struct sw_form sw_eval_operate(struct sw_eval *e, uint32_t number)
+{
+	static sw_operation *const table[] = {
+		[SW_OP_CONST] = op_const,
+		[SW_OP_ENVIRONMENT] = op_environment,
+		[SW_OP_PARAM] = op_param,
+		[SW_OP_SPECIAL] = op_special,
+		[SW_OP_RANGE] = op_range,
+		[SW_OP_SYMBOL_ADDRESS] = op_symbol,
+		[SW_OP_MOV] = sw_op_mov,
+		[SW_OP_ADD] = sw_op_add,
+		[SW_OP_SUB] = sw_op_add,
+		[SW_OP_MUL] = sw_op_mul,
+		[SW_OP_MULHI] = sw_op_mulhi,
+		[SW_OP_MULWIDE] = sw_op_mulwide,
+		[SW_OP_DIV] = sw_op_div,
+		[SW_OP_REM] = sw_op_div,
+		[SW_OP_MIN] = op_min,
+		[SW_OP_MAX] = op_min,
+		[SW_OP_NEG] = sw_op_neg,
+		[SW_OP_ABS] = op_abs,
+		[SW_OP_AND] = sw_op_and,
+		[SW_OP_OR] = sw_op_or,
+		[SW_OP_XOR] = sw_op_or,
+		[SW_OP_NOT] = sw_op_neg,
+		[SW_OP_SHL] = sw_op_shl,
+		[SW_OP_SHR] = sw_op_shr,
+		[SW_OP_EXTEND] = sw_op_extend,
+		[SW_OP_SELECT] = op_select,
+		[SW_OP_COMPARE] = op_compare,
+		[SW_TERM_STEP] = op_step,
+		[SW_TERM_ANY] = op_any,
+		[SW_TERM_ELEMENT] = sw_eval_table_value,
+		[SW_TERM_LOADED] = sw_eval_memory_value,
+	};
+	const struct sw_term *t = &e->f->term[number];
+	sw_operation *run = t->op < sizeof table / sizeof *table ? table[t->op] : NULL;
+	struct sw_form form = (run ? run : op_anything)(e, t, number);
+	sw_form_wrap(&form, t->width);
+	return form;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Division rounded down.  What divides evenly is taken out, so that only a small rest needs a variable of its own, and
+ * equal rests share one: i / 16 and i % 16 of one i are then known to belong together.
+ */
+#include "footprint/launch/evaluation/eval.h"
+
+/* form = divisor * *even + *rest, with a constant rest in [0, divisor). */
+static void split(struct sw_form form, int64_t divisor, struct sw_form *even, struct sw_form *rest)
+{
+	*even = *rest = (struct sw_form){0};
+	even->constant = sw_wide_floor(form.constant, divisor);
+	rest->constant = form.constant - even->constant * divisor;
+	for (uint32_t i = 0; i < form.n; i++) {
+		struct sw_form *to = form.by[i] % divisor ? rest : even;
+		to->var[to->n] = form.var[i];
+		to->by[to->n++] = to == even ? form.by[i] / divisor : form.by[i];
+	}
+}
+
+static void cancel(struct sw_form *form, int64_t *divisor)
+{
+	uint64_t common = sw_gcd(sw_form_divisor(form), (uint64_t)*divisor);
+	if (common <= 1)
+		return;
+	form->constant = sw_wide_floor(form->constant, common);
+	for (uint32_t i = 0; i < form->n; i++)
+		form->by[i] /= (int64_t)common;
+	*divisor /= (int64_t)common;
+}
+
+/* Factors from there on are worth a look at the facts: smaller ones are sizes and strides. */
+#define RECIPROCAL (UINT64_C(1) << 31)
+
+/*
+ * Compilers divide by multiplying with a rounded reciprocal.  floor(g * y / D) is floor(y / d) for d = ceil(D / g)
+ * where 0 <= y and (g * d - D) * y < D  (Granlund and Montgomery, PLDI 1994).
+ */
+static void undo_reciprocal(struct sw_eval *e, struct sw_form *form, int64_t *divisor)
+{
+	uint64_t g = sw_form_divisor(form);
+	if (g <= 1 || g > INT64_MAX || form->constant % (sw_wide)g)
+		return;
+	struct sw_form y = *form;
+	y.constant /= (sw_wide)g;
+	for (uint32_t i = 0; i < y.n; i++)
+		y.by[i] /= (int64_t)g;
+	sw_wide d = sw_wide_floor((sw_wide)*divisor + g - 1, g), excess = (sw_wide)g * d - *divisor;
+	struct sw_bounds range = sw_bound_ever(e, &y);
+	if ((range.lo < 0 || sw_wide_mul(excess, range.hi) >= *divisor) && g >= RECIPROCAL) {
+		range = sw_bound(e, &y);
+		e->fleeting = true;
+	}
+	if (range.lo < 0 || sw_wide_mul(excess, range.hi) >= *divisor)
+		return;
+	*form = y;
+	*divisor = (int64_t)d;
+}
+
+/* A quotient of a quotient is one quotient, if that undoes a multiplication by a reciprocal. */
+static void flatten(struct sw_eval *e, struct sw_form *form, int64_t *divisor)
+{
+	int64_t product;
+	if (form->n != 1 || form->by[0] != 1 || form->constant || !e->variable.at[form->var[0]].quotient)
+		return;
+	const struct sw_quotient *inner = &e->quotient.at[e->variable.at[form->var[0]].of];
+	struct sw_form x = inner->x;
+	if (__builtin_mul_overflow(inner->divisor, *divisor, &product))
+		return;
+	int64_t reduced = product;
+	cancel(&x, &reduced);
+	undo_reciprocal(e, &x, &reduced);
+	if (reduced == product)
+		return;
+	*form = x;
+	*divisor = reduced;
+}
+
+/* (x - q) / 2 + q of a quotient q is two of them. */
+#define MAX_NESTS 2
+
+/*
+ * (y + floor(x / d)) / divisor is (d * y + x) / (d * divisor): division by (x + mulhi(x, magic)) >> shift, as libraries
+ * divide by numbers that they know at the launch (PyTorch, IntegerDivider.cuh), and by (((x - q) >> 1) + q) >> shift
+ * with q = mulhi(x, magic), as compilers do where the magic number has a bit too many.
+ */
+static bool unnest(struct sw_eval *e, struct sw_form *form, int64_t *divisor, int nests)
+{
+	struct sw_form zero = {0}, whole;
+	for (uint32_t i = 0; i < form->n && nests; i++) {
+		const struct sw_variable *v = &e->variable.at[form->var[i]];
+		int64_t product;
+		if (form->by[i] != 1 || !v->quotient || v->lo == v->hi)
+			continue;
+		const struct sw_quotient *inner = &e->quotient.at[v->of];
+		struct sw_form y = *form;
+		sw_form_take(&y, form->var[i]);
+		if (__builtin_mul_overflow(inner->divisor, *divisor, &product) ||
+		    !sw_form_sum(&whole, &zero, &y, inner->divisor, 0) || !sw_form_sum(&whole, &whole, &inner->x, 1, 0))
+			continue;
+		int64_t reduced = product;
+		undo_reciprocal(e, &whole, &reduced);
+		if (reduced == product && !unnest(e, &whole, &reduced, nests - 1))
+			continue;
+		*form = whole;
+		*divisor = reduced;
+		return true;
+	}
+	return false;
+}
+
+/* x / divisor where x / (a divisor of it) has a variable already. */
+static const struct sw_quotient *coarser(const struct sw_eval *e, const struct sw_form *x, int64_t divisor)
+{
+	const struct sw_quotient *best = NULL;
+	uint32_t at = (uint32_t)sw_map_get(&e->quotient_of, sw_form_hash(x)) - 1; /* none: SW_NONE */
+	for (const struct sw_quotient *q; at != SW_NONE; at = q->next) {
+		q = &e->quotient.at[at];
+		if (divisor % q->divisor == 0 && (!best || q->divisor > best->divisor) && sw_form_equal(&q->x, x))
+			best = q;
+	}
+	return best;
+}
+
+static bool create(struct sw_eval *e, const struct sw_form *x, int64_t divisor, enum sw_why why, uint32_t *var)
+{
+	struct sw_bounds range = sw_bound_ever(e, x);
+	struct sw_quotient q = {.x = *x, .divisor = divisor};
+	enum sw_why inner = sw_eval_why(e, x);
+	struct sw_form one;
+	if (range.lo <= -SW_INFINITE)
+		return false;
+	sw_wide lo = sw_wide_floor(range.lo, divisor), hi = sw_wide_floor(range.hi, divisor);
+	*var = sw_eval_variable(e, lo, hi, sw_eval_depends(e, x), inner ? inner : why);
+	one = sw_form_variable(*var);
+	struct sw_form top = sw_form_constant((sw_wide)divisor - 1);
+	if (!sw_form_sum(&q.least, x, &one, -divisor, 0) || !sw_form_sum(&q.most, &top, &q.least, -1, 0))
+		return false; /* the variable stays, unused */
+	q.var = *var;
+	q.least_state.hash = sw_form_hash(&q.least);
+	q.most_state.hash = sw_form_hash(&q.most);
+	e->variable.at[*var].quotient = true;
+	e->variable.at[*var].of = (uint32_t)e->quotient.n;
+	uint64_t *last = sw_map_put(&e->quotient_of, sw_form_hash(x));
+	q.next = (uint32_t)*last - 1;
+	*sw_vec_push(&e->quotient) = q;
+	*last = e->quotient.n;
+	return true;
+}
+
+bool sw_quotient(struct sw_eval *e, const struct sw_form *form, int64_t divisor, enum sw_why why, struct sw_form *out)
+{
+	struct sw_form x = *form, even, sum = {0};
+	unnest(e, &x, &divisor, MAX_NESTS);
+	for (int level = 0; level < 64; level++) { /* each level halves the divisor at least */
+		split(x, divisor, &even, &x);
+		if (!sw_form_sum(&sum, &sum, &even, 1, 0))
+			return false;
+		cancel(&x, &divisor);
+		flatten(e, &x, &divisor);
+		undo_reciprocal(e, &x, &divisor);
+		struct sw_bounds range = sw_bound_ever(e, &x);
+		sw_wide lo = sw_wide_floor(range.lo, divisor);
+		/* The sign of a number: what the facts say of it is worth a look. */
+		if (lo == -1 && range.hi >= 0 && range.hi < divisor) {
+			e->fleeting = true;
+			range = sw_bound(e, &x);
+			lo = sw_wide_floor(range.lo, divisor);
+		}
+		if (lo == sw_wide_floor(range.hi, divisor)) {
+			sum.constant += lo;
+			*out = sum;
+			return true;
+		}
+		const struct sw_quotient *known = coarser(e, &x, divisor);
+		uint32_t var = known ? known->var : 0;
+		if (!known && !create(e, &x, divisor, why, &var))
+			return false;
+		if (!known || known->divisor == divisor) {
+			struct sw_form one = sw_form_variable(var);
+			return sw_form_sum(out, &sum, &one, 1, 0);
+		}
+		divisor /= known->divisor;
+		x = sw_form_variable(var);
+	}
+	return false;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an evaluation read of its launch.  Two launches of a kernel with the same geometry that agree in it have the
+ * same result, but for bases, with which addresses move.  Not thread-safe.
+ */
+#ifndef SW_FOOTPRINT_LAUNCH_READS_READS_H
+#define SW_FOOTPRINT_LAUNCH_READS_READS_H
+
+#include "base/memory.h"
+#include "footprint/launch/reads/base_words.h"
+#include "footprint/launch/linear/linear_form.h"
+
+/* Of a byte of the parameter block: read as part of a number; the low bits of the 16-bit word there were. */
+enum { SW_READ_NUMBER = 1, SW_READ_LOW = 2 };
+
+/* A word that addresses are made from.  They may move as far as this; beyond, something may be decided in another way.
+   Bases are counted from 1; 0: none. */
+struct sw_base_read {
+	uint32_t at;	   /* in the block */
+	bool used, number; /* number: its very value counts */
+	uint16_t tied;	   /* the base that moves as far; 0: none */
+	uint64_t value;
+	sw_wide least, most; /* distance */
+};
+
+struct sw_symbol_read {
+	uint32_t symbol;
+	uint64_t address;
+};
+
+/* What counts of the difference of two words, the first less the second, by their offsets in the block (UINT32_MAX: no
+   word, 0): that it is not this number (two values that are made from them would be equal), or that it is less, or not
+   less. */
+enum sw_base_relation { SW_BASES_DIFFER, SW_BASES_LESS, SW_BASES_NOT_LESS };
+struct sw_base_difference {
+	uint32_t at[2];
+	enum sw_base_relation relation;
+	uint64_t than; /* LESS, NOT_LESS: signed */
+};
+#define SW_MOST_DIFFERENCES 64
+bool sw_base_difference_holds(const struct sw_base_difference *d, uint64_t first, uint64_t second);
+
+struct sw_reads {
+	bool memory;	    /* what memory holds counts, as far as it is known */
+	const uint8_t *use; /* by term: sw_base_words_find() */
+	uint32_t bytes;	    /* of the block */
+	uint8_t *byte;	    /* of the block: SW_READ_ or'ed */
+	uint16_t *base_at;  /* by byte of the block: the base that begins there */
+	uint16_t *of;	    /* by term that was evaluated: which base it is made from */
+	SW_VEC(struct sw_base_read) base;
+	SW_VEC(struct sw_symbol_read) symbol;
+	SW_VEC(struct sw_base_difference) different;
+};
+
+/* Room for another evaluation of this kernel with so many bytes of parameters. */
+void sw_reads_reset(struct sw_reads *reads, const struct sw_footprint *footprint, const uint8_t *use, uint32_t bytes);
+void sw_reads_free(struct sw_reads *reads);
+/* No term was evaluated yet: of these blocks. */
+void sw_reads_begin(struct sw_reads *reads, const struct sw_footprint *footprint);
+
+/* After the last evaluation: what moves as far as a base that stays where it is stays, too. */
+void sw_reads_finish(struct sw_reads *reads);
+
+/* Pointers of programs: an address and what is added to it stay far from both ends of the address space. */
+#define SW_LEAST_BASE ((sw_wide)1 << 32)
+static inline bool sw_reads_is_base(uint64_t value)
+{
+	return value >= SW_LEAST_BASE && value < UINT64_C(1) << 62;
+}
+
+/* What a term is made from, before it is evaluated; its operands were.  NULL reads: not wanted, in all of
+   these. */
+void sw_reads_follow(struct sw_reads *reads, const struct sw_term *terms, uint32_t term);
+/* It is one of several, this one. */
+void sw_reads_choose(struct sw_reads *reads, uint32_t term, uint32_t chosen);
+/* It is one of several, or lies between them: their bases move alike. */
+void sw_reads_mix(struct sw_reads *reads, uint32_t term, const uint32_t *of, uint32_t n);
+/* It counts that the words at two offsets are not equal. */
+void sw_reads_unequal(struct sw_reads *reads, uint32_t at, uint32_t other);
+/* It counts that two terms differ, by so much. */
+void sw_reads_differ(struct sw_reads *reads, uint32_t a, uint32_t b, sw_wide difference);
+/* An access by this term, between lo and hi, is said to be made from the root's word.  One below SW_LEAST_BASE that is
+   made from no base stays where it is. */
+void sw_reads_name(struct sw_reads *reads, uint32_t term, const struct sw_root *root, sw_wide lo, sw_wide hi);
+/* A term of the parameter block was read. */
+void sw_reads_param(struct sw_reads *reads, uint32_t term, uint32_t at, uint32_t bytes, uint64_t value);
+void sw_reads_bytes(struct sw_reads *reads, uint32_t at, uint32_t bytes);
+/* An element of a table was read; the term is made from it. */
+void sw_reads_element(struct sw_reads *reads, uint32_t term, uint32_t at, uint32_t bytes, uint64_t value);
+/* Instead of that element it may be the one at another offset, which is equal. */
+void sw_reads_same(struct sw_reads *reads, uint32_t term, uint32_t at, uint32_t bytes, uint64_t value);
+/* Is the term's element one whose value does not count, if it is a base? */
+bool sw_reads_wants_base(const struct sw_reads *reads, uint32_t term);
+/* The word that a root is made from. */
+void sw_reads_root(struct sw_reads *reads, uint32_t at, uint64_t value);
+void sw_reads_symbol(struct sw_reads *reads, uint32_t symbol, uint64_t address);
+/* Numbers between lo and hi were made from the term, and it counts that they lie in [from, to]. */
+void sw_reads_between(struct sw_reads *reads, uint32_t term, sw_wide lo, sw_wide hi, sw_wide from, sw_wide to);
+/* It counts that the term's base does not move by this, modulo 2^64. */
+void sw_reads_avoid(struct sw_reads *reads, uint32_t term, sw_wide distance);
+/* It counts whether `least`, the least value of the term, lies below the address that a root's word holds. */
+void sw_reads_below(struct sw_reads *reads, uint32_t term, sw_wide least, const struct sw_root *root, uint64_t address);
+/* The base that a term is made from where it was evaluated last, for a later look at the same case. */
+uint16_t sw_reads_base_of(const struct sw_reads *reads, uint32_t term);
+void sw_reads_set_base(struct sw_reads *reads, uint32_t term, uint16_t base);
+/* What was decided holds for the very value of the term's base only. */
+void sw_reads_pin(struct sw_reads *reads, uint32_t term);
+
+#endif

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What each operation makes of the intervals of its operands. */
+#include <string.h>
+
+#include "footprint/launch/spans/spans.h"
+
+/* Larger numbers are of no use: then any number of the width is possible. */
+#define LARGE ((sw_wide)1 << 100)
+
+typedef struct sw_bounds operation(struct sw_spans *s, const struct sw_term *t);
+
+static struct sw_bounds anything(const struct sw_term *t)
+{
+	return sw_span_type(t->width, false);
+}
+
+static struct sw_bounds fixed(sw_wide x)
+{
+	return (struct sw_bounds){x, x};
+}
+
+/* Of a result modulo 2^width: an interval as wide as the type says nothing. */
+static struct sw_bounds within(const struct sw_term *t, sw_wide lo, sw_wide hi)
+{
+	if (lo < -LARGE || hi > LARGE || hi - lo >= (sw_wide)1 << t->width)
+		return anything(t);
+	return (struct sw_bounds){lo, hi};
+}
+
+/* An operand as `t` reads it. */
+static struct sw_bounds read_as(const struct sw_spans *s, const struct sw_term *t, uint32_t term)
+{
+	return sw_span_exact(s, term, t->width, t->flags & SW_SIGNED);
+}
+
+static struct sw_bounds product(const struct sw_term *t, struct sw_bounds x, struct sw_bounds y)
+{
+	struct sw_bounds all = sw_bounds_product(x, y);
+	return within(t, all.lo, all.hi);
+}
+
+/* ---- values without operands */
+
+static struct sw_bounds op_const(struct sw_spans *s, const struct sw_term *t)
+{
+	(void)s;
+	return fixed(sw_wide_wrap(t->imm, t->width));
+}
+
+static struct sw_bounds op_param(struct sw_spans *s, const struct sw_term *t)
+{
+	uint32_t bytes = (t->width + 7u) / 8;
+	uint64_t word = 0;
+	if (t->imm < 0 || t->imm > s->g->param_bytes || s->g->param_bytes - (uint64_t)t->imm < bytes ||
+	    bytes > sizeof word)
+		return anything(t);
+	memcpy(&word, (const char *)s->g->params + t->imm, bytes);
+	return fixed(sw_wide_wrap((sw_wide)word, t->width));
+}
+
+static struct sw_bounds op_special(struct sw_spans *s, const struct sw_term *t)
+{
+	const struct sw_geometry *g = s->g;
+	int64_t which = t->imm;
+	uint32_t cluster = g->cluster ? g->cluster : 1;
+	if (which >= SW_TID_X && which <= SW_TID_Z && g->block[which - SW_TID_X])
+		return (struct sw_bounds){0, (sw_wide)g->block[which - SW_TID_X] - 1};
+	if (which >= SW_CTAID_X && which <= SW_CTAID_Z && g->grid[which - SW_CTAID_X])
+		return (struct sw_bounds){0, (sw_wide)g->grid[which - SW_CTAID_X] - 1};
+	if (which >= SW_NTID_X && which <= SW_NTID_Z)
+		return fixed(g->block[which - SW_NTID_X]);
+	if (which >= SW_NCTAID_X && which <= SW_NCTAID_Z)
+		return fixed(g->grid[which - SW_NCTAID_X]);
+	if (which == SW_LANEID || which == SW_WARPID)
+		return (struct sw_bounds){0, 31};
+	if (which == SW_CLUSTER_BLOCKS)
+		return fixed(cluster);
+	if (which == SW_CLUSTER_RANK)
+		return (struct sw_bounds){0, cluster - 1};
+	return which == SW_SHARED_BYTES ? fixed(g->shared_bytes) : anything(t);
+}
+
+static struct sw_bounds op_range(struct sw_spans *s, const struct sw_term *t)
+{
+	bool is_signed = t->flags & SW_SIGNED;
+	struct sw_bounds type = sw_span_type(t->width, is_signed);
+	sw_wide lo = is_signed ? t->imm : (sw_wide)(uint64_t)t->imm;
+	sw_wide hi = is_signed ? t->imm2 : (sw_wide)(uint64_t)t->imm2;
+	(void)s;
+	return lo > hi || lo < type.lo || hi > type.hi ? type : (struct sw_bounds){lo, hi};
+}
+
+/* ---- arithmetic */
+
+static struct sw_bounds op_mov(struct sw_spans *s, const struct sw_term *t)
+{
+	return within(t, sw_span_of(s, t->a, t->width).lo, sw_span_of(s, t->a, t->width).hi);
+}
+
+static struct sw_bounds shorter(struct sw_bounds x, struct sw_bounds y)
+{
+	return y.hi - y.lo < x.hi - x.lo ? y : x;
+}
+
+static struct sw_bounds op_add(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds x = sw_span_of(s, t->a, t->width), y = sw_span_of(s, t->b, t->width), better;
+	struct sw_bounds sum = within(t, x.lo + y.lo, x.hi + y.hi);
+	return sw_span_remainder(s, t, &better) ? shorter(better, sum) : sum;
+}
+
+static struct sw_bounds op_sub(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds x = sw_span_of(s, t->a, t->width), y = sw_span_of(s, t->b, t->width), better;
+	struct sw_bounds difference = within(t, x.lo - y.hi, x.hi - y.lo);
+	return sw_span_remainder(s, t, &better) ? shorter(better, difference) : difference;
+}
+
+static struct sw_bounds op_mul(struct sw_spans *s, const struct sw_term *t)
+{
+	return product(t, sw_span_of(s, t->a, t->width), sw_span_of(s, t->b, t->width));
+}
+
+static struct sw_bounds op_mulwide(struct sw_spans *s, const struct sw_term *t)
+{
+	unsigned half = t->width / 2;
+	bool is_signed = t->flags & SW_SIGNED;
+	if (!half)
+		return anything(t);
+	return product(t, sw_span_exact(s, t->a, half, is_signed), sw_span_exact(s, t->b, half, is_signed));
+}
+
+static struct sw_bounds op_mulhi(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds x = read_as(s, t, t->a), y = read_as(s, t, t->b);
+	if (x.lo < 0 || y.lo < 0 || sw_wide_mul(x.hi, y.hi) >= SW_INFINITE)
+		return anything(t);
+	return (struct sw_bounds){(x.lo * y.lo) >> t->width, (x.hi * y.hi) >> t->width};
+}
+
+static struct sw_bounds op_div(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds x = read_as(s, t, t->a), y = read_as(s, t, t->b);
+	if (x.lo < 0 || y.lo < 1)
+		return anything(t);
+	return (struct sw_bounds){x.lo / y.hi, x.hi / y.lo};
+}
+
+static struct sw_bounds op_rem(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds x = read_as(s, t, t->a), y = read_as(s, t, t->b);
+	if (x.lo < 0 || y.lo < 1)
+		return anything(t);
+	if (x.hi < y.lo)
+		return x;
+	return (struct sw_bounds){0, x.hi < y.hi ? x.hi : y.hi - 1};
+}
+
+static struct sw_bounds op_min(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds x = read_as(s, t, t->a), y = read_as(s, t, t->b);
+	if (t->op == SW_OP_MIN)
+		return (struct sw_bounds){x.lo < y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi};
+	return (struct sw_bounds){x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
+}
+
+static struct sw_bounds op_neg(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds x = sw_span_of(s, t->a, t->width);
+	sw_wide less = t->op == SW_OP_NOT;
+	return within(t, -x.hi - less, -x.lo - less);
+}
+
+static struct sw_bounds op_abs(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds x = sw_span_exact(s, t->a, t->width, true);
+	sw_wide most = -x.lo > x.hi ? -x.lo : x.hi;
+	return x.lo >= 0 ? x : (struct sw_bounds){0, most};
+}
+
+/* ---- bits */
+
+static sw_wide bits_up_to(sw_wide x)
+{
+	sw_wide mask = 0;
+	while (mask < x)
+		mask = 2 * mask + 1;
+	return mask;
+}
+
+/* x & -2^bits is the multiple of 2^bits below x, whichever number stands for x modulo 2^width. */
+static struct sw_bounds rounded(const struct sw_term *t, struct sw_bounds x, unsigned bits)
+{
+	sw_wide unit = (sw_wide)1 << bits;
+	return within(t, sw_wide_floor(x.lo, unit) * unit, sw_wide_floor(x.hi, unit) * unit);
+}
+
+int sw_span_clears(struct sw_bounds mask, struct sw_bounds x, unsigned width)
+{
+	if (!sw_span_fixed(mask) || mask.lo < 1)
+		return -1;
+	unsigned bits = (unsigned)__builtin_ctzll((uint64_t)mask.lo);
+	sw_wide kept = mask.lo + ((sw_wide)1 << bits);
+	bool all = kept == (sw_wide)1 << width;
+	return !(kept & (kept - 1)) && (all || (x.lo >= 0 && x.hi < kept)) ? (int)bits : -1;
+}
+
+static struct sw_bounds op_and(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds x = sw_span_exact(s, t->a, t->width, false), y = sw_span_exact(s, t->b, t->width, false);
+	if (t->width == 1)
+		return (struct sw_bounds){x.lo & y.lo, x.hi & y.hi};
+	struct sw_bounds of_x = sw_span_of(s, t->a, t->width), of_y = sw_span_of(s, t->b, t->width);
+	int clears_x = sw_span_clears(y, of_x, t->width), clears_y = sw_span_clears(x, of_y, t->width);
+	if (clears_x >= 0)
+		return rounded(t, of_x, (unsigned)clears_x);
+	if (clears_y >= 0)
+		return rounded(t, of_y, (unsigned)clears_y);
+	return (struct sw_bounds){0, x.hi < y.hi ? x.hi : y.hi};
+}
+
+static struct sw_bounds op_or(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds x = sw_span_exact(s, t->a, t->width, false), y = sw_span_exact(s, t->b, t->width, false);
+	sw_wide least = x.lo > y.lo ? x.lo : y.lo, most = bits_up_to(x.hi > y.hi ? x.hi : y.hi);
+	return (struct sw_bounds){t->op == SW_OP_OR ? least : 0, x.hi + y.hi < most ? x.hi + y.hi : most};
+}
+
+static struct sw_bounds op_shl(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds by = sw_span_exact(s, t->b, s->f->term[t->b].width, false);
+	if (!sw_span_fixed(by))
+		return anything(t);
+	if (by.lo < 0 || by.lo >= t->width)
+		return fixed(0);
+	return product(t, sw_span_of(s, t->a, t->width), fixed((sw_wide)1 << (unsigned)by.lo));
+}
+
+static struct sw_bounds op_shr(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds x = read_as(s, t, t->a), by = sw_span_exact(s, t->b, s->f->term[t->b].width, false);
+	if (!sw_span_fixed(by))
+		return x.lo >= 0 ? (struct sw_bounds){0, x.hi} : sw_span_type(t->width, true);
+	unsigned bits = by.lo < 0 || by.lo > t->width ? t->width : (unsigned)by.lo;
+	return (struct sw_bounds){x.lo >> bits, x.hi >> bits};
+}
+
+/* The low bits of what a shift moves down are the same whatever comes in above: (x * 2^k) >> 32 in 32 bits, machine
+   code's x / 2^(32 - k), may be below zero.  False: it is no such shift. */
+static bool low_bits_moved(struct sw_spans *s, uint32_t term, unsigned bits, struct sw_bounds *out)
+{
+	const struct sw_term *t = &s->f->term[term];
+	if (t->op != SW_OP_SHR || s->f->term[t->a].width < t->width)
+		return false;
+	struct sw_bounds x = sw_span_of(s, t->a, t->width), by = sw_span_exact(s, t->b, s->f->term[t->b].width, false);
+	if (!sw_span_fixed(by) || by.lo < 0 || by.lo + bits > t->width)
+		return false;
+	*out = (struct sw_bounds){x.lo >> (unsigned)by.lo, x.hi >> (unsigned)by.lo};
+	return true;
+}
+
+static struct sw_bounds op_extend(struct sw_spans *s, const struct sw_term *t)
+{
+	unsigned bits = t->imm < t->width ? (unsigned)t->imm : t->width;
+	struct sw_bounds low;
+	if (t->imm < 1)
+		return anything(t);
+	if (low_bits_moved(s, t->a, bits, &low))
+		return bits == t->width ? within(t, low.lo, low.hi)
+					: sw_span_wrapped(low, sw_span_type(bits, t->flags & SW_SIGNED));
+	return bits == t->width ? op_mov(s, t) : sw_span_exact(s, t->a, bits, t->flags & SW_SIGNED);
+}
+
+/* ---- one of several */
+
+static struct sw_bounds hull(struct sw_bounds x, struct sw_bounds y)
+{
+	return (struct sw_bounds){x.lo < y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
+}
+
+static struct sw_bounds op_select(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds which = sw_span_exact(s, t->a, 1, false);
+	bool addresses = t->width == 64;
+	if (sw_span_fixed(which))
+		return sw_span_of(s, which.lo ? t->b : t->c, t->width);
+	return hull(sw_span_exact(s, t->b, t->width, !addresses), sw_span_exact(s, t->c, t->width, !addresses));
+}
+
+/* Can it be this alternative, as far as the conditions are known? */
+static bool possible(const struct sw_spans *s, const struct sw_term *t, uint32_t i)
+{
+	if (!t->imm2)
+		return true;
+	return sw_span_exact(s, s->f->alternative[t->a + t->b + i], 1, false).hi != 0;
+}
+
+static struct sw_bounds op_any(struct sw_spans *s, const struct sw_term *t)
+{
+	const uint32_t *from = s->f->alternative + t->a;
+	bool addresses = t->width == 64, any = false;
+	struct sw_bounds all = anything(t);
+	for (uint32_t i = 0; i < t->b; i++) {
+		if (!possible(s, t, i))
+			continue;
+		struct sw_bounds one = sw_span_exact(s, from[i], t->width, !addresses);
+		all = any ? hull(all, one) : one;
+		any = true;
+	}
+	return all;
+}
+
+/* 1, 0, or -1: either. */
+static int decide(int64_t condition, struct sw_bounds x, struct sw_bounds y)
+{
+	switch (condition) {
+	case SW_EQ:
+	case SW_NE:
+		if (x.hi < y.lo || x.lo > y.hi)
+			return condition == SW_NE;
+		return sw_span_fixed(x) && sw_span_fixed(y) ? condition == SW_EQ : -1;
+	case SW_LT:
+		return x.hi < y.lo ? 1 : x.lo >= y.hi ? 0 : -1;
+	case SW_LE:
+		return x.hi <= y.lo ? 1 : x.lo > y.hi ? 0 : -1;
+	case SW_GT:
+		return x.lo > y.hi ? 1 : x.hi <= y.lo ? 0 : -1;
+	case SW_GE:
+		return x.lo >= y.hi ? 1 : x.hi < y.lo ? 0 : -1;
+	default:
+		return -1;
+	}
+}
+
+static struct sw_bounds op_compare(struct sw_spans *s, const struct sw_term *t)
+{
+	bool is_signed = t->flags & SW_SIGNED;
+	if (t->imm2 < 1 || t->imm2 > 64)
+		return (struct sw_bounds){0, 1};
+	int truth = decide(t->imm, sw_span_exact(s, t->a, (unsigned)t->imm2, is_signed),
+			   sw_span_exact(s, t->b, (unsigned)t->imm2, is_signed));
+	return truth < 0 ? (struct sw_bounds){0, 1} : fixed(truth);
+}
+
+struct sw_bounds sw_span_steps(const struct sw_spans *s, const struct sw_term *t)
+{
+	/* A step modulo 2^width may as well be a negative one. */
+	struct sw_bounds step = sw_span_exact(s, t->b, t->width, true);
+	sw_wide turns = t->c < s->f->loops ? s->turns[t->c] : SW_INFINITE;
+	sw_wide lo = sw_wide_mul(step.lo, turns), hi = sw_wide_mul(step.hi, turns);
+	return (struct sw_bounds){lo < 0 ? lo : 0, hi > 0 ? hi : 0};
+}
+
+static struct sw_bounds op_step(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds start = sw_span_of(s, t->a, t->width), more = sw_span_steps(s, t);
+	return within(t, start.lo + more.lo, start.hi + more.hi);
+}
+
+/* What the parameter block holds. */
+static struct sw_bounds op_element(struct sw_spans *s, const struct sw_term *t)
+{
+	struct sw_bounds x;
+	return sw_span_element(s, t, &x) ? x : anything(t);
+}
+
+struct sw_bounds sw_span_operate(struct sw_spans *s, uint32_t number)
+{
+	static operation *const table[] = {
+		[SW_OP_CONST] = op_const,     [SW_OP_PARAM] = op_param,
+		[SW_OP_SPECIAL] = op_special, [SW_OP_RANGE] = op_range,
+		[SW_OP_MOV] = op_mov,	      [SW_OP_ADD] = op_add,
+		[SW_OP_SUB] = op_sub,	      [SW_OP_MUL] = op_mul,
+		[SW_OP_MULHI] = op_mulhi,     [SW_OP_MULWIDE] = op_mulwide,
+		[SW_OP_DIV] = op_div,	      [SW_OP_REM] = op_rem,
+		[SW_OP_MIN] = op_min,	      [SW_OP_MAX] = op_min,
+		[SW_OP_NEG] = op_neg,	      [SW_OP_NOT] = op_neg,
+		[SW_OP_ABS] = op_abs,	      [SW_OP_AND] = op_and,
+		[SW_OP_OR] = op_or,	      [SW_OP_XOR] = op_or,
+		[SW_OP_SHL] = op_shl,	      [SW_OP_SHR] = op_shr,
+		[SW_OP_EXTEND] = op_extend,   [SW_OP_SELECT] = op_select,
+		[SW_OP_COMPARE] = op_compare, [SW_TERM_STEP] = op_step,
+		[SW_TERM_ANY] = op_any,	      [SW_TERM_ELEMENT] = op_element,
+		[SW_TERM_LOADED] = op_range,
+	};
+	const struct sw_term *t = &s->f->term[number];
+	operation *run = t->op < sizeof table / sizeof *table ? table[t->op] : NULL;
+	return run ? run(s, t) : anything(t);
+}
