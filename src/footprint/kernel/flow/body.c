@@ -61,7 +61,7 @@ static uint32_t new_slot(struct sw_body *body)
 	return slot;
 }
 
-static void unite(struct sw_body *body, uint32_t a, uint32_t b)
+static void unite_slots(struct sw_body *body, uint32_t a, uint32_t b)
 {
 	a = sw_body_slot(body, a);
 	b = sw_body_slot(body, b);
@@ -120,7 +120,7 @@ static sw_reg reg_of(struct copier *c, const struct instance *in, sw_reg reg, ui
 	return in->reg + reg;
 }
 
-static struct sw_insn *emit(struct copier *c, const struct instance *in, const struct sw_insn *x)
+static struct sw_insn *copy_insn(struct copier *c, const struct instance *in, const struct sw_insn *x)
 {
 	struct sw_insn copy = *x;
 	bool many = x->op == SW_OP_LOAD && x->count > 1;
@@ -152,7 +152,7 @@ static bool may_copy(const struct copier *c, uint32_t function)
 	return true;
 }
 
-static void start(struct copier *c, struct instance *in, uint32_t function)
+static void start_instance(struct copier *c, struct instance *in, uint32_t function)
 {
 	*in = (struct instance){.function = &c->program->function[function], .number = function, .reg = c->body->regs};
 	c->body->regs += in->function->regs;
@@ -162,7 +162,7 @@ static void start(struct copier *c, struct instance *in, uint32_t function)
 static void copy_called(struct copier *c, struct instance *caller, const struct sw_program_call *call)
 {
 	struct instance in;
-	start(c, &in, call->function);
+	start_instance(c, &in, call->function);
 	const struct sw_program_function *f = in.function;
 	for (uint32_t i = 0; i < f->param_slots && i < call->args; i++)
 		*sw_map_put(&in.slots, f->param_slot[i]) = 1 + slot_of(c, caller, call->arg[i]);
@@ -172,7 +172,7 @@ static void copy_called(struct copier *c, struct instance *caller, const struct 
 	sw_map_free(&in.slots);
 }
 
-static void want(struct copier *c, uint32_t function)
+static void want_function(struct copier *c, uint32_t function)
 {
 	if (c->entry[function])
 		return;
@@ -180,15 +180,15 @@ static void want(struct copier *c, uint32_t function)
 	c->entry[function] = (uint32_t)c->wanted.n + 1;
 }
 
-static void bind(struct copier *c, const struct sw_program_call *call, uint32_t function)
+static void bind_arguments(struct copier *c, const struct sw_program_call *call, uint32_t function)
 {
 	const struct sw_program_function *f = &c->program->function[function];
 	for (uint32_t i = 0; i < f->param_slots && i < call->args; i++)
 		if (f->param_slot[i] < c->program->slots)
-			unite(c->body, call->arg[i], f->param_slot[i] + 1);
+			unite_slots(c->body, call->arg[i], f->param_slot[i] + 1);
 	for (uint32_t i = 0; i < f->result_slots && i < call->rets; i++)
 		if (f->result_slot[i] < c->program->slots)
-			unite(c->body, call->ret[i], f->result_slot[i] + 1);
+			unite_slots(c->body, call->ret[i], f->result_slot[i] + 1);
 }
 
 /* The call stays; its slots in the body's numbers. */
@@ -206,15 +206,15 @@ static void keep_call(struct copier *c, struct instance *in, const struct sw_ins
 	for (uint32_t i = 0; i < call->args + call->rets; i++)
 		c->body->slot.at[sw_body_slot(c->body, slots[i])] |= PASSED;
 	if (kept.function < c->program->functions) {
-		want(c, kept.function);
-		bind(c, &kept, kept.function);
+		want_function(c, kept.function);
+		bind_arguments(c, &kept, kept.function);
 	} else if (kept.function != UINT32_MAX) {
 		c->body->damaged = true;
 		kept.function = UINT32_MAX;
 	} else if (!kept.name) {
 		c->indirect = true;
 	}
-	emit(c, in, x)->target = (uint32_t)c->body->call.n;
+	copy_insn(c, in, x)->target = (uint32_t)c->body->call.n;
 	*sw_vec_push(&c->body->call) = kept;
 }
 
@@ -232,7 +232,7 @@ static void copy_call(struct copier *c, struct instance *in, const struct sw_ins
 }
 
 /* Targets of the copied jumps; RETURNs of an inlined function jump to the end of the copy. */
-static void patch(struct copier *c, const struct instance *in)
+static void patch_jumps(struct copier *c, const struct instance *in)
 {
 	const struct sw_program_function *f = in->function;
 	for (uint32_t i = 0; i < f->insns; i++) {
@@ -272,16 +272,16 @@ static void copy_function(struct copier *c, struct instance *in)
 			copy_call(c, in, x);
 		else if (x->op == SW_OP_LOCAL_ADDRESS) {
 			uint32_t slot = slot_of(c, in, (uint64_t)x->imm > UINT32_MAX ? UINT32_MAX : (uint32_t)x->imm);
-			emit(c, in, x)->imm = slot;
+			copy_insn(c, in, x)->imm = slot;
 		} else
-			emit(c, in, x);
+			copy_insn(c, in, x);
 	}
 	/* Running past the end of a function returns from it; after an inlined copy the caller continues. */
 	in->at[f->insns] = (uint32_t)c->body->insn.n;
 	if (c->depth == 1)
 		*sw_vec_push(&c->body->insn) =
 			(struct sw_insn){.op = SW_OP_EXIT, .dst = SW_NO_REG, .guard = SW_NO_REG, .text = "exit"};
-	patch(c, in);
+	patch_jumps(c, in);
 	c->depth--;
 	free(in->at);
 }
@@ -290,7 +290,7 @@ static void copy_entry(struct copier *c, uint32_t function)
 {
 	struct instance in;
 	*sw_vec_push(&c->body->entry) = (uint32_t)c->body->insn.n;
-	start(c, &in, function);
+	start_instance(c, &in, function);
 	in.number = 0; /* keeps its slots' numbers */
 	in.function = &c->program->function[function];
 	c->stack[0] = function;
@@ -301,11 +301,11 @@ static void copy_entry(struct copier *c, uint32_t function)
 static void bind_indirect(struct copier *c, uint32_t function)
 {
 	const struct sw_program_function *f = &c->program->function[function];
-	want(c, function);
+	want_function(c, function);
 	for (size_t k = 0; k < c->body->call.n; k++) {
 		const struct sw_program_call *call = &c->body->call.at[k];
 		if (call->function == UINT32_MAX && !call->name && call->args == f->param_slots)
-			bind(c, call, function);
+			bind_arguments(c, call, function);
 	}
 }
 
@@ -357,7 +357,7 @@ static bool stays_as_it_is(const struct sw_program *program, const struct sw_ins
 }
 
 /* A kernel that calls nothing, as nearly all of machine code: its instructions are not copied. */
-static bool borrow(const struct sw_program *program, struct sw_body *body)
+static bool borrow_insns(const struct sw_program *program, struct sw_body *body)
 {
 	const struct sw_program_function *f = &program->function[0];
 	const struct sw_insn *last = f->insns ? &f->insn[f->insns - 1] : NULL;
@@ -384,7 +384,7 @@ static bool borrow(const struct sw_program *program, struct sw_body *body)
 void sw_body_make(const struct sw_program *program, struct sw_body *body)
 {
 	*body = (struct sw_body){0};
-	if (!program->functions || borrow(program, body))
+	if (!program->functions || borrow_insns(program, body))
 		return;
 	struct copier c = {.program = program, .body = body};
 	uint64_t total = 0;

@@ -58,7 +58,7 @@ static void find_blocks(struct builder *b)
 	free(leader);
 }
 
-static void lead(struct builder *b, uint32_t from, uint32_t insn)
+static void add_edge(struct builder *b, uint32_t from, uint32_t insn)
 {
 	if (insn >= b->body->insn.n)
 		return;
@@ -74,16 +74,16 @@ static void find_edges(struct builder *b)
 	const struct sw_body *body = b->body;
 	b->succ_first = sw_calloc((size_t)b->n + 1, sizeof *b->succ_first);
 	for (size_t i = 0; i < body->entry.n; i++)
-		lead(b, 0, body->entry.at[i]);
+		add_edge(b, 0, body->entry.at[i]);
 	for (uint32_t k = 1; k < b->n; k++) {
 		b->succ_first[k] = (uint32_t)b->succ.n;
 		const struct sw_insn *x = &body->insn.at[b->end[k] - 1];
 		if (x->op == SW_OP_JUMP)
-			lead(b, k, x->target);
+			add_edge(b, k, x->target);
 		for (uint32_t t = 0; x->op == SW_OP_SWITCH && t < x->targets; t++)
-			lead(b, k, body->target.at[x->target + t]);
+			add_edge(b, k, body->target.at[x->target + t]);
 		if (!ends_block(body, b->end[k] - 1) || x->guard != SW_NO_REG)
-			lead(b, k, b->end[k]);
+			add_edge(b, k, b->end[k]);
 	}
 	b->succ_first[b->n] = (uint32_t)b->succ.n;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t meet(const struct sw_flow *flow, uint32_t a, uint32_t b)
+static uint32_t common_dominator(const struct sw_flow *flow, uint32_t a, uint32_t b)
 {
 	while (a != b) {
 		while (a > b)
@@ -16,7 +16,7 @@ static uint32_t meet(const struct sw_flow *flow, uint32_t a, uint32_t b)
 	return a;
 }
 
-static bool improve(struct sw_flow *flow, uint32_t b)
+static bool improve_dominator(struct sw_flow *flow, uint32_t b)
 {
 	struct sw_basic_block *block = &flow->block.at[b];
 	uint32_t idom = SW_NO_BLOCK;
@@ -24,7 +24,7 @@ static bool improve(struct sw_flow *flow, uint32_t b)
 		uint32_t p = flow->edge.at[block->pred + i];
 		if (p && flow->block.at[p].idom == SW_NO_BLOCK)
 			continue;
-		idom = idom == SW_NO_BLOCK ? p : meet(flow, idom, p);
+		idom = idom == SW_NO_BLOCK ? p : common_dominator(flow, idom, p);
 	}
 	bool changed = block->idom != idom;
 	block->idom = idom;
@@ -73,7 +73,7 @@ void sw_flow_find_dominators(struct sw_flow *flow)
 	for (bool changed = true; changed;) {
 		changed = false;
 		for (uint32_t b = 1; b < flow->block.n; b++)
-			changed |= improve(flow, b);
+			changed |= improve_dominator(flow, b);
 	}
 	list_children(flow);
 	number_tree(flow);

@@ -10,7 +10,7 @@
 #define MAX_CARRIED 16
 
 /* The one node that is no PHI and that PHIs carry around, from `node` on; `node` where there are several. */
-static sw_node carried(const struct sw_ssa *ssa, sw_node node)
+static sw_node carried_value(const struct sw_ssa *ssa, sw_node node)
 {
 	sw_node phi[MAX_CARRIED] = {node}, one = SW_NO_NODE;
 	uint32_t phis = 1;
@@ -49,7 +49,7 @@ sw_node sw_step_forward(const struct sw_ssa *ssa, sw_node node)
 			if (o == node || o == one)
 				continue;
 			if (one != node)
-				return carried(ssa, node);
+				return carried_value(ssa, node);
 			one = o;
 		}
 		if (one == node)

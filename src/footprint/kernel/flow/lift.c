@@ -18,27 +18,27 @@ struct working {
 	sw_node guard;
 };
 
-static sw_node operand(const struct working *w, const struct sw_operand *o, uint8_t width)
+static sw_node operand_node(const struct working *w, const struct sw_operand *o, uint8_t width)
 {
 	if (o->reg == SW_NO_REG)
 		return sw_graph_const(&w->ssa->graph, 64, o->imm);
 	return sw_renamer_read(w->r, o->reg, width, w->block);
 }
 
-static sw_node source(const struct working *w, uint32_t i, uint8_t width)
+static sw_node needed_source(const struct working *w, uint32_t i, uint8_t width)
 {
 	bool needed = i < w->x->n && w->need & (i ? SW_NEED_REST : SW_NEED_FIRST);
-	return needed ? operand(w, &w->x->src[i], width) : sw_graph_const(&w->ssa->graph, 64, 0);
+	return needed ? operand_node(w, &w->x->src[i], width) : sw_graph_const(&w->ssa->graph, 64, 0);
 }
 
-static bool gives(const struct working *w)
+static bool gives_result(const struct working *w)
 {
 	return w->x->dst != SW_NO_REG && w->need & SW_NEED_RESULT;
 }
 
-static void result(const struct working *w, sw_node value)
+static void write_result(const struct working *w, sw_node value)
 {
-	if (gives(w))
+	if (gives_result(w))
 		sw_renamer_write(w->r, w->x->dst, value, w->guard);
 }
 
@@ -106,7 +106,7 @@ static enum sw_why why_anything(const char *text)
 	return is_float(text) ? SW_WHY_FLOAT : is_signal(text) ? SW_WHY_SHARED : SW_WHY_COMPUTED;
 }
 
-static void compute(const struct working *w)
+static void lift_plain(const struct working *w)
 {
 	const struct sw_insn *x = w->x;
 	struct sw_making m = {.op = x->op, .width = sound_width(x->width), .n = x->n};
@@ -116,7 +116,7 @@ static void compute(const struct working *w)
 	else
 		m.flags = x->flags & SW_SIGNED;
 	for (uint32_t i = 0; i < x->n; i++)
-		o[i] = operand(w, &x->src[i], m.width);
+		o[i] = operand_node(w, &x->src[i], m.width);
 	if (m.op != SW_OP_MIX) {
 		m.imm = x->imm;
 		m.imm2 = x->imm2;
@@ -130,31 +130,31 @@ static void compute(const struct working *w)
 	sw_node node = sw_graph_make(&w->ssa->graph, m, o);
 	if (m.op == SW_OP_RANGE || m.op == SW_OP_MIX)
 		sw_ssa_set_block(w->ssa, node, w->block);
-	result(w, node);
+	write_result(w, node);
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 /* Notes what an instruction does to memory; operands from `from` on are its values. */
-static uint32_t note(const struct working *w, sw_node address, uint32_t from)
+static uint32_t note_memory_use(const struct working *w, sw_node address, uint32_t from)
 {
 	struct sw_ssa *ssa = w->ssa;
 	struct sw_memory_op use = {w->insn, w->block, w->guard, address, (uint32_t)ssa->operand.n, 0};
 	for (uint32_t i = from; i < w->x->n; i++, use.values++)
-		*sw_vec_push(&ssa->operand) = source(w, i, 64);
+		*sw_vec_push(&ssa->operand) = needed_source(w, i, 64);
 	*sw_vec_push(&ssa->use) = use;
 	return (uint32_t)ssa->use.n - 1;
 }
 
-static sw_node address(const struct working *w)
+static sw_node access_address(const struct working *w)
 {
 	struct sw_graph *g = &w->ssa->graph;
-	sw_node base = sw_graph_fit(g, source(w, 0, 64), 64);
+	sw_node base = sw_graph_fit(g, needed_source(w, 0, 64), 64);
 	return sw_graph_binary(g, SW_OP_ADD, 64, 0, base, sw_graph_const(g, 64, w->x->imm));
 }
 
 /* A parameter whose place in the block is known: its bytes, in the register's form. */
-static bool parameter(const struct working *w, sw_node at, uint32_t k, sw_node *out)
+static bool parameter_value(const struct working *w, sw_node at, uint32_t k, sw_node *out)
 {
 	const struct sw_insn *x = w->x;
 	struct sw_value v = *sw_graph_at(&w->ssa->graph, at);
@@ -178,7 +178,7 @@ static uint8_t why_of(const struct sw_insn *x)
 }
 
 /* What a load gives.  Element k is loaded[k]. */
-static sw_node loaded(const struct working *w, uint32_t use, sw_node at, uint32_t k)
+static sw_node loaded_value(const struct working *w, uint32_t use, sw_node at, uint32_t k)
 {
 	const struct sw_insn *x = w->x;
 	struct sw_making m = {.op = SW_VALUE_LOADED,
@@ -193,7 +193,7 @@ static sw_node loaded(const struct working *w, uint32_t use, sw_node at, uint32_
 	return sw_graph_make(&w->ssa->graph, m, &at);
 }
 
-static void load(const struct working *w)
+static void lift_load(const struct working *w)
 {
 	const struct sw_insn *x = w->x;
 	sw_node at = SW_NO_NODE, value = SW_NO_NODE;
@@ -201,68 +201,69 @@ static void load(const struct working *w)
 	for (uint32_t k = 0; k < count; k++) {
 		uint32_t var = sw_renamer_var(w->r, w->insn, k);
 		if (var == SW_NO_REG && at == SW_NO_NODE)
-			at = address(w);
+			at = access_address(w);
 		if (var != SW_NO_REG) {
 			uint8_t bits = (uint8_t)(x->bytes * 8);
 			value = sw_graph_fit(&w->ssa->graph, sw_renamer_read(w->r, var, bits, w->block), bits);
 			value = sw_graph_extend(&w->ssa->graph, sound_width(x->width), bits, x->flags & SW_SIGNED,
 						value);
-		} else if (!parameter(w, at, k, &value)) {
+		} else if (!parameter_value(w, at, k, &value)) {
 			if (use == UINT32_MAX)
-				use = note(w, at, 1);
-			if (gives(w))
-				value = loaded(w, use, at, k);
+				use = note_memory_use(w, at, 1);
+			if (gives_result(w))
+				value = loaded_value(w, use, at, k);
 		}
-		if (gives(w))
+		if (gives_result(w))
 			sw_renamer_write(w->r, x->dst + k, value, w->guard);
 	}
 }
 
-static void store(const struct working *w)
+static void lift_store(const struct working *w)
 {
 	const struct sw_insn *x = w->x;
 	if (sw_renamer_var(w->r, w->insn, 0) == SW_NO_REG) {
-		note(w, address(w), 1);
+		note_memory_use(w, access_address(w), 1);
 		return;
 	}
 	for (uint32_t k = 0; k < x->count; k++) {
 		uint8_t bits = (uint8_t)(x->bytes * 8);
-		sw_node value = sw_graph_fit(&w->ssa->graph, source(w, 1 + k, bits), bits);
+		sw_node value = sw_graph_fit(&w->ssa->graph, needed_source(w, 1 + k, bits), bits);
 		sw_renamer_write(w->r, sw_renamer_var(w->r, w->insn, k), value, w->guard);
 	}
 }
 
-static void touch(const struct working *w)
+static void lift_touch(const struct working *w)
 {
-	sw_node at = address(w);
-	uint32_t use = note(w, at, 1);
-	if (gives(w))
-		result(w, loaded(w, use, at, 0));
+	sw_node at = access_address(w);
+	uint32_t use = note_memory_use(w, at, 1);
+	if (gives_result(w))
+		write_result(w, loaded_value(w, use, at, 0));
 }
 
 /* Bulk copies and unknown instructions; their result in a register may be any function of their operands. */
-static void opaque(const struct working *w)
+static void lift_opaque(const struct working *w)
 {
 	struct working plain = *w;
 	struct sw_insn x;
-	note(w, w->x->op == SW_OP_OPAQUE || !w->x->n ? SW_NO_NODE : address(w), w->x->op == SW_OP_OPAQUE ? 0 : 1);
-	if (!gives(w))
+	note_memory_use(w, w->x->op == SW_OP_OPAQUE || !w->x->n ? SW_NO_NODE : access_address(w),
+			w->x->op == SW_OP_OPAQUE ? 0 : 1);
+	if (!gives_result(w))
 		return;
 	x = *w->x;
 	x.op = SW_OP_MIX;
 	x.imm = 0;
 	plain.x = &x;
-	compute(&plain);
+	lift_plain(&plain);
 }
 
-static void call(const struct working *w)
+static void lift_call(const struct working *w)
 {
-	note(w, SW_NO_NODE, 0);
-	if (!gives(w))
+	note_memory_use(w, SW_NO_NODE, 0);
+	if (!gives_result(w))
 		return;
 	sw_node any = sw_graph_range(&w->ssa->graph, sound_width(w->x->width), SW_WHY_CALL);
 	sw_ssa_set_block(w->ssa, any, w->block);
-	result(w, any);
+	write_result(w, any);
 }
 
 void sw_lift_insn(struct sw_renamer *renamer, uint32_t insn, uint32_t block)
@@ -277,23 +278,23 @@ void sw_lift_insn(struct sw_renamer *renamer, uint32_t insn, uint32_t block)
 	}
 	switch (w.x->op) {
 	case SW_OP_LOAD:
-		load(&w);
+		lift_load(&w);
 		break;
 	case SW_OP_STORE:
-		store(&w);
+		lift_store(&w);
 		break;
 	case SW_OP_ATOMIC:
 	case SW_OP_TENSOR:
 	case SW_OP_TEXTURE:
 	case SW_OP_SURFACE:
-		touch(&w);
+		lift_touch(&w);
 		break;
 	case SW_OP_BULK:
 	case SW_OP_OPAQUE:
-		opaque(&w);
+		lift_opaque(&w);
 		break;
 	case SW_OP_CALL:
-		call(&w);
+		lift_call(&w);
 		break;
 	case SW_OP_GRID_WAIT:
 	case SW_OP_GRID_TRIGGER:
@@ -312,9 +313,9 @@ void sw_lift_insn(struct sw_renamer *renamer, uint32_t insn, uint32_t block)
 		break;
 	case SW_OP_SWITCH:
 		if (w.x->n)
-			ssa->choice[block] = source(&w, 0, 64);
+			ssa->choice[block] = needed_source(&w, 0, 64);
 		break;
 	default:
-		compute(&w);
+		lift_plain(&w);
 	}
 }

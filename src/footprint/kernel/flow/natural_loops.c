@@ -31,7 +31,7 @@ static void mark_headers(struct sw_flow *flow)
 
 /* Blocks that reach the header's back edges without passing the header. Headers are processed in reverse postorder,
    so an inner loop is found after the outer one and takes over its blocks. */
-static void collect(struct sw_flow *flow, uint32_t loop, uint32_t *stack, uint32_t *seen)
+static void collect_blocks(struct sw_flow *flow, uint32_t loop, uint32_t *stack, uint32_t *seen)
 {
 	uint32_t header = flow->loop.at[loop].header, n = 0;
 	struct sw_basic_block *h = &flow->block.at[header];
@@ -75,7 +75,7 @@ void sw_flow_find_loops(struct sw_flow *flow)
 		if (!block->header || block->irregular)
 			continue;
 		*sw_vec_push(&flow->loop) = (struct sw_natural){.header = b};
-		collect(flow, (uint32_t)flow->loop.n - 1, stack, seen);
+		collect_blocks(flow, (uint32_t)flow->loop.n - 1, stack, seen);
 	}
 	free(stack);
 	free(seen);

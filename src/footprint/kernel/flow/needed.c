@@ -161,7 +161,7 @@ static void look_at(struct finder *f, uint32_t block)
 }
 
 /* false: it takes too long. */
-static bool settle(struct finder *f)
+static bool settle_needed(struct finder *f)
 {
 	uint32_t n = (uint32_t)f->ssa->flow.block.n;
 	bool changed = true;
@@ -202,7 +202,7 @@ void sw_needed_find(const struct sw_program *program, struct sw_ssa *ssa, const 
 	f.live = sw_alloc(f.words * sizeof *f.live);
 	f.again = sw_alloc(n * sizeof *f.again);
 	ssa->need = f.need = sw_calloc(ssa->body.insn.n + 1, sizeof *f.need);
-	if (settle(&f)) {
+	if (settle_needed(&f)) {
 		ssa->live = f.in;
 		ssa->live_words = f.words;
 	} else {

@@ -18,7 +18,7 @@ struct finder {
 	uint32_t *seen, mark; /* by block */
 };
 
-static uint32_t push(struct sw_path_conditions *guards, uint32_t list, sw_node node)
+static uint32_t push_condition(struct sw_path_conditions *guards, uint32_t list, sw_node node)
 {
 	*sw_vec_push(&guards->guard) = (struct sw_path_condition){node, list};
 	return (uint32_t)guards->guard.n - 1;
@@ -35,7 +35,7 @@ uint32_t sw_path_conditions_add(struct sw_ssa *ssa, struct sw_path_conditions *g
 		struct sw_value u = v.op == SW_OP_NOT ? *sw_graph_at(&ssa->graph, v.operand[0]) : v;
 		if (v.op == SW_OP_CONST || n + 2 > MAX_SPLIT) {
 			if (v.op != SW_OP_CONST)
-				list = push(guards, list, node);
+				list = push_condition(guards, list, node);
 		} else if (v.op == SW_OP_AND && v.width == 1) {
 			open[n++] = v.operand[1];
 			open[n++] = v.operand[0];
@@ -43,7 +43,7 @@ uint32_t sw_path_conditions_add(struct sw_ssa *ssa, struct sw_path_conditions *g
 			open[n++] = sw_graph_unary(&ssa->graph, SW_OP_NOT, 1, u.operand[1]);
 			open[n++] = sw_graph_unary(&ssa->graph, SW_OP_NOT, 1, u.operand[0]);
 		} else {
-			list = push(guards, list, node);
+			list = push_condition(guards, list, node);
 		}
 	}
 	return list;
@@ -76,7 +76,7 @@ bool sw_path_conditions_are_data(const struct sw_ssa *ssa, sw_node node)
 
 /* Each edge of a SWITCH excludes the others. Where data do not decide, this must not be dropped: of the functions
    that a launch value selects from, one is called, and the others touch nothing. */
-static sw_node chosen(struct sw_ssa *ssa, struct sw_path_conditions *guards, uint32_t from, uint32_t to)
+static sw_node edge_chosen(struct sw_ssa *ssa, struct sw_path_conditions *guards, uint32_t from, uint32_t to)
 {
 	uint64_t *found = sw_map_put(&guards->chosen, (uint64_t)from << 32 | to);
 	if (!*found) {
@@ -97,7 +97,7 @@ uint32_t sw_path_conditions_on_edge(struct sw_ssa *ssa, struct sw_path_condition
 	uint32_t list = guards->of[from];
 	const struct sw_insn *last = b->end > b->first ? &ssa->body.insn.at[b->end - 1] : NULL;
 	if (last && last->op == SW_OP_SWITCH && b->succs > 1)
-		return sw_path_conditions_add(ssa, guards, list, chosen(ssa, guards, from, to));
+		return sw_path_conditions_add(ssa, guards, list, edge_chosen(ssa, guards, from, to));
 	if (condition == SW_NO_NODE || b->succs > 2)
 		return list;
 	bool jump = last->op == SW_OP_JUMP;
@@ -112,7 +112,7 @@ uint32_t sw_path_conditions_unknown(struct sw_ssa *ssa, struct sw_path_condition
 {
 	if (!guards->unknown)
 		guards->unknown = sw_graph_range(&ssa->graph, 1, SW_WHY_COMPLEX) + 1;
-	return push(guards, list, guards->unknown - 1);
+	return push_condition(guards, list, guards->unknown - 1);
 }
 
 static bool is_longer(const struct sw_path_conditions *guards, uint32_t list, uint32_t end, uint32_t most)
@@ -135,7 +135,7 @@ uint32_t sw_path_conditions_common(struct sw_ssa *ssa, struct sw_path_conditions
 		for (uint32_t q = b; q != end && q != SW_NO_CONDITION && k < MAX_COMMON;
 		     q = guards->guard.at[q].next, k++)
 			if (guards->guard.at[q].node == guards->guard.at[a].node) {
-				list = push(guards, list, guards->guard.at[a].node);
+				list = push_condition(guards, list, guards->guard.at[a].node);
 				break;
 			}
 	}
@@ -173,7 +173,7 @@ static bool may_pass_by(struct finder *f, uint32_t decides, uint32_t join)
 }
 
 /* All conditions of a list up to `end`, as one condition; SW_NO_NODE: too many. */
-static sw_node conjunction(struct sw_ssa *ssa, const struct sw_path_conditions *guards, uint32_t list, uint32_t end)
+static sw_node conjoin_list(struct sw_ssa *ssa, const struct sw_path_conditions *guards, uint32_t list, uint32_t end)
 {
 	sw_node all = sw_graph_const(&ssa->graph, 1, 1);
 	uint32_t n = 0;
@@ -198,8 +198,8 @@ static uint32_t add_disjunction(struct finder *f, uint32_t block, uint32_t list,
 			continue;
 		sw_node way = b->preds > MAX_WAYS
 				      ? SW_NO_NODE
-				      : conjunction(ssa, f->guards,
-						    sw_path_conditions_on_edge(ssa, f->guards, from, block), end);
+				      : conjoin_list(ssa, f->guards,
+						     sw_path_conditions_on_edge(ssa, f->guards, from, block), end);
 		any = way == SW_NO_NODE ? way : sw_graph_binary(&ssa->graph, SW_OP_OR, 1, 0, any, way);
 	}
 	return any == SW_NO_NODE ? sw_path_conditions_unknown(ssa, f->guards, list)

@@ -58,7 +58,7 @@ void sw_effects_of(const struct sw_ssa *ssa, const struct sw_stack_frames *frame
 	}
 }
 
-static void push(struct placer *p, uint32_t *list, uint32_t block)
+static void push_block(struct placer *p, uint32_t *list, uint32_t block)
 {
 	*sw_vec_push(&p->chain) = (struct chain){block, *list};
 	*list = (uint32_t)p->chain.n;
@@ -68,7 +68,7 @@ static void note_def(struct placer *p, uint32_t var, uint32_t block)
 {
 	struct variable *v = &p->variable[var];
 	if (v->def_block != block + 1)
-		push(p, &v->defs, block);
+		push_block(p, &v->defs, block);
 	v->def_block = block + 1;
 }
 
@@ -78,7 +78,7 @@ static void note_use(struct placer *p, uint32_t var, uint32_t block)
 	if (v->def_block == block + 1)
 		return; /* written above in the same block */
 	if (v->use_block != block + 1)
-		push(p, &v->uses, block);
+		push_block(p, &v->uses, block);
 	v->use_block = block + 1;
 }
 
@@ -96,7 +96,7 @@ static void scan_plain(struct placer *p, const struct sw_insn *x, uint32_t block
 		note_def(p, x->dst, block);
 }
 
-static void scan(struct placer *p)
+static void scan_effects(struct placer *p)
 {
 	struct sw_effects *e = sw_alloc(sizeof *e);
 	for (uint32_t b = 0; b < p->ssa->flow.block.n; b++) {
@@ -204,7 +204,7 @@ static bool is_live(const struct placer *p, uint32_t block, uint32_t var)
 	return live[block * p->ssa->live_words + var / 64] >> var % 64 & 1;
 }
 
-static void place(struct placer *p, uint32_t var, struct sw_places *out)
+static void place_phis(struct placer *p, uint32_t var, struct sw_places *out)
 {
 	if (!p->ssa->live)
 		mark_live(p, var);
@@ -249,11 +249,11 @@ bool sw_places_find(const struct sw_ssa *ssa, const struct sw_stack_frames *fram
 	p.live = sw_calloc(blocks, sizeof *p.live);
 	p.placed = sw_calloc(blocks, sizeof *p.placed);
 	p.queued = sw_calloc(blocks, sizeof *p.queued);
-	scan(&p);
+	scan_effects(&p);
 	bool fits = find_frontiers(&p);
 	for (uint32_t v = 0; fits && v < vars; v++) {
 		if (needs_phi(&p, v))
-			place(&p, v, places);
+			place_phis(&p, v, places);
 		fits = p.steps < MAX_STEPS && places->phi.n < MAX_PHIS;
 	}
 	if (fits)

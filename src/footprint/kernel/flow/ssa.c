@@ -26,7 +26,7 @@ struct sw_renamer {
 
 /* ---- reading and writing variables ------------------------------------------------------------------------------ */
 
-static sw_node unknown(struct sw_ssa *ssa, uint8_t width, uint32_t block)
+static sw_node unknown_value(struct sw_ssa *ssa, uint8_t width, uint32_t block)
 {
 	sw_node node = sw_graph_range(&ssa->graph, width, SW_WHY_COMPUTED);
 	sw_ssa_set_block(ssa, node, block);
@@ -37,7 +37,7 @@ sw_node sw_renamer_read(struct sw_renamer *r, uint32_t var, uint8_t width, uint3
 {
 	if (r->now[var] == SW_NO_NODE) {
 		*sw_vec_push(&r->log) = (struct change){var, SW_NO_NODE};
-		r->now[var] = unknown(r->ssa, width, block);
+		r->now[var] = unknown_value(r->ssa, width, block);
 	}
 	return r->now[var];
 }
@@ -96,7 +96,7 @@ static sw_node select_of(struct sw_ssa *ssa, uint32_t join, const sw_node *in)
 	return sw_graph_select(&ssa->graph, width, ssa->condition[b->idom], in[first], in[second]);
 }
 
-static uint8_t widest(const struct sw_ssa *ssa, const sw_node *in, uint32_t n)
+static uint8_t widest_of(const struct sw_ssa *ssa, const sw_node *in, uint32_t n)
 {
 	uint8_t width = 1;
 	for (uint32_t i = 0; i < n; i++)
@@ -109,7 +109,7 @@ static uint8_t widest(const struct sw_ssa *ssa, const sw_node *in, uint32_t n)
 static sw_node join_of(struct sw_ssa *ssa, uint32_t block, sw_node *in, uint32_t n)
 {
 	sw_node one = SW_NO_NODE;
-	uint8_t width = widest(ssa, in, n);
+	uint8_t width = widest_of(ssa, in, n);
 	bool differ = false, missing = false;
 	for (uint32_t i = 0; i < n; i++) {
 		if (in[i] == SW_NO_NODE) {
@@ -183,7 +183,8 @@ static void finish_headers(struct sw_renamer *r)
 		uint8_t width = sw_graph_at(&ssa->graph, r->phi[p])->width;
 		for (uint32_t i = 0; i < n; i++)
 			in[i] = in[i] == SW_NO_NODE
-					? unknown(ssa, width, ssa->flow.edge.at[ssa->flow.block.at[block].pred + i])
+					? unknown_value(ssa, width,
+							ssa->flow.edge.at[ssa->flow.block.at[block].pred + i])
 					: sw_graph_fit(&ssa->graph, in[i], width);
 		sw_graph_phi_set(&ssa->graph, r->phi[p], in, n);
 	}
@@ -209,7 +210,7 @@ void sw_ssa_finish_pairs(struct sw_ssa *ssa)
 
 /* ---- the walk --------------------------------------------------------------------------------------------------- */
 
-static void prepare(struct sw_renamer *r)
+static void prepare_places(struct sw_renamer *r)
 {
 	struct sw_ssa *ssa = r->ssa;
 	size_t places = r->places.phi.n, total = 0;
@@ -233,7 +234,7 @@ static void walk_block(struct sw_renamer *r, uint32_t block)
 	close_block(r, block);
 }
 
-static void undo(struct sw_renamer *r, size_t to)
+static void undo_block(struct sw_renamer *r, size_t to)
 {
 	while (r->log.n > to) {
 		struct change *c = &r->log.at[--r->log.n];
@@ -243,7 +244,7 @@ static void undo(struct sw_renamer *r, size_t to)
 
 /* Walks the dominator tree; children in reverse postorder, so all edges into a join except back edges were walked
    before it. */
-static void walk(struct sw_renamer *r)
+static void walk_all(struct sw_renamer *r)
 {
 	const struct sw_flow *flow = &r->ssa->flow;
 	size_t n = flow->block.n, depth = 0;
@@ -258,7 +259,7 @@ static void walk(struct sw_renamer *r)
 	while (depth) {
 		uint32_t b = stack[depth - 1].block;
 		if (stack[depth - 1].next == flow->child_first[b + 1]) {
-			undo(r, stack[--depth].log);
+			undo_block(r, stack[--depth].log);
 			continue;
 		}
 		uint32_t child = flow->child[stack[depth - 1].next++];
@@ -324,7 +325,7 @@ static void go_flat(struct sw_ssa *ssa)
 }
 
 /* About as many nodes are made as instructions are needed. */
-static size_t needed(const struct sw_ssa *ssa)
+static size_t needed_nodes(const struct sw_ssa *ssa)
 {
 	size_t n = 0;
 	for (size_t i = 0; ssa->need && i < ssa->body.insn.n; i++)
@@ -356,12 +357,12 @@ void sw_ssa_build(const struct sw_program *program, struct sw_ssa *ssa)
 	r.now = sw_alloc(((size_t)r.frames.vars + 1) * sizeof *r.now);
 	memset(r.now, 0xff, ((size_t)r.frames.vars + 1) * sizeof *r.now);
 	find_widths(&r);
-	sw_graph_expect(&ssa->graph, needed(ssa));
+	sw_graph_expect(&ssa->graph, needed_nodes(ssa));
 	if (ssa->flat) {
 		walk_flat(&r);
 	} else {
-		prepare(&r);
-		walk(&r);
+		prepare_places(&r);
+		walk_all(&r);
 		finish_headers(&r);
 	}
 	sw_ssa_finish_pairs(ssa);

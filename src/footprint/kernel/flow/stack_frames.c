@@ -48,7 +48,7 @@ static uint64_t frame_of(const struct finder *f, const struct sw_operand *o)
 }
 
 /* The address that an instruction computes, when all it does is name a local variable. */
-static uint64_t computes(const struct finder *f, const struct sw_insn *x)
+static uint64_t named_address(const struct finder *f, const struct sw_insn *x)
 {
 	if (x->dst == SW_NO_REG || x->guard != SW_NO_REG || !is_followed(f, x->dst))
 		return SW_NO_PLACE;
@@ -66,7 +66,7 @@ static uint64_t computes(const struct finder *f, const struct sw_insn *x)
 	return place_of((uint32_t)(base >> 32), (int64_t)((base & UINT32_MAX) + (uint64_t)x->src[1].imm));
 }
 
-static void escape(struct finder *f, const struct sw_insn *x, uint32_t from)
+static void note_escapes(struct finder *f, const struct sw_insn *x, uint32_t from)
 {
 	for (uint32_t i = from; i < x->n; i++) {
 		uint64_t at = frame_of(f, &x->src[i]);
@@ -90,11 +90,11 @@ static void look_at_uses(struct finder *f, struct sw_stack_frames *frames, uint3
 	if (at != SW_NO_PLACE)
 		at = place_of((uint32_t)(at >> 32), (int64_t)((at & UINT32_MAX) + (uint64_t)x->imm));
 	if (at == SW_NO_PLACE) {
-		escape(f, x, 0);
+		note_escapes(f, x, 0);
 		return;
 	}
 	frames->at[insn] = at;
-	escape(f, x, 1);
+	note_escapes(f, x, 1);
 	for (uint32_t k = 0; k < x->count; k++)
 		*sw_vec_push(&f->element) = (struct element){at + (uint64_t)k * x->bytes, x->bytes};
 }
@@ -117,7 +117,7 @@ static int by_place(const void *a, const void *b)
 
 /* From i on: how many accesses overlap each other, directly or by others between them; *alike: all are of the same
    element. */
-static size_t overlapping(const struct finder *f, size_t i, bool *alike)
+static size_t overlapping_parts(const struct finder *f, size_t i, bool *alike)
 {
 	const struct element *e = f->element.at;
 	uint64_t end = e[i].place + e[i].bytes;
@@ -149,7 +149,7 @@ static void number_elements(struct finder *f, struct sw_stack_frames *frames)
 	if (f->element.n)
 		qsort(f->element.at, f->element.n, sizeof *e, by_place);
 	for (size_t i = 0; i < f->element.n;) {
-		size_t n = overlapping(f, i, &alike);
+		size_t n = overlapping_parts(f, i, &alike);
 		if (alike && !f->escapes[e[i].place >> 32])
 			*sw_map_put(&frames->element, e[i].place) = 1 + frames->vars++;
 		changed |= !alike;
@@ -188,7 +188,7 @@ static void note_reads(struct finder *f, uint32_t insn)
 }
 
 /* Blocks come in reverse postorder: what a register holds is known where it is used, or it is never followed. */
-static void step(struct finder *f, uint32_t insn)
+static void step_frame(struct finder *f, uint32_t insn)
 {
 	const struct sw_insn *x = &f->ssa->body.insn.at[insn];
 	for (uint32_t k = 0; k < results_of(x); k++) {
@@ -232,10 +232,10 @@ void sw_frames_find(const struct sw_ssa *ssa, struct sw_stack_frames *frames)
 	FOR_EACH_INSN(ssa, b, i)
 	{
 		note_reads(&f, i);
-		f.frame_of_result = computes(&f, &ssa->body.insn.at[i]);
+		f.frame_of_result = named_address(&f, &ssa->body.insn.at[i]);
 		look_at_addresses(&f, i);
 		look_at_uses(&f, frames, i);
-		step(&f, i);
+		step_frame(&f, i);
 	}
 	number_elements(&f, frames);
 	free(f.defs);

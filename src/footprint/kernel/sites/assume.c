@@ -90,7 +90,7 @@ static bool may_change(struct assumer *a, sw_node node)
 	return a->chooses.at[node] & a->facts;
 }
 
-static void hold(struct assumer *a, sw_node node, bool truth)
+static void hold_condition(struct assumer *a, sw_node node, bool truth)
 {
 	struct known *k = known_of(a, node);
 	k->fact = a->mark;
@@ -100,14 +100,14 @@ static void hold(struct assumer *a, sw_node node, bool truth)
 }
 
 /* Facts and their negations; of a negation the graph keeps one form only ("a >= b" for NOT "a < b"). */
-static void assume(struct assumer *a, uint32_t list)
+static void assume_condition(struct assumer *a, uint32_t list)
 {
 	a->mark++;
 	a->facts = JOIN;
 	for (uint32_t n = 0; list != SW_NO_CONDITION && n < MAX_FACTS; list = a->guards->guard.at[list].next, n++) {
 		sw_node node = a->guards->guard.at[list].node;
-		hold(a, node, true);
-		hold(a, sw_graph_unary(&a->ssa->graph, SW_OP_NOT, 1, node), false);
+		hold_condition(a, node, true);
+		hold_condition(a, sw_graph_unary(&a->ssa->graph, SW_OP_NOT, 1, node), false);
 	}
 }
 
@@ -134,7 +134,7 @@ static int truth_of(const struct assumer *a, sw_node node, uint32_t depth)
 	return x == y ? x : -1;
 }
 
-static sw_node under(struct assumer *a, sw_node node, uint32_t depth);
+static sw_node node_under(struct assumer *a, sw_node node, uint32_t depth);
 
 /* Some condition on the way from the block that decides contradicts the facts. */
 static bool is_barred(struct assumer *a, uint32_t from, uint32_t to)
@@ -171,7 +171,7 @@ static sw_node phi_under(struct assumer *a, sw_node phi, uint32_t depth)
 		sw_node was = sw_graph_operand(g, phi, i);
 		if (barred[i])
 			continue;
-		in[i] = sw_graph_fit(g, under(a, was, depth), v.width);
+		in[i] = sw_graph_fit(g, node_under(a, was, depth), v.width);
 		changed |= in[i] != was;
 		differ |= one != SW_NO_NODE && in[i] != one;
 		one = in[i];
@@ -198,17 +198,17 @@ static sw_node operation_under(struct assumer *a, sw_node node, uint32_t depth)
 	if (v.op == SW_OP_SELECT) {
 		int truth = truth_of(a, v.operand[0], MAX_NESTED);
 		if (truth >= 0)
-			return under(a, v.operand[truth ? 1 : 2], depth);
+			return node_under(a, v.operand[truth ? 1 : 2], depth);
 	}
 	for (uint32_t i = 0; i < v.n; i++) {
-		o[i] = under(a, v.operand[i], depth);
+		o[i] = node_under(a, v.operand[i], depth);
 		changed |= o[i] != v.operand[i];
 	}
 	return changed ? sw_graph_make(g, m, o) : node;
 }
 
 /* The node where the facts hold. */
-static sw_node under(struct assumer *a, sw_node node, uint32_t depth)
+static sw_node node_under(struct assumer *a, sw_node node, uint32_t depth)
 {
 	const struct sw_value *v = sw_graph_at(&a->ssa->graph, node);
 	if (!v->n || !depth || !may_change(a, node))
@@ -240,12 +240,12 @@ void sw_assume_facts(struct sw_ssa *ssa, struct sw_path_conditions *guards)
 			uint32_t list = guards->of[use->block];
 			if (use->guard != SW_NO_NODE)
 				list = sw_path_conditions_add(ssa, guards, list, use->guard);
-			assume(&a, list);
+			assume_condition(&a, list);
 			block = use->block;
 			guard = use->guard;
 		}
 		a.nodes = 0;
-		use->address = under(&a, use->address, MAX_DEPTH);
+		use->address = node_under(&a, use->address, MAX_DEPTH);
 	}
 	sw_ssa_finish_pairs(ssa);
 	free(a.known.at);

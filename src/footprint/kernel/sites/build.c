@@ -60,7 +60,7 @@ static void add_root(struct sw_emit *e, struct sw_array_span *span, const struct
 }
 
 /* Words that are pointers elsewhere are so here; what is added to them is an index. */
-static void weigh(struct sw_emit *e, const struct sw_roots *roots, const struct sw_array_span *span)
+static void weaken_roots(struct sw_emit *e, const struct sw_roots *roots, const struct sw_array_span *span)
 {
 	bool known = false;
 	for (uint32_t i = 0; i < span->n; i++) {
@@ -142,7 +142,7 @@ static struct sw_array_span emit_roots(struct sw_emit *e, const struct sw_roots 
 		root = (struct sw_root){.kind = SW_ROOT_UNKNOWN};
 		add_root(e, &span, &root);
 	}
-	weigh(e, roots, &span);
+	weaken_roots(e, roots, &span);
 	return span;
 }
 
@@ -251,7 +251,7 @@ static sw_node global_part(struct maker *m, sw_node node, uint32_t depth, sw_nod
 }
 
 /* Where, under which conditions. */
-static void describe(struct maker *m, struct sw_access_site *site, const struct sw_memory_op *use, sw_node size)
+static void describe_site(struct maker *m, struct sw_access_site *site, const struct sw_memory_op *use, sw_node size)
 {
 	struct sw_emit *e = &m->emit;
 	uint32_t list = e->guards.of[use->block];
@@ -282,7 +282,7 @@ static void describe(struct maker *m, struct sw_access_site *site, const struct 
 	site->facts = facts.n;
 }
 
-static void access(struct maker *m, const struct sw_memory_op *use, const struct sw_insn *x)
+static void add_access(struct maker *m, const struct sw_memory_op *use, const struct sw_insn *x)
 {
 	bool bulk = x->op == SW_OP_BULK,
 	     object = x->op == SW_OP_TENSOR || x->op == SW_OP_TEXTURE || x->op == SW_OP_SURFACE;
@@ -300,7 +300,7 @@ static void access(struct maker *m, const struct sw_memory_op *use, const struct
 	} else {
 		site.bytes = bulk ? 0 : (uint32_t)x->bytes * (x->count ? x->count : 1);
 		sw_node size = bulk && use->values ? m->emit.ssa->operand.at[use->value] : SW_NO_NODE;
-		describe(m, &site, use, size);
+		describe_site(m, &site, use, size);
 	}
 	site.polls = sw_spins(m->emit.ssa, (uint32_t)(use - m->emit.ssa->use.at));
 	site.order = sw_grid_order_of(m->grid, use);
@@ -308,8 +308,8 @@ static void access(struct maker *m, const struct sw_memory_op *use, const struct
 }
 
 /* An access through an address with a set of origins; for local memory, the contents are followed. */
-static void reach(struct maker *m, const struct sw_memory_op *use, const struct sw_insn *x, sw_origin_set set,
-		  enum sw_why why)
+static void add_sites_of_set(struct maker *m, const struct sw_memory_op *use, const struct sw_insn *x,
+			     sw_origin_set set, enum sw_why why)
 {
 	uint32_t e[SW_ORIGINS_MAX], n = sw_origins_copy(&m->roots.origins, set, e);
 	for (uint32_t i = 0; i < n; i++) {
@@ -331,15 +331,16 @@ static void use_site(struct maker *m, const struct sw_memory_op *use)
 {
 	const struct sw_insn *x = &m->emit.ssa->body.insn.at[use->insn];
 	if (use->address != SW_NO_NODE) {
-		access(m, use, x);
+		add_access(m, use, x);
 	} else if (x->op == SW_OP_OPAQUE) {
 		for (uint32_t i = 0; i < use->values; i++)
-			reach(m, use, x, m->roots.of[m->emit.ssa->operand.at[use->value + i]], SW_WHY_INSTRUCTION);
+			add_sites_of_set(m, use, x, m->roots.of[m->emit.ssa->operand.at[use->value + i]],
+					 SW_WHY_INSTRUCTION);
 	} else if (x->op == SW_OP_CALL && sw_roots_call_is_open(&m->roots, use)) {
 		const struct sw_program_call *call = &m->emit.ssa->body.call.at[x->target];
 		for (uint32_t i = 0; i < call->args; i++) {
 			uint32_t slot = sw_body_slot(&m->emit.ssa->body, call->arg[i]);
-			reach(m, use, x, sw_roots_slot(&m->roots, slot), SW_WHY_CALL);
+			add_sites_of_set(m, use, x, sw_roots_slot(&m->roots, slot), SW_WHY_CALL);
 		}
 	}
 }

@@ -35,7 +35,7 @@ static uint32_t number_of(const struct sw_emit *e, sw_node node)
 }
 
 /* All operands have their numbers. */
-static void put(struct sw_emit *e, sw_node node)
+static void put_term(struct sw_emit *e, sw_node node)
 {
 	const struct sw_value *v = sw_graph_at(&e->terms.graph, node);
 	const sw_node *o = sw_graph_operands(&e->terms.graph, node);
@@ -106,7 +106,7 @@ uint32_t sw_emit_term(struct sw_emit *e, sw_node node)
 		}
 		if (stack.n > before)
 			continue;
-		put(e, at);
+		put_term(e, at);
 		stack.n--;
 	}
 	bool all = !stack.n;
@@ -224,7 +224,7 @@ uint32_t sw_emit_symbol(struct sw_emit *e, uint32_t symbol)
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-static void *take(struct sw_arena *arena, const void *from, size_t n, size_t bytes)
+static void *take_array(struct sw_arena *arena, const void *from, size_t n, size_t bytes)
 {
 	void *to = sw_arena_alloc(arena, n * bytes + 1);
 	if (n)
@@ -240,9 +240,9 @@ struct sw_footprint *sw_emit_finish(struct sw_emit *e, enum sw_code_source sourc
 	f->wild = wild && *wild ? sw_emit_string(e, wild) : 0;
 	f->params = e->program->params;
 	f->param_bytes = e->program->param_bytes;
-	f->param = take(&f->arena, e->program->param, e->program->params, sizeof *f->param);
+	f->param = take_array(&f->arena, e->program->param, e->program->params, sizeof *f->param);
 #define TAKE(array, count, vector)                                                                                     \
-	f->array = take(&f->arena, e->vector.at, e->vector.n, sizeof *f->array);                                       \
+	f->array = take_array(&f->arena, e->vector.at, e->vector.n, sizeof *f->array);                                 \
 	f->count = (uint32_t)e->vector.n
 	TAKE(term, terms, term);
 	TAKE(alternative, alternatives, alternative);

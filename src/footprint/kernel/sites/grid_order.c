@@ -154,7 +154,7 @@ static void settle_all(const struct sw_grid_order *o, struct passed *p, const ui
 
 /* ---- instructions ------------------------------------------------------------------------------------------------ */
 
-static bool has(const char *text, const char *word)
+static bool contains_word(const char *text, const char *word)
 {
 	return text && strstr(text, word);
 }
@@ -163,8 +163,8 @@ static bool has(const char *text, const char *word)
    "SYNCS"), barriers, calls. */
 static bool may_wait_for_others(const struct sw_insn *x)
 {
-	return x->op == SW_OP_BARRIER || x->op == SW_OP_CALL || x->flags & SW_VOLATILE || has(x->text, "mbarrier") ||
-	       has(x->text, "SYNCS");
+	return x->op == SW_OP_BARRIER || x->op == SW_OP_CALL || x->flags & SW_VOLATILE ||
+	       contains_word(x->text, "mbarrier") || contains_word(x->text, "SYNCS");
 }
 
 static void find_barriers(struct sw_grid_order *o)
@@ -193,7 +193,7 @@ static struct place place_of(struct sw_grid_order *o, const struct sw_memory_op 
 	return (struct place){use->insn, use->block, list, use->guard != SW_NO_NODE};
 }
 
-static bool dominates(const struct sw_grid_order *o, const struct place *a, const struct place *b)
+static bool place_dominates(const struct sw_grid_order *o, const struct place *a, const struct place *b)
 {
 	if (a->block == b->block)
 		return a->insn < b->insn;
@@ -238,7 +238,7 @@ static void add_condition(struct sw_grid_order *o, uint32_t number)
 	}
 	settle_all(o, &c.some, NULL, anywhere);
 	for (size_t i = 0; i < o->signal.n; i++)
-		if (!dominates(o, &o->signal.at[i], wait))
+		if (!place_dominates(o, &o->signal.at[i], wait))
 			pass_at(&c.near, &o->signal.at[i]);
 	if (o->ssa->flow.block.at[wait->block].loop != SW_NO_LOOP)
 		pass_at(&c.near, wait); /* how many turns there are is not looked at */
@@ -274,7 +274,7 @@ static void find_after(const struct sw_grid_order *o, struct trigger *t)
 	settle_some(o, &t->after);
 	for (size_t i = 0; i < o->barrier.n; i++) {
 		const struct place *b = &o->barrier.at[i];
-		if (dominates(o, b, &t->at) && (!last || dominates(o, last, b)))
+		if (place_dominates(o, b, &t->at) && (!last || place_dominates(o, last, b)))
 			last = b;
 	}
 	t->barrier = last;
@@ -380,7 +380,7 @@ uint32_t sw_grid_order_of(struct sw_grid_order *o, const struct sw_memory_op *us
 	return order_at(o, &at);
 }
 
-static void emit(struct sw_grid_order *o, struct sw_emit *e, const struct place *at, struct sw_grid_op grid)
+static void emit_op(struct sw_grid_order *o, struct sw_emit *e, const struct place *at, struct sw_grid_op grid)
 {
 	const struct sw_insn *x = &o->ssa->body.insn.at[at->insn];
 	uint32_t list = at->list;
@@ -400,11 +400,11 @@ void sw_grid_order_emit(struct sw_grid_order *o, struct sw_emit *e)
 		struct sw_grid_op grid = {.kind = SW_GRID_WAIT};
 		for (uint32_t k = 0; k < o->condition.n; k++)
 			grid.number = o->condition.at[k].wait == i ? (uint16_t)(k + 1) : grid.number;
-		emit(o, e, &o->wait.at[i], grid);
+		emit_op(o, e, &o->wait.at[i], grid);
 	}
 	for (uint32_t i = 0; o && i < o->trigger.n; i++) {
 		const struct trigger *t = &o->trigger.at[i];
 		struct sw_grid_op grid = {.kind = SW_GRID_TRIGGER, .early = t->early, .order = order_at(o, &t->at)};
-		emit(o, e, &t->at, grid);
+		emit_op(o, e, &t->at, grid);
 	}
 }

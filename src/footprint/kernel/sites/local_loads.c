@@ -29,8 +29,8 @@ static bool find_base(const struct sw_graph *g, sw_node address, uint32_t *slot,
 }
 
 /* Examines one store: false if the value that the load may read from it is unknown. */
-static bool consider(struct sw_terms *t, const struct sw_memory_op *use, uint32_t slot, int64_t at, bool exact,
-		     const struct sw_value *load, sw_node *out, uint32_t *n)
+static bool examine_store(struct sw_terms *t, const struct sw_memory_op *use, uint32_t slot, int64_t at, bool exact,
+			  const struct sw_value *load, sw_node *out, uint32_t *n)
 {
 	const struct sw_graph *g = &t->ssa->graph;
 	const struct sw_insn *x = &t->ssa->body.insn.at[use->insn];
@@ -82,7 +82,7 @@ bool sw_terms_local(struct sw_terms *t, sw_node loaded, sw_node out[SW_TERMS_ALT
 		return false;
 	for (size_t i = 0; i < t->stores.n; i++) {
 		const struct sw_memory_op *use = &t->ssa->use.at[t->stores.at[i]];
-		if (sw_terms_may_write(t, use, slot) && !consider(t, use, slot, at + v.imm2, exact, &v, out, n))
+		if (sw_terms_may_write(t, use, slot) && !examine_store(t, use, slot, at + v.imm2, exact, &v, out, n))
 			return false;
 	}
 	return *n;

@@ -13,7 +13,7 @@
 #define SYMBOLS	   0xffffffffull /* as slot: what was stored into module variable `offset` */
 #define EVERY_SLOT ((0xfffffffeull << 32))
 
-static sw_origin_set get(const struct sw_roots *r, uint64_t slot, uint32_t offset)
+static sw_origin_set get_contents(const struct sw_roots *r, uint64_t slot, uint32_t offset)
 {
 	return (sw_origin_set)sw_map_get(&r->contents, slot << 32 | offset);
 }
@@ -28,7 +28,7 @@ static void put_at(struct sw_roots *r, uint64_t key, sw_origin_set set)
 	*has = both;
 }
 
-static void put(struct sw_roots *r, uint64_t slot, uint32_t offset, sw_origin_set set)
+static void put_contents(struct sw_roots *r, uint64_t slot, uint32_t offset, sw_origin_set set)
 {
 	put_at(r, slot << 32 | offset, set);
 	put_at(r, slot << 32 | ALL, set);
@@ -37,7 +37,7 @@ static void put(struct sw_roots *r, uint64_t slot, uint32_t offset, sw_origin_se
 
 sw_origin_set sw_roots_slot(const struct sw_roots *r, uint32_t slot)
 {
-	return get(r, slot, ALL);
+	return get_contents(r, slot, ALL);
 }
 
 /* The plain offset of an address of local variable `slot`, plus `more`. */
@@ -53,11 +53,11 @@ static uint32_t offset_of(const struct sw_roots *r, sw_node address, int64_t mor
 static sw_origin_set from_slot(struct sw_roots *r, uint32_t slot, uint32_t offset, uint32_t bytes)
 {
 	if (offset == ANYWHERE)
-		return get(r, slot, ALL);
-	sw_origin_set set = get(r, slot, ANYWHERE);
+		return get_contents(r, slot, ALL);
+	sw_origin_set set = get_contents(r, slot, ANYWHERE);
 	/* An element of up to 8 bytes that starts before may reach in. */
 	for (uint32_t at = offset < 7 ? 0 : offset - 7; at < offset + bytes; at++)
-		set = sw_origins_union(&r->origins, set, get(r, slot, at));
+		set = sw_origins_union(&r->origins, set, get_contents(r, slot, at));
 	return set;
 }
 
@@ -74,7 +74,7 @@ static sw_origin_set from_symbol(struct sw_roots *r, uint32_t symbol)
 	for (uint32_t i = 0; i < s->n_symbols; i++)
 		set = sw_origins_union(&r->origins, set,
 				       sw_origins_one(&r->origins, SW_ORIGIN_SYMBOL, s->symbols[i], 0, 0));
-	return sw_origins_union(&r->origins, set, get(r, SYMBOLS, symbol));
+	return sw_origins_union(&r->origins, set, get_contents(r, SYMBOLS, symbol));
 }
 
 #define LOADER_UNKNOWN 1u
@@ -102,8 +102,8 @@ void sw_roots_loader_lost(struct sw_roots *r, sw_origin_set set)
 	}
 }
 
-static sw_origin_set through(struct sw_roots *r, const struct sw_origin *o, sw_node address, int64_t more,
-			     uint32_t bytes)
+static sw_origin_set through_origin(struct sw_roots *r, const struct sw_origin *o, sw_node address, int64_t more,
+				    uint32_t bytes)
 {
 	switch (o->kind) {
 	case SW_ORIGIN_PARAM:
@@ -149,7 +149,7 @@ sw_origin_set sw_roots_loaded(struct sw_roots *r, sw_node node)
 		if (whole && e[i] & SW_ELEMENT_HALF)
 			continue;
 		struct sw_origin o = *sw_origin_at(&r->origins, e[i]);
-		sw_origin_set got = through(r, &o, v.operand[0], v.imm2, v.bytes);
+		sw_origin_set got = through_origin(r, &o, v.operand[0], v.imm2, v.bytes);
 		if (o.kind == SW_ORIGIN_PARAM && v.bytes >= 8)
 			loaded_by(r, &o, e[i] & SW_ELEMENT_HALF ? LOADER_UNKNOWN : LOADER_FIRST + (uint64_t)v.imm);
 		else if (o.kind == SW_ORIGIN_SHARED && v.bytes >= 8)
@@ -171,7 +171,7 @@ static void store_to(struct sw_roots *r, uint32_t element, const struct sw_memor
 {
 	struct sw_origin o = *sw_origin_at(&r->origins, element);
 	if (o.kind == SW_ORIGIN_LOCAL) {
-		put(r, o.a, offset_of(r, use->address, more), value);
+		put_contents(r, o.a, offset_of(r, use->address, more), value);
 	} else if (o.kind == SW_ORIGIN_SYMBOL) {
 		put_at(r, SYMBOLS << 32 | o.a, value);
 	} else if (o.kind == SW_ORIGIN_SHARED) {
@@ -181,7 +181,7 @@ static void store_to(struct sw_roots *r, uint32_t element, const struct sw_memor
 	}
 }
 
-static void store(struct sw_roots *r, const struct sw_memory_op *use, const struct sw_insn *x)
+static void store_value(struct sw_roots *r, const struct sw_memory_op *use, const struct sw_insn *x)
 {
 	sw_origin_set to = r->of[use->address];
 	if (x->space == SW_SHARED)
@@ -194,12 +194,12 @@ static void store(struct sw_roots *r, const struct sw_memory_op *use, const stru
 }
 
 /* A bulk copy that reads global memory stores the data in shared memory. */
-static void bring(struct sw_roots *r, sw_node from)
+static void bring_value(struct sw_roots *r, sw_node from)
 {
 	uint32_t e[SW_ORIGINS_MAX], n = sw_origins_copy(&r->origins, r->of[from], e);
 	for (uint32_t i = 0; i < n; i++) {
 		struct sw_origin o = *sw_origin_at(&r->origins, e[i]);
-		sw_origin_set both = sw_origins_union(&r->origins, r->shared, through(r, &o, from, 0, 8));
+		sw_origin_set both = sw_origins_union(&r->origins, r->shared, through_origin(r, &o, from, 0, 8));
 		r->changed |= both != r->shared;
 		r->shared = both;
 	}
@@ -225,7 +225,7 @@ bool sw_roots_call_is_open(const struct sw_roots *r, const struct sw_memory_op *
 	return !n;
 }
 
-static void call(struct sw_roots *r, const struct sw_memory_op *use)
+static void call_effects(struct sw_roots *r, const struct sw_memory_op *use)
 {
 	const struct sw_program_call *call = &r->ssa->body.call.at[r->ssa->body.insn.at[use->insn].target];
 	enum sw_extern gives = sw_extern_of(call);
@@ -235,14 +235,14 @@ static void call(struct sw_roots *r, const struct sw_memory_op *use)
 	if (open)
 		result = r->origins.unknown;
 	for (uint32_t i = 0; i < call->rets; i++)
-		put(r, sw_body_slot(&r->ssa->body, call->ret[i]), ANYWHERE, result);
+		put_contents(r, sw_body_slot(&r->ssa->body, call->ret[i]), ANYWHERE, result);
 	for (uint32_t i = 0; open && i < call->args; i++) {
 		uint32_t e[SW_ORIGINS_MAX];
 		uint32_t n =
 			sw_origins_copy(&r->origins, sw_roots_slot(r, sw_body_slot(&r->ssa->body, call->arg[i])), e);
 		for (uint32_t k = 0; k < n; k++)
 			if (sw_origin_at(&r->origins, e[k])->kind == SW_ORIGIN_LOCAL)
-				put(r, sw_origin_at(&r->origins, e[k])->a, ANYWHERE, r->origins.unknown);
+				put_contents(r, sw_origin_at(&r->origins, e[k])->a, ANYWHERE, r->origins.unknown);
 	}
 }
 
@@ -250,9 +250,9 @@ void sw_roots_stored(struct sw_roots *r, const struct sw_memory_op *use)
 {
 	const struct sw_insn *x = &r->ssa->body.insn.at[use->insn];
 	if (x->op == SW_OP_STORE || x->op == SW_OP_ATOMIC)
-		store(r, use, x);
+		store_value(r, use, x);
 	else if (x->op == SW_OP_CALL)
-		call(r, use);
+		call_effects(r, use);
 	else if ((x->op == SW_OP_BULK || x->op == SW_OP_TENSOR) && x->flags & SW_READS && use->address != SW_NO_NODE)
-		bring(r, use->address);
+		bring_value(r, use->address);
 }

@@ -13,7 +13,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Of one origin, whole beats half and sure beats weak; sorted so, it is the first of its elements. */
-static uint32_t tidy(uint32_t *e, uint32_t n)
+static uint32_t tidy_elements(uint32_t *e, uint32_t n)
 {
 	uint32_t kept = 0;
 	if (n == 1)
@@ -27,7 +27,7 @@ static uint32_t tidy(uint32_t *e, uint32_t n)
 	return kept;
 }
 
-static sw_origin_set intern(struct sw_origins *o, const uint32_t *e, uint32_t n)
+static sw_origin_set intern_set(struct sw_origins *o, const uint32_t *e, uint32_t n)
 {
 	uint64_t key = sw_hash_words(e, n * sizeof *e), *found;
 	for (; (found = sw_map_find(&o->sets, key)); key++) {
@@ -47,10 +47,10 @@ static sw_origin_set intern(struct sw_origins *o, const uint32_t *e, uint32_t n)
 
 sw_origin_set sw_origins_of(struct sw_origins *o, uint32_t *elements, uint32_t n)
 {
-	n = n ? tidy(elements, n) : 0;
+	n = n ? tidy_elements(elements, n) : 0;
 	if (!n)
 		return 0;
-	return n > SW_ORIGINS_MAX ? o->unknown : intern(o, elements, n);
+	return n > SW_ORIGINS_MAX ? o->unknown : intern_set(o, elements, n);
 }
 
 sw_origin_set sw_origins_one(struct sw_origins *o, enum sw_origin_kind kind, uint32_t a, uint32_t b, uint32_t flags)

@@ -7,17 +7,17 @@
 /* Sweeps over all nodes; code seen in the wild settles within ten. */
 #define MAX_SWEEPS 100
 
-static sw_origin_set one(struct sw_roots *r, enum sw_origin_kind kind, uint32_t a, uint32_t b, uint32_t flags)
+static sw_origin_set one_origin(struct sw_roots *r, enum sw_origin_kind kind, uint32_t a, uint32_t b, uint32_t flags)
 {
 	return sw_origins_one(&r->origins, kind, a, b, flags);
 }
 
-static sw_origin_set join(struct sw_roots *r, sw_origin_set a, sw_origin_set b)
+static sw_origin_set join_sets(struct sw_roots *r, sw_origin_set a, sw_origin_set b)
 {
 	return sw_origins_union(&r->origins, a, b);
 }
 
-static sw_origin_set half(struct sw_roots *r, sw_origin_set set)
+static sw_origin_set half_of(struct sw_roots *r, sw_origin_set set)
 {
 	return sw_origins_flag(&r->origins, set, SW_ELEMENT_HALF);
 }
@@ -45,7 +45,7 @@ struct side {
 	bool base, word; /* nothing but bases; a whole word of the parameter block is among them */
 };
 
-static void look(const struct sw_roots *r, sw_origin_set set, struct side *s)
+static void look_at_side(const struct sw_roots *r, sw_origin_set set, struct side *s)
 {
 	s->n = sw_origins_copy(&r->origins, set, s->e);
 	s->base = s->n;
@@ -58,7 +58,7 @@ static void look(const struct sw_roots *r, sw_origin_set set, struct side *s)
 }
 
 /* What of one summand may still be the address, given the other. */
-static uint32_t keep(const struct sw_roots *r, const struct side *s, const struct side *other, uint32_t *out)
+static uint32_t keep_bases(const struct sw_roots *r, const struct side *s, const struct side *other, uint32_t *out)
 {
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < s->n; i++) {
@@ -71,21 +71,21 @@ static uint32_t keep(const struct sw_roots *r, const struct side *s, const struc
 	return n;
 }
 
-static sw_origin_set sum(struct sw_roots *r, sw_origin_set a, sw_origin_set b)
+static sw_origin_set origins_of_sum(struct sw_roots *r, sw_origin_set a, sw_origin_set b)
 {
 	struct side x, y;
 	uint32_t kept[2 * SW_ORIGINS_MAX];
 	if (!a || !b)
 		return a ? a : b;
-	look(r, a, &x);
-	look(r, b, &y);
-	uint32_t n = keep(r, &x, &y, kept);
-	n += keep(r, &y, &x, kept + n);
-	return n ? sw_origins_of(&r->origins, kept, n) : join(r, a, b);
+	look_at_side(r, a, &x);
+	look_at_side(r, b, &y);
+	uint32_t n = keep_bases(r, &x, &y, kept);
+	n += keep_bases(r, &y, &x, kept + n);
+	return n ? sw_origins_of(&r->origins, kept, n) : join_sets(r, a, b);
 }
 
 /* a - b: an index if both are pointers for certain, else whatever a is. */
-static sw_origin_set difference(struct sw_roots *r, sw_origin_set a, sw_origin_set b)
+static sw_origin_set origins_of_difference(struct sw_roots *r, sw_origin_set a, sw_origin_set b)
 {
 	uint32_t e[SW_ORIGINS_MAX], n = sw_origins_copy(&r->origins, b, e);
 	for (uint32_t i = 0; i < n; i++) {
@@ -100,39 +100,39 @@ static sw_origin_set difference(struct sw_roots *r, sw_origin_set a, sw_origin_s
 /* ---- values without operands ------------------------------------------------------------------------------------- */
 
 /* The parameter that holds byte `at` of the block, as origin of addresses in the block. */
-static sw_origin_set block(struct sw_roots *r, int64_t at)
+static sw_origin_set origin_of_block(struct sw_roots *r, int64_t at)
 {
 	const struct sw_program *p = r->program;
 	for (uint32_t i = 0; i < p->params; i++)
 		if (at >= p->param[i].offset && at < p->param[i].offset + p->param[i].bytes)
-			return one(r, SW_ORIGIN_BLOCK, p->param[i].offset, p->param[i].bytes, 0);
-	return one(r, SW_ORIGIN_BLOCK, 0, p->param_bytes, 0);
+			return one_origin(r, SW_ORIGIN_BLOCK, p->param[i].offset, p->param[i].bytes, 0);
+	return one_origin(r, SW_ORIGIN_BLOCK, 0, p->param_bytes, 0);
 }
 
-static sw_origin_set parameter(struct sw_roots *r, const struct sw_value *v)
+static sw_origin_set origin_of_parameter(struct sw_roots *r, const struct sw_value *v)
 {
 	if (v->width == 64)
-		return one(r, SW_ORIGIN_PARAM, (uint32_t)v->imm, 8, 0);
-	return one(r, SW_ORIGIN_PARAM, (uint32_t)v->imm & ~7u, 8, SW_ELEMENT_HALF);
+		return one_origin(r, SW_ORIGIN_PARAM, (uint32_t)v->imm, 8, 0);
+	return one_origin(r, SW_ORIGIN_PARAM, (uint32_t)v->imm & ~7u, 8, SW_ELEMENT_HALF);
 }
 
-static sw_origin_set leaf(struct sw_roots *r, const struct sw_value *v)
+static sw_origin_set origins_of_leaf(struct sw_roots *r, const struct sw_value *v)
 {
 	switch (v->op) {
 	case SW_OP_PARAM:
-		return parameter(r, v);
+		return origin_of_parameter(r, v);
 	case SW_OP_PARAM_ADDRESS:
-		return block(r, v->imm);
+		return origin_of_block(r, v->imm);
 	case SW_OP_LOCAL_ADDRESS:
-		return one(r, SW_ORIGIN_LOCAL, (uint32_t)v->imm, 0, 0);
+		return one_origin(r, SW_ORIGIN_LOCAL, (uint32_t)v->imm, 0, 0);
 	case SW_OP_SHARED_ADDRESS:
-		return one(r, SW_ORIGIN_SHARED, 0, 0, 0);
+		return one_origin(r, SW_ORIGIN_SHARED, 0, 0, 0);
 	case SW_OP_SYMBOL_ADDRESS:
-		return one(r, SW_ORIGIN_SYMBOL, (uint32_t)v->imm, 0, 0);
+		return one_origin(r, SW_ORIGIN_SYMBOL, (uint32_t)v->imm, 0, 0);
 	case SW_OP_FUNCTION_ADDRESS:
-		return one(r, SW_ORIGIN_FUNCTION, (uint32_t)v->imm, 0, 0);
+		return one_origin(r, SW_ORIGIN_FUNCTION, (uint32_t)v->imm, 0, 0);
 	case SW_OP_ENVIRONMENT:
-		return one(r, SW_ORIGIN_ENVIRONMENT, 0, 0, 0);
+		return one_origin(r, SW_ORIGIN_ENVIRONMENT, 0, 0, 0);
 	default:
 		return 0;
 	}
@@ -141,7 +141,7 @@ static sw_origin_set leaf(struct sw_roots *r, const struct sw_value *v)
 /* ---- operations -------------------------------------------------------------------------------------------------- */
 
 /* A shift by whole bytes moves a piece of an address; by anything else it makes an index. */
-static sw_origin_set shifted(struct sw_roots *r, const struct sw_value *v)
+static sw_origin_set origins_of_shift(struct sw_roots *r, const struct sw_value *v)
 {
 	int64_t by;
 	if (!sw_graph_is_const(&r->ssa->graph, v->operand[1], &by))
@@ -151,15 +151,15 @@ static sw_origin_set shifted(struct sw_roots *r, const struct sw_value *v)
 			return 0;
 		by = __builtin_ctzll((uint64_t)by);
 	}
-	return by % 8 ? 0 : half(r, r->of[v->operand[0]]);
+	return by % 8 ? 0 : half_of(r, r->of[v->operand[0]]);
 }
 
 /* Both halves of one word: the word. */
-static sw_origin_set pair(struct sw_roots *r, sw_origin_set low, sw_origin_set high)
+static sw_origin_set origins_of_pair(struct sw_roots *r, sw_origin_set low, sw_origin_set high)
 {
 	struct side x, y;
-	look(r, low, &x);
-	look(r, high, &y);
+	look_at_side(r, low, &x);
+	look_at_side(r, high, &y);
 	for (uint32_t i = 0, k = 0; i < x.n && k < y.n;) {
 		uint32_t a = x.e[i] >> SW_ELEMENT_SHIFT, b = y.e[k] >> SW_ELEMENT_SHIFT;
 		if (a == b) {
@@ -169,18 +169,18 @@ static sw_origin_set pair(struct sw_roots *r, sw_origin_set low, sw_origin_set h
 		i += a <= b;
 		k += b <= a;
 	}
-	return join(r, sw_origins_of(&r->origins, x.e, x.n), high);
+	return join_sets(r, sw_origins_of(&r->origins, x.e, x.n), high);
 }
 
-static sw_origin_set all(struct sw_roots *r, const struct sw_value *v, const sw_node *o, uint32_t from)
+static sw_origin_set origins_of_all(struct sw_roots *r, const struct sw_value *v, const sw_node *o, uint32_t from)
 {
 	sw_origin_set set = 0;
 	for (uint32_t i = from; i < v->n; i++)
-		set = join(r, set, r->of[o[i]]);
+		set = join_sets(r, set, r->of[o[i]]);
 	return set;
 }
 
-static sw_origin_set combine(struct sw_roots *r, sw_node node)
+static sw_origin_set combine_operands(struct sw_roots *r, sw_node node)
 {
 	struct sw_value v = *sw_graph_at(&r->ssa->graph, node);
 	const sw_node *o = sw_graph_operands(&r->ssa->graph, node);
@@ -189,38 +189,38 @@ static sw_origin_set combine(struct sw_roots *r, sw_node node)
 	case SW_OP_MIN:
 	case SW_OP_MAX:
 	case SW_VALUE_PHI:
-		return all(r, &v, o, 0);
+		return origins_of_all(r, &v, o, 0);
 	case SW_OP_SELECT:
-		return all(r, &v, o, 1);
+		return origins_of_all(r, &v, o, 1);
 	case SW_OP_ADD:
-		return sum(r, r->of[o[0]], r->of[o[1]]);
+		return origins_of_sum(r, r->of[o[0]], r->of[o[1]]);
 	case SW_OP_SUB:
-		return difference(r, r->of[o[0]], r->of[o[1]]);
+		return origins_of_difference(r, r->of[o[0]], r->of[o[1]]);
 	case SW_OP_AND:
 		if (sw_graph_at(&r->ssa->graph, o[1])->op == SW_OP_CONST)
 			return r->of[o[0]];
-		return sw_origins_flag(&r->origins, all(r, &v, o, 0), SW_ELEMENT_WEAK);
+		return sw_origins_flag(&r->origins, origins_of_all(r, &v, o, 0), SW_ELEMENT_WEAK);
 	case SW_OP_OR:
 	case SW_OP_XOR:
 	case SW_OP_MIX:
-		return sw_origins_flag(&r->origins, all(r, &v, o, 0), SW_ELEMENT_WEAK);
+		return sw_origins_flag(&r->origins, origins_of_all(r, &v, o, 0), SW_ELEMENT_WEAK);
 	case SW_OP_MUL:
 	case SW_OP_SHL:
 	case SW_OP_SHR:
-		return shifted(r, &v);
+		return origins_of_shift(r, &v);
 	case SW_OP_EXTEND:
-		return v.imm <= 32 ? half(r, r->of[o[0]]) : r->of[o[0]]; /* an address fits into 62 bits */
+		return v.imm <= 32 ? half_of(r, r->of[o[0]]) : r->of[o[0]]; /* an address fits into 62 bits */
 	case SW_OP_LOW:
 	case SW_OP_HIGH:
-		return half(r, r->of[o[0]]);
+		return half_of(r, r->of[o[0]]);
 	case SW_OP_ADDX:
-		return half(r, all(r, &v, o, 0));
+		return half_of(r, origins_of_all(r, &v, o, 0));
 	case SW_OP_PAIR:
-		return pair(r, r->of[o[0]], r->of[o[1]]);
+		return origins_of_pair(r, r->of[o[0]], r->of[o[1]]);
 	case SW_VALUE_LOADED:
 		return sw_roots_loaded(r, node);
 	default:
-		return leaf(r, &v);
+		return origins_of_leaf(r, &v);
 	}
 }
 
@@ -251,7 +251,7 @@ static void find_first_stale(struct sw_roots *r)
 }
 
 /* Sets only grow: a rule that drops candidates once a sure base is known may have kept them before. */
-static void sweep(struct sw_roots *r, uint32_t number)
+static void sweep_values(struct sw_roots *r, uint32_t number)
 {
 	bool any = false;
 	for (sw_node n = 0, k = 0; n < r->ssa->graph.value.n; n++) {
@@ -262,7 +262,7 @@ static void sweep(struct sw_roots *r, uint32_t number)
 		}
 		if (number > 1 && !is_stale(r, n, number))
 			continue;
-		sw_origin_set set = join(r, r->of[n], combine(r, n));
+		sw_origin_set set = join_sets(r, r->of[n], combine_operands(r, n));
 		if (set == r->of[n])
 			continue;
 		any = r->changed = true;
@@ -273,7 +273,7 @@ static void sweep(struct sw_roots *r, uint32_t number)
 		sw_roots_stored(r, &r->ssa->use.at[u]);
 }
 
-static void settle(struct sw_roots *r)
+static void settle_roots(struct sw_roots *r)
 {
 	memset(r->of, 0, r->ssa->graph.value.n * sizeof *r->of);
 	memset(r->sweep_of, 0, r->ssa->graph.value.n * sizeof *r->sweep_of);
@@ -283,7 +283,7 @@ static void settle(struct sw_roots *r)
 	r->changed = true;
 	for (uint32_t i = 1; r->changed && i <= MAX_SWEEPS; i++) {
 		r->changed = false;
-		sweep(r, i);
+		sweep_values(r, i);
 	}
 	r->unsettled = r->changed;
 }
@@ -305,7 +305,7 @@ static bool find_pointers(struct sw_roots *r)
 	return r->pointers.n > before;
 }
 
-static bool subtracts(const struct sw_ssa *ssa)
+static bool any_subtraction(const struct sw_ssa *ssa)
 {
 	for (sw_node n = 0; n < ssa->graph.value.n; n++)
 		if (sw_graph_at(&ssa->graph, n)->op == SW_OP_SUB && sw_graph_at(&ssa->graph, n)->width == 64)
@@ -320,9 +320,9 @@ void sw_roots_find(const struct sw_program *program, const struct sw_ssa *ssa, s
 	roots->of = sw_calloc(ssa->graph.value.n + 1, sizeof *roots->of);
 	roots->sweep_of = sw_calloc(ssa->graph.value.n + 1, sizeof *roots->sweep_of);
 	find_first_stale(roots);
-	settle(roots);
-	if (find_pointers(roots) && subtracts(ssa))
-		settle(roots);
+	settle_roots(roots);
+	if (find_pointers(roots) && any_subtraction(ssa))
+		settle_roots(roots);
 	free(roots->sweep_of);
 	free(roots->first_stale.at);
 	roots->sweep_of = NULL;

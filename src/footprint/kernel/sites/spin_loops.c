@@ -18,7 +18,7 @@ struct search {
 	uint32_t n, seen;
 };
 
-static void push(struct search *s, sw_node node)
+static void push_node(struct search *s, sw_node node)
 {
 	for (uint32_t i = 0; i < s->n; i++)
 		if (s->todo[i] == node)
@@ -32,14 +32,14 @@ static void push_operands(struct search *s, sw_node node)
 {
 	const struct sw_value *v = sw_graph_at(&s->ssa->graph, node);
 	for (uint32_t i = 0; i < v->n; i++)
-		push(s, sw_graph_operand(&s->ssa->graph, node, i));
+		push_node(s, sw_graph_operand(&s->ssa->graph, node, i));
 }
 
 /* Has the node one value in all turns of the loop? */
 static bool is_fixed(const struct sw_ssa *ssa, sw_node node, uint32_t loop)
 {
 	struct search s = {.ssa = ssa};
-	push(&s, node);
+	push_node(&s, node);
 	while (s.seen < s.n) {
 		node = s.todo[s.seen++];
 		const struct sw_value *v = sw_graph_at(&ssa->graph, node);
@@ -57,7 +57,7 @@ static bool is_fixed(const struct sw_ssa *ssa, sw_node node, uint32_t loop)
 static bool depends_on(const struct sw_ssa *ssa, sw_node condition, uint32_t use)
 {
 	struct search s = {.ssa = ssa};
-	push(&s, condition);
+	push_node(&s, condition);
 	while (s.seen < s.n) {
 		sw_node node = s.todo[s.seen++];
 		const struct sw_value *v = sw_graph_at(&ssa->graph, node);
@@ -69,7 +69,7 @@ static bool depends_on(const struct sw_ssa *ssa, sw_node condition, uint32_t use
 	return false;
 }
 
-static bool leaves(const struct sw_ssa *ssa, uint32_t block, uint32_t loop)
+static bool leaves_loop(const struct sw_ssa *ssa, uint32_t block, uint32_t loop)
 {
 	const struct sw_basic_block *b = &ssa->flow.block.at[block];
 	for (uint32_t i = 0; i < b->succs; i++)
@@ -89,8 +89,8 @@ bool sw_spins(const struct sw_ssa *ssa, uint32_t use)
 		if (!is_fixed(ssa, ssa->operand.at[op->value + i], loop))
 			return false;
 	for (uint32_t b = 0; b < ssa->flow.block.n; b++)
-		if (sw_flow_in_loop(&ssa->flow, b, loop) && leaves(ssa, b, loop) && ssa->condition[b] != SW_NO_NODE &&
-		    depends_on(ssa, ssa->condition[b], use))
+		if (sw_flow_in_loop(&ssa->flow, b, loop) && leaves_loop(ssa, b, loop) &&
+		    ssa->condition[b] != SW_NO_NODE && depends_on(ssa, ssa->condition[b], use))
 			return true;
 	return false;
 }

@@ -86,7 +86,7 @@ struct copy {
 	int64_t distance, from, to;
 };
 
-static bool copies(struct sw_terms *t, const struct sw_memory_op *use, uint32_t slot, struct copy *copy)
+static bool copies_table(struct sw_terms *t, const struct sw_memory_op *use, uint32_t slot, struct copy *copy)
 {
 	struct sw_graph *g = &t->ssa->graph;
 	const struct sw_insn *x = &t->ssa->body.insn.at[use->insn];
@@ -119,7 +119,7 @@ static bool find_copy(struct sw_terms *t, uint32_t slot, struct copy *copy)
 		return false;
 	for (size_t i = 0; i < t->stores.n; i++) {
 		const struct sw_memory_op *use = &t->ssa->use.at[t->stores.at[i]];
-		if (sw_terms_may_write(t, use, slot) && !copies(t, use, slot, copy))
+		if (sw_terms_may_write(t, use, slot) && !copies_table(t, use, slot, copy))
 			return false;
 	}
 	return copy->any && copy->from >= 0;

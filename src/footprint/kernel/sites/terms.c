@@ -95,7 +95,7 @@ struct recipe {
 };
 
 /* All but `need`, which is large, and of which n count. */
-static void start(struct recipe *r)
+static void start_recipe(struct recipe *r)
 {
 	r->form = PLAIN;
 	r->why = SW_WHY_NONE;
@@ -207,7 +207,7 @@ static void plan_phi(struct sw_terms *t, sw_node node, struct recipe *r)
 
 /* A number of 32 bits widened the same way on every way into a block ("i += blockDim.x * 4" where i was an int and is
    kept in 64 bits): the PHI of its low half, widened.  SW_NO_NODE: it is no such PHI. */
-static sw_node widened(struct sw_graph *g, sw_node phi)
+static sw_node widened_phi(struct sw_graph *g, sw_node phi)
 {
 	sw_node low, high;
 	bool with_sign = true, with_zeros = true;
@@ -257,19 +257,19 @@ static void plan_loaded(struct sw_terms *t, sw_node node, struct recipe *r)
 static void plan_plain(const struct sw_graph *g, sw_node node, struct recipe *r)
 {
 	const struct sw_value *v = sw_graph_at(g, node);
-	start(r);
+	start_recipe(r);
 	for (; r->n < v->n; r->n++)
 		r->need[r->n] = sw_graph_operand(g, node, r->n);
 }
 
-static void plan(struct sw_terms *t, sw_node node, struct recipe *r)
+static void plan_node(struct sw_terms *t, sw_node node, struct recipe *r)
 {
 	struct sw_graph *g = &t->ssa->graph;
 	const struct sw_value *v = sw_graph_at(g, node);
-	start(r);
+	start_recipe(r);
 	sw_node same = sw_step_forward(t->ssa, node);
 	if (same == node && v->op == SW_VALUE_PHI && v->n) {
-		sw_node narrow = widened(g, node);
+		sw_node narrow = widened_phi(g, node);
 		same = narrow != SW_NO_NODE ? narrow : first_phi(t, node);
 	} else if (same == node) {
 		sw_node whole = sw_register_pairs_is_zero(g, node);
@@ -311,7 +311,8 @@ static uint8_t range_from(const struct sw_terms *t, sw_node node, const struct s
 }
 
 /* address: of what is loaded; SW_NO_NODE: it does not matter. */
-static sw_node cut(struct sw_terms *t, sw_node node, const struct sw_value *v, enum sw_why why, sw_node address)
+static sw_node unknown_node(struct sw_terms *t, sw_node node, const struct sw_value *v, enum sw_why why,
+			    sw_node address)
 {
 	struct sw_making m = {.op = SW_OP_RANGE, .width = v->width, .why = (uint8_t)why};
 	bool loaded = address != SW_NO_NODE;
@@ -339,7 +340,7 @@ static int by_number(const void *a, const void *b)
 
 /* why: which of several values it is depends on more than the path that was taken, for example on a table of
    pointers. */
-static sw_node any(struct sw_terms *t, uint8_t width, sw_node *o, uint32_t n, enum sw_why why)
+static sw_node one_of_several(struct sw_terms *t, uint8_t width, sw_node *o, uint32_t n, enum sw_why why)
 {
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < n; i++)
@@ -355,7 +356,7 @@ static sw_node any(struct sw_terms *t, uint8_t width, sw_node *o, uint32_t n, en
 }
 
 /* n alternatives and n conditions. */
-static sw_node either(struct sw_terms *t, uint8_t width, sw_node *o, uint32_t n)
+static sw_node one_by_condition(struct sw_terms *t, uint8_t width, sw_node *o, uint32_t n)
 {
 	bool same = true;
 	for (uint32_t i = 0; i < n; i++) {
@@ -366,17 +367,18 @@ static sw_node either(struct sw_terms *t, uint8_t width, sw_node *o, uint32_t n)
 	return same ? o[0] : sw_graph_make(&t->graph, m, o);
 }
 
-static sw_node step(struct sw_terms *t, uint8_t width, uint32_t header, sw_node *o, uint32_t n)
+static sw_node step_of_loop(struct sw_terms *t, uint8_t width, uint32_t header, sw_node *o, uint32_t n)
 {
 	int64_t by;
-	sw_node start_and_step[2] = {any(t, width, o, n - 1, SW_WHY_NONE), sw_graph_fit(&t->graph, o[n - 1], width)};
+	sw_node start_and_step[2] = {one_of_several(t, width, o, n - 1, SW_WHY_NONE),
+				     sw_graph_fit(&t->graph, o[n - 1], width)};
 	if (sw_graph_is_const(&t->graph, start_and_step[1], &by) && !by)
 		return start_and_step[0];
 	struct sw_making m = {.op = SW_TERM_STEP, .width = width, .n = 2, .imm = t->ssa->flow.block.at[header].loop};
 	return sw_graph_make(&t->graph, m, start_and_step);
 }
 
-static sw_node element(struct sw_terms *t, const struct sw_value *v, sw_node offset, uint32_t from, uint32_t to)
+static sw_node table_element(struct sw_terms *t, const struct sw_value *v, sw_node offset, uint32_t from, uint32_t to)
 {
 	struct sw_graph *g = &t->graph;
 	struct sw_making m = {.op = SW_TERM_ELEMENT,
@@ -392,7 +394,7 @@ static sw_node element(struct sw_terms *t, const struct sw_value *v, sw_node off
 	return sw_graph_extend(g, v->width, m.width, v->flags & SW_SIGNED, sw_graph_make(g, m, NULL));
 }
 
-static sw_node plain(struct sw_terms *t, sw_node node, const struct sw_value *v, const sw_node *o)
+static sw_node plain_node(struct sw_terms *t, sw_node node, const struct sw_value *v, const sw_node *o)
 {
 	if (v->op == SW_OP_NOT && v->width > 1) /* a number that can be added up */
 		return sw_graph_binary(&t->graph, SW_OP_SUB, v->width, 0, sw_graph_const(&t->graph, v->width, -1),
@@ -419,30 +421,30 @@ static sw_node plain(struct sw_terms *t, sw_node node, const struct sw_value *v,
 	return whole == SW_NO_NODE ? sw_graph_make(&t->graph, m, o) : whole;
 }
 
-static sw_node cook(struct sw_terms *t, sw_node node, const struct recipe *r)
+static sw_node rebuild_node(struct sw_terms *t, sw_node node, const struct recipe *r)
 {
 	struct sw_value v = *sw_graph_at(&t->ssa->graph, node);
 	sw_node o[2 * SW_TERMS_ALTERNATIVES];
 	if (r->form == CUT)
-		return cut(t, node, &v, r->why, SW_NO_NODE);
+		return unknown_node(t, node, &v, r->why, SW_NO_NODE);
 	for (uint32_t i = 0; i < r->n; i++)
 		o[i] = t->of.at[r->need[i]];
 	if (r->form == LOADED)
-		return cut(t, node, &v, r->why, sw_graph_fit(&t->graph, o[0], 64));
+		return unknown_node(t, node, &v, r->why, sw_graph_fit(&t->graph, o[0], 64));
 	if (r->form == EITHER)
-		return either(t, v.width, o, r->n / 2);
+		return one_by_condition(t, v.width, o, r->n / 2);
 	if (r->form == STEP)
-		return step(t, v.width, (uint32_t)v.imm, o, r->n);
+		return step_of_loop(t, v.width, (uint32_t)v.imm, o, r->n);
 	if (r->form == LOW_STEP) {
 		sw_node phi = sw_step_forward(t->ssa, v.operand[0]);
-		sw_node low = step(t, 32, (uint32_t)sw_graph_at(&t->ssa->graph, phi)->imm, o, r->n);
+		sw_node low = step_of_loop(t, 32, (uint32_t)sw_graph_at(&t->ssa->graph, phi)->imm, o, r->n);
 		return sw_graph_extend(&t->graph, v.width, (uint8_t)v.imm, v.flags, low);
 	}
 	if (r->form == ELEMENT)
-		return element(t, &v, sw_graph_fit(&t->graph, o[0], 64), r->from, r->to);
+		return table_element(t, &v, sw_graph_fit(&t->graph, o[0], 64), r->from, r->to);
 	if (r->form == ANY)
-		return any(t, v.width, o, r->n, v.op == SW_VALUE_LOADED ? SW_WHY_TABLE : SW_WHY_NONE);
-	return plain(t, node, &v, o);
+		return one_of_several(t, v.width, o, r->n, v.op == SW_VALUE_LOADED ? SW_WHY_TABLE : SW_WHY_NONE);
+	return plain_node(t, node, &v, o);
 }
 
 /* ---- all that a node needs, first -------------------------------------------------------------------------------- */
@@ -478,7 +480,7 @@ sw_node sw_terms_of(struct sw_terms *t, sw_node node)
 		if (is == PLAIN_WAY)
 			plan_plain(&t->ssa->graph, at, &r);
 		else
-			plan(t, at, &r);
+			plan_node(t, at, &r);
 		bool ready = true;
 		for (uint32_t i = 0; r.form != CUT && i < r.n; i++) {
 			sw_node of = *slot_of(t, r.need[i]);
@@ -492,7 +494,7 @@ sw_node sw_terms_of(struct sw_terms *t, sw_node node)
 				ready = false;
 			}
 		}
-		sw_node made = ready ? cook(t, at, &r) : r.form == PLAIN ? PLAIN_WAY : UNDER_WAY;
+		sw_node made = ready ? rebuild_node(t, at, &r) : r.form == PLAIN ? PLAIN_WAY : UNDER_WAY;
 		*slot_of(t, at) = made;
 		t->stack.n -= ready;
 	}

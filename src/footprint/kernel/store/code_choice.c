@@ -34,7 +34,7 @@ static bool compiles_for(const struct sw_sort *s, uint32_t arch)
 	return s->variant == SW_VARIANT_NONE ? s->arch <= arch : runs_on(s, arch);
 }
 
-static uint32_t newest(const struct sw_units *u)
+static uint32_t newest_arch(const struct sw_units *u)
 {
 	uint32_t best[2] = {0};
 	for (size_t i = 0; i < u->sort.n; i++) {
@@ -59,7 +59,7 @@ static bool made_here(const struct sw_units *u, uint32_t arch)
 	return !any;
 }
 
-static int compare(const void *a, const void *b)
+static int by_preference(const void *a, const void *b)
 {
 	const struct choice *x = a, *y = b;
 	if (x->origin != y->origin)
@@ -70,7 +70,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Returns the number of choices, best first; *out is malloc'ed. */
-static size_t rank(struct sw_units *u, uint32_t arch, struct choice **out)
+static size_t rank_choices(struct sw_units *u, uint32_t arch, struct choice **out)
 {
 	struct choice *choice = sw_calloc(u->sort.n + 1, sizeof *choice);
 	bool same = made_here(u, arch);
@@ -89,7 +89,7 @@ static size_t rank(struct sw_units *u, uint32_t arch, struct choice **out)
 		choice[n++] = (struct choice){s, origin, distance};
 	}
 	if (n)
-		qsort(choice, n, sizeof *choice, compare);
+		qsort(choice, n, sizeof *choice, by_preference);
 	*out = choice;
 	return n;
 }
@@ -106,8 +106,8 @@ static int read_program(const struct sw_unit *unit, const struct sw_content *c, 
 }
 
 /* NULL with error filled. */
-static struct sw_footprint *analyse(struct sw_units *u, const struct sw_found *found, const char *kernel,
-				    struct sw_error *error)
+static struct sw_footprint *analyse_kernel(struct sw_units *u, const struct sw_found *found, const char *kernel,
+					   struct sw_error *error)
 {
 	struct sw_program program = {0};
 	struct sw_footprint *footprint = NULL;
@@ -151,13 +151,13 @@ static const char *kind_name(enum sw_image_kind kind)
 	return kind == SW_IMAGE_PTX ? "PTX " : "";
 }
 
-static void unreadable(struct attempt *a, const struct sw_sort *s, const char *why)
+static void note_unreadable(struct attempt *a, const struct sw_sort *s, const char *why)
 {
 	if (!a->why)
 		a->why = sw_format("unreadable: %ssm_%u: %s", kind_name(s->kind), s->arch, why);
 }
 
-static void try(struct attempt *a, const struct choice *choice)
+static void try_choice(struct attempt *a, const struct choice *choice)
 {
 	struct sw_found found;
 	struct sw_error error;
@@ -167,14 +167,14 @@ static void try(struct attempt *a, const struct choice *choice)
 		return;
 	if (!sw_units_find(a->units, choice->sort, a->kernel, &found)) {
 		if (choice->sort->why)
-			unreadable(a, choice->sort, choice->sort->why);
+			note_unreadable(a, choice->sort, choice->sort->why);
 		return;
 	}
 	a->found = true;
 	a->machine_code |= elf;
-	struct sw_footprint *footprint = analyse(a->units, &found, a->kernel, &error);
+	struct sw_footprint *footprint = analyse_kernel(a->units, &found, a->kernel, &error);
 	if (!footprint) {
-		unreadable(a, choice->sort, error.text);
+		note_unreadable(a, choice->sort, error.text);
 		return;
 	}
 	a->attempts++;
@@ -195,10 +195,10 @@ static void try(struct attempt *a, const struct choice *choice)
 static size_t choose_in(struct attempt *a, struct sw_units *u, uint32_t arch)
 {
 	struct choice *choice;
-	size_t n = rank(u, arch ? arch : newest(u), &choice);
+	size_t n = rank_choices(u, arch ? arch : newest_arch(u), &choice);
 	a->units = u;
 	for (size_t i = 0; i < n && a->attempts < SW_MAX_ATTEMPTS; i++) {
-		try(a, &choice[i]);
+		try_choice(a, &choice[i]);
 		if (a->out->footprint && !a->wildness)
 			break;
 	}

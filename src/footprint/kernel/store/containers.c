@@ -28,7 +28,7 @@ static uint32_t sort_of(struct sw_units *u, enum sw_image_kind kind, uint32_t ar
 	return (uint32_t)u->sort.n - 1;
 }
 
-static void note(struct sw_units *u, const char *why)
+static void note_why(struct sw_units *u, const char *why)
 {
 	if (!u->why)
 		u->why = sw_strdup(why);
@@ -44,7 +44,7 @@ static int add_entry(void *arg, const struct sw_fatbin_entry *e)
 	struct listing *listing = arg;
 	struct sw_units *u = listing->units;
 	if (e->kind == SW_IMAGE_LTOIR)
-		note(u, "LTO-IR"); /* the driver links it to machine code that is not accessible */
+		note_why(u, "LTO-IR"); /* the driver links it to machine code that is not accessible */
 	if (e->kind != SW_IMAGE_ELF && e->kind != SW_IMAGE_PTX)
 		return 0;
 	uint32_t sort = sort_of(u, e->kind, e->arch, variant_of(e->flags));
@@ -52,7 +52,7 @@ static int add_entry(void *arg, const struct sw_fatbin_entry *e)
 	return 0;
 }
 
-static int nothing(void *arg, const struct sw_cubin_kernel *kernel)
+static int ignore_kernel(void *arg, const struct sw_cubin_kernel *kernel)
 {
 	(void)arg;
 	(void)kernel;
@@ -82,7 +82,7 @@ static void add_plain(struct sw_units *u, const struct sw_footprint_image *image
 	enum sw_variant variant = SW_VARIANT_NONE;
 	uint32_t arch = 0;
 	if (kind == SW_IMAGE_ELF)
-		sw_cubin_walk(bytes, n, &arch, nothing, NULL, NULL);
+		sw_cubin_walk(bytes, n, &arch, ignore_kernel, NULL, NULL);
 	else
 		arch = ptx_arch(bytes, n, &variant);
 	*sw_vec_push(&u->unit) = (struct sw_unit){.sort = sort_of(u, kind, arch, variant),
@@ -104,13 +104,13 @@ static struct sw_units *next_of_fatbin(struct sw_containers *c, size_t *at)
 	/* The units before the damage count. */
 	c->damaged = sw_fatbin_walk_block(all, &block, add_entry, &listing, &error);
 	if (c->damaged)
-		note(u, error.text);
+		note_why(u, error.text);
 	if (c->image->was_read)
 		c->image->was_read(c->image->arg, all.at + block.offset, block.bytes);
 	return u;
 }
 
-static struct sw_units *next(struct sw_containers *c)
+static struct sw_units *next_units(struct sw_containers *c)
 {
 	enum sw_image_kind kind = sw_image_kind_of(c->bytes, c->n);
 	struct sw_units *u = NULL;
@@ -122,9 +122,9 @@ static struct sw_units *next(struct sw_containers *c)
 	if (kind == SW_IMAGE_ELF || kind == SW_IMAGE_PTX)
 		add_plain(u, c->image, kind, c->bytes, c->n);
 	else
-		note(u, kind == SW_IMAGE_LTOIR	  ? "LTO-IR"
-			: kind == SW_IMAGE_FATBIN ? "fatbin: offset 0: no fatbin header"
-						  : "neither fatbin, cubin nor PTX");
+		note_why(u, kind == SW_IMAGE_LTOIR    ? "LTO-IR"
+			    : kind == SW_IMAGE_FATBIN ? "fatbin: offset 0: no fatbin header"
+						      : "neither fatbin, cubin nor PTX");
 	return u;
 }
 
@@ -162,7 +162,7 @@ struct sw_units *sw_containers_get(struct sw_containers *c, size_t index)
 		}
 		c->listing = true;
 		pthread_mutex_unlock(&m->lock);
-		struct sw_units *u = next(c);
+		struct sw_units *u = next_units(c);
 		pthread_mutex_lock(&m->lock);
 		if (u) {
 			u->monitor = m;

@@ -101,7 +101,7 @@ static void index_records(struct sw_store *s)
 }
 
 /* Reads the file as it is now. */
-static void refresh(struct sw_store *s)
+static void refresh_records(struct sw_store *s)
 {
 	struct head head;
 	char *path = path_of(s);
@@ -118,7 +118,7 @@ static void refresh(struct sw_store *s)
 void sw_store_open(struct sw_store *s, const char *folder, uint64_t image, uint32_t arch)
 {
 	*s = (struct sw_store){.folder = sw_strdup(folder), .image = image, .arch = arch};
-	refresh(s);
+	refresh_records(s);
 }
 
 bool sw_store_get(const struct sw_store *s, const char *kernel, struct sw_footprint_entry *out)

@@ -72,7 +72,7 @@ struct sw_footprint_library {
 };
 
 /* Those that this process may use: with more threads than that each only holds memory. */
-static uint32_t processors(void)
+static uint32_t usable_processors(void)
 {
 	cpu_set_t set;
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
@@ -84,7 +84,7 @@ static uint32_t processors(void)
 struct sw_footprint_library *sw_footprint_library_open(const char *cache, uint32_t threads)
 {
 	struct sw_footprint_library *l = sw_calloc(1, sizeof *l);
-	uint32_t all = threads ? threads : processors();
+	uint32_t all = threads ? threads : usable_processors();
 	l->threads = all < 1 ? 1 : all > SW_MAX_THREADS ? SW_MAX_THREADS : all;
 	l->folder = sw_store_folder(cache);
 	pthread_mutex_init(&l->monitor.lock, NULL);
@@ -149,7 +149,7 @@ static uint64_t thread_ns(void)
 }
 
 /* From the code.  What it says does not change from run to run; why there is none may. */
-static void analyse(struct sw_footprint_library *l, struct item *item)
+static void analyse_item(struct sw_footprint_library *l, struct item *item)
 {
 	struct sw_containers *containers = &item->image->containers;
 	struct sw_code_choice chosen = {0};
@@ -169,7 +169,7 @@ static void analyse(struct sw_footprint_library *l, struct item *item)
 }
 
 /* The lock is held, and again on return. */
-static void trim(struct sw_footprint_library *l)
+static void trim_memory(struct sw_footprint_library *l)
 {
 	l->untrimmed_ns = 0;
 	pthread_mutex_unlock(&l->monitor.lock);
@@ -184,26 +184,26 @@ void sw_footprint_library_launched(struct sw_footprint_library *l)
 		return;
 	pthread_mutex_lock(&l->monitor.lock);
 	if (l->untrimmed_ns)
-		trim(l);
+		trim_memory(l);
 	pthread_mutex_unlock(&l->monitor.lock);
 }
 
 /* The lock is held, and again on return; the item is GOING. */
-static void work(struct sw_footprint_library *l, struct item *item)
+static void get_entry(struct sw_footprint_library *l, struct item *item)
 {
 	pthread_mutex_unlock(&l->monitor.lock);
 	item->cached = item->shelf && sw_store_get(&item->shelf->store, item->kernel, &item->entry);
 	if (!item->cached)
-		analyse(l, item);
+		analyse_item(l, item);
 	pthread_mutex_lock(&l->monitor.lock);
 	item->state = DONE;
 	pthread_cond_broadcast(&l->monitor.changed);
 	l->untrimmed_ns += item->ns;
 	if (l->untrimmed_ns >= (l->threads == 1 ? TRIM_ALONE_NS : TRIM_NS))
-		trim(l);
+		trim_memory(l);
 }
 
-static void *run(void *arg)
+static void *run_worker(void *arg)
 {
 	struct sw_footprint_library *l = arg;
 	void *stack = sw_signal_stack_begin();
@@ -219,7 +219,7 @@ static void *run(void *arg)
 		if (item->state != WAITING)
 			continue;
 		item->state = GOING;
-		work(l, item);
+		get_entry(l, item);
 	}
 	pthread_mutex_unlock(&l->monitor.lock);
 	sw_signal_stack_end(stack);
@@ -229,7 +229,7 @@ static void *run(void *arg)
 /* The caller is one of the threads: it works on what it asks for.  Where no thread can be had, it works alone. */
 static void start_thread(struct sw_footprint_library *l)
 {
-	if (l->started + 1 < l->threads && !pthread_create(&l->thread[l->started], NULL, run, l))
+	if (l->started + 1 < l->threads && !pthread_create(&l->thread[l->started], NULL, run_worker, l))
 		l->started++;
 }
 
@@ -252,7 +252,7 @@ void sw_footprint_library_expect(struct sw_footprint_library *l, const struct sw
 }
 
 /* When it is asked for: how far threads are with what was not asked for yet must not show in a report. */
-static void count(struct sw_footprint_library_totals *totals, const struct item *item)
+static void count_item(struct sw_footprint_library_totals *totals, const struct item *item)
 {
 	totals->asked++;
 	totals->cached += item->cached;
@@ -270,12 +270,12 @@ const struct sw_footprint_entry *sw_footprint_library_get(struct sw_footprint_li
 	struct item *item = item_of(l, image, arch, kernel);
 	if (item->state == WAITING) {
 		item->state = GOING;
-		work(l, item);
+		get_entry(l, item);
 	}
 	while (item->state != DONE)
 		pthread_cond_wait(&l->monitor.changed, &l->monitor.lock);
 	if (!item->asked) {
-		count(&l->totals, item);
+		count_item(&l->totals, item);
 		l->quiet = 0;
 	}
 	item->asked = true;

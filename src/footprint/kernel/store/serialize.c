@@ -33,7 +33,7 @@ struct head {
 #undef SW_COUNT
 };
 
-static size_t padded(size_t bytes)
+static size_t padded_size(size_t bytes)
 {
 	return (bytes + 7) & ~(size_t)7;
 }
@@ -45,16 +45,16 @@ void sw_footprint_pack(const struct sw_footprint *f, void **out, size_t *bytes)
 			    SW_ARRAYS(SW_COUNT)
 #undef SW_COUNT
 	};
-	size_t n = padded(sizeof head);
-#define SW_SUM(array, count, size) n += padded((size_t)f->count * (size));
+	size_t n = padded_size(sizeof head);
+#define SW_SUM(array, count, size) n += padded_size((size_t)f->count * (size));
 	SW_ARRAYS(SW_SUM)
 #undef SW_SUM
-	unsigned char *to = sw_calloc(1, n), *at = to + padded(sizeof head);
+	unsigned char *to = sw_calloc(1, n), *at = to + padded_size(sizeof head);
 	memcpy(to, &head, sizeof head);
 #define SW_PUT(array, count, size)                                                                                     \
 	if (f->count)                                                                                                  \
 		memcpy(at, f->array, (size_t)f->count *(size));                                                        \
-	at += padded((size_t)f->count * (size));
+	at += padded_size((size_t)f->count * (size));
 	SW_ARRAYS(SW_PUT)
 #undef SW_PUT
 	*out = to;
@@ -62,20 +62,20 @@ void sw_footprint_pack(const struct sw_footprint *f, void **out, size_t *bytes)
 }
 
 /* An array of `count` elements at *at, which is moved after it; NULL: beyond the end. */
-static void *take(struct sw_arena *arena, const unsigned char *bytes, size_t size, size_t *at, size_t array_bytes)
+static void *take_array(struct sw_arena *arena, const unsigned char *bytes, size_t size, size_t *at, size_t array_bytes)
 {
 	if (array_bytes > size - *at)
 		return NULL;
 	void *copy = sw_arena_alloc(arena, array_bytes + 1); /* never NULL, also for none */
 	memcpy(copy, bytes + *at, array_bytes);
-	*at += padded(array_bytes) < size - *at ? padded(array_bytes) : size - *at;
+	*at += padded_size(array_bytes) < size - *at ? padded_size(array_bytes) : size - *at;
 	return copy;
 }
 
 int sw_footprint_unpack(const void *bytes, size_t size, struct sw_footprint **out, struct sw_error *error)
 {
 	struct head head;
-	size_t at = padded(sizeof head);
+	size_t at = padded_size(sizeof head);
 	if (size < at)
 		return sw_fail(error, SW_E_FORMAT, "footprint: offset 0: %zu bytes, the head alone has %zu", size, at);
 	memcpy(&head, bytes, sizeof head);
@@ -87,7 +87,7 @@ int sw_footprint_unpack(const void *bytes, size_t size, struct sw_footprint **ou
 	int rc = 0;
 #define SW_TAKE(array, count, bytes_each)                                                                              \
 	f->count = head.count;                                                                                         \
-	if (!rc && !(f->array = take(&f->arena, bytes, size, &at, (size_t)head.count * (bytes_each))))                 \
+	if (!rc && !(f->array = take_array(&f->arena, bytes, size, &at, (size_t)head.count * (bytes_each))))           \
 		rc = sw_fail(error, SW_E_FORMAT, "footprint: offset %zu: %u " #count " do not fit", at, head.count);
 	SW_ARRAYS(SW_TAKE)
 #undef SW_TAKE

@@ -7,7 +7,7 @@
 #define SMALL	   (SW_SPARE_PIECE / 2)
 #define SMALL_UNIT ((size_t)64 << 10)
 
-static void *map(size_t bytes)
+static void *map_memory(size_t bytes)
 {
 	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return at == MAP_FAILED ? NULL : at;
@@ -17,7 +17,7 @@ static void *map(size_t bytes)
    /sys/kernel/mm/transparent_hugepage/enabled): they begin where their size divides the address. */
 static char *map_pieces(size_t bytes)
 {
-	char *at = map(bytes + SW_SPARE_PIECE);
+	char *at = map_memory(bytes + SW_SPARE_PIECE);
 	if (!at)
 		return NULL;
 	size_t before = -(uintptr_t)at % SW_SPARE_PIECE;
@@ -36,7 +36,7 @@ void *sw_spare_take(struct sw_spare_memory *m, size_t wanted, size_t *bytes)
 		return NULL;
 	*bytes = (wanted + unit - 1) / unit * unit;
 	if (unit == SMALL_UNIT)
-		return map(*bytes);
+		return map_memory(*bytes);
 	char *at = map_pieces(*bytes);
 	/* The pages move, their addresses change: a few microseconds for a piece. */
 	for (size_t done = 0; at && done < *bytes && m->n; done += SW_SPARE_PIECE) {

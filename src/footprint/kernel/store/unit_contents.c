@@ -22,7 +22,7 @@ static void unlink_content(struct sw_contents *cs, struct sw_content *c)
 }
 
 /* What it was decompressed into goes back to `spare`. */
-static void empty(struct sw_content *c, struct sw_spare_memory *spare)
+static void empty_content(struct sw_content *c, struct sw_spare_memory *spare)
 {
 	if (c->module)
 		sw_ptx_module_close(c->module);
@@ -36,7 +36,7 @@ static void empty(struct sw_content *c, struct sw_spare_memory *spare)
 void sw_content_free(struct sw_content *c)
 {
 	struct sw_spare_memory spare = {0};
-	empty(c, &spare);
+	empty_content(c, &spare);
 	sw_spare_drop(&spare);
 }
 
@@ -46,7 +46,7 @@ static void make_room(struct sw_contents *cs)
 		struct sw_content *c = cs->oldest;
 		unlink_content(cs, c);
 		cs->held -= c->cost;
-		empty(c, &cs->spare);
+		empty_content(c, &cs->spare);
 	}
 }
 
@@ -68,7 +68,7 @@ static void *take_memory(struct sw_contents *cs, const struct sw_fatbin_entry *e
 	return memory;
 }
 
-static int extract(struct sw_contents *cs, struct sw_unit *u, struct sw_error *error)
+static int extract_content(struct sw_contents *cs, struct sw_unit *u, struct sw_error *error)
 {
 	struct sw_content *c = &u->content;
 	bool sparse = is_sparse(&u->entry);
@@ -99,7 +99,7 @@ static int read_content(struct sw_contents *cs, struct sw_unit *u, bool parsed, 
 		c->bytes = u->entry.payload;
 		c->n = u->entry.bytes;
 	} else if (!c->bytes) {
-		rc = extract(cs, u, error);
+		rc = extract_content(cs, u, error);
 		c->bytes = c->owned;
 		if (u->image->was_read)
 			u->image->was_read(u->image->arg, u->entry.payload, u->entry.stored_bytes);
@@ -116,7 +116,7 @@ static size_t cost_of(const struct sw_unit *u)
 }
 
 /* The lock is held, and again on return. */
-static void load(struct sw_contents *cs, struct sw_unit *u, bool parsed)
+static void load_content(struct sw_contents *cs, struct sw_unit *u, bool parsed)
 {
 	struct sw_content *c = &u->content;
 	struct sw_error error;
@@ -133,13 +133,13 @@ static void load(struct sw_contents *cs, struct sw_unit *u, bool parsed)
 	pthread_cond_broadcast(&cs->monitor->changed);
 }
 
-static bool holds(const struct sw_unit *u, bool parsed)
+static bool content_is_there(const struct sw_unit *u, bool parsed)
 {
 	return u->content.load == SW_LOAD_DONE && (!parsed || u->entry.kind != SW_IMAGE_PTX || u->content.module);
 }
 
 /* It has no users any more.  What failed is not tried again, and needs no room. */
-static void rest(struct sw_contents *cs, struct sw_content *c)
+static void retire_content(struct sw_contents *cs, struct sw_content *c)
 {
 	if (c->load == SW_LOAD_FAILED) {
 		cs->held -= c->cost;
@@ -159,14 +159,14 @@ const struct sw_content *sw_contents_take(struct sw_contents *cs, struct sw_unit
 	pthread_mutex_lock(&cs->monitor->lock);
 	if (!c->users++ && c->load == SW_LOAD_DONE)
 		unlink_content(cs, c);
-	while (c->load != SW_LOAD_FAILED && !holds(u, parsed))
+	while (c->load != SW_LOAD_FAILED && !content_is_there(u, parsed))
 		if (c->load == SW_LOAD_GOING)
 			pthread_cond_wait(&cs->monitor->changed, &cs->monitor->lock);
 		else
-			load(cs, u, parsed);
+			load_content(cs, u, parsed);
 	bool failed = c->load == SW_LOAD_FAILED;
 	if (failed && !--c->users)
-		rest(cs, c);
+		retire_content(cs, c);
 	make_room(cs);
 	pthread_mutex_unlock(&cs->monitor->lock);
 	return failed ? NULL : c;
@@ -176,7 +176,7 @@ void sw_contents_give(struct sw_contents *cs, struct sw_unit *u)
 {
 	pthread_mutex_lock(&cs->monitor->lock);
 	if (!--u->content.users)
-		rest(cs, &u->content);
+		retire_content(cs, &u->content);
 	pthread_mutex_unlock(&cs->monitor->lock);
 }
 

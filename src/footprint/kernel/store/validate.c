@@ -3,12 +3,12 @@
 
 #include <stdlib.h>
 
-static int bad(struct sw_error *error, const char *array, uint32_t index, const char *what)
+static int bad_array(struct sw_error *error, const char *array, uint32_t index, const char *what)
 {
 	return sw_fail(error, SW_E_FORMAT, "footprint: %s %u: %s", array, index, what);
 }
 
-static bool holds(uint32_t first, uint32_t n, uint32_t count)
+static bool range_fits(uint32_t first, uint32_t n, uint32_t count)
 {
 	return first <= count && n <= count - first;
 }
@@ -81,7 +81,7 @@ static const char *term_bad(const struct sw_footprint *f, uint32_t i)
 		if (!t->b || t->b > UINT32_MAX / 2 || t->imm2 < 0 || t->imm2 > 1)
 			return "no alternatives";
 		uint32_t n = t->imm2 ? 2 * t->b : t->b;
-		if (!holds(t->a, n, f->alternatives))
+		if (!range_fits(t->a, n, f->alternatives))
 			return "alternatives out of bounds";
 		for (uint32_t k = 0; k < n; k++)
 			if (f->alternative[t->a + k] >= i)
@@ -122,11 +122,11 @@ static int check_loops(const struct sw_footprint *f, struct sw_error *error)
 	for (uint32_t i = 0; i < f->loops; i++) {
 		const struct sw_loop *l = &f->loop[i];
 		if (l->parent != UINT32_MAX && l->parent >= f->loops)
-			return bad(error, "loop", i, "no such parent");
-		if (!holds(l->entry, l->entries, f->facts) || !holds(l->back, l->backs, f->facts))
-			return bad(error, "loop", i, "facts out of bounds");
+			return bad_array(error, "loop", i, "no such parent");
+		if (!range_fits(l->entry, l->entries, f->facts) || !range_fits(l->back, l->backs, f->facts))
+			return bad_array(error, "loop", i, "facts out of bounds");
 	}
-	return loops_circle(f) ? bad(error, "loop", 0, "a loop inside itself") : 0;
+	return loops_circle(f) ? bad_array(error, "loop", 0, "a loop inside itself") : 0;
 }
 
 static const char *root_bad(const struct sw_footprint *f, const struct sw_root *r)
@@ -150,7 +150,7 @@ static const char *site_bad(const struct sw_footprint *f, const struct sw_access
 		return "no such operation or reason";
 	if ((s->address != SW_NO_TERM && s->address >= f->terms) || (s->size != SW_NO_TERM && s->size >= f->terms))
 		return "no such term";
-	if (!holds(s->fact, s->facts, f->facts) || !holds(s->root, s->roots, f->roots))
+	if (!range_fits(s->fact, s->facts, f->facts) || !range_fits(s->root, s->roots, f->roots))
 		return "facts or roots out of bounds";
 	if (s->loop > f->loops)
 		return "no such loop";
@@ -161,7 +161,7 @@ static const char *grid_bad(const struct sw_footprint *f, const struct sw_grid_o
 {
 	if (g->kind > SW_GRID_TRIGGER || g->early > 1 || g->number > SW_MAX_GRID_WAITS)
 		return "no such wait or trigger";
-	if (!holds(g->fact, g->facts, f->facts))
+	if (!range_fits(g->fact, g->facts, f->facts))
 		return "facts out of bounds";
 	return g->text >= f->strings ? "no such string" : NULL;
 }
@@ -170,15 +170,15 @@ static const char *grid_bad(const struct sw_footprint *f, const struct sw_grid_o
 	for (uint32_t i = 0; i < f->count; i++) {                                                                      \
 		const char *what = expression;                                                                         \
 		if (what)                                                                                              \
-			return bad(error, #array, i, what);                                                            \
+			return bad_array(error, #array, i, what);                                                      \
 	}
 
 int sw_footprint_check(const struct sw_footprint *f, struct sw_error *error)
 {
 	if (f->source != SW_SOURCE_PTX && f->source != SW_SOURCE_SASS)
-		return bad(error, "source", f->source, "no such source");
+		return bad_array(error, "source", f->source, "no such source");
 	if (!f->strings || f->string[0] || f->string[f->strings - 1] || f->wild >= f->strings)
-		return bad(error, "string", 0, "strings without their ends");
+		return bad_array(error, "string", 0, "strings without their ends");
 	SW_CHECK_EACH(term, terms, term_bad(f, i))
 	SW_CHECK_EACH(fact, facts, f->fact[i].term >= f->terms || f->fact[i].truth > 1 ? "no such term" : NULL)
 	SW_CHECK_EACH(root, roots, root_bad(f, &f->root[i]))

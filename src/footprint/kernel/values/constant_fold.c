@@ -5,7 +5,7 @@
 __extension__ typedef unsigned __int128 wide;
 __extension__ typedef __int128 signed_wide;
 
-static bool divide(const struct sw_making *m, int64_t a, int64_t b, int64_t *result)
+static bool fold_division(const struct sw_making *m, int64_t a, int64_t b, int64_t *result)
 {
 	uint64_t ua = sw_fold_unsigned(a, m->width), ub = sw_fold_unsigned(b, m->width);
 	bool rem = m->op == SW_OP_REM;
@@ -20,7 +20,7 @@ static bool divide(const struct sw_making *m, int64_t a, int64_t b, int64_t *res
 	return true;
 }
 
-static int64_t shift(const struct sw_making *m, int64_t a, int64_t count)
+static int64_t fold_shift(const struct sw_making *m, int64_t a, int64_t count)
 {
 	uint64_t n = sw_fold_unsigned(count, 32);
 	uint32_t w = m->width;
@@ -31,14 +31,14 @@ static int64_t shift(const struct sw_making *m, int64_t a, int64_t count)
 	return n >= w ? 0 : (int64_t)(sw_fold_unsigned(a, w) >> n);
 }
 
-static int64_t mulhi(const struct sw_making *m, int64_t a, int64_t b)
+static int64_t fold_mulhi(const struct sw_making *m, int64_t a, int64_t b)
 {
 	if (m->flags & SW_SIGNED)
 		return (int64_t)(((signed_wide)a * b) >> m->width);
 	return (int64_t)(((wide)sw_fold_unsigned(a, m->width) * sw_fold_unsigned(b, m->width)) >> m->width);
 }
 
-static bool compare(const struct sw_making *m, int64_t a, int64_t b)
+static bool fold_compare(const struct sw_making *m, int64_t a, int64_t b)
 {
 	uint64_t ua = sw_fold_unsigned(a, (uint32_t)m->imm2), ub = sw_fold_unsigned(b, (uint32_t)m->imm2);
 	bool less = m->flags & SW_SIGNED ? a < b : ua < ub, equal = ua == ub;
@@ -58,13 +58,13 @@ static bool compare(const struct sw_making *m, int64_t a, int64_t b)
 	}
 }
 
-static int64_t extreme(const struct sw_making *m, int64_t a, int64_t b)
+static int64_t fold_extreme(const struct sw_making *m, int64_t a, int64_t b)
 {
 	bool less = m->flags & SW_SIGNED ? a < b : sw_fold_unsigned(a, m->width) < sw_fold_unsigned(b, m->width);
 	return less == (m->op == SW_OP_MIN) ? a : b;
 }
 
-static int64_t extend(const struct sw_making *m, int64_t a)
+static int64_t fold_extend(const struct sw_making *m, int64_t a)
 {
 	uint32_t bits = (uint32_t)m->imm;
 	if (m->flags & SW_SIGNED && bits > 1)
@@ -75,7 +75,7 @@ static int64_t extend(const struct sw_making *m, int64_t a)
 }
 
 /* Sum of 32-bit operands, the last of an ADDX being a carry of one bit. */
-static uint64_t sum(const struct sw_making *m, const int64_t *imm)
+static uint64_t fold_sum(const struct sw_making *m, const int64_t *imm)
 {
 	uint64_t total = 0;
 	for (uint32_t i = 0; i < m->n; i++)
@@ -101,7 +101,7 @@ bool sw_fold(const struct sw_making *m, const int64_t *imm, int64_t *result)
 		r = (int64_t)(ua * ub);
 		break;
 	case SW_OP_MULHI:
-		r = mulhi(m, a, b);
+		r = fold_mulhi(m, a, b);
 		break;
 	case SW_OP_NEG:
 		r = (int64_t)(0 - ua);
@@ -123,20 +123,20 @@ bool sw_fold(const struct sw_making *m, const int64_t *imm, int64_t *result)
 		break;
 	case SW_OP_MIN:
 	case SW_OP_MAX:
-		r = extreme(m, a, b);
+		r = fold_extreme(m, a, b);
 		break;
 	case SW_OP_SHL:
 	case SW_OP_SHR:
-		r = shift(m, a, b);
+		r = fold_shift(m, a, b);
 		break;
 	case SW_OP_EXTEND:
-		r = extend(m, a);
+		r = fold_extend(m, a);
 		break;
 	case SW_OP_SELECT:
 		r = a & 1 ? b : imm[2];
 		break;
 	case SW_OP_COMPARE:
-		r = compare(m, a, b);
+		r = fold_compare(m, a, b);
 		break;
 	case SW_OP_PAIR:
 		r = (int64_t)((uint64_t)(uint32_t)a | ub << 32);
@@ -148,14 +148,14 @@ bool sw_fold(const struct sw_making *m, const int64_t *imm, int64_t *result)
 		r = a >> 32;
 		break;
 	case SW_OP_CARRY:
-		r = (int64_t)(sum(m, imm) >> 32 != 0);
+		r = (int64_t)(fold_sum(m, imm) >> 32 != 0);
 		break;
 	case SW_OP_ADDX:
-		r = (int64_t)sum(m, imm);
+		r = (int64_t)fold_sum(m, imm);
 		break;
 	case SW_OP_DIV:
 	case SW_OP_REM:
-		if (!divide(m, a, b, &r))
+		if (!fold_division(m, a, b, &r))
 			return false;
 		break;
 	default:

@@ -25,7 +25,7 @@ static bool factors_of(struct sw_register_pairs *p, sw_node n, struct factors *o
 	return true;
 }
 
-static bool multiplies(const struct factors *f, sw_node a, sw_node b)
+static bool is_product_of(const struct factors *f, sw_node a, sw_node b)
 {
 	return (f->a == a && f->b == b) || (f->a == b && f->b == a);
 }
@@ -93,7 +93,7 @@ static sw_node high_product(struct sw_register_pairs *p, sw_node upper, sw_node 
 		sw_node xl = k & 1 ? low.b : low.a, yl = k & 1 ? low.a : low.b;
 		sw_node xh = k & 2 ? high.b : high.a, yh = k & 2 ? high.a : high.b;
 		for (uint32_t i = 0; i < 2; i++) {
-			if (!multiplies(&side[i], xl, yh) || !multiplies(&side[!i], xh, yl))
+			if (!is_product_of(&side[i], xl, yh) || !is_product_of(&side[!i], xh, yl))
 				continue;
 			sw_node x = sw_register_pairs_joined(p, xl, xh), y = sw_register_pairs_joined(p, yl, yh);
 			return sw_graph_binary(p->graph, SW_OP_MULHI, 64, 0, x, y);

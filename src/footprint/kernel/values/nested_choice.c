@@ -22,7 +22,7 @@ struct branch {
 	uint32_t truths, nodes;
 };
 
-static void hold(struct branch *b, sw_node condition)
+static void hold_truth(struct branch *b, sw_node condition)
 {
 	const struct sw_value *v = sw_graph_at(b->graph, condition);
 	if (b->truths == MAX_TRUTHS)
@@ -31,8 +31,8 @@ static void hold(struct branch *b, sw_node condition)
 	if (v->op != SW_OP_AND || v->width != 1)
 		return;
 	sw_node both[2] = {v->operand[0], v->operand[1]};
-	hold(b, both[0]);
-	hold(b, both[1]);
+	hold_truth(b, both[0]);
+	hold_truth(b, both[1]);
 }
 
 /* 1, 0; -1: it may be either. */
@@ -50,7 +50,7 @@ static int truth_of(struct branch *b, sw_node condition)
 	return -1;
 }
 
-static sw_node under(struct branch *b, sw_node node, uint32_t depth);
+static sw_node choose_under(struct branch *b, sw_node node, uint32_t depth);
 
 static sw_node operation_under(struct branch *b, sw_node node, uint32_t depth)
 {
@@ -59,13 +59,13 @@ static sw_node operation_under(struct branch *b, sw_node node, uint32_t depth)
 	sw_node o[3];
 	bool changed = false;
 	for (uint32_t i = 0; i < v.n; i++) {
-		o[i] = under(b, v.operand[i], depth);
+		o[i] = choose_under(b, v.operand[i], depth);
 		changed |= o[i] != v.operand[i];
 	}
 	return changed ? sw_graph_make(b->graph, m, o) : node;
 }
 
-static sw_node under(struct branch *b, sw_node node, uint32_t depth)
+static sw_node choose_under(struct branch *b, sw_node node, uint32_t depth)
 {
 	const struct sw_value *v = sw_graph_at(b->graph, node);
 	while (v->op == SW_OP_SELECT) {
@@ -101,8 +101,8 @@ sw_node sw_choice_under(struct sw_graph *graph, sw_node node, sw_node condition)
 	b.truths = b.nodes = 0;
 	memset(b.at, 0, sizeof b.at);
 	graph->choosing |= outer;
-	hold(&b, condition);
-	node = under(&b, node, outer ? MAX_DEPTH : 0);
+	hold_truth(&b, condition);
+	node = choose_under(&b, node, outer ? MAX_DEPTH : 0);
 	graph->choosing &= !outer;
 	return node;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "footprint/kernel/values/register_pairs.h"
 
-static bool constant(const struct sw_register_pairs *p, sw_node n, int64_t *imm)
+static bool constant_of(const struct sw_register_pairs *p, sw_node n, int64_t *imm)
 {
 	return sw_graph_is_const(p->graph, n, imm);
 }
@@ -9,7 +9,7 @@ static bool constant(const struct sw_register_pairs *p, sw_node n, int64_t *imm)
 static bool is_constant(const struct sw_register_pairs *p, sw_node n, int64_t imm)
 {
 	int64_t v;
-	return constant(p, n, &v) && v == imm;
+	return constant_of(p, n, &v) && v == imm;
 }
 
 sw_node sw_register_pairs_joined(struct sw_register_pairs *p, sw_node low, sw_node high)
@@ -27,7 +27,7 @@ static sw_node join_leaves(struct sw_register_pairs *p, sw_node low, sw_node hig
 {
 	const struct sw_value *l = sw_register_pairs_at(p, low), *h = sw_register_pairs_at(p, high);
 	int64_t a, b;
-	if (constant(p, low, &a) && constant(p, high, &b))
+	if (constant_of(p, low, &a) && constant_of(p, high, &b))
 		return sw_graph_const(p->graph, 64, (int64_t)((uint64_t)b << 32 | (uint32_t)a));
 	if (l->op == SW_OP_PARAM && h->op == SW_OP_PARAM && l->width == 32 && h->width == 32 && h->imm == l->imm + 4)
 		return sw_graph_make(p->graph, (struct sw_making){.op = SW_OP_PARAM, .width = 64, .imm = l->imm}, NULL);
@@ -73,7 +73,7 @@ static bool is_upper_half(struct sw_register_pairs *p, sw_node high, sw_node who
 	of = sw_register_pairs_operand(p, whole, 0);
 	sw_node low = sw_register_pairs_half(p, false, of);
 	int64_t n;
-	return by == sw_register_pairs_operand(p, high, 1) && constant(p, by, &n) && n < 32 && low != SW_NO_NODE &&
+	return by == sw_register_pairs_operand(p, high, 1) && constant_of(p, by, &n) && n < 32 && low != SW_NO_NODE &&
 	       sw_register_pairs_join(p, low, sw_register_pairs_operand(p, high, 0)) == of;
 }
 
@@ -109,7 +109,7 @@ static sw_node join_bits(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
 	unsigned op = sw_register_pairs_at(p, low)->op, high_op = sw_register_pairs_at(p, high)->op;
 	int64_t mask;
-	if (op == SW_OP_NOT || (high_op == SW_OP_NOT && constant(p, low, &mask)))
+	if (op == SW_OP_NOT || (high_op == SW_OP_NOT && constant_of(p, low, &mask)))
 		return not64(p, low, high);
 	if (op == high_op && (op == SW_OP_AND || op == SW_OP_OR || op == SW_OP_XOR)) {
 		for (uint32_t cross = 0; cross < 2; cross++) {
@@ -124,7 +124,7 @@ static sw_node join_bits(struct sw_register_pairs *p, sw_node low, sw_node high)
 		}
 	}
 	if (op == SW_OP_AND &&
-	    constant(p, sw_register_pairs_operand(p, low, 1), &mask)) { /* alignment touches the lower half only */
+	    constant_of(p, sw_register_pairs_operand(p, low, 1), &mask)) { /* alignment touches the lower half only */
 		sw_node a = sw_register_pairs_join(p, sw_register_pairs_operand(p, low, 0), high);
 		int64_t wide = (int64_t)(UINT64_C(0xffffffff00000000) | (uint32_t)mask);
 		if (a != SW_NO_NODE)
@@ -180,7 +180,7 @@ static sw_node sum_of_pairs(struct sw_register_pairs *p, sw_node a, sw_node b, s
 }
 
 /* Is it the carry of a sum that is `low`?  *in: with a carry in. */
-static bool carries(struct sw_register_pairs *p, sw_node carry, sw_node low, bool *in)
+static bool is_carry_of(struct sw_register_pairs *p, sw_node carry, sw_node low, bool *in)
 {
 	const struct sw_value *c = sw_register_pairs_at(p, carry);
 	if (c->op != SW_OP_CARRY || c->n < 2 || c->n > 3)
@@ -220,7 +220,7 @@ static sw_node join_inner_carry(struct sw_register_pairs *p, sw_node low, sw_nod
 	bool in;
 	for (uint32_t k = 0; k < 2; k++) {
 		sw_node inner = sw_register_pairs_operand(p, high, k);
-		if (!is_sum(p, inner) || !carries(p, sw_register_pairs_operand(p, inner, 2), low, &in))
+		if (!is_sum(p, inner) || !is_carry_of(p, sw_register_pairs_operand(p, inner, 2), low, &in))
 			continue;
 		sw_node other[2] = {sw_register_pairs_operand(p, high, !k), sw_register_pairs_operand(p, high, 2)};
 		sw_node carry = sw_register_pairs_operand(p, inner, 2);
@@ -243,7 +243,7 @@ static sw_node join_carry(struct sw_register_pairs *p, sw_node low, sw_node high
 	if (!is_sum(p, high))
 		return SW_NO_NODE;
 	sw_node carry = sw_register_pairs_operand(p, high, 2);
-	if (!carries(p, carry, low, &in))
+	if (!is_carry_of(p, carry, low, &in))
 		return join_inner_carry(p, low, high);
 	return join_sum(p, carry, sw_register_pairs_operand(p, high, 0), sw_register_pairs_operand(p, high, 1), in, 0);
 }
@@ -257,20 +257,20 @@ struct terms {
 	sw_node at[MAX_TERMS];
 	unsigned n;
 };
-static void flatten(struct sw_register_pairs *p, sw_node n, struct terms *t, unsigned depth)
+static void flatten_sum(struct sw_register_pairs *p, sw_node n, struct terms *t, unsigned depth)
 {
 	bool minus = sw_register_pairs_is(p, n, SW_OP_SUB, 32);
 	if ((minus || sw_register_pairs_is(p, n, SW_OP_ADD, 32)) && depth < MAX_TERMS && t->n + 2 <= MAX_TERMS) {
 		sw_node a = sw_register_pairs_operand(p, n, 0), b = sw_register_pairs_operand(p, n, 1);
-		flatten(p, a, t, depth + 1);
-		flatten(p, minus ? sw_graph_unary(p->graph, SW_OP_NEG, 32, b) : b, t, depth + 1);
+		flatten_sum(p, a, t, depth + 1);
+		flatten_sum(p, minus ? sw_graph_unary(p->graph, SW_OP_NEG, 32, b) : b, t, depth + 1);
 	} else if (t->n < MAX_TERMS) {
 		t->at[t->n++] = n;
 	}
 }
 
 /* The other factor if the term is `factor` times a value, or an equivalent shift or sign; else SW_NO_NODE. */
-static sw_node over(struct sw_register_pairs *p, sw_node term, sw_node factor)
+static sw_node factor_over(struct sw_register_pairs *p, sw_node term, sw_node factor)
 {
 	int64_t f, shift;
 	if (sw_register_pairs_is(p, term, SW_OP_MUL, 32)) {
@@ -280,18 +280,18 @@ static sw_node over(struct sw_register_pairs *p, sw_node term, sw_node factor)
 	}
 	if (sw_register_pairs_is(p, term, SW_OP_NEG, 32) && sw_register_pairs_operand(p, term, 0) == factor)
 		return sw_graph_const(p->graph, 32, -1);
-	if (sw_register_pairs_is(p, term, SW_OP_SHL, 32) && constant(p, factor, &f) &&
-	    constant(p, sw_register_pairs_operand(p, term, 1), &shift) && shift >= 0 && shift < 32 &&
+	if (sw_register_pairs_is(p, term, SW_OP_SHL, 32) && constant_of(p, factor, &f) &&
+	    constant_of(p, sw_register_pairs_operand(p, term, 1), &shift) && shift >= 0 && shift < 32 &&
 	    (uint32_t)f == UINT32_C(1) << shift)
 		return sw_register_pairs_operand(p, term, 0);
 	return SW_NO_NODE;
 }
 
 /* A factor of 32 bits without a sign in a product of 64. */
-static sw_node narrow(struct sw_register_pairs *p, sw_node n)
+static sw_node narrow_factor(struct sw_register_pairs *p, sw_node n)
 {
 	int64_t v;
-	if (constant(p, n, &v))
+	if (constant_of(p, n, &v))
 		return v >= 0 && v <= UINT32_MAX ? sw_graph_const(p->graph, 32, (int32_t)v) : SW_NO_NODE;
 	const struct sw_value *e = sw_register_pairs_at(p, n);
 	if (e->op != SW_OP_EXTEND || e->flags & SW_SIGNED || e->imm != 32)
@@ -308,7 +308,7 @@ bool sw_register_pairs_factors(struct sw_register_pairs *p, sw_node wide, sw_nod
 		return false;
 	for (uint32_t k = 0; k < 2; k++)
 		x[k] = multiplies ? sw_register_pairs_operand(p, wide, k)
-				  : narrow(p, sw_register_pairs_operand(p, wide, k));
+				  : narrow_factor(p, sw_register_pairs_operand(p, wide, k));
 	return x[0] != SW_NO_NODE && x[1] != SW_NO_NODE;
 }
 
@@ -320,7 +320,7 @@ static sw_node product64(struct sw_register_pairs *p, sw_node wide, struct terms
 		return SW_NO_NODE;
 	for (unsigned k = 0; k < 2; k++)
 		for (unsigned i = 0; i < t->n && upper[k] == SW_NO_NODE; i++)
-			if ((upper[k] = over(p, t->at[i], x[!k])) != SW_NO_NODE)
+			if ((upper[k] = factor_over(p, t->at[i], x[!k])) != SW_NO_NODE)
 				t->at[i] = t->at[--t->n];
 	if (upper[0] == SW_NO_NODE && upper[1] == SW_NO_NODE)
 		return SW_NO_NODE;
@@ -331,7 +331,7 @@ static sw_node product64(struct sw_register_pairs *p, sw_node wide, struct terms
 }
 
 /* A sum of 64 bits with its products completed; SW_NO_NODE: no term belongs to one. */
-static sw_node completed(struct sw_register_pairs *p, sw_node wide, struct terms *t, unsigned depth)
+static sw_node complete_pair(struct sw_register_pairs *p, sw_node wide, struct terms *t, unsigned depth)
 {
 	sw_node n = product64(p, wide, t);
 	if (n != SW_NO_NODE || !sw_register_pairs_is(p, wide, SW_OP_ADD, 64) || depth == MAX_TERMS)
@@ -339,7 +339,7 @@ static sw_node completed(struct sw_register_pairs *p, sw_node wide, struct terms
 	sw_node side[2] = {sw_register_pairs_operand(p, wide, 0), sw_register_pairs_operand(p, wide, 1)};
 	bool any = false;
 	for (unsigned k = 0; k < 2 && t->n; k++) {
-		sw_node full = completed(p, side[k], t, depth + 1);
+		sw_node full = complete_pair(p, side[k], t, depth + 1);
 		if (full != SW_NO_NODE) {
 			side[k] = full;
 			any = true;
@@ -351,7 +351,7 @@ static sw_node completed(struct sw_register_pairs *p, sw_node wide, struct terms
 /* The sum `wide` with products completed, and what is left of the terms at bit 32. */
 static sw_node with_terms(struct sw_register_pairs *p, sw_node wide, struct terms *t)
 {
-	sw_node n = completed(p, wide, t, 0);
+	sw_node n = complete_pair(p, wide, t, 0);
 	if (n == SW_NO_NODE)
 		n = wide;
 	for (unsigned i = 0; i < t->n; i++) {
@@ -367,7 +367,7 @@ static sw_node join_terms(struct sw_register_pairs *p, sw_node low, sw_node high
 	struct terms t = {{0}, 0};
 	if (!sw_register_pairs_is(p, high, SW_OP_ADD, 32) && !sw_register_pairs_is(p, high, SW_OP_SUB, 32))
 		return SW_NO_NODE;
-	flatten(p, high, &t, 0);
+	flatten_sum(p, high, &t, 0);
 	for (unsigned i = 0; i < t.n; i++) {
 		unsigned op = sw_register_pairs_at(p, t.at[i])->op;
 		if (op != SW_OP_HIGH && op != SW_OP_ADDX)
@@ -381,7 +381,7 @@ static sw_node join_terms(struct sw_register_pairs *p, sw_node low, sw_node high
 	return SW_NO_NODE;
 }
 
-static sw_node join(struct sw_register_pairs *p, sw_node low, sw_node high)
+static sw_node join_as_pair(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
 	static sw_node (*const rules[])(struct sw_register_pairs *, sw_node, sw_node) = {
 		join_leaves, join_extended, sw_register_pairs_shifted, join_halves, join_carry, join_bits, join_terms,
@@ -399,7 +399,7 @@ static sw_node join(struct sw_register_pairs *p, sw_node low, sw_node high)
 
 sw_node sw_register_pairs_join(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
-	return sw_register_pairs_remembered(p, SW_PAIRS_KEY_OF_JOIN(low, high), join, low, high);
+	return sw_register_pairs_remembered(p, SW_PAIRS_KEY_OF_JOIN(low, high), join_as_pair, low, high);
 }
 
 sw_node sw_register_pairs_remembered(struct sw_register_pairs *p, uint64_t key, sw_register_pairs_rule *rule, sw_node a,
@@ -426,7 +426,7 @@ static sw_node carry_of(struct sw_register_pairs *p, const sw_node *operand, uns
 	unsigned unknown = 0;
 	for (unsigned i = 0; i < n; i++) {
 		int64_t v;
-		if (constant(p, operand[i], &v))
+		if (constant_of(p, operand[i], &v))
 			sum += (uint32_t)v;
 		else
 			unknown++;
@@ -439,7 +439,7 @@ static sw_node carry_of(struct sw_register_pairs *p, const sw_node *operand, uns
 static sw_node addx_of(struct sw_register_pairs *p, const sw_node *operand, unsigned n)
 {
 	int64_t carry;
-	if (n < 2 || !constant(p, operand[n - 1], &carry))
+	if (n < 2 || !constant_of(p, operand[n - 1], &carry))
 		return SW_NO_NODE;
 	sw_node sum = sw_graph_const(p->graph, 32, carry & 1);
 	for (unsigned i = 0; i + 1 < n; i++)
@@ -447,7 +447,7 @@ static sw_node addx_of(struct sw_register_pairs *p, const sw_node *operand, unsi
 	return sum;
 }
 
-static sw_node simplify(struct sw_register_pairs p, const struct sw_making *making, const sw_node *operands)
+static sw_node simplify_half(struct sw_register_pairs p, const struct sw_making *making, const sw_node *operands)
 {
 	switch (making->op) {
 	case SW_OP_PAIR:
@@ -478,7 +478,7 @@ sw_node sw_register_pairs_simplify(struct sw_graph *graph, const struct sw_makin
 	unsigned own = SW_PAIRS_BUDGET, *outer = graph->pairs_budget;
 	if (!outer)
 		graph->pairs_budget = &own;
-	sw_node n = simplify((struct sw_register_pairs){graph, graph->pairs_budget}, making, operands);
+	sw_node n = simplify_half((struct sw_register_pairs){graph, graph->pairs_budget}, making, operands);
 	graph->pairs_budget = outer;
 	return n;
 }

@@ -8,7 +8,7 @@ struct comparison {
 	sw_node a, b;
 };
 
-static bool compares(const struct sw_register_pairs *p, sw_node n, struct comparison *c)
+static bool as_comparison(const struct sw_register_pairs *p, sw_node n, struct comparison *c)
 {
 	const struct sw_value *v = sw_register_pairs_at(p, n);
 	bool inverted = v->op == SW_OP_NOT && v->width == 1;
@@ -27,7 +27,7 @@ static bool compares(const struct sw_register_pairs *p, sw_node n, struct compar
 	return true;
 }
 
-static void swap(struct comparison *c)
+static void swap_sides(struct comparison *c)
 {
 	static const uint8_t swapped[] = {
 		[SW_EQ] = SW_EQ, [SW_NE] = SW_NE, [SW_LT] = SW_GT, [SW_LE] = SW_GE, [SW_GT] = SW_LT, [SW_GE] = SW_LE};
@@ -46,7 +46,7 @@ static bool strict_of(struct sw_register_pairs *p, sw_node n, const struct compa
 	if (sw_graph_is_const(p->graph, n, &truth)) { /* x < 0 without a sign; x > 0 turned round */
 		bool zero_b = sw_graph_is_const(p->graph, c->b, &truth) && !truth;
 		if (!zero_b)
-			swap(c);
+			swap_sides(c);
 		if (!sw_graph_is_const(p->graph, c->b, &truth) || truth)
 			return false;
 		sw_graph_is_const(p->graph, n, &truth);
@@ -54,7 +54,7 @@ static bool strict_of(struct sw_register_pairs *p, sw_node n, const struct compa
 		c->is_signed = false;
 		return true;
 	}
-	if (!compares(p, n, c))
+	if (!as_comparison(p, n, c))
 		return false;
 	if (c->condition == SW_NE && c->a == equal->a && c->b == equal->b) {
 		c->condition = SW_GT;
@@ -62,7 +62,7 @@ static bool strict_of(struct sw_register_pairs *p, sw_node n, const struct compa
 		return sw_graph_is_const(p->graph, c->b, &truth) && !truth;
 	}
 	if (c->a == equal->b && c->b == equal->a)
-		swap(c);
+		swap_sides(c);
 	/* Where they are not equal, or-equal is strict. */
 	if (c->condition == SW_LE || c->condition == SW_LT)
 		c->condition = SW_LT;
@@ -77,7 +77,7 @@ sw_node sw_register_pairs_select(struct sw_register_pairs *p, sw_node equal, sw_
 {
 	struct comparison e, l, s;
 	int64_t truth;
-	if (!compares(p, equal, &e))
+	if (!as_comparison(p, equal, &e))
 		return SW_NO_NODE;
 	if (e.condition == SW_NE) { /* turned round */
 		sw_node other = lower;
@@ -92,10 +92,10 @@ sw_node sw_register_pairs_select(struct sw_register_pairs *p, sw_node equal, sw_
 		enum sw_condition c = truth ? (s.condition == SW_LT ? SW_LE : SW_GE) : s.condition;
 		return sw_graph_compare(p->graph, c, 32, flags, s.a, s.b);
 	}
-	if (!compares(p, lower, &l) || (l.is_signed && l.condition > SW_NE))
+	if (!as_comparison(p, lower, &l) || (l.is_signed && l.condition > SW_NE))
 		return SW_NO_NODE;
 	bool less = s.condition == SW_LT;
-	for (int turn = 0; turn < 2; turn++, swap(&l)) {
+	for (int turn = 0; turn < 2; turn++, swap_sides(&l)) {
 		bool fits = less ? l.condition == SW_LT || l.condition == SW_LE
 				 : l.condition == SW_GT || l.condition == SW_GE;
 		if (!fits)
@@ -111,14 +111,15 @@ sw_node sw_register_pairs_select(struct sw_register_pairs *p, sw_node equal, sw_
 }
 
 /* Equality of both halves, where both sides are known to be values of 64 bits: two conditions on their own stay two. */
-static sw_node equality(struct sw_register_pairs *p, sw_node a, sw_node b, enum sw_condition condition)
+static sw_node pair_equality(struct sw_register_pairs *p, sw_node a, sw_node b, enum sw_condition condition)
 {
 	struct comparison x, y;
-	if (!compares(p, a, &x) || !compares(p, b, &y) || x.condition != condition || y.condition != condition)
+	if (!as_comparison(p, a, &x) || !as_comparison(p, b, &y) || x.condition != condition ||
+	    y.condition != condition)
 		return SW_NO_NODE;
 	for (int turn = 0; turn < 4; turn++) {
 		if (turn & 1)
-			swap(&y);
+			swap_sides(&y);
 		const struct comparison *l = turn & 2 ? &y : &x, *h = turn & 2 ? &x : &y;
 		sw_node left = sw_register_pairs_join(p, l->a, h->a);
 		sw_node right = left == SW_NO_NODE ? left : sw_register_pairs_join(p, l->b, h->b);
@@ -146,8 +147,8 @@ sw_node sw_register_pairs_is_zero(struct sw_graph *graph, sw_node node)
 	const struct sw_value *v = sw_graph_at(graph, node);
 	struct comparison x, y;
 	int64_t a, b;
-	if (v->width != 1 || (v->op != SW_OP_AND && v->op != SW_OP_OR) || !compares(&p, v->operand[0], &x) ||
-	    !compares(&p, v->operand[1], &y))
+	if (v->width != 1 || (v->op != SW_OP_AND && v->op != SW_OP_OR) || !as_comparison(&p, v->operand[0], &x) ||
+	    !as_comparison(&p, v->operand[1], &y))
 		return SW_NO_NODE;
 	enum sw_condition condition = v->op == SW_OP_AND ? SW_EQ : SW_NE;
 	if (x.condition != condition || y.condition != condition || !sw_graph_is_const(graph, x.b, &a) || a ||
@@ -162,10 +163,10 @@ sw_node sw_register_pairs_is_zero(struct sw_graph *graph, sw_node node)
 
 sw_node sw_register_pairs_both(struct sw_register_pairs *p, sw_node a, sw_node b)
 {
-	return equality(p, a, b, SW_EQ);
+	return pair_equality(p, a, b, SW_EQ);
 }
 
 sw_node sw_register_pairs_either(struct sw_register_pairs *p, sw_node a, sw_node b)
 {
-	return equality(p, a, b, SW_NE);
+	return pair_equality(p, a, b, SW_NE);
 }

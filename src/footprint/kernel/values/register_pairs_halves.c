@@ -3,7 +3,7 @@
 #include "footprint/kernel/values/register_pairs.h"
 
 /* A half of an operand, or of what it is made of. */
-static sw_node half(struct sw_register_pairs *p, bool upper, sw_node value)
+static sw_node half_of_operand(struct sw_register_pairs *p, bool upper, sw_node value)
 {
 	sw_node n = sw_register_pairs_half(p, upper, value);
 	if (n != SW_NO_NODE)
@@ -35,8 +35,8 @@ static sw_node of_extended(struct sw_register_pairs *p, bool upper, const struct
 	struct sw_graph *g = p->graph;
 	uint8_t flags = v->flags & SW_SIGNED;
 	if (v->imm > 32 && v->imm < 64 && sw_register_pairs_at(p, a)->width == 64)
-		return upper ? sw_graph_extend(g, 32, (uint8_t)(v->imm - 32), flags, half(p, true, a))
-			     : half(p, false, a);
+		return upper ? sw_graph_extend(g, 32, (uint8_t)(v->imm - 32), flags, half_of_operand(p, true, a))
+			     : half_of_operand(p, false, a);
 	if (v->imm > 32 || v->imm < 1)
 		return SW_NO_NODE;
 	sw_node low = sw_graph_extend(g, 32, (uint8_t)v->imm, flags, sw_graph_fit(g, a, 32));
@@ -56,7 +56,7 @@ static sw_node of_shift(struct sw_register_pairs *p, bool upper, const struct sw
 		return SW_NO_NODE;
 	bool far = n >= 32;
 	if (left != upper) { /* the half that nothing comes into from the other */
-		sw_node own = half(p, upper, a);
+		sw_node own = half_of_operand(p, upper, a);
 		if (!far)
 			return sw_graph_binary(g, (enum sw_op)v->op, 32, flags, own, sw_graph_const(g, 32, n));
 		return flags ? sw_graph_binary(g, SW_OP_SHR, 32, flags, own, sw_graph_const(g, 32, 31))
@@ -64,7 +64,8 @@ static sw_node of_shift(struct sw_register_pairs *p, bool upper, const struct sw
 	}
 	if (!far)
 		return SW_NO_NODE;
-	return sw_graph_binary(g, (enum sw_op)v->op, 32, flags, half(p, !upper, a), sw_graph_const(g, 32, n - 32));
+	return sw_graph_binary(g, (enum sw_op)v->op, 32, flags, half_of_operand(p, !upper, a),
+			       sw_graph_const(g, 32, n - 32));
 }
 
 /* Of a number of at most 32 bits times 2^k: what is shifted out.  Machine code makes a sign of x so, as the upper half
@@ -95,7 +96,7 @@ static sw_node half_of(struct sw_register_pairs *p, bool upper, sw_node value)
 	case SW_OP_PAIR:
 		return sw_register_pairs_operand(p, value, upper);
 	case SW_OP_MOV:
-		return half(p, upper, sw_register_pairs_operand(p, value, 0));
+		return half_of_operand(p, upper, sw_register_pairs_operand(p, value, 0));
 	case SW_OP_EXTEND:
 		return of_extended(p, upper, &v, sw_register_pairs_operand(p, value, 0));
 	case SW_OP_SHL:
@@ -117,19 +118,19 @@ static sw_node half_of(struct sw_register_pairs *p, bool upper, sw_node value)
 	case SW_OP_AND:
 	case SW_OP_OR:
 	case SW_OP_XOR:
-		low = half(p, upper, sw_register_pairs_operand(p, value, 0));
-		high = half(p, upper, sw_register_pairs_operand(p, value, 1));
+		low = half_of_operand(p, upper, sw_register_pairs_operand(p, value, 0));
+		high = half_of_operand(p, upper, sw_register_pairs_operand(p, value, 1));
 		return sw_graph_binary(g, (enum sw_op)v.op, 32, 0, low, high);
 	case SW_OP_NEG:
 		if (upper)
 			return SW_NO_NODE;
 		__attribute__((fallthrough)); /* the low half is that of the halves */
 	case SW_OP_NOT:
-		low = half(p, upper, sw_register_pairs_operand(p, value, 0));
+		low = half_of_operand(p, upper, sw_register_pairs_operand(p, value, 0));
 		return sw_graph_unary(g, (enum sw_op)v.op, 32, low);
 	case SW_OP_SELECT:
-		low = half(p, upper, sw_register_pairs_operand(p, value, 1));
-		high = half(p, upper, sw_register_pairs_operand(p, value, 2));
+		low = half_of_operand(p, upper, sw_register_pairs_operand(p, value, 1));
+		high = half_of_operand(p, upper, sw_register_pairs_operand(p, value, 2));
 		return sw_graph_select(g, 32, sw_register_pairs_operand(p, value, 0), low, high);
 	case SW_VALUE_PHI:
 		return sw_graph_phi_halves(g, value, &low, &high) ? (upper ? high : low) : SW_NO_NODE;

@@ -10,7 +10,7 @@
 
 typedef sw_node rule(struct sw_graph *g, struct sw_making *m, sw_node *o);
 
-static bool is(const struct sw_graph *g, sw_node node, enum sw_op op)
+static bool is_op(const struct sw_graph *g, sw_node node, enum sw_op op)
 {
 	return sw_graph_at(g, node)->op == op;
 }
@@ -24,16 +24,16 @@ static bool is_number(const struct sw_graph *g, sw_node node, int64_t imm)
 /* x of "x + constant". */
 static bool is_sum(const struct sw_graph *g, sw_node node, sw_node *x, int64_t *imm)
 {
-	if (!is(g, node, SW_OP_ADD) || !sw_graph_is_const(g, sw_graph_operand(g, node, 1), imm))
+	if (!is_op(g, node, SW_OP_ADD) || !sw_graph_is_const(g, sw_graph_operand(g, node, 1), imm))
 		return false;
 	*x = sw_graph_operand(g, node, 0);
 	return true;
 }
 
 /* Constants second, else the older node first, so that a + b is b + a. */
-static void order(const struct sw_graph *g, sw_node *o)
+static void order_operands(const struct sw_graph *g, sw_node *o)
 {
-	bool c0 = is(g, o[0], SW_OP_CONST), c1 = is(g, o[1], SW_OP_CONST);
+	bool c0 = is_op(g, o[0], SW_OP_CONST), c1 = is_op(g, o[1], SW_OP_CONST);
 	if (c0 > c1 || (c0 == c1 && o[0] > o[1])) {
 		sw_node swap = o[0];
 		o[0] = o[1];
@@ -43,14 +43,14 @@ static void order(const struct sw_graph *g, sw_node *o)
 
 /* ---- rules by operation ---------------------------------------------------------------------------------------- */
 
-static sw_node mov(struct sw_graph *g, struct sw_making *m, sw_node *o)
+static sw_node simplify_mov(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	(void)g, (void)m;
 	return o[0];
 }
 
 /* Address of something plus a constant. */
-static sw_node displace(struct sw_graph *g, sw_node node, int64_t by)
+static sw_node displace_address(struct sw_graph *g, sw_node node, int64_t by)
 {
 	struct sw_value v = *sw_graph_at(g, node);
 	struct sw_making m = {.op = v.op, .width = v.width, .imm = v.imm, .imm2 = v.imm2};
@@ -63,109 +63,109 @@ static sw_node displace(struct sw_graph *g, sw_node node, int64_t by)
 	return sw_graph_make(g, m, NULL);
 }
 
-static sw_node plus(struct sw_graph *g, uint8_t width, sw_node x, int64_t imm)
+static sw_node add_constant(struct sw_graph *g, uint8_t width, sw_node x, int64_t imm)
 {
 	return sw_graph_binary(g, SW_OP_ADD, width, 0, x, sw_graph_const(g, width, imm));
 }
 
-static sw_node add(struct sw_graph *g, struct sw_making *m, sw_node *o)
+static sw_node simplify_add(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	sw_node x, at;
 	int64_t c, d;
-	order(g, o);
+	order_operands(g, o);
 	if (sw_graph_is_const(g, o[1], &c)) {
 		if (!c)
 			return o[0];
 		if (is_sum(g, o[0], &x, &d))
-			return plus(g, m->width, x, (int64_t)((uint64_t)c + (uint64_t)d));
-		return (at = displace(g, o[0], c));
+			return add_constant(g, m->width, x, (int64_t)((uint64_t)c + (uint64_t)d));
+		return (at = displace_address(g, o[0], c));
 	}
 	for (int i = 0; i < 2; i++) {
 		if (is_sum(g, o[i], &x, &c)) {
 			sw_node sum = sw_graph_binary(g, SW_OP_ADD, m->width, 0, x, o[!i]);
-			return plus(g, m->width, sum, c);
+			return add_constant(g, m->width, sum, c);
 		}
-		if (is(g, o[i], SW_OP_NEG))
+		if (is_op(g, o[i], SW_OP_NEG))
 			return sw_graph_binary(g, SW_OP_SUB, m->width, 0, o[!i], sw_graph_operand(g, o[i], 0));
-		if (is(g, o[i], SW_OP_SUB) && sw_graph_operand(g, o[i], 1) == o[!i])
+		if (is_op(g, o[i], SW_OP_SUB) && sw_graph_operand(g, o[i], 1) == o[!i])
 			return sw_graph_operand(g, o[i], 0);
 	}
 	return SW_NO_NODE;
 }
 
-static sw_node sub(struct sw_graph *g, struct sw_making *m, sw_node *o)
+static sw_node simplify_sub(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	sw_node x;
 	int64_t c;
 	if (o[0] == o[1])
 		return sw_graph_const(g, m->width, 0);
 	if (sw_graph_is_const(g, o[1], &c))
-		return plus(g, m->width, o[0], (int64_t)(0 - (uint64_t)c));
+		return add_constant(g, m->width, o[0], (int64_t)(0 - (uint64_t)c));
 	if (is_number(g, o[0], 0))
 		return sw_graph_unary(g, SW_OP_NEG, m->width, o[1]);
 	if (sw_graph_is_const(g, o[0], &c)) { /* constants are outermost: c - x is -x + c */
 		sw_node minus = sw_graph_unary(g, SW_OP_NEG, m->width, o[1]);
-		return plus(g, m->width, minus, c);
+		return add_constant(g, m->width, minus, c);
 	}
 	if (is_sum(g, o[0], &x, &c))
-		return plus(g, m->width, sw_graph_binary(g, SW_OP_SUB, m->width, 0, x, o[1]), c);
+		return add_constant(g, m->width, sw_graph_binary(g, SW_OP_SUB, m->width, 0, x, o[1]), c);
 	if (is_sum(g, o[1], &x, &c))
-		return plus(g, m->width, sw_graph_binary(g, SW_OP_SUB, m->width, 0, o[0], x),
-			    (int64_t)(0 - (uint64_t)c));
-	if (is(g, o[1], SW_OP_NEG))
+		return add_constant(g, m->width, sw_graph_binary(g, SW_OP_SUB, m->width, 0, o[0], x),
+				    (int64_t)(0 - (uint64_t)c));
+	if (is_op(g, o[1], SW_OP_NEG))
 		return sw_graph_binary(g, SW_OP_ADD, m->width, 0, o[0], sw_graph_operand(g, o[1], 0));
-	for (int i = 0; i < 2 && is(g, o[0], SW_OP_ADD); i++)
+	for (int i = 0; i < 2 && is_op(g, o[0], SW_OP_ADD); i++)
 		if (sw_graph_operand(g, o[0], (uint32_t)i) == o[1])
 			return sw_graph_operand(g, o[0], (uint32_t)!i);
 	/* The bits that a mask leaves out: tid.x - (tid.x & -32), the lane as machine code has it. */
-	if (is(g, o[1], SW_OP_AND) && sw_graph_operand(g, o[1], 0) == o[0] &&
+	if (is_op(g, o[1], SW_OP_AND) && sw_graph_operand(g, o[1], 0) == o[0] &&
 	    sw_graph_is_const(g, sw_graph_operand(g, o[1], 1), &c))
 		return sw_graph_binary(g, SW_OP_AND, m->width, 0, o[0], sw_graph_const(g, m->width, ~c));
 	return SW_NO_NODE;
 }
 
-static sw_node mul(struct sw_graph *g, struct sw_making *m, sw_node *o)
+static sw_node simplify_mul(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	sw_node x;
 	int64_t c, d;
-	order(g, o);
+	order_operands(g, o);
 	if (!sw_graph_is_const(g, o[1], &c))
 		return SW_NO_NODE;
 	if (!c)
 		return o[1];
 	if (c == 1)
 		return o[0];
-	if (is(g, o[0], SW_OP_MUL) && sw_graph_is_const(g, sw_graph_operand(g, o[0], 1), &d))
+	if (is_op(g, o[0], SW_OP_MUL) && sw_graph_is_const(g, sw_graph_operand(g, o[0], 1), &d))
 		return sw_graph_binary(g, SW_OP_MUL, m->width, 0, sw_graph_operand(g, o[0], 0),
 				       sw_graph_const(g, m->width, (int64_t)((uint64_t)c * (uint64_t)d)));
 	if (is_sum(g, o[0], &x, &d))
-		return plus(g, m->width, sw_graph_binary(g, SW_OP_MUL, m->width, 0, x, o[1]),
-			    (int64_t)((uint64_t)c * (uint64_t)d));
+		return add_constant(g, m->width, sw_graph_binary(g, SW_OP_MUL, m->width, 0, x, o[1]),
+				    (int64_t)((uint64_t)c * (uint64_t)d));
 	return SW_NO_NODE;
 }
 
-static sw_node mulwide(struct sw_graph *g, struct sw_making *m, sw_node *o)
+static sw_node simplify_mulwide(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	uint8_t half = m->width / 2;
 	return sw_graph_binary(g, SW_OP_MUL, m->width, 0, sw_graph_extend(g, m->width, half, m->flags, o[0]),
 			       sw_graph_extend(g, m->width, half, m->flags, o[1]));
 }
 
-static sw_node divide(struct sw_graph *g, struct sw_making *m, sw_node *o)
+static sw_node simplify_division(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	if (is_number(g, o[1], 1) && m->width > 1)
 		return m->op == SW_OP_DIV ? o[0] : sw_graph_const(g, m->width, 0);
 	return SW_NO_NODE;
 }
 
-static sw_node extreme(struct sw_graph *g, struct sw_making *m, sw_node *o)
+static sw_node simplify_extreme(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	(void)m;
-	order(g, o);
+	order_operands(g, o);
 	return o[0] == o[1] ? o[0] : SW_NO_NODE;
 }
 
-static sw_node negate(struct sw_graph *g, struct sw_making *m, sw_node *o)
+static sw_node simplify_neg(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	struct sw_value v = *sw_graph_at(g, o[0]);
 	int64_t c;
@@ -175,12 +175,12 @@ static sw_node negate(struct sw_graph *g, struct sw_making *m, sw_node *o)
 	if (v.op == SW_OP_SUB)
 		return sw_graph_binary(g, SW_OP_SUB, m->width, 0, v.operand[1], v.operand[0]);
 	if (is_sum(g, o[0], &x, &c))
-		return plus(g, m->width, sw_graph_unary(g, SW_OP_NEG, m->width, x), (int64_t)(0 - (uint64_t)c));
+		return add_constant(g, m->width, sw_graph_unary(g, SW_OP_NEG, m->width, x), (int64_t)(0 - (uint64_t)c));
 	return SW_NO_NODE;
 }
 
 /* What is left of condition b where a is known to be `truth`, one level deep. */
-static sw_node given(struct sw_graph *g, sw_node b, sw_node a, bool truth)
+static sw_node given_truth(struct sw_graph *g, sw_node b, sw_node a, bool truth)
 {
 	sw_node not_a = sw_graph_unary(g, SW_OP_NOT, 1, a);
 	struct sw_value v = *sw_graph_at(g, b);
@@ -199,24 +199,24 @@ static sw_node given(struct sw_graph *g, sw_node b, sw_node a, bool truth)
 }
 
 /* a AND b is a AND (b where a is true); a OR b is a OR (b where a is false). */
-static sw_node conditions(struct sw_graph *g, const struct sw_making *m, const sw_node *o)
+static sw_node simplify_conditions(struct sw_graph *g, const struct sw_making *m, const sw_node *o)
 {
 	for (int i = 0; m->width == 1 && i < 2; i++) {
-		sw_node rest = given(g, o[!i], o[i], m->op == SW_OP_AND);
+		sw_node rest = given_truth(g, o[!i], o[i], m->op == SW_OP_AND);
 		if (rest != o[!i])
 			return sw_graph_binary(g, m->op, 1, 0, o[i], rest);
 	}
 	return SW_NO_NODE;
 }
 
-static sw_node both(struct sw_graph *g, struct sw_making *m, sw_node *o)
+static sw_node simplify_and(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	int64_t c;
-	order(g, o);
+	order_operands(g, o);
 	if (o[0] == o[1])
 		return o[0];
 	if (!sw_graph_is_const(g, o[1], &c))
-		return conditions(g, m, o);
+		return simplify_conditions(g, m, o);
 	if (!c)
 		return o[1];
 	if (c == sw_fold_canonical(-1, m->width))
@@ -232,10 +232,10 @@ static sw_node both(struct sw_graph *g, struct sw_making *m, sw_node *o)
 	return SW_NO_NODE;
 }
 
-static sw_node either(struct sw_graph *g, struct sw_making *m, sw_node *o)
+static sw_node simplify_or(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	int64_t c;
-	order(g, o);
+	order_operands(g, o);
 	if (o[0] == o[1])
 		return o[0];
 	if (sw_graph_is_const(g, o[1], &c)) {
@@ -248,13 +248,13 @@ static sw_node either(struct sw_graph *g, struct sw_making *m, sw_node *o)
 	if (m->width > 1 && (sw_known_bits(g, o[1], 3) <= sw_known_zeros(g, o[0], 3) ||
 			     sw_known_bits(g, o[0], 3) <= sw_known_zeros(g, o[1], 3)))
 		return sw_graph_binary(g, SW_OP_ADD, m->width, 0, o[0], o[1]);
-	return conditions(g, m, o);
+	return simplify_conditions(g, m, o);
 }
 
-static sw_node differ(struct sw_graph *g, struct sw_making *m, sw_node *o)
+static sw_node simplify_xor(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	int64_t c;
-	order(g, o);
+	order_operands(g, o);
 	if (o[0] == o[1])
 		return sw_graph_const(g, m->width, 0);
 	if (!sw_graph_is_const(g, o[1], &c))
@@ -270,7 +270,7 @@ static sw_node differ(struct sw_graph *g, struct sw_making *m, sw_node *o)
 	return SW_NO_NODE;
 }
 
-static sw_node invert(struct sw_graph *g, struct sw_making *m, sw_node *o)
+static sw_node simplify_not(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	static const uint8_t opposite[] = {
 		[SW_EQ] = SW_NE, [SW_NE] = SW_EQ, [SW_LT] = SW_GE, [SW_LE] = SW_GT, [SW_GT] = SW_LE, [SW_GE] = SW_LT};
@@ -329,7 +329,7 @@ static sw_node shift_right(struct sw_graph *g, struct sw_making *m, sw_node *o)
 										 : SW_NO_NODE;
 }
 
-static sw_node extend(struct sw_graph *g, struct sw_making *m, sw_node *o)
+static sw_node simplify_extend(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	struct sw_value v = *sw_graph_at(g, o[0]);
 	int64_t from = m->imm < v.width ? m->imm : v.width; /* bits that count */
@@ -364,7 +364,7 @@ static sw_node select_extreme(struct sw_graph *g, const struct sw_making *m, con
 	return sw_graph_binary(g, less == straight ? SW_OP_MIN : SW_OP_MAX, m->width, c.flags, o[1], o[2]);
 }
 
-static sw_node choose(struct sw_graph *g, struct sw_making *m, sw_node *o)
+static sw_node simplify_select(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	int64_t c;
 	if (sw_graph_is_const(g, o[0], &c))
@@ -373,7 +373,7 @@ static sw_node choose(struct sw_graph *g, struct sw_making *m, sw_node *o)
 	o[2] = sw_choice_under(g, o[2], sw_graph_unary(g, SW_OP_NOT, 1, o[0]));
 	if (o[1] == o[2])
 		return o[1];
-	if (is(g, o[0], SW_OP_NOT))
+	if (is_op(g, o[0], SW_OP_NOT))
 		return sw_graph_select(g, m->width, sw_graph_operand(g, o[0], 0), o[2], o[1]);
 	if (m->width > 1) {
 		sw_node simple = select_extreme(g, m, o);
@@ -412,14 +412,14 @@ static sw_node compare_choice(struct sw_graph *g, const struct sw_making *m, con
 	return if_yes ? v.operand[0] : sw_graph_unary(g, SW_OP_NOT, 1, v.operand[0]);
 }
 
-static sw_node compare(struct sw_graph *g, struct sw_making *m, sw_node *o)
+static sw_node simplify_compare(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	static const uint8_t mirrored[] = {
 		[SW_EQ] = SW_EQ, [SW_NE] = SW_NE, [SW_LT] = SW_GT, [SW_LE] = SW_GE, [SW_GT] = SW_LT, [SW_GE] = SW_LE};
 	sw_node before = o[0];
 	if (o[0] == o[1])
 		return sw_graph_const(g, 1, m->imm == SW_EQ || m->imm == SW_LE || m->imm == SW_GE);
-	order(g, o);
+	order_operands(g, o);
 	if (o[0] != before)
 		m->imm = mirrored[m->imm];
 	if (m->imm == SW_EQ || m->imm == SW_NE)
@@ -433,13 +433,16 @@ static sw_node compare(struct sw_graph *g, struct sw_making *m, sw_node *o)
 sw_node sw_simplify(struct sw_graph *graph, struct sw_making *making, sw_node *operands)
 {
 	static rule *const rules[SW_OPS] = {
-		[SW_OP_MOV] = mov,	   [SW_OP_ADD] = add,	      [SW_OP_SUB] = sub,
-		[SW_OP_MUL] = mul,	   [SW_OP_MULWIDE] = mulwide, [SW_OP_DIV] = divide,
-		[SW_OP_REM] = divide,	   [SW_OP_MIN] = extreme,     [SW_OP_MAX] = extreme,
-		[SW_OP_NEG] = negate,	   [SW_OP_AND] = both,	      [SW_OP_OR] = either,
-		[SW_OP_XOR] = differ,	   [SW_OP_NOT] = invert,      [SW_OP_SHL] = shift_left,
-		[SW_OP_SHR] = shift_right, [SW_OP_EXTEND] = extend,   [SW_OP_SELECT] = choose,
-		[SW_OP_COMPARE] = compare,
+		[SW_OP_MOV] = simplify_mov,	    [SW_OP_ADD] = simplify_add,
+		[SW_OP_SUB] = simplify_sub,	    [SW_OP_MUL] = simplify_mul,
+		[SW_OP_MULWIDE] = simplify_mulwide, [SW_OP_DIV] = simplify_division,
+		[SW_OP_REM] = simplify_division,    [SW_OP_MIN] = simplify_extreme,
+		[SW_OP_MAX] = simplify_extreme,	    [SW_OP_NEG] = simplify_neg,
+		[SW_OP_AND] = simplify_and,	    [SW_OP_OR] = simplify_or,
+		[SW_OP_XOR] = simplify_xor,	    [SW_OP_NOT] = simplify_not,
+		[SW_OP_SHL] = shift_left,	    [SW_OP_SHR] = shift_right,
+		[SW_OP_EXTEND] = simplify_extend,   [SW_OP_SELECT] = simplify_select,
+		[SW_OP_COMPARE] = simplify_compare,
 	};
 	rule *apply = making->op < SW_OPS ? rules[making->op] : NULL;
 	return apply ? apply(graph, making, operands) : SW_NO_NODE;

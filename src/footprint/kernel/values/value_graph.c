@@ -35,7 +35,8 @@ static uint32_t hash_of(const struct sw_making *m, const sw_node *operands)
 	return (uint32_t)((h ^ h >> 32) * 0xe7037ed1a0b428dbull >> 32);
 }
 
-static bool equal(const struct sw_graph *graph, sw_node node, const struct sw_making *m, const sw_node *operands)
+static bool is_equal_node(const struct sw_graph *graph, sw_node node, const struct sw_making *m,
+			  const sw_node *operands)
 {
 	const struct sw_value *v = sw_graph_at(graph, node);
 	return v->op == m->op && v->width == m->width && v->flags == m->flags && v->n == m->n && v->imm == m->imm &&
@@ -49,7 +50,7 @@ static bool is_unique(uint8_t op)
 	return op == SW_OP_RANGE || op == SW_OP_MIX || op == SW_VALUE_LOADED || op == SW_TERM_LOADED;
 }
 
-static void grow(struct sw_graph *graph, size_t room)
+static void grow_buckets(struct sw_graph *graph, size_t room)
 {
 	struct sw_graph_bucket *old = graph->bucket;
 	size_t buckets = graph->buckets;
@@ -72,7 +73,7 @@ void sw_graph_expect(struct sw_graph *graph, size_t nodes)
 		room *= 2;
 	sw_vec_reserve(&graph->value, nodes);
 	if (room > graph->buckets)
-		grow(graph, room);
+		grow_buckets(graph, room);
 }
 
 static void put_operands(struct sw_graph *graph, struct sw_value *v, const sw_node *operands, uint32_t n)
@@ -88,7 +89,7 @@ static void put_operands(struct sw_graph *graph, struct sw_value *v, const sw_no
 		*sw_vec_push(&graph->list) = operands[i];
 }
 
-static sw_node add(struct sw_graph *graph, const struct sw_making *m, const sw_node *operands)
+static sw_node add_node(struct sw_graph *graph, const struct sw_making *m, const sw_node *operands)
 {
 	struct sw_value v = {.op = m->op,
 			     .width = m->width,
@@ -106,16 +107,16 @@ static sw_node add(struct sw_graph *graph, const struct sw_making *m, const sw_n
 	return (sw_node)(graph->value.n - 1);
 }
 
-static sw_node intern(struct sw_graph *graph, const struct sw_making *m, const sw_node *operands)
+static sw_node intern_node(struct sw_graph *graph, const struct sw_making *m, const sw_node *operands)
 {
 	if (graph->filled * 2 >= graph->buckets)
-		grow(graph, graph->buckets ? graph->buckets * 2 : LEAST_BUCKETS);
+		grow_buckets(graph, graph->buckets ? graph->buckets * 2 : LEAST_BUCKETS);
 	uint32_t hash = hash_of(m, operands);
 	size_t i = hash & (graph->buckets - 1);
 	for (; graph->bucket[i].node; i = (i + 1) & (graph->buckets - 1))
-		if (graph->bucket[i].hash == hash && equal(graph, graph->bucket[i].node - 1, m, operands))
+		if (graph->bucket[i].hash == hash && is_equal_node(graph, graph->bucket[i].node - 1, m, operands))
 			return graph->bucket[i].node - 1;
-	sw_node node = add(graph, m, operands);
+	sw_node node = add_node(graph, m, operands);
 	graph->bucket[i] = (struct sw_graph_bucket){node + 1, hash};
 	graph->filled++;
 	return node;
@@ -156,7 +157,7 @@ static uint32_t width_of_operand(const struct sw_making *m, uint32_t i)
 	}
 }
 
-static sw_node fold(struct sw_graph *graph, const struct sw_making *m, const sw_node *operands)
+static sw_node fold_constants(struct sw_graph *graph, const struct sw_making *m, const sw_node *operands)
 {
 	int64_t imm[SW_MAX_SRC], result;
 	if (!m->n || m->n > SW_MAX_SRC)
@@ -173,21 +174,21 @@ sw_node sw_graph_make(struct sw_graph *graph, struct sw_making making, const sw_
 	if (making.op == SW_OP_CONST)
 		making.imm = sw_fold_canonical(making.imm, making.width);
 	if (is_unique(making.op))
-		return add(graph, &making, operands);
+		return add_node(graph, &making, operands);
 	if (!making.n || making.n > SW_MAX_SRC)
-		return intern(graph, &making, operands);
+		return intern_node(graph, &making, operands);
 	for (uint32_t i = 0; i < making.n; i++) {
 		uint32_t width = width_of_operand(&making, i);
 		o[i] = width ? sw_graph_fit(graph, operands[i], (uint8_t)width) : operands[i];
 	}
-	sw_node simple = fold(graph, &making, o);
+	sw_node simple = fold_constants(graph, &making, o);
 	if (simple == SW_NO_NODE)
 		simple = sw_simplify(graph, &making, o);
 	if (simple == SW_NO_NODE)
 		simple = sw_register_pairs_simplify(graph, &making, o);
 	if (simple == SW_NO_NODE && graph->whole)
 		simple = sw_register_pairs_whole(graph, &making, o);
-	return simple == SW_NO_NODE ? intern(graph, &making, o) : simple;
+	return simple == SW_NO_NODE ? intern_node(graph, &making, o) : simple;
 }
 
 sw_node sw_graph_const(struct sw_graph *graph, uint8_t width, int64_t imm)
@@ -197,7 +198,7 @@ sw_node sw_graph_const(struct sw_graph *graph, uint8_t width, int64_t imm)
 	struct sw_graph_constant *c = &graph->constant[(hash >> 32) % SW_GRAPH_CONSTANTS];
 	if (!c->node || c->imm != imm || c->width != width) {
 		struct sw_making m = {.op = SW_OP_CONST, .width = width, .imm = imm};
-		*c = (struct sw_graph_constant){imm, intern(graph, &m, NULL) + 1, width};
+		*c = (struct sw_graph_constant){imm, intern_node(graph, &m, NULL) + 1, width};
 	}
 	return c->node - 1;
 }
@@ -278,7 +279,7 @@ bool sw_graph_is_const(const struct sw_graph *graph, sw_node node, int64_t *imm)
 sw_node sw_graph_phi(struct sw_graph *graph, uint8_t width, uint32_t block)
 {
 	struct sw_making m = {.op = SW_VALUE_PHI, .width = width, .imm = block};
-	return add(graph, &m, NULL);
+	return add_node(graph, &m, NULL);
 }
 
 void sw_graph_phi_set(struct sw_graph *graph, sw_node phi, const sw_node *operands, uint32_t n)

@@ -38,7 +38,7 @@ struct trial {
 	uint32_t width;
 };
 
-static const struct sw_value *at(const struct sw_graph *g, sw_node node)
+static const struct sw_value *value_at(const struct sw_graph *g, sw_node node)
 {
 	return sw_graph_at(g, node);
 }
@@ -49,7 +49,7 @@ static bool is_computed(const struct sw_value *v)
 	return v->n && v->n <= 3 && v->op < SW_OPS && v->op != SW_OP_MIX;
 }
 
-static void meet(struct trial *t, sw_node node)
+static void add_step(struct trial *t, sw_node node)
 {
 	uint64_t *place = sw_map_put(&t->place, node);
 	if (*place)
@@ -58,14 +58,14 @@ static void meet(struct trial *t, sw_node node)
 	*place = t->step.n;
 }
 
-static bool reach(struct trial *t, sw_node from)
+static bool add_steps_of(struct trial *t, sw_node from)
 {
 	size_t i = t->step.n;
-	meet(t, from);
+	add_step(t, from);
 	for (; i < t->step.n; i++) {
-		const struct sw_value *v = at(t->g, t->step.at[i].node);
+		const struct sw_value *v = value_at(t->g, t->step.at[i].node);
 		for (uint32_t k = 0; is_computed(v) && k < v->n; k++)
-			meet(t, v->operand[k]);
+			add_step(t, v->operand[k]);
 		if (t->step.n > MOST_NODES)
 			return false;
 	}
@@ -89,23 +89,23 @@ static void sort_steps(struct trial *t)
 	for (size_t i = 0; i < t->step.n; i++)
 		*sw_map_put(&t->place, t->step.at[i].node) = i + 1;
 	for (size_t i = 0; i < t->step.n; i++) {
-		const struct sw_value *v = at(t->g, t->step.at[i].node);
+		const struct sw_value *v = value_at(t->g, t->step.at[i].node);
 		for (uint32_t k = 0; is_computed(v) && k < v->n; k++)
 			t->step.at[i].operand[k] = place_of(t, v->operand[k]);
 	}
 }
 
 /* false: it is no such division. */
-static bool prepare(struct trial *t, sw_node a, sw_node b, const sw_node *choice)
+static bool prepare_trial(struct trial *t, sw_node a, sw_node b, const sw_node *choice)
 {
 	sw_node estimate[2];
-	if (!reach(t, a) || !reach(t, b))
+	if (!add_steps_of(t, a) || !add_steps_of(t, b))
 		return false;
 	size_t inputs = t->step.n;
-	if (!reach(t, choice[0]) || !reach(t, choice[1]) || !reach(t, choice[2]))
+	if (!add_steps_of(t, choice[0]) || !add_steps_of(t, choice[1]) || !add_steps_of(t, choice[2]))
 		return false;
 	for (size_t i = inputs; i < t->step.n; i++) {
-		const struct sw_value *v = at(t->g, t->step.at[i].node);
+		const struct sw_value *v = value_at(t->g, t->step.at[i].node);
 		uint64_t most = v->width == 64 ? UINT64_MAX : (UINT64_C(1) << v->width) - 1;
 		if (v->op != SW_OP_RANGE || v->imm || (uint64_t)v->imm2 != most) /* no float that became a number */
 			continue;
@@ -113,7 +113,7 @@ static bool prepare(struct trial *t, sw_node a, sw_node b, const sw_node *choice
 			return false;
 		estimate[t->estimates++] = t->step.at[i].node;
 	}
-	if (!t->estimates || at(t->g, estimate[0])->width != (t->estimates == 2 ? 32 : 64))
+	if (!t->estimates || value_at(t->g, estimate[0])->width != (t->estimates == 2 ? 32 : 64))
 		return false;
 	sort_steps(t);
 	t->a = place_of(t, a);
@@ -144,7 +144,7 @@ static uint64_t some_parameter(uint64_t seed, uint64_t offset)
 /* Some number that the node can be. */
 static int64_t some_number(const struct sw_graph *g, sw_node node, uint64_t seed)
 {
-	const struct sw_value *v = at(g, node);
+	const struct sw_value *v = value_at(g, node);
 	uint32_t bits = sw_known_bits(g, node, 3), zeros = sw_known_zeros(g, node, 3);
 	uint64_t own = seed ^ sw_hash_u64(v->op == SW_OP_SPECIAL ? (uint64_t)v->imm : node + (UINT64_C(1) << 32));
 	uint64_t span = (uint64_t)v->imm2 - (uint64_t)v->imm, number = some_bits(own, bits);
@@ -163,11 +163,11 @@ static int64_t some_number(const struct sw_graph *g, sw_node node, uint64_t seed
 }
 
 /* The first n steps. */
-static void compute(struct trial *t, uint32_t n, uint64_t seed, const uint64_t *reciprocal)
+static void compute_steps(struct trial *t, uint32_t n, uint64_t seed, const uint64_t *reciprocal)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		struct step *step = &t->step.at[i];
-		const struct sw_value *v = at(t->g, step->node);
+		const struct sw_value *v = value_at(t->g, step->node);
 		struct sw_making making = sw_making_of(v);
 		int64_t operand[3];
 		for (uint32_t k = 0; is_computed(v) && k < v->n; k++)
@@ -199,12 +199,12 @@ static bool always_gives(struct trial *t, bool rest, bool high_first)
 	for (uint64_t i = 1; i <= TRIALS && useful < ENOUGH; i++) {
 		const uint64_t seed = sw_hash_u64(i);
 		uint64_t reciprocal[2];
-		compute(t, inputs, seed, NULL);
+		compute_steps(t, inputs, seed, NULL);
 		uint64_t a = (uint64_t)t->step.at[t->a].value, b = (uint64_t)t->step.at[t->b].value;
 		if (!b || (a < b && ++others > ENOUGH))
 			continue;
 		reciprocal_of(t, b, high_first, reciprocal);
-		compute(t, (uint32_t)t->step.n, seed, reciprocal);
+		compute_steps(t, (uint32_t)t->step.n, seed, reciprocal);
 		int64_t result = t->step.at[t->choice[t->step.at[t->choice[0]].value & 1 ? 1 : 2]].value;
 		uint64_t wanted = rest ? a % b : a / b;
 		if (sw_fold_unsigned(result, t->width) != sw_fold_unsigned((int64_t)wanted, t->width))
@@ -218,7 +218,7 @@ static bool always_gives(struct trial *t, bool rest, bool high_first)
 static bool is_division(const struct sw_graph *g, bool rest, uint8_t width, sw_node a, sw_node b, const sw_node *choice)
 {
 	struct trial t = {.g = g, .width = width};
-	bool any = prepare(&t, a, b, choice) && (always_gives(&t, rest, false) || always_gives(&t, rest, true));
+	bool any = prepare_trial(&t, a, b, choice) && (always_gives(&t, rest, false) || always_gives(&t, rest, true));
 	free(t.step.at);
 	sw_map_free(&t.place);
 	return any;
@@ -227,7 +227,7 @@ static bool is_division(const struct sw_graph *g, bool rest, uint8_t width, sw_n
 /* b <= rest, without signs. */
 static bool is_too_large(const struct sw_graph *g, sw_node condition, sw_node *b, sw_node *rest)
 {
-	const struct sw_value *v = at(g, condition);
+	const struct sw_value *v = value_at(g, condition);
 	if (v->op != SW_OP_COMPARE || v->imm2 != 64 || v->flags & SW_SIGNED || (v->imm != SW_LE && v->imm != SW_GE))
 		return false;
 	*b = v->operand[v->imm == SW_GE];
@@ -237,14 +237,14 @@ static bool is_too_large(const struct sw_graph *g, sw_node condition, sw_node *b
 
 static bool is_product_of(const struct sw_graph *g, sw_node node, sw_node b)
 {
-	const struct sw_value *v = at(g, node);
+	const struct sw_value *v = value_at(g, node);
 	return v->op == SW_OP_MUL && (v->operand[0] == b || v->operand[1] == b);
 }
 
 /* a of a - b * n, where constants, and numbers that are taken away, may be outermost. */
 static sw_node find_dividend(struct sw_graph *g, sw_node rest, sw_node b, int depth)
 {
-	const struct sw_value v = *at(g, rest);
+	const struct sw_value v = *value_at(g, rest);
 	if (v.width != 64 || (v.op != SW_OP_SUB && v.op != SW_OP_ADD) || depth > 3)
 		return SW_NO_NODE;
 	if (v.op == SW_OP_SUB && is_product_of(g, v.operand[1], b))
@@ -259,9 +259,9 @@ static sw_node find_dividend(struct sw_graph *g, sw_node rest, sw_node b, int de
 
 /* Is `choice` a SELECT under the condition of a number that was corrected, or of that number?  DIV: by + 1, REM: by -
    b; SW_OP_CONST: in another way. */
-static enum sw_op correction(struct sw_graph *g, sw_node condition, const sw_node *choice, sw_node b)
+static enum sw_op correction_op(struct sw_graph *g, sw_node condition, const sw_node *choice, sw_node b)
 {
-	uint8_t width = at(g, choice[2])->width;
+	uint8_t width = value_at(g, choice[2])->width;
 	if (choice[0] != condition)
 		return SW_OP_CONST;
 	if (choice[1] == sw_graph_binary(g, SW_OP_ADD, width, 0, choice[2], sw_graph_const(g, width, 1)))
@@ -273,15 +273,15 @@ static enum sw_op correction(struct sw_graph *g, sw_node condition, const sw_nod
 sw_node sw_wide_division(struct sw_graph *graph, uint8_t width, const sw_node *operands)
 {
 	sw_node b, b_before, once, rest;
-	if (!graph->whole || !is_too_large(graph, operands[0], &b, &once) || at(graph, once)->op != SW_OP_SELECT ||
-	    at(graph, operands[2])->op != SW_OP_SELECT)
+	if (!graph->whole || !is_too_large(graph, operands[0], &b, &once) ||
+	    value_at(graph, once)->op != SW_OP_SELECT || value_at(graph, operands[2])->op != SW_OP_SELECT)
 		return SW_NO_NODE;
-	struct sw_value first = *at(graph, once), before = *at(graph, operands[2]);
+	struct sw_value first = *value_at(graph, once), before = *value_at(graph, operands[2]);
 	if (!is_too_large(graph, first.operand[0], &b_before, &rest) || b_before != b || first.operand[2] != rest)
 		return SW_NO_NODE;
-	enum sw_op op = correction(graph, operands[0], operands, b);
-	if (op == SW_OP_CONST || correction(graph, first.operand[0], before.operand, b) != op ||
-	    correction(graph, first.operand[0], first.operand, b) != SW_OP_REM)
+	enum sw_op op = correction_op(graph, operands[0], operands, b);
+	if (op == SW_OP_CONST || correction_op(graph, first.operand[0], before.operand, b) != op ||
+	    correction_op(graph, first.operand[0], first.operand, b) != SW_OP_REM)
 		return SW_NO_NODE;
 	sw_node a = find_dividend(graph, rest, b, 0);
 	if (a == SW_NO_NODE || !is_division(graph, op == SW_OP_REM, width, a, b, operands))

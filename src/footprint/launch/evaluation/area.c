@@ -4,12 +4,12 @@
 
 #include "footprint/launch/evaluation/area.h"
 
-static sw_wide magnitude(sw_wide a)
+static sw_wide magnitude_of(sw_wide a)
 {
 	return a < 0 ? -a : a;
 }
 
-static sw_wide least(const struct sw_area *p, const struct sw_area_row *row)
+static sw_wide least_of_row(const struct sw_area *p, const struct sw_area_row *row)
 {
 	sw_wide sum = row->constant;
 	for (uint32_t i = 0; i < p->n; i++)
@@ -17,7 +17,7 @@ static sw_wide least(const struct sw_area *p, const struct sw_area_row *row)
 	return sum;
 }
 
-static uint32_t variables(const struct sw_area *p, const struct sw_area_row *row)
+static uint32_t variables_of(const struct sw_area *p, const struct sw_area_row *row)
 {
 	uint32_t set = 0;
 	for (uint32_t i = 0; i < p->n; i++) {
@@ -42,8 +42,8 @@ static int local_of(const struct sw_area *p, uint32_t var)
 }
 
 /* row restricted to the variables of x as factor * x; 0 if it has none of them. */
-static bool multiple(const struct sw_area *p, const struct sw_area_row *row, const struct sw_area_row *x,
-		     sw_wide *factor)
+static bool is_multiple(const struct sw_area *p, const struct sw_area_row *row, const struct sw_area_row *x,
+			sw_wide *factor)
 {
 	*factor = 0;
 	for (uint32_t i = 0; i < p->n; i++) {
@@ -62,18 +62,18 @@ static bool multiple(const struct sw_area *p, const struct sw_area_row *row, con
 }
 
 /* x takes every value between its bounds: coefficients 1, then none larger than what the smaller ones span. */
-static bool dense(const struct sw_area *p, const struct sw_area_row *x, sw_wide *lo, sw_wide *hi)
+static bool is_dense(const struct sw_area *p, const struct sw_area_row *x, sw_wide *lo, sw_wide *hi)
 {
-	uint32_t left = variables(p, x);
+	uint32_t left = variables_of(p, x);
 	sw_wide span = 0;
 	*lo = *hi = x->constant;
 	while (left) {
 		int best = -1;
 		for (uint32_t i = 0; i < p->n; i++) {
-			if ((left >> i & 1) && (best < 0 || magnitude(x->by[i]) < magnitude(x->by[best])))
+			if ((left >> i & 1) && (best < 0 || magnitude_of(x->by[i]) < magnitude_of(x->by[best])))
 				best = (int)i;
 		}
-		sw_wide by = x->by[best], size = magnitude(by);
+		sw_wide by = x->by[best], size = magnitude_of(by);
 		if (size > span + 1)
 			return false;
 		span = sw_wide_add(span, sw_wide_mul(size, p->hi[best] - p->lo[best]));
@@ -85,11 +85,11 @@ static bool dense(const struct sw_area *p, const struct sw_area_row *x, sw_wide 
 }
 
 /* factor * x becomes factor * (divisor * q + r). */
-static void substitute(struct sw_area *p, struct sw_area_row *row, const struct sw_area_row *x, sw_wide divisor, int q,
-		       int r)
+static void substitute_digits(struct sw_area *p, struct sw_area_row *row, const struct sw_area_row *x, sw_wide divisor,
+			      int q, int r)
 {
 	sw_wide factor;
-	multiple(p, row, x, &factor);
+	is_multiple(p, row, x, &factor);
 	for (uint32_t i = 0; i < p->n; i++) {
 		if (x->by[i])
 			row->by[i] = 0;
@@ -143,7 +143,7 @@ static bool division_of(const struct sw_area *p, const struct sw_quotient *quoti
 }
 
 /* x / 24 where x / 4 has a variable too is a sixth of that: the rows of blocks in groups, and the groups. */
-static int finer(const struct sw_area *p, uint32_t q)
+static int finer_quotient(const struct sw_area *p, uint32_t q)
 {
 	const struct sw_quotient *own = quotient_of(p, q), *best = NULL;
 	int found = -1;
@@ -163,7 +163,7 @@ static bool chain_quotients(struct sw_area *p, int by[SW_AREA_VARS])
 {
 	for (uint32_t q = 0; q < p->n; q++) {
 		struct division old;
-		by[q] = quotient_of(p, q) ? finer(p, q) : -1;
+		by[q] = quotient_of(p, q) ? finer_quotient(p, q) : -1;
 		if (by[q] < 0 || !division_of(p, quotient_of(p, q), &old))
 			continue;
 		for (uint32_t i = p->rows; i-- > 0;) {
@@ -185,7 +185,7 @@ static bool chain_quotients(struct sw_area *p, int by[SW_AREA_VARS])
 }
 
 /* Writes x as divisor * q + r, where q has a variable and r gets one.  *done: it could be done. */
-static bool split(struct sw_area *p, int q, int by, bool *done)
+static bool split_quotient(struct sw_area *p, int q, int by, bool *done)
 {
 	struct division of;
 	sw_wide factor, lo, hi;
@@ -201,10 +201,10 @@ static bool split(struct sw_area *p, int q, int by, bool *done)
 	}
 	struct sw_area_row x = of.x;
 	sw_wide d = of.divisor;
-	if (!dense(p, &x, &lo, &hi) || !multiple(p, &p->address, &x, &factor))
+	if (!is_dense(p, &x, &lo, &hi) || !is_multiple(p, &p->address, &x, &factor))
 		return true;
 	for (uint32_t i = 0; i < p->rows; i++) {
-		if (!is_definition(p, &p->row[i], &x, d, q) && !multiple(p, &p->row[i], &x, &factor))
+		if (!is_definition(p, &p->row[i], &x, d, q) && !is_multiple(p, &p->row[i], &x, &factor))
 			return true;
 	}
 	if (p->n == SW_AREA_VARS || p->rows + 2 > SW_AREA_ROWS || lo <= -SW_INFINITE)
@@ -217,9 +217,9 @@ static bool split(struct sw_area *p, int q, int by, bool *done)
 		if (is_definition(p, &p->row[i], &x, d, q))
 			drop_row(p, i);
 		else
-			substitute(p, &p->row[i], &x, d, q, r);
+			substitute_digits(p, &p->row[i], &x, d, q, r);
 	}
-	substitute(p, &p->address, &x, d, q, r);
+	substitute_digits(p, &p->address, &x, d, q, r);
 	struct sw_area_row *least_row = &p->row[p->rows++];
 	*least_row = (struct sw_area_row){.constant = -lo};
 	least_row->by[q] = d;
@@ -239,7 +239,7 @@ static bool split(struct sw_area *p, int q, int by, bool *done)
 }
 
 /* What it divides is a quotient that was not split yet: afterwards that one would be gone. */
-static bool waits(const struct sw_area *p, uint32_t q, int by, uint32_t split_already)
+static bool must_wait(const struct sw_area *p, uint32_t q, int by, uint32_t split_already)
 {
 	const struct sw_quotient *own = quotient_of(p, q);
 	bool any = by >= 0 && !(split_already >> by & 1);
@@ -252,21 +252,22 @@ static bool waits(const struct sw_area *p, uint32_t q, int by, uint32_t split_al
 
 static bool split_quotients(struct sw_area *p)
 {
-	bool again = true, left = true, patient = true;
+	bool again = true, left = true, inner_first = true;
 	uint32_t split_already = 0;
 	const uint32_t chained = p->n; /* remainders get variables */
 	int by[SW_AREA_VARS];
 	if (!chain_quotients(p, by))
 		return false;
-	while (left && (again || patient)) {
-		patient &= again;
+	while (left && (again || inner_first)) {
+		inner_first &= again;
 		again = left = false;
 		for (uint32_t i = 0; i < p->n; i++) {
 			bool done = false;
 			int finer_one = i < chained ? by[i] : -1;
 			if ((split_already >> i & 1) || !quotient_of(p, i))
 				continue;
-			if (!(patient && waits(p, i, finer_one, split_already)) && !split(p, (int)i, finer_one, &done))
+			if (!(inner_first && must_wait(p, i, finer_one, split_already)) &&
+			    !split_quotient(p, (int)i, finer_one, &done))
 				return false;
 			split_already |= (uint32_t)done << i;
 			again |= done;
@@ -281,9 +282,9 @@ static void divide_row(struct sw_area *p, struct sw_area_row *row)
 {
 	uint64_t divisor = 0;
 	for (uint32_t i = 0; i < p->n; i++) {
-		if (magnitude(row->by[i]) > INT64_MAX)
+		if (magnitude_of(row->by[i]) > INT64_MAX)
 			return;
-		divisor = sw_gcd(divisor, (uint64_t)magnitude(row->by[i]));
+		divisor = sw_gcd(divisor, (uint64_t)magnitude_of(row->by[i]));
 	}
 	if (divisor < 2)
 		return;
@@ -292,7 +293,7 @@ static void divide_row(struct sw_area *p, struct sw_area_row *row)
 		row->by[i] /= (sw_wide)divisor;
 }
 
-static bool opposite(const struct sw_area *p, const struct sw_area_row *x, const struct sw_area_row *y)
+static bool are_opposite(const struct sw_area *p, const struct sw_area_row *x, const struct sw_area_row *y)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
 		if (x->by[i] != -y->by[i])
@@ -310,7 +311,7 @@ static bool is_empty(const struct sw_area *p)
 	}
 	for (uint32_t i = 0; i < p->rows; i++) {
 		for (uint32_t j = 0; j <= i; j++) {
-			if (opposite(p, &p->row[i], &p->row[j]) &&
+			if (are_opposite(p, &p->row[i], &p->row[j]) &&
 			    sw_wide_add(p->row[i].constant, p->row[j].constant) < 0)
 				return true;
 		}
@@ -318,14 +319,14 @@ static bool is_empty(const struct sw_area *p)
 	return false;
 }
 
-static bool shorten(struct sw_area *p)
+static bool shorten_intervals(struct sw_area *p)
 {
 	bool changed = false;
 	for (uint32_t i = 0; i < p->rows; i++)
 		divide_row(p, &p->row[i]);
 	for (uint32_t i = p->rows; i-- > 0;) {
-		uint32_t set = variables(p, &p->row[i]);
-		if (least(p, &p->row[i]) >= 0) {
+		uint32_t set = variables_of(p, &p->row[i]);
+		if (least_of_row(p, &p->row[i]) >= 0) {
 			drop_row(p, i);
 			continue;
 		}
@@ -365,7 +366,7 @@ static bool merge_hidden(struct sw_area *p, uint32_t i, uint32_t j)
 			return false;
 		ratio = y / x;
 	}
-	sw_wide size = magnitude(ratio);
+	sw_wide size = magnitude_of(ratio);
 	if (!ratio || (p->hi[i] < SW_INFINITE && size > p->hi[i] - p->lo[i] + 1))
 		return false;
 	p->lo[i] = sw_wide_add(p->lo[i], sw_wide_mul(ratio, ratio > 0 ? p->lo[j] : p->hi[j]));
@@ -386,7 +387,8 @@ static bool add_row(struct sw_area *p, const struct sw_area_row *row)
 	return true;
 }
 
-static bool combine(struct sw_area *p, const struct sw_area_row *lower, const struct sw_area_row *upper, uint32_t var)
+static bool combine_rows(struct sw_area *p, const struct sw_area_row *lower, const struct sw_area_row *upper,
+			 uint32_t var)
 {
 	sw_wide a = lower->by[var], b = -upper->by[var];
 	struct sw_area_row sum = {
@@ -403,7 +405,7 @@ static bool combine(struct sw_area *p, const struct sw_area_row *lower, const st
 
 /* Some value of the variable lies between its bounds: every lower one is at most every upper one (Fourier and Motzkin;
    exact for whole numbers where one of the two coefficients is 1). */
-static bool eliminate(struct sw_area *p, uint32_t var)
+static bool eliminate_variable(struct sw_area *p, uint32_t var)
 {
 	struct sw_area old;
 	struct sw_area_row one;
@@ -420,7 +422,7 @@ static bool eliminate(struct sw_area *p, uint32_t var)
 		if (!add_row(p, x->by[var] ? &one : x))
 			return false;
 		for (uint32_t j = 0; x->by[var] > 0 && j < old.rows; j++) {
-			if (old.row[j].by[var] < 0 && !combine(p, x, &old.row[j], var))
+			if (old.row[j].by[var] < 0 && !combine_rows(p, x, &old.row[j], var))
 				return false;
 		}
 	}
@@ -428,16 +430,16 @@ static bool eliminate(struct sw_area *p, uint32_t var)
 }
 
 /* Shortens intervals as far as the rows allow; false: nothing is left. */
-static bool settle(struct sw_area *p)
+static bool settle_intervals(struct sw_area *p)
 {
-	while (shorten(p))
+	while (shorten_intervals(p))
 		;
 	p->empty = is_empty(p);
 	return !p->empty;
 }
 
 /* Drops variables that only rows have. */
-static bool project(struct sw_area *p)
+static bool drop_hidden(struct sw_area *p)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
 		for (uint32_t j = 0; j < p->n; j++) {
@@ -449,9 +451,9 @@ static bool project(struct sw_area *p)
 		bool used = false;
 		for (uint32_t j = 0; j < p->rows; j++)
 			used |= p->row[j].by[i] != 0;
-		if (used && !p->address.by[i] && !eliminate(p, i))
+		if (used && !p->address.by[i] && !eliminate_variable(p, i))
 			return false;
-		if (!settle(p))
+		if (!settle_intervals(p))
 			return true;
 	}
 	return true;
@@ -459,17 +461,17 @@ static bool project(struct sw_area *p)
 
 bool sw_area_simplify(struct sw_area *p)
 {
-	if (!settle(p))
+	if (!settle_intervals(p))
 		return true;
 	if (!split_quotients(p))
 		return false;
-	if (!settle(p))
+	if (!settle_intervals(p))
 		return true;
-	if (!project(p))
+	if (!drop_hidden(p))
 		return false;
 	/* A row over variables that the address lacks ties its variables together in a way that boxes can't say. */
 	for (uint32_t j = 0; j < p->rows && !p->empty; j++) {
-		if (variables(p, &p->row[j]) & ~variables(p, &p->address))
+		if (variables_of(p, &p->row[j]) & ~variables_of(p, &p->address))
 			return false;
 	}
 	return true;

@@ -23,7 +23,7 @@ struct parts {
 	uint32_t n;
 };
 
-static sw_wide magnitude(sw_wide a)
+static sw_wide magnitude_of(sw_wide a)
 {
 	return a < 0 ? -a : a;
 }
@@ -38,7 +38,7 @@ static void part_all(const struct sw_area *p, struct parts *out)
 			continue;
 		out->at[out->n++] = (struct part){.lo = by > 0 ? p->lo[i] : -p->hi[i],
 						  .hi = by > 0 ? p->hi[i] : -p->lo[i],
-						  .unit = magnitude(by),
+						  .unit = magnitude_of(by),
 						  .vars = 1u << i,
 						  .first = (int)i};
 	}
@@ -52,7 +52,7 @@ static void part_all(const struct sw_area *p, struct parts *out)
 }
 
 /* a + b where b's unit is a multiple of a's and b's steps leave no gaps: then the sum takes every value too. */
-static bool merge(struct parts *parts, uint32_t a, uint32_t b)
+static bool merge_parts(struct parts *parts, uint32_t a, uint32_t b)
 {
 	struct part *x = &parts->at[a], *y = &parts->at[b];
 	sw_wide ratio = y->unit / x->unit;
@@ -90,7 +90,7 @@ static bool merge_by_row(const struct sw_area *p, const struct sw_area_row *row,
 		for (uint32_t b = a + 1; x && b < parts->n; b++) {
 			if (!factor_of(p, row, &parts->at[b], &y))
 				return false;
-			if (y && y * parts->at[a].unit == x * parts->at[b].unit && merge(parts, a, b))
+			if (y && y * parts->at[a].unit == x * parts->at[b].unit && merge_parts(parts, a, b))
 				b = a;
 		}
 	}
@@ -157,7 +157,7 @@ static bool push_boxes(const struct sw_area *p, const struct levels *levels, con
 	return true;
 }
 
-static bool assemble(const struct sw_area *p, const struct parts *parts, const struct sw_area_shape *shape)
+static bool assemble_boxes(const struct sw_area *p, const struct parts *parts, const struct sw_area_shape *shape)
 {
 	struct levels levels = {.from = p->address.constant, .width = shape->bytes};
 	sw_wide span = 0; /* from the first to the last row */
@@ -183,7 +183,7 @@ static bool assemble(const struct sw_area *p, const struct parts *parts, const s
 	return push_boxes(p, &levels, shape);
 }
 
-static bool place(const struct sw_area *p, struct parts parts, uint32_t row, const struct sw_area_shape *shape);
+static bool place_rest(const struct sw_area *p, struct parts parts, uint32_t row, const struct sw_area_shape *shape);
 
 static bool place_cut(const struct sw_area *p, const struct parts *parts, uint32_t which, sw_wide lo, sw_wide hi,
 		      uint32_t row, const struct sw_area_shape *shape)
@@ -192,7 +192,7 @@ static bool place_cut(const struct sw_area *p, const struct parts *parts, uint32
 	struct part *x = &cut.at[which];
 	x->lo = x->lo > lo ? x->lo : lo;
 	x->hi = x->hi < hi ? x->hi : hi;
-	return x->lo > x->hi || place(p, cut, row, shape);
+	return x->lo > x->hi || place_rest(p, cut, row, shape);
 }
 
 /*
@@ -201,17 +201,17 @@ static bool place_cut(const struct sw_area *p, const struct parts *parts, uint32
 static bool place_rows(const struct sw_area *p, const struct parts *parts, uint32_t row, const uint32_t which[2],
 		       const sw_wide factor[2], sw_wide constant, const struct sw_area_shape *shape)
 {
-	int big = magnitude(factor[1]) > magnitude(factor[0]);
+	int big = magnitude_of(factor[1]) > magnitude_of(factor[0]);
 	const struct part *minor = &parts->at[which[!big]];
 	sw_wide a = factor[big], b = factor[!big];
 	if (minor->lo <= -SW_INFINITE || minor->hi >= SW_INFINITE ||
-	    magnitude(a) < magnitude(b) * (minor->hi - minor->lo))
+	    magnitude_of(a) < magnitude_of(b) * (minor->hi - minor->lo))
 		return false;
 	sw_wide least = b * (b > 0 ? minor->lo : minor->hi), most = b * (b > 0 ? minor->hi : minor->lo);
 	/* In terms of s * A (s the sign of a), which the row bounds from below: full from `full` on, partly from `some`
 	 * on. */
-	sw_wide full = -sw_wide_floor(constant + least, magnitude(a)),
-		some = -sw_wide_floor(constant + most, magnitude(a));
+	sw_wide full = -sw_wide_floor(constant + least, magnitude_of(a)),
+		some = -sw_wide_floor(constant + most, magnitude_of(a));
 	sw_wide up = SW_INFINITE;
 	if (!place_cut(p, parts, which[big], a > 0 ? full : -up, a > 0 ? up : -full, row + 1, shape))
 		return false;
@@ -227,14 +227,14 @@ static bool place_rows(const struct sw_area *p, const struct parts *parts, uint3
 			y->lo = bound;
 		if (b < 0 && y->hi > bound)
 			y->hi = bound;
-		if (y->lo <= y->hi && !place(p, cut, row + 1, shape))
+		if (y->lo <= y->hi && !place_rest(p, cut, row + 1, shape))
 			return false;
 	}
 	return true;
 }
 
 /* Applies the rows one after the other. */
-static bool place(const struct sw_area *p, struct parts parts, uint32_t row, const struct sw_area_shape *shape)
+static bool place_rest(const struct sw_area *p, struct parts parts, uint32_t row, const struct sw_area_shape *shape)
 {
 	for (; row < p->rows; row++) {
 		uint32_t which[2], n = 0;
@@ -276,7 +276,7 @@ static bool place(const struct sw_area *p, struct parts parts, uint32_t row, con
 		if (parts.at[i].lo <= -SW_INFINITE || parts.at[i].hi >= SW_INFINITE)
 			return false;
 	}
-	return assemble(p, &parts, shape);
+	return assemble_boxes(p, &parts, shape);
 }
 
 static bool exact_boxes(const struct sw_area *p, const struct sw_area_shape *shape)
@@ -289,7 +289,7 @@ static bool exact_boxes(const struct sw_area *p, const struct sw_area_shape *sha
 		if (!merge_by_row(p, &p->row[i], &parts))
 			return false;
 	}
-	return place(p, parts, 0, shape);
+	return place_rest(p, parts, 0, shape);
 }
 
 /* ---- ragged sets: the rows of a triangle, one after the other */

@@ -105,7 +105,7 @@ static uint64_t may_have_between(struct sw_eval *e, const struct sw_form *form)
 	unsigned zeros = zero_bits(form);
 	if (form->n > 1) { /* quotients are tied to what they divide */
 		bounds = sw_bound(e, form);
-		e->fleeting = true;
+		e->case_local = true;
 	}
 	if (bounds.lo < 0 || bounds.hi > INT64_MAX || zeros >= 64)
 		return zeros >= 64 ? 0 : UINT64_MAX;
@@ -123,7 +123,7 @@ static bool split_at(struct sw_eval *e, const struct sw_form *form, unsigned bit
 	for (uint32_t i = 0; i < form->n; i++)
 		sw_form_take((uint64_t)form->by[i] & ((UINT64_C(1) << bits) - 1) ? high : low, form->var[i]);
 	struct sw_bounds bounds = sw_bound(e, low);
-	e->fleeting = true;
+	e->case_local = true;
 	return bounds.lo >= 0 && bounds.hi < (sw_wide)1 << bits;
 }
 
@@ -141,7 +141,7 @@ static uint64_t may_have(struct sw_eval *e, const struct sw_form *form)
 }
 
 /* Is every bit that b can have set in a? */
-static bool covers(struct sw_eval *e, const struct sw_form *a, const struct sw_form *b)
+static bool covers_bits(struct sw_eval *e, const struct sw_form *a, const struct sw_form *b)
 {
 	struct sw_form ones = sw_form_constant(-1), unset;
 	return sw_form_sum(&unset, &ones, a, -1, 0) && !(may_have(e, &unset) & may_have(e, b));
@@ -170,9 +170,9 @@ struct sw_form sw_op_and(struct sw_eval *e, const struct sw_term *t, uint32_t nu
 		return and_mask(e, t, &a, (uint64_t)b.constant);
 	if (!a.n)
 		return and_mask(e, t, &b, (uint64_t)a.constant);
-	if (sw_form_equal(&a, &b) || covers(e, &b, &a))
+	if (sw_form_equal(&a, &b) || covers_bits(e, &b, &a))
 		return a;
-	if (covers(e, &a, &b))
+	if (covers_bits(e, &a, &b))
 		return b;
 	a = sw_eval_exact(e, t->a, t->width, false);
 	b = sw_eval_exact(e, t->b, t->width, false);
@@ -184,8 +184,8 @@ struct sw_form sw_op_and(struct sw_eval *e, const struct sw_term *t, uint32_t nu
 #define MOST_RUNS 3
 
 /* x ^ mask: of each run of ones, run - (x & run) takes the place of x & run. */
-static bool turned(struct sw_eval *e, const struct sw_term *t, const struct sw_form *x, uint64_t mask,
-		   struct sw_form *out)
+static bool turn_runs(struct sw_eval *e, const struct sw_term *t, const struct sw_form *x, uint64_t mask,
+		      struct sw_form *out)
 {
 	struct sw_form sum = *x;
 	for (int i = 0; mask; i++) {
@@ -232,7 +232,7 @@ struct sw_form sw_op_or(struct sw_eval *e, const struct sw_term *t, uint32_t num
 		return exclusive ? sw_term_sum(e, t, &ones, other, -1) : ones;
 	}
 	struct sw_form low;
-	if (c && exclusive && x.lo >= 0 && y.lo >= 0 && turned(e, t, other, (uint64_t)c->constant, &low))
+	if (c && exclusive && x.lo >= 0 && y.lo >= 0 && turn_runs(e, t, other, (uint64_t)c->constant, &low))
 		return low;
 	/* All bits but the lowest. */
 	uint64_t rest = c ? (uint64_t)(type.hi - c->constant) : 0;
@@ -240,7 +240,7 @@ struct sw_form sw_op_or(struct sw_eval *e, const struct sw_term *t, uint32_t num
 	    low_bits(e, other, (unsigned)__builtin_popcountll(rest), t->width, &low))
 		return sw_term_sum(e, t, c, &low, 1);
 	if (bits_up_to(x.hi, y.hi) > type.hi / 2) { /* a sign: as narrow as it is here */
-		e->fleeting = true;
+		e->case_local = true;
 		x = sw_bound(e, &a);
 		y = sw_bound(e, &b);
 	}

@@ -134,7 +134,7 @@ static enum sw_why area_boxes(struct sw_eval *e, const struct sw_form *address, 
 /* A number that may be larger than that says nothing about the address. */
 #define WHOLE ((sw_wide)INT32_MAX)
 
-static bool aimless(const struct sw_eval *e, const struct sw_form *address)
+static bool is_unlimited(const struct sw_eval *e, const struct sw_form *address)
 {
 	for (uint32_t i = 0; i < address->n; i++) {
 		const struct sw_variable *v = &e->variable.at[address->var[i]];
@@ -171,7 +171,7 @@ bool sw_eval_boxes(struct sw_eval *e, const struct sw_form *address, uint64_t by
 	if (!bytes || !sw_system_narrow(e, address, &s))
 		return true;
 	struct sw_bounds range = sw_bound_in(e, address, &s);
-	bool vague = range.hi - range.lo >= WHOLE && aimless(e, address);
+	bool vague = range.hi - range.lo >= WHOLE && is_unlimited(e, address);
 	bool any = range.lo == 0 && range.hi == (sw_wide)UINT64_MAX; /* not understood, wherever a base lies */
 	if (!vague && !any && e->site)
 		sw_reads_between(e->reads, e->site->address, range.lo, range.hi, 0,
@@ -184,7 +184,7 @@ bool sw_eval_boxes(struct sw_eval *e, const struct sw_form *address, uint64_t by
 		return true;
 	sw_system_complete(e, &s);
 	*why = why_of_system(e, &s);
-	if (!*why && !s.cut && !e->blind)
+	if (!*why && !s.cut && !e->has_uninterpreted_fact)
 		*why = area_boxes(e, address, &s, bytes, like, out);
 	else if (!*why)
 		*why = SW_WHY_COMPUTED;

@@ -2,7 +2,7 @@
 /* A case: which facts hold and which of several possibilities is looked at. */
 #include "footprint/launch/evaluation/eval.h"
 
-static bool stands(const struct sw_eval *e, uint32_t mark, uint64_t serial)
+static bool mark_stands(const struct sw_eval *e, uint32_t mark, uint64_t serial)
 {
 	return mark < e->mark.n && e->mark.at[mark].serial == serial;
 }
@@ -10,32 +10,32 @@ static bool stands(const struct sw_eval *e, uint32_t mark, uint64_t serial)
 struct sw_validity sw_eval_valid_now(const struct sw_eval *e)
 {
 	uint32_t last = (uint32_t)e->mark.n - 1;
-	struct sw_validity valid = {.known = true, .lasting = !e->fleeting};
+	struct sw_validity valid = {.known = true, .lasting = !e->case_local};
 	if (valid.lasting)
 		return valid;
-	valid.blind = e->blind;
+	valid.has_uninterpreted_fact = e->has_uninterpreted_fact;
 	valid.mark = last;
 	valid.serial = e->mark.at[last].serial;
 	valid.state = e->state;
-	valid.granted = e->granted;
-	valid.granted_serial = e->granted ? e->mark.at[e->granted - 1].serial : 0;
+	valid.assumed_fact = e->assumed_fact;
+	valid.assumed_serial = e->assumed_fact ? e->mark.at[e->assumed_fact - 1].serial : 0;
 	return valid;
 }
 
-struct sw_validity sw_eval_valid_as_granted(const struct sw_eval *e)
+struct sw_validity sw_eval_valid_as_assumed(const struct sw_eval *e)
 {
 	uint32_t last = (uint32_t)e->mark.n - 1;
 	uint64_t serial = e->mark.at[last].serial;
 	return (struct sw_validity){
-		.known = true, .mark = last, .serial = serial, .granted = last + 1, .granted_serial = serial};
+		.known = true, .mark = last, .serial = serial, .assumed_fact = last + 1, .assumed_serial = serial};
 }
 
 bool sw_eval_is_valid(const struct sw_eval *e, struct sw_validity *v)
 {
-	if (!v->known || v->lasting || stands(e, v->mark, v->serial))
+	if (!v->known || v->lasting || mark_stands(e, v->mark, v->serial))
 		return v->known;
-	if (v->state != e->state || (v->blind && !e->blind) ||
-	    (v->granted && !stands(e, v->granted - 1, v->granted_serial)))
+	if (v->state != e->state || (v->has_uninterpreted_fact && !e->has_uninterpreted_fact) ||
+	    (v->assumed_fact && !mark_stands(e, v->assumed_fact - 1, v->assumed_serial)))
 		return false;
 	v->mark = (uint32_t)e->mark.n - 1;
 	v->serial = e->mark.at[v->mark].serial;
@@ -44,8 +44,9 @@ bool sw_eval_is_valid(const struct sw_eval *e, struct sw_validity *v)
 
 void sw_eval_case_mark(struct sw_eval *e)
 {
-	*sw_vec_push(&e->mark) = (struct sw_case_mark){e->holds.n, e->loops.n, e->narrowed.n, ++e->serials,
-						       e->state,   e->blind,   e->impossible, e->choices};
+	*sw_vec_push(&e->mark) = (struct sw_case_mark){e->holds.n,    e->loops.n, e->narrowed.n,
+						       ++e->serials,  e->state,	  e->has_uninterpreted_fact,
+						       e->impossible, e->choices};
 }
 
 void sw_eval_case_return(struct sw_eval *e, size_t mark)
@@ -61,11 +62,11 @@ void sw_eval_case_return(struct sw_eval *e, size_t mark)
 	}
 	e->holds.n = e->hold_state.n = m->holds;
 	e->loops.n = m->loops;
-	e->blind = m->blind;
+	e->has_uninterpreted_fact = m->has_uninterpreted_fact;
 	e->impossible = m->impossible;
 	e->state = m->state;
-	e->fleeting = false;
-	e->granted = 0;
+	e->case_local = false;
+	e->assumed_fact = 0;
 	e->round += 2; /* a mark of the round before is less than both of this one */
 	m->serial = ++e->serials;
 	e->mark.n = mark + 1;

@@ -20,7 +20,7 @@ static sw_wide point_of(const struct sw_eval *e, uint32_t var)
 	return v->lo == v->hi ? v->lo : v->point;
 }
 
-static bool set(struct sw_eval *e, uint32_t var, sw_wide value)
+static bool set_point(struct sw_eval *e, uint32_t var, sw_wide value)
 {
 	struct sw_variable *v = &e->variable.at[var];
 	v->point_round = e->point_round;
@@ -28,13 +28,13 @@ static bool set(struct sw_eval *e, uint32_t var, sw_wide value)
 	return value < FAR && value > -FAR;
 }
 
-static sw_wide clamp(sw_wide value, sw_wide lo, sw_wide hi)
+static sw_wide clamp_to(sw_wide value, sw_wide lo, sw_wide hi)
 {
 	return value < lo ? lo : value > hi ? hi : value;
 }
 
 /* What a quotient divides: those of its variables that are free take values such that the quotient is what it is. */
-static bool decode(struct sw_eval *e, const struct sw_quotient *q, sw_wide value)
+static bool place_dividend(struct sw_eval *e, const struct sw_quotient *q, sw_wide value)
 {
 	sw_wide rest = value * q->divisor - q->x.constant, hi = 0;
 	uint32_t todo = 0;
@@ -48,7 +48,7 @@ static bool decode(struct sw_eval *e, const struct sw_quotient *q, sw_wide value
 		if (v->lo <= -FAR)
 			return false;
 		todo |= 1u << i;
-		hi += by * (by > 0 ? clamp(v->hi, -FAR, FAR) : v->lo);
+		hi += by * (by > 0 ? clamp_to(v->hi, -FAR, FAR) : v->lo);
 	}
 	while (todo) { /* the largest coefficient first, as digits of a number */
 		uint32_t best = (uint32_t)__builtin_ctz(todo);
@@ -59,20 +59,20 @@ static bool decode(struct sw_eval *e, const struct sw_quotient *q, sw_wide value
 				best = i;
 		}
 		const struct sw_variable *v = &e->variable.at[q->x.var[best]];
-		sw_wide by = q->x.by[best], far = clamp(v->hi, -FAR, FAR);
+		sw_wide by = q->x.by[best], far = clamp_to(v->hi, -FAR, FAR);
 		todo &= ~(1u << best);
 		hi -= by * (by > 0 ? far : v->lo);
 		/* The smallest part with which the others can still make up the rest. */
 		sw_wide at = by > 0 ? -sw_wide_floor(hi - rest, by) : sw_wide_floor(hi - rest, -by);
-		at = clamp(at, v->lo, far);
+		at = clamp_to(at, v->lo, far);
 		rest -= by * at;
-		if (!set(e, q->x.var[best], at))
+		if (!set_point(e, q->x.var[best], at))
 			return false;
 	}
 	return true;
 }
 
-static bool holds(const struct sw_eval *e, const struct sw_form *row)
+static bool row_holds(const struct sw_eval *e, const struct sw_form *row)
 {
 	sw_wide sum = row->constant;
 	for (uint32_t i = 0; i < row->n; i++)
@@ -84,7 +84,7 @@ static bool set_form(struct sw_eval *e, const struct sw_form *form)
 {
 	for (uint32_t i = 0; i < form->n; i++) {
 		const struct sw_variable *v = &e->variable.at[form->var[i]];
-		if (v->lo != v->hi && !set(e, form->var[i], form->by[i] > 0 ? v->hi : v->lo))
+		if (v->lo != v->hi && !set_point(e, form->var[i], form->by[i] > 0 ? v->hi : v->lo))
 			return false;
 	}
 	return true;
@@ -102,13 +102,14 @@ static bool set_others(struct sw_eval *e, const struct sw_system *s)
 			const struct sw_quotient *q = &e->quotient.at[v->of];
 			value = q->x.constant;
 			for (uint32_t i = 0; i < q->x.n; i++) {
-				if (!is_set(e, q->x.var[i]) && !set(e, q->x.var[i], e->variable.at[q->x.var[i]].lo))
+				if (!is_set(e, q->x.var[i]) &&
+				    !set_point(e, q->x.var[i], e->variable.at[q->x.var[i]].lo))
 					return false;
 				value += q->x.by[i] * point_of(e, q->x.var[i]);
 			}
-			value = clamp(sw_wide_floor(value, q->divisor), v->lo, v->hi);
+			value = clamp_to(sw_wide_floor(value, q->divisor), v->lo, v->hi);
 		}
-		if (!set(e, var, value))
+		if (!set_point(e, var, value))
 			return false;
 	}
 	return true;
@@ -122,13 +123,13 @@ bool sw_corner_reached(struct sw_eval *e, const struct sw_form *form, const stru
 	for (uint32_t j = s->n; j-- > 0;) {
 		uint32_t var = s->var[s->order[j]];
 		const struct sw_variable *v = &e->variable.at[var];
-		if (v->quotient && is_set(e, var) && !decode(e, &e->quotient.at[v->of], v->point))
+		if (v->quotient && is_set(e, var) && !place_dividend(e, &e->quotient.at[v->of], v->point))
 			return false;
 	}
 	if (!set_others(e, s))
 		return false;
 	for (uint32_t i = 0; i < s->rows; i++) {
-		if (!holds(e, s->row[i]))
+		if (!row_holds(e, s->row[i]))
 			return false;
 	}
 	return true;

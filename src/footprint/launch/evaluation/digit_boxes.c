@@ -57,7 +57,7 @@ bool sw_digits_keep(struct sw_eval *e, const struct sw_form *address, uint64_t b
 
 /* ---- boxes */
 
-static void sort(struct level *level, uint32_t n)
+static void sort_levels(struct level *level, uint32_t n)
 {
 	for (uint32_t i = 1; i < n; i++) {
 		struct level one = level[i];
@@ -109,7 +109,7 @@ static bool make_product(const struct making *m, sw_wide at, struct level *level
 			level[i].by = -level[i].by;
 		}
 	}
-	sort(level, n);
+	sort_levels(level, n);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct level *x = &level[i];
 		struct level *last = kepts ? &kept[kepts - 1] : NULL;

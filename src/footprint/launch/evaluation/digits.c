@@ -36,7 +36,7 @@ static uint32_t quotient_in(const struct sw_eval *e, const struct sw_form *form)
 }
 
 /* (y + floor(x / d)) / divisor is (d * y + x) / (d * divisor). */
-static bool resolve(const struct sw_eval *e, uint32_t var, struct part *part)
+static bool resolve_quotient(const struct sw_eval *e, uint32_t var, struct part *part)
 {
 	const struct sw_quotient *q = &e->quotient.at[e->variable.at[var].of];
 	part->x = q->x;
@@ -63,7 +63,7 @@ static bool take_quotients(const struct sw_eval *e, struct sw_form *form, struct
 	while ((var = quotient_in(e, form)) != SW_NONE) {
 		struct part part;
 		uint32_t i = out->n++;
-		if (e->variable.at[var].why || !resolve(e, var, &part))
+		if (e->variable.at[var].why || !resolve_quotient(e, var, &part))
 			return false;
 		part.by = sw_form_take(form, var);
 		for (; i && out->at[i - 1].divisor > part.divisor; i--)
@@ -134,7 +134,7 @@ static bool goes_into(const struct sw_eval *e, const struct sw_form *form, uint3
 		uint32_t own = form->var[i];
 		if (own == var)
 			return true;
-		if (e->variable.at[own].quotient && (!resolve(e, own, &whole) || sw_form_by(&whole.x, var)))
+		if (e->variable.at[own].quotient && (!resolve_quotient(e, own, &whole) || sw_form_by(&whole.x, var)))
 			return true;
 	}
 	return false;

@@ -77,11 +77,10 @@ struct sw_quotient {
 
 /* Where a value holds that was computed: case_split.c. */
 struct sw_validity {
-	bool known, lasting; /* lasting: in every case */
-	bool blind;	     /* the case was, afterwards */
-	uint32_t mark,
-		granted; /* of the case when it was computed; of the last fact, + 1, that was taken for granted */
-	uint64_t serial, granted_serial, state;
+	bool known, lasting;	     /* lasting: in every case */
+	bool has_uninterpreted_fact; /* of the case, afterwards */
+	uint32_t mark, assumed_fact; /* of the case when it was computed; of the last fact, + 1, that was assumed */
+	uint64_t serial, assumed_serial, state;
 };
 
 /* What a term is modulo 2^width, and, where it was asked for, exactly: unsigned and signed. */
@@ -100,7 +99,7 @@ struct sw_exact {
 struct sw_case_mark {
 	size_t holds, loops, narrowed;
 	uint64_t serial, state;
-	bool blind, impossible;
+	bool has_uninterpreted_fact, impossible;
 	uint32_t choices; /* that were made until then */
 };
 /* An interval before it was narrowed. */
@@ -168,8 +167,8 @@ struct sw_eval {
 	const struct sw_access_site *site;	      /* in hand */
 	struct sw_blocks blocks;		      /* in hand */
 	bool splitting;				      /* elements may ask for fewer blocks */
-	bool patient;				      /* so may hulls, where elements count up */
-	bool vain;				      /* a hull where they do not: fewer blocks would not help */
+	bool may_split_for_hull;		      /* so may hulls, where elements count up */
+	bool split_is_useless;			      /* a hull where they do not: fewer blocks would not help */
 	uint32_t counting;			      /* axis, + 1, along which they do */
 	uint32_t level;				      /* of tables that lead to tables */
 	SW_VEC(uint64_t) pointers;		      /* that were found in memory, for this site */
@@ -219,11 +218,11 @@ struct sw_eval {
 	uint64_t interval_round;		/* another one after each change of an interval */
 	SW_VEC(struct sw_narrowed) narrowed;	/* in this order */
 	SW_VEC(uint32_t) loops;			/* that count here */
-	bool blind;				/* some facts are no inequalities, and not because of data */
+	bool has_uninterpreted_fact;		/* some facts are no inequalities, and not because of data */
 	bool impossible, choosing;
-	bool hasty;	  /* the intervals of variables are bounds enough */
-	bool fleeting;	  /* what is being computed holds in this case only */
-	uint32_t granted; /* what is being computed takes a fact for granted: of that mark, + 1 */
+	bool interval_bounds_only; /* the intervals of variables are bounds enough */
+	bool case_local;	   /* what is being computed holds in this case only */
+	uint32_t assumed_fact;	   /* what is being computed assumes a fact: the one of that mark, + 1; 0: none */
 	struct sw_choice choice[SW_MAX_CHOICES];
 	uint32_t choices, depth;
 	SW_VEC(uint32_t) work;
@@ -452,7 +451,7 @@ static inline void sw_eval_case_changed(struct sw_eval *e)
 }
 /* Of what was computed now; of a fact that holds from here on. */
 struct sw_validity sw_eval_valid_now(const struct sw_eval *e);
-struct sw_validity sw_eval_valid_as_granted(const struct sw_eval *e);
+struct sw_validity sw_eval_valid_as_assumed(const struct sw_eval *e);
 /* Does it hold here? */
 bool sw_eval_is_valid(const struct sw_eval *e, struct sw_validity *valid);
 

@@ -29,22 +29,22 @@ static bool site_bytes(struct sw_eval *e, const struct sw_access_site *site, uin
 
 /* What a site's address may change of a case, beyond what follows from its facts. */
 struct case_state {
-	bool blind, impossible;
+	bool has_uninterpreted_fact, impossible;
 	uint32_t choices;
 	size_t loops;
 };
 
 static struct case_state state_of(const struct sw_eval *e)
 {
-	return (struct case_state){e->blind, e->impossible, e->choices, e->loops.n};
+	return (struct case_state){e->has_uninterpreted_fact, e->impossible, e->choices, e->loops.n};
 }
 
 /* The case is left open for the next site, if this one makes no choices of its own and added nothing to it. */
 static void keep_case(struct sw_eval *e, const struct sw_access_site *site, uint32_t chosen, struct case_state entered)
 {
 	struct case_state now = state_of(e);
-	if (now.choices == chosen && now.blind == entered.blind && now.impossible == entered.impossible &&
-	    now.loops == entered.loops)
+	if (now.choices == chosen && now.has_uninterpreted_fact == entered.has_uninterpreted_fact &&
+	    now.impossible == entered.impossible && now.loops == entered.loops)
 		e->open_case = site;
 }
 
@@ -97,9 +97,10 @@ static bool boxes_or_pieces(struct sw_eval *e, const struct sw_form *address, ui
 			out->at[i].why = out->at[i].why ? out->at[i].why : SW_WHY_COMPUTED;
 		}
 		bool hull = out->n > from && out->at[from].extent == SW_EXTENT_HULL;
-		if (hull && digits && !pieces && !e->blind && keep_digits(e, address, bytes, out, from))
+		if (hull && digits && !pieces && !e->has_uninterpreted_fact &&
+		    keep_digits(e, address, bytes, out, from))
 			return true;
-		uint32_t var = hull && !e->blind ? few_valued(e, address) : SW_NONE;
+		uint32_t var = hull && !e->has_uninterpreted_fact ? few_valued(e, address) : SW_NONE;
 		if (var == SW_NONE)
 			return true;
 		/* The key says from which value they are counted: the same in each of the cases. */
@@ -201,7 +202,7 @@ static void set_open(struct site_state *state, enum sw_why why, struct sw_descen
 }
 
 /* All cases of the sites are known from which reaches were made from `begun` on. */
-static void settle(struct walk *w, size_t begun, size_t digits)
+static void settle_sites(struct walk *w, size_t begun, size_t digits)
 {
 	struct sw_eval *e = w->e;
 	size_t kept = begun;
@@ -294,7 +295,7 @@ static void walk_site(struct walk *w, uint32_t number, size_t depth)
 	state->content = e->content;
 	e->choices = chosen;
 	if (!chosen)
-		settle(w, begun, digits);
+		settle_sites(w, begun, digits);
 }
 
 static bool any_bounded(const struct walk *w, uint32_t from, uint32_t to)
@@ -342,7 +343,7 @@ static void walk_group(struct walk *w, uint32_t from, uint32_t to, size_t depth,
 	e->choices = chosen;
 	e->open_case = NULL;
 	if (!chosen && several)
-		settle(w, begun, digits);
+		settle_sites(w, begun, digits);
 }
 
 static void walk_sites(struct walk *w, uint32_t from, uint32_t to, size_t depth, uint32_t level)

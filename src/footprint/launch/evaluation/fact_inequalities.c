@@ -87,7 +87,7 @@ void sw_eval_hold(struct sw_eval *e, const struct sw_form *whole)
 	if (range.lo >= 0 || range.hi < 0)
 		return;
 	bool doubtful = sw_eval_is_doubtful(e, form);
-	e->blind |= doubtful;
+	e->has_uninterpreted_fact |= doubtful;
 	in_whole_numbers(e, form);
 	if (form->n == 1) {
 		sw_wide by = form->by[0];
@@ -112,7 +112,7 @@ void sw_eval_hold(struct sw_eval *e, const struct sw_form *whole)
 	}
 }
 
-static enum sw_condition negated(enum sw_condition c)
+static enum sw_condition negated_condition(enum sw_condition c)
 {
 	static const uint8_t table[] = {
 		[SW_EQ] = SW_NE, [SW_NE] = SW_EQ, [SW_LT] = SW_GE, [SW_LE] = SW_GT, [SW_GT] = SW_LE, [SW_GE] = SW_LT};
@@ -170,7 +170,7 @@ bool sw_eval_compare(struct sw_eval *e, uint32_t term, bool truth, struct sw_com
 	if (t->imm < SW_EQ || t->imm > SW_GE || t->imm2 < 1 || t->imm2 > 64)
 		return false;
 	enum sw_condition condition = (enum sw_condition)t->imm;
-	out->condition = truth ? condition : negated(condition);
+	out->condition = truth ? condition : negated_condition(condition);
 	if (out->condition == SW_EQ || out->condition == SW_NE) {
 		struct sw_form a = sw_eval_term(e, t->a, width), b = sw_eval_term(e, t->b, width);
 		if (sw_form_sum(&out->difference, &a, &b, -1, width)) {
@@ -238,7 +238,7 @@ bool sw_eval_atoms(struct sw_eval *e, uint32_t term, bool truth,
 	return all && !n;
 }
 
-static void apart(struct sw_eval *e, uint32_t term, const struct sw_form *difference)
+static void hold_unequal(struct sw_eval *e, uint32_t term, const struct sw_form *difference)
 {
 	struct sw_bounds range = sw_bound(e, difference);
 	struct sw_form one = sw_form_constant(-1), above, below;
@@ -257,7 +257,7 @@ static void apart(struct sw_eval *e, uint32_t term, const struct sw_form *differ
 	if (choice != SW_NONE)
 		sw_eval_hold(e, choice ? &below : &above);
 	else if (!data)
-		e->blind = true;
+		e->has_uninterpreted_fact = true;
 }
 
 /* Parts of a condition that are looked at. */
@@ -284,7 +284,7 @@ static bool is_up_to_data(struct sw_eval *e, uint32_t term)
 }
 
 /* One of two must be so: a, or else not a and b. */
-static void either(struct sw_eval *e, uint32_t term, uint32_t a, uint32_t b, bool want)
+static void hold_one_of(struct sw_eval *e, uint32_t term, uint32_t a, uint32_t b, bool want)
 {
 	int left = sw_eval_truth(e, a), right = sw_eval_truth(e, b);
 	if (left == want || right == want)
@@ -294,7 +294,7 @@ static void either(struct sw_eval *e, uint32_t term, uint32_t a, uint32_t b, boo
 	uint32_t choice = left >= 0 ? 1 : right >= 0 ? 0 : sw_eval_case_choose(e, term | UINT64_C(1) << 32, 2);
 	if (choice == SW_NONE) {
 		struct sw_form x = sw_eval_term(e, a, 1), y = sw_eval_term(e, b, 1);
-		e->blind |= !sw_depends_on_data_only(sw_eval_depends(e, &x) | sw_eval_depends(e, &y));
+		e->has_uninterpreted_fact |= !sw_depends_on_data_only(sw_eval_depends(e, &x) | sw_eval_depends(e, &y));
 		return;
 	}
 	if (want) /* which of several ways was taken: its loops were entered */
@@ -342,13 +342,13 @@ static void hold_atom(struct sw_eval *e, uint32_t term, bool truth, void *arg)
 		for (uint32_t i = 0; i < n; i++)
 			sw_eval_hold(e, &forms[i]);
 		if (!n)
-			apart(e, term, &c.difference);
+			hold_unequal(e, term, &c.difference);
 	} else if (t->width == 1 && (t->op == SW_OP_AND || t->op == SW_OP_OR) && *depth < 8) {
 		++*depth;
-		either(e, term, t->a, t->b, truth);
+		hold_one_of(e, term, t->a, t->b, truth);
 		--*depth;
 	} else {
-		e->blind |= !sw_depends_on_data_only(sw_eval_depends(e, &form));
+		e->has_uninterpreted_fact |= !sw_depends_on_data_only(sw_eval_depends(e, &form));
 	}
 	sw_eval_settle(e, term, truth);
 }
@@ -356,5 +356,5 @@ static void hold_atom(struct sw_eval *e, uint32_t term, bool truth, void *arg)
 void sw_eval_fact(struct sw_eval *e, uint32_t term, bool truth)
 {
 	bool all = sw_eval_atoms(e, term, truth, hold_atom, &e->depth);
-	e->blind |= !all; /* which hold_atom() sets, too */
+	e->has_uninterpreted_fact |= !all; /* which hold_atom() sets, too */
 }

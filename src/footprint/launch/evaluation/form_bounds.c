@@ -36,7 +36,7 @@ static bool bound_small(const struct sw_eval *e, const struct sw_form *form, boo
 	return true;
 }
 
-static struct sw_bounds bound(const struct sw_eval *e, const struct sw_form *form, bool ever)
+static struct sw_bounds bound_by_intervals(const struct sw_eval *e, const struct sw_form *form, bool ever)
 {
 	struct sw_bounds sum;
 	if (bound_small(e, form, ever, &sum))
@@ -53,12 +53,12 @@ static struct sw_bounds bound(const struct sw_eval *e, const struct sw_form *for
 
 struct sw_bounds sw_bound_ever(const struct sw_eval *e, const struct sw_form *form)
 {
-	return bound(e, form, true);
+	return bound_by_intervals(e, form, true);
 }
 
 struct sw_bounds sw_bound_plain(const struct sw_eval *e, const struct sw_form *form)
 {
-	return bound(e, form, false);
+	return bound_by_intervals(e, form, false);
 }
 
 /* The system is the one that is collected: its variables know where they stand. */
@@ -98,7 +98,7 @@ static bool is_implied(const struct sw_eval *e, const struct sw_form *row, struc
 {
 	if (state->round != e->interval_round + 1) {
 		state->round = e->interval_round + 1;
-		state->implied = bound(e, row, false).lo >= 0;
+		state->implied = bound_by_intervals(e, row, false).lo >= 0;
 	}
 	return state->implied;
 }
@@ -187,8 +187,8 @@ void sw_system_number(const struct sw_eval *e, const struct sw_system *s)
 }
 
 /* scale * form + sum multiplier * row, bounded from above by the intervals, divided by the scale. */
-static sw_wide proven(const struct sw_eval *e, const struct sw_form *form, const struct sw_system *s,
-		      const struct sw_multipliers *p)
+static sw_wide proven_bound(const struct sw_eval *e, const struct sw_form *form, const struct sw_system *s,
+			    const struct sw_multipliers *p)
 {
 	sw_wide sum = 0, by[16];
 	for (uint32_t j = 0; j < s->n; j++)
@@ -227,7 +227,8 @@ static double as_real(sw_wide x)
 /* As good as no bound: nothing of interest is that large. */
 #define FAR ((sw_wide)1 << 59)
 
-static void pose(const struct sw_eval *e, const struct sw_form *form, const struct sw_system *s, struct sw_simplex *p)
+static void pose_program(const struct sw_eval *e, const struct sw_form *form, const struct sw_system *s,
+			 struct sw_simplex *p)
 {
 	p->columns = s->n;
 	p->rows = s->rows;
@@ -270,24 +271,25 @@ static void hash_of(const struct sw_eval *e, const struct sw_form *form, const s
 	hash[1] = s->check + sw_hash_u64(own + 1);
 }
 
-static sw_wide solve(const struct sw_eval *e, const struct sw_form *form, const struct sw_system *s, uint64_t *work)
+static sw_wide solve_program(const struct sw_eval *e, const struct sw_form *form, const struct sw_system *s,
+			     uint64_t *work)
 {
 	struct sw_simplex p;
 	struct sw_multipliers proof;
 	sw_system_number(e, s);
-	pose(e, form, s, &p);
+	pose_program(e, form, s, &p);
 	bool any = sw_simplex_solve(&p) && sw_multipliers_find(form, s, &p, &proof);
 	*work = 20 + p.work / CELLS_OF_A_TERM;
-	return any ? proven(e, form, s, &proof) : SW_INFINITE;
+	return any ? proven_bound(e, form, s, &proof) : SW_INFINITE;
 }
 
-static struct sw_known_bound compute(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s,
-				     sw_wide plain)
+static struct sw_known_bound compute_bound(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s,
+					   sw_wide plain)
 {
 	struct sw_known_bound bound = {.highest = plain};
 	if (sw_corner_reached(e, form, s) || sw_corner_of_variable(e, form, s, &bound.highest))
 		return bound;
-	sw_wide hi = solve(e, form, s, &bound.work);
+	sw_wide hi = solve_program(e, form, s, &bound.work);
 	/* The form takes only multiples of what its coefficients have in common. */
 	uint64_t step = sw_form_divisor(form);
 	bound.highest = hi >= plain ? plain : step ? sw_wide_floor(hi, step) * (sw_wide)step : hi;
@@ -303,7 +305,7 @@ static struct sw_known_bound known_bound(struct sw_eval *e, const struct sw_form
 	const struct sw_known_bound *before = sw_known_bounds_find(e->known, hash);
 	if (before)
 		return *before;
-	struct sw_known_bound bound = compute(e, form, s, plain);
+	struct sw_known_bound bound = compute_bound(e, form, s, plain);
 	bound.hash[0] = hash[0];
 	bound.hash[1] = hash[1];
 	sw_known_bounds_keep(e->known, &bound);
@@ -311,24 +313,24 @@ static struct sw_known_bound known_bound(struct sw_eval *e, const struct sw_form
 }
 
 /* form has no constant. */
-static sw_wide highest(struct sw_eval *e, const struct sw_form *form, struct sw_system *s, sw_wide plain)
+static sw_wide highest_value(struct sw_eval *e, const struct sw_form *form, struct sw_system *s, sw_wide plain)
 {
 	uint64_t hash[2];
-	if (e->budget < 20 || e->hasty)
+	if (e->budget < 20 || e->interval_bounds_only)
 		return plain;
 	hash_of(e, form, s, hash);
 	uint64_t *known = sw_map_put(&e->bound_of, hash[0]);
 	e->budget--;
 	if (*known && e->outcome.at[*known - 1].check == hash[1])
 		return e->outcome.at[*known - 1].highest;
-	struct sw_known_bound bound = e->known ? known_bound(e, form, s, plain) : compute(e, form, s, plain);
+	struct sw_known_bound bound = e->known ? known_bound(e, form, s, plain) : compute_bound(e, form, s, plain);
 	e->budget -= bound.work < e->budget ? bound.work : e->budget;
 	*sw_vec_push(&e->outcome) = (struct sw_outcome){hash[1], bound.highest};
 	*known = e->outcome.n;
 	return bound.highest;
 }
 
-static void negate(struct sw_form *out, const struct sw_form *form)
+static void negate_form(struct sw_form *out, const struct sw_form *form)
 {
 	*out = *form;
 	out->constant = -out->constant;
@@ -336,7 +338,7 @@ static void negate(struct sw_form *out, const struct sw_form *form)
 		out->by[i] = -out->by[i]; /* INT64_MIN stays: such a form has no bounds worth having */
 }
 
-static bool solvable(const struct sw_eval *e, const struct sw_system *s)
+static bool is_solvable(const struct sw_eval *e, const struct sw_system *s)
 {
 	for (uint32_t j = 0; j < s->n; j++) {
 		if (e->variable.at[s->var[j]].lo <= -SW_INFINITE)
@@ -348,19 +350,20 @@ static bool solvable(const struct sw_eval *e, const struct sw_system *s)
 /* The form's constant is added in the end: forms that differ in it alone pose the same programs. */
 struct sw_bounds sw_bound_in(struct sw_eval *e, const struct sw_form *whole, struct sw_system *s)
 {
-	struct sw_bounds plain = bound(e, whole, false), best = plain;
+	struct sw_bounds plain = bound_by_intervals(e, whole, false), best = plain;
 	struct sw_form parts = *whole, *form = &parts;
 	struct sw_form negative;
-	if (!s->rows || !solvable(e, s))
+	if (!s->rows || !is_solvable(e, s))
 		return plain;
 	for (uint32_t i = 0; i < form->n; i++) {
 		if (form->by[i] == INT64_MIN)
 			return plain;
 	}
 	parts.constant = 0;
-	best.hi = sw_wide_add(highest(e, form, s, sw_wide_add(plain.hi, -whole->constant)), whole->constant);
-	negate(&negative, form);
-	best.lo = sw_wide_add(-highest(e, &negative, s, sw_wide_add(whole->constant, -plain.lo)), whole->constant);
+	best.hi = sw_wide_add(highest_value(e, form, s, sw_wide_add(plain.hi, -whole->constant)), whole->constant);
+	negate_form(&negative, form);
+	best.lo =
+		sw_wide_add(-highest_value(e, &negative, s, sw_wide_add(whole->constant, -plain.lo)), whole->constant);
 	return best;
 }
 
@@ -372,10 +375,10 @@ struct sw_bounds sw_bound(struct sw_eval *e, const struct sw_form *form)
 }
 
 /* Do the inequalities contradict each other? */
-static bool contradicts(struct sw_eval *e, struct sw_system *s)
+static bool is_contradictory(struct sw_eval *e, struct sw_system *s)
 {
 	struct sw_form nothing = {0};
-	return s->rows > 1 && solvable(e, s) && highest(e, &nothing, s, 0) < 0;
+	return s->rows > 1 && is_solvable(e, s) && highest_value(e, &nothing, s, 0) < 0;
 }
 
 /* Bounds of all variables of the system, in its order, where integrality is tighter than the inequalities, and where
@@ -407,7 +410,7 @@ bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form, struct sw_s
 {
 	uint32_t counter[3 * sizeof s->var / sizeof *s->var], counters = 0;
 	uint64_t collected = 0;
-	for (int round = 0; round < 3 && !e->impossible && !e->hasty; round++) {
+	for (int round = 0; round < 3 && !e->impossible && !e->interval_bounds_only; round++) {
 		bool better = false;
 		sw_system_collect(e, form, s);
 		collected = e->state;
@@ -430,7 +433,7 @@ bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form, struct sw_s
 		sw_eval_doubt_last(e, counter[i]);
 	if (collected != e->state || !collected)
 		sw_system_collect(e, form, s);
-	if (!e->impossible && contradicts(e, s))
+	if (!e->impossible && is_contradictory(e, s))
 		e->impossible = true;
 	return !e->impossible;
 }

@@ -36,7 +36,7 @@ static int64_t as_signed(uint64_t x, uint32_t width)
 	return width >= 64 ? (int64_t)x : (int64_t)((low_bits(x, width) ^ sign) - sign);
 }
 
-static bool special(const struct threads *t, int64_t which, uint64_t *out)
+static bool special_value(const struct threads *t, int64_t which, uint64_t *out)
 {
 	const struct sw_geometry *g = t->g;
 	if (which >= SW_TID_X && which <= SW_TID_Z)
@@ -56,7 +56,7 @@ static bool special(const struct threads *t, int64_t which, uint64_t *out)
 	return true;
 }
 
-static bool parameter(const struct threads *t, const struct sw_term *term, uint64_t *out)
+static bool parameter_value(const struct threads *t, const struct sw_term *term, uint64_t *out)
 {
 	uint32_t bytes = (term->width + 7u) / 8;
 	*out = 0;
@@ -66,7 +66,7 @@ static bool parameter(const struct threads *t, const struct sw_term *term, uint6
 	return true;
 }
 
-static bool compare(const struct sw_term *t, uint64_t a, uint64_t b)
+static bool compare_values(const struct sw_term *t, uint64_t a, uint64_t b)
 {
 	uint32_t width = (uint32_t)t->imm2;
 	int64_t x = as_signed(a, width), y = as_signed(b, width);
@@ -78,7 +78,7 @@ static bool compare(const struct sw_term *t, uint64_t a, uint64_t b)
 }
 
 /* False: an operation that conditions of waits are not made of. */
-static bool operate(const struct sw_term *t, const uint64_t *o, uint64_t *out)
+static bool compute_op(const struct sw_term *t, const uint64_t *o, uint64_t *out)
 {
 	uint32_t w = t->width;
 	bool is_signed = t->flags & SW_SIGNED;
@@ -133,7 +133,7 @@ static bool operate(const struct sw_term *t, const uint64_t *o, uint64_t *out)
 		*out = o[0] & 1 ? o[1] : o[2];
 		return true;
 	case SW_OP_COMPARE:
-		*out = compare(t, o[0], o[1]);
+		*out = compare_values(t, o[0], o[1]);
 		return true;
 	default:
 		return false;
@@ -146,7 +146,7 @@ static bool names_thread(int64_t which)
 }
 
 /* Adds the terms that a condition is made of.  False: too many. */
-static bool need(struct threads *t, const struct sw_grid_op *op)
+static bool need_terms(struct threads *t, const struct sw_grid_op *op)
 {
 	uint32_t last = 0;
 	t->needed = 0;
@@ -174,7 +174,7 @@ static bool need(struct threads *t, const struct sw_grid_op *op)
 	return t->needed <= MOST_TERMS;
 }
 
-static void compute(struct threads *t, uint32_t number)
+static void compute_term(struct threads *t, uint32_t number)
 {
 	const struct sw_term *term = &t->f->term[number];
 	struct value *v = &t->value[number];
@@ -189,22 +189,22 @@ static void compute(struct threads *t, uint32_t number)
 	if (v->known && term->op == SW_OP_CONST)
 		v->bits = (uint64_t)term->imm;
 	else if (v->known && term->op == SW_OP_PARAM)
-		v->known = parameter(t, term, &v->bits);
+		v->known = parameter_value(t, term, &v->bits);
 	else if (v->known && term->op == SW_OP_SPECIAL)
-		v->known = special(t, term->imm, &v->bits);
+		v->known = special_value(t, term->imm, &v->bits);
 	else
-		v->known = v->known && operate(term, o, &v->bits);
+		v->known = v->known && compute_op(term, o, &v->bits);
 	v->bits = low_bits(v->bits, term->width);
 }
 
 enum truth { NEVER, PERHAPS, ALWAYS };
 
 /* Evaluates all conditions for the thread. */
-static enum truth holds(struct threads *t, const struct sw_grid_op *op)
+static enum truth facts_hold(struct threads *t, const struct sw_grid_op *op)
 {
 	enum truth truth = ALWAYS;
 	for (uint32_t i = t->needed; i-- > 0;)
-		compute(t, t->need[i]);
+		compute_term(t, t->need[i]);
 	for (uint32_t i = 0; i < op->facts; i++) {
 		const struct sw_fact *fact = &t->f->fact[op->fact + i];
 		const struct value *v = &t->value[fact->term];
@@ -222,7 +222,7 @@ struct coming {
 	bool any;	/* perhaps some */
 };
 
-static void next(uint32_t at[3], const uint32_t size[3])
+static void next_index(uint32_t at[3], const uint32_t size[3])
 {
 	for (int i = 0; i < 3; i++) {
 		if (++at[i] < size[i])
@@ -238,7 +238,7 @@ static struct coming coming_to(struct threads *t, const struct sw_grid_op *op)
 	struct coming c = {true, true, false};
 	if (!op->facts)
 		return (struct coming){true, true, true};
-	if (!need(t, op))
+	if (!need_terms(t, op))
 		return (struct coming){false, false, true};
 	if (t->names_thread)
 		threads = (uint64_t)g->block[0] * g->block[1] * g->block[2];
@@ -247,11 +247,11 @@ static struct coming coming_to(struct threads *t, const struct sw_grid_op *op)
 	if (!threads || threads > MOST_THREADS || blocks > MOST_THREADS / threads)
 		return (struct coming){false, false, true};
 	memset(t->ctaid, 0, sizeof t->ctaid);
-	for (uint64_t b = 0; b < blocks; b++, next(t->ctaid, g->grid)) {
+	for (uint64_t b = 0; b < blocks; b++, next_index(t->ctaid, g->grid)) {
 		bool some = false;
 		memset(t->tid, 0, sizeof t->tid);
-		for (uint64_t i = 0; i < threads; i++, next(t->tid, g->block)) {
-			enum truth truth = holds(t, op);
+		for (uint64_t i = 0; i < threads; i++, next_index(t->tid, g->block)) {
+			enum truth truth = facts_hold(t, op);
 			c.all &= truth == ALWAYS;
 			c.any |= truth != NEVER;
 			some |= truth == ALWAYS;

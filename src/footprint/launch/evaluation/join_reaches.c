@@ -19,7 +19,7 @@ static bool same_kind(const struct sw_reach *a, const struct sw_reach *b)
 	       sw_root_equal(&a->root, &b->root);
 }
 
-static bool dense(const struct sw_reach *a)
+static bool is_dense(const struct sw_reach *a)
 {
 	return a->rows == 1 && a->slices == 1;
 }
@@ -37,7 +37,7 @@ static void make_dense(struct sw_reach *a, uint64_t from, uint64_t to)
 }
 
 /* Rows that touch are one. */
-static void normalise(struct sw_reach *a)
+static void normalise_reach(struct sw_reach *a)
 {
 	if (a->rows > 1 && a->pitch == a->width) {
 		a->width *= a->rows;
@@ -68,7 +68,7 @@ static bool join_steps(uint64_t distance, uint64_t pitch, uint64_t *count, uint6
 static bool join_boxes(struct sw_reach *a, const struct sw_reach *b)
 {
 	uint64_t distance = b->address - a->address;
-	if (dense(a) && dense(b)) {
+	if (is_dense(a) && is_dense(b)) {
 		if (b->address > sw_reach_end(a))
 			return false;
 		make_dense(a, a->address, sw_reach_end(b) > sw_reach_end(a) ? sw_reach_end(b) : sw_reach_end(a));
@@ -101,12 +101,12 @@ static bool join_boxes(struct sw_reach *a, const struct sw_reach *b)
 	} else {
 		return false;
 	}
-	normalise(a);
+	normalise_reach(a);
 	return true;
 }
 
 /* *a becomes the union; false: that is not one reach. */
-static bool join(struct sw_reach *a, const struct sw_reach *b)
+static bool join_two(struct sw_reach *a, const struct sw_reach *b)
 {
 	if (!same_kind(a, b))
 		return false;
@@ -129,7 +129,7 @@ static bool join(struct sw_reach *a, const struct sw_reach *b)
 	}
 	/* A hull inside a dense box says nothing new. */
 	const struct sw_reach *box = a->extent == SW_EXTENT_BOX ? a : b, *hull = box == a ? b : a;
-	if (!dense(box) || hull->address < box->address || sw_reach_end(hull) > sw_reach_end(box))
+	if (!is_dense(box) || hull->address < box->address || sw_reach_end(hull) > sw_reach_end(box))
 		return false;
 	*a = *box;
 	return true;
@@ -171,7 +171,7 @@ static bool join_next(struct sw_reach *at, size_t i, size_t n)
 		if (!same_kind(&at[i], &at[j]))
 			break;
 		seen++;
-		if (join(&at[i], &at[j])) {
+		if (join_two(&at[i], &at[j])) {
 			at[j].role = 0;
 			any = true;
 		}

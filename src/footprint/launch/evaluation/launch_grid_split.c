@@ -113,7 +113,7 @@ static struct sw_blocks all_blocks(const struct sw_geometry *g)
 	return all;
 }
 
-static struct sw_eval evaluation(const struct pieces *p, struct sw_blocks blocks, bool splitting)
+static struct sw_eval new_evaluation(const struct pieces *p, struct sw_blocks blocks, bool splitting)
 {
 	return (struct sw_eval){.f = p->f,
 				.g = p->g,
@@ -124,7 +124,7 @@ static struct sw_eval evaluation(const struct pieces *p, struct sw_blocks blocks
 				.budget = p->budget < p->most ? p->budget : p->most};
 }
 
-static void push(struct pieces *p, struct sw_blocks blocks, const struct sw_eval *e)
+static void push_halves(struct pieces *p, struct sw_blocks blocks, const struct sw_eval *e)
 {
 	struct sw_blocks front = blocks, back = blocks;
 	front.hi[e->split.axis] = e->split.last;
@@ -145,24 +145,24 @@ static bool any_box(const struct sw_reaches *out, size_t from)
 static bool by_groups(struct pieces *p, const bool *sites, bool same, struct sw_reaches *out)
 {
 	unsigned exhausted = 0;
-	bool vain = false;
+	bool split_is_useless = false;
 	size_t from = out->n;
 	p->todo.n = 0;
 	*sw_vec_push(&p->todo) = all_blocks(p->g);
 	for (int n = 0; p->todo.n; n++) {
 		struct sw_blocks blocks = p->todo.at[--p->todo.n];
-		struct sw_eval e = evaluation(p, blocks, true);
+		struct sw_eval e = new_evaluation(p, blocks, true);
 		uint64_t before = e.budget;
 		if (n == MAX_PIECES || !p->budget || exhausted == MOST_EXHAUSTED)
 			return false;
 		/* For better shapes no more than half of all is spent. */
-		e.patient = !vain && n < MAX_PIECES / 2 && p->budget > BUDGETS * p->most / 2;
+		e.may_split_for_hull = !split_is_useless && n < MAX_PIECES / 2 && p->budget > BUDGETS * p->most / 2;
 		sw_eval_sites(&e, sites, out);
 		p->budget -= before - e.budget;
-		vain |= e.vain;
+		split_is_useless |= e.split_is_useless;
 		exhausted += !e.budget && !e.split.wanted;
 		if (e.split.wanted)
-			push(p, blocks, &e);
+			push_halves(p, blocks, &e);
 		else if (same && any_box(out, from))
 			break;
 	}
@@ -201,7 +201,7 @@ static bool has_small_elements(const struct sw_footprint *f)
 static bool settle_place(struct pieces *p, const bool *only, struct sw_reaches *out)
 {
 	size_t from = out->n;
-	struct sw_eval e = evaluation(p, all_blocks(p->g), false);
+	struct sw_eval e = new_evaluation(p, all_blocks(p->g), false);
 	sw_eval_sites(&e, only, out);
 	if (out->n == from)
 		return true;
@@ -242,7 +242,7 @@ void sw_eval_grid_split(const struct sw_footprint *f, const struct sw_geometry *
 	bool any = !sites;
 	for (uint32_t i = 0; sites && i < f->sites; i++)
 		any |= sites[i] = !sites[i];
-	struct sw_eval e = evaluation(&p, all_blocks(g), false);
+	struct sw_eval e = new_evaluation(&p, all_blocks(g), false);
 	if (any)
 		sw_eval_sites(&e, sites, out);
 	if (sites) {
@@ -257,7 +257,7 @@ void sw_eval_grid_split(const struct sw_footprint *f, const struct sw_geometry *
 		if (any && !by_groups(&p, sites, false, out)) {
 			out->n = others;
 			p.budget = budget;
-			e = evaluation(&p, all_blocks(g), false);
+			e = new_evaluation(&p, all_blocks(g), false);
 			sw_eval_sites(&e, sites, out);
 		}
 		sw_reaches_join(out, from, SW_MAX_REACHES);

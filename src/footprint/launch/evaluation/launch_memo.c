@@ -229,15 +229,15 @@ static bool is_of_key(const struct sw_launch_memo *memo, const struct memo_entry
 	return entry->key_bytes == memo->key.n && !memcmp(entry->key, memo->key.at, memo->key.n);
 }
 
-static bool serves(const struct sw_launch_memo *memo, const struct memo_entry *entry, const struct read_shape *shape,
-		   const struct sw_geometry *g)
+static bool entry_serves(const struct sw_launch_memo *memo, const struct memo_entry *entry,
+			 const struct read_shape *shape, const struct sw_geometry *g)
 {
 	return is_of_key(memo, entry) && may_move(entry, shape, g) && sw_memory_tells(g, entry->answer, entry->answers);
 }
 
 /* One that is found is looked for first from then on. */
-static const struct memo_entry *find(struct sw_launch_memo *memo, struct memo_kernel *k, const struct sw_footprint *f,
-				     const struct sw_geometry *g)
+static const struct memo_entry *find_entry(struct sw_launch_memo *memo, struct memo_kernel *k,
+					   const struct sw_footprint *f, const struct sw_geometry *g)
 {
 	for (uint32_t i = 0; i < k->shapes; i++) {
 		struct read_shape shape = k->shape[i];
@@ -245,7 +245,7 @@ static const struct memo_entry *find(struct sw_launch_memo *memo, struct memo_ke
 		if (!make_key(memo, &shape, f, g, &hash))
 			continue;
 		const struct memo_entry *entry = sw_map_ptr(&memo->entries, hash);
-		while (entry && !serves(memo, entry, &shape, g))
+		while (entry && !entry_serves(memo, entry, &shape, g))
 			entry = entry->next;
 		if (entry) {
 			memmove(k->shape + 1, k->shape, i * sizeof *k->shape);
@@ -394,8 +394,8 @@ static const uint16_t *keep_reach_moves(struct sw_launch_memo *memo, const struc
 	return moves;
 }
 
-static void keep(struct sw_launch_memo *memo, struct memo_kernel *k, const struct sw_footprint *f,
-		 const struct sw_geometry *g, const struct sw_reach *reach, size_t n)
+static void keep_entry(struct sw_launch_memo *memo, struct memo_kernel *k, const struct sw_footprint *f,
+		       const struct sw_geometry *g, const struct sw_reach *reach, size_t n)
 {
 	uint64_t hash;
 	if (memo->arena.bytes > memo->most) {
@@ -445,7 +445,7 @@ bool sw_launch_memo_evaluate(struct sw_launch_memo *memo, const struct sw_footpr
 {
 	struct memo_kernel *k = kernel_of(memo, f, g->content != NULL);
 	memo->totals.asked++;
-	const struct memo_entry *entry = find(memo, k, f, g);
+	const struct memo_entry *entry = find_entry(memo, k, f, g);
 	if (entry) {
 		add_moved(k, entry, g, out);
 		return entry->memory;
@@ -460,7 +460,7 @@ bool sw_launch_memo_evaluate(struct sw_launch_memo *memo, const struct sw_footpr
 	if (!g->content)
 		memo->answers.at.n = 0;
 	if (!g->content || memo->answers.complete)
-		keep(memo, k, f, g, out->n ? out->at + from : NULL, out->n - from);
+		keep_entry(memo, k, f, g, out->n ? out->at + from : NULL, out->n - from);
 	return memo->reads.memory;
 }
 

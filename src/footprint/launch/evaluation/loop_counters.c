@@ -33,7 +33,7 @@ uint32_t sw_eval_counter(struct sw_eval *e, uint32_t loop)
 	return info->counter;
 }
 
-static void enter(struct sw_eval *e, uint32_t loop);
+static void enter_loop(struct sw_eval *e, uint32_t loop);
 
 /* A term that is one of several ways through the code: its loop need not have been entered, and what holds on the way
    into that loop need not hold. */
@@ -105,7 +105,7 @@ void sw_eval_find_counts(struct sw_eval *e)
 	}
 }
 
-/* Calls enter() for the loops that a term depends on, whatever way was taken, and for those around the site.  Not
+/* Calls enter_loop() for the loops that a term depends on, whatever way was taken, and for those around the site.  Not
    through SW_TERM_ANY and other choices: who takes one enters its loops. */
 static void enter_loops(struct sw_eval *e, uint32_t term, uint32_t whether)
 {
@@ -123,9 +123,9 @@ static void enter_loops(struct sw_eval *e, uint32_t term, uint32_t whether)
 		e->stamp[at] = seen;
 		if (t->op == SW_TERM_STEP && t->c < e->f->loops) {
 			if (!perhaps || sw_eval_inside(e, t->c))
-				enter(e, t->c);
+				enter_loop(e, t->c);
 			else
-				e->blind |= whether && e->site;
+				e->has_uninterpreted_fact |= whether && e->site;
 		}
 		for (uint32_t i = 0; i < n; i++) {
 			bool chosen = is_way(t, i);
@@ -152,11 +152,11 @@ void sw_eval_take(struct sw_eval *e, uint32_t of, uint32_t term)
 	for (size_t i = before; i < e->loops.n && e->site; i++) {
 		uint32_t loop = e->loops.at[i];
 		const struct sw_variable *v = &e->variable.at[sw_eval_counter(e, loop)];
-		e->blind |= !sw_eval_inside(e, loop) && v->lo != v->hi;
+		e->has_uninterpreted_fact |= !sw_eval_inside(e, loop) && v->lo != v->hi;
 	}
 }
 
-static bool entered(const struct sw_eval *e, uint32_t loop)
+static bool is_entered(const struct sw_eval *e, uint32_t loop)
 {
 	for (size_t i = 0; i < e->loops.n; i++) {
 		if (e->loops.at[i] == loop)
@@ -174,25 +174,26 @@ static void hold_all(struct sw_eval *e, uint32_t from, uint32_t n)
 }
 
 /* A loop and those around it. */
-static void enter(struct sw_eval *e, uint32_t loop)
+static void enter_loop(struct sw_eval *e, uint32_t loop)
 {
-	for (int i = 0; i < MAX_NEST && loop < e->f->loops && !entered(e, loop); i++, loop = e->f->loop[loop].parent) {
+	for (int i = 0; i < MAX_NEST && loop < e->f->loops && !is_entered(e, loop);
+	     i++, loop = e->f->loop[loop].parent) {
 		const struct sw_loop_info *info = &e->loop[loop];
 		*sw_vec_push(&e->loops) = loop;
 		sw_eval_case_changed(e);
 		if (info->state != SW_LOOP_DONE)
 			continue;
 		e->impossible |= info->never;
-		bool blind = e->blind;
+		bool has_uninterpreted_fact = e->has_uninterpreted_fact;
 		hold_all(e, info->always, info->n_always);
 		/* What a loop's own facts leave open, the fact that ended it may decide. */
-		e->blind = blind || info->vague;
+		e->has_uninterpreted_fact = has_uninterpreted_fact || info->vague;
 		/* After the loop only the last value counts: its first is no case of its own. */
 		if (!info->n_continued || (e->site && !sw_eval_inside(e, loop)))
 			continue;
 		uint32_t choice = sw_eval_case_choose(e, loop | UINT64_C(2) << 32, 2);
 		if (choice == SW_NONE) {
-			e->blind = true;
+			e->has_uninterpreted_fact = true;
 			continue;
 		}
 		sw_eval_narrow(e, info->counter, choice, choice ? SW_INFINITE : 0);
@@ -217,7 +218,7 @@ void sw_eval_doubt_last(struct sw_eval *e, uint32_t var)
 	if (!v->counter || !e->site || sw_eval_inside(e, v->of))
 		return;
 	struct sw_loop_info *info = &e->loop[v->of];
-	e->blind |= v->lo != v->hi || e->choices;
+	e->has_uninterpreted_fact |= v->lo != v->hi || e->choices;
 	if (v->lo < 1 || info->last_round == e->round)
 		return;
 	info->last_round = e->round;
@@ -235,7 +236,7 @@ struct back {
 	} always, continued;
 };
 
-static void note(struct forms *forms, const struct sw_form *form)
+static void note_form(struct forms *forms, const struct sw_form *form)
 {
 	for (size_t i = 0; i < forms->n; i++) {
 		if (sw_form_equal(&forms->at[i], form))
@@ -245,7 +246,7 @@ static void note(struct forms *forms, const struct sw_form *form)
 }
 
 /* Replaces what differs between iterations, other than the counter, by its largest value. */
-static bool freeze(const struct sw_eval *e, const struct back *b, struct sw_form *form)
+static bool freeze_others(const struct sw_eval *e, const struct back *b, struct sw_form *form)
 {
 	for (uint32_t i = form->n; i-- > 0;) {
 		const struct sw_variable *v = &e->variable.at[form->var[i]];
@@ -260,23 +261,23 @@ static bool freeze(const struct sw_eval *e, const struct back *b, struct sw_form
 }
 
 /* form >= 0 for every counter >= 1. */
-static void learn(struct sw_eval *e, struct back *b, const struct sw_form *form)
+static void learn_inequality(struct sw_eval *e, struct back *b, const struct sw_form *form)
 {
 	struct sw_form first = *form, relaxed = *form;
 	sw_form_take(&first, b->counter);
 	struct sw_bounds range = sw_bound(e, &first);
 	if (range.lo < 0)
-		note(&b->continued, form);
+		note_form(&b->continued, form);
 	/* It held at the end of the first iteration, too: with the last one that covers all in between. */
 	struct sw_form second = first;
 	second.constant += sw_form_by(form, b->counter);
 	if (sw_form_by(form, b->counter) > 0 && sw_bound(e, &second).lo < 0)
-		note(&b->continued, &second);
+		note_form(&b->continued, &second);
 	if (range.lo <= -SW_INFINITE)
 		return;
 	if (range.lo < 0)
 		relaxed.constant -= range.lo;
-	note(&b->always, &relaxed);
+	note_form(&b->always, &relaxed);
 	sw_eval_hold(e, &relaxed);
 }
 
@@ -288,7 +289,7 @@ struct race {
 	struct sw_bounds type;
 };
 
-static void flip(struct sw_form *form)
+static void negate_form(struct sw_form *form)
 {
 	struct sw_form zero = {0};
 	sw_form_sum(form, &zero, form, -1, 0);
@@ -326,15 +327,15 @@ static bool pose_race(struct sw_eval *e, const struct back *b, const struct sw_t
 	if (out->step > 0)
 		return true;
 	out->step = -out->step;
-	flip(&out->moving);
-	flip(&out->limit);
+	negate_form(&out->moving);
+	negate_form(&out->limit);
 	out->condition = (enum sw_condition)turned[out->condition];
 	out->type = (struct sw_bounds){-out->type.hi, -out->type.lo};
 	return true;
 }
 
 /* The limit cannot be jumped over: it is a whole number of steps ahead. */
-static bool meets(struct sw_eval *e, const struct back *b, const struct race *r)
+static bool meets_limit(struct sw_eval *e, const struct back *b, const struct race *r)
 {
 	struct sw_form ahead;
 	struct sw_form start = r->moving;
@@ -350,20 +351,20 @@ static bool run_race(struct sw_eval *e, struct back *b, struct race *r)
 	struct sw_form ahead;
 	sw_wide below = 0; /* moving <= limit - below while the loop continues */
 	bool varies = sw_eval_depends(e, &r->limit) & (b->bit | SW_DEPEND_ANEW);
-	if (r->condition == SW_NE && !varies && meets(e, b, r))
+	if (r->condition == SW_NE && !varies && meets_limit(e, b, r))
 		below = r->step;
 	else if (r->condition == SW_LT || r->condition == SW_LE)
 		below = r->condition == SW_LT;
 	else
 		return false;
-	if (!freeze(e, b, &r->limit))
+	if (!freeze_others(e, b, &r->limit))
 		return false;
 	if (sw_wide_add(sw_bound(e, &r->limit).hi, r->step - below) > r->type.hi)
 		return false;
 	if (!sw_form_sum(&ahead, &r->limit, &r->moving, -1, 0))
 		return false;
 	ahead.constant += r->step - below; /* moving(k - 1) */
-	learn(e, b, &ahead);
+	learn_inequality(e, b, &ahead);
 	return true;
 }
 
@@ -393,12 +394,12 @@ static void back_atom(struct sw_eval *e, uint32_t term, bool truth, void *arg)
 	b->info->vague |= !n && !(compared && sw_depends_on_data_only(sw_eval_depends(e, &c.difference)));
 	for (uint32_t i = 0; i < n; i++) {
 		forms[i].constant -= sw_form_by(&forms[i], b->counter); /* k - 1 for k */
-		if (freeze(e, b, &forms[i]))
-			learn(e, b, &forms[i]);
+		if (freeze_others(e, b, &forms[i]))
+			learn_inequality(e, b, &forms[i]);
 	}
 }
 
-static void keep(struct sw_eval *e, const struct sw_form *forms, size_t n)
+static void keep_inequalities(struct sw_eval *e, const struct sw_form *forms, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		*sw_vec_push(&e->inequality) = forms[i];
@@ -434,13 +435,13 @@ static void learn_entry(struct sw_eval *e, const struct sw_loop *loop, struct ba
 }
 
 /* The way in may be one that no thread takes: what holds on it is held before the site's facts, which say the same and
-   are then taken for granted. */
+   are then taken for assumed_fact. */
 static bool is_doubtful_entry(const struct sw_eval *e, const struct back *b, const struct sw_form *form)
 {
 	return !sw_form_by(form, b->counter) && sw_bound_ever(e, form).lo < 0 && sw_eval_is_doubtful(e, form);
 }
 
-static void study(struct sw_eval *e, uint32_t number, uint32_t nest)
+static void derive_loop_bounds(struct sw_eval *e, uint32_t number, uint32_t nest)
 {
 	const struct sw_loop *loop = &e->f->loop[number];
 	struct sw_loop_info *info = &e->loop[number];
@@ -449,7 +450,7 @@ static void study(struct sw_eval *e, uint32_t number, uint32_t nest)
 		return;
 	info->state = SW_LOOP_BUSY;
 	if (loop->parent < e->f->loops) {
-		study(e, loop->parent, nest + 1);
+		derive_loop_bounds(e, loop->parent, nest + 1);
 		info->never = e->loop[loop->parent].never;
 	}
 	b.counter = sw_eval_counter(e, number);
@@ -460,7 +461,7 @@ static void study(struct sw_eval *e, uint32_t number, uint32_t nest)
 		b.last = pass == passes - 1;
 		sw_eval_case_begin(e);
 		if (loop->parent < e->f->loops)
-			enter(e, loop->parent);
+			enter_loop(e, loop->parent);
 		for (uint32_t i = 0; i < loop->entries; i++)
 			sw_eval_enter_loops(e, e->f->fact[loop->entry + i].term);
 		if (pass == 0) {
@@ -480,10 +481,10 @@ static void study(struct sw_eval *e, uint32_t number, uint32_t nest)
 		info->vague |= is_doubtful_entry(e, &b, &b.always.at[i]);
 	info->always = (uint32_t)e->inequality.n;
 	info->n_always = (uint32_t)b.always.n;
-	keep(e, b.always.at, b.always.n);
+	keep_inequalities(e, b.always.at, b.always.n);
 	info->continued = (uint32_t)e->inequality.n;
 	info->n_continued = (uint32_t)b.continued.n;
-	keep(e, b.continued.at, b.continued.n);
+	keep_inequalities(e, b.continued.at, b.continued.n);
 	info->state = SW_LOOP_DONE;
 	free(b.always.at);
 	free(b.continued.at);
@@ -493,5 +494,5 @@ void sw_eval_loops(struct sw_eval *e)
 {
 	e->choosing = false;
 	for (uint32_t i = 0; i < e->f->loops && i < MAX_LOOPS; i++)
-		study(e, i, 0);
+		derive_loop_bounds(e, i, 0);
 }

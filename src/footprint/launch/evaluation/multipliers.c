@@ -5,7 +5,7 @@
 /* Numbers above this are not multiplied: their products may leave the range of sw_wide. */
 #define LARGE ((sw_wide)1 << 62)
 
-static sw_wide magnitude(sw_wide a)
+static sw_wide magnitude_of(sw_wide a)
 {
 	return a < 0 ? -a : a;
 }
@@ -28,15 +28,15 @@ static sw_wide common_of(sw_wide a, sw_wide b)
 }
 
 /* Divides a row by what its numbers have in common; false: they are too large all the same. */
-static bool shrink(sw_wide *row, uint32_t n)
+static bool shrink_row(sw_wide *row, uint32_t n)
 {
 	sw_wide common = 0, most = 0;
 	for (uint32_t j = 0; j <= n; j++)
-		most = magnitude(row[j]) > most ? magnitude(row[j]) : most;
+		most = magnitude_of(row[j]) > most ? magnitude_of(row[j]) : most;
 	if (most < (sw_wide)1 << 31)
 		return true;
 	for (uint32_t j = 0; j <= n && common != 1; j++)
-		common = common_of(common, magnitude(row[j]));
+		common = common_of(common, magnitude_of(row[j]));
 	for (uint32_t j = 0; common > 1 && j <= n; j++)
 		row[j] /= common;
 	return most / common < LARGE;
@@ -49,27 +49,27 @@ static bool take_out(struct equations *q, uint32_t row, uint32_t column)
 		sw_wide a = q->at[row][column], b = q->at[i][column];
 		if (i == row || !b)
 			continue;
-		uint64_t common = sw_gcd((uint64_t)magnitude(a), (uint64_t)magnitude(b));
+		uint64_t common = sw_gcd((uint64_t)magnitude_of(a), (uint64_t)magnitude_of(b));
 		a /= (sw_wide)common;
 		b /= (sw_wide)common;
 		for (uint32_t j = 0; j <= q->n; j++)
 			q->at[i][j] = q->at[i][j] * a - q->at[row][j] * b;
-		if (!shrink(q->at[i], q->n))
+		if (!shrink_row(q->at[i], q->n))
 			return false;
 	}
 	return true;
 }
 
 /* Solves; the solution of column j is over[j] / under[j]. */
-static bool eliminate(struct equations *q, sw_wide *over, sw_wide *under)
+static bool solve_equations(struct equations *q, sw_wide *over, sw_wide *under)
 {
 	uint32_t done = 0;
 	for (uint32_t k = 0; k < q->n; k++) {
 		uint32_t row = SW_NONE, column = 0;
 		for (uint32_t i = 0; i < q->rows; i++) { /* small numbers first: they keep the others small */
 			for (uint32_t j = 0; j < q->n && !(done >> i & 1); j++) {
-				sw_wide size = magnitude(q->at[i][j]);
-				if (size && (row == SW_NONE || size < magnitude(q->at[row][column]))) {
+				sw_wide size = magnitude_of(q->at[i][j]);
+				if (size && (row == SW_NONE || size < magnitude_of(q->at[row][column]))) {
 					row = i;
 					column = j;
 				}
@@ -132,7 +132,7 @@ bool sw_multipliers_find(const struct sw_form *form, const struct sw_system *s, 
 			goal += p->contradicts;
 		q.at[k][q.n] = -goal;
 	}
-	if (!eliminate(&q, over, under) || !common_scale(p, over, under, out))
+	if (!solve_equations(&q, over, under) || !common_scale(p, over, under, out))
 		return false;
 	if (of_row)
 		out->of_row[p->contradiction - s->n] += out->scale;

@@ -76,7 +76,7 @@ static bool falls_no_deeper(struct sw_eval *e, const struct sw_access_site *site
 }
 
 /* As far as the intervals say; false: not in each case. */
-static bool hasty_descent(struct sw_eval *e, const struct sw_access_site *site, size_t depth, struct sw_descent *out)
+static bool interval_descent(struct sw_eval *e, const struct sw_access_site *site, size_t depth, struct sw_descent *out)
 {
 	uint32_t chosen = e->choices;
 	e->site = site;
@@ -84,9 +84,9 @@ static bool hasty_descent(struct sw_eval *e, const struct sw_access_site *site, 
 	sw_eval_case_return(e, depth);
 	sw_eval_case_mark(e); /* what is computed now is not taken up again */
 	sw_eval_case_changed(e);
-	e->hasty = true;
+	e->interval_bounds_only = true;
 	*out = sw_descent_of(e, site->address);
-	e->hasty = false;
+	e->interval_bounds_only = false;
 	bool all = e->choices == chosen && !e->split.wanted;
 	e->choices = chosen;
 	sw_eval_case_return(e, depth);
@@ -99,7 +99,7 @@ bool sw_eval_falls_like(struct sw_eval *e, const struct sw_access_site *site, si
 	struct sw_descent own;
 	if (falls_no_deeper(e, site, &SW_DESCENT_ANYWHERE, descent))
 		return true;
-	if (!hasty_descent(e, site, depth, &own) || !falls_no_deeper(e, site, &own, descent))
+	if (!interval_descent(e, site, depth, &own) || !falls_no_deeper(e, site, &own, descent))
 		return false;
 	*descent = own;
 	*base = sw_reads_base_of(e->reads, site->address);

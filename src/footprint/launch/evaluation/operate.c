@@ -131,7 +131,7 @@ static uint32_t special_variable(struct sw_eval *e, int64_t which, sw_wide lo, s
 	return e->special[which] - 1;
 }
 
-static struct sw_form thread(struct sw_eval *e, int axis)
+static struct sw_form thread_number(struct sw_eval *e, int axis)
 {
 	uint32_t size = e->g->block[axis];
 	if (size <= 1)
@@ -140,7 +140,7 @@ static struct sw_form thread(struct sw_eval *e, int axis)
 		special_variable(e, SW_TID_X + axis, 0, (sw_wide)size - 1, SW_DEPEND_TID(axis), SW_WHY_NONE));
 }
 
-static struct sw_form block(struct sw_eval *e, int axis)
+static struct sw_form block_number(struct sw_eval *e, int axis)
 {
 	uint32_t lo = e->blocks.lo[axis], hi = e->blocks.hi[axis];
 	if (lo == hi)
@@ -149,12 +149,12 @@ static struct sw_form block(struct sw_eval *e, int axis)
 }
 
 /* The thread's number in its block, modulo 32: how warps are formed (CUDA programming guide, "Thread hierarchy"). */
-static struct sw_form lane(struct sw_eval *e)
+static struct sw_form lane_number(struct sw_eval *e)
 {
 	struct sw_form number = {0}, turns;
 	int64_t by = 1;
 	for (int i = 0; i < 3; i++) {
-		struct sw_form tid = thread(e, i);
+		struct sw_form tid = thread_number(e, i);
 		sw_form_sum(&number, &number, &tid, by, 0);
 		by *= e->g->block[i] ? e->g->block[i] : 1;
 	}
@@ -169,9 +169,9 @@ static struct sw_form op_special(struct sw_eval *e, const struct sw_term *t, uin
 	int64_t which = t->imm;
 	(void)number;
 	if (which >= SW_TID_X && which <= SW_TID_Z)
-		return thread(e, (int)(which - SW_TID_X));
+		return thread_number(e, (int)(which - SW_TID_X));
 	if (which >= SW_CTAID_X && which <= SW_CTAID_Z)
-		return block(e, (int)(which - SW_CTAID_X));
+		return block_number(e, (int)(which - SW_CTAID_X));
 	if (which >= SW_NTID_X && which <= SW_NTID_Z)
 		return sw_form_constant(g->block[which - SW_NTID_X]);
 	if (which >= SW_NCTAID_X && which <= SW_NCTAID_Z)
@@ -179,7 +179,7 @@ static struct sw_form op_special(struct sw_eval *e, const struct sw_term *t, uin
 	uint32_t cluster = g->cluster ? g->cluster : 1;
 	switch (which) {
 	case SW_LANEID:
-		return lane(e);
+		return lane_number(e);
 	case SW_WARPID: /* "may change", says the PTX ISA: no function of the thread's number */
 		return sw_form_variable(special_variable(e, which, 0, 31, 7, SW_WHY_COMPUTED));
 	case SW_CLUSTER_BLOCKS:
@@ -197,23 +197,23 @@ static struct sw_form op_special(struct sw_eval *e, const struct sw_term *t, uin
 
 /* ---- one of several */
 
-static struct sw_form hull(struct sw_eval *e, const struct sw_term *t, struct sw_bounds x, struct sw_bounds y)
+static struct sw_form hull_of(struct sw_eval *e, const struct sw_term *t, struct sw_bounds x, struct sw_bounds y)
 {
 	return sw_term_within(e, t, x.lo < y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi);
 }
 
 /* a where a - b >= 0, else b. */
-static struct sw_form larger(struct sw_eval *e, const struct sw_term *t, uint32_t number, const struct sw_form *a,
-			     const struct sw_form *b, bool smaller)
+static struct sw_form larger_of(struct sw_eval *e, const struct sw_term *t, uint32_t number, const struct sw_form *a,
+				const struct sw_form *b, bool smaller)
 {
 	struct sw_form difference, other = sw_form_constant(-1);
 	struct sw_bounds x = sw_bound_ever(e, a), y = sw_bound_ever(e, b);
 	bool fits = sw_form_sum(&difference, a, b, -1, 0) && sw_form_sum(&other, &other, &difference, -1, 0);
 	if (!fits)
-		return hull(e, t, x, y);
+		return hull_of(e, t, x, y);
 	struct sw_bounds range = sw_bound_ever(e, &difference);
 	if (range.lo < 0 && range.hi > 0) {
-		e->fleeting = true;
+		e->case_local = true;
 		range = sw_bound(e, &difference);
 	}
 	if (range.lo >= 0 || range.hi <= 0)
@@ -232,7 +232,7 @@ static struct sw_form op_min(struct sw_eval *e, const struct sw_term *t, uint32_
 	bool is_signed = t->flags & SW_SIGNED;
 	struct sw_form a = sw_eval_exact(e, t->a, t->width, is_signed);
 	struct sw_form b = sw_eval_exact(e, t->b, t->width, is_signed);
-	return larger(e, t, number, &a, &b, t->op == SW_OP_MIN);
+	return larger_of(e, t, number, &a, &b, t->op == SW_OP_MIN);
 }
 
 static struct sw_form op_abs(struct sw_eval *e, const struct sw_term *t, uint32_t number)
@@ -240,7 +240,7 @@ static struct sw_form op_abs(struct sw_eval *e, const struct sw_term *t, uint32_
 	struct sw_form a = sw_eval_exact(e, t->a, t->width, true), zero = {0}, negative;
 	if (!sw_form_sum(&negative, &zero, &a, -1, 0))
 		return sw_term_unknown(e, t);
-	return larger(e, t, number, &a, &negative, false);
+	return larger_of(e, t, number, &a, &negative, false);
 }
 
 static struct sw_form op_select(struct sw_eval *e, const struct sw_term *t, uint32_t number)
@@ -261,7 +261,7 @@ static struct sw_form op_select(struct sw_eval *e, const struct sw_term *t, uint
 		sw_reads_differ(e->reads, t->b, t->c, apart.constant);
 	int truth = sw_eval_truth(e, t->a);
 	uint32_t choice = truth >= 0 ? !truth : sw_eval_case_choose(e, number, 2);
-	e->fleeting = true; /* the loops that it depends on are entered again in each case */
+	e->case_local = true; /* the loops that it depends on are entered again in each case */
 	if (choice != SW_NONE) {
 		if (truth < 0)
 			sw_eval_fact(e, t->a, choice == 0);
@@ -272,7 +272,7 @@ static struct sw_form op_select(struct sw_eval *e, const struct sw_term *t, uint
 	sw_reads_mix(e->reads, number, both, 2);
 	sw_reads_pin(e->reads, number);
 	struct sw_form x = sw_eval_exact(e, t->b, t->width, true), y = sw_eval_exact(e, t->c, t->width, true);
-	return hull(e, t, sw_bound_ever(e, &x), sw_bound_ever(e, &y));
+	return hull_of(e, t, sw_bound_ever(e, &x), sw_bound_ever(e, &y));
 }
 
 static struct sw_form op_any(struct sw_eval *e, const struct sw_term *t, uint32_t number)
@@ -281,7 +281,8 @@ static struct sw_form op_any(struct sw_eval *e, const struct sw_term *t, uint32_
 	if (!t->b)
 		return sw_term_unknown(e, t);
 	uint32_t choice = sw_eval_pick(e, number);
-	e->blind |= t->imm != SW_WHY_NONE; /* an index may select one, and then the others are not touched */
+	e->has_uninterpreted_fact |=
+		t->imm != SW_WHY_NONE; /* an index may select one, and then the others are not touched */
 	if (choice != SW_NONE) {
 		sw_reads_choose(e->reads, number, from[choice]);
 		return sw_eval_term(e, from[choice], t->width);
@@ -303,7 +304,7 @@ static struct sw_form op_any(struct sw_eval *e, const struct sw_term *t, uint32_
 }
 
 /* 1, 0, or -1: either. */
-static int decide(const struct sw_comparison *c, struct sw_bounds d)
+static int decide_comparison(const struct sw_comparison *c, struct sw_bounds d)
 {
 	bool yes, no;
 	switch (c->condition) {
@@ -323,17 +324,17 @@ static struct sw_form op_compare(struct sw_eval *e, const struct sw_term *t, uin
 {
 	struct sw_comparison c;
 	if (!sw_eval_compare(e, number, true, &c)) {
-		e->fleeting = true;
+		e->case_local = true;
 		return sw_eval_opaque(e, 0, 1, depends_on(e, t), why_of(e, t));
 	}
 	struct sw_bounds d = sw_bound_ever(e, &c.difference);
 	/* Of equality, a difference modulo 2^width counts as long as it makes no turn. */
 	sw_wide turn = (sw_wide)1 << t->imm2;
 	bool whole = c.condition == SW_LT || c.condition == SW_LE || (d.lo > -turn && d.hi < turn);
-	int answer = whole ? decide(&c, d) : -1;
+	int answer = whole ? decide_comparison(&c, d) : -1;
 	if (answer < 0) {
-		e->fleeting = true; /* facts may decide it */
-		answer = decide(&c, sw_bound(e, &c.difference));
+		e->case_local = true; /* facts may decide it */
+		answer = decide_comparison(&c, sw_bound(e, &c.difference));
 	}
 	return answer < 0 ? sw_eval_opaque(e, 0, 1, sw_eval_depends(e, &c.difference), SW_WHY_COMPUTED)
 			  : sw_form_constant(answer);

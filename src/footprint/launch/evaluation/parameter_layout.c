@@ -4,7 +4,7 @@
 
 #include "footprint/footprint.h"
 
-static bool holds(size_t bytes, const struct sw_param *p)
+static bool param_fits(size_t bytes, const struct sw_param *p)
 {
 	return p->offset <= bytes && p->bytes <= bytes - p->offset;
 }
@@ -16,7 +16,8 @@ bool sw_footprint_place_params(const struct sw_footprint *footprint, const struc
 	memset(out, 0, footprint->param_bytes);
 	for (uint32_t i = 0; i < footprint->params; i++) {
 		const struct sw_param *to = &footprint->param[i];
-		bool there = from[i].bytes == to->bytes && holds(bytes, &from[i]) && holds(footprint->param_bytes, to);
+		bool there = from[i].bytes == to->bytes && param_fits(bytes, &from[i]) &&
+			     param_fits(footprint->param_bytes, to);
 		whole &= there;
 		if (there && to->bytes)
 			memcpy((unsigned char *)out + to->offset, (const unsigned char *)block + from[i].offset,

@@ -31,7 +31,7 @@ static uint32_t bytes_of(const struct sw_term *t)
 	return in_memory(t) ? t->bytes : (uint32_t)t->imm;
 }
 
-static enum sw_memory_content weaker(enum sw_memory_content a, enum sw_memory_content b)
+static enum sw_memory_content weaker_content(enum sw_memory_content a, enum sw_memory_content b)
 {
 	return !a || (b && b < a) ? b : a;
 }
@@ -43,11 +43,11 @@ static bool word_in_memory(struct sw_eval *e, const struct sw_term *t, sw_wide a
 	enum sw_memory_content found = e->g->content(e->g->arg, (uint64_t)at, t->bytes, word);
 	if (!found)
 		return false;
-	e->content = weaker(e->content, found);
+	e->content = weaker_content(e->content, found);
 	if (t->bytes == sizeof *word && e->pointers.n < MAX_ELEMENTS)
 		*sw_vec_push(&e->pointers) = *word;
 	if (!e->site)
-		e->content_ever = weaker(e->content_ever, found);
+		e->content_ever = weaker_content(e->content_ever, found);
 	return true;
 }
 
@@ -62,7 +62,7 @@ static bool word_in_block(const struct sw_eval *e, const struct sw_term *t, sw_w
 
 /* The element at an offset, as a signed number modulo 2^width; false: it is not known.  A caller that uses its value
    says so: read_element(). */
-static bool element(struct sw_eval *e, const struct sw_term *t, sw_wide at, sw_wide *value)
+static bool element_at(struct sw_eval *e, const struct sw_term *t, sw_wide at, sw_wide *value)
 {
 	uint32_t bytes = bytes_of(t);
 	uint64_t word = 0;
@@ -110,7 +110,7 @@ static struct sw_form any_value(struct sw_eval *e, const struct sw_term *t, uint
 
 /* ---- blocks of the grid */
 
-static void ask(struct sw_eval *e, int axis, uint32_t last)
+static void ask_for_fewer(struct sw_eval *e, int axis, uint32_t last)
 {
 	if (e->split.wanted)
 		return;
@@ -144,7 +144,7 @@ static struct run find_run(struct sw_eval *e, const struct sw_term *t, const str
 	const struct sw_variable *v = &e->variable.at[offset->var[0]];
 	sw_wide by = offset->by[0], at = offset->constant + by * v->lo, value;
 	struct run run = {.last = v->lo};
-	run.known = element(e, t, at, &run.value);
+	run.known = element_at(e, t, at, &run.value);
 	if (run.known && counts)
 		read_number(e, t, at);
 	for (uint32_t i = 1; v->lo + i <= v->hi; i++) {
@@ -154,7 +154,7 @@ static struct run find_run(struct sw_eval *e, const struct sw_term *t, const str
 			run.last = v->hi;
 		if (run.last == v->hi || i == MAX_ELEMENTS * 16)
 			break;
-		bool known = element(e, t, at, &value);
+		bool known = element_at(e, t, at, &value);
 		if (known && counts)
 			read_number(e, t, at);
 		if (i == 1)
@@ -186,9 +186,9 @@ static struct sw_form by_block(struct sw_eval *e, const struct sw_term *t, const
 {
 	struct sw_variable v = e->variable.at[offset->var[0]];
 	struct run run = find_run(e, t, offset);
-	e->fleeting |= v.lo != v.lo_ever || v.hi != v.hi_ever;
+	e->case_local |= v.lo != v.lo_ever || v.hi != v.hi_ever;
 	if (run.last != v.hi) {
-		ask(e, axis, (uint32_t)(run.last < v.lo_ever ? v.lo_ever : run.last));
+		ask_for_fewer(e, axis, (uint32_t)(run.last < v.lo_ever ? v.lo_ever : run.last));
 		return any_value(e, t, v.depends);
 	}
 	if (!run.known)
@@ -204,13 +204,13 @@ static struct sw_form by_block(struct sw_eval *e, const struct sw_term *t, const
 }
 
 /* The offset differs by block, in ways that fewer blocks may make simpler. */
-static bool split(struct sw_eval *e, const struct sw_form *offset)
+static bool split_by_block(struct sw_eval *e, const struct sw_form *offset)
 {
 	for (uint32_t i = 0; i < offset->n; i++) {
 		for (int axis = 0; axis < 3; axis++) {
 			uint32_t lo = e->blocks.lo[axis], hi = e->blocks.hi[axis];
 			if (lo != hi && e->variable.at[offset->var[i]].depends & SW_DEPEND_CTAID(axis)) {
-				ask(e, axis, lo + (hi - lo) / 2);
+				ask_for_fewer(e, axis, lo + (hi - lo) / 2);
 				return true;
 			}
 		}
@@ -222,10 +222,10 @@ void sw_eval_refine(struct sw_eval *e)
 {
 	if (!e->splitting)
 		return;
-	e->vain |= !e->counting;
-	if (e->counting && e->patient) {
+	e->split_is_useless |= !e->counting;
+	if (e->counting && e->may_split_for_hull) {
 		uint32_t axis = e->counting - 1, lo = e->blocks.lo[axis];
-		ask(e, (int)axis, lo + (e->blocks.hi[axis] - lo) / 2);
+		ask_for_fewer(e, (int)axis, lo + (e->blocks.hi[axis] - lo) / 2);
 	}
 }
 
@@ -254,8 +254,8 @@ static bool offsets_of(struct sw_eval *e, const struct sw_term *t, const struct 
 }
 
 /* One choice an offset: where the offset is that, the element is its. */
-static bool choose(struct sw_eval *e, const struct sw_term *t, uint32_t number, const struct sw_form *offset,
-		   const struct several *s, sw_wide *value)
+static bool choose_offset(struct sw_eval *e, const struct sw_term *t, uint32_t number, const struct sw_form *offset,
+			  const struct several *s, sw_wide *value)
 {
 	sw_wide options = s->last < s->first ? 0 : (s->last - s->first) / s->step + 1;
 	struct sw_form more = *offset, less, zero = {0};
@@ -266,10 +266,10 @@ static bool choose(struct sw_eval *e, const struct sw_term *t, uint32_t number, 
 		return false;
 	sw_wide at = s->first + taken * s->step;
 	more.constant -= at;
-	if (!element(e, t, at, value) || !sw_form_sum(&less, &zero, &more, -1, 0))
+	if (!element_at(e, t, at, value) || !sw_form_sum(&less, &zero, &more, -1, 0))
 		return false;
 	read_element(e, t, at, *value);
-	e->blind |= sw_eval_why(e, offset) != SW_WHY_NONE;
+	e->has_uninterpreted_fact |= sw_eval_why(e, offset) != SW_WHY_NONE;
 	sw_eval_hold(e, &more);
 	sw_eval_hold(e, &less);
 	return true;
@@ -294,14 +294,14 @@ static struct sw_form any_of(struct sw_eval *e, const struct sw_term *t, uint32_
 	uint64_t depends = sw_eval_depends(e, offset);
 	struct several s;
 	bool cut, bases = true;
-	e->fleeting = true;
+	e->case_local = true;
 	if (!offsets_of(e, t, offset, &s, &cut))
 		return any_value(e, t, depends);
-	e->blind |= cut;
+	e->has_uninterpreted_fact |= cut;
 	if (is_all_over(e, t, &s, cut))
 		return any_value(e, t, depends);
 	for (sw_wide at = s.first; at <= s.last; at += s.step) {
-		if (!element(e, t, at, &value))
+		if (!element_at(e, t, at, &value))
 			return any_value(e, t, depends);
 		lowest = value < lo ? at : lowest;
 		highest = value > hi ? at : highest;
@@ -315,7 +315,7 @@ static struct sw_form any_of(struct sw_eval *e, const struct sw_term *t, uint32_
 		read_number(e, t, at);
 	if (lo != hi && !in_memory(t)) /* if all are the same, it does not count which */
 		sw_reads_unequal(e->reads, (uint32_t)lowest, (uint32_t)highest);
-	if (lo != hi && hi >= POINTERS && choose(e, t, number, offset, &s, &value))
+	if (lo != hi && hi >= POINTERS && choose_offset(e, t, number, offset, &s, &value))
 		return sw_form_constant(value);
 	for (sw_wide at = s.first; at <= s.last && bases; at += s.step)
 		read_number(e, t, at);
@@ -331,7 +331,7 @@ static struct sw_form offset_form(struct sw_eval *e, const struct sw_term *t)
 		uint32_t var = offset.var[i];
 		if (!sw_eval_fixed(e, var))
 			continue;
-		e->fleeting |= e->variable.at[var].lo_ever != e->variable.at[var].hi_ever;
+		e->case_local |= e->variable.at[var].lo_ever != e->variable.at[var].hi_ever;
 		offset.constant += e->variable.at[var].lo * sw_form_take(&offset, var);
 	}
 	return offset;
@@ -343,14 +343,15 @@ static bool has_ends(struct sw_eval *e, const struct sw_term *t, const struct sw
 	struct several s;
 	sw_wide value;
 	bool cut;
-	return offsets_of(e, t, offset, &s, &cut) && element(e, t, s.first, &value) && element(e, t, s.last, &value);
+	return offsets_of(e, t, offset, &s, &cut) && element_at(e, t, s.first, &value) &&
+	       element_at(e, t, s.last, &value);
 }
 
 static struct sw_form table_value(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	struct sw_form offset = offset_form(e, t);
 	sw_wide value;
-	if (!offset.n && !element(e, t, offset.constant, &value))
+	if (!offset.n && !element_at(e, t, offset.constant, &value))
 		return any_value(e, t, SW_DEPEND_OTHER);
 	if (!offset.n) {
 		read_element(e, t, offset.constant, value);
@@ -361,7 +362,7 @@ static struct sw_form table_value(struct sw_eval *e, const struct sw_term *t, ui
 	int axis = offset.n == 1 ? axis_of(e, offset.var[0]) : -1;
 	if (e->splitting && axis >= 0)
 		return by_block(e, t, &offset, axis);
-	if (e->splitting && split(e, &offset))
+	if (e->splitting && split_by_block(e, &offset))
 		return any_value(e, t, sw_eval_depends(e, &offset));
 	return any_of(e, t, number, &offset);
 }
@@ -381,7 +382,7 @@ struct sw_form sw_eval_memory_value(struct sw_eval *e, const struct sw_term *t, 
 	sw_eval_take(e, (uint32_t)(t - e->f->term), t->a);
 	struct sw_form form = table_value(e, t, number);
 	e->level--;
-	e->fleeting = true; /* the loops that it depends on are entered again in each case */
+	e->case_local = true; /* the loops that it depends on are entered again in each case */
 	return form;
 }
 
@@ -412,7 +413,7 @@ static bool add_words(struct sw_eval *e, const struct sw_term *t, struct sw_word
 		return false;
 	for (sw_wide at = s.first; at <= s.last; at += s.step) {
 		/* A block that is shorter than the kernel's does not hold it. */
-		if (!element(e, t, at, &value) || !add_word(out, (uint32_t)at))
+		if (!element_at(e, t, at, &value) || !add_word(out, (uint32_t)at))
 			return false;
 	}
 	return true;

@@ -35,8 +35,8 @@ struct sw_form sw_term_scaled(struct sw_eval *e, const struct sw_term *t, const 
 	return sw_term_sum(e, t, &zero, a, (int64_t)sw_wide_wrap(by, 64));
 }
 
-static struct sw_form product(struct sw_eval *e, const struct sw_term *t, const struct sw_form *a,
-			      const struct sw_form *b)
+static struct sw_form product_of_bounds(struct sw_eval *e, const struct sw_term *t, const struct sw_form *a,
+					const struct sw_form *b)
 {
 	struct sw_bounds x = sw_bound_ever(e, a), y = sw_bound_ever(e, b);
 	struct sw_bounds all = sw_bounds_product(x, y);
@@ -44,7 +44,7 @@ static struct sw_form product(struct sw_eval *e, const struct sw_term *t, const 
 }
 
 /* A form whose variables have one value each in this case is that number: the last group of blocks, of another size. */
-static void fix(struct sw_eval *e, struct sw_form *form)
+static void fix_form(struct sw_eval *e, struct sw_form *form)
 {
 	sw_wide sum = form->constant;
 	for (uint32_t i = 0; i < form->n; i++) {
@@ -52,7 +52,7 @@ static void fix(struct sw_eval *e, struct sw_form *form)
 			return;
 		sum = sw_wide_add(sum, sw_wide_mul(form->by[i], e->variable.at[form->var[i]].lo));
 	}
-	e->fleeting |= form->n != 0;
+	e->case_local |= form->n != 0;
 	*form = sw_form_constant(sum);
 }
 
@@ -60,15 +60,15 @@ struct sw_form sw_op_mul(struct sw_eval *e, const struct sw_term *t, uint32_t nu
 {
 	struct sw_form a = sw_eval_term(e, t->a, t->width), b = sw_eval_term(e, t->b, t->width);
 	(void)number;
-	fix(e, &b);
+	fix_form(e, &b);
 	if (!b.n)
 		return sw_term_scaled(e, t, &a, b.constant);
-	fix(e, &a);
+	fix_form(e, &a);
 	if (!a.n)
 		return sw_term_scaled(e, t, &b, a.constant);
 	a = sw_eval_exact(e, t->a, t->width, true);
 	b = sw_eval_exact(e, t->b, t->width, true);
-	return product(e, t, &a, &b);
+	return product_of_bounds(e, t, &a, &b);
 }
 
 struct sw_form sw_op_mulwide(struct sw_eval *e, const struct sw_term *t, uint32_t number)
@@ -81,7 +81,7 @@ struct sw_form sw_op_mulwide(struct sw_eval *e, const struct sw_term *t, uint32_
 		return sw_term_scaled(e, t, &a, b.constant);
 	if (!a.n)
 		return sw_term_scaled(e, t, &b, a.constant);
-	return product(e, t, &a, &b);
+	return product_of_bounds(e, t, &a, &b);
 }
 
 /* x * 2^shift + add, divided by `divisor`. */
@@ -118,7 +118,7 @@ static bool divide_by_magic(struct sw_eval *e, const struct sw_form *x, sw_wide 
 	struct fraction f;
 	if (!undo_magic(magic, range.lo, range.hi, &f)) {
 		range = sw_bound(e, x);
-		e->fleeting = true;
+		e->case_local = true;
 		if (!undo_magic(magic, range.lo, range.hi, &f))
 			return false;
 	}
@@ -164,11 +164,11 @@ struct sw_form sw_op_div(struct sw_eval *e, const struct sw_term *t, uint32_t nu
 	if (x.lo < 0 || y.lo <= 0) {
 		x = sw_bound(e, &a);
 		y = sw_bound(e, &b);
-		e->fleeting = true;
+		e->case_local = true;
 	}
 	if (!a.n && !b.n && b.constant) /* C rounds to zero as well */
 		return sw_form_constant(rest ? a.constant % b.constant : a.constant / b.constant);
-	fix(e, &b);
+	fix_form(e, &b);
 	if (y.lo <= 0)
 		return sw_term_unknown(e, t);
 	if (x.lo < 0)

@@ -6,7 +6,7 @@
 #include "footprint/launch/evaluation/eval.h"
 
 /* form = divisor * *even + *rest, with a constant rest in [0, divisor). */
-static void split(struct sw_form form, int64_t divisor, struct sw_form *even, struct sw_form *rest)
+static void split_even(struct sw_form form, int64_t divisor, struct sw_form *even, struct sw_form *rest)
 {
 	*even = *rest = (struct sw_form){0};
 	even->constant = sw_wide_floor(form.constant, divisor);
@@ -18,7 +18,7 @@ static void split(struct sw_form form, int64_t divisor, struct sw_form *even, st
 	}
 }
 
-static void cancel(struct sw_form *form, int64_t *divisor)
+static void cancel_common(struct sw_form *form, int64_t *divisor)
 {
 	uint64_t common = sw_gcd(sw_form_divisor(form), (uint64_t)*divisor);
 	if (common <= 1)
@@ -49,7 +49,7 @@ static void undo_reciprocal(struct sw_eval *e, struct sw_form *form, int64_t *di
 	struct sw_bounds range = sw_bound_ever(e, &y);
 	if ((range.lo < 0 || sw_wide_mul(excess, range.hi) >= *divisor) && g >= RECIPROCAL) {
 		range = sw_bound(e, &y);
-		e->fleeting = true;
+		e->case_local = true;
 	}
 	if (range.lo < 0 || sw_wide_mul(excess, range.hi) >= *divisor)
 		return;
@@ -58,7 +58,7 @@ static void undo_reciprocal(struct sw_eval *e, struct sw_form *form, int64_t *di
 }
 
 /* A quotient of a quotient is one quotient, if that undoes a multiplication by a reciprocal. */
-static void flatten(struct sw_eval *e, struct sw_form *form, int64_t *divisor)
+static void flatten_quotient(struct sw_eval *e, struct sw_form *form, int64_t *divisor)
 {
 	int64_t product;
 	if (form->n != 1 || form->by[0] != 1 || form->constant || !e->variable.at[form->var[0]].quotient)
@@ -68,7 +68,7 @@ static void flatten(struct sw_eval *e, struct sw_form *form, int64_t *divisor)
 	if (__builtin_mul_overflow(inner->divisor, *divisor, &product))
 		return;
 	int64_t reduced = product;
-	cancel(&x, &reduced);
+	cancel_common(&x, &reduced);
 	undo_reciprocal(e, &x, &reduced);
 	if (reduced == product)
 		return;
@@ -84,7 +84,7 @@ static void flatten(struct sw_eval *e, struct sw_form *form, int64_t *divisor)
  * divide by numbers that they know at the launch (PyTorch, IntegerDivider.cuh), and by (((x - q) >> 1) + q) >> shift
  * with q = mulhi(x, magic), as compilers do where the magic number has a bit too many.
  */
-static bool unnest(struct sw_eval *e, struct sw_form *form, int64_t *divisor, int nests)
+static bool unnest_quotient(struct sw_eval *e, struct sw_form *form, int64_t *divisor, int nests)
 {
 	struct sw_form zero = {0}, whole;
 	for (uint32_t i = 0; i < form->n && nests; i++) {
@@ -100,7 +100,7 @@ static bool unnest(struct sw_eval *e, struct sw_form *form, int64_t *divisor, in
 			continue;
 		int64_t reduced = product;
 		undo_reciprocal(e, &whole, &reduced);
-		if (reduced == product && !unnest(e, &whole, &reduced, nests - 1))
+		if (reduced == product && !unnest_quotient(e, &whole, &reduced, nests - 1))
 			continue;
 		*form = whole;
 		*divisor = reduced;
@@ -110,7 +110,7 @@ static bool unnest(struct sw_eval *e, struct sw_form *form, int64_t *divisor, in
 }
 
 /* x / divisor where x / (a divisor of it) has a variable already. */
-static const struct sw_quotient *coarser(const struct sw_eval *e, const struct sw_form *x, int64_t divisor)
+static const struct sw_quotient *coarser_quotient(const struct sw_eval *e, const struct sw_form *x, int64_t divisor)
 {
 	const struct sw_quotient *best = NULL;
 	uint32_t at = (uint32_t)sw_map_get(&e->quotient_of, sw_form_hash(x)) - 1; /* none: SW_NONE */
@@ -122,7 +122,7 @@ static const struct sw_quotient *coarser(const struct sw_eval *e, const struct s
 	return best;
 }
 
-static bool create(struct sw_eval *e, const struct sw_form *x, int64_t divisor, enum sw_why why, uint32_t *var)
+static bool create_quotient(struct sw_eval *e, const struct sw_form *x, int64_t divisor, enum sw_why why, uint32_t *var)
 {
 	struct sw_bounds range = sw_bound_ever(e, x);
 	struct sw_quotient q = {.x = *x, .divisor = divisor};
@@ -151,19 +151,19 @@ static bool create(struct sw_eval *e, const struct sw_form *x, int64_t divisor, 
 bool sw_quotient(struct sw_eval *e, const struct sw_form *form, int64_t divisor, enum sw_why why, struct sw_form *out)
 {
 	struct sw_form x = *form, even, sum = {0};
-	unnest(e, &x, &divisor, MAX_NESTS);
+	unnest_quotient(e, &x, &divisor, MAX_NESTS);
 	for (int level = 0; level < 64; level++) { /* each level halves the divisor at least */
-		split(x, divisor, &even, &x);
+		split_even(x, divisor, &even, &x);
 		if (!sw_form_sum(&sum, &sum, &even, 1, 0))
 			return false;
-		cancel(&x, &divisor);
-		flatten(e, &x, &divisor);
+		cancel_common(&x, &divisor);
+		flatten_quotient(e, &x, &divisor);
 		undo_reciprocal(e, &x, &divisor);
 		struct sw_bounds range = sw_bound_ever(e, &x);
 		sw_wide lo = sw_wide_floor(range.lo, divisor);
 		/* The sign of a number: what the facts say of it is worth a look. */
 		if (lo == -1 && range.hi >= 0 && range.hi < divisor) {
-			e->fleeting = true;
+			e->case_local = true;
 			range = sw_bound(e, &x);
 			lo = sw_wide_floor(range.lo, divisor);
 		}
@@ -172,9 +172,9 @@ bool sw_quotient(struct sw_eval *e, const struct sw_form *form, int64_t divisor,
 			*out = sum;
 			return true;
 		}
-		const struct sw_quotient *known = coarser(e, &x, divisor);
+		const struct sw_quotient *known = coarser_quotient(e, &x, divisor);
 		uint32_t var = known ? known->var : 0;
-		if (!known && !create(e, &x, divisor, why, &var))
+		if (!known && !create_quotient(e, &x, divisor, why, &var))
 			return false;
 		if (!known || known->divisor == divisor) {
 			struct sw_form one = sw_form_variable(var);

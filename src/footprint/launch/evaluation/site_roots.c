@@ -158,8 +158,8 @@ static struct sw_reach *reach_of(struct sw_reaches *out, size_t from, const stru
 	return NULL;
 }
 
-static void add(struct sw_reaches *out, size_t from, const struct sw_access_site *site, uint32_t number,
-		const struct sw_root *root)
+static void add_direction(struct sw_reaches *out, size_t from, const struct sw_access_site *site, uint32_t number,
+			  const struct sw_root *root)
 {
 	struct sw_reach *reach = reach_of(out, from, root);
 	if (!reach) {
@@ -185,8 +185,8 @@ void sw_footprint_directions(const struct sw_footprint *footprint, struct sw_rea
 	for (uint32_t i = 0; i < footprint->sites; i++) {
 		const struct sw_access_site *site = &footprint->site[i];
 		for (uint32_t j = 0; j < site->roots; j++)
-			add(out, from, site, i, &footprint->root[site->root + j]);
+			add_direction(out, from, site, i, &footprint->root[site->root + j]);
 		if (!site->roots)
-			add(out, from, site, i, &unknown);
+			add_direction(out, from, site, i, &unknown);
 	}
 }

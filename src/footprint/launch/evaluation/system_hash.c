@@ -17,7 +17,7 @@ struct others {
 	uint32_t n, var[MOST_QUOTIENTS * SW_FORM_VARS];
 };
 
-static void mix(uint64_t hash[2], uint64_t x)
+static void mix_hash(uint64_t hash[2], uint64_t x)
 {
 	hash[0] = sw_hash_u64(hash[0] ^ x);
 	hash[1] = hash[1] * 5 + hash[0];
@@ -42,9 +42,10 @@ static uint64_t number_of(const struct sw_eval *e, const struct sw_system *s, st
 static void mix_form(const struct sw_eval *e, const struct sw_system *s, struct others *others,
 		     const struct sw_form *form, uint64_t hash[2])
 {
-	mix(hash, form->n + sw_hash_u64((uint64_t)form->constant) * 3 + sw_hash_u64((uint64_t)(form->constant >> 64)));
+	mix_hash(hash,
+		 form->n + sw_hash_u64((uint64_t)form->constant) * 3 + sw_hash_u64((uint64_t)(form->constant >> 64)));
 	for (uint32_t k = 0; k < form->n; k++)
-		mix(hash, sw_hash_u64((uint64_t)form->by[k]) + number_of(e, s, others, form->var[k]));
+		mix_hash(hash, sw_hash_u64((uint64_t)form->by[k]) + number_of(e, s, others, form->var[k]));
 }
 
 static void hash_system(const struct sw_eval *e, struct sw_system *s)
@@ -53,7 +54,7 @@ static void hash_system(const struct sw_eval *e, struct sw_system *s)
 	s->shape[0] = s->n;
 	s->shape[1] = s->rows;
 	for (uint32_t j = 0; j < s->n; j++)
-		mix(s->shape, e->variable.at[s->var[j]].mark + s->order[j]);
+		mix_hash(s->shape, e->variable.at[s->var[j]].mark + s->order[j]);
 	for (uint32_t i = 0; i < s->rows; i++)
 		mix_form(e, s, NULL, s->row[i], s->shape);
 	for (uint32_t j = 0; j < s->n; j++) {
@@ -61,7 +62,7 @@ static void hash_system(const struct sw_eval *e, struct sw_system *s)
 		if (!v->quotient)
 			continue;
 		const struct sw_quotient *q = &e->quotient.at[v->of];
-		mix(s->shape, sw_hash_u64((uint64_t)q->divisor) + j);
+		mix_hash(s->shape, sw_hash_u64((uint64_t)q->divisor) + j);
 		mix_form(e, s, &others, &q->x, s->shape);
 	}
 	s->has_shape = true;

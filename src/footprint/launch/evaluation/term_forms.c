@@ -18,7 +18,7 @@ void sw_eval_mark(struct sw_variable *v)
 	v->mark = sw_hash_u64(lo + 3 * sw_hash_u64(hi));
 }
 
-static void narrow(struct sw_eval *e, uint32_t var, sw_wide lo, sw_wide hi)
+static void narrow_variable(struct sw_eval *e, uint32_t var, sw_wide lo, sw_wide hi)
 {
 	struct sw_variable *v = &e->variable.at[var];
 	*sw_vec_push(&e->narrowed) = (struct sw_narrowed){var, v->lo, v->hi};
@@ -41,7 +41,7 @@ void sw_eval_narrow(struct sw_eval *e, uint32_t var, sw_wide lo, sw_wide hi)
 		const struct sw_variable *v = &e->variable.at[var];
 		if (lo <= v->lo && hi >= v->hi)
 			return;
-		narrow(e, var, lo, hi);
+		narrow_variable(e, var, lo, hi);
 		if (!v->quotient || e->impossible)
 			return;
 		/* What it is a quotient of lies in a narrower interval too. */
@@ -142,13 +142,13 @@ static void read_wrap(struct sw_eval *e, uint32_t term, struct sw_bounds bounds,
 }
 
 /* The number that a form modulo 2^width stands for, read as the type says.  term: whose it is; SW_NONE: of a part. */
-static struct sw_form exact(struct sw_eval *e, uint32_t term, struct sw_form form, unsigned width, bool is_signed)
+static struct sw_form exact_form(struct sw_eval *e, uint32_t term, struct sw_form form, unsigned width, bool is_signed)
 {
 	struct sw_bounds type = sw_type_range(width, is_signed), bounds, digits;
 	struct sw_form turns;
 	if (shift_term(e, term, &form, sw_bound_ever(e, &form), type))
 		return form;
-	e->fleeting = true;
+	e->case_local = true;
 	bounds = sw_bound(e, &form);
 	if (shift_term(e, term, &form, bounds, type))
 		return form;
@@ -194,11 +194,11 @@ static void value_set(struct sw_eval *e, uint32_t term, const struct sw_form *fo
 
 static void read_validity(struct sw_eval *e, const struct sw_validity *valid)
 {
-	e->fleeting |= !valid->lasting;
-	e->granted = valid->granted > e->granted ? valid->granted : e->granted;
+	e->case_local |= !valid->lasting;
+	e->assumed_fact = valid->assumed_fact > e->assumed_fact ? valid->assumed_fact : e->assumed_fact;
 }
 
-static bool known(const struct sw_eval *e, uint32_t term)
+static bool is_known(const struct sw_eval *e, uint32_t term)
 {
 	struct sw_term_value *v = value_at(e, term);
 	return v ? sw_eval_is_valid(e, &v->valid) : e->f->term[term].op == SW_OP_CONST;
@@ -209,13 +209,13 @@ static bool push_conditions(struct sw_eval *e, const struct sw_term *t)
 	size_t before = e->work.n;
 	for (uint32_t i = 0; t->imm2 && i < t->b; i++) {
 		uint32_t condition = e->f->alternative[t->a + t->b + i];
-		if (!known(e, condition))
+		if (!is_known(e, condition))
 			*sw_vec_push(&e->work) = condition;
 	}
 	return e->work.n > before;
 }
 
-static bool possible(struct sw_eval *e, const struct sw_term *t, uint32_t i)
+static bool is_possible(struct sw_eval *e, const struct sw_term *t, uint32_t i)
 {
 	return !t->imm2 || sw_eval_truth(e, e->f->alternative[t->a + t->b + i]) != 0;
 }
@@ -225,20 +225,20 @@ uint32_t sw_eval_pick(struct sw_eval *e, uint32_t number)
 	const struct sw_term *t = &e->f->term[number];
 	uint32_t n = 0, first = SW_NONE;
 	for (uint32_t i = t->b; i-- > 0;) {
-		if (possible(e, t, i)) {
+		if (is_possible(e, t, i)) {
 			first = i;
 			n++;
 		}
 	}
 	/* The loops that it depends on are entered again in each case, and what is left open counts in each. */
-	e->fleeting |= n != 1 || t->imm != SW_WHY_NONE || e->counts[e->f->alternative[t->a + first]];
+	e->case_local |= n != 1 || t->imm != SW_WHY_NONE || e->counts[e->f->alternative[t->a + first]];
 	if (n == 1)
 		return first;
 	uint32_t choice = sw_eval_case_choose(e, number, t->b);
 	if (choice == SW_NONE)
 		return choice;
-	e->blind = true; /* it is unknown when it is this one */
-	if (!n || possible(e, t, choice))
+	e->has_uninterpreted_fact = true; /* it is unknown when it is this one */
+	if (!n || is_possible(e, t, choice))
 		return choice;
 	e->impossible = true;
 	return first;
@@ -269,55 +269,55 @@ static bool push_operands(struct sw_eval *e, uint32_t number)
 				continue;
 			if (choice == SW_NONE)
 				sw_eval_doubt(e, e->f->alternative[t->a + i]);
-			if (!known(e, e->f->alternative[t->a + i]))
+			if (!is_known(e, e->f->alternative[t->a + i]))
 				*sw_vec_push(&e->work) = e->f->alternative[t->a + i];
 		}
 		return e->work.n > before;
 	}
 	uint32_t n = sw_term_operands(t);
 	if (t->op == SW_OP_SELECT) { /* what is not chosen need not be computed */
-		uint32_t way = known(e, t->a) ? sw_eval_plain_way(e, t) : t->a;
+		uint32_t way = is_known(e, t->a) ? sw_eval_plain_way(e, t) : t->a;
 		if (way != SW_NONE) {
-			if (!known(e, way))
+			if (!is_known(e, way))
 				*sw_vec_push(&e->work) = way;
 			return e->work.n > before;
 		}
 	}
 	if (sw_term_joins_conditions(e, t)) {
-		bool first = known(e, t->a);
-		if (!first || (sw_eval_truth(e, t->a) != (t->op == SW_OP_OR) && !known(e, t->b)))
+		bool first = is_known(e, t->a);
+		if (!first || (sw_eval_truth(e, t->a) != (t->op == SW_OP_OR) && !is_known(e, t->b)))
 			*sw_vec_push(&e->work) = first ? t->b : t->a;
 		return e->work.n > before;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		if (operand[i] != SW_NO_TERM && !known(e, operand[i]))
+		if (operand[i] != SW_NO_TERM && !is_known(e, operand[i]))
 			*sw_vec_push(&e->work) = operand[i];
 	}
 	return e->work.n > before;
 }
 
-static void evaluate(struct sw_eval *e, uint32_t term)
+static void evaluate_term(struct sw_eval *e, uint32_t term)
 {
 	size_t base = e->work.n;
-	bool fleeting = e->fleeting;
-	uint32_t granted = e->granted;
+	bool case_local = e->case_local;
+	uint32_t assumed_fact = e->assumed_fact;
 	*sw_vec_push(&e->work) = term;
 	while (e->work.n > base) {
 		uint32_t at = e->work.at[e->work.n - 1];
-		if (known(e, at) || !push_operands(e, at)) {
+		if (is_known(e, at) || !push_operands(e, at)) {
 			e->work.n--;
-			if (known(e, at))
+			if (is_known(e, at))
 				continue;
-			e->fleeting = false;
-			e->granted = 0;
+			e->case_local = false;
+			e->assumed_fact = 0;
 			e->budget -= e->budget != 0;
 			sw_reads_follow(e->reads, e->f->term, at);
 			struct sw_form form = sw_eval_operate(e, at);
 			value_set(e, at, &form, sw_eval_valid_now(e));
 		}
 	}
-	e->fleeting = fleeting;
-	e->granted = granted;
+	e->case_local = case_local;
+	e->assumed_fact = assumed_fact;
 }
 
 struct sw_form sw_eval_term(struct sw_eval *e, uint32_t term, unsigned width)
@@ -325,8 +325,8 @@ struct sw_form sw_eval_term(struct sw_eval *e, uint32_t term, unsigned width)
 	const struct sw_term *t = &e->f->term[term];
 	if (t->op == SW_OP_CONST)
 		return sw_form_constant(sw_wide_wrap(t->imm, width ? width : t->width));
-	if (!known(e, term))
-		evaluate(e, term);
+	if (!is_known(e, term))
+		evaluate_term(e, term);
 	if (width > t->width)
 		return sw_eval_exact(e, term, t->width, false);
 	const struct sw_term_value *v = value_at(e, term);
@@ -353,19 +353,19 @@ struct sw_form sw_eval_exact(struct sw_eval *e, uint32_t term, unsigned width, b
 	const struct sw_term *t = &e->f->term[term];
 	struct sw_form form = sw_eval_term(e, term, width);
 	if (t->op == SW_OP_CONST || t->width != width)
-		return exact(e, SW_NONE, form, width, is_signed);
+		return exact_form(e, SW_NONE, form, width, is_signed);
 	struct sw_exact *x = exact_at(e, term, is_signed);
 	if (!sw_eval_is_valid(e, &x->valid)) {
-		bool fleeting = e->fleeting;
-		uint32_t granted = e->granted;
-		e->fleeting = false;
-		e->granted = 0;
+		bool case_local = e->case_local;
+		uint32_t assumed_fact = e->assumed_fact;
+		e->case_local = false;
+		e->assumed_fact = 0;
 		read_validity(e, &value_at(e, term)->valid);
-		form = exact(e, term, form, width, is_signed);
+		form = exact_form(e, term, form, width, is_signed);
 		x = exact_at(e, term, is_signed);
 		*x = (struct sw_exact){form, sw_eval_valid_now(e)};
-		e->fleeting |= fleeting;
-		e->granted = granted > e->granted ? granted : e->granted;
+		e->case_local |= case_local;
+		e->assumed_fact = assumed_fact > e->assumed_fact ? assumed_fact : e->assumed_fact;
 	}
 	read_validity(e, &x->valid);
 	return x->form;
@@ -380,10 +380,10 @@ int sw_eval_truth(struct sw_eval *e, uint32_t term)
 void sw_eval_settle(struct sw_eval *e, uint32_t term, int64_t constant)
 {
 	struct sw_form form = sw_form_constant(constant);
-	value_set(e, term, &form, sw_eval_valid_as_granted(e));
+	value_set(e, term, &form, sw_eval_valid_as_assumed(e));
 }
 
-static uint32_t choose(struct sw_eval *e, uint32_t taken)
+static uint32_t take_choice(struct sw_eval *e, uint32_t taken)
 {
 	sw_eval_case_changed(e);
 	return taken;
@@ -392,14 +392,14 @@ static uint32_t choose(struct sw_eval *e, uint32_t taken)
 uint32_t sw_eval_case_choose(struct sw_eval *e, uint64_t key, uint32_t options)
 {
 	uint32_t product = options;
-	e->fleeting = true;
+	e->case_local = true;
 	for (uint32_t i = 0; i < e->choices; i++) {
 		if (e->choice[i].key == key)
-			return choose(e, e->choice[i].taken);
+			return take_choice(e, e->choice[i].taken);
 		product *= e->choice[i].options;
 	}
 	if (!e->choosing || e->choices == SW_MAX_CHOICES || options > SW_MAX_CASES || product > SW_MAX_CASES)
 		return SW_NONE;
 	e->choice[e->choices++] = (struct sw_choice){key, 0, options};
-	return choose(e, 0);
+	return take_choice(e, 0);
 }

@@ -41,7 +41,7 @@ const struct sw_known_bound *sw_known_bounds_find(const struct sw_known_bounds *
 	return bound->hash[0] == hash[0] && bound->hash[1] == hash[1] && (hash[0] | hash[1]) ? bound : NULL;
 }
 
-static void grow(struct sw_known_bounds *known)
+static void grow_table(struct sw_known_bounds *known)
 {
 	struct sw_known_bound *old = known->at;
 	uint32_t n = known->places;
@@ -57,6 +57,6 @@ static void grow(struct sw_known_bounds *known)
 void sw_known_bounds_keep(struct sw_known_bounds *known, const struct sw_known_bound *bound)
 {
 	if (++known->kept > known->places / 2 && known->places < MOST_PLACES)
-		grow(known);
+		grow_table(known);
 	*place_of(known, bound->hash[0]) = *bound;
 }

@@ -79,7 +79,7 @@ void sw_form_wrap(struct sw_form *form, unsigned width)
 }
 
 /* a + b * by for one coefficient. */
-static inline bool combine(int64_t a, int64_t b, int64_t by, unsigned width, int64_t *out)
+static inline bool combine_coefficients(int64_t a, int64_t b, int64_t by, unsigned width, int64_t *out)
 {
 	if (width) {
 		/* Modulo 2^64 is enough for every narrower width. */
@@ -113,7 +113,7 @@ bool sw_form_sum(struct sw_form *out, const struct sw_form *a, const struct sw_f
 		int64_t left = i < a->n && a->var[i] == var ? a->by[i++] : 0;
 		int64_t right = j < b->n && b->var[j] == var ? b->by[j++] : 0;
 		int64_t coefficient;
-		if (!combine(left, right, by, width, &coefficient))
+		if (!combine_coefficients(left, right, by, width, &coefficient))
 			return false;
 		if (!coefficient)
 			continue;

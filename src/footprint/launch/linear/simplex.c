@@ -89,7 +89,7 @@ static void add_up(const struct state *s, struct sums *sums)
 }
 
 /* By how much a basic variable is outside of its bounds, 0: it is not. */
-static double outside(const struct state *s, uint32_t row, const struct sums *sums, bool *below)
+static double outside_by(const struct state *s, uint32_t row, const struct sums *sums, bool *below)
 {
 	if (sums->infinite && fabs(sums->infinities[row]) > ROUNDING * sums->most[row]) {
 		*below = sums->infinities[row] < 0;
@@ -103,7 +103,7 @@ static double outside(const struct state *s, uint32_t row, const struct sums *su
 }
 
 /* The basic variable that is farthest outside of its bounds; UINT32_MAX: none is. */
-static uint32_t leaving(const struct state *s, bool *below)
+static uint32_t leaving_row(const struct state *s, bool *below)
 {
 	struct sums sums;
 	uint32_t worst = UINT32_MAX;
@@ -111,7 +111,7 @@ static uint32_t leaving(const struct state *s, bool *below)
 	add_up(s, &sums);
 	for (uint32_t i = 0; i < s->p->rows; i++) {
 		bool under;
-		double out = outside(s, i, &sums, &under);
+		double out = outside_by(s, i, &sums, &under);
 		if (out > most) {
 			worst = i;
 			most = out;
@@ -122,7 +122,7 @@ static uint32_t leaving(const struct state *s, bool *below)
 }
 
 /* Which free variable can move the row's towards its bound at the least loss; UINT32_MAX: none can. */
-static uint32_t entering(const struct state *s, uint32_t row, bool below)
+static uint32_t entering_column(const struct state *s, uint32_t row, bool below)
 {
 	uint32_t best = UINT32_MAX;
 	double least = 0;
@@ -146,7 +146,7 @@ static void add_multiple(double *restrict to, const double *restrict of, double 
 		to[i] += of[i] * by;
 }
 
-static void pivot(struct state *s, uint32_t out, uint32_t in, bool below)
+static void pivot_on(struct state *s, uint32_t out, uint32_t in, bool below)
 {
 	uint32_t variable = s->basic[out];
 	double factor[SW_SIMPLEX_ROWS], by = 1 / s->by[in][out], goal = s->goal[in];
@@ -173,7 +173,7 @@ static void pivot(struct state *s, uint32_t out, uint32_t in, bool below)
 /* A row whose part in the goal is that small, of the largest there was, has none: rounding left it. */
 #define PART 1e-13
 
-static double largest(const double *x, uint32_t n)
+static double largest_of(const double *x, uint32_t n)
 {
 	double most = 0;
 	for (uint32_t j = 0; j < n; j++)
@@ -184,12 +184,12 @@ static double largest(const double *x, uint32_t n)
 /* Which rows bound the goal: those whose slack is free and matters to it. */
 static void find_tight_rows(const struct state *s, struct sw_simplex *p)
 {
-	double goal = largest(p->goal, p->columns);
+	double goal = largest_of(p->goal, p->columns);
 	p->tight = p->basics = 0;
 	for (uint32_t j = 0; j < p->columns; j++) {
 		uint32_t row = s->free[j] - p->columns;
 		if (s->free[j] >= p->columns &&
-		    (p->contradicts || fabs(s->goal[j]) * largest(p->row[row], p->columns) > PART * goal))
+		    (p->contradicts || fabs(s->goal[j]) * largest_of(p->row[row], p->columns) > PART * goal))
 			p->tight_row[p->tight++] = row;
 	}
 	for (uint32_t i = 0; i < p->rows; i++) {
@@ -198,7 +198,7 @@ static void find_tight_rows(const struct state *s, struct sw_simplex *p)
 	}
 }
 
-static void start(struct state *s, struct sw_simplex *p)
+static void start_table(struct state *s, struct sw_simplex *p)
 {
 	s->p = p;
 	s->vectors = (p->rows + VECTOR - 1) / VECTOR;
@@ -221,14 +221,14 @@ bool sw_simplex_solve(struct sw_simplex *p)
 	struct state s;
 	uint32_t out, in = 0, round = 0;
 	bool below = true;
-	start(&s, p);
+	start_table(&s, p);
 	p->work = 0;
 	p->contradicts = p->tight = 0;
-	while ((out = leaving(&s, &below)) != UINT32_MAX && round++ < MAX_PIVOTS) {
-		in = entering(&s, out, below);
+	while ((out = leaving_row(&s, &below)) != UINT32_MAX && round++ < MAX_PIVOTS) {
+		in = entering_column(&s, out, below);
 		if (in == UINT32_MAX)
 			break;
-		pivot(&s, out, in, below);
+		pivot_on(&s, out, in, below);
 		p->work += p->rows * p->columns;
 	}
 	if (!round)

@@ -19,7 +19,7 @@ static bool is_constant_below(const struct sw_footprint *f, uint32_t term, int64
 	return t->op == SW_OP_CONST && t->imm >= 0 && t->imm < limit;
 }
 
-static void want(struct base_search *s, uint32_t term, uint8_t what)
+static void want_use(struct base_search *s, uint32_t term, uint8_t what)
 {
 	if (term != SW_NO_TERM)
 		s->want[term] |= what;
@@ -94,9 +94,9 @@ static void want_operands(struct base_search *s, uint32_t number)
 	if (!s->want[number]) /* is never evaluated */
 		return;
 	if (s->memory && t->op == SW_TERM_LOADED)
-		want(s, t->a, WANT_ALL);
+		want_use(s, t->a, WANT_ALL);
 	if (sw_base_asks_for_null(s->f->term, t)) {
-		want(s, t->a, WANT_NULL);
+		want_use(s, t->a, WANT_NULL);
 		return;
 	}
 	for (uint32_t i = 0; i < n; i++) {
@@ -104,16 +104,16 @@ static void want_operands(struct base_search *s, uint32_t number)
 			continue;
 		bool carries = sw_base_carriers(t) >> i & 1;
 		if (masks || (keeps_low(t) && s->want[number] == WANT_LOW))
-			want(s, operand[i], WANT_LOW);
+			want_use(s, operand[i], WANT_LOW);
 		else if (carries && s->f->term[operand[i]].width == 64)
-			want(s, operand[i], s->want[number]);
+			want_use(s, operand[i], s->want[number]);
 		else
-			want(s, operand[i], WANT_ALL);
+			want_use(s, operand[i], WANT_ALL);
 	}
 	for (uint32_t i = 0; t->op == SW_TERM_ANY && i < t->b; i++) {
-		want(s, s->f->alternative[t->a + i], t->width == 64 ? s->want[number] : WANT_ALL);
+		want_use(s, s->f->alternative[t->a + i], t->width == 64 ? s->want[number] : WANT_ALL);
 		if (t->imm2)
-			want(s, s->f->alternative[t->a + t->b + i], WANT_ALL);
+			want_use(s, s->f->alternative[t->a + t->b + i], WANT_ALL);
 	}
 }
 
@@ -121,10 +121,10 @@ static void want_of_sites(struct base_search *s)
 {
 	const struct sw_footprint *f = s->f;
 	for (uint32_t i = 0; i < f->facts; i++)
-		want(s, f->fact[i].term, WANT_ALL);
+		want_use(s, f->fact[i].term, WANT_ALL);
 	for (uint32_t i = 0; i < f->sites; i++) {
-		want(s, f->site[i].address, WANT_ADDRESS);
-		want(s, f->site[i].size, WANT_ALL);
+		want_use(s, f->site[i].address, WANT_ADDRESS);
+		want_use(s, f->site[i].size, WANT_ALL);
 	}
 	for (uint32_t i = f->terms; i-- > 0;)
 		want_operands(s, i);

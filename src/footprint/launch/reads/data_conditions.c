@@ -12,7 +12,7 @@ struct data_search {
 	bool *counts; /* goes into something else than conditions on data */
 };
 
-static void mark(const struct data_search *s, uint32_t term)
+static void mark_counted(const struct data_search *s, uint32_t term)
 {
 	if (term != SW_NO_TERM)
 		s->counts[term] = true;
@@ -44,11 +44,11 @@ static void mark_operands(const struct data_search *s, uint32_t number)
 	if (s->data[number] ? !s->counts[number] : joins_bits(t))
 		return;
 	for (uint32_t i = 0; i < n; i++)
-		mark(s, operand[i]);
+		mark_counted(s, operand[i]);
 	for (uint32_t i = 0; t->op == SW_TERM_ANY && i < (t->imm2 ? 2 : 1) * t->b; i++)
-		mark(s, s->f->alternative[t->a + i]);
+		mark_counted(s, s->f->alternative[t->a + i]);
 	if (t->op == SW_TERM_LOADED)
-		mark(s, t->a);
+		mark_counted(s, t->a);
 }
 
 /* Operands come first: is none of what it is made from of use elsewhere? */
@@ -68,8 +68,8 @@ bool *sw_data_conditions_find(const struct sw_footprint *f)
 	for (uint32_t i = 0; i < f->terms; i++)
 		s.data[i] = is_data(&s, &f->term[i]);
 	for (uint32_t i = 0; i < f->sites; i++) {
-		mark(&s, f->site[i].address);
-		mark(&s, f->site[i].size);
+		mark_counted(&s, f->site[i].address);
+		mark_counted(&s, f->site[i].size);
 	}
 	for (uint32_t i = f->terms; i-- > 0;)
 		mark_operands(&s, i);

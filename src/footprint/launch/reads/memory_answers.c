@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static struct sw_memory_answer ask(const struct sw_geometry *g, uint64_t address, uint32_t bytes)
+static struct sw_memory_answer ask_memory(const struct sw_geometry *g, uint64_t address, uint32_t bytes)
 {
 	struct sw_memory_answer answer = {.address = address, .bytes = bytes};
 	answer.content = (uint32_t)g->content(g->arg, address, bytes, &answer.value);
@@ -15,7 +15,8 @@ static bool same_answer(const struct sw_memory_answer *a, const struct sw_memory
 	return a->content == b->content && (!a->content || a->value == b->value);
 }
 
-static const struct sw_memory_answer *find(const struct sw_memory_answers *answers, uint64_t address, uint32_t bytes)
+static const struct sw_memory_answer *find_answer(const struct sw_memory_answers *answers, uint64_t address,
+						  uint32_t bytes)
 {
 	for (size_t i = answers->at.n; i-- > 0;) {
 		const struct sw_memory_answer *old = &answers->at.at[i];
@@ -25,15 +26,15 @@ static const struct sw_memory_answer *find(const struct sw_memory_answers *answe
 	return NULL;
 }
 
-static enum sw_memory_content listen(void *arg, uint64_t address, uint32_t bytes, void *out)
+static enum sw_memory_content record_read(void *arg, uint64_t address, uint32_t bytes, void *out)
 {
 	struct sw_memory_answers *answers = arg;
 	const struct sw_geometry *g = answers->launch;
 	answers->complete &= bytes <= sizeof(uint64_t);
 	if (!answers->complete)
 		return g->content(g->arg, address, bytes, out);
-	const struct sw_memory_answer *old = find(answers, address, bytes);
-	struct sw_memory_answer answer = old ? *old : ask(g, address, bytes);
+	const struct sw_memory_answer *old = find_answer(answers, address, bytes);
+	struct sw_memory_answer answer = old ? *old : ask_memory(g, address, bytes);
 	if (!old && answers->at.n < SW_MOST_ANSWERS)
 		*sw_vec_push(&answers->at) = answer;
 	else if (!old)
@@ -55,7 +56,7 @@ struct sw_geometry sw_memory_listen(struct sw_memory_answers *answers, const str
 	answers->launch = launch;
 	answers->at.n = 0;
 	answers->complete = true;
-	listened.content = listen;
+	listened.content = record_read;
 	listened.symbol = launch->symbol ? symbol_of : NULL;
 	listened.arg = answers;
 	return listened;
@@ -64,7 +65,7 @@ struct sw_geometry sw_memory_listen(struct sw_memory_answers *answers, const str
 bool sw_memory_tells(const struct sw_geometry *launch, const struct sw_memory_answer *answer, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		struct sw_memory_answer now = ask(launch, answer[i].address, answer[i].bytes);
+		struct sw_memory_answer now = ask_memory(launch, answer[i].address, answer[i].bytes);
 		if (!same_answer(&now, &answer[i]))
 			return false;
 	}

@@ -79,7 +79,7 @@ static void make_number(struct sw_reads *reads, uint32_t base)
 }
 
 /* From here on the two move alike, or not at all. */
-static void tie(struct sw_reads *reads, uint32_t a, uint32_t b)
+static void tie_bases(struct sw_reads *reads, uint32_t a, uint32_t b)
 {
 	if (a == b)
 		return;
@@ -133,7 +133,7 @@ void sw_reads_mix(struct sw_reads *reads, uint32_t term, const uint32_t *of, uin
 		return;
 	reads->of[term] = n ? reads->of[of[0]] : 0;
 	for (uint32_t i = 1; i < n; i++)
-		tie(reads, reads->of[of[i]], reads->of[of[0]]);
+		tie_bases(reads, reads->of[of[i]], reads->of[of[0]]);
 }
 
 bool sw_base_difference_holds(const struct sw_base_difference *d, uint64_t first, uint64_t second)
@@ -203,7 +203,7 @@ void sw_reads_name(struct sw_reads *reads, uint32_t term, const struct sw_root *
 	if (own && lo < SW_LEAST_BASE)
 		make_number(reads, own);
 	else if (own || hi >= SW_LEAST_BASE)
-		tie(reads, own, named);
+		tie_bases(reads, own, named);
 }
 
 bool sw_reads_wants_base(const struct sw_reads *reads, uint32_t term)
@@ -250,7 +250,7 @@ void sw_reads_same(struct sw_reads *reads, uint32_t term, uint32_t at, uint32_t 
 		return;
 	uint32_t base = read_word(reads, term, at, value);
 	if (base)
-		tie(reads, base, reads->of[term]);
+		tie_bases(reads, base, reads->of[term]);
 	else
 		sw_reads_bytes(reads, at, bytes);
 }
@@ -299,7 +299,7 @@ void sw_reads_between(struct sw_reads *reads, uint32_t term, sw_wide lo, sw_wide
 }
 
 /* A word that is no pointer is part of the key: it stays where it is. */
-static uint32_t moving(const struct sw_reads *reads, uint32_t base)
+static uint32_t moving_base(const struct sw_reads *reads, uint32_t base)
 {
 	return base && reads->base.at[base - 1].used ? base : 0;
 }
@@ -319,14 +319,14 @@ void sw_reads_below(struct sw_reads *reads, uint32_t term, sw_wide least, const 
 	sw_wide at = (sw_wide)address;
 	if (!reads)
 		return;
-	uint32_t own = moving(reads, reads->of[term]), named = moving(reads, base_of_root(reads, root));
+	uint32_t own = moving_base(reads, reads->of[term]), named = moving_base(reads, base_of_root(reads, root));
 	if (own == named) /* both move, or none does */
 		return;
 	if (own && named && keep_order(reads, own, named, least, at))
 		return;
 	sw_wide half = (least < at ? at - least : least - at) / 2;
 	if (own && named && half < FAR_APART) {
-		tie(reads, own, named);
+		tie_bases(reads, own, named);
 	} else if (own && named && least < at) { /* neither comes half as far as to the other */
 		keep_between(reads, own, least, least, -SW_INFINITE, least + half - 1);
 		keep_between(reads, named, at, at, at - half, SW_INFINITE);
@@ -344,7 +344,7 @@ void sw_reads_below(struct sw_reads *reads, uint32_t term, sw_wide least, const 
 
 void sw_reads_avoid(struct sw_reads *reads, uint32_t term, sw_wide distance)
 {
-	uint32_t base = reads ? moving(reads, reads->of[term]) : 0;
+	uint32_t base = reads ? moving_base(reads, reads->of[term]) : 0;
 	if (!base)
 		return;
 	const struct sw_base_read *b = &reads->base.at[base - 1];

@@ -61,7 +61,7 @@ static bool stays_endless(const struct search *x, const struct sw_term *t)
 	}
 }
 
-static void find(const struct search *x)
+static void find_endless(const struct search *x)
 {
 	for (uint32_t i = 0; i < x->f->terms; i++) {
 		const struct sw_term *t = &x->f->term[i];
@@ -69,7 +69,7 @@ static void find(const struct search *x)
 	}
 }
 
-static void spoil(const struct search *x, uint32_t term, bool by)
+static void spoil_term(const struct search *x, uint32_t term, bool by)
 {
 	if (by && is_endless(x, term))
 		x->spoiled[term] = true;
@@ -83,11 +83,11 @@ static void spoil_operands(const struct search *x)
 		const uint32_t operand[3] = {t->a, t->b, t->c}, n = sw_term_operands(t);
 		bool by = !x->endless[i] || x->spoiled[i];
 		for (uint32_t k = 0; k < n; k++)
-			spoil(x, operand[k], by);
+			spoil_term(x, operand[k], by);
 		for (uint32_t k = 0; t->op == SW_TERM_ANY && k < (t->imm2 ? 2 : 1) * t->b; k++)
-			spoil(x, x->f->alternative[t->a + k], by || k >= t->b);
+			spoil_term(x, x->f->alternative[t->a + k], by || k >= t->b);
 		if (t->op == SW_TERM_LOADED)
-			spoil(x, t->a, true);
+			spoil_term(x, t->a, true);
 	}
 }
 
@@ -96,13 +96,13 @@ bool *sw_spans_endless(const struct sw_footprint *f)
 	struct search x = {.f = f,
 			   .endless = sw_calloc(f->terms + 1u, sizeof *x.endless),
 			   .spoiled = sw_calloc(f->terms + 1u, sizeof *x.spoiled)};
-	find(&x);
+	find_endless(&x);
 	for (uint32_t i = 0; i < f->sites; i++)
-		spoil(&x, f->site[i].size, true);
+		spoil_term(&x, f->site[i].size, true);
 	for (uint32_t i = 0; i < f->facts; i++)
-		spoil(&x, f->fact[i].term, true);
+		spoil_term(&x, f->fact[i].term, true);
 	spoil_operands(&x);
-	find(&x);
+	find_endless(&x);
 	free(x.spoiled);
 	return x.endless;
 }

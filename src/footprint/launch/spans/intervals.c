@@ -9,21 +9,21 @@
 
 typedef struct sw_bounds operation(struct sw_spans *s, const struct sw_term *t);
 
-static struct sw_bounds anything(const struct sw_term *t)
+static struct sw_bounds any_value(const struct sw_term *t)
 {
 	return sw_span_type(t->width, false);
 }
 
-static struct sw_bounds fixed(sw_wide x)
+static struct sw_bounds fixed_value(sw_wide x)
 {
 	return (struct sw_bounds){x, x};
 }
 
 /* Of a result modulo 2^width: an interval as wide as the type says nothing. */
-static struct sw_bounds within(const struct sw_term *t, sw_wide lo, sw_wide hi)
+static struct sw_bounds within_type(const struct sw_term *t, sw_wide lo, sw_wide hi)
 {
 	if (lo < -LARGE || hi > LARGE || hi - lo >= (sw_wide)1 << t->width)
-		return anything(t);
+		return any_value(t);
 	return (struct sw_bounds){lo, hi};
 }
 
@@ -33,10 +33,10 @@ static struct sw_bounds read_as(const struct sw_spans *s, const struct sw_term *
 	return sw_span_exact(s, term, t->width, t->flags & SW_SIGNED);
 }
 
-static struct sw_bounds product(const struct sw_term *t, struct sw_bounds x, struct sw_bounds y)
+static struct sw_bounds bounds_of_product(const struct sw_term *t, struct sw_bounds x, struct sw_bounds y)
 {
 	struct sw_bounds all = sw_bounds_product(x, y);
-	return within(t, all.lo, all.hi);
+	return within_type(t, all.lo, all.hi);
 }
 
 /* ---- values without operands */
@@ -44,7 +44,7 @@ static struct sw_bounds product(const struct sw_term *t, struct sw_bounds x, str
 static struct sw_bounds op_const(struct sw_spans *s, const struct sw_term *t)
 {
 	(void)s;
-	return fixed(sw_wide_wrap(t->imm, t->width));
+	return fixed_value(sw_wide_wrap(t->imm, t->width));
 }
 
 static struct sw_bounds op_param(struct sw_spans *s, const struct sw_term *t)
@@ -53,9 +53,9 @@ static struct sw_bounds op_param(struct sw_spans *s, const struct sw_term *t)
 	uint64_t word = 0;
 	if (t->imm < 0 || t->imm > s->g->param_bytes || s->g->param_bytes - (uint64_t)t->imm < bytes ||
 	    bytes > sizeof word)
-		return anything(t);
+		return any_value(t);
 	memcpy(&word, (const char *)s->g->params + t->imm, bytes);
-	return fixed(sw_wide_wrap((sw_wide)word, t->width));
+	return fixed_value(sw_wide_wrap((sw_wide)word, t->width));
 }
 
 static struct sw_bounds op_special(struct sw_spans *s, const struct sw_term *t)
@@ -68,16 +68,16 @@ static struct sw_bounds op_special(struct sw_spans *s, const struct sw_term *t)
 	if (which >= SW_CTAID_X && which <= SW_CTAID_Z && g->grid[which - SW_CTAID_X])
 		return (struct sw_bounds){0, (sw_wide)g->grid[which - SW_CTAID_X] - 1};
 	if (which >= SW_NTID_X && which <= SW_NTID_Z)
-		return fixed(g->block[which - SW_NTID_X]);
+		return fixed_value(g->block[which - SW_NTID_X]);
 	if (which >= SW_NCTAID_X && which <= SW_NCTAID_Z)
-		return fixed(g->grid[which - SW_NCTAID_X]);
+		return fixed_value(g->grid[which - SW_NCTAID_X]);
 	if (which == SW_LANEID || which == SW_WARPID)
 		return (struct sw_bounds){0, 31};
 	if (which == SW_CLUSTER_BLOCKS)
-		return fixed(cluster);
+		return fixed_value(cluster);
 	if (which == SW_CLUSTER_RANK)
 		return (struct sw_bounds){0, cluster - 1};
-	return which == SW_SHARED_BYTES ? fixed(g->shared_bytes) : anything(t);
+	return which == SW_SHARED_BYTES ? fixed_value(g->shared_bytes) : any_value(t);
 }
 
 static struct sw_bounds op_range(struct sw_spans *s, const struct sw_term *t)
@@ -94,10 +94,10 @@ static struct sw_bounds op_range(struct sw_spans *s, const struct sw_term *t)
 
 static struct sw_bounds op_mov(struct sw_spans *s, const struct sw_term *t)
 {
-	return within(t, sw_span_of(s, t->a, t->width).lo, sw_span_of(s, t->a, t->width).hi);
+	return within_type(t, sw_span_of(s, t->a, t->width).lo, sw_span_of(s, t->a, t->width).hi);
 }
 
-static struct sw_bounds shorter(struct sw_bounds x, struct sw_bounds y)
+static struct sw_bounds shorter_of(struct sw_bounds x, struct sw_bounds y)
 {
 	return y.hi - y.lo < x.hi - x.lo ? y : x;
 }
@@ -105,20 +105,20 @@ static struct sw_bounds shorter(struct sw_bounds x, struct sw_bounds y)
 static struct sw_bounds op_add(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds x = sw_span_of(s, t->a, t->width), y = sw_span_of(s, t->b, t->width), better;
-	struct sw_bounds sum = within(t, x.lo + y.lo, x.hi + y.hi);
-	return sw_span_remainder(s, t, &better) ? shorter(better, sum) : sum;
+	struct sw_bounds sum = within_type(t, x.lo + y.lo, x.hi + y.hi);
+	return sw_span_remainder(s, t, &better) ? shorter_of(better, sum) : sum;
 }
 
 static struct sw_bounds op_sub(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds x = sw_span_of(s, t->a, t->width), y = sw_span_of(s, t->b, t->width), better;
-	struct sw_bounds difference = within(t, x.lo - y.hi, x.hi - y.lo);
-	return sw_span_remainder(s, t, &better) ? shorter(better, difference) : difference;
+	struct sw_bounds difference = within_type(t, x.lo - y.hi, x.hi - y.lo);
+	return sw_span_remainder(s, t, &better) ? shorter_of(better, difference) : difference;
 }
 
 static struct sw_bounds op_mul(struct sw_spans *s, const struct sw_term *t)
 {
-	return product(t, sw_span_of(s, t->a, t->width), sw_span_of(s, t->b, t->width));
+	return bounds_of_product(t, sw_span_of(s, t->a, t->width), sw_span_of(s, t->b, t->width));
 }
 
 static struct sw_bounds op_mulwide(struct sw_spans *s, const struct sw_term *t)
@@ -126,15 +126,15 @@ static struct sw_bounds op_mulwide(struct sw_spans *s, const struct sw_term *t)
 	unsigned half = t->width / 2;
 	bool is_signed = t->flags & SW_SIGNED;
 	if (!half)
-		return anything(t);
-	return product(t, sw_span_exact(s, t->a, half, is_signed), sw_span_exact(s, t->b, half, is_signed));
+		return any_value(t);
+	return bounds_of_product(t, sw_span_exact(s, t->a, half, is_signed), sw_span_exact(s, t->b, half, is_signed));
 }
 
 static struct sw_bounds op_mulhi(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds x = read_as(s, t, t->a), y = read_as(s, t, t->b);
 	if (x.lo < 0 || y.lo < 0 || sw_wide_mul(x.hi, y.hi) >= SW_INFINITE)
-		return anything(t);
+		return any_value(t);
 	return (struct sw_bounds){(x.lo * y.lo) >> t->width, (x.hi * y.hi) >> t->width};
 }
 
@@ -142,7 +142,7 @@ static struct sw_bounds op_div(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds x = read_as(s, t, t->a), y = read_as(s, t, t->b);
 	if (x.lo < 0 || y.lo < 1)
-		return anything(t);
+		return any_value(t);
 	return (struct sw_bounds){x.lo / y.hi, x.hi / y.lo};
 }
 
@@ -150,7 +150,7 @@ static struct sw_bounds op_rem(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds x = read_as(s, t, t->a), y = read_as(s, t, t->b);
 	if (x.lo < 0 || y.lo < 1)
-		return anything(t);
+		return any_value(t);
 	if (x.hi < y.lo)
 		return x;
 	return (struct sw_bounds){0, x.hi < y.hi ? x.hi : y.hi - 1};
@@ -168,7 +168,7 @@ static struct sw_bounds op_neg(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds x = sw_span_of(s, t->a, t->width);
 	sw_wide less = t->op == SW_OP_NOT;
-	return within(t, -x.hi - less, -x.lo - less);
+	return within_type(t, -x.hi - less, -x.lo - less);
 }
 
 static struct sw_bounds op_abs(struct sw_spans *s, const struct sw_term *t)
@@ -189,10 +189,10 @@ static sw_wide bits_up_to(sw_wide x)
 }
 
 /* x & -2^bits is the multiple of 2^bits below x, whichever number stands for x modulo 2^width. */
-static struct sw_bounds rounded(const struct sw_term *t, struct sw_bounds x, unsigned bits)
+static struct sw_bounds round_down(const struct sw_term *t, struct sw_bounds x, unsigned bits)
 {
 	sw_wide unit = (sw_wide)1 << bits;
-	return within(t, sw_wide_floor(x.lo, unit) * unit, sw_wide_floor(x.hi, unit) * unit);
+	return within_type(t, sw_wide_floor(x.lo, unit) * unit, sw_wide_floor(x.hi, unit) * unit);
 }
 
 int sw_span_clears(struct sw_bounds mask, struct sw_bounds x, unsigned width)
@@ -213,9 +213,9 @@ static struct sw_bounds op_and(struct sw_spans *s, const struct sw_term *t)
 	struct sw_bounds of_x = sw_span_of(s, t->a, t->width), of_y = sw_span_of(s, t->b, t->width);
 	int clears_x = sw_span_clears(y, of_x, t->width), clears_y = sw_span_clears(x, of_y, t->width);
 	if (clears_x >= 0)
-		return rounded(t, of_x, (unsigned)clears_x);
+		return round_down(t, of_x, (unsigned)clears_x);
 	if (clears_y >= 0)
-		return rounded(t, of_y, (unsigned)clears_y);
+		return round_down(t, of_y, (unsigned)clears_y);
 	return (struct sw_bounds){0, x.hi < y.hi ? x.hi : y.hi};
 }
 
@@ -230,10 +230,10 @@ static struct sw_bounds op_shl(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds by = sw_span_exact(s, t->b, s->f->term[t->b].width, false);
 	if (!sw_span_fixed(by))
-		return anything(t);
+		return any_value(t);
 	if (by.lo < 0 || by.lo >= t->width)
-		return fixed(0);
-	return product(t, sw_span_of(s, t->a, t->width), fixed((sw_wide)1 << (unsigned)by.lo));
+		return fixed_value(0);
+	return bounds_of_product(t, sw_span_of(s, t->a, t->width), fixed_value((sw_wide)1 << (unsigned)by.lo));
 }
 
 static struct sw_bounds op_shr(struct sw_spans *s, const struct sw_term *t)
@@ -264,16 +264,16 @@ static struct sw_bounds op_extend(struct sw_spans *s, const struct sw_term *t)
 	unsigned bits = t->imm < t->width ? (unsigned)t->imm : t->width;
 	struct sw_bounds low;
 	if (t->imm < 1)
-		return anything(t);
+		return any_value(t);
 	if (low_bits_moved(s, t->a, bits, &low))
-		return bits == t->width ? within(t, low.lo, low.hi)
+		return bits == t->width ? within_type(t, low.lo, low.hi)
 					: sw_span_wrapped(low, sw_span_type(bits, t->flags & SW_SIGNED));
 	return bits == t->width ? op_mov(s, t) : sw_span_exact(s, t->a, bits, t->flags & SW_SIGNED);
 }
 
 /* ---- one of several */
 
-static struct sw_bounds hull(struct sw_bounds x, struct sw_bounds y)
+static struct sw_bounds hull_of(struct sw_bounds x, struct sw_bounds y)
 {
 	return (struct sw_bounds){x.lo < y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
 }
@@ -284,11 +284,11 @@ static struct sw_bounds op_select(struct sw_spans *s, const struct sw_term *t)
 	bool addresses = t->width == 64;
 	if (sw_span_fixed(which))
 		return sw_span_of(s, which.lo ? t->b : t->c, t->width);
-	return hull(sw_span_exact(s, t->b, t->width, !addresses), sw_span_exact(s, t->c, t->width, !addresses));
+	return hull_of(sw_span_exact(s, t->b, t->width, !addresses), sw_span_exact(s, t->c, t->width, !addresses));
 }
 
 /* Can it be this alternative, as far as the conditions are known? */
-static bool possible(const struct sw_spans *s, const struct sw_term *t, uint32_t i)
+static bool is_possible(const struct sw_spans *s, const struct sw_term *t, uint32_t i)
 {
 	if (!t->imm2)
 		return true;
@@ -299,19 +299,19 @@ static struct sw_bounds op_any(struct sw_spans *s, const struct sw_term *t)
 {
 	const uint32_t *from = s->f->alternative + t->a;
 	bool addresses = t->width == 64, any = false;
-	struct sw_bounds all = anything(t);
+	struct sw_bounds all = any_value(t);
 	for (uint32_t i = 0; i < t->b; i++) {
-		if (!possible(s, t, i))
+		if (!is_possible(s, t, i))
 			continue;
 		struct sw_bounds one = sw_span_exact(s, from[i], t->width, !addresses);
-		all = any ? hull(all, one) : one;
+		all = any ? hull_of(all, one) : one;
 		any = true;
 	}
 	return all;
 }
 
 /* 1, 0, or -1: either. */
-static int decide(int64_t condition, struct sw_bounds x, struct sw_bounds y)
+static int decide_comparison(int64_t condition, struct sw_bounds x, struct sw_bounds y)
 {
 	switch (condition) {
 	case SW_EQ:
@@ -337,9 +337,9 @@ static struct sw_bounds op_compare(struct sw_spans *s, const struct sw_term *t)
 	bool is_signed = t->flags & SW_SIGNED;
 	if (t->imm2 < 1 || t->imm2 > 64)
 		return (struct sw_bounds){0, 1};
-	int truth = decide(t->imm, sw_span_exact(s, t->a, (unsigned)t->imm2, is_signed),
-			   sw_span_exact(s, t->b, (unsigned)t->imm2, is_signed));
-	return truth < 0 ? (struct sw_bounds){0, 1} : fixed(truth);
+	int truth = decide_comparison(t->imm, sw_span_exact(s, t->a, (unsigned)t->imm2, is_signed),
+				      sw_span_exact(s, t->b, (unsigned)t->imm2, is_signed));
+	return truth < 0 ? (struct sw_bounds){0, 1} : fixed_value(truth);
 }
 
 struct sw_bounds sw_span_steps(const struct sw_spans *s, const struct sw_term *t)
@@ -354,14 +354,14 @@ struct sw_bounds sw_span_steps(const struct sw_spans *s, const struct sw_term *t
 static struct sw_bounds op_step(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds start = sw_span_of(s, t->a, t->width), more = sw_span_steps(s, t);
-	return within(t, start.lo + more.lo, start.hi + more.hi);
+	return within_type(t, start.lo + more.lo, start.hi + more.hi);
 }
 
 /* What the parameter block holds. */
 static struct sw_bounds op_element(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds x;
-	return sw_span_element(s, t, &x) ? x : anything(t);
+	return sw_span_element(s, t, &x) ? x : any_value(t);
 }
 
 struct sw_bounds sw_span_operate(struct sw_spans *s, uint32_t number)
@@ -385,5 +385,5 @@ struct sw_bounds sw_span_operate(struct sw_spans *s, uint32_t number)
 	};
 	const struct sw_term *t = &s->f->term[number];
 	operation *run = t->op < sizeof table / sizeof *table ? table[t->op] : NULL;
-	return run ? run(s, t) : anything(t);
+	return run ? run(s, t) : any_value(t);
 }

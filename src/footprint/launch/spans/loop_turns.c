@@ -13,14 +13,14 @@ struct moving {
 	sw_wide step;
 };
 
-static bool follow(const struct sw_spans *s, uint32_t number, uint32_t loop, unsigned width, unsigned depth,
-		   struct moving *out);
+static bool follow_term(const struct sw_spans *s, uint32_t number, uint32_t loop, unsigned width, unsigned depth,
+			struct moving *out);
 
 static bool follow_sum(const struct sw_spans *s, const struct sw_term *t, uint32_t loop, unsigned depth,
 		       struct moving *out)
 {
 	struct moving x, y;
-	if (!follow(s, t->a, loop, t->width, depth, &x) || !follow(s, t->b, loop, t->width, depth, &y))
+	if (!follow_term(s, t->a, loop, t->width, depth, &x) || !follow_term(s, t->b, loop, t->width, depth, &y))
 		return false;
 	if (t->op == SW_OP_SUB)
 		y = (struct moving){{-y.start.hi, -y.start.lo}, -y.step};
@@ -44,7 +44,7 @@ static bool follow_product(const struct sw_spans *s, const struct sw_term *t, ui
 		struct moving x;
 		if (!sw_span_fixed(by) || !is_small(by.lo, UINT32_MAX))
 			continue;
-		if (!follow(s, swap ? t->b : t->a, loop, t->width, depth, &x) || !is_small(x.start.lo, most) ||
+		if (!follow_term(s, swap ? t->b : t->a, loop, t->width, depth, &x) || !is_small(x.start.lo, most) ||
 		    !is_small(x.start.hi, most) || !is_small(x.step, most))
 			return false;
 		*out = (struct moving){sw_bounds_product(x.start, by), x.step * by.lo};
@@ -64,8 +64,8 @@ static bool follow_step(const struct sw_spans *s, const struct sw_term *t, uint3
 }
 
 /* The term modulo 2^width. */
-static bool follow(const struct sw_spans *s, uint32_t number, uint32_t loop, unsigned width, unsigned depth,
-		   struct moving *out)
+static bool follow_term(const struct sw_spans *s, uint32_t number, uint32_t loop, unsigned width, unsigned depth,
+			struct moving *out)
 {
 	const struct sw_term *t = &s->f->term[number];
 	if (!(s->loops[number] >> loop & 1)) {
@@ -83,13 +83,13 @@ static bool follow(const struct sw_spans *s, uint32_t number, uint32_t loop, uns
 	case SW_OP_MUL:
 		return follow_product(s, t, loop, depth - 1, out);
 	case SW_OP_MOV:
-		return follow(s, t->a, loop, width, depth - 1, out);
+		return follow_term(s, t->a, loop, width, depth - 1, out);
 	default:
 		return false;
 	}
 }
 
-static struct sw_bounds negative(struct sw_bounds x)
+static struct sw_bounds negated_bounds(struct sw_bounds x)
 {
 	return (struct sw_bounds){-x.hi, -x.lo};
 }
@@ -133,7 +133,8 @@ static sw_wide turns_by(const struct sw_spans *s, uint32_t loop, const struct sw
 	bool is_signed = t->flags & SW_SIGNED;
 	struct moving a, b;
 	if (t->op != SW_OP_COMPARE || t->imm < SW_EQ || t->imm > SW_GE || t->imm2 < 1 || t->imm2 > 64 ||
-	    !follow(s, t->a, loop, width, DEEP, &a) || !follow(s, t->b, loop, width, DEEP, &b) || !a.step == !b.step)
+	    !follow_term(s, t->a, loop, width, DEEP, &a) || !follow_term(s, t->b, loop, width, DEEP, &b) ||
+	    !a.step == !b.step)
 		return SW_INFINITE;
 	uint8_t condition = truth ? (uint8_t)t->imm : negated[t->imm];
 	struct moving m = a.step ? a : b;
@@ -146,9 +147,9 @@ static sw_wide turns_by(const struct sw_spans *s, uint32_t loop, const struct sw
 	if (!move_into(&m.start, type))
 		return SW_INFINITE;
 	if (m.step < 0) {
-		m = (struct moving){negative(m.start), -m.step};
-		limit = negative(limit);
-		type = negative(type);
+		m = (struct moving){negated_bounds(m.start), -m.step};
+		limit = negated_bounds(limit);
+		type = negated_bounds(type);
 		condition = turned[condition];
 	}
 	return condition == SW_LT || condition == SW_LE ? turns_below(m, limit, type, condition == SW_LT) : SW_INFINITE;

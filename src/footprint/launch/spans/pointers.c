@@ -17,7 +17,7 @@
 #define MOST_BYTES ((int64_t)1 << 16)
 
 /* The bytes of the parameter block that a term reads: [*lo, *hi). */
-static bool reads(const struct sw_term *t, int64_t *lo, int64_t *hi)
+static bool bytes_read(const struct sw_term *t, int64_t *lo, int64_t *hi)
 {
 	bool table = t->op == SW_TERM_ELEMENT;
 	if (!table && (t->op != SW_OP_PARAM || t->imm < 0 || t->imm >= MOST_BYTES))
@@ -34,7 +34,7 @@ void sw_span_note_word(struct sw_spans *s, uint32_t number)
 	int64_t lo, hi;
 	uint32_t i = 0;
 	s->word[number] = SW_SPAN_NO_POINTER;
-	if (!reads(t, &lo, &hi))
+	if (!bytes_read(t, &lo, &hi))
 		return;
 	while (s->read.n < (size_t)hi)
 		*sw_vec_push(&s->read) = false;
@@ -65,13 +65,13 @@ static uint32_t first_of(const struct sw_spans *s, uint32_t pointer)
 	return pointer;
 }
 
-static void pin(struct sw_spans *s, uint32_t pointer)
+static void pin_pointer(struct sw_spans *s, uint32_t pointer)
 {
 	if (pointer != SW_SPAN_NO_POINTER)
 		s->pointer.at[first_of(s, pointer)].pinned = true;
 }
 
-static void tie(struct sw_spans *s, uint32_t x, uint32_t y)
+static void tie_pointers(struct sw_spans *s, uint32_t x, uint32_t y)
 {
 	struct sw_span_pointer *p = &s->pointer.at[first_of(s, x)], *q = &s->pointer.at[first_of(s, y)];
 	if (p < q) {
@@ -86,7 +86,7 @@ static void tie(struct sw_spans *s, uint32_t x, uint32_t y)
 void sw_span_pin(struct sw_spans *s, uint32_t number)
 {
 	if (number < s->f->terms)
-		pin(s, s->value[number].pointer);
+		pin_pointer(s, s->value[number].pointer);
 }
 
 static uint32_t read_parameters(struct sw_spans *s, const struct sw_term *t, uint32_t number)
@@ -95,22 +95,22 @@ static uint32_t read_parameters(struct sw_spans *s, const struct sw_term *t, uin
 	int64_t lo, hi;
 	if (pointer != SW_SPAN_NO_POINTER)
 		s->pointer.at[pointer].read = true;
-	else if (reads(t, &lo, &hi))
+	else if (bytes_read(t, &lo, &hi))
 		memset(s->read.at + lo, true, (size_t)(hi - lo) * sizeof *s->read.at);
 	return pointer;
 }
 
 /* The next of several numbers, one of which it is: they move if all move with one pointer, or with several that move by
    the same. */
-static void join(struct sw_spans *s, uint32_t way, bool first, uint32_t *pointer)
+static void join_ways(struct sw_spans *s, uint32_t way, bool first, uint32_t *pointer)
 {
 	uint32_t own = s->value[way].pointer;
 	if (!first && own == SW_SPAN_NO_POINTER)
-		pin(s, *pointer);
+		pin_pointer(s, *pointer);
 	else if (!first && *pointer == SW_SPAN_NO_POINTER)
-		pin(s, own);
+		pin_pointer(s, own);
 	else if (!first)
-		tie(s, own, *pointer);
+		tie_pointers(s, own, *pointer);
 	*pointer = own;
 }
 
@@ -124,9 +124,9 @@ static uint32_t choice_moves_with(struct sw_spans *s, const struct sw_term *t)
 		struct sw_bounds which = sw_span_exact(s, t->a, 1, false);
 		sw_span_pin(s, t->a);
 		if (which.hi)
-			join(s, t->b, true, &pointer);
+			join_ways(s, t->b, true, &pointer);
 		if (!which.lo)
-			join(s, t->c, !which.hi, &pointer);
+			join_ways(s, t->c, !which.hi, &pointer);
 		return pointer;
 	}
 	for (uint32_t i = 0; i < t->b; i++) {
@@ -134,7 +134,7 @@ static uint32_t choice_moves_with(struct sw_spans *s, const struct sw_term *t)
 			sw_span_pin(s, condition[i]);
 		if (t->imm2 && !sw_span_exact(s, condition[i], 1, false).hi)
 			continue;
-		join(s, way[i], first, &pointer);
+		join_ways(s, way[i], first, &pointer);
 		first = false;
 	}
 	return pointer;
@@ -187,7 +187,7 @@ uint32_t sw_span_moves_with(struct sw_spans *s, uint32_t number)
 		pointer = choice_moves_with(s, t);
 		if (pointer == SW_SPAN_NO_POINTER || t->width == 64)
 			return pointer;
-		pin(s, pointer);
+		pin_pointer(s, pointer);
 		return SW_SPAN_NO_POINTER;
 	case SW_TERM_LOADED: /* whatever memory holds */
 		return SW_SPAN_NO_POINTER;

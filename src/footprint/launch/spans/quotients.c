@@ -62,7 +62,7 @@ void sw_span_hint(struct sw_spans *s, uint32_t number)
 }
 
 /* The term that a term is, wherever it only is made wider or is copied. */
-static uint32_t plain(const struct sw_spans *s, uint32_t number)
+static uint32_t plain_term(const struct sw_spans *s, uint32_t number)
 {
 	for (int i = 0; i < 4; i++) {
 		const struct sw_term *t = &s->f->term[number];
@@ -87,12 +87,12 @@ static bool is_number(const struct sw_spans *s, uint32_t x)
 }
 
 /* Of a product: *x is the operand that varies, *by what the other one always is, no less than 0. */
-static bool factors(const struct sw_spans *s, const struct sw_term *t, unsigned width, bool is_signed, uint32_t *x,
-		    sw_wide *by)
+static bool split_product(const struct sw_spans *s, const struct sw_term *t, unsigned width, bool is_signed,
+			  uint32_t *x, sw_wide *by)
 {
 	for (int swap = 0; swap < 2; swap++) {
 		struct sw_bounds other = sw_span_exact(s, swap ? t->a : t->b, width, is_signed);
-		*x = plain(s, swap ? t->b : t->a);
+		*x = plain_term(s, swap ? t->b : t->a);
 		*by = other.lo;
 		if (sw_span_fixed(other) && other.lo >= 0 && is_number(s, *x) &&
 		    s->value[*x].range.hi <= sw_span_type(width, is_signed).hi)
@@ -113,7 +113,7 @@ static struct sw_span_quotient of_long_product(const struct sw_spans *s, const s
 {
 	uint32_t x;
 	sw_wide by;
-	if (t->width != 64 || !factors(s, t, t->width, false, &x, &by))
+	if (t->width != 64 || !split_product(s, t, t->width, false, &x, &by))
 		return NONE;
 	return long_product(s, x, by);
 }
@@ -123,7 +123,7 @@ static struct sw_span_quotient of_choice(const struct sw_spans *s, const struct 
 	struct sw_bounds which = sw_span_exact(s, t->a, 1, false);
 	if (!sw_span_fixed(which))
 		return NONE;
-	uint32_t x = plain(s, which.lo ? t->b : t->c);
+	uint32_t x = plain_term(s, which.lo ? t->b : t->c);
 	if (s->value[x].quotient.over)
 		return s->value[x].quotient;
 	return is_number(s, x) ? (struct sw_span_quotient){x, 1, 1} : NONE;
@@ -135,7 +135,7 @@ static struct sw_span_quotient of_product(const struct sw_spans *s, const struct
 	unsigned width = wide ? t->width / 2u : t->width;
 	uint32_t x;
 	sw_wide by;
-	if (width < 1 || width > 32 || !factors(s, t, width, t->flags & SW_SIGNED, &x, &by))
+	if (width < 1 || width > 32 || !split_product(s, t, width, t->flags & SW_SIGNED, &x, &by))
 		return NONE;
 	return (struct sw_span_quotient){x, by, (sw_wide)1 << (wide ? 0 : width)};
 }
@@ -143,7 +143,7 @@ static struct sw_span_quotient of_product(const struct sw_spans *s, const struct
 /* x * m + x * 2^32: machine code adds x to the upper half of the product. */
 static struct sw_span_quotient of_long_sum(const struct sw_spans *s, const struct sw_term *t)
 {
-	struct sw_span_quotient a = s->value[plain(s, t->a)].quotient, b = s->value[plain(s, t->b)].quotient;
+	struct sw_span_quotient a = s->value[plain_term(s, t->a)].quotient, b = s->value[plain_term(s, t->b)].quotient;
 	if (t->width != 64 || a.over != 1 || b.over != 1 || a.of != b.of)
 		return NONE;
 	return long_product(s, a.of, a.by + b.by);
@@ -153,7 +153,7 @@ static struct sw_span_quotient of_long_sum(const struct sw_spans *s, const struc
 static struct sw_span_quotient of_sum(const struct sw_spans *s, const struct sw_term *t, uint32_t number)
 {
 	for (int swap = 0; swap < 2; swap++) {
-		uint32_t part = plain(s, swap ? t->b : t->a), x = plain(s, swap ? t->a : t->b);
+		uint32_t part = plain_term(s, swap ? t->b : t->a), x = plain_term(s, swap ? t->a : t->b);
 		struct sw_span_quotient q = s->value[part].quotient;
 		if (q.over > 1 && q.of == x && is_number(s, x) && is_number(s, number))
 			return (struct sw_span_quotient){x, q.by + q.over, q.over};
@@ -163,7 +163,7 @@ static struct sw_span_quotient of_sum(const struct sw_spans *s, const struct sw_
 
 static struct sw_span_quotient of_division(const struct sw_spans *s, const struct sw_term *t, sw_wide divisor)
 {
-	uint32_t x = plain(s, t->a);
+	uint32_t x = plain_term(s, t->a);
 	struct sw_span_quotient q = s->value[x].quotient;
 	if (divisor < 1 || divisor > (sw_wide)1 << 40 || !is_number(s, x) ||
 	    sw_span_exact(s, t->a, t->width, t->flags & SW_SIGNED).lo < 0)
@@ -203,20 +203,20 @@ struct sw_span_quotient sw_span_quotient_of(const struct sw_spans *s, uint32_t n
 }
 
 /* A term that is factor * *q, as far as `width` bits go. */
-static bool multiple(const struct sw_spans *s, uint32_t number, unsigned width, uint32_t *q, sw_wide *factor)
+static bool is_multiple(const struct sw_spans *s, uint32_t number, unsigned width, uint32_t *q, sw_wide *factor)
 {
 	const struct sw_term *t = &s->f->term[number];
 	if (t->width != width)
 		return false;
 	if (t->op == SW_OP_NEG) {
-		if (s->f->term[t->a].op == SW_OP_NEG || !multiple(s, t->a, width, q, factor))
+		if (s->f->term[t->a].op == SW_OP_NEG || !is_multiple(s, t->a, width, q, factor))
 			return false;
 		*factor = -*factor;
 		return true;
 	}
 	if (t->op == SW_OP_SHL) {
 		struct sw_bounds by = sw_span_exact(s, t->b, s->f->term[t->b].width, false);
-		*q = plain(s, t->a);
+		*q = plain_term(s, t->a);
 		*factor = (sw_wide)1 << (by.hi < 32 ? (unsigned)by.hi : 32);
 		return sw_span_fixed(by) && by.hi < 32;
 	}
@@ -224,10 +224,10 @@ static bool multiple(const struct sw_spans *s, uint32_t number, unsigned width, 
 		return false;
 	for (int swap = 0; swap < 2; swap++) {
 		struct sw_bounds other = sw_span_exact(s, swap ? t->a : t->b, width, true);
-		*q = plain(s, swap ? t->b : t->a);
+		*q = plain_term(s, swap ? t->b : t->a);
 		*factor = other.lo;
 		if (s->f->term[*q].op == SW_OP_NEG && s->f->term[*q].width == width) {
-			*q = plain(s, s->f->term[*q].a);
+			*q = plain_term(s, s->f->term[*q].a);
 			*factor = -*factor;
 		}
 		if (sw_span_fixed(other) && s->value[*q].quotient.over)
@@ -236,7 +236,7 @@ static bool multiple(const struct sw_spans *s, uint32_t number, unsigned width, 
 	return false;
 }
 
-static sw_wide ceiling(sw_wide a, sw_wide b)
+static sw_wide divide_up(sw_wide a, sw_wide b)
 {
 	return -sw_wide_floor(-a, b);
 }
@@ -249,7 +249,7 @@ static bool remainder_of(struct sw_bounds x, sw_wide d, const struct sw_span_quo
 	sw_wide least = a < b ? a : b, most = sw_wide_add(a > b ? a : b, slack);
 	if (least <= -SW_INFINITE || most >= SW_INFINITE || d < 1)
 		return false;
-	*out = (struct sw_bounds){ceiling(least, q->over), sw_wide_floor(most, q->over)};
+	*out = (struct sw_bounds){divide_up(least, q->over), sw_wide_floor(most, q->over)};
 	return true;
 }
 
@@ -264,7 +264,7 @@ static bool lies_from(const struct sw_spans *s, uint32_t divided, uint32_t x, un
 	     swap++) {
 		struct sw_bounds other = sw_span_exact(s, swap ? t->a : t->b, t->width, true);
 		*more = other.lo;
-		if (sw_span_fixed(other) && plain(s, swap ? t->b : t->a) == x)
+		if (sw_span_fixed(other) && plain_term(s, swap ? t->b : t->a) == x)
 			return true;
 	}
 	return false;
@@ -275,13 +275,13 @@ static bool more_than(const struct sw_spans *s, uint32_t divided, uint32_t x, un
 {
 	const struct sw_term *sum = &s->f->term[divided];
 	*more = (struct sw_bounds){0, 0};
-	if (plain(s, divided) == x)
+	if (plain_term(s, divided) == x)
 		return true;
 	if (sum->op != SW_OP_ADD || sum->width != width)
 		return false;
-	bool first = plain(s, sum->a) == x;
+	bool first = plain_term(s, sum->a) == x;
 	*more = sw_span_exact(s, first ? sum->b : sum->a, width, true);
-	return first || plain(s, sum->b) == x;
+	return first || plain_term(s, sum->b) == x;
 }
 
 /* x - ((x + more) & -2^k), C's remainder by a power of two: what is cleared is less than 2^k. */
@@ -294,7 +294,7 @@ static bool low_bits(const struct sw_spans *s, const struct sw_term *t, struct s
 		struct sw_bounds mask = sw_span_exact(s, swap ? cleared->a : cleared->b, t->width, false), more;
 		uint32_t divided = swap ? cleared->b : cleared->a;
 		int bits = sw_span_clears(mask, sw_span_of(s, divided, t->width), t->width);
-		if (bits < 0 || !more_than(s, divided, plain(s, t->a), t->width, &more))
+		if (bits < 0 || !more_than(s, divided, plain_term(s, t->a), t->width, &more))
 			continue;
 		*out = (struct sw_bounds){-more.hi, ((sw_wide)1 << (unsigned)bits) - 1 - more.lo};
 		return true;
@@ -309,9 +309,9 @@ bool sw_span_remainder(const struct sw_spans *s, const struct sw_term *t, struct
 	if (low_bits(s, t, out))
 		return true;
 	for (int swap = 0; swap < (t->op == SW_OP_ADD ? 2 : 1); swap++) {
-		uint32_t x = plain(s, swap ? t->b : t->a), q;
+		uint32_t x = plain_term(s, swap ? t->b : t->a), q;
 		sw_wide factor, more;
-		if (!multiple(s, swap ? t->a : t->b, t->width, &q, &factor))
+		if (!is_multiple(s, swap ? t->a : t->b, t->width, &q, &factor))
 			continue;
 		const struct sw_span_quotient *quotient = &s->value[q].quotient;
 		if (!quotient->over || !lies_from(s, quotient->of, x, t->width, &more) || !is_number(s, quotient->of) ||

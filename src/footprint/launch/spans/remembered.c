@@ -75,7 +75,7 @@ static void use_first(struct sw_span_memory *set, uint32_t way)
 	set[0] = used;
 }
 
-static struct sw_span_memory *remember(struct sw_spans *s, bool bounded)
+static struct sw_span_memory *remember_spans(struct sw_spans *s, bool bounded)
 {
 	struct sw_span_memory *memory = memories_of_key(s);
 	use_first(memory, way_of_key(s, memory));
@@ -101,7 +101,7 @@ static struct sw_span_memory *remember(struct sw_spans *s, bool bounded)
 }
 
 /* A launch that differs in pointers alone: the spans move.  False: past the end of all addresses, perhaps. */
-static bool move(struct sw_spans *s, const struct sw_span_memory *memory)
+static bool move_spans(struct sw_spans *s, const struct sw_span_memory *memory)
 {
 	s->found.n = 0;
 	for (uint32_t i = 0; memory->bounded && i < memory->n; i++) {
@@ -119,7 +119,7 @@ static bool move(struct sw_spans *s, const struct sw_span_memory *memory)
 }
 
 /* Leaves in *out what the key's launch has. */
-static bool recall(struct sw_spans *s, const struct sw_span **out, uint32_t *n, bool *bounded)
+static bool recall_spans(struct sw_spans *s, const struct sw_span **out, uint32_t *n, bool *bounded)
 {
 	struct sw_span_memory *memory = memories_of_key(s);
 	uint32_t way = way_of_key(s, memory);
@@ -128,7 +128,7 @@ static bool recall(struct sw_spans *s, const struct sw_span **out, uint32_t *n, 
 		return false;
 	use_first(memory, way);
 	bool same = !pointers || !memcmp(memory->pointer, s->where.at, pointers);
-	bool moved = !same && move(s, memory);
+	bool moved = !same && move_spans(s, memory);
 	*out = moved ? s->found.at : memory->span;
 	*n = memory->n;
 	*bounded = memory->bounded;
@@ -197,7 +197,7 @@ bool sw_spans_find(struct sw_spans *s, const struct sw_geometry *geometry, const
 	}
 	for (uint32_t i = 0; i < s->shapes; i++) {
 		make_key(s, &s->shape[i], geometry);
-		if (!recall(s, out, n, &bounded))
+		if (!recall_spans(s, out, n, &bounded))
 			continue;
 		bring_to_front(s, i);
 		return bounded;
@@ -206,7 +206,7 @@ bool sw_spans_find(struct sw_spans *s, const struct sw_geometry *geometry, const
 	note_shape(s);
 	name_pointers(s);
 	make_key(s, &s->shape[0], geometry);
-	const struct sw_span_memory *memory = remember(s, bounded);
+	const struct sw_span_memory *memory = remember_spans(s, bounded);
 	*out = memory->span;
 	*n = memory->n;
 	return bounded;

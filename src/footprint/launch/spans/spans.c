@@ -13,7 +13,7 @@
 
 /* ---- of the kernel ----------------------------------------------------------------------------------------------- */
 
-static void mark(const struct sw_footprint *f, bool *needed, uint32_t term)
+static void mark_needed(const struct sw_footprint *f, bool *needed, uint32_t term)
 {
 	if (term < f->terms)
 		needed[term] = true;
@@ -24,9 +24,9 @@ static void mark_operands(const struct sw_footprint *f, bool *needed, uint32_t n
 	const struct sw_term *t = &f->term[number];
 	uint32_t operand[3] = {t->a, t->b, t->c}, n = sw_term_operands(t);
 	for (uint32_t i = 0; i < n; i++)
-		mark(f, needed, operand[i]);
+		mark_needed(f, needed, operand[i]);
 	for (uint32_t i = 0; t->op == SW_TERM_ANY && i < (t->imm2 ? 2 : 1) * t->b; i++)
-		mark(f, needed, f->alternative[t->a + i]);
+		mark_needed(f, needed, f->alternative[t->a + i]);
 }
 
 static void mark_loops(struct sw_spans *s, bool *needed)
@@ -123,10 +123,10 @@ struct sw_spans *sw_spans_new(const struct sw_footprint *f)
 	for (uint32_t i = 0; i < f->sites; i++) {
 		if (f->site[i].address == SW_NO_TERM)
 			continue; /* nothing but its roots is known */
-		mark(f, needed, f->site[i].address);
-		mark(f, needed, f->site[i].size);
+		mark_needed(f, needed, f->site[i].address);
+		mark_needed(f, needed, f->site[i].size);
 		for (uint32_t k = 0; k < f->site[i].facts; k++)
-			mark(f, needed, f->fact[f->site[i].fact + k].term);
+			mark_needed(f, needed, f->fact[f->site[i].fact + k].term);
 		add_site(s, i, endless);
 	}
 	mark_loops(s, needed);
@@ -237,7 +237,7 @@ static bool is_bounded(const struct sw_spans *s, uint32_t number)
 	return s->stamp[number] >= (s->loops[number] ? s->round : s->launch);
 }
 
-static bool want(struct sw_spans *s, uint32_t number)
+static bool want_term(struct sw_spans *s, uint32_t number)
 {
 	if (number >= s->f->terms || is_bounded(s, number))
 		return false;
@@ -251,19 +251,19 @@ static bool want_way(struct sw_spans *s, const struct sw_term *t)
 	const uint32_t *way = s->f->alternative + t->a, *condition = way + t->b;
 	bool any = false;
 	if (t->op == SW_OP_SELECT) {
-		if (want(s, t->a))
+		if (want_term(s, t->a))
 			return true;
 		struct sw_bounds which = sw_span_exact(s, t->a, 1, false);
-		any |= which.hi != 0 && want(s, t->b);
-		any |= which.lo == 0 && want(s, t->c);
+		any |= which.hi != 0 && want_term(s, t->b);
+		any |= which.lo == 0 && want_term(s, t->c);
 		return any;
 	}
 	for (uint32_t i = 0; t->imm2 && i < t->b; i++)
-		any |= want(s, condition[i]);
+		any |= want_term(s, condition[i]);
 	for (uint32_t i = 0; !any && i < t->b; i++)
 		if (t->imm2 && sw_span_exact(s, condition[i], 1, false).hi == 0)
 			continue;
-		else if (want(s, way[i]))
+		else if (want_term(s, way[i]))
 			return true;
 	return any;
 }
@@ -276,13 +276,13 @@ static bool want_operands(struct sw_spans *s, const struct sw_term *t)
 	if (t->op == SW_OP_SELECT || t->op == SW_TERM_ANY)
 		return want_way(s, t);
 	for (uint32_t i = 0, n = sw_term_operands(t); i < n; i++)
-		any |= want(s, operand[i]);
+		any |= want_term(s, operand[i]);
 	return any;
 }
 
-static void bound(struct sw_spans *s, uint32_t number)
+static void bound_all(struct sw_spans *s, uint32_t number)
 {
-	want(s, number);
+	want_term(s, number);
 	while (s->work.n) {
 		number = s->work.at[s->work.n - 1];
 		if (!is_bounded(s, number)) {
@@ -304,7 +304,7 @@ static void count_turns(struct sw_spans *s)
 		s->turns[i] = SW_INFINITE;
 	for (unsigned i = 0; s->f->loops && i < ROUNDS; i++) {
 		for (size_t k = 0; k < s->fact.n; k++) {
-			bound(s, s->fact.at[k]);
+			bound_all(s, s->fact.at[k]);
 			sw_span_pin(s, s->fact.at[k]);
 		}
 		if (!sw_span_count_turns(s))
@@ -317,7 +317,7 @@ static void count_turns(struct sw_spans *s)
 #define MOST_DEEP 8u
 
 /* 1 or 0 if the launch alone decides it: every evaluation sees that, too.  -1: it does not. */
-static int decided(const struct sw_spans *s, uint32_t number, unsigned depth)
+static int is_decided(const struct sw_spans *s, uint32_t number, unsigned depth)
 {
 	const struct sw_term *t = &s->f->term[number];
 	if (t->op == SW_OP_COMPARE && t->imm2 >= 1 && t->imm2 <= 64) {
@@ -328,12 +328,12 @@ static int decided(const struct sw_spans *s, uint32_t number, unsigned depth)
 	if (t->width != 1 || !depth)
 		return -1;
 	if (t->op == SW_OP_NOT || t->op == SW_OP_MOV) {
-		int x = decided(s, t->a, depth - 1);
+		int x = is_decided(s, t->a, depth - 1);
 		return x < 0 ? -1 : x == (t->op == SW_OP_MOV);
 	}
 	if (t->op != SW_OP_AND && t->op != SW_OP_OR)
 		return -1;
-	int x = decided(s, t->a, depth - 1), y = decided(s, t->b, depth - 1), wins = t->op == SW_OP_OR;
+	int x = is_decided(s, t->a, depth - 1), y = is_decided(s, t->b, depth - 1), wins = t->op == SW_OP_OR;
 	if (x == wins || y == wins)
 		return wins;
 	return x < 0 || y < 0 ? -1 : !wins;
@@ -344,9 +344,9 @@ static bool is_idle(struct sw_spans *s, const struct sw_access_site *site)
 {
 	for (uint32_t i = 0; i < site->facts; i++) {
 		const struct sw_fact *fact = &s->f->fact[site->fact + i];
-		bound(s, fact->term);
+		bound_all(s, fact->term);
 		sw_span_pin(s, fact->term);
-		int truth = decided(s, fact->term, MOST_DEEP);
+		int truth = is_decided(s, fact->term, MOST_DEEP);
 		if (truth >= 0 && truth != (int)fact->truth)
 			return true;
 	}
@@ -369,9 +369,9 @@ static bool bound_site(struct sw_spans *s, const struct sw_span_site *site)
 {
 	size_t from = s->found.n;
 	struct sw_bounds at;
-	bound(s, site->address);
+	bound_all(s, site->address);
 	if (site->size != SW_NO_TERM) {
-		bound(s, site->size);
+		bound_all(s, site->size);
 		sw_span_pin(s, site->size);
 	}
 	at = s->value[site->address].range;

@@ -133,7 +133,7 @@ static bool find_elements(const struct sw_spans *s, const struct sw_term *t, str
 	return true;
 }
 
-static sw_wide element(const struct sw_spans *s, const struct sw_term *t, uint32_t at)
+static sw_wide element_at(const struct sw_spans *s, const struct sw_term *t, uint32_t at)
 {
 	uint64_t word = 0;
 	memcpy(&word, (const char *)s->g->params + at, (size_t)t->imm);
@@ -145,10 +145,10 @@ bool sw_span_element(const struct sw_spans *s, const struct sw_term *t, struct s
 	struct elements which;
 	if (!find_elements(s, t, &which))
 		return false;
-	struct sw_bounds all = {element(s, t, which.first), element(s, t, which.first)};
+	struct sw_bounds all = {element_at(s, t, which.first), element_at(s, t, which.first)};
 	for (uint32_t at = which.first; at < which.last;) {
 		at += which.unit;
-		sw_wide x = element(s, t, at);
+		sw_wide x = element_at(s, t, at);
 		all.lo = x < all.lo ? x : all.lo;
 		all.hi = x > all.hi ? x : all.hi;
 	}
@@ -206,7 +206,7 @@ bool sw_span_add_pointers(struct sw_spans *s, const struct sw_span_site *site, s
 	if (rest.hi - rest.lo > SW_SPAN_FAR)
 		return false;
 	for (uint32_t at = which.first; at <= which.last; at += which.unit) {
-		sw_wide pointer = element(s, t, at);
+		sw_wide pointer = element_at(s, t, at);
 		sw_span_add(s, site, pointer + rest.lo, pointer + rest.hi + bytes);
 		join_last(s, from);
 	}
