@@ -9,3 +9,14 @@ AC_DEFUN([SW_CHECK_CFLAGS], [
   done
   CFLAGS=$sw_saved_cflags
 ])
+
+# SW_CHECK_LDFLAGS(VARIABLE, FLAGS): puts those of FLAGS that the linker takes into VARIABLE.
+AC_DEFUN([SW_CHECK_LDFLAGS], [
+  $1=
+  sw_saved_ldflags=$LDFLAGS
+  for sw_flag in m4_normalize([$2]); do
+    LDFLAGS="$sw_saved_ldflags $sw_flag"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM()], [$1="$$1 $sw_flag"])
+  done
+  LDFLAGS=$sw_saved_ldflags
+])

@@ -15,6 +15,7 @@ include tests/merge/local.mk
 include tests/simcuda/local.mk
 include tests/guard/local.mk
 include tests/tools/local.mk
+include tests/packaging/local.mk
 include tests/kernels/local.mk
 include tests/golden/local.mk
 include tests/fuzz/local.mk

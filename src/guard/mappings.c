@@ -8,6 +8,7 @@
 
 #include <stdarg.h>
 #include <sys/mman.h>
+#include <sys/types.h>
 
 static void hands_off(const void *at, size_t bytes)
 {

@@ -5,7 +5,9 @@ libsyncwatch_so_SOURCES = src/base/crc32c.c src/base/hash.c src/base/name_patter
 libsyncwatch_so_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 libsyncwatch_so_CFLAGS = $(SW_CFLAGS) $(SW_PREFIX_MAP) -fPIC -ffunction-sections -fdata-sections -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer
 libsyncwatch_so_CCASFLAGS = -fPIC $(SW_PREFIX_MAP)
-libsyncwatch_so_LDFLAGS = -shared -Wl,-soname,libsyncwatch.so -Wl,-Bsymbolic -Wl,--gc-sections -Wl,-z,noseparate-code -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,--as-needed
+# A libunwind that lies beside the object, as in the Python wheel, is found before any other.
+libsyncwatch_so_LDFLAGS = -shared -Wl,-soname,libsyncwatch.so -Wl,-Bsymbolic -Wl,--gc-sections $(SW_ONE_SEGMENT) -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,--as-needed \
+	'-Wl,-rpath,$$ORIGIN'
 libsyncwatch_so_LDADD =
 
 include src/preload/intercept/local.mk

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "base/arch.h"
 #include "preload/intercept/driver.h"
 #include "preload/platform/loaded_object.h"
 #include "preload/platform/sys.h"
@@ -35,7 +36,7 @@ __attribute__((used)) void *sw_dlsym_find(void)
 	void *next;
 
 	if (!real)
-		real = (__typeof__(real))dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+		real = (__typeof__(real))dlvsym(RTLD_NEXT, "dlsym", SW_ARCH_OLDEST_LIBC);
 	if (!real)
 		real = no_dlsym;
 	next = real(RTLD_NEXT, "dlsym");

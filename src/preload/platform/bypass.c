@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/arch.h"
 #include "preload/platform/sys.h"
 
 /* /dev/nvidia-uvm is opened by the CUDA driver alone; /dev/nvidia0 also by tools that only look at the GPU (NVML). */
@@ -154,6 +155,8 @@ static int look_at_program(struct dl_phdr_info *info, size_t bytes, void *with)
 bool sw_bypass_object(char *text, size_t room, bool all)
 {
 	struct search search = {.real_dlsym = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34"), .all = all};
+	if (!search.real_dlsym)
+		search.real_dlsym = dlvsym(RTLD_NEXT, "dlsym", SW_ARCH_OLDEST_LIBC);
 	if (search.real_dlsym)
 		dl_iterate_phdr(look_at_program, &search);
 	if (search.found)

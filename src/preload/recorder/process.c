@@ -68,9 +68,13 @@ static bool secure(void)
 	return getauxval(AT_SECURE) != 0;
 }
 
+/* glibc has it from 2.32 on. */
+extern const char *strerrordesc_np(int) __attribute__((weak));
+
 static const char *why_not(int error)
 {
-	return strerrordesc_np(-error) ? strerrordesc_np(-error) : "unknown error";
+	const char *text = strerrordesc_np ? strerrordesc_np(-error) : strerror(-error);
+	return text ? text : "unknown error";
 }
 
 /* Passes descriptors of the trace, which are those of the isolated thread. */

@@ -1,0 +1,5 @@
+# packaging/: what is installed, used and removed again
+dist_check_SCRIPTS += tests/packaging/test_wheel.sh
+TESTS += tests/packaging/test_wheel.sh
+EXTRA_DIST += packaging/debian-root packaging/wheel/build packaging/wheel/assemble packaging/wheel/pack.py packaging/wheel/zig.pins \
+	packaging/wheel/libunwind.pin packaging/wheel/newer_libc.c packaging/wheel/syncwatch/__init__.py packaging/wheel/syncwatch/__main__.py
