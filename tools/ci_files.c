@@ -9,7 +9,7 @@
 
 #include "base/hash.h"
 #include "output.h"
-#include "report/suppress_file.h"
+#include "report/suppress.h"
 
 struct sw_ci_files {
 	char *root;

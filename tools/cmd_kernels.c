@@ -12,8 +12,8 @@
 #include "detect/kernels/kernel_code.h"
 #include "image/image.h"
 #include "output.h"
-#include "reader/expand.h"
-#include "report/symbols/demangle.h"
+#include "reader/packed.h"
+#include "report/symbols/names.h"
 #include "report/listing/kernel_listing.h"
 
 /* A kernel that is to be reported. */

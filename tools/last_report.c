@@ -11,7 +11,7 @@
 #include "footprint/kernel/store/disk_store.h"
 #include "output.h"
 #include "report/groups.h"
-#include "report/symbols/places.h"
+#include "report/symbols/stack.h"
 
 /* A report of a million findings need not be kept whole. */
 #define MOST 2000

@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "detect/behaviour/wait_rules.h"
+#include "detect/behaviour/behaviour.h"
 #include "detect/library_call.h"
 #include "detect/what_if.h"
 #include "footprint/library.h"

@@ -1,21 +1,210 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each record to its handler. */
-#include "detect/kernels/collectives.h"
 #include "detect/dispatch.h"
 
-#include "detect/calls/threads.h"
-#include "detect/graphs/capture_isolation.h"
+#include "detect/calls/copies.h"
+#include "detect/calls/streams.h"
+#include "detect/calls/device.h"
+#include "detect/graphs/graphs.h"
+#include "detect/hazards/deferred.h"
 #include "detect/hazards/host_functions.h"
-#include "detect/model/asked_order.h"
-#include "detect/model/call.h"
-#include "detect/model/contexts.h"
-#include "detect/model/handlers.h"
+#include "detect/hazards/hazards.h"
+#include "detect/hazards/shared_uses.h"
+#include "detect/hazards/stored_values.h"
+#include "detect/hazards/touch.h"
+#include "detect/kernels/collectives.h"
 #include "detect/libraries/library_calls.h"
+#include "detect/memory/address_space.h"
+#include "detect/memory/physical_memory.h"
+#include "detect/memory/shadow.h"
+#include "detect/model/lanes.h"
+#include "detect/model/call.h"
+#include "detect/model/collect.h"
+#include "detect/model/handlers.h"
 #include "detect/model/model.h"
 #include "detect/model/nvtx.h"
 #include "detect/waits/schedule_feed.h"
 #include "detect/waits/waits.h"
+#include "detect/waits/wide_syncs.h"
 #include "reader/kinds.h"
+
+/* The end of a call: what it waited for is known, and judged. */
+
+/* What a copy or set of a few bytes takes (H200, driver 580: 11 to 44 us for 1 KiB). */
+#define SW_DRIVER_NS 20000u
+
+static void split(const struct sw_wait *w, struct sw_wait_cost *cost)
+{
+	uint8_t kind = w->what.kind;
+	bool moves = kind == SW_REC_COPY || kind == SW_REC_COPY_ND || kind == SW_REC_SET;
+	uint64_t own = cost->own_ns < cost->ns ? cost->own_ns : cost->ns;
+	cost->parts.work_ns = cost->ns - own;
+	cost->parts.driver_ns = moves && own > SW_DRIVER_NS ? SW_DRIVER_NS : own;
+	cost->parts.transfer_ns = own - cost->parts.driver_ns;
+}
+
+static void report(struct sw_model *m, struct sw_wait *w, const struct sw_wait_cost *cost)
+{
+	if (!w->id || (w->only_waited && !cost->waited) || (!w->always && !w->pending))
+		return;
+	struct sw_finding seen = {
+		.id = w->id,
+		.severity = SW_NOTE,
+		.confidence = SW_CERTAIN,
+		.basis = w->basis,
+		.accesses = 1,
+		.access[0] = &w->what,
+		.fix = w->fix,
+		.covered = w->covered.n,
+	};
+	if (w->read_back.seq) {
+		seen.accesses = 2;
+		seen.access[1] = &w->read_back;
+	}
+	if (w->basis == SW_BASIS_MAY && cost->waited && w->id != SW_FINDING_DEVICE_ALLOC)
+		seen.basis = SW_BASIS_MEASURED;
+	struct sw_finding *f = sw_collect_add(&m->collect, &seen, NULL);
+	if (!f)
+		return;
+	sw_collect_cost(&m->collect, f, cost);
+	struct sw_finding_more *more = sw_collect_more(&m->collect, f);
+	more->pinned += w->pinned;
+	if (w->staged && w->bytes > more->unpinned)
+		more->unpinned = w->bytes;
+	more->to_host |= w->moves == SW_MOVES_DOWN || w->read_back.seq;
+	if (w->maker.seq)
+		more->maker = w->maker;
+	more->last_ns = w->what.t_ns > more->last_ns ? w->what.t_ns : more->last_ns;
+	if (cost->waited && cost->ns >= f->cost->worst_ns)
+		more->waited_for = w->waited_for;
+	/* A promise is unkept only while no call at this place kept it. */
+	f->not_waited = w->promised && !f->cost->waited_calls && (f->not_waited || w->pending);
+	if (seen.basis == SW_BASIS_MEASURED)
+		f->basis = SW_BASIS_MEASURED;
+}
+
+static void touch_by_host(struct sw_model *m, struct sw_wait *w, uint64_t seq)
+{
+	struct sw_access what = w->what;
+	if (!w->host_range.width)
+		return;
+	what.stream = 0;
+	what.point = sw_hb_host_step(m->hb, w->record.thread, seq);
+	sw_model_touch(m, &what, &w->host_range, &(struct sw_touch){.host = true});
+}
+
+static enum sw_host_wait_kind held_by(uint8_t kind)
+{
+	static const struct {
+		uint8_t kind;
+		enum sw_host_wait_kind held;
+	} kinds[] = {
+		{SW_REC_SYNC, SW_HOST_WAIT_SYNC},	{SW_REC_COPY, SW_HOST_WAIT_COPY},
+		{SW_REC_COPY_ND, SW_HOST_WAIT_COPY},	{SW_REC_SET, SW_HOST_WAIT_SET},
+		{SW_REC_FREE, SW_HOST_WAIT_FREE},	{SW_REC_ALLOC, SW_HOST_WAIT_ALLOC},
+		{SW_REC_LAUNCH, SW_HOST_WAIT_LOAD},	{SW_REC_CODE_LOAD, SW_HOST_WAIT_LOAD},
+		{SW_REC_CODE_TOUCH, SW_HOST_WAIT_LOAD}, {SW_REC_CONFIG, SW_HOST_WAIT_CONFIG},
+	};
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (kinds[i].kind == kind)
+			return kinds[i].held;
+	return SW_HOST_WAIT_OTHER;
+}
+
+/* Of pinning and of loading code all time is lost, whatever part of it was waiting. */
+static bool held_up(const struct sw_wait *w, bool waited)
+{
+	bool lost = w->id == SW_FINDING_HOST_PIN || w->id == SW_FINDING_MODULE_LOAD;
+	return waited || (w->tokens && w->promised) || (lost && w->pending);
+}
+
+/* Queries hold nobody: loops of them are counted as a whole (waits.c). */
+static void count_by_kind(struct sw_model *m, const struct sw_wait *w, uint64_t ns)
+{
+	struct sw_host_wait *held = &m->j->host_waits[held_by(w->what.kind)];
+	if (w->what.kind == SW_REC_QUERY)
+		return;
+	held->calls++;
+	held->ns += ns;
+}
+
+static void wait_done(struct sw_model *m, struct sw_wait *w, uint64_t seq, uint64_t t_ns, uint64_t dur_ns, bool failed)
+{
+	struct sw_wait_cost cost = {.ns = dur_ns, .own_ns = dur_ns};
+	w->what.dur_ns = w->record.dur_ns = dur_ns;
+	sw_sharing_called(m, w);
+	if (failed) {
+		sw_wait_drop(m, w);
+		sw_wait_report(m, w, false);
+		return;
+	}
+	sw_covered_vec *done = sw_wait_scratch(m);
+	for (uint32_t i = 0; i < w->tokens; i++) {
+		struct sw_hb_waited waited;
+		if (m->observer->completed)
+			sw_hb_wait_lanes(m->hb, w->token[i], w->record.thread, SW_ORDER_MEASURED, sw_wait_covers, done);
+		sw_hb_wait_end(m->hb, w->token[i], w->record.thread, seq, w->order[i], &waited);
+	}
+	if (w->tokens || w->what.kind == SW_REC_CONTEXT_OP)
+		sw_sharing_known(m, w->record.thread, t_ns);
+	cost.waited = w->pending && dur_ns > w->own_ns;
+	if (cost.waited)
+		cost.own_ns = w->own_ns / SW_OWN_MARGIN;
+	split(w, &cost);
+	if (w->tokens && (cost.waited || w->promised))
+		m->j->host_wait_ns += dur_ns;
+	if (held_up(w, cost.waited))
+		count_by_kind(m, w, dur_ns);
+	bool documented = w->tokens && w->order[0] == SW_ORDER_DOCUMENTED;
+	w->tokens = 0;
+	sw_wait_report(m, w, cost.waited);
+	if (done->n)
+		sw_pending_completed(m, done, t_ns);
+	touch_by_host(m, w, seq);
+	report(m, w, &cost);
+	sw_stall_done(m, w);
+	if (w->enqueues || w->what.kind == SW_REC_GRAPH_LAUNCH)
+		sw_event_wait_worked(m, w->what.point.lane);
+	sw_wide_over(m, w, &cost, documented);
+}
+
+/* Records were lost. */
+
+static uint64_t forget_uses(struct sw_model *m)
+{
+	uint64_t live = m->space.uses.live;
+	for (struct sw_block *b = sw_space_next(&m->space, NULL); b; b = sw_space_next(&m->space, b))
+		sw_shadow_clear(&b->shadow, &m->space.uses);
+	struct sw_map_slot slot;
+	for (size_t i = 0; (i = sw_map_next(&m->space.arrays, i, &slot));)
+		sw_shadow_clear(&((struct sw_block *)(uintptr_t)slot.value)->shadow, &m->space.uses);
+	sw_shadow_clear(&m->space.pageable.shadow, &m->space.uses);
+	return live - m->space.uses.live;
+}
+
+/* Records were lost: everything before is taken to be ordered before everything after, and what is still known could
+   only make findings that straddle the gap. */
+void sw_on_loss(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	(void)w;
+	sw_deferred_flush(m);
+	m->j->coverage.straddling_dropped += forget_uses(m);
+	sw_space_forget_freed(&m->space);
+	sw_pool_blocks_forget(&m->space.pool_blocks);
+	sw_wait_forget(m);
+	sw_host_funcs_forget(m);
+	sw_graphs_forget(m);
+	sw_captures_forget(m);
+	sw_wide_forget(m);
+	sw_batches_forget(m->batches);
+	sw_physical_forget(m->physical);
+	sw_uploads_forget(m);
+	sw_stored_values_forget(m);
+	sw_library_lost(m);
+	sw_hb_barrier(m->hb, r->seq);
+	if (m->schedule)
+		sw_schedule_break(m->schedule);
+}
 
 static sw_handler *const handlers[256] = {
 #define SW_HANDLER(kind, name) [SW_REC_##kind] = sw_on_##name,
@@ -91,7 +280,7 @@ static void end_of_call(struct sw_model *m, const struct sw_record *r)
 	if (w->record.rec->kind == SW_REC_HOST_FUNC_RUN)
 		sw_host_func_returned(m, &w->record, r->seq);
 	sw_recent_calls_add(&m->collect.recent, &w->record, r->seq);
-	sw_wait_done(m, w, r->seq, r->t_ns, r->dur_ns, r->failed);
+	wait_done(m, w, r->seq, r->t_ns, r->dur_ns, r->failed);
 	sw_wait_recycle(m, w);
 }
 
@@ -154,5 +343,5 @@ void sw_model_step(struct sw_model *m, const struct sw_record *r)
 	if (operation && m->schedule)
 		sw_timing_call(m, m->record, m->wait);
 	if (operation && !two)
-		sw_wait_done(m, m->wait, r->seq, r->t_ns + r->dur_ns, r->dur_ns, false);
+		wait_done(m, m->wait, r->seq, r->t_ns + r->dur_ns, r->dur_ns, false);
 }

@@ -4,8 +4,8 @@
  *
  *     judge.c        the state of a run, its begin and end
  *     dispatch.c     one table: record kind -> handler
- *     call_end.c     the end of a call: judges what it waited for
- *     record_loss.c  what stays known after records were lost
+ *     dispatch.c     the end of a call: judges what it waited for
+ *     dispatch.c  what stays known after records were lost
  *
  * The folders, each of which includes only those above it:
  *
@@ -24,7 +24,6 @@
 #include "detect/detect.h"
 
 struct sw_model;
-struct sw_wait;
 
 /* All pointers are borrowed until sw_model_free(), which leaves the judgement and the arena to their owner. */
 void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw_judge_options *options,
@@ -35,7 +34,6 @@ void sw_model_step(struct sw_model *m, const struct sw_record *record);
 /* After the last record: what was deferred, what needs the whole run, sums. */
 void sw_model_finish(struct sw_model *m);
 
-/* ---- call_end.c ---- */
-void sw_wait_done(struct sw_model *m, struct sw_wait *w, uint64_t seq, uint64_t t_ns, uint64_t dur_ns, bool failed);
+/* ---- dispatch.c ---- */
 
 #endif

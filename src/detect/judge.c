@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Judging a whole trace: the state of a run is made, each record judged, the findings closed. */
-#include "detect/calls/batch_copies.h"
-#include "detect/dispatch.h"
-
+/*
+ * Order that the run had and the trace does not show: edges that `syncwatch confirm` added to the program's calls.
+ * Judging a whole trace: the state of a run is made, each record judged, the findings closed.
+ */
 #include <stdlib.h>
+#include <string.h>
 
-#include "detect/added_edges.h"
-#include "detect/moved_work.h"
-#include "detect/narrowed_waits.h"
-#include "detect/behaviour/wait_rules.h"
-#include "detect/calls/pools.h"
+#include "detect/behaviour/behaviour.h"
+#include "detect/calls/copies.h"
+#include "detect/calls/allocations.h"
 #include "detect/calls/streams.h"
-#include "detect/calls/syncs.h"
-#include "detect/calls/tensor_blocks.h"
+#include "detect/detect.h"
+#include "detect/dispatch.h"
 #include "detect/graphs/graphs.h"
 #include "detect/hazards/deferred.h"
 #include "detect/hazards/hazards.h"
-#include "detect/hazards/ignored_ranges.h"
+#include "detect/hazards/host_functions.h"
+#include "detect/hazards/touch.h"
 #include "detect/hazards/shared_uses.h"
 #include "detect/hazards/stored_values.h"
 #include "detect/kernels/annotated_launches.h"
@@ -26,27 +26,236 @@
 #include "detect/kernels/launch_plan.h"
 #include "detect/kernels/launches.h"
 #include "detect/kernels/texture_handles.h"
-#include "detect/hazards/host_functions.h"
+#include "detect/libraries/library_calls.h"
 #include "detect/memory/address_space.h"
 #include "detect/memory/contents.h"
-#include "detect/memory/module_variables.h"
 #include "detect/memory/physical_memory.h"
-#include "detect/model/asked_order.h"
-#include "detect/model/captures.h"
-#include "detect/model/collect.h"
-#include "detect/model/contexts.h"
-#include "detect/model/events.h"
 #include "detect/model/lanes.h"
+#include "detect/model/collect.h"
 #include "detect/model/model.h"
-#include "detect/libraries/library_calls.h"
 #include "detect/model/nvtx.h"
 #include "detect/waits/device_times.h"
-#include "detect/waits/legacy_stream.h"
-#include "detect/waits/polls.h"
-#include "detect/waits/schedule_feed.h"
-#include "detect/waits/stalls.h"
 #include "detect/waits/waits.h"
+#include "detect/waits/schedule_feed.h"
 #include "detect/waits/wide_syncs.h"
+
+/*
+ * Order that the run had and the trace does not show: edges that `syncwatch confirm` added to the program's calls.
+ * An event that is recorded after one call, for which a stream waits before another: the same as SW_NOTE_BEFORE and
+ * SW_NOTE_AFTER (syncwatch.h), at places that the judge's options name.
+ */
+
+/* The first one; those of programs that name theirs by numbers are others. */
+#define TAG UINT64_C(0x636f6e6669720000)
+
+static uint64_t stream_of_edge(const struct sw_rec *rec)
+{
+	const void *r = rec;
+	switch ((enum sw_rec_kind)rec->kind) {
+#define STREAM(kind, type)                                                                                             \
+	case SW_REC_##kind:                                                                                            \
+		return ((const struct type *)r)->stream;
+		STREAM(LAUNCH, sw_rec_launch)
+		STREAM(COPY, sw_rec_copy)
+		STREAM(COPY_ND, sw_rec_copy_nd)
+		STREAM(SET, sw_rec_set)
+		STREAM(HOST_FUNC, sw_rec_host_func)
+		STREAM(GRAPH_LAUNCH, sw_rec_graph_launch)
+		STREAM(MEM_OP, sw_rec_mem_op)
+		STREAM(ALLOC, sw_rec_alloc)
+		STREAM(FREE, sw_rec_free)
+#undef STREAM
+	default:
+		return 0;
+	}
+}
+
+/* The first at this record. */
+static size_t find(const struct sw_judge_options *options, uint64_t seq)
+{
+	size_t low = 0, high = options->n_added;
+	while (low < high) {
+		const size_t middle = (low + high) / 2;
+		if (options->added[middle].seq < seq)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void note(struct sw_model *m, const struct sw_record *record, enum sw_annotation op,
+		 const struct sw_added_edge *edge)
+{
+	struct sw_rec_annotation a = {
+		.h = *record->rec, .address = TAG + edge->event, .stream = stream_of_edge(record->rec), .op = op};
+	struct sw_record r = *record;
+	a.h.kind = SW_REC_ANNOTATION;
+	a.h.words = sizeof a / 8;
+	a.h.flags &= SW_RF_PER_THREAD;
+	a.flags = edge->end == SW_EDGE_BEFORE_ON_HOST ? SW_NOTE_ON_HOST : 0;
+	r.rec = &a.h;
+	r.params = NULL;
+	r.dur_ns = 0;
+	sw_model_step(m, &r);
+}
+
+static void note_all(struct sw_model *m, const struct sw_record *record, bool after)
+{
+	const struct sw_judge_options *options = m->options;
+	if (!options->n_added || record->rec->flags & SW_RF_END)
+		return;
+	for (size_t i = find(options, record->seq); i < options->n_added && options->added[i].seq == record->seq; i++)
+		if ((options->added[i].end == SW_EDGE_AFTER) == after)
+			note(m, record, after ? SW_NOTE_BEFORE : SW_NOTE_AFTER, &options->added[i]);
+}
+
+/* Before and after each record is judged: the edges that end, or begin, at its call. */
+static void added_edges_before(struct sw_model *m, const struct sw_record *record)
+{
+	note_all(m, record, false);
+}
+
+static void added_edges_after(struct sw_model *m, const struct sw_record *record)
+{
+	note_all(m, record, true);
+}
+
+/* Judges a trace as if work that some call sites put on the legacy default stream were on a stream of its own: are
+   there hazards that this order prevented? */
+
+/* No handle of the driver's: those are addresses. */
+#define OWN_STREAM UINT64_C(0x6f776e)
+
+static uint64_t *stream_of_work(struct sw_rec *rec)
+{
+	void *r = rec;
+	switch ((enum sw_rec_kind)rec->kind) {
+	case SW_REC_LAUNCH:
+		return &((struct sw_rec_launch *)r)->stream;
+	case SW_REC_COPY:
+		return &((struct sw_rec_copy *)r)->stream;
+	case SW_REC_SET:
+		return &((struct sw_rec_set *)r)->stream;
+	default:
+		return NULL;
+	}
+}
+
+static bool is_moved(const struct sw_model *m, const struct sw_record *record)
+{
+	const struct sw_judge_options *options = m->options;
+	for (size_t i = 0; i < options->n_moved; i++)
+		if (options->moved[i].api == record->rec->api && options->moved[i].stack == record->stack)
+			return true;
+	return false;
+}
+
+/* In the context of the first such work.  The record is at the same place in the order of the process. */
+static void make_stream(struct sw_model *m, const struct sw_record *record)
+{
+	struct sw_rec_stream made = {.h = *record->rec, .stream = OWN_STREAM, .flags = 1};
+	struct sw_record r = *record;
+	made.h.kind = SW_REC_STREAM_CREATE;
+	made.h.words = sizeof made / 8;
+	made.h.flags = 0;
+	r.rec = &made.h;
+	r.params = NULL;
+	r.dur_ns = 0;
+	sw_model_step(m, &r);
+	m->moved = true;
+}
+
+/* Judges the record there.  False: it stays where it is. */
+static bool moved_work(struct sw_model *m, const struct sw_record *record)
+{
+	if (!m->options->n_moved || record->rec->flags & (SW_RF_END | SW_RF_PER_THREAD) || !is_moved(m, record))
+		return false;
+	struct sw_rec *copy = sw_alloc(record->rec->words * 8u);
+	memcpy(copy, record->rec, record->rec->words * 8u);
+	uint64_t *stream = stream_of_work(copy);
+	const bool moves = stream && *stream <= 1; /* 1: CU_STREAM_LEGACY */
+	if (moves) {
+		struct sw_record r = *record;
+		if (!m->moved)
+			make_stream(m, record);
+		*stream = OWN_STREAM;
+		r.rec = copy;
+		sw_model_step(m, &r);
+	}
+	free(copy);
+	return moves;
+}
+
+/* Judges a trace as if waits of some call sites were replaced by edges between streams, and waits for some of them: are
+   there hazards that only the rest of the wait prevented? */
+
+/* No handle of the driver's: those are addresses. */
+#define EVENT UINT64_C(0x6e6172726f77)
+
+/* One more record, at the same place in the order of the process. */
+static void step(struct sw_model *m, const struct sw_record *at, struct sw_rec *rec, enum sw_rec_kind kind,
+		 size_t bytes)
+{
+	struct sw_record r = *at;
+	rec->kind = (uint8_t)kind;
+	rec->words = (uint16_t)(bytes / 8);
+	r.rec = rec;
+	r.params = NULL;
+	r.dur_ns = 0;
+	sw_model_step(m, &r);
+}
+
+static void order(struct sw_model *m, const struct sw_record *at, uint64_t event, uint64_t from, uint64_t to)
+{
+	struct sw_rec_event_record record = {.h = *at->rec, .event = event, .stream = from};
+	struct sw_rec_stream_wait wait = {.h = *at->rec, .event = event, .stream = to};
+	record.h.flags = wait.h.flags = 0;
+	step(m, at, &record.h, SW_REC_EVENT_RECORD, sizeof record);
+	step(m, at, &wait.h, SW_REC_STREAM_WAIT, sizeof wait);
+}
+
+static void wait_on_host(struct sw_model *m, const struct sw_record *at, uint64_t stream)
+{
+	struct sw_rec_sync begin = {.h = *at->rec, .handle = stream, .what = SW_SYNC_STREAM};
+	struct sw_rec_end end = {.h = *at->rec, .begin_seq = at->seq};
+	begin.h.flags = SW_RF_BEGIN;
+	end.h.flags = SW_RF_END;
+	step(m, at, &begin.h, SW_REC_SYNC, sizeof begin);
+	step(m, at, &end.h, SW_REC_SYNC, sizeof end);
+}
+
+static const struct sw_narrowed_site *site_of(const struct sw_model *m, const struct sw_record *record)
+{
+	const struct sw_judge_options *options = m->options;
+	for (size_t i = 0; i < options->n_narrowed; i++)
+		if (options->narrowed[i].api == record->rec->api && options->narrowed[i].stack == record->stack)
+			return &options->narrowed[i];
+	return NULL;
+}
+
+/* Judges what is left of the wait.  False: the record is none of them. */
+static bool narrowed_wait(struct sw_model *m, const struct sw_record *record)
+{
+	if (!m->options->n_narrowed || record->rec->kind != SW_REC_SYNC || record->failed)
+		return false;
+	if (record->rec->flags & SW_RF_END) {
+		const struct sw_rec_end *end = (const struct sw_rec_end *)(const void *)record->rec;
+		return sw_map_delete(&m->narrowed, end->begin_seq);
+	}
+	const struct sw_narrowed_site *site = site_of(m, record);
+	if (!site)
+		return false;
+	*sw_map_put(&m->narrowed, record->seq) = 1;
+	for (uint32_t i = 0; i < site->n; i++)
+		if (site->edge[i].on_host)
+			wait_on_host(m, record, site->edge[i].from);
+	for (uint32_t i = 0; i < site->n; i++)
+		if (!site->edge[i].on_host)
+			order(m, record, EVENT + (uint64_t)(site - m->options->narrowed) * SW_MAX_NEEDS + i,
+			      site->edge[i].from, site->edge[i].to);
+	return true;
+}
 
 /* What a judgement owns in addition to what it shows. */
 struct judged {
@@ -230,10 +439,10 @@ static int judge_records(struct sw_model *m, struct sw_error *error)
 	uint64_t read = 0, all = sw_reader_bytes(m->reader);
 	int got;
 	while ((got = sw_reader_next(m->reader, &record, error)) > 0) {
-		sw_added_edges_before(m, &record);
-		if (!sw_moved_work(m, &record) && !sw_narrowed_wait(m, &record))
+		added_edges_before(m, &record);
+		if (!moved_work(m, &record) && !narrowed_wait(m, &record))
 			sw_model_step(m, &record);
-		sw_added_edges_after(m, &record);
+		added_edges_after(m, &record);
 		read += record.rec->words * 8u;
 		if (m->options->progress)
 			m->options->progress(m->options->progress_arg, m->j->coverage.driver_calls,

@@ -2,41 +2,30 @@
 # A folder includes those above it in this list; tests/tree/layers.sh checks it.
 noinst_LIBRARIES += libswdetect.a
 libswdetect_a_SOURCES = \
-	src/detect/added_edges.c src/detect/added_edges.h src/detect/model/asked_order.c src/detect/model/asked_order.h src/detect/moved_work.c src/detect/moved_work.h src/detect/what_if.h src/detect/narrowed_waits.c src/detect/narrowed_waits.h src/detect/behaviour/behaviour.c src/detect/behaviour/behaviour.def src/detect/behaviour/behaviour.h \
-	src/detect/behaviour/wait_rules.c src/detect/behaviour/wait_rules.h \
+	src/detect/what_if.h src/detect/behaviour/behaviour.c src/detect/behaviour/behaviour.def src/detect/behaviour/behaviour.h \
 	src/detect/memory/access.c src/detect/memory/access.h src/detect/memory/address_space.c \
-	src/detect/memory/address_space.h src/detect/memory/intervals.c src/detect/memory/intervals.h \
-	src/detect/memory/overlaps.c src/detect/memory/overlaps.h src/detect/memory/shadow_uses.c src/detect/memory/shadow_uses.h \
-	src/detect/memory/module_variables.c src/detect/memory/module_variables.h \
-	src/detect/calls/batch_copies.c src/detect/calls/batch_copies.h src/detect/memory/physical_memory.c src/detect/memory/physical_memory.h \
+	src/detect/memory/address_space.h \
+	src/detect/memory/physical_memory.c src/detect/memory/physical_memory.h \
 	src/detect/memory/contents.c src/detect/memory/contents.h \
-	src/detect/memory/reservations.c src/detect/memory/shadow.c src/detect/memory/shadow.h src/detect/memory/pool_blocks.c src/detect/memory/pool_blocks.h \
-	src/detect/model/call.h src/detect/model/captures.c src/detect/model/captures.h \
-	src/detect/model/collect.c src/detect/model/collect.h src/detect/model/recent_calls.c \
-	src/detect/model/recent_calls.h src/detect/model/contexts.c \
-	src/detect/model/contexts.h src/detect/model/duration_histogram.c src/detect/model/duration_histogram.h \
-	src/detect/model/events.c src/detect/model/events.h src/detect/model/handlers.h src/detect/model/lanes.c \
-	src/detect/model/lanes.h src/detect/model/lanes_state.h src/detect/model/model.c \
-	src/detect/model/forward.c src/detect/model/forward.h src/detect/model/model.h src/detect/model/nvtx.c src/detect/model/nvtx.h \
-	src/detect/libraries/library_arguments.c src/detect/libraries/library_arguments.h src/detect/libraries/library_arguments.def \
+	src/detect/memory/shadow.c src/detect/memory/shadow.h src/detect/memory/pool_blocks.c src/detect/memory/pool_blocks.h \
+	src/detect/model/call.h \
+	src/detect/model/collect.c src/detect/model/collect.h \
+	src/detect/model/handlers.h src/detect/model/lanes.c \
+	src/detect/model/lanes.h src/detect/model/model.c \
+	src/detect/model/model.h src/detect/model/nvtx.c src/detect/model/nvtx.h \
+	src/detect/libraries/library_arguments.def \
 	src/detect/libraries/library_calls.c src/detect/libraries/library_calls.h \
-	src/detect/waits/device_times.c src/detect/waits/device_times.h src/detect/waits/device_times_clock.c \
-	src/detect/waits/device_times_join.c src/detect/waits/gains.c src/detect/waits/legacy_stream.c \
-	src/detect/waits/legacy_stream.h src/detect/waits/polls.c src/detect/waits/polls.h \
-	src/detect/waits/schedule_feed.c src/detect/waits/schedule_feed.h src/detect/waits/stalls.c \
-	src/detect/waits/stalls.h src/detect/waits/waits.c src/detect/waits/waits.h \
+	src/detect/waits/device_times.c src/detect/waits/device_times.h \
+	src/detect/waits/schedule_feed.c src/detect/waits/schedule_feed.h \
+	src/detect/waits/waits.c src/detect/waits/waits.h \
 	src/detect/waits/wide_syncs.c src/detect/waits/wide_syncs.h \
-	src/detect/hazards/confidence.c src/detect/hazards/confidence.h src/detect/hazards/deferred.c src/detect/hazards/deferred.h src/detect/hazards/hazards.c \
+	src/detect/hazards/deferred.c src/detect/hazards/deferred.h src/detect/hazards/hazards.c \
 	src/detect/hazards/hazards.h src/detect/hazards/host_functions.c \
-	src/detect/hazards/host_functions.h src/detect/hazards/host_knowledge.c src/detect/hazards/host_knowledge.h \
-	src/detect/hazards/ignored_ranges.c src/detect/hazards/ignored_ranges.h \
-	src/detect/hazards/intended_order.c src/detect/hazards/intended_order.h src/detect/hazards/library_workspace.c \
-	src/detect/hazards/library_workspace.h src/detect/hazards/shared_workspace.c src/detect/hazards/shared_workspace.h src/detect/hazards/listing.c \
-	src/detect/hazards/listing.h src/detect/hazards/mirrored_uses.c src/detect/hazards/mirrored_uses.h \
-	src/detect/hazards/reused_blocks.c src/detect/hazards/reused_blocks.h src/detect/shared_use.h src/detect/hazards/shared_uses.c src/detect/hazards/shared_uses.h src/detect/hazards/touch.c src/detect/hazards/touch.h \
-	src/detect/kernels/collectives.c src/detect/kernels/collectives.h src/detect/library_call.h src/detect/kernels/library_contracts.c src/detect/kernels/library_contracts.h src/detect/libraries/library_operands.c src/detect/libraries/library_operands.h src/detect/libraries/library_operands.def \
+	src/detect/hazards/host_functions.h \
+	src/detect/shared_use.h src/detect/hazards/shared_uses.c src/detect/hazards/shared_uses.h src/detect/hazards/touch.c src/detect/hazards/touch.h \
+	src/detect/kernels/collectives.c src/detect/kernels/collectives.h src/detect/library_call.h src/detect/kernels/library_contracts.c src/detect/kernels/library_contracts.h src/detect/libraries/library_operands.def \
 	src/detect/hazards/stored_values.c src/detect/hazards/stored_values.h \
-	src/detect/hazards/uploads.c src/detect/hazards/uploads.h src/detect/kernels/table_reads.c src/detect/kernels/table_reads.h \
+	src/detect/kernels/table_reads.c src/detect/kernels/table_reads.h \
 	src/detect/kernels/annotated_launches.c src/detect/kernels/annotated_launches.h \
 	src/detect/kernels/deferrable.c src/detect/kernels/deferrable.h \
 	src/detect/kernels/kernel_code.c src/detect/kernels/kernel_code.h src/detect/kernels/kernels.c \
@@ -45,16 +34,12 @@ libswdetect_a_SOURCES = \
 	src/detect/kernels/range_placement.h src/detect/kernels/tensor_maps.c \
 	src/detect/kernels/tensor_maps.h src/detect/kernels/texture_handles.c \
 	src/detect/kernels/texture_handles.h \
-	src/detect/calls/allocations.c src/detect/calls/allocations.h src/detect/calls/annotations.c \
-	src/detect/calls/tensor_blocks.c src/detect/calls/tensor_blocks.h src/detect/calls/copies.c src/detect/calls/copies.h src/detect/calls/device.c src/detect/calls/host_access.c \
-	src/detect/calls/pools.c src/detect/calls/pools.h src/detect/calls/stream_values.c \
-	src/detect/calls/stream_values.h src/detect/calls/streams.c src/detect/calls/streams.h \
-	src/detect/calls/syncs.c src/detect/calls/syncs.h src/detect/calls/shared_events.c src/detect/calls/shared_events.h src/detect/calls/threads.c src/detect/calls/threads.h \
-	src/detect/calls/unmodelled.c \
-	src/detect/graphs/branch_order.c src/detect/graphs/branch_races.c src/detect/graphs/capture_isolation.c \
-	src/detect/graphs/capture_isolation.h src/detect/graphs/graph_launches.c src/detect/graphs/node_contents.c src/detect/graphs/graphs.c \
-	src/detect/graphs/graphs.h src/detect/graphs/node_order.c \
-	src/detect/call_end.c src/detect/coverage.def src/detect/detect.h src/detect/dispatch.c src/detect/dispatch.h \
-	src/detect/findings.c src/detect/findings.def src/detect/host_waits.def src/detect/judge.c \
-	src/detect/record_loss.c
+	src/detect/calls/allocations.c src/detect/calls/allocations.h \
+	src/detect/calls/copies.c src/detect/calls/copies.h src/detect/calls/device.c \
+	src/detect/calls/streams.c src/detect/calls/streams.h \
+	src/detect/calls/device.h \
+	src/detect/graphs/graph_launches.c src/detect/graphs/graphs.c \
+	src/detect/graphs/graphs.h \
+	src/detect/coverage.def src/detect/detect.h src/detect/dispatch.c src/detect/dispatch.h \
+	src/detect/findings.c src/detect/findings.def src/detect/host_waits.def src/detect/judge.c
 EXTRA_DIST += doc/findings.md doc/waits.md

@@ -30,13 +30,13 @@ struct sw_asked_order {
 	struct sw_point point; /* of the earlier one */
 };
 
-/* Work of a call site that is judged as if it were on a stream of its own: src/detect/moved_work.h. */
+/* Work of a call site that is judged as if it were on a stream of its own: src/detect/judge.c. */
 struct sw_moved_site {
 	uint16_t api;
 	uint32_t stack; /* as the reader numbers them */
 };
 
-/* A wait of a call site that is judged as if it were these edges: src/detect/narrowed_waits.h. */
+/* A wait of a call site that is judged as if it were these edges: src/detect/judge.c. */
 struct sw_narrowed_site {
 	uint16_t api;
 	uint32_t stack, n;

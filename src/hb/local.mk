@@ -2,6 +2,5 @@
 noinst_LIBRARIES += libswhb.a
 libswhb_a_SOURCES = \
 	src/hb/hb.c src/hb/hb.h src/hb/order.h \
-	src/hb/clock.c src/hb/clock.h \
-	src/hb/lane.c src/hb/step.c src/hb/programmatic.c src/hb/event.c src/hb/wait.c src/hb/sync.c
+	src/hb/step.c src/hb/sync.c
 EXTRA_DIST += doc/order.md doc/strict-host.md

@@ -3,10 +3,78 @@
 #ifndef SW_HB_ORDER_H
 #define SW_HB_ORDER_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/map.h"
 #include "base/memory.h"
-#include "hb/clock.h"
 #include "hb/hb.h"
+
+/*
+ * Vector clocks that are shared until written.
+ *
+ * For each lane slot a clock has the last tick that is known and the record that made it known. NULL is the clock that
+ * knows nothing. A lane's own steps are not kept in its clock, so a step costs no write and an event's snapshot is one
+ * reference.
+ */
+
+struct sw_known_tick {
+	uint64_t tick;
+	uint64_t learnt; /* sw_learnt_from(): record and kind of the join that brought it */
+};
+struct sw_vector_clock {
+	uint32_t refs;
+	uint32_t n, room;
+	struct sw_known_tick at[];
+};
+
+#define SW_NO_LANE UINT32_MAX
+
+/* Kinds of sw_learnt_from(): enum sw_edge_kind, and a lane's own step in a merged snapshot. */
+#define SW_LEARNT_OWN  15u
+#define SW_LEARNT_KEEP UINT64_MAX /* for joins that pass on the source's records */
+static inline uint64_t sw_learnt_from(uint64_t seq, unsigned kind)
+{
+	return seq << 4 | kind;
+}
+
+static inline uint64_t sw_clock_get(const struct sw_vector_clock *clock, uint32_t lane)
+{
+	return clock && lane < clock->n ? clock->at[lane].tick : 0;
+}
+
+static inline struct sw_vector_clock *sw_clock_hold(struct sw_vector_clock *clock)
+{
+	if (clock)
+		clock->refs++;
+	return clock;
+}
+
+/*
+ * The clocks of a lane; each holds at least the order of the one before it. measured NULL: as documented, which is the
+ * rule; observed NULL: as measured, always so unless host threads have lanes of their own.
+ */
+struct sw_known {
+	struct sw_vector_clock *documented, *measured, *observed;
+};
+static inline struct sw_vector_clock *sw_known_measured(const struct sw_known *known)
+{
+	return known->measured ? known->measured : known->documented;
+}
+static inline struct sw_vector_clock *sw_known_by(const struct sw_known *known, enum sw_order basis)
+{
+	if (basis == SW_ORDER_DOCUMENTED)
+		return known->documented;
+	return basis == SW_ORDER_OBSERVED && known->observed ? known->observed : sw_known_measured(known);
+}
+struct sw_known sw_known_hold(const struct sw_known *known);
+void sw_known_drop(size_t *bytes, struct sw_known *known);
+/* Updates the clock of the basis and those above it. */
+bool sw_known_raise(size_t *bytes, struct sw_known *known, uint32_t lane, uint64_t tick, uint64_t learnt,
+		    enum sw_order basis);
+bool sw_known_join(size_t *bytes, struct sw_known *known, const struct sw_known *from, uint32_t own, uint64_t learnt,
+		   enum sw_order basis);
 
 typedef SW_VEC(uint32_t) sw_lanes;
 
@@ -111,16 +179,15 @@ static inline bool sw_lane_blocking(const struct sw_lane *lane)
 	return lane->kind == SW_LANE_BLOCKING || lane->kind == SW_LANE_PER_THREAD;
 }
 
-/* ---- lane.c: slots ---- */
+/* ---- hb.c: slots ---- */
 
 /* A slot for a new lane; ctx is ignored for hosts. */
 uint32_t sw_lane_new(struct sw_hb *hb, enum sw_lane_kind kind, uint8_t ctx, uint32_t thread, uint64_t handle);
 /* The same for something that the host does now, in the order in which it was recorded. */
 uint32_t sw_lane_acts(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind kind, uint64_t seq);
-void sw_lane_die(struct sw_hb *hb, uint32_t lane);
 /* A host lane that has ended no longer counts for sw_hb_passed(); it may become active again. */
 void sw_lane_end_host(struct sw_hb *hb, uint32_t lane);
-/* programmatic.c: forgets the chain. */
+/* step.c: forgets the chain. */
 void sw_chain_end(struct sw_hb *hb, uint32_t lane);
 struct sw_context *sw_context_use(struct sw_hb *hb, uint8_t ctx);
 
@@ -129,8 +196,6 @@ bool sw_lane_exists(const struct sw_hb *hb, const struct sw_hb_at *at);
 
 /* ---- event.c ---- */
 
-/* The snapshot to wait for (NULL: nothing was recorded); counts the use; *state (may be NULL): as before the call. */
-const struct sw_snap *sw_event_use(struct sw_hb *hb, uint64_t event, struct sw_hb_event_state *state);
 void sw_event_end_context(struct sw_hb *hb, uint8_t ctx);
 
 /* ---- step.c: what all operations are made of ---- */
@@ -138,8 +203,6 @@ void sw_event_end_context(struct sw_hb *hb, uint8_t ctx);
 /* Joins the snapshot into the lane; true if the lane's clock grew: then it must tick. */
 bool sw_acquire(struct sw_hb *hb, uint32_t lane, const struct sw_snap *from, enum sw_edge_kind kind,
 		enum sw_order basis, uint64_t seq);
-/* What CUDA makes a stream wait for before its next command: the host's call, the legacy rules, context-wide waits. */
-void sw_step_begin(struct sw_hb *hb, const struct sw_hb_at *at, uint32_t lane);
 struct sw_point sw_step_end(struct sw_hb *hb, uint32_t lane, uint64_t seq, bool work);
 
 /* The lane as it is now, without a reference: valid until the lane changes. */
@@ -150,9 +213,5 @@ void sw_snap_drop(struct sw_hb *hb, struct sw_snap *snap);
 void sw_snap_merge(struct sw_hb *hb, struct sw_snap *into, const struct sw_snap *from);
 /* All streams of a context and its parts, without those that every host lane knows to be done. */
 void sw_snap_context(struct sw_hb *hb, struct sw_snap *into, uint8_t ctx);
-/* The snapshot that a command enqueued there now would come after; the caller drops it. */
-struct sw_snap sw_snap_stream(struct sw_hb *hb, const struct sw_hb_at *at);
-/* All future work of a context and its parts comes after this. */
-void sw_context_hold(struct sw_hb *hb, uint8_t ctx, const struct sw_snap *snap);
 
 #endif

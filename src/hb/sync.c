@@ -2,7 +2,7 @@
 /*
  * How host threads order each other when each has a lane of its own: a release stores the thread's clock in the object,
  * a later acquire joins it. POSIX.1-2017, Base Definitions 4.12 "Memory Synchronization", names the functions that
- * synchronise; src/detect/calls/threads.c says which of them release and which acquire.
+ * synchronise; src/detect/calls/device.c says which of them release and which acquire.
  */
 #include "hb/order.h"
 

@@ -1,8 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "image/mangled.h"
-
+/*
+ * Parts of mangled names (Itanium C++ ABI, section 5.1), as far as names of kernels have them: types with substitutions
+ * and template arguments, names in namespaces.
+ *
+ * Whatever is not known (expressions, lambdas, local types, operators) sets `failed`; nothing may be concluded then.
+ */
 #include <ctype.h>
 #include <string.h>
+
+#include "image/image.h"
+
+#define SW_MANGLED_DEPTH_MAX 64	 /* of nesting: hostile names must not exhaust the stack */
+#define SW_MANGLED_TYPES_MAX 256 /* substitutions, template arguments */
+
+struct sw_mangled_type {
+	enum sw_signature as; /* when a parameter has this type */
+	bool is_const;	      /* the type itself is const-qualified: a pointer to it only reads */
+	bool pack;	      /* a template argument that is a pack: `first` and `n` of parser.packed */
+	uint16_t first, n;
+};
+
+struct sw_mangled_list {
+	struct sw_mangled_type at[SW_MANGLED_TYPES_MAX];
+	size_t n;
+};
+
+struct sw_mangled {
+	const char *p;
+	int depth;
+	bool failed;
+	struct sw_mangled_list known;  /* substitution candidates, S_ is the first */
+	struct sw_mangled_list args;   /* template arguments of the innermost name that has some, T_ is the first */
+	struct sw_mangled_list packed; /* members of packs */
+};
+
+/* <type> */
+struct sw_mangled_type sw_mangled_type(struct sw_mangled *p);
 
 static const struct sw_mangled_type value = {.as = SW_SIG_VALUE}, unknown = {.as = SW_SIG_UNKNOWN};
 
@@ -12,7 +45,8 @@ static struct sw_mangled_type fail(struct sw_mangled *p)
 	return unknown;
 }
 
-bool sw_mangled_take(struct sw_mangled *p, const char *text)
+/* Passes over `text` if it stands here. */
+static bool mangled_take(struct sw_mangled *p, const char *text)
 {
 	size_t n = strlen(text);
 	if (strncmp(p->p, text, n))
@@ -29,7 +63,8 @@ static void add(struct sw_mangled *p, struct sw_mangled_list *list, struct sw_ma
 		list->at[list->n++] = t;
 }
 
-struct sw_mangled_type sw_mangled_add(struct sw_mangled *p, struct sw_mangled_type t)
+/* Remembers a substitution candidate and returns it. */
+static struct sw_mangled_type mangled_add(struct sw_mangled *p, struct sw_mangled_type t)
 {
 	add(p, &p->known, t);
 	return t;
@@ -39,7 +74,7 @@ struct sw_mangled_type sw_mangled_add(struct sw_mangled *p, struct sw_mangled_ty
 static size_t read_index(struct sw_mangled *p, unsigned base)
 {
 	size_t value_of = 0;
-	if (sw_mangled_take(p, "_"))
+	if (mangled_take(p, "_"))
 		return 0;
 	for (; *p->p != '_'; p->p++) {
 		unsigned digit = isdigit((unsigned char)*p->p)	 ? (unsigned)(*p->p - '0')
@@ -60,9 +95,10 @@ static struct sw_mangled_type lookup(struct sw_mangled *p, const struct sw_mangl
 	return index < list->n ? list->at[index] : fail(p);
 }
 
-void sw_mangled_source_name(struct sw_mangled *p)
+/* <source-name>, with internal linkage and ABI tags. */
+static void mangled_source_name(struct sw_mangled *p)
 {
-	sw_mangled_take(p, "L"); /* internal linkage */
+	mangled_take(p, "L"); /* internal linkage */
 	size_t n = 0;
 	if (!isdigit((unsigned char)*p->p) || *p->p == '0') {
 		p->failed = true;
@@ -78,14 +114,14 @@ void sw_mangled_source_name(struct sw_mangled *p)
 		return;
 	}
 	p->p += n;
-	while (!p->failed && sw_mangled_take(p, "B")) /* ABI tags */
-		sw_mangled_source_name(p);
+	while (!p->failed && mangled_take(p, "B")) /* ABI tags */
+		mangled_source_name(p);
 }
 
 /* <template-arg>: a type, a literal, or a pack of them. */
 static void template_arg(struct sw_mangled *p, struct sw_mangled_list *out)
 {
-	if (sw_mangled_take(p, "L")) {
+	if (mangled_take(p, "L")) {
 		/* A value: its type and value do not matter, but a mangled function name inside may hold
 		   substitutions, which only the general parser could count. */
 		if (*p->p == '_' || *p->p == 'Z') {
@@ -95,7 +131,7 @@ static void template_arg(struct sw_mangled *p, struct sw_mangled_list *out)
 		sw_mangled_type(p);
 		while (isalnum((unsigned char)*p->p) && *p->p != 'E')
 			p->p++;
-		p->failed |= !sw_mangled_take(p, "E");
+		p->failed |= !mangled_take(p, "E");
 		add(p, out, unknown);
 	} else if (*p->p == 'X') {
 		p->failed = true;
@@ -121,22 +157,23 @@ static void pack(struct sw_mangled *p, struct sw_mangled_list *out)
 			add(p, &p->packed, one.at[0]);
 		t.n++;
 	}
-	p->failed |= !sw_mangled_take(p, "E");
+	p->failed |= !mangled_take(p, "E");
 	add(p, out, t);
 }
 
-void sw_mangled_template_args(struct sw_mangled *p, struct sw_mangled_list *out)
+/* <template-args> after the I. */
+static void mangled_template_args(struct sw_mangled *p, struct sw_mangled_list *out)
 {
 	out->n = 0;
 	if (++p->depth > SW_MANGLED_DEPTH_MAX)
 		p->failed = true;
 	while (!p->failed && *p->p != 'E') {
-		if (sw_mangled_take(p, "J"))
+		if (mangled_take(p, "J"))
 			pack(p, out);
 		else
 			template_arg(p, out);
 	}
-	p->failed |= !sw_mangled_take(p, "E");
+	p->failed |= !mangled_take(p, "E");
 	p->depth--;
 }
 
@@ -150,20 +187,24 @@ static bool std_abbreviation(struct sw_mangled *p)
 	return false;
 }
 
-void sw_mangled_nested_name(struct sw_mangled *p, bool is_type, struct sw_mangled_list *args, bool *templated)
+/*
+ * <nested-name> after the N.  Every prefix is a candidate; the whole name is one only when it is a type.  *args
+ * receives the template arguments of the last component that has some; *templated says whether the last one does.
+ */
+static void mangled_nested_name(struct sw_mangled *p, bool is_type, struct sw_mangled_list *args, bool *templated)
 {
 	bool first = true;
 	*templated = false;
-	while (sw_mangled_take(p, "r") || sw_mangled_take(p, "V") || sw_mangled_take(p, "K"))
+	while (mangled_take(p, "r") || mangled_take(p, "V") || mangled_take(p, "K"))
 		;
 	while (!p->failed && *p->p != 'E') {
 		bool candidate = true;
 		struct sw_mangled_type t = unknown;
 		if (*p->p == 'I' && !first) {
 			p->p++;
-			sw_mangled_template_args(p, args);
+			mangled_template_args(p, args);
 			*templated = true;
-		} else if (first && sw_mangled_take(p, "St")) {
+		} else if (first && mangled_take(p, "St")) {
 			candidate = false;
 			*templated = false;
 		} else if (first && *p->p == 'S') {
@@ -173,18 +214,18 @@ void sw_mangled_nested_name(struct sw_mangled *p, bool is_type, struct sw_mangle
 				p->p++;
 				lookup(p, &p->known, read_index(p, 36));
 			}
-		} else if (first && sw_mangled_take(p, "T")) {
+		} else if (first && mangled_take(p, "T")) {
 			t = lookup(p, &p->args, read_index(p, 10));
 			*templated = false;
 		} else {
-			sw_mangled_source_name(p);
+			mangled_source_name(p);
 			*templated = false;
 		}
 		first = false;
 		if (!p->failed && candidate && (is_type || *p->p != 'E'))
-			sw_mangled_add(p, t);
+			mangled_add(p, t);
 	}
-	p->failed |= !sw_mangled_take(p, "E") || first;
+	p->failed |= !mangled_take(p, "E") || first;
 }
 
 /* A class or enumeration: its bytes may hold anything. */
@@ -192,16 +233,16 @@ static struct sw_mangled_type class_type(struct sw_mangled *p)
 {
 	struct sw_mangled_list args = {.n = 0};
 	bool templated;
-	if (sw_mangled_take(p, "N")) {
-		sw_mangled_nested_name(p, true, &args, &templated);
+	if (mangled_take(p, "N")) {
+		mangled_nested_name(p, true, &args, &templated);
 		return unknown;
 	}
-	sw_mangled_take(p, "St");
-	sw_mangled_source_name(p);
-	sw_mangled_add(p, unknown);
-	if (!p->failed && sw_mangled_take(p, "I")) {
-		sw_mangled_template_args(p, &args);
-		sw_mangled_add(p, unknown);
+	mangled_take(p, "St");
+	mangled_source_name(p);
+	mangled_add(p, unknown);
+	if (!p->failed && mangled_take(p, "I")) {
+		mangled_template_args(p, &args);
+		mangled_add(p, unknown);
 	}
 	return unknown;
 }
@@ -217,21 +258,22 @@ static struct sw_mangled_type substitution(struct sw_mangled *p)
 		p->p++;
 		t = lookup(p, &p->known, read_index(p, 36));
 	}
-	if (!p->failed && sw_mangled_take(p, "I")) {
-		sw_mangled_template_args(p, &args);
-		t = sw_mangled_add(p, unknown);
+	if (!p->failed && mangled_take(p, "I")) {
+		mangled_template_args(p, &args);
+		t = mangled_add(p, unknown);
 	}
 	return t;
 }
 
-struct sw_mangled_type sw_mangled_template_param(struct sw_mangled *p)
+/* <template-param>: T_, T0_, ... */
+static struct sw_mangled_type mangled_template_param(struct sw_mangled *p)
 {
 	struct sw_mangled_list args = {.n = 0};
 	p->p++;
-	struct sw_mangled_type t = sw_mangled_add(p, lookup(p, &p->args, read_index(p, 10)));
-	if (!p->failed && sw_mangled_take(p, "I")) {
-		sw_mangled_template_args(p, &args);
-		t = sw_mangled_add(p, unknown);
+	struct sw_mangled_type t = mangled_add(p, lookup(p, &p->args, read_index(p, 10)));
+	if (!p->failed && mangled_take(p, "I")) {
+		mangled_template_args(p, &args);
+		t = mangled_add(p, unknown);
 	}
 	return t;
 }
@@ -243,21 +285,21 @@ static struct sw_mangled_type pointer(struct sw_mangled *p)
 	struct sw_mangled_type to = sw_mangled_type(p);
 	if (to.pack)
 		return fail(p);
-	return sw_mangled_add(p, (struct sw_mangled_type){.as = to.is_const ? SW_SIG_POINTER_CONST : SW_SIG_POINTER});
+	return mangled_add(p, (struct sw_mangled_type){.as = to.is_const ? SW_SIG_POINTER_CONST : SW_SIG_POINTER});
 }
 
 /* Qualifiers apply to what follows, as one candidate. */
 static struct sw_mangled_type qualified(struct sw_mangled *p)
 {
 	bool is_const = false;
-	sw_mangled_take(p, "r");
-	sw_mangled_take(p, "V");
-	is_const = sw_mangled_take(p, "K");
+	mangled_take(p, "r");
+	mangled_take(p, "V");
+	is_const = mangled_take(p, "K");
 	struct sw_mangled_type t = sw_mangled_type(p);
 	if (t.pack)
 		return fail(p);
 	t.is_const |= is_const;
-	return sw_mangled_add(p, t);
+	return mangled_add(p, t);
 }
 
 /* References and arrays: no kernel has them as parameters, but pointers may lead to arrays. */
@@ -266,28 +308,28 @@ static struct sw_mangled_type array(struct sw_mangled *p)
 	p->p++;
 	while (isdigit((unsigned char)*p->p))
 		p->p++;
-	if (!sw_mangled_take(p, "_"))
+	if (!mangled_take(p, "_"))
 		return fail(p);
 	struct sw_mangled_type element = sw_mangled_type(p);
 	/* Const elements make the array const (C++ [basic.type.qualifier]). */
-	return sw_mangled_add(p, (struct sw_mangled_type){.as = SW_SIG_UNKNOWN, .is_const = element.is_const});
+	return mangled_add(p, (struct sw_mangled_type){.as = SW_SIG_UNKNOWN, .is_const = element.is_const});
 }
 
 static struct sw_mangled_type function(struct sw_mangled *p)
 {
 	p->p++;
-	sw_mangled_take(p, "Y");
+	mangled_take(p, "Y");
 	while (!p->failed && *p->p && *p->p != 'E')
 		sw_mangled_type(p);
-	p->failed |= !sw_mangled_take(p, "E");
-	return sw_mangled_add(p, unknown);
+	p->failed |= !mangled_take(p, "E");
+	return mangled_add(p, unknown);
 }
 
 static struct sw_mangled_type reference(struct sw_mangled *p)
 {
 	p->p++;
 	sw_mangled_type(p);
-	return sw_mangled_add(p, unknown);
+	return mangled_add(p, unknown);
 }
 
 /* D...: newer builtin types. */
@@ -295,9 +337,9 @@ static struct sw_mangled_type d_type(struct sw_mangled *p)
 {
 	static const char *const small[] = {"Dh", "Ds", "Di", "Du", "DF16b", "DF16_"};
 	for (size_t i = 0; i < sizeof small / sizeof *small; i++)
-		if (sw_mangled_take(p, small[i]))
+		if (mangled_take(p, small[i]))
 			return value;
-	return sw_mangled_take(p, "Dn") ? unknown : fail(p);
+	return mangled_take(p, "Dn") ? unknown : fail(p);
 }
 
 /* Builtin types.  Integers of 64 bits may carry an address (CUdeviceptr), so nothing is said of them. */
@@ -332,7 +374,7 @@ static struct sw_mangled_type any_type(struct sw_mangled *p)
 	case 'F':
 		return function(p);
 	case 'T':
-		return sw_mangled_template_param(p);
+		return mangled_template_param(p);
 	case 'S':
 		return substitution(p);
 	case 'D':
@@ -352,4 +394,98 @@ struct sw_mangled_type sw_mangled_type(struct sw_mangled *p)
 	struct sw_mangled_type t = any_type(p);
 	p->depth--;
 	return t;
+}
+
+/*
+ * What a mangled kernel name says about its parameters. A name that is not understood gives no types: a parameter that
+ * is called const by mistake would hide a write.
+ */
+
+/* The function's name; true: it is a template, so a return type follows. */
+static bool function_name(struct sw_mangled *p)
+{
+	bool templated = false;
+	if (mangled_take(p, "N")) {
+		mangled_nested_name(p, false, &p->args, &templated);
+		return templated;
+	}
+	mangled_take(p, "St");
+	mangled_source_name(p);
+	if (p->failed || !mangled_take(p, "I"))
+		return false;
+	mangled_add(p, (struct sw_mangled_type){.as = SW_SIG_UNKNOWN});
+	mangled_template_args(p, &p->args);
+	return true;
+}
+
+static bool put(struct sw_mangled_list *params, struct sw_mangled_type t)
+{
+	if (params->n == SW_MANGLED_TYPES_MAX)
+		return false;
+	params->at[params->n++] = t;
+	return true;
+}
+
+/* Dp T_: one parameter for each member of the pack.  Other patterns would have to be applied to each member. */
+static void expansion(struct sw_mangled *p, struct sw_mangled_list *params)
+{
+	if (*p->p != 'T') {
+		p->failed = true;
+		return;
+	}
+	struct sw_mangled_type t = mangled_template_param(p);
+	if (!t.pack)
+		p->failed = true;
+	mangled_add(p, (struct sw_mangled_type){.as = SW_SIG_UNKNOWN});
+	for (size_t i = 0; !p->failed && i < t.n; i++)
+		p->failed |= !put(params, p->packed.at[t.first + i]);
+}
+
+static void parse_params(struct sw_mangled *p, struct sw_mangled_list *params)
+{
+	if (p->p[0] == 'v' && (!p->p[1] || p->p[1] == '.'))
+		return;
+	/* A dot or dollar begins a suffix of the compiler. */
+	while (!p->failed && *p->p && *p->p != '.' && *p->p != '$') {
+		if (mangled_take(p, "Dp")) {
+			expansion(p, params);
+			continue;
+		}
+		struct sw_mangled_type t = sw_mangled_type(p);
+		if (t.pack || *p->p == 'z')
+			p->failed = true;
+		p->failed |= !put(params, t);
+	}
+}
+
+/* With -rdc nvcc makes names of static kernels unique by "__nv_static_<n>__" and n characters before the mangled name.
+ */
+static const char *without_static_prefix(const char *name)
+{
+	static const char prefix[] = "__nv_static_";
+	size_t n = 0;
+	if (strncmp(name, prefix, sizeof prefix - 1))
+		return name;
+	const char *p = name + sizeof prefix - 1;
+	for (; isdigit((unsigned char)*p) && n < 100000; p++)
+		n = n * 10 + (size_t)(*p - '0');
+	return !strncmp(p, "__", 2) && strnlen(p + 2, n) == n ? p + 2 + n : name;
+}
+
+size_t sw_signature_of(const char *mangled, enum sw_signature *out, size_t room)
+{
+	struct sw_mangled p = {.p = without_static_prefix(mangled)};
+	struct sw_mangled_list params = {.n = 0};
+	if (!mangled_take(&p, "_Z"))
+		return 0;
+	bool templated = function_name(&p);
+	if (!p.failed && templated)
+		sw_mangled_type(&p); /* of the return value */
+	if (!p.failed)
+		parse_params(&p, &params);
+	if (p.failed)
+		return 0;
+	for (size_t i = 0; i < params.n && i < room; i++)
+		out[i] = params.at[i].as;
+	return params.n;
 }

@@ -10,10 +10,13 @@
 #define SW_MERGE_COLLECTIVES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/memory.h"
+#include "detect/detect.h"
 
+struct sw_merged;
 struct sw_merged_rank;
 
 /* A call of a rank; op 0: unknown (its record was lost), which matches anything. */
@@ -83,5 +86,37 @@ void sw_collective_set_sort(struct sw_collective_set *set);
 
 /* Two that came on one machine, or on two whose clocks were made one. */
 struct sw_arrival sw_arrival_join(const struct sw_arrival *a, const struct sw_arrival *b);
+
+/* Findings between the ranks: collectives that do not match, and late ranks. Made when all is merged. */
+
+/* A row of merge/findings.def. */
+struct sw_between_info {
+	int number;
+	const char *kind, *title, *text;
+};
+const struct sw_between_info *sw_between_info(int number);
+const struct sw_between_info *sw_between_info_at(size_t index); /* NULL ends */
+
+struct sw_between {
+	int number;
+	enum sw_severity severity;
+	const char *confidence;
+	uint64_t fingerprint;
+	char *title, *text; /* one line; the rest */
+	SW_VEC(struct sw_merged_rank *) ranks;
+};
+
+/* The clock of a machine: its CLOCK_MONOTONIC plus offset is that of the first rank's machine. */
+struct sw_merged_clock {
+	const char *boot, *host;
+	int64_t offset_ns;
+	uint64_t error_ns;    /* UINT64_MAX: not known */
+	uint64_t collectives; /* that bound it */
+};
+
+void sw_between_find(struct sw_merged *merged);
+
+struct sw_between *sw_between_add(struct sw_merged *merged, int number, enum sw_severity severity,
+				  const char *confidence, uint64_t what);
 
 #endif

@@ -17,13 +17,13 @@
 #ifndef SW_MERGE_MERGED_H
 #define SW_MERGE_MERGED_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "merge/between.h"
 #include "merge/collectives.h"
 #include "merge/shared_memory.h"
 #include "report/json/json_out.h"
@@ -82,7 +82,6 @@ void sw_merged_free(struct sw_merged *merged);
 struct sw_merged_rank *sw_merged_add(struct sw_merged *merged, struct sw_report *report, const char *trace);
 /* Adds a report without its findings, for comparing processes alone. */
 struct sw_merged_rank *sw_merged_add_process(struct sw_merged *merged, struct sw_report *report, const char *trace);
-void sw_merged_gap(struct sw_merged_rank *rank, const char *text);
 /* Adds the collectives of a process, and the memory that it shares, from its trace and its report.  0, or <0 with error
  * filled: as far as it could be read. */
 int sw_merged_collectives(struct sw_merged *merged, struct sw_merged_rank *process, struct sw_report *report,
@@ -108,15 +107,12 @@ void sw_merged_between_json(struct sw_json *json, const struct sw_merged *merged
 
 /* ---- for the files of this module -------------------------------------------------------------------------------- */
 
-/* The same process, if it is there. */
-struct sw_merged_rank *sw_merged_find_rank(const struct sw_merged *merged, const struct sw_merged_rank *rank);
 int sw_merged_compare(const struct sw_merged_rank *a, const struct sw_merged_rank *b);
-void sw_merged_free_rank(struct sw_merged_rank *rank);
-/* Takes the finding; puts it together with one that is the same. */
-void sw_merged_take_finding(struct sw_merged *merged, struct sw_merged_finding *finding);
 /* What is wrong with the ranks as a set: missing, twice, of several jobs or versions, with clocks that disagree. */
 void sw_merged_check_ranks(struct sw_merged *merged);
 /* "rank 3 (python3, process 123 on node7)" */
 void sw_merged_name(FILE *out, const struct sw_merged_rank *rank);
+
+/* What the files that write and read partial results share. */
 
 #endif

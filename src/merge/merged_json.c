@@ -1,12 +1,176 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The merged report as JSON, which is a partial result at once: doc/merge.md. */
+#include "config.h"
+
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "config.h"
 #include "merge/merged.h"
-#include "merge/merged_json.h"
 #include "report/json/json_out.h"
+
+/* Collectives in a partial result: arrays of numbers, since there are many. */
+
+static void put_kinds(struct sw_json *json, const struct sw_communicator *c)
+{
+	sw_json_open(json, "kinds", '[');
+	for (size_t i = 0; i < c->kinds.n; i++) {
+		const struct sw_collective_call *k = &c->kinds.at[i];
+		sw_json_open(json, NULL, '[');
+		sw_json_number(json, NULL, k->op);
+		sw_json_number(json, NULL, k->type);
+		sw_json_number(json, NULL, k->reduction);
+		sw_json_signed(json, NULL, k->root);
+		sw_json_number(json, NULL, k->count);
+		sw_json_close(json, ']');
+	}
+	sw_json_close(json, ']');
+}
+
+/* On one line: a long run has many. */
+static void put_numbers(struct sw_json *json, const char *key, const uint32_t *numbers, size_t n)
+{
+	char *text;
+	size_t bytes;
+	FILE *out = sw_memory_stream(&text, &bytes);
+	putc('[', out);
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, "%s%u", i ? "," : "", numbers[i]);
+	putc(']', out);
+	fclose(out);
+	sw_json_raw(json, key, text);
+	free(text);
+}
+
+static void put_sequence(struct sw_json *json, const struct sw_collective_sequence *s)
+{
+	sw_json_open(json, NULL, '{');
+	put_numbers(json, "calls", s->calls.at, s->calls.n);
+	sw_json_open(json, "members", '[');
+	for (size_t i = 0; i < s->members.n; i++) {
+		const struct sw_collective_member *m = &s->members.at[i];
+		sw_json_open(json, NULL, '[');
+		sw_json_number(json, NULL, m->process->index);
+		sw_json_number(json, NULL, m->rank);
+		sw_json_number(json, NULL, m->calls);
+		sw_json_number(json, NULL, m->end_ns);
+		sw_json_number(json, NULL, m->last_ns);
+		sw_json_close(json, ']');
+	}
+	sw_json_close(json, ']');
+	sw_json_close(json, '}');
+}
+
+static void put_machine(struct sw_json *json, const struct sw_arrivals *m)
+{
+	sw_json_open(json, NULL, '{');
+	sw_json_text(json, "boot", m->boot);
+	sw_json_open(json, "times", '[');
+	for (size_t i = 0; i < m->at.n; i++) {
+		const struct sw_arrival *a = &m->at.at[i];
+		char *text = sw_format("[%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%zu,%" PRIu64
+				       ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]",
+				       a->number, a->n, a->first_ns, a->last_ns, a->second_ns, a->waited_ns,
+				       a->done_ns == UINT64_MAX ? INT64_C(-1) : (int64_t)a->done_ns, a->last->index,
+				       a->wait_ns, a->copy_ns, a->host_ns, a->second_busy_ns);
+		sw_json_raw(json, NULL, text);
+		free(text);
+	}
+	sw_json_close(json, ']');
+	sw_json_close(json, '}');
+}
+
+static void merged_json_collectives(struct sw_json *json, const struct sw_merged *merged)
+{
+	sw_json_open(json, "communicators", '[');
+	for (size_t i = 0; i < merged->collectives.communicators.n; i++) {
+		const struct sw_communicator *c = merged->collectives.communicators.at[i];
+		char identity[17];
+		snprintf(identity, sizeof identity, "%016" PRIx64, c->identity);
+		sw_json_open(json, NULL, '{');
+		sw_json_text(json, "identity", identity);
+		sw_json_number(json, "size", c->size);
+		sw_json_number(json, "stride", c->stride);
+		put_kinds(json, c);
+		sw_json_open(json, "sequences", '[');
+		for (size_t k = 0; k < c->sequences.n; k++)
+			put_sequence(json, c->sequences.at[k]);
+		sw_json_close(json, ']');
+		sw_json_open(json, "machines", '[');
+		for (size_t k = 0; k < c->machines.n; k++)
+			put_machine(json, c->machines.at[k]);
+		sw_json_close(json, ']');
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+}
+
+/* Memory that processes share, as JSON. */
+
+static void put_hash(struct sw_json *json, const char *name, uint64_t hash)
+{
+	char text[17];
+	snprintf(text, sizeof text, "%016" PRIx64, hash);
+	sw_json_text(json, name, text);
+}
+
+static void put_handle(struct sw_json *json, const struct sw_merged_rank *process, uint64_t hash)
+{
+	sw_json_open(json, NULL, '{');
+	sw_json_number(json, "process", process->index);
+	put_hash(json, "handle", hash);
+}
+
+static void put_use(struct sw_json *json, const struct sw_merged_use *u)
+{
+	put_handle(json, u->process, u->handle);
+	sw_json_number(json, "first_byte", u->lo);
+	sw_json_number(json, "end_byte", u->hi);
+	sw_json_number(json, "call_ns", u->call_ns);
+	sw_json_number(json, "learnt_ns", u->learnt_ns);
+	sw_json_number(json, "known_ns", u->known_ns);
+	sw_json_number(json, "told_ns", u->signalled_ns);
+	sw_json_number(json, "told_more_ns", u->signalled_more_ns);
+	sw_json_number(json, "waited_ns", u->waited_ns);
+	sw_json_number(json, "told_event", u->signalled_event);
+	sw_json_number(json, "waited_event", u->waited_event);
+	sw_json_bool(json, "reads", u->reads);
+	sw_json_bool(json, "writes", u->writes);
+	sw_json_bool(json, "atomic", u->atomic);
+	sw_json_bool(json, "learning", u->learning);
+	put_hash(json, "site", u->site);
+	sw_json_text(json, "what", u->what);
+	sw_json_close(json, '}');
+}
+
+static void merged_json_shared(struct sw_json *json, const struct sw_merged *merged)
+{
+	sw_json_open(json, "shared_memory", '[');
+	for (size_t i = 0; i < merged->shared.exports.n; i++) {
+		const struct sw_shared_export *e = &merged->shared.exports.at[i];
+		put_handle(json, e->process, e->hash);
+		sw_json_number(json, "bytes", e->bytes);
+		sw_json_number(json, "freed_ns", e->freed_ns);
+		if (e->freed_at) {
+			put_hash(json, "freed_site", e->freed_site);
+			sw_json_text(json, "freed_at", e->freed_at);
+		}
+		sw_json_close(json, '}');
+	}
+	for (size_t i = 0; i < merged->shared.imports.n; i++) {
+		const struct sw_shared_import *e = &merged->shared.imports.at[i];
+		put_handle(json, e->process, e->hash);
+		sw_json_number(json, "opened_ns", e->opened_ns);
+		sw_json_number(json, "closed_ns", e->closed_ns);
+		sw_json_number(json, "last_ns", e->last_ns);
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+	sw_json_open(json, "shared_uses", '[');
+	for (size_t i = 0; i < merged->shared.uses.n; i++)
+		put_use(json, &merged->shared.uses.at[i]);
+	sw_json_close(json, ']');
+}
 
 static void put_rank(struct sw_json *json, const struct sw_merged_rank *r)
 {
@@ -142,8 +306,8 @@ void sw_merged_json(const struct sw_merged *merged, FILE *out)
 	for (size_t i = 0; i < merged->findings.n; i++)
 		put_finding(&json, merged->findings.at[i]);
 	sw_json_close(&json, ']');
-	sw_merged_json_collectives(&json, merged);
-	sw_merged_json_shared(&json, merged);
+	merged_json_collectives(&json, merged);
+	merged_json_shared(&json, merged);
 	sw_merged_between_json(&json, merged, false);
 	put_clocks(&json, merged);
 	sw_json_open(&json, "unusable", '[');

@@ -6,16 +6,30 @@
 #ifndef SW_MERGE_SHARED_MEMORY_H
 #define SW_MERGE_SHARED_MEMORY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/map.h"
 #include "base/memory.h"
-#include "merge/shared_uses.h"
 #include "reader/reader.h"
 
 struct sw_merged;
 struct sw_merged_rank;
+struct sw_report;
 
+/* What the processes do with memory that they share: uses that nothing orders. */
+
+/* As struct sw_shared_use; times are of CLOCK_MONOTONIC, 0 where it never happened. */
+struct sw_merged_use {
+	struct sw_merged_rank *process;
+	uint64_t handle, lo, hi;
+	uint64_t call_ns, learnt_ns, known_ns, signalled_ns, signalled_more_ns, waited_ns;
+	uint32_t signalled_event, waited_event;
+	bool reads, writes, atomic, learning;
+	uint64_t site; /* the same for all calls of one line, 0 unknown */
+	char *what;    /* "kernel scale (demo.cu:28)" */
+};
+typedef SW_VEC(struct sw_merged_use) sw_merged_uses;
 struct sw_shared_export {
 	struct sw_merged_rank *process;
 	uint64_t hash, bytes;
@@ -57,9 +71,6 @@ void sw_shared_end(struct sw_shared_pass *pass, uint64_t last_ns);
 void sw_shared_join(struct sw_shared_memory *to, struct sw_shared_memory *from);
 void sw_shared_rename(struct sw_shared_memory *shared, const struct sw_merged_rank *old, struct sw_merged_rank *new);
 void sw_shared_free(struct sw_shared_memory *shared);
-
-/* Was the handle given to two allocations of the machine of this process?  Then it is unknown which one is meant. */
-bool sw_shared_ambiguous(const struct sw_shared_memory *shared, const struct sw_merged_rank *process, uint64_t handle);
 
 /* Processes that exported memory of which no process here opened any. */
 size_t sw_shared_unopened(const struct sw_shared_memory *shared);

@@ -11,6 +11,12 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "pack/stream.h"
+#include "pack/reduce.h"
+#include "report/symbols/module_names.h"
+
+struct sw_codes;
+struct sw_footprint_image;
 
 struct sw_pack_options {
 	const char *version; /* of this syncwatch */
@@ -29,5 +35,51 @@ int sw_pack(const char *trace, const struct sw_pack_options *options, FILE *out,
 	    struct sw_error *error);
 void sw_pack_sums_free(struct sw_pack_sums *sums);
 bool sw_pack_can_compress(void);
+
+/* Collects from other files what judging a trace needs: code of the launched kernels, names of the frames of its
+   stacks. */
+
+/* The code that one or more images have. */
+struct sw_gathered_code {
+	const struct sw_footprint_image *image;
+	struct sw_map launched; /* as in struct sw_reduce */
+	void *bytes;		/* owned; NULL: `why` has the reason */
+	size_t n;
+	uint64_t hash;
+	enum sw_pack_state state;
+	char *why;
+	bool written; /* set by the file that writes it */
+};
+
+struct sw_gathered_image {
+	uint32_t id;
+	uint64_t t_ns;		       /* when a kernel of it was described first */
+	struct sw_gathered_code *code; /* NULL: the trace does not know where it was */
+};
+
+/* A return address whose names are to be looked up. */
+struct sw_gathered_frame {
+	const struct sw_trace_module *module;
+	const struct sw_named_file *file;
+	uint64_t offset;
+};
+
+struct sw_gather {
+	struct sw_reader *reader; /* read to its end */
+	struct sw_codes *codes;
+	struct sw_module_names names;
+	SW_VEC(struct sw_gathered_image) images; /* in the order of the trace */
+	SW_VEC(struct sw_gathered_frame) frames; /* each file and offset once, in the order of the stacks */
+	SW_VEC(struct sw_gathered_code *) all;
+	SW_VEC(uint32_t) archs;
+	uint64_t kernels;
+};
+
+/* Reads the trace; 0 or <0 with error filled.  A damaged trace is gathered from as far as it goes.  Free it in any
+ * case. */
+int sw_gather_open(struct sw_gather *gather, const char *trace, struct sw_error *error);
+/* Makes the code of gather->images; `level` is that of zstd. */
+void sw_gather_code(struct sw_gather *gather, bool no_ptx, int level);
+void sw_gather_close(struct sw_gather *gather);
 
 #endif

@@ -36,15 +36,4 @@ static inline uint64_t sw_reduce_name(const char *kernel, size_t bytes)
    kernel. */
 void *sw_reduce_image(const struct sw_reduce *what, const void *image, size_t bytes, size_t *out_bytes);
 
-/* In place.  What is damaged is left as it is. */
-void sw_reduce_cubin(const struct sw_map *launched, unsigned char *cubin, size_t bytes);
-void sw_reduce_ptx(const struct sw_map *launched, char *text, size_t bytes);
-
-/* Adds to `found` which launched kernels the machine code or PTX holds. */
-void sw_reduce_find(const struct sw_map *launched, enum sw_image_kind kind, const void *bytes, size_t size,
-		    struct sw_map *found);
-/* Are all launched kernels of `before` in `after`, too? */
-bool sw_reduce_keeps(const struct sw_map *launched, enum sw_image_kind kind, const void *before, const void *after,
-		     size_t size);
-
 #endif

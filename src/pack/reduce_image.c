@@ -2,14 +2,234 @@
 /* Leaves of an image only the code that a report can use. */
 #include "config.h"
 
-#include "pack/reduce.h"
-
+#include <ctype.h>
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "image/formats.h"
 #include "image/image.h"
+#include "image/ptx.h"
+#include "pack/reduce.h"
+
+/* Damaged images may hold a kernel within what looks like another one. */
+
+struct search {
+	const struct sw_map *launched;
+	struct sw_map found;
+};
+
+static int on_kernel_check(void *arg, const struct sw_cubin_kernel *kernel)
+{
+	struct search *s = arg;
+	const uint64_t name = sw_reduce_name(kernel->name, strlen(kernel->name));
+	if (sw_map_get(s->launched, name))
+		*sw_map_put(&s->found, name) = 1;
+	return 0;
+}
+
+/* Adds to `found` which launched kernels the machine code or PTX holds. */
+static void reduce_find(const struct sw_map *launched, enum sw_image_kind kind, const void *bytes, size_t size,
+			struct sw_map *found)
+{
+	struct search s = {launched, *found};
+	struct sw_error error;
+	if (kind == SW_IMAGE_PTX)
+		sw_ptx_walk(bytes, size, on_kernel_check, &s, &error);
+	else
+		sw_cubin_walk(bytes, size, NULL, on_kernel_check, &s, &error);
+	*found = s.found;
+}
+
+/* Are all launched kernels of `before` in `after`, too? */
+static bool reduce_keeps(const struct sw_map *launched, enum sw_image_kind kind, const void *before, const void *after,
+			 size_t size)
+{
+	struct sw_map was = {0}, is = {0};
+	struct sw_map_slot slot;
+	bool all = true;
+	reduce_find(launched, kind, before, size, &was);
+	reduce_find(launched, kind, after, size, &is);
+	for (size_t i = 0; all && (i = sw_map_next(&was, i, &slot));)
+		all = sw_map_find(&is, slot.key) != NULL;
+	sw_map_free(&was);
+	sw_map_free(&is);
+	return all;
+}
+
+/* Machine code: the sections of other kernels, and what is there for debuggers, are filled with zeros. */
+
+struct cubin {
+	unsigned char *bytes;
+	size_t size;
+	Elf64_Ehdr head;
+	const struct sw_map *launched;
+	struct sw_map others; /* hash of name */
+};
+
+static Elf64_Shdr section_at(const struct cubin *c, uint32_t index)
+{
+	Elf64_Shdr s = {0};
+	uint64_t at = c->head.e_shoff + (uint64_t)index * sizeof s;
+	if (index < c->head.e_shnum && at <= c->size && sizeof s <= c->size - at)
+		memcpy(&s, c->bytes + at, sizeof s);
+	return s;
+}
+
+static const char *name_of(const struct cubin *c, const Elf64_Shdr *s)
+{
+	Elf64_Shdr names = section_at(c, c->head.e_shstrndx);
+	if (names.sh_offset > c->size || s->sh_name >= c->size - names.sh_offset)
+		return "";
+	const char *name = (const char *)c->bytes + names.sh_offset + s->sh_name;
+	return memchr(name, 0, c->size - names.sh_offset - s->sh_name) ? name : "";
+}
+
+static void blank_cubin(struct cubin *c, uint32_t index)
+{
+	Elf64_Shdr s = section_at(c, index);
+	if (s.sh_type != SHT_NOBITS && s.sh_offset <= c->size && s.sh_size <= c->size - s.sh_offset)
+		memset(c->bytes + s.sh_offset, 0, s.sh_size);
+}
+
+static bool is_for_debuggers(const char *name)
+{
+	static const char *const prefixes[] = {".debug_",   ".nv_debug_",     ".rela.debug_", ".rel.debug_",
+					       ".nv.merc.", ".rela.nv_debug", ".nv.capmerc",  ".note.nv.tkinfo"};
+	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
+/* Functions that are not kernels stay, as a launched kernel may call them. */
+static int on_kernel_cubin(void *arg, const struct sw_cubin_kernel *kernel)
+{
+	struct cubin *c = arg;
+	uint64_t name = sw_reduce_name(kernel->name, strlen(kernel->name));
+	if (!sw_map_get(c->launched, name))
+		*sw_map_put(&c->others, name) = 1;
+	return 0;
+}
+
+static bool is_other(const struct cubin *c, const Elf64_Shdr *s)
+{
+	const char *name = name_of(c, s);
+	return !strncmp(name, ".text.", 6) && sw_map_find(&c->others, sw_reduce_name(name + 6, strlen(name + 6)));
+}
+
+/* In place.  What is damaged is left as it is. */
+static void reduce_cubin(const struct sw_map *launched, unsigned char *bytes, size_t size)
+{
+	struct cubin c = {.bytes = bytes, .size = size, .launched = launched};
+	struct sw_error error;
+	/* Walked without complaint, its tables are within it. */
+	if (size < sizeof c.head || sw_cubin_walk(bytes, size, NULL, on_kernel_cubin, &c, &error)) {
+		sw_map_free(&c.others);
+		return;
+	}
+	memcpy(&c.head, bytes, sizeof c.head);
+	void *before = memcpy(sw_alloc(size), bytes, size);
+	for (uint32_t i = 1; i < c.head.e_shnum; i++) {
+		Elf64_Shdr s = section_at(&c, i), of;
+		/* In code and tables of symbols sh_info is no section. */
+		of = section_at(&c, s.sh_type == SHT_SYMTAB || s.sh_flags & SHF_EXECINSTR ? 0 : s.sh_info);
+		if (is_for_debuggers(name_of(&c, &s)) || is_other(&c, &s) || (of.sh_size && is_other(&c, &of)))
+			blank_cubin(&c, i);
+	}
+	/* Damaged tables, where a section of another kernel lies in that of a launched one, or in the tables. */
+	if (!reduce_keeps(launched, SW_IMAGE_ELF, before, bytes, size))
+		memcpy(bytes, before, size);
+	free(before);
+	sw_map_free(&c.others);
+}
+
+/* PTX: other kernels become blanks; newlines stay, since a report names lines. */
+
+struct entry {
+	char *from, *to;
+	uint64_t name;
+};
+
+struct ptx {
+	struct sw_ptx_lexer l;
+	struct sw_map words; /* names -> how often they stand in the text */
+	SW_VEC(struct entry) entries;
+};
+
+static bool next(struct ptx *p)
+{
+	if (!sw_ptx_next(&p->l))
+		return false;
+	char first = *p->l.word;
+	if (isalpha((unsigned char)first) || first == '_' || first == '$')
+		++*sw_map_put(&p->words, sw_reduce_name(p->l.word, p->l.n));
+	return true;
+}
+
+/* The lexer stands on .entry; passes over the name, the parameters and the body, if there is one. */
+static bool pass_entry(struct ptx *p, struct entry *e)
+{
+	size_t depth = 0;
+	if (!next(p))
+		return false;
+	e->name = sw_reduce_name(p->l.word, p->l.n);
+	while (next(p)) {
+		char c = *p->l.word;
+		depth += c == '{';
+		if ((c == ';' && !depth) || (c == '}' && depth && !--depth)) {
+			e->to = (char *)(uintptr_t)p->l.at;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool find_entries(struct ptx *p)
+{
+	const char *linkage = NULL;
+	while (next(p)) {
+		if (sw_ptx_is(&p->l, ".visible") || sw_ptx_is(&p->l, ".weak") || sw_ptx_is(&p->l, ".extern")) {
+			linkage = p->l.word;
+			continue;
+		}
+		if (sw_ptx_is(&p->l, ".entry")) {
+			struct entry e = {.from = (char *)(uintptr_t)(linkage ? linkage : p->l.word)};
+			if (!pass_entry(p, &e))
+				return false;
+			*sw_vec_push(&p->entries) = e;
+		}
+		linkage = NULL;
+	}
+	return true;
+}
+
+static void blank_ptx(const struct entry *e)
+{
+	for (char *at = e->from; at < e->to; at++)
+		if (*at != '\n')
+			*at = ' ';
+}
+
+static void reduce_ptx(const struct sw_map *launched, char *text, size_t bytes)
+{
+	struct ptx p = {.l = sw_ptx_lexer(text, bytes)};
+	bool whole = find_entries(&p);
+	char *before = memcpy(sw_alloc(bytes + 1), text, bytes);
+	for (size_t i = 0; whole && i < p.entries.n; i++) {
+		const struct entry *e = &p.entries.at[i];
+		/* A kernel that another one names, to launch it, has to be known as one. */
+		if (!sw_map_get(launched, e->name) && sw_map_get(&p.words, e->name) <= 1)
+			blank_ptx(e);
+	}
+	/* Damaged text, where an entry begins inside of another's parameters. */
+	if (!reduce_keeps(launched, SW_IMAGE_PTX, before, text, bytes))
+		memcpy(text, before, bytes);
+	free(before);
+	free(p.entries.at);
+	sw_map_free(&p.words);
+}
 
 #ifdef HAVE_ZSTD
 #include <zstd.h>
@@ -147,7 +367,7 @@ static bool holds_launched(const struct fatbin *f, struct sort *sort, const void
 {
 	struct sw_map found = {0};
 	struct sw_map_slot slot;
-	sw_reduce_find(f->what->launched, sort->kind, bytes, size, &found);
+	reduce_find(f->what->launched, sort->kind, bytes, size, &found);
 	for (size_t i = 0; (i = sw_map_next(&found, i, &slot));)
 		*sw_map_put(&sort->found, slot.key) = 1;
 	const bool any = found.n;
@@ -159,9 +379,9 @@ static void put_reduced(struct fatbin *f, const struct sw_fatbin_entry *e, void 
 {
 	bool ptx = e->kind == SW_IMAGE_PTX;
 	if (ptx)
-		sw_reduce_ptx(f->what->launched, content, size);
+		reduce_ptx(f->what->launched, content, size);
 	else
-		sw_reduce_cubin(f->what->launched, content, size);
+		reduce_cubin(f->what->launched, content, size);
 	put_entry(f, e, content, size + ptx); /* with its NUL */
 }
 
@@ -246,8 +466,8 @@ void *sw_reduce_image(const struct sw_reduce *what, const void *image, size_t by
 	char *copy = memcpy(sw_alloc(*out_bytes + 1), image, *out_bytes);
 	copy[*out_bytes] = 0;
 	if (kind == SW_IMAGE_ELF)
-		sw_reduce_cubin(what->launched, (unsigned char *)copy, bytes);
+		reduce_cubin(what->launched, (unsigned char *)copy, bytes);
 	else if (kind == SW_IMAGE_PTX)
-		sw_reduce_ptx(what->launched, copy, bytes);
+		reduce_ptx(what->launched, copy, bytes);
 	return copy;
 }

@@ -5,9 +5,63 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "pack/pack.h"
+#include "reader/kinds.h"
+
+uint32_t sw_pack_record_max(const struct sw_pack_chunks *c)
+{
+	uint32_t room = c->chunk_bytes - (uint32_t)sizeof(struct sw_chunk_header);
+	return (room < SW_REC_MAX_BYTES ? room : SW_REC_MAX_BYTES) & ~7u;
+}
+
+static struct sw_chunk_header *last(const struct sw_pack_chunks *c)
+{
+	return (void *)(c->at + (c->n - 1) * c->chunk_bytes);
+}
+
+void sw_pack_chunks_close(struct sw_pack_chunks *c)
+{
+	if (!c->n)
+		return;
+	struct sw_chunk_header *h = last(c);
+	h->committed = c->used;
+	h->crc = sw_crc32c(0, h + 1, c->used);
+	h->closed = 1;
+}
+
+static void next_chunk(struct sw_pack_chunks *c)
+{
+	sw_pack_chunks_close(c);
+	if (c->n == c->room) {
+		c->room = c->room ? 2 * c->room : 1;
+		c->at = sw_realloc(c->at, c->room, c->chunk_bytes);
+	}
+	c->n++;
+	c->used = 0;
+	memset(last(c), 0, c->chunk_bytes);
+	*last(c) = (struct sw_chunk_header){
+		.magic = SW_FORMAT_CHUNK_MAGIC, .writer = c->writer, .index = (uint32_t)(c->n - 1)};
+}
+
+void *sw_pack_record(struct sw_pack_chunks *c, enum sw_rec_kind kind, size_t bytes)
+{
+	bytes = (bytes + 7) & ~(size_t)7;
+	if (!c->n || sizeof(struct sw_chunk_header) + c->used + bytes > c->chunk_bytes)
+		next_chunk(c);
+	struct sw_rec *r = (void *)((unsigned char *)(last(c) + 1) + c->used);
+	c->used += (uint32_t)bytes;
+	*r = (struct sw_rec){.kind = kind, .words = (uint16_t)(bytes / 8), .ticks = c->ticks};
+	return r;
+}
+
+void sw_pack_chunks_free(struct sw_pack_chunks *c)
+{
+	free(c->at);
+}
 
 #ifdef HAVE_ZSTD
 #include <zstd.h>
@@ -125,4 +179,162 @@ int sw_pack_stream_put(struct sw_pack_stream *s, const void *data, size_t bytes,
 int sw_pack_stream_end(struct sw_pack_stream *s, struct sw_error *error)
 {
 	return s->zstd ? end(s, error) : 0;
+}
+
+static uint64_t offset_of(const struct sw_pack_copy *c, uint64_t number)
+{
+	return c->source->header.header_bytes + number * c->source->header.chunk_bytes;
+}
+
+static bool is_unused(const struct sw_chunk_header *head)
+{
+	return !head->magic && !head->committed;
+}
+
+static bool is_sound(const struct sw_pack_copy *c, const struct sw_chunk_header *head)
+{
+	return head->magic == SW_FORMAT_CHUNK_MAGIC &&
+	       head->committed <= c->source->header.chunk_bytes - sizeof(struct sw_chunk_header);
+}
+
+static bool is_left(const struct sw_pack_copy *c, const struct sw_chunk_header *head)
+{
+	return !is_unused(head) && !(is_sound(c, head) && sw_map_find(&c->old, head->writer));
+}
+
+/* Is this a chunk of a packing, and of nothing else? */
+static bool is_pack(const unsigned char *at, uint32_t bytes)
+{
+	const unsigned char *end = at + bytes;
+	while ((size_t)(end - at) >= sizeof(struct sw_rec)) {
+		const struct sw_rec *r = (const void *)at;
+		size_t whole = r->words * 8u;
+		if (!sw_kind_is_packed(r->kind) || sw_rec_seq(r) || whole < sizeof *r || whole > (size_t)(end - at))
+			return false;
+		at += whole;
+	}
+	return at == end && bytes;
+}
+
+/* Chunks of a writer: all, and those of a packing. */
+struct chunks {
+	uint32_t all, packed;
+};
+
+static struct chunks *chunks_of(struct sw_map *writers, uint32_t writer)
+{
+	struct chunks *chunks = sw_map_ptr(writers, writer);
+	if (!chunks) {
+		chunks = sw_calloc(1, sizeof *chunks);
+		sw_map_put_ptr(writers, writer, chunks);
+	}
+	return chunks;
+}
+
+static int look_at_chunk(struct sw_pack_copy *c, struct sw_map *writers, unsigned char *chunk, struct sw_error *error)
+{
+	const struct sw_chunk_header *head = (const void *)chunk;
+	const size_t first = sizeof *head + sizeof(struct sw_rec);
+	size_t got;
+	memset(chunk, 0, first);
+	int rc = sw_source_read(c->source, offset_of(c, c->numbers), chunk, first, &got, error);
+	if (rc || !is_sound(c, head)) {
+		c->chunks += !rc && !is_unused(head);
+		return rc;
+	}
+	struct chunks *chunks = chunks_of(writers, head->writer);
+	chunks->all++;
+	if (got < first || !sw_kind_is_packed(((const struct sw_rec *)(const void *)(head + 1))->kind))
+		return 0;
+	rc = sw_source_read(c->source, offset_of(c, c->numbers), chunk, c->source->header.chunk_bytes, &got, error);
+	chunks->packed +=
+		!rc && head->committed <= got - sizeof *head && is_pack(chunk + sizeof *head, head->committed);
+	return rc;
+}
+
+static void count_chunks(struct sw_pack_copy *c, struct sw_map *writers)
+{
+	struct sw_map_slot slot;
+	for (size_t i = 0; (i = sw_map_next(writers, i, &slot));) {
+		struct chunks *chunks = (struct chunks *)(uintptr_t)slot.value;
+		if (chunks->all == chunks->packed)
+			*sw_map_put(&c->old, slot.key) = 1;
+		else
+			c->chunks += chunks->all;
+		free(chunks);
+	}
+	while (sw_map_find(writers, c->writer) && !sw_map_find(&c->old, c->writer))
+		c->writer++;
+	sw_map_free(writers);
+}
+
+int sw_pack_copy_open(struct sw_pack_copy *copy, const struct sw_source *source, struct sw_error *error)
+{
+	struct sw_map writers = {0};
+	unsigned char *chunk = sw_alloc(source->header.chunk_bytes);
+	int rc = 0;
+	*copy = (struct sw_pack_copy){.source = source};
+	while (!rc && offset_of(copy, copy->numbers) + sizeof(struct sw_chunk_header) <= source->bytes) {
+		rc = look_at_chunk(copy, &writers, chunk, error);
+		copy->numbers++;
+	}
+	count_chunks(copy, &writers);
+	free(chunk);
+	return rc;
+}
+
+void sw_pack_copy_free(struct sw_pack_copy *copy)
+{
+	sw_map_free(&copy->old);
+}
+
+/* What is there of the records of a chunk, `bytes` of them. */
+static bool leave_out(unsigned char *at, uint32_t bytes)
+{
+	const unsigned char *end = at + bytes;
+	bool changed = false;
+	while ((size_t)(end - at) >= sizeof(struct sw_rec)) {
+		struct sw_rec *r = (void *)at;
+		size_t whole = r->words * 8u;
+		if (r->kind == SW_REC_PAD || whole < sizeof *r || whole > (size_t)(end - at))
+			break;
+		if (r->kind == SW_REC_IMAGE_DATA && whole >= sizeof(struct sw_rec_image_data)) {
+			r->kind = SW_REC_PACK_LEFT_OUT;
+			memset(at + sizeof(struct sw_rec_image_data), 0, whole - sizeof(struct sw_rec_image_data));
+			changed = true;
+		}
+		at += whole;
+	}
+	return changed;
+}
+
+static void change(const struct sw_pack_copy *c, unsigned char *chunk, size_t got)
+{
+	struct sw_chunk_header *head = (void *)chunk;
+	size_t there = got - sizeof *head;
+	if (!is_sound(c, head))
+		return;
+	bool whole = head->committed <= there;
+	/* What is damaged stays damaged. */
+	if (head->closed && whole && sw_crc32c(0, head + 1, head->committed) != head->crc)
+		return;
+	if (leave_out(chunk + sizeof *head, whole ? head->committed : (uint32_t)there) && head->closed && whole)
+		head->crc = sw_crc32c(0, head + 1, head->committed);
+}
+
+int sw_pack_copy_run(struct sw_pack_copy *c, struct sw_pack_stream *out, struct sw_error *error)
+{
+	const uint32_t bytes = c->source->header.chunk_bytes;
+	unsigned char *chunk = sw_alloc(bytes);
+	int rc = 0;
+	for (uint64_t i = 0; !rc && i < c->numbers; i++) {
+		size_t got;
+		rc = sw_source_read(c->source, offset_of(c, i), chunk, bytes, &got, error);
+		if (rc || got < sizeof(struct sw_chunk_header) || !is_left(c, (void *)chunk))
+			continue;
+		change(c, chunk, got);
+		rc = sw_pack_stream_put(out, chunk, got, error);
+	}
+	free(chunk);
+	return rc;
 }

@@ -4,9 +4,9 @@ if HAVE_SQLITE
 noinst_LIBRARIES += libswquery.a
 SW_QUERY_LIBS = libswquery.a
 libswquery_a_SOURCES = \
-	src/query/query.c src/query/query.h src/query/print.c src/query/print.h \
-	src/query/schema.c src/query/schema.h src/query/schema.def src/query/rows.c src/query/rows.h \
-	src/query/call_rows.c src/query/call_rows.h src/query/description_rows.c src/query/description_rows.h \
-	src/query/report_rows.c src/query/report_rows.h
+	src/query/query.c src/query/query.h src/query/rows.h \
+	src/query/schema.def \
+	src/query/call_rows.c \
+	src/query/report_rows.c 
 libswquery_a_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 endif

@@ -1,15 +1,499 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "query/query.h"
+#include "query/rows.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "query/call_rows.h"
-#include "query/description_rows.h"
-#include "query/print.h"
-#include "query/report_rows.h"
+#include "report/json/json_out.h"
+#include "report/text/text_out.h"
+
+static const struct sw_schema_line lines[] = {
+#define SW_TABLE(name, meaning)	       {SW_SCHEMA_TABLE, #name, "", meaning},
+#define SW_COLUMN(name, type, meaning) {SW_SCHEMA_COLUMN, #name, type, meaning},
+#define SW_VIEW(name, rows, meaning)   {SW_SCHEMA_VIEW, #name, rows, meaning},
+#define SW_FIELD(name, value, meaning) {SW_SCHEMA_FIELD, #name, value, meaning},
+#include "query/schema.def"
+#undef SW_TABLE
+#undef SW_COLUMN
+#undef SW_VIEW
+#undef SW_FIELD
+};
+#define LINES (sizeof lines / sizeof *lines)
+
+const struct sw_schema_line *sw_schema_line(size_t index)
+{
+	return index < LINES ? &lines[index] : NULL;
+}
+
+/* Adds to a malloc'ed text. */
+#define APPEND(text, ...)                                                                                              \
+	do {                                                                                                           \
+		char *longer_ = sw_format(__VA_ARGS__);                                                                \
+		free(text);                                                                                            \
+		(text) = longer_;                                                                                      \
+	} while (0)
+
+/* The statement that makes the relation whose line has this index, or that inserts a row into the table.  malloc'ed. */
+static char *schema_create(size_t index)
+{
+	const struct sw_schema_line *relation = &lines[index];
+	const bool view = relation->kind == SW_SCHEMA_VIEW;
+	char *sql = view ? sw_format("CREATE VIEW \"%s\" AS SELECT", relation->name)
+			 : sw_format("CREATE TABLE \"%s\"(", relation->name);
+	for (size_t i = index + 1; i < LINES; i++) {
+		const struct sw_schema_line *column = &lines[i];
+		const char *comma = i == index + 1 ? "" : ",";
+		if (column->kind != SW_SCHEMA_COLUMN && column->kind != SW_SCHEMA_FIELD)
+			break;
+		if (view)
+			APPEND(sql, "%s%s %s AS \"%s\"", sql, comma, column->sql, column->name);
+		else
+			APPEND(sql, "%s%s\"%s\" %s", sql, comma, column->name, column->sql);
+	}
+	if (view)
+		APPEND(sql, "%s FROM %s", sql, relation->sql);
+	else
+		APPEND(sql, "%s)", sql);
+	return sql;
+}
+
+static char *schema_insert(size_t index)
+{
+	char *sql = sw_format("INSERT OR IGNORE INTO \"%s\" VALUES(?", lines[index].name);
+	for (size_t i = index + 2; i < LINES && lines[i].kind == SW_SCHEMA_COLUMN; i++)
+		APPEND(sql, "%s,?", sql);
+	APPEND(sql, "%s)", sql);
+	return sql;
+}
+
+void sw_query_tables(FILE *out)
+{
+	const struct sw_schema_line *line;
+	bool shown = false;
+	for (size_t i = 0; (line = sw_schema_line(i)); i++) {
+		bool relation = line->kind == SW_SCHEMA_TABLE || line->kind == SW_SCHEMA_VIEW;
+		if (relation)
+			shown = *line->meaning;
+		if (relation && shown)
+			fprintf(out, "%s: %s\n", line->name, line->meaning);
+		else if (shown)
+			fprintf(out, "  %-20s %s\n", line->name, line->meaning);
+	}
+}
+
+static void check(struct sw_rows *rows, int code)
+{
+	if (rows->failed || code == SQLITE_OK || code == SQLITE_DONE || code == SQLITE_ROW)
+		return;
+	rows->failed = code;
+	rows->why = sw_strdup(sqlite3_errmsg(rows->db));
+}
+
+/* Runs a statement that answers nothing. */
+static void rows_execute(struct sw_rows *rows, const char *sql)
+{
+	if (!rows->failed)
+		check(rows, sqlite3_exec(rows->db, sql, NULL, NULL, NULL));
+}
+
+/* Makes tables and views, and a statement for each table. 0, or <0 with error filled. */
+static int rows_open(struct sw_rows *rows, sqlite3 *db, struct sw_error *error)
+{
+	const struct sw_schema_line *line;
+	unsigned table = 0;
+	*rows = (struct sw_rows){.db = db};
+	for (size_t i = 0; (line = sw_schema_line(i)) && !rows->failed; i++) {
+		if (line->kind != SW_SCHEMA_TABLE && line->kind != SW_SCHEMA_VIEW)
+			continue;
+		char *create = schema_create(i), *insert = schema_insert(i);
+		rows_execute(rows, create);
+		if (line->kind == SW_SCHEMA_TABLE && !rows->failed)
+			check(rows, sqlite3_prepare_v3(db, insert, -1, SQLITE_PREPARE_PERSISTENT,
+						       &rows->insert[table++], NULL));
+		free(create);
+		free(insert);
+	}
+	return rows->failed ? sw_fail(error, SW_E_UNSUPPORTED, "the database cannot be made: %s", rows->why) : 0;
+}
+
+static void rows_close(struct sw_rows *rows)
+{
+	for (unsigned i = 0; i < SW_QUERY_TABLES; i++)
+		sqlite3_finalize(rows->insert[i]);
+	free(rows->why);
+	*rows = (struct sw_rows){0};
+}
+
+bool sw_rows_begin(struct sw_rows *rows, enum sw_query_table table)
+{
+	if (!rows->wanted[table] || rows->failed)
+		return false;
+	rows->at = rows->insert[table];
+	rows->column = 0;
+	return true;
+}
+
+void sw_rows_number(struct sw_rows *rows, int64_t number)
+{
+	check(rows, sqlite3_bind_int64(rows->at, ++rows->column, number));
+}
+
+static void put_real(struct sw_rows *rows, double number)
+{
+	check(rows, sqlite3_bind_double(rows->at, ++rows->column, number));
+}
+
+void sw_rows_ms(struct sw_rows *rows, uint64_t ns)
+{
+	put_real(rows, (double)ns / 1e6);
+}
+
+void sw_rows_text(struct sw_rows *rows, const char *text)
+{
+	check(rows, text ? sqlite3_bind_text(rows->at, ++rows->column, text, -1, SQLITE_TRANSIENT)
+			 : sqlite3_bind_null(rows->at, ++rows->column));
+}
+
+void sw_rows_null(struct sw_rows *rows)
+{
+	check(rows, sqlite3_bind_null(rows->at, ++rows->column));
+}
+
+void sw_rows_known(struct sw_rows *rows, int64_t number)
+{
+	if (number)
+		sw_rows_number(rows, number);
+	else
+		sw_rows_null(rows);
+}
+
+void sw_rows_end(struct sw_rows *rows)
+{
+	/* A column that is left out would keep the value of the row before. */
+	if (rows->column != sqlite3_bind_parameter_count(rows->at))
+		check(rows, SQLITE_MISUSE);
+	check(rows, sqlite3_step(rows->at));
+	check(rows, sqlite3_reset(rows->at));
+}
+
+/* Rows of an answer as a table, as CSV (RFC 4180, lines end with LF) or as JSON (an array of objects). */
+
+/* The columns of a table are as wide as these rows need, and no wider than this: later ones may stick out. */
+#define ROWS_HELD  500
+#define BYTES_HELD (1 << 20)
+#define WIDEST	   80
+
+/* A value as text; NULL for NULL. */
+struct cell {
+	char *text;
+	bool number;
+};
+
+/* Rows are shown once it is known how wide they are. */
+struct table {
+	SW_VEC(struct cell) held; /* row by row */
+	size_t bytes;
+	size_t *width;
+	bool *numbers; /* of each column: nothing but numbers so far */
+	bool begun;
+	bool upright; /* one value a line: a row does not fit */
+};
+
+struct sink {
+	struct sw_query_sink to;
+	struct table table;
+};
+
+struct sw_printer {
+	struct sink *sinks;
+	size_t n, rows;
+	int columns;
+	char **name;
+	struct cell *row;
+};
+
+/* ---- values ------------------------------------------------------------------------------------------------------ */
+
+/* malloc'ed: x'00ff', as SQL writes it */
+static char *blob_text(const unsigned char *bytes, size_t n)
+{
+	char *text = sw_alloc(2 * n + 4), *at = text;
+	*at++ = 'x';
+	*at++ = '\'';
+	for (size_t i = 0; i < n; i++) {
+		*at++ = "0123456789abcdef"[bytes[i] >> 4];
+		*at++ = "0123456789abcdef"[bytes[i] & 15];
+	}
+	*at++ = '\'';
+	*at = 0;
+	return text;
+}
+
+static struct cell cell_of(sqlite3_stmt *statement, int column)
+{
+	struct cell cell = {0};
+	const int type = sqlite3_column_type(statement, column);
+	if (type == SQLITE_NULL)
+		return cell;
+	cell.number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+	if (type == SQLITE_BLOB) {
+		const unsigned char *bytes = sqlite3_column_blob(statement, column);
+		cell.text = blob_text(bytes, (size_t)sqlite3_column_bytes(statement, column));
+		return cell;
+	}
+	const char *text = (const char *)sqlite3_column_text(statement, column);
+	size_t n = (size_t)sqlite3_column_bytes(statement, column);
+	cell.text = sw_calloc(n + 1, 1);
+	/* A NUL within a text would end it here. */
+	for (size_t i = 0; text && i < n; i++)
+		cell.text[i] = text[i] ? text[i] : '?';
+	return cell;
+}
+
+static void put(const struct sw_query_sink *to, const char *text)
+{
+	if (to->terminal || to->form == SW_QUERY_TABLE)
+		sw_out_text(&(struct sw_out){.file = to->out}, text);
+	else
+		fputs(text, to->out);
+}
+
+/* ---- CSV and JSON ------------------------------------------------------------------------------------------------ */
+
+static void put_csv(const struct sw_query_sink *to, const char *text, bool first)
+{
+	if (!first)
+		putc(',', to->out);
+	if (!text)
+		return;
+	if (*text && !strpbrk(text, ",\"\r\n")) {
+		put(to, text);
+		return;
+	}
+	putc('"', to->out);
+	for (const char *at = text; *at;) {
+		size_t n = strcspn(at, "\"");
+		char *part = sw_strndup(at, n);
+		put(to, part);
+		free(part);
+		at += n;
+		if (*at) {
+			fputs("\"\"", to->out);
+			at++;
+		}
+	}
+	putc('"', to->out);
+}
+
+/* JSON leaves characters from U+0080 to U+009F as they are, which some terminals obey. */
+static void put_quoted(const struct sw_query_sink *to, const char *text)
+{
+	char *quoted = NULL;
+	size_t bytes;
+	FILE *out = to->terminal ? open_memstream(&quoted, &bytes) : NULL;
+	sw_json_quote(out ? out : to->out, text);
+	if (!out)
+		return;
+	fclose(out);
+	put(to, quoted);
+	free(quoted);
+}
+
+static void put_json(const struct sw_query_sink *to, const struct sw_printer *p)
+{
+	fputs(p->rows ? ",\n{" : "[\n{", to->out);
+	for (int i = 0; i < p->columns; i++) {
+		const struct cell *cell = &p->row[i];
+		if (i)
+			fputs(", ", to->out);
+		put_quoted(to, p->name[i]);
+		fputs(": ", to->out);
+		if (!cell->text || (cell->number && strstr(cell->text, "Inf")))
+			fputs("null", to->out);
+		else if (cell->number)
+			fputs(cell->text, to->out);
+		else
+			put_quoted(to, cell->text);
+	}
+	putc('}', to->out);
+}
+
+/* ---- tables ------------------------------------------------------------------------------------------------------ */
+
+static void put_padded(const struct sw_query_sink *to, const char *text, size_t width, bool right, bool last)
+{
+	size_t own = sw_out_width(text);
+	int pad = own < width ? (int)(width - own) : 0;
+	if (right)
+		fprintf(to->out, "%*s", pad, "");
+	put(to, text);
+	if (!right && !last)
+		fprintf(to->out, "%*s", pad, "");
+	fputs(last ? "\n" : "  ", to->out);
+}
+
+static void put_line(const struct sink *s, const struct sw_printer *p, const struct cell *row)
+{
+	const struct table *t = &s->table;
+	if (t->upright) {
+		for (int i = 0; i < p->columns; i++) {
+			put_padded(&s->to, p->name[i], t->width[p->columns], false, false);
+			put_padded(&s->to, row[i].text ? row[i].text : "", 0, false, true);
+		}
+		putc('\n', s->to.out);
+		return;
+	}
+	for (int i = 0; i < p->columns; i++)
+		put_padded(&s->to, row[i].text ? row[i].text : "", t->width[i], t->numbers[i], i + 1 == p->columns);
+}
+
+static void put_head(struct sink *s, const struct sw_printer *p)
+{
+	static const char rule[WIDEST + 1] = "----------------------------------------"
+					     "----------------------------------------";
+	struct table *t = &s->table;
+	size_t all = 0;
+	for (int i = 0; i < p->columns; i++)
+		all += t->width[i] + 2;
+	t->upright = s->to.columns && all > s->to.columns + 2;
+	if (t->upright)
+		return;
+	for (int i = 0; i < p->columns; i++)
+		put_padded(&s->to, p->name[i], t->width[i], t->numbers[i], i + 1 == p->columns);
+	for (int i = 0; i < p->columns; i++)
+		fprintf(s->to.out, "%.*s%s", (int)t->width[i], rule, i + 1 == p->columns ? "\n" : "  ");
+}
+
+static void measure(struct sink *s, const struct sw_printer *p)
+{
+	struct table *t = &s->table;
+	for (size_t i = 0; i < t->held.n; i++) {
+		const struct cell *cell = &t->held.at[i];
+		size_t column = i % (size_t)p->columns, width = cell->text ? sw_out_width(cell->text) : 0;
+		if (width > t->width[column])
+			t->width[column] = width < WIDEST ? width : WIDEST;
+		t->numbers[column] &= !cell->text || cell->number;
+	}
+}
+
+static void show_held(struct sink *s, const struct sw_printer *p)
+{
+	struct table *t = &s->table;
+	if (!t->begun) {
+		measure(s, p);
+		put_head(s, p);
+		t->begun = true;
+	}
+	for (size_t i = 0; i < t->held.n; i += (size_t)p->columns)
+		put_line(s, p, &t->held.at[i]);
+	for (size_t i = 0; i < t->held.n; i++)
+		free(t->held.at[i].text);
+	t->held.n = 0;
+}
+
+static void hold(struct sink *s, const struct sw_printer *p)
+{
+	struct table *t = &s->table;
+	if (t->begun) {
+		put_line(s, p, p->row);
+		return;
+	}
+	for (int i = 0; i < p->columns; i++) {
+		struct cell copy = p->row[i];
+		copy.text = copy.text ? sw_strdup(copy.text) : NULL;
+		t->bytes += copy.text ? strlen(copy.text) : 0;
+		*sw_vec_push(&t->held) = copy;
+	}
+	if (p->rows + 1 >= ROWS_HELD || t->bytes >= BYTES_HELD)
+		show_held(s, p);
+}
+
+/* ---- life -------------------------------------------------------------------------------------------------------- */
+
+/* Objects whose members have one name would lose all but one. */
+static char *name_of(sqlite3_stmt *statement, int column)
+{
+	const char *name = sqlite3_column_name(statement, column);
+	unsigned same = 1;
+	for (int i = 0; i < column; i++)
+		same += strcmp(name, sqlite3_column_name(statement, i)) == 0;
+	return same > 1 ? sw_format("%s_%u", name, same) : sw_strdup(name);
+}
+
+static struct sw_printer *printer_new(const struct sw_query_sink *sinks, size_t n, sqlite3_stmt *statement)
+{
+	struct sw_printer *p = sw_calloc(1, sizeof *p);
+	p->n = n;
+	p->sinks = sw_calloc(n, sizeof *p->sinks);
+	p->columns = sqlite3_column_count(statement);
+	p->name = sw_calloc((size_t)p->columns, sizeof *p->name);
+	p->row = sw_calloc((size_t)p->columns, sizeof *p->row);
+	for (int i = 0; i < p->columns; i++)
+		p->name[i] = name_of(statement, i);
+	for (size_t i = 0; i < n; i++) {
+		struct sink *s = &p->sinks[i];
+		s->to = sinks[i];
+		s->table.width = sw_calloc((size_t)p->columns + 1, sizeof *s->table.width);
+		s->table.numbers = sw_calloc((size_t)p->columns, sizeof *s->table.numbers);
+		for (int k = 0; k < p->columns; k++) {
+			size_t width = sw_out_width(p->name[k]);
+			s->table.width[k] = width < WIDEST ? width : WIDEST;
+			s->table.numbers[k] = true;
+			if (s->table.width[k] > s->table.width[p->columns])
+				s->table.width[p->columns] = s->table.width[k];
+			if (s->to.form == SW_QUERY_CSV)
+				put_csv(&s->to, p->name[k], k == 0);
+		}
+		if (s->to.form == SW_QUERY_CSV)
+			putc('\n', s->to.out);
+	}
+	return p;
+}
+
+static void printer_row(struct sw_printer *p, sqlite3_stmt *statement)
+{
+	for (int i = 0; i < p->columns; i++)
+		p->row[i] = cell_of(statement, i);
+	for (size_t i = 0; i < p->n; i++) {
+		struct sink *s = &p->sinks[i];
+		if (s->to.form == SW_QUERY_TABLE)
+			hold(s, p);
+		else if (s->to.form == SW_QUERY_JSON)
+			put_json(&s->to, p);
+		for (int k = 0; k < p->columns && s->to.form == SW_QUERY_CSV; k++)
+			put_csv(&s->to, p->row[k].text, k == 0);
+		if (s->to.form == SW_QUERY_CSV)
+			putc('\n', s->to.out);
+	}
+	for (int i = 0; i < p->columns; i++)
+		free(p->row[i].text);
+	p->rows++;
+}
+
+/* Prints what is left and frees. */
+static void printer_end(struct sw_printer *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		struct sink *s = &p->sinks[i];
+		if (s->to.form == SW_QUERY_TABLE)
+			show_held(s, p);
+		else if (s->to.form == SW_QUERY_JSON)
+			fputs(p->rows ? "\n]\n" : "[]\n", s->to.out);
+		free(s->table.held.at);
+		free(s->table.width);
+		free(s->table.numbers);
+	}
+	for (int i = 0; i < p->columns; i++)
+		free(p->name[i]);
+	free(p->name);
+	free(p->row);
+	free(p->sinks);
+	free(p);
+}
 
 #define MOST_VALUE (16 << 20) /* bytes of one value, such as a string that a query puts together */
 
@@ -126,7 +610,7 @@ int sw_query_new(const char *path, struct sw_query **out, struct sw_error *error
 	if (!rc) {
 		sqlite3_limit(query->db, SQLITE_LIMIT_LENGTH, MOST_VALUE);
 		sqlite3_exec(query->db, settings, NULL, NULL, NULL);
-		rc = sw_rows_open(&query->rows, query->db, error);
+		rc = rows_open(&query->rows, query->db, error);
 	}
 	sw_call_rows_init(&query->calls, &query->rows);
 	if (rc) {
@@ -143,7 +627,7 @@ void sw_query_free(struct sw_query *query)
 	if (!query)
 		return;
 	sw_call_rows_free(&query->calls);
-	sw_rows_close(&query->rows);
+	rows_close(&query->rows);
 	sqlite3_close(query->db);
 	free(query->sql);
 	free(query);
@@ -167,7 +651,7 @@ int sw_query_load(struct sw_query *query, const struct sw_reader *reader, const 
 	sw_names_free(&names);
 	if (report)
 		sw_report_rows(rows, report);
-	sw_rows_execute(rows, "COMMIT");
+	rows_execute(rows, "COMMIT");
 	if (!rows->failed)
 		return 0;
 	return sw_fail(error, rows->failed == SQLITE_NOMEM ? -ENOMEM : -ENOSPC, "the database cannot be written: %s",
@@ -184,10 +668,10 @@ int sw_query_print(struct sw_query *query, const struct sw_query_sink *sinks, si
 	int rc = prepare(query, &statement, NULL, error);
 	if (rc)
 		return rc;
-	struct sw_printer *printer = sw_printer_new(sinks, n, statement);
+	struct sw_printer *printer = printer_new(sinks, n, statement);
 	while ((code = sqlite3_step(statement)) == SQLITE_ROW)
-		sw_printer_row(printer, statement);
-	sw_printer_end(printer);
+		printer_row(printer, statement);
+	printer_end(printer);
 	if (code != SQLITE_DONE)
 		rc = complain(query, code, error);
 	sqlite3_finalize(statement);

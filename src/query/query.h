@@ -15,10 +15,15 @@
 #define SW_QUERY_QUERY_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/map.h"
+#include "detect/detect.h"
 #include "report/report.h"
+#include "report/symbols/names.h"
 
 struct sw_query;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "query/report_rows.h"
+/* Rows of a report: findings, their operations, their causes. */
+#include "query/rows.h"
 
 #include <inttypes.h>
 

@@ -1,4 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SW_QUERY_ROWS_H
+#define SW_QUERY_ROWS_H
+
+#include <sqlite3.h>
+
+#include "query/query.h"
+
+/* Tables and views of the database (schema.def). */
+
+/* What is stored, by its place among the tables. */
+enum sw_query_table {
+#define SW_TABLE(name, meaning) SW_QUERY_##name,
+#define SW_COLUMN(name, type, meaning)
+#define SW_VIEW(name, rows, meaning)
+#define SW_FIELD(name, value, meaning)
+#include "query/schema.def"
+#undef SW_TABLE
+#undef SW_COLUMN
+#undef SW_VIEW
+#undef SW_FIELD
+	SW_QUERY_TABLES
+};
+
+enum sw_schema_kind { SW_SCHEMA_TABLE, SW_SCHEMA_COLUMN, SW_SCHEMA_VIEW, SW_SCHEMA_FIELD };
+
+/* A line of schema.def: a relation, or a column of the relation before it. */
+struct sw_schema_line {
+	enum sw_schema_kind kind;
+	const char *name;
+	const char *sql;     /* COLUMN: type; VIEW: rows; FIELD: value; TABLE: "" */
+	const char *meaning; /* "" for what people do not ask */
+};
+
+/* NULL ends. */
+const struct sw_schema_line *sw_schema_line(size_t index);
+
 /*
  * Rows on their way into the database.
  *
@@ -10,15 +46,6 @@
  *
  * The first error is kept: after it nothing is stored.
  */
-#ifndef SW_QUERY_ROWS_H
-#define SW_QUERY_ROWS_H
-
-#include <sqlite3.h>
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/error.h"
-#include "query/schema.h"
 
 struct sw_rows {
 	sqlite3 *db;
@@ -30,10 +57,6 @@ struct sw_rows {
 	char *why;	  /* malloc'ed */
 };
 
-/* Makes tables and views, and a statement for each table. 0, or <0 with error filled. */
-int sw_rows_open(struct sw_rows *rows, sqlite3 *db, struct sw_error *error);
-void sw_rows_close(struct sw_rows *rows);
-
 /* False: the query does not use this table, or an error came before. */
 bool sw_rows_begin(struct sw_rows *rows, enum sw_query_table table);
 void sw_rows_number(struct sw_rows *rows, int64_t number);
@@ -44,7 +67,36 @@ void sw_rows_null(struct sw_rows *rows);
 void sw_rows_known(struct sw_rows *rows, int64_t number);
 void sw_rows_end(struct sw_rows *rows);
 
-/* Runs a statement that answers nothing. */
-void sw_rows_execute(struct sw_rows *rows, const char *sql);
+/* Rows that are made while a trace is judged: calls, their kinds, order. */
+
+struct sw_call_rows {
+	struct sw_rows *rows;
+	const struct sw_judgement *judgement; /* so far */
+	struct sw_observer observer;
+	struct sw_map apis;	   /* entry point, API and kind of record -> row of raw_apis */
+	struct sw_map launches;	   /* kernel -> how many */
+	struct sw_map events;	   /* handle -> number */
+	struct sw_map allocations; /* address -> struct sw_rec_alloc of what lives there now, malloc'ed */
+	uint64_t last_event;
+};
+
+void sw_call_rows_init(struct sw_call_rows *calls, struct sw_rows *rows);
+void sw_call_rows_free(struct sw_call_rows *calls);
+
+/* What the judge does not report: errors of calls that waited, and calls after an error that ended their context,
+   from another reading of the file. 0, or <0 with error filled. */
+int sw_call_rows_add(struct sw_call_rows *calls, const struct sw_judgement *judgement, const char *path,
+		     struct sw_error *error);
+/* When all calls were seen: what they are called, and memory that was not freed. */
+void sw_call_rows_finish(struct sw_call_rows *calls, struct sw_names *names);
+
+/* Rows of what others refer to: the program, its threads, modules, streams, kernels, call stacks. */
+
+/* `launches`: of each kernel. */
+void sw_description_rows(struct sw_rows *rows, struct sw_names *names, const struct sw_map *launches);
+
+/* Rows of a report: findings, their operations, their causes. */
+
+void sw_report_rows(struct sw_rows *rows, struct sw_report *report);
 
 #endif

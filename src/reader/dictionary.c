@@ -1,10 +1,334 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The small descriptions; stacks, modules and images have files of their own. */
 #include "reader/dictionary.h"
-#include "reader/kinds.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/hash.h"
+#include "reader/kinds.h"
+
+/* Shared objects: what was mapped where, and when. */
+
+static struct sw_trace_module *mapped_at(const struct sw_dictionary *d, uint64_t base)
+{
+	for (size_t i = d->modules.n; i-- > 0;)
+		if (d->modules.at[i]->base == base && d->modules.at[i]->gone_seq == UINT64_MAX)
+			return d->modules.at[i];
+	return NULL;
+}
+
+const char *sw_take_module(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+{
+	const struct sw_rec_module *r = (const void *)rec;
+	struct sw_tail t = sw_tail_of(rec, sizeof *r);
+	const void *build_id = sw_tail_take(&t, (r->build_id_bytes + 7u) & ~7u);
+	const void *path = build_id ? sw_tail_take(&t, r->path_bytes) : NULL;
+	(void)w;
+	if (!path)
+		return "build id and path of the module are longer than the record";
+	uint8_t *id = sw_arena_alloc(&d->arena, r->build_id_bytes);
+	struct sw_trace_module *m = sw_arena_alloc(&d->arena, sizeof *m);
+	memcpy(id, build_id, r->build_id_bytes);
+	*m = (struct sw_trace_module){
+		.base = r->base,
+		.start = r->start,
+		.end = r->end,
+		.path = sw_arena_strndup(&d->arena, path, r->path_bytes),
+		.build_id = id,
+		.build_id_bytes = r->build_id_bytes,
+		.mapped_seq = sw_rec_seq(rec),
+		.gone_seq = UINT64_MAX,
+		.cudart = (uint32_t)sw_map_get(&d->cudarts, r->base),
+	};
+	*sw_vec_push(&d->modules) = m;
+	return NULL;
+}
+
+const char *sw_take_module_gone(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+{
+	struct sw_trace_module *m = mapped_at(d, ((const struct sw_rec_module *)(const void *)rec)->base);
+	if (m)
+		m->gone_seq = sw_rec_seq(rec) ? sw_rec_seq(rec) : w->key;
+	sw_map_delete(&d->cudarts, ((const struct sw_rec_module *)(const void *)rec)->base);
+	return NULL;
+}
+
+const char *sw_take_cudart(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+{
+	const struct sw_rec_cudart *r = (const void *)rec;
+	struct sw_tail t = sw_tail_of(rec, sizeof *r);
+	struct sw_trace_module *m = mapped_at(d, r->module_base);
+	(void)w;
+	if (!sw_tail_take(&t, r->path_bytes))
+		return "the path is longer than the record";
+	if (m)
+		m->cudart = r->link;
+	*sw_map_put(&d->cudarts, r->module_base) = r->link;
+	return NULL;
+}
+
+void sw_image_found(struct sw_dictionary *d, struct sw_image_entry *e)
+{
+	if (!e->recorded || e->have == e->image.bytes)
+		sw_packed_find(&d->packed, &e->image);
+}
+
+const char *sw_take_image(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+{
+	const struct sw_rec_image *r = (const void *)rec;
+	struct sw_tail t = sw_tail_of(rec, sizeof *r);
+	const void *path = sw_tail_take(&t, r->path_bytes);
+	(void)w;
+	if (!path)
+		return "the path of the image is longer than the record";
+	if (sw_map_find(&d->images, r->id))
+		return "an image of this number was described before";
+	struct sw_image_entry *e = sw_arena_alloc(&d->arena, sizeof *e);
+	*e = (struct sw_image_entry){0};
+	e->image = (struct sw_trace_image){
+		.id = r->id,
+		.kind = r->kind,
+		.bytes = r->bytes,
+		.hash = r->hash,
+		.file_offset = r->file_offset,
+		.handle = r->handle,
+		.path = sw_arena_strndup(&d->arena, path, r->path_bytes),
+	};
+	struct sw_image_entry *twin = r->hash ? sw_map_ptr(&d->image_hashes, r->hash) : NULL;
+	if (twin && twin->image.bytes == r->bytes)
+		e->twin = twin;
+	e->recorded = r->data == 1;
+	sw_map_put_ptr(&d->images, r->id, e);
+	sw_image_found(d, e);
+	return NULL;
+}
+
+static bool content_is(uint64_t hash, const void *data, uint64_t bytes)
+{
+	return sw_hash_words(data, bytes) == hash || sw_hash_bytes(SW_FNV_START, data, bytes) == hash;
+}
+
+const char *sw_take_image_data(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+{
+	const struct sw_rec_image_data *r = (const void *)rec;
+	struct sw_tail t = sw_tail_of(rec, sizeof *r);
+	struct sw_image_entry *e = sw_map_ptr(&d->images, r->id);
+	if (!sw_tail_take(&t, r->bytes))
+		return "the piece of the image is longer than the record";
+	if (!e)
+		return "a piece of an image that was not described";
+	if (e->twin || e->whole)
+		return NULL;
+	if (r->offset != e->have || r->bytes > e->image.bytes - e->have || (e->have && !e->piece.n))
+		return "the piece of the image does not follow the one before it";
+	if (r->bytes)
+		*sw_vec_push(&e->piece) = (struct sw_image_piece){sw_writer_offset(w) + sizeof *r, r->bytes};
+	e->have += r->bytes;
+	e->whole = e->have && e->have == e->image.bytes;
+	if (e->whole && e->image.hash)
+		sw_map_put_ptr(&d->image_hashes, e->image.hash, e);
+	return NULL;
+}
+
+static bool read_pieces(const struct sw_image_entry *e, const struct sw_source *source, unsigned char *to)
+{
+	for (size_t i = 0; i < e->piece.n; i++) {
+		const struct sw_image_piece *piece = &e->piece.at[i];
+		size_t got = 0;
+		if (sw_source_read(source, piece->offset, to, piece->bytes, &got, NULL) || got < piece->bytes)
+			return false;
+		to += piece->bytes;
+	}
+	return true;
+}
+
+const void *sw_image_content(struct sw_image_entry *e, const struct sw_source *source)
+{
+	e = e->twin ? e->twin : e;
+	if (e->read || !e->whole)
+		return e->content;
+	e->read = true;
+	/* As much as arrived, not what the IMAGE record claims: a damaged trace cannot make the command allocate much.
+	 */
+	void *content = sw_alloc(e->have);
+	/* What is not what was loaded: better no content than a wrong one. */
+	if (read_pieces(e, source, content) && (!e->image.hash || content_is(e->image.hash, content, e->have)))
+		e->content = content;
+	else
+		free(content);
+	return e->content;
+}
+
+/* Counted as if the bytes were there: the image is known neither earlier nor later than it was before packing. */
+const char *sw_take_pack_left_out(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+{
+	const struct sw_rec_image_data *r = (const void *)rec;
+	struct sw_image_entry *e = sw_map_ptr(&d->images, r->id);
+	(void)w;
+	if (!e)
+		return "a piece of an image that was not described";
+	if (e->piece.n || r->offset != e->have || r->bytes > e->image.bytes - e->have)
+		return "the piece of the image does not follow the one before it";
+	e->have += r->bytes;
+	sw_image_found(d, e);
+	return NULL;
+}
+
+static void free_images(struct sw_dictionary *d)
+{
+	struct sw_map_slot slot;
+	for (size_t i = 0; (i = sw_map_next(&d->images, i, &slot));) {
+		struct sw_image_entry *e = (void *)(uintptr_t)slot.value;
+		free(e->piece.at);
+		free(e->content);
+	}
+	sw_map_free(&d->images);
+}
+
+void sw_dictionary_free(struct sw_dictionary *d)
+{
+	free_images(d);
+	sw_packed_free(&d->packed);
+	sw_map_free(&d->image_hashes);
+	sw_map_free(&d->threads);
+	sw_map_free(&d->tids);
+	sw_map_free(&d->thread_names);
+	sw_map_free(&d->functions);
+	sw_map_free(&d->stack_hashes);
+	sw_map_free(&d->code_hashes);
+	free(d->codes.at);
+	sw_map_free(&d->cudarts);
+	free(d->apis.at);
+	free(d->stacks.at);
+	free(d->modules.at);
+	free(d->devices.at);
+	free(d->notices.at);
+	free(d->calls.at);
+	sw_arena_free(&d->arena);
+}
+
+/* Call stacks: interned by each writer, unique over all writers here. */
+
+static bool same(const struct sw_trace_stack *a, const struct sw_trace_stack *b)
+{
+	return a->depth == b->depth && a->skipped == b->skipped && a->python_depth == b->python_depth &&
+	       a->python_cut == b->python_cut && a->python_waiting == b->python_waiting &&
+	       !memcmp(a->ips, b->ips, a->depth * sizeof *a->ips) &&
+	       (!a->python_depth || !memcmp(a->python, b->python, a->python_depth * sizeof *a->python));
+}
+
+/* The index of this content, which is copied if it is new. */
+static uint32_t intern(struct sw_dictionary *d, uint64_t key, const struct sw_trace_stack *wanted)
+{
+	uint64_t *index;
+	/* Different stacks with one hash take the keys that follow. */
+	while (*(index = sw_map_put(&d->stack_hashes, key)) && !same(d->stacks.at[*index - 1], wanted))
+		key++;
+	if (!*index) {
+		struct sw_trace_stack *s = sw_arena_alloc(&d->arena, sizeof *s);
+		uint64_t *ips = sw_arena_alloc(&d->arena, wanted->depth * sizeof *ips);
+		struct sw_trace_python_frame *python = sw_arena_alloc(&d->arena, wanted->python_depth * sizeof *python);
+		*s = *wanted;
+		s->ips = memcpy(ips, wanted->ips, wanted->depth * sizeof *ips);
+		s->python = wanted->python_depth ? memcpy(python, wanted->python, wanted->python_depth * sizeof *python)
+						 : NULL;
+		*sw_vec_push(&d->stacks) = s;
+		*index = d->stacks.n;
+	}
+	return (uint32_t)*index;
+}
+
+const char *sw_take_stack(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+{
+	const struct sw_rec_stack *r = (const void *)rec;
+	struct sw_tail t = sw_tail_of(rec, sizeof *r);
+	size_t bytes = (size_t)r->depth * sizeof(uint64_t);
+	const void *ips = sw_tail_take(&t, bytes);
+	if (!ips)
+		return "the stack is deeper than the record is long";
+	if (!r->id)
+		return "stack 0 means none";
+	const struct sw_trace_stack wanted = {.depth = r->depth, .skipped = r->skipped, .ips = ips, .seq = w->key};
+	sw_writer_define_stack(w, r->id, intern(d, sw_hash_bytes(SW_FNV_START, ips, bytes) + r->skipped, &wanted));
+	d->cut_stacks += r->flags & SW_STACK_CUT;
+	return NULL;
+}
+
+/* ---- Python ------------------------------------------------------------------------------------------------------ */
+
+const char *sw_take_python_code(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+{
+	const struct sw_rec_python_code *r = (const void *)rec;
+	struct sw_tail t = sw_tail_of(rec, sizeof *r);
+	const char *file = sw_tail_take(&t, r->file_bytes);
+	const char *function = file ? sw_tail_take(&t, r->function_bytes) : NULL;
+	if (!function)
+		return "file and function are longer than the record";
+	if (!r->id)
+		return "code 0 means none";
+	file = sw_arena_strndup(&d->arena, file, r->file_bytes);
+	function = sw_arena_strndup(&d->arena, function, r->function_bytes);
+	uint64_t key = sw_hash_bytes(sw_hash_bytes(SW_FNV_START, file, strlen(file) + 1), function, strlen(function));
+	uint64_t *index;
+	while (*(index = sw_map_put(&d->code_hashes, key)) &&
+	       (strcmp(d->codes.at[*index - 1]->file, file) != 0 ||
+		strcmp(d->codes.at[*index - 1]->function, function) != 0))
+		key++;
+	if (!*index) {
+		struct sw_trace_python_frame *code = sw_arena_alloc(&d->arena, sizeof *code);
+		*code = (struct sw_trace_python_frame){.file = file, .function = function};
+		*sw_vec_push(&d->codes) = code;
+		*index = d->codes.n;
+	}
+	sw_writer_define_code(w, r->id, (uint32_t)*index);
+	return NULL;
+}
+
+/* Frames whose code is not known (a chunk was damaged) have neither file nor function. */
+static struct sw_trace_python_frame frame_of(const struct sw_dictionary *d, const struct sw_writer_cursor *w,
+					     const struct sw_python_frame *recorded)
+{
+	struct sw_trace_python_frame frame = {.file = "", .function = ""};
+	const uint32_t index = sw_writer_code(w, recorded->code);
+	if (index) {
+		frame.file = d->codes.at[index - 1]->file;
+		frame.function = d->codes.at[index - 1]->function;
+		frame.line = recorded->line & ~SW_PYTHON_ENTRY;
+	}
+	frame.entry = recorded->line & SW_PYTHON_ENTRY ? 1 : 0;
+	return frame;
+}
+
+const char *sw_take_python_stack(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+{
+	const struct sw_rec_python_stack *r = (const void *)rec;
+	struct sw_tail t = sw_tail_of(rec, sizeof *r);
+	const struct sw_python_frame *recorded = sw_tail_take(&t, (size_t)r->depth * sizeof *recorded);
+	if (!recorded)
+		return "the Python stack is deeper than the record is long";
+	if (!r->id)
+		return "stack 0 means none";
+	/* Of a stack without native frames the order of modules is of no interest. */
+	struct sw_trace_stack wanted = {.ips = (const uint64_t[1]){0}, .seq = w->key};
+	const uint32_t native = r->native ? sw_writer_stack(w, r->native) : 0;
+	if (native)
+		wanted = *d->stacks.at[native - 1];
+	if (wanted.python_depth)
+		return "a Python stack within a Python stack";
+	struct sw_trace_python_frame *frames = sw_alloc((r->depth + 1) * sizeof *frames);
+	for (uint32_t i = 0; i < r->depth; i++)
+		frames[i] = frame_of(d, w, &recorded[i]);
+	wanted.python = frames;
+	wanted.python_depth = r->depth;
+	wanted.python_cut = r->flags & SW_PYTHON_CUT;
+	wanted.python_waiting = r->flags & SW_PYTHON_WAITING;
+	const uint64_t key =
+		sw_hash_bytes(sw_hash_bytes(SW_FNV_START, &native, sizeof native), frames, r->depth * sizeof *frames);
+	sw_writer_define_stack(w, r->id, intern(d, key, &wanted));
+	free(frames);
+	return NULL;
+}
 
 /* Names of threads that may never come. */
 #define MAX_WAITING_NAMES 4096u

@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "reader/clock.h"
 #include "reader/packed.h"
-#include "reader/reader.h"
 #include "reader/writer.h"
+#include "reader/source.h"
 
 struct sw_image_entry;
 
@@ -100,5 +100,31 @@ static inline const void *sw_tail_take(struct sw_tail *t, size_t bytes)
 	const char *sw_take_##name(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec);
 SW_READER_TAKERS(SW_READER_TAKER)
 #undef SW_READER_TAKER
+
+/*
+ * Code images whose content was recorded, in pieces.  Where the pieces lie in the trace is noted; they are read when
+ * somebody asks for the content, which is of one image in ten: programs load libraries and launch a few of their
+ * kernels. Equal contents are held once.
+ */
+
+struct sw_image_entry {
+	struct sw_trace_image image;
+	SW_VEC(struct sw_image_piece {
+		uint64_t offset; /* in the file */
+		uint32_t bytes;
+	})
+	piece;
+	uint64_t have;		     /* bytes of all pieces */
+	struct sw_image_entry *twin; /* an earlier image that has the content; NULL */
+	bool recorded;		     /* its content follows, so it is known only then */
+	bool whole;		     /* the last piece came */
+	bool read;		     /* `content` was asked for */
+	void *content;		     /* NULL: not what was loaded, or not readable any more */
+};
+
+/* The content of the image, or its file, is known: so is the code that was packed for it. */
+void sw_image_found(struct sw_dictionary *d, struct sw_image_entry *entry);
+/* Reads the content at the first call.  Lives as long as the entry. */
+const void *sw_image_content(struct sw_image_entry *entry, const struct sw_source *source);
 
 #endif

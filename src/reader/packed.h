@@ -3,6 +3,9 @@
 #ifndef SW_READER_PACKED_H
 #define SW_READER_PACKED_H
 
+#include <stdbool.h>
+
+#include "base/error.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "reader/reader.h"
@@ -23,5 +26,17 @@ void sw_packed_find(const struct sw_packed *packed, struct sw_trace_image *image
 const struct sw_trace_names *sw_packed_names(const struct sw_packed *packed, const struct sw_trace_module *module);
 const struct sw_trace_table *sw_packed_table(const struct sw_packed *packed, const char *gpu);
 void sw_packed_free(struct sw_packed *packed);
+
+/*
+ * Traces compressed with zstd(1): expanded once into a file without a name, because a trace is read at offsets (the
+ * chunks of its writers lie interleaved).
+ */
+
+/* Do the first bytes of this file make it a zstd frame? */
+bool sw_expand_wanted(int fd);
+
+/* Expands `fd` into a temporary file ($TMPDIR, else /tmp) and returns its descriptor, the caller's to close; <0 with
+   error filled.  `path` is for messages. */
+int sw_expand(int fd, const char *path, struct sw_error *error);
 
 #endif

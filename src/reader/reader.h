@@ -14,6 +14,9 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "reader/source.h"
 #include "syncwatch/format.h"
 
 struct sw_map;

@@ -8,11 +8,15 @@
 #ifndef SW_READER_SOURCE_H
 #define SW_READER_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "syncwatch/format.h"
+
+struct sw_reader;
 
 struct sw_source {
 	int fd;
@@ -30,7 +34,23 @@ int sw_source_read(const struct sw_source *source, uint64_t offset, void *out, s
 		   struct sw_error *error);
 
 /* The file of a trace that is being read. */
-struct sw_reader;
 const struct sw_source *sw_reader_source(const struct sw_reader *reader);
+
+/* Errors found in a trace, one line each. */
+
+struct sw_damage {
+	const char *path; /* borrowed */
+	SW_VEC(char *) lines;
+	bool unusable; /* the file is not what the recorder wrote: cut, overwritten, in part missing */
+};
+
+/* Adds "path: offset N: text".  Beyond a limit lines are dropped after one that says so: a file of random bytes must
+   not fill memory or terminals. */
+void sw_damage_add(struct sw_damage *damage, uint64_t offset, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Damage of a file that is whole: the recorder itself left something out. */
+void sw_damage_gap(struct sw_damage *damage, uint64_t offset, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void sw_damage_free(struct sw_damage *damage);
 
 #endif

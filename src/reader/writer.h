@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SW_READER_WRITER_H
+#define SW_READER_WRITER_H
+
+#include "reader/reader.h"
+
 /*
  * One writer of a trace: its chunks in order, and a cursor over their records.
  *
  * Holds one window of the current chunk, so memory grows with the writers that are in use at one time, not with the
  * length of the trace; a writer whose next chunk begins later holds nothing.
  */
-#ifndef SW_READER_WRITER_H
-#define SW_READER_WRITER_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/error.h"
-#include "base/map.h"
-#include "base/memory.h"
-#include "reader/damage.h"
-#include "reader/source.h"
 
 struct sw_chunk_ref {
 	uint64_t offset;    /* of the chunk in the file */
@@ -52,23 +45,10 @@ struct sw_param_block {
 	_Alignas(8) unsigned char data[];
 };
 
-/* Sorts the chunks; call once when all are known. */
-void sw_writer_begin(struct sw_writer_cursor *writer, struct sw_damage *damage);
-
-/*
- * Moves to the next record (the first one when none is loaded).  1: head is set; 0: no more records in this chunk, the
- * next chunk, if any, is not loaded yet and key says when it is due; <0: reading failed.
- * `scratch` has room for a chunk.
- */
-int sw_writer_advance(struct sw_writer_cursor *writer, const struct sw_source *source, unsigned char *scratch,
-		      struct sw_damage *damage, struct sw_error *error);
 static inline bool sw_writer_ended(const struct sw_writer_cursor *writer)
 {
 	return !writer->loaded && writer->chunk >= writer->chunks.n;
 }
-
-/* Gives up the rest of the current chunk: what follows a damaged record can't be trusted. */
-void sw_writer_skip_chunk(struct sw_writer_cursor *writer);
 
 static inline uint64_t sw_writer_offset(const struct sw_writer_cursor *writer)
 {
@@ -86,6 +66,13 @@ uint32_t sw_writer_stack(const struct sw_writer_cursor *writer, uint32_t id);
 void sw_writer_define_code(struct sw_writer_cursor *writer, uint32_t id, uint32_t index);
 uint32_t sw_writer_code(const struct sw_writer_cursor *writer, uint32_t id);
 
-void sw_writer_free(struct sw_writer_cursor *writer);
+/* Finds the chunks of a trace and merges its writers by sequence number. */
+
+struct sw_merge {
+	SW_VEC(struct sw_writer_cursor) writers;
+	struct sw_writer_cursor **heap; /* smallest key first */
+	size_t n;
+	unsigned char *scratch; /* one chunk */
+};
 
 #endif

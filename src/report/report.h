@@ -13,8 +13,10 @@
 #include "detect/detect.h"
 #include "report/suppress.h"
 #include "report/words/confirmation.h"
-#include "report/words/saving.h"
+#include "report/words/fix_lines.h"
 #include "report/words/wording.h"
+
+struct sw_json;
 
 /* One finding.  Its sentences are made when it is printed: there may be a million findings. */
 struct sw_shown_finding {
@@ -135,5 +137,35 @@ void sw_report_put_counts(FILE *out, uint32_t errors, uint32_t warnings, uint32_
 
 /* doc/report.schema.json; valid UTF-8 whatever the names hold. */
 void sw_report_json(struct sw_report *report, FILE *out);
+
+/* What a report must say of its own limits: the rows of detect/coverage.def that have words. */
+
+/* From here on a row is a limit of syncwatch that the run has hit. */
+#define SW_COVERAGE_FIRST_LINES 100
+
+struct sw_coverage_count {
+	uint64_t n;
+	unsigned place; /* among the lines of the text report, 0 in none */
+	const char *what;
+};
+
+/* Row i of the table; false beyond the last one. */
+bool sw_coverage_count_at(const struct sw_coverage *coverage, size_t i, struct sw_coverage_count *out);
+
+/* Files of the run that are missing or changed where it is judged, so that the report says less than it could. */
+
+struct sw_unusable_file {
+	const char *path;
+	bool changed;	  /* not what the program had loaded; else missing */
+	uint64_t kernels; /* launched ones whose code is in it */
+	bool names;	  /* call stacks of findings lead through it */
+};
+typedef SW_VEC(struct sw_unusable_file) sw_unusable_file_vec;
+
+/* Those with code first.  Free files->at. */
+void sw_unusable_files(const struct sw_report *report, sw_unusable_file_vec *files);
+
+/* How to get a report that needs none of them. */
+const char *sw_unusable_files_fix(struct sw_report *report);
 
 #endif

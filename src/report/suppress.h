@@ -22,6 +22,8 @@
 
 #include "report/symbols/names.h"
 
+struct sw_report;
+struct sw_suppress_file;
 struct sw_suppressions;
 
 enum sw_suppress_source {
@@ -56,5 +58,12 @@ bool sw_suppress_used(struct sw_suppressions *suppressions, size_t index, struct
 /* The line that would suppress this finding and nothing else, for the buffer of its sides (0) or one of the others that
    it was seen for (1, 2, ...).  Lives as long as the names. */
 const char *sw_suppress_line(struct sw_names *names, const struct sw_finding *finding, uint32_t buffer);
+
+/* Writes what a report shows as a file of suppressions, with a comment for each, to be reviewed. */
+
+struct sw_suppress_file *sw_suppress_file_begin(FILE *out);
+/* Findings that are shown and not suppressed; a line that stands there already is not repeated. */
+void sw_suppress_file_add(struct sw_suppress_file *file, struct sw_report *report);
+void sw_suppress_file_end(struct sw_suppress_file *file);
 
 #endif

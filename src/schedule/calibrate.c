@@ -3,10 +3,431 @@
  * The order of a replay, and what part of each delay belongs to which edge, so that a replay without changes reproduces
  * every recorded time.
  */
-#include "schedule/nodes.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "schedule/nodes.h"
+
+/*
+ * Nodes by time.  A reading moves work and what waits for it, hardly ever a call: both are sorted for themselves, and
+ * calls only if they are not in order already.
+ */
+
+#define DIGIT_BITS 11u
+
+static bool is_sorted(const struct sw_ordered *o, const uint32_t *node, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (!sw_order_before(o, node[i - 1], node[i]))
+			return false;
+	return true;
+}
+
+/* Digit after digit, which takes a tenth of what comparisons do.  The nodes come by number, so those of one key stay
+   so. */
+static void sort_nodes(const uint64_t *key, uint32_t *node, size_t n)
+{
+	uint32_t *other = sw_alloc((n + 1) * sizeof *other), *from = node, *to = other;
+	uint64_t least = UINT64_MAX, most = 0;
+	for (size_t i = 0; i < n; i++) {
+		least = sw_earlier(least, key[node[i]]);
+		most = sw_later(most, key[node[i]]);
+	}
+	for (unsigned shift = 0; n && shift < 64 && (most - least) >> shift; shift += DIGIT_BITS) {
+		uint32_t start[1u << DIGIT_BITS] = {0}, sum = 0, mask = (1u << DIGIT_BITS) - 1;
+		for (size_t i = 0; i < n; i++)
+			start[(key[from[i]] - least) >> shift & mask]++;
+		for (uint32_t digit = 0; digit <= mask; digit++) {
+			uint32_t here = start[digit];
+			start[digit] = sum;
+			sum += here;
+		}
+		for (size_t i = 0; i < n; i++)
+			to[start[(key[from[i]] - least) >> shift & mask]++] = from[i];
+		uint32_t *sorted = to;
+		to = from;
+		from = sorted;
+	}
+	if (from != node)
+		memcpy(node, from, n * sizeof *node);
+	free(other);
+}
+
+static void list_calls(const struct sw_window *w, uint32_t *call)
+{
+	for (uint32_t i = 0; i < w->nodes.n; i++)
+		if (w->nodes.at[i].kind == SW_NODE_CALL)
+			*call++ = i;
+}
+
+/* Before the first reading is calibrated. */
+static void order_prepare(struct sw_window *w)
+{
+	struct sw_ordered *o = &w->ordered;
+	o->calls = w->nodes.n - w->others.n;
+	o->key = sw_alloc((w->nodes.n + 1) * sizeof *o->key);
+	o->call = sw_alloc((o->calls + 1) * sizeof *o->call);
+	o->other = sw_alloc((w->others.n + 1) * sizeof *o->other);
+	o->taken_end = sw_alloc((w->others.n + 1) * sizeof *o->taken_end);
+	list_calls(w, o->call);
+	o->moved = true;
+}
+
+/* By start, but never before what an edge comes from: clocks of host and device differ by microseconds. */
+static uint64_t key_of(const struct sw_window *w, uint32_t node)
+{
+	const struct sw_schedule_node *n = &w->nodes.at[node];
+	const uint64_t *key = w->ordered.key;
+	uint64_t own = n->start;
+	if (n->prev != SW_NONE)
+		own = sw_later(own, key[n->prev]);
+	if (n->kind == SW_NODE_WORK || n->kind == SW_NODE_MARK)
+		own = sw_later(own, key[n->call]);
+	for (uint32_t e = n->edges; e < sw_edges_end(w, node); e++)
+		if (sw_edge_why(w->edges.at[e]) != SW_WHY_NOT)
+			own = sw_later(own, key[sw_edge_node(w->edges.at[e])]);
+	return own;
+}
+
+/* Those that are CALL, and the others, each for themselves; their keys. */
+static void order_parts(struct sw_window *w)
+{
+	struct sw_ordered *o = &w->ordered;
+	for (uint32_t i = 0; i < w->nodes.n; i++)
+		o->key[i] = key_of(w, i);
+	if (!is_sorted(o, o->call, o->calls)) {
+		list_calls(w, o->call);
+		sort_nodes(o->key, o->call, o->calls);
+		o->moved = true;
+	}
+	if (w->others.n)
+		memcpy(o->other, w->others.at, w->others.n * sizeof *o->other);
+	sort_nodes(o->key, o->other, w->others.n);
+}
+
+/* All of them. */
+static void order_whole(struct sw_window *w)
+{
+	const struct sw_ordered *o = &w->ordered;
+	size_t call = 0, other = 0;
+	w->order = sw_realloc(w->order, w->nodes.n + 1, sizeof *w->order);
+	for (size_t i = 0; i < w->nodes.n; i++) {
+		bool is_call =
+			other == w->others.n || (call < o->calls && sw_order_before(o, o->call[call], o->other[other]));
+		w->order[i] = is_call ? o->call[call++] : o->other[other++];
+	}
+}
+
+void sw_ordered_free(struct sw_ordered *o)
+{
+	free(o->key);
+	free(o->call);
+	free(o->other);
+	free(o->thread_first);
+	free(o->thread_node);
+	free(o->needed);
+	free(o->gap.at);
+	free(o->taken.at);
+	free(o->taken_end);
+	free(o->pulled.at);
+	free(o->single.at);
+	free(o->steps.at);
+	free(o->runs.at);
+	*o = (struct sw_ordered){0};
+}
+
+/*
+ * Resources that work of several queues shares. Copies of one direction use one engine; kernels share the
+ * multiprocessors. In a replay, pieces that do not fit on the device together, and did not overlap in the run, keep
+ * their order.
+ *
+ * Which pieces a piece waits for depends on recorded times alone, so it is listed once for all replays.  Most need not
+ * be listed: work on a queue waits for the work before it there, and so for all that that one waited for.
+ */
+
+/* Beyond it the row that ended first is forgotten. */
+#define MOST_ROWS 128u
+
+static struct sw_resources *resources_new(const struct sw_schedule *s)
+{
+	struct sw_resources *r = sw_calloc(1, sizeof *r);
+	r->queues = s->queues.n;
+	r->row = sw_alloc((r->queues + 1) * sizeof *r->row);
+	for (size_t i = 0; i < r->queues; i++)
+		r->row[i] = r->rows++;
+	return r;
+}
+
+static void resources_free(struct sw_resources *r)
+{
+	for (size_t i = 0; i < sizeof r->at / sizeof *r->at; i++) {
+		for (size_t q = 0; q < 5; q++)
+			free(r->at[i].ended[q].at);
+		free(r->at[i].counted);
+	}
+	free(r->row);
+	free(r);
+}
+
+/* Which one; NULL: none. */
+static struct sw_resource *resource_of(struct sw_resources *r, const struct sw_schedule *s,
+				       const struct sw_schedule_node *n)
+{
+	uint32_t which;
+	if (n->kind != SW_NODE_WORK)
+		return NULL;
+	switch ((enum sw_work_kind)n->does) {
+	case SW_DOES_UPLOAD:
+		which = 0;
+		break;
+	case SW_DOES_DOWNLOAD:
+		which = 1;
+		break;
+	case SW_DOES_KERNEL:
+	case SW_DOES_GRAPH:
+		which = 2;
+		break;
+	case SW_DOES_MOVE:
+	case SW_DOES_SET:
+	case SW_DOES_HOST:
+	case SW_DOES_OTHER:
+	default:
+		return NULL;
+	}
+	uint32_t device = (uint32_t)s->queues.at[n->lane].device & 7u;
+	return &r->at[device * SW_RESOURCES + which];
+}
+
+/* ---- pieces that run --------------------------------------------------------------------------------------------- */
+
+static void end_piece(struct sw_resource *r, uint32_t quarters, struct sw_ended ended)
+{
+	size_t n = r->ended[quarters].n, at = 0, first = 0;
+	while (at < n && r->ended[quarters].at[at].row != ended.row) {
+		if (r->ended[quarters].at[at].number < r->ended[quarters].at[first].number)
+			first = at;
+		at++;
+	}
+	if (at < n) {
+		struct sw_ended *same = &r->ended[quarters].at[at];
+		same->node = ended.node > same->node ? ended.node : same->node;
+		same->number = ended.number;
+	} else if (n == MOST_ROWS) {
+		r->ended[quarters].at[first] = ended;
+	} else {
+		*sw_vec_push(&r->ended[quarters]) = ended;
+	}
+}
+
+static void retire(struct sw_resource *r, uint32_t i)
+{
+	uint32_t q = r->running[i].quarters;
+	r->seen[q] = sw_later(r->seen[q], r->running[i].seen);
+	end_piece(r, q, (struct sw_ended){r->running[i].node, r->running[i].row, ++r->ends});
+	r->running[i] = r->running[--r->n];
+}
+
+static void retire_until(struct sw_resource *r, uint64_t t)
+{
+	if (r->n && r->next > t)
+		return;
+	r->next = UINT64_MAX;
+	for (uint32_t i = 0; i < r->n;)
+		if (r->running[i].seen <= t)
+			retire(r, i);
+		else
+			r->next = sw_earlier(r->next, r->running[i++].seen);
+}
+
+/* Two that ask for more than four quarters together keep out of each other's way. */
+static uint32_t least_quarters(const struct sw_schedule_node *n)
+{
+	return 5u - n->quarters;
+}
+
+/* The end of the last piece that n had to keep out of the way of, as recorded. */
+static uint64_t resource_free(struct sw_resource *r, const struct sw_schedule_node *n)
+{
+	uint64_t seen = 0;
+	retire_until(r, n->start);
+	for (uint32_t q = least_quarters(n); q <= 4; q++)
+		seen = sw_later(seen, r->seen[q]);
+	return seen;
+}
+
+/* ---- what waits for them ----------------------------------------------------------------------------------------- */
+
+/* The next work or mark of its queue, with its delays. */
+static void resources_pass(struct sw_resources *r, const struct sw_window *w, const struct sw_schedule_node *n)
+{
+	/* In a replay a copy from pageable memory may take no time. */
+	bool staged = w->nodes.at[n->call].flags & SW_NF_STAGED;
+	int64_t took = staged ? 0 : (int64_t)(n->end - n->start);
+	if (n->lag + took < 0 || took < 0)
+		r->row[n->lane] = r->rows++;
+}
+
+static struct sw_counted *counted_of(struct sw_resources *all, struct sw_resource *r, uint32_t queue)
+{
+	if (!r->counted)
+		r->counted = sw_calloc(all->queues + 1, sizeof *r->counted);
+	if (r->counted[queue].row != all->row[queue])
+		r->counted[queue] = (struct sw_counted){.row = all->row[queue]};
+	return &r->counted[queue];
+}
+
+static void list_ended(struct sw_resources *all, struct sw_resource *r, struct sw_window *w,
+		       const struct sw_schedule_node *n)
+{
+	struct sw_counted *counted = counted_of(all, r, n->lane);
+	bool crowded = sw_taken_when_crowded(n);
+	for (uint32_t q = least_quarters(n); q <= 4; q++) {
+		uint64_t from = crowded ? counted->crowded[q] : counted->everywhere[q];
+		for (size_t i = 0; i < r->ended[q].n; i++) {
+			const struct sw_ended *ended = &r->ended[q].at[i];
+			/* What starts before the end of the work before it waits for less than that one did. */
+			if (n->lag < 0 || (ended->number > from && ended->row != all->row[n->lane]))
+				*sw_vec_push(&w->ordered.taken) = ended->node;
+		}
+		counted->crowded[q] = r->ends;
+		if (!crowded)
+			counted->everywhere[q] = r->ends;
+	}
+}
+
+/* Of work that was passed: adds to `ordered.taken` whose ends it waits for, and takes the resource. */
+static void resource_take(struct sw_resources *all, struct sw_resource *r, struct sw_window *w, uint32_t node)
+{
+	const struct sw_schedule_node *n = &w->nodes.at[node];
+	list_ended(all, r, w, n);
+	/* More at once than a device runs: the piece that ends first has ended. */
+	if (r->n == SW_RUNNING) {
+		uint32_t first = 0;
+		for (uint32_t i = 1; i < r->n; i++)
+			if (r->running[i].seen < r->running[first].seen)
+				first = i;
+		retire(r, first);
+	}
+	r->next = r->n ? sw_earlier(r->next, n->end) : n->end;
+	r->running[r->n].seen = n->end;
+	r->running[r->n].node = node;
+	r->running[r->n].row = all->row[n->lane];
+	r->running[r->n++].quarters = n->quarters;
+}
+
+/*
+ * Threads that take turns: a thread makes no calls, another one makes calls meanwhile and stops before the first
+ * continues (a library passes work to its thread and waits), and the first continued because the second was done.
+ * Threads that run independently do not show this pattern for long.  Without records of the host's own synchronisation
+ * there is no other evidence.
+ */
+
+/* A thread that was silent for longer than this may have waited for another one. */
+#define SILENCE_NS 100000u
+/* With more threads nothing is looked for. */
+#define MOST_THREADS 255u
+
+static uint64_t silent_from(const struct sw_window *w, const struct sw_schedule_node *n)
+{
+	return n->prev == SW_NONE ? 0 : w->nodes.at[n->prev].end;
+}
+
+static bool of_host(const struct sw_schedule_node *n)
+{
+	return n->kind == SW_NODE_CALL || n->kind == SW_NODE_RETURN;
+}
+
+/* CALL and RETURN nodes of each thread, as they were added. */
+static void list_threads(struct sw_window *w, size_t threads)
+{
+	struct sw_ordered *o = &w->ordered;
+	size_t n = 0;
+	o->thread_first = sw_calloc(threads + 2, sizeof *o->thread_first);
+	for (uint32_t i = 0; i < w->nodes.n; i++)
+		if (of_host(&w->nodes.at[i])) {
+			o->thread_first[w->nodes.at[i].lane + 2]++;
+			n++;
+		}
+	o->thread_node = sw_alloc((n + 1) * sizeof *o->thread_node);
+	for (size_t t = 0; t < threads; t++)
+		o->thread_first[t + 1] += o->thread_first[t];
+	for (uint32_t i = 0; i < w->nodes.n; i++)
+		if (of_host(&w->nodes.at[i]))
+			o->thread_node[o->thread_first[w->nodes.at[i].lane + 1]++] = i;
+}
+
+static void list_gaps(struct sw_window *w)
+{
+	struct sw_ordered *o = &w->ordered;
+	o->gap.n = 0;
+	for (size_t i = 0; i < o->calls; i++) {
+		const struct sw_schedule_node *n = &w->nodes.at[o->call[i]];
+		if (n->prev == SW_NONE || n->start - silent_from(w, n) >= SILENCE_NS)
+			*sw_vec_push(&o->gap) = o->call[i];
+	}
+}
+
+/* When the thread that made this call made its next one; UINT64_MAX: never. */
+static uint64_t goes_on(const struct sw_window *w, size_t thread, uint32_t place)
+{
+	const struct sw_ordered *o = &w->ordered;
+	if (place + 1 == o->thread_first[thread + 1])
+		return UINT64_MAX;
+	const struct sw_schedule_node *next = &w->nodes.at[o->thread_node[place + 1]];
+	return next->kind == SW_NODE_CALL && next->prev == o->thread_node[place] ? next->start : UINT64_MAX;
+}
+
+/* passed: by thread, the place after its last node before this one. */
+static void hand_over(struct sw_window *w, uint32_t node, const uint32_t *passed, size_t threads)
+{
+	const struct sw_ordered *o = &w->ordered;
+	const struct sw_schedule_node *n = &w->nodes.at[node];
+	uint64_t best_end = silent_from(w, n);
+	uint32_t best = SW_NONE;
+	for (size_t t = 0; t < threads; t++) {
+		if (passed[t] == o->thread_first[t] || t == n->lane)
+			continue;
+		uint32_t last = o->thread_node[passed[t] - 1];
+		uint64_t end = w->nodes.at[last].end;
+		if (end <= n->start && end > best_end && sw_less(goes_on(w, t, passed[t] - 1), end) >= SILENCE_NS) {
+			best = last;
+			best_end = end;
+		}
+	}
+	if (best != SW_NONE)
+		w->edges.at[n->edges] = sw_edge(SW_WHY_HANDOVER, best);
+}
+
+/* Those of another reading. */
+static void turns_forget(struct sw_window *w)
+{
+	for (size_t i = 0; i < w->ordered.gap.n; i++)
+		w->edges.at[w->nodes.at[w->ordered.gap.at[i]].edges] = sw_edge(SW_WHY_NOT, 0);
+}
+
+static void turns_find(const struct sw_schedule *s, struct sw_window *w)
+{
+	struct sw_ordered *o = &w->ordered;
+	size_t threads = s->threads.n;
+	if (threads < 2 || threads > MOST_THREADS)
+		return;
+	if (!o->thread_first)
+		list_threads(w, threads);
+	if (o->moved)
+		list_gaps(w);
+	o->moved = false;
+	uint32_t *passed = sw_alloc(threads * sizeof *passed);
+	for (size_t t = 0; t < threads; t++)
+		passed[t] = o->thread_first[t];
+	for (size_t i = 0; i < o->gap.n; i++) {
+		for (size_t t = 0; t < threads; t++)
+			while (passed[t] < o->thread_first[t + 1] &&
+			       sw_order_before(o, o->thread_node[passed[t]], o->gap.at[i]))
+				passed[t]++;
+		hand_over(w, o->gap.at[i], passed, threads);
+	}
+	free(passed);
+}
 
 /* ---- edges that the times contradict ----------------------------------------------------------------------------- */
 
@@ -119,19 +540,19 @@ static void bind_calls(struct sw_window *w)
 
 void sw_calibrate(struct sw_schedule *s, struct sw_window *w)
 {
-	struct sw_resources *resources = sw_resources_new(s);
+	struct sw_resources *resources = resources_new(s);
 	w->dropped = 0;
 	if (!w->ordered.key) {
-		sw_order_prepare(w);
+		order_prepare(w);
 		bind_calls(w);
 	}
 	for (size_t i = 0; i < w->others.n; i++)
 		drop_contradictions(w, w->others.at[i]);
-	sw_turns_forget(w);
-	sw_order_parts(w);
+	turns_forget(w);
+	order_parts(w);
 	if (!w->reading)
-		sw_order_whole(w);
-	sw_turns_find(s, w);
+		order_whole(w);
+	turns_find(s, w);
 	for (size_t i = 0; i < w->ordered.gap.n; i++)
 		bind_call(w, w->ordered.gap.at[i]);
 	w->ordered.taken.n = 0;
@@ -142,13 +563,13 @@ void sw_calibrate(struct sw_schedule *s, struct sw_window *w)
 		if (n->kind == SW_NODE_RETURN) {
 			bind_return(w, node);
 		} else {
-			struct sw_resource *r = sw_resource_of(resources, s, n);
-			bind_work(w, node, r ? sw_resource_free(r, n) : 0);
-			sw_resources_pass(resources, w, n);
+			struct sw_resource *r = resource_of(resources, s, n);
+			bind_work(w, node, r ? resource_free(r, n) : 0);
+			resources_pass(resources, w, n);
 			if (r)
-				sw_resource_take(resources, r, w, node);
+				resource_take(resources, r, w, node);
 		}
 		w->ordered.taken_end[i] = (uint32_t)w->ordered.taken.n;
 	}
-	sw_resources_free(resources);
+	resources_free(resources);
 }

@@ -2,8 +2,8 @@
 noinst_LIBRARIES += libswschedule.a
 libswschedule_a_SOURCES = \
 	src/schedule/schedule.h src/schedule/nodes.h \
-	src/schedule/windows.c src/schedule/nodes.c src/schedule/estimate.c src/schedule/resource.c src/schedule/calibrate.c \
-	src/schedule/order.c src/schedule/turns.c src/schedule/steps.c src/schedule/runs.c \
-	src/schedule/replay.c src/schedule/gain.c src/schedule/path.c src/schedule/sums.c
+	src/schedule/nodes.c src/schedule/estimate.c src/schedule/calibrate.c \
+	src/schedule/runs.c \
+	src/schedule/replay.c 
 # replay.c: before GCC 12, -O2 makes no vectors of loops.
 libswschedule_a_CFLAGS = $(AM_CFLAGS) -ftree-vectorize

@@ -5,6 +5,201 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Windows of the run that are kept for replays, and their nodes and edges. */
+
+#define DEFAULT_WINDOW 262144u
+
+struct sw_schedule *sw_schedule_new(const struct sw_schedule_options *options)
+{
+	struct sw_schedule *s = sw_calloc(1, sizeof *s);
+	s->most = options && options->window ? options->window : DEFAULT_WINDOW;
+	s->stride = 1;
+	s->windows = 1;
+	s->keep = true;
+	s->current = SW_NONE;
+	return s;
+}
+
+static void free_window(struct sw_window *w)
+{
+	free(w->nodes.at);
+	free(w->edges.at);
+	free(w->works.at);
+	free(w->others.at);
+	free(w->order);
+	sw_ordered_free(&w->ordered);
+	*w = (struct sw_window){0};
+}
+
+void sw_schedule_free(struct sw_schedule *s)
+{
+	if (!s)
+		return;
+	for (uint32_t i = 0; i <= SW_WINDOWS; i++)
+		free_window(&s->window[i]);
+	for (size_t i = 0; i < s->open.room; i++)
+		free(s->open.at[i].until.at);
+	free(s->open.at);
+	free(s->queues.at);
+	free(s->live.at);
+	free(s->legacy.at);
+	free(s->barriers.at);
+	free(s->threads.at);
+	free(s->class_of.at);
+	sw_map_free(&s->events);
+	sw_map_free(&s->pairs);
+	sw_map_free(&s->sites);
+	sw_map_free(&s->classes);
+	free(s);
+}
+
+/* ---- windows ----------------------------------------------------------------------------------------------------- */
+
+static struct sw_window *window_filling(struct sw_schedule *s)
+{
+	return &s->window[s->windows - 1];
+}
+
+/* Earlier calls and work can no longer be referred to. */
+static void forget(struct sw_schedule *s)
+{
+	for (size_t i = 0; i < s->queues.n; i++) {
+		struct sw_queue *q = &s->queues.at[i];
+		q->tail = q->joined = q->taken = q->behind = SW_NONE;
+		q->live = false;
+	}
+	s->live.n = s->barriers.n = 0;
+	for (size_t i = 0; i < s->threads.n; i++)
+		s->threads.at[i] = SW_NONE;
+	for (size_t i = 0; i < s->open.n; i++)
+		s->open.at[i].taken = false;
+	s->open.n = 0;
+	s->current = SW_NONE;
+	sw_map_free(&s->events);
+}
+
+/* Five windows are one too many: drop every other one, and skip twice as many from now on. */
+void sw_thin_out(struct sw_schedule *s)
+{
+	uint32_t kept = 0;
+	if (s->windows <= SW_WINDOWS)
+		return;
+	s->stride *= 2;
+	for (uint32_t i = 0; i < s->windows; i++) {
+		if (s->place[i] % s->stride) {
+			free_window(&s->window[i]);
+			continue;
+		}
+		if (kept != i) {
+			s->window[kept] = s->window[i];
+			s->place[kept] = s->place[i];
+			s->window[i] = (struct sw_window){0};
+		}
+		kept++;
+	}
+	s->windows = kept;
+}
+
+/* Starts another window: earlier calls and work can no longer be referred to. */
+static void window_next(struct sw_schedule *s)
+{
+	struct sw_window *w = window_filling(s);
+	forget(s);
+	s->passed++;
+	if (!s->keep) {
+		w->nodes.n = w->edges.n = w->works.n = w->others.n = 0;
+	} else {
+		sw_thin_out(s);
+		s->windows++;
+	}
+	w = window_filling(s);
+	w->start = w->end = 0;
+	s->place[s->windows - 1] = s->passed;
+	s->keep = s->passed % s->stride == 0;
+}
+
+void sw_schedule_break(struct sw_schedule *s)
+{
+	if (window_filling(s)->nodes.n)
+		window_next(s);
+}
+
+/* ---- nodes ------------------------------------------------------------------------------------------------------- */
+
+static struct sw_schedule_node *node_push(struct sw_schedule *s, enum sw_node_kind kind, uint64_t seq, uint32_t lane,
+					  uint32_t *index)
+{
+	struct sw_window *w = window_filling(s);
+	*index = (uint32_t)w->nodes.n;
+	struct sw_schedule_node *n = sw_vec_push(&w->nodes);
+	*n = (struct sw_schedule_node){.seq = seq,
+				       .kind = (uint8_t)kind,
+				       .lane = lane,
+				       .prev = SW_NONE,
+				       .call = SW_NONE,
+				       .edges = (uint32_t)w->edges.n};
+	if (kind != SW_NODE_CALL)
+		*sw_vec_push(&w->others) = *index;
+	return n;
+}
+
+/* Belongs to the node pushed last.  Belongs to the node pushed last. */
+static void edge_push(struct sw_schedule *s, enum sw_edge_why why, uint32_t node)
+{
+	if (node != SW_NONE)
+		*sw_vec_push(&window_filling(s)->edges) = sw_edge(why, node);
+}
+
+/* The window, and the run, reach to this time at least. */
+static void window_reach(struct sw_schedule *s, uint64_t t_ns)
+{
+	struct sw_window *w = window_filling(s);
+	if (!w->start || t_ns < w->start)
+		w->start = t_ns;
+	w->end = sw_later(w->end, t_ns);
+	if (!s->first_ns || t_ns < s->first_ns)
+		s->first_ns = t_ns;
+	s->last_ns = sw_later(s->last_ns, t_ns);
+}
+
+/* ---- times of the device ----------------------------------------------------------------------------------------- */
+
+uint32_t sw_work_at(const struct sw_window *w, uint64_t seq)
+{
+	size_t low = 0, high = w->works.n;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (w->nodes.at[w->works.at[middle]].seq < seq)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == w->works.n || w->nodes.at[w->works.at[low]].seq != seq)
+		return SW_NONE;
+	return w->works.at[low];
+}
+
+static void set_times(struct sw_window *w, uint64_t seq, uint64_t start_ns, uint64_t end_ns)
+{
+	uint32_t node = sw_work_at(w, seq);
+	if (node == SW_NONE)
+		return;
+	struct sw_schedule_node *n = &w->nodes.at[node];
+	bool known = n->flags & SW_NF_TIMED;
+	n->start = known ? sw_earlier(n->start, start_ns) : start_ns;
+	n->end = known ? sw_later(n->end, end_ns) : end_ns;
+	n->flags |= SW_NF_TIMED;
+	w->end = sw_later(w->end, end_ns);
+}
+
+void sw_schedule_times(struct sw_schedule *s, uint64_t seq, uint64_t start_ns, uint64_t end_ns)
+{
+	if (end_ns < start_ns || end_ns > SW_TIME_MAX)
+		return;
+	for (uint32_t i = 0; i < s->windows; i++)
+		set_times(&s->window[i], seq, start_ns, end_ns);
+}
+
 #define MOST_OPEN    1024u /* calls in flight: more means that their ends were lost */
 #define MOST_CLASSES 65536u
 /* Waits that cover the same work: a replay may remove the first ones, call site by call site, and then the next one
@@ -60,10 +255,10 @@ static uint32_t saturated(uint64_t value)
 
 void sw_schedule_enter(struct sw_schedule *s, const struct sw_schedule_call *call)
 {
-	if (sw_window_filling(s)->nodes.n >= s->most || s->open.n >= MOST_OPEN)
-		sw_window_next(s);
+	if (window_filling(s)->nodes.n >= s->most || s->open.n >= MOST_OPEN)
+		window_next(s);
 	uint32_t node, *last = last_of_thread(s, call->thread);
-	struct sw_schedule_node *n = sw_node_push(s, SW_NODE_CALL, call->seq, call->thread, &node);
+	struct sw_schedule_node *n = node_push(s, SW_NODE_CALL, call->seq, call->thread, &node);
 	n->start = n->end = sw_earlier(call->t_ns, SW_TIME_MAX);
 	n->prev = *last;
 	n->call = index_of(&s->sites, call->site, s->site_n);
@@ -71,7 +266,7 @@ void sw_schedule_enter(struct sw_schedule *s, const struct sw_schedule_call *cal
 	if (n->call == s->site_n)
 		s->site_n++;
 	/* A slot for the call of another thread that this one continued. */
-	*sw_vec_push(&sw_window_filling(s)->edges) = sw_edge(SW_WHY_NOT, 0);
+	*sw_vec_push(&window_filling(s)->edges) = sw_edge(SW_WHY_NOT, 0);
 	*last = node;
 	struct sw_open_call *open = open_new(s);
 	open->seq = call->seq;
@@ -80,18 +275,18 @@ void sw_schedule_enter(struct sw_schedule *s, const struct sw_schedule_call *cal
 	open->work = SW_NONE;
 	open->taken = true;
 	open->until.n = 0;
-	sw_window_reach(s, n->start);
+	window_reach(s, n->start);
 }
 
 static void push_return(struct sw_schedule *s, const struct sw_open_call *call, uint64_t end)
 {
 	uint32_t node;
-	struct sw_schedule_node *n = sw_node_push(s, SW_NODE_RETURN, call->seq, call->thread, &node);
+	struct sw_schedule_node *n = node_push(s, SW_NODE_RETURN, call->seq, call->thread, &node);
 	n->start = n->end = end;
 	n->prev = call->node;
 	for (size_t i = 0; i < call->until.n; i++)
-		sw_edge_push(s, SW_WHY_UNTIL, call->until.at[i]);
-	struct sw_schedule_node *begin = &sw_window_filling(s)->nodes.at[call->node];
+		edge_push(s, SW_WHY_UNTIL, call->until.at[i]);
+	struct sw_schedule_node *begin = &window_filling(s)->nodes.at[call->node];
 	begin->flags |= SW_NF_OPEN;
 	begin->like = node;
 	*last_of_thread(s, call->thread) = node;
@@ -102,7 +297,7 @@ void sw_schedule_leave(struct sw_schedule *s, uint64_t seq, uint64_t dur_ns)
 	struct sw_open_call *call = open_of(s, seq);
 	if (!call)
 		return;
-	struct sw_schedule_node *n = &sw_window_filling(s)->nodes.at[call->node];
+	struct sw_schedule_node *n = &window_filling(s)->nodes.at[call->node];
 	uint64_t end = n->start + sw_earlier(dur_ns, SW_TIME_MAX);
 	if (call->until.n)
 		push_return(s, call, end);
@@ -112,7 +307,7 @@ void sw_schedule_leave(struct sw_schedule *s, uint64_t seq, uint64_t dur_ns)
 	while (s->open.n && !s->open.at[s->open.n - 1].taken)
 		s->open.n--;
 	s->current = s->open.n ? (uint32_t)s->open.n - 1 : SW_NONE;
-	sw_window_reach(s, end);
+	window_reach(s, end);
 }
 
 /* ---- queues ------------------------------------------------------------------------------------------------------ */
@@ -159,14 +354,14 @@ static void join_legacy(struct sw_schedule *s, struct sw_queue *q)
 			if (other->kind != SW_QUEUE_BLOCKING || other->ctx != q->ctx || other->taken == other->tail)
 				continue;
 			other->taken = other->tail;
-			sw_edge_push(s, SW_WHY_LEGACY, other->tail);
+			edge_push(s, SW_WHY_LEGACY, other->tail);
 		}
 	} else if (q->kind == SW_QUEUE_BLOCKING) {
 		struct sw_queue *legacy = legacy_of(s, q->ctx);
 		if (!legacy || legacy->tail == SW_NONE || legacy->tail == q->joined)
 			return;
 		q->joined = legacy->tail;
-		sw_edge_push(s, SW_WHY_LEGACY, legacy->tail);
+		edge_push(s, SW_WHY_LEGACY, legacy->tail);
 	}
 }
 
@@ -183,7 +378,7 @@ static void join_barrier(struct sw_schedule *s, struct sw_queue *q)
 	if (barrier == q->behind)
 		return;
 	q->behind = barrier;
-	sw_edge_push(s, SW_WHY_LOAD, barrier);
+	edge_push(s, SW_WHY_LOAD, barrier);
 }
 
 static void advance(struct sw_schedule *s, uint32_t queue, uint32_t node)
@@ -214,7 +409,7 @@ void sw_schedule_work(struct sw_schedule *s, const struct sw_schedule_work *work
 	uint32_t node;
 	if (!call)
 		return;
-	struct sw_schedule_node *n = sw_node_push(s, SW_NODE_WORK, work->seq, work->queue, &node);
+	struct sw_schedule_node *n = node_push(s, SW_NODE_WORK, work->seq, work->queue, &node);
 	n->prev = q->tail;
 	n->call = call->node;
 	n->does = (uint8_t)work->kind;
@@ -224,10 +419,10 @@ void sw_schedule_work(struct sw_schedule *s, const struct sw_schedule_work *work
 	if (n->like)
 		s->class_of.at[n->like - 1].pieces++;
 	n->flags = work->staged ? SW_NF_STAGED : 0;
-	*sw_vec_push(&sw_window_filling(s)->works) = node;
+	*sw_vec_push(&window_filling(s)->works) = node;
 	call->work = node;
 	if (work->staged && (work->kind == SW_DOES_UPLOAD || work->kind == SW_DOES_DOWNLOAD))
-		sw_window_filling(s)->nodes.at[call->node].flags |= SW_NF_STAGED;
+		window_filling(s)->nodes.at[call->node].flags |= SW_NF_STAGED;
 	join_legacy(s, q);
 	join_barrier(s, q);
 	advance(s, work->queue, node);
@@ -242,10 +437,10 @@ static bool mark(struct sw_schedule *s, uint32_t queue, uint32_t event)
 	if (s->current == SW_NONE)
 		return false;
 	const struct sw_open_call *call = &s->open.at[s->current];
-	struct sw_schedule_node *n = sw_node_push(s, SW_NODE_MARK, call->seq, queue, &node);
+	struct sw_schedule_node *n = node_push(s, SW_NODE_MARK, call->seq, queue, &node);
 	n->prev = q->tail;
 	n->call = call->node;
-	sw_edge_push(s, SW_WHY_EVENT, event);
+	edge_push(s, SW_WHY_EVENT, event);
 	join_legacy(s, q);
 	join_barrier(s, q);
 	advance(s, queue, node);
@@ -270,7 +465,7 @@ void sw_schedule_wait(struct sw_schedule *s, uint32_t queue, uint64_t event)
 	uint64_t node = sw_map_get(&s->events, event);
 	if (!node)
 		return;
-	*sw_map_put(&s->pairs, (uint64_t)sw_window_filling(s)->nodes.at[node - 1].lane << 32 | queue) = 1;
+	*sw_map_put(&s->pairs, (uint64_t)window_filling(s)->nodes.at[node - 1].lane << 32 | queue) = 1;
 	mark(s, queue, (uint32_t)node - 1);
 }
 
@@ -283,7 +478,7 @@ void sw_schedule_barrier(struct sw_schedule *s, uint32_t queue)
 	for (size_t i = 0; i < s->live.n; i++) {
 		struct sw_queue *other = &s->queues.at[s->live.at[i]];
 		if (other->device == device && other->tail != node)
-			sw_edge_push(s, SW_WHY_LOAD, other->tail);
+			edge_push(s, SW_WHY_LOAD, other->tail);
 	}
 	s->queues.at[queue].behind = *barrier_of(s, device) = node;
 }
@@ -314,7 +509,7 @@ static void until_queues(struct sw_schedule *s, struct sw_open_call *call, enum 
 		if ((what == SW_UNTIL_QUEUE && s->live.at[i] == which) || covers(s, what, which, q)) {
 			/* Of consecutive waits of one call site the first is enough: they are kept or removed
 			   together. */
-			uint32_t place = sw_window_filling(s)->nodes.at[call->node].call + 1;
+			uint32_t place = window_filling(s)->nodes.at[call->node].call + 1;
 			if (q->waiter != place)
 				until_node(call, q->tail);
 			q->waited += q->waiter != place;

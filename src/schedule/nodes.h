@@ -2,19 +2,19 @@
 /*
  * Internals of a schedule: nodes and edges of a window, in the order in which they were added.
  *
- *     windows.c   windows of the run, their nodes and edges
+ *     nodes.c   windows of the run, their nodes and edges
  *     nodes.c     calls and work -> nodes, edges
  *     estimate.c  times of work without time stamps of the device
  *     calibrate.c what part of each delay belongs to which edge
- *     order.c     nodes by time
- *     turns.c     threads that wait for each other
- *     resource.c  what keeps out of each other's way
- *     steps.c     the nodes that a replay passes
+ *     calibrate.c     nodes by time
+ *     calibrate.c     threads that wait for each other
+ *     calibrate.c  what keeps out of each other's way
+ *     runs.c     the nodes that a replay passes
  *     runs.c      many of them in one step
  *     replay.c    one pass, for several replays
- *     gain.c      replays with a change
- *     path.c      critical path
- *     sums.c      who was blocked, what overlapped
+ *     estimate.c      replays with a change
+ *     runs.c      critical path
+ *     runs.c      who was blocked, what overlapped
  *
  * Edges lead to nodes that were added earlier.  Private to src/schedule.
  */
@@ -56,7 +56,7 @@ struct sw_schedule_node {
 	uint32_t prev;	     /* before it on its thread or queue; RETURN: its CALL */
 	uint32_t call;	     /* WORK, MARK: the CALL that made it.  CALL: index of its site */
 	uint32_t edges;	     /* its first; they end where those of the next node begin */
-	uint32_t like;	     /* WORK: class + 1, 0: none.  CALL: its RETURN, or see steps.c */
+	uint32_t like;	     /* WORK: class + 1, 0: none.  CALL: its RETURN, or see runs.c */
 	uint8_t kind, does;
 	uint8_t quarters; /* WORK: of the device */
 	uint8_t flags;
@@ -100,14 +100,15 @@ struct sw_run {
 
 /* What is the same in all readings, and what one of them makes of it. */
 struct sw_ordered {
-	uint64_t *key;			      /* by node: the time by which it is put in order */
-	uint32_t *call;			      /* CALL nodes in order */
-	bool moved;			      /* they are in another order than before */
-	size_t calls;			      /* as many as there are nodes that are none of `others` */
-	uint32_t *other;		      /* those in order */
-	uint32_t *thread_first, *thread_node; /* by thread: its CALL and RETURN nodes as they were added; see turns.c */
+	uint64_t *key;	 /* by node: the time by which it is put in order */
+	uint32_t *call;	 /* CALL nodes in order */
+	bool moved;	 /* they are in another order than before */
+	size_t calls;	 /* as many as there are nodes that are none of `others` */
+	uint32_t *other; /* those in order */
+	uint32_t *thread_first,
+		*thread_node; /* by thread: its CALL and RETURN nodes as they were added; see calibrate.c */
 	SW_VEC(uint32_t) gap; /* CALLs after a silence of their thread, in order; only these may have an edge */
-	uint8_t *needed;      /* by node; see steps.c */
+	uint8_t *needed;      /* by node; see runs.c */
 	/* Work whose ends others wait for: by place in `other` the end of its list, which begins where that of the
 	   place before ends. */
 	SW_VEC(uint32_t) taken;
@@ -221,16 +222,7 @@ static inline uint32_t sw_edges_end(const struct sw_window *w, uint32_t node)
 /* Clocks of host and device may differ by this much before an edge is said to contradict them. */
 #define SW_CLOCK_ERROR_NS 20000
 
-/* ---- windows.c ---- */
-struct sw_window *sw_window_filling(struct sw_schedule *s);
-/* Starts another window: earlier calls and work can no longer be referred to. */
-void sw_window_next(struct sw_schedule *s);
-/* The window, and the run, reach to this time at least. */
-void sw_window_reach(struct sw_schedule *s, uint64_t t_ns);
-struct sw_schedule_node *sw_node_push(struct sw_schedule *s, enum sw_node_kind kind, uint64_t seq, uint32_t lane,
-				      uint32_t *index);
-/* Belongs to the node pushed last. */
-void sw_edge_push(struct sw_schedule *s, enum sw_edge_why why, uint32_t node);
+/* ---- nodes.c ---- */
 void sw_thin_out(struct sw_schedule *s); /* when there is a window too many */
 
 /* The first work of this call, SW_NONE: none. */
@@ -256,39 +248,24 @@ struct sw_reading {
 #define SW_READINGS 7u
 extern const struct sw_reading sw_readings[SW_READINGS];
 
-/* Times of work without the device's, by one of the readings. */
-void sw_estimate(struct sw_schedule *s, struct sw_window *w, uint32_t reading);
 /* How long a copy of so many KiB with pinned memory takes, at most or at least. */
 uint64_t sw_estimate_pinned(const struct sw_schedule *s, enum sw_work_kind does, uint64_t kib, bool slow);
-/* Learns how long each class takes; before the first estimate, for all windows. */
-void sw_estimate_learn(struct sw_schedule *s, struct sw_window *w);
 
 /* ---- calibrate.c ---- */
 void sw_calibrate(struct sw_schedule *s, struct sw_window *w);
 
-/* ---- order.c ---- */
-/* Before the first reading is calibrated. */
-void sw_order_prepare(struct sw_window *w);
-/* Those that are CALL, and the others, each for themselves; their keys. */
-void sw_order_parts(struct sw_window *w);
-/* All of them. */
-void sw_order_whole(struct sw_window *w);
+/* ---- calibrate.c ---- */
 void sw_ordered_free(struct sw_ordered *ordered);
 static inline bool sw_order_before(const struct sw_ordered *o, uint32_t a, uint32_t b)
 {
 	return o->key[a] != o->key[b] ? o->key[a] < o->key[b] : a < b;
 }
 
-/* ---- turns.c ---- */
-/* Those of another reading. */
-void sw_turns_forget(struct sw_window *w);
-void sw_turns_find(const struct sw_schedule *s, struct sw_window *w);
-
-/* ---- gain.c ---- */
+/* ---- estimate.c ---- */
 /* The times of all windows become those of a reading, if they are not. */
 void sw_read_times(struct sw_schedule *s, uint32_t reading);
 
-/* ---- resource.c: copy engines and multiprocessors ---- */
+/* ---- calibrate.c: copy engines and multiprocessors ---- */
 
 /* Work that cannot overlap other work of its kind keeps its recorded order. */
 #define SW_RESOURCES 4u /* uploads, downloads, kernels, by device; what none of these is runs concurrently with all */
@@ -346,17 +323,6 @@ struct sw_resources {
 	uint32_t rows;
 	size_t queues;
 };
-struct sw_resources *sw_resources_new(const struct sw_schedule *s);
-void sw_resources_free(struct sw_resources *r);
-/* Which one; NULL: none. */
-struct sw_resource *sw_resource_of(struct sw_resources *r, const struct sw_schedule *s,
-				   const struct sw_schedule_node *n);
-/* The end of the last piece that n had to keep out of the way of, as recorded. */
-uint64_t sw_resource_free(struct sw_resource *r, const struct sw_schedule_node *n);
-/* The next work or mark of its queue, with its delays. */
-void sw_resources_pass(struct sw_resources *r, const struct sw_window *w, const struct sw_schedule_node *n);
-/* Of work that was passed: adds to `ordered.taken` whose ends it waits for, and takes the resource. */
-void sw_resource_take(struct sw_resources *all, struct sw_resource *r, struct sw_window *w, uint32_t node);
 /* Kernels that may fit together wait for each other only in replays where none do. */
 static inline bool sw_taken_when_crowded(const struct sw_schedule_node *n)
 {
@@ -381,13 +347,11 @@ struct sw_replay {
 	uint64_t calls;		       /* out: to which it applied */
 	uint64_t length;	       /* out: of the window */
 };
-/* ---- steps.c ---- */
+/* ---- runs.c ---- */
 /* Of a window that is calibrated, for replays with changes at these places; NULL: without changes. */
 void sw_steps_make(const struct sw_schedule *s, struct sw_window *w, const struct sw_changed_places *places);
 
 /* ---- runs.c ---- */
-/* Of ordered.single makes ordered.steps and ordered.runs. */
-void sw_runs_make(const struct sw_schedule *s, struct sw_window *w, const struct sw_changed_places *places);
 
 /* At most SW_TOGETHER, after sw_steps_make().  done: room for one of each node; places: NULL where nothing changes. */
 void sw_replay(const struct sw_schedule *s, const struct sw_window *w, const struct sw_changed_places *places,

@@ -8,9 +8,300 @@
  * A run ends at what a change concerns, at an edge, at work that keeps out of the way of other queues', and at nodes
  * whose own end something else asks for.
  */
+#include <stdlib.h>
+
 #include "schedule/nodes.h"
 
-#include <stdlib.h>
+/* The critical path of each window: from the node that ended last backwards, each time to what its start waited for. */
+
+/* The node, among those with an edge to this one, that ended last. */
+static uint32_t last_of_path(const struct sw_window *w, uint32_t node)
+{
+	const struct sw_schedule_node *n = &w->nodes.at[node];
+	bool queue = n->kind == SW_NODE_WORK || n->kind == SW_NODE_MARK;
+	uint32_t last = queue ? n->prev : SW_NONE;
+	for (uint32_t e = n->edges; e < sw_edges_end(w, node); e++) {
+		uint32_t from = sw_edge_node(w->edges.at[e]);
+		if (sw_edge_why(w->edges.at[e]) == SW_WHY_NOT)
+			continue;
+		if (last == SW_NONE || w->nodes.at[from].end > w->nodes.at[last].end)
+			last = from;
+	}
+	return last;
+}
+
+/* Work that another piece delayed: the last of its kind that ended before it began. */
+static uint32_t holder(const struct sw_schedule *s, const struct sw_window *w, uint32_t node, size_t place)
+{
+	const struct sw_schedule_node *n = &w->nodes.at[node];
+	uint32_t best = SW_NONE;
+	(void)s;
+	for (size_t i = place; i-- > 0 && place - i < 4096;) {
+		uint32_t other = w->order[i];
+		const struct sw_schedule_node *o = &w->nodes.at[other];
+		if (o->kind != SW_NODE_WORK || o->does != n->does || o->end > n->start)
+			continue;
+		if (best == SW_NONE || o->end > w->nodes.at[best].end)
+			best = other;
+		if (n->start - o->end < SW_CLOCK_ERROR_NS)
+			break;
+	}
+	return best;
+}
+
+/* The predecessor on the path: *body: from that node's end, else from its begin. SW_NONE: the path begins here. */
+static uint32_t step_back(const struct sw_schedule *s, const struct sw_window *w, uint32_t node, size_t place,
+			  bool *body)
+{
+	const struct sw_schedule_node *n = &w->nodes.at[node];
+	uint32_t from;
+	*body = true;
+	switch ((enum sw_node_kind)n->kind) {
+	case SW_NODE_CALL:
+		return n->flags & SW_NF_LAG ? last_of_path(w, node) : n->prev;
+	case SW_NODE_RETURN:
+		return n->flags & SW_NF_LAG ? last_of_path(w, node) : n->prev;
+	case SW_NODE_WORK:
+	case SW_NODE_MARK:
+		if (n->flags & SW_NF_LAG) {
+			from = n->flags & SW_NF_HELD ? holder(s, w, node, place) : SW_NONE;
+			return from != SW_NONE ? from : last_of_path(w, node);
+		}
+		*body = false;
+		return n->call;
+	}
+	return SW_NONE;
+}
+
+static void mark_path(const struct sw_schedule *s, struct sw_window *w)
+{
+	uint32_t node = SW_NONE;
+	uint64_t end = 0;
+	bool body = true;
+	for (uint32_t i = 0; i < w->nodes.n; i++) {
+		w->nodes.at[i].flags &= (uint8_t) ~(SW_NF_PATH | SW_NF_BODY);
+		if (w->nodes.at[i].end >= end) {
+			end = w->nodes.at[i].end;
+			node = i;
+		}
+	}
+	/* Edges lead back in the order, so each node is passed once and the place only goes down. */
+	for (size_t place = w->nodes.n; place-- > 0 && node != SW_NONE;) {
+		if (w->order[place] != node)
+			continue;
+		w->nodes.at[node].flags |= SW_NF_PATH | (body ? SW_NF_BODY : 0);
+		node = step_back(s, w, node, place, &body);
+	}
+}
+
+typedef void stretch_fn(void *arg, const struct sw_stretch *stretch);
+
+static void report_stretch(stretch_fn *stretch, void *arg, enum sw_stretch_kind kind, const struct sw_schedule_node *n,
+			   uint64_t from, uint64_t to)
+{
+	struct sw_stretch reported = {kind,    (enum sw_work_kind)n->does, n->seq, from, to,
+				      n->lane, n->flags & SW_NF_TIMED};
+	if (to > from)
+		stretch(arg, &reported);
+}
+
+static void report_node(const struct sw_window *w, const struct sw_schedule_node *n, uint64_t *at, stretch_fn *stretch,
+			void *arg)
+{
+	switch ((enum sw_node_kind)n->kind) {
+	case SW_NODE_CALL:
+		report_stretch(stretch, arg, SW_STRETCH_HOST, n, *at, n->start);
+		if (n->flags & SW_NF_BODY)
+			report_stretch(stretch, arg, SW_STRETCH_CALL, n, sw_later(*at, n->start), n->end);
+		*at = sw_later(*at, n->flags & SW_NF_BODY ? n->end : n->start);
+		return;
+	case SW_NODE_RETURN:
+		report_stretch(stretch, arg, n->flags & SW_NF_LAG ? SW_STRETCH_LATENCY : SW_STRETCH_CALL, n, *at,
+			       n->end);
+		*at = sw_later(*at, n->end);
+		return;
+	case SW_NODE_WORK:
+	case SW_NODE_MARK:
+		report_stretch(stretch, arg, SW_STRETCH_LATENCY, n, *at, n->start);
+		report_stretch(stretch, arg, SW_STRETCH_WORK, n, sw_later(n->start, *at), n->end);
+		*at = sw_later(*at, n->end);
+		return;
+	}
+	(void)w;
+}
+
+void sw_schedule_path(struct sw_schedule *s, stretch_fn *stretch, void *arg)
+{
+	sw_read_times(s, 0);
+	for (uint32_t i = 0; i < s->windows; i++) {
+		struct sw_window *w = &s->window[i];
+		uint64_t at = w->start;
+		mark_path(s, w);
+		for (size_t k = 0; k < w->nodes.n; k++)
+			if (w->nodes.at[w->order[k]].flags & SW_NF_PATH)
+				report_node(w, &w->nodes.at[w->order[k]], &at, stretch, arg);
+	}
+}
+
+void sw_schedule_each_work(struct sw_schedule *s, stretch_fn *work, void *arg)
+{
+	sw_read_times(s, 0);
+	for (uint32_t i = 0; i < s->windows; i++) {
+		struct sw_window *w = &s->window[i];
+		for (size_t k = 0; k < w->nodes.n; k++)
+			if (w->nodes.at[w->order[k]].kind == SW_NODE_WORK)
+				report_stretch(work, arg, SW_STRETCH_WORK, &w->nodes.at[w->order[k]],
+					       w->nodes.at[w->order[k]].start, w->nodes.at[w->order[k]].end);
+	}
+}
+
+/* Sums of a run: blocked time, overlap, and how well the replay reproduces the run. */
+
+/* ---- overlap ----------------------------------------------------------------------------------------------------- */
+
+enum { BUSY, COPY, KERNEL, BLOCKED, SPANS };
+
+struct span {
+	uint64_t start, end;
+	uint32_t what; /* bits */
+};
+typedef SW_VEC(struct span) span_vec;
+
+static int by_start(const void *x, const void *y)
+{
+	const struct span *a = x, *b = y;
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static uint32_t what_of(const struct sw_schedule_node *n)
+{
+	bool copy = n->does == SW_DOES_UPLOAD || n->does == SW_DOES_DOWNLOAD;
+	bool kernel = n->does == SW_DOES_KERNEL || n->does == SW_DOES_GRAPH;
+	return 1u << BUSY | (copy ? 1u << COPY : 0) | (kernel ? 1u << KERNEL : 0);
+}
+
+static uint64_t waited_for(const struct sw_window *w, uint32_t node)
+{
+	uint64_t end = 0;
+	for (uint32_t e = w->nodes.at[node].edges; e < sw_edges_end(w, node); e++)
+		if (sw_edge_why(w->edges.at[e]) != SW_WHY_NOT)
+			end = sw_later(end, w->nodes.at[sw_edge_node(w->edges.at[e])].end);
+	return end;
+}
+
+static void collect(const struct sw_window *w, span_vec *spans, struct sw_schedule_sums *sums)
+{
+	for (uint32_t i = 0; i < w->nodes.n; i++) {
+		const struct sw_schedule_node *n = &w->nodes.at[i];
+		if (sw_node_on_device(n) && n->end > n->start)
+			*sw_vec_push(spans) = (struct span){n->start, n->end, what_of(n)};
+		if (n->kind != SW_NODE_RETURN || !(n->flags & SW_NF_HELD))
+			continue;
+		uint64_t from = w->nodes.at[n->prev].start;
+		sums->blocked_ns += sw_less(sw_earlier(waited_for(w, i), n->end), from);
+		*sw_vec_push(spans) = (struct span){from, n->end, 1u << BLOCKED};
+	}
+	if (spans->n)
+		qsort(spans->at, spans->n, sizeof *spans->at, by_start);
+}
+
+/* Between two starts each of the four is on up to some moment and off after it. */
+static void pass_time(struct sw_schedule_sums *sums, const uint64_t until[SPANS], uint64_t from, uint64_t to)
+{
+	uint64_t on[SPANS];
+	for (int i = 0; i < SPANS; i++)
+		on[i] = sw_less(sw_earlier(until[i], to), from);
+	sums->busy_ns += on[BUSY];
+	sums->idle_ns += to - from - on[BUSY];
+	sums->idle_blocked_ns += sw_less(on[BLOCKED], on[BUSY]);
+	sums->copy_ns += on[COPY];
+	sums->kernel_ns += on[KERNEL];
+	sums->overlap_ns += sw_earlier(on[COPY], on[KERNEL]);
+}
+
+static void sum_window(const struct sw_window *w, struct sw_schedule_sums *sums)
+{
+	span_vec spans = {0};
+	uint64_t until[SPANS] = {0}, now = w->start, copy = sums->copy_ns, kernel = sums->kernel_ns;
+	collect(w, &spans, sums);
+	for (size_t i = 0; i < spans.n; i++) {
+		if (spans.at[i].start > now) {
+			pass_time(sums, until, now, spans.at[i].start);
+			now = spans.at[i].start;
+		}
+		for (int k = 0; k < SPANS; k++)
+			if (spans.at[i].what >> k & 1)
+				until[k] = sw_later(until[k], spans.at[i].end);
+	}
+	if (w->end > now)
+		pass_time(sums, until, now, w->end);
+	sums->overlap_possible_ns += sw_earlier(sums->copy_ns - copy, sums->kernel_ns - kernel);
+	free(spans.at);
+}
+
+static void add_piece(void *arg, const struct sw_stretch *stretch)
+{
+	struct sw_schedule_sums *sums = arg;
+	sums->path_ns[stretch->kind] += stretch->end_ns - stretch->start_ns;
+	if (stretch->kind == SW_STRETCH_WORK)
+		sums->path_work_ns[stretch->work] += stretch->end_ns - stretch->start_ns;
+}
+
+struct sw_schedule_sums sw_schedule_sums(struct sw_schedule *s)
+{
+	struct sw_schedule_sums sums = {0};
+	sw_read_times(s, 0);
+	for (uint32_t i = 0; i < s->windows; i++)
+		sum_window(&s->window[i], &sums);
+	sw_schedule_path(s, add_piece, &sums);
+	return sums;
+}
+
+/* ---- facts ------------------------------------------------------------------------------------------------------- */
+
+/* Work that began long after all that it had to wait for. */
+#define UNEXPLAINED_NS 100000u
+
+static uint64_t unexplained(const struct sw_window *w)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < w->nodes.n; i++) {
+		const struct sw_schedule_node *n = &w->nodes.at[i];
+		if (n->kind != SW_NODE_WORK || !(n->flags & SW_NF_TIMED))
+			continue;
+		const struct sw_schedule_node *call = &w->nodes.at[n->call];
+		uint64_t in_call = (call->flags & SW_NF_OPEN ? w->nodes.at[call->like].end : call->end) - call->start;
+		int64_t delay = n->flags & SW_NF_LAG ? n->lag : n->lead - (int64_t)in_call;
+		if (delay > (int64_t)UNEXPLAINED_NS)
+			sum += (uint64_t)delay;
+	}
+	return sum;
+}
+
+struct sw_schedule_facts sw_schedule_facts(struct sw_schedule *s)
+{
+	struct sw_schedule_facts f = {.windows = s->windows, .run_ns = s->last_ns - s->first_ns};
+	sw_read_times(s, 0);
+	for (uint32_t i = 0; i < s->windows; i++) {
+		const struct sw_window *w = &s->window[i];
+		f.nodes += w->nodes.n;
+		f.operations += w->works.n;
+		f.kept_ns += w->end - w->start;
+		f.replayed_ns += s->length[i];
+		f.unexplained_ns += unexplained(w);
+		f.dropped_edges += w->dropped;
+		for (size_t k = 0; k < w->works.n; k++) {
+			uint8_t flags = w->nodes.at[w->works.at[k]].flags;
+			f.timed += flags & SW_NF_TIMED ? 1 : 0;
+			f.bracketed += (flags & (SW_NF_TIMED | SW_NF_BRACKET)) == SW_NF_BRACKET;
+		}
+	}
+	uint64_t off = f.replayed_ns > f.kept_ns ? f.replayed_ns - f.kept_ns : f.kept_ns - f.replayed_ns;
+	if (f.kept_ns)
+		f.residual_permille = (uint32_t)sw_earlier(1000, (off + f.unexplained_ns) * 1000 / f.kept_ns);
+	f.reliable = f.kept_ns && f.residual_permille <= 50 && (f.timed + f.bracketed || !f.operations);
+	return f;
+}
 
 /* Earlier than any sum: there is no work in the run yet. */
 #define NO_WORK (INT64_MIN / 2)
@@ -33,7 +324,7 @@ static bool is_host(const struct sw_schedule_node *n)
 	return n->kind == SW_NODE_CALL || n->kind == SW_NODE_RETURN;
 }
 
-static uint32_t *last_of(const struct runs *r, const struct sw_schedule_node *n)
+static uint32_t *last_of_run(const struct runs *r, const struct sw_schedule_node *n)
 {
 	return is_host(n) ? &r->last_host[n->lane] : &r->last_work[n->lane];
 }
@@ -48,7 +339,7 @@ static uint32_t taken_from(const struct runs *r, uint32_t place)
 /* The end of what came last on a thread or queue is at hand, whether it is in a run or not. */
 static void ask(struct runs *r, uint32_t node)
 {
-	if (node != SW_NONE && *last_of(r, &r->w->nodes.at[node]) != node)
+	if (node != SW_NONE && *last_of_run(r, &r->w->nodes.at[node]) != node)
 		r->asked[node] = true;
 }
 
@@ -73,7 +364,7 @@ static void find_asked(struct runs *r)
 	for (size_t i = 0; i < r->o->single.n; i++) {
 		const struct sw_step *step = &r->o->single.at[i];
 		ask_for_needs(r, step);
-		*last_of(r, &r->w->nodes.at[step->node]) = step->node;
+		*last_of_run(r, &r->w->nodes.at[step->node]) = step->node;
 	}
 }
 
@@ -208,7 +499,8 @@ static uint32_t *none_of(size_t n)
 	return at;
 }
 
-void sw_runs_make(const struct sw_schedule *s, struct sw_window *w, const struct sw_changed_places *places)
+/* Of ordered.single makes ordered.steps and ordered.runs. */
+static void runs_make(const struct sw_schedule *s, struct sw_window *w, const struct sw_changed_places *places)
 {
 	struct runs r = {.s = s, .w = w, .o = &w->ordered, .places = places, .last_gate = SW_NONE};
 	r.run.host = SW_NONE;
@@ -225,4 +517,150 @@ void sw_runs_make(const struct sw_schedule *s, struct sw_window *w, const struct
 	free(r.last_work);
 	free(r.asked);
 	free(r.passed);
+}
+
+/*
+ * The nodes that a replay passes.  Many calls enqueue nothing, wait for nothing and take the same time whatever changes
+ * (cudaFuncGetAttributes, cudaGetFuncBySymbol): the next call on their thread begins later by the time that they and
+ * the gap before them take.  These are sums of whole numbers, so each replay ends at the same nanosecond as with them.
+ *
+ * Work and what waits for work is passed by time.  A call is passed only when something needs it: a thread may be
+ * hundreds of launches ahead of the device, and work that follows on its launch joins it in a run (runs.c).
+ */
+
+enum { NEEDED = 1, FOLLOWED = 2, ADDED = 4, AFTER_TURN = 8 };
+
+static void need(struct sw_window *w, uint32_t node)
+{
+	w->ordered.needed[node] |= NEEDED;
+}
+
+/* What the time of other nodes depends on; calls that overlap the one before count as such. */
+static void find_needed(struct sw_window *w)
+{
+	w->ordered.needed = sw_calloc(w->nodes.n + 1, 1);
+	for (size_t i = 0; i < w->others.n; i++) {
+		const struct sw_schedule_node *n = &w->nodes.at[w->others.at[i]];
+		need(w, n->kind == SW_NODE_RETURN ? n->prev : n->call);
+		for (uint32_t e = n->edges; e < sw_edges_end(w, w->others.at[i]); e++)
+			need(w, sw_edge_node(w->edges.at[e]));
+	}
+	for (size_t i = 0; i < w->ordered.calls; i++) {
+		uint32_t node = w->ordered.call[i];
+		const struct sw_schedule_node *n = &w->nodes.at[node];
+		if (n->prev == SW_NONE || n->start < w->nodes.at[n->prev].end || n->end < n->start)
+			need(w, node);
+		if (n->prev == SW_NONE)
+			continue;
+		w->ordered.needed[n->prev] |= FOLLOWED;
+		if (n->start < w->nodes.at[n->prev].end)
+			need(w, n->prev);
+	}
+}
+
+/* Threads that take turns: not the same calls in all readings. */
+static void need_turns(struct sw_window *w)
+{
+	for (size_t i = 0; i < w->ordered.gap.n; i++) {
+		uint32_t node = w->ordered.gap.at[i], edge = w->edges.at[w->nodes.at[node].edges];
+		if (sw_edge_why(edge) == SW_WHY_NOT)
+			continue;
+		need(w, node);
+		need(w, sw_edge_node(edge));
+		w->ordered.needed[node] |= AFTER_TURN;
+	}
+}
+
+static bool passes_over(const struct sw_window *w, const struct sw_changed_places *places, uint32_t call)
+{
+	return (w->ordered.needed[call] & (NEEDED | FOLLOWED)) == FOLLOWED &&
+	       !(places && places->row[w->nodes.at[call].call]);
+}
+
+/* The node before a call in the replay.  Of a call that is passed over, `like` is that node. */
+static uint32_t before_of(const struct sw_window *w, const struct sw_changed_places *places, uint32_t call)
+{
+	uint32_t prev = w->nodes.at[call].prev;
+	if (prev == SW_NONE || w->nodes.at[prev].kind != SW_NODE_CALL || !passes_over(w, places, prev))
+		return prev;
+	return w->nodes.at[prev].like;
+}
+
+static void add_call(struct sw_window *w, const struct sw_changed_places *places, uint32_t call)
+{
+	struct sw_schedule_node *n = &w->nodes.at[call];
+	uint32_t before = before_of(w, places, call);
+	if (passes_over(w, places, call)) {
+		n->like = before;
+		return;
+	}
+	*sw_vec_push(&w->ordered.single) = (struct sw_step){call, before, 0};
+	if (before == SW_NONE)
+		return;
+	uint64_t since = n->flags & SW_NF_LAG ? w->nodes.at[n->prev].end : n->start;
+	n->lead = (int64_t)(since - w->nodes.at[before].end);
+}
+
+/* The call that this one comes after and that is not added yet, SW_NONE: none.  Of calls only those that took a turn
+   come after more than the one before them; waits are added when their time comes. */
+static uint32_t missing_call(const struct sw_window *w, uint32_t call)
+{
+	const struct sw_schedule_node *n = &w->nodes.at[call];
+	const uint8_t *needed = w->ordered.needed;
+	if (n->prev != SW_NONE && !(needed[n->prev] & ADDED) && w->nodes.at[n->prev].kind == SW_NODE_CALL)
+		return n->prev;
+	if (!(needed[call] & AFTER_TURN))
+		return SW_NONE;
+	uint32_t turn = sw_edge_node(w->edges.at[n->edges]);
+	return needed[turn] & ADDED || w->nodes.at[turn].kind != SW_NODE_CALL ? SW_NONE : turn;
+}
+
+static void pull(struct sw_ordered *o, uint32_t call)
+{
+	o->needed[call] |= ADDED; /* it will be: damaged times may make circles */
+	*sw_vec_push(&o->pulled) = call;
+}
+
+/* A call, and before it those that it comes after. */
+static void pull_calls(struct sw_window *w, const struct sw_changed_places *places, uint32_t call)
+{
+	struct sw_ordered *o = &w->ordered;
+	if (o->needed[call] & ADDED)
+		return;
+	pull(o, call);
+	while (o->pulled.n) {
+		uint32_t last = o->pulled.at[o->pulled.n - 1], before = missing_call(w, last);
+		if (before != SW_NONE) {
+			pull(o, before);
+		} else {
+			o->pulled.n--;
+			add_call(w, places, last);
+		}
+	}
+}
+
+static void add_other(struct sw_window *w, const struct sw_changed_places *places, uint32_t place)
+{
+	struct sw_ordered *o = &w->ordered;
+	uint32_t node = o->other[place];
+	const struct sw_schedule_node *n = &w->nodes.at[node];
+	pull_calls(w, places, n->kind == SW_NODE_RETURN ? n->prev : n->call);
+	o->needed[node] |= ADDED;
+	*sw_vec_push(&o->single) = (struct sw_step){node, SW_NONE, place};
+}
+
+void sw_steps_make(const struct sw_schedule *s, struct sw_window *w, const struct sw_changed_places *places)
+{
+	struct sw_ordered *o = &w->ordered;
+	if (!o->needed)
+		find_needed(w);
+	for (uint32_t i = 0; i < w->nodes.n; i++)
+		o->needed[i] &= NEEDED | FOLLOWED;
+	need_turns(w);
+	o->single.n = 0;
+	for (uint32_t i = 0; i < w->others.n; i++)
+		add_other(w, places, i);
+	for (size_t i = 0; i < o->calls; i++)
+		pull_calls(w, places, o->call[i]);
+	runs_make(s, w, places);
 }

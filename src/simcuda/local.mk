@@ -3,8 +3,8 @@
 sim_PROGRAMS += sim/libcuda.so.1 sim/libcudart.so.12 sim/libcudart.so.13
 sim_base_sources = src/base/error.c src/base/memory.c src/base/map.c
 sim_image_sources = \
-	src/image/image.h src/image/bytes.h src/image/formats.h src/image/kind.c src/image/fatbin.c src/image/fatbin.h \
-	src/image/extract.c src/image/cubin.c src/image/ptx_lexer.c src/image/ptx_lexer.h src/image/ptx.c src/image/kernels.c
+	src/image/image.h src/image/bytes.h src/image/formats.h src/image/fatbin.c src/image/fatbin.h \
+	src/image/cubin.c src/image/ptx.h src/image/ptx.c src/image/kernels.c
 sim_cppflags = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 # Deprecated entry points are entry points too.
 sim_cflags = $(SW_CFLAGS) $(SW_PREFIX_MAP) -fPIC -pthread -Wno-deprecated-declarations

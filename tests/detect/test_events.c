@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SW201-SW203, SW205: events that order nothing. */
 #include "detect/judge.h"
-#include "detect/model/recent_calls.h"
+#include "detect/model/collect.h"
 
 /* 0: never recorded, 1: recorded too early, 2: on a stream without work, 3: replaced; 4: right. */
 START_TEST(events_that_miss)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of cuBLAS and others: which work is part of which call, handles, what their arguments mean. */
-#include "detect/libraries/library_operands.h"
+#include "detect/libraries/library_calls.h"
 #include "detect/kernels.h"
 #include "judge.h"
 

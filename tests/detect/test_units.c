@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "detect/judge.h"
-#include "detect/hazards/confidence.h"
-#include "detect/model/duration_histogram.h"
+#include "detect/hazards/hazards.h"
+#include "detect/model/collect.h"
 #include "detect/memory/address_space.h"
 
 /* ---- intervals ----------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@
 
 #include "base/hash.h"
 #include "image/image.h"
-#include "pack/gather.h"
+#include "pack/pack.h"
 #include "syncwatch/format.h"
 
 #define PAGE 4096u

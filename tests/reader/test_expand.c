@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "reader/expand.h"
+#include "reader/packed.h"
 #include "reader/reader.h"
 #include "reader/trace_builder.h"
 #include "../run_suite.h"

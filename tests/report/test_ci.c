@@ -10,7 +10,7 @@
 #include "fake_report.h"
 #include "golden_file.h"
 #include "report/ci/ci.h"
-#include "report/suppress_file.h"
+#include "report/suppress.h"
 #include "../run_suite.h"
 
 static void setup(void)

@@ -10,7 +10,6 @@
 #include "reader/every_kind.h"
 #include "reader/trace_file.h"
 #include "report/listing/dump.h"
-#include "report/listing/fields.h"
 #include "report/listing/stat.h"
 #include "../run_suite.h"
 

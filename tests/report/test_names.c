@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "fake_report.h"
-#include "report/symbols/demangle.h"
+#include "report/symbols/names.h"
 #include "report/symbols/stack.h"
 #include "../run_suite.h"
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "fake_trace.h"
-#include "report/symbols/places.h"
 #include "report/symbols/stack.h"
 #include "report/words/fix_lines.h"
 #include "../run_suite.h"

@@ -26,10 +26,11 @@ def sources(top, folders, endings):
                     yield os.path.relpath(os.path.join(where, name), top)
 
 
-def source_of(path, objects_top):
+def source_of(path, top, build):
     """The source of an object: automake puts the target's name and a hyphen before the file's."""
-    where, name = os.path.split(os.path.relpath(path, objects_top))
-    return os.path.join(where, name[:-2].split("-", 1)[-1] + ".c")
+    where, name = os.path.split(os.path.relpath(path, build))
+    stem = os.path.join(where, name[:-2].split("-", 1)[-1])
+    return stem + (".c" if os.path.exists(os.path.join(top, stem + ".c")) else ".S")
 
 
 def symbols(top, build):
@@ -40,7 +41,7 @@ def symbols(top, build):
     for line in text.splitlines():
         path, rest = line.split(":", 1)
         kind, name = rest.split()[-2:]
-        source = source_of(path, build)
+        source = source_of(path, top, build)
         if not name.startswith("sw_") or not os.path.exists(os.path.join(top, source)):
             continue
         if kind == "T" and source.startswith("src/"):

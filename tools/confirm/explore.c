@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "confirm/trial.h"
-#include "report/symbols/places.h"
+#include "report/symbols/stack.h"
 
 /* So many of a thousand calls are held. */
 #define RATE	      200u

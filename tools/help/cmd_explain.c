@@ -9,7 +9,7 @@
 #include "command.h"
 #include "detect/detect.h"
 #include "last_report.h"
-#include "merge/between.h"
+#include "merge/collectives.h"
 #include "report/text/text_out.h"
 
 struct term {

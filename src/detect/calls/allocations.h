@@ -4,10 +4,13 @@
 #define SW_DETECT_CALLS_ALLOCATIONS_H
 
 #include "detect/detect.h"
+#include "detect/model/call.h"
+#include "hb/hb.h"
 
-struct sw_model;
 struct sw_block;
+struct sw_model;
 struct sw_rec_alloc;
+struct sw_tensor_blocks;
 
 /* The call that made the block. */
 void sw_block_born(struct sw_block *block, const struct sw_access *call);
@@ -20,5 +23,22 @@ void sw_block_freed(struct sw_model *m, uint64_t address, const struct sw_access
 /* The memory of a context that has ended: later uses by other contexts are judged. cuda.h, cuCtxDestroy, and
    cudaDeviceReset: pool memory and that of cuMemCreate stay. */
 void sw_blocks_end(struct sw_model *m, uint8_t ctx, const struct sw_access *what);
+
+/* Memory of a pool that is allocated again at an old address. */
+
+void sw_pool_init(struct sw_model *m);
+
+/* Caching allocators (PyTorch's, CuPy's) allocate and free blocks; SW206: record_stream() that was not needed. */
+
+/* A block is allocated or freed.  `w`: the current call, whose place is that of the block. */
+void sw_tensor_block_begin(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w,
+			   const struct sw_rec_annotation *a);
+void sw_tensor_block_end(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w,
+			 const struct sw_rec_annotation *a);
+/* An event was recorded on a stream: perhaps by the allocator. */
+void sw_tensor_event_recorded(struct sw_model *m, const struct sw_record *r, uint64_t event);
+
+struct sw_tensor_blocks *sw_tensor_blocks_new(void);
+void sw_tensor_blocks_free(struct sw_tensor_blocks *blocks);
 
 #endif

@@ -1,24 +1,243 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts, configuration, attributes, names. */
-#include "detect/model/handlers.h"
+#include "detect/calls/device.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "detect/behaviour/wait_rules.h"
+#include "detect/behaviour/behaviour.h"
 #include "detect/calls/allocations.h"
-#include "detect/calls/shared_events.h"
-#include "detect/hazards/host_knowledge.h"
+#include "detect/calls/streams.h"
+#include "detect/hazards/deferred.h"
+#include "detect/hazards/hazards.h"
+#include "detect/hazards/host_functions.h"
+#include "detect/hazards/touch.h"
 #include "detect/hazards/shared_uses.h"
+#include "detect/hazards/stored_values.h"
+#include "detect/kernels/annotated_launches.h"
 #include "detect/kernels/texture_handles.h"
 #include "detect/memory/access.h"
 #include "detect/memory/address_space.h"
-#include "detect/memory/module_variables.h"
 #include "detect/memory/physical_memory.h"
 #include "detect/model/call.h"
-#include "detect/model/contexts.h"
+#include "detect/model/collect.h"
 #include "detect/model/lanes.h"
+#include "detect/model/handlers.h"
 #include "detect/model/model.h"
 #include "detect/waits/waits.h"
+#include "detect/waits/wide_syncs.h"
+
+/* What is not known: calls that are not modelled. */
+
+void sw_on_unclassified(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	struct sw_finding seen = {.id = SW_FINDING_UNCLASSIFIED_CALL,
+				  .severity = SW_WARNING,
+				  .confidence = SW_CERTAIN,
+				  .accesses = 1,
+				  .access[0] = &w->what};
+	m->j->coverage.unclassified_calls++;
+	if (!m->context[r->rec->ctx].unclassified)
+		m->context[r->rec->ctx].unclassified = r->seq;
+	sw_wide_poison(m);
+	sw_uploads_forget(m);
+	sw_collect_add(&m->collect, &seen, NULL);
+}
+
+/*
+ * What orders host threads (strict host).  Host threads with a lane each (strict host): what orders them.
+ * POSIX.1-2017, Base Definitions 4.12: the functions listed there "synchronize memory with respect to other threads";
+ * the order of the calls is in the records: a lock comes after the unlock before it, pthread_create() comes before
+ * all that the new thread does, pthread_join() after it.
+ */
+
+void sw_on_host_sync(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_host_sync *s = (const struct sw_rec_host_sync *)(const void *)r->rec;
+	const uint64_t key = s->object | (uint64_t)s->kind << 56;
+	(void)w;
+	if (!m->options->strict_host)
+		return;
+	m->j->coverage.host_syncs++;
+	switch ((enum sw_thread_op)s->op) {
+	case SW_THREAD_ACQUIRE:
+		sw_hb_acquire(m->hb, key, r->thread, r->seq);
+		break;
+	case SW_THREAD_RELEASE:
+		sw_hb_release(m->hb, key, r->thread, r->seq);
+		break;
+	case SW_THREAD_CREATE:
+		sw_hb_thread_create(m->hb, s->object, r->thread, r->seq);
+		break;
+	case SW_THREAD_START:
+		sw_hb_thread_start(m->hb, s->object, r->thread);
+		break;
+	case SW_THREAD_ABANDON:
+		sw_hb_thread_abandon(m->hb, s->object);
+		break;
+	case SW_THREAD_END:
+		sw_hb_thread_end(m->hb, s->object, r->thread);
+		break;
+	case SW_THREAD_JOIN:
+		sw_hb_thread_join(m->hb, s->object, r->thread, r->seq);
+		break;
+	}
+}
+
+void sw_host_func_returned(struct sw_model *m, const struct sw_record *begin, uint64_t seq)
+{
+	const struct sw_rec_host_func *f = (const struct sw_rec_host_func *)(const void *)begin->rec;
+	struct sw_hb_at at = sw_model_at(m, begin, f->stream);
+	at.seq = seq;
+	sw_hb_host_func_return(m->hb, &at);
+	sw_host_func_finish(m, f->enqueued, begin->thread);
+}
+
+/* What the program says of itself: the calls of syncwatch/syncwatch.h. */
+
+/* Events of ours: no program can hold these handles, events are pointers. */
+static uint64_t tag_event(uint64_t tag)
+{
+	return UINT64_C(1) << 62 | (tag & (UINT64_MAX >> 2));
+}
+
+/* ---- blocks of suballocators --------------------------------------------------------------------------------------
+ */
+
+/* At a point of a stream, as cudaMallocAsync and cudaFreeAsync; or now, by the host. */
+static bool place(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_annotation *a)
+{
+	if (!(a->flags & SW_NOTE_ON_HOST))
+		return sw_model_enqueue(m, r, a->stream);
+	w->what.point = sw_hb_host_step(m->hb, r->thread, r->seq);
+	return true;
+}
+
+static void begin_block(struct sw_model *m, const struct sw_record *r, struct sw_wait *w,
+			const struct sw_rec_annotation *a)
+{
+	w->what.role = SW_ALLOC;
+	if (!place(m, r, w, a))
+		return;
+	struct sw_block whole = {.address = a->address, .bytes = a->bytes};
+	sw_block_born(&whole, &w->what);
+	uint64_t at = a->address, end = a->bytes > UINT64_MAX - at ? UINT64_MAX : at + a->bytes;
+	for (struct sw_block *old; (old = sw_space_freed_in(&m->space, at, end)); at = old->address + old->bytes)
+		if (old->within)
+			sw_hazard_reused(m, old, &whole.born);
+	struct sw_block *block = sw_space_add_inner(&m->space, a->address, a->bytes);
+	if (!block)
+		return;
+	block->born_passed = a->flags & SW_NOTE_ON_HOST;
+	block->born = whole.born;
+}
+
+static void end_block(struct sw_model *m, const struct sw_record *r, struct sw_wait *w,
+		      const struct sw_rec_annotation *a)
+{
+	struct sw_block *block = sw_space_inner_from(&m->space, a->address);
+	w->what.role = SW_FREE;
+	if (!place(m, r, w, a) || !block || block->address != a->address)
+		return;
+	struct sw_access gone = sw_block_release(m, &w->what, block);
+	sw_space_remove(&m->space, block, &gone);
+}
+
+/* ---- edges --------------------------------------------------------------------------------------------------------
+ */
+
+/* An object through which host threads order each other: no kind of HOST_SYNC has this number. */
+static uint64_t tag_object(uint64_t tag)
+{
+	return UINT64_C(0xff) << 56 | tag;
+}
+
+/* With one lane for the host, what it does is after all that it did. */
+static void before(struct sw_model *m, const struct sw_record *r, const struct sw_rec_annotation *a)
+{
+	struct sw_hb_at at = sw_model_at(m, r, a->stream);
+	if (a->flags & SW_NOTE_ON_HOST)
+		sw_hb_release(m->hb, tag_object(a->address), r->thread, r->seq);
+	else if (!sw_model_captured(m, &at))
+		sw_hb_event_record(m->hb, tag_event(a->address), &at, 0, NULL);
+}
+
+static void after(struct sw_model *m, const struct sw_record *r, const struct sw_rec_annotation *a)
+{
+	struct sw_hb_at at = sw_model_at(m, r, a->stream);
+	struct sw_hb_event_state state;
+	/* What another host thread declared reaches a stream through this thread, which enqueues the stream's work. */
+	sw_hb_acquire(m->hb, tag_object(a->address), r->thread, r->seq);
+	if (a->flags & SW_NOTE_ON_HOST)
+		sw_hb_wait_end(m->hb, sw_hb_wait_event(m->hb, tag_event(a->address), &state), r->thread, r->seq,
+			       SW_ORDER_DOCUMENTED, NULL);
+	else if (!sw_model_captured(m, &at))
+		sw_hb_stream_wait(m->hb, &at, tag_event(a->address), 0, &state);
+}
+
+void sw_on_annotation(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_annotation *a = (const struct sw_rec_annotation *)(const void *)r->rec;
+	uint64_t end = a->bytes > UINT64_MAX - a->address ? UINT64_MAX : a->address + a->bytes;
+	/* What came before it counts as it was then. */
+	if (a->op == SW_NOTE_BLOCK_BEGIN || a->op == SW_NOTE_BLOCK_END || a->op == SW_NOTE_IGNORE ||
+	    a->op == SW_NOTE_JUDGE)
+		sw_deferred_flush(m);
+	switch (a->op) {
+	case SW_NOTE_READS:
+	case SW_NOTE_WRITES:
+		sw_note_range(m, r, a);
+		break;
+	case SW_NOTE_BLOCK_BEGIN:
+		begin_block(m, r, w, a);
+		break;
+	case SW_NOTE_BLOCK_END:
+		end_block(m, r, w, a);
+		break;
+	case SW_NOTE_TENSOR_BEGIN:
+		sw_tensor_block_begin(m, r, w, a);
+		break;
+	case SW_NOTE_TENSOR_END:
+		sw_tensor_block_end(m, r, w, a);
+		break;
+	case SW_NOTE_IGNORE:
+		if (a->address < end)
+			sw_ignore_range(m, a->address, end);
+		break;
+	case SW_NOTE_JUDGE:
+		sw_judge_range_again(m, a->address, end);
+		break;
+	case SW_NOTE_BEFORE:
+		before(m, r, a);
+		break;
+	case SW_NOTE_AFTER:
+		after(m, r, a);
+		break;
+	default: /* of a newer recorder */
+		break;
+	}
+}
+
+/*
+ * What the host touched in its own code, as far as the guard saw it (--guard-host).
+ *
+ * The guard releases pages later than it could have, never earlier than it may: what it records is an access, not yet
+ * a hazard.  Whether the host could know the work to be done is judged here, like all order.
+ */
+
+void sw_on_host_access(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_host_access *a = (const struct sw_rec_host_access *)(const void *)r->rec;
+	enum sw_role role = a->flags & SW_HOST_WRITES ? SW_WRITE : SW_READ;
+	struct sw_range range = sw_range_bytes(a->address, a->bytes, role, SW_EV_EXACT);
+	if (a->flags & SW_HOST_UNGUARDED) {
+		m->j->coverage.unguarded_uses += a->bytes;
+		return;
+	}
+	w->what.point = sw_hb_host_step(m->hb, r->thread, r->seq);
+	m->j->coverage.host_accesses++;
+	sw_model_touch(m, &w->what, &range, &(struct sw_touch){.host = true});
+}
 
 /* Its work is done and its handles are invalid; what it owned ends, unless it is a part of another one. */
 static void end_context(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, uint8_t ctx)

@@ -3,16 +3,355 @@
 
 #include <stdlib.h>
 
-#include "detect/calls/shared_events.h"
-#include "detect/calls/tensor_blocks.h"
+#include "detect/calls/allocations.h"
 #include "detect/hazards/host_functions.h"
-#include "detect/hazards/intended_order.h"
+#include "detect/hazards/hazards.h"
+#include "detect/hazards/shared_uses.h"
+#include "detect/hazards/stored_values.h"
+#include "detect/hazards/touch.h"
 #include "detect/model/call.h"
-#include "detect/model/captures.h"
-#include "detect/model/events.h"
-#include "detect/model/handlers.h"
 #include "detect/model/lanes.h"
+#include "detect/model/collect.h"
+#include "detect/model/handlers.h"
 #include "detect/model/model.h"
+#include "detect/waits/waits.h"
+#include "detect/waits/wide_syncs.h"
+
+#define SW_EVENT_INTERPROCESS 4u /* CU_EVENT_INTERPROCESS */
+
+/* Makes an event of the last record on this lane that other processes may wait for: an event of ours, no program has
+   its handle. */
+static uint64_t told_by(uint32_t lane)
+{
+	return UINT64_C(1) << 62 | lane;
+}
+
+static void shared_event_made(struct sw_model *m, const struct sw_rec_event *e)
+{
+	if (e->flags & SW_EVENT_INTERPROCESS || e->shared)
+		*sw_event_of(m, e->event) = (struct sw_event_state){
+			.exportable = true, .interprocess = e->shared != 0, .handle = e->shared};
+}
+
+static void told(struct sw_model *m, uint8_t ctx)
+{
+	m->context[ctx].shared_event = m->shared_events_recorded = m->shares = true;
+	for (uint32_t lane = 0; lane < sw_lanes_count(m); lane++)
+		sw_model_lane_state(m, lane)->shared_event = sw_model_lane_state(m, lane)->work;
+}
+
+/* Others may wait for an earlier record from now on: it covered some of the work so far. */
+void sw_shared_event_exported(struct sw_model *m, uint64_t handle, uint64_t hash)
+{
+	struct sw_event_state *event = sw_event_of(m, handle);
+	if (!event->interprocess && event->record.seq)
+		told(m, m->j->streams.at[event->record.stream].ctx);
+	event->interprocess = event->exportable = true;
+	event->handle = (uint32_t)hash;
+	sw_sharing_event_exported(m, handle, (uint32_t)hash);
+}
+
+/* `record` of the event is the one that was just made in this context. */
+static void shared_event_recorded(struct sw_model *m, const struct sw_event_state *event, uint8_t ctx)
+{
+	const struct sw_point record = event->record.point;
+	if (!event->interprocess)
+		return;
+	if (!record.tick) {
+		told(m, ctx);
+		return;
+	}
+	m->shared_events_recorded = m->shares = true;
+	sw_model_lane_state(m, record.lane)->shared_event = record.tick;
+	sw_hb_event_snapshot(m->hb, told_by(record.lane), record.lane);
+}
+
+/* A stream (flags: of sw_hb_stream_wait), or the host, waits for it. */
+static void shared_event_joined(struct sw_model *m, const struct sw_event_state *event, const struct sw_hb_at *at,
+				unsigned flags)
+{
+	if (event->interprocess)
+		sw_sharing_waited(m, event->handle);
+	if (!event->interprocess || !m->shared_events_recorded)
+		return;
+	for (uint32_t lane = 0; lane < sw_lanes_count(m); lane++)
+		if (sw_model_lane_state(m, lane)->shared_event) {
+			sw_hb_stream_wait(m->hb, at, told_by(lane), flags, NULL);
+			m->j->coverage.edges_for_safety++;
+		}
+	for (unsigned ctx = 0; ctx < SW_CONTEXTS; ctx++) {
+		struct sw_hb_at all = *at;
+		all.ctx = (uint8_t)ctx;
+		if (!m->context[ctx].shared_event)
+			continue;
+		sw_hb_event_record(m->hb, SW_SAFETY_EVENT, &all, SW_HB_CONTEXT, NULL);
+		sw_hb_stream_wait(m->hb, at, SW_SAFETY_EVENT, flags, NULL);
+		sw_hb_event_destroy(m->hb, SW_SAFETY_EVENT);
+		m->j->coverage.edges_for_safety++;
+	}
+}
+
+static void shared_event_awaited(struct sw_model *m, const struct sw_event_state *event, struct sw_wait *w)
+{
+	if (event->interprocess)
+		sw_sharing_waited(m, event->handle);
+	if (!event->interprocess || !m->shared_events_recorded)
+		return;
+	for (uint32_t lane = 0; lane < sw_lanes_count(m); lane++)
+		if (sw_model_lane_state(m, lane)->shared_event) {
+			sw_wait_add(m, w, sw_hb_wait_event(m->hb, told_by(lane), NULL), SW_ORDER_DOCUMENTED);
+			m->j->coverage.edges_for_safety++;
+		}
+	for (unsigned ctx = 0; ctx < SW_CONTEXTS; ctx++)
+		if (m->context[ctx].shared_event) {
+			sw_wait_add(m, w, sw_hb_wait_context(m->hb, (uint8_t)ctx), SW_ORDER_DOCUMENTED);
+			m->j->coverage.edges_for_safety++;
+		}
+}
+
+/* With nothing pending that we know of, a call that takes longer than this waited for something that we do not see. */
+#define SW_REDUNDANT_MAX_NS 100000u
+
+static void wait_event(struct sw_model *m, struct sw_wait *w, const struct sw_record *r, uint64_t handle)
+{
+	struct sw_hb_event_state state;
+	struct sw_event_state *event = sw_event_find(m, handle);
+	if (event && event->capture)
+		return;
+	if (event && event->in_graph) {
+		sw_wait_add(m, w, sw_hb_wait_context(m->hb, r->rec->ctx), SW_ORDER_DOCUMENTED);
+		m->j->coverage.edges_for_safety++;
+		return;
+	}
+	sw_hb_token token = sw_hb_wait_event(m->hb, handle, &state);
+	bool first = !w->tokens;
+	sw_covered_vec before = w->covered;
+	if (!first)
+		w->covered = (sw_covered_vec){0};
+	sw_wait_look(m, w, token);
+	if (!first) {
+		free(before.at);
+		w->pending |= before.n > 0;
+	}
+	sw_wait_add(m, w, token, SW_ORDER_DOCUMENTED);
+	if (!event)
+		return;
+	event->ordering = true;
+	if (event->interprocess) {
+		shared_event_awaited(m, event, w);
+		return;
+	}
+	if (w->pending && event->last.seq > w->waited_for.seq)
+		w->waited_for = event->last;
+	uint32_t host = sw_hb_host_lane(m->hb, r->thread);
+	sw_event_wait_remember(m, sw_model_lane_state(m, host), event, &state, sw_event_wait_useless(m, event, host));
+}
+
+static void begin_sync(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_sync *s)
+{
+	struct sw_hb_at at = sw_model_at(m, r, s->handle);
+	sw_hb_token token;
+	uint32_t lane;
+	switch ((enum sw_sync_what)s->what) {
+	case SW_SYNC_ELAPSED:
+		wait_event(m, w, r, s->handle2);
+		__attribute__((fallthrough));
+	case SW_SYNC_EVENT:
+		wait_event(m, w, r, s->handle);
+		return;
+	case SW_SYNC_STREAM:
+		w->what.stream = sw_model_lane(m, &at, &lane)->stream;
+		token = sw_hb_wait_stream(m->hb, &at);
+		break;
+	case SW_SYNC_CONTEXT:
+		token = sw_hb_wait_context(m->hb, r->rec->ctx);
+		break;
+	default:
+		return;
+	}
+	sw_wait_look(m, w, token);
+	sw_wait_add(m, w, token, SW_ORDER_DOCUMENTED);
+}
+
+static void asked_event(struct sw_model *m, uint64_t handle)
+{
+	struct sw_event_state *event = sw_event_find(m, handle);
+	if (event && !event->capture && event->record.seq)
+		sw_wide_asked(m, event->record.point, event->record.seq);
+}
+
+/* Questions that a wait was perhaps made for: without it the answer might have been "not ready". */
+static void asked(struct sw_model *m, const struct sw_record *r, const struct sw_rec_sync *s)
+{
+	struct sw_hb_at at = sw_model_at(m, r, s->handle);
+	uint32_t lane;
+	if (s->what == SW_SYNC_STREAM) {
+		const struct sw_lane_state *lane_state = sw_model_lane(m, &at, &lane);
+		if (lane_state->work)
+			sw_wide_asked(m, (struct sw_point){lane, lane_state->work}, lane_state->last.seq);
+		return;
+	}
+	asked_event(m, s->handle);
+	if (s->what == SW_SYNC_ELAPSED)
+		asked_event(m, s->handle2);
+}
+
+/* Between a copy and the wait for it there is nothing but the way out of one call and into the next. */
+#define SW_READ_BACK_NS 50000u
+
+struct sw_value_copies {
+	SW_VEC(struct sw_access)
+	by_thread; /* of sw_model_thread(): its last call, when that copied a value; else seq 0 */
+};
+
+struct sw_value_copies *sw_value_copies_new(void)
+{
+	return sw_calloc(1, sizeof(struct sw_value_copies));
+}
+
+void sw_value_copies_free(struct sw_value_copies *copies)
+{
+	free(copies->by_thread.at);
+	free(copies);
+}
+
+struct sw_access *sw_model_value(struct sw_model *m, uint32_t thread)
+{
+	const uint32_t number = sw_model_thread(m, thread);
+	while (m->value_copies->by_thread.n <= number)
+		*sw_vec_push(&m->value_copies->by_thread) = (struct sw_access){0};
+	return &m->value_copies->by_thread.at[number];
+}
+
+/* A value is copied to pinned memory and waited for (tensor.item()): the copy is asynchronous, the pair is not. */
+static void read_back(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	struct sw_access *value = sw_model_value(m, r->thread);
+	bool behind = value->seq && value->stream == w->what.stream &&
+		      r->t_ns - value->t_ns < value->dur_ns + SW_READ_BACK_NS;
+	if (behind && w->pending) {
+		w->read_back = *value;
+		w->id = SW_FINDING_SYNC_COPY;
+		w->basis = SW_BASIS_DOCUMENTED;
+		w->fix = SW_FIX_VALUE;
+	}
+	value->seq = 0;
+}
+
+void sw_on_sync(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_sync *s = (const struct sw_rec_sync *)(const void *)r->rec;
+	w->what.role = SW_WAIT;
+	m->j->coverage.syncs++;
+	w->own_ns = sw_wait_own(SW_OWN_SYNC, 0);
+	begin_sync(m, r, w, s);
+	if (s->what == SW_SYNC_ELAPSED)
+		asked(m, r, s);
+	if (s->what == SW_SYNC_ELAPSED || !w->tokens)
+		return;
+	w->promised = w->pending;
+	if (s->what == SW_SYNC_STREAM)
+		read_back(m, r, w);
+	const struct sw_event_state *event = s->what == SW_SYNC_EVENT ? sw_event_find(m, s->handle) : NULL;
+	if (event && event->interprocess)
+		return; /* it waits for others, perhaps */
+	if (!w->pending && r->dur_ns < SW_REDUNDANT_MAX_NS) {
+		w->id = SW_FINDING_REDUNDANT_SYNC;
+		w->basis = SW_BASIS_DOCUMENTED;
+		w->fix = SW_FIX_REMOVE;
+		w->always = true;
+	}
+}
+
+/* ---- queries ----------------------------------------------------------------------------------------------------- */
+
+void sw_on_query(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_sync *q = (const struct sw_rec_sync *)(const void *)r->rec;
+	bool done = r->rec->status != SW_NOT_READY;
+	w->what.role = SW_WAIT;
+	w->own_ns = sw_wait_own(SW_OWN_SYNC, 0);
+	sw_poll_again(m, r, &w->what, done);
+	if (!done)
+		return;
+	begin_sync(m, r, w, q);
+	asked(m, r, q);
+}
+
+/*
+ * Streams that signal each other through memory: cuStreamWriteValue, cuStreamWaitValue, cuStreamBatchMemOp.
+ *
+ * A wait is ordered after what all stores have in common that may have released it (hazards/stored_values.h).  A wait
+ * that none releases is released by a kernel, by the host or by a write that comes later: that is not followed.
+ *
+ * CUDA Driver API, "Stream Memory Operations": a write is preceded by a system-wide memory barrier unless
+ * CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER; a wait holds "further work" of its stream.
+ */
+
+void sw_value_not_followed(struct sw_model *m, const struct sw_access *call)
+{
+	struct sw_finding seen = {.id = SW_FINDING_UNCLASSIFIED_CALL,
+				  .severity = SW_NOTE,
+				  .confidence = SW_CERTAIN,
+				  .accesses = 1,
+				  .access[0] = call};
+	uint8_t ctx = m->record->rec->ctx;
+	m->j->coverage.unclassified_calls++;
+	if (!m->context[ctx].unclassified)
+		m->context[ctx].unclassified = m->record->seq;
+	sw_collect_add(&m->collect, &seen, NULL);
+}
+
+void sw_value_written(struct sw_model *m, struct sw_point point, const struct sw_rec_mem_op *o)
+{
+	const struct sw_range range = sw_range_bytes(o->address, o->bytes, SW_WRITE, SW_EV_EXACT);
+	sw_upload_written(m, &range, m->step);
+	sw_value_stored(m, point, o);
+	sw_host_signalled(m, point);
+	uint64_t offset;
+	const struct sw_block *block = sw_space_find(&m->space, o->address, &offset);
+	if (!block || sw_host_sees(block->memory))
+		sw_host_flag_written(m, point);
+}
+
+void sw_value_waited(struct sw_model *m, const struct sw_hb_at *at, const struct sw_rec_mem_op *o)
+{
+	uint64_t events[SW_MAX_STORES];
+	int n = sw_value_releases(m, o, sw_hb_lane(m->hb, at), events);
+	if (n < 0)
+		sw_value_not_followed(m, &m->wait->what);
+	else if (n)
+		sw_hb_stream_wait_common(m->hb, at, events, (size_t)n);
+}
+
+/* CUDA Driver API, cuMemDiscardBatchAsync: reading from a discarded range "will return an indeterminate value", and
+   "any reads, writes or prefetches [...] that occur simultaneously with the discard" are undefined behaviour: a write.
+   Each range of a batch is work of its own. */
+static void discarded(struct sw_model *m, const struct sw_access *what, const struct sw_rec_mem_op *o)
+{
+	const struct sw_range range = sw_range_bytes(o->address, o->bytes, SW_WRITE, SW_EV_EXACT);
+	if (o->bytes)
+		sw_model_touch(m, what, &range, &(struct sw_touch){0});
+}
+
+/* A prefetch and an attachment are work; advice is not.  A batch's barriers and flushes order what its other members
+   order anyway. */
+void sw_on_mem_op(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	const struct sw_rec_mem_op *o = (const struct sw_rec_mem_op *)(const void *)r->rec;
+	struct sw_hb_at at = sw_model_at(m, r, o->stream);
+	if (o->op == SW_MEMOP_ADVISE || !sw_model_enqueue(m, r, o->stream))
+		return;
+	if (o->op == SW_MEMOP_DISCARD) {
+		discarded(m, &w->what, o);
+		return;
+	}
+	if (o->op == SW_MEMOP_WRITE_VALUE)
+		sw_value_written(m, w->what.point, o);
+	else if (o->op == SW_MEMOP_WAIT_VALUE)
+		sw_value_waited(m, &at, o);
+	sw_wide_poison(m);
+}
 
 void sw_on_stream_create(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
@@ -46,7 +385,7 @@ void sw_on_event_create(struct sw_model *m, const struct sw_record *r, struct sw
 	(void)w;
 	sw_event_forget(m, e->event);
 	sw_hb_event_create(m->hb, e->event);
-	sw_shared_event_made(m, e);
+	shared_event_made(m, e);
 }
 
 void sw_on_event_destroy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
@@ -84,9 +423,9 @@ void sw_event_recorded(struct sw_model *m, struct sw_access *what, const struct 
 		lane->recorded = *what;
 		lane->recorded_event = handle;
 	}
-	sw_shared_event_recorded(
-		m, event,
-		now.context_wide ? at->ctx : m->j->streams.at[sw_model_lane_state(m, now.record.lane)->stream].ctx);
+	shared_event_recorded(m, event,
+			      now.context_wide ? at->ctx
+					       : m->j->streams.at[sw_model_lane_state(m, now.record.lane)->stream].ctx);
 	if (unwaited && event->ordering)
 		sw_event_wait_replaced(m, event);
 }
@@ -148,7 +487,7 @@ void sw_on_stream_wait(struct sw_model *m, const struct sw_record *r, struct sw_
 		return;
 	}
 	bool useless = lane_state && sw_event_wait_useless(m, event, lane);
-	sw_shared_event_joined(m, event, &at, all ? SW_HB_CONTEXT : 0);
+	shared_event_joined(m, event, &at, all ? SW_HB_CONTEXT : 0);
 	sw_hb_stream_wait(m->hb, &at, s->event, all ? SW_HB_CONTEXT : 0, &state);
 	event->ordering = true;
 	if (lane_state && !event->interprocess)

@@ -6,11 +6,314 @@
 
 #include "detect/memory/shadow.h"
 #include "detect/model/call.h"
-#include "detect/model/captures.h"
+#include "detect/model/lanes.h"
 #include "detect/model/collect.h"
 #include "detect/model/handlers.h"
 #include "detect/model/model.h"
 #include "reader/kinds.h"
+
+static void branch_order_free(struct sw_exec *x);
+
+/*
+ * Which nodes of a graph are ordered, for as long as the graph is: chains of nodes of which each comes after the one
+ * before, and how far along each chain every node knows.
+ *
+ * A launch plays its nodes one after the other on the lane of its stream.  So that one of two unordered nodes does not
+ * take the other's place in shadow memory, they are told apart there.
+ */
+
+/* Nodes beyond so many chains count as ordered: each more could be one more use of the same bytes. */
+#define SW_MAX_CHAINS 32u
+#define NO_CHAIN      UINT32_MAX
+
+struct sw_branch_order {
+	uint32_t chains;
+	uint32_t *chain, *place; /* by node */
+	uint32_t *known;	 /* node * chains + chain: nodes of that chain that come before it */
+};
+
+static uint32_t choose_chain(struct sw_branch_order *order, const struct sw_paths *paths, uint32_t node,
+			     const uint32_t *last)
+{
+	for (uint32_t c = 0; c < order->chains; c++)
+		if (sw_paths_before(paths, last[c], node))
+			return c;
+	return order->chains < SW_MAX_CHAINS ? order->chains++ : NO_CHAIN;
+}
+
+/* How many nodes of a chain come before the node: a part of it from its start on. */
+static uint32_t count_before(const struct sw_paths *paths, const uint32_t *member, uint32_t n, uint32_t node)
+{
+	uint32_t lo = 0, hi = n;
+	while (lo < hi) {
+		uint32_t mid = (lo + hi) / 2;
+		if (sw_paths_before(paths, member[mid], node))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+void sw_branch_order_make(struct sw_exec *x, const struct sw_paths *paths)
+{
+	struct sw_branch_order *order = sw_calloc(1, sizeof *order);
+	uint32_t n[SW_MAX_CHAINS] = {0}, last[SW_MAX_CHAINS] = {0};
+	branch_order_free(x);
+	order->chain = sw_calloc(paths->n, sizeof *order->chain);
+	order->place = sw_calloc(paths->n, sizeof *order->place);
+	for (size_t i = 0; i < paths->n; i++) {
+		uint32_t node = paths->sorted[i], chain = choose_chain(order, paths, node, last);
+		order->chain[node] = chain;
+		if (chain == NO_CHAIN)
+			continue;
+		order->place[node] = n[chain]++;
+		last[chain] = node;
+	}
+	uint32_t *member = sw_calloc(paths->n, sizeof *member), first[SW_MAX_CHAINS] = {0};
+	for (uint32_t c = 1; c < order->chains; c++)
+		first[c] = first[c - 1] + n[c - 1];
+	for (uint32_t node = 0; node < paths->n; node++)
+		if (order->chain[node] != NO_CHAIN)
+			member[first[order->chain[node]] + order->place[node]] = node;
+	order->known = sw_calloc(paths->n * order->chains, sizeof *order->known);
+	for (uint32_t node = 0; node < paths->n; node++)
+		for (uint32_t c = 0; c < order->chains; c++)
+			order->known[node * order->chains + c] = count_before(paths, member + first[c], n[c], node);
+	free(member);
+	x->branches = order;
+}
+
+static void branch_order_free(struct sw_exec *x)
+{
+	if (!x->branches)
+		return;
+	free(x->branches->chain);
+	free(x->branches->place);
+	free(x->branches->known);
+	free(x->branches);
+	x->branches = NULL;
+}
+
+bool sw_branches_apart(void *arg, const struct sw_shadow_use *earlier, const struct sw_shadow_use *later)
+{
+	const struct sw_model *m = arg;
+	const struct sw_branch_order *order = m->played ? m->played->branches : NULL;
+	if (!order || earlier->access.seq != later->access.seq || !earlier->node || !later->node ||
+	    earlier->node == later->node)
+		return false;
+	uint32_t a = earlier->node - 1, b = later->node - 1, chain = order->chain[a];
+	return chain != NO_CHAIN && order->chain[b] != NO_CHAIN &&
+	       order->place[a] >= order->known[b * order->chains + chain];
+}
+
+/*
+ * In which order a launch takes the nodes of its graph.
+ *
+ * A launch is work of one stream, and nodes of one graph are compared elsewhere (graph_launches.c), so any order that
+ * follows the dependencies will do; it decides what an event of the graph covers.  A record must cover all that it
+ * depends on, and as little else as possible; likewise what follows a wait.  What an order cannot avoid is order that
+ * is not there: it is counted.
+ */
+
+/* Graphs with more waits and records than this are taken as a whole. */
+#define SW_MAX_MARKS 256u
+
+static uint32_t marks_of(const struct sw_graph_node *node)
+{
+	const struct sw_rec_mem_op *o = (const struct sw_rec_mem_op *)(const void *)node->work;
+	uint32_t marks = 0;
+	if (!node->work || node->disabled)
+		return 0;
+	if (node->work->kind == SW_REC_STREAM_WAIT)
+		return SW_ORDERED_WAIT;
+	if (node->work->kind == SW_REC_EVENT_RECORD)
+		return SW_ORDERED_RECORD;
+	for (uint32_t i = 0; node->work->kind == SW_REC_MEM_OP && i < node->work_bytes / sizeof *o; i++)
+		marks |= o[i].op == SW_MEMOP_WAIT_VALUE	   ? SW_ORDERED_WAIT
+			 : o[i].op == SW_MEMOP_WRITE_VALUE ? SW_ORDERED_RECORD
+							   : 0u;
+	return marks;
+}
+
+struct making {
+	struct sw_exec *x;
+	const struct sw_paths *paths;
+	bool *taken;
+	uint64_t *waits; /* bit i: node i waits and was not taken yet */
+};
+
+static void take(struct making *k, uint32_t node)
+{
+	k->taken[node] = true;
+	k->waits[node / 64] &= ~(1ull << (node % 64));
+	*sw_vec_push(&k->x->node_order) = (struct sw_ordered_node){node, SW_ORDERED_ALL};
+}
+
+static void take_with_all_before(struct making *k, uint32_t node)
+{
+	for (size_t i = 0; i < k->paths->n; i++) {
+		uint32_t at = k->paths->sorted[i];
+		if (!k->taken[at] && (at == node || sw_paths_before(k->paths, at, node)))
+			take(k, at);
+	}
+}
+
+/* It waits, or depends on a wait, that was not taken yet. */
+static bool held_back(const struct making *k, uint32_t node)
+{
+	const uint64_t *row = k->paths->before + node * k->paths->words;
+	for (size_t w = 0; w < k->paths->words; w++)
+		if (row[w] & k->waits[w])
+			return true;
+	return k->waits[node / 64] >> (node % 64) & 1;
+}
+
+/* Records as early, waits as late as can be. */
+static void take_all(struct making *k, const uint32_t *sorted)
+{
+	size_t n = k->paths->n;
+	while (k->x->node_order.n < n) {
+		uint32_t wait = UINT32_MAX;
+		for (size_t i = 0; i < n; i++)
+			if (!k->taken[sorted[i]] && marks_of(&k->x->nodes.at[sorted[i]]) == SW_ORDERED_RECORD &&
+			    !held_back(k, sorted[i]))
+				take_with_all_before(k, sorted[i]);
+		for (size_t i = 0; i < n; i++) {
+			if (k->taken[sorted[i]])
+				continue;
+			if (!held_back(k, sorted[i]))
+				take(k, sorted[i]);
+			else if (wait == UINT32_MAX)
+				wait = sorted[i]; /* all before it was taken: it is the wait itself */
+		}
+		if (wait != UINT32_MAX)
+			take(k, wait);
+	}
+}
+
+/* Waits after which something comes that does not depend on them, records before which something comes that they do not
+   depend on. */
+static uint32_t too_much(const struct sw_exec *x, const struct sw_paths *paths)
+{
+	uint32_t n = 0;
+	for (size_t i = 0; i < x->node_order.n; i++) {
+		uint32_t marks = marks_of(&x->nodes.at[x->node_order.at[i].node]);
+		bool more = false;
+		for (size_t k = 0; marks && k < x->node_order.n && !more; k++) {
+			uint32_t at = x->node_order.at[i].node, other = x->node_order.at[k].node;
+			more = (k < i && marks & SW_ORDERED_RECORD && !sw_paths_before(paths, other, at)) ||
+			       (k > i && marks & SW_ORDERED_WAIT && !sw_paths_before(paths, at, other));
+		}
+		n += more;
+	}
+	return n;
+}
+
+/* The graph as a whole: all waits, allocations before work, releases after it, all records. */
+static void take_as_a_whole(struct sw_exec *x)
+{
+	static const struct {
+		uint8_t kind; /* 0: any that has no row */
+		uint8_t part;
+	} rounds[] = {{0, SW_ORDERED_WAIT},
+		      {SW_REC_ALLOC, SW_ORDERED_WORK},
+		      {0, SW_ORDERED_WORK},
+		      {SW_REC_FREE, SW_ORDERED_WORK},
+		      {0, SW_ORDERED_RECORD}};
+	for (size_t round = 0; round < sizeof rounds / sizeof *rounds; round++)
+		for (uint32_t i = 0; i < x->nodes.n; i++) {
+			const struct sw_graph_node *node = &x->nodes.at[i];
+			uint8_t kind = node->work ? node->work->kind : 0;
+			bool own = kind == SW_REC_ALLOC || kind == SW_REC_FREE;
+			bool now = rounds[round].part != SW_ORDERED_WORK ? marks_of(node) & rounds[round].part
+									 : rounds[round].kind == (own ? kind : 0);
+			if (now)
+				*sw_vec_push(&x->node_order) = (struct sw_ordered_node){i, rounds[round].part};
+		}
+}
+
+void sw_node_order_make(struct sw_exec *x, const struct sw_paths *paths)
+{
+	struct making k = {.x = x, .paths = paths};
+	uint32_t marks = 0;
+	x->node_order.n = 0;
+	x->bound = 0;
+	for (size_t i = 0; i < x->nodes.n; i++)
+		marks += marks_of(&x->nodes.at[i]) != 0;
+	if (!paths || marks > SW_MAX_MARKS) {
+		take_as_a_whole(x);
+		x->bound = marks;
+		return;
+	}
+	k.taken = sw_calloc(paths->n, sizeof *k.taken);
+	k.waits = sw_calloc(paths->words, sizeof *k.waits);
+	for (size_t i = 0; i < x->nodes.n; i++)
+		if (marks_of(&x->nodes.at[i]) & SW_ORDERED_WAIT)
+			k.waits[i / 64] |= 1ull << (i % 64);
+	take_all(&k, paths->sorted);
+	x->bound = too_much(x, paths);
+	free(k.taken);
+	free(k.waits);
+}
+
+/*
+ * SW204: a capture is isolated from all other work, and the driver returns an error otherwise; most of them also spoil
+ * the capture, so that the error that the author sees is that of cuStreamEndCapture.
+ */
+
+#define SW_UNJOINED 904
+
+/* CUDA driver API, CUresult, cudaStreamCapture errors: what each status says for certain. */
+static const struct {
+	uint16_t status;
+	enum sw_fix fix;
+} refusals[] = {
+	{900 /* UNSUPPORTED: not permitted while the stream captures */, SW_FIX_OUTSIDE_CAPTURE},
+	{902 /* MERGE: two captures would become one */, SW_FIX_ONE_CAPTURE},
+	{903 /* UNMATCHED: ended on another stream than it began on */, SW_FIX_END_WHERE_BEGUN},
+	{SW_UNJOINED /* a stream that joined it was not joined back */, SW_FIX_JOIN_ALL},
+	{905 /* ISOLATION: captured work would depend on work outside */, SW_FIX_RECORD_IN_CAPTURE},
+	{906 /* IMPLICIT: the legacy stream would wait for it */, SW_FIX_NONBLOCKING},
+	{907 /* CAPTURED_EVENT: the event belongs to a capture, the call does not */, SW_FIX_RECORD_OUTSIDE},
+};
+
+static void add_unjoined(struct sw_model *m, const struct sw_record *r, struct sw_finding *seen, struct sw_access *at)
+{
+	const struct sw_rec_capture *c = (const struct sw_rec_capture *)(const void *)r->rec;
+	struct sw_hb_at where = sw_model_at(m, r, c->stream);
+	uint32_t lane;
+	const struct sw_lane_state *lane_state = sw_model_lane(m, &where, &lane);
+	at->stream = lane_state->stream;
+	const struct sw_access *last = sw_origin_last(m, sw_capture_other_stream(m, lane_state));
+	if (!last)
+		return;
+	seen->access[seen->accesses++] = last;
+	seen->fix = SW_FIX_JOIN;
+}
+
+void sw_isolation_failed(struct sw_model *m, const struct sw_record *r, const struct sw_access *call)
+{
+	for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+		if (refusals[i].status != r->rec->status)
+			continue;
+		struct sw_access at = *call;
+		struct sw_finding seen = {
+			.id = SW_FINDING_CAPTURE_ISOLATION,
+			.severity = SW_WARNING,
+			.confidence = SW_CERTAIN,
+			.basis = SW_BASIS_DOCUMENTED,
+			.accesses = 1,
+			.access[0] = &at,
+			.fix = refusals[i].fix,
+			.refused = r->rec->status,
+		};
+		if (r->rec->kind == SW_REC_CAPTURE && r->rec->status == SW_UNJOINED)
+			add_unjoined(m, r, &seen, &at);
+		sw_collect_add(&m->collect, &seen, NULL);
+		return;
+	}
+}
 
 /* CUgraphNodeType of cuda.h. */
 enum { TYPE_KERNEL = 0, TYPE_GRAPH = 4, TYPE_EMPTY = 5, TYPE_SEMAPHORE_SIGNAL = 8, TYPE_SEMAPHORE_WAIT = 9 };
@@ -31,7 +334,7 @@ void sw_exec_unlist(struct sw_model *m, struct sw_exec *x)
 			sw_use_drop(&m->space.uses, x->touches.at.at[i].use);
 	x->touches.at.n = 0;
 	x->listed = false;
-	sw_branch_order_free(x);
+	branch_order_free(x);
 }
 
 static void exec_empty(struct sw_model *m, struct sw_exec *x)

@@ -9,10 +9,13 @@
 #define SW_DETECT_GRAPHS_GRAPHS_H
 
 #include "base/map.h"
-#include "detect/hazards/listing.h"
+#include "detect/hazards/touch.h"
 
-struct sw_model;
+struct sw_access;
 struct sw_graphs;
+struct sw_model;
+struct sw_record;
+struct sw_shadow_use;
 
 struct sw_graph_node {
 	uint64_t handle;
@@ -84,40 +87,26 @@ void sw_graphs_forget(struct sw_model *m);
 struct sw_graphs *sw_graphs_new(void);
 void sw_graphs_free(struct sw_model *m);
 
-/* ---- branch_races.c ---- */
-/* False: there are too many nodes, a circle, or a dependency on a node that is not there. */
-bool sw_paths_find(const struct sw_exec *exec, struct sw_paths *paths);
-/* Are there more nodes than it looks at? */
-bool sw_paths_too_many(const struct sw_exec *exec);
-void sw_paths_free(struct sw_paths *paths);
-/* Finds what the starts of nodes come after: `grid` of all nodes is known. */
-void sw_paths_find_starts(const struct sw_exec *exec, struct sw_paths *paths);
-/* Looks for unordered nodes that conflict.  `uses` are those of the listing. */
-void sw_branches_judge(struct sw_model *m, const struct sw_exec *exec, const struct sw_paths *paths,
-		       const struct sw_listing *listing);
-
-/* ---- branch_order.c ---- */
+/* ---- graphs.c ---- */
 void sw_branch_order_make(struct sw_exec *exec, const struct sw_paths *paths);
-void sw_branch_order_free(struct sw_exec *exec);
-struct sw_shadow_use;
 /* Are they made by two unordered nodes of the launch that is played?  (arg: struct sw_model.) */
 bool sw_branches_apart(void *arg, const struct sw_shadow_use *earlier, const struct sw_shadow_use *later);
 
-/* ---- node_order.c ---- */
+/* ---- graphs.c ---- */
 /* Fills exec->node_order; paths NULL: which node comes before which is not known. */
 void sw_node_order_make(struct sw_exec *exec, const struct sw_paths *paths);
 
-/* ---- node_contents.c ---- */
-struct sw_record;
+/* ---- graph_launches.c ---- */
 /* The work of a node as if it were a record of its own. */
 struct sw_record sw_node_record(const struct sw_record *launch, const struct sw_graph_node *node);
-/* A kernel node that follows pointers in memory touches what those lead to at this launch; false: not all are known. */
-bool sw_node_follow(struct sw_model *m, const struct sw_graph_node *node, const struct sw_access *what);
-/* What a copy node has uploaded is known from here on. */
-void sw_node_upload(struct sw_model *m, const struct sw_graph_node *node, const struct sw_access *what);
 
 /* ---- graph_launches.c ---- */
 /* Launches of one exec follow each other: an event of ours stands for the last. */
 uint64_t sw_exec_node_order(const struct sw_exec *exec);
+
+/* Calls that a capture forbids (SW204). */
+
+/* The call failed: because of a capture? */
+void sw_isolation_failed(struct sw_model *m, const struct sw_record *r, const struct sw_access *call);
 
 #endif

@@ -3,11 +3,13 @@
 #ifndef SW_DETECT_HAZARDS_HAZARDS_H
 #define SW_DETECT_HAZARDS_HAZARDS_H
 
+#include "detect/memory/address_space.h"
 #include "detect/model/call.h"
+#include "detect/model/lanes.h"
 
-struct sw_model;
-struct sw_hazards;
 struct sw_block;
+struct sw_hazards;
+struct sw_model;
 struct sw_shadow_use;
 
 /* Two uses share bytes, one of them writes: judges their order and adds a finding where there is none.  `arg`: the
@@ -30,5 +32,36 @@ uint64_t sw_hazards_unordered(const struct sw_model *m);
 void sw_hazards_released(struct sw_model *m, const sw_covered_vec *covers);
 struct sw_hazards *sw_hazards_new(void);
 void sw_hazards_free(struct sw_hazards *hazards);
+
+/* Severity and confidence of a conflict: all rules (doc/findings.md, "Severity"). Pure functions. */
+
+/* How two accesses come to share memory. */
+enum sw_contact {
+	SW_CONTACT_BYTES,  /* both are bounded and share bytes */
+	SW_CONTACT_BASE,   /* an unbounded one is reached from the same pointer, or its start lies inside the bounded
+			      other */
+	SW_CONTACT_EXTENT, /* only by an assumed extent */
+	SW_CONTACTS
+};
+
+struct sw_verdict {
+	enum sw_severity severity;
+	enum sw_confidence confidence;
+};
+
+/* The verdict on two ranges in one allocation that are known to overlap. */
+enum sw_contact sw_contact_of(const struct sw_range *a, const struct sw_range *b);
+
+struct sw_verdict sw_matrix(const struct sw_range *a, const struct sw_range *b, enum sw_crowding crowding);
+
+/* Events that were meant to order a hazard (SW201-SW203), or anything at all (SW205). */
+
+void sw_event_wait_remember(struct sw_model *m, struct sw_lane_state *lane, const struct sw_event_state *event,
+			    const struct sw_hb_event_state *state, bool useless);
+/* Would a wait of this lane for what the event holds now bring nothing?  Asked before the wait. */
+bool sw_event_wait_useless(const struct sw_model *m, const struct sw_event_state *event, uint32_t lane);
+/* Work came on the lane: what the waits before it could wait for is settled. */
+void sw_event_wait_worked(struct sw_model *m, uint32_t lane);
+void sw_event_wait_replaced(struct sw_model *m, const struct sw_event_state *event);
 
 #endif

@@ -11,16 +11,137 @@
 #include "detect/hazards/shared_uses.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/hash.h"
+#include "detect/hazards/deferred.h"
+#include "detect/hazards/touch.h"
 #include "detect/memory/access.h"
 #include "detect/memory/address_space.h"
 #include "detect/memory/shadow.h"
-#include "detect/hazards/deferred.h"
-#include "detect/hazards/touch.h"
 #include "detect/model/call.h"
-#include "detect/model/events.h"
 #include "detect/model/lanes.h"
 #include "detect/model/model.h"
+#include "reader/reader.h"
+
+static bool overlap(const struct sw_interval *a, const struct sw_interval *b)
+{
+	return a->lo < b->hi && b->lo < a->hi;
+}
+
+enum sw_crowding sw_pool_blocks_crowding(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later)
+{
+	const struct sw_block *block = later->block;
+	const struct sw_pool_block *a = earlier->pool_block, *b = later->pool_block;
+	if (!a || !b || !overlap(&a->at, &b->at))
+		return sw_block_crowding(block);
+	return sw_block_crowding_in(block, b->at.lo - block->address, b->at.hi - block->address);
+}
+
+/* A kernel that was not understood exactly touches the block of its pointer: no correct one leaves it.  One that
+   certainly touches all of its bytes may be wrong. */
+static bool strays(const struct sw_shadow_use *use, const struct sw_shadow_use *other)
+{
+	const struct sw_range *range = &use->range;
+	uint64_t lo = range->address > other->range.address ? range->address : other->range.address;
+	uint64_t hi = use->end < other->end ? use->end : other->end;
+	const struct sw_interval met = {.lo = use->block->address + lo, .hi = use->block->address + hi};
+	bool sure = range->bounded && !range->vague && !range->loose && !range->perhaps;
+	return use->pool_block && !sure && !overlap(&use->pool_block->at, &met);
+}
+
+struct sw_verdict sw_verdict_in_blocks(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later,
+				       struct sw_verdict verdict)
+{
+	if (strays(earlier, later) || strays(later, earlier))
+		return (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
+	return verdict;
+}
+
+bool sw_block_reused(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later)
+{
+	const struct sw_pool_block *a = earlier->pool_block, *b = later->pool_block;
+	return a && b && a != b && a->freed.seq && a->to <= b->from && overlap(&a->at, &b->at);
+}
+
+bool sw_reuse_was_reported(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later,
+			   enum sw_severity severity)
+{
+	struct sw_pool_block *now = later->pool_block;
+	const uint64_t lanes = (uint64_t)earlier->access.point.lane << 32 | later->access.point.lane;
+	const uint64_t reuse = sw_hash_u64(sw_hash_u64(lanes) ^ earlier->pool_block->number) | 1;
+	if (now->reported == reuse && now->reported_as >= (int)severity)
+		return true;
+	now->reported = reuse;
+	now->reported_as = (int)severity;
+	return false;
+}
+
+static bool lies_in(const struct sw_model *m, const struct sw_access *access)
+{
+	if (!access->library)
+		return false;
+	const struct sw_library_call *call = &m->j->library_calls.at[access->library - 1];
+	return access->address >= call->workspace && access->address - call->workspace < call->workspace_bytes;
+}
+
+bool sw_workspace_shared(const struct sw_model *m, const struct sw_shadow_use *a, const struct sw_shadow_use *b)
+{
+	return m->j->library_calls.n && lies_in(m, &a->access) && lies_in(m, &b->access);
+}
+
+/* By code alone, with all bounds. */
+static bool is_exact(const struct sw_range *range)
+{
+	return range->bounded && !range->loose && range->evidence >= SW_EV_FOOTPRINT;
+}
+
+/* A call that is captured becomes several: one for each launch of the graph. */
+static bool same_call(const struct sw_access *a, const struct sw_access *b)
+{
+	return a->library && a->library_call == b->library_call && !a->node == !b->node &&
+	       (!a->node || a->seq == b->seq);
+}
+
+bool sw_library_may_order(const struct sw_shadow_use *a, const struct sw_shadow_use *b)
+{
+	return same_call(&a->access, &b->access) && !(is_exact(&a->range) && is_exact(&b->range));
+}
+
+/* Starts of file names: the parts of one library (libcudnn_ops, libcudnn_graph; libcublas, libcublasLt) are one. */
+static const char *const families[] = {"libcudnn", "libcublas",	 "libcusparse", "libcusolver", "libcufft", "libcurand",
+				       "libnccl",  "libnvshmem", "libcutensor", "libnvjpeg",   "libnpp",   "libcufile"};
+#define FAMILIES (sizeof families / sizeof *families)
+
+static const char *file_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+/* The family of the library that made the call: of the innermost frame that is no CUDA runtime's; FAMILIES: none. */
+static size_t family_of(const struct sw_model *m, const struct sw_access *access)
+{
+	const struct sw_trace_stack *stack = sw_reader_stack(m->reader, access->stack);
+	for (uint32_t i = 0; stack && i < stack->depth; i++) {
+		/* A return address: the call lies before it. */
+		const struct sw_trace_module *module = sw_reader_module(m->reader, stack->ips[i] - 1, access->seq);
+		const char *file = module ? file_of(module->path) : "";
+		if (!strncmp(file, "libcudart", 9))
+			continue;
+		size_t f = 0;
+		while (f < FAMILIES && strncmp(file, families[f], strlen(families[f])))
+			f++;
+		return f;
+	}
+	return FAMILIES;
+}
+
+bool sw_library_workspace(const struct sw_model *m, const struct sw_shadow_use *a, const struct sw_shadow_use *b)
+{
+	size_t family = family_of(m, &a->block->born);
+	return family < FAMILIES && family_of(m, &a->access) == family && family_of(m, &b->access) == family;
+}
 
 #define SW_MOST_SHARED_USES 4096u
 #define SW_MOST_LEARNERS    1024u

@@ -9,6 +9,10 @@
 #ifndef SW_DETECT_HAZARDS_SHARED_USES_H
 #define SW_DETECT_HAZARDS_SHARED_USES_H
 
+#include <stdbool.h>
+
+#include "detect/detect.h"
+#include "detect/hazards/hazards.h"
 #include "detect/shared_use.h"
 
 struct sw_block;
@@ -39,5 +43,38 @@ void sw_sharing_called(struct sw_model *m, const struct sw_wait *w);
 void sw_sharing_known(struct sw_model *m, uint32_t thread, uint64_t t_ns);
 /* The trace ends.  lost: parts of it are missing; ended: the program did, else it may have gone on without us. */
 void sw_sharing_finish(struct sw_model *m, bool lost, bool ended);
+
+/* Two accesses that conflict, and the blocks of a caching allocator that their pointers lead to. */
+
+/* How many blocks lie where the two overlap. */
+enum sw_crowding sw_pool_blocks_crowding(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later);
+/* If one of them was only assumed to leave its own block, the verdict is at most possible. */
+struct sw_verdict sw_verdict_in_blocks(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later,
+				       struct sw_verdict verdict);
+/* Was the earlier one's block freed, and its bytes allocated again for the later one? */
+bool sw_block_reused(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later);
+/* Was this reuse already reported?  What a stream does with the block later comes after what it did first: an
+   order for that orders all of it.  Remembers that it was reported. */
+bool sw_reuse_was_reported(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later,
+			   enum sw_severity severity);
+
+/* Memory that the program gave a library to work in, used by two of its calls. */
+
+/* Do both uses lie in what their calls were given to work in? */
+bool sw_workspace_shared(const struct sw_model *m, const struct sw_shadow_use *a, const struct sw_shadow_use *b);
+/* Are both part of one call of a library, which knows what of its own work is apart, and is it not certain which bytes
+   they touch?  cudnnRNNForward() has parts of a workspace in use on several streams at once (H200, cuDNN 9). */
+bool sw_library_may_order(const struct sw_shadow_use *a, const struct sw_shadow_use *b);
+
+/*
+ * Memory that a library of NVIDIA's allocated for itself, and uses on two streams.
+ *
+ * How it is protected is not visible: streams that are never used at the same time, a first use that cannot be earlier,
+ * flags.  A hazard between two calls of the library on memory of its own is one step less sure, at most a warning.
+ * Memory that the program hands to the library is not of this kind.
+ */
+
+/* Both are calls of one such library, on memory that it allocated. */
+bool sw_library_workspace(const struct sw_model *m, const struct sw_shadow_use *a, const struct sw_shadow_use *b);
 
 #endif

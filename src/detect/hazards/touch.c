@@ -1,23 +1,82 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "detect/hazards/touch.h"
 
+#include <stdlib.h>
+
 #include "detect/hazards/deferred.h"
 #include "detect/hazards/hazards.h"
 #include "detect/hazards/host_functions.h"
-#include "detect/hazards/host_knowledge.h"
-#include "detect/hazards/ignored_ranges.h"
-#include "detect/hazards/listing.h"
-#include "detect/hazards/mirrored_uses.h"
 #include "detect/hazards/shared_uses.h"
 #include "detect/hazards/stored_values.h"
-#include "detect/hazards/uploads.h"
 #include "detect/memory/access.h"
 #include "detect/memory/address_space.h"
 #include "detect/memory/shadow.h"
-#include "detect/model/asked_order.h"
 #include "detect/model/lanes.h"
 #include "detect/model/model.h"
 #include "detect/waits/wide_syncs.h"
+
+static void use_mirror(struct sw_model *m, const struct sw_shadow_use *use);
+
+/* Addresses that the program excludes from judging. */
+
+struct sw_intervals *sw_ignored_new(void)
+{
+	return sw_calloc(1, sizeof(struct sw_intervals));
+}
+
+void sw_judge_range_again(struct sw_model *m, uint64_t lo, uint64_t hi)
+{
+	struct sw_interval *at;
+	while ((at = sw_intervals_from(m->ignored, lo)) && at->lo < hi) {
+		sw_intervals_remove(m->ignored, at);
+		free(at);
+	}
+}
+
+void sw_ignore_range(struct sw_model *m, uint64_t lo, uint64_t hi)
+{
+	sw_judge_range_again(m, lo, hi);
+	struct sw_interval *at = sw_calloc(1, sizeof *at);
+	at->lo = lo;
+	at->hi = hi;
+	sw_intervals_insert(m->ignored, at);
+}
+
+/* Does the whole range lie in ignored memory?  Of an unbounded one the start decides. */
+static bool note_ignored(const struct sw_model *m, const struct sw_range *range)
+{
+	if (!m->ignored->n)
+		return false;
+	const struct sw_interval *at = sw_intervals_from(m->ignored, range->address);
+	return at && at->lo <= range->address && (!range->bounded || sw_range_span(range) <= at->hi - range->address);
+}
+
+void sw_ignored_free(struct sw_model *m)
+{
+	sw_judge_range_again(m, 0, UINT64_MAX);
+	free(m->ignored);
+}
+
+/* What the nodes of a graph touch is listed instead of judged. */
+
+/* Takes the reference; use: NULL where the memory has ended. */
+static void listing_add(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
+			const struct sw_touch *how, struct sw_shadow_use *use)
+{
+	struct sw_listed *listed = sw_vec_push(&m->listing->at);
+	*listed = (struct sw_listed){
+		.node = m->listing->node,
+		.what = *what,
+		.range = *range,
+		.array = how->array,
+		.guess = how->guess,
+		.handle = how->handle,
+		.use = use,
+	};
+	listed->range.perhaps = m->listing->perhaps;
+	if (use)
+		use->range.perhaps = m->listing->perhaps;
+}
 
 uint32_t sw_model_mention(struct sw_model *m, struct sw_block *block)
 {
@@ -156,7 +215,7 @@ struct sw_shadow_use *sw_model_use(struct sw_model *m, const struct sw_access *w
 	return use;
 }
 
-static void cut(struct sw_shadow_use *use, uint64_t lo, uint64_t hi)
+static void cut_touch(struct sw_shadow_use *use, uint64_t lo, uint64_t hi)
 {
 	struct sw_range *range = &use->range;
 	uint64_t start = range->bounded || range->base < lo || range->base >= hi ? lo : range->base;
@@ -185,7 +244,7 @@ static void confine(struct sw_shadow_use *use, const struct sw_touch *how)
 		hi = hi < use->end ? hi : use->end;
 	}
 	if (lo < hi)
-		cut(use, lo, hi);
+		cut_touch(use, lo, hi);
 }
 
 /* A launch that could conflict, or show what the host knows, was not deferred (kernels/deferrable.h): no comparison. */
@@ -204,7 +263,7 @@ static void touch_late(struct sw_model *m, const struct sw_access *what, const s
 			confine(use, how);
 		}
 		if (lo > first || hi < end)
-			cut(use, lo, hi);
+			cut_touch(use, lo, hi);
 		sw_model_env(m, &env);
 		sw_shadow_enter_late(&block->shadow, &env, use);
 		sw_use_drop(&m->space.uses, use);
@@ -285,7 +344,7 @@ static void touch_block(struct sw_model *m, const struct sw_access *what, const 
 		sw_model_env(m, &env);
 		sw_shadow_enter(&block->shadow, &env, use);
 		if (block->pieces)
-			sw_use_mirror(m, use);
+			use_mirror(m, use);
 		if (!sw_host_sees(block->memory))
 			sw_deferred_note(m, block, what);
 		/* What a kernel computes from a pointer starts nothing, the pointer does; nor does the first byte that
@@ -323,7 +382,7 @@ static bool touch_one(struct sw_model *m, const struct sw_access *what, const st
 	if (block && !range->bounded && range->below)
 		inside.address = open_floor(m, what, &inside, block);
 	if (block && m->listing)
-		sw_listing_add(m, what, range, how, freed ? NULL : sw_model_use(m, what, &inside, block, address));
+		listing_add(m, what, range, how, freed ? NULL : sw_model_use(m, what, &inside, block, address));
 	else if (block)
 		touch_block(m, what, &inside, how, block, address, freed);
 	return block;
@@ -337,7 +396,7 @@ bool sw_model_touch(struct sw_model *m, const struct sw_access *what, const stru
 	sw_asked_order_touch(m, what, range, how->array);
 	if (!m->listing && !how->array)
 		sw_upload_written(m, range, step_of(m));
-	if (!how->array && sw_note_ignored(m, range))
+	if (!how->array && note_ignored(m, range))
 		return true;
 	if (how->array || !m->space.inner.n || !range->bounded || !sw_range_dense(range))
 		return touch_one(m, what, range, how);
@@ -357,4 +416,130 @@ bool sw_model_touch(struct sw_model *m, const struct sw_access *what, const stru
 		lo = end;
 	}
 	return any;
+}
+
+/* An access by this address is compared with it here; it was compared with the others at its own address. */
+static void met_already(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use *later)
+{
+	(void)arg;
+	(void)earlier;
+	(void)later;
+}
+
+/* Rows that leave the part that is shown twice are cut to the bytes from the first to the last. */
+static struct sw_range cut_use(const struct sw_range *range, uint64_t lo, uint64_t hi, bool inside)
+{
+	struct sw_range part = *range;
+	if (inside || !range->bounded) {
+		part.address = lo;
+		return part;
+	}
+	part = sw_range_bytes(lo, hi - lo, range->role, range->evidence);
+	part.base = range->base;
+	part.param = range->param;
+	part.loose = range->loose || !sw_range_dense(range);
+	part.vague = range->vague;
+	part.perhaps = range->perhaps;
+	part.polls = range->polls;
+	part.own_flags = range->own_flags;
+	part.unplaced = range->unplaced;
+	part.evidence_detail = range->evidence_detail;
+	return part;
+}
+
+/* The use at the other address; NULL: it does not reach there. */
+static struct sw_shadow_use *mirror(struct sw_model *m, const struct sw_shadow_use *use, const struct sw_alias *alias)
+{
+	uint64_t lo = use->range.address > alias->lo ? use->range.address : alias->lo;
+	uint64_t hi = use->end < alias->hi ? use->end : alias->hi;
+	if (lo >= hi)
+		return NULL;
+	struct sw_shadow_use *copy = sw_use_new(&m->space.uses);
+	copy->access = use->access;
+	copy->function = use->function;
+	copy->pool_block = sw_pool_block_keep(use->pool_block);
+	copy->ctx = use->ctx;
+	copy->host = use->host;
+	copy->may_wait = use->may_wait;
+	copy->mirrored = true;
+	copy->block = alias->other;
+	copy->range = cut_use(&use->range, lo, hi, lo == use->range.address && hi == use->end);
+	copy->range.address += alias->distance;
+	copy->range.base += alias->distance;
+	copy->end = hi + alias->distance;
+	if (!copy->access.used_at)
+		copy->access.used_at = use->access.address + (lo - use->range.address);
+	if (sw_range_dense(&copy->range))
+		copy->access.width = copy->access.pitch = 0;
+	copy->access.address = alias->other->address + copy->range.address;
+	copy->access.bytes = hi - lo;
+	return copy;
+}
+
+static void enter(struct sw_model *m, struct sw_shadow_use *copy, bool past)
+{
+	struct sw_shadow_env env;
+	sw_model_env(m, &env);
+	env.meet = met_already;
+	env.keep_all = past;
+	sw_shadow_enter(&copy->block->shadow, &env, copy);
+}
+
+/* The use was just entered in its block. */
+static void use_mirror(struct sw_model *m, const struct sw_shadow_use *use)
+{
+	const struct sw_alias *alias;
+	for (size_t i = 0; (alias = sw_physical_alias(use->block, i)); i++) {
+		struct sw_shadow_use *copy = mirror(m, use, alias);
+		if (copy)
+			enter(m, copy, false);
+		sw_use_drop(&m->space.uses, copy);
+	}
+}
+
+static void list(struct sw_model *m, struct sw_block *block, uint64_t lo, uint64_t hi, sw_use_vec *out)
+{
+	struct sw_shadow_env env;
+	sw_model_env(m, &env);
+	sw_shadow_list(&block->shadow, &env, lo, hi, out);
+	for (size_t i = 0; i < out->n; i++)
+		out->at[i]->refs++; /* entering others may take them out */
+}
+
+static void list_free(struct sw_model *m, sw_use_vec *uses)
+{
+	for (size_t i = 0; i < uses->n; i++)
+		sw_use_drop(&m->space.uses, uses->at[i]);
+	free(uses->at);
+}
+
+static bool is_there(const sw_use_vec *uses, const struct sw_shadow_use *copy)
+{
+	for (size_t i = 0; i < uses->n; i++) {
+		const struct sw_shadow_use *u = uses->at[i];
+		if (u->access.seq == copy->access.seq && u->range.role == copy->range.role &&
+		    u->range.address == copy->range.address && u->end == copy->end &&
+		    u->access.node == copy->access.node)
+			return true;
+	}
+	return false;
+}
+
+/* What was done by addresses that were unmapped remains as mirrored uses, perhaps at several places. */
+void sw_uses_share(void *model, struct sw_block *block, const struct sw_alias *alias)
+{
+	struct sw_model *m = model;
+	sw_use_vec uses = {0}, there = {0};
+	sw_space_doubt(&m->space, block);
+	sw_space_doubt(&m->space, alias->other);
+	list(m, block, alias->lo, alias->hi, &uses);
+	list(m, alias->other, alias->lo + alias->distance, alias->hi + alias->distance, &there);
+	for (size_t i = 0; i < uses.n; i++) {
+		struct sw_shadow_use *copy = mirror(m, uses.at[i], alias);
+		if (copy && !is_there(&there, copy))
+			enter(m, copy, true);
+		sw_use_drop(&m->space.uses, copy);
+	}
+	list_free(m, &uses);
+	list_free(m, &there);
 }

@@ -6,7 +6,7 @@
 
 #include "detect/hazards/shared_uses.h"
 #include "detect/hazards/touch.h"
-#include "detect/hazards/uploads.h"
+#include "detect/hazards/stored_values.h"
 #include "detect/kernels/kernels.h"
 #include "detect/kernels/texture_handles.h"
 #include "detect/memory/physical_memory.h"

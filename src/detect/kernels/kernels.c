@@ -10,7 +10,7 @@
 #include "detect/kernels/kernel_code.h"
 #include "detect/kernels/texture_handles.h"
 #include "detect/model/call.h"
-#include "detect/model/contexts.h"
+#include "detect/model/lanes.h"
 #include "detect/model/handlers.h"
 #include "detect/model/model.h"
 #include "footprint/launch_spans.h"

@@ -12,7 +12,7 @@
 #include "detect/kernels/table_reads.h"
 #include "detect/kernels/texture_handles.h"
 #include "detect/memory/access.h"
-#include "detect/memory/module_variables.h"
+#include "detect/memory/address_space.h"
 #include "detect/model/model.h"
 #include "footprint/launch_memo.h"
 

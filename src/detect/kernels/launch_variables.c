@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "detect/memory/module_variables.h"
-#include "detect/model/contexts.h"
+#include "detect/memory/address_space.h"
+#include "detect/model/lanes.h"
 #include "detect/model/model.h"
 #include "footprint/footprint.h"
 

@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "detect/hazards/host_knowledge.h"
-#include "detect/hazards/listing.h"
+#include "detect/hazards/host_functions.h"
 #include "detect/hazards/touch.h"
-#include "detect/hazards/uploads.h"
+#include "detect/hazards/stored_values.h"
 #include "detect/kernels/annotated_launches.h"
 #include "detect/kernels/collectives.h"
 #include "detect/kernels/deferrable.h"
@@ -22,11 +21,10 @@
 #include "detect/kernels/library_contracts.h"
 #include "detect/kernels/range_placement.h"
 #include "detect/memory/access.h"
-#include "detect/memory/module_variables.h"
-#include "detect/model/asked_order.h"
+#include "detect/memory/address_space.h"
+#include "detect/model/lanes.h"
 #include "detect/model/call.h"
 #include "detect/model/handlers.h"
-#include "detect/model/lanes.h"
 #include "detect/model/model.h"
 #include "detect/waits/waits.h"
 #include "detect/waits/wide_syncs.h"

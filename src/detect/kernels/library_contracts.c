@@ -5,7 +5,6 @@
 #include "detect/memory/access.h"
 #include "detect/model/call.h"
 #include "detect/libraries/library_calls.h"
-#include "detect/libraries/library_operands.h"
 #include "detect/model/model.h"
 
 static const struct sw_evidence_detail workspace = {.via = SW_VIA_WORKSPACE, .extent = SW_EXTENT_HULL};

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "detect/hazards/deferred.h"
-#include "detect/hazards/uploads.h"
+#include "detect/hazards/stored_values.h"
 #include "detect/kernels/kernels.h"
 #include "detect/model/call.h"
 #include "detect/model/model.h"

@@ -5,9 +5,347 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "detect/libraries/library_arguments.h"
-#include "detect/libraries/library_operands.h"
 #include "detect/model/model.h"
+
+static const struct {
+	enum sw_cuda_library library;
+	const char *start;
+} libraries[] = {
+#define SW_LIBRARY_NAME(library, start, name) {SW_CUDA_##library, start},
+#include "detect/libraries/library_arguments.def"
+};
+
+static const struct {
+	const char *name;
+	uint8_t pointer, size, unit;
+} workspaces[] = {
+#define SW_WORKSPACE(name, pointer, size, unit) {name, pointer, size, unit},
+#include "detect/libraries/library_arguments.def"
+};
+
+static const char *const without[] = {
+#define SW_NO_WORKSPACE(name) name,
+#include "detect/libraries/library_arguments.def"
+};
+#define N(table) (sizeof(table) / sizeof((table)[0]))
+
+static enum sw_cuda_library library_by_name(const char *name, size_t length)
+{
+	for (size_t i = 0; i < N(libraries); i++) {
+		const size_t n = strlen(libraries[i].start);
+		if (length >= n && !memcmp(name, libraries[i].start, n))
+			return libraries[i].library;
+	}
+	return SW_CUDA_NONE;
+}
+
+/* Is it a name of this pattern, in which `?` stands for one letter?  "_64" at its end is ignored. */
+static bool library_matches(const char *pattern, const char *name, size_t length)
+{
+	if (length > 3 && !memcmp(name + length - 3, "_64", 3))
+		length -= 3;
+	size_t i = 0;
+	while (pattern[i] && i < length && (pattern[i] == '?' || pattern[i] == name[i]))
+		i++;
+	return !pattern[i] && i == length;
+}
+
+static bool is(const char *name, size_t length, const char *other)
+{
+	return length == strlen(other) && !memcmp(name, other, length);
+}
+
+/* Does a call that succeeded make the handle that it is about? */
+static bool library_makes(const char *name, size_t length)
+{
+	static const char *const makers[] = {"cublasCreate_v2",	 "cublasLtCreate",   "cufftCreate",
+					     "cufftPlan1d",	 "cufftPlan2d",	     "cufftPlan3d",
+					     "cufftPlanMany",	 "cusparseCreate",   "cusolverDnCreate",
+					     "cusolverSpCreate", "cusolverRfCreate", "cudnnCreate"};
+	for (size_t i = 0; i < N(makers); i++)
+		if (is(name, length, makers[i]))
+			return true;
+	return false;
+}
+
+/* Is it one of cuFFT that plans, whose record has the size of the work area after the arguments? */
+static bool library_has_area(const char *name, size_t length)
+{
+	static const char *const starts[] = {"cufftPlan", "cufftMakePlan", "cufftXtMakePlan"};
+	for (size_t i = 0; i < N(starts); i++)
+		if (length > strlen(starts[i]) && !memcmp(name, starts[i], strlen(starts[i])))
+			return true;
+	return false;
+}
+
+/*
+ * Does it say what later calls of the handle work in?  cuBLAS, "cublasSetWorkspace()": "a user-owned device buffer,
+ * which will be used to execute all subsequent calls to the cuBLAS library functions (on the currently set stream)";
+ * "The cublasSetStream() function unconditionally resets the cuBLAS library workspace back to the default workspace
+ * pool", which is safe on any number of streams. cuFFT, "cufftSetWorkArea()": "overrides the work area pointer
+ * associated with a plan".
+ */
+static bool library_sets(const char *name, size_t length, const uint64_t *word, uint32_t words,
+			 struct sw_library_setting *setting)
+{
+	if (is(name, length, "cublasSetWorkspace_v2") && words > 2)
+		*setting = (struct sw_library_setting){word[1], word[1] ? word[2] : 0};
+	else if (is(name, length, "cublasSetStream_v2"))
+		*setting = (struct sw_library_setting){0};
+	else if (is(name, length, "cufftSetWorkArea") && words > 1)
+		*setting = (struct sw_library_setting){word[1], word[1] ? SW_LIBRARY_UNKNOWN : 0};
+	else
+		return false;
+	return true;
+}
+
+static uint64_t element_bytes(char letter)
+{
+	return letter == 'S' ? 4 : letter == 'Z' ? 16 : 8;
+}
+
+/* Does the call say itself what it works in, or need nothing (bytes 0)?  Else it is what its handle has. */
+static bool library_workspace_argument(const char *name, size_t length, const uint64_t *word, uint32_t words,
+				       struct sw_library_setting *setting)
+{
+	*setting = (struct sw_library_setting){0};
+	for (size_t i = 0; i < N(without); i++)
+		if (library_matches(without[i], name, length))
+			return true;
+	for (size_t i = 0; i < N(workspaces); i++) {
+		if (!library_matches(workspaces[i].name, name, length))
+			continue;
+		if (workspaces[i].pointer >= words || workspaces[i].size >= words)
+			return true;
+		const char *letter = strchr(workspaces[i].name, '?');
+		const uint64_t unit = workspaces[i].unit ? workspaces[i].unit
+				      : letter		 ? element_bytes(name[letter - workspaces[i].name])
+							 : 1;
+		const uint64_t count = word[workspaces[i].size];
+		if (word[workspaces[i].pointer] && count <= UINT64_MAX / 32)
+			*setting = (struct sw_library_setting){word[workspaces[i].pointer], count * unit};
+		return true;
+	}
+	return false;
+}
+
+#define NO 255
+
+static const struct gemm {
+	const char *name;
+	struct {
+		uint8_t pointer, type, ld, stride;
+	} matrix[3];
+	uint8_t batch, alpha, beta;
+} gemms[] = {
+#define SW_GEMM(name, a, at, lda, sa, b, bt, ldb, sb, c, ct, ldc, sc, batch, alpha, beta)                              \
+	{name, {{a, at, lda, sa}, {b, bt, ldb, sb}, {c, ct, ldc, sc}}, batch, alpha, beta},
+#include "detect/libraries/library_operands.def"
+};
+
+static const char *const gemvs[] = {
+#define SW_GEMV(name) name,
+#include "detect/libraries/library_operands.def"
+};
+
+static const struct vectors {
+	const char *name;
+	uint8_t n;
+	struct {
+		uint8_t pointer, step;
+		enum sw_role role;
+	} vector[2];
+	uint8_t alpha;
+} vectors[] = {
+#define SW_VECTORS(name, n, x, incx, role_x, y, incy, role_y, alpha)                                                   \
+	{name, n, {{x, incx, role_x}, {y, incy, role_y}}, alpha},
+#include "detect/libraries/library_operands.def"
+};
+
+/* ---- arguments --------------------------------------------------------------------------------------------------- */
+
+struct call {
+	const struct sw_library_open *open;
+	uint64_t element; /* bytes, by the letter of its name; 0: it has none */
+	struct sw_operands out;
+	bool vague;
+};
+
+static uint64_t word(struct call *call, uint8_t index)
+{
+	if (index < call->open->words)
+		return call->open->word[index];
+	call->vague = true;
+	return 0;
+}
+
+/* A size or a distance in elements: what does not fit any memory is not understood. */
+static uint64_t size(struct call *call, uint8_t index)
+{
+	const int64_t value = (int64_t)word(call, index);
+	const uint64_t distance = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+	if (distance > UINT64_C(1) << 40)
+		call->vague = true;
+	return call->vague ? 0 : distance;
+}
+
+/* Bytes of cudaDataType (library_types.h); 0: a type that is not known. */
+static uint64_t type_bytes(uint64_t type)
+{
+	static const uint8_t bytes[] = {4, 8, 2, 1, 8, 16, 4, 2, 1, 2, 4, 8, 4, 8, 2, 4};
+	if (type == 28 || type == 29)
+		return 1; /* 8-bit floats */
+	return type < sizeof bytes ? bytes[type] : 0;
+}
+
+static uint64_t letter_bytes(char letter)
+{
+	static const char letters[] = "HSDCZ";
+	static const uint8_t bytes[] = {2, 4, 8, 8, 16};
+	const char *at = letter ? strchr(letters, letter) : NULL;
+	return at ? bytes[at - letters] : 0;
+}
+
+/* `count` pieces of `width` elements, `step` elements apart, the same `batch` times. */
+static void add(struct call *call, uint64_t address, uint64_t element, const uint64_t count[3], uint64_t step,
+		uint64_t stride, enum sw_role role)
+{
+	const uint64_t size[3] = {count[0] * element, count[1], count[2]};
+	if (!element || count[0] > UINT64_C(1) << 40 || call->out.n >= SW_LIBRARY_OPERANDS)
+		call->vague = true;
+	if (call->vague || !address || !count[0] || !count[1] || !count[2])
+		return;
+	call->out.at[call->out.n++] =
+		sw_range_box(address, size, step * element, stride * element, role, SW_EV_DIRECTION);
+}
+
+/* Scalars lie on the device where the pointer mode says so (cuBLAS, "cublasPointerMode_t"). */
+static void add_scalar(struct call *call, uint8_t index)
+{
+	if (index == NO || !call->open->device_scalars)
+		return;
+	/* Of functions with types in their arguments: at least a half. */
+	add(call, word(call, index), call->element ? call->element : 2, (uint64_t[]){1, 1, 1}, 1, 1, SW_READ);
+}
+
+/* ---- shapes ------------------------------------------------------------------------------------------------------ */
+
+/* By columns: rows x columns, or transposed. */
+static void add_matrix(struct call *call, const struct gemm *g, int which, uint64_t rows, uint64_t columns,
+		       enum sw_role role)
+{
+	const uint64_t element =
+		g->matrix[which].type == NO ? call->element : type_bytes(word(call, g->matrix[which].type));
+	const uint64_t batch = g->batch == NO ? 1 : size(call, g->batch);
+	const uint64_t stride = g->matrix[which].stride == NO ? 0 : size(call, g->matrix[which].stride);
+	add(call, word(call, g->matrix[which].pointer), element, (uint64_t[]){rows, columns, stride ? batch : 1},
+	    size(call, g->matrix[which].ld), stride, role);
+}
+
+static void gemm(struct call *call, const struct gemm *g)
+{
+	const bool a = word(call, 1) != 0, b = word(call, 2) != 0;
+	const uint64_t m = size(call, 3), n = size(call, 4), k = size(call, 5);
+	add_matrix(call, g, 0, a ? k : m, a ? m : k, SW_READ);
+	add_matrix(call, g, 1, b ? n : k, b ? k : n, SW_READ);
+	add_matrix(call, g, 2, m, n, SW_READ_WRITE);
+	add_scalar(call, g->alpha);
+	add_scalar(call, g->beta);
+}
+
+static void add_vector(struct call *call, uint8_t pointer, uint64_t n, uint8_t step, enum sw_role role)
+{
+	add(call, word(call, pointer), call->element, (uint64_t[]){1, n, 1}, size(call, step), 1, role);
+}
+
+static void gemv(struct call *call)
+{
+	const bool transposed = word(call, 1) != 0;
+	const uint64_t m = size(call, 2), n = size(call, 3);
+	add(call, word(call, 5), call->element, (uint64_t[]){m, n, 1}, size(call, 6), 1, SW_READ);
+	add_vector(call, 7, transposed ? m : n, 8, SW_READ);
+	add_vector(call, 10, transposed ? n : m, 11, SW_READ_WRITE);
+	add_scalar(call, 4);
+	add_scalar(call, 9);
+}
+
+static void vector_call(struct call *call, const struct vectors *v)
+{
+	for (int i = 0; i < 2; i++)
+		if (v->vector[i].pointer != NO)
+			add_vector(call, v->vector[i].pointer, size(call, v->n), v->vector[i].step, v->vector[i].role);
+	add_scalar(call, v->alpha);
+}
+
+/*
+ * cuFFT, "cufftExecC2C()" and the others: transforms of `batch` signals, one after the other, in the basic layout; of
+ * real signals only half of the complex results are stored ("Data Layout").  In place the real side is padded.
+ */
+static void fft(struct call *call, const char *function)
+{
+	const struct sw_library_plan *plan = &call->open->plan;
+	const uint64_t scalar = function[9] == 'Z' || function[9] == 'D' ? 8 : 4;
+	const bool from_real = function[9] == 'R' || function[9] == 'D';
+	const bool to_real = function[11] == 'R' || function[11] == 'D';
+	const uint64_t in = word(call, 1), out = word(call, 2);
+	uint64_t all = plan->batch, half = plan->batch;
+	for (uint32_t i = 0; i < plan->rank; i++) {
+		const bool last = i + 1 == plan->rank;
+		all *= plan->n[i];
+		half *= last ? plan->n[i] / 2 + 1 : plan->n[i];
+	}
+	if (!plan->rank || all > UINT64_C(1) << 36) {
+		call->vague = true;
+		return;
+	}
+	const uint64_t complex = (from_real || to_real ? half : all) * 2, padded = in == out ? half * 2 : all;
+	add(call, in, scalar, (uint64_t[]){from_real ? padded : complex, 1, 1}, 1, 1,
+	    in == out ? SW_READ_WRITE : SW_READ);
+	if (in != out)
+		add(call, out, scalar, (uint64_t[]){to_real ? padded : complex, 1, 1}, 1, 1, SW_WRITE);
+	/* cuFFT, "Multidimensional Transforms": out of place, complex to real may overwrite its input. */
+	if (in != out && to_real && call->out.n)
+		call->out.at[0].role = SW_READ_WRITE;
+}
+
+static bool is_exec(const char *function)
+{
+	return strncmp(function, "cufftExec", 9) == 0 && strlen(function) == 12;
+}
+
+static bool by_table(struct call *call, const char *function, size_t length)
+{
+	for (size_t i = 0; i < N(gemms); i++)
+		if (library_matches(gemms[i].name, function, length)) {
+			gemm(call, &gemms[i]);
+			return true;
+		}
+	for (size_t i = 0; i < N(gemvs); i++)
+		if (library_matches(gemvs[i], function, length)) {
+			gemv(call);
+			return true;
+		}
+	for (size_t i = 0; i < N(vectors); i++)
+		if (library_matches(vectors[i].name, function, length)) {
+			vector_call(call, &vectors[i]);
+			return true;
+		}
+	return false;
+}
+
+struct sw_operands sw_library_operands(const struct sw_library_open *open, const char *function)
+{
+	struct call call = {.open = open};
+	if (strncmp(function, "cublas", 6) == 0)
+		call.element = letter_bytes(function[6]);
+	if (is_exec(function))
+		fft(&call, function);
+	else if (!by_table(&call, function, strlen(function)))
+		call.vague = true;
+	if (call.vague)
+		call.out.n = 0;
+	return call.out;
+}
 
 /* Calls that are distinguished by function, handle and workspace; later ones by function and handle, twice as many have
    no name. */
@@ -102,14 +440,14 @@ static void forget(struct sw_model *m, enum sw_cuda_library library, uint64_t ha
 static uint32_t describe(struct sw_model *m, const struct parts *parts, enum sw_cuda_library library)
 {
 	const struct handle *handle =
-		sw_library_makes(parts->name, parts->bytes) ? NULL : handle_of(m, library, parts->rec->handle);
+		library_makes(parts->name, parts->bytes) ? NULL : handle_of(m, library, parts->rec->handle);
 	struct sw_library_call call = {
 		.library = library,
 		.handle = parts->rec->handle,
 		.number = handle ? handle->number : 0,
 	};
 	struct sw_library_setting works_in;
-	if (!sw_library_workspace_argument(parts->name, parts->bytes, parts->word, parts->words, &works_in) && handle)
+	if (!library_workspace_argument(parts->name, parts->bytes, parts->word, parts->words, &works_in) && handle)
 		works_in = handle->works_in;
 	if (m->j->library_calls.n < MAX_KINDS) {
 		call.workspace = works_in.workspace;
@@ -160,10 +498,10 @@ static uint32_t keep_operands(struct sw_library_state *library, const struct sw_
 static void begin(struct sw_model *m, const struct sw_record *r, const struct parts *parts)
 {
 	struct sw_library_open *open = open_of(m, r->thread);
-	const enum sw_cuda_library library = sw_library_by_name(parts->name, parts->bytes);
+	const enum sw_cuda_library library = library_by_name(parts->name, parts->bytes);
 	open->index = describe(m, parts, library);
 	const struct handle *handle =
-		sw_library_makes(parts->name, parts->bytes) ? NULL : handle_of(m, library, parts->rec->handle);
+		library_makes(parts->name, parts->bytes) ? NULL : handle_of(m, library, parts->rec->handle);
 	open->device_scalars = handle && handle->device_scalars;
 	open->plan = handle ? handle->plan : (struct sw_library_plan){0};
 	open->begin = r->seq;
@@ -218,8 +556,8 @@ static struct sw_library_plan plan_of(const struct parts *parts)
 					       {"cufftPlan3d", "cufftMakePlan3d"}};
 	struct sw_library_plan plan = {.batch = 1};
 	for (uint32_t rank = 1; rank <= 3; rank++) {
-		if ((!sw_library_matches(names[rank - 1][0], parts->name, parts->bytes) &&
-		     !sw_library_matches(names[rank - 1][1], parts->name, parts->bytes)) ||
+		if ((!library_matches(names[rank - 1][0], parts->name, parts->bytes) &&
+		     !library_matches(names[rank - 1][1], parts->name, parts->bytes)) ||
 		    parts->words < 4)
 			continue;
 		plan.rank = rank;
@@ -233,18 +571,18 @@ static struct sw_library_plan plan_of(const struct parts *parts)
 
 static void done(struct sw_model *m, const struct sw_record *r, const struct parts *parts)
 {
-	const enum sw_cuda_library library = sw_library_by_name(parts->name, parts->bytes);
+	const enum sw_cuda_library library = library_by_name(parts->name, parts->bytes);
 	struct sw_library_setting setting;
-	if (sw_library_makes(parts->name, parts->bytes))
+	if (library_makes(parts->name, parts->bytes))
 		forget(m, library, parts->rec->handle);
 	struct handle *handle = handle_of(m, library, parts->rec->handle);
-	if (handle && sw_library_has_area(parts->name, parts->bytes)) {
+	if (handle && library_has_area(parts->name, parts->bytes)) {
 		handle->works_in = own_area(open_of(m, r->thread), parts);
 		handle->plan = plan_of(parts);
 	}
-	if (handle && parts->words > 1 && sw_library_matches("cublasSetPointerMode_v2", parts->name, parts->bytes))
+	if (handle && parts->words > 1 && library_matches("cublasSetPointerMode_v2", parts->name, parts->bytes))
 		handle->device_scalars = parts->word[1] == 1; /* CUBLAS_POINTER_MODE_DEVICE */
-	if (!handle || !sw_library_sets(parts->name, parts->bytes, parts->word, parts->words, &setting))
+	if (!handle || !library_sets(parts->name, parts->bytes, parts->word, parts->words, &setting))
 		return;
 	handle->works_in = setting;
 	if (setting.bytes == SW_LIBRARY_UNKNOWN)
@@ -267,7 +605,7 @@ void sw_library_take(struct sw_model *m, const struct sw_record *r)
 		done(m, r, &parts);
 		break;
 	case SW_LIBRARY_GONE:
-		forget(m, sw_library_by_name(parts.name, parts.bytes), parts.rec->handle);
+		forget(m, library_by_name(parts.name, parts.bytes), parts.rec->handle);
 		break;
 	default: /* of a newer recorder */
 		break;

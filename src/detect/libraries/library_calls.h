@@ -5,12 +5,21 @@
 #ifndef SW_DETECT_LIBRARIES_LIBRARY_CALLS_H
 #define SW_DETECT_LIBRARIES_LIBRARY_CALLS_H
 
-#include "detect/libraries/library_arguments.h"
+#include "detect/detect.h"
+#include "detect/memory/access.h"
 #include "reader/reader.h"
 
-struct sw_model;
 struct sw_library_state;
+struct sw_model;
 struct sw_operand_set;
+
+/* What the arguments of libraries' functions mean (library_arguments.def).  Pure functions; names are not terminated.
+ */
+
+struct sw_library_setting {
+	uint64_t workspace, bytes; /* bytes 0: none, SW_LIBRARY_UNKNOWN: unknown */
+};
+#define SW_LIBRARY_UNKNOWN UINT64_MAX
 
 #define SW_LIBRARY_MAX_WORDS 40u
 #define SW_LIBRARY_MADE	     8u
@@ -47,5 +56,22 @@ const struct sw_operand_set *sw_library_operand_set(const struct sw_model *m, ui
 void sw_library_allocated(struct sw_model *m, uint32_t thread, uint64_t address, uint64_t bytes);
 struct sw_library_state *sw_library_new(void);
 void sw_library_free(struct sw_library_state *library);
+
+/* What a call of cuBLAS or cuFFT reads and writes by its arguments.  Pure functions. */
+
+#define SW_LIBRARY_OPERANDS 8u
+
+struct sw_operands {
+	uint32_t n; /* 0: not known from the arguments */
+	struct sw_range at[SW_LIBRARY_OPERANDS];
+};
+/* The same as it is kept. */
+struct sw_operand_set {
+	uint32_t n;
+	const struct sw_range *at;
+};
+
+/* All that the call may touch of the program's memory, apart from its workspace. */
+struct sw_operands sw_library_operands(const struct sw_library_open *open, const char *function);
 
 #endif

@@ -4,7 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+#include "base/memory.h"
 #include "detect/memory/physical_memory.h"
+
+static const struct sw_access *block_gone(const struct sw_block *block, uint64_t offset);
+static void block_mapping_free(struct sw_block *block);
 
 /* Freed blocks that are remembered, for use-after-free: the oldest go first. */
 #define SW_MAX_FREED 4096u
@@ -32,7 +37,7 @@ static void block_free(struct sw_address_space *space, struct sw_block *block)
 {
 	sw_shadow_clear(&block->shadow, &space->uses);
 	sw_physical_unmap(block, 0, UINT64_MAX);
-	sw_block_mapping_free(block);
+	block_mapping_free(block);
 	free(block->starts.at);
 	free(block->touched.lanes.at);
 	free(block);
@@ -154,7 +159,8 @@ struct sw_block *sw_space_add(struct sw_address_space *space, uint64_t address, 
 	return block;
 }
 
-struct sw_block *sw_space_add_nowhere(struct sw_address_space *space, uint64_t address, uint64_t bytes)
+/* A variable begins to exist whose address is unknown; later `asked`, a block that ends, has it. */
+static struct sw_block *space_add_nowhere(struct sw_address_space *space, uint64_t address, uint64_t bytes)
 {
 	struct sw_block *block = sw_space_add(space, address, bytes, SW_MEM_SYMBOL, 0);
 	space->made--; /* numbers are for allocations of the program */
@@ -163,7 +169,7 @@ struct sw_block *sw_space_add_nowhere(struct sw_address_space *space, uint64_t a
 	return block;
 }
 
-void sw_space_settle(struct sw_address_space *space, struct sw_block *block, struct sw_block *asked)
+static void space_settle(struct sw_address_space *space, struct sw_block *block, struct sw_block *asked)
 {
 	uint64_t address = asked->address;
 	block->bytes = asked->bytes;
@@ -289,7 +295,7 @@ struct sw_block *sw_space_find_freed(const struct sw_address_space *space, uint6
 	if (address < space->lowest || address >= space->highest)
 		return NULL;
 	struct sw_block *block = find(&space->live, address, offset);
-	const struct sw_access *gone = block && block->mapping ? sw_block_gone(block, *offset) : NULL;
+	const struct sw_access *gone = block && block->mapping ? block_gone(block, *offset) : NULL;
 	if (!gone)
 		return find(&space->freed, address, offset);
 	block->gone = *gone;
@@ -414,4 +420,226 @@ void sw_space_free(struct sw_address_space *space)
 	sw_map_free(&space->level_numbers);
 	sw_shadow_clear(&space->pageable.shadow, &space->uses);
 	sw_arena_free(&space->uses.arena);
+}
+
+/* From one variable whose address was not taken to the next; of one whose size is not known. */
+#define SW_VARIABLE_STRIDE (1ull << 32)
+#define SW_MAX_VARIABLES   65536u
+
+struct sw_variables {
+	struct sw_map images; /* module or library -> image */
+	struct sw_map
+		addresses;    /* context, image and name -> address; image 0: of a module whose load was not recorded */
+	struct sw_map placed; /* the same -> address that stands for it */
+	uint64_t epoch;	      /* grows with what is known */
+	uint64_t made;
+};
+
+struct sw_variables *sw_variables_new(void)
+{
+	return sw_calloc(1, sizeof(struct sw_variables));
+}
+
+static uint64_t key_of(const struct sw_variable_key *key, uint32_t image, uint8_t ctx)
+{
+	return sw_hash_bytes(sw_hash_u64((uint64_t)image << 8 | ctx), key->name, key->bytes);
+}
+
+void sw_variables_loaded(struct sw_variables *variables, uint64_t module, uint32_t image)
+{
+	if (image)
+		*sw_map_put(&variables->images, module) = image;
+}
+
+uint32_t sw_variables_image(const struct sw_variables *variables, uint64_t owner)
+{
+	return (uint32_t)sw_map_get(&variables->images, owner);
+}
+
+struct sw_block *sw_variables_asked(struct sw_variables *variables, struct sw_address_space *space,
+				    const struct sw_variable_key *key, struct sw_block *asked, uint64_t address)
+{
+	uint64_t hash = key_of(key, key->image, key->ctx), offset, placed;
+	uint64_t *known = sw_map_put(&variables->addresses, hash);
+	variables->epoch += *known != address;
+	*known = address;
+	placed = sw_map_get(&variables->placed, key_of(key, key->image, asked->ctx));
+	struct sw_block *block = placed ? sw_space_find_outer(space, placed, &offset) : NULL;
+	if (!block || block == asked)
+		return asked;
+	space_settle(space, block, asked);
+	return block;
+}
+
+/* The address that the program took, 0: none. */
+static uint64_t recorded_address(const struct sw_variables *variables, const struct sw_variable_key *key, uint64_t hash)
+{
+	uint64_t address = sw_map_get(&variables->addresses, hash);
+	return address ? address : sw_map_get(&variables->addresses, key_of(key, key->image, 0));
+}
+
+uint64_t sw_variables_find(struct sw_variables *variables, struct sw_address_space *space,
+			   const struct sw_variable_key *key, uint64_t size, struct sw_block **made)
+{
+	uint64_t hash = key_of(key, key->image, key->ctx), address = recorded_address(variables, key, hash);
+	*made = NULL;
+	if (address || !key->image)
+		return address;
+	if (sw_map_get(&variables->addresses, key_of(key, 0, key->ctx)))
+		return 0; /* of a module that was not seen to be loaded, perhaps this one */
+	uint64_t *placed = sw_map_put(&variables->placed, hash);
+	if (*placed || variables->made == SW_MAX_VARIABLES)
+		return *placed;
+	if (!size || size > SW_VARIABLE_STRIDE)
+		size = SW_VARIABLE_STRIDE;
+	*placed = SW_NOWHERE + variables->made++ * SW_VARIABLE_STRIDE;
+	*made = space_add_nowhere(space, *placed, size);
+	return *placed;
+}
+
+void sw_variables_free(struct sw_variables *variables)
+{
+	sw_map_free(&variables->images);
+	sw_map_free(&variables->addresses);
+	sw_map_free(&variables->placed);
+	free(variables);
+}
+
+uint64_t sw_variables_epoch(const struct sw_variables *variables)
+{
+	return variables->epoch;
+}
+
+/*
+ * Reserved addresses (cuMemAddressReserve), of which parts are mapped and unmapped.
+ *
+ * The reservation is the block: an allocator that lets its segments grow maps piece next to piece, and what it hands
+ * out spans many of them (PyTorch's expandable segments, TensorFlow's virtual memory allocator).  Only what is mapped
+ * is memory: a word that happens to point elsewhere in the reservation means nothing.
+ */
+
+/* Unmapped parts that are remembered, for use-after-free: the oldest go first. */
+#define SW_MAX_UNMAPPED 256u
+
+typedef SW_VEC(struct sw_piece) pieces;
+
+struct sw_mapping {
+	pieces mapped;	 /* sorted, never touching each other */
+	pieces unmapped; /* in the order of the calls */
+	uint64_t reach;
+};
+
+struct sw_block *sw_space_reserve(struct sw_address_space *space, uint64_t address, uint64_t bytes)
+{
+	struct sw_block *block = sw_space_add(space, address, bytes, SW_MEM_MAPPED, 0);
+	block->mapping = sw_calloc(1, sizeof *block->mapping);
+	return block;
+}
+
+static void drop(pieces *list, size_t from, size_t to)
+{
+	if (from == to)
+		return;
+	memmove(list->at + from, list->at + to, (list->n - to) * sizeof *list->at);
+	list->n -= to - from;
+}
+
+static struct sw_piece *insert(pieces *list, size_t i)
+{
+	sw_vec_push(list);
+	memmove(list->at + i + 1, list->at + i, (list->n - 1 - i) * sizeof *list->at);
+	return &list->at[i];
+}
+
+/* First of the pieces that end after x. */
+static size_t behind(const pieces *list, uint64_t x)
+{
+	size_t lo = 0, hi = list->n;
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+		if (list->at[mid].hi > x)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+/* Takes [lo, hi) out of a list of any order. */
+static void forget(pieces *list, uint64_t lo, uint64_t hi)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		struct sw_piece *p = &list->at[i];
+		if (p->hi <= lo || p->lo >= hi)
+			continue;
+		struct sw_piece above = *p;
+		above.lo = hi;
+		p->hi = lo;
+		if (above.lo < above.hi && p->lo < p->hi)
+			*insert(list, ++i) = above;
+		else if (above.lo < above.hi)
+			*p = above;
+		else if (p->lo >= p->hi)
+			drop(list, i, i + 1), i--;
+	}
+}
+
+void sw_block_map(struct sw_block *block, uint64_t lo, uint64_t hi)
+{
+	pieces *mapped = &block->mapping->mapped;
+	forget(&block->mapping->unmapped, lo, hi);
+	size_t i = behind(mapped, lo ? lo - 1 : 0), end = i;
+	while (end < mapped->n && mapped->at[end].lo <= hi) {
+		lo = mapped->at[end].lo < lo ? mapped->at[end].lo : lo;
+		hi = mapped->at[end].hi > hi ? mapped->at[end].hi : hi;
+		end++;
+	}
+	drop(mapped, i, end);
+	*insert(mapped, i) = (struct sw_piece){.lo = lo, .hi = hi};
+	if (hi > block->mapping->reach)
+		block->mapping->reach = hi;
+}
+
+void sw_block_unmap(struct sw_address_space *space, struct sw_block *block, uint64_t lo, uint64_t hi,
+		    const struct sw_access *gone)
+{
+	pieces *unmapped = &block->mapping->unmapped;
+	forget(&block->mapping->mapped, lo, hi);
+	forget(unmapped, lo, hi);
+	sw_shadow_forget(&block->shadow, &space->uses, lo, hi);
+	sw_space_doubt(space, block);
+	if (unmapped->n >= SW_MAX_UNMAPPED)
+		drop(unmapped, 0, 1);
+	*sw_vec_push(unmapped) = (struct sw_piece){.lo = lo, .hi = hi, .gone = *gone};
+}
+
+uint64_t sw_block_mapped(const struct sw_block *block, uint64_t offset)
+{
+	const pieces *mapped = &block->mapping->mapped;
+	size_t i = behind(mapped, offset);
+	return i < mapped->n && mapped->at[i].lo <= offset ? mapped->at[i].hi : 0;
+}
+
+/* The call that unmapped the offset; NULL: not known. */
+static const struct sw_access *block_gone(const struct sw_block *block, uint64_t offset)
+{
+	const pieces *unmapped = &block->mapping->unmapped;
+	for (size_t i = 0; i < unmapped->n; i++)
+		if (unmapped->at[i].lo <= offset && offset < unmapped->at[i].hi)
+			return &unmapped->at[i].gone;
+	return NULL;
+}
+
+uint64_t sw_block_reach(const struct sw_block *block)
+{
+	return block->mapping ? block->mapping->reach : block->bytes;
+}
+
+static void block_mapping_free(struct sw_block *block)
+{
+	if (!block->mapping)
+		return;
+	free(block->mapping->mapped.at);
+	free(block->mapping->unmapped.at);
+	free(block->mapping);
 }

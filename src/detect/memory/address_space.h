@@ -10,8 +10,11 @@
 #define SW_DETECT_MEMORY_ADDRESS_SPACE_H
 
 #include "base/map.h"
-#include "detect/memory/overlaps.h"
 #include "detect/memory/shadow.h"
+
+struct sw_mapped_pieces;
+struct sw_mapping;
+struct sw_variables;
 
 /* How many objects an allocation holds, by the starts known in it. MANY: a pool whose blocks are unknown. */
 enum sw_crowding { SW_CROWDING_FEW, SW_CROWDING_SEVERAL, SW_CROWDING_MANY };
@@ -24,8 +27,6 @@ static inline bool sw_is_nowhere(uint64_t address)
 }
 
 struct sw_view; /* an interval of addresses of a block */
-struct sw_mapping;
-struct sw_mapped_pieces;
 
 /* A part of reserved addresses: mapped, or unmapped by the call `gone`. */
 struct sw_piece {
@@ -121,9 +122,6 @@ void sw_space_free(struct sw_address_space *space);
    ended without a record and is removed. The caller fills in the rest. */
 struct sw_block *sw_space_add(struct sw_address_space *space, uint64_t address, uint64_t bytes, enum sw_memory memory,
 			      uint64_t alias);
-/* A variable begins to exist whose address is unknown; later `asked`, a block that ends, has it. */
-struct sw_block *sw_space_add_nowhere(struct sw_address_space *space, uint64_t address, uint64_t bytes);
-void sw_space_settle(struct sw_address_space *space, struct sw_block *block, struct sw_block *asked);
 /* The block ends; device memory is remembered for a while as freed (bounded), with `gone`. */
 void sw_space_remove(struct sw_address_space *space, struct sw_block *block, const struct sw_access *gone);
 /* Counts the block in `perhaps` until it ends. */
@@ -158,7 +156,7 @@ struct sw_block *sw_space_find_freed(const struct sw_address_space *space, uint6
 /* The freed block that overlaps [lo, hi) first, also where something lives since; NULL: none. */
 struct sw_block *sw_space_freed_in(const struct sw_address_space *space, uint64_t lo, uint64_t hi);
 
-/* ---- reservations.c: reserved addresses ---- */
+/* ---- address_space.c: reserved addresses ---- */
 
 /* Addresses are reserved: a block of which nothing is memory yet. */
 struct sw_block *sw_space_reserve(struct sw_address_space *space, uint64_t address, uint64_t bytes);
@@ -170,11 +168,8 @@ void sw_block_unmap(struct sw_address_space *space, struct sw_block *block, uint
 		    const struct sw_access *gone);
 /* Where the mapped part that holds the offset ends; 0: the offset is not mapped. */
 uint64_t sw_block_mapped(const struct sw_block *block, uint64_t offset);
-/* The call that unmapped the offset; NULL: not known. */
-const struct sw_access *sw_block_gone(const struct sw_block *block, uint64_t offset);
 /* Bytes up to the end of what was ever mapped; of other blocks: all. */
 uint64_t sw_block_reach(const struct sw_block *block);
-void sw_block_mapping_free(struct sw_block *block);
 
 /* ---- blocks of suballocators ---- */
 
@@ -202,5 +197,38 @@ enum sw_crowding sw_block_crowding_in(const struct sw_block *block, uint64_t lo,
 uint64_t sw_block_extent(const struct sw_block *block, uint64_t offset, uint64_t step);
 /* Lowest offset of one that may also go down from `offset`: the last start before it. */
 uint64_t sw_block_floor(const struct sw_block *block, uint64_t offset, uint64_t step);
+
+/*
+ * Module variables: memory with an identity of its own, (context, image, name).
+ *
+ * Kernels use them without any address, so the first kernel that does makes the variable: a block at an address that no
+ * memory has.  When the program asks for the real address (cudaGetSymbolAddress, copies to and from symbols) the block
+ * has both, and an access by either meets the same uses, earlier ones included.  Not thread-safe.
+ */
+
+/* One of them, as code names it. */
+struct sw_variable_key {
+	uint32_t image;
+	uint8_t ctx;
+	const char *name; /* mangled, `bytes` long */
+	size_t bytes;
+};
+
+struct sw_variables *sw_variables_new(void);
+void sw_variables_free(struct sw_variables *variables);
+/* Incremented whenever a variable becomes known. */
+uint64_t sw_variables_epoch(const struct sw_variables *variables);
+void sw_variables_loaded(struct sw_variables *variables, uint64_t module, uint32_t image);
+/* The program asked a module or library where the variable is (key->image 0: one whose image is not known; key->ctx 0:
+   the variable is there for all contexts): `asked` is the block that was made for the answer.  Returns the block that
+   is the variable from then on. */
+struct sw_block *sw_variables_asked(struct sw_variables *variables, struct sw_address_space *space,
+				    const struct sw_variable_key *key, struct sw_block *asked, uint64_t address);
+/* The image of a module or library, 0 not known. */
+uint32_t sw_variables_image(const struct sw_variables *variables, uint64_t owner);
+/* Where a kernel's variable is.  One whose address the program did not take is made, of `size` bytes (0: not known):
+ *made is its block, else NULL.  0: it cannot be distinguished from others of its name. */
+uint64_t sw_variables_find(struct sw_variables *variables, struct sw_address_space *space,
+			   const struct sw_variable_key *key, uint64_t size, struct sw_block **made);
 
 #endif

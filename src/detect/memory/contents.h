@@ -40,7 +40,7 @@ const struct sw_content_part *sw_contents_from(const struct sw_memory_contents *
 struct sw_memory_contents {
 	SW_VEC(struct sw_content_part) part;
 	size_t bytes;
-	uint64_t settled; /* step: what was deferred before overwrites nothing that is known (uploads.c) */
+	uint64_t settled; /* step: what was deferred before overwrites nothing that is known (stored_values.c) */
 };
 
 static inline bool sw_contents_any(const struct sw_memory_contents *contents)

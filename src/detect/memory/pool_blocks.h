@@ -15,7 +15,7 @@
 
 #include "base/memory.h"
 #include "detect/detect.h"
-#include "detect/memory/intervals.h"
+#include "detect/memory/access.h"
 
 /* The call that allocated or freed a block; seq 0: not recorded. */
 struct sw_pool_block_call {
@@ -32,7 +32,7 @@ struct sw_pool_block {
 	uint32_t mention;  /* index + 1 in the judgement's allocations, 0: no finding mentions it */
 	uint64_t from, to; /* steps of the model; to: UINT64_MAX until it is freed */
 	struct sw_pool_block_call allocated, freed;
-	uint64_t reported;	  /* the reuse that was reported last of it (hazards/reused_blocks.h), 0: none ... */
+	uint64_t reported;	  /* the reuse that was reported last of it (hazards/shared_uses.h), 0: none ... */
 	int reported_as;	  /* ... enum sw_severity */
 	bool one_stream;	  /* its allocator has no record_stream() */
 	uint32_t own, own_serial; /* the lane of the stream that it was handed out for; serial 0: not known */

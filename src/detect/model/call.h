@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A call while it is being judged: from its record, or its BEGIN, to its END. What its handler fills in is judged when
- * it ends (call_end.c).
+ * it ends (dispatch.c).
  */
 #ifndef SW_DETECT_MODEL_CALL_H
 #define SW_DETECT_MODEL_CALL_H

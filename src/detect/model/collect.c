@@ -6,7 +6,68 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "detect/model/duration_histogram.h"
+#include "base/memory.h"
+
+static void recent_calls_init(struct sw_recent_calls *recent)
+{
+	recent->at = sw_calloc(SW_RECENT_CALLS, sizeof *recent->at);
+}
+
+static void recent_calls_free(struct sw_recent_calls *recent)
+{
+	free(recent->at);
+	recent->at = NULL;
+}
+
+void sw_recent_calls_add(struct sw_recent_calls *recent, const struct sw_record *record, uint64_t seq)
+{
+	recent->at[seq % SW_RECENT_CALLS] =
+		(struct sw_named_call){seq, record->stack, record->rec->api, record->rec->flags};
+}
+
+struct sw_named_call sw_recent_call(const struct sw_recent_calls *recent, uint64_t seq)
+{
+	const struct sw_named_call *call = &recent->at[seq % SW_RECENT_CALLS];
+	return call->seq == seq ? *call : (struct sw_named_call){.seq = seq};
+}
+
+/* Below 8 a bucket is one number; from there on an octave has eight. */
+static uint32_t bucket_of(uint64_t ns)
+{
+	if (ns < 8)
+		return (uint32_t)ns;
+	unsigned top = 63u - (unsigned)__builtin_clzll(ns);
+	uint32_t at = 8 * (top - 2) + (uint32_t)(ns >> (top - 3) & 7);
+	return at < 8 * SW_HISTOGRAM_OCTAVES ? at : 8 * SW_HISTOGRAM_OCTAVES - 1;
+}
+
+static uint64_t middle_of(uint32_t bucket)
+{
+	if (bucket < 16)
+		return bucket;
+	unsigned shift = bucket / 8 - 1;
+	return ((8ull + bucket % 8) << shift) + (1ull << shift) / 2;
+}
+
+void sw_histogram_add(struct sw_histogram *spread, uint64_t ns)
+{
+	uint32_t *bucket = &spread->bucket[bucket_of(ns)];
+	if (*bucket == UINT32_MAX)
+		return;
+	++*bucket;
+	spread->n++;
+}
+
+uint64_t sw_histogram_quantile(const struct sw_histogram *spread, unsigned percent)
+{
+	uint64_t wanted = (spread->n * percent + 99) / 100, seen = 0;
+	for (uint32_t i = 0; i < 8 * SW_HISTOGRAM_OCTAVES; i++) {
+		seen += spread->bucket[i];
+		if (seen && seen >= wanted)
+			return middle_of(i);
+	}
+	return 0;
+}
 
 /* A wait is worth a warning when its host time exceeds both. */
 #define SW_WAIT_WARNING_NS    1000000u
@@ -21,7 +82,7 @@ void sw_collect_init(struct sw_collect *collect, struct sw_judgement *judgement,
 {
 	*collect = (struct sw_collect){.judgement = judgement, .arena = arena, .keep_possible = keep_possible};
 	collect->kept = sw_calloc(KEPT, sizeof(const struct sw_access *));
-	sw_recent_calls_init(&collect->recent);
+	recent_calls_init(&collect->recent);
 }
 
 /* What is known of the cost of a finding's calls, around what the finding shows of it. */
@@ -48,7 +109,7 @@ static void free_spread(const struct sw_finding *finding)
 
 void sw_collect_free(struct sw_collect *collect)
 {
-	sw_recent_calls_free(&collect->recent);
+	recent_calls_free(&collect->recent);
 	free(collect->index);
 	free(collect->kept);
 	collect->kept = NULL;

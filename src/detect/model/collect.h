@@ -8,10 +8,44 @@
 #ifndef SW_DETECT_MODEL_COLLECT_H
 #define SW_DETECT_MODEL_COLLECT_H
 
+#include <stdint.h>
+
 #include "base/map.h"
 #include "detect/detect.h"
-#include "detect/model/duration_histogram.h"
-#include "detect/model/recent_calls.h"
+
+/*
+ * The calls of the last records, so that a finding can name a call that is not one of its sides: the wait that orders
+ * its streams, the record that its fix moves.  A table of fixed size: of older calls only the sequence number is known.
+ * Not thread-safe.
+ */
+
+#define SW_RECENT_CALLS 65536u /* records; 1 MiB */
+
+struct sw_recent_calls {
+	struct sw_named_call *at;
+};
+
+/* `seq`: that of the record, or of the END record of its call. */
+void sw_recent_calls_add(struct sw_recent_calls *recent, const struct sw_record *record, uint64_t seq);
+/* Stack and api are 0 when the call is not in the table; seq 0: no call. */
+struct sw_named_call sw_recent_call(const struct sw_recent_calls *recent, uint64_t seq);
+
+/*
+ * A histogram of durations with eight buckets an octave, of constant size.
+ *
+ * A quantile is reported as the middle of its bucket: at most a sixteenth off.  Not thread-safe.
+ */
+
+#define SW_HISTOGRAM_OCTAVES 38u /* up to 2^40 ns, 18 minutes: what is longer counts as that */
+
+struct sw_histogram {
+	uint64_t n;
+	uint32_t bucket[8 * SW_HISTOGRAM_OCTAVES];
+};
+
+void sw_histogram_add(struct sw_histogram *spread, uint64_t ns);
+/* The duration that `percent` of them do not exceed, in ns; 0 when there are none. */
+uint64_t sw_histogram_quantile(const struct sw_histogram *spread, unsigned percent);
 
 struct sw_collect {
 	struct sw_judgement *judgement;

@@ -5,11 +5,235 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/memory.h"
+#include "detect/behaviour/behaviour.h"
+#include "detect/memory/access.h"
+#include "detect/memory/address_space.h"
 #include "detect/model/call.h"
-#include "detect/model/captures.h"
-#include "detect/model/contexts.h"
-#include "detect/model/lanes_state.h"
 #include "detect/model/model.h"
+
+struct sw_event_table {
+	struct sw_map by_handle; /* -> struct sw_event_state */
+};
+
+struct sw_event_table *sw_event_table_new(void)
+{
+	return sw_calloc(1, sizeof(struct sw_event_table));
+}
+
+void sw_event_table_free(struct sw_event_table *events)
+{
+	struct sw_map_slot slot;
+	for (size_t i = 0; (i = sw_map_next(&events->by_handle, i, &slot));)
+		free((void *)(uintptr_t)slot.value);
+	sw_map_free(&events->by_handle);
+	free(events);
+}
+
+struct sw_event_state *sw_event_find(struct sw_model *m, uint64_t handle)
+{
+	return sw_map_ptr(&m->events->by_handle, handle);
+}
+
+struct sw_event_state *sw_event_of(struct sw_model *m, uint64_t handle)
+{
+	struct sw_event_state *event = sw_map_ptr(&m->events->by_handle, handle);
+	if (!event) {
+		event = sw_calloc(1, sizeof *event);
+		sw_map_put_ptr(&m->events->by_handle, handle, event);
+	}
+	return event;
+}
+
+void sw_event_forget(struct sw_model *m, uint64_t handle)
+{
+	free(sw_map_ptr(&m->events->by_handle, handle));
+	sw_map_delete(&m->events->by_handle, handle);
+}
+
+bool sw_model_wait_rule(const struct sw_model *m, uint8_t ctx, enum sw_wait_rule may)
+{
+	const struct sw_wait_rule_set *set = m->context[ctx].may;
+	return (set ? set : sw_wait_rules_built_in())->waits[may];
+}
+
+/* Streams that take part in captures, and the calls that became nodes. */
+
+struct sw_captures {
+	struct sw_map origins;		 /* record of a captured call -> place in `origin` + 1 */
+	SW_VEC(struct sw_access) origin; /* the last of them: a ring */
+	size_t next;
+};
+
+struct sw_captures *sw_captures_new(void)
+{
+	return sw_calloc(1, sizeof(struct sw_captures));
+}
+
+void sw_captures_free(struct sw_captures *captures)
+{
+	sw_map_free(&captures->origins);
+	free(captures->origin.at);
+	free(captures);
+}
+
+void sw_captures_forget(struct sw_model *m)
+{
+	sw_captures_free(m->captures);
+	m->captures = sw_captures_new();
+}
+
+/* ---- streams ----------------------------------------------------------------------------------------------------- */
+
+bool sw_capture_lives(const struct sw_model *m, uint64_t capture)
+{
+	for (size_t i = 0; m->lanes->capturing && capture && i < m->lanes->at.n; i++)
+		if (m->lanes->at.at[i].capture == capture)
+			return true;
+	return false;
+}
+
+void sw_capture_join(struct sw_model *m, struct sw_lane_state *lane_state, uint64_t capture)
+{
+	m->lanes->capturing += !lane_state->capture;
+	lane_state->capture = capture;
+}
+
+void sw_capture_leave(struct sw_model *m, struct sw_lane_state *lane_state)
+{
+	m->lanes->capturing -= lane_state->capture != 0;
+	lane_state->capture = 0;
+}
+
+void sw_capture_end(struct sw_model *m, uint64_t capture)
+{
+	for (size_t i = 0; capture && i < m->lanes->at.n; i++)
+		if (m->lanes->at.at[i].capture == capture) {
+			m->lanes->at.at[i].capture = 0;
+			m->lanes->capturing--;
+		}
+}
+
+/* The one stream other than that of the call that is part of its capture; 0: none, or several. */
+uint32_t sw_capture_other_stream(const struct sw_model *m, const struct sw_lane_state *lane_state)
+{
+	uint32_t other = 0;
+	for (size_t i = 0; lane_state->capture && i < m->lanes->at.n; i++) {
+		const struct sw_lane_state *lane = &m->lanes->at.at[i];
+		if (lane == lane_state || lane->capture != lane_state->capture)
+			continue;
+		if (other)
+			return 0;
+		other = lane->stream;
+	}
+	return other;
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------------- */
+
+/* Calls that became nodes and may still be named by a description. */
+#define SW_MAX_ORIGINS 65536u
+
+void sw_origin_remember(struct sw_model *m, const struct sw_access *what)
+{
+	struct sw_captures *g = m->captures;
+	size_t place = g->next;
+	if (g->origin.n < SW_MAX_ORIGINS)
+		sw_vec_push(&g->origin);
+	else
+		sw_map_delete(&g->origins, g->origin.at[place].seq);
+	g->origin.at[place] = *what;
+	*sw_map_put(&g->origins, what->seq) = place + 1;
+	g->next = (place + 1) % SW_MAX_ORIGINS;
+}
+
+const struct sw_access *sw_origin_last(const struct sw_model *m, uint32_t stream)
+{
+	const struct sw_captures *g = m->captures;
+	for (size_t n = 0; stream && n < g->origin.n; n++) {
+		const struct sw_access *at = &g->origin.at[(g->next + g->origin.n - 1 - n) % g->origin.n];
+		if (at->stream == stream)
+			return at;
+	}
+	return NULL;
+}
+
+const struct sw_access *sw_origin_find(const struct sw_model *m, uint64_t seq)
+{
+	size_t place = seq ? sw_map_get(&m->captures->origins, seq) : 0;
+	return place ? &m->captures->origin.at[place - 1] : NULL;
+}
+
+/* What the earlier one touches. */
+struct sw_asked_uses {
+	SW_VEC(struct sw_range) range;
+};
+
+void sw_asked_uses_free(struct sw_asked_uses *uses)
+{
+	if (uses)
+		free(uses->range.at);
+	free(uses);
+}
+
+void sw_asked_order_unclear(struct sw_model *m, const struct sw_access *what)
+{
+	struct sw_asked_order *asked = m->options->asked;
+	if (asked && (what->seq == asked->earlier || what->seq == asked->later))
+		asked->unclear = true;
+}
+
+/* One address for each byte: memory of the host may have several.  False: it may lie elsewhere, too. */
+static bool place(const struct sw_model *m, struct sw_range *range)
+{
+	uint64_t offset;
+	const struct sw_block *block = sw_space_find(&m->space, range->address, &offset);
+	if (!block)
+		return true;
+	range->address = block->address + offset;
+	return !block->pieces && !block->within;
+}
+
+void sw_asked_order_touch(struct sw_model *m, const struct sw_access *what, const struct sw_range *range, bool array)
+{
+	struct sw_asked_order *asked = m->options->asked;
+	struct sw_range at = *range;
+	if (!asked || m->listing || (what->seq != asked->earlier && what->seq != asked->later))
+		return;
+	if (array || !range->bounded || range->vague || range->perhaps || !place(m, &at)) {
+		asked->unclear = true;
+		return;
+	}
+	if (!m->asked_uses)
+		m->asked_uses = sw_calloc(1, sizeof *m->asked_uses);
+	if (what->seq == asked->earlier) {
+		*sw_vec_push(&m->asked_uses->range) = at;
+		return;
+	}
+	for (size_t i = 0; i < m->asked_uses->range.n; i++) {
+		const struct sw_range *other = &m->asked_uses->range.at[i];
+		if ((!sw_role_writes(at.role) && !sw_role_writes(other->role)) || !sw_range_overlap(&at, other))
+			continue;
+		/* Perhaps not all of it is touched, or the kernels have an order of their own. */
+		if (at.loose || other->loose || at.polls || other->polls)
+			asked->unclear = true;
+		else
+			asked->meet = true;
+	}
+}
+
+void sw_asked_order_take(struct sw_model *m, const struct sw_wait *w)
+{
+	struct sw_asked_order *asked = m->options->asked;
+	if (!asked || !w->enqueues)
+		return;
+	if (w->what.seq == asked->earlier) {
+		asked->point = w->what.point;
+	} else if (w->what.seq == asked->later && asked->point.tick) {
+		asked->known = true;
+		asked->order = sw_hb_ordered(m->hb, asked->point, w->what.point.lane);
+	}
+}
 
 struct sw_lanes *sw_lanes_new(void)
 {

@@ -6,11 +6,21 @@
 #ifndef SW_DETECT_MODEL_LANES_H
 #define SW_DETECT_MODEL_LANES_H
 
+#include <stdbool.h>
+
+#include "base/map.h"
+#include "detect/detect.h"
 #include "detect/model/call.h"
 
-struct sw_model;
-struct sw_lanes;
+struct sw_access;
+struct sw_asked_uses;
+struct sw_captures;
+struct sw_event_table;
 struct sw_event_wait;
+struct sw_lanes;
+struct sw_model;
+struct sw_range;
+struct sw_wait;
 
 /* What is known of an operation's lane besides its clocks.  A slot that changed hands has another serial. */
 struct sw_lane_state {
@@ -64,5 +74,91 @@ void sw_pending_completed(struct sw_model *m, const sw_covered_vec *done, uint64
 uint32_t sw_lanes_count(const struct sw_model *m);
 struct sw_lanes *sw_lanes_new(void);
 void sw_lanes_free(struct sw_lanes *lanes);
+
+/* Private to lanes.c and lanes.c. */
+
+struct sw_lanes {
+	SW_VEC(struct sw_lane_state) at;
+	size_t capturing;	      /* lanes that are part of a capture */
+	struct sw_map shared_streams; /* descriptions that several lanes share -> index in judgement.streams */
+	uint32_t streams_made;
+};
+
+/* Events of the program, as the waits for them see them.  Not thread-safe. */
+
+struct sw_event_state {
+	struct sw_access record;   /* the last record's call */
+	struct sw_access replaced; /* a record that was replaced before any wait for it; seq 0: none */
+	uint64_t capture;	   /* recorded inside this capture, 0: outside of captures */
+	uint64_t work;		   /* last step of work on the stream when it was recorded, 0: none */
+	struct sw_access last;	   /* that work; seq 0: none, or not known */
+	bool in_graph;		   /* recorded by an external node of a graph, at an unknown time */
+	uint32_t handle;	   /* of an event that processes share: low bits of the hash of its handle, else 0 */
+	bool exportable;	   /* made with CU_EVENT_INTERPROCESS: others may come to know it */
+	bool interprocess;	   /* other processes may record it and wait for it */
+	bool ordering;		   /* a stream or the host has waited for it */
+};
+
+/* An event of our own: no program can have this handle, since events are pointers. */
+#define SW_SAFETY_EVENT 3u
+
+/* Created if unknown. */
+struct sw_event_state *sw_event_of(struct sw_model *m, uint64_t handle);
+/* NULL: nothing is known of it. */
+struct sw_event_state *sw_event_find(struct sw_model *m, uint64_t handle);
+void sw_event_forget(struct sw_model *m, uint64_t handle);
+struct sw_event_table *sw_event_table_new(void);
+void sw_event_table_free(struct sw_event_table *events);
+
+/* Contexts: which live, of what device, and which calls wait there.  Not thread-safe. */
+
+#define SW_CONTEXTS 256u
+
+struct sw_context_state {
+	uint64_t handle;
+	int device;
+	bool live, primary, green;
+	bool released;	   /* a primary one that may have no user any more */
+	uint8_t whole;	   /* of a green context: the primary one of its device, which owns what is allocated; else 0 */
+	uint32_t arch;	   /* of the device, 0 not looked up */
+	bool shared_event; /* an event that other processes may wait for covers some of its work: not known which */
+	bool over;	   /* a sticky error ended judgement */
+	uint64_t unclassified;		    /* first call that we do not model, 0: none */
+	const struct sw_wait_rule_set *may; /* NULL: its creation was not seen, as built in */
+};
+
+/* Does a call in this context wait, by the rules for calls that no document decides? */
+bool sw_model_wait_rule(const struct sw_model *m, uint8_t ctx, enum sw_wait_rule may);
+
+/* Calls that became nodes of a graph: a description of the graph refers to them by their records. */
+
+void sw_origin_remember(struct sw_model *m, const struct sw_access *what);
+/* The last one on a stream (index); NULL: none, also for stream 0. */
+const struct sw_access *sw_origin_last(const struct sw_model *m, uint32_t stream);
+/* The call with this record; NULL not known. */
+const struct sw_access *sw_origin_find(const struct sw_model *m, uint64_t seq);
+
+/* Lanes that are part of a capture. */
+void sw_capture_join(struct sw_model *m, struct sw_lane_state *lane, uint64_t capture);
+void sw_capture_leave(struct sw_model *m, struct sw_lane_state *lane);
+bool sw_capture_lives(const struct sw_model *m, uint64_t capture);
+/* All lanes leave the capture; 0: none. */
+void sw_capture_end(struct sw_model *m, uint64_t capture);
+/* The one stream besides this lane's that is part of its capture; 0: none, or several. */
+uint32_t sw_capture_other_stream(const struct sw_model *m, const struct sw_lane_state *lane);
+/* Records were lost: no call is known any more. */
+void sw_captures_forget(struct sw_model *m);
+struct sw_captures *sw_captures_new(void);
+void sw_captures_free(struct sw_captures *captures);
+
+/* Are two given calls ordered by a rule, and do they touch the same bytes? (`syncwatch confirm --calls`) */
+
+/* A call's work was enqueued. */
+void sw_asked_order_take(struct sw_model *m, const struct sw_wait *w);
+/* A call touches this range of addresses, or of an array. */
+void sw_asked_order_touch(struct sw_model *m, const struct sw_access *what, const struct sw_range *range, bool array);
+/* It touches memory that no range describes. */
+void sw_asked_order_unclear(struct sw_model *m, const struct sw_access *what);
+void sw_asked_uses_free(struct sw_asked_uses *uses);
 
 #endif

@@ -49,7 +49,7 @@ struct sw_model {
 	struct sw_hazards *hazards;
 	struct sw_deferrals *deferrals;
 	struct sw_asked_uses *asked_uses;    /* NULL: not wanted */
-	struct sw_memory_contents *contents; /* of memory, as far as it is known (uploads.h) */
+	struct sw_memory_contents *contents; /* of memory, as far as it is known (stored_values.h) */
 	struct sw_stored_values *values;     /* at addresses for which streams wait */
 	struct sw_intervals *ignored;
 	struct sw_sharing *sharing; /* NULL: not wanted */
@@ -78,8 +78,8 @@ struct sw_model {
 	bool host_flags;	     /* a lane has `flag` or `listens` */
 	uint64_t first_ns, last_ns;  /* of the calls so far, if there was any */
 	bool any;
-	bool moved;		/* the stream of moved_work.h was made */
-	struct sw_map narrowed; /* calls of narrowed_waits.h that have not ended, by seq */
+	bool moved;		/* the stream of judge.c was made */
+	struct sw_map narrowed; /* calls of judge.c that have not ended, by seq */
 };
 
 /* A small number for a thread, from 0: those of a damaged trace are as large as 32 bits allow. */

@@ -21,4 +21,28 @@ void sw_nvtx_finish(struct sw_model *m);
 struct sw_nvtx_state *sw_nvtx_new(void);
 void sw_nvtx_free(struct sw_nvtx_state *nvtx);
 
+/*
+ * Which call of a forward pass a backward pass belongs to, where PyTorch records it: emit_nvtx() names ranges
+ * "aten::addmm, seq = 12" in the forward pass and "AddmmBackward0, seq = 12" in the backward pass
+ * (torch/csrc/profiler/util.cpp, getNvtxStr).  Each thread that runs forward passes counts on its own.
+ */
+
+/* How many sequence numbers are remembered, the last ones. */
+#define SW_FORWARD_CALLS 65536u
+
+struct sw_forward {
+	struct sw_forward_call {
+		uint64_t sequence; /* 0 free */
+		uint32_t stack;	   /* of the last call in the range; 0: several threads have this number */
+		uint32_t thread;
+	} * call; /* by sequence; NULL: none yet */
+};
+
+/* What a range's name says. */
+struct sw_forward_name {
+	uint64_t sequence; /* number + 1; 0: none */
+	bool backward;
+};
+struct sw_forward_name sw_forward_name(const char *name);
+
 #endif

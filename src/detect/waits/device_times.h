@@ -10,8 +10,8 @@
  * Memory: 24 bytes a timed call, at most SW_TIMES_MOST of them, and windows of fixed size for what waits to be joined.
  *
  *     device_times.c        the table
- *     device_times_join.c   the pass over the trace
- *     device_times_clock.c  the clock of the time stamps; what the order of cause and effect says of its error
+ *     device_times.c   the pass over the trace
+ *     device_times.c  the clock of the time stamps; what the order of cause and effect says of its error
  */
 #ifndef SW_DETECT_WAITS_DEVICE_TIMES_H
 #define SW_DETECT_WAITS_DEVICE_TIMES_H
@@ -21,7 +21,7 @@
 
 #define SW_TIMES_MOST (16u << 20)
 
-/* ---- device_times_clock.c ---- */
+/* ---- device_times.c ---- */
 
 struct sw_time_pair {
 	uint64_t gpu_ns, ticks, t_ns; /* t_ns: of the trace */
@@ -33,31 +33,21 @@ struct sw_time_clock {
 	uint64_t jumps;	       /* pairs between which the clock did not run evenly: times there are not known */
 	SW_VEC(size_t) jumped; /* index of the pair before each of the first of them */
 };
-void sw_time_clock_add(struct sw_time_clock *clock, const struct sw_file_header *header,
-		       const struct sw_record *record);
-/* Ticks of a time stamp, going by the pairs so far. */
-uint64_t sw_time_clock_ticks(const struct sw_time_clock *clock, uint64_t gpu_ns);
-/* Nanoseconds of the trace; false: the clock jumped there, or was never read. */
-bool sw_time_clock_ns(const struct sw_time_clock *clock, uint64_t gpu_ns, uint64_t *t_ns);
-void sw_time_clock_free(struct sw_time_clock *clock);
 
 /* ---- device_times.c ---- */
 
 struct sw_time {
-	uint64_t seq, start, end; /* of GPU_CLOCK's clock; nanoseconds of the trace after sw_times_finish() */
+	uint64_t seq, start, end; /* of GPU_CLOCK's clock; nanoseconds of the trace after times_finish() */
 };
 struct sw_times {
 	SW_VEC(struct sw_time) at; /* by sequence number, one each, once finished */
 	struct sw_gpu_summary summary;
 };
-/* More work of one call makes its time longer.  False: the table is full (counted). */
-bool sw_times_add(struct sw_times *times, uint64_t seq, uint64_t start, uint64_t end);
-void sw_times_finish(struct sw_times *times, const struct sw_time_clock *clock);
 /* NULL: not known. */
 const struct sw_time *sw_times_find(const struct sw_times *times, uint64_t seq);
 void sw_times_free(struct sw_times *times);
 
-/* ---- device_times_join.c ---- */
+/* ---- device_times.c ---- */
 
 /* Reads the trace of this reader, which stays where it is.  0, also where it has no time stamps (summary.recorded
    false); <0 with error filled. */

@@ -8,9 +8,6 @@
 struct sw_model;
 struct sw_schedule_feed;
 
-/* The place in the program that a call came from, as the schedule knows it: what a finding's calls share. */
-uint64_t sw_timing_site(const struct sw_access *call);
-
 /* A call was judged: of one record, or the first of two.  Not for those that failed. */
 void sw_timing_call(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w);
 /* The second of two. */
@@ -19,7 +16,7 @@ void sw_timing_return(struct sw_model *m, const struct sw_record *begin, uint64_
 struct sw_schedule_feed *sw_schedule_feed_new(void);
 void sw_schedule_feed_free(struct sw_schedule_feed *feed);
 
-/* ---- gains.c ---- */
+/* ---- schedule_feed.c ---- */
 
 /* All is seen: what is recoverable is filled into the findings, sums of the run into the judgement. */
 void sw_gains_judge(struct sw_model *m);

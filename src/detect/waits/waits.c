@@ -6,9 +6,341 @@
 
 #include "detect/behaviour/behaviour.h"
 #include "detect/model/call.h"
+#include "detect/model/collect.h"
 #include "detect/model/lanes.h"
 #include "detect/model/model.h"
 #include "detect/waits/device_times.h"
+
+/* SW403: loops of queries. */
+
+/* As many unsuccessful calls in a row from one place on one thread, over at least this time and this close to each
+   other: a loop that burns a core (a query takes 3 to 6 us: "cudaEventQuery", measured on H200 with driver 580). */
+#define SW_POLLS       100u
+#define SW_POLL_NS     1000000u
+#define SW_POLL_GAP_NS 50000u
+
+struct poll {
+	uint64_t calls, since_ns;
+	uint64_t asking_ns; /* inside the calls */
+};
+
+struct sw_polls {
+	struct sw_map by_site; /* call site of a query loop, and thread -> struct poll */
+};
+
+struct sw_polls *sw_polls_new(void)
+{
+	return sw_calloc(1, sizeof(struct sw_polls));
+}
+
+void sw_polls_free(struct sw_polls *polls)
+{
+	struct sw_map_slot slot;
+	for (size_t i = 0; (i = sw_map_next(&polls->by_site, i, &slot));)
+		free((void *)(uintptr_t)slot.value);
+	sw_map_free(&polls->by_site);
+	free(polls);
+}
+
+static void report_poll(struct sw_model *m, const struct poll *poll, const struct sw_access *what, uint64_t ns)
+{
+	struct sw_finding seen = {.id = SW_FINDING_BUSY_POLL,
+				  .severity = SW_NOTE,
+				  .confidence = SW_CERTAIN,
+				  .basis = SW_BASIS_MEASURED,
+				  .accesses = 1,
+				  .access[0] = what,
+				  .fix = SW_FIX_SLEEP,
+				  .polls = poll->calls};
+	struct sw_finding *f = sw_collect_add(&m->collect, &seen, NULL);
+	if (!f)
+		return;
+	sw_collect_cost(&m->collect, f, &(struct sw_wait_cost){.ns = ns, .waited = true, .parts.work_ns = ns});
+	/* Between two questions the thread may have done something useful, or slept. */
+	struct sw_cost *cost = sw_collect_own_cost(&m->collect, f);
+	cost->core_low_ns += poll->asking_ns < ns ? poll->asking_ns : ns;
+	cost->core_high_ns += ns;
+	m->j->host_waits[SW_HOST_WAIT_POLL].calls += poll->calls;
+	m->j->host_waits[SW_HOST_WAIT_POLL].ns += ns;
+}
+
+void sw_poll_again(struct sw_model *m, const struct sw_record *r, const struct sw_access *what, bool done)
+{
+	uint64_t key = (uint64_t)r->stack << 32 | (uint64_t)r->rec->api << 16 | (r->thread & 0xffff);
+	struct poll *poll = sw_map_ptr(&m->polls->by_site, key);
+	if (!poll && done)
+		return;
+	if (!poll) {
+		poll = sw_calloc(1, sizeof *poll);
+		sw_map_put_ptr(&m->polls->by_site, key, poll);
+	}
+	if (!poll->calls++)
+		poll->since_ns = r->t_ns;
+	poll->asking_ns += r->dur_ns;
+	if (!done)
+		return;
+	uint64_t ns = r->t_ns + r->dur_ns - poll->since_ns;
+	if (poll->calls > SW_POLLS && ns > SW_POLL_NS && ns / poll->calls < SW_POLL_GAP_NS)
+		report_poll(m, poll, what, ns);
+	*poll = (struct poll){0};
+}
+
+/*
+ * Calls that only hand work over, and took long nevertheless: another thread's call held the driver's lock (SW310), or
+ * the stream's queue was full (SW311).
+ *
+ * Neither is documented, and neither is reported by CUDA: what is known is how long the call took, what other threads
+ * were doing in all that time, and how much of the stream's work was not known to be finished.
+ */
+
+/* Handing work over takes 2 to 12 us where nothing is in the way (H200, driver 580: launches and asynchronous copies
+   with pinned memory); a call that long was held up by something. */
+#define SW_STALL_NS 500000u
+/* A launch after a full queue takes as long as a kernel of the stream, which may be short. */
+#define SW_FULL_NS 15000u
+/* Launches that may be pending on a stream: about a thousand on every GPU so far, which no document says. */
+#define SW_FULL_QUEUE 1000u
+
+/* Calls that took long, the last ones of each kind: a ring. */
+#define SW_STALLS 64u
+
+struct ring {
+	struct sw_access at[SW_STALLS];
+	uint32_t made;
+};
+
+struct sw_stalls {
+	struct ring stalled, holders;
+};
+
+struct sw_stalls *sw_stalls_new(void)
+{
+	return sw_calloc(1, sizeof(struct sw_stalls));
+}
+
+void sw_stalls_free(struct sw_stalls *stalls)
+{
+	free(stalls);
+}
+
+static bool hands_over(uint8_t kind)
+{
+	return kind == SW_REC_LAUNCH || kind == SW_REC_COPY || kind == SW_REC_COPY_ND || kind == SW_REC_SET ||
+	       kind == SW_REC_GRAPH_LAUNCH || kind == SW_REC_HOST_FUNC || kind == SW_REC_EVENT_RECORD ||
+	       kind == SW_REC_STREAM_WAIT;
+}
+
+/* Calls during which the driver was seen to keep others out, or must, as they change what all work relies on. */
+static bool holds(uint8_t kind)
+{
+	return kind == SW_REC_ALLOC || kind == SW_REC_FREE || kind == SW_REC_CONFIG || kind == SW_REC_CODE_LOAD ||
+	       kind == SW_REC_CODE_TOUCH || kind == SW_REC_CONTEXT_OP || kind == SW_REC_GRAPH;
+}
+
+/* In progress all the time that the other one took, but for what the clocks of two threads may differ. */
+static bool all_the_time(const struct sw_access *holder, const struct sw_access *stalled)
+{
+	uint64_t slack = stalled->dur_ns / 20;
+	return holder->thread != stalled->thread && holder->t_ns <= stalled->t_ns + slack &&
+	       holder->t_ns + holder->dur_ns + slack >= stalled->t_ns + stalled->dur_ns;
+}
+
+static void remember(struct ring *stalls, const struct sw_access *what)
+{
+	stalls->at[stalls->made++ % SW_STALLS] = *what;
+}
+
+static void report_lock(struct sw_model *m, const struct sw_access *stalled, const struct sw_access *holder)
+{
+	struct sw_finding seen = {
+		.id = SW_FINDING_DRIVER_LOCK,
+		.severity = SW_NOTE,
+		.confidence = SW_LIKELY,
+		.basis = SW_BASIS_MEASURED,
+		.accesses = 2,
+		.access = {stalled, holder},
+		.fix = SW_FIX_BEFORE_THREADS,
+	};
+	struct sw_finding *f = sw_collect_add(&m->collect, &seen, NULL);
+	if (f)
+		sw_collect_cost(&m->collect, f,
+				&(struct sw_wait_cost){
+					.ns = stalled->dur_ns, .waited = true, .parts.lock_ns = stalled->dur_ns});
+}
+
+/* The record of one thread's call may come before or after that of the other's: the one that comes last looks for the
+ * other.
+ */
+static void look_for_lock(struct sw_model *m, const struct sw_access *what)
+{
+	bool holder = holds(what->kind);
+	struct ring *own = holder ? &m->stalls->holders : &m->stalls->stalled,
+		    *other = holder ? &m->stalls->stalled : &m->stalls->holders;
+	remember(own, what);
+	for (uint32_t i = 0; i < SW_STALLS; i++) {
+		struct sw_access *met = &other->at[i];
+		if (!met->seq || !(holder ? all_the_time(what, met) : all_the_time(met, what)))
+			continue;
+		report_lock(m, holder ? met : what, holder ? what : met);
+		(holder ? met : &own->at[(own->made - 1) % SW_STALLS])->seq = 0; /* reported */
+		if (!holder)
+			return;
+	}
+}
+
+static void look_for_queue(struct sw_model *m, const struct sw_wait *w)
+{
+	struct sw_point point = w->what.point;
+	uint32_t host = sw_hb_host_lane(m->hb, w->record.thread);
+	uint64_t pending = point.tick - sw_hb_last_join(m->hb, host, point.lane).tick;
+	if (!w->enqueues || pending < SW_FULL_QUEUE)
+		return;
+	struct sw_finding seen = {.id = SW_FINDING_QUEUE_FULL,
+				  .severity = SW_NOTE,
+				  .confidence = SW_LIKELY,
+				  .basis = SW_BASIS_MEASURED,
+				  .accesses = 1,
+				  .access[0] = &w->what,
+				  .fix = SW_FIX_FEWER,
+				  .queued = pending};
+	struct sw_finding *f = sw_collect_add(&m->collect, &seen, NULL);
+	if (f)
+		sw_collect_cost(
+			&m->collect, f,
+			&(struct sw_wait_cost){.ns = w->what.dur_ns, .waited = true, .parts.work_ns = w->what.dur_ns});
+}
+
+void sw_stall_done(struct sw_model *m, const struct sw_wait *w)
+{
+	const struct sw_access *what = &w->what;
+	bool handed = !w->id && hands_over(what->kind);
+	if (what->dur_ns >= SW_STALL_NS && (handed || holds(what->kind)))
+		look_for_lock(m, what);
+	if (what->dur_ns >= SW_FULL_NS && handed && what->kind == SW_REC_LAUNCH)
+		look_for_queue(m, w);
+}
+
+/*
+ * SW304: work on the legacy default stream waits for all blocking streams and holds back all that is issued to them
+ * later (CUDA programming guide, "Default stream").  Where that puts one stream's work after another's, and nothing
+ * else did, two streams have run as one.
+ *
+ * The order engine reports an edge only when it adds order, so what arrives here nothing else had ordered.
+ */
+
+struct sw_legacy_site {
+	uint32_t lane, serial;
+	struct sw_access call;
+	uint32_t n;
+	struct {
+		uint32_t lane;
+		uint64_t seq;
+	} from[8];
+};
+
+struct sw_legacy {
+	SW_VEC(struct sw_legacy_site) sites;
+};
+
+struct sw_legacy *sw_legacy_new(void)
+{
+	return sw_calloc(1, sizeof(struct sw_legacy));
+}
+
+void sw_legacy_free(struct sw_legacy *legacy)
+{
+	free(legacy->sites.at);
+	free(legacy);
+}
+
+static bool is_work(uint8_t kind)
+{
+	return kind == SW_REC_LAUNCH || kind == SW_REC_COPY || kind == SW_REC_COPY_ND || kind == SW_REC_SET ||
+	       kind == SW_REC_GRAPH_LAUNCH || kind == SW_REC_HOST_FUNC;
+}
+
+static struct sw_legacy_site *site_of(struct sw_model *m, uint32_t lane)
+{
+	uint32_t serial = sw_hb_lane_serial(m->hb, lane);
+	for (size_t i = 0; i < m->legacy->sites.n; i++)
+		if (m->legacy->sites.at[i].lane == lane) {
+			if (m->legacy->sites.at[i].serial != serial)
+				m->legacy->sites.at[i] = (struct sw_legacy_site){.lane = lane, .serial = serial};
+			return &m->legacy->sites.at[i];
+		}
+	struct sw_legacy_site *site = sw_vec_push(&m->legacy->sites);
+	*site = (struct sw_legacy_site){.lane = lane, .serial = serial};
+	return site;
+}
+
+/* The legacy stream came to wait for a stream with work of its own. */
+static void waits_for(struct sw_model *m, struct sw_legacy_site *site, const struct sw_hb_edge *edge)
+{
+	if (site->call.seq != edge->to_seq) {
+		site->call = m->wait->what;
+		site->n = 0;
+	}
+	if (sw_model_lane_state(m, edge->from.lane)->work && site->n < sizeof site->from / sizeof *site->from) {
+		site->from[site->n].lane = edge->from.lane;
+		site->from[site->n++].seq = edge->from_seq;
+	}
+}
+
+/*
+ * Without the legacy stream the work could have begun when it was given out and its own stream was free: from then
+ * until the legacy stream's work ended it was held back.  At most: other streams that it waits for, or a full device,
+ * may have held it as well.
+ */
+static void add_held(struct sw_model *m, struct sw_held *held, const struct sw_legacy_site *site, uint32_t lane)
+{
+	const struct sw_access *before = &sw_model_lane_state(m, lane)->last;
+	const struct sw_time *work = sw_times_find(m->times, m->wait->what.seq);
+	const struct sw_time *legacy = sw_times_find(m->times, site->call.seq);
+	const struct sw_time *own = before->seq ? sw_times_find(m->times, before->seq) : NULL;
+	if (!work || !legacy || (before->seq && !own)) {
+		held->untimed++;
+		return;
+	}
+	uint64_t from = m->wait->what.t_ns, to = legacy->end < work->start ? legacy->end : work->start;
+	if (own && own->end > from)
+		from = own->end;
+	held->timed++;
+	held->ns += to > from ? to - from : 0;
+}
+
+static void holds_back(struct sw_model *m, struct sw_legacy_site *site, const struct sw_hb_edge *edge)
+{
+	if (!is_work(m->wait->what.kind))
+		return;
+	for (uint32_t i = 0; i < site->n; i++) {
+		if (site->from[i].lane == edge->to_lane)
+			continue;
+		struct sw_finding seen = {
+			.id = SW_FINDING_LEGACY_SERIALISATION,
+			.severity = SW_NOTE,
+			.confidence = SW_CERTAIN,
+			.accesses = 2,
+			.access = {&site->call, &m->wait->what},
+			.fix = SW_FIX_NONBLOCKING,
+			.fix_call.seq = site->call.seq,
+			.blocker = {sw_model_lane_state(m, site->from[i].lane)->stream, site->from[i].seq},
+		};
+		struct sw_finding *f = sw_collect_add(&m->collect, &seen, NULL);
+		if (f)
+			add_held(m, &sw_collect_more(&m->collect, f)->held, site, edge->to_lane);
+		return;
+	}
+}
+
+void sw_legacy_edge(struct sw_model *m, const struct sw_hb_edge *edge)
+{
+	if (!m->wait || edge->to_seq != m->record->seq)
+		return;
+	if (sw_hb_lane_kind(m->hb, edge->to_lane) == SW_LANE_LEGACY)
+		waits_for(m, site_of(m, edge->to_lane), edge);
+	else if (sw_hb_lane_kind(m->hb, edge->from.lane) == SW_LANE_LEGACY)
+		holds_back(m, site_of(m, edge->from.lane), edge);
+}
 
 /* Calls in flight at once, one a thread: more means that their ends were lost. */
 #define SW_MAX_OPEN 65536u

@@ -6,10 +6,19 @@
 #ifndef SW_DETECT_WAITS_WAITS_H
 #define SW_DETECT_WAITS_WAITS_H
 
-#include "detect/model/call.h"
+#include <stdbool.h>
 
-struct sw_model;
+#include "detect/model/call.h"
+#include "hb/hb.h"
+
+struct sw_access;
 struct sw_call_waits;
+struct sw_legacy;
+struct sw_model;
+struct sw_polls;
+struct sw_record;
+struct sw_stalls;
+struct sw_wait;
 
 /* How long a call's own work plausibly takes: more than this, while something was pending, counts as waiting. */
 enum sw_own {
@@ -53,5 +62,25 @@ void sw_wait_forget(struct sw_model *m);
 sw_covered_vec *sw_wait_scratch(struct sw_model *m);
 struct sw_call_waits *sw_call_waits_new(void);
 void sw_call_waits_free(struct sw_call_waits *waits);
+
+/* Loops of queries (SW403). */
+
+/* A query said so; `done`: it was the last of its row. */
+void sw_poll_again(struct sw_model *m, const struct sw_record *r, const struct sw_access *what, bool done);
+struct sw_polls *sw_polls_new(void);
+void sw_polls_free(struct sw_polls *polls);
+
+/* Calls that were held up by another thread, or by a full queue (SW310, SW311). */
+
+/* A call has ended. */
+void sw_stall_done(struct sw_model *m, const struct sw_wait *w);
+struct sw_stalls *sw_stalls_new(void);
+void sw_stalls_free(struct sw_stalls *stalls);
+
+/* Order that only the legacy stream made (SW304). */
+
+void sw_legacy_edge(struct sw_model *m, const struct sw_hb_edge *edge);
+struct sw_legacy *sw_legacy_new(void);
+void sw_legacy_free(struct sw_legacy *legacy);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 #include "report/ci/ci_parts.h"
-#include "report/symbols/places.h"
+#include "report/symbols/stack.h"
 
 struct sw_ci *sw_ci_begin(FILE *out, enum sw_ci_format format, const char *version, const char *root)
 {

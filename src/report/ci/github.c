@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "report/ci/ci_parts.h"
-#include "report/utf8.h"
+#include "report/excerpts.h"
 
 /* GitHub shows ten annotations of a kind for each step ("Workflow commands"); the rest are lines in its log. */
 #define MOST_ANNOTATIONS 100u

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "report/ci/ci_parts.h"
-#include "report/utf8.h"
+#include "report/excerpts.h"
 
 /* As XML 1.0 allows: markup escaped, control characters and what is no UTF-8 replaced. */
 static void put(FILE *out, const char *text)

@@ -11,8 +11,7 @@
 #include <string.h>
 
 #include "report/ci/ci_parts.h"
-#include "report/coverage_counts.h"
-#include "report/symbols/places.h"
+#include "report/report.h"
 #include "report/symbols/stack.h"
 
 /* A URI reference: what stands for itself in a path, the rest escaped byte by byte.  malloc'ed. */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/diff/diff.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
+#include "report/json/json_out.h"
+#include "report/text/text_out.h"
 
 /* ---- which findings belong together ------------------------------------------------------------------------------ */
 
@@ -218,4 +221,230 @@ const char *sw_name_change(enum sw_change change)
 {
 	static const char *const names[SW_CHANGES] = {"new", "worse", "better", "gone", "same"};
 	return names[change];
+}
+
+/* A comparison as JSON: doc/diff.schema.json says what each member means. Members are only ever added. */
+
+static void put_run(struct sw_json *json, const char *key, const struct sw_digest *digest)
+{
+	sw_json_open(json, key, '{');
+	sw_json_text(json, "path", digest->path);
+	sw_json_text(json, "program", digest->program);
+	sw_json_ms(json, "span_ms", digest->span_ns);
+	sw_json_bool(json, "complete", digest->complete);
+	sw_json_bool(json, "whole", digest->whole);
+	sw_json_bool(json, "simulated", digest->simulated);
+	sw_json_number(json, "findings", digest->findings.n);
+	sw_json_close(json, '}');
+}
+
+static void put_cost(struct sw_json *json, const struct sw_digest *digest, const struct sw_digest_finding *f)
+{
+	if (!f->calls) {
+		sw_json_text(json, "cost", NULL);
+		return;
+	}
+	sw_json_open(json, "cost", '{');
+	sw_json_number(json, "calls", f->calls);
+	sw_json_ms(json, "total_ms", f->total_ns);
+	sw_json_ms(json, "per_call_ms", f->total_ns / f->calls);
+	sw_json_ms(json, "per_second_ms",
+		   digest->span_ns ? (uint64_t)((double)f->total_ns * 1e9 / (double)digest->span_ns) : 0);
+	sw_json_ms(json, "win_high_ms", f->win_ns);
+	sw_json_close(json, '}');
+}
+
+static void put_side(struct sw_json *json, const struct sw_digest_side *side)
+{
+	sw_json_open(json, NULL, '{');
+	sw_json_text(json, "operation", side->what);
+	sw_json_open(json, "stack", '[');
+	for (size_t i = 0; i < side->frames; i++) {
+		sw_json_open(json, NULL, '{');
+		sw_json_text(json, "function", side->frame[i].function);
+		sw_json_text(json, "file", side->frame[i].file);
+		sw_json_number(json, "line", side->frame[i].line > 0 ? (uint64_t)side->frame[i].line : 0);
+		sw_json_text(json, "module", side->frame[i].module);
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+	sw_json_close(json, '}');
+}
+
+static void put_finding(struct sw_json *json, const char *key, const struct sw_digest *digest,
+			const struct sw_digest_finding *f)
+{
+	char fingerprint[17];
+	if (!f) {
+		sw_json_text(json, key, NULL);
+		return;
+	}
+	snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, f->fingerprint);
+	sw_json_open(json, key, '{');
+	sw_json_text(json, "severity", sw_name_severity(f->severity));
+	sw_json_text(json, "confidence", sw_name_confidence(f->confidence));
+	sw_json_number(json, "count", f->count);
+	sw_json_text(json, "message", f->message);
+	sw_json_open(json, "operations", '[');
+	for (size_t i = 0; i < f->sides; i++)
+		put_side(json, &f->side[i]);
+	sw_json_close(json, ']');
+	put_cost(json, digest, f);
+	sw_json_text(json, "fingerprint", fingerprint);
+	sw_json_close(json, '}');
+}
+
+static void put_entry_json(struct sw_json *json, const struct sw_diff *diff, const struct sw_diff_entry *entry)
+{
+	const struct sw_digest_finding *f = entry->b ? entry->b : entry->a;
+	char id[16];
+	snprintf(id, sizeof id, "SW%03d", f->id);
+	sw_json_open(json, NULL, '{');
+	sw_json_text(json, "change", sw_name_change(entry->change));
+	sw_json_bool(json, "new_error", entry->new_error);
+	sw_json_text(json, "id", id);
+	sw_json_text(json, "kind", f->kind);
+	put_finding(json, "a", diff->a, entry->a);
+	put_finding(json, "b", diff->b, entry->b);
+	sw_json_close(json, '}');
+}
+
+void sw_diff_json(const struct sw_diff *diff, FILE *out)
+{
+	struct sw_json json = {.out = out};
+	sw_json_open(&json, NULL, '{');
+	sw_json_text(&json, "schema", "syncwatch-diff/1");
+	put_run(&json, "a", diff->a);
+	put_run(&json, "b", diff->b);
+	sw_json_open(&json, "noise", '{');
+	sw_json_number(&json, "percent", SW_DIFF_NOISE_PERCENT);
+	sw_json_ms(&json, "ms", SW_DIFF_NOISE_NS);
+	sw_json_close(&json, '}');
+	sw_json_open(&json, "summary", '{');
+	for (int change = 0; change < SW_CHANGES; change++)
+		sw_json_number(&json, sw_name_change((enum sw_change)change), diff->count[change]);
+	sw_json_number(&json, "new_errors", diff->new_errors);
+	sw_json_close(&json, '}');
+	sw_json_open(&json, "entries", '[');
+	for (size_t i = 0; i < diff->entries.n; i++)
+		put_entry_json(&json, diff, &diff->entries.at[i]);
+	sw_json_close(&json, ']');
+	sw_json_close(&json, '}');
+}
+
+/* A comparison for people: what got worse first. */
+
+struct writer {
+	struct sw_out out;
+	struct sw_names names; /* for its arena: nothing is looked up */
+	const struct sw_diff *diff;
+};
+
+static const char *run_of(struct writer *w, const struct sw_digest *digest)
+{
+	return sw_names_format(
+		&w->names, "%s (%s%s, %s)", digest->path, *digest->program ? digest->program : "a program",
+		digest->simulated ? " on the simulated CUDA" : "", sw_name_time(&w->names, digest->span_ns));
+}
+
+/* The innermost frame that says most: the one with a line, else with a name, else the first. */
+static const char *place_of(struct writer *w, const struct sw_digest_side *side)
+{
+	const struct sw_digest_frame *best = NULL;
+	for (size_t i = 0; i < side->frames; i++) {
+		const struct sw_digest_frame *frame = &side->frame[i];
+		if (!best || (frame->line && !best->line) || (*frame->function && !*best->function && !best->line))
+			best = frame;
+	}
+	if (!best)
+		return side->what;
+	if (best->line)
+		return sw_names_format(&w->names, "%s at %s:%d in %s", side->what, best->file, best->line,
+				       best->function);
+	return sw_names_format(&w->names, "%s in %s%s%s", side->what, best->function, *best->function ? " of " : "",
+			       best->module);
+}
+
+static const char *cost_of(struct writer *w, const struct sw_digest *digest, const struct sw_digest_finding *f)
+{
+	double share = digest->span_ns ? 100.0 * (double)f->total_ns / (double)digest->span_ns : 0;
+	return sw_names_format(&w->names, "%s in %" PRIu64 " call%s, %s each, %.1f %% of the run, up to %s recoverable",
+			       sw_name_time(&w->names, f->total_ns), f->calls, f->calls == 1 ? "" : "s",
+			       sw_name_time(&w->names, f->total_ns / f->calls), share,
+			       sw_name_time(&w->names, f->win_ns));
+}
+
+static const char *state_of(struct writer *w, const struct sw_digest *digest, const struct sw_digest_finding *f)
+{
+	const char *how =
+		sw_names_format(&w->names, "%s, %s", sw_name_severity(f->severity), sw_name_confidence(f->confidence));
+	if (f->calls)
+		return sw_names_format(&w->names, "%s: %s", how, cost_of(w, digest, f));
+	return sw_names_format(&w->names, "%s, %" PRIu64 " time%s", how, f->count, f->count == 1 ? "" : "s");
+}
+
+static void put_entry_text(struct writer *w, const struct sw_diff_entry *entry)
+{
+	static const enum sw_colour colours[SW_CHANGES] = {[SW_CHANGE_NEW] = SW_YELLOW,
+							   [SW_CHANGE_WORSE] = SW_YELLOW,
+							   [SW_CHANGE_BETTER] = SW_GREEN,
+							   [SW_CHANGE_GONE] = SW_GREEN,
+							   [SW_CHANGE_SAME] = SW_DIM};
+	const struct sw_digest_finding *f = entry->b ? entry->b : entry->a;
+	sw_out_coloured(&w->out, entry->new_error ? SW_RED : colours[entry->change],
+			sw_names_format(&w->names, "%s%s: SW%03d %s", sw_name_change(entry->change),
+					entry->new_error ? " error" : "", f->id, f->kind));
+	putc('\n', w->out.file);
+	sw_out_paragraph(&w->out, 2, "", 0, f->message);
+	for (size_t i = 0; i < f->sides; i++)
+		sw_out_paragraph(&w->out, 4, "", 0, place_of(w, &f->side[i]));
+	if (entry->a && entry->b)
+		sw_out_paragraph(&w->out, 2, "before:", 8, state_of(w, w->diff->a, entry->a));
+	sw_out_paragraph(&w->out, 2,
+			 !entry->a   ? "after:"
+			 : !entry->b ? "before:"
+				     : "after:",
+			 8, state_of(w, entry->b ? w->diff->b : w->diff->a, f));
+	putc('\n', w->out.file);
+}
+
+/* What makes "gone" and "new" less certain. */
+static void put_doubts(struct writer *w)
+{
+	const struct sw_digest *const runs[] = {w->diff->a, w->diff->b};
+	for (size_t i = 0; i < 2; i++)
+		if (!runs[i]->complete)
+			sw_out_paragraph(
+				&w->out, 0, "", 0,
+				sw_names_format(&w->names,
+						"%s is not complete (a crash, a signal, lost records, a damaged "
+						"trace): what it lacks may just not have been seen.",
+						runs[i]->path));
+	if (runs[0]->simulated != runs[1]->simulated)
+		sw_out_paragraph(&w->out, 0, "", 0,
+				 "One of the runs was on the simulated CUDA: their times cannot be compared.");
+}
+
+void sw_diff_text(const struct sw_diff *diff, FILE *out, bool colour, bool all)
+{
+	struct writer w = {.out = {.file = out, .colour = colour}, .diff = diff};
+	sw_out_paragraph(&w.out, 0, "", 0,
+			 sw_names_format(&w.names, "syncwatch: %s -> %s", run_of(&w, diff->a), run_of(&w, diff->b)));
+	put_doubts(&w);
+	putc('\n', out);
+	for (size_t i = 0; i < diff->entries.n; i++)
+		if (all || diff->entries.at[i].change != SW_CHANGE_SAME)
+			put_entry_text(&w, &diff->entries.at[i]);
+	sw_out_coloured(
+		&w.out,
+		diff->new_errors					    ? SW_RED
+		: diff->count[SW_CHANGE_NEW] + diff->count[SW_CHANGE_WORSE] ? SW_YELLOW
+									    : SW_GREEN,
+		sw_names_format(&w.names,
+				"syncwatch: %zu new, %zu worse, %zu better, %zu gone, %zu the same; %zu new error%s",
+				diff->count[SW_CHANGE_NEW], diff->count[SW_CHANGE_WORSE], diff->count[SW_CHANGE_BETTER],
+				diff->count[SW_CHANGE_GONE], diff->count[SW_CHANGE_SAME], diff->new_errors,
+				diff->new_errors == 1 ? "" : "s"));
+	putc('\n', out);
+	sw_arena_free(&w.names.arena);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/diff/digest.h"
+/* A report as a digest: read from a trace or from JSON, for comparison with another one. */
+#include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/diff/diff.h"
 #include "report/symbols/stack.h"
 
 static const char *keep(struct sw_digest *digest, const char *text)
@@ -85,3 +87,240 @@ void sw_digest_free(struct sw_digest *digest)
 	sw_arena_free(&digest->arena);
 	*digest = (struct sw_digest){0};
 }
+
+/* Reads a digest from a report in JSON; what is wrong with the file is said by member. */
+
+#ifndef HAVE_JANSSON
+
+int sw_digest_read(struct sw_digest *digest, FILE *file, const char *path, struct sw_error *error)
+{
+	(void)digest;
+	(void)file;
+	return sw_fail(error, SW_E_UNSUPPORTED,
+		       "%s: this build reads no JSON (it was made without jansson): give the trace", path);
+}
+
+#else
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The contents of one file, and the first error in it. */
+struct source {
+	struct sw_digest *digest;
+	const char *path;
+	struct sw_error *error;
+	int rc;
+};
+
+static void wrong(struct source *s, const char *key, const char *wanted)
+{
+	if (!s->rc)
+		s->rc = sw_fail(s->error, SW_E_FORMAT, "%s: a report's '%s' is %s", s->path, key, wanted);
+}
+
+/* ---- members: what is missing or null has its plain value, what is of another type is an error ------------------- */
+
+static const char *text_of(struct source *s, const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+	if (!value || json_is_null(value))
+		return "";
+	if (!json_is_string(value)) {
+		wrong(s, key, "a string");
+		return "";
+	}
+	return sw_arena_strndup(&s->digest->arena, json_string_value(value), json_string_length(value));
+}
+
+static uint64_t count_of(struct source *s, const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+	if (!value || json_is_null(value))
+		return 0;
+	if (!json_is_integer(value) || json_integer_value(value) < 0) {
+		wrong(s, key, "a number from 0");
+		return 0;
+	}
+	return (uint64_t)json_integer_value(value);
+}
+
+#define MAX_MS 1e12 /* 30 years, far below what nanoseconds in 64 bits hold */
+
+static uint64_t time_of(struct source *s, const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+	if (!value || json_is_null(value))
+		return 0;
+	double ms = json_number_value(value);
+	if (!json_is_number(value) || !(ms >= 0 && ms <= MAX_MS)) {
+		wrong(s, key, "milliseconds from 0");
+		return 0;
+	}
+	return (uint64_t)(ms * 1e6 + 0.5);
+}
+
+static bool flag_of(struct source *s, const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+	if (value && !json_is_null(value) && !json_is_boolean(value))
+		wrong(s, key, "true or false");
+	return json_is_true(value);
+}
+
+static const json_t *list_of(struct source *s, const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+	if (!json_is_array(value))
+		wrong(s, key, "a list");
+	return value;
+}
+
+/* Place of a word in a list of words; -1, and an error, for any other. */
+static int word_of(struct source *s, const json_t *object, const char *key, const char *(*name)(int), int last)
+{
+	const char *text = text_of(s, object, key);
+	for (int i = 0; i <= last; i++)
+		if (strcmp(text, name(i)) == 0)
+			return i;
+	wrong(s, key, "none that is known");
+	return 0;
+}
+
+static const char *severity_name(int i)
+{
+	return sw_name_severity((enum sw_severity)i);
+}
+
+static const char *confidence_name(int i)
+{
+	return sw_name_confidence((enum sw_confidence)i);
+}
+
+/* ---- findings ---------------------------------------------------------------------------------------------------- */
+
+static void read_frames(struct source *s, const json_t *access, struct sw_digest_side *side)
+{
+	const json_t *list = list_of(s, access, "stack");
+	struct sw_digest_frame *frame = sw_arena_alloc(&s->digest->arena, json_array_size(list) * sizeof *frame);
+	side->frame = frame;
+	side->frames = json_array_size(list);
+	for (size_t i = 0; i < side->frames; i++) {
+		const json_t *from = json_array_get(list, i);
+		const char *file = text_of(s, from, "file"), *slash = strrchr(file, '/');
+		uint64_t line = count_of(s, from, "line");
+		frame[i] = (struct sw_digest_frame){.function = text_of(s, from, "function"),
+						    .file = slash ? slash + 1 : file,
+						    .module = text_of(s, from, "module"),
+						    .line = line < INT32_MAX ? (int)line : 0};
+	}
+}
+
+static void read_sides(struct source *s, const json_t *object, struct sw_digest_finding *finding)
+{
+	const json_t *list = list_of(s, object, "accesses");
+	struct sw_digest_side *side = sw_arena_alloc(&s->digest->arena, json_array_size(list) * sizeof *side);
+	finding->side = side;
+	finding->sides = json_array_size(list);
+	for (size_t i = 0; i < finding->sides; i++) {
+		const json_t *access = json_array_get(list, i);
+		const char *kernel = text_of(s, access, "kernel");
+		side[i].what = *kernel ? kernel : text_of(s, access, "api");
+		read_frames(s, access, &side[i]);
+	}
+}
+
+static void read_finding(struct source *s, const json_t *object)
+{
+	const char *id = text_of(s, object, "id");
+	const json_t *cost = json_object_get(object, "cost");
+	char *end = NULL;
+	struct sw_digest_finding finding = {
+		.id = strncmp(id, "SW", 2) == 0 ? (int)strtoul(id + 2, &end, 10) : 0,
+		.kind = text_of(s, object, "kind"),
+		.message = text_of(s, object, "message"),
+		.severity = (enum sw_severity)word_of(s, object, "severity", severity_name, SW_ERROR),
+		.confidence = (enum sw_confidence)word_of(s, object, "confidence", confidence_name, SW_CERTAIN),
+		.hidden = flag_of(s, object, "hidden"),
+		.count = count_of(s, object, "count"),
+		.calls = count_of(s, cost, "calls"),
+		.total_ns = time_of(s, cost, "total_ms"),
+		.win_ns = time_of(s, cost, "win_high_ms"),
+		.fingerprint = strtoull(text_of(s, object, "fingerprint"), NULL, 16),
+	};
+	if (!end || *end || finding.id <= 0 || finding.id > 999)
+		wrong(s, "id", "SW and three digits");
+	read_sides(s, object, &finding);
+	s->digest->all |= finding.hidden;
+	if (!flag_of(s, object, "suppressed"))
+		*sw_vec_push(&s->digest->findings) = finding;
+}
+
+/* Reports of older versions have no "complete" in their summary. */
+static bool is_whole(struct source *s, const json_t *root)
+{
+	const json_t *coverage = json_object_get(root, "coverage"), *run = json_object_get(root, "run");
+	const json_t *summary = json_object_get(root, "summary");
+	if (json_object_get(summary, "complete"))
+		return flag_of(s, summary, "complete");
+	return !count_of(s, coverage, "records_lost") && !json_array_size(json_object_get(coverage, "damage")) &&
+	       !count_of(s, coverage, "forgotten_accesses") && !count_of(s, coverage, "uncompared_graphs") &&
+	       !count_of(s, coverage, "judged_until_call") && (!run || flag_of(s, run, "complete"));
+}
+
+static bool calls_seen(struct source *s, const json_t *root)
+{
+	const json_t *processes = json_object_get(root, "processes");
+	bool seen = count_of(s, json_object_get(root, "coverage"), "driver_calls");
+	for (size_t i = 0; i < json_array_size(processes); i++)
+		seen |= count_of(s, json_object_get(json_array_get(processes, i), "coverage"), "driver_calls") > 0;
+	return seen;
+}
+
+static void read_report(struct source *s, const json_t *root)
+{
+	static const char family[] = "syncwatch-report/", known[] = "syncwatch-report/1";
+	const char *schema = text_of(s, root, "schema");
+	if (s->rc || strncmp(schema, family, sizeof family - 1) != 0) {
+		s->rc = sw_fail(s->error, SW_E_FORMAT, "%s: this JSON is no report of syncwatch", s->path);
+		return;
+	}
+	/* Members are only ever added within a major version. */
+	if (strncmp(schema, known, sizeof known - 1) != 0 ||
+	    (schema[sizeof known - 1] && schema[sizeof known - 1] != '.')) {
+		s->rc = sw_fail(s->error, SW_E_VERSION, "%s: a report of schema %.40s, of which this version knows %s",
+				s->path, schema, known);
+		return;
+	}
+	const json_t *program = json_object_get(root, "program"), *list = list_of(s, root, "findings");
+	const char *exe = text_of(s, program, "path"), *slash = strrchr(exe, '/');
+	s->digest->program = slash ? slash + 1 : exe;
+	s->digest->span_ns = time_of(s, program, "span_ms");
+	s->digest->simulated = flag_of(s, program, "simulated");
+	s->digest->whole = is_whole(s, root);
+	s->digest->complete = flag_of(s, program, "ended_in_order") && s->digest->whole;
+	s->digest->calls_seen = calls_seen(s, root);
+	for (size_t i = 0; i < json_array_size(list) && !s->rc; i++)
+		read_finding(s, json_array_get(list, i));
+}
+
+int sw_digest_read(struct sw_digest *digest, FILE *file, const char *path, struct sw_error *error)
+{
+	struct source s = {.digest = digest, .path = path, .error = error};
+	json_error_t why;
+	*digest = (struct sw_digest){0};
+	digest->path = sw_arena_strndup(&digest->arena, path, strlen(path));
+	json_t *root = json_loadf(file, JSON_REJECT_DUPLICATES, &why);
+	if (!root)
+		s.rc = sw_fail(error, SW_E_FORMAT, "%s:%d:%d: no JSON: %s", path, why.line, why.column, why.text);
+	else
+		read_report(&s, root);
+	json_decref(root);
+	if (s.rc)
+		sw_digest_free(digest);
+	return s.rc;
+}
+
+#endif

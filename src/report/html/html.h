@@ -13,14 +13,40 @@
 #ifndef SW_REPORT_HTML_HTML_H
 #define SW_REPORT_HTML_HTML_H
 
+#include "base/map.h"
+#include "report/excerpts.h"
 #include "report/report.h"
 
 struct sw_nearby;
+
 /* The report must outlive it. */
 struct sw_nearby *sw_nearby_new(struct sw_report *report);
 const struct sw_observer *sw_nearby_observer(struct sw_nearby *nearby);
 void sw_nearby_free(struct sw_nearby *nearby);
 
 void sw_html_write(struct sw_report *report, struct sw_nearby *nearby, const char *version, FILE *out);
+
+/* The operations around each finding, for the timeline that is drawn of it. */
+
+struct sw_nearby_operation {
+	uint64_t seq, call_ns, call_end_ns;
+	uint64_t start_ns, end_ns; /* of its work, both 0: unknown or none */
+	uint32_t stream, thread;
+	const char *name;
+	bool enqueues, measured;
+};
+
+struct sw_nearby {
+	struct sw_observer observer;
+	struct sw_report *report;
+	sw_excerpt_vec excerpts; /* sequence numbers */
+	SW_VEC(struct sw_nearby_operation) operations;
+	struct sw_map index; /* sequence number -> operation + 1 */
+};
+
+/* So many sequence numbers before and after each side of a finding. */
+#define SW_NEARBY 24u
+/* Findings that have a timeline. */
+#define SW_NEARBY_MOST 1000u
 
 #endif

@@ -1,15 +1,185 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report as JSON: doc/report.schema.json says what each member means. Members are only ever added. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "reader/ranks.h"
-#include "report/words/evidence_text.h"
+#include "report/groups.h"
 #include "report/json/json_out.h"
 #include "report/json/report_parts.h"
 #include "report/report.h"
-#include "report/unusable_files.h"
-#include "report/words/gain_text.h"
 #include "report/symbols/stack.h"
+#include "report/words/evidence_text.h"
+#include "report/words/wording.h"
+
+/* Files of the run that are missing or changed, as JSON. */
+
+/* Members "unusable_files" and "fix" of the coverage. */
+static void json_unusable_files(struct sw_json *json, struct sw_report *report)
+{
+	sw_unusable_file_vec files;
+	sw_unusable_files(report, &files);
+	sw_json_open(json, "unusable_files", '[');
+	for (size_t i = 0; i < files.n; i++) {
+		const struct sw_unusable_file *file = &files.at[i];
+		sw_json_open(json, NULL, '{');
+		sw_json_text(json, "path", file->path);
+		sw_json_text(json, "state", file->changed ? "changed" : "missing");
+		sw_json_number(json, "kernels", file->kernels);
+		sw_json_bool(json, "names", file->names);
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+	sw_json_text(json, "fix", files.n ? sw_unusable_files_fix(report) : NULL);
+	free(files.at);
+}
+
+/* Findings by their cause, as JSON: doc/report.schema.json says what each member means. */
+
+static void put_place(struct sw_json *json, const char *key, const struct sw_frame *frame)
+{
+	if (!frame) {
+		sw_json_text(json, key, NULL);
+		return;
+	}
+	sw_json_open(json, key, '{');
+	sw_json_text(json, "file", frame->file);
+	sw_json_number(json, "line", frame->line > 0 ? (uint64_t)frame->line : 0);
+	sw_json_text(json, "function", frame->function);
+	sw_json_text(json, "module", frame->module);
+	sw_json_number(json, "offset", frame->offset);
+	sw_json_close(json, '}');
+}
+
+static void put_fix(struct sw_json *json, struct sw_report *report, const struct sw_group *group)
+{
+	static const char *const where[] = {"once", "after", "before", "instead", "before_use"};
+	struct sw_group_fix fix;
+	sw_group_fix(report, group, &fix);
+	sw_json_open(json, "fix", '{');
+	sw_json_text(json, "text", fix.text);
+	sw_json_text(json, "note", fix.note);
+	sw_json_open(json, "lines", '[');
+	for (uint32_t i = 0; i < fix.lines.n; i++) {
+		sw_json_open(json, NULL, '{');
+		sw_json_text(json, "where", where[fix.lines.line[i].where]);
+		put_place(json, "place", fix.lines.line[i].frame);
+		sw_json_text(json, "code", fix.lines.line[i].code);
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+	sw_json_close(json, '}');
+}
+
+static void put_fingerprint(struct sw_json *json, const char *key, struct sw_report *report, size_t index)
+{
+	sw_json_text(json, key, sw_names_format(&report->names, "%016" PRIx64, report->shown.at[index].fingerprint));
+}
+
+static void put_edge(struct sw_json *json, struct sw_report *report, const struct sw_group *group)
+{
+	if (!group->edges) {
+		sw_json_text(json, "missing_edge", NULL);
+		return;
+	}
+	sw_json_open(json, "missing_edge", '{');
+	sw_json_number(json, "after_sequence", group->after->seq);
+	put_place(json, "after", sw_place_of(&report->names, group->after, group->before));
+	sw_json_text(json, "from", sw_name_stream(&report->names, group->after->stream));
+	sw_json_number(json, "before_sequence", group->before->seq);
+	put_place(json, "before", sw_place_of(&report->names, group->before, group->after));
+	sw_json_text(json, "to", sw_name_stream(&report->names, group->before->stream));
+	sw_json_close(json, '}');
+}
+
+static void put_group(struct sw_json *json, struct sw_report *report, const struct sw_group *group)
+{
+	const struct sw_shown_finding *leader = &report->shown.at[group->leader];
+	sw_json_open(json, NULL, '{');
+	sw_json_text(json, "id", sw_names_format(&report->names, "SW%03d", leader->finding->id));
+	sw_json_text(json, "severity", sw_name_severity(leader->finding->severity));
+	sw_json_text(json, "message", sw_report_words(report, leader).message);
+	put_place(json, "place", sw_report_site(report, leader->finding));
+	put_fingerprint(json, "leader", report, group->leader);
+	sw_json_open(json, "members", '[');
+	put_fingerprint(json, NULL, report, group->leader);
+	for (size_t k = 0; k < group->members.n; k++)
+		put_fingerprint(json, NULL, report, group->members.at[k]);
+	sw_json_close(json, ']');
+	sw_json_number(json, "missing_edges", group->edges);
+	put_edge(json, report, group);
+	put_fix(json, report, group);
+	sw_json_ms(json, "cost_ms", sw_group_cost(report, group));
+	sw_json_close(json, '}');
+}
+
+void sw_report_json_groups(struct sw_json *json, struct sw_report *report)
+{
+	sw_json_open(json, "groups", '[');
+	for (size_t i = 0; i < report->groups.n; i++) {
+		struct sw_names_scope scope;
+		sw_names_scope_begin(&report->names, &scope);
+		put_group(json, report, &report->groups.at[i]);
+		sw_names_scope_end(&report->names, &scope);
+	}
+	sw_json_close(json, ']');
+}
+
+/* What following the advice on waits saved: of one finding, and of several together. */
+
+void sw_report_json_saving(struct sw_json *json, struct sw_names *names, const char *key, const struct sw_saving *s)
+{
+	sw_json_open(json, key, '{');
+	sw_json_text(json, "verdict", sw_saving_key(s->verdict));
+	sw_json_text(json, "reason", s->reason ? sw_saving_reason_key(s->reason) : NULL);
+	sw_json_text(json, "text", sw_saving_text(names, s));
+	sw_json_text(json, "change", s->change);
+	sw_json_number(json, "calls", s->calls);
+	sw_json_number(json, "passed", s->passed);
+	if (s->verdict == SW_SAVING_MEASURED) {
+		sw_json_signed(json, "saved_ns", s->saved_ns);
+		sw_json_signed(json, "low_ns", s->low_ns);
+		sw_json_signed(json, "high_ns", s->high_ns);
+		sw_json_number(json, "base_ns", s->base_ns);
+		sw_json_signed(json, "before_ns", s->before_ns);
+		sw_json_signed(json, "once_ns", s->once_ns);
+		sw_json_number(json, "parts", s->parts);
+		sw_json_number(json, "left_out", s->left_out);
+		sw_json_signed(json, "left_out_ns", s->left_out_ns);
+		sw_json_signed(json, "whole_ns", s->whole_ns);
+		sw_json_signed(json, "whole_low_ns", s->whole_low_ns);
+		sw_json_signed(json, "whole_high_ns", s->whole_high_ns);
+		sw_json_number(json, "whole_base_ns", s->whole_base_ns);
+		sw_json_number(json, "pairs", s->pairs);
+		sw_json_number(json, "copies", s->copies);
+		sw_json_bool(json, "printed", s->printed);
+	}
+	sw_json_number(json, "runs", s->runs);
+	sw_json_close(json, '}');
+}
+
+static void report_json_savings(struct sw_json *json, struct sw_report *report)
+{
+	const struct sw_savings_total *total = report->savings;
+	if (!total)
+		return;
+	sw_json_open(json, "savings", '{');
+	sw_report_json_saving(json, &report->names, "together", &total->all);
+	sw_json_open(json, "order", '[');
+	for (size_t i = 0; i < total->steps.n; i++) {
+		const struct sw_saving_step *step = &total->steps.at[i];
+		sw_json_open(json, NULL, '{');
+		sw_json_text(json, "id", sw_names_format(&report->names, "SW%03d", step->shown->finding->id));
+		sw_json_text(json, "fingerprint",
+			     sw_names_format(&report->names, "%016" PRIx64, step->shown->fingerprint));
+		sw_json_bool(json, "left_out", step->left_out);
+		sw_json_signed(json, "alone_ns", total->only ? 0 : step->alone_ns);
+		sw_json_signed(json, "total_ns", step->total_ns);
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+	sw_json_close(json, '}');
+}
 
 /* ---- the run ----------------------------------------------------------------------------------------------------- */
 
@@ -168,7 +338,7 @@ static void put_coverage(struct sw_json *json, struct sw_report *report)
 	for (size_t i = 0; (line = sw_symbols_complaint(report->names.symbols, i)); i++)
 		sw_json_text(json, NULL, line);
 	sw_json_close(json, ']');
-	sw_json_unusable_files(json, report);
+	json_unusable_files(json, report);
 	sw_json_close(json, '}');
 }
 
@@ -351,7 +521,7 @@ void sw_report_json_members(struct sw_json *json, struct sw_report *report)
 	}
 	sw_json_close(json, ']');
 	sw_report_json_groups(json, report);
-	sw_report_json_savings(json, report);
+	report_json_savings(json, report);
 	put_summary(json, report);
 	sw_report_json_tail(json, report);
 }

@@ -7,8 +7,7 @@
 #include "report/report.h"
 #include "report/symbols/stack.h"
 #include "report/words/evidence_text.h"
-#include "report/words/gain_text.h"
-#include "report/words/library_text.h"
+#include "report/words/wording.h"
 
 void sw_report_json_stack(struct sw_json *json, struct sw_names *names, const char *key, uint32_t stack,
 			  uint32_t function)

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "report/utf8.h"
+#include "report/excerpts.h"
 
 /* Bytes from here on that stand for themselves. */
 static size_t plain(const char *text)

@@ -25,7 +25,6 @@ void sw_report_json_host_waits(struct sw_json *json, const struct sw_host_wait *
 /* What following the advice on a wait saved; of several together, nothing where that was not tried. */
 void sw_report_json_saving(struct sw_json *json, struct sw_names *names, const char *key,
 			   const struct sw_saving *saving);
-void sw_report_json_savings(struct sw_json *json, struct sw_report *report);
 
 /* A call stack, as an array.  function: the kernel that the call launched, 0: none. */
 void sw_report_json_stack(struct sw_json *json, struct sw_names *names, const char *key, uint32_t stack,

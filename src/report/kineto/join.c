@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/kineto/join.h"
+/* Which call of a profile is which call of the trace. */
+#include "report/kineto/kineto.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

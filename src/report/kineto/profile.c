@@ -1,12 +1,310 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
 #include "report/kineto/profile.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/hash.h"
-#include "report/kineto/json_scan.h"
+
+#ifdef HAVE_ZLIB
+#include <zlib.h>
+#endif
+
+#include "base/memory.h"
+
+enum { BUFFER = 1 << 16, DEEPEST = 256 };
+
+struct sw_json_scan {
+	char *path;
+	int fd;
+#ifdef HAVE_ZLIB
+	gzFile gz;
+#endif
+	unsigned char buffer[BUFFER];
+	size_t at, n;
+	uint64_t before; /* bytes that came before the buffer */
+	bool ended, failed;
+	struct sw_error error;
+};
+
+static int fail(const char *path, int code, struct sw_error *error)
+{
+	return sw_fail(error, -code, "cannot open '%s': %s", path, strerror(code));
+}
+
+int sw_json_scan_open(const char *path, struct sw_json_scan **out, struct sw_error *error)
+{
+	struct stat s;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return fail(path, errno, error);
+	if (fstat(fd, &s) || !S_ISREG(s.st_mode)) {
+		close(fd);
+		return sw_fail(error, -EINVAL, "cannot open '%s': not a plain file", path);
+	}
+	struct sw_json_scan *scan = sw_calloc(1, sizeof *scan);
+	scan->path = sw_strdup(path);
+	scan->fd = fd;
+#ifdef HAVE_ZLIB
+	scan->gz = gzdopen(fd, "rb"); /* plain files too */
+	if (!scan->gz) {
+		sw_json_scan_close(scan);
+		return fail(path, ENOMEM, error);
+	}
+#endif
+	*out = scan;
+	return 0;
+}
+
+void sw_json_scan_close(struct sw_json_scan *scan)
+{
+	if (!scan)
+		return;
+#ifdef HAVE_ZLIB
+	if (scan->gz)
+		gzclose(scan->gz);
+	else
+		close(scan->fd);
+#else
+	close(scan->fd);
+#endif
+	free(scan->path);
+	free(scan);
+}
+
+uint64_t sw_json_scan_offset(const struct sw_json_scan *scan)
+{
+	return scan->before + scan->at;
+}
+
+int sw_json_scan_error(const struct sw_json_scan *scan, struct sw_error *error)
+{
+	if (scan->failed)
+		*error = scan->error;
+	return scan->failed ? scan->error.code : 0;
+}
+
+/* "not JSON here: WHAT". */
+static void json_scan_fail(struct sw_json_scan *scan, const char *what)
+{
+	if (scan->failed)
+		return;
+	scan->failed = true;
+	sw_fail(&scan->error, SW_E_FORMAT, "%s: offset %" PRIu64 ": %s", scan->path, sw_json_scan_offset(scan), what);
+}
+
+static int fill(struct sw_json_scan *scan)
+{
+	scan->before += scan->n;
+	scan->at = scan->n = 0;
+	if (scan->ended || scan->failed)
+		return 0;
+#ifdef HAVE_ZLIB
+	int got = gzread(scan->gz, scan->buffer, BUFFER);
+#else
+	ssize_t got = read(scan->fd, scan->buffer, BUFFER);
+#endif
+	if (got < 0)
+		json_scan_fail(scan, "cannot be read, or is damaged where it was compressed");
+	scan->ended = got <= 0;
+	scan->n = got > 0 ? (size_t)got : 0;
+	return scan->n > 0;
+}
+
+/* The next byte, not taken; -1: there is none. */
+static int look(struct sw_json_scan *scan)
+{
+	if (scan->failed || (scan->at == scan->n && !fill(scan)))
+		return -1;
+	return scan->buffer[scan->at];
+}
+
+size_t sw_json_scan_bytes(struct sw_json_scan *scan, void *bytes, size_t most)
+{
+	if (look(scan) < 0)
+		return 0;
+	size_t n = scan->n - scan->at < most ? scan->n - scan->at : most;
+	memcpy(bytes, scan->buffer + scan->at, n);
+	scan->at += n;
+	return n;
+}
+
+int sw_json_scan_peek(struct sw_json_scan *scan)
+{
+	int c;
+	while ((c = look(scan)) == ' ' || c == '\n' || c == '\t' || c == '\r')
+		scan->at++;
+	return c;
+}
+
+/* Takes it if it is this one. */
+static bool json_scan_take(struct sw_json_scan *scan, char wanted)
+{
+	if (sw_json_scan_peek(scan) != (unsigned char)wanted)
+		return false;
+	scan->at++;
+	return true;
+}
+
+/* After a backslash: the character that is meant. */
+static int escaped(struct sw_json_scan *scan)
+{
+	static const char plain[] = "\"\\/", short_form[] = "bfnrt", meant[] = "\b\f\n\r\t";
+	int c = look(scan);
+	const char *found = c > 0 ? strchr(short_form, c) : NULL;
+	unsigned code = 0;
+	if (c < 0)
+		return -1;
+	scan->at++;
+	if (strchr(plain, c))
+		return c;
+	if (found)
+		return meant[found - short_form];
+	if (c != 'u')
+		return -1;
+	for (int i = 0; i < 4; i++) {
+		static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+		const char *digit = (c = look(scan)) > 0 ? strchr(digits, c) : NULL;
+		if (!digit)
+			return -1;
+		scan->at++;
+		code = code << 4 | ((unsigned)(digit - digits) & 15);
+	}
+	return code >= 0x20 && code < 0x7f ? (int)code : '?';
+}
+
+/* A string, cut off where it does not fit; what is escaped and not ASCII becomes '?'. */
+static bool json_scan_string(struct sw_json_scan *scan, char *text, size_t room)
+{
+	size_t n = 0;
+	int c;
+	if (!json_scan_take(scan, '"')) {
+		json_scan_fail(scan, "not JSON: a string is missing");
+		return false;
+	}
+	while ((c = look(scan)) >= 0 && c != '"') {
+		scan->at++;
+		if (c == '\\' && (c = escaped(scan)) < 0)
+			break;
+		if (n + 1 < room)
+			text[n++] = c ? (char)c : '?';
+	}
+	if (room)
+		text[n] = 0;
+	if (c != '"') {
+		json_scan_fail(scan, "not JSON: a string that does not end, or a wrong escape");
+		return false;
+	}
+	scan->at++;
+	return true;
+}
+
+/* A number as it stands there. */
+static bool json_scan_number(struct sw_json_scan *scan, char *text, size_t room)
+{
+	size_t n = 0;
+	int c = sw_json_scan_peek(scan);
+	while (c > 0 && strchr("+-.0123456789eE", c) && n + 1 < room) {
+		text[n++] = (char)c;
+		scan->at++;
+		c = look(scan);
+	}
+	text[n] = 0;
+	if (n && n + 1 < room)
+		return true;
+	json_scan_fail(scan, "not JSON: a number is missing or too long");
+	return false;
+}
+
+static bool skip_word(struct sw_json_scan *scan)
+{
+	int c;
+	size_t n = 0;
+	while ((c = look(scan)) > 0 &&
+	       (strchr("+-.", c) || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))) {
+		scan->at++;
+		n++;
+	}
+	if (!n)
+		json_scan_fail(scan, "not JSON: a value is missing");
+	return n > 0;
+}
+
+/* Any value. */
+static bool json_scan_skip(struct sw_json_scan *scan)
+{
+	char closing[DEEPEST];
+	size_t depth = 0;
+	do {
+		int c = sw_json_scan_peek(scan);
+		bool sound = true;
+		if (depth && (c == ',' || c == ':'))
+			scan->at++;
+		else if (depth && c == closing[depth - 1]) {
+			scan->at++;
+			depth--;
+		} else if (c == '{' || c == '[') {
+			scan->at++;
+			sound = depth < DEEPEST;
+			if (sound)
+				closing[depth++] = c == '{' ? '}' : ']';
+		} else if (c == '"')
+			sound = json_scan_string(scan, NULL, 0);
+		else
+			sound = skip_word(scan);
+		if (!sound) {
+			json_scan_fail(scan, "not JSON: nested too deeply");
+			return false;
+		}
+	} while (depth);
+	return true;
+}
+
+/*
+ * Members of an object, or elements of an array:
+ *
+ *     if (json_scan_take(scan, '{'))
+ *             for (bool first = true; json_scan_member(scan, &first, key, sizeof key);)
+ *                     ... take the value
+ *
+ * false: its end, which is taken, or an error.
+ */
+static bool json_scan_member(struct sw_json_scan *scan, bool *first, char *key, size_t room)
+{
+	if (json_scan_take(scan, '}'))
+		return false;
+	if (!*first && !json_scan_take(scan, ',')) {
+		json_scan_fail(scan, "not JSON: ',' or '}' is missing");
+		return false;
+	}
+	*first = false;
+	if (!json_scan_string(scan, key, room))
+		return false;
+	if (json_scan_take(scan, ':'))
+		return true;
+	json_scan_fail(scan, "not JSON: ':' is missing");
+	return false;
+}
+
+/* The end of the array is not taken, so that its offset can be asked for. */
+static bool json_scan_element(struct sw_json_scan *scan, bool *first)
+{
+	if (sw_json_scan_peek(scan) == ']')
+		return false;
+	if (!*first && !json_scan_take(scan, ',')) {
+		json_scan_fail(scan, "not JSON: ',' or ']' is missing");
+		return false;
+	}
+	*first = false;
+	return !scan->failed;
+}
 
 /* What is read of an event; texts are cut off. */
 struct event {
@@ -96,26 +394,26 @@ static bool take_value(struct sw_json_scan *scan, char *text, size_t room)
 {
 	int c = sw_json_scan_peek(scan);
 	if (c == '"')
-		return sw_json_scan_string(scan, text, room);
+		return json_scan_string(scan, text, room);
 	if (c == '-' || (c >= '0' && c <= '9'))
-		return sw_json_scan_number(scan, text, room);
-	return sw_json_scan_skip(scan);
+		return json_scan_number(scan, text, room);
+	return json_scan_skip(scan);
 }
 
 static void take_arguments(struct sw_json_scan *scan, struct event *event)
 {
 	char key[24];
-	if (!sw_json_scan_take(scan, '{')) {
-		sw_json_scan_skip(scan);
+	if (!json_scan_take(scan, '{')) {
+		json_scan_skip(scan);
 		return;
 	}
-	for (bool first = true; sw_json_scan_member(scan, &first, key, sizeof key);) {
+	for (bool first = true; json_scan_member(scan, &first, key, sizeof key);) {
 		if (strcmp(key, "correlation") == 0)
 			take_value(scan, event->correlation, sizeof event->correlation);
 		else if (strcmp(key, "stream") == 0)
 			take_value(scan, event->stream, sizeof event->stream);
 		else
-			sw_json_scan_skip(scan);
+			json_scan_skip(scan);
 	}
 }
 
@@ -132,11 +430,11 @@ static void take_event(struct sw_json_scan *scan, struct event *event)
 		{"dur", event->length, sizeof event->length},
 	};
 	char key[24];
-	if (!sw_json_scan_take(scan, '{')) {
-		sw_json_scan_fail(scan, "an event that is no object");
+	if (!json_scan_take(scan, '{')) {
+		json_scan_fail(scan, "an event that is no object");
 		return;
 	}
-	for (bool first = true; sw_json_scan_member(scan, &first, key, sizeof key);) {
+	for (bool first = true; json_scan_member(scan, &first, key, sizeof key);) {
 		size_t i = 0;
 		while (i < sizeof members / sizeof *members && strcmp(members[i].key, key) != 0)
 			i++;
@@ -145,7 +443,7 @@ static void take_event(struct sw_json_scan *scan, struct event *event)
 		else if (strcmp(key, "args") == 0)
 			take_arguments(scan, event);
 		else
-			sw_json_scan_skip(scan);
+			json_scan_skip(scan);
 	}
 }
 
@@ -203,17 +501,17 @@ static void add_event(struct sw_profile *profile, const struct event *event)
 
 static void take_events(struct sw_json_scan *scan, struct sw_profile *profile)
 {
-	if (!sw_json_scan_take(scan, '[')) {
-		sw_json_scan_fail(scan, "traceEvents is no array");
+	if (!json_scan_take(scan, '[')) {
+		json_scan_fail(scan, "traceEvents is no array");
 		return;
 	}
-	for (bool first = true; sw_json_scan_element(scan, &first);) {
+	for (bool first = true; json_scan_element(scan, &first);) {
 		struct event event = {0};
 		take_event(scan, &event);
 		add_event(profile, &event);
 	}
 	profile->end_of_events = sw_json_scan_offset(scan);
-	sw_json_scan_take(scan, ']');
+	json_scan_take(scan, ']');
 }
 
 static void take_file(struct sw_json_scan *scan, struct sw_profile *profile)
@@ -221,11 +519,11 @@ static void take_file(struct sw_json_scan *scan, struct sw_profile *profile)
 	char key[32], number[40] = "";
 	bool events = false;
 	uint64_t base;
-	if (!sw_json_scan_take(scan, '{')) {
-		sw_json_scan_fail(scan, "no trace of torch.profiler: no JSON object");
+	if (!json_scan_take(scan, '{')) {
+		json_scan_fail(scan, "no trace of torch.profiler: no JSON object");
 		return;
 	}
-	for (bool first = true; sw_json_scan_member(scan, &first, key, sizeof key);) {
+	for (bool first = true; json_scan_member(scan, &first, key, sizeof key);) {
 		if (strcmp(key, "traceEvents") == 0 && !events) {
 			take_events(scan, profile);
 			events = true;
@@ -234,13 +532,13 @@ static void take_file(struct sw_json_scan *scan, struct sw_profile *profile)
 			if (whole(number, &base) && base < INT64_MAX)
 				profile->base_ns = (int64_t)base;
 		} else {
-			sw_json_scan_skip(scan);
+			json_scan_skip(scan);
 		}
 	}
 	if (sw_json_scan_peek(scan) >= 0)
-		sw_json_scan_fail(scan, "not JSON: something follows its end");
+		json_scan_fail(scan, "not JSON: something follows its end");
 	if (!events)
-		sw_json_scan_fail(scan, "no trace of torch.profiler: it has no traceEvents");
+		json_scan_fail(scan, "no trace of torch.profiler: it has no traceEvents");
 }
 
 static int by_thread_and_time(const void *a, const void *b)

@@ -10,11 +10,14 @@
 #define SW_REPORT_KINETO_PROFILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
 #include "base/map.h"
 #include "base/memory.h"
+
+struct sw_json_scan;
 
 /* Times are nanoseconds of the profile. */
 struct sw_profile_call {
@@ -53,5 +56,26 @@ void sw_profile_free(struct sw_profile *profile);
 /* Index + 1; 0: no call has this name. */
 uint32_t sw_profile_name(const struct sw_profile *profile, const char *name);
 const struct sw_profile_work *sw_profile_work_of(const struct sw_profile *profile, const struct sw_profile_call *call);
+
+/*
+ * Reads JSON from a file piece by piece, in memory that does not grow with it; gzip where the build has zlib.
+ *
+ * Not a validator of everything: what is skipped need only be balanced.  The first error is kept with its offset, and
+ * from then on every function fails.
+ */
+
+/* 0, or -errno with error filled; plain files alone. */
+int sw_json_scan_open(const char *path, struct sw_json_scan **out, struct sw_error *error);
+void sw_json_scan_close(struct sw_json_scan *scan);
+
+/* Offset (of the expanded text) of the next byte, and the first error: 0, or SW_E_FORMAT with error filled. */
+uint64_t sw_json_scan_offset(const struct sw_json_scan *scan);
+int sw_json_scan_error(const struct sw_json_scan *scan, struct sw_error *error);
+
+/* The next character that is no blank, not taken; -1: the end, or an error. */
+int sw_json_scan_peek(struct sw_json_scan *scan);
+
+/* Bytes as they are, for copying; how many there were. */
+size_t sw_json_scan_bytes(struct sw_json_scan *scan, void *bytes, size_t most);
 
 #endif

@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "report/symbols/demangle.h"
+#include "report/symbols/names.h"
 #include "report/text/text_out.h"
 
-#define LABEL	   12
-#define TEXT_ROOM  400 /* of an address or a condition */
-#define SHORT_ROOM 160 /* the same when the kernel was not asked for by name */
-#define MOST_LINES 16  /* of such a kernel */
+#define LABEL		  12
+#define LISTING_TEXT_ROOM 400 /* of an address or a condition */
+#define SHORT_ROOM	  160 /* the same when the kernel was not asked for by name */
+#define MOST_LINES	  16  /* of such a kernel */
 
 /* "read", "write", "read and write", "atomic update" */
 static const char *role_text(unsigned roles)
@@ -57,9 +57,11 @@ static void name_symbol(const struct sw_footprint *f, uint32_t symbol, char *out
 	free(name);
 }
 
-void sw_kernel_root(const struct sw_kernel_view *k, const struct sw_root *root, char *out, size_t room)
+/* "parameter 3", "parameter 2 at +16", "through parameter 0", "variable counter", "unknown memory": what an access goes
+   through.  At most `room` bytes. */
+static void kernel_root(const struct sw_kernel_view *k, const struct sw_root *root, char *out, size_t room)
 {
-	char inner[TEXT_ROOM];
+	char inner[LISTING_TEXT_ROOM];
 	bool symbol = root->kind == SW_ROOT_SYMBOL || (root->kind == SW_ROOT_INDIRECT && !root->span);
 	if (symbol)
 		name_symbol(k->entry->footprint, root->symbol, inner, sizeof inner);
@@ -136,7 +138,7 @@ static unsigned roles_at(const struct sw_reaches *reaches, uint32_t from, uint32
 	return roles;
 }
 
-static void put_params(struct sw_out *out, const struct sw_kernel_view *k, const struct sw_reaches *reaches)
+static void put_params_listing(struct sw_out *out, const struct sw_kernel_view *k, const struct sw_reaches *reaches)
 {
 	uint32_t n;
 	const struct sw_param *param = params_of(k, &n);
@@ -155,12 +157,12 @@ static void put_params(struct sw_out *out, const struct sw_kernel_view *k, const
 /* Roots other than parameters, with what is done through them; each line once. */
 static void put_roots(struct sw_out *out, const struct sw_kernel_view *k, const struct sw_reaches *reaches)
 {
-	char name[TEXT_ROOM];
+	char name[LISTING_TEXT_ROOM];
 	SW_VEC(char *) shown = {0};
 	for (size_t i = 0; i < reaches->n; i++) {
 		if (reaches->at[i].root.kind == SW_ROOT_PARAM && reaches->at[i].root.span <= 8)
 			continue;
-		sw_kernel_root(k, &reaches->at[i].root, name, sizeof name);
+		kernel_root(k, &reaches->at[i].root, name, sizeof name);
 		char *text = sw_format("%s: %s", name, role_text(reaches->at[i].role));
 		size_t same = 0;
 		while (same < shown.n && strcmp(shown.at[same], text) != 0)
@@ -225,7 +227,7 @@ static char *site_text(const struct sw_kernel_view *k, uint32_t index, size_t ro
 {
 	const struct sw_footprint *f = k->entry->footprint;
 	const struct sw_access_site *s = &f->site[index];
-	char address[TEXT_ROOM], facts[TEXT_ROOM], root[TEXT_ROOM] = "";
+	char address[LISTING_TEXT_ROOM], facts[LISTING_TEXT_ROOM], root[LISTING_TEXT_ROOM] = "";
 	sw_footprint_facts_text(f, index, facts, room);
 	char *bytes = s->size == SW_NO_TERM && s->bytes ? sw_format("%u byte%s", s->bytes, s->bytes == 1 ? "" : "s")
 							: sw_strdup("bytes");
@@ -239,7 +241,7 @@ static char *site_text(const struct sw_kernel_view *k, uint32_t index, size_t ro
 			if (r)
 				have += (size_t)snprintf(root + have, sizeof root - have, " or ");
 			if (have < sizeof root)
-				sw_kernel_root(k, &f->root[s->root + r], root + have, sizeof root - have);
+				kernel_root(k, &f->root[s->root + r], root + have, sizeof root - have);
 		}
 		text = sw_format("somewhere from %s on: %s%s%s", root, sw_why_text(s->why), *facts ? ", where " : "",
 				 facts);
@@ -254,7 +256,7 @@ static char *site_text(const struct sw_kernel_view *k, uint32_t index, size_t ro
 	return text;
 }
 
-static void put_site(struct sw_out *out, const struct sw_kernel_view *k, uint32_t index, const char *text)
+static void put_site_listing(struct sw_out *out, const struct sw_kernel_view *k, uint32_t index, const char *text)
 {
 	const struct sw_footprint *f = k->entry->footprint;
 	const struct sw_access_site *s = &f->site[index];
@@ -306,13 +308,13 @@ void sw_kernel_text(FILE *file, const struct sw_kernel_view *k, bool sites)
 	put_code(&out, k);
 	if (f) {
 		sw_footprint_directions(f, &reaches);
-		put_params(&out, k, &reaches);
+		put_params_listing(&out, k, &reaches);
 		put_roots(&out, k, &reaches);
 		if (!f->sites)
 			line(&out, "touches", "nothing in global memory");
 		for (uint32_t i = 0; sites && i < f->sites; i++) {
-			char *text = site_text(k, i, TEXT_ROOM);
-			put_site(&out, k, i, text);
+			char *text = site_text(k, i, LISTING_TEXT_ROOM);
+			put_site_listing(&out, k, i, text);
 			free(text);
 		}
 		if (!sites)
@@ -320,4 +322,114 @@ void sw_kernel_text(FILE *file, const struct sw_kernel_view *k, bool sites)
 		free(reaches.at);
 	}
 	putc('\n', file);
+}
+
+/* The listing of kernels as JSON: doc/kernels.schema.json says what each member means. */
+
+#define JSON_TEXT_ROOM 4000
+
+static void put_roles(struct sw_json *json, unsigned roles)
+{
+	sw_json_bool(json, "reads", roles & (SW_TOUCH_READ | SW_TOUCH_ATOMIC));
+	sw_json_bool(json, "writes", roles & (SW_TOUCH_WRITE | SW_TOUCH_ATOMIC));
+	sw_json_bool(json, "atomic", roles & SW_TOUCH_ATOMIC);
+}
+
+static void put_params_json(struct sw_json *json, const struct sw_kernel_view *k)
+{
+	const struct sw_footprint *f = k->entry->footprint;
+	uint32_t n = k->param ? k->params : f ? f->params : 0;
+	const struct sw_param *param = k->param ? k->param : f ? f->param : NULL;
+	sw_json_open(json, "parameters", '[');
+	for (uint32_t i = 0; i < n; i++) {
+		sw_json_open(json, NULL, '{');
+		sw_json_number(json, "index", i);
+		sw_json_number(json, "offset", param[i].offset);
+		sw_json_number(json, "bytes", param[i].bytes);
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+}
+
+static void put_root(struct sw_json *json, const struct sw_kernel_view *k, const struct sw_root *root)
+{
+	static const char *const kinds[] = {"parameter", "variable",	"indirect", "object",
+					    "map",	 "environment", "unknown"};
+	char text[JSON_TEXT_ROOM];
+	kernel_root(k, root, text, sizeof text);
+	sw_json_text(json, "kind", root->kind < sizeof kinds / sizeof kinds[0] ? kinds[root->kind] : "unknown");
+	sw_json_number(json, "offset", root->param);
+	sw_json_number(json, "span", root->span);
+	sw_json_text(json, "text", text);
+}
+
+/* Every root once, with what is done through it. */
+static void put_through(struct sw_json *json, const struct sw_kernel_view *k)
+{
+	struct sw_reaches reaches = {0};
+	if (k->entry->footprint)
+		sw_footprint_directions(k->entry->footprint, &reaches);
+	sw_json_open(json, "through", '[');
+	for (size_t i = 0; i < reaches.n; i++) {
+		sw_json_open(json, NULL, '{');
+		put_root(json, k, &reaches.at[i].root);
+		put_roles(json, reaches.at[i].role);
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+	free(reaches.at);
+}
+
+static void put_site_json(struct sw_json *json, const struct sw_kernel_view *k, uint32_t index)
+{
+	const struct sw_footprint *f = k->entry->footprint;
+	const struct sw_access_site *s = &f->site[index];
+	char text[JSON_TEXT_ROOM];
+	sw_json_open(json, NULL, '{');
+	sw_json_number(json, "place", s->place);
+	sw_json_text(json, "instruction", f->string + s->text);
+	put_roles(json, s->role);
+	sw_json_bool(json, "polls", s->polls);
+	sw_json_number(json, "bytes", s->size == SW_NO_TERM ? s->bytes : 0);
+	if (s->address != SW_NO_TERM)
+		sw_footprint_address_text(f, index, text, sizeof text);
+	sw_json_text(json, "address", s->address != SW_NO_TERM ? text : NULL);
+	sw_footprint_facts_text(f, index, text, sizeof text);
+	sw_json_text(json, "where", text);
+	sw_json_text(json, "why", sw_why_text(s->why));
+	sw_json_open(json, "roots", '[');
+	for (uint32_t r = 0; r < s->roots; r++) {
+		sw_json_open(json, NULL, '{');
+		put_root(json, k, &f->root[s->root + r]);
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+	sw_json_close(json, '}');
+}
+
+void sw_kernel_json(struct sw_json *json, const struct sw_kernel_view *k)
+{
+	const struct sw_footprint_entry *e = k->entry;
+	const struct sw_footprint *f = e->footprint;
+	char *name = sw_demangle(k->name);
+	sw_json_open(json, NULL, '{');
+	sw_json_text(json, "name", name);
+	sw_json_text(json, "mangled", k->name);
+	sw_json_number(json, "launches", k->launches);
+	sw_json_number(json, "device_arch", k->device);
+	sw_json_text(json, "image", k->image);
+	sw_json_text(json, "source", !f ? NULL : f->source == SW_SOURCE_PTX ? "ptx" : "sass");
+	sw_json_number(json, "arch", e->arch);
+	sw_json_bool(json, "ran", k->launches && e->ran);
+	sw_json_text(json, "why", f ? NULL : e->why ? e->why : "no code");
+	sw_json_text(json, "wild", f && f->wild ? f->string + f->wild : NULL);
+	sw_json_number(json, "loops", f ? f->loops : 0);
+	put_params_json(json, k);
+	put_through(json, k);
+	sw_json_open(json, "accesses", '[');
+	for (uint32_t i = 0; f && i < f->sites; i++)
+		put_site_json(json, k, i);
+	sw_json_close(json, ']');
+	sw_json_close(json, '}');
+	free(name);
 }

@@ -23,8 +23,4 @@ void sw_kernel_text(FILE *out, const struct sw_kernel_view *kernel, bool sites);
 /* doc/kernels.schema.json says what each member means. */
 void sw_kernel_json(struct sw_json *json, const struct sw_kernel_view *kernel);
 
-/* "parameter 3", "parameter 2 at +16", "through parameter 0", "variable counter", "unknown memory": what an access goes
-   through.  At most `room` bytes. */
-void sw_kernel_root(const struct sw_kernel_view *kernel, const struct sw_root *root, char *out, size_t room);
-
 #endif

@@ -2,12 +2,311 @@
 #include "report/listing/stat.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "detect/model/collect.h"
 #include "detect/waits/device_times.h"
 #include "reader/kinds.h"
+#include "report/json/json_out.h"
 #include "report/text/text_out.h"
+
+static struct sw_time_row *row_of(struct sw_call_times *t, enum sw_time_table table, uint32_t key)
+{
+	uint64_t *index = sw_map_put(&t->table[table].index, (uint64_t)key + 1);
+	if (!*index) {
+		*sw_vec_push(&t->table[table].rows) = (struct sw_time_row){.key = key, .name = ""};
+		*index = t->table[table].rows.n;
+	}
+	return &t->table[table].rows.at[*index - 1];
+}
+
+static void add_time(struct sw_time_row *row, uint64_t ns)
+{
+	if (!row->times)
+		row->times = sw_calloc(1, sizeof *row->times);
+	sw_histogram_add(row->times, ns);
+	row->timed++;
+	row->total_ns += ns;
+	if (ns > row->worst_ns)
+		row->worst_ns = ns;
+}
+
+static uint64_t bytes_of(const struct sw_operation *op)
+{
+	const void *rec = op->record->rec;
+	const struct sw_rec_copy_nd *box = rec;
+	const struct sw_rec_set *set = rec;
+	switch (op->what.kind) {
+	case SW_REC_COPY:
+		return ((const struct sw_rec_copy *)rec)->bytes;
+	case SW_REC_COPY_ND:
+		return box->width * box->height * box->depth;
+	case SW_REC_SET:
+		return set->width * set->height;
+	case SW_REC_ALLOC:
+		return ((const struct sw_rec_alloc *)rec)->bytes;
+	default:
+		return 0;
+	}
+}
+
+static uint32_t call_key(uint16_t api, uint16_t flags)
+{
+	return (uint32_t)api << 1 | (flags & SW_RF_RUNTIME ? 1 : 0);
+}
+
+static void add_work(struct sw_call_times *t, enum sw_time_table table, uint32_t key, const struct sw_operation *op)
+{
+	struct sw_time_row *row = row_of(t, table, key);
+	row->count++;
+	row->bytes += bytes_of(op);
+	if (op->gpu_end_ns > op->gpu_start_ns)
+		add_time(row, op->gpu_end_ns - op->gpu_start_ns);
+}
+
+static void on_operation(void *arg, const struct sw_operation *op)
+{
+	struct sw_call_times *t = arg;
+	const bool returned = !(op->record->rec->flags & SW_RF_PENDING) || op->what.dur_ns;
+	if (op->what.kind != SW_REC_HOST_FUNC_RUN) {
+		struct sw_time_row *row = row_of(t, SW_TIMES_CALLS, call_key(op->what.api, op->what.flags));
+		row->count++;
+		row->failed += op->record->failed;
+		row->bytes += bytes_of(op);
+		if (returned)
+			add_time(row, op->what.dur_ns);
+		row->waits += op->blocks;
+		row->wait_ns += op->blocks ? op->what.dur_ns : 0;
+	}
+	if (op->enqueues)
+		add_work(t, SW_TIMES_STREAMS, op->what.stream, op);
+	if (op->enqueues && op->what.kind == SW_REC_LAUNCH)
+		add_work(t, SW_TIMES_KERNELS, op->what.function, op);
+}
+
+struct sw_call_times *sw_call_times_new(struct sw_reader *reader)
+{
+	struct sw_call_times *t = sw_calloc(1, sizeof *t);
+	t->reader = reader;
+	t->observer = (struct sw_observer){.arg = t, .operation = on_operation};
+	return t;
+}
+
+const struct sw_observer *sw_call_times_observer(struct sw_call_times *t)
+{
+	return &t->observer;
+}
+
+/* Calls that order nothing have no records of their own. */
+static void add_counted(struct sw_call_times *t)
+{
+	for (uint32_t id = 0; id <= UINT16_MAX; id++) {
+		const uint64_t calls = sw_reader_calls(t->reader, (uint16_t)id);
+		const struct sw_trace_api *api = sw_reader_api(t->reader, (uint16_t)id);
+		uint64_t seen = 0;
+		for (int runtime = 0; calls && runtime < 2; runtime++) {
+			uint64_t at = sw_map_get(&t->table[SW_TIMES_CALLS].index, (id << 1 | (unsigned)runtime) + 1ull);
+			seen += at ? t->table[SW_TIMES_CALLS].rows.at[at - 1].count : 0;
+		}
+		if (calls > seen)
+			row_of(t, SW_TIMES_CALLS, id << 1 | (api && *api->runtime ? 1u : 0u))->count += calls - seen;
+	}
+}
+
+static const char *name_of(struct sw_call_times *t, enum sw_time_table table, uint32_t key)
+{
+	const char *name = "";
+	if (table == SW_TIMES_CALLS) {
+		const struct sw_trace_api *api = sw_reader_api(t->reader, (uint16_t)(key >> 1));
+		if (!api)
+			return sw_names_format(&t->names, "entry point %u", key >> 1);
+		return key & 1 && *api->runtime ? sw_names_format(&t->names, "%s (%s)", api->runtime, api->driver)
+						: sw_names_format(&t->names, "%s", api->driver);
+	}
+	name = table == SW_TIMES_STREAMS ? sw_name_stream(&t->names, key) : sw_name_kernel(&t->names, key, true);
+	return *name ? sw_names_format(&t->names, "%s", name)
+		     : sw_names_format(&t->names, "kernel %u, name unknown", key);
+}
+
+/* The longest is known exactly, so nothing is said to be longer; of few it is the answer. */
+static uint64_t quantile(const struct sw_time_row *row, unsigned percent)
+{
+	uint64_t ns = sw_histogram_quantile(row->times, percent);
+	return ns < row->worst_ns && row->timed * (100 - percent) >= 100 ? ns : row->worst_ns;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct sw_time_row *x = a, *y = b;
+	if (x->total_ns != y->total_ns)
+		return x->total_ns > y->total_ns ? -1 : 1;
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+void sw_call_times_sort(struct sw_call_times *t, const struct sw_judgement *judgement)
+{
+	sw_names_init(&t->names, t->reader, judgement);
+	add_counted(t);
+	for (int table = 0; table < SW_TIME_TABLES; table++) {
+		for (size_t i = 0; i < t->table[table].rows.n; i++) {
+			struct sw_time_row *row = &t->table[table].rows.at[i];
+			row->name = name_of(t, (enum sw_time_table)table, row->key);
+			if (!row->times)
+				continue;
+			row->p50_ns = quantile(row, 50);
+			row->p99_ns = quantile(row, 99);
+		}
+		if (t->table[table].rows.n)
+			qsort(t->table[table].rows.at, t->table[table].rows.n, sizeof *t->table[table].rows.at,
+			      by_time);
+	}
+}
+
+void sw_call_times_free(struct sw_call_times *t)
+{
+	for (int table = 0; table < SW_TIME_TABLES; table++) {
+		for (size_t i = 0; i < t->table[table].rows.n; i++)
+			free(t->table[table].rows.at[i].times);
+		free(t->table[table].rows.at);
+		sw_map_free(&t->table[table].index);
+	}
+	sw_names_free(&t->names);
+	free(t);
+}
+
+/* "calls", "streams", "kernels". */
+static const char *call_times_title(enum sw_time_table table)
+{
+	static const char *const titles[] = {"calls", "streams", "kernels"};
+	return titles[table];
+}
+
+/* The tables of syncwatch stat, as text, CSV and JSON. */
+
+/* "-" where no time is known. */
+static void put_time(FILE *out, struct sw_names *names, const struct sw_time_row *row, uint64_t ns)
+{
+	fprintf(out, " %10s", row->timed ? sw_name_time(names, ns) : "-");
+}
+
+static const char *const headings[] = {"calls of the API, host time", "streams, device time of their work",
+				       "kernels, device time"};
+
+static void put_table(FILE *out, struct sw_call_times *t, enum sw_time_table table)
+{
+	const struct sw_out text = {.file = out};
+	const bool calls = table == SW_TIMES_CALLS, streams = table == SW_TIMES_STREAMS;
+	bool timed = false;
+	for (size_t i = 0; i < t->table[table].rows.n; i++)
+		timed |= t->table[table].rows.at[i].timed != 0;
+	fprintf(out, "\n%s%s:\n%10s %10s %10s %10s", headings[table],
+		timed ? "" : " (not recorded: run --gpu-timeline records it)", "count", "total", "p50", "p99");
+	if (calls)
+		fprintf(out, " %8s %10s", "waits", "in waits");
+	if (streams)
+		fprintf(out, " %10s", "bytes");
+	fputs("  name\n", out);
+	for (size_t i = 0; i < t->table[table].rows.n; i++) {
+		const struct sw_time_row *row = &t->table[table].rows.at[i];
+		fprintf(out, "%10" PRIu64, row->count);
+		put_time(out, &t->names, row, row->total_ns);
+		put_time(out, &t->names, row, row->p50_ns);
+		put_time(out, &t->names, row, row->p99_ns);
+		if (calls)
+			fprintf(out, " %8" PRIu64 " %10s", row->waits,
+				row->waits ? sw_name_time(&t->names, row->wait_ns) : "-");
+		if (streams)
+			fprintf(out, " %10s", row->bytes ? sw_name_bytes(&t->names, row->bytes) : "-");
+		fputs("  ", out);
+		sw_out_text(&text, row->name);
+		putc('\n', out);
+	}
+}
+
+/* The tables alone. */
+static void stat_tables_text(FILE *out, struct sw_call_times *t)
+{
+	for (int table = 0; table < SW_TIME_TABLES; table++)
+		if (t->table[table].rows.n)
+			put_table(out, t, (enum sw_time_table)table);
+}
+
+/* RFC 4180.  A name that begins like a formula would be one in a spreadsheet. */
+static void put_csv_name(FILE *out, const char *name)
+{
+	putc('"', out);
+	if (*name && (*name == '=' || *name == '+' || *name == '-' || *name == '@'))
+		putc('\'', out);
+	for (; *name; name++) {
+		if (*name == '"')
+			putc('"', out);
+		putc((unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name, out);
+	}
+	putc('"', out);
+}
+
+void sw_stat_csv(FILE *out, struct sw_call_times *t)
+{
+	fputs("table,name,count,timed,total_ns,p50_ns,p99_ns,longest_ns,waits,waits_ns,failed,bytes\r\n", out);
+	for (int table = 0; table < SW_TIME_TABLES; table++)
+		for (size_t i = 0; i < t->table[table].rows.n; i++) {
+			const struct sw_time_row *row = &t->table[table].rows.at[i];
+			fprintf(out, "%s,", call_times_title((enum sw_time_table)table));
+			put_csv_name(out, row->name);
+			const uint64_t numbers[] = {row->count,	   row->timed, row->total_ns, row->p50_ns, row->p99_ns,
+						    row->worst_ns, row->waits, row->wait_ns,  row->failed, row->bytes};
+			for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+				fprintf(out, ",%" PRIu64, numbers[k]);
+			fputs("\r\n", out);
+		}
+}
+
+static void put_row(struct sw_json *json, const struct sw_time_row *row, bool calls)
+{
+	sw_json_open(json, NULL, '{');
+	sw_json_text(json, "name", row->name);
+	sw_json_number(json, "count", row->count);
+	sw_json_number(json, "timed", row->timed);
+	if (row->timed) {
+		sw_json_ms(json, "total_ms", row->total_ns);
+		sw_json_ms(json, "p50_ms", row->p50_ns);
+		sw_json_ms(json, "p99_ms", row->p99_ns);
+		sw_json_ms(json, "longest_ms", row->worst_ns);
+	}
+	if (calls) {
+		sw_json_number(json, "waits", row->waits);
+		sw_json_ms(json, "waits_ms", row->wait_ns);
+		sw_json_number(json, "failed", row->failed);
+	}
+	sw_json_number(json, "bytes", row->bytes);
+	sw_json_close(json, '}');
+}
+
+void sw_stat_json(FILE *out, struct sw_call_times *t)
+{
+	struct sw_json json = {.out = out};
+	const struct sw_trace_process *process = sw_reader_process(t->reader);
+	const struct sw_trace_totals totals = sw_reader_totals(t->reader);
+	sw_json_open(&json, NULL, '{');
+	sw_json_text(&json, "schema", "syncwatch-stat/1");
+	sw_json_text(&json, "program", process ? process->exe : "");
+	sw_json_text(&json, "trace", sw_reader_path(t->reader));
+	sw_json_bool(&json, "ended_in_order", totals.closed);
+	sw_json_number(&json, "records", totals.records);
+	sw_json_number(&json, "records_lost", totals.lost);
+	for (int table = 0; table < SW_TIME_TABLES; table++) {
+		sw_json_open(&json, call_times_title((enum sw_time_table)table), '[');
+		for (size_t i = 0; i < t->table[table].rows.n; i++)
+			put_row(&json, &t->table[table].rows.at[i], table == SW_TIMES_CALLS);
+		sw_json_close(&json, ']');
+	}
+	sw_json_close(&json, '}');
+}
 
 /* Operations that move or make bytes. */
 struct volume {
@@ -181,7 +480,7 @@ int sw_stat(FILE *out, struct sw_reader *reader, struct sw_call_times *tables, s
 		count(&s, &record);
 	if (!rc) {
 		print(out, reader, &s);
-		sw_stat_tables_text(out, tables);
+		stat_tables_text(out, tables);
 	}
 	sw_map_free(&s.threads);
 	sw_map_free(&s.open);

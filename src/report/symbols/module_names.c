@@ -1,10 +1,149 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/symbols/module_names.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
+
+/* CPython's evaluation loop.  Compilers split off what it rarely does: "_PyEval_EvalFrameDefault.cold". */
+static bool is_loop(const struct sw_frame *frame)
+{
+	static const char name[] = "_PyEval_EvalFrameDefault";
+	return frame->symbol && strncmp(frame->symbol, name, sizeof name - 1) == 0 &&
+	       (!frame->symbol[sizeof name - 1] || frame->symbol[sizeof name - 1] == '.');
+}
+
+static enum sw_frame_role role_of(const struct sw_trace_python_frame *frame)
+{
+	static const struct {
+		enum sw_frame_role role;
+		const char *file, *function;
+	} rules[] = {
+#define SW_PYTHON_FILE(role, file, function) {SW_FRAME_##role, file, function},
+#include "report/symbols/python_frames.def"
+#undef SW_PYTHON_FILE
+	};
+	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+		if (fnmatch(rules[i].file, frame->file, 0) == 0 && fnmatch(rules[i].function, frame->function, 0) == 0)
+			return rules[i].role;
+	return SW_FRAME_PYTHON;
+}
+
+bool sw_frame_is_python(const struct sw_frame *frame)
+{
+	return frame->role == SW_FRAME_PYTHON || frame->role == SW_FRAME_PYTHON_LIBRARY ||
+	       frame->role == SW_FRAME_PYTHON_GENERATED;
+}
+
+/* Frames of the same line are the same, like native ones of the same address: no address has this bit. */
+static uint64_t identity(const struct sw_trace_python_frame *frame)
+{
+	const uint64_t file = sw_hash_bytes(SW_FNV_START, frame->file, strlen(frame->file));
+	return sw_hash_u64(sw_hash_bytes(file, frame->function, strlen(frame->function)) + frame->line) | 1ull << 63;
+}
+
+static struct sw_frame frame_of(const struct sw_trace_python_frame *frame)
+{
+	return (struct sw_frame){
+		.ip = identity(frame),
+		.function = frame->function[0] ? frame->function : "(Python)",
+		.base = frame->function[0] ? frame->function : NULL,
+		.file = frame->file[0] ? frame->file : NULL,
+		.line = (int)frame->line,
+		.module = "",
+		.role = role_of(frame),
+	};
+}
+
+/* The frames of one evaluation loop, from the i-th on; returns the index after them. */
+static uint32_t put_loop(const struct sw_trace_stack *stack, uint32_t i, sw_frame_vec *out)
+{
+	while (i < stack->python_depth) {
+		*sw_vec_push(out) = frame_of(&stack->python[i]);
+		if (stack->python[i++].entry)
+			break;
+	}
+	return i;
+}
+
+/* Where the rest goes when fewer loops were found than there are: after the last frame of the interpreter. */
+static size_t end_of_interpreter(const sw_frame_vec *frames)
+{
+	size_t n = frames->n;
+	while (n && frames->at[n - 1].role != SW_FRAME_INTERPRETER && !is_loop(&frames->at[n - 1]))
+		n--;
+	return n ? n : frames->n;
+}
+
+static void join(const struct sw_trace_stack *stack, sw_frame_vec *frames)
+{
+	sw_frame_vec all = {0};
+	uint32_t next = 0;
+	const size_t end = end_of_interpreter(frames);
+	for (size_t i = 0; i < frames->n; i++) {
+		if (i == end)
+			while (next < stack->python_depth)
+				next = put_loop(stack, next, &all);
+		if (is_loop(&frames->at[i]))
+			next = put_loop(stack, next, &all);
+		else
+			*sw_vec_push(&all) = frames->at[i];
+	}
+	while (next < stack->python_depth)
+		next = put_loop(stack, next, &all);
+	free(frames->at);
+	*frames = all;
+}
+
+/* Engine::thread_init() and thread_main() of torch/csrc/autograd/engine.cpp, PythonEngine::thread_init(). */
+static bool is_autograd(const struct sw_frame *frame)
+{
+	return frame->role == SW_FRAME_DISPATCH && frame->base &&
+	       fnmatch("torch::autograd::*Engine::thread_*", frame->base, 0) == 0;
+}
+
+/* A thread of PyTorch's has no Python frame that names a place; its outermost function says what it is. False: it is
+   none. */
+static bool name_autograd(sw_frame_vec *frames)
+{
+	for (size_t i = frames->n; i-- > 0;) {
+		struct sw_frame *frame = &frames->at[i];
+		if (!is_autograd(frame))
+			continue;
+		frame->role = SW_FRAME_AUTOGRAD;
+		frame->function = frame->base = "autograd thread";
+		return true;
+	}
+	return false;
+}
+
+/* What the thread that called backward() waits in goes after all that its helper does. */
+static bool join_waiting(const struct sw_trace_stack *stack, sw_frame_vec *frames)
+{
+	if (!name_autograd(frames))
+		return false;
+	/* Below the engine there is only what every thread starts with. */
+	while (frames->at[frames->n - 1].role != SW_FRAME_AUTOGRAD)
+		frames->n--;
+	for (uint32_t i = 0; i < stack->python_depth;)
+		i = put_loop(stack, i, frames);
+	return true;
+}
+
+bool sw_python_frames_join(const struct sw_reader *reader, const struct sw_trace_stack *stack, sw_frame_vec *frames)
+{
+	if (!sw_reader_has_python(reader))
+		return false;
+	if (stack->python_depth && stack->python_waiting)
+		return join_waiting(stack, frames);
+	if (stack->python_depth)
+		join(stack, frames);
+	else
+		name_autograd(frames);
+	return stack->python_depth != 0;
+}
 
 static uint64_t key_of(const struct sw_trace_module *module)
 {

@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "report/symbols/debug_objects.h"
+#include "report/symbols/symbols.h"
 
 struct sw_module_names {
 	const struct sw_reader *reader;
@@ -39,5 +40,15 @@ const struct sw_named_file *sw_module_names_file(struct sw_module_names *names, 
 /* Calls back from the innermost inlined function to the real one; `ip` is a return address in the module. */
 void sw_module_names_at(struct sw_module_names *names, const struct sw_trace_module *module, uint64_t ip,
 			void (*each)(void *arg, const struct sw_object_place *place), void *arg);
+
+/* Python frames among native ones. */
+
+typedef SW_VEC(struct sw_frame) sw_frame_vec;
+
+/*
+ * Puts the Python frames of a stack in the place of the interpreter's evaluation loops that ran them.  Where those are
+ * not found the frames follow the native ones.  False: the stack has no Python frames.
+ */
+bool sw_python_frames_join(const struct sw_reader *reader, const struct sw_trace_stack *stack, sw_frame_vec *frames);
 
 #endif

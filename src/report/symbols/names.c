@@ -1,17 +1,132 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
 #include "report/symbols/names.h"
 
+#include <ctype.h>
 #include <fnmatch.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/symbols/demangle.h"
-#include "report/symbols/places.h"
-#include "report/symbols/source_text.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/memory.h"
 #include "report/symbols/stack.h"
-#include "report/symbols/template_names.h"
+#include "report/symbols/source_text.h"
+
+static const char *name_kernel_particular(struct sw_names *names, uint32_t function);
+static void template_names_free(struct sw_template_names *templates);
+
+#ifdef HAVE_DEMANGLE
+/* Declared here because <cxxabi.h> is a C++ header; the symbol is part of the Itanium C++ ABI. */
+extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
+#endif
+
+char *sw_demangle(const char *name)
+{
+#ifdef HAVE_DEMANGLE
+	/* Anything that does not start so is a plain name: "f" would be demangled as the type "float". */
+	if (strncmp(name, "_Z", 2) == 0) {
+		int status = 0;
+		char *plain = __cxa_demangle(name, NULL, NULL, &status);
+		if (plain)
+			return plain;
+	}
+#endif
+	return sw_strdup(name);
+}
+
+/* Does the parenthesis at `at` belong to a name ("(anonymous namespace)", "operator()") rather than open parameters? */
+static bool part_of_name(const char *text, const char *at)
+{
+	static const char anonymous[] = "(anonymous namespace)", call[] = "operator";
+	if (strncmp(at, anonymous, sizeof anonymous - 1) == 0)
+		return true;
+	size_t before = (size_t)(at - text);
+	return at[1] == ')' && before >= sizeof call - 1 && strncmp(at - (sizeof call - 1), call, sizeof call - 1) == 0;
+}
+
+/* Where the parameters begin, else the end. */
+static size_t name_end(const char *text)
+{
+	int angle = 0;
+	for (const char *p = text; *p; p++) {
+		if (strncmp(p, "operator", 8) == 0 && (p[8] == '<' || p[8] == '>' || p[8] == '-')) {
+			p += 8;
+			while (p[1] == '<' || p[1] == '>' || p[1] == '=')
+				p++;
+			continue;
+		}
+		if (*p == '<') {
+			angle++;
+		} else if (*p == '>') {
+			angle -= angle > 0;
+		} else if (*p == '(' && angle == 0) {
+			if (!part_of_name(text, p))
+				return (size_t)(p - text);
+			p = strchr(p, ')');
+		}
+	}
+	return strlen(text);
+}
+
+/* Start of "operator..." in the name, `end` if it is none: blanks and brackets after it belong to the name.  One among
+   template arguments (lambdas of PyTorch's kernels) is not the name. */
+static size_t operator_at(const char *text, size_t end)
+{
+	int depth = 0;
+	for (size_t i = 0; i < end; i++) {
+		depth += text[i] == '<';
+		depth -= text[i] == '>';
+		if (depth == 0 && strncmp(text + i, "operator", 8) == 0 &&
+		    (i == 0 || text[i - 1] == ' ' || text[i - 1] == ':'))
+			return i;
+	}
+	return end;
+}
+
+/* Where the template arguments that end at `end` begin; `end` if there are none. */
+static size_t arguments_at(const char *text, size_t end)
+{
+	int depth = 0;
+	if (end == 0 || text[end - 1] != '>')
+		return end;
+	for (size_t i = end; i-- > 1;) {
+		depth += text[i] == '>';
+		depth -= text[i] == '<';
+		if (depth == 0)
+			return i;
+	}
+	return end;
+}
+
+/* After the return type: the last blank before `end` that is in no bracket. */
+static size_t name_start(const char *text, size_t end)
+{
+	int depth = 0;
+	while (end > 0) {
+		char c = text[end - 1];
+		depth += c == '>' || c == ')';
+		depth -= c == '<' || c == '(';
+		if (c == ' ' && depth == 0)
+			break;
+		end--;
+	}
+	return end;
+}
+
+char *sw_demangled_base(const char *demangled)
+{
+	size_t end = name_end(demangled);
+	size_t call = operator_at(demangled, end);
+	if (call == end)
+		call = end = arguments_at(demangled, end);
+	size_t start = name_start(demangled, call);
+	return sw_strndup(demangled + start, end - start);
+}
 
 #define LONG_FUNCTION 64 /* letters of a name that is printed whole */
 
@@ -23,7 +138,7 @@ void sw_names_init(struct sw_names *names, const struct sw_reader *reader, const
 void sw_names_free(struct sw_names *names)
 {
 	sw_symbols_free(names->symbols);
-	sw_template_names_free(names->templates);
+	template_names_free(names->templates);
 	sw_source_free(names->sources);
 	sw_arena_free(&names->arena);
 }
@@ -220,7 +335,7 @@ const char *sw_name_operation_brief(struct sw_names *names, const struct sw_acce
 		text = sw_names_format(names, "kernel %.*s...%s", LONG_WORD / 2, name,
 				       name + strlen(name) - LONG_WORD / 4);
 	else if (launch)
-		text = sw_names_format(names, "kernel %s", sw_name_kernel_particular(names, access->function));
+		text = sw_names_format(names, "kernel %s", name_kernel_particular(names, access->function));
 	else
 		text = sw_name_operation(names, access);
 	return *library ? sw_names_format(names, "%s of %s", text, library) : text;
@@ -428,4 +543,166 @@ const char *sw_name_bytes(struct sw_names *names, uint64_t bytes)
 	for (value /= 1024; value >= 1024 && unit + 1 < sizeof units / sizeof units[0]; unit++)
 		value /= 1024;
 	return sw_names_format(names, "%.1f %s", value, units[unit]);
+}
+
+#define LONG_ARGUMENTS 32 /* letters of types that are printed whole */
+#define MOST_WORDS     2
+
+struct kernel {
+	uint32_t function;
+	size_t next;		/* another one of this short name: index + 1, 0 ends */
+	const char *types;	/* what the short name leaves out: "<float, 4>(float*)" */
+	const char *particular; /* NULL: not asked for yet */
+};
+struct sw_template_names {
+	struct sw_map by_function, by_name; /* index + 1; of a short name the last one */
+	SW_VEC(struct kernel) all;
+	size_t findings;       /* those whose kernels are in it */
+	struct sw_arena arena; /* what outlives the scope in which it was asked for */
+};
+
+static void template_names_free(struct sw_template_names *templates)
+{
+	if (!templates)
+		return;
+	sw_map_free(&templates->by_function);
+	sw_map_free(&templates->by_name);
+	free(templates->all.at);
+	sw_arena_free(&templates->arena);
+	free(templates);
+}
+
+static uint64_t name_key(const char *name)
+{
+	return sw_hash_u64(sw_hash_bytes(SW_FNV_START, name, strlen(name))) | 1;
+}
+
+static void add_kernel(struct sw_names *names, uint32_t function)
+{
+	struct sw_template_names *t = names->templates;
+	if (!function || sw_map_get(&t->by_function, function))
+		return;
+	const char *name = sw_name_kernel(names, function, false), *whole = sw_name_kernel(names, function, true);
+	const char *found = strstr(whole, name), *types = found ? found + strlen(name) : "";
+	uint64_t *last = sw_map_put(&t->by_name, name_key(name));
+	*sw_vec_push(&t->all) = (struct kernel){
+		.function = function, .next = *last, .types = sw_arena_strndup(&t->arena, types, strlen(types))};
+	for (size_t i = *last; i; i = t->all.at[i - 1].next)
+		t->all.at[i - 1].particular = NULL;
+	*last = t->all.n;
+	*sw_map_put(&t->by_function, function) = t->all.n;
+}
+
+static void add_kernels(struct sw_names *names)
+{
+	const struct sw_judgement *j = names->judgement;
+	if (!names->templates)
+		names->templates = sw_calloc(1, sizeof *names->templates);
+	for (size_t i = names->templates->findings; i < j->findings.n; i++) {
+		const struct sw_finding *finding = &j->findings.at[i];
+		for (uint32_t k = 0; k < finding->accesses; k++)
+			add_kernel(names, sw_finding_access(finding, k)->function);
+		add_kernel(names, sw_finding_more(finding)->waited_for.function);
+	}
+	names->templates->findings = j->findings.n;
+}
+
+static bool is_letter(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+static size_t word_length(const char *text)
+{
+	size_t n = 0;
+	while (is_letter(text[n]))
+		n++;
+	return n;
+}
+
+static bool has_word(const char *text, const char *word, size_t length)
+{
+	for (const char *p = text; *p; p++) {
+		size_t n = word_length(p);
+		if (n == length && memcmp(p, word, n) == 0)
+			return true;
+		p += n ? n - 1 : 0;
+	}
+	return false;
+}
+
+/* Do all kernels of this short name have it? */
+static bool is_common(const struct sw_template_names *t, uint64_t key, const char *word, size_t length)
+{
+	for (size_t i = sw_map_get(&t->by_name, key); i; i = t->all.at[i - 1].next)
+		if (!has_word(t->all.at[i - 1].types, word, length))
+			return false;
+	return true;
+}
+
+/* "...FillFunctor...int...": the first words that not all of them have; scopes are no such words. */
+static const char *particular_words(struct sw_names *names, const struct kernel *kernel, uint64_t key)
+{
+	const char *text = "", *seen[MOST_WORDS];
+	size_t words = 0;
+	for (const char *p = kernel->types; *p && words < MOST_WORDS; p++) {
+		size_t n = word_length(p);
+		if (!n)
+			continue;
+		bool scope = p[n] == ':' && p[n + 1] == ':';
+		bool again = words && strncmp(seen[0], p, n) == 0 && !is_letter(seen[0][n]);
+		if (!scope && !again && !is_common(names->templates, key, p, n)) {
+			text = sw_names_format(names, "%s%.*s...", *text ? text : "...", (int)n, p);
+			seen[words++] = p;
+		}
+		p += n - 1;
+	}
+	return text;
+}
+
+/* How long "<float, 4>" is; 0: it is no list of arguments. */
+static size_t arguments_length(const char *types)
+{
+	int depth = 0;
+	for (size_t i = 0; types[0] == '<' && types[i]; i++) {
+		depth += types[i] == '<';
+		depth -= types[i] == '>' && types[i - 1] != '-';
+		if (!depth)
+			return i + 1;
+	}
+	return 0;
+}
+
+static const char *particular_name(struct sw_names *names, const struct kernel *kernel)
+{
+	const char *name = sw_name_kernel(names, kernel->function, false);
+	const uint64_t key = name_key(name);
+	const size_t only = sw_map_get(&names->templates->by_name, key);
+	if (&names->templates->all.at[only - 1] == kernel && !kernel->next)
+		return name;
+	const size_t length = arguments_length(kernel->types);
+	if (length && length <= LONG_ARGUMENTS)
+		return sw_names_format(names, "%s%.*s", name, (int)length, kernel->types);
+	const char *words = particular_words(names, kernel, key);
+	if (!*words)
+		return name;
+	return sw_names_format(names, length ? "%s<%s>" : "%s(%s)", name, words);
+}
+
+/*
+ * The short name of a kernel; where the findings have other kernels of that name, with what is particular to this one:
+ * "scale<float>", "at::native::vectorized_elementwise_kernel<...FillFunctor...>".  Lives as long as the names.
+ */
+static const char *name_kernel_particular(struct sw_names *names, uint32_t function)
+{
+	add_kernels(names);
+	const size_t index = sw_map_get(&names->templates->by_function, function);
+	if (!index)
+		return sw_name_kernel(names, function, false);
+	struct kernel *kernel = &names->templates->all.at[index - 1];
+	if (!kernel->particular) {
+		const char *name = particular_name(names, kernel);
+		kernel->particular = sw_arena_strndup(&names->templates->arena, name, strlen(name));
+	}
+	return kernel->particular;
 }

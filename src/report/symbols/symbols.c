@@ -8,9 +8,8 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/memory.h"
-#include "report/symbols/demangle.h"
+#include "report/symbols/names.h"
 #include "report/symbols/module_names.h"
-#include "report/symbols/python_frames.h"
 
 /* The frames at one address: one, or more where functions are inlined. */
 struct place {

@@ -1,14 +1,163 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Accesses, stacks and allocations in the layout that users of ThreadSanitizer know. */
+#include "report/text/text.h"
+
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "report/symbols/places.h"
+#include "report/groups.h"
 #include "report/symbols/stack.h"
 #include "report/words/evidence_text.h"
-#include "report/words/library_text.h"
-#include "report/text/text.h"
+#include "report/words/wording.h"
+
+/* Notes in a line each: they are many, and what is wrong must not drown in them. */
+
+#define MOST_LINES  3u /* of one id */
+#define MOST_PLACES 3u /* of one line */
+
+struct line {
+	const struct sw_shown_finding *shown; /* the first of those that share the line */
+	const char *what, *where;
+	uint32_t places;
+	uint64_t count, ns;
+};
+typedef SW_VEC(struct line) line_vec;
+
+/* Is this finding one of those that sw_text_notes() prints, in a line instead of in full? */
+static bool is_note(const struct sw_text *t, const struct sw_shown_finding *shown)
+{
+	const struct sw_group *group = sw_report_group_of(t->report, shown);
+	return t->report->shown.at[group->leader].finding->severity == SW_NOTE && !t->report->all;
+}
+
+/* SW3nn and SW4nn say the same of each call but for its name; other messages say what the ids' titles do not. */
+static const char *what_of(struct sw_text *t, const struct sw_shown_finding *shown)
+{
+	const struct sw_finding *finding = shown->finding;
+	return sw_finding_is_wait(finding->id) && finding->accesses == 1
+		       ? sw_name_operation(t->names, finding->access[0])
+		       : sw_report_words(t->report, shown).message;
+}
+
+/* "at race.cu:33 in main", "in libcublas.so.13", "". */
+static const char *where_of(struct sw_text *t, const struct sw_finding *finding)
+{
+	const struct sw_frame *site = NULL, *module = NULL;
+	for (uint32_t i = finding->accesses; i-- > 0 && !site;) {
+		site = sw_stack_site(t->names, sw_finding_access(finding, i)->stack,
+				     sw_finding_access(finding, i)->function);
+		if (!module)
+			module = sw_stack_module(t->names, sw_finding_access(finding, i)->stack,
+						 sw_finding_access(finding, i)->function);
+	}
+	const bool python = site && sw_frame_is_python(site);
+	if (site && (python || site->role == SW_FRAME_USER) && site->file)
+		return sw_names_format(t->names, "at %s in %s", sw_place_brief(t->names, site), site->base);
+	if (site && site->role == SW_FRAME_USER)
+		return sw_names_format(t->names, "in %s (%s)", site->base, site->module);
+	return module ? sw_names_format(t->names, "in %s", module->module) : "";
+}
+
+/* SW305 is always shown, so there are many: a line for each function, wherever it is called. */
+static bool shares(const struct line *line, const struct line *other)
+{
+	return line->shown->finding->id == other->shown->finding->id && strcmp(line->what, other->what) == 0 &&
+	       (line->shown->finding->id == SW_FINDING_DEVICE_ALLOC || strcmp(line->where, other->where) == 0);
+}
+
+static void add_place(struct sw_text *t, struct line *line, const char *where)
+{
+	if (strncmp(line->where, "in ", 3) == 0 && strncmp(where, "in ", 3) == 0)
+		where += 3;
+	if (!*where || strstr(line->where, where) || line->places > MOST_PLACES)
+		return;
+	line->places++;
+	line->where = sw_names_format(t->names, "%s%s%s", line->where, *line->where ? ", " : "",
+				      line->places > MOST_PLACES ? "..." : where);
+}
+
+static void add_line(struct sw_text *t, line_vec *lines, const struct sw_shown_finding *shown)
+{
+	const struct sw_finding *finding = shown->finding;
+	struct line line = {shown, what_of(t, shown), where_of(t, finding), 1, finding->count, finding->cost->total_ns};
+	for (size_t i = 0; i < lines->n; i++) {
+		struct line *known = &lines->at[i];
+		if (!shares(known, &line))
+			continue;
+		known->count += line.count;
+		known->ns += line.ns;
+		add_place(t, known, line.where);
+		return;
+	}
+	*sw_vec_push(lines) = line;
+}
+
+static void put_line(struct sw_text *t, const struct line *line)
+{
+	const char *text = line->what;
+	text = line->count == 1 ? sw_names_format(t->names, "%s, once", text)
+				: sw_names_format(t->names, "%s, %" PRIu64 " times", text, line->count);
+	if (line->ns)
+		text = sw_names_format(t->names, "%s, %s", text, sw_name_time(t->names, line->ns));
+	if (*line->where)
+		text = sw_names_format(t->names, "%s, %s", text, line->where);
+	sw_out_paragraph(&t->out, 4, "", 0, text);
+}
+
+/* All lines of the id that lines->at[first] has. */
+static void put_group(struct sw_text *t, const line_vec *lines, size_t first)
+{
+	const struct sw_shown_finding *shown = lines->at[first].shown;
+	uint64_t printed = 0, more = 0, ns = 0;
+	sw_out_text(&t->out, "  ");
+	sw_out_coloured(&t->out, SW_BLUE,
+			sw_names_format(t->names, "SW%03d %s", shown->finding->id, shown->info->kind));
+	sw_out_text(&t->out, sw_names_format(t->names, ": %s", shown->info->title));
+	putc('\n', t->out.file);
+	for (size_t i = first; i < lines->n; i++) {
+		if (lines->at[i].shown->finding->id != shown->finding->id)
+			continue;
+		if (printed < MOST_LINES) {
+			put_line(t, &lines->at[i]);
+			printed++;
+		} else {
+			more += lines->at[i].count;
+			ns += lines->at[i].ns;
+		}
+	}
+	if (more)
+		sw_out_paragraph(&t->out, 4, "", 0,
+				 sw_names_format(t->names, "and %" PRIu64 " more%s%s", more, ns ? ", " : "",
+						 ns ? sw_name_time(t->names, ns) : ""));
+}
+
+static bool first_of_its_id(const line_vec *lines, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (lines->at[i].shown->finding->id == lines->at[index].shown->finding->id)
+			return false;
+	return true;
+}
+
+void sw_text_notes(struct sw_text *t)
+{
+	line_vec lines = {0};
+	for (size_t i = 0; i < t->report->shown.n; i++)
+		if (is_note(t, &t->report->shown.at[i]))
+			add_line(t, &lines, &t->report->shown.at[i]);
+	if (lines.n)
+		sw_out_headline(
+			&t->out, SW_PLAIN,
+			"Notes, shortened (--all prints each in full, \"syncwatch explain SWnnn\" says what to do):");
+	for (size_t i = 0; i < lines.n; i++)
+		if (first_of_its_id(&lines, i))
+			put_group(t, &lines, i);
+	if (lines.n)
+		putc('\n', t->out.file);
+	free(lines.at);
+}
 
 #define LABEL_COLUMNS 15 /* "critical path: " */
 
@@ -99,7 +248,8 @@ static void put_nvtx(struct sw_text *t, uint32_t nvtx)
 		sw_out_paragraph(&t->out, 4, "", 0, text);
 }
 
-void sw_text_access(struct sw_text *t, const struct sw_access *access, const char *when)
+/* One side of a finding with its stack; `when` comes before it: "Earlier ". */
+static void text_access(struct sw_text *t, const struct sw_access *access, const char *when)
 {
 	sw_out_paragraph(&t->out, 2, "", 0, heading(t, access, when));
 	if (access->ranged) {
@@ -142,8 +292,8 @@ static void put_allocation(struct sw_text *t, uint32_t index)
 	putc('\n', t->out.file);
 }
 
-/* Each allocation once, in the order in which the accesses name them. */
-void sw_text_allocations(struct sw_text *t, const struct sw_finding *finding)
+/* Each allocation of the finding once.  Each allocation once, in the order in which the accesses name them. */
+static void text_allocations(struct sw_text *t, const struct sw_finding *finding)
 {
 	for (uint32_t i = 0; i < finding->accesses; i++) {
 		uint32_t index = sw_finding_access(finding, i)->allocation;
@@ -153,4 +303,397 @@ void sw_text_allocations(struct sw_text *t, const struct sw_finding *finding)
 		if (!shown)
 			put_allocation(t, index);
 	}
+}
+
+/* A group of findings with one cause: what it is, where, the lines that fix it, then the evidence. */
+
+#define MOST_MEMBERS  4u  /* lines for the other findings of a group */
+#define MOST_COMPARED 64u /* members that may share a line */
+#define PLACE_COLUMNS 28
+
+static enum sw_colour text_colour(enum sw_severity severity)
+{
+	return severity == SW_ERROR ? SW_RED : severity == SW_WARNING ? SW_YELLOW : SW_BLUE;
+}
+
+/* With a capital and a full stop; "cudaMemcpy" at the start stays what it is. */
+static const char *sentence(struct sw_text *t, const char *text)
+{
+	size_t word = strcspn(text, " "), lower = strspn(text, "abcdefghijklmnopqrstuvwxyz");
+	if (lower < word)
+		return sw_names_format(t->names, "%s.", text);
+	return sw_names_format(t->names, "%c%s.", toupper((unsigned char)text[0]), text + 1);
+}
+
+/* "/src/race.cu:33: error: SW101 race-read-after-write (certain, 3 launches)": the place first, so that editors find
+ * it. */
+static void put_title(struct sw_text *t, const struct sw_shown_finding *shown, const struct sw_wording *words)
+{
+	const struct sw_finding *finding = shown->finding;
+	const struct sw_frame *site = sw_report_site(t->report, finding);
+	if (site) {
+		sw_out_place(&t->out, SW_BOLD, sw_place_full(t->names, site), site->file, site->line);
+		sw_out_text(&t->out, ": ");
+	}
+	sw_out_coloured(&t->out, text_colour(finding->severity),
+			sw_names_format(t->names, "%s:", sw_name_severity(finding->severity)));
+	sw_out_text(&t->out,
+		    sw_names_format(t->names, " SW%03d %s (%s, %s)%s", finding->id, shown->info->kind,
+				    sw_name_confidence(finding->confidence), sw_report_count(t->report, finding),
+				    shown->suppressed ? " [suppressed]" : ""));
+	putc('\n', t->out.file);
+	sw_out_paragraph(&t->out, 2, "", 0, sentence(t, words->message));
+	putc('\n', t->out.file);
+}
+
+/* ---- the fix ------------------------------------------------------------------------------------------------------
+ */
+
+/* Code stays on one line: it is there to be copied. */
+static void put_fix_lines(struct sw_text *t, const struct sw_fix_lines *lines)
+{
+	const char *places[SW_FIX_LINES];
+	size_t column = PLACE_COLUMNS;
+	for (uint32_t i = 0; i < lines->n; i++) {
+		places[i] = sw_names_format(t->names, "%s:", sw_group_fix_place(t->report, &lines->line[i]));
+		column = sw_out_width(places[i]) < column ? column : sw_out_width(places[i]) + 1;
+	}
+	for (uint32_t i = 0; i < lines->n; i++) {
+		sw_out_text(&t->out, "  ");
+		if (!i)
+			sw_out_coloured(&t->out, SW_BOLD, "fix:");
+		fprintf(t->out.file, "%*s", i ? 15 : 11, "");
+		sw_out_text(&t->out, places[i]);
+		fprintf(t->out.file, "%*s", (int)(column - sw_out_width(places[i])), "");
+		sw_out_coloured(&t->out, SW_GREEN, lines->line[i].code);
+		putc('\n', t->out.file);
+	}
+}
+
+static const char *ids_of(struct sw_text *t, const struct sw_group *group)
+{
+	const char *text = sw_names_format(t->names, "SW%03d", t->report->shown.at[group->leader].finding->id);
+	for (size_t i = 0; i < group->members.n; i++) {
+		int id = t->report->shown.at[group->members.at[i]].finding->id;
+		const char *one = sw_names_format(t->names, "SW%03d", id);
+		if (!strstr(text, one))
+			text = sw_names_format(t->names, "%s, %s", text, one);
+	}
+	return text;
+}
+
+static void put_fix(struct sw_text *t, const struct sw_group *group)
+{
+	struct sw_group_fix fix;
+	sw_group_fix(t->report, group, &fix);
+	if (fix.lines.n)
+		put_fix_lines(t, &fix.lines);
+	else
+		sw_text_line(t, "fix:", fix.text);
+	sw_text_line(t, "", fix.note);
+	if (group->members.n == 1)
+		sw_text_line(t,
+			     "fixes:", sw_names_format(t->names, "both findings of this cause: %s", ids_of(t, group)));
+	else if (group->members.n)
+		sw_text_line(t, "fixes:",
+			     sw_names_format(t->names, "all %zu findings of this cause: %s", group->members.n + 1,
+					     ids_of(t, group)));
+}
+
+/* ---- the others of the group --------------------------------------------------------------------------------------
+ */
+
+/* "SW103 kernel scale (race.cu:33), after kernel fill (race.cu:31)" */
+static const char *member(struct sw_text *t, const struct sw_finding *finding)
+{
+	const char *text = sw_names_format(t->names, "SW%03d", finding->id);
+	for (uint32_t i = 0; i < finding->accesses && i < 2; i++) {
+		const struct sw_access *access = finding->access[sw_is_hazard(finding) ? !i : i];
+		const char *place = sw_place_brief(t->names, sw_place_of(t->names, access, NULL));
+		text = sw_names_format(t->names, "%s%s%s%s%s%s", text, i ? ", after " : " ",
+				       sw_name_operation_brief(t->names, access), *place ? " (" : "", place,
+				       *place ? ")" : "");
+		if (!sw_is_hazard(finding))
+			break;
+	}
+	return text;
+}
+
+/* ": bytes 0-4095, 3 launches" */
+static const char *member_facts(struct sw_text *t, const struct sw_finding *finding)
+{
+	const char *overlap = sw_is_hazard(finding) ? sw_evidence_overlap(t->names, finding) : "";
+	const char *cost = finding->cost->total_ns ? sw_name_time(t->names, finding->cost->total_ns) : "";
+	return sw_names_format(t->names, "%s%s%s%s, %s", *overlap ? ": " : "", overlap, *cost ? ": " : "", cost,
+			       sw_report_count(t->report, finding));
+}
+
+/* Members that read alike share a line: kernels of a library differ in what their short names leave out. */
+struct member_line {
+	const struct sw_finding *first;
+	const char *text;
+	size_t n;
+};
+
+/* Returns how many lines there are; the members beyond them are counted. */
+static size_t member_lines(struct sw_text *t, const struct sw_group *group, struct member_line *line, size_t *left)
+{
+	size_t lines = 0;
+	*left = 0;
+	for (size_t i = 0; i < group->members.n; i++) {
+		const struct sw_finding *finding = t->report->shown.at[group->members.at[i]].finding;
+		const char *text = i < MOST_COMPARED ? member(t, finding) : "";
+		size_t k = 0;
+		while (k < lines && strcmp(line[k].text, text) != 0)
+			k++;
+		if (k < lines)
+			line[k].n++;
+		else if (lines < MOST_MEMBERS)
+			line[lines++] = (struct member_line){finding, text, 1};
+		else
+			(*left)++;
+	}
+	return lines;
+}
+
+static void put_members(struct sw_text *t, const struct sw_group *group)
+{
+	struct member_line line[MOST_MEMBERS];
+	size_t left, lines = member_lines(t, group, line, &left);
+	for (size_t k = 0; k < lines; k++) {
+		const char *facts = line[k].n == 1 ? member_facts(t, line[k].first)
+						   : sw_names_format(t->names, ": %zu findings", line[k].n);
+		sw_text_line(t, k ? "" : "also:", sw_names_format(t->names, "%s%s", line[k].text, facts));
+	}
+	if (left)
+		sw_text_line(t, "", sw_names_format(t->names, "and %zu more (--all prints each in full)", left));
+}
+
+/* ---- a finding ----------------------------------------------------------------------------------------------------
+ */
+
+/* For filters: names and numbers that do not change when a sentence does. */
+static void put_facts(struct sw_text *t, const struct sw_shown_finding *shown)
+{
+	const struct sw_finding *finding = shown->finding;
+	fprintf(t->out.file,
+		"  [id=SW%03d kind=%s severity=%s confidence=%s basis=%s count=%" PRIu64 " wait_ns=%" PRIu64
+		" fingerprint=%016" PRIx64 "]\n",
+		finding->id, shown->info->kind, sw_name_severity(finding->severity),
+		sw_name_confidence(finding->confidence), sw_name_basis(finding->basis), finding->count,
+		finding->cost->total_ns, shown->fingerprint);
+}
+
+static void put_accesses(struct sw_text *t, const struct sw_finding *finding)
+{
+	if (sw_is_hazard(finding)) {
+		/* The later access first: that is where the program goes wrong. */
+		text_access(t, finding->access[1], "");
+		text_access(t, finding->access[0], "Earlier ");
+		for (uint32_t i = 2; i < finding->accesses; i++)
+			text_access(t, sw_finding_access(finding, i), "Related ");
+		if (t->report->all)
+			text_allocations(t, finding);
+	} else {
+		for (uint32_t i = 0; i < finding->accesses; i++)
+			text_access(t, sw_finding_access(finding, i), "");
+		if (sw_finding_more(finding)->waited_for.seq)
+			text_access(t, &sw_finding_more(finding)->waited_for, "The longest call waited for: ");
+	}
+}
+
+static void put_other_buffers(struct sw_text *t, const struct sw_finding *finding)
+{
+	const struct sw_other_buffers *others = &sw_finding_more(finding)->others;
+	for (uint32_t i = 0; i < others->n; i++)
+		sw_text_line(t, i ? "" : "also on:", sw_name_allocation_whole(t->names, others->allocation[i]));
+}
+
+static void put_finding(struct sw_text *t, const struct sw_group *group, const struct sw_shown_finding *shown)
+{
+	const struct sw_finding *finding = shown->finding;
+	const struct sw_frame *site = sw_report_site(t->report, finding);
+	const struct sw_wording words = sw_report_words(t->report, shown);
+	t->names->home = site ? site->file : NULL;
+	put_title(t, shown, &words);
+	if (group) {
+		put_fix(t, group);
+		put_members(t, group);
+	} else {
+		sw_text_line(t, "fix:", words.fix);
+	}
+	if (shown->confirmation) {
+		sw_text_line(t, "confirmed:", sw_confirmation_text(t->names, shown->confirmation));
+		sw_text_line(t, "fix tried:", sw_confirmation_fix_text(t->names, shown->confirmation));
+	}
+	sw_text_line(t, "cost:", words.cost);
+	if (shown->saving)
+		sw_text_line(t, "saving:", sw_saving_text(t->names, shown->saving));
+	sw_text_line(t, "basis:", words.basis);
+	putc('\n', t->out.file);
+	put_accesses(t, finding);
+	if (sw_is_hazard(finding))
+		sw_text_line(t, "overlap:", sw_evidence_overlap(t->names, finding));
+	put_other_buffers(t, finding);
+	sw_text_line(t, "ordered by:", words.ordered_by);
+	if (t->report->all)
+		sw_text_line(t, "missing edge:", words.missing_edge);
+	/* Never wrapped: it is there to be copied. */
+	if (!shown->suppressed) {
+		sw_out_text(&t->out, sw_names_format(t->names, "  %-*s%s", 15,
+						     "suppress:", sw_report_suppression(t->report, shown)));
+		putc('\n', t->out.file);
+	}
+	if (t->report->all)
+		put_facts(t, shown);
+	putc('\n', t->out.file);
+	t->names->home = NULL;
+}
+
+static void put_scoped(struct sw_text *t, const struct sw_group *group, size_t index)
+{
+	struct sw_names_scope scope;
+	sw_names_scope_begin(t->names, &scope);
+	put_finding(t, group, &t->report->shown.at[index]);
+	sw_names_scope_end(t->names, &scope);
+}
+
+void sw_text_group(struct sw_text *t, const struct sw_group *group)
+{
+	put_scoped(t, group, group->leader);
+	for (size_t i = 0; i < group->members.n && t->report->all; i++)
+		put_scoped(t, NULL, group->members.at[i]);
+}
+
+bool sw_text_is_shown(const struct sw_text *t, const struct sw_group *group)
+{
+	return t->report->shown.at[group->leader].finding->severity != SW_NOTE || t->report->all;
+}
+
+/* The first screen: all groups in a line each. */
+
+#define MOST_ROWS     40u
+#define LEAST_COLUMNS 60u /* on a terminal that is narrower a row takes several lines */
+#define LEAST_WHAT    16u
+
+enum { SEVERITY, ID, WHERE, WHAT, COUNT, COST, CELLS };
+struct row {
+	const char *cell[CELLS];
+	enum sw_severity severity;
+	const struct sw_frame *site;
+};
+
+/* "in libcublasLt.so.13", "-": of a stack without names. */
+static const char *module_of(struct sw_text *t, const struct sw_finding *finding)
+{
+	const struct sw_frame *frame = NULL;
+	for (uint32_t i = finding->accesses; i-- > 0 && !frame;)
+		frame = sw_stack_module(t->names, sw_finding_access(finding, i)->stack,
+					sw_finding_access(finding, i)->function);
+	return frame ? sw_names_format(t->names, "in %s", frame->module) : "-";
+}
+
+static struct row row_of(struct sw_text *t, const struct sw_group *group)
+{
+	const struct sw_shown_finding *shown = &t->report->shown.at[group->leader];
+	const struct sw_frame *site = sw_report_site(t->report, shown->finding);
+	uint64_t ns = sw_group_cost(t->report, group);
+	struct row row = {.severity = shown->finding->severity, .site = site};
+	row.cell[SEVERITY] = sw_name_severity(shown->finding->severity);
+	row.cell[ID] = sw_names_format(t->names, "SW%03d", shown->finding->id);
+	const bool own = site && sw_stack_is_own(t->names, site), named = site && (site->base || site->file);
+	row.cell[WHERE] = named ? sw_place_brief(t->names, site)
+			  : own ? sw_place_full(t->names, site)
+				: module_of(t, shown->finding);
+	if (site && site->file && site->base)
+		row.cell[WHERE] = sw_names_format(t->names, "%s in %s", row.cell[WHERE], site->base);
+	row.cell[WHAT] = shown->info->title;
+	if (group->members.n)
+		row.cell[WHAT] = sw_names_format(t->names, "%s, and %zu more", row.cell[WHAT], group->members.n);
+	row.cell[COUNT] = sw_report_count(t->report, shown->finding);
+	row.cell[COST] = ns ? sw_name_time(t->names, ns) : "-";
+	return row;
+}
+
+/* On a narrow terminal. */
+static void put_list(struct sw_text *t, const struct row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		sw_out_paragraph(&t->out, 0, "", 0,
+				 sw_names_format(t->names, "%s %s %s", rows[i].cell[SEVERITY], rows[i].cell[ID],
+						 rows[i].cell[WHERE]));
+		sw_out_paragraph(&t->out, 2, "", 0,
+				 sw_names_format(t->names, "%s, %s%s%s", rows[i].cell[WHAT], rows[i].cell[COUNT],
+						 *rows[i].cell[COST] == '-' ? "" : ", ",
+						 *rows[i].cell[COST] == '-' ? "" : rows[i].cell[COST]));
+	}
+}
+
+static void put_row(struct sw_text *t, const struct row *row, const size_t *widths)
+{
+	for (int i = 0; i < CELLS; i++) {
+		fputs("  ", t->out.file);
+		if (i == SEVERITY && *row->cell[i]) {
+			sw_out_coloured(&t->out, text_colour(row->severity), row->cell[i]);
+			fprintf(t->out.file, "%*s", (int)(widths[i] - sw_out_width(row->cell[i])), "");
+		} else {
+			sw_out_cell(&t->out, row->cell[i], widths[i], i + 1 < CELLS);
+		}
+	}
+	putc('\n', t->out.file);
+}
+
+/* What was left of the line goes to the two columns that may be cut. */
+static void fit(size_t *widths, size_t columns)
+{
+	size_t fixed = 2 * CELLS, where = widths[WHERE];
+	for (int i = 0; i < CELLS; i++)
+		if (i != WHERE && i != WHAT)
+			fixed += widths[i];
+	size_t rest = columns > fixed + 2 * LEAST_WHAT ? columns - fixed : 2 * LEAST_WHAT;
+	if (where + widths[WHAT] <= rest)
+		return;
+	if (where > rest - LEAST_WHAT && widths[WHAT] > LEAST_WHAT)
+		where = rest / 2 > where ? where : rest / 2;
+	widths[WHERE] = where;
+	widths[WHAT] = rest - where;
+}
+
+static void put_table(struct sw_text *t, const struct row *rows, size_t n)
+{
+	static const struct row head = {.cell = {"", "id", "where", "what", "count", "cost"}};
+	size_t widths[CELLS] = {0};
+	for (int i = 0; i < CELLS; i++) {
+		widths[i] = sw_out_width(head.cell[i]);
+		for (size_t k = 0; k < n; k++)
+			if (sw_out_width(rows[k].cell[i]) > widths[i])
+				widths[i] = sw_out_width(rows[k].cell[i]);
+	}
+	fit(widths, sw_out_columns(&t->out));
+	put_row(t, &head, widths);
+	for (size_t i = 0; i < n; i++)
+		put_row(t, &rows[i], widths);
+}
+
+void sw_text_table(struct sw_text *t)
+{
+	struct row rows[MOST_ROWS];
+	size_t n = 0, all = 0;
+	for (size_t i = 0; i < t->report->groups.n; i++) {
+		const struct sw_group *group = &t->report->groups.at[i];
+		if (!sw_text_is_shown(t, group))
+			continue;
+		all++;
+		if (n < MOST_ROWS)
+			rows[n++] = row_of(t, group);
+	}
+	if (all < 2)
+		return;
+	if (sw_out_columns(&t->out) < LEAST_COLUMNS)
+		put_list(t, rows, n);
+	else
+		put_table(t, rows, n);
+	if (all > n)
+		fprintf(t->out.file, "  and %zu more\n", all - n);
+	putc('\n', t->out.file);
 }

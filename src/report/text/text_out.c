@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "report/utf8.h"
+#include "report/excerpts.h"
 
 #define LEAST_TEXT 24 /* columns of text next to a label: with fewer the text begins on the next line */
 

@@ -4,13 +4,175 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/coverage_counts.h"
 #include "report/groups.h"
+#include "report/report.h"
 #include "report/symbols/stack.h"
 #include "report/text/text.h"
-#include "report/unusable_files.h"
 #include "report/words/evidence_text.h"
-#include "report/words/gain_text.h"
+#include "report/words/wording.h"
+
+/* Limits of recording or judging that the run has hit: findings may be missing, so they stand in the first lines. */
+
+/* Limits that the run has hit, next; nothing when it hit none. */
+static void text_limits_hit(struct sw_text *t)
+{
+	struct sw_coverage_count count;
+	bool any = false;
+	for (size_t i = 0; sw_coverage_count_at(&t->report->judgement->coverage, i, &count); i++) {
+		if (count.place < SW_COVERAGE_FIRST_LINES || !count.n)
+			continue;
+		if (!any) {
+			sw_out_coloured(&t->out, SW_YELLOW,
+					"syncwatch: limits of syncwatch were reached: findings may be missing");
+			putc('\n', t->out.file);
+		}
+		any = true;
+		sw_text_line(t, "limit:", sw_names_format(t->names, "%" PRIu64 " %s", count.n, count.what));
+	}
+	if (any)
+		putc('\n', t->out.file);
+}
+
+/* Files of the run that are missing.  Where findings are weaker without them, these are the first lines of a report: a
+   reader may read no further.  Where only names of call stacks are missing, they are its last lines. */
+
+#define MOST_FILES 2u
+
+static const char *used_for(struct sw_text *t, const struct sw_unusable_file *file)
+{
+	if (!file->kernels)
+		return "names of call stacks";
+	return sw_names_format(t->names, "code of %" PRIu64 " kernel%s%s", file->kernels, file->kernels == 1 ? "" : "s",
+			       file->names ? ", names of call stacks" : "");
+}
+
+static void put_files(struct sw_text *t, const sw_unusable_file_vec *files)
+{
+	for (size_t i = 0; i < files->n && i < MOST_FILES; i++) {
+		const struct sw_unusable_file *file = &files->at[i];
+		sw_text_line(t, file->changed ? "changed:" : "missing:",
+			     sw_names_format(t->names, "%s (%s)", file->path, used_for(t, file)));
+	}
+	if (files->n > MOST_FILES)
+		sw_text_line(t, "", sw_names_format(t->names, "and %zu more", files->n - MOST_FILES));
+}
+
+/* True: some hold the code of kernels. */
+static bool find(struct sw_text *t, sw_unusable_file_vec *files, const char **count)
+{
+	bool kernels = false;
+	sw_unusable_files(t->report, files);
+	for (size_t i = 0; i < files->n; i++)
+		kernels |= files->at[i].kernels > 0;
+	*count = sw_names_format(t->names, "%zu %s missing here or changed", files->n,
+				 files->n == 1 ? "file of the run is" : "files of the run are");
+	return kernels;
+}
+
+/* Files of the run that are missing here and weaken findings, first of all; nothing when none is. */
+static void text_files(struct sw_text *t)
+{
+	sw_unusable_file_vec files;
+	const char *count;
+	if (find(t, &files, &count)) {
+		sw_out_headline(&t->out, SW_YELLOW,
+				sw_names_format(t->names, "syncwatch: %s: findings rest on weaker evidence", count));
+		put_files(t, &files);
+		sw_text_line(t, "fix:", sw_unusable_files_fix(t->report));
+		putc('\n', t->out.file);
+	}
+	free(files.at);
+}
+
+/* Files that only names are missing for. */
+static void text_nameless(struct sw_text *t)
+{
+	sw_unusable_file_vec files;
+	const char *count, *some = "";
+	if (!find(t, &files, &count) && files.n) {
+		for (size_t i = 0; i < files.n && i < MOST_FILES; i++) {
+			const char *slash = strrchr(files.at[i].path, '/');
+			some = sw_names_format(t->names, "%s%s%s", some, i ? ", " : "",
+					       slash ? slash + 1 : files.at[i].path);
+		}
+		sw_text_line(t, "no names:",
+			     sw_names_format(t->names, "%s (%s%s): %s", count, some,
+					     files.n > MOST_FILES ? ", ..." : "", sw_unusable_files_fix(t->report)));
+	}
+	free(files.at);
+}
+
+/* What following the advice on waits saved: a line for each, those together, and the order in which to fix. */
+
+static const char *place(struct sw_text *t, const struct sw_shown_finding *shown)
+{
+	const char *at = sw_place_brief(t->names, sw_place_of(t->names, shown->finding->access[0], NULL));
+	return sw_names_format(t->names, "SW%03d%s%s", shown->finding->id, *at ? " " : "", at);
+}
+
+static const char *signed_time(struct sw_text *t, int64_t ns)
+{
+	const char *time = sw_name_time(t->names, (uint64_t)(ns < 0 ? -ns : ns));
+	return ns < 0 ? sw_names_format(t->names, "-%s", time) : time;
+}
+
+/* The text of those that were measured is with their costs, where they are printed in full. */
+static void put_each(struct sw_text *t)
+{
+	const char *label = "savings:";
+	const struct sw_savings_total *total = t->report->savings;
+	for (size_t i = 0; i < t->report->shown.n; i++) {
+		const struct sw_shown_finding *shown = &t->report->shown.at[i];
+		const struct sw_saving *s = shown->saving;
+		if (!s || (total && total->only && s->verdict == SW_SAVING_UNTRIED))
+			continue;
+		const char *what = s->verdict == SW_SAVING_MEASURED
+					   ? sw_names_format(t->names, "%s (%s to %s)", signed_time(t, s->saved_ns),
+							     signed_time(t, s->low_ns), signed_time(t, s->high_ns))
+				   : s->reason ? sw_names_format(t->names, "%s (%s)", sw_saving_key(s->verdict),
+								 sw_saving_reason_key(s->reason))
+					       : sw_saving_key(s->verdict);
+		sw_text_line(t, label, sw_names_format(t->names, "%s: %s", place(t, shown), what));
+		label = "";
+	}
+}
+
+static void put_order(struct sw_text *t, const struct sw_savings_total *total)
+{
+	const char *label = "fix first:";
+	uint32_t number = 0;
+	for (size_t i = 0; i < total->steps.n; i++) {
+		const struct sw_saving_step *step = &total->steps.at[i];
+		const char *alone = sw_names_format(t->names, "%s%s", total->only ? "at most " : "",
+						    signed_time(t, step->alone_ns));
+		if (step->left_out)
+			sw_text_line(
+				t, label,
+				sw_names_format(t->names,
+						"-. %s: %s alone; not tried with the others, whose safety stands on it",
+						place(t, step->shown), alone));
+		else
+			sw_text_line(t, label,
+				     sw_names_format(t->names, "%u. %s: %s %s%s", ++number, place(t, step->shown),
+						     alone, total->only ? "predicted" : "alone",
+						     step->total_ns
+							     ? sw_names_format(t->names, ", %s with those before it",
+									       signed_time(t, step->total_ns))
+							     : ""));
+		label = "";
+	}
+}
+
+/* What following the advice on waits saved; nothing where that was not tried. */
+static void text_savings(struct sw_text *t)
+{
+	const struct sw_savings_total *total = t->report->savings;
+	put_each(t);
+	if (!total || !total->steps.n)
+		return;
+	sw_text_line(t, "together:", sw_saving_text(t->names, &total->all));
+	put_order(t, total);
+}
 
 #define MOST_MODULES 3u
 
@@ -27,7 +189,8 @@ static const char *full(uint32_t why)
 	}
 }
 
-void sw_text_in_flight(struct sw_text *t)
+/* What the program was doing when it ended out of order. */
+static void text_in_flight(struct sw_text *t)
 {
 	struct sw_report *report = t->report;
 	const struct sw_trace_totals totals = sw_reader_totals(report->reader);
@@ -311,7 +474,8 @@ static const char *found(struct sw_text *t, enum sw_headline headline)
 		text);
 }
 
-void sw_text_headline(struct sw_text *t, enum sw_headline headline)
+/* The verdict in one line. */
+static void text_headline(struct sw_text *t, enum sw_headline headline)
 {
 	const struct sw_report *report = t->report;
 	/* Nothing is known of it where the end of the trace is missing. */
@@ -449,7 +613,8 @@ static void put_suppressed(struct sw_text *t)
 		sw_text_line(t, "", sw_names_format(t->names, "and by %zu more lines (--all lists them)", more));
 }
 
-void sw_text_run(struct sw_text *t)
+/* Coverage: what was looked at and what was not; with --stat all that is known of the run. */
+static void text_run(struct sw_text *t)
 {
 	const struct sw_report *report = t->report;
 	const struct sw_judgement *judgement = report->judgement;
@@ -469,10 +634,89 @@ void sw_text_run(struct sw_text *t)
 					     sw_name_time(t->names, judgement->folded_wait_ns)));
 	put_behaviour(t);
 	put_no_lines(t);
-	sw_text_nameless(t);
+	text_nameless(t);
 	put_troubles(t);
 	put_suppressed(t);
-	sw_text_savings(t);
+	text_savings(t);
 	if (t->trace)
 		sw_text_line(t, "trace:", t->trace);
+}
+
+/* The report as text: the table, the groups, the notes, the run. */
+
+static struct sw_text text_of(struct sw_report *report, FILE *out, const struct sw_text_style *style)
+{
+	return (struct sw_text){.report = report,
+				.names = &report->names,
+				.out = {out, style->colour, style->links, style->columns},
+				.stat = style->stat || report->all,
+				.trace = style->trace};
+}
+
+void sw_report_text_files(struct sw_report *report, FILE *out, const struct sw_text_style *style)
+{
+	struct sw_text t = text_of(report, out, style);
+	text_files(&t);
+	text_limits_hit(&t);
+}
+
+void sw_report_text_table(struct sw_report *report, FILE *out, const struct sw_text_style *style)
+{
+	struct sw_text t = text_of(report, out, style);
+	sw_text_table(&t);
+}
+
+bool sw_report_text_finding(struct sw_report *report, size_t index, FILE *out, const struct sw_text_style *style)
+{
+	struct sw_text t = text_of(report, out, style);
+	const struct sw_group *group = sw_report_group_of(report, &report->shown.at[index]);
+	if (group->leader != index || !sw_text_is_shown(&t, group))
+		return false;
+	sw_text_group(&t, group);
+	return true;
+}
+
+void sw_report_text_notes(struct sw_report *report, FILE *out, const struct sw_text_style *style)
+{
+	struct sw_text t = text_of(report, out, style);
+	sw_text_notes(&t);
+	text_in_flight(&t);
+}
+
+void sw_report_text_headline(struct sw_report *report, FILE *out, const struct sw_text_style *style,
+			     enum sw_headline headline)
+{
+	struct sw_text t = text_of(report, out, style);
+	text_headline(&t, headline);
+}
+
+void sw_report_text_rest(struct sw_report *report, FILE *out, const struct sw_text_style *style)
+{
+	struct sw_text t = text_of(report, out, style);
+	text_run(&t);
+}
+
+void sw_report_text(struct sw_report *report, FILE *out, const struct sw_text_style *style)
+{
+	struct sw_text t = text_of(report, out, style);
+	size_t limit = report->all ? 0 : style->limit, printed = 0, left = 0;
+	text_files(&t);
+	text_limits_hit(&t);
+	sw_text_table(&t);
+	for (size_t i = 0; i < report->groups.n; i++) {
+		if (!sw_text_is_shown(&t, &report->groups.at[i]))
+			continue;
+		if (limit && printed >= limit) {
+			left++;
+			continue;
+		}
+		sw_text_group(&t, &report->groups.at[i]);
+		printed++;
+	}
+	if (left)
+		fprintf(out, "%zu more causes are not printed in full: --limit %zu prints them\n\n", left,
+			printed + left);
+	sw_report_text_notes(report, out, style);
+	sw_report_text_headline(report, out, style, report->gaps.n ? SW_HEADLINE_INCOMPLETE : SW_HEADLINE_COMPLETE);
+	sw_report_text_rest(report, out, style);
 }

@@ -3,7 +3,233 @@
  */
 #include "report/timeline/chrome.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+static void chrome_name_timed(struct sw_chrome *c, uint32_t stream);
+static void chrome_timed(struct sw_chrome *c, const struct sw_operation *op, const struct sw_work *work);
+
+/*
+ * Ranges of NVTX on tracks of their own.  What a thread pushes in one domain is nested, and lies on one track.  Started
+ * ranges may overlap in part, which viewers do not draw: each goes to the first track that it fits on.
+ */
+
+/* Tracks that are looked through: what still overlaps goes without. */
+#define MAX_TRACKS 1024u
+/* Names are quoted again each time: a program may number its ranges. */
+#define MAX_NAMES (1u << 20)
+
+static struct nvtx_track *new_track(struct sw_chrome *c, const struct sw_nvtx_span *span, uint32_t index)
+{
+	const uint32_t tid = TID_NVTX + (uint32_t)c->nvtx.n;
+	const char *thread =
+		span->thread ? sw_names_format(&c->labels.names, "thread %u", span->thread) : "a thread without CUDA";
+	const char *text = sw_names_format(&c->labels.names, "NVTX, %s%s%s%s", thread, span->domain[0] ? ", " : "",
+					   span->domain, span->id ? ", started ranges" : "");
+	if (index)
+		text = sw_names_format(&c->labels.names, "%s (%u)", text, index + 1);
+	sw_event_name(&c->events, "thread_name", PID_HOST, tid, sw_label_any(&c->labels, text));
+	sw_event_sort(&c->events, "thread_sort_index", PID_HOST, tid,
+		      TID_THREAD + LANES * (span->thread > MAX_THREAD ? 0 : span->thread) + LANES - 1);
+	*sw_vec_push(&c->nvtx) = (struct nvtx_track){
+		.tid = tid, .thread = span->thread, .domain = span->domain_id, .started = span->id != 0};
+	return &c->nvtx.at[c->nvtx.n - 1];
+}
+
+/* Spans are reported in the order of their ends. */
+static struct nvtx_track *track_of(struct sw_chrome *c, const struct sw_nvtx_span *span)
+{
+	uint32_t alike = 0;
+	for (size_t i = 0; i < c->nvtx.n; i++) {
+		struct nvtx_track *t = &c->nvtx.at[i];
+		if (t->thread != span->thread || t->domain != span->domain_id || t->started != (span->id != 0))
+			continue;
+		if (!t->started || span->start_ns >= t->end_ns)
+			return t;
+		alike++;
+	}
+	return c->nvtx.n < MAX_TRACKS ? new_track(c, span, alike) : NULL;
+}
+
+static void chrome_nvtx(void *arg, const struct sw_nvtx_span *span)
+{
+	struct sw_chrome *c = arg;
+	const uint64_t end = span->end_ns > span->start_ns ? span->end_ns : span->start_ns;
+	if (!sw_window_shows(&c->window, span->start_ns, end))
+		return;
+	struct nvtx_track *track = track_of(c, span);
+	if (!track)
+		return;
+	track->end_ns = end;
+	if (c->nvtx_names.bytes > MAX_NAMES)
+		sw_arena_free(&c->nvtx_names);
+	sw_event_slice(&c->events, (struct sw_place){PID_HOST, track->tid, span->start_ns}, end,
+		       sw_label_quote(&c->nvtx_names, span->name), "user_annotation");
+	if (span->domain[0])
+		sw_event_label(&c->events, "domain", sw_label_quote(&c->nvtx_names, span->domain));
+	if (span->open)
+		sw_event_text(&c->events, "state", "had not ended when the trace ends");
+	sw_event_end(&c->events);
+}
+
+static void chrome_nvtx_free(struct sw_chrome *c)
+{
+	free(c->nvtx.at);
+	sw_arena_free(&c->nvtx_names);
+}
+
+/* Tracks of the viewer: where a slice goes, what a track is called, how much work is pending. */
+
+/* ---- tracks ------------------------------------------------------------------------------------------------------ */
+
+static void name_thread(struct sw_chrome *c, uint32_t thread, unsigned lane, uint32_t tid)
+{
+	const struct sw_trace_thread *info = sw_reader_thread(c->reader, thread);
+	const char *name = info && info->name[0] ? info->name : info && info->main ? "main" : "";
+	char *text = sw_format("thread %u%s%s%s%s%s", thread, name[0] ? " '" : "", name, name[0] ? "'" : "",
+			       lane ? " (overlap)" : "", info ? "" : " (unknown)");
+	sw_event_name(&c->events, "thread_name", PID_HOST, tid, sw_label_any(&c->labels, text));
+	sw_event_sort(&c->events, "thread_sort_index", PID_HOST, tid, tid);
+	free(text);
+}
+
+/* Where a call's slice lies: slices of one track must not overlap in part, because a viewer drops one of them.  A
+   nanosecond is rounding; more is a nested call, which goes to a track of its own. */
+static struct sw_drawn chrome_place(struct sw_chrome *c, uint32_t thread, uint64_t start, uint64_t end)
+{
+	if (thread > MAX_THREAD)
+		thread = 0; /* only a damaged trace has as many */
+	while (c->threads.n <= thread)
+		*sw_vec_push(&c->threads) = (struct thread){0};
+	struct thread *t = &c->threads.at[thread];
+	unsigned lane = 0;
+	while (lane < LANES - 1 && start + 2 < t->end[lane])
+		lane++;
+	uint32_t tid = TID_THREAD + LANES * thread + lane;
+	if (!t->named[lane])
+		name_thread(c, thread, lane, tid);
+	t->named[lane] = true;
+	if (start < t->end[lane])
+		start = t->end[lane];
+	if (end <= start)
+		end = start + 1;
+	t->end[lane] = end;
+	return (struct sw_drawn){tid, start, end};
+}
+
+static struct counter *counter_of(struct sw_chrome *c, int device)
+{
+	while (c->counters.n <= (size_t)device)
+		*sw_vec_push(&c->counters) = (struct counter){0};
+	return &c->counters.at[device];
+}
+
+uint32_t sw_chrome_device(const struct sw_chrome *c, uint32_t stream)
+{
+	int device = c->judgement && stream < c->judgement->streams.n ? c->judgement->streams.at[stream].device : 0;
+	return device > 0 && device < 1000 ? (uint32_t)device : 0;
+}
+
+static void name_device(struct sw_chrome *c, uint32_t device)
+{
+	const struct sw_trace_device *info = NULL, *at;
+	for (size_t i = 0; (at = sw_reader_device(c->reader, i)); i++)
+		if (at->ordinal == (int32_t)device)
+			info = at;
+	char *text = sw_format("GPU %u%s%s (times %s)", device, info ? " " : "", info ? info->name : "",
+			       c->judgement->gpu.recorded ? MEASURED : ESTIMATED);
+	sw_event_name(&c->events, "process_name", PID_DEVICE + device, 0, sw_label_any(&c->labels, text));
+	sw_event_sort(&c->events, "process_sort_index", PID_DEVICE + device, 0, PID_DEVICE + device);
+	free(text);
+}
+
+struct stream_track *sw_chrome_track(struct sw_chrome *c, uint32_t stream)
+{
+	while (c->streams.n <= stream)
+		*sw_vec_push(&c->streams) = (struct stream_track){.drawn = false};
+	return &c->streams.at[stream];
+}
+
+struct sw_label sw_chrome_stream(struct sw_chrome *c, uint32_t stream)
+{
+	struct stream_track *track = sw_chrome_track(c, stream);
+	if (!track->name.n)
+		track->name = sw_label_any(&c->labels, sw_name_stream(&c->labels.names, stream));
+	return track->name;
+}
+
+struct sw_label sw_chrome_variant(struct sw_chrome *c, struct sw_label name, const char *before, const char *after,
+				  unsigned which)
+{
+	/* Labels of one name are one text: its address stands for it. */
+	uint64_t *index = sw_map_put(&c->variant_of, (uint64_t)(uintptr_t)name.text << 2 | (which & 3));
+	if (*index)
+		return c->variants.at[*index - 1];
+	/* Within its quotes. */
+	char *text = sw_format("\"%s%.*s%s\"", before, (int)name.n - 2, name.text + 1, after);
+	size_t n = strlen(text);
+	char *kept = sw_arena_alloc(&c->labels.names.arena, n + 1);
+	memcpy(kept, text, n + 1);
+	free(text);
+	*sw_vec_push(&c->variants) = (struct sw_label){kept, n};
+	*index = c->variants.n;
+	return c->variants.at[c->variants.n - 1];
+}
+
+/*
+ * At the end, when all is known that a stream was ever called.  At the end, when all is known that a stream was ever
+ * called.
+ */
+static void chrome_name_streams(struct sw_chrome *c)
+{
+	for (uint32_t i = 0; i < c->streams.n; i++) {
+		uint32_t device = sw_chrome_device(c, i), tid = TID_STREAM + i;
+		if (!c->streams.at[i].drawn && !c->streams.at[i].inferred && !c->streams.at[i].estimated)
+			continue;
+		if (!counter_of(c, (int)device)->used)
+			name_device(c, device);
+		counter_of(c, (int)device)->used = true;
+		chrome_name_timed(c, i);
+		if (!c->streams.at[i].drawn)
+			continue;
+		sw_event_name(&c->events, "thread_name", PID_DEVICE + device, tid,
+			      sw_label_any(&c->labels, sw_name_stream(&c->labels.names, i)));
+		sw_event_sort(&c->events, "thread_sort_index", PID_DEVICE + device, tid, tid);
+	}
+}
+
+/* ---- counter ----------------------------------------------------------------------------------------------------- */
+
+static void counter_write(struct sw_chrome *c, uint32_t device, struct counter *counter)
+{
+	if (counter->changed && sw_window_shows(&c->window, counter->ns, counter->ns))
+		sw_event_counter(&c->events, PID_DEVICE + device, counter->ns, "pending work", counter->value);
+	counter->last_ns = counter->ns;
+	counter->changed = false;
+}
+
+/* Pending work of the stream's device: so much more, so much fewer. */
+static void chrome_count(struct sw_chrome *c, uint32_t stream, uint64_t ns, uint64_t more, uint64_t fewer)
+{
+	uint32_t device = sw_chrome_device(c, stream);
+	struct counter *counter = counter_of(c, (int)device);
+	if (ns < counter->last_ns)
+		ns = counter->last_ns; /* threads are reported in the order of their calls, not of the clock */
+	if (counter->changed && ns >= counter->ns + COUNTER_NS)
+		counter_write(c, device, counter);
+	if (!counter->changed)
+		counter->ns = ns;
+	counter->changed = true;
+	counter->value += more;
+	counter->value -= fewer < counter->value ? fewer : counter->value;
+}
+
+static void chrome_count_end(struct sw_chrome *c)
+{
+	for (size_t i = 0; i < c->counters.n; i++)
+		counter_write(c, (uint32_t)i, &c->counters.at[i]);
+}
 
 /* ---- device slices ----------------------------------------------------------------------------------------------- */
 
@@ -12,12 +238,13 @@ static const char *const categories[] = {
 	[SW_WORK_HOST] = "host_function", [SW_WORK_OTHER] = "gpu_operation",
 };
 
-const char *sw_chrome_category(const struct sw_work *work)
+static const char *chrome_category(const struct sw_work *work)
 {
 	return categories[work->kind];
 }
 
-void sw_chrome_work_args(struct sw_chrome *c, uint32_t stream, const struct sw_work *work)
+/* The part that is the same in all slices of devices, up to the first field about their time. */
+static void chrome_work_args(struct sw_chrome *c, uint32_t stream, const struct sw_work *work)
 {
 	struct sw_events *e = &c->events;
 	sw_event_number(e, "device", sw_chrome_device(c, stream));
@@ -36,7 +263,7 @@ void sw_chrome_work_args(struct sw_chrome *c, uint32_t stream, const struct sw_w
 static void work_args(struct sw_chrome *c, uint32_t stream, const struct sw_work *work, const struct sw_laid *laid)
 {
 	struct sw_events *e = &c->events;
-	sw_chrome_work_args(c, stream, work);
+	chrome_work_args(c, stream, work);
 	sw_event_text(e, "timing", TIMING);
 	sw_chrome_put_site(c, "at", work->stack, work->function);
 	sw_event_number(e, "enqueued_ns", work->enqueued);
@@ -124,10 +351,10 @@ static void enqueue(struct sw_chrome *c, const struct sw_operation *op, const st
 			       .ctx = op->record->rec->ctx};
 	describe_work(c, op, &work);
 	if (op->gpu_end_ns) {
-		sw_chrome_timed(c, op, &work);
+		chrome_timed(c, op, &work);
 		return;
 	}
-	sw_chrome_count(c, op->what.stream, op->what.t_ns, 1, 0);
+	chrome_count(c, op->what.stream, op->what.t_ns, 1, 0);
 	sw_slice_layout_push(&c->lay, op->what.stream, &work);
 }
 
@@ -136,7 +363,7 @@ static void on_completed(void *arg, uint64_t seq, uint32_t stream, uint64_t t_ns
 	struct sw_chrome *c = arg;
 	size_t done = sw_slice_layout_done(&c->lay, stream, seq, t_ns);
 	if (done)
-		sw_chrome_count(c, stream, t_ns, 0, done);
+		chrome_count(c, stream, t_ns, 0, done);
 }
 
 /* A host function's run is recorded: earlier work is complete when it starts, and the function itself when it ends. */
@@ -172,7 +399,7 @@ static struct sw_drawn draw_call(struct sw_chrome *c, const struct sw_operation 
 	if (!sw_window_shows(&c->window, start, end))
 		return none;
 	struct sw_label name = call_label(c, op);
-	struct sw_drawn drawn = sw_chrome_place(c, op->what.thread, start, end);
+	struct sw_drawn drawn = chrome_place(c, op->what.thread, start, end);
 	const char *category = op->what.kind == SW_REC_HOST_FUNC_RUN ? "host_function"
 			       : sw_label_is_runtime(name)	     ? "cuda_runtime"
 								     : "cuda_driver";
@@ -247,7 +474,7 @@ struct sw_chrome *sw_chrome_new(FILE *out, struct sw_reader *reader, const struc
 					   .completed = on_completed,
 					   .edge = sw_chrome_edge,
 					   .hazard = sw_chrome_hazard,
-					   .nvtx = sw_chrome_nvtx,
+					   .nvtx = chrome_nvtx,
 					   .begin = on_begin,
 					   .work = sw_chrome_work,
 					   .path = sw_chrome_path};
@@ -310,9 +537,9 @@ void sw_chrome_finish(struct sw_chrome *c)
 	sw_slice_layout_finish(&c->lay, c->end_ns);
 	sw_chrome_estimates(c);
 	sw_chrome_hazards(c);
-	sw_chrome_count_end(c);
+	chrome_count_end(c);
 	name_host(c);
-	sw_chrome_name_streams(c);
+	chrome_name_streams(c);
 	sw_events_array_end(&c->events);
 	if (!c->events.perfetto && !c->events.part)
 		write_devices(c);
@@ -320,7 +547,7 @@ void sw_chrome_finish(struct sw_chrome *c)
 	sw_slice_layout_free(&c->lay);
 	sw_window_free(&c->window);
 	sw_labels_free(&c->labels);
-	sw_chrome_nvtx_free(c);
+	chrome_nvtx_free(c);
 	sw_chrome_estimates_free(c);
 	free(c->threads.at);
 	free(c->streams.at);
@@ -330,4 +557,82 @@ void sw_chrome_finish(struct sw_chrome *c)
 	free(c->timed);
 	free(c->edges);
 	free(c);
+}
+
+/*
+ * Slices of the devices that were measured (--gpu-timeline).  Work of one stream can overlap (programmatic dependent
+ * launch, a clock that is a few nanoseconds off); slices of one track must not, so what overlaps goes to a second
+ * track.
+ */
+
+/* The first track of the stream that is free from `start` on; OVERLAPS + 1: none. */
+static uint32_t lane_of(struct stream_track *track, uint64_t start, uint64_t end)
+{
+	uint32_t lane = 0;
+	while (lane <= OVERLAPS && lane < track->lanes && track->end[lane] > start)
+		lane++;
+	if (lane > OVERLAPS)
+		return lane;
+	if (lane >= track->lanes)
+		track->lanes = (uint8_t)(lane + 1);
+	track->end[lane] = end;
+	return lane;
+}
+
+static uint32_t tid_of(uint32_t stream, uint32_t lane)
+{
+	return lane ? TID_OVERLAP + OVERLAPS * stream + lane - 1 : TID_STREAM + stream;
+}
+
+static void chrome_timed(struct sw_chrome *c, const struct sw_operation *op, const struct sw_work *work)
+{
+	const uint32_t stream = op->what.stream, pid = PID_DEVICE + sw_chrome_device(c, stream);
+	const uint64_t start = op->gpu_start_ns, end = op->gpu_end_ns > start ? op->gpu_end_ns : start + 1;
+	struct stream_track *track = sw_chrome_track(c, stream);
+	if (end > c->end_ns)
+		c->end_ns = end;
+	if (!sw_window_shows(&c->window, start, end))
+		return;
+	uint32_t lane = lane_of(track, start, end);
+	if (lane > OVERLAPS)
+		return; /* more at a time on one stream than a device runs: its clock is not to be trusted */
+	track->drawn = true;
+	struct sw_place at = {pid, tid_of(stream, lane), start};
+	sw_event_slice(&c->events, at, end, work->name, chrome_category(work));
+	chrome_work_args(c, stream, work);
+	sw_event_text(&c->events, "timing", MEASURED);
+	sw_event_number(&c->events, "enqueued_ns", work->enqueued);
+	sw_chrome_put_site(c, "at", work->stack, work->function);
+	sw_event_end(&c->events);
+	if (c->known.n && c->known.at[c->known.n - 1].seq == work->seq)
+		c->known.at[c->known.n - 1].tid = at.tid;
+	c->timed[work->seq % REMEMBERED] = (struct timed){work->seq, pid, {at.tid, start, end}};
+	if (work->call.tid)
+		sw_chrome_arrow(c, PID_HOST, &work->call, at, "launch", "ac2g");
+}
+
+const struct timed *sw_chrome_timed_find(const struct sw_chrome *c, uint64_t seq)
+{
+	const struct timed *t = &c->timed[seq % REMEMBERED];
+	return t->seq == seq && t->slice.tid ? t : NULL;
+}
+
+static void name_track(struct sw_chrome *c, uint32_t stream, uint32_t tid, const char *what)
+{
+	char text[320];
+	uint32_t pid = PID_DEVICE + sw_chrome_device(c, stream);
+	snprintf(text, sizeof text, "%.280s (%s)", sw_name_stream(&c->labels.names, stream), what);
+	sw_event_name(&c->events, "thread_name", pid, tid, sw_label_any(&c->labels, text));
+	sw_event_sort(&c->events, "thread_sort_index", pid, tid, TID_STREAM + stream);
+}
+
+static void chrome_name_timed(struct sw_chrome *c, uint32_t stream)
+{
+	const struct stream_track *track = sw_chrome_track(c, stream);
+	for (uint32_t lane = 1; lane < track->lanes; lane++)
+		name_track(c, stream, tid_of(stream, lane), "overlap");
+	if (track->inferred)
+		name_track(c, stream, TID_INFERRED + stream, "queued, start not known");
+	if (track->estimated)
+		name_track(c, stream, TID_ESTIMATED + stream, "not measured: estimates");
 }

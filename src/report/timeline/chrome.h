@@ -3,25 +3,24 @@
  * Inside of the Chrome trace writer:
  *
  *     chrome.c         the run, as slices
- *     chrome_timed.c   slices of the devices that were measured
- *     chrome_tracks.c  processes, threads and streams of the viewer; the counter of pending work
- *     chrome_path.c    the critical path
- *     chrome_estimates.c  work as the replay estimates it, on the streams' own rows
+ *     chrome.c   slices of the devices that were measured
+ *     chrome.c  processes, threads and streams of the viewer; the counter of pending work
+ *     chrome_hazards.c    the critical path
+ *     chrome_hazards.c  work as the replay estimates it, on the streams' own rows
  *     chrome_hazards.c hazards, as slices of the work that meets and of the later call
- *     chrome_arrows.c  arrows between slices: edges of the order
- *     chrome_nvtx.c    ranges of NVTX
- *     chrome_events.c  the text of each event
+ *     chrome_hazards.c  arrows between slices: edges of the order
+ *     chrome.c    ranges of NVTX
+ *     trace_out.c  the text of each event
  */
 #ifndef SW_REPORT_TIMELINE_CHROME_H
 #define SW_REPORT_TIMELINE_CHROME_H
 
 #include "base/map.h"
-#include "report/symbols/places.h"
-#include "report/timeline/chrome_events.h"
+#include "report/symbols/stack.h"
+#include "report/timeline/trace_out.h"
 #include "report/timeline/labels.h"
 #include "report/timeline/slice_layout.h"
 #include "report/timeline/timeline.h"
-#include "report/timeline/window.h"
 
 /* Numbers of processes and threads.  Each host thread and each stream has room for its overflow. */
 enum {
@@ -155,40 +154,19 @@ struct sw_chrome {
 
 /* ---- chrome.c ---- */
 
-const char *sw_chrome_category(const struct sw_work *work);
-/* The part that is the same in all slices of devices, up to the first field about their time. */
-void sw_chrome_work_args(struct sw_chrome *c, uint32_t stream, const struct sw_work *work);
-
-/* ---- chrome_timed.c ---- */
-
-void sw_chrome_timed(struct sw_chrome *c, const struct sw_operation *op, const struct sw_work *work);
 /* NULL: not measured, not shown, or too long ago. */
 const struct timed *sw_chrome_timed_find(const struct sw_chrome *c, uint64_t seq);
-void sw_chrome_name_timed(struct sw_chrome *c, uint32_t stream);
 
-/* ---- chrome_nvtx.c ---- */
+/* ---- chrome.c ---- */
 
-void sw_chrome_nvtx(void *arg, const struct sw_nvtx_span *span);
-void sw_chrome_nvtx_free(struct sw_chrome *c);
-
-/* ---- chrome_tracks.c ---- */
-
-/* Where a call's slice lies: slices of one track must not overlap in part, because a viewer drops one of them.  A
-   nanosecond is rounding; more is a nested call, which goes to a track of its own. */
-struct sw_drawn sw_chrome_place(struct sw_chrome *c, uint32_t thread, uint64_t start, uint64_t end);
 uint32_t sw_chrome_device(const struct sw_chrome *c, uint32_t stream);
 struct sw_label sw_chrome_stream(struct sw_chrome *c, uint32_t stream);
 /* A name with something before and after it, made once for each `which`. */
 struct sw_label sw_chrome_variant(struct sw_chrome *c, struct sw_label name, const char *before, const char *after,
 				  unsigned which);
 struct stream_track *sw_chrome_track(struct sw_chrome *c, uint32_t stream);
-/* At the end, when all is known that a stream was ever called. */
-void sw_chrome_name_streams(struct sw_chrome *c);
-/* Pending work of the stream's device: so much more, so much fewer. */
-void sw_chrome_count(struct sw_chrome *c, uint32_t stream, uint64_t ns, uint64_t more, uint64_t fewer);
-void sw_chrome_count_end(struct sw_chrome *c);
 
-/* ---- chrome_arrows.c ---- */
+/* ---- chrome_hazards.c ---- */
 
 /* From the end of one slice to the start of another; earlier within the first where the clock would have it run back.
  */
@@ -199,7 +177,7 @@ void sw_chrome_arrow_from_call(struct sw_chrome *c, uint64_t from_seq, const str
 void sw_chrome_edge(void *arg, const struct sw_hb_edge *edge, uint32_t from_stream, uint32_t to_stream);
 /* Draws the edges that lead to this call, whose slice is written. */
 void sw_chrome_edges(struct sw_chrome *c, uint64_t seq, const struct sw_drawn *call);
-/* ---- chrome_path.c ---- */
+/* ---- chrome_hazards.c ---- */
 void sw_chrome_path(void *arg, const struct sw_stretch *stretch);
 
 /* ---- chrome_hazards.c ---- */
@@ -209,15 +187,12 @@ void sw_chrome_hazard(void *arg, const struct sw_finding *finding, const struct 
 /* Draws all, at the end of the run, and frees them. */
 void sw_chrome_hazards(struct sw_chrome *c);
 
-/* ---- chrome_estimates.c ---- */
+/* ---- chrome_hazards.c ---- */
 
 void sw_chrome_know(struct sw_chrome *c, const struct sw_operation *op, struct sw_label call);
-const struct known *sw_chrome_known(struct sw_chrome *c, uint64_t seq); /* NULL: no operation, or too many */
 void sw_chrome_work(void *arg, const struct sw_stretch *stretch);
 /* Draws the estimates, at the end of the run. */
 void sw_chrome_estimates(struct sw_chrome *c);
-/* Where the work of a call lies on its stream's own row: measured, or estimated and drawn. */
-bool sw_chrome_ran(struct sw_chrome *c, const struct sw_access *access, struct sw_place *at, uint64_t *end);
 void sw_chrome_estimates_free(struct sw_chrome *c);
 /* The place in the program that made a call, as an argument of the slice that is open; nothing where it is unknown. */
 void sw_chrome_put_site(struct sw_chrome *c, const char *key, uint32_t stack, uint32_t function);

@@ -5,10 +5,359 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/symbols/stack.h"
 #include "report/timeline/chrome.h"
 #include "report/words/wording.h"
+
+/*
+ * What is drawn at the end: the times of work as the replay of the run estimates them, on the streams' own rows,
+ * and on them the hazards.  Names are kept until then, for as many operations as a replay holds.
+ */
+
+#define KNOWN_MOST (1u << 20)
+
+void sw_chrome_know(struct sw_chrome *c, const struct sw_operation *op, struct sw_label call)
+{
+	if (c->known.n >= KNOWN_MOST)
+		return;
+	*sw_vec_push(&c->known) =
+		(struct known){.seq = op->what.seq,
+			       .call = call,
+			       .work = op->enqueues ? sw_label_work(&c->labels, op) : (struct sw_label){0},
+			       .stack = op->what.stack,
+			       .function = op->what.function,
+			       .ctx = op->record->rec->ctx,
+			       .kind = op->what.kind};
+	c->known_sorted = false;
+}
+
+static int by_seq(const void *a, const void *b)
+{
+	const struct known *x = a, *y = b;
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+/* NULL: no operation, or too many */
+static const struct known *chrome_known(struct sw_chrome *c, uint64_t seq)
+{
+	const struct known key = {.seq = seq};
+	if (!c->known.n)
+		return NULL;
+	if (!c->known_sorted)
+		qsort(c->known.at, c->known.n, sizeof *c->known.at, by_seq);
+	c->known_sorted = true;
+	return bsearch(&key, c->known.at, c->known.n, sizeof *c->known.at, by_seq);
+}
+
+/* "race.cu:33 in main", kept for each stack; n 0: unknown. */
+static struct sw_label site_label(struct sw_chrome *c, uint32_t stack, uint32_t function)
+{
+	struct sw_names *names = &c->labels.names;
+	uint64_t *index = sw_map_put(&c->sites, (uint64_t)function << 32 | stack);
+	if (*index)
+		return c->site_labels.at[*index - 1];
+	const struct sw_frame *site = stack ? sw_stack_site(names, stack, function) : NULL;
+	struct sw_label label = {0};
+	if (site)
+		label = sw_label_any(&c->labels, sw_place_full(names, site));
+	*sw_vec_push(&c->site_labels) = label;
+	*index = c->site_labels.n;
+	return label;
+}
+
+/* ---- estimates ----------------------------------------------------------------------------------------------------
+ */
+
+void sw_chrome_work(void *arg, const struct sw_stretch *stretch)
+{
+	struct sw_chrome *c = arg;
+	if (!stretch->timed && stretch->end_ns > stretch->start_ns)
+		*sw_vec_push(&c->estimates) =
+			(struct estimate){stretch->seq, stretch->start_ns, stretch->end_ns, stretch->lane};
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct estimate *x = a, *y = b;
+	if (x->stream != y->stream)
+		return x->stream < y->stream ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+static const char *category_of(const struct known *known)
+{
+	switch (known->kind) {
+	case SW_REC_LAUNCH:
+		return "kernel";
+	case SW_REC_COPY:
+	case SW_REC_COPY_ND:
+		return "gpu_memcpy";
+	case SW_REC_SET:
+		return "gpu_memset";
+	case SW_REC_HOST_FUNC:
+		return "host_function";
+	default:
+		return "gpu_operation";
+	}
+}
+
+static struct sw_label estimate_name(struct sw_chrome *c, struct sw_label name)
+{
+	return sw_chrome_variant(c, name, "", " (estimate)", 0);
+}
+
+/* Measured and estimated work of one stream may overlap: then the estimates have a row of their own. */
+static uint32_t estimate_tid(const struct sw_chrome *c, uint32_t stream)
+{
+	return (c->judgement->gpu.recorded ? TID_ESTIMATED : TID_STREAM) + stream;
+}
+
+static void draw_estimate(struct sw_chrome *c, const struct estimate *e)
+{
+	const struct known *known = chrome_known(c, e->seq);
+	struct sw_place at = {PID_DEVICE + sw_chrome_device(c, e->stream), estimate_tid(c, e->stream), e->start};
+	if (!known || !known->work.n || !sw_window_shows(&c->window, e->start, e->end))
+		return;
+	struct stream_track *track = sw_chrome_track(c, e->stream);
+	*(c->judgement->gpu.recorded ? &track->estimated : &track->drawn) = true;
+	sw_event_slice(&c->events, at, e->end, estimate_name(c, known->work), category_of(known));
+	sw_event_number(&c->events, "device", sw_chrome_device(c, e->stream));
+	sw_event_number(&c->events, "context", known->ctx);
+	sw_event_number(&c->events, "stream", e->stream);
+	sw_event_number(&c->events, "correlation", e->seq);
+	sw_event_text(&c->events, "timing", ESTIMATED);
+	sw_chrome_put_site(c, "at", known->stack, known->function);
+	sw_event_end(&c->events);
+}
+
+void sw_chrome_put_site(struct sw_chrome *c, const char *key, uint32_t stack, uint32_t function)
+{
+	struct sw_label site = site_label(c, stack, function);
+	if (site.n)
+		sw_event_label(&c->events, key, site);
+}
+
+void sw_chrome_estimates(struct sw_chrome *c)
+{
+	if (c->estimates.n)
+		qsort(c->estimates.at, c->estimates.n, sizeof *c->estimates.at, by_start);
+	for (size_t i = 0; i < c->estimates.n; i++) {
+		struct estimate *e = &c->estimates.at[i];
+		const struct estimate *last = i ? e - 1 : NULL;
+		/* Work of a stream is one after the other; rounding must not make two slices overlap. */
+		if (last && last->stream == e->stream && e->start < last->end)
+			e->start = last->end;
+		if (e->end <= e->start)
+			e->end = e->start; /* nothing is left of it */
+		else
+			draw_estimate(c, e);
+	}
+	for (size_t i = 0; i < c->estimates.n; i++)
+		if (c->estimates.at[i].end > c->estimates.at[i].start)
+			*sw_map_put(&c->estimate_of, c->estimates.at[i].seq) = i + 1;
+}
+
+/* Where the work of a call lies on its stream's own row: measured, or estimated and drawn. */
+static bool chrome_ran(struct sw_chrome *c, const struct sw_access *access, struct sw_place *at, uint64_t *end)
+{
+	uint64_t index = sw_map_get(&c->estimate_of, access->seq);
+	const struct known *known = chrome_known(c, access->seq);
+	*at = (struct sw_place){PID_DEVICE + sw_chrome_device(c, access->stream), estimate_tid(c, access->stream), 0};
+	if (index) {
+		at->ns = c->estimates.at[index - 1].start;
+		*end = c->estimates.at[index - 1].end;
+		return known != NULL;
+	}
+	if (!known || !known->tid || !sw_judgement_times(c->judgement, access->seq, &at->ns, end))
+		return false;
+	at->tid = known->tid;
+	return *end > at->ns;
+}
+
+void sw_chrome_estimates_free(struct sw_chrome *c)
+{
+	free(c->known.at);
+	free(c->estimates.at);
+	free(c->site_labels.at);
+	free(c->variants.at);
+	sw_map_free(&c->sites);
+	sw_map_free(&c->estimate_of);
+	sw_map_free(&c->variant_of);
+}
+
+/* The critical path of the run, as a process of its own: readers take all slices of the host for calls. */
+
+/* "host code, between two calls", "in cudaMemcpy", "kernel scale(float*)". */
+static struct sw_label name_of_path(struct sw_chrome *c, const struct sw_stretch *stretch)
+{
+	const struct known *known = chrome_known(c, stretch->seq);
+	switch (stretch->kind) {
+	case SW_STRETCH_HOST:
+		return SW_LABEL("host code, between two calls");
+	case SW_STRETCH_CALL:
+		return known ? sw_chrome_variant(c, known->call, "in ", "", 2) : SW_LABEL("in a call");
+	case SW_STRETCH_WORK:
+		if (known && known->work.n)
+			return stretch->timed ? known->work : sw_chrome_variant(c, known->work, "", " (estimate)", 0);
+		break;
+	case SW_STRETCH_LATENCY:
+		return SW_LABEL("latency: until work starts, or its end is noticed");
+	case SW_STRETCHES:
+		break;
+	}
+	return sw_label_any(&c->labels, sw_replay_stretch(stretch->kind, stretch->work));
+}
+
+void sw_chrome_path(void *arg, const struct sw_stretch *stretch)
+{
+	struct sw_chrome *c = arg;
+	const struct known *known = chrome_known(c, stretch->seq);
+	struct sw_place at = {PID_PATH, TID_PATH, stretch->start_ns};
+	if (!sw_window_shows(&c->window, stretch->start_ns, stretch->end_ns))
+		return;
+	if (!c->path_drawn) {
+		c->path_drawn = true;
+		sw_event_name(&c->events, "process_name", PID_PATH, 0,
+			      sw_label_any(&c->labels, "critical path: what the run could not be shorter than"));
+		sw_event_sort(&c->events, "process_sort_index", PID_PATH, 0, PID_PATH);
+		sw_event_name(&c->events, "thread_name", PID_PATH, TID_PATH, sw_label_any(&c->labels, "critical path"));
+	}
+	sw_event_slice(&c->events, at, stretch->end_ns, name_of_path(c, stretch), "critical_path");
+	/* Not "correlation": readers would take the slice for a call or for work. */
+	sw_event_number(&c->events, "call", stretch->seq);
+	if (known)
+		sw_chrome_put_site(c, "at", known->stack, known->function);
+	if (stretch->kind == SW_STRETCH_WORK) {
+		sw_event_label(&c->events, "on", sw_chrome_stream(c, stretch->lane));
+		sw_event_text(&c->events, "timing", stretch->timed ? MEASURED : "estimated between waits");
+	}
+	sw_event_end(&c->events);
+}
+
+/* Arrows between slices, from edges of the order. */
+
+/* ---- arrows ------------------------------------------------------------------------------------------------------ */
+
+static const struct sw_drawn *call_of(const struct sw_chrome *c, uint64_t seq)
+{
+	const struct remembered *r = &c->calls[seq % REMEMBERED];
+	return r->seq == seq && r->call.tid ? &r->call : NULL;
+}
+
+/* Never at the same nanosecond: Perfetto then may take the end for the start. */
+void sw_chrome_arrow(struct sw_chrome *c, uint32_t from_pid, const struct sw_drawn *from, struct sw_place to,
+		     const char *name, const char *category)
+{
+	/* A slice may be said to end a nanosecond early (trace_out.c): the arrow begins before that. */
+	const uint64_t last = from->end - (from->end - from->start > 2 ? 2 : 1);
+	uint64_t ns = last < to.ns ? last : to.ns - 1;
+	if (to.ns == 0 || ns < from->start)
+		return;
+	sw_event_flow(&c->events, (struct sw_place){from_pid, from->tid, ns}, to, name, category);
+}
+
+void sw_chrome_arrow_from_call(struct sw_chrome *c, uint64_t from_seq, const struct sw_drawn *to, const char *name,
+			       const char *category)
+{
+	const struct sw_drawn *from = call_of(c, from_seq);
+	if (from && to->tid)
+		sw_chrome_arrow(c, PID_HOST, from, (struct sw_place){PID_HOST, to->tid, to->start}, name, category);
+}
+
+/* ---- edges ------------------------------------------------------------------------------------------------------- */
+
+void sw_chrome_edge(void *arg, const struct sw_hb_edge *edge, uint32_t from_stream, uint32_t to_stream)
+{
+	struct sw_chrome *c = arg;
+	(void)to_stream;
+	/* The launch arrow stands for ENQUEUE; a host function's run is drawn when it is reported; arrows for locks
+	   would be too many. */
+	if (edge->kind == SW_EDGE_ENQUEUE || edge->kind == SW_EDGE_CALLBACK || edge->kind == SW_EDGE_HOST)
+		return;
+	if (c->edge_n == EDGES) {
+		c->edge_n -= EDGES / 2;
+		memmove(c->edges, c->edges + EDGES / 2, c->edge_n * sizeof *c->edges);
+	}
+	c->edges[c->edge_n++] = (struct waiting){*edge, from_stream, c->reported};
+}
+
+/*
+ * The end of a wait, as a slice within the call's slice: an arrow needs a slice that starts after the work did, because
+ * Perfetto makes every arrow lead from the slice that starts earlier to the one that starts later. It ends before the
+ * call: if both ended in the same nanosecond, floating point could put the inner end after the outer one, and
+ * Chromium's panel would then drop the slice.
+ */
+static uint64_t draw_release(struct sw_chrome *c, uint64_t seq, const struct sw_drawn *call, const struct waiting *w)
+{
+	uint64_t ns = (call->end - call->start) / 8;
+	ns = ns > RELEASE_NS ? RELEASE_NS : ns ? ns : 1;
+	sw_event_slice(&c->events, (struct sw_place){PID_HOST, call->tid, call->end - ns}, call->end - ns / 2,
+		       SW_LABEL("released"), "sync");
+	sw_event_number(&c->events, "correlation", seq);
+	const struct remembered *for_whom = &c->calls[w->edge.from_seq % REMEMBERED];
+	if (for_whom->seq == w->edge.from_seq && for_whom->work.n)
+		sw_event_label(&c->events, "waited_for", for_whom->work);
+	if (w->from_stream)
+		sw_event_label(&c->events, "on", sw_chrome_stream(c, w->from_stream));
+	sw_event_end(&c->events);
+	return call->end - ns;
+}
+
+static void draw_wait(struct sw_chrome *c, const struct waiting *w, uint64_t seq, const struct sw_drawn *call,
+		      uint64_t *released)
+{
+	uint64_t from = w->edge.from_seq;
+	const struct timed *timed = sw_chrome_timed_find(c, from);
+	struct sw_work *work = timed ? NULL : sw_slice_layout_find(&c->lay, w->from_stream, from);
+	const bool room = call->tid && call->end - call->start > 2;
+	if (room && (timed || (work && !work->released_tid)) && !*released)
+		*released = draw_release(c, seq, call, w);
+	if (room && timed)
+		sw_chrome_arrow(c, timed->pid, &timed->slice, (struct sw_place){PID_HOST, call->tid, *released},
+				"releases host", "sync");
+	if (room && work && !work->released_tid) {
+		work->released_tid = call->tid;
+		work->released_ns = *released;
+	}
+	if (!timed && (!work || work->seq != from))
+		sw_chrome_arrow_from_call(c, from, call, "event", "event");
+}
+
+static void draw_edge(struct sw_chrome *c, const struct waiting *w, uint64_t seq, const struct sw_drawn *call,
+		      uint64_t *released)
+{
+	static const char *const names[] = {
+		[SW_EDGE_EVENT] = "event", [SW_EDGE_LEGACY] = "legacy default stream", [SW_EDGE_CONTEXT] = "context"};
+	static const char *const kinds[] = {
+		[SW_EDGE_EVENT] = "event", [SW_EDGE_LEGACY] = "legacy", [SW_EDGE_CONTEXT] = "context"};
+	if (w->edge.from_seq == seq)
+		return; /* a synchronous copy waits for itself */
+	if (w->edge.kind == SW_EDGE_HOST_WAIT)
+		draw_wait(c, w, seq, call, released);
+	else
+		sw_chrome_arrow_from_call(c, w->edge.from_seq, call, names[w->edge.kind], kinds[w->edge.kind]);
+}
+
+/* A wait's edges are reported just before its call and name the record of its end; other edges name the call itself. */
+void sw_chrome_edges(struct sw_chrome *c, uint64_t seq, const struct sw_drawn *call)
+{
+	size_t kept = 0;
+	uint64_t released = 0;
+	for (size_t i = 0; i < c->edge_n; i++) {
+		const struct waiting *w = &c->edges[i];
+		bool just_now = w->reported == c->reported &&
+				(w->edge.kind == SW_EDGE_HOST_WAIT || w->edge.kind == SW_EDGE_CONTEXT);
+		if (w->edge.to_seq == seq || just_now)
+			draw_edge(c, w, seq, call, &released);
+		else if (w->edge.to_seq > seq || c->reported - w->reported < EDGES)
+			c->edges[kept++] = *w;
+	}
+	c->edge_n = kept;
+}
 
 /* More than a viewer shows in a useful way; the others are counted. */
 #define HAZARDS_MOST 10000u
@@ -62,7 +411,7 @@ static void put_args(struct sw_chrome *c, const struct hazard *h, const char *si
 	sw_event_end(&c->events);
 }
 
-static struct sw_label name_of(struct sw_chrome *c, const struct hazard *h)
+static struct sw_label name_of_hazard(struct sw_chrome *c, const struct hazard *h)
 {
 	const struct sw_finding_info *info = sw_finding_info(h->finding.id);
 	return sw_label_any(&c->labels,
@@ -77,7 +426,7 @@ static bool part_of(struct sw_chrome *c, const struct sw_access *access, struct 
 {
 	uint64_t whole_end, *used = sw_map_put(&c->hazard_parts, access->seq);
 	const uint64_t parts = *used & UINT32_MAX, part = *used >> 32;
-	if (!sw_chrome_ran(c, access, at, &whole_end) || whole_end - at->ns < 2 * parts + 4)
+	if (!chrome_ran(c, access, at, &whole_end) || whole_end - at->ns < 2 * parts + 4)
 		return false;
 	const uint64_t start = at->ns + 1, length = (whole_end - at->ns - 2) / parts;
 	*used += 1ull << 32;
@@ -91,7 +440,7 @@ static bool draw_side(struct sw_chrome *c, const struct hazard *h, bool later, s
 {
 	if (!part_of(c, &h->side[later], at, end))
 		return false;
-	sw_event_slice(&c->events, *at, *end, name_of(c, h), "hazard");
+	sw_event_slice(&c->events, *at, *end, name_of_hazard(c, h), "hazard");
 	sw_event_number(&c->events, "correlation", h->side[later].seq);
 	put_args(c, h, later ? "later" : "earlier");
 	return true;
@@ -124,7 +473,8 @@ static void draw_call(struct sw_chrome *c, const struct hazard *h)
 	start = start < c->hazard_end ? c->hazard_end : start;
 	end = end <= start ? start + 1 : end;
 	c->hazard_end = end;
-	sw_event_slice(&c->events, (struct sw_place){PID_HOST, TID_HAZARDS, start}, end, name_of(c, h), "hazard");
+	sw_event_slice(&c->events, (struct sw_place){PID_HOST, TID_HAZARDS, start}, end, name_of_hazard(c, h),
+		       "hazard");
 	sw_event_number(&c->events, "call", h->side[1].seq);
 	put_args(c, h, "later call");
 }

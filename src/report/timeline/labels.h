@@ -5,7 +5,9 @@
 
 #include "base/map.h"
 #include "detect/detect.h"
+#include "report/excerpts.h"
 #include "report/symbols/names.h"
+#include "report/timeline/timeline.h"
 #include "report/timeline/trace_out.h"
 
 struct sw_labels {
@@ -28,5 +30,18 @@ struct sw_label sw_label_call(struct sw_labels *labels, const struct sw_rec *rec
 /* What it put on the stream: the kernel, "Memcpy HtoD", "Memset" ... */
 struct sw_label sw_label_work(struct sw_labels *labels, const struct sw_operation *op);
 bool sw_label_is_runtime(struct sw_label label); /* "cuda...", not "cu..." */
+
+/* Which part of the run is exported: a stretch of time, or what lies around the hazards of a judgement. */
+
+struct sw_export_window {
+	struct sw_excerpt whole;
+	bool around;
+	sw_excerpt_vec around_hazards; /* meant only with `around` */
+};
+
+/* The options are borrowed.  shows: does some of [from, to] (ns of the trace) lie in it? */
+void sw_window_init(struct sw_export_window *window, const struct sw_chrome_options *options);
+bool sw_window_shows(const struct sw_export_window *window, uint64_t from, uint64_t to);
+void sw_window_free(struct sw_export_window *window);
 
 #endif

@@ -1,16 +1,159 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/words/library_text.h"
 #include "report/words/wording.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/symbols/places.h"
+#include "report/symbols/stack.h"
 #include "report/words/evidence_text.h"
 #include "report/words/fix_lines.h"
-#include "report/words/gain_text.h"
-#include "report/words/stream_text.h"
+
+/* Less than this is reported as nothing: clocks are read to some microseconds. */
+#define NOTHING_NS 5000u
+
+/* Much of it is recoverable only where the host does not use what it waited for. */
+static const char *if_not_needed(const struct sw_cost *cost)
+{
+	return cost->win_high_ns - cost->win_sure_ns > cost->win_high_ns / 100
+		       ? " if the host does not need the result right after the wait, which is not recorded"
+		       : "";
+}
+
+/* "; 1.2 ms to 1.5 ms of recoverable time", "" when nothing is known.  Lives as long as the names. */
+static const char *replay_gain(struct sw_names *names, const struct sw_cost *cost)
+{
+	const char *unsure = cost->reliable ? "" : ", but the replay of this run is inaccurate";
+	if (!cost->replayed)
+		return "";
+	if (cost->vague)
+		return sw_names_format(names,
+				       "; recoverable: at most %s; how much depends on unknown times of work (needs "
+				       "--gpu-timeline)%s",
+				       sw_name_time(names, cost->win_high_ns), unsure);
+	if (cost->nothing || cost->win_high_ns < NOTHING_NS)
+		return sw_names_format(names, "; recoverable: nothing%s", unsure);
+	if (cost->win_low_ns < NOTHING_NS)
+		return sw_names_format(names, "; recoverable: up to %s%s%s", sw_name_time(names, cost->win_high_ns),
+				       if_not_needed(cost), unsure);
+	/* Both ends alike when they differ by less than a hundredth. */
+	if (cost->win_high_ns - cost->win_low_ns <= cost->win_high_ns / 100)
+		return sw_names_format(names, "; recoverable: %s%s", sw_name_time(names, cost->win_high_ns), unsure);
+	return sw_names_format(names, "; recoverable: %s to %s%s%s", sw_name_time(names, cost->win_low_ns),
+			       sw_name_time(names, cost->win_high_ns), if_not_needed(cost), unsure);
+}
+
+const char *sw_replay_assumption(const struct sw_cost *cost, size_t index)
+{
+	static const char *const always[] = {
+		"the host spends the same time between calls as before",
+		("low: the host needs what it may need of the wait; high: nothing needs it before that thread's next "
+		 "wait"),
+		"low: kernels that may not fit on the device together run one after the other; high: all overlap",
+		"copies in one direction are serialised; every operation takes as long as before",
+	};
+	size_t n = sizeof always / sizeof *always;
+	if (index < n)
+		return always[index];
+	if (index == n && !cost->timed)
+		return "durations of work are bounded by the waits that saw it complete";
+	if (index == n + !cost->timed && !cost->reliable)
+		return "a replay without any change differs from the run by more than 5 %";
+	return NULL;
+}
+
+const char *sw_replay_stretch(enum sw_stretch_kind kind, enum sw_work_kind work)
+{
+	static const char *const kinds[SW_STRETCHES] = {
+		[SW_STRETCH_HOST] = "host", [SW_STRETCH_CALL] = "call", [SW_STRETCH_LATENCY] = "latency"};
+	static const char *const works[] = {[SW_DOES_KERNEL] = "kernel",
+					    [SW_DOES_UPLOAD] = "copy to device",
+					    [SW_DOES_DOWNLOAD] = "copy to host",
+					    [SW_DOES_MOVE] = "copy on device",
+					    [SW_DOES_SET] = "set",
+					    [SW_DOES_GRAPH] = "graph",
+					    [SW_DOES_HOST] = "host function",
+					    [SW_DOES_OTHER] = "other work"};
+	return kind == SW_STRETCH_WORK ? works[work] : kinds[kind];
+}
+
+const char *sw_replay_basis(struct sw_names *names, const struct sw_schedule_facts *facts)
+{
+	if (!facts->operations)
+		return NULL;
+	const char *times =
+		facts->timed == facts->operations ? "times of the device" : "times of work estimated from waits";
+	if (facts->timed && facts->timed < facts->operations)
+		times = sw_names_format(names, "times of the device for %" PRIu64 " of them", facts->timed);
+	const char *text =
+		sw_names_format(names, "replay of %" PRIu64 " operations, %s, residual %u.%u %%", facts->operations,
+				times, facts->residual_permille / 10, facts->residual_permille % 10);
+	if (facts->kept_ns < facts->run_ns / 100 * 99 && facts->windows > 1)
+		text = sw_names_format(names, "%s, of %" PRIu64 " %% of the run", text,
+				       facts->kept_ns * 100 / facts->run_ns);
+	return text;
+}
+
+const char *sw_name_library(enum sw_cuda_library library)
+{
+	static const char *const words[] = {
+		[SW_CUDA_NONE] = "a library",
+#define SW_LIBRARY_NAME(library, start, name) [SW_CUDA_##library] = (name),
+#include "detect/libraries/library_arguments.def"
+	};
+	return (size_t)library < sizeof words / sizeof *words ? words[library] : words[SW_CUDA_NONE];
+}
+
+static const char *noun(const struct sw_library_call *call)
+{
+	return call->library == SW_CUDA_CUFFT ? "plan" : "handle";
+}
+
+const char *sw_name_library_call(struct sw_names *names, const struct sw_access *access)
+{
+	const struct sw_library_call *call = sw_library_call_of(names, access);
+	if (!call)
+		return "";
+	const char *handle = call->number ? sw_names_format(names, "%s %s %u", sw_name_library(call->library),
+							    noun(call), call->number)
+					  : sw_name_library(call->library);
+	const char *stream =
+		access->stream ? sw_names_format(names, ", %s", sw_name_stream(names, access->stream)) : "";
+	return sw_names_format(names, "part of %s (%s%s)", call->function, handle, stream);
+}
+
+/* Of a hazard in a workspace: "the workspace of cuBLAS handles 1 and 2". */
+static const char *name_workspace(struct sw_names *names, const struct sw_finding *finding)
+{
+	const struct sw_library_call *a = sw_library_call_of(names, finding->access[0]);
+	const struct sw_library_call *b = sw_library_call_of(names, finding->access[1]);
+	if (!a || !b || !a->number || !b->number)
+		return "a library's workspace";
+	if (a->library == b->library && a->number == b->number)
+		return sw_names_format(names, "the workspace of %s %s %u", sw_name_library(a->library), noun(a),
+				       a->number);
+	if (a->library == b->library)
+		return sw_names_format(names, "the workspace of %s %ss %u and %u", sw_name_library(a->library), noun(a),
+				       a->number, b->number);
+	return sw_names_format(names, "the workspace of %s %s %u and %s %s %u", sw_name_library(a->library), noun(a),
+			       a->number, sw_name_library(b->library), noun(b), b->number);
+}
+
+/* How the calls of the finding get a workspace each. */
+static const char *name_workspace_fix(struct sw_names *names, const struct sw_finding *finding)
+{
+	const struct sw_library_call *call = sw_library_call_of(names, finding->access[1]);
+	switch (call ? call->library : SW_CUDA_NONE) {
+	case SW_CUDA_CUBLAS:
+		return "a cuBLAS handle for each stream, or cublasSetWorkspace() with another buffer after each "
+		       "cublasSetStream()";
+	case SW_CUDA_CUFFT:
+		return "a cuFFT plan for each stream, or cufftSetWorkArea() with another buffer";
+	default:
+		return "another buffer in one of the calls";
+	}
+}
 
 /* ---- the tables -------------------------------------------------------------------------------------------------- */
 
@@ -97,8 +240,7 @@ static const char *fact_memory(struct sw_names *names, const struct sw_finding *
 static const char *fact_buffer(struct sw_names *names, const struct sw_finding *finding)
 {
 	const char *memory = fact_memory(names, finding);
-	return finding->workspace ? sw_names_format(names, "%s, %s", sw_name_workspace(names, finding), memory)
-				  : memory;
+	return finding->workspace ? sw_names_format(names, "%s, %s", name_workspace(names, finding), memory) : memory;
 }
 
 /* "cudaMemcpyAsync (main.cu:23)"; without a line, with its stream. */
@@ -256,7 +398,7 @@ static const char *fact_whole(struct sw_names *names, const struct sw_finding *f
 	if (strcmp(key, "allocate") == 0)
 		return fact_allocate(names, finding);
 	if (strcmp(key, "workspace") == 0)
-		return sw_name_workspace_fix(names, finding);
+		return name_workspace_fix(names, finding);
 	if (strcmp(key, "needs") == 0)
 		return fact_needs(names, finding);
 	if (strcmp(key, "subject") == 0)
@@ -430,7 +572,7 @@ static const char *cost_of(const struct facts *facts)
 	struct sw_names *names = facts->names;
 	const char *held = held_of(facts);
 	if (*held)
-		return sw_names_format(names, "%s%s", held, sw_replay_gain(names, cost));
+		return sw_names_format(names, "%s%s", held, replay_gain(names, cost));
 	if (cost->calls == 0)
 		return "";
 	const char *text = sw_names_format(names, "%s of host time in %llu call%s, the longest %s",
@@ -450,7 +592,7 @@ static const char *cost_of(const struct facts *facts)
 				       "nothing else)",
 				       text, sw_name_time(names, cost->core_low_ns),
 				       sw_name_time(names, cost->core_high_ns));
-	text = sw_names_format(names, "%s%s", text, sw_replay_gain(names, cost));
+	text = sw_names_format(names, "%s%s", text, replay_gain(names, cost));
 	return text;
 }
 

@@ -4,6 +4,7 @@
 #ifndef SW_REPORT_WORDS_WORDING_H
 #define SW_REPORT_WORDS_WORDING_H
 
+#include "detect/detect.h"
 #include "report/symbols/names.h"
 
 struct sw_wording {
@@ -22,5 +23,21 @@ const char *sw_wording_heading(enum sw_role role);
 
 /* Two operations that nothing orders: races and lifetimes. */
 bool sw_is_hazard(const struct sw_finding *finding);
+
+/* What a replay of the run says, in words. */
+
+/* What the interval rests on, a sentence each; NULL ends. */
+const char *sw_replay_assumption(const struct sw_cost *cost, size_t index);
+/* "host", "kernel", ...: what makes up the critical path; `work` counts for SW_STRETCH_WORK only. */
+const char *sw_replay_stretch(enum sw_stretch_kind kind, enum sw_work_kind work);
+/* "replay of 1234 operations, residual 0.1 %": what the numbers of all findings rest on; NULL: nothing was replayed. */
+const char *sw_replay_basis(struct sw_names *names, const struct sw_schedule_facts *facts);
+
+/* Sentences about calls of cuBLAS, cuFFT and others. */
+
+/* "cuBLAS" */
+const char *sw_name_library(enum sw_cuda_library library);
+/* "part of cublasSgemm_v2 (cuBLAS handle 2, stream 3)", "" none. */
+const char *sw_name_library_call(struct sw_names *names, const struct sw_access *access);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "image/bytes.h"
 #include "image/image.h"
-#include "image/ptx_lexer.h"
+#include "image/ptx.h"
 
 static void add_variable(struct sw_sim_module *m, const char *name, uint64_t size, struct sw_bytes value)
 {

@@ -220,7 +220,7 @@ def check_perfetto(trace, path, assets, arrows):
     expected = collections.Counter(e["cat"] for e in trace.events if e["ph"] in "Xi")
     need(dict(counts) == expected, "Perfetto counts other slices", counts, expected)
     written = sum(e["to"] - e["from"] for e in trace.slices)
-    # In JSON a slice may be said to end a nanosecond early (length_of() in chrome_events.c).
+    # In JSON a slice may be said to end a nanosecond early (length_of() in trace_out.c).
     need(0 <= (total[0][0] or 0) - written <= len(trace.slices), "Perfetto sees other durations", total, written)
     want = collections.Counter((s[1], s[0], d[1], d[0]) for _, s, d in arrows)
     need(collections.Counter(map(tuple, flows)) == want and flow_count[0][0] == len(arrows), "Perfetto draws other arrows")

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "image/ptx_lexer.h"
+#include "image/ptx.h"
 
 enum sw_ptx_class { SW_PTX_UNSIGNED, SW_PTX_SIGNED, SW_PTX_BITS, SW_PTX_FLOAT, SW_PTX_PACKED, SW_PTX_PREDICATE };
 

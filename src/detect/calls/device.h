@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What orders host threads (strict host). */
-#ifndef SW_DETECT_CALLS_THREADS_H
-#define SW_DETECT_CALLS_THREADS_H
+#ifndef SW_DETECT_CALLS_DEVICE_H
+#define SW_DETECT_CALLS_DEVICE_H
 
 #include <stdint.h>
 

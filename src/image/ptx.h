@@ -3,8 +3,8 @@
  * Words of PTX text.  Comments, strings and the rest of .loc and .file lines (which end at the newline, not at a
  * semicolon) are passed over.
  */
-#ifndef SW_IMAGE_PTX_LEXER_H
-#define SW_IMAGE_PTX_LEXER_H
+#ifndef SW_IMAGE_PTX_H
+#define SW_IMAGE_PTX_H
 
 #include <stdbool.h>
 #include <stddef.h>
