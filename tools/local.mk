@@ -14,7 +14,7 @@ syncwatch_SOURCES = \
 	tools/draw.c tools/draw.h tools/html_file.c tools/html_file.h tools/progress.c tools/progress.h \
 	tools/cmd_pack.c tools/pack_file.c tools/pack_file.h tools/cmd_report.c tools/cmd_export.c tools/cmd_diff.c \
 	tools/cmd_kernels.c tools/code_files.c tools/code_files.h \
-	tools/cmd_calibrate.c tools/calibrate/driver.c tools/calibrate/driver.h tools/calibrate/driver.def \
+	tools/cmd_demo.c tools/cmd_calibrate.c tools/calibrate/driver.c tools/calibrate/driver.h tools/calibrate/driver.def \
 	tools/calibrate/bench.c tools/calibrate/bench.h tools/calibrate/rows.c tools/calibrate/rows.h tools/calibrate/rows.def \
 	tools/calibrate/cell.c tools/calibrate/cell.h tools/calibrate/measure.c tools/calibrate/measure.h \
 	tools/ci_files.c tools/ci_files.h tools/cmd_dump.c tools/cmd_stat.c tools/project_config.c tools/project_config.h tools/last_report.c tools/last_report.h \
@@ -32,7 +32,7 @@ dist_man_MANS += doc/syncwatch.1 doc/libsyncwatch.7
 dist_pkgdata_DATA = share/syncwatch/known.supp
 
 # A page for each command, of the parts of syncwatch.1 that concern it.
-command_pages = doc/syncwatch-run.1 doc/syncwatch-confirm.1 doc/syncwatch-report.1 doc/syncwatch-merge.1 doc/syncwatch-diff.1 doc/syncwatch-export.1 doc/syncwatch-pack.1 \
+command_pages = doc/syncwatch-run.1 doc/syncwatch-confirm.1 doc/syncwatch-demo.1 doc/syncwatch-report.1 doc/syncwatch-merge.1 doc/syncwatch-diff.1 doc/syncwatch-export.1 doc/syncwatch-pack.1 \
 	doc/syncwatch-calibrate.1 doc/syncwatch-dump.1 doc/syncwatch-stat.1 doc/syncwatch-query.1 doc/syncwatch-kernels.1 doc/syncwatch-explain.1 \
 	doc/syncwatch-help.1
 nodist_man_MANS = $(command_pages)

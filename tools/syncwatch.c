@@ -143,6 +143,7 @@ int main(int argc, char **argv)
 	if (configured)
 		return configured;
 	/* The program that `run` runs has no limits of ours. */
-	int status = command->bit & (SW_FOR_RUN | SW_FOR_CONFIRM) ? SW_EXIT_OK : sw_budget_start(&options);
+	int status =
+		command->bit & (SW_FOR_RUN | SW_FOR_CONFIRM | SW_FOR_DEMO) ? SW_EXIT_OK : sw_budget_start(&options);
 	return status ? status : command->main(&options);
 }

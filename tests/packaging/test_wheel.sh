@@ -139,8 +139,27 @@ if [ -f "$demo" ]; then
 	demo=$("$bin/python" -c 'import os, syncwatch; print(os.path.dirname(syncwatch.preload_path()))')/demo/demo_pipeline
 	ok "the first example" races "$bin/syncwatch"
 	ok "its fixed twin is silent" silent "$bin/syncwatch"
+	mkdir "$work/here" "$work/temporary"
+	chmod 777 "$work" "$work/a folder" "$work/temporary"
+	demonstrates() { # demonstrates FOLDER COMMAND...: the demo leaves its files there
+		local folder=$1
+		shift
+		(cd "$work/here" && TMPDIR=$work/temporary "$@" demo --sim 2>&1) >"$work/report" && cat "$work/report" &&
+			grep -q 'SW101 race-read-after-write (certain, 8 launches)' "$work/report" &&
+			timeline=$(sed -n 's/^The timeline is \(.*\): open it.*/\1/p' "$work/report") &&
+			case $timeline in "$folder"*) ;; *) false ;; esac && "$python" -m json.tool "$timeline" >/dev/null &&
+			[ -s "${timeline%.json}.swt" ]
+	}
+	ok "syncwatch demo" demonstrates "$work/here/" "$bin/syncwatch"
+	ok "syncwatch demo, again" demonstrates "$work/here/" "$bin/syncwatch"
+	ok "syncwatch demo --fixed" sh -c 'cd "$1" && "$2" demo --sim --fixed 2>&1 | grep "no hazards"' _ "$work/here" "$bin/syncwatch"
+	if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null 2>&1; then
+		ok "syncwatch demo where nobody may write" demonstrates "$work/temporary/syncwatch-demo-" \
+			setpriv --reuid=65534 --regid=65534 --clear-groups "$bin/python" -m syncwatch
+	fi
 else
 	skip "the first example: its program was not built (nvcc)"
+	ok "syncwatch demo says that its program is not there" sh -c '"$1" demo --sim 2>&1 | grep "not part of this installation"' _ "$bin/syncwatch"
 	demo=
 fi
 
