@@ -56,6 +56,10 @@ static int load_suppressions(const struct sw_options *options, struct sw_suppres
 		rc = load_config(options, out, &error);
 	if (!rc && options->suppress)
 		rc = sw_suppress_load(options->suppress, SW_SUPPRESS_FILE, out, &error);
+	if (!rc && options->allow)
+		rc = sw_suppress_load(options->allow, SW_SUPPRESS_ALLOW, out, &error);
+	if (!rc && options->baseline)
+		rc = sw_suppress_load(options->baseline, SW_SUPPRESS_BASELINE, out, &error);
 	return rc ? sw_complain(SW_EXIT_INPUT, "%s", error.text) : SW_EXIT_OK;
 }
 
@@ -70,13 +74,58 @@ static void tell_without_known(const struct sw_options *options)
 	free(known);
 }
 
+int sw_analysis_gate(const struct sw_options *options, struct sw_gate *gate)
+{
+	const struct {
+		enum sw_gate_op op;
+		const struct sw_option_list *list;
+	} lists[] = {{SW_GATE_FORBID, &options->forbid},
+		     {SW_GATE_MAX_WAIT, &options->max_wait},
+		     {SW_GATE_MAX_CALLS, &options->max_calls}};
+	struct sw_error error;
+	*gate = (struct sw_gate){0};
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+		for (size_t k = 0; k < lists[i].list->n; k++)
+			if (sw_gate_add(gate, lists[i].op, lists[i].list->at[k], &error)) {
+				sw_gate_free(gate);
+				return sw_complain_usage("%s", error.text);
+			}
+	if (!gate->n && (options->allow || options->baseline || options->write_allow))
+		return sw_complain_usage("--allow, --baseline and --write-allow are about rules, and there is none: "
+					 "--forbid, --max-wait or --max-calls");
+	return SW_EXIT_OK;
+}
+
+void sw_analysis_add_checked(const struct sw_judgement *judgement, uint64_t *calls)
+{
+	for (size_t i = 0; i < judgement->gate.n; i++)
+		calls[i] += judgement->gate.at[i].calls;
+}
+
+char *sw_analysis_unchecked(const struct sw_gate *gate, const uint64_t *calls, uint32_t *index)
+{
+	while (*index < gate->n && calls[*index])
+		++*index;
+	if (*index >= gate->n)
+		return NULL;
+	const struct sw_gate_rule *rule = &gate->rule[(*index)++];
+	return sw_format("'%s %s' checked nothing: %s", sw_gate_option(rule->op), rule->text,
+			 rule->skip ? "no call was in its scope after the entries that it skips"
+				    : "no call was in its scope");
+}
+
 int sw_analysis_check(const struct sw_options *options)
 {
 	struct sw_error error;
 	struct sw_suppressions *suppressions = NULL;
-	const char *files[] = {options->json,	  options->html,   options->chrome,
-			       options->perfetto, options->dot,	   options->sarif,
-			       options->junit,	  options->gitlab, options->write_suppressions};
+	const char *files[] = {
+		options->json,	options->html,	options->chrome, options->perfetto,	      options->dot,
+		options->sarif, options->junit, options->gitlab, options->write_suppressions, options->write_allow};
+	struct sw_gate gate;
+	int wrong = sw_analysis_gate(options, &gate);
+	if (wrong)
+		return wrong;
+	sw_gate_free(&gate);
 	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
 		if (files[i] && sw_output_check(files[i], &error))
 			return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
@@ -156,6 +205,8 @@ int sw_analysis_judge_more(struct sw_analysis *analysis, const char *trace, cons
 	*analysis = (struct sw_analysis){0};
 	sw_crash_note("the trace is untouched", trace);
 	int status = load_suppressions(options, &analysis->suppressions);
+	if (!status)
+		status = sw_analysis_gate(options, &analysis->gate);
 	if (status)
 		return status;
 	if (sw_reader_open(trace, &analysis->reader, &error))
@@ -169,6 +220,7 @@ int sw_analysis_judge_more(struct sw_analysis *analysis, const char *trace, cons
 			    "LD_PRELOAD",
 			    trace);
 	struct sw_judge_options judge = sw_analysis_judge(options, analysis->reader);
+	judge.gate = &analysis->gate;
 	if (more) {
 		judge.added = more->added;
 		judge.n_added = more->n_added;
@@ -209,4 +261,5 @@ void sw_analysis_free(struct sw_analysis *analysis)
 	if (analysis->reader)
 		sw_reader_close(analysis->reader);
 	sw_suppress_free(analysis->suppressions);
+	sw_gate_free(&analysis->gate);
 }

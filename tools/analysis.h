@@ -11,6 +11,7 @@ struct sw_analysis {
 	struct sw_judgement *judgement;
 	struct sw_suppressions *suppressions;
 	struct sw_report *report;
+	struct sw_gate gate; /* calls that the options forbid */
 };
 
 /* Can every file that the options name be written, and the suppressions be read?  SW_EXIT_OK, or a status after one
@@ -40,6 +41,14 @@ int sw_analysis_judge_more(struct sw_analysis *analysis, const char *trace, cons
 /* Judges a trace and writes the files of the options.  `hidden`: the report holds cheap waits and what is suppressed,
    too. SW_EXIT_OK, or a status after one line; free it in any case. */
 int sw_analysis_make(struct sw_analysis *analysis, const char *trace, const struct sw_options *options, bool hidden);
+/* The rules of the options that forbid calls.  SW_EXIT_OK, or SW_EXIT_USAGE after one line. */
+int sw_analysis_gate(const struct sw_options *options, struct sw_gate *gate);
+/* A rule in whose scope no call was has checked nothing: a gap in the proof.  Adds the calls that each rule checked in
+   this trace; `calls` may be of several traces. */
+void sw_analysis_add_checked(const struct sw_judgement *judgement, uint64_t *calls);
+/* The rules at 0, from *index on: a text that is malloc'ed, NULL after the last. */
+char *sw_analysis_unchecked(const struct sw_gate *gate, const uint64_t *calls, uint32_t *index);
+
 void sw_analysis_free(struct sw_analysis *analysis);
 
 #endif

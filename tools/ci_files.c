@@ -18,8 +18,10 @@ struct sw_ci_files {
 	FILE *commands; /* of GitHub: kept until the report is printed */
 	char *commands_text;
 	size_t commands_bytes;
-	struct sw_suppress_file *suppressions;
-	struct sw_output suppress_output;
+	struct suppressions {
+		struct sw_suppress_file *file; /* NULL: not asked for */
+		struct sw_output output;
+	} suppressions, allowed;
 };
 
 /* What paths are relative to: the current folder, in CI the checkout. */
@@ -47,6 +49,16 @@ static void free_files(struct sw_ci_files *files)
 	free(files);
 }
 
+static int open_suppressions(struct suppressions *s, const char *path, bool gate)
+{
+	struct sw_error error;
+	if (path && sw_output_open(&s->output, path, &error))
+		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
+	if (path)
+		s->file = sw_suppress_file_begin(s->output.file, gate);
+	return SW_EXIT_OK;
+}
+
 static int open_files(struct sw_ci_files *files, const struct sw_options *options)
 {
 	const char *paths[SW_CI_FORMATS] = {
@@ -63,18 +75,15 @@ static int open_files(struct sw_ci_files *files, const struct sw_options *option
 		files->commands = sw_memory_stream(&files->commands_text, &files->commands_bytes);
 		files->ci[SW_CI_GITHUB] = sw_ci_begin(files->commands, SW_CI_GITHUB, PACKAGE_VERSION, files->root);
 	}
-	if (options->write_suppressions) {
-		if (sw_output_open(&files->suppress_output, options->write_suppressions, &error))
-			return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
-		files->suppressions = sw_suppress_file_begin(files->suppress_output.file);
-	}
-	return SW_EXIT_OK;
+	int status = open_suppressions(&files->suppressions, options->write_suppressions, false);
+	return status ? status : open_suppressions(&files->allowed, options->write_allow, true);
 }
 
 int sw_ci_files_open(const struct sw_options *options, struct sw_ci_files **out)
 {
 	*out = NULL;
-	if (!options->sarif && !options->junit && !options->gitlab && !options->github && !options->write_suppressions)
+	if (!options->sarif && !options->junit && !options->gitlab && !options->github &&
+	    !options->write_suppressions && !options->write_allow)
 		return SW_EXIT_OK;
 	struct sw_ci_files *files = sw_calloc(1, sizeof *files);
 	files->root = current_folder();
@@ -91,8 +100,10 @@ void sw_ci_files_add(struct sw_ci_files *files, struct sw_report *report)
 	for (size_t i = 0; files && i < SW_CI_FORMATS; i++)
 		if (files->ci[i])
 			sw_ci_add(files->ci[i], report);
-	if (files && files->suppressions)
-		sw_suppress_file_add(files->suppressions, report);
+	if (files && files->suppressions.file)
+		sw_suppress_file_add(files->suppressions.file, report);
+	if (files && files->allowed.file)
+		sw_suppress_file_add(files->allowed.file, report);
 }
 
 static void add_extra(struct sw_ci_files *files, const struct sw_ci_extra *extra)
@@ -132,6 +143,14 @@ static int close_output(struct sw_output *output)
 	return sw_output_close(output, &error) ? sw_complain(SW_EXIT_OUTPUT, "%s", error.text) : SW_EXIT_OK;
 }
 
+static int close_suppressions(struct suppressions *s)
+{
+	if (!s->file)
+		return SW_EXIT_OK;
+	sw_suppress_file_end(s->file);
+	return close_output(&s->output);
+}
+
 int sw_ci_files_close(struct sw_ci_files *files, FILE *commands)
 {
 	int status = SW_EXIT_OK;
@@ -144,10 +163,8 @@ int sw_ci_files_close(struct sw_ci_files *files, FILE *commands)
 		if (files->output[i].file)
 			status |= close_output(&files->output[i]);
 	}
-	if (files->suppressions) {
-		sw_suppress_file_end(files->suppressions);
-		status |= close_output(&files->suppress_output);
-	}
+	status |= close_suppressions(&files->suppressions);
+	status |= close_suppressions(&files->allowed);
 	if (files->commands) {
 		fflush(files->commands);
 		fputs(files->commands_text, commands);

@@ -49,6 +49,15 @@ static void write_files(struct sw_verdict *verdict, const char *trace, struct sw
 	sw_verdict_step(verdict, sw_draw(trace, options, analysis->judgement));
 }
 
+static void tell_unchecked(struct sw_analysis *analysis)
+{
+	uint64_t calls[SW_GATE_RULES] = {0};
+	uint32_t i = 0;
+	sw_analysis_add_checked(analysis->judgement, calls);
+	for (char *text; (text = sw_analysis_unchecked(&analysis->gate, calls, &i));)
+		sw_report_gap(analysis->report, text);
+}
+
 static void report_it(struct sw_verdict *verdict, const char *trace, struct sw_analysis *analysis,
 		      const struct sw_options *options, bool json)
 {
@@ -56,6 +65,7 @@ static void report_it(struct sw_verdict *verdict, const char *trace, struct sw_a
 	struct sw_last_report *last = sw_last_report_begin(options->no_cache);
 	sw_last_report_add(last, analysis->report, trace);
 	sw_last_report_end(last);
+	tell_unchecked(analysis);
 	sw_judged_take_gaps(&session, 0, analysis->report);
 	sw_verdict_step(verdict, print(analysis->report, trace, json, options, &session));
 	sw_verdict_take(verdict, analysis->report);

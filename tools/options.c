@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 
-enum option_type { FLAG, TEXT, MAYBE, STATUS, COUNT, TIME, SECONDS, SIZE };
+enum option_type { FLAG, TEXT, LIST, MAYBE, STATUS, COUNT, TIME, SECONDS, SIZE };
 
 struct option_row {
 	enum option_type type;
@@ -103,6 +103,14 @@ static int set_size(uint64_t *out, const char *value, const char *argument, stru
 	return 0;
 }
 
+static int add_to_list(struct sw_option_list *list, const char *value, const char *argument, struct sw_error *error)
+{
+	if (list->n == SW_OPTION_LIST)
+		return sw_fail(error, SW_E_USAGE, "'%s' is given more than %u times", argument, SW_OPTION_LIST);
+	list->at[list->n++] = value;
+	return 0;
+}
+
 /* `given`: as the message names it. */
 static int set_value(struct sw_options *options, const struct option_row *row, const char *value, const char *given,
 		     struct sw_error *error)
@@ -121,6 +129,8 @@ static int set_value(struct sw_options *options, const struct option_row *row, c
 		return set_time(field, value, given, row->type == SECONDS, error);
 	case SIZE:
 		return set_size(field, value, given, error);
+	case LIST:
+		return add_to_list(field, value, given, error);
 	case FLAG:
 	case TEXT:
 	case MAYBE:
@@ -199,8 +209,11 @@ static bool is_set(const struct sw_options *options, const struct option_row *ro
 /* The only file that a project may name is one that is read. */
 static bool names_output(const struct option_row *row)
 {
-	return row->type == TEXT && strcmp(row->name, "suppress") != 0 && strcmp(row->name, "behaviour") != 0 &&
-	       (strstr(row->argument, "FILE") || strstr(row->argument, "TRACE"));
+	static const char *const read[] = {"suppress", "behaviour", "allow", "baseline"};
+	for (size_t i = 0; i < sizeof read / sizeof *read; i++)
+		if (strcmp(row->name, read[i]) == 0)
+			return false;
+	return row->type == TEXT && (strstr(row->argument, "FILE") || strstr(row->argument, "TRACE"));
 }
 
 int sw_options_default(struct sw_options *options, int command, const char *name, const char *value,
@@ -219,7 +232,7 @@ int sw_options_default(struct sw_options *options, int command, const char *name
 			return sw_fail(error, SW_E_USAGE, "'%s' takes no value", name);
 		if (row->type != FLAG && row->type != MAYBE && !value)
 			return sw_fail(error, SW_E_USAGE, "'%s' needs a value: %s", name, row->argument);
-		if (!(row->commands & command) || is_set(options, row))
+		if (!(row->commands & command) || (row->type != LIST && is_set(options, row)))
 			continue;
 		if (row->type == FLAG) {
 			*(bool *)((char *)options + row->offset) = true;

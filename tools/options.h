@@ -40,6 +40,7 @@ enum {
 		SW_FOR_ALL = ~0,
 	/* Commands that end with a verdict (tools/verdict.h). */
 	SW_FOR_JUDGES = SW_FOR_RUN | SW_FOR_CONFIRM | SW_FOR_REPORT | SW_FOR_MERGE | SW_FOR_DIFF,
+	SW_FOR_GATE = SW_FOR_RUN | SW_FOR_REPORT, /* those that take rules which forbid calls */
 	/* Those that read .syncwatch. */
 	SW_FOR_CONFIG = SW_FOR_RUN | SW_FOR_CONFIRM | SW_FOR_REPORT | SW_FOR_MERGE | SW_FOR_DIFF | SW_FOR_EXPORT |
 			SW_FOR_KERNELS | SW_FOR_STAT | SW_FOR_QUERY
@@ -48,11 +49,18 @@ enum {
 typedef bool sw_option_FLAG;
 typedef const char *sw_option_TEXT;
 typedef const char *sw_option_MAYBE; /* NULL: not given; "": without a value */
-typedef int sw_option_STATUS;	     /* 0: not given */
-typedef uint64_t sw_option_COUNT;    /* one more than was given, 0: not given */
-typedef uint64_t sw_option_TIME;     /* ns, 0: not given */
-typedef uint64_t sw_option_SECONDS;  /* the same, given in seconds */
-typedef uint64_t sw_option_SIZE;     /* bytes, 0: not given */
+/* An option that may be given several times: all that was given, in their order. */
+#define SW_OPTION_LIST 64u
+struct sw_option_list {
+	uint64_t n;
+	const char *at[SW_OPTION_LIST];
+};
+typedef struct sw_option_list sw_option_LIST;
+typedef int sw_option_STATUS;	    /* 0: not given */
+typedef uint64_t sw_option_COUNT;   /* one more than was given, 0: not given */
+typedef uint64_t sw_option_TIME;    /* ns, 0: not given */
+typedef uint64_t sw_option_SECONDS; /* the same, given in seconds */
+typedef uint64_t sw_option_SIZE;    /* bytes, 0: not given */
 
 /* What was given; texts point into argv. */
 struct sw_options {

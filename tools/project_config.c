@@ -99,7 +99,8 @@ static int take_line(struct sw_options *options, int command, char *line, const 
 	const char *name = of_command(trimmed(line), command, &other);
 	if (other)
 		return 0;
-	if (value && strcmp(name, "suppress") == 0 && *value != '/')
+	if (value && *value != '/' &&
+	    (strcmp(name, "suppress") == 0 || strcmp(name, "allow") == 0 || strcmp(name, "baseline") == 0))
 		value = keep(sw_format("%.*s/%s", (int)(strrchr(path, '/') - path), path, value));
 	else if (value)
 		value = keep(sw_strdup(value));

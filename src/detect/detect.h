@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "detect/behaviour/behaviour.h"
+#include "detect/gate.h"
 #include "detect/library_call.h"
 #include "detect/what_if.h"
 #include "footprint/library.h"
@@ -38,6 +39,7 @@ enum sw_finding_family {
 	SW_FAMILY_MISUSE,   /* calls that order nothing, or are refused */
 	SW_FAMILY_WAIT,	    /* calls that wait, or delay other work, as a side effect */
 	SW_FAMILY_NEEDLESS, /* waits that ask for more than is needed */
+	SW_FAMILY_GATE,	    /* calls that the user forbade (gate.h) */
 	SW_FAMILY_RECORDING /* what the recording lacks */
 };
 /* How the severity of a finding is decided at the end of the trace. */
@@ -59,6 +61,7 @@ enum sw_finding_facts {
 	SW_FACTS_QUEUED,
 	SW_FACTS_COVERED,
 	SW_FACTS_POLLS,
+	SW_FACTS_RULE,
 	SW_FACTS_LOST
 };
 struct sw_finding_info {
@@ -332,6 +335,7 @@ struct sw_finding {
 		uint64_t covered; /* lanes with work pending when the call began */
 		uint64_t polls;	  /* queries in a row */
 		uint64_t lost;	  /* records */
+		uint32_t rule;	  /* that forbids the call: index into judgement.gate */
 	};
 	uint64_t fingerprint; /* stable over runs: id and symbol-free stacks are hashed by report with symbols */
 };
@@ -424,6 +428,7 @@ struct sw_judgement {
 	bool shares_memory;			  /* memory was exported to, or opened from, another process (IPC) */
 	bool shares_pools;			  /* the same of a pool: by handles that say nothing of the memory */
 	bool collectives;			  /* calls of NCCL were recorded: other ranks must match them */
+	SW_VEC(struct sw_gate_result) gate;	  /* what became of each rule of the options' gate */
 	struct sw_wait_rules mays;		  /* tables of calibrate that were used */
 };
 
@@ -474,14 +479,15 @@ struct sw_judge_options {
 	uint64_t fold_below_ns; /* waits under this total are folded: default 100 us */
 	bool keep_possible;	/* keep `possible` findings (--all); else they are dropped when found */
 	const struct sw_observer *observer;
-	bool no_findings;   /* gather none: only what the observer sees, without hazards, is wanted */
-	bool no_schedule;   /* do not replay the run: findings have no recoverable time */
-	bool strict_host;   /* a lane for each host thread; needs a trace with SW_FILE_HOST_SYNC */
-	bool shared_uses;   /* list uses of memory that other processes may use, too */
-	bool no_footprints; /* do not read the code of kernels (--no-footprints) */
-	bool evaluate_all;  /* evaluate each launch at once: the same result, slower; for tests */
-	const char *cache;  /* folder for what is known of code from earlier runs, "" the default, NULL: none */
-	uint32_t threads;   /* that analyse code, 0: as many as there are processors */
+	bool no_findings;	    /* gather none: only what the observer sees, without hazards, is wanted */
+	bool no_schedule;	    /* do not replay the run: findings have no recoverable time */
+	bool strict_host;	    /* a lane for each host thread; needs a trace with SW_FILE_HOST_SYNC */
+	const struct sw_gate *gate; /* calls that the user forbids, must outlive the judgement; NULL: none */
+	bool shared_uses;	    /* list uses of memory that other processes may use, too */
+	bool no_footprints;	    /* do not read the code of kernels (--no-footprints) */
+	bool evaluate_all;	    /* evaluate each launch at once: the same result, slower; for tests */
+	const char *cache;	    /* folder for what is known of code from earlier runs, "" the default, NULL: none */
+	uint32_t threads;	    /* that analyse code, 0: as many as there are processors */
 	/* Which calls wait: NULL as built in, "" as measured on this machine if it was (sw_behaviour_folder()), or a
 	 * table. */
 	const char *behaviour;

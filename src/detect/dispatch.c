@@ -20,6 +20,7 @@
 #include "detect/model/lanes.h"
 #include "detect/model/call.h"
 #include "detect/model/collect.h"
+#include "detect/model/forbidden.h"
 #include "detect/model/handlers.h"
 #include "detect/model/model.h"
 #include "detect/model/nvtx.h"
@@ -155,6 +156,7 @@ static void wait_done(struct sw_model *m, struct sw_wait *w, uint64_t seq, uint6
 		m->j->host_wait_ns += dur_ns;
 	if (held_up(w, cost.waited))
 		count_by_kind(m, w, dur_ns);
+	const bool blocks = w->tokens;
 	bool documented = w->tokens && w->order[0] == SW_ORDER_DOCUMENTED;
 	w->tokens = 0;
 	sw_wait_report(m, w, cost.waited);
@@ -162,6 +164,7 @@ static void wait_done(struct sw_model *m, struct sw_wait *w, uint64_t seq, uint6
 		sw_pending_completed(m, done, t_ns);
 	touch_by_host(m, w, seq);
 	report(m, w, &cost);
+	sw_forbidden_call(m, w, &cost, blocks);
 	sw_stall_done(m, w);
 	if (w->enqueues || w->what.kind == SW_REC_GRAPH_LAUNCH)
 		sw_event_wait_worked(m, w->what.point.lane);

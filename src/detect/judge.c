@@ -32,6 +32,7 @@
 #include "detect/memory/physical_memory.h"
 #include "detect/model/lanes.h"
 #include "detect/model/collect.h"
+#include "detect/model/forbidden.h"
 #include "detect/model/model.h"
 #include "detect/model/nvtx.h"
 #include "detect/waits/device_times.h"
@@ -326,6 +327,7 @@ void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw
 	make_state(m);
 	m->observer = options->observer ? options->observer : &nobody;
 	m->hb = sw_hb_new(&(struct sw_hb_options){.strict_host = options->strict_host, .on_edge = on_edge, .arg = m});
+	m->forbidden = sw_forbidden_new(m);
 	sw_space_init(&m->space);
 	m->physical = sw_physical_set_new();
 	m->space.leave = leave;
@@ -361,6 +363,7 @@ void sw_model_free(struct sw_model *m)
 	sw_hazards_free(m->hazards);
 	sw_schedule_feed_free(m->feed);
 	sw_polls_free(m->polls);
+	sw_forbidden_free(m->forbidden);
 	sw_stalls_free(m->stalls);
 	sw_legacy_free(m->legacy);
 	sw_wide_free(m->wide);
@@ -491,6 +494,7 @@ void sw_judgement_free(struct sw_judgement *judgement)
 	free(judgement->allocations.at);
 	free(judgement->findings.at);
 	free(judgement->nvtx.at);
+	free(judgement->gate.at);
 	free(judgement->library_calls.at);
 	free(judgement->unusable_code.at);
 	free(judgement->shared_uses.at);

@@ -29,6 +29,7 @@ struct pattern {
 	bool against; /* there are two sides */
 	char *path;
 	bool known;
+	bool may_be_unused;
 	uint32_t hid[SW_ERROR + 1]; /* findings, by severity */
 };
 
@@ -159,13 +160,29 @@ static void free_pattern(struct pattern *pattern)
 	free(pattern->path);
 }
 
+/* `rest`: of the line, from its comment on. */
+static int check_exception(const struct pattern *pattern, enum sw_suppress_source source, const char *rest,
+			   struct sw_error *error)
+{
+	rest += strspn(rest, " \t");
+	if (strncmp(pattern->id, "SW6", 3) != 0)
+		return sw_fail(error, SW_E_FORMAT,
+			       "%s:%zu: only calls that a rule forbids can be allowed, SW601 to SW608, not '%s'",
+			       pattern->path, pattern->line, pattern->id);
+	if (source == SW_SUPPRESS_ALLOW && (*rest != '#' || !rest[1 + strspn(rest + 1, " \t\r\n")]))
+		return sw_fail(error, SW_E_FORMAT, "%s:%zu: say why the call is allowed, after a '#' at the end",
+			       pattern->path, pattern->line);
+	return 0;
+}
+
 static int parse_line(struct sw_suppressions *s, const char *path, enum sw_suppress_source source, const char *line,
 		      size_t number, struct sw_error *error)
 {
 	struct pattern pattern = {.line = number,
 				  .text = sw_strndup(line, strcspn(line, "\r\n")),
 				  .path = sw_strdup(path),
-				  .known = source == SW_SUPPRESS_KNOWN};
+				  .known = source == SW_SUPPRESS_KNOWN,
+				  .may_be_unused = source == SW_SUPPRESS_KNOWN || source == SW_SUPPRESS_BASELINE};
 	const char *at = pattern.text;
 	bool open = false;
 	int rc = 0;
@@ -178,6 +195,8 @@ static int parse_line(struct sw_suppressions *s, const char *path, enum sw_suppr
 	if (!rc && pattern.against && !has_key(&pattern.side[1]))
 		rc = sw_fail(error, SW_E_FORMAT, "%s:%zu: 'against' stands between the keys of two sides", path,
 			     number);
+	if (!rc && pattern.id && (source == SW_SUPPRESS_ALLOW || source == SW_SUPPRESS_BASELINE))
+		rc = check_exception(&pattern, source, at, error);
 	if (rc || !pattern.id)
 		free_pattern(&pattern);
 	else
@@ -495,7 +514,7 @@ static const char *message_of(struct sw_suppressions *s, const struct pattern *p
 const char *sw_suppress_unused(struct sw_suppressions *s, size_t index)
 {
 	for (size_t i = 0; s && i < s->patterns.n; i++)
-		if (!hid_by(&s->patterns.at[i]) && !s->patterns.at[i].known && index-- == 0)
+		if (!hid_by(&s->patterns.at[i]) && !s->patterns.at[i].may_be_unused && index-- == 0)
 			return message_of(s, &s->patterns.at[i], true);
 	return NULL;
 }
@@ -587,6 +606,7 @@ const char *sw_suppress_line(struct sw_names *names, const struct sw_finding *fi
 
 struct sw_suppress_file {
 	FILE *out;
+	bool gate;
 	struct sw_map reported; /* hashes of lines */
 };
 
@@ -605,16 +625,22 @@ static void put_comment(FILE *out, const char *text)
 	putc('\n', out);
 }
 
-struct sw_suppress_file *sw_suppress_file_begin(FILE *out)
+static const char head[] =
+	"# Suppressions that syncwatch wrote from a report, for --suppress.  Each line hides one finding, on one\n"
+	"# buffer: keep those that were reviewed, and say why.  A line hides nothing any more when the code that it\n"
+	"# names is changed; lines that are inserted elsewhere do not matter.\n";
+static const char gate_head[] =
+	"# Calls that rules of --forbid, --max-wait and --max-calls found.  For --allow keep those that may stay, and\n"
+	"# say why after the '#' at the end of each line; for --baseline keep all.  A line allows nothing any more "
+	"when\n"
+	"# the code that it names is changed; lines that are inserted elsewhere do not matter.\n";
+
+struct sw_suppress_file *sw_suppress_file_begin(FILE *out, bool gate)
 {
 	struct sw_suppress_file *file = sw_calloc(1, sizeof *file);
 	file->out = out;
-	fputs("# Suppressions that syncwatch wrote from a report, for --suppress.  Each line hides one finding, on "
-	      "one\n"
-	      "# buffer: keep those that were reviewed, and say why.  A line hides nothing any more when the code that "
-	      "it\n"
-	      "# names is changed; lines that are inserted elsewhere do not matter.\n",
-	      out);
+	file->gate = gate;
+	fputs(gate ? gate_head : head, out);
 	return file;
 }
 
@@ -638,8 +664,7 @@ static void add_finding(struct sw_suppress_file *file, struct sw_report *report,
 					    shown->finding->id));
 		return;
 	}
-	fputs(line, file->out);
-	putc('\n', file->out);
+	fprintf(file->out, "%s%s\n", line, file->gate ? "  #" : "");
 }
 
 void sw_suppress_file_add(struct sw_suppress_file *file, struct sw_report *report)
@@ -648,7 +673,8 @@ void sw_suppress_file_add(struct sw_suppress_file *file, struct sw_report *repor
 		struct sw_names_scope scope;
 		sw_names_scope_begin(&report->names, &scope);
 		const struct sw_shown_finding *shown = &report->shown.at[i];
-		for (uint32_t buffer = 0; buffer <= sw_finding_more(shown->finding)->others.n; buffer++)
+		const bool wanted = !file->gate || shown->info->family == SW_FAMILY_GATE;
+		for (uint32_t buffer = 0; wanted && buffer <= sw_finding_more(shown->finding)->others.n; buffer++)
 			add_finding(file, report, shown, buffer);
 		sw_names_scope_end(&report->names, &scope);
 	}

@@ -27,9 +27,11 @@ struct sw_suppress_file;
 struct sw_suppressions;
 
 enum sw_suppress_source {
-	SW_SUPPRESS_FILE,   /* every line is a suppression */
-	SW_SUPPRESS_CONFIG, /* a file that holds options, too: only lines that begin with SW are taken */
-	SW_SUPPRESS_KNOWN   /* installed with syncwatch: its lines need not match anything, and hide no error */
+	SW_SUPPRESS_FILE,     /* every line is a suppression */
+	SW_SUPPRESS_CONFIG,   /* a file that holds options, too: only lines that begin with SW are taken */
+	SW_SUPPRESS_ALLOW,    /* exceptions to rules of the gate: SW6 alone, each line ends with "# REASON" */
+	SW_SUPPRESS_BASELINE, /* the same without reasons; lines that match nothing are not told */
+	SW_SUPPRESS_KNOWN     /* installed with syncwatch: its lines need not match anything, and hide no error */
 };
 /* Adds the lines of a file to *out, which is made where it is NULL.  0, or -errno / SW_E_FORMAT with error filled
    ("file:line: what is wrong"); *out is as it was then. */
@@ -61,7 +63,8 @@ const char *sw_suppress_line(struct sw_names *names, const struct sw_finding *fi
 
 /* Writes what a report shows as a file of suppressions, with a comment for each, to be reviewed. */
 
-struct sw_suppress_file *sw_suppress_file_begin(FILE *out);
+/* gate: calls that a rule forbids alone, as lines of --allow. */
+struct sw_suppress_file *sw_suppress_file_begin(FILE *out, bool gate);
 /* Findings that are shown and not suppressed; a line that stands there already is not repeated. */
 void sw_suppress_file_add(struct sw_suppress_file *file, struct sw_report *report);
 void sw_suppress_file_end(struct sw_suppress_file *file);

@@ -6,7 +6,7 @@ detect_tests = tests/detect/test_units tests/detect/test_advice tests/detect/tes
 	tests/detect/test_graph_nodes tests/detect/test_bad_input tests/detect/test_devices tests/detect/test_wait_rules
 detect_tests += tests/detect/test_threads tests/detect/test_variables tests/detect/test_mappings tests/detect/test_batches tests/detect/test_stream_values tests/detect/test_arrays
 detect_tests += tests/detect/test_nvtx tests/detect/test_library_calls tests/detect/test_pool_blocks tests/detect/test_tables
-detect_tests += tests/detect/test_gains tests/detect/test_fixes tests/detect/test_collect
+detect_tests += tests/detect/test_gate tests/detect/test_gains tests/detect/test_fixes tests/detect/test_collect
 detect_tests += tests/detect/test_deferred tests/detect/test_tensor_maps tests/detect/test_programmatic
 detect_tests += tests/detect/test_relations tests/detect/test_ranges tests/detect/test_events tests/detect/test_wide_waits tests/detect/test_observer tests/detect/test_coverage
 check_PROGRAMS += $(detect_tests) tests/detect/judge_both
@@ -15,6 +15,8 @@ detect_common = tests/detect/judge.c tests/detect/judge.h
 detect_ldadd = tests/reader/libtracebuilder.a libswdetect.a libswschedule.a libswhb.a libswreader.a $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
 tests_detect_test_tensor_maps_LDADD = $(detect_ldadd)
 tests_detect_test_behaviour_LDADD = libswdetect.a libswbase.a $(CHECK_LIBS)
+tests_detect_test_gate_SOURCES = tests/detect/test_gate.c $(detect_common)
+tests_detect_test_gate_LDADD = $(detect_ldadd)
 tests_detect_test_wait_rules_SOURCES = tests/detect/test_wait_rules.c $(detect_common)
 tests_detect_test_wait_rules_LDADD = $(detect_ldadd)
 tests_detect_test_advice_SOURCES = tests/detect/test_advice.c $(detect_common)

@@ -71,6 +71,7 @@ void teardown_report(void)
 	free(judgement.streams.at);
 	free(judgement.allocations.at);
 	free(judgement.findings.at);
+	free(judgement.gate.at);
 	sw_arena_free(&sides);
 }
 

@@ -163,7 +163,7 @@ static char *suppressions_of_report(void)
 	char *text = NULL;
 	size_t bytes;
 	FILE *out = sw_memory_stream(&text, &bytes);
-	struct sw_suppress_file *file = sw_suppress_file_begin(out);
+	struct sw_suppress_file *file = sw_suppress_file_begin(out, false);
 	sw_suppress_file_add(file, report);
 	sw_suppress_file_add(file, report);
 	sw_suppress_file_end(file);

@@ -311,6 +311,7 @@ END_TEST
 START_TEST(every_finding_has_a_message_without_unfilled_facts)
 {
 	const struct sw_finding_info *info;
+	*sw_vec_push(&judgement.gate) = (struct sw_gate_result){.option = "--forbid", .text = "wait@program"};
 	for (size_t i = 0; (info = sw_finding_info_at(i)); i++)
 		for (int role = SW_READ; role <= SW_ATOMIC; role++) {
 			struct sw_wording words;

@@ -179,6 +179,7 @@ static void add_process(struct sw_judged *judged, struct sw_session *session, pi
 	}
 	sw_ci_files_add(judged->files, report);
 	sw_last_report_add(judged->last, report, trace);
+	sw_analysis_add_checked(analysis->judgement, judged->checked);
 	sw_verdict_take(&judged->verdict, report);
 	sw_judged_take_gaps(session, pid, report);
 }
@@ -234,6 +235,18 @@ static void compare_processes(struct sw_judged *judged, struct sw_session *sessi
 			       sw_format("%zu process%s exported memory (cudaIpcGetMemHandle) that no process with a "
 					 "trace here opened: 'syncwatch merge' of all traces compares them",
 					 unopened, unopened == 1 ? "" : "es"));
+}
+
+/* Rules that forbid calls, and that no process gave anything to check. */
+static void tell_unchecked(struct sw_judged *judged, struct sw_session *session)
+{
+	struct sw_gate gate;
+	uint32_t i = 0;
+	if (sw_analysis_gate(judged->options, &gate))
+		return;
+	for (char *text; judged->processes.n && (text = sw_analysis_unchecked(&gate, judged->checked, &i));)
+		sw_session_gap(session, 0, text);
+	sw_gate_free(&gate);
 }
 
 /* A process that outlived the run writes its trace to the end. */
@@ -306,6 +319,7 @@ void sw_judged_make(struct sw_judged *judged, const struct sw_options *options, 
 		if (i != first)
 			judge(judged, session, &session->traces.at[i], false);
 	compare_processes(judged, session);
+	tell_unchecked(judged, session);
 }
 
 static int open_trace(struct sw_session_trace *trace, const char *path)
@@ -343,6 +357,7 @@ void sw_judged_traces(struct sw_judged *judged, const struct sw_options *options
 		free(trace.path);
 	}
 	compare_processes(judged, session);
+	tell_unchecked(judged, session);
 }
 
 int sw_judged_status(struct sw_judged *judged, const struct sw_session *session, const int *program_status)

@@ -47,11 +47,12 @@ struct sw_judged {
 	struct sw_map index;		/* fingerprint, severity, suppressed -> index in findings + 1 */
 	struct sw_report_totals totals; /* each finding once */
 	struct sw_verdict verdict;
-	bool several;		   /* traces: processes are compared */
-	struct sw_merged *between; /* those that share memory or collectives; NULL: none do */
-	size_t sharing;		   /* processes that share memory */
-	FILE *out;		   /* where the text goes */
-	bool json;		   /* its parts are kept, for sw_judged_json() */
+	bool several;			 /* traces: processes are compared */
+	uint64_t checked[SW_GATE_RULES]; /* calls in the scope of each rule that forbids calls */
+	struct sw_merged *between;	 /* those that share memory or collectives; NULL: none do */
+	size_t sharing;			 /* processes that share memory */
+	FILE *out;			 /* where the text goes */
+	bool json;			 /* its parts are kept, for sw_judged_json() */
 	struct sw_last_report *last;
 	struct sw_text_style style;
 	struct sw_ci_files *files; /* NULL: none asked for */

@@ -12,6 +12,7 @@
 #include "detect/model/call.h"
 #include "detect/model/lanes.h"
 #include "detect/model/collect.h"
+#include "detect/model/forbidden.h"
 #include "detect/model/handlers.h"
 #include "detect/model/model.h"
 #include "detect/waits/waits.h"
@@ -504,14 +505,17 @@ void sw_on_capture(struct sw_model *m, const struct sw_record *r, struct sw_wait
 	struct sw_lane_state *lane_state = sw_model_lane(m, &at, &lane);
 	w->what.stream = lane_state->stream;
 	if (c->op != SW_CAPTURE_END) {
-		if (!r->failed)
+		if (!r->failed) {
 			sw_capture_join(m, lane_state, r->seq);
+			sw_forbidden_capture(m, r->thread, +1);
+		}
 		return;
 	}
 	/* It continues, spoilt or not: UNMATCHED is not the stream that it began on, WRONG_THREAD not the thread. */
 	if (r->failed && (r->rec->status == 903 || r->rec->status == 908))
 		return;
 	sw_capture_end(m, lane_state->capture);
+	sw_forbidden_capture(m, r->thread, -1);
 }
 
 /* ---- host functions ---------------------------------------------------------------------------------------------- */

@@ -44,6 +44,7 @@ struct sw_model {
 	struct sw_legacy *legacy;
 	struct sw_stalls *stalls;
 	struct sw_polls *polls;
+	struct sw_forbidden *forbidden; /* NULL: no call is */
 	struct sw_schedule_feed *feed;
 	/* hazards */
 	struct sw_hazards *hazards;

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "detect/model/model.h"
+#include "detect/model/forbidden.h"
 
 struct sw_forward_name sw_forward_name(const char *name)
 {
@@ -53,13 +54,15 @@ static uint32_t forward_take(struct sw_model *m, struct sw_forward *forward, str
 struct open_range {
 	char *name, *domain_name; /* its own */
 	uint64_t domain, id, t_ns;
-	uint32_t nvtx; /* index in judgement.nvtx + 1 */
+	uint32_t nvtx;	       /* index in judgement.nvtx + 1 */
+	uint64_t scope, holds; /* rules that forbid calls: of whose scopes it is one; those that hold in it */
 	struct sw_forward_name forward;
 };
 
 struct sw_nvtx_stack {
 	SW_VEC(struct open_range) open;
-	uint64_t over; /* pushed beyond MAX_OPEN, and not popped yet */
+	uint64_t over;	   /* pushed beyond MAX_OPEN, and not popped yet */
+	uint64_t *entered; /* by rule: how often the thread entered its scope; NULL: never */
 	uint32_t thread;
 };
 
@@ -119,6 +122,21 @@ uint32_t sw_nvtx_of(struct sw_model *m, uint32_t thread)
 	return stack && stack->open.n ? stack->open.at[stack->open.n - 1].nvtx : 0;
 }
 
+uint64_t sw_nvtx_rules(struct sw_model *m, uint32_t thread)
+{
+	const struct sw_nvtx_stack *stack = m->nvtx->threads.n ? stack_of(m, thread, false) : NULL;
+	uint64_t rules = 0;
+	for (size_t i = 0; stack && stack->entered && i < stack->open.n; i++)
+		rules |= stack->open.at[i].holds;
+	return rules;
+}
+
+uint64_t sw_nvtx_entries(struct sw_model *m, uint32_t thread, uint32_t rule)
+{
+	const struct sw_nvtx_stack *stack = stack_of(m, thread, false);
+	return stack && stack->entered ? stack->entered[rule] : 0;
+}
+
 /* In a backward pass ranges of single operators lie within the one that counts. */
 uint32_t sw_nvtx_forward(struct sw_model *m, const struct sw_record *r)
 {
@@ -148,6 +166,22 @@ static uint32_t describe(struct sw_model *m, const struct open_range *range, uin
 	return (uint32_t)m->j->nvtx.n;
 }
 
+/* A range within one of the same scope continues that entry. */
+static void enter_scopes(struct sw_model *m, struct sw_nvtx_stack *stack, struct open_range *range)
+{
+	uint64_t inside = 0;
+	range->scope = sw_forbidden_range(m, range->name, range->domain_name);
+	if (!range->scope)
+		return;
+	if (!stack->entered)
+		stack->entered = sw_calloc(SW_GATE_RULES, sizeof *stack->entered);
+	for (size_t i = 0; i < stack->open.n; i++) {
+		inside |= stack->open.at[i].scope;
+		range->holds |= stack->open.at[i].holds & range->scope;
+	}
+	range->holds |= sw_forbidden_enter(m, range->scope & ~inside, stack->entered);
+}
+
 static void begin(struct sw_model *m, struct sw_nvtx_stack *stack, const struct sw_record *r,
 		  const struct sw_rec_range *range)
 {
@@ -163,6 +197,7 @@ static void begin(struct sw_model *m, struct sw_nvtx_stack *stack, const struct 
 	open.name = sw_strndup(text, range->name_bytes);
 	open.domain_name = sw_strndup(text + range->name_bytes, range->domain_bytes);
 	open.forward = sw_forward_name(open.name);
+	enter_scopes(m, stack, &open);
 	open.nvtx = describe(m, &open, stack->open.n ? stack->open.at[stack->open.n - 1].nvtx : 0);
 	*sw_vec_push(&stack->open) = open;
 	if (range->op == SW_RANGE_START)
@@ -258,6 +293,7 @@ void sw_nvtx_free(struct sw_nvtx_state *nvtx)
 		for (size_t k = 0; k < stack->open.n; k++)
 			drop(&stack->open.at[k]);
 		free(stack->open.at);
+		free(stack->entered);
 		free(stack);
 	}
 	sw_map_free(&nvtx->threads);

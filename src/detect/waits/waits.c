@@ -7,6 +7,7 @@
 #include "detect/behaviour/behaviour.h"
 #include "detect/model/call.h"
 #include "detect/model/collect.h"
+#include "detect/model/forbidden.h"
 #include "detect/model/lanes.h"
 #include "detect/model/model.h"
 #include "detect/waits/device_times.h"
@@ -231,6 +232,7 @@ void sw_stall_done(struct sw_model *m, const struct sw_wait *w)
 struct sw_legacy_site {
 	uint32_t lane, serial;
 	struct sw_access call;
+	uint64_t rules; /* against it, of the gate */
 	uint32_t n;
 	struct {
 		uint32_t lane;
@@ -278,6 +280,7 @@ static void waits_for(struct sw_model *m, struct sw_legacy_site *site, const str
 {
 	if (site->call.seq != edge->to_seq) {
 		site->call = m->wait->what;
+		site->rules = sw_forbidden_holds(m, &site->call);
 		site->n = 0;
 	}
 	if (sw_model_lane_state(m, edge->from.lane)->work && site->n < sizeof site->from / sizeof *site->from) {
@@ -328,6 +331,7 @@ static void holds_back(struct sw_model *m, struct sw_legacy_site *site, const st
 		struct sw_finding *f = sw_collect_add(&m->collect, &seen, NULL);
 		if (f)
 			add_held(m, &sw_collect_more(&m->collect, f)->held, site, edge->to_lane);
+		sw_forbidden_held(m, site->rules, &site->call, &m->wait->what);
 		return;
 	}
 }

@@ -90,12 +90,33 @@ static void put_incomplete(struct sw_ci *ci, struct sw_report *report)
 	fputs("</error>\n    </testcase>\n", ci->out);
 }
 
+/* Rules that forbid calls and that every call in their scopes kept are tests that pass; `out` NULL: how many. */
+static uint64_t put_kept_rules(FILE *out, const struct sw_judgement *judgement)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < judgement->gate.n; i++) {
+		const struct sw_gate_result *rule = &judgement->gate.at[i];
+		if (rule->found || !rule->calls)
+			continue;
+		n++;
+		if (!out)
+			continue;
+		fputs("    <testcase classname=\"syncwatch.rule\" name=\"", out);
+		put(out, rule->option);
+		putc(' ', out);
+		put(out, rule->text);
+		fputs("\"/>\n", out);
+	}
+	return n;
+}
+
 void sw_ci_junit_add(struct sw_ci *ci, struct sw_report *report)
 {
 	struct sw_names_scope scope;
 	struct sw_ci_result result;
 	uint64_t tests = 0, failures = 0;
 	const bool incomplete = report->gaps.n;
+	tests += put_kept_rules(NULL, report->judgement);
 	for (size_t i = 0; i < report->groups.n; i++) {
 		sw_names_scope_begin(&report->names, &scope);
 		if (sw_ci_result(ci, report, i, &result) && !result.leader->suppressed) {
@@ -113,6 +134,7 @@ void sw_ci_junit_add(struct sw_ci *ci, struct sw_report *report)
 		put_incomplete(ci, report);
 	else if (!failures)
 		fputs("    <testcase classname=\"syncwatch\" name=\"no errors\"/>\n", ci->out);
+	put_kept_rules(ci->out, report->judgement);
 	for (size_t i = 0; i < report->groups.n; i++) {
 		sw_names_scope_begin(&report->names, &scope);
 		if (sw_ci_result(ci, report, i, &result) && !result.leader->suppressed)

@@ -82,7 +82,7 @@ static const char *family_tag(enum sw_finding_family family)
 	static const char *const tags[] = {
 		[SW_FAMILY_HAZARD] = "race",	    [SW_FAMILY_MISUSE] = "misuse",
 		[SW_FAMILY_WAIT] = "performance",   [SW_FAMILY_NEEDLESS] = "performance",
-		[SW_FAMILY_RECORDING] = "coverage",
+		[SW_FAMILY_RECORDING] = "coverage", [SW_FAMILY_GATE] = "policy",
 	};
 	return tags[family];
 }

@@ -478,6 +478,26 @@ static void put_in_flight(struct sw_json *json, struct sw_report *report)
 	sw_json_close(json, ']');
 }
 
+/* Rules that forbid calls; left out where there is none. */
+static void put_gate(struct sw_json *json, const struct sw_judgement *judgement)
+{
+	if (!judgement->gate.n)
+		return;
+	sw_json_open(json, "rules", '[');
+	for (size_t i = 0; i < judgement->gate.n; i++) {
+		const struct sw_gate_result *rule = &judgement->gate.at[i];
+		sw_json_open(json, NULL, '{');
+		sw_json_text(json, "option", rule->option);
+		sw_json_text(json, "rule", rule->text);
+		sw_json_number(json, "entries", rule->entered);
+		sw_json_number(json, "skipped", rule->skipped);
+		sw_json_number(json, "calls", rule->calls);
+		sw_json_number(json, "found", rule->found);
+		sw_json_close(json, '}');
+	}
+	sw_json_close(json, ']');
+}
+
 void sw_report_json_head(struct sw_json *json, struct sw_report *report)
 {
 	sw_json_text(json, "schema", "syncwatch-report/1");
@@ -489,6 +509,7 @@ void sw_report_json_tail(struct sw_json *json, struct sw_report *report)
 {
 	const char *line;
 	put_in_flight(json, report);
+	put_gate(json, report->judgement);
 	sw_json_open(json, "unused_suppressions", '[');
 	for (size_t i = 0; (line = sw_suppress_unused(report->suppressions, i)); i++)
 		sw_json_text(json, NULL, line);

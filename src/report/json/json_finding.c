@@ -267,6 +267,8 @@ void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size
 	sw_json_number(json, "operations", finding->operations);
 	sw_json_text(json, "message", words.message);
 	sw_json_text(json, "advice", words.fix);
+	if (shown->info->facts == SW_FACTS_RULE)
+		sw_json_text(json, "rule", report->judgement->gate.at[finding->rule].text);
 	sw_json_text(json, "ordered_by", words.ordered_by);
 	sw_json_text(json, "missing_edge", words.missing_edge);
 	sw_json_bool(json, "measured_order", finding->measured_order);

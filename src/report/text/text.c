@@ -540,8 +540,9 @@ static void put_finding(struct sw_text *t, const struct sw_group *group, const s
 		sw_text_line(t, "missing edge:", words.missing_edge);
 	/* Never wrapped: it is there to be copied. */
 	if (!shown->suppressed) {
-		sw_out_text(&t->out, sw_names_format(t->names, "  %-*s%s", 15,
-						     "suppress:", sw_report_suppression(t->report, shown)));
+		const bool gate = shown->info->family == SW_FAMILY_GATE;
+		sw_out_text(&t->out, sw_names_format(t->names, "  %-*s%s%s", 15, gate ? "allow:" : "suppress:",
+						     sw_report_suppression(t->report, shown), gate ? "  # WHY" : ""));
 		putc('\n', t->out.file);
 	}
 	if (t->report->all)

@@ -416,6 +416,24 @@ static void put_looked_at(struct sw_text *t)
 		sw_names_format(t->names, "%s in %s", text, sw_name_time(t->names, t->report->judgement->span_ns)));
 }
 
+/* Rules that forbid calls, and what each has checked. */
+static void put_rules(struct sw_text *t)
+{
+	const struct sw_judgement *judgement = t->report->judgement;
+	for (size_t i = 0; i < judgement->gate.n; i++) {
+		const struct sw_gate_result *rule = &judgement->gate.at[i];
+		const char *text = sw_names_format(t->names, "%s %s: %s", rule->option, rule->text,
+						   plural(t, rule->calls, "call", "calls"));
+		if (rule->entered)
+			text = sw_names_format(t->names, "%s in %s", text,
+					       plural(t, rule->entered, "entry", "entries"));
+		if (rule->skipped)
+			text = sw_names_format(t->names, "%s (%" PRIu64 " skipped)", text, rule->skipped);
+		sw_text_line(t, i ? "" : "rules:",
+			     sw_names_format(t->names, "%s, %" PRIu64 " against it", text, rule->found));
+	}
+}
+
 /* "2 notes of hazards (SW104, SW105)": hazards that no document orders are no clean run. */
 static const char *hazard_notes(struct sw_text *t)
 {
@@ -626,6 +644,7 @@ static void text_run(struct sw_text *t)
 	} else {
 		put_looked_at(t);
 	}
+	put_rules(t);
 	put_not_looked_at(t);
 	if (judgement->folded_waits && !report->all)
 		sw_text_line(t, "not shown:",

@@ -350,6 +350,13 @@ static const char *fact_allocate(struct sw_names *names, const struct sw_finding
 			       sw_place_brief(names, place));
 }
 
+/* As it was given on the command line. */
+static const char *fact_rule(struct sw_names *names, const struct sw_finding *finding)
+{
+	const struct sw_gate_result *rule = &names->judgement->gate.at[finding->rule];
+	return sw_names_format(names, "'%s %s'", rule->option, rule->text);
+}
+
 /* What findings of this id say alone (FACTS of findings.def); NULL: no such fact. */
 static const char *fact_of_id(struct sw_names *names, const struct sw_finding *finding, const char *key)
 {
@@ -365,6 +372,8 @@ static const char *fact_of_id(struct sw_names *names, const struct sw_finding *f
 		return strcmp(key, "queued") == 0 ? fact_number(names, finding->queued) : NULL;
 	case SW_FACTS_LOST:
 		return strcmp(key, "lost") == 0 ? fact_number(names, finding->lost) : NULL;
+	case SW_FACTS_RULE:
+		return strcmp(key, "rule") == 0 ? fact_rule(names, finding) : NULL;
 	case SW_FACTS_NONE:
 	case SW_FACTS_COVERED:
 	case SW_FACTS_POLLS:
