@@ -26,7 +26,7 @@ static unsigned system_scope(const struct sw_sass *s)
 /* Of the threads of a block alone. */
 static unsigned block_scope(const struct sw_sass *s)
 {
-	return sw_sass_bits(s, 77, 4) == (s->cubin->arch < 80 ? 2 : 5) ? SW_READS | SW_WRITES : 0;
+	return sw_sass_bits(s, 77, 4) == (s->cubin->arch < 80 ? 8 : 5) ? SW_READS | SW_WRITES : 0;
 }
 
 /* An instruction that only some threads execute, of the file that its guard is in. */

@@ -4,6 +4,7 @@
  * each place that calls it, so that what its callers know does not run together, and returns by a jump.
  */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "footprint/instructions/sass/sass_lower.h"
@@ -102,6 +103,17 @@ bool sw_sass_may_control(const struct sw_sass *s, uint64_t at)
 	return lines.control[sw_u64(s->code, at * 16) & OPERATION];
 }
 
+/* Its low 12 bits are its name: HACKING.md says how to find what nvdisasm calls it. */
+static const struct sw_sass_op *name_unknown(struct sw_sass *s)
+{
+	struct sw_sass_op *op = sw_arena_alloc(&s->program->arena, sizeof *op);
+	char name[40];
+	int n = snprintf(name, sizeof name, "%s 0x%03x", unknown.name, (unsigned)(s->low & 0xfff));
+	*op = unknown;
+	op->name = sw_arena_strndup(&s->program->arena, name, (size_t)n);
+	return op;
+}
+
 static void lower(struct sw_sass *s, uint64_t at)
 {
 	uint64_t symbol;
@@ -111,10 +123,10 @@ static void lower(struct sw_sass *s, uint64_t at)
 	if (s->seen[at] & SW_SASS_LEADER)
 		s->stamp++;
 	s->place[at] = (uint32_t)s->insn.n;
-	if (!s->op)
-		s->op = &unknown;
 	if (s->never)
 		return;
+	if (!s->op)
+		s->op = name_unknown(s);
 	if (s->guard != SW_NO_REG && guard_unknown(s)) {
 		s->guard = sw_sass_anything(s, 1).reg;
 		s->guard_not = false;
