@@ -10,8 +10,8 @@
 #include "base/memory.h"
 #include "dump.h"
 
-/* The footprint of kernel k, whose parameters are named a, b, c, d; the caller's. */
-static inline char *text_of_module(const char *module)
+/* The footprint of kernel k, whose parameters are named a, b, c, d; the caller's.  source: as which it is taken. */
+static inline char *text_of_module_as(enum sw_code_source source, const char *module)
 {
 	char *ptx = sw_format(".version 8.0\n.target sm_90\n.address_size 64\n%s\n", module);
 	struct sw_ptx_module *m;
@@ -19,10 +19,15 @@ static inline char *text_of_module(const char *module)
 	struct sw_error error;
 	ck_assert_msg(!sw_ptx_module_open(ptx, strlen(ptx), &m, &error), "%s", error.text);
 	ck_assert_msg(!sw_ptx_read(m, "k", &program, &error), "%s", error.text);
-	char *text = sw_dump_program(&program, SW_SOURCE_PTX);
+	char *text = sw_dump_program(&program, source);
 	sw_ptx_module_close(m);
 	free(ptx);
 	return text;
+}
+
+static inline char *text_of_module(const char *module)
+{
+	return text_of_module_as(SW_SOURCE_PTX, module);
 }
 
 static inline void expect_module(const char *module, const char *expected)
@@ -39,14 +44,19 @@ static inline void expect_module(const char *module, const char *expected)
 #define LIMIT "ld.param.u32 %r9, [b];\n"
 #define POINT "mul.wide.s32 %rd4, %r1, 4; add.s64 %rd1, %rd3, %rd4;\n"
 
-static inline char *text_of(const char *body)
+static inline char *text_as(enum sw_code_source source, const char *body)
 {
 	char *module =
 		sw_format(".visible .entry k(.param .u64 a, .param .u32 b, .param .u32 c, .param .u64 d)\n{\n%s%s\n}\n",
 			  REGS, body);
-	char *text = text_of_module(module);
+	char *text = text_of_module_as(source, module);
 	free(module);
 	return text;
+}
+
+static inline char *text_of(const char *body)
+{
+	return text_as(SW_SOURCE_PTX, body);
 }
 
 static inline void expect(const char *body, const char *expected)

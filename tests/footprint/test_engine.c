@@ -431,6 +431,31 @@ START_TEST(functions_without_code)
 }
 END_TEST
 
+/* ld.param of one of two addresses, as nvcc has it from compute_100 on. */
+#define ONE_OF_TWO                                                                                                     \
+	LIMIT "mov.u32 %r4, %tid.x; setp.eq.s32 %p1, %r9, 0; mov.b64 %rd5, a; mov.b64 %rd6, d; selp.b64 %rd7, %rd5, "  \
+	      "%rd6, %p1; ld.param.b64 %rd1, [%rd7]; st.global.u32 [%rd1], %r4; ret;"
+/* LDC c[0x0][&a + index]: 0 or 16, and what a thread reads from memory. */
+#define AT_COMPUTED(index)                                                                                             \
+	LIMIT "mov.u32 %r4, %tid.x; setp.eq.s32 %p1, %r9, 0; mov.b64 %rd5, a; " index                                  \
+	      "cvt.s64.s32 %rd6, %r8; add.s64 %rd7, %rd5, %rd6; ld.param.b64 %rd1, [%rd7]; st.global.u32 [%rd1], "     \
+	      "%r4; ret;"
+
+START_TEST(parameters_chosen_by_their_place)
+{
+	char *text = text_of(ONE_OF_TWO);
+	ck_assert_str_eq(text, "write 4 param:0 param:16 at select((p8.32 == 0), p0.64, p16.64)\n");
+	free(text);
+	text = text_as(SW_SOURCE_SASS, AT_COMPUTED("selp.b32 %r8, 0, 16, %p1;"));
+	ck_assert_str_eq(text, "write 4 param:0 param:16 at select((p8.32 == 0), p0.64, p16.64)\n");
+	free(text);
+	/* An index that is not one of two constants: any word of the block may be the pointer, not that of a alone. */
+	text = text_as(SW_SOURCE_SASS, AT_COMPUTED("ld.shared.u32 %r8, [%r4];"));
+	ck_assert_str_eq(text, "write 4 param:0..24 at p64[s64_32(any32#0)]\n");
+	free(text);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("engine");
@@ -463,6 +488,7 @@ int main(void)
 	tcase_add_test(tests, calls_are_followed_each_by_itself);
 	tcase_add_test(tests, recursion_keeps_the_pointer);
 	tcase_add_test(tests, functions_without_code);
+	tcase_add_test(tests, parameters_chosen_by_their_place);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

@@ -170,6 +170,51 @@ static bool parameter_value(const struct working *w, sw_node at, uint32_t k, sw_
 	return true;
 }
 
+#define MAX_CHOICES 3 /* one inside the other */
+
+/* An address that is one of two by a condition: p ? a : b, or c + extend(p ? a : b). */
+static bool choice_of(struct sw_graph *g, sw_node at, sw_node *condition, sw_node *yes, sw_node *no)
+{
+	struct sw_value v = *sw_graph_at(g, at);
+	if (v.op == SW_OP_SELECT) {
+		*condition = v.operand[0];
+		*yes = v.operand[1];
+		*no = sw_graph_operand(g, at, 2);
+		return true;
+	}
+	if (v.op == SW_OP_EXTEND && choice_of(g, v.operand[0], condition, yes, no)) {
+		*yes = sw_graph_extend(g, v.width, (uint8_t)v.imm, v.flags & SW_SIGNED, *yes);
+		*no = sw_graph_extend(g, v.width, (uint8_t)v.imm, v.flags & SW_SIGNED, *no);
+		return true;
+	}
+	for (uint32_t side = 0; v.op == SW_OP_ADD && side < 2; side++) {
+		uint8_t other = sw_graph_at(g, v.operand[!side])->op;
+		if ((other != SW_OP_PARAM_ADDRESS && other != SW_OP_CONST) ||
+		    !choice_of(g, v.operand[side], condition, yes, no))
+			continue;
+		*yes = sw_graph_binary(g, SW_OP_ADD, v.width, 0, *yes, v.operand[!side]);
+		*no = sw_graph_binary(g, SW_OP_ADD, v.width, 0, *no, v.operand[!side]);
+		return true;
+	}
+	return false;
+}
+
+/* A choice between parameters by their place is the choice of what lies there.  Seen with nvcc 13: LDC of c[0x0][0x380
+   + (p ? 0 : 8)], and from compute_100 on ld.param of p ? &a : &b. */
+static bool chosen_parameter(const struct working *w, sw_node at, uint32_t k, uint32_t depth, sw_node *out)
+{
+	struct sw_graph *g = &w->ssa->graph;
+	sw_node condition, place[2], o[3];
+	if (parameter_value(w, at, k, out))
+		return true;
+	if (depth == MAX_CHOICES || !choice_of(g, at, &condition, &place[0], &place[1]) ||
+	    !chosen_parameter(w, place[0], k, depth + 1, &o[1]) || !chosen_parameter(w, place[1], k, depth + 1, &o[2]))
+		return false;
+	o[0] = condition;
+	*out = sw_graph_make(g, (struct sw_making){.op = SW_OP_SELECT, .width = sound_width(w->x->width), .n = 3}, o);
+	return true;
+}
+
 static uint8_t why_of(const struct sw_insn *x)
 {
 	if (x->space == SW_PARAM_SPACE)
@@ -207,7 +252,7 @@ static void lift_load(const struct working *w)
 			value = sw_graph_fit(&w->ssa->graph, sw_renamer_read(w->r, var, bits, w->block), bits);
 			value = sw_graph_extend(&w->ssa->graph, sound_width(x->width), bits, x->flags & SW_SIGNED,
 						value);
-		} else if (!parameter_value(w, at, k, &value)) {
+		} else if (!chosen_parameter(w, at, k, 0, &value)) {
 			if (use == UINT32_MAX)
 				use = note_memory_use(w, at, 1);
 			if (gives_result(w))

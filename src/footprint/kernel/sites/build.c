@@ -392,7 +392,7 @@ struct sw_footprint *sw_footprint_build(const struct sw_program *program, enum s
 	sw_ssa_build(program, &ssa);
 	sw_path_conditions_find(&ssa, &e->guards);
 	sw_assume_facts(&ssa, &e->guards);
-	sw_roots_find(program, &ssa, &m.roots);
+	sw_roots_find(program, source == SW_SOURCE_SASS, &ssa, &m.roots);
 	sw_terms_init(&e->terms, &ssa, &m.roots, &e->guards);
 	m.grid = sw_grid_order_find(&ssa, &e->guards);
 	m.site_of = sw_calloc(ssa.use.n + 1, sizeof *m.site_of);

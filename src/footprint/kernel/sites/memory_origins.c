@@ -102,6 +102,16 @@ void sw_roots_loader_lost(struct sw_roots *r, sw_origin_set set)
 	}
 }
 
+/* A load at a computed place.  PTX keeps an index within the parameter that the address is of; in machine code the
+   displacement is what the compiler made it, and another parameter may be where it points: c[0x0][R + 0x380] with 0 or
+   8 in R chooses between the first two. */
+static sw_origin_set from_block(struct sw_roots *r, const struct sw_origin *o)
+{
+	if (r->machine)
+		return sw_origins_one(&r->origins, SW_ORIGIN_PARAM, 0, r->program->param_bytes, 0);
+	return sw_origins_one(&r->origins, SW_ORIGIN_PARAM, o->a, o->b, 0);
+}
+
 static sw_origin_set through_origin(struct sw_roots *r, const struct sw_origin *o, sw_node address, int64_t more,
 				    uint32_t bytes)
 {
@@ -121,7 +131,7 @@ static sw_origin_set through_origin(struct sw_roots *r, const struct sw_origin *
 	case SW_ORIGIN_SHARED:
 		return r->shared;
 	case SW_ORIGIN_BLOCK:
-		return sw_origins_one(&r->origins, SW_ORIGIN_PARAM, o->a, o->b, 0);
+		return from_block(r, o);
 	case SW_ORIGIN_FUNCTION:
 		return 0;
 	default:

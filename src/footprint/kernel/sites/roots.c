@@ -313,9 +313,9 @@ static bool any_subtraction(const struct sw_ssa *ssa)
 	return false;
 }
 
-void sw_roots_find(const struct sw_program *program, const struct sw_ssa *ssa, struct sw_roots *roots)
+void sw_roots_find(const struct sw_program *program, bool machine, const struct sw_ssa *ssa, struct sw_roots *roots)
 {
-	*roots = (struct sw_roots){.program = program, .ssa = ssa};
+	*roots = (struct sw_roots){.program = program, .ssa = ssa, .machine = machine};
 	sw_origins_init(&roots->origins);
 	roots->of = sw_calloc(ssa->graph.value.n + 1, sizeof *roots->of);
 	roots->sweep_of = sw_calloc(ssa->graph.value.n + 1, sizeof *roots->sweep_of);

@@ -17,11 +17,12 @@ struct sw_roots {
 	struct sw_map pointers;	     /* bytes of the parameter block that certainly hold pointers */
 	struct sw_map loaders; /* origin INDIRECT (a, b) -> the only use that loads it from there, + 2; 1: not known */
 	sw_origin_set shared;
+	bool machine; /* the program was machine code */
 	bool changed;
 	bool unsettled; /* no fixpoint within the cap: nothing may be concluded */
 };
 
-void sw_roots_find(const struct sw_program *program, const struct sw_ssa *ssa, struct sw_roots *roots);
+void sw_roots_find(const struct sw_program *program, bool machine, const struct sw_ssa *ssa, struct sw_roots *roots);
 void sw_roots_free(struct sw_roots *roots);
 
 /* A call of an unknown function, or of one without known code: it may access everything that it can reach. */
