@@ -69,12 +69,30 @@ START_TEST(a_wide_division_by_a_reciprocal)
 }
 END_TEST
 
+/* r1 / 7 as nvcc 13.5 has it on sm_100: the upper half of r1 * 0x24924924a0000000 out of two products. */
+#define TWO_PRODUCTS(second)                                                                                           \
+	INDEX BASE "mul.wide.u32 %rd5, %r1, 0x24924924; mul.wide.u32 %rd6, " second ", 0xa0000000;"                    \
+		   "mov.b64 {%r10, %r11}, %rd5; mov.b64 {%r12, %r13}, %rd6; add.cc.u32 %r14, %r13, %r10;"              \
+		   "addc.u32 %r15, %r11, 0;"
+
+START_TEST(a_division_by_two_products)
+{
+	expect(TWO_PRODUCTS("%r1") STORE_AT("%r15"),
+	       "write 4 param:0 at ((u64_32(mulhi(u64_32(" I "), 2635249153617166336)) * 4) + p0.64)\n");
+	/* Twin: the second product is of another number. */
+	char *text = text_of(TWO_PRODUCTS("%r2") STORE_AT("%r15"));
+	ck_assert(!strstr(text, "mulhi("));
+	free(text);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("divisions");
 	TCase *tests = tcase_create("divisions");
 	tcase_add_test(tests, a_division_by_a_reciprocal);
 	tcase_add_test(tests, a_wide_division_by_a_reciprocal);
+	tcase_add_test(tests, a_division_by_two_products);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

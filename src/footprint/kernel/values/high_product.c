@@ -9,6 +9,9 @@
  *     upper = xh * yh + {what cross carries, high(cross)} + carry
  *
  * which is floor(x * y / 2^64): (cross * 2^32 + xl * yl) / 2^64 has no other part from below.
+ *
+ * Where x has 32 bits, two products are enough: high(x * yh) + carry out of low(x * yh) + high(x * yl).  nvcc 13.5
+ * divides 32 bits so on sm_100 and later, whose IMAD.HI is slow.
  */
 #include "footprint/kernel/values/register_pairs.h"
 
@@ -114,6 +117,40 @@ sw_node sw_register_pairs_high_product(struct sw_register_pairs *p, sw_node a, s
 			if (n != SW_NO_NODE)
 				return n;
 		}
+	}
+	return SW_NO_NODE;
+}
+
+/* The only summand that is not 0; SW_NO_NODE: there are several. */
+static sw_node only_summand(const struct sw_register_pairs *p, const sw_node *operand, unsigned n)
+{
+	sw_node only = SW_NO_NODE;
+	int64_t imm;
+	for (unsigned i = 0; i < n; i++) {
+		if (sw_graph_is_const(p->graph, operand[i], &imm) && !imm)
+			continue;
+		if (only != SW_NO_NODE)
+			return SW_NO_NODE;
+		only = operand[i];
+	}
+	return only;
+}
+
+sw_node sw_register_pairs_short_high_product(struct sw_register_pairs *p, const sw_node *operand, unsigned n)
+{
+	struct factors high, low;
+	sw_node upper = only_summand(p, operand, n - 1);
+	if (upper == SW_NO_NODE || !sw_register_pairs_is(p, upper, SW_OP_HIGH, 32) ||
+	    !factors_of(p, sw_register_pairs_operand(p, upper, 0), &high) ||
+	    !lower_product(p, operand[n - 1], sw_register_pairs_operand(p, upper, 0), &low))
+		return SW_NO_NODE;
+	for (uint32_t k = 0; k < 4; k++) { /* which factor of each is x */
+		sw_node x = k & 1 ? high.b : high.a, yh = k & 1 ? high.a : high.b;
+		if (x != (k & 2 ? low.b : low.a))
+			continue;
+		sw_node y = sw_register_pairs_joined(p, k & 2 ? low.a : low.b, yh);
+		sw_node wide = sw_graph_extend(p->graph, 64, 32, 0, x);
+		return sw_graph_unary(p->graph, SW_OP_LOW, 32, sw_graph_binary(p->graph, SW_OP_MULHI, 64, 0, wide, y));
 	}
 	return SW_NO_NODE;
 }

@@ -439,8 +439,10 @@ static sw_node carry_of(struct sw_register_pairs *p, const sw_node *operand, uns
 static sw_node addx_of(struct sw_register_pairs *p, const sw_node *operand, unsigned n)
 {
 	int64_t carry;
-	if (n < 2 || !constant_of(p, operand[n - 1], &carry))
+	if (n < 2)
 		return SW_NO_NODE;
+	if (!constant_of(p, operand[n - 1], &carry))
+		return sw_register_pairs_short_high_product(p, operand, n);
 	sw_node sum = sw_graph_const(p->graph, 32, carry & 1);
 	for (unsigned i = 0; i + 1 < n; i++)
 		sum = sw_graph_binary(p->graph, SW_OP_ADD, 32, 0, sum, operand[i]);

@@ -39,6 +39,8 @@ sw_node sw_register_pairs_shifted(struct sw_register_pairs *p, sw_node low, sw_n
 bool sw_register_pairs_factors(struct sw_register_pairs *p, sw_node wide, sw_node x[2]);
 /* a + b as the upper half of a product of 64 bits; SW_NO_NODE: it is none. */
 sw_node sw_register_pairs_high_product(struct sw_register_pairs *p, sw_node a, sw_node b);
+/* ADDX of operands as the upper half of a product of 32 and 64 bits; SW_NO_NODE: it is none. */
+sw_node sw_register_pairs_short_high_product(struct sw_register_pairs *p, const sw_node *operand, unsigned n);
 /* One comparison of 64 bits for those of the halves; SW_NO_NODE. */
 sw_node sw_register_pairs_select(struct sw_register_pairs *p, sw_node equal, sw_node lower, sw_node strict);
 sw_node sw_register_pairs_both(struct sw_register_pairs *p, sw_node a, sw_node b);
