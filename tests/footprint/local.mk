@@ -106,7 +106,10 @@ tests_footprint_corpus_test_corpus_SOURCES = \
 	tests/footprint/corpus/take.c tests/footprint/corpus/touched.h $(corpus_table)
 tests_footprint_corpus_test_corpus_LDADD = $(SW_FOOTPRINT_LIBS)
 dist_check_SCRIPTS += tests/footprint/corpus/run tests/footprint/corpus/build
+dist_check_SCRIPTS += tests/footprint/architectures
 TESTS += tests/footprint/corpus/run
+TESTS += tests/footprint/architectures
+EXTRA_DIST += tests/footprint/compilers.pins
 EXTRA_DIST += tests/footprint/corpus/expected.txt tests/footprint/corpus/launch.c tests/footprint/corpus/images/compiler \
 	$(corpus_files:%=tests/footprint/corpus/%.cu) $(corpus_files:%=tests/footprint/corpus/images/%.fatbin)
 corpus_files = linear loops planes digits divisions blocks atomics vectors pointers tables structs gather flow calls symbols signals async hopper overlap

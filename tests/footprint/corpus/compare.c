@@ -93,7 +93,7 @@ static const char *wrong_with(unsigned is, unsigned want, unsigned loose, bool b
 		return want & BOX ? "MISSED" : "narrower than the table says";
 	if (is & BOX && !(want & BOX) && !(loose & BOX))
 		return want ? "box, though not certain" : "box, though NOT TOUCHED";
-	if (is & HULL && !(want & HULL) && !(loose & HULL) && !(want & is & BOX))
+	if (is & HULL && !(want & HULL) && !(loose & (HULL | OPEN)) && !(want & is & BOX))
 		return want ? "hull, not as narrow as can be" : "hull, too wide";
 	if (is & OPEN && !(want & OPEN) && !(loose & OPEN))
 		return want ? "open, though bounded" : "open, though not touched";
@@ -112,7 +112,7 @@ static void compare_bytes(struct corpus_state *state, int buffer, int role)
 	size_t from = 0;
 	int runs = 0;
 
-	for (size_t at = 0; at < t->bytes && state->machine; at++)
+	for (size_t at = 0; at < t->bytes && state->loose; at++)
 		better |= t->loose[at] & (corpus_bit(role, SW_EXTENT_BOX) | corpus_bit(role, SW_EXTENT_HULL)) &&
 			  t->want.byte[at];
 
@@ -126,7 +126,7 @@ static void compare_bytes(struct corpus_state *state, int buffer, int role)
 			unsigned loose = (t->loose[at] >> shift & low) | (other ? 1u << CORPUS_EXTENTS : 0);
 
 			wrong = wrong_with(t->is.byte[at] >> shift & low, t->want.byte[at] >> shift & low,
-					   state->machine ? loose : 0, better);
+					   state->loose ? loose : 0, better);
 		}
 		if (wrong == said)
 			continue;
@@ -199,9 +199,9 @@ static void compare_all(struct corpus_state *state)
 	for (size_t i = 0; i < state->launch->lines.n; i++)
 		if (state->launch->lines.at[i].buffer < 0 && !state->launch->lines.at[i].machine)
 			unknown |= state->launch->lines.at[i].role;
-		else if (state->machine && state->launch->lines.at[i].machine)
+		else if (state->loose && state->launch->lines.at[i].machine)
 			may |= state->launch->lines.at[i].role;
-	if (state->machine)
+	if (state->loose)
 		unknown &= state->unknown; /* may be better known there */
 	compare_roles(state, "unknown pointers", "", state->unknown & (uint8_t)~may, unknown);
 	for (size_t i = 0; i < state->launch->buffers.n; i++) {
@@ -213,7 +213,7 @@ static void compare_all(struct corpus_state *state)
 		compare_roles(state, name, "by object", t->is.object, t->want.object);
 		compare_roles(state, name, "by tensor map", t->is.map, t->want.map);
 		compare_roles(state, name, "by loaded pointer", t->is.via,
-			      t->want.via & (uint8_t) ~(state->machine ? t->unknown & state->unknown : 0));
+			      t->want.via & (uint8_t) ~(state->loose ? t->unknown & state->unknown : 0));
 		/* In machine code a strong load need not be a volatile one, and acquire is not part of an atomic
 		 * operation. */
 		if (state->machine)
@@ -270,6 +270,60 @@ static void make_touched(struct corpus_state *state)
 	}
 }
 
+/* The map, and what each role of each buffer amounts to. */
+static void keep_map(const struct corpus_state *state)
+{
+	struct corpus_verdict *v = state->verdict;
+
+	v->unknown = state->unknown || state->footprint->wild;
+	for (size_t i = 0; i < state->launch->buffers.n; i++) {
+		const struct corpus_touched *t = &state->buffer[i];
+		uint16_t seen = 0, not_box = 0;
+
+		/* Machine code need not tell the size of a variable: all have the same room. */
+		size_t room = state->launch->buffers.at[i].name[0] == '@' ? SYMBOL_BYTES : t->bytes;
+		v->byte = sw_realloc(v->byte, v->bytes + room + 1, sizeof *v->byte);
+		memset(v->byte + v->bytes, 0, room * sizeof *v->byte);
+		memcpy(v->byte + v->bytes, t->is.byte, (t->bytes < room ? t->bytes : room) * sizeof *v->byte);
+		v->bytes += room;
+		for (size_t at = 0; at < t->bytes; at++)
+			for (int role = 0; role < CORPUS_ROLES; role++) {
+				unsigned is = t->is.byte[at] >> role * CORPUS_EXTENTS & ((1 << CORPUS_EXTENTS) - 1);
+
+				seen |= t->is.byte[at];
+				if (is && !(is & 1 << SW_EXTENT_BOX))
+					not_box |= (uint16_t)(is << role * CORPUS_EXTENTS);
+			}
+		for (int role = 0; role < CORPUS_ROLES; role++) {
+			if (not_box & corpus_bit(role, SW_EXTENT_OPEN))
+				v->known_as[SW_EXTENT_OPEN]++;
+			else if (not_box & corpus_bit(role, SW_EXTENT_HULL))
+				v->known_as[SW_EXTENT_HULL]++;
+			else if (seen & corpus_bit(role, SW_EXTENT_BOX))
+				v->known_as[SW_EXTENT_BOX]++;
+		}
+	}
+}
+
+enum corpus_agreement corpus_agree(const struct corpus_verdict *a, const struct corpus_verdict *b)
+{
+	enum corpus_agreement worst = CORPUS_EQUAL;
+	uint16_t boxes = 0;
+
+	for (int role = 0; role < CORPUS_ROLES; role++)
+		boxes |= corpus_bit(role, SW_EXTENT_BOX);
+	for (size_t at = 0; at < a->bytes && at < b->bytes; at++) {
+		uint16_t x = a->byte[at], y = b->byte[at];
+
+		/* An atomic operation of PTX may be a loop in machine code: roles may differ. */
+		if ((x & boxes && !y && !b->unknown) || (y & boxes && !x && !a->unknown))
+			return CORPUS_CONTRADICT;
+		if ((x & boxes) != (y & boxes) || !x != !y)
+			worst = CORPUS_OTHER_EXTENT;
+	}
+	return worst;
+}
+
 static void free_touched(struct corpus_state *state)
 {
 	for (size_t i = 0; i < state->launch->buffers.n; i++) {
@@ -280,10 +334,14 @@ static void free_touched(struct corpus_state *state)
 	free(state->buffer);
 }
 
-void corpus_compare(const struct corpus_launch *launch, const struct sw_footprint *footprint, bool machine,
+void corpus_compare(const struct corpus_launch *launch, const struct sw_footprint *footprint, bool loose,
 		    void (*spoil)(struct sw_reaches *reaches), struct corpus_verdict *verdict)
 {
-	struct corpus_state state = {.launch = launch, .footprint = footprint, .verdict = verdict, .machine = machine};
+	struct corpus_state state = {.launch = launch,
+				     .footprint = footprint,
+				     .verdict = verdict,
+				     .loose = loose,
+				     .machine = footprint->source == SW_SOURCE_SASS};
 	uint8_t told[CORPUS_MAX_BLOCK], params[CORPUS_MAX_BLOCK] = {0};
 	struct sw_geometry geometry = {.cluster = launch->cluster,
 				       .shared_bytes = launch->shared,
@@ -308,6 +366,7 @@ void corpus_compare(const struct corpus_launch *launch, const struct sw_footprin
 	for (size_t i = 0; i < reaches.n; i++)
 		corpus_take(&state, &reaches.at[i]);
 	compare_all(&state);
+	keep_map(&state);
 	free(reaches.at);
 	free_touched(&state);
 }

@@ -117,7 +117,7 @@ static bool is_told(const struct corpus_state *state, int buffer, int64_t from, 
 	for (size_t i = 0; i < state->launch->lines.n; i++) {
 		const struct corpus_line *line = &state->launch->lines.at[i];
 		const struct corpus_region *told =
-			line->sass.extent == CORPUS_HULL && state->machine ? &line->sass : &line->is;
+			line->sass.extent == CORPUS_HULL && state->loose ? &line->sass : &line->is;
 
 		if (line->buffer == buffer && told->extent == CORPUS_HULL && (int64_t)told->offset <= from &&
 		    end <= told->offset + told->width)

@@ -2,9 +2,12 @@
 /*
  * Every launch of the table, from the PTX and from the machine code of each architecture.
  *
- * usage: test_corpus [--why] TABLE IMAGES [KERNEL]   KERNEL: a name or a line of the table
+ * usage: test_corpus [--why | --arch N] TABLE IMAGES [KERNEL]   KERNEL: a name or a line of the table
+ *        test_corpus --arch N TABLE IMAGES [KERNEL]  from the PTX and the machine code of sm_N alone
  *        test_corpus --ptx IMAGE                     prints the PTX in a fatbin
  *    --why: lists every over-approximation of the table with its reason
+ *        test_corpus --cubin N IMAGE                 the machine code of sm_N
+ *    --arch: files without an image are left out, and tests/footprint/architectures reads the counts at the end
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +17,12 @@
 #include "compare.h"
 #include "image/image.h"
 
-enum { PTX, SM_80, SM_90, SM_100, SM_120, CODES };
-static const struct {
-	const char *name;
+enum { PTX, MACHINE, CODES = 5 };
+static struct {
+	char name[8];
 	uint32_t arch;
 } codes[CODES] = {{"PTX", 0}, {"sm_80", 80}, {"sm_90", 90}, {"sm_100", 100}, {"sm_120", 120}};
+static int n_codes = CODES; /* 2: --arch */
 
 /* The code of one file. */
 struct images {
@@ -31,6 +35,9 @@ struct images {
 
 struct totals {
 	unsigned passed, failed, missed, false_certain, unnoticed;
+	unsigned known_as[SW_EXTENT_OPEN + 1];
+	unsigned agree[CORPUS_CONTRADICT + 1]; /* launches, with the PTX */
+	unsigned kernels, unreadable;
 };
 
 static int take_entry(void *arg, const struct sw_fatbin_entry *entry)
@@ -39,10 +46,10 @@ static int take_entry(void *arg, const struct sw_fatbin_entry *entry)
 	struct sw_error error = {0};
 	int code;
 
-	for (code = entry->kind == SW_IMAGE_PTX ? PTX : SM_80; code < CODES; code++)
+	for (code = entry->kind == SW_IMAGE_PTX ? PTX : MACHINE; code < n_codes; code++)
 		if (entry->kind == SW_IMAGE_PTX || (entry->kind == SW_IMAGE_ELF && codes[code].arch == entry->arch))
 			break;
-	if (code == CODES || images->code[code])
+	if (code == n_codes || images->code[code])
 		return 0;
 	if (sw_fatbin_extract(entry, &images->code[code], &images->bytes[code], &error) < 0) {
 		printf("%s: %s\n", images->file, error.text);
@@ -190,6 +197,7 @@ static unsigned count_unnoticed(const struct corpus_launch *launch, const struct
 		struct corpus_verdict verdict;
 
 		corpus_compare(launch, footprint, false, spoils[i].spoil, &verdict);
+		free(verdict.byte);
 		if (verdict.used)
 			continue;
 		printf("FAIL %d %s: not noticed: %s\n", launch->line, launch->kernel, spoils[i].name);
@@ -198,31 +206,55 @@ static unsigned count_unnoticed(const struct corpus_launch *launch, const struct
 	return unnoticed;
 }
 
-static bool test_launch(const struct corpus_launch *launch, const struct images *images, int code,
-			struct totals *totals)
+/* Counted once for each kernel: the launches of a kernel follow each other in the table. */
+static void count_kernel(const struct corpus_launch *launch, const struct sw_footprint *footprint, int code,
+			 const char *why, struct totals *totals)
 {
-	struct corpus_verdict verdict = {0};
-	struct sw_footprint *footprint = footprint_of(images, code, launch->kernel, &verdict);
+	totals->kernels++;
+	for (uint32_t i = 0; footprint && i < footprint->sites && !why; i++)
+		if (footprint->site[i].op == SW_OP_OPAQUE)
+			why = footprint->string + footprint->site[i].text;
+	if (!why)
+		return;
+	totals->unreadable++;
+	printf("unreadable %s %s: %s\n", codes[code].name, launch->kernel, why);
+}
 
+static bool test_launch(const struct corpus_launch *launch, const struct images *images, int code, bool again,
+			struct corpus_verdict *verdict, struct totals *totals)
+{
+	struct sw_footprint *footprint = footprint_of(images, code, launch->kernel, verdict);
+
+	if (!again)
+		count_kernel(launch, footprint, code, footprint ? NULL : verdict->text, totals);
 	if (footprint) {
-		corpus_compare(launch, footprint, code != PTX, NULL, &verdict);
-		if (code == PTX && !verdict.used)
+		corpus_compare(launch, footprint, code != PTX, NULL, verdict);
+		/* PTX of another compiler or architecture may unroll loops as machine code does. */
+		if (code == PTX && n_codes < CODES && verdict->used) {
+			free(verdict->byte);
+			corpus_compare(launch, footprint, true, NULL, verdict);
+		}
+		if (code == PTX && !verdict->used)
 			totals->unnoticed += count_unnoticed(launch, footprint);
 		sw_footprint_free(footprint);
 	}
-	printf("%s %s:%d %s\n%s", verdict.used ? "FAIL" : "ok  ", codes[code].name, launch->line, launch->kernel,
-	       verdict.text);
-	totals->missed += verdict.missed;
-	totals->false_certain += verdict.false_certain;
-	return !verdict.used;
+	printf("%s %s:%d %s\n%s", verdict->used ? "FAIL" : "ok  ", codes[code].name, launch->line, launch->kernel,
+	       verdict->text);
+	totals->missed += verdict->missed;
+	totals->false_certain += verdict->false_certain;
+	for (int extent = 0; extent <= SW_EXTENT_OPEN; extent++)
+		totals->known_as[extent] += verdict->known_as[extent];
+	return !verdict->used;
 }
 
-static void test_all_codes(const struct corpus_launch *launch, struct images *images, const char *folder,
+/* again: another launch of this kernel came before. */
+static void test_all_codes(const struct corpus_launch *launch, struct images *images, const char *folder, bool again,
 			   struct totals *totals)
 {
 	bool there = open_images(images, folder, launch->file);
+	struct corpus_verdict verdict[CODES] = {0};
 
-	for (int code = PTX; code < CODES; code++) {
+	for (int code = PTX; code < n_codes && (there || n_codes == CODES); code++) {
 		if (!there || (code == PTX ? false : !images->code[code])) {
 			if (code == PTX || codes[code].arch >= launch->arch) {
 				printf("FAIL %s:%d %s\n\tno such code in the image\n", codes[code].name, launch->line,
@@ -231,11 +263,20 @@ static void test_all_codes(const struct corpus_launch *launch, struct images *im
 			}
 			continue;
 		}
-		if (test_launch(launch, images, code, &totals[code]))
+		if (test_launch(launch, images, code, again, &verdict[code], &totals[code]))
 			totals[code].passed++;
 		else
 			totals[code].failed++;
+		if (verdict[PTX].byte && verdict[code].byte) {
+			enum corpus_agreement agreement = corpus_agree(&verdict[PTX], &verdict[code]);
+
+			totals[code].agree[agreement]++;
+			if (agreement == CORPUS_CONTRADICT)
+				printf("contradict %s:%d %s\n", codes[code].name, launch->line, launch->kernel);
+		}
 	}
+	for (int code = PTX; code < n_codes; code++)
+		free(verdict[code].byte);
 }
 
 /* Each hull and open line, with why it is not a box. */
@@ -256,26 +297,39 @@ static unsigned list_loose(const struct corpus_launch *launch)
 	return loose;
 }
 
-static int print_ptx(const char *path)
+static int print_code(const char *path, int code)
 {
 	struct images images = {0};
-	bool there = read_fatbin(&images, path);
+	bool there = read_fatbin(&images, path) && images.code[code];
 
 	if (there)
-		fwrite(images.code[PTX], 1, images.bytes[PTX], stdout);
+		fwrite(images.code[code], 1, images.bytes[code], stdout);
 	forget(&images);
 	return there ? 0 : 1;
+}
+
+/* The only machine code that is looked at is that of sm_N. */
+static void choose_arch(const char *number)
+{
+	n_codes = MACHINE + 1;
+	codes[MACHINE].arch = (uint32_t)strtoul(number, NULL, 10);
+	snprintf(codes[MACHINE].name, sizeof codes[MACHINE].name, "sm_%s", number);
 }
 
 static int print_totals(const struct totals *totals)
 {
 	struct totals all = {0};
 
-	for (int code = PTX; code < CODES; code++) {
+	for (int code = PTX; code < n_codes; code++) {
 		const struct totals *t = &totals[code];
 
 		printf("%s: %u right, %u wrong; %u runs of bytes missed, %u boxes beyond the truth\n", codes[code].name,
 		       t->passed, t->failed, t->missed, t->false_certain);
+		if (n_codes < CODES)
+			printf("%s:\t%u\t%u\t%u\t%u\t%u\t%u\t%u\t%u\t%u\n", codes[code].name, t->kernels, t->unreadable,
+			       t->known_as[SW_EXTENT_BOX], t->known_as[SW_EXTENT_HULL], t->known_as[SW_EXTENT_OPEN],
+			       t->agree[CORPUS_EQUAL], t->agree[CORPUS_OTHER_EXTENT], t->agree[CORPUS_CONTRADICT],
+			       t->failed);
 		all.passed += t->passed;
 		all.failed += t->failed + t->unnoticed;
 	}
@@ -293,11 +347,21 @@ int main(int argc, char **argv)
 	unsigned kernels = 0, loose = 0;
 
 	if (argc == 3 && !strcmp(argv[1], "--ptx"))
-		return print_ptx(argv[2]);
+		return print_code(argv[2], PTX);
+	if (argc == 4 && !strcmp(argv[1], "--cubin")) {
+		choose_arch(argv[2]);
+		return print_code(argv[3], MACHINE);
+	}
 	argv += why;
 	argc -= why;
+	if (argc > 2 && !strcmp(argv[1], "--arch")) {
+		choose_arch(argv[2]);
+		argv += 2;
+		argc -= 2;
+	}
 	if (argc < 3) {
-		fprintf(stderr, "usage: test_corpus [--why] TABLE IMAGES [KERNEL] | --ptx IMAGE\n");
+		fprintf(stderr, "usage: test_corpus [--why | --arch N] TABLE IMAGES [KERNEL] | --ptx IMAGE | --cubin N "
+				"IMAGE\n");
 		return 2;
 	}
 	corpus_read(argv[1], &table);
@@ -306,9 +370,10 @@ int main(int argc, char **argv)
 
 		if (argc > 3 && strcmp(launch->kernel, argv[3]) != 0 && atoi(argv[3]) != launch->line)
 			continue;
-		kernels += strcmp(last, launch->kernel) != 0;
+		bool again = !strcmp(last, launch->kernel);
+		kernels += !again;
 		last = launch->kernel;
-		test_all_codes(launch, &images, argv[2], totals);
+		test_all_codes(launch, &images, argv[2], again, totals);
 		if (why)
 			loose += list_loose(launch);
 	}

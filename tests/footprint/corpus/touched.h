@@ -30,7 +30,7 @@ struct corpus_state {
 	const struct corpus_launch *launch;
 	const struct sw_footprint *footprint;
 	struct corpus_verdict *verdict;
-	bool machine;
+	bool machine, loose;
 	struct corpus_touched *buffer;
 	struct sw_grid_state grid;
 	uint8_t unknown; /* roles */
