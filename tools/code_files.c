@@ -79,6 +79,7 @@ int sw_code_file_open(const char *path, struct sw_code_file *file, struct sw_err
 	case SW_IMAGE_ELF:
 	case SW_IMAGE_PTX:
 	case SW_IMAGE_LTOIR:
+	case SW_IMAGE_TILEIR:
 		add(file, 0, file->mapped);
 		break;
 	case SW_IMAGE_FATBIN:

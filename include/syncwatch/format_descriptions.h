@@ -133,7 +133,7 @@ struct sw_rec_function {
 	uint16_t params, name_bytes; /* then params x struct sw_param, then the (mangled) name */
 };
 
-enum sw_image_kind { SW_IMAGE_UNKNOWN, SW_IMAGE_FATBIN, SW_IMAGE_ELF, SW_IMAGE_PTX, SW_IMAGE_LTOIR };
+enum sw_image_kind { SW_IMAGE_UNKNOWN, SW_IMAGE_FATBIN, SW_IMAGE_ELF, SW_IMAGE_PTX, SW_IMAGE_LTOIR, SW_IMAGE_TILEIR };
 struct sw_rec_image {
 	struct sw_rec h;
 	uint32_t id;

@@ -131,6 +131,8 @@ enum sw_image_kind sw_image_kind_of(const void *bytes, size_t size)
 		return SW_IMAGE_FATBIN;
 	if (sw_u32(b, 0) == SW_LTOIR_MAGIC)
 		return SW_IMAGE_LTOIR;
+	if (size >= sizeof SW_TILEIR_MAGIC && !memcmp(bytes, SW_TILEIR_MAGIC, sizeof SW_TILEIR_MAGIC))
+		return SW_IMAGE_TILEIR;
 	if (is_cubin(b))
 		return SW_IMAGE_ELF;
 	return is_ptx(b) ? SW_IMAGE_PTX : SW_IMAGE_UNKNOWN;
@@ -176,10 +178,11 @@ size_t sw_fatbin_bytes(const void *fatbin, size_t size)
 
 static enum sw_image_kind kind_of(uint16_t kind)
 {
-	return kind == SW_FATBIN_PTX	 ? SW_IMAGE_PTX
-	       : kind == SW_FATBIN_ELF	 ? SW_IMAGE_ELF
-	       : kind == SW_FATBIN_LTOIR ? SW_IMAGE_LTOIR
-					 : SW_IMAGE_UNKNOWN;
+	return kind == SW_FATBIN_PTX	  ? SW_IMAGE_PTX
+	       : kind == SW_FATBIN_ELF	  ? SW_IMAGE_ELF
+	       : kind == SW_FATBIN_LTOIR  ? SW_IMAGE_LTOIR
+	       : kind == SW_FATBIN_TILEIR ? SW_IMAGE_TILEIR
+					  : SW_IMAGE_UNKNOWN;
 }
 
 /* Reads the entry at `offset` of `all`, which may go up to `end`.  Returns its bytes in all, 0 when it is damaged. */

@@ -10,9 +10,10 @@
 #define SW_FATBIN_ENTRY_BYTES  64 /* at least; each entry has its own */
 
 /* Kinds of entries. */
-#define SW_FATBIN_PTX	1
-#define SW_FATBIN_ELF	2
-#define SW_FATBIN_LTOIR 8
+#define SW_FATBIN_PTX	 1
+#define SW_FATBIN_ELF	 2
+#define SW_FATBIN_LTOIR	 8
+#define SW_FATBIN_TILEIR 128 /* bytecode of nvcc -enable-tile, seen with 13.5 */
 
 /* Flags of entries. */
 #define SW_FATBIN_LZ4  0x2000u
@@ -28,7 +29,10 @@
 #define SW_NVINFO_PARAM	      0x17 /* u32 index, u16 ordinal, u16 offset, u32 with the size in bits 18-31 */
 #define SW_NVINFO_PARAM_LARGE 0x45 /* u32 index, u16 ordinal, u16 offset, u16 size, u16 of flags */
 #define SW_NVINFO_PARAM_BYTES 0x19 /* u16: the whole block */
+#define SW_NVINFO_LANGUAGE    0x66 /* u32; SW_LANGUAGE_TILEIR: a tile kernel (nvdisasm 13.5: "Language: TILEIR") */
+#define SW_LANGUAGE_TILEIR    7
 
-#define SW_LTOIR_MAGIC 0x7f4e43edu /* what nvcc -dlto -ltoir writes */
+#define SW_LTOIR_MAGIC	0x7f4e43edu  /* what nvcc -dlto -ltoir writes */
+#define SW_TILEIR_MAGIC "\x7fTileIR" /* CUDA Tile IR, "Binary Format": with its NUL; what nvcc -tilebc writes */
 
 #endif

@@ -17,7 +17,7 @@
 
 #define SW_IMAGE_MAX_BYTES (1ull << 30)
 
-/* By magic alone: a fatbin (not its wrapper), a cubin, PTX text, LTO-IR; UNKNOWN for anything else. */
+/* By magic alone: a fatbin (not its wrapper), a cubin, PTX text, LTO-IR, Tile IR; UNKNOWN for anything else. */
 enum sw_image_kind sw_image_kind_of(const void *bytes, size_t size);
 
 /* The fatbin wrapper that cuLibraryLoadData is given.  Returns the address that it points to, 0 if this is none.
@@ -30,7 +30,7 @@ size_t sw_fatbin_bytes(const void *fatbin, size_t size);
 
 /* One entry of a fatbin. */
 struct sw_fatbin_entry {
-	enum sw_image_kind kind; /* ELF, PTX, LTOIR, UNKNOWN */
+	enum sw_image_kind kind; /* ELF, PTX, LTOIR, TILEIR, UNKNOWN */
 	uint32_t arch;		 /* 90 for sm_90 */
 	uint64_t flags;
 	bool compressed;

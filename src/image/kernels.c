@@ -51,7 +51,9 @@ static int walk_plain(struct search *s, enum sw_image_kind kind, const void *ima
 	if (kind == SW_IMAGE_PTX)
 		return sw_ptx_walk(image, size, once, s, s->error);
 	return sw_fail(s->error, SW_E_UNSUPPORTED, "image: %s",
-		       kind == SW_IMAGE_LTOIR ? "LTO-IR is not read" : "neither fatbin, cubin nor PTX");
+		       kind == SW_IMAGE_LTOIR	 ? "LTO-IR is not read"
+		       : kind == SW_IMAGE_TILEIR ? "Tile IR is not read"
+						 : "neither fatbin, cubin nor PTX");
 }
 
 /* With -rdc or relocatable libraries several entries of one block have the same architecture: all are taken. */

@@ -253,7 +253,7 @@ struct fatbin {
 	const struct sw_reduce *what;
 	const unsigned char *from;
 	uint32_t newest; /* machine code */
-	bool lto;
+	bool lto, tile;
 	SW_VEC(struct sort) sorts;
 	SW_VEC(unsigned char) out;
 };
@@ -399,8 +399,9 @@ static int take(void *arg, const struct sw_fatbin_entry *e)
 	struct sw_error error;
 	void *content;
 	size_t size;
-	if (e->kind == SW_IMAGE_LTOIR && !f->lto) {
-		f->lto = true; /* that there is some says why machine code is missing */
+	bool *told = e->kind == SW_IMAGE_LTOIR ? &f->lto : e->kind == SW_IMAGE_TILEIR ? &f->tile : NULL;
+	if (told && !*told) {
+		*told = true; /* that there is some says why machine code is missing */
 		put_entry(f, e, "", 0);
 	}
 	if (!wanted(f, e))

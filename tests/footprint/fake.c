@@ -172,13 +172,13 @@ static void put_elf(struct fake_image *image, uint32_t arch, const char *kernels
 
 void fake_plain(struct fake_image *image, enum fake_kind kind, uint32_t arch, const char *kernels)
 {
-	static const unsigned char lto[16] = {0xed, 0x43, 0x4e, 0x7f};
+	static const unsigned char lto[16] = {0xed, 0x43, 0x4e, 0x7f}, tile[16] = "\x7fTileIR";
 	if (kind == FAKE_PTX)
 		put_ptx(image, arch, kernels);
 	else if (kind == FAKE_ELF)
 		put_elf(image, arch, kernels);
 	else
-		append(image, lto, sizeof lto);
+		append(image, kind == FAKE_TILEIR ? tile : lto, sizeof lto);
 }
 
 static size_t block; /* offset of the block that entries are added to */

@@ -29,7 +29,7 @@ struct fake_image {
 	atomic_uint asked;	 /* times that the content was asked for */
 	const char *unavailable; /* why there is none; NULL */
 };
-enum fake_kind { FAKE_PTX = 1, FAKE_ELF = 2, FAKE_LTOIR = 8 };
+enum fake_kind { FAKE_PTX = 1, FAKE_ELF = 2, FAKE_LTOIR = 8, FAKE_TILEIR = 128 };
 /* A block of a fatbin begins; entries follow.  `kernels`: names, each ended by a blank. */
 void fake_block(struct fake_image *image);
 void fake_entry(struct fake_image *image, enum fake_kind kind, uint32_t arch, uint64_t flags, const char *kernels);

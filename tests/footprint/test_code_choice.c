@@ -135,6 +135,10 @@ START_TEST(reasons_are_told)
 	fake_block(&image);
 	fake_entry(&image, FAKE_LTOIR, 90, 0, "");
 	check_why(ask(1, 90, "k"), "unreadable: LTO-IR");
+	fake_free(&image);
+	fake_block(&image);
+	fake_entry(&image, FAKE_TILEIR, 90, 0, "");
+	check_why(ask(8, 90, "k"), "unreadable: Tile IR");
 	fake_entry(&image, FAKE_ELF, 90, 0, "other");
 	fake_entry(&image, FAKE_ELF, 90, 0x4000 << 4, "k");
 	check(ask(2, 90, "k"), SW_SOURCE_SASS, 90, true);
@@ -168,6 +172,9 @@ START_TEST(code_that_was_loaded_by_itself)
 	fake_free(&image);
 	fake_plain(&image, FAKE_LTOIR, 0, "");
 	check_why(ask(3, 90, "l"), "unreadable: LTO-IR");
+	fake_free(&image);
+	fake_plain(&image, FAKE_TILEIR, 0, "");
+	check_why(ask(5, 90, "l"), "unreadable: Tile IR");
 	fake_free(&image);
 	image.bytes = (unsigned char *)sw_strdup("neither");
 	image.n = 7;

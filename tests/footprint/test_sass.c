@@ -138,17 +138,23 @@ static int find_code(void *arg, const struct sw_cubin_kernel *k)
 	return 1;
 }
 
-/* The committed cubin of an architecture with the kernel's first instruction replaced. */
-static char *patched(int arch, uint64_t low, uint64_t high, size_t *bytes)
+static char *committed(const char *name, size_t *bytes)
 {
 	const char *top = getenv("top_srcdir");
-	char *path = sw_format("%s/tests/footprint/sass/sm_%d.cubin", top ? top : ".", arch),
-	     *cubin = sw_alloc(1 << 16);
+	char *path = sw_format("%s/tests/footprint/sass/%s.cubin", top ? top : ".", name), *cubin = sw_alloc(1 << 16);
 	FILE *file = fopen(path, "rb");
 	ck_assert_msg(file != NULL, "%s", path);
 	*bytes = fread(cubin, 1, 1 << 16, file);
 	fclose(file);
 	free(path);
+	return cubin;
+}
+
+/* The committed cubin of an architecture with the kernel's first instruction replaced. */
+static char *patched(int arch, uint64_t low, uint64_t high, size_t *bytes)
+{
+	char *name = sw_format("sm_%d", arch), *cubin = committed(name, bytes);
+	free(name);
 	ck_assert_int_eq(sw_cubin_walk(cubin, *bytes, NULL, find_code, cubin, NULL), 1);
 	memcpy(cubin + code_at, &low, 8);
 	memcpy(cubin + code_at + 8, &high, 8);
@@ -232,6 +238,19 @@ START_TEST(test_unknown)
 }
 END_TEST
 
+/* Launched with blocks of one thread, its code runs in more: it must not be read as it stands. */
+START_TEST(test_tile_kernel)
+{
+	size_t bytes;
+	struct sw_program program;
+	struct sw_error error;
+	char *cubin = committed("tile", &bytes);
+	ck_assert_int_eq(sw_sass_read(cubin, bytes, "tile_copy", &program, NULL, &error), SW_E_UNSUPPORTED);
+	ck_assert_str_eq(error.text, "cubin: tile_copy is a tile kernel (Tile IR), which isn't read");
+	free(cubin);
+}
+END_TEST
+
 START_TEST(test_no_such_kernel)
 {
 	size_t bytes;
@@ -253,6 +272,7 @@ int main(void)
 	tcase_add_loop_test(all, test_encoding, 0, (int)(sizeof cases / sizeof *cases));
 	tcase_add_test(all, test_zeros);
 	tcase_add_test(all, test_unknown);
+	tcase_add_test(all, test_tile_kernel);
 	tcase_add_test(all, test_no_such_kernel);
 	suite_add_tcase(suite, all);
 	return run_suite(suite);

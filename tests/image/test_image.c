@@ -24,6 +24,8 @@ START_TEST(kinds_are_told_by_magic)
 	ck_assert_int_eq(sw_image_kind_of(fatbin, sizeof fatbin), SW_IMAGE_FATBIN);
 	ck_assert_int_eq(sw_image_kind_of(fatbin, 15), SW_IMAGE_UNKNOWN);
 	ck_assert_int_eq(sw_image_kind_of(lto, sizeof lto), SW_IMAGE_LTOIR);
+	ck_assert_int_eq(sw_image_kind_of("\x7fTileIR\0\r\5", 10), SW_IMAGE_TILEIR);
+	ck_assert_int_eq(sw_image_kind_of("\x7fTileIR\0", 7), SW_IMAGE_UNKNOWN);
 	ck_assert_int_eq(sw_image_kind_of(ptx, sizeof ptx), SW_IMAGE_PTX);
 	ck_assert_int_eq(sw_image_kind_of("// .version 9.0", 15), SW_IMAGE_UNKNOWN);
 	ck_assert_int_eq(sw_image_kind_of("", 0), SW_IMAGE_UNKNOWN);

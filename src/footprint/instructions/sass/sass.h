@@ -82,6 +82,7 @@ struct sw_sass_cubin {
 	struct sw_param *param; /* owned */
 	uint32_t params, param_bytes;
 	uint32_t param_base; /* in bank 0 */
+	bool tile;	     /* of CUDA Tile IR */
 	bool has_symbols;    /* sw_sass_cubin_symbols() has filled the next two */
 	SW_VEC(struct sw_sass_function) function;
 	SW_VEC(struct sw_sass_variable) variable;

@@ -158,8 +158,8 @@ void sw_sass_cubin_symbols(struct sw_sass_cubin *c)
 	}
 }
 
-/* Where parameters begin in bank 0. */
-static void find_base(struct sw_sass_cubin *c)
+/* Where parameters begin in bank 0, and whether the kernel was made of Tile IR. */
+static void read_info(struct sw_sass_cubin *c)
 {
 	struct sw_bytes info = sw_sass_cubin_content(c, c->info);
 	for (uint64_t at = 0; sw_bytes_hold(info, at, 4);) {
@@ -169,6 +169,8 @@ static void find_base(struct sw_sass_cubin *c)
 			c->param_base = sw_u16(info, at + 8);
 			c->param_bytes = sw_u16(info, at + 10);
 		}
+		if (sized && sw_u8(info, at + 1) == SW_NVINFO_LANGUAGE && n >= 4)
+			c->tile = sw_u32(info, at + 4) == SW_LANGUAGE_TILEIR;
 		at += 4u + n;
 	}
 }
@@ -232,10 +234,17 @@ int sw_sass_cubin_open(struct sw_sass_cubin *c, const void *bytes, size_t size, 
 	c->sections = h.e_shnum ? h.e_shnum : (uint32_t)first.sh_size;
 	c->names = sw_sass_cubin_content(c, h.e_shstrndx == SHN_XINDEX ? first.sh_link : h.e_shstrndx);
 	find_sections(c, kernel);
-	find_base(c);
+	read_info(c);
 	if (c->arch < 75 || c->arch >= 130) {
 		sw_sass_cubin_close(c);
 		return sw_fail(error, SW_E_UNSUPPORTED, "cubin: machine code of sm_%u can't be read", c->arch);
+	}
+	/* CUDA Programming Guide, "Writing Tile Kernels": it is launched with blocks of one thread.  Its code runs in
+	   as many as the compiler chose, and numbers them: what it says of threads is not true of the launch. */
+	if (c->tile) {
+		sw_sass_cubin_close(c);
+		return sw_fail(error, SW_E_UNSUPPORTED, "cubin: %.200s is a tile kernel (Tile IR), which isn't read",
+			       kernel);
 	}
 	return 0;
 }

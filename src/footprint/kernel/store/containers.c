@@ -45,6 +45,8 @@ static int add_entry(void *arg, const struct sw_fatbin_entry *e)
 	struct sw_units *u = listing->units;
 	if (e->kind == SW_IMAGE_LTOIR)
 		note_why(u, "LTO-IR"); /* the driver links it to machine code that is not accessible */
+	if (e->kind == SW_IMAGE_TILEIR)
+		note_why(u, "Tile IR");
 	if (e->kind != SW_IMAGE_ELF && e->kind != SW_IMAGE_PTX)
 		return 0;
 	uint32_t sort = sort_of(u, e->kind, e->arch, variant_of(e->flags));
@@ -123,6 +125,7 @@ static struct sw_units *next_units(struct sw_containers *c)
 		add_plain(u, c->image, kind, c->bytes, c->n);
 	else
 		note_why(u, kind == SW_IMAGE_LTOIR    ? "LTO-IR"
+			    : kind == SW_IMAGE_TILEIR ? "Tile IR"
 			    : kind == SW_IMAGE_FATBIN ? "fatbin: offset 0: no fatbin header"
 						      : "neither fatbin, cubin nor PTX");
 	return u;
