@@ -308,7 +308,8 @@ enum sw_object_kind { SW_OBJECT_TEXTURE = 1, SW_OBJECT_SURFACE = 2, SW_OBJECT_TE
 struct sw_rec_object {
 	struct sw_rec h;
 	uint64_t handle;  /* texture or surface object; tensor map: sw_hash_words() of its 128 bytes */
-	uint64_t before;  /* cuTensorMapReplaceAddress: what `handle` was before, only address is filled then; else 0 */
+	uint64_t before;  /* of a tensor map that was changed: what `handle` was before, only address is filled then, 0
+			     where it is as it was; else 0 */
 	uint64_t address; /* side ARRAY: the array; 0 unknown */
 	uint64_t size[5]; /* textures: bytes, rows; tensor maps: elements; rank of them */
 	uint64_t stride[4]; /* bytes, of the second dimension and on */

@@ -9,42 +9,47 @@
 
 #include "api/ids.h"
 
-/* All strings, one after the other; the members say where each begins. */
-static const struct names {
-	char none[1];
-#define SW_CU_SYMBOL(symbol, name, runtime, ...)                                                                       \
-	char symbol_##symbol[sizeof #symbol];                                                                          \
-	char runtime_##symbol[sizeof runtime];
-#define SW_CU_PASS_SYMBOL(symbol, ...) char symbol_##symbol[sizeof #symbol];
-#define SW_CU_WAY(symbol, ...)	       char symbol_##symbol[sizeof #symbol];
-#include "api/cuda.def"
-} names = {
-	"",
-#define SW_CU_SYMBOL(symbol, name, runtime, ...) #symbol, runtime,
-#define SW_CU_PASS_SYMBOL(symbol, ...)		 #symbol,
-#define SW_CU_WAY(symbol, ...)			 #symbol,
-#include "api/cuda.def"
-};
-
-static const struct {
+/*
+ * All strings, one after the other, and for each entry point where its own begin.  In assembly, because C cannot say
+ * that a string is there already: all versions and twins of an entry point stand for the same runtime function.
+ */
+struct offsets {
 	uint16_t symbol, runtime;
-} offsets[SW_ID_COUNT] = {
-#define SW_CU_SYMBOL(symbol, ...)                                                                                      \
-	[SW_ID_##symbol] = {offsetof(struct names, symbol_##symbol), offsetof(struct names, runtime_##symbol)},
-#define SW_CU_PASS_SYMBOL(symbol, ...) [SW_ID_##symbol] = {offsetof(struct names, symbol_##symbol), 0},
-#define SW_CU_WAY(symbol, ...)	       [SW_ID_##symbol] = {offsetof(struct names, symbol_##symbol), 0},
-#include "api/cuda.def"
 };
-_Static_assert(sizeof names <= UINT16_MAX, "offsets are 16 bits");
+extern const char sw_api_strings[] __attribute__((visibility("hidden")));
+extern const struct offsets sw_api_offsets[SW_ID_COUNT] __attribute__((visibility("hidden")));
+
+#define OBJECT(name) ".hidden " name "\n.globl " name "\n.type " name ", %object\n" name ":\n"
+
+__asm__(".macro sw_api_name name\n"
+	".ifndef .Lsw_name_\\name\n"
+	".pushsection .rodata.sw_api_strings,\"a\",%progbits\n"
+	".Lsw_name_\\name: .string \"\\name\"\n"
+	".popsection\n"
+	".endif\n"
+	".2byte .Lsw_name_\\name - sw_api_strings\n"
+	".endm\n"
+	".pushsection .rodata.sw_api_strings,\"a\",%progbits\n" OBJECT(
+		"sw_api_strings") ".popsection\n"
+				  ".pushsection .rodata.sw_api_offsets,\"a\",%progbits\n"
+				  ".balign 2\n" OBJECT("sw_api_offsets")
+#define NAMES(symbol, runtime) "sw_api_name " #symbol "\nsw_api_name " runtime "\n"
+					  NAMES(, "")
+#define SW_CU_SYMBOL(symbol, name, runtime, ...) NAMES(symbol, runtime)
+#define SW_CU_PASS_SYMBOL(symbol, ...)		 NAMES(symbol, "")
+#define SW_CU_WAY(symbol, ...)			 NAMES(symbol, "")
+#include "api/cuda.def"
+						  ".popsection\n"
+						  ".purgem sw_api_name\n");
 
 const char *sw_api_symbol(size_t index)
 {
-	return (const char *)&names + offsets[index < SW_ID_COUNT ? index : 0].symbol;
+	return sw_api_strings + sw_api_offsets[index < SW_ID_COUNT ? index : 0].symbol;
 }
 
 const char *sw_api_runtime(size_t index)
 {
-	return (const char *)&names + offsets[index < SW_ID_COUNT ? index : 0].runtime;
+	return sw_api_strings + sw_api_offsets[index < SW_ID_COUNT ? index : 0].runtime;
 }
 
 /* '_' before all others: a version or a twin follows what it is a version of. */

@@ -52,6 +52,15 @@
 #define SW_ARGS_14(t, n, ...) n, SW_ARGS_13(__VA_ARGS__)
 #define SW_ARGS_15(t, n, ...) n, SW_ARGS_14(__VA_ARGS__)
 
+/* SW_PLACES(sig): the names as enumerators sw_at_NAME, from 0 on. */
+#define SW_PLACES(...)	       SW_PASTE(SW_PLACES_, SW_COUNT(__VA_ARGS__))(__VA_ARGS__)
+#define SW_PLACES_1(t, n)      sw_at_##n
+#define SW_PLACES_2(t, n, ...) sw_at_##n, SW_PLACES_1(__VA_ARGS__)
+#define SW_PLACES_3(t, n, ...) sw_at_##n, SW_PLACES_2(__VA_ARGS__)
+#define SW_PLACES_4(t, n, ...) sw_at_##n, SW_PLACES_3(__VA_ARGS__)
+#define SW_PLACES_5(t, n, ...) sw_at_##n, SW_PLACES_4(__VA_ARGS__)
+#define SW_PLACES_6(t, n, ...) sw_at_##n, SW_PLACES_5(__VA_ARGS__)
+
 #define SW_UNPAREN(...)	     __VA_ARGS__
 #define SW_APPLY(macro, ...) macro(__VA_ARGS__)
 

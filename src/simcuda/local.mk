@@ -12,7 +12,7 @@ sim_ldflags = -shared -pthread -Wl,-Bsymbolic -Wl,-z,defs
 
 sim_libcuda_so_1_SOURCES = $(sim_base_sources) $(sim_image_sources) \
 	src/simcuda/sim.h src/simcuda/modules/module.h src/simcuda/proc.h src/simcuda/driver.def src/simcuda/errors.def \
-	src/api/cuda.def src/api/signature.h \
+	src/api/cuda.def src/api/signature.h src/api/newer_types.h \
 	src/simcuda/state.c src/simcuda/engine.c src/simcuda/work.c \
 	src/simcuda/context.c src/simcuda/device.c src/simcuda/error.c \
 	src/simcuda/stream.c src/simcuda/stream_attributes.c src/simcuda/event.c src/simcuda/ipc.c src/simcuda/export_table.c src/simcuda/graphs/capture.c src/simcuda/graphs/graph.c src/simcuda/graphs/node.c src/simcuda/graphs/node_read.c src/simcuda/graphs/nest.c src/simcuda/graphs/topology.c src/simcuda/graphs/user_object.c \

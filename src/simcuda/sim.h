@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "api/newer_types.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "syncwatch/format.h"

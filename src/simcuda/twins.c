@@ -11,7 +11,8 @@ __thread CUstream sw_sim_default_stream = CU_STREAM_LEGACY;
 
 #define SW_SIM_ENTRY(symbol, name, since)
 #define SW_SIM_TWIN(symbol, name, since, suffix, signature)                                                            \
-	extern __typeof__(symbol) symbol##suffix;                                                                      \
+	CUresult symbol(SW_PARAMS signature); /* as in cuda.h, where that has it */                                    \
+	CUresult symbol##suffix(SW_PARAMS signature);                                                                  \
 	CUresult symbol##suffix(SW_PARAMS signature)                                                                   \
 	{                                                                                                              \
 		sw_sim_default_stream = CU_STREAM_PER_THREAD;                                                          \

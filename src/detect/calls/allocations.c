@@ -305,6 +305,8 @@ void sw_block_made(struct sw_model *m, const struct sw_rec_alloc *a, const struc
 	}
 	block = sw_space_add(&m->space, a->address, a->bytes, a->memory, a->device_alias);
 	block->owner = a->memory == SW_MEM_SYMBOL ? a->owner : 0;
+	if (a->memory == SW_MEM_ASYNC && a->owner)
+		block->pool_memory = (enum sw_memory)sw_map_get(&m->space.pools, a->owner);
 	block->shared = a->memory == SW_MEM_IPC && !a->owner ? a->extra : 0;
 	if (a->memory == SW_MEM_IPC)
 		sw_sharing_opened(m);

@@ -240,8 +240,8 @@ static enum place place_of(const struct sw_block *block, uint8_t said)
 		[SW_MEM_ARRAY] = DEVICE,    [SW_MEM_MAPPED] = DEVICE,	  [SW_MEM_IPC] = DEVICE,
 		[SW_MEM_SYMBOL] = DEVICE,   [SW_MEM_PAGEABLE] = PAGEABLE,
 	};
-	if (block && (unsigned)block->memory < sizeof places / sizeof *places)
-		return places[block->memory];
+	if (block && (unsigned)sw_block_memory(block) < sizeof places / sizeof *places)
+		return places[sw_block_memory(block)];
 	return said == SW_SIDE_DEVICE || said == SW_SIDE_ARRAY ? DEVICE : PAGEABLE;
 }
 

@@ -433,6 +433,23 @@ static void unreserve(struct sw_model *m, const uint64_t *args)
 		sw_space_remove(&m->space, block, NULL);
 }
 
+/* CUDA driver API, CUmemPoolProps: the memory of a pool is of a type, at a location.  Unlike other stream-ordered
+   memory the host reads and writes that of a managed pool and that of a pool of the host's. */
+#define SW_LOCATION_HOST      2u /* CU_MEM_LOCATION_TYPE_HOST, _HOST_NUMA, _HOST_NUMA_CURRENT */
+#define SW_LOCATION_HOST_END  5u
+#define SW_ALLOCATION_MANAGED 2u /* CU_MEM_ALLOCATION_TYPE_MANAGED */
+
+static void pool_made(struct sw_model *m, const uint64_t *args)
+{
+	bool host = args[3] >= SW_LOCATION_HOST && args[3] < SW_LOCATION_HOST_END;
+	if (args[4] == SW_ALLOCATION_MANAGED)
+		*sw_map_put(&m->space.pools, args[0]) = SW_MEM_MANAGED;
+	else if (host)
+		*sw_map_put(&m->space.pools, args[0]) = SW_MEM_PINNED;
+	else
+		sw_map_delete(&m->space.pools, args[0]);
+}
+
 static void memory_created(struct sw_model *m, const uint64_t *args)
 {
 	sw_physical_created(m->physical, args[0]);
@@ -486,6 +503,9 @@ static const struct {
 	{"cuMemAddressReserve", reserve},
 	{"cuMemAddressFree", unreserve},
 	{"cuMemCreate", memory_created},
+	{"cuMemPoolCreate", pool_made},
+	{"cuMemGetDefaultMemPool", pool_made},
+	{"cuMemGetMemPool", pool_made},
 	{"cuMemImportFromShareableHandle", memory_imported},
 	{"cuMemRelease", memory_released},
 };

@@ -311,7 +311,7 @@ void sw_value_written(struct sw_model *m, struct sw_point point, const struct sw
 	sw_host_signalled(m, point);
 	uint64_t offset;
 	const struct sw_block *block = sw_space_find(&m->space, o->address, &offset);
-	if (!block || sw_host_sees(block->memory))
+	if (!block || sw_host_sees(block))
 		sw_host_flag_written(m, point);
 }
 

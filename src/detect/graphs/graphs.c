@@ -526,6 +526,9 @@ static void work_change(struct sw_exec *x, struct sw_graph_node *node, const str
 		x->expected += n->nodes > UINT32_MAX ? UINT32_MAX : (uint32_t)n->nodes;
 		return;
 	}
+	/* A kernel that had none is one that other kernels change: what it is given now may be changed again. */
+	if (node->type == TYPE_KERNEL && !node->work && !x->unknown)
+		return;
 	free(node->work);
 	node->work = work_of(n);
 	node->work_bytes = n->work_bytes;

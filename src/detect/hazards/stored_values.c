@@ -169,7 +169,7 @@ void sw_value_stored(struct sw_model *m, struct sw_point point, const struct sw_
 /* Nothing writes there by another address, and the host does not. */
 static bool is_plain_value(const struct sw_block *block)
 {
-	enum sw_memory memory = block->memory;
+	enum sw_memory memory = sw_block_memory(block);
 	return (memory == SW_MEM_DEVICE || memory == SW_MEM_ASYNC || memory == SW_MEM_SYMBOL) && !block->shared &&
 	       !block->passed_on && !sw_physical_alias(block, 0);
 }
@@ -345,7 +345,7 @@ static bool leads_somewhere(const struct sw_model *m, const unsigned char *data,
 
 static bool is_plain_upload(const struct sw_block *block)
 {
-	enum sw_memory memory = block->memory;
+	enum sw_memory memory = sw_block_memory(block);
 	return (memory == SW_MEM_DEVICE || memory == SW_MEM_ASYNC || memory == SW_MEM_SYMBOL) &&
 	       !sw_physical_alias(block, 0);
 }

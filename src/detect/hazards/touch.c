@@ -270,7 +270,7 @@ static void touch_late(struct sw_model *m, const struct sw_access *what, const s
 		use = NULL;
 	}
 	sw_use_drop(&m->space.uses, use);
-	if (!sw_host_sees(block->memory))
+	if (!sw_host_sees(block))
 		sw_deferred_note(m, block, what);
 }
 
@@ -312,12 +312,12 @@ static void touch_block(struct sw_model *m, const struct sw_access *what, const 
 	struct sw_shadow_env env;
 	if (m->scope && !freed)
 		confine(use, how);
-	if (!freed && !sw_host_sees(block->memory))
+	if (!freed && !sw_host_sees(block))
 		sw_deferred_meet(m, block, use->range.address, use->end, what->point);
 	if (m->view && range->phase != SW_AFTER_WAIT) {
 		use->view = m->view->lane + 1;
 		use->unsure = m->view->unsure || range->phase == SW_PERHAPS_AFTER_WAIT;
-		if (!freed && !sw_host_sees(block->memory))
+		if (!freed && !sw_host_sees(block))
 			sw_deferred_meet(m, block, use->range.address, use->end, (struct sw_point){m->view->lane, 0});
 	}
 	use->host = how->host;
@@ -329,7 +329,7 @@ static void touch_block(struct sw_model *m, const struct sw_access *what, const 
 	} else {
 		if (!block->born_passed)
 			sw_hazard_unborn(m, block, use);
-		if (sw_host_sees(block->memory)) {
+		if (sw_host_sees(block)) {
 			if (block->memory != SW_MEM_PAGEABLE && !block->used && what->stream)
 				m->j->coverage.host_buffers++;
 			block->used |= what->stream != 0;
@@ -338,14 +338,14 @@ static void touch_block(struct sw_model *m, const struct sw_access *what, const 
 			lane_state->visible = what->point.tick;
 			lane_state->visible_seq = what->seq;
 		}
-		if (range->polls && sw_host_sees(block->memory))
+		if (range->polls && sw_host_sees(block))
 			note_flag(m, what->point, range);
 		sw_sharing_touched(m, use);
 		sw_model_env(m, &env);
 		sw_shadow_enter(&block->shadow, &env, use);
 		if (block->pieces)
 			use_mirror(m, use);
-		if (!sw_host_sees(block->memory))
+		if (!sw_host_sees(block))
 			sw_deferred_note(m, block, what);
 		/* What a kernel computes from a pointer starts nothing, the pointer does; nor does the first byte that
 		   the host came by. */

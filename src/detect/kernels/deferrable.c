@@ -164,7 +164,7 @@ static struct sw_deferrable *deferrable_of(const struct sw_model *m, struct sw_k
 
 static bool is_plain(const struct sw_model *m, struct sw_block *block, struct sw_point point)
 {
-	enum sw_memory memory = block->memory;
+	enum sw_memory memory = sw_block_memory(block);
 	if (memory != SW_MEM_DEVICE && memory != SW_MEM_ASYNC && memory != SW_MEM_IPC && memory != SW_MEM_MAPPED)
 		return false;
 	if (block->within || block->blocks || sw_physical_alias(block, 0) || sw_sharing_watches(m, block))

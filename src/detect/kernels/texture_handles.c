@@ -103,7 +103,8 @@ void sw_handles_add(struct sw_handles *handles, const struct sw_rec_object *reco
 		object.range = sw_range_bytes(0, 0, SW_READ, SW_EV_FOOTPRINT); /* as large as the array is */
 	} else if (before) {
 		object.range = before->range;
-		object.range.address = object.range.base = record->address;
+		if (record->address) /* else it is as it was */
+			object.range.address = object.range.base = record->address;
 	} else {
 		object.range = range_of(record);
 	}

@@ -415,6 +415,7 @@ void sw_space_free(struct sw_address_space *space)
 	for (size_t i = 0; (i = sw_map_next(&space->arrays, i, &slot));)
 		block_free(space, (struct sw_block *)(uintptr_t)slot.value);
 	sw_pool_blocks_free(&space->pool_blocks);
+	sw_map_free(&space->pools);
 	sw_map_free(&space->arrays);
 	sw_map_free(&space->levels);
 	sw_map_free(&space->level_numbers);

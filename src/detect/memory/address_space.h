@@ -64,6 +64,7 @@ struct sw_filling {
 struct sw_block {
 	uint64_t address, bytes;
 	enum sw_memory memory;
+	enum sw_memory pool_memory; /* ASYNC: what its pool holds where that is not the device's memory, else UNKNOWN */
 	uint8_t ctx;
 	int device;
 	uint32_t number;
@@ -97,6 +98,7 @@ struct sw_address_space {
 	struct sw_intervals inner;	   /* blocks of suballocators that live inside others */
 	struct sw_pool_blocks pool_blocks; /* of caching allocators */
 	struct sw_map arrays;		   /* handle -> block */
+	struct sw_map pools;		   /* handle -> MANAGED or PINNED; of device memory: absent */
 	struct sw_map levels;		   /* handle of a level of a mipmapped array -> block's handle ... */
 	struct sw_map level_numbers;	   /* ... and the level */
 	struct sw_use_pool uses;
@@ -138,9 +140,15 @@ struct sw_block *sw_space_find_array(const struct sw_address_space *space, uint6
 bool sw_space_add_level(struct sw_address_space *space, uint64_t handle, uint64_t mipmap, uint64_t level);
 /* Where the texels of the handle begin in the block that is found by it. */
 uint64_t sw_space_level(const struct sw_address_space *space, uint64_t handle);
-/* Can the host read and write it without a call? */
-static inline bool sw_host_sees(enum sw_memory memory)
+/* Where it lies, and who reaches it. */
+static inline enum sw_memory sw_block_memory(const struct sw_block *block)
 {
+	return block->pool_memory ? block->pool_memory : block->memory;
+}
+/* Can the host read and write it without a call? */
+static inline bool sw_host_sees(const struct sw_block *block)
+{
+	enum sw_memory memory = sw_block_memory(block);
 	return memory == SW_MEM_PINNED || memory == SW_MEM_REGISTERED || memory == SW_MEM_MANAGED ||
 	       memory == SW_MEM_PAGEABLE;
 }

@@ -33,12 +33,17 @@ static bool batch_enter(struct sw_call *call, const struct sw_site *site, CUstre
 	return true;
 }
 
+static uint32_t source_flags(CUmemcpySrcAccessOrder order)
+{
+	return order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL ? SW_COPY_SRC_DURING
+	       : order == CU_MEMCPY_SRC_ACCESS_ORDER_ANY	   ? SW_COPY_SRC_ANYTIME
+								   : 0;
+}
+
 static uint32_t element_flags(CUmemcpySrcAccessOrder order, bool first, bool last)
 {
 	return SW_COPY_BATCH | (first ? SW_COPY_BATCH_FIRST : 0) | (last ? 0 : SW_COPY_BATCH_MORE) |
-	       (order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL ? SW_COPY_SRC_DURING
-		: order == CU_MEMCPY_SRC_ACCESS_ORDER_ANY	    ? SW_COPY_SRC_ANYTIME
-								    : 0);
+	       source_flags(order);
 }
 
 /* Attributes hold from an element on, up to the first of the next ones. */
@@ -115,6 +120,30 @@ CUresult sw_custom_copy_batch_v2(const struct sw_site *site, CUdeviceptr *dsts, 
 	return status;
 }
 
+/* One copy, whose source may be read out of stream order as that of a batch. */
+CUresult sw_custom_copy_attributes(const struct sw_site *site, CUdeviceptr dst, CUdeviceptr src, size_t bytes,
+				   CUmemcpyAttributes *attributes, CUstream stream)
+{
+	CUresult (*real)(CUdeviceptr, CUdeviceptr, size_t, CUmemcpyAttributes *, CUstream) =
+		(__typeof__(real))site->real;
+	struct sw_rec_copy *r;
+	struct sw_call call;
+	CUresult status;
+
+	if (!attributes || !batch_enter(&call, site, stream))
+		return real(dst, src, bytes, attributes, stream);
+	r = sw_call_record(&call, SW_REC_COPY, sizeof *r);
+	if (r) {
+		SW_FILL_COPY(r, dst, UNIFIED, src, UNIFIED, bytes, stream);
+		r->flags |= source_flags(attributes->srcAccessOrder);
+	}
+	sw_call_publish(&call);
+	status = real(dst, src, bytes, attributes, stream);
+	sw_graphs_capture(&call, stream, status);
+	sw_call_leave(&call, status);
+	return status;
+}
+
 /*
  * CUDA driver API, cuMemcpy3DBatchAsync: "for pointer to CUDA array or vice versa copies, the element size is
  * determined by the CUDA array", else it is 1. 0: unknown to the driver, or the format has no size of an element.
@@ -151,7 +180,8 @@ static struct sw_box operand_box(const CUmemcpy3DOperand *operand, const CUexten
 	return sw_box_make(&side, extent->width * each, extent->height, 0);
 }
 
-static void copy_3d_elements(struct sw_call *call, const CUDA_MEMCPY3D_BATCH_OP *ops, size_t count, CUstream stream)
+static void copy_3d_elements(struct sw_call *call, const CUDA_MEMCPY3D_BATCH_OP *ops, size_t count, bool batch,
+			     CUstream stream)
 {
 	for (size_t i = 0; i < count; i++) {
 		const uint64_t each = element_bytes(&ops[i]);
@@ -166,7 +196,8 @@ static void copy_3d_elements(struct sw_call *call, const CUDA_MEMCPY3D_BATCH_OP 
 			r->depth = ops[i].extent.depth;
 			r->dst = operand_box(&ops[i].dst, &ops[i].extent, each);
 			r->src = operand_box(&ops[i].src, &ops[i].extent, each);
-			r->flags = element_flags(ops[i].srcAccessOrder, i == 0, i + 1 == count);
+			r->flags = batch ? element_flags(ops[i].srcAccessOrder, i == 0, i + 1 == count)
+					 : source_flags(ops[i].srcAccessOrder);
 		}
 		element_done(call, r, i, count);
 	}
@@ -182,7 +213,7 @@ CUresult sw_custom_copy_3d_batch(const struct sw_site *site, size_t count, CUDA_
 
 	if (!ops || !batch_enter(&call, site, stream))
 		return real(count, ops, fail_idx, flags, stream);
-	copy_3d_elements(&call, ops, count, stream);
+	copy_3d_elements(&call, ops, count, true, stream);
 	status = real(count, ops, fail_idx, flags, stream);
 	sw_graphs_capture(&call, stream, status);
 	sw_call_leave(&call, status);
@@ -198,8 +229,24 @@ CUresult sw_custom_copy_3d_batch_v2(const struct sw_site *site, size_t count, CU
 
 	if (!ops || !batch_enter(&call, site, stream))
 		return real(count, ops, flags, stream);
-	copy_3d_elements(&call, ops, count, stream);
+	copy_3d_elements(&call, ops, count, true, stream);
 	status = real(count, ops, flags, stream);
+	sw_graphs_capture(&call, stream, status);
+	sw_call_leave(&call, status);
+	return status;
+}
+
+CUresult sw_custom_copy_3d_attributes(const struct sw_site *site, CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags,
+				      CUstream stream)
+{
+	CUresult (*real)(CUDA_MEMCPY3D_BATCH_OP *, unsigned long long, CUstream) = (__typeof__(real))site->real;
+	struct sw_call call;
+	CUresult status;
+
+	if (!op || !batch_enter(&call, site, stream))
+		return real(op, flags, stream);
+	copy_3d_elements(&call, op, 1, false, stream);
+	status = real(op, flags, stream);
 	sw_graphs_capture(&call, stream, status);
 	sw_call_leave(&call, status);
 	return status;
@@ -291,9 +338,11 @@ CUresult sw_custom_stream_batch(const struct sw_site *site, CUstream stream, uns
 	if (!ops || !batch_enter(&call, site, stream))
 		return real(stream, count, ops, flags);
 	for (unsigned int i = 0; i < count; i++) {
-		struct sw_rec_mem_op *r = element(&call, SW_REC_MEM_OP, sizeof *r, i, count);
+		const bool known = sw_node_mem_op_known(&ops[i]);
+		struct sw_rec_mem_op *r = element(&call, known ? SW_REC_MEM_OP : SW_REC_UNCLASSIFIED,
+						  known ? sizeof *r : sizeof(struct sw_rec_other), i, count);
 
-		if (r)
+		if (r && known)
 			sw_node_mem_op(r, stream, &ops[i]);
 		element_done(&call, r, i, count);
 	}

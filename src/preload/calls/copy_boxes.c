@@ -2,6 +2,7 @@
 #include "preload/platform/seldom.h"
 
 #include "preload/calls/copy_boxes.h"
+#include "preload/intercept/contexts.h"
 #include "preload/intercept/driver.h"
 
 struct sw_box sw_box_make(const struct sw_box_side *side, uint64_t width, uint64_t height, uint8_t ctx)
@@ -33,6 +34,33 @@ struct sw_box sw_box_make(const struct sw_box_side *side, uint64_t width, uint64
 	box.base += (side->z * rows + side->y) * pitch + side->x;
 	return box;
 }
+
+/* All versions of the descriptors name their fields alike; `which` is dst or src. */
+#define SIDE(which, slice_rows, slice, context)                                                                        \
+	sw_box_make(&(struct sw_box_side){p->which##MemoryType, p->which##Host, p->which##Device, p->which##Array,     \
+					  p->which##Pitch, (slice_rows), p->which##XInBytes, p->which##Y, (slice)},    \
+		    p->WidthInBytes, p->Height, (context))
+#define SIDE_2D(which)	    SIDE(which, 0, 0, 0)
+#define SIDE_3D(which)	    SIDE(which, p->which##Height, p->which##Z, 0)
+#define SIDE_3D_PEER(which) SIDE(which, p->which##Height, p->which##Z, sw_context_of(p->which##Context))
+#define COPY(name, type, side, slices, bits)                                                                           \
+	void sw_box_copy_##name(struct sw_rec_copy_nd *r, const type *p, uint64_t stream)                              \
+	{                                                                                                              \
+		if (!p)                                                                                                \
+			return;                                                                                        \
+		r->stream = stream;                                                                                    \
+		r->width = p->WidthInBytes;                                                                            \
+		r->height = p->Height;                                                                                 \
+		r->depth = (slices);                                                                                   \
+		r->flags = (bits);                                                                                     \
+		r->dst = side(dst);                                                                                    \
+		r->src = side(src);                                                                                    \
+	}
+COPY(2d_v1, CUDA_MEMCPY2D_v1, SIDE_2D, 1, 0)
+COPY(2d, CUDA_MEMCPY2D, SIDE_2D, 1, 0)
+COPY(3d_v1, CUDA_MEMCPY3D_v1, SIDE_3D, p->Depth, 0)
+COPY(3d, CUDA_MEMCPY3D, SIDE_3D, p->Depth, 0)
+COPY(3d_peer, CUDA_MEMCPY3D_PEER, SIDE_3D_PEER, p->Depth, SW_COPY_PEER)
 
 uint64_t sw_box_array_bytes(CUarray_format format, uint64_t channels, uint64_t width, uint64_t height, uint64_t depth)
 {

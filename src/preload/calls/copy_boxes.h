@@ -18,12 +18,13 @@ struct sw_box_side {
 /* `width` in bytes and `height` are those of the box. */
 struct sw_box sw_box_make(const struct sw_box_side *side, uint64_t width, uint64_t height, uint8_t ctx);
 
-/* All versions of the descriptors name their fields alike; `which` is dst or src. */
-#define SW_BOX_SIDE(box, p, which, slice_rows, slice, context)                                                         \
-	(*(box) = sw_box_make(&(struct sw_box_side){(p)->which##MemoryType, (p)->which##Host, (p)->which##Device,      \
-						    (p)->which##Array, (p)->which##Pitch, (slice_rows),                \
-						    (p)->which##XInBytes, (p)->which##Y, (slice)},                     \
-			      (p)->WidthInBytes, (p)->Height, (context)))
+/* The fields of a record from a descriptor; NULL is the driver's to refuse.  Functions, one for each version of each
+   descriptor: as code of each of the wrappers this was 6 KB of the object. */
+void sw_box_copy_2d_v1(struct sw_rec_copy_nd *r, const CUDA_MEMCPY2D_v1 *p, uint64_t stream);
+void sw_box_copy_2d(struct sw_rec_copy_nd *r, const CUDA_MEMCPY2D *p, uint64_t stream);
+void sw_box_copy_3d_v1(struct sw_rec_copy_nd *r, const CUDA_MEMCPY3D_v1 *p, uint64_t stream);
+void sw_box_copy_3d(struct sw_rec_copy_nd *r, const CUDA_MEMCPY3D *p, uint64_t stream);
+void sw_box_copy_3d_peer(struct sw_rec_copy_nd *r, const CUDA_MEMCPY3D_PEER *p, uint64_t stream);
 
 /* Bytes of an array by its descriptor. */
 uint64_t sw_box_array_bytes(CUarray_format format, uint64_t channels, uint64_t width, uint64_t height, uint64_t depth);

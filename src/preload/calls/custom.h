@@ -16,6 +16,8 @@ CUresult sw_custom_launch_grid_async(const struct sw_site *site, CUfunction f, i
 
 /* host_func.c */
 CUresult sw_custom_launch_host_func(const struct sw_site *site, CUstream stream, CUhostFn fn, void *data);
+CUresult sw_custom_launch_host_func_v2(const struct sw_site *site, CUstream stream, CUhostFn fn, void *data,
+				       unsigned int mode);
 CUresult sw_custom_add_callback(const struct sw_site *site, CUstream stream, CUstreamCallback fn, void *data,
 				unsigned int flags);
 
@@ -30,6 +32,10 @@ CUresult sw_custom_copy_3d_batch(const struct sw_site *site, size_t count, CUDA_
 				 size_t *fail_idx, unsigned long long flags, CUstream stream);
 CUresult sw_custom_copy_3d_batch_v2(const struct sw_site *site, size_t count, CUDA_MEMCPY3D_BATCH_OP *ops,
 				    unsigned long long flags, CUstream stream);
+CUresult sw_custom_copy_attributes(const struct sw_site *site, CUdeviceptr dst, CUdeviceptr src, size_t bytes,
+				   CUmemcpyAttributes *attributes, CUstream stream);
+CUresult sw_custom_copy_3d_attributes(const struct sw_site *site, CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags,
+				      CUstream stream);
 CUresult sw_custom_prefetch_batch(const struct sw_site *site, CUdeviceptr *at, size_t *sizes, size_t count,
 				  CUmemLocation *locations, size_t *location_idxs, size_t num_locations,
 				  unsigned long long flags, CUstream stream);
@@ -63,5 +69,11 @@ CUresult sw_custom_library_enumerate(const struct sw_site *site, CUkernel *kerne
 
 /* texture_objects.c */
 CUresult sw_custom_tensor_map_replace(const struct sw_site *site, CUtensorMap *map, void *address);
+CUresult sw_custom_tensor_map_class(const struct sw_site *site, CUtensorMap *map, CUtensorMapAllocClass class,
+				    CUtensorMapAllocClass *out);
+
+/* recapture.c */
+CUresult sw_custom_begin_recapture(const struct sw_site *site, CUstream stream, CUstreamCaptureMode mode, CUgraph graph,
+				   CUgraphRecaptureCallback callback, void *data);
 
 #endif

@@ -42,34 +42,22 @@ SW_RECORDS(SW_STRUCT_TYPE)
 	(SW_FILL_COPY(r, to, DEVICE, from, DEVICE, n, s), (r)->dst_ctx = sw_context_of(to_context),                    \
 	 (r)->src_ctx = sw_context_of(from_context), (r)->flags = SW_COPY_PEER)
 
-/* A descriptor that is missing is the driver's to refuse. */
 #define SW_KIND_COPY_2D		    SW_REC_COPY_ND
 #define SW_WAITS_COPY_2D	    SW_RF_SYNCHRONOUS
 #define SW_DONE_COPY_2D(call, p, s) SW_DONE_ON(call, s)
 #define SW_FILL_COPY_2D(r, p, s)                                                                                       \
-	((p) ? (void)((r)->stream = SW_WORD(s), (r)->width = (p)->WidthInBytes, (r)->height = (p)->Height,             \
-		      (r)->depth = 1, SW_BOX_SIDE(&(r)->dst, p, dst, 0, 0, 0),                                         \
-		      SW_BOX_SIDE(&(r)->src, p, src, 0, 0, 0))                                                         \
-	     : (void)0)
+	_Generic((p), const CUDA_MEMCPY2D_v1 *: sw_box_copy_2d_v1, const CUDA_MEMCPY2D *: sw_box_copy_2d)(r, p, SW_WORD(s))
 
 #define SW_KIND_COPY_3D		    SW_REC_COPY_ND
 #define SW_WAITS_COPY_3D	    SW_RF_SYNCHRONOUS
 #define SW_DONE_COPY_3D(call, p, s) SW_DONE_ON(call, s)
 #define SW_FILL_COPY_3D(r, p, s)                                                                                       \
-	((p) ? (void)((r)->stream = SW_WORD(s), (r)->width = (p)->WidthInBytes, (r)->height = (p)->Height,             \
-		      (r)->depth = (p)->Depth, SW_BOX_SIDE(&(r)->dst, p, dst, (p)->dstHeight, (p)->dstZ, 0),           \
-		      SW_BOX_SIDE(&(r)->src, p, src, (p)->srcHeight, (p)->srcZ, 0))                                    \
-	     : (void)0)
+	_Generic((p), const CUDA_MEMCPY3D_v1 *: sw_box_copy_3d_v1, const CUDA_MEMCPY3D *: sw_box_copy_3d)(r, p, SW_WORD(s))
 
 #define SW_KIND_COPY_3D_PEER		 SW_REC_COPY_ND
 #define SW_WAITS_COPY_3D_PEER		 SW_RF_SYNCHRONOUS
 #define SW_DONE_COPY_3D_PEER(call, p, s) SW_DONE_ON(call, s)
-#define SW_FILL_COPY_3D_PEER(r, p, s)                                                                                  \
-	((p) ? (void)((r)->stream = SW_WORD(s), (r)->width = (p)->WidthInBytes, (r)->height = (p)->Height,             \
-		      (r)->depth = (p)->Depth, (r)->flags = SW_COPY_PEER,                                              \
-		      SW_BOX_SIDE(&(r)->dst, p, dst, (p)->dstHeight, (p)->dstZ, sw_context_of((p)->dstContext)),       \
-		      SW_BOX_SIDE(&(r)->src, p, src, (p)->srcHeight, (p)->srcZ, sw_context_of((p)->srcContext)))       \
-	     : (void)0)
+#define SW_FILL_COPY_3D_PEER(r, p, s)	 sw_box_copy_3d_peer(r, p, SW_WORD(s))
 
 /* One line of bytes into or out of an array. */
 #define SW_KIND_COPY_LINE							  SW_REC_COPY_ND
@@ -171,11 +159,6 @@ SW_RECORDS(SW_STRUCT_TYPE)
 #define SW_FILL_GRAPH(r, what, g, x, s, bits)                                                                          \
 	((r)->op = SW_GRAPH_##what, (r)->graph = SW_WORD(g), (r)->exec = SW_WORD(x), (r)->stream = SW_WORD(s),         \
 	 (r)->flags = (uint32_t)(bits))
-
-/* A node of any kind is added. */
-#define SW_KIND_ADD_NODE		   SW_REC_GRAPH
-#define SW_DONE_ADD_NODE(call, g, node, p) sw_graphs_node_added(call, node, p)
-#define SW_FILL_ADD_NODE(r, g, node, p)	   SW_FILL_GRAPH(r, ADD_NODE, g, node, 0, 0)
 
 /* One node of an executable graph is changed. */
 #define SW_KIND_EXEC_NODE			  SW_REC_GRAPH

@@ -272,9 +272,7 @@ void sw_graphs_changed(const struct sw_call *call, enum sw_graph_op op, uint64_t
 	const CUgraphExec x = (CUgraphExec)(uintptr_t)exec;
 	const int saved = errno;
 
-	if (op == SW_GRAPH_ADD_NODE) /* whose record holds the node in the place of the exec */
-		sw_graphs_origin(exec, call->seq);
-	else if (op == SW_GRAPH_CLONE)
+	if (op == SW_GRAPH_CLONE)
 		clone_remember(g, (CUgraph)x);
 	else if (op == SW_GRAPH_INSTANTIATE || op == SW_GRAPH_EXEC_UPDATE)
 		exec_describe(call, g, x, op == SW_GRAPH_INSTANTIATE);

@@ -34,8 +34,9 @@ uint64_t sw_graphs_body(uint64_t node, uint32_t i);
 /* A GRAPH record's call has succeeded; handles as in the record. */
 void sw_graphs_changed(const struct sw_call *call, enum sw_graph_op op, uint64_t graph, uint64_t exec);
 
-/* A node of any kind was added. */
-void sw_graphs_node_added(const struct sw_call *call, CUgraphNode node, const CUgraphNodeParams *params);
+/* All that follows a call that adds a node: its record and its end. `params`: of calls that add any kind, else NULL. */
+void sw_graphs_node_added(struct sw_call *call, CUresult status, CUgraph graph, const CUgraphNode *node,
+			  const CUgraphNodeParams *params);
 
 /* One node of an executable graph was given other work, or another child graph. */
 void sw_graphs_child_changed(const struct sw_call *call, CUgraphExec exec, CUgraphNode node, CUgraph child);

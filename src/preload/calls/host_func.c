@@ -154,25 +154,45 @@ static struct pending *enqueue(struct sw_call *call, const struct sw_site *site,
 	return p;
 }
 
-CUresult sw_custom_launch_host_func(const struct sw_site *site, CUstream stream, CUhostFn fn, void *data)
+/* `mode`: of the second version, how the thread that runs it waits for work: no order depends on it. */
+static CUresult call_host_func(const struct sw_site *site, CUstream stream, CUhostFn fn, void *data,
+			       const unsigned *mode)
 {
-	__typeof__(&cuLaunchHostFunc) real = (__typeof__(real))site->real;
+	CUresult (*real)(CUstream, CUhostFn, void *, unsigned int) = (__typeof__(real))site->real;
+
+	return mode ? real(stream, fn, data, *mode) : ((__typeof__(&cuLaunchHostFunc))site->real)(stream, fn, data);
+}
+
+static CUresult launch_host_func(const struct sw_site *site, CUstream stream, CUhostFn fn, void *data,
+				 const unsigned *mode)
+{
 	struct pending *p;
 	struct sw_call call;
 	CUresult status;
 
 	if (!fn || !sw_site_enter(&call, site, 0))
-		return real(stream, fn, data);
+		return call_host_func(site, stream, fn, data, mode);
 	p = enqueue(&call, site, stream, data, SW_WORD(fn), 0);
 	if (p)
 		p->fn.host = fn;
-	status = p ? real(stream, run_host, p) : real(stream, fn, data);
+	status = p ? call_host_func(site, stream, run_host, p, mode) : call_host_func(site, stream, fn, data, mode);
 	/* A failed call never runs it. */
 	if (p && status != CUDA_SUCCESS)
 		pending_give(p);
 	sw_graphs_capture(&call, stream, status);
 	sw_call_leave(&call, status);
 	return status;
+}
+
+CUresult sw_custom_launch_host_func(const struct sw_site *site, CUstream stream, CUhostFn fn, void *data)
+{
+	return launch_host_func(site, stream, fn, data, NULL);
+}
+
+CUresult sw_custom_launch_host_func_v2(const struct sw_site *site, CUstream stream, CUhostFn fn, void *data,
+				       unsigned int mode)
+{
+	return launch_host_func(site, stream, fn, data, &mode);
 }
 
 CUresult sw_custom_add_callback(const struct sw_site *site, CUstream stream, CUstreamCallback fn, void *data,

@@ -3,6 +3,10 @@
 #include "preload/platform/seldom.h"
 
 #include "preload/calls/graphs.h"
+
+#include <errno.h>
+
+#include "preload/intercept/contexts.h"
 #include "preload/intercept/hook_state.h"
 
 /* Nodes whose origin is remembered.  Those of destroyed graphs are among them, so now and then all are forgotten. */
@@ -53,17 +57,38 @@ uint64_t sw_graphs_body(uint64_t node, uint32_t i)
 }
 #define MAX_BODIES 1024u
 
-void sw_graphs_node_added(const struct sw_call *call, CUgraphNode node, const CUgraphNodeParams *params)
+static void bodies_remember(CUgraphNode node, const CUDA_CONDITIONAL_NODE_PARAMS *p)
 {
-	const CUDA_CONDITIONAL_NODE_PARAMS *p = &params->conditional;
 	uint32_t n = 0;
 
-	sw_graphs_origin(SW_WORD(node), call->seq);
-	if (params->type != CU_GRAPH_NODE_TYPE_CONDITIONAL || !p->phGraph_out)
-		return;
 	for (; n < p->size && n < MAX_BODIES; n++)
 		remember(sw_graphs_body(SW_WORD(node), n + 1), SW_WORD(p->phGraph_out[n]));
 	remember(sw_graphs_body(SW_WORD(node), 0), n == p->size ? n : 0);
+}
+
+void sw_graphs_node_added(struct sw_call *call, CUresult status, CUgraph graph, const CUgraphNode *node,
+			  const CUgraphNodeParams *params)
+{
+	const CUgraphNode made = status == CUDA_SUCCESS && node ? *node : NULL;
+	struct sw_rec_graph *r;
+
+	sw_call_context(call, sw_context_here());
+	r = sw_call_record_after(call, SW_REC_GRAPH, sizeof *r, status);
+	if (r && status == CUDA_SUCCESS) {
+		r->op = SW_GRAPH_ADD_NODE;
+		r->graph = SW_WORD(graph);
+		r->exec = SW_WORD(made);
+	}
+	sw_call_publish(call);
+	if (made) {
+		const int saved = errno;
+
+		sw_graphs_origin(SW_WORD(made), call->seq);
+		if (params && params->type == CU_GRAPH_NODE_TYPE_CONDITIONAL && params->conditional.phGraph_out)
+			bodies_remember(made, &params->conditional);
+		errno = saved;
+	}
+	sw_call_leave(call, status);
 }
 
 /* After a captured call the stream depends on the node that the call made, and on nothing else. */

@@ -9,6 +9,9 @@
 #include "preload/calls/content.h"
 #include "preload/calls/fill.h"
 
+/* What the node does is not known: it has no record. */
+#define UNKNOWN SIZE_MAX
+
 /* Each writes its record, which is zeroed before, and returns the number of bytes after its structure. */
 static size_t kernel_fill(void *room, const void *params)
 {
@@ -93,6 +96,21 @@ static size_t free_fill(void *room, const void *params)
 	return 0;
 }
 
+bool sw_node_mem_op_known(const CUstreamBatchMemOpParams *op)
+{
+	switch (op->operation) {
+	case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+	case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+	case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+	case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+	case CU_STREAM_MEM_OP_BARRIER:
+	case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
+		return true;
+	default:
+		return false;
+	}
+}
+
 void sw_node_mem_op(struct sw_rec_mem_op *r, CUstream stream, const CUstreamBatchMemOpParams *op)
 {
 	switch (op->operation) {
@@ -127,6 +145,9 @@ static size_t batch_fill(void *room, const void *params)
 
 	if (count > SW_NODE_BYTES / sizeof *r)
 		count = 0;
+	for (uint32_t i = 0; i < count; i++)
+		if (!sw_node_mem_op_known(&p->paramArray[i]))
+			return UNKNOWN;
 	r->op = SW_MEMOP_BATCH;
 	for (uint32_t i = 0; i < count; i++) {
 		memset(&r[i], 0, sizeof *r);
@@ -183,11 +204,25 @@ size_t sw_node_record(const struct sw_node_work *work, void *room)
 		return 0;
 	memset(room, 0, row->bytes);
 	r->kind = row->kind;
-	bytes = row->bytes + row->fill(room, work->params);
+	bytes = row->fill(room, work->params);
+	if (bytes == UNKNOWN)
+		return 0;
+	bytes += row->bytes;
 	memset((char *)room + bytes, 0, -bytes & 7);
 	bytes = (bytes + 7) & ~(size_t)7;
 	r->words = (uint16_t)(work->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP ? row->bytes / 8 : bytes / 8);
 	return bytes;
+}
+
+/* CUDA driver API, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE: kernels may change its parameters, its grid and
+   whether it runs at all, so what it was given when the graph was made says nothing. */
+static bool changes_on_device(CUgraphNode node)
+{
+	__typeof__(&cuGraphKernelNodeGetAttribute) ask = SW_REAL(cuGraphKernelNodeGetAttribute);
+	CUlaunchAttributeValue value = {0};
+
+	return ask && ask(node, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, &value) == CUDA_SUCCESS &&
+	       value.deviceUpdatableKernelNode.deviceUpdatable;
 }
 
 size_t sw_node_ask(CUgraphNode node, CUgraphNodeType type, void *room)
@@ -196,7 +231,8 @@ size_t sw_node_ask(CUgraphNode node, CUgraphNodeType type, void *room)
 	CUresult (*ask)(CUgraphNode, void *) = row ? (__typeof__(ask))sw_driver_function(row->ask) : NULL;
 	union params params = {0};
 
-	if (!ask || ask(node, &params) != CUDA_SUCCESS)
+	if (!ask || ask(node, &params) != CUDA_SUCCESS ||
+	    (type == CU_GRAPH_NODE_TYPE_KERNEL && changes_on_device(node)))
 		return 0;
 	return sw_node_record(&(struct sw_node_work){type, &params}, room);
 }

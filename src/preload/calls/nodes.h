@@ -22,7 +22,8 @@ size_t sw_node_record(const struct sw_node_work *work, void *room);
 /* The same for a node that exists: asks the driver. */
 size_t sw_node_ask(CUgraphNode node, CUgraphNodeType type, void *room);
 
-/* One of a batch of memory operations. */
+/* One of a batch of memory operations; what others (since 13.1: atomic reductions) do is not modelled. */
+bool sw_node_mem_op_known(const CUstreamBatchMemOpParams *op);
 void sw_node_mem_op(struct sw_rec_mem_op *r, CUstream stream, const CUstreamBatchMemOpParams *op);
 
 /* What a structure for any node holds for its type; NULL: a type of which sw_node_record() knows nothing. */

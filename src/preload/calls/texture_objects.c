@@ -78,6 +78,25 @@ void sw_object_tensor_map(struct sw_rec_object *r, const CUtensorMap *map, CUten
 	}
 }
 
+/* A tensor map was changed in place: the record says what it was before, and its address where that is new. */
+static void map_changed(struct sw_call *call, CUresult status, const CUtensorMap *map, uint64_t before,
+			uint64_t address)
+{
+	struct sw_rec_object *r;
+
+	sw_call_context(call, sw_context_here());
+	r = sw_call_record_after(call, SW_REC_OBJECT, sizeof *r, status);
+	if (r && status == CUDA_SUCCESS) {
+		r->kind = SW_OBJECT_TENSOR_MAP;
+		r->side = SW_SIDE_DEVICE;
+		r->handle = hash_of(map);
+		r->before = before;
+		r->address = address;
+	}
+	sw_call_publish(call);
+	sw_call_leave(call, status);
+}
+
 CUresult sw_custom_tensor_map_replace(const struct sw_site *site, CUtensorMap *map, void *address)
 {
 	__typeof__(&cuTensorMapReplaceAddress) real = (__typeof__(real))site->real;
@@ -85,21 +104,25 @@ CUresult sw_custom_tensor_map_replace(const struct sw_site *site, CUtensorMap *m
 	const bool on = sw_site_enter(&call, site, 0);
 	const uint64_t before = on && map ? hash_of(map) : 0;
 	const CUresult status = real(map, address);
-	struct sw_rec_object *r;
 
-	if (!on)
-		return status;
-	sw_call_context(&call, sw_context_here());
-	r = sw_call_record_after(&call, SW_REC_OBJECT, sizeof *r, status);
-	if (r && status == CUDA_SUCCESS) {
-		r->kind = SW_OBJECT_TENSOR_MAP;
-		r->side = SW_SIDE_DEVICE;
-		r->handle = hash_of(map);
-		r->before = before;
-		r->address = (uint64_t)(uintptr_t)address;
-	}
-	sw_call_publish(&call);
-	sw_call_leave(&call, status);
+	if (on)
+		map_changed(&call, status, map, before, SW_WORD(address));
+	return status;
+}
+
+/* CUDA driver API, cuTensorMapSetAllocationClass: "adjusts only the encoded selector", "an in-place read-modify-write".
+ */
+CUresult sw_custom_tensor_map_class(const struct sw_site *site, CUtensorMap *map, CUtensorMapAllocClass class,
+				    CUtensorMapAllocClass *out)
+{
+	CUresult (*real)(CUtensorMap *, CUtensorMapAllocClass, CUtensorMapAllocClass *) = (__typeof__(real))site->real;
+	struct sw_call call;
+	const bool on = sw_site_enter(&call, site, 0);
+	const uint64_t before = on && map ? hash_of(map) : 0;
+	const CUresult status = real(map, class, out);
+
+	if (on)
+		map_changed(&call, status, map, before, 0);
 	return status;
 }
 

@@ -74,7 +74,103 @@
 		return sw_status;                                                                                      \
 	}
 
-/* The same of events on streams, which programs call about as often as they launch. */
+/*
+ * Calls whose record holds some of their parameters as they are, and nothing else: one function for them all, because
+ * there are more than a hundred and programs make few of them.  Words of 64 bits stand for parameters of any integer or
+ * pointer type: each has a register of its own, of which the driver looks at as many bits as it needs.
+ */
+enum { WORDS_MAX = 6, sw_at_0 = 15 /* in the place of a parameter: 0 */ };
+#define AT(shift, place)	   ((uint64_t)(place) << (shift))
+#define WHERE_AT_HERE		   sw_at_0
+#define WHERE_AT_ON(s)		   sw_at_##s
+#define PLACES(a, b, c, d, e, f)   (AT(36, a) | AT(40, b) | AT(44, c) | AT(48, d) | AT(52, e) | AT(56, f))
+#define PLACES_1(a)		   PLACES(sw_at_##a, 15, 15, 15, 15, 15)
+#define PLACES_2(a, b)		   PLACES(sw_at_##a, sw_at_##b, 15, 15, 15, 15)
+#define PLACES_3(a, b, c)	   PLACES(sw_at_##a, sw_at_##b, sw_at_##c, 15, 15, 15)
+#define PLACES_4(a, b, c, d)	   PLACES(sw_at_##a, sw_at_##b, sw_at_##c, sw_at_##d, 15, 15)
+#define PLACES_5(a, b, c, d, e)	   PLACES(sw_at_##a, sw_at_##b, sw_at_##c, sw_at_##d, sw_at_##e, 15)
+#define PLACES_6(a, b, c, d, e, f) PLACES(sw_at_##a, sw_at_##b, sw_at_##c, sw_at_##d, sw_at_##e, sw_at_##f)
+#define PLACES_OF(...)		   SW_PASTE(PLACES_, SW_WORDS_COUNT(__VA_ARGS__))(__VA_ARGS__)
+
+enum words_record { WORDS_OTHER, WORDS_UNCLASSIFIED, WORDS_CODE_TOUCH, WORDS_CONFIG };
+
+/* `what`: the entry point, flags from bit 16 on, the place of the stream from bit 32 on, those of the record's words
+   from bit 36 on, the record from bit 60 on. */
+static __attribute__((noinline)) CUresult words(const uint64_t *at, uint64_t what, void *frame)
+{
+	static const struct {
+		uint8_t kind, words;
+	} records[] = {
+#define WORDS_RECORD(record)                                                                                           \
+	[WORDS_##record] = {SW_KIND_##record, (sizeof(SW_STRUCT(record)) - sizeof(struct sw_rec)) / sizeof(uint64_t)}
+		WORDS_RECORD(OTHER),
+		WORDS_RECORD(UNCLASSIFIED),
+		WORDS_RECORD(CODE_TOUCH),
+		WORDS_RECORD(CONFIG),
+	};
+	struct sw_call call;
+	CUresult (*real)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t) =
+		(__typeof__(real))sw_hook_begin(&call, (uint32_t)what, frame);
+	const uint32_t stream = what >> 32 & 15, n = records[what >> 60].words;
+	CUresult status;
+
+	if (!real)
+		return SW_NO_DRIVER;
+	if (call.writer) {
+		sw_call_context(&call, stream < WORDS_MAX ? sw_context_of_stream(at[stream]) : sw_context_here());
+		struct sw_rec *r = sw_call_record(&call, records[what >> 60].kind, sizeof *r + n * sizeof(uint64_t));
+		uint64_t *to = (uint64_t *)(void *)(r + 1);
+
+		for (uint32_t i = 0, place; r && i < n; i++)
+			if ((place = what >> (36 + 4 * i) & 15) < WORDS_MAX)
+				to[i] = at[place];
+		sw_call_publish(&call);
+	}
+	status = real(at[0], at[1], at[2], at[3], at[4], at[5]);
+	if (call.writer)
+		sw_call_leave(&call, status);
+	return status;
+}
+
+/* The parameters stay in the registers in which they came. */
+#define W(n) uint64_t a##n
+#define WORDS(n, parameters, ...)                                                                                      \
+	static __attribute__((noinline)) CUresult words_##n(SW_UNPAREN parameters, uint64_t what, void *frame)         \
+	{                                                                                                              \
+		return words((const uint64_t[WORDS_MAX]){__VA_ARGS__}, what, frame);                                   \
+	}
+WORDS(1, (W(1)), a1)
+WORDS(2, (W(1), W(2)), a1, a2)
+WORDS(3, (W(1), W(2), W(3)), a1, a2, a3)
+WORDS(4, (W(1), W(2), W(3), W(4)), a1, a2, a3, a4)
+WORDS(5, (W(1), W(2), W(3), W(4), W(5)), a1, a2, a3, a4, a5)
+WORDS(6, (W(1), W(2), W(3), W(4), W(5), W(6)), a1, a2, a3, a4, a5, a6)
+
+#define AS_WORDS(...)	       SW_PASTE(AS_WORDS_, SW_COUNT(__VA_ARGS__))(__VA_ARGS__)
+#define AS_WORDS_1(t, n)       SW_WORD(n)
+#define AS_WORDS_2(t, n, ...)  SW_WORD(n), AS_WORDS_1(__VA_ARGS__)
+#define AS_WORDS_3(t, n, ...)  SW_WORD(n), AS_WORDS_2(__VA_ARGS__)
+#define AS_WORDS_4(t, n, ...)  SW_WORD(n), AS_WORDS_3(__VA_ARGS__)
+#define AS_WORDS_5(t, n, ...)  SW_WORD(n), AS_WORDS_4(__VA_ARGS__)
+#define AS_WORDS_6(t, n, ...)  SW_WORD(n), AS_WORDS_5(__VA_ARGS__)
+#define WORDS_CALL(count, ...) SW_PASTE(words_, count)(__VA_ARGS__)
+
+#define FORM_WORDS(symbol, thread, where, record, fill, sig)                                                           \
+	EXPORT CUresult symbol(SW_PARAMS sig);                                                                         \
+	CUresult symbol(SW_PARAMS sig)                                                                                 \
+	{                                                                                                              \
+		enum { SW_PLACES sig };                                                                                \
+		const CUresult sw_status =                                                                             \
+			WORDS_CALL(SW_COUNT sig, AS_WORDS sig,                                                         \
+				   SW_ID_##symbol | (uint64_t)THREAD_##thread << 16 | AT(32, WHERE_AT_##where) |       \
+					   PLACES_OF fill | (uint64_t)WORDS_##record << 60,                            \
+				   __builtin_frame_address(0));                                                        \
+                                                                                                                       \
+		__asm__ volatile(""); /* the frame must outlive the call: no jump in its place */                      \
+		return sw_status;                                                                                      \
+	}
+
+/* BEFORE of events on streams, which programs call about as often as they launch. */
 #define EVENT_BEGIN(what, record, a, b, bits)                                                                          \
 	sw_hook_event(&sw_call, what, __builtin_frame_address(0), SW_WORD(a), SW_WORD(b),                              \
 		      (uint64_t)SW_KIND_##record << 32 | (uint32_t)(bits))
@@ -126,6 +222,18 @@
 #define FORM_SIZED(symbol, thread, where, record, fill, sig)                                                           \
 	AFTER(symbol, thread, where, record, fill, sig, sw_status == CUDA_SUCCESS, __typeof__(*bytes) sw_unasked = 0;  \
 	      bytes = bytes ? bytes : &sw_unasked)
+
+/* A call that adds a node to a graph. */
+#define FORM_NODE(symbol, thread, where, record, fill, sig)                                                            \
+	EXPORT CUresult symbol(SW_PARAMS sig);                                                                         \
+	CUresult symbol(SW_PARAMS sig)                                                                                 \
+	{                                                                                                              \
+		ENTER(symbol, THREAD_##thread);                                                                        \
+		sw_status = sw_real(SW_ARGS sig);                                                                      \
+		if (sw_on)                                                                                             \
+			SW_APPLY(sw_graphs_node_added, &sw_call, sw_status, SW_UNPAREN fill);                          \
+		return sw_status;                                                                                      \
+	}
 
 /* BEGIN and END around a call that may block. */
 #define FORM_BLOCK(symbol, thread, where, record, fill, sig)                                                           \

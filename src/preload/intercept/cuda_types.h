@@ -9,6 +9,8 @@
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 
+#include "api/newer_types.h"
+
 #if CUDA_VERSION < 12040
 #error "the headers of CUDA 12.4 or newer are needed"
 #endif

@@ -1,6 +1,6 @@
 # interception: the ways in, and the wrappers
 libsyncwatch_so_SOURCES += \
-	src/api/names.c src/api/names.h src/api/ids.h src/api/cuda.def \
+	src/api/names.c src/api/names.h src/api/ids.h src/api/cuda.def src/api/newer_types.h \
 	src/preload/calls/annotate.c \
 	src/preload/calls/batch.c \
 	src/preload/calls/content.c src/preload/calls/content.h \
@@ -19,7 +19,7 @@ libsyncwatch_so_SOURCES += \
 	src/preload/intercept/hook.c src/preload/intercept/hook.h src/preload/intercept/hook_enter.h \
 	src/preload/calls/graphs.c src/preload/calls/node_origins.c src/preload/calls/graphs.h \
 	src/preload/calls/host_func.c \
-	src/preload/calls/nodes.c src/preload/calls/nodes.h \
+	src/preload/calls/nodes.c src/preload/calls/recapture.c src/preload/calls/nodes.h \
 	src/preload/calls/code_image.c src/preload/calls/code_image.h \
 	src/preload/calls/launch.c src/preload/calls/launch.h \
 	src/preload/intercept/procaddress.c \

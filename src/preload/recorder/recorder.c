@@ -307,6 +307,30 @@ void sw_call_resume(struct sw_call *call)
 		t->functions--;
 }
 
+void sw_thread_pause(struct sw_pause *pause)
+{
+	struct sw_thread *t = &sw_thread;
+	*pause = (struct sw_pause){t->guard, t->guard_return};
+	if (!t->guard)
+		return;
+	sw_thread_busy(t, 1);
+	if (t->writer && t->writer->pending)
+		patch(t->writer, 0, 0, 0);
+	t->guard = NULL;
+	sw_thread_busy(t, 0);
+}
+
+void sw_thread_resume(const struct sw_pause *pause)
+{
+	struct sw_thread *t = &sw_thread;
+	if (!pause->guard)
+		return;
+	sw_thread_busy(t, 1);
+	t->guard = pause->guard;
+	t->guard_return = pause->guard_return;
+	sw_thread_busy(t, 0);
+}
+
 bool sw_call_inside(const void *frame)
 {
 	const struct sw_thread *t = &sw_thread;

@@ -99,6 +99,16 @@ void sw_call_end(struct sw_call *call, int status);
 void sw_call_pause(struct sw_call *call);
 void sw_call_resume(struct sw_call *call);
 
+/*
+ * Around a function of the program that the driver calls inside any call, recorded or not: what it calls is recorded.
+ * The record of the call that it is inside of is complete from then on, as one that succeeded and took no time.
+ */
+struct sw_pause {
+	void *guard, *guard_return;
+};
+void sw_thread_pause(struct sw_pause *pause);
+void sw_thread_resume(const struct sw_pause *pause);
+
 /* Is the calling thread inside a recorded call, seen from a function with this frame address? */
 bool sw_call_inside(const void *frame);
 

@@ -177,5 +177,6 @@ CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice, 
 
 CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUdevice device)
 {
-	return cuMemAdvise_v2(address, bytes, advice, (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, device});
+	return cuMemAdvise_v2(address, bytes, advice,
+			      (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device});
 }

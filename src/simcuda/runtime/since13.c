@@ -12,7 +12,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *out, int device)
 
 static CUmemLocation location(struct cudaMemLocation l)
 {
-	return (CUmemLocation){(CUmemLocationType)l.type, l.id};
+	return (CUmemLocation){.type = (CUmemLocationType)l.type, .id = l.id};
 }
 
 cudaError_t cudaMemPrefetchAsync(const void *p, size_t bytes, struct cudaMemLocation to, unsigned flags,

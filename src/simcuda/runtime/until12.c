@@ -76,8 +76,8 @@ DECLARED(cudaGetDeviceProperties_v2, (struct properties12 * out, int device))
 
 static CUmemLocation device_location(int device)
 {
-	return device == cudaCpuDeviceId ? (CUmemLocation){CU_MEM_LOCATION_TYPE_HOST, 0}
-					 : (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, device};
+	return device == cudaCpuDeviceId ? (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_HOST, .id = 0}
+					 : (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
 }
 
 DECLARED(cudaMemPrefetchAsync, (const void *p, size_t bytes, int device, cudaStream_t stream))
