@@ -12,7 +12,7 @@ KERNELS_SHARED = \
 	pointer_batch page_table pointer_struct pointer_variable pointer_layers pointer_graph \
 	sync_copy pageable_async sync_memset legacy_between alloc_in_loop alloc_while_busy pin_in_loop lazy_load set_limit \
 	pipeline_wait \
-	graph_branches graph_against_stream graph_two_execs graph_update graph_memcpy_nodes graph_runtime capture_unjoined \
+	graph_branches graph_against_stream graph_two_execs graph_update graph_device_update graph_memcpy_nodes graph_runtime capture_unjoined \
 	pool_reuse pool_free_other_stream pool_use_after_free annotate_blocks \
 	managed_streams managed_discard \
 	device_reset peer_copy device_event peer_free legacy_devices ipc \
@@ -24,7 +24,8 @@ KERNELS_STATIC = raw_copy_copy raw_kernel_kernel threads
 KERNELS_PER_THREAD = threads_default default_stream
 # Programs that use the driver API alone.
 KERNELS_DRIVER = context_loop driver_api vmm_unmap_in_flight vmm_two_addresses vmm_import batch_copies wait_value value_to_host \
-	graph_conditional graph_mem_nodes graph_batch_memop graph_child graph_event_part graph_external_wait
+	graph_conditional graph_mem_nodes graph_batch_memop graph_child graph_event_part graph_external_wait \
+	newer_calls pool_memory
 
 # Programs that use cuBLAS, cuFFT and cuSOLVER, where the toolkit has them.
 KERNELS_CUBLAS = blas_batched blas_result blas_workspace fft_work_area solver_workspace

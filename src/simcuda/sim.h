@@ -262,6 +262,8 @@ struct sw_sim_alloc *sw_sim_alloc_opened(int exporter, unsigned long long export
 /* [address, address + bytes) lies in one allocation of device or managed memory. */
 bool sw_sim_alloc_holds(uint64_t address, uint64_t bytes);
 struct sw_sim_alloc *sw_sim_alloc_device(struct sw_sim_device *device, size_t bytes); /* NULL: out of memory */
+/* Memory that the host reaches too. */
+struct sw_sim_alloc *sw_sim_alloc_pages(struct sw_sim_device *device, size_t bytes, enum sw_sim_memory memory);
 void sw_sim_alloc_release(struct sw_sim_alloc *alloc);
 void sw_sim_alloc_clear(struct sw_sim_ctx *ctx);
 enum sw_sim_memory sw_sim_memory_of(uint64_t address);
@@ -320,6 +322,7 @@ struct sw_sim_pool {
 	struct sw_sim_object object;
 	struct sw_sim_device *device;
 	uint64_t used, used_high, threshold;
+	enum sw_sim_memory memory;
 	bool is_default;
 };
 struct sw_sim_pool *sw_sim_pool_new(struct sw_sim_device *device);
@@ -331,6 +334,7 @@ struct sw_sim_node {
 	struct sw_sim_graph *graph;
 	struct sw_sim_work *work;
 	bool disabled;
+	bool updatable; /* by kernels; the simulation has none that does */
 	SW_VEC(struct sw_sim_node *) before;
 	SW_VEC(CUgraphEdgeData) edge; /* of each in `before`; the simulation itself waits for the whole of it */
 	struct sw_sim_op *op;	      /* while a launch is being built */
@@ -396,6 +400,10 @@ struct sw_sim_capture {
 	CUstreamCaptureMode mode;
 	uint64_t thread;
 	bool invalid, borrowed; /* borrowed: the graph is the user's */
+	bool again;		/* its nodes get new parameters, in the order of `next` */
+	size_t next;
+	CUgraphRecaptureCallback differs; /* may be NULL */
+	void *differs_data;
 	unsigned long long id;
 	SW_VEC(struct sw_sim_capture_lane {
 		struct sw_sim_stream *stream;

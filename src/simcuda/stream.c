@@ -320,6 +320,13 @@ CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void *arg)
 	return host_function(handle, (struct sw_sim_host){.function = function, .arg = arg});
 }
 
+/* Since 13.1: the mode says how a thread of the driver's waits. */
+CUresult cuLaunchHostFunc_v2(CUstream handle, CUhostFn function, void *arg, unsigned mode);
+CUresult cuLaunchHostFunc_v2(CUstream handle, CUhostFn function, void *arg, unsigned mode)
+{
+	return mode > 1 ? CUDA_ERROR_INVALID_VALUE : cuLaunchHostFunc(handle, function, arg);
+}
+
 CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback callback, void *arg, unsigned flags)
 {
 	if (flags)

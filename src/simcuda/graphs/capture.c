@@ -68,6 +68,49 @@ CUresult sw_sim_capture_legacy(struct sw_sim_ctx *ctx)
 	return CUDA_SUCCESS;
 }
 
+/* The parameters of the simplest nodes; others are said to be of their type, no more. */
+static CUgraphNodeParams params_of(const struct sw_sim_work *work)
+{
+	CUgraphNodeParams p = {.type = work->as};
+	const struct sw_sim_set *set = &work->set;
+	if (work->as == CU_GRAPH_NODE_TYPE_MEMSET)
+		p.memset = (CUDA_MEMSET_NODE_PARAMS_v2){.dst = set->dst,
+							.pitch = set->pitch,
+							.value = set->value,
+							.elementSize = set->element,
+							.width = set->width,
+							.height = set->height};
+	return p;
+}
+
+/* CUDA driver API, cuStreamBeginRecaptureToGraph: "the node creation order while recapturing the graph must be
+   identical to the original graph"; its function hears of each node whose parameters differ, while the call that is
+   captured has not returned. */
+static CUresult recapture(struct sw_sim_capture *c, struct sw_sim_capture_lane *lane, struct sw_sim_work *work)
+{
+	struct sw_sim_node *node = c->next < c->graph->nodes.n ? c->graph->nodes.at[c->next++] : NULL;
+	bool same = node && node->work->as == work->as && node->before.n == lane->last.n;
+	for (size_t i = 0; same && i < lane->last.n; i++)
+		same = node->before.at[i] == lane->last.at[i];
+	if (!same) {
+		sw_sim_work_put(work);
+		return sw_sim_capture_spoil(c, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+	}
+	CUgraphNodeParams before = params_of(node->work), now = params_of(work);
+	sw_sim_work_put(node->work);
+	node->work = work;
+	lane->last.n = 0;
+	lane_depend(lane, node);
+	if (!c->differs || memcmp(&before, &now, sizeof now) == 0)
+		return CUDA_SUCCESS;
+	CUgraphRecaptureCallback differs = c->differs;
+	void *data = c->differs_data;
+	sw_sim_unlock();
+	CUresult result = differs(data, (CUgraphNode)node, &before, &now, 0);
+	sw_sim_lock();
+	return result ? sw_sim_capture_spoil(c, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED) : CUDA_SUCCESS;
+}
+
 CUresult sw_sim_capture_add(struct sw_sim_stream *s, struct sw_sim_work *work)
 {
 	struct sw_sim_capture *c = s->capture;
@@ -76,6 +119,8 @@ CUresult sw_sim_capture_add(struct sw_sim_stream *s, struct sw_sim_work *work)
 		return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
 	}
 	struct sw_sim_capture_lane *lane = lane_of(c, s);
+	if (c->again)
+		return recapture(c, lane, work);
 	struct sw_sim_node *node = sw_sim_graph_add(c->graph, work);
 	/* Programmatic edges are for kernels that follow kernels. */
 	const CUgraphEdgeData programmatic = {.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
@@ -239,6 +284,24 @@ CUresult cuStreamBeginCaptureToGraph(CUstream handle, CUgraph graph, const CUgra
 			return CUDA_ERROR_INVALID_VALUE;
 	(void)edges; /* ports make an edge weaker; the full dependency is kept */
 	return begin(handle, mode, g, after, n);
+}
+
+/* Since 13.3. */
+CUresult cuStreamBeginRecaptureToGraph(CUstream handle, CUstreamCaptureMode mode, CUgraph graph,
+				       CUgraphRecaptureCallback differs, void *data);
+CUresult cuStreamBeginRecaptureToGraph(CUstream handle, CUstreamCaptureMode mode, CUgraph graph,
+				       CUgraphRecaptureCallback differs, void *data)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	struct sw_sim_graph *g = sw_sim_object_get(graph, SW_SIM_GRAPH);
+	CUresult result = g ? begin(handle, mode, g, NULL, 0) : CUDA_ERROR_INVALID_VALUE;
+	if (result)
+		return result;
+	struct sw_sim_capture *c = sw_sim.captures.at[sw_sim.captures.n - 1];
+	c->again = true;
+	c->differs = differs;
+	c->differs_data = data;
+	return CUDA_SUCCESS;
 }
 
 CUresult cuStreamEndCapture(CUstream handle, CUgraph *out)

@@ -316,9 +316,48 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNod
 	return any_set(exec, node, params, true);
 }
 
+/* Since 13.4. */
+CUresult cuGraphNodeSetParams_v2(CUgraphNode node, CUgraphNodeParams *params);
+CUresult cuGraphNodeSetParams_v2(CUgraphNode node, CUgraphNodeParams *params)
+{
+	return any_set(NULL, node, params, false);
+}
+
+CUresult cuGraphAddNode_v3(CUgraphNode *out, CUgraph graph, const CUgraphNode *after, const CUgraphEdgeData *edges,
+			   size_t n, CUgraphNodeParams *p);
+CUresult cuGraphAddNode_v3(CUgraphNode *out, CUgraph graph, const CUgraphNode *after, const CUgraphEdgeData *edges,
+			   size_t n, CUgraphNodeParams *p)
+{
+	return cuGraphAddNode_v2(out, graph, after, edges, n, p);
+}
+
 CUresult cuGraphAddNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *after, size_t n, CUgraphNodeParams *p)
 {
 	return cuGraphAddNode_v2(out, graph, after, NULL, n, p);
+}
+
+/* CUDA driver API: an attribute of kernel nodes that may not be taken back. Others have no effect here. */
+CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, CUkernelNodeAttrID id, const CUkernelNodeAttrValue *value)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	struct sw_sim_node *node = sw_sim_object_get(handle, SW_SIM_NODE);
+	if (!node || node->work->as != CU_GRAPH_NODE_TYPE_KERNEL || !value)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (id == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE)
+		node->updatable |= value->deviceUpdatableKernelNode.deviceUpdatable;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphKernelNodeGetAttribute(CUgraphNode handle, CUkernelNodeAttrID id, CUkernelNodeAttrValue *value)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	const struct sw_sim_node *node = sw_sim_object_get(handle, SW_SIM_NODE);
+	if (!node || node->work->as != CU_GRAPH_NODE_TYPE_KERNEL || !value)
+		return CUDA_ERROR_INVALID_VALUE;
+	memset(value, 0, sizeof *value);
+	if (id == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE)
+		value->deviceUpdatableKernelNode.deviceUpdatable = node->updatable;
+	return CUDA_SUCCESS;
 }
 
 CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode handle, unsigned enabled)

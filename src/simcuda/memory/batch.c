@@ -60,6 +60,19 @@ CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *siz
 	return batch(dsts, srcs, sizes, count, attributes, first, n, stream);
 }
 
+/* Since 13.2. */
+CUresult cuMemcpyWithAttributesAsync(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUmemcpyAttributes *attributes,
+				     CUstream stream);
+CUresult cuMemcpyWithAttributesAsync(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUmemcpyAttributes *attributes,
+				     CUstream stream)
+{
+	struct sw_sim_side from = pointer(src);
+	if (!attributes || !order_known(attributes->srcAccessOrder))
+		return CUDA_ERROR_INVALID_VALUE;
+	from.source = source_of(attributes->srcAccessOrder, SW_SIM_SOURCE_STREAM, SW_SIM_SOURCE_DURING);
+	return sw_sim_copy(stream, true, pointer(dst), from, bytes, 1, 1);
+}
+
 /* ---- 3D ---- */
 
 /* Bytes of the elements in which a copy is given: those of its arrays, else 1; 0: of two arrays that differ. */
@@ -103,26 +116,41 @@ static bool operand_valid(const CUmemcpy3DOperand *o, const CUextent3D *extent)
 	       (!o->op.ptr.layerHeight || o->op.ptr.layerHeight >= extent->height);
 }
 
+static bool op_valid(const CUDA_MEMCPY3D_BATCH_OP *op)
+{
+	return order_known(op->srcAccessOrder) && op->extent.width && op->extent.height && op->extent.depth &&
+	       operand_valid(&op->dst, &op->extent) && operand_valid(&op->src, &op->extent) && element_of(op);
+}
+
+static CUresult op_copy(const CUDA_MEMCPY3D_BATCH_OP *op, CUstream stream)
+{
+	const CUextent3D *e = &op->extent;
+	size_t element = element_of(op);
+	struct sw_sim_side src = operand(&op->src, e, element);
+	src.source = source_of(op->srcAccessOrder, SW_SIM_SOURCE_PLAIN, SW_SIM_SOURCE_DURING_3D);
+	return sw_sim_copy(stream, true, operand(&op->dst, e, element), src, e->width * element, e->height, e->depth);
+}
+
 CUresult cuMemcpy3DBatchAsync_v2(size_t count, CUDA_MEMCPY3D_BATCH_OP *ops, unsigned long long flags, CUstream stream)
 {
 	if (!count || !ops || flags || !stream || stream == CU_STREAM_LEGACY)
 		return CUDA_ERROR_INVALID_VALUE;
 	for (size_t i = 0; i < count; i++)
-		if (!order_known(ops[i].srcAccessOrder) || !ops[i].extent.width || !ops[i].extent.height ||
-		    !ops[i].extent.depth || !operand_valid(&ops[i].dst, &ops[i].extent) ||
-		    !operand_valid(&ops[i].src, &ops[i].extent) || !element_of(&ops[i]))
+		if (!op_valid(&ops[i]))
 			return CUDA_ERROR_INVALID_VALUE;
 	for (size_t i = 0; i < count; i++) {
-		const CUextent3D *e = &ops[i].extent;
-		size_t element = element_of(&ops[i]);
-		struct sw_sim_side src = operand(&ops[i].src, e, element);
-		src.source = source_of(ops[i].srcAccessOrder, SW_SIM_SOURCE_PLAIN, SW_SIM_SOURCE_DURING_3D);
-		CUresult result = sw_sim_copy(stream, true, operand(&ops[i].dst, e, element), src, e->width * element,
-					      e->height, e->depth);
+		CUresult result = op_copy(&ops[i], stream);
 		if (result)
 			return result;
 	}
 	return CUDA_SUCCESS;
+}
+
+/* Since 13.2. */
+CUresult cuMemcpy3DWithAttributesAsync(CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags, CUstream stream);
+CUresult cuMemcpy3DWithAttributesAsync(CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags, CUstream stream)
+{
+	return op && !flags && op_valid(op) ? op_copy(op, stream) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuMemcpy3DBatchAsync(size_t count, CUDA_MEMCPY3D_BATCH_OP *ops, size_t *failed, unsigned long long flags,

@@ -243,6 +243,14 @@ CUresult cuMemFree_v2(CUdeviceptr address)
 	return CUDA_SUCCESS;
 }
 
+struct sw_sim_alloc *sw_sim_alloc_pages(struct sw_sim_device *d, size_t bytes, enum sw_sim_memory memory)
+{
+	size_t room = (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
+	void *pages = room < bytes ? MAP_FAILED
+				   : mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return pages == MAP_FAILED ? NULL : add((uintptr_t)pages, bytes, memory, d);
+}
+
 static CUresult host_pages(void **out, size_t bytes, enum sw_sim_memory memory, unsigned flags)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -251,14 +259,11 @@ static CUresult host_pages(void **out, size_t bytes, enum sw_sim_memory memory, 
 		return result;
 	if (!out || !bytes)
 		return CUDA_ERROR_INVALID_VALUE;
-	size_t room = (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
-	void *pages = room < bytes ? MAP_FAILED
-				   : mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (pages == MAP_FAILED)
+	struct sw_sim_alloc *a = sw_sim_alloc_pages(sw_sim_ctx_current()->device, bytes, memory);
+	if (!a)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	struct sw_sim_alloc *a = add((uintptr_t)pages, bytes, memory, sw_sim_ctx_current()->device);
 	a->flags = flags;
-	*out = pages;
+	*out = (void *)(uintptr_t)a->base;
 	return CUDA_SUCCESS;
 }
 

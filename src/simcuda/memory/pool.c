@@ -11,6 +11,7 @@ struct sw_sim_pool *sw_sim_pool_new(struct sw_sim_device *d)
 {
 	struct sw_sim_pool *pool = sw_calloc(1, sizeof *pool);
 	pool->device = d;
+	pool->memory = SW_SIM_DEVICE;
 	sw_sim_object_add(pool, SW_SIM_POOL, NULL);
 	return pool;
 }
@@ -36,7 +37,8 @@ static CUresult allocate(CUdeviceptr *out, size_t bytes, CUmemoryPool handle, bo
 	struct sw_sim_pool *pool = given ? sw_sim_object_get(handle, SW_SIM_POOL) : s->object.ctx->device->pool;
 	if (!pool || !out || !bytes)
 		return CUDA_ERROR_INVALID_VALUE;
-	struct sw_sim_alloc *a = sw_sim_alloc_device(pool->device, bytes);
+	struct sw_sim_alloc *a = pool->memory == SW_SIM_DEVICE ? sw_sim_alloc_device(pool->device, bytes)
+							       : sw_sim_alloc_pages(pool->device, bytes, pool->memory);
 	if (!a)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	struct sw_sim_work *work = sw_sim_work_new(CU_GRAPH_NODE_TYPE_MEM_ALLOC, ALLOC_NS);
@@ -118,7 +120,7 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
 	if (!address)
 		return CUDA_SUCCESS;
 	struct sw_sim_alloc *a = sw_sim_alloc_find(address);
-	if (!a || a->base != address || a->memory != SW_SIM_DEVICE || a->fixed)
+	if (!a || a->base != address || (a->memory != SW_SIM_DEVICE && !a->pool) || a->fixed)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (a->graph && !s->capture) {
 		if (!a->live)
@@ -134,15 +136,24 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
 	return sw_sim_submit(s, work, NULL);
 }
 
+/* Newer than the oldest headers. */
+#define ALLOCATION_MANAGED 2 /* CU_MEM_ALLOCATION_TYPE_MANAGED */
+#define LOCATION_NONE	   0 /* CU_MEM_LOCATION_TYPE_NONE */
+
 CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
-	if (!out || !props || props->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+	const int type = props ? (int)props->location.type : -1;
+	const bool managed = props && (int)props->allocType == ALLOCATION_MANAGED;
+	const bool host = type >= CU_MEM_LOCATION_TYPE_HOST && type <= CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
+	if (!out || !(type == CU_MEM_LOCATION_TYPE_DEVICE || host || (managed && type == LOCATION_NONE)))
 		return CUDA_ERROR_INVALID_VALUE;
-	struct sw_sim_device *d = sw_sim_device_at(props->location.id);
+	struct sw_sim_device *d = sw_sim_device_at(type == CU_MEM_LOCATION_TYPE_DEVICE ? props->location.id : 0);
 	if (!d)
 		return CUDA_ERROR_INVALID_DEVICE;
-	*out = (CUmemoryPool)sw_sim_pool_new(d);
+	struct sw_sim_pool *pool = sw_sim_pool_new(d);
+	pool->memory = managed ? SW_SIM_MANAGED : host ? SW_SIM_PINNED : SW_SIM_DEVICE;
+	*out = (CUmemoryPool)pool;
 	return CUDA_SUCCESS;
 }
 

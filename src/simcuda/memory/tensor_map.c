@@ -134,3 +134,13 @@ CUresult cuTensorMapReplaceAddress(CUtensorMap *map, void *address)
 	memcpy(map, &m, sizeof m);
 	return CUDA_SUCCESS;
 }
+
+/* Since 13.5.  Of the architecture simulated, where "all three requests succeed without changing" it. */
+CUresult cuTensorMapSetAllocationClass(CUtensorMap *map, CUtensorMapAllocClass class, CUtensorMapAllocClass *out);
+CUresult cuTensorMapSetAllocationClass(CUtensorMap *map, CUtensorMapAllocClass class, CUtensorMapAllocClass *out)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
+	if (out)
+		*out = 1; /* CU_TENSOR_MAP_ALLOC_CLASS_SMALL */
+	return map && class <= 2 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}

@@ -78,6 +78,21 @@ cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct cuda
 	return sw_rt_result(result ? result : (cudaError_t)sw_rt_d->cuGraphKernelNodeSetParams(node, &p));
 }
 
+cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id,
+					    const cudaLaunchAttributeValue *value)
+{
+	/* One union under two names. */
+	return sw_rt_result((cudaError_t)sw_rt_d->cuGraphKernelNodeSetAttribute(node, (CUkernelNodeAttrID)id,
+										(const CUkernelNodeAttrValue *)value));
+}
+
+cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id,
+					    cudaLaunchAttributeValue *value)
+{
+	return sw_rt_result((cudaError_t)sw_rt_d->cuGraphKernelNodeGetAttribute(node, (CUkernelNodeAttrID)id,
+										(CUkernelNodeAttrValue *)value));
+}
+
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
 					     const struct cudaKernelNodeParams *params)
 {
