@@ -442,6 +442,8 @@ static void unreserve(struct sw_model *m, const uint64_t *args)
 static void pool_made(struct sw_model *m, const uint64_t *args)
 {
 	bool host = args[3] >= SW_LOCATION_HOST && args[3] < SW_LOCATION_HOST_END;
+	if (!args[0]) /* the call failed */
+		return;
 	if (args[4] == SW_ALLOCATION_MANAGED)
 		*sw_map_put(&m->space.pools, args[0]) = SW_MEM_MANAGED;
 	else if (host)
