@@ -2,10 +2,9 @@
 /*
  * Judging a trace record by record: the steps of sw_judge(), for callers that need them one by one.  Not thread-safe.
  *
- *     judge.c        the state of a run, its begin and end
- *     dispatch.c     one table: record kind -> handler
- *     dispatch.c     the end of a call: judges what it waited for
- *     dispatch.c  what stays known after records were lost
+ *     judge.c     the state of a run, its begin and end
+ *     dispatch.c  one table: record kind -> handler; the end of a call: judges what it waited for; what stays known
+ *                 after records were lost
  *
  * The folders, each of which includes only those above it:
  *
@@ -33,7 +32,5 @@ void sw_model_free(struct sw_model *m);
 void sw_model_step(struct sw_model *m, const struct sw_record *record);
 /* After the last record: what was deferred, what needs the whole run, sums. */
 void sw_model_finish(struct sw_model *m);
-
-/* ---- dispatch.c ---- */
 
 #endif

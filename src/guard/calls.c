@@ -1,4 +1,121 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Calls of libc that hand buffers to the kernel, the begin of the object, and fork, exec and spawn. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "guard/guard.h"
+#include "preload/platform/lock.h"
+
+/* How the guard finds the recorder, and the lock around what both work on. */
+
+const struct sw_companion *sw_guard_recorder;
+const struct sw_companion_hooks *sw_guard_others;
+static struct sw_lock lock;
+
+uint64_t sw_guard_lock(void)
+{
+	return sw_lock_enter(&lock);
+}
+
+void sw_guard_unlock(uint64_t mask)
+{
+	sw_lock_leave(&lock, mask);
+}
+
+/* In a fork child: there is no other thread. */
+static void guard_lock_renew(void)
+{
+	lock = (struct sw_lock){0};
+}
+
+void *sw_guard_next(const char *name)
+{
+	return dlsym(RTLD_NEXT, name);
+}
+
+/* Both objects are preloaded, ours last: the recorder is there, whichever constructor runs first. It reads its
+   options when it starts, which may be later; the preloaded guard shows that it was requested. */
+static __attribute__((constructor)) void attach(void)
+{
+	const struct sw_companion *(*find)(uint32_t) =
+		(__typeof__(find))(uintptr_t)dlsym(RTLD_DEFAULT, "syncwatch_companion");
+
+	sw_guard_recorder = find ? find(SW_COMPANION_VERSION) : NULL;
+	if (sw_guard_recorder)
+		sw_guard_others = sw_guard_recorder->hook(&sw_guard_hooks);
+}
+
+/*
+ * Children.  One of fork has the mappings of its parent, so its pages are released there, before any handler of the
+ * program runs; one of _Fork or clone does it at its first fault, as the handler is there too.  A child of vfork works
+ * in its parent's memory, where the parent's handler serves it.  Strings for exec and spawn are read by the kernel.
+ */
+
+static uint64_t before;
+
+static void prepare(void)
+{
+	before = sw_guard_lock();
+}
+
+static void parent(void)
+{
+	sw_guard_unlock(before);
+}
+
+static void child(void)
+{
+	uint64_t mask = before;
+	guard_lock_renew();
+	sw_guard_lock();
+	sw_pages_release_all();
+	sw_work_forget();
+	sw_guard_unlock(mask);
+}
+
+static __attribute__((constructor)) void start(void)
+{
+	pthread_atfork(prepare, parent, child);
+}
+
+static void release(void)
+{
+	if (!sw_pages_any())
+		return;
+	uint64_t mask = sw_guard_lock();
+	sw_pages_release_all();
+	sw_guard_unlock(mask);
+}
+
+#define LEAVING(type, name, parameters, arguments)                                                                     \
+	SW_EXPORT type name parameters                                                                                 \
+	{                                                                                                              \
+		static __typeof__(&name) real;                                                                         \
+		SW_NEXT(real, #name);                                                                                  \
+		release();                                                                                             \
+		return real arguments;                                                                                 \
+	}
+LEAVING(int, execve, (const char *path, char *const argv[], char *const envp[]), (path, argv, envp))
+LEAVING(int, execv, (const char *path, char *const argv[]), (path, argv))
+LEAVING(int, execvp, (const char *file, char *const argv[]), (file, argv))
+LEAVING(int, execvpe, (const char *file, char *const argv[], char *const envp[]), (file, argv, envp))
+LEAVING(int, fexecve, (int fd, char *const argv[], char *const envp[]), (fd, argv, envp))
+LEAVING(int, posix_spawn,
+	(pid_t *restrict pid, const char *restrict path, const posix_spawn_file_actions_t *restrict actions,
+	 const posix_spawnattr_t *restrict attributes, char *const argv[restrict], char *const envp[restrict]),
+	(pid, path, actions, attributes, argv, envp))
+LEAVING(int, posix_spawnp,
+	(pid_t *restrict pid, const char *restrict file, const posix_spawn_file_actions_t *restrict actions,
+	 const posix_spawnattr_t *restrict attributes, char *const argv[restrict], char *const envp[restrict]),
+	(pid, file, actions, attributes, argv, envp))
+LEAVING(int, system, (const char *command), (command))
+LEAVING(FILE *, popen, (const char *command, const char *mode), (command, mode))
+
 /*
  * Calls of libc that hand buffers to the kernel: the pages are released before the call and stay so until it has
  * returned, since the kernel answers EFAULT where it may not write.  What the call touched is recorded after it, when

@@ -2,17 +2,12 @@
 /*
  * libsyncwatch-guard.so: what the host touches of buffers that unfinished work uses (--guard-host).
  *
- *     attach.c    finds the recorder
- *     work.c      what the recorder's records mean here
- *     lanes.c     which work is known to be done
- *     buffers.c   the host buffers that CUDA knows of
- *     pages.c     which pages are protected, for which work
- *     fault.c     an access to such a page
- *     chain.c     faults that are not ours: as if we were not there
- *     signals.c   the program's own handlers and masks
- *     calls.c     calls of libc that hand buffers to the kernel
- *     mappings.c  the program's own mappings
- *     process.c   fork, exec, spawn
+ *     calls.c    finds the recorder; calls of libc that hand buffers to the kernel; fork, exec, spawn
+ *     work.c     what the recorder's records mean here; which work is known to be done; the host buffers that CUDA
+ *                knows of
+ *     pages.c    which pages are protected, for which work; the program's own mappings
+ *     signals.c  an access to such a page; faults that are not ours: as if we were not there; the program's own
+ *                handlers and masks
  *
  * Whether an access is a hazard is judged from the trace.  So pages may stay protected longer than they need (a fault
  * more), and be released earlier (a hazard is missed): neither makes a false report.
@@ -38,10 +33,8 @@ extern const struct sw_companion_hooks *sw_guard_others;
 /* The lock.  Returns the signal mask to return. */
 uint64_t sw_guard_lock(void);
 void sw_guard_unlock(uint64_t mask);
-/* In a fork child: there is no other thread. */
-void sw_guard_lock_renew(void);
 
-/* ---- lanes.c, under the lock ------------------------------------------------------------------------------------- */
+/* ---- work.c, under the lock ------------------------------------------------------------------------------------- */
 
 #define SW_GUARD_LANES 64u
 
@@ -61,21 +54,9 @@ struct sw_guard_at {
 	bool per_thread; /* handle 0 is the per-thread stream */
 };
 
-/* A stream is made or destroyed; work is enqueued (returns its step); an event is recorded or waited for. */
-void sw_lanes_stream_made(const struct sw_guard_at *at, bool nonblocking);
-void sw_lanes_stream_gone(const struct sw_guard_at *at);
-struct sw_guard_step sw_lanes_enqueue(const struct sw_guard_at *at);
-void sw_lanes_record(uint64_t event, const struct sw_guard_at *at);
-void sw_lanes_wait(const struct sw_guard_at *at, uint64_t event);
-/* What a wait covers if it begins now. */
-void sw_lanes_cover_event(struct sw_guard_clock *out, uint64_t event);
-void sw_lanes_cover_stream(struct sw_guard_clock *out, const struct sw_guard_at *at);
-void sw_lanes_cover_context(struct sw_guard_clock *out, uint8_t ctx);
-/* The host knows this to be done. */
-void sw_lanes_known(const struct sw_guard_clock *covered);
 bool sw_lanes_done(struct sw_guard_step step);
 
-/* ---- buffers.c, under the lock ----------------------------------------------------------------------------------- */
+/* ---- work.c, under the lock ------------------------------------------------------------------------------------- */
 
 struct sw_buffer {
 	uint64_t address, bytes;
@@ -84,17 +65,12 @@ struct sw_buffer {
 	bool off; /* the program changed its mappings: it is left alone */
 };
 
-/* Host memory was allocated or registered; the buffer that begins at the address is freed. */
-void sw_buffers_add(const struct sw_rec_alloc *alloc);
-void sw_buffers_drop(uint64_t address);
 /* The buffer that holds the address; NULL: none. */
 struct sw_buffer *sw_buffers_find(uint64_t address);
-/* The same by the address that kernels use. */
-struct sw_buffer *sw_buffers_find_device(uint64_t address);
 /* The next buffer that shares bytes with [lo, hi), by address; NULL: none. */
 struct sw_buffer *sw_buffers_next(uint64_t lo, uint64_t hi);
 
-/* ---- pages.c ----------------------------------------------------------------------------------------------------- */
+/* ---- pages.c ---------------------------------------------------------------------------------------------------- */
 
 enum sw_fault {
 	SW_FAULT_FOREIGN, /* no page of ours */
@@ -129,35 +105,21 @@ void sw_pages_open(uint64_t address, bool writes);
    can be remembered nothing is. */
 void sw_pages_busy(uint64_t lo, uint64_t hi, bool begins);
 
-/* ---- work.c ------------------------------------------------------------------------------------------------------ */
+/* ---- work.c ----------------------------------------------------------------------------------------------------- */
 
 extern const struct sw_companion_hooks sw_guard_hooks;
 /* Forgets what was under way on this thread, and kernels in flight: a fork child. */
 void sw_work_forget(void);
 
-/* ---- fault.c ----------------------------------------------------------------------------------------------------- */
+/* ---- signals.c -------------------------------------------------------------------------------------------------- */
 
-/* The handler for SIGSEGV. */
-void sw_fault_handle(int signal, siginfo_t *info, void *context);
-/* Notes where libcuda lies: what it touches is reported by its calls. */
-void sw_fault_start(void);
 /* Records that a call of libc touched memory; `frame` is that of the exported function. */
 void sw_fault_record(uint64_t at, uint64_t bytes, uint64_t instruction, uint32_t flags, void *frame);
 
-/* ---- chain.c, signals.c ------------------------------------------------------------------------------------------ */
+/* ---- signals.c, signals.c --------------------------------------------------------------------------------------- */
 
 /* Installs our handler if it is not there, and remembers the program's.  Under the lock.  False: it can't be had. */
 bool sw_signals_arm(void);
-/* The program's action for SIGSEGV; `take`: as for delivering one (SA_RESETHAND).  Under the lock. */
-struct sigaction sw_signals_action(bool take);
-/* The default action is to be taken: our handler goes. */
-void sw_signals_disarm(void);
-/* The program has blocked SIGSEGV on this thread. (The kernel's mask never blocks it.) */
-bool sw_signals_blocked(void);
-/* From now on the kernel's mask blocks it, too. */
-void sw_signals_block(void);
-/* A fault that is not ours: the program's handler, or the default action. */
-void sw_chain_pass(int signal, siginfo_t *info, void *context);
 
 /* Program's functions after ours: RTLD_NEXT. */
 void *sw_guard_next(const char *name);

@@ -4,9 +4,18 @@
  * program installs and asks for its own as if it were not there.  SIGSEGV is never blocked in the kernel's mask: a
  * fault with the signal blocked ends the process.
  */
+#include <errno.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
 #include "guard/guard.h"
 
-#include <errno.h>
+static void fault_handle(int signal, siginfo_t *info, void *context);
+static void fault_start(void);
 
 static int (*real_sigaction)(int, const struct sigaction *, struct sigaction *);
 static int (*real_mask)(int, const sigset_t *, sigset_t *);
@@ -14,16 +23,18 @@ static int (*real_mask)(int, const sigset_t *, sigset_t *);
 static struct sigaction program; /* its action, while `armed` */
 static bool armed;
 static bool masked[65]; /* SIGSEGV was in the mask of the program's handler for this signal */
-static __thread bool blocked __attribute__((tls_model("initial-exec")));
+static __thread bool fault_blocked __attribute__((tls_model("initial-exec")));
 
-bool sw_signals_blocked(void)
+/* The program has blocked SIGSEGV on this thread. (The kernel's mask never blocks it.) */
+static bool signals_blocked(void)
 {
-	return blocked;
+	return fault_blocked;
 }
 
-void sw_signals_block(void)
+/* From now on the kernel's mask blocks it, too. */
+static void signals_block(void)
 {
-	blocked = false;
+	fault_blocked = false;
 }
 
 /* Our action: on the handlers' stack where there is one (goroutines and overflowing stacks have no room for another
@@ -31,7 +42,7 @@ void sw_signals_block(void)
 static void install(void)
 {
 	bool handler = program.sa_handler != SIG_DFL && program.sa_handler != SIG_IGN;
-	struct sigaction mine = {.sa_sigaction = sw_fault_handle,
+	struct sigaction mine = {.sa_sigaction = fault_handle,
 				 .sa_flags = SA_SIGINFO | SA_NODEFER | (program.sa_flags & SA_RESTART)};
 	if (!handler || program.sa_flags & SA_ONSTACK)
 		mine.sa_flags |= SA_ONSTACK;
@@ -44,18 +55,19 @@ bool sw_signals_arm(void)
 	SW_NEXT(real_sigaction, "sigaction");
 	if (!real_sigaction || real_sigaction(SIGSEGV, NULL, &now))
 		return false;
-	if (now.sa_sigaction == sw_fault_handle && now.sa_flags & SA_SIGINFO)
+	if (now.sa_sigaction == fault_handle && now.sa_flags & SA_SIGINFO)
 		return true;
 	/* The first time, or another handler was set without us. */
 	if (!armed)
-		sw_fault_start();
+		fault_start();
 	program = now;
 	armed = true;
 	install();
 	return true;
 }
 
-void sw_signals_disarm(void)
+/* The default action is to be taken: our handler goes. */
+static void signals_disarm(void)
 {
 	struct sigaction standard = {.sa_handler = SIG_DFL};
 	real_sigaction(SIGSEGV, &standard, NULL);
@@ -63,7 +75,8 @@ void sw_signals_disarm(void)
 	armed = false;
 }
 
-struct sigaction sw_signals_action(bool take)
+/* The program's action for SIGSEGV; `take`: as for delivering one (SA_RESETHAND).  Under the lock. */
+static struct sigaction signals_action(bool take)
 {
 	struct sigaction action = program;
 	if (take && action.sa_flags & (int)SA_RESETHAND)
@@ -161,7 +174,7 @@ SIGNAL_LIKE(__sysv_signal, (int)(SA_RESETHAND | SA_NODEFER))
 static int set_mask(int (*real)(int, const sigset_t *, sigset_t *), int how, const sigset_t *set, sigset_t *old)
 {
 	sigset_t without;
-	bool was = blocked, member = false;
+	bool was = fault_blocked, member = false;
 	/* Blocked in the kernel's mask: the recorder does so while it must not be interrupted, and frees it itself. */
 	if (real(SIG_BLOCK, NULL, &without) || sigismember(&without, SIGSEGV) == 1)
 		return real(how, set, old);
@@ -175,7 +188,7 @@ static int set_mask(int (*real)(int, const sigset_t *, sigset_t *), int how, con
 	if (got)
 		return got;
 	if (set)
-		blocked = how == SIG_SETMASK ? member : member ? how == SIG_BLOCK : was;
+		fault_blocked = how == SIG_SETMASK ? member : member ? how == SIG_BLOCK : was;
 	if (old && was)
 		sigaddset(old, SIGSEGV);
 	return got;
@@ -202,4 +215,236 @@ SW_EXPORT int sigsuspend(const sigset_t *set)
 	SW_NEXT(real, "sigsuspend");
 	sigdelset(&without, SIGSEGV);
 	return real(&without);
+}
+
+/*
+ * Faults, and signals sent, that are not ours: the program's action is taken, or the default action with the same
+ * signal and code.  Before it, all pages are released: handlers run with SIGSEGV blocked, and must not fault.
+ */
+
+#define MASK_BYTES 8u /* of a signal mask, for the kernel */
+
+/* Sent by somebody (kill, raise, sigqueue), not by the processor. */
+static bool sent(const siginfo_t *info)
+{
+	return info->si_code <= 0;
+}
+
+/* Sent again to this thread, unchanged. */
+static void send_again(int signal, siginfo_t *info)
+{
+	syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid), signal, info);
+}
+
+/* The default action takes place when the access is made again, or the signal is sent again. */
+static void by_default(int signal, siginfo_t *info)
+{
+	uint64_t mask = sw_guard_lock();
+	signals_disarm();
+	sw_guard_unlock(mask);
+	if (sent(info))
+		send_again(signal, info);
+}
+
+/* The program has blocked the signal: it waits until it is not any more. For that it must really be blocked, and then
+   no page may be protected any more. */
+static void keep_waiting(int signal, siginfo_t *info, ucontext_t *c)
+{
+	uint64_t mask = sw_guard_lock();
+	sw_pages_stop();
+	signals_block();
+	sw_guard_unlock(mask);
+	sigaddset(&c->uc_sigmask, signal);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &c->uc_sigmask, NULL, MASK_BYTES);
+	send_again(signal, info);
+}
+
+/* As the kernel does it: with the handler's mask, and the signal itself blocked unless SA_NODEFER. */
+static void by_handler(const struct sigaction *action, int signal, siginfo_t *info, ucontext_t *c)
+{
+	sigset_t mask = c->uc_sigmask;
+	sigorset(&mask, &mask, &action->sa_mask);
+	if (!(action->sa_flags & SA_NODEFER))
+		sigaddset(&mask, signal);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, MASK_BYTES);
+	action->sa_sigaction(signal, info, c); /* a handler of one argument ignores the others */
+}
+
+/* A fault that is not ours: the program's handler, or the default action. */
+static void chain_pass(int signal, siginfo_t *info, void *context)
+{
+	int saved = errno;
+	uint64_t mask = sw_guard_lock();
+	bool blocked = signals_blocked();
+	struct sigaction action = signals_action(!blocked);
+	sw_pages_release_all();
+	sw_guard_unlock(mask);
+	errno = saved;
+	if (blocked && sent(info))
+		keep_waiting(signal, info, context);
+	else if (blocked || action.sa_handler == SIG_DFL)
+		by_default(signal, info);
+	else if (action.sa_handler == SIG_IGN && !sent(info))
+		by_default(signal, info); /* the kernel does not let a fault be ignored */
+	else if (action.sa_handler != SIG_IGN)
+		by_handler(&action, signal, info, context);
+	errno = saved;
+}
+
+/* An access to a protected page: recorded, the page released, and the access made again. */
+
+/* A fault at one address that does not go away by itself: the program has protected the page in a way that we do not
+   see, and must get the signal. */
+#define STALE_MAX 1000u
+
+#define ERROR_WRITE 2u /* page-fault error code of x86, bit 1: the access was a write */
+
+/* Recording walks the call stack, for which the stack that a program gives its signal handlers may be too small. */
+#define STACKS	    4u
+#define STACK_BYTES (64u << 10)
+static char stacks[STACKS][STACK_BYTES] __attribute__((aligned(64)));
+static atomic_flag taken[STACKS] = {ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT};
+
+static struct {
+	uint64_t lo, hi;
+} driver;
+
+static __thread struct {
+	uint64_t address;
+	uint32_t times;
+} stale __attribute__((tls_model("initial-exec")));
+
+static int find_driver(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
+	(void)size, (void)arg;
+	if (strncmp(slash ? slash + 1 : "", "libcuda.so", 10) != 0)
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_LOAD && info->dlpi_phdr[i].p_flags & PF_X) {
+			driver.lo = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+			driver.hi = driver.lo + info->dlpi_phdr[i].p_memsz;
+		}
+	return 1;
+}
+
+/* Notes where libcuda lies: what it touches is reported by its calls. */
+static void fault_start(void)
+{
+	dl_iterate_phdr(find_driver, NULL);
+}
+
+static bool of_driver(uint64_t address)
+{
+	return address >= driver.lo && address < driver.hi;
+}
+
+/* The driver copies on the program's behalf, on threads of its own too; what it copies is reported by the call.  Most
+   of it is done by libc's memcpy, whose return address is on top of the stack. */
+static bool by_driver(const ucontext_t *c)
+{
+	const greg_t *r = c->uc_mcontext.gregs;
+	return of_driver((uint64_t)r[REG_RIP]) || of_driver(*(const uint64_t *)r[REG_RSP]);
+}
+
+struct host_access {
+	uint64_t at, bytes, instruction;
+	uint32_t flags;
+	void *frame;
+};
+
+static void record_access(void *arg)
+{
+	const struct host_access *t = arg;
+	struct sw_call call;
+	if (!sw_guard_recorder->recording() || sw_guard_recorder->inside() ||
+	    !sw_guard_recorder->enter(&call, 0, 0, t->frame))
+		return;
+	struct sw_rec_host_access *r = sw_guard_recorder->record_after(&call, SW_REC_HOST_ACCESS, sizeof *r, 0);
+	if (r) {
+		r->address = t->at;
+		r->bytes = t->bytes;
+		r->instruction = t->instruction;
+		r->flags = t->flags;
+		r->reserved = 0;
+	}
+	sw_guard_recorder->publish(&call);
+	sw_guard_recorder->leave(&call, 0);
+}
+
+void sw_fault_record(uint64_t at, uint64_t bytes, uint64_t instruction, uint32_t flags, void *frame)
+{
+	record_access(&(struct host_access){at, bytes, instruction, flags, frame});
+}
+
+/* Calls on another stack. */
+static void call_on(char *top, void (*function)(void *), void *arg)
+{
+	__asm__ volatile("movq %%rsp, %%rbx\n\t"
+			 "movq %[top], %%rsp\n\t"
+			 "callq *%[function]\n\t"
+			 "movq %%rbx, %%rsp"
+			 : "+D"(arg), [top] "+r"(top), [function] "+r"(function)
+			 :
+			 : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm2", "xmm3",
+			   "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",
+			   "xmm15", "cc", "memory");
+}
+
+static bool on_signal_stack(void)
+{
+	stack_t s;
+	return sigaltstack(NULL, &s) == 0 && (s.ss_flags & SS_ONSTACK);
+}
+
+/* No stack to be had: the access goes unrecorded, which only a burst of threads can bring about. */
+static void record_fault(struct host_access *t)
+{
+	if (!on_signal_stack()) {
+		record_access(t);
+		return;
+	}
+	for (unsigned i = 0; i < STACKS; i++)
+		if (!atomic_flag_test_and_set(&taken[i])) {
+			call_on(stacks[i] + STACK_BYTES, record_access, t);
+			atomic_flag_clear(&taken[i]);
+			return;
+		}
+}
+
+static bool again(uint64_t address)
+{
+	stale.times = stale.address == address ? stale.times + 1 : 0;
+	stale.address = address;
+	return stale.times < STALE_MAX;
+}
+
+/* Ours: the access can be made again. */
+static __attribute__((noinline)) bool ours(const siginfo_t *info, const ucontext_t *c, void *frame)
+{
+	uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
+	bool writes = (uint64_t)c->uc_mcontext.gregs[REG_ERR] & ERROR_WRITE;
+	uint64_t mask = sw_guard_lock();
+	enum sw_fault what = sw_pages_fault(address, writes);
+	if (what == SW_FAULT_HIT && !by_driver(c)) {
+		sw_guard_unlock(mask);
+		record_fault(&(struct host_access){address, 1, (uint64_t)c->uc_mcontext.gregs[REG_RIP],
+						   writes ? SW_HOST_WRITES : 0, frame});
+		mask = sw_guard_lock();
+	}
+	if (what == SW_FAULT_HIT || what == SW_FAULT_BESIDE)
+		sw_pages_open(address, writes);
+	sw_guard_unlock(mask);
+	return what == SW_FAULT_STALE ? again(address) : what != SW_FAULT_FOREIGN;
+}
+
+/* The handler for SIGSEGV. */
+static void fault_handle(int signal, siginfo_t *info, void *context)
+{
+	int saved = errno;
+	/* Also where the program has blocked the signal: it must not get the signal of a page that we protected. */
+	bool handled = info->si_code == SEGV_ACCERR && ours(info, context, __builtin_frame_address(0));
+	errno = saved;
+	if (!handled)
+		chain_pass(signal, info, context);
 }

@@ -1,13 +1,451 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the recorder's records mean to the guard.  A record that is seen before its call is kept until the call has
+ * The recorder's records as the guard sees them.  A record that is seen before its call is kept until the call has
  * returned: only then is work in flight, and the driver has done with the pages on the host's side.
  */
-#include "guard/guard.h"
-
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/utsname.h>
 
-#include "guard/uses.h"
+#include "guard/guard.h"
+#include "preload/platform/sys.h"
+#include "syncwatch/format.h"
+
+#define SW_USES 2u /* of one record, both sides of a copy; launches have as many as pointers */
+
+/* Bytes from the first to the last that the work touches; whether they lie in host memory is not looked at. */
+struct sw_guard_use {
+	uint64_t at, bytes;
+	bool writes;
+};
+
+static void buffers_drop(uint64_t address);
+
+/* What a record says: which host memory its work uses, and the handles that order it. */
+
+static struct sw_guard_use box(const struct sw_rec_copy_nd *c, const struct sw_box *b, bool writes)
+{
+	uint64_t slice, rows, span;
+	struct sw_guard_use use = {b->base, 0, writes};
+	if (b->side == SW_SIDE_ARRAY || !c->width || __builtin_mul_overflow(b->pitch, b->slice_rows, &slice) ||
+	    __builtin_mul_overflow(slice, c->depth ? c->depth - 1 : 0, &span) ||
+	    __builtin_mul_overflow(b->pitch, c->height ? c->height - 1 : 0, &rows) ||
+	    __builtin_add_overflow(span, rows, &span) || __builtin_add_overflow(span, c->width, &use.bytes))
+		use.bytes = 0;
+	return use;
+}
+
+static uint64_t set_span(const struct sw_rec_set *s)
+{
+	return s->width + (s->height > 1 ? (s->height - 1) * s->pitch : 0);
+}
+
+/* Of copies and sets; 0 for all others. */
+static uint32_t sw_uses_of(const struct sw_rec *rec, struct sw_guard_use use[SW_USES])
+{
+	const void *r = rec;
+	switch ((enum sw_rec_kind)rec->kind) {
+	case SW_REC_COPY: {
+		const struct sw_rec_copy *c = r;
+		uint32_t n = 0;
+		if (c->src_side != SW_SIDE_ARRAY)
+			use[n++] = (struct sw_guard_use){c->src, c->bytes, false};
+		if (c->dst_side != SW_SIDE_ARRAY)
+			use[n++] = (struct sw_guard_use){c->dst, c->bytes, true};
+		return n;
+	}
+	case SW_REC_COPY_ND: {
+		const struct sw_rec_copy_nd *c = r;
+		use[0] = box(c, &c->src, false);
+		use[1] = box(c, &c->dst, true);
+		return 2;
+	}
+	case SW_REC_SET: {
+		const struct sw_rec_set *s = r;
+		use[0] = (struct sw_guard_use){s->dst, set_span(s), true};
+		return 1;
+	}
+	default:
+		return 0;
+	}
+}
+
+/* The stream that the record works on; 0 where it names none. */
+static uint64_t use_stream(const struct sw_rec *rec)
+{
+	const void *r = rec;
+	switch ((enum sw_rec_kind)rec->kind) {
+#define STREAM(kind, type)                                                                                             \
+	case SW_REC_##kind:                                                                                            \
+		return ((const struct type *)r)->stream;
+		STREAM(LAUNCH, sw_rec_launch)
+		STREAM(COPY, sw_rec_copy)
+		STREAM(COPY_ND, sw_rec_copy_nd)
+		STREAM(SET, sw_rec_set)
+		STREAM(STREAM_CREATE, sw_rec_stream)
+		STREAM(STREAM_DESTROY, sw_rec_stream)
+		STREAM(EVENT_RECORD, sw_rec_event_record)
+		STREAM(STREAM_WAIT, sw_rec_stream_wait)
+		STREAM(HOST_FUNC, sw_rec_host_func)
+		STREAM(GRAPH_LAUNCH, sw_rec_graph_launch)
+		STREAM(MEM_OP, sw_rec_mem_op)
+#undef STREAM
+	default:
+		return 0;
+	}
+}
+
+/* Event of a record or wait, flags of a new stream, what a capture does; else 0. */
+static uint64_t use_handle(const struct sw_rec *rec)
+{
+	const void *r = rec;
+	switch ((enum sw_rec_kind)rec->kind) {
+	case SW_REC_EVENT_RECORD:
+		return ((const struct sw_rec_event_record *)r)->event;
+	case SW_REC_STREAM_WAIT:
+		return ((const struct sw_rec_stream_wait *)r)->event;
+	case SW_REC_STREAM_CREATE:
+		return ((const struct sw_rec_stream *)r)->flags;
+	case SW_REC_CAPTURE:
+		return ((const struct sw_rec_capture *)r)->op;
+	default:
+		return 0;
+	}
+}
+
+/*
+ * Which work is known to be done: vector clocks of a fixed size, by the rules of doc/order.md as far as they are cheap.
+ * What is left out (host functions, graphs' own events, more lanes than there is room for) leaves pages protected for
+ * longer.
+ */
+
+#define EVENTS 512u /* remembered; a record that was pushed out covers nothing */
+
+struct lane {
+	uint64_t stream; /* handle; 0: the legacy or a per-thread stream */
+	uint32_t thread; /* per-thread streams */
+	uint8_t ctx;
+	bool used, gone, legacy, nonblocking;
+	struct sw_guard_clock knows;
+};
+
+static struct lane lanes[SW_GUARD_LANES];
+static struct {
+	uint64_t event;
+	struct sw_guard_clock knows;
+} events[EVENTS];
+static struct sw_guard_clock host_knows;
+
+static void join(struct sw_guard_clock *into, const struct sw_guard_clock *from)
+{
+	for (unsigned i = 0; i < SW_GUARD_LANES; i++)
+		if (into->tick[i] < from->tick[i])
+			into->tick[i] = from->tick[i];
+}
+
+static struct lane wanted(const struct sw_guard_at *at)
+{
+	bool own = at->stream == 2 || (!at->stream && at->per_thread);
+	return (struct lane){.stream = at->stream > 2 ? at->stream : 0,
+			     .thread = own ? at->thread : 0,
+			     .ctx = at->stream > 2 ? 0 : at->ctx,
+			     .legacy = at->stream <= 2 && !own};
+}
+
+static bool idle(uint32_t i)
+{
+	return host_knows.tick[i] >= lanes[i].knows.tick[i];
+}
+
+/* A free slot, or that of a lane with nothing pending.  Ticks of a slot continue: old steps stay done. */
+static struct lane *make(const struct lane *want)
+{
+	struct lane *found = NULL;
+	for (uint32_t i = 0; i < SW_GUARD_LANES && !found; i++)
+		if (!lanes[i].used || (lanes[i].gone && idle(i)))
+			found = &lanes[i];
+	for (uint32_t i = 0; i < SW_GUARD_LANES && !found; i++)
+		if (idle(i) && !lanes[i].legacy)
+			found = &lanes[i];
+	if (!found)
+		return NULL;
+	struct sw_guard_clock knows = {0};
+	knows.tick[found - lanes] = found->knows.tick[found - lanes];
+	*found = *want;
+	found->knows = knows;
+	found->used = true;
+	return found;
+}
+
+/* NULL: no room. */
+static struct lane *lane_of(const struct sw_guard_at *at)
+{
+	struct lane want = wanted(at);
+	for (uint32_t i = 0; i < SW_GUARD_LANES; i++) {
+		struct lane *l = &lanes[i];
+		if (l->used && !l->gone && l->stream == want.stream && l->thread == want.thread &&
+		    l->legacy == want.legacy && (want.stream || l->ctx == want.ctx))
+			return l;
+	}
+	struct lane *l = make(&want);
+	if (l)
+		l->ctx = at->ctx;
+	return l;
+}
+
+/* The legacy stream waits for all blocking streams of its context, and they for it. */
+static void legacy_rules(struct lane *l)
+{
+	for (uint32_t i = 0; i < SW_GUARD_LANES; i++) {
+		struct lane *other = &lanes[i];
+		if (!other->used || other == l || other->ctx != l->ctx || other->nonblocking || l->nonblocking)
+			continue;
+		if (l->legacy || other->legacy)
+			join(&l->knows, &other->knows);
+	}
+}
+
+/* A stream is made or destroyed; work is enqueued (returns its step); an event is recorded or waited for. */
+static void lanes_stream_made(const struct sw_guard_at *at, bool nonblocking)
+{
+	struct lane *l = lane_of(at);
+	if (l)
+		l->nonblocking = nonblocking;
+}
+
+static void lanes_stream_gone(const struct sw_guard_at *at)
+{
+	struct lane want = wanted(at);
+	for (uint32_t i = 0; i < SW_GUARD_LANES; i++)
+		if (want.stream && lanes[i].used && lanes[i].stream == want.stream)
+			lanes[i].gone = true;
+}
+
+static struct sw_guard_step lanes_enqueue(const struct sw_guard_at *at)
+{
+	struct lane *l = lane_of(at);
+	if (!l)
+		return (struct sw_guard_step){0};
+	uint32_t i = (uint32_t)(l - lanes);
+	legacy_rules(l);
+	return (struct sw_guard_step){i, ++l->knows.tick[i]};
+}
+
+static void lanes_record(uint64_t event, const struct sw_guard_at *at)
+{
+	struct lane *l = lane_of(at);
+	uint32_t slot = (uint32_t)((event * 0x9e3779b97f4a7c15ull) >> 55) % EVENTS;
+	events[slot].event = event;
+	if (l) {
+		legacy_rules(l);
+		events[slot].knows = l->knows;
+	} else {
+		memset(&events[slot].knows, 0, sizeof events[slot].knows);
+	}
+}
+
+/* What a wait covers if it begins now. */
+static void lanes_cover_event(struct sw_guard_clock *out, uint64_t event)
+{
+	uint32_t slot = (uint32_t)((event * 0x9e3779b97f4a7c15ull) >> 55) % EVENTS;
+	if (events[slot].event == event)
+		*out = events[slot].knows;
+	else
+		memset(out, 0, sizeof *out);
+}
+
+static void lanes_wait(const struct sw_guard_at *at, uint64_t event)
+{
+	struct sw_guard_clock covered;
+	struct lane *l = lane_of(at);
+	lanes_cover_event(&covered, event);
+	if (l)
+		join(&l->knows, &covered);
+}
+
+static void lanes_cover_stream(struct sw_guard_clock *out, const struct sw_guard_at *at)
+{
+	struct lane *l = lane_of(at);
+	memset(out, 0, sizeof *out);
+	if (l) {
+		legacy_rules(l);
+		*out = l->knows;
+	}
+}
+
+static void lanes_cover_context(struct sw_guard_clock *out, uint8_t ctx)
+{
+	memset(out, 0, sizeof *out);
+	for (uint32_t i = 0; i < SW_GUARD_LANES; i++)
+		if (lanes[i].used && lanes[i].ctx == ctx)
+			join(out, &lanes[i].knows);
+}
+
+/* The host knows this to be done. */
+static void lanes_known(const struct sw_guard_clock *covered)
+{
+	join(&host_knows, covered);
+}
+
+bool sw_lanes_done(struct sw_guard_step step)
+{
+	return host_knows.tick[step.lane] >= step.tick;
+}
+
+/* Host memory that CUDA knows of, sorted by address. */
+
+#define BUFFERS 16384u
+
+static struct sw_buffer buffers[BUFFERS];
+static uint32_t n;
+static bool aliased; /* some have another address on the device */
+
+/* The first that ends after the address. */
+static uint32_t from(uint64_t address)
+{
+	uint32_t lo = 0, hi = n;
+	while (lo < hi) {
+		uint32_t mid = (lo + hi) / 2;
+		if (buffers[mid].address + buffers[mid].bytes > address)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+/*
+ * Registered memory is the program's own.  Its pages can be protected and released again where they are readable and
+ * writable and nothing else, and where that does not part the process from the device: before Linux 5.19 a private page
+ * that is pinned may be *copied* at the first write after mprotect (do_wp_page() looked at the page's use count; since
+ * then at PageAnonExclusive), and the device continues with the old one.
+ */
+static bool new_kernel(void)
+{
+	static int known; /* 1 no, 2 yes */
+	struct utsname name;
+	unsigned major = 0, minor = 0;
+	if (!known) {
+		if (!uname(&name)) {
+			const char *p = name.release;
+			for (; *p >= '0' && *p <= '9'; p++)
+				major = major * 10 + (unsigned)(*p - '0');
+			for (p += *p == '.'; *p >= '0' && *p <= '9'; p++)
+				minor = minor * 10 + (unsigned)(*p - '0');
+		}
+		known = major > 5 || (major == 5 && minor >= 19) ? 2 : 1;
+	}
+	return known == 2;
+}
+
+static uint64_t hexadecimal(const char **p)
+{
+	uint64_t value = 0;
+	for (;; (*p)++) {
+		char c = **p;
+		if (c >= '0' && c <= '9')
+			value = value << 4 | (uint64_t)(c - '0');
+		else if (c >= 'a' && c <= 'f')
+			value = value << 4 | (uint64_t)(c - 'a' + 10);
+		else
+			return value;
+	}
+}
+
+struct scan {
+	uint64_t at, end; /* what is not yet covered */
+	bool good;
+};
+
+/* One line of /proc/self/maps: "lo-hi rwxp ...". */
+static void scan_line(struct scan *s, const char *p)
+{
+	uint64_t lo = hexadecimal(&p), hi = *p == '-' ? (p++, hexadecimal(&p)) : 0;
+	if (hi <= s->at || lo >= s->end || !s->good)
+		return;
+	bool plain = p[0] == ' ' && p[1] == 'r' && p[2] == 'w' && p[3] == '-';
+	s->good = lo <= s->at && plain && (p[4] == 's' || new_kernel());
+	s->at = hi;
+}
+
+/* Is all of it readable and writable, and does it stay the device's when it is protected? */
+static bool can_be_guarded(uint64_t address, uint64_t bytes)
+{
+	struct scan s = {address, address + bytes, true};
+	char text[4096], line[128];
+	size_t length = 0;
+	int fd = sw_sys_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	for (long got; s.good && s.at < s.end && (got = sw_sys_read(fd, text, sizeof text)) > 0;)
+		for (long i = 0; i < got; i++) {
+			if (text[i] != '\n') {
+				if (length < sizeof line - 1)
+					line[length++] = text[i];
+				continue;
+			}
+			line[length] = 0;
+			length = 0;
+			scan_line(&s, line);
+		}
+	sw_sys_close(fd);
+	return s.good && s.at >= s.end;
+}
+
+/* Host memory was allocated or registered; the buffer that begins at the address is freed. */
+static void buffers_add(const struct sw_rec_alloc *a)
+{
+	if (!a->bytes || a->address + a->bytes < a->address)
+		return;
+	uint32_t i = from(a->address);
+	while (i < n && buffers[i].address < a->address + a->bytes) /* its end was not seen */
+		buffers_drop(buffers[i].address);
+	if (n == BUFFERS) {
+		sw_pages_unguarded();
+		return;
+	}
+	memmove(&buffers[i + 1], &buffers[i], (n - i) * sizeof *buffers);
+	n++;
+	buffers[i] = (struct sw_buffer){
+		.address = a->address,
+		.bytes = a->bytes,
+		.alias = a->device_alias != a->address ? a->device_alias : 0,
+		.memory = (enum sw_memory)a->memory,
+		.off = a->memory == SW_MEM_REGISTERED && !can_be_guarded(a->address, a->bytes),
+	};
+	aliased |= buffers[i].alias != 0;
+}
+
+static void buffers_drop(uint64_t address)
+{
+	uint32_t i = from(address);
+	if (i == n || buffers[i].address != address)
+		return;
+	memmove(&buffers[i], &buffers[i + 1], (--n - i) * sizeof *buffers);
+}
+
+struct sw_buffer *sw_buffers_find(uint64_t address)
+{
+	uint32_t i = from(address);
+	return i < n && buffers[i].address <= address ? &buffers[i] : NULL;
+}
+
+/* The same by the address that kernels use. */
+static struct sw_buffer *buffers_find_device(uint64_t address)
+{
+	for (uint32_t i = 0; aliased && i < n; i++)
+		if (buffers[i].alias && address - buffers[i].alias < buffers[i].bytes)
+			return &buffers[i];
+	return sw_buffers_find(address);
+}
+
+struct sw_buffer *sw_buffers_next(uint64_t lo, uint64_t hi)
+{
+	uint32_t i = from(lo);
+	return i < n && buffers[i].address < hi ? &buffers[i] : NULL;
+}
 
 #define CAPTURE_BEGAN 1u
 /* Of one call: elements of a batch, and their uses of host memory or the pointers of a launch into it.  What is beyond
@@ -81,7 +519,7 @@ static struct sw_guard_at place_of(const struct sw_rec *rec)
 {
 	if (!mine.id)
 		mine.id = ++threads;
-	return (struct sw_guard_at){.stream = sw_use_stream(rec),
+	return (struct sw_guard_at){.stream = use_stream(rec),
 				    .thread = mine.id,
 				    .ctx = rec->ctx,
 				    .per_thread = rec->flags & SW_RF_PER_THREAD};
@@ -93,16 +531,16 @@ static void cover(const struct sw_rec *rec, const struct sw_guard_at *at)
 	switch (s->what) {
 	case SW_SYNC_EVENT:
 	case SW_SYNC_ELAPSED:
-		sw_lanes_cover_event(&mine.covered, s->what == SW_SYNC_EVENT ? s->handle : s->handle2);
+		lanes_cover_event(&mine.covered, s->what == SW_SYNC_EVENT ? s->handle : s->handle2);
 		break;
 	case SW_SYNC_STREAM: {
 		struct sw_guard_at stream = *at;
 		stream.stream = s->handle;
-		sw_lanes_cover_stream(&mine.covered, &stream);
+		lanes_cover_stream(&mine.covered, &stream);
 		break;
 	}
 	default:
-		sw_lanes_cover_context(&mine.covered, rec->ctx);
+		lanes_cover_context(&mine.covered, rec->ctx);
 		break;
 	}
 	mine.waits = true;
@@ -115,7 +553,7 @@ static void freed(const struct sw_rec *rec)
 	if (!b || b->address != f->address)
 		return;
 	sw_pages_release(b->address, b->address + b->bytes, false);
-	sw_buffers_drop(f->address);
+	buffers_drop(f->address);
 }
 
 static void context_ends(const struct sw_rec *rec)
@@ -146,7 +584,7 @@ static void begin(const struct sw_rec *rec)
 	struct op op = {.kind = rec->kind,
 			.synchronous = rec->flags & SW_RF_SYNCHRONOUS,
 			.at = place_of(rec),
-			.handle = sw_use_handle(rec)};
+			.handle = use_handle(rec)};
 	if (rec->kind == SW_REC_SYNC || rec->kind == SW_REC_QUERY)
 		cover(rec, &op.at);
 	else if (rec->kind == SW_REC_FREE)
@@ -156,7 +594,7 @@ static void begin(const struct sw_rec *rec)
 	else if (rec->kind == SW_REC_ALLOC && !rec->status) {
 		const struct sw_rec_alloc *a = (const struct sw_rec_alloc *)(const void *)rec;
 		if (is_host((enum sw_memory)a->memory))
-			sw_buffers_add(a);
+			buffers_add(a);
 	}
 	if (runs_kernels(rec->kind)) {
 		sw_pages_release_managed();
@@ -204,7 +642,7 @@ static void look(const uint64_t *words, size_t count)
 {
 	uint64_t mask = sw_guard_lock();
 	for (size_t i = 0; i < count; i++) {
-		const struct sw_buffer *b = words[i] > 0xffff ? sw_buffers_find_device(words[i]) : NULL;
+		const struct sw_buffer *b = words[i] > 0xffff ? buffers_find_device(words[i]) : NULL;
 		struct sw_guard_use *pointer = &mine.use[mine.uses];
 		bool known = !b;
 		for (uint32_t k = 0; b && k < mine.pointers; k++)
@@ -261,15 +699,15 @@ static void waited_for(const struct op *op)
 		host |= sw_buffers_find(mine.use[i].at) != NULL;
 	if (!host)
 		return;
-	sw_lanes_cover_stream(&covered, &op->at);
-	sw_lanes_known(&covered);
+	lanes_cover_stream(&covered, &op->at);
+	lanes_known(&covered);
 }
 
 static void work(const struct op *op)
 {
 	if (captures)
 		return;
-	struct sw_guard_step step = sw_lanes_enqueue(&op->at);
+	struct sw_guard_step step = lanes_enqueue(&op->at);
 	if (runs_kernels(op->kind) && step.tick)
 		last[step.lane] = step;
 	if (op->synchronous)
@@ -290,18 +728,18 @@ static void succeeded(const struct op *op)
 {
 	switch (op->kind) {
 	case SW_REC_STREAM_CREATE:
-		sw_lanes_stream_made(&op->at, op->handle & 1);
+		lanes_stream_made(&op->at, op->handle & 1);
 		break;
 	case SW_REC_STREAM_DESTROY:
-		sw_lanes_stream_gone(&op->at);
+		lanes_stream_gone(&op->at);
 		break;
 	case SW_REC_EVENT_RECORD:
 		if (!captures)
-			sw_lanes_record(op->handle, &op->at);
+			lanes_record(op->handle, &op->at);
 		break;
 	case SW_REC_STREAM_WAIT:
 		if (!captures)
-			sw_lanes_wait(&op->at, op->handle);
+			lanes_wait(&op->at, op->handle);
 		break;
 	case SW_REC_COPY:
 	case SW_REC_COPY_ND:
@@ -347,7 +785,7 @@ static void left(int status)
 			succeeded(&mine.op[i]);
 	}
 	if (mine.waits && !status) {
-		sw_lanes_known(&mine.covered);
+		lanes_known(&mine.covered);
 		sw_pages_settle();
 	}
 	starting -= mine.kernels && starting;

@@ -80,7 +80,7 @@ struct sw_hb_options {
 struct sw_hb *sw_hb_new(const struct sw_hb_options *options);
 void sw_hb_free(struct sw_hb *hb);
 
-/* ---- contexts, streams ------------------------------------------------------------------------------------------- */
+/* ---- contexts, streams ------------------------------------------------------------------------------------------ */
 
 /* Contexts are created on first use; create sets the device (default: 0). */
 void sw_hb_context_create(struct sw_hb *hb, uint8_t ctx, int device);
@@ -104,7 +104,7 @@ enum sw_lane_kind sw_hb_lane_kind(const struct sw_hb *hb, uint32_t lane);
 uint32_t sw_hb_lane_serial(const struct sw_hb *hb, uint32_t lane);
 uint32_t sw_hb_host_lane(struct sw_hb *hb, uint32_t thread);
 
-/* ---- steps ------------------------------------------------------------------------------------------------------- */
+/* ---- steps ------------------------------------------------------------------------------------------------------ */
 
 /* Enqueue, record, wait and host function are steps of their stream's lane; the first and the last are *work*. */
 
@@ -138,7 +138,7 @@ struct sw_point sw_hb_enqueue_joined(struct sw_hb *hb, const struct sw_hb_at *at
 /* Something the host itself does now (reads a pageable buffer, frees memory): the host lane ticks. */
 struct sw_point sw_hb_host_step(struct sw_hb *hb, uint32_t thread, uint64_t seq);
 
-/* ---- events ------------------------------------------------------------------------------------------------------ */
+/* ---- events ----------------------------------------------------------------------------------------------------- */
 
 /* A known handle is destroyed first: handles are reused. */
 void sw_hb_event_create(struct sw_hb *hb, uint64_t event);
@@ -171,7 +171,7 @@ void sw_hb_stream_wait_common(struct sw_hb *hb, const struct sw_hb_at *at, const
 void sw_hb_event_snapshot(struct sw_hb *hb, uint64_t event, uint32_t lane);
 void sw_hb_event_state(const struct sw_hb *hb, uint64_t event, struct sw_hb_event_state *state);
 
-/* ---- the host waits ---------------------------------------------------------------------------------------------- */
+/* ---- the host waits --------------------------------------------------------------------------------------------- */
 
 /*
  * A wait is begun (which fixes what it covers), and ended (which releases the host: it joins) or dropped.
@@ -202,7 +202,7 @@ void sw_hb_wait_drop(struct sw_hb *hb, sw_hb_token token);
 void sw_hb_wait_lanes(const struct sw_hb *hb, sw_hb_token token, uint32_t thread, enum sw_order basis,
 		      void (*each)(void *arg, uint32_t lane, uint64_t known_tick, uint64_t covered_tick), void *arg);
 
-/* ---- host functions ---------------------------------------------------------------------------------------------- */
+/* ---- host functions --------------------------------------------------------------------------------------------- */
 
 /* Enqueued: a step of the stream.  The token stands for "the function has started"; it must be ended or dropped. */
 struct sw_point sw_hb_host_func(struct sw_hb *hb, const struct sw_hb_at *at, sw_hb_token *token);
@@ -214,8 +214,7 @@ void sw_hb_host_func_end(struct sw_hb *hb, sw_hb_token token, uint32_t thread, u
    where the host lane passes this order on already.) */
 void sw_hb_host_func_return(struct sw_hb *hb, const struct sw_hb_at *at);
 
-/* ---- host threads (strict_host; without it these do nothing) ------------------------------------------------------
- */
+/* ---- host threads (strict_host; without it these do nothing) ---------------------------------------------------- */
 
 /* An object that orders threads, such as a mutex: its key differs from those of all other objects in use. */
 void sw_hb_release(struct sw_hb *hb, uint64_t key, uint32_t thread, uint64_t seq);
@@ -229,7 +228,7 @@ void sw_hb_thread_abandon(struct sw_hb *hb, uint64_t id);
 void sw_hb_thread_end(struct sw_hb *hb, uint64_t handle, uint32_t thread);
 void sw_hb_thread_join(struct sw_hb *hb, uint64_t handle, uint32_t joiner, uint64_t seq);
 
-/* ---- queries --------------------------------------------------------------------------------------------------- */
+/* ---- queries ---------------------------------------------------------------------------------------------------- */
 
 /* Is `earlier` ordered before the last step of `lane`? */
 enum sw_order sw_hb_ordered(const struct sw_hb *hb, struct sw_point earlier, uint32_t lane);

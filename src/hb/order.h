@@ -194,7 +194,7 @@ struct sw_context *sw_context_use(struct sw_hb *hb, uint8_t ctx);
 /* Is there no lane yet, so that sw_hb_lane() would make one? */
 bool sw_lane_exists(const struct sw_hb *hb, const struct sw_hb_at *at);
 
-/* ---- event.c ---- */
+/* ---- step.c ---- */
 
 void sw_event_end_context(struct sw_hb *hb, uint8_t ctx);
 

@@ -105,7 +105,7 @@ void sw_merged_text(const struct sw_merged *merged, FILE *out, const struct sw_t
 void sw_merged_between_text(const struct sw_merged *merged, FILE *out);
 void sw_merged_between_json(struct sw_json *json, const struct sw_merged *merged, bool pids);
 
-/* ---- for the files of this module -------------------------------------------------------------------------------- */
+/* ---- for the files of this module ------------------------------------------------------------------------------- */
 
 int sw_merged_compare(const struct sw_merged_rank *a, const struct sw_merged_rank *b);
 /* What is wrong with the ranks as a set: missing, twice, of several jobs or versions, with clocks that disagree. */

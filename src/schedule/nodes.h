@@ -2,19 +2,13 @@
 /*
  * Internals of a schedule: nodes and edges of a window, in the order in which they were added.
  *
- *     nodes.c   windows of the run, their nodes and edges
- *     nodes.c     calls and work -> nodes, edges
- *     estimate.c  times of work without time stamps of the device
- *     calibrate.c what part of each delay belongs to which edge
- *     calibrate.c     nodes by time
- *     calibrate.c     threads that wait for each other
- *     calibrate.c  what keeps out of each other's way
- *     runs.c     the nodes that a replay passes
- *     runs.c      many of them in one step
- *     replay.c    one pass, for several replays
- *     estimate.c      replays with a change
- *     runs.c      critical path
- *     runs.c      who was blocked, what overlapped
+ *     nodes.c      windows of the run, their nodes and edges; calls and work -> nodes, edges
+ *     estimate.c   times of work without time stamps of the device; replays with a change
+ *     calibrate.c  what part of each delay belongs to which edge; nodes by time; threads that wait for each other;
+ *                  what keeps out of each other's way
+ *     runs.c       the nodes that a replay passes; many of them in one step; critical path; who was blocked, what
+ *                  overlapped
+ *     replay.c     one pass, for several replays
  *
  * Edges lead to nodes that were added earlier.  Private to src/schedule.
  */

@@ -30,7 +30,7 @@ struct sw_schedule_options {
 struct sw_schedule *sw_schedule_new(const struct sw_schedule_options *options);
 void sw_schedule_free(struct sw_schedule *s);
 
-/* ---- telling the run, in the order of its records ---------------------------------------------------------------- */
+/* ---- telling the run, in the order of its records --------------------------------------------------------------- */
 
 /* Queues and threads are small numbers that the caller assigns and never reuses. A queue is created by its first
    work. */
@@ -90,7 +90,7 @@ void sw_schedule_break(struct sw_schedule *s);
 /* The run is complete; the functions below may be called from now on. */
 void sw_schedule_finish(struct sw_schedule *s);
 
-/* ---- what it says ------------------------------------------------------------------------------------------------ */
+/* ---- what it says ----------------------------------------------------------------------------------------------- */
 
 struct sw_schedule_facts {
 	uint64_t nodes, operations; /* of the windows that were kept; operations are pieces of work */

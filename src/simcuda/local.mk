@@ -29,9 +29,9 @@ sim_libcuda_so_1_LDFLAGS = $(sim_ldflags) -Wl,-soname,libcuda.so.1 -Wl,--version
 sim_runtime_sources = $(sim_base_sources) \
 	src/simcuda/runtime/rt.h src/simcuda/runtime/twin.h src/simcuda/runtime/properties.h src/simcuda/runtime/driver.def src/simcuda/runtime/twins.def \
 	src/simcuda/runtime/unsupported.def \
-	src/simcuda/runtime/rt.c src/simcuda/runtime/register.c src/simcuda/runtime/launch.c \
-	src/simcuda/runtime/memory.c src/simcuda/runtime/array.c src/simcuda/runtime/texture.c src/simcuda/runtime/copy.c src/simcuda/runtime/stream.c \
-	src/simcuda/runtime/ipc.c src/simcuda/runtime/device.c src/simcuda/runtime/function.c src/simcuda/runtime/graph.c src/simcuda/runtime/graph_nodes.c src/simcuda/runtime/user_object.c \
+	src/simcuda/runtime/rt.c \
+	src/simcuda/runtime/array.c src/simcuda/runtime/copy.c src/simcuda/runtime/stream.c \
+	src/simcuda/runtime/device.c src/simcuda/runtime/graph.c \
 	src/simcuda/runtime/twins.c src/simcuda/runtime/unsupported.c
 
 sim_libcudart_so_13_SOURCES = $(sim_runtime_sources) src/simcuda/runtime/since13.c

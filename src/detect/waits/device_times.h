@@ -9,9 +9,8 @@
  *
  * Memory: 24 bytes a timed call, at most SW_TIMES_MOST of them, and windows of fixed size for what waits to be joined.
  *
- *     device_times.c        the table
- *     device_times.c   the pass over the trace
- *     device_times.c  the clock of the time stamps; what the order of cause and effect says of its error
+ *     device_times.c  the table; the pass over the trace; the clock of the time stamps; what the order of cause and
+ *                     effect says of its error
  */
 #ifndef SW_DETECT_WAITS_DEVICE_TIMES_H
 #define SW_DETECT_WAITS_DEVICE_TIMES_H

@@ -1,15 +1,254 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the recorder's records mean here: calls of the plan, and calls that could wait for what is held. */
-#include "preload/confirm/confirm.h"
-
 #include <errno.h>
 #include <limits.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "preload/confirm/confirm.h"
 #include "preload/platform/lock.h"
 #include "preload/platform/sys.h"
 #include "preload/recorder/writer.h"
 #include "preload/savings/savings.h"
+
+static bool allocations_held(void);
+static void allocations_install(void);
+
+/*
+ * What is put into the program's streams.  A hold is a wait for a word of host memory that is registered with CUDA: the
+ * stream continues when the word is written, by any thread or device (CUDA Driver API, "Stream Memory Operations").
+ */
+
+/* So many bytes of an overlap are compared. */
+#define MOST_BYTES (4ull << 20)
+#define PAGE	   4096u
+#define MARK	   1u
+
+enum snapshot { BEFORE, AFTER_LATER, AFTER_EARLIER };
+
+struct sw_hold sw_hold;
+
+static void failed(const char *what, CUresult status)
+{
+	sw_result("failed %s %d", what, (int)status);
+}
+
+/* Our own mapping rather than one of CUDA's: the thread that watches may read it after the context has ended. */
+static bool make_memory(void)
+{
+	__typeof__(&cuMemHostRegister_v2) enlist = SW_CONFIRM_REAL(cuMemHostRegister_v2);
+	const uint64_t bytes = sw_confirm_plan.buffer.api && !sw_confirm_plan.later_access ? sw_confirm_plan.bytes : 0;
+	int error = 0;
+	if (sw_hold.words)
+		return true;
+	sw_hold.room = ((bytes < MOST_BYTES ? bytes : MOST_BYTES) + PAGE - 1) / PAGE * PAGE;
+	uint8_t *at = sw_sys_map(-1, 0, PAGE + 3 * sw_hold.room, &error);
+	if (!at || !enlist) {
+		failed("memory", at ? CUDA_ERROR_NOT_FOUND : CUDA_ERROR_OUT_OF_MEMORY);
+		return false;
+	}
+	const CUresult status =
+		enlist(at, PAGE + 3 * sw_hold.room, CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
+	if (status != CUDA_SUCCESS) {
+		failed("memory", status);
+		sw_sys_unmap(at, PAGE + 3 * sw_hold.room);
+		return false;
+	}
+	sw_hold.copies = at + PAGE;
+	sw_hold.words = (struct sw_hold_words *)(void *)at;
+	return true;
+}
+
+CUdeviceptr sw_hold_device_address(const void *word)
+{
+	__typeof__(&cuMemHostGetDevicePointer_v2) ask = SW_CONFIRM_REAL(cuMemHostGetDevicePointer_v2);
+	CUdeviceptr at = 0;
+	const CUresult status = ask ? ask(&at, sw_hold.words, 0) : CUDA_ERROR_NOT_FOUND;
+	if (status != CUDA_SUCCESS) {
+		failed("address", status);
+		return 0;
+	}
+	return at + (CUdeviceptr)((const char *)word - (const char *)sw_hold.words);
+}
+
+static CUresult mark(CUstream stream, _Atomic uint32_t *word)
+{
+	__typeof__(&cuStreamWriteValue32_v2) put = SW_CONFIRM_REAL(cuStreamWriteValue32_v2);
+	const CUdeviceptr at = sw_hold_device_address((const void *)word);
+	return put && at ? put(stream, at, MARK, 0) : CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static void CUDA_CB take_snapshot(void *at)
+{
+	memcpy(at, (const void *)(uintptr_t)sw_hold.address, sw_hold.bytes);
+}
+
+/* A copy from host memory to host memory makes the host wait for the stream (measured: "h2h / h2h", HOST BLOCKED). */
+static CUresult put_snapshot(CUstream stream, uint8_t *at)
+{
+	__typeof__(&cuMemcpyAsync) copy = SW_CONFIRM_REAL(cuMemcpyAsync);
+	__typeof__(&cuLaunchHostFunc) call = SW_CONFIRM_REAL(cuLaunchHostFunc);
+	if (sw_hold.on_host)
+		return call ? call(stream, take_snapshot, at) : CUDA_ERROR_NOT_SUPPORTED;
+	return copy ? copy((CUdeviceptr)(uintptr_t)at, (CUdeviceptr)sw_hold.address, sw_hold.bytes, stream)
+		    : CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static void snapshot(CUstream stream, enum snapshot which)
+{
+	if (!sw_hold.bytes || !sw_hold.address)
+		return;
+	const CUresult status = put_snapshot(stream, sw_hold.copies + which * sw_hold.room);
+	if (status == CUDA_SUCCESS)
+		atomic_fetch_or(&sw_hold.snapped, 1u << which);
+	else
+		failed("snapshot", status);
+}
+
+static void hold_buffer(uint64_t address, uint64_t bytes, bool on_host)
+{
+	const struct sw_hold_plan *plan = &sw_confirm_plan;
+	if (plan->offset >= bytes || plan->bytes > bytes - plan->offset)
+		return;
+	sw_hold.on_host = on_host;
+	sw_hold.address = address + plan->offset;
+	if (!plan->later_access) /* the host's access is no work between two copies */
+		sw_hold.bytes = plan->bytes < MOST_BYTES ? plan->bytes : MOST_BYTES;
+}
+
+/*
+ * The later call comes first: it is the one to be held; called before it.  The bytes of the later side are compared
+ * for the order of the trace only.
+ */
+static void hold_swap(void)
+{
+	sw_hold.bytes = 0;
+	sw_result("swapped");
+}
+
+/* ---- holds ------------------------------------------------------------------------------------------------------- */
+
+/* In a capture the wait becomes a node, and so do the marks (measured: "cuStreamWaitValue32 in a capture"). */
+static bool hold_capture(CUstream stream)
+{
+	__typeof__(&cuStreamWaitValue32_v2) hold = SW_CONFIRM_REAL(cuStreamWaitValue32_v2);
+	const CUdeviceptr at = sw_hold.words ? sw_hold_device_address(&sw_hold.words->release) : 0;
+	const CUresult status =
+		hold && at ? hold(stream, at, MARK, CU_STREAM_WAIT_VALUE_GEQ) : CUDA_ERROR_NOT_SUPPORTED;
+	if (status != CUDA_SUCCESS)
+		failed("hold", status);
+	return status == CUDA_SUCCESS;
+}
+
+static void hold_mark(CUstream stream, bool before)
+{
+	const CUresult status = mark(stream, before ? &sw_hold.words->probe : &sw_hold.words->later);
+	if (status != CUDA_SUCCESS)
+		failed("mark", status);
+}
+
+/*
+ * The same as nodes of a graph: memory before any capture, then the nodes, then the launch.  Registering memory is
+ * nothing to do in a capture.
+ */
+static void hold_prepare(void)
+{
+	if (make_memory())
+		sw_watch_start();
+}
+
+/* The wait is in a graph that shows nothing: nothing would end it. */
+static void hold_give_up(void)
+{
+	if (sw_hold.words)
+		atomic_store(&sw_hold.words->release, MARK);
+}
+
+/* The graph with the nodes is launched. */
+void sw_hold_launch(uint64_t seq, CUstream stream)
+{
+	sw_dependents_begin(stream);
+	sw_result("earlier %llu %llu", (unsigned long long)seq, (unsigned long long)sw_result_us());
+	if (sw_confirm_plan.captured || sw_confirm_plan.nodes & SW_PLAN_NODE_LATER) {
+		sw_result("later %llu %llu held", (unsigned long long)seq, (unsigned long long)sw_result_us());
+		atomic_store(&sw_hold.submitted, true);
+	}
+	atomic_store(&sw_hold.deadline, sw_sys_monotonic() + sw_confirm_plan.bound_ns);
+	atomic_store(&sw_hold.state, SW_HOLD_HELD);
+	sw_sys_wake((const uint32_t *)&sw_hold.state, 1);
+}
+
+/* Before the earlier call, which goes to this stream. */
+static void hold_begin(CUstream stream, uint64_t seq)
+{
+	__typeof__(&cuStreamWaitValue32_v2) hold = SW_CONFIRM_REAL(cuStreamWaitValue32_v2);
+	const uint64_t bound = sw_confirm_plan.bound_ns;
+	if (!make_memory() || !sw_watch_start())
+		return;
+	const CUdeviceptr at = sw_hold_device_address(&sw_hold.words->release);
+	sw_result("earlier %llu %llu", (unsigned long long)seq, (unsigned long long)sw_result_us());
+	/* The clock runs before the stream is held: there is no moment at which nothing would release it. */
+	atomic_store(&sw_hold.deadline, sw_sys_monotonic() + bound);
+	atomic_store(&sw_hold.state, SW_HOLD_HELD);
+	const CUresult status =
+		hold && at ? hold(stream, at, MARK, CU_STREAM_WAIT_VALUE_GEQ) : CUDA_ERROR_NOT_SUPPORTED;
+	if (status != CUDA_SUCCESS) {
+		failed("hold", status);
+		sw_watch_release(SW_RELEASE_EXIT);
+	}
+	sw_sys_wake((const uint32_t *)&sw_hold.state, 1);
+}
+
+static void hold_earlier_left(CUstream stream)
+{
+	sw_result("left %llu", (unsigned long long)sw_result_us());
+	snapshot(stream, AFTER_EARLIER);
+	const CUresult status = mark(stream, &sw_hold.words->earlier);
+	if (status != CUDA_SUCCESS)
+		failed("mark", status);
+	atomic_store(&sw_hold.marked, status == CUDA_SUCCESS);
+}
+
+static void hold_later(CUstream stream, bool host, uint64_t seq)
+{
+	const bool held = atomic_load(&sw_hold.state) == SW_HOLD_HELD;
+	sw_result("later %llu %llu %s", (unsigned long long)seq, (unsigned long long)sw_result_us(),
+		  held ? "held" : "free");
+	if (!held || host)
+		return;
+	snapshot(stream, BEFORE);
+	const CUresult status = mark(stream, &sw_hold.words->probe);
+	if (status != CUDA_SUCCESS)
+		failed("mark", status);
+}
+
+static void hold_later_left(CUstream stream, bool host)
+{
+	if (host) {
+		atomic_store(&sw_hold.words->probe, MARK);
+		atomic_store(&sw_hold.words->later, MARK);
+	} else {
+		snapshot(stream, AFTER_LATER);
+		const CUresult status = mark(stream, &sw_hold.words->later);
+		if (status != CUDA_SUCCESS)
+			failed("mark", status);
+	}
+	/* It has its time from now on. */
+	if (atomic_load(&sw_hold.state) == SW_HOLD_HELD)
+		atomic_store(&sw_hold.deadline, sw_sys_monotonic() + sw_confirm_plan.bound_ns);
+	atomic_store(&sw_hold.submitted, true);
+}
+
+/* The context ends: nothing of ours in it can be used any more. */
+static void hold_context_gone(void)
+{
+	sw_watch_release(SW_RELEASE_HOST);
+	sw_hold.bytes = 0;
+	/* Nothing waits for them yet, and they are not registered any more. */
+	if (atomic_load(&sw_hold.state) == SW_HOLD_NONE)
+		sw_hold.words = NULL;
+	sw_edges_context_gone();
+}
 
 enum owner { UNKNOWN, OURS, OTHERS };
 
@@ -115,7 +354,7 @@ static void context_ends(const struct sw_rec *rec)
 {
 	const struct sw_rec_context_op *o = (const struct sw_rec_context_op *)(const void *)rec;
 	if (o->op == SW_CONTEXT_DESTROY || o->op == SW_CONTEXT_RESET)
-		sw_hold_context_gone();
+		hold_context_gone();
 }
 
 /* Of one capture: 1 the wait is in it, 2 the marks are.  Only a graph with both shows anything. */
@@ -128,7 +367,7 @@ static void capture_ended(void)
 	if (atomic_load(&captures))
 		return;
 	if (atomic_compare_exchange_strong(&put_in, &part, PUT_IN_APART))
-		sw_hold_give_up();
+		hold_give_up();
 	else if (part == 2)
 		atomic_store(&put_in, PUT_IN_APART);
 }
@@ -149,7 +388,7 @@ static void buffer_made(const struct sw_rec *rec)
 {
 	const struct sw_rec_alloc *a = (const struct sw_rec_alloc *)(const void *)rec;
 	if (rec->kind == SW_REC_ALLOC && !rec->status)
-		sw_hold_buffer(a->address, a->bytes, a->memory == SW_MEM_PINNED || a->memory == SW_MEM_REGISTERED);
+		hold_buffer(a->address, a->bytes, a->memory == SW_MEM_PINNED || a->memory == SW_MEM_REGISTERED);
 }
 
 /* All captures of the place, whichever is meant: a graph that is updated must have the nodes of its update.  After the
@@ -158,17 +397,17 @@ static void capture_before(void)
 {
 	if (!atomic_load(&captures) || !sw_hold.words)
 		return;
-	if (mine.places & SW_PLACE_EARLIER && sw_hold_capture(mine.stream))
+	if (mine.places & SW_PLACE_EARLIER && hold_capture(mine.stream))
 		atomic_fetch_or(&put_in, 1);
 	else if (mine.places & SW_PLACE_LATER)
-		sw_hold_mark(mine.stream, true);
+		hold_mark(mine.stream, true);
 }
 
 static void capture_left(const struct call *call)
 {
 	if (!(call->places & SW_PLACE_LATER) || !atomic_load(&captures) || !sw_hold.words)
 		return;
-	sw_hold_mark(call->stream, false);
+	hold_mark(call->stream, false);
 	atomic_fetch_or(&put_in, 2);
 }
 
@@ -181,7 +420,7 @@ static void prepare(const struct sw_rec *rec)
 		return;
 	const uint64_t mask = sw_lock_enter(&lock);
 	if (!sw_hold.words)
-		sw_hold_prepare();
+		hold_prepare();
 	sw_lock_leave(&lock, mask);
 }
 
@@ -200,7 +439,7 @@ static bool may_swap(void)
 {
 	const struct sw_hold_plan *plan = &sw_confirm_plan;
 	return plan->earlier.thread != plan->later.thread && !plan->later_host && !plan->later_access &&
-	       !sw_allocations_held();
+	       !allocations_held();
 }
 
 static void hold_first(const struct sw_rec *rec)
@@ -212,10 +451,10 @@ static void hold_first(const struct sw_rec *rec)
 	}
 	if (!(mine.exact & SW_PLACE_EARLIER)) {
 		atomic_store(&swapped, true);
-		sw_hold_swap();
+		hold_swap();
 	}
 	sw_dependents_begin(mine.stream);
-	sw_hold_begin(mine.stream, mine.seq);
+	hold_begin(mine.stream, mine.seq);
 	mine.held = atomic_load(&sw_hold.state) == SW_HOLD_HELD;
 }
 
@@ -231,19 +470,20 @@ static void hold_before(const struct sw_rec *rec)
 	if (mine.exact & (atomic_load(&swapped) ? SW_PLACE_EARLIER : SW_PLACE_LATER)) {
 		mine.watched = true;
 		if (!atomic_load(&captures))
-			sw_hold_later(mine.stream, sw_confirm_plan.later_host, mine.seq);
+			hold_later(mine.stream, sw_confirm_plan.later_host, mine.seq);
 	}
 }
 
 /* ---- an allocation ----------------------------------------------------------------------------------------------- */
 
-bool sw_calls_allocates(uint32_t id, CUstream stream)
+/* Before the earlier call, an allocation on this stream: holds it.  False: it is another one.  After it. */
+static bool calls_allocates(uint32_t id, CUstream stream)
 {
 	const int saved = errno;
 	bool held = false;
 	if (sw_confirm_recorder->inside() && !atomic_load(&captures) && sw_places_is_earlier(id) && sw_calls_try()) {
 		sw_dependents_begin(stream);
-		sw_hold_begin(stream, 0);
+		hold_begin(stream, 0);
 		sw_calls_begun();
 		held = atomic_load(&sw_hold.state) == SW_HOLD_HELD;
 	}
@@ -251,14 +491,14 @@ bool sw_calls_allocates(uint32_t id, CUstream stream)
 	return held;
 }
 
-void sw_calls_allocated(CUstream stream, CUresult status)
+static void calls_allocated(CUstream stream, CUresult status)
 {
 	const int saved = errno;
 	if (status) {
 		sw_result("failed call %d", (int)status);
 		sw_watch_release(SW_RELEASE_EXIT);
 	} else {
-		sw_hold_earlier_left(stream);
+		hold_earlier_left(stream);
 	}
 	errno = saved;
 }
@@ -273,7 +513,7 @@ static void nodes_before(const struct sw_rec *rec)
 		return;
 	await_hold();
 	mine.watched = true;
-	sw_hold_later(mine.stream, sw_confirm_plan.later_host, mine.seq);
+	hold_later(mine.stream, sw_confirm_plan.later_host, mine.seq);
 }
 
 static void install(void)
@@ -284,7 +524,7 @@ static void install(void)
 	if (sw_confirm_plan.nodes)
 		sw_nodes_install();
 	else
-		sw_allocations_install();
+		allocations_install();
 }
 
 /* ---- all others, while a stream is held -------------------------------------------------------------------------- */
@@ -320,8 +560,8 @@ static void host_access(const struct sw_rec *rec)
 	if (!sw_confirm_plan.later_access || a->flags & SW_HOST_UNGUARDED || !low || a->address >= high ||
 	    a->address + a->bytes <= low || atomic_load(&sw_hold.state) != SW_HOLD_HELD)
 		return;
-	sw_hold_later(NULL, true, sw_rec_seq(rec));
-	sw_hold_later_left(NULL, true);
+	hold_later(NULL, true, sw_rec_seq(rec));
+	hold_later_left(NULL, true);
 }
 
 static void on_record(const struct sw_rec *rec)
@@ -435,9 +675,9 @@ static void left(int status)
 		return;
 	const int saved = errno;
 	if (call.held) {
-		sw_hold_earlier_left(call.stream);
+		hold_earlier_left(call.stream);
 	} else if (call.watched && atomic_load(&sw_hold.state) != SW_HOLD_NONE) {
-		sw_hold_later_left(call.stream, sw_confirm_plan.later_host);
+		hold_later_left(call.stream, sw_confirm_plan.later_host);
 	}
 	errno = saved;
 }
@@ -453,3 +693,58 @@ static void parameters(const void *block, size_t bytes)
 }
 
 const struct sw_companion_hooks sw_confirm_hooks = {.published = published, .parameters = parameters, .left = left};
+
+/*
+ * An allocation in stream order as the earlier side: its record is written when it has been made, so the hold is put in
+ * by the function that the recorder calls instead of the driver's.
+ */
+
+static void *real[SW_ID_COUNT];
+#define REAL(symbol) ((__typeof__(&symbol))real[SW_ID_##symbol])
+
+#define ALLOCATES(symbol, stream_, parameters, arguments)                                                              \
+	static CUresult CUDAAPI held_##symbol parameters                                                               \
+	{                                                                                                              \
+		const bool held = calls_allocates(SW_ID_##symbol, stream_);                                            \
+		const CUresult status = REAL(symbol) arguments;                                                        \
+		if (held)                                                                                              \
+			calls_allocated(stream_, status);                                                              \
+		return status;                                                                                         \
+	}
+/* Stream 0 of the variants for per-thread default streams. */
+#define OWN(stream)    ((stream) ? (stream) : CU_STREAM_PER_THREAD)
+#define COMMON(stream) ((stream) ? (stream) : CU_STREAM_LEGACY)
+ALLOCATES(cuMemAllocAsync, COMMON(stream), (CUdeviceptr * out, size_t bytes, CUstream stream), (out, bytes, stream))
+ALLOCATES(cuMemAllocAsync_ptsz, OWN(stream), (CUdeviceptr * out, size_t bytes, CUstream stream), (out, bytes, stream))
+ALLOCATES(cuMemAllocFromPoolAsync, COMMON(stream),
+	  (CUdeviceptr * out, size_t bytes, CUmemoryPool pool, CUstream stream), (out, bytes, pool, stream))
+ALLOCATES(cuMemAllocFromPoolAsync_ptsz, OWN(stream),
+	  (CUdeviceptr * out, size_t bytes, CUmemoryPool pool, CUstream stream), (out, bytes, pool, stream))
+
+/* The earlier call is one. */
+static bool allocations_held(void)
+{
+	return real[sw_confirm_plan.earlier.api] != NULL;
+}
+
+static void allocations_install(void)
+{
+	static const struct {
+		uint32_t id;
+		void *function;
+	} replaced[] = {
+#define REPLACED(symbol) {SW_ID_##symbol, (void *)held_##symbol}
+		REPLACED(cuMemAllocAsync),
+		REPLACED(cuMemAllocAsync_ptsz),
+		REPLACED(cuMemAllocFromPoolAsync),
+		REPLACED(cuMemAllocFromPoolAsync_ptsz),
+	};
+	for (size_t i = 0; i < sizeof replaced / sizeof *replaced; i++) {
+		if (sw_confirm_plan.earlier.api != replaced[i].id)
+			continue;
+		/* Known before ours can be called. */
+		real[replaced[i].id] = sw_confirm_recorder->driver(replaced[i].id);
+		if (real[replaced[i].id])
+			sw_confirm_recorder->replace(replaced[i].id, replaced[i].function);
+	}
+}

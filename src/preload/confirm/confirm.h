@@ -2,17 +2,13 @@
 /*
  * libsyncwatch-confirm.so: holds one side of a race back and watches the other (`syncwatch confirm`).
  *
- *     attach.c     finds the recorder and the plan
- *     plan_text.c  reads the plan, writes results
- *     calls.c      what the recorder's records mean here
- *     places.c     which call of the plan a call is
- *     holds.c      what is put into streams: holds, marks, snapshots
- *     edges.c      the edge of the advice, and how long it makes a stream wait
- *     nodes.c      the same in a graph that the program makes
- *     allocations.c  the same before an allocation
- *     watch.c      the thread that ends a hold: no call of CUDA
- *     explore.c    holds at random, and hashes of what leaves the device
- *     dependents.c which streams and events wait for what is held
+ *     watch.c  finds the recorder and the plan; reads the plan, writes results; which call of the plan a call is;
+ *              the edge of the advice, and how long it makes a stream wait; the thread that ends a hold: no call of
+ *              CUDA
+ *     calls.c  what the recorder's records mean here; what is put into streams: holds, marks, snapshots; the same
+ *              before an allocation
+ *     nodes.c  the same in a graph that the program makes; which streams and events wait for what is held; holds at
+ *              random, and hashes of what leaves the device
  *
  * Nothing here may make the program hang: each hold ends with its bound, whatever the program does, and earlier when a
  * thread of the program is about to wait for it.
@@ -40,9 +36,8 @@ extern const struct sw_companion_hooks *sw_confirm_others;
 /* The driver's own function, for calls that are not recorded; may be NULL. */
 #define SW_CONFIRM_REAL(symbol) ((__typeof__(&symbol))sw_confirm_recorder->driver(SW_ID_##symbol))
 
-/* ---- plan_text.c ------------------------------------------------------------------------------------------------- */
+/* ---- watch.c ---------------------------------------------------------------------------------------------------- */
 
-bool sw_plan_read(const char *path, struct sw_hold_plan *out);
 /* The first process of a program that comes has the plan; false: another one has it. */
 bool sw_result_claim(void);
 /* A line of results.  Opens the file each time: descriptors belong to the program. */
@@ -50,20 +45,18 @@ void sw_result(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Microseconds since the plan was read. */
 uint64_t sw_result_us(void);
 
-/* ---- places.c ---------------------------------------------------------------------------------------------------- */
+/* ---- watch.c ---------------------------------------------------------------------------------------------------- */
 
 enum { SW_PLACE_EARLIER = 1, SW_PLACE_LATER = 2, SW_PLACE_BUFFER = 4 };
 /* Which calls of the plan this one is like: the same stack.  Counts it.  *exact: those that it is. */
 uint32_t sw_places_of_call(const struct sw_rec *rec, uint32_t *exact);
-/* Edges of the plan that begin, and that end, at this call: a bit each. */
-void sw_places_edges(const struct sw_rec *rec, uint64_t *after, uint64_t *before);
 /* The stack of the call in progress, as plans name it. */
 uint64_t sw_places_stack(void);
 
 /* Is it the earlier call?  It is not counted: its record comes later. */
 bool sw_places_is_earlier(uint32_t id);
 
-/* ---- holds.c ----------------------------------------------------------------------------------------------------- */
+/* ---- calls.c ---------------------------------------------------------------------------------------------------- */
 
 enum sw_hold_state { SW_HOLD_NONE, SW_HOLD_HELD, SW_HOLD_OVER };
 
@@ -93,35 +86,17 @@ struct sw_hold {
 extern struct sw_hold sw_hold;
 
 CUdeviceptr sw_hold_device_address(const void *word);
-void sw_hold_buffer(uint64_t address, uint64_t bytes, bool on_host);
-/* The later call comes first: it is the one to be held; called before it. */
-void sw_hold_swap(void);
-/* Before the earlier call, which goes to this stream. */
-void sw_hold_begin(CUstream stream, uint64_t seq);
-void sw_hold_earlier_left(CUstream stream);
-void sw_hold_later(CUstream stream, bool host, uint64_t seq);
-void sw_hold_later_left(CUstream stream, bool host);
-/* The same as nodes of a graph: memory before any capture, then the nodes, then the launch. */
-void sw_hold_prepare(void);
-bool sw_hold_capture(CUstream stream);
-void sw_hold_mark(CUstream stream, bool before);
 /* `stream`: where it is launched. */
 void sw_hold_launch(uint64_t seq, CUstream stream);
-void sw_hold_give_up(void);
-/* The context ends: nothing of ours in it can be used any more. */
-void sw_hold_context_gone(void);
 
-/* ---- calls.c ----------------------------------------------------------------------------------------------------- */
+/* ---- calls.c ---------------------------------------------------------------------------------------------------- */
 
 /* There is one hold in a run.  True: the caller makes it, and says when it is there or could not be. */
 bool sw_calls_try(void);
 void sw_calls_begun(void);
 bool sw_calls_tried(void);
-/* Before the earlier call, an allocation on this stream: holds it.  False: it is another one.  After it. */
-bool sw_calls_allocates(uint32_t id, CUstream stream);
-void sw_calls_allocated(CUstream stream, CUresult status);
 
-/* ---- nodes.c: of a plan with nodes ------------------------------------------------------------------------------- */
+/* ---- nodes.c: of a plan with nodes ------------------------------------------------------------------------------ */
 
 void sw_nodes_install(void);
 /* A call of the plan added a node; was captured and has returned.  A node of an executable graph is another one. */
@@ -129,13 +104,7 @@ void sw_nodes_added(const struct sw_rec *rec, uint32_t exact);
 void sw_nodes_captured(CUstream stream, uint32_t exact);
 void sw_nodes_changed(const struct sw_rec *rec);
 
-/* ---- allocations.c ----------------------------------------------------------------------------------------------- */
-
-void sw_allocations_install(void);
-/* The earlier call is one. */
-bool sw_allocations_held(void);
-
-/* ---- edges.c ----------------------------------------------------------------------------------------------------- */
+/* ---- watch.c ---------------------------------------------------------------------------------------------------- */
 
 /* Of SW_PLAN_EDGE: a call is made, on this stream, and has returned. */
 void sw_edges_record(const struct sw_rec *rec, CUstream stream, bool capturing);
@@ -144,24 +113,22 @@ void sw_edges_left(int status, bool capturing);
 void sw_edges_end(void);
 void sw_edges_context_gone(void);
 
-/* ---- watch.c ----------------------------------------------------------------------------------------------------- */
+/* ---- watch.c ---------------------------------------------------------------------------------------------------- */
 
 bool sw_watch_start(void);
 /* Ends the hold, once; what the marks say at that moment is the result. */
 void sw_watch_release(enum sw_release why);
 /* Until the hold has ended: its bound ends it. */
 void sw_watch_wait(void);
-/* Waits a short time for the remaining results. */
-void sw_watch_finish(void);
 
-/* ---- explore.c --------------------------------------------------------------------------------------------------- */
+/* ---- nodes.c ---------------------------------------------------------------------------------------------------- */
 
 void sw_explore_before(const struct sw_rec *rec, CUstream stream);
 void sw_explore_left(int status);
 /* Writes what was seen. */
 void sw_explore_end(void);
 
-/* ---- dependents.c: by one thread at a time ----------------------------------------------------------------------- */
+/* ---- nodes.c: by one thread at a time --------------------------------------------------------------------------- */
 
 /* Resets: only this stream depends on the hold. */
 void sw_dependents_begin(CUstream held);

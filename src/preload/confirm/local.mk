@@ -1,13 +1,12 @@
 # libsyncwatch-confirm.so: holds one side of a race back, preloaded after libsyncwatch.so by `syncwatch confirm`
 preload_PROGRAMS += libsyncwatch-confirm.so
 libsyncwatch_confirm_so_SOURCES = \
-	src/preload/confirm/confirm.h src/preload/confirm/plan.h src/preload/confirm/attach.c \
-	src/preload/confirm/calls.c src/base/hash.c src/preload/confirm/explore.c src/preload/confirm/dependents.c src/preload/confirm/edges.c src/preload/confirm/holds.c \
-	src/preload/confirm/nodes.c src/preload/confirm/allocations.c \
-	src/preload/confirm/places.c src/preload/confirm/plan_text.c src/preload/confirm/watch.c \
-	src/preload/savings/savings.h src/preload/savings/plan_changes.c src/preload/savings/sites.c src/preload/savings/replace.c \
-	src/preload/savings/syncs.c src/preload/savings/timing.c src/preload/savings/fences.c \
-	src/preload/savings/kept_memory.c src/preload/savings/staging.c src/preload/savings/pinned.c src/preload/savings/marks.c src/preload/savings/unpinned.c src/preload/savings/copies.c src/preload/savings/limits.c src/preload/savings/host_uses.c src/preload/savings/own_stream.c src/base/run_changes.def \
+	src/preload/confirm/confirm.h src/preload/confirm/plan.h \
+	src/preload/confirm/calls.c src/base/hash.c \
+	src/preload/confirm/nodes.c \
+	src/preload/confirm/watch.c \
+	src/preload/savings/savings.h src/preload/savings/fences.c src/preload/savings/replace.c \
+	src/preload/savings/staging.c src/preload/savings/host_uses.c src/base/run_changes.def \
 	src/preload/platform/sys.c src/preload/platform/sys.h src/preload/platform/lock.h src/preload/recorder/companion.h
 libsyncwatch_confirm_so_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 libsyncwatch_confirm_so_CFLAGS = $(SW_CFLAGS) $(SW_PREFIX_MAP) -fPIC -fvisibility=hidden -fno-omit-frame-pointer

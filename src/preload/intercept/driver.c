@@ -7,17 +7,21 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "api/names.h"
+#include "base/arch.h"
 #include "base/hash.h"
-#include "preload/intercept/dlsym.h"
-#include "preload/platform/sys.h"
-#include "preload/recorder/recorder.h"
-#include "preload/intercept/requesters.h"
 #include "preload/intercept/identity_table.h"
+#include "preload/intercept/requesters.h"
 #include "preload/intercept/trampoline.h"
 #include "preload/intercept/wrappers.h"
+#include "preload/platform/loaded_object.h"
+#include "preload/platform/sys.h"
+#include "preload/recorder/recorder.h"
+
+static bool dlsym_is_ours(const void *address);
 
 #define DRIVER "libcuda.so.1"
 /* The real driver and the simulated one both have this function; what merely wraps a few others has not. */
@@ -360,15 +364,18 @@ static bool comes_back(uint32_t id, const void *caller)
 	return real && sw_object_of(caller, &asker) && sw_object_has(&asker, real);
 }
 
-bool sw_driver_asks(const char *name, const void *caller)
+/* Does the caller get what it would get without us?  A driver, a profiler, and whoever our wrapper of `name` calls: it
+   would call itself.  With signals blocked. */
+static bool driver_asks(const char *name, const void *caller)
 {
 	return looking || sw_requester_is_tool(caller) || identity_at(caller) ||
 	       comes_back((uint32_t)sw_api_find(name), caller);
 }
 
-void sw_driver_meet(const void *real)
+/* Such a caller found this. With signals blocked. */
+static void driver_meet(const void *real)
 {
-	if (!looking && real && !sw_dlsym_is_ours(real))
+	if (!looking && real && !dlsym_is_ours(real))
 		identity_of(real, true);
 }
 
@@ -414,11 +421,151 @@ void *sw_driver_exchange(const char *name, void *real, const void *caller, const
 	uint64_t mask;
 	void *answer;
 
-	if (!real || looking || sw_dlsym_is_ours(real))
+	if (!real || looking || dlsym_is_ours(real))
 		return real;
 	mask = sw_sys_block_signals();
 	answer = exchange(name, real, caller, from);
 	sw_sys_set_signals(mask);
+	errno = saved;
+	return answer;
+}
+
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+void *sw_dlsym_real, *sw_dlsym_next;
+
+static void *no_dlsym(void *handle, const char *name)
+{
+	(void)handle;
+	(void)name;
+	return NULL;
+}
+
+/*
+ * The real one by version, so that the answer is libc's and not ours.  dlvsym is none of our exports and on no path of
+ * ours.  GLIBC_2.34 is where dlsym moved from libdl into libc.  The next one may be that of another library that wraps
+ * it: the program's look-ups go through it, ours do not.
+ */
+__attribute__((used)) void *sw_dlsym_find(void)
+{
+	const uint64_t mask = sw_sys_block_signals();
+	void *(*real)(void *, const char *) = (__typeof__(real))dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+	void *next;
+
+	if (!real)
+		real = (__typeof__(real))dlvsym(RTLD_NEXT, "dlsym", SW_ARCH_OLDEST_LIBC);
+	if (!real)
+		real = no_dlsym;
+	next = real(RTLD_NEXT, "dlsym");
+	__atomic_store_n(&sw_dlsym_real, (void *)real, __ATOMIC_RELEASE);
+	if (!next)
+		next = (void *)real;
+	__atomic_store_n(&sw_dlsym_next, next, __ATOMIC_RELEASE);
+	sw_sys_set_signals(mask);
+	return next;
+}
+
+void *sw_dlsym_call(void *handle, const char *name)
+{
+	void *(*real)(void *, const char *) = (__typeof__(real))__atomic_load_n(&sw_dlsym_real, __ATOMIC_ACQUIRE);
+	void *found;
+
+	if (!real) {
+		sw_dlsym_find();
+		real = (__typeof__(real))sw_dlsym_real;
+	}
+	found = real(handle, name);
+	/* Not a tail call: glibc takes the caller from the return address. */
+	__asm__ volatile("" ::: "memory");
+	return found;
+}
+
+/* Whether an address lies in this library. */
+static bool dlsym_is_ours(const void *address)
+{
+	return (const char *)address >= __ehdr_start && (const char *)address < _end;
+}
+
+/* `name` as the caller's own object and what it was loaded with see it, without us. */
+static void *find_in_object(const struct sw_loaded_object *object, const char *name)
+{
+	void *handle = object->path[0] ? dlopen(object->path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	void *found = handle ? sw_dlsym_call(handle, name) : NULL;
+
+	if (handle)
+		dlclose(handle);
+	return dlsym_is_ours(found) ? NULL : found;
+}
+
+/* What the global scope would say if this library were not in it.  A failure leaves the loader's error, as the program
+   expects of its own look-up: the first one's was lost in the questions that followed. */
+static void *find_without_us(const char *name, const struct sw_loaded_object *object)
+{
+	void *found = sw_dlsym_call(RTLD_NEXT, name);
+
+	if (!found)
+		found = find_in_object(object, name);
+	return found ? found : sw_dlsym_call(RTLD_NEXT, name);
+}
+
+/* The program's look-up as it is without us, by whoever wraps dlsym behind us. */
+static void *look_up(void *handle, const char *name)
+{
+	void *(*next)(void *, const char *) = (__typeof__(next))__atomic_load_n(&sw_dlsym_next, __ATOMIC_ACQUIRE);
+	void *found = next(handle, name);
+
+	__asm__ volatile("" ::: "memory"); /* no tail call */
+	return found;
+}
+
+static struct sw_dlsym_answer decide(void *handle, const char *name, const void *caller)
+{
+	struct sw_loaded_object object = {0};
+	void *found = NULL;
+	uint64_t mask = sw_sys_block_signals();
+	const bool asks = driver_asks(name, caller);
+	struct sw_dlsym_answer answer = {NULL, 0};
+
+	sw_sys_set_signals(mask);
+	if (asks && (handle == RTLD_NEXT || handle == RTLD_DEFAULT))
+		return answer;
+	/* The program's own look-up, in which signals are its own affair. */
+	if (handle != RTLD_NEXT) {
+		found = look_up(handle, name);
+		if (!dlsym_is_ours(found) && (found || handle != RTLD_DEFAULT)) {
+			mask = sw_sys_block_signals();
+			if (asks)
+				driver_meet(found);
+			answer = (struct sw_dlsym_answer){asks ? found : sw_driver_exchange(name, found, caller, NULL),
+							  1};
+			sw_sys_set_signals(mask);
+			return answer;
+		}
+	}
+	mask = sw_sys_block_signals();
+	if (sw_object_of(caller, &object)) {
+		if (handle == RTLD_NEXT) /* an interposer that looks up the next dlsym: its call is nested in ours */
+			found = find_in_object(&object, name);
+		if (handle != RTLD_NEXT || (uintptr_t)found - object.start >= object.end - object.start)
+			answer = (struct sw_dlsym_answer){
+				sw_driver_exchange(name, find_without_us(name, &object), caller, NULL), 1};
+	}
+	sw_sys_set_signals(mask);
+	return answer;
+}
+
+__attribute__((used)) struct sw_dlsym_answer sw_dlsym_decide(void *handle, const char *name, const void *caller)
+{
+	const int saved = errno;
+	struct sw_dlsym_answer answer;
+
+	if (!__atomic_load_n(&sw_dlsym_next, __ATOMIC_ACQUIRE))
+		sw_dlsym_find();
+	answer = decide(handle, name, caller);
+	/* "dlerror(); p = dlsym(...); if (dlerror())": what we asked on the way may have failed where this did not. */
+	if (answer.value)
+		dlerror();
 	errno = saved;
 	return answer;
 }

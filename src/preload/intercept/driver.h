@@ -15,6 +15,7 @@
 
 #include "api/ids.h"
 #include "preload/intercept/cuda_types.h"
+#include "preload/recorder/companion.h"
 
 /* The functions that the wrappers call, by entry point; NULL until the driver was seen.  A library that wraps the
    driver and stands behind us is called in its place. */
@@ -59,15 +60,18 @@ static inline void *sw_driver_question(enum sw_api_id id)
  */
 void *sw_driver_exchange(const char *name, void *real, const void *caller, const void *from);
 
-/* Does the caller get what it would get without us?  A driver, a profiler, and whoever our wrapper of `name` calls: it
-   would call itself.  With signals blocked. */
-bool sw_driver_asks(const char *name, const void *caller);
-/* Such a caller found this. With signals blocked. */
-void sw_driver_meet(const void *real);
-
 /* The function that a driver exports under a name that the table lacks; NULL: none does. */
 void *sw_driver_unknown(const char *name);
 /* Looks for functions that the table lacks and loaded objects are linked with; cheap where none was loaded since. */
 void sw_driver_find_references(void);
+
+/* The preloaded dlsym: first of the three ways in (the others: cuGetProcAddress in requesters.c, exported names). */
+
+/* The real dlsym, called on our own behalf (RTLD_NEXT: after this library), is sw_dlsym_call() of companion.h. */
+
+/* For the assembly (entry.S). */
+extern void *sw_dlsym_next;
+void *sw_dlsym_find(void);
+struct sw_dlsym_answer sw_dlsym_decide(void *handle, const char *name, const void *caller);
 
 #endif

@@ -10,8 +10,6 @@ libsyncwatch_so_SOURCES += \
 	src/preload/intercept/contexts.c src/preload/intercept/contexts.h \
 	src/preload/intercept/cuda_types.h \
 	src/preload/calls/custom.h \
-	src/preload/intercept/dlsym.c src/preload/intercept/dlsym.h \
-	src/preload/intercept/direct_references.c \
 	src/preload/intercept/driver.c src/preload/intercept/driver.h \
 	src/preload/intercept/entry.S \
 	src/preload/calls/fill.h \
@@ -22,7 +20,6 @@ libsyncwatch_so_SOURCES += \
 	src/preload/calls/nodes.c src/preload/calls/recapture.c src/preload/calls/nodes.h \
 	src/preload/calls/code_image.c src/preload/calls/code_image.h \
 	src/preload/calls/launch.c src/preload/calls/launch.h \
-	src/preload/intercept/procaddress.c \
 	src/preload/intercept/requesters.c src/preload/intercept/requesters.h \
 	src/api/signature.h \
 	src/preload/intercept/hook_state.c src/preload/intercept/hook_state.h \

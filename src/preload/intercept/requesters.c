@@ -7,8 +7,15 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "preload/recorder/recorder.h"
+#include "api/names.h"
+#include "preload/intercept/driver.h"
+#include "preload/intercept/hook.h"
 #include "preload/intercept/hook_state.h"
+#include "preload/intercept/trampoline.h"
+#include "preload/intercept/wrappers.h"
+#include "preload/platform/loaded_object.h"
+#include "preload/platform/sys.h"
+#include "preload/recorder/recorder.h"
 
 #define REQUESTERS SW_STATE_REQUESTERS
 /* cudart asks for about 440 functions before its first call (measured, 13.0); other users of the driver need far
@@ -105,7 +112,8 @@ static void requesters_refresh(void)
 	}
 }
 
-bool sw_requester_tool_path(const char *path)
+/* Is an object with this path one of these? */
+static bool requester_tool_path(const char *path)
 {
 	bool tool = false;
 
@@ -130,7 +138,7 @@ static struct requester *requester_add(const void *caller)
 	r = &requesters[at];
 	r->object = object;
 	file = file_name(object.path);
-	r->tool = sw_requester_tool_path(object.path);
+	r->tool = requester_tool_path(object.path);
 	r->link = starts_with(file, "libcudart.") ? SW_CUDART_SHARED : SW_CUDART_OTHER;
 	if (r->link == SW_CUDART_SHARED)
 		runtime_add(&object);
@@ -169,7 +177,8 @@ bool sw_requester_count(const void *caller)
 	return true;
 }
 
-void sw_requester_version(const void *caller, uint32_t version)
+/* The CUDA version that it asked for; the highest is kept. */
+static void requester_version(const void *caller, uint32_t version)
 {
 	struct requester *r = requester_find((uintptr_t)caller);
 
@@ -208,4 +217,92 @@ void sw_requesters_describe(void)
 		__atomic_store_n(&described[i], requests, __ATOMIC_RELAXED);
 		requester_describe(&requesters[i], requests);
 	}
+}
+
+/*
+ * Second way in: pointers that the driver returns itself. cudart, shared or static, gets all of its functions this way,
+ * with flag 0 for the legacy and 2 for the per-thread default stream; the returned pointer identifies the function.
+ */
+
+#define EXPORT __attribute__((visibility("default")))
+
+static void exchange(const char *symbol, void **pfn, int version, const void *caller, const void *from)
+{
+	if (!pfn || !*pfn || !symbol)
+		return;
+	*pfn = sw_driver_exchange(symbol, *pfn, caller, from);
+	requester_version(caller, (uint32_t)version);
+}
+
+EXPORT CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags);
+CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)
+{
+	__typeof__(&cuGetProcAddress) real = (__typeof__(real))sw_driver_function(SW_ID_cuGetProcAddress);
+	CUresult status;
+
+	if (!real)
+		return SW_NO_DRIVER;
+	status = real(symbol, pfn, cudaVersion, flags);
+	if (status == CUDA_SUCCESS)
+		exchange(symbol, pfn, cudaVersion, __builtin_return_address(0), (const void *)real);
+	return status;
+}
+
+EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
+				    CUdriverProcAddressQueryResult *symbolStatus);
+CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
+			     CUdriverProcAddressQueryResult *symbolStatus)
+{
+	__typeof__(&cuGetProcAddress_v2) real = (__typeof__(real))sw_driver_function(SW_ID_cuGetProcAddress_v2);
+	CUresult status;
+
+	if (!real)
+		return SW_NO_DRIVER;
+	status = real(symbol, pfn, cudaVersion, flags, symbolStatus);
+	if (status == CUDA_SUCCESS)
+		exchange(symbol, pfn, cudaVersion, __builtin_return_address(0), (const void *)real);
+	return status;
+}
+
+/*
+ * Functions of the driver that an object is linked with and the table does not know: neither dlsym nor cuGetProcAddress
+ * was asked for them, and we export no such name.  The slot that the loader filled leads to a trampoline instead.
+ */
+
+static unsigned long long objects_seen;
+
+static void redirect(const char *name, void **slot, void *object)
+{
+	void *real, *now = __atomic_load_n(slot, __ATOMIC_RELAXED);
+
+	if (name[0] != 'c' || name[1] != 'u' || name[2] < 'A' || name[2] > 'Z' || sw_api_find(name))
+		return;
+	real = sw_driver_unknown(name);
+	/* A slot of somebody else's leads elsewhere; one that is not filled yet, into its own object. */
+	if (real && now && (now == real || sw_object_has(object, now)))
+		sw_object_set_import(slot, sw_trampoline(name, real));
+}
+
+static int visit(struct dl_phdr_info *info, size_t size, void *first)
+{
+	struct sw_loaded_object object;
+
+	(void)size;
+	if (*(bool *)first && info->dlpi_adds == objects_seen)
+		return 1;
+	*(bool *)first = false;
+	objects_seen = info->dlpi_adds;
+	sw_object_read(&object, info);
+	if (!sw_object_has(&object, &objects_seen) && !requester_tool_path(object.path))
+		sw_object_imports(&object, redirect, &object);
+	return 0;
+}
+
+void sw_driver_find_references(void)
+{
+	const uint64_t mask = sw_sys_block_signals();
+	bool first = true;
+
+	dl_iterate_phdr(visit, &first);
+	sw_sys_set_signals(mask);
 }

@@ -10,13 +10,9 @@
 
 /* Is `caller` in a profiler, or in the driver's own object by its name, whose calls are not the program's? */
 bool sw_requester_is_tool(const void *caller);
-/* Is an object with this path one of these? */
-bool sw_requester_tool_path(const char *path);
 
 /* Counts a request from `caller`.  False: it is the driver, CUPTI or a like tool, whose calls are not the program's. */
 bool sw_requester_count(const void *caller);
-/* The CUDA version that it asked for; the highest is kept. */
-void sw_requester_version(const void *caller, uint32_t version);
 
 /* The objects that are CUDA runtimes, or have one linked into them: one or two, searched at every call. */
 #define SW_RUNTIMES 16u

@@ -3,12 +3,64 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "preload/libraries/libraries.h"
 #include "preload/platform/loaded_function.h"
 #include "preload/platform/named_function.h"
 #include "preload/recorder/companion.h"
+
+/* functions.def as data. */
+
+#define WORK(library, name, arguments)	 FUNCTION(WORK, library, name, arguments)
+#define MAKES(library, name, arguments)	 FUNCTION(MAKES, library, name, arguments)
+#define BUILDS(library, name, arguments) FUNCTION(BUILDS, library, name, arguments)
+#define STATE(library, name, arguments)	 FUNCTION(STATE, library, name, arguments)
+#define ENDS(library, name, arguments)	 FUNCTION(ENDS, library, name, arguments)
+
+/* All texts one after the other: a table of pointers would be relocated in each process. */
+static const struct texts {
+#define FUNCTION(kind, library, name, arguments) char name_##name[sizeof #name], arguments_##name[sizeof arguments];
+#include "preload/libraries/functions.def"
+#undef FUNCTION
+} texts = {
+#define FUNCTION(kind, library, name, arguments) #name, arguments,
+#include "preload/libraries/functions.def"
+#undef FUNCTION
+};
+_Static_assert(sizeof texts <= UINT16_MAX, "offsets have 16 bits");
+
+/*
+ * Words on the stack: what six registers do not hold, and four more, for a function may have more arguments in another
+ * version of its library.  They lie in the caller's frame or in those of its callers.
+ */
+#define SPARE		 4
+#define WORDS(arguments) (sizeof arguments - 1)
+#define STACK(arguments) ((WORDS(arguments) > 6 ? WORDS(arguments) - 6 : 0) + SPARE)
+
+const struct sw_library_function sw_library_functions[] = {
+#define FUNCTION(kind, library, name, arguments)                                                                       \
+	{offsetof(struct texts, name_##name),                                                                          \
+	 offsetof(struct texts, arguments_##name),                                                                     \
+	 SW_LIBRARY_##library,                                                                                         \
+	 SW_KIND_##kind,                                                                                               \
+	 STACK(arguments),                                                                                             \
+	 WORDS(arguments)},
+#include "preload/libraries/functions.def"
+#undef FUNCTION
+};
+const uint32_t sw_library_n = sizeof sw_library_functions / sizeof *sw_library_functions;
+
+#define FUNCTION(kind, library, name, arguments)                                                                       \
+	_Static_assert(WORDS(arguments) <= SW_LIBRARY_WORDS, "arguments of " #name);
+#include "preload/libraries/functions.def"
+#undef FUNCTION
+
+static const char *library_text(uint32_t offset)
+{
+	return (const char *)&texts + offset;
+}
 
 /* ---- the library that is loaded ---------------------------------------------------------------------------------- */
 
@@ -82,7 +134,7 @@ static void *stub_of(const char *name, const char **object)
 	if (name[0] != 'c' || name[1] != 'u' || !strchr("bdfs", name[2]))
 		return NULL;
 	for (uint32_t i = 0; i < sw_library_n; i++)
-		if (strcmp(sw_library_text(sw_library_functions[i].name), name) == 0) {
+		if (strcmp(library_text(sw_library_functions[i].name), name) == 0) {
 			*object = libraries[sw_library_functions[i].library].object;
 			return (void *)(uintptr_t)(sw_library_stubs + (size_t)i * SW_LIBRARY_STUB);
 		}
@@ -133,7 +185,7 @@ static uint64_t area_of(uint64_t plan, const void *caller)
 static void record(const struct sw_library_function *f, enum sw_library_op op, const uint64_t *registers,
 		   const uint64_t *stack, const void *caller)
 {
-	const char *name = sw_library_text(f->name), *arguments = sw_library_text(f->arguments);
+	const char *name = library_text(f->name), *arguments = library_text(f->arguments);
 	uint64_t words[SW_LIBRARY_WORDS + 1];
 	uint32_t n = collect(words, arguments, registers, stack), bytes = (uint32_t)strlen(name);
 	if (op == SW_LIBRARY_DONE && f->library == SW_LIBRARY_cufft && f->kind != SW_KIND_STATE) {
@@ -187,7 +239,7 @@ struct sw_library_target sw_library_enter(uint32_t function, const uint64_t *reg
 	const struct sw_library_function *f = &sw_library_functions[function];
 	struct sw_library_target target = {.stack = -1};
 	target.real =
-		sw_loaded_function_at(&sites, function, sw_library_text(f->name), libraries[f->library].object, caller);
+		sw_loaded_function_at(&sites, function, library_text(f->name), libraries[f->library].object, caller);
 	if (!target.real)
 		target.real = (void *)(uintptr_t)missing(f->library);
 	else if (recorder() && (!self.registers || registers >= self.registers)) {

@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-/* ---- the table (table.c) ----------------------------------------------------------------------------------------- */
+/* ---- the table (calls.c) ---------------------------------------------------------------------------------------- */
 
 enum sw_wrapped_library {
 	SW_LIBRARY_cublas,
@@ -28,7 +28,7 @@ enum sw_function_kind { SW_KIND_WORK, SW_KIND_MAKES, SW_KIND_BUILDS, SW_KIND_STA
 
 /* Without pointers: nothing of the table is written to when the object is loaded. */
 struct sw_library_function {
-	uint16_t name, arguments; /* offsets in sw_library_text */
+	uint16_t name, arguments; /* offsets in library_text */
 	uint8_t library, kind;
 	uint8_t stack; /* words that the caller may have put on the stack */
 	uint8_t words; /* integer and pointer arguments */
@@ -36,7 +36,6 @@ struct sw_library_function {
 
 extern const struct sw_library_function sw_library_functions[];
 extern const uint32_t sw_library_n;
-const char *sw_library_text(uint32_t offset);
 
 /* The functions as programs see them (entry.S), in the order of the table. */
 #define SW_LIBRARY_STUB 16u
@@ -45,7 +44,7 @@ extern const char sw_library_stubs[] __attribute__((visibility("hidden")));
 /* Most arguments of a function, vector registers left out. */
 #define SW_LIBRARY_WORDS 40u
 
-/* ---- calls (calls.c), called by entry.S -------------------------------------------------------------------------- */
+/* ---- calls (calls.c), called by entry.S ------------------------------------------------------------------------- */
 
 struct sw_library_target {
 	void *real;

@@ -22,7 +22,7 @@ struct sw_nccl_id {
 
 enum { SW_NCCL_SYSTEM_ERROR = 2, SW_NCCL_IN_PROGRESS = 7 };
 
-/* ---- the library ------------------------------------------------------------------------------------------------- */
+/* ---- the library ------------------------------------------------------------------------------------------------ */
 
 #define SW_NCCL_OBJECT "libnccl.so"
 
@@ -35,12 +35,7 @@ enum sw_nccl_function {
 	SW_NCCL_FUNCTIONS
 };
 
-/* The real one, for a call that returns to this address; NULL: the library has none, or is not loaded.  Any thread. */
-void *sw_nccl_real(enum sw_nccl_function function, const void *caller);
-/* Another function of the same library, by name. */
-void *sw_nccl_other(const char *name, const void *caller);
-
-/* ---- communicators ----------------------------------------------------------------------------------------------- */
+/* ---- communicators ---------------------------------------------------------------------------------------------- */
 
 struct sw_nccl_comm {
 	uint64_t identity; /* the same in all processes of the communicator; 0 unknown */
@@ -49,16 +44,7 @@ struct sw_nccl_comm {
 	uint32_t splits; /* communicators made of it so far */
 };
 
-/* Remembers a communicator; size 0: the library is asked for rank and size when they are needed. */
-void sw_nccl_comm_add(void *handle, uint64_t identity, uint32_t rank, uint32_t size, const void *caller);
-/* What is known of it, all zero: nothing.  `call`: counts a collective, `split`: a communicator made of it. */
-struct sw_nccl_comm sw_nccl_comm_get(void *handle, bool call, bool split);
-void sw_nccl_comm_remove(void *handle);
-
-/* ---- records ----------------------------------------------------------------------------------------------------- */
-
-/* The recorder; NULL: there is none. */
-const struct sw_companion *sw_nccl_recorder(void);
+/* ---- records ---------------------------------------------------------------------------------------------------- */
 
 /* One call that is recorded: what is inside is recorded by itself. */
 struct sw_nccl_call {
@@ -66,9 +52,5 @@ struct sw_nccl_call {
 	uint64_t seq, t0;
 	void *frame;
 };
-
-/* Fills `r` (all but its header) into a BEGIN record. */
-void sw_nccl_begin(struct sw_nccl_call *call, const struct sw_rec_collective *r, void *frame);
-void sw_nccl_end(struct sw_nccl_call *call, int result);
 
 #endif

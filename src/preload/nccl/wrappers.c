@@ -1,10 +1,204 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* NCCL's functions as programs see them. */
+#include <dlfcn.h>
+#include <errno.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "preload/nccl/nccl.h"
+#include "preload/platform/loaded_function.h"
+#include "preload/platform/lock.h"
 #include "preload/platform/named_function.h"
+
+/* The library that is loaded, and its functions. */
+
+static const char *const names[] = {
+#define MOVES(name, ...) #name,
+#define TAKES(name, ...) #name,
+#include "preload/nccl/functions.def"
+#undef MOVES
+#undef TAKES
+};
+
+static struct sw_loaded_site loaded_at[1024];
+static struct sw_loaded_sites sites = {sizeof loaded_at / sizeof *loaded_at, loaded_at};
+
+/* The real one, for a call that returns to this address; NULL: the library has none, or is not loaded.  Any thread. */
+static void *nccl_real(enum sw_nccl_function function, const void *caller)
+{
+	return sw_loaded_function_at(&sites, function, names[function], SW_NCCL_OBJECT, caller);
+}
+
+/* Another function of the same library, by name. */
+static void *nccl_other(const char *name, const void *caller)
+{
+	return sw_loaded_function(name, SW_NCCL_OBJECT, caller);
+}
+
+/*
+ * Communicators by their handle.  A table of fixed size: one that does not fit is unknown, and its collectives cannot
+ * be compared with those of other ranks.
+ */
+
+#define MAX_COMMS 4096u
+
+typedef int sw_nccl_ask(void *comm, int *value);
+
+static struct {
+	struct sw_lock lock;
+	struct entry {
+		void *handle; /* NULL: free; GONE: was taken, so searches continue */
+		struct sw_nccl_comm comm;
+		sw_nccl_ask *count, *rank; /* of its library */
+	} at[MAX_COMMS];
+} table;
+
+#define GONE ((void *)1)
+
+static uint32_t place_of(const void *handle)
+{
+	return (uint32_t)(((uintptr_t)handle >> 4) * 2654435761u) % MAX_COMMS;
+}
+
+static struct entry *find_communicator(const void *handle)
+{
+	for (uint32_t i = 0, at = place_of(handle); i < MAX_COMMS; i++, at = (at + 1) % MAX_COMMS) {
+		if (table.at[at].handle == handle)
+			return &table.at[at];
+		if (!table.at[at].handle)
+			return NULL;
+	}
+	return NULL;
+}
+
+/* Remembers a communicator; size 0: the library is asked for rank and size when they are needed. */
+static void nccl_comm_add(void *handle, uint64_t identity, uint32_t rank, uint32_t size, const void *caller)
+{
+	if (!handle)
+		return;
+	sw_nccl_ask *ask_count = (sw_nccl_ask *)(uintptr_t)nccl_other("ncclCommCount", caller);
+	sw_nccl_ask *ask_rank = (sw_nccl_ask *)(uintptr_t)nccl_other("ncclCommUserRank", caller);
+	const uint64_t mask = sw_lock_enter(&table.lock);
+	struct entry *entry = find_communicator(handle);
+	for (uint32_t i = 0, at = place_of(handle); !entry && i < MAX_COMMS; i++, at = (at + 1) % MAX_COMMS)
+		if (!table.at[at].handle || table.at[at].handle == GONE)
+			entry = &table.at[at];
+	if (entry)
+		*entry =
+			(struct entry){handle, {.identity = identity, .rank = rank, .size = size}, ask_count, ask_rank};
+	sw_lock_leave(&table.lock, mask);
+}
+
+static uint32_t ask(sw_nccl_ask *function, void *handle)
+{
+	int value = 0;
+	return function && function(handle, &value) == 0 && value > 0 ? (uint32_t)value : 0;
+}
+
+/* For a communicator that did not block when it was made: NCCL answers once it is complete. */
+static void complete(void *handle, const struct entry *known)
+{
+	const uint32_t size = ask(known->count, handle), rank = size ? ask(known->rank, handle) : 0;
+	const uint64_t mask = sw_lock_enter(&table.lock);
+	struct entry *entry = find_communicator(handle);
+	if (entry && size) {
+		entry->comm.size = size;
+		entry->comm.rank = rank;
+	}
+	sw_lock_leave(&table.lock, mask);
+}
+
+/* What is known of it, all zero: nothing.  `call`: counts a collective, `split`: a communicator made of it. */
+static struct sw_nccl_comm nccl_comm_get(void *handle, bool call, bool split)
+{
+	struct sw_nccl_comm comm = {0};
+	for (int attempt = 0; attempt < 2; attempt++) {
+		const uint64_t mask = sw_lock_enter(&table.lock);
+		struct entry *entry = handle ? find_communicator(handle) : NULL;
+		const bool known = entry && entry->comm.size;
+		const struct entry copy = entry ? *entry : (struct entry){0};
+		if (entry && (known || attempt)) {
+			comm = entry->comm;
+			entry->comm.calls += call;
+			entry->comm.splits += split;
+		}
+		sw_lock_leave(&table.lock, mask);
+		if (!entry || known)
+			break;
+		if (!attempt)
+			complete(handle, &copy);
+	}
+	return comm;
+}
+
+static void nccl_comm_remove(void *handle)
+{
+	const uint64_t mask = sw_lock_enter(&table.lock);
+	struct entry *entry = handle ? find_communicator(handle) : NULL;
+	if (entry)
+		*entry = (struct entry){.handle = GONE};
+	sw_lock_leave(&table.lock, mask);
+}
+
+/*
+ * A call of NCCL as two records of the recorder, before and after it: the calls of CUDA that it makes are recorded
+ * between them.
+ */
+
+static const struct sw_companion *recorder;
+static bool asked;
+
+/*
+ * The recorder; NULL: there is none.  Each thread that comes here before it is done does it all: the results are the
+ * same.
+ */
+static const struct sw_companion *nccl_recorder(void)
+{
+	if (!__atomic_load_n(&asked, __ATOMIC_ACQUIRE)) {
+		const struct sw_companion *(*find)(uint32_t) =
+			(__typeof__(find))(uintptr_t)dlsym(RTLD_DEFAULT, "syncwatch_companion");
+		recorder = find ? find(SW_COMPANION_VERSION) : NULL;
+		__atomic_store_n(&asked, true, __ATOMIC_RELEASE);
+	}
+	return recorder;
+}
+
+/* Fills `r` (all but its header) into a BEGIN record. */
+static void nccl_begin(struct sw_nccl_call *call, const struct sw_rec_collective *what, void *frame)
+{
+	const int saved = errno;
+	const struct sw_companion *c = nccl_recorder();
+	struct sw_call one;
+	*call = (struct sw_nccl_call){.frame = frame};
+	/* A program that never calls CUDA leaves no trace. */
+	call->on = c && c->recording() && !c->nested(frame) && c->enter(&one, 0, SW_RF_BEGIN, frame);
+	if (call->on) {
+		struct sw_rec_collective *r = c->record(&one, SW_REC_COLLECTIVE, sizeof *r);
+		if (r)
+			memcpy((char *)r + sizeof r->h, (const char *)what + sizeof r->h, sizeof *r - sizeof r->h);
+		c->publish(&one);
+		call->seq = one.seq;
+		call->t0 = one.t0;
+		c->leave(&one, 0);
+	}
+	errno = saved;
+}
+
+static void nccl_end(struct sw_nccl_call *call, int result)
+{
+	const int saved = errno;
+	const struct sw_companion *c = nccl_recorder();
+	struct sw_call one;
+	if (call->on && c->enter(&one, 0, SW_RF_END, call->frame)) {
+		struct sw_rec_end *r = c->record(&one, SW_REC_COLLECTIVE, sizeof *r);
+		if (r)
+			r->begin_seq = call->seq;
+		c->publish(&one);
+		one.t0 = call->t0;
+		c->leave(&one, result);
+	}
+	errno = saved;
+}
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -26,7 +220,7 @@ struct work {
 static void begin(struct sw_nccl_call *call, const struct work *work, void *frame)
 {
 	const bool paired = work->op == SW_COLLECTIVE_SEND || work->op == SW_COLLECTIVE_RECEIVE;
-	const struct sw_nccl_comm comm = sw_nccl_comm_get(work->comm, !paired, false);
+	const struct sw_nccl_comm comm = nccl_comm_get(work->comm, !paired, false);
 	const struct sw_rec_collective r = {
 		.communicator = comm.identity,
 		.number = paired || !comm.identity ? 0 : comm.calls + 1,
@@ -43,7 +237,7 @@ static void begin(struct sw_nccl_call *call, const struct work *work, void *fram
 		.size = comm.size,
 		.flags = self.group ? SW_COLLECTIVE_IN_GROUP : 0,
 	};
-	sw_nccl_begin(call, &r, frame);
+	nccl_begin(call, &r, frame);
 }
 
 #define MOVES(name, op_, parameters, arguments, send_, receive_, reduction_, root_)                                    \
@@ -51,7 +245,7 @@ static void begin(struct sw_nccl_call *call, const struct work *work, void *fram
 	int name parameters                                                                                            \
 	{                                                                                                              \
 		int(*real) parameters =                                                                                \
-			(int(*) parameters)(uintptr_t)sw_nccl_real(SW_##name, __builtin_return_address(0));            \
+			(int(*) parameters)(uintptr_t)nccl_real(SW_##name, __builtin_return_address(0));               \
 		const struct work work = {SW_COLLECTIVE_##op_, send_, receive_, count, type,                           \
 					  reduction_,	       root_, comm,	stream};                               \
 		struct sw_nccl_call call = {0};                                                                        \
@@ -62,7 +256,7 @@ static void begin(struct sw_nccl_call *call, const struct work *work, void *fram
 		self.inside++;                                                                                         \
 		const int result = real arguments;                                                                     \
 		self.inside--;                                                                                         \
-		sw_nccl_end(&call, result);                                                                            \
+		nccl_end(&call, result);                                                                               \
 		return result;                                                                                         \
 	}
 #define TAKES(name, parameters)                                                                                        \
@@ -72,7 +266,7 @@ static void begin(struct sw_nccl_call *call, const struct work *work, void *fram
 #undef MOVES
 #undef TAKES
 
-#define REAL(name) type_##name *real = (type_##name *)(uintptr_t)sw_nccl_real(SW_##name, __builtin_return_address(0))
+#define REAL(name) type_##name *real = (type_##name *)(uintptr_t)nccl_real(SW_##name, __builtin_return_address(0))
 
 /* ---- looked up by name ------------------------------------------------------------------------------------------- */
 
@@ -99,8 +293,8 @@ static void *function_of(const char *name, const char **object)
 
 __attribute__((constructor)) static void start(void)
 {
-	if (sw_nccl_recorder() && sw_nccl_recorder()->look_ups.real)
-		sw_named_functions(function_of, &sw_nccl_recorder()->look_ups);
+	if (nccl_recorder() && nccl_recorder()->look_ups.real)
+		sw_named_functions(function_of, &nccl_recorder()->look_ups);
 }
 
 /* ---- groups ------------------------------------------------------------------------------------------------------ */
@@ -125,11 +319,11 @@ int ncclGroupEnd(void)
 	if (!real)
 		return SW_NCCL_SYSTEM_ERROR;
 	if (!self.inside && self.group && --self.group == 0)
-		sw_nccl_begin(&call, &r, __builtin_frame_address(0));
+		nccl_begin(&call, &r, __builtin_frame_address(0));
 	self.inside++;
 	const int result = real();
 	self.inside--;
-	sw_nccl_end(&call, result);
+	nccl_end(&call, result);
 	return result;
 }
 
@@ -142,11 +336,11 @@ int ncclGroupSimulateEnd(void *info)
 	if (!real)
 		return SW_NCCL_SYSTEM_ERROR;
 	if (!self.inside && self.group && --self.group == 0)
-		sw_nccl_begin(&call, &r, __builtin_frame_address(0));
+		nccl_begin(&call, &r, __builtin_frame_address(0));
 	self.inside++;
 	const int result = real(info);
 	self.inside--;
-	sw_nccl_end(&call, result);
+	nccl_end(&call, result);
 	return result;
 }
 
@@ -173,7 +367,7 @@ static void begin_making(struct sw_nccl_call *call, uint64_t identity, int rank,
 					    .size = (uint32_t)ranks,
 					    .flags = self.group ? SW_COLLECTIVE_IN_GROUP : 0};
 	if (!self.inside)
-		sw_nccl_begin(call, &r, frame);
+		nccl_begin(call, &r, frame);
 	self.inside++;
 }
 
@@ -183,8 +377,8 @@ static int end_making(struct sw_nccl_call *call, int result, void *handle, uint6
 {
 	self.inside--;
 	if (made(result) && !self.inside)
-		sw_nccl_comm_add(handle, identity, rank, size, caller);
-	sw_nccl_end(call, result);
+		nccl_comm_add(handle, identity, rank, size, caller);
+	nccl_end(call, result);
 	return result;
 }
 
@@ -237,14 +431,14 @@ int ncclCommInitAll(void **comms, int devices, const int *list)
 	const int result = real(comms, devices, list);
 	self.inside--;
 	for (int i = 0; made(result) && i < devices; i++)
-		sw_nccl_comm_add(comms[i], 0, (uint32_t)i, (uint32_t)devices, __builtin_return_address(0));
+		nccl_comm_add(comms[i], 0, (uint32_t)i, (uint32_t)devices, __builtin_return_address(0));
 	return result;
 }
 
 /* All ranks of the parent call it, in the same order: parent, count and what distinguishes the parts identify it. */
 static uint64_t derive(void *parent, uint64_t part)
 {
-	const struct sw_nccl_comm comm = sw_nccl_comm_get(parent, false, true);
+	const struct sw_nccl_comm comm = nccl_comm_get(parent, false, true);
 	const uint64_t words[] = {comm.identity, comm.splits, part};
 	return comm.identity ? sw_hash_words(words, sizeof words) | 1 : 0;
 }
@@ -278,7 +472,7 @@ int ncclCommDestroy(void *comm)
 	REAL(ncclCommDestroy);
 	if (!real)
 		return SW_NCCL_SYSTEM_ERROR;
-	sw_nccl_comm_remove(comm);
+	nccl_comm_remove(comm);
 	return real(comm);
 }
 
@@ -287,6 +481,6 @@ int ncclCommAbort(void *comm)
 	REAL(ncclCommAbort);
 	if (!real)
 		return SW_NCCL_SYSTEM_ERROR;
-	sw_nccl_comm_remove(comm);
+	nccl_comm_remove(comm);
 	return real(comm);
 }

@@ -2,8 +2,158 @@
 /* Our entries in the tables of NVTX.  Marks, categories and what payloads hold are not listened to. */
 #include "preload/nvtx/nvtx.h"
 
+#include <dlfcn.h>
 #include <nvtx3/nvToolsExtCuda.h>
 #include <nvtx3/nvToolsExtCudaRt.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include "preload/platform/lock.h"
+
+static const struct sw_companion *nvtx_recorder(void);
+static int nvtx_attach_payload(nvtxExtModuleInfo_t *info);
+static void nvtx_begin(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t id, const struct sw_nvtx_text *name);
+static void nvtx_end(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t id);
+static void nvtx_name_thread(uint32_t tid, const struct sw_nvtx_text *name);
+static nvtxRangeId_t nvtx_range_id(void);
+
+/*
+ * Texts.  The handles of domains and registered strings are addresses of their names, in pages that are never freed: a
+ * handle that the program uses after it destroyed it is still a valid address.
+ */
+
+#define STORE_BYTES (1u << 20) /* all of them together */
+
+static struct {
+	struct sw_lock lock;
+	char *at; /* NULL: not mapped yet */
+	uint32_t used;
+} store;
+
+/* ---- the program's texts ----------------------------------------------------------------------------------------- */
+
+/* Not inside a character of UTF-8: its bytes but the first are 10xxxxxx. */
+static uint32_t cut(const char *text, uint32_t bytes)
+{
+	if (bytes <= SW_NVTX_MAX_NAME)
+		return bytes;
+	for (bytes = SW_NVTX_MAX_NAME; bytes && (text[bytes] & 0xc0) == 0x80;)
+		bytes--;
+	return bytes;
+}
+
+void sw_nvtx_text(struct sw_nvtx_text *text, const char *ascii)
+{
+	text->bytes = ascii ? cut(ascii, (uint32_t)strnlen(ascii, SW_NVTX_MAX_NAME + 1)) : 0;
+	text->at = text->bytes ? ascii : "";
+}
+
+static uint32_t encode(char *out, uint32_t c)
+{
+	if (c < 0x80) {
+		out[0] = (char)c;
+		return 1;
+	}
+	if (c < 0x800) {
+		out[0] = (char)(0xc0 | c >> 6);
+		out[1] = (char)(0x80 | (c & 0x3f));
+		return 2;
+	}
+	if (c < 0x10000) {
+		out[0] = (char)(0xe0 | c >> 12);
+		out[1] = (char)(0x80 | (c >> 6 & 0x3f));
+		out[2] = (char)(0x80 | (c & 0x3f));
+		return 3;
+	}
+	out[0] = (char)(0xf0 | (c >> 18 & 7));
+	out[1] = (char)(0x80 | (c >> 12 & 0x3f));
+	out[2] = (char)(0x80 | (c >> 6 & 0x3f));
+	out[3] = (char)(0x80 | (c & 0x3f));
+	return 4;
+}
+
+static void nvtx_wide_text(struct sw_nvtx_text *text, const wchar_t *wide)
+{
+	uint32_t n = 0;
+	while (wide && *wide && n + 4 <= sizeof text->room)
+		n += encode(text->room + n, (uint32_t)*wide++);
+	text->at = text->room;
+	text->bytes = n;
+}
+
+/* ---- handles ----------------------------------------------------------------------------------------------------- */
+
+/* Is it one that we gave out?  A handle may be older than the recorder. */
+static bool ours(const void *handle)
+{
+	const char *at = __atomic_load_n(&store.at, __ATOMIC_ACQUIRE), *p = handle;
+	return at && p >= at && p < at + STORE_BYTES - sizeof(uint32_t) && !((uintptr_t)p & 7);
+}
+
+void sw_nvtx_message(struct sw_nvtx_text *text, int32_t type, const nvtxMessageValue_t *message)
+{
+	if (type == NVTX_MESSAGE_TYPE_ASCII)
+		sw_nvtx_text(text, message->ascii);
+	else if (type == NVTX_MESSAGE_TYPE_UNICODE)
+		nvtx_wide_text(text, message->unicode);
+	else if (type == NVTX_MESSAGE_TYPE_REGISTERED && ours(message->registered))
+		text->at = message->registered->name, text->bytes = message->registered->bytes;
+	else
+		sw_nvtx_text(text, NULL);
+}
+
+/* The name of a domain; "" the default one, or none of ours. */
+static const char *nvtx_domain(nvtxDomainHandle_t domain, uint32_t *bytes)
+{
+	*bytes = ours(domain) ? domain->bytes : 0;
+	return *bytes ? domain->name : "";
+}
+
+static void *find_text(const struct sw_nvtx_text *text)
+{
+	for (uint32_t at = 0; at < store.used;) {
+		nvtxStringHandle_t known = (void *)(store.at + at);
+		if (known->bytes == text->bytes && !memcmp(known->name, text->at, text->bytes))
+			return known;
+		at += (uint32_t)(sizeof *known + known->bytes + 1 + 7) & ~7u;
+	}
+	return NULL;
+}
+
+/* The same name gets the same handle: programs register in loops. */
+static void *keep_name(const struct sw_nvtx_text *text)
+{
+	void *found = NULL;
+	int error;
+	const uint32_t bytes = (uint32_t)(sizeof(uint32_t) + text->bytes + 1 + 7) & ~7u;
+	uint64_t mask = sw_lock_enter(&store.lock);
+	if (!store.at)
+		__atomic_store_n(&store.at, sw_sys_map(-1, 0, STORE_BYTES, &error), __ATOMIC_RELEASE);
+	if (store.at)
+		found = find_text(text);
+	if (!found && store.at && store.used + bytes <= STORE_BYTES) {
+		nvtxStringHandle_t new = (void *)(store.at + store.used);
+		memcpy(new->name, text->at, text->bytes);
+		new->bytes = text->bytes;
+		store.used += bytes;
+		found = new;
+	}
+	sw_lock_leave(&store.lock, mask);
+	return found;
+}
+
+/* Kept as long as the process lives.  NULL: there have been too many. */
+static nvtxDomainHandle_t nvtx_domain_create(const struct sw_nvtx_text *name)
+{
+	return keep_name(name);
+}
+
+static nvtxStringHandle_t nvtx_string_create(const struct sw_nvtx_text *name)
+{
+	return keep_name(name);
+}
 
 /* ---- ranges ------------------------------------------------------------------------------------------------------ */
 
@@ -20,7 +170,7 @@ static int NVTX_API domain_push(nvtxDomainHandle_t domain, const nvtxEventAttrib
 {
 	struct sw_nvtx_text text;
 	attributes_text(&text, attributes);
-	sw_nvtx_begin(SW_RANGE_PUSH, domain, 0, &text);
+	nvtx_begin(SW_RANGE_PUSH, domain, 0, &text);
 	return NVTX_NO_PUSH_POP_TRACKING;
 }
 
@@ -33,21 +183,21 @@ static int NVTX_API push_a(const char *name)
 {
 	struct sw_nvtx_text text;
 	sw_nvtx_text(&text, name);
-	sw_nvtx_begin(SW_RANGE_PUSH, NULL, 0, &text);
+	nvtx_begin(SW_RANGE_PUSH, NULL, 0, &text);
 	return NVTX_NO_PUSH_POP_TRACKING;
 }
 
 static int NVTX_API push_w(const wchar_t *name)
 {
 	struct sw_nvtx_text text;
-	sw_nvtx_wide_text(&text, name);
-	sw_nvtx_begin(SW_RANGE_PUSH, NULL, 0, &text);
+	nvtx_wide_text(&text, name);
+	nvtx_begin(SW_RANGE_PUSH, NULL, 0, &text);
 	return NVTX_NO_PUSH_POP_TRACKING;
 }
 
 static int NVTX_API domain_pop(nvtxDomainHandle_t domain)
 {
-	sw_nvtx_end(SW_RANGE_POP, domain, 0);
+	nvtx_end(SW_RANGE_POP, domain, 0);
 	return NVTX_NO_PUSH_POP_TRACKING;
 }
 
@@ -58,8 +208,8 @@ static int NVTX_API pop(void)
 
 static nvtxRangeId_t start(nvtxDomainHandle_t domain, const struct sw_nvtx_text *text)
 {
-	const nvtxRangeId_t id = sw_nvtx_range_id();
-	sw_nvtx_begin(SW_RANGE_START, domain, id, text);
+	const nvtxRangeId_t id = nvtx_range_id();
+	nvtx_begin(SW_RANGE_START, domain, id, text);
 	return id;
 }
 
@@ -85,14 +235,14 @@ static nvtxRangeId_t NVTX_API start_a(const char *name)
 static nvtxRangeId_t NVTX_API start_w(const wchar_t *name)
 {
 	struct sw_nvtx_text text;
-	sw_nvtx_wide_text(&text, name);
+	nvtx_wide_text(&text, name);
 	return start(NULL, &text);
 }
 
 static void NVTX_API domain_end(nvtxDomainHandle_t domain, nvtxRangeId_t id)
 {
 	if (id)
-		sw_nvtx_end(SW_RANGE_END, domain, id);
+		nvtx_end(SW_RANGE_END, domain, id);
 }
 
 static void NVTX_API end(nvtxRangeId_t id)
@@ -126,10 +276,10 @@ static void name_event(const void *event, const struct sw_nvtx_text *text)
 	static void NVTX_API what##_w(type handle, const wchar_t *name)                                                \
 	{                                                                                                              \
 		struct sw_nvtx_text text;                                                                              \
-		sw_nvtx_wide_text(&text, name);                                                                        \
+		nvtx_wide_text(&text, name);                                                                           \
 		name_##what(handle, &text);                                                                            \
 	}
-#define name_thread sw_nvtx_name_thread
+#define name_thread nvtx_name_thread
 NAMES(stream, const void *)
 NAMES(event, const void *)
 NAMES(thread, uint32_t)
@@ -151,7 +301,7 @@ static nvtxResourceHandle_t NVTX_API name_resource(nvtxDomainHandle_t domain, nv
 		name_event(resource->identifier.pValue, &text);
 		break;
 	case NVTX_RESOURCE_TYPE_GENERIC_THREAD_NATIVE:
-		sw_nvtx_name_thread((uint32_t)resource->identifier.ullValue, &text);
+		nvtx_name_thread((uint32_t)resource->identifier.ullValue, &text);
 		break;
 	default:
 		break;
@@ -164,29 +314,29 @@ static nvtxStringHandle_t NVTX_API register_string_a(nvtxDomainHandle_t domain, 
 	struct sw_nvtx_text text;
 	(void)domain;
 	sw_nvtx_text(&text, string);
-	return sw_nvtx_string_create(&text);
+	return nvtx_string_create(&text);
 }
 
 static nvtxStringHandle_t NVTX_API register_string_w(nvtxDomainHandle_t domain, const wchar_t *string)
 {
 	struct sw_nvtx_text text;
 	(void)domain;
-	sw_nvtx_wide_text(&text, string);
-	return sw_nvtx_string_create(&text);
+	nvtx_wide_text(&text, string);
+	return nvtx_string_create(&text);
 }
 
 static nvtxDomainHandle_t NVTX_API domain_create_a(const char *name)
 {
 	struct sw_nvtx_text text;
 	sw_nvtx_text(&text, name);
-	return sw_nvtx_domain_create(&text);
+	return nvtx_domain_create(&text);
 }
 
 static nvtxDomainHandle_t NVTX_API domain_create_w(const wchar_t *name)
 {
 	struct sw_nvtx_text text;
-	sw_nvtx_wide_text(&text, name);
-	return sw_nvtx_domain_create(&text);
+	nvtx_wide_text(&text, name);
+	return nvtx_domain_create(&text);
 }
 
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
@@ -227,3 +377,349 @@ static const struct sw_nvtx_function cudart[] = {
 	}
 const struct sw_nvtx_module sw_nvtx_modules[SW_NVTX_MODULES] = {MODULE(CORE, core), MODULE(CORE2, core2),
 								MODULE(CUDA, cuda), MODULE(CUDART, cudart)};
+
+/*
+ * Records of ranges.  Before the first CUDA call nothing is recorded, but what is open by then is kept in a table, and
+ * so are names of threads: a range named "start-up" begins before the first CUDA call.
+ */
+
+#define MAX_EARLY 256u
+
+static struct {
+	struct sw_lock lock;
+	bool recording_begun; /* recording has begun */
+	uint32_t n;
+	struct early {
+		enum sw_range_op op; /* 0: a thread's name */
+		nvtxDomainHandle_t domain;
+		uint64_t id;
+		uint32_t tid, bytes;
+		char name[SW_NVTX_MAX_NAME];
+	} at[MAX_EARLY];
+} early;
+
+static uint64_t ids;
+
+static nvtxRangeId_t nvtx_range_id(void)
+{
+	return __atomic_add_fetch(&ids, 1, __ATOMIC_RELAXED);
+}
+
+/* ---- records ----------------------------------------------------------------------------------------------------- */
+
+static void write_begin(const struct early *e, const char *name)
+{
+	uint32_t domain_bytes;
+	const char *domain = nvtx_domain(e->domain, &domain_bytes);
+	struct sw_rec_range *r = nvtx_recorder()->describe(SW_REC_RANGE, sizeof *r + e->bytes + domain_bytes, true);
+	if (!r)
+		return;
+	r->domain = (uint64_t)(uintptr_t)e->domain;
+	r->id = e->id;
+	r->op = e->op;
+	r->tid = e->tid;
+	r->name_bytes = e->bytes;
+	r->domain_bytes = domain_bytes;
+	memcpy(r + 1, name, e->bytes);
+	memcpy((char *)(r + 1) + e->bytes, domain, domain_bytes);
+	nvtx_recorder()->described(r);
+}
+
+static void write_end(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t id)
+{
+	struct sw_rec_range *r = nvtx_recorder()->describe(SW_REC_RANGE, sizeof *r, true);
+	if (!r)
+		return;
+	r->domain = (uint64_t)(uintptr_t)domain;
+	r->id = id;
+	r->op = op;
+	r->tid = r->name_bytes = r->domain_bytes = 0;
+	nvtx_recorder()->described(r);
+}
+
+void sw_nvtx_name(enum sw_name_of of, uint64_t handle, uint64_t bytes, const struct sw_nvtx_text *name)
+{
+	struct sw_rec_name *r = nvtx_recorder()->describe(SW_REC_NAME, sizeof *r + name->bytes, true);
+	if (!r)
+		return;
+	r->of = of;
+	r->name_bytes = name->bytes;
+	r->handle = handle;
+	r->bytes = bytes;
+	memcpy(r + 1, name->at, name->bytes);
+	nvtx_recorder()->described(r);
+}
+
+/* ---- before the first CUDA call ---------------------------------------------------------------------------------- */
+
+/* False: recording has begun. */
+static bool keep_range(const struct early *what, const struct sw_nvtx_text *name)
+{
+	uint64_t mask = sw_lock_enter(&early.lock);
+	const bool kept = !early.recording_begun;
+	if (kept && early.n < MAX_EARLY) {
+		struct early *e = &early.at[early.n++];
+		*e = *what;
+		memcpy(e->name, name->at, name->bytes);
+	}
+	sw_lock_leave(&early.lock, mask);
+	return kept;
+}
+
+static bool forget(nvtxDomainHandle_t domain, uint64_t id, uint32_t tid)
+{
+	uint64_t mask = sw_lock_enter(&early.lock);
+	const bool kept = !early.recording_begun;
+	for (uint32_t i = kept ? early.n : 0; i--;) {
+		const struct early *e = &early.at[i];
+		if (!e->op || e->domain != domain || e->id != id || (!id && e->tid != tid))
+			continue;
+		memmove(&early.at[i], &early.at[i + 1], (early.n - i - 1) * sizeof *early.at);
+		early.n--;
+		break;
+	}
+	sw_lock_leave(&early.lock, mask);
+	return kept;
+}
+
+/*
+ * Recording has begun: earlier names and open ranges are recorded now.  On the thread of the first CUDA call, in a
+ * child of fork() once more: what its parent said is not the child's.
+ */
+static void nvtx_begun(void)
+{
+	uint64_t mask = sw_lock_enter(&early.lock);
+	early.recording_begun = true;
+	for (uint32_t i = 0; i < early.n; i++) {
+		const struct early *e = &early.at[i];
+		if (e->op)
+			write_begin(e, e->name);
+		else
+			sw_nvtx_name(SW_NAME_THREAD, 0, e->tid,
+				     &(struct sw_nvtx_text){.at = e->name, .bytes = e->bytes});
+	}
+	early.n = 0;
+	sw_lock_leave(&early.lock, mask);
+}
+
+/* ---- what the program says --------------------------------------------------------------------------------------- */
+
+static uint32_t own_tid(void)
+{
+	return (uint32_t)syscall(SYS_gettid);
+}
+
+static bool recording_begun(void)
+{
+	return __atomic_load_n(&early.recording_begun, __ATOMIC_RELAXED);
+}
+
+static void nvtx_begin(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t id, const struct sw_nvtx_text *name)
+{
+	struct early what;
+	what.op = op;
+	what.domain = domain;
+	what.id = id;
+	what.bytes = name->bytes;
+	what.tid = recording_begun() ? 0 : own_tid();
+	if (what.tid && keep_range(&what, name))
+		return;
+	what.tid = 0;
+	write_begin(&what, name->at);
+}
+
+static void nvtx_end(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t id)
+{
+	if (!recording_begun() && forget(domain, id, own_tid()))
+		return;
+	write_end(op, domain, id);
+}
+
+/* A thread's name, by the kernel's id. */
+static void nvtx_name_thread(uint32_t tid, const struct sw_nvtx_text *name)
+{
+	struct early what;
+	what.op = 0;
+	what.tid = tid;
+	what.bytes = name->bytes;
+	if (!recording_begun() && keep_range(&what, name))
+		return;
+	sw_nvtx_name(SW_NAME_THREAD, 0, tid, name);
+}
+
+/* How NVTX in the program finds the recorder: the injection entry points. */
+
+syncwatch_function *sw_nvtx_annotate;
+
+static const struct sw_companion *recorder;
+static bool asked;
+
+/*
+ * The companion's table; NULL: libsyncwatch.so is not there.  Each thread that comes here before it is done does it
+ * all: the results are the same.
+ */
+static const struct sw_companion *nvtx_recorder(void)
+{
+	if (__atomic_load_n(&asked, __ATOMIC_ACQUIRE))
+		return recorder;
+	const struct sw_companion *(*find)(uint32_t) =
+		(__typeof__(find))(uintptr_t)dlsym(RTLD_DEFAULT, "syncwatch_companion");
+	const struct sw_companion *found = find ? find(SW_COMPANION_VERSION) : NULL;
+	if (found) {
+		sw_nvtx_annotate = (syncwatch_function *)(uintptr_t)dlsym(RTLD_DEFAULT, "syncwatch_annotate");
+		found->begun(nvtx_begun);
+	}
+	recorder = sw_nvtx_annotate ? found : NULL;
+	__atomic_store_n(&asked, true, __ATOMIC_RELEASE);
+	return recorder;
+}
+
+static void fill(const NvtxExportTableCallbacks *callbacks, const struct sw_nvtx_module *module)
+{
+	NvtxFunctionTable table = NULL;
+	unsigned n = 0;
+	if (!callbacks->GetModuleFunctionTable(module->module, &table, &n) || !table)
+		return;
+	for (unsigned i = 0; i < module->n; i++)
+		if (module->functions[i].id < n && table[module->functions[i].id])
+			*table[module->functions[i].id] = module->functions[i].function;
+}
+
+#define EXPORT __attribute__((visibility("default")))
+EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t export_table);
+EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *info);
+
+/* Called by each module of the program that uses NVTX.  0: there is no recorder. */
+int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t export_table)
+{
+	const NvtxExportTableCallbacks *callbacks = export_table ? export_table(NVTX_ETID_CALLBACKS) : NULL;
+	if (!callbacks || callbacks->struct_size < sizeof *callbacks || !nvtx_recorder())
+		return 0;
+	for (unsigned i = 0; i < SW_NVTX_MODULES; i++)
+		fill(callbacks, &sw_nvtx_modules[i]);
+	return 1;
+}
+
+int sw_nvtx_attach_slots(nvtxExtModuleInfo_t *info, const struct sw_nvtx_slot *slots, size_t n)
+{
+	if (!info->segmentsCount || !info->segments)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (slots[i].id < info->segments[0].slotCount)
+			info->segments[0].functionSlots[slots[i].id] = slots[i].function;
+	return 1;
+}
+
+/* The same for extensions: those for memory and for payloads are listened to. */
+int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *info)
+{
+	if (!info || info->structSize < sizeof *info || !nvtx_recorder())
+		return 0;
+	if (info->moduleId == NVTX_EXT_MODULEID_MEM)
+		return sw_nvtx_attach_memory(info);
+	return info->moduleId == NVTX_EXT_PAYLOAD_MODULEID ? nvtx_attach_payload(info) : 0;
+}
+
+/*
+ * The extension for payloads.  A range may begin by the core interface and end by this one, as those of NCCL do whose
+ * result is known at their end only (nvtxRangePopPayload): without these functions such a range would never end.  What
+ * payloads hold is not read; a range that begins with one has the name of its schema.
+ */
+
+#define MAX_SCHEMAS 256u /* named ones; ranges of further ones have no name */
+
+static struct {
+	struct sw_lock lock;
+	uint64_t ids; /* given out */
+	uint32_t n;
+	struct schema {
+		nvtxDomainHandle_t domain;
+		uint64_t id;
+		nvtxStringHandle_t name;
+	} at[MAX_SCHEMAS];
+} known;
+
+static uint64_t new_id(void)
+{
+	return NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START + __atomic_add_fetch(&known.ids, 1, __ATOMIC_RELAXED);
+}
+
+static uint64_t schema_register(nvtxDomainHandle_t domain, const nvtxPayloadSchemaAttr_t *attr)
+{
+	struct sw_nvtx_text text;
+	if (!attr)
+		return 0;
+	const bool own = attr->fieldMask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID && attr->schemaId;
+	const uint64_t id = own ? attr->schemaId : new_id();
+	sw_nvtx_text(&text, attr->fieldMask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME ? attr->name : NULL);
+	nvtxStringHandle_t name = text.bytes ? nvtx_string_create(&text) : NULL;
+	uint64_t mask = sw_lock_enter(&known.lock);
+	if (name && known.n < MAX_SCHEMAS)
+		known.at[known.n++] = (struct schema){domain, id, name};
+	sw_lock_leave(&known.lock, mask);
+	return id;
+}
+
+static uint64_t enum_register(nvtxDomainHandle_t domain, const nvtxPayloadEnumAttr_t *attr)
+{
+	(void)domain;
+	if (!attr)
+		return 0;
+	return attr->fieldMask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID && attr->schemaId ? attr->schemaId : new_id();
+}
+
+static void name_of(struct sw_nvtx_text *text, nvtxDomainHandle_t domain, const nvtxPayloadData_t *data, size_t n)
+{
+	nvtxStringHandle_t name = NULL;
+	uint64_t mask = sw_lock_enter(&known.lock);
+	for (uint32_t i = 0; data && n && i < known.n && !name; i++)
+		if (known.at[i].domain == domain && known.at[i].id == data->schemaId)
+			name = known.at[i].name;
+	sw_lock_leave(&known.lock, mask);
+	sw_nvtx_text(text, name ? name->name : NULL);
+}
+
+static int range_push(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data, size_t n)
+{
+	struct sw_nvtx_text text;
+	name_of(&text, domain, data, n);
+	nvtx_begin(SW_RANGE_PUSH, domain, 0, &text);
+	return NVTX_NO_PUSH_POP_TRACKING;
+}
+
+static int range_pop(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data, size_t n)
+{
+	(void)data;
+	(void)n;
+	nvtx_end(SW_RANGE_POP, domain, 0);
+	return NVTX_NO_PUSH_POP_TRACKING;
+}
+
+static nvtxRangeId_t range_start(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data, size_t n)
+{
+	const nvtxRangeId_t id = nvtx_range_id();
+	struct sw_nvtx_text text;
+	name_of(&text, domain, data, n);
+	nvtx_begin(SW_RANGE_START, domain, id, &text);
+	return id;
+}
+
+static void range_end(nvtxDomainHandle_t domain, nvtxRangeId_t id, const nvtxPayloadData_t *data, size_t n)
+{
+	(void)data;
+	(void)n;
+	nvtx_end(SW_RANGE_END, domain, id);
+}
+
+static int nvtx_attach_payload(nvtxExtModuleInfo_t *info)
+{
+	static const struct sw_nvtx_slot slots[] = {
+		{NVTX3EXT_CBID_nvtxPayloadSchemaRegister, (intptr_t)schema_register},
+		{NVTX3EXT_CBID_nvtxPayloadEnumRegister, (intptr_t)enum_register},
+		{NVTX3EXT_CBID_nvtxRangePushPayload, (intptr_t)range_push},
+		{NVTX3EXT_CBID_nvtxRangePopPayload, (intptr_t)range_pop},
+		{NVTX3EXT_CBID_nvtxRangeStartPayload, (intptr_t)range_start},
+		{NVTX3EXT_CBID_nvtxRangeEndPayload, (intptr_t)range_end},
+	};
+	return sw_nvtx_attach_slots(info, slots, sizeof slots / sizeof *slots);
+}

@@ -1,7 +1,6 @@
 # libsyncwatch-nvtx.so: what the program says through NVTX.  Loaded by NVTX itself, by NVTX_INJECTION64_PATH.
 nvtx_sources = \
-	src/preload/nvtx/nvtx.h src/preload/nvtx/attach.c src/preload/nvtx/functions.c src/preload/nvtx/memory.c \
-	src/preload/nvtx/names.c src/preload/nvtx/payload.c src/preload/nvtx/ranges.c
+	src/preload/nvtx/nvtx.h src/preload/nvtx/functions.c src/preload/nvtx/memory.c
 if HAVE_NVTX
 preload_PROGRAMS += libsyncwatch-nvtx.so
 libsyncwatch_nvtx_so_SOURCES = $(nvtx_sources) src/preload/recorder/companion.h src/preload/platform/lock.h src/preload/platform/sys.c src/preload/platform/sys.h

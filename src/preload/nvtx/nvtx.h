@@ -26,12 +26,10 @@
 /* Longer names are cut, at the border of a character. */
 #define SW_NVTX_MAX_NAME 256u
 
-/* The companion's table; NULL: libsyncwatch.so is not there. */
-const struct sw_companion *sw_nvtx_recorder(void);
 /* syncwatch_annotate() of libsyncwatch.so; set as soon as there is a recorder. */
 extern syncwatch_function *sw_nvtx_annotate;
 
-/* ---- names.c ---- */
+/* ---- functions.c ---- */
 
 struct nvtxDomainRegistration_st {
 	uint32_t bytes;
@@ -49,29 +47,15 @@ struct sw_nvtx_text {
 	char room[SW_NVTX_MAX_NAME];
 };
 void sw_nvtx_text(struct sw_nvtx_text *text, const char *ascii);
-void sw_nvtx_wide_text(struct sw_nvtx_text *text, const wchar_t *wide);
 /* `type`: nvtxMessageType_t. */
 void sw_nvtx_message(struct sw_nvtx_text *text, int32_t type, const nvtxMessageValue_t *message);
 
-/* The name of a domain; "" the default one, or none of ours. */
-const char *sw_nvtx_domain(nvtxDomainHandle_t domain, uint32_t *bytes);
-/* Kept as long as the process lives.  NULL: there have been too many. */
-nvtxDomainHandle_t sw_nvtx_domain_create(const struct sw_nvtx_text *name);
-nvtxStringHandle_t sw_nvtx_string_create(const struct sw_nvtx_text *name);
+/* ---- functions.c ---- */
 
-/* ---- ranges.c ---- */
-
-void sw_nvtx_begin(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t id, const struct sw_nvtx_text *name);
-void sw_nvtx_end(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t id);
-nvtxRangeId_t sw_nvtx_range_id(void);
 /* A NAME record. */
 void sw_nvtx_name(enum sw_name_of of, uint64_t handle, uint64_t bytes, const struct sw_nvtx_text *name);
-/* A thread's name, by the kernel's id. */
-void sw_nvtx_name_thread(uint32_t tid, const struct sw_nvtx_text *name);
-/* Recording has begun: earlier names and open ranges are recorded now. */
-void sw_nvtx_begun(void);
 
-/* ---- functions.c, memory.c, payload.c ---- */
+/* ---- functions.c, memory.c, functions.c ---- */
 
 #define SW_NVTX_MODULES 4u
 extern const struct sw_nvtx_module {
@@ -84,9 +68,8 @@ extern const struct sw_nvtx_module {
 } sw_nvtx_modules[SW_NVTX_MODULES];
 
 int sw_nvtx_attach_memory(nvtxExtModuleInfo_t *info);
-int sw_nvtx_attach_payload(nvtxExtModuleInfo_t *info);
 
-/* ---- attach.c ---- */
+/* ---- functions.c ---- */
 
 /* A function of an extension: NVTX3EXT_CBID_*. */
 struct sw_nvtx_slot {

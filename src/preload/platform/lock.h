@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The recorder's lock, for the slow paths only.  Signals are blocked while it is held: a handler that jumps out of
- * the recorder, or a cancellation, can't leave it taken.  A fork child starts with a fresh one (fork.c).
+ * the recorder, or a cancellation, can't leave it taken.  A fork child starts with a fresh one (process.c).
  */
 #ifndef SW_PRELOAD_PLATFORM_LOCK_H
 #define SW_PRELOAD_PLATFORM_LOCK_H

@@ -1,26 +1,158 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks of CuPy's memory pool, as records.
- *
- * The pool is compiled Cython that calls itself.  It depends on three slots of the types of its objects
- * (cupy/cuda/memory.pyx): a block is a PooledMemory, made through its type's tp_alloc and filled; the MemoryPointer to
- * it is made next, on the same thread, through tp_alloc of that type; and the block is given back by the tp_dealloc of
- * the first.  We replace these three slots.  A block that the program frees with free() ends when the next one begins
- * there.  Where `ptr` and `size` lie in a PooledMemory is found out from the first one, whose attributes are
- * read; a plain load after that.
- *
- * The types are found while Python imports CuPy: it looks up the "PyInit_" function of each of its modules, and holds
- * the interpreter's lock while it does.
+ * What is called of the interpreter that the process has: functions of its stable interface, by name.  Blocks of
+ * CuPy's memory pool, as records.  The pool is compiled Cython that calls itself.  It depends on three slots of the
+ * types of its objects (cupy/cuda/memory.pyx): a block is a PooledMemory, made through its type's tp_alloc and
+ * filled; the MemoryPointer to it is made next, on the same thread, through tp_alloc of that type; and the block is
+ * given back by the tp_dealloc of the first.  We replace these three slots.  A block that the program frees with
+ * free() ends when the next one begins there.  Where `ptr` and `size` lie in a PooledMemory is found out from the
+ * first one, whose attributes are read; a plain load after that.  The types are found while Python imports CuPy: it
+ * looks up the "PyInit_" function of each of its modules, and holds the interpreter's lock while it does.
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "preload/pools/pools.h"
-#include "preload/pools/python_api.h"
 #include "preload/recorder/companion.h"
 #include "syncwatch/syncwatch.h"
+
+struct sw_python_api {
+	int (*holds_lock)(void);
+	void *(*error)(void);
+	void (*clear)(void);
+	void *(*text)(const char *text);
+	void *(*module)(void *name);
+	void *(*attribute)(void *object, const char *name);
+	void *(*item)(void *dict, const char *name); /* borrowed */
+	unsigned long long (*number)(void *object);
+	const char *(*capsule_name)(void *capsule);
+	void *(*capsule)(void *capsule, const char *name);
+	void (*drop)(void *object);
+	void *(*generic_alloc)(void *type, ptrdiff_t items);
+};
+
+/* NULL: no interpreter, or none whose objects are laid out as those of a release build of CPython 3.9 to 3.14.  Any
+   thread; always the same. */
+const struct sw_python_api *sw_python_api(void);
+
+/* The slots of a type object that are replaced. */
+struct sw_python_slots {
+	const char **name;
+	ptrdiff_t *size; /* of an object */
+	void (**end)(void *object);
+	void *(**alloc)(void *type, ptrdiff_t items);
+};
+struct sw_python_slots sw_python_slots(void *type);
+
+/* The rest is called with the lock of the interpreter, and leaves no error. */
+
+/* What is called of the interpreter that the process has: functions of its stable interface, by name. */
+
+/* struct _typeobject of Include/cpython/object.h: the same in 3.9 to 3.14, but for builds without the lock. */
+#define TYPE_NAME  24u
+#define TYPE_SIZE  32u
+#define TYPE_END   48u
+#define TYPE_ALLOC 304u
+
+#define FIRST_MINOR 9
+#define LAST_MINOR  14
+
+static bool is_known_api(const char *version)
+{
+	if (strncmp(version, "3.", 2) != 0 || strstr(version, "free-threading"))
+		return false;
+	const long minor = strtol(version + 2, NULL, 10);
+	return minor >= FIRST_MINOR && minor <= LAST_MINOR;
+}
+
+static bool find_functions(struct sw_python_api *api)
+{
+	const char *(*version)(void) = (const char *(*)(void))(uintptr_t)dlsym(RTLD_DEFAULT, "Py_GetVersion");
+	const struct {
+		void *to;
+		const char *name;
+	} wanted[] = {
+		{&api->holds_lock, "PyGILState_Check"},
+		{&api->error, "PyErr_Occurred"},
+		{&api->clear, "PyErr_Clear"},
+		{&api->text, "PyUnicode_FromString"},
+		{&api->module, "PyImport_GetModule"},
+		{&api->attribute, "PyObject_GetAttrString"},
+		{&api->item, "PyDict_GetItemString"},
+		{&api->number, "PyLong_AsUnsignedLongLong"},
+		{&api->capsule_name, "PyCapsule_GetName"},
+		{&api->capsule, "PyCapsule_GetPointer"},
+		{&api->drop, "Py_DecRef"},
+		{&api->generic_alloc, "PyType_GenericAlloc"},
+	};
+	if (!version || !is_known_api(version()))
+		return false;
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+		void *found = dlsym(RTLD_DEFAULT, wanted[i].name);
+		if (!found)
+			return false;
+		memcpy(wanted[i].to, &found, sizeof found);
+	}
+	return true;
+}
+
+/* Each thread that comes here before it is done does it all, with the same result. */
+const struct sw_python_api *sw_python_api(void)
+{
+	static struct sw_python_api api;
+	static int state; /* 1: found, 2: not */
+	int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+	if (!now) {
+		now = find_functions(&api) ? 1 : 2;
+		__atomic_store_n(&state, now, __ATOMIC_RELEASE);
+	}
+	return now == 1 ? &api : NULL;
+}
+
+struct sw_python_slots sw_python_slots(void *type)
+{
+	char *at = type;
+	return (struct sw_python_slots){(const char **)(void *)(at + TYPE_NAME), (ptrdiff_t *)(void *)(at + TYPE_SIZE),
+					(void (**)(void *))(void *)(at + TYPE_END),
+					(void *(**)(void *, ptrdiff_t))(void *)(at + TYPE_ALLOC)};
+}
+
+/* A new reference to an imported module; NULL: it was not imported. */
+static void *python_module(const struct sw_python_api *api, const char *name)
+{
+	void *text = api->text(name), *module = text ? api->module(text) : NULL;
+	if (text)
+		api->drop(text);
+	if (!module)
+		api->clear();
+	return module;
+}
+
+/* A new reference; NULL: there is none. */
+static void *python_attribute(const struct sw_python_api *api, void *object, const char *name)
+{
+	void *found = api->attribute(object, name);
+	if (!found)
+		api->clear();
+	return found;
+}
+
+static bool python_number(const struct sw_python_api *api, void *object, const char *name, unsigned long long *value)
+{
+	void *number = python_attribute(api, object, name);
+	if (!number)
+		return false;
+	*value = api->number(number);
+	const bool good = !api->error();
+	api->clear();
+	api->drop(number);
+	return good;
+}
 
 #define MODULE	"cupy.cuda.memory"
 #define BLOCK	MODULE ".PooledMemory"
@@ -69,7 +201,7 @@ static ptrdiff_t place_of(const void *object, uint64_t value)
 static bool find_fields(void *block)
 {
 	unsigned long long address, size;
-	if (!sw_python_number(cupy.api, block, "ptr", &address) || !sw_python_number(cupy.api, block, "size", &size) ||
+	if (!python_number(cupy.api, block, "ptr", &address) || !python_number(cupy.api, block, "size", &size) ||
 	    !address || !size)
 		return false;
 	const ptrdiff_t at_address = place_of(block, address), at_size = place_of(block, size);
@@ -135,7 +267,7 @@ static void block_ends(void *block)
 /* ---- the types --------------------------------------------------------------------------------------------------- */
 
 /* Types as they are known: allocated as any object is, which also says that the slots are where they should be. */
-static bool is_known(const struct sw_python_slots *block, const struct sw_python_slots *pointer)
+static bool is_known_cupy(const struct sw_python_slots *block, const struct sw_python_slots *pointer)
 {
 	return strcmp(*block->name, BLOCK) == 0 && *block->size > 16 && *block->size <= LARGEST && *block->end &&
 	       *block->alloc == cupy.api->generic_alloc && *pointer->alloc == cupy.api->generic_alloc;
@@ -144,8 +276,8 @@ static bool is_known(const struct sw_python_slots *block, const struct sw_python
 /* cdef intptr_t get_current_stream_ptr() of cupy/cuda/stream.pyx, as other modules of CuPy find it. */
 static void find_stream(void)
 {
-	void *module = sw_python_module(cupy.api, "cupy.cuda.stream");
-	void *exports = module ? sw_python_attribute(cupy.api, module, "__pyx_capi__") : NULL;
+	void *module = python_module(cupy.api, "cupy.cuda.stream");
+	void *exports = module ? python_attribute(cupy.api, module, "__pyx_capi__") : NULL;
 	void *capsule = exports ? cupy.api->item(exports, "get_current_stream_ptr") : NULL;
 	const char *name = capsule ? cupy.api->capsule_name(capsule) : NULL;
 	if (name && strcmp(name, "intptr_t (void)") == 0)
@@ -160,7 +292,7 @@ static void find_stream(void)
 static enum state replace(void *block_type, void *pointer_type)
 {
 	const struct sw_python_slots block = sw_python_slots(block_type), pointer = sw_python_slots(pointer_type);
-	if (!is_known(&block, &pointer))
+	if (!is_known_cupy(&block, &pointer))
 		return REFUSED;
 	find_stream();
 	cupy.size = *block.size;
@@ -178,12 +310,12 @@ static void attach(void)
 {
 	if (!cupy.api->holds_lock() || cupy.api->error())
 		return;
-	void *module = sw_python_module(cupy.api, MODULE);
+	void *module = python_module(cupy.api, MODULE);
 	if (!module)
 		return;
-	void *block = sw_python_attribute(cupy.api, module, "PooledMemory");
-	void *pointer = sw_python_attribute(cupy.api, module, "MemoryPointer");
-	void *stream = sw_python_module(cupy.api, "cupy.cuda.stream");
+	void *block = python_attribute(cupy.api, module, "PooledMemory");
+	void *pointer = python_attribute(cupy.api, module, "MemoryPointer");
+	void *stream = python_module(cupy.api, "cupy.cuda.stream");
 	if (block && pointer && stream)
 		cupy.state = replace(block, pointer);
 	cupy.api->drop(stream);

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- layout.c: where things lie in this interpreter -------------------------------------------------------------- */
+/* ---- layout.c: where things lie in this interpreter ------------------------------------------------------------- */
 
 enum sw_python_style {
 	SW_PYTHON_OBJECTS = 1, /* 3.9, 3.10: frame objects, each with an evaluation loop of its own */
@@ -52,7 +52,7 @@ struct sw_python_layout {
 /* `version`: Py_GetVersion(); `runtime`: _PyRuntime.  NULL: done; else why this interpreter is not understood. */
 const char *sw_python_layout_find(struct sw_python_layout *out, const char *version, const void *runtime);
 
-/* ---- memory.c ---------------------------------------------------------------------------------------------------- */
+/* ---- memory.c --------------------------------------------------------------------------------------------------- */
 
 /* Copies memory that may not be there. */
 bool sw_python_read(const void *at, void *out, size_t bytes);
@@ -64,7 +64,7 @@ static inline uint64_t sw_python_word(const void *at)
 	return *(const uint64_t *)at;
 }
 
-/* ---- source.c: code objects as text ------------------------------------------------------------------------------ */
+/* ---- source.c: code objects as text ----------------------------------------------------------------------------- */
 
 #define SW_PYTHON_FILE	   1024u /* longer paths lose their beginning */
 #define SW_PYTHON_FUNCTION 256u	 /* longer names lose their end */

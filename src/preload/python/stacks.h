@@ -40,11 +40,10 @@ extern struct sw_python sw_python;
 
 /* Joins the calling thread's Python frames with its native stack; returns the id of both, or `native`. */
 typedef uint32_t sw_python_join(struct sw_writer *w, uint32_t native);
-sw_python_join *sw_python_join_of(enum sw_python_style style);
 /* In its place: writes sw_python.notice, once, and is called no more. */
 sw_python_join sw_python_refuse;
 
-/* ---- chains.c ---------------------------------------------------------------------------------------------------- */
+/* ---- join.c ----------------------------------------------------------------------------------------------------- */
 
 /* A link of a chain.  Both as they stand in the frame; 3.11's flag is bit 0 of `code`. */
 struct sw_python_link {
@@ -118,18 +117,7 @@ static inline struct sw_python_chain *sw_python_chain_at(struct sw_python_stacks
 /* Ids of a writer that are too old to be referred to are given again (SW_FORMAT_LIVE_IDS). */
 #define SW_PYTHON_OLD (SW_FORMAT_LIVE_IDS / 2)
 
-/* Makes room for the writer's chains.  NULL: no memory. */
-struct sw_python_stacks *sw_python_stacks_of(struct sw_writer *w);
-/* Drops what refers to code objects that have ended. */
-void sw_python_stacks_refresh(struct sw_python_stacks *s);
-/* Reads `links` that are walked into a chain; signals are blocked. NULL: it is none, or no room is left in the trace.
- */
-struct sw_python_chain *sw_python_chain_add(struct sw_writer *w, uint32_t links, bool cut, bool waiting, uint64_t hash);
-
-/* ---- waiting.c --------------------------------------------------------------------------------------------------- */
-
-/* While the first thread is not known: is the caller the one? */
-void sw_python_main_note(const char *thread);
+/* ---- join.c ----------------------------------------------------------------------------------------------------- */
 
 /* May other threads read `bytes` there? */
 static inline bool sw_python_main_has(const char *at, uint32_t bytes)
@@ -138,8 +126,5 @@ static inline bool sw_python_main_has(const char *at, uint32_t bytes)
 	return !((uintptr_t)at & 7) && ((at >= m->frames && at + bytes <= m->end_of_frames) ||
 					(at >= m->stack && at + bytes <= m->end_of_stack));
 }
-
-/* The innermost frame of the first thread, for another one; NULL: none that may be read. */
-const char *sw_python_main_frame(const char *own);
 
 #endif

@@ -39,7 +39,7 @@ extern sw_companion_stacks *sw_companion_join __attribute__((visibility("hidden"
 
 extern sw_look_up *sw_companion_names; /* NULL: none */
 
-/* Of intercept/dlsym.h and intercept/driver.h; without that part of the object they are NULL. */
+/* Of intercept/driver.h and intercept/driver.h; without that part of the object they are NULL. */
 void *sw_dlsym_call(void *handle, const char *name) __attribute__((weak));
 void *sw_driver_resolve(uint32_t id) __attribute__((weak));
 void *sw_driver_replace(uint32_t id, void *function) __attribute__((weak));

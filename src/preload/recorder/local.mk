@@ -6,19 +6,12 @@ recorder_sources = \
 	src/preload/platform/bypass.c src/preload/platform/bypass.h \
 	src/preload/platform/clock.c src/preload/platform/clock.h \
 	src/preload/recorder/companion.c src/preload/recorder/companion.h \
-	src/preload/recorder/record_cost.c src/preload/recorder/record_cost.h \
-	src/preload/recorder/create.c \
-	src/preload/recorder/describe.c src/preload/recorder/describe.h \
-	src/preload/recorder/exit.c \
-	src/preload/recorder/fork.c \
-	src/preload/recorder/helper.c src/preload/recorder/helper.h \
 	src/preload/calls/launch_tail.c src/preload/calls/launch_tail.h \
 	src/preload/recorder/intern.c src/preload/recorder/intern.h \
 	src/preload/platform/loaded_object.c src/preload/platform/loaded_object.h \
 	src/preload/platform/lock.h src/preload/platform/often.h src/preload/platform/seldom.h \
 	src/preload/recorder/memory.c src/preload/recorder/memory.h \
 	src/preload/stacks/modules.c src/preload/stacks/modules.h \
-	src/preload/recorder/notice.c src/preload/recorder/notice.h \
 	src/preload/recorder/options.c src/preload/recorder/options.def src/preload/recorder/options.h \
 	src/preload/recorder/process.c src/preload/recorder/process.h \
 	src/preload/platform/say.c src/preload/platform/say.h \
@@ -26,7 +19,6 @@ recorder_sources = \
 	src/preload/recorder/trace.c src/preload/recorder/trace.h \
 	src/preload/stacks/unwind.c src/preload/stacks/unwind.h \
 	src/preload/stacks/unwind_tables.c \
-	src/preload/stacks/unwind_pipe.c \
 	src/preload/recorder/writer.c src/preload/recorder/writer.h
 libsyncwatch_so_SOURCES += $(recorder_sources) src/preload/platform/sys.c src/preload/platform/sys.h
 

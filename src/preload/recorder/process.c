@@ -4,25 +4,352 @@
 #include "preload/recorder/process.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/hash.h"
+#include "preload/handoff/analyse.h"
+#include "preload/platform/bypass.h"
 #include "preload/platform/isolated_thread.h"
+#include "preload/platform/say.h"
+#include "preload/platform/sys.h"
+#include "preload/recorder/call_begin.h"
 #include "preload/recorder/companion.h"
-#include "preload/recorder/record_cost.h"
-#include "preload/recorder/describe.h"
-#include "preload/recorder/helper.h"
-#include "preload/stacks/modules.h"
+#include "preload/recorder/trace.h"
 #include "preload/recorder/memory.h"
 #include "preload/recorder/options.h"
-#include "preload/platform/say.h"
-#include "preload/session/announce.h"
-#include "preload/stacks/stack.h"
-#include "preload/recorder/trace.h"
-#include "preload/stacks/unwind.h"
+#include "preload/recorder/recorder.h"
 #include "preload/recorder/writer.h"
+#include "preload/session/announce.h"
+#include "preload/stacks/modules.h"
+#include "preload/stacks/stack.h"
+#include "preload/stacks/unwind.h"
+
+static void process_exit(void);
+
+#define ARGUMENT_BYTES	32768u /* of a longer command line the rest is dropped */
+#define BOOT_BYTES	36     /* of a UUID as text */
+#define VARIABLES_BYTES 1024u  /* those that do not fit are left out */
+
+static void describe_process(struct sw_writer *w, const char *directory)
+{
+	char exe[1024];
+	int error;
+	char *args = sw_sys_map(-1, 0, ARGUMENT_BYTES, &error);
+	uint32_t args_bytes = 0, count = 0, dir_bytes = (uint32_t)strlen(directory);
+	ssize_t exe_bytes = readlink("/proc/self/exe", exe, sizeof exe);
+	int fd = args ? sw_sys_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0) : -1;
+	if (fd >= 0) {
+		long got;
+		while (args_bytes < ARGUMENT_BYTES - 1 &&
+		       (got = sw_sys_read(fd, args + args_bytes, ARGUMENT_BYTES - 1 - args_bytes)) > 0)
+			args_bytes += (uint32_t)got;
+		sw_sys_close(fd);
+		if (args_bytes && args[args_bytes - 1])
+			args_bytes++; /* cut off: the NUL is there, the mapping is zeroed */
+		for (uint32_t i = 0; i < args_bytes; i++)
+			count += !args[i];
+	}
+	uint32_t name_bytes = exe_bytes > 0 ? (uint32_t)exe_bytes : 0;
+	struct sw_rec_process *r = (struct sw_rec_process *)sw_writer_describe(
+		w, SW_REC_PROCESS, sizeof *r + name_bytes + dir_bytes + args_bytes, false);
+	if (r) {
+		char *p = (char *)(r + 1);
+		r->exe_bytes = name_bytes;
+		r->cwd_bytes = dir_bytes;
+		r->args = count;
+		r->args_bytes = args_bytes;
+		p = mempcpy(p, exe, name_bytes);
+		p = mempcpy(p, directory, dir_bytes);
+		if (args_bytes)
+			memcpy(p, args, args_bytes);
+		sw_writer_commit(w);
+	}
+	if (args)
+		sw_sys_unmap(args, ARGUMENT_BYTES);
+}
+
+static const char rank_variables[] =
+#define SW_RANK_ROW(rank, size, job) rank "\0" size "\0" job "\0"
+#define SW_RANK_OTHER(name)	     name "\0"
+#include "base/ranks.def"
+#undef SW_RANK_ROW
+#undef SW_RANK_OTHER
+	;
+
+/* Fills in NAME=value, each with its NUL.  Returns how many. */
+static uint32_t collect_variables(char *out, size_t room, uint32_t *bytes)
+{
+	uint32_t n = 0;
+	*bytes = 0;
+	for (const char *name = rank_variables; name < rank_variables + sizeof rank_variables - 1;
+	     name += strlen(name) + 1) {
+		const char *value = *name ? getenv(name) : NULL;
+		const size_t name_bytes = strlen(name), need = value ? name_bytes + strlen(value) + 2 : 0;
+		if (!value || need > room - *bytes)
+			continue;
+		char *p = mempcpy(out + *bytes, name, name_bytes);
+		*p++ = '=';
+		memcpy(p, value, need - name_bytes - 1);
+		*bytes += (uint32_t)need;
+		n++;
+	}
+	return n;
+}
+
+/* Machine and rank; for a child of fork() again: Python may have set the variables since. */
+static void describe_environment(struct sw_writer *w)
+{
+	char boot[BOOT_BYTES], variables[VARIABLES_BYTES];
+	struct utsname machine;
+	uint32_t bytes;
+	const int fd = sw_sys_open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC, 0);
+	const bool known = fd >= 0 && sw_sys_read(fd, boot, sizeof boot) == (long)sizeof boot;
+	if (fd >= 0)
+		sw_sys_close(fd);
+	if (uname(&machine))
+		machine.nodename[0] = 0;
+	const uint32_t n = collect_variables(variables, sizeof variables, &bytes);
+	const uint32_t boot_bytes = known ? BOOT_BYTES : 0, host_bytes = (uint32_t)strlen(machine.nodename);
+	struct sw_rec_environment *r = (struct sw_rec_environment *)sw_writer_describe(
+		w, SW_REC_ENVIRONMENT, sizeof *r + boot_bytes + host_bytes + bytes, false);
+	if (!r)
+		return;
+	r->boot_bytes = boot_bytes;
+	r->host_bytes = host_bytes;
+	r->variables = n;
+	r->variables_bytes = bytes;
+	char *p = mempcpy(r + 1, boot, boot_bytes);
+	p = mempcpy(p, machine.nodename, host_bytes);
+	memcpy(p, variables, bytes);
+	sw_writer_commit(w);
+}
+
+static void sum(uint32_t api, uint64_t *calls, uint64_t *failed)
+{
+	*calls = *failed = 0;
+	for (const struct sw_writer *w = sw_writer_all(); w; w = w->next) {
+		*calls += __atomic_load_n(&w->calls[api], __ATOMIC_RELAXED);
+		*failed += __atomic_load_n(&w->failed[api], __ATOMIC_RELAXED);
+	}
+}
+
+static void write_counts(struct sw_writer *w)
+{
+	uint64_t calls, failed;
+	uint32_t entries = 0;
+	for (uint32_t api = 0; api < SW_API_IDS; api++) {
+		sum(api, &calls, &failed);
+		entries += calls != 0;
+	}
+	struct sw_rec_counts *r = (struct sw_rec_counts *)sw_writer_describe(
+		w, SW_REC_COUNTS, sizeof *r + entries * sizeof(struct sw_count), true);
+	if (!r)
+		return;
+	struct sw_count *count = (struct sw_count *)(r + 1);
+	for (uint32_t api = 0; api < SW_API_IDS && r->entries < entries; api++) {
+		sum(api, &calls, &failed);
+		if (calls)
+			count[r->entries++] =
+				(struct sw_count){.api = (uint16_t)api, .failed = (uint32_t)failed, .calls = calls};
+	}
+	sw_writer_commit(w);
+}
+
+static void describe_end(struct sw_writer *w)
+{
+	write_counts(w);
+	struct sw_rec *end = sw_writer_describe(w, SW_REC_END, sizeof *end, true);
+	if (end)
+		sw_writer_commit(w);
+}
+
+/* Sentences for the report, and what the header says of the driver. */
+
+#define NOTICES 64u
+
+static _Atomic uint64_t recorded_notices[NOTICES];
+
+void sw_notice(const char *text)
+{
+	size_t length = strlen(text);
+	uint64_t hash = sw_hash_bytes(SW_FNV_START, text, length);
+	if (!sw_recording())
+		return;
+	for (unsigned i = 0; i < NOTICES; i++) {
+		uint64_t seen = 0;
+		if (!atomic_compare_exchange_strong(&recorded_notices[i], &seen, hash)) {
+			if (seen == hash)
+				return;
+			continue;
+		}
+		struct sw_rec_notice *r = sw_describe(SW_REC_NOTICE, sizeof *r + length, false);
+		if (r) {
+			r->text_bytes = (uint32_t)length;
+			memcpy(r + 1, text, length);
+		}
+		sw_describe_done(r);
+		return;
+	}
+}
+
+/* In a fork child: all notices are written again, into its own trace. */
+static void notice_forget(void)
+{
+	for (unsigned i = 0; i < NOTICES; i++)
+		atomic_store(&recorded_notices[i], 0);
+}
+
+void sw_record_driver(uint32_t version, bool simulated)
+{
+	struct sw_file_header *header = sw_trace.header;
+	if (!sw_recording() || !header)
+		return;
+	__atomic_store_n(&header->cuda_driver_version, version, __ATOMIC_RELAXED);
+	if (simulated)
+		__atomic_fetch_or(&header->flags, SW_FILE_SIMULATED, __ATOMIC_RELAXED);
+}
+
+/*
+ * A child of fork must not write into its parent's trace, however it was made: _Fork and clone run no atfork handlers.
+ * So the state of the recorder lies in a page that the kernel clears in children (MADV_WIPEONFORK, Linux 4.14): to a
+ * child the recorder looks as if no CUDA call had been made yet.
+ *
+ * A child of vfork shares the page with its suspended parent.  All it may do is to exec or _exit, and nothing of the
+ * recorder runs then.
+ */
+
+static struct sw_process_page first_page;
+struct sw_process_page *sw_process_page = &first_page;
+static pid_t owner;
+static bool wiped; /* the page is one that forks clear */
+
+/* True in the process that made the trace; false in a child of fork or vfork. A system call. */
+static bool process_is_owner(void)
+{
+	return owner == getpid();
+}
+
+/*
+ * Fork support (process.c): the page, and forgetting the parent's trace in a child.  Puts the state into a page that
+ * forks clear. SW_STATE_ON or, where there is no such page, SW_STATE_ON_CHECKED.
+ */
+static int fork_page(void)
+{
+	owner = getpid();
+	if (wiped)
+		return SW_STATE_ON;
+	int error;
+	struct sw_process_page *page = sw_sys_map(-1, 0, 4096, &error);
+	if (!page)
+		return SW_STATE_ON_CHECKED;
+	if (sw_sys_madvise(page, 4096, MADV_WIPEONFORK)) {
+		sw_sys_unmap(page, 4096);
+		return SW_STATE_ON_CHECKED;
+	}
+	atomic_store(&page->state, atomic_load(&sw_process_page->state));
+	__atomic_store_n(&sw_process_page, page, __ATOMIC_RELEASE);
+	/* Threads that wait for the start wait on the first page, whose state no longer changes. */
+	sw_sys_wake((const uint32_t *)&first_page.state, INT32_MAX);
+	wiped = true;
+	return SW_STATE_ON;
+}
+
+/* In a child, before it starts its own trace: leaves the parent's file alone. */
+static void fork_forget(void)
+{
+	if (!owner || process_is_owner())
+		return;
+	memset(&sw_trace, 0, sizeof sw_trace);
+	sw_trace.file.fd = sw_trace.memory.fd = -1;
+	atomic_store(&sw_sequence.last, 0);
+	sw_writer_forget();
+	sw_modules_forget();
+	sw_helper_forget();
+	sw_memory_forget();
+	notice_forget();
+	sw_stack_depth = 0;
+	owner = 0;
+}
+
+#define ROUNDS 40u
+#define TRIES  5u
+
+/* Whole calls: the same code as the program will run, without a trace. */
+static void record_rounds(struct sw_writer *scratch)
+{
+	(void)scratch;
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		struct sw_call call;
+		struct sw_rec_stream_wait *r;
+		sw_call_begin(&call, 0, __builtin_frame_address(0));
+		r = sw_call_record(&call, SW_REC_STREAM_WAIT, sizeof *r);
+		if (r)
+			r->stream = i;
+		sw_call_publish(&call);
+		sw_call_leave(&call, 0);
+	}
+}
+
+static void walk_rounds(struct sw_writer *scratch)
+{
+	for (unsigned i = 0; i < ROUNDS; i++)
+		sw_stack_capture(scratch, __builtin_frame_address(0));
+}
+
+/* Picoseconds a round, the best of some tries; 0 when there is no memory. The thread writes into a scratch buffer. */
+static uint64_t measure(void (*rounds)(struct sw_writer *scratch))
+{
+	int error;
+	uint64_t best = UINT64_MAX;
+	struct sw_writer *scratch = sw_sys_map(-1, 0, sizeof *scratch, &error);
+	uint8_t *buffer = sw_sys_map(-1, 0, SW_CHUNK_BYTES, &error);
+	struct sw_thread before = sw_thread;
+	for (unsigned try = 0; scratch && buffer && try < TRIES; try++) {
+		scratch->base = buffer;
+		scratch->at = sizeof(struct sw_chunk_header);
+		scratch->end = SW_CHUNK_BYTES;
+		scratch->modules = sw_modules_generation();
+		sw_thread.writer = scratch;
+		sw_thread.busy = 0;
+		uint64_t from = sw_clock_ticks();
+		rounds(scratch);
+		uint64_t took = sw_clock_ticks() - from;
+		best = took < best ? took : best;
+	}
+	sw_thread = before;
+	if (scratch)
+		sw_stack_free(scratch);
+	if (scratch)
+		sw_sys_unmap(scratch, sizeof *scratch);
+	if (buffer)
+		sw_sys_unmap(buffer, SW_CHUNK_BYTES);
+	if (best == UINT64_MAX)
+		return 0;
+	return (uint64_t)((unsigned __int128)best * 1000000000000u / sw_trace.header->ticks_per_second / ROUNDS);
+}
+
+/* Fills the header's cost field; about a tenth of a millisecond. Before the state is ON: uses the calling thread. */
+static void cost_measure(void)
+{
+	sw_trace.header->cost_no_stack_ps = measure(record_rounds);
+	atomic_store(&sw_sequence.last, 0); /* no other thread counts yet */
+}
+
+/* The same with a stack that is remembered, for the other field; when stacks are on and the module map is fresh. */
+static void cost_measure_stack(void)
+{
+	uint64_t walk = measure(walk_rounds);
+	if (walk && sw_trace.header->cost_no_stack_ps)
+		sw_trace.header->cost_stack_ps = sw_trace.header->cost_no_stack_ps + walk;
+}
 
 #define START_NS 2000000000u
 #define LOOK_NS	 5000000
@@ -51,7 +378,7 @@ __attribute__((constructor)) static void prepare(void)
 __attribute__((destructor)) static void at_exit(void)
 {
 	int saved = errno;
-	sw_process_exit();
+	process_exit();
 	errno = saved;
 }
 
@@ -96,12 +423,12 @@ static void announce_trace(void *unused)
 static bool start(void)
 {
 	prepare();
-	sw_fork_forget();
+	fork_forget();
 	atomic_store(&warned, false);
 	if (secure())
 		return set_state(SW_STATE_OFF);
 	sw_announce_begin();
-	int on = sw_fork_page();
+	int on = fork_page();
 	const struct sw_preload_options *options = sw_preload_options();
 	sw_helper_begin();
 	int error = sw_trace_open(options->trace, directory, options->max_bytes);
@@ -114,7 +441,7 @@ static bool start(void)
 	if (sw_announce_wanted())
 		sw_isolated_run(announce_trace, NULL);
 	sw_writer_start();
-	sw_cost_measure();
+	cost_measure();
 	if (!sw_writer_attach(&sw_thread)) {
 		sw_say("out of memory; this program runs unrecorded");
 		sw_announce_failed("out of memory");
@@ -123,8 +450,8 @@ static bool start(void)
 	}
 	if (sw_process_state() == SW_STATE_FULL)
 		return set_state(SW_STATE_FULL);
-	sw_describe_process(sw_thread.writer, directory);
-	sw_describe_environment(sw_thread.writer);
+	describe_process(sw_thread.writer, directory);
+	describe_environment(sw_thread.writer);
 	sw_modules_refresh(sw_thread.writer);
 	return set_state((enum sw_recorder_state)on);
 }
@@ -166,13 +493,14 @@ static void start_rest(uint64_t mask)
 			sw_notice(
 				"libunwind could not be loaded: call stacks come from unwind tables, new ones slower");
 		sw_modules_refresh(sw_thread.writer); /* libunwind has come */
-		sw_cost_measure_stack();
+		cost_measure_stack();
 	}
 }
 
 /*
  * Another thread starts recording: waits for it, but for a bounded time.  Looks again after a moment: the state may
- * have moved to another page (fork.c) since it was read.  Time in which the whole process was stopped does not count.
+ * have moved to another page (process.c) since it was read.  Time in which the whole process was stopped does not
+ * count.
  */
 static bool wait_for_start(void)
 {
@@ -194,7 +522,7 @@ static bool helper_has_begun(void)
 	prepare();
 	if (secure() || !sw_announce_wanted())
 		return true;
-	sw_fork_forget();
+	fork_forget();
 	return sw_helper_begin() || sw_isolated_entered();
 }
 
@@ -228,7 +556,7 @@ bool sw_process_ready(bool may_start)
 		if (may_start && atomic_compare_exchange_strong(&sw_process_page->state, &state, SW_STATE_STARTING))
 			start_or_wait(n++ < HELPER_LOOKS);
 	}
-	if (state == SW_STATE_ON_CHECKED && !sw_process_is_owner()) {
+	if (state == SW_STATE_ON_CHECKED && !process_is_owner()) {
 		atomic_store(&sw_process_page->state, SW_STATE_FRESH);
 		return sw_process_ready(may_start);
 	}
@@ -266,7 +594,8 @@ void sw_process_full(enum sw_loss_why why, int error)
 	}
 }
 
-void sw_process_end(void)
+/* From now on calls pass through. */
+static void process_end(void)
 {
 	set_state(SW_STATE_ENDED);
 }
@@ -281,7 +610,7 @@ void sw_process_nested(void)
 	atomic_fetch_add_explicit(&nested, 1, memory_order_relaxed);
 }
 
-void sw_process_count_nested(void)
+static void process_count_nested(void)
 {
 	char text[160];
 	uint64_t count = atomic_load_explicit(&nested, memory_order_relaxed);
@@ -298,17 +627,85 @@ void sw_intercepted(void)
 		atomic_store_explicit(&hooked, true, memory_order_relaxed);
 }
 
-bool sw_process_hooked(void)
+/* Was any pointer of ours handed out (sw_intercepted)?  Is this the process that the library was loaded in, and not a
+   fork child of it?  Where was it started? */
+static bool process_hooked(void)
 {
 	return atomic_load_explicit(&hooked, memory_order_relaxed);
 }
 
-bool sw_process_is_first(void)
+static bool process_is_first(void)
 {
 	return first_pid == getpid();
 }
 
-const char *sw_process_directory(void)
+static const char *process_directory(void)
 {
 	return directory;
+}
+
+/*
+ * The end of the program: exit() or the end of main.  Nothing runs on _exit, quick_exit or a signal, and nothing has
+ * to: by then everything is in the file.  No CUDA function is called here.
+ */
+
+static void end_trace(void)
+{
+	struct sw_thread *t = &sw_thread;
+	if (!t->busy && (t->writer || sw_writer_attach(t))) {
+		sw_writer_abandon(t->writer);
+		sw_writer_write_missed(t->writer);
+		process_count_nested();
+		describe_end(t->writer);
+	}
+	process_end();
+	sw_trace_update_clock();
+	sw_trace_end();
+}
+
+static void report_bypassed(const char *what, const char *object)
+{
+	char text[768];
+	snprintf(text, sizeof text, "SW901: %s%s%s%s", what, object[0] ? ": " : "", object,
+		 object[0] ? " calls CUDA past the recorder" : "");
+	sw_say("%s. Programs that load CUDA with dlmopen or RTLD_DEEPBIND are not seen", text);
+	sw_notice(text);
+	sw_announce_begin();
+	sw_announce_failed(text);
+}
+
+/* While records can still be written. */
+static void look_for_bypass(bool recorded)
+{
+	char object[512] = "";
+	const bool unseen = !recorded && !process_hooked() && sw_bypass_gpu_open();
+	if (sw_bypass_object(object, sizeof object, unseen) || unseen)
+		report_bypassed(unseen ? "this program used a GPU, but no CUDA call could be intercepted"
+				       : "not all CUDA calls of this program could be intercepted",
+				object);
+}
+
+/* The work at the end of the program (process.c). */
+static void process_exit(void)
+{
+	const struct sw_preload_options *options = sw_preload_options();
+	switch (sw_process_state()) {
+	case SW_STATE_FRESH:
+		if (process_is_first())
+			look_for_bypass(false);
+		process_end();
+		break;
+	case SW_STATE_ON:
+	case SW_STATE_ON_CHECKED:
+	case SW_STATE_FULL:
+		if (!process_is_owner())
+			return; /* a child of vfork that called exit() */
+		look_for_bypass(true);
+		end_trace();
+		if (options->report)
+			sw_analyse(sw_trace.file.path, options->pass, process_directory());
+		break;
+	default:
+		break;
+	}
 }

@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 #include "preload/platform/sys.h"
+#include "preload/recorder/recorder.h"
+#include "preload/recorder/writer.h"
 #include "syncwatch/format.h"
 
 enum sw_recorder_state {
@@ -63,28 +65,14 @@ bool sw_process_warn(void);
 /* Why a record is lost that there is no room for now. */
 enum sw_loss_why sw_process_loss(void);
 
-/* The work at the end of the program (exit.c). */
-void sw_process_exit(void);
-
-/* From now on calls pass through. */
-void sw_process_end(void);
-
-/* Was any pointer of ours handed out (sw_intercepted)?  Is this the process that the library was loaded in, and not a
-   fork child of it?  Where was it started? */
-bool sw_process_hooked(void);
-bool sw_process_is_first(void);
-const char *sw_process_directory(void);
-
 /* A call was made inside another one: by a callback, a signal handler or CUDA itself.  Only counted; the report says
    how often. */
 void sw_process_nested(void);
-void sw_process_count_nested(void);
 
-/* True in the process that made the trace; false in a child of fork or vfork. A system call. */
-bool sw_process_is_owner(void);
+/* The records about the process itself: PROCESS and ENVIRONMENT at the start, COUNTS and END at the end. */
 
-/* Fork support (fork.c): the page, and forgetting the parent's trace in a child. */
-int sw_fork_page(void);
-void sw_fork_forget(void);
+/* Sentences for the report: sw_notice() is in recorder.h. */
+
+/* What a record costs here: measured at start-up, so that a report can say how much the recorder itself took. */
 
 #endif

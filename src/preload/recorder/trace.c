@@ -1,18 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/platform/seldom.h"
+#include "config.h"
 
 #include "preload/recorder/trace.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/hash.h"
+#include "base/name_pattern.h"
 #include "preload/platform/isolated_thread.h"
 #include "preload/platform/sys.h"
+#include "preload/recorder/companion.h"
 #include "preload/recorder/memory.h"
+#include "preload/recorder/process.h"
+#include "preload/recorder/recorder.h"
+#include "preload/session/announce.h"
+#include "preload/stacks/modules.h"
+#include "preload/stacks/unwind.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -103,7 +116,8 @@ static uint8_t *map_chunk(uint64_t offset, enum sw_loss_why *why, int *error)
 	return base;
 }
 
-bool sw_trace_over_file_limit(uint64_t bytes)
+/* Above RLIMIT_FSIZE the kernel would not only refuse but send SIGXFSZ, which ends the program. */
+static bool trace_over_file_limit(uint64_t bytes)
 {
 	struct rlimit limit;
 	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur;
@@ -124,7 +138,7 @@ static int prepare_one(enum sw_loss_why *why)
 	uint64_t number = sw_trace.prepared;
 	uint64_t offset = sw_chunk_offset(number);
 	*why = SW_LOSS_SIZE_LIMIT;
-	if (number >= sw_trace.max_chunks || sw_trace_over_file_limit(offset + SW_CHUNK_BYTES))
+	if (number >= sw_trace.max_chunks || trace_over_file_limit(offset + SW_CHUNK_BYTES))
 		return -EFBIG;
 	int error = 0;
 	uint8_t *base = map_chunk(offset, why, &error);
@@ -237,7 +251,8 @@ void sw_trace_retire(uint8_t *chunk)
 	sw_sys_unmap(chunk, SW_CHUNK_BYTES);
 }
 
-uint64_t sw_trace_prepare(uint64_t ahead)
+/* For the helper: prepares chunks until `ahead` are ready, closes retired ones. Returns the chunks taken so far. */
+static uint64_t trace_prepare(uint64_t ahead)
 {
 	enum sw_loss_why why;
 	bool more = true;
@@ -250,7 +265,7 @@ uint64_t sw_trace_prepare(uint64_t ahead)
 	return atomic_load(&sw_trace.taken);
 }
 
-void sw_trace_close_retired(void)
+static void trace_close_retired(void)
 {
 	for (unsigned i = 0; i < 2 * SW_CHUNK_RING; i++) {
 		uint8_t *chunk = atomic_exchange_explicit(&sw_trace.retired[i], NULL, memory_order_acquire);
@@ -273,7 +288,8 @@ void sw_trace_update_clock(void)
 	__atomic_store_n(&h->last_monotonic_ns, now.monotonic_ns, __ATOMIC_RELEASE);
 }
 
-bool sw_trace_ended(void)
+/* Is there nothing left to do for the helper? */
+static bool trace_ended(void)
 {
 	return atomic_load(&sw_trace.ended);
 }
@@ -297,7 +313,7 @@ static void cut(void *unused)
 	/* A writer takes either before this point or, finding the ring empty, not at all. */
 	uint64_t taken = atomic_exchange(&sw_trace.taken, UINT64_MAX / 2);
 	cut_file(sw_chunk_offset(taken));
-	sw_trace_close_retired();
+	trace_close_retired();
 	__atomic_fetch_or(&sw_trace.header->flags, SW_FILE_CLOSED, __ATOMIC_RELEASE);
 	sw_memory_write(true);
 	atomic_store(&sw_trace.ended, true);
@@ -307,4 +323,368 @@ static void cut(void *unused)
 void sw_trace_end(void)
 {
 	sw_isolated_run(cut, NULL);
+}
+
+/* Enough for dlopen; the loader takes the program's thread-local storage from it as well. */
+#define STACK_BYTES   (512u << 10)
+#define LOADER_NS     100000000u  /* what the first CUDA call waits for the loader at most */
+#define GPU_NS	      5000000000u /* the same, where CUPTI is loaded too */
+#define LOOK_NS	      10000000
+#define ACTIVE_NS     2000000u
+#define IDLE_NS	      100000000u
+#define LOOK_EVERY_NS 200000000ull
+#define LOOK_SHARE    9 /* so many times as long as a look took, until the next: thousands of threads have many chunks */
+
+static _Atomic uint32_t loader_done;
+static bool simulated;
+
+/* A companion that lies next to us: loads it and calls the function that it exports. */
+static bool load_companion(const char *file, const char *name)
+{
+	char path[2048];
+	const char *own = sw_modules_own_path(), *slash = strrchr(own, '/');
+	void (*start)(const struct sw_companion *) = NULL;
+	if (!slash || (size_t)snprintf(path, sizeof path, "%.*s/%s", (int)(slash - own), own, file) >= sizeof path)
+		return true;
+	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (handle)
+		start = (__typeof__(start))dlsym(handle, name);
+	if (start)
+		start(syncwatch_companion(SW_COMPANION_VERSION));
+	return start != NULL;
+}
+
+/* Before the first CUDA call continues, so that no work is missed. */
+static void load_gpu(void)
+{
+	if (!load_companion("libsyncwatch-gpu.so", "syncwatch_gpu_start"))
+		sw_notice("GPU time stamps: not recorded, libsyncwatch-gpu.so is missing: syncwatch was built without "
+			  "CUPTI");
+}
+
+static void load_python(void)
+{
+	if (dlsym(RTLD_DEFAULT, "PyCode_Type") && !load_companion("libsyncwatch-python.so", "syncwatch_python_start"))
+		sw_notice("Python lines: not recorded, libsyncwatch-python.so is missing");
+}
+
+static void use_loader(void)
+{
+	if (sw_preload_options()->gpu_timeline)
+		load_gpu();
+	if (sw_preload_options()->stacks)
+		load_python();
+	void *cuda = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	if (cuda) {
+		simulated = dlsym(cuda, "syncwatch_simulated_cuda") != NULL;
+		dlclose(cuda);
+	}
+	/* The last one: from a cold disk it may come after the first calls, whose stacks do not need it. */
+	if (sw_preload_options()->stacks && !sw_unwind_loaded())
+		sw_unwind_load();
+	atomic_store_explicit(&loader_done, 1, memory_order_release);
+	sw_sys_wake((const uint32_t *)&loader_done, 1);
+}
+
+static void *load(void *unused)
+{
+	use_loader();
+	return unused;
+}
+
+/* Where the line that begins so continues; NULL: there is none. */
+static const char *line_of(const char *text, const char *name, long length)
+{
+	for (; *text; text++) {
+		long same = 0;
+		while (same < length && text[same] == name[same])
+			same++;
+		if (same == length)
+			return text + length;
+	}
+	return NULL;
+}
+#define LINE_OF(text, name) line_of(text, "\n" name ":\t", sizeof name + 2)
+
+static long read_text(const char *path, char *text, long room)
+{
+	const int fd = sw_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+	const long got = fd < 0 ? 0 : sw_sys_read(fd, text, (size_t)room - 1);
+	if (fd >= 0)
+		sw_sys_close(fd);
+	text[got > 0 ? got : 0] = 0;
+	return got;
+}
+
+/* Three numbers: the real, the effective and the saved one. */
+static void read_ids(const char *line, unsigned ids[3])
+{
+	for (int i = 0; i < 3; i++, line += *line == '\t')
+		for (ids[i] = 0; *line >= '0' && *line <= '9'; line++)
+			ids[i] = ids[i] * 10 + (unsigned)(*line - '0');
+}
+
+/* setuid() reaches libc's threads only; ours must not keep rights that the program has given up. */
+static void give_up_rights(const char *users, const char *groups)
+{
+	unsigned user[3], group[3];
+	if (!users || !groups)
+		return;
+	read_ids(users, user);
+	read_ids(groups, group);
+	if (user[0] && user[1] && user[2])
+		sw_sys_become(user, group);
+}
+
+/* The last field: how the first thread has ended. */
+static int first_status(void)
+{
+	char text[1024];
+	int status = 0;
+	for (long i = 0, got = read_text("/proc/self/stat", text, sizeof text); i < got && text[i] != '\n'; i++)
+		status = text[i] >= '0' && text[i] <= '9' ? status * 10 + text[i] - '0' : 0;
+	return status >> 8 & 0xff;
+}
+
+/*
+ * Have all other threads ended, by the system call exit?  The first one is a zombie then, and we are the second: this
+ * thread must not keep the process, and ends as the first one did.
+ */
+static bool left_alone(int *status)
+{
+	char text[1024];
+	if (read_text("/proc/self/status", text, sizeof text) <= 0)
+		return false;
+	const char *state = LINE_OF(text, "State"), *threads = LINE_OF(text, "Threads");
+	if (state && state[0] == 'Z' && threads && threads[0] == '2' && threads[1] == '\n') {
+		*status = first_status();
+		return true;
+	}
+	if (sw_sys_user() == 0)
+		give_up_rights(LINE_OF(text, "Uid"), LINE_OF(text, "Gid"));
+	return false;
+}
+
+/*
+ * Prepares as many chunks as two of the last periods took.  While chunks are taken it looks every 2 ms, else ten
+ * times a second: writers make no system call to wake it, but where they find no chunk.
+ */
+static int help(void)
+{
+	int status = 0;
+	uint64_t seen = 0, ahead = 2, look_at = 0;
+	sw_sys_name_thread("syncwatch");
+	if (sw_announce_wanted())
+		sw_memory_make();
+	sw_isolated_enter();
+	while (!trace_ended()) {
+		uint64_t used = 0;
+		if (sw_recording()) {
+			const uint64_t taken = trace_prepare(ahead);
+			used = taken - seen;
+			seen = taken;
+			trace_close_retired();
+			ahead = used * 2 > ahead ? used * 2 : ahead - (ahead > 2);
+			ahead = ahead > SW_CHUNK_RING - 2 ? SW_CHUNK_RING - 2 : ahead;
+		}
+		if (sw_sys_monotonic() >= look_at) {
+			const uint64_t now = sw_sys_monotonic();
+			if (left_alone(&status)) {
+				sw_memory_write(true);
+				return status;
+			}
+			if (sw_recording()) {
+				sw_trace_update_clock();
+				sw_memory_write(false);
+			}
+			const uint64_t after = sw_sys_monotonic();
+			look_at = after + LOOK_EVERY_NS + LOOK_SHARE * (after - now);
+		}
+		sw_isolated_serve(used ? ACTIVE_NS : ahead > 2 ? 5 * ACTIVE_NS : IDLE_NS);
+	}
+	return status;
+}
+
+int sw_helper_begin(void)
+{
+	static pid_t begun_by;
+	if (sw_isolated_thread() && begun_by == getpid())
+		return 0;
+	sw_isolated_forget(); /* a fork child has the parent's number */
+	begun_by = getpid();
+	return sw_isolated_start(help);
+}
+
+bool sw_helper_load(uint64_t mask)
+{
+	if (sw_sys_thread(load, STACK_BYTES))
+		return true;
+	/* A handler that jumps out of here leaves nothing locked, and the loader goes on. */
+	sw_sys_set_signals(mask);
+	const uint64_t until = sw_sys_monotonic() + (sw_preload_options()->gpu_timeline ? GPU_NS : LOADER_NS);
+	while (!atomic_load_explicit(&loader_done, memory_order_acquire) && sw_sys_monotonic() < until) {
+		const struct timespec look = {.tv_nsec = LOOK_NS};
+		sw_sys_wait((const uint32_t *)&loader_done, 0, &look);
+	}
+	sw_sys_block_signals();
+	return atomic_load_explicit(&loader_done, memory_order_acquire);
+}
+
+bool sw_helper_simulated(void)
+{
+	return atomic_load_explicit(&loader_done, memory_order_acquire) && simulated;
+}
+
+void sw_helper_forget(void)
+{
+	atomic_store(&loader_done, 0);
+	sw_isolated_forget();
+}
+
+/* Making the trace file: its name, and its first page. */
+
+/* So many names are tried one after the other, then as many that no other process tries. */
+#define SW_NAME_TRIES 100u
+
+/* "syncwatch-PROGRAM-PID.swt", the program's name without anything that a shell would mind. */
+static void default_name(char *out, size_t room)
+{
+	char program[65];
+	size_t n = 0;
+	for (const char *p = program_invocation_short_name; *p && n < sizeof program - 1; p++) {
+		bool plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
+			     *p == '_' || (n && (*p == '.' || *p == '-' || *p == '+'));
+		program[n++] = plain ? *p : '_';
+	}
+	program[n] = 0;
+	snprintf(out, room, "syncwatch-%s-%d.swt", program, (int)getpid());
+}
+
+/* FILE.swt, FILE-2.swt, FILE-3.swt ...  A program that execs another keeps its pid. */
+static int name_try(char *out, size_t room, const char *path, unsigned number)
+{
+	size_t n = strlen(path), stem = n > 4 && strcmp(path + n - 4, ".swt") == 0 ? n - 4 : n;
+	int got = number == 1 ? snprintf(out, room, "%s", path)
+			      : snprintf(out, room, "%.*s-%u%s", (int)stem, path, number, path + stem);
+	return got > 0 && (size_t)got < room ? 0 : -ENAMETOOLONG;
+}
+
+static bool host_sync;
+
+void sw_host_sync_on(void)
+{
+	__atomic_store_n(&host_sync, true, __ATOMIC_SEQ_CST);
+	struct sw_file_header *header = sw_trace.header;
+	if (header)
+		__atomic_fetch_or(&header->flags, SW_FILE_HOST_SYNC, __ATOMIC_RELAXED);
+}
+
+static void fill(struct sw_file_header *h, uint64_t ticks_per_second)
+{
+	memcpy(h->magic, SW_FORMAT_MAGIC, sizeof h->magic);
+	h->major = SW_FORMAT_MAJOR;
+	h->minor = SW_FORMAT_MINOR;
+	h->byte_order = SW_FORMAT_BYTE_ORDER;
+	h->header_bytes = SW_FORMAT_HEADER_BYTES;
+	h->chunk_bytes = SW_CHUNK_BYTES;
+	h->flags = (sw_clock_is_tsc ? SW_FILE_TSC : 0u) | (host_sync ? SW_FILE_HOST_SYNC : 0u);
+	h->pid = (uint32_t)getpid();
+	h->ppid = (uint32_t)getppid();
+	h->ticks_per_second = ticks_per_second;
+	sw_trace.start = sw_clock_read();
+	h->start_ticks = sw_trace.start.ticks;
+	h->start_monotonic_ns = sw_trace.start.monotonic_ns;
+	h->start_realtime_ns = sw_clock_ns(CLOCK_REALTIME);
+	strncpy(h->recorder_version, PACKAGE_VERSION, sizeof h->recorder_version - 1);
+}
+
+/* The file and its first page. -EEXIST: the name is taken. */
+static int create(void)
+{
+	struct stat s;
+	int fd = sw_isolated_open(sw_trace.file.path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return fd;
+	int error = sw_sys_fstat(fd, &s);
+	if (!error)
+		error = trace_over_file_limit(SW_FORMAT_HEADER_BYTES) ? -EFBIG : 0;
+	if (!error)
+		error = sw_sys_allocate(fd, 0, SW_FORMAT_HEADER_BYTES);
+	const int memory = error || !sw_trace.memory.inode ? -1 : sw_trace_borrow(&sw_trace.memory);
+	if (!error && memory < 0)
+		sw_memory_drop();
+	if (!error)
+		sw_trace.header = sw_sys_map(memory < 0 ? fd : memory, 0, SW_FORMAT_HEADER_BYTES, &error);
+	if (memory >= 0)
+		sw_trace_return(&sw_trace.memory, memory);
+	if (error) {
+		sw_sys_unlink(sw_trace.file.path); /* an empty file is of no use */
+		sw_memory_drop();
+	}
+	sw_trace.file.device = error ? 0 : s.st_dev;
+	sw_trace.file.inode = error ? 0 : s.st_ino;
+	if (!error && sw_isolated_here())
+		sw_trace.file.fd = fd;
+	else
+		sw_sys_close(fd);
+	return error;
+}
+
+static void create_isolated(void *error)
+{
+	*(int *)error = create();
+}
+
+static int create_some(const char *path)
+{
+	int error = -EEXIST;
+	for (unsigned try = 1; try <= 2 * SW_NAME_TRIES && error == -EEXIST; try++) {
+		const unsigned number = try <= SW_NAME_TRIES ?
+		try : try
+			+(unsigned)getpid();
+		error = name_try(sw_trace.file.path, sizeof sw_trace.file.path, path, number);
+		if (!error)
+			sw_isolated_run(create_isolated, &error);
+	}
+	return error;
+}
+
+static void discard(void *unused)
+{
+	(void)unused;
+	sw_sys_unlink(sw_trace.file.path);
+	atomic_store(&sw_trace.ended, true);
+}
+
+void sw_trace_discard(void)
+{
+	sw_isolated_run(discard, NULL);
+}
+
+int sw_trace_open(const char *asked, const char *directory, uint64_t max_bytes)
+{
+	char name[sizeof sw_trace.file.path], path[sizeof sw_trace.file.path];
+	if (!*asked)
+		default_name(name, sizeof name);
+	else if (sw_name_expand(name, sizeof name, asked))
+		return -ENAMETOOLONG;
+	asked = name;
+	bool relative = asked[0] != '/' && directory[0];
+	if ((size_t)snprintf(path, sizeof path, "%s%s%s", relative ? directory : "", relative ? "/" : "", asked) >=
+	    sizeof path)
+		return -ENAMETOOLONG;
+	uint64_t rate = sw_clock_start();
+	sw_trace.max_chunks =
+		max_bytes > SW_FORMAT_HEADER_BYTES ? (max_bytes - SW_FORMAT_HEADER_BYTES) / SW_CHUNK_BYTES : 0;
+	sw_trace.file.fd = -1;
+	if (sw_trace.memory.inode)
+		sw_memory_name();
+	int error = create_some(path);
+	if (error)
+		atomic_store(&sw_trace.ended, true);
+	else
+		fill(sw_trace.header, rate);
+	if (!error && sw_trace.memory.inode)
+		sw_trace.header->flags |= SW_FILE_BEHIND;
+	return error;
 }

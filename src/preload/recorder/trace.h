@@ -72,21 +72,11 @@ uint8_t *sw_trace_take(enum sw_loss_why *why, int *error);
 /* Returns a full chunk to the helper; the pointer must not be used any more. Never blocks. */
 void sw_trace_retire(uint8_t *chunk);
 
-/* For the helper: prepares chunks until `ahead` are ready, closes retired ones. Returns the chunks taken so far. */
-uint64_t sw_trace_prepare(uint64_t ahead);
-void sw_trace_close_retired(void);
-
-/* Above RLIMIT_FSIZE the kernel would not only refuse but send SIGXFSZ, which ends the program. */
-bool sw_trace_over_file_limit(uint64_t bytes);
-
 /* Updates the header's clock pair and rate. */
 void sw_trace_update_clock(void);
 
-/* Is there nothing left to do for the helper? */
-bool sw_trace_ended(void);
-
 /*
- * For create.c and trace.c: the descriptor of the trace for one use, and the end of that use.  Negative: -errno.  On
+ * For trace.c and trace.c: the descriptor of the trace for one use, and the end of that use.  Negative: -errno.  On
  * any thread but the isolated one the program may put another file after the number at any time.
  */
 int sw_trace_borrow(struct sw_trace_file *file);
@@ -94,5 +84,27 @@ void sw_trace_return(const struct sw_trace_file *file, int fd);
 
 /* The end: cuts off unused chunks, sets SW_FILE_CLOSED. Nothing is prepared afterwards. */
 void sw_trace_end(void);
+
+/*
+ * The helper: an isolated thread (isolated_thread.h) that makes, grows and cuts the trace, prepares chunks ahead of the
+ * writers, closes those that are full, keeps the clock pair fresh.
+ *
+ * What takes the loader's lock (loading libunwind, asking whether CUDA is simulated) is done by a thread of libc's that
+ * ends with it.  A thread of the program that did so itself could deadlock: another one may hold that lock in a
+ * constructor and wait for it.
+ */
+
+/* Starts the helper. 0 or -errno; without it everything still works, only slower. */
+int sw_helper_begin(void);
+
+/* Starts the part that needs the loader, and waits 0.1 s for it at most, with the program's signal mask.  True: it is
+   done; else it goes on while the program runs. */
+bool sw_helper_load(uint64_t mask);
+
+/* Does libcuda export `syncwatch_simulated_cuda`? False until the helper has looked. */
+bool sw_helper_simulated(void);
+
+/* The thread does not exist in a fork child. */
+void sw_helper_forget(void);
 
 #endif

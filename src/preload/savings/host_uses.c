@@ -3,9 +3,76 @@
  * With --guard-host: the guard hears what a call does instead of what its record says, so it protects the memory that
  * the host does not wait for any more.  Where the host touches it nevertheless, the work is waited for.
  */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "preload/savings/savings.h"
 
-#include <string.h>
+/* The lines of a plan that say which calls are made otherwise. */
+
+static const char *const keys[] = {
+	[SW_CHANGE_NONE] = "",
+#define SW_RUN_CHANGE(name, key, text) [SW_CHANGE_##name] = key,
+#include "base/run_changes.def"
+};
+
+static bool parse_site(const char *line, struct sw_plan_changes *out)
+{
+	struct sw_plan_site site = {0};
+	char key[16];
+	if (out->sites == SW_PLAN_SITES ||
+	    sscanf(line, "site %15s %" SCNu32 " %" SCNx64 " %" SCNu64, key, &site.api, &site.stack, &site.value) != 4)
+		return false;
+	for (uint32_t i = 1; i < SW_CHANGES; i++)
+		if (strcmp(keys[i], key) == 0)
+			site.change = (enum sw_run_change)i;
+	if (!site.change || site.api >= SW_ID_COUNT)
+		return false;
+	out->site[out->sites++] = site;
+	return true;
+}
+
+static bool parse_need(const char *line, struct sw_plan_changes *out)
+{
+	struct sw_plan_site *site = out->sites ? &out->site[out->sites - 1] : NULL;
+	uint32_t stream, to;
+	if (!site || site->needs == SW_PLAN_NEEDS || sscanf(line, "need %" SCNu32 " %" SCNu32, &stream, &to) != 2 ||
+	    stream >= out->streams || (to >= out->streams && to != SW_PLAN_HOST))
+		return false;
+	site->need[site->needs].stream = stream;
+	site->need[site->needs++].to = to;
+	return true;
+}
+
+static bool parse_stream(const char *line, struct sw_plan_changes *out)
+{
+	struct sw_plan_call call = {0};
+	if (out->streams == SW_PLAN_STREAMS || sscanf(line, "stream %" SCNu32 " %" SCNu32 " %" SCNx64 " %" SCNu64,
+						      &call.thread, &call.api, &call.stack, &call.nth) != 4)
+		return false;
+	out->stream[out->streams++] = call;
+	return true;
+}
+
+bool sw_plan_parse_change(const char *line, struct sw_plan_changes *out)
+{
+	int outputs, guard, dry;
+	if (sscanf(line, "outputs %d", &outputs) == 1) {
+		out->outputs = outputs != 0;
+		return true;
+	}
+	if (sscanf(line, "guard %d", &guard) == 1) {
+		out->guard = guard < 0 || guard > SW_PLAN_GUARDED ? SW_PLAN_UNGUARDED : (enum sw_plan_guard)guard;
+		return true;
+	}
+	if (sscanf(line, "dry %d", &dry) == 1) {
+		out->dry = dry != 0;
+		return true;
+	}
+	return sscanf(line, "room %" SCNu64, &out->room) == 1 || parse_stream(line, out) || parse_site(line, out) ||
+	       parse_need(line, out);
+}
 
 #define PAGE 4096u
 
@@ -18,7 +85,8 @@ bool sw_host_uses_whole_pages(uint64_t address, uint64_t bytes)
 	return address % PAGE == 0 && bytes % PAGE == 0;
 }
 
-bool sw_host_uses_missed(void)
+/* A copy of other bytes than whole pages was made: the guard may miss uses. */
+static bool host_uses_missed(void)
 {
 	return atomic_load(&missed);
 }
@@ -115,4 +183,81 @@ void sw_host_uses_end(void)
 		sw_result("host %llu %llu %llu", (unsigned long long)atomic_load(&seen),
 			  (unsigned long long)atomic_load(&in_calls),
 			  (unsigned long long)(atomic_load(&unguarded) + atomic_load(&missed) + !sw_confirm_others));
+}
+
+/*
+ * Waits that are left out, or narrowed to what the advice keeps: the host waits for some streams, and streams for each
+ * other.
+ */
+
+static _Atomic(CUevent) events[SW_PLAN_SITES][SW_PLAN_NEEDS];
+
+/* One for each need, made at its first use. */
+static CUevent event_of(const struct sw_plan_site *site, uint32_t need)
+{
+	__typeof__(&cuEventCreate) make = SW_SAVINGS_REAL(cuEventCreate);
+	__typeof__(&cuEventDestroy_v2) destroy = SW_SAVINGS_REAL(cuEventDestroy_v2);
+	_Atomic(CUevent) *slot = &events[site - sw_confirm_plan.changes.site][need];
+	CUevent event = atomic_load(slot), fresh = NULL;
+	if (event || !make || make(&fresh, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
+		return event;
+	if (atomic_compare_exchange_strong(slot, &event, fresh))
+		return fresh;
+	if (destroy)
+		destroy(fresh);
+	return event;
+}
+
+/* All that is needed is there: nothing is done by halves. */
+static bool resolve(const struct sw_plan_site *site, CUstream *from, CUstream *to, CUevent *event)
+{
+	for (uint32_t i = 0; i < site->needs; i++) {
+		const bool host = site->need[i].to == SW_PLAN_HOST;
+		event[i] = host ? NULL : event_of(site, i);
+		if (!sw_savings_stream(site->need[i].stream, &from[i]) ||
+		    (!host && (!event[i] || !sw_savings_stream(site->need[i].to, &to[i]))))
+			return false;
+	}
+	return true;
+}
+
+/* What the host does with the memory, the guard sees. */
+static bool without_host(const struct sw_plan_site *site)
+{
+	return !site->value && sw_confirm_plan.changes.guard == SW_PLAN_GUARDED && !host_uses_missed();
+}
+
+static CUresult narrow(const struct sw_plan_site *site, const CUstream *from, const CUstream *to, const CUevent *event)
+{
+	__typeof__(&cuStreamSynchronize) wait = SW_SAVINGS_REAL(cuStreamSynchronize);
+	__typeof__(&cuEventRecord) record = SW_SAVINGS_REAL(cuEventRecord);
+	__typeof__(&cuStreamWaitEvent) order = SW_SAVINGS_REAL(cuStreamWaitEvent);
+	CUresult status = wait && record && order ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+	/* The host first: it must not wait for an edge that is put in here. */
+	for (uint32_t i = 0; i < site->needs && !status; i++)
+		if (site->need[i].to == SW_PLAN_HOST && !without_host(site))
+			status = wait(from[i]);
+	for (uint32_t i = 0; i < site->needs && !status; i++) {
+		if (site->need[i].to == SW_PLAN_HOST)
+			continue;
+		status = record(event[i], from[i]);
+		if (!status)
+			status = order(to[i], event[i], CU_EVENT_WAIT_DEFAULT);
+	}
+	return status;
+}
+
+bool sw_savings_wait(const struct sw_plan_site *site, CUresult *status)
+{
+	CUstream from[SW_PLAN_NEEDS], to[SW_PLAN_NEEDS];
+	CUevent event[SW_PLAN_NEEDS];
+	*status = CUDA_SUCCESS;
+	if (sw_confirm_plan.changes.guard == SW_PLAN_REHEARSED)
+		return false;
+	if (site->change == SW_CHANGE_SKIP)
+		return true;
+	if (site->change != SW_CHANGE_NARROW || !resolve(site, from, to, event))
+		return false;
+	/* Whatever went wrong, the wait that the program made does it all. */
+	return narrow(site, from, to, event) == CUDA_SUCCESS;
 }

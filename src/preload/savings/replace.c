@@ -1,6 +1,306 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The functions that the recorder's wrappers call instead of the driver's. */
+#include <string.h>
+
+#include "preload/platform/lock.h"
+#include "preload/recorder/writer.h"
 #include "preload/savings/savings.h"
+
+static bool limits_hold(const struct sw_plan_site *site, CUlimit limit, size_t value);
+
+/*
+ * Memory that is not freed but kept for the next allocation of that size.  All later work comes after the work that was
+ * there when it was freed; pinned memory, which the host writes at once, is used again when that work is done.
+ */
+
+#define BLOCKS	   1024u
+#define MOST_BYTES (4ull << 30)
+
+struct block {
+	uint64_t address, bytes;
+	uint32_t kind; /* id of the entry point that allocated it, 0: free slot */
+	unsigned flags;
+	bool kept;
+	struct sw_fence fence; /* its event stays with the slot */
+};
+static struct sw_lock kept_lock;
+static struct block blocks[BLOCKS];
+static uint32_t n_blocks; /* slots that were ever used */
+static uint64_t kept_bytes;
+
+/* The one that was kept first: its work ends first. */
+static struct block *take(uint32_t kind, uint64_t bytes, unsigned flags, bool host)
+{
+	static uint32_t from;
+	for (uint32_t i = 0; i < n_blocks; i++) {
+		struct block *b = &blocks[(from + i) % n_blocks];
+		if (b->kind != kind || !b->kept || b->bytes != bytes || b->flags != flags ||
+		    (host && !sw_fence_passed(&b->fence)))
+			continue;
+		from = (from + i + 1) % n_blocks;
+		return b;
+	}
+	return NULL;
+}
+
+/* Memory of that kind (id of what allocates it) and size that was kept. */
+static bool kept_take(uint32_t kind, uint64_t bytes, unsigned flags, bool host, uint64_t *address)
+{
+	const uint64_t mask = sw_lock_enter(&kept_lock);
+	struct block *b = take(kind, bytes, flags, host);
+	const bool good = b && (host || sw_fence_order(&b->fence));
+	if (good) {
+		b->kept = false;
+		kept_bytes -= b->bytes;
+		*address = b->address;
+	}
+	sw_lock_leave(&kept_lock, mask);
+	return good;
+}
+
+/* It was allocated, and may be kept when it is freed. */
+static void kept_made(uint32_t kind, uint64_t bytes, unsigned flags, uint64_t address)
+{
+	const uint64_t mask = sw_lock_enter(&kept_lock);
+	struct block *slot = NULL;
+	for (uint32_t i = 0; i < n_blocks; i++) {
+		if (blocks[i].address == address)
+			blocks[i].kind = 0; /* freed where we do not look */
+		if (!blocks[i].kind)
+			slot = &blocks[i];
+	}
+	if (!slot && n_blocks < BLOCKS)
+		slot = &blocks[n_blocks++];
+	if (slot) {
+		slot->address = address;
+		slot->bytes = bytes;
+		slot->flags = flags;
+		slot->kept = false;
+		slot->kind = kind;
+	}
+	sw_lock_leave(&kept_lock, mask);
+}
+
+/* False: it must be freed. */
+static bool kept_give(uint64_t address)
+{
+	const uint64_t mask = sw_lock_enter(&kept_lock);
+	bool good = false;
+	for (uint32_t i = 0; i < n_blocks && !good; i++) {
+		struct block *b = &blocks[i];
+		if (!b->kind || b->kept || b->address != address)
+			continue;
+		if (kept_bytes + b->bytes > MOST_BYTES || !sw_fence_put(&b->fence))
+			break;
+		b->kept = good = true;
+		kept_bytes += b->bytes;
+	}
+	sw_lock_leave(&kept_lock, mask);
+	return good;
+}
+
+/* It is about to be freed: its address may be that of another block soon. */
+static void kept_gone(uint64_t address)
+{
+	const uint64_t mask = sw_lock_enter(&kept_lock);
+	for (uint32_t i = 0; i < n_blocks; i++) {
+		struct block *b = &blocks[i];
+		if (!b->kind || b->address != address)
+			continue;
+		kept_bytes -= b->kept ? b->bytes : 0;
+		b->kind = 0;
+	}
+	sw_lock_leave(&kept_lock, mask);
+}
+
+/* Frees what is kept on the device; false: nothing.  The device is full: what is kept goes. */
+static bool kept_drop(void)
+{
+	__typeof__(&cuMemFree_v2) release = SW_SAVINGS_REAL(cuMemFree_v2);
+	const uint64_t mask = sw_lock_enter(&kept_lock);
+	bool any = false;
+	for (uint32_t i = 0; i < n_blocks && release; i++) {
+		struct block *b = &blocks[i];
+		if (b->kind != SW_ID_cuMemAlloc_v2 || !b->kept)
+			continue;
+		any |= release(b->address) == CUDA_SUCCESS;
+		kept_bytes -= b->bytes;
+		b->kind = 0;
+	}
+	sw_lock_leave(&kept_lock, mask);
+	return any;
+}
+
+void sw_kept_forget(void)
+{
+	const uint64_t mask = sw_lock_enter(&kept_lock);
+	for (uint32_t i = 0; i < n_blocks; i++)
+		blocks[i] = (struct block){0};
+	kept_bytes = 0;
+	sw_lock_leave(&kept_lock, mask);
+}
+
+/*
+ * Work of planned sites on the legacy default stream goes to a stream of ours, in the order in which it comes.  That
+ * nothing needs the order that goes away has been judged; here is seen to it that it touches no memory of the host,
+ * which a wait for the legacy stream would cover.
+ */
+
+static struct sw_lock stream_lock;
+static CUstream own;
+static CUcontext stream_home;
+static __thread bool of_host __attribute__((tls_model("initial-exec"))); /* the launch to come gets such an address */
+
+static CUmemorytype type_of(uint64_t address)
+{
+	__typeof__(&cuPointerGetAttribute) ask = SW_SAVINGS_REAL(cuPointerGetAttribute);
+	CUmemorytype type = 0;
+	return ask && ask(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)address) == CUDA_SUCCESS ? type : 0;
+}
+
+static bool is_managed(uint64_t address)
+{
+	__typeof__(&cuPointerGetAttribute) ask = SW_SAVINGS_REAL(cuPointerGetAttribute);
+	unsigned managed = 1;
+	return !ask || ask(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, (CUdeviceptr)address) != CUDA_SUCCESS || managed;
+}
+
+bool sw_own_stream_device(uint64_t address)
+{
+	return type_of(address) == CU_MEMORYTYPE_DEVICE && !is_managed(address);
+}
+
+static bool plans_launches(void)
+{
+	for (uint32_t i = 0; i < sw_confirm_plan.changes.sites; i++)
+		if (sw_confirm_plan.changes.site[i].change == SW_CHANGE_OWN)
+			return true;
+	return false;
+}
+
+void sw_own_stream_parameters(const void *block, size_t bytes)
+{
+	uint64_t word;
+	of_host = false;
+	if (!plans_launches())
+		return;
+	for (size_t at = 0; at + sizeof word <= bytes && !of_host; at += sizeof word) {
+		memcpy(&word, (const char *)block + at, sizeof word);
+		of_host = word > 0xffff && type_of(word) && !sw_own_stream_device(word);
+	}
+}
+
+static bool own_stream_launch_may_move(void)
+{
+	return !of_host;
+}
+
+bool sw_own_stream(const struct sw_plan_site *site, CUstream from, CUstream *out)
+{
+	__typeof__(&cuStreamCreate) make = SW_SAVINGS_REAL(cuStreamCreate);
+	__typeof__(&cuCtxGetCurrent) ask = SW_SAVINGS_REAL(cuCtxGetCurrent);
+	CUcontext now = NULL;
+	if (site->change != SW_CHANGE_OWN || (from && from != CU_STREAM_LEGACY) || !make || !ask ||
+	    ask(&now) != CUDA_SUCCESS)
+		return false;
+	const uint64_t mask = sw_lock_enter(&stream_lock);
+	if (!own && make(&own, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS)
+		stream_home = now;
+	const bool good = own && now == stream_home;
+	*out = own;
+	sw_lock_leave(&stream_lock, mask);
+	return good;
+}
+
+/*
+ * Memory that the program registers with CUDA and that is not: copies of it go through the ring of pinned buffers.  A
+ * kernel that gets its address reaches it directly, so it is registered after all.
+ */
+
+#define RANGES 256u
+
+static struct sw_lock unpinned_lock;
+static struct range {
+	uint64_t at, bytes; /* bytes 0: free */
+	unsigned flags;
+	bool pinned; /* after all */
+} ranges[RANGES];
+static _Atomic uint32_t n_ranges; /* in use, those that are pinned after all left out */
+
+static bool unpinned_add(void *at, size_t bytes, unsigned flags)
+{
+	bool good = false;
+	/* Mapped for the device, or memory of a device: not what a copy alone uses. */
+	if (!bytes || flags & ~(unsigned)CU_MEMHOSTREGISTER_PORTABLE)
+		return false;
+	const uint64_t mask = sw_lock_enter(&unpinned_lock);
+	for (uint32_t i = 0; i < RANGES && !good; i++)
+		if (!ranges[i].bytes) {
+			ranges[i] = (struct range){(uintptr_t)at, bytes, flags, false};
+			atomic_fetch_add(&n_ranges, 1);
+			good = true;
+		}
+	sw_lock_leave(&unpinned_lock, mask);
+	return good;
+}
+
+static struct range *find_unpinned(uint64_t address)
+{
+	for (uint32_t i = 0; i < RANGES; i++)
+		if (ranges[i].bytes && address - ranges[i].at < ranges[i].bytes)
+			return &ranges[i];
+	return NULL;
+}
+
+/* True: there was nothing to release. */
+static bool unpinned_drop(void *at)
+{
+	const uint64_t mask = sw_lock_enter(&unpinned_lock);
+	struct range *range = find_unpinned((uintptr_t)at);
+	bool good = false;
+	if (range && range->at == (uintptr_t)at) {
+		good = !range->pinned;
+		range->bytes = 0;
+		if (good)
+			atomic_fetch_sub(&n_ranges, 1);
+	}
+	sw_lock_leave(&unpinned_lock, mask);
+	return good;
+}
+
+bool sw_unpinned_has(uint64_t address)
+{
+	if (!atomic_load(&n_ranges))
+		return false;
+	const uint64_t mask = sw_lock_enter(&unpinned_lock);
+	const struct range *range = find_unpinned(address);
+	const bool has = range && !range->pinned;
+	sw_lock_leave(&unpinned_lock, mask);
+	return has;
+}
+
+static void pin(uint64_t address)
+{
+	__typeof__(&cuMemHostRegister_v2) enlist = SW_SAVINGS_REAL(cuMemHostRegister_v2);
+	const uint64_t mask = sw_lock_enter(&unpinned_lock);
+	struct range *range = find_unpinned(address);
+	if (range && !range->pinned && enlist &&
+	    enlist((void *)(uintptr_t)range->at, range->bytes, range->flags) == CUDA_SUCCESS) {
+		range->pinned = true;
+		atomic_fetch_sub(&n_ranges, 1);
+	}
+	sw_lock_leave(&unpinned_lock, mask);
+}
+
+void sw_unpinned_parameters(const void *block, size_t bytes)
+{
+	uint64_t word;
+	for (size_t at = 0; atomic_load(&n_ranges) && at + sizeof word <= bytes; at += sizeof word) {
+		memcpy(&word, (const char *)block + at, sizeof word);
+		if (sw_unpinned_has(word))
+			pin(word);
+	}
+}
 
 void *sw_savings_real[SW_ID_COUNT];
 
@@ -34,15 +334,15 @@ static CUresult CUDAAPI change_cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
 	__typeof__(&cuMemAlloc_v2) real = SW_SAVINGS_REAL(cuMemAlloc_v2);
 	const struct sw_plan_site *site = sw_savings_enter(SW_ID_cuMemAlloc_v2);
 	uint64_t at = 0;
-	const bool kept = site && out && sw_kept_take(SW_ID_cuMemAlloc_v2, bytes, 0, false, &at);
+	const bool kept = site && out && kept_take(SW_ID_cuMemAlloc_v2, bytes, 0, false, &at);
 	if (kept)
 		*out = at;
 	CUresult status = kept ? CUDA_SUCCESS : real(out, bytes);
 	/* Without what is kept there would have been room. */
-	if (status == CUDA_ERROR_OUT_OF_MEMORY && sw_kept_drop())
+	if (status == CUDA_ERROR_OUT_OF_MEMORY && kept_drop())
 		status = real(out, bytes);
 	if (site && !kept && status == CUDA_SUCCESS)
-		sw_kept_made(SW_ID_cuMemAlloc_v2, bytes, 0, *out);
+		kept_made(SW_ID_cuMemAlloc_v2, bytes, 0, *out);
 	if (site)
 		sw_savings_leave(site, kept);
 	return status;
@@ -52,9 +352,9 @@ static CUresult CUDAAPI change_cuMemFree_v2(CUdeviceptr at)
 {
 	__typeof__(&cuMemFree_v2) real = SW_SAVINGS_REAL(cuMemFree_v2);
 	const struct sw_plan_site *site = sw_savings_enter(SW_ID_cuMemFree_v2);
-	const bool kept = site && at && sw_kept_give(at);
+	const bool kept = site && at && kept_give(at);
 	if (!kept)
-		sw_kept_gone(at);
+		kept_gone(at);
 	const CUresult status = kept ? CUDA_SUCCESS : real(at);
 	if (site)
 		sw_savings_leave(site, kept);
@@ -66,12 +366,12 @@ static CUresult CUDAAPI change_cuMemHostAlloc(void **out, size_t bytes, unsigned
 	__typeof__(&cuMemHostAlloc) real = SW_SAVINGS_REAL(cuMemHostAlloc);
 	const struct sw_plan_site *site = sw_savings_enter(SW_ID_cuMemHostAlloc);
 	uint64_t at = 0;
-	const bool kept = site && out && sw_kept_take(SW_ID_cuMemHostAlloc, bytes, flags, true, &at);
+	const bool kept = site && out && kept_take(SW_ID_cuMemHostAlloc, bytes, flags, true, &at);
 	if (kept)
 		*out = (void *)(uintptr_t)at;
 	const CUresult status = kept ? CUDA_SUCCESS : real(out, bytes, flags);
 	if (site && !kept && status == CUDA_SUCCESS)
-		sw_kept_made(SW_ID_cuMemHostAlloc, bytes, flags, (uintptr_t)*out);
+		kept_made(SW_ID_cuMemHostAlloc, bytes, flags, (uintptr_t)*out);
 	if (site)
 		sw_savings_leave(site, kept);
 	return status;
@@ -81,9 +381,9 @@ static CUresult CUDAAPI change_cuMemFreeHost(void *at)
 {
 	__typeof__(&cuMemFreeHost) real = SW_SAVINGS_REAL(cuMemFreeHost);
 	const struct sw_plan_site *site = sw_savings_enter(SW_ID_cuMemFreeHost);
-	const bool kept = site && at && sw_kept_give((uintptr_t)at);
+	const bool kept = site && at && kept_give((uintptr_t)at);
 	if (!kept)
-		sw_kept_gone((uintptr_t)at);
+		kept_gone((uintptr_t)at);
 	const CUresult status = kept ? CUDA_SUCCESS : real(at);
 	if (site)
 		sw_savings_leave(site, kept);
@@ -94,7 +394,7 @@ static CUresult CUDAAPI change_cuMemHostRegister_v2(void *at, size_t bytes, unsi
 {
 	__typeof__(&cuMemHostRegister_v2) real = SW_SAVINGS_REAL(cuMemHostRegister_v2);
 	const struct sw_plan_site *site = sw_savings_enter(SW_ID_cuMemHostRegister_v2);
-	const bool left_out = site && site->change == SW_CHANGE_UNPIN && sw_unpinned_add(at, bytes, flags);
+	const bool left_out = site && site->change == SW_CHANGE_UNPIN && unpinned_add(at, bytes, flags);
 	sw_pinned_release(at, bytes);
 	const CUresult status = left_out ? CUDA_SUCCESS : real(at, bytes, flags);
 	if (site)
@@ -107,7 +407,7 @@ static CUresult CUDAAPI change_cuMemHostUnregister(void *at)
 {
 	__typeof__(&cuMemHostUnregister) real = SW_SAVINGS_REAL(cuMemHostUnregister);
 	const struct sw_plan_site *site = sw_savings_enter(SW_ID_cuMemHostUnregister);
-	const bool left_out = sw_unpinned_drop(at);
+	const bool left_out = unpinned_drop(at);
 	const CUresult status = left_out ? CUDA_SUCCESS : real(at);
 	if (site)
 		sw_savings_leave(site, left_out);
@@ -198,7 +498,7 @@ static CUresult CUDAAPI change_cuLaunchKernel(CUfunction f, unsigned gx, unsigne
 					      void **extra)
 {
 	const struct sw_plan_site *site = sw_savings_enter(SW_ID_cuLaunchKernel);
-	const bool changed = site && sw_own_stream_launch_may_move() && sw_own_stream(site, stream, &stream);
+	const bool changed = site && own_stream_launch_may_move() && sw_own_stream(site, stream, &stream);
 	const CUresult status =
 		SW_SAVINGS_REAL(cuLaunchKernel)(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra);
 	if (site)
@@ -210,8 +510,7 @@ static CUresult CUDAAPI change_cuLaunchKernelEx(const CUlaunchConfig *config, CU
 {
 	const struct sw_plan_site *site = config ? sw_savings_enter(SW_ID_cuLaunchKernelEx) : NULL;
 	CUlaunchConfig other = config ? *config : (CUlaunchConfig){0};
-	const bool changed =
-		site && sw_own_stream_launch_may_move() && sw_own_stream(site, other.hStream, &other.hStream);
+	const bool changed = site && own_stream_launch_may_move() && sw_own_stream(site, other.hStream, &other.hStream);
 	const CUresult status = SW_SAVINGS_REAL(cuLaunchKernelEx)(changed ? &other : config, f, params, extra);
 	if (site)
 		sw_savings_leave(site, changed);
@@ -223,7 +522,7 @@ static CUresult CUDAAPI change_cuLaunchKernelEx(const CUlaunchConfig *config, CU
 static CUresult CUDAAPI change_cuCtxSetLimit(CUlimit limit, size_t value)
 {
 	const struct sw_plan_site *site = sw_savings_enter(SW_ID_cuCtxSetLimit);
-	const bool left_out = site && sw_limits_hold(site, limit, value);
+	const bool left_out = site && limits_hold(site, limit, value);
 	const CUresult status = left_out ? CUDA_SUCCESS : SW_SAVINGS_REAL(cuCtxSetLimit)(limit, value);
 	if (site)
 		sw_savings_leave(site, left_out);
@@ -302,4 +601,28 @@ void sw_savings_install(void)
 		if (sw_savings_real[id])
 			sw_confirm_recorder->replace(id, replaced[i].function);
 	}
+}
+
+/* A limit of the device that is set once, to the largest value that the program asks for, before its first work. */
+
+static _Atomic bool set;
+
+void sw_limits_prepare(void)
+{
+	__typeof__(&cuCtxSetLimit) now = SW_SAVINGS_REAL(cuCtxSetLimit);
+	for (uint32_t i = 0; i < sw_confirm_plan.changes.sites && !sw_confirm_plan.changes.dry; i++) {
+		const struct sw_plan_site *site = &sw_confirm_plan.changes.site[i];
+		if (site->change != SW_CHANGE_LIMIT || !now)
+			continue;
+		const CUresult status = now(CU_LIMIT_STACK_SIZE, site->value);
+		atomic_store(&set, status == CUDA_SUCCESS);
+		if (status != CUDA_SUCCESS)
+			sw_result("failed limit %d", (int)status);
+	}
+}
+
+static bool limits_hold(const struct sw_plan_site *site, CUlimit limit, size_t value)
+{
+	return site->change == SW_CHANGE_LIMIT && atomic_load(&set) && limit == CU_LIMIT_STACK_SIZE &&
+	       value <= site->value;
 }

@@ -9,10 +9,11 @@
 #ifndef SW_PRELOAD_STACKS_UNWIND_H
 #define SW_PRELOAD_STACKS_UNWIND_H
 
+#include "config.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "config.h"
 #ifdef HAVE_LIBUNWIND
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
@@ -60,8 +61,5 @@ int sw_unwind_next(struct sw_unwind *u, struct sw_unwind_frame *out);
 
 /* The next frame by the unwind tables; never the first. */
 int sw_unwind_by_tables(struct sw_unwind *u, struct sw_unwind_frame *out);
-
-/* Keeps libunwind, of which an address is given, from opening descriptors.  Before its first use. */
-void sw_unwind_without_pipe(const void *inside);
 
 #endif

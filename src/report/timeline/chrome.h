@@ -2,15 +2,12 @@
 /*
  * Inside of the Chrome trace writer:
  *
- *     chrome.c         the run, as slices
- *     chrome.c   slices of the devices that were measured
- *     chrome.c  processes, threads and streams of the viewer; the counter of pending work
- *     chrome_hazards.c    the critical path
- *     chrome_hazards.c  work as the replay estimates it, on the streams' own rows
- *     chrome_hazards.c hazards, as slices of the work that meets and of the later call
- *     chrome_hazards.c  arrows between slices: edges of the order
- *     chrome.c    ranges of NVTX
- *     trace_out.c  the text of each event
+ *     chrome.c          the run, as slices; slices of the devices that were measured; processes, threads and streams
+ *                       of the viewer; the counter of pending work; ranges of NVTX
+ *     chrome_hazards.c  the critical path; work as the replay estimates it, on the streams' own rows; hazards, as
+ *                       slices of the work that meets and of the later call; arrows between slices: edges of the
+ *                       order
+ *     trace_out.c       the text of each event
  */
 #ifndef SW_REPORT_TIMELINE_CHROME_H
 #define SW_REPORT_TIMELINE_CHROME_H

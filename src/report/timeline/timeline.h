@@ -47,7 +47,7 @@ const struct sw_observer *sw_chrome_observer(struct sw_chrome *chrome);
 void sw_chrome_finish(struct sw_chrome *chrome);
 bool sw_chrome_can_gzip(void);
 
-/* ---- happens-before graph ---------------------------------------------------------------------------------------- */
+/* ---- happens-before graph --------------------------------------------------------------------------------------- */
 
 struct sw_dot_options {
 	/* A finding to draw around, as judged in an earlier pass, or NULL for the whole run (its first max_nodes

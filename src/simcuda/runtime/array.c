@@ -18,7 +18,8 @@ static CUarray_format format_of(const struct cudaChannelFormatDesc *d)
 	return d->x == 8 ? formats[d->f][0] : d->x == 16 ? formats[d->f][1] : d->x == 32 ? formats[d->f][2] : 0;
 }
 
-bool sw_rt_format(const struct cudaChannelFormatDesc *d, CUarray_format *format, unsigned *channels)
+/* Formats of elements of arrays; false, or a kind of "none", where the other side has no such format. */
+static bool rt_format(const struct cudaChannelFormatDesc *d, CUarray_format *format, unsigned *channels)
 {
 	const int bits[] = {d->x, d->y, d->z, d->w};
 	*channels = 1;
@@ -29,7 +30,7 @@ bool sw_rt_format(const struct cudaChannelFormatDesc *d, CUarray_format *format,
 	return *format && *channels != 3;
 }
 
-struct cudaChannelFormatDesc sw_rt_channels(CUarray_format format, unsigned channels)
+static struct cudaChannelFormatDesc rt_channels(CUarray_format format, unsigned channels)
 {
 	static const enum cudaChannelFormatKind kinds[] = {cudaChannelFormatKindSigned, cudaChannelFormatKindUnsigned,
 							   cudaChannelFormatKindFloat};
@@ -58,7 +59,7 @@ cudaError_t sw_rt_element(cudaArray_const_t array, size_t *bytes)
 	CUDA_ARRAY3D_DESCRIPTOR d;
 	cudaError_t result = descriptor(array, &d);
 	if (!result)
-		*bytes = (size_t)sw_rt_channels(d.Format, d.NumChannels).x / 8 * d.NumChannels;
+		*bytes = (size_t)rt_channels(d.Format, d.NumChannels).x / 8 * d.NumChannels;
 	return result;
 }
 
@@ -68,7 +69,7 @@ cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *out, cudaArray_cons
 	CUDA_ARRAY3D_DESCRIPTOR d;
 	cudaError_t result = out ? descriptor(array, &d) : cudaErrorInvalidValue;
 	if (!result)
-		*out = sw_rt_channels(d.Format, d.NumChannels);
+		*out = rt_channels(d.Format, d.NumChannels);
 	return sw_rt_result(result);
 }
 
@@ -79,7 +80,7 @@ cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *format, struct cudaEx
 	CUDA_ARRAY3D_DESCRIPTOR d;
 	cudaError_t result = descriptor(array, &d);
 	if (!result && format)
-		*format = sw_rt_channels(d.Format, d.NumChannels);
+		*format = rt_channels(d.Format, d.NumChannels);
 	if (!result && extent)
 		*extent = (struct cudaExtent){d.Width, d.Height, d.Depth};
 	if (!result && flags)
@@ -94,7 +95,7 @@ static bool described(const struct cudaChannelFormatDesc *format, struct cudaExt
 {
 	*out = (CUDA_ARRAY3D_DESCRIPTOR){
 		.Width = extent.width, .Height = extent.height, .Depth = extent.depth, .Flags = flags};
-	return format && sw_rt_format(format, &out->Format, &out->NumChannels);
+	return format && rt_format(format, &out->Format, &out->NumChannels);
 }
 
 cudaError_t cudaMalloc3DArray(cudaArray_t *out, const struct cudaChannelFormatDesc *format, struct cudaExtent extent,
@@ -278,5 +279,150 @@ cudaError_t cudaMemcpyArrayToArray(cudaArray_t dst, size_t dst_x, size_t dst_y, 
 	if (!result)
 		result = run(dst, dst_x, dst_y, between, count, true, kind, false, NULL);
 	cudaFree(between);
+	return sw_rt_result(result);
+}
+
+/* Texture and surface objects: the runtime's descriptors as the driver's, and back. */
+
+_Static_assert(sizeof(struct cudaResourceViewDesc) == sizeof(CUDA_RESOURCE_VIEW_DESC), "same layout");
+
+static bool resource(const struct cudaResourceDesc *from, CUDA_RESOURCE_DESC *to)
+{
+	*to = (CUDA_RESOURCE_DESC){.resType = (CUresourcetype)from->resType, .flags = from->flags};
+	switch (from->resType) {
+	case cudaResourceTypeArray:
+		to->res.array.hArray = (CUarray)from->res.array.array;
+		return true;
+	case cudaResourceTypeMipmappedArray:
+		to->res.mipmap.hMipmappedArray = (CUmipmappedArray)from->res.mipmap.mipmap;
+		return true;
+	case cudaResourceTypeLinear:
+		to->res.linear.devPtr = (uintptr_t)from->res.linear.devPtr;
+		to->res.linear.sizeInBytes = from->res.linear.sizeInBytes;
+		return rt_format(&from->res.linear.desc, &to->res.linear.format, &to->res.linear.numChannels);
+	case cudaResourceTypePitch2D:
+		to->res.pitch2D.devPtr = (uintptr_t)from->res.pitch2D.devPtr;
+		to->res.pitch2D.width = from->res.pitch2D.width;
+		to->res.pitch2D.height = from->res.pitch2D.height;
+		to->res.pitch2D.pitchInBytes = from->res.pitch2D.pitchInBytes;
+		return rt_format(&from->res.pitch2D.desc, &to->res.pitch2D.format, &to->res.pitch2D.numChannels);
+	}
+	return false;
+}
+
+static void resource_back(const CUDA_RESOURCE_DESC *from, struct cudaResourceDesc *to)
+{
+	*to = (struct cudaResourceDesc){.resType = (enum cudaResourceType)from->resType, .flags = from->flags};
+	switch (to->resType) {
+	case cudaResourceTypeArray:
+		to->res.array.array = (cudaArray_t)from->res.array.hArray;
+		break;
+	case cudaResourceTypeMipmappedArray:
+		to->res.mipmap.mipmap = (cudaMipmappedArray_t)from->res.mipmap.hMipmappedArray;
+		break;
+	case cudaResourceTypeLinear:
+		to->res.linear.devPtr = (void *)(uintptr_t)from->res.linear.devPtr;
+		to->res.linear.sizeInBytes = from->res.linear.sizeInBytes;
+		to->res.linear.desc = rt_channels(from->res.linear.format, from->res.linear.numChannels);
+		break;
+	case cudaResourceTypePitch2D:
+		to->res.pitch2D.devPtr = (void *)(uintptr_t)from->res.pitch2D.devPtr;
+		to->res.pitch2D.width = from->res.pitch2D.width;
+		to->res.pitch2D.height = from->res.pitch2D.height;
+		to->res.pitch2D.pitchInBytes = from->res.pitch2D.pitchInBytes;
+		to->res.pitch2D.desc = rt_channels(from->res.pitch2D.format, from->res.pitch2D.numChannels);
+		break;
+	}
+}
+
+/* Fields that are numbered alike on both sides; the rest are flags. */
+#define SAME(to, from)                                                                                                 \
+	do {                                                                                                           \
+		for (int i = 0; i < 3; i++)                                                                            \
+			(to)->addressMode[i] = (__typeof__((to)->addressMode[0]))(from)->addressMode[i];               \
+		(to)->filterMode = (__typeof__((to)->filterMode))(from)->filterMode;                                   \
+		(to)->maxAnisotropy = (from)->maxAnisotropy;                                                           \
+		(to)->mipmapFilterMode = (__typeof__((to)->mipmapFilterMode))(from)->mipmapFilterMode;                 \
+		(to)->mipmapLevelBias = (from)->mipmapLevelBias;                                                       \
+		(to)->minMipmapLevelClamp = (from)->minMipmapLevelClamp;                                               \
+		(to)->maxMipmapLevelClamp = (from)->maxMipmapLevelClamp;                                               \
+		for (int i = 0; i < 4; i++)                                                                            \
+			(to)->borderColor[i] = (from)->borderColor[i];                                                 \
+	} while (0)
+
+static CUDA_TEXTURE_DESC reading(const struct cudaTextureDesc *from)
+{
+	CUDA_TEXTURE_DESC to = {
+		.flags = (from->readMode == cudaReadModeElementType ? CU_TRSF_READ_AS_INTEGER : 0u) |
+			 (from->normalizedCoords ? CU_TRSF_NORMALIZED_COORDINATES : 0u) |
+			 (from->sRGB ? CU_TRSF_SRGB : 0u) |
+			 (from->disableTrilinearOptimization ? CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION : 0u) |
+			 (from->seamlessCubemap ? CU_TRSF_SEAMLESS_CUBEMAP : 0u)};
+	SAME(&to, from);
+	return to;
+}
+
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t *out, const struct cudaResourceDesc *what,
+				    const struct cudaTextureDesc *how, const struct cudaResourceViewDesc *view)
+{
+	SW_RT_ENTER;
+	CUDA_RESOURCE_DESC r;
+	if (!what || !how || !resource(what, &r))
+		return sw_rt_result(cudaErrorInvalidValue);
+	CUDA_TEXTURE_DESC t = reading(how);
+	SW_RT_CALL(sw_rt_d->cuTexObjectCreate((CUtexObject *)out, &r, &t, (const CUDA_RESOURCE_VIEW_DESC *)view));
+}
+
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) SW_RT_FORWARD(cuTexObjectDestroy(object))
+
+	cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *out, cudaTextureObject_t object)
+{
+	SW_RT_ENTER;
+	CUDA_RESOURCE_DESC r;
+	cudaError_t result = out ? (cudaError_t)sw_rt_d->cuTexObjectGetResourceDesc(&r, object) : cudaErrorInvalidValue;
+	if (!result)
+		resource_back(&r, out);
+	return sw_rt_result(result);
+}
+
+cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *out, cudaTextureObject_t object)
+{
+	SW_RT_ENTER;
+	CUDA_TEXTURE_DESC t;
+	cudaError_t result = out ? (cudaError_t)sw_rt_d->cuTexObjectGetTextureDesc(&t, object) : cudaErrorInvalidValue;
+	if (result)
+		return sw_rt_result(result);
+	*out = (struct cudaTextureDesc){
+		.readMode = t.flags & CU_TRSF_READ_AS_INTEGER ? cudaReadModeElementType : cudaReadModeNormalizedFloat,
+		.normalizedCoords = !!(t.flags & CU_TRSF_NORMALIZED_COORDINATES),
+		.sRGB = !!(t.flags & CU_TRSF_SRGB),
+		.disableTrilinearOptimization = !!(t.flags & CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION),
+		.seamlessCubemap = !!(t.flags & CU_TRSF_SEAMLESS_CUBEMAP)};
+	SAME(out, &t);
+	return sw_rt_result(cudaSuccess);
+}
+
+cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *out, cudaTextureObject_t object)
+	SW_RT_FORWARD(cuTexObjectGetResourceViewDesc((CUDA_RESOURCE_VIEW_DESC *)out, object))
+
+		cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *out, const struct cudaResourceDesc *what)
+{
+	SW_RT_ENTER;
+	CUDA_RESOURCE_DESC r;
+	if (!what || !resource(what, &r))
+		return sw_rt_result(cudaErrorInvalidValue);
+	SW_RT_CALL(sw_rt_d->cuSurfObjectCreate((CUsurfObject *)out, &r));
+}
+
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object) SW_RT_FORWARD(cuSurfObjectDestroy(object))
+
+	cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *out, cudaSurfaceObject_t object)
+{
+	SW_RT_ENTER;
+	CUDA_RESOURCE_DESC r;
+	cudaError_t result =
+		out ? (cudaError_t)sw_rt_d->cuSurfObjectGetResourceDesc(&r, object) : cudaErrorInvalidValue;
+	if (!result)
+		resource_back(&r, out);
 	return sw_rt_result(result);
 }

@@ -5,6 +5,10 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/memory.h"
 
 #define MAX_DEVICES 16
 
@@ -16,7 +20,7 @@ extern const struct sw_rt_driver *const sw_rt_legacy;
 const struct sw_rt_driver *const sw_rt_legacy = &legacy;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t rt_lock = PTHREAD_MUTEX_INITIALIZER;
 static cudaError_t loaded;
 static struct {
 	CUcontext ctx;
@@ -25,7 +29,7 @@ static struct {
 static unsigned generation = 1; /* of the primary contexts: a device reset starts a new one */
 
 static __thread cudaError_t last_error;
-static __thread int device;
+static __thread int current_device;
 static __thread unsigned ready_in; /* generation in which this thread got its context */
 
 static const struct request {
@@ -77,12 +81,12 @@ cudaError_t sw_rt_primary(int ordinal, CUcontext *out)
 	if (ordinal < 0 || ordinal >= MAX_DEVICES)
 		return cudaErrorInvalidDevice;
 	cudaError_t result = cudaSuccess;
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&rt_lock);
 	if (!primary[ordinal].retained) {
 		result = (cudaError_t)legacy.cuDevicePrimaryCtxRetain(&primary[ordinal].ctx, ordinal);
 		primary[ordinal].retained = !result;
 	}
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&rt_lock);
 	*out = primary[ordinal].ctx;
 	return result;
 }
@@ -97,7 +101,7 @@ cudaError_t sw_rt_ready(void)
 	if (!result)
 		result = (cudaError_t)legacy.cuCtxGetCurrent(&ctx);
 	if (!result && !ctx) {
-		result = sw_rt_primary(device, &ctx);
+		result = sw_rt_primary(current_device, &ctx);
 		if (!result)
 			result = (cudaError_t)legacy.cuCtxSetCurrent(ctx);
 	}
@@ -115,19 +119,19 @@ cudaError_t sw_rt_result(cudaError_t error)
 
 int sw_rt_device(void)
 {
-	return device;
+	return current_device;
 }
 
 cudaError_t sw_rt_unsupported(const char *name)
 {
 	static const char *reported[512];
 	size_t i = 0;
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&rt_lock);
 	while (i < sizeof reported / sizeof *reported - 1 && reported[i] && reported[i] != name)
 		i++;
 	bool first = !reported[i];
 	reported[i] = name;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&rt_lock);
 	if (first)
 		fprintf(stderr, "syncwatch: simulated CUDA does not support %s\n", name);
 	return sw_rt_result(cudaErrorNotSupported);
@@ -160,7 +164,7 @@ cudaError_t cudaGetDevice(int *out)
 	SW_RT_ENTER;
 	if (!out)
 		return sw_rt_result(cudaErrorInvalidValue);
-	*out = device;
+	*out = current_device;
 	return cudaSuccess;
 }
 
@@ -179,7 +183,7 @@ cudaError_t cudaSetDevice(int ordinal)
 	if (!result)
 		result = (cudaError_t)legacy.cuCtxSetCurrent(ctx);
 	if (!result) {
-		device = ordinal;
+		current_device = ordinal;
 		ready_in = __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
 	}
 	return sw_rt_result(result);
@@ -198,12 +202,12 @@ cudaError_t cudaDeviceReset(void)
 	SW_RT_ENTER;
 	CUcontext ctx = NULL;
 	unsigned version;
-	cudaError_t result = (cudaError_t)legacy.cuDevicePrimaryCtxReset(device);
+	cudaError_t result = (cudaError_t)legacy.cuDevicePrimaryCtxReset(current_device);
 	legacy.cuCtxGetCurrent(&ctx);
 	legacy.cuCtxGetApiVersion(ctx, &version);
-	pthread_mutex_lock(&lock);
-	primary[device].retained = false;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_lock(&rt_lock);
+	primary[current_device].retained = false;
+	pthread_mutex_unlock(&rt_lock);
 	__atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
 	return sw_rt_result(result);
 }
@@ -229,4 +233,302 @@ cudaError_t cudaRuntimeGetVersion(int *version)
 		return sw_rt_result(cudaErrorInvalidValue);
 	*version = SW_CUDART_VERSION;
 	return cudaSuccess;
+}
+
+/*
+ * What nvcc's start-up code registers: code images, kernels and variables.  An image is loaded at the first use of one
+ * of its kernels or variables (lazy loading), by one cuLibraryLoadData.
+ */
+
+struct managed {
+	void **host; /* the program's pointer to the variable */
+	const char *name;
+};
+
+struct image {
+	void *handle[1]; /* what nvcc's code keeps: its address */
+	const void *wrapper;
+	CUlibrary library;
+	SW_VEC(struct managed) managed;
+	bool initialised; /* managed variables have their addresses */
+};
+
+struct entry {
+	struct image *image;
+	const char *name; /* on the device */
+	CUkernel kernel;
+	bool variable;
+};
+
+/* Host address of a stub function or variable: its entry.  Recursive: the driver may load on behalf of a registered
+ * call. */
+static pthread_mutex_t register_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sw_map entries;
+
+void **__cudaRegisterFatBinary(void *wrapper);
+void __cudaRegisterFatBinaryEnd(void **handle);
+void __cudaUnregisterFatBinary(void **handle);
+void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int thread_limit,
+			    uint3 *tid, uint3 *bid, dim3 *block, dim3 *grid, int *warp);
+void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external, size_t bytes,
+		       int constant, int global);
+void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int external, size_t bytes,
+			      int constant, int global);
+void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t bytes);
+char __cudaInitModule(void **handle);
+cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *function);
+
+static struct image *image_of(void **handle)
+{
+	return (struct image *)(void *)((char *)handle - offsetof(struct image, handle));
+}
+
+void **__cudaRegisterFatBinary(void *wrapper)
+{
+	struct image *image = sw_calloc(1, sizeof *image);
+	image->wrapper = wrapper;
+	image->handle[0] = wrapper;
+	return image->handle;
+}
+
+void __cudaRegisterFatBinaryEnd(void **handle)
+{
+	(void)handle;
+}
+
+/* Runs from atexit(): the driver may be unloaded, and nothing that it holds has to be returned. */
+void __cudaUnregisterFatBinary(void **handle)
+{
+	(void)handle;
+}
+
+static void add(void **handle, const void *host, const char *name, bool variable)
+{
+	struct entry *e = sw_calloc(1, sizeof *e);
+	e->image = image_of(handle);
+	e->name = name;
+	e->variable = variable;
+	pthread_mutex_lock(&register_lock);
+	sw_map_put_ptr(&entries, (uintptr_t)host, e);
+	pthread_mutex_unlock(&register_lock);
+}
+
+void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int thread_limit,
+			    uint3 *tid, uint3 *bid, dim3 *block, dim3 *grid, int *warp)
+{
+	(void)device, (void)thread_limit, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
+	add(handle, host, name, false);
+}
+
+void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external, size_t bytes,
+		       int constant, int global)
+{
+	(void)device, (void)external, (void)bytes, (void)constant, (void)global;
+	add(handle, host, name, true);
+}
+
+void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int external, size_t bytes,
+			      int constant, int global)
+{
+	(void)device, (void)external, (void)bytes, (void)constant, (void)global;
+	*sw_vec_push(&image_of(handle)->managed) = (struct managed){host, name};
+	add(handle, host, name, true);
+}
+
+void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t bytes)
+{
+	(void)handle, (void)name, (void)host, (void)bytes; /* only kernels would read it */
+}
+
+/* Called with the lock held. */
+static cudaError_t library(struct image *image, CUlibrary *out)
+{
+	cudaError_t result = cudaSuccess;
+	if (!image->library)
+		result = (cudaError_t)sw_rt_d->cuLibraryLoadData(&image->library, image->wrapper, NULL, NULL, 0, NULL,
+								 NULL, 0);
+	*out = image->library;
+	return result;
+}
+
+static cudaError_t kernel_of(struct entry *e, CUkernel *out)
+{
+	CUlibrary lib;
+	cudaError_t result = cudaSuccess;
+	pthread_mutex_lock(&register_lock);
+	if (!e->kernel) {
+		result = library(e->image, &lib);
+		if (!result)
+			result = (cudaError_t)sw_rt_d->cuLibraryGetKernel(&e->kernel, lib, e->name);
+	}
+	*out = e->kernel;
+	pthread_mutex_unlock(&register_lock);
+	return result == cudaErrorSymbolNotFound ? cudaErrorInvalidDeviceFunction : result;
+}
+
+static struct entry *find(const void *host)
+{
+	pthread_mutex_lock(&register_lock);
+	struct entry *e = sw_map_ptr(&entries, (uintptr_t)host);
+	pthread_mutex_unlock(&register_lock);
+	return e;
+}
+
+cudaError_t sw_rt_kernel(const void *function, CUkernel *out)
+{
+	struct entry *e = find(function);
+	if (!function || (e && e->variable))
+		return cudaErrorInvalidDeviceFunction;
+	if (e)
+		return kernel_of(e, out);
+	*out = (CUkernel)(uintptr_t)function; /* a cudaKernel_t: the driver knows whether it is one */
+	return cudaSuccess;
+}
+
+cudaError_t sw_rt_symbol(const void *symbol, CUdeviceptr *address, size_t *bytes)
+{
+	CUlibrary lib;
+	const struct entry *e = find(symbol);
+	if (!e || !e->variable)
+		return cudaErrorInvalidSymbol;
+	pthread_mutex_lock(&register_lock);
+	cudaError_t result = library(e->image, &lib);
+	pthread_mutex_unlock(&register_lock);
+	if (!result)
+		result = (cudaError_t)sw_rt_d->cuLibraryGetGlobal(address, bytes, lib, e->name);
+	return result == cudaErrorSymbolNotFound ? cudaErrorInvalidSymbol : result;
+}
+
+cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *function)
+{
+	SW_RT_ENTER;
+	CUkernel kernel;
+	cudaError_t result = sw_rt_kernel(function, &kernel);
+	if (!result)
+		*out = (cudaKernel_t)kernel;
+	return sw_rt_result(result);
+}
+
+/* nvcc's code calls it before the program's first use of a managed variable of that image. */
+char __cudaInitModule(void **handle)
+{
+	struct image *image = image_of(handle);
+	if (sw_rt_result(sw_rt_ready()))
+		return 0;
+	CUlibrary lib;
+	pthread_mutex_lock(&register_lock);
+	bool ok = !library(image, &lib);
+	for (size_t i = 0; ok && !image->initialised && i < image->managed.n; i++) {
+		CUdeviceptr address;
+		size_t bytes;
+		ok = !sw_rt_d->cuLibraryGetManaged(&address, &bytes, lib, image->managed.at[i].name);
+		if (ok)
+			*image->managed.at[i].host = (void *)(uintptr_t)address;
+	}
+	image->initialised = ok;
+	pthread_mutex_unlock(&register_lock);
+	return ok;
+}
+
+/* Launches: nvcc's call configuration, and the three ways into cuLaunchKernel. */
+
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes, struct CUstream_st *stream);
+cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared_bytes, void *stream);
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t shared_bytes,
+			       cudaStream_t stream);
+
+#define CONFIGURATIONS 16 /* nested: arguments of a launch may launch */
+static __thread struct {
+	dim3 grid, block;
+	size_t shared_bytes;
+	cudaStream_t stream;
+} configuration[CONFIGURATIONS];
+static __thread unsigned depth;
+
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes, struct CUstream_st *stream)
+{
+	if (depth == CONFIGURATIONS)
+		return 1;
+	configuration[depth].grid = grid;
+	configuration[depth].block = block;
+	configuration[depth].shared_bytes = shared_bytes;
+	configuration[depth++].stream = stream;
+	return 0;
+}
+
+cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared_bytes, void *stream)
+{
+	if (!depth)
+		return sw_rt_result(cudaErrorMissingConfiguration);
+	*grid = configuration[--depth].grid;
+	*block = configuration[depth].block;
+	*shared_bytes = configuration[depth].shared_bytes;
+	*(cudaStream_t *)stream = configuration[depth].stream;
+	return cudaSuccess;
+}
+
+/* Bad geometry is a bad configuration here; an invalid handle may be the function or the stream: only then it is asked.
+ */
+static cudaError_t launched(CUkernel kernel, CUresult result)
+{
+	const char *name;
+	if (result == CUDA_ERROR_INVALID_HANDLE && sw_rt_d->cuKernelGetName(&name, kernel))
+		return sw_rt_result(cudaErrorInvalidDeviceFunction);
+	return sw_rt_result(result == CUDA_ERROR_INVALID_VALUE ? cudaErrorInvalidConfiguration : (cudaError_t)result);
+}
+
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t shared_bytes,
+			       cudaStream_t stream)
+{
+	SW_RT_ENTER;
+	if (!kernel)
+		return sw_rt_result(cudaErrorInvalidDeviceFunction);
+	return launched((CUkernel)kernel,
+			sw_rt_d->cuLaunchKernel((CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+						(unsigned)shared_bytes, stream, args, NULL));
+}
+
+cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **args, size_t shared_bytes,
+			     cudaStream_t stream)
+{
+	SW_RT_ENTER;
+	CUkernel kernel;
+	cudaError_t result = sw_rt_kernel(function, &kernel);
+	return result ? sw_rt_result(result)
+		      : __cudaLaunchKernel((cudaKernel_t)kernel, grid, block, args, shared_bytes, stream);
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **args)
+{
+	SW_RT_ENTER;
+	CUkernel kernel;
+	if (!config)
+		return sw_rt_result(cudaErrorInvalidValue);
+	cudaError_t result = sw_rt_kernel(function, &kernel);
+	if (result)
+		return sw_rt_result(result);
+	CUlaunchConfig c = {config->gridDim.x,
+			    config->gridDim.y,
+			    config->gridDim.z,
+			    config->blockDim.x,
+			    config->blockDim.y,
+			    config->blockDim.z,
+			    (unsigned)config->dynamicSmemBytes,
+			    config->stream,
+			    (CUlaunchAttribute *)config->attrs,
+			    config->numAttrs};
+	return launched(kernel, sw_rt_d->cuLaunchKernelEx(&c, (CUfunction)kernel, args, NULL));
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **args, size_t shared_bytes,
+					cudaStream_t stream)
+{
+	SW_RT_ENTER;
+	CUkernel kernel;
+	cudaError_t result = sw_rt_kernel(function, &kernel);
+	if (result)
+		return sw_rt_result(result);
+	return launched(kernel,
+			sw_rt_d->cuLaunchCooperativeKernel((CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y,
+							   block.z, (unsigned)shared_bytes, stream, args));
 }

@@ -8,6 +8,7 @@
 #define SW_SIMCUDA_RUNTIME_RT_H
 
 #include <cuda_runtime_api.h>
+
 /* The driver's types, without the renaming macros. */
 #define __CUDA_API_VERSION_INTERNAL 1
 #include <cudaTypedefs.h>
@@ -46,9 +47,6 @@ cudaError_t sw_rt_volume(const struct cudaMemcpy3DParms *params, CUDA_MEMCPY3D *
 /* Memory types of the two ends of a copy of that kind; false: there is no such kind. */
 bool sw_rt_kinds(enum cudaMemcpyKind kind, CUmemorytype *dst, CUmemorytype *src);
 
-/* Formats of elements of arrays; false, or a kind of "none", where the other side has no such format. */
-bool sw_rt_format(const struct cudaChannelFormatDesc *desc, CUarray_format *format, unsigned *channels);
-struct cudaChannelFormatDesc sw_rt_channels(CUarray_format format, unsigned channels);
 /* Bytes of an element; one cuArray3DGetDescriptor. */
 cudaError_t sw_rt_element(cudaArray_const_t array, size_t *bytes);
 
