@@ -151,10 +151,10 @@ also=$work/libwraps.so watch wrapped ./asked
 [ "$status" -eq 0 ] && grep -q '^asked: [01] 1$' err
 ok $? "with another object that wraps dlsym: exit status $status: $(cat err)"
 has '^ALLOC cuMemAlloc_v2 flags=- ctx=1 status=0 memory=1 bytes=1000 '
-# the other way round it keeps the program's look-ups from us: nothing is recorded, nothing breaks
+# the other way round it keeps the program's look-ups from us: nothing is recorded, nothing breaks (what is said: below)
 LD_LIBRARY_PATH=$work LD_PRELOAD="$work/libwraps.so $build/libsyncwatch.so" SYNCWATCH_OPTIONS=report=0 ./asked 2>err
 status=$?
-[ "$status" -eq 0 ] && grep -qx 'asked: 1 1' err
+[ "$status" -eq 0 ] && grep -qx 'asked: 1 1' err && grep -q SW901 err
 ok $? "after another object that wraps dlsym: exit status $status: $(cat err)"
 
 # who asks decides: a driver that looks its own functions up, one in two stages, libraries that wrap the driver
@@ -195,6 +195,50 @@ ok $? "$name: exit status $?"
 has '^ALLOC cuMemAlloc_v2 .* bytes=309 ' 100
 grep -qx 'counted: 100' err
 ok $? "$name: $(cat err)"
+
+# a wrapper before us: each way that the program looks CUDA up is recorded, or one line says that it is not
+for wrapper in quota_looks quota_past quota_hook libwraps; do
+	for ways in "doors asked" "doors pointer" "doors_linked linked" "doors_linked pointer"; do
+		set -- "${ways% *}" "${ways#* }"
+		name="$wrapper before us, $ways"
+		LD_LIBRARY_PATH=$work LD_PRELOAD=$work/$wrapper.so ./"$1" "$2" >out 2>bare
+		rm -f front.swt list
+		LD_LIBRARY_PATH=$work LD_PRELOAD="$work/$wrapper.so $build/libsyncwatch.so" \
+			SYNCWATCH_OPTIONS="trace=$work/front.swt:report=0:quiet=1" ./"$1" "$2" >out 2>err
+		ok $? "$name: exit status: $(cat err)"
+		grep -v '^syncwatch: SW901' err | cmp -s bare -
+		ok $? "$name: $(cat bare) without us, $(cat err) with us"
+		said=$(grep -c "SW901: not all CUDA calls .*/$wrapper.so (preloaded before libsyncwatch.so; preload it after)" err)
+		seen=0
+		[ ! -e front.swt ] || seen=$("$build/tests/preload/trace_list" front.swt | grep -c '^ALLOC cuMemAlloc_v2 .* bytes=309 ')
+		case $wrapper,$ways in
+		# the driver's own entry points are asked for past us, or the program's look-ups never come to us
+		quota_past,*linked\ linked | quota_hook,* | libwraps,*asked | libwraps,*pointer) want="1 0" ;;
+		*) want="0 100" ;;
+		esac
+		[ "$said $seen" = "$want" ]
+		ok $? "$name: said, recorded: $said $seen, not $want: $(cat err)"
+	done
+done
+# and it is a gap in the proof
+for wrapper in libwraps:6 quota_looks:0; do
+	LD_LIBRARY_PATH=$work "$build/syncwatch" run --no-config --error-exitcode 9 -o "$work/gap.swt" sh -c \
+		"LD_PRELOAD=\"$work/${wrapper%:*}.so \$LD_PRELOAD\" exec ./doors asked" >out 2>err
+	status=$?
+	rm -f gap*.swt
+	[ "$status" -eq "${wrapper#*:}" ]
+	ok $? "a run with ${wrapper%:*} before us ends with $status: $(cat err)"
+done
+# an audit library is asked for each binding, and stands in no chain
+$cc -shared -fPIC -o audit.so "$here/audit.c" || exit 2
+for ways in "doors asked" "doors pointer" "doors_linked linked"; do
+	set -- "${ways% *}" "${ways#* }"
+	name="LD_AUDIT, $ways"
+	watch audit env LD_AUDIT="$work/audit.so" ./"$1" "$2"
+	[ "$status" -eq 0 ] && grep -q '^audit: 1$' err
+	ok $? "$name: exit status $status: $(cat err)"
+	has '^ALLOC cuMemAlloc_v2 .* bytes=309 ' 100
+done
 
 # functions that no table knows and that objects are linked with
 for relro in "" -Wl,-z,now,-z,relro; do

@@ -13,6 +13,7 @@
 #include "preload/intercept/hook_state.h"
 #include "preload/intercept/trampoline.h"
 #include "preload/intercept/wrappers.h"
+#include "preload/platform/bypass.h"
 #include "preload/platform/loaded_object.h"
 #include "preload/platform/sys.h"
 #include "preload/recorder/recorder.h"
@@ -63,6 +64,13 @@ static struct requester *requester_find(uintptr_t address)
 			return r;
 	}
 	return NULL;
+}
+
+static bool has_asked(const void *address)
+{
+	const struct requester *r = requester_find((uintptr_t)address);
+
+	return r && __atomic_load_n(&r->requests, __ATOMIC_RELAXED);
 }
 
 static void runtime_add(const struct sw_loaded_object *object)
@@ -137,6 +145,7 @@ static struct requester *requester_add(const void *caller)
 		return NULL;
 	r = &requesters[at];
 	r->object = object;
+	__atomic_store_n(&sw_bypass_asked, has_asked, __ATOMIC_RELEASE);
 	file = file_name(object.path);
 	r->tool = requester_tool_path(object.path);
 	r->link = starts_with(file, "libcudart.") ? SW_CUDART_SHARED : SW_CUDART_OTHER;

@@ -13,7 +13,10 @@
 #include <unistd.h>
 
 #include "base/arch.h"
+#include "preload/platform/loaded_object.h"
 #include "preload/platform/sys.h"
+
+bool (*sw_bypass_asked)(const void *address);
 
 /* /dev/nvidia-uvm is opened by the CUDA driver alone; /dev/nvidia0 also by tools that only look at the GPU (NVML). */
 static bool is_cuda_device(const char *descriptor)
@@ -152,6 +155,71 @@ static int look_at_program(struct dl_phdr_info *info, size_t bytes, void *with)
 	return 1;
 }
 
+/* ---- who stands before us ---------------------------------------------------------------------------------------- */
+
+struct before {
+	struct sw_loaded_object wrapper; /* path "": none */
+	bool driver, reached;		 /* the driver is loaded; some object calls the wrapper */
+};
+
+static bool is_entry_point(const char *name)
+{
+	return name[0] == 'c' && name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z';
+}
+
+static void look_at_import(const char *name, void **slot, void *with)
+{
+	struct before *before = with;
+	if ((is_entry_point(name) || strcmp(name, "dlsym") == 0) && sw_object_has(&before->wrapper, *slot))
+		before->reached = true;
+}
+
+static int look_at_object(struct dl_phdr_info *info, size_t bytes, void *with)
+{
+	struct before *before = with;
+	struct sw_loaded_object object;
+	(void)bytes;
+	sw_object_read(&object, info);
+	if (is_cuda(object.path) && strstr(object.path, "libcuda.so"))
+		before->driver = true;
+	else if (object.start != before->wrapper.start)
+		sw_object_imports(&object, look_at_import, before);
+	return 0;
+}
+
+/* Objects come in the order of the search for symbols.  Not by dlsym: from us it would find us first. */
+static int look_for_wrapper(struct dl_phdr_info *info, size_t bytes, void *with)
+{
+	struct before *before = with;
+	struct sw_loaded_object object;
+	(void)bytes;
+	sw_object_read(&object, info);
+	if (sw_object_has(&object, (const void *)look_for_wrapper))
+		return 1;
+	const void *at = sw_object_function(&object, "dlsym");
+	if (!at)
+		at = sw_object_function(&object, "cuInit");
+	if (!at || !object.path[0] || is_cuda(object.path) || (sw_bypass_asked && sw_bypass_asked(at)))
+		return 0;
+	before->wrapper = object;
+	return 1;
+}
+
+/*
+ * A library that is preloaded before us and wraps dlsym, or the driver, stays in the chain where it asks us in its
+ * turn. One that takes libc's dlsym, past all others, does not, and then nobody's look-ups through it reach us.
+ */
+static bool stands_before_us(char *text, size_t room)
+{
+	struct before before = {.driver = false};
+	dl_iterate_phdr(look_for_wrapper, &before);
+	if (before.wrapper.path[0])
+		dl_iterate_phdr(look_at_object, &before);
+	if (before.driver && before.reached)
+		snprintf(text, room, "%s (preloaded before libsyncwatch.so; preload it after)", before.wrapper.path);
+	return before.driver && before.reached;
+}
+
 bool sw_bypass_object(char *text, size_t room, bool all)
 {
 	struct search search = {.real_dlsym = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34"), .all = all};
@@ -161,5 +229,5 @@ bool sw_bypass_object(char *text, size_t room, bool all)
 		dl_iterate_phdr(look_at_program, &search);
 	if (search.found)
 		snprintf(text, room, "%s (%s)", search.found, search.how);
-	return search.found;
+	return search.found || stands_before_us(text, room);
 }
