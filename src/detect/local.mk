@@ -23,15 +23,14 @@ libswdetect_a_SOURCES = \
 	src/detect/hazards/hazards.h src/detect/hazards/host_functions.c \
 	src/detect/hazards/host_functions.h \
 	src/detect/shared_use.h src/detect/hazards/shared_uses.c src/detect/hazards/shared_uses.h src/detect/hazards/touch.c src/detect/hazards/touch.h \
-	src/detect/kernels/collectives.c src/detect/kernels/collectives.h src/detect/library_call.h src/detect/kernels/library_contracts.c src/detect/kernels/library_contracts.h src/detect/libraries/library_operands.def \
+	src/detect/kernels/collectives.c src/detect/kernels/collectives.h src/detect/library_call.h src/detect/libraries/library_operands.def \
 	src/detect/hazards/stored_values.c src/detect/hazards/stored_values.h \
-	src/detect/kernels/table_reads.c src/detect/kernels/table_reads.h \
 	src/detect/kernels/annotated_launches.c src/detect/kernels/annotated_launches.h \
 	src/detect/kernels/deferrable.c src/detect/kernels/deferrable.h \
 	src/detect/kernels/kernel_code.c src/detect/kernels/kernel_code.h src/detect/kernels/kernels.c \
-	src/detect/kernels/kernels.h src/detect/kernels/launch_plan.c src/detect/kernels/launch_plan.h src/detect/kernels/launch_variables.c src/detect/kernels/launch_variables.h src/detect/kernels/private_flags.c src/detect/kernels/private_flags.h \
-	src/detect/kernels/launches.c src/detect/kernels/launches.h src/detect/kernels/first_uses.c src/detect/kernels/first_uses.h src/detect/kernels/range_placement.c \
-	src/detect/kernels/range_placement.h src/detect/kernels/tensor_maps.c \
+	src/detect/kernels/kernels.h src/detect/kernels/launch_plan.c src/detect/kernels/launch_plan.h \
+	src/detect/kernels/launches.c src/detect/kernels/launches.h src/detect/kernels/first_uses.c src/detect/kernels/first_uses.h \
+	src/detect/kernels/tensor_maps.c \
 	src/detect/kernels/tensor_maps.h src/detect/kernels/texture_handles.c \
 	src/detect/kernels/texture_handles.h \
 	src/detect/calls/allocations.c src/detect/calls/allocations.h \

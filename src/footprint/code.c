@@ -36,3 +36,15 @@ void sw_footprint_free(struct sw_footprint *footprint)
 	sw_arena_free(&footprint->arena);
 	free(footprint);
 }
+
+uint32_t sw_term_operands(const struct sw_term *t)
+{
+	static const uint8_t operands[] = {
+#define SW_OP(name, n, text) [SW_OP_##name] = (n) <= 3 ? (n) : 0,
+#include "footprint/ops.def"
+		[SW_TERM_STEP] = 2,
+		[SW_TERM_ANY] = 0,
+		[SW_TERM_ELEMENT] = 1,
+	};
+	return t->op < sizeof operands ? operands[t->op] : 0;
+}

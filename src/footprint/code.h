@@ -27,7 +27,7 @@ enum sw_op {
 };
 const char *sw_op_text(enum sw_op op);
 
-/* What differs by thread or launch without being computed. */
+/* Numbers that differ by thread or launch without being computed. */
 enum sw_special {
 	SW_TID_X,
 	SW_TID_Y,
@@ -137,7 +137,7 @@ struct sw_symbol {
 	const char *name; /* mangled */
 	uint64_t bytes;	  /* 0 unknown */
 	bool constant;
-	/* What its initialiser points to: functions and symbols whose addresses a load may give; arena. */
+	/* Functions and symbols that its initialiser points to, whose addresses a load may give; arena. */
 	const uint32_t *functions, *symbols;
 	uint32_t n_functions, n_symbols;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a kernel touches: symbolic once per kernel, evaluated at each launch.  Pure functions, no CUDA, thread-safe.
+ * Memory that a kernel touches: symbolic once per kernel, evaluated at each launch.  Pure functions, no CUDA,
+ * thread-safe.
  *
  * A footprint is a handful of flat arrays (so that it can be kept on disk): terms that compute addresses from the
  * launch's geometry and parameters, facts that hold where an access is made (from the branches that lead there), loops,
@@ -195,7 +196,8 @@ struct sw_geometry {
 	uint32_t param_bytes;
 	/* Device address of a module variable, 0 unknown; NULL: none is known. */
 	uint64_t (*symbol)(void *arg, const char *name);
-	/* What the launch finds at [address, address + bytes), into *out; NULL: nothing is known of any memory. */
+	/* Stores the bytes that the launch finds at [address, address + bytes) in *out; NULL: nothing is known of any
+	 * memory. */
 	enum sw_memory_content (*content)(void *arg, uint64_t address, uint32_t bytes, void *out);
 	void *arg;
 };

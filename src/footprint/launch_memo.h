@@ -4,7 +4,7 @@
  *
  * A launch gives the same result as an earlier one of its kernel if all that the earlier evaluation read is the same:
  * geometry, and those bytes of the parameter block that it read.  Words that are only the start of addresses
- * (launch/reads/base_words.h) may differ: the result is moved with them.  So a training step whose tensors have other
+ * (launch/evaluation/reads.h) may differ: the result is moved with them.  So a training step whose tensors have other
  * addresses is not evaluated again.  Where it looked at memory, what it found there is the same, too.
  *
  * Not thread-safe: one a thread.  Footprints must live as long.

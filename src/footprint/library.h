@@ -31,7 +31,7 @@ struct sw_footprint_image {
 	void *arg;
 };
 
-/* What is known of a kernel. footprint NULL: `why` has the reason ("unreadable: unknown compression 0x10000", "no
+/* The footprint of a kernel. footprint NULL: `why` has the reason ("unreadable: unknown compression 0x10000", "no
    code image"). ran: the code that was analysed is the code that ran (or the PTX it was made from). */
 struct sw_footprint_entry {
 	const struct sw_footprint *footprint;

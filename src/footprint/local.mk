@@ -23,69 +23,48 @@ libswfootprint_a_SOURCES = \
 	src/footprint/instructions/sass/sass_memory.c src/footprint/instructions/sass/sass_object.c \
 	src/footprint/instructions/sass/sass_ops.def src/footprint/instructions/sass/sass_other.c \
 	src/footprint/instructions/sass/sass_read.c \
-	src/footprint/kernel/values/constant_fold.c src/footprint/kernel/values/high_product.c \
-	src/footprint/kernel/values/known_bits.c src/footprint/kernel/values/nested_choice.c \
-	src/footprint/kernel/values/predicate_bits.c src/footprint/kernel/values/reciprocal_division.c \
-	src/footprint/kernel/values/register_pairs.c src/footprint/kernel/values/register_pairs.h \
-	src/footprint/kernel/values/register_pairs_compare.c src/footprint/kernel/values/register_pairs_halves.c \
-	src/footprint/kernel/values/register_pairs_shift.c src/footprint/kernel/values/simplify.c \
+	src/footprint/kernel/values/divisions.c src/footprint/kernel/values/register_pairs.c \
+	src/footprint/kernel/values/register_pairs.h src/footprint/kernel/values/register_pairs_compare.c \
+	src/footprint/kernel/values/register_pairs_halves.c src/footprint/kernel/values/simplify.c \
 	src/footprint/kernel/values/simplify.h src/footprint/kernel/values/value_graph.c \
-	src/footprint/kernel/values/value_graph.h src/footprint/kernel/values/wide_division.c \
+	src/footprint/kernel/values/value_graph.h \
 	src/footprint/kernel/flow/body.c src/footprint/kernel/flow/body.h src/footprint/kernel/flow/control_flow.c \
-	src/footprint/kernel/flow/control_flow.h src/footprint/kernel/flow/dominators.c \
-	src/footprint/kernel/flow/extern_functions.c src/footprint/kernel/flow/extern_functions.def \
+	src/footprint/kernel/flow/control_flow.h src/footprint/kernel/flow/extern_functions.def \
 	src/footprint/kernel/flow/extern_functions.h src/footprint/kernel/flow/induction.c \
-	src/footprint/kernel/flow/induction.h src/footprint/kernel/flow/lift.c src/footprint/kernel/flow/lift.h \
-	src/footprint/kernel/flow/natural_loops.c src/footprint/kernel/flow/needed.c \
+	src/footprint/kernel/flow/induction.h src/footprint/kernel/flow/needed.c \
 	src/footprint/kernel/flow/path_conditions.c src/footprint/kernel/flow/path_conditions.h \
 	src/footprint/kernel/flow/phi_placement.c src/footprint/kernel/flow/ssa.c src/footprint/kernel/flow/ssa.h \
 	src/footprint/kernel/flow/stack_frames.c \
 	src/footprint/kernel/sites/assume.c src/footprint/kernel/sites/assume.h src/footprint/kernel/sites/build.c \
-	src/footprint/kernel/sites/emit.c src/footprint/kernel/sites/emit.h src/footprint/kernel/sites/grid_order.c \
-	src/footprint/kernel/sites/grid_order.h src/footprint/kernel/sites/local_loads.c \
-	src/footprint/kernel/sites/memory_origins.c src/footprint/kernel/sites/origins.c \
-	src/footprint/kernel/sites/origins.h src/footprint/kernel/sites/path_selection.c \
+	src/footprint/kernel/sites/emit.h src/footprint/kernel/sites/grid_order.c \
+	src/footprint/kernel/sites/grid_order.h src/footprint/kernel/sites/loads.c \
 	src/footprint/kernel/sites/roots.c src/footprint/kernel/sites/roots.h \
-	src/footprint/kernel/sites/spin_loops.c src/footprint/kernel/sites/table_loads.c \
-	src/footprint/kernel/sites/terms.c src/footprint/kernel/sites/terms.h \
-	src/footprint/kernel/sites/whole_loads.c \
+	src/footprint/kernel/sites/spin_loops.c src/footprint/kernel/sites/terms.c \
+	src/footprint/kernel/sites/terms.h \
 	src/footprint/kernel/store/code_choice.c src/footprint/kernel/store/code_choice.h \
-	src/footprint/kernel/store/code_units.c src/footprint/kernel/store/code_units.h \
 	src/footprint/kernel/store/containers.c src/footprint/kernel/store/containers.h \
 	src/footprint/kernel/store/disk_store.c src/footprint/kernel/store/disk_store.h \
 	src/footprint/kernel/store/library.c src/footprint/kernel/store/serialize.c \
 	src/footprint/kernel/store/spare_memory.c src/footprint/kernel/store/spare_memory.h \
 	src/footprint/kernel/store/sparse_copy.c src/footprint/kernel/store/sparse_copy.h \
-	src/footprint/kernel/store/store_folder.c src/footprint/kernel/store/unit_contents.c \
-	src/footprint/kernel/store/validate.c src/footprint/kernel/store/validate.h \
+	src/footprint/kernel/store/unit_contents.c \
 	src/footprint/launch/linear/known_bounds.c src/footprint/launch/linear/known_bounds.h \
 	src/footprint/launch/linear/linear_form.c src/footprint/launch/linear/linear_form.h \
 	src/footprint/launch/linear/simplex.c src/footprint/launch/linear/simplex.h \
-	src/footprint/launch/reads/alike_sites.c src/footprint/launch/reads/alike_sites.h \
-	src/footprint/launch/reads/base_words.c src/footprint/launch/reads/base_words.h \
-	src/footprint/launch/reads/data_conditions.c src/footprint/launch/reads/data_conditions.h \
-	src/footprint/launch/reads/memory_answers.c src/footprint/launch/reads/memory_answers.h \
-	src/footprint/launch/reads/reads.c src/footprint/launch/reads/reads.h \
 	src/footprint/launch/evaluation/area.c src/footprint/launch/evaluation/area.h \
-	src/footprint/launch/evaluation/area_boxes.c src/footprint/launch/evaluation/bit_operations.c \
-	src/footprint/launch/evaluation/box.c src/footprint/launch/evaluation/case_split.c \
-	src/footprint/launch/evaluation/corner.c src/footprint/launch/evaluation/digit_boxes.c \
-	src/footprint/launch/evaluation/digits.c src/footprint/launch/evaluation/digits.h \
-	src/footprint/launch/evaluation/eval.h src/footprint/launch/evaluation/evaluate.c \
-	src/footprint/launch/evaluation/fact_inequalities.c src/footprint/launch/evaluation/form_bounds.c \
-	src/footprint/launch/evaluation/grid_state.c src/footprint/launch/evaluation/join_reaches.c \
-	src/footprint/launch/evaluation/known_areas.c src/footprint/launch/evaluation/known_areas.h \
-	src/footprint/launch/evaluation/launch_grid_split.c src/footprint/launch/evaluation/launch_memo.c \
-	src/footprint/launch/evaluation/loop_counters.c src/footprint/launch/evaluation/multipliers.c \
-	src/footprint/launch/evaluation/multipliers.h src/footprint/launch/evaluation/open_reaches.c \
-	src/footprint/launch/evaluation/operate.c src/footprint/launch/evaluation/operate.h \
-	src/footprint/launch/evaluation/parameter_layout.c src/footprint/launch/evaluation/parameter_table.c \
-	src/footprint/launch/evaluation/product.c src/footprint/launch/evaluation/quotient.c \
-	src/footprint/launch/evaluation/site_roots.c src/footprint/launch/evaluation/system_hash.c \
-	src/footprint/launch/evaluation/term_forms.c src/footprint/launch/evaluation/term_text.c \
-	src/footprint/launch/spans/endless.c src/footprint/launch/spans/intervals.c \
-	src/footprint/launch/spans/loop_turns.c src/footprint/launch/spans/pointers.c \
-	src/footprint/launch/spans/quotients.c src/footprint/launch/spans/remembered.c \
+	src/footprint/launch/evaluation/bit_operations.c src/footprint/launch/evaluation/boxes.c \
+	src/footprint/launch/evaluation/case_split.c src/footprint/launch/evaluation/digits.c \
+	src/footprint/launch/evaluation/digits.h src/footprint/launch/evaluation/eval.h \
+	src/footprint/launch/evaluation/evaluate.c src/footprint/launch/evaluation/fact_inequalities.c \
+	src/footprint/launch/evaluation/form_bounds.c src/footprint/launch/evaluation/grid_state.c \
+	src/footprint/launch/evaluation/join_reaches.c src/footprint/launch/evaluation/launch_memo.c \
+	src/footprint/launch/evaluation/loop_counters.c src/footprint/launch/evaluation/operate.c \
+	src/footprint/launch/evaluation/operate.h src/footprint/launch/evaluation/parameter_table.c \
+	src/footprint/launch/evaluation/quotient.c src/footprint/launch/evaluation/reads.c \
+	src/footprint/launch/evaluation/reads.h src/footprint/launch/evaluation/site_pointers.c \
+	src/footprint/launch/evaluation/system_hash.c src/footprint/launch/evaluation/term_forms.c \
+	src/footprint/launch/evaluation/term_text.c \
+	src/footprint/launch/spans/intervals.c src/footprint/launch/spans/remembered.c \
 	src/footprint/launch/spans/spans.c src/footprint/launch/spans/spans.h src/footprint/launch/spans/tables.c
 libswfootprint_a_CFLAGS = $(AM_CFLAGS) -pthread
 # Whoever links libswfootprint.a adds these.

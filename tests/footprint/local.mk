@@ -27,8 +27,8 @@ endif
 if HAVE_CHECK
 check_LIBRARIES += tests/footprint/libfaked.a
 tests_footprint_libfaked_a_SOURCES = tests/footprint/fake.c tests/footprint/fake.h \
-	src/footprint/kernel/store/library.c src/footprint/kernel/store/code_choice.c src/footprint/kernel/store/code_units.c src/footprint/kernel/store/containers.c src/footprint/kernel/store/unit_contents.c \
-	src/footprint/kernel/store/disk_store.c src/footprint/kernel/store/store_folder.c src/footprint/kernel/store/sparse_copy.c src/footprint/kernel/store/spare_memory.c src/footprint/kernel/store/serialize.c src/footprint/kernel/store/validate.c src/footprint/code.c
+	src/footprint/kernel/store/library.c src/footprint/kernel/store/code_choice.c src/footprint/kernel/store/containers.c src/footprint/kernel/store/unit_contents.c \
+	src/footprint/kernel/store/disk_store.c src/footprint/kernel/store/sparse_copy.c src/footprint/kernel/store/spare_memory.c src/footprint/kernel/store/serialize.c src/footprint/code.c
 tests_footprint_libfaked_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/footprint
 tests_footprint_libfaked_a_CFLAGS = $(AM_CFLAGS) -pthread
 SW_FAKED_LIBS = tests/footprint/libfaked.a $(SW_IMAGE_LIBS) $(CHECK_LIBS) -lpthread

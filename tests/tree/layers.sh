@@ -66,8 +66,7 @@ declare -A may=(
 	[footprint/kernel/sites]="footprint/kernel/sites footprint/kernel/flow footprint/kernel/values footprint/footprint.h base"
 	[footprint/kernel/store]="footprint/kernel/store footprint/footprint.h footprint/library.h footprint/version.h footprint/ops.def image base"
 	[footprint/launch/linear]="footprint/launch/linear base"
-	[footprint/launch/reads]="footprint/launch/reads footprint/launch/linear footprint/footprint.h footprint/ops.def base"
-	[footprint/launch/evaluation]="footprint/launch/evaluation footprint/launch/reads footprint/launch/linear footprint/footprint.h footprint/launch_memo.h footprint/ops.def base"
+	[footprint/launch/evaluation]="footprint/launch/evaluation footprint/launch/linear footprint/footprint.h footprint/launch_memo.h footprint/ops.def base"
 	[footprint/launch/spans]="footprint/launch/spans footprint/launch/linear footprint/launch_spans.h footprint/footprint.h footprint/ops.def base"
 )
 passed=0 failed=0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the program said of the next launch on a stream. */
+/* Declarations of the program about the next launch on a stream. */
 #include "detect/kernels/annotated_launches.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 /* Ranges that may be declared for one launch, and that no launch has come for. */
 #define SW_MAX_SAID 4096u
 
-/* What the program said of a stream's next launch. */
+/* Declarations about a stream's next launch. */
 struct sw_annotated_range {
 	uint32_t lane, serial;
 	struct sw_range range;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the program declared about the next launch on a stream (syncwatch.h). */
+/* Declarations of the program about the next launch on a stream (syncwatch.h). */
 #ifndef SW_DETECT_KERNELS_ANNOTATED_LAUNCHES_H
 #define SW_DETECT_KERNELS_ANNOTATED_LAUNCHES_H
 

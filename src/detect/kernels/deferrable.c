@@ -95,7 +95,7 @@ static bool *made_from_data(const struct sw_footprint *f)
 	return made;
 }
 
-/* What is said of how launches are known, whatever their arguments. */
+/* The weakest evidence of the kernel's launches, whatever their arguments. */
 static enum sw_evidence weakest_of(const struct sw_footprint *f)
 {
 	bool *made = made_from_data(f), data = false;
@@ -105,7 +105,7 @@ static enum sw_evidence weakest_of(const struct sw_footprint *f)
 	return data ? SW_EV_DIRECTION : SW_EV_FOOTPRINT;
 }
 
-/* Of one of its sites.  False: it may lead anywhere. */
+/* Adds a root of a site.  False: it may lead anywhere. */
 static bool add_root(struct sw_deferrable *d, const struct sw_access_site *site, const struct sw_root *root)
 {
 	switch (root->kind) {
@@ -137,7 +137,8 @@ static bool look_at_sites(struct sw_deferrable *d)
 	return d->words + d->maps > 0;
 }
 
-/* What a kernel is depends on where it runs (sw_kernel_of): then nothing is said of all its launches. */
+/* Have all devices one architecture?  Else a kernel depends on the device that it runs on (sw_kernel_of), and nothing
+   can be said of all its launches. */
 static bool one_architecture(const struct sw_model *m)
 {
 	const struct sw_trace_device *first = sw_reader_device(m->reader, 0), *device;
@@ -190,9 +191,9 @@ static bool add_block(struct search *s, struct sw_block *block)
 	return true;
 }
 
-/* What starts at a pointer is known from the launch itself, also where it is evaluated later or never.  A number that
-   leads nowhere is no pointer in this launch, or one to memory that is not judged: nothing that comes later lies there
-   for it. */
+/* Accesses that start at a pointer are known from the launch itself, also where it is evaluated later or never.  A
+   number that leads nowhere is no pointer in this launch, or one to memory that is not judged: nothing that comes later
+   lies there for it. */
 static bool follow(struct search *s, uint64_t address)
 {
 	struct sw_address_space *space = &s->m->space;
@@ -465,7 +466,7 @@ bool sw_pointed_find(struct sw_model *m, struct sw_kernel *kernel, struct sw_poi
 	out->blocks = out->maps = 0;
 	out->place = (struct sw_deferred_place){0};
 	out->weakest = d->weakest;
-	/* What it finds in memory is known now and not later; deferred writes end what is known first. */
+	/* The content of memory is known now and not later; deferred writes end that knowledge first. */
 	if (kernel->follows && sw_uploads_known(m))
 		return false;
 	if (d->never || !r->params || r->param_bytes < d->footprint->param_bytes)

@@ -22,7 +22,7 @@
 
 struct sw_kernel;
 
-/* What is known of a kernel, whatever the launch. */
+/* Knowledge of a kernel, whatever the launch. */
 struct sw_deferrable;
 
 #define SW_MOST_POINTED 64u

@@ -143,7 +143,8 @@ static const void *bytes_of(void *arg, size_t *size, struct sw_error *error)
 {
 	struct sw_code *code = arg;
 	if (!code->data && read_file(code, error)) {
-		/* What was wrong where the trace was packed is what there is to fix, and the same on every machine. */
+		/* The fault that was seen where the trace was packed is the one to fix, and the same on every machine.
+		 */
 		if (*code->packed_why)
 			sw_fail(error, code->state == SW_PACKED_CHANGED ? SW_E_FORMAT : -ENOENT, "%s",
 				code->packed_why);

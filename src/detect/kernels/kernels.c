@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of a kernel: its name, its code, and what that says. */
+/* Knowledge of a kernel: its name, its code and its footprint. */
 #include "detect/kernels/kernels.h"
 
 #include <stdlib.h>
@@ -209,7 +209,7 @@ static const char *keep(struct sw_model *m, const char *text)
 	return text ? sw_arena_strndup(m->arena, text, strlen(text)) : NULL;
 }
 
-/* Of one kernel; it may run on devices of several architectures. */
+/* Key of a detail of evidence.  A kernel may run on devices of several architectures. */
 static uint64_t ground_key(const struct sw_kernel *kernel, uint32_t site, uint32_t what)
 {
 	return (uint64_t)kernel->arch << 48 | (uint64_t)site << 24 | what;

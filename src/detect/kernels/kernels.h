@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of a kernel from its name and its code. Not thread-safe. */
+/* Knowledge of a kernel from its name and its code. Not thread-safe. */
 #ifndef SW_DETECT_KERNELS_KERNELS_H
 #define SW_DETECT_KERNELS_KERNELS_H
 
@@ -29,16 +29,16 @@ struct sw_kernel {
 
 /* NULL: more of them than a program has.  Valid until the next call. */
 struct sw_kernel *sw_kernel_of(struct sw_model *m, const struct sw_trace_function *function);
-/* Of a footprint: libraries load the same code again and again, each time as other kernels. */
+/* The spans of a footprint: libraries load the same code again and again, each time as other kernels. */
 struct sw_spans *sw_kernels_spans(struct sw_kernels *kernels, const struct sw_footprint *footprint);
 /* The evidence of an access of the kernel; lives as long as the judgement. */
 const struct sw_evidence_detail *sw_kernel_evidence(struct sw_model *m, struct sw_kernel *kernel,
 						    const struct sw_reach *reach, enum sw_via via);
-/* The same where the code does not say: why; NULL when it was not read. */
+/* Detail for accesses that the code does not show: why; NULL when the code was not read. */
 const struct sw_evidence_detail *sw_kernel_no_evidence(struct sw_model *m, struct sw_kernel *kernel);
 /* Does the footprint have an access through the word at this offset of the parameter block? */
 bool sw_kernel_mentions(const struct sw_kernel *kernel, const struct sw_trace_function *function, uint32_t offset);
-/* What a recorded launch says of its grid and its parameters, which the record holds. */
+/* The grid and the parameters of a recorded launch, which the record holds. */
 struct sw_geometry sw_launch_geometry(const struct sw_record *launch);
 struct sw_kernels *sw_kernels_new(struct sw_reader *reader);
 /* At the end: files whose code could not be used, for the judgement. */

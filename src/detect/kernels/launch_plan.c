@@ -5,20 +5,220 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/memory.h"
+#include "detect/detect.h"
+#include "detect/hazards/deferred.h"
+#include "detect/hazards/stored_values.h"
 #include "detect/kernels/deferrable.h"
 #include "detect/kernels/kernels.h"
-#include "detect/kernels/launch_variables.h"
-#include "detect/kernels/private_flags.h"
-#include "detect/kernels/table_reads.h"
 #include "detect/kernels/texture_handles.h"
 #include "detect/memory/access.h"
 #include "detect/memory/address_space.h"
+#include "detect/model/call.h"
+#include "detect/model/lanes.h"
 #include "detect/model/model.h"
+#include "footprint/footprint.h"
 #include "footprint/launch_memo.h"
+
+/* ---- flags that no other launch can see */
+
+/*
+ * A cooperative launch finds the workspace of its barriers by %envreg, "driver-defined read-only registers" (PTX ISA,
+ * "Special Registers"): this_grid().sync() orders its own blocks and nothing else.  Memory of malloc() in kernels is
+ * the driver's own as well, but its pointers may be given to other launches.
+ */
+
+static bool is_register(const struct sw_term *t)
+{
+	return t->op == SW_OP_ENVIRONMENT && t->width == 32;
+}
+
+/* Is the term computed from such a register?  Not through one of several values. */
+static bool leads_to_register(const struct sw_footprint *f, uint32_t term)
+{
+	bool *leads = sw_calloc(term + 1u, sizeof *leads);
+	for (uint32_t i = 0; i <= term; i++) {
+		const struct sw_term *t = &f->term[i];
+		const uint32_t operand[3] = {t->a, t->b, t->c};
+		leads[i] = is_register(t);
+		for (uint32_t k = 0; k < sw_term_operands(t) && !leads[i]; k++)
+			leads[i] = operand[k] != SW_NO_TERM && leads[operand[k]];
+	}
+	bool found = leads[term];
+	free(leads);
+	return found;
+}
+
+static bool has_private_root(const struct sw_footprint *f, const struct sw_access_site *site)
+{
+	for (uint32_t i = 0; i < site->roots; i++) {
+		if (f->root[site->root + i].kind == SW_ROOT_ENVIRONMENT)
+			return true;
+	}
+	return false;
+}
+
+/* Does the reach lie in the workspace that the driver gives a cooperative launch for its barriers? */
+static bool is_private_flag(const struct sw_footprint *f, const struct sw_reach *reach)
+{
+	/* A reach may stand for several sites. */
+	for (uint32_t i = 0; i < f->sites && reach->root.kind == SW_ROOT_ENVIRONMENT; i++) {
+		const struct sw_access_site *site = &f->site[i];
+		if (site->polls && has_private_root(f, site) &&
+		    (site->roots > 1 || site->address == SW_NO_TERM || !leads_to_register(f, site->address)))
+			return false;
+	}
+	return reach->root.kind == SW_ROOT_ENVIRONMENT;
+}
+
+/* ---- module variables */
+
+/* Stands for the variable while a kernel is evaluated: what is remembered of that serves each module with this code
+   (cuFFT loads one a plan), wherever the driver put its variables.  For struct sw_geometry. */
+static uint64_t variable_stand_in(void *arg, const char *name)
+{
+	(void)arg;
+	return SW_NOWHERE + ((sw_hash_bytes(0, name, strlen(name)) & 0x7ff) << 36);
+}
+
+/* Where the variable of the current launch lies; 0: not known, as of constants without names, which are all of bank
+   3. */
+static uint64_t variable_address(struct sw_model *m, const struct sw_trace_function *function, const char *name,
+				 uint64_t bytes)
+{
+	uint8_t ctx = m->record->rec->ctx, whole = m->context[ctx].whole;
+	struct sw_variable_key key = {function->image, whole ? whole : ctx, name, strlen(name)};
+	struct sw_block *made;
+	if (!strncmp(name, ".nv.", 4))
+		return 0;
+	uint64_t address = sw_variables_find(m->variables, &m->space, &key, bytes, &made);
+	if (made) {
+		made->ctx = key.ctx;
+		made->device = m->context[key.ctx].device;
+		made->name = sw_model_name(m, name, key.bytes);
+	}
+	return address;
+}
+
+/* Where the byte really lies that is evaluated at this address in place of a variable's; 0: not known. */
+static uint64_t variable_byte(struct sw_model *m, const struct sw_trace_function *function,
+			      const struct sw_footprint *footprint, uint64_t address)
+{
+	uint64_t found = 0;
+	for (uint32_t i = 0; i < footprint->symbols; i++) {
+		const struct sw_footprint_symbol *symbol = &footprint->symbol[i];
+		const char *name = footprint->string + symbol->name;
+		uint64_t offset = address - variable_stand_in(NULL, name);
+		if (offset >= symbol->bytes)
+			continue;
+		uint64_t at = variable_address(m, function, name, symbol->bytes);
+		if (!at || found) /* or two have one address */
+			return 0;
+		found = at + offset;
+	}
+	return found;
+}
+
+/* ---- pointer tables in device memory */
+
+/*
+ * A launch may follow pointers that lie in memory. It finds what the host uploaded there, if the copy is ordered before
+ * the launch and nothing wrote there since, the launch itself included.
+ */
+
+struct table_range {
+	uint64_t lo, hi;
+};
+
+/* The memory that the evaluation of one launch read. */
+struct table_reads {
+	struct sw_model *m;
+	SW_VEC(struct table_range) read;
+	bool variables; /* some of them are module variables */
+};
+
+/* Parts that one launch looks at, beyond which nothing is known. */
+#define MOST_READS 4096u
+
+/* A launch that is evaluated late would find what came after it; a graph is judged once for all its launches. */
+/* May the kernel follow pointers in memory, and is anything known of memory, now? */
+static bool table_reads_wanted(const struct sw_model *m, const struct sw_kernel *kernel)
+{
+	return kernel->follows && kernel->ran && !m->listing && !(m->scope && m->scope->late) &&
+	       sw_contents_any(m->contents);
+}
+
+static bool table_reads_begin(struct table_reads *reads, struct sw_model *m)
+{
+	*reads = (struct table_reads){.m = m};
+	return sw_uploads_known(m);
+}
+
+/* Memory that the current launch finds is known from then on; false: none is.  Evaluates deferred launches. */
+static void table_reads_end(struct table_reads *reads)
+{
+	free(reads->read.at);
+	reads->read.at = NULL;
+}
+
+/* The call-back of struct sw_geometry. */
+static enum sw_memory_content read_table(struct table_reads *reads, uint64_t address, uint32_t bytes, void *out)
+{
+	const struct sw_content_part *part = sw_upload_find(reads->m, reads->m->wait->what.point, address, bytes);
+	uint64_t offset;
+	if (!part || reads->read.n == MOST_READS)
+		return SW_CONTENT_UNKNOWN;
+	const struct sw_block *block = sw_space_find(&reads->m->space, address, &offset);
+	reads->variables |= block && block->memory == SW_MEM_SYMBOL;
+	memcpy(out, part->data + (address - part->address), bytes);
+	const struct table_range *last = reads->read.n ? &reads->read.at[reads->read.n - 1] : NULL;
+	if (!last || last->lo != part->address)
+		*sw_vec_push(&reads->read) = (struct table_range){part->address, part->address + part->bytes};
+	return part->may_change ? SW_CONTENT_MAY_CHANGE : SW_CONTENT_KNOWN;
+}
+
+static bool looked_at(const struct table_reads *reads, uint64_t lo, uint64_t hi)
+{
+	for (size_t i = 0; i < reads->read.n; i++)
+		if (reads->read.at[i].lo < hi && lo < reads->read.at[i].hi)
+			return true;
+	return false;
+}
+
+static bool may_overwrite(const struct table_reads *reads, const struct sw_reach *reach)
+{
+	uint64_t offset;
+	if (reach->root.kind == SW_ROOT_ENVIRONMENT)
+		return false; /* memory of another kind */
+	if (reach->root.kind == SW_ROOT_SYMBOL)
+		return reads->variables;
+	if (reach->extent != SW_EXTENT_OPEN) {
+		uint64_t bytes = reach->slice * (reach->slices - 1) + reach->pitch * (reach->rows - 1) + reach->width;
+		return looked_at(reads, reach->address, reach->address + bytes);
+	}
+	bool followed = reach->root.kind == SW_ROOT_INDIRECT && reach->pointer;
+	if (!followed && (reach->root.kind != SW_ROOT_PARAM || reach->root.span > 8))
+		return true;
+	const struct sw_block *block = sw_space_find_outer(&reads->m->space, reach->address, &offset);
+	if (followed && !block)
+		return true;
+	return block && looked_at(reads, block->address, block->address + block->bytes);
+}
+
+/* May the launch write to what it read? */
+static bool table_reads_overwritten(const struct table_reads *reads, const struct sw_reaches *reaches)
+{
+	for (size_t i = 0; i < reaches->n; i++)
+		if (reaches->at[i].role & (SW_TOUCH_WRITE | SW_TOUCH_ATOMIC) && may_overwrite(reads, &reaches->at[i]))
+			return reads->read.n != 0;
+	return false;
+}
+
+/* ---- plans */
 
 /* Bytes of plans kept: a training step launches some thousand kernels, of a few hundred bytes each. */
 #define SW_MAX_PLAN_BYTES (16u << 20)
-/* Of evaluations, which serve launches with tensors elsewhere too. */
+/* Most bytes of evaluations, which serve launches with tensors elsewhere too. */
 #define SW_MAX_MEMO_BYTES (32u << 20)
 
 /* All that an evaluation depends on. */
@@ -76,7 +276,7 @@ struct making {
 	struct sw_plan plan;
 	bool polls, own_flags; /* as in struct sw_range */
 	struct sw_grid_state grid;
-	struct sw_table_reads tables;
+	struct table_reads tables;
 };
 
 static bool writes(const struct sw_reach *reach)
@@ -196,7 +396,7 @@ static void push_box(struct making *k, const struct sw_reach *reach, enum sw_via
 
 static void push_pointer(struct making *k, const struct sw_reach *reach)
 {
-	/* What other code computes its addresses from is a good guess, how far they go is not. */
+	/* The base of an address is a good guess in code of another architecture, how far it goes is not. */
 	if (reach->extent == SW_EXTENT_OPEN || !k->kernel->ran)
 		push_words(k, reach);
 	else
@@ -211,14 +411,14 @@ static void push_symbol(struct making *k, const struct sw_reach *reach)
 	const struct sw_footprint_symbol *symbol =
 		reach->root.symbol < f->symbols ? &f->symbol[reach->root.symbol] : NULL;
 	const char *name = symbol ? f->string + symbol->name : "";
-	uint64_t address = symbol && reach->address ? sw_variable_address(k->m, k->function, name, symbol->bytes) : 0;
+	uint64_t address = symbol && reach->address ? variable_address(k->m, k->function, name, symbol->bytes) : 0;
 	struct sw_reach placed = *reach;
 	if (!address) {
 		/* Unnamed ones, or too many. No kernel writes constants, and the host only after taking the address. */
 		k->plan.symbols |= !symbol || !symbol->constant;
 		return;
 	}
-	placed.address += address - sw_variable_stand_in(NULL, name);
+	placed.address += address - variable_stand_in(NULL, name);
 	if (reach->extent == SW_EXTENT_OPEN || !k->kernel->ran)
 		push_open(k, &placed, SW_VIA_SYMBOL, placed.address, -1, !k->kernel->ran);
 	else
@@ -382,7 +582,7 @@ static void look_for_flags(struct making *k, const struct sw_reaches *reaches)
 	k->own_flags = true;
 	for (size_t i = 0; i < reaches->n; i++) {
 		const struct sw_reach *r = &reaches->at[i];
-		if (!r->polls || is_null(k, r) || sw_flag_is_private(k->kernel->footprint, r))
+		if (!r->polls || is_null(k, r) || is_private_flag(k->kernel->footprint, r))
 			continue;
 		k->polls = true;
 		k->own_flags = k->own_flags && is_own_flag(reaches, r);
@@ -394,8 +594,8 @@ static enum sw_memory_content content_at(void *arg, uint64_t address, uint32_t b
 {
 	struct making *k = arg;
 	if (sw_is_nowhere(address))
-		address = sw_variable_byte(k->m, k->function, k->kernel->footprint, address);
-	return address ? sw_table_read(&k->tables, address, bytes, out) : SW_CONTENT_UNKNOWN;
+		address = variable_byte(k->m, k->function, k->kernel->footprint, address);
+	return address ? read_table(&k->tables, address, bytes, out) : SW_CONTENT_UNKNOWN;
 }
 
 static void evaluate(struct making *k, bool follow)
@@ -404,14 +604,14 @@ static void evaluate(struct making *k, bool follow)
 	struct sw_geometry geometry = sw_launch_geometry(k->m->record);
 	geometry.params = k->block;
 	geometry.param_bytes = k->bytes;
-	geometry.symbol = sw_variable_stand_in;
+	geometry.symbol = variable_stand_in;
 	geometry.content = follow ? content_at : NULL;
 	geometry.arg = k;
 	sw_footprint_grid(k->kernel->footprint, &geometry, &k->grid);
 	reaches->n = 0;
 	k->m->plans->touches.n = 0;
 	k->plan.memory = sw_launch_memo_evaluate(k->m->plans->memo, k->kernel->footprint, &geometry, reaches);
-	if (follow && sw_table_reads_overwritten(&k->tables, reaches)) {
+	if (follow && table_reads_overwritten(&k->tables, reaches)) {
 		geometry.content = NULL;
 		reaches->n = 0;
 		sw_launch_memo_evaluate(k->m->plans->memo, k->kernel->footprint, &geometry, reaches);
@@ -440,7 +640,7 @@ static struct kept *keep(struct sw_plans *plans, const struct key *key, const vo
 }
 
 static void make(struct sw_model *m, struct kept *kept, const struct sw_trace_function *function,
-		 struct sw_kernel *kernel, struct sw_table_reads *tables)
+		 struct sw_kernel *kernel, struct table_reads *tables)
 {
 	struct making k = {.m = m, .function = function, .kernel = kernel};
 	place_params(&k);
@@ -472,7 +672,7 @@ static bool is(const struct kept *kept, const struct key *key, const void *param
 
 /* tables: what it finds in memory counts, NULL: nothing is known of that. */
 static const struct sw_plan *plan_of(struct sw_model *m, const struct sw_trace_function *function,
-				     struct sw_kernel *kernel, struct sw_table_reads *tables)
+				     struct sw_kernel *kernel, struct table_reads *tables)
 {
 	const struct sw_record *r = m->record;
 	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;
@@ -504,13 +704,13 @@ static const struct sw_plan *plan_of(struct sw_model *m, const struct sw_trace_f
 const struct sw_plan *sw_plans_find(struct sw_model *m, const struct sw_trace_function *function,
 				    struct sw_kernel *kernel)
 {
-	struct sw_table_reads tables;
+	struct table_reads tables;
 	const struct sw_plan *plan = plan_of(m, function, kernel, NULL);
-	if (!plan->memory || !sw_table_reads_wanted(m, kernel))
+	if (!plan->memory || !table_reads_wanted(m, kernel))
 		return plan;
 	/* Evaluates others first: what was found is perhaps no longer kept. */
-	bool known = sw_table_reads_begin(&tables, m);
+	bool known = table_reads_begin(&tables, m);
 	plan = plan_of(m, function, kernel, known ? &tables : NULL);
-	sw_table_reads_end(&tables);
+	table_reads_end(&tables);
 	return plan;
 }

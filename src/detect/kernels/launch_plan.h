@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a launch touches, from the footprint of its kernel.  Private to src/detect.
+ * Memory that a launch touches, from the footprint of its kernel.  Private to src/detect.
  *
  * A plan holds for one kernel, geometry and content of the parameter block; it is kept, since programs launch the same
  * things again and again.  Whether its addresses are allocated is checked at each launch.
@@ -39,8 +39,8 @@ struct sw_plan {
 struct sw_plans *sw_plans_new(void);
 void sw_plans_free(struct sw_plans *plans);
 
-/* Of the current launch (m->record), whose kernel has a footprint. Valid until the next call, and longer while plans
-   are held. */
+/* The plan of the current launch (m->record), whose kernel has a footprint. Valid until the next call, and longer while
+   plans are held. */
 const struct sw_plan *sw_plans_find(struct sw_model *m, const struct sw_trace_function *function,
 				    struct sw_kernel *kernel);
 void sw_plans_hold(struct sw_plans *plans, bool hold);

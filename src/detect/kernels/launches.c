@@ -3,31 +3,232 @@
  * Kernels: from the parameter block to ranges.  The code says it (launch_plan.c) as far as it is known; of the words
  * that it says nothing of, the mangled name says what a pointer is for, else what points into memory is taken as used.
  */
-#include "detect/hazards/shared_uses.h"
 #include "detect/kernels/launches.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "detect/hazards/host_functions.h"
-#include "detect/hazards/touch.h"
+#include "detect/hazards/shared_uses.h"
 #include "detect/hazards/stored_values.h"
+#include "detect/hazards/touch.h"
 #include "detect/kernels/annotated_launches.h"
 #include "detect/kernels/collectives.h"
 #include "detect/kernels/deferrable.h"
 #include "detect/kernels/first_uses.h"
 #include "detect/kernels/kernels.h"
 #include "detect/kernels/launch_plan.h"
-#include "detect/kernels/library_contracts.h"
-#include "detect/kernels/range_placement.h"
+#include "detect/libraries/library_calls.h"
 #include "detect/memory/access.h"
 #include "detect/memory/address_space.h"
-#include "detect/model/lanes.h"
 #include "detect/model/call.h"
 #include "detect/model/handlers.h"
+#include "detect/model/lanes.h"
 #include "detect/model/model.h"
 #include "detect/waits/waits.h"
 #include "detect/waits/wide_syncs.h"
+
+/* ---- the allocations of a range */
+
+/*
+ * Which allocations a computed range means.
+ *
+ * A range that lies in one allocation is taken as it is.  One that does not is too large: no correct program leaves an
+ * allocation, so a guard was not understood.  What is left of it inside the allocation of its pointer is loose then;
+ * one that sticks out on both sides says no more than the pointer.
+ */
+
+/* Allocations that one range of an unknown pointer is spread over. */
+#define SW_MAX_SPREAD 64u
+
+static uint64_t end_of(uint64_t address, uint64_t bytes)
+{
+	return bytes > UINT64_MAX - address ? UINT64_MAX : address + bytes;
+}
+
+/* Virtual memory is mapped piece by piece, one allocation of the program over many of ours. */
+static bool may_mean(const struct sw_block *owner, const struct sw_block *block)
+{
+	return !owner || block == owner || (owner->memory == SW_MEM_MAPPED && block->memory == SW_MEM_MAPPED);
+}
+
+static bool touch_parts(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
+			const struct sw_block *owner)
+{
+	uint64_t lo = range->address, hi = end_of(lo, sw_range_span(range)), start;
+	bool any = false;
+	if (!sw_is_nowhere(lo) && hi > SW_NOWHERE)
+		hi = SW_NOWHERE;
+	const struct sw_block *block = sw_space_from(&m->space, lo, &start);
+	for (unsigned i = 0; i < SW_MAX_SPREAD && block && start < hi; i++) {
+		uint64_t end = end_of(start, block->bytes), from = lo > start ? lo : start;
+		struct sw_range part = *range;
+		if (from != lo || end < hi) {
+			part = sw_range_bytes(from, (hi < end ? hi : end) - from, range->role, range->evidence);
+			part.base = range->base;
+			part.param = range->param;
+			part.evidence_detail = range->evidence_detail;
+			part.polls = range->polls;
+			part.unplaced = range->unplaced;
+			part.phase = range->phase;
+			part.loose = true;
+			part.vague = lo < start && end < hi;
+		}
+		if (may_mean(owner, block))
+			any |= sw_model_touch(m, what, &part, &(struct sw_touch){.guess = true});
+		block = sw_space_from(&m->space, end, &start);
+	}
+	return any;
+}
+
+static bool touch_box(struct sw_model *m, const struct sw_access *what, const struct sw_plan_touch *touch)
+{
+	const struct sw_range *range = &touch->range;
+	uint64_t offset, span = sw_range_span(range);
+	struct sw_touch how = {.guess = touch->guess};
+	const struct sw_block *block = sw_space_find(&m->space, range->address, &offset);
+	if (block && span <= block->bytes - offset)
+		return sw_model_touch(m, what, range, &how);
+	const struct sw_block *owner = sw_space_find(&m->space, range->base, &offset);
+	if (owner && touch_parts(m, what, range, owner))
+		return true;
+	/* Freed memory lies where nothing lives; sw_model_touch() knows. */
+	return (block && touch_parts(m, what, range, block)) || touch_parts(m, what, range, NULL) ||
+	       sw_model_touch(m, what, range, &how);
+}
+
+/* A texture or surface over an array may reach all of it, one over a level of a mipmapped array all of that; where the
+   code says which, only some layers. */
+static bool touch_array(struct sw_model *m, const struct sw_access *what, const struct sw_plan_touch *touch)
+{
+	const struct sw_block *block = sw_space_find_array(&m->space, touch->array);
+	struct sw_range range = touch->range;
+	if (!block)
+		return false;
+	bool level = touch->array != block->address;
+	range.address = range.base = sw_space_level(&m->space, touch->array);
+	if (touch->layers) {
+		range.address += touch->layer * SW_ARRAY_SLICE;
+		range.width = touch->layers * SW_ARRAY_SLICE;
+		range.pitch = range.slice = SW_ARRAY_LEVEL;
+		range.rows = level || !block->mipmapped ? 1 : SW_ARRAY_ROOM / SW_ARRAY_LEVEL;
+		range.base = range.address;
+	} else {
+		range.width = range.pitch = range.slice = level ? SW_ARRAY_LEVEL : sw_block_room(block);
+	}
+	return sw_model_touch(m, what, &range, &(struct sw_touch){.array = true, .handle = touch->array});
+}
+
+/* The launch leaves the allocation that its pointer leads to. */
+static bool leads_elsewhere(const struct sw_model *m, const struct sw_plan_touch *touch)
+{
+	uint64_t offset;
+	const struct sw_block *block = sw_space_find(&m->space, touch->range.address, &offset);
+	return m->scope && touch->hi && block &&
+	       (touch->hi <= block->address || touch->lo >= end_of(block->address, block->bytes));
+}
+
+/* Somewhere in between, in whatever lives there. */
+static bool touch_elsewhere(struct sw_model *m, const struct sw_access *what, const struct sw_plan_touch *touch)
+{
+	struct sw_range range = touch->range;
+	range.address = touch->lo;
+	range.width = range.pitch = range.slice = touch->hi - touch->lo;
+	range.bounded = range.loose = range.vague = true;
+	return touch_parts(m, what, &range, NULL);
+}
+
+/* The current launch touches a range that its code computed: cut to the allocations that it may belong to. False: there
+   is none. */
+static bool place_touch(struct sw_model *m, const struct sw_access *what, const struct sw_plan_touch *touch)
+{
+	if (touch->array)
+		return touch_array(m, what, touch);
+	if (touch->range.bounded)
+		return touch_box(m, what, touch);
+	if (leads_elsewhere(m, touch))
+		return touch_elsewhere(m, what, touch);
+	return sw_model_touch(m, what, &touch->range,
+			      &(struct sw_touch){.guess = touch->guess, .lo = touch->lo, .hi = touch->hi});
+}
+
+/* ---- memory that a library call touches by its documentation, for kernels whose code does not show everything */
+
+static const struct sw_evidence_detail workspace = {.via = SW_VIA_WORKSPACE, .extent = SW_EXTENT_HULL};
+static const struct sw_evidence_detail operand = {.via = SW_VIA_OPERAND, .extent = SW_EXTENT_BOX};
+
+/* Ends of what is known, in which an open access begins. */
+struct reach {
+	uint64_t from, lo, hi;
+	bool below;
+};
+
+static bool widen(struct reach *reach, uint64_t address, uint64_t bytes)
+{
+	if (reach->from < address || reach->from - address >= bytes)
+		return false;
+	reach->lo = reach->below && address < reach->lo ? address : reach->lo;
+	reach->hi = address + bytes > reach->hi ? address + bytes : reach->hi;
+	return true;
+}
+
+/* An access that begins at a pointer and has no known end ends with the operand, or the workspace, that holds the
+   pointer. Returns `touch` itself, or `room` filled. */
+static const struct sw_plan_touch *library_bound(const struct sw_model *m, const struct sw_access *what,
+						 const struct sw_plan_touch *touch, struct sw_plan_touch *room)
+{
+	const struct sw_range *open = &touch->range;
+	if (!what->library || open->bounded || touch->array)
+		return touch;
+	const struct sw_operand_set *set = sw_library_operand_set(m, what->operands);
+	const struct sw_library_call *call = &m->j->library_calls.at[what->library - 1];
+	struct reach reach = {open->address, open->address, 0, open->below};
+	/* In place it leads into several.  A write does not end where it is documented to be none: that is not
+	   understood. */
+	for (uint32_t i = 0; i < set->n; i++)
+		if (sw_role_writes(set->at[i].role) || !sw_role_writes(open->role))
+			widen(&reach, set->at[i].address, sw_range_span(&set->at[i]));
+	bool works = widen(&reach, call->workspace, call->workspace_bytes);
+	if (reach.hi <= reach.lo)
+		return touch;
+	*room = *touch;
+	room->range = sw_range_bytes(reach.lo, reach.hi - reach.lo, open->role, open->evidence);
+	room->range.base = open->base;
+	room->range.param = open->param;
+	room->range.polls = open->polls;
+	room->range.own_flags = open->own_flags;
+	room->range.perhaps = open->perhaps;
+	room->range.evidence_detail = open->evidence_detail;
+	room->range.loose = true;
+	/* One pointer into a workspace says nothing of its other parts (cudnnRNNForward(), H200, cuDNN 9). */
+	room->range.vague = works;
+	return room;
+}
+
+/* A node of a graph may have got other parameters since its call was captured: its operands touch nothing by
+   themselves. How much of a workspace a call uses depends on the algorithm that the library takes: never more than
+   likely. */
+/* The current launch, whose code does not show everything, may touch all operands and the workspace. */
+static void library_contract(struct sw_model *m, const struct sw_wait *w)
+{
+	const struct sw_library_call *call = w->what.library ? &m->j->library_calls.at[w->what.library - 1] : NULL;
+	const struct sw_operand_set *set = sw_library_operand_set(m, w->what.node ? 0 : w->what.operands);
+	for (uint32_t i = 0; i < set->n; i++) {
+		struct sw_range range = set->at[i];
+		range.param = -1;
+		range.evidence_detail = &operand;
+		sw_model_touch(m, &w->what, &range, &(struct sw_touch){.guess = true});
+	}
+	if (!call || !call->workspace_bytes)
+		return;
+	struct sw_range range = sw_range_bytes(call->workspace, call->workspace_bytes, SW_READ_WRITE, SW_EV_DIRECTION);
+	range.param = -1;
+	range.loose = true;
+	range.evidence_detail = &workspace;
+	sw_model_touch(m, &w->what, &range, &(struct sw_touch){.guess = true});
+}
+
+/* ---- launches */
 
 struct walk {
 	struct sw_model *m;
@@ -108,7 +309,7 @@ static const struct sw_plan *work_out(struct walk *walk, const struct sw_trace_f
 	sw_plans_hold(m->plans, true);
 	for (uint32_t i = 0; i < plan->touches; i++) {
 		struct sw_plan_touch room;
-		if (sw_place_touch(m, &walk->w->what, sw_library_bound(m, &walk->w->what, &plan->touch[i], &room)))
+		if (place_touch(m, &walk->w->what, library_bound(m, &walk->w->what, &plan->touch[i], &room)))
 			touched(walk, plan->touch[i].range.evidence);
 	}
 	sw_plans_hold(m->plans, false);
@@ -125,11 +326,11 @@ void sw_launch_work_out(struct sw_model *m, const struct sw_deferred *deferred)
 	m->j->coverage.launches_evaluated++;
 	for (uint32_t i = 0; i < plan->touches; i++) {
 		struct sw_plan_touch room;
-		sw_place_touch(m, &deferred->what, sw_library_bound(m, &deferred->what, &plan->touch[i], &room));
+		place_touch(m, &deferred->what, library_bound(m, &deferred->what, &plan->touch[i], &room));
 	}
 }
 
-/* The same is recorded of each launch that may be deferred, also where it is evaluated. */
+/* Notes the evidence of a launch that may be deferred: the same one also where it is evaluated. */
 static void say_of_kernel(struct walk *walk, const struct sw_pointed *pointed)
 {
 	walk->weakest = pointed->weakest;
@@ -165,7 +366,7 @@ static void forget_uploads(struct sw_model *m)
 		sw_uploads_forget(m);
 }
 
-/* What the code says; true: that is all there is to say. */
+/* Adds the accesses that the code shows; true: these are all. */
 static bool walk_code(struct walk *walk, const struct sw_trace_function *f)
 {
 	struct sw_model *m = walk->m;
@@ -206,7 +407,7 @@ static bool walk_code(struct walk *walk, const struct sw_trace_function *f)
 static enum sw_evidence_source_kind evidence_source(const struct walk *walk, bool all, uint32_t by_code)
 {
 	const struct sw_kernel *kernel = walk->kernel;
-	/* What the name says, or nothing does, counts for the launch. */
+	/* Accesses by the name's signature, or assumed ones, count for the launch. */
 	if (!all && walk->pointers > by_code)
 		return walk->weakest == SW_EV_ASSUMED ? SW_BY_ASSUMED : SW_BY_SIGNATURE;
 	if (!kernel || !kernel->footprint)
@@ -243,7 +444,7 @@ static void walk_launch(struct walk *walk, const struct sw_trace_function *f)
 	   nothing is launched for something else: its time, what it prints, a trap. */
 	bool known = walk->pointers && (all ? !walk->elsewhere : walk->weakest != SW_EV_ASSUMED);
 	if (!all || walk->elsewhere) {
-		sw_library_contract(m, walk->w);
+		library_contract(m, walk->w);
 		sw_asked_order_unclear(m, &walk->w->what);
 	}
 	if (!known && m->listing) {
@@ -301,7 +502,7 @@ bool sw_launch_follow(struct sw_model *m, bool perhaps)
 	for (uint32_t i = 0; i < plan->touches; i++) {
 		struct sw_plan_touch touch = plan->touch[i];
 		touch.range.perhaps |= perhaps;
-		sw_place_touch(m, &m->wait->what, &touch);
+		place_touch(m, &m->wait->what, &touch);
 	}
 	sw_plans_hold(m->plans, false);
 	if (plan->blind)

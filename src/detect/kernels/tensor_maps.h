@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a tensor map (CUtensorMap) says of the memory that it was made over.
+ * Reads from a tensor map (CUtensorMap) the memory that it was made over.
  *
  * NVIDIA documents no layout.  This one was read off 6,000 maps of sm_90 that cuTensorMapEncodeTiled and
  * cuTensorMapEncodeIm2col made from random arguments (driver 580.159.04, H200); it holds for all of them, and for the

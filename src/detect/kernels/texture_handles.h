@@ -20,7 +20,8 @@ void sw_handles_add(struct sw_handles *handles, const struct sw_rec_object *reco
    is an offset in, 0: none. False: not known. A surface may be made of the array of a texture. */
 bool sw_handles_find(struct sw_handles *handles, enum sw_object_kind kind, uint64_t handle, struct sw_range *range,
 		     uint64_t *array);
-/* The same of a tensor map by its content, of which there are at most `bytes`: as it was made, else as it says itself.
+/* As sw_handles_find(), for a tensor map by its content, of which there are at most `bytes`: as it was made, else as it
+ * says itself.
  */
 bool sw_handles_find_map(struct sw_handles *handles, uint32_t arch, const void *map, size_t bytes,
 			 struct sw_range *range);

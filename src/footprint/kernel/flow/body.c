@@ -7,6 +7,32 @@
 #include "base/map.h"
 #include "footprint/kernel/flow/extern_functions.h"
 
+/* ---- functions without code */
+
+enum sw_extern sw_extern_of(const struct sw_program_call *call)
+{
+	static const struct {
+		const char *name;
+		enum sw_extern gives;
+	} known[] = {
+#define SW_EXTERN(name, gives) {#name, SW_EXTERN_##gives},
+#include "footprint/kernel/flow/extern_functions.def"
+	};
+	if (call->function != UINT32_MAX || !call->name)
+		return SW_EXTERN_UNKNOWN;
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (!strcmp(call->name, known[i].name))
+			return known[i].gives;
+	return SW_EXTERN_UNKNOWN;
+}
+
+static bool extern_never_returns(const struct sw_program_call *call)
+{
+	return sw_extern_of(call) == SW_EXTERN_NEVER;
+}
+
+/* ---- the body of a kernel */
+
 /* Copies may make the code this much longer; small kernels may grow to a fixed size. */
 #define GROWTH	  4
 #define SMALL	  20000
@@ -51,7 +77,7 @@ bool sw_body_slot_passed(const struct sw_body *body, uint32_t slot)
 bool sw_body_insn_aborts(const struct sw_body *body, uint32_t insn)
 {
 	const struct sw_insn *x = &body->insn.at[insn];
-	return x->op == SW_OP_CALL && sw_extern_never_returns(&body->call.at[x->target]);
+	return x->op == SW_OP_CALL && extern_never_returns(&body->call.at[x->target]);
 }
 
 static uint32_t new_slot(struct sw_body *body)

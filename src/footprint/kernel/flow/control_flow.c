@@ -4,6 +4,168 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- dominators */
+
+/* Dominators after Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm". */
+
+static uint32_t common_dominator(const struct sw_flow *flow, uint32_t a, uint32_t b)
+{
+	while (a != b) {
+		while (a > b)
+			a = flow->block.at[a].idom;
+		while (b > a)
+			b = flow->block.at[b].idom;
+	}
+	return a;
+}
+
+static bool improve_dominator(struct sw_flow *flow, uint32_t b)
+{
+	struct sw_basic_block *block = &flow->block.at[b];
+	uint32_t idom = SW_NO_BLOCK;
+	for (uint32_t i = 0; i < block->preds; i++) {
+		uint32_t p = flow->edge.at[block->pred + i];
+		if (p && flow->block.at[p].idom == SW_NO_BLOCK)
+			continue;
+		idom = idom == SW_NO_BLOCK ? p : common_dominator(flow, idom, p);
+	}
+	bool changed = block->idom != idom;
+	block->idom = idom;
+	return changed;
+}
+
+static void list_children(struct sw_flow *flow)
+{
+	uint32_t n = (uint32_t)flow->block.n;
+	uint32_t *first = flow->child_first = sw_calloc((size_t)n + 2, sizeof *first);
+	flow->child = sw_alloc((size_t)n * sizeof *flow->child + 1);
+	for (uint32_t b = 1; b < n; b++)
+		first[flow->block.at[b].idom + 2]++;
+	for (uint32_t b = 0; b <= n; b++)
+		first[b + 1] += first[b];
+	for (uint32_t b = 1; b < n; b++)
+		flow->child[first[flow->block.at[b].idom + 1]++] = b;
+}
+
+/* Numbers from which one comparison decides dominance. */
+static void number_tree(struct sw_flow *flow)
+{
+	uint32_t n = (uint32_t)flow->block.n, depth = 1, clock = 0;
+	uint32_t *stack = sw_alloc((size_t)n * sizeof *stack), *next = sw_alloc((size_t)n * sizeof *next);
+	stack[0] = 0;
+	next[0] = flow->child_first[0];
+	flow->block.at[0].in = clock++;
+	while (depth) {
+		uint32_t b = stack[depth - 1];
+		if (next[b] == flow->child_first[b + 1]) {
+			flow->block.at[b].out = clock++;
+			depth--;
+			continue;
+		}
+		uint32_t child = flow->child[next[b]++];
+		flow->block.at[child].in = clock++;
+		next[child] = flow->child_first[child];
+		stack[depth++] = child;
+	}
+	free(stack);
+	free(next);
+}
+
+/* dominators.c, natural_loops.c: parts of sw_flow_build(). */
+static void find_dominators(struct sw_flow *flow)
+{
+	for (bool changed = true; changed;) {
+		changed = false;
+		for (uint32_t b = 1; b < flow->block.n; b++)
+			changed |= improve_dominator(flow, b);
+	}
+	list_children(flow);
+	number_tree(flow);
+}
+
+/* ---- natural loops */
+
+/* Natural loops, outer ones first. */
+
+bool sw_flow_in_loop(const struct sw_flow *flow, uint32_t block, uint32_t loop)
+{
+	uint32_t l = flow->block.at[block].loop;
+	while (l != SW_NO_LOOP && l > loop)
+		l = flow->loop.at[l].parent;
+	return l == loop;
+}
+
+static void mark_headers(struct sw_flow *flow)
+{
+	for (uint32_t b = 0; b < flow->block.n; b++) {
+		struct sw_basic_block *block = &flow->block.at[b];
+		for (uint32_t i = 0; i < block->preds; i++) {
+			uint32_t p = flow->edge.at[block->pred + i];
+			if (!sw_flow_retreats(p, b))
+				continue;
+			if (sw_flow_dominates(flow, b, p))
+				block->header = true;
+			else
+				block->irregular = flow->irregular = true;
+		}
+	}
+}
+
+/* Blocks that reach the header's back edges without passing the header. Headers are processed in reverse postorder,
+   so an inner loop is found after the outer one and takes over its blocks. */
+static void collect_blocks(struct sw_flow *flow, uint32_t loop, uint32_t *stack, uint32_t *seen)
+{
+	uint32_t header = flow->loop.at[loop].header, n = 0;
+	struct sw_basic_block *h = &flow->block.at[header];
+	flow->loop.at[loop].parent = h->loop;
+	flow->loop.at[loop].depth = h->loop == SW_NO_LOOP ? 1 : flow->loop.at[h->loop].depth + 1;
+	h->loop = loop;
+	seen[header] = loop + 1;
+	for (uint32_t i = 0; i < h->preds; i++) {
+		uint32_t p = flow->edge.at[h->pred + i];
+		if (sw_flow_retreats(p, header) && sw_flow_dominates(flow, header, p) && seen[p] != loop + 1) {
+			seen[p] = loop + 1;
+			stack[n++] = p;
+		}
+	}
+	while (n) {
+		struct sw_basic_block *b = &flow->block.at[stack[--n]];
+		b->loop = loop;
+		for (uint32_t i = 0; i < b->preds; i++) {
+			uint32_t p = flow->edge.at[b->pred + i];
+			/* A block that the header does not dominate can enter the loop only in irreducible flow. */
+			if (seen[p] == loop + 1 || !sw_flow_dominates(flow, header, p))
+				continue;
+			seen[p] = loop + 1;
+			stack[n++] = p;
+		}
+	}
+}
+
+/* Deeper loops are not distinguished: each level costs a walk over all blocks in it. */
+#define MAX_DEPTH 64
+
+/* dominators.c, natural_loops.c: parts of sw_flow_build(). */
+static void find_natural_loops(struct sw_flow *flow)
+{
+	uint32_t n = (uint32_t)flow->block.n;
+	uint32_t *stack = sw_alloc((size_t)n * sizeof *stack), *seen = sw_calloc(n, sizeof *seen);
+	mark_headers(flow);
+	for (uint32_t b = 0; b < n; b++) {
+		struct sw_basic_block *block = &flow->block.at[b];
+		if (block->header && block->loop != SW_NO_LOOP && flow->loop.at[block->loop].depth >= MAX_DEPTH)
+			block->irregular = true;
+		if (!block->header || block->irregular)
+			continue;
+		*sw_vec_push(&flow->loop) = (struct sw_natural){.header = b};
+		collect_blocks(flow, (uint32_t)flow->loop.n - 1, stack, seen);
+	}
+	free(stack);
+	free(seen);
+}
+
+/* ---- blocks and edges */
+
 /* Raw blocks, before the unreachable ones are dropped and the others put in order. */
 struct builder {
 	const struct sw_body *body;
@@ -169,8 +331,8 @@ void sw_flow_build(const struct sw_body *body, struct sw_flow *flow)
 	free(b.succ.at);
 	free(b.succ_first);
 	free(b.number);
-	sw_flow_find_dominators(flow);
-	sw_flow_find_loops(flow);
+	find_dominators(flow);
+	find_natural_loops(flow);
 }
 
 void sw_flow_build_flat(const struct sw_body *body, struct sw_flow *flow)
@@ -182,7 +344,7 @@ void sw_flow_build_flat(const struct sw_body *body, struct sw_flow *flow)
 	*sw_vec_push(&flow->edge) = 1;
 	*sw_vec_push(&flow->edge) = 0;
 	flow->irregular = true;
-	sw_flow_find_dominators(flow);
+	find_dominators(flow);
 }
 
 void sw_flow_free(struct sw_flow *flow)

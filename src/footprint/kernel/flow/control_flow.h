@@ -51,8 +51,4 @@ static inline bool sw_flow_retreats(uint32_t from, uint32_t to)
 }
 bool sw_flow_in_loop(const struct sw_flow *flow, uint32_t block, uint32_t loop);
 
-/* dominators.c, natural_loops.c: parts of sw_flow_build(). */
-void sw_flow_find_dominators(struct sw_flow *flow);
-void sw_flow_find_loops(struct sw_flow *flow);
-
 #endif

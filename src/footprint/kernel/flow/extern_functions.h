@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of functions that come without code. */
+/* Functions that come without code, as far as they are known. */
 #ifndef SW_FOOTPRINT_KERNEL_FLOW_EXTERN_FUNCTIONS_H
 #define SW_FOOTPRINT_KERNEL_FLOW_EXTERN_FUNCTIONS_H
 
@@ -9,6 +9,5 @@ enum sw_extern { SW_EXTERN_UNKNOWN, SW_EXTERN_NUMBER, SW_EXTERN_MEMORY, SW_EXTER
 
 /* For a call by name, without code; SW_EXTERN_UNKNOWN for all others. */
 enum sw_extern sw_extern_of(const struct sw_program_call *call);
-bool sw_extern_never_returns(const struct sw_program_call *call);
 
 #endif

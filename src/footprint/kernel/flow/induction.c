@@ -116,7 +116,7 @@ static bool is_phi(const struct sw_ssa *ssa, sw_node node, sw_node phi, unsigned
 			       sw_step_forward(ssa, sw_graph_operand(&ssa->graph, node, 0)) == phi);
 }
 
-/* What `value` adds to the low bits of `phi`: the sum it is, without the phi. */
+/* The number that `value` adds to the low bits of `phi`: the sum without the phi. */
 static sw_node less_phi(struct sw_ssa *ssa, sw_node value, sw_node phi, uint32_t loop, unsigned bits)
 {
 	struct {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the sets of variables, and how often all blocks are looked at: beyond these everything counts as needed. */
+/* Most bytes of the sets of variables, and most looks at all blocks: beyond these everything counts as needed. */
 #define MAX_BYTES  ((size_t)64 << 20)
 #define MAX_ROUNDS 64
 
@@ -104,7 +104,7 @@ static void set_live(struct finder *f, uint32_t var)
 	f->live[var / 64] |= UINT64_C(1) << var % 64;
 }
 
-/* What only computes, as most of the code: of its operands alone, one result. */
+/* An instruction that only computes, as most of the code: one result from its operands alone. */
 static void step_back_plain(struct finder *f, uint32_t insn)
 {
 	const struct sw_insn *x = &f->ssa->body.insn.at[insn];

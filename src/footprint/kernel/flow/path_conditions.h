@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is known to be true in a block, from the branches that lead there.
+ * Conditions that are known to be true in a block, from the branches that lead there.
  *
  * A condition that holds on an edge holds wherever the edge dominates, for the values of the graph: none of them can
  * change between the edge and there without the edge being taken again.
@@ -30,7 +30,7 @@ void sw_path_conditions_free(struct sw_path_conditions *guards);
 /* The list, with what holds if `condition` is true prepended. */
 uint32_t sw_path_conditions_add(struct sw_ssa *ssa, struct sw_path_conditions *guards, uint32_t list,
 				sw_node condition);
-/* What holds on the edge from block `from` to block `to`. */
+/* The condition of the edge from block `from` to block `to`. */
 uint32_t sw_path_conditions_on_edge(struct sw_ssa *ssa, struct sw_path_conditions *guards, uint32_t from, uint32_t to);
 /* The conditions common to both lists, up to `end`. */
 uint32_t sw_path_conditions_common(struct sw_ssa *ssa, struct sw_path_conditions *guards, uint32_t a, uint32_t b,

@@ -82,7 +82,7 @@ static void note_use(struct placer *p, uint32_t var, uint32_t block)
 	v->use_block = block + 1;
 }
 
-/* What only computes, as most of the code. */
+/* An instruction that only computes, as most of the code. */
 static void scan_plain(struct placer *p, const struct sw_insn *x, uint32_t block)
 {
 	for (uint32_t i = 0; i < x->n; i++)

@@ -8,14 +8,14 @@
 #define MAX_FACTS 64
 #define MAX_NODES 512
 #define MAX_DEPTH 32
-/* Of a condition made of others; ways into a block, and conditions on each. */
+/* Most parts of a condition; most ways into a block, and most conditions on each. */
 #define MAX_NESTED 4
 #define MAX_WAYS   8
 #define MAX_ON_WAY 16
 /* Looked at in all, so that what is done for a gigantic kernel takes seconds. */
 #define MAX_WORK (1u << 23)
 
-/* What is known of a node; each part where its mark is the current one. */
+/* Knowledge of a node; each part counts where its mark is the current one. */
 struct known {
 	uint32_t fact, done;
 	sw_node node; /* its value under the facts */
@@ -48,13 +48,13 @@ static struct known *known_of(struct assumer *a, sw_node node)
 	return &a->known.at[node];
 }
 
-/* What is looked through: operands come before what is made of them, but for PHIs, of which only joins change. */
+/* Nodes that are rewritten: operands come before their users, but for PHIs, of which only joins change. */
 static bool is_looked_through(const struct sw_value *v)
 {
 	return v->op < SW_OPS && v->op != SW_OP_MIX && v->n <= 3;
 }
 
-/* What truth_of() looks at for a condition. */
+/* The nodes that truth_of() looks at for a condition. */
 static uint64_t conditions_of(struct assumer *a, sw_node node, uint32_t depth)
 {
 	const struct sw_value *v = sw_graph_at(&a->ssa->graph, node);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What addresses are where they are used.
+ * Addresses as they are where they are used.
  *
  * Machine code computes an address under a predicate and uses it under the same one: "@P6 IADD3 R46, ...; @P6 ST
  * [R46]". Where P6 is false R46 holds what another life of the register left in it; that is no address of the store.

@@ -32,23 +32,12 @@ struct sw_emit {
 	struct sw_map loop_of, list_of, symbol_of, string_of, same; /* number + 1 */
 };
 
-/* The term of a node of the terms' graph, with all it needs; SW_NO_TERM: too many terms. */
-uint32_t sw_emit_term(struct sw_emit *emit, sw_node node);
-/* The number of a loop of the flow graph, and of those around it. */
-uint32_t sw_emit_loop(struct sw_emit *emit, uint32_t natural);
 /* The facts of a list up to `end` (SW_NO_CONDITION: all), as terms; the same list is the same run. */
 struct sw_array_span sw_emit_facts(struct sw_emit *emit, uint32_t list, uint32_t end);
 /* Facts of the loops that terms mention, and of loops that those mention. */
-void sw_emit_loops(struct sw_emit *emit);
-uint32_t sw_emit_symbol(struct sw_emit *emit, uint32_t symbol);
 uint32_t sw_emit_string(struct sw_emit *emit, const char *text);
 
-/* Moves everything into a footprint. */
-struct sw_footprint *sw_emit_finish(struct sw_emit *emit, enum sw_code_source source, uint32_t arch, const char *wild);
-
-/* ---- spin_loops.c ---- */
-
-/* Does the atomic operation wait for another thread, in a loop that ends with its result? */
+/* spin_loops.c: does the atomic operation wait for another thread, in a loop that ends with its result? */
 bool sw_spins(const struct sw_ssa *ssa, uint32_t use);
 
 #endif

@@ -8,6 +8,51 @@
 #include "footprint/kernel/flow/induction.h"
 #include "footprint/kernel/values/simplify.h"
 
+/* ---- conditions of a way */
+
+/* Which path was taken, where numbers of threads and blocks and launch values alone decide that. */
+
+/* Libraries unroll loops over the dimensions of tensors, of which there are up to 25 (PyTorch, OffsetCalculator.cuh).
+ */
+#define MAX_SAID 40
+
+static bool is_fixed(struct sw_terms *t, sw_node node)
+{
+	uint64_t *known = sw_map_put(&t->fixed, node);
+	if (!*known)
+		*known = sw_step_is_fixed(t->ssa, node) ? 1 : 2;
+	return *known == 1;
+}
+
+static sw_node condition_of(struct sw_terms *t, uint32_t from, uint32_t to)
+{
+	struct sw_ssa *ssa = t->ssa;
+	uint32_t end = t->guards->of[ssa->flow.block.at[to].idom];
+	uint32_t list = sw_path_conditions_on_edge(ssa, t->guards, from, to), n = 0;
+	sw_node all = sw_graph_const(&ssa->graph, 1, 1);
+	for (; list != end && list != SW_NO_CONDITION && n < MAX_SAID; list = t->guards->guard.at[list].next, n++) {
+		sw_node said = t->guards->guard.at[list].node;
+		if (is_fixed(t, said))
+			all = sw_graph_binary(&ssa->graph, SW_OP_AND, 1, 0, said, all);
+	}
+	return all;
+}
+
+/* The condition on launch values where control comes from one block to another, as far as the block
+   that dominates the latter does not say so already; constant 1: nothing is known. */
+static sw_node path_condition(struct sw_terms *t, uint32_t from, uint32_t to)
+{
+	uint64_t key = (uint64_t)from << 32 | to;
+	const uint64_t *known = sw_map_find(&t->ways, key);
+	if (known)
+		return (sw_node)*known;
+	sw_node all = condition_of(t, from, to);
+	*sw_map_put(&t->ways, key) = all;
+	return all;
+}
+
+/* ---- from nodes to terms */
+
 static uint64_t hash_of_phi(const struct sw_graph *g, sw_node phi)
 {
 	const struct sw_value *v = sw_graph_at(g, phi);
@@ -137,7 +182,7 @@ static bool plan_either(struct sw_terms *t, sw_node node, uint32_t block, struct
 	if (b->preds > SW_TERMS_ALTERNATIVES || ssa->flat)
 		return false;
 	for (uint32_t i = 0; i < b->preds; i++) {
-		sw_node way = sw_terms_path_condition(t, ssa->flow.edge.at[b->pred + i], block);
+		sw_node way = path_condition(t, ssa->flow.edge.at[b->pred + i], block);
 		r->need[i] = sw_graph_operand(&ssa->graph, node, i);
 		r->need[b->preds + i] = way;
 		decided |= !sw_graph_is_const(&ssa->graph, way, &one);
@@ -147,7 +192,7 @@ static bool plan_either(struct sw_terms *t, sw_node node, uint32_t block, struct
 	return decided;
 }
 
-/* What comes into the loop, and then what is added to it: also when that is one of the starts. */
+/* The values that come into the loop, then the one that is added: also when that is one of the starts. */
 static void plan_step(struct sw_terms *t, sw_node phi, sw_node step, struct recipe *r)
 {
 	const struct sw_ssa *ssa = t->ssa;

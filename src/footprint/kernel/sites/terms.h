@@ -21,7 +21,7 @@ struct sw_terms {
 	SW_VEC(sw_node) stack;	 /* nodes whose terms are being made */
 	struct sw_map phis;	 /* hash of block and operands -> the first such PHI */
 	uint32_t first_load;	 /* block; those before it know no data */
-	struct sw_map ways;	 /* edge, from << 32 | to -> sw_terms_path_condition() of it */
+	struct sw_map ways;	 /* edge, from << 32 | to -> path_condition() of it */
 	struct sw_map fixed;	 /* node of the SSA graph -> 1 yes, 2 no */
 	SW_VEC(uint32_t) stores; /* uses that may write local memory, all slots */
 };
@@ -32,22 +32,16 @@ void sw_terms_free(struct sw_terms *terms);
 /* The term of a node. */
 sw_node sw_terms_of(struct sw_terms *terms, sw_node node);
 
-/* path_selection.c: what launch values must be like where control comes from one block to another, as far as the block
-   that dominates the latter does not say so already; constant 1: nothing is known. */
-sw_node sw_terms_path_condition(struct sw_terms *terms, uint32_t from, uint32_t to);
-
-/* local_loads.c: the nodes that a load from local memory may give; false: not known.  At most SW_TERMS_ALTERNATIVES. */
+/* loads.c */
+/* The nodes that a load from local memory may give; false: not known.  At most SW_TERMS_ALTERNATIVES. */
 #define SW_TERMS_ALTERNATIVES 32
 bool sw_terms_local(struct sw_terms *terms, sw_node loaded, sw_node out[SW_TERMS_ALTERNATIVES], uint32_t *n);
 
-/* Whether what a use stores may lie in that slot. */
-bool sw_terms_may_write(const struct sw_terms *terms, const struct sw_memory_op *use, uint32_t slot);
-
-/* table_loads.c: a load from the parameter block, or from a local variable that is a copy of it: the node of its offset
+/* A load from the parameter block, or from a local variable that is a copy of it: the node of its offset
    in the block and the bytes of the block that it may look at; false: it is none. */
 bool sw_terms_table_load(struct sw_terms *terms, sw_node loaded, sw_node *offset, uint32_t *from, uint32_t *to);
 
-/* whole_loads.c: the element of the parameter block, or the load, whose halves these two terms are; SW_NO_NODE: they
+/* The element of the parameter block, or the load, whose halves these two terms are; SW_NO_NODE: they
    are none. */
 sw_node sw_terms_whole_load(struct sw_graph *graph, const sw_node *halves);
 

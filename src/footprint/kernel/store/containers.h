@@ -9,7 +9,98 @@
 #ifndef SW_FOOTPRINT_KERNEL_STORE_CONTAINERS_H
 #define SW_FOOTPRINT_KERNEL_STORE_CONTAINERS_H
 
-#include "footprint/kernel/store/code_units.h"
+#include "image/image.h"
+#include "footprint/kernel/store/spare_memory.h"
+#include "footprint/library.h"
+#include "base/map.h"
+#include <pthread.h>
+
+/*
+ * The pieces of code in a container of an image ("units": entries of a fatbin, or the image itself) and which kernel
+ * lies in which.
+ *
+ * Libraries ship fatbins of hundreds of megabytes.  So a unit is decompressed when a kernel is looked for in it, its
+ * kernels' names are noted then, and its content is held in a cache of bounded size.  Several threads may look at once:
+ * each reads the names of another unit.
+ */
+
+/* One lock for all that is shared, held for look-ups only, never while bytes are read or analysed. */
+struct sw_monitor {
+	pthread_mutex_t lock;
+	pthread_cond_t changed; /* signalled when something that a thread may wait for has ended */
+};
+
+enum sw_load { SW_LOAD_NONE, SW_LOAD_GOING, SW_LOAD_DONE, SW_LOAD_FAILED };
+
+/* The content of a unit, while it is held. */
+struct sw_content {
+	enum sw_load load;
+	const void *bytes;
+	size_t n;
+	void *owned;		      /* bytes, if they were decompressed */
+	size_t room;		      /* bytes of `owned` */
+	size_t mapped, filled;	      /* of a sparse copy: bytes that `owned` maps, and those that hold something */
+	struct sw_ptx_module *module; /* PTX, once it was asked for */
+	size_t cost;		      /* what the cache counts for it */
+	uint32_t users;
+	struct sw_content *newer, *older; /* in the list of those without users */
+};
+
+struct sw_unit {
+	uint32_t sort; /* index of its sort */
+	struct sw_fatbin_entry entry;
+	bool plain;				/* the image itself: nothing to decompress */
+	const struct sw_footprint_image *image; /* that it is a part of */
+	struct sw_content content;
+	char *why; /* why it can't be read; NULL */
+};
+
+/* PTX and machine code for "sm_90a" run on 9.0 alone, for "sm_100f" within the family (CUDA C++ Programming Guide,
+   "Family-Specific Features", "Architecture-Specific Features"). */
+enum sw_variant { SW_VARIANT_NONE, SW_VARIANT_FAMILY, SW_VARIANT_EXACT };
+
+/* All units of one kind and architecture. */
+struct sw_sort {
+	enum sw_image_kind kind;
+	uint32_t arch;
+	enum sw_variant variant;
+	uint32_t next;	     /* first unit whose names no thread has begun to read */
+	uint32_t reading;    /* threads that read names */
+	struct sw_map names; /* hash of a kernel's name -> index of the unit + 1, code bytes above bit 32 */
+	const char *why;     /* of the first unit that can't be read */
+};
+
+/* Contents of all images of a library. */
+struct sw_contents {
+	struct sw_monitor *monitor;
+	size_t limit, held;		    /* bytes; those in use may exceed the limit */
+	struct sw_content *newest, *oldest; /* without users */
+	struct sw_spare_memory spare;
+};
+
+/* All units of one container. */
+struct sw_units {
+	struct sw_monitor *monitor;
+	struct sw_contents *contents;
+	SW_VEC(struct sw_unit) unit;
+	SW_VEC(struct sw_sort) sort;
+	char *why; /* what of it can't be used (LTO-IR, damage); NULL */
+};
+
+struct sw_found {
+	struct sw_unit *unit;
+	uint32_t code_bytes; /* of the kernel: machine code, or its share of the PTX */
+};
+/* The first unit of this sort that holds the kernel; reads names as far as needed.  Thread-safe. */
+bool sw_units_find(struct sw_units *units, struct sw_sort *sort, const char *kernel, struct sw_found *found);
+
+/* The content, to be returned; with a module for PTX if `parsed`.  NULL: unit->why has the reason.  Thread-safe. */
+const struct sw_content *sw_contents_take(struct sw_contents *contents, struct sw_unit *unit, bool parsed);
+void sw_contents_give(struct sw_contents *contents, struct sw_unit *unit);
+/* At the end of the unit. */
+void sw_content_free(struct sw_content *content);
+/* Memory that is kept for what is decompressed next; also at the end.  Thread-safe. */
+void sw_contents_drop_spare(struct sw_contents *contents);
 
 struct sw_containers {
 	struct sw_monitor *monitor;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "footprint/kernel/store/disk_store.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -8,11 +9,88 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/hash.h"
 #include "base/trusted_file.h"
 #include "footprint/version.h"
+
+/* ---- the folder */
+
+/* Where footprints are kept, and how much of it. */
+
+/* A writer takes milliseconds: what is older was abandoned. */
+#define SW_TEMPORARY_SECONDS 3600
+
+char *sw_store_folder(const char *cache)
+{
+	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	if (!cache)
+		return NULL;
+	if (*cache)
+		return sw_strdup(cache);
+	/* "If an implementation encounters a relative path in any of these variables it should consider the path
+	   invalid and ignore it." */
+	if (xdg && *xdg == '/')
+		return sw_format("%s/syncwatch", xdg);
+	return home && *home == '/' ? sw_format("%s/.cache/syncwatch", home) : NULL;
+}
+
+struct file {
+	char *name;
+	uint64_t bytes;
+	struct timespec used;
+};
+
+static int by_age(const void *a, const void *b)
+{
+	const struct timespec *x = &((const struct file *)a)->used, *y = &((const struct file *)b)->used;
+	if (x->tv_sec != y->tv_sec)
+		return x->tv_sec < y->tv_sec ? -1 : 1;
+	return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
+}
+
+static bool is_ours(const char *name)
+{
+	size_t n = strlen(name), suffix = strlen(".footprints");
+	return n > suffix && strcmp(name + n - suffix, ".footprints") == 0;
+}
+
+void sw_store_tidy(const char *folder, uint64_t most)
+{
+	SW_VEC(struct file) files = {0};
+	DIR *dir = opendir(folder);
+	struct dirent *e;
+	uint64_t sum = 0;
+	time_t now = time(NULL);
+	if (!dir)
+		return;
+	while ((e = readdir(dir))) {
+		struct stat s;
+		if (!is_ours(e->d_name) || fstatat(dirfd(dir), e->d_name, &s, AT_SYMLINK_NOFOLLOW) ||
+		    !S_ISREG(s.st_mode))
+			continue;
+		if (strncmp(e->d_name, "new-", 4) == 0) {
+			if (now - s.st_mtim.tv_sec > SW_TEMPORARY_SECONDS)
+				unlinkat(dirfd(dir), e->d_name, 0);
+			continue;
+		}
+		*sw_vec_push(&files) = (struct file){sw_strdup(e->d_name), (uint64_t)s.st_size, s.st_mtim};
+		sum += (uint64_t)s.st_size;
+	}
+	if (files.n)
+		qsort(files.at, files.n, sizeof *files.at, by_age);
+	for (size_t i = 0; i < files.n; i++) {
+		if (sum > most && unlinkat(dirfd(dir), files.at[i].name, 0) == 0)
+			sum -= files.at[i].bytes;
+		free(files.at[i].name);
+	}
+	free(files.at);
+	closedir(dir);
+}
+
+/* ---- the file of an image */
 
 #define SW_STORE_MAGIC 0x31304c5746575753ull /* "SWWFWL01" */
 #define SW_STORE_NAME  4096		     /* longest name of a kernel that is kept */
@@ -179,7 +257,8 @@ static void put_record(FILE *f, const struct sw_store_new *new)
 	free(packed);
 }
 
-/* What other processes have added since this store was opened, as far as there is room and it is not in `mine`. */
+/* Records that other processes have added since this store was opened, as far as there is room and it is not in `mine`.
+ */
 static void put_others(FILE *f, const struct sw_store *now, const struct sw_map *mine)
 {
 	struct record r;

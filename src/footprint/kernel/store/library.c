@@ -25,7 +25,7 @@ struct image {
 	struct sw_containers containers;
 };
 
-/* What is on disk of one image for one architecture. */
+/* Footprints on disk of one image for one architecture. */
 struct shelf {
 	struct sw_store store;
 	SW_VEC(struct sw_store_new) fresh;
@@ -71,7 +71,7 @@ struct sw_footprint_library {
 	struct sw_footprint_library_totals totals;
 };
 
-/* Those that this process may use: with more threads than that each only holds memory. */
+/* Processors that this process may use: with more threads than that each only holds memory. */
 static uint32_t usable_processors(void)
 {
 	cpu_set_t set;

@@ -3,7 +3,7 @@
 
 #include <sys/mman.h>
 
-/* What is smaller is not worth a piece. */
+/* Smaller requests are not worth a piece. */
 #define SMALL	   (SW_SPARE_PIECE / 2)
 #define SMALL_UNIT ((size_t)64 << 10)
 

@@ -26,7 +26,7 @@ struct sw_spare_memory {
 /* Memory for at least `wanted` bytes, of which *bytes are there; NULL: none can be had.  The caller's until given
    back; what it holds is not defined. */
 void *sw_spare_take(struct sw_spare_memory *memory, size_t wanted, size_t *bytes);
-/* What was taken: kept as far as there is room, else returned to the system. */
+/* Takes the memory back: it is kept as far as there is room, else returned to the system. */
 void sw_spare_give(struct sw_spare_memory *memory, void *at, size_t bytes);
 /* Returns all that is kept to the system. */
 void sw_spare_drop(struct sw_spare_memory *memory);

@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 
-/* What is looked at and copied at once: a page of most machines.  Larger pages cost memory, nothing else. */
+/* Bytes that are looked at and copied at once: a page of most machines.  Larger pages cost memory, nothing else. */
 #define PIECE 4096u
 
 static bool is_zero(const unsigned char *at, size_t n)

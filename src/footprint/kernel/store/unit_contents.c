@@ -3,10 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "footprint/kernel/store/code_units.h"
+#include "footprint/kernel/store/containers.h"
 #include "footprint/kernel/store/sparse_copy.h"
 
-/* What decompresses to so many times its size is mostly zeros: packed code, in which all but a few kernels are blank.
+/* Data that decompresses to so many times its size is mostly zeros: packed code, in which all but a few kernels are
+ * blank.
  */
 #define SPARSE_RATIO 64u
 #define SPARSE_LEAST (256u << 10)
@@ -21,7 +22,7 @@ static void unlink_content(struct sw_contents *cs, struct sw_content *c)
 	c->newer = c->older = NULL;
 }
 
-/* What it was decompressed into goes back to `spare`. */
+/* The memory that it was decompressed into goes back to `spare`. */
 static void empty_content(struct sw_content *c, struct sw_spare_memory *spare)
 {
 	if (c->module)

@@ -1,6 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "footprint/kernel/values/register_pairs.h"
 
+/* x * 2^k, of which machine code makes the upper half as x >> (32 - k). */
+static sw_node register_pairs_shifted(struct sw_register_pairs *p, sw_node low, sw_node high)
+{
+	struct sw_graph *g = p->graph;
+	struct sw_value v = *sw_register_pairs_at(p, high);
+	int64_t by;
+	if (v.op != SW_OP_SHR || v.width != 32 || !sw_graph_is_const(g, sw_register_pairs_operand(p, high, 1), &by) ||
+	    by < 1 || by > 31)
+		return SW_NO_NODE;
+	sw_node x = sw_register_pairs_operand(p, high, 0);
+	sw_node k = sw_graph_const(g, 32, 32 - by);
+	if (sw_graph_binary(g, SW_OP_SHL, 32, 0, x, k) != low)
+		return SW_NO_NODE;
+	return sw_graph_binary(g, SW_OP_SHL, 64, 0, sw_graph_extend(g, 64, 32, v.flags & SW_SIGNED, x), k);
+}
+
 static bool constant_of(const struct sw_register_pairs *p, sw_node n, int64_t *imm)
 {
 	return sw_graph_is_const(p->graph, n, imm);
@@ -180,7 +196,7 @@ static sw_node sum_of_pairs(struct sw_register_pairs *p, sw_node a, sw_node b, s
 }
 
 /* Is it the carry of a sum that is `low`?  *in: with a carry in. */
-static bool is_carry_of(struct sw_register_pairs *p, sw_node carry, sw_node low, bool *in)
+static bool is_carry_into(struct sw_register_pairs *p, sw_node carry, sw_node low, bool *in)
 {
 	const struct sw_value *c = sw_register_pairs_at(p, carry);
 	if (c->op != SW_OP_CARRY || c->n < 2 || c->n > 3)
@@ -220,7 +236,7 @@ static sw_node join_inner_carry(struct sw_register_pairs *p, sw_node low, sw_nod
 	bool in;
 	for (uint32_t k = 0; k < 2; k++) {
 		sw_node inner = sw_register_pairs_operand(p, high, k);
-		if (!is_sum(p, inner) || !is_carry_of(p, sw_register_pairs_operand(p, inner, 2), low, &in))
+		if (!is_sum(p, inner) || !is_carry_into(p, sw_register_pairs_operand(p, inner, 2), low, &in))
 			continue;
 		sw_node other[2] = {sw_register_pairs_operand(p, high, !k), sw_register_pairs_operand(p, high, 2)};
 		sw_node carry = sw_register_pairs_operand(p, inner, 2);
@@ -243,7 +259,7 @@ static sw_node join_carry(struct sw_register_pairs *p, sw_node low, sw_node high
 	if (!is_sum(p, high))
 		return SW_NO_NODE;
 	sw_node carry = sw_register_pairs_operand(p, high, 2);
-	if (!is_carry_of(p, carry, low, &in))
+	if (!is_carry_into(p, carry, low, &in))
 		return join_inner_carry(p, low, high);
 	return join_sum(p, carry, sw_register_pairs_operand(p, high, 0), sw_register_pairs_operand(p, high, 1), in, 0);
 }
@@ -300,7 +316,9 @@ static sw_node narrow_factor(struct sw_register_pairs *p, sw_node n)
 	return sw_register_pairs_at(p, inner)->width == 32 ? inner : SW_NO_NODE;
 }
 
-bool sw_register_pairs_factors(struct sw_register_pairs *p, sw_node wide, sw_node x[2])
+/* xl * yl of 64 bits as machine code computes it, or as the graph has simplified it: xl and yl, of 32 bits and without
+   a sign; false: it is no such product. */
+static bool take_factors(struct sw_register_pairs *p, sw_node wide, sw_node x[2])
 {
 	bool multiplies =
 		sw_register_pairs_is(p, wide, SW_OP_MULWIDE, 64) && !(sw_register_pairs_at(p, wide)->flags & SW_SIGNED);
@@ -312,11 +330,170 @@ bool sw_register_pairs_factors(struct sw_register_pairs *p, sw_node wide, sw_nod
 	return x[0] != SW_NO_NODE && x[1] != SW_NO_NODE;
 }
 
+/* ---- the upper half of a product of 128 bits */
+
+/*
+ * The upper 64 bits of a product of 128: divisions of 64 bits by constants and magic numbers.
+ *
+ * With x = {xh, xl} and y = {yh, yl}, machine code adds up four products:
+ *
+ *     cross = xl * yh + xh * yl                       64 bits, and what it carries
+ *     carry = carry out of low(cross) + high(xl * yl)
+ *     upper = xh * yh + {what cross carries, high(cross)} + carry
+ *
+ * which is floor(x * y / 2^64): (cross * 2^32 + xl * yl) / 2^64 has no other part from below.
+ *
+ * Where x has 32 bits, two products are enough: high(x * yh) + carry out of low(x * yh) + high(x * yl).  nvcc 13.5
+ * divides 32 bits so on sm_100 and later, whose IMAD.HI is slow.
+ */
+
+struct factors {
+	sw_node a, b;
+};
+
+static bool factors_of(struct sw_register_pairs *p, sw_node n, struct factors *out)
+{
+	sw_node x[2];
+	if (!take_factors(p, n, x))
+		return false;
+	*out = (struct factors){x[0], x[1]};
+	return true;
+}
+
+static bool is_product_of(const struct factors *f, sw_node a, sw_node b)
+{
+	return (f->a == a && f->b == b) || (f->a == b && f->b == a);
+}
+
+/* The bit that a number is made of; SW_NO_NODE. */
+static sw_node bit_of(const struct sw_register_pairs *p, sw_node n)
+{
+	const struct sw_value *v = sw_register_pairs_at(p, n);
+	int64_t a, b;
+	sw_node bit = SW_NO_NODE;
+	if (v->op == SW_OP_EXTEND && !(v->flags & SW_SIGNED))
+		bit = sw_register_pairs_operand(p, n, 0);
+	else if (v->op == SW_OP_ADDX && v->n == 3 &&
+		 sw_graph_is_const(p->graph, sw_register_pairs_operand(p, n, 0), &a) && !a &&
+		 sw_graph_is_const(p->graph, sw_register_pairs_operand(p, n, 1), &b) && !b)
+		bit = sw_register_pairs_operand(p, n, 2);
+	return bit != SW_NO_NODE && sw_register_pairs_at(p, bit)->width == 1 ? bit : SW_NO_NODE;
+}
+
+/* Is the bit what a sum of 64 bits carries: is the sum less than one of its sides? */
+static bool is_carry_of(const struct sw_register_pairs *p, sw_node bit, sw_node sum)
+{
+	const struct sw_value *c = sw_register_pairs_at(p, bit);
+	if (c->op != SW_OP_COMPARE || c->imm2 != 64 || c->flags & SW_SIGNED || (c->imm != SW_LT && c->imm != SW_GT))
+		return false;
+	sw_node less = sw_register_pairs_operand(p, bit, c->imm == SW_GT),
+		more = sw_register_pairs_operand(p, bit, c->imm == SW_LT);
+	return less == sum &&
+	       (more == sw_register_pairs_operand(p, sum, 0) || more == sw_register_pairs_operand(p, sum, 1));
+}
+
+/* xl * yl: its upper half and the lower half of `cross` are added to give the carry. */
+static bool lower_product(struct sw_register_pairs *p, sw_node carry, sw_node cross, struct factors *out)
+{
+	sw_node low = sw_register_pairs_half(p, false, cross);
+	const struct sw_value *c = sw_register_pairs_at(p, carry);
+	if (c->op != SW_OP_CARRY || c->n != 2 || low == SW_NO_NODE)
+		return false;
+	for (uint32_t k = 0; k < 2; k++) {
+		sw_node high = sw_register_pairs_operand(p, carry, !k);
+		if (sw_register_pairs_operand(p, carry, k) == low && sw_register_pairs_is(p, high, SW_OP_HIGH, 32) &&
+		    factors_of(p, sw_register_pairs_operand(p, high, 0), out))
+			return true;
+	}
+	return false;
+}
+
+static sw_node high_product(struct sw_register_pairs *p, sw_node upper, sw_node pair, sw_node carry)
+{
+	struct factors low, high, side[2];
+	if (!sw_register_pairs_is(p, pair, SW_OP_PAIR, 64) || !factors_of(p, upper, &high))
+		return SW_NO_NODE;
+	sw_node middle = sw_register_pairs_operand(p, pair, 0), over = bit_of(p, sw_register_pairs_operand(p, pair, 1));
+	if (over == SW_NO_NODE || !sw_register_pairs_is(p, middle, SW_OP_HIGH, 32))
+		return SW_NO_NODE;
+	sw_node cross = sw_register_pairs_operand(p, middle, 0);
+	if (!sw_register_pairs_is(p, cross, SW_OP_ADD, 64) || !is_carry_of(p, over, cross) ||
+	    !lower_product(p, carry, cross, &low))
+		return SW_NO_NODE;
+	for (uint32_t k = 0; k < 2; k++) {
+		if (!factors_of(p, sw_register_pairs_operand(p, cross, k), &side[k]))
+			return SW_NO_NODE;
+	}
+	for (uint32_t k = 0; k < 4; k++) { /* which factor of each is x's */
+		sw_node xl = k & 1 ? low.b : low.a, yl = k & 1 ? low.a : low.b;
+		sw_node xh = k & 2 ? high.b : high.a, yh = k & 2 ? high.a : high.b;
+		for (uint32_t i = 0; i < 2; i++) {
+			if (!is_product_of(&side[i], xl, yh) || !is_product_of(&side[!i], xh, yl))
+				continue;
+			sw_node x = sw_register_pairs_joined(p, xl, xh), y = sw_register_pairs_joined(p, yl, yh);
+			return sw_graph_binary(p->graph, SW_OP_MULHI, 64, 0, x, y);
+		}
+	}
+	return SW_NO_NODE;
+}
+
+/* a + b as the upper half of a product of 64 bits; SW_NO_NODE: it is none. */
+static sw_node register_pairs_high_product(struct sw_register_pairs *p, sw_node a, sw_node b)
+{
+	for (int swap = 0; swap < 2; swap++) {
+		sw_node sum = swap ? b : a, carry = bit_of(p, swap ? a : b);
+		if (carry == SW_NO_NODE || !sw_register_pairs_is(p, sum, SW_OP_ADD, 64))
+			continue;
+		for (uint32_t k = 0; k < 2; k++) {
+			sw_node n = high_product(p, sw_register_pairs_operand(p, sum, k),
+						 sw_register_pairs_operand(p, sum, !k), carry);
+			if (n != SW_NO_NODE)
+				return n;
+		}
+	}
+	return SW_NO_NODE;
+}
+
+/* The only summand that is not 0; SW_NO_NODE: there are several. */
+static sw_node only_summand(const struct sw_register_pairs *p, const sw_node *operand, unsigned n)
+{
+	sw_node only = SW_NO_NODE;
+	int64_t imm;
+	for (unsigned i = 0; i < n; i++) {
+		if (sw_graph_is_const(p->graph, operand[i], &imm) && !imm)
+			continue;
+		if (only != SW_NO_NODE)
+			return SW_NO_NODE;
+		only = operand[i];
+	}
+	return only;
+}
+
+/* ADDX of operands as the upper half of a product of 32 and 64 bits; SW_NO_NODE: it is none. */
+static sw_node short_high_product(struct sw_register_pairs *p, const sw_node *operand, unsigned n)
+{
+	struct factors high, low;
+	sw_node upper = only_summand(p, operand, n - 1);
+	if (upper == SW_NO_NODE || !sw_register_pairs_is(p, upper, SW_OP_HIGH, 32) ||
+	    !factors_of(p, sw_register_pairs_operand(p, upper, 0), &high) ||
+	    !lower_product(p, operand[n - 1], sw_register_pairs_operand(p, upper, 0), &low))
+		return SW_NO_NODE;
+	for (uint32_t k = 0; k < 4; k++) { /* which factor of each is x */
+		sw_node x = k & 1 ? high.b : high.a, yh = k & 1 ? high.a : high.b;
+		if (x != (k & 2 ? low.b : low.a))
+			continue;
+		sw_node y = sw_register_pairs_joined(p, k & 2 ? low.a : low.b, yh);
+		sw_node wide = sw_graph_extend(p->graph, 64, 32, 0, x);
+		return sw_graph_unary(p->graph, SW_OP_LOW, 32, sw_graph_binary(p->graph, SW_OP_MULHI, 64, 0, wide, y));
+	}
+	return SW_NO_NODE;
+}
+
 /* The product of which `wide` is xl * yl, with those terms that belong to it, which are taken out of the list. */
 static sw_node product64(struct sw_register_pairs *p, sw_node wide, struct terms *t)
 {
 	sw_node x[2], upper[2] = {SW_NO_NODE, SW_NO_NODE}, factor[2];
-	if (!sw_register_pairs_factors(p, wide, x))
+	if (!take_factors(p, wide, x))
 		return SW_NO_NODE;
 	for (unsigned k = 0; k < 2; k++)
 		for (unsigned i = 0; i < t->n && upper[k] == SW_NO_NODE; i++)
@@ -384,7 +561,7 @@ static sw_node join_terms(struct sw_register_pairs *p, sw_node low, sw_node high
 static sw_node join_as_pair(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
 	static sw_node (*const rules[])(struct sw_register_pairs *, sw_node, sw_node) = {
-		join_leaves, join_extended, sw_register_pairs_shifted, join_halves, join_carry, join_bits, join_terms,
+		join_leaves, join_extended, register_pairs_shifted, join_halves, join_carry, join_bits, join_terms,
 	};
 	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
 		if (!*p->budget)
@@ -442,7 +619,7 @@ static sw_node addx_of(struct sw_register_pairs *p, const sw_node *operand, unsi
 	if (n < 2)
 		return SW_NO_NODE;
 	if (!constant_of(p, operand[n - 1], &carry))
-		return sw_register_pairs_short_high_product(p, operand, n);
+		return short_high_product(p, operand, n);
 	sw_node sum = sw_graph_const(p->graph, 32, carry & 1);
 	for (unsigned i = 0; i + 1 < n; i++)
 		sum = sw_graph_binary(p->graph, SW_OP_ADD, 32, 0, sum, operand[i]);
@@ -462,7 +639,7 @@ static sw_node simplify_half(struct sw_register_pairs p, const struct sw_making 
 	case SW_OP_ADDX:
 		return addx_of(&p, operands, making->n);
 	case SW_OP_ADD:
-		return making->width == 64 ? sw_register_pairs_high_product(&p, operands[0], operands[1]) : SW_NO_NODE;
+		return making->width == 64 ? register_pairs_high_product(&p, operands[0], operands[1]) : SW_NO_NODE;
 	case SW_OP_SELECT:
 		return making->width == 1 ? sw_register_pairs_select(&p, operands[0], operands[1], operands[2])
 					  : SW_NO_NODE;

@@ -32,21 +32,12 @@ sw_node sw_register_pairs_join(struct sw_register_pairs *p, sw_node low, sw_node
 sw_node sw_register_pairs_joined(struct sw_register_pairs *p, sw_node low, sw_node high);
 /* A half of a value of 64 bits; SW_NO_NODE: no simpler than LOW or HIGH. */
 sw_node sw_register_pairs_half(struct sw_register_pairs *p, bool upper, sw_node value);
-/* x * 2^k, of which machine code makes the upper half as x >> (32 - k). */
-sw_node sw_register_pairs_shifted(struct sw_register_pairs *p, sw_node low, sw_node high);
-/* xl * yl of 64 bits as machine code computes it, or as the graph has simplified it: xl and yl, of 32 bits and without
-   a sign; false: it is no such product. */
-bool sw_register_pairs_factors(struct sw_register_pairs *p, sw_node wide, sw_node x[2]);
-/* a + b as the upper half of a product of 64 bits; SW_NO_NODE: it is none. */
-sw_node sw_register_pairs_high_product(struct sw_register_pairs *p, sw_node a, sw_node b);
-/* ADDX of operands as the upper half of a product of 32 and 64 bits; SW_NO_NODE: it is none. */
-sw_node sw_register_pairs_short_high_product(struct sw_register_pairs *p, const sw_node *operand, unsigned n);
 /* One comparison of 64 bits for those of the halves; SW_NO_NODE. */
 sw_node sw_register_pairs_select(struct sw_register_pairs *p, sw_node equal, sw_node lower, sw_node strict);
 sw_node sw_register_pairs_both(struct sw_register_pairs *p, sw_node a, sw_node b);
 sw_node sw_register_pairs_either(struct sw_register_pairs *p, sw_node a, sw_node b);
 
-/* Of a node. */
+/* The value of a node. */
 static inline const struct sw_value *sw_register_pairs_at(const struct sw_register_pairs *p, sw_node n)
 {
 	return sw_graph_at(p->graph, n);

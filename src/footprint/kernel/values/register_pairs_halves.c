@@ -68,8 +68,8 @@ static sw_node of_shift(struct sw_register_pairs *p, bool upper, const struct sw
 			       sw_graph_const(g, 32, n - 32));
 }
 
-/* Of a number of at most 32 bits times 2^k: what is shifted out.  Machine code makes a sign of x so, as the upper half
-   of x * 2. */
+/* The bits that are shifted out of a number of at most 32 bits times 2^k.  Machine code makes a sign of x so, as the
+   upper half of x * 2. */
 static sw_node of_scaled(struct sw_register_pairs *p, const struct sw_value *v, sw_node a, sw_node by)
 {
 	struct sw_graph *g = p->graph;

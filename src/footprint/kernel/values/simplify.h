@@ -14,7 +14,7 @@ static inline int64_t sw_fold_canonical(int64_t imm, uint32_t width)
 		return imm & 1;
 	return (int64_t)((uint64_t)imm << (64 - width)) >> (64 - width);
 }
-/* The same number without a sign. */
+/* That number without a sign. */
 static inline uint64_t sw_fold_unsigned(int64_t imm, uint32_t width)
 {
 	return width >= 64 ? (uint64_t)imm : (uint64_t)imm & ((1ull << width) - 1);
@@ -29,18 +29,12 @@ uint32_t sw_known_bits(const struct sw_graph *graph, sw_node node, uint32_t dept
    or not an operation on numbers. */
 bool sw_fold(const struct sw_making *making, const int64_t *imm, int64_t *result);
 
-/* "(register & bit) == 0", where the bit is a predicate that was put there: the predicate, or SW_NO_NODE. */
-sw_node sw_predicate_bit_test(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands);
-
 /* "condition ? n + 1 : n", or "? rest - b : rest", with which a division by a reciprocal ends (operands of a SELECT of
    32 bits): DIV or REM; SW_NO_NODE: it is none. */
 sw_node sw_reciprocal_division(struct sw_graph *graph, const sw_node *operands);
 
-/* The same of 64 bits, of which the choice may be the low half. */
+/* As above for 64 bits, of which the choice may be the low half. */
 sw_node sw_wide_division(struct sw_graph *graph, uint8_t width, const sw_node *operands);
-
-/* The node where the condition holds: without the other sides of choices by it. */
-sw_node sw_choice_under(struct sw_graph *graph, sw_node node, sw_node condition);
 
 /* A simpler node for what is to be made, SW_NO_NODE if there is none.  May reorder operands and change *making into an
    equal operation. */

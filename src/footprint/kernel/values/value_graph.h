@@ -31,9 +31,10 @@ struct sw_value {
 	uint8_t op, width, flags; /* flags: SW_SIGNED only */
 	uint8_t why;		  /* enum sw_why of a RANGE */
 	uint8_t space, bytes;	  /* LOADED: enum sw_space, size in memory; RANGE: enum sw_range_from */
-	uint8_t chooses;	  /* a SELECT, or plain operations on one: nested_choice.c looks no further elsewhere */
-	uint32_t n;		  /* operands */
-	uint32_t operand[3];	  /* n > 3: operand[0] is where they start in the graph's list */
+	uint8_t chooses; /* a SELECT, or plain operations on one: simplify.c looks for choices within choices nowhere
+			    else */
+	uint32_t n;	 /* operands */
+	uint32_t operand[3]; /* n > 3: operand[0] is where they start in the graph's list */
 	int64_t imm, imm2;
 };
 
@@ -54,7 +55,7 @@ struct sw_graph {
 	SW_VEC(sw_node) paired;		/* the PHIs of 64 bits that were made so */
 	struct sw_map joined;		/* what register_pairs.c found before */
 	bool whole;			/* of terms: what would be a half, a pair or a carry is arithmetic on 64 bits */
-	bool choosing;			/* nested_choice.c is running */
+	bool choosing;			/* simplify.c looks for choices within choices */
 	unsigned *pairs_budget;		/* of the outermost of its running rules; NULL: none */
 };
 
@@ -84,7 +85,7 @@ struct sw_making {
 };
 sw_node sw_graph_make(struct sw_graph *graph, struct sw_making making, const sw_node *operands);
 
-/* What makes a node like this one again, of other operands. */
+/* Makes a node like this one again, of other operands. */
 static inline struct sw_making sw_making_of(const struct sw_value *v)
 {
 	return (struct sw_making){.op = v->op,
@@ -118,7 +119,7 @@ void sw_graph_phi_set(struct sw_graph *graph, sw_node phi, const sw_node *operan
 /* True: the node is the constant *imm. */
 bool sw_graph_is_const(const struct sw_graph *graph, sw_node node, int64_t *imm);
 
-/* What values in two halves are made of (register_pairs.c).  Called for all operations before a node is made of
+/* Values of two halves, put together (register_pairs.c).  Called for all operations before a node is made of
    `making`: a better node that stands for the same value, or SW_NO_NODE.  It may call sw_graph_make() for what is
    simpler than what it was called for. */
 sw_node sw_register_pairs_simplify(struct sw_graph *graph, const struct sw_making *making, const sw_node *operands);
@@ -132,7 +133,7 @@ sw_node sw_register_pairs_is_zero(struct sw_graph *graph, sw_node node);
    finds it; SW_NO_NODE: there are too many already. */
 #define SW_GRAPH_MAX_PAIRED (1u << 16)
 sw_node sw_graph_phi_pair(struct sw_graph *graph, sw_node low, sw_node high);
-/* The same, made before; SW_NO_NODE. */
+/* As above, if it was made before; else SW_NO_NODE. */
 sw_node sw_graph_phi_pair_known(const struct sw_graph *graph, sw_node low, sw_node high);
 /* The halves of such a PHI; false: it is none. */
 bool sw_graph_phi_halves(const struct sw_graph *graph, sw_node phi, sw_node *low, sw_node *high);

@@ -120,7 +120,7 @@ static const struct sw_quotient *quotient_of(const struct sw_area *p, uint32_t i
 	return v && v->quotient ? &e->quotient.at[v->of] : NULL;
 }
 
-/* What is divided, and by what; false: some of its variables are not here yet, or were replaced by other digits. */
+/* A dividend with its divisor; false: some variables are not here yet, or were replaced by other digits. */
 struct division {
 	struct sw_area_row x;
 	sw_wide divisor;
@@ -238,7 +238,7 @@ static bool split_quotient(struct sw_area *p, int q, int by, bool *done)
 	return true;
 }
 
-/* What it divides is a quotient that was not split yet: afterwards that one would be gone. */
+/* Its dividend has a quotient that was not split yet: afterwards that one would be gone. */
 static bool must_wait(const struct sw_area *p, uint32_t q, int by, uint32_t split_already)
 {
 	const struct sw_quotient *own = quotient_of(p, q);

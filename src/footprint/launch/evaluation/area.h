@@ -25,10 +25,10 @@ struct sw_area {
    done. */
 bool sw_area_simplify(struct sw_area *area);
 
-/* What a slice of an area takes from the budget. */
+/* The cost of a slice of an area, of the budget. */
 #define SW_AREA_SLICE_COST 20
 
-/* Of boxes: `bytes` bytes from each address on. */
+/* Boxes are made for these: `bytes` bytes from each address on. */
 struct sw_area_shape {
 	const struct sw_reach *like;
 	struct sw_reaches *out;
@@ -36,9 +36,5 @@ struct sw_area_shape {
 	uint64_t bytes;
 	struct sw_bounds *at; /* where boxes began so far, those that were given up too */
 };
-/* Of an area that is simple: appends boxes; false: it is not made of some, and what is in *out is none. */
-bool sw_area_boxes(struct sw_eval *e, const struct sw_area *area, const struct sw_area_shape *shape);
-/* It counts that the site's address lies above 0 here. */
-void sw_area_read_start(const struct sw_eval *e, sw_wide from);
 
 #endif

@@ -112,7 +112,7 @@ static uint64_t may_have_between(struct sw_eval *e, const struct sw_form *form)
 	return (uint64_t)bits_up_to(bounds.hi, 0) & ~((UINT64_C(1) << zeros) - 1);
 }
 
-/* Of a form, what counts in multiples of 2^bits, and the rest; false: the rest does not stay below. */
+/* Splits a form into multiples of 2^bits and the rest; false: the rest does not stay below 2^bits. */
 static bool split_at(struct sw_eval *e, const struct sw_form *form, unsigned bits, struct sw_form *low,
 		     struct sw_form *high)
 {
@@ -147,7 +147,7 @@ static bool covers_bits(struct sw_eval *e, const struct sw_form *a, const struct
 	return sw_form_sum(&unset, &ones, a, -1, 0) && !(may_have(e, &unset) & may_have(e, b));
 }
 
-/* Of two conditions: what the first one decides needs no second. */
+/* Two conditions: where the first one decides, the second is not needed. */
 static struct sw_form join_conditions(struct sw_eval *e, const struct sw_term *t)
 {
 	bool decides = t->op == SW_OP_OR;

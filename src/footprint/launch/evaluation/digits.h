@@ -21,8 +21,6 @@ struct sw_digits {
 	sw_wide unit[SW_FORM_VARS + 1], by[SW_FORM_VARS + 1];
 	sw_wide free_by[SW_FORM_VARS], free_count[SW_FORM_VARS]; /* numbers of threads and blocks, of nothing else */
 };
-/* false: the address is made in another way. */
-bool sw_digits_find(const struct sw_eval *e, const struct sw_form *address, struct sw_digits *out);
 
 /* Bounds of a form that is made so: of linear programs, those that whole numbers are needed for fail.  Infinite where
    it is not; hold in this case. */

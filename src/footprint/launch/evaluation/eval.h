@@ -2,21 +2,25 @@
 /*
  * A footprint being evaluated at one launch.
  *
- *     term_forms.c, operate.c   term -> form over variables (thread and block numbers, loop counters, quotients,
- * unknowns) product.c, bit_operations.c    what each operation does to forms quotient.c           division and
- * wrap-around, as variables defined by two inequalities fact_inequalities.c, loop_counters.c      facts -> inequalities
- *     form_bounds.c              smallest and largest value of a form under the inequalities
- *     system_hash.c        programs that were posed before, over whatever variables
- *                    form -> boxes of bytes
- *     parameter_table.c            what the parameter block, or known memory, holds at an offset that is a form
- *     evaluate.c           sites, cases, reaches
- *     open_reaches.c       accesses without bounds
- *     digits.c, digit_boxes.c   addresses made from the digits of a number
- *     launch_grid_split.c             blocks of the grid that find different things in the parameter block, one after
- * the other
+ * Terms become forms over variables: numbers of threads and blocks, counters of loops, quotients, unknowns.
+ * Facts become inequalities between forms. The bounds of an address under the inequalities of a case are its boxes.
  *
- * A variable's meaning never changes during an evaluation, so that forms can be remembered.  What differs from site to
- * site is which inequalities hold (the "case"): an outcome that depended on them is forgotten with them.
+ * - term_forms.c, operate.c, bit_operations.c: the form of a term, by operation.
+ * - quotient.c: divisions, and numbers that wrap around, as variables that two inequalities define.
+ * - fact_inequalities.c, loop_counters.c: inequalities of facts, and of the facts of loops.
+ * - form_bounds.c: the least and the largest value of a form under the inequalities.
+ * - system_hash.c: which linear programs are the same, whatever the numbers of their variables.
+ * - boxes.c, area.c: the bytes of an address in a case.
+ * - digits.c: addresses that are made from the digits of a number.
+ * - parameter_table.c: elements of the parameter block, or of known memory, at an offset that is a form.
+ * - site_pointers.c: the pointers that an address is made from; accesses without bounds.
+ * - case_split.c: the facts that hold in a case, and the choices that make it.
+ * - evaluate.c: all sites in all cases, for blocks of the grid that find the same in the parameter block.
+ * - join_reaches.c: reaches that adjoin become one.
+ * - reads.c, launch_memo.c: the record of what was read; launches that agree in it share a result.
+ *
+ * A variable's meaning never changes during an evaluation, so forms can be remembered.  Sites differ in the
+ * inequalities that hold (the "case"): an outcome that depended on them is forgotten with them.
  */
 #ifndef SW_FOOTPRINT_LAUNCH_EVALUATION_EVAL_H
 #define SW_FOOTPRINT_LAUNCH_EVALUATION_EVAL_H
@@ -25,7 +29,7 @@
 #include "footprint/footprint.h"
 #include "footprint/launch/linear/known_bounds.h"
 #include "footprint/launch/linear/linear_form.h"
-#include "footprint/launch/reads/reads.h"
+#include "footprint/launch/evaluation/reads.h"
 
 #define SW_NONE UINT32_MAX
 
@@ -55,11 +59,11 @@ struct sw_variable {
 	bool quotient; /* index `of` */
 	uint32_t of;
 	uint32_t column;      /* in the system that was collected last */
-	uint32_t point_round; /* corner.c: of the point that is tried */
+	uint32_t point_round; /* of the point that is tried (form_bounds.c) */
 	sw_wide point;
 };
 
-/* Of an inequality: its hash, and whether the intervals imply it, as of the round in which that was looked at. */
+/* State of an inequality: its hash, and whether the intervals imply it, as of the round in which that was looked at. */
 struct sw_row_state {
 	uint64_t hash, round;
 	bool implied;
@@ -83,7 +87,7 @@ struct sw_validity {
 	uint64_t serial, assumed_serial, state;
 };
 
-/* What a term is modulo 2^width, and, where it was asked for, exactly: unsigned and signed. */
+/* The value of a term modulo 2^width, and, where it was asked for, exactly: unsigned and signed. */
 struct sw_term_value {
 	struct sw_form form;
 	struct sw_validity valid;
@@ -116,18 +120,18 @@ struct sw_descent {
 };
 #define SW_DESCENT_ANYWHERE ((struct sw_descent){-SW_INFINITE, true, 0})
 
-/* Of a linear program that was solved; `check` is a second hash of it. */
+/* The result of a linear program; `check` is a second hash of the program. */
 struct sw_outcome {
 	uint64_t check;
 	sw_wide highest;
 };
-/* What the variables of a system were narrowed to: range[from ..], in the system's order. */
+/* The intervals that the variables of a system were narrowed to: range[from ..], in the system's order. */
 struct sw_narrowing {
 	uint64_t check;
 	size_t from;
 };
 
-struct sw_known_areas; /* known_areas.h */
+struct sw_known_areas; /* boxes.c */
 
 struct sw_choice {
 	uint64_t key;
@@ -162,16 +166,16 @@ struct sw_blocks {
 struct sw_eval {
 	const struct sw_footprint *f;
 	const struct sw_geometry *g;
-	struct sw_reads *reads;			      /* what is read of the launch; NULL: not wanted */
-	struct sw_known_bounds *known;		      /* of earlier evaluations; NULL: none */
-	const struct sw_access_site *site;	      /* in hand */
-	struct sw_blocks blocks;		      /* in hand */
-	bool splitting;				      /* elements may ask for fewer blocks */
-	bool may_split_for_hull;		      /* so may hulls, where elements count up */
-	bool split_is_useless;			      /* a hull where they do not: fewer blocks would not help */
-	uint32_t counting;			      /* axis, + 1, along which they do */
-	uint32_t level;				      /* of tables that lead to tables */
-	SW_VEC(uint64_t) pointers;		      /* that were found in memory, for this site */
+	struct sw_reads *reads;		   /* what is read of the launch; NULL: not wanted */
+	struct sw_known_bounds *known;	   /* of earlier evaluations; NULL: none */
+	const struct sw_access_site *site; /* in hand */
+	struct sw_blocks blocks;	   /* in hand */
+	bool splitting;			   /* elements may ask for fewer blocks */
+	bool may_split_for_hull;	   /* hulls may ask for fewer blocks where elements count up */
+	bool split_is_useless;	   /* a hull was found where no elements count up: fewer blocks would not help */
+	uint32_t counting;	   /* axis, + 1, along which elements count up; 0: none */
+	uint32_t level;		   /* of tables that lead to tables */
+	SW_VEC(uint64_t) pointers; /* that were found in memory, for this site */
 	enum sw_memory_content content, content_ever; /* the weakest that was found: for this site; for loops */
 	struct {
 		bool wanted; /* what is found so far is void: these blocks up to `last` along `axis`, and the others,
@@ -193,13 +197,13 @@ struct sw_eval {
 	uint32_t *stamp;		   /* by term: visited in round `round` */
 	bool *counts;			   /* by term: some loop's counter goes into it, whatever way is taken */
 	bool *perhaps;			   /* by term: it may be looked at where it was not computed */
-	bool *apart;			   /* sw_data_conditions_find(), when first wanted */
+	bool *data_only;		   /* by term: find_data_conditions(); NULL: not wanted yet */
 	struct sw_term_loops *loops_of;	   /* by term; NULL: there are too many loops */
 	uint32_t round, point_round;
 	uint64_t budget;	/* work left; at 0 everything is open */
 	struct sw_map bound_of; /* hash of a linear program -> its outcome + 1: sites and cases pose the same ones */
 	SW_VEC(struct sw_outcome) outcome;
-	struct sw_map narrowing_of; /* the same for systems that were narrowed */
+	struct sw_map narrowing_of; /* hash of a system -> its narrowing + 1 */
 	SW_VEC(struct sw_narrowing) narrowing;
 	SW_VEC(struct sw_bounds) range;
 	struct sw_known_areas *areas;
@@ -242,7 +246,7 @@ uint64_t sw_eval_depends(const struct sw_eval *e, const struct sw_form *form);
 /* Why a form's values may not all be taken: of its first variable that is not fixed and has a reason. */
 enum sw_why sw_eval_why(const struct sw_eval *e, const struct sw_form *form);
 
-/* ---- form_bounds.c.  Outer bounds, infinite if there are none. */
+/* ---- form_bounds.c: outer bounds, infinite if there are none */
 struct sw_bounds sw_bound_ever(const struct sw_eval *e, const struct sw_form *form);  /* whatever the facts */
 struct sw_bounds sw_bound_plain(const struct sw_eval *e, const struct sw_form *form); /* from the variables alone */
 struct sw_bounds sw_bound(struct sw_eval *e, const struct sw_form *form);
@@ -258,7 +262,6 @@ struct sw_system {
 	bool has_shape;
 	uint64_t shape[2]; /* sw_system_hash() of no form */
 };
-void sw_system_collect(const struct sw_eval *e, const struct sw_form *form, struct sw_system *out);
 /* Adds the inequalities that are not connected with the form, but decide whether it is computed at all; without those
    that depend on data. */
 void sw_system_complete(const struct sw_eval *e, struct sw_system *s);
@@ -270,22 +273,16 @@ bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form, struct sw_s
 /* sw_bound() of a form whose system was collected. */
 struct sw_bounds sw_bound_in(struct sw_eval *e, const struct sw_form *form, struct sw_system *s);
 
-/* ---- system_hash.c: two hashes of what bounds a form in a collected system, the same for other variables of the same
-   intervals. */
+/* ---- system_hash.c */
+/* Two hashes of all that bounds a form in a collected system.  Other variables of the same intervals give the same. */
 void sw_system_hash(const struct sw_eval *e, struct sw_system *s, const struct sw_form *form, uint64_t hash[2]);
-
-/* ---- corner.c: some point of the case, by the system's inequalities, reaches the upper bound that the variables alone
-   give. false: not known. */
-bool sw_corner_reached(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s);
-/* Of a form that is one variable, up or down: the bound that one row gives it, if some point reaches that. */
-bool sw_corner_of_variable(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s, sw_wide *highest);
 
 /* ---- quotient.c */
 /* floor(form / divisor) as a form; false if it does not fit one.  why: of a new quotient variable. */
 bool sw_quotient(struct sw_eval *e, const struct sw_form *form, int64_t divisor, enum sw_why why, struct sw_form *out);
 
 /* ---- term_forms.c */
-/* What the term is modulo 2^width (0: its own width). */
+/* The term modulo 2^width (0: its own width). */
 struct sw_form sw_eval_term(struct sw_eval *e, uint32_t term, unsigned width);
 /* The number that its low `width` bits stand for. */
 struct sw_form sw_eval_exact(struct sw_eval *e, uint32_t term, unsigned width, bool is_signed);
@@ -315,14 +312,15 @@ static inline bool sw_term_joins_conditions(const struct sw_eval *e, const struc
 	       e->f->term[t->b].width == 1;
 }
 
-/* ---- operate.c: one term whose operands are known. */
+/* ---- operate.c */
+/* The form of one term whose operands are known. */
 struct sw_form sw_eval_operate(struct sw_eval *e, uint32_t number);
 
 /* ---- parameter_table.c */
 struct sw_form sw_eval_table_value(struct sw_eval *e, const struct sw_term *t, uint32_t number);
-/* The same of memory; what is not known is a range. */
+/* As sw_eval_table_value(), for memory; an unknown value is a range. */
 struct sw_form sw_eval_memory_value(struct sw_eval *e, const struct sw_term *t, uint32_t number);
-/* What was found for these blocks is no box: asks for fewer, if that may help. */
+/* A hull was found for these blocks: asks for fewer blocks, if that may help. */
 void sw_eval_refine(struct sw_eval *e);
 /* The words of the block (their offsets, ascending, each once) that an address may be made of in this case; false: not
    all of them are known.  halves: those of which no more than a half goes into it count next to whole ones, too. */
@@ -332,37 +330,38 @@ struct sw_words {
 };
 bool sw_eval_words(struct sw_eval *e, uint32_t address, bool halves, struct sw_words *out);
 
-/* ---- evaluate.c: the sites of `only` (by number; NULL: all) for some blocks.  Nothing is kept in *out and *e where
-   e->split.wanted is set in the end. */
-void sw_eval_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out);
+/* ---- evaluate.c */
 /* sw_footprint_evaluate() that reports what it read; reads: may be NULL, else empty.  known: NULL, or what this and
    other evaluations share. */
 void sw_eval_launch(const struct sw_footprint *footprint, const struct sw_geometry *geometry, struct sw_reads *reads,
 		    struct sw_known_bounds *known, struct sw_reaches *out);
 
-/* ---- site_roots.c: the root that the access's boxes are reported for; NULL: it has none. */
+/* ---- site_pointers.c */
+/* The root that the access's boxes are reported for; NULL: it has none. */
 const struct sw_root *sw_eval_root(const struct sw_footprint *footprint, const struct sw_access_site *site);
 /* A root that is many words: it is unknown yet which of them. */
 bool sw_eval_is_table(const struct sw_root *root);
-bool sw_eval_holds_word(const struct sw_root *root, uint32_t word);
-/* May a term of that kind go into the term in this case? */
-bool sw_eval_may_go_in(struct sw_eval *e, uint32_t term, bool (*is)(const struct sw_term *));
 /* Boxes that begin at one word of a table are that word's. */
 void sw_eval_name_word(struct sw_eval *e, const struct sw_access_site *site, struct sw_reaches *out, size_t from);
-/* May the site, in this launch, access memory through pointers that lie in memory? */
-bool sw_eval_may_be_loaded(struct sw_eval *e, const struct sw_access_site *site);
 /* The pointer in memory that the address of an access without bounds starts from, in all of its cases; 0: not known. */
 uint64_t sw_eval_open_pointer(struct sw_eval *e, const struct sw_access_site *site);
 /* The reaches of a case, from `from` on, are those of a pointer in memory if the case takes it from there. */
 void sw_eval_name_pointer(struct sw_eval *e, const struct sw_access_site *site, struct sw_reaches *out, size_t from);
 
-/* ---- launch_grid_split.c: sw_eval_sites() for all blocks. */
-void sw_eval_grid_split(const struct sw_footprint *footprint, const struct sw_geometry *geometry,
-			struct sw_reads *reads, struct sw_known_bounds *known, uint64_t budget, struct sw_reaches *out);
+/* How far an address may fall in this case. */
+struct sw_descent sw_descent_of(struct sw_eval *e, uint32_t term);
+/* Address of a module variable, 0 unknown. */
+uint64_t sw_eval_symbol(struct sw_eval *e, uint32_t symbol);
+/* Does the site, of which nothing holds but the first `depth` facts, fall below no pointer but those that one does
+   which falls like *descent, made from *base?  Then both are the site's own, or as good. */
+bool sw_eval_falls_like(struct sw_eval *e, const struct sw_access_site *site, size_t depth, struct sw_descent *descent,
+			uint16_t *base);
+/* Appends the reaches of the site in hand where it has no bounds, in some case.  Leaves no case behind. */
+void sw_eval_add_open(struct sw_eval *e, uint32_t number, enum sw_why why, struct sw_reaches *out);
 
 /* ---- fact_inequalities.c */
 void sw_eval_hold(struct sw_eval *e, const struct sw_form *form);     /* form >= 0 from here on */
-void sw_eval_hold_row(struct sw_eval *e, const struct sw_form *form); /* the same, as it is */
+void sw_eval_hold_row(struct sw_eval *e, const struct sw_form *form); /* ... without looking at it */
 /* Is something in the form computed in unknown ways, so that form >= 0 may in fact never be satisfied? */
 bool sw_eval_is_doubtful(const struct sw_eval *e, const struct sw_form *form);
 /* Is there a fact that holds only for some of the values of such a number?  Where facts left it few values, no
@@ -385,11 +384,11 @@ uint32_t sw_comparison_forms(const struct sw_comparison *c, struct sw_form out[2
 
 /* ---- loop_counters.c */
 uint32_t sw_eval_counter(struct sw_eval *e, uint32_t loop);
-/* Finds what the facts of all loops say about their counters. */
+/* Bounds the counters of all loops by the facts of the loops. */
 void sw_eval_loops(struct sw_eval *e);
 /* The loops whose counters the term depends on, and those around them, were entered: their facts hold from here on. */
 void sw_eval_enter_loops(struct sw_eval *e, uint32_t term);
-/* The same of one of several ways of the term `of`. */
+/* As sw_eval_enter_loops(), for one of several ways of the term `of`. */
 void sw_eval_enter_way(struct sw_eval *e, uint32_t of, uint32_t term);
 /* The term is looked at where it need not have been computed. */
 void sw_eval_doubt(struct sw_eval *e, uint32_t term);
@@ -412,29 +411,19 @@ bool sw_eval_inside(const struct sw_eval *e, uint32_t loop);
    it go on holds too. */
 void sw_eval_doubt_last(struct sw_eval *e, uint32_t var);
 
-/* ---- open_reaches.c */
-struct sw_descent sw_descent_of(struct sw_eval *e, uint32_t term);
-/* Address of a module variable, 0 unknown. */
-uint64_t sw_eval_symbol(struct sw_eval *e, uint32_t symbol);
-/* Does the site, of which nothing holds but the first `depth` facts, fall below no pointer but those that one does
-   which falls like *descent, made from *base?  Then both are the site's own, or as good. */
-bool sw_eval_falls_like(struct sw_eval *e, const struct sw_access_site *site, size_t depth, struct sw_descent *descent,
-			uint16_t *base);
-/* What the site in hand may access where it has no bounds, in some case.  Leaves no case behind. */
-void sw_eval_add_open(struct sw_eval *e, uint32_t number, enum sw_why why, struct sw_reaches *out);
-
 /* ---- case_split.c */
 /* Nothing holds, and nothing that was computed in another case is taken up again. */
 void sw_eval_case_begin(struct sw_eval *e);
-/* What holds from here on can be taken back. */
+/* Marks the case: facts that hold from here on can be taken back. */
 void sw_eval_case_mark(struct sw_eval *e);
 /* Takes back what came after a mark. */
 void sw_eval_case_return(struct sw_eval *e, size_t mark);
-/* What holds where the site is executed, its first n facts from outside: those that do not hold yet.  The outer
+/* Enters the first n facts of the site, counted from outside, that do not hold yet.  The outer
    conditions first: they bound what inner ones and loops compare. */
 void sw_eval_enter_facts(struct sw_eval *e, const struct sw_access_site *site, size_t n);
-/* All of them, and the loops of the access; from a case in which nothing holds. */
+/* Enters all facts that do not hold yet, and the loops of the access. */
 void sw_eval_enter_rest(struct sw_eval *e, const struct sw_access_site *site);
+/* Begins a case, and enters all facts of the site. */
 void sw_eval_enter_site(struct sw_eval *e, const struct sw_access_site *site);
 /* The next case that makes the same first `chosen` choices: back to the last mark that is the same in both; false: this
    was the last one. */
@@ -444,28 +433,31 @@ bool sw_eval_same_case(const struct sw_eval *e, const struct sw_access_site *a, 
 /* How many of their outer conditions are the same. */
 uint32_t sw_eval_shared_facts(const struct sw_footprint *f, const struct sw_access_site *a,
 			      const struct sw_access_site *b);
-/* What holds has changed. */
+/* By site: the first one that is like it, malloc'ed.  Alike are sites that differ only in numbers that are added or
+   compared with: the copies that an unrolled loop makes of one access, the rows that a thread copies.  They go through
+   the same pointers under alike conditions, so mostly the same is found of them. */
+uint32_t *sw_alike_sites_find(const struct sw_footprint *footprint);
+/* The set of facts that hold has changed. */
 static inline void sw_eval_case_changed(struct sw_eval *e)
 {
 	e->state = ++e->serials;
 }
-/* Of what was computed now; of a fact that holds from here on. */
+/* Validity of a value that was computed now; of a fact that holds from here on. */
 struct sw_validity sw_eval_valid_now(const struct sw_eval *e);
 struct sw_validity sw_eval_valid_as_assumed(const struct sw_eval *e);
-/* Does it hold here? */
+/* Does the value hold here? */
 bool sw_eval_is_valid(const struct sw_eval *e, struct sw_validity *valid);
 
-/* ---- known_areas.c */
+/* ---- boxes.c */
 void sw_known_areas_free(struct sw_known_areas *areas); /* NULL is allowed */
 
-/* ---- box.c: what `bytes` bytes from `address` on touch in this case, appended to *out with the other fields of
- *like. exact: false, for the reason *why, if less may be touched.  Returns false if there are no bounds, with *why.
- */
+/* Appends to *out the bytes that `bytes` bytes from `address` on touch in this case, with the other fields of *like:
+   boxes, or a hull for the reason *why if less may be touched.  Returns false if there are no bounds, with *why. */
 bool sw_eval_boxes(struct sw_eval *e, const struct sw_form *address, uint64_t bytes, const struct sw_reach *like,
 		   struct sw_reaches *out, enum sw_why *why);
 
-/* ---- join_reaches.c: of the reaches from index `from` on, those whose union is one reach become that; then hulls
-   until at most `most` are left. */
+/* ---- join_reaches.c */
+/* Joins reaches from index `from` on whose union is one reach; then makes hulls until at most `most` are left. */
 void sw_reaches_join(struct sw_reaches *reaches, size_t from, size_t most);
 uint64_t sw_reach_end(const struct sw_reach *reach);
 bool sw_root_equal(const struct sw_root *a, const struct sw_root *b);

@@ -10,7 +10,337 @@
 
 #include "base/hash.h"
 #include "footprint/launch/evaluation/eval.h"
-#include "footprint/launch/evaluation/multipliers.h"
+#include "footprint/launch/linear/simplex.h"
+
+/* ---- multipliers: which rows count is known from floating point; their factors are solved with integers */
+
+/* Row i is multiplied by of_row[i] / scale, which is not negative. */
+struct multipliers {
+	sw_wide scale, of_row[SW_SYSTEM_ROWS];
+};
+
+/* Numbers above this are not multiplied: their products may leave the range of sw_wide. */
+#define LARGE ((sw_wide)1 << 62)
+
+static sw_wide magnitude_of(sw_wide a)
+{
+	return a < 0 ? -a : a;
+}
+
+/* Equations for the multipliers of the tight rows: the sum vanishes in every basic variable.  One more column: the
+   right side. */
+struct equations {
+	uint32_t rows, n;
+	sw_wide at[SW_SIMPLEX_COLUMNS][SW_SIMPLEX_COLUMNS + 1];
+};
+
+static sw_wide common_of(sw_wide a, sw_wide b)
+{
+	while (b > (sw_wide)UINT64_MAX || (b && a > (sw_wide)UINT64_MAX)) {
+		sw_wide rest = a % b;
+		a = b;
+		b = rest;
+	}
+	return b ? (sw_wide)sw_gcd((uint64_t)a, (uint64_t)b) : a;
+}
+
+/* Divides a row by what its numbers have in common; false: they are too large all the same. */
+static bool shrink_row(sw_wide *row, uint32_t n)
+{
+	sw_wide common = 0, most = 0;
+	for (uint32_t j = 0; j <= n; j++)
+		most = magnitude_of(row[j]) > most ? magnitude_of(row[j]) : most;
+	if (most < (sw_wide)1 << 31)
+		return true;
+	for (uint32_t j = 0; j <= n && common != 1; j++)
+		common = common_of(common, magnitude_of(row[j]));
+	for (uint32_t j = 0; common > 1 && j <= n; j++)
+		row[j] /= common;
+	return most / common < LARGE;
+}
+
+/* Takes `column` out of every other equation. */
+static bool take_out(struct equations *q, uint32_t row, uint32_t column)
+{
+	for (uint32_t i = 0; i < q->rows; i++) {
+		sw_wide a = q->at[row][column], b = q->at[i][column];
+		if (i == row || !b)
+			continue;
+		uint64_t common = sw_gcd((uint64_t)magnitude_of(a), (uint64_t)magnitude_of(b));
+		a /= (sw_wide)common;
+		b /= (sw_wide)common;
+		for (uint32_t j = 0; j <= q->n; j++)
+			q->at[i][j] = q->at[i][j] * a - q->at[row][j] * b;
+		if (!shrink_row(q->at[i], q->n))
+			return false;
+	}
+	return true;
+}
+
+/* Solves; the solution of column j is over[j] / under[j]. */
+static bool solve_equations(struct equations *q, sw_wide *over, sw_wide *under)
+{
+	uint32_t done = 0;
+	for (uint32_t k = 0; k < q->n; k++) {
+		uint32_t row = SW_NONE, column = 0;
+		for (uint32_t i = 0; i < q->rows; i++) { /* small numbers first: they keep the others small */
+			for (uint32_t j = 0; j < q->n && !(done >> i & 1); j++) {
+				sw_wide size = magnitude_of(q->at[i][j]);
+				if (size && (row == SW_NONE || size < magnitude_of(q->at[row][column]))) {
+					row = i;
+					column = j;
+				}
+			}
+		}
+		if (row == SW_NONE || !take_out(q, row, column))
+			return false;
+		done |= 1u << row;
+	}
+	for (uint32_t i = 0; i < q->rows; i++) {
+		if (!(done >> i & 1) && q->at[i][q->n])
+			return false; /* more equations than unknowns, and they do not agree */
+		for (uint32_t j = 0; j < q->n; j++) {
+			if (!q->at[i][j])
+				continue;
+			sw_wide sign = q->at[i][j] < 0 ? -1 : 1;
+			over[j] = sign * q->at[i][q->n];
+			under[j] = sign * q->at[i][j];
+		}
+	}
+	return true;
+}
+
+static bool common_scale(const struct sw_simplex *p, sw_wide *over, sw_wide *under, struct multipliers *out)
+{
+	for (uint32_t k = 0; k < p->tight; k++) {
+		if (over[k] <= 0)
+			continue;
+		sw_wide common = (sw_wide)sw_gcd((uint64_t)over[k], (uint64_t)under[k]);
+		over[k] /= common;
+		under[k] /= common;
+		out->scale *= under[k] / (sw_wide)sw_gcd((uint64_t)under[k], (uint64_t)out->scale);
+		if (out->scale > (sw_wide)UINT64_MAX)
+			return false;
+	}
+	for (uint32_t k = 0; k < p->tight; k++) {
+		if (over[k] > 0)
+			out->of_row[p->tight_row[k]] += over[k] * (out->scale / under[k]);
+	}
+	return true;
+}
+
+/* From a program that was solved for `form`, whose rows and columns are those of the system.  false: the numbers get
+   too large. */
+static bool find_multipliers(const struct sw_form *form, const struct sw_system *s, const struct sw_simplex *p,
+			     struct multipliers *out)
+{
+	struct equations q;
+	sw_wide over[SW_SIMPLEX_COLUMNS], under[SW_SIMPLEX_COLUMNS];
+	*out = (struct multipliers){.scale = 1};
+	bool of_row = p->contradicts && p->contradiction >= s->n;
+	q.n = p->tight;
+	q.rows = p->basics;
+	for (uint32_t k = 0; k < q.rows; k++) {
+		uint32_t var = s->var[p->basic[k]];
+		for (uint32_t j = 0; j < q.n; j++)
+			q.at[k][j] = sw_form_by(s->row[p->tight_row[j]], var);
+		sw_wide goal = sw_form_by(form, var);
+		if (of_row)
+			goal += sw_form_by(s->row[p->contradiction - s->n], var);
+		else if (p->contradicts && p->contradiction == p->basic[k])
+			goal += p->contradicts;
+		q.at[k][q.n] = -goal;
+	}
+	if (!solve_equations(&q, over, under) || !common_scale(p, over, under, out))
+		return false;
+	if (of_row)
+		out->of_row[p->contradiction - s->n] += out->scale;
+	return true;
+}
+
+/* ---- a bound that some point attains */
+
+/*
+ * Is the bound that the intervals give a form reached?  A point of the case that reaches it proves that no inequality
+ * makes it smaller, for a small part of what a linear program costs; most bounds are such.
+ */
+
+/* Beyond it nothing is tried: sums of products would leave the range of sw_wide. */
+#define POINT_FAR ((sw_wide)1 << 62)
+
+static bool is_set(const struct sw_eval *e, uint32_t var)
+{
+	const struct sw_variable *v = &e->variable.at[var];
+	return v->lo == v->hi || v->point_round == e->point_round;
+}
+
+static sw_wide point_of(const struct sw_eval *e, uint32_t var)
+{
+	const struct sw_variable *v = &e->variable.at[var];
+	return v->lo == v->hi ? v->lo : v->point;
+}
+
+static bool set_point(struct sw_eval *e, uint32_t var, sw_wide value)
+{
+	struct sw_variable *v = &e->variable.at[var];
+	v->point_round = e->point_round;
+	v->point = value;
+	return value < POINT_FAR && value > -POINT_FAR;
+}
+
+static sw_wide clamp_to(sw_wide value, sw_wide lo, sw_wide hi)
+{
+	return value < lo ? lo : value > hi ? hi : value;
+}
+
+/* Gives the free variables of a quotient's dividend values such that the quotient has this value. */
+static bool place_dividend(struct sw_eval *e, const struct sw_quotient *q, sw_wide value)
+{
+	sw_wide rest = value * q->divisor - q->x.constant, hi = 0;
+	uint32_t todo = 0;
+	for (uint32_t i = 0; i < q->x.n; i++) {
+		const struct sw_variable *v = &e->variable.at[q->x.var[i]];
+		sw_wide by = q->x.by[i];
+		if (is_set(e, q->x.var[i])) {
+			rest -= by * point_of(e, q->x.var[i]);
+			continue;
+		}
+		if (v->lo <= -POINT_FAR)
+			return false;
+		todo |= 1u << i;
+		hi += by * (by > 0 ? clamp_to(v->hi, -POINT_FAR, POINT_FAR) : v->lo);
+	}
+	while (todo) { /* the largest coefficient first, as digits of a number */
+		uint32_t best = (uint32_t)__builtin_ctz(todo);
+		for (uint32_t i = best + 1; i < q->x.n; i++) {
+			sw_wide size = q->x.by[i] < 0 ? -(sw_wide)q->x.by[i] : q->x.by[i];
+			sw_wide most = q->x.by[best] < 0 ? -(sw_wide)q->x.by[best] : q->x.by[best];
+			if ((todo >> i & 1) && size > most)
+				best = i;
+		}
+		const struct sw_variable *v = &e->variable.at[q->x.var[best]];
+		sw_wide by = q->x.by[best], far = clamp_to(v->hi, -POINT_FAR, POINT_FAR);
+		todo &= ~(1u << best);
+		hi -= by * (by > 0 ? far : v->lo);
+		/* The smallest part with which the others can still make up the rest. */
+		sw_wide at = by > 0 ? -sw_wide_floor(hi - rest, by) : sw_wide_floor(hi - rest, -by);
+		at = clamp_to(at, v->lo, far);
+		rest -= by * at;
+		if (!set_point(e, q->x.var[best], at))
+			return false;
+	}
+	return true;
+}
+
+static bool row_holds(const struct sw_eval *e, const struct sw_form *row)
+{
+	sw_wide sum = row->constant;
+	for (uint32_t i = 0; i < row->n; i++)
+		sum += point_of(e, row->var[i]) * row->by[i];
+	return sum >= 0;
+}
+
+static bool set_form(struct sw_eval *e, const struct sw_form *form)
+{
+	for (uint32_t i = 0; i < form->n; i++) {
+		const struct sw_variable *v = &e->variable.at[form->var[i]];
+		if (v->lo != v->hi && !set_point(e, form->var[i], form->by[i] > 0 ? v->hi : v->lo))
+			return false;
+	}
+	return true;
+}
+
+static bool set_others(struct sw_eval *e, const struct sw_system *s)
+{
+	for (uint32_t j = 0; j < s->n; j++) {
+		uint32_t var = s->var[s->order[j]];
+		const struct sw_variable *v = &e->variable.at[var];
+		sw_wide value = v->lo;
+		if (is_set(e, var))
+			continue;
+		if (v->quotient) {
+			const struct sw_quotient *q = &e->quotient.at[v->of];
+			value = q->x.constant;
+			for (uint32_t i = 0; i < q->x.n; i++) {
+				if (!is_set(e, q->x.var[i]) &&
+				    !set_point(e, q->x.var[i], e->variable.at[q->x.var[i]].lo))
+					return false;
+				value += q->x.by[i] * point_of(e, q->x.var[i]);
+			}
+			value = clamp_to(sw_wide_floor(value, q->divisor), v->lo, v->hi);
+		}
+		if (!set_point(e, var, value))
+			return false;
+	}
+	return true;
+}
+
+/* Some point of the case, by the system's inequalities, reaches the upper bound that the variables alone
+   give. false: not known. */
+static bool bound_is_attained(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s)
+{
+	e->point_round++;
+	if (!set_form(e, form))
+		return false;
+	for (uint32_t j = s->n; j-- > 0;) {
+		uint32_t var = s->var[s->order[j]];
+		const struct sw_variable *v = &e->variable.at[var];
+		if (v->quotient && is_set(e, var) && !place_dividend(e, &e->quotient.at[v->of], v->point))
+			return false;
+	}
+	if (!set_others(e, s))
+		return false;
+	for (uint32_t i = 0; i < s->rows; i++) {
+		if (!row_holds(e, s->row[i]))
+			return false;
+	}
+	return true;
+}
+
+/* The least upper (lower) bound that one row alone gives a variable. */
+static sw_wide by_one_row(const struct sw_eval *e, uint32_t var, bool upper, const struct sw_system *s)
+{
+	const struct sw_variable *v = &e->variable.at[var];
+	sw_wide best = upper ? v->hi : v->lo;
+	for (uint32_t i = 0; i < s->rows; i++) {
+		int64_t by = sw_form_by(s->row[i], var);
+		if (!by || by == INT64_MIN || (by < 0) != upper)
+			continue;
+		/* row = by * var + rest, and the rest is this at most. */
+		sw_wide most = sw_bound_plain(e, s->row[i]).hi;
+		if (most >= SW_INFINITE)
+			continue;
+		most -= by * (upper ? v->lo : v->hi);
+		sw_wide at = upper ? sw_wide_floor(most, -(sw_wide)by) : -sw_wide_floor(most, by);
+		best = upper ? (at < best ? at : best) : (at > best ? at : best);
+	}
+	return best;
+}
+
+/* For a form that is one variable, up or down: the bound that one row gives it, if some point reaches that. */
+static bool variable_bound_attained(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s,
+				    sw_wide *highest)
+{
+	if (form->n != 1 || (form->by[0] != 1 && form->by[0] != -1))
+		return false;
+	bool upper = form->by[0] > 0;
+	struct sw_variable *v = &e->variable.at[form->var[0]];
+	struct sw_variable before = *v;
+	if (v->lo <= -POINT_FAR || v->hi >= POINT_FAR)
+		return false;
+	sw_wide best = by_one_row(e, form->var[0], upper, s);
+	if (best == (upper ? v->hi : v->lo) || best < v->lo || best > v->hi)
+		return false;
+	/* Between the bounds, so that it stays a variable. */
+	*(upper ? &v->hi : &v->lo) = best;
+	bool reached = v->lo != v->hi && bound_is_attained(e, form, s);
+	v->lo = before.lo;
+	v->hi = before.hi;
+	*highest = upper ? best : -best;
+	return reached;
+}
+
+/* ---- bounds */
 
 /* Where nothing comes near to infinity sums need no care; SW_FORM_VARS products of 94 bits. */
 static bool is_small(const struct sw_form *form, uint32_t k, sw_wide lo, sw_wide hi)
@@ -162,7 +492,7 @@ static void system_close(const struct sw_eval *e, struct sw_system *s)
 	system_sort(s);
 }
 
-void sw_system_collect(const struct sw_eval *e, const struct sw_form *form, struct sw_system *out)
+static void system_collect(const struct sw_eval *e, const struct sw_form *form, struct sw_system *out)
 {
 	out->n = out->rows = 0;
 	out->hash = out->check = SW_FNV_START;
@@ -188,7 +518,7 @@ void sw_system_number(const struct sw_eval *e, const struct sw_system *s)
 
 /* scale * form + sum multiplier * row, bounded from above by the intervals, divided by the scale. */
 static sw_wide proven_bound(const struct sw_eval *e, const struct sw_form *form, const struct sw_system *s,
-			    const struct sw_multipliers *p)
+			    const struct multipliers *p)
 {
 	sw_wide sum = 0, by[16];
 	for (uint32_t j = 0; j < s->n; j++)
@@ -275,10 +605,10 @@ static sw_wide solve_program(const struct sw_eval *e, const struct sw_form *form
 			     uint64_t *work)
 {
 	struct sw_simplex p;
-	struct sw_multipliers proof;
+	struct multipliers proof;
 	sw_system_number(e, s);
 	pose_program(e, form, s, &p);
-	bool any = sw_simplex_solve(&p) && sw_multipliers_find(form, s, &p, &proof);
+	bool any = sw_simplex_solve(&p) && find_multipliers(form, s, &p, &proof);
 	*work = 20 + p.work / CELLS_OF_A_TERM;
 	return any ? proven_bound(e, form, s, &proof) : SW_INFINITE;
 }
@@ -287,7 +617,7 @@ static struct sw_known_bound compute_bound(struct sw_eval *e, const struct sw_fo
 					   sw_wide plain)
 {
 	struct sw_known_bound bound = {.highest = plain};
-	if (sw_corner_reached(e, form, s) || sw_corner_of_variable(e, form, s, &bound.highest))
+	if (bound_is_attained(e, form, s) || variable_bound_attained(e, form, s, &bound.highest))
 		return bound;
 	sw_wide hi = solve_program(e, form, s, &bound.work);
 	/* The form takes only multiples of what its coefficients have in common. */
@@ -296,7 +626,7 @@ static struct sw_known_bound compute_bound(struct sw_eval *e, const struct sw_fo
 	return bound;
 }
 
-/* Of this evaluation or an earlier one. */
+/* The bound, from this evaluation or an earlier one. */
 static struct sw_known_bound known_bound(struct sw_eval *e, const struct sw_form *form, struct sw_system *s,
 					 sw_wide plain)
 {
@@ -370,7 +700,7 @@ struct sw_bounds sw_bound_in(struct sw_eval *e, const struct sw_form *whole, str
 struct sw_bounds sw_bound(struct sw_eval *e, const struct sw_form *form)
 {
 	struct sw_system s;
-	sw_system_collect(e, form, &s);
+	system_collect(e, form, &s);
 	return sw_bound_in(e, form, &s);
 }
 
@@ -412,7 +742,7 @@ bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form, struct sw_s
 	uint64_t collected = 0;
 	for (int round = 0; round < 3 && !e->impossible && !e->interval_bounds_only; round++) {
 		bool better = false;
-		sw_system_collect(e, form, s);
+		system_collect(e, form, s);
 		collected = e->state;
 		if (!s->rows) /* counters that were narrowed before are still in doubt */
 			break;
@@ -432,7 +762,7 @@ bool sw_system_narrow(struct sw_eval *e, const struct sw_form *form, struct sw_s
 	for (uint32_t i = 0; i < counters; i++)
 		sw_eval_doubt_last(e, counter[i]);
 	if (collected != e->state || !collected)
-		sw_system_collect(e, form, s);
+		system_collect(e, form, s);
 	if (!e->impossible && is_contradictory(e, s))
 		e->impossible = true;
 	return !e->impossible;

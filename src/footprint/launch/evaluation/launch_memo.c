@@ -1,18 +1,110 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Remembers launches by what their evaluation read. */
-#include "footprint/launch_memo.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/memory.h"
+#include "footprint/footprint.h"
 #include "footprint/launch/evaluation/eval.h"
-#include "footprint/launch/reads/memory_answers.h"
+#include "footprint/launch_memo.h"
+
+/* ---- questions to memory, and the answers */
+
+/*
+ * An evaluation asks in an order that its launch and the answers decide.  A launch that agrees in all that was read of
+ * the parameters asks the same, as long as it is told the same.
+ */
+/* Different ones of one evaluation; one that asks more is not remembered. */
+#define MOST_ANSWERS 256
+
+struct memory_answer {
+	uint64_t address, value;
+	uint32_t bytes, content; /* enum sw_memory_content */
+};
+
+struct memory_answers {
+	const struct sw_geometry *launch;
+	SW_VEC(struct memory_answer) at; /* in order, each once */
+	bool complete;
+};
+
+static struct memory_answer ask_memory(const struct sw_geometry *g, uint64_t address, uint32_t bytes)
+{
+	struct memory_answer answer = {.address = address, .bytes = bytes};
+	answer.content = (uint32_t)g->content(g->arg, address, bytes, &answer.value);
+	return answer;
+}
+
+static bool same_answer(const struct memory_answer *a, const struct memory_answer *b)
+{
+	return a->content == b->content && (!a->content || a->value == b->value);
+}
+
+static const struct memory_answer *find_answer(const struct memory_answers *answers, uint64_t address, uint32_t bytes)
+{
+	for (size_t i = answers->at.n; i-- > 0;) {
+		const struct memory_answer *old = &answers->at.at[i];
+		if (old->address == address && old->bytes == bytes)
+			return old;
+	}
+	return NULL;
+}
+
+static enum sw_memory_content record_read(void *arg, uint64_t address, uint32_t bytes, void *out)
+{
+	struct memory_answers *answers = arg;
+	const struct sw_geometry *g = answers->launch;
+	answers->complete &= bytes <= sizeof(uint64_t);
+	if (!answers->complete)
+		return g->content(g->arg, address, bytes, out);
+	const struct memory_answer *old = find_answer(answers, address, bytes);
+	struct memory_answer answer = old ? *old : ask_memory(g, address, bytes);
+	if (!old && answers->at.n < MOST_ANSWERS)
+		*sw_vec_push(&answers->at) = answer;
+	else if (!old)
+		answers->complete = false;
+	if (answer.content)
+		memcpy(out, &answer.value, bytes);
+	return (enum sw_memory_content)answer.content;
+}
+
+static uint64_t symbol_of(void *arg, const char *name)
+{
+	const struct memory_answers *answers = arg;
+	return answers->launch->symbol(answers->launch->arg, name);
+}
+
+/* The launch, for an evaluation whose questions are noted; valid as long as both. */
+static struct sw_geometry record_memory_reads(struct memory_answers *answers, const struct sw_geometry *launch)
+{
+	struct sw_geometry listened = *launch;
+	answers->launch = launch;
+	answers->at.n = 0;
+	answers->complete = true;
+	listened.content = record_read;
+	listened.symbol = launch->symbol ? symbol_of : NULL;
+	listened.arg = answers;
+	return listened;
+}
+
+/* Is the launch told the same?  Asks until it is not. */
+static bool memory_says_so(const struct sw_geometry *launch, const struct memory_answer *answer, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct memory_answer now = ask_memory(launch, answer[i].address, answer[i].bytes);
+		if (!same_answer(&now, &answer[i]))
+			return false;
+	}
+	return true;
+}
+
+/* ---- results that are kept */
 
 /* Ways to read the block that are kept of a kernel; a new one takes the place of the one that was not used longest. */
 #define MAX_SHAPES 16
 
-/* Of one key, each for other distances between its pointers. */
+/* Most entries of one key, each for other distances between its pointers. */
 #define MAX_ENTRIES 8
 
 /* A part of the block that evaluations read. */
@@ -41,7 +133,7 @@ struct memo_kernel {
 	uint32_t shapes; /* the one used last comes first */
 };
 
-/* Of a base of the shape, in its order. */
+/* How far a base of the shape may move; in the shape's order. */
 struct base_move {
 	uint64_t value;
 	sw_wide least, most; /* distance */
@@ -56,7 +148,7 @@ struct memo_entry {
 	const struct base_move *move;
 	const struct sw_reach *reach;
 	const struct sw_base_difference *difference;
-	const struct sw_memory_answer *answer;
+	const struct memory_answer *answer;
 	const uint16_t *moves; /* by reach: the base that it moves with, + 1; 0: it stays */
 };
 
@@ -67,7 +159,7 @@ struct sw_launch_memo {
 	struct sw_arena arena; /* of all entries */
 	SW_VEC(unsigned char) key;
 	struct sw_reads reads;
-	struct sw_memory_answers answers;
+	struct memory_answers answers;
 	struct sw_known_bounds *known;
 	uint64_t last_shape;
 	struct sw_launch_memo_totals totals;
@@ -232,7 +324,7 @@ static bool is_of_key(const struct sw_launch_memo *memo, const struct memo_entry
 static bool entry_serves(const struct sw_launch_memo *memo, const struct memo_entry *entry,
 			 const struct read_shape *shape, const struct sw_geometry *g)
 {
-	return is_of_key(memo, entry) && may_move(entry, shape, g) && sw_memory_tells(g, entry->answer, entry->answers);
+	return is_of_key(memo, entry) && may_move(entry, shape, g) && memory_says_so(g, entry->answer, entry->answers);
 }
 
 /* One that is found is looked for first from then on. */
@@ -345,7 +437,7 @@ static const struct read_shape *keep_shape(struct sw_launch_memo *memo, struct m
 	return &k->shape[0];
 }
 
-/* Of the bases that are used and not pinned, as in shape_of(). */
+/* The moves of the bases that are used and not pinned, as in shape_of(). */
 static const struct base_move *keep_moves(struct sw_launch_memo *memo, size_t n)
 {
 	struct base_move *move = sw_arena_alloc(&memo->arena, n * sizeof *move + 1);
@@ -366,10 +458,10 @@ static const struct sw_base_difference *keep_differences(struct sw_launch_memo *
 	return kept;
 }
 
-static const struct sw_memory_answer *keep_answers(struct sw_launch_memo *memo)
+static const struct memory_answer *keep_answers(struct sw_launch_memo *memo)
 {
 	size_t bytes = memo->answers.at.n * sizeof *memo->answers.at.at;
-	struct sw_memory_answer *kept = sw_arena_alloc(&memo->arena, bytes + 1);
+	struct memory_answer *kept = sw_arena_alloc(&memo->arena, bytes + 1);
 	if (bytes)
 		memcpy(kept, memo->answers.at.at, bytes);
 	return kept;
@@ -451,7 +543,7 @@ bool sw_launch_memo_evaluate(struct sw_launch_memo *memo, const struct sw_footpr
 		return entry->memory;
 	}
 	size_t from = out->n;
-	struct sw_geometry listened = g->content ? sw_memory_listen(&memo->answers, g) : *g;
+	struct sw_geometry listened = g->content ? record_memory_reads(&memo->answers, g) : *g;
 	memo->totals.evaluated++;
 	sw_reads_reset(&memo->reads, f, k->use, g->param_bytes);
 	sw_eval_launch(f, &listened, &memo->reads, memo->known, out);

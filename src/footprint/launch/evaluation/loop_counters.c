@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the facts of a loop say about its counter.
+ * Bounds of a loop's counter, from the facts of the loop.
  *
  * A fact at the end of every completed iteration, G(k) >= 0 for the k of that iteration, is G(k - 1) >= 0 where the
  * counter is k >= 1.  Where it follows from the facts at the entry for k = 0 as well it holds for every k; otherwise k
@@ -69,7 +69,7 @@ static void find_loops(struct sw_eval *e, uint32_t number)
 	}
 }
 
-/* What lies in one of several ways is computed by those threads alone that take it: others never entered its loops, and
+/* A term on one of several ways is computed by those threads alone that take it: others never entered its loops, and
    what holds there need not hold for them.  Operands have smaller numbers. */
 static void find_perhaps(struct sw_eval *e)
 {
@@ -186,7 +186,7 @@ static void enter_loop(struct sw_eval *e, uint32_t loop)
 		e->impossible |= info->never;
 		bool has_uninterpreted_fact = e->has_uninterpreted_fact;
 		hold_all(e, info->always, info->n_always);
-		/* What a loop's own facts leave open, the fact that ended it may decide. */
+		/* The fact that ended a loop may decide questions that its own facts leave open. */
 		e->has_uninterpreted_fact = has_uninterpreted_fact || info->vague;
 		/* After the loop only the last value counts: its first is no case of its own. */
 		if (!info->n_continued || (e->site && !sw_eval_inside(e, loop)))
@@ -454,7 +454,7 @@ static void derive_loop_bounds(struct sw_eval *e, uint32_t number, uint32_t nest
 		info->never = e->loop[loop->parent].never;
 	}
 	b.counter = sw_eval_counter(e, number);
-	/* What one fact says may be what another one needs to be understood: "i < n && i < 4096", n of 64 bits. */
+	/* One fact may need another one to be understood: "i < n && i < 4096", n of 64 bits. */
 	int passes = loop->backs > 1 ? 3 : 2;
 	for (int pass = 0; pass < passes && !info->never; pass++) {
 		info->vague = false;

@@ -5,15 +5,13 @@
 
 #include "footprint/launch/evaluation/eval.h"
 
-/* What `term`, which is the footprint's term `number`, makes of its operands, modulo 2^width. */
+/* The form of `term`, which is the footprint's term `number`, from its operands, modulo 2^width. */
 typedef struct sw_form sw_operation(struct sw_eval *e, const struct sw_term *term, uint32_t number);
 
 /* Something in [lo, hi], or in the type's range where that is left, known to be computed from the operands. */
 struct sw_form sw_term_within(struct sw_eval *e, const struct sw_term *term, sw_wide lo, sw_wide hi);
 /* Anything of the term's width, computed from the operands. */
 struct sw_form sw_term_unknown(struct sw_eval *e, const struct sw_term *term);
-/* The same, because of too many variables: so it is wherever a base lies. */
-struct sw_form sw_term_overfull(struct sw_eval *e, const struct sw_term *term);
 /* a + b * by, a * by; unknown where no form holds it. */
 struct sw_form sw_term_sum(struct sw_eval *e, const struct sw_term *term, const struct sw_form *a,
 			   const struct sw_form *b, int64_t by);
@@ -22,8 +20,6 @@ struct sw_form sw_term_scaled(struct sw_eval *e, const struct sw_term *term, con
 /* For a RANGE or LOADED: anything in its bounds. */
 struct sw_form sw_term_range(struct sw_eval *e, const struct sw_term *term);
 
-/* product.c */
-sw_operation sw_op_mov, sw_op_add, sw_op_neg, sw_op_mul, sw_op_mulwide, sw_op_mulhi, sw_op_div;
 /* bit_operations.c */
 sw_operation sw_op_shr, sw_op_shl, sw_op_extend, sw_op_and, sw_op_or;
 

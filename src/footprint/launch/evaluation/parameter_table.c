@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the parameter block holds at an offset that is a form; the same of memory whose content is known, at an address.
+ * Values of the parameter block at an offset that is a form, and of memory whose content is known, at an address.
  *
  * The block is known, so that a table in it is no mystery: where the offset is one, its value is; where it differs by
  * block of the grid only, few blocks are evaluated together, such that all find the same or count up by one; otherwise
@@ -10,7 +10,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footprint/footprint.h"
 #include "footprint/launch/evaluation/operate.h"
+
+/* ---- the layout of the block */
+
+/* Moves parameters from where the driver has them to where the analysed code has them. */
+
+static bool param_fits(size_t bytes, const struct sw_param *p)
+{
+	return p->offset <= bytes && p->bytes <= bytes - p->offset;
+}
+
+bool sw_footprint_place_params(const struct sw_footprint *footprint, const struct sw_param *from, const void *block,
+			       size_t bytes, void *out)
+{
+	bool whole = true;
+	memset(out, 0, footprint->param_bytes);
+	for (uint32_t i = 0; i < footprint->params; i++) {
+		const struct sw_param *to = &footprint->param[i];
+		bool there = from[i].bytes == to->bytes && param_fits(bytes, &from[i]) &&
+			     param_fits(footprint->param_bytes, to);
+		whole &= there;
+		if (there && to->bytes)
+			memcpy((unsigned char *)out + to->offset, (const unsigned char *)block + from[i].offset,
+			       to->bytes);
+	}
+	return whole;
+}
+
+/* ---- elements */
 
 /* Elements that are read for one value; the block has 32764 bytes at most (CUDA programming guide, 12.1). */
 #define MAX_ELEMENTS 4096

@@ -5,7 +5,7 @@
  *
  * Two systems have the same hash if one becomes the other where variables are replaced by others of the same intervals
  * that come in the same order.  All that a bound follows from goes in: rows, intervals, and what quotients divide, with
- * which corner.c tries points.
+ * which form_bounds.c tries points.
  */
 #include "base/hash.h"
 #include "footprint/launch/evaluation/eval.h"

@@ -44,7 +44,7 @@ void sw_eval_narrow(struct sw_eval *e, uint32_t var, sw_wide lo, sw_wide hi)
 		narrow_variable(e, var, lo, hi);
 		if (!v->quotient || e->impossible)
 			return;
-		/* What it is a quotient of lies in a narrower interval too. */
+		/* The dividend lies in a narrower interval too. */
 		const struct sw_quotient *q = &e->quotient.at[v->of];
 		struct sw_form above = q->x, below, zero = {0};
 		above.constant = sw_wide_add(above.constant, -sw_wide_mul(v->lo, q->divisor));
@@ -111,8 +111,8 @@ static bool shift_into(struct sw_form *form, struct sw_bounds bounds, struct sw_
 	return true;
 }
 
-/* The same, of a term's form.  An address that is made from a base takes the same way wherever the base lies, as long
-   as it stays in the type's range. */
+/* As shift_into(), for a term's form.  An address that is made from a base takes the same way wherever the base lies,
+   as long as it stays in the type's range. */
 static bool shift_term(struct sw_eval *e, uint32_t term, struct sw_form *form, struct sw_bounds bounds,
 		       struct sw_bounds type)
 {

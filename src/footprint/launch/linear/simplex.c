@@ -41,7 +41,7 @@ static double low_of(const struct state *s, uint32_t variable)
 	return variable < s->p->columns ? s->p->lo[variable] : 0;
 }
 
-/* Of slacks too: infinity. */
+/* The bound of a slack is infinite. */
 static double high_of(const struct state *s, uint32_t variable)
 {
 	return variable < s->p->columns ? s->p->hi[variable] : INFINITY;
@@ -52,7 +52,7 @@ static struct number number_of(double x)
 	return x < INFINITY ? (struct number){0, x} : (struct number){1, 0};
 }
 
-/* What the rows come to, and how large the numbers were that were added. */
+/* The sums of the rows, and how large the numbers were that were added. */
 struct sums {
 	double finite[SW_SIMPLEX_ROWS], size[SW_SIMPLEX_ROWS];
 	double infinities[SW_SIMPLEX_ROWS], most[SW_SIMPLEX_ROWS];

@@ -4,6 +4,288 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- addresses without bounds in any launch */
+
+/*
+ * Addresses that no evaluation bounds: a pointer plus a number of 64 bits of which nothing is known, such as one that a
+ * loop moves in a way that is not followed.  All that a launch touches there is open, so it lies in the allocations
+ * that its pointers lead to.
+ *
+ * The number must go nowhere but into such sums: a condition on it, or bits of it, might bound it after all.
+ */
+
+struct search {
+	const struct sw_footprint *f;
+	bool *endless; /* by term */
+	bool *spoiled; /* by term: something else is made from it, too */
+};
+
+static bool is_any_number(const struct sw_term *t)
+{
+	return t->op == SW_OP_RANGE && t->width == 64 && !(t->flags & SW_SIGNED) && t->imm == 0 && t->imm2 == -1;
+}
+
+static bool is_endless(const struct search *x, uint32_t term)
+{
+	return term < x->f->terms && x->endless[term];
+}
+
+static bool all_endless(const struct search *x, const uint32_t *term, uint32_t n)
+{
+	uint32_t i = 0;
+	while (i < n && is_endless(x, term[i]))
+		i++;
+	return n && i == n;
+}
+
+/* A sum with one such number, or nothing but such numbers to choose from.  What is multiplied or read in parts is not.
+ */
+static bool stays_endless(const struct search *x, const struct sw_term *t)
+{
+	const uint32_t way[2] = {t->b, t->c};
+	bool a = is_endless(x, t->a), b = is_endless(x, t->b);
+	if (t->width != 64)
+		return false;
+	switch (t->op) {
+	case SW_OP_MOV:
+		return a;
+	case SW_OP_EXTEND:
+		return a && t->imm == 64;
+	case SW_OP_ADD:
+	case SW_OP_SUB:
+		return a != b;
+	case SW_TERM_STEP:
+		return a && !b;
+	case SW_OP_SELECT:
+		return !a && all_endless(x, way, 2);
+	case SW_TERM_ANY:
+		return all_endless(x, x->f->alternative + t->a, t->b);
+	default:
+		return false;
+	}
+}
+
+static void find_endless(const struct search *x)
+{
+	for (uint32_t i = 0; i < x->f->terms; i++) {
+		const struct sw_term *t = &x->f->term[i];
+		x->endless[i] = (is_any_number(t) && !x->spoiled[i]) || stays_endless(x, t);
+	}
+}
+
+static void spoil_term(const struct search *x, uint32_t term, bool by)
+{
+	if (by && is_endless(x, term))
+		x->spoiled[term] = true;
+}
+
+/* Users first: what one of them does to a number counts for all that it was made of. */
+static void spoil_operands(const struct search *x)
+{
+	for (uint32_t i = x->f->terms; i-- > 0;) {
+		const struct sw_term *t = &x->f->term[i];
+		const uint32_t operand[3] = {t->a, t->b, t->c}, n = sw_term_operands(t);
+		bool by = !x->endless[i] || x->spoiled[i];
+		for (uint32_t k = 0; k < n; k++)
+			spoil_term(x, operand[k], by);
+		for (uint32_t k = 0; t->op == SW_TERM_ANY && k < (t->imm2 ? 2 : 1) * t->b; k++)
+			spoil_term(x, x->f->alternative[t->a + k], by || k >= t->b);
+		if (t->op == SW_TERM_LOADED)
+			spoil_term(x, t->a, true);
+	}
+}
+
+/* By term: an address without bounds in any launch; malloc'ed. */
+static bool *find_endless_terms(const struct sw_footprint *f)
+{
+	struct search x = {.f = f,
+			   .endless = sw_calloc(f->terms + 1u, sizeof *x.endless),
+			   .spoiled = sw_calloc(f->terms + 1u, sizeof *x.spoiled)};
+	find_endless(&x);
+	for (uint32_t i = 0; i < f->sites; i++)
+		spoil_term(&x, f->site[i].size, true);
+	for (uint32_t i = 0; i < f->facts; i++)
+		spoil_term(&x, f->fact[i].term, true);
+	spoil_operands(&x);
+	find_endless(&x);
+	free(x.spoiled);
+	return x.endless;
+}
+
+/* ---- how often a loop turns */
+
+/*
+ * How often a loop turns at most: by the conditions that hold at the end of each completed iteration, where one side
+ * moves by the same step each time.  That it does not wrap around follows as in evaluation/loop_counters.c.
+ */
+
+#define DEEP 12
+
+/* start + step * k */
+struct moving {
+	struct sw_bounds start;
+	sw_wide step;
+};
+
+static bool follow_term(const struct sw_spans *s, uint32_t number, uint32_t loop, unsigned width, unsigned depth,
+			struct moving *out);
+
+static bool follow_sum(const struct sw_spans *s, const struct sw_term *t, uint32_t loop, unsigned depth,
+		       struct moving *out)
+{
+	struct moving x, y;
+	if (!follow_term(s, t->a, loop, t->width, depth, &x) || !follow_term(s, t->b, loop, t->width, depth, &y))
+		return false;
+	if (t->op == SW_OP_SUB)
+		y = (struct moving){{-y.start.hi, -y.start.lo}, -y.step};
+	*out = (struct moving){{x.start.lo + y.start.lo, x.start.hi + y.start.hi}, x.step + y.step};
+	return true;
+}
+
+/* A number that is no less than -limit and no more than limit. */
+static bool is_small(sw_wide x, sw_wide limit)
+{
+	return x >= -limit && x <= limit;
+}
+
+/* 4 * i + 3 < n: index arithmetic of vectors. */
+static bool follow_product(const struct sw_spans *s, const struct sw_term *t, uint32_t loop, unsigned depth,
+			   struct moving *out)
+{
+	const sw_wide most = (sw_wide)1 << 64;
+	for (int swap = 0; swap < 2; swap++) {
+		struct sw_bounds by = sw_span_exact(s, swap ? t->a : t->b, t->width, true);
+		struct moving x;
+		if (!sw_span_fixed(by) || !is_small(by.lo, UINT32_MAX))
+			continue;
+		if (!follow_term(s, swap ? t->b : t->a, loop, t->width, depth, &x) || !is_small(x.start.lo, most) ||
+		    !is_small(x.start.hi, most) || !is_small(x.step, most))
+			return false;
+		*out = (struct moving){sw_bounds_product(x.start, by), x.step * by.lo};
+		return true;
+	}
+	return false;
+}
+
+static bool follow_step(const struct sw_spans *s, const struct sw_term *t, uint32_t loop, struct moving *out)
+{
+	struct sw_bounds step = sw_span_exact(s, t->b, t->width, true);
+	uint64_t bit = UINT64_C(1) << loop;
+	if (t->c != loop || (s->loops[t->a] | s->loops[t->b]) & bit || !sw_span_fixed(step))
+		return false;
+	*out = (struct moving){sw_span_of(s, t->a, t->width), step.lo};
+	return true;
+}
+
+/* The term modulo 2^width. */
+static bool follow_term(const struct sw_spans *s, uint32_t number, uint32_t loop, unsigned width, unsigned depth,
+			struct moving *out)
+{
+	const struct sw_term *t = &s->f->term[number];
+	if (!(s->loops[number] >> loop & 1)) {
+		*out = (struct moving){sw_span_of(s, number, width), 0};
+		return true;
+	}
+	if (!depth || t->width < width)
+		return false;
+	switch (t->op) {
+	case SW_TERM_STEP:
+		return follow_step(s, t, loop, out);
+	case SW_OP_ADD:
+	case SW_OP_SUB:
+		return follow_sum(s, t, loop, depth - 1, out);
+	case SW_OP_MUL:
+		return follow_product(s, t, loop, depth - 1, out);
+	case SW_OP_MOV:
+		return follow_term(s, t->a, loop, width, depth - 1, out);
+	default:
+		return false;
+	}
+}
+
+static struct sw_bounds negated_bounds(struct sw_bounds x)
+{
+	return (struct sw_bounds){-x.hi, -x.lo};
+}
+
+/* Into the type, by a multiple of its size; false: that takes different ones. */
+static bool move_into(struct sw_bounds *x, struct sw_bounds type)
+{
+	sw_wide modulus = type.hi - type.lo + 1, turns = sw_wide_floor(x->lo - type.lo, modulus);
+	if (turns != sw_wide_floor(x->hi - type.lo, modulus))
+		return false;
+	x->lo -= turns * modulus;
+	x->hi -= turns * modulus;
+	return true;
+}
+
+/* Goes on while moving <= limit - below. */
+static sw_wide turns_below(struct moving m, struct sw_bounds limit, struct sw_bounds type, sw_wide below)
+{
+	if (limit.hi - below + m.step > type.hi)
+		return SW_INFINITE;
+	sw_wide last = sw_wide_floor(limit.hi - below - m.start.lo, m.step);
+	return last < 0 ? 0 : last + 1;
+}
+
+/* Goes on until both are equal, which they become. */
+static sw_wide turns_until(struct moving m, struct sw_bounds limit, unsigned width)
+{
+	sw_wide modulus = (sw_wide)1 << width, ahead = m.step > 0 ? limit.lo - m.start.lo : m.start.lo - limit.lo;
+	sw_wide step = m.step > 0 ? m.step : -m.step;
+	if (!sw_span_fixed(m.start) || !sw_span_fixed(limit))
+		return SW_INFINITE;
+	ahead -= sw_wide_floor(ahead, modulus) * modulus;
+	return ahead % step ? SW_INFINITE : ahead / step;
+}
+
+static sw_wide turns_by(const struct sw_spans *s, uint32_t loop, const struct sw_term *t, bool truth)
+{
+	static const uint8_t negated[] = {SW_NE, SW_EQ, SW_GE, SW_GT, SW_LE, SW_LT};
+	static const uint8_t turned[] = {SW_EQ, SW_NE, SW_GT, SW_GE, SW_LT, SW_LE};
+	unsigned width = (unsigned)t->imm2;
+	bool is_signed = t->flags & SW_SIGNED;
+	struct moving a, b;
+	if (t->op != SW_OP_COMPARE || t->imm < SW_EQ || t->imm > SW_GE || t->imm2 < 1 || t->imm2 > 64 ||
+	    !follow_term(s, t->a, loop, width, DEEP, &a) || !follow_term(s, t->b, loop, width, DEEP, &b) ||
+	    !a.step == !b.step)
+		return SW_INFINITE;
+	uint8_t condition = truth ? (uint8_t)t->imm : negated[t->imm];
+	struct moving m = a.step ? a : b;
+	struct sw_bounds limit = sw_span_exact(s, a.step ? t->b : t->a, width, is_signed);
+	struct sw_bounds type = sw_span_type(width, is_signed);
+	if (!a.step)
+		condition = turned[condition];
+	if (condition == SW_NE)
+		return turns_until(m, limit, width);
+	if (!move_into(&m.start, type))
+		return SW_INFINITE;
+	if (m.step < 0) {
+		m = (struct moving){negated_bounds(m.start), -m.step};
+		limit = negated_bounds(limit);
+		type = negated_bounds(type);
+		condition = turned[condition];
+	}
+	return condition == SW_LT || condition == SW_LE ? turns_below(m, limit, type, condition == SW_LT) : SW_INFINITE;
+}
+
+/* Bounds the iterations of all loops; true if a loop has fewer than before. */
+static bool span_count_turns(struct sw_spans *s)
+{
+	const struct sw_footprint *f = s->f;
+	bool better = false;
+	for (uint32_t i = 0; i < f->loops; i++)
+		for (uint32_t k = 0; k < f->loop[i].backs; k++) {
+			const struct sw_fact *fact = &f->fact[f->loop[i].back + k];
+			sw_wide turns = turns_by(s, i, &f->term[fact->term], fact->truth);
+			better |= turns < s->turns[i];
+			s->turns[i] = turns < s->turns[i] ? turns : s->turns[i];
+		}
+	return better;
+}
+
+/* ---- spans of a launch */
+
 /* Wider spans, of conditions that hide that the access is never made, are looked at once more. */
 #define WIDE ((sw_wide)1 << 30)
 /* Loops have a bit each. */
@@ -110,7 +392,7 @@ static void add_term(struct sw_spans *s, uint32_t number)
 struct sw_spans *sw_spans_new(const struct sw_footprint *f)
 {
 	struct sw_spans *s = sw_calloc(1, sizeof *s);
-	bool *needed = sw_calloc(f->terms + 1u, sizeof *needed), *endless = sw_spans_endless(f);
+	bool *needed = sw_calloc(f->terms + 1u, sizeof *needed), *endless = find_endless_terms(f);
 	s->f = f;
 	s->value = sw_calloc(f->terms + 1u, sizeof *s->value);
 	s->loops = sw_calloc(f->terms + 1u, sizeof *s->loops);
@@ -195,7 +477,7 @@ void sw_span_add(struct sw_spans *s, const struct sw_span_site *site, sw_wide lo
 	*sw_vec_push(&s->found) = span;
 	if (hi < all)
 		return;
-	/* What would start at a null pointer. */
+	/* The part that starts at a null pointer. */
 	span.lo = 0;
 	span.hi = (uint64_t)(hi - all);
 	*sw_vec_push(&s->found) = span;
@@ -245,7 +527,8 @@ static bool want_term(struct sw_spans *s, uint32_t number)
 	return true;
 }
 
-/* Of a choice its conditions, then the ways that they leave: index arithmetic for 25 dimensions mostly is for two. */
+/* A choice wants its conditions, then the ways that they leave: index arithmetic for 25 dimensions mostly is for two.
+ */
 static bool want_way(struct sw_spans *s, const struct sw_term *t)
 {
 	const uint32_t *way = s->f->alternative + t->a, *condition = way + t->b;
@@ -295,7 +578,7 @@ static void bound_all(struct sw_spans *s, uint32_t number)
 	}
 }
 
-/* What an inner loop starts from needs the bounds of the outer one. */
+/* The start of an inner loop needs the bounds of the outer one. */
 #define ROUNDS 2u
 
 static void count_turns(struct sw_spans *s)
@@ -307,7 +590,7 @@ static void count_turns(struct sw_spans *s)
 			bound_all(s, s->fact.at[k]);
 			sw_span_pin(s, s->fact.at[k]);
 		}
-		if (!sw_span_count_turns(s))
+		if (!span_count_turns(s))
 			break;
 		s->round++;
 	}

@@ -12,7 +12,7 @@ struct sw_span_quotient {
 	sw_wide by, over;
 };
 
-/* What is known of a term at a launch.  The interval holds a number that is the term modulo 2^width. */
+/* Value of a term at a launch.  The interval holds a number that is the term modulo 2^width. */
 struct sw_span_value {
 	struct sw_bounds range;
 	struct sw_span_quotient quotient;
@@ -44,12 +44,13 @@ struct sw_span_pointer {
 	uint32_t number; /* in the shape, SW_SPAN_NO_POINTER */
 };
 
-/* Of the parameter block. */
+/* A part of the parameter block. */
 struct sw_span_bytes {
 	uint32_t lo, hi;
 };
 
-/* What the bounds of a launch were made from.  One that agrees in it reads the same. */
+/* The parts of the parameters that the bounds of a launch were made from.  A launch that agrees in them reads the same.
+ */
 struct sw_span_shape {
 	uint32_t id;
 	SW_VEC(struct sw_span_bytes) read;
@@ -92,7 +93,7 @@ struct sw_spans {
 	sw_wide *turns;		     /* by loop: iterations that are completed at most */
 	bool hopeless;
 	bool far; /* if add_spans() fails: too wide, wherever it lies */
-	/* What this launch reads of its parameters. */
+	/* Parameters that this launch reads. */
 	uint32_t *word; /* by term: index of the pointer that it is, SW_SPAN_NO_POINTER */
 	SW_VEC(struct sw_span_pointer) pointer;
 	SW_VEC(bool) read; /* by byte, pointers aside */
@@ -104,7 +105,8 @@ struct sw_spans {
 	struct sw_span_memory memory[SW_SPAN_SETS * SW_SPAN_WAYS]; /* sets by hash: the one used last comes first */
 };
 
-/* What it may be, whatever the launch: a quotient, one by more than 1, a multiple of a quotient, x - d * floor(x / d).
+/* The kind of a term, whatever the launch: a quotient, one by more than 1, a multiple of a quotient, x - d * floor(x /
+ * d).
  */
 enum { SW_SPAN_QUOTIENT = 1, SW_SPAN_DIVIDED = 2, SW_SPAN_MULTIPLE = 4, SW_SPAN_REMAINDER = 8 };
 
@@ -140,41 +142,30 @@ static inline bool sw_span_fixed(struct sw_bounds x)
 void sw_span_add(struct sw_spans *s, const struct sw_span_site *site, sw_wide lo, sw_wide hi);
 /* intervals.c */
 struct sw_bounds sw_span_operate(struct sw_spans *s, uint32_t number);
-/* k, if x & mask is the multiple of 2^k below x (all bits above are kept that x has); else -1.  mask: no less than 0.
- */
-int sw_span_clears(struct sw_bounds mask, struct sw_bounds x, unsigned width);
-/* What the iterations of its loop add to a STEP. */
+/* The sum that the iterations of its loop add to a STEP. */
 struct sw_bounds sw_span_steps(const struct sw_spans *s, const struct sw_term *t);
 /* tables.c: of the kernel, operands first. */
 void sw_span_note_table(struct sw_spans *s, uint32_t number);
-/* What an ELEMENT may be; false: anything. */
+/* The values that an ELEMENT may have; false: any. */
 bool sw_span_element(const struct sw_spans *s, const struct sw_term *t, struct sw_bounds *out);
 /* Is the address made from one of several pointers of a table? */
 bool sw_span_has_pointers(const struct sw_spans *s, const struct sw_span_site *site);
 /* Spans for each of them; false: not bounded. */
 bool sw_span_add_pointers(struct sw_spans *s, const struct sw_span_site *site, sw_wide bytes);
-/* quotients.c: the hints, operands first. */
+/* The hints of a term; operands come first. */
 void sw_span_hint(struct sw_spans *s, uint32_t number);
-/* What is the term a quotient of; over 0: of nothing. */
+/* The number that the term is a quotient of; over 0: none. */
 struct sw_span_quotient sw_span_quotient_of(const struct sw_spans *s, uint32_t number);
-/* x - d * floor(x / d), more tightly than by the intervals; false: it is no such thing. */
-bool sw_span_remainder(const struct sw_spans *s, const struct sw_term *t, struct sw_bounds *out);
 /* spans.c: into s->found; false: not bounded. */
 bool sw_spans_bound(struct sw_spans *s, const struct sw_geometry *geometry);
-/* pointers.c: of the kernel. */
+/* remembered.c: notes a word of the parameter block that a term of the kernel reads. */
 void sw_span_note_word(struct sw_spans *s, uint32_t number);
-/* Of a launch: nothing was read yet; the pointer that a term moves with, whose operands are bounded; it is a number
+/* At a launch: nothing was read yet; the pointer that a term moves with, whose operands are bounded; it is a number
    after all. */
 void sw_span_begin_reads(struct sw_spans *s);
 uint32_t sw_span_moves_with(struct sw_spans *s, uint32_t number);
 void sw_span_pin(struct sw_spans *s, uint32_t number);
-/* What was read.  The caller frees it. */
-struct sw_span_shape sw_span_shape_of_reads(struct sw_spans *s);
 /* remembered.c */
 void sw_spans_forget(struct sw_spans *s);
-/* endless.c: by term, addresses without bounds in any launch; malloc\'ed. */
-bool *sw_spans_endless(const struct sw_footprint *f);
-/* loop_turns.c: true if one became fewer. */
-bool sw_span_count_turns(struct sw_spans *s);
 
 #endif

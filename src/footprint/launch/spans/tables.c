@@ -39,7 +39,7 @@ static struct sw_span_unit unit_of_product(struct sw_span_unit x, uint64_t by)
 	return (struct sw_span_unit){(uint16_t)unit, (uint16_t)(x.at * (by % MOST_UNIT) % unit)};
 }
 
-/* What is added in each iteration: 0 modulo the unit. */
+/* The sum of such steps: 0 modulo the unit. */
 static struct sw_span_unit unit_of_steps(struct sw_span_unit step)
 {
 	uint16_t unit = step.unit;
@@ -156,7 +156,7 @@ bool sw_span_element(const struct sw_spans *s, const struct sw_term *t, struct s
 	return true;
 }
 
-/* What is added to the pointer from the table. */
+/* The number that is added to the pointer from the table. */
 static struct sw_bounds rest_of(const struct sw_spans *s, uint32_t number)
 {
 	uint32_t table = s->table[number];

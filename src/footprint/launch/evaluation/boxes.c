@@ -1,12 +1,83 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
+ * From an address in a case to boxes of bytes.
+ *
+ * The address and the inequalities of the case make an area (area.h).  Simple areas are boxes, or a few; anything else
+ * is a hull.  The sites of an unrolled loop, and a site in its cases, have areas that differ only in where they begin:
+ * what was found of one serves the others.
+ */
+#include <stdlib.h>
+
+#include "footprint/launch/evaluation/area.h"
+#include "footprint/launch/evaluation/eval.h"
+
+/* ---- areas that were looked at before */
+
+/* from: less the address's constant. */
+struct known_box {
+	sw_wide from;
+	uint64_t width, rows, pitch, slices, slice;
+};
+
+struct known_area {
+	uint64_t check;
+	uint64_t work;	     /* that it took, of the budget */
+	struct sw_bounds at; /* where boxes begin, those that were given up too, less the constant */
+	uint32_t first, n;   /* boxes; */
+	enum sw_why why;     /* or why there are none */
+};
+
+struct sw_known_areas {
+	struct sw_map of; /* hash -> area + 1 */
+	SW_VEC(struct known_area) area;
+	SW_VEC(struct known_box) box;
+};
+
+void sw_known_areas_free(struct sw_known_areas *areas)
+{
+	if (!areas)
+		return;
+	sw_map_free(&areas->of);
+	free(areas->area.at);
+	free(areas->box.at);
+	free(areas);
+}
+
+static const struct known_area *find_known_area(const struct sw_eval *e, const uint64_t hash[2])
+{
+	uint64_t found = e->areas ? sw_map_get(&e->areas->of, hash[0]) : 0;
+	const struct known_area *area = found ? &e->areas->area.at[found - 1] : NULL;
+	return area && area->check == hash[1] ? area : NULL;
+}
+
+/* NULL: it is not known. */
+static void keep_area(struct sw_eval *e, const uint64_t hash[2], struct known_area area, const struct known_box *box)
+{
+	if (!e->areas)
+		e->areas = sw_calloc(1, sizeof *e->areas);
+	area.check = hash[1];
+	area.first = (uint32_t)e->areas->box.n;
+	for (uint32_t i = 0; i < area.n; i++)
+		*sw_vec_push(&e->areas->box) = box[i];
+	*sw_vec_push(&e->areas->area) = area;
+	*sw_map_put(&e->areas->of, hash[0]) = e->areas->area.n;
+}
+
+/* NULL: it has none. */
+static const struct known_box *boxes_of_known_area(const struct sw_eval *e, const struct known_area *area)
+{
+	return area->n ? &e->areas->box.at[area->first] : NULL;
+}
+
+/* ---- from an area to boxes */
+
+/*
  * From an area to boxes of bytes.
  *
  * Variables are put together to parts: sums that take every value of an interval (tid + 256 * ctaid).  An inequality
  * that concerns one part shortens it; one that concerns two, of which one counts the other's overflow, leaves full rows
  * and a last one that is not full.  Then parts whose bytes adjoin become the width, the others pitch and slice.
  */
-#include "footprint/launch/evaluation/area.h"
 
 #define MAX_PIECES 8 /* boxes from one address: a full part and partial rows at both ends, twice */
 
@@ -108,7 +179,8 @@ struct levels {
 	sw_wide from, width;
 };
 
-void sw_area_read_start(const struct sw_eval *e, sw_wide from)
+/* It counts that the site's address lies above 0 here. */
+static void area_read_start(const struct sw_eval *e, sw_wide from)
 {
 	if (e->site)
 		sw_reads_between(e->reads, e->site->address, from, from, 0, (sw_wide)UINT64_MAX);
@@ -118,7 +190,7 @@ static bool push_box(const struct sw_area *p, const struct levels *levels, const
 {
 	const struct level none = {0, 1}, *row = levels->n > 0 ? &levels->at[0] : &none,
 			   *slice = levels->n > 1 ? &levels->at[1] : &none;
-	sw_area_read_start(p->eval, levels->from);
+	area_read_start(p->eval, levels->from);
 	shape->at->lo = levels->from < shape->at->lo ? levels->from : shape->at->lo;
 	shape->at->hi = levels->from > shape->at->hi ? levels->from : shape->at->hi;
 	if (levels->from < 0 || shape->out->n - shape->from >= MAX_PIECES)
@@ -337,10 +409,213 @@ static bool sliced_boxes(struct sw_eval *e, const struct sw_area *p, const struc
 	return var >= 0;
 }
 
-bool sw_area_boxes(struct sw_eval *e, const struct sw_area *p, const struct sw_area_shape *shape)
+/* Appends the boxes of an area that is simple; false: it is not made of boxes, and nothing in *out counts. */
+static bool area_to_boxes(struct sw_eval *e, const struct sw_area *p, const struct sw_area_shape *shape)
 {
 	if (exact_boxes(p, shape))
 		return true;
 	shape->out->n = shape->from;
 	return sliced_boxes(e, p, shape);
+}
+
+/* ---- an address in a case */
+
+/* The bytes that an address touches in a case: boxes of the area that it is made from, or a hull. */
+
+/* ---- the problem: address and inequalities over at most 16 local variables */
+
+static int local_of(const struct sw_area *p, uint32_t var)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (p->var[i] == var)
+			return (int)i;
+	}
+	return -1;
+}
+
+static void take_form(const struct sw_eval *e, const struct sw_area *p, const struct sw_form *form,
+		      struct sw_area_row *row)
+{
+	*row = (struct sw_area_row){.constant = form->constant};
+	for (uint32_t i = 0; i < form->n; i++) {
+		const struct sw_variable *v = &e->variable.at[form->var[i]];
+		int at = local_of(p, form->var[i]);
+		if (v->lo == v->hi)
+			row->constant += v->lo * form->by[i];
+		else if (at >= 0)
+			row->by[at] = form->by[i];
+	}
+}
+
+static void take_system(const struct sw_eval *e, const struct sw_form *address, const struct sw_system *s,
+			struct sw_area *p)
+{
+	p->n = s->n;
+	p->rows = 0;
+	p->empty = false;
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct sw_variable *v = &e->variable.at[s->var[i]];
+		p->var[i] = s->var[i];
+		p->lo[i] = v->lo;
+		p->hi[i] = v->hi;
+	}
+	take_form(e, p, address, &p->address);
+	for (uint32_t i = 0; i < s->rows; i++)
+		take_form(e, p, s->row[i], &p->row[p->rows++]);
+}
+
+/* ---- an area, which may be known but for where it begins */
+
+static enum sw_why make_boxes(struct sw_eval *e, const struct sw_form *address, const struct sw_system *s,
+			      const struct sw_area_shape *shape)
+{
+	struct sw_area area;
+	take_system(e, address, s, &area);
+	area.eval = e;
+	if (!sw_area_simplify(&area))
+		return SW_WHY_COMPUTED;
+	if (area_to_boxes(e, &area, shape))
+		return SW_WHY_NONE;
+	return area.rows ? SW_WHY_RAGGED : SW_WHY_COMPUTED; /* without rows: steps that interleave */
+}
+
+/* Boxes that are kept; of longer lists each is another. */
+#define MOST_KEPT 16
+
+/* false: it must be looked at again. */
+static bool take_known(struct sw_eval *e, const struct known_area *known, sw_wide constant,
+		       const struct sw_area_shape *shape)
+{
+	bool any = known->at.lo <= known->at.hi;
+	if (e->budget < known->work + SW_AREA_SLICE_COST || (any && known->at.lo + constant < 0))
+		return false;
+	e->budget -= known->work;
+	if (any) {
+		area_read_start(e, known->at.lo + constant);
+		area_read_start(e, known->at.hi + constant);
+	}
+	const struct known_box *box = boxes_of_known_area(e, known);
+	for (uint32_t i = 0; i < known->n; i++) {
+		struct sw_reach reach = *shape->like;
+		reach.extent = SW_EXTENT_BOX;
+		reach.why = SW_WHY_NONE;
+		reach.address = (uint64_t)(box[i].from + constant);
+		reach.width = box[i].width;
+		reach.rows = box[i].rows;
+		reach.pitch = box[i].pitch;
+		reach.slices = box[i].slices;
+		reach.slice = box[i].slice;
+		*sw_vec_push(shape->out) = reach;
+	}
+	return true;
+}
+
+static void keep_known(struct sw_eval *e, const uint64_t hash[2], struct known_area area, sw_wide constant,
+		       const struct sw_area_shape *shape)
+{
+	struct known_box box[MOST_KEPT];
+	size_t n = area.why ? 0 : shape->out->n - shape->from;
+	/* Boxes below 0, and those that were given up without a budget, are not the same another time. */
+	if (n > MOST_KEPT || e->budget < SW_AREA_SLICE_COST || shape->at->lo < 0)
+		return;
+	area.n = (uint32_t)n;
+	area.at = (struct sw_bounds){shape->at->lo - constant, shape->at->hi - constant};
+	for (size_t i = 0; i < n; i++) {
+		const struct sw_reach *r = &shape->out->at[shape->from + i];
+		box[i] = (struct known_box){
+			(sw_wide)r->address - constant, r->width, r->rows, r->pitch, r->slices, r->slice};
+	}
+	keep_area(e, hash, area, box);
+}
+
+/* Boxes of all addresses of the system; else why there are none. */
+static enum sw_why area_boxes(struct sw_eval *e, const struct sw_form *address, struct sw_system *s, uint64_t bytes,
+			      const struct sw_reach *like, struct sw_reaches *out)
+{
+	struct sw_bounds at = {SW_INFINITE, -SW_INFINITE};
+	const struct sw_area_shape shape = {like, out, out->n, bytes, &at};
+	struct sw_form parts = *address;
+	uint64_t hash[2], budget = e->budget;
+	parts.constant = (sw_wide)bytes;
+	sw_system_hash(e, s, &parts, hash);
+	const struct known_area *known = find_known_area(e, hash);
+	if (known && take_known(e, known, address->constant, &shape))
+		return known->why;
+	enum sw_why why = make_boxes(e, address, s, &shape);
+	struct known_area area = {.work = budget - e->budget, .why = why};
+	if (!known)
+		keep_known(e, hash, area, address->constant, &shape);
+	return why;
+}
+
+/* ---- boxes or a hull */
+
+/* A number that may be larger than that says nothing about the address. */
+#define WHOLE ((sw_wide)INT32_MAX)
+
+static bool is_unlimited(const struct sw_eval *e, const struct sw_form *address)
+{
+	for (uint32_t i = 0; i < address->n; i++) {
+		const struct sw_variable *v = &e->variable.at[address->var[i]];
+		if (v->why && v->hi - v->lo >= WHOLE)
+			return true;
+	}
+	return false;
+}
+
+static enum sw_why why_of_system(const struct sw_eval *e, const struct sw_system *s)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct sw_variable *v = &e->variable.at[s->var[i]];
+		if (v->why)
+			return (enum sw_why)v->why;
+		/* Which value a counter had in the end is not known, only which it may have had. */
+		if (v->counter && !sw_eval_inside(e, v->of))
+			return SW_WHY_LOOP;
+	}
+	return sw_eval_rests_on_doubt(e) ? SW_WHY_COMPUTED : SW_WHY_NONE;
+}
+
+static enum sw_why why_endless(const struct sw_eval *e, const struct sw_form *address)
+{
+	enum sw_why why = sw_eval_why(e, address);
+	return why ? why : SW_WHY_NO_BOUND;
+}
+
+bool sw_eval_boxes(struct sw_eval *e, const struct sw_form *address, uint64_t bytes, const struct sw_reach *like,
+		   struct sw_reaches *out, enum sw_why *why)
+{
+	struct sw_system s;
+	size_t from = out->n;
+	if (!bytes || !sw_system_narrow(e, address, &s))
+		return true;
+	struct sw_bounds range = sw_bound_in(e, address, &s);
+	bool vague = range.hi - range.lo >= WHOLE && is_unlimited(e, address);
+	bool any = range.lo == 0 && range.hi == (sw_wide)UINT64_MAX; /* not understood, wherever a base lies */
+	if (!vague && !any && e->site)
+		sw_reads_between(e->reads, e->site->address, range.lo, range.hi, 0,
+				 (sw_wide)UINT64_MAX - (sw_wide)bytes);
+	if (range.lo < 0 || range.hi > (sw_wide)UINT64_MAX - (sw_wide)bytes || vague) {
+		*why = why_endless(e, address);
+		return false;
+	}
+	if (range.lo > range.hi)
+		return true;
+	sw_system_complete(e, &s);
+	*why = why_of_system(e, &s);
+	if (!*why && !s.cut && !e->has_uninterpreted_fact)
+		*why = area_boxes(e, address, &s, bytes, like, out);
+	else if (!*why)
+		*why = SW_WHY_COMPUTED;
+	if (!*why)
+		return true;
+	out->n = from;
+	struct sw_reach reach = *like;
+	reach.extent = SW_EXTENT_HULL;
+	reach.why = (uint8_t)*why;
+	reach.address = (uint64_t)range.lo;
+	reach.width = reach.pitch = reach.slice = (uint64_t)(range.hi - range.lo) + bytes;
+	reach.rows = reach.slices = 1;
+	*sw_vec_push(out) = reach;
+	return true;
 }

@@ -1,16 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an evaluation read of its launch.  Two launches of a kernel with the same geometry that agree in it have the
- * same result, but for bases, with which addresses move.  Not thread-safe.
+ * The record of what an evaluation read of its launch.  Two launches of a kernel with the same geometry that agree in
+ * it have the same result, but for bases, with which addresses move.  Not thread-safe.
  */
-#ifndef SW_FOOTPRINT_LAUNCH_READS_READS_H
-#define SW_FOOTPRINT_LAUNCH_READS_READS_H
+#ifndef SW_FOOTPRINT_LAUNCH_EVALUATION_READS_H
+#define SW_FOOTPRINT_LAUNCH_EVALUATION_READS_H
 
+#include "footprint/footprint.h"
 #include "base/memory.h"
-#include "footprint/launch/reads/base_words.h"
 #include "footprint/launch/linear/linear_form.h"
 
-/* Of a byte of the parameter block: read as part of a number; the low bits of the 16-bit word there were. */
+/*
+ * Which words of the parameter block are nothing but where an address begins: a launch that differs in such a word
+ * alone touches the same bytes, moved.  Found once a kernel, from its terms.
+ *
+ * Every term that such a word goes into adds something to it, or chooses it, and ends in the address of an access.  A
+ * word that is compared, multiplied, masked beyond its low bits or subtracted is a number.  Which one of several words
+ * was chosen or found in a table, and whether the access is said to be made from that one, is known when a launch is
+ * evaluated.
+ */
+
+#define SW_BASE_LOW_BITS 8 /* of a word that is tested for alignment */
+
+/* LOW_BASE: its low bits are looked at as well. */
+enum sw_word_use { SW_WORD_NUMBER, SW_WORD_LOW, SW_WORD_BASE, SW_WORD_LOW_BASE };
+
+/* By term, of PARAM and ELEMENT terms: enum sw_word_use.  malloc'ed.  memory: for evaluations that know what some of it
+   holds: words that go into the address of a load whose value counts are numbers. */
+uint8_t *sw_base_words_find(const struct sw_footprint *footprint, bool memory);
+
+/* A comparison of a term of 64 bits, its first operand, with 0. */
+bool sw_base_asks_for_null(const struct sw_term *terms, const struct sw_term *term);
+
+/* A byte of the parameter block was read as part of a number; the low bits of the 16-bit word there were read. */
 enum { SW_READ_NUMBER = 1, SW_READ_LOW = 2 };
 
 /* A word that addresses are made from.  They may move as far as this; beyond, something may be decided in another way.
@@ -28,9 +50,9 @@ struct sw_symbol_read {
 	uint64_t address;
 };
 
-/* What counts of the difference of two words, the first less the second, by their offsets in the block (UINT32_MAX: no
-   word, 0): that it is not this number (two values that are made from them would be equal), or that it is less, or not
-   less. */
+/* The part that counts of the difference of two words, the first less the second, by their offsets in the block
+   (UINT32_MAX: no word, 0): that it is not this number (two values that are made from them would be equal), or that it
+   is less, or not less. */
 enum sw_base_relation { SW_BASES_DIFFER, SW_BASES_LESS, SW_BASES_NOT_LESS };
 struct sw_base_difference {
 	uint32_t at[2];
@@ -68,8 +90,8 @@ static inline bool sw_reads_is_base(uint64_t value)
 	return value >= SW_LEAST_BASE && value < UINT64_C(1) << 62;
 }
 
-/* What a term is made from, before it is evaluated; its operands were.  NULL reads: not wanted, in all of
-   these. */
+/* Finds the base that a term is made from, before the term is evaluated and after its operands were.  NULL reads: not
+   wanted, in all of these. */
 void sw_reads_follow(struct sw_reads *reads, const struct sw_term *terms, uint32_t term);
 /* It is one of several, this one. */
 void sw_reads_choose(struct sw_reads *reads, uint32_t term, uint32_t chosen);
@@ -103,7 +125,7 @@ void sw_reads_below(struct sw_reads *reads, uint32_t term, sw_wide least, const 
 /* The base that a term is made from where it was evaluated last, for a later look at the same case. */
 uint16_t sw_reads_base_of(const struct sw_reads *reads, uint32_t term);
 void sw_reads_set_base(struct sw_reads *reads, uint32_t term, uint16_t base);
-/* What was decided holds for the very value of the term's base only. */
+/* The decision holds for the very value of the term's base only. */
 void sw_reads_pin(struct sw_reads *reads, uint32_t term);
 
 #endif
