@@ -39,6 +39,7 @@
 #include "detect/waits/waits.h"
 #include "detect/waits/schedule_feed.h"
 #include "detect/waits/wide_syncs.h"
+#include "reader/kinds.h"
 
 /*
  * Order that the run had and the trace does not show: edges that `syncwatch confirm` added to the program's calls.
@@ -48,28 +49,6 @@
 
 /* The first one; those of programs that name theirs by numbers are others. */
 #define TAG UINT64_C(0x636f6e6669720000)
-
-static uint64_t stream_of_edge(const struct sw_rec *rec)
-{
-	const void *r = rec;
-	switch ((enum sw_rec_kind)rec->kind) {
-#define STREAM(kind, type)                                                                                             \
-	case SW_REC_##kind:                                                                                            \
-		return ((const struct type *)r)->stream;
-		STREAM(LAUNCH, sw_rec_launch)
-		STREAM(COPY, sw_rec_copy)
-		STREAM(COPY_ND, sw_rec_copy_nd)
-		STREAM(SET, sw_rec_set)
-		STREAM(HOST_FUNC, sw_rec_host_func)
-		STREAM(GRAPH_LAUNCH, sw_rec_graph_launch)
-		STREAM(MEM_OP, sw_rec_mem_op)
-		STREAM(ALLOC, sw_rec_alloc)
-		STREAM(FREE, sw_rec_free)
-#undef STREAM
-	default:
-		return 0;
-	}
-}
 
 /* The first at this record. */
 static size_t find(const struct sw_judge_options *options, uint64_t seq)
@@ -88,8 +67,10 @@ static size_t find(const struct sw_judge_options *options, uint64_t seq)
 static void note(struct sw_model *m, const struct sw_record *record, enum sw_annotation op,
 		 const struct sw_added_edge *edge)
 {
+	uint64_t stream;
+	sw_record_stream_of(record->rec, &stream);
 	struct sw_rec_annotation a = {
-		.h = *record->rec, .address = TAG + edge->event, .stream = stream_of_edge(record->rec), .op = op};
+		.h = *record->rec, .address = TAG + edge->event, .stream = stream, .op = op};
 	struct sw_record r = *record;
 	a.h.kind = SW_REC_ANNOTATION;
 	a.h.words = sizeof a / 8;
@@ -128,21 +109,6 @@ static void added_edges_after(struct sw_model *m, const struct sw_record *record
 /* No handle of the driver's: those are addresses. */
 #define OWN_STREAM UINT64_C(0x6f776e)
 
-static uint64_t *stream_of_work(struct sw_rec *rec)
-{
-	void *r = rec;
-	switch ((enum sw_rec_kind)rec->kind) {
-	case SW_REC_LAUNCH:
-		return &((struct sw_rec_launch *)r)->stream;
-	case SW_REC_COPY:
-		return &((struct sw_rec_copy *)r)->stream;
-	case SW_REC_SET:
-		return &((struct sw_rec_set *)r)->stream;
-	default:
-		return NULL;
-	}
-}
-
 static bool is_moved(const struct sw_model *m, const struct sw_record *record)
 {
 	const struct sw_judge_options *options = m->options;
@@ -174,7 +140,7 @@ static bool moved_work(struct sw_model *m, const struct sw_record *record)
 		return false;
 	struct sw_rec *copy = sw_alloc(record->rec->words * 8u);
 	memcpy(copy, record->rec, record->rec->words * 8u);
-	uint64_t *stream = stream_of_work(copy);
+	uint64_t *stream = sw_kind_has(copy->kind, SW_KIND_MOVABLE) ? sw_record_stream(copy) : NULL;
 	const bool moves = stream && *stream <= 1; /* 1: CU_STREAM_LEGACY */
 	if (moves) {
 		struct sw_record r = *record;

@@ -15,6 +15,47 @@ static const char *const names[256] = {
 #undef SW_REC_TEXT
 };
 
+#define SW_HAS_STREAM(type) offsetof(struct type, stream)
+#define SW_NO_STREAM(type)  0
+static const struct {
+	uint16_t stream; /* offset in the record, 0: none */
+	uint16_t traits;
+} traits[256] = {
+#define SW_TRAIT(kind, type, where, what) [SW_REC_##kind] = {where(type), what},
+#include "reader/traits.def"
+#undef SW_TRAIT
+};
+
+bool sw_kind_has(uint8_t kind, enum sw_kind_trait trait)
+{
+	return traits[kind].traits & trait;
+}
+
+uint64_t *sw_record_stream(struct sw_rec *rec)
+{
+	const uint16_t at = traits[rec->kind].stream;
+	return at ? (uint64_t *)(void *)((char *)rec + at) : NULL;
+}
+
+uint64_t sw_record_bytes(const struct sw_rec *rec)
+{
+	const void *r = rec;
+	const struct sw_rec_copy_nd *box = r;
+	const struct sw_rec_set *set = r;
+	switch (rec->kind) {
+	case SW_REC_COPY:
+		return ((const struct sw_rec_copy *)r)->bytes;
+	case SW_REC_COPY_ND:
+		return box->width * box->height * box->depth;
+	case SW_REC_SET:
+		return set->width * set->height;
+	case SW_REC_ALLOC:
+		return ((const struct sw_rec_alloc *)r)->bytes;
+	default:
+		return 0;
+	}
+}
+
 size_t sw_kind_bytes(const struct sw_rec *rec)
 {
 	/* The END of a call has the kind of its BEGIN. */

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "syncwatch/format.h"
 
@@ -26,6 +27,26 @@ static inline bool sw_launch_is_short(const struct sw_rec *rec)
 	return rec->kind == SW_REC_LAUNCH && !(rec->flags & SW_RF_END) &&
 	       rec->words * 8u < sizeof(struct sw_rec_launch);
 }
+
+/* What kinds of records have in common; traits.def has a row for each kind. */
+enum sw_kind_trait {
+	SW_KIND_DEVICE = 1 << 0,   /* puts work of the device on a stream: a kernel, a copy, a set, a graph */
+	SW_KIND_COPIES = 1 << 1,   /* copies bytes */
+	SW_KIND_MOVABLE = 1 << 2,  /* work that `syncwatch confirm` can put on another stream */
+	SW_KIND_BOUNDS = 1 << 3,   /* work whose end bounds the end of a wait for it */
+	SW_KIND_REPORTED = 1 << 4, /* a call has one record of it, whatever library asks */
+};
+bool sw_kind_has(uint8_t kind, enum sw_kind_trait trait);
+/* The handle of the stream on which the call puts work, or NULL: the kind has none. */
+uint64_t *sw_record_stream(struct sw_rec *rec);
+static inline bool sw_record_stream_of(const struct sw_rec *rec, uint64_t *stream)
+{
+	const uint64_t *at = sw_record_stream((struct sw_rec *)(uintptr_t)rec);
+	*stream = at ? *at : 0;
+	return at;
+}
+/* Bytes that a call copies, sets or allocates; 0: none. */
+uint64_t sw_record_bytes(const struct sw_rec *rec);
 
 /* Bytes that a record must have at least; 0: kind unknown. */
 size_t sw_kind_bytes(const struct sw_rec *rec);

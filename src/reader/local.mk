@@ -3,7 +3,7 @@ noinst_LIBRARIES += libswreader.a
 libswreader_a_SOURCES = \
 	src/reader/reader.c src/reader/reader.h src/reader/writer.h \
 	src/reader/source.c src/reader/source.h \
-	src/reader/kinds.c src/reader/kinds.h \
+	src/reader/kinds.c src/reader/kinds.h src/reader/traits.def \
 	src/reader/clock.c src/reader/clock.h \
 	src/reader/dictionary.c src/reader/dictionary.h \
 	src/reader/ranks.c src/reader/ranks.h src/base/ranks.def \

@@ -7,6 +7,7 @@
 
 #include "api/names.h"
 #include "base/map.h"
+#include "reader/kinds.h"
 
 #define LEGACY 1u /* CU_STREAM_LEGACY */
 
@@ -72,43 +73,21 @@ static int each_record(struct search *search, const char *trace,
 /* On the legacy default stream? */
 static bool is_legacy(const struct sw_rec *rec)
 {
-	const void *r = rec;
 	uint64_t stream;
-	switch ((enum sw_rec_kind)rec->kind) {
-#define STREAM(kind, type)                                                                                             \
-	case SW_REC_##kind:                                                                                            \
-		stream = ((const struct type *)r)->stream;                                                             \
-		break;
-		STREAM(LAUNCH, sw_rec_launch)
-		STREAM(COPY, sw_rec_copy)
-		STREAM(COPY_ND, sw_rec_copy_nd)
-		STREAM(SET, sw_rec_set)
-		STREAM(GRAPH_LAUNCH, sw_rec_graph_launch)
-#undef STREAM
-	default:
+	if (!sw_kind_has(rec->kind, SW_KIND_DEVICE) || !sw_record_stream_of(rec, &stream))
 		return false;
-	}
 	return stream == LEGACY || (!stream && !(rec->flags & SW_RF_PER_THREAD));
 }
 
 /* Code that the program uses for the first time: a kernel of a context, or whatever a copy or a set needs. */
 static bool is_first_use(struct search *search, const struct sw_rec *rec)
 {
-	const void *r = rec;
-	uint64_t what = 0;
-	switch ((enum sw_rec_kind)rec->kind) {
-	case SW_REC_LAUNCH:
-		what = ((const struct sw_rec_launch *)r)->function;
-		break;
-	case SW_REC_COPY:
-	case SW_REC_COPY_ND:
-	case SW_REC_SET:
-		break;
-	case SW_REC_GRAPH_LAUNCH:
-		return true;
-	default:
+	if (!sw_kind_has(rec->kind, SW_KIND_DEVICE))
 		return false;
-	}
+	if (rec->kind == SW_REC_GRAPH_LAUNCH)
+		return true;
+	const uint64_t what =
+		rec->kind == SW_REC_LAUNCH ? ((const struct sw_rec_launch *)(const void *)rec)->function : 0;
 	uint64_t *uses =
 		sw_map_put(&search->used, sw_hash_u64(sw_hash_u64(what ^ (uint64_t)rec->api << 32) ^ rec->ctx));
 	return (*uses)++ == 0;

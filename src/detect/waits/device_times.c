@@ -292,26 +292,6 @@ static uint64_t call_at(const struct thread *t, uint64_t from, uint64_t to, uint
 
 /* ---- waits: what bounds the error of the clock ------------------------------------------------------------------- */
 
-static bool stream_of(const struct sw_rec *rec, uint64_t *stream)
-{
-	switch (rec->kind) {
-	case SW_REC_LAUNCH:
-		*stream = ((const struct sw_rec_launch *)(const void *)rec)->stream;
-		return true;
-	case SW_REC_COPY:
-		*stream = ((const struct sw_rec_copy *)(const void *)rec)->stream;
-		return true;
-	case SW_REC_SET:
-		*stream = ((const struct sw_rec_set *)(const void *)rec)->stream;
-		return true;
-	case SW_REC_GRAPH_LAUNCH:
-		*stream = ((const struct sw_rec_graph_launch *)(const void *)rec)->stream;
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* Default streams share their handles: of those, and of work that another thread may only just be enqueueing, nothing
    is said but by the thread's own waits. */
 #define FIRST_HANDLE 3u
@@ -363,7 +343,8 @@ static void watch(struct join *j, const struct sw_record *r)
 		wait_ends(j, r);
 	} else if (r->rec->kind == SW_REC_SYNC) {
 		wait_begins(j, r);
-	} else if (!r->failed && stream_of(r->rec, &stream)) {
+	} else if (!r->failed && sw_kind_has(r->rec->kind, SW_KIND_BOUNDS)) {
+		sw_record_stream_of(r->rec, &stream);
 		struct last *last = sw_map_ptr(&j->last, stream_key(r, stream));
 		if (!last)
 			sw_map_put_ptr(&j->last, stream_key(r, stream), last = sw_alloc(sizeof *last));

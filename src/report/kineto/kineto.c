@@ -6,6 +6,7 @@
 
 #include "report/kineto/profile.h"
 #include "report/symbols/stack.h"
+#include "reader/kinds.h"
 
 /* By the record alone, as Kineto names it: the function of the runtime where there was one. */
 static uint32_t name_of_call(struct sw_own_calls *own, const struct sw_access *what)
@@ -19,32 +20,11 @@ static uint32_t name_of_call(struct sw_own_calls *own, const struct sw_access *w
 	return *name == UINT64_MAX ? 0 : (uint32_t)*name;
 }
 
-/* Calls of which there is one record each, whatever library asks for them: not what the runtime may know by itself. */
-static bool is_reported(uint8_t kind)
-{
-	switch (kind) {
-	case SW_REC_LAUNCH:
-	case SW_REC_COPY:
-	case SW_REC_COPY_ND:
-	case SW_REC_SET:
-	case SW_REC_ALLOC:
-	case SW_REC_FREE:
-	case SW_REC_EVENT_RECORD:
-	case SW_REC_STREAM_WAIT:
-	case SW_REC_SYNC:
-	case SW_REC_HOST_FUNC:
-	case SW_REC_GRAPH_LAUNCH:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static void on_operation(void *arg, const struct sw_operation *op)
 {
 	struct sw_own_calls *own = arg;
 	const struct sw_access *what = &op->what;
-	uint32_t name = what->api && is_reported(what->kind) ? name_of_call(own, what) : 0;
+	uint32_t name = what->api && sw_kind_has(what->kind, SW_KIND_REPORTED) ? name_of_call(own, what) : 0;
 	const bool in_flight = (op->record->rec->flags & SW_RF_PENDING) && !what->dur_ns;
 	if (!name || in_flight) {
 		own->waits_left_out += op->blocks;

@@ -34,25 +34,6 @@ static void add_time(struct sw_time_row *row, uint64_t ns)
 		row->worst_ns = ns;
 }
 
-static uint64_t bytes_of(const struct sw_operation *op)
-{
-	const void *rec = op->record->rec;
-	const struct sw_rec_copy_nd *box = rec;
-	const struct sw_rec_set *set = rec;
-	switch (op->what.kind) {
-	case SW_REC_COPY:
-		return ((const struct sw_rec_copy *)rec)->bytes;
-	case SW_REC_COPY_ND:
-		return box->width * box->height * box->depth;
-	case SW_REC_SET:
-		return set->width * set->height;
-	case SW_REC_ALLOC:
-		return ((const struct sw_rec_alloc *)rec)->bytes;
-	default:
-		return 0;
-	}
-}
-
 static uint32_t call_key(uint16_t api, uint16_t flags)
 {
 	return (uint32_t)api << 1 | (flags & SW_RF_RUNTIME ? 1 : 0);
@@ -62,7 +43,7 @@ static void add_work(struct sw_call_times *t, enum sw_time_table table, uint32_t
 {
 	struct sw_time_row *row = row_of(t, table, key);
 	row->count++;
-	row->bytes += bytes_of(op);
+	row->bytes += sw_record_bytes(op->record->rec);
 	if (op->gpu_end_ns > op->gpu_start_ns)
 		add_time(row, op->gpu_end_ns - op->gpu_start_ns);
 }
@@ -75,7 +56,7 @@ static void on_operation(void *arg, const struct sw_operation *op)
 		struct sw_time_row *row = row_of(t, SW_TIMES_CALLS, call_key(op->what.api, op->what.flags));
 		row->count++;
 		row->failed += op->record->failed;
-		row->bytes += bytes_of(op);
+		row->bytes += sw_record_bytes(op->record->rec);
 		if (returned)
 			add_time(row, op->what.dur_ns);
 		row->waits += op->blocks;
@@ -331,20 +312,16 @@ static void add_volume(struct volume *v, uint64_t bytes)
 static void count_operation(struct counts *s, const struct sw_record *record)
 {
 	const struct sw_rec *rec = record->rec;
-	const struct sw_rec_copy_nd *box = (const void *)rec;
-	const struct sw_rec_set *set = (const void *)rec;
 	switch (rec->kind) {
 	case SW_REC_COPY:
-		add_volume(&s->copies, ((const struct sw_rec_copy *)(const void *)rec)->bytes);
-		break;
 	case SW_REC_COPY_ND:
-		add_volume(&s->copies, box->width * box->height * box->depth);
+		add_volume(&s->copies, sw_record_bytes(rec));
 		break;
 	case SW_REC_SET:
-		add_volume(&s->sets, set->width * set->height);
+		add_volume(&s->sets, sw_record_bytes(rec));
 		break;
 	case SW_REC_ALLOC:
-		add_volume(&s->allocations, ((const struct sw_rec_alloc *)(const void *)rec)->bytes);
+		add_volume(&s->allocations, sw_record_bytes(rec));
 		break;
 	case SW_REC_UNCLASSIFIED:
 		s->unclassified++;

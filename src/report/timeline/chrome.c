@@ -2,6 +2,7 @@
 /* The timeline as a Chrome trace: watches a judgement and writes as it goes, in memory that does not grow with the run.
  */
 #include "report/timeline/chrome.h"
+#include "reader/kinds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -301,8 +302,6 @@ static void describe_work(struct sw_chrome *c, const struct sw_operation *op, st
 {
 	const void *rec = op->record->rec;
 	const struct sw_rec_launch *launch = rec;
-	const struct sw_rec_copy_nd *box = rec;
-	const struct sw_rec_set *set = rec;
 	work->name = sw_label_work(&c->labels, op);
 	work->kind = SW_WORK_OTHER;
 	switch (op->what.kind) {
@@ -315,16 +314,13 @@ static void describe_work(struct sw_chrome *c, const struct sw_operation *op, st
 		work->shared_bytes = launch->shared_bytes;
 		break;
 	case SW_REC_COPY:
-		work->kind = SW_WORK_COPY;
-		work->bytes = ((const struct sw_rec_copy *)rec)->bytes;
-		break;
 	case SW_REC_COPY_ND:
 		work->kind = SW_WORK_COPY;
-		work->bytes = box->width * box->height * box->depth;
+		work->bytes = sw_record_bytes(rec);
 		break;
 	case SW_REC_SET:
 		work->kind = SW_WORK_SET;
-		work->bytes = set->width * set->height;
+		work->bytes = sw_record_bytes(rec);
 		break;
 	case SW_REC_HOST_FUNC:
 		work->kind = SW_WORK_HOST;
