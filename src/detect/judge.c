@@ -69,8 +69,7 @@ static void note(struct sw_model *m, const struct sw_record *record, enum sw_ann
 {
 	uint64_t stream;
 	sw_record_stream_of(record->rec, &stream);
-	struct sw_rec_annotation a = {
-		.h = *record->rec, .address = TAG + edge->event, .stream = stream, .op = op};
+	struct sw_rec_annotation a = {.h = *record->rec, .address = TAG + edge->event, .stream = stream, .op = op};
 	struct sw_record r = *record;
 	a.h.kind = SW_REC_ANNOTATION;
 	a.h.words = sizeof a / 8;
@@ -243,41 +242,6 @@ static void on_edge(void *arg, const struct sw_hb_edge *edge)
 				  sw_model_lane_state(m, edge->to_lane)->stream);
 }
 
-static void make_state(struct sw_model *m)
-{
-	m->names = sw_name_store_new();
-	m->lanes = sw_lanes_new();
-	m->context = sw_calloc(SW_CONTEXTS, sizeof *m->context);
-	m->events = sw_event_table_new();
-	m->captures = sw_captures_new();
-	m->nvtx = sw_nvtx_new();
-	m->library_calls = sw_library_new();
-	m->waits = sw_call_waits_new();
-	m->wide = sw_wide_new();
-	m->legacy = sw_legacy_new();
-	m->stalls = sw_stalls_new();
-	m->polls = sw_polls_new();
-	m->feed = sw_schedule_feed_new();
-	m->hazards = sw_hazards_new();
-	m->deferrals = sw_deferrals_new(m->options->evaluate_all, sw_launch_work_out);
-	m->ignored = sw_ignored_new();
-	m->kernels = sw_kernels_new(m->reader);
-	m->plans = sw_plans_new();
-	m->variables = sw_variables_new();
-	m->handles = sw_handles_new();
-	m->first_uses = sw_first_uses_new();
-	m->annotated = sw_annotated_new();
-	m->collectives = sw_collectives_new();
-	m->host_funcs = sw_host_funcs_new();
-	m->value_copies = sw_value_copies_new();
-	m->batches = sw_batches_new();
-	m->tensors = sw_tensor_blocks_new();
-	m->values = sw_stored_values_new();
-	m->graphs = sw_graphs_new();
-	m->contents = sw_contents_new();
-	m->sharing = sw_sharing_new(m->options && m->options->shared_uses);
-}
-
 static void leave(void *arg, struct sw_block *block)
 {
 	struct sw_model *m = arg;
@@ -290,12 +254,16 @@ void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw
 {
 	static const struct sw_observer nobody = {0};
 	*m = (struct sw_model){.reader = reader, .options = options, .j = judgement, .arena = arena};
-	make_state(m);
+#define SW_PART(type, member, make, release) m->member = make;
+#define SW_VALUE(type, member, release)
+#include "detect/model/parts.def"
+#undef SW_PART
+#undef SW_VALUE
+	m->plans = sw_plans_new();
 	m->observer = options->observer ? options->observer : &nobody;
 	m->hb = sw_hb_new(&(struct sw_hb_options){.strict_host = options->strict_host, .on_edge = on_edge, .arg = m});
 	m->forbidden = sw_forbidden_new(m);
 	sw_space_init(&m->space);
-	m->physical = sw_physical_set_new();
 	m->space.leave = leave;
 	m->space.pool_blocks.now = &m->step;
 	sw_pool_init(m);
@@ -312,43 +280,11 @@ void sw_model_free(struct sw_model *m)
 {
 	sw_map_free(&m->narrowed);
 	sw_wait_forget(m);
-	sw_kernels_free(m->kernels);
-	sw_variables_free(m->variables);
-	sw_physical_set_free(m->physical);
-	sw_handles_free(m->handles);
-	sw_first_uses_free(m->first_uses);
-	sw_annotated_free(m->annotated);
-	sw_collectives_free(m->collectives);
-	sw_graphs_free(m);
-	sw_stored_values_free(m);
-	sw_value_copies_free(m->value_copies);
-	sw_batches_free(m->batches);
-	sw_tensor_blocks_free(m->tensors);
-	sw_host_funcs_free(m->host_funcs);
-	sw_ignored_free(m);
-	sw_hazards_free(m->hazards);
-	sw_schedule_feed_free(m->feed);
-	sw_polls_free(m->polls);
-	sw_forbidden_free(m->forbidden);
-	sw_stalls_free(m->stalls);
-	sw_legacy_free(m->legacy);
-	sw_wide_free(m->wide);
-	sw_call_waits_free(m->waits);
-	sw_nvtx_free(m->nvtx);
-	sw_library_free(m->library_calls);
-	sw_captures_free(m->captures);
-	sw_event_table_free(m->events);
-	free(m->context);
-	sw_lanes_free(m->lanes);
-	sw_name_store_free(m->names);
-	sw_space_free(&m->space);
-	sw_deferrals_free(m->deferrals); /* blocks refer to what they hold */
-	sw_asked_uses_free(m->asked_uses);
-	sw_contents_free(m->contents);
-	sw_collect_free(&m->collect);
-	sw_schedule_free(m->schedule);
-	sw_sharing_free(m->sharing);
-	sw_hb_free(m->hb);
+#define SW_PART(type, member, make, release) release;
+#define SW_VALUE(type, member, release)	     release;
+#include "detect/model/parts.def"
+#undef SW_PART
+#undef SW_VALUE
 }
 
 /* A program that used the driver, without a recorded call. */

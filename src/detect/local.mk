@@ -12,7 +12,7 @@ libswdetect_a_SOURCES = \
 	src/detect/model/collect.c src/detect/model/collect.h \
 	src/detect/model/handlers.h src/detect/model/lanes.c \
 	src/detect/model/lanes.h src/detect/model/model.c \
-	src/detect/model/model.h src/detect/gate.c src/detect/gate.h src/detect/model/forbidden.c src/detect/model/forbidden.h src/detect/model/nvtx.c src/detect/model/nvtx.h \
+	src/detect/model/model.h src/detect/model/parts.def src/detect/gate.c src/detect/gate.h src/detect/model/forbidden.c src/detect/model/forbidden.h src/detect/model/nvtx.c src/detect/model/nvtx.h \
 	src/detect/libraries/library_arguments.def \
 	src/detect/libraries/library_calls.c src/detect/libraries/library_calls.h \
 	src/detect/waits/device_times.c src/detect/waits/device_times.h \

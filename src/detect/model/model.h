@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The state of a run: one pointer for each noun.  What a pointer points to is private to the file that is named like
- * it; what it offers is in that file's header.  Private to src/detect.  Not thread-safe.
+ * The state of a run: one pointer for each noun (parts.def).  What a pointer points to is private to the file that is
+ * named like it; what it offers is in that file's header.  Private to src/detect.  Not thread-safe.
  */
 #ifndef SW_DETECT_MODEL_MODEL_H
 #define SW_DETECT_MODEL_MODEL_H
@@ -10,17 +10,17 @@
 #include "detect/model/collect.h"
 
 struct sw_model {
+#define SW_PART(type, member, make, release) type member;
+#define SW_VALUE(type, member, release)	     type member;
+#include "detect/model/parts.def"
+#undef SW_PART
+#undef SW_VALUE
 	struct sw_reader *reader;
-	struct sw_hb *hb;
 	const struct sw_judge_options *options;
 	const struct sw_times *times;	    /* of the devices; set before the first step */
 	const struct sw_observer *observer; /* never NULL */
 	struct sw_judgement *j;
-	struct sw_arena *arena;	       /* lives as long as the judgement */
-	struct sw_schedule *schedule;  /* NULL: not wanted */
-	struct sw_collect collect;     /* findings */
-	struct sw_address_space space; /* memory */
-	struct sw_physical_set *physical;
+	struct sw_arena *arena; /* lives as long as the judgement */
 
 	const struct sw_record *record; /* the one in hand */
 	struct sw_wait *wait;		/* its call */
@@ -30,46 +30,8 @@ struct sw_model {
 	struct sw_hb_view *view;	/* of the launch in hand, for accesses before its wait; NULL: as all others */
 	struct sw_touch_scope *scope;	/* where it is known to touch memory, and when it came; NULL: as it comes */
 
-	/* model */
-	struct sw_name_store *names;
-	struct sw_lanes *lanes;
-	struct sw_context_state *context; /* SW_CONTEXTS of them, by id */
-	struct sw_event_table *events;
-	struct sw_captures *captures;
-	struct sw_nvtx_state *nvtx;
-	struct sw_library_state *library_calls;
-	/* waits */
-	struct sw_call_waits *waits;
-	struct sw_wide_syncs *wide;
-	struct sw_legacy *legacy;
-	struct sw_stalls *stalls;
-	struct sw_polls *polls;
-	struct sw_forbidden *forbidden; /* NULL: no call is */
-	struct sw_schedule_feed *feed;
-	/* hazards */
-	struct sw_hazards *hazards;
-	struct sw_deferrals *deferrals;
-	struct sw_asked_uses *asked_uses;    /* NULL: not wanted */
-	struct sw_memory_contents *contents; /* of memory, as far as it is known (stored_values.h) */
-	struct sw_stored_values *values;     /* at addresses for which streams wait */
-	struct sw_intervals *ignored;
-	struct sw_sharing *sharing; /* NULL: not wanted */
-	/* kernels */
 	struct sw_footprint_library *library; /* NULL: code is not read */
-	struct sw_kernels *kernels;
 	struct sw_plans *plans;
-	struct sw_variables *variables;
-	struct sw_handles *handles;
-	struct sw_first_uses *first_uses;
-	struct sw_annotated *annotated;
-	struct sw_collectives *collectives;
-	/* calls */
-	struct sw_host_funcs *host_funcs;
-	struct sw_value_copies *value_copies;
-	struct sw_batches *batches;
-	struct sw_tensor_blocks *tensors;
-	/* graphs */
-	struct sw_graphs *graphs;
 	const struct sw_exec *played; /* of which a node touches memory now: its number + 1; NULL, 0: none */
 	uint32_t played_node;
 	bool (*branches_apart)(void *arg, const struct sw_shadow_use *earlier, const struct sw_shadow_use *later);
