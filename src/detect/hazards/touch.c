@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An access, in the order of its steps:
+ *
+ *     place        which memory: the block, live or freed, and the offset in it
+ *     in front     deferred launches that it may conflict with are evaluated (deferred.h)
+ *     enter        its use goes into the shadow memory of the block, and where the memory is mapped again
+ *     compare      the shadow memory gives each pair to sw_hazard_meet() (hazards.h)
+ *
+ * A deferred launch that is evaluated passes the same steps but the second, and compares nothing.
+ */
 #include "detect/hazards/touch.h"
 
 #include <stdlib.h>
@@ -231,7 +241,7 @@ static void cut_touch(struct sw_shadow_use *use, uint64_t lo, uint64_t hi)
 
 /* An access of unknown extent ends where its launch does.  Where the next start is nearer than the first byte that it
    may touch, it is not what is meant. */
-static void confine(struct sw_shadow_use *use, const struct sw_touch *how)
+static void clip_to_span(struct sw_shadow_use *use, const struct sw_touch *how)
 {
 	const struct sw_block *block = use->block;
 	uint64_t room = sw_block_room(block), lo = how->lo > block->address ? how->lo - block->address : 0;
@@ -253,14 +263,14 @@ static void touch_late(struct sw_model *m, const struct sw_access *what, const s
 {
 	struct sw_shadow_use *use = sw_model_use(m, what, range, block, address);
 	uint32_t number = 0;
-	confine(use, how);
+	clip_to_span(use, how);
 	const uint64_t first = use->range.address, end = use->end;
 	for (uint64_t lo = first, hi = end; sw_deferred_next_part(m->scope->late, block, &number, &lo, &hi);
 	     lo = first, hi = end) {
 		struct sw_shadow_env env;
 		if (!use) {
 			use = sw_model_use(m, what, range, block, address);
-			confine(use, how);
+			clip_to_span(use, how);
 		}
 		if (lo > first || hi < end)
 			cut_touch(use, lo, hi);
@@ -298,60 +308,114 @@ static void note_overwritten(struct sw_model *m, const struct sw_access *what, c
 				     step_of(m));
 }
 
-static void touch_block(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
-			const struct sw_touch *how, struct sw_block *block, uint64_t address, bool freed)
+/* ---- place: which memory ----------------------------------------------------------------------------------------- */
+
+struct place {
+	struct sw_block *block; /* NULL: no known memory */
+	struct sw_range range;	/* offsets in it */
+	uint64_t address;
+	bool freed; /* it has ended */
+};
+
+static struct place place_of(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
+			     const struct sw_touch *how)
 {
-	if (!freed && !how->array)
-		note_overwritten(m, what, range, block);
-	if (m->scope && m->scope->late) {
-		if (!freed && sw_deferred_lies_in(m->scope->late, block))
-			touch_late(m, what, range, how, block, address);
+	struct place p = {.range = *range, .address = how->array ? how->handle : range->address};
+	if (how->array)
+		p.block = sw_space_find_array(&m->space, how->handle);
+	else
+		p.block = sw_space_find(&m->space, range->address, &p.range.address);
+	/* What a suballocator freed is in an allocation that is still live. */
+	if ((!p.block || p.block->blocks) && !how->array && !how->guess && range->evidence != SW_EV_ASSUMED) {
+		uint64_t offset;
+		struct sw_block *gone = sw_space_find_freed(&m->space, range->address, &offset);
+		p.freed = gone;
+		p.block = gone ? gone : p.block;
+		p.range.address = gone ? offset : p.range.address;
+	}
+	if (!p.block && !how->array && range->evidence == SW_EV_EXACT)
+		p.block = &m->space.pageable;
+	if (p.block)
+		p.range.base = range->base - (range->address - p.range.address);
+	if (p.block && !range->bounded && range->below)
+		p.range.address = open_floor(m, what, &p.range, p.block);
+	return p;
+}
+
+/* ---- in front: what was deferred --------------------------------------------------------------------------------- */
+
+/* Before a kernel has waited for the one before it, it is ordered as its view says, not as its stream. */
+static void evaluate_deferred(struct sw_model *m, struct sw_block *block, const struct sw_shadow_use *use)
+{
+	if (sw_host_sees(block))
 		return;
-	}
-	struct sw_shadow_use *use = sw_model_use(m, what, range, block, address);
+	sw_deferred_meet(m, block, use->range.address, use->end, use->access.point);
+	if (use->view)
+		sw_deferred_meet(m, block, use->range.address, use->end, (struct sw_point){use->view - 1, 0});
+}
+
+/* ---- enter: the shadow memory, which compares -------------------------------------------------------------------- */
+
+static void note_host_memory(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
+			     struct sw_block *block)
+{
+	if (block->memory != SW_MEM_PAGEABLE && !block->used && what->stream)
+		m->j->coverage.host_buffers++;
+	block->used |= what->stream != 0;
+	sw_host_func_note(m, what->point);
+	struct sw_lane_state *lane_state = sw_model_lane_state(m, what->point.lane);
+	lane_state->visible = what->point.tick;
+	lane_state->visible_seq = what->seq;
+	if (range->polls)
+		note_flag(m, what->point, range);
+}
+
+static void enter_live(struct sw_model *m, const struct place *p, struct sw_shadow_use *use)
+{
 	struct sw_shadow_env env;
-	if (m->scope && !freed)
-		confine(use, how);
-	if (!freed && !sw_host_sees(block))
-		sw_deferred_meet(m, block, use->range.address, use->end, what->point);
-	if (m->view && range->phase != SW_AFTER_WAIT) {
+	if (!p->block->born_passed)
+		sw_hazard_unborn(m, p->block, use);
+	if (sw_host_sees(p->block))
+		note_host_memory(m, &use->access, &p->range, p->block);
+	sw_sharing_touched(m, use);
+	sw_model_env(m, &env);
+	sw_shadow_enter(&p->block->shadow, &env, use);
+	if (p->block->pieces)
+		use_mirror(m, use);
+}
+
+/* What a kernel computes from a pointer starts nothing, the pointer does; nor does the first byte that the host came
+   by. */
+static bool starts_an_array(const struct sw_model *m, const struct sw_access *what, const struct place *p)
+{
+	return !m->scope && what->kind != SW_REC_HOST_ACCESS &&
+	       (p->range.evidence == SW_EV_EXACT || p->range.param >= 0) && p->range.base < p->block->bytes;
+}
+
+static void touch_now(struct sw_model *m, const struct sw_access *what, const struct place *p,
+		      const struct sw_touch *how)
+{
+	struct sw_shadow_use *use = sw_model_use(m, what, &p->range, p->block, p->address);
+	if (m->scope && !p->freed)
+		clip_to_span(use, how);
+	if (m->view && p->range.phase != SW_AFTER_WAIT) {
 		use->view = m->view->lane + 1;
-		use->unsure = m->view->unsure || range->phase == SW_PERHAPS_AFTER_WAIT;
-		if (!freed && !sw_host_sees(block))
-			sw_deferred_meet(m, block, use->range.address, use->end, (struct sw_point){m->view->lane, 0});
+		use->unsure = m->view->unsure || p->range.phase == SW_PERHAPS_AFTER_WAIT;
 	}
+	if (!p->freed)
+		evaluate_deferred(m, p->block, use);
 	use->host = how->host;
 	use->may_wait = how->may_wait;
 	if (what->kind == SW_REC_HOST_ACCESS)
 		use->function = sw_host_func_running(m, what->thread);
-	if (freed) {
-		sw_hazard_freed(m, block, use);
+	if (p->freed) {
+		sw_hazard_freed(m, p->block, use);
 	} else {
-		if (!block->born_passed)
-			sw_hazard_unborn(m, block, use);
-		if (sw_host_sees(block)) {
-			if (block->memory != SW_MEM_PAGEABLE && !block->used && what->stream)
-				m->j->coverage.host_buffers++;
-			block->used |= what->stream != 0;
-			sw_host_func_note(m, what->point);
-			struct sw_lane_state *lane_state = sw_model_lane_state(m, what->point.lane);
-			lane_state->visible = what->point.tick;
-			lane_state->visible_seq = what->seq;
-		}
-		if (range->polls && sw_host_sees(block))
-			note_flag(m, what->point, range);
-		sw_sharing_touched(m, use);
-		sw_model_env(m, &env);
-		sw_shadow_enter(&block->shadow, &env, use);
-		if (block->pieces)
-			use_mirror(m, use);
-		if (!sw_host_sees(block))
-			sw_deferred_note(m, block, what);
-		/* What a kernel computes from a pointer starts nothing, the pointer does; nor does the first byte that
-		   the host came by. */
-		if (!m->scope && what->kind != SW_REC_HOST_ACCESS &&
-		    (range->evidence == SW_EV_EXACT || range->param >= 0) && range->base < block->bytes)
-			sw_block_start(block, range->base, m->step);
+		enter_live(m, p, use);
+		if (!sw_host_sees(p->block))
+			sw_deferred_note(m, p->block, what);
+		if (starts_an_array(m, what, p))
+			sw_block_start(p->block, p->range.base, m->step);
 	}
 	sw_use_drop(&m->space.uses, use);
 }
@@ -359,33 +423,20 @@ static void touch_block(struct sw_model *m, const struct sw_access *what, const 
 static bool touch_one(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 		      const struct sw_touch *how)
 {
-	struct sw_range inside = *range;
-	struct sw_block *block;
-	bool freed = false;
-	uint64_t address = how->array ? how->handle : range->address;
-	if (how->array)
-		block = sw_space_find_array(&m->space, how->handle);
-	else
-		block = sw_space_find(&m->space, range->address, &inside.address);
-	/* What a suballocator freed is in an allocation that is still live. */
-	if ((!block || block->blocks) && !how->array && !how->guess && range->evidence != SW_EV_ASSUMED) {
-		uint64_t offset;
-		struct sw_block *gone = sw_space_find_freed(&m->space, range->address, &offset);
-		freed = gone;
-		block = gone ? gone : block;
-		inside.address = gone ? offset : inside.address;
+	const struct place p = place_of(m, what, range, how);
+	if (!p.block)
+		return false;
+	if (m->listing) {
+		listing_add(m, what, range, how, p.freed ? NULL : sw_model_use(m, what, &p.range, p.block, p.address));
+		return true;
 	}
-	if (!block && !how->array && range->evidence == SW_EV_EXACT)
-		block = &m->space.pageable;
-	if (block)
-		inside.base = range->base - (range->address - inside.address);
-	if (block && !range->bounded && range->below)
-		inside.address = open_floor(m, what, &inside, block);
-	if (block && m->listing)
-		listing_add(m, what, range, how, freed ? NULL : sw_model_use(m, what, &inside, block, address));
-	else if (block)
-		touch_block(m, what, &inside, how, block, address, freed);
-	return block;
+	if (!p.freed && !how->array)
+		note_overwritten(m, what, &p.range, p.block);
+	if (!m->scope || !m->scope->late)
+		touch_now(m, what, &p, how);
+	else if (!p.freed && sw_deferred_lies_in(m->scope->late, p.block))
+		touch_late(m, what, &p.range, how, p.block, p.address);
+	return true;
 }
 
 bool sw_model_touch(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
