@@ -2,13 +2,13 @@
 /*
  * libsyncwatch-confirm.so: holds one side of a race back and watches the other (`syncwatch confirm`).
  *
- *     watch.c  finds the recorder and the plan; reads the plan, writes results; which call of the plan a call is;
- *              the edge of the advice, and how long it makes a stream wait; the thread that ends a hold: no call of
- *              CUDA
- *     calls.c  what the recorder's records mean here; what is put into streams: holds, marks, snapshots; the same
- *              before an allocation
- *     nodes.c  the same in a graph that the program makes; which streams and events wait for what is held; holds at
- *              random, and hashes of what leaves the device
+ *     plan_text.c  reads the plan, writes results
+ *     watch.c      finds the recorder and the plan; which call of the plan a call is; the edge of the advice, and
+ *                  how long it makes a stream wait; the thread that ends a hold: no call of CUDA
+ *     calls.c      what the recorder's records mean here; what is put into streams: holds, marks, snapshots; the
+ *                  same before an allocation
+ *     nodes.c      the same in a graph that the program makes; which streams and events wait for what is held; holds
+ *                  at random, and hashes of what leaves the device
  *
  * Nothing here may make the program hang: each hold ends with its bound, whatever the program does, and earlier when a
  * thread of the program is about to wait for it.
@@ -36,8 +36,10 @@ extern const struct sw_companion_hooks *sw_confirm_others;
 /* The driver's own function, for calls that are not recorded; may be NULL. */
 #define SW_CONFIRM_REAL(symbol) ((__typeof__(&symbol))sw_confirm_recorder->driver(SW_ID_##symbol))
 
-/* ---- watch.c ---------------------------------------------------------------------------------------------------- */
+/* ---- plan_text.c ------------------------------------------------------------------------------------------------ */
 
+/* False: there is no plan, or it is not one. */
+bool sw_plan_read(const char *path, struct sw_hold_plan *out);
 /* The first process of a program that comes has the plan; false: another one has it. */
 bool sw_result_claim(void);
 /* A line of results.  Opens the file each time: descriptors belong to the program. */

@@ -4,7 +4,7 @@ libsyncwatch_confirm_so_SOURCES = \
 	src/preload/confirm/confirm.h src/preload/confirm/plan.h \
 	src/preload/confirm/calls.c src/base/hash.c \
 	src/preload/confirm/nodes.c \
-	src/preload/confirm/watch.c \
+	src/preload/confirm/plan_text.c src/preload/confirm/watch.c \
 	src/preload/savings/savings.h src/preload/savings/fences.c src/preload/savings/replace.c \
 	src/preload/savings/staging.c src/preload/savings/host_uses.c src/base/run_changes.def \
 	src/preload/platform/sys.c src/preload/platform/sys.h src/preload/platform/lock.h src/preload/recorder/companion.h

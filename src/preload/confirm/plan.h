@@ -10,6 +10,7 @@
 #ifndef SW_PRELOAD_CONFIRM_PLAN_H
 #define SW_PRELOAD_CONFIRM_PLAN_H
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -31,11 +32,15 @@ struct sw_plan_call {
 
 enum { SW_PLAN_NODE_EARLIER = 1, SW_PLAN_NODE_LATER = 2 };
 
+#define SW_PLAN_MODES(X)                                                                                               \
+	X(HOLD, "hold")	      /* the earlier call's stream waits before it */                                          \
+	X(EXPLORE, "explore") /* short holds before calls that a seed chooses */                                       \
+	X(CHANGE, "change")   /* calls of some sites are made otherwise, and the run is timed */                       \
+	X(EDGE, "edge")	      /* an event after each such call, a wait before each later one */
 enum sw_plan_mode {
-	SW_PLAN_HOLD,	 /* the earlier call's stream waits before it */
-	SW_PLAN_EXPLORE, /* short holds before calls that a seed chooses */
-	SW_PLAN_CHANGE,	 /* calls of some sites are made otherwise, and the run is timed */
-	SW_PLAN_EDGE	 /* an event after each such call, a wait before each later one */
+#define SW_PLAN_MODE(name, text) SW_PLAN_##name,
+	SW_PLAN_MODES(SW_PLAN_MODE)
+#undef SW_PLAN_MODE
 };
 
 /* What calls of SW_PLAN_CHANGE do instead. */
@@ -117,6 +122,27 @@ static inline uint64_t sw_plan_frame(uint64_t hash, uint64_t offset)
 {
 	return sw_hash_u64(hash ^ offset) + hash;
 }
+
+/*
+ * Lines of the plan: SW_PLAN_MAGIC, then one for each member that is set, its key first.  tools/confirm/plan_file.c
+ * writes them, plan_text.c reads them; a format serves printf() and scanf(), whose letters for these types are the
+ * same.
+ */
+#define SW_PLAN_FLAGS(X)	X("host %d", later_host) X("captured %d", captured) X("access %d", later_access)
+#define SW_PLAN_CHANGE_FLAGS(X) X("outputs %d", outputs) X("dry %d", dry)
+#define SW_PLAN_NUMBERS(X)	X("bound-ns %" PRIu64, bound_ns) X("total-ns %" PRIu64, total_ns)
+#define SW_PLAN_CALLS(X)	X("earlier", earlier) X("later", later) X("buffer", buffer)
+#define SW_PLAN_CALL		" %" PRIu32 " %" PRIu32 " %" PRIx64 " %" PRIu64 /* after its key: thread, api, stack, nth */
+#define SW_PLAN_STREAM		"stream" SW_PLAN_CALL
+#define SW_PLAN_NODES		"nodes %" PRIu32
+#define SW_PLAN_BYTES		"bytes %" PRIu64 " %" PRIu64			       /* offset, bytes */
+#define SW_PLAN_SEED		"explore %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 /* seed, rate, first, last */
+#define SW_PLAN_ROOM		"room %" PRIu64
+#define SW_PLAN_GUARD		"guard %d"			    /* enum sw_plan_guard */
+#define SW_PLAN_SITE		" %" PRIu32 " %" PRIx64 " %" PRIu64 /* after "site KEY": api, stack, value */
+#define SW_PLAN_NEED		"need %" PRIu32 " %" PRIu32	    /* of the last site: stream, to */
+/* fix, host, threads, api and stack of the call after which, then of the one before which */
+#define SW_PLAN_EDGE_AT "edge %" PRIu32 " %d %d %" PRIu32 " %" PRIx64 " %" PRIu32 " %" PRIx64
 
 /*
  * Lines of the file of results: a word, then numbers.

@@ -3,8 +3,7 @@
  * Part of libsyncwatch-confirm.so: makes the calls of some sites otherwise, as the advice on a wait says, and times the
  * run (`syncwatch confirm --waits`).
  *
- *     host_uses.c  reads that part of the plan; what the guard hears of them, and what it says of the host; waits
- *                  that are left out or narrowed
+ *     host_uses.c  what the guard hears of them, and what it says of the host; waits that are left out or narrowed
  *     fences.c     what all streams had to do at one moment
  *     staging.c    what the recorder's records mean here: how long the run took; which site of the plan a call is,
  *                  which handle a stream of the plan has; pageable memory that is pinned where it is copied again
@@ -20,11 +19,6 @@
 #define SW_PRELOAD_SAVINGS_SAVINGS_H
 
 #include "preload/confirm/confirm.h"
-
-/* ---- host_uses.c ------------------------------------------------------------------------------------------------ */
-
-/* False: the line is no part of a change. */
-bool sw_plan_parse_change(const char *line, struct sw_plan_changes *out);
 
 /* ---- staging.c -------------------------------------------------------------------------------------------------- */
 
