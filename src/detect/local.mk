@@ -40,5 +40,5 @@ libswdetect_a_SOURCES = \
 	src/detect/graphs/graph_launches.c src/detect/graphs/graphs.c \
 	src/detect/graphs/graphs.h \
 	src/detect/coverage.def src/detect/detect.h src/detect/dispatch.c src/detect/dispatch.h \
-	src/detect/findings.c src/detect/findings.def src/detect/host_waits.def src/detect/judge.c
+	src/detect/model/findings.c src/detect/findings.def src/detect/host_waits.def src/detect/judge.c
 EXTRA_DIST += doc/findings.md doc/waits.md doc/no-waits.md

@@ -347,7 +347,7 @@ static void fill_identity(struct sw_merged_rank *rank, const struct sw_reader *r
 	rank->start_real_ns = header->start_realtime_ns;
 	rank->start_monotonic_ns = header->start_monotonic_ns;
 	struct sw_trace_clock clock;
-	if (header->flags & SW_FILE_TSC && sw_clock_start(&clock, header) && clock.fixed) {
+	if (header->flags & SW_FILE_TSC && sw_trace_clock_start(&clock, header) && clock.fixed) {
 		rank->start_ticks = clock.start_ticks;
 		rank->tick_rate = clock.rate;
 	}

@@ -10,7 +10,7 @@ static uint64_t rate_of(uint64_t ns, uint64_t ticks)
 	return rate > RATE_MAX ? RATE_MAX : (uint64_t)rate;
 }
 
-bool sw_clock_start(struct sw_trace_clock *clock, const struct sw_file_header *header)
+bool sw_trace_clock_start(struct sw_trace_clock *clock, const struct sw_file_header *header)
 {
 	*clock = (struct sw_trace_clock){
 		.start_ticks = header->start_ticks,

@@ -16,7 +16,7 @@ struct sw_trace_clock {
 };
 
 /* False: the header gives neither a rate nor a second pair (1 tick = 1 ns is assumed). */
-bool sw_clock_start(struct sw_trace_clock *clock, const struct sw_file_header *header);
+bool sw_trace_clock_start(struct sw_trace_clock *clock, const struct sw_file_header *header);
 
 /* A CLOCK record: refines the rate where the header could not (the program was killed before it wrote the last pair).
  */

@@ -460,7 +460,7 @@ int sw_reader_open(const char *path, struct sw_reader **out, struct sw_error *er
 	}
 	r->damage.path = r->source.path;
 	r->dictionary.pid = r->source.header.pid;
-	if (!sw_clock_start(&r->dictionary.clock, &r->source.header))
+	if (!sw_trace_clock_start(&r->dictionary.clock, &r->source.header))
 		sw_damage_add(&r->damage, offsetof(struct sw_file_header, ticks_per_second),
 			      "the clock rate is missing: times are in ticks");
 	if (r->source.header.flags & SW_FILE_BEHIND)
