@@ -34,7 +34,8 @@ enum syncwatch_op {
 	SYNCWATCH_BEFORE,
 	SYNCWATCH_AFTER,
 	SYNCWATCH_NAME_STREAM = 64,
-	SYNCWATCH_NAME_BUFFER
+	SYNCWATCH_NAME_BUFFER,
+	SYNCWATCH_GATE /* stores a const struct syncwatch_gate * at the address */
 };
 /* Flag: stream 0 is the per-thread default stream in this source file. */
 #if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)
@@ -121,6 +122,54 @@ static inline void syncwatch_name_stream(void *stream, const char *name)
 static inline void syncwatch_name_buffer(const void *address, const char *name)
 {
 	syncwatch_call(SYNCWATCH_NAME_BUFFER, address, 0, SYNCWATCH_HOST, name);
+}
+
+/*
+ * Calls that a block must not make.
+ *
+ *     int token = syncwatch_forbid_begin("wait,alloc");
+ *     ...
+ *     struct syncwatch_forbidden call;
+ *     if (syncwatch_forbid_end(token, &call) > 0)
+ *             fail("%s (%s) took %llu ns", call.api, call.kind, call.ns);
+ *
+ * Kinds, with commas between: wait (the host is blocked by the device, by the call's nature, whether anything is
+ * pending or not), alloc, free, pin, load, pageable, any: doc/no-waits.md.  device-wait is known to the report alone.
+ * A block belongs to its thread: calls of others are not in it.  Blocks may lie in each other, 16 deep.  A call that
+ * fails counts for nothing.
+ */
+struct syncwatch_forbidden {
+	const char *kind, *api; /* "wait", "cuStreamSynchronize"; constant */
+	unsigned long long ns;	/* host time in the call */
+};
+/* Called for each, when it returns, on its thread.  What it calls of CUDA is not recorded. */
+typedef void syncwatch_forbidden_function(void *arg, const struct syncwatch_forbidden *call);
+/* Results below 0. */
+enum { SYNCWATCH_NOT_CHECKED = -1, SYNCWATCH_UNKNOWN_KIND = -2 };
+
+struct syncwatch_gate {
+	int (*begin)(const char *kinds, syncwatch_forbidden_function *tell, void *arg);
+	long (*end)(int token, struct syncwatch_forbidden *first, unsigned long long *calls);
+};
+static inline const struct syncwatch_gate *syncwatch_find_gate(void)
+{
+	const struct syncwatch_gate *gate = NULL;
+	syncwatch_call(SYNCWATCH_GATE, &gate, sizeof gate, NULL, NULL);
+	return gate;
+}
+
+/* A token above 0.  SYNCWATCH_NOT_CHECKED: the program does not run under syncwatch, or blocks lie too deep. */
+static inline int syncwatch_forbid_begin(const char *kinds)
+{
+	const struct syncwatch_gate *gate = syncwatch_find_gate();
+	return gate ? gate->begin(kinds, NULL, NULL) : (int)SYNCWATCH_NOT_CHECKED;
+}
+/* Ends the block, and those inside of it that have not ended.  How many calls were forbidden; *first (may be NULL) is
+   the first of them.  SYNCWATCH_NOT_CHECKED: none was looked at, or the token is of no block of this thread. */
+static inline long syncwatch_forbid_end(int token, struct syncwatch_forbidden *first)
+{
+	const struct syncwatch_gate *gate = token > 0 ? syncwatch_find_gate() : NULL;
+	return gate ? gate->end(token, first, NULL) : (long)SYNCWATCH_NOT_CHECKED;
 }
 
 #ifdef __cplusplus

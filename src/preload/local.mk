@@ -12,6 +12,7 @@ libsyncwatch_so_LDADD =
 
 include src/preload/intercept/local.mk
 include src/preload/recorder/local.mk
+include src/preload/gate/local.mk
 include src/preload/strict/local.mk
 include src/preload/session/local.mk
 

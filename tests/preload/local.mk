@@ -11,6 +11,8 @@ EXTRA_DIST += tests/preload/named.h tests/preload/libraries.sh tests/preload/lib
 	tests/preload/libraries/alone.c tests/preload/libraries/check.py tests/preload/libraries/functions.py
 TESTS += tests/preload/nccl.sh
 EXTRA_DIST += tests/preload/nccl.sh tests/preload/nccl/fake_nccl.c tests/preload/nccl/program.c tests/preload/nccl/loader.c tests/preload/nccl/check.py
+TESTS += tests/preload/gate.sh
+EXTRA_DIST += tests/preload/gate.sh tests/preload/gate/program.c
 TESTS += tests/preload/nvtx.sh
 EXTRA_DIST += tests/preload/nvtx.sh tests/preload/nvtx/program.c
 TESTS += tests/preload/awkward.sh

@@ -20,7 +20,7 @@ newest=$(objdump -T "$object" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
 # The companions that are preloaded with it keep the same rules.
 nvtx=${top_builddir:-.}/libsyncwatch-nvtx.so
 [ -f "$nvtx" ] || nvtx=
-for each in "$object" "${top_builddir:-.}/libsyncwatch-host.so" "${top_builddir:-.}/libsyncwatch-guard.so" "${top_builddir:-.}/libsyncwatch-run.so" "${top_builddir:-.}/libsyncwatch-pools.so" "${top_builddir:-.}/libsyncwatch-nccl.so" "${top_builddir:-.}/libsyncwatch-libraries.so" ${nvtx:+"$nvtx"}; do
+for each in "$object" "${top_builddir:-.}/libsyncwatch-host.so" "${top_builddir:-.}/libsyncwatch-guard.so" "${top_builddir:-.}/libsyncwatch-run.so" "${top_builddir:-.}/libsyncwatch-pools.so" "${top_builddir:-.}/libsyncwatch-nccl.so" "${top_builddir:-.}/libsyncwatch-gate.so" "${top_builddir:-.}/libsyncwatch-libraries.so" ${nvtx:+"$nvtx"}; do
 	new=$(objdump -T "$each" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
 	[ "$(printf '%s\n' "$new" GLIBC_2.34 | sort -V | tail -n 1)" = GLIBC_2.34 ] || fail "$each: $new is needed"
 	others=$(objdump -p "$each" | awk '$1 == "NEEDED" && $2 !~ /^lib(c|dl|pthread)\.so\.[0-9]+$/ { print $2 }')

@@ -10,6 +10,8 @@
 #include "preload/intercept/hook.h"
 #include "preload/intercept/hook_state.h"
 #include "preload/pools/pools.h"
+#include "preload/recorder/companion.h"
+#include "preload/recorder/trace.h"
 
 #define MAX_NAME 1024u
 
@@ -86,8 +88,22 @@ static void record_annotation(unsigned op, const void *address, size_t bytes, vo
 
 __attribute__((visibility("default"))) syncwatch_function syncwatch_annotate;
 
+/* A block of the program forbids calls: what finds them is loaded when the first one begins, on the program's own call,
+   which may take the loader's lock. */
+static const struct syncwatch_gate *open_gate(void)
+{
+	const struct syncwatch_gate *(*start)(const struct sw_companion *) =
+		(__typeof__(start))sw_companion_symbol("libsyncwatch-gate.so", "syncwatch_gate_start");
+
+	return start ? start(syncwatch_companion(SW_COMPANION_VERSION)) : NULL;
+}
+
 void syncwatch_annotate(unsigned op, const void *address, size_t bytes, void *stream, unsigned flags, const char *name)
 {
+	if (op == SYNCWATCH_GATE && bytes == sizeof(void *)) {
+		memcpy((void *)(uintptr_t)address, &(const void *){open_gate()}, bytes);
+		return;
+	}
 	/* A program that never calls CUDA leaves no trace. */
 	if (!sw_recording())
 		return;

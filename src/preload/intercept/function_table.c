@@ -245,6 +245,12 @@ static bool of_image(uint64_t handle, uint64_t image, uint64_t ended)
 	return image == ended;
 }
 
+uint32_t sw_functions_known(void)
+{
+	const struct sw_state *state = __atomic_load_n(&sw_state_published, __ATOMIC_ACQUIRE);
+	return state ? __atomic_load_n(&state->functions, __ATOMIC_RELAXED) : 0;
+}
+
 static bool in_library(uint64_t kernel, uint64_t library, uint64_t code)
 {
 	(void)kernel;

@@ -46,6 +46,9 @@ uint64_t sw_functions_library_of(CUkernel kernel);
 /* A module that the driver made of a library: its functions come from the library's image. */
 void sw_functions_module_of(uint64_t module, uint64_t library);
 
+/* Ids that were handed out. */
+uint32_t sw_functions_known(void);
+
 /* A module or library is about to be unloaded: the driver may reuse the handles of its functions. Returns the id of
    its image. */
 uint32_t sw_functions_unload(uint64_t code);

@@ -87,6 +87,7 @@ static const struct sw_companion companion = {
 	.driver = sw_driver_resolve,
 	.frames = sw_stack_frames,
 	.replace = sw_driver_replace,
+	.functions = sw_functions_known,
 	.look_ups = {names, sw_dlsym_call},
 };
 

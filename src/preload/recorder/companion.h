@@ -14,7 +14,7 @@
 
 struct sw_writer;
 
-#define SW_COMPANION_VERSION 8u /* both sides are built together: any difference is a mixed installation */
+#define SW_COMPANION_VERSION 9u /* both sides are built together: any difference is a mixed installation */
 
 /* What a companion may be called for.  Each is called on the thread of the call; none may call CUDA, but through
    pointers of driver(). */
@@ -43,6 +43,8 @@ extern sw_look_up *sw_companion_names; /* NULL: none */
 void *sw_dlsym_call(void *handle, const char *name) __attribute__((weak));
 void *sw_driver_resolve(uint32_t id) __attribute__((weak));
 void *sw_driver_replace(uint32_t id, void *function) __attribute__((weak));
+/* Of intercept/function_table.h, likewise. */
+uint32_t sw_functions_known(void) __attribute__((weak));
 
 struct sw_companion {
 	bool (*enter)(struct sw_call *call, uint16_t api, uint16_t flags, void *frame);
@@ -78,6 +80,7 @@ struct sw_companion {
 	/* From now on the wrapper of this entry point calls `function`; returns the real one.  NULL: there is none, and
 	   nothing changed.  Once a call was recorded: only then is it known where the driver is. */
 	void *(*replace)(uint32_t id, void *function);
+	uint32_t (*functions)(void); /* ids of FUNCTION records so far: the next one has a higher id */
 	struct sw_look_ups look_ups; /* real: NULL without the part of the object that has a dlsym() */
 };
 

@@ -338,17 +338,24 @@ void sw_trace_end(void)
 static _Atomic uint32_t loader_done;
 static bool simulated;
 
-/* A companion that lies next to us: loads it and calls the function that it exports. */
-static bool load_companion(const char *file, const char *name)
+void *sw_companion_symbol(const char *file, const char *name)
 {
 	char path[2048];
-	const char *own = sw_modules_own_path(), *slash = strrchr(own, '/');
-	void (*start)(const struct sw_companion *) = NULL;
+	const char *own = sw_modules_own_path();
+	Dl_info us;
+	if (!*own && dladdr(&loader_done, &us)) /* recording has not begun */
+		own = us.dli_fname;
+	const char *slash = strrchr(own, '/');
 	if (!slash || (size_t)snprintf(path, sizeof path, "%.*s/%s", (int)(slash - own), own, file) >= sizeof path)
-		return true;
+		return NULL;
 	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (handle)
-		start = (__typeof__(start))dlsym(handle, name);
+	return handle ? dlsym(handle, name) : NULL;
+}
+
+/* False: the companion is missing. */
+static bool load_companion(const char *file, const char *name)
+{
+	void (*start)(const struct sw_companion *) = (__typeof__(start))sw_companion_symbol(file, name);
 	if (start)
 		start(syncwatch_companion(SW_COMPANION_VERSION));
 	return start != NULL;
