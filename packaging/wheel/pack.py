@@ -43,7 +43,8 @@ def main(stage, dist, version, tag, readme, licenses):
             files[f"{info}/licenses/{name}"] = (file.read(), False)
     wheel = f"Wheel-Version: 1.0\nGenerator: syncwatch ({version})\nRoot-Is-Purelib: false\nTag: py3-none-{tag}\n"
     for name, text in (("METADATA", metadata(version, readme)), ("WHEEL", wheel),
-                       ("entry_points.txt", "[console_scripts]\nsyncwatch = syncwatch.__main__:main\n")):
+                       ("entry_points.txt", "[console_scripts]\nsyncwatch = syncwatch.__main__:main\n"
+                                             "[pytest11]\nsyncwatch = syncwatch.pytest_plugin\n")):
         files[f"{info}/{name}"] = (text.encode(), False)
     date = time.gmtime(max(int(os.environ.get("SOURCE_DATE_EPOCH", "0")), 315532800))[:6]
     rows = []

@@ -5,13 +5,18 @@ The work is done by the command and the object to preload that lie beside this f
 
     python -m syncwatch run python train.py      # record and judge; the same as "syncwatch run"
 
+    with syncwatch.forbid("wait", "pageable"):   # raises ForbiddenCall where the program runs under syncwatch
+        step()
+
     with syncwatch.recorded(json="report.json"):  # or: programs that this one starts are recorded
         subprocess.run(["./app"])
 """
 import contextlib
 import os
 
-__all__ = ["active", "command_path", "include_path", "preload_path", "recorded"]
+from ._gate import ForbiddenCall, NotChecked, forbid
+
+__all__ = ["ForbiddenCall", "NotChecked", "active", "command_path", "forbid", "include_path", "preload_path", "recorded"]
 __version__ = "@VERSION@"
 
 _here = os.path.dirname(os.path.abspath(__file__))

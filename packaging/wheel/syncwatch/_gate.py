@@ -2,6 +2,7 @@
 """Blocks that forbid calls of CUDA, checked when the calls return: doc/no-waits.md."""
 import contextlib
 import ctypes
+import functools
 import inspect
 import os
 import sys
@@ -10,11 +11,13 @@ import traceback
 
 KINDS = ("wait", "alloc", "free", "pin", "load", "pageable")
 _OPEN_GATE = 66  # SYNCWATCH_GATE of syncwatch.h
+_OURS = os.path.dirname(__file__)
+_RUNNERS = (os.sep + "_pytest" + os.sep, os.sep + "pluggy" + os.sep)  # not the program's own lines
 _MOST = 100  # calls of a block that are kept with their lines
 
 
 class ForbiddenCall(RuntimeError):
-    """A call that a block forbids.  `calls` has each (at most 100): kind, api, ns, and stack, a traceback.StackSummary."""
+    """A call that a block forbids.  `calls` has each (at most 100): kind, api, ns, and stack (from the block inwards)."""
 
     def __init__(self, text="a forbidden call", calls=()):
         super().__init__(text)
@@ -23,6 +26,10 @@ class ForbiddenCall(RuntimeError):
 
 class NotChecked(RuntimeError):
     """A block of strict=True that nobody checked."""
+
+
+for _error in (ForbiddenCall, NotChecked):
+    _error.__module__ = "syncwatch"  # where users find them
 
 
 class _Forbidden(ctypes.Structure):
@@ -69,21 +76,37 @@ class Call:
         return f"{self.kind}: {self.api} took {took}"
 
 
+def _depth(frame):
+    n = 0
+    while frame:
+        n, frame = n + 1, frame.f_back
+    return n
+
+
+def _place(stack):
+    return [frame for frame in stack if os.path.dirname(frame.filename) != _OURS and
+            not any(part in frame.filename for part in _RUNNERS)]
+
+
 class _Block:
     """One entry of a block, on one thread."""
 
     def __init__(self, kinds, at_once):
+        self.outer = _depth(sys._getframe(3))  # frames around the one that has the block
         self.calls, self.thread, self.at_once = [], threading.get_ident(), at_once
         self.tell = _TELL(self._tell)  # must live as long as the gate may call it
         gate = _gate()
         self.token = gate.begin(",".join(kinds).encode(), self.tell, None) if gate else -1
+        if at_once and self.token > 0:
+            # Python code would be what it interrupts first: a function of C asks for it, in a block within.
+            self.interrupt = _TELL(functools.partial(ctypes.pythonapi.PyThreadState_SetAsyncExc,
+                                                     ctypes.c_ulong(self.thread), ctypes.py_object(ForbiddenCall)))
+            gate.begin(",".join(kinds).encode(), self.interrupt, None)
 
     def _tell(self, _, call):
         if len(self.calls) < _MOST:
-            stack = traceback.extract_stack(sys._getframe(1))
+            stack = traceback.StackSummary.from_list(traceback.extract_stack(sys._getframe(1))[self.outer:])
             self.calls.append(Call(call.contents.kind.decode(), call.contents.api.decode(), call.contents.ns, stack))
-        if self.at_once:
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.thread), ctypes.py_object(ForbiddenCall))
 
     def end(self):
         """How many calls were forbidden; below 0: nothing was checked."""
@@ -99,7 +122,7 @@ class _Block:
                  "that forbids them"]
         told = {}
         for call in self.calls:  # each place once
-            place = [frame for frame in call.stack if os.path.dirname(frame.filename) != os.path.dirname(__file__)]
+            place = _place(call.stack)
             key = (call.kind, call.api, tuple((frame.filename, frame.lineno) for frame in place))
             told.setdefault(key, [call, place, 0])[2] += 1
         for call, place, times in told.values():
@@ -148,6 +171,7 @@ class forbid(contextlib.ContextDecorator):
         return self
 
     def __exit__(self, kind, error, trace):
+        __tracebackhide__ = True  # of pytest
         block = self._blocks.pop()
         n = block.end()
         self.checked = n >= 0

@@ -59,7 +59,11 @@ def _mark(item):
     try:
         forbid(*mark.args)
     except ValueError as error:
-        pytest.fail(f"cuda_forbid: {error}", pytrace=False)
+        wrong = str(error)
+    else:
+        wrong = None
+    if wrong:
+        pytest.fail(f"cuda_forbid: {wrong}", pytrace=False)
     return mark.args, mark.kwargs.get("skip", 0)
 
 
@@ -77,6 +81,7 @@ def pytest_runtest_setup(item):
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item):
+    __tracebackhide__ = True
     mark = _mark(item) if item.get_closest_marker("cuda_forbid") else None
     if not mark or "cuda_step" in item.fixturenames:
         yield
@@ -101,6 +106,7 @@ def cuda_step(request):
 
     @contextlib.contextmanager
     def step():
+        __tracebackhide__ = True
         nonlocal entered
         entered += 1
         if entered <= skip:
