@@ -98,6 +98,44 @@ has '^ACTIVITY' 0
 has '^LAUNCH' 8
 has '^NOTICE .* text="GPU time stamps: CUPTI \(.*libcupti.so.13\) refuses kernels: CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED"' 1
 
+# Several users, from 13.3 on: as long as nobody shares it we do not either, because profilers that came before would be
+# refused; where somebody does, or where it is asked for, we are one of them.
+run many many
+joined 20 20 "0 not, 0 without times, 0 lost"
+has '^NOTICE' 0
+grep -q 'shared by' err
+ok $((! $?)) "many: shared without need"
+for how in held asked; do
+	mode=
+	[ $how = held ] || mode="=shared"
+	run $how "many $how" 8
+	mode=
+	joined 192 192 "0 not, 0 without times, 0 lost; clock error at least 0 ns, 0 jumps"
+	has '^ACTIVITY .* what=GRAPH ' 0
+	has '^ACTIVITY .* what=CALL ' 160
+	has '^GPU_CLOCK .* gpu_lost=0 clock_flags=0x3$' 1
+	has '^NOTICE' 0
+	[ "$(grep '^ACTIVITY .* what=CALL' list | grep -oE ' on=[0-9]+' | sort -u | wc -l)" -eq 8 ]
+	ok $? "$how: a call has the thread that made it"
+	grep -qx 'shared by syncwatch' err
+	ok $? "$how: not shared: $(cat err)"
+done
+run alone "many alone"
+has '^ACTIVITY' 0
+has '^LAUNCH' 8
+has '^NOTICE .* refuses to share it with CUPTI for another: CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED"' 1
+mode="=shared" run not_shared ""
+joined 20 20 "0 not, 0 without times, 0 lost"
+has '^NOTICE .* CUPTI has one user at a time before 13.3: not shared"' 1
+
+# Times that the devices write: asked for before the program's first call, once.
+for how in "hardware" "hardware many held"; do
+	run hardware "$how"
+	[ "$(grep -c '^hardware times' err)" -eq "$(case $how in *held) echo 2 ;; *) echo 1 ;; esac)" ] && ! grep -q after err
+	ok $? "$how: $(cat err)"
+	has '^NOTICE' 0
+done
+
 path=/nonexistent run missing ""
 has '^ACTIVITY' 0
 has '^LAUNCH' 8

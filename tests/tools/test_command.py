@@ -31,7 +31,7 @@ class Usage(Case):
         self.assertEqual((plain.returncode, plain.stdout), (strict.returncode, strict.stdout))
 
     def test_an_optional_value(self):
-        self.refused(USAGE, "'--gpu-timeline' takes '=nodes' or nothing", "run", "--gpu-timeline=all", "true")
+        self.refused(USAGE, "'--gpu-timeline' takes '=nodes', '=shared' or nothing", "run", "--gpu-timeline=all", "true")
 
     def test_options_of_other_commands_are_unknown(self):
         self.refused(USAGE, "unknown option '--error-exitcode'", "export", "--error-exitcode", "1", "x.swt")

@@ -258,8 +258,8 @@ static int set_up(struct sw_launch *run)
 	if (run->options->n_operands == 0)
 		return sw_complain_usage("which program?");
 	const char *gpu = run->options->gpu_timeline;
-	if (gpu && *gpu && strcmp(gpu, "nodes"))
-		return sw_complain_usage("'--gpu-timeline' takes '=nodes' or nothing");
+	if (gpu && *gpu && strcmp(gpu, "nodes") && strcmp(gpu, "shared"))
+		return sw_complain_usage("'--gpu-timeline' takes '=nodes', '=shared' or nothing");
 	run->folder = getcwd(NULL, 0);
 	if (!run->folder)
 		return sw_complain(SW_EXIT_OUTPUT, "cannot find the current directory: %s", strerror(errno));

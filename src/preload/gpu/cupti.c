@@ -104,8 +104,39 @@ static bool resolve(struct sw_cupti *cupti, void *handle, const char **missing)
 	if (!cupti->name && (needed) && !*missing)                                                                     \
 		*missing = #name;
 #include "preload/gpu/cupti.def"
-#undef CUPTI
 	return !*missing;
+}
+
+#define SHARED_SINCE 130300u
+
+static void resolve_shared(struct sw_cupti *cupti, void *handle)
+{
+	bool all = cupti->version >= SHARED_SINCE;
+
+#define CUPTI_SHARED(name, parameters)                                                                                 \
+	cupti->name = (__typeof__(cupti->name))dlsym(handle, #name);                                                   \
+	all = all && cupti->name;
+#include "preload/gpu/cupti.def"
+	if (all)
+		cupti->cuptiSubscribe_v2 = (__typeof__(cupti->cuptiSubscribe_v2))dlsym(handle, "cuptiSubscribe_v2");
+}
+
+static void CUPTIAPI no_callback(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *info)
+{
+	(void)data;
+	(void)domain;
+	(void)id;
+	(void)info;
+}
+
+CUptiResult sw_cupti_share(struct sw_cupti *cupti, char *other, size_t room)
+{
+	struct sw_cupti_subscriber how = {sizeof how, "syncwatch", other, room, 1, {0}};
+
+	other[0] = '\0';
+	return cupti->cuptiSubscribe_v2
+		       ? cupti->cuptiSubscribe_v2(&cupti->subscriber, (CUpti_CallbackFunc)no_callback, NULL, &how)
+		       : CUPTI_ERROR_NOT_SUPPORTED;
 }
 
 int sw_cupti_load(struct sw_cupti *out, char *why, size_t room)
@@ -127,6 +158,7 @@ int sw_cupti_load(struct sw_cupti *out, char *why, size_t room)
 	}
 	if (cupti.cuptiGetVersion(&cupti.version) != CUPTI_SUCCESS)
 		cupti.version = 0;
+	resolve_shared(&cupti, handle);
 	*out = cupti;
 	return 0;
 }

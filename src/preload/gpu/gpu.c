@@ -70,6 +70,20 @@ static bool puts_work(const char *name)
 	return false;
 }
 
+static CUptiResult enable_kind(CUpti_ActivityKind kind)
+{
+	return gpu.cupti.subscriber ? gpu.cupti.cuptiActivityEnable_v2(gpu.cupti.subscriber, kind, NULL)
+				    : gpu.cupti.cuptiActivityEnable(kind);
+}
+
+static void disable_kind(CUpti_ActivityKind kind)
+{
+	if (gpu.cupti.subscriber)
+		gpu.cupti.cuptiActivityDisable_v2(gpu.cupti.subscriber, kind, NULL);
+	else
+		gpu.cupti.cuptiActivityDisable(kind);
+}
+
 /* The records of calls that join work to ours.  Where the functions can't be chosen, all are recorded. */
 static CUptiResult enable_calls(void)
 {
@@ -79,10 +93,10 @@ static CUptiResult enable_calls(void)
 		const char *name = NULL;
 
 		if (gpu.cupti.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) == CUPTI_SUCCESS && name &&
-		    puts_work(name) && gpu.cupti.cuptiActivityEnableDriverApi(id, 1) == CUPTI_SUCCESS)
+		    puts_work(name) && SW_CUPTI(&gpu.cupti, cuptiActivityEnableDriverApi, id, 1) == CUPTI_SUCCESS)
 			chosen++;
 	}
-	return chosen ? CUPTI_SUCCESS : gpu.cupti.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DRIVER);
+	return chosen ? CUPTI_SUCCESS : enable_kind(CUPTI_ACTIVITY_KIND_DRIVER);
 }
 
 static void refused(const char *what, CUptiResult result)
@@ -93,52 +107,117 @@ static void refused(const char *what, CUptiResult result)
 	say(text, result_text(result));
 }
 
-static bool enable(void)
+/* The reason is kept where somebody else has CUPTI who may share it. */
+static bool in_use(CUptiResult result)
 {
-	/* Nodes of graphs are recorded one by one where graphs are not recorded as a whole. */
-	const bool nodes = gpu.recorder->options()->gpu_timeline == SW_GPU_TIMELINE_NODES;
+	return result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED || result == CUPTI_ERROR_NOT_COMPATIBLE;
+}
+
+static bool enable(bool may_share, bool *share)
+{
+	/* Nodes of graphs are recorded one by one where graphs are not recorded as a whole.  Among several users CUPTI
+	   does one or the other for all of them, and the first one decides: others want nodes. */
+	const bool nodes = gpu.recorder->options()->gpu_timeline == SW_GPU_TIMELINE_NODES || gpu.cupti.subscriber;
 	CUptiResult result = enable_calls();
 	size_t i;
 
 	if (result != CUPTI_SUCCESS) {
-		refused("records of driver calls", result);
+		*share = may_share && in_use(result);
+		if (!*share)
+			refused("records of driver calls", result);
 		return false;
 	}
 	for (i = 0; i < KINDS; i++) {
 		if (kinds[i].kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && nodes)
 			continue;
-		result = gpu.cupti.cuptiActivityEnable(kinds[i].kind);
+		result = enable_kind(kinds[i].kind);
 		if (result == CUPTI_SUCCESS)
 			continue;
-		refused(kinds[i].what, result);
+		*share = kinds[i].needed && may_share && in_use(result);
+		if (!*share)
+			refused(kinds[i].what, result);
 		if (kinds[i].needed)
 			break;
 	}
 	if (i == KINDS)
 		return true;
 	while (i-- > 0)
-		gpu.cupti.cuptiActivityDisable(kinds[i].kind);
+		disable_kind(kinds[i].kind);
 	return false;
 }
 
+static bool set(CUpti_ActivityAttribute attribute, size_t bytes, void *value)
+{
+	return SW_CUPTI(&gpu.cupti, cuptiActivitySetAttribute, attribute, &bytes, value) == CUPTI_SUCCESS;
+}
+
+/* All before any kind is enabled, so that all times are of one clock. */
+static CUptiResult prepare(void)
+{
+	CUpti_TimestampCallbackFunc clock = sw_gpu_clock_now;
+	CUpti_ActivityThreadIdType ids = CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM;
+	uint8_t on = 1;
+
+	/* Times that the devices write themselves, where they can (Blackwell and later): from the next context on. */
+	if (gpu.cupti.subscriber)
+		set(SW_CUPTI_ATTR_HES, sizeof on, &on);
+	else if (gpu.cupti.cuptiActivityEnableHWTrace)
+		gpu.cupti.cuptiActivityEnableHWTrace(1);
+	if (gpu.cupti.subscriber)
+		gpu.own_clock = set(SW_CUPTI_ATTR_TIMESTAMP_CALLBACK, sizeof clock, &clock);
+	else if (gpu.cupti.cuptiActivityRegisterTimestampCallback)
+		gpu.own_clock = gpu.cupti.cuptiActivityRegisterTimestampCallback(clock) == CUPTI_SUCCESS;
+	if (gpu.cupti.subscriber)
+		set(SW_CUPTI_ATTR_THREAD_ID, sizeof ids, &ids);
+	else
+		gpu.cupti.cuptiSetThreadIdType(ids);
+	/* We clear buffers on our thread; CUPTI would on the program's. */
+	set(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, sizeof on, &on);
+	return gpu.cupti.subscriber
+		       ? gpu.cupti.cuptiActivityRegisterCallbacks_v2(gpu.cupti.subscriber, sw_gpu_shared_wanted,
+								     sw_gpu_shared_done)
+		       : gpu.cupti.cuptiActivityRegisterCallbacks(sw_gpu_buffer_wanted, sw_gpu_buffer_done);
+}
+
+static bool attach_as(bool may_share, bool *share)
+{
+	const CUptiResult result = prepare();
+
+	*share = may_share && in_use(result);
+	if (result == CUPTI_SUCCESS)
+		return enable(may_share, share);
+	if (!*share)
+		refused("to hand over its records", result);
+	return false;
+}
+
+/*
+ * As its only user, as profilers of before 13.3 are: such a one that comes later takes CUPTI over from us, and would be
+ * refused if we shared it.  As one of several where somebody does share it already, or where that is asked for.
+ */
 static bool attach(void)
 {
-	uint8_t zeroed = 1;
-	size_t bytes = sizeof zeroed;
+	const bool asked = gpu.recorder->options()->gpu_timeline == SW_GPU_TIMELINE_SHARED;
+	const bool can = gpu.cupti.cuptiSubscribe_v2;
+	bool share = asked && can;
+	char other[64], what[128];
 	CUptiResult result;
 
-	/* Before any kind is enabled, so that all times are of one clock. */
-	if (gpu.cupti.cuptiActivityRegisterTimestampCallback)
-		gpu.own_clock = gpu.cupti.cuptiActivityRegisterTimestampCallback(sw_gpu_clock_now) == CUPTI_SUCCESS;
-	gpu.cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
-	/* We clear buffers on our thread; CUPTI would on the program's. */
-	gpu.cupti.cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &bytes, &zeroed);
-	result = gpu.cupti.cuptiActivityRegisterCallbacks(sw_gpu_buffer_wanted, sw_gpu_buffer_done);
-	if (result != CUPTI_SUCCESS) {
-		refused("to hand over its records", result);
+	if (asked && !can)
+		say("CUPTI has one user at a time before 13.3: not shared", "");
+	if (!share && attach_as(can, &share))
+		return true;
+	if (!share)
 		return false;
-	}
-	return enable();
+	result = sw_cupti_share(&gpu.cupti, other, sizeof other);
+	if (result == CUPTI_SUCCESS)
+		return attach_as(false, &share);
+	gpu.cupti.subscriber = NULL;
+	if (asked && !in_use(result))
+		return attach_as(false, &share);
+	snprintf(what, sizeof what, "to share it%s%.63s", other[0] ? " with " : "", other);
+	refused(what, result);
+	return false;
 }
 
 /* ---- fetching ---------------------------------------------------------------------------------------------------- */
@@ -151,7 +230,8 @@ static bool fetch(uint32_t flush, uint32_t clock_flags, uint64_t *clock_at)
 	const uint64_t now = sw_clock_ns(CLOCK_MONOTONIC);
 	bool ours = true;
 
-	gpu.cupti.cuptiActivityFlushAll(flush);
+	/* Among several users those of all are flushed: forced, records of work that still runs come without times. */
+	gpu.cupti.cuptiActivityFlushAll(gpu.cupti.subscriber ? 0 : flush);
 	list = sw_gpu_buffers_take();
 	if (!flush && (list || now - *clock_at > CLOCK_EVERY_NS)) {
 		ours = sw_gpu_clock_write(&gpu, clock_flags);

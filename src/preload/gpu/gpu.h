@@ -48,6 +48,8 @@ struct sw_gpu_buffer {
 };
 void CUPTIAPI sw_gpu_buffer_wanted(uint8_t **buffer, size_t *size, size_t *records);
 void CUPTIAPI sw_gpu_buffer_done(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
+sw_cupti_buffer_wanted sw_gpu_shared_wanted;
+sw_cupti_buffer_done sw_gpu_shared_done;
 /* All that are filled, oldest first; NULL: none.  Each is returned when read. */
 struct sw_gpu_buffer *sw_gpu_buffers_take(void);
 void sw_gpu_buffer_free(struct sw_gpu_buffer *buffer);

@@ -69,6 +69,18 @@ void CUPTIAPI sw_gpu_buffer_done(CUcontext context, uint32_t stream, uint8_t *bu
 	push(&filled, b);
 }
 
+void CUPTIAPI sw_gpu_shared_wanted(uint8_t **buffer, size_t *size, size_t *records, void *info)
+{
+	(void)info;
+	sw_gpu_buffer_wanted(buffer, size, records);
+}
+
+void CUPTIAPI sw_gpu_shared_done(uint8_t *buffer, size_t size, size_t valid, void *info)
+{
+	(void)info;
+	sw_gpu_buffer_done(NULL, 0, buffer, size, valid);
+}
+
 struct sw_gpu_buffer *sw_gpu_buffers_take(void)
 {
 	struct sw_gpu_buffer *list = atomic_exchange(&filled, NULL), *turned = NULL, *next;

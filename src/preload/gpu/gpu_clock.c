@@ -53,7 +53,7 @@ bool sw_gpu_clock_write(struct sw_gpu *gpu, uint32_t flags)
 	sw_gpu_clock_used();
 	for (int i = 0; i < 3; i++) { /* the tightest: an interrupt may fall between */
 		before = sw_clock_ticks();
-		if (gpu->cupti.cuptiGetTimestamp(&ns) != CUPTI_SUCCESS)
+		if (SW_CUPTI(&gpu->cupti, cuptiGetTimestamp, &ns) != CUPTI_SUCCESS)
 			return false;
 		after = sw_clock_ticks();
 		if (after - before < width) {

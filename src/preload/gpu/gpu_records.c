@@ -117,8 +117,9 @@ void sw_gpu_records_write(struct sw_gpu *gpu, const struct sw_gpu_buffer *buffer
 	CUpti_Activity *a = NULL;
 	size_t dropped = 0;
 
-	while (gpu->cupti.cuptiActivityGetNextRecord(buffer->bytes, buffer->valid, &a) == CUPTI_SUCCESS)
+	while (SW_CUPTI(&gpu->cupti, cuptiActivityGetNextRecord, buffer->bytes, buffer->valid, &a) == CUPTI_SUCCESS)
 		gpu->recorder->described(one(gpu, a));
-	if (gpu->cupti.cuptiActivityGetNumDroppedRecords(buffer->context, buffer->stream, &dropped) == CUPTI_SUCCESS)
+	if (SW_CUPTI(&gpu->cupti, cuptiActivityGetNumDroppedRecords, buffer->context, buffer->stream, &dropped) ==
+	    CUPTI_SUCCESS)
 		gpu->dropped += dropped;
 }

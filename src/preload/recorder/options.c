@@ -51,6 +51,8 @@ static bool parse_gpu(void *out, const char *text)
 	bool on;
 	if (strcmp(text, "nodes") == 0)
 		return *(uint32_t *)out = SW_GPU_TIMELINE_NODES, true;
+	if (strcmp(text, "shared") == 0)
+		return *(uint32_t *)out = SW_GPU_TIMELINE_SHARED, true;
 	if (!parse_flag(&on, text))
 		return false;
 	*(uint32_t *)out = on;

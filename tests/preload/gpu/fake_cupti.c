@@ -5,7 +5,8 @@
  *
  * FAKE_CUPTI: words that make it misbehave: busy (another tool has it), old (version 12.0), dropping (each third record
  * of work is lost), moving (its clock jumps by a second in the middle), taken (another user takes the clock), hanging
- * (a forced flush never returns).
+ * (a forced flush never returns), many (version 13.5, several users), held (another user shares it already), alone (and
+ * one does not), hardware (devices write their times).
  */
 #include <cupti.h>
 #include <pthread.h>
@@ -61,7 +62,7 @@ static uint64_t now(void)
 
 EXPORT CUptiResult cuptiGetVersion(uint32_t *version)
 {
-	*version = is("old") ? 120000 : 130001;
+	*version = is("old") ? 120000 : is("many") ? 130500 : 130001;
 	return CUPTI_SUCCESS;
 }
 
@@ -89,11 +90,26 @@ EXPORT CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbac
 	return CUPTI_SUCCESS;
 }
 
+static CUptiResult enable(CUpti_ActivityKind kind)
+{
+	enabled[kind] = true;
+	return CUPTI_SUCCESS;
+}
+
 EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 {
 	if (is("busy"))
 		return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
-	enabled[kind] = true;
+	return is("held") || is("alone") ? CUPTI_ERROR_NOT_COMPATIBLE : enable(kind);
+}
+
+EXPORT CUptiResult cuptiActivityEnableHWTrace(uint8_t on)
+{
+	if (!is("hardware"))
+		return CUPTI_ERROR_NOT_SUPPORTED;
+	if (calls)
+		fprintf(stderr, "hardware times after the first call\n");
+	fprintf(stderr, "hardware times: %d\n", on);
 	return CUPTI_SUCCESS;
 }
 
@@ -143,6 +159,124 @@ EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context, uint32_t
 	*records = dropped;
 	dropped = 0;
 	return CUPTI_SUCCESS;
+}
+
+/* ---- several users ----------------------------------------------------------------------------------------------- */
+
+/* Exported without the prefix: headers declare some of them, in several ways. */
+static int user;
+#define OURS(subscriber) ((void *)(subscriber) == (void *)&user)
+
+struct subscriber_params {
+	size_t bytes;
+	const char *name;
+	char *other;
+	size_t other_bytes;
+	uint8_t many;
+};
+
+CUptiResult shared_cuptiSubscribe_v2(CUpti_SubscriberHandle *out, CUpti_CallbackFunc callback, void *data,
+				     struct subscriber_params *how) __asm__("cuptiSubscribe_v2");
+EXPORT CUptiResult shared_cuptiSubscribe_v2(CUpti_SubscriberHandle *out, CUpti_CallbackFunc callback, void *data,
+					    struct subscriber_params *how)
+{
+	if (!callback || how->bytes < sizeof *how || how->other_bytes < 64 || !how->many)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (is("held") || is("alone"))
+		snprintf(how->other, how->other_bytes, "CUPTI for another");
+	if (is("alone"))
+		return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+	*out = (CUpti_SubscriberHandle)&user;
+	fprintf(stderr, "shared by %s\n", how->name);
+	return CUPTI_SUCCESS;
+}
+
+/* As CUPTI's: one decides for all whether graphs are recorded as a whole, and nobody did. */
+CUptiResult shared_cuptiActivityEnable_v2(CUpti_SubscriberHandle subscriber, CUpti_ActivityKind kind,
+					  void *config) __asm__("cuptiActivityEnable_v2");
+EXPORT CUptiResult shared_cuptiActivityEnable_v2(CUpti_SubscriberHandle subscriber, CUpti_ActivityKind kind,
+						 void *config)
+{
+	return !OURS(subscriber) || config		 ? CUPTI_ERROR_INVALID_PARAMETER
+	       : kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE ? CUPTI_ERROR_NOT_COMPATIBLE
+							 : enable(kind);
+}
+
+CUptiResult shared_cuptiActivityDisable_v2(CUpti_SubscriberHandle subscriber, CUpti_ActivityKind kind,
+					   void *config) __asm__("cuptiActivityDisable_v2");
+EXPORT CUptiResult shared_cuptiActivityDisable_v2(CUpti_SubscriberHandle subscriber, CUpti_ActivityKind kind,
+						  void *config)
+{
+	return OURS(subscriber) ? cuptiActivityDisable(kind) : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+CUptiResult shared_cuptiActivityEnableDriverApi_v2(CUpti_SubscriberHandle subscriber, CUpti_CallbackId id,
+						   uint8_t on) __asm__("cuptiActivityEnableDriverApi_v2");
+EXPORT CUptiResult shared_cuptiActivityEnableDriverApi_v2(CUpti_SubscriberHandle subscriber, CUpti_CallbackId id,
+							  uint8_t on)
+{
+	return OURS(subscriber) ? cuptiActivityEnableDriverApi(id, on) : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static void (*shared_wanted)(uint8_t **, size_t *, size_t *, void *);
+static void (*shared_completed)(uint8_t *, size_t, size_t, void *);
+
+static void as_wanted(uint8_t **at, size_t *bytes, size_t *records)
+{
+	shared_wanted(at, bytes, records, NULL);
+}
+
+static void as_completed(CUcontext context, uint32_t stream, uint8_t *at, size_t bytes, size_t valid)
+{
+	shared_completed(at, bytes, valid, NULL);
+}
+
+CUptiResult shared_cuptiActivityRegisterCallbacks_v2(CUpti_SubscriberHandle subscriber, void *request,
+						     void *complete) __asm__("cuptiActivityRegisterCallbacks_v2");
+EXPORT CUptiResult shared_cuptiActivityRegisterCallbacks_v2(CUpti_SubscriberHandle subscriber, void *request,
+							    void *complete)
+{
+	if (!OURS(subscriber))
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	shared_wanted = request;
+	shared_completed = complete;
+	return cuptiActivityRegisterCallbacks(as_wanted, as_completed);
+}
+
+CUptiResult shared_cuptiActivitySetAttribute_v2(CUpti_SubscriberHandle subscriber, CUpti_ActivityAttribute attribute,
+						size_t *bytes, void *value) __asm__("cuptiActivitySetAttribute_v2");
+EXPORT CUptiResult shared_cuptiActivitySetAttribute_v2(CUpti_SubscriberHandle subscriber,
+						       CUpti_ActivityAttribute attribute, size_t *bytes, void *value)
+{
+	if (!OURS(subscriber))
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	switch ((int)attribute) {
+	case 13:
+		return cuptiActivityEnableHWTrace(*(uint8_t *)value);
+	case 21:
+		return cuptiSetThreadIdType(*(CUpti_ActivityThreadIdType *)value);
+	case 22:
+		return cuptiActivityRegisterTimestampCallback(*(CUpti_TimestampCallbackFunc *)value);
+	default:
+		return CUPTI_SUCCESS;
+	}
+}
+
+CUptiResult shared_cuptiGetTimestamp_v2(CUpti_SubscriberHandle subscriber,
+					uint64_t *ns) __asm__("cuptiGetTimestamp_v2");
+EXPORT CUptiResult shared_cuptiGetTimestamp_v2(CUpti_SubscriberHandle subscriber, uint64_t *ns)
+{
+	return OURS(subscriber) ? cuptiGetTimestamp(ns) : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+CUptiResult
+shared_cuptiActivityGetNumDroppedRecords_v2(CUpti_SubscriberHandle subscriber, CUcontext context, uint32_t stream,
+					    size_t *records) __asm__("cuptiActivityGetNumDroppedRecords_v2");
+EXPORT CUptiResult shared_cuptiActivityGetNumDroppedRecords_v2(CUpti_SubscriberHandle subscriber, CUcontext context,
+							       uint32_t stream, size_t *records)
+{
+	return OURS(subscriber) ? cuptiActivityGetNumDroppedRecords(context, stream, records)
+				: CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */
@@ -196,6 +330,14 @@ EXPORT CUptiResult cuptiActivityGetNextRecord(uint8_t *from, size_t valid, CUpti
 		return CUPTI_ERROR_MAX_LIMIT_REACHED;
 	*record = (CUpti_Activity *)next;
 	return CUPTI_SUCCESS;
+}
+
+CUptiResult shared_cuptiActivityGetNextRecord_v2(CUpti_SubscriberHandle subscriber, uint8_t *from, size_t valid,
+						 CUpti_Activity **record) __asm__("cuptiActivityGetNextRecord_v2");
+EXPORT CUptiResult shared_cuptiActivityGetNextRecord_v2(CUpti_SubscriberHandle subscriber, uint8_t *from, size_t valid,
+							CUpti_Activity **record)
+{
+	return OURS(subscriber) ? cuptiActivityGetNextRecord(from, valid, record) : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 EXPORT CUptiResult cuptiActivityFlushAll(uint32_t flag)
