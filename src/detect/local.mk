@@ -12,7 +12,7 @@ libswdetect_a_SOURCES = \
 	src/detect/model/collect.c src/detect/model/collect.h \
 	src/detect/model/handlers.h src/detect/model/lanes.c \
 	src/detect/model/lanes.h src/detect/model/model.c \
-	src/detect/model/model.h src/detect/model/parts.def src/detect/gate.c src/detect/gate.h src/detect/model/forbidden.c src/detect/model/forbidden.h src/detect/model/nvtx.c src/detect/model/nvtx.h \
+	src/detect/model/model.h src/detect/model/parts.def src/detect/model/forbidden.c src/detect/model/forbidden.h src/detect/model/nvtx.c src/detect/model/nvtx.h \
 	src/detect/libraries/library_arguments.def \
 	src/detect/libraries/library_calls.c src/detect/libraries/library_calls.h \
 	src/detect/waits/device_times.c src/detect/waits/device_times.h \
@@ -39,6 +39,6 @@ libswdetect_a_SOURCES = \
 	src/detect/calls/device.h \
 	src/detect/graphs/graph_launches.c src/detect/graphs/graphs.c \
 	src/detect/graphs/graphs.h \
-	src/detect/coverage.def src/detect/detect.h src/detect/dispatch.c src/detect/dispatch.h \
+	src/detect/coverage.def src/detect/detect.h src/detect/gate.c src/detect/gate.h src/detect/dispatch.c src/detect/dispatch.h \
 	src/detect/model/findings.c src/detect/findings.def src/detect/host_waits.def src/detect/judge.c
 EXTRA_DIST += doc/findings.md doc/waits.md doc/no-waits.md
