@@ -15,6 +15,9 @@ EXTRA_DIST += $(gpu_python)/run $(gpu_python)/verdicts.py $(gpu_python)/batches.
 	$(gpu_python)/lightning_fit.py $(gpu_python)/geometric.py $(gpu_python)/cupy_linalg.py $(gpu_python)/jax_donation.py \
 	$(gpu_python)/ranks.py $(gpu_python)/loader.py $(gpu_python)/cupy_streams.py $(gpu_python)/jax_step.py $(gpu_python)/step_share.py
 
+# Blocks that forbid calls.
+EXTRA_DIST += tests/gpu/forbid/run tests/gpu/forbid/blocks.py tests/gpu/forbid/triton_kernel.py tests/gpu/forbid/custom.cu
+
 # Ranks of a job.
 EXTRA_DIST += tests/gpu/ranks tests/gpu/ranks_ddp.py
 
