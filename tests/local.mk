@@ -16,6 +16,7 @@ include tests/simcuda/local.mk
 include tests/guard/local.mk
 include tests/tools/local.mk
 include tests/packaging/local.mk
+include tests/arch/local.mk
 include tests/kernels/local.mk
 include tests/golden/local.mk
 include tests/fuzz/local.mk

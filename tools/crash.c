@@ -12,6 +12,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "base/arch.h"
 #include "base/signal_stack.h"
 
 #define FRAMES 48
@@ -173,7 +174,7 @@ static void put_frames(const ucontext_t *context)
 	static struct line line;
 	static void *frames[FRAMES];
 	put(&line, "  at ");
-	put_address(&line, (uintptr_t)context->uc_mcontext.gregs[REG_RIP]);
+	put_address(&line, sw_arch_instruction(context));
 	end(&line);
 	/* The first two are this function and the handler. */
 	const int n = backtrace(frames, FRAMES);

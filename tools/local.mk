@@ -46,10 +46,13 @@ $(command_pages): doc/syncwatch.1 doc/man_page.awk
 bashcompletiondir = $(datadir)/bash-completion/completions
 zshcompletiondir = $(datadir)/zsh/site-functions
 fishcompletiondir = $(datadir)/fish/vendor_completions.d
+# The command prints them, which it cannot where it was built for another processor.
+if RUNS_HERE
 nodist_bashcompletion_DATA = completions/syncwatch
 nodist_zshcompletion_DATA = completions/_syncwatch
 nodist_fishcompletion_DATA = completions/syncwatch.fish
-completion_files = $(nodist_bashcompletion_DATA) $(nodist_zshcompletion_DATA) $(nodist_fishcompletion_DATA)
+endif
+completion_files = completions/syncwatch completions/_syncwatch completions/syncwatch.fish
 CLEANFILES += $(completion_files)
 completions/syncwatch: syncwatch$(EXEEXT)
 	$(AM_V_GEN)$(MKDIR_P) completions && ./syncwatch$(EXEEXT) help --completion bash >$@.tmp && mv $@.tmp $@

@@ -5,6 +5,8 @@
 #include <string.h>
 #ifdef __x86_64__
 #include <cpuid.h>
+#else
+#include <sys/auxv.h>
 #endif
 
 /* Slicing by four bits keeps the table at 64 bytes: it serves only processors without the instruction. */
@@ -55,9 +57,23 @@ static int has_instruction(void)
 	}
 	return now == 2;
 }
-#else
-#define has_instruction() 0
-#define by_instruction	  by_table
+#elif defined __aarch64__
+__attribute__((target("+crc"))) static uint32_t by_instruction(uint32_t crc, const unsigned char *p, size_t bytes)
+{
+	uint64_t word;
+	for (; bytes >= sizeof word; bytes -= sizeof word, p += sizeof word) {
+		memcpy(&word, p, sizeof word);
+		crc = __builtin_aarch64_crc32cx(crc, word);
+	}
+	while (bytes--)
+		crc = __builtin_aarch64_crc32cb(crc, *p++);
+	return crc;
+}
+
+static int has_instruction(void)
+{
+	return (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0;
+}
 #endif
 
 uint32_t sw_crc32c(uint32_t crc, const void *data, size_t bytes)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -13,7 +14,13 @@
 
 #include "guard/guard.h"
 
-#define PAGE 4096ull
+/* Kernels for aarch64 have pages of 4, 16 or 64 KiB. */
+#define PAGE page_bytes()
+static uint64_t page_bytes(void)
+{
+	return getauxval(AT_PAGESZ);
+}
+
 /* Each range parts mappings of the process, of which Linux allows 65530 (vm.max_map_count). */
 #define RANGES 4096u
 #define BUSY   64u

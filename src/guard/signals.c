@@ -12,6 +12,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "base/arch.h"
 #include "guard/guard.h"
 
 static void fault_handle(int signal, siginfo_t *info, void *context);
@@ -297,8 +298,6 @@ static void chain_pass(int signal, siginfo_t *info, void *context)
    see, and must get the signal. */
 #define STALE_MAX 1000u
 
-#define ERROR_WRITE 2u /* page-fault error code of x86, bit 1: the access was a write */
-
 /* Recording walks the call stack, for which the stack that a program gives its signal handlers may be too small. */
 #define STACKS	    4u
 #define STACK_BYTES (64u << 10)
@@ -343,8 +342,7 @@ static bool of_driver(uint64_t address)
    of it is done by libc's memcpy, whose return address is on top of the stack. */
 static bool by_driver(const ucontext_t *c)
 {
-	const greg_t *r = c->uc_mcontext.gregs;
-	return of_driver((uint64_t)r[REG_RIP]) || of_driver(*(const uint64_t *)r[REG_RSP]);
+	return of_driver(sw_arch_instruction(c)) || of_driver(sw_arch_leaf_return(c));
 }
 
 struct host_access {
@@ -380,6 +378,7 @@ void sw_fault_record(uint64_t at, uint64_t bytes, uint64_t instruction, uint32_t
 /* Calls on another stack. */
 static void call_on(char *top, void (*function)(void *), void *arg)
 {
+#ifdef __x86_64__
 	__asm__ volatile("movq %%rsp, %%rbx\n\t"
 			 "movq %[top], %%rsp\n\t"
 			 "callq *%[function]\n\t"
@@ -389,6 +388,19 @@ static void call_on(char *top, void (*function)(void *), void *arg)
 			 : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm2", "xmm3",
 			   "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",
 			   "xmm15", "cc", "memory");
+#else
+	register void *x0 __asm__("x0") = arg;
+	__asm__ volatile("mov x19, sp\n\t"
+			 "mov sp, %[top]\n\t"
+			 "blr %[function]\n\t"
+			 "mov sp, x19"
+			 : "+r"(x0), [top] "+r"(top), [function] "+r"(function)
+			 :
+			 : "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14",
+			   "x15", "x16", "x17", "x19", "x30", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8",
+			   "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21",
+			   "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31", "cc", "memory");
+#endif
 }
 
 static bool on_signal_stack(void)
@@ -423,13 +435,13 @@ static bool again(uint64_t address)
 static __attribute__((noinline)) bool ours(const siginfo_t *info, const ucontext_t *c, void *frame)
 {
 	uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
-	bool writes = (uint64_t)c->uc_mcontext.gregs[REG_ERR] & ERROR_WRITE;
+	bool writes = sw_arch_fault_writes(c);
 	uint64_t mask = sw_guard_lock();
 	enum sw_fault what = sw_pages_fault(address, writes);
 	if (what == SW_FAULT_HIT && !by_driver(c)) {
 		sw_guard_unlock(mask);
-		record_fault(&(struct host_access){address, 1, (uint64_t)c->uc_mcontext.gregs[REG_RIP],
-						   writes ? SW_HOST_WRITES : 0, frame});
+		record_fault(
+			&(struct host_access){address, 1, sw_arch_instruction(c), writes ? SW_HOST_WRITES : 0, frame});
 		mask = sw_guard_lock();
 	}
 	if (what == SW_FAULT_HIT || what == SW_FAULT_BESIDE)

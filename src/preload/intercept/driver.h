@@ -69,7 +69,7 @@ void sw_driver_find_references(void);
 
 /* The real dlsym, called on our own behalf (RTLD_NEXT: after this library), is sw_dlsym_call() of companion.h. */
 
-/* For the assembly (entry.S). */
+/* For the assembly (entry_*.S). */
 extern void *sw_dlsym_next;
 void *sw_dlsym_find(void);
 struct sw_dlsym_answer sw_dlsym_decide(void *handle, const char *name, const void *caller);

@@ -11,7 +11,7 @@ libsyncwatch_so_SOURCES += \
 	src/preload/intercept/cuda_types.h \
 	src/preload/calls/custom.h \
 	src/preload/intercept/driver.c src/preload/intercept/driver.h \
-	src/preload/intercept/entry.S \
+	src/preload/intercept/entry_x86_64.S src/preload/intercept/entry_aarch64.S \
 	src/preload/calls/fill.h \
 	src/preload/intercept/function_table.c src/preload/intercept/function_table.h \
 	src/preload/intercept/hook.c src/preload/intercept/hook.h src/preload/intercept/hook_enter.h \

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/arch.h"
 #include "preload/libraries/libraries.h"
 #include "preload/platform/loaded_function.h"
 #include "preload/platform/named_function.h"
@@ -154,7 +155,7 @@ static uint32_t collect(uint64_t *words, const char *arguments, const uint64_t *
 	for (; *arguments && n < SW_LIBRARY_WORDS; arguments++) {
 		if (*arguments == 'f')
 			continue;
-		const uint64_t word = n < 6 ? registers[n] : stack[n - 6];
+		const uint64_t word = n < SW_ARCH_ARGUMENT_WORDS ? registers[n] : stack[n - SW_ARCH_ARGUMENT_WORDS];
 		words[n++] = *arguments == 'i' || *arguments == 'n' ? (uint64_t)(int64_t)(int32_t)word : word;
 	}
 	return n;

@@ -4,7 +4,7 @@
  *
  * It defines their functions (functions.def), so that objects that link these libraries reach it first, and calls those
  * of the library that is loaded.  Each definition is a stub of three instructions that jumps to one trampoline
- * (entry.S): a function that is never called costs an entry of the symbol table.  A look-up by dlsym() (JAX, parts of
+ * (entry_*.S): a function that is never called costs an entry of the symbol table.  A look-up by dlsym() (JAX, parts of
  * CuPy, ctypes) gets the stub as well (preload/platform/named_function.h).
  */
 #ifndef SW_PRELOAD_LIBRARIES_LIBRARIES_H
@@ -37,14 +37,15 @@ struct sw_library_function {
 extern const struct sw_library_function sw_library_functions[];
 extern const uint32_t sw_library_n;
 
-/* The functions as programs see them (entry.S), in the order of the table. */
+/* The functions as programs see them (entry_*.S), in the order of the table. */
 #define SW_LIBRARY_STUB 16u
 extern const char sw_library_stubs[] __attribute__((visibility("hidden")));
 
 /* Most arguments of a function, vector registers left out. */
 #define SW_LIBRARY_WORDS 40u
 
-/* ---- calls (calls.c), called by entry.S ------------------------------------------------------------------------- */
+/* ---- calls (calls.c), called by the entries -------------------------------------------------------------------------
+ */
 
 struct sw_library_target {
 	void *real;

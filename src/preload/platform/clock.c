@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/platform/clock.h"
 
+#ifdef __x86_64__
 #include <cpuid.h>
+#endif
 #include <fcntl.h>
 #include <string.h>
 
@@ -38,11 +40,31 @@ uint64_t sw_clock_rate(struct sw_clock_pair first, struct sw_clock_pair last)
 }
 
 /* CPUID 0x80000007, EDX bit 8: the counter runs at one rate in all power states (Intel SDM 3B, 18.17.1). */
+#ifdef __x86_64__
 static bool invariant(void)
 {
 	unsigned a, b, c, d;
 	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
 }
+
+static uint64_t said_rate(void)
+{
+	return 0;
+}
+#else
+/* The generic timer has one rate in all states (Arm ARM, D12.1.2); firmware says which, not always rightly. */
+static bool invariant(void)
+{
+	return true;
+}
+
+static uint64_t said_rate(void)
+{
+	uint64_t rate;
+	__asm__("mrs %0, cntfrq_el0" : "=r"(rate));
+	return rate & UINT32_MAX;
+}
+#endif
 
 /* The kernel itself trusts the counter (it watches it against other clocks). */
 static bool kernel_trusts_it(void)
@@ -54,7 +76,7 @@ static bool kernel_trusts_it(void)
 		return false;
 	long got = sw_sys_read(fd, name, sizeof name - 1);
 	sw_sys_close(fd);
-	return got >= 3 && memcmp(name, "tsc", 3) == 0;
+	return (got >= 3 && memcmp(name, "tsc", 3) == 0) || (got >= 4 && memcmp(name, "arch", 4) == 0);
 }
 
 static struct sw_clock_pair spin(uint64_t ns)
@@ -76,8 +98,11 @@ uint64_t sw_clock_start(void)
 	uint64_t one = sw_clock_rate(first, middle), two = sw_clock_rate(middle, last);
 	uint64_t apart = one > two ? one - two : two - one;
 	/* Virtual machines often run another clock source over a good counter: then two measurements must agree. */
-	if (one && two && (kernel_trusts_it() || apart < one / 50))
-		return sw_clock_rate(first, last);
+	if (one && two && (kernel_trusts_it() || apart < one / 50)) {
+		const uint64_t measured = sw_clock_rate(first, last), said = said_rate();
+		const uint64_t off = measured > said ? measured - said : said - measured;
+		return off < measured / 100 ? said : measured;
+	}
 	sw_clock_is_tsc = false;
 	return 1000000000u;
 }

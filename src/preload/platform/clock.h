@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ticks: the invariant time stamp counter where there is one, else CLOCK_MONOTONIC in nanoseconds. */
+/* Ticks: the counter of the processor where it runs at one rate, else CLOCK_MONOTONIC in nanoseconds. */
 #ifndef SW_PRELOAD_PLATFORM_CLOCK_H
 #define SW_PRELOAD_PLATFORM_CLOCK_H
 
@@ -16,9 +16,21 @@ static inline uint64_t sw_clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* The time stamp counter of x86-64, the virtual counter of aarch64: some nanoseconds. */
+static inline uint64_t sw_clock_counter(void)
+{
+#ifdef __x86_64__
+	return __builtin_ia32_rdtsc();
+#else
+	uint64_t ticks;
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+	return ticks;
+#endif
+}
+
 static inline uint64_t sw_clock_ticks(void)
 {
-	return __builtin_expect(sw_clock_is_tsc, 1) ? __builtin_ia32_rdtsc() : sw_clock_ns(CLOCK_MONOTONIC);
+	return __builtin_expect(sw_clock_is_tsc, 1) ? sw_clock_counter() : sw_clock_ns(CLOCK_MONOTONIC);
 }
 
 struct sw_clock_pair {

@@ -11,7 +11,7 @@
 #include "preload/platform/sys.h"
 
 #define STACK_BYTES   (64u << 10)
-#define LOCAL_BYTES   (2048u << 10) /* below the thread pointer: errno lies somewhere in it */
+#define LOCAL_BYTES   (2048u << 10) /* next to the thread pointer: errno lies somewhere in it */
 #define TCB_BYTES     4096u
 #define ALL_BYTES     ((size_t)STACK_BYTES + LOCAL_BYTES + TCB_BYTES)
 #define PATIENCE_NS   10000000u
@@ -77,25 +77,26 @@ static int enter(void *unused)
 
 int sw_isolated_start(int (*body)(void))
 {
-#ifdef __x86_64__
 	int error = 0;
 	if (!isolated.memory)
 		isolated.memory = sw_sys_map(-1, 0, ALL_BYTES, &error);
 	if (!isolated.memory)
 		return error;
+	isolated.body = body;
+#ifdef __x86_64__
 	/* What the ABI requires at the thread pointer: its own address (System V psABI, Thread-Local Storage). */
 	uint8_t *tcb = isolated.memory + STACK_BYTES + LOCAL_BYTES;
 	((void **)(void *)tcb)[0] = tcb;
 	((void **)(void *)tcb)[2] = tcb;
-	isolated.body = body;
 	uintptr_t away = (uintptr_t)__builtin_thread_pointer() - (uintptr_t)&errno;
+#else
+	/* Variables lie above the thread pointer (variant 1 of thread-local storage), libc's own data below it. */
+	uint8_t *tcb = isolated.memory + STACK_BYTES + TCB_BYTES;
+	uintptr_t away = (uintptr_t)&errno - (uintptr_t)__builtin_thread_pointer() + sizeof errno;
+#endif
 	if (away >= LOCAL_BYTES) /* a program with that much static TLS */
 		return -ENOMEM;
 	return sw_sys_clone(enter, isolated.memory + STACK_BYTES, tcb, &isolated.thread);
-#else
-	(void)body;
-	return -ENOSYS;
-#endif
 }
 
 /* True: the job is done.  False: it will not be done. */

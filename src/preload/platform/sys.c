@@ -17,6 +17,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/auxv.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -173,20 +174,25 @@ int sw_sys_punch(int fd, uint64_t offset, uint64_t bytes)
 			 0);
 }
 
+/* Chunks of a trace begin at multiples of 4 KiB, pages of some kernels for aarch64 have 64 KiB: a mapping begins with
+   its page, what is returned lies in it. */
 void *sw_sys_map(int fd, uint64_t offset, size_t bytes, int *error)
 {
 	int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
-	long got = call(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, flags, fd, (long)offset);
+	const uint64_t before = offset & (getauxval(AT_PAGESZ) - 1);
+	long got =
+		call(SYS_mmap, 0, (long)(before + bytes), PROT_READ | PROT_WRITE, flags, fd, (long)(offset - before));
 	if (got < 0 && got > -4096) {
 		*error = (int)got;
 		return NULL;
 	}
-	return (void *)got;
+	return (void *)(got + (long)before);
 }
 
 void sw_sys_unmap(void *at, size_t bytes)
 {
-	call(SYS_munmap, (long)at, (long)bytes, 0, 0, 0, 0);
+	const uint64_t before = (uintptr_t)at & (getauxval(AT_PAGESZ) - 1);
+	call(SYS_munmap, (long)((uintptr_t)at - before), (long)(before + bytes), 0, 0, 0, 0);
 }
 
 int sw_sys_madvise(void *at, size_t bytes, int advice)
@@ -277,6 +283,7 @@ bool sw_sys_thread_lives(int process, int thread)
    knows, and crashes in it.  The task begins with the body, ends with what it returns, and has no caller. */
 long sw_new_task(unsigned long flags, void *stack_top, uint32_t *parent, uint32_t *child, void *thread_pointer,
 		 int (*body)(void *), void *with) __attribute__((visibility("hidden")));
+#ifdef __x86_64__
 __asm__("	.text\n"
 	"	.type	sw_new_task, @function\n"
 	"sw_new_task:\n"
@@ -304,6 +311,32 @@ __asm__("	.text\n"
 	"	hlt\n"
 	"	.cfi_endproc\n"
 	"	.size	sw_new_task, . - sw_new_task\n");
+#else
+__asm__("	.text\n"
+	"	.type	sw_new_task, %function\n"
+	"sw_new_task:\n"
+	"	.cfi_startproc\n"
+	"	hint	#34\n" /* bti c */
+	"	and	x1, x1, #-16\n"
+	"	stp	x5, x6, [x1, #-16]!\n"
+	"	mov	x9, x3\n"
+	"	mov	x3, x4\n" /* clone(flags, stack, parent, thread pointer, child) */
+	"	mov	x4, x9\n"
+	"	mov	x8, #220\n" /* SYS_clone */
+	"	svc	#0\n"
+	"	cbz	x0, 1f\n"
+	"	ret\n"
+	"1:	.cfi_undefined x30\n"
+	"	mov	x29, #0\n"
+	"	mov	x30, #0\n"
+	"	ldp	x9, x0, [sp], #16\n"
+	"	blr	x9\n"
+	"	mov	x8, #93\n" /* SYS_exit: of this thread */
+	"	svc	#0\n"
+	"	brk	#0\n"
+	"	.cfi_endproc\n"
+	"	.size	sw_new_task, . - sw_new_task\n");
+#endif
 
 static int new_task(unsigned long flags, void *stack_top, uint32_t *thread, void *thread_pointer, int (*body)(void *),
 		    void *with)

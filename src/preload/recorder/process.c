@@ -14,6 +14,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/arch.h"
 #include "base/hash.h"
 #include "preload/handoff/analyse.h"
 #include "preload/platform/bypass.h"
@@ -489,7 +490,7 @@ static void start_rest(uint64_t mask)
 	if (sw_helper_simulated())
 		__atomic_fetch_or(&sw_trace.header->flags, SW_FILE_SIMULATED, __ATOMIC_RELAXED);
 	if (options->stacks) {
-		if (loaded && !sw_unwind_loaded())
+		if (loaded && SW_ARCH_USES_LIBUNWIND && !sw_unwind_loaded())
 			sw_notice(
 				"libunwind could not be loaded: call stacks come from unwind tables, new ones slower");
 		sw_modules_refresh(sw_thread.writer); /* libunwind has come */

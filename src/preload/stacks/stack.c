@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/arch.h"
 #include "preload/stacks/modules.h"
 #include "preload/recorder/options.h"
 #include "preload/platform/often.h"
@@ -136,7 +137,7 @@ static const uint64_t *addresses(struct sw_stack_cache *c, const struct remember
 	unsigned n = 0;
 	for (unsigned i = 0; i < m->words && n < FRAMES; i++)
 		if (!is_pointer(m, i))
-			c->ips[n++] = m->at[i].is;
+			c->ips[n++] = sw_arch_return_address(m->at[i].is);
 	return c->ips;
 }
 

@@ -11,9 +11,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/arch.h"
 #include "preload/platform/loaded_object.h"
 #include "preload/platform/sys.h"
 #include "preload/stacks/modules.h"
+
+#ifdef HAVE_LIBUNWIND
 
 /*
  * libunwind tests whether memory can be read by writing a byte of it into a pipe of its own, and opens that pipe in the
@@ -86,8 +89,6 @@ static void unwind_without_pipe(const void *inside)
 	if (sw_object_of(inside, &library))
 		sw_object_imports(&library, redirect, NULL);
 }
-
-#ifdef HAVE_LIBUNWIND
 
 #define NAME_OF(symbol)	 NAME_OF_(symbol)
 #define NAME_OF_(symbol) #symbol
@@ -281,12 +282,16 @@ static int step_without_library(struct sw_unwind *u, struct sw_unwind_frame *out
 
 #else
 
-/* Code without frame pointers leaves anything in the register: go only upwards and only inside the stack. */
+/* The chain ends with a null pointer.  Code without frame records leaves anything in the register: the walk goes only
+   upwards and only inside the stack, and else says that it failed.  Of what a signal interrupted, the function itself
+   is missing: the kernel's frame record leads to its caller. */
 static int step_without_library(struct sw_unwind *u, struct sw_unwind_frame *out)
 {
 	uintptr_t next = u->frame[0];
-	if (next % 8 || next <= (uintptr_t)u->frame || next > u->top - 16 || u->top < 16)
+	if (!next)
 		return 0;
+	if (next % 8 || next <= (uintptr_t)u->frame || next > u->top - 16 || u->top < 16)
+		return -1;
 	*out = (struct sw_unwind_frame){
 		.slot = next + 8,
 		.ip = ((const uint64_t *)next)[1],
@@ -296,7 +301,7 @@ static int step_without_library(struct sw_unwind *u, struct sw_unwind_frame *out
 		.rbp_slot = next,
 	};
 	u->frame = (const uint64_t *)next;
-	return out->ip > 4096 ? 1 : 0;
+	return sw_arch_return_address(out->ip) > 4096 ? 1 : 0;
 }
 
 #endif

@@ -14,6 +14,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Functions of aarch64 keep a chain of frame records (AAPCS64, 6.4.6), which needs neither libunwind nor tables. */
+#ifndef __x86_64__
+#undef HAVE_LIBUNWIND
+#endif
 #ifdef HAVE_LIBUNWIND
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>

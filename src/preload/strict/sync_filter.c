@@ -36,7 +36,11 @@ static bool take(struct bucket *b)
 	for (unsigned spin = 0; spin < 1000; spin++) {
 		if (!__atomic_exchange_n(&b->lock, 1, __ATOMIC_ACQUIRE))
 			return true;
+#ifdef __x86_64__
 		__builtin_ia32_pause();
+#else
+		__asm__ volatile("yield");
+#endif
 	}
 	return false;
 }

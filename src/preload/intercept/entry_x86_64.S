@@ -5,6 +5,7 @@
  * dlsym(handle, name): glibc looks at its own return address to find the caller's object (RTLD_NEXT, RTLD_DEFAULT), so
  * a name that is not ours must reach the next dlsym with the caller's return address on top of the stack.
  */
+#ifdef __x86_64__
 	.text
 
 	.globl	dlsym
@@ -131,4 +132,5 @@ sw_trampoline_common:
 	.cfi_endproc
 	.size	sw_trampoline_common, . - sw_trampoline_common
 
+#endif
 	.section .note.GNU-stack, "", @progbits

@@ -6,6 +6,7 @@
  * argument registers and the words on the stack are handed on as they came.  Where there is nothing to record it goes
  * on to the real function with the caller's stack.
  */
+#ifdef __x86_64__
 	.text
 
 	.globl	sw_library_stubs		/* SW_LIBRARY_STUB bytes each */
@@ -122,4 +123,5 @@ sw_library_trampoline:
 	.cfi_endproc
 	.size	sw_library_trampoline, . - sw_library_trampoline
 
+#endif
 	.section .note.GNU-stack, "", @progbits
