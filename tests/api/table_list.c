@@ -21,11 +21,19 @@ int main(void)
 #include "api/cuda.def"
 	};
 
+	static const char *const records[] = {
+		"-",
+#define SW_CU_SYMBOL(symbol, name, runtime, version, cls, thread, form, where, record, ...) #record,
+#define SW_CU_PASS_SYMBOL(symbol, ...)							    "-",
+#define SW_CU_WAY(symbol, ...)								    "-",
+#include "api/cuda.def"
+	};
+
 	for (size_t i = 1; i < sw_api_count(); i++) {
 		const struct sw_api_info *info = sw_api_at(i);
 
-		printf("%s %s %s %u\n", info->symbol, classes[info->cls], *info->runtime ? info->runtime : "-",
-		       since[i]);
+		printf("%s %s %s %u %s\n", info->symbol, classes[info->cls], *info->runtime ? info->runtime : "-",
+		       since[i], records[i]);
 	}
 	return 0;
 }

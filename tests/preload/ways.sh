@@ -117,6 +117,27 @@ has '^CONTEXT_OP cuCtxDestroy_v2 flags=- ctx=1 status=0 op=2 handle=88000 '
 has '^CONTEXT_OP cuCtxCreate_v2 flags=- ctx=2 status=0 op=1 handle=88000 '
 has 'flags=[^ ]*p' 0
 
+# entry points of CUDA 13.1 to 13.5, and calls whose record holds words of their parameters
+$cc -o newer "$here/newer.c" ./libcuda.so.1 || exit 2
+name=newer
+watch newer ./newer
+ok $status "newer: exit status $status: $(cat err)"
+has '^COPY cuMemcpyWithAttributesAsync flags=- ctx=1 status=0 dst_side=0 src_side=0 bytes=1000 stream=9000 .* flags=10$'
+has '^COPY_ND cuMemcpy3DWithAttributesAsync .* width=20 height=4 depth=2 flags=8 dst: base=600000 .* src: base=500000 pitch=20 slice_rows=4 '
+has '^HOST_FUNC cuLaunchHostFunc_v2 flags=- ctx=1 status=0 stream=9000 enqueued=0 flags=0$'
+has '^GRAPH cuGraphAddNode_v3 flags=- ctx=1 status=0 op=4 '
+has '^OTHER cuMulticastBindMem_v2 flags=- ctx=1 status=0 1 3 4 5 6 2$'
+has '^UNCLASSIFIED cuLogicalEndpointBindMem flags=- ctx=1 status=0 1 2 3 4 5 6$'
+has '^OTHER cuLogicalEndpointUnbind flags=- ctx=1 status=0 1 2 3 4 0 0$'
+has '^CAPTURE cuStreamBeginRecaptureToGraph flags=- ctx=1 status=0 op=3 stream=9000 mode=2$'
+has '^OBJECT cuTensorMapSetAllocationClass '
+has '^UNCLASSIFIED cuFabricCpyBatchAsync flags=- ctx=1 status=0 9000 b000 3 0 0 0$'
+has '^UNCLASSIFIED cuStreamBatchMemOp_v2 flags=- ctx=1 status=0 '
+has '^OTHER cuMemGetDefaultMemPool flags=- ctx=1 status=0 c000 0 0 2 1 0$'
+has '^OTHER cuMulticastUnbind flags=- ctx=1 status=0 123456789abcdef0 fffffffffffffff9 fedcba9876543210 1 0 0$'
+has '^OTHER cuStreamUpdateCaptureDependencies_ptsz flags=T ctx=1 status=0 9000 [0-9a-f]+ 2 f0000001 0 0$'
+has '^UNCLASSIFIED cuEGLStreamProducerPresentFrame '
+
 # what other libraries do before our constructor is recorded, after our destructor it passes through
 name=early
 watch early ./early

@@ -147,8 +147,8 @@ static void launch_and_wait(cudaStream_t s)
 	CALL("cudaStreamAttachMemAsync", CHECK(cudaMallocManaged(&object, 4096, cudaMemAttachGlobal)),                 \
 	     CHECK(cudaStreamAttachMemAsync(nb2, object, 0, cudaMemAttachSingle)), NULL)                               \
 	CALL("cudaMemPrefetchAsync->dev nb2", CHECK(cudaMallocManaged(&object, 1 << 20, cudaMemAttachGlobal)),         \
-	     CHECK(cudaMemPrefetchAsync(object, 1 << 20, (struct cudaMemLocation){cudaMemLocationTypeDevice, 0}, 0,    \
-					nb2)),                                                                         \
+	     CHECK(cudaMemPrefetchAsync(                                                                               \
+		     object, 1 << 20, (struct cudaMemLocation){.type = cudaMemLocationTypeDevice, .id = 0}, 0, nb2)),  \
 	     nb2)
 
 /* ---- copies and sets: the row says what to do ---- */

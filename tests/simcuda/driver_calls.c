@@ -207,7 +207,7 @@ static void memory(void)
 {
 	cudaMemPool_t pl;
 	struct cudaMemPoolProps pool_of = {.allocType = cudaMemAllocationTypePinned,
-					   .location = {cudaMemLocationTypeDevice, 0}};
+					   .location = {.type = cudaMemLocationTypeDevice, .id = 0}};
 	struct cudaMemPoolProps *pp_ = &pool_of;
 	size_t pt;
 	STEP(cudaMallocAsync(&am,4096,s));
@@ -239,7 +239,7 @@ static void volumes(void)
 	STEP_AS("cudaLaunchHostFunc(s,[](void*){},nullptr)", cudaLaunchHostFunc(s, nothing, NULL));
 	STEP_AS("cudaStreamAddCallback(s,[](cudaStream_t,cudaError_t,void*){},nullptr,0)",
 		cudaStreamAddCallback(s, callback, NULL, 0));
-	struct cudaMemLocation l = {cudaMemLocationTypeDevice, 0};
+	struct cudaMemLocation l = {.type = cudaMemLocationTypeDevice, .id = 0};
 	STEP(cudaMemPrefetchAsync(m,4096,l,0,s));
 	STEP(cudaStreamAttachMemAsync(s,m,0,cudaMemAttachSingle));
 }

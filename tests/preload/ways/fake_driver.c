@@ -28,6 +28,52 @@ CUresult cuFutureOrderEverything(uint64_t a, uint64_t b, uint64_t c, uint64_t d,
 	return a == 1 && b == 2 && c == 3 && d == 4 && e == 5 && f == 6 && g == 7 ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
 }
 
+/* Every bit that the program passed, and which function it was. */
+EXPORT CUresult cuMulticastUnbind(CUmemGenericAllocationHandle object, CUdevice device, size_t offset, size_t bytes)
+{
+	return object == 0x123456789abcdef0 && device == -7 && offset == 0xfedcba9876543210 && bytes == 1
+		       ? CUDA_SUCCESS
+		       : CUDA_ERROR_INVALID_VALUE;
+}
+
+EXPORT CUresult cuStreamUpdateCaptureDependencies_ptsz(CUstream stream, CUgraphNode *nodes, size_t n, unsigned flags)
+{
+	return (uintptr_t)stream == 0x9000 && nodes && n == 2 && flags == 0xf0000001 ? CUDA_SUCCESS
+										     : CUDA_ERROR_INVALID_VALUE;
+}
+
+EXPORT CUresult cuEGLStreamProducerPresentFrame(void *connection, struct sw_egl_frame frame, CUstream *stream)
+{
+	return *(int *)connection == 1 && frame.words[0] == 1 && frame.words[7] == 8 && !stream
+		       ? CUDA_SUCCESS
+		       : CUDA_ERROR_INVALID_VALUE;
+}
+
+EXPORT CUresult cuMemGetDefaultMemPool(CUmemoryPool *pool, CUmemLocation *location, CUmemAllocationType type)
+{
+	*pool = (CUmemoryPool)0xc000;
+	return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuLaunchHostFunc_v2(CUstream stream, CUhostFn function, void *data, unsigned mode)
+{
+	function(data);
+	return mode == 1 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+EXPORT CUresult cuGraphAddNode_v3(CUgraphNode *out, CUgraph graph, const CUgraphNode *after,
+				  const CUgraphEdgeData *edges, size_t n, CUgraphNodeParams *params)
+{
+	*out = (CUgraphNode)0xd000;
+	return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuTensorMapSetAllocationClass(CUtensorMap *map, CUtensorMapAllocClass class, CUtensorMapAllocClass *out)
+{
+	map->opaque[0] = class;
+	return CUDA_SUCCESS;
+}
+
 EXPORT CUresult cuDriverGetVersion(int *version)
 {
 	*version = 13000;
