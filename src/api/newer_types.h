@@ -8,6 +8,64 @@
 
 #include <stdint.h>
 
+#if CUDA_VERSION < 12050
+typedef struct CUctxCreateParams_st CUctxCreateParams;
+CUresult CUDAAPI cuKernelGetLibrary(CUlibrary *library, CUkernel kernel);
+#endif
+
+#if CUDA_VERSION < 12080
+typedef enum CUmemcpySrcAccessOrder_enum {
+	CU_MEMCPY_SRC_ACCESS_ORDER_INVALID,
+	CU_MEMCPY_SRC_ACCESS_ORDER_STREAM,
+	CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL,
+	CU_MEMCPY_SRC_ACCESS_ORDER_ANY
+} CUmemcpySrcAccessOrder;
+typedef enum CUmemcpy3DOperandType_enum {
+	CU_MEMCPY_OPERAND_TYPE_POINTER = 1,
+	CU_MEMCPY_OPERAND_TYPE_ARRAY = 2
+} CUmemcpy3DOperandType;
+typedef struct CUmemcpyAttributes_st {
+	CUmemcpySrcAccessOrder srcAccessOrder;
+	CUmemLocation srcLocHint, dstLocHint;
+	unsigned int flags;
+} CUmemcpyAttributes;
+typedef struct CUoffset3D_st {
+	size_t x, y, z;
+} CUoffset3D;
+typedef struct CUextent3D_st {
+	size_t width, height, depth;
+} CUextent3D;
+typedef struct CUmemcpy3DOperand_st {
+	CUmemcpy3DOperandType type;
+	union {
+		struct {
+			CUdeviceptr ptr;
+			size_t rowLength, layerHeight;
+			CUmemLocation locHint;
+		} ptr;
+		struct {
+			CUarray array;
+			CUoffset3D offset;
+		} array;
+	} op;
+} CUmemcpy3DOperand;
+typedef struct CUDA_MEMCPY3D_BATCH_OP_st {
+	CUmemcpy3DOperand src, dst;
+	CUextent3D extent;
+	CUmemcpySrcAccessOrder srcAccessOrder;
+	unsigned int flags;
+} CUDA_MEMCPY3D_BATCH_OP;
+typedef struct CUmemDecompressParams_st CUmemDecompressParams;
+typedef struct CUcheckpointLockArgs_st CUcheckpointLockArgs;
+typedef struct CUcheckpointCheckpointArgs_st CUcheckpointCheckpointArgs;
+typedef struct CUcheckpointRestoreArgs_st CUcheckpointRestoreArgs;
+typedef struct CUcheckpointUnlockArgs_st CUcheckpointUnlockArgs;
+#endif
+
+#if CUDA_VERSION < 13000
+CUresult CUDAAPI cuCtxSynchronize_v2(CUcontext context);
+#endif
+
 #if CUDA_VERSION < 13020
 typedef struct CUstreamCigCaptureParams_st CUstreamCigCaptureParams;
 #endif

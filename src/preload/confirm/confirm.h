@@ -19,6 +19,8 @@
 #define __CUDA_API_VERSION_INTERNAL 1
 #include <cuda.h>
 
+#include "api/newer_types.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
