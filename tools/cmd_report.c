@@ -3,6 +3,7 @@
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis.h"
@@ -125,18 +126,47 @@ static void expand(const struct sw_options *options, struct traces *traces)
 	}
 }
 
-int sw_cmd_report(const struct sw_options *options)
+/* The trace that was written last, under one of the names that traces get. */
+static bool newest_here(struct traces *traces)
 {
+	glob_t found;
+	struct stat s, best = {0};
+	const char *newest = NULL;
+	if (glob("syncwatch-*.swt*", 0, NULL, &found))
+		return false;
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		if (!stat(found.gl_pathv[i], &s) && S_ISREG(s.st_mode) &&
+		    (!newest || s.st_mtim.tv_sec > best.st_mtim.tv_sec ||
+		     (s.st_mtim.tv_sec == best.st_mtim.tv_sec && s.st_mtim.tv_nsec > best.st_mtim.tv_nsec))) {
+			newest = found.gl_pathv[i];
+			best = s;
+		}
+	if (newest) {
+		sw_complain(SW_EXIT_OK, "the newest trace here: %s", newest);
+		*sw_vec_push(&traces->paths) = sw_strdup(newest);
+	}
+	globfree(&found);
+	return newest;
+}
+
+int sw_cmd_report(const struct sw_options *given)
+{
+	struct sw_options changed = *given;
+	if (given->json && !strcmp(given->json, "-")) { /* instead of the text */
+		changed.format = "json";
+		changed.json = NULL;
+	}
+	const struct sw_options *options = &changed;
 	bool json = options->format && strcmp(options->format, "json") == 0;
 	struct traces traces;
-	if (options->n_operands < 1)
-		return sw_complain_usage("which trace?");
 	if (options->format && !json && strcmp(options->format, "text") != 0)
 		return sw_complain_usage("unknown format '%s': text or json", options->format);
 	int status = sw_analysis_check(options);
 	if (status)
 		return sw_verdict_refusal(options, status);
 	expand(options, &traces);
+	if (!options->n_operands && !newest_here(&traces))
+		return sw_complain_usage("which trace? there is no syncwatch-*.swt in this folder");
 	status = traces.paths.n > 1 ? report_several(&traces, options, json)
 				    : report_one(traces.paths.at[0], options, json);
 	for (size_t i = 0; i < traces.paths.n; i++)

@@ -2,6 +2,7 @@
 #include "elf_probe.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stddef.h>
@@ -167,4 +168,92 @@ char *sw_elf_find_program(const char *name)
 		p += *p == ':';
 	}
 	return NULL;
+}
+
+bool sw_elf_is(const char *path)
+{
+	struct stat s;
+	struct image image;
+	if (!open_image(path, &image, &s))
+		return false;
+	const bool elf = image.size >= EI_NIDENT && memcmp(image.bytes, ELFMAG, SELFMAG) == 0;
+	close_image(&image);
+	return elf;
+}
+
+static const char *machine_of(const struct image *image)
+{
+	static const struct {
+		uint16_t machine;
+		const char *name;
+	} machines[] = {{EM_X86_64, "x86-64"}, {EM_AARCH64, "aarch64"}, {EM_386, "x86"},
+			{EM_PPC64, "ppc64"},   {EM_RISCV, "RISC-V"},	{EM_ARM, "32-bit ARM"}};
+	const Elf64_Ehdr *header = range(image, 0, offsetof(Elf64_Ehdr, e_version));
+	for (size_t i = 0; header && i < sizeof machines / sizeof *machines; i++)
+		if (machines[i].machine == header->e_machine)
+			return machines[i].name;
+	return "another machine";
+}
+
+/* What its loader is called, "" none. */
+static const char *loader_of(const struct image *image)
+{
+	const Elf64_Ehdr *header = range(image, 0, sizeof *header);
+	const Elf64_Phdr *segments =
+		header ? range(image, header->e_phoff, (uint64_t)header->e_phnum * sizeof *segments) : NULL;
+	for (unsigned i = 0; segments && header->e_phoff % 8 == 0 && i < header->e_phnum; i++) {
+		const char *name = segments[i].p_type == PT_INTERP
+					   ? range(image, segments[i].p_offset, segments[i].p_filesz)
+					   : NULL;
+		if (name && segments[i].p_filesz && !name[segments[i].p_filesz - 1])
+			return name;
+	}
+	return "";
+}
+
+/* "python3 train.py" */
+static char *with_interpreter(const char *name, const char *from_file)
+{
+	const char *dot = strrchr(name, '.');
+	const char *by = dot && !strcmp(dot, ".py")   ? "python3"
+			 : dot && !strcmp(dot, ".sh") ? "sh"
+			 : *from_file		      ? from_file
+						      : NULL;
+	return by ? sw_format("it is not executable: try '%s %s', or chmod +x", by, name)
+		  : sw_strdup("it is not executable: chmod +x");
+}
+
+static char *why_not(const char *name, int error, const struct image *image)
+{
+	char by[PATH_MAX] = "";
+	const bool script = interpreter(image, by, sizeof by), elf = kind_of(image) != SW_ELF_UNKNOWN;
+	switch (error) {
+	case EACCES:
+		return with_interpreter(name, by);
+	case ENOENT:
+		if (script)
+			return sw_format("its interpreter '%s' is missing", by);
+		return *loader_of(image) ? sw_format("its loader '%s' is missing", loader_of(image)) : NULL;
+	case ENOEXEC:
+		return elf ? sw_format("it is a program for %s, which this machine is not", machine_of(image)) : NULL;
+	default:
+		return NULL;
+	}
+}
+
+char *sw_elf_why_not(const char *name, int error)
+{
+	struct stat s;
+	struct image image;
+	char *path = sw_elf_find_program(name), *why = NULL;
+	if (!path || stat(path, &s))
+		why = strchr(name, '/') || error != ENOENT ? NULL : sw_strdup("no program of this name is in PATH");
+	else if (S_ISDIR(s.st_mode))
+		why = sw_strdup("it is a folder");
+	else if (open_image(path, &image, &s)) {
+		why = why_not(name, error, &image);
+		close_image(&image);
+	}
+	free(path);
+	return why ? why : sw_strdup(strerror(error));
 }

@@ -23,6 +23,13 @@ enum sw_elf_kind {
 /* Of a script it is the interpreter that counts. */
 enum sw_elf_kind sw_elf_kind(const char *path);
 
+/* Is it an ELF file?  A shell that is given one reads it as a script. */
+bool sw_elf_is(const char *path);
+
+/* Why execvp() failed with this error, for a user: "it is a folder", "its interpreter '/opt/python' is missing".
+   malloc'ed. */
+char *sw_elf_why_not(const char *name, int error);
+
 /* Where execvp() would find the program, malloc'ed; NULL: nowhere. */
 char *sw_elf_find_program(const char *name);
 

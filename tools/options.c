@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/memory.h"
 
@@ -140,13 +141,72 @@ static int set_value(struct sw_options *options, const struct option_row *row, c
 	return 0;
 }
 
+/* How many letters must be changed, added or left out. */
+static size_t distance(const char *a, size_t n, const char *b)
+{
+	size_t row[64], m = strlen(b);
+	if (n >= 64 || m >= 64)
+		return SIZE_MAX;
+	for (size_t j = 0; j <= m; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= n; i++) {
+		size_t corner = row[0];
+		row[0] = i;
+		for (size_t j = 1; j <= m; j++) {
+			const size_t changed = corner + (a[i - 1] != b[j - 1]);
+			corner = row[j];
+			row[j] = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
+			row[j] = row[j] < changed ? row[j] : changed;
+		}
+	}
+	return row[m];
+}
+
+static const char *command_of(int commands)
+{
+	static const struct {
+		int bit;
+		const char *name;
+	} names[] = {
+#define SW_COMMAND_NAME(name, upper, operands, text) {SW_FOR_##upper, #name},
+		SW_COMMANDS(SW_COMMAND_NAME)
+#undef SW_COMMAND_NAME
+	};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (commands & names[i].bit)
+			return names[i].name;
+	return "";
+}
+
+/* Tells of an option of another command, or of one that is written nearly so. */
+static int unknown_option(const char *argument, int command, struct sw_error *error)
+{
+	const char *name = argument + strspn(argument, "-");
+	const size_t bytes = strcspn(name, "=");
+	const struct option_row *near = NULL;
+	size_t least = bytes > 5 ? 3 : bytes > 2 ? 2 : 1;
+	for (size_t i = 0; argument[1] == '-' && i < N_ROWS; i++) {
+		const struct option_row *row = &rows[i];
+		if (strlen(row->name) == bytes && !strncmp(row->name, name, bytes) && !(row->commands & command))
+			return sw_fail(error, SW_E_USAGE, "unknown option '%s': it is one of 'syncwatch %s'", argument,
+				       command_of(row->commands));
+		const size_t away = row->commands & command ? distance(name, bytes, row->name) : SIZE_MAX;
+		if (away < least) {
+			least = away;
+			near = row;
+		}
+	}
+	return near ? sw_fail(error, SW_E_USAGE, "unknown option '%s': did you mean '--%s'?", argument, near->name)
+		    : sw_fail(error, SW_E_USAGE, "unknown option '%s'", argument);
+}
+
 /* Takes argv[i], and argv[i + 1] where the value stands apart.  Returns how many were taken, or SW_E_USAGE. */
 static int take_option(struct sw_options *options, int command, int left, char **at, struct sw_error *error)
 {
 	const char *value;
 	const struct option_row *row = find_row(at[0], command, &value);
 	if (!row)
-		return sw_fail(error, SW_E_USAGE, "unknown option '%s'", at[0]);
+		return unknown_option(at[0], command, error);
 	void *field = (char *)options + row->offset;
 	if (row->type == FLAG) {
 		if (value)
@@ -163,6 +223,66 @@ static int take_option(struct sw_options *options, int command, int left, char *
 		return sw_fail(error, SW_E_USAGE, "option '%s' needs an argument: %s", at[0], row->argument);
 	int rc = set_value(options, row, value ? value : at[1], at[0], error);
 	return rc ? rc : taken;
+}
+
+/* The only file that a project may name is one that is read. */
+static bool names_output(const struct option_row *row)
+{
+	static const char *const read[] = {"suppress",	   "behaviour", "allow",  "baseline",
+					   "merge-kineto", "trace",	"compare"};
+	for (size_t i = 0; i < sizeof read / sizeof *read; i++)
+		if (strcmp(row->name, read[i]) == 0)
+			return false;
+	return row->type == TEXT && (strstr(row->argument, "FILE") || strstr(row->argument, "TRACE"));
+}
+
+/* Of a file that is there, or would be there by that name. */
+static bool same_file(const char *a, const char *b)
+{
+	struct stat s, t;
+	if (!strcmp(a, "-") || !strcmp(b, "-"))
+		return !strcmp(a, b);
+	if (stat(a, &s) || stat(b, &t))
+		return !strcmp(a, b);
+	return S_ISREG(s.st_mode) && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
+}
+
+static const char *output_of(const struct sw_options *options, size_t i, int command)
+{
+	const bool output = rows[i].commands & command && names_output(&rows[i]);
+	return output ? *(const char *const *)((const char *)options + rows[i].offset) : NULL;
+}
+
+/* A word of "auto|always|never"; help of other arguments is in capitals. */
+static bool is_choice(const struct option_row *row, const char *value)
+{
+	const size_t bytes = strlen(value);
+	for (const char *at = row->argument; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
+		if (strcspn(at, "|") == bytes && !strncmp(at, value, bytes))
+			return true;
+	return false;
+}
+
+/* What no option can say alone: two outputs in one file, or in one that is read. */
+static int check_values(const struct sw_options *options, int command, struct sw_error *error)
+{
+	const bool reads = !(command & (SW_FOR_RUN | SW_FOR_CONFIRM));
+	for (size_t i = 0; i < N_ROWS; i++) {
+		const char *path = output_of(options, i, command);
+		for (size_t k = 0; path && k < i; k++)
+			if (output_of(options, k, command) && same_file(path, output_of(options, k, command)))
+				return sw_fail(error, SW_E_USAGE, "--%s and --%s would both write '%s'", rows[k].name,
+					       rows[i].name, path);
+		for (int k = 0; path && reads && k < options->n_operands; k++)
+			if (same_file(path, options->operands[k]))
+				return sw_fail(error, SW_E_USAGE, "--%s would replace '%s', which is read",
+					       rows[i].name, options->operands[k]);
+	}
+	for (size_t i = 0; i < N_ROWS; i++)
+		if (rows[i].commands & command && !strcmp(rows[i].name, "color") && options->color &&
+		    !is_choice(&rows[i], options->color))
+			return sw_fail(error, SW_E_USAGE, "--color is %s, not '%s'", rows[i].argument, options->color);
+	return 0;
 }
 
 int sw_options_parse(struct sw_options *options, int command, int argc, char **argv, int first, struct sw_error *error)
@@ -192,7 +312,7 @@ int sw_options_parse(struct sw_options *options, int command, int argc, char **a
 	argv[operands] = NULL;
 	options->operands = argv + first;
 	options->n_operands = operands - first;
-	return 0;
+	return check_values(options, command, error);
 }
 
 /* Was it given on the command line?  No value of an option is all zeros. */
@@ -204,16 +324,6 @@ static bool is_set(const struct sw_options *options, const struct option_row *ro
 		if (field[i])
 			return true;
 	return false;
-}
-
-/* The only file that a project may name is one that is read. */
-static bool names_output(const struct option_row *row)
-{
-	static const char *const read[] = {"suppress", "behaviour", "allow", "baseline"};
-	for (size_t i = 0; i < sizeof read / sizeof *read; i++)
-		if (strcmp(row->name, read[i]) == 0)
-			return false;
-	return row->type == TEXT && (strstr(row->argument, "FILE") || strstr(row->argument, "TRACE"));
 }
 
 int sw_options_default(struct sw_options *options, int command, const char *name, const char *value,

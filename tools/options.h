@@ -15,7 +15,7 @@
 	X(confirm, CONFIRM, "[--] PROGRAM [ARGUMENTS]",                                                                \
 	  "run a program again to prove its hazards and try their fixes")                                              \
 	X(demo, DEMO, "", "run a small program that has a race and a needless wait")                                   \
-	X(report, REPORT, "TRACE...", "judge traces and print what was found")                                         \
+	X(report, REPORT, "[TRACE...]", "judge traces and print what was found")                                       \
 	X(merge, MERGE, "DIR|TRACE|JSON...", "merge traces of the ranks of a job: one report")                         \
 	X(diff, DIFF, "TRACE|JSON TRACE|JSON", "compare two runs: what is new, gone, better, worse")                   \
 	X(export, EXPORT, "TRACE", "draw a trace: a timeline, or the happens-before graph")                            \

@@ -52,10 +52,15 @@ static char *target_of(const char *path)
 	return real ? real : sw_strdup(path);
 }
 
+static bool is_stdout(const char *path)
+{
+	return strcmp(path, "-") == 0;
+}
+
 static bool in_place(const char *path)
 {
 	struct stat s;
-	return stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
+	return is_stdout(path) || (stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode));
 }
 
 static int open_temporary(struct sw_output *output, struct sw_error *error)
@@ -86,7 +91,7 @@ int sw_output_open(struct sw_output *output, const char *path, struct sw_error *
 	int rc = 0;
 	if (!in_place(path))
 		rc = open_temporary(output, error);
-	else if (!(output->file = fopen(path, "we")))
+	else if (!(output->file = is_stdout(path) ? fdopen(dup(STDOUT_FILENO), "w") : fopen(path, "we")))
 		rc = fail(path, errno, error);
 	if (rc)
 		sw_output_drop(output);
@@ -132,6 +137,8 @@ int sw_output_close(struct sw_output *output, struct sw_error *error)
 int sw_output_check(const char *path, struct sw_error *error)
 {
 	struct sw_output output;
+	if (is_stdout(path))
+		return 0;
 	if (in_place(path))
 		return access(path, W_OK) == 0 ? 0 : fail(path, errno, error);
 	int rc = sw_output_open(&output, path, error);

@@ -11,7 +11,7 @@
 struct sw_output {
 	FILE *file;
 	char *path;
-	char *temporary; /* NULL: written in place, as it is no ordinary file (/dev/stdout, a pipe) */
+	char *temporary; /* NULL: written in place, as it is no ordinary file ("-", which is standard output; a pipe) */
 };
 
 /* Can the file be written?  Asked before a long run, and leaves no file.  0 or -errno with error filled. */

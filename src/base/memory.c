@@ -17,7 +17,10 @@
 
 void sw_out_of_memory(size_t bytes)
 {
-	fprintf(stderr, "syncwatch: out of memory (%zu bytes wanted); the trace is untouched\n", bytes);
+	struct rlimit limit;
+	const bool rationed = !getrlimit(RLIMIT_DATA, &limit) && limit.rlim_cur != RLIM_INFINITY;
+	fprintf(stderr, "syncwatch: out of memory (%zu bytes wanted%s); the trace is untouched\n", bytes,
+		rationed ? ", and --max-memory or ulimit -d allows no more" : "");
 	exit(SW_EXIT_MEMORY);
 }
 

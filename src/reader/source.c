@@ -80,6 +80,10 @@ int sw_source_read(const struct sw_source *source, uint64_t offset, void *out, s
 static int check_header(const struct sw_source *s, size_t got, struct sw_error *error)
 {
 	const struct sw_file_header *h = &s->header;
+	if (!got)
+		return sw_fail(error, SW_E_FORMAT,
+			       "%s: the file is empty: the program ended before it could record, or the disk was full",
+			       s->path);
 	if (got < sizeof h->magic || memcmp(h->magic, SW_FORMAT_MAGIC, sizeof h->magic))
 		return sw_fail(error, SW_E_FORMAT, "%s: offset 0: not a syncwatch trace", s->path);
 	if (got < sizeof *h)

@@ -80,6 +80,12 @@ static bool valid_id(const char *word)
 	       (length == 3 || strchr(word, '*'));
 }
 
+/* A whole id must be one of ours, or of `syncwatch merge`: SW5xx. */
+static bool is_known(const char *id)
+{
+	return strpbrk(id, "?*") || id[2] == '5' || sw_finding_info(atoi(id + 2));
+}
+
 /* The value that `word` gives, and how long its key is; NULL: it is no key. */
 static char **key_field(struct pattern *pattern, const char *word, size_t *length)
 {
@@ -118,6 +124,10 @@ static int parse_word(struct pattern *pattern, const char *word, const char *pat
 		if (!valid_id(word))
 			return sw_fail(error, SW_E_FORMAT, "%s:%zu: a line starts with an id such as SW101, not '%s'",
 				       path, pattern->line, word);
+		if (!is_known(word))
+			return sw_fail(error, SW_E_FORMAT,
+				       "%s:%zu: no finding has the id %s: 'syncwatch explain' lists them", path,
+				       pattern->line, word);
 		pattern->id = sw_strdup(word);
 		return 0;
 	}

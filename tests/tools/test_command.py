@@ -37,6 +37,41 @@ class Usage(Case):
         self.refused(USAGE, "unknown option '--error-exitcode'", "export", "--error-exitcode", "1", "x.swt")
         self.refused(USAGE, "unknown option '--sim'", "report", "--sim", "x.swt")
 
+    def test_options_that_are_nearly_right(self):
+        for command, given, meant in (("report", "--jsom", "did you mean '--json'?"), ("run", "--foce", "did you mean '--force'?"),
+                                      ("report", "--suppres=x", "did you mean '--suppress'?"),
+                                      ("report", "--guard-host", "it is one of 'syncwatch run'")):
+            self.refused(USAGE, meant, command, given, "x.swt")
+        for given in ("--x", "--frobnicate", "--jxyz"):
+            self.assertNotIn("did you mean", self.call("report", given, "x.swt").stderr)
+        self.refused(USAGE, "--color is auto|always|never, not 'alway'", "report", "--color", "alway", "x.swt")
+
+    def test_outputs_that_would_replace_each_other(self):
+        trace = self.trace("race")
+        self.refused(USAGE, "--json and --html would both write 'a'", "report", "--json", "a", "--html", "a", trace)
+        self.refused(USAGE, "which is read", "report", "--json", trace, trace)
+        os.symlink(trace, self.path("link"))
+        self.refused(USAGE, "which is read", "report", "--json", self.path("link"), trace)
+        self.refused(USAGE, "would both write '-'", "report", "--json", "-", "--sarif", "-", trace)
+        # Files of devices take all that they are given.
+        self.assertEqual(self.call("report", "--json", "/dev/null", "--html", "/dev/null", trace).returncode, OK)
+
+    def test_standard_output_as_a_file(self):
+        trace = self.trace("race")
+        plain = self.call("report", "--format", "json", trace).stdout
+        self.assertEqual(json.loads(self.call("report", "--json", "-", trace).stdout)["findings"],
+                         json.loads(plain)["findings"])
+        self.assertEqual(os.listdir(self.dir), ["race.swt"])
+
+    def test_the_newest_trace_here(self):
+        self.refused(USAGE, "there is no syncwatch-*.swt in this folder", "report")
+        for name, kind, age in (("syncwatch-a-1.swt", "race", 0), ("syncwatch-b-2.swt", "fixed", 100), ("c.swt", "race", 0)):
+            os.rename(self.trace(kind), self.path(name))
+            os.utime(self.path(name), (1e9 - age, 1e9 - age))
+        result = self.call("report")
+        self.assertEqual(result.stderr, "syncwatch report: the newest trace here: syncwatch-a-1.swt\n")
+        self.assertEqual(result.stdout, self.call("report", "syncwatch-a-1.swt").stdout)
+
     def test_arguments_of_options(self):
         self.refused(USAGE, "needs an argument", "run", "--json")
         self.refused(USAGE, "needs an argument that is not empty", "run", "--json=", "true")
@@ -49,6 +84,37 @@ class Usage(Case):
         self.refused(USAGE, "which program?", "run")
         self.refused(USAGE, "which program?", "run", "--")
         self.refused(USAGE, "which trace?", "report")
+
+    def test_programs_that_cannot_be_run(self):
+        for name, mode, content, status, part in (
+                ("no_x.py", 0o644, "print(1)\n", 126, "it is not executable: try 'python3 ./no_x.py', or chmod +x"),
+                ("no_x", 0o644, "#!/bin/sh\n", 126, "try '/bin/sh ./no_x'"),
+                ("no_interpreter", 0o755, "#!/opt/no/python\n", 127, "its interpreter '/opt/no/python' is missing")):
+            with open(self.path(name), "w", encoding="utf-8") as file:
+                file.write(content)
+            os.chmod(self.path(name), mode)
+            self.refused(status, part, "run", "./" + name)
+        with open("/bin/true", "rb") as file, open(self.path("foreign"), "wb") as copy:
+            content = bytearray(file.read())
+            content[18:20] = b"\x15\x00"  # PPC64
+            copy.write(content)
+        os.chmod(self.path("foreign"), 0o755)
+        self.refused(126, "it is a program for ppc64, which this machine is not", "run", "./foreign")
+        os.mkdir(self.path("folder"))
+        self.refused(126, "it is a folder", "run", "./folder")
+        self.refused(127, "no program of this name is in PATH", "run", "there-is-no-such-program")
+        # A script without a first line is the shell's.
+        with open(self.path("script"), "w", encoding="utf-8") as file:
+            file.write("exit 5\n")
+        os.chmod(self.path("script"), 0o755)
+        self.assertEqual(self.call("run", "./script").returncode, 5)
+
+    def test_stacks_and_size_of_the_trace(self):
+        program = (os.path.join(BUILD, "tests", "tools", "cuda_program"),)
+        for option, environment in ((("--depth", "2"), "depth=2"), (("--depth", "0"), "stacks=0"),
+                                    (("--max-size", "1M"), "max-size=1048576")):
+            result = self.call("run", "--sim", *option, "sh", "-c", "echo $SYNCWATCH_OPTIONS; exec " + program[0])
+            self.assertIn(":" + environment + ":", result.stdout)
 
     def test_no_arguments_show_the_overview(self):
         result = self.call()
@@ -109,6 +175,7 @@ class Limits(Case):
         trace = self.trace("race")
         result = self.call("report", "--json", self.path("r.json"), "--max-memory", "16K", trace)
         self.assertEqual((result.returncode, result.stdout), (LIMIT, ""))
+        self.assertIn("--max-memory or ulimit -d allows no more", result.stderr)
         self.assertEqual(os.listdir(self.dir), ["race.swt"])
 
     def test_time(self):

@@ -6,11 +6,13 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "elf_probe.h"
 #include "run/witness.h"
 
 /* What a user, a shell or a batch system may send to end or steer a program. */
@@ -30,7 +32,12 @@ static void start(const struct sw_child *child, const sigset_t *mask, const stru
 	sigaction(SIGCHLD, sigchld, NULL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	child->prepare(child->arg, getpid());
-	execvp(child->argv[0], child->argv);
+	/* execvp() gives a program for another machine to a shell, which reads it as a script. */
+	char *path = sw_elf_find_program(child->argv[0]);
+	if (path && sw_elf_is(path))
+		execv(path, child->argv);
+	else
+		execvp(child->argv[0], child->argv);
 	int code = errno;
 	while (write(report, &code, sizeof code) < 0 && errno == EINTR)
 		continue;
@@ -88,6 +95,14 @@ static void wait_for(const struct sw_child *child, pid_t pid, int signals, struc
 	}
 }
 
+static int cannot_run(const char *name, int failed, struct sw_error *error)
+{
+	char *why = sw_elf_why_not(name, failed);
+	int code = sw_fail(error, -failed, "cannot run '%s': %s", name, why);
+	free(why);
+	return code;
+}
+
 /* The program's life, with every watched signal blocked. */
 static int live(const struct sw_child *child, const sigset_t *watched, const sigset_t *before,
 		const struct sigaction *sigchld, pid_t *pid, int *status, struct sw_error *error)
@@ -113,7 +128,7 @@ static int live(const struct sw_child *child, const sigset_t *watched, const sig
 		int failed = exec_result(report[0]);
 		wait_for(child, *pid, signals, &witness, status);
 		if (failed)
-			code = sw_fail(error, -failed, "cannot run '%s': %s", child->argv[0], strerror(failed));
+			code = cannot_run(child->argv[0], failed, error);
 	}
 	sw_witness_end(&witness);
 	close(report[0]);

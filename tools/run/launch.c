@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <fnmatch.h>
 #include <limits.h>
 #include <signal.h>
@@ -78,6 +79,20 @@ static char *trace_path(const struct sw_launch *run, pid_t pid)
 	return full;
 }
 
+/* Of SYNCWATCH_OPTIONS, each with a colon after it. */
+static char *recorder_options(const struct sw_options *options)
+{
+	const unsigned long long depth = options->depth ? options->depth - 1 : 0;
+	char *stacks = !options->depth ? sw_strdup("")
+		       : depth	       ? sw_format("depth=%llu:", depth)
+				       : sw_strdup("stacks=0:");
+	char *size = options->max_size ? sw_format("max-size=%" PRIu64 ":", options->max_size) : sw_strdup("");
+	char *both = sw_format("%s%s", stacks, size);
+	free(stacks);
+	free(size);
+	return both;
+}
+
 static void prepare(void *arg, pid_t pid)
 {
 	const struct sw_launch *run = arg;
@@ -86,8 +101,9 @@ static void prepare(void *arg, pid_t pid)
 	char *path = trace_path(run, pid), *escaped = escape(path, ":\\", '\\');
 	/* Ours after the user's: the last one counts. */
 	const char *gpu = run->options->gpu_timeline;
-	char *options = sw_format("%s%squiet=1:report=0:%s%s%strace=%s", old ? old : "", old && *old ? ":" : "",
-				  gpu ? "gpu-timeline=" : "",
+	char *recorder = recorder_options(run->options);
+	char *options = sw_format("%s%squiet=1:report=0:%s%s%s%strace=%s", old ? old : "", old && *old ? ":" : "",
+				  recorder, gpu ? "gpu-timeline=" : "",
 				  gpu && *gpu ? gpu
 				  : gpu	      ? "1"
 					      : "",
@@ -110,6 +126,7 @@ static void prepare(void *arg, pid_t pid)
 	const int errors = run->errors ? run->errors : run->output;
 	if (run->output && (dup2(run->output, STDOUT_FILENO) < 0 || dup2(errors, STDERR_FILENO) < 0))
 		_exit(SW_EXIT_OUTPUT);
+	free(recorder);
 	free(options);
 	free(escaped);
 	free(path);
