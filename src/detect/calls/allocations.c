@@ -278,6 +278,8 @@ static bool map(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 		sw_block_born(block, &w->what);
 	belongs(m, r, block);
 	sw_block_map(block, lo, lo + a->bytes);
+	if (a->owner && sw_map_get(&m->space.host_pieces, a->owner))
+		block->pool_memory = SW_MEM_PINNED;
 	if (a->owner)
 		sw_physical_map(m->physical, a->owner, a->extra, block, lo, lo + a->bytes, sw_uses_share, m);
 	return true;

@@ -439,14 +439,18 @@ static void unreserve(struct sw_model *m, const uint64_t *args)
 #define SW_LOCATION_HOST_END  5u
 #define SW_ALLOCATION_MANAGED 2u /* CU_MEM_ALLOCATION_TYPE_MANAGED */
 
+static bool is_host(uint64_t location)
+{
+	return location >= SW_LOCATION_HOST && location < SW_LOCATION_HOST_END;
+}
+
 static void pool_made(struct sw_model *m, const uint64_t *args)
 {
-	bool host = args[3] >= SW_LOCATION_HOST && args[3] < SW_LOCATION_HOST_END;
 	if (!args[0]) /* the call failed */
 		return;
 	if (args[4] == SW_ALLOCATION_MANAGED)
 		*sw_map_put(&m->space.pools, args[0]) = SW_MEM_MANAGED;
-	else if (host)
+	else if (is_host(args[3]))
 		*sw_map_put(&m->space.pools, args[0]) = SW_MEM_PINNED;
 	else
 		sw_map_delete(&m->space.pools, args[0]);
@@ -455,6 +459,10 @@ static void pool_made(struct sw_model *m, const uint64_t *args)
 static void memory_created(struct sw_model *m, const uint64_t *args)
 {
 	sw_physical_created(m->physical, args[0]);
+	if (is_host(args[2]))
+		*sw_map_put(&m->space.host_pieces, args[0]) = 1;
+	else
+		sw_map_delete(&m->space.host_pieces, args[0]);
 }
 
 /* Descriptors of the driver are all of one file, numbers are reused, and the imported handle is another one (measured

@@ -416,6 +416,7 @@ void sw_space_free(struct sw_address_space *space)
 		block_free(space, (struct sw_block *)(uintptr_t)slot.value);
 	sw_pool_blocks_free(&space->pool_blocks);
 	sw_map_free(&space->pools);
+	sw_map_free(&space->host_pieces);
 	sw_map_free(&space->arrays);
 	sw_map_free(&space->levels);
 	sw_map_free(&space->level_numbers);

@@ -64,7 +64,8 @@ struct sw_filling {
 struct sw_block {
 	uint64_t address, bytes;
 	enum sw_memory memory;
-	enum sw_memory pool_memory; /* ASYNC: what its pool holds where that is not the device's memory, else UNKNOWN */
+	enum sw_memory pool_memory; /* ASYNC, MAPPED: what its pool, or a piece of it, is where that is not the device's
+				       memory, else UNKNOWN */
 	uint8_t ctx;
 	int device;
 	uint32_t number;
@@ -99,6 +100,7 @@ struct sw_address_space {
 	struct sw_pool_blocks pool_blocks; /* of caching allocators */
 	struct sw_map arrays;		   /* handle -> block */
 	struct sw_map pools;		   /* handle -> MANAGED or PINNED; of device memory: absent */
+	struct sw_map host_pieces;	   /* handles of cuMemCreate that are memory of the host */
 	struct sw_map levels;		   /* handle of a level of a mipmapped array -> block's handle ... */
 	struct sw_map level_numbers;	   /* ... and the level */
 	struct sw_use_pool uses;

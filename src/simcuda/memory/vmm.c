@@ -135,7 +135,9 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *out, size_t size, const CUmem
 		     unsigned long long flags)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
-	struct sw_sim_device *d = prop ? sw_sim_device_at(prop->location.id) : NULL;
+	/* Memory of the host lies in the first device's: the host reaches all of it here. */
+	const bool device = prop && prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+	struct sw_sim_device *d = prop ? sw_sim_device_at(device ? prop->location.id : 0) : NULL;
 	if (!out || !size || size % GRANULE || !d || prop->type != CU_MEM_ALLOCATION_TYPE_PINNED || flags)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (d->used > d->size || size > d->size - d->used)
