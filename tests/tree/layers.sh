@@ -40,7 +40,7 @@ declare -A may=(
 
 	[detect/behaviour]="detect/behaviour base"
 	[detect/memory]="detect/memory detect/detect.h hb reader base syncwatch"
-	[detect/model]="detect/model detect/memory detect/detect.h detect/behaviour hb reader base syncwatch"
+	[detect/model]="detect/model detect/memory detect/detect.h detect/findings.def detect/behaviour hb reader base syncwatch"
 	[detect/libraries]="detect/libraries detect/model detect/memory detect/detect.h hb reader base syncwatch"
 	[detect/waits]="detect/waits detect/model detect/memory detect/detect.h detect/behaviour schedule hb reader base syncwatch"
 	[detect/hazards]="detect/hazards detect/waits detect/model detect/memory detect/detect.h detect/shared_use.h hb reader base syncwatch"
