@@ -35,7 +35,7 @@ struct sw_mangled {
 };
 
 /* <type> */
-struct sw_mangled_type sw_mangled_type(struct sw_mangled *p);
+static struct sw_mangled_type mangled_type(struct sw_mangled *p);
 
 static const struct sw_mangled_type value = {.as = SW_SIG_VALUE}, unknown = {.as = SW_SIG_UNKNOWN};
 
@@ -128,7 +128,7 @@ static void template_arg(struct sw_mangled *p, struct sw_mangled_list *out)
 			p->failed = true;
 			return;
 		}
-		sw_mangled_type(p);
+		mangled_type(p);
 		while (isalnum((unsigned char)*p->p) && *p->p != 'E')
 			p->p++;
 		p->failed |= !mangled_take(p, "E");
@@ -136,7 +136,7 @@ static void template_arg(struct sw_mangled *p, struct sw_mangled_list *out)
 	} else if (*p->p == 'X') {
 		p->failed = true;
 	} else {
-		add(p, out, sw_mangled_type(p));
+		add(p, out, mangled_type(p));
 	}
 }
 
@@ -282,7 +282,7 @@ static struct sw_mangled_type mangled_template_param(struct sw_mangled *p)
 static struct sw_mangled_type pointer(struct sw_mangled *p)
 {
 	p->p++;
-	struct sw_mangled_type to = sw_mangled_type(p);
+	struct sw_mangled_type to = mangled_type(p);
 	if (to.pack)
 		return fail(p);
 	return mangled_add(p, (struct sw_mangled_type){.as = to.is_const ? SW_SIG_POINTER_CONST : SW_SIG_POINTER});
@@ -295,7 +295,7 @@ static struct sw_mangled_type qualified(struct sw_mangled *p)
 	mangled_take(p, "r");
 	mangled_take(p, "V");
 	is_const = mangled_take(p, "K");
-	struct sw_mangled_type t = sw_mangled_type(p);
+	struct sw_mangled_type t = mangled_type(p);
 	if (t.pack)
 		return fail(p);
 	t.is_const |= is_const;
@@ -310,7 +310,7 @@ static struct sw_mangled_type array(struct sw_mangled *p)
 		p->p++;
 	if (!mangled_take(p, "_"))
 		return fail(p);
-	struct sw_mangled_type element = sw_mangled_type(p);
+	struct sw_mangled_type element = mangled_type(p);
 	/* Const elements make the array const (C++ [basic.type.qualifier]). */
 	return mangled_add(p, (struct sw_mangled_type){.as = SW_SIG_UNKNOWN, .is_const = element.is_const});
 }
@@ -320,7 +320,7 @@ static struct sw_mangled_type function(struct sw_mangled *p)
 	p->p++;
 	mangled_take(p, "Y");
 	while (!p->failed && *p->p && *p->p != 'E')
-		sw_mangled_type(p);
+		mangled_type(p);
 	p->failed |= !mangled_take(p, "E");
 	return mangled_add(p, unknown);
 }
@@ -328,7 +328,7 @@ static struct sw_mangled_type function(struct sw_mangled *p)
 static struct sw_mangled_type reference(struct sw_mangled *p)
 {
 	p->p++;
-	sw_mangled_type(p);
+	mangled_type(p);
 	return mangled_add(p, unknown);
 }
 
@@ -387,7 +387,7 @@ static struct sw_mangled_type any_type(struct sw_mangled *p)
 	}
 }
 
-struct sw_mangled_type sw_mangled_type(struct sw_mangled *p)
+static struct sw_mangled_type mangled_type(struct sw_mangled *p)
 {
 	if (p->failed || ++p->depth > SW_MANGLED_DEPTH_MAX)
 		return fail(p);
@@ -451,7 +451,7 @@ static void parse_params(struct sw_mangled *p, struct sw_mangled_list *params)
 			expansion(p, params);
 			continue;
 		}
-		struct sw_mangled_type t = sw_mangled_type(p);
+		struct sw_mangled_type t = mangled_type(p);
 		if (t.pack || *p->p == 'z')
 			p->failed = true;
 		p->failed |= !put(params, t);
@@ -480,7 +480,7 @@ size_t sw_signature_of(const char *mangled, enum sw_signature *out, size_t room)
 		return 0;
 	bool templated = function_name(&p);
 	if (!p.failed && templated)
-		sw_mangled_type(&p); /* of the return value */
+		mangled_type(&p); /* of the return value */
 	if (!p.failed)
 		parse_params(&p, &params);
 	if (p.failed)

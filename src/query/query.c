@@ -24,7 +24,7 @@ static const struct sw_schema_line lines[] = {
 };
 #define LINES (sizeof lines / sizeof *lines)
 
-const struct sw_schema_line *sw_schema_line(size_t index)
+static const struct sw_schema_line *line_of_schema(size_t index)
 {
 	return index < LINES ? &lines[index] : NULL;
 }
@@ -74,7 +74,7 @@ void sw_query_tables(FILE *out)
 {
 	const struct sw_schema_line *line;
 	bool shown = false;
-	for (size_t i = 0; (line = sw_schema_line(i)); i++) {
+	for (size_t i = 0; (line = line_of_schema(i)); i++) {
 		bool relation = line->kind == SW_SCHEMA_TABLE || line->kind == SW_SCHEMA_VIEW;
 		if (relation)
 			shown = *line->meaning;
@@ -106,7 +106,7 @@ static int rows_open(struct sw_rows *rows, sqlite3 *db, struct sw_error *error)
 	const struct sw_schema_line *line;
 	unsigned table = 0;
 	*rows = (struct sw_rows){.db = db};
-	for (size_t i = 0; (line = sw_schema_line(i)) && !rows->failed; i++) {
+	for (size_t i = 0; (line = line_of_schema(i)) && !rows->failed; i++) {
 		if (line->kind != SW_SCHEMA_TABLE && line->kind != SW_SCHEMA_VIEW)
 			continue;
 		char *create = schema_create(i), *insert = schema_insert(i);
@@ -518,7 +518,7 @@ static void want(struct sw_query *query, const char *table)
 {
 	const struct sw_schema_line *line;
 	unsigned number = 0;
-	for (size_t i = 0; (line = sw_schema_line(i)); i++)
+	for (size_t i = 0; (line = line_of_schema(i)); i++)
 		if (line->kind == SW_SCHEMA_TABLE)
 			query->rows.wanted[number++] |= strcmp(line->name, table) == 0;
 }

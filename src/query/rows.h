@@ -33,7 +33,6 @@ struct sw_schema_line {
 };
 
 /* NULL ends. */
-const struct sw_schema_line *sw_schema_line(size_t index);
 
 /*
  * Rows on their way into the database.

@@ -18,7 +18,7 @@ static struct sw_trace_module *mapped_at(const struct sw_dictionary *d, uint64_t
 	return NULL;
 }
 
-const char *sw_take_module(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+static const char *take_module(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_module *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
@@ -45,7 +45,7 @@ const char *sw_take_module(struct sw_dictionary *d, struct sw_writer_cursor *w, 
 	return NULL;
 }
 
-const char *sw_take_module_gone(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+static const char *take_module_gone(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	struct sw_trace_module *m = mapped_at(d, ((const struct sw_rec_module *)(const void *)rec)->base);
 	if (m)
@@ -54,7 +54,7 @@ const char *sw_take_module_gone(struct sw_dictionary *d, struct sw_writer_cursor
 	return NULL;
 }
 
-const char *sw_take_cudart(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+static const char *take_cudart(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_cudart *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
@@ -74,7 +74,7 @@ void sw_image_found(struct sw_dictionary *d, struct sw_image_entry *e)
 		sw_packed_find(&d->packed, &e->image);
 }
 
-const char *sw_take_image(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+static const char *take_image(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_image *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
@@ -109,7 +109,7 @@ static bool content_is(uint64_t hash, const void *data, uint64_t bytes)
 	return sw_hash_words(data, bytes) == hash || sw_hash_bytes(SW_FNV_START, data, bytes) == hash;
 }
 
-const char *sw_take_image_data(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+static const char *take_image_data(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_image_data *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
@@ -161,7 +161,7 @@ const void *sw_image_content(struct sw_image_entry *e, const struct sw_source *s
 }
 
 /* Counted as if the bytes were there: the image is known neither earlier nor later than it was before packing. */
-const char *sw_take_pack_left_out(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+static const char *take_pack_left_out(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_image_data *r = (const void *)rec;
 	struct sw_image_entry *e = sw_map_ptr(&d->images, r->id);
@@ -239,7 +239,7 @@ static uint32_t intern(struct sw_dictionary *d, uint64_t key, const struct sw_tr
 	return (uint32_t)*index;
 }
 
-const char *sw_take_stack(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+static const char *take_stack(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_stack *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
@@ -257,7 +257,7 @@ const char *sw_take_stack(struct sw_dictionary *d, struct sw_writer_cursor *w, c
 
 /* ---- Python ------------------------------------------------------------------------------------------------------ */
 
-const char *sw_take_python_code(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+static const char *take_python_code(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_python_code *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
@@ -300,7 +300,7 @@ static struct sw_trace_python_frame frame_of(const struct sw_dictionary *d, cons
 	return frame;
 }
 
-const char *sw_take_python_stack(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+static const char *take_python_stack(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_python_stack *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
@@ -348,7 +348,7 @@ static const char *const *strings(struct sw_dictionary *d, const void *bytes, si
 	return at;
 }
 
-const char *sw_take_process(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+static const char *take_process(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_process *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
@@ -366,7 +366,7 @@ const char *sw_take_process(struct sw_dictionary *d, struct sw_writer_cursor *w,
 	return NULL;
 }
 
-const char *sw_take_environment(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+static const char *take_environment(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_environment *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
@@ -383,7 +383,7 @@ const char *sw_take_environment(struct sw_dictionary *d, struct sw_writer_cursor
 	return NULL;
 }
 
-const char *sw_take_thread(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+static const char *take_thread(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_thread *r = (const void *)rec;
 	struct sw_tail tail = sw_tail_of(rec, sizeof *r);
@@ -404,7 +404,7 @@ const char *sw_take_thread(struct sw_dictionary *d, struct sw_writer_cursor *w, 
 	return NULL;
 }
 
-const char *sw_take_api(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+static const char *take_api(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_api *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
@@ -421,7 +421,7 @@ const char *sw_take_api(struct sw_dictionary *d, struct sw_writer_cursor *w, con
 	return NULL;
 }
 
-const char *sw_take_device(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+static const char *take_device(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_device *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
@@ -442,7 +442,7 @@ const char *sw_take_device(struct sw_dictionary *d, struct sw_writer_cursor *w, 
 	return NULL;
 }
 
-const char *sw_take_context(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+static const char *take_context(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_context *r = (const void *)rec;
 	(void)w;
@@ -452,7 +452,7 @@ const char *sw_take_context(struct sw_dictionary *d, struct sw_writer_cursor *w,
 	return NULL;
 }
 
-const char *sw_take_function(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+static const char *take_function(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_function *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
@@ -488,7 +488,7 @@ static void name_thread(struct sw_dictionary *d, const struct sw_rec_name *r, co
 		sw_map_put_ptr(&d->thread_names, r->bytes, name);
 }
 
-const char *sw_take_name(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+static const char *take_name(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_name *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
@@ -501,14 +501,14 @@ const char *sw_take_name(struct sw_dictionary *d, struct sw_writer_cursor *w, co
 	return NULL;
 }
 
-const char *sw_take_clock(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+static const char *take_clock(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	(void)w;
 	sw_clock_pair(&d->clock, rec->ticks, ((const struct sw_rec_clock *)(const void *)rec)->monotonic_ns);
 	return NULL;
 }
 
-const char *sw_take_notice(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+static const char *take_notice(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_notice *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
@@ -520,7 +520,7 @@ const char *sw_take_notice(struct sw_dictionary *d, struct sw_writer_cursor *w, 
 	return NULL;
 }
 
-const char *sw_take_counts(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+static const char *take_counts(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_counts *r = (const void *)rec;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
@@ -537,7 +537,7 @@ const char *sw_take_counts(struct sw_dictionary *d, struct sw_writer_cursor *w, 
 }
 
 /* A block that differs from an earlier one.  Without that one, which was lost, it is not known. */
-static const char *take_changes(struct sw_writer_cursor *w, const struct sw_rec *rec)
+static const char *take_launch_changes(struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_launch_again *r = (const void *)rec;
 	if (!r->base)
@@ -588,14 +588,14 @@ bool sw_launch_expand(const struct sw_writer_cursor *w, const struct sw_rec *rec
 	return true;
 }
 
-const char *sw_take_launch(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
+static const char *take_launch(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_launch *r = (const void *)rec;
 	(void)d;
 	if (rec->flags & SW_RF_END)
 		return NULL;
 	if (sw_launch_is_short(rec))
-		return take_changes(w, rec);
+		return take_launch_changes(w, rec);
 	if (r->launch)
 		define_launch(w, r);
 	if (!(r->flags & SW_LAUNCH_INLINE))
@@ -610,14 +610,41 @@ const char *sw_take_launch(struct sw_dictionary *d, struct sw_writer_cursor *w, 
 	return NULL;
 }
 
+/* Those of packed records are in packed.c. */
+#define TAKERS(X)                                                                                                      \
+	X(PROCESS, process)                                                                                            \
+	X(ENVIRONMENT, environment)                                                                                    \
+	X(THREAD, thread)                                                                                              \
+	X(API, api)                                                                                                    \
+	X(STACK, stack)                                                                                                \
+	X(PYTHON_CODE, python_code)                                                                                    \
+	X(PYTHON_STACK, python_stack)                                                                                  \
+	X(MODULE, module)                                                                                              \
+	X(MODULE_GONE, module_gone)                                                                                    \
+	X(CUDART, cudart)                                                                                              \
+	X(DEVICE, device)                                                                                              \
+	X(CONTEXT, context)                                                                                            \
+	X(FUNCTION, function)                                                                                          \
+	X(IMAGE, image)                                                                                                \
+	X(IMAGE_DATA, image_data)                                                                                      \
+	X(NAME, name)                                                                                                  \
+	X(CLOCK, clock)                                                                                                \
+	X(NOTICE, notice)                                                                                              \
+	X(COUNTS, counts)                                                                                              \
+	X(LAUNCH, launch)                                                                                              \
+	X(PACK_LEFT_OUT, pack_left_out)
+
 typedef const char *taker(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec);
 
 const char *sw_dictionary_take(struct sw_dictionary *d, struct sw_writer_cursor *writer, const struct sw_rec *rec)
 {
 	static taker *const takers[256] = {
-#define SW_READER_ROW(kind, name) [SW_REC_##kind] = sw_take_##name,
-		SW_READER_TAKERS(SW_READER_ROW)
-#undef SW_READER_ROW
+#define ROW(kind, name) [SW_REC_##kind] = take_##name,
+		TAKERS(ROW)
+#undef ROW
+#define ROW(kind, name) [SW_REC_##kind] = sw_take_##name,
+			SW_PACKED_TAKERS(ROW)
+#undef ROW
 	};
 	return takers[rec->kind] ? takers[rec->kind](d, writer, rec) : NULL;
 }

@@ -68,37 +68,16 @@ static inline const void *sw_tail_take(struct sw_tail *t, size_t bytes)
 	return t->at - bytes;
 }
 
-#define SW_READER_TAKERS(X)                                                                                            \
-	X(PROCESS, process)                                                                                            \
-	X(ENVIRONMENT, environment)                                                                                    \
-	X(THREAD, thread)                                                                                              \
-	X(API, api)                                                                                                    \
-	X(STACK, stack)                                                                                                \
-	X(PYTHON_CODE, python_code)                                                                                    \
-	X(PYTHON_STACK, python_stack)                                                                                  \
-	X(MODULE, module)                                                                                              \
-	X(MODULE_GONE, module_gone)                                                                                    \
-	X(CUDART, cudart)                                                                                              \
-	X(DEVICE, device)                                                                                              \
-	X(CONTEXT, context)                                                                                            \
-	X(FUNCTION, function)                                                                                          \
-	X(IMAGE, image)                                                                                                \
-	X(IMAGE_DATA, image_data)                                                                                      \
-	X(NAME, name)                                                                                                  \
-	X(CLOCK, clock)                                                                                                \
-	X(NOTICE, notice)                                                                                              \
-	X(COUNTS, counts)                                                                                              \
-	X(LAUNCH, launch)                                                                                              \
+#define SW_PACKED_TAKERS(X)                                                                                            \
 	X(PACK, pack)                                                                                                  \
 	X(PACK_CODE, pack_code)                                                                                        \
 	X(PACK_DATA, pack_data)                                                                                        \
-	X(PACK_LEFT_OUT, pack_left_out)                                                                                \
 	X(PACK_MODULE, pack_module)                                                                                    \
 	X(PACK_FRAME, pack_frame)                                                                                      \
 	X(PACK_TABLE, pack_table)
 #define SW_READER_TAKER(kind, name)                                                                                    \
 	const char *sw_take_##name(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec);
-SW_READER_TAKERS(SW_READER_TAKER)
+SW_PACKED_TAKERS(SW_READER_TAKER)
 #undef SW_READER_TAKER
 
 /*

@@ -353,7 +353,7 @@ static void branches_judge(struct sw_model *m, const struct sw_exec *exec, const
  * does so to launch again with something else there.
  */
 
-struct sw_record sw_node_as_record(const struct sw_record *launch, const struct sw_graph_node *node)
+static struct sw_record node_as_record(const struct sw_record *launch, const struct sw_graph_node *node)
 {
 	struct sw_record r = *launch;
 	node->work->ctx = launch->rec->ctx;
@@ -370,7 +370,7 @@ struct sw_record sw_node_as_record(const struct sw_record *launch, const struct 
 static bool node_follow(struct sw_model *m, const struct sw_graph_node *node, const struct sw_access *what)
 {
 	const struct sw_record *launch = m->record;
-	struct sw_record r = sw_node_as_record(launch, node);
+	struct sw_record r = node_as_record(launch, node);
 	struct sw_access call = m->wait->what;
 	m->record = &r;
 	m->wait->what = *what;
@@ -384,7 +384,7 @@ static bool node_follow(struct sw_model *m, const struct sw_graph_node *node, co
 static void node_upload(struct sw_model *m, const struct sw_graph_node *node, const struct sw_access *what)
 {
 	const struct sw_record *launch = m->record;
-	struct sw_record r = sw_node_as_record(launch, node);
+	struct sw_record r = node_as_record(launch, node);
 	m->record = &r;
 	sw_copy_uploads(m, &r, what);
 	m->record = launch;
@@ -427,7 +427,7 @@ static void node_list(struct sw_model *m, struct sw_graph_node *node)
 	sw_handler *touch = touches[node->work->kind];
 	if (!touch)
 		return;
-	struct sw_record r = sw_node_as_record(outer, node);
+	struct sw_record r = node_as_record(outer, node);
 	m->record = &r;
 	if (node->work->kind == SW_REC_LAUNCH)
 		node->grid = sw_launch_grid(m, &r);

@@ -98,7 +98,6 @@ void sw_node_order_make(struct sw_exec *exec, const struct sw_paths *paths);
 
 /* ---- graph_launches.c ---- */
 /* The work of a node as if it were a record of its own. */
-struct sw_record sw_node_as_record(const struct sw_record *launch, const struct sw_graph_node *node);
 
 /* ---- graph_launches.c ---- */
 /* Launches of one exec follow each other: an event of ours stands for the last. */

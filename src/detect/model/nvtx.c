@@ -8,7 +8,7 @@
 #include "detect/model/model.h"
 #include "detect/model/forbidden.h"
 
-struct sw_forward_name sw_forward_name(const char *name)
+static struct sw_forward_name read_forward_name(const char *name)
 {
 	static const char before[] = ", seq = ";
 	const char *at = strstr(name, before), *digits = at ? at + sizeof before - 1 : NULL;
@@ -196,7 +196,7 @@ static void begin(struct sw_model *m, struct sw_nvtx_stack *stack, const struct 
 	struct open_range open = {.domain = range->domain, .id = range->id, .t_ns = r->t_ns};
 	open.name = sw_strndup(text, range->name_bytes);
 	open.domain_name = sw_strndup(text + range->name_bytes, range->domain_bytes);
-	open.forward = sw_forward_name(open.name);
+	open.forward = read_forward_name(open.name);
 	enter_scopes(m, stack, &open);
 	open.nvtx = describe(m, &open, stack->open.n ? stack->open.at[stack->open.n - 1].nvtx : 0);
 	*sw_vec_push(&stack->open) = open;

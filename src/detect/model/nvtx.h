@@ -46,6 +46,5 @@ struct sw_forward_name {
 	uint64_t sequence; /* number + 1; 0: none */
 	bool backward;
 };
-struct sw_forward_name sw_forward_name(const char *name);
 
 #endif

@@ -44,7 +44,7 @@ static uint32_t cut(const char *text, uint32_t bytes)
 	return bytes;
 }
 
-void sw_nvtx_text(struct sw_nvtx_text *text, const char *ascii)
+static void fill_text(struct sw_nvtx_text *text, const char *ascii)
 {
 	text->bytes = ascii ? cut(ascii, (uint32_t)strnlen(ascii, SW_NVTX_MAX_NAME + 1)) : 0;
 	text->at = text->bytes ? ascii : "";
@@ -95,13 +95,13 @@ static bool ours(const void *handle)
 void sw_nvtx_message(struct sw_nvtx_text *text, int32_t type, const nvtxMessageValue_t *message)
 {
 	if (type == NVTX_MESSAGE_TYPE_ASCII)
-		sw_nvtx_text(text, message->ascii);
+		fill_text(text, message->ascii);
 	else if (type == NVTX_MESSAGE_TYPE_UNICODE)
 		nvtx_wide_text(text, message->unicode);
 	else if (type == NVTX_MESSAGE_TYPE_REGISTERED && ours(message->registered))
 		text->at = message->registered->name, text->bytes = message->registered->bytes;
 	else
-		sw_nvtx_text(text, NULL);
+		fill_text(text, NULL);
 }
 
 /* The name of a domain; "" the default one, or none of ours. */
@@ -162,7 +162,7 @@ static void attributes_text(struct sw_nvtx_text *text, const nvtxEventAttributes
 	if (attributes && attributes->size >= sizeof *attributes)
 		sw_nvtx_message(text, attributes->messageType, &attributes->message);
 	else
-		sw_nvtx_text(text, NULL);
+		fill_text(text, NULL);
 }
 
 /* How deep the ranges of a thread are is not counted: the answer is that of a process without a tool. */
@@ -182,7 +182,7 @@ static int NVTX_API push_ex(const nvtxEventAttributes_t *attributes)
 static int NVTX_API push_a(const char *name)
 {
 	struct sw_nvtx_text text;
-	sw_nvtx_text(&text, name);
+	fill_text(&text, name);
 	nvtx_begin(SW_RANGE_PUSH, NULL, 0, &text);
 	return NVTX_NO_PUSH_POP_TRACKING;
 }
@@ -228,7 +228,7 @@ static nvtxRangeId_t NVTX_API start_ex(const nvtxEventAttributes_t *attributes)
 static nvtxRangeId_t NVTX_API start_a(const char *name)
 {
 	struct sw_nvtx_text text;
-	sw_nvtx_text(&text, name);
+	fill_text(&text, name);
 	return start(NULL, &text);
 }
 
@@ -270,7 +270,7 @@ static void name_event(const void *event, const struct sw_nvtx_text *text)
 	static void NVTX_API what##_a(type handle, const char *name)                                                   \
 	{                                                                                                              \
 		struct sw_nvtx_text text;                                                                              \
-		sw_nvtx_text(&text, name);                                                                             \
+		fill_text(&text, name);                                                                                \
 		name_##what(handle, &text);                                                                            \
 	}                                                                                                              \
 	static void NVTX_API what##_w(type handle, const wchar_t *name)                                                \
@@ -313,7 +313,7 @@ static nvtxStringHandle_t NVTX_API register_string_a(nvtxDomainHandle_t domain, 
 {
 	struct sw_nvtx_text text;
 	(void)domain;
-	sw_nvtx_text(&text, string);
+	fill_text(&text, string);
 	return nvtx_string_create(&text);
 }
 
@@ -328,7 +328,7 @@ static nvtxStringHandle_t NVTX_API register_string_w(nvtxDomainHandle_t domain, 
 static nvtxDomainHandle_t NVTX_API domain_create_a(const char *name)
 {
 	struct sw_nvtx_text text;
-	sw_nvtx_text(&text, name);
+	fill_text(&text, name);
 	return nvtx_domain_create(&text);
 }
 
@@ -651,7 +651,7 @@ static uint64_t schema_register(nvtxDomainHandle_t domain, const nvtxPayloadSche
 		return 0;
 	const bool own = attr->fieldMask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID && attr->schemaId;
 	const uint64_t id = own ? attr->schemaId : new_id();
-	sw_nvtx_text(&text, attr->fieldMask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME ? attr->name : NULL);
+	fill_text(&text, attr->fieldMask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME ? attr->name : NULL);
 	nvtxStringHandle_t name = text.bytes ? nvtx_string_create(&text) : NULL;
 	uint64_t mask = sw_lock_enter(&known.lock);
 	if (name && known.n < MAX_SCHEMAS)
@@ -676,7 +676,7 @@ static void name_of(struct sw_nvtx_text *text, nvtxDomainHandle_t domain, const 
 		if (known.at[i].domain == domain && known.at[i].id == data->schemaId)
 			name = known.at[i].name;
 	sw_lock_leave(&known.lock, mask);
-	sw_nvtx_text(text, name ? name->name : NULL);
+	fill_text(text, name ? name->name : NULL);
 }
 
 static int range_push(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data, size_t n)

@@ -46,7 +46,6 @@ struct sw_nvtx_text {
 	uint32_t bytes;
 	char room[SW_NVTX_MAX_NAME];
 };
-void sw_nvtx_text(struct sw_nvtx_text *text, const char *ascii);
 /* `type`: nvtxMessageType_t. */
 void sw_nvtx_message(struct sw_nvtx_text *text, int32_t type, const nvtxMessageValue_t *message);
 

@@ -38,7 +38,7 @@ struct sw_python_api {
 
 /* NULL: no interpreter, or none whose objects are laid out as those of a release build of CPython 3.9 to 3.14.  Any
    thread; always the same. */
-const struct sw_python_api *sw_python_api(void);
+static const struct sw_python_api *python_functions(void);
 
 /* The slots of a type object that are replaced. */
 struct sw_python_slots {
@@ -47,7 +47,7 @@ struct sw_python_slots {
 	void (**end)(void *object);
 	void *(**alloc)(void *type, ptrdiff_t items);
 };
-struct sw_python_slots sw_python_slots(void *type);
+static struct sw_python_slots slots_of(void *type);
 
 /* The rest is called with the lock of the interpreter, and leaves no error. */
 
@@ -102,7 +102,7 @@ static bool find_functions(struct sw_python_api *api)
 }
 
 /* Each thread that comes here before it is done does it all, with the same result. */
-const struct sw_python_api *sw_python_api(void)
+static const struct sw_python_api *python_functions(void)
 {
 	static struct sw_python_api api;
 	static int state; /* 1: found, 2: not */
@@ -114,7 +114,7 @@ const struct sw_python_api *sw_python_api(void)
 	return now == 1 ? &api : NULL;
 }
 
-struct sw_python_slots sw_python_slots(void *type)
+static struct sw_python_slots slots_of(void *type)
 {
 	char *at = type;
 	return (struct sw_python_slots){(const char **)(void *)(at + TYPE_NAME), (ptrdiff_t *)(void *)(at + TYPE_SIZE),
@@ -291,7 +291,7 @@ static void find_stream(void)
 
 static enum state replace(void *block_type, void *pointer_type)
 {
-	const struct sw_python_slots block = sw_python_slots(block_type), pointer = sw_python_slots(pointer_type);
+	const struct sw_python_slots block = slots_of(block_type), pointer = slots_of(pointer_type);
 	if (!is_known_cupy(&block, &pointer))
 		return REFUSED;
 	find_stream();
@@ -335,7 +335,7 @@ static struct sw_dlsym_answer look_up(void *handle, const char *name, const void
 		void *found = cupy.recorder->look_ups.real(handle, name);
 		Dl_info info;
 		if (found && dladdr(found, &info) && info.dli_fname && strstr(info.dli_fname, "/cupy")) {
-			cupy.api = sw_python_api();
+			cupy.api = python_functions();
 			if (cupy.api)
 				attach();
 			dlerror();

@@ -36,22 +36,22 @@ struct sw_strict_real {
 extern struct sw_strict_real sw_strict_real;
 extern bool sw_strict_ready;
 /* Any thread, also in constructors that run before ours. */
-void sw_strict_start(void);
+static void strict_begin(void);
 
 static inline const struct sw_strict_real *sw_real(void)
 {
 	if (__builtin_expect(!__atomic_load_n(&sw_strict_ready, __ATOMIC_ACQUIRE), 0))
-		sw_strict_start();
+		strict_begin();
 	return &sw_strict_real;
 }
 
 #define SW_EXPORT __attribute__((visibility("default")))
 
 /* `frame`: of the wrapper. */
-void sw_strict_release(enum sw_through kind, const void *object, const void *frame);
-void sw_strict_acquire(enum sw_through kind, const void *object, const void *frame);
-#define RELEASE(kind, object) sw_strict_release(SW_THROUGH_##kind, object, __builtin_frame_address(0))
-#define ACQUIRE(kind, object) sw_strict_acquire(SW_THROUGH_##kind, object, __builtin_frame_address(0))
+static void strict_release(enum sw_through kind, const void *object, const void *frame);
+static void strict_acquire(enum sw_through kind, const void *object, const void *frame);
+#define RELEASE(kind, object) strict_release(SW_THROUGH_##kind, object, __builtin_frame_address(0))
+#define ACQUIRE(kind, object) strict_acquire(SW_THROUGH_##kind, object, __builtin_frame_address(0))
 
 /* ---- threads (strict.c) ---- */
 
@@ -179,7 +179,7 @@ static __thread struct {
  * Each thread that comes here before it is done does it all: the results are the same.  Functions that this libc does
  * not have stay NULL, and cannot be called.
  */
-void sw_strict_start(void)
+static void strict_begin(void)
 {
 	const int saved = errno;
 	const struct sw_companion *(*ask)(uint32_t) = NULL;
@@ -226,7 +226,7 @@ static uint64_t key_of(enum sw_through kind, const void *object)
 	return (uint64_t)(uintptr_t)object | (uint64_t)kind << 56;
 }
 
-void sw_strict_release(enum sw_through kind, const void *object, const void *frame)
+static void strict_release(enum sw_through kind, const void *object, const void *frame)
 {
 	if (!strict_watching(frame))
 		return;
@@ -240,7 +240,7 @@ void sw_strict_release(enum sw_through kind, const void *object, const void *fra
 	errno = saved;
 }
 
-void sw_strict_acquire(enum sw_through kind, const void *object, const void *frame)
+static void strict_acquire(enum sw_through kind, const void *object, const void *frame)
 {
 	if (!strict_watching(frame))
 		return;
