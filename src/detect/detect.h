@@ -246,15 +246,15 @@ struct sw_cost {
 	uint64_t p50_ns, p99_ns;      /* of one call, each at most a sixteenth off; p99 of few calls: the longest */
 	uint32_t share_ppm;	      /* of the run: millionths of its span */
 	struct sw_cost_parts parts;   /* of total_ns */
-	uint64_t core_low_ns, core_high_ns; /* SW403: processor time spent on queries; else 0 */
-	uint64_t transfer_ns;		    /* of it: estimated to be the calls' own work */
-	uint64_t win_low_ns, win_high_ns;   /* what the run would gain from the fix, when `replayed` */
-	uint64_t win_sure_ns; /* high, if the host needs all that it may need of what the calls wait for */
-	bool replayed;	      /* by a replay of the run's schedule */
-	bool timed;	      /* with times of the device: else its durations are estimated from waits */
-	bool reliable;	      /* a replay without a change reproduces the run */
-	bool vague;	      /* most of the interval comes from unknown times of work */
-	bool nothing;	      /* no replay gained anything: the interval is the error of a replay */
+	uint64_t core_low_ns, core_high_ns;		  /* SW403: processor time spent on queries; else 0 */
+	uint64_t transfer_ns;				  /* of it: estimated to be the calls' own work */
+	uint64_t recoverable_low_ns, recoverable_high_ns; /* what the run would gain from the fix, when `replayed` */
+	uint64_t recoverable_sure_ns; /* high, if the host needs all that it may need of what the calls wait for */
+	bool replayed;		      /* by a replay of the run's schedule */
+	bool timed;		      /* with times of the device: else its durations are estimated from waits */
+	bool reliable;		      /* a replay without a change reproduces the run */
+	bool vague;		      /* most of the interval comes from unknown times of work */
+	bool nothing;		      /* no replay gained anything: the interval is the error of a replay */
 };
 
 /* SW304: work that the legacy stream held back, by times of the device. */
@@ -282,7 +282,7 @@ struct sw_other_buffers {
 };
 
 /* Members that few findings need: there may be a million hazards. */
-struct sw_finding_more {
+struct sw_finding_details {
 	struct sw_access waited_for; /* waits: the work that the longest call waited for, as far as known; seq 0: not */
 	struct sw_access maker;	     /* SW306, SW307: the call that made what the last one released, seq 0: none */
 	struct sw_held held;
@@ -318,8 +318,8 @@ struct sw_finding {
 	const struct sw_access *access[2];
 	const struct sw_access *third; /* NULL: there is none; all of them: sw_finding_access() */
 	struct sw_named_call last_call, fix_call;
-	const struct sw_cost *cost;   /* sw_no_cost where it waited for nothing */
-	struct sw_finding_more *more; /* NULL: nothing; read by sw_finding_more() */
+	const struct sw_cost *cost;	 /* sw_no_cost where it waited for nothing */
+	struct sw_finding_details *more; /* NULL: nothing; read by sw_finding_details() */
 	/* Which one is meant depends on the id: FACTS of findings.def. */
 	union {
 		struct {
@@ -344,7 +344,7 @@ static inline const struct sw_access *sw_finding_access(const struct sw_finding 
 	return i < 2 ? finding->access[i] : finding->third;
 }
 /* All zero where the finding has none. */
-const struct sw_finding_more *sw_finding_more(const struct sw_finding *finding);
+const struct sw_finding_details *sw_finding_details(const struct sw_finding *finding);
 
 /* The source of what is known of launches, each launch counted once. OTHER_CODE: code that is not what ran. NOTHING:
    no code and no parameter that could be a pointer. */
@@ -429,7 +429,7 @@ struct sw_judgement {
 	bool shares_pools;			  /* the same of a pool: by handles that say nothing of the memory */
 	bool collectives;			  /* calls of NCCL were recorded: other ranks must match them */
 	SW_VEC(struct sw_gate_result) gate;	  /* what became of each rule of the options' gate */
-	struct sw_wait_rules mays;		  /* tables of calibrate that were used */
+	struct sw_wait_rules wait_rules;	  /* tables of calibrate that were used */
 };
 
 /* When the work of a call ran on its device, in nanoseconds of the trace; false: not known. */

@@ -68,7 +68,7 @@ static void report(struct sw_model *m, struct sw_wait *w, const struct sw_wait_c
 	if (!f)
 		return;
 	sw_collect_cost(&m->collect, f, cost);
-	struct sw_finding_more *more = sw_collect_more(&m->collect, f);
+	struct sw_finding_details *more = sw_collect_more(&m->collect, f);
 	more->pinned += w->pinned;
 	if (w->staged && w->bytes > more->unpinned)
 		more->unpinned = w->bytes;

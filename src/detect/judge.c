@@ -363,7 +363,7 @@ int sw_judge(struct sw_reader *reader, const struct sw_judge_options *options, s
 	struct sw_model *m = sw_alloc(sizeof *m);
 	int got = sw_times_load(reader, &judged->times, error);
 	judged->judgement.gpu = judged->times.summary;
-	judged->judgement.mays.source = options ? options->behaviour : NULL;
+	judged->judgement.wait_rules.source = options ? options->behaviour : NULL;
 	sw_model_init(m, reader, options ? options : &defaults, &judged->judgement, &judged->arena);
 	m->times = &judged->times;
 	if (m->observer->begin)
@@ -401,7 +401,7 @@ void sw_judgement_free(struct sw_judgement *judgement)
 	free(judgement->unusable_code.at);
 	free(judgement->shared_uses.at);
 	sw_times_free(&judged->times);
-	sw_wait_rules_free(&judgement->mays);
+	sw_wait_rules_free(&judgement->wait_rules);
 	sw_arena_free(&judged->arena);
 	free(judged);
 }

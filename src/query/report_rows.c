@@ -39,8 +39,8 @@ static void put_cost(struct sw_rows *rows, const struct sw_cost *cost)
 			sw_rows_null(rows);
 	}
 	if (cost->replayed) {
-		sw_rows_ms(rows, cost->win_low_ns);
-		sw_rows_ms(rows, cost->win_high_ns);
+		sw_rows_ms(rows, cost->recoverable_low_ns);
+		sw_rows_ms(rows, cost->recoverable_high_ns);
 	} else {
 		sw_rows_null(rows);
 		sw_rows_null(rows);
@@ -132,8 +132,8 @@ static void put_accesses(struct sw_rows *rows, struct sw_report *report, size_t 
 			   i == 0	      ? hazard ? "earlier" : "call"
 			   : i == 1 && hazard ? "later"
 					      : "related");
-	if (sw_finding_more(finding)->waited_for.seq)
-		put_access(rows, report, index, &sw_finding_more(finding)->waited_for, "waited-for");
+	if (sw_finding_details(finding)->waited_for.seq)
+		put_access(rows, report, index, &sw_finding_details(finding)->waited_for, "waited-for");
 }
 
 static void put_group(struct sw_rows *rows, struct sw_report *report, size_t index)

@@ -478,7 +478,7 @@ static bool line_fits(struct subject *subject, const struct pattern *pattern)
  */
 bool sw_suppress_fits(struct sw_suppressions *s, struct sw_names *names, const struct sw_finding *finding, bool *known)
 {
-	const struct sw_other_buffers *others = &sw_finding_more(finding)->others;
+	const struct sw_other_buffers *others = &sw_finding_details(finding)->others;
 	const uint32_t origins = 1 + others->n;
 	uint32_t covered = 0; /* a bit for each */
 	bool own = false;
@@ -598,7 +598,7 @@ const char *sw_suppress_line(struct sw_names *names, const struct sw_finding *fi
 	/* The later operation is the one whose author has to act. */
 	const struct sw_access *later = finding->accesses ? finding->access[finding->accesses > 1] : NULL;
 	const struct sw_access *earlier = finding->accesses > 1 ? finding->access[0] : NULL;
-	uint32_t index = buffer ? sw_finding_more(finding)->others.allocation[buffer - 1] : 0;
+	uint32_t index = buffer ? sw_finding_details(finding)->others.allocation[buffer - 1] : 0;
 	for (uint32_t i = 0; !buffer && !index && i < finding->accesses; i++)
 		if (sw_finding_access(finding, i)->ranged)
 			index = sw_finding_access(finding, i)->allocation;
@@ -684,7 +684,7 @@ void sw_suppress_file_add(struct sw_suppress_file *file, struct sw_report *repor
 		sw_names_scope_begin(&report->names, &scope);
 		const struct sw_shown_finding *shown = &report->shown.at[i];
 		const bool wanted = !file->gate || shown->info->family == SW_FAMILY_GATE;
-		for (uint32_t buffer = 0; wanted && buffer <= sw_finding_more(shown->finding)->others.n; buffer++)
+		for (uint32_t buffer = 0; wanted && buffer <= sw_finding_details(shown->finding)->others.n; buffer++)
 			add_finding(file, report, shown, buffer);
 		sw_names_scope_end(&report->names, &scope);
 	}

@@ -59,11 +59,12 @@ static void tell_finding(const struct sw_finding *f, FILE *out)
 	TELL("calls", f->cost->calls);
 	TELL("waited_calls", f->cost->waited_calls);
 	TELL("total_ns", f->cost->total_ns);
-	TELL("win_high_ns", f->cost->win_high_ns);
-	TELL("needs", sw_finding_more(f)->needs);
-	for (uint32_t i = 0; i < sw_finding_more(f)->needs; i++)
-		fprintf(out, " %u:%u:%" PRIu64, sw_finding_more(f)->need[i].stream, sw_finding_more(f)->need[i].to,
-			sw_finding_more(f)->need[i].whole ? 0 : sw_finding_more(f)->need[i].work.seq);
+	TELL("recoverable_high_ns", f->cost->recoverable_high_ns);
+	TELL("needs", sw_finding_details(f)->needs);
+	for (uint32_t i = 0; i < sw_finding_details(f)->needs; i++)
+		fprintf(out, " %u:%u:%" PRIu64, sw_finding_details(f)->need[i].stream,
+			sw_finding_details(f)->need[i].to,
+			sw_finding_details(f)->need[i].whole ? 0 : sw_finding_details(f)->need[i].work.seq);
 	TELL("fact", f->covered);
 	TELL("fingerprint", f->fingerprint);
 	TELL("hidden", f->hidden);

@@ -187,9 +187,9 @@ static size_t collect_advice(const struct sw_judgement *j, struct advice advice[
 			continue;
 		struct advice *a = &advice[op_at[f->access[0]->seq]];
 		a->given = true;
-		a->needs = sw_finding_more(f)->needs;
-		for (uint32_t k = 0; k < sw_finding_more(f)->needs; k++) {
-			const struct sw_need *need = &sw_finding_more(f)->need[k];
+		a->needs = sw_finding_details(f)->needs;
+		for (uint32_t k = 0; k < sw_finding_details(f)->needs; k++) {
+			const struct sw_need *need = &sw_finding_details(f)->need[k];
 			a->need[k].stream = handle_of(j, need->stream);
 			a->need[k].to = need->to ? handle_of(j, need->to) : 0;
 		}

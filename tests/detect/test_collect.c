@@ -75,7 +75,7 @@ START_TEST(a_hazard_keeps_the_buffers_that_it_is_about)
 		ck_assert_int_eq(sw_collect_wants_buffer(&collect, &seen, stack), steps[i].wanted);
 		finding = sw_collect_add(&collect, &seen, NULL);
 	}
-	const struct sw_other_buffers *others = &sw_finding_more(finding)->others;
+	const struct sw_other_buffers *others = &sw_finding_details(finding)->others;
 	ck_assert_uint_eq(finding->access[0]->allocation, 4);
 	ck_assert_uint_eq(others->n, 2);
 	ck_assert_uint_eq(others->allocation[0], 2);

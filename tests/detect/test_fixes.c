@@ -135,7 +135,7 @@ START_TEST(polls_become_sleep)
 	tb_query(tb, SW_SYNC_STREAM, S1, 0);
 	struct sw_judgement *j = judged(tb);
 	ck_assert_int_eq(only(j, 403)->fix, SW_FIX_SLEEP);
-	ck_assert_uint_eq(only(j, 403)->cost->win_high_ns, 0);
+	ck_assert_uint_eq(only(j, 403)->cost->recoverable_high_ns, 0);
 	sw_judgement_free(j);
 }
 END_TEST

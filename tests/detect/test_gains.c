@@ -51,13 +51,13 @@ START_TEST(a_wait_that_the_host_may_need_is_no_sure_gain)
 	struct sw_judgement *j = judged(tb);
 	const struct sw_cost *cost = only(j, 301)->cost;
 	ck_assert(cost->replayed);
-	ck_assert_uint_ge(cost->win_high_ns, 20 * MS);
+	ck_assert_uint_ge(cost->recoverable_high_ns, 20 * MS);
 	if (_i) {
-		ck_assert_uint_ge(cost->win_sure_ns, 20 * MS);
+		ck_assert_uint_ge(cost->recoverable_sure_ns, 20 * MS);
 		ck_assert_uint_ge(all_advice(j)->high_ns, 20 * MS);
 	} else {
-		ck_assert_uint_le(cost->win_low_ns, MS / 2);
-		ck_assert_uint_le(cost->win_sure_ns, MS / 2);
+		ck_assert_uint_le(cost->recoverable_low_ns, MS / 2);
+		ck_assert_uint_le(cost->recoverable_sure_ns, MS / 2);
 		ck_assert_uint_le(all_advice(j)->high_ns, MS / 2);
 	}
 	sw_judgement_free(j);
@@ -79,8 +79,8 @@ START_TEST(values_that_are_read_back_are_no_sure_gain)
 	last_wait(tb);
 	struct sw_judgement *j = judged(tb);
 	const struct sw_cost *cost = only(j, 301)->cost;
-	ck_assert_uint_ge(cost->win_high_ns, 20 * MS);
-	ck_assert_uint_le(cost->win_low_ns, MS / 2);
+	ck_assert_uint_ge(cost->recoverable_high_ns, 20 * MS);
+	ck_assert_uint_le(cost->recoverable_low_ns, MS / 2);
 	ck_assert_uint_le(all_advice(j)->high_ns, MS / 2);
 	sw_judgement_free(j);
 }
@@ -116,8 +116,8 @@ START_TEST(what_was_never_seen_alone_is_not_known)
 	const struct sw_cost *cost = only(j, 401)->cost;
 	const uint64_t saved = ROUNDS * (MS - MS / 5);
 	ck_assert(cost->replayed);
-	ck_assert_uint_le(cost->win_low_ns, saved);
-	ck_assert_uint_ge(cost->win_high_ns, saved);
+	ck_assert_uint_le(cost->recoverable_low_ns, saved);
+	ck_assert_uint_ge(cost->recoverable_high_ns, saved);
 	ck_assert(cost->vague);
 	ck_assert_uint_ge(all_advice(j)->high_ns, saved);
 	sw_judgement_free(j);
@@ -146,8 +146,8 @@ START_TEST(what_was_seen_alone_is_known)
 	const struct sw_cost *cost = only(j, 401)->cost;
 	/* A round takes 1.2 ms, not 2.2. */
 	ck_assert(!cost->vague);
-	ck_assert_uint_ge(cost->win_high_ns, ROUNDS * MS * 9 / 10);
-	ck_assert_uint_le(cost->win_high_ns, ROUNDS * MS * 12 / 10);
+	ck_assert_uint_ge(cost->recoverable_high_ns, ROUNDS * MS * 9 / 10);
+	ck_assert_uint_le(cost->recoverable_high_ns, ROUNDS * MS * 12 / 10);
 	sw_judgement_free(j);
 }
 END_TEST
@@ -179,14 +179,14 @@ START_TEST(pinning_and_releasing_is_one_advice)
 	const struct sw_finding *pin = NULL, *release = NULL;
 	for (size_t i = 0; i < j->findings.n; i++)
 		if (j->findings.at[i].id == 307)
-			*(sw_finding_more(&j->findings.at[i])->maker.seq ? &release : &pin) = &j->findings.at[i];
+			*(sw_finding_details(&j->findings.at[i])->maker.seq ? &release : &pin) = &j->findings.at[i];
 	ck_assert_ptr_nonnull(pin);
 	ck_assert((release != NULL) == !_i);
 	if (release) {
-		ck_assert_uint_eq(pin->cost->win_high_ns, release->cost->win_high_ns);
-		ck_assert_uint_ge(pin->cost->win_high_ns + 2 * MS, all_advice(j)->high_ns);
+		ck_assert_uint_eq(pin->cost->recoverable_high_ns, release->cost->recoverable_high_ns);
+		ck_assert_uint_ge(pin->cost->recoverable_high_ns + 2 * MS, all_advice(j)->high_ns);
 	} else {
-		ck_assert_uint_le(pin->cost->win_high_ns, pin->cost->total_ns);
+		ck_assert_uint_le(pin->cost->recoverable_high_ns, pin->cost->total_ns);
 	}
 	sw_judgement_free(j);
 }
@@ -207,8 +207,8 @@ START_TEST(the_change_itself_is_paid_for)
 	struct sw_judgement *j = judged(tb);
 	const struct sw_cost *cost = only(j, 307)->cost;
 	if (_i)
-		ck_assert_uint_ge(cost->win_high_ns, 5 * MS);
-	ck_assert_uint_le(cost->win_high_ns, cost->total_ns - 5 * MS + 1000);
+		ck_assert_uint_ge(cost->recoverable_high_ns, 5 * MS);
+	ck_assert_uint_le(cost->recoverable_high_ns, cost->total_ns - 5 * MS + 1000);
 	sw_judgement_free(j);
 }
 END_TEST
@@ -286,7 +286,7 @@ START_TEST(the_work_that_was_done_last_is_named)
 		if (j->findings.at[i].id == 307 && j->findings.at[i].access[0]->kind == SW_REC_FREE)
 			release = &j->findings.at[i];
 	ck_assert_ptr_nonnull(release);
-	ck_assert_uint_eq(sw_finding_more(release)->waited_for.seq, _i == 1 ? 0 : first);
+	ck_assert_uint_eq(sw_finding_details(release)->waited_for.seq, _i == 1 ? 0 : first);
 	sw_judgement_free(j);
 }
 END_TEST

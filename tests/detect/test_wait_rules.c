@@ -75,14 +75,14 @@ START_TEST(a_free_orders_as_measured)
 	struct sw_judgement *j = judged_by(order_by_free(), NULL);
 	ck_assert_int_eq(only(j, SW_FINDING_RACE_WAW)->severity, SW_NOTE);
 	ck_assert(only(j, SW_FINDING_RACE_WAW)->measured_order);
-	ck_assert_uint_eq(j->mays.used.n, 0);
+	ck_assert_uint_eq(j->wait_rules.used.n, 0);
 	sw_judgement_free(j);
 
 	WRITE("Test GPU", FREES("111"));
 	j = judged_by(order_by_free(), path);
 	ck_assert_int_eq(only(j, SW_FINDING_RACE_WAW)->severity, SW_NOTE);
-	ck_assert_uint_eq(j->mays.used.n, 1);
-	ck_assert_uint_eq(j->mays.differs, 0);
+	ck_assert_uint_eq(j->wait_rules.used.n, 1);
+	ck_assert_uint_eq(j->wait_rules.differs, 0);
 	sw_judgement_free(j);
 }
 END_TEST
@@ -93,7 +93,7 @@ START_TEST(a_free_that_never_waits_orders_nothing)
 	struct sw_judgement *j = judged_by(order_by_free(), path);
 	ck_assert_int_eq(only(j, SW_FINDING_RACE_WAW)->severity, SW_ERROR);
 	ck_assert(!only(j, SW_FINDING_RACE_WAW)->measured_order);
-	ck_assert_uint_eq(j->mays.differs, 1u << SW_WAIT_RULE_FREE);
+	ck_assert_uint_eq(j->wait_rules.differs, 1u << SW_WAIT_RULE_FREE);
 	sw_judgement_free(j);
 }
 END_TEST
@@ -125,8 +125,8 @@ START_TEST(what_is_not_clear_stays_as_built_in)
 		write_table("Test GPU", tables[i], 2);
 		struct sw_judgement *j = judged_by(order_by_free(), path);
 		ck_assert_int_eq(only(j, SW_FINDING_RACE_WAW)->severity, SW_NOTE);
-		ck_assert_uint_eq(j->mays.used.n, 1);
-		ck_assert_uint_eq(j->mays.differs, 0);
+		ck_assert_uint_eq(j->wait_rules.used.n, 1);
+		ck_assert_uint_eq(j->wait_rules.differs, 0);
 		sw_judgement_free(j);
 	}
 }
@@ -136,9 +136,9 @@ static void complains(const char *table, const char *part)
 {
 	struct sw_judgement *j = judged_by(order_by_free(), table);
 	ck_assert_int_eq(only(j, SW_FINDING_RACE_WAW)->severity, SW_NOTE);
-	ck_assert_uint_eq(j->mays.used.n, 0);
-	ck_assert_uint_eq(j->mays.complaints.n, 1);
-	ck_assert_msg(strstr(j->mays.complaints.at[0], part) != NULL, "%s", j->mays.complaints.at[0]);
+	ck_assert_uint_eq(j->wait_rules.used.n, 0);
+	ck_assert_uint_eq(j->wait_rules.complaints.n, 1);
+	ck_assert_msg(strstr(j->wait_rules.complaints.at[0], part) != NULL, "%s", j->wait_rules.complaints.at[0]);
 	sw_judgement_free(j);
 }
 
@@ -160,7 +160,7 @@ START_TEST(the_stored_table_is_found)
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	setenv("XDG_DATA_HOME", folder, 1);
 	struct sw_judgement *j = judged_with(order_by_free(), &(struct sw_judge_options){.behaviour = ""});
-	ck_assert_uint_eq(j->mays.used.n + j->mays.complaints.n, 0);
+	ck_assert_uint_eq(j->wait_rules.used.n + j->wait_rules.complaints.n, 0);
 	sw_judgement_free(j);
 	WRITE("Test GPU", FREES("000"));
 	char *home = sw_behaviour_folder(), *stored = sw_behaviour_path("Test GPU", 13000);
@@ -168,7 +168,7 @@ START_TEST(the_stored_table_is_found)
 	ck_assert_int_eq(rename(path, stored), 0);
 	j = judged_with(order_by_free(), &(struct sw_judge_options){.behaviour = ""});
 	ck_assert_int_eq(only(j, SW_FINDING_RACE_WAW)->severity, SW_ERROR);
-	ck_assert_str_eq(j->mays.used.at[0], stored);
+	ck_assert_str_eq(j->wait_rules.used.at[0], stored);
 	sw_judgement_free(j);
 	unlink(stored);
 	rmdir(home);

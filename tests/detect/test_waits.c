@@ -205,7 +205,7 @@ START_TEST(work_that_is_held_back)
 		tb_gpu_clock(tb, tb->now, 0);
 	}
 	struct sw_judgement *j = judged(tb);
-	const struct sw_held *held = &sw_finding_more(only(j, 304))->held;
+	const struct sw_held *held = &sw_finding_details(only(j, 304))->held;
 	ck_assert_uint_eq(held->timed, _i < 2);
 	ck_assert_uint_eq(held->untimed, _i >= 2);
 	ck_assert_uint_eq(held->ns, _i ? 0 : 2 * MS);
@@ -239,7 +239,7 @@ START_TEST(memory_management)
 		ck_assert_int_eq(only(j, 306)->severity, severity);
 		ck_assert_int_eq(only(j, 306)->basis, SW_BASIS_MEASURED);
 		ck_assert_int_eq(only(j, 307)->severity, severity);
-		ck_assert_uint_eq(sw_finding_more(only(j, 307))->pinned, 4096 * rounds);
+		ck_assert_uint_eq(sw_finding_details(only(j, 307))->pinned, 4096 * rounds);
 	}
 	sw_judgement_free(j);
 }
@@ -370,7 +370,7 @@ START_TEST(waits_tell_what_for)
 	sync_copy(tb, PIN, SW_SIDE_HOST, DEV, SW_SIDE_DEVICE, 5 * MS);
 	struct sw_judgement *j = judged(tb);
 	const struct sw_finding *f = only(j, 301);
-	ck_assert_uint_eq(sw_finding_more(f)->waited_for.seq, _i ? 0 : last);
+	ck_assert_uint_eq(sw_finding_details(f)->waited_for.seq, _i ? 0 : last);
 	ck_assert(_i ? !f->cost->parts.work_ns : f->cost->parts.work_ns > 4 * MS);
 	ck_assert(!_i || f->cost->parts.transfer_ns > 4 * MS);
 	ck_assert_uint_le(f->cost->p50_ns, f->cost->worst_ns);

@@ -56,9 +56,9 @@ START_TEST(wide_waits)
 		ck_assert_int_eq(f->fix, SW_FIX_NARROW);
 		ck_assert_uint_eq(j->streams.at[f->fix_stream].handle, S2);
 		ck_assert_uint_eq(f->fix_call.seq, needed);
-		ck_assert_uint_eq(sw_finding_more(f)->needs, 1);
-		ck_assert_uint_eq(sw_finding_more(f)->need[0].to, 0);
-		ck_assert(sw_finding_more(f)->need[0].whole);
+		ck_assert_uint_eq(sw_finding_details(f)->needs, 1);
+		ck_assert_uint_eq(sw_finding_details(f)->need[0].to, 0);
+		ck_assert(sw_finding_details(f)->need[0].whole);
 		ck_assert_uint_eq(f->covered, 2);
 	}
 	sw_judgement_free(j);
@@ -80,7 +80,7 @@ START_TEST(wide_waits_on_one_stream)
 	if (_i) {
 		ck_assert_uint_eq(count_of(j, 401), 0);
 	} else {
-		const struct sw_need *need = &sw_finding_more(only(j, 401))->need[0];
+		const struct sw_need *need = &sw_finding_details(only(j, 401))->need[0];
 		ck_assert(!need->whole);
 		ck_assert_uint_eq(need->work.seq, needed);
 	}
@@ -115,9 +115,9 @@ START_TEST(waits_for_other_streams)
 	} else {
 		const struct sw_finding *f = only(j, 401);
 		ck_assert_int_eq(f->severity, _i ? SW_NOTE : SW_WARNING); /* 0: the host works meanwhile */
-		ck_assert_uint_eq(sw_finding_more(f)->needs, !_i);
+		ck_assert_uint_eq(sw_finding_details(f)->needs, !_i);
 		ck_assert_int_eq(f->fix, _i ? SW_FIX_UNNEEDED : SW_FIX_NARROW);
-		ck_assert(_i || sw_finding_more(f)->need[0].to);
+		ck_assert(_i || sw_finding_details(f)->need[0].to);
 	}
 	sw_judgement_free(j);
 }
@@ -147,7 +147,7 @@ START_TEST(waits_for_streams_that_are_ordered)
 	wait_at_the_end(tb, true);
 	struct sw_judgement *j = judged(tb);
 	const struct sw_finding *f = only(j, 401);
-	ck_assert_uint_eq(sw_finding_more(f)->needs, _i % 2);
+	ck_assert_uint_eq(sw_finding_details(f)->needs, _i % 2);
 	ck_assert_int_eq(f->fix, _i % 2 ? SW_FIX_NARROW : SW_FIX_UNNEEDED);
 	sw_judgement_free(j);
 }

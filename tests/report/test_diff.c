@@ -49,7 +49,7 @@ static struct sw_digest_finding *wait_at(struct sw_digest *digest, int line, uin
 					.count = calls,
 					.calls = calls,
 					.total_ns = total_us * 1000,
-					.win_ns = total_us * 900,
+					.recoverable_ns = total_us * 900,
 					.fingerprint = 0x1234,
 					.side = one,
 					.sides = 1};
@@ -177,7 +177,7 @@ END_TEST
 START_TEST(what_could_be_won_back_counts_too)
 {
 	wait_at(&before, 40, 10, 10000);
-	wait_at(&after, 40, 10, 10000)->win_ns = 1000000;
+	wait_at(&after, 40, 10, 10000)->recoverable_ns = 1000000;
 	expect(0, 0, 1, 0, 0);
 }
 END_TEST
@@ -279,7 +279,7 @@ START_TEST(a_report_is_read_back)
 	ck_assert_int_eq(race->side[0].frame[0].line, 14);
 	ck_assert_uint_eq(wait->calls, 40);
 	ck_assert_uint_eq(wait->total_ns, 12300000);
-	ck_assert_uint_eq(wait->win_ns, 10200000);
+	ck_assert_uint_eq(wait->recoverable_ns, 10200000);
 }
 END_TEST
 

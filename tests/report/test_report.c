@@ -32,9 +32,9 @@ static void add_copies(void)
 					    .total_ns = 12300000,
 					    .worst_ns = 812000,
 					    .transfer_ns = 2100000,
-					    .win_low_ns = 4000000,
-					    .win_high_ns = 10200000,
-					    .win_sure_ns = 10200000,
+					    .recoverable_low_ns = 4000000,
+					    .recoverable_high_ns = 10200000,
+					    .recoverable_sure_ns = 10200000,
 					    .replayed = true,
 					    .reliable = true};
 	wait->cost = &cost;
@@ -68,7 +68,7 @@ static void add_held(void)
 	*side_of(legacy, 0) = call(SW_CALL, SW_REC_COPY, FAKE_API_COPY, 3, FAKE_AT_COPY);
 	*side_of(legacy, 1) = launch(SW_CALL, FAKE_SCALE, 2, FAKE_AT_SCALE, 21);
 	legacy->blocker.stream = 1;
-	static struct sw_finding_more more = {.held = {.timed = 78, .untimed = 2, .ns = 241000000}};
+	static struct sw_finding_details more = {.held = {.timed = 78, .untimed = 2, .ns = 241000000}};
 	legacy->more = &more;
 }
 
@@ -527,7 +527,7 @@ START_TEST(storms_of_pinning_are_reported)
 	add_copies();
 	struct sw_finding *pin = &judgement.findings.at[0];
 	pin->id = _i == 2 ? SW_FINDING_SYNC_COPY : SW_FINDING_HOST_PIN;
-	struct sw_finding_more more = {
+	struct sw_finding_details more = {
 		.pinned = 40 * 4096,
 		.last_ns = pin->access[0]->t_ns + (_i == 1 ? 60000000000u : 390000000u),
 	};

@@ -149,7 +149,7 @@ START_TEST(a_written_line_is_for_one_buffer)
 	other.stack = FAKE_AT_CREATE;
 	*sw_vec_push(&judgement.allocations) = other;
 	const uint32_t index = (uint32_t)judgement.allocations.n;
-	struct sw_finding_more more = {.others = {1, {index}}};
+	struct sw_finding_details more = {.others = {1, {index}}};
 	judgement.findings.at[0].more = &more;
 	make(NULL);
 	char *second = sw_format("%s\n", sw_suppress_line(&report->names, &judgement.findings.at[0], 1));

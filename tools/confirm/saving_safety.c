@@ -75,8 +75,8 @@ static void leave(const struct sw_savings *savings, const struct sw_saving_trial
 	const struct sw_finding *f = trial->shown->finding;
 	const struct sw_judgement *j = savings->in->report->judgement;
 	*out = (struct sw_narrowed_site){.api = f->access[0]->api, .stack = f->access[0]->stack};
-	for (uint32_t i = 0; i < sw_finding_more(f)->needs; i++) {
-		const struct sw_need *need = &sw_finding_more(f)->need[i];
+	for (uint32_t i = 0; i < sw_finding_details(f)->needs; i++) {
+		const struct sw_need *need = &sw_finding_details(f)->need[i];
 		const bool host = !need->to;
 		if (!(mask & 1u << i) || (host && trial->changes.guard == SW_PLAN_GUARDED))
 			continue;

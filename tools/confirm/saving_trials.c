@@ -61,10 +61,10 @@ static void narrow(struct sw_saving_trial *trial, const struct sw_report *report
 {
 	const struct sw_finding *f = trial->shown->finding;
 	struct sw_plan_site *site =
-		add_site(trial, sw_finding_more(f)->needs ? SW_CHANGE_NARROW : SW_CHANGE_SKIP, f->access[0]->seq);
-	for (uint32_t i = 0; i < sw_finding_more(f)->needs && i < SW_PLAN_NEEDS; i++) {
+		add_site(trial, sw_finding_details(f)->needs ? SW_CHANGE_NARROW : SW_CHANGE_SKIP, f->access[0]->seq);
+	for (uint32_t i = 0; i < sw_finding_details(f)->needs && i < SW_PLAN_NEEDS; i++) {
 		uint32_t to = SW_PLAN_HOST;
-		const struct sw_need *need = &sw_finding_more(f)->need[i];
+		const struct sw_need *need = &sw_finding_details(f)->need[i];
 		if (!add_stream(trial, report->judgement, need->stream, &site->need[i].stream) ||
 		    (need->to && !add_stream(trial, report->judgement, need->to, &to))) {
 			refuse(trial, SW_SAVING_BY_STREAM);
@@ -106,13 +106,13 @@ static void join_partner(sw_saving_trials *trials, size_t at, const struct sw_re
 	struct sw_saving_trial *trial = &trials->at[at];
 	const struct sw_access *makes = trial->shown->finding->access[0];
 	for (size_t i = 0; i < trials->n; i++)
-		if (i != at && same_place(&sw_finding_more(trials->at[i].shown->finding)->maker, makes)) {
+		if (i != at && same_place(&sw_finding_details(trials->at[i].shown->finding)->maker, makes)) {
 			trial->with = i + 1;
 			return;
 		}
 	for (size_t i = 0; i < report->judgement->findings.n; i++) {
 		const struct sw_finding *other = &report->judgement->findings.at[i];
-		if (same_place(&sw_finding_more(other)->maker, makes)) {
+		if (same_place(&sw_finding_details(other)->maker, makes)) {
 			keep(trial, makes->seq, other->access[0]->seq);
 			return;
 		}
@@ -135,9 +135,9 @@ static void pinned(struct sw_saving_trial *trial, const struct sw_report *report
 		refuse(trial, SW_SAVING_BY_GUARDED);
 	else if (registered)
 		add_site(trial, SW_CHANGE_UNPIN,
-			 sw_finding_more(f)->maker.seq ? sw_finding_more(f)->maker.seq : f->access[0]->seq);
-	else if (sw_finding_more(f)->maker.seq)
-		keep(trial, sw_finding_more(f)->maker.seq, f->access[0]->seq);
+			 sw_finding_details(f)->maker.seq ? sw_finding_details(f)->maker.seq : f->access[0]->seq);
+	else if (sw_finding_details(f)->maker.seq)
+		keep(trial, sw_finding_details(f)->maker.seq, f->access[0]->seq);
 }
 
 static void move(struct sw_saving_trial *trial, const struct sw_finding *f)
@@ -164,7 +164,7 @@ static void synchronous_copy(struct sw_saving_trial *trial, const struct sw_opti
 		refuse(trial, SW_SAVING_BY_VALUE);
 	else if (f->access[0]->kind != SW_REC_COPY)
 		refuse(trial, SW_SAVING_BY_NO_CHANGE);
-	else if (sw_finding_more(f)->to_host)
+	else if (sw_finding_details(f)->to_host)
 		asynchronous(trial, options);
 	else
 		add_site(trial, SW_CHANGE_STAGE, f->access[0]->seq); /* the bytes are taken before it returns */
@@ -178,8 +178,8 @@ static void choose(struct sw_saving_trial *trial, const struct sw_report *report
 	case SW_FINDING_DEVICE_FREE:
 		if (rests)
 			refuse(trial, SW_SAVING_BY_ORDER);
-		else if (sw_finding_more(f)->maker.seq)
-			keep(trial, sw_finding_more(f)->maker.seq, f->access[0]->seq);
+		else if (sw_finding_details(f)->maker.seq)
+			keep(trial, sw_finding_details(f)->maker.seq, f->access[0]->seq);
 		else
 			refuse(trial, SW_SAVING_BY_NO_CALL);
 		break;

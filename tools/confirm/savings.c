@@ -33,10 +33,10 @@ static void refuse(struct sw_saving_trial *trial, enum sw_saving_reason why)
 static int64_t predicted(const struct sw_savings *s, const struct sw_saving_trial *trial)
 {
 	const size_t number = (size_t)(trial - s->trials.at) + 1;
-	int64_t sum = (int64_t)trial->shown->finding->cost->win_high_ns;
+	int64_t sum = (int64_t)trial->shown->finding->cost->recoverable_high_ns;
 	for (size_t i = 0; i < s->trials.n; i++)
 		if (s->trials.at[i].with == number)
-			sum += (int64_t)s->trials.at[i].shown->finding->cost->win_high_ns;
+			sum += (int64_t)s->trials.at[i].shown->finding->cost->recoverable_high_ns;
 	return sum;
 }
 

@@ -57,7 +57,7 @@ static void collect(struct sw_savings *s)
 		const struct sw_saving_trial *trial = &s->trials.at[i];
 		if (s->total.only && !trial->with && trial->result.verdict == SW_SAVING_UNTRIED)
 			*sw_vec_push(&s->total.steps) = (struct sw_saving_step){
-				trial->shown, (int64_t)trial->shown->finding->cost->win_high_ns, 0, false};
+				trial->shown, (int64_t)trial->shown->finding->cost->recoverable_high_ns, 0, false};
 		if (!trial->with && trial->result.verdict == SW_SAVING_MEASURED && trial->result.low_ns > 0)
 			*sw_vec_push(&s->total.steps) =
 				(struct sw_saving_step){trial->shown, trial->result.saved_ns, 0, false};

@@ -301,22 +301,22 @@ static bool decide(const struct rule *rule, const struct sw_behaviour *table)
 	return said ? said == '1' : rule->built_in;
 }
 
-static void use(struct sw_wait_rules *mays, struct sw_wait_rule_set *set, const struct sw_behaviour *table,
+static void use(struct sw_wait_rules *wait_rules, struct sw_wait_rule_set *set, const struct sw_behaviour *table,
 		const char *path)
 {
 	for (int i = 0; i < SW_WAIT_RULES; i++) {
 		set->waits[i] = decide(&rules[i], table);
-		mays->differs |= (uint32_t)(set->waits[i] != rules[i].built_in) << i;
+		wait_rules->differs |= (uint32_t)(set->waits[i] != rules[i].built_in) << i;
 	}
-	*sw_vec_push(&mays->used) = sw_strdup(path);
+	*sw_vec_push(&wait_rules->used) = sw_strdup(path);
 }
 
-static void complain(struct sw_wait_rules *mays, char *text)
+static void complain(struct sw_wait_rules *wait_rules, char *text)
 {
-	*sw_vec_push(&mays->complaints) = text;
+	*sw_vec_push(&wait_rules->complaints) = text;
 }
 
-static void read_table(struct sw_wait_rules *mays, struct sw_wait_rule_set *set, FILE *file, const char *path,
+static void read_table(struct sw_wait_rules *wait_rules, struct sw_wait_rule_set *set, FILE *file, const char *path,
 		       uint32_t driver)
 {
 	struct sw_behaviour table;
@@ -324,74 +324,75 @@ static void read_table(struct sw_wait_rules *mays, struct sw_wait_rule_set *set,
 	int rc = sw_behaviour_read(&table, file, path, &error);
 	fclose(file);
 	if (rc) {
-		complain(mays, sw_strdup(error.text));
+		complain(wait_rules, sw_strdup(error.text));
 		return;
 	}
 	if (strcmp(table.gpu, set->gpu) != 0 || table.driver != driver)
-		complain(mays, sw_format("%s is of %s with CUDA driver %u, this run of %s with %u", path, table.gpu,
-					 table.driver, set->gpu, driver));
+		complain(wait_rules, sw_format("%s is of %s with CUDA driver %u, this run of %s with %u", path,
+					       table.gpu, table.driver, set->gpu, driver));
 	else
-		use(mays, set, &table, path);
+		use(wait_rules, set, &table, path);
 	sw_behaviour_free(&table);
 }
 
-static void open_table(struct sw_wait_rules *mays, struct sw_wait_rule_set *set, const char *path, uint32_t driver)
+static void open_table(struct sw_wait_rules *wait_rules, struct sw_wait_rule_set *set, const char *path,
+		       uint32_t driver)
 {
 	struct sw_error error = {.code = 0};
 	/* Without a name it is searched for. */
-	FILE *file = *mays->source ? fopen(path, "re") : sw_trusted_stream(path, (uid_t)-1, &error);
+	FILE *file = *wait_rules->source ? fopen(path, "re") : sw_trusted_stream(path, (uid_t)-1, &error);
 	if (file)
-		read_table(mays, set, file, path, driver);
-	else if (*mays->source)
-		complain(mays, sw_format("%s: %s", path, strerror(errno)));
+		read_table(wait_rules, set, file, path, driver);
+	else if (*wait_rules->source)
+		complain(wait_rules, sw_format("%s: %s", path, strerror(errno)));
 	else if (error.code == -EPERM) /* else there is no table for this GPU: nothing to say */
-		complain(mays, sw_format("%s; what is built in is used", error.text));
+		complain(wait_rules, sw_format("%s; what is built in is used", error.text));
 }
 
 /* A packed trace is judged alike everywhere: by the table that came with it, or by what is built in. */
-static void open_packed(struct sw_wait_rules *mays, struct sw_wait_rule_set *set, uint32_t driver)
+static void open_packed(struct sw_wait_rules *wait_rules, struct sw_wait_rule_set *set, uint32_t driver)
 {
 	const char *path, *text;
 	size_t bytes;
-	if (!mays->packed.find(mays->packed.arg, set->gpu, &path, &text, &bytes) || !bytes)
+	if (!wait_rules->packed.find(wait_rules->packed.arg, set->gpu, &path, &text, &bytes) || !bytes)
 		return;
 	FILE *file = fmemopen((void *)(uintptr_t)text, bytes, "r");
 	if (file)
-		read_table(mays, set, file, path, driver);
+		read_table(wait_rules, set, file, path, driver);
 }
 
-const struct sw_wait_rule_set *sw_wait_rules_of(struct sw_wait_rules *mays, const char *gpu, uint32_t driver)
+const struct sw_wait_rule_set *sw_wait_rules_of(struct sw_wait_rules *wait_rules, const char *gpu, uint32_t driver)
 {
-	for (size_t i = 0; i < mays->sets.n; i++)
-		if (strcmp(mays->sets.at[i]->gpu, gpu) == 0)
-			return mays->sets.at[i];
-	if (!mays->source || !*gpu || strlen(gpu) >= sizeof built_in_set.gpu)
+	for (size_t i = 0; i < wait_rules->sets.n; i++)
+		if (strcmp(wait_rules->sets.at[i]->gpu, gpu) == 0)
+			return wait_rules->sets.at[i];
+	if (!wait_rules->source || !*gpu || strlen(gpu) >= sizeof built_in_set.gpu)
 		return &built_in_set;
 	struct sw_wait_rule_set *set = sw_alloc(sizeof *set);
 	*set = built_in_set;
 	strcpy(set->gpu, gpu);
-	*sw_vec_push(&mays->sets) = set;
-	if (!*mays->source && mays->packed.find) {
-		open_packed(mays, set, driver);
+	*sw_vec_push(&wait_rules->sets) = set;
+	if (!*wait_rules->source && wait_rules->packed.find) {
+		open_packed(wait_rules, set, driver);
 		return set;
 	}
-	char *path = *mays->source ? sw_strdup(mays->source) : sw_behaviour_path(gpu, driver);
+	char *path = *wait_rules->source ? sw_strdup(wait_rules->source) : sw_behaviour_path(gpu, driver);
 	if (path)
-		open_table(mays, set, path, driver);
+		open_table(wait_rules, set, path, driver);
 	free(path);
 	return set;
 }
 
-void sw_wait_rules_free(struct sw_wait_rules *mays)
+void sw_wait_rules_free(struct sw_wait_rules *wait_rules)
 {
-	for (size_t i = 0; i < mays->sets.n; i++)
-		free(mays->sets.at[i]);
-	for (size_t i = 0; i < mays->used.n; i++)
-		free(mays->used.at[i]);
-	for (size_t i = 0; i < mays->complaints.n; i++)
-		free(mays->complaints.at[i]);
-	free(mays->sets.at);
-	free(mays->used.at);
-	free(mays->complaints.at);
-	*mays = (struct sw_wait_rules){0};
+	for (size_t i = 0; i < wait_rules->sets.n; i++)
+		free(wait_rules->sets.at[i]);
+	for (size_t i = 0; i < wait_rules->used.n; i++)
+		free(wait_rules->used.at[i]);
+	for (size_t i = 0; i < wait_rules->complaints.n; i++)
+		free(wait_rules->complaints.at[i]);
+	free(wait_rules->sets.at);
+	free(wait_rules->used.at);
+	free(wait_rules->complaints.at);
+	*wait_rules = (struct sw_wait_rules){0};
 }

@@ -106,10 +106,10 @@ struct sw_wait_rules {
 };
 
 /* The set of a GPU and driver; its table is read at the first call. */
-const struct sw_wait_rule_set *sw_wait_rules_of(struct sw_wait_rules *mays, const char *gpu, uint32_t driver);
+const struct sw_wait_rule_set *sw_wait_rules_of(struct sw_wait_rules *wait_rules, const char *gpu, uint32_t driver);
 /* The built-in rules. */
 const struct sw_wait_rule_set *sw_wait_rules_built_in(void);
-void sw_wait_rules_free(struct sw_wait_rules *mays);
+void sw_wait_rules_free(struct sw_wait_rules *wait_rules);
 
 /* "cudaFree waits for the device", and whether that is built in as true. */
 const char *sw_wait_rule_text(enum sw_wait_rule may, bool *built_in);

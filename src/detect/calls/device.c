@@ -321,10 +321,10 @@ static const struct sw_wait_rule_set *may_of(struct sw_model *m, int32_t ordinal
 {
 	const struct sw_trace_device *device;
 	if (sw_reader_packer(m->reader))
-		m->j->mays.packed = (struct sw_packed_rules){find_packed, m->reader};
+		m->j->wait_rules.packed = (struct sw_packed_rules){find_packed, m->reader};
 	for (size_t i = 0; (device = sw_reader_device(m->reader, i)); i++)
 		if (device->ordinal == ordinal)
-			return sw_wait_rules_of(&m->j->mays, device->name,
+			return sw_wait_rules_of(&m->j->wait_rules, device->name,
 						sw_reader_header(m->reader)->cuda_driver_version);
 	return NULL;
 }

@@ -711,7 +711,7 @@ static void work(struct run *run, uint32_t number)
 	}
 }
 
-static void play(struct run *run, const struct sw_ordered_node *turn)
+static void run_node(struct run *run, const struct sw_ordered_node *turn)
 {
 	const struct sw_graph_node *node = &run->x->nodes.at[turn->node];
 	run->m->played = run->x;
@@ -755,7 +755,7 @@ void sw_on_graph_launch(struct sw_model *m, const struct sw_record *r, struct sw
 		exec_list(m, x);
 	}
 	for (size_t i = 0; i < x->node_order.n; i++)
-		play(&run, &x->node_order.at[i]);
+		run_node(&run, &x->node_order.at[i]);
 	m->played = NULL;
 	m->played_node = 0;
 	m->branches_apart = NULL;

@@ -464,7 +464,7 @@ static int by_entry(const void *a, const void *b)
 }
 
 /* In an order that does not depend on how memory is cut into segments: those of one segment are in it already. */
-static void tell_met(struct sw_shadow_env *env, struct sw_shadow_use *x)
+static void report_conflicts(struct sw_shadow_env *env, struct sw_shadow_use *x)
 {
 	if (!env->met.n)
 		return;
@@ -538,7 +538,7 @@ void sw_shadow_probe(struct sw_shadow *shadow, struct sw_shadow_env *env, struct
 	for (struct sw_interval *at = sw_intervals_from(&shadow->segments, use->range.address); at && at->lo < use->end;
 	     at = sw_intervals_next(&shadow->segments, at))
 		segment_visit(env, (struct segment *)at, use, false);
-	tell_met(env, use);
+	report_conflicts(env, use);
 }
 
 /* The segment that starts at `at`, cut to end at hi at most; one that holds nothing yet where `node`, the next one, is
@@ -653,7 +653,7 @@ static void enter(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw
 		enter_rows(shadow, env, use, late);
 	else
 		enter_bytes(shadow, env, use, use->range.address, use->end, late);
-	tell_met(env, use);
+	report_conflicts(env, use);
 	if (shadow->segments.n > 2 * shadow->swept + 256)
 		sweep(shadow, env);
 }

@@ -237,7 +237,7 @@ bool sw_collect_describes(const struct sw_collect *collect, const struct sw_find
 static bool is_new_buffer(const struct sw_collect *collect, const struct sw_finding *known, uint32_t stack)
 {
 	const struct sw_allocation *at = collect->judgement->allocations.at;
-	const struct sw_other_buffers *others = &sw_finding_more(known)->others;
+	const struct sw_other_buffers *others = &sw_finding_details(known)->others;
 	const uint32_t own = known->access[0]->allocation;
 	if (!own || at[own - 1].stack == stack || others->n == SW_MAX_OTHER_BUFFERS)
 		return false;
@@ -276,7 +276,7 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 		uint64_t operations = known->operations + (known->last_operation != later);
 		if (stronger(seen, known)) {
 			const struct sw_cost *cost = known->cost;
-			struct sw_finding_more *more = known->more;
+			struct sw_finding_details *more = known->more;
 			const uint32_t buffer = known->access[0]->allocation;
 			take(collect, known, seen);
 			known->cost = cost;
@@ -328,15 +328,15 @@ void sw_collect_cost(struct sw_collect *collect, struct sw_finding *finding, con
 	if (!cost->waited)
 		return;
 	sum->waited_calls++;
-	sum->win_high_ns += cost->ns - own;
+	sum->recoverable_high_ns += cost->ns - own;
 	all->waited_ns += cost->ns;
 }
 
-struct sw_finding_more *sw_collect_more(struct sw_collect *collect, struct sw_finding *finding)
+struct sw_finding_details *sw_collect_more(struct sw_collect *collect, struct sw_finding *finding)
 {
 	if (!finding->more) {
 		finding->more = sw_arena_alloc(collect->arena, sizeof *finding->more);
-		*finding->more = (struct sw_finding_more){.waited_for.seq = 0};
+		*finding->more = (struct sw_finding_details){.waited_for.seq = 0};
 	}
 	return finding->more;
 }
@@ -392,7 +392,9 @@ static void sum_up(struct sw_cost *cost, const struct sw_histogram *spread, uint
 /* What is recoverable: the middle of the interval. */
 static uint64_t gain(const struct sw_finding *f)
 {
-	return f->cost->replayed ? f->cost->win_low_ns + (f->cost->win_high_ns - f->cost->win_low_ns) / 2 : 0;
+	return f->cost->replayed
+		       ? f->cost->recoverable_low_ns + (f->cost->recoverable_high_ns - f->cost->recoverable_low_ns) / 2
+		       : 0;
 }
 
 /* Advice that wins nothing is not worth a warning: where the device is what the run waits for, a wait less is as long.
@@ -401,9 +403,9 @@ static uint64_t gain(const struct sw_finding *f)
 static uint64_t saved(const struct sw_finding *f)
 {
 	if (f->cost->calls == 1)
-		return f->cost->win_low_ns;
+		return f->cost->recoverable_low_ns;
 	if (!f->cost->reliable)
-		return f->cost->win_high_ns;
+		return f->cost->recoverable_high_ns;
 	return f->cost->nothing ? 0 : gain(f);
 }
 
@@ -425,8 +427,8 @@ static void settle(struct sw_collect *collect, struct sw_finding *f, uint64_t wa
 	enum sw_finding_severity by = info ? info->severity : SW_SEVERITY_AS_FOUND;
 	f->hidden = f->confidence == SW_POSSIBLE;
 	/* Where nothing is advised nothing is recoverable; and a poll costs a core, not time. */
-	if (f->cost->win_high_ns && (!f->fix || f->id == SW_FINDING_BUSY_POLL))
-		sw_collect_own_cost(collect, f)->win_high_ns = 0;
+	if (f->cost->recoverable_high_ns && (!f->fix || f->id == SW_FINDING_BUSY_POLL))
+		sw_collect_own_cost(collect, f)->recoverable_high_ns = 0;
 	if (by == SW_SEVERITY_AS_FOUND)
 		return;
 	uint64_t ns = weight(f, by, waited);

@@ -89,7 +89,7 @@ void sw_collect_cost(struct sw_collect *collect, struct sw_finding *finding, con
 struct sw_cost *sw_collect_own_cost(struct sw_collect *collect, struct sw_finding *finding);
 
 /* The members that few findings need, to be filled in. */
-struct sw_finding_more *sw_collect_more(struct sw_collect *collect, struct sw_finding *finding);
+struct sw_finding_details *sw_collect_more(struct sw_collect *collect, struct sw_finding *finding);
 
 /* Identifies the call site of one side. */
 uint64_t sw_collect_site(const struct sw_access *access);

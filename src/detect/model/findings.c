@@ -24,9 +24,9 @@ const struct sw_finding_info *sw_finding_info(int number)
 const struct sw_cost sw_no_cost;
 const struct sw_access sw_no_access;
 
-const struct sw_finding_more *sw_finding_more(const struct sw_finding *finding)
+const struct sw_finding_details *sw_finding_details(const struct sw_finding *finding)
 {
-	static const struct sw_finding_more nothing;
+	static const struct sw_finding_details nothing;
 	return finding->more ? finding->more : &nothing;
 }
 

@@ -378,7 +378,7 @@ static int costliest(const void *x, const void *y)
 /* What stays of a wait that is too wide.  `keep`: room for SW_MAX_NEEDS. */
 static void keep_needs(const struct sw_finding *f, struct sw_what_if *change, struct sw_keep *keep)
 {
-	const struct sw_finding_more *more = sw_finding_more(f);
+	const struct sw_finding_details *more = sw_finding_details(f);
 	change->keep = keep;
 	change->keeps = more->needs;
 	for (uint32_t i = 0; i < more->needs; i++)
@@ -393,10 +393,10 @@ static bool host_may_need(const struct sw_finding *f)
 {
 	switch (f->id) {
 	case SW_FINDING_SYNC_COPY:
-		return sw_finding_more(f)->to_host;
+		return sw_finding_details(f)->to_host;
 	case SW_FINDING_PAGEABLE_ASYNC_COPY:
 		/* Code that calls the asynchronous form waits somewhere else. */
-		return sw_finding_more(f)->to_host && f->fix == SW_FIX_VALUE;
+		return sw_finding_details(f)->to_host && f->fix == SW_FIX_VALUE;
 	default:
 		return f->id == SW_FINDING_OVER_WIDE_SYNC;
 	}
@@ -421,9 +421,10 @@ static bool change_of(const struct sw_finding *f, struct sw_what_if *change)
 /* "Allocate once" is one advice for the call that allocates and for the one that releases. */
 static bool partners(const struct sw_finding *a, const struct sw_finding *b)
 {
-	return (sw_finding_more(a)->maker.seq &&
-		timing_site(&sw_finding_more(a)->maker) == timing_site(b->access[0])) ||
-	       (sw_finding_more(b)->maker.seq && timing_site(&sw_finding_more(b)->maker) == timing_site(a->access[0]));
+	return (sw_finding_details(a)->maker.seq &&
+		timing_site(&sw_finding_details(a)->maker) == timing_site(b->access[0])) ||
+	       (sw_finding_details(b)->maker.seq &&
+		timing_site(&sw_finding_details(b)->maker) == timing_site(a->access[0]));
 }
 
 /* ---- what the change itself costs, once -------------------------------------------------------------------------- */
@@ -440,11 +441,11 @@ static struct price price_of(const struct sw_finding *f)
 	case SW_FINDING_PAGEABLE_ASYNC_COPY:
 		if (f->fix == SW_FIX_VALUE)
 			return (struct price){0};
-		return (struct price){(sw_finding_more(f)->unpinned >> 10) * PIN_LEAST_NS_PER_MIB >> 10,
-				      (sw_finding_more(f)->unpinned >> 10) * PIN_MOST_NS_PER_MIB >> 10};
+		return (struct price){(sw_finding_details(f)->unpinned >> 10) * PIN_LEAST_NS_PER_MIB >> 10,
+				      (sw_finding_details(f)->unpinned >> 10) * PIN_MOST_NS_PER_MIB >> 10};
 	case SW_FINDING_HOST_PIN:
 		/* One call stays; what releases, may have waited. */
-		return (struct price){sw_finding_more(f)->maker.seq ? 0 : one, one};
+		return (struct price){sw_finding_details(f)->maker.seq ? 0 : one, one};
 	case SW_FINDING_DEVICE_ALLOC:
 	case SW_FINDING_DEVICE_FREE:
 		return (struct price){0, one};
@@ -562,9 +563,9 @@ static void pay(struct sw_gain *gain, const struct set *set)
 
 static void fill(struct sw_cost *cost, const struct sw_gain *gain, bool reliable)
 {
-	cost->win_low_ns = gain->known ? gain->low_ns : 0;
-	cost->win_high_ns = gain->known ? gain->high_ns : 0;
-	cost->win_sure_ns = gain->known ? gain->sure_ns : 0;
+	cost->recoverable_low_ns = gain->known ? gain->low_ns : 0;
+	cost->recoverable_high_ns = gain->known ? gain->high_ns : 0;
+	cost->recoverable_sure_ns = gain->known ? gain->sure_ns : 0;
 	cost->replayed = gain->known;
 	cost->timed = gain->timed;
 	cost->vague = gain->known && gain->vague;

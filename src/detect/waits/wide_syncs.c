@@ -380,7 +380,7 @@ static bool needs_less(const struct sw_sync_site *site)
 
 static void add_need(struct sw_model *m, struct sw_finding *f, struct sw_need need)
 {
-	struct sw_finding_more *more = sw_collect_more(&m->collect, f);
+	struct sw_finding_details *more = sw_collect_more(&m->collect, f);
 	if (more->needs < SW_MAX_NEEDS)
 		more->need[more->needs++] = need;
 }
@@ -400,7 +400,7 @@ static void advise(struct sw_model *m, struct sw_finding *f, const struct sw_syn
 		for (uint32_t k = 0; k < need->tos && !need->whole; k++)
 			add_need(m, f, (struct sw_need){.stream = need->stream, .to = need->to[k]});
 	}
-	f->fix = sw_finding_more(f)->needs ? SW_FIX_NARROW : SW_FIX_UNNEEDED;
+	f->fix = sw_finding_details(f)->needs ? SW_FIX_NARROW : SW_FIX_UNNEEDED;
 	f->covered = site->n;
 }
 

@@ -154,7 +154,7 @@ static enum sw_change compare(const struct sw_diff *diff, const struct sw_digest
 	if (a->calls && b->calls) {
 		worse = wait_differs(diff, a, b, a->total_ns, b->total_ns);
 		if (!worse)
-			worse = wait_differs(diff, a, b, a->win_ns, b->win_ns);
+			worse = wait_differs(diff, a, b, a->recoverable_ns, b->recoverable_ns);
 	}
 	if (a->severity != b->severity && (!a->calls || b->severity == SW_ERROR))
 		worse = a->severity < b->severity ? 1 : -1;
@@ -250,7 +250,7 @@ static void put_cost(struct sw_json *json, const struct sw_digest *digest, const
 	sw_json_ms(json, "per_call_ms", f->total_ns / f->calls);
 	sw_json_ms(json, "per_second_ms",
 		   digest->span_ns ? (uint64_t)((double)f->total_ns * 1e9 / (double)digest->span_ns) : 0);
-	sw_json_ms(json, "win_high_ms", f->win_ns);
+	sw_json_ms(json, "win_high_ms", f->recoverable_ns);
 	sw_json_close(json, '}');
 }
 
@@ -371,7 +371,7 @@ static const char *cost_of(struct writer *w, const struct sw_digest *digest, con
 	return sw_names_format(&w->names, "%s in %" PRIu64 " call%s, %s each, %.1f %% of the run, up to %s recoverable",
 			       sw_name_time(&w->names, f->total_ns), f->calls, f->calls == 1 ? "" : "s",
 			       sw_name_time(&w->names, f->total_ns / f->calls), share,
-			       sw_name_time(&w->names, f->win_ns));
+			       sw_name_time(&w->names, f->recoverable_ns));
 }
 
 static const char *state_of(struct writer *w, const struct sw_digest *digest, const struct sw_digest_finding *f)

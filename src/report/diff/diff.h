@@ -39,8 +39,8 @@ struct sw_digest_finding {
 	bool hidden; /* a wait that is too cheap to be shown by itself */
 	uint64_t count;
 	uint64_t calls, total_ns,
-		win_ns;	      /* of a wait: host time, and how much of it is recoverable at most; calls 0: none */
-	uint64_t fingerprint; /* 0 unknown */
+		recoverable_ns; /* of a wait: host time, and how much of it is recoverable at most; calls 0: none */
+	uint64_t fingerprint;	/* 0 unknown */
 	const struct sw_digest_side *side;
 	size_t sides;
 };

@@ -53,7 +53,7 @@ static void take_finding(struct sw_digest *digest, struct sw_report *report, con
 		.count = from->count,
 		.calls = from->cost->calls,
 		.total_ns = from->cost->total_ns,
-		.win_ns = from->cost->win_high_ns,
+		.recoverable_ns = from->cost->recoverable_high_ns,
 		.fingerprint = shown->fingerprint,
 		.side = side,
 		.sides = from->accesses,
@@ -247,7 +247,7 @@ static void read_finding(struct source *s, const json_t *object)
 		.count = count_of(s, object, "count"),
 		.calls = count_of(s, cost, "calls"),
 		.total_ns = time_of(s, cost, "total_ms"),
-		.win_ns = time_of(s, cost, "win_high_ms"),
+		.recoverable_ns = time_of(s, cost, "win_high_ms"),
 		.fingerprint = strtoull(text_of(s, object, "fingerprint"), NULL, 16),
 	};
 	if (!end || *end || finding.id <= 0 || finding.id > 999)

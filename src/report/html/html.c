@@ -58,7 +58,7 @@ struct sw_nearby *sw_nearby_new(struct sw_report *report)
 		const struct sw_finding *f = report->shown.at[report->groups.at[i].leader].finding;
 		for (uint32_t k = 0; k < f->accesses; k++)
 			add_around(n, sw_finding_access(f, k));
-		add_around(n, &sw_finding_more(f)->waited_for);
+		add_around(n, &sw_finding_details(f)->waited_for);
 	}
 	sw_excerpts_merge(&n->excerpts);
 	return n;
@@ -211,7 +211,7 @@ static void put_timeline(struct sw_json *json, struct sw_report *report, struct 
 {
 	uint64_t done = 0;
 	const uint64_t first =
-		finding->accesses > 1 ? finding->access[0]->seq : sw_finding_more(finding)->waited_for.seq;
+		finding->accesses > 1 ? finding->access[0]->seq : sw_finding_details(finding)->waited_for.seq;
 	const uint64_t second = finding->accesses > 1 ? finding->access[1]->seq : finding->access[0]->seq;
 	sw_json_open(json, "timeline", '[');
 	put_around(json, report, nearby, first < second ? first : second, &done);
@@ -286,8 +286,8 @@ static void put_group(struct sw_json *json, struct sw_report *report, struct sw_
 	if (finding->cost->calls) {
 		sw_json_number(json, "waited_ns", sw_group_cost(report, group));
 		if (finding->cost->replayed) {
-			sw_json_number(json, "low_ns", finding->cost->win_low_ns);
-			sw_json_number(json, "high_ns", finding->cost->win_high_ns);
+			sw_json_number(json, "low_ns", finding->cost->recoverable_low_ns);
+			sw_json_number(json, "high_ns", finding->cost->recoverable_high_ns);
 		}
 	}
 	put_fix(json, report, group);

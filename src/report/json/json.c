@@ -275,20 +275,20 @@ static void put_analysis(struct sw_json *json, const struct sw_report *report)
 }
 
 /* Only where a table of calibrate was found. */
-static void put_behaviour(struct sw_json *json, const struct sw_wait_rules *mays)
+static void put_behaviour(struct sw_json *json, const struct sw_wait_rules *wait_rules)
 {
-	if (!mays->used.n && !mays->complaints.n)
+	if (!wait_rules->used.n && !wait_rules->complaints.n)
 		return;
 	sw_json_open(json, "behaviour", '{');
 	sw_json_open(json, "tables", '[');
-	for (size_t i = 0; i < mays->used.n; i++)
-		sw_json_text(json, NULL, mays->used.at[i]);
+	for (size_t i = 0; i < wait_rules->used.n; i++)
+		sw_json_text(json, NULL, wait_rules->used.at[i]);
 	sw_json_close(json, ']');
 	sw_json_open(json, "differs", '[');
 	for (int i = 0; i < SW_WAIT_RULES; i++) {
 		bool built_in;
 		const char *text = sw_wait_rule_text((enum sw_wait_rule)i, &built_in);
-		if (!(mays->differs >> i & 1))
+		if (!(wait_rules->differs >> i & 1))
 			continue;
 		sw_json_open(json, NULL, '{');
 		sw_json_text(json, "rule", text);
@@ -297,8 +297,8 @@ static void put_behaviour(struct sw_json *json, const struct sw_wait_rules *mays
 	}
 	sw_json_close(json, ']');
 	sw_json_open(json, "unusable", '[');
-	for (size_t i = 0; i < mays->complaints.n; i++)
-		sw_json_text(json, NULL, mays->complaints.at[i]);
+	for (size_t i = 0; i < wait_rules->complaints.n; i++)
+		sw_json_text(json, NULL, wait_rules->complaints.at[i]);
 	sw_json_close(json, ']');
 	sw_json_close(json, '}');
 }
@@ -331,7 +331,7 @@ static void put_coverage(struct sw_json *json, struct sw_report *report)
 	if (*(key))                                                                                                    \
 		sw_json_number(json, key, coverage->member);
 #include "detect/coverage.def"
-	put_behaviour(json, &report->judgement->mays);
+	put_behaviour(json, &report->judgement->wait_rules);
 	put_lines(json, "notices", sw_reader_notice, report->reader);
 	put_lines(json, "damage", sw_reader_damage, report->reader);
 	sw_json_open(json, "symbols", '[');

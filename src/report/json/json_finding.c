@@ -181,9 +181,9 @@ static void put_recoverable(struct sw_json *json, const struct sw_cost *cost)
 		return;
 	}
 	sw_json_open(json, "recoverable_ms", '{');
-	sw_json_ms(json, "low", cost->win_low_ns);
-	sw_json_ms(json, "high", cost->win_high_ns);
-	sw_json_ms(json, "high_if_needed", cost->win_sure_ns);
+	sw_json_ms(json, "low", cost->recoverable_low_ns);
+	sw_json_ms(json, "high", cost->recoverable_high_ns);
+	sw_json_ms(json, "high_if_needed", cost->recoverable_sure_ns);
 	sw_json_bool(json, "needs_gpu_timeline", cost->vague);
 	sw_json_text(json, "times", cost->timed ? "device" : "host");
 	sw_json_bool(json, "reliable", cost->reliable);
@@ -209,8 +209,8 @@ static void put_cost(struct sw_json *json, const struct sw_cost *cost)
 	sw_json_ms(json, "p99_ms", cost->p99_ns);
 	sw_json_number(json, "share_ppm", cost->share_ppm);
 	sw_json_ms(json, "transfer_ms", cost->transfer_ns);
-	sw_json_ms(json, "win_low_ms", cost->win_low_ns);
-	sw_json_ms(json, "win_high_ms", cost->win_high_ns);
+	sw_json_ms(json, "win_low_ms", cost->recoverable_low_ns);
+	sw_json_ms(json, "win_high_ms", cost->recoverable_high_ns);
 	put_recoverable(json, cost);
 	if (cost->core_high_ns) {
 		sw_json_open(json, "core_ms", '{');
@@ -255,7 +255,7 @@ void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size
 {
 	const struct sw_shown_finding *shown = &report->shown.at[index];
 	const struct sw_finding *finding = shown->finding;
-	const struct sw_finding_more *more = sw_finding_more(finding);
+	const struct sw_finding_details *more = sw_finding_details(finding);
 	const struct sw_wording words = sw_report_words(report, shown);
 	sw_json_open(json, NULL, '{');
 	sw_json_text(json, "id", sw_names_format(&report->names, "SW%03d", finding->id));
@@ -292,7 +292,7 @@ void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size
 	else
 		sw_json_text(json, "waited_for", NULL);
 	sw_json_open(json, "needs", '[');
-	for (uint32_t i = 0; i < sw_finding_more(finding)->needs; i++) {
+	for (uint32_t i = 0; i < sw_finding_details(finding)->needs; i++) {
 		sw_json_open(json, NULL, '{');
 		put_stream(json, report, more->need[i].stream);
 		sw_json_text(json, "needed_by",
@@ -304,9 +304,9 @@ void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size
 	put_cost(json, finding->cost);
 	if (finding->id == SW_FINDING_LEGACY_SERIALISATION) {
 		sw_json_open(json, "held_back", '{');
-		sw_json_number(json, "timed", sw_finding_more(finding)->held.timed);
-		sw_json_number(json, "untimed", sw_finding_more(finding)->held.untimed);
-		sw_json_ms(json, "at_most_ms", sw_finding_more(finding)->held.ns);
+		sw_json_number(json, "timed", sw_finding_details(finding)->held.timed);
+		sw_json_number(json, "untimed", sw_finding_details(finding)->held.untimed);
+		sw_json_ms(json, "at_most_ms", sw_finding_details(finding)->held.ns);
 		sw_json_close(json, '}');
 	}
 	put_confirmation(json, report, shown->confirmation);

@@ -602,7 +602,7 @@ static void add_kernels(struct sw_names *names)
 		const struct sw_finding *finding = &j->findings.at[i];
 		for (uint32_t k = 0; k < finding->accesses; k++)
 			add_kernel(names, sw_finding_access(finding, k)->function);
-		add_kernel(names, sw_finding_more(finding)->waited_for.function);
+		add_kernel(names, sw_finding_details(finding)->waited_for.function);
 	}
 	names->templates->findings = j->findings.n;
 }

@@ -497,14 +497,14 @@ static void put_accesses(struct sw_text *t, const struct sw_finding *finding)
 	} else {
 		for (uint32_t i = 0; i < finding->accesses; i++)
 			text_access(t, sw_finding_access(finding, i), "");
-		if (sw_finding_more(finding)->waited_for.seq)
-			text_access(t, &sw_finding_more(finding)->waited_for, "The longest call waited for: ");
+		if (sw_finding_details(finding)->waited_for.seq)
+			text_access(t, &sw_finding_details(finding)->waited_for, "The longest call waited for: ");
 	}
 }
 
 static void put_other_buffers(struct sw_text *t, const struct sw_finding *finding)
 {
-	const struct sw_other_buffers *others = &sw_finding_more(finding)->others;
+	const struct sw_other_buffers *others = &sw_finding_details(finding)->others;
 	for (uint32_t i = 0; i < others->n; i++)
 		sw_text_line(t, i ? "" : "also on:", sw_name_allocation_whole(t->names, others->allocation[i]));
 }

@@ -365,21 +365,22 @@ static void put_gpu(struct sw_text *t)
 /* Where the order of waits that no document promises comes from, when that is a table of this machine. */
 static void put_behaviour(struct sw_text *t)
 {
-	const struct sw_wait_rules *mays = &t->report->judgement->mays;
-	for (size_t i = 0; i < mays->used.n; i++)
+	const struct sw_wait_rules *wait_rules = &t->report->judgement->wait_rules;
+	for (size_t i = 0; i < wait_rules->used.n; i++)
 		sw_text_line(t, "behaviour:",
 			     sw_names_format(t->names, "which calls wait was measured on this machine: %s",
-					     mays->used.at[i]));
+					     wait_rules->used.at[i]));
 	for (int i = 0; i < SW_WAIT_RULES; i++) {
 		bool built_in;
 		const char *text = sw_wait_rule_text((enum sw_wait_rule)i, &built_in);
-		if (mays->differs >> i & 1)
+		if (wait_rules->differs >> i & 1)
 			sw_text_line(t, "",
 				     sw_names_format(t->names, "%s: %s here, %s elsewhere", text,
 						     built_in ? "not" : "yes", built_in ? "yes" : "not"));
 	}
-	for (size_t i = 0; i < mays->complaints.n; i++)
-		sw_text_line(t, "behaviour:", sw_names_format(t->names, "table not used: %s", mays->complaints.at[i]));
+	for (size_t i = 0; i < wait_rules->complaints.n; i++)
+		sw_text_line(
+			t, "behaviour:", sw_names_format(t->names, "table not used: %s", wait_rules->complaints.at[i]));
 }
 
 static void put_coverage(struct sw_text *t)

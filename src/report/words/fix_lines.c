@@ -400,10 +400,10 @@ void sw_fix_call(struct sw_names *names, const struct sw_finding *finding, struc
 	*out = (struct sw_fix_lines){0};
 	struct sw_call_text call, waited;
 	int row;
-	if (finding->fix != SW_FIX_ASYNC || !finding->accesses || !sw_finding_more(finding)->waited_for.seq ||
+	if (finding->fix != SW_FIX_ASYNC || !finding->accesses || !sw_finding_details(finding)->waited_for.seq ||
 	    sw_names_torch(names))
 		return;
-	const struct sw_access *copy = finding->access[0], *work = &sw_finding_more(finding)->waited_for;
+	const struct sw_access *copy = finding->access[0], *work = &sw_finding_details(finding)->waited_for;
 	const struct sw_frame *place = sw_place_of(names, copy, NULL), *there = sw_place_of(names, work, NULL);
 	const char *api = sw_name_api(names, copy->api, copy->flags, copy->stack);
 	if (!has_line(place) || strcmp(api, "cudaMemcpy") != 0 || !call_at(names, copy, place, &call, &row) ||

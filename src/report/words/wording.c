@@ -16,7 +16,7 @@
 /* Much of it is recoverable only where the host does not use what it waited for. */
 static const char *if_not_needed(const struct sw_cost *cost)
 {
-	return cost->win_high_ns - cost->win_sure_ns > cost->win_high_ns / 100
+	return cost->recoverable_high_ns - cost->recoverable_sure_ns > cost->recoverable_high_ns / 100
 		       ? " if the host does not need the result right after the wait, which is not recorded"
 		       : "";
 }
@@ -31,17 +31,18 @@ static const char *replay_gain(struct sw_names *names, const struct sw_cost *cos
 		return sw_names_format(names,
 				       "; recoverable: at most %s; how much depends on unknown times of work (needs "
 				       "--gpu-timeline)%s",
-				       sw_name_time(names, cost->win_high_ns), unsure);
-	if (cost->nothing || cost->win_high_ns < NOTHING_NS)
+				       sw_name_time(names, cost->recoverable_high_ns), unsure);
+	if (cost->nothing || cost->recoverable_high_ns < NOTHING_NS)
 		return sw_names_format(names, "; recoverable: nothing%s", unsure);
-	if (cost->win_low_ns < NOTHING_NS)
-		return sw_names_format(names, "; recoverable: up to %s%s%s", sw_name_time(names, cost->win_high_ns),
-				       if_not_needed(cost), unsure);
+	if (cost->recoverable_low_ns < NOTHING_NS)
+		return sw_names_format(names, "; recoverable: up to %s%s%s",
+				       sw_name_time(names, cost->recoverable_high_ns), if_not_needed(cost), unsure);
 	/* Both ends alike when they differ by less than a hundredth. */
-	if (cost->win_high_ns - cost->win_low_ns <= cost->win_high_ns / 100)
-		return sw_names_format(names, "; recoverable: %s%s", sw_name_time(names, cost->win_high_ns), unsure);
-	return sw_names_format(names, "; recoverable: %s to %s%s%s", sw_name_time(names, cost->win_low_ns),
-			       sw_name_time(names, cost->win_high_ns), if_not_needed(cost), unsure);
+	if (cost->recoverable_high_ns - cost->recoverable_low_ns <= cost->recoverable_high_ns / 100)
+		return sw_names_format(names, "; recoverable: %s%s", sw_name_time(names, cost->recoverable_high_ns),
+				       unsure);
+	return sw_names_format(names, "; recoverable: %s to %s%s%s", sw_name_time(names, cost->recoverable_low_ns),
+			       sw_name_time(names, cost->recoverable_high_ns), if_not_needed(cost), unsure);
 }
 
 const char *sw_replay_assumption(const struct sw_cost *cost, size_t index)
@@ -318,8 +319,8 @@ static const char *fact_refused(uint32_t status)
 static const char *fact_needs(struct sw_names *names, const struct sw_finding *finding)
 {
 	const char *text = "";
-	for (uint32_t i = 0; i < sw_finding_more(finding)->needs; i++) {
-		const struct sw_need *need = &sw_finding_more(finding)->need[i];
+	for (uint32_t i = 0; i < sw_finding_details(finding)->needs; i++) {
+		const struct sw_need *need = &sw_finding_details(finding)->need[i];
 		const char *stream = sw_stream_made_as(names, need->stream, &need->work), *one;
 		if (need->to)
 			one = sw_names_format(names, "%s waits for %s with %s on an event recorded there",
@@ -340,7 +341,7 @@ static const char *fact_needs(struct sw_names *names, const struct sw_finding *f
 /* The call that allocated the memory, as an order. */
 static const char *fact_allocate(struct sw_names *names, const struct sw_finding *finding)
 {
-	const struct sw_access *access = sw_finding_more(finding)->maker.seq	  ? &sw_finding_more(finding)->maker
+	const struct sw_access *access = sw_finding_details(finding)->maker.seq	  ? &sw_finding_details(finding)->maker
 					 : finding->id == SW_FINDING_DEVICE_ALLOC ? finding->access[0]
 										  : NULL;
 	const struct sw_frame *place = access ? sw_place_of(names, access, NULL) : NULL;
@@ -501,7 +502,7 @@ static const char *ordered_by(const struct facts *facts)
 		return "nothing: the later kernel may begin when the earlier one triggers, and this access comes "
 		       "before "
 		       "its wait";
-	if (finding->measured_order && names->judgement->mays.used.n)
+	if (finding->measured_order && names->judgement->wait_rules.used.n)
 		return "only by a wait that no CUDA document promises; measured on this machine; another driver may "
 		       "not "
 		       "wait here";
@@ -546,7 +547,7 @@ static const char *parts_of(struct sw_names *names, const struct sw_cost_parts *
 /* SW304: what the device lost; "" of all others. */
 static const char *held_of(const struct facts *facts)
 {
-	const struct sw_held *held = &sw_finding_more(facts->finding)->held;
+	const struct sw_held *held = &sw_finding_details(facts->finding)->held;
 	struct sw_names *names = facts->names;
 	if (!held->timed)
 		return held->untimed ? "the delay is unknown without device times (--gpu-timeline)" : "";
@@ -564,15 +565,15 @@ static const char *held_of(const struct facts *facts)
 #define STORM_PER_SECOND 20u
 static const char *storm_of(struct sw_names *names, const struct sw_finding *finding)
 {
-	uint64_t calls = finding->cost->calls, ns = sw_finding_more(finding)->last_ns - finding->access[0]->t_ns;
+	uint64_t calls = finding->cost->calls, ns = sw_finding_details(finding)->last_ns - finding->access[0]->t_ns;
 	if (finding->id != SW_FINDING_HOST_PIN || calls < STORM_CALLS ||
-	    sw_finding_more(finding)->last_ns <= finding->access[0]->t_ns)
+	    sw_finding_details(finding)->last_ns <= finding->access[0]->t_ns)
 		return "";
 	double rate = (double)(calls - 1) * 1e9 / (double)ns;
 	if (rate < STORM_PER_SECOND)
 		return "";
 	return sw_names_format(names, "; this call site made %.0f calls a second, %s each on average", rate,
-			       sw_name_bytes(names, sw_finding_more(finding)->pinned / calls));
+			       sw_name_bytes(names, sw_finding_details(finding)->pinned / calls));
 }
 
 static const char *cost_of(const struct facts *facts)
