@@ -54,7 +54,7 @@ static int store(const struct sw_behaviour *table, const char *path)
 /* ---- measuring --------------------------------------------------------------------------------------------------- */
 
 /* What a group lost is reported and counted; without a device there is nothing to measure at all. */
-static int measure(struct sw_behaviour *table, const char *driver)
+static int measure_table(struct sw_behaviour *table, const char *driver)
 {
 	for (size_t i = 0; i < sw_rows_n; i++) {
 		struct sw_error error;
@@ -77,7 +77,7 @@ static int measure_here(struct sw_behaviour *table, bool simulated)
 			return sw_complain(SW_EXIT_INPUT, "%s", error.text);
 		setenv("SYNCWATCH_SIM_KERNEL_TIME", "sw_spin=20ms:sw_patient=200ms", 1);
 	}
-	int status = measure(table, driver);
+	int status = measure_table(table, driver);
 	free(driver);
 	return status;
 }

@@ -40,7 +40,7 @@ static int take_trace(struct sw_digest *digest, const char *path, const struct s
 	return status;
 }
 
-static int take(struct sw_digest *digest, const char *path, const struct sw_options *options)
+static int take_digest(struct sw_digest *digest, const char *path, const struct sw_options *options)
 {
 	struct sw_error error;
 	FILE *file = fopen(path, "re");
@@ -105,9 +105,9 @@ int sw_cmd_diff(const struct sw_options *options)
 		return sw_complain_usage("unknown format '%s': text or json", options->format);
 	int status = sw_analysis_check(options);
 	if (!status)
-		status = take(&a, options->operands[0], options);
+		status = take_digest(&a, options->operands[0], options);
 	if (!status)
-		status = take(&b, options->operands[1], options);
+		status = take_digest(&b, options->operands[1], options);
 	status = status ? sw_verdict_refusal(options, status) : compare(&a, &b, options, json);
 	sw_digest_free(&a);
 	sw_digest_free(&b);

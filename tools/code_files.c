@@ -43,7 +43,7 @@ static const void *bytes_of(void *arg, size_t *size, struct sw_error *error)
 	return image->bytes;
 }
 
-static void add(struct sw_code_file *file, size_t offset, size_t n)
+static void add_image(struct sw_code_file *file, size_t offset, size_t n)
 {
 	struct sw_code_image *image = sw_vec_push(&file->images);
 	*image = (struct sw_code_image){.bytes = (const char *)file->map + offset, .n = n, .offset = offset};
@@ -59,7 +59,7 @@ static void find_fatbins(struct sw_code_file *file)
 		memcpy(&magic, map + at, sizeof magic);
 		size_t n = magic == SW_FATBIN_MAGIC ? sw_fatbin_bytes(map + at, file->mapped - at) : 0;
 		if (n)
-			add(file, at, n);
+			add_image(file, at, n);
 		at = (at + (n ? n : 8) + 7) & ~(size_t)7;
 	}
 }
@@ -80,7 +80,7 @@ int sw_code_file_open(const char *path, struct sw_code_file *file, struct sw_err
 	case SW_IMAGE_PTX:
 	case SW_IMAGE_LTOIR:
 	case SW_IMAGE_TILEIR:
-		add(file, 0, file->mapped);
+		add_image(file, 0, file->mapped);
 		break;
 	case SW_IMAGE_FATBIN:
 		find_fatbins(file);

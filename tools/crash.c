@@ -30,7 +30,7 @@ struct line {
 	char text[2048];
 };
 
-static void put(struct line *line, const char *text)
+static void put_text(struct line *line, const char *text)
 {
 	for (; *text && line->n < sizeof line->text; text++)
 		line->text[line->n++] = (unsigned char)*text < ' ' ? '?' : *text;
@@ -43,8 +43,8 @@ static void put_number(struct line *line, uint64_t number, unsigned base)
 	do
 		*--p = "0123456789abcdef"[number % base];
 	while (number /= base);
-	put(line, base == 16 ? "0x" : "");
-	put(line, p);
+	put_text(line, base == 16 ? "0x" : "");
+	put_text(line, p);
 }
 
 static void end(struct line *line)
@@ -132,8 +132,8 @@ static void put_address(struct line *line, uintptr_t address)
 	static char object[1024];
 	uintptr_t base = 0;
 	if (find_object(address, object, sizeof object, &base) && object[0]) {
-		put(line, object);
-		put(line, "+");
+		put_text(line, object);
+		put_text(line, "+");
 		put_number(line, address - base, 16);
 	} else {
 		put_number(line, address, 16);
@@ -154,18 +154,18 @@ static const char *name_of(int sig)
 static void print_crash(int sig, const siginfo_t *info)
 {
 	static struct line line;
-	put(&line, "syncwatch: syncwatch " PACKAGE_VERSION " itself has failed with ");
-	put(&line, name_of(sig));
+	put_text(&line, "syncwatch: syncwatch " PACKAGE_VERSION " itself has failed with ");
+	put_text(&line, name_of(sig));
 	/* A code above 0 is the kernel's; others come from processes, as abort() does. */
-	put(&line, info->si_code > 0 ? " at address " : ", sent by process ");
+	put_text(&line, info->si_code > 0 ? " at address " : ", sent by process ");
 	if (info->si_code > 0)
 		put_number(&line, (uintptr_t)info->si_addr, 16);
 	else
 		put_number(&line, (uint64_t)info->si_pid, 10);
-	put(&line, message[0] ? "; " : "");
-	put(&line, message);
-	put(&line, trace_path[0] ? ": " : "");
-	put(&line, trace_path);
+	put_text(&line, message[0] ? "; " : "");
+	put_text(&line, message);
+	put_text(&line, trace_path[0] ? ": " : "");
+	put_text(&line, trace_path);
 	end(&line);
 }
 
@@ -173,17 +173,17 @@ static void put_frames(const ucontext_t *context)
 {
 	static struct line line;
 	static void *frames[FRAMES];
-	put(&line, "  at ");
+	put_text(&line, "  at ");
 	put_address(&line, sw_arch_instruction(context));
 	end(&line);
 	/* The first two are this function and the handler. */
 	const int n = backtrace(frames, FRAMES);
 	for (int i = 2; i < n; i++) {
-		put(&line, "  by ");
+		put_text(&line, "  by ");
 		put_address(&line, (uintptr_t)frames[i]);
 		end(&line);
 	}
-	put(&line, "syncwatch: please report these lines; 'addr2line -f -i -e OBJECT OFFSET' names their places");
+	put_text(&line, "syncwatch: please report these lines; 'addr2line -f -i -e OBJECT OFFSET' names their places");
 	end(&line);
 }
 

@@ -52,7 +52,7 @@ struct sw_last_report *sw_last_report_begin(bool no_cache)
 }
 
 /* One line of text, whatever the names hold. */
-static void put(FILE *out, const char *what, const char *text)
+static void put_line(FILE *out, const char *what, const char *text)
 {
 	if (!*text)
 		return;
@@ -73,13 +73,13 @@ void sw_last_report_add(struct sw_last_report *last, struct sw_report *report, c
 		if (group)
 			sw_group_fix(report, group, &fix);
 		fprintf(out, "%016" PRIx64 "\t%d", shown->fingerprint, shown->finding->id);
-		put(out, "",
-		    sw_names_format(&report->names, "%s (%s): %s", sw_name_severity(shown->finding->severity),
-				    sw_name_confidence(shown->finding->confidence), words.message));
-		put(out, "at ", site ? sw_place_full(&report->names, site) : "");
-		put(out, "fix: ", fix.text);
-		put(out, "cost: ", words.cost);
-		put(out, "trace: ", trace);
+		put_line(out, "",
+			 sw_names_format(&report->names, "%s (%s): %s", sw_name_severity(shown->finding->severity),
+					 sw_name_confidence(shown->finding->confidence), words.message));
+		put_line(out, "at ", site ? sw_place_full(&report->names, site) : "");
+		put_line(out, "fix: ", fix.text);
+		put_line(out, "cost: ", words.cost);
+		put_line(out, "trace: ", trace);
 		putc('\n', out);
 	}
 }

@@ -26,7 +26,7 @@ static void remember(char *temporary)
 		}
 }
 
-static void forget(const char *temporary)
+static void forget_temporary(const char *temporary)
 {
 	for (size_t i = 0; temporary && i < OPEN_MOST; i++)
 		if (temporaries[i] == temporary)
@@ -106,7 +106,7 @@ void sw_output_drop(struct sw_output *output)
 		fclose(output->file);
 	if (output->temporary)
 		unlink(output->temporary);
-	forget(output->temporary);
+	forget_temporary(output->temporary);
 	free(output->temporary);
 	free(output->path);
 	*output = (struct sw_output){0};
@@ -126,7 +126,7 @@ int sw_output_close(struct sw_output *output, struct sw_error *error)
 		bad = rename(output->temporary, output->path) != 0;
 	int rc = bad ? fail(output->path, why ? why : errno ? errno : EIO, error) : 0;
 	if (!bad) {
-		forget(output->temporary);
+		forget_temporary(output->temporary);
 		free(output->temporary);
 		output->temporary = NULL;
 	}

@@ -14,7 +14,7 @@
 #define NAME ".syncwatch"
 
 /* The nearest one: 0 with its name (malloc'ed) and the open file, -ENOENT, or -EPERM with error filled. */
-static int find(char **path, FILE **file, struct sw_error *error)
+static int find_file(char **path, FILE **file, struct sw_error *error)
 {
 	char *folder = getcwd(NULL, 0);
 	int rc = -ENOENT;
@@ -75,7 +75,7 @@ static const char *of_command(char *name, int command, bool *other)
 /* Options point to what the file says, as they point to arguments, until the process ends. */
 static SW_VEC(char *) kept;
 
-static char *keep(char *text)
+static char *keep_word(char *text)
 {
 	return *sw_vec_push(&kept) = text;
 }
@@ -101,9 +101,9 @@ static int take_line(struct sw_options *options, int command, char *line, const 
 		return 0;
 	if (value && *value != '/' &&
 	    (strcmp(name, "suppress") == 0 || strcmp(name, "allow") == 0 || strcmp(name, "baseline") == 0))
-		value = keep(sw_format("%.*s/%s", (int)(strrchr(path, '/') - path), path, value));
+		value = keep_word(sw_format("%.*s/%s", (int)(strrchr(path, '/') - path), path, value));
 	else if (value)
-		value = keep(sw_strdup(value));
+		value = keep_word(sw_strdup(value));
 	if (sw_options_default(options, command, name, value, &why))
 		return sw_fail(error, SW_E_FORMAT, "%s:%zu: %s", path, number, why.text);
 	return 0;
@@ -141,7 +141,7 @@ int sw_config_apply(struct sw_options *options, int command)
 	FILE *file;
 	if (options->no_config || !(command & SW_FOR_CONFIG))
 		return SW_EXIT_OK;
-	int rc = find(&path, &file, &error);
+	int rc = find_file(&path, &file, &error);
 	if (rc == -ENOENT)
 		return SW_EXIT_OK;
 	if (rc == -EPERM) {
@@ -158,7 +158,7 @@ int sw_config_apply(struct sw_options *options, int command)
 		return sw_complain(SW_EXIT_USAGE, "%s", error.text);
 	}
 	sw_complain(SW_EXIT_OK, "options and suppressions of %s", path);
-	options->config = keep(path);
-	options->config_text = keep(text);
+	options->config = keep_word(path);
+	options->config_text = keep_word(text);
 	return SW_EXIT_OK;
 }

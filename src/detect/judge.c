@@ -51,7 +51,7 @@
 #define TAG UINT64_C(0x636f6e6669720000)
 
 /* The first at this record. */
-static size_t find(const struct sw_judge_options *options, uint64_t seq)
+static size_t first_edge_at(const struct sw_judge_options *options, uint64_t seq)
 {
 	size_t low = 0, high = options->n_added;
 	while (low < high) {
@@ -86,7 +86,8 @@ static void note_all(struct sw_model *m, const struct sw_record *record, bool af
 	const struct sw_judge_options *options = m->options;
 	if (!options->n_added || record->rec->flags & SW_RF_END)
 		return;
-	for (size_t i = find(options, record->seq); i < options->n_added && options->added[i].seq == record->seq; i++)
+	for (size_t i = first_edge_at(options, record->seq);
+	     i < options->n_added && options->added[i].seq == record->seq; i++)
 		if ((options->added[i].end == SW_EDGE_AFTER) == after)
 			note(m, record, after ? SW_NOTE_BEFORE : SW_NOTE_AFTER, &options->added[i]);
 }

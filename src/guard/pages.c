@@ -68,7 +68,7 @@ static bool touches(const struct range *r, uint64_t lo, uint64_t hi)
 	return r->lo < hi && lo < r->hi;
 }
 
-static void drop(uint32_t i)
+static void drop_page(uint32_t i)
 {
 	ranges[i] = ranges[n - 1];
 	n--;
@@ -107,7 +107,7 @@ static void release_buffers(uint64_t lo, uint64_t hi)
 			protect(start, end, PROT_READ | PROT_WRITE);
 		for (uint32_t i = n; i-- > 0;)
 			if (touches(&ranges[i], start, end))
-				drop(i);
+				drop_page(i);
 		at = b->address + b->bytes;
 	}
 }
@@ -251,7 +251,7 @@ static void cut(uint32_t i, uint64_t lo, uint64_t hi)
 	struct range *r = &ranges[i], upper = *r;
 	bool below = r->lo < lo, above = hi < r->hi;
 	if (!below && !above) {
-		drop(i);
+		drop_page(i);
 	} else if (!below) {
 		r->lo = hi;
 	} else {
@@ -295,7 +295,7 @@ void sw_pages_release_managed(void)
 		if (i >= n || !ranges[i].managed)
 			continue;
 		struct range r = ranges[i];
-		drop(i);
+		drop_page(i);
 		release(r.lo, r.hi);
 	}
 }

@@ -638,7 +638,7 @@ static void published(const struct sw_rec *rec)
 
 #define CHUNK 64u
 
-static void look(const uint64_t *words, size_t count)
+static void look_for_pointers(const uint64_t *words, size_t count)
 {
 	uint64_t mask = sw_guard_lock();
 	for (size_t i = 0; i < count; i++) {
@@ -665,7 +665,7 @@ static void parameters(const void *block, size_t bytes)
 	for (size_t at = 0; at + 8 <= bytes; at += sizeof words) {
 		size_t part = bytes - at < sizeof words ? bytes - at : sizeof words;
 		memcpy(words, (const char *)block + at, part);
-		look(words, part / 8);
+		look_for_pointers(words, part / 8);
 	}
 }
 

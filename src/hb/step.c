@@ -424,7 +424,7 @@ static uint32_t view_lane(struct sw_hb *hb)
 }
 
 /* The view has no steps and its joins are no edges of their own: the kernel's lane has them. */
-static void take(struct sw_hb *hb, uint32_t view, const struct sw_snap *from, enum sw_order basis)
+static void raise_view(struct sw_hb *hb, uint32_t view, const struct sw_snap *from, enum sw_order basis)
 {
 	struct sw_known *known = &sw_lane_at(hb, view)->known;
 	sw_known_join(&hb->clock_bytes, known, &from->known, view, SW_LEARNT_KEEP, basis);
@@ -443,7 +443,7 @@ static uint32_t view_new(struct sw_hb *hb, uint32_t lane)
 	sw_known_drop(&hb->clock_bytes, &sw_lane_at(hb, view)->known);
 	for (size_t i = 0; l->kind == SW_LANE_LEGACY && i < dirty->n; i++) {
 		struct sw_snap blocking = sw_snap_peek(hb, dirty->at[i]);
-		take(hb, view, &blocking, SW_ORDER_DOCUMENTED);
+		raise_view(hb, view, &blocking, SW_ORDER_DOCUMENTED);
 	}
 	return view;
 }
@@ -454,11 +454,11 @@ static void take_rest(struct sw_hb *hb, const struct sw_hb_at *at, uint32_t view
 	const struct sw_lane *l = sw_lane_at(hb, lane);
 	const struct sw_context *ctx = &hb->contexts[l->ctx];
 	struct sw_snap host = sw_snap_peek(hb, sw_lane_acts(hb, at->thread, SW_LANE_HOST, at->seq));
-	take(hb, view, &host, SW_ORDER_DOCUMENTED);
-	take(hb, view, &ctx->wait, SW_ORDER_DOCUMENTED);
+	raise_view(hb, view, &host, SW_ORDER_DOCUMENTED);
+	raise_view(hb, view, &ctx->wait, SW_ORDER_DOCUMENTED);
 	if (sw_lane_blocking(l) && ctx->legacy) {
 		struct sw_snap legacy = sw_snap_peek(hb, ctx->legacy - 1);
-		take(hb, view, &legacy, SW_ORDER_DOCUMENTED);
+		raise_view(hb, view, &legacy, SW_ORDER_DOCUMENTED);
 	}
 }
 
@@ -467,7 +467,7 @@ static void take_before(struct sw_hb *hb, uint32_t view, uint32_t lane)
 {
 	struct sw_snap before = sw_snap_peek(hb, lane);
 	before.at.tick = sw_lane_at(hb, lane)->chain.before;
-	take(hb, view, &before, SW_ORDER_DOCUMENTED);
+	raise_view(hb, view, &before, SW_ORDER_DOCUMENTED);
 }
 
 static void look_from(struct sw_hb *hb, const struct sw_hb_at *at, uint32_t view, uint32_t lane)
@@ -475,12 +475,12 @@ static void look_from(struct sw_hb *hb, const struct sw_hb_at *at, uint32_t view
 	const struct sw_chain chain = sw_lane_at(hb, lane)->chain;
 	const struct sw_snap all = sw_snap_peek(hb, lane);
 	if (chain.begin)
-		take(hb, view, chain.begin, SW_ORDER_DOCUMENTED);
+		raise_view(hb, view, chain.begin, SW_ORDER_DOCUMENTED);
 	else
 		take_before(hb, view, lane);
 	take_rest(hb, at, view, lane);
 	if (chain.late)
-		take(hb, view, &all, SW_ORDER_MEASURED);
+		raise_view(hb, view, &all, SW_ORDER_MEASURED);
 }
 
 /* Launches that overlap this one may begin before it ends.  begun: they may come before its wait, too. */

@@ -24,7 +24,7 @@ static bool all_passed(const struct sw_hb *hb, const struct sw_snap *snap)
 	return true;
 }
 
-static void forget(struct sw_hb *hb, size_t i)
+static void forget_object(struct sw_hb *hb, size_t i)
 {
 	struct sw_sync *last = &hb->sync.at[hb->sync.n - 1];
 	sw_map_delete(&hb->syncs, hb->sync.at[i].key);
@@ -44,17 +44,17 @@ static void look_through(struct sw_hb *hb)
 {
 	for (size_t i = hb->sync.n; i--;)
 		if (all_passed(hb, &hb->sync.at[i].snap))
-			forget(hb, i);
+			forget_object(hb, i);
 	if (hb->sync.n >= SYNCS_MAX)
 		while (hb->sync.n) {
 			sw_snap_merge(hb, &hb->old, &hb->sync.at[hb->sync.n - 1].snap);
-			forget(hb, hb->sync.n - 1);
+			forget_object(hb, hb->sync.n - 1);
 			hb->stats.edges_for_safety++;
 		}
 	hb->syncs_kept = hb->sync.n;
 }
 
-static struct sw_sync *find(const struct sw_hb *hb, uint64_t key)
+static struct sw_sync *find_object(const struct sw_hb *hb, uint64_t key)
 {
 	uint64_t index = sw_map_get(&hb->syncs, key);
 	return index ? &hb->sync.at[index - 1] : NULL;
@@ -62,7 +62,7 @@ static struct sw_sync *find(const struct sw_hb *hb, uint64_t key)
 
 static struct sw_sync *find_or_add(struct sw_hb *hb, uint64_t key)
 {
-	struct sw_sync *sync = find(hb, key);
+	struct sw_sync *sync = find_object(hb, key);
 	if (sync)
 		return sync;
 	if (hb->sync.n >= SYNCS_MIN && hb->sync.n >= 2 * hb->syncs_kept)
@@ -103,7 +103,7 @@ void sw_hb_acquire(struct sw_hb *hb, uint64_t key, uint32_t thread, uint64_t seq
 	if (!hb->options.strict_host)
 		return;
 	uint32_t lane = sw_lane_acts(hb, thread, SW_LANE_HOST, seq);
-	struct sw_sync *sync = find(hb, key);
+	struct sw_sync *sync = find_object(hb, key);
 	learn(hb, lane, &hb->old, seq);
 	if (!sync)
 		return;

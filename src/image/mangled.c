@@ -55,7 +55,7 @@ static bool mangled_take(struct sw_mangled *p, const char *text)
 	return true;
 }
 
-static void add(struct sw_mangled *p, struct sw_mangled_list *list, struct sw_mangled_type t)
+static void add_type(struct sw_mangled *p, struct sw_mangled_list *list, struct sw_mangled_type t)
 {
 	if (list->n == SW_MANGLED_TYPES_MAX)
 		p->failed = true;
@@ -66,7 +66,7 @@ static void add(struct sw_mangled *p, struct sw_mangled_list *list, struct sw_ma
 /* Remembers a substitution candidate and returns it. */
 static struct sw_mangled_type mangled_add(struct sw_mangled *p, struct sw_mangled_type t)
 {
-	add(p, &p->known, t);
+	add_type(p, &p->known, t);
 	return t;
 }
 
@@ -132,11 +132,11 @@ static void template_arg(struct sw_mangled *p, struct sw_mangled_list *out)
 		while (isalnum((unsigned char)*p->p) && *p->p != 'E')
 			p->p++;
 		p->failed |= !mangled_take(p, "E");
-		add(p, out, unknown);
+		add_type(p, out, unknown);
 	} else if (*p->p == 'X') {
 		p->failed = true;
 	} else {
-		add(p, out, mangled_type(p));
+		add_type(p, out, mangled_type(p));
 	}
 }
 
@@ -154,11 +154,11 @@ static void pack(struct sw_mangled *p, struct sw_mangled_list *out)
 		if (p->packed.n != (size_t)t.first + t.n)
 			p->failed = true;
 		if (!p->failed)
-			add(p, &p->packed, one.at[0]);
+			add_type(p, &p->packed, one.at[0]);
 		t.n++;
 	}
 	p->failed |= !mangled_take(p, "E");
-	add(p, out, t);
+	add_type(p, out, t);
 }
 
 /* <template-args> after the I. */
@@ -418,7 +418,7 @@ static bool function_name(struct sw_mangled *p)
 	return true;
 }
 
-static bool put(struct sw_mangled_list *params, struct sw_mangled_type t)
+static bool put_param(struct sw_mangled_list *params, struct sw_mangled_type t)
 {
 	if (params->n == SW_MANGLED_TYPES_MAX)
 		return false;
@@ -438,7 +438,7 @@ static void expansion(struct sw_mangled *p, struct sw_mangled_list *params)
 		p->failed = true;
 	mangled_add(p, (struct sw_mangled_type){.as = SW_SIG_UNKNOWN});
 	for (size_t i = 0; !p->failed && i < t.n; i++)
-		p->failed |= !put(params, p->packed.at[t.first + i]);
+		p->failed |= !put_param(params, p->packed.at[t.first + i]);
 }
 
 static void parse_params(struct sw_mangled *p, struct sw_mangled_list *params)
@@ -454,7 +454,7 @@ static void parse_params(struct sw_mangled *p, struct sw_mangled_list *params)
 		struct sw_mangled_type t = mangled_type(p);
 		if (t.pack || *p->p == 'z')
 			p->failed = true;
-		p->failed |= !put(params, t);
+		p->failed |= !put_param(params, t);
 	}
 }
 

@@ -345,7 +345,7 @@ static bool joins_all(const struct sw_communicator *c, uint32_t number)
 	return true;
 }
 
-static const struct sw_arrival *find(const struct sw_arrivals *m, uint32_t number)
+static const struct sw_arrival *find_arrival(const struct sw_arrivals *m, uint32_t number)
 {
 	size_t low = 0, high = m->at.n;
 	while (low < high) {
@@ -377,7 +377,7 @@ static void find_clock(struct sw_merged *merged, struct sw_merged_clock *clock, 
 		const struct sw_communicator *c = merged->collectives.communicators.at[i];
 		const struct sw_arrivals *a = machine(c, reference), *b = machine(c, clock->boot);
 		for (size_t k = 0; a && b && k < a->at.n; k++) {
-			const struct sw_arrival *here = &a->at.at[k], *there = find(b, here->number);
+			const struct sw_arrival *here = &a->at.at[k], *there = find_arrival(b, here->number);
 			if (!there || !joins_all(c, here->number))
 				continue;
 			if (there->done_ns != UINT64_MAX && (int64_t)(here->last_ns - there->done_ns) > low)
@@ -429,7 +429,7 @@ static struct sw_arrival put_together(const struct sw_merged *merged, const stru
 	for (size_t i = 0; i < merged->clocks.n; i++) {
 		const struct sw_merged_clock *clock = &merged->clocks.at[i];
 		const struct sw_arrivals *m = machine(c, clock->boot);
-		const struct sw_arrival *a = m ? find(m, number) : NULL;
+		const struct sw_arrival *a = m ? find_arrival(m, number) : NULL;
 		if (!a || clock->error_ns == UINT64_MAX)
 			continue;
 		struct sw_arrival moved = *a;

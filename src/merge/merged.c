@@ -241,7 +241,7 @@ static bool same_finding(const struct sw_merged_finding *a, const struct sw_merg
 	return a->fingerprint == b->fingerprint && a->severity == b->severity && a->suppressed == b->suppressed;
 }
 
-static bool holds(const struct sw_merged_finding *finding, const struct sw_merged_rank *rank)
+static bool holds_rank(const struct sw_merged_finding *finding, const struct sw_merged_rank *rank)
 {
 	for (size_t i = 0; i < finding->in.n; i++)
 		if (finding->in.at[i] == rank)
@@ -261,7 +261,7 @@ static void join(struct sw_merged_finding *kept, struct sw_merged_finding *other
 	}
 	for (size_t i = 0; i < other->in.n; i++) {
 		struct sw_merged_rank *rank = other->in.at[i];
-		if (holds(kept, rank))
+		if (holds_rank(kept, rank))
 			continue;
 		*sw_vec_push(&kept->in) = rank;
 		if (sw_merged_compare(rank, kept->in.at[0]) < 0) {

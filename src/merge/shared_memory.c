@@ -604,7 +604,7 @@ static bool share_bytes(const struct sw_merged_use *a, const struct sw_merged_us
 }
 
 /* At the call of `later`, or so soon after it that it may have been before. */
-static bool before(const struct sw_merged_use *earlier, uint64_t ns, const struct sw_merged_use *later)
+static bool is_before(const struct sw_merged_use *earlier, uint64_t ns, const struct sw_merged_use *later)
 {
 	const struct sw_merged_rank *on = later->process;
 	return ns &&
@@ -631,13 +631,13 @@ static enum unordered unordered(const struct sw_merged_use *earlier, const struc
 	const uint64_t error_ns = shared_moment_error(earlier->process, on);
 	const uint64_t called_ns = shared_moment(earlier->process, on, earlier->call_ns);
 	if (earlier->learning || later->learning || called_ns + error_ns >= later->call_ns ||
-	    later->learnt_ns + error_ns >= called_ns || before(earlier, earlier->known_ns, later))
+	    later->learnt_ns + error_ns >= called_ns || is_before(earlier, earlier->known_ns, later))
 		return ORDERED;
-	if (!before(earlier, earlier->signalled_ns, later))
+	if (!is_before(earlier, earlier->signalled_ns, later))
 		return CERTAINLY_NOT;
 	/* A third process may have waited for the event, and signalled the second. */
-	return not_waited_for(earlier, later) && !before(earlier, earlier->signalled_more_ns, later) ? LIKELY_NOT
-												     : ORDERED;
+	return not_waited_for(earlier, later) && !is_before(earlier, earlier->signalled_more_ns, later) ? LIKELY_NOT
+													: ORDERED;
 }
 
 /* Does a third process wait for the event? */

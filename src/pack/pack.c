@@ -331,7 +331,7 @@ static void pack_put_frames(struct sw_pack_chunks *chunks, struct sw_gather *g, 
 
 /* Which calls wait may have been measured on the machine that recorded: a report elsewhere must not lack that. */
 
-static void put(struct sw_pack_chunks *chunks, const struct sw_trace_table *table)
+static void put_table(struct sw_pack_chunks *chunks, const struct sw_trace_table *table)
 {
 	const size_t gpu = strlen(table->gpu), path = strlen(table->path);
 	struct sw_rec_pack_table *r;
@@ -352,7 +352,7 @@ static void put_stored(struct sw_pack_chunks *chunks, const char *gpu, uint32_t 
 	FILE *file = path ? sw_trusted_stream(path, (uid_t)-1, NULL) : NULL;
 	char *text = sw_alloc(SW_REC_MAX_BYTES);
 	if (file)
-		put(chunks, &(struct sw_trace_table){gpu, path, text, fread(text, 1, SW_REC_MAX_BYTES, file)});
+		put_table(chunks, &(struct sw_trace_table){gpu, path, text, fread(text, 1, SW_REC_MAX_BYTES, file)});
 	if (file)
 		fclose(file);
 	free(text);
@@ -377,7 +377,7 @@ static void pack_put_tables(struct sw_pack_chunks *chunks, const struct sw_reade
 		if (!is_first(reader, i))
 			continue;
 		if (packed)
-			put(chunks, packed);
+			put_table(chunks, packed);
 		else if (!sw_reader_packer(reader))
 			put_stored(chunks, device->name, sw_reader_header(reader)->cuda_driver_version);
 	}

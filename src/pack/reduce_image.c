@@ -385,7 +385,7 @@ static void put_reduced(struct fatbin *f, const struct sw_fatbin_entry *e, void 
 	put_entry(f, e, content, size + ptx); /* with its NUL */
 }
 
-static int look(void *arg, const struct sw_fatbin_entry *e)
+static int look_at_entry(void *arg, const struct sw_fatbin_entry *e)
 {
 	struct fatbin *f = arg;
 	if (e->kind == SW_IMAGE_ELF && e->arch > f->newest)
@@ -393,7 +393,7 @@ static int look(void *arg, const struct sw_fatbin_entry *e)
 	return 0;
 }
 
-static int take(void *arg, const struct sw_fatbin_entry *e)
+static int take_entry(void *arg, const struct sw_fatbin_entry *e)
 {
 	struct fatbin *f = arg;
 	struct sw_error error;
@@ -444,8 +444,8 @@ static void *reduce_fatbin(const struct sw_reduce *what, const void *bytes, size
 	uint64_t header = SW_FATBIN_MAGIC | 1ull << 32 | (uint64_t)SW_FATBIN_HEADER_BYTES << 48, none = 0;
 	append(&f, &header, sizeof header);
 	append(&f, &none, sizeof none);
-	sw_fatbin_walk(bytes, size, look, &f, &error);
-	sw_fatbin_walk(bytes, size, take, &f, &error);
+	sw_fatbin_walk(bytes, size, look_at_entry, &f, &error);
+	sw_fatbin_walk(bytes, size, take_entry, &f, &error);
 	for (size_t i = 0; i < f.sorts.n; i++)
 		stand_in(&f, &f.sorts.at[i]);
 	uint64_t entries = f.out.n - SW_FATBIN_HEADER_BYTES;

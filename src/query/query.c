@@ -254,7 +254,7 @@ static struct cell cell_of(sqlite3_stmt *statement, int column)
 	return cell;
 }
 
-static void put(const struct sw_query_sink *to, const char *text)
+static void put_text(const struct sw_query_sink *to, const char *text)
 {
 	if (to->terminal || to->form == SW_QUERY_TABLE)
 		sw_out_text(&(struct sw_out){.file = to->out}, text);
@@ -271,14 +271,14 @@ static void put_csv(const struct sw_query_sink *to, const char *text, bool first
 	if (!text)
 		return;
 	if (*text && !strpbrk(text, ",\"\r\n")) {
-		put(to, text);
+		put_text(to, text);
 		return;
 	}
 	putc('"', to->out);
 	for (const char *at = text; *at;) {
 		size_t n = strcspn(at, "\"");
 		char *part = sw_strndup(at, n);
-		put(to, part);
+		put_text(to, part);
 		free(part);
 		at += n;
 		if (*at) {
@@ -299,7 +299,7 @@ static void put_quoted(const struct sw_query_sink *to, const char *text)
 	if (!out)
 		return;
 	fclose(out);
-	put(to, quoted);
+	put_text(to, quoted);
 	free(quoted);
 }
 
@@ -330,7 +330,7 @@ static void put_padded(const struct sw_query_sink *to, const char *text, size_t 
 	int pad = own < width ? (int)(width - own) : 0;
 	if (right)
 		fprintf(to->out, "%*s", pad, "");
-	put(to, text);
+	put_text(to, text);
 	if (!right && !last)
 		fprintf(to->out, "%*s", pad, "");
 	fputs(last ? "\n" : "  ", to->out);
@@ -368,7 +368,7 @@ static void put_head(struct sink *s, const struct sw_printer *p)
 		fprintf(s->to.out, "%.*s%s", (int)t->width[i], rule, i + 1 == p->columns ? "\n" : "  ");
 }
 
-static void measure(struct sink *s, const struct sw_printer *p)
+static void measure_columns(struct sink *s, const struct sw_printer *p)
 {
 	struct table *t = &s->table;
 	for (size_t i = 0; i < t->held.n; i++) {
@@ -384,7 +384,7 @@ static void show_held(struct sink *s, const struct sw_printer *p)
 {
 	struct table *t = &s->table;
 	if (!t->begun) {
-		measure(s, p);
+		measure_columns(s, p);
 		put_head(s, p);
 		t->begun = true;
 	}
@@ -558,7 +558,7 @@ static int complain(struct sw_query *query, int code, struct sw_error *error)
 	return sw_fail(error, SW_E_USAGE, "%s", query->refused ? query->refused : sqlite3_errmsg(query->db));
 }
 
-static int prepare(struct sw_query *query, sqlite3_stmt **statement, const char **rest, struct sw_error *error)
+static int prepare_select(struct sw_query *query, sqlite3_stmt **statement, const char **rest, struct sw_error *error)
 {
 	query->refused = NULL;
 	int code = sqlite3_prepare_v2(query->db, query->sql, -1, statement, rest);
@@ -573,7 +573,7 @@ int sw_query_ask(struct sw_query *query, const char *sql, struct sw_error *error
 	query->sql = sw_strdup(sql);
 	memset(query->rows.wanted, 0, sizeof query->rows.wanted);
 	sqlite3_set_authorizer(query->db, authorize, query);
-	int rc = prepare(query, &statement, &rest, error);
+	int rc = prepare_select(query, &statement, &rest, error);
 	if (!rc && (!statement || !sqlite3_column_count(statement)))
 		rc = sw_fail(error, SW_E_USAGE, "the query is empty");
 	/* Comments and blanks may follow. */
@@ -665,7 +665,7 @@ int sw_query_print(struct sw_query *query, const struct sw_query_sink *sinks, si
 	sqlite3_stmt *statement = NULL;
 	int code;
 	sqlite3_set_authorizer(query->db, authorize, query);
-	int rc = prepare(query, &statement, NULL, error);
+	int rc = prepare_select(query, &statement, NULL, error);
 	if (rc)
 		return rc;
 	struct sw_printer *printer = printer_new(sinks, n, statement);

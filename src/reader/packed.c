@@ -96,7 +96,7 @@ static int write_all(struct stream *s, const char *bytes, size_t n)
 }
 
 /* Zeros stay a hole, and too many in a row end it: a recorder leaves far fewer. */
-static int put(struct stream *s, size_t bytes)
+static int put_output(struct stream *s, size_t bytes)
 {
 	int rc = 0;
 	if (all_zero(s->output, bytes)) {
@@ -129,7 +129,7 @@ static int piece(struct stream *s, size_t bytes, size_t *left)
 		if (ZSTD_isError(*left))
 			return sw_fail(s->error, SW_E_FORMAT, "%s: offset %" PRIu64 ": damaged zstd frame: %s", s->path,
 				       s->taken + in.pos, ZSTD_getErrorName(*left));
-		int rc = put(s, out.pos);
+		int rc = put_output(s, out.pos);
 		if (rc)
 			return rc;
 	} while (!enough(s) && (in.pos < in.size || out.pos == out.size));

@@ -46,7 +46,7 @@ static bool number(const char *text, uint32_t *out)
 }
 
 /* environment NULL: our own. */
-static bool find(const struct sw_trace_environment *environment, struct sw_rank *out)
+static bool find_launcher(const struct sw_trace_environment *environment, struct sw_rank *out)
 {
 	for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
 		const struct launcher *l = &launchers[i];
@@ -66,10 +66,10 @@ static bool find(const struct sw_trace_environment *environment, struct sw_rank 
 
 bool sw_rank_of(const struct sw_trace_environment *environment, struct sw_rank *out)
 {
-	return environment && find(environment, out);
+	return environment && find_launcher(environment, out);
 }
 
 bool sw_rank_own(struct sw_rank *out)
 {
-	return find(NULL, out);
+	return find_launcher(NULL, out);
 }

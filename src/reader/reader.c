@@ -97,8 +97,8 @@ static void writer_skip_chunk(struct sw_writer_cursor *w)
 	leave_chunk(w);
 }
 
-static int load(struct sw_writer_cursor *w, const struct sw_source *source, unsigned char *scratch,
-		struct sw_damage *damage, struct sw_error *error)
+static int load_window(struct sw_writer_cursor *w, const struct sw_source *source, unsigned char *scratch,
+		       struct sw_damage *damage, struct sw_error *error)
 {
 	const struct sw_chunk_ref *c = &w->chunks.at[w->chunk];
 	uint32_t expected = w->chunk ? w->chunks.at[w->chunk - 1].index + 1 : 0;
@@ -148,8 +148,8 @@ static int refill(struct sw_writer_cursor *w, const struct sw_source *source, st
 }
 
 /* 1: a whole record stands at the cursor; 0: the chunk ends here, orderly or not. */
-static int look(struct sw_writer_cursor *w, const struct sw_source *source, struct sw_damage *damage,
-		struct sw_error *error)
+static int look_at_head(struct sw_writer_cursor *w, const struct sw_source *source, struct sw_damage *damage,
+			struct sw_error *error)
 {
 	int rc;
 	if (w->have - w->at < SW_REC_MAX_BYTES && w->left && (rc = refill(w, source, error)))
@@ -183,12 +183,12 @@ static int writer_advance(struct sw_writer_cursor *w, const struct sw_source *so
 			  struct sw_damage *damage, struct sw_error *error)
 {
 	int rc;
-	if (!w->loaded && (rc = load(w, source, scratch, damage, error)) <= 0)
+	if (!w->loaded && (rc = load_window(w, source, scratch, damage, error)) <= 0)
 		return rc;
 	if (w->head)
 		w->at += w->head->words * 8u;
 	w->head = NULL;
-	rc = look(w, source, damage, error);
+	rc = look_at_head(w, source, damage, error);
 	if (!rc)
 		leave_chunk(w);
 	return rc;
@@ -254,7 +254,7 @@ static void writer_free(struct sw_writer_cursor *w)
 	free(w->window);
 }
 
-static bool before(const struct sw_writer_cursor *a, const struct sw_writer_cursor *b)
+static bool comes_before(const struct sw_writer_cursor *a, const struct sw_writer_cursor *b)
 {
 	return a->key != b->key ? a->key < b->key : a->id < b->id;
 }
@@ -263,9 +263,9 @@ static void sift_down(struct sw_merge *m, size_t at)
 {
 	struct sw_writer_cursor *w = m->heap[at];
 	for (size_t child; (child = 2 * at + 1) < m->n; at = child) {
-		if (child + 1 < m->n && before(m->heap[child + 1], m->heap[child]))
+		if (child + 1 < m->n && comes_before(m->heap[child + 1], m->heap[child]))
 			child++;
-		if (!before(m->heap[child], w))
+		if (!comes_before(m->heap[child], w))
 			break;
 		m->heap[at] = m->heap[child];
 	}
@@ -591,7 +591,7 @@ static void fill(struct sw_reader *r, const struct sw_writer_cursor *w, struct s
 }
 
 /* 1: the head of w was taken and *out is filled; 0: it was skipped. */
-static int take(struct sw_reader *r, struct sw_writer_cursor *w, struct sw_record *out)
+static int take_record(struct sw_reader *r, struct sw_writer_cursor *w, struct sw_record *out)
 {
 	const struct sw_rec *rec = w->head;
 	const uint64_t seq = sw_rec_seq(rec);
@@ -637,7 +637,7 @@ int sw_reader_next(struct sw_reader *r, struct sw_record *out, struct sw_error *
 		int rc = merge_next(&r->merge, &r->source, &r->damage, &r->current, error);
 		if (rc <= 0)
 			return rc;
-		if (take(r, r->current, out))
+		if (take_record(r, r->current, out))
 			return 1;
 	}
 }

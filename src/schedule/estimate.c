@@ -281,7 +281,7 @@ static uint64_t share(const struct pass *p, const struct sw_schedule_node *n, ui
 	return sw_earlier(rest, each);
 }
 
-static uint64_t take(const struct pass *p, const struct sw_schedule_node *n, uint64_t start, uint64_t each)
+static uint64_t time_taken(const struct pass *p, const struct sw_schedule_node *n, uint64_t start, uint64_t each)
 {
 	uint64_t by = n->end, own = usual(p, n), left = sw_less(by, start);
 	if (by == NEVER)
@@ -304,7 +304,7 @@ static void estimate(struct pass *p, uint32_t node)
 	uint64_t start = earliest(p->w, node);
 	if (n->kind == SW_NODE_WORK && n->end != NEVER)
 		n->flags |= SW_NF_BRACKET;
-	uint64_t took = n->kind == SW_NODE_WORK ? take(p, n, start, row->each_ns) : 0;
+	uint64_t took = n->kind == SW_NODE_WORK ? time_taken(p, n, start, row->each_ns) : 0;
 	n->start = start;
 	n->end = start + took;
 	p->w->end = sw_later(p->w->end, n->end);
@@ -454,7 +454,7 @@ static bool host_may_need(const struct sw_what_ifs *set)
 	return false;
 }
 
-static void keep(struct trial *t, struct sw_keep *kept)
+static void keep_order(struct trial *t, struct sw_keep *kept)
 {
 	choose_keep(t->s, kept);
 	if (!t->places.kept)
@@ -472,7 +472,7 @@ static void choose(struct trial *t, size_t number)
 		if (index)
 			t->places.change[t->places.row[index - 1] * t->places.sets + number] = (uint32_t)i + 1;
 		for (uint32_t k = 0; k < set->at[i].keeps; k++)
-			keep(t, &set->at[i].keep[k]);
+			keep_order(t, &set->at[i].keep[k]);
 	}
 }
 
@@ -506,7 +506,7 @@ static void compose(struct trial *t, struct sw_schedule *s, const struct sw_what
 		choose(t, i);
 }
 
-static void forget(struct trial *t)
+static void forget_trial(struct trial *t)
 {
 	free(t->places.row);
 	free(t->places.change);
@@ -541,7 +541,7 @@ static void make(struct trial *t, struct group *g)
 	g->n = 0;
 }
 
-static void add(struct trial *t, struct group *g, size_t number, int replay)
+static void add_replay(struct trial *t, struct group *g, size_t number, int replay)
 {
 	bool least = replay == LEAST;
 	if (g->n == SW_TOGETHER)
@@ -560,7 +560,7 @@ static void try_window(struct trial *t, uint32_t window)
 	for (size_t i = 0; i < t->n; i++)
 		for (int replay = 0; replay < REPLAYS && t->tried[i].same == i; replay++)
 			if (replay != SURE || t->tried[i].may_need)
-				add(t, &g, i, replay);
+				add_replay(t, &g, i, replay);
 	make(t, &g);
 }
 
@@ -648,7 +648,7 @@ void sw_schedule_try(struct sw_schedule *s, const struct sw_what_ifs *sets, stru
 		gains[i] = (struct sw_gain){.timed = timed, .calls = tried->calls};
 		conclude(&gains[i], tried, &facts);
 	}
-	forget(&t);
+	forget_trial(&t);
 }
 
 void sw_schedule_finish(struct sw_schedule *s)

@@ -61,7 +61,7 @@ static struct sw_window *window_filling(struct sw_schedule *s)
 }
 
 /* Earlier calls and work can no longer be referred to. */
-static void forget(struct sw_schedule *s)
+static void forget_window(struct sw_schedule *s)
 {
 	for (size_t i = 0; i < s->queues.n; i++) {
 		struct sw_queue *q = &s->queues.at[i];
@@ -104,7 +104,7 @@ void sw_thin_out(struct sw_schedule *s)
 static void window_next(struct sw_schedule *s)
 {
 	struct sw_window *w = window_filling(s);
-	forget(s);
+	forget_window(s);
 	s->passed++;
 	if (!s->keep) {
 		w->nodes.n = w->edges.n = w->works.n = w->others.n = 0;

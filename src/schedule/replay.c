@@ -36,7 +36,7 @@ struct pass {
 #define WIDE
 #endif
 
-static inline int64_t later(int64_t a, int64_t b)
+static inline int64_t later_of(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
 }
@@ -163,7 +163,7 @@ static void last_edges(const struct pass *p, uint32_t node, struct sw_moments *l
 			sw_moments_keep_latest(last, done);
 		for (uint32_t k = 0; k < p->n && except; k++)
 			if (!(except >> k & 1) || edge_holds(p, k, node, edge))
-				last->at[k] = later(last->at[k], done->at[k]);
+				last->at[k] = later_of(last->at[k], done->at[k]);
 	}
 }
 
@@ -178,7 +178,7 @@ static void pass_host(struct sw_moments *end, const struct call_waits *from, int
 {
 	SW_IN_EACH
 	for (uint32_t k = 0; k < SW_TOGETHER; k++)
-		end->at[k] = later(later(from->before.at[k] + from->lead.at[k], from->other.at[k] + lag), 0) +
+		end->at[k] = later_of(later_of(from->before.at[k] + from->lead.at[k], from->other.at[k] + lag), 0) +
 			     from->took.at[k];
 }
 
@@ -219,7 +219,7 @@ static uint32_t needed(const struct pass *p, uint32_t tail, uint32_t site)
 }
 
 /* The part of a wait that stays: the host waits until this moment, queues get their gates. */
-static int64_t keep(struct pass *p, uint32_t k, uint32_t node, const struct sw_what_if *change)
+static int64_t kept_until(struct pass *p, uint32_t k, uint32_t node, const struct sw_what_if *change)
 {
 	const struct sw_schedule_node *n = &p->w->nodes.at[node];
 	int64_t until = NO_EDGE;
@@ -232,7 +232,7 @@ static int64_t keep(struct pass *p, uint32_t k, uint32_t node, const struct sw_w
 			int64_t done = p->done[needed(p, tail, kept->site)].at[k];
 			if (kept->to == SW_KEEP_HOST) {
 				if (host_needs(&p->how[k], change))
-					until = later(until, done);
+					until = later_of(until, done);
 			} else if (kept->to < p->s->queues.n && (p->how[k].slow || !kept->ordered)) {
 				/* Which work of the queue it is that the other one needs is not known: the last of it,
 				   in the one reading; in the other the program's own events see to it where it has
@@ -260,7 +260,7 @@ static void pass_return(struct pass *p, uint32_t node)
 		else if (change && change->kind == SW_IF_PINNED && call->flags & SW_NF_STAGED)
 			from.lead.at[k] = n->lead < SW_BARE_CALL_NS ? n->lead : SW_BARE_CALL_NS;
 		else if (change && change->kind == SW_IF_LESS)
-			from.other.at[k] = keep(p, k, node, change);
+			from.other.at[k] = kept_until(p, k, node, change);
 	}
 	pass_host(&p->done[node], &from, n->lag);
 }
@@ -298,9 +298,9 @@ struct work_waits {
 
 static inline int64_t work_end(const struct work_waits *from, const struct work_times *t, bool held, uint32_t k)
 {
-	int64_t start = later(later(from->call->at[k] - t->call_took, 0) + t->lead, from->ready.at[k] + t->lag);
-	start = later(start, later(from->gate.at[k], from->taken.at[k] + (held ? t->lag : 0)));
-	return later(start, 0) + t->took;
+	int64_t start = later_of(later_of(from->call->at[k] - t->call_took, 0) + t->lead, from->ready.at[k] + t->lag);
+	start = later_of(start, later_of(from->gate.at[k], from->taken.at[k] + (held ? t->lag : 0)));
+	return later_of(start, 0) + t->took;
 }
 
 static void find_gates(const struct pass *p, uint32_t node, struct sw_moments *moment)
@@ -362,7 +362,7 @@ static void pass_run(const struct pass *p, const struct sw_run *run, struct sw_m
 		struct sw_moments *work = &p->done[run->last_work];
 		SW_IN_EACH
 		for (uint32_t k = 0; k < SW_TOGETHER; k++)
-			work->at[k] = later(host.at[k] + run->work_after_host, before->at[k] + run->work_after_work);
+			work->at[k] = later_of(host.at[k] + run->work_after_host, before->at[k] + run->work_after_work);
 		sw_moments_keep_latest(last, work);
 	}
 	if (run->last_call == SW_NONE)

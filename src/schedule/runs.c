@@ -474,7 +474,7 @@ static void finish(struct runs *r)
 	r->run.host = SW_NONE;
 }
 
-static void add(struct runs *r, const struct sw_step *step)
+static void add_step(struct runs *r, const struct sw_step *step)
 {
 	note_gate(r, step->node);
 	if (!fits_run(r, step)) {
@@ -511,7 +511,7 @@ static void runs_make(const struct sw_schedule *s, struct sw_window *w, const st
 	r.o->steps.n = r.o->runs.n = 0;
 	find_asked(&r);
 	for (size_t i = 0; i < r.o->single.n; i++)
-		add(&r, &r.o->single.at[i]);
+		add_step(&r, &r.o->single.at[i]);
 	finish(&r);
 	free(r.last_host);
 	free(r.last_work);

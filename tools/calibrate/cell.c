@@ -14,7 +14,7 @@ struct seen {
 
 /* Work after the call did not wait if it was seen to be done before the kernel was: the kernel is asked last, as it
    may end between two questions. */
-static void watch(struct sw_bench *b, CUstream own, struct seen *seen)
+static void watch_streams(struct sw_bench *b, CUstream own, struct seen *seen)
 {
 	bool next_done = false, own_done = !own;
 	seen->has_own = own != NULL;
@@ -52,7 +52,7 @@ static CUresult once(struct sw_bench *b, const struct sw_row *row, CUstream spin
 	seen->blocked = over && seen->ns > idle_ns + sw_bench_spin_ns(b) / 2;
 	seen->unclear = over && !seen->blocked;
 	if (!over)
-		watch(b, row->own(b), seen);
+		watch_streams(b, row->own(b), seen);
 	sw_bench_stop(b);
 	rc = b->d.cuCtxSynchronize();
 	return rc ? rc : row->end(b);

@@ -81,7 +81,7 @@ static void measure_row(int fd, struct sw_bench *b, const struct sw_row *row)
 	b->d.cuCtxSynchronize();
 }
 
-static void measure(int fd, size_t first, const char *driver)
+static void measure_cells(int fd, size_t first, const char *driver)
 {
 	static struct sw_bench bench;
 	struct message failed = {.what = FAILED};
@@ -116,7 +116,7 @@ static int receive(int fd, struct message *message, uint64_t until)
 	return 1;
 }
 
-static int take(struct sw_behaviour *table, const struct message *message, struct sw_error *error)
+static int take_message(struct sw_behaviour *table, const struct message *message, struct sw_error *error)
 {
 	switch (message->what) {
 	case HEAD:
@@ -140,7 +140,7 @@ static int collect(struct sw_behaviour *table, int fd, pid_t child, const char *
 	uint64_t until = sw_bench_now() + SW_CALIBRATE_LIMIT_S * 1000000000ull;
 	int rc = 0, more = 1, status = 0;
 	while (!rc && (more = receive(fd, &message, until)) == 1)
-		rc = take(table, &message, error);
+		rc = take_message(table, &message, error);
 	if (more < 0)
 		kill(child, SIGKILL);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
@@ -172,7 +172,7 @@ int sw_measure_group(struct sw_behaviour *table, size_t first, const char *drive
 	if (child == 0) {
 		sw_crash_ignore();
 		close(ends[0]);
-		measure(ends[1], first, driver);
+		measure_cells(ends[1], first, driver);
 		_exit(0); /* not exit(): what the parent has buffered is not ours to write */
 	}
 	close(ends[1]);

@@ -109,7 +109,7 @@ static bool frees_at_once(const struct search *search, const struct sw_record *r
 	return record->rec->kind == SW_REC_FREE && api && !strstr(api->driver, "Async");
 }
 
-static void find(struct search *search, const struct sw_record *record)
+static void find_wanted(struct search *search, const struct sw_record *record)
 {
 	note_first_use(search, record);
 	for (size_t i = 0; i < search->wanted.n; i++)
@@ -191,7 +191,7 @@ static void note_free(struct search *search, const struct sw_record *record)
 	}
 }
 
-static void measure(struct search *search, const struct sw_record *record)
+static void measure_uses(struct search *search, const struct sw_record *record)
 {
 	const uint16_t kind = record->rec->kind;
 	if (kind == SW_REC_FREE) {
@@ -211,7 +211,7 @@ static void measure(struct search *search, const struct sw_record *record)
 static void count(struct search *search, const struct sw_record *record)
 {
 	uint32_t api = 0;
-	measure(search, record);
+	measure_uses(search, record);
 	for (size_t i = 0; i < search->wanted.n; i++) {
 		struct sw_plan_call *call = search->wanted.at[i].call;
 		if (search->wanted.at[i].seq < record->seq || call->thread != record->thread)
@@ -225,7 +225,7 @@ static void count(struct search *search, const struct sw_record *record)
 static int locate(const sw_wanted_calls *wanted, sw_trials *trials, const char *trace, struct sw_error *error)
 {
 	struct search search = {.wanted = *wanted, .trials = trials};
-	int got = each_record(&search, trace, find, error);
+	int got = each_record(&search, trace, find_wanted, error);
 	if (!got)
 		got = each_record(&search, trace, count, error);
 	free(search.stacks.at);

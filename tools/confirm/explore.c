@@ -192,7 +192,7 @@ static int try_part(struct exploration *e, uint64_t seed, uint64_t first, uint64
 	return status;
 }
 
-static void drop(struct run *run)
+static void drop_run(struct run *run)
 {
 	if (run->trace)
 		remove(run->trace);
@@ -214,12 +214,12 @@ static int bisect(struct exploration *e, uint64_t seed, struct run *run, long at
 			status = try_part(e, seed, half ? middle : first, half ? last : middle, &part, &differs);
 			narrower = !status && differs >= 0;
 			if (narrower) {
-				drop(run);
+				drop_run(run);
 				*run = part;
 				at = differs;
 				*(half ? &first : &last) = middle;
 			} else {
-				drop(&part);
+				drop_run(&part);
 			}
 		}
 	}
@@ -248,9 +248,9 @@ int sw_explore(struct sw_experiments *experiments, uint64_t runs, uint64_t seed,
 			if (!changed_before(&e, seed + i, &run, differs))
 				status = bisect(&e, seed + i, &run, differs);
 		}
-		drop(&run);
+		drop_run(&run);
 	}
-	drop(&e.base);
+	drop_run(&e.base);
 	for (size_t i = 0; i < e.changed.n; i++)
 		free(e.changed.at[i]);
 	free(e.changed.at);

@@ -4,7 +4,7 @@
 
 #include "confirm/confirm_run.h"
 
-static const struct sw_shown_finding *find(const struct sw_report *report, uint64_t fingerprint)
+static const struct sw_shown_finding *find_shown(const struct sw_report *report, uint64_t fingerprint)
 {
 	for (size_t i = 0; i < report->shown.n; i++)
 		if (report->shown.at[i].fingerprint == fingerprint)
@@ -14,11 +14,12 @@ static const struct sw_shown_finding *find(const struct sw_report *report, uint6
 
 static enum sw_fix_check compare(const struct sw_report *before, const struct sw_report *with, uint64_t fingerprint)
 {
-	if (find(with, fingerprint))
+	if (find_shown(with, fingerprint))
 		return SW_FIX_STAYS;
 	for (size_t i = 0; i < with->shown.n; i++) {
 		const struct sw_shown_finding *shown = &with->shown.at[i];
-		if (shown->finding->severity == SW_ERROR && !shown->suppressed && !find(before, shown->fingerprint))
+		if (shown->finding->severity == SW_ERROR && !shown->suppressed &&
+		    !find_shown(before, shown->fingerprint))
 			return SW_FIX_OTHERS;
 	}
 	return SW_FIX_VERIFIED;

@@ -27,7 +27,7 @@ static bool new_hazard(const struct sw_report *before, const struct sw_report *w
 	return false;
 }
 
-static void refuse(struct sw_saving_trial *trial, enum sw_saving_reason why)
+static void refuse_trial(struct sw_saving_trial *trial, enum sw_saving_reason why)
 {
 	trial->result.verdict = SW_SAVING_REFUSED;
 	trial->result.reason = why;
@@ -62,7 +62,7 @@ int sw_saving_judge_moved(struct sw_savings *savings, struct sw_saving_trial *tr
 	bool safe;
 	const int status = judge(savings, &more, &safe, &why);
 	if (!status && !safe)
-		refuse(trial, why);
+		refuse_trial(trial, why);
 	return status;
 }
 
@@ -96,7 +96,7 @@ static int is_enough(struct sw_savings *savings, const struct sw_saving_trial *t
 }
 
 /* The needs of the plan are those of the finding, in this order. */
-static void keep(struct sw_plan_site *site, uint32_t mask)
+static void keep_needs(struct sw_plan_site *site, uint32_t mask)
 {
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < site->needs; i++)
@@ -124,6 +124,6 @@ int sw_saving_judge_narrowed(struct sw_savings *savings, struct sw_saving_trial 
 		if (!status && enough)
 			mask &= ~(1u << i);
 	}
-	keep(site, mask);
+	keep_needs(site, mask);
 	return status;
 }

@@ -15,7 +15,7 @@ static const struct {
 #include "base/run_changes.def"
 };
 
-static void refuse(struct sw_saving_trial *trial, enum sw_saving_reason why)
+static void refuse_trial(struct sw_saving_trial *trial, enum sw_saving_reason why)
 {
 	trial->result.verdict = SW_SAVING_REFUSED;
 	trial->result.reason = why;
@@ -67,7 +67,7 @@ static void narrow(struct sw_saving_trial *trial, const struct sw_report *report
 		const struct sw_need *need = &sw_finding_details(f)->need[i];
 		if (!add_stream(trial, report->judgement, need->stream, &site->need[i].stream) ||
 		    (need->to && !add_stream(trial, report->judgement, need->to, &to))) {
-			refuse(trial, SW_SAVING_BY_STREAM);
+			refuse_trial(trial, SW_SAVING_BY_STREAM);
 			return;
 		}
 		site->need[i].to = to;
@@ -94,7 +94,7 @@ static bool same_place(const struct sw_access *a, const struct sw_access *b)
 	return a->seq && b->seq && a->api == b->api && a->stack == b->stack;
 }
 
-static void keep(struct sw_saving_trial *trial, uint64_t makes, uint64_t frees)
+static void keep_memory(struct sw_saving_trial *trial, uint64_t makes, uint64_t frees)
 {
 	add_site(trial, SW_CHANGE_KEEP, makes);
 	add_site(trial, SW_CHANGE_KEEP, frees);
@@ -113,7 +113,7 @@ static void join_partner(sw_saving_trials *trials, size_t at, const struct sw_re
 	for (size_t i = 0; i < report->judgement->findings.n; i++) {
 		const struct sw_finding *other = &report->judgement->findings.at[i];
 		if (same_place(&sw_finding_details(other)->maker, makes)) {
-			keep(trial, makes->seq, other->access[0]->seq);
+			keep_memory(trial, makes->seq, other->access[0]->seq);
 			return;
 		}
 	}
@@ -132,12 +132,12 @@ static void pinned(struct sw_saving_trial *trial, const struct sw_report *report
 	const struct sw_finding *f = trial->shown->finding;
 	const bool registered = api_is(report, f->access[0], "gister"); /* cuMemHostRegister, cuMemHostUnregister */
 	if (registered && options->guard_host)
-		refuse(trial, SW_SAVING_BY_GUARDED);
+		refuse_trial(trial, SW_SAVING_BY_GUARDED);
 	else if (registered)
 		add_site(trial, SW_CHANGE_UNPIN,
 			 sw_finding_details(f)->maker.seq ? sw_finding_details(f)->maker.seq : f->access[0]->seq);
 	else if (sw_finding_details(f)->maker.seq)
-		keep(trial, sw_finding_details(f)->maker.seq, f->access[0]->seq);
+		keep_memory(trial, sw_finding_details(f)->maker.seq, f->access[0]->seq);
 }
 
 static void move(struct sw_saving_trial *trial, const struct sw_finding *f)
@@ -150,7 +150,7 @@ static void move(struct sw_saving_trial *trial, const struct sw_finding *f)
 static void asynchronous(struct sw_saving_trial *trial, const struct sw_options *options)
 {
 	if (!options->guard_host) {
-		refuse(trial, SW_SAVING_BY_UNGUARDED);
+		refuse_trial(trial, SW_SAVING_BY_UNGUARDED);
 		return;
 	}
 	add_site(trial, SW_CHANGE_ASYNC, trial->shown->finding->access[0]->seq);
@@ -161,9 +161,9 @@ static void synchronous_copy(struct sw_saving_trial *trial, const struct sw_opti
 {
 	const struct sw_finding *f = trial->shown->finding;
 	if (f->fix == SW_FIX_VALUE)
-		refuse(trial, SW_SAVING_BY_VALUE);
+		refuse_trial(trial, SW_SAVING_BY_VALUE);
 	else if (f->access[0]->kind != SW_REC_COPY)
-		refuse(trial, SW_SAVING_BY_NO_CHANGE);
+		refuse_trial(trial, SW_SAVING_BY_NO_CHANGE);
 	else if (sw_finding_details(f)->to_host)
 		asynchronous(trial, options);
 	else
@@ -177,31 +177,31 @@ static void choose(struct sw_saving_trial *trial, const struct sw_report *report
 	switch (f->id) {
 	case SW_FINDING_DEVICE_FREE:
 		if (rests)
-			refuse(trial, SW_SAVING_BY_ORDER);
+			refuse_trial(trial, SW_SAVING_BY_ORDER);
 		else if (sw_finding_details(f)->maker.seq)
-			keep(trial, sw_finding_details(f)->maker.seq, f->access[0]->seq);
+			keep_memory(trial, sw_finding_details(f)->maker.seq, f->access[0]->seq);
 		else
-			refuse(trial, SW_SAVING_BY_NO_CALL);
+			refuse_trial(trial, SW_SAVING_BY_NO_CALL);
 		break;
 	case SW_FINDING_DEVICE_ALLOC:
 		if (rests)
-			refuse(trial, SW_SAVING_BY_ORDER);
+			refuse_trial(trial, SW_SAVING_BY_ORDER);
 		break;
 	case SW_FINDING_HOST_PIN:
 		if (rests)
-			refuse(trial, SW_SAVING_BY_ORDER);
+			refuse_trial(trial, SW_SAVING_BY_ORDER);
 		else
 			pinned(trial, report, options);
 		break;
 	case SW_FINDING_PAGEABLE_ASYNC_COPY:
 		if (f->fix == SW_FIX_VALUE)
-			refuse(trial, SW_SAVING_BY_VALUE);
+			refuse_trial(trial, SW_SAVING_BY_VALUE);
 		else if (rests)
-			refuse(trial, SW_SAVING_BY_ORDER);
+			refuse_trial(trial, SW_SAVING_BY_ORDER);
 		else if (f->access[0]->kind == SW_REC_COPY)
 			add_site(trial, SW_CHANGE_STAGE, f->access[0]->seq);
 		else
-			refuse(trial, SW_SAVING_BY_NO_CHANGE);
+			refuse_trial(trial, SW_SAVING_BY_NO_CHANGE);
 		break;
 	case SW_FINDING_MODULE_LOAD:
 		trial->changes.eager = true;
@@ -210,11 +210,11 @@ static void choose(struct sw_saving_trial *trial, const struct sw_report *report
 		break;
 	case SW_FINDING_DEVICE_CONFIG:
 		if (rests)
-			refuse(trial, SW_SAVING_BY_ORDER);
+			refuse_trial(trial, SW_SAVING_BY_ORDER);
 		else if (api_is(report, f->access[0], "SetLimit"))
 			add_site(trial, SW_CHANGE_LIMIT, f->access[0]->seq);
 		else
-			refuse(trial, SW_SAVING_BY_NO_CHANGE);
+			refuse_trial(trial, SW_SAVING_BY_NO_CHANGE);
 		break;
 	case SW_FINDING_OVER_WIDE_SYNC:
 		/* The judge gives this advice only where it is sound for all calls of the place (doc/waits.md). */
@@ -230,7 +230,7 @@ static void choose(struct sw_saving_trial *trial, const struct sw_report *report
 		break;
 	case SW_FINDING_SYNC_MEMSET:
 		if (!f->access[0]->seq || f->access[0]->kind != SW_REC_SET)
-			refuse(trial, SW_SAVING_BY_NO_CHANGE);
+			refuse_trial(trial, SW_SAVING_BY_NO_CHANGE);
 		else
 			asynchronous(trial, options);
 		break;
@@ -238,7 +238,7 @@ static void choose(struct sw_saving_trial *trial, const struct sw_report *report
 		add_site(trial, SW_CHANGE_SKIP, f->access[0]->seq);
 		break;
 	default:
-		refuse(trial, SW_SAVING_BY_NO_CHANGE);
+		refuse_trial(trial, SW_SAVING_BY_NO_CHANGE);
 	}
 }
 
@@ -272,7 +272,7 @@ static void join_moves(sw_saving_trials *trials, size_t at)
 		if (!moves(first, trial->shown->finding) && first->n_moved < SW_SAVING_SITES)
 			move(first, trial->shown->finding);
 		else if (!moves(first, trial->shown->finding))
-			refuse(first, SW_SAVING_BY_MANY);
+			refuse_trial(first, SW_SAVING_BY_MANY);
 		trial->changes.sites = 0;
 		trial->n_moved = 0;
 		trial->with = i + 1;
@@ -347,11 +347,11 @@ static void keep_freed(struct sw_saving_trial *trial)
 	const uint32_t device = (uint32_t)sw_api_find("cuMemAlloc_v2"), host = (uint32_t)sw_api_find("cuMemHostAlloc");
 	const uint32_t api = trial->call[0].api;
 	if (api != device && api != host) {
-		refuse(trial, SW_SAVING_BY_NO_CHANGE);
+		refuse_trial(trial, SW_SAVING_BY_NO_CHANGE);
 		return;
 	}
 	if (!use->n_frees || use->more_frees) {
-		refuse(trial, use->more_frees ? SW_SAVING_BY_MANY : SW_SAVING_BY_PARTNER);
+		refuse_trial(trial, use->more_frees ? SW_SAVING_BY_MANY : SW_SAVING_BY_PARTNER);
 		return;
 	}
 	for (uint32_t i = 0; i < use->n_frees; i++)
@@ -385,14 +385,14 @@ static void join_frees(sw_saving_trials *trials, size_t at)
 	}
 }
 
-static void settle(struct sw_saving_trial *trial)
+static void settle_sites(struct sw_saving_trial *trial)
 {
 	for (uint32_t i = 0; i < trial->changes.sites; i++) {
 		trial->changes.site[i].api = trial->call[i].api;
 		trial->changes.site[i].stack = trial->call[i].stack;
 		trial->changes.site[i].value = trial->use[i].most;
 		if (!trial->call[i].api) {
-			refuse(trial, SW_SAVING_BY_NO_CALL);
+			refuse_trial(trial, SW_SAVING_BY_NO_CALL);
 			return;
 		}
 		if (trial->changes.site[i].change == SW_CHANGE_STAGE)
@@ -406,7 +406,7 @@ static void settle(struct sw_saving_trial *trial)
 		keep_freed(trial);
 	for (uint32_t i = 0; i < trial->changes.streams; i++)
 		if (trial->made[i] && !trial->changes.stream[i].api) {
-			refuse(trial, SW_SAVING_BY_STREAM);
+			refuse_trial(trial, SW_SAVING_BY_STREAM);
 			return;
 		}
 }
@@ -418,7 +418,7 @@ int sw_saving_trials_locate(sw_saving_trials *trials, const char *trace, struct 
 		want_all(&wanted, &trials->at[i]);
 	const int got = sw_calls_locate(&wanted, trace, error);
 	for (size_t i = 0; i < trials->n && !got; i++)
-		settle(&trials->at[i]);
+		settle_sites(&trials->at[i]);
 	for (size_t i = 0; i < trials->n && !got; i++)
 		join_frees(trials, i);
 	free(wanted.at);

@@ -23,7 +23,7 @@ static bool any_change(const struct sw_savings *s)
 	return false;
 }
 
-static void refuse(struct sw_saving_trial *trial, enum sw_saving_reason why)
+static void refuse_trial(struct sw_saving_trial *trial, enum sw_saving_reason why)
 {
 	trial->result.verdict = SW_SAVING_REFUSED;
 	trial->result.reason = why;
@@ -47,12 +47,12 @@ static int bound_loading(struct sw_savings *s, struct sw_saving_trial *trial)
 	const int64_t most = predicted(s, trial);
 	int64_t cost;
 	if ((uint64_t)most < s->in->span_ns / LITTLE) {
-		refuse(trial, SW_SAVING_BY_LITTLE);
+		refuse_trial(trial, SW_SAVING_BY_LITTLE);
 		return SW_EXIT_OK;
 	}
 	const int status = sw_saving_cost(s, &trial->changes, &trial->result, &cost);
 	if (!status && trial->result.verdict == SW_SAVING_UNTRIED && cost > most)
-		refuse(trial, SW_SAVING_BY_COST);
+		refuse_trial(trial, SW_SAVING_BY_COST);
 	return status;
 }
 

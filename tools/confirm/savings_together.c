@@ -105,7 +105,7 @@ static bool has_site(const struct sw_plan_changes *all, const struct sw_plan_sit
 }
 
 /* `whole`: edges that are not needed as long as all other waits are made.  False: there is no room. */
-static bool add(struct sw_plan_changes *all, const struct sw_saving_trial *trial, bool whole)
+static bool add_trial(struct sw_plan_changes *all, const struct sw_saving_trial *trial, bool whole)
 {
 	const struct sw_plan_changes *one = &trial->changes;
 	if (all->sites + one->sites > SW_PLAN_SITES || all->streams + one->streams > SW_PLAN_STREAMS)
@@ -142,7 +142,7 @@ static size_t merge(const struct sw_savings *s, size_t last, struct sw_saving_tr
 		const struct sw_saving_trial *trial = trial_of(s, step);
 		if (step->left_out)
 			continue;
-		step->left_out = !add(&out->changes, trial, whole);
+		step->left_out = !add_trial(&out->changes, trial, whole);
 		n += !step->left_out;
 		out->result.did = trial->result.did;
 		out->result.change = trial->result.change;
@@ -155,7 +155,7 @@ static size_t merge(const struct sw_savings *s, size_t last, struct sw_saving_tr
 	return n;
 }
 
-static int measure(struct sw_savings *s, size_t last, struct sw_saving *out)
+static int measure_together(struct sw_savings *s, size_t last, struct sw_saving *out)
 {
 	struct sw_saving_trial all;
 	int status = SW_EXIT_OK;
@@ -184,14 +184,14 @@ int sw_savings_together(struct sw_savings *s)
 	leave_out(s);
 	const size_t n = s->total.steps.n;
 	if (n)
-		status = measure(s, n - 1, &s->total.all);
+		status = measure_together(s, n - 1, &s->total.all);
 	s->most_pairs = STEP_PAIRS;
 	for (size_t i = 0; i < n && !status && !s->total.only; i++) {
 		struct sw_saving step = s->total.all;
 		if (s->total.steps.at[i].left_out)
 			continue;
 		if (i + 1 < n)
-			status = measure(s, i, &step);
+			status = measure_together(s, i, &step);
 		s->total.steps.at[i].total_ns = step.verdict == SW_SAVING_MEASURED ? step.saved_ns : 0;
 	}
 	s->most_pairs = most_pairs;

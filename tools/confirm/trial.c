@@ -80,7 +80,7 @@ static bool is_host(const struct sw_report *report, const struct sw_access *acce
 	return access->stream == 0 || (access->kind == SW_REC_FREE && api && !strstr(api->driver, "Async"));
 }
 
-static void add(sw_trials *trials, struct sw_report *report, struct sw_shown_finding *shown)
+static void add_trial(sw_trials *trials, struct sw_report *report, struct sw_shown_finding *shown)
 {
 	const struct sw_finding *f = shown->finding;
 	const struct sw_access *earlier = f->access[0], *later = f->access[1];
@@ -131,7 +131,7 @@ bool sw_trials_make(sw_trials *trials, struct sw_report *report, const char *whi
 	for (size_t i = 0; i < report->shown.n; i++) {
 		struct sw_shown_finding *shown = &report->shown.at[i];
 		if (sw_is_hazard(shown->finding) && shown->finding->accesses >= 2 && sw_finding_is_meant(shown, which))
-			add(trials, report, shown);
+			add_trial(trials, report, shown);
 	}
 	return trials->n > 0;
 }

@@ -55,7 +55,7 @@ static FILE *wait_for(const char *path)
 	return file;
 }
 
-static int take(const struct sw_spread *spread, struct sw_merged *merged, uint32_t rank)
+static int take_rank(const struct sw_spread *spread, struct sw_merged *merged, uint32_t rank)
 {
 	struct sw_error error;
 	char *path = part_name(spread, rank);
@@ -95,7 +95,7 @@ int sw_spread_gather(const struct sw_spread *spread, struct sw_merged *merged, b
 	for (uint64_t step = 1; step < size; step *= 2) {
 		if (rank % (2 * step))
 			return hand_on(spread, merged);
-		const int status = rank + step < size ? take(spread, merged, (uint32_t)(rank + step)) : SW_EXIT_OK;
+		const int status = rank + step < size ? take_rank(spread, merged, (uint32_t)(rank + step)) : SW_EXIT_OK;
 		if (status)
 			return status;
 	}

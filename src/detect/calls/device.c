@@ -153,7 +153,7 @@ static uint64_t tag_object(uint64_t tag)
 }
 
 /* With one lane for the host, what it does is after all that it did. */
-static void before(struct sw_model *m, const struct sw_record *r, const struct sw_rec_annotation *a)
+static void record_annotation(struct sw_model *m, const struct sw_record *r, const struct sw_rec_annotation *a)
 {
 	struct sw_hb_at at = sw_model_at(m, r, a->stream);
 	if (a->flags & SW_NOTE_ON_HOST)
@@ -208,7 +208,7 @@ void sw_on_annotation(struct sw_model *m, const struct sw_record *r, struct sw_w
 		sw_judge_range_again(m, a->address, end);
 		break;
 	case SW_NOTE_BEFORE:
-		before(m, r, a);
+		record_annotation(m, r, a);
 		break;
 	case SW_NOTE_AFTER:
 		after(m, r, a);

@@ -143,7 +143,7 @@ struct making {
 	uint64_t *waits; /* bit i: node i waits and was not taken yet */
 };
 
-static void take(struct making *k, uint32_t node)
+static void take_node(struct making *k, uint32_t node)
 {
 	k->taken[node] = true;
 	k->waits[node / 64] &= ~(1ull << (node % 64));
@@ -155,7 +155,7 @@ static void take_with_all_before(struct making *k, uint32_t node)
 	for (size_t i = 0; i < k->paths->n; i++) {
 		uint32_t at = k->paths->sorted[i];
 		if (!k->taken[at] && (at == node || sw_paths_before(k->paths, at, node)))
-			take(k, at);
+			take_node(k, at);
 	}
 }
 
@@ -183,12 +183,12 @@ static void take_all(struct making *k, const uint32_t *sorted)
 			if (k->taken[sorted[i]])
 				continue;
 			if (!held_back(k, sorted[i]))
-				take(k, sorted[i]);
+				take_node(k, sorted[i]);
 			else if (wait == UINT32_MAX)
 				wait = sorted[i]; /* all before it was taken: it is the wait itself */
 		}
 		if (wait != UINT32_MAX)
-			take(k, wait);
+			take_node(k, wait);
 	}
 }
 

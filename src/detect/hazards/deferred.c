@@ -36,7 +36,7 @@ struct sw_deferrals *sw_deferrals_new(bool all, void (*work)(struct sw_model *m,
 	return deferrals;
 }
 
-static void drop(struct sw_deferred *d)
+static void drop_deferred(struct sw_deferred *d)
 {
 	if (--d->refs)
 		return;
@@ -181,7 +181,7 @@ static void tidy(struct sw_deferrals *deferrals)
 	for (size_t i = 0; i < deferrals->unplaced.n; i++) {
 		struct sw_deferred *d = deferrals->unplaced.at[i];
 		if (d->done)
-			drop(d);
+			drop_deferred(d);
 		else
 			deferrals->unplaced.at[kept++] = d;
 	}
@@ -239,7 +239,7 @@ static void sweep(struct sw_model *m)
 			deferrals->queue.at[kept++] = d;
 			continue;
 		}
-		drop(d);
+		drop_deferred(d);
 	}
 	tidy(deferrals);
 	deferrals->queue.n = deferrals->swept = kept;
@@ -325,7 +325,7 @@ bool sw_may_defer(struct sw_model *m, struct sw_point point, const struct sw_def
 	return true;
 }
 
-static void enter(struct sw_model *m, struct sw_deferred *d, const struct sw_deferred_place *place)
+static void enter_deferred(struct sw_model *m, struct sw_deferred *d, const struct sw_deferred_place *place)
 {
 	for (uint32_t i = 0; i < d->blocks; i++) {
 		d->block[i] = place->block[i];
@@ -345,7 +345,7 @@ void sw_defer(struct sw_model *m, const struct sw_access *what, const struct sw_
 	struct sw_deferrals *deferrals = m->deferrals;
 	bound(m);
 	struct sw_deferred *d = copy_of(m, what, record, place);
-	enter(m, d, place);
+	enter_deferred(m, d, place);
 	note(m, &deferrals->anywhere, what, d->step);
 	if (!d->blocks) {
 		d->refs++;

@@ -208,7 +208,7 @@ static void note_signal(struct sw_model *m, struct sw_shared_use *u, uint64_t t_
 }
 
 /* The caller fills in the rest. */
-static struct sw_shared_use *add(struct sw_model *m, const struct sw_shadow_use *use, uint64_t handle)
+static struct sw_shared_use *add_shared_use(struct sw_model *m, const struct sw_shadow_use *use, uint64_t handle)
 {
 	struct sw_sharing *s = m->sharing;
 	if (m->j->shared_uses.n == SW_MOST_SHARED_USES) {
@@ -292,7 +292,7 @@ void sw_sharing_touched(struct sw_model *m, const struct sw_shadow_use *use)
 	struct sw_sharing *s = of_call(m, use->access.seq);
 	s->writes |= sw_role_writes(use->range.role);
 	s->reads |= sw_role_reads(use->range.role);
-	struct sw_shared_use *u = is_sure(use) ? add(m, use, block->shared) : NULL;
+	struct sw_shared_use *u = is_sure(use) ? add_shared_use(m, use, block->shared) : NULL;
 	if (!u)
 		return;
 	u->learning = s->blind || s->learners.n;
@@ -328,7 +328,7 @@ void sw_sharing_exported(struct sw_model *m, struct sw_block *block, uint64_t ha
 		const struct sw_lane_state *lane_state = sw_model_lane_state(m, point.lane);
 		if (sw_hb_ordered(m->hb, point, host) != SW_ORDER_NONE || !is_sure(uses.at[i]))
 			continue;
-		struct sw_shared_use *u = add(m, uses.at[i], handle);
+		struct sw_shared_use *u = add_shared_use(m, uses.at[i], handle);
 		const bool signalled = uses.at[i]->access.seq <= m->sharing->signal_seq ||
 				       lane_state->visible >= point.tick || lane_state->unknown >= point.tick ||
 				       lane_state->signal >= point.tick || m->sharing->blind || m->sharing->learners.n;

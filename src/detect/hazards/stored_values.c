@@ -104,7 +104,7 @@ void sw_stored_values_free(struct sw_model *m)
 	free(m->values);
 }
 
-static struct store *add(struct sw_model *m, struct cell *cell, struct sw_point point)
+static struct store *add_store(struct sw_model *m, struct cell *cell, struct sw_point point)
 {
 	uint32_t after = 0;
 	if (cell->n == SW_MAX_STORES) {
@@ -124,7 +124,7 @@ static struct store *add_content(struct sw_model *m, struct cell *cell, const st
 	const struct sw_filling *filling = &block->filling;
 	if (address < filling->lo || address >= filling->hi || filling->hi - address < 4)
 		return NULL;
-	struct store *store = add(m, cell, filling->point);
+	struct store *store = add_store(m, cell, filling->point);
 	unsigned shift = (address - filling->lo) % 8 * 8;
 	store->value = shift ? filling->word >> shift | filling->word << (64 - shift) : filling->word;
 	store->bytes = filling->hi - address < 8 ? 4 : 8;
@@ -158,7 +158,7 @@ static struct cell *cell_of(struct sw_model *m, uint64_t address)
 
 void sw_value_stored(struct sw_model *m, struct sw_point point, const struct sw_rec_mem_op *o)
 {
-	struct store *store = add(m, cell_of(m, o->address), point);
+	struct store *store = add_store(m, cell_of(m, o->address), point);
 	store->value = o->value;
 	store->bytes = (uint8_t)o->bytes;
 	store->fenced = !(o->flags & SW_WRITE_UNORDERED);

@@ -527,7 +527,7 @@ static struct sw_shadow_use *mirror(struct sw_model *m, const struct sw_shadow_u
 	return copy;
 }
 
-static void enter(struct sw_model *m, struct sw_shadow_use *copy, bool past)
+static void enter_mirrored(struct sw_model *m, struct sw_shadow_use *copy, bool past)
 {
 	struct sw_shadow_env env;
 	sw_model_env(m, &env);
@@ -543,7 +543,7 @@ static void use_mirror(struct sw_model *m, const struct sw_shadow_use *use)
 	for (size_t i = 0; (alias = sw_physical_alias(use->block, i)); i++) {
 		struct sw_shadow_use *copy = mirror(m, use, alias);
 		if (copy)
-			enter(m, copy, false);
+			enter_mirrored(m, copy, false);
 		sw_use_drop(&m->space.uses, copy);
 	}
 }
@@ -588,7 +588,7 @@ void sw_uses_share(void *model, struct sw_block *block, const struct sw_alias *a
 	for (size_t i = 0; i < uses.n; i++) {
 		struct sw_shadow_use *copy = mirror(m, uses.at[i], alias);
 		if (copy && !is_there(&there, copy))
-			enter(m, copy, true);
+			enter_mirrored(m, copy, true);
 		sw_use_drop(&m->space.uses, copy);
 	}
 	list_free(m, &uses);

@@ -207,8 +207,8 @@ static uint64_t letter_bytes(char letter)
 }
 
 /* `count` pieces of `width` elements, `step` elements apart, the same `batch` times. */
-static void add(struct call *call, uint64_t address, uint64_t element, const uint64_t count[3], uint64_t step,
-		uint64_t stride, enum sw_role role)
+static void add_operand(struct call *call, uint64_t address, uint64_t element, const uint64_t count[3], uint64_t step,
+			uint64_t stride, enum sw_role role)
 {
 	const uint64_t size[3] = {count[0] * element, count[1], count[2]};
 	if (!element || count[0] > UINT64_C(1) << 40 || call->out.n >= SW_LIBRARY_OPERANDS)
@@ -225,7 +225,7 @@ static void add_scalar(struct call *call, uint8_t index)
 	if (index == NO || !call->open->device_scalars)
 		return;
 	/* Of functions with types in their arguments: at least a half. */
-	add(call, word(call, index), call->element ? call->element : 2, (uint64_t[]){1, 1, 1}, 1, 1, SW_READ);
+	add_operand(call, word(call, index), call->element ? call->element : 2, (uint64_t[]){1, 1, 1}, 1, 1, SW_READ);
 }
 
 /* ---- shapes ------------------------------------------------------------------------------------------------------ */
@@ -238,8 +238,8 @@ static void add_matrix(struct call *call, const struct gemm *g, int which, uint6
 		g->matrix[which].type == NO ? call->element : type_bytes(word(call, g->matrix[which].type));
 	const uint64_t batch = g->batch == NO ? 1 : size(call, g->batch);
 	const uint64_t stride = g->matrix[which].stride == NO ? 0 : size(call, g->matrix[which].stride);
-	add(call, word(call, g->matrix[which].pointer), element, (uint64_t[]){rows, columns, stride ? batch : 1},
-	    size(call, g->matrix[which].ld), stride, role);
+	add_operand(call, word(call, g->matrix[which].pointer), element,
+		    (uint64_t[]){rows, columns, stride ? batch : 1}, size(call, g->matrix[which].ld), stride, role);
 }
 
 static void gemm(struct call *call, const struct gemm *g)
@@ -255,14 +255,14 @@ static void gemm(struct call *call, const struct gemm *g)
 
 static void add_vector(struct call *call, uint8_t pointer, uint64_t n, uint8_t step, enum sw_role role)
 {
-	add(call, word(call, pointer), call->element, (uint64_t[]){1, n, 1}, size(call, step), 1, role);
+	add_operand(call, word(call, pointer), call->element, (uint64_t[]){1, n, 1}, size(call, step), 1, role);
 }
 
 static void gemv(struct call *call)
 {
 	const bool transposed = word(call, 1) != 0;
 	const uint64_t m = size(call, 2), n = size(call, 3);
-	add(call, word(call, 5), call->element, (uint64_t[]){m, n, 1}, size(call, 6), 1, SW_READ);
+	add_operand(call, word(call, 5), call->element, (uint64_t[]){m, n, 1}, size(call, 6), 1, SW_READ);
 	add_vector(call, 7, transposed ? m : n, 8, SW_READ);
 	add_vector(call, 10, transposed ? n : m, 11, SW_READ_WRITE);
 	add_scalar(call, 4);
@@ -299,10 +299,10 @@ static void fft(struct call *call, const char *function)
 		return;
 	}
 	const uint64_t complex = (from_real || to_real ? half : all) * 2, padded = in == out ? half * 2 : all;
-	add(call, in, scalar, (uint64_t[]){from_real ? padded : complex, 1, 1}, 1, 1,
-	    in == out ? SW_READ_WRITE : SW_READ);
+	add_operand(call, in, scalar, (uint64_t[]){from_real ? padded : complex, 1, 1}, 1, 1,
+		    in == out ? SW_READ_WRITE : SW_READ);
 	if (in != out)
-		add(call, out, scalar, (uint64_t[]){to_real ? padded : complex, 1, 1}, 1, 1, SW_WRITE);
+		add_operand(call, out, scalar, (uint64_t[]){to_real ? padded : complex, 1, 1}, 1, 1, SW_WRITE);
 	/* cuFFT, "Multidimensional Transforms": out of place, complex to real may overwrite its input. */
 	if (in != out && to_real && call->out.n)
 		call->out.at[0].role = SW_READ_WRITE;
@@ -428,7 +428,7 @@ static struct handle *handle_of(struct sw_model *m, enum sw_cuda_library library
 	return known;
 }
 
-static void forget(struct sw_model *m, enum sw_cuda_library library, uint64_t handle)
+static void forget_handle(struct sw_model *m, enum sw_cuda_library library, uint64_t handle)
 {
 	const uint64_t key = sw_hash_u64(handle + (uint64_t)library * UINT64_C(0x9e3779b97f4a7c15));
 	free(sw_map_ptr(&m->library_calls->handles, key));
@@ -574,7 +574,7 @@ static void done(struct sw_model *m, const struct sw_record *r, const struct par
 	const enum sw_cuda_library library = library_by_name(parts->name, parts->bytes);
 	struct sw_library_setting setting;
 	if (library_makes(parts->name, parts->bytes))
-		forget(m, library, parts->rec->handle);
+		forget_handle(m, library, parts->rec->handle);
 	struct handle *handle = handle_of(m, library, parts->rec->handle);
 	if (handle && library_has_area(parts->name, parts->bytes)) {
 		handle->works_in = own_area(open_of(m, r->thread), parts);
@@ -605,7 +605,7 @@ void sw_library_take(struct sw_model *m, const struct sw_record *r)
 		done(m, r, &parts);
 		break;
 	case SW_LIBRARY_GONE:
-		forget(m, library_by_name(parts.name, parts.bytes), parts.rec->handle);
+		forget_handle(m, library_by_name(parts.name, parts.bytes), parts.rec->handle);
 		break;
 	default: /* of a newer recorder */
 		break;

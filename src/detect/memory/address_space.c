@@ -212,7 +212,7 @@ void sw_space_remove(struct sw_address_space *space, struct sw_block *block, con
 	freed_keep(space, block);
 }
 
-static struct sw_block *find(const struct sw_intervals *set, uint64_t address, uint64_t *offset)
+static struct sw_block *find_block(const struct sw_intervals *set, uint64_t address, uint64_t *offset)
 {
 	const struct sw_view *view = (const struct sw_view *)sw_intervals_from(set, address);
 	if (!view || view->at.lo > address)
@@ -225,20 +225,20 @@ struct sw_block *sw_space_find_outer(const struct sw_address_space *space, uint6
 {
 	if ((address < space->lowest || address >= space->highest) && !sw_is_nowhere(address))
 		return NULL;
-	struct sw_block *block = find(&space->live, address, offset);
+	struct sw_block *block = find_block(&space->live, address, offset);
 	return block && block->mapping && !sw_block_mapped(block, *offset) ? NULL : block;
 }
 
 struct sw_block *sw_space_find(const struct sw_address_space *space, uint64_t address, uint64_t *offset)
 {
-	struct sw_block *inner = space->inner.n ? find(&space->inner, address, offset) : NULL;
+	struct sw_block *inner = space->inner.n ? find_block(&space->inner, address, offset) : NULL;
 	return inner ? inner : sw_space_find_outer(space, address, offset);
 }
 
 struct sw_block *sw_space_reservation(const struct sw_address_space *space, uint64_t address, uint64_t bytes)
 {
 	uint64_t offset;
-	struct sw_block *block = find(&space->live, address, &offset);
+	struct sw_block *block = find_block(&space->live, address, &offset);
 	return block && block->mapping && bytes <= block->bytes - offset ? block : NULL;
 }
 
@@ -294,10 +294,10 @@ struct sw_block *sw_space_find_freed(const struct sw_address_space *space, uint6
 {
 	if (address < space->lowest || address >= space->highest)
 		return NULL;
-	struct sw_block *block = find(&space->live, address, offset);
+	struct sw_block *block = find_block(&space->live, address, offset);
 	const struct sw_access *gone = block && block->mapping ? block_gone(block, *offset) : NULL;
 	if (!gone)
-		return find(&space->freed, address, offset);
+		return find_block(&space->freed, address, offset);
 	block->gone = *gone;
 	return block;
 }
@@ -538,7 +538,7 @@ struct sw_block *sw_space_reserve(struct sw_address_space *space, uint64_t addre
 	return block;
 }
 
-static void drop(pieces *list, size_t from, size_t to)
+static void drop_pieces(pieces *list, size_t from, size_t to)
 {
 	if (from == to)
 		return;
@@ -568,7 +568,7 @@ static size_t behind(const pieces *list, uint64_t x)
 }
 
 /* Takes [lo, hi) out of a list of any order. */
-static void forget(pieces *list, uint64_t lo, uint64_t hi)
+static void forget_pieces(pieces *list, uint64_t lo, uint64_t hi)
 {
 	for (size_t i = 0; i < list->n; i++) {
 		struct sw_piece *p = &list->at[i];
@@ -582,21 +582,21 @@ static void forget(pieces *list, uint64_t lo, uint64_t hi)
 		else if (above.lo < above.hi)
 			*p = above;
 		else if (p->lo >= p->hi)
-			drop(list, i, i + 1), i--;
+			drop_pieces(list, i, i + 1), i--;
 	}
 }
 
 void sw_block_map(struct sw_block *block, uint64_t lo, uint64_t hi)
 {
 	pieces *mapped = &block->mapping->mapped;
-	forget(&block->mapping->unmapped, lo, hi);
+	forget_pieces(&block->mapping->unmapped, lo, hi);
 	size_t i = behind(mapped, lo ? lo - 1 : 0), end = i;
 	while (end < mapped->n && mapped->at[end].lo <= hi) {
 		lo = mapped->at[end].lo < lo ? mapped->at[end].lo : lo;
 		hi = mapped->at[end].hi > hi ? mapped->at[end].hi : hi;
 		end++;
 	}
-	drop(mapped, i, end);
+	drop_pieces(mapped, i, end);
 	*insert(mapped, i) = (struct sw_piece){.lo = lo, .hi = hi};
 	if (hi > block->mapping->reach)
 		block->mapping->reach = hi;
@@ -606,12 +606,12 @@ void sw_block_unmap(struct sw_address_space *space, struct sw_block *block, uint
 		    const struct sw_access *gone)
 {
 	pieces *unmapped = &block->mapping->unmapped;
-	forget(&block->mapping->mapped, lo, hi);
-	forget(unmapped, lo, hi);
+	forget_pieces(&block->mapping->mapped, lo, hi);
+	forget_pieces(unmapped, lo, hi);
 	sw_shadow_forget(&block->shadow, &space->uses, lo, hi);
 	sw_space_doubt(space, block);
 	if (unmapped->n >= SW_MAX_UNMAPPED)
-		drop(unmapped, 0, 1);
+		drop_pieces(unmapped, 0, 1);
 	*sw_vec_push(unmapped) = (struct sw_piece){.lo = lo, .hi = hi, .gone = *gone};
 }
 

@@ -36,7 +36,7 @@ struct sw_physical_set *sw_physical_set_new(void)
 	return sw_calloc(1, sizeof(struct sw_physical_set));
 }
 
-static void drop(struct memory *memory)
+static void drop_memory(struct memory *memory)
 {
 	if (!memory || --memory->refs)
 		return;
@@ -48,7 +48,7 @@ void sw_physical_forget(struct sw_physical_set *set)
 {
 	struct sw_map_slot slot;
 	for (size_t i = 0; (i = sw_map_next(&set->by_handle, i, &slot));)
-		drop((struct memory *)(uintptr_t)slot.value);
+		drop_memory((struct memory *)(uintptr_t)slot.value);
 	sw_map_free(&set->by_handle);
 	set->by_handle = (struct sw_map){0};
 }
@@ -64,7 +64,7 @@ static void name(struct sw_physical_set *set, uint64_t handle, struct memory *me
 	struct memory *before = sw_map_ptr(&set->by_handle, handle);
 	memory->refs++;
 	sw_map_put_ptr(&set->by_handle, handle, memory);
-	drop(before);
+	drop_memory(before);
 }
 
 void sw_physical_created(struct sw_physical_set *set, uint64_t handle)
@@ -74,7 +74,7 @@ void sw_physical_created(struct sw_physical_set *set, uint64_t handle)
 
 void sw_physical_released(struct sw_physical_set *set, uint64_t handle)
 {
-	drop(sw_map_ptr(&set->by_handle, handle));
+	drop_memory(sw_map_ptr(&set->by_handle, handle));
 	sw_map_delete(&set->by_handle, handle);
 }
 
@@ -171,7 +171,7 @@ void sw_physical_unmap(struct sw_block *block, uint64_t lo, uint64_t hi)
 			i = SIZE_MAX; /* both may be of this block: from the first again */
 		}
 		forget_place(piece->memory, block, at->lo);
-		drop(piece->memory);
+		drop_memory(piece->memory);
 		sw_intervals_remove(&p->pieces, at);
 		free(piece);
 	}

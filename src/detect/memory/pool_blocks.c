@@ -117,7 +117,7 @@ struct sw_pool_block *sw_pool_block_end(struct sw_pool_blocks *pool_blocks, uint
 	return (struct sw_pool_block *)at;
 }
 
-static bool holds(const struct sw_pool_block *pool_block, uint64_t address, uint64_t step)
+static bool holds_address(const struct sw_pool_block *pool_block, uint64_t address, uint64_t step)
 {
 	return pool_block->at.lo <= address && address < pool_block->at.hi && pool_block->from <= step;
 }
@@ -139,12 +139,12 @@ static size_t first_after(const struct sw_pool_blocks *pool_blocks, uint64_t ste
 struct sw_pool_block *sw_pool_block_at(const struct sw_pool_blocks *pool_blocks, uint64_t address, uint64_t step)
 {
 	struct sw_pool_block *pool_block = (struct sw_pool_block *)sw_intervals_from(&pool_blocks->live, address);
-	if (pool_block && holds(pool_block, address, step))
+	if (pool_block && holds_address(pool_block, address, step))
 		return pool_block;
 	/* Most blocks do not live long: the one that was there then ended soon. */
 	for (size_t i = first_after(pool_blocks, step); i < pool_blocks->ended.n; i++) {
 		pool_block = pool_blocks->ended.at[i];
-		if (holds(pool_block, address, step))
+		if (holds_address(pool_block, address, step))
 			return pool_block;
 	}
 	return NULL;

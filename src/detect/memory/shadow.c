@@ -262,7 +262,7 @@ static bool is_full(const struct sw_use_pool *pool, const struct segment *s)
 	return s->n >= SW_MAX_USES || boxes >= SW_MAX_BOXES || bytes > SW_MAX_USES_BYTES;
 }
 
-static void forget(struct sw_use_pool *pool, struct sw_shadow_use *use)
+static void forget_use(struct sw_use_pool *pool, struct sw_shadow_use *use)
 {
 	pool->forgotten += !use->forgotten;
 	use->forgotten = true;
@@ -280,7 +280,7 @@ static void segment_thin(struct sw_use_pool *pool, struct segment *s)
 	uint32_t go = held[most] / 4 + 1;
 	for (uint32_t i = 0; i < s->n; i++)
 		if (go && s->use[i]->access.point.lane % SW_LANE_BUCKETS == most) {
-			forget(pool, s->use[i]);
+			forget_use(pool, s->use[i]);
 			go--;
 		} else {
 			s->use[kept++] = s->use[i];
@@ -644,7 +644,7 @@ static void enter_rows(struct sw_shadow *shadow, struct sw_shadow_env *env, stru
 		leave_between(shadow, env, use);
 }
 
-static void enter(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use, bool late)
+static void enter_use(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use, bool late)
 {
 	env->between = false;
 	use->entry = env->serial;
@@ -683,12 +683,12 @@ void sw_shadow_list(struct sw_shadow *shadow, const struct sw_shadow_env *env, u
 
 void sw_shadow_enter(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use)
 {
-	enter(shadow, env, use, false);
+	enter_use(shadow, env, use, false);
 }
 
 void sw_shadow_enter_late(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use)
 {
-	enter(shadow, env, use, true);
+	enter_use(shadow, env, use, true);
 }
 
 void sw_shadow_forget(struct sw_shadow *shadow, struct sw_use_pool *pool, uint64_t lo, uint64_t hi)

@@ -143,7 +143,7 @@ static uint32_t *place_of(const struct sw_collect *collect, uint64_t hash)
 	return &collect->index[i];
 }
 
-static struct sw_finding *find(const struct sw_collect *collect, uint64_t hash)
+static struct sw_finding *find_finding(const struct sw_collect *collect, uint64_t hash)
 {
 	uint32_t at = collect->index_room ? *place_of(collect, hash) : 0;
 	return at ? &collect->judgement->findings.at[at - 1] : NULL;
@@ -188,7 +188,7 @@ static bool equal(const struct sw_access *a, const struct sw_access *b)
 	       !memcmp((const char *)a + after, (const char *)b + after, sizeof *a - after);
 }
 
-static const struct sw_access *keep(struct sw_collect *collect, const struct sw_access *access)
+static const struct sw_access *keep_access(struct sw_collect *collect, const struct sw_access *access)
 {
 	uint64_t hash = sw_hash_u64(access->seq ^ sw_hash_u64(access->address + access->role));
 	const struct sw_access **slot = &collect->kept[hash % KEPT];
@@ -204,13 +204,13 @@ static const struct sw_access *keep(struct sw_collect *collect, const struct sw_
 }
 
 /* What `seen` points to lives as long as the call that found it. */
-static void take(struct sw_collect *collect, struct sw_finding *finding, const struct sw_finding *seen)
+static void take_occurrence(struct sw_collect *collect, struct sw_finding *finding, const struct sw_finding *seen)
 {
 	*finding = *seen;
 	for (uint32_t i = 0; i < 2; i++)
-		finding->access[i] = i < seen->accesses ? keep(collect, seen->access[i]) : &sw_no_access;
+		finding->access[i] = i < seen->accesses ? keep_access(collect, seen->access[i]) : &sw_no_access;
 	if (seen->third)
-		finding->third = keep(collect, seen->third);
+		finding->third = keep_access(collect, seen->third);
 	if (!finding->cost)
 		finding->cost = &sw_no_cost;
 }
@@ -229,7 +229,7 @@ bool sw_collect_describes(const struct sw_collect *collect, const struct sw_find
 {
 	if (!is_wanted(collect, seen))
 		return false;
-	const struct sw_finding *known = find(collect, sites(seen));
+	const struct sw_finding *known = find_finding(collect, sites(seen));
 	return !known || stronger(seen, known);
 }
 
@@ -249,7 +249,7 @@ static bool is_new_buffer(const struct sw_collect *collect, const struct sw_find
 
 bool sw_collect_wants_buffer(const struct sw_collect *collect, const struct sw_finding *seen, uint32_t stack)
 {
-	const struct sw_finding *known = is_wanted(collect, seen) ? find(collect, sites(seen)) : NULL;
+	const struct sw_finding *known = is_wanted(collect, seen) ? find_finding(collect, sites(seen)) : NULL;
 	return known && is_new_buffer(collect, known, stack);
 }
 
@@ -269,7 +269,7 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 	if (!is_wanted(collect, seen))
 		return NULL;
 	const uint64_t hash = sites(seen);
-	struct sw_finding *known = find(collect, hash);
+	struct sw_finding *known = find_finding(collect, hash);
 	const uint64_t later = seen->accesses ? seen->access[seen->accesses > 1]->seq : 0;
 	if (known) {
 		uint64_t count = known->count + 1;
@@ -278,7 +278,7 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 			const struct sw_cost *cost = known->cost;
 			struct sw_finding_details *more = known->more;
 			const uint32_t buffer = known->access[0]->allocation;
-			take(collect, known, seen);
+			take_occurrence(collect, known, seen);
 			known->cost = cost;
 			known->more = seen->more ? seen->more : more;
 			add_buffer(collect, known, buffer);
@@ -296,7 +296,7 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 		return known;
 	}
 	struct sw_finding *added = sw_vec_push(&j->findings);
-	take(collect, added, seen);
+	take_occurrence(collect, added, seen);
 	name_calls(collect, added);
 	added->count = 1;
 	added->operations = 1;
@@ -349,7 +349,7 @@ uint64_t sw_collect_site(const struct sw_access *access)
 struct sw_finding *sw_collect_find(const struct sw_collect *collect, int id, const struct sw_access *access)
 {
 	struct sw_finding like = {.id = id, .accesses = 1, .access[0] = access};
-	return find(collect, sites(&like));
+	return find_finding(collect, sites(&like));
 }
 
 void sw_collect_drop(struct sw_collect *collect, struct sw_finding *finding)
@@ -420,7 +420,7 @@ static uint64_t weight(const struct sw_finding *f, enum sw_finding_severity by, 
 	return ns > f->cost->worst_ns ? ns - f->cost->worst_ns : 0;
 }
 
-static void settle(struct sw_collect *collect, struct sw_finding *f, uint64_t waited, uint64_t fold_below_ns)
+static void settle_cost(struct sw_collect *collect, struct sw_finding *f, uint64_t waited, uint64_t fold_below_ns)
 {
 	struct sw_judgement *j = collect->judgement;
 	const struct sw_finding_info *info = sw_finding_info(f->id);
@@ -510,7 +510,7 @@ void sw_collect_finish(struct sw_collect *collect, uint64_t fold_below_ns)
 		const struct own_cost *own = own_of(f);
 		if (own && own->spread)
 			sum_up(sw_collect_own_cost(collect, f), own->spread, j->span_ns);
-		settle(collect, f, own ? own->waited_ns : 0, fold_below_ns);
+		settle_cost(collect, f, own ? own->waited_ns : 0, fold_below_ns);
 		if (f->hidden)
 			continue;
 		j->errors += f->severity == SW_ERROR;

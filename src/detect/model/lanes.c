@@ -184,7 +184,7 @@ void sw_asked_order_unclear(struct sw_model *m, const struct sw_access *what)
 }
 
 /* One address for each byte: memory of the host may have several.  False: it may lie elsewhere, too. */
-static bool place(const struct sw_model *m, struct sw_range *range)
+static bool has_one_address(const struct sw_model *m, struct sw_range *range)
 {
 	uint64_t offset;
 	const struct sw_block *block = sw_space_find(&m->space, range->address, &offset);
@@ -200,7 +200,7 @@ void sw_asked_order_touch(struct sw_model *m, const struct sw_access *what, cons
 	struct sw_range at = *range;
 	if (!asked || m->listing || (what->seq != asked->earlier && what->seq != asked->later))
 		return;
-	if (array || !range->bounded || range->vague || range->perhaps || !place(m, &at)) {
+	if (array || !range->bounded || range->vague || range->perhaps || !has_one_address(m, &at)) {
 		asked->unclear = true;
 		return;
 	}

@@ -218,7 +218,7 @@ static void report_range(struct sw_model *m, const struct sw_nvtx_stack *stack, 
 									   .open = open});
 }
 
-static void drop(struct open_range *range)
+static void drop_range(struct open_range *range)
 {
 	free(range->name);
 	free(range->domain_name);
@@ -233,7 +233,7 @@ static void end(struct sw_model *m, struct sw_nvtx_stack *stack, uint64_t domain
 	if (!i)
 		return; /* it began before recording did */
 	report_range(m, stack, &stack->open.at[i - 1], t_ns, false);
-	drop(&stack->open.at[i - 1]);
+	drop_range(&stack->open.at[i - 1]);
 	stack->open.n--;
 	for (i--; i < stack->open.n; i++) {
 		stack->open.at[i] = stack->open.at[i + 1];
@@ -270,7 +270,7 @@ void sw_nvtx_take(struct sw_model *m, const struct sw_record *r)
 
 /* ---- end --------------------------------------------------------------------------------------------------------- */
 
-static uint64_t later(uint64_t a, uint64_t b)
+static uint64_t later_of(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
@@ -281,7 +281,7 @@ void sw_nvtx_finish(struct sw_model *m)
 	for (size_t i = 0; (i = sw_map_next(&m->nvtx->threads, i, &slot));) {
 		const struct sw_nvtx_stack *stack = (void *)(uintptr_t)slot.value;
 		for (size_t k = stack->open.n; k--;)
-			report_range(m, stack, &stack->open.at[k], later(m->last_ns, stack->open.at[k].t_ns), true);
+			report_range(m, stack, &stack->open.at[k], later_of(m->last_ns, stack->open.at[k].t_ns), true);
 	}
 }
 
@@ -291,7 +291,7 @@ void sw_nvtx_free(struct sw_nvtx_state *nvtx)
 	for (size_t i = 0; (i = sw_map_next(&nvtx->threads, i, &slot));) {
 		struct sw_nvtx_stack *stack = (void *)(uintptr_t)slot.value;
 		for (size_t k = 0; k < stack->open.n; k++)
-			drop(&stack->open.at[k]);
+			drop_range(&stack->open.at[k]);
 		free(stack->open.at);
 		free(stack->entered);
 		free(stack);

@@ -55,7 +55,7 @@ static void time_clock_add(struct sw_time_clock *clock, const struct sw_file_hea
 }
 
 /* The last pair whose clock is not behind; the last but one at most, so that there is one after it. */
-static size_t before(const struct sw_time_clock *clock, uint64_t gpu_ns)
+static size_t clock_before(const struct sw_time_clock *clock, uint64_t gpu_ns)
 {
 	size_t low = 0, high = clock->pairs.n - 1;
 	while (low + 1 < high) {
@@ -76,7 +76,7 @@ static uint64_t time_clock_ticks(const struct sw_time_clock *clock, uint64_t gpu
 	if (clock->pairs.n == 1) /* by the recorder's own rate: its first estimate is good for milliseconds */
 		return along(gpu_ns, clock->pairs.at[0].gpu_ns, clock->pairs.at[0].gpu_ns + 1000000000u,
 			     clock->pairs.at[0].ticks, clock->pairs.at[0].ticks + clock->ticks_per_second);
-	const struct sw_time_pair *p = &clock->pairs.at[before(clock, gpu_ns)];
+	const struct sw_time_pair *p = &clock->pairs.at[clock_before(clock, gpu_ns)];
 	return along(gpu_ns, p[0].gpu_ns, p[1].gpu_ns, p[0].ticks, p[1].ticks);
 }
 
@@ -85,7 +85,7 @@ static bool time_clock_ns(const struct sw_time_clock *clock, uint64_t gpu_ns, ui
 {
 	if (clock->pairs.n < 2 || clock->jumps > JUMPS)
 		return false;
-	const size_t i = before(clock, gpu_ns);
+	const size_t i = clock_before(clock, gpu_ns);
 	for (size_t j = 0; j < clock->jumped.n; j++)
 		if (clock->jumped.at[j] == i)
 			return false;
@@ -107,7 +107,7 @@ static int by_seq(const void *x, const void *y)
 }
 
 /* Sorts, and makes one of those that have the same sequence number. */
-static void settle(struct sw_times *times)
+static void settle_times(struct sw_times *times)
 {
 	size_t kept = 0;
 	if (times->at.n)
@@ -128,7 +128,7 @@ static void settle(struct sw_times *times)
 static bool times_add(struct sw_times *times, uint64_t seq, uint64_t start, uint64_t end)
 {
 	if (times->at.n == SW_TIMES_MOST && !times->summary.left_out)
-		settle(times); /* nodes of graphs become one each launch */
+		settle_times(times); /* nodes of graphs become one each launch */
 	if (times->at.n == SW_TIMES_MOST) {
 		times->summary.left_out++;
 		return false;
@@ -140,7 +140,7 @@ static bool times_add(struct sw_times *times, uint64_t seq, uint64_t start, uint
 static void times_finish(struct sw_times *times, const struct sw_time_clock *clock)
 {
 	size_t kept = 0;
-	settle(times);
+	settle_times(times);
 	for (size_t i = 0; i < times->at.n; i++) {
 		struct sw_time t = times->at.at[i];
 		if (time_clock_ns(clock, t.start, &t.start) && time_clock_ns(clock, t.end, &t.end) && t.start <= t.end)
@@ -336,7 +336,7 @@ static void wait_ends(struct join *j, const struct sw_record *r)
 		j->bounds.at[i].t_ns = r->t_ns;
 }
 
-static void watch(struct join *j, const struct sw_record *r)
+static void watch_work(struct join *j, const struct sw_record *r)
 {
 	uint64_t stream;
 	if (r->rec->flags & SW_RF_END) {
@@ -399,7 +399,7 @@ static void call(struct join *j, const struct sw_rec_activity *a)
 }
 
 /* False: its call has not come. */
-static bool place(struct join *j, const struct activity *a)
+static bool place_activity(struct join *j, const struct activity *a)
 {
 	const uint64_t at = sw_map_get(&j->by_correlation, a->correlation);
 	if (!at)
@@ -419,7 +419,7 @@ static void place_waiting(struct join *j)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < j->waiting.n; i++)
-		if (!place(j, &j->waiting.at[i]))
+		if (!place_activity(j, &j->waiting.at[i]))
 			j->waiting.at[kept++] = j->waiting.at[i];
 	j->waiting.n = kept;
 }
@@ -439,7 +439,7 @@ static void activity(struct join *j, const struct sw_rec_activity *a)
 		s->untimed++;
 		return;
 	}
-	if (place(j, &work))
+	if (place_activity(j, &work))
 		return;
 	if (j->waiting.n == WAITING)
 		place_waiting(j);
@@ -460,7 +460,7 @@ static void step(struct join *j, const struct sw_record *r)
 	} else if (sw_kind_is_operation(r->rec->kind)) {
 		if (!(r->rec->flags & SW_RF_END))
 			remember(j, r);
-		watch(j, r);
+		watch_work(j, r);
 	}
 }
 

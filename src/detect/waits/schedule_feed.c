@@ -265,7 +265,7 @@ static void feed_wait(struct sw_model *m, const struct sw_record *r, const struc
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
-static void enter(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w, uint64_t t_ns)
+static void enter_work(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w, uint64_t t_ns)
 {
 	struct sw_schedule_call call = {.seq = r->seq,
 					.t_ns = t_ns,
@@ -297,7 +297,7 @@ static void feed_query(struct sw_model *m, const struct sw_record *r, const stru
 	}
 	uint64_t since = again ? polling->since_ns : r->t_ns;
 	polling->handle = 0;
-	enter(m, r, w, since);
+	enter_work(m, r, w, since);
 	feed_sync(m, r, w, r->seq);
 	sw_schedule_leave(m->schedule, r->seq, r->t_ns + r->dur_ns - since);
 }
@@ -311,7 +311,7 @@ void sw_timing_call(struct sw_model *m, const struct sw_record *r, const struct 
 		return;
 	}
 	polling_of(m, r->thread)->handle = 0;
-	enter(m, r, w, r->t_ns);
+	enter_work(m, r, w, r->t_ns);
 	if (w->enqueues)
 		feed_work(m, r, w);
 	else if (r->rec->kind == SW_REC_EVENT_RECORD || r->rec->kind == SW_REC_STREAM_WAIT)
@@ -507,7 +507,7 @@ static void choose(struct sw_model *m, struct trial *t)
 		t->alone = most < LEAST_ALONE ? (t->n < LEAST_ALONE ? t->n : LEAST_ALONE) : most;
 }
 
-static void add(struct sw_model *m, struct trial *t, struct set *set, size_t index)
+static void add_change(struct sw_model *m, struct trial *t, struct set *set, size_t index)
 {
 	const struct sw_finding *f = asked(m, t, index);
 	struct price price = price_of(f);
@@ -526,10 +526,10 @@ static void compose(struct sw_model *m, struct trial *t)
 	}
 	for (size_t i = 0; i < t->alone; i++) {
 		struct set *set = &t->set[t->sets++];
-		add(m, t, set, i);
+		add_change(m, t, set, i);
 		for (size_t k = 0; k < t->n; k++)
 			if (k != i && partners(asked(m, t, i), asked(m, t, k)))
-				add(m, t, set, k);
+				add_change(m, t, set, k);
 	}
 	for (size_t k = 0; k <= sizeof changes / sizeof *changes; k++) {
 		bool all = k == sizeof changes / sizeof *changes;
@@ -537,7 +537,7 @@ static void compose(struct sw_model *m, struct trial *t)
 		set->id = all ? 0 : changes[k].id;
 		for (size_t i = 0; i < t->n; i++)
 			if (all || asked(m, t, i)->id == set->id)
-				add(m, t, set, i);
+				add_change(m, t, set, i);
 		t->sets += set->changes.n > 0;
 	}
 }

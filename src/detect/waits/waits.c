@@ -132,7 +132,7 @@ static bool hands_over(uint8_t kind)
 }
 
 /* Calls during which the driver was seen to keep others out, or must, as they change what all work relies on. */
-static bool holds(uint8_t kind)
+static bool holds_host(uint8_t kind)
 {
 	return kind == SW_REC_ALLOC || kind == SW_REC_FREE || kind == SW_REC_CONFIG || kind == SW_REC_CODE_LOAD ||
 	       kind == SW_REC_CODE_TOUCH || kind == SW_REC_CONTEXT_OP || kind == SW_REC_GRAPH;
@@ -174,7 +174,7 @@ static void report_lock(struct sw_model *m, const struct sw_access *stalled, con
  */
 static void look_for_lock(struct sw_model *m, const struct sw_access *what)
 {
-	bool holder = holds(what->kind);
+	bool holder = holds_host(what->kind);
 	struct ring *own = holder ? &m->stalls->holders : &m->stalls->stalled,
 		    *other = holder ? &m->stalls->stalled : &m->stalls->holders;
 	remember(own, what);
@@ -215,7 +215,7 @@ void sw_stall_done(struct sw_model *m, const struct sw_wait *w)
 {
 	const struct sw_access *what = &w->what;
 	bool handed = !w->id && hands_over(what->kind);
-	if (what->dur_ns >= SW_STALL_NS && (handed || holds(what->kind)))
+	if (what->dur_ns >= SW_STALL_NS && (handed || holds_host(what->kind)))
 		look_for_lock(m, what);
 	if (what->dur_ns >= SW_FULL_NS && handed && what->kind == SW_REC_LAUNCH)
 		look_for_queue(m, w);

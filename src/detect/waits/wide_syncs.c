@@ -159,7 +159,7 @@ static void host_needs(struct sw_wide_lane *lane, uint64_t tick, uint64_t seq)
 }
 
 /* A wait covers the lane: from now on it is the one that is asked for. */
-static void watch(struct sw_model *m, struct sw_sync_site *site, const struct sw_covered *covered)
+static void watch_lane(struct sw_model *m, struct sw_sync_site *site, const struct sw_covered *covered)
 {
 	struct sw_lane_state *lane_state = sw_model_lane_state(m, covered->lane);
 	struct sw_wide_lane *old = lane_of(m, covered->lane);
@@ -215,7 +215,7 @@ static void watch_again(struct sw_model *m, struct sw_sync_site *site, const str
 	for (size_t i = 0; i < m->wide->lanes.n; i++) {
 		const struct sw_wide_lane *lane = &m->wide->lanes.at[i];
 		if (covers_again(m, w, lane))
-			watch(m, site, &(struct sw_covered){lane->lane, lane->lean, lane->covered});
+			watch_lane(m, site, &(struct sw_covered){lane->lane, lane->lean, lane->covered});
 	}
 }
 
@@ -251,7 +251,7 @@ static void begin(struct sw_model *m, struct sw_sync_site *site, const struct sw
 	}
 	watch_again(m, site, w);
 	for (size_t i = 0; i < w->covered.n; i++)
-		watch(m, site, &w->covered.at[i]);
+		watch_lane(m, site, &w->covered.at[i]);
 	forget_staying(m);
 	m->wide->to = w->record.seq;
 }

@@ -412,7 +412,7 @@ static void capture_left(const struct call *call)
 }
 
 /* Once the program has a context: to register memory takes longer than much of what is between the two calls. */
-static void prepare(const struct sw_rec *rec)
+static void prepare_hold(const struct sw_rec *rec)
 {
 	const bool makes =
 		rec->kind == SW_REC_ALLOC || rec->kind == SW_REC_STREAM_CREATE || rec->kind == SW_REC_EVENT_CREATE;
@@ -611,7 +611,7 @@ static void on_record(const struct sw_rec *rec)
 	}
 	if (sw_confirm_plan.nodes)
 		sw_nodes_changed(rec);
-	prepare(rec);
+	prepare_hold(rec);
 	if (sw_confirm_plan.captured)
 		capture_launched(rec);
 	if (!mine.watched && !mine.held && atomic_load(&sw_hold.state) == SW_HOLD_HELD)

@@ -56,7 +56,7 @@ static void add_dependent(uint64_t handle)
 		dependents.all = true;
 }
 
-static void drop(uint64_t handle)
+static void drop_dependent(uint64_t handle)
 {
 	for (uint32_t i = 0; i < dependents.n; i++)
 		if (dependents.at[i] == handle)
@@ -88,7 +88,7 @@ void sw_dependents_record(const struct sw_rec *rec, CUstream stream)
 	const void *r = rec;
 	if (rec->kind == SW_REC_EVENT_RECORD) {
 		const struct sw_rec_event_record *e = r;
-		drop(e->event);
+		drop_dependent(e->event);
 		if (e->flags & SW_EVENT_RECORD_CONTEXT || has_stream(stream))
 			add_dependent(e->event);
 	} else if (rec->kind == SW_REC_STREAM_WAIT) {
@@ -184,7 +184,7 @@ static __thread struct output *leaving __attribute__((tls_model("initial-exec"))
 static __thread CUstream leaving_on __attribute__((tls_model("initial-exec")));
 static __thread bool leaving_done __attribute__((tls_model("initial-exec")));
 
-static void *watch(void *unused)
+static void *end_node_holds(void *unused)
 {
 	static const uint32_t never = 0;
 	const struct timespec t = {.tv_nsec = LOOK_NS};
@@ -215,9 +215,9 @@ static bool start(void)
 	slots = sw_sys_map(-1, 0, SLOTS * sizeof *slots, &error);
 	outputs = sw_sys_map(-1, 0, OUTPUTS * sizeof *outputs, &error);
 	const unsigned flags = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP;
-	const bool good = slots && outputs && enlist && ask &&
-			  enlist(slots, SLOTS * sizeof *slots, flags) == CUDA_SUCCESS &&
-			  ask(&slots_device, slots, 0) == CUDA_SUCCESS && sw_sys_thread(watch, STACK_BYTES) == 0;
+	const bool good =
+		slots && outputs && enlist && ask && enlist(slots, SLOTS * sizeof *slots, flags) == CUDA_SUCCESS &&
+		ask(&slots_device, slots, 0) == CUDA_SUCCESS && sw_sys_thread(end_node_holds, STACK_BYTES) == 0;
 	atomic_store(&state, good ? 2 : 3);
 	if (!good)
 		sw_result("failed memory 0");
@@ -425,7 +425,7 @@ void sw_nodes_captured(CUstream stream, uint32_t exact)
 
 /* ---- our executable graph ---------------------------------------------------------------------------------------- */
 
-static bool holds(CUgraph graph, CUgraphNode node)
+static bool holds_node(CUgraph graph, CUgraphNode node)
 {
 	__typeof__(&cuGraphGetNodes) ask = SW_CONFIRM_REAL(cuGraphGetNodes);
 	static CUgraphNode nodes[MOST_NODES];
@@ -519,7 +519,7 @@ static CUresult insert_hold(CUgraph graph, struct inserted *in)
 static CUresult insert_marks(CUgraph graph, struct inserted *in)
 {
 	const struct side *later = &sides[LATER];
-	const bool body = !holds(graph, later->node);
+	const bool body = !holds_node(graph, later->node);
 	const CUgraph where = body ? later->graph : graph;
 	CUgraphNode before[MOST_BEFORE];
 	size_t n = 0;
@@ -540,7 +540,7 @@ static void make_ours(CUgraph graph, CUgraphExec exec)
 	__typeof__(&cuGraphDestroyNode) destroy = SW_CONFIRM_REAL(cuGraphDestroyNode);
 	struct inserted in = {.n = 0};
 	CUgraphExec made = NULL;
-	if (!sw_hold.words || !make || !destroy || !holds(graph, sides[EARLIER].node) ||
+	if (!sw_hold.words || !make || !destroy || !holds_node(graph, sides[EARLIER].node) ||
 	    (later_is_node() && !sides[LATER].node))
 		return;
 	CUresult status = insert_hold(graph, &in);

@@ -543,7 +543,7 @@ static void look_after(uint64_t now)
 	sw_sys_wake((const uint32_t *)&sw_hold.ended, INT_MAX);
 }
 
-static void look(void)
+static void look_at_hold(void)
 {
 	const uint64_t now = sw_sys_monotonic();
 	if (atomic_load(&sw_hold.state) == SW_HOLD_OVER)
@@ -554,14 +554,14 @@ static void look(void)
 		sw_watch_release(SW_RELEASE_BOUND);
 }
 
-static void *watch(void *unused)
+static void *watch_hold(void *unused)
 {
 	prctl(PR_SET_NAME, "syncwatch-hold");
 	while (!atomic_load(&sw_hold.ended)) {
 		if (atomic_load(&sw_hold.state) == SW_HOLD_NONE)
 			sw_sys_wait((const uint32_t *)&sw_hold.state, SW_HOLD_NONE, NULL);
 		else
-			look();
+			look_at_hold();
 		pause_a_little();
 	}
 	return unused;
@@ -572,7 +572,7 @@ bool sw_watch_start(void)
 	bool expected = false;
 	if (!atomic_compare_exchange_strong(&started, &expected, true))
 		return true;
-	const int error = sw_sys_thread(watch, STACK_BYTES);
+	const int error = sw_sys_thread(watch_hold, STACK_BYTES);
 	if (error == 0)
 		return true;
 	sw_result("failed thread %d", error);

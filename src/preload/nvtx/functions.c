@@ -466,7 +466,7 @@ static bool keep_range(const struct early *what, const struct sw_nvtx_text *name
 	return kept;
 }
 
-static bool forget(nvtxDomainHandle_t domain, uint64_t id, uint32_t tid)
+static bool forget_range(nvtxDomainHandle_t domain, uint64_t id, uint32_t tid)
 {
 	uint64_t mask = sw_lock_enter(&early.lock);
 	const bool kept = !early.recording_begun;
@@ -530,7 +530,7 @@ static void nvtx_begin(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t 
 
 static void nvtx_end(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t id)
 {
-	if (!recording_begun() && forget(domain, id, own_tid()))
+	if (!recording_begun() && forget_range(domain, id, own_tid()))
 		return;
 	write_end(op, domain, id);
 }

@@ -18,7 +18,7 @@ bool sw_loaded_is_ours(const void *address)
  * What an object, and what it was loaded with, has under this name; not ours.  The count of users that dlopen() raises
  * stays: who calls a library keeps it loaded.
  */
-static void *look(const char *path, const char *name)
+static void *look_up(const char *path, const char *name)
 {
 	void *handle = *path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 	void *found = handle ? dlsym(handle, name) : NULL;
@@ -31,7 +31,7 @@ struct search {
 	void *found;
 };
 
-static bool holds(const struct dl_phdr_info *info, uintptr_t address)
+static bool holds_address(const struct dl_phdr_info *info, uintptr_t address)
 {
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *h = &info->dlpi_phdr[i];
@@ -47,13 +47,13 @@ static int visit(struct dl_phdr_info *info, size_t bytes, void *arg)
 	const char *path = info->dlpi_name ? info->dlpi_name : "", *slash = strrchr(path, '/');
 	(void)bytes;
 	if (search->caller) {
-		if (!holds(info, search->caller))
+		if (!holds_address(info, search->caller))
 			return 0;
-		search->found = look(path, search->name);
+		search->found = look_up(path, search->name);
 		return 1;
 	}
 	if (strncmp(slash ? slash + 1 : path, search->object, strlen(search->object)) == 0)
-		search->found = look(path, search->name);
+		search->found = look_up(path, search->name);
 	return search->found != NULL;
 }
 

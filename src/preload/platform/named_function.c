@@ -22,7 +22,7 @@ static struct sw_dlsym_answer not_found(const char *name)
 }
 
 /* What the program would find without us. */
-static void *find(void *handle, const char *name, const char *object, const void *caller)
+static void *find_function(void *handle, const char *name, const char *object, const void *caller)
 {
 	void *found = handle == RTLD_DEFAULT ? NULL : named.recorder.real(handle, name);
 	/* The program's own handle covers all objects that it was started with. */
@@ -38,7 +38,7 @@ static struct sw_dlsym_answer look_up(void *handle, const char *name, const void
 	if (!ours)
 		return named.before ? named.before(handle, name, caller) : (struct sw_dlsym_answer){NULL, 0};
 	const int saved = errno;
-	void *found = find(handle, name, object, caller);
+	void *found = find_function(handle, name, object, caller);
 	struct sw_dlsym_answer answer = {found, 1};
 	if (!found)
 		answer = not_found(name);

@@ -37,7 +37,7 @@ static struct {
 } real;
 
 /* The caller's process has libc10.  Each thread that comes here before it is done does it all, with the same result. */
-static report_function *find(void)
+static report_function *find_reporter(void)
 {
 	report_function *found = __atomic_load_n(&real.report, __ATOMIC_ACQUIRE);
 	if (found)
@@ -72,7 +72,7 @@ static void *own_stream(uint64_t device)
 /* Called while the allocator holds its lock: no other thread gets the block before it is recorded. */
 void sw_torch_report(void *block, int64_t bytes, size_t allocated, size_t reserved, uint64_t device)
 {
-	report_function *report = find();
+	report_function *report = find_reporter();
 	if (report)
 		report(block, bytes, allocated, reserved, device);
 	if (real.annotate && bytes && (device & 0xff) == CUDA_DEVICE)

@@ -40,15 +40,15 @@ const void *sw_python_freed_at(uint64_t n)
 	return __atomic_load_n(&ring[n % RING].n, __ATOMIC_RELAXED) == n + 1 ? code : NULL;
 }
 
-static uint32_t place(const void *code)
+static uint32_t place_of_code(const void *code)
 {
 	return (uint32_t)sw_hash_u64((uintptr_t)code) % WATCHED;
 }
 
-static bool forget(const void *code)
+static bool forget_code(const void *code)
 {
 	bool found = __atomic_load_n(&full, __ATOMIC_ACQUIRE);
-	for (uint32_t i = place(code), n = 0; n < WATCHED; i = (i + 1) % WATCHED, n++) {
+	for (uint32_t i = place_of_code(code), n = 0; n < WATCHED; i = (i + 1) % WATCHED, n++) {
 		uint64_t there = __atomic_load_n(&watched[i], __ATOMIC_ACQUIRE);
 		if (!there)
 			break;
@@ -62,7 +62,7 @@ static bool forget(const void *code)
 
 void sw_python_freed_watch(const void *code)
 {
-	uint32_t i = place(code);
+	uint32_t i = place_of_code(code);
 	for (uint32_t n = 0; n < WATCHED; i = (i + 1) % WATCHED, n++) {
 		uint64_t there = __atomic_load_n(&watched[i], __ATOMIC_ACQUIRE);
 		if (there == (uintptr_t)code)
@@ -82,7 +82,7 @@ void sw_python_freed_watch(const void *code)
 
 static void code_ends(void *code)
 {
-	if (forget(code))
+	if (forget_code(code))
 		publish(code);
 	original(code);
 }

@@ -659,13 +659,13 @@ static char refused[200];
 #define EXPORT __attribute__((visibility("default")))
 EXPORT void syncwatch_python_start(const struct sw_companion *recorder);
 
-static void *find(const char *name)
+static void *find_function(const char *name)
 {
 	return dlsym(RTLD_DEFAULT, name);
 }
 
 /* "3.11.7 (main, ...)": the part that matters. */
-static void refuse(const char *version, const char *why)
+static void refuse_python(const char *version, const char *why)
 {
 	const char *end = strchr(version, ' ');
 	snprintf(refused, sizeof refused, "Python lines: not recorded, Python %.*s: %s",
@@ -683,13 +683,14 @@ static bool is_type(const void *type, const char *name)
 	       sw_python_read(at, text, strlen(name) + 1) && strcmp(text, name) == 0;
 }
 
-static const char *prepare(const char *version)
+static const char *prepare_layout(const char *version)
 {
 	if (!sw_python_readable())
 		return "the kernel does not let a process read its own memory with process_vm_readv";
-	sw_python.runtime = find("_PyRuntime");
-	sw_python.thread_state = (void *(*)(void))(uintptr_t)find("PyGILState_GetThisThreadState");
-	sw_python.types = (struct sw_python_types){find("PyCode_Type"), find("PyUnicode_Type"), find("PyBytes_Type")};
+	sw_python.runtime = find_function("_PyRuntime");
+	sw_python.thread_state = (void *(*)(void))(uintptr_t)find_function("PyGILState_GetThisThreadState");
+	sw_python.types = (struct sw_python_types){find_function("PyCode_Type"), find_function("PyUnicode_Type"),
+						   find_function("PyBytes_Type")};
 	const char *why = sw_python_layout_find(&sw_python.at, version, sw_python.runtime);
 	if (why)
 		return why;
@@ -721,7 +722,7 @@ static void look_at_torch(const struct sw_companion *recorder)
 /* Again in each child of fork() that calls CUDA. */
 void syncwatch_python_start(const struct sw_companion *recorder)
 {
-	const char *(*version)(void) = (const char *(*)(void))(uintptr_t)find("Py_GetVersion");
+	const char *(*version)(void) = (const char *(*)(void))(uintptr_t)find_function("Py_GetVersion");
 	if (!recorder || !version)
 		return;
 	look_at_torch(recorder);
@@ -729,9 +730,9 @@ void syncwatch_python_start(const struct sw_companion *recorder)
 	sw_python.several = false;
 	if (sw_python.main.process != getpid())
 		sw_python.main = (struct sw_python_main){.process = getpid()};
-	const char *why = prepare(version());
+	const char *why = prepare_layout(version());
 	if (why)
-		refuse(version(), why);
+		refuse_python(version(), why);
 	else
 		recorder->stacks(python_join_of(sw_python.at.style));
 }

@@ -306,7 +306,7 @@ static void walk_rounds(struct sw_writer *scratch)
 }
 
 /* Picoseconds a round, the best of some tries; 0 when there is no memory. The thread writes into a scratch buffer. */
-static uint64_t measure(void (*rounds)(struct sw_writer *scratch))
+static uint64_t measure_rounds(void (*rounds)(struct sw_writer *scratch))
 {
 	int error;
 	uint64_t best = UINT64_MAX;
@@ -340,14 +340,14 @@ static uint64_t measure(void (*rounds)(struct sw_writer *scratch))
 /* Fills the header's cost field; about a tenth of a millisecond. Before the state is ON: uses the calling thread. */
 static void cost_measure(void)
 {
-	sw_trace.header->cost_no_stack_ps = measure(record_rounds);
+	sw_trace.header->cost_no_stack_ps = measure_rounds(record_rounds);
 	atomic_store(&sw_sequence.last, 0); /* no other thread counts yet */
 }
 
 /* The same with a stack that is remembered, for the other field; when stacks are on and the module map is fresh. */
 static void cost_measure_stack(void)
 {
-	uint64_t walk = measure(walk_rounds);
+	uint64_t walk = measure_rounds(walk_rounds);
 	if (walk && sw_trace.header->cost_no_stack_ps)
 		sw_trace.header->cost_stack_ps = sw_trace.header->cost_no_stack_ps + walk;
 }

@@ -28,7 +28,7 @@ static struct {
 /* Bytes at the end of each chunk that only a LOSS record may use. */
 #define LOSS_ROOM ((uint32_t)sizeof(struct sw_rec_loss))
 
-static bool holds(const uint8_t *chunk, const void *record)
+static bool holds_record(const uint8_t *chunk, const void *record)
 {
 	return (const uint8_t *)record >= chunk && (const uint8_t *)record < chunk + SW_CHUNK_BYTES;
 }
@@ -40,7 +40,7 @@ void sw_writer_commit_held(struct sw_writer *w)
 		__atomic_store_n(&h->committed, w->held_at - (uint32_t)sizeof *h, __ATOMIC_RELEASE);
 		w->held_at = 0;
 	}
-	if (!holds(w->held, w->pending))
+	if (!holds_record(w->held, w->pending))
 		sw_writer_settle(w);
 }
 
@@ -57,7 +57,7 @@ static bool leave_chunk(struct sw_writer *w)
 {
 	if (!w->base)
 		return true;
-	if (!w->open && !holds(w->base, w->pending)) {
+	if (!w->open && !holds_record(w->base, w->pending)) {
 		sw_trace_retire(w->base);
 	} else if (w->held) {
 		return false; /* two chunks with open records: one call described more than a whole chunk */

@@ -29,7 +29,7 @@ static struct sw_fence last;
 static bool worked;
 static CUcontext home;
 
-static struct known *find(CUstream stream, uint32_t thread)
+static struct known *find_stream(CUstream stream, uint32_t thread)
 {
 	for (uint32_t i = 0; i < n_known; i++)
 		if (known[i].stream == stream && known[i].thread == thread)
@@ -66,7 +66,7 @@ void sw_fences_work(CUstream any)
 	const CUstream stream = any == CU_STREAM_LEGACY ? NULL : any;
 	const uint32_t thread = stream == CU_STREAM_PER_THREAD ? sw_confirm_recorder->thread()->number : 0;
 	const uint64_t mask = sw_lock_enter(&lock);
-	struct known *k = find(stream, thread);
+	struct known *k = find_stream(stream, thread);
 	worked = true;
 	if (!k && n_known < STREAMS) {
 		k = &known[n_known++];
@@ -84,7 +84,7 @@ void sw_fences_work(CUstream any)
 void sw_fences_stream_gone(CUstream stream)
 {
 	const uint64_t mask = sw_lock_enter(&lock);
-	struct known *k = find(stream, 0);
+	struct known *k = find_stream(stream, 0);
 	/* Its work may continue, and is not seen any more. */
 	if (k && k->dirty)
 		broken = true;
@@ -133,7 +133,7 @@ static bool put_joined(struct sw_fence *fence)
 	return join_all() && record(fence->event, join) == CUDA_SUCCESS;
 }
 
-static bool put(struct sw_fence *fence)
+static bool renew_fence(struct sw_fence *fence)
 {
 	fence->event = fence->event ? fence->event : new_event();
 	fence->alone = !join && n_known == 1 && !known[0].thread;
@@ -152,7 +152,7 @@ bool sw_fence_put(struct sw_fence *fence)
 	if (good && !worked && last.event)
 		*fence = last;
 	else
-		good = good && put(fence);
+		good = good && renew_fence(fence);
 	broken |= !good;
 	sw_lock_leave(&lock, mask);
 	return good;

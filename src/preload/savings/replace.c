@@ -29,7 +29,7 @@ static uint32_t n_blocks; /* slots that were ever used */
 static uint64_t kept_bytes;
 
 /* The one that was kept first: its work ends first. */
-static struct block *take(uint32_t kind, uint64_t bytes, unsigned flags, bool host)
+static struct block *take_block(uint32_t kind, uint64_t bytes, unsigned flags, bool host)
 {
 	static uint32_t from;
 	for (uint32_t i = 0; i < n_blocks; i++) {
@@ -47,7 +47,7 @@ static struct block *take(uint32_t kind, uint64_t bytes, unsigned flags, bool ho
 static bool kept_take(uint32_t kind, uint64_t bytes, unsigned flags, bool host, uint64_t *address)
 {
 	const uint64_t mask = sw_lock_enter(&kept_lock);
-	struct block *b = take(kind, bytes, flags, host);
+	struct block *b = take_block(kind, bytes, flags, host);
 	const bool good = b && (host || sw_fence_order(&b->fence));
 	if (good) {
 		b->kept = false;

@@ -338,7 +338,7 @@ static void staging_spoilt(uint64_t *spoilt, uint64_t *unknown)
 }
 
 /* Each slot in turn: the oldest is done first.  Waits for it where the ring is full. */
-static struct slot *take(void)
+static struct slot *take_slot(void)
 {
 	__typeof__(&cuEventSynchronize) wait = SW_SAVINGS_REAL(cuEventSynchronize);
 	struct slot *slot = n_slots ? &slots[next] : NULL;
@@ -410,7 +410,7 @@ static bool staging_copy(const struct sw_savings_copy *c)
 	if (from == to || !on_device(from ? c->dst : c->src) || !c->bytes || c->bytes > room || !record)
 		return false;
 	const uint64_t mask = sw_lock_enter(&staging_lock);
-	struct slot *slot = take();
+	struct slot *slot = take_slot();
 	bool good = slot && (from ? to_device(slot, c) : to_host(slot, c)) == CUDA_SUCCESS;
 	if (slot && record(slot->event, c->stream) != CUDA_SUCCESS) {
 		/* It is unknown when it can be used again; the call is made as it is, and brings the bytes itself. */
@@ -429,7 +429,7 @@ static bool staging_check(const struct sw_savings_copy *c, uint64_t hash)
 	__typeof__(&cuMemcpyDtoHAsync_v2) copy = SW_SAVINGS_REAL(cuMemcpyDtoHAsync_v2);
 	__typeof__(&cuEventRecord) record = SW_SAVINGS_REAL(cuEventRecord);
 	const uint64_t mask = sw_lock_enter(&staging_lock);
-	struct slot *slot = c->bytes <= room && copy && record ? take() : NULL;
+	struct slot *slot = c->bytes <= room && copy && record ? take_slot() : NULL;
 	const bool good = slot && copy(slot->at, c->dst, c->bytes, c->stream) == CUDA_SUCCESS &&
 			  record(slot->event, c->stream) == CUDA_SUCCESS;
 	if (good) {
@@ -647,7 +647,7 @@ static void time_call(const struct sw_rec *rec)
 }
 
 /* What a change does once, before the first work.  A call that makes something shows that a context is there. */
-static void prepare(const struct sw_rec *rec)
+static void prepare_buffers(const struct sw_rec *rec)
 {
 	const bool makes =
 		rec->kind == SW_REC_ALLOC || rec->kind == SW_REC_STREAM_CREATE || rec->kind == SW_REC_EVENT_CREATE;
@@ -688,7 +688,7 @@ void sw_savings_record(const struct sw_rec *rec, CUstream stream, bool capturing
 		sw_savings_install();
 	savings_capturing(capturing);
 	if (!capturing) {
-		prepare(rec);
+		prepare_buffers(rec);
 		note_streams(rec, stream);
 	}
 	if (rec->kind == SW_REC_CONTEXT_OP)

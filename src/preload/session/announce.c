@@ -244,7 +244,7 @@ void sw_announce_failed(const char *why)
 
 /* ---- environments ------------------------------------------------------------------------------------------------ */
 
-static const char *find(char *const environment[], const char *name)
+static const char *find_variable(char *const environment[], const char *name)
 {
 	const size_t n = strlen(name);
 	for (size_t i = 0; environment && environment[i]; i++)
@@ -268,7 +268,8 @@ static bool preloads(const char *list, const char *object, size_t bytes)
 
 uint32_t sw_announce_lost(char *const environment[])
 {
-	const char *list = find(environment, "LD_PRELOAD"), *named = find(environment, SW_ANNOUNCE_VARIABLE);
+	const char *list = find_variable(environment, "LD_PRELOAD"),
+		   *named = find_variable(environment, SW_ANNOUNCE_VARIABLE);
 	uint32_t lost = !named || strcmp(named, run.value) ? SW_ANNOUNCE_LOST_RUN : 0;
 	for (const char *at = run.board ? run.board->preload : ""; *at;) {
 		const size_t n = strcspn(at, "\n");

@@ -101,7 +101,7 @@ static bool rest_there(const struct remembered *m, unsigned i)
 	return i >= m->words;
 }
 
-static struct remembered *find(struct sw_stack_cache *c, unsigned set, const void *frame)
+static struct remembered *find_remembered(struct sw_stack_cache *c, unsigned set, const void *frame)
 {
 	for (unsigned k = 0; k < WAYS; k++) {
 		struct remembered *m = &c->sets[set][k];
@@ -345,7 +345,7 @@ static SW_OFTEN __attribute__((noinline)) uint32_t search(struct sw_writer *w, c
 	}
 	uint64_t key = (uintptr_t)frame / 16 ^ ((const uint64_t *)frame)[1] * 0x9e3779b97f4a7c15ull >> 32;
 	unsigned set = (unsigned)(key ^ key >> 7) % SETS;
-	struct remembered *m = find(c, set, frame);
+	struct remembered *m = find_remembered(c, set, frame);
 	if (!m) {
 		uint32_t id;
 		m = remember(w, set, frame, &id);

@@ -46,7 +46,7 @@ struct cursor {
 	bool bad;
 };
 
-static uint64_t take(struct cursor *c, unsigned bytes)
+static uint64_t take_bytes(struct cursor *c, unsigned bytes)
 {
 	uint64_t value = 0;
 	if ((size_t)(c->end - c->at) < bytes) {
@@ -62,14 +62,14 @@ static uint64_t take(struct cursor *c, unsigned bytes)
 static int64_t take_signed(struct cursor *c, unsigned bytes)
 {
 	const unsigned shift = 64 - 8 * bytes;
-	return (int64_t)(take(c, bytes) << shift) >> shift;
+	return (int64_t)(take_bytes(c, bytes) << shift) >> shift;
 }
 
 static uint64_t take_leb(struct cursor *c)
 {
 	uint64_t value = 0;
 	for (unsigned shift = 0;; shift += 7) {
-		const uint64_t byte = take(c, 1);
+		const uint64_t byte = take_bytes(c, 1);
 		value |= shift < 64 ? (byte & 0x7f) << shift : 0;
 		if (!(byte & 0x80))
 			return value;
@@ -81,7 +81,7 @@ static int64_t take_sleb(struct cursor *c)
 	uint64_t value = 0, byte;
 	unsigned shift = 0;
 	do {
-		byte = take(c, 1);
+		byte = take_bytes(c, 1);
 		value |= shift < 64 ? (byte & 0x7f) << shift : 0;
 		shift += 7;
 	} while (byte & 0x80);
@@ -112,10 +112,10 @@ static uint64_t take_pointer(struct cursor *c, uint8_t encoding, bool relative)
 	case 0x00:
 	case 0x04:
 	case 0x0c:
-		value = take(c, 8);
+		value = take_bytes(c, 8);
 		break;
 	case 0x03:
-		value = take(c, 4);
+		value = take_bytes(c, 4);
 		break;
 	case 0x0b:
 		value = (uint64_t)take_signed(c, 4);
@@ -132,7 +132,7 @@ static uint64_t take_pointer(struct cursor *c, uint8_t encoding, bool relative)
 
 /* ---- where registers are ----------------------------------------------------------------------------------------- */
 
-static bool load(const struct sw_unwind *u, uint64_t address, uint64_t *value)
+static bool load_word(const struct sw_unwind *u, uint64_t address, uint64_t *value)
 {
 	const bool on_stack = address >= (uintptr_t)u->frame && address < u->top;
 	if (address % 8 || (!on_stack && !sw_sys_readable((const void *)(uintptr_t)address)))
@@ -211,7 +211,7 @@ static bool combine(struct machine *m, uint8_t op)
 
 static bool operate(const struct sw_unwind *u, struct machine *m, struct cursor *c)
 {
-	const uint8_t op = (uint8_t)take(c, 1);
+	const uint8_t op = (uint8_t)take_bytes(c, 1);
 	uint64_t value = 0;
 	if (op >= 0x30 && op <= 0x4f) /* lit */
 		return push(m, op - 0x30u);
@@ -219,12 +219,12 @@ static bool operate(const struct sw_unwind *u, struct machine *m, struct cursor 
 		return register_of(u, op - 0x70u, &value) && push(m, value + (uint64_t)take_sleb(c));
 	switch (op) {
 	case 0x06: /* deref */
-		return m->n && load(u, m->stack[m->n - 1], &m->stack[m->n - 1]);
+		return m->n && load_word(u, m->stack[m->n - 1], &m->stack[m->n - 1]);
 	case 0x08: /* const1u, and so on */
 	case 0x0a:
 	case 0x0c:
 	case 0x0e:
-		return push(m, take(c, 1u << (op - 0x08) / 2));
+		return push(m, take_bytes(c, 1u << (op - 0x08) / 2));
 	case 0x09:
 	case 0x0b:
 	case 0x0d:
@@ -275,7 +275,7 @@ static bool apply(const struct sw_unwind *u, const struct rule *rule, uint64_t c
 		__attribute__((fallthrough));
 	case AT_OFFSET:
 		*slot = at;
-		return load(u, at, value);
+		return load_word(u, at, value);
 	case IS_OFFSET:
 		*value = at;
 		return true;
@@ -386,7 +386,7 @@ static bool keep_or_restore(struct row *row, bool keep)
 /* Carries out one instruction. False: it is unknown. */
 static bool instruct(struct row *row, struct cursor *c)
 {
-	const uint8_t op = (uint8_t)take(c, 1);
+	const uint8_t op = (uint8_t)take_bytes(c, 1);
 	if ((op & 0xc0) == 0x40) { /* advance_loc */
 		row->at += (op & 0x3f) * row->code_align;
 		return true;
@@ -397,12 +397,12 @@ static bool instruct(struct row *row, struct cursor *c)
 	case 0x00: /* nop */
 		return true;
 	case 0x01: /* set_loc */
-		row->at = take(c, 8);
+		row->at = take_bytes(c, 8);
 		return true;
 	case 0x02: /* advance_loc1, 2, 4 */
 	case 0x03:
 	case 0x04:
-		row->at += take(c, 1u << (op - 0x02)) * row->code_align;
+		row->at += take_bytes(c, 1u << (op - 0x02)) * row->code_align;
 		return true;
 	case 0x0a: /* remember_state */
 	case 0x0b: /* restore_state */
@@ -448,15 +448,15 @@ static bool read_common(struct row *row, struct common *out, const uint8_t *at)
 {
 	struct cursor c = entry_at(at), data;
 	*out = (struct common){.encoding = 0};
-	if (take(&c, 4) != 0) /* an FDE */
+	if (take_bytes(&c, 4) != 0) /* an FDE */
 		return false;
-	const uint64_t version = take(&c, 1);
+	const uint64_t version = take_bytes(&c, 1);
 	const char *letters = (const char *)c.at;
-	while (take(&c, 1))
+	while (take_bytes(&c, 1))
 		;
 	row->code_align = take_leb(&c);
 	row->data_align = take_sleb(&c);
-	const uint64_t address = version == 1 ? take(&c, 1) : take_leb(&c);
+	const uint64_t address = version == 1 ? take_bytes(&c, 1) : take_leb(&c);
 	if (c.bad || address != RIP || (*letters && *letters != 'z'))
 		return false;
 	out->augmented = *letters == 'z';
@@ -464,11 +464,11 @@ static bool read_common(struct row *row, struct common *out, const uint8_t *at)
 		data = take_block(&c);
 	for (letters += out->augmented; *letters; letters++) {
 		if (*letters == 'R')
-			out->encoding = (uint8_t)take(&data, 1);
+			out->encoding = (uint8_t)take_bytes(&data, 1);
 		else if (*letters == 'L')
-			take(&data, 1);
+			take_bytes(&data, 1);
 		else if (*letters == 'P')
-			take_pointer(&data, (uint8_t)take(&data, 1), false);
+			take_pointer(&data, (uint8_t)take_bytes(&data, 1), false);
 		else if (*letters == 'S')
 			out->signal = true;
 		else
@@ -484,7 +484,7 @@ static bool read_rules(struct row *row, const uint8_t *at, bool *signal)
 	struct common common;
 	struct cursor c = entry_at(at);
 	const uint8_t *here = c.at;
-	const uint64_t back = take(&c, 4);
+	const uint64_t back = take_bytes(&c, 4);
 	if (!back || !read_common(row, &common, here - back))
 		return false;
 	row->at = take_pointer(&c, common.encoding, true);
@@ -507,12 +507,12 @@ static bool read_rules(struct row *row, const uint8_t *at, bool *signal)
 static const uint8_t *search_table(const uint8_t *header, size_t bytes, uint64_t pc)
 {
 	struct cursor c = {header, header + bytes, false};
-	const uint32_t encodings = (uint32_t)take(&c, 4);
+	const uint32_t encodings = (uint32_t)take_bytes(&c, 4);
 	/* Version 1, a count of 4 bytes, entries relative to the header: all that linkers write. */
 	if ((encodings & 0xffff00ffu) != 0x3b030001u)
 		return NULL;
 	take_pointer(&c, (uint8_t)(encodings >> 8), true);
-	uint64_t low = 0, high = take(&c, 4);
+	uint64_t low = 0, high = take_bytes(&c, 4);
 	if (c.bad || high * 8 > (size_t)(c.end - c.at))
 		return NULL;
 	const int32_t *entries = (const void *)c.at;
@@ -595,7 +595,7 @@ static int step_by_pointer(struct sw_unwind *u, struct sw_unwind_frame *out)
 {
 	const uint64_t base = u->last.rbp;
 	uint64_t ip, next;
-	if (base % 8 || base < u->sp || !load(u, base, &next) || !load(u, base + 8, &ip) || ip <= 4096)
+	if (base % 8 || base < u->sp || !load_word(u, base, &next) || !load_word(u, base + 8, &ip) || ip <= 4096)
 		return -1;
 	*out = (struct sw_unwind_frame){
 		.slot = base + 8,

@@ -31,7 +31,7 @@ static struct bucket *bucket_of(uint64_t key)
  * Held for a few dozen instructions.  No thread waits for long: a signal handler that calls sem_post() may have
  * interrupted the holder.  False: not taken.
  */
-static bool take(struct bucket *b)
+static bool lock_bucket(struct bucket *b)
 {
 	for (unsigned spin = 0; spin < 1000; spin++) {
 		if (!__atomic_exchange_n(&b->lock, 1, __ATOMIC_ACQUIRE))
@@ -91,7 +91,7 @@ bool sw_sync_release(struct sw_sync_thread *t, uint64_t key)
 	raise_own(t);
 	if (!t->crowded && covers(nothing, t->known))
 		return false;
-	if (t->crowded || !take(b))
+	if (t->crowded || !lock_bucket(b))
 		return true;
 	if (b->owner == key)
 		news = !covers(b->held, t->known);
@@ -103,7 +103,7 @@ void sw_sync_released(const struct sw_sync_thread *t, uint64_t key)
 {
 	struct bucket *b = bucket_of(key);
 
-	if (t->crowded || !take(b)) {
+	if (t->crowded || !lock_bucket(b)) {
 		__atomic_store_n(&b->open, 1, __ATOMIC_RELEASE);
 		return;
 	}
@@ -120,7 +120,7 @@ bool sw_sync_acquire(struct sw_sync_thread *t, uint64_t key)
 	struct bucket *b = bucket_of(key);
 	bool news = true, exact = false;
 
-	if (__atomic_load_n(&b->open, __ATOMIC_ACQUIRE) || !take(b)) {
+	if (__atomic_load_n(&b->open, __ATOMIC_ACQUIRE) || !lock_bucket(b)) {
 		t->fresh = true;
 		return true;
 	}

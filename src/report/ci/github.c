@@ -10,7 +10,7 @@
 #define MOST_ANNOTATIONS 100u
 
 /* Escapes what would end the command or start another; `also`: what ends a property. */
-static void put(FILE *out, const char *text, const char *also)
+static void put_escaped(FILE *out, const char *text, const char *also)
 {
 	while (*text) {
 		size_t n = sw_utf8_length(text);
@@ -35,15 +35,15 @@ static void put_annotation(struct sw_ci *ci, const struct sw_ci_result *result)
 	fprintf(ci->out, "::%s ", commands[result->leader->finding->severity]);
 	if (*result->path) {
 		fputs("file=", ci->out);
-		put(ci->out, result->path, ":,");
+		put_escaped(ci->out, result->path, ":,");
 		if (result->line)
 			fprintf(ci->out, ",line=%d", result->line);
 		putc(',', ci->out);
 	}
 	fprintf(ci->out, "title=SW%03d ", result->leader->finding->id);
-	put(ci->out, result->leader->info->kind, ":,");
+	put_escaped(ci->out, result->leader->info->kind, ":,");
 	fputs("::", ci->out);
-	put(ci->out, result->text, "");
+	put_escaped(ci->out, result->text, "");
 	putc('\n', ci->out);
 }
 
@@ -51,9 +51,9 @@ void sw_ci_github_extra(struct sw_ci *ci, const struct sw_ci_extra *extra)
 {
 	static const char *const commands[] = {"notice", "warning", "error"};
 	fprintf(ci->out, "::%s title=%s%s", commands[extra->severity], extra->id, *extra->id ? " " : "syncwatch ");
-	put(ci->out, extra->kind, ":,");
+	put_escaped(ci->out, extra->kind, ":,");
 	fputs("::", ci->out);
-	put(ci->out, extra->text, "");
+	put_escaped(ci->out, extra->text, "");
 	putc('\n', ci->out);
 }
 

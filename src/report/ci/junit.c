@@ -7,7 +7,7 @@
 #include "report/excerpts.h"
 
 /* As XML 1.0 allows: markup escaped, control characters and what is no UTF-8 replaced. */
-static void put(FILE *out, const char *text)
+static void put_escaped(FILE *out, const char *text)
 {
 	static const struct {
 		char c;
@@ -34,7 +34,7 @@ static void put(FILE *out, const char *text)
 static void put_attribute(FILE *out, const char *name, const char *value)
 {
 	fprintf(out, " %s=\"", name);
-	put(out, value);
+	put_escaped(out, value);
 	putc('"', out);
 }
 
@@ -60,11 +60,11 @@ static void put_case(struct sw_ci *ci, struct sw_report *report, const struct sw
 		put_attribute(ci->out, "type", result->leader->info->kind);
 		put_attribute(ci->out, "message", result->words.message);
 		putc('>', ci->out);
-		put(ci->out, result->text);
+		put_escaped(ci->out, result->text);
 		fputs("</failure>\n", ci->out);
 	} else {
 		fputs("      <system-out>", ci->out);
-		put(ci->out, result->text);
+		put_escaped(ci->out, result->text);
 		fputs("</system-out>\n", ci->out);
 	}
 	fputs("    </testcase>\n", ci->out);
@@ -84,7 +84,7 @@ static void put_incomplete(struct sw_ci *ci, struct sw_report *report)
 	put_attribute(ci->out, "message", report->gaps.at[0]);
 	putc('>', ci->out);
 	for (size_t i = 0; i < report->gaps.n; i++) {
-		put(ci->out, report->gaps.at[i]);
+		put_escaped(ci->out, report->gaps.at[i]);
 		putc('\n', ci->out);
 	}
 	fputs("</error>\n    </testcase>\n", ci->out);
@@ -102,9 +102,9 @@ static uint64_t put_kept_rules(FILE *out, const struct sw_judgement *judgement)
 		if (!out)
 			continue;
 		fputs("    <testcase classname=\"syncwatch.rule\" name=\"", out);
-		put(out, rule->option);
+		put_escaped(out, rule->option);
 		putc(' ', out);
-		put(out, rule->text);
+		put_escaped(out, rule->text);
 		fputs("\"/>\n", out);
 	}
 	return n;
@@ -160,7 +160,7 @@ void sw_ci_junit_extra(struct sw_ci *ci, const struct sw_ci_extra *extra)
 		put_attribute(ci->out, "message", extra->text);
 	}
 	putc('>', ci->out);
-	put(ci->out, extra->text);
+	put_escaped(ci->out, extra->text);
 	fprintf(ci->out, "</%s>\n    </testcase>\n  </testsuite>\n", how);
 }
 

@@ -169,7 +169,7 @@ static bool is_cheap(const struct sw_digest_finding *f)
 	return f->calls && f->severity != SW_ERROR && f->total_ns <= SW_DIFF_NOISE_NS;
 }
 
-static void add(struct sw_diff *diff, const struct sw_digest_finding *a, const struct sw_digest_finding *b)
+static void add_pair(struct sw_diff *diff, const struct sw_digest_finding *a, const struct sw_digest_finding *b)
 {
 	struct sw_diff_entry entry = {.a = a, .b = b};
 	if (a && b)
@@ -201,10 +201,10 @@ void sw_diff_make(struct sw_diff *diff, const struct sw_digest *a, const struct 
 	for (int like = 0; like < LIKENESSES; like++)
 		match(of_a, a->findings.n, of_b, b->findings.n, (enum likeness)like);
 	for (size_t i = 0; i < b->findings.n; i++)
-		add(diff, of_b[i].partner, of_b[i].finding);
+		add_pair(diff, of_b[i].partner, of_b[i].finding);
 	for (size_t i = 0; i < a->findings.n; i++)
 		if (!of_a[i].partner)
-			add(diff, of_a[i].finding, NULL);
+			add_pair(diff, of_a[i].finding, NULL);
 	if (diff->entries.n)
 		qsort(diff->entries.at, diff->entries.n, sizeof *diff->entries.at, by_change);
 	free(of_a);

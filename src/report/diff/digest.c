@@ -8,7 +8,7 @@
 #include "report/diff/diff.h"
 #include "report/symbols/stack.h"
 
-static const char *keep(struct sw_digest *digest, const char *text)
+static const char *keep_text(struct sw_digest *digest, const char *text)
 {
 	return text ? sw_arena_strndup(&digest->arena, text, strlen(text)) : "";
 }
@@ -24,15 +24,16 @@ static void take_side(struct sw_digest *digest, struct sw_names *names, const st
 {
 	struct sw_stack_view view = sw_stack_view(names, access->stack, access->function);
 	struct sw_digest_frame *frame = sw_arena_alloc(&digest->arena, view.n * sizeof *frame);
-	side->what = keep(digest, access->function ? sw_name_kernel(names, access->function, true)
+	side->what =
+		keep_text(digest, access->function ? sw_name_kernel(names, access->function, true)
 						   : sw_name_api(names, access->api, access->flags, access->stack));
 	side->frame = frame;
 	side->frames = view.n;
 	for (size_t i = 0; i < view.n; i++) {
 		const struct sw_frame *from = view.at[i].frame;
-		frame[i] = (struct sw_digest_frame){.function = keep(digest, from->function),
-						    .file = keep(digest, file_name(from->file)),
-						    .module = keep(digest, from->module),
+		frame[i] = (struct sw_digest_frame){.function = keep_text(digest, from->function),
+						    .file = keep_text(digest, file_name(from->file)),
+						    .module = keep_text(digest, from->module),
 						    .line = from->line};
 	}
 }
@@ -45,8 +46,8 @@ static void take_finding(struct sw_digest *digest, struct sw_report *report, con
 		take_side(digest, &report->names, sw_finding_access(from, i), &side[i]);
 	*sw_vec_push(&digest->findings) = (struct sw_digest_finding){
 		.id = from->id,
-		.kind = keep(digest, shown->info->kind),
-		.message = keep(digest, sw_report_words(report, shown).message),
+		.kind = keep_text(digest, shown->info->kind),
+		.message = keep_text(digest, sw_report_words(report, shown).message),
 		.severity = from->severity,
 		.confidence = from->confidence,
 		.hidden = from->hidden,
@@ -65,8 +66,8 @@ void sw_digest_take(struct sw_digest *digest, struct sw_report *report)
 	const struct sw_trace_process *process = sw_reader_process(report->reader);
 	*digest = (struct sw_digest){
 		.span_ns = report->judgement->span_ns, .simulated = report->judgement->simulated, .all = report->all};
-	digest->path = keep(digest, sw_reader_path(report->reader));
-	digest->program = keep(digest, process ? file_name(process->exe) : "");
+	digest->path = keep_text(digest, sw_reader_path(report->reader));
+	digest->program = keep_text(digest, process ? file_name(process->exe) : "");
 	const struct sw_trace_totals totals = sw_reader_totals(report->reader);
 	digest->whole = report->gaps.n == 0;
 	digest->complete = totals.closed && digest->whole;

@@ -50,7 +50,7 @@ static void indent(const struct sw_json *json)
 	}
 }
 
-static void before(struct sw_json *json, const char *key)
+static void separate(struct sw_json *json, const char *key)
 {
 	if (!json->first)
 		putc(',', json->out);
@@ -67,7 +67,7 @@ void sw_json_open(struct sw_json *json, const char *key, char bracket)
 {
 	if (json->depth == 0)
 		json->first = true;
-	before(json, key);
+	separate(json, key);
 	putc(bracket, json->out);
 	json->depth++;
 	json->first = true;
@@ -86,7 +86,7 @@ void sw_json_close(struct sw_json *json, char bracket)
 
 void sw_json_text(struct sw_json *json, const char *key, const char *text)
 {
-	before(json, key);
+	separate(json, key);
 	if (text)
 		sw_json_quote(json->out, text);
 	else
@@ -95,37 +95,37 @@ void sw_json_text(struct sw_json *json, const char *key, const char *text)
 
 void sw_json_number(struct sw_json *json, const char *key, uint64_t number)
 {
-	before(json, key);
+	separate(json, key);
 	fprintf(json->out, "%" PRIu64, number);
 }
 
 void sw_json_signed(struct sw_json *json, const char *key, int64_t number)
 {
-	before(json, key);
+	separate(json, key);
 	fprintf(json->out, "%" PRId64, number);
 }
 
 /* From integers: no locale's comma, no rounding. */
 void sw_json_ms(struct sw_json *json, const char *key, uint64_t ns)
 {
-	before(json, key);
+	separate(json, key);
 	fprintf(json->out, "%" PRIu64 ".%06" PRIu64, ns / 1000000, ns % 1000000);
 }
 
 void sw_json_hex(struct sw_json *json, const char *key, uint64_t word)
 {
-	before(json, key);
+	separate(json, key);
 	fprintf(json->out, "\"0x%" PRIx64 "\"", word);
 }
 
 void sw_json_bool(struct sw_json *json, const char *key, bool value)
 {
-	before(json, key);
+	separate(json, key);
 	fputs(value ? "true" : "false", json->out);
 }
 
 void sw_json_raw(struct sw_json *json, const char *key, const char *value)
 {
-	before(json, key);
+	separate(json, key);
 	fputs(value, json->out);
 }

@@ -344,7 +344,7 @@ static void forget_all(struct joining *j)
 		j->own->calls.at[i].match = 0;
 }
 
-static int refuse(struct joining *j, struct sw_error *error)
+static int refuse_profile(struct joining *j, struct sw_error *error)
 {
 	const char *profile = j->profile->path, *trace = sw_reader_path(j->own->reader);
 	forget_all(j);
@@ -381,7 +381,7 @@ int sw_join(struct sw_profile *profile, struct sw_own_calls *own, struct sw_join
 	if (main && main->theirs.n && find_place(&j, main, &place))
 		match_all(&j, main, &place);
 	if (join->matched < LEAST_MATCHED || join->matched * 100 < join->calls * LEAST_PERCENT)
-		rc = refuse(&j, error);
+		rc = refuse_profile(&j, error);
 	for (size_t i = 0; i < j.pairs.n; i++) {
 		free(j.pairs.at[i].theirs.at);
 		free(j.pairs.at[i].own.at);

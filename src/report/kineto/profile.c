@@ -119,7 +119,7 @@ static int fill(struct sw_json_scan *scan)
 }
 
 /* The next byte, not taken; -1: there is none. */
-static int look(struct sw_json_scan *scan)
+static int look_ahead(struct sw_json_scan *scan)
 {
 	if (scan->failed || (scan->at == scan->n && !fill(scan)))
 		return -1;
@@ -128,7 +128,7 @@ static int look(struct sw_json_scan *scan)
 
 size_t sw_json_scan_bytes(struct sw_json_scan *scan, void *bytes, size_t most)
 {
-	if (look(scan) < 0)
+	if (look_ahead(scan) < 0)
 		return 0;
 	size_t n = scan->n - scan->at < most ? scan->n - scan->at : most;
 	memcpy(bytes, scan->buffer + scan->at, n);
@@ -139,7 +139,7 @@ size_t sw_json_scan_bytes(struct sw_json_scan *scan, void *bytes, size_t most)
 int sw_json_scan_peek(struct sw_json_scan *scan)
 {
 	int c;
-	while ((c = look(scan)) == ' ' || c == '\n' || c == '\t' || c == '\r')
+	while ((c = look_ahead(scan)) == ' ' || c == '\n' || c == '\t' || c == '\r')
 		scan->at++;
 	return c;
 }
@@ -157,7 +157,7 @@ static bool json_scan_take(struct sw_json_scan *scan, char wanted)
 static int escaped(struct sw_json_scan *scan)
 {
 	static const char plain[] = "\"\\/", short_form[] = "bfnrt", meant[] = "\b\f\n\r\t";
-	int c = look(scan);
+	int c = look_ahead(scan);
 	const char *found = c > 0 ? strchr(short_form, c) : NULL;
 	unsigned code = 0;
 	if (c < 0)
@@ -171,7 +171,7 @@ static int escaped(struct sw_json_scan *scan)
 		return -1;
 	for (int i = 0; i < 4; i++) {
 		static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-		const char *digit = (c = look(scan)) > 0 ? strchr(digits, c) : NULL;
+		const char *digit = (c = look_ahead(scan)) > 0 ? strchr(digits, c) : NULL;
 		if (!digit)
 			return -1;
 		scan->at++;
@@ -189,7 +189,7 @@ static bool json_scan_string(struct sw_json_scan *scan, char *text, size_t room)
 		json_scan_fail(scan, "not JSON: a string is missing");
 		return false;
 	}
-	while ((c = look(scan)) >= 0 && c != '"') {
+	while ((c = look_ahead(scan)) >= 0 && c != '"') {
 		scan->at++;
 		if (c == '\\' && (c = escaped(scan)) < 0)
 			break;
@@ -214,7 +214,7 @@ static bool json_scan_number(struct sw_json_scan *scan, char *text, size_t room)
 	while (c > 0 && strchr("+-.0123456789eE", c) && n + 1 < room) {
 		text[n++] = (char)c;
 		scan->at++;
-		c = look(scan);
+		c = look_ahead(scan);
 	}
 	text[n] = 0;
 	if (n && n + 1 < room)
@@ -227,7 +227,7 @@ static bool skip_word(struct sw_json_scan *scan)
 {
 	int c;
 	size_t n = 0;
-	while ((c = look(scan)) > 0 &&
+	while ((c = look_ahead(scan)) > 0 &&
 	       (strchr("+-.", c) || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))) {
 		scan->at++;
 		n++;

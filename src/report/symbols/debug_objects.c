@@ -182,7 +182,7 @@ const char *sw_object_trouble(const struct sw_debug_object *object)
 }
 
 /* Takes a string of an answer and moves on; false: the answer is no answer. */
-static bool take(const char **at, const char *end, uint32_t bytes, char **out)
+static bool take_text(const char **at, const char *end, uint32_t bytes, char **out)
 {
 	*out = NULL;
 	if (bytes == UINT32_MAX)
@@ -206,9 +206,9 @@ void sw_object_places(struct sw_debug_object *object, uint64_t address,
 	while ((size_t)(end - at) >= sizeof head) {
 		memcpy(&head, at, sizeof head);
 		at += sizeof head;
-		bool sound = take(&at, end, head.symbol_bytes, &symbol);
+		bool sound = take_text(&at, end, head.symbol_bytes, &symbol);
 		file = NULL;
-		sound = sound && take(&at, end, head.file_bytes, &file);
+		sound = sound && take_text(&at, end, head.file_bytes, &file);
 		if (sound)
 			each(arg, &(struct sw_object_place){symbol, file, head.line, head.inlined != 0});
 		free(symbol);

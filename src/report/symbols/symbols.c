@@ -66,7 +66,7 @@ static const char *file_name(const char *path)
 }
 
 /* A copy in the arena of a malloc'ed string, which is freed. */
-static const char *keep(struct sw_symbols *symbols, char *text)
+static const char *keep_text(struct sw_symbols *symbols, char *text)
 {
 	const char *kept = sw_arena_strndup(&symbols->arena, text, strlen(text));
 	free(text);
@@ -107,7 +107,7 @@ static void note_file(struct sw_symbols *symbols, const struct sw_trace_module *
 	if (is_file(module))
 		*sw_vec_push(&symbols->unusable) = file;
 	if (file->state == SW_OBJECT_CHANGED)
-		*sw_vec_push(&symbols->complaints) = keep(
+		*sw_vec_push(&symbols->complaints) = keep_text(
 			symbols, sw_format("%s was changed since the run (other build-id): its frames have no names",
 					   module->path));
 }
@@ -122,7 +122,7 @@ static void note_trouble(struct sw_symbols *symbols, const struct sw_trace_modul
 	uint64_t *asked = sw_map_put(&symbols->asked, (uint64_t)(uintptr_t)file | 1);
 	if (!*asked)
 		*sw_vec_push(&symbols->complaints) =
-			keep(symbols, sw_format("%s: its names cannot be read: %s", module->path, trouble));
+			keep_text(symbols, sw_format("%s: its names cannot be read: %s", module->path, trouble));
 	*asked = 1;
 }
 
@@ -140,8 +140,8 @@ static void collect_place(void *arg, const struct sw_object_place *place)
 		frame->file = sw_arena_strndup(&c->symbols->arena, place->file, strlen(place->file));
 	if (place->symbol) {
 		frame->symbol = sw_arena_strndup(&c->symbols->arena, place->symbol, strlen(place->symbol));
-		frame->function = keep(c->symbols, sw_demangle(place->symbol));
-		frame->base = keep(c->symbols, sw_demangled_base(frame->function));
+		frame->function = keep_text(c->symbols, sw_demangle(place->symbol));
+		frame->base = keep_text(c->symbols, sw_demangled_base(frame->function));
 	}
 }
 

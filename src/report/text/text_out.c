@@ -14,7 +14,7 @@ size_t sw_out_columns(const struct sw_out *out)
 }
 
 /* At most `bytes` of the text. */
-static void put(FILE *file, const char *text, size_t bytes)
+static void put_bytes(FILE *file, const char *text, size_t bytes)
 {
 	const char *end = text + bytes;
 	while (text < end) {
@@ -42,7 +42,7 @@ static void put(FILE *file, const char *text, size_t bytes)
 
 void sw_out_text(const struct sw_out *out, const char *text)
 {
-	put(out->file, text, strlen(text));
+	put_bytes(out->file, text, strlen(text));
 }
 
 static void begin_colour(const struct sw_out *out, enum sw_colour colour)
@@ -114,7 +114,7 @@ void sw_out_cell(const struct sw_out *out, const char *text, size_t columns, boo
 		size_t keep = columns > 3 ? columns - 3 : columns, bytes = 0;
 		for (size_t n = 0; text[bytes] && n + (((unsigned char)text[bytes] & 0xc0) != 0x80) <= keep; bytes++)
 			n += ((unsigned char)text[bytes] & 0xc0) != 0x80;
-		put(out->file, text, bytes);
+		put_bytes(out->file, text, bytes);
 		fputs(columns > 3 ? "..." : "", out->file);
 		return;
 	}
@@ -150,7 +150,7 @@ void sw_out_paragraph(const struct sw_out *out, int indent, const char *label, i
 			putc(' ', out->file);
 			column++;
 		}
-		put(out->file, word, bytes);
+		put_bytes(out->file, word, bytes);
 		column += columns;
 		word += bytes;
 		word += strspn(word, " ");

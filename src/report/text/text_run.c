@@ -58,7 +58,7 @@ static void put_files(struct sw_text *t, const sw_unusable_file_vec *files)
 }
 
 /* True: some hold the code of kernels. */
-static bool find(struct sw_text *t, sw_unusable_file_vec *files, const char **count)
+static bool find_unusable(struct sw_text *t, sw_unusable_file_vec *files, const char **count)
 {
 	bool kernels = false;
 	sw_unusable_files(t->report, files);
@@ -74,7 +74,7 @@ static void text_files(struct sw_text *t)
 {
 	sw_unusable_file_vec files;
 	const char *count;
-	if (find(t, &files, &count)) {
+	if (find_unusable(t, &files, &count)) {
 		sw_out_headline(&t->out, SW_YELLOW,
 				sw_names_format(t->names, "syncwatch: %s: findings rest on weaker evidence", count));
 		put_files(t, &files);
@@ -89,7 +89,7 @@ static void text_nameless(struct sw_text *t)
 {
 	sw_unusable_file_vec files;
 	const char *count, *some = "";
-	if (!find(t, &files, &count) && files.n) {
+	if (!find_unusable(t, &files, &count) && files.n) {
 		for (size_t i = 0; i < files.n && i < MOST_FILES; i++) {
 			const char *slash = strrchr(files.at[i].path, '/');
 			some = sw_names_format(t->names, "%s%s%s", some, i ? ", " : "",
@@ -104,7 +104,7 @@ static void text_nameless(struct sw_text *t)
 
 /* What following the advice on waits saved: a line for each, those together, and the order in which to fix. */
 
-static const char *place(struct sw_text *t, const struct sw_shown_finding *shown)
+static const char *place_text(struct sw_text *t, const struct sw_shown_finding *shown)
 {
 	const char *at = sw_place_brief(t->names, sw_place_of(t->names, shown->finding->access[0], NULL));
 	return sw_names_format(t->names, "SW%03d%s%s", shown->finding->id, *at ? " " : "", at);
@@ -132,7 +132,7 @@ static void put_each(struct sw_text *t)
 				   : s->reason ? sw_names_format(t->names, "%s (%s)", sw_saving_key(s->verdict),
 								 sw_saving_reason_key(s->reason))
 					       : sw_saving_key(s->verdict);
-		sw_text_line(t, label, sw_names_format(t->names, "%s: %s", place(t, shown), what));
+		sw_text_line(t, label, sw_names_format(t->names, "%s: %s", place_text(t, shown), what));
 		label = "";
 	}
 }
@@ -150,10 +150,10 @@ static void put_order(struct sw_text *t, const struct sw_savings_total *total)
 				t, label,
 				sw_names_format(t->names,
 						"-. %s: %s alone; not tried with the others, whose safety stands on it",
-						place(t, step->shown), alone));
+						place_text(t, step->shown), alone));
 		else
 			sw_text_line(t, label,
-				     sw_names_format(t->names, "%u. %s: %s %s%s", ++number, place(t, step->shown),
+				     sw_names_format(t->names, "%u. %s: %s %s%s", ++number, place_text(t, step->shown),
 						     alone, total->only ? "predicted" : "alone",
 						     step->total_ns
 							     ? sw_names_format(t->names, ", %s with those before it",

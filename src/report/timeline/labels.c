@@ -62,7 +62,7 @@ struct sw_label sw_label_any(struct sw_labels *labels, const char *text)
 	return sw_label_quote(&labels->names.arena, text);
 }
 
-static struct sw_label keep(struct sw_labels *labels, uint64_t *index, const char *text)
+static struct sw_label keep_label(struct sw_labels *labels, uint64_t *index, const char *text)
 {
 	struct sw_label label = sw_label_any(labels, text);
 	*sw_vec_push(&labels->at) = label;
@@ -77,7 +77,7 @@ struct sw_label sw_label_call(struct sw_labels *labels, const struct sw_rec *rec
 	uint64_t *index = sw_map_put(&labels->calls, (uint64_t)rec->api << 16 | runtime);
 	if (*index)
 		return labels->at.at[*index - 1];
-	return keep(labels, index, sw_name_api(&labels->names, rec->api, runtime, 0));
+	return keep_label(labels, index, sw_name_api(&labels->names, rec->api, runtime, 0));
 }
 
 static struct sw_label kernel(struct sw_labels *labels, uint32_t function)
@@ -86,7 +86,7 @@ static struct sw_label kernel(struct sw_labels *labels, uint32_t function)
 	if (*index)
 		return labels->at.at[*index - 1];
 	const char *name = sw_name_kernel(&labels->names, function, true);
-	return keep(labels, index, name[0] ? name : "kernel");
+	return keep_label(labels, index, name[0] ? name : "kernel");
 }
 
 /* Kineto's names. */

@@ -13,7 +13,7 @@ static struct sw_slice_layout_stream *stream_at(struct sw_slice_layout *lay, uin
 	return &lay->streams.at[stream];
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
+static uint64_t later_of(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
@@ -38,7 +38,7 @@ static size_t up_to(const struct sw_slice_layout_stream *s, uint64_t seq)
 }
 
 /* Removes the oldest n. */
-static void forget(struct sw_slice_layout_stream *s, size_t n)
+static void forget_slices(struct sw_slice_layout_stream *s, size_t n)
 {
 	s->first += n;
 	s->done = 0;
@@ -56,18 +56,18 @@ static void lay_out(struct sw_slice_layout *lay, uint32_t stream, size_t n, uint
 	if (!n)
 		return;
 	const struct sw_work *work = s->work.at + s->first;
-	uint64_t low = later(s->end, work[0].not_before), start = low;
+	uint64_t low = later_of(s->end, work[0].not_before), start = low;
 	uint64_t span = by > low ? by - low : 0;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t next = by;
 		if (i + 1 < n)
-			next = later(work[i + 1].not_before, low + span / n * (i + 1));
-		struct sw_laid laid = {start, later(start + 1, next), known ? by : 0, (uint32_t)i + 1, (uint32_t)n};
+			next = later_of(work[i + 1].not_before, low + span / n * (i + 1));
+		struct sw_laid laid = {start, later_of(start + 1, next), known ? by : 0, (uint32_t)i + 1, (uint32_t)n};
 		lay->draw(lay->arg, stream, &work[i], &laid);
 		start = laid.end;
 	}
 	s->end = start;
-	forget(s, n);
+	forget_slices(s, n);
 }
 
 void sw_slice_layout_push(struct sw_slice_layout *lay, uint32_t stream, const struct sw_work *work)

@@ -279,7 +279,7 @@ const char *sw_stream_made_as(struct sw_names *names, uint32_t stream, const str
 	return sw_names_format(names, "%s (%s%s%s)", name, quoted, *quoted && *created ? ", " : "", created);
 }
 
-static void add(struct sw_fix_lines *out, enum sw_fix_where where, const struct sw_frame *frame, const char *code)
+static void add_line(struct sw_fix_lines *out, enum sw_fix_where where, const struct sw_frame *frame, const char *code)
 {
 	out->line[out->n++] = (struct sw_fix_line){where, frame, code};
 }
@@ -306,14 +306,14 @@ static void add_event(struct sw_names *names, struct sw_fix_lines *out, const ch
 	const char *event = event_name(names, first, second);
 	/* A record in a loop replaces the one before, but a wait keeps what it saw. */
 	bool at_once = is_indexed(from);
-	add(out, SW_FIX_ONCE, NULL,
-	    sw_names_format(names,
-			    *(api + 2) ? "cudaEvent_t %s; cudaEventCreateWithFlags(&%s, cudaEventDisableTiming);"
-				       : "CUevent %s; cuEventCreate(&%s, CU_EVENT_DISABLE_TIMING);",
-			    event, event));
-	add(out, SW_FIX_AFTER, first, sw_names_format(names, "%sEventRecord(%s, %s);", api, event, from));
-	add(out, at_once ? SW_FIX_AFTER : SW_FIX_BEFORE, at_once ? first : second,
-	    sw_names_format(names, "%sStreamWaitEvent(%s, %s, 0);", api, to, event));
+	add_line(out, SW_FIX_ONCE, NULL,
+		 sw_names_format(names,
+				 *(api + 2) ? "cudaEvent_t %s; cudaEventCreateWithFlags(&%s, cudaEventDisableTiming);"
+					    : "CUevent %s; cuEventCreate(&%s, CU_EVENT_DISABLE_TIMING);",
+				 event, event));
+	add_line(out, SW_FIX_AFTER, first, sw_names_format(names, "%sEventRecord(%s, %s);", api, event, from));
+	add_line(out, at_once ? SW_FIX_AFTER : SW_FIX_BEFORE, at_once ? first : second,
+		 sw_names_format(names, "%sStreamWaitEvent(%s, %s, 0);", api, to, event));
 }
 
 /* "stream1 is the stream created at main.cu:12", where the program's own name for it is not known. */
@@ -342,7 +342,7 @@ static void add_wait_stream(struct sw_names *names, struct sw_fix_lines *out, co
 		return;
 	const struct sw_frame *collective = sw_place_collective(names, after);
 	if (collective && first) {
-		add(out, SW_FIX_BEFORE, second, "work.wait()");
+		add_line(out, SW_FIX_BEFORE, second, "work.wait()");
 		out->streams = sw_names_format(names, "work is what %s(..., async_op=True) returned at %s",
 					       collective->function, sw_place_brief(names, first));
 		return;
@@ -351,8 +351,8 @@ static void add_wait_stream(struct sw_names *names, struct sw_fix_lines *out, co
 	if (strcmp(to, from) == 0)
 		return;
 	const bool cupy = sw_call_of_cupy(names, after) && sw_call_of_cupy(names, before);
-	add(out, SW_FIX_BEFORE, second,
-	    sw_names_format(names, cupy ? "%s.wait_event(%s.record())" : "%s.wait_stream(%s)", to, from));
+	add_line(out, SW_FIX_BEFORE, second,
+		 sw_names_format(names, cupy ? "%s.wait_event(%s.record())" : "%s.wait_stream(%s)", to, from));
 	name_stream(names, out, after, from);
 	name_stream(names, out, before, to);
 }
@@ -390,7 +390,7 @@ void sw_fix_lines(struct sw_names *names, enum sw_fix fix, const struct sw_acces
 		add_event(names, out, api, first, second, from, to);
 		name_stream(names, out, before, to);
 	} else {
-		add(out, SW_FIX_BEFORE, second, sw_names_format(names, "%sStreamSynchronize(%s);", api, from));
+		add_line(out, SW_FIX_BEFORE, second, sw_names_format(names, "%sStreamSynchronize(%s);", api, from));
 	}
 }
 
@@ -413,8 +413,8 @@ void sw_fix_call(struct sw_names *names, const struct sw_finding *finding, struc
 	/* The stream's name is known to be good in the function where it stands. */
 	if (!*stream || !there || !there->base || !place->base || strcmp(there->base, place->base) != 0)
 		return;
-	add(out, SW_FIX_INSTEAD, place,
-	    sw_names_format(names, "cudaMemcpyAsync(%s, %s, %s, %s, %s);", call.argument[0], call.argument[1],
-			    call.argument[2], call.argument[3], stream));
-	add(out, SW_FIX_LAST, NULL, sw_names_format(names, "cudaStreamSynchronize(%s);", stream));
+	add_line(out, SW_FIX_INSTEAD, place,
+		 sw_names_format(names, "cudaMemcpyAsync(%s, %s, %s, %s, %s);", call.argument[0], call.argument[1],
+				 call.argument[2], call.argument[3], stream));
+	add_line(out, SW_FIX_LAST, NULL, sw_names_format(names, "cudaStreamSynchronize(%s);", stream));
 }
