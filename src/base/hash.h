@@ -32,7 +32,7 @@ uint64_t sw_hash_words(const void *data, size_t bytes);
 
 /* CRC-32C (Castagnoli) of a chunk's records: start with 0, chain by passing the last result. */
 uint32_t sw_crc32c(uint32_t crc, const void *data, size_t bytes);
-/* The same without the processor's instruction, which sw_crc32c() uses where there is one. */
+/* CRC without the processor's instruction, which sw_crc32c() uses where there is one. */
 uint32_t sw_crc32c_portable(uint32_t crc, const void *data, size_t bytes);
 
 #endif

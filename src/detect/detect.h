@@ -47,7 +47,7 @@ enum sw_finding_severity {
 	SW_SEVERITY_AS_FOUND, /* of the strongest occurrence, never folded */
 	SW_SEVERITY_BY_WAIT,  /* a warning by the host time of the calls that waited for other work */
 	SW_SEVERITY_BY_TOTAL, /* by the host time of all calls: each of them is lost */
-	/* The same two without the longest call: what a program or a library does once, at its start, is harmless. */
+	/* Both without the longest call: what a program or a library does once, at its start, is harmless. */
 	SW_SEVERITY_BY_REPEATED_WAIT,
 	SW_SEVERITY_BY_REPEATED_TOTAL,
 	SW_SEVERITY_NEVER_WARNS /* a note, folded by its total */
@@ -76,7 +76,7 @@ struct sw_finding_info {
 const struct sw_finding_info *sw_finding_info(int number);	/* NULL unknown */
 const struct sw_finding_info *sw_finding_info_at(size_t index); /* NULL ends */
 bool sw_finding_is(int number, enum sw_finding_family family);
-/* Of family WAIT or NEEDLESS: host time is what it costs. */
+/* Findings of family WAIT or NEEDLESS: they cost host time. */
 bool sw_finding_is_wait(int number);
 
 /* Calls that blocked a host thread, by purpose. */
@@ -239,7 +239,7 @@ struct sw_cost_parts {
 /* Percentiles are not reported for fewer calls. */
 #define SW_LEAST_FOR_PERCENTILES 100u
 
-/* What a wait cost. */
+/* The cost of a wait. */
 struct sw_cost {
 	uint64_t calls, waited_calls; /* calls in all; those that took longer than the call itself needs */
 	uint64_t total_ns, worst_ns;  /* host time in the calls */
@@ -359,7 +359,7 @@ enum sw_evidence_source_kind {
 	SW_BY_SOURCES
 };
 
-/* What was judged, and what could not be: src/detect/coverage.def. */
+/* Counts of what was judged, and what could not be: src/detect/coverage.def. */
 struct sw_coverage {
 #define SW_COVERAGE(member, key, limit, words, meaning) uint64_t member;
 #include "detect/coverage.def"

@@ -31,7 +31,7 @@
 
 /* The end of a call: what it waited for is known, and judged. */
 
-/* What a copy or set of a few bytes takes (H200, driver 580: 11 to 44 us for 1 KiB). */
+/* A copy or set of a few bytes takes so long (H200, driver 580: 11 to 44 us for 1 KiB). */
 #define SW_DRIVER_NS 20000u
 
 static void split(const struct sw_wait *w, struct sw_wait_cost *cost)
@@ -112,7 +112,7 @@ static enum sw_host_wait_kind held_by(uint8_t kind)
 	return SW_HOST_WAIT_OTHER;
 }
 
-/* Of pinning and of loading code all time is lost, whatever part of it was waiting. */
+/* Pinning and loading code lose all their time, whatever part of it was waiting. */
 static bool held_up(const struct sw_wait *w, bool waited)
 {
 	bool lost = w->id == SW_FINDING_HOST_PIN || w->id == SW_FINDING_MODULE_LOAD;

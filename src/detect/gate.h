@@ -68,7 +68,7 @@ void sw_gate_free(struct sw_gate *gate);
 /* "--forbid" and so on. */
 const char *sw_gate_option(enum sw_gate_op op);
 
-/* What became of a rule in a trace. */
+/* The outcome of a rule in a trace. */
 struct sw_gate_result {
 	const char *option, *text; /* as it was given */
 	uint64_t entered;	   /* ranges: how often a thread entered its scope, without ... */

@@ -224,7 +224,7 @@ static bool narrowed_wait(struct sw_model *m, const struct sw_record *record)
 	return true;
 }
 
-/* What a judgement owns in addition to what it shows. */
+/* A judgement with the memory that it owns and does not show. */
 struct judged {
 	struct sw_judgement judgement;
 	struct sw_arena arena;

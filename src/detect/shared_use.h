@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a judgement lists for comparing processes (sw_judge_options.shared_uses). */
+/* Uses that a judgement lists for comparing processes (sw_judge_options.shared_uses). */
 #ifndef SW_DETECT_SHARED_USE_H
 #define SW_DETECT_SHARED_USE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a trace is judged with that is not in it: edges that a fix would add, work and waits that a change would move.
+/* Additions with which a trace is judged: edges that a fix would add, work and waits that a change would move.
  */
 #ifndef SW_DETECT_WHAT_IF_H
 #define SW_DETECT_WHAT_IF_H

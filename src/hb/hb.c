@@ -96,7 +96,7 @@ static bool join(size_t *bytes, struct sw_vector_clock **clock, struct sw_vector
 	return true;
 }
 
-/* The same ticks, from whatever records. */
+/* Equal ticks, from whatever records. */
 static bool equal(const struct sw_vector_clock *a, const struct sw_vector_clock *b)
 {
 	uint32_t na = a ? a->n : 0, nb = b ? b->n : 0;

@@ -144,7 +144,7 @@ struct sw_point sw_hb_host_step(struct sw_hb *hb, uint32_t thread, uint64_t seq)
 void sw_hb_event_create(struct sw_hb *hb, uint64_t event);
 void sw_hb_event_destroy(struct sw_hb *hb, uint64_t event);
 
-/* What an event held when a call looked at it. */
+/* State of an event when a call looked at it. */
 struct sw_hb_event_state {
 	bool recorded;	   /* false: never recorded since it was created; waiting for it does nothing */
 	bool context_wide; /* recorded for all streams of a context: `record` has tick 0, it is no step of one stream */

@@ -137,7 +137,8 @@ static void acquire_legacy(struct sw_hb *hb, uint32_t lane, uint64_t seq)
 	}
 }
 
-/* What CUDA makes a stream wait for before its next command: the host's call, the legacy rules, context-wide waits. */
+/* Work for which CUDA makes a stream wait before its next command: the host's call, the legacy rules, context-wide
+ * waits. */
 static void step_begin(struct sw_hb *hb, const struct sw_hb_at *at, uint32_t lane)
 {
 	struct sw_snap host = sw_snap_peek(hb, sw_lane_acts(hb, at->thread, SW_LANE_HOST, at->seq));

@@ -109,7 +109,7 @@ int sw_fatbin_extract(const struct sw_fatbin_entry *entry, void **out, size_t *b
 	return 0;
 }
 
-/* What an image is, by its first bytes: fatbin, cubin, PTX. */
+/* The kind of an image by its first bytes: fatbin, cubin, PTX. */
 
 static bool is_cubin(struct sw_bytes b)
 {

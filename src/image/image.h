@@ -65,7 +65,7 @@ struct sw_cubin_kernel {
  *arch may be NULL.  Return values as for sw_fatbin_walk. */
 int sw_cubin_walk(const void *cubin, size_t size, uint32_t *arch,
 		  int (*each)(void *arg, const struct sw_cubin_kernel *kernel), void *arg, struct sw_error *error);
-/* The same for the kernel of this name alone. */
+/* sw_cubin_walk() for the kernel of this name alone. */
 int sw_cubin_walk_named(const void *cubin, size_t size, const char *name, uint32_t *arch,
 			int (*each)(void *arg, const struct sw_cubin_kernel *kernel), void *arg,
 			struct sw_error *error);

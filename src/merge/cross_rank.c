@@ -91,7 +91,7 @@ static void put_ranks(FILE *out, const uint32_t *ranks, size_t n)
 
 /* ---- sequences --------------------------------------------------------------------------------------------------- */
 
-/* What a member called at a place: 0 unknown. */
+/* The call of a member at a place: 0 unknown. */
 static uint32_t call_at(const struct sw_collective_sequence *s, uint32_t place)
 {
 	return place < s->calls.n ? s->calls.at[place] : 0;

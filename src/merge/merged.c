@@ -227,7 +227,7 @@ int sw_merged_compare(const struct sw_merged_rank *a, const struct sw_merged_ran
 	return by ? by : compare(a->start_monotonic_ns, b->start_monotonic_ns);
 }
 
-/* The same process, if it is there. */
+/* This process in the other result, if it is there. */
 static struct sw_merged_rank *merged_find_rank(const struct sw_merged *merged, const struct sw_merged_rank *rank)
 {
 	for (size_t i = 0; i < merged->ranks.n; i++)
@@ -477,7 +477,7 @@ int sw_merged_read(struct sw_merged *merged, FILE *file, const char *path, struc
 
 #define JSON_DIGITS 15 /* what a double holds of milliseconds with six decimals */
 
-/* What is wrong, NULL: nothing so far. */
+/* The fault, NULL: none so far. */
 struct partial {
 	const char *wrong;
 	struct sw_merged *merged;

@@ -108,11 +108,11 @@ void sw_merged_between_json(struct sw_json *json, const struct sw_merged *merged
 /* ---- for the files of this module ------------------------------------------------------------------------------- */
 
 int sw_merged_compare(const struct sw_merged_rank *a, const struct sw_merged_rank *b);
-/* What is wrong with the ranks as a set: missing, twice, of several jobs or versions, with clocks that disagree. */
+/* Faults of the ranks as a set: missing, twice, of several jobs or versions, with clocks that disagree. */
 void sw_merged_check_ranks(struct sw_merged *merged);
 /* "rank 3 (python3, process 123 on node7)" */
 void sw_merged_name(FILE *out, const struct sw_merged_rank *rank);
 
-/* What the files that write and read partial results share. */
+/* Names that the writer and the reader of partial results share. */
 
 #endif

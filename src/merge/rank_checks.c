@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is wrong with the processes as a set.  Computed at the end, so that partial results need not hold it. */
+/* Faults of the processes as a set.  Computed at the end, so that partial results need not hold it. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -413,7 +413,7 @@ size_t sw_shared_unopened(const struct sw_shared_memory *shared)
 	return n;
 }
 
-/* What cannot be compared, and why. */
+/* Uses that cannot be compared, and why. */
 static void find_gaps(struct sw_merged *merged)
 {
 	const struct sw_shared_memory *shared = &merged->shared;
@@ -511,7 +511,7 @@ static char *merged_call_text(struct sw_report *report, const struct sw_access *
 	return *place ? sw_format("%s (%s)", name, place) : sw_strdup(name);
 }
 
-/* Those that the judgement of the report lists. */
+/* The uses that the judgement of the report lists. */
 static void merged_uses_take(sw_merged_uses *uses, struct sw_merged_rank *process, struct sw_report *report)
 {
 	const struct sw_judgement *j = report->judgement;

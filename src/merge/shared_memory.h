@@ -17,7 +17,7 @@ struct sw_merged;
 struct sw_merged_rank;
 struct sw_report;
 
-/* What the processes do with memory that they share: uses that nothing orders. */
+/* Uses of memory that processes share which nothing orders. */
 
 /* As struct sw_shared_use; times are of CLOCK_MONOTONIC, 0 where it never happened. */
 struct sw_merged_use {

@@ -181,7 +181,7 @@ static void gather_frames(struct sw_gather *g)
 	sw_map_free(&known);
 }
 
-/* What was gathered, as records. */
+/* Gathered code and names, as records. */
 
 static void pack_put_head(struct sw_pack_chunks *chunks, const char *version)
 {

@@ -288,7 +288,7 @@ void sw_pack_copy_free(struct sw_pack_copy *copy)
 	sw_map_free(&copy->old);
 }
 
-/* What is there of the records of a chunk, `bytes` of them. */
+/* The records of a chunk that are there, `bytes` of them. */
 static bool leave_out(unsigned char *at, uint32_t bytes)
 {
 	const unsigned char *end = at + bytes;
@@ -315,7 +315,7 @@ static void change(const struct sw_pack_copy *c, unsigned char *chunk, size_t go
 	if (!is_sound(c, head))
 		return;
 	bool whole = head->committed <= there;
-	/* What is damaged stays damaged. */
+	/* Damaged records stay damaged. */
 	if (head->closed && whole && sw_crc32c(0, head + 1, head->committed) != head->crc)
 		return;
 	if (leave_out(chunk + sizeof *head, whole ? head->committed : (uint32_t)there) && head->closed && whole)

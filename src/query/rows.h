@@ -8,7 +8,7 @@
 
 /* Tables and views of the database (schema.def). */
 
-/* What is stored, by its place among the tables. */
+/* The tables, by their place in schema.def. */
 enum sw_query_table {
 #define SW_TABLE(name, meaning) SW_QUERY_##name,
 #define SW_COLUMN(name, type, meaning)
@@ -82,7 +82,7 @@ struct sw_call_rows {
 void sw_call_rows_init(struct sw_call_rows *calls, struct sw_rows *rows);
 void sw_call_rows_free(struct sw_call_rows *calls);
 
-/* What the judge does not report: errors of calls that waited, and calls after an error that ended their context,
+/* Calls that the judge does not report: errors of calls that waited, and calls after an error that ended their context,
    from another reading of the file. 0, or <0 with error filled. */
 int sw_call_rows_add(struct sw_call_rows *calls, const struct sw_judgement *judgement, const char *path,
 		     struct sw_error *error);

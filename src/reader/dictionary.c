@@ -152,7 +152,7 @@ const void *sw_image_content(struct sw_image_entry *e, const struct sw_source *s
 	/* As much as arrived, not what the IMAGE record claims: a damaged trace cannot make the command allocate much.
 	 */
 	void *content = sw_alloc(e->have);
-	/* What is not what was loaded: better no content than a wrong one. */
+	/* Bytes that were not loaded like this: better no content than a wrong one. */
 	if (read_pieces(e, source, content) && (!e->image.hash || content_is(e->image.hash, content, e->have)))
 		e->content = content;
 	else
@@ -309,7 +309,7 @@ static const char *take_python_stack(struct sw_dictionary *d, struct sw_writer_c
 		return "the Python stack is deeper than the record is long";
 	if (!r->id)
 		return "stack 0 means none";
-	/* Of a stack without native frames the order of modules is of no interest. */
+	/* A stack without native frames needs no order of modules. */
 	struct sw_trace_stack wanted = {.ips = (const uint64_t[1]){0}, .seq = w->key};
 	const uint32_t native = r->native ? sw_writer_stack(w, r->native) : 0;
 	if (native)
@@ -564,7 +564,8 @@ static const char *take_launch_changes(struct sw_writer_cursor *w, const struct 
 	return NULL;
 }
 
-/* What short records of the same launch leave out: kept as a parameter block is, with which it shares its numbers. */
+/* Fields that short records of the same launch leave out: kept as a parameter block is, with which it shares its
+ * numbers. */
 static void define_launch(struct sw_writer_cursor *w, const struct sw_rec_launch *r)
 {
 	struct sw_rec_launch rest = *r;
@@ -610,7 +611,7 @@ static const char *take_launch(struct sw_dictionary *d, struct sw_writer_cursor 
 	return NULL;
 }
 
-/* Those of packed records are in packed.c. */
+/* Packed records have theirs in packed.c. */
 #define TAKERS(X)                                                                                                      \
 	X(PROCESS, process)                                                                                            \
 	X(ENVIRONMENT, environment)                                                                                    \

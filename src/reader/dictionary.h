@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What descriptions said so far: threads, entry points, stacks, modules, devices, contexts, functions, images. */
+/* Descriptions so far: threads, entry points, stacks, modules, devices, contexts, functions, images. */
 #ifndef SW_READER_DICTIONARY_H
 #define SW_READER_DICTIONARY_H
 

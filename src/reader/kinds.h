@@ -28,7 +28,7 @@ static inline bool sw_launch_is_short(const struct sw_rec *rec)
 	       rec->words * 8u < sizeof(struct sw_rec_launch);
 }
 
-/* What kinds of records have in common; traits.def has a row for each kind. */
+/* Traits that kinds of records share; traits.def has a row for each kind. */
 enum sw_kind_trait {
 	SW_KIND_DEVICE = 1 << 0,   /* puts work of the device on a stream: a kernel, a copy, a set, a graph */
 	SW_KIND_COPIES = 1 << 1,   /* copies bytes */

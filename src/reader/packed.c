@@ -62,7 +62,7 @@ static int temporary(const char *path, struct sw_error *error)
 	return fd < 0 ? -1 : fd;
 }
 
-/* What the header announces, once it came out: whatever follows is of no use to a reader. */
+/* The bytes that the header announces, once it came out: whatever follows is of no use to a reader. */
 static void read_header(struct stream *s)
 {
 	struct sw_file_header h;

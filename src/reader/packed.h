@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `syncwatch pack` added to the trace: code of launched kernels, functions and lines. */
+/* Parts that `syncwatch pack` added to the trace: code of launched kernels, functions and lines. */
 #ifndef SW_READER_PACKED_H
 #define SW_READER_PACKED_H
 

@@ -50,7 +50,7 @@ int sw_reader_next(struct sw_reader *reader, struct sw_record *out, struct sw_er
 /* Header and path as given live as long as the reader. */
 const struct sw_file_header *sw_reader_header(const struct sw_reader *reader);
 const char *sw_reader_path(const struct sw_reader *reader);
-/* Of the file, expanded; its records take a little less. */
+/* Bytes of the file, expanded; its records take a little less. */
 uint64_t sw_reader_bytes(const struct sw_reader *reader);
 
 struct sw_trace_thread {
@@ -107,14 +107,14 @@ struct sw_trace_image {
 	uint32_t id, kind;
 	uint64_t bytes, hash, file_offset, handle;
 	const char *path; /* "" anonymous */
-	/* Of a packed trace: the code of the kernels that were launched, in place of path and data. NULL: none; then
+	/* In a packed trace the code of the kernels that were launched, in place of path and data. NULL: none; then
 	   code_why says what was wrong with the file where the trace was packed ("" or NULL: nothing is known). */
 	const void *code;
 	uint64_t code_bytes, code_hash;
 	uint32_t code_state; /* enum sw_pack_state */
 	const char *code_why;
 };
-/* What a packed trace knows of a shared object. */
+/* Facts of a packed trace about a shared object. */
 struct sw_trace_frame {
 	const char *symbol, *file; /* NULL unknown */
 	uint32_t line;		   /* 0 unknown */
@@ -158,7 +158,8 @@ const struct sw_trace_environment *sw_reader_environment(const struct sw_reader 
 /* The module that held address ip when record seq was made. */
 const struct sw_trace_module *sw_reader_module(const struct sw_reader *r, uint64_t ip, uint64_t seq);
 
-/* What was packed of this object; NULL: nothing.  Innermost first; NULL: no frame at this offset of a return address.
+/* The part of this object that was packed; NULL: nothing.  Innermost first; NULL: no frame at this offset of a return
+ * address.
  */
 const struct sw_trace_names *sw_reader_names(const struct sw_reader *r, const struct sw_trace_module *module);
 const struct sw_trace_frame *sw_trace_names_at(const struct sw_trace_names *names, uint64_t offset);
@@ -175,7 +176,7 @@ const char *sw_reader_packer(const struct sw_reader *r);
 const struct sw_trace_device *sw_reader_device(const struct sw_reader *r, size_t index);
 const struct sw_trace_module *sw_reader_module_at(const struct sw_reader *r, size_t index);
 const char *sw_reader_notice(const struct sw_reader *r, size_t index);
-/* What was wrong with the file (one line each), and what was lost while recording. */
+/* Faults of the file (one line each), and losses while recording. */
 const char *sw_reader_damage(const struct sw_reader *r, size_t index);
 
 struct sw_trace_totals {

@@ -34,7 +34,7 @@ struct sw_writer_cursor {
 	uint64_t key; /* merge key: sequence number of the head, or not less than that of its predecessor */
 
 	uint32_t thread; /* of the records that follow */
-	/* Of the last SW_FORMAT_LIVE_IDS ids, by remainder. */
+	/* The last SW_FORMAT_LIVE_IDS ids, by remainder. */
 	struct sw_map stacks; /* the writer's id and the reader's index */
 	struct sw_map codes;  /* the same of Python code */
 	struct sw_map params; /* struct sw_param_block * */
@@ -62,7 +62,7 @@ const struct sw_param_block *sw_writer_params(const struct sw_writer_cursor *wri
 /* The reader's index of a stack of this writer; 0 unknown. */
 void sw_writer_define_stack(struct sw_writer_cursor *writer, uint32_t id, uint32_t index);
 uint32_t sw_writer_stack(const struct sw_writer_cursor *writer, uint32_t id);
-/* The same of Python code. */
+/* The reader's index of Python code of this writer; 0 unknown. */
 void sw_writer_define_code(struct sw_writer_cursor *writer, uint32_t id, uint32_t index);
 uint32_t sw_writer_code(const struct sw_writer_cursor *writer, uint32_t id);
 

@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "report/symbols/stack.h"
 
-/* What is said of a group, whatever the format. */
+/* The words of a group, whatever the format. */
 
 /* Which of its calls must change, of findings that are no hazards: the wait that comes too early, the record that comes
    too early, the call on the legacy stream; of the others the last. */
@@ -478,7 +478,7 @@ static void group_the_rest(struct sw_report *report)
 					 ? sw_map_get(&hazards, hazard_key(finding->missed.hazard, finding->missed.seq))
 					 : 0;
 		uint64_t key = group ? 0 : key_of(report, finding);
-		/* What is suppressed keeps to itself. */
+		/* A suppressed finding is in a group of its own. */
 		uint64_t *slot = key ? sw_map_put(&by_key, key ^ (uint64_t)report->shown.at[i].suppressed << 1) : NULL;
 		if (slot && *slot)
 			group = *slot;

@@ -22,7 +22,7 @@ void sw_report_ungroup(struct sw_report *report);
 /* The group of a finding that is shown. */
 const struct sw_group *sw_report_group_of(const struct sw_report *report, const struct sw_shown_finding *shown);
 
-/* What fixes a group: lines to paste, if they are known, and the same in a sentence; "" when there is no cheap fix.
+/* The fix of a group: lines to paste, if they are known, and the same in a sentence; "" when there is no cheap fix.
    Strings live as long as the report. */
 struct sw_group_fix {
 	struct sw_fix_lines lines;

@@ -132,7 +132,7 @@ static int by_likeness(const void *x, const void *y, void *arg)
 				      *b = &report->shown.at[*(const uint32_t *)y];
 	if (a->fingerprint != b->fingerprint)
 		return a->fingerprint < b->fingerprint ? -1 : 1;
-	/* What only --all shows comes last, so that it changes no number. */
+	/* Findings that only --all shows come last, so that they change no number. */
 	bool less = a->suppressed || a->finding->hidden, other = b->suppressed || b->finding->hidden;
 	if (less != other)
 		return less ? 1 : -1;

@@ -28,7 +28,7 @@ struct sw_shown_finding {
 	const struct sw_saving *saving;		    /* the same of a wait */
 };
 
-/* What following several advices at once saved, and the order in which to fix: the most first. */
+/* The saving of following several advices at once, and the order in which to fix: the most first. */
 struct sw_saving_step {
 	struct sw_shown_finding *shown;
 	int64_t alone_ns, total_ns; /* by itself, or what is predicted of it; together with those before it */
@@ -96,7 +96,7 @@ void sw_report_free(struct sw_report *report);
 /* Adds a reason why the report is no proof, for a sentence about the process: "its trace ...". Takes the text. */
 void sw_report_gap(struct sw_report *report, char *text);
 
-/* What is said of a finding, and the line that would suppress it; strings live as long as the names. */
+/* The words of a finding, and the line that would suppress it; strings live as long as the names. */
 struct sw_wording sw_report_words(struct sw_report *report, const struct sw_shown_finding *shown);
 const char *sw_report_suppression(struct sw_report *report, const struct sw_shown_finding *shown);
 
@@ -138,7 +138,7 @@ void sw_report_put_counts(FILE *out, uint32_t errors, uint32_t warnings, uint32_
 /* doc/report.schema.json; valid UTF-8 whatever the names hold. */
 void sw_report_json(struct sw_report *report, FILE *out);
 
-/* What a report must say of its own limits: the rows of detect/coverage.def that have words. */
+/* Limits that a report must state: the rows of detect/coverage.def that have words. */
 
 /* From here on a row is a limit of syncwatch that the run has hit. */
 #define SW_COVERAGE_FIRST_LINES 100
@@ -162,7 +162,7 @@ struct sw_unusable_file {
 };
 typedef SW_VEC(struct sw_unusable_file) sw_unusable_file_vec;
 
-/* Those with code first.  Free files->at. */
+/* Files with code first.  Free files->at. */
 void sw_unusable_files(const struct sw_report *report, sw_unusable_file_vec *files);
 
 /* How to get a report that needs none of them. */

@@ -285,7 +285,7 @@ static void list_ended(struct sw_resources *all, struct sw_resource *r, struct s
 		uint64_t from = crowded ? counted->crowded[q] : counted->everywhere[q];
 		for (size_t i = 0; i < r->ended[q].n; i++) {
 			const struct sw_ended *ended = &r->ended[q].at[i];
-			/* What starts before the end of the work before it waits for less than that one did. */
+			/* Work that starts before the end of the work before it waits for less than that one did. */
 			if (n->lag < 0 || (ended->number > from && ended->row != all->row[n->lane]))
 				*sw_vec_push(&w->ordered.taken) = ended->node;
 		}
@@ -295,7 +295,7 @@ static void list_ended(struct sw_resources *all, struct sw_resource *r, struct s
 	}
 }
 
-/* Of work that was passed: adds to `ordered.taken` whose ends it waits for, and takes the resource. */
+/* For work that was passed: adds to `ordered.taken` whose ends it waits for, and takes the resource. */
 static void resource_take(struct sw_resources *all, struct sw_resource *r, struct sw_window *w, uint32_t node)
 {
 	const struct sw_schedule_node *n = &w->nodes.at[node];
@@ -398,7 +398,7 @@ static void hand_over(struct sw_window *w, uint32_t node, const uint32_t *passed
 		w->edges.at[n->edges] = sw_edge(SW_WHY_HANDOVER, best);
 }
 
-/* Those of another reading. */
+/* Handovers that another reading found are forgotten. */
 static void turns_forget(struct sw_window *w)
 {
 	for (size_t i = 0; i < w->ordered.gap.n; i++)
@@ -497,7 +497,7 @@ static void bind_return(struct sw_window *w, uint32_t node)
 	own = sw_later(own, staged);
 	if (done <= call->start + own) {
 		n->lead = (int64_t)took;
-		/* What it does itself comes after what it waits for (cudaFree of 1 GiB after a kernel of 25 ms: 25.6
+		/* Its own work comes after what it waits for (cudaFree of 1 GiB after a kernel of 25 ms: 25.6
 		   ms, without the kernel 0.6 ms, measured on H200). */
 		n->lag = short_of(n->end, sw_later(done, call->start));
 		return;
@@ -530,7 +530,7 @@ static void bind_work(struct sw_window *w, uint32_t node, uint64_t taken)
 	n->lag = (int32_t)sw_earlier(SW_LAG_NS, sw_less(n->start, ready));
 }
 
-/* What no reading changes. */
+/* Calls follow the one before in every reading. */
 static void bind_calls(struct sw_window *w)
 {
 	for (uint32_t i = 0; i < w->nodes.n; i++)

@@ -153,7 +153,7 @@ static uint64_t seen_by(const struct sw_window *w, uint32_t node, const struct s
 	uint64_t took = r->end - call->start, own = call->own, most = own < OWN_ANY_NS ? OWN_MOST * own : took;
 	if (waits_for_own(w, node))
 		own = most = SW_TAIL_NS;
-	/* What it does itself, it does when the wait has ended. */
+	/* Its own work begins when the wait has ended. */
 	uint64_t after = how->least ? most : SW_TAIL_NS;
 	if (took <= (how->least ? most : own) + SW_TAIL_NS)
 		return r->end | FLAGS;
@@ -314,7 +314,7 @@ static void estimate(struct pass *p, uint32_t node)
 static void sw_estimate(struct sw_schedule *s, struct sw_window *w, uint32_t reading)
 {
 	struct pass p = {.s = s, .w = w, .how = &sw_readings[reading]};
-	/* What another reading contradicts may hold in this one. */
+	/* A bound that another reading contradicts may hold in this one. */
 	for (size_t i = 0; i < w->edges.n; i++)
 		w->edges.at[i] &= ~SW_EDGE_DROPPED;
 	w->end = w->recorded_end;
@@ -378,7 +378,7 @@ static void estimate_learn(struct sw_schedule *s, struct sw_window *w)
 	free(p.rows.at);
 }
 
-/* What the run would gain from a change. */
+/* The gain of the run from a change. */
 
 static bool all_timed(const struct sw_window *w)
 {
@@ -463,7 +463,7 @@ static void keep_order(struct trial *t, struct sw_keep *kept)
 		t->places.kept[kept->site] = true;
 }
 
-/* Of two changes for one place the first counts. */
+/* The first of two changes for one place counts. */
 static void choose(struct trial *t, size_t number)
 {
 	const struct sw_what_ifs *set = t->tried[number].set;
@@ -602,7 +602,7 @@ static void conclude(struct sw_gain *gain, const struct tried *tried, const stru
 	gain->high_ns = scaled(gain->high_ns, facts->run_ns, facts->kept_ns);
 }
 
-/* What a replay is off by although all times are known: runs of one program differ, and each call that changes has
+/* The error of a replay although all times are known: runs of one program differ, and each call that changes has
    latencies of its own (tests/schedule/study.c; doc/waits.md has the same for programs on H200).  Without times of the
    device, the latencies are not known either. */
 #define OFF_PART	 20u

@@ -507,7 +507,7 @@ static void until_queues(struct sw_schedule *s, struct sw_open_call *call, enum 
 	for (size_t i = 0; i < s->live.n; i++) {
 		struct sw_queue *q = &s->queues.at[s->live.at[i]];
 		if ((what == SW_UNTIL_QUEUE && s->live.at[i] == which) || covers(s, what, which, q)) {
-			/* Of consecutive waits of one call site the first is enough: they are kept or removed
+			/* The first of consecutive waits of one call site is enough: they are kept or removed
 			   together. */
 			uint32_t place = window_filling(s)->nodes.at[call->node].call + 1;
 			if (q->waiter != place)

@@ -92,7 +92,7 @@ struct sw_run {
 	int64_t calls, work_after_host, work_after_work;
 };
 
-/* What is the same in all readings, and what one of them makes of it. */
+/* The part that is the same in all readings, and what one of them makes of it. */
 struct sw_ordered {
 	uint64_t *key;	 /* by node: the time by which it is put in order */
 	uint32_t *call;	 /* CALL nodes in order */
@@ -131,7 +131,7 @@ struct sw_class {
 	uint64_t sum_ns, n, least_ns, most_ns; /* of those that were seen alone, or timed: so many */
 };
 
-/* What a bus was seen to need, of large copies with pinned memory; 0: none were. */
+/* Time that a bus needed for large copies with pinned memory; 0: there were none. */
 struct sw_bus {
 	uint64_t fast_ns_per_mib, slow_ns_per_mib;
 };

@@ -62,7 +62,7 @@ static const struct sw_what_if *change_of(const struct pass *p, uint32_t k, cons
 	return change->only_idle && held ? NULL : change;
 }
 
-/* What the host does with the memory that it waited for is not recorded: one replay assumes that it needs it, the other
+/* The host's use of the memory that it waited for is not recorded: one replay assumes that it needs it, the other
    that it does not. */
 static bool host_needs(const struct sw_replay *how, const struct sw_what_if *change)
 {
@@ -169,7 +169,7 @@ static void last_edges(const struct pass *p, uint32_t node, struct sw_moments *l
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------- */
 
-/* What a call waits for: after the call before it, and after other work. */
+/* Waits of a call: for the call before it, and for other work. */
 struct call_waits {
 	struct sw_moments before, lead, other, took;
 };
@@ -265,7 +265,7 @@ static void pass_return(struct pass *p, uint32_t node)
 	pass_host(&p->done[node], &from, n->lag);
 }
 
-/* What a piece of work takes, and what its start waits for. */
+/* The time of a piece of work, and the waits of its start. */
 struct work_times {
 	int64_t lead, lag, took, call_took;
 };

@@ -392,7 +392,7 @@ static void note_gate(struct runs *r, uint32_t node)
 	r->last_gate = r->last_gate == SW_NONE || node > r->last_gate ? node : r->last_gate;
 }
 
-/* What is held by a gate holds what comes after it on the queue. */
+/* Work that a gate holds also holds what comes after it on the queue. */
 static bool passes_gate(struct runs *r, uint32_t node)
 {
 	const struct sw_schedule_node *n = &r->w->nodes.at[node];
@@ -499,7 +499,7 @@ static uint32_t *none_of(size_t n)
 	return at;
 }
 
-/* Of ordered.single makes ordered.steps and ordered.runs. */
+/* Makes ordered.steps and ordered.runs of ordered.single. */
 static void runs_make(const struct sw_schedule *s, struct sw_window *w, const struct sw_changed_places *places)
 {
 	struct runs r = {.s = s, .w = w, .o = &w->ordered, .places = places, .last_gate = SW_NONE};
@@ -535,7 +535,7 @@ static void need(struct sw_window *w, uint32_t node)
 	w->ordered.needed[node] |= NEEDED;
 }
 
-/* What the time of other nodes depends on; calls that overlap the one before count as such. */
+/* Nodes on which the time of others depends; calls that overlap the one before count as such. */
 static void find_needed(struct sw_window *w)
 {
 	w->ordered.needed = sw_calloc(w->nodes.n + 1, 1);

@@ -73,7 +73,7 @@ void sw_schedule_work(struct sw_schedule *s, const struct sw_schedule_work *work
 void sw_schedule_record(struct sw_schedule *s, uint32_t queue, uint64_t event);
 void sw_schedule_wait(struct sw_schedule *s, uint32_t queue, uint64_t event);
 
-/* What is enqueued next waits for all work of the device, and all work enqueued later waits for it (a lazy load of
+/* Work that is enqueued next waits for all work of the device, and all work enqueued later waits for it (a lazy load of
  * code). */
 void sw_schedule_barrier(struct sw_schedule *s, uint32_t queue);
 
@@ -85,7 +85,7 @@ void sw_schedule_until(struct sw_schedule *s, uint64_t seq, enum sw_until what, 
 /* The device's clock recorded work from start to end (a graph's pieces: the hull of all their times). May be called
    at any time after the work was enqueued. */
 void sw_schedule_times(struct sw_schedule *s, uint64_t seq, uint64_t start_ns, uint64_t end_ns);
-/* What came before is not known: records were lost. */
+/* Earlier work is not known: records were lost. */
 void sw_schedule_break(struct sw_schedule *s);
 /* The run is complete; the functions below may be called from now on. */
 void sw_schedule_finish(struct sw_schedule *s);

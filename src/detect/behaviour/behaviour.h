@@ -55,7 +55,7 @@ const struct sw_behaviour_row *sw_behaviour_find(const struct sw_behaviour *tabl
 char *sw_behaviour_folder(void);
 char *sw_behaviour_path(const char *gpu, uint32_t driver);
 
-/* What the documents say, and what was measured on H200 with driver 580: src/detect/behaviour/behaviour.def. */
+/* The documents' rules, and those measured on H200 with driver 580: src/detect/behaviour/behaviour.def. */
 struct sw_behaviour_known {
 	const char *name;
 	const char *blocks, *next, *own; /* a character for each spinner, as in struct sw_waits */

@@ -419,7 +419,7 @@ static enum sw_copy_way moves_of(const struct side *dst, const struct side *src)
 	return to ? SW_MOVES_UP : from ? SW_MOVES_DOWN : SW_MOVES_OTHER;
 }
 
-/* What the record says of the content of the source; NULL: nothing.  head: bytes of its structure. */
+/* The content of the source that the record holds; NULL: none.  head: bytes of its structure. */
 static const void *content_of(const struct sw_rec *r, size_t head, uint32_t flags, uint64_t bytes)
 {
 	bool whole = flags & SW_COPY_CONTENT && bytes <= SW_COPY_CONTENT_MAX && head + bytes <= r->words * 8u;

@@ -27,7 +27,7 @@
 #include "detect/waits/waits.h"
 #include "detect/waits/wide_syncs.h"
 
-/* What is not known: calls that are not modelled. */
+/* Calls that are not modelled. */
 
 void sw_on_unclassified(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
@@ -93,7 +93,7 @@ void sw_host_func_returned(struct sw_model *m, const struct sw_record *begin, ui
 	sw_host_func_finish(m, f->enqueued, begin->thread);
 }
 
-/* What the program says of itself: the calls of syncwatch/syncwatch.h. */
+/* Annotations of the program: the calls of syncwatch/syncwatch.h. */
 
 /* Events of ours: no program can hold these handles, events are pointers. */
 static uint64_t tag_event(uint64_t tag)
@@ -166,7 +166,8 @@ static void after(struct sw_model *m, const struct sw_record *r, const struct sw
 {
 	struct sw_hb_at at = sw_model_at(m, r, a->stream);
 	struct sw_hb_event_state state;
-	/* What another host thread declared reaches a stream through this thread, which enqueues the stream's work. */
+	/* A declaration of another host thread reaches a stream through this thread, which enqueues the stream's work.
+	 */
 	sw_hb_acquire(m->hb, tag_object(a->address), r->thread, r->seq);
 	if (a->flags & SW_NOTE_ON_HOST)
 		sw_hb_wait_end(m->hb, sw_hb_wait_event(m->hb, tag_event(a->address), &state), r->thread, r->seq,
@@ -179,7 +180,7 @@ void sw_on_annotation(struct sw_model *m, const struct sw_record *r, struct sw_w
 {
 	const struct sw_rec_annotation *a = (const struct sw_rec_annotation *)(const void *)r->rec;
 	uint64_t end = a->bytes > UINT64_MAX - a->address ? UINT64_MAX : a->address + a->bytes;
-	/* What came before it counts as it was then. */
+	/* Earlier work counts as it was then. */
 	if (a->op == SW_NOTE_BLOCK_BEGIN || a->op == SW_NOTE_BLOCK_END || a->op == SW_NOTE_IGNORE ||
 	    a->op == SW_NOTE_JUDGE)
 		sw_deferred_flush(m);

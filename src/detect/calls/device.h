@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What orders host threads (strict host). */
+/* Calls that order host threads (strict host). */
 #ifndef SW_DETECT_CALLS_DEVICE_H
 #define SW_DETECT_CALLS_DEVICE_H
 

@@ -41,7 +41,7 @@ static void paths_free(struct sw_paths *paths);
 
 typedef SW_VEC(uint32_t) index_vec;
 
-/* What node i depends on, in numbers; false: a node that is not part of the graph. */
+/* The nodes that node i depends on, in numbers; false: a node that is not part of the graph. */
 static bool depends_on(const struct sw_exec *x, size_t i, index_vec *out)
 {
 	const struct sw_graph_node *node = &x->nodes.at[i];
@@ -380,7 +380,7 @@ static bool node_follow(struct sw_model *m, const struct sw_graph_node *node, co
 	return followed;
 }
 
-/* What a copy node has uploaded is known from here on. */
+/* The content that a copy node has uploaded is known from here on. */
 static void node_upload(struct sw_model *m, const struct sw_graph_node *node, const struct sw_access *what)
 {
 	const struct sw_record *launch = m->record;
@@ -682,7 +682,7 @@ static void touch(struct run *run, uint32_t node)
 	}
 }
 
-/* What the node touches at this launch. */
+/* The accesses of the node at this launch. */
 static void work(struct run *run, uint32_t number)
 {
 	struct sw_model *m = run->m;

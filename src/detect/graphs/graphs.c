@@ -395,7 +395,7 @@ static void instantiated(struct sw_model *m, const struct sw_rec_graph *g, const
 	if (g->op != SW_GRAPH_INSTANTIATE)
 		return;
 	x->flags = g->flags;
-	/* What kernels launch is not seen.  It orders nothing that is: no finding of this context is in doubt. */
+	/* Work that kernels launch is not seen.  It orders nothing that is: no finding of this context is in doubt. */
 	if (g->flags & SW_LAUNCHED_BY_KERNELS) {
 		struct sw_finding seen = {.id = SW_FINDING_UNCLASSIFIED_CALL,
 					  .severity = SW_NOTE,
@@ -493,7 +493,7 @@ static void node_add(struct sw_model *m, struct sw_exec *x, const struct sw_rec_
 	*sw_map_put(&x->index, n->node) = x->nodes.n;
 }
 
-/* What a child graph's node held goes; nodes lie after those that hold them. */
+/* The nodes that a child graph's node held go; nodes lie after those that hold them. */
 static void empty_child(struct sw_exec *x, uint64_t child)
 {
 	struct sw_map gone = {0};

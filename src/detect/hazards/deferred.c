@@ -129,7 +129,7 @@ static struct sw_last_touch *note(const struct sw_model *m, struct sw_touched *t
 		last->point = what->point;
 		last->step = step;
 	}
-	/* What is done when a call returns has the number of its begin. */
+	/* An access when a call returns has the number of its begin. */
 	last->seq = what->seq > last->seq ? what->seq : last->seq;
 	return last;
 }
@@ -189,7 +189,7 @@ static void tidy(struct sw_deferrals *deferrals)
 	deferrals->done = 0;
 }
 
-/* What is known of memory ends with a write that conflicts with nothing, too. */
+/* Known content of memory ends with a write that conflicts with nothing, too. */
 static bool may_overwrite(const struct sw_model *m, const struct sw_deferred *d)
 {
 	bool may = !d->blocks && sw_contents_before(m->contents, 0, UINT64_MAX, d->step);
@@ -367,7 +367,7 @@ void sw_deferred_arrive(struct sw_model *m, struct sw_point point)
 	uint64_t watched = watched_from(m);
 	if (!deferrals->unplaced.n || !has_rival(m, &deferrals->anywhere, point.lane, watched))
 		return;
-	/* Of those that are watched all, in the same lane too: one of them may stand for another. */
+	/* All that are watched, in the same lane too: one of them may stand for another. */
 	for (size_t i = 0; i < deferrals->unplaced.n; i++) {
 		struct sw_deferred *d = deferrals->unplaced.at[i];
 		if (!d->done && !is_over(m, d->what.point, d->what.seq, watched) &&

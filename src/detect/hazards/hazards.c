@@ -553,7 +553,7 @@ static void fix_after(struct sw_finding *seen, const struct sw_access *earlier)
 	seen->fix_call.seq = earlier->seq;
 }
 
-/* What last ordered the lane after that of the earlier side. */
+/* The last edge that ordered the lane after that of the earlier side. */
 static void last_order(const struct sw_model *m, struct sw_finding *seen, const struct sw_point *earlier, uint32_t lane)
 {
 	const struct sw_hb_last last = sw_hb_last_join(m->hb, lane, earlier->lane);
@@ -596,7 +596,7 @@ static struct sw_verdict weigh(struct sw_model *m, const struct sw_shadow_use *e
 	return verdict;
 }
 
-/* What the earlier side used was freed, and allocated again for the later one: the free is the third side. */
+/* The memory of the earlier side was freed, and allocated again for the later one: the free is the third side. */
 static void describe_reuse(struct hazard *hazard, const struct sw_shadow_use *earlier,
 			   const struct sw_shadow_use *later)
 {
@@ -649,7 +649,7 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 	}
 	if (later->range.role == SW_FREE && earlier->mirrored)
 		return; /* the other address stays */
-	/* What a host function does comes before the work that was enqueued after it, earlier in the trace or not. */
+	/* A host function runs before the work that was enqueued after it, earlier in the trace or not. */
 	if (sw_host_func_orders(m, earlier, later) ||
 	    (earlier->function.tick && sw_hb_ordered(m->hb, earlier->function, lane) == SW_ORDER_DOCUMENTED))
 		return;

@@ -46,7 +46,7 @@ bool sw_host_func_orders(const struct sw_model *m, const struct sw_shadow_use *u
 /* May it be? A function whose run is not seen could have made the access. */
 bool sw_host_func_may_order(struct sw_model *m, const struct sw_shadow_use *use, const struct sw_shadow_use *access);
 
-/* What the host may know through memory, in addition to its calls. */
+/* Work that the host may know to be done through memory, in addition to its calls. */
 
 /* A step of a stream whose end the host may see in memory. */
 void sw_host_signalled(struct sw_model *m, struct sw_point by);

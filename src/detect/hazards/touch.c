@@ -67,7 +67,7 @@ void sw_ignored_free(struct sw_model *m)
 	free(m->ignored);
 }
 
-/* What the nodes of a graph touch is listed instead of judged. */
+/* The accesses of a graph's nodes are listed instead of judged. */
 
 /* Takes the reference; use: NULL where the memory has ended. */
 static void listing_add(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
@@ -158,7 +158,7 @@ static struct sw_pool_block *pool_block_of(const struct sw_model *m, const struc
 	if (!pool_blocks->made || block->within || (block->memory != SW_MEM_DEVICE && block->memory != SW_MEM_MAPPED))
 		return NULL;
 	struct sw_pool_block *pool_block = sw_pool_block_at(pool_blocks, block->address + offset, step_of(m));
-	/* Of a damaged trace: a block that is said to lie in other memory. */
+	/* A damaged trace may say that a block lies in other memory. */
 	if (!pool_block || pool_block->at.lo < block->address || pool_block->at.hi - block->address > block->bytes)
 		return NULL;
 	return what->node && pool_block->allocated.seq > what->node ? NULL : pool_block;
@@ -325,7 +325,7 @@ static struct place place_of(struct sw_model *m, const struct sw_access *what, c
 		p.block = sw_space_find_array(&m->space, how->handle);
 	else
 		p.block = sw_space_find(&m->space, range->address, &p.range.address);
-	/* What a suballocator freed is in an allocation that is still live. */
+	/* A block that a suballocator freed is in an allocation that is still live. */
 	if ((!p.block || p.block->blocks) && !how->array && !how->guess && range->evidence != SW_EV_ASSUMED) {
 		uint64_t offset;
 		struct sw_block *gone = sw_space_find_freed(&m->space, range->address, &offset);
@@ -384,8 +384,8 @@ static void enter_live(struct sw_model *m, const struct place *p, struct sw_shad
 		use_mirror(m, use);
 }
 
-/* What a kernel computes from a pointer starts nothing, the pointer does; nor does the first byte that the host came
-   by. */
+/* An address that a kernel computes from a pointer starts nothing, the pointer does; nor does the first byte that the
+   host came by. */
 static bool starts_an_array(const struct sw_model *m, const struct sw_access *what, const struct place *p)
 {
 	return !m->scope && what->kind != SW_REC_HOST_ACCESS &&
@@ -576,7 +576,7 @@ static bool is_there(const sw_use_vec *uses, const struct sw_shadow_use *copy)
 	return false;
 }
 
-/* What was done by addresses that were unmapped remains as mirrored uses, perhaps at several places. */
+/* Uses by addresses that were unmapped remain as mirrored uses, perhaps at several places. */
 void sw_uses_share(void *model, struct sw_block *block, const struct sw_alias *alias)
 {
 	struct sw_model *m = model;

@@ -224,7 +224,7 @@ static void add_scalar(struct call *call, uint8_t index)
 {
 	if (index == NO || !call->open->device_scalars)
 		return;
-	/* Of functions with types in their arguments: at least a half. */
+	/* Functions with types in their arguments: at least a half. */
 	add_operand(call, word(call, index), call->element ? call->element : 2, (uint64_t[]){1, 1, 1}, 1, 1, SW_READ);
 }
 

@@ -13,7 +13,8 @@ struct sw_library_state;
 struct sw_model;
 struct sw_operand_set;
 
-/* What the arguments of libraries' functions mean (library_arguments.def).  Pure functions; names are not terminated.
+/* The meaning of the arguments of libraries' functions (library_arguments.def).  Pure functions; names are not
+ * terminated.
  */
 
 struct sw_library_setting {
@@ -57,7 +58,7 @@ void sw_library_allocated(struct sw_model *m, uint32_t thread, uint64_t address,
 struct sw_library_state *sw_library_new(void);
 void sw_library_free(struct sw_library_state *library);
 
-/* What a call of cuBLAS or cuFFT reads and writes by its arguments.  Pure functions. */
+/* The bytes that a call of cuBLAS or cuFFT reads and writes by its arguments.  Pure functions. */
 
 #define SW_LIBRARY_OPERANDS 8u
 

@@ -92,7 +92,7 @@ static struct sw_mapped_pieces *pieces_of(struct sw_block *block)
 	return block->pieces;
 }
 
-/* What both places show of the memory becomes one alias of each block. */
+/* The part of the memory that both places show becomes one alias of each block. */
 static void link_places(const struct place *old, const struct place *new,
 			void (*shared)(void *arg, struct sw_block *block, const struct sw_alias *alias), void *arg)
 {

@@ -365,7 +365,7 @@ static bool may_meet(const struct sw_shadow_env *env, const struct sw_shadow_use
 	       sw_hb_ordered(env->hb, m->access.point, sw_use_view(x)) != SW_ORDER_DOCUMENTED;
 }
 
-/* What a wait was needed for does not depend on the order of m and x, unless they conflict: then x needed it. */
+/* The use that needed a wait does not depend on the order of m and x, unless they conflict: then x needed it. */
 static bool asked_about(const struct sw_shadow_env *env, const struct sw_shadow_use *x, const struct sw_shadow_use *m)
 {
 	return m->access.seq >= env->keep_from && m->access.seq <= env->keep_to &&
@@ -410,7 +410,7 @@ static void note_goes(struct sw_shadow_env *env, struct sw_shadow_use *m, const 
 	env->between |= x->by_rows && !m->by_rows && !sw_use_is_dense(m);
 }
 
-/* What came before x is ordered before it, what came after it is ordered after it. */
+/* Earlier uses are ordered before x, later ones after it. */
 static void segment_visit_late(struct sw_shadow_env *env, struct segment *s, struct sw_shadow_use *x)
 {
 	uint32_t kept = 0;

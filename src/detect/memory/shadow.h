@@ -96,7 +96,7 @@ struct sw_shadow {
 
 typedef SW_VEC(struct sw_shadow_use *) sw_use_vec;
 
-/* What the map needs from its owner. */
+/* Functions and facts that the map needs from its owner. */
 struct sw_shadow_env {
 	struct sw_use_pool *pool;
 	const struct sw_hb *hb;

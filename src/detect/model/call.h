@@ -8,7 +8,7 @@
 
 #include "detect/memory/access.h"
 
-/* What the host waited for, as it stood when the wait began. */
+/* The work that the host waited for, as it stood when the wait began. */
 struct sw_covered {
 	uint32_t lane;
 	uint64_t known, covered;

@@ -85,7 +85,7 @@ void sw_collect_init(struct sw_collect *collect, struct sw_judgement *judgement,
 	recent_calls_init(&collect->recent);
 }
 
-/* What is known of the cost of a finding's calls, around what the finding shows of it. */
+/* The cost of a finding's calls, around the part that the finding shows. */
 struct own_cost {
 	struct sw_cost cost; /* first: see own_of() */
 	uint64_t waited_ns;  /* of the calls that waited */
@@ -203,7 +203,7 @@ static const struct sw_access *keep_access(struct sw_collect *collect, const str
 	return *slot = collect->room++;
 }
 
-/* What `seen` points to lives as long as the call that found it. */
+/* Pointers in `seen` live as long as the call that found it. */
 static void take_occurrence(struct sw_collect *collect, struct sw_finding *finding, const struct sw_finding *seen)
 {
 	*finding = *seen;
@@ -383,13 +383,13 @@ static void sum_up(struct sw_cost *cost, const struct sw_histogram *spread, uint
 {
 	double share = span_ns ? 1e6 * (double)cost->total_ns / (double)span_ns : 0;
 	cost->p50_ns = quantile(spread, 50, cost->worst_ns);
-	/* Of fewer calls the longest is the 99th percentile. */
+	/* The longest is the 99th percentile where there are fewer calls. */
 	cost->p99_ns = cost->calls < SW_LEAST_FOR_PERCENTILES ? cost->worst_ns : quantile(spread, 99, cost->worst_ns);
 	/* Several threads can wait at once. */
 	cost->share_ppm = share < 1e9 ? (uint32_t)share : 1000000000u;
 }
 
-/* What is recoverable: the middle of the interval. */
+/* The recoverable time: the middle of the interval. */
 static uint64_t gain(const struct sw_finding *f)
 {
 	return f->cost->replayed

@@ -50,7 +50,7 @@ typedef void sw_handler(struct sw_model *m, const struct sw_record *r, struct sw
 SW_HANDLERS(SW_HANDLER)
 #undef SW_HANDLER
 
-/* What the launch, copy or set in hand touches. */
+/* The accesses of the launch, copy or set in hand. */
 sw_handler sw_launch_touches, sw_copy_touches, sw_set_touches;
 
 #endif

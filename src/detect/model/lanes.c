@@ -164,7 +164,7 @@ const struct sw_access *sw_origin_find(const struct sw_model *m, uint64_t seq)
 	return place ? &m->captures->origin.at[place - 1] : NULL;
 }
 
-/* What the earlier one touches. */
+/* The bytes that the earlier one touches. */
 struct sw_asked_uses {
 	SW_VEC(struct sw_range) range;
 };

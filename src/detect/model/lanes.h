@@ -22,7 +22,7 @@ struct sw_model;
 struct sw_range;
 struct sw_wait;
 
-/* What is known of an operation's lane besides its clocks.  A slot that changed hands has another serial. */
+/* Facts about an operation's lane besides its clocks.  A slot that changed hands has another serial. */
 struct sw_lane_state {
 	uint32_t serial;
 	uint32_t stream;		   /* index in judgement.streams */

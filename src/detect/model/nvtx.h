@@ -41,7 +41,7 @@ struct sw_forward {
 	} * call; /* by sequence; NULL: none yet */
 };
 
-/* What a range's name says. */
+/* The meaning of a range's name. */
 struct sw_forward_name {
 	uint64_t sequence; /* number + 1; 0: none */
 	bool backward;

@@ -8,7 +8,8 @@
 
 /* From the clock of the time stamps to nanoseconds of the trace. */
 
-/* What a clock may deviate between two readings before it is said to have jumped: crystals are a hundred times better.
+/* A clock may deviate so much between two readings before it is said to have jumped: crystals are a hundred times
+ * better.
  */
 #define UNEVEN_NS    1000000u
 #define UNEVEN_SHARE 1000u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the schedule learns of each call (src/schedule knows nothing of records). */
+/* Passes each call to the schedule (src/schedule knows nothing of records). */
 #include "detect/waits/schedule_feed.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "detect/waits/waits.h"
 #include "reader/kinds.h"
 
-/* What a call takes that only puts work on a stream: a launch 3.3 us, an asynchronous copy 1.5 us (measured on H200).
+/* The time of a call that only puts work on a stream: a launch 3.3 us, an asynchronous copy 1.5 us (measured on H200).
  */
 #define ENQUEUE_OWN_NS 4000u
 /* A loop of queries repeats within this time (reason: SW403). */
@@ -333,7 +333,7 @@ void sw_timing_return(struct sw_model *m, const struct sw_record *begin, uint64_
 		sw_schedule_leave(m->schedule, begin->seq, dur_ns);
 }
 
-/* What each finding's fix would gain: one change of the schedule each. */
+/* The gain of each finding's fix: one change of the schedule each. */
 
 /* The costliest findings count.  Together they take some ten replays; on its own each takes four, so of a long run
    fewer are replayed: less than 0.1 s, at up to 5 ns a node and replay. */
@@ -341,7 +341,7 @@ void sw_timing_return(struct sw_model *m, const struct sw_record *begin, uint64_
 #define LEAST_ALONE   4u
 #define MOST_REPLAYS  15000000u
 
-/* What becomes of the calls at the place when its advice is followed. */
+/* The change of the calls at the place when its advice is followed. */
 static const struct {
 	int id;
 	enum sw_what_if_kind kind;
@@ -375,7 +375,7 @@ static int costliest(const void *x, const void *y)
 
 /* ---- the change -------------------------------------------------------------------------------------------------- */
 
-/* What stays of a wait that is too wide.  `keep`: room for SW_MAX_NEEDS. */
+/* The needed part of a wait that is too wide.  `keep`: room for SW_MAX_NEEDS. */
 static void keep_needs(const struct sw_finding *f, struct sw_what_if *change, struct sw_keep *keep)
 {
 	const struct sw_finding_details *more = sw_finding_details(f);

@@ -27,7 +27,7 @@
 
 #define SW_MAX_READERS 4u
 
-/* What the waits of one call site were needed for. */
+/* The uses that needed the waits of one call site. */
 struct sw_sync_site {
 	struct sw_access call;
 	uint64_t busy;	/* calls for which something was pending */
@@ -87,7 +87,7 @@ static struct sw_wide_lane *lane_of(struct sw_model *m, uint32_t lane)
 	return NULL;
 }
 
-/* What the site needs of a stream.  NULL: of too many streams to give an advice. */
+/* The part of a stream's work that the site needs.  NULL: of too many streams to give an advice. */
 static struct sw_sync_need *need_of(struct sw_model *m, struct sw_sync_site *site, uint32_t stream)
 {
 	for (uint32_t i = 0; i < site->n; i++)
@@ -396,7 +396,7 @@ static void advise(struct sw_model *m, struct sw_finding *f, const struct sw_syn
 			f->fix_call.seq = need->work.seq;
 			f->fix_call = need->work;
 		}
-		/* What the host waits for in full comes before all that it gives out later. */
+		/* Work that the host waits for in full comes before all that it enqueues later. */
 		for (uint32_t k = 0; k < need->tos && !need->whole; k++)
 			add_need(m, f, (struct sw_need){.stream = need->stream, .to = need->to[k]});
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the formats for builds share. */
+/* Functions that the formats for builds share. */
 #ifndef SW_REPORT_CI_CI_PARTS_H
 #define SW_REPORT_CI_CI_PARTS_H
 

@@ -408,7 +408,7 @@ static void put_entry_text(struct writer *w, const struct sw_diff_entry *entry)
 	putc('\n', w->out.file);
 }
 
-/* What makes "gone" and "new" less certain. */
+/* Differences that make "gone" and "new" less certain. */
 static void put_doubts(struct writer *w)
 {
 	const struct sw_digest *const runs[] = {w->diff->a, w->diff->b};

@@ -125,7 +125,7 @@ void sw_report_json_groups(struct sw_json *json, struct sw_report *report)
 	sw_json_close(json, ']');
 }
 
-/* What following the advice on waits saved: of one finding, and of several together. */
+/* Savings of following the advice on waits: of one finding, and of several together. */
 
 void sw_report_json_saving(struct sw_json *json, struct sw_names *names, const char *key, const struct sw_saving *s)
 {

@@ -82,7 +82,7 @@ static void put_range(struct sw_json *json, struct sw_report *report, const stru
 	sw_json_close(json, '}');
 }
 
-/* What the code of a kernel says. */
+/* Facts from the code of a kernel. */
 static void put_ground(struct sw_json *json, const struct sw_evidence_detail *ground)
 {
 	if (!ground || !ground->source) {

@@ -11,8 +11,8 @@
 /* All members of a report; the caller opens and closes the object. */
 void sw_report_json_members(struct sw_json *json, struct sw_report *report);
 
-/* Those before the findings, one finding (whose object the caller closes), its groups, and those after findings and
-   summary. */
+/* The members before the findings, one finding (whose object the caller closes), its groups, and those after findings
+   and summary. */
 void sw_report_json_head(struct sw_json *json, struct sw_report *report);
 void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size_t index);
 void sw_report_json_groups(struct sw_json *json, struct sw_report *report);
@@ -22,7 +22,7 @@ void sw_report_json_tail(struct sw_json *json, struct sw_report *report);
 void sw_report_json_summary(struct sw_json *json, struct sw_report *report);
 void sw_report_json_host_waits(struct sw_json *json, const struct sw_host_wait *host_waits);
 
-/* What following the advice on a wait saved; of several together, nothing where that was not tried. */
+/* The saving of following the advice on a wait; of several together, nothing where that was not tried. */
 void sw_report_json_saving(struct sw_json *json, struct sw_names *names, const char *key,
 			   const struct sw_saving *saving);
 

@@ -16,7 +16,7 @@
 #define NEIGHBOURS 4u
 /* So many calls decide between places. */
 #define SAMPLE 2000u
-/* Of the profile's calls so many must find a partner. */
+/* So many of the profile's calls must find a partner. */
 #define LEAST_MATCHED 4u
 #define LEAST_PERCENT 80u
 
@@ -39,7 +39,7 @@ struct joining {
 	int64_t hint;		 /* by the times of day; 0: there are none */
 };
 
-/* What a pair says of the offset: it lies between low and high. */
+/* The bounds that a pair sets to the offset: between low and high. */
 struct bounds {
 	int64_t low, high;
 };
@@ -68,7 +68,7 @@ static struct part part_of_own(const struct sw_own_calls *own, uint32_t thread)
 	return part;
 }
 
-/* What the runtime calls is no call of the program. */
+/* A call that the runtime makes is no call of the program. */
 static bool is_inner(const struct joining *j, struct part theirs, size_t i)
 {
 	const struct sw_profile_call *call = &j->profile->calls.at[theirs.first + i];

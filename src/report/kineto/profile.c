@@ -306,7 +306,7 @@ static bool json_scan_element(struct sw_json_scan *scan, bool *first)
 	return !scan->failed;
 }
 
-/* What is read of an event; texts are cut off. */
+/* The fields that are read of an event; texts are cut off. */
 struct event {
 	char phase[4], category[24], name[96];
 	char pid[24], tid[24], start[40], length[40];

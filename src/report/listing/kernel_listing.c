@@ -266,7 +266,7 @@ static void put_site_listing(struct sw_out *out, const struct sw_kernel_view *k,
 	free(more);
 }
 
-/* What the sites come down to: each line once. */
+/* The lines of the sites: each once. */
 static void put_ranges(struct sw_out *out, const struct sw_kernel_view *k)
 {
 	const struct sw_footprint *f = k->entry->footprint;

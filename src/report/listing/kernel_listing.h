@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of the kernels' code: `syncwatch kernels`. */
+/* Lists the kernels' code as it was read: `syncwatch kernels`. */
 #ifndef SW_REPORT_LISTING_KERNEL_LISTING_H
 #define SW_REPORT_LISTING_KERNEL_LISTING_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a trace covers: calls by entry point, kernels, bytes moved, losses, and what recording cost. */
+/* Contents of a trace: calls by entry point, kernels, bytes moved, losses, and what recording cost. */
 #ifndef SW_REPORT_LISTING_STAT_H
 #define SW_REPORT_LISTING_STAT_H
 

@@ -232,7 +232,7 @@ static void inlined_places(struct sw_dwarf_object *object, Dwarf_Die *unit, Dwar
 
 /* ---- names of functions ------------------------------------------------------------------------------------------ */
 
-/* What calls can return to; data is the larger half of the symbols of a C++ library. */
+/* Symbols that calls can return to; data is the larger half of the symbols of a C++ library. */
 static bool is_code(const GElf_Sym *symbol)
 {
 	int type = GELF_ST_TYPE(symbol->st_info);

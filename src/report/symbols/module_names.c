@@ -119,7 +119,7 @@ static bool name_autograd(sw_frame_vec *frames)
 	return false;
 }
 
-/* What the thread that called backward() waits in goes after all that its helper does. */
+/* The frames in which the thread that called backward() waits go after all of its helper's. */
 static bool join_waiting(const struct sw_trace_stack *stack, sw_frame_vec *frames)
 {
 	if (!name_autograd(frames))
@@ -165,7 +165,7 @@ static enum sw_object_state state_of(uint32_t packed)
 					     : SW_OBJECT_MISSING;
 }
 
-/* What was packed counts before this machine's file, so that a report is the same everywhere. */
+/* Packed names count before this machine's file, so that a report is the same everywhere. */
 static void open_file(struct sw_module_names *names, struct sw_named_file *file, const struct sw_trace_module *module)
 {
 	file->packed = sw_reader_names(names->reader, module);

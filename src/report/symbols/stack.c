@@ -283,7 +283,7 @@ uint64_t sw_place_hash(struct sw_names *names, const struct sw_access *access)
 	return access->stack ? sw_hash_u64((uint64_t)access->stack << 8 | 1) : 0;
 }
 
-/* Of native frames the addresses will do: stacks that no report shows need no names. */
+/* Native frames are named by their addresses: stacks that no report shows need no names. */
 static bool in_stack(const struct sw_names *names, uint32_t stack, const struct sw_frame *frame)
 {
 	const struct sw_trace_stack *other = sw_reader_stack(names->reader, stack);

@@ -91,7 +91,7 @@ static enum sw_frame_role role_of(const struct sw_frame *frame)
 	return SW_FRAME_USER;
 }
 
-/* What the kernel maps into every process ("linux-vdso.so.1", "[vdso]") is no file that could be missing. */
+/* An object that the kernel maps into every process ("linux-vdso.so.1", "[vdso]") is no file that could be missing. */
 static bool is_file(const struct sw_trace_module *module)
 {
 	return module->path[0] == '/';

@@ -64,7 +64,7 @@ const struct sw_symbol_frames *sw_symbols_stack(struct sw_symbols *symbols, uint
 struct sw_named_file;
 const struct sw_named_file *sw_symbols_unusable(const struct sw_symbols *symbols, size_t index);
 
-/* What could not be used, one line each ("libfoo.so is not the file that ran"); index from 0, NULL ends. */
+/* Files that could not be used, one line each ("libfoo.so is not the file that ran"); index from 0, NULL ends. */
 const char *sw_symbols_complaint(const struct sw_symbols *symbols, size_t index);
 
 #endif

@@ -644,7 +644,7 @@ static void put_row(struct sw_text *t, const struct row *row, const size_t *widt
 	putc('\n', t->out.file);
 }
 
-/* What was left of the line goes to the two columns that may be cut. */
+/* The rest of the line goes to the two columns that may be cut. */
 static void fit(size_t *widths, size_t columns)
 {
 	size_t fixed = 2 * CELLS, where = widths[WHERE];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the text share: the table (text.c), the groups (text.c) with their accesses (text.c),
+/* Functions that the parts of the text share: the table (text.c), the groups (text.c) with their accesses (text.c),
    the notes (text.c) and the run as a whole (text_run.c). */
 #ifndef SW_REPORT_TEXT_TEXT_H
 #define SW_REPORT_TEXT_TEXT_H

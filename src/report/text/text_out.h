@@ -22,9 +22,9 @@ size_t sw_out_columns(const struct sw_out *out);
 
 /* Prints the text; control characters (a name could hold escape sequences) and invalid UTF-8 become '?'. */
 void sw_out_text(const struct sw_out *out, const char *text);
-/* The same in a colour. */
+/* sw_out_text() in a colour. */
 void sw_out_coloured(const struct sw_out *out, enum sw_colour colour, const char *text);
-/* The same as a link to a line of a file, where links are asked for and the path is absolute. */
+/* sw_out_coloured(), as a link to a line of a file, where links are asked for and the path is absolute. */
 void sw_out_place(const struct sw_out *out, enum sw_colour colour, const char *text, const char *file, int line);
 
 /* A line of its own in a colour, wrapped at blanks. */

@@ -102,7 +102,7 @@ static void text_nameless(struct sw_text *t)
 	free(files.at);
 }
 
-/* What following the advice on waits saved: a line for each, those together, and the order in which to fix. */
+/* Savings of following the advice on waits: a line for each, those together, and the order in which to fix. */
 
 static const char *place_text(struct sw_text *t, const struct sw_shown_finding *shown)
 {
@@ -163,7 +163,7 @@ static void put_order(struct sw_text *t, const struct sw_savings_total *total)
 	}
 }
 
-/* What following the advice on waits saved; nothing where that was not tried. */
+/* Saving of following the advice on waits; nothing where that was not tried. */
 static void text_savings(struct sw_text *t)
 {
 	const struct sw_savings_total *total = t->report->savings;
@@ -189,7 +189,7 @@ static const char *full(uint32_t why)
 	}
 }
 
-/* What the program was doing when it ended out of order. */
+/* Calls in progress when the program ended out of order. */
 static void text_in_flight(struct sw_text *t)
 {
 	struct sw_report *report = t->report;
@@ -249,7 +249,7 @@ static bool was_guarded(const struct sw_text *t)
 	return t->report->judgement->coverage.host_accesses;
 }
 
-/* What keeps this report from being the whole truth, each only when it happened. */
+/* Limits of this report, each only when it happened. */
 static void put_not_looked_at(struct sw_text *t)
 {
 	const struct sw_coverage *coverage = &t->report->judgement->coverage;
@@ -519,7 +519,7 @@ static const char *between(struct sw_names *names, uint64_t low_ns, uint64_t hig
 	return strcmp(low, high) ? sw_names_format(names, "%s to %s", low, high) : high;
 }
 
-/* What the run as a whole spends its time on. */
+/* Where the run as a whole spends its time. */
 static void put_replay(struct sw_text *t)
 {
 	const struct sw_schedule_facts *facts = &t->report->judgement->schedule;

@@ -65,7 +65,7 @@ struct hazard {
 	struct sw_finding finding; /* of these two, set before they are drawn */
 };
 
-/* What is kept of an operation until the end. */
+/* The fields of an operation that are kept until the end. */
 struct known {
 	uint64_t seq;
 	struct sw_label call, work; /* work.n 0: it put none on a stream */

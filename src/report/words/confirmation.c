@@ -75,7 +75,7 @@ const char *sw_confirmation_text(struct sw_names *names, const struct sw_confirm
 	}
 }
 
-/* What was timed, and nothing else: how long a run takes differs by more than an edge costs. */
+/* The stretch that was timed, and nothing else: how long a run takes differs by more than an edge costs. */
 static const char *waited_text(struct sw_names *names, const struct sw_confirmation *c)
 {
 	if (!c->fix_timed)

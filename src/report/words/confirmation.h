@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What experiments said of a finding: facts that `syncwatch confirm` found, and their words. */
+/* Results of experiments with a finding: facts that `syncwatch confirm` found, and their words. */
 #ifndef SW_REPORT_WORDS_CONFIRMATION_H
 #define SW_REPORT_WORDS_CONFIRMATION_H
 

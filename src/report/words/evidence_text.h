@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an access touches and how that is known, in words.  Strings live as long as the names; none is NULL. */
+/* The bytes of an access and the evidence for them, in words.  Strings live as long as the names; none is NULL. */
 #ifndef SW_REPORT_WORDS_EVIDENCE_TEXT_H
 #define SW_REPORT_WORDS_EVIDENCE_TEXT_H
 
@@ -9,7 +9,7 @@
    memory".  Of accesses that are ranged. */
 const char *sw_evidence_extent(struct sw_names *names, const struct sw_access *access);
 
-/* What both sides of a hazard touch: "bytes 65536-65539 of allocation 3 (one float)"; "" not known. */
+/* The bytes that both sides of a hazard touch: "bytes 65536-65539 of allocation 3 (one float)"; "" not known. */
 const char *sw_evidence_overlap(struct sw_names *names, const struct sw_finding *finding);
 
 /* "PTX sm_90 (st.global via parameter 3)", "const pointer in signature (parameter 0)", "assumed read+write (no code

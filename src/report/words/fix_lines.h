@@ -48,7 +48,7 @@ const char *sw_stream_made_as(struct sw_names *names, uint32_t stream, const str
 /* The memory as its author wrote it at the access: "frames + i"; "" not known. */
 const char *sw_pointer_expression(struct sw_names *names, const struct sw_access *access, const struct sw_frame *place);
 
-/* What was saved when the advice on a wait was followed at run time: facts that `syncwatch confirm --waits` found, and
+/* The saving when the advice on a wait was followed at run time: facts that `syncwatch confirm --waits` found, and
    their words. */
 
 enum sw_saving_verdict {

@@ -124,7 +124,7 @@ const char *sw_name_library_call(struct sw_names *names, const struct sw_access 
 	return sw_names_format(names, "part of %s (%s%s)", call->function, handle, stream);
 }
 
-/* Of a hazard in a workspace: "the workspace of cuBLAS handles 1 and 2". */
+/* A hazard in a workspace: "the workspace of cuBLAS handles 1 and 2". */
 static const char *name_workspace(struct sw_names *names, const struct sw_finding *finding)
 {
 	const struct sw_library_call *a = sw_library_call_of(names, finding->access[0]);
@@ -358,7 +358,7 @@ static const char *fact_rule(struct sw_names *names, const struct sw_finding *fi
 	return sw_names_format(names, "'%s %s'", rule->option, rule->text);
 }
 
-/* What findings of this id say alone (FACTS of findings.def); NULL: no such fact. */
+/* Facts that findings of this id alone have (FACTS of findings.def); NULL: no such fact. */
 static const char *fact_of_id(struct sw_names *names, const struct sw_finding *finding, const char *key)
 {
 	const struct sw_finding_info *info = sw_finding_info(finding->id);
@@ -633,7 +633,7 @@ void sw_wording_of(struct sw_names *names, const struct sw_finding *finding, str
 	out->fix = fix_of(&facts);
 	out->cost = cost_of(&facts);
 	out->basis = basis_of(finding);
-	/* What was freed before cannot be ordered: no event would fix that. */
+	/* Memory that was freed before cannot be ordered: no event would fix that. */
 	if (sw_is_hazard(finding) && finding->access[0]->role != SW_FREE) {
 		out->ordered_by = ordered_by(&facts);
 		if (finding->id != SW_FINDING_BATCH_COPY_RACE) /* no edge leads from a call to itself */

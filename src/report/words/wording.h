@@ -24,9 +24,9 @@ const char *sw_wording_heading(enum sw_role role);
 /* Two operations that nothing orders: races and lifetimes. */
 bool sw_is_hazard(const struct sw_finding *finding);
 
-/* What a replay of the run says, in words. */
+/* The result of a replay of the run, in words. */
 
-/* What the interval rests on, a sentence each; NULL ends. */
+/* Assumptions of the interval, a sentence each; NULL ends. */
 const char *sw_replay_assumption(const struct sw_cost *cost, size_t index);
 /* "host", "kernel", ...: what makes up the critical path; `work` counts for SW_STRETCH_WORK only. */
 const char *sw_replay_stretch(enum sw_stretch_kind kind, enum sw_work_kind work);
