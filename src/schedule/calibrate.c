@@ -399,13 +399,13 @@ static void hand_over(struct sw_window *w, uint32_t node, const uint32_t *passed
 }
 
 /* Handovers that another reading found are forgotten. */
-static void turns_forget(struct sw_window *w)
+static void forget_thread_waits(struct sw_window *w)
 {
 	for (size_t i = 0; i < w->ordered.gap.n; i++)
 		w->edges.at[w->nodes.at[w->ordered.gap.at[i]].edges] = sw_edge(SW_WHY_NOT, 0);
 }
 
-static void turns_find(const struct sw_schedule *s, struct sw_window *w)
+static void find_thread_waits(const struct sw_schedule *s, struct sw_window *w)
 {
 	struct sw_ordered *o = &w->ordered;
 	size_t threads = s->threads.n;
@@ -548,11 +548,11 @@ void sw_calibrate(struct sw_schedule *s, struct sw_window *w)
 	}
 	for (size_t i = 0; i < w->others.n; i++)
 		drop_contradictions(w, w->others.at[i]);
-	turns_forget(w);
+	forget_thread_waits(w);
 	order_parts(w);
 	if (!w->reading)
 		order_whole(w);
-	turns_find(s, w);
+	find_thread_waits(s, w);
 	for (size_t i = 0; i < w->ordered.gap.n; i++)
 		bind_call(w, w->ordered.gap.at[i]);
 	w->ordered.taken.n = 0;
