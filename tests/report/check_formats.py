@@ -49,10 +49,11 @@ def check_sarif(path):
     rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
     # Between processes: merge alone knows SW5xx.
     occur = {r["ruleId"] for r in run["results"] if not r["ruleId"].startswith("SW5")}
-    require(sorted(rules) == sorted(occur), "rules: those that occur, each once")
+    golden = os.path.basename(os.path.dirname(os.path.abspath(path))) == "formats"  # without rules (test_ci.c)
+    require(golden or sorted(rules) == sorted(occur), "rules: those that occur, each once")
     require(run["invocations"], "an invocation")
     for result in run["results"]:
-        if not result["ruleId"].startswith("SW5"):
+        if not golden and not result["ruleId"].startswith("SW5"):
             require(rules[result["ruleIndex"]] == result["ruleId"], "the rule of a result")
         location = result["locations"][0]["physicalLocation"]
         require(location["artifactLocation"]["uri"] and location["region"]["startLine"] >= 1, "a place")

@@ -47,11 +47,25 @@ static char *written(enum sw_ci_format format, size_t times, const char *root)
 
 static const char *const files[SW_CI_FORMATS] = {"sarif", "junit.xml", "gitlab.json", "github.txt"};
 
+/* Rules hold the explanations of findings, whose words the golden files should not pin; check_formats.py looks at them
+   in what the command writes. */
+static char *without_rules(char *text)
+{
+	static const char begin[] = "\"rules\": [", end[] = "\n          ]";
+	char *from = strstr(text, begin);
+	const char *to = from ? strstr(from, end) : NULL;
+	ck_assert_ptr_nonnull(from);
+	if (to)
+		memmove(from + strlen(begin), to + strlen(end) - 1, strlen(to + strlen(end) - 1) + 1);
+	return text;
+}
+
 static void check_all(const char *stem, size_t times)
 {
 	for (int i = 0; i < SW_CI_FORMATS; i++) {
 		char *name = sw_format("formats/%s.%s", stem, files[i]);
-		check_golden(name, written((enum sw_ci_format)i, times, "/src"));
+		char *text = written((enum sw_ci_format)i, times, "/src");
+		check_golden(name, i == SW_CI_SARIF ? without_rules(text) : text);
 		free(name);
 	}
 }

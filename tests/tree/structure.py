@@ -146,6 +146,14 @@ def runtime_versions(top):
     return [f"{name}: {version}, not {expected[name]}" for name, version in asked if int(version) != expected[name]]
 
 
+def unmapped(top):
+    """Folders of sources without a row in HACKING.md, and rows without a folder."""
+    there = {os.path.dirname(path) for path in files_of(top, "src", "tools")}
+    there |= {os.path.dirname(folder) for folder in there if folder.count("/") > 1}
+    said = set(re.findall(r"^\| `((?:src|tools)(?:/[\w/]+)?)` \|", read(top, "HACKING.md"), flags=re.M))
+    return [f"no row: {f}" for f in sorted(there - said)] + [f"no folder: {f}" for f in sorted(said - there - {"src"})]
+
+
 def unexplained(top):
     """C files that say nowhere what they are for: neither at their top nor in a header of their name."""
     found = []
@@ -206,6 +214,7 @@ def check(top):
     ):
         results.check(what, [f"{len(found)} rows, {most} allowed"] if len(found) > most else [])
     results.check("the simulated runtime asks for the newest versions up to 13.0", runtime_versions(top))
+    results.check("HACKING.md has a row for each folder", unmapped(top))
     results.check("each .c file says what it is for", unexplained(top))
     wrong = unformatted(top)
     what = "formatted as .clang-format says" + ("" if wrong is not None else ": clang-format 14 is not installed")
