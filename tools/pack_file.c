@@ -57,14 +57,20 @@ static bool same_file(const char *a, const char *b)
 	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+static const char *several(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 static void print_sums(const char *file, const struct sw_pack_sums *sums)
 {
 	struct stat st;
-	double bytes = stat(file, &st) ? 0 : (double)st.st_size;
+	const double kib = stat(file, &st) ? 0 : (double)st.st_size / 1024;
 	fprintf(stderr,
-		"syncwatch: packed into %s (%.1f KiB): code of %" PRIu64 " kernels, names of %" PRIu64
-		" call sites in %" PRIu64 " objects\n",
-		file, bytes / 1024, sums->kernels, sums->frames, sums->modules);
+		"syncwatch: packed into %s (%.1f %s): code of %" PRIu64 " kernel%s, names of %" PRIu64
+		" call site%s in %" PRIu64 " object%s\n",
+		file, kib < 1024 ? kib : kib / 1024, kib < 1024 ? "KiB" : "MiB", sums->kernels, several(sums->kernels),
+		sums->frames, several(sums->frames), sums->modules, several(sums->modules));
 	for (size_t i = 0; i < sums->unusable.n; i++)
 		fprintf(stderr, "syncwatch: not packed: %s\n", sums->unusable.at[i]);
 }

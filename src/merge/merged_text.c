@@ -165,7 +165,8 @@ void sw_merged_text(const struct sw_merged *merged, FILE *out, const struct sw_t
 		put_plain(out, merged->gaps.at[i]);
 		putc('\n', out);
 	}
-	fprintf(out, "syncwatch: in all %zu processes", merged->ranks.n);
+	fprintf(out, merged->ranks.n == 1 ? "syncwatch: in %zu process" : "syncwatch: in all %zu processes",
+		merged->ranks.n);
 	if (merged->expected)
 		fprintf(out, " (%u of %u ranks)", merged->present, merged->expected);
 	fputs(": ", out);

@@ -670,7 +670,8 @@ static void put_table(struct sw_text *t, const struct row *rows, size_t n)
 			if (sw_out_width(rows[k].cell[i]) > widths[i])
 				widths[i] = sw_out_width(rows[k].cell[i]);
 	}
-	fit(widths, sw_out_columns(&t->out));
+	if (t->out.columns) /* a file has room for it all */
+		fit(widths, t->out.columns);
 	put_row(t, &head, widths);
 	for (size_t i = 0; i < n; i++)
 		put_row(t, &rows[i], widths);
