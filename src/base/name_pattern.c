@@ -6,6 +6,7 @@
 #include "base/name_pattern.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,18 @@ struct parts {
 	char text[VARIABLE_BYTES]; /* a process id, or the name of a variable */
 };
 
+/* The program's name, without anything that a shell would mind. */
+static void plain_program(char *out)
+{
+	size_t n = 0;
+	for (const char *p = program_invocation_short_name; *p && n < 64; p++) {
+		bool plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
+			     *p == '_' || (n && (*p == '.' || *p == '-' || *p == '+'));
+		out[n++] = plain ? *p : '_';
+	}
+	out[n] = 0;
+}
+
 /* The replacement of the directive after a percent sign, and its length in the pattern; NULL: it is none. */
 static const char *part(const char *at, struct parts *parts, size_t *bytes)
 {
@@ -29,6 +42,9 @@ static const char *part(const char *at, struct parts *parts, size_t *bytes)
 		return "%";
 	case 'p':
 		snprintf(parts->text, sizeof parts->text, "%d", (int)getpid());
+		return parts->text;
+	case 'e':
+		plain_program(parts->text);
 		return parts->text;
 	case 'h':
 		return uname(&parts->machine) ? "" : parts->machine.nodename;

@@ -109,6 +109,15 @@ class Usage(Case):
         os.chmod(self.path("script"), 0o755)
         self.assertEqual(self.call("run", "./script").returncode, 5)
 
+    def test_each_trace_is_named_by_its_program(self):
+        program = os.path.join(BUILD, "tests", "tools", "cuda_program")
+        os.symlink(program, self.path("my prog"))
+        self.call("run", "--sim", "sh", "-c", f"'{program}' fixed; './my prog' fixed; '{program}' fixed")
+        names = sorted(name for name in os.listdir(self.dir) if name.endswith(".swt"))
+        self.assertRegex(" ".join(names), r"^syncwatch-cuda_program-\d+.swt syncwatch-cuda_program-\d+.swt syncwatch-my_prog-\d+.swt$")
+        self.call("run", "--sim", "-o", "x-%e.swt", "sh", "-c", f"'{program}' fixed")
+        self.assertIn("x-cuda_program.swt", os.listdir(self.dir))
+
     def test_stacks_and_size_of_the_trace(self):
         program = (os.path.join(BUILD, "tests", "tools", "cuda_program"),)
         for option, environment in ((("--depth", "2"), "depth=2"), (("--depth", "0"), "stacks=0"),

@@ -27,7 +27,7 @@ static int judge(struct sw_launch *run)
 	return status;
 }
 
-#define FILES 9
+#define FILES 10
 
 /*
  * Each rank of a job may be a `run` of its own: the names of its files distinguish them as those of traces do.  The
@@ -35,9 +35,10 @@ static int judge(struct sw_launch *run)
  */
 static int expand_names(struct sw_options *options, char *made[FILES])
 {
-	const char **names[FILES] = {&options->json,	 &options->html,   &options->sarif,
-				     &options->junit,	 &options->gitlab, &options->chrome,
-				     &options->perfetto, &options->dot,	   &options->write_suppressions};
+	const char **names[FILES] = {&options->json,	   &options->html,   &options->sarif,
+				     &options->junit,	   &options->gitlab, &options->chrome,
+				     &options->perfetto,   &options->dot,    &options->write_suppressions,
+				     &options->write_allow};
 	char path[PATH_MAX];
 	for (size_t i = 0; i < FILES; i++) {
 		if (!*names[i])

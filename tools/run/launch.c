@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/launch.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <fnmatch.h>
@@ -37,17 +36,6 @@ static void prepend(const char *name, const char *value)
 	free(both);
 }
 
-/* The name of the program's file without anything that a shell would mind. */
-static char *plain_name(const char *program)
-{
-	const char *slash = strrchr(program, '/');
-	char *name = sw_strdup(slash ? slash + 1 : program);
-	for (char *p = name; *p; p++)
-		if (!isalnum((unsigned char)*p) && !strchr("._+-", *p))
-			*p = '_';
-	return name;
-}
-
 /* A copy with each `what` after a `before`. */
 static char *escape(const char *path, const char *what, char before)
 {
@@ -60,8 +48,8 @@ static char *escape(const char *path, const char *what, char before)
 }
 
 /* The path of the trace, absolute; the recorder expands what the user wrote (base/name_pattern.h) in each process.  The
-   default is like the recorder's own: syncwatch-PROGRAM-PID.swt. */
-static char *trace_path(const struct sw_launch *run, pid_t pid)
+   default is the recorder's own, so that each process is named by its program. */
+static char *trace_path(const struct sw_launch *run)
 {
 	const char *path = run->options->trace;
 	if (run->trace)
@@ -71,11 +59,9 @@ static char *trace_path(const struct sw_launch *run, pid_t pid)
 	const int bytes = path ? (int)(strlen(path) - (packed ? strlen(".zst") : 0)) : 0;
 	if (path && path[0] == '/')
 		return sw_strndup(path, (size_t)bytes);
-	char *folder = escape(run->folder, "%", '%'), *name = plain_name(run->options->operands[0]);
-	char *full = path ? sw_format("%s/%.*s", folder, bytes, path)
-			  : sw_format("%s/syncwatch-%s-%d.swt", folder, name, (int)pid);
+	char *folder = escape(run->folder, "%", '%');
+	char *full = path ? sw_format("%s/%.*s", folder, bytes, path) : sw_format("%s/syncwatch-%%e-%%p.swt", folder);
 	free(folder);
-	free(name);
 	return full;
 }
 
@@ -96,9 +82,10 @@ static char *recorder_options(const struct sw_options *options)
 static void prepare(void *arg, pid_t pid)
 {
 	const struct sw_launch *run = arg;
+	(void)pid;
 	const char *old = getenv("SYNCWATCH_OPTIONS");
 	/* Colons separate the options of SYNCWATCH_OPTIONS. */
-	char *path = trace_path(run, pid), *escaped = escape(path, ":\\", '\\');
+	char *path = trace_path(run), *escaped = escape(path, ":\\", '\\');
 	/* Ours after the user's: the last one counts. */
 	const char *gpu = run->options->gpu_timeline;
 	char *recorder = recorder_options(run->options);
@@ -151,11 +138,11 @@ static int make_room(const struct sw_launch *run, const char *path)
 	return SW_EXIT_OK;
 }
 
-/* The process has no number yet. */
+/* The process has no number and no program yet. */
 static bool names_process(const char *pattern)
 {
 	for (const char *p = pattern; (p = strchr(p, '%')); p += p[1] ? 2 : 1)
-		if (p[1] == 'p')
+		if (p[1] == 'p' || p[1] == 'e')
 			return true;
 	return false;
 }
@@ -163,7 +150,7 @@ static bool names_process(const char *pattern)
 /* The trace's folder must be there before the program runs for hours, and its name free. */
 static int check_trace(const struct sw_launch *run)
 {
-	char *pattern = trace_path(run, 0), path[PATH_MAX];
+	char *pattern = trace_path(run), path[PATH_MAX];
 	const bool given = run->options->trace && !run->trace && !names_process(pattern);
 	const int long_name = sw_name_expand(path, sizeof path, pattern);
 	char *slash = long_name ? NULL : strrchr(path, '/');
@@ -299,7 +286,7 @@ static int set_up(struct sw_launch *run)
 static void started(void *arg, pid_t pid)
 {
 	struct sw_launch *run = arg;
-	char *path = trace_path(run, pid);
+	char *path = trace_path(run);
 	sw_crash_note("the program runs on, its trace may lack its end", path);
 	free(path);
 	sw_session_start(&run->session, &run->channel, pid, run->options->operands[0]);

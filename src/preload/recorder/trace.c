@@ -553,20 +553,6 @@ void sw_helper_forget(void)
 /* So many names are tried one after the other, then as many that no other process tries. */
 #define SW_NAME_TRIES 100u
 
-/* "syncwatch-PROGRAM-PID.swt", the program's name without anything that a shell would mind. */
-static void default_name(char *out, size_t room)
-{
-	char program[65];
-	size_t n = 0;
-	for (const char *p = program_invocation_short_name; *p && n < sizeof program - 1; p++) {
-		bool plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
-			     *p == '_' || (n && (*p == '.' || *p == '-' || *p == '+'));
-		program[n++] = plain ? *p : '_';
-	}
-	program[n] = 0;
-	snprintf(out, room, "syncwatch-%s-%d.swt", program, (int)getpid());
-}
-
 /* FILE.swt, FILE-2.swt, FILE-3.swt ...  A program that execs another keeps its pid. */
 static int name_try(char *out, size_t room, const char *path, unsigned number)
 {
@@ -671,9 +657,7 @@ void sw_trace_discard(void)
 int sw_trace_open(const char *asked, const char *directory, uint64_t max_bytes)
 {
 	char name[sizeof sw_trace.file.path], path[sizeof sw_trace.file.path];
-	if (!*asked)
-		default_name(name, sizeof name);
-	else if (sw_name_expand(name, sizeof name, asked))
+	if (sw_name_expand(name, sizeof name, *asked ? asked : "syncwatch-%e-%p.swt"))
 		return -ENAMETOOLONG;
 	asked = name;
 	bool relative = asked[0] != '/' && directory[0];
