@@ -70,6 +70,9 @@ static const struct {
 	/* ATOMG.E.ADD.STRONG.GPU PT, R4, desc[UR8][R4.64], R9: a descriptor */
 	{120, 0x80000009040479a8, 0x001ea400081ef108,
 	 "r528.64 = pair r4, r5; r529.32 = atomic.global 1x4 [r528], r9; r4.32 = mov r529"},
+	/* @P0 R2UR P1, UR5, R46, of NCCL's copies; R2UR UR8, R22 */
+	{120, 0x000000002e0502ca, 0x002fd00000020000, "@r512 r261.32 = mov r46; @r512 r513.1 = mix"},
+	{120, 0x00000000160872ca, 0x000fe400000e0000, "r264.32 = mov r22"},
 	/* IADD R23, RZ, -R21; IADD.64 is another bit */
 	{120, 0x80000015ff177235, 0x001fca00078e0000, "r23.32 = sub 0, r21"},
 	/* SEL.64 R2, R2, 0x2, P0 */

@@ -169,6 +169,7 @@ void sw_sass_lower_r2ur(struct sw_sass *s)
 {
 	sw_reg from = sw_sass_reg(s, 24, false);
 	sw_sass_set(s, sw_sass_reg(s, 16, true), 32, from == SW_NO_REG ? sw_operand_imm(0) : sw_operand_reg(from));
+	sw_sass_give_predicate(s); /* which threads have that number: loops go on until all had their turn */
 }
 
 /* Bits 72-104 choose a byte of the register (.B1, .B2, .B3) and more that was not seen: 0 is the plain form. */
