@@ -53,6 +53,9 @@ static const struct {
 	{120, 0x0000000402027607, 0x000fe40004000000,
 	 "r528.64 = pair r2, r3; r529.64 = pair r4, r5; r530.1 = not r512; r531.64 = select r530, r528, r529; "
 	 "r2.32 = low r531; r3.32 = high r531"},
+	/* SEL.64 R4, RZ, UR50, P0 */
+	{120, 0x00000032ff047e07, 0x000fe40008000000,
+	 "r528.64 = pair r306, r307; r529.64 = select r512, 0, r528; r4.32 = low r529; r5.32 = high r529"},
 	/* LDGSTS.E.BYPASS.LTC128B.128 [R203+UR19+0x10080], [R224.64+0x80], P0: the uniform register is of the target */
 	{100, 0x10080080e0cb7dae, 0x0005e20008180a13,
 	 "r528.64 = pair r224, r225; r529.64 = add r528, 128; @r512 bulk.global.read [r529], 16"},
@@ -103,6 +106,11 @@ static const struct {
 	{80, 0x0000006810007385, 0x0001e40000100b04, "r528.64 = pair r16, r17; store 2x4 [r528+104], r4, r5"},
 	{75, 0x0000000402057980, 0x0000a8000010e900,
 	 "r528.64 = pair r2, r3; r529.32 = load 1x4 [r528+4]; r5.32 = mov r529"},
+	/* LD.E.64 R4, [R14+0x8] of NCCL, without a descriptor */
+	{90, 0x000000080e047980, 0x020ea40000100b00,
+	 "r528.64 = pair r14, r15; r529.64 = load 1x8 [r528+8]; r4.32 = low r529; r5.32 = high r529"},
+	{120, 0x000000080e047980, 0x020ea40000100b00,
+	 "r528.64 = pair r14, r15; r529.64 = load 1x8 [r528+8]; r4.32 = low r529; r5.32 = high r529"},
 	/* sm_75: LD.E.64.SYS R6, [R50.64+UR4] and ST.E.64.SYS [R4.64+UR4], R6: of 24 bits with a uniform register */
 	{75, 0x0000000432067980, 0x000362000c10eb00,
 	 "r528.64 = pair r50, r51; r529.64 = pair r260, r261; r530.64 = add r528, r529; r531.64 = load 1x8 [r530]; "

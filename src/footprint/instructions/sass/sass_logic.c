@@ -47,14 +47,15 @@ void sw_sass_lower_sel(struct sw_sass *s)
 	select_of(s, 32, a, b);
 }
 
-/* Its two sources stand where those of the form with registers do, whatever bits 9-11 say but for 2: an immediate. */
+/* Its two sources stand where those of the form with registers do, whatever bits 9-11 say but for 2: an immediate, and
+ * 7: uniform registers. */
 void sw_sass_lower_sel64(struct sw_sass *s)
 {
 	bool uniform = sw_sass_uniform(s);
 	struct sw_operand a = sw_sass_pair(s, sw_sass_reg(s, 24, uniform));
 	struct sw_operand b = sw_operand_imm(sw_sass_signed(s, 32, 32));
 	if (sw_sass_bits(s, 9, 3) != 2)
-		b = sw_sass_pair(s, sw_sass_reg(s, 32, uniform));
+		b = sw_sass_pair(s, sw_sass_reg(s, 32, uniform || sw_sass_bits(s, 9, 3) == 7));
 	select_of(s, 64, a, b);
 }
 

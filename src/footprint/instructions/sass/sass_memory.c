@@ -111,12 +111,15 @@ static bool plain_store(const struct sw_sass *s)
 	return SW_SPACE_OF(s->op->flags) == SW_GENERIC && sw_sass_bits(s, 9, 3) == 1;
 }
 
-/* Where no other register stands before it the displacement has 32 bits (seen with nvdisasm 13.0: ST of sm_75 and
-   sm_80, LD of sm_75 without a uniform register). */
+#define LD 0x180
+
+/* Where no other register stands before it the displacement has 32 bits (seen with nvdisasm 13.5: ST of sm_75 and
+   sm_80, LD without a uniform register of all architectures). */
 static bool wide_displacement(const struct sw_sass *s)
 {
-	return plain_store(s) ||
-	       (SW_SPACE_OF(s->op->flags) == SW_GENERIC && s->cubin->arch < 80 && !sw_sass_bit(s, 91));
+	bool plain_load = SW_SPACE_OF(s->op->flags) == SW_GENERIC && !sw_sass_bit(s, 91) &&
+			  (s->cubin->arch < 80 || (s->low & 0x1ff) == LD);
+	return plain_store(s) || plain_load;
 }
 
 /* Pointers come in elements of 64 bits out of global memory; local memory is kept in words, as spills may take either.
