@@ -1,6 +1,10 @@
 # tests of bench
 EXTRA_DIST += tests/bench/bench_calls.cu tests/bench/compare.py tests/bench/torch_step.py
 EXTRA_DIST += tests/bench/recording_cost.py tests/bench/paired_step.py
+# Whole programs, bare and recorded in turn.
+EXTRA_DIST += tests/bench/paired_programs.py
+TESTS += tests/bench/test_paired_programs.py
+dist_check_SCRIPTS += tests/bench/test_paired_programs.py
 check_PROGRAMS += tests/bench/bench_hb
 tests_bench_bench_hb_LDADD = libswhb.a libswbase.a
 include tests/bench/recorder.mk
@@ -44,3 +48,6 @@ tests_bench_bench_launches_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/gpu -
 tests_bench_bench_launches_LDADD = libswreader.a $(SW_FOOTPRINT_LIBS)
 check_PROGRAMS += tests/bench/paired_calls
 tests_bench_paired_calls_CPPFLAGS = $(simcuda_test_cppflags)
+check_PROGRAMS += tests/bench/load_images
+tests_bench_load_images_CPPFLAGS = $(simcuda_test_cppflags)
+tests_bench_load_images_LDADD = sim/libcuda.so.1
