@@ -137,10 +137,11 @@ enum sw_image_kind { SW_IMAGE_UNKNOWN, SW_IMAGE_FATBIN, SW_IMAGE_ELF, SW_IMAGE_P
 struct sw_rec_image {
 	struct sw_rec h;
 	uint32_t id;
-	uint32_t kind;	      /* enum sw_image_kind, by magic; a wrapper is followed to its fatbin */
-	uint64_t handle;      /* CUmodule or CUlibrary */
-	uint64_t bytes;	      /* 0 unknown */
-	uint64_t hash;	      /* sw_hash_words() of the content (FNV-1a 64 in the first traces), 0 unknown */
+	uint32_t kind;	 /* enum sw_image_kind, by magic; a wrapper is followed to its fatbin */
+	uint64_t handle; /* CUmodule or CUlibrary */
+	uint64_t bytes;	 /* 0 unknown */
+	uint64_t hash; /* sw_hash_content() of it; before 1.14 sw_hash_words(), in the first traces FNV-1a 64; 0 unknown
+			*/
 	uint64_t address;     /* where it lay in the program's memory */
 	uint64_t file_offset; /* in `path`, when file-backed */
 	uint32_t data; /* 1: IMAGE_DATA records with the content follow; 2: the same content as an earlier image; 0:

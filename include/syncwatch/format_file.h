@@ -16,8 +16,8 @@ extern "C" {
  * ACTIVITY; 4: PACK and what belongs to it; 5: SW_HOST_UNGUARDED; 6: SW_FILE_BEHIND;
  * 7: PYTHON_CODE, PYTHON_STACK; 8: SW_COPY_BATCH_MORE and what follows it; 9: ENVIRONMENT,
  * SW_NOTE_TENSOR_BEGIN, COLLECTIVE, SW_COPY_CONTENT; 10: LIBRARY; 11: short LAUNCH records;
- * 12: SW_MEMOP_DISCARD, content of copies of 4 to 8 bytes; 13: SW_NODE_EDGES */
-#define SW_FORMAT_MINOR	       13
+ * 12: SW_MEMOP_DISCARD, content of copies of 4 to 8 bytes; 13: SW_NODE_EDGES; 14: hashes of images */
+#define SW_FORMAT_MINOR	       14
 #define SW_FORMAT_HEADER_BYTES 4096u
 #define SW_FORMAT_CHUNK_MAGIC  0x4b484353u /* "SCHK" */
 #define SW_FORMAT_BYTE_ORDER   0x01020304u

@@ -30,6 +30,9 @@ static inline uint64_t sw_hash_bytes(uint64_t hash, const void *data, size_t byt
 /* Hash over 8-byte words, for contents of some size: five times as fast as the above.  Never 0. */
 uint64_t sw_hash_words(const void *data, size_t bytes);
 
+/* For contents of hundreds of kilobytes: four times as fast as sw_hash_words().  Never 0. */
+uint64_t sw_hash_content(const void *data, size_t bytes);
+
 /* CRC-32C (Castagnoli) of a chunk's records: start with 0, chain by passing the last result. */
 uint32_t sw_crc32c(uint32_t crc, const void *data, size_t bytes);
 /* CRC without the processor's instruction, which sw_crc32c() uses where there is one. */

@@ -106,7 +106,8 @@ static const char *take_image(struct sw_dictionary *d, struct sw_writer_cursor *
 
 static bool content_is(uint64_t hash, const void *data, uint64_t bytes)
 {
-	return sw_hash_words(data, bytes) == hash || sw_hash_bytes(SW_FNV_START, data, bytes) == hash;
+	return sw_hash_content(data, bytes) == hash || sw_hash_words(data, bytes) == hash ||
+	       sw_hash_bytes(SW_FNV_START, data, bytes) == hash;
 }
 
 static const char *take_image_data(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)

@@ -243,6 +243,30 @@ START_TEST(files_are_trusted_by_what_was_opened)
 }
 END_TEST
 
+/* Each byte counts, wherever the chains end, and so does the length. */
+START_TEST(hashes_of_contents_differ)
+{
+	unsigned char content[100] = {0};
+	for (size_t n = 0; n <= sizeof content; n++) {
+		const uint64_t hash = sw_hash_content(content, n);
+		ck_assert_uint_ne(hash, 0);
+		ck_assert_uint_eq(hash, sw_hash_content(content, n));
+		for (size_t less = 0; less < n; less++)
+			ck_assert_uint_ne(hash, sw_hash_content(content, less));
+		for (size_t at = 0; at < n; at++) {
+			content[at] = 1;
+			ck_assert_uint_ne(hash, sw_hash_content(content, n));
+			content[at] = 0;
+		}
+	}
+	/* Words that change places. */
+	uint64_t words[8] = {1, 2, 3, 4, 5, 6, 7, 8}, other[8] = {5, 2, 3, 4, 1, 6, 7, 8},
+		 third[8] = {2, 1, 3, 4, 5, 6, 7, 8};
+	ck_assert_uint_ne(sw_hash_content(words, sizeof words), sw_hash_content(other, sizeof other));
+	ck_assert_uint_ne(sw_hash_content(words, sizeof words), sw_hash_content(third, sizeof third));
+}
+END_TEST
+
 START_TEST(errors_carry_code_and_text)
 {
 	struct sw_error e;
@@ -261,6 +285,7 @@ int main(void)
 	tcase_add_test(t, crc32c_matches_the_standard_check_value);
 	tcase_add_test(t, vectors_and_arenas_keep_their_content);
 	tcase_add_test(t, files_are_trusted_by_what_was_opened);
+	tcase_add_test(t, hashes_of_contents_differ);
 	tcase_add_test(t, errors_carry_code_and_text);
 	/* A sanitizer's malloc has no heap. */
 	if (!SANITIZED && large_pages_are_told())

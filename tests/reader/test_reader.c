@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a trace holds comes out: order, dictionaries, stacks, modules, images, time. */
 #include <check.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "reader/trace_file.h"
 #include "../run_suite.h"
 
@@ -262,6 +264,31 @@ START_TEST(an_image_whose_bytes_are_not_its_hash_has_no_content)
 END_TEST
 
 /* It is read when it is asked for, once. */
+static bool has_content_with(uint64_t hash)
+{
+	struct tb *tb = tb_new(path, NULL);
+	uint32_t id = tb_image(tb, SW_IMAGE_PTX, NULL, "abcdefgh", 8);
+	tb_close(tb, false);
+	struct sw_reader *r = reader();
+	uint64_t at = until(r, SW_REC_IMAGE).offset + offsetof(struct sw_rec_image, hash);
+	sw_reader_close(r);
+	patch(at, &hash, sizeof hash);
+	r = reader();
+	read_all(r);
+	bool there = sw_reader_image_content(r, id);
+	sw_reader_close(r);
+	return there;
+}
+
+START_TEST(hashes_of_every_version_are_accepted)
+{
+	ck_assert(has_content_with(sw_hash_bytes(SW_FNV_START, "abcdefgh", 8)));
+	ck_assert(has_content_with(sw_hash_words("abcdefgh", 8)));
+	ck_assert(has_content_with(sw_hash_content("abcdefgh", 8)));
+	ck_assert(!has_content_with(sw_hash_content("abcdefgi", 8)));
+}
+END_TEST
+
 START_TEST(an_image_that_changes_before_it_is_read_has_no_content)
 {
 	for (int asked = 0; asked < 2; asked++) {
@@ -354,6 +381,7 @@ int main(void)
 	tcase_add_test(tc, modules_are_found_by_address_and_time);
 	tcase_add_test(tc, images_are_put_together_and_equal_ones_held_once);
 	tcase_add_test(tc, an_image_whose_bytes_are_not_its_hash_has_no_content);
+	tcase_add_test(tc, hashes_of_every_version_are_accepted);
 	tcase_add_test(tc, an_image_that_changes_before_it_is_read_has_no_content);
 	tcase_add_test(tc, time_comes_from_the_two_pairs_of_the_header);
 	tcase_add_test(tc, clock_records_refine_the_rate_of_a_killed_program);

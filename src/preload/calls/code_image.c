@@ -242,7 +242,7 @@ static void keep_content(const struct image *image, struct origin *origin)
 	if (!sw_preload_options()->images || !image->bytes)
 		return;
 	if (image->bytes <= MAX_COPY) {
-		origin->hash = sw_hash_words(image->data, image->bytes);
+		origin->hash = sw_hash_content(image->data, image->bytes);
 		if (sw_table_get(&state->by_content, origin->hash)) {
 			origin->data = 2;
 			return;
