@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #include "preload/calls/launch_tail.h"
+#include "preload/platform/isolated_thread.h"
 #include "preload/recorder/options.h"
+#include "preload/recorder/trace.h"
 #include "recording.h"
 #include "../run_suite.h"
 
@@ -77,6 +79,38 @@ static void many_records(void)
 	for (unsigned i = 0; i < 100000; i++)
 		fake_wait(i, 0);
 }
+
+static void do_nothing(void *unused)
+{
+	(void)unused;
+}
+
+/* The helper prepares them between two jobs; without the word of it two would be ready. */
+static void expect_chunks(void)
+{
+	fake_wait(1, 0);
+	sw_trace_expect(20ull * SW_CHUNK_BYTES);
+	for (int job = 0; job < 3; job++)
+		sw_isolated_run(do_nothing, NULL);
+	if (sw_trace.prepared < atomic_load(&sw_trace.taken) + 20)
+		_exit(3);
+	/* No more than the ring holds, however much is expected. */
+	sw_trace_expect(UINT64_MAX / 2);
+	for (int job = 0; job < 3; job++)
+		sw_isolated_run(do_nothing, NULL);
+	if (sw_trace.prepared > atomic_load(&sw_trace.taken) + SW_CHUNK_RING)
+		_exit(4);
+}
+
+START_TEST(test_expected_chunks)
+{
+	struct trace t;
+	ck_assert_int_eq(record_in_child("stacks=0", expect_chunks, exit), 0);
+	read_whole(&t, "t.swt");
+	ck_assert_uint_eq(t.bytes, t.header->header_bytes + (size_t)t.header->chunks * t.header->chunk_bytes);
+	trace_free(&t);
+}
+END_TEST
 
 struct streams {
 	uint64_t next;
@@ -476,6 +510,7 @@ static Suite *recorder_suite(void)
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, test_forms);
 	tcase_add_test(c, test_many_chunks);
+	tcase_add_test(c, test_expected_chunks);
 	tcase_add_test(c, test_descriptions_inside_a_call);
 	tcase_add_test(c, test_open_record);
 	tcase_add_test(c, test_params);

@@ -12,6 +12,7 @@
 
 #include "base/hash.h"
 #include "preload/recorder/recorder.h"
+#include "preload/recorder/trace.h"
 #include "preload/intercept/requesters.h"
 #include "preload/intercept/hook_state.h"
 
@@ -242,6 +243,7 @@ static void keep_content(const struct image *image, struct origin *origin)
 	if (!sw_preload_options()->images || !image->bytes)
 		return;
 	if (image->bytes <= MAX_COPY) {
+		sw_trace_expect(image->bytes);
 		origin->hash = sw_hash_content(image->data, image->bytes);
 		if (sw_table_get(&state->by_content, origin->hash)) {
 			origin->data = 2;

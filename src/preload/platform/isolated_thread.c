@@ -17,7 +17,7 @@
 #define PATIENCE_NS   10000000u
 #define INSISTENCE_NS 1000000000u
 
-enum job_state { NO_JOB, JOB_WAITS, JOB_RUNS, JOB_DONE };
+enum job_state { NO_JOB, JOB_WAITS, JOB_RUNS, JOB_DONE, NUDGED };
 
 static struct {
 	struct sw_lock lock; /* one job at a time */
@@ -163,12 +163,22 @@ void sw_isolated_serve(uint64_t ns)
 			sw_sys_wake((const uint32_t *)&isolated.state, 1);
 			return;
 		}
+		if (state == NUDGED && atomic_compare_exchange_strong(&isolated.state, &state, NO_JOB))
+			return;
 		const uint64_t now = sw_sys_monotonic();
 		if (now >= until)
 			return;
 		sw_sys_wait((const uint32_t *)&isolated.state, state,
 			    &(struct timespec){.tv_nsec = (long)(until - now)});
 	}
+}
+
+/* Where a job is on its way the wait ends with it. */
+void sw_isolated_nudge(void)
+{
+	uint32_t state = NO_JOB;
+	if (atomic_compare_exchange_strong(&isolated.state, &state, NUDGED))
+		sw_sys_wake((const uint32_t *)&isolated.state, 1);
 }
 
 int sw_isolated_open(const char *path, int flags, unsigned mode)

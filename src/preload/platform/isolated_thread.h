@@ -31,8 +31,9 @@ bool sw_isolated_run(void (*job)(void *), void *with);
  */
 bool sw_isolated_insist(void (*job)(void *), void *with);
 
-/* For the body: waits `ns`, less than a second, for a job, and runs it. */
+/* For the body: waits `ns`, less than a second, for a job, and runs it.  For others: the wait ends now. */
 void sw_isolated_serve(uint64_t ns);
+void sw_isolated_nudge(void);
 
 /* Is the calling thread the isolated one, with descriptors that nobody else can touch? */
 bool sw_isolated_here(void);

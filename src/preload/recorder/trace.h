@@ -50,6 +50,10 @@ struct sw_trace {
 		_Atomic uint64_t number; /* chunk number + 1 when `base` is that chunk, prepared */
 		uint8_t *base;
 	} ring[SW_CHUNK_RING];
+	_Atomic uint64_t expected;		       /* so many chunks will be taken in all, as far as writers know */
+	_Atomic uint32_t preparing;		       /* the helper is at it */
+	_Atomic uint32_t news;			       /* counts each chunk that it prepared, and each end of that */
+	_Atomic uint32_t waiting;		       /* writers, for news */
 	_Atomic(uint8_t *) retired[2 * SW_CHUNK_RING]; /* full chunks, for the helper to close */
 	_Atomic uint64_t late;			       /* chunks that a writer had to wait for (tests/bench shows it) */
 	_Atomic uint64_t behind;		       /* full chunks in memory that found no place in `retired` */
@@ -68,6 +72,9 @@ void sw_trace_discard(void);
 
 /* Takes a chunk, zeroed. NULL: *why is enum sw_loss_why and *error -errno or 0. */
 uint8_t *sw_trace_take(enum sw_loss_why *why, int *error);
+
+/* So many bytes will be written soon, as far as the ring of chunks goes: the helper begins at once. */
+void sw_trace_expect(uint64_t bytes);
 
 /* Returns a full chunk to the helper; the pointer must not be used any more. Never blocks. */
 void sw_trace_retire(uint8_t *chunk);
