@@ -20,7 +20,10 @@
 #define SW_FATBIN_ZSTD 0x8000u
 
 #define SW_ELF_MACHINE_CUDA 190
-#define SW_CUDA_ENTRY	    0x10 /* st_other of a kernel's symbol */
+/* .nv.host: code that the driver runs at loads and launches; seen in what tileiras 13.1 to 13.5 makes, and nowhere else
+ */
+#define SW_ELF_EMBEDDED_HOST 0x70000087u
+#define SW_CUDA_ENTRY	     0x10 /* st_other of a kernel's symbol */
 /* From this ABI version on (CUDA 13) the architecture is in bits 8-15 of e_flags, before that in bits 0-7. */
 #define SW_CUDA_ABI_ARCH_SHIFTED 8
 

@@ -126,6 +126,7 @@ static void find_sections(struct sw_sass_cubin *c, const char *kernel)
 		const char *name = name_of(c, i);
 		Elf64_Shdr s = header(c, i);
 		bool relocates = s.sh_type == SHT_RELA || s.sh_type == SHT_REL;
+		c->tile |= s.sh_type == SW_ELF_EMBEDDED_HOST; /* before 13.3 the kernel does not say its language */
 		take_bank(c, i, name);
 		if (relocates && s.sh_info == c->code)
 			take_relocations(c, i, s.sh_type == SHT_RELA);
@@ -170,7 +171,7 @@ static void read_info(struct sw_sass_cubin *c)
 			c->param_bytes = sw_u16(info, at + 10);
 		}
 		if (sized && sw_u8(info, at + 1) == SW_NVINFO_LANGUAGE && n >= 4)
-			c->tile = sw_u32(info, at + 4) == SW_LANGUAGE_TILEIR;
+			c->tile |= sw_u32(info, at + 4) == SW_LANGUAGE_TILEIR;
 		at += 4u + n;
 	}
 }
