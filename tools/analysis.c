@@ -11,7 +11,7 @@
 #include "install.h"
 #include "output.h"
 #include "progress.h"
-#include "report/listing/dump.h"
+#include "report/listing/listing.h"
 #include "report/timeline/timeline.h"
 
 /* What comes with syncwatch; NULL: not wanted, or not there.  malloc'ed. */

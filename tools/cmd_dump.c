@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* syncwatch dump: every record of a trace. */
 #include "analysis.h"
-#include "report/listing/dump.h"
+#include "report/listing/listing.h"
 
 int sw_cmd_dump(const struct sw_options *options)
 {

@@ -14,7 +14,7 @@
 #include "output.h"
 #include "reader/packed.h"
 #include "report/symbols/names.h"
-#include "report/listing/kernel_listing.h"
+#include "report/listing/listing.h"
 
 /* A kernel that is to be reported. */
 struct kernel {

@@ -5,7 +5,7 @@
 #include "analysis.h"
 #include "output.h"
 #include "pager.h"
-#include "report/listing/stat.h"
+#include "report/listing/listing.h"
 
 enum form { TEXT, JSON, CSV };
 

@@ -17,12 +17,72 @@
 #include "base/memory.h"
 #include "detect/behaviour/behaviour.h"
 #include "detect/gate.h"
-#include "detect/library_call.h"
-#include "detect/what_if.h"
 #include "footprint/library.h"
 #include "hb/hb.h"
 #include "reader/reader.h"
 #include "schedule/schedule.h"
+
+/* Additions with which a trace is judged: edges that a fix would add, work and waits that a change would move.
+ */
+
+#define SW_MAX_NEEDS 8u
+
+/* An edge that the run had and its trace does not show: an event after one call, a wait before others. */
+enum sw_edge_end { SW_EDGE_AFTER, SW_EDGE_BEFORE, SW_EDGE_BEFORE_ON_HOST };
+struct sw_added_edge {
+	uint64_t seq; /* the record of the call */
+	enum sw_edge_end end;
+	uint32_t event; /* one of several: a wait is for the event of that number */
+};
+
+/* Does a rule order the work of these two calls, and do they touch the same bytes?  By their records. */
+struct sw_asked_order {
+	uint64_t earlier, later;
+	/* Results: */
+	bool known; /* both put work on streams */
+	enum sw_order order;
+	bool meet;	       /* both touch some byte, and one of them writes it */
+	bool unclear;	       /* not all that they touch is known; else, without `meet`, they touch none */
+	struct sw_point point; /* of the earlier one */
+};
+
+/* Work of a call site that is judged as if it were on a stream of its own: src/detect/judge.c. */
+struct sw_moved_site {
+	uint16_t api;
+	uint32_t stack; /* as the reader numbers them */
+};
+
+/* A wait of a call site that is judged as if it were these edges: src/detect/judge.c. */
+struct sw_narrowed_site {
+	uint16_t api;
+	uint32_t stack, n;
+	struct {
+		uint64_t from, to; /* handles of streams */
+		bool on_host;	   /* the host waits for `from` */
+	} edge[SW_MAX_NEEDS];
+};
+
+/* Calls of cuBLAS, cuFFT and others, as findings name them. */
+
+enum sw_cuda_library {
+	SW_CUDA_NONE,
+	SW_CUDA_CUBLAS,
+	SW_CUDA_CUBLASLT,
+	SW_CUDA_CUFFT,
+	SW_CUDA_CUSPARSE,
+	SW_CUDA_CUSOLVER,
+	SW_CUDA_CUDNN,
+	SW_CUDA_LIBRARIES
+};
+
+/* A call of one of these libraries, one for all that are alike. */
+struct sw_library_call {
+	const char *function; /* as exported: "cublasSgemm_v2" */
+	enum sw_cuda_library library;
+	uint32_t number; /* of its handle among those of the library; 0: it has none */
+	uint64_t handle;
+	uint64_t workspace, workspace_bytes; /* the memory that the program gave it to work in; bytes 0: none */
+};
 
 /* Small: there may be a million findings. */
 enum __attribute__((packed)) sw_severity { SW_NOTE, SW_WARNING, SW_ERROR };

@@ -4,7 +4,7 @@
 
 #include "detect/calls/copies.h"
 #include "detect/calls/streams.h"
-#include "detect/calls/device.h"
+#include "detect/model/handlers.h"
 #include "detect/graphs/graphs.h"
 #include "detect/hazards/deferred.h"
 #include "detect/hazards/host_functions.h"
@@ -21,7 +21,6 @@
 #include "detect/model/call.h"
 #include "detect/model/collect.h"
 #include "detect/model/forbidden.h"
-#include "detect/model/handlers.h"
 #include "detect/model/model.h"
 #include "detect/model/nvtx.h"
 #include "detect/waits/schedule_feed.h"

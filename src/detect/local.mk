@@ -2,7 +2,7 @@
 # A folder includes those above it in this list; tests/tree/layers.sh checks it.
 noinst_LIBRARIES += libswdetect.a
 libswdetect_a_SOURCES = \
-	src/detect/what_if.h src/detect/behaviour/behaviour.c src/detect/behaviour/behaviour.def src/detect/behaviour/behaviour.h \
+	src/detect/behaviour/behaviour.c src/detect/behaviour/behaviour.def src/detect/behaviour/behaviour.h \
 	src/detect/memory/access.c src/detect/memory/access.h src/detect/memory/address_space.c \
 	src/detect/memory/address_space.h \
 	src/detect/memory/physical_memory.c src/detect/memory/physical_memory.h \
@@ -23,7 +23,7 @@ libswdetect_a_SOURCES = \
 	src/detect/hazards/hazards.h src/detect/hazards/host_functions.c \
 	src/detect/hazards/host_functions.h \
 	src/detect/shared_use.h src/detect/hazards/shared_uses.c src/detect/hazards/shared_uses.h src/detect/hazards/touch.c src/detect/hazards/touch.h \
-	src/detect/kernels/collectives.c src/detect/kernels/collectives.h src/detect/library_call.h src/detect/libraries/library_operands.def \
+	src/detect/kernels/collectives.c src/detect/kernels/collectives.h src/detect/libraries/library_operands.def \
 	src/detect/hazards/stored_values.c src/detect/hazards/stored_values.h \
 	src/detect/kernels/annotated_launches.c src/detect/kernels/annotated_launches.h \
 	src/detect/kernels/deferrable.c src/detect/kernels/deferrable.h \
@@ -36,7 +36,6 @@ libswdetect_a_SOURCES = \
 	src/detect/calls/allocations.c src/detect/calls/allocations.h \
 	src/detect/calls/copies.c src/detect/calls/copies.h src/detect/calls/device.c \
 	src/detect/calls/streams.c src/detect/calls/streams.h \
-	src/detect/calls/device.h \
 	src/detect/graphs/graph_launches.c src/detect/graphs/graphs.c \
 	src/detect/graphs/graphs.h \
 	src/detect/coverage.def src/detect/detect.h src/detect/gate.c src/detect/gate.h src/detect/dispatch.c src/detect/dispatch.h \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "merge/shared_memory.h"
+/* Uses of memory that processes share which nothing orders: gathered, joined by memory, compared. */
+#include "merge/merged.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,7 +10,6 @@
 #include "base/map.h"
 #include "detect/shared_use.h"
 #include "merge/collectives.h"
-#include "merge/merged.h"
 #include "report/symbols/stack.h"
 
 static void between_uses(struct sw_merged *merged);

@@ -1,7 +1,7 @@
 # report: words, text, JSON
 noinst_LIBRARIES += libswreport.a
 libswreport_a_SOURCES = \
-	src/report/words/confirmation.c src/report/words/confirmation.h src/report/words/confirmation.def src/report/words/saving.def src/report/report.c src/report/report.h \
+	src/report/words/confirmation.c src/report/words/confirmation.def src/report/words/saving.def src/report/report.c src/report/report.h \
 	src/report/text/text.c src/report/text/text.h \
 	src/report/groups.c src/report/groups.h src/report/words/fix_lines.c src/report/words/fix_lines.h \
 	src/report/symbols/source_text.c src/report/symbols/source_text.h \
@@ -11,12 +11,12 @@ libswreport_a_SOURCES = \
 	src/report/words/wording.c src/report/words/wording.h src/report/words/wording.def \
 	src/report/symbols/names.c src/report/symbols/names.h \
 	src/report/words/evidence_text.c src/report/words/evidence_text.h \
-	src/report/listing/kernel_listing.c src/report/listing/kernel_listing.h \
-	src/report/symbols/stack.c src/report/symbols/stack.h src/report/symbols/symbols.c src/report/symbols/symbol_worker.c src/report/symbols/symbol_worker.h src/report/symbols/symbol_index.c src/report/symbols/symbol_index.h src/report/symbols/symbols.h src/report/symbols/frames.def \
+	src/report/listing/kernel_listing.c src/report/listing/listing.h \
+	src/report/symbols/stack.c src/report/symbols/stack.h src/report/symbols/symbols.c src/report/symbols/symbol_worker.c src/report/symbols/symbol_index.c src/report/symbols/symbols.h src/report/symbols/frames.def \
 	src/report/symbols/python_frames.def \
 	src/report/symbols/module_names.c src/report/symbols/module_names.h \
-	src/report/symbols/debug_objects.c src/report/symbols/dwarf_objects.c src/report/symbols/dwarf_objects.h src/report/symbols/debug_objects.h \
-	src/report/listing/dump.c src/report/listing/dump.h \
+	src/report/symbols/debug_objects.c src/report/symbols/dwarf_objects.c src/report/symbols/debug_objects.h \
+	src/report/listing/dump.c \
 	src/report/suppress.c src/report/suppress.h \
 	src/report/ci/ci.c src/report/ci/ci.h src/report/ci/ci_parts.h src/report/ci/sarif.c src/report/ci/gitlab.c \
 	src/report/ci/github.c src/report/ci/junit.c \
@@ -40,10 +40,10 @@ libswreport_a_SOURCES += \
 	src/report/timeline/timeline.h src/report/timeline/dot.c src/report/timeline/chrome.c src/report/timeline/chrome.h \
 	src/report/timeline/chrome_hazards.c \
 	src/report/timeline/trace_out.c src/report/timeline/trace_out.h src/report/timeline/labels.c src/report/timeline/labels.h \
-	src/report/timeline/slice_layout.c src/report/timeline/slice_layout.h  
+	src/report/timeline/slice_layout.c   
 libswreport_a_SOURCES += \
-	src/report/listing/dump.c src/report/listing/dump.h src/report/listing/fields.def \
-	src/report/listing/stat.c src/report/listing/stat.h
+	src/report/listing/dump.c src/report/listing/fields.def \
+	src/report/listing/stat.c src/report/listing/listing.h
 # kineto: our findings in a trace of torch.profiler
 libswreport_a_SOURCES += \
 	src/report/kineto/kineto.h src/report/kineto/kineto.c \

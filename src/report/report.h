@@ -12,7 +12,6 @@
 
 #include "detect/detect.h"
 #include "report/suppress.h"
-#include "report/words/confirmation.h"
 #include "report/words/fix_lines.h"
 #include "report/words/wording.h"
 

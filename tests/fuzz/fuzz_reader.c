@@ -2,7 +2,7 @@
 /* A whole trace file of any bytes: read, every record and dictionary dumped. */
 #include "fuzz.h"
 #include "memory_file.h"
-#include "report/listing/dump.h"
+#include "report/listing/listing.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

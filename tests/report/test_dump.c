@@ -9,8 +9,7 @@
 #include "reader/kinds.h"
 #include "reader/every_kind.h"
 #include "reader/trace_file.h"
-#include "report/listing/dump.h"
-#include "report/listing/stat.h"
+#include "report/listing/listing.h"
 #include "../run_suite.h"
 
 static char *dump(const char *kinds)

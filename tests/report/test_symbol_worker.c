@@ -15,8 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "report/symbols/dwarf_objects.h"
-#include "report/symbols/symbol_worker.h"
+#include "report/symbols/debug_objects.h"
 #include "../run_suite.h"
 
 /* ---- in the worker ----------------------------------------------------------------------------------------------- */

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "report/symbols/debug_objects.h"
-#include "report/symbols/symbol_index.h"
 #include "../run_suite.h"
 
 struct seen {
@@ -195,7 +194,7 @@ START_TEST(local_symbols_and_labels_only_count_where_no_other_holds_the_address)
 }
 END_TEST
 
-/* By the words of symbol_index.h, one after the other. */
+/* By the words of debug_objects.h, one after the other. */
 static int64_t find_slowly(const struct sw_index_symbol *at, int n, uint64_t address)
 {
 	const struct sw_index_symbol *best = NULL;

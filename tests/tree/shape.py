@@ -37,8 +37,8 @@ def symbols(top, build):
     """({function: source that defines it}, {function: sources that refer to it})"""
     objects = [os.path.join(build, p) for p in sources(build, ("src", "tools"), ".o")]
     defined, used = {}, collections.defaultdict(set)
-    text = subprocess.run(["nm", "-A", *objects], stdout=subprocess.PIPE, text=True, check=True).stdout
-    for line in text.splitlines():
+    nm = subprocess.run(["nm", "-A", *objects], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
+    for line in nm.stdout.splitlines():
         path, rest = line.split(":", 1)
         kind, name = rest.split()[-2:]
         source = source_of(path, top, build)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts, configuration, attributes, names. */
-#include "detect/calls/device.h"
+#include "detect/model/handlers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,6 @@
 #include "detect/model/call.h"
 #include "detect/model/collect.h"
 #include "detect/model/lanes.h"
-#include "detect/model/handlers.h"
 #include "detect/model/model.h"
 #include "detect/waits/waits.h"
 #include "detect/waits/wide_syncs.h"

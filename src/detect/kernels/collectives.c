@@ -50,7 +50,7 @@ void sw_collectives_free(struct sw_collectives *c)
 
 /* ---- ranges ------------------------------------------------------------------------------------------------------ */
 
-/* Bytes of ncclDataType_t (nccl.h 2.30); 0: a type of later versions. */
+/* Bytes of ncclDataType_t (wrappers.c 2.30); 0: a type of later versions. */
 static uint64_t type_bytes(uint32_t type)
 {
 	static const uint8_t bytes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};

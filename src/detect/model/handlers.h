@@ -3,6 +3,8 @@
 #ifndef SW_DETECT_MODEL_HANDLERS_H
 #define SW_DETECT_MODEL_HANDLERS_H
 
+#include <stdint.h>
+
 struct sw_model;
 struct sw_record;
 struct sw_wait;
@@ -52,5 +54,10 @@ SW_HANDLERS(SW_HANDLER)
 
 /* The accesses of the launch, copy or set in hand. */
 sw_handler sw_launch_touches, sw_copy_touches, sw_set_touches;
+
+/* Calls that order host threads (strict host). */
+
+/* begin: the HOST_FUNC_RUN that ended with record `seq`. */
+void sw_host_func_returned(struct sw_model *m, const struct sw_record *begin, uint64_t seq);
 
 #endif

@@ -3,7 +3,7 @@ preload_PROGRAMS += libsyncwatch-libraries.so
 libsyncwatch_libraries_so_SOURCES = \
 	src/preload/platform/loaded_function.c src/preload/platform/loaded_function.h \
 	src/preload/platform/named_function.c src/preload/platform/named_function.h \
-	src/preload/libraries/libraries.h src/preload/libraries/functions.def \
+	src/preload/libraries/functions.def \
 	src/preload/libraries/calls.c src/preload/libraries/entry_x86_64.S src/preload/libraries/entry_aarch64.S
 libsyncwatch_libraries_so_CPPFLAGS = $(AM_CPPFLAGS)
 libsyncwatch_libraries_so_CFLAGS = $(SW_CFLAGS) $(SW_PREFIX_MAP) -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer

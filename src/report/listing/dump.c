@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/listing/dump.h"
+/* Every record of a trace, one line each, all fields named. */
+#include "report/listing/listing.h"
 
 #include <inttypes.h>
 #include <stddef.h>

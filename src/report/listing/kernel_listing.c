@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/listing/kernel_listing.h"
+/* Lists the kernels' code as it was read: `syncwatch kernels`. */
+#include "report/listing/listing.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

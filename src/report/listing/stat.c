@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/listing/stat.h"
+/* Contents of a trace, and times of its calls, streams and kernels: `syncwatch stat`. */
+#include "report/listing/listing.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "report/symbols/symbol_worker.h"
 
 #define SECONDS	   60		/* processor time of one question: gigabytes of debug information take some */
 #define BYTES	   (8ull << 30) /* memory above what the report itself has */

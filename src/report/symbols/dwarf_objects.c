@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Lines and inlined functions of an object, by libdw. */
 #include "config.h"
 
-#include "report/symbols/dwarf_objects.h"
+#include "report/symbols/debug_objects.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "report/symbols/symbol_index.h"
 
 #ifdef HAVE_LIBDW
 #include <dwarf.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/symbols/symbol_index.h"
+/* Symbols of an object by address. */
+#include "report/symbols/debug_objects.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/symbols/symbol_worker.h"
+/* Reads one debugging object in a process of its own: a damaged one ends that process, not the report. */
+#include "report/symbols/debug_objects.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -14,7 +15,6 @@
 
 #include "base/memory.h"
 #include "base/process.h"
-#include "report/symbols/dwarf_objects.h"
 
 #define QUESTION_MAX (64u << 10)
 

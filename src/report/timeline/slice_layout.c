@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/timeline/slice_layout.h"
+/* Where slices of a track lie: two of one track never overlap in part. */
+#include "report/timeline/chrome.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/words/confirmation.h"
+/* Results of experiments with a finding, in words. */
+#include "report/words/fix_lines.h"
 
 #include <inttypes.h>
 
