@@ -46,7 +46,8 @@ dlsym:
 	b.ls	.Lask
 .Lother:
 	adrp	x16, sw_companion_names
-	ldr	x16, [x16, :lo12:sw_companion_names]
+	add	x16, x16, :lo12:sw_companion_names
+	ldar	x16, [x16]			/* what it uses was stored before */
 	cbz	x16, .Lreal
 .Lask:
 	mov	x2, x30				/* the caller, not signed */
@@ -62,7 +63,8 @@ dlsym:
 	ret
 .Lreal:
 	adrp	x16, sw_dlsym_next
-	ldr	x16, [x16, :lo12:sw_dlsym_next]
+	add	x16, x16, :lo12:sw_dlsym_next
+	ldar	x16, [x16]
 	cbz	x16, .Lfind
 	br	x16
 .Lfind:

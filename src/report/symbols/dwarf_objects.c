@@ -240,6 +240,21 @@ static bool is_code(const GElf_Sym *symbol)
 	       (type == STT_FUNC || type == STT_NOTYPE || type == STT_GNU_IFUNC);
 }
 
+/* Arm's "$x" and "$d" mark code and data within a section (AAELF64, 5.6), and name nothing. */
+static bool may_be_mark(const GElf_Sym *symbol)
+{
+	return GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE && GELF_ST_BIND(symbol->st_info) == STB_LOCAL &&
+	       symbol->st_size == 0;
+}
+
+static bool is_of_arm(Dwfl_Module *module)
+{
+	GElf_Addr bias;
+	GElf_Ehdr head;
+	Elf *elf = dwfl_module_getelf(module, &bias);
+	return elf && gelf_getehdr(elf, &head) && head.e_machine == EM_AARCH64;
+}
+
 static enum sw_symbol_bind bind_of(const GElf_Sym *symbol)
 {
 	int bind = GELF_ST_BIND(symbol->st_info);
@@ -271,6 +286,7 @@ static void index_symbols(struct sw_dwarf_object *object)
 	GElf_Addr address, bias = 0;
 	Elf *elf = NULL;
 	const Elf64_Sym *table = NULL;
+	const bool of_arm = is_of_arm(object->module);
 	object->indexed = true;
 	if (n > 1 && dwfl_module_getsym_info(object->module, 1, &first, &address, NULL, &elf, &bias) && elf)
 		table = table_of(elf, n);
@@ -283,7 +299,7 @@ static void index_symbols(struct sw_dwarf_object *object)
 		} else if (!dwfl_module_getsym_info(object->module, i, &symbol, &address, NULL, NULL, NULL)) {
 			continue;
 		}
-		if (is_code(&symbol))
+		if (is_code(&symbol) && !(of_arm && may_be_mark(&symbol)))
 			sw_symbol_index_add(&object->index, address, symbol.st_size, (uint32_t)i, bind_of(&symbol));
 	}
 	sw_symbol_index_finish(&object->index);

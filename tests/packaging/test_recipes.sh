@@ -1,0 +1,60 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What packages are made from, as far as each tool is here: all name one version, each can be read, find_package() finds an
+# installation. Building them takes minutes: packaging/debian/build and packaging/rpm/build, which tools/release calls.
+set -uo pipefail
+source_dir=${top_srcdir:-.}
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0 skipped=0
+ok() { # ok NAME COMMAND...
+	local name=$1
+	shift
+	if "$@" >"$work/out" 2>&1; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAIL: $name"
+		tail -n 5 "$work/out" | sed 's/^/  /'
+	fi
+}
+skip() {
+	skipped=$((skipped + 1))
+	echo "SKIP: $*"
+}
+version=$(sed -n 's/^AC_INIT(\[syncwatch\], \[\([^]]*\)\].*/\1/p' "$source_dir/configure.ac")
+ok "one version: CHANGES" grep -q "^syncwatch $version" "$source_dir/CHANGES"
+ok "one version: RPM" grep -q "^Version: *$version\$" "$source_dir/packaging/rpm/syncwatch.spec"
+ok "one version: Debian" grep -q "^syncwatch ($version-" "$source_dir/packaging/debian/changelog"
+ok "one version: conda" grep -q "set version = \"$version\"" "$source_dir/packaging/conda/meta.yaml"
+ok "one version: Spack" grep -q "version(\"$version\")" "$source_dir/packaging/spack/package.py"
+ok "one version: container" grep -q "image: syncwatch:$version" "$source_dir/packaging/container/kubernetes.yaml"
+ok "the Spack recipe is Python" "${PYTHON3:-python3}" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$source_dir/packaging/spack/package.py"
+if command -v rpmspec >/dev/null 2>&1; then
+	ok "the RPM spec can be read" rpmspec -q --define "cuda /nowhere" "$source_dir/packaging/rpm/syncwatch.spec"
+else
+	skip "the RPM spec: rpmspec is not installed"
+fi
+if command -v cmake >/dev/null 2>&1; then
+	mkdir -p "$work/prefix/share/cmake/syncwatch" "$work/prefix/include/syncwatch" "$work/prefix/lib/syncwatch" "$work/prefix/bin" "$work/app"
+	sed "s/@VERSION@/$version/" "$source_dir/packaging/cmake/syncwatch-config.cmake" >"$work/prefix/share/cmake/syncwatch/syncwatch-config.cmake"
+	cp "$source_dir"/include/syncwatch/*.h "$work/prefix/include/syncwatch/"
+	touch "$work/prefix/lib/syncwatch/libsyncwatch.so"
+	printf '#!/bin/sh\n' >"$work/prefix/bin/syncwatch" && chmod +x "$work/prefix/bin/syncwatch"
+	cat >"$work/app/CMakeLists.txt" <<'TXT'
+cmake_minimum_required(VERSION 3.13)
+project(app C)
+find_package(syncwatch REQUIRED)
+if(NOT SYNCWATCH_PRELOAD MATCHES "/prefix/lib/syncwatch/libsyncwatch.so$" OR NOT SYNCWATCH_COMMAND MATCHES "/prefix/bin/syncwatch$")
+  message(FATAL_ERROR "found ${SYNCWATCH_PRELOAD} and ${SYNCWATCH_COMMAND}")
+endif()
+add_executable(app app.c)
+target_link_libraries(app PRIVATE syncwatch::syncwatch)
+TXT
+	printf '#include <syncwatch/syncwatch.h>\nint main(void) { return 0; }\n' >"$work/app/app.c"
+	ok "find_package() finds an installation" sh -c "cmake -S '$work/app' -B '$work/made' -DCMAKE_PREFIX_PATH='$work/prefix' && cmake --build '$work/made'"
+else
+	skip "find_package(): cmake is not installed"
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
