@@ -14,7 +14,8 @@ noinst_LIBRARIES += libswfootprint.a
 libswfootprint_a_SOURCES = \
 	$(SW_PTX_CODE_SOURCES) \
 	src/footprint/code.c src/footprint/code.h src/footprint/footprint.h src/footprint/launch_memo.h \
-	src/footprint/launch_spans.h src/footprint/library.h src/footprint/ops.def src/footprint/whys.def \
+	src/footprint/launch_spans.h src/footprint/library.h src/footprint/ops.def src/footprint/rules.c \
+	src/footprint/rules.def src/footprint/rules.h src/footprint/whys.def \
 	src/footprint/instructions/sass/sass.h src/footprint/instructions/sass/sass_build.c \
 	src/footprint/instructions/sass/sass_constant.c src/footprint/instructions/sass/sass_cubin.c \
 	src/footprint/instructions/sass/sass_fields.c src/footprint/instructions/sass/sass_flow.c \

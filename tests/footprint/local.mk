@@ -105,6 +105,8 @@ tests_footprint_corpus_test_corpus_SOURCES = \
 	tests/footprint/corpus/test_corpus.c tests/footprint/corpus/compare.c tests/footprint/corpus/compare.h \
 	tests/footprint/corpus/take.c tests/footprint/corpus/touched.h $(corpus_table)
 tests_footprint_corpus_test_corpus_LDADD = $(SW_FOOTPRINT_LIBS)
+# Which special rule is needed for what: for people, not for `make check`.
+EXTRA_DIST += tests/footprint/ablation
 dist_check_SCRIPTS += tests/footprint/corpus/run tests/footprint/corpus/build
 dist_check_SCRIPTS += tests/footprint/architectures
 TESTS += tests/footprint/corpus/run

@@ -15,7 +15,7 @@ declare -A may=(
 	[schedule]="schedule base"
 	[image]="image base syncwatch"
 	[footprint]="footprint image base syncwatch"
-	[detect]="detect schedule hb reader footprint/footprint.h footprint/library.h footprint/launch_memo.h footprint/launch_spans.h image api base syncwatch"
+	[detect]="detect schedule hb reader footprint/footprint.h footprint/library.h footprint/launch_memo.h footprint/launch_spans.h footprint/rules.h image api base syncwatch"
 	[report]="report/report.h report/groups.h report/suppress.h report/excerpts.h report/words report/symbols detect schedule hb reader footprint/footprint.h footprint/library.h image api base syncwatch"
 	[query]="query report/report.h report/groups.h report/words report/symbols report/json/json_out.h report/text/text_out.h detect reader base syncwatch"
 	[pack]="pack report/symbols detect/kernels/kernel_code.h detect/behaviour/behaviour.h reader footprint/footprint.h footprint/library.h image base syncwatch"
@@ -44,7 +44,7 @@ declare -A may=(
 	[detect/libraries]="detect/libraries detect/model detect/memory detect/detect.h hb reader base syncwatch"
 	[detect/waits]="detect/waits detect/model detect/memory detect/detect.h detect/behaviour schedule hb reader base syncwatch"
 	[detect/hazards]="detect/hazards detect/waits detect/model detect/memory detect/detect.h detect/shared_use.h hb reader base syncwatch"
-	[detect/kernels]="detect/kernels detect/libraries detect/hazards detect/waits detect/model detect/memory detect/detect.h footprint/footprint.h footprint/library.h footprint/launch_memo.h footprint/launch_spans.h image hb reader base syncwatch"
+	[detect/kernels]="detect/kernels detect/libraries detect/hazards detect/waits detect/model detect/memory detect/detect.h footprint/footprint.h footprint/library.h footprint/launch_memo.h footprint/launch_spans.h footprint/rules.h image hb reader base syncwatch"
 	[detect/calls]="detect/calls detect/libraries detect/kernels detect/hazards detect/waits detect/model detect/memory detect/behaviour detect/detect.h hb reader base syncwatch"
 	[detect/graphs]="detect/graphs detect/calls detect/kernels detect/hazards detect/waits detect/model detect/memory detect/detect.h hb reader base syncwatch"
 
@@ -61,13 +61,13 @@ declare -A may=(
 
 	[footprint/instructions/ptx]="footprint/instructions/ptx footprint/code.h image base"
 	[footprint/instructions/sass]="footprint/instructions/sass footprint/code.h image base"
-	[footprint/kernel/values]="footprint/kernel/values footprint/footprint.h base"
+	[footprint/kernel/values]="footprint/kernel/values footprint/rules.h footprint/footprint.h base"
 	[footprint/kernel/flow]="footprint/kernel/flow footprint/kernel/values footprint/code.h footprint/ops.def base"
-	[footprint/kernel/sites]="footprint/kernel/sites footprint/kernel/flow footprint/kernel/values footprint/footprint.h base"
+	[footprint/kernel/sites]="footprint/kernel/sites footprint/rules.h footprint/kernel/flow footprint/kernel/values footprint/footprint.h base"
 	[footprint/kernel/store]="footprint/kernel/store footprint/footprint.h footprint/library.h footprint/version.h footprint/ops.def image base"
 	[footprint/launch/linear]="footprint/launch/linear base"
-	[footprint/launch/evaluation]="footprint/launch/evaluation footprint/launch/linear footprint/footprint.h footprint/launch_memo.h footprint/ops.def base"
-	[footprint/launch/spans]="footprint/launch/spans footprint/launch/linear footprint/launch_spans.h footprint/footprint.h footprint/ops.def base"
+	[footprint/launch/evaluation]="footprint/launch/evaluation footprint/rules.h footprint/launch/linear footprint/footprint.h footprint/launch_memo.h footprint/ops.def base"
+	[footprint/launch/spans]="footprint/launch/spans footprint/rules.h footprint/launch/linear footprint/launch_spans.h footprint/footprint.h footprint/ops.def base"
 )
 passed=0 failed=0
 

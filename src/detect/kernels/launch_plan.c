@@ -19,6 +19,7 @@
 #include "detect/model/model.h"
 #include "footprint/footprint.h"
 #include "footprint/launch_memo.h"
+#include "footprint/rules.h"
 
 /* ---- flags that no other launch can see */
 
@@ -61,6 +62,8 @@ static bool has_private_root(const struct sw_footprint *f, const struct sw_acces
 /* Does the reach lie in the workspace that the driver gives a cooperative launch for its barriers? */
 static bool is_private_flag(const struct sw_footprint *f, const struct sw_reach *reach)
 {
+	if (SW_RULE_IS_OFF(private_flags))
+		return false;
 	/* A reach may stand for several sites. */
 	for (uint32_t i = 0; i < f->sites && reach->root.kind == SW_ROOT_ENVIRONMENT; i++) {
 		const struct sw_access_site *site = &f->site[i];
@@ -279,7 +282,7 @@ struct making {
 	struct table_reads tables;
 };
 
-static bool writes(const struct sw_reach *reach)
+static bool may_write(const struct sw_reach *reach)
 {
 	return reach->role & (SW_TOUCH_WRITE | SW_TOUCH_ATOMIC);
 }
@@ -322,7 +325,8 @@ static uint32_t roles_of(uint32_t touched, enum sw_role role[2])
 	return roles[touched & 7].n;
 }
 
-static void push(struct making *k, const struct sw_reach *reach, enum sw_via via, const struct sw_plan_touch *like)
+static void push_touches(struct making *k, const struct sw_reach *reach, enum sw_via via,
+			 const struct sw_plan_touch *like)
 {
 	enum sw_role role[2];
 	uint32_t roles = roles_of(reach->role, role);
@@ -347,7 +351,7 @@ static void push_open(struct making *k, const struct sw_reach *reach, enum sw_vi
 		return;
 	struct sw_plan_touch touch = {.range = sw_range_open(pointer, SW_READ, SW_EV_DIRECTION, param), .guess = guess};
 	touch.range.below = reach->below;
-	push(k, reach, via, &touch);
+	push_touches(k, reach, via, &touch);
 }
 
 static void push_word(struct making *k, const struct sw_reach *reach, uint32_t at, uint64_t word, bool guess)
@@ -391,7 +395,7 @@ static void push_box(struct making *k, const struct sw_reach *reach, enum sw_via
 		if (reach->root.span <= 8 && word_at(k, reach->root.param, &pointer))
 			touch.range.base = pointer;
 	}
-	push(k, reach, via, &touch);
+	push_touches(k, reach, via, &touch);
 }
 
 static void push_pointer(struct making *k, const struct sw_reach *reach)
@@ -449,7 +453,7 @@ static void push_object(struct making *k, const struct sw_reach *reach)
 	bool found = false, at_param = reach->root.kind == SW_ROOT_MAP && reach->root.span <= SW_TENSOR_MAP_BYTES;
 	if (!word_at(k, reach->root.param, &word)) {
 		k->plan.objects = true;
-		k->plan.blind |= writes(reach);
+		k->plan.writes_anywhere |= may_write(reach);
 		return;
 	}
 	/* A tensor map that lies in memory cannot be read: only its address is known. */
@@ -467,10 +471,10 @@ static void push_object(struct making *k, const struct sw_reach *reach)
 		touch.layer = reach->layer;
 		touch.layers = k->kernel->ran ? reach->layers : 0;
 		touch.range.unplaced = is_layered(k, reach) && !touch.layers;
-		push(k, reach, via, &touch);
+		push_touches(k, reach, via, &touch);
 		return;
 	}
-	k->plan.blind |= writes(reach);
+	k->plan.writes_anywhere |= may_write(reach);
 	/* Made before anybody watched, in a layout that is not known but for its first word, the address. */
 	k->plan.objects = true;
 	size_t from = k->m->plans->touches.n;
@@ -490,7 +494,7 @@ static void push_indirect(struct making *k, const struct sw_reach *reach)
 	if (!reach->content || (open ? !reach->pointer : !reach->width) ||
 	    (!sw_space_find(space, reach->address, &offset) && !sw_space_find_freed(space, reach->address, &offset))) {
 		k->plan.indirect = true;
-		k->plan.blind |= writes(reach);
+		k->plan.writes_anywhere |= may_write(reach);
 		return;
 	}
 	k->plan.followed = true;
@@ -503,13 +507,13 @@ static void push_indirect(struct making *k, const struct sw_reach *reach)
 	touch.range.base = reach->pointer ? reach->pointer : reach->address;
 	touch.range.loose = reach->extent == SW_EXTENT_HULL;
 	touch.range.param = reach->root.span ? param_of(k, reach->root.param) : -1;
-	push(k, reach, SW_VIA_MEMORY, &touch);
+	push_touches(k, reach, SW_VIA_MEMORY, &touch);
 }
 
 static void push_unknown(struct making *k, const struct sw_reach *reach)
 {
 	k->plan.unknown = true;
-	k->plan.blind |= writes(reach);
+	k->plan.writes_anywhere |= may_write(reach);
 }
 
 /* Memory of the driver's own belongs to the launch: no other launch has its address. */
@@ -598,7 +602,7 @@ static enum sw_memory_content content_at(void *arg, uint64_t address, uint32_t b
 	return address ? read_table(&k->tables, address, bytes, out) : SW_CONTENT_UNKNOWN;
 }
 
-static void evaluate(struct making *k, bool follow)
+static void evaluate_launch(struct making *k, bool follow)
 {
 	struct sw_reaches *reaches = &k->m->plans->reaches;
 	struct sw_geometry geometry = sw_launch_geometry(k->m->record);
@@ -624,7 +628,7 @@ static void evaluate(struct making *k, bool follow)
 /* ---- plans that are kept ------------------------------------------------------------------------------------------
  */
 
-static struct kept *keep(struct sw_plans *plans, const struct key *key, const void *params)
+static struct kept *keep_plan(struct sw_plans *plans, const struct key *key, const void *params)
 {
 	if (plans->arena.bytes > SW_MAX_PLAN_BYTES && !plans->held) {
 		sw_arena_free(&plans->arena);
@@ -639,17 +643,17 @@ static struct kept *keep(struct sw_plans *plans, const struct key *key, const vo
 	return kept;
 }
 
-static void make(struct sw_model *m, struct kept *kept, const struct sw_trace_function *function,
-		 struct sw_kernel *kernel, struct table_reads *tables)
+static void make_plan(struct sw_model *m, struct kept *kept, const struct sw_trace_function *function,
+		      struct sw_kernel *kernel, struct table_reads *tables)
 {
 	struct making k = {.m = m, .function = function, .kernel = kernel};
 	place_params(&k);
 	if (tables)
 		k.tables = *tables;
-	evaluate(&k, tables != NULL);
+	evaluate_launch(&k, tables != NULL);
 	if (tables)
 		*tables = k.tables;
-	k.plan.blind |= kernel->wild || !k.plan.whole;
+	k.plan.writes_anywhere |= kernel->wild || !k.plan.whole;
 	size_t n = m->plans->touches.n;
 	struct sw_plan_touch *touch = sw_arena_alloc(&m->plans->arena, n * sizeof *touch + 1);
 	if (n)
@@ -664,7 +668,7 @@ void sw_plans_hold(struct sw_plans *plans, bool hold)
 	plans->held += hold ? 1 : -1u;
 }
 
-static bool is(const struct kept *kept, const struct key *key, const void *params)
+static bool is_plan_of(const struct kept *kept, const struct key *key, const void *params)
 {
 	return kept && !memcmp(&kept->key, key, sizeof *key) &&
 	       (!key->param_bytes || !memcmp(kept->params, params, key->param_bytes));
@@ -693,9 +697,9 @@ static const struct sw_plan *plan_of(struct sw_model *m, const struct sw_trace_f
 	if (r->param_bytes)
 		hash = sw_hash_u64(hash ^ sw_hash_words(r->params, r->param_bytes));
 	struct kept *kept = sw_map_ptr(&plans->by_hash, hash);
-	if (!is(kept, &key, r->params)) {
-		kept = keep(plans, &key, r->params);
-		make(m, kept, function, kernel, tables);
+	if (!is_plan_of(kept, &key, r->params)) {
+		kept = keep_plan(plans, &key, r->params);
+		make_plan(m, kept, function, kernel, tables);
 		sw_map_put_ptr(&plans->by_hash, hash, kept);
 	}
 	return &kept->plan;

@@ -27,12 +27,12 @@ struct sw_plan {
 	uint32_t touches;
 	bool indirect; /* reaches memory through pointers in memory that are not known */
 	bool followed; /* reaches memory through pointers in memory that are */
-	bool blind;    /* may write anywhere */
-	bool symbols;  /* module variables whose address the program did not take */
-	bool objects;  /* textures, surfaces or tensor maps that were not seen to be made */
-	bool unknown;  /* some of its accesses are unbounded */
-	bool whole;    /* all parameters were recorded */
-	bool memory;   /* another where more is known of what memory holds */
+	bool writes_anywhere;
+	bool symbols; /* module variables whose address the program did not take */
+	bool objects; /* textures, surfaces or tensor maps that were not seen to be made */
+	bool unknown; /* some of its accesses are unbounded */
+	bool whole;   /* all parameters were recorded */
+	bool memory;  /* another where more is known of what memory holds */
 	const struct sw_plan_touch *touch;
 };
 

@@ -163,7 +163,7 @@ struct reach {
 	bool below;
 };
 
-static bool widen(struct reach *reach, uint64_t address, uint64_t bytes)
+static bool widen_reach(struct reach *reach, uint64_t address, uint64_t bytes)
 {
 	if (reach->from < address || reach->from - address >= bytes)
 		return false;
@@ -187,8 +187,8 @@ static const struct sw_plan_touch *library_bound(const struct sw_model *m, const
 	   understood. */
 	for (uint32_t i = 0; i < set->n; i++)
 		if (sw_role_writes(set->at[i].role) || !sw_role_writes(open->role))
-			widen(&reach, set->at[i].address, sw_range_span(&set->at[i]));
-	bool works = widen(&reach, call->workspace, call->workspace_bytes);
+			widen_reach(&reach, set->at[i].address, sw_range_span(&set->at[i]));
+	bool works = widen_reach(&reach, call->workspace, call->workspace_bytes);
 	if (reach.hi <= reach.lo)
 		return touch;
 	*room = *touch;
@@ -243,7 +243,7 @@ struct walk {
 	bool elsewhere; /* it reaches memory that we can't name */
 };
 
-static void touched(struct walk *walk, enum sw_evidence evidence)
+static void note_touch(struct walk *walk, enum sw_evidence evidence)
 {
 	if (evidence < walk->weakest)
 		walk->weakest = evidence;
@@ -265,11 +265,11 @@ static void touch_word(struct walk *walk, uint32_t offset, int32_t param, enum s
 	range.phase = SW_PERHAPS_AFTER_WAIT;
 	range.evidence_detail = walk->kernel ? sw_kernel_no_evidence(m, walk->kernel) : NULL;
 	if (sw_model_touch(m, &walk->w->what, &range, &(struct sw_touch){0}))
-		touched(walk, evidence);
+		note_touch(walk, evidence);
 }
 
 /* Every aligned word that points into allocated memory: structures passed by value hold undeclared pointers. */
-static void scan(struct walk *walk, uint32_t offset, uint32_t bytes, int32_t param)
+static void scan_words(struct walk *walk, uint32_t offset, uint32_t bytes, int32_t param)
 {
 	uint32_t first = (offset + 7) & ~7u;
 	for (uint32_t at = first; at - offset + 8 <= bytes && at < walk->bytes; at += 8)
@@ -282,7 +282,7 @@ static void walk_parameters(struct walk *walk, const struct sw_trace_function *f
 	if (!walk->block)
 		return;
 	if (!kernel || !f->params || f->flags & SW_FUNCTION_NO_LAYOUT) {
-		scan(walk, 0, walk->bytes, -1);
+		scan_words(walk, 0, walk->bytes, -1);
 		return;
 	}
 	for (uint32_t i = 0; i < f->params; i++) {
@@ -293,7 +293,7 @@ static void walk_parameters(struct walk *walk, const struct sw_trace_function *f
 		else if (p->bytes == 8 && what == SW_SIG_POINTER)
 			touch_word(walk, p->offset, (int32_t)i, SW_WRITE, SW_EV_SIGNATURE);
 		else if (p->bytes > 8 || what != SW_SIG_VALUE)
-			scan(walk, p->offset, p->bytes, (int32_t)i);
+			scan_words(walk, p->offset, p->bytes, (int32_t)i);
 	}
 }
 
@@ -310,7 +310,7 @@ static const struct sw_plan *work_out(struct walk *walk, const struct sw_trace_f
 	for (uint32_t i = 0; i < plan->touches; i++) {
 		struct sw_plan_touch room;
 		if (place_touch(m, &walk->w->what, library_bound(m, &walk->w->what, &plan->touch[i], &room)))
-			touched(walk, plan->touch[i].range.evidence);
+			note_touch(walk, plan->touch[i].range.evidence);
 	}
 	sw_plans_hold(m->plans, false);
 	m->scope = NULL;
@@ -394,7 +394,7 @@ static bool walk_code(struct walk *walk, const struct sw_trace_function *f)
 		coverage->indirect_kernels += plan->indirect;
 		coverage->followed_kernels += plan->followed && !plan->indirect;
 	}
-	if (plan->blind)
+	if (plan->writes_anywhere)
 		forget_uploads(m);
 	coverage->symbol_kernels += plan->symbols;
 	coverage->object_kernels += plan->objects;
@@ -505,7 +505,7 @@ bool sw_launch_follow(struct sw_model *m, bool perhaps)
 		place_touch(m, &m->wait->what, &touch);
 	}
 	sw_plans_hold(m->plans, false);
-	if (plan->blind)
+	if (plan->writes_anywhere)
 		sw_uploads_forget(m);
 	return true;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "footprint/kernel/sites/assume.h"
+#include "footprint/rules.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -232,6 +233,8 @@ void sw_assume_facts(struct sw_ssa *ssa, struct sw_path_conditions *guards)
 	struct assumer a = {.ssa = ssa, .guards = guards};
 	uint32_t block = SW_NO_BLOCK;
 	sw_node guard = SW_NO_NODE;
+	if (SW_RULE_IS_OFF(assumed_facts))
+		return;
 	for (size_t u = 0; u < ssa->use.n && !ssa->flat; u++) {
 		struct sw_memory_op *use = &ssa->use.at[u];
 		if (use->address == SW_NO_NODE)

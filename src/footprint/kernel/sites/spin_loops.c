@@ -7,6 +7,7 @@
  * table), waits for nobody.
  */
 #include "footprint/kernel/sites/emit.h"
+#include "footprint/rules.h"
 
 /* Nodes that are looked through for each question. */
 #define MOST_NODES 64u
@@ -83,6 +84,8 @@ bool sw_spins(const struct sw_ssa *ssa, uint32_t use)
 	const struct sw_memory_op *op = &ssa->use.at[use];
 	const struct sw_insn *x = &ssa->body.insn.at[op->insn];
 	uint32_t loop = ssa->flat || x->op != SW_OP_ATOMIC ? SW_NO_LOOP : ssa->flow.block.at[op->block].loop;
+	if (SW_RULE_IS_OFF(spin_loops))
+		return false;
 	if (loop == SW_NO_LOOP || !op->values || op->address == SW_NO_NODE || !is_fixed(ssa, op->address, loop))
 		return false;
 	for (uint32_t i = 0; i < op->values; i++)

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "footprint/kernel/values/simplify.h"
+#include "footprint/rules.h"
 
 /* ---- 32 bits */
 
@@ -178,6 +179,8 @@ sw_node sw_reciprocal_division(struct sw_graph *graph, const sw_node *operands)
 {
 	struct division d = {.g = graph};
 	const struct sw_value *first = sw_graph_at(graph, operands[2]), *condition = sw_graph_at(graph, operands[0]);
+	if (SW_RULE_IS_OFF(reciprocal_division))
+		return SW_NO_NODE;
 	if (!graph->whole || first->op != SW_OP_SELECT || first->width != 32 || condition->op != SW_OP_COMPARE ||
 	    condition->imm2 != 32 || condition->flags & SW_SIGNED)
 		return SW_NO_NODE;
@@ -454,6 +457,8 @@ static enum sw_op correction_op(struct sw_graph *g, sw_node condition, const sw_
 sw_node sw_wide_division(struct sw_graph *graph, uint8_t width, const sw_node *operands)
 {
 	sw_node b, b_before, once, rest;
+	if (SW_RULE_IS_OFF(wide_division))
+		return SW_NO_NODE;
 	if (!graph->whole || !is_too_large(graph, operands[0], &b, &once) ||
 	    sw_graph_at(graph, once)->op != SW_OP_SELECT || sw_graph_at(graph, operands[2])->op != SW_OP_SELECT)
 		return SW_NO_NODE;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "footprint/kernel/values/register_pairs.h"
+#include "footprint/rules.h"
 
 /* x * 2^k, of which machine code makes the upper half as x >> (32 - k). */
 static sw_node register_pairs_shifted(struct sw_register_pairs *p, sw_node low, sw_node high)
@@ -440,6 +441,8 @@ static sw_node high_product(struct sw_register_pairs *p, sw_node upper, sw_node 
 /* a + b as the upper half of a product of 64 bits; SW_NO_NODE: it is none. */
 static sw_node register_pairs_high_product(struct sw_register_pairs *p, sw_node a, sw_node b)
 {
+	if (SW_RULE_IS_OFF(high_product))
+		return SW_NO_NODE;
 	for (int swap = 0; swap < 2; swap++) {
 		sw_node sum = swap ? b : a, carry = bit_of(p, swap ? a : b);
 		if (carry == SW_NO_NODE || !sw_register_pairs_is(p, sum, SW_OP_ADD, 64))
@@ -474,6 +477,8 @@ static sw_node short_high_product(struct sw_register_pairs *p, const sw_node *op
 {
 	struct factors high, low;
 	sw_node upper = only_summand(p, operand, n - 1);
+	if (SW_RULE_IS_OFF(short_high_product))
+		return SW_NO_NODE;
 	if (upper == SW_NO_NODE || !sw_register_pairs_is(p, upper, SW_OP_HIGH, 32) ||
 	    !factors_of(p, sw_register_pairs_operand(p, upper, 0), &high) ||
 	    !lower_product(p, operand[n - 1], sw_register_pairs_operand(p, upper, 0), &low))

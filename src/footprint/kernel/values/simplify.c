@@ -7,6 +7,7 @@
  * and EXTEND to the same width do not occur.
  */
 #include "footprint/kernel/values/simplify.h"
+#include "footprint/rules.h"
 
 #include <string.h>
 
@@ -106,6 +107,8 @@ static sw_node choice_under(struct sw_graph *graph, sw_node node, sw_node condit
 	/* Halves first become numbers of 64 bits: only one of them may hold a choice.  What is made again is not looked
 	   through again. */
 	bool outer = graph->whole && !graph->choosing;
+	if (SW_RULE_IS_OFF(nested_choice))
+		return node;
 	if (outer ? !sw_graph_at(graph, node)->chooses : sw_graph_at(graph, node)->op != SW_OP_SELECT)
 		return node;
 	b.graph = graph;
@@ -261,6 +264,8 @@ static sw_node predicate_bit_test(struct sw_graph *g, const struct sw_making *m,
 {
 	const struct sw_value v = *sw_graph_at(g, o[0]);
 	int64_t with, mask = 1;
+	if (SW_RULE_IS_OFF(predicate_bits))
+		return SW_NO_NODE;
 	if ((m->imm != SW_EQ && m->imm != SW_NE) || !sw_graph_is_const(g, o[1], &with) || with)
 		return SW_NO_NODE;
 	if (v.op == SW_OP_EXTEND ? v.imm != 1 || v.flags & SW_SIGNED || sw_graph_at(g, v.operand[0])->width == 1

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "footprint/launch/evaluation/area.h"
+#include "footprint/rules.h"
 
 static sw_wide magnitude_of(sw_wide a)
 {
@@ -147,6 +148,8 @@ static int finer_quotient(const struct sw_area *p, uint32_t q)
 {
 	const struct sw_quotient *own = quotient_of(p, q), *best = NULL;
 	int found = -1;
+	if (SW_RULE_IS_OFF(chained_quotients))
+		return -1;
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct sw_quotient *other = quotient_of(p, i);
 		if (i == q || !other || own->divisor % other->divisor || own->divisor == other->divisor ||
@@ -358,6 +361,8 @@ static bool shorten_intervals(struct sw_area *p)
 static bool merge_hidden(struct sw_area *p, uint32_t i, uint32_t j)
 {
 	sw_wide ratio = 0;
+	if (SW_RULE_IS_OFF(merged_hidden))
+		return false;
 	for (uint32_t r = 0; r < p->rows; r++) {
 		sw_wide x = p->row[r].by[i], y = p->row[r].by[j];
 		if (!x && !y)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shifts and logical operations on forms: quotients by powers of two, where a form allows them. */
 #include "footprint/launch/evaluation/operate.h"
+#include "footprint/rules.h"
 
 /* form modulo 2^bits, in [0, 2^bits). */
 static bool low_bits(struct sw_eval *e, const struct sw_form *form, unsigned bits, unsigned width, struct sw_form *out)
@@ -188,6 +189,8 @@ static bool turn_runs(struct sw_eval *e, const struct sw_term *t, const struct s
 		      struct sw_form *out)
 {
 	struct sw_form sum = *x;
+	if (SW_RULE_IS_OFF(turned_bits))
+		return false;
 	for (int i = 0; mask; i++) {
 		unsigned from = (unsigned)__builtin_ctzll(mask), to = from;
 		struct sw_form upper = *x, field;

@@ -10,6 +10,7 @@
 
 #include "footprint/launch/evaluation/area.h"
 #include "footprint/launch/evaluation/eval.h"
+#include "footprint/rules.h"
 
 /* ---- areas that were looked at before */
 
@@ -47,6 +48,8 @@ static const struct known_area *find_known_area(const struct sw_eval *e, const u
 {
 	uint64_t found = e->areas ? sw_map_get(&e->areas->of, hash[0]) : 0;
 	const struct known_area *area = found ? &e->areas->area.at[found - 1] : NULL;
+	if (SW_RULE_IS_OFF(known_areas))
+		return NULL;
 	return area && area->check == hash[1] ? area : NULL;
 }
 
@@ -276,6 +279,8 @@ static bool place_rows(const struct sw_area *p, const struct parts *parts, uint3
 	int big = magnitude_of(factor[1]) > magnitude_of(factor[0]);
 	const struct part *minor = &parts->at[which[!big]];
 	sw_wide a = factor[big], b = factor[!big];
+	if (SW_RULE_IS_OFF(partial_rows))
+		return false;
 	if (minor->lo <= -SW_INFINITE || minor->hi >= SW_INFINITE ||
 	    magnitude_of(a) < magnitude_of(b) * (minor->hi - minor->lo))
 		return false;
@@ -395,6 +400,8 @@ static int slice_variable(const struct sw_area *p)
 static bool sliced_boxes(struct sw_eval *e, const struct sw_area *p, const struct sw_area_shape *shape)
 {
 	int var = slice_variable(p);
+	if (SW_RULE_IS_OFF(slices))
+		return false;
 	for (sw_wide at = var < 0 ? 0 : p->lo[var]; var >= 0 && at <= p->hi[var]; at++) {
 		struct sw_area slice = *p;
 		struct sw_area_shape own = *shape;

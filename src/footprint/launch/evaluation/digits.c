@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the number that an address is made from the digits of. */
 #include "footprint/launch/evaluation/digits.h"
+#include "footprint/rules.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -204,6 +205,8 @@ static bool digits_find(const struct sw_eval *e, const struct sw_form *address, 
 struct sw_bounds sw_digits_bound(const struct sw_eval *e, const struct sw_form *form)
 {
 	struct sw_digits d;
+	if (SW_RULE_IS_OFF(digits_bound))
+		return (struct sw_bounds){-SW_INFINITE, SW_INFINITE};
 	if (!digits_find(e, form, &d))
 		return (struct sw_bounds){-SW_INFINITE, SW_INFINITE};
 	struct sw_bounds sum = {d.constant, d.constant}, x = sw_bound_plain(e, &d.x);
@@ -251,6 +254,8 @@ bool sw_digits_keep(struct sw_eval *e, const struct sw_form *address, uint64_t b
 	struct sw_reaches x = {0};
 	struct sw_reads *reads = e->reads;
 	enum sw_why why;
+	if (SW_RULE_IS_OFF(digit_boxes))
+		return false;
 	if (!digits_find(e, address, &site.digits))
 		return false;
 	struct sw_digits *d = &site.digits;

@@ -5,6 +5,7 @@
 
 #include "footprint/launch/evaluation/digits.h"
 #include "footprint/launch/evaluation/eval.h"
+#include "footprint/rules.h"
 
 /* Work for one launch, in terms and a few times that for bounds: some ten milliseconds.  Ordinary kernels need a
    thousandth.  Beyond it ranges are open. */
@@ -43,6 +44,8 @@ static struct case_state state_of(const struct sw_eval *e)
 static void keep_case(struct sw_eval *e, const struct sw_access_site *site, uint32_t chosen, struct case_state entered)
 {
 	struct case_state now = state_of(e);
+	if (SW_RULE_IS_OFF(kept_case))
+		return;
 	if (now.choices == chosen && now.has_uninterpreted_fact == entered.has_uninterpreted_fact &&
 	    now.impossible == entered.impossible && now.loops == entered.loops)
 		e->open_case = site;
@@ -62,6 +65,8 @@ static bool begins_inside_turn(const struct sw_eval *e, const struct sw_variable
 
 static uint32_t few_valued(const struct sw_eval *e, const struct sw_form *address)
 {
+	if (SW_RULE_IS_OFF(ring_pieces))
+		return SW_NONE;
 	for (uint32_t i = 0; i < address->n; i++) {
 		const struct sw_variable *v = &e->variable.at[address->var[i]];
 		if (v->quotient && !v->why && v->hi > v->lo && v->hi - v->lo < MOST_PIECES && begins_inside_turn(e, v))
@@ -237,6 +242,8 @@ static void settle_sites(struct walk *w, size_t begun, size_t digits)
 static void keep_example(struct walk *w, uint32_t number)
 {
 	const struct sw_footprint *f = w->e->f;
+	if (SW_RULE_IS_OFF(alike_sites))
+		return;
 	if (!w->like) {
 		w->like = sw_alike_sites_find(f);
 		w->open_like = sw_calloc(f->sites + 1u, sizeof *w->open_like);
@@ -643,7 +650,8 @@ static bool by_groups(struct pieces *p, const bool *sites, bool same, struct sw_
 		if (n == MAX_PIECES || !p->budget || exhausted == MOST_EXHAUSTED)
 			return false;
 		/* For better shapes no more than half of all is spent. */
-		e.may_split_for_hull = !split_is_useless && n < MAX_PIECES / 2 && p->budget > BUDGETS * p->most / 2;
+		e.may_split_for_hull = !SW_RULE_IS_OFF(hull_split) && !split_is_useless && n < MAX_PIECES / 2 &&
+				       p->budget > BUDGETS * p->most / 2;
 		evaluate_sites(&e, sites, out);
 		p->budget -= before - e.budget;
 		split_is_useless |= e.split_is_useless;
@@ -706,6 +714,8 @@ static void settle_places(struct pieces *p, bool *sites, struct sw_reaches *out)
 	const struct sw_footprint *f = p->f;
 	uint64_t budget = p->budget;
 	bool *only = sw_calloc(f->sites + 1u, sizeof *only);
+	if (SW_RULE_IS_OFF(settled_places))
+		return;
 	for (uint32_t i = 0, n = 0; i < f->sites && n < MOST_PLACES && has_small_elements(f); i++) {
 		const struct sw_access_site *s = &f->site[i];
 		if (!sites[i] || s->address == SW_NO_TERM || s->size != SW_NO_TERM ||
@@ -726,7 +736,7 @@ static void evaluate_grid(const struct sw_footprint *f, const struct sw_geometry
 {
 	struct pieces p = {.f = f, .g = g, .reads = reads, .known = known, .budget = budget, .most = budget};
 	size_t from = out->n, others;
-	bool *sites = mark_sites(f, g->content != NULL);
+	bool *sites = SW_RULE_IS_OFF(grid_split) ? NULL : mark_sites(f, g->content != NULL);
 	bool any = !sites;
 	for (uint32_t i = 0; sites && i < f->sites; i++)
 		any |= sites[i] = !sites[i];

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "footprint/footprint.h"
 #include "footprint/launch/evaluation/eval.h"
+#include "footprint/rules.h"
 
 /*
  * Conditions on nothing but what was loaded, where that decides nothing else: no address is made from it, nothing that
@@ -152,6 +153,8 @@ bool sw_eval_rests_on_doubt(const struct sw_eval *e)
 static void in_whole_numbers(const struct sw_eval *e, struct sw_form *form)
 {
 	struct sw_form row = *form;
+	if (SW_RULE_IS_OFF(whole_numbers))
+		return;
 	for (uint32_t i = row.n; i-- > 0;) {
 		const struct sw_variable *v = &e->variable.at[row.var[i]];
 		if (v->lo == v->hi)
@@ -240,6 +243,8 @@ static uint32_t with_same_sign(struct sw_eval *e, uint32_t term, unsigned width)
 {
 	const struct sw_term *t = &e->f->term[term];
 	const uint32_t side[2] = {t->a, t->b};
+	if (SW_RULE_IS_OFF(sign_of_xor))
+		return term;
 	for (int i = 0; t->op == SW_OP_XOR && t->width == width && i < 2; i++) {
 		struct sw_form c = sw_eval_exact(e, side[i], width, true);
 		if (!c.n && c.constant >= 0)
@@ -357,6 +362,8 @@ static void hold_unequal(struct sw_eval *e, uint32_t term, const struct sw_form 
 static bool is_up_to_data(struct sw_eval *e, uint32_t term)
 {
 	uint32_t todo[MOST_PARTS] = {term}, n = 1, seen = 0;
+	if (SW_RULE_IS_OFF(data_conditions))
+		return false;
 	if (!e->data_only)
 		e->data_only = find_data_conditions(e->f);
 	while (n) {
@@ -399,6 +406,8 @@ static bool hold_zeroes(struct sw_eval *e, const struct sw_term *t, bool truth)
 {
 	struct sw_form zero = {0};
 	const struct sw_term *either_bit = &e->f->term[t->a];
+	if (SW_RULE_IS_OFF(zero_or))
+		return false;
 	if (t->op != SW_OP_COMPARE || t->imm != (truth ? SW_EQ : SW_NE) || either_bit->op != SW_OP_OR ||
 	    t->imm2 != either_bit->width)
 		return false;

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "footprint/launch/evaluation/eval.h"
 #include "footprint/launch/linear/simplex.h"
+#include "footprint/rules.h"
 
 /* ---- multipliers: which rows count is known from floating point; their factors are solved with integers */
 
@@ -279,6 +280,8 @@ static bool set_others(struct sw_eval *e, const struct sw_system *s)
    give. false: not known. */
 static bool bound_is_attained(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s)
 {
+	if (SW_RULE_IS_OFF(attained_bound))
+		return false;
 	e->point_round++;
 	if (!set_form(e, form))
 		return false;
@@ -653,7 +656,8 @@ static sw_wide highest_value(struct sw_eval *e, const struct sw_form *form, stru
 	e->budget--;
 	if (*known && e->outcome.at[*known - 1].check == hash[1])
 		return e->outcome.at[*known - 1].highest;
-	struct sw_known_bound bound = e->known ? known_bound(e, form, s, plain) : compute_bound(e, form, s, plain);
+	struct sw_known_bound bound = e->known && !SW_RULE_IS_OFF(known_bounds) ? known_bound(e, form, s, plain)
+										: compute_bound(e, form, s, plain);
 	e->budget -= bound.work < e->budget ? bound.work : e->budget;
 	*sw_vec_push(&e->outcome) = (struct sw_outcome){hash[1], bound.highest};
 	*known = e->outcome.n;

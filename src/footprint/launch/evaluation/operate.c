@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operations on the forms of operands.  A result that fits no form becomes an opaque variable. */
 #include "footprint/launch/evaluation/operate.h"
+#include "footprint/rules.h"
 
 #include <string.h>
 
@@ -159,6 +160,8 @@ static struct sw_form product_of_bounds(struct sw_eval *e, const struct sw_term 
 static void fix_form(struct sw_eval *e, struct sw_form *form)
 {
 	sw_wide sum = form->constant;
+	if (SW_RULE_IS_OFF(fixed_factor))
+		return;
 	for (uint32_t i = 0; i < form->n; i++) {
 		if (!sw_eval_fixed(e, form->var[i]))
 			return;
@@ -228,6 +231,8 @@ static bool divide_by_magic(struct sw_eval *e, const struct sw_form *x, sw_wide 
 	struct sw_bounds range = sw_bound_ever(e, x);
 	struct sw_form zero = {0}, whole;
 	struct fraction f;
+	if (SW_RULE_IS_OFF(magic_product))
+		return false;
 	if (!undo_magic(magic, range.lo, range.hi, &f)) {
 		range = sw_bound(e, x);
 		e->case_local = true;

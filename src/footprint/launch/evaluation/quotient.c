@@ -4,6 +4,7 @@
  * equal rests share one: i / 16 and i % 16 of one i are then known to belong together.
  */
 #include "footprint/launch/evaluation/eval.h"
+#include "footprint/rules.h"
 
 /* form = divisor * *even + *rest, with a constant rest in [0, divisor). */
 static void split_even(struct sw_form form, int64_t divisor, struct sw_form *even, struct sw_form *rest)
@@ -39,6 +40,8 @@ static void cancel_common(struct sw_form *form, int64_t *divisor)
 static void undo_reciprocal(struct sw_eval *e, struct sw_form *form, int64_t *divisor)
 {
 	uint64_t g = sw_form_divisor(form);
+	if (SW_RULE_IS_OFF(reciprocal))
+		return;
 	if (g <= 1 || g > INT64_MAX || form->constant % (sw_wide)g)
 		return;
 	struct sw_form y = *form;
@@ -61,6 +64,8 @@ static void undo_reciprocal(struct sw_eval *e, struct sw_form *form, int64_t *di
 static void flatten_quotient(struct sw_eval *e, struct sw_form *form, int64_t *divisor)
 {
 	int64_t product;
+	if (SW_RULE_IS_OFF(flattened_quotient))
+		return;
 	if (form->n != 1 || form->by[0] != 1 || form->constant || !e->variable.at[form->var[0]].quotient)
 		return;
 	const struct sw_quotient *inner = &e->quotient.at[e->variable.at[form->var[0]].of];
@@ -87,6 +92,8 @@ static void flatten_quotient(struct sw_eval *e, struct sw_form *form, int64_t *d
 static bool unnest_quotient(struct sw_eval *e, struct sw_form *form, int64_t *divisor, int nests)
 {
 	struct sw_form zero = {0}, whole;
+	if (SW_RULE_IS_OFF(unnested_quotient))
+		return false;
 	for (uint32_t i = 0; i < form->n && nests; i++) {
 		const struct sw_variable *v = &e->variable.at[form->var[i]];
 		int64_t product;
@@ -116,6 +123,8 @@ static const struct sw_quotient *coarser_quotient(const struct sw_eval *e, const
 	uint32_t at = (uint32_t)sw_map_get(&e->quotient_of, sw_form_hash(x)) - 1; /* none: SW_NONE */
 	for (const struct sw_quotient *q; at != SW_NONE; at = q->next) {
 		q = &e->quotient.at[at];
+		if (SW_RULE_IS_OFF(coarser_quotient) && q->divisor != divisor)
+			continue;
 		if (divisor % q->divisor == 0 && (!best || q->divisor > best->divisor) && sw_form_equal(&q->x, x))
 			best = q;
 	}

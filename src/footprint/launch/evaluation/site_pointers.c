@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "footprint/launch/evaluation/eval.h"
+#include "footprint/rules.h"
 
 const struct sw_root *sw_eval_root(const struct sw_footprint *f, const struct sw_access_site *site)
 {
@@ -329,6 +330,8 @@ static void place_open(struct sw_eval *e, struct sw_reach *reach)
 /* A pointer that no load gives in this launch: its only one is in a part of the kernel that the launch does not run. */
 static bool is_never_loaded(struct sw_eval *e, const struct sw_root *root)
 {
+	if (SW_RULE_IS_OFF(never_loaded))
+		return false;
 	if (root->kind != SW_ROOT_INDIRECT || !root->loader || !e->budget)
 		return false;
 	const struct sw_access_site *own = e->site, *loader = &e->f->site[root->loader - 1];

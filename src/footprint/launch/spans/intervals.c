@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "footprint/launch/spans/spans.h"
+#include "footprint/rules.h"
 
 /* ---- quotients and remainders */
 
@@ -323,6 +324,8 @@ static bool low_bits(const struct sw_spans *s, const struct sw_term *t, struct s
 /* x - d * floor(x / d), more tightly than by the intervals; false: it is no such thing. */
 static bool span_remainder(const struct sw_spans *s, const struct sw_term *t, struct sw_bounds *out)
 {
+	if (SW_RULE_IS_OFF(span_quotients))
+		return false;
 	if (!(s->hint[t - s->f->term] & SW_SPAN_REMAINDER))
 		return false;
 	if (low_bits(s, t, out))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "footprint/launch/spans/spans.h"
+#include "footprint/rules.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -101,6 +102,10 @@ static bool *find_endless_terms(const struct sw_footprint *f)
 	struct search x = {.f = f,
 			   .endless = sw_calloc(f->terms + 1u, sizeof *x.endless),
 			   .spoiled = sw_calloc(f->terms + 1u, sizeof *x.spoiled)};
+	if (SW_RULE_IS_OFF(span_endless)) {
+		free(x.spoiled);
+		return x.endless;
+	}
 	find_endless(&x);
 	for (uint32_t i = 0; i < f->sites; i++)
 		spoil_term(&x, f->site[i].size, true);
@@ -274,6 +279,8 @@ static bool span_count_turns(struct sw_spans *s)
 {
 	const struct sw_footprint *f = s->f;
 	bool better = false;
+	if (SW_RULE_IS_OFF(span_turns))
+		return false;
 	for (uint32_t i = 0; i < f->loops; i++)
 		for (uint32_t k = 0; k < f->loop[i].backs; k++) {
 			const struct sw_fact *fact = &f->fact[f->loop[i].back + k];
@@ -603,6 +610,8 @@ static void count_turns(struct sw_spans *s)
 static int is_decided(const struct sw_spans *s, uint32_t number, unsigned depth)
 {
 	const struct sw_term *t = &s->f->term[number];
+	if (SW_RULE_IS_OFF(span_decided))
+		return -1;
 	if (t->op == SW_OP_COMPARE && t->imm2 >= 1 && t->imm2 <= 64) {
 		struct sw_bounds truth = s->value[number].range;
 		bool known = sw_span_fixed(s->value[t->a].range) && sw_span_fixed(s->value[t->b].range);
