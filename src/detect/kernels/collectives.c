@@ -57,7 +57,7 @@ static uint64_t type_bytes(uint32_t type)
 	return type < sizeof bytes ? bytes[type] : 0;
 }
 
-static void add(struct open_op *op, uint64_t address, uint64_t bytes, enum sw_role role)
+static void add_range(struct open_op *op, uint64_t address, uint64_t bytes, enum sw_role role)
 {
 	if (address && bytes && op->n < MAX_RANGES)
 		op->ranges[op->n++] = sw_range_bytes(address, bytes, role, SW_EV_EXACT);
@@ -68,11 +68,11 @@ static void add_parts(struct open_op *op, const struct sw_rec_collective *c, uin
 {
 	const uint64_t own = c->receive + c->rank * part;
 	if (c->send != own) {
-		add(op, c->receive, part * c->size, SW_WRITE);
+		add_range(op, c->receive, part * c->size, SW_WRITE);
 		return;
 	}
-	add(op, c->receive, c->rank * part, SW_WRITE);
-	add(op, own + part, (c->size - c->rank - 1) * part, SW_WRITE);
+	add_range(op, c->receive, c->rank * part, SW_WRITE);
+	add_range(op, own + part, (c->size - c->rank - 1) * part, SW_WRITE);
 }
 
 /* NCCL's user guide, "Collective Operations": which buffers each operation uses, and what "in-place" means for it.
@@ -83,44 +83,44 @@ static void find_ranges(struct open_op *op, const struct sw_rec_collective *c)
 	const bool root = c->root >= 0 && (uint32_t)c->root == c->rank, all = c->op == SW_COLLECTIVE_ALL_TO_ALL;
 	switch (c->op) {
 	case SW_COLLECTIVE_ALL_REDUCE:
-		add(op, c->send, bytes, SW_READ);
-		add(op, c->receive, bytes, SW_WRITE);
+		add_range(op, c->send, bytes, SW_READ);
+		add_range(op, c->receive, bytes, SW_WRITE);
 		break;
 	case SW_COLLECTIVE_BROADCAST:
 		if (root)
-			add(op, c->send, bytes, SW_READ);
+			add_range(op, c->send, bytes, SW_READ);
 		if (!root || c->send != c->receive)
-			add(op, c->receive, bytes, SW_WRITE);
+			add_range(op, c->receive, bytes, SW_WRITE);
 		break;
 	case SW_COLLECTIVE_REDUCE:
-		add(op, c->send, bytes, SW_READ);
+		add_range(op, c->send, bytes, SW_READ);
 		if (root)
-			add(op, c->receive, bytes, SW_WRITE);
+			add_range(op, c->receive, bytes, SW_WRITE);
 		break;
 	case SW_COLLECTIVE_ALL_GATHER:
-		add(op, c->send, bytes, SW_READ);
+		add_range(op, c->send, bytes, SW_READ);
 		add_parts(op, c, bytes);
 		break;
 	case SW_COLLECTIVE_REDUCE_SCATTER:
-		add(op, c->send, bytes * c->size, SW_READ);
-		add(op, c->receive, bytes, SW_WRITE);
+		add_range(op, c->send, bytes * c->size, SW_READ);
+		add_range(op, c->receive, bytes, SW_WRITE);
 		break;
 	case SW_COLLECTIVE_ALL_TO_ALL:
 	case SW_COLLECTIVE_SCATTER:
 		if (all || root)
-			add(op, c->send, bytes * c->size, SW_READ);
-		add(op, c->receive, all ? bytes * c->size : bytes, SW_WRITE);
+			add_range(op, c->send, bytes * c->size, SW_READ);
+		add_range(op, c->receive, all ? bytes * c->size : bytes, SW_WRITE);
 		break;
 	case SW_COLLECTIVE_GATHER:
-		add(op, c->send, bytes, SW_READ);
+		add_range(op, c->send, bytes, SW_READ);
 		if (root)
 			add_parts(op, c, bytes);
 		break;
 	case SW_COLLECTIVE_SEND:
-		add(op, c->send, bytes, SW_READ);
+		add_range(op, c->send, bytes, SW_READ);
 		break;
 	case SW_COLLECTIVE_RECEIVE:
-		add(op, c->receive, bytes, SW_WRITE);
+		add_range(op, c->receive, bytes, SW_WRITE);
 		break;
 	default:
 		op->vague = true;
@@ -154,7 +154,7 @@ static void drop_thread(struct sw_collectives *c, uint32_t thread)
 	c->overflowed.n = kept;
 }
 
-static bool overflowed(const struct sw_collectives *c, uint32_t thread)
+static bool has_overflowed(const struct sw_collectives *c, uint32_t thread)
 {
 	for (size_t i = 0; i < c->overflowed.n; i++)
 		if (c->overflowed.at[i] == thread)
@@ -166,7 +166,7 @@ static void open_op(struct sw_collectives *c, const struct sw_record *r, const s
 {
 	struct open_op op = {.thread = r->thread, .stream = what->stream, .handle = what->handle};
 	if (c->open.n >= MAX_OPEN) {
-		if (!overflowed(c, r->thread))
+		if (!has_overflowed(c, r->thread))
 			*sw_vec_push(&c->overflowed) = r->thread;
 		return;
 	}
@@ -201,7 +201,7 @@ static bool is_launching(const struct sw_collectives *c, uint32_t thread)
 {
 	for (size_t i = 0; i < c->launching.n; i++)
 		if (c->launching.at[i].thread == thread)
-			return !overflowed(c, thread);
+			return !has_overflowed(c, thread);
 	return false;
 }
 

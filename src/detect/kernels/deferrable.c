@@ -194,7 +194,7 @@ static bool add_block(struct search *s, struct sw_block *block)
 /* Accesses that start at a pointer are known from the launch itself, also where it is evaluated later or never.  A
    number that leads nowhere is no pointer in this launch, or one to memory that is not judged: nothing that comes later
    lies there for it. */
-static bool follow(struct search *s, uint64_t address)
+static bool follow_pointer(struct search *s, uint64_t address)
 {
 	struct sw_address_space *space = &s->m->space;
 	uint64_t offset;
@@ -222,7 +222,7 @@ static bool follow_word(struct search *s, const struct word *word)
 	for (; at + 8 <= end && at + 8 <= r->param_bytes; at += 8) {
 		uint64_t address;
 		memcpy(&address, block + at, sizeof address);
-		if (!follow(s, address))
+		if (!follow_pointer(s, address))
 			return false;
 	}
 	return true;
@@ -387,8 +387,8 @@ static bool add_ranges(const struct sw_model *m, const struct sw_deferrable *d, 
 	return true;
 }
 
-static void place(const struct sw_model *m, const struct sw_deferrable *d, const struct sw_span *span, uint32_t n,
-		  struct sw_pointed *out)
+static void place_span(const struct sw_model *m, const struct sw_deferrable *d, const struct sw_span *span, uint32_t n,
+		       struct sw_pointed *out)
 {
 	out->place = (struct sw_deferred_place){.block = out->placed, .range = out->range};
 	if (!d->vague && add_ranges(m, d, span, n, out))
@@ -401,7 +401,7 @@ static void place(const struct sw_model *m, const struct sw_deferrable *d, const
 }
 
 /* bounded: by spans. */
-static enum sw_where where(struct search *s, struct sw_deferrable *d, bool *bounded)
+static enum sw_where where_reached(struct search *s, struct sw_deferrable *d, bool *bounded)
 {
 	const struct sw_model *m = s->m;
 	enum sw_where where = SW_WITHIN;
@@ -420,7 +420,7 @@ static enum sw_where where(struct search *s, struct sw_deferrable *d, bool *boun
 	if (where != SW_WITHIN)
 		return where;
 	d->failed = 0;
-	place(m, d, span, n, s->out);
+	place_span(m, d, span, n, s->out);
 	return where;
 }
 
@@ -480,7 +480,7 @@ bool sw_pointed_find(struct sw_model *m, struct sw_kernel *kernel, struct sw_poi
 	/* It is not known what a loaded pointer leads to: spans bound none that is used. */
 	bool bounded = false;
 	out->known = d->may_load && out->blocks;
-	out->where = out->known ? where(&search, d, &bounded) : SW_IN_DOUBT;
+	out->where = out->known ? where_reached(&search, d, &bounded) : SW_IN_DOUBT;
 	return out->blocks && (!d->may_load || (bounded && out->where != SW_IN_DOUBT));
 }
 
@@ -491,5 +491,5 @@ enum sw_where sw_pointed_where(struct sw_model *m, struct sw_kernel *kernel, str
 	bool bounded;
 	if (pointed->known)
 		return pointed->where;
-	return alone && !may_err(m) ? SW_ANYWHERE : where(&search, kernel->deferrable, &bounded);
+	return alone && !may_err(m) ? SW_ANYWHERE : where_reached(&search, kernel->deferrable, &bounded);
 }

@@ -49,7 +49,7 @@ void sw_first_uses_free(struct sw_first_uses *uses)
 	free(uses);
 }
 
-static void count(struct durations *d, uint64_t ns)
+static void count_duration(struct durations *d, uint64_t ns)
 {
 	uint64_t us = ns / 1000;
 	d->of_us[us < 31 ? us : 31]++;
@@ -82,7 +82,7 @@ void sw_first_use(struct sw_model *m, struct sw_wait *w, uint64_t handle, uint8_
 	*seen = 1;
 	uint64_t least = launch && first ? least_load_ns(uses) : SW_LOAD_NS;
 	if (launch)
-		count(first ? &uses->first : &uses->later, ns);
+		count_duration(first ? &uses->first : &uses->later, ns);
 	if (!first || ns < least)
 		return;
 	sw_wait_peek(m, w, sw_hb_wait_context(m->hb, ctx));

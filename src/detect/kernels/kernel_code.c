@@ -36,12 +36,12 @@ struct sw_code {
 
 /* ---- the file ---------------------------------------------------------------------------------------------------- */
 
-static bool within(uint64_t offset, uint64_t bytes, uint64_t all)
+static bool lies_within(uint64_t offset, uint64_t bytes, uint64_t all)
 {
 	return offset <= all && bytes <= all - offset;
 }
 
-static uint64_t padded(uint32_t bytes)
+static uint64_t padded_size(uint32_t bytes)
 {
 	return ((uint64_t)bytes + 3) & ~3ull;
 }
@@ -49,17 +49,17 @@ static uint64_t padded(uint32_t bytes)
 static const uint8_t *note_build_id(const uint8_t *notes, uint64_t bytes, uint32_t *id_bytes)
 {
 	Elf64_Nhdr note;
-	for (uint64_t at = 0; within(at, sizeof note, bytes);) {
+	for (uint64_t at = 0; lies_within(at, sizeof note, bytes);) {
 		memcpy(&note, notes + at, sizeof note);
-		uint64_t name = at + sizeof note, desc = name + padded(note.n_namesz);
-		if (!within(desc, note.n_descsz, bytes))
+		uint64_t name = at + sizeof note, desc = name + padded_size(note.n_namesz);
+		if (!lies_within(desc, note.n_descsz, bytes))
 			return NULL;
 		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof "GNU" &&
 		    !memcmp(notes + name, "GNU", sizeof "GNU")) {
 			*id_bytes = note.n_descsz;
 			return notes + desc;
 		}
-		at = desc + padded(note.n_descsz);
+		at = desc + padded_size(note.n_descsz);
 	}
 	return NULL;
 }
@@ -73,11 +73,12 @@ const uint8_t *sw_code_build_id(const void *file, size_t bytes, uint32_t *id_byt
 		return NULL;
 	memcpy(&head, at, sizeof head);
 	if (memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    head.e_phentsize != sizeof segment || !within(head.e_phoff, (uint64_t)head.e_phnum * sizeof segment, bytes))
+	    head.e_phentsize != sizeof segment ||
+	    !lies_within(head.e_phoff, (uint64_t)head.e_phnum * sizeof segment, bytes))
 		return NULL;
 	for (unsigned i = 0; i < head.e_phnum && !found; i++) {
 		memcpy(&segment, at + head.e_phoff + i * sizeof segment, sizeof segment);
-		if (segment.p_type == PT_NOTE && within(segment.p_offset, segment.p_filesz, bytes))
+		if (segment.p_type == PT_NOTE && lies_within(segment.p_offset, segment.p_filesz, bytes))
 			found = note_build_id(at + segment.p_offset, segment.p_filesz, id_bytes);
 	}
 	return found;
@@ -97,7 +98,7 @@ static int open_file(const struct sw_code *code, struct sw_error *error)
 }
 
 /* Is the file what was loaded?  Its build id says so; a file without one (a cubin by itself) by its age. */
-static bool unchanged(const struct sw_code *code, const struct stat *st)
+static bool is_unchanged(const struct sw_code *code, const struct stat *st)
 {
 	uint32_t bytes = 0;
 	if (!code->build_id)
@@ -118,11 +119,11 @@ static int map_file(struct sw_code *code, int fd, struct sw_error *error)
 		return sw_fail(error, -errno, "unreadable: %s: %s", code->path, strerror(errno));
 	code->map = map;
 	code->mapped = (size_t)st.st_size;
-	if (!unchanged(code, &st))
+	if (!is_unchanged(code, &st))
 		return sw_fail(error, SW_E_FORMAT, "unreadable: %s is not the file that was loaded", code->path);
 	if (!code->bytes && code->offset < code->mapped)
 		code->bytes = code->mapped - code->offset;
-	if (!code->bytes || code->bytes > SW_IMAGE_MAX_BYTES || !within(code->offset, code->bytes, code->mapped))
+	if (!code->bytes || code->bytes > SW_IMAGE_MAX_BYTES || !lies_within(code->offset, code->bytes, code->mapped))
 		return sw_fail(error, SW_E_FORMAT, "unreadable: the code is said to lie outside %s", code->path);
 	return 0;
 }
@@ -169,7 +170,7 @@ static void was_read(void *arg, const void *at, size_t bytes)
 /* ---- what the trace says of it ------------------------------------------------------------------------------------
  */
 
-static char *absolute(const struct sw_reader *reader, const char *path)
+static char *absolute_path(const struct sw_reader *reader, const char *path)
 {
 	const struct sw_trace_process *process = sw_reader_process(reader);
 	if (path[0] == '/' || !process || !process->cwd[0])
@@ -194,8 +195,8 @@ static void find_build_id(struct sw_code *code, const struct sw_reader *reader)
 	code->image.hash = hash ? hash : 1;
 }
 
-static struct sw_code *make(struct sw_codes *codes, const struct sw_trace_image *image, const void *content,
-			    uint64_t t_ns)
+static struct sw_code *make_code(struct sw_codes *codes, const struct sw_trace_image *image, const void *content,
+				 uint64_t t_ns)
 {
 	struct sw_code *code = sw_calloc(1, sizeof *code);
 	code->image =
@@ -209,7 +210,7 @@ static struct sw_code *make(struct sw_codes *codes, const struct sw_trace_image 
 	code->offset = image->file_offset;
 	code->loaded_ns = sw_reader_header(codes->reader)->start_realtime_ns + t_ns;
 	if (!code->data) {
-		code->path = absolute(codes->reader, image->path);
+		code->path = absolute_path(codes->reader, image->path);
 		find_build_id(code, codes->reader);
 	}
 	return code;
@@ -235,7 +236,7 @@ const struct sw_footprint_image *sw_codes_find(struct sw_codes *codes, uint32_t 
 	const void *content = image && !image->code ? sw_reader_image_content(codes->reader, id) : NULL;
 	if (!image || (!content && !image->code && !image->path[0]))
 		return NULL;
-	code = make(codes, image, content, t_ns);
+	code = make_code(codes, image, content, t_ns);
 	struct sw_code *twin = code->image.hash ? sw_map_ptr(&codes->by_hash, code->image.hash) : NULL;
 	if (twin) {
 		code_free(code);

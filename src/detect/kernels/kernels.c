@@ -204,7 +204,7 @@ void sw_on_function(struct sw_model *m, const struct sw_record *r, struct sw_wai
 		sw_footprint_library_expect(m->library, image, arch, function->name);
 }
 
-static const char *keep(struct sw_model *m, const char *text)
+static const char *keep_text(struct sw_model *m, const char *text)
 {
 	return text ? sw_arena_strndup(m->arena, text, strlen(text)) : NULL;
 }
@@ -235,11 +235,11 @@ const struct sw_evidence_detail *sw_kernel_evidence(struct sw_model *m, struct s
 		.why = reach->why,
 		.polls = reach->polls,
 		.place = site ? site->place : 0,
-		.mnemonic = site ? keep(m, footprint->string + site->text) : "",
-		.unread = keep(m, kernel->unread),
+		.mnemonic = site ? keep_text(m, footprint->string + site->text) : "",
+		.unread = keep_text(m, kernel->unread),
 	};
 	if (reach->root.kind == SW_ROOT_SYMBOL && reach->root.symbol < footprint->symbols)
-		evidence_detail->symbol = keep(m, footprint->string + footprint->symbol[reach->root.symbol].name);
+		evidence_detail->symbol = keep_text(m, footprint->string + footprint->symbol[reach->root.symbol].name);
 	sw_map_put_ptr(&kernel->evidence_details, key, evidence_detail);
 	return evidence_detail;
 }
@@ -253,7 +253,7 @@ const struct sw_evidence_detail *sw_kernel_no_evidence(struct sw_model *m, struc
 	if (!evidence_detail) {
 		evidence_detail = sw_arena_alloc(m->arena, sizeof *evidence_detail);
 		evidence_detail->mnemonic = "";
-		evidence_detail->unread = keep(m, kernel->unread);
+		evidence_detail->unread = keep_text(m, kernel->unread);
 		sw_map_put_ptr(&kernel->evidence_details, key, evidence_detail);
 	}
 	return evidence_detail;

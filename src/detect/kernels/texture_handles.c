@@ -37,7 +37,7 @@ static void generation_free(struct sw_map *map)
 	sw_map_free(map);
 }
 
-static struct object *keep(struct sw_handles *handles, uint64_t key, const struct object *object)
+static struct object *keep_object(struct sw_handles *handles, uint64_t key, const struct object *object)
 {
 	struct object *kept = sw_map_ptr(&handles->recent, key);
 	if (!kept) {
@@ -62,7 +62,7 @@ static const struct object *find_object(struct sw_handles *handles, uint64_t key
 	if (!object)
 		return NULL;
 	struct object copy = *object;
-	return keep(handles, key, &copy);
+	return keep_object(handles, key, &copy);
 }
 
 /* Bytes of an element by CUtensorMapDataType (cuda.h); the packed types of 4 and 6 bits take at most one byte. */
@@ -109,11 +109,11 @@ void sw_handles_add(struct sw_handles *handles, const struct sw_rec_object *reco
 		object.range = range_of(record);
 	}
 	object.range.loose = true;
-	keep(handles, key_of(record->kind, record->handle), &object);
+	keep_object(handles, key_of(record->kind, record->handle), &object);
 	handles->epoch++;
 }
 
-static bool find(struct sw_handles *handles, uint64_t key, struct sw_range *range, uint64_t *array)
+static bool find_range(struct sw_handles *handles, uint64_t key, struct sw_range *range, uint64_t *array)
 {
 	const struct object *object = find_object(handles, key);
 	if (!object || (!object->array && !object->range.width))
@@ -126,7 +126,7 @@ static bool find(struct sw_handles *handles, uint64_t key, struct sw_range *rang
 bool sw_handles_find(struct sw_handles *handles, enum sw_object_kind kind, uint64_t handle, struct sw_range *range,
 		     uint64_t *array)
 {
-	return find(handles, key_of(kind, handle), range, array);
+	return find_range(handles, key_of(kind, handle), range, array);
 }
 
 bool sw_handles_find_map(struct sw_handles *handles, uint32_t arch, const void *map, size_t bytes,
@@ -134,7 +134,7 @@ bool sw_handles_find_map(struct sw_handles *handles, uint32_t arch, const void *
 {
 	uint64_t array, hash = bytes < SW_TENSOR_MAP_BYTES ? 0 : sw_hash_words(map, SW_TENSOR_MAP_BYTES);
 	struct sw_rec_object object = {0};
-	if (bytes >= SW_TENSOR_MAP_BYTES && find(handles, key_of(SW_OBJECT_TENSOR_MAP, hash), range, &array))
+	if (bytes >= SW_TENSOR_MAP_BYTES && find_range(handles, key_of(SW_OBJECT_TENSOR_MAP, hash), range, &array))
 		return true;
 	if (!sw_tensor_map_read(arch, map, bytes, &object))
 		return false;
