@@ -222,8 +222,9 @@ static bool attach(void)
 
 /* ---- fetching ---------------------------------------------------------------------------------------------------- */
 
-/* Filled buffers into the trace; the clock before, so that each time stamp lies between two readings.  False: somebody
-   else has taken CUPTI over. */
+/* Filled buffers into the trace; the clock before, so that each time stamp lies between two readings: a short program
+   has two readings at its start, and what is extrapolated from them is wrong by more than a call takes.  False:
+   somebody else has taken CUPTI over. */
 static bool fetch(uint32_t flush, uint32_t clock_flags, uint64_t *clock_at)
 {
 	struct sw_gpu_buffer *list, *next;
@@ -233,8 +234,8 @@ static bool fetch(uint32_t flush, uint32_t clock_flags, uint64_t *clock_at)
 	/* Among several users those of all are flushed: forced, records of work that still runs come without times. */
 	gpu.cupti.cuptiActivityFlushAll(gpu.cupti.subscriber ? 0 : flush);
 	list = sw_gpu_buffers_take();
-	if (!flush && (list || now - *clock_at > CLOCK_EVERY_NS)) {
-		ours = sw_gpu_clock_write(&gpu, clock_flags);
+	if (list || (!flush && now - *clock_at > CLOCK_EVERY_NS)) {
+		ours = sw_gpu_clock_write(&gpu, flush ? 0 : clock_flags, false);
 		*clock_at = now;
 	}
 	for (; list; list = next) {
@@ -242,7 +243,7 @@ static bool fetch(uint32_t flush, uint32_t clock_flags, uint64_t *clock_at)
 		sw_gpu_records_write(&gpu, list);
 		sw_gpu_buffer_free(list);
 	}
-	return flush ? sw_gpu_clock_write(&gpu, clock_flags) : ours;
+	return flush || !ours ? sw_gpu_clock_write(&gpu, clock_flags, true) : true;
 }
 
 static void pause_unless_ending(void)
@@ -315,7 +316,7 @@ void syncwatch_gpu_start(const struct sw_companion *recorder)
 	if (!attach())
 		return;
 	recorder->file_flags(SW_FILE_GPU);
-	sw_gpu_clock_write(&gpu, 0);
+	sw_gpu_clock_write(&gpu, 0, true);
 	atexit(at_exit);
 	if (sw_sys_thread(work, STACK_BYTES))
 		say("a thread to fetch them could not be made", "");

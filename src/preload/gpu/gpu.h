@@ -35,8 +35,9 @@ void sw_gpu_clock_start(const struct sw_file_header *header);
 uint64_t sw_gpu_clock_now(void);
 /* Was the clock read since the last call of this function? */
 bool sw_gpu_clock_used(void);
-/* Reads ticks and CUPTI's clock together and writes GPU_CLOCK.  False: CUPTI does not use our clock any more. */
-bool sw_gpu_clock_write(struct sw_gpu *gpu, uint32_t flags);
+/* Reads ticks and CUPTI's clock together and writes GPU_CLOCK, a clock that replaced ours only if `replaced`.  False:
+   CUPTI does not use our clock any more. */
+bool sw_gpu_clock_write(struct sw_gpu *gpu, uint32_t flags, bool replaced);
 
 /* ---- gpu_buffers.c: thread-safe ---- */
 struct sw_gpu_buffer {

@@ -44,7 +44,7 @@ bool sw_gpu_clock_used(void)
 	return atomic_exchange(&used, false);
 }
 
-bool sw_gpu_clock_write(struct sw_gpu *gpu, uint32_t flags)
+bool sw_gpu_clock_write(struct sw_gpu *gpu, uint32_t flags, bool replaced)
 {
 	uint64_t before = 0, after = 0, ns = 0, width = UINT64_MAX, middle = 0, best = 0;
 	struct sw_rec_gpu_clock *r;
@@ -63,6 +63,8 @@ bool sw_gpu_clock_write(struct sw_gpu *gpu, uint32_t flags)
 		}
 	}
 	ours = sw_gpu_clock_used();
+	if (!ours && gpu->own_clock && !replaced)
+		return false;
 	r = gpu->recorder->describe(SW_REC_GPU_CLOCK, sizeof *r, true);
 	if (!r)
 		return ours || !gpu->own_clock;
