@@ -9,65 +9,30 @@
 #include "report/ci/ci_parts.h"
 #include "report/symbols/stack.h"
 
+static const struct sw_ci_writer *const writers[SW_CI_FORMATS] = {
+	[SW_CI_SARIF] = &sw_ci_sarif,
+	[SW_CI_JUNIT] = &sw_ci_junit,
+	[SW_CI_GITLAB] = &sw_ci_gitlab,
+	[SW_CI_GITHUB] = &sw_ci_github,
+};
+
 struct sw_ci *sw_ci_begin(FILE *out, enum sw_ci_format format, const char *version, const char *root)
 {
 	struct sw_ci *ci = sw_calloc(1, sizeof *ci);
 	*ci = (struct sw_ci){.out = out, .format = format, .version = version, .root = root, .json = {.out = out}};
-	switch (format) {
-	case SW_CI_SARIF:
-		sw_ci_sarif_begin(ci);
-		break;
-	case SW_CI_JUNIT:
-		sw_ci_junit_begin(ci);
-		break;
-	case SW_CI_GITLAB:
-		sw_ci_gitlab_begin(ci);
-		break;
-	case SW_CI_GITHUB:
-	case SW_CI_FORMATS:
-		break;
-	}
+	if (writers[format]->begin)
+		writers[format]->begin(ci);
 	return ci;
 }
 
 void sw_ci_add(struct sw_ci *ci, struct sw_report *report)
 {
-	switch (ci->format) {
-	case SW_CI_SARIF:
-		sw_ci_sarif_add(ci, report);
-		break;
-	case SW_CI_JUNIT:
-		sw_ci_junit_add(ci, report);
-		break;
-	case SW_CI_GITLAB:
-		sw_ci_gitlab_add(ci, report);
-		break;
-	case SW_CI_GITHUB:
-		sw_ci_github_add(ci, report);
-		break;
-	case SW_CI_FORMATS:
-		break;
-	}
+	writers[ci->format]->add(ci, report);
 }
 
 void sw_ci_add_extra(struct sw_ci *ci, const struct sw_ci_extra *extra)
 {
-	switch (ci->format) {
-	case SW_CI_SARIF:
-		sw_ci_sarif_extra(ci, extra);
-		break;
-	case SW_CI_JUNIT:
-		sw_ci_junit_extra(ci, extra);
-		break;
-	case SW_CI_GITLAB:
-		sw_ci_gitlab_extra(ci, extra);
-		break;
-	case SW_CI_GITHUB:
-		sw_ci_github_extra(ci, extra);
-		break;
-	case SW_CI_FORMATS:
-		break;
-	}
+	writers[ci->format]->extra(ci, extra);
 }
 
 struct sw_ci_extra sw_ci_gap(struct sw_report *report, size_t index)
@@ -85,22 +50,7 @@ struct sw_ci_extra sw_ci_gap(struct sw_report *report, size_t index)
 
 void sw_ci_end(struct sw_ci *ci)
 {
-	switch (ci->format) {
-	case SW_CI_SARIF:
-		sw_ci_sarif_end(ci);
-		break;
-	case SW_CI_JUNIT:
-		sw_ci_junit_end(ci);
-		break;
-	case SW_CI_GITLAB:
-		sw_ci_gitlab_end(ci);
-		break;
-	case SW_CI_GITHUB:
-		sw_ci_github_end(ci);
-		break;
-	case SW_CI_FORMATS:
-		break;
-	}
+	writers[ci->format]->end(ci);
 	sw_map_free(&ci->written);
 	free(ci);
 }

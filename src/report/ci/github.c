@@ -47,7 +47,7 @@ static void put_annotation(struct sw_ci *ci, const struct sw_ci_result *result)
 	putc('\n', ci->out);
 }
 
-void sw_ci_github_extra(struct sw_ci *ci, const struct sw_ci_extra *extra)
+static void extra_github(struct sw_ci *ci, const struct sw_ci_extra *extra)
 {
 	static const char *const commands[] = {"notice", "warning", "error"};
 	fprintf(ci->out, "::%s title=%s%s", commands[extra->severity], extra->id, *extra->id ? " " : "syncwatch ");
@@ -57,7 +57,7 @@ void sw_ci_github_extra(struct sw_ci *ci, const struct sw_ci_extra *extra)
 	putc('\n', ci->out);
 }
 
-void sw_ci_github_add(struct sw_ci *ci, struct sw_report *report)
+static void add_github(struct sw_ci *ci, struct sw_report *report)
 {
 	struct sw_names_scope scope;
 	struct sw_ci_result result;
@@ -69,11 +69,11 @@ void sw_ci_github_add(struct sw_ci *ci, struct sw_report *report)
 	}
 	for (size_t i = 0; i < report->gaps.n; i++) {
 		const struct sw_ci_extra gap = sw_ci_gap(report, i);
-		sw_ci_github_extra(ci, &gap);
+		extra_github(ci, &gap);
 	}
 }
 
-void sw_ci_github_end(struct sw_ci *ci)
+static void end_github(struct sw_ci *ci)
 {
 	uint64_t left = 0;
 	for (int i = 0; i <= SW_ERROR; i++)
@@ -82,3 +82,5 @@ void sw_ci_github_end(struct sw_ci *ci)
 		fprintf(ci->out,
 			"::notice title=syncwatch::%" PRIu64 " more causes have no annotation: see the report\n", left);
 }
+
+const struct sw_ci_writer sw_ci_github = {.add = add_github, .extra = extra_github, .end = end_github};

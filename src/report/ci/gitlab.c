@@ -24,7 +24,7 @@ static void put_members(struct sw_ci *ci, const char *text, const char *kind, co
 
 static const char *const severities[] = {"info", "minor", "critical"};
 
-void sw_ci_gitlab_extra(struct sw_ci *ci, const struct sw_ci_extra *extra)
+static void extra_gitlab(struct sw_ci *ci, const struct sw_ci_extra *extra)
 {
 	char fingerprint[17];
 	snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, extra->fingerprint);
@@ -42,12 +42,12 @@ static void put_issue(struct sw_ci *ci, struct sw_report *report, const struct s
 		    result->line);
 }
 
-void sw_ci_gitlab_begin(struct sw_ci *ci)
+static void begin_gitlab(struct sw_ci *ci)
 {
 	sw_json_open(&ci->json, NULL, '[');
 }
 
-void sw_ci_gitlab_add(struct sw_ci *ci, struct sw_report *report)
+static void add_gitlab(struct sw_ci *ci, struct sw_report *report)
 {
 	struct sw_names_scope scope;
 	struct sw_ci_result result;
@@ -59,11 +59,14 @@ void sw_ci_gitlab_add(struct sw_ci *ci, struct sw_report *report)
 	}
 	for (size_t i = 0; i < report->gaps.n; i++) {
 		const struct sw_ci_extra gap = sw_ci_gap(report, i);
-		sw_ci_gitlab_extra(ci, &gap);
+		extra_gitlab(ci, &gap);
 	}
 }
 
-void sw_ci_gitlab_end(struct sw_ci *ci)
+static void end_gitlab(struct sw_ci *ci)
 {
 	sw_json_close(&ci->json, ']');
 }
+
+const struct sw_ci_writer sw_ci_gitlab = {
+	.begin = begin_gitlab, .add = add_gitlab, .extra = extra_gitlab, .end = end_gitlab};

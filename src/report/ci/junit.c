@@ -70,7 +70,7 @@ static void put_case(struct sw_ci *ci, struct sw_report *report, const struct sw
 	fputs("    </testcase>\n", ci->out);
 }
 
-void sw_ci_junit_begin(struct sw_ci *ci)
+static void begin_junit(struct sw_ci *ci)
 {
 	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"syncwatch\">\n", ci->out);
 }
@@ -110,7 +110,7 @@ static uint64_t put_kept_rules(FILE *out, const struct sw_judgement *judgement)
 	return n;
 }
 
-void sw_ci_junit_add(struct sw_ci *ci, struct sw_report *report)
+static void add_junit(struct sw_ci *ci, struct sw_report *report)
 {
 	struct sw_names_scope scope;
 	struct sw_ci_result result;
@@ -144,7 +144,7 @@ void sw_ci_junit_add(struct sw_ci *ci, struct sw_report *report)
 	fputs("  </testsuite>\n", ci->out);
 }
 
-void sw_ci_junit_extra(struct sw_ci *ci, const struct sw_ci_extra *extra)
+static void extra_junit(struct sw_ci *ci, const struct sw_ci_extra *extra)
 {
 	const bool gap = !*extra->id, failed = !gap && extra->severity == SW_ERROR;
 	const char *how = gap ? "error" : failed ? "failure" : "system-out";
@@ -164,7 +164,10 @@ void sw_ci_junit_extra(struct sw_ci *ci, const struct sw_ci_extra *extra)
 	fprintf(ci->out, "</%s>\n    </testcase>\n  </testsuite>\n", how);
 }
 
-void sw_ci_junit_end(struct sw_ci *ci)
+static void end_junit(struct sw_ci *ci)
 {
 	fputs("</testsuites>\n", ci->out);
 }
+
+const struct sw_ci_writer sw_ci_junit = {
+	.begin = begin_junit, .add = add_junit, .extra = extra_junit, .end = end_junit};

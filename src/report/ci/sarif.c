@@ -370,7 +370,7 @@ static void put_result(struct sw_ci *ci, struct sw_report *report, const struct 
 	sw_json_close(json, '}');
 }
 
-void sw_ci_sarif_begin(struct sw_ci *ci)
+static void begin_sarif(struct sw_ci *ci)
 {
 	struct sw_json *json = &ci->json;
 	sw_json_open(json, NULL, '{');
@@ -394,7 +394,7 @@ void sw_ci_sarif_begin(struct sw_ci *ci)
 		(struct sw_json){.out = sw_memory_stream(&ci->aside_text, &ci->aside_bytes), .depth = 4, .first = true};
 }
 
-void sw_ci_sarif_add(struct sw_ci *ci, struct sw_report *report)
+static void add_sarif(struct sw_ci *ci, struct sw_report *report)
 {
 	struct sw_names_scope scope;
 	struct sw_ci_result result;
@@ -420,7 +420,7 @@ static void put_gap(struct sw_ci *ci, const struct sw_ci_extra *extra)
 	sw_json_close(json, '}');
 }
 
-void sw_ci_sarif_extra(struct sw_ci *ci, const struct sw_ci_extra *extra)
+static void extra_sarif(struct sw_ci *ci, const struct sw_ci_extra *extra)
 {
 	static const char *const levels[] = {"note", "warning", "error"};
 	struct sw_json *json = &ci->json;
@@ -454,7 +454,7 @@ void sw_ci_sarif_extra(struct sw_ci *ci, const struct sw_ci_extra *extra)
 	free(uri);
 }
 
-void sw_ci_sarif_end(struct sw_ci *ci)
+static void end_sarif(struct sw_ci *ci)
 {
 	struct sw_json *json = &ci->json;
 	sw_json_close(json, ']');
@@ -469,3 +469,6 @@ void sw_ci_sarif_end(struct sw_ci *ci)
 	sw_json_close(json, ']');
 	sw_json_close(json, '}');
 }
+
+const struct sw_ci_writer sw_ci_sarif = {
+	.begin = begin_sarif, .add = add_sarif, .extra = extra_sarif, .end = end_sarif};
