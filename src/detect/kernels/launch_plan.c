@@ -143,8 +143,8 @@ struct table_reads {
 /* Parts that one launch looks at, beyond which nothing is known. */
 #define MOST_READS 4096u
 
-/* A launch that is evaluated late would find what came after it; a graph is judged once for all its launches. */
-/* May the kernel follow pointers in memory, and is anything known of memory, now? */
+/* May the kernel follow pointers in memory, and is anything known of memory, now?  A launch that is evaluated late
+ * would find what came after it; a graph is judged once for all its launches. */
 static bool table_reads_wanted(const struct sw_model *m, const struct sw_kernel *kernel)
 {
 	return kernel->follows && kernel->ran && !m->listing && !(m->scope && m->scope->late) &&

@@ -205,10 +205,9 @@ static const struct sw_plan_touch *library_bound(const struct sw_model *m, const
 	return room;
 }
 
-/* A node of a graph may have got other parameters since its call was captured: its operands touch nothing by
-   themselves. How much of a workspace a call uses depends on the algorithm that the library takes: never more than
-   likely. */
-/* The current launch, whose code does not show everything, may touch all operands and the workspace. */
+/* The current launch, whose code does not show everything, may touch all operands and the workspace.  A node of a graph
+ * may have got other parameters since its call was captured: its operands touch nothing by themselves. How much of a
+ * workspace a call uses depends on the algorithm that the library takes: never more than likely. */
 static void library_contract(struct sw_model *m, const struct sw_wait *w)
 {
 	const struct sw_library_call *call = w->what.library ? &m->j->library_calls.at[w->what.library - 1] : NULL;

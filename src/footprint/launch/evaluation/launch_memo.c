@@ -15,6 +15,7 @@
  * An evaluation asks in an order that its launch and the answers decide.  A launch that agrees in all that was read of
  * the parameters asks the same, as long as it is told the same.
  */
+
 /* Different ones of one evaluation; one that asks more is not remembered. */
 #define MOST_ANSWERS 256
 

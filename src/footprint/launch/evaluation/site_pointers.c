@@ -89,9 +89,8 @@ void sw_eval_name_word(struct sw_eval *e, const struct sw_access_site *site, str
 	}
 }
 
-/* Kernels of many modes (batched GEMMs) take their pointers from memory in one of them: not where the launch has chosen
-   another. */
-/* May the site, in this launch, access memory through pointers that lie in memory? */
+/* May the site, in this launch, access memory through pointers that lie in memory?  Kernels of many modes (batched
+ * GEMMs) take their pointers from memory in one of them: not where the launch has chosen another. */
 static bool may_be_loaded(struct sw_eval *e, const struct sw_access_site *site)
 {
 	bool indirect = false, others = false;
