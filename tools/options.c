@@ -266,7 +266,8 @@ static bool is_choice(const struct option_row *row, const char *value)
 /* What no option can say alone: two outputs in one file, or in one that is read. */
 static int check_values(const struct sw_options *options, int command, struct sw_error *error)
 {
-	const bool reads = !(command & (SW_FOR_RUN | SW_FOR_CONFIRM));
+	/* merge may add to a partial result, which is replaced when it is whole; pack says it in words of its own. */
+	const bool reads = !(command & (SW_FOR_RUN | SW_FOR_CONFIRM | SW_FOR_MERGE | SW_FOR_PACK));
 	for (size_t i = 0; i < N_ROWS; i++) {
 		const char *path = output_of(options, i, command);
 		for (size_t k = 0; path && k < i; k++)

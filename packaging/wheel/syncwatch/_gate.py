@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import functools
 import inspect
+import itertools
 import os
 import sys
 import threading
@@ -46,6 +47,7 @@ class _Gate(ctypes.Structure):
 
 
 _found = None  # the gate; False: there is none
+_blocks, _numbers = {}, itertools.count(1)  # blocks that have not ended, by number
 
 
 def _gate():
@@ -92,24 +94,27 @@ class _Block:
     """One entry of a block, on one thread."""
 
     def __init__(self, kinds, at_once):
-        self.outer = _depth(sys._getframe(3))  # frames around the one that has the block
+        self.frame = sys._getframe(3)  # the one that has the block
         self.calls, self.thread, self.at_once = [], threading.get_ident(), at_once
-        self.tell = _TELL(self._tell)  # must live as long as the gate may call it
         gate = _gate()
-        self.token = gate.begin(",".join(kinds).encode(), self.tell, None) if gate else -1
+        self.number = next(_numbers)
+        _blocks[self.number] = self
+        self.token = gate.begin(kinds, _tell, self.number) if gate else -1
         if at_once and self.token > 0:
             # Python code would be what it interrupts first: a function of C asks for it, in a block within.
             self.interrupt = _TELL(functools.partial(ctypes.pythonapi.PyThreadState_SetAsyncExc,
                                                      ctypes.c_ulong(self.thread), ctypes.py_object(ForbiddenCall)))
-            gate.begin(",".join(kinds).encode(), self.interrupt, None)
+            gate.begin(kinds, self.interrupt, None)
 
-    def _tell(self, _, call):
+    def take(self, call):
         if len(self.calls) < _MOST:
-            stack = traceback.StackSummary.from_list(traceback.extract_stack(sys._getframe(1))[self.outer:])
+            around = _depth(self.frame) - 1
+            stack = traceback.StackSummary.from_list(traceback.extract_stack(sys._getframe(2))[around:])
             self.calls.append(Call(call.contents.kind.decode(), call.contents.api.decode(), call.contents.ns, stack))
 
     def end(self):
         """How many calls were forbidden; below 0: nothing was checked."""
+        del _blocks[self.number], self.frame
         if self.token < 1 or threading.get_ident() != self.thread:
             return -1
         n = _gate().end(self.token, None, None)
@@ -131,6 +136,14 @@ class _Block:
         return ForbiddenCall("\n".join(lines), self.calls)
 
 
+@_TELL
+def _tell(number, call):
+    """Called by the gate when a forbidden call returns, on its thread: one function for all blocks, which are many."""
+    block = _blocks.get(number)
+    if block:
+        block.take(call)
+
+
 class forbid(contextlib.ContextDecorator):
     """Calls of these kinds are errors in the block, on the thread that runs it.
 
@@ -149,6 +162,7 @@ class forbid(contextlib.ContextDecorator):
                 raise ValueError("device-wait is known to the report alone: syncwatch run --forbid device-wait@...")
             if kind != "any" and kind not in KINDS:
                 raise ValueError(f"unknown kind {kind!r}: " + ", ".join(KINDS) + " or any")
+        self._words = ",".join(kinds).encode()
         self.kinds, self.at_once, self.strict, self.checked = kinds, at_once, strict, None
         self._blocks = []
 
@@ -163,7 +177,7 @@ class forbid(contextlib.ContextDecorator):
         return super().__call__(function)
 
     def __enter__(self):
-        block = _Block(self.kinds, self.at_once)
+        block = _Block(self._words, self.at_once)
         if block.token < 1 and self.strict:
             raise NotChecked("the program does not run under syncwatch (python -m syncwatch run ...): nothing would be "
                              "checked")
