@@ -192,7 +192,9 @@ static struct sw_finding *find_or_add(struct sw_model *m, const struct sw_event_
 	return known && !known->count ? NULL : sw_collect_add(&m->collect, &seen, NULL);
 }
 
-static void never_mind(struct sw_model *m, const struct sw_event_wait *tie)
+/* The wait was right after all: its finding is dropped, and made first where there is none, so that a later round of
+   the same wait finds it dropped (find_or_add()). */
+static void drop_event_finding(struct sw_model *m, const struct sw_event_wait *tie)
 {
 	struct sw_finding *known = find_or_add(m, tie);
 	if (known)
@@ -265,7 +267,7 @@ void sw_event_wait_remember(struct sw_model *m, struct sw_lane_state *lane, cons
 		/* One wait of a call site that ordered something is enough for all of them: the first rounds of
 		   loops. */
 		if (!tie->nothing && tie->wait.kind == SW_REC_STREAM_WAIT)
-			never_mind(m, tie);
+			drop_event_finding(m, tie);
 		return;
 	}
 	if (state->recorded)
@@ -396,7 +398,7 @@ static void event_wait_hazard(struct sw_model *m, struct sw_finding *hazard, str
 	if (miss == TOO_EARLY && tie->record.kind != SW_REC_EVENT_RECORD)
 		seen.fix = SW_FIX_RECORD_NODE;
 	wait_for_other(m, &seen, tie, earlier, miss);
-	never_mind(m, tie);
+	drop_event_finding(m, tie);
 	hazard->fix_stream = seen.fix_stream;
 	hazard->fix = seen.fix;
 	hazard->fix_call.seq = seen.fix_call.seq;

@@ -217,11 +217,16 @@ static bool is_part_of(const struct sw_path_conditions *guards, uint32_t part, u
 
 /* ---- waits ------------------------------------------------------------------------------------------------------- */
 
+/*
+ * Fills the sets of struct condition for one wait.  `here` begins at this wait and at waits that every thread of the
+ * way passes.  `some` begins at these and at barriers behind them, by which one thread's wait counts for its block.
+ * `near` begins at signals that do not always come before the wait: what was signalled before it is what it waits for.
+ */
 static void add_condition(struct sw_grid_order *o, uint32_t number)
 {
 	const struct place *wait = &o->wait.at[number];
 	struct condition c = {.wait = number, .here = passed_new(o), .some = passed_new(o), .near = passed_new(o)};
-	bool *anywhere = sw_calloc(blocks_of(o), sizeof *anywhere);
+	bool *anywhere = sw_calloc(blocks_of(o), sizeof *anywhere); /* blocks that any thread comes to: not asked for */
 	uint32_t *way = ways_to(o, wait->block);
 	c.reached = sw_calloc(blocks_of(o), sizeof *c.reached);
 	pass_at(&c.here, wait);
