@@ -6,7 +6,6 @@ from spack.package import *
 class Syncwatch(AutotoolsPackage):
     """Finds races and needless waits in CUDA programs, without recompiling them."""
 
-    homepage = "https://pypi.org/project/syncwatch"
     license("Apache-2.0")
 
     # From a tree: spack develop --path /path/to/syncwatch syncwatch@=0.2.0
