@@ -281,6 +281,37 @@ START_TEST(in_a_python_function)
 }
 END_TEST
 
+/* 0: the calls of all threads count, where the scope is no range.  1: up to the bound. */
+START_TEST(calls_of_all_threads)
+{
+	struct sw_gate gate;
+	struct tb *tb = two_streams();
+	do_it(tb, SYNC_STREAM);
+	tb_thread(tb, 2);
+	do_it(tb, SYNC_STREAM);
+	struct sw_judgement *j = WITH(tb, &gate, _i ? "cwait=2@program" : "cwait=1@program");
+	ck_assert_uint_eq(count_of(j, 608), !_i);
+	sw_judgement_free(j);
+	sw_gate_free(&gate);
+}
+END_TEST
+
+/* A thread that is given its name after its first call. */
+START_TEST(on_a_thread_that_is_named_late)
+{
+	struct sw_gate gate;
+	struct tb *tb = two_streams();
+	do_it(tb, SET_DEVICE);
+	if (!_i)
+		tb_name(tb, SW_NAME_THREAD, 1, 0, "decoder");
+	do_it(tb, SYNC_STREAM);
+	struct sw_judgement *j = WITH(tb, &gate, "fwait@thread:decoder");
+	ck_assert_uint_eq(count_of(j, 601), !_i);
+	sw_judgement_free(j);
+	sw_gate_free(&gate);
+}
+END_TEST
+
 START_TEST(on_a_thread)
 {
 	struct sw_gate gate;
@@ -294,7 +325,8 @@ START_TEST(on_a_thread)
 }
 END_TEST
 
-/* 0: between begin and end of the thread's own capture.  1: after it.  2: while another thread captures. */
+/* 0: between begin and end of the thread's own capture.  1: after it.  2: while another thread captures.  3: after
+   another thread ended it. */
 START_TEST(in_a_capture)
 {
 	struct sw_gate gate;
@@ -302,11 +334,12 @@ START_TEST(in_a_capture)
 	tb_capture(tb, SW_CAPTURE_BEGIN, S1, 0);
 	if (_i == 2)
 		tb_thread(tb, 2);
-	if (_i != 1)
+	if (_i == 0 || _i == 2)
 		do_it(tb, ALLOC_DEVICE);
-	tb_thread(tb, 1);
+	tb_thread(tb, _i == 3 ? 2 : 1);
 	tb_capture(tb, SW_CAPTURE_END, S1, 0x99);
-	if (_i == 1)
+	tb_thread(tb, 1);
+	if (_i == 1 || _i == 3)
 		do_it(tb, ALLOC_DEVICE);
 	struct sw_judgement *j = WITH(tb, &gate, "falloc@capture");
 	ck_assert_uint_eq(count_of(j, 603), !_i);
@@ -453,7 +486,9 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, in_a_range, 0, 10);
 	tcase_add_loop_test(tc, in_a_python_function, 0, 16);
 	tcase_add_loop_test(tc, on_a_thread, 0, 2);
-	tcase_add_loop_test(tc, in_a_capture, 0, 3);
+	tcase_add_loop_test(tc, on_a_thread_that_is_named_late, 0, 2);
+	tcase_add_loop_test(tc, calls_of_all_threads, 0, 2);
+	tcase_add_loop_test(tc, in_a_capture, 0, 4);
 	tcase_add_loop_test(tc, waits_up_to_a_time, 0, 2);
 	tcase_add_loop_test(tc, calls_up_to_a_number, 0, 3);
 	tcase_add_test(tc, other_findings_stay);

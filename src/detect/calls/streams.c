@@ -507,15 +507,15 @@ void sw_on_capture(struct sw_model *m, const struct sw_record *r, struct sw_wait
 	if (c->op != SW_CAPTURE_END) {
 		if (!r->failed) {
 			sw_capture_join(m, lane_state, r->seq);
-			sw_forbidden_capture(m, r->thread, +1);
+			sw_forbidden_capture_begun(m, r->seq, r->thread);
 		}
 		return;
 	}
 	/* It continues, spoilt or not: UNMATCHED is not the stream that it began on, WRONG_THREAD not the thread. */
 	if (r->failed && (r->rec->status == 903 || r->rec->status == 908))
 		return;
+	sw_forbidden_capture_ended(m, lane_state->capture);
 	sw_capture_end(m, lane_state->capture);
-	sw_forbidden_capture(m, r->thread, -1);
 }
 
 /* ---- host functions ---------------------------------------------------------------------------------------------- */

@@ -10,8 +10,9 @@
 #include "detect/model/nvtx.h"
 
 struct gate_thread {
+	const char *name;	       /* as the reader had it last */
 	uint64_t named;		       /* rules that name the thread */
-	uint64_t calls[SW_GATE_RULES]; /* of MAX_CALLS, in the entry with this number */
+	uint64_t calls[SW_GATE_RULES]; /* of MAX_CALLS in ranges: in the entry with this number */
 	uint64_t entry[SW_GATE_RULES];
 	uint32_t captures;
 };
@@ -20,7 +21,9 @@ struct sw_forbidden {
 	const struct sw_gate *gate;
 	struct sw_gate_result *result;	   /* of the judgement, one a rule */
 	uint64_t program, capture, python; /* rules of these scopes */
+	uint64_t calls[SW_GATE_RULES];	   /* of MAX_CALLS in other scopes, by all threads */
 	struct sw_map threads;		   /* thread -> struct gate_thread */
+	struct sw_map captures;		   /* capture that has not ended -> thread that began it */
 	struct sw_map stacks;		   /* stack -> rules of scope python that it is in, + 1 */
 };
 
@@ -51,6 +54,7 @@ void sw_forbidden_free(struct sw_forbidden *f)
 	for (size_t i = 0; (i = sw_map_next(&f->threads, i, &slot));)
 		free((void *)(uintptr_t)slot.value);
 	sw_map_free(&f->threads);
+	sw_map_free(&f->captures);
 	sw_map_free(&f->stacks);
 	free(f);
 }
@@ -89,36 +93,50 @@ uint64_t sw_forbidden_enter(struct sw_model *m, uint64_t rules, uint64_t *entere
 
 static struct gate_thread *thread_of(struct sw_model *m, uint32_t thread)
 {
-	struct sw_forbidden *f = m->forbidden;
-	struct gate_thread *t = sw_map_ptr(&f->threads, thread);
-	if (t)
-		return t;
-	const struct sw_trace_thread *info = sw_reader_thread(m->reader, thread);
-	t = sw_calloc(1, sizeof *t);
-	sw_map_put_ptr(&f->threads, thread, t);
-	for (uint32_t i = 0; info && i < f->gate->n; i++)
-		if (f->gate->rule[i].scope == SW_GATE_THREAD && fnmatch(f->gate->rule[i].name, info->name, 0) == 0)
-			t->named |= UINT64_C(1) << i;
+	struct gate_thread *t = sw_map_ptr(&m->forbidden->threads, thread);
+	if (!t) {
+		t = sw_calloc(1, sizeof *t);
+		sw_map_put_ptr(&m->forbidden->threads, thread, t);
+	}
 	return t;
 }
 
-void sw_forbidden_capture(struct sw_model *m, uint32_t thread, int change)
+/* Threads get names, and others, after their first calls. */
+static uint64_t named_rules(struct sw_model *m, struct gate_thread *t, uint32_t thread)
+{
+	const struct sw_gate *gate = m->forbidden->gate;
+	const struct sw_trace_thread *info = sw_reader_thread(m->reader, thread);
+	if (!info || t->name == info->name)
+		return t->named;
+	t->name = info->name;
+	t->named = 0;
+	for (uint32_t i = 0; i < gate->n; i++)
+		if (gate->rule[i].scope == SW_GATE_THREAD && fnmatch(gate->rule[i].name, info->name, 0) == 0)
+			t->named |= UINT64_C(1) << i;
+	return t->named;
+}
+
+void sw_forbidden_capture_begun(struct sw_model *m, uint64_t capture, uint32_t thread)
 {
 	if (!m->forbidden)
 		return;
-	struct gate_thread *t = thread_of(m, thread);
-	if (change > 0)
-		t->captures++;
-	else if (t->captures)
-		t->captures--;
+	*sw_map_put(&m->forbidden->captures, capture) = thread;
+	thread_of(m, thread)->captures++;
+}
+
+void sw_forbidden_capture_ended(struct sw_model *m, uint64_t capture)
+{
+	const uint64_t *thread = m->forbidden ? sw_map_find(&m->forbidden->captures, capture) : NULL;
+	if (!thread)
+		return;
+	thread_of(m, (uint32_t)*thread)->captures--;
+	sw_map_delete(&m->forbidden->captures, capture);
 }
 
 /* Does the path of a source file end with these `n` components of a module's name? */
 static bool in_module(const char *file, const char *module, size_t n)
 {
 	size_t bytes = strlen(file);
-	if (!n)
-		return true;
 	if (bytes > 3 && !strcmp(file + bytes - 3, ".py"))
 		bytes -= 3;
 	if (bytes > 9 && !strncmp(file + bytes - 9, "/__init__", 9))
@@ -174,8 +192,8 @@ static uint64_t python_rules(struct sw_model *m, uint32_t stack)
 /* Rules that hold for the call. */
 static uint64_t rules_of(struct sw_model *m, const struct sw_access *call)
 {
-	const struct gate_thread *t = thread_of(m, call->thread);
-	return m->forbidden->program | t->named | (t->captures ? m->forbidden->capture : 0) |
+	struct gate_thread *t = thread_of(m, call->thread);
+	return m->forbidden->program | named_rules(m, t, call->thread) | (t->captures ? m->forbidden->capture : 0) |
 	       sw_nvtx_rules(m, call->thread) | python_rules(m, call->stack);
 }
 
@@ -274,8 +292,10 @@ static void found(struct sw_model *m, int id, uint32_t rule, const struct sw_wai
 static bool over_calls(struct sw_model *m, uint32_t thread, uint32_t i)
 {
 	const struct sw_gate_rule *rule = &m->forbidden->gate->rule[i];
+	if (rule->scope != SW_GATE_NVTX)
+		return ++m->forbidden->calls[i] > rule->bound;
 	struct gate_thread *t = thread_of(m, thread);
-	const uint64_t entry = rule->scope == SW_GATE_NVTX ? sw_nvtx_entries(m, thread, i) : 0;
+	const uint64_t entry = sw_nvtx_entries(m, thread, i);
 	if (t->entry[i] != entry)
 		t->calls[i] = 0;
 	t->entry[i] = entry;

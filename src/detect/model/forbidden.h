@@ -22,8 +22,9 @@ uint64_t sw_forbidden_range(const struct sw_model *m, const char *name, const ch
 /* A thread entered the scopes of these rules; `entered` counts its entries by rule (SW_GATE_RULES).  Returns those that
    hold: whose first entries are past. */
 uint64_t sw_forbidden_enter(struct sw_model *m, uint64_t rules, uint64_t *entered);
-/* A capture begins (+1) or ends (-1) on the thread. */
-void sw_forbidden_capture(struct sw_model *m, uint32_t thread, int change);
+/* A thread begins a capture; it ends, on whichever thread. */
+void sw_forbidden_capture_begun(struct sw_model *m, uint64_t capture, uint32_t thread);
+void sw_forbidden_capture_ended(struct sw_model *m, uint64_t capture);
 
 /* Rules against device-wait that hold for the call in hand. */
 uint64_t sw_forbidden_holds(struct sw_model *m, const struct sw_access *call);
