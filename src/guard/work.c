@@ -23,7 +23,7 @@ struct sw_guard_use {
 
 static void buffers_drop(uint64_t address);
 
-/* What a record says: which host memory its work uses, and the handles that order it. */
+/* A record says which host memory its work uses, and which handles order it. */
 
 static struct sw_guard_use box(const struct sw_rec_copy_nd *c, const struct sw_box *b, bool writes)
 {
@@ -42,7 +42,7 @@ static uint64_t set_span(const struct sw_rec_set *s)
 	return s->width + (s->height > 1 ? (s->height - 1) * s->pitch : 0);
 }
 
-/* Of copies and sets; 0 for all others. */
+/* Copies and sets have one; 0 for all others. */
 static uint32_t sw_uses_of(const struct sw_rec *rec, struct sw_guard_use use[SW_USES])
 {
 	const void *r = rec;
@@ -246,7 +246,7 @@ static void lanes_record(uint64_t event, const struct sw_guard_at *at)
 	}
 }
 
-/* What a wait covers if it begins now. */
+/* Work that a wait covers if it begins now. */
 static void lanes_cover_event(struct sw_guard_clock *out, uint64_t event)
 {
 	uint32_t slot = (uint32_t)((event * 0x9e3779b97f4a7c15ull) >> 55) % EVENTS;

@@ -66,7 +66,7 @@ struct sw_operands {
 	uint32_t n; /* 0: not known from the arguments */
 	struct sw_range at[SW_LIBRARY_OPERANDS];
 };
-/* The same as it is kept. */
+/* Operands as the judge keeps them: each set once. */
 struct sw_operand_set {
 	uint32_t n;
 	const struct sw_range *at;

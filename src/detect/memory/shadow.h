@@ -162,7 +162,7 @@ void sw_overlaps_insert(struct sw_overlaps *set, const struct sw_overlap *interv
 /* Adds an interval. */
 void sw_overlaps_remove(struct sw_overlaps *set, uint64_t lo, uint64_t tick, const void *what);
 void sw_overlaps_clear(struct sw_overlaps *set);
-/* What share a byte with [lo, hi), and have a tick after `tick` or a seq from `seq` on, are appended to *out.  out
+/* Uses that share a byte with [lo, hi), and have a tick after `tick` or a seq from `seq` on, are appended to *out.  out
    NULL: is there one? */
 bool sw_overlaps_later(const struct sw_overlaps *set, uint64_t lo, uint64_t hi, uint64_t tick, uint64_t seq,
 		       sw_overlap_vec *out);

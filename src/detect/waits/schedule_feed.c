@@ -387,8 +387,8 @@ static void keep_needs(const struct sw_finding *f, struct sw_what_if *change, st
 					   .seq = more->need[i].whole ? 0 : more->need[i].work.seq};
 }
 
-/* What the host does with memory is seen by the guard, and by it only while work uses the memory: of a wait after which
-   the host can read a result, or refill a buffer, it is not known whether the program needs it. */
+/* The guard alone sees what the host does with memory, and only while work uses the memory: whether the program needs a
+   wait after which it can read a result, or refill a buffer, is not known. */
 static bool host_may_need(const struct sw_finding *f)
 {
 	switch (f->id) {
@@ -450,7 +450,7 @@ static struct price price_of(const struct sw_finding *f)
 	case SW_FINDING_DEVICE_FREE:
 		return (struct price){0, one};
 	case SW_FINDING_MODULE_LOAD:
-		/* The same loads, earlier. */
+		/* Code is loaded earlier instead. */
 		return (struct price){0, f->cost->total_ns};
 	case SW_FINDING_DEVICE_CONFIG:
 		return (struct price){0, f->cost->parts.driver_ns};

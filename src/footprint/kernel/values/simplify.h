@@ -14,7 +14,7 @@ static inline int64_t sw_fold_canonical(int64_t imm, uint32_t width)
 		return imm & 1;
 	return (int64_t)((uint64_t)imm << (64 - width)) >> (64 - width);
 }
-/* That number without a sign. */
+/* An immediate of `width` bits without a sign. */
 static inline uint64_t sw_fold_unsigned(int64_t imm, uint32_t width)
 {
 	return width >= 64 ? (uint64_t)imm : (uint64_t)imm & ((1ull << width) - 1);
