@@ -42,7 +42,7 @@ static uint64_t set_span(const struct sw_rec_set *s)
 	return s->width + (s->height > 1 ? (s->height - 1) * s->pitch : 0);
 }
 
-/* Copies and sets have one; 0 for all others. */
+/* Uses of a copy or a set; 0 for all other records. */
 static uint32_t sw_uses_of(const struct sw_rec *rec, struct sw_guard_use use[SW_USES])
 {
 	const void *r = rec;
