@@ -15,6 +15,17 @@ if not ALONE:
     device = Device()
 
 
+# A block of the program's outermost code.
+with syncwatch.forbid("any") as outermost:
+    pass
+if not ALONE:
+    try:
+        with syncwatch.forbid("wait"):
+            device.wait()
+    except syncwatch.ForbiddenCall as error:
+        outermost_error = error
+
+
 def here():
     return sys._getframe(1).f_lineno
 
@@ -50,6 +61,11 @@ class Recorded(unittest.TestCase):
         self.assertIn(("blocks.py", step()[0], "step"), lines)
         self.assertIn("device.wait()", str(error))
         self.assertIn("1 call of kind wait in a block that forbids them", str(error))
+
+    def test_outermost_code(self):
+        self.assertTrue(outermost.checked)
+        stack = outermost_error.calls[0].stack
+        self.assertEqual([frame.name for frame in stack], ["<module>", "wait"])
 
     def test_a_place_is_told_once(self):
         error = self.found(("wait",), lambda: [device.wait() for _ in range(5)])

@@ -33,6 +33,13 @@ ok $? "blocks under the recorder"
 LD_LIBRARY_PATH=$build/sim "$PYTHON3" site/blocks.py alone >out 2>&1
 ok $? "blocks alone"
 
+"$PYTHON3" -c 'import sys; sys.modules["ctypes"] = None
+import syncwatch; syncwatch.command_path()
+try: syncwatch.forbid("wait")
+except syncwatch.NotChecked as error: sys.exit("needs ctypes" not in str(error))
+sys.exit(2)' >out 2>&1
+ok $? "a Python without ctypes has the command"
+
 if ! "$PYTHON3" -c 'import pytest' 2>out; then
 	skipped=$((skipped + 1))
 	echo "SKIP: the plugin: python3 has no pytest"

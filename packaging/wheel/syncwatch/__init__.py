@@ -14,7 +14,14 @@ The work is done by the command and the object to preload that lie beside this f
 import contextlib
 import os
 
-from ._gate import ForbiddenCall, NotChecked, forbid
+try:
+    from ._gate import ForbiddenCall, NotChecked, forbid
+except ImportError as _error:  # a Python that was built without ctypes: the command needs none
+    ForbiddenCall = NotChecked = RuntimeError
+    _why = f"syncwatch.forbid needs ctypes: {_error}"
+
+    def forbid(*_, **__):
+        raise NotChecked(_why)
 
 __all__ = ["ForbiddenCall", "NotChecked", "active", "command_path", "forbid", "include_path", "preload_path", "recorded"]
 __version__ = "@VERSION@"

@@ -94,7 +94,7 @@ class _Block:
     """One entry of a block, on one thread."""
 
     def __init__(self, kinds, at_once):
-        self.frame = sys._getframe(3)  # the one that has the block
+        self.frame = sys._getframe(2)  # the one that has the block
         self.calls, self.thread, self.at_once = [], threading.get_ident(), at_once
         gate = _gate()
         self.number = next(_numbers)
