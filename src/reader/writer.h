@@ -75,4 +75,16 @@ struct sw_merge {
 	unsigned char *scratch; /* one chunk */
 };
 
+/* Reads all chunk headers.  Faults of the file become lines of `damage`; <0 with error filled: it cannot be read. */
+int sw_merge_open(struct sw_merge *merge, const struct sw_source *source, struct sw_damage *damage,
+		  struct sw_error *error);
+void sw_merge_close(struct sw_merge *merge);
+
+/* 1: *out's head is the next record, until the next call; 0: end; <0: reading failed. */
+int sw_merge_next(struct sw_merge *merge, const struct sw_source *source, struct sw_damage *damage,
+		  struct sw_writer_cursor **out, struct sw_error *error);
+
+/* The chunk of the head last returned is not to be trusted any further. */
+void sw_merge_skip_chunk(struct sw_merge *merge);
+
 #endif
