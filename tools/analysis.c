@@ -14,7 +14,7 @@
 #include "report/listing/listing.h"
 #include "report/timeline/timeline.h"
 
-/* What comes with syncwatch; NULL: not wanted, or not there.  malloc'ed. */
+/* Path of the suppressions that come with syncwatch; NULL: not wanted, or not there.  malloc'ed. */
 static char *known_findings(const struct sw_options *options)
 {
 	return options->no_known ? NULL : sw_install_find_data("known.supp");
@@ -45,7 +45,7 @@ static int load_config(const struct sw_options *options, struct sw_suppressions 
 	return rc;
 }
 
-/* What comes with syncwatch, and what the user's file names.  SW_EXIT_OK, or a status after one line. */
+/* Loads the suppressions that come with syncwatch, and the user's.  SW_EXIT_OK, or a status after one line. */
 static int load_suppressions(const struct sw_options *options, struct sw_suppressions **out)
 {
 	struct sw_error error;
@@ -63,7 +63,7 @@ static int load_suppressions(const struct sw_options *options, struct sw_suppres
 	return rc ? sw_complain(SW_EXIT_INPUT, "%s", error.text) : SW_EXIT_OK;
 }
 
-/* Of a command that was copied by itself. */
+/* Warns where the command was copied without the suppressions that come with it. */
 static void tell_without_known(const struct sw_options *options)
 {
 	char *known = known_findings(options);

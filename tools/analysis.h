@@ -33,7 +33,7 @@ int sw_analysis_tell_damage(const struct sw_reader *reader, int status);
 int sw_analysis_judge_only(struct sw_analysis *analysis, const char *trace, const struct sw_options *options,
 			   bool hidden);
 
-/* The same for a run with order that its trace does not show (edges of `more`), or with its uses of memory that other
+/* Judges a run with order that its trace does not show (edges of `more`), or with its uses of memory that other
    processes share; NULL: neither. */
 int sw_analysis_judge_more(struct sw_analysis *analysis, const char *trace, const struct sw_options *options,
 			   bool hidden, const struct sw_judge_options *more);

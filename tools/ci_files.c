@@ -24,7 +24,7 @@ struct sw_ci_files {
 	} suppressions, allowed;
 };
 
-/* What paths are relative to: the current folder, in CI the checkout. */
+/* The folder that paths are relative to: the current one, which in CI is the checkout. */
 static char *current_folder(void)
 {
 	char *path = getcwd(NULL, 0);

@@ -53,7 +53,7 @@ static int store(const struct sw_behaviour *table, const char *path)
 
 /* ---- measuring --------------------------------------------------------------------------------------------------- */
 
-/* What a group lost is reported and counted; without a device there is nothing to measure at all. */
+/* Rows that a group lost are reported and counted; without a device there is nothing to measure at all. */
 static int measure_table(struct sw_behaviour *table, const char *driver)
 {
 	for (size_t i = 0; i < sw_rows_n; i++) {

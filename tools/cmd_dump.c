@@ -17,7 +17,7 @@ int sw_cmd_dump(const struct sw_options *options)
 		sw_reader_close(reader);
 		return sw_complain_usage("%s", error.text);
 	}
-	/* What was whole is printed even so. */
+	/* Records that were whole are printed even so. */
 	int status = rc ? sw_complain(SW_EXIT_INPUT, "%s", error.text) : SW_EXIT_OK;
 	status = sw_finish_stdout(sw_analysis_tell_damage(reader, status));
 	sw_reader_close(reader);

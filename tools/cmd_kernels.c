@@ -218,7 +218,7 @@ static void free_all(struct kernels *k)
 	free(k->kernel.at);
 	free(k->launched_ns.at);
 	sw_map_free(&k->functions);
-	/* It works on contents that the others own. */
+	/* The library works on contents that the others own: it closes first. */
 	sw_footprint_library_close(k->library);
 	sw_codes_free(&k->codes);
 	if (k->reader)

@@ -109,7 +109,7 @@ int sw_cmd_query(const struct sw_options *options)
 	bool loaded = false;
 	if (!status)
 		status = sw_query_fill(query, options->operands[0], options, &loaded);
-	/* Of a damaged trace there is an answer, and the status. */
+	/* A damaged trace gives an answer and the status. */
 	int printed = loaded ? print(query, options, form) : SW_EXIT_OK;
 	sw_query_free(query);
 	return sw_finish_stdout(status ? status : printed);

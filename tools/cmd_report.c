@@ -35,8 +35,7 @@ static int print(struct sw_report *report, const char *trace, bool json, const s
 	return sw_pager_finish();
 }
 
-/* What is written for the report of one trace, besides what is printed: each file, whether the others could be or not.
- */
+/* Writes the files for the report of one trace: each of them, whether the others could be or not. */
 static void write_files(struct sw_verdict *verdict, const char *trace, struct sw_analysis *analysis,
 			const struct sw_options *options)
 {

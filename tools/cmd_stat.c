@@ -68,7 +68,7 @@ int sw_cmd_stat(const struct sw_options *options)
 		return sw_complain_usage("unknown format '%s': text, json or csv", options->format);
 	if (sw_reader_open(options->operands[0], &reader, &error))
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
-	/* What waited for what is known without kernels' code. */
+	/* Waits are known without kernels' code. */
 	struct sw_call_times *times = sw_call_times_new(reader);
 	struct sw_judge_options judge = {
 		.no_footprints = true, .no_schedule = true, .behaviour = "", .observer = sw_call_times_observer(times)};

@@ -31,7 +31,7 @@ SW_COMMANDS(SW_COMMAND_DECLARE)
 /* Prints "syncwatch COMMAND: text" as one line on stderr and returns the status. */
 int sw_complain(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same for wrong usage, followed by where help is. */
+/* Complains of wrong usage, and says where help is. */
 int sw_complain_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Prints the help of a command, NULL: of all.  A status. */

@@ -19,7 +19,7 @@ void sw_crash_status(int status);
 /* For a child process whose parent reports the failure. */
 void sw_crash_ignore(void);
 
-/* What became of the program and of the trace at `path`, for the first line.  Both are copied; NULL: nothing. */
+/* Notes how the program ended, and the trace at `path`, for the first line.  Both are copied; NULL: nothing. */
 void sw_crash_note(const char *note, const char *path);
 
 #endif

@@ -195,7 +195,7 @@ static const char *machine_of(const struct image *image)
 	return "another machine";
 }
 
-/* What its loader is called, "" none. */
+/* The path of the image's loader, "" none. */
 static const char *loader_of(const struct image *image)
 {
 	const Elf64_Ehdr *header = range(image, 0, sizeof *header);

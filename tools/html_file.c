@@ -7,7 +7,7 @@
 #include "output.h"
 #include "report/html/html.h"
 
-/* What happened around each finding, and when, as the replay estimates it. */
+/* Collects the operations around each finding, with their times as the replay estimates them. */
 static int look_around(const char *trace, const struct sw_options *options, struct sw_nearby *nearby)
 {
 	struct sw_reader *reader;

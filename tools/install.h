@@ -13,11 +13,11 @@
  */
 char *sw_install_find(const char *name, struct sw_error *error);
 
-/* The same of the data that comes with syncwatch: share/syncwatch/NAME, by a name of which links are not resolved.
-   malloc'ed, NULL: not installed. */
+/* Finds data that comes with syncwatch: share/syncwatch/NAME, by a name of which links are not resolved. malloc'ed,
+   NULL: not installed. */
 char *sw_install_find_data(const char *name);
 
-/* Who owns this command: its data may belong to him as well. */
+/* The owner of this command, who may own its data as well. */
 uid_t sw_install_owner(void);
 
 #endif

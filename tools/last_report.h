@@ -14,7 +14,7 @@ struct sw_last_report *sw_last_report_begin(bool no_cache);
 void sw_last_report_add(struct sw_last_report *last, struct sw_report *report, const char *trace);
 void sw_last_report_end(struct sw_last_report *last);
 
-/* What was kept of a finding; texts are malloc'ed. */
+/* A finding of the last report; texts are malloc'ed. */
 struct sw_last_finding {
 	int id;
 	char *text;

@@ -236,7 +236,7 @@ static bool names_output(const struct option_row *row)
 	return row->type == TEXT && (strstr(row->argument, "FILE") || strstr(row->argument, "TRACE"));
 }
 
-/* Of a file that is there, or would be there by that name. */
+/* Do both name one file that is there, or would be there by that name? */
 static bool same_file(const char *a, const char *b)
 {
 	struct stat s, t;
@@ -263,7 +263,7 @@ static bool is_choice(const struct option_row *row, const char *value)
 	return false;
 }
 
-/* What no option can say alone: two outputs in one file, or in one that is read. */
+/* Checks options against each other: no two outputs in one file, none in a file that is read. */
 static int check_values(const struct sw_options *options, int command, struct sw_error *error)
 {
 	/* merge may add to a partial result, which is replaced when it is whole; pack says it in words of its own. */

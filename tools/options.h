@@ -41,7 +41,7 @@ enum {
 	/* Commands that end with a verdict (tools/verdict.h). */
 	SW_FOR_JUDGES = SW_FOR_RUN | SW_FOR_CONFIRM | SW_FOR_REPORT | SW_FOR_MERGE | SW_FOR_DIFF,
 	SW_FOR_GATE = SW_FOR_RUN | SW_FOR_REPORT, /* those that take rules which forbid calls */
-	/* Those that read .syncwatch. */
+	/* Commands that read .syncwatch. */
 	SW_FOR_CONFIG = SW_FOR_RUN | SW_FOR_CONFIRM | SW_FOR_REPORT | SW_FOR_MERGE | SW_FOR_DIFF | SW_FOR_EXPORT |
 			SW_FOR_KERNELS | SW_FOR_STAT | SW_FOR_QUERY
 };
@@ -62,7 +62,7 @@ typedef uint64_t sw_option_TIME;    /* ns, 0: not given */
 typedef uint64_t sw_option_SECONDS; /* the same, given in seconds */
 typedef uint64_t sw_option_SIZE;    /* bytes, 0: not given */
 
-/* What was given; texts point into argv. */
+/* The options that were given; texts point into argv. */
 struct sw_options {
 #define SW_OPTION(type, field, name, letter, argument, commands, help) sw_option_##type field;
 #include "options.def"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may go to a terminal. */
+/* Text that may go to a terminal. */
 #ifndef SW_TOOLS_TERMINAL_H
 #define SW_TOOLS_TERMINAL_H
 

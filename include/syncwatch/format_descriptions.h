@@ -218,7 +218,7 @@ struct sw_rec_pack {
 };
 enum { SW_PACK_NO_NAMES = 1 /* that syncwatch could not read symbols */ };
 
-/* What became of a file, where the trace was packed. */
+/* The state of a file when the trace was packed. */
 enum sw_pack_state { SW_PACKED_WHOLE, SW_PACKED_MISSING, SW_PACKED_CHANGED /* not what the program had loaded */ };
 
 struct sw_rec_pack_code {

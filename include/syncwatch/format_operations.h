@@ -63,7 +63,7 @@ static inline uint32_t sw_launch_changes_head(uint32_t changes)
 	return (changes + 4) & ~3u;
 }
 
-/* What a copy's API said about a side; UNIFIED: cuMemcpy/cuMemcpyAsync leave it to the address. */
+/* The kind of a copy's side, as its API says; UNIFIED: cuMemcpy/cuMemcpyAsync leave it to the address. */
 enum sw_side { SW_SIDE_UNIFIED = 0, SW_SIDE_HOST = 1, SW_SIDE_DEVICE = 2, SW_SIDE_ARRAY = 3 };
 /* The kind of memory that an address had when the call was made, as far as the recorder asked the driver (0: it did
  * not). */
@@ -304,7 +304,8 @@ struct sw_rec_config {
 	uint64_t what, value;
 };
 enum sw_object_kind { SW_OBJECT_TEXTURE = 1, SW_OBJECT_SURFACE = 2, SW_OBJECT_TENSOR_MAP = 3 };
-/* What a kernel reaches without a pointer: memory of `rank` dimensions.  A tensor map is known by its content. */
+/* Memory that a kernel reaches without a pointer: memory of `rank` dimensions.  A tensor map is known by its content.
+ */
 struct sw_rec_object {
 	struct sw_rec h;
 	uint64_t handle;  /* texture or surface object; tensor map: sw_hash_words() of its 128 bytes */

@@ -23,7 +23,7 @@ extern "C" {
 
 #define SYNCWATCH_HOST ((void *)-1)
 
-/* What is passed for a call; the values are those of enum sw_annotation in format.h, names come after. */
+/* The kind of an annotation; the values are those of enum sw_annotation in format.h, names come after. */
 enum syncwatch_op {
 	SYNCWATCH_READS = 1,
 	SYNCWATCH_WRITES,

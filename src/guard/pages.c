@@ -154,7 +154,7 @@ static bool protects(const struct range *want)
 	return false;
 }
 
-/* The same bytes for later work of the same lane: earlier work is done when that is. */
+/* Later work of a lane uses bytes that are guarded for it already: earlier work is done when the later work is. */
 static bool renew(const struct range *want)
 {
 	for (uint32_t i = 0; i < n; i++) {

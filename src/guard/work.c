@@ -432,7 +432,7 @@ struct sw_buffer *sw_buffers_find(uint64_t address)
 	return i < n && buffers[i].address <= address ? &buffers[i] : NULL;
 }
 
-/* The same by the address that kernels use. */
+/* Finds a buffer by the address that kernels use, else by the host's. */
 static struct sw_buffer *buffers_find_device(uint64_t address)
 {
 	for (uint32_t i = 0; aliased && i < n; i++)
@@ -448,15 +448,15 @@ struct sw_buffer *sw_buffers_next(uint64_t lo, uint64_t hi)
 }
 
 #define CAPTURE_BEGAN 1u
-/* Of one call: elements of a batch, and their uses of host memory or the pointers of a launch into it.  What is beyond
-   these is counted.  (They lie in thread-local storage, which is taken from the stack of each thread.) */
+/* Bounds of one call: elements of a batch, and their uses of host memory or the pointers of a launch into it.  Uses
+   beyond the bounds are counted.  (They lie in thread-local storage, which is taken from the stack of each thread.) */
 #define OPS  48u
 #define USES 112u
 /* A kernel may use any part of a buffer, and protecting costs in proportion to the pages: of a longer one the start is
    guarded.  Copies take longer than protecting what they copy. */
 #define LONGEST_OF_KERNEL (1ull << 30)
 
-/* What a call under way is about. */
+/* One element of the call under way. */
 struct op {
 	uint8_t kind;
 	bool synchronous;
@@ -563,7 +563,7 @@ static void context_ends(const struct sw_rec *rec)
 		sw_pages_release_all();
 }
 
-/* Those of a copy or a set; there may be no room for them. */
+/* Takes the guarded uses of a copy or a set; those for which there is no room are counted. */
 static uint32_t uses_of(const struct sw_rec *rec)
 {
 	struct sw_guard_use use[SW_USES];
@@ -655,7 +655,7 @@ static void look_for_pointers(const uint64_t *words, size_t count)
 	sw_guard_unlock(mask);
 }
 
-/* What the launch that comes next is given.  Which part of a buffer a kernel uses, and how, is for the analyser: all of
+/* Takes the parameters of the next launch.  Which part of a buffer a kernel uses, and how, is for the analyser: all of
    it is protected against all.  The block may lie in the program's memory, so it is read without the lock. */
 static void parameters(const void *block, size_t bytes)
 {

@@ -130,10 +130,11 @@ struct sw_hb_view {
 /* sw_hb_enqueue() for a kernel. */
 struct sw_point sw_hb_launch(struct sw_hb *hb, const struct sw_hb_at *at, const struct sw_hb_grid *grid,
 			     struct sw_hb_view *view);
-/* The same, serialised with all of the contexts: after what is pending there, before what will be enqueued there. */
+/* sw_hb_enqueue() for work that is serialised with all of the contexts: after what is pending there, before what will
+   be enqueued there. */
 struct sw_point sw_hb_enqueue_across(struct sw_hb *hb, const struct sw_hb_at *at, const uint8_t *ctx, size_t n);
-/* The same on a default stream, for work that was measured to take part in that of another context too: after it and,
-   by its rules, what it would wait for; before what comes later there. */
+/* sw_hb_enqueue() for work on a default stream that was measured to take part in that of another context too: after it
+   and, by its rules, what it would wait for; before what comes later there. */
 struct sw_point sw_hb_enqueue_joined(struct sw_hb *hb, const struct sw_hb_at *at, uint8_t ctx);
 /* Something the host itself does now (reads a pageable buffer, frees memory): the host lane ticks. */
 struct sw_point sw_hb_host_step(struct sw_hb *hb, uint32_t thread, uint64_t seq);

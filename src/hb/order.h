@@ -183,7 +183,7 @@ static inline bool sw_lane_blocking(const struct sw_lane *lane)
 
 /* A slot for a new lane; ctx is ignored for hosts. */
 uint32_t sw_lane_new(struct sw_hb *hb, enum sw_lane_kind kind, uint8_t ctx, uint32_t thread, uint64_t handle);
-/* The same for something that the host does now, in the order in which it was recorded. */
+/* The host's lane of a thread, for something that the host does now, in the order in which it was recorded. */
 uint32_t sw_lane_acts(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind kind, uint64_t seq);
 /* A host lane that has ended no longer counts for sw_hb_passed(); it may become active again. */
 void sw_lane_end_host(struct sw_hb *hb, uint32_t lane);

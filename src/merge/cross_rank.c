@@ -331,7 +331,7 @@ static const char *boot_of(const struct sw_merged_rank *rank)
 	return *rank->boot ? rank->boot : rank->host;
 }
 
-/* It ends on no rank before all have called it. */
+/* Does the collective end on each rank only after all ranks have called it? */
 static bool joins_all(const struct sw_communicator *c, uint32_t number)
 {
 	for (size_t i = 0; i < c->sequences.n; i++) {

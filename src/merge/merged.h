@@ -184,6 +184,4 @@ void sw_merged_check_ranks(struct sw_merged *merged);
 /* "rank 3 (python3, process 123 on node7)" */
 void sw_merged_name(FILE *out, const struct sw_merged_rank *rank);
 
-/* Names that the writer and the reader of partial results share. */
-
 #endif

@@ -383,7 +383,8 @@ static void pack_put_tables(struct sw_pack_chunks *chunks, const struct sw_reade
 	}
 }
 
-/* Of what is compressed before it goes into the trace: images are held like that, and expanded when they are read. */
+/* Level at which images are compressed before they go into the trace: they are held like that, and expanded when they
+   are read. */
 #define CODE_LEVEL 9
 
 /* The header page, and what a newer version may have put after it. */

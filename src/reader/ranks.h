@@ -18,7 +18,7 @@ struct sw_rank {
 /* False: the process had no rank, or the trace does not say (before minor 9). */
 bool sw_rank_of(const struct sw_trace_environment *environment, struct sw_rank *out);
 
-/* The same of this process, which the launcher of `syncwatch merge` started. */
+/* The rank of this process, which the launcher of `syncwatch merge` started. */
 bool sw_rank_own(struct sw_rank *out);
 
 #endif

@@ -89,7 +89,7 @@ static uint64_t key_of(const struct sw_window *w, uint32_t node)
 	return own;
 }
 
-/* Those that are CALL, and the others, each for themselves; their keys. */
+/* Sorts the calls, and the other nodes, each by their keys. */
 static void order_parts(struct sw_window *w)
 {
 	struct sw_ordered *o = &w->ordered;
@@ -497,8 +497,8 @@ static void bind_return(struct sw_window *w, uint32_t node)
 	own = sw_later(own, staged);
 	if (done <= call->start + own) {
 		n->lead = (int64_t)took;
-		/* Its own work comes after what it waits for (cudaFree of 1 GiB after a kernel of 25 ms: 25.6
-		   ms, without the kernel 0.6 ms, measured on H200). */
+		/* A call's own work comes after the work that it waits for (cudaFree of 1 GiB after a kernel of 25 ms:
+		   25.6 ms, without the kernel 0.6 ms, measured on H200). */
 		n->lag = short_of(n->end, sw_later(done, call->start));
 		return;
 	}

@@ -31,15 +31,15 @@ const struct sw_reading sw_readings[SW_READINGS] = {
 /* Copies of at least so many KiB show the speed of the bus. */
 #define BUS_KIB 256u
 
-/* Of the moment by which work was done.  LOOSE: the host was not held by it.  SHARED: by it or by other work.  ROUGH:
-   by what the call itself did as well. */
+/* Flags of a time by which work was done. LOOSE: the host was not held by that work. SHARED: it was held by that work
+   or by other work. ROUGH: the call's own work held it as well. */
 #define LOOSE  1u
 #define SHARED 2u
 #define ROUGH  4u
 #define FLAGS  (LOOSE | SHARED | ROUGH)
 #define NEVER  (UINT64_MAX - FLAGS)
 
-/* Of a piece that is not known: what comes after it in its row lasts until the row's end anyway. */
+/* A piece of unknown length: what comes after it in its row lasts until the row's end anyway. */
 #define SW_NF_SPARE SW_NF_HELD
 /* Calls and latencies differ by this much. */
 #define ABOUT_NS 10000u
@@ -153,7 +153,7 @@ static uint64_t seen_by(const struct sw_window *w, uint32_t node, const struct s
 	uint64_t took = r->end - call->start, own = call->own, most = own < OWN_ANY_NS ? OWN_MOST * own : took;
 	if (waits_for_own(w, node))
 		own = most = SW_TAIL_NS;
-	/* Its own work begins when the wait has ended. */
+	/* The call's own work begins when the wait has ended. */
 	uint64_t after = how->least ? most : SW_TAIL_NS;
 	if (took <= (how->least ? most : own) + SW_TAIL_NS)
 		return r->end | FLAGS;

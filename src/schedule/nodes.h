@@ -342,7 +342,7 @@ struct sw_replay {
 	uint64_t length;	       /* out: of the window */
 };
 /* ---- runs.c ---- */
-/* Of a window that is calibrated, for replays with changes at these places; NULL: without changes. */
+/* Makes the steps of a calibrated window for replays with changes at these places; NULL: without changes. */
 void sw_steps_make(const struct sw_schedule *s, struct sw_window *w, const struct sw_changed_places *places);
 
 /* ---- runs.c ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the device says of itself: its own name, and the shape of a large GPU of compute capability 9.0. */
+/* Attributes of the device: its own name, and the shape of a large GPU of compute capability 9.0. */
 #include "simcuda/sim.h"
 
 #include <cudaProfiler.h>

@@ -31,7 +31,7 @@ _Static_assert(sizeof(struct handle) <= sizeof(CUipcMemHandle) && sizeof(struct 
 
 /* ---- events ---- */
 
-/* Its page lives as long as the process: work in flight may still write to it. */
+/* An event's page lives as long as the process: work in flight may still write to it. */
 bool sw_sim_ipc_event_start(struct sw_sim_event *event)
 {
 	event->fd = memfd_create("syncwatch-simulated-event", MFD_CLOEXEC);

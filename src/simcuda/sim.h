@@ -95,12 +95,12 @@ struct sw_sim_value {
 	bool wait;
 };
 
-/* What an operation does: immutable once enqueued, shared by graph nodes and the operations made from them. */
+/* The work of an operation: immutable once enqueued, shared by graph nodes and the operations made from them. */
 struct sw_sim_work {
 	uint32_t refs;
 	CUgraphNodeType type;
 	uint64_t ns; /* model duration */
-	/* What the user sees: conditional nodes and those of memory operations run as child graphs. */
+	/* The type that the user sees: conditional nodes and those of memory operations run as child graphs. */
 	CUgraphNodeType as;
 	struct sw_sim_graph **bodies; /* conditional: its graphs, of which `child` is the one that runs */
 	unsigned parts;		      /* bodies, or memory operations */
@@ -218,7 +218,7 @@ struct sw_sim_event {
 	int fd;				    /* ... and this is its page */
 };
 
-/* What stream 0 means in the call that this thread is in: the legacy stream, or the per-thread one (twins.c). */
+/* The meaning of stream 0 in the call that this thread is in: the legacy stream, or the per-thread one (twins.c). */
 extern __thread CUstream sw_sim_default_stream;
 /* Resolves a stream argument of a call that has a current context. */
 CUresult sw_sim_stream_find(CUstream handle, struct sw_sim_stream **out);
@@ -257,7 +257,7 @@ struct sw_sim_alloc {
 
 /* The allocation that holds the address; NULL: none, also for reserved addresses without memory.  Under the lock. */
 struct sw_sim_alloc *sw_sim_alloc_find(uint64_t address);
-/* What was opened of another process; NULL: nothing. */
+/* Finds the allocation of another process that was opened here; NULL: none. */
 struct sw_sim_alloc *sw_sim_alloc_opened(int exporter, unsigned long long exported);
 /* [address, address + bytes) lies in one allocation of device or managed memory. */
 bool sw_sim_alloc_holds(uint64_t address, uint64_t bytes);
@@ -362,7 +362,7 @@ struct sw_sim_exec {
 	unsigned long long flags;
 };
 
-/* What a node does, from the parameters of its type (CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS). */
+/* Makes the work of a node from the parameters of its type (CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS). */
 CUresult sw_sim_copy_work(const void *params, struct sw_sim_work **out);
 CUresult sw_sim_set_work(const void *params, struct sw_sim_work **out);
 /* nest.c: nodes that run as graphs of their own. */
@@ -412,7 +412,7 @@ struct sw_sim_capture {
 	lanes;
 };
 
-/* What a call that capture forbids returns: error while this thread may not make it. */
+/* The result of a call that capture forbids: error while this thread may not make it. */
 CUresult sw_sim_capture_unsafe(void);
 /* The capture has ended, with that error. */
 CUresult sw_sim_capture_spoil(struct sw_sim_capture *capture, CUresult error);

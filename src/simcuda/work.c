@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What operations do. */
+/* Runs the work of operations: copies, sets, launches, host functions, graphs. */
 #include "simcuda/sim.h"
 
 #include <stdlib.h>

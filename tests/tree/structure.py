@@ -165,6 +165,22 @@ def unexplained(top):
     return found
 
 
+# A comment says its subject first: the reader of one comment has not read the one before it.
+PRONOUNS = r"(What|Of|The same|Those|It|They|Its|Their|Who)\b"
+SPOKEN_OF = ("src", "include", "tools")
+
+
+def pronouns(top):
+    """Comments that begin with a pronoun, or with words that refer to an earlier sentence."""
+    found = []
+    for path in files_of(top, *SPOKEN_OF):
+        mark = "#" if path.endswith((".py", ".sh")) else r"(?:/\*+|//)"
+        for number, line in enumerate(read(top, path).split("\n"), 1):
+            if re.search(rf"(?:^|\s){mark}\s*{PRONOUNS}", line):
+                found.append(f"{path}:{number}: {line.strip()}")
+    return found
+
+
 def unformatted(top):
     """C files that clang-format would change; None where version 14 is not installed."""
     tool = shutil.which("clang-format-14") or shutil.which("clang-format")
@@ -216,6 +232,7 @@ def check(top):
     results.check("the simulated runtime asks for the newest versions up to 13.0", runtime_versions(top))
     results.check("HACKING.md has a row for each folder", unmapped(top))
     results.check("each .c file says what it is for", unexplained(top))
+    results.check("comments begin with their subject, not with a pronoun", pronouns(top))
     wrong = unformatted(top)
     what = "formatted as .clang-format says" + ("" if wrong is not None else ": clang-format 14 is not installed")
     results.check(what, wrong)
@@ -239,6 +256,7 @@ def table(top):
     print(f"rows of cuda.def twice             {len(twin_rows(top))}")
     print(f"rows of driver.def as in cuda.def  {len(driver_rows(top))}")
     print(f".c files that say not what for     {len(unexplained(top))}")
+    print(f"comments that begin by a pronoun   {len(pronouns(top))}")
     print(f"files clang-format would change    {'not known' if wrong is None else len(wrong)}")
     print()
     for folder, (files, lines) in by_folder.items():

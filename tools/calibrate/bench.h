@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the rows of the calibration work with: streams, memory, kernels of one device. */
+/* Things that rows of the calibration use: streams, memory, kernels of one device. */
 #ifndef SW_CALIBRATE_BENCH_H
 #define SW_CALIBRATE_BENCH_H
 
@@ -25,7 +25,7 @@ struct sw_bench {
 	volatile uint32_t *stop; /* in pinned memory: the spinning kernel ends when it is not 0 */
 	bool patient;		 /* kernels spin for SW_BENCH_PATIENT_NS */
 	int fresh;		 /* kernels used up */
-	/* What the set-up of a row made, for its call or for its end. */
+	/* Objects that the set-up of a row made, for its call or for its end. */
 	CUdeviceptr object;
 	void *host_object;
 	CUstream stream;

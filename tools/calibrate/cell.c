@@ -5,7 +5,7 @@
 
 #include "calibrate/measure.h"
 
-/* What one repetition showed. */
+/* Results of one repetition. */
 struct seen {
 	bool blocked, next, own, has_own;
 	bool unclear; /* the kernel had ended, but the call alone may have taken as long */

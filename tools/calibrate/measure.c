@@ -14,7 +14,7 @@
 #include "calibrate/cell.h"
 #include "crash.h"
 
-/* What the child writes into the pipe: a head, then a row each; `error` ends it. */
+/* Messages that the child writes into the pipe: a head, then a row each; `error` ends it. */
 struct message {
 	enum { HEAD, ROW, FAILED } what;
 	char gpu[256], driver_text[128];

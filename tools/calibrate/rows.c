@@ -156,7 +156,7 @@ static CUresult sw_graph_update(struct sw_bench *b)
 	return b->d.cuGraphExecUpdate_v2(b->exec, b->graph, &result);
 }
 
-/* Its launch stands after a spinning kernel. */
+/* Prepares an executable graph whose launch stands after a spinning kernel. */
 static CUresult sw_exec_pending(struct sw_bench *b)
 {
 	CUresult rc = sw_exec(b);

@@ -25,7 +25,7 @@
 #define MOST_RUN    64u	 /* runs, unless --runs says otherwise */
 #define MOST_TIMED  400u /* the same of --waits */
 #define MOST_PAIRS  15u
-/* Of them, as many for the changes together: a rehearsal, a check, five pairs. */
+/* Runs kept for the changes together: a rehearsal, a check, five pairs. */
 #define TOGETHER_RUNS 12u
 
 struct confirm {

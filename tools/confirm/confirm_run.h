@@ -18,7 +18,7 @@ struct sw_confirm_run {
 	bool stopped;	  /* it had to be ended */
 };
 
-/* Its environment and output are given.  SW_EXIT_OK, or a status after one line; end it in any case. */
+/* Begins a run whose environment and output are filled.  SW_EXIT_OK, or a status after one line; end it in any case. */
 int sw_confirm_run_begin(struct sw_confirm_run *run, struct sw_experiments *in, struct sw_hold_plan *plan);
 void sw_confirm_run_end(struct sw_confirm_run *run, bool keep_trace);
 

@@ -90,7 +90,7 @@ static int launch_here(struct sw_confirm_run *run)
 	const char *environment[MOST_VARIABLES + 3] = {SW_PLAN_VARIABLE, run->plan};
 	for (size_t i = 0; run->environment && run->environment[i] && i < MOST_VARIABLES; i++)
 		environment[i + 2] = run->environment[i];
-	/* What the program prints was printed by the run that was recorded. */
+	/* The recorded run has printed the program's output already. */
 	const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	const int output = run->output ? open(run->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : null;
 	/* Times of the device are those of the run that was recorded: CUPTI takes some of its own. */

@@ -25,7 +25,7 @@ struct output {
 	bool there, steady;
 };
 
-/* What one run brought to the host, in the order of its copies. */
+/* Bytes that one run brought to the host, in the order of its copies. */
 struct run {
 	SW_VEC(struct output) outputs;
 	uint64_t holds, held_seq, held_ns; /* candidates; the last one that was held */

@@ -77,7 +77,7 @@ static bool add_fix(struct sw_hold_plan *plan, uint32_t fix, const sw_trials *tr
 
 typedef SW_VEC(struct sw_added_edge) added_edges;
 
-/* Those of one fix, as the judge takes them. */
+/* Adds the edges of one fix, as the judge takes them. */
 static void take_added(const struct sw_outcome *outcome, uint32_t fix, bool on_host, added_edges *out)
 {
 	for (size_t i = 0; i < outcome->edges.n; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the companion wrote of a run, and what that says of the finding. */
+/* Reads what the companion wrote of a run, and concludes what holds of the finding. */
 #include "confirm/trial.h"
 
 #include <inttypes.h>
@@ -186,8 +186,8 @@ static enum sw_doubt doubt_of(const struct sw_outcome *o, const struct sw_trial 
 					 : SW_DOUBT_BLOCKED_BEFORE;
 }
 
-/* It had its time, its stream was free for it, and it ended only when the other was let go.  A call of the host needs
-   no stream. */
+/* The later call waited: it had its time, its stream was free for it, and it ended only when the other was released.  A
+   call of the host needs no stream. */
 static bool waited(const struct sw_outcome *o, const struct sw_trial *trial)
 {
 	const uint64_t held_us = o->released_us - o->later_us;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run left, and whether that is the same with a change: exit status, standard output, copies to the host. */
+/* Results of a run, and whether they are equal with a change: exit status, standard output, copies to the host. */
 #include "confirm/savings.h"
 
 #include <inttypes.h>
@@ -190,7 +190,7 @@ static bool same_text(const char *one, const char *two, const char *now, bool *s
 		two = after(two, b);
 		now = after(now, c);
 	}
-	/* The same number of lines in both: then in this one, too. */
+	/* Both texts have equally many lines: then this one must, too. */
 	return *one || *two || !*now;
 }
 

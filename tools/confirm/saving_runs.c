@@ -55,7 +55,7 @@ static int run_once(struct sw_savings *s, const struct sw_plan_changes *changes,
 	return status;
 }
 
-/* The same calls are found and timed, and made as they are: so both runs of a pair look for them. */
+/* Changes that find and time their calls and make them as they are: both runs of a pair look for the calls. */
 static struct sw_plan_changes unchanged(const struct sw_plan_changes *changes)
 {
 	struct sw_plan_changes dry = *changes;
@@ -134,7 +134,7 @@ static int check(struct sw_savings *s, struct sw_plan_changes *changes, struct s
 	return check_once(s, changes, out, same, &spoilt);
 }
 
-/* What is known from the pairs so far.  False: not well enough. */
+/* Concludes from the pairs so far.  False: they are too few to be sure. */
 static bool conclude(struct sw_savings *s, struct pairs *pairs, bool tell, struct sw_saving *out)
 {
 	struct sw_saving_stretch stretch;

@@ -68,7 +68,7 @@ int sw_saving_judge_moved(struct sw_savings *savings, struct sw_saving_trial *tr
 
 /* ---- narrowed waits ---------------------------------------------------------------------------------------------- */
 
-/* What is left of the wait when the edges of `mask` stay.  With the guard the host waits for nothing. */
+/* The narrowed wait when the edges of `mask` stay.  With the guard the host waits for nothing. */
 static void leave(const struct sw_savings *savings, const struct sw_saving_trial *trial, uint32_t mask,
 		  struct sw_narrowed_site *out)
 {

@@ -137,7 +137,7 @@ static int by_difference(const void *a, const void *b, void *arg)
 	return x > y ? -1 : x < y;
 }
 
-/* What is to be measured is in this part. */
+/* Does the change take effect in this part? */
 static bool has_effect(const struct parts *parts, size_t k)
 {
 	return parts->moved[k] > parts->differ[k];
@@ -177,7 +177,7 @@ static void tell_part(FILE *log, const struct parts *parts, size_t k)
 	fputc('\n', log);
 }
 
-/* Those that are left out, and of the others the longest ones. */
+/* Prints the parts that are left out, and the longest of the others. */
 static void tell(FILE *log, const struct parts *parts)
 {
 	size_t told = 0;
@@ -214,7 +214,7 @@ static int64_t typical_run(const struct parts *parts, const size_t *pairs, size_
 	return sum;
 }
 
-/* Of samples of the pairs, as sw_bootstrap_median() does it. */
+/* The interval of the saving, from samples of the pairs, as sw_bootstrap_median() does it. */
 static struct sw_interval saved_of(const struct parts *parts, int64_t *base)
 {
 	const size_t n = parts->runs / 2, most = WORK / parts->n;

@@ -14,7 +14,7 @@ struct sw_mark {
 	uint32_t site, nth;
 	uint64_t ns;
 };
-/* Of one run.  What is done once is no part of the times. */
+/* Marks of one run.  Work that is done once is no part of the times. */
 struct sw_marks {
 	SW_VEC(struct sw_mark) at;
 	uint64_t end_ns;  /* when the host had waited after the last of them */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is to be changed for each wait: only what the advice says, and only where that is safe. */
+/* Chooses the change for each wait: only what the advice says, and only where that is safe. */
 #include "confirm/savings.h"
 
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static bool order_rests_on_waits(const struct sw_report *report)
 	const struct sw_judgement *j = report->judgement;
 	for (size_t i = 0; i < j->findings.n; i++) {
 		const struct sw_finding *f = &j->findings.at[i];
-		/* What becomes of memory that is freed while it is used, is seen to by the change itself. */
+		/* The change itself takes care of memory that is freed while it is used. */
 		if (sw_is_hazard(f) && f->id != SW_FINDING_USE_AFTER_FREE &&
 		    (f->measured_order || f->basis != SW_BASIS_DOCUMENTED))
 			return true;
@@ -340,7 +340,8 @@ static void pin_or_stage(struct sw_saving_trial *trial, uint32_t at)
 	trial->result.did = changes[SW_CHANGE_PIN].did;
 }
 
-/* What is freed where this memory is, is kept, and serves whatever allocates as much: as if it were not freed. */
+/* Frees at the place where this memory is freed keep their memory, and allocations of its size take it: as if it were
+   not freed. */
 static void keep_freed(struct sw_saving_trial *trial)
 {
 	const struct sw_call_use *use = &trial->use[0];

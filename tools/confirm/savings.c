@@ -29,7 +29,7 @@ static void refuse_trial(struct sw_saving_trial *trial, enum sw_saving_reason wh
 	trial->result.reason = why;
 }
 
-/* What is predicted of all that has this change. */
+/* The predicted saving of all findings that have this change. */
 static int64_t predicted(const struct sw_savings *s, const struct sw_saving_trial *trial)
 {
 	const size_t number = (size_t)(trial - s->trials.at) + 1;

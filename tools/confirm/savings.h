@@ -53,13 +53,13 @@ int sw_saving_trials_locate(sw_saving_trials *trials, const char *trace, struct 
 /* Judges the trace as if the work that moves were on a stream of its own, and refuses the trial where its order is
    needed.  SW_EXIT_OK, or a status after one line. */
 int sw_saving_judge_moved(struct sw_savings *savings, struct sw_saving_trial *trial);
-/* The same of a wait that is narrowed: leaves out each edge of the advice without which there is no hazard either,
-   since the program has order of its own there. */
+/* Judges a wait that is narrowed: leaves out each edge of the advice without which there is no hazard either, since the
+   program has order of its own there. */
 int sw_saving_judge_narrowed(struct sw_savings *savings, struct sw_saving_trial *trial);
 
 /* ---- saving_results.c -------------------------------------------------------------------------------------------- */
 
-/* What a run left: what it printed, its status, what its copies brought to the host. */
+/* Results of a run: its output, its status, the bytes that its copies brought to the host. */
 struct sw_run_results;
 /* A run with these changes.  SW_EXIT_OK, or a status after one line. */
 int sw_run_results_make(struct sw_experiments *in, const struct sw_plan_changes *changes, bool outputs,
@@ -67,7 +67,7 @@ int sw_run_results_make(struct sw_experiments *in, const struct sw_plan_changes 
 void sw_run_results_free(struct sw_run_results *results);
 /* Nanoseconds, 0: there was no work. */
 uint64_t sw_run_results_span(const struct sw_run_results *results);
-/* What came before the span: starting CUDA, loading code. */
+/* Nanoseconds before the span: starting CUDA, loading code. */
 uint64_t sw_run_results_before(const struct sw_run_results *results);
 
 /* So often the host used memory that it would not have waited for; and what of it may not have been seen. */

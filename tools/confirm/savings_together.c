@@ -16,7 +16,7 @@
 
 enum stands_on { ON_NOTHING, ON_WAITS, ON_COPIES, ON_STREAMS, KINDS };
 
-/* What the change takes away that others may stand on. */
+/* The kind of order that the change removes and other changes may rest on. */
 static enum stands_on kind_of(const struct sw_saving_trial *trial)
 {
 	switch (trial->shown->finding->id) {
@@ -49,8 +49,8 @@ static const struct sw_saving_trial *trial_of(const struct sw_savings *s, const 
 	return NULL;
 }
 
-/* Those that save something for certain, the most first; where none was measured alone, all that may be followed, by
-   what the report predicts. */
+/* Collects the changes that certainly save something, the largest first; where none was measured alone, all that may be
+   followed, by what the report predicts. */
 static void collect(struct sw_savings *s)
 {
 	for (size_t i = 0; i < s->trials.n; i++) {
@@ -161,7 +161,7 @@ static int measure_together(struct sw_savings *s, size_t last, struct sw_saving 
 	int status = SW_EXIT_OK;
 	const size_t n = merge(s, last, &all);
 	if (n == 1 && !s->total.only) {
-		/* It is known. */
+		/* The result of one change alone was measured already. */
 		for (size_t i = 0; i <= last; i++)
 			if (!s->total.steps.at[i].left_out)
 				*out = trial_of(s, &s->total.steps.at[i])->result;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is to be tried of each finding: its calls, and the bytes that both touch. */
+/* Plans the trial of each finding: its calls, and the bytes that both touch. */
 #include "confirm/trial.h"
 
 #include <ctype.h>
@@ -73,7 +73,7 @@ static void doubt(struct sw_trial *trial, enum sw_doubt why)
 	trial->result.doubt = why;
 }
 
-/* What the call does, it does before it returns: the host's own accesses, and frees that are not stream-ordered. */
+/* Does the call do its work before it returns? the host's own accesses, and frees that are not stream-ordered. */
 static bool is_host(const struct sw_report *report, const struct sw_access *access)
 {
 	const struct sw_trace_api *api = sw_reader_api(report->reader, access->api);

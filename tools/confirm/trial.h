@@ -128,7 +128,7 @@ struct sw_outcome {
 /* False: there is no such file. */
 bool sw_outcome_read(const char *path, struct sw_outcome *out);
 void sw_outcome_free(struct sw_outcome *outcome);
-/* What a run with a hold says of the finding. */
+/* Concludes from a run with a hold what holds of the finding. */
 void sw_outcome_judge(const struct sw_outcome *outcome, const struct sw_trial *trial, struct sw_confirmation *out);
 
 /* ---- experiment.c ------------------------------------------------------------------------------------------------ */
@@ -149,7 +149,7 @@ struct sw_experiments {
 /* The environment of runs with holds: code is loaded at once, unless all that is needed has been used before, and
    streams have hardware queues of their own, so that neither orders anything. */
 const char *const *sw_experiment_environment(const struct sw_experiments *experiments, bool loads);
-/* What the program needs of them: streams that a run of it made. */
+/* Counts the streams that a run of the program made: trials need as many. */
 void sw_experiment_count_streams(struct sw_experiments *experiments, const char *trace);
 
 /* Nanoseconds of a clock that only goes forward. */

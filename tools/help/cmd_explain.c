@@ -73,7 +73,7 @@ static int explain_finding(const struct sw_finding_info *info)
 	return sw_finish_stdout(SW_EXIT_OK);
 }
 
-/* Those that a merge alone makes. */
+/* Finds a finding that only a merge makes. */
 static const struct sw_between_info *find_between(const char *what)
 {
 	const struct sw_between_info *info;

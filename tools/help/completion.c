@@ -20,7 +20,7 @@ static const struct {
 
 enum values { NONE, FILES, WORDS, ANY };
 
-/* What follows an option: a file, one of some words ("text|json"), or free text. */
+/* Kinds of values of an option: a file, one of some words ("text|json"), or free text. */
 static enum values values_of(const struct sw_option_info *option)
 {
 	const char *argument = option->argument;

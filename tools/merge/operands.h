@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `syncwatch merge` merges: files, folders of traces, patterns. */
+/* Operands of `syncwatch merge`: files, folders of traces, patterns. */
 #ifndef SW_TOOLS_MERGE_OPERANDS_H
 #define SW_TOOLS_MERGE_OPERANDS_H
 

@@ -213,8 +213,8 @@ static bool receive(struct sw_channel *channel, int connection)
 	return true;
 }
 
-/* Its message is read in its turn: one that was sent before the connection was made comes first (the poll set returns
-   what is ready in the order in which it became so). */
+/* A connection's message is read in its turn: a message that was sent before the connection was made comes first (the
+   poll set returns what is ready in the order in which it became so). */
 static void take_connection(struct sw_channel *channel, int listener)
 {
 	for (;;) {

@@ -15,7 +15,7 @@
 #include "elf_probe.h"
 #include "run/witness.h"
 
-/* What a user, a shell or a batch system may send to end or steer a program. */
+/* Signals that a user, a shell or a batch system may send to end or steer a program. */
 static const int passed_on[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH};
 
 static void watched_set(sigset_t *set)

@@ -12,7 +12,7 @@
 static int judge(struct sw_launch *run)
 {
 	struct sw_judged judged;
-	/* What fails from here on is the report alone. */
+	/* From here on only the report can fail. */
 	const bool proof = run->options->error_exitcode && !run->program_status;
 	sw_crash_status(proof ? SW_EXIT_UNPROVEN : run->program_status);
 	int limited = sw_budget_start(run->options);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process recorded into memory (preload/recorder/memory.h), written to its trace once it has ended. */
+/* Writes what a process recorded into memory (preload/recorder/memory.h) to its trace once the process has ended. */
 #ifndef SW_TOOLS_RUN_COLLECT_H
 #define SW_TOOLS_RUN_COLLECT_H
 

@@ -186,7 +186,7 @@ static void add_process(struct sw_judged *judged, struct sw_session *session, pi
 
 /* ---- several processes ------------------------------------------------------------------------------------------- */
 
-/* Its part in what the processes do together: read while its report is there. */
+/* Takes the trace's part in what the processes do together: read while its report is there. */
 static void take_part(struct sw_judged *judged, const char *path, struct sw_analysis *analysis)
 {
 	struct sw_error error;
@@ -287,7 +287,7 @@ static void judge(struct sw_judged *judged, struct sw_session *session, const st
 	free(packed);
 }
 
-/* Of the program itself; one that execs another leaves several, the last of which did the work. */
+/* The trace of the program itself; a program that execs another leaves several, the last of which did the work. */
 static size_t main_trace(const struct sw_session *session)
 {
 	size_t best = 0;

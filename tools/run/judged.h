@@ -63,7 +63,7 @@ struct sw_judged {
    together; what a trace lacks, and what cannot be compared, becomes a gap of the session. */
 void sw_judged_make(struct sw_judged *judged, const struct sw_options *options, struct sw_session *session);
 
-/* The same of traces that lie in files, for standard output. */
+/* Judges traces that lie in files, for standard output. */
 void sw_judged_traces(struct sw_judged *judged, const struct sw_options *options, char *const *paths, size_t n,
 		      struct sw_session *session);
 
@@ -71,7 +71,7 @@ void sw_judged_traces(struct sw_judged *judged, const struct sw_options *options
 void sw_judged_print(const struct sw_judged *judged, const struct sw_session *session);
 int sw_judged_json(const struct sw_judged *judged, const struct sw_session *session);
 void sw_judged_json_to(const struct sw_judged *judged, const struct sw_session *session, FILE *out);
-/* The same for builds: what --sarif and its like name; once. */
+/* Writes the files for builds that --sarif and its like name; once. */
 int sw_judged_files(struct sw_judged *judged, const struct sw_session *session);
 
 /* The gaps of a report become those of the session; prints them. */

@@ -41,7 +41,7 @@ static void put_findings(FILE *out, const struct sw_judged *judged)
 {
 	const size_t limit = judged->options->all ? 0 : judged->style.limit;
 	size_t printed = 0, left = 0;
-	/* Of several processes the tables would name what they share several times. */
+	/* Tables of several processes would name several times what the processes share. */
 	if (judged->processes.n == 1)
 		fputs(judged->processes.at[0].table, out);
 	for (size_t i = 0; i < judged->findings.n; i++) {
@@ -268,7 +268,7 @@ static void put_json(struct sw_json *json, const struct sw_judged *judged, const
 	else
 		put_no_cuda(json, judged, session);
 	put_json_findings(json, judged);
-	/* Of one process: what several share is in `processes`. */
+	/* Groups of one process only: those of several are in `processes`. */
 	if (judged->processes.n == 1)
 		put_raw(json, first->groups);
 	put_json_summary(json, judged, session);

@@ -65,7 +65,7 @@ static char *trace_path(const struct sw_launch *run)
 	return full;
 }
 
-/* Of SYNCWATCH_OPTIONS, each with a colon after it. */
+/* The recorder's options for SYNCWATCH_OPTIONS, each with a colon after it. */
 static char *recorder_options(const struct sw_options *options)
 {
 	const unsigned long long depth = options->depth ? options->depth - 1 : 0;

@@ -21,7 +21,7 @@ struct sw_launch {
 	/* Made. */
 	struct sw_session session; /* its traces */
 	int program_status;
-	/* Its own. */
+	/* Filled by the launch. */
 	char *preload;	  /* to preload: one object, or several with colons between them */
 	char *nvtx;	  /* what NVTX loads, NULL: not installed */
 	char *simulation; /* folder, NULL: the real CUDA */

@@ -299,7 +299,8 @@ void sw_block_made(struct sw_model *m, const struct sw_rec_alloc *a, const struc
 	if (a->memory == SW_MEM_SYMBOL && block && !offset && block->memory == SW_MEM_SYMBOL &&
 	    block->bytes == a->bytes && block->owner == a->owner)
 		return; /* asked for once more */
-	/* The same handle again has the same address (measured on H200, driver 580), and each needs its close. */
+	/* A handle that is opened again has the address that it had (measured on H200, driver 580), and each needs its
+	   close. */
 	if (a->memory == SW_MEM_IPC && block && !offset && block->memory == SW_MEM_IPC && block->shared && !a->owner &&
 	    block->shared == a->extra) {
 		block->opens++;

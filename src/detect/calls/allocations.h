@@ -18,7 +18,7 @@ void sw_block_born(struct sw_block *block, const struct sw_access *call);
 void sw_block_made(struct sw_model *m, const struct sw_rec_alloc *a, const struct sw_access *born);
 /* A call ends all of a block: its uses are checked against that. Returns the access that stands for the end. */
 struct sw_access sw_block_release(struct sw_model *m, const struct sw_access *what, struct sw_block *block);
-/* The same for the block that starts at the address, if any, which then ends. */
+/* Releases the block that starts at the address, if there is one; the block then ends. */
 void sw_block_freed(struct sw_model *m, uint64_t address, const struct sw_access *what);
 /* The memory of a context that has ended: later uses by other contexts are judged. cuda.h, cuCtxDestroy, and
    cudaDeviceReset: pool memory and that of cuMemCreate stay. */

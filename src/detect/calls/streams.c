@@ -511,7 +511,8 @@ void sw_on_capture(struct sw_model *m, const struct sw_record *r, struct sw_wait
 		}
 		return;
 	}
-	/* It continues, spoilt or not: UNMATCHED is not the stream that it began on, WRONG_THREAD not the thread. */
+	/* The capture continues, spoilt or not: UNMATCHED is not the stream that it began on, WRONG_THREAD not the
+	   thread. */
 	if (r->failed && (r->rec->status == 903 || r->rec->status == 908))
 		return;
 	sw_forbidden_capture_ended(m, lane_state->capture);

@@ -159,7 +159,7 @@ static void take_with_all_before(struct making *k, uint32_t node)
 	}
 }
 
-/* It waits, or depends on a wait, that was not taken yet. */
+/* The node waits, or depends on a wait, and that wait was not taken yet. */
 static bool held_back(const struct making *k, uint32_t node)
 {
 	const uint64_t *row = k->paths->before + node * k->paths->words;

@@ -81,7 +81,8 @@ uint64_t sw_deferred_oldest(const struct sw_model *m);
 void sw_deferred_flush(struct sw_model *m);
 /* May a deferred launch access this block? */
 bool sw_deferred_lies_in(const struct sw_deferred *deferred, const struct sw_block *block);
-/* Of [*lo, *hi) of the block, the next part where it may be, beginning with number 0.  False: there is none. */
+/* Finds the next part of [*lo, *hi) of the block where the deferred launch may access it, from part 0 on. False: there
+   is none. */
 bool sw_deferred_next_part(const struct sw_deferred *deferred, const struct sw_block *block, uint32_t *number,
 			   uint64_t *lo, uint64_t *hi);
 

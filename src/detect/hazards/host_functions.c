@@ -103,7 +103,7 @@ bool sw_others_may_know(struct sw_model *m, struct sw_point work)
 	return m->shared_events_recorded && ordered_before_signal(m, work, last_shared_event);
 }
 
-/* Of one lane, while functions are pending. */
+/* Signals of one lane that are remembered while functions are pending. */
 #define MOST_KNOWN 65536
 
 /* From its step `tick` on, lane `by` knew the first `known` steps of the lane. */

@@ -341,7 +341,7 @@ void sw_sharing_exported(struct sw_model *m, struct sw_block *block, uint64_t ha
 /* ---- signals to other processes
    ------------------------------------------------------------------------------------------------ */
 
-/* Its handle was exported after it was recorded. */
+/* The handle of an event was exported after the event was recorded. */
 void sw_sharing_event_exported(struct sw_model *m, uint64_t event, uint32_t handle)
 {
 	for (size_t i = 0; m->sharing && i < m->j->shared_uses.n; i++) {

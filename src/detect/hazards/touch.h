@@ -23,7 +23,7 @@ struct sw_touch {
 	bool host;     /* by the host itself */
 	bool may_wait; /* the documents leave open whether the call waited for it */
 	bool array;    /* address is an offset in this array */
-	/* Of unknown extent, but in [lo, hi) only (absolute addresses); hi 0: that is not known. */
+	/* An access of unknown extent lies in [lo, hi) (absolute addresses); hi 0: its bounds are not known. */
 	uint64_t lo, hi;
 	bool guess; /* perhaps no pointer at all: makes no use after free */
 	uint64_t handle;

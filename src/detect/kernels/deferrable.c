@@ -477,7 +477,7 @@ bool sw_pointed_find(struct sw_model *m, struct sw_kernel *kernel, struct sw_poi
 	for (uint32_t i = 0; i < d->maps; i++)
 		if (!follow_map(&search, kernel->arch, d->map[i]))
 			return false;
-	/* It is not known what a loaded pointer leads to: spans bound none that is used. */
+	/* A loaded pointer leads to unknown memory unless spans bound each one that is used. */
 	bool bounded = false;
 	out->known = d->may_load && out->blocks;
 	out->where = out->known ? where_reached(&search, d, &bounded) : SW_IN_DOUBT;

@@ -356,7 +356,7 @@ static bool put_off(struct sw_model *m, const struct sw_access *what, struct sw_
 	return true;
 }
 
-/* It may have written anywhere. */
+/* A kernel may have written anywhere: what was uploaded is no longer known. */
 static void forget_uploads(struct sw_model *m)
 {
 	if (m->listing)

@@ -201,7 +201,7 @@ struct sw_block *sw_space_next(const struct sw_address_space *space, const struc
 void sw_block_start(struct sw_block *block, uint64_t offset, uint64_t step);
 /* How many objects it holds, by the known starts. */
 enum sw_crowding sw_block_crowding(const struct sw_block *block);
-/* The same of what lies in between [lo, hi). */
+/* How many objects lie between the offsets [lo, hi) of the block. */
 enum sw_crowding sw_block_crowding_in(const struct sw_block *block, uint64_t lo, uint64_t hi);
 /* Where an access of unknown extent from `offset` ends at the latest, by the starts known at that step. */
 uint64_t sw_block_extent(const struct sw_block *block, uint64_t offset, uint64_t step);

@@ -75,8 +75,6 @@ uint32_t sw_lanes_count(const struct sw_model *m);
 struct sw_lanes *sw_lanes_new(void);
 void sw_lanes_free(struct sw_lanes *lanes);
 
-/* Private to lanes.c and lanes.c. */
-
 struct sw_lanes {
 	SW_VEC(struct sw_lane_state) at;
 	size_t capturing;	      /* lanes that are part of a capture */
@@ -157,7 +155,7 @@ void sw_captures_free(struct sw_captures *captures);
 void sw_asked_order_take(struct sw_model *m, const struct sw_wait *w);
 /* A call touches this range of addresses, or of an array. */
 void sw_asked_order_touch(struct sw_model *m, const struct sw_access *what, const struct sw_range *range, bool array);
-/* It touches memory that no range describes. */
+/* A call touches memory that no range describes. */
 void sw_asked_order_unclear(struct sw_model *m, const struct sw_access *what);
 void sw_asked_uses_free(struct sw_asked_uses *uses);
 

@@ -47,7 +47,7 @@ void sw_wait_recycle(struct sw_model *m, struct sw_wait *w);
 void sw_wait_add(struct sw_model *m, struct sw_wait *w, sw_hb_token token, enum sw_order order);
 /* Finds the work that the token covers and the host does not know to be done; sets w->pending, w->covered. */
 void sw_wait_look(struct sw_model *m, struct sw_wait *w, sw_hb_token token);
-/* The same, and drops the token. */
+/* Looks as sw_wait_look() does, then drops the token. */
 void sw_wait_peek(struct sw_model *m, struct sw_wait *w, sw_hb_token token);
 /* Drops all tokens of the call. */
 void sw_wait_drop(struct sw_model *m, struct sw_wait *w);

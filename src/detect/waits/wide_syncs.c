@@ -129,7 +129,7 @@ static void forget_lane(struct sw_model *m, struct sw_wide_lane *lane)
 	*lane = m->wide->lanes.at[--m->wide->lanes.n];
 }
 
-/* It is unknown what may need it: the waits stay as they are. */
+/* Unknown work may need any of these waits: they stay as they are. */
 static void keep_all(struct sw_model *m)
 {
 	for (size_t i = 0; i < m->wide->lanes.n; i++)

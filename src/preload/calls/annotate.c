@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the program says of itself: the other end of syncwatch/syncwatch.h. */
+/* Annotations that the program makes: the other end of syncwatch/syncwatch.h. */
 #include "preload/platform/seldom.h"
 
 #include "syncwatch/syncwatch.h"

@@ -10,7 +10,7 @@
  * code of `handle`.  Returns its id, 0 when it could not be described.
  */
 uint32_t sw_image_describe(const void *data, uint64_t handle);
-/* The same for code that the driver read from a file itself. */
+/* Describes code that the driver read from a file itself, as sw_image_describe() does. */
 uint32_t sw_image_describe_file(const char *path, uint64_t handle);
 
 #endif

@@ -7,8 +7,8 @@
 
 /* The record is filled and not published.  SW_COPY_CONTENT is set where content follows. */
 void sw_copy_content(struct sw_rec_copy *copy);
-/* What a copy node of a graph would take now, into `to` (SW_COPY_CONTENT_MAX bytes); returns how much, 0: nothing that
-   may be an address. */
+/* Reads the bytes that a copy node of a graph would take now, into `to` (SW_COPY_CONTENT_MAX bytes). Returns how many;
+   0: none of them may be an address. */
 uint32_t sw_node_content(const struct sw_rec_copy_nd *copy, uint64_t *to);
 
 #endif

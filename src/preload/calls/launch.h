@@ -53,7 +53,7 @@ void sw_launch_begin(struct sw_call *call, struct sw_launch *launch);
 
 /* sw_hook_begin() and, where it says that the call is recorded, sw_launch_begin(). */
 void *sw_launch_enter(struct sw_call *call, uint32_t what, void *frame, struct sw_launch *launch);
-/* Such a call has returned. */
+/* The call that sw_launch_enter() began has returned. */
 void sw_launch_leave(struct sw_call *call, CUstream stream, CUresult status);
 
 /* More than any block needs: 32,764 bytes at most. */

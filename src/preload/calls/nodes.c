@@ -9,7 +9,7 @@
 #include "preload/calls/content.h"
 #include "preload/calls/fill.h"
 
-/* What the node does is not known: it has no record. */
+/* A node of unknown work: it has no record. */
 #define UNKNOWN SIZE_MAX
 
 /* Each writes its record, which is zeroed before, and returns the number of bytes after its structure. */

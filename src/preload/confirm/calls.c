@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the recorder's records mean here: calls of the plan, and calls that could wait for what is held. */
+/* Reads the recorder's records for `confirm`: calls of the plan, and calls that could wait for what is held. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -233,7 +233,7 @@ static void hold_later_left(CUstream stream, bool host)
 		if (status != CUDA_SUCCESS)
 			failed("mark", status);
 	}
-	/* It has its time from now on. */
+	/* The later call's time begins now. */
 	if (atomic_load(&sw_hold.state) == SW_HOLD_HELD)
 		atomic_store(&sw_hold.deadline, sw_sys_monotonic() + sw_confirm_plan.bound_ns);
 	atomic_store(&sw_hold.submitted, true);
@@ -252,7 +252,7 @@ static void hold_context_gone(void)
 
 enum owner { UNKNOWN, OURS, OTHERS };
 
-/* Of the call that the thread is in. */
+/* The call that the thread is in. */
 struct call {
 	uint32_t places, exact;
 	CUstream stream;
@@ -357,7 +357,7 @@ static void context_ends(const struct sw_rec *rec)
 		hold_context_gone();
 }
 
-/* Of one capture: 1 the wait is in it, 2 the marks are.  Only a graph with both shows anything. */
+/* Bits of one capture: 1 the wait is in it, 2 the marks are.  Only a graph with both shows anything. */
 #define PUT_IN_APART 8u
 static _Atomic uint32_t put_in;
 
@@ -636,7 +636,7 @@ static void published(const struct sw_rec *rec)
 	errno = saved;
 }
 
-/* Of the modes that hold no call of a finding. */
+/* A call has returned in a mode that holds no call of a finding. */
 static bool left_other_mode(int status)
 {
 	const int saved = errno;

@@ -64,7 +64,7 @@ bool sw_places_is_earlier(uint32_t id);
 
 enum sw_hold_state { SW_HOLD_NONE, SW_HOLD_HELD, SW_HOLD_OVER };
 
-/* What the device writes and the host reads, and the other way round: a cache line each. */
+/* Words between device and host: each is written by one and read by the other, and has a cache line of its own. */
 struct sw_hold_words {
 	_Alignas(64) _Atomic uint32_t release; /* by the host: the hold has ended */
 	_Alignas(64) _Atomic uint32_t probe;   /* what comes before the later call is done */
@@ -110,7 +110,7 @@ void sw_nodes_changed(const struct sw_rec *rec);
 
 /* ---- watch.c ---------------------------------------------------------------------------------------------------- */
 
-/* Of SW_PLAN_EDGE: a call is made, on this stream, and has returned. */
+/* SW_PLAN_EDGE: a call is made on this stream, and the call has returned. */
 void sw_edges_record(const struct sw_rec *rec, CUstream stream, bool capturing);
 void sw_edges_left(int status, bool capturing);
 /* Writes how long the waits took. */

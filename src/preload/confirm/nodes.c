@@ -100,7 +100,7 @@ void sw_dependents_record(const struct sw_rec *rec, CUstream stream)
 		else
 			add_stream(stream);
 	} else if (rec->kind == SW_REC_MEM_OP || rec->kind == SW_REC_OTHER || rec->kind == SW_REC_UNCLASSIFIED) {
-		/* It may wait for a value, or a semaphore, that work after the hold writes. */
+		/* The call may wait for a value, or a semaphore, that work after the hold writes. */
 		add_stream(stream);
 	}
 }
@@ -132,7 +132,7 @@ bool sw_dependents_blocks(const struct sw_rec *rec, CUstream stream)
 	case SW_REC_COPY:
 	case SW_REC_COPY_ND:
 	case SW_REC_SET:
-		/* Those of pageable memory may make the host wait in asynchronous calls too: for the bound at most. */
+		/* Copies of pageable memory may make the host wait in asynchronous calls too: for the bound at most. */
 		return rec->flags & SW_RF_BEGIN && has_stream(stream);
 	case SW_REC_FREE:
 		/* Waits for all work of the device (measured: "cudaFree", "cudaFreeHost"), but for stream-ordered ones.
@@ -562,7 +562,7 @@ static void make_ours(CUgraph graph, CUgraphExec exec)
 static void made_from(CUgraph graph, CUgraphExec exec)
 {
 	const uint64_t mask = sw_lock_enter(&lock);
-	/* What was changed is not in ours. */
+	/* The program changed its graph; the one that we made from it lacks that change. */
 	if (exec == program_exec)
 		program_exec = NULL;
 	if (!sw_calls_tried() && graph)
@@ -570,7 +570,7 @@ static void made_from(CUgraph graph, CUgraphExec exec)
 	sw_lock_leave(&lock, mask);
 }
 
-/* Of one node, or a child graph: it is another one now. */
+/* A node, or a child graph, was changed: the graph that we made from it is out of date. */
 void sw_nodes_changed(const struct sw_rec *rec)
 {
 	const struct sw_rec_graph *g = (const struct sw_rec_graph *)(const void *)rec;

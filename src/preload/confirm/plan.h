@@ -43,7 +43,7 @@ enum sw_plan_mode {
 #undef SW_PLAN_MODE
 };
 
-/* What calls of SW_PLAN_CHANGE do instead. */
+/* Changes that SW_PLAN_CHANGE makes to calls. */
 enum sw_run_change {
 	SW_CHANGE_NONE,
 #define SW_RUN_CHANGE(name, key, text) SW_CHANGE_##name,
@@ -86,8 +86,8 @@ struct sw_plan_changes {
 	struct sw_plan_call stream[SW_PLAN_STREAMS]; /* which call makes it; api 0: the legacy default stream */
 };
 
-/* Of the advice: an event after each call of one stack, a wait before each of another.  Several make one fix: a line of
-   the source may be several stacks. */
+/* An edge that the advice adds: an event after each call of one stack, a wait before each of another.  Several make one
+   fix: a line of the source may be several stacks. */
 #define SW_PLAN_EDGES 64u
 struct sw_plan_edge {
 	uint32_t fix;
@@ -106,7 +106,7 @@ struct sw_hold_plan {
 	uint32_t nodes;	   /* SW_PLAN_NODE_*: which of the calls add a node to a graph, or are captured */
 	bool later_access; /* no call: an access of the host to the buffer, as the guard sees it */
 	bool later_host;   /* what the later call touches, it touches before it returns */
-	/* What both touch: bytes of what this call allocates.  No such call: it is not looked at. */
+	/* The bytes that both calls touch, in what this call allocates.  No such call: the bytes are not compared. */
 	struct sw_plan_call buffer;
 	uint64_t offset, bytes;
 	/* Exploration: so many calls of a thousand, of these those after the first and up to the last. */

@@ -162,7 +162,7 @@ static void places_edges(const struct sw_rec *rec, uint64_t *after, uint64_t *be
 /* CUDA Driver API, cuEventElapsedTime: "a resolution of around 0.5 microseconds". */
 #define RESOLUTION_NS 500u
 
-/* Of the call that the thread is in. */
+/* The call that the thread is in. */
 struct call {
 	uint64_t after; /* edges that begin with it */
 	CUstream stream;
@@ -267,7 +267,7 @@ static void put_event(uint32_t number, CUstream stream, uint64_t seq)
 
 /* ---- before ------------------------------------------------------------------------------------------------------ */
 
-/* What is waited for: the last event of each stream that had one. */
+/* Events that a call waits for: the last one of each stream that had one. */
 struct waits {
 	uint32_t fix, n;
 	CUevent event[MOST_STREAMS];

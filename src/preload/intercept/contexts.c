@@ -189,7 +189,7 @@ uint8_t sw_context_of(CUcontext context)
 	if (remembered.handle == context && remembered.epoch == epoch && remembered.id <= state->contexts)
 		return remembered.id;
 	id = context_search(state, context);
-	/* Its creation was not recorded: a primary context, which cudart selects through private tables. */
+	/* The context's creation was not recorded: a primary context, which cudart selects through private tables. */
 	if (!id)
 		id = context_add(state, &(struct sw_state_context){
 						.handle = context, .primary = true, .device = context_device(context)});

@@ -14,7 +14,7 @@
 #include "preload/recorder/recorder.h"
 
 uint8_t sw_context_of(CUcontext context);
-/* The same for a context that cuCtxCreate just made: not a primary one. */
+/* The id of a context that cuCtxCreate just made, which is not a primary one. */
 uint8_t sw_context_made(CUcontext context);
 uint8_t sw_context_made_primary(CUcontext context, CUdevice device);
 uint8_t sw_context_of_green(CUgreenCtx green);

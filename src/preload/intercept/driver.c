@@ -372,7 +372,7 @@ static bool driver_asks(const char *name, const void *caller)
 	       comes_back((uint32_t)sw_api_find(name), caller);
 }
 
-/* Such a caller found this. With signals blocked. */
+/* A look-up by another caller than ours found `real`. Called with signals blocked. */
 static void driver_meet(const void *real)
 {
 	if (!looking && real && !dlsym_is_ours(real))
@@ -498,8 +498,8 @@ static void *find_in_object(const struct sw_loaded_object *object, const char *n
 	return dlsym_is_ours(found) ? NULL : found;
 }
 
-/* What the global scope would say if this library were not in it.  A failure leaves the loader's error, as the program
-   expects of its own look-up: the first one's was lost in the questions that followed. */
+/* Answers as the global scope would if this library were not in it.  A failure leaves the loader's error, as the
+   program expects of its own look-up: the first one's was lost in the questions that followed. */
 static void *find_without_us(const char *name, const struct sw_loaded_object *object)
 {
 	void *found = sw_dlsym_call(RTLD_NEXT, name);

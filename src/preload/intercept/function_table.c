@@ -231,7 +231,8 @@ static bool retire_owned(uint64_t handle, uint64_t function, uint64_t code)
 	const uint64_t image = sw_table_get(by_code, owner);
 
 	(void)handle;
-	/* Of a module that the driver made of this library, too; and whose origin is unknown may be of this one. */
+	/* A function of a module that the driver made of this library ends, too; one of unknown origin may be of this
+	   library. */
 	const bool is = owner == code || image == 0 || image == sw_table_get(by_code, code);
 
 	if (is)

@@ -16,7 +16,7 @@
 
 /* A handle, an address or a number as the word that a record holds. */
 #define SW_WORD(x) ((uint64_t)(uintptr_t)(x))
-/* What the driver stored through a pointer that may be NULL. */
+/* The value that the driver stored through a pointer that may be NULL. */
 #define OUT(p) ((p) ? *(p) : 0)
 
 /* Where a wrapper stands: its entry point and who called it. */
@@ -37,8 +37,8 @@ bool sw_hook_enter(struct sw_call *call, uint16_t id, uint16_t flags, void *fram
    false.  `what`: the entry point, and flags from bit 16 on. */
 void *sw_hook_begin(struct sw_call *call, uint32_t what, void *frame);
 
-/* The same, and the record of an event on a stream: EVENT_RECORD (event, stream) or STREAM_WAIT (stream, event), from
-   their words; `more`: its flags, and its kind from bit 32 on. */
+/* sw_hook_begin() for calls about events; also makes the record: EVENT_RECORD (event, stream) or STREAM_WAIT (stream,
+   event), from their words; `more`: its flags, and its kind from bit 32 on. */
 void *sw_hook_event(struct sw_call *call, uint32_t what, void *frame, uint64_t a, uint64_t b, uint64_t more);
 
 static inline bool sw_site_enter(struct sw_call *call, const struct sw_site *site, uint16_t flags)

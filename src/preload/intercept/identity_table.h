@@ -37,7 +37,7 @@ static inline uint64_t sw_table_first(uint64_t slots, uint64_t key)
 /* 0: absent. */
 uint64_t sw_table_get(const struct sw_table *table, uint64_t key);
 
-/* The same where it stands in its first slot, else 0: the path of nearly every call. */
+/* The value if the key stands in its first slot, else 0: the path of nearly every call. */
 static inline uint64_t sw_table_probe(const struct sw_table *table, uint64_t key)
 {
 	const uint32_t version = __atomic_load_n(&table->version, __ATOMIC_ACQUIRE);

@@ -220,7 +220,7 @@ void sw_requesters_describe(void)
 		const uint32_t requests = __atomic_load_n(&requesters[i].requests, __ATOMIC_RELAXED);
 		const uint32_t before = __atomic_load_n(&described[i], __ATOMIC_RELAXED);
 
-		/* Who looks up one name at a time is described a few times, not for each. */
+		/* A requester that looks up one name at a time is described a few times, not for each name. */
 		if (requests == 0 || requests < 2 * before)
 			continue;
 		__atomic_store_n(&described[i], requests, __ATOMIC_RELAXED);

@@ -154,7 +154,8 @@ static void complete(void *handle, const struct entry *known)
 	sw_lock_leave(&table.lock, mask);
 }
 
-/* What is known of it, all zero: nothing.  `call`: counts a collective, `split`: a communicator made of it. */
+/* Our entry of a communicator; all zero: unknown.  `call`: counts a collective, `split`: counts a communicator made of
+   it. */
 static struct sw_nccl_comm nccl_comm_get(void *handle, bool call, bool split)
 {
 	struct sw_nccl_comm comm = {0};
@@ -356,7 +357,7 @@ int ncclGroupStart(void)
 	return result;
 }
 
-/* What was said in the group is launched when its outermost end is reached. */
+/* The group's collectives are launched when its outermost end is reached. */
 int ncclGroupEnd(void)
 {
 	REAL(ncclGroupEnd);

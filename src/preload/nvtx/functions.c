@@ -122,7 +122,7 @@ static void *find_text(const struct sw_nvtx_text *text)
 	return NULL;
 }
 
-/* The same name gets the same handle: programs register in loops. */
+/* Equal names get one handle: programs register in loops. */
 static void *keep_name(const struct sw_nvtx_text *text)
 {
 	void *found = NULL;
@@ -610,7 +610,7 @@ int sw_nvtx_attach_slots(nvtxExtModuleInfo_t *info, const struct sw_nvtx_slot *s
 	return 1;
 }
 
-/* The same for extensions: those for memory and for payloads are listened to. */
+/* NVTX calls this for each extension: we attach to those for memory and for payloads. */
 int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *info)
 {
 	if (!info || info->structSize < sizeof *info || !nvtx_recorder())

@@ -120,7 +120,7 @@ static bool is_past_us(const struct link_map *map, const struct search *search)
 				   names, search->real_dlsym));
 }
 
-/* What <link.h> calls r_debug_extended, from glibc 2.35 on. */
+/* struct r_debug_extended of <link.h>, from glibc 2.35 on. */
 struct name_space {
 	struct r_debug base;
 	struct name_space *next;

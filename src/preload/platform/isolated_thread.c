@@ -84,7 +84,7 @@ int sw_isolated_start(int (*body)(void))
 		return error;
 	isolated.body = body;
 #ifdef __x86_64__
-	/* What the ABI requires at the thread pointer: its own address (System V psABI, Thread-Local Storage). */
+	/* The ABI requires the thread pointer's own address where it points (System V psABI, Thread-Local Storage). */
 	uint8_t *tcb = isolated.memory + STACK_BYTES + LOCAL_BYTES;
 	((void **)(void *)tcb)[0] = tcb;
 	((void **)(void *)tcb)[2] = tcb;

@@ -44,7 +44,7 @@ void sw_isolated_enter(void);
 bool sw_isolated_entered(void);
 void sw_isolated_wait_entered(const struct timespec *most);
 
-/* Its number, as in /proc/self/task; 0: there is none. */
+/* The thread's number, as in /proc/self/task; 0: there is none. */
 uint32_t sw_isolated_thread(void);
 
 /* Opens a file; on a thread of the program with the highest possible descriptor, so that it does not take the number of

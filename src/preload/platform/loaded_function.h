@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What was found, by call site: all zero to begin with. */
+/* Functions that were found, by call site: all zero to begin with. */
 struct sw_loaded_sites {
 	uint32_t n; /* of `at` */
 	struct sw_loaded_site {
@@ -19,11 +19,11 @@ struct sw_loaded_sites {
 	} * at;
 };
 
-/* What an object that is compiled without us would call by this name from `caller`; last in any object whose file name
-   begins with `object`.  `caller` NULL: any such object.
-   NULL: there is none.  Any thread; keeps errno. */
+/* The function that an object compiled without us would call by this name from `caller`. The last place to look is any
+   object whose file name begins with `object`.  `caller` NULL: any such object. NULL: there is none.  Any thread; keeps
+   errno. */
 void *sw_loaded_function(const char *name, const char *object, const void *caller);
-/* The same, remembered for the call site.  `function`: number of the name, below 65535. */
+/* sw_loaded_function(), remembered for the call site.  `function`: number of the name, below 65535. */
 void *sw_loaded_function_at(struct sw_loaded_sites *sites, uint32_t function, const char *name, const char *object,
 			    const void *caller);
 

@@ -21,7 +21,7 @@ static struct sw_dlsym_answer not_found(const char *name)
 	return (struct sw_dlsym_answer){NULL, 1};
 }
 
-/* What the program would find without us. */
+/* Finds the function that the program would find if syncwatch were not loaded. */
 static void *find_function(void *handle, const char *name, const char *object, const void *caller)
 {
 	void *found = handle == RTLD_DEFAULT ? NULL : named.recorder.real(handle, name);

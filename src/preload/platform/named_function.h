@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-/* What a look-up by dlsym() gives. */
+/* The answer to a look-up by dlsym(). */
 struct sw_dlsym_answer {
 	void *value;
 	uint64_t decided; /* 0: let the real dlsym answer, as without us */

@@ -20,7 +20,7 @@ int sw_sys_unlink(const char *path);
 int sw_sys_fstat(int fd, struct stat *out);
 long sw_sys_read(int fd, void *data, size_t bytes);
 long sw_sys_write(int fd, const void *data, size_t bytes);
-/* The same where it need not wait; -EAGAIN where it would, -EOPNOTSUPP or others where that is unknown. */
+/* Writes only if that need not wait; -EAGAIN where it would, -EOPNOTSUPP or others where that is unknown. */
 long sw_sys_write_now(int fd, const void *data, size_t bytes);
 /* To a socket: without waiting, without SIGPIPE. */
 long sw_sys_send(int fd, const void *data, size_t bytes);
@@ -34,7 +34,8 @@ int sw_sys_fcntl(int fd, int command, long argument);
    RLIMIT_FSIZE it fails without the signal. */
 int sw_sys_allocate(int fd, uint64_t offset, uint64_t bytes);
 
-/* The same beyond the end of the file, whose size stays: harmless to a file that is not ours. -EOPNOTSUPP: not here. */
+/* Allocates blocks beyond the end of the file, whose size stays: harmless to a file that is not ours. -EOPNOTSUPP: not
+   here. */
 int sw_sys_reserve(int fd, uint64_t offset, uint64_t bytes);
 int sw_sys_resize(const char *path, uint64_t bytes);
 
@@ -89,7 +90,7 @@ void sw_sys_default_signals(void);
 /* The calling thread gets a descriptor table of its own, and an empty one. 0 or -errno. */
 int sw_sys_own_descriptors(void);
 
-/* Of the calling thread; the user as the kernel has it, past libc. */
+/* Names the calling thread. The user id is the kernel's, past libc. */
 void sw_sys_name_thread(const char *name);
 int sw_sys_user(void);
 /* The calling thread alone gets these rights: real, effective and saved ones. */

@@ -51,8 +51,6 @@ static struct sw_python_slots slots_of(void *type);
 
 /* The rest is called with the lock of the interpreter, and leaves no error. */
 
-/* What is called of the interpreter that the process has: functions of its stable interface, by name. */
-
 /* struct _typeobject of Include/cpython/object.h: the same in 3.9 to 3.14, but for builds without the lock. */
 #define TYPE_NAME  24u
 #define TYPE_SIZE  32u

@@ -58,7 +58,7 @@ static syncwatch_function *recorder(uint32_t which, const void *real)
 	syncwatch_function *annotate =
 		is_library(real) ? (syncwatch_function *)(uintptr_t)dlsym(RTLD_DEFAULT, "syncwatch_annotate") : NULL;
 	const void *none = NULL;
-	/* Of several copies the first one is remembered. */
+	/* The first of several copies is remembered. */
 	if (__atomic_compare_exchange_n(&known[which].real, &none, &known, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
 		known[which].annotate = annotate;
 		__atomic_store_n(&known[which].real, real, __ATOMIC_RELEASE);

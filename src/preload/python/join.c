@@ -119,7 +119,8 @@ static bool is_engine(const struct sw_python_source *source)
 	return false;
 }
 
-/* What is known of a code object, which is read if nothing is. NULL: it is none, or no room is left. */
+/* Finds the entry of a code object, or reads the object and makes one. NULL: it is no code object, or no room is left.
+ */
 static struct sw_python_code *know_code(struct sw_writer *w, const void *code)
 {
 	struct sw_python_source source;

@@ -7,7 +7,7 @@
 
 /* ---- strings ----------------------------------------------------------------------------------------------------- */
 
-/* Of PyASCIIObject.state, in all versions: interned 2 bits, kind 3 bits, compact, ascii. */
+/* Fields of PyASCIIObject.state, in all versions: interned 2 bits, kind 3 bits, compact, ascii. */
 #define KIND(state)    ((state) >> 2 & 7u)
 #define COMPACT(state) ((state) >> 5 & 1u)
 #define ASCII(state)   ((state) >> 6 & 1u)
@@ -33,7 +33,7 @@ static unsigned put_utf8(char *out, uint32_t c)
 	return n;
 }
 
-/* What is no character of Unicode (surrogates stand for bytes that were no UTF-8) becomes '?', and so do control
+/* A code point that is no character (surrogates stand for bytes that were no UTF-8) becomes '?', and so do control
    characters: they would end a line of a report. */
 static uint32_t printable(uint32_t c)
 {
@@ -187,7 +187,7 @@ static bool take_number(struct stream *s, uint32_t *out)
 	return true;
 }
 
-/* What an entry of this code adds to the line, and reads its columns. False: the table ends. */
+/* Adds to the line as an entry of this code says, and reads its columns. False: the table ends. */
 static bool take_location(struct stream *s, unsigned code, int64_t *line, bool *none)
 {
 	uint32_t number, skipped;

@@ -16,8 +16,8 @@ struct sw_writer;
 
 #define SW_COMPANION_VERSION 9u /* both sides are built together: any difference is a mixed installation */
 
-/* What a companion may be called for.  Each is called on the thread of the call; none may call CUDA, but through
-   pointers of driver(). */
+/* Functions of a companion that the recorder calls.  Each is called on the thread of the call; none may call CUDA, but
+   through pointers of driver(). */
 struct sw_companion_hooks {
 	/* A record is complete and not yet overwritten: before the call where SW_RF_PENDING says so.  NULL: one was
 	 * lost. */
@@ -39,11 +39,11 @@ extern sw_companion_stacks *sw_companion_join __attribute__((visibility("hidden"
 
 extern sw_look_up *sw_companion_names; /* NULL: none */
 
-/* Of intercept/driver.h and intercept/driver.h; without that part of the object they are NULL. */
+/* Functions of intercept/driver.h; NULL in an object without that part. */
 void *sw_dlsym_call(void *handle, const char *name) __attribute__((weak));
 void *sw_driver_resolve(uint32_t id) __attribute__((weak));
 void *sw_driver_replace(uint32_t id, void *function) __attribute__((weak));
-/* Of intercept/function_table.h, likewise. */
+/* A function of intercept/function_table.h, likewise. */
 uint32_t sw_functions_known(void) __attribute__((weak));
 
 struct sw_companion {

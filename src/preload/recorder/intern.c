@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* Its own slot (an id that is too old), else a free one, else the one whose id is the lowest.  Without branches: which
-   it is cannot be predicted. */
+/* The slot for a hash: its own (whose id is too old), else a free one, else the one with the lowest id.  Without
+   branches: which slot it is cannot be predicted. */
 static struct sw_intern_slot *place_of(struct sw_intern *table, uint64_t hash)
 {
 	struct sw_intern_slot *set = sw_intern_set(table, hash), *best = set;

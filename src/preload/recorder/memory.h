@@ -30,7 +30,7 @@ void sw_memory_leave(void);
 /* Writes to the file what it lacks, and frees full chunks. `last`: no thread records any more. Nothing without
    memory. */
 void sw_memory_write(bool last);
-/* The same for one chunk that is full and closed. */
+/* Writes one chunk that is full and closed to the file. */
 void sw_memory_write_closed(const uint8_t *chunk);
 
 /* Does too much wait for a file system that stands still?  Then the program waits as well, as it would for a file. */

@@ -344,7 +344,7 @@ static void cost_measure(void)
 	atomic_store(&sw_sequence.last, 0); /* no other thread counts yet */
 }
 
-/* The same with a stack that is remembered, for the other field; when stacks are on and the module map is fresh. */
+/* Fills the header's field for a record with a remembered stack; when stacks are on and the module map is fresh. */
 static void cost_measure_stack(void)
 {
 	uint64_t walk = measure_rounds(walk_rounds);

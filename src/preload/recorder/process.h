@@ -69,10 +69,4 @@ enum sw_loss_why sw_process_loss(void);
    how often. */
 void sw_process_nested(void);
 
-/* The records about the process itself: PROCESS and ENVIRONMENT at the start, COUNTS and END at the end. */
-
-/* Sentences for the report: sw_notice() is in recorder.h. */
-
-/* What a record costs here: measured at start-up, so that a report can say how much the recorder itself took. */
-
 #endif

@@ -33,7 +33,7 @@ static bool guard_holds(const struct sw_thread *t, const void *frame)
 	return (const char *)frame < (const char *)t->guard && ((void *const *)t->guard)[1] == t->guard_return;
 }
 
-/* What is due before a call is recorded; false: pass through. */
+/* Does the work that is due before a call is recorded; false: pass through. */
 static __attribute__((noinline)) bool enter_slow(struct sw_thread *t, void *frame)
 {
 	if (!sw_process_on() && t->busy)

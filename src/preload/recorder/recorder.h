@@ -71,7 +71,7 @@ static inline void sw_call_context(struct sw_call *call, uint8_t ctx)
    takes the next sequence number and fills the header.  NULL: lost (already counted). */
 void *sw_call_record(struct sw_call *call, enum sw_rec_kind kind, size_t bytes);
 
-/* The same once the call has returned: status and duration are filled, the sequence number is taken now. */
+/* Reserves a record for a call that has returned: status and duration are filled, the sequence number is taken now. */
 void *sw_call_record_after(struct sw_call *call, enum sw_rec_kind kind, size_t bytes, int status);
 
 /*
@@ -135,7 +135,7 @@ uint8_t *sw_thread_context(void);
 /* A sentence for the user that the report repeats (NOTICE record); deduplicated by text. */
 void sw_notice(const char *text);
 
-/* What the header says of the driver: cuDriverGetVersion's number, and whether it only simulates one. */
+/* Writes the driver into the header: cuDriverGetVersion's number, and whether it only simulates one. */
 void sw_record_driver(uint32_t version, bool simulated);
 
 /* True from the first CUDA call on: trace file open and recording.  Until then sw_describe() and sw_notice() do

@@ -111,8 +111,8 @@ bool sw_helper_load(uint64_t mask);
 /* Does libcuda export `syncwatch_simulated_cuda`? False until the helper has looked. */
 bool sw_helper_simulated(void);
 
-/* What a companion exports that lies next to us, which is loaded for it; NULL: it is missing.  Takes the loader's lock.
- */
+/* Finds a symbol of a companion that lies next to us, and loads the companion for it; NULL: it is missing.  Takes the
+ * loader's lock. */
 void *sw_companion_symbol(const char *file, const char *name);
 
 /* The thread does not exist in a fork child. */

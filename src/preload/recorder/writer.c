@@ -340,7 +340,7 @@ static struct sw_writer *take_writer(uint32_t *number)
 	return w;
 }
 
-/* What threads without a writer lost is reported by the next one that has one. */
+/* The next thread that has a writer reports what threads without one lost. */
 static void inherit_missed(struct sw_writer *w)
 {
 	uint64_t missed = atomic_exchange(&pool.missed, 0);

@@ -52,7 +52,7 @@ struct sw_writer {
 		/* The last launch of a kernel as struct sw_launch_tail has it, and its number; 0: none. */
 		uint64_t launch[SW_LAUNCH_WORDS];
 		uint32_t like;
-		/* Its last new parameter block, and that one's number; 0: none. */
+		/* The kernel's last new parameter block, and that block's number; 0: none. */
 		uint32_t params, bytes;
 		uint32_t word[SW_BLOCK_WORDS];
 	} memos[SW_LAUNCH_MEMOS];
@@ -125,7 +125,7 @@ void sw_writer_settle(struct sw_writer *w);
    and makes the writer usable for the next call. */
 void sw_writer_abandon(struct sw_writer *w);
 
-/* What LAUNCH records defined may not be in the trace. */
+/* Definitions that LAUNCH records made may not be in the trace. */
 void sw_writer_forget_launches(struct sw_writer *w);
 
 /* Writes the LOSS record for single records lost since the last one. */

@@ -85,7 +85,7 @@ void sw_fences_stream_gone(CUstream stream)
 {
 	const uint64_t mask = sw_lock_enter(&lock);
 	struct known *k = find_stream(stream, 0);
-	/* Its work may continue, and is not seen any more. */
+	/* The stream's work may continue, and is not seen any more. */
 	if (k && k->dirty)
 		broken = true;
 	if (k)

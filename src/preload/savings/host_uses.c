@@ -156,7 +156,7 @@ static bool resolve(const struct sw_plan_site *site, CUstream *from, CUstream *t
 	return true;
 }
 
-/* What the host does with the memory, the guard sees. */
+/* Can the site's wait leave out the host? Only if the guard sees all that the host does with the memory. */
 static bool without_host(const struct sw_plan_site *site)
 {
 	return !site->value && sw_confirm_plan.changes.guard == SW_PLAN_GUARDED && !host_uses_missed();

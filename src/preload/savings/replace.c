@@ -58,7 +58,7 @@ static bool kept_take(uint32_t kind, uint64_t bytes, unsigned flags, bool host, 
 	return good;
 }
 
-/* It was allocated, and may be kept when it is freed. */
+/* A block was allocated, and may be kept when the program frees it. */
 static void kept_made(uint32_t kind, uint64_t bytes, unsigned flags, uint64_t address)
 {
 	const uint64_t mask = sw_lock_enter(&kept_lock);
@@ -99,7 +99,7 @@ static bool kept_give(uint64_t address)
 	return good;
 }
 
-/* It is about to be freed: its address may be that of another block soon. */
+/* A block is about to be freed: another block may have its address soon. */
 static void kept_gone(uint64_t address)
 {
 	const uint64_t mask = sw_lock_enter(&kept_lock);
@@ -402,7 +402,7 @@ static CUresult CUDAAPI change_cuMemHostRegister_v2(void *at, size_t bytes, unsi
 	return status;
 }
 
-/* Of every site: what was not pinned cannot be released. */
+/* For every site: memory that was not pinned cannot be released. */
 static CUresult CUDAAPI change_cuMemHostUnregister(void *at)
 {
 	__typeof__(&cuMemHostUnregister) real = SW_SAVINGS_REAL(cuMemHostUnregister);

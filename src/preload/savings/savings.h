@@ -34,7 +34,7 @@ void sw_savings_end(void);
 const struct sw_plan_site *sw_savings_enter(uint32_t id);
 /* `changed`: it was made otherwise. */
 void sw_savings_leave(const struct sw_plan_site *site, bool changed);
-/* The same for a look at it alone. */
+/* Finds the site of a call without entering it. */
 const struct sw_plan_site *sw_savings_site(uint32_t id);
 /* A stream of the plan.  False: it is not there, or not yet. */
 bool sw_savings_stream(uint32_t index, CUstream *stream);
@@ -50,7 +50,7 @@ void sw_savings_install(void);
 
 /* ---- host_uses.c ------------------------------------------------------------------------------------------------ */
 
-/* What the site's change leaves of the wait.  False: it cannot be done, and nothing was. */
+/* Waits as the site's change says.  False: that is impossible, and nothing was done. */
 bool sw_savings_wait(const struct sw_plan_site *site, CUresult *status);
 
 /* ---- fences.c --------------------------------------------------------------------------------------------------- */

@@ -36,7 +36,7 @@ static uint64_t now(void)
 	return sw_sys_monotonic() - atomic_load(&once_ns);
 }
 
-/* The same calls in each run, and fewer the more there are. */
+/* Chooses the calls that are marked: equal ones in each run, and fewer the more there are. */
 static bool is_kept(uint32_t nth)
 {
 	return nth <= 1024 || (nth <= 16384 && nth % 16 == 0) || nth % 1024 == 0;
@@ -295,7 +295,7 @@ static void staging_finish(void)
 	bring_all(SW_SAVINGS_REAL(cuEventSynchronize));
 }
 
-/* It may learn of work in ways that are not seen. */
+/* The program may learn of work in ways that are not seen: from now on copies are finished in order. */
 static void staging_in_order(void)
 {
 	if (!atomic_exchange(&in_order, true))
@@ -308,7 +308,7 @@ static uint64_t hash_of_staging(const uint8_t *at, uint64_t bytes)
 	return sw_hash_bytes(words ? sw_hash_words(at, words) : SW_FNV_START, at + words, bytes - words);
 }
 
-/* It has come back. */
+/* A slot's bytes have come back: they must have their hash. */
 static void compare(struct slot *slot)
 {
 	n_spoilt += hash_of_staging(slot->at, slot->bytes) != slot->hash;
@@ -413,7 +413,8 @@ static bool staging_copy(const struct sw_savings_copy *c)
 	struct slot *slot = take_slot();
 	bool good = slot && (from ? to_device(slot, c) : to_host(slot, c)) == CUDA_SUCCESS;
 	if (slot && record(slot->event, c->stream) != CUDA_SUCCESS) {
-		/* It is unknown when it can be used again; the call is made as it is, and brings the bytes itself. */
+		/* When the slot can be used again is unknown. The call is made as it is, and brings the bytes
+		   itself. */
 		atomic_fetch_sub(&n_owed, slot->owed);
 		slot->owed = good = false;
 		room = 0;
@@ -422,8 +423,8 @@ static bool staging_copy(const struct sw_savings_copy *c)
 	return good;
 }
 
-/* What a copy to the device brought is copied back, to be compared with these bytes of the host.  False: there is no
-   room for it. */
+/* Copies back what a copy brought to the device, to compare it with these bytes of the host.  False: there is no room.
+ */
 static bool staging_check(const struct sw_savings_copy *c, uint64_t hash)
 {
 	__typeof__(&cuMemcpyDtoHAsync_v2) copy = SW_SAVINGS_REAL(cuMemcpyDtoHAsync_v2);
@@ -646,7 +647,8 @@ static void time_call(const struct sw_rec *rec)
 	atomic_compare_exchange_strong(&first_ns, &never, sw_sys_monotonic());
 }
 
-/* What a change does once, before the first work.  A call that makes something shows that a context is there. */
+/* Does the work that a change needs once, before the first work.  A call that makes something shows that a context is
+   there. */
 static void prepare_buffers(const struct sw_rec *rec)
 {
 	const bool makes =
@@ -763,7 +765,7 @@ bool sw_savings_copy(uint32_t id, const struct sw_savings_copy *copy)
 	bool changed = false;
 	if (savings_captures())
 		return false;
-	/* What is written here stays pageable: the program may read it when the call returns. */
+	/* Memory that a copy writes stays pageable: the program may read it when the call returns. */
 	sw_pinned_release((const void *)(uintptr_t)copy->dst, copy->bytes);
 	if (!site)
 		return (sw_unpinned_has(copy->src) || sw_unpinned_has(copy->dst) || pinned_has(copy->src)) &&

@@ -93,7 +93,7 @@ static inline __attribute__((always_inline)) bool still_there(const struct remem
 	return true;
 }
 
-/* The same for what was read from word `i` on. */
+/* Are the words from number `i` on still those that were read? */
 static bool rest_there(const struct remembered *m, unsigned i)
 {
 	while (i < m->words && same(m, &m->at[i]))

@@ -168,7 +168,7 @@ bool sw_strict_ready;
 
 static const struct sw_companion *recorder_table;
 
-/* What we know of a thread in addition to the recorder. */
+/* Our state of a thread, in addition to the recorder's. */
 static __thread struct {
 	struct sw_thread *recorder;
 	uint64_t calls; /* of it that the filter includes */
@@ -419,7 +419,7 @@ struct once {
 };
 static __thread const struct once *once __attribute__((tls_model("initial-exec")));
 
-/* What the routine did is released before the other callers may return. An exception leaves it undone. */
+/* The routine's work is released before the other callers may return. An exception leaves it undone. */
 static void run_once(void)
 {
 	const struct once *mine = once;
@@ -613,7 +613,7 @@ SW_EXPORT int thrd_create(thrd_t *thread, thrd_start_t start, void *arg)
 
 /* ---- join -------------------------------------------------------------------------------------------------------- */
 
-/* What the thread knew is more than counters can say: the joiner's own counter represents it from now on. */
+/* The ended thread may know more than counters can say: the joiner's own counter represents it from now on. */
 static void thread_joined(pthread_t thread, const void *frame)
 {
 	const int saved = errno;

@@ -269,7 +269,7 @@ struct open_calls {
 	SW_VEC(struct sw_in_flight) at;
 };
 
-/* Their records are complete when they are written: those without an end have not returned. */
+/* Records of collectives are complete when they are written: a call whose record has no end has not returned. */
 static void take_collective(struct open_calls *open, const struct sw_record *r)
 {
 	const struct sw_rec_collective *c = (const struct sw_rec_collective *)(const void *)r->rec;

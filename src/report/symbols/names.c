@@ -192,7 +192,7 @@ const char *sw_name_program(const struct sw_names *names)
 			return i + 1 < process->args ? process->arg[i + 1] : name;
 		if (strcmp(argument, "-c") == 0 || strcmp(argument, "-") == 0)
 			break;
-		/* These two have a value. */
+		/* -X and -W are followed by a value. */
 		i += strcmp(argument, "-X") == 0 || strcmp(argument, "-W") == 0;
 	}
 	return name;

@@ -54,8 +54,8 @@ const char *sw_name_kernel_short(struct sw_names *names, uint32_t function);
 
 /* "kernel scale", "cudaMemcpyAsync", "the host function enqueued by cudaLaunchHostFunc". */
 const char *sw_name_operation(struct sw_names *names, const struct sw_access *access);
-/* The same for sentences, "kernel gemm of cublasSgemm": the middle of a very long word is left out (the heading of the
-   access has all of it), and kernels of one template are distinguished. */
+/* The name of an operation for sentences, "kernel gemm of cublasSgemm": the middle of a very long word is left out (the
+   heading of the access has all of it), and kernels of one template are distinguished. */
 const char *sw_name_operation_brief(struct sw_names *names, const struct sw_access *access);
 
 /* The call of a library that the access was part of; NULL: none. */
@@ -77,7 +77,7 @@ const struct sw_frame *sw_name_stream_made(struct sw_names *names, uint32_t stre
 
 /* "allocation 2 'weights'", "the buffer" when unknown.  Index as in struct sw_access: 0: none. */
 const char *sw_name_allocation(struct sw_names *names, uint32_t allocation);
-/* The same with what it is: "allocation 2 'weights' (2.0 MiB, cudaMalloc at main.cu:16)". */
+/* An allocation with its kind and origin: "allocation 2 'weights' (2.0 MiB, cudaMalloc at main.cu:16)". */
 const char *sw_name_allocation_whole(struct sw_names *names, uint32_t allocation);
 /* "device memory", "pinned host memory", ... */
 const char *sw_name_memory(enum sw_memory memory);

@@ -32,7 +32,7 @@ struct sw_stack_view sw_stack_view(struct sw_names *names, uint32_t stack, uint3
  * interpreter; NULL when none has a name.
  */
 const struct sw_frame *sw_stack_site(struct sw_names *names, uint32_t stack, uint32_t function);
-/* Of the program's executable. */
+/* Is the frame in the program's executable? */
 bool sw_stack_is_own(const struct sw_names *names, const struct sw_frame *frame);
 /* The innermost visible frame whose module is known, named or not; NULL: none. */
 const struct sw_frame *sw_stack_module(struct sw_names *names, uint32_t stack, uint32_t function);
@@ -66,7 +66,7 @@ const char *sw_place_brief(struct sw_names *names, const struct sw_frame *frame)
 /* "/src/demo.cu:28", "(libfoo.so+0x1234)". */
 const char *sw_place_full(struct sw_names *names, const struct sw_frame *frame);
 
-/* The same for all calls of one line; 0: nothing is known. */
+/* A hash that all calls of one line share; 0: nothing is known. */
 uint64_t sw_place_hash(struct sw_names *names, const struct sw_access *access);
 
 /*

@@ -290,7 +290,7 @@ static void put_troubles(struct sw_text *t)
 		sw_text_line(t, "unused:", sw_names_format(t->names, "suppression %s", text));
 }
 
-/* Its file is missing or changed, which the first lines say. */
+/* Is the module's file missing or changed? The first lines of the report say so. */
 static bool is_unusable(struct sw_text *t, const char *module)
 {
 	sw_unusable_file_vec files = {0};
@@ -318,7 +318,7 @@ static void put_no_lines(struct sw_text *t)
 				? sw_report_site(t->report, t->report->shown.at[group->leader].finding)
 				: NULL;
 		sw_names_scope_end(t->names, &scope);
-		/* Who can compile a library whose functions have no names? */
+		/* Nobody can compile a library again whose functions have no names. */
 		if (!site || site->role != SW_FRAME_USER || site->file || !site->module[0] ||
 		    (!site->base && (!sw_stack_is_own(t->names, site) || is_unusable(t, site->module))) ||
 		    strstr(text, site->module))

@@ -27,7 +27,7 @@ void sw_labels_free(struct sw_labels *labels);
 struct sw_label sw_label_any(struct sw_labels *labels, const char *text);
 /* The function that the user called, by the record alone. */
 struct sw_label sw_label_call(struct sw_labels *labels, const struct sw_rec *rec);
-/* What it put on the stream: the kernel, "Memcpy HtoD", "Memset" ... */
+/* The work that the call put on the stream: the kernel, "Memcpy HtoD", "Memset" ... */
 struct sw_label sw_label_work(struct sw_labels *labels, const struct sw_operation *op);
 bool sw_label_is_runtime(struct sw_label label); /* "cuda...", not "cu..." */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the driver knows of a pointer; managed memory's hints. */
+/* Attributes of a pointer; managed memory's hints. */
 #include "simcuda/sim.h"
 
 #define PREFETCH_NS 5000u

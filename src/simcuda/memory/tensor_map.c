@@ -19,7 +19,7 @@ struct map {
 };
 _Static_assert(sizeof(struct map) <= sizeof(CUtensorMap), "it fits");
 
-/* What all kinds have; false: a requirement is not met. */
+/* Fills the fields that all kinds of maps have; false: a requirement is not met. */
 static bool common(struct map *m, CUtensorMapDataType type, cuuint32_t rank, const void *address,
 		   const cuuint64_t *extent, const cuuint64_t *stride, const cuuint32_t *step,
 		   CUtensorMapInterleave interleave)
@@ -75,7 +75,7 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *out, CUtensorMapDataType type, cuui
 	return encode(out, &m, swizzle, promotion, fill);
 }
 
-/* Of im2col maps: "rank must be 3, 4, or 5", channels at most 256, pixels at most 1024; corners for rank - 2. */
+/* Checks im2col maps: "rank must be 3, 4, or 5", channels at most 256, pixels at most 1024; corners for rank - 2. */
 static bool columns(struct map *m, const int *lower, const int *upper, unsigned corners, cuuint32_t channels,
 		    cuuint32_t pixels)
 {

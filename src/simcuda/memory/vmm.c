@@ -175,7 +175,7 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *out, CUmemG
 
 /* ---- by descriptors, within this process ---- */
 
-/* What the file of a descriptor holds. */
+/* Content of the file behind an exported descriptor. */
 struct passed {
 	struct memory *memory;
 	pid_t pid;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kernels say of themselves, and how many of them fit: CUfunction and CUkernel are one object here. */
+/* Attributes of kernels, and how many blocks of them fit: CUfunction and CUkernel are one object here. */
 #include "simcuda/modules/module.h"
 
 #define REGISTERS	32

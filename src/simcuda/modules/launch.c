@@ -192,7 +192,7 @@ static CUresult launch(CUfunction handle, const CUlaunchConfig *c, void **params
 			return CUDA_ERROR_INVALID_HANDLE;
 		}
 	}
-	/* These events may fire before the kernel ends: here when it may start. */
+	/* Such events may fire before the kernel ends; here they do when it may start. */
 	for (size_t i = 0; i < n && !s->capture; i++)
 		sw_sim_op_set(&events[i]->op, sw_sim_stream_enqueue(s, NULL));
 	return sw_sim_submit(s, work, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a loaded code image holds. */
+/* Loaded code images: kernels, variables, libraries. */
 #ifndef SW_SIMCUDA_MODULES_MODULE_H
 #define SW_SIMCUDA_MODULES_MODULE_H
 

@@ -172,7 +172,7 @@ static uint8_t gate_xor(uint8_t a, uint8_t b)
 	return a ^ b;
 }
 static const struct gate gates[] = {{SW_OP_AND, gate_and}, {SW_OP_OR, gate_or}, {SW_OP_XOR, gate_xor}};
-/* What the operands a, b, c contribute to the table (PTX ISA, "lop3"); none; everything. */
+/* Columns of the truth table (PTX ISA, "lop3"): those of the operands a, b, c; nothing; everything. */
 static const uint8_t inputs[] = {0xf0, 0xcc, 0xaa, 0x00, 0xff};
 
 enum { SIMPLE = 8 }; /* the five, and the complements of a, b and c */

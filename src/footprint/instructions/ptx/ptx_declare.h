@@ -43,7 +43,8 @@ struct sw_ptx_declaration {
 
 /* From the state space (where the lexer stands) up to and with the first name.  NULL, or what is wrong. */
 const char *sw_ptx_declaration_begin(struct sw_ptx_lexer *lexer, struct sw_ptx_declaration *declaration);
-/* What follows a name: <count>, [sizes].  The lexer then stands on what ends it: a comma, semicolon, "=" or ")". */
+/* Reads the sizes after a name: <count>, [sizes].  The lexer then stands on what ends it: a comma, semicolon, "=" or
+   ")". */
 const char *sw_ptx_declaration_name(struct sw_ptx_lexer *lexer, struct sw_ptx_declaration *declaration);
 /* After an opening bracket: up to the one that closes it. */
 bool sw_ptx_skip_group(struct sw_ptx_lexer *lexer);

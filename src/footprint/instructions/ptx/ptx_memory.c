@@ -180,8 +180,8 @@ void sw_ptx_st(struct sw_ptx_reader *r, int arg)
 
 /* ---- atomic operations ---- */
 
-/* What was there before.  Vectors are floating point; of 128 bits the low half is followed, the other is a mix of it.
- */
+/* An atomic returns the value that memory held before. Vectors are floating point. The low half of 128 bits is
+ * followed, the high half is a mix of it. */
 static void set_old(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, struct sw_ptx_insn insn)
 {
 	if (dst->kind == SW_PTX_SINK || dst->kind == SW_PTX_VECTOR) {

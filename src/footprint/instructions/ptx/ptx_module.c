@@ -123,7 +123,7 @@ static void read_formals(struct walk *w, uint32_t *count, uint32_t *block_bytes)
 	*block_bytes = (uint32_t)bytes;
 }
 
-/* What stands between a function's parameters and its body. */
+/* Reads the directives between a function's parameters and its body. */
 static void read_directives(struct walk *w, struct sw_ptx_function *f)
 {
 	while (!sw_ptx_is(&w->l, "{") && !sw_ptx_is(&w->l, ";")) {

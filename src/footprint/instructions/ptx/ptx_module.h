@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a module of PTX declares outside its functions' bodies; made once, then only read (by any number of threads). */
+/* The declarations of a module of PTX outside its functions' bodies: made once, then only read (by any number of
+   threads). */
 #ifndef SW_FOOTPRINT_INSTRUCTIONS_PTX_PTX_MODULE_H
 #define SW_FOOTPRINT_INSTRUCTIONS_PTX_PTX_MODULE_H
 
@@ -48,7 +49,7 @@ struct sw_ptx_module {
 	SW_VEC(uint32_t) pointees; /* numbers of names */
 };
 
-/* What a name of the module stands for, through aliases. */
+/* Finds the thing that a name of the module stands for, through aliases. */
 struct sw_ptx_named sw_ptx_module_find(const struct sw_ptx_module *module, const char *name, size_t n);
 struct sw_ptx_named sw_ptx_module_meaning(const struct sw_ptx_module *module, uint32_t name);
 

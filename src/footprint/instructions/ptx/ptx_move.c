@@ -117,7 +117,7 @@ void sw_ptx_cvta(struct sw_ptx_reader *r, int arg)
 		sw_ptx_set(r, dst, sw_ptx_move(r, src, width));
 }
 
-/* The same place in the shared memory of another block. */
+/* mapa: the address of the shared memory of another block, at the place of the operand. */
 void sw_ptx_mapa(struct sw_ptx_reader *r, int arg)
 {
 	(void)arg;

@@ -5,7 +5,7 @@
 
 #include "footprint/instructions/ptx/ptx_reader.h"
 
-/* What one kernel can reach through calls and tables of functions. */
+/* Bounds on what one kernel reaches through calls and tables of functions. */
 #define MOST_FUNCTIONS 4096
 #define MOST_SYMBOLS   (1u << 16)
 

@@ -185,7 +185,7 @@ struct sw_ptx_node *sw_ptx_at(struct sw_ptx_reader *reader, uint32_t i);
 struct sw_ptx_node *sw_ptx_child(struct sw_ptx_reader *reader, const struct sw_ptx_node *node, uint32_t i);
 uint32_t sw_ptx_children(const struct sw_ptx_reader *reader, const struct sw_ptx_node *node);
 bool sw_ptx_is_register(const struct sw_ptx_node *node);
-/* What an operand is worth.  Of 128-bit registers the low half. */
+/* The value of an operand; the low half of a 128-bit register. */
 struct sw_operand sw_ptx_use(struct sw_ptx_reader *reader, const struct sw_ptx_node *node);
 struct sw_operand sw_ptx_value(struct sw_ptx_reader *reader, uint32_t i); /* operand i */
 /* The instruction that moves it: for results that need no temporary. */
@@ -200,7 +200,7 @@ void sw_ptx_do(struct sw_ptx_reader *reader, struct sw_ptx_insn insn);
 void sw_ptx_set(struct sw_ptx_reader *reader, const struct sw_ptx_node *dst, struct sw_ptx_insn insn);
 /* Any value of `bits` bits that holds no address, into dst and its elements (and the other half of "p|q"). */
 void sw_ptx_set_range(struct sw_ptx_reader *reader, const struct sw_ptx_node *dst);
-/* The same with values that may be pieces of `of`. */
+/* Any value that may contain pieces of `of`, into dst and its elements. */
 void sw_ptx_set_mix(struct sw_ptx_reader *reader, const struct sw_ptx_node *dst, struct sw_operand of);
 struct sw_ptx_insn sw_ptx_any(unsigned bits);
 /* Between registers and the local slot that they are passed in. */
@@ -251,7 +251,7 @@ struct sw_ptx_place {
 };
 struct sw_ptx_place sw_ptx_place(struct sw_ptx_reader *reader, const struct sw_ptx_node *memory, unsigned space);
 
-/* What instructions mean; one a line in ptx_insns.def. */
+/* Functions that lower instructions; ptx_insns.def has one a line. */
 /* Redundant declarations of a function that several instructions share are fine. */
 #define SW_PTX_INSN(name, means, arg) sw_ptx_meaning_fn means;
 #include "footprint/instructions/ptx/ptx_insns.def"

@@ -62,7 +62,7 @@ struct sw_sass_variable { /* symbol of a variable */
 	bool constant;
 };
 
-/* What the loader puts into an instruction. */
+/* Kinds of values that the loader puts into an instruction. */
 enum sw_sass_relocation_kind { SW_RELOCATION_OTHER, SW_RELOCATION_LOW, SW_RELOCATION_HIGH, SW_RELOCATION_CALL };
 struct sw_sass_relocation {
 	enum sw_sass_relocation_kind kind;
@@ -217,7 +217,7 @@ sw_reg sw_sass_condition(struct sw_sass *s, struct sw_operand condition, bool *n
 
 /* `bytes` bytes (1, 2, 4, 8) at `offset` of a constant bank, in 32 or 64 bits. */
 struct sw_operand sw_sass_constant(struct sw_sass *s, uint32_t bank, uint32_t offset, unsigned bytes, bool is_signed);
-/* The same at offset + index. */
+/* `bytes` bytes of a constant bank at offset + index. */
 struct sw_operand sw_sass_constant_at(struct sw_sass *s, uint32_t bank, int64_t offset, sw_reg index, unsigned bytes,
 				      bool is_signed);
 /* The address of a symbol of the cubin, 64 bits. */

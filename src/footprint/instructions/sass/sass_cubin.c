@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the reader needs of a cubin in addition to its kernels: sections, symbols, relocations, attributes. Untrusted
-   input. */
+/* The parts of a cubin that the reader needs in addition to kernels: sections, symbols, relocations, attributes.
+   Untrusted input. */
 #include <elf.h>
 #include <stdlib.h>
 
@@ -95,7 +95,7 @@ static enum sw_sass_relocation_kind kind_of(uint32_t type)
 	}
 }
 
-/* Those without addend have it in the instruction's immediate, where another than 0 was not met. */
+/* Relocations without an addend field have the addend in the instruction's immediate; only 0 was met there. */
 static void take_relocations(struct sw_sass_cubin *c, uint32_t section, bool addends)
 {
 	struct sw_bytes table = sw_sass_cubin_content(c, section), code = sw_sass_cubin_content(c, c->code);

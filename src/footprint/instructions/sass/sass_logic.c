@@ -47,8 +47,8 @@ void sw_sass_lower_sel(struct sw_sass *s)
 	select_of(s, 32, a, b);
 }
 
-/* Its two sources stand where those of the form with registers do, whatever bits 9-11 say but for 2: an immediate, and
- * 7: uniform registers. */
+/* SEL.64 has its two sources where the form with registers has them, unless bits 9-11 are 2 (an immediate) or 7
+ * (uniform registers). */
 void sw_sass_lower_sel64(struct sw_sass *s)
 {
 	bool uniform = sw_sass_uniform(s);

@@ -23,7 +23,7 @@ static unsigned system_scope(const struct sw_sass *s)
 	return sw_sass_bits(s, 77, 4) == (s->cubin->arch < 80 ? 11 : 10) ? SW_VOLATILE : 0;
 }
 
-/* Of the threads of a block alone. */
+/* An access whose scope is the threads of one block. */
 static unsigned block_scope(const struct sw_sass *s)
 {
 	return sw_sass_bits(s, 77, 4) == (s->cubin->arch < 80 ? 8 : 5) ? SW_READS | SW_WRITES : 0;
@@ -73,7 +73,7 @@ struct sw_operand sw_sass_global_address(struct sw_sass *s, unsigned uniform_at,
 	return sw_sass_binary(s, SW_OP_ADD, 64, base, sw_sass_pair(s, ur));
 }
 
-/* The same for atomics: those that return the old value have no bit 90, and the descriptor is encoded elsewhere. */
+/* The address of an atomic: one that returns the old value has no bit 90, and the descriptor is encoded elsewhere. */
 static struct sw_operand atomic_address(struct sw_sass *s, bool result)
 {
 	unsigned descriptor_bit = s->cubin->arch < 100 ? 71 : result ? 63 : 81;

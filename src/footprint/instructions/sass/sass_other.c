@@ -265,7 +265,8 @@ void sw_sass_lower_window(struct sw_sass *s)
 	sw_sass_result64(s, sw_operand_imm(0));
 }
 
-/* It is unknown: all it may read counts, all it may write holds something else or what it held. */
+/* An unknown instruction: all that it may read counts; each register that it may write holds an unknown value or its
+   old one. */
 void sw_sass_lower_unknown(struct sw_sass *s)
 {
 	static const uint8_t at[] = {24, 32, 64};

@@ -103,7 +103,7 @@ bool sw_sass_may_control(const struct sw_sass *s, uint64_t at)
 	return lines.control[sw_u64(s->code, at * 16) & OPERATION];
 }
 
-/* Its low 12 bits are its name: HACKING.md says how to find what nvdisasm calls it. */
+/* Names an unknown instruction by its low 12 bits: HACKING.md says how to find what nvdisasm calls it. */
 static const struct sw_sass_op *name_unknown(struct sw_sass *s)
 {
 	struct sw_sass_op *op = sw_arena_alloc(&s->program->arena, sizeof *op);
@@ -229,7 +229,7 @@ static void copy_out(struct sw_sass *s, const char *kernel)
 	TAKE(f->calls, f->n_calls, call);
 	TAKE(p->symbol, p->symbols, symbol);
 #undef TAKE
-	/* They are too many to be copied for nothing. */
+	/* The program takes the vector over: the instructions are too many to be copied. */
 	p->code = f->insn = s->insn.at;
 	f->insns = (uint32_t)s->insn.n;
 	s->insn.at = NULL;

@@ -139,7 +139,7 @@ static bool content_is_there(const struct sw_unit *u, bool parsed)
 	return u->content.load == SW_LOAD_DONE && (!parsed || u->entry.kind != SW_IMAGE_PTX || u->content.module);
 }
 
-/* It has no users any more.  What failed is not tried again, and needs no room. */
+/* The last user has released the content. A load that failed is not tried again, and needs no room. */
 static void retire_content(struct sw_contents *cs, struct sw_content *c)
 {
 	if (c->load == SW_LOAD_FAILED) {

@@ -241,7 +241,7 @@ static bool split_quotient(struct sw_area *p, int q, int by, bool *done)
 	return true;
 }
 
-/* Its dividend has a quotient that was not split yet: afterwards that one would be gone. */
+/* The quotient's dividend contains a quotient that was not split yet: splitting this one first would remove that. */
 static bool must_wait(const struct sw_area *p, uint32_t q, int by, uint32_t split_already)
 {
 	const struct sw_quotient *own = quotient_of(p, q);

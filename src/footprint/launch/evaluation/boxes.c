@@ -182,7 +182,7 @@ struct levels {
 	sw_wide from, width;
 };
 
-/* It counts that the site's address lies above 0 here. */
+/* Records for launches that share the result: the decision depends on the site's address being 0 or more here. */
 static void area_read_start(const struct sw_eval *e, sw_wide from)
 {
 	if (e->site)

@@ -268,7 +268,8 @@ static void learn_inequality(struct sw_eval *e, struct back *b, const struct sw_
 	struct sw_bounds range = sw_bound(e, &first);
 	if (range.lo < 0)
 		note_form(&b->continued, form);
-	/* It held at the end of the first iteration, too: with the last one that covers all in between. */
+	/* The inequality held at the end of the first iteration, too: together with the last iteration that covers all
+	   in between. */
 	struct sw_form second = first;
 	second.constant += sw_form_by(form, b->counter);
 	if (sw_form_by(form, b->counter) > 0 && sw_bound(e, &second).lo < 0)

@@ -34,7 +34,7 @@ static bool is_whole_element(const struct sw_term *t)
 	return t->op == SW_TERM_ELEMENT && t->width == 64 && t->imm == 8;
 }
 
-/* Its low bits follow from the low bits of its operands. */
+/* The low bits of the term's value follow from the low bits of its operands. */
 static bool keeps_low(const struct sw_term *t)
 {
 	switch (t->op) {

@@ -93,13 +93,13 @@ static inline bool sw_reads_is_base(uint64_t value)
 /* Finds the base that a term is made from, before the term is evaluated and after its operands were.  NULL reads: not
    wanted, in all of these. */
 void sw_reads_follow(struct sw_reads *reads, const struct sw_term *terms, uint32_t term);
-/* It is one of several, this one. */
+/* The term is one of several others: `chosen`. */
 void sw_reads_choose(struct sw_reads *reads, uint32_t term, uint32_t chosen);
-/* It is one of several, or lies between them: their bases move alike. */
+/* The term is one of several others, or lies between them: their bases move alike. */
 void sw_reads_mix(struct sw_reads *reads, uint32_t term, const uint32_t *of, uint32_t n);
-/* It counts that the words at two offsets are not equal. */
+/* A decision depends on the words at two offsets being unequal. */
 void sw_reads_unequal(struct sw_reads *reads, uint32_t at, uint32_t other);
-/* It counts that two terms differ, by so much. */
+/* A decision depends on two terms differing by this much. */
 void sw_reads_differ(struct sw_reads *reads, uint32_t a, uint32_t b, sw_wide difference);
 /* An access by this term, between lo and hi, is said to be made from the root's word.  One below SW_LEAST_BASE that is
    made from no base stays where it is. */
@@ -118,9 +118,10 @@ void sw_reads_root(struct sw_reads *reads, uint32_t at, uint64_t value);
 void sw_reads_symbol(struct sw_reads *reads, uint32_t symbol, uint64_t address);
 /* Numbers between lo and hi were made from the term, and it counts that they lie in [from, to]. */
 void sw_reads_between(struct sw_reads *reads, uint32_t term, sw_wide lo, sw_wide hi, sw_wide from, sw_wide to);
-/* It counts that the term's base does not move by this, modulo 2^64. */
+/* A decision depends on the term's base not moving by this distance, modulo 2^64. */
 void sw_reads_avoid(struct sw_reads *reads, uint32_t term, sw_wide distance);
-/* It counts whether `least`, the least value of the term, lies below the address that a root's word holds. */
+/* A decision depends on whether `least`, the least value of the term, lies below the address that a root's word holds.
+ */
 void sw_reads_below(struct sw_reads *reads, uint32_t term, sw_wide least, const struct sw_root *root, uint64_t address);
 /* The base that a term is made from where it was evaluated last, for a later look at the same case. */
 uint16_t sw_reads_base_of(const struct sw_reads *reads, uint32_t term);

@@ -157,7 +157,7 @@ static struct sw_form exact_form(struct sw_eval *e, uint32_t term, struct sw_for
 		return form;
 	read_wrap(e, term, bounds, type);
 	read_wrap(e, term, digits, type);
-	/* It may wrap: how often is a quotient, which later facts can pin down. */
+	/* The value may wrap. How often is a quotient, which later facts can pin down. */
 	struct sw_form moved = form;
 	moved.constant -= type.lo;
 	if (width < 63 && sw_quotient(e, &moved, INT64_C(1) << width, SW_WHY_WRAPS, &turns) &&
