@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The chunks of a trace as one sequence of records: each writer read in turn, by sequence number. */
 #include "reader/writer.h"
 
 #include <errno.h>
@@ -7,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/crc32c.h"
+#include "base/hash.h"
 
 /* Two of the longest records, so that a window always holds a whole one. */
 #define WINDOW (2 * SW_REC_MAX_BYTES)
