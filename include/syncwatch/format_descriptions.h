@@ -181,6 +181,30 @@ struct sw_rec_loss {
 	uint32_t reserved;
 };
 
+enum sw_cut_why {
+	SW_CUT_PAUSED = 1, /* recording was paused: a window of the recorder */
+	SW_CUT_DROPPED	   /* what was recorded was dropped again */
+};
+enum {
+	SW_CUT_BEGINS = 1, /* a pause begins here: calls from here to the next CUT are left out */
+	SW_CUT_AT_END = 2  /* the program ended in the pause */
+};
+/*
+ * Numbers from first_seq to last_seq that no record has are not lost: hot calls were left out (launch, copy, set, event
+ * record and wait, query, synchronise, graph launch, host function, memory operation).  All other records of the range
+ * are there.  With a number of its own it stands where recording goes on (or ends: BEGINS), behind at least one number
+ * that is not used, which readers before minor 15 take for a loss.  With number 0 it stands before the records of the
+ * range, and recording goes on behind last_seq.
+ */
+struct sw_rec_cut {
+	struct sw_rec h;
+	uint64_t first_seq, last_seq;
+	uint64_t calls; /* that were left out; BEGINS: 0, not known yet */
+	uint32_t why;	/* enum sw_cut_why */
+	uint32_t flags; /* SW_CUT_* */
+};
+static_assert(sizeof(struct sw_rec_cut) == 64, "packed");
+
 struct sw_rec_clock {
 	struct sw_rec h; /* h.ticks */
 	uint64_t monotonic_ns;

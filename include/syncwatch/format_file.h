@@ -16,8 +16,8 @@ extern "C" {
  * ACTIVITY; 4: PACK and what belongs to it; 5: SW_HOST_UNGUARDED; 6: SW_FILE_BEHIND;
  * 7: PYTHON_CODE, PYTHON_STACK; 8: SW_COPY_BATCH_MORE and what follows it; 9: ENVIRONMENT,
  * SW_NOTE_TENSOR_BEGIN, COLLECTIVE, SW_COPY_CONTENT; 10: LIBRARY; 11: short LAUNCH records;
- * 12: SW_MEMOP_DISCARD, content of copies of 4 to 8 bytes; 13: SW_NODE_EDGES; 14: hashes of images */
-#define SW_FORMAT_MINOR	       14
+ * 12: SW_MEMOP_DISCARD, content of copies of 4 to 8 bytes; 13: SW_NODE_EDGES; 14: hashes of images; 15: CUT */
+#define SW_FORMAT_MINOR	       15
 #define SW_FORMAT_HEADER_BYTES 4096u
 #define SW_FORMAT_CHUNK_MAGIC  0x4b484353u /* "SCHK" */
 #define SW_FORMAT_BYTE_ORDER   0x01020304u
@@ -102,6 +102,7 @@ static_assert(sizeof(struct sw_chunk_header) == 32, "packed");
 	X(GRAPH_NODE, 19, sw_rec_graph_node, "what an executable graph consists of")                                   \
 	X(GPU_CLOCK, 20, sw_rec_gpu_clock, "ticks and the clock of GPU time stamps read together")                     \
 	X(ENVIRONMENT, 21, sw_rec_environment, "machine, and variables that tell ranks of a job apart")                \
+	X(CUT, 22, sw_rec_cut, "hot calls from here to there were left out on purpose")                                \
 	X(PYTHON_CODE, 24, sw_rec_python_code, "a function of Python source, interned by its writer")                  \
 	X(PYTHON_STACK, 25, sw_rec_python_stack, "a call stack with its Python frames")                                \
 	X(PACK, 32, sw_rec_pack, "the trace was packed: what judging it needs of other files follows")                 \

@@ -208,6 +208,12 @@ void sw_on_loss(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 		sw_schedule_break(m->schedule);
 }
 
+/* Recording paused or went on: the same for what is judged, but graphs and captures were recorded all along. */
+void sw_on_cut(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	sw_on_loss(m, r, w);
+}
+
 static sw_handler *const handlers[256] = {
 #define SW_HANDLER(kind, name) [SW_REC_##kind] = sw_on_##name,
 	SW_HANDLERS(SW_HANDLER)

@@ -24,10 +24,13 @@ struct sw_reader {
 	struct sw_dictionary dictionary;
 	struct sw_writer_cursor *current; /* whose head was handed out last */
 	struct sw_trace_totals totals;
-	uint64_t seq; /* last sequence number passed */
+	uint64_t seq;	/* last sequence number passed */
+	uint64_t ticks; /* of its record */
 	SW_VEC(struct hole) holes;
-	struct sw_rec_loss loss;     /* made for a hole */
-	struct sw_rec_launch launch; /* made of a short record */
+	SW_VEC(struct sw_rec_cut) cuts; /* without a number: each is handed out when its range is over */
+	struct sw_rec_cut cut;		/* the one handed out last */
+	struct sw_rec_loss loss;	/* made for a hole */
+	struct sw_rec_launch launch;	/* made of a short record */
 	SW_VEC(uint64_t)
 	seen; /* operations by entry point: replaces COUNTS when the program did not end in order */
 };
@@ -71,6 +74,7 @@ void sw_reader_close(struct sw_reader *r)
 	sw_damage_free(&r->damage);
 	sw_source_close(&r->source);
 	free(r->holes.at);
+	free(r->cuts.at);
 	free(r->seen.at);
 	free(r);
 }
@@ -99,6 +103,54 @@ static void report_lost(struct sw_reader *r, struct hole hole, const struct sw_w
 		.t_ns = sw_clock_ns(&r->dictionary.clock, w->head->ticks),
 		.offset = sw_writer_offset(w),
 	};
+}
+
+/* Are the numbers from r->seq + 1 to `last` of calls that were left out? */
+static bool left_out(const struct sw_reader *r, const struct sw_rec *rec, uint64_t last)
+{
+	const struct sw_rec_cut *cut = (const void *)rec;
+	if (rec->kind == SW_REC_CUT && sw_rec_seq(rec) && rec->words * 8u >= sizeof *cut)
+		return cut->first_seq <= r->seq + 1 && cut->last_seq >= last;
+	for (size_t i = 0; i < r->cuts.n; i++)
+		if (r->cuts.at[i].first_seq <= r->seq + 1 && r->cuts.at[i].last_seq >= last)
+			return true;
+	return false;
+}
+
+static void count_cut(struct sw_reader *r, const struct sw_rec_cut *cut)
+{
+	r->totals.left_out += cut->calls;
+	r->totals.dropped += cut->why == SW_CUT_DROPPED;
+	r->totals.pauses += cut->why != SW_CUT_DROPPED && !(cut->flags & SW_CUT_BEGINS);
+	if (cut->why != SW_CUT_DROPPED)
+		r->totals.paused = cut->flags & (SW_CUT_BEGINS | SW_CUT_AT_END);
+}
+
+/* A CUT record without a number whose range ends before `seq`, which is the next one of a record: in *out, false: there
+   is none. */
+static bool cut_is_over(struct sw_reader *r, uint64_t seq, uint64_t ticks, struct sw_record *out)
+{
+	size_t first = r->cuts.n;
+	for (size_t i = 0; i < r->cuts.n; i++)
+		if (r->cuts.at[i].last_seq < seq &&
+		    (first == r->cuts.n || r->cuts.at[i].last_seq < r->cuts.at[first].last_seq))
+			first = i;
+	if (first == r->cuts.n)
+		return false;
+	r->cut = r->cuts.at[first];
+	r->cuts.at[first] = r->cuts.at[--r->cuts.n];
+	if (r->cut.last_seq > r->seq)
+		r->seq = r->cut.last_seq;
+	r->cut.h.seq_lo = (uint32_t)r->seq;
+	r->cut.h.seq_hi = (uint16_t)(r->seq >> 32);
+	r->cut.h.ticks = ticks;
+	count_cut(r, &r->cut);
+	*out = (struct sw_record){
+		.rec = &r->cut.h,
+		.seq = r->seq,
+		.t_ns = sw_clock_ns(&r->dictionary.clock, ticks),
+	};
+	return true;
 }
 
 /* Numbers are missing before `seq`. */
@@ -130,6 +182,8 @@ static void count(struct sw_reader *r, const struct sw_rec *rec)
 	r->totals.records++;
 	if (rec->kind == SW_REC_END)
 		r->totals.closed = true;
+	if (rec->kind == SW_REC_CUT)
+		count_cut(r, (const void *)rec);
 	if (rec->kind == SW_REC_LOSS) {
 		const struct sw_rec_loss *loss = (const void *)rec;
 		r->totals.lost += newly_lost(r, loss);
@@ -188,13 +242,19 @@ static int take_record(struct sw_reader *r, struct sw_writer_cursor *w, struct s
 		sw_merge_skip_chunk(&r->merge);
 		return 0;
 	}
-	if (seq > r->seq + 1) {
-		report_hole(r, seq, w, out);
+	if (seq && r->cuts.n && cut_is_over(r, seq, rec->ticks, out)) {
 		r->current = NULL; /* the head stays for the next call */
 		return 1;
 	}
-	if (seq)
+	if (seq > r->seq + 1 && !left_out(r, rec, seq - 1)) {
+		report_hole(r, seq, w, out);
+		r->current = NULL;
+		return 1;
+	}
+	if (seq) {
 		r->seq = seq;
+		r->ticks = rec->ticks;
+	}
 	if (!least)
 		return 0; /* of a newer minor version */
 	const char *wrong = rec->words * 8u < least ? "the record is shorter than its kind"
@@ -210,6 +270,10 @@ static int take_record(struct sw_reader *r, struct sw_writer_cursor *w, struct s
 		report_lost(r, (struct hole){seq, seq}, w, out);
 		return 1;
 	}
+	if (rec->kind == SW_REC_CUT && !seq) {
+		*sw_vec_push(&r->cuts) = *(const struct sw_rec_cut *)(const void *)rec;
+		return 0;
+	}
 	count(r, rec);
 	fill(r, w, out);
 	return 1;
@@ -219,8 +283,10 @@ int sw_reader_next(struct sw_reader *r, struct sw_record *out, struct sw_error *
 {
 	for (;;) {
 		int rc = sw_merge_next(&r->merge, &r->source, &r->damage, &r->current, error);
-		if (rc <= 0)
+		if (rc < 0)
 			return rc;
+		if (!rc)
+			return cut_is_over(r, UINT64_MAX, r->ticks, out);
 		if (take_record(r, r->current, out))
 			return 1;
 	}

@@ -43,7 +43,8 @@ void sw_reader_close(struct sw_reader *reader);
 /*
  * 1: *out filled; 0: end; <0 error.  Descriptions are returned too, after they took effect.
  * Sequence numbers only go up.  Where some are missing, a LOSS record that the file does not hold (why: OTHER) stands
- * for them, so that code that keeps the order need handle LOSS records only.
+ * for them, so that code that keeps the order need handle LOSS records only.  A CUT record is handed out where
+ * recording goes on (or pauses), wherever it stands in the file, and then always has a number.
  */
 int sw_reader_next(struct sw_reader *reader, struct sw_record *out, struct sw_error *error);
 
@@ -182,10 +183,13 @@ const char *sw_reader_damage(const struct sw_reader *r, size_t index);
 struct sw_trace_totals {
 	uint64_t records, operations, bytes; /* seen so far; bytes of operations with their parameters */
 	uint64_t lost;			     /* recorded losses */
-	uint64_t cut_stacks;		     /* call stacks that ended too early, as libunwind was not there */
-	bool closed;			     /* the program ended in order */
-	bool damaged;			     /* the file is not what was recorded: cut, overwritten, in part missing */
-	uint32_t full;			     /* enum sw_loss_why: there was no more room to record; 0: there was */
+	uint64_t left_out;	  /* calls that were left out on purpose (CUT), as far as they were counted */
+	uint32_t pauses, dropped; /* CUT records: recording went on after a pause; records were dropped */
+	bool paused;		  /* recording is paused, or was when the trace ends */
+	uint64_t cut_stacks;	  /* call stacks that ended too early, as libunwind was not there */
+	bool closed;		  /* the program ended in order */
+	bool damaged;		  /* the file is not what was recorded: cut, overwritten, in part missing */
+	uint32_t full;		  /* enum sw_loss_why: there was no more room to record; 0: there was */
 };
 struct sw_trace_totals sw_reader_totals(const struct sw_reader *r);
 /* Calls of an entry point: by COUNTS at the end of the trace, before it the calls read so far. */

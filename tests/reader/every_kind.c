@@ -58,6 +58,7 @@ void tb_every_kind(const char *path, bool ended)
 	tb_gpu_clock(tb, 77, 0);
 	tb_activity(tb, SW_ACTIVITY_KERNEL, 3, 78, 79);
 	tb_loss(tb, 3, 4, 0);
+	tb_dropped(tb, 1, 1, 2);
 	tb->status = 719;
 	tb_event_destroy(tb, 0xe);
 	tb->status = 0;

@@ -76,6 +76,105 @@ START_TEST(missing_numbers_are_told_as_a_loss)
 }
 END_TEST
 
+static const struct sw_rec_cut *next_cut(struct sw_reader *r, struct sw_record *rec)
+{
+	*rec = until(r, SW_REC_CUT);
+	return (const void *)rec->rec;
+}
+
+/* Twin of the test above: the same gaps, but a CUT says that they are meant. */
+START_TEST(numbers_of_a_pause_are_not_lost)
+{
+	struct tb *tb = tb_new(path, NULL);
+	tb_event_create(tb, 1);
+	tb_pause(tb);
+	tb_event_create(tb, 2);
+	tb_go_on(tb, 70);
+	tb_event_create(tb, 3);
+	tb_pause(tb);
+	tb_go_on(tb, 7)->flags = SW_CUT_AT_END;
+	tb_close(tb, true);
+	struct sw_reader *r = reader();
+	struct sw_record rec;
+	ck_assert_uint_eq(next_cut(r, &rec)->flags, SW_CUT_BEGINS);
+	ck_assert(sw_reader_totals(r).paused);
+	ck_assert_uint_eq(((const struct sw_rec_event *)(const void *)until(r, SW_REC_EVENT_CREATE).rec)->event, 2);
+	ck_assert_uint_eq(next_cut(r, &rec)->calls, 70);
+	ck_assert(!sw_reader_totals(r).paused);
+	ck_assert_uint_eq(((const struct sw_rec_event *)(const void *)until(r, SW_REC_EVENT_CREATE).rec)->event, 3);
+	read_all(r);
+	const struct sw_trace_totals totals = sw_reader_totals(r);
+	ck_assert_uint_eq(totals.lost, 0);
+	ck_assert_uint_eq(totals.left_out, 77);
+	ck_assert_uint_eq(totals.pauses, 2);
+	ck_assert(totals.paused);
+	ck_assert_ptr_null(sw_reader_damage(r, 0));
+	sw_reader_close(r);
+}
+END_TEST
+
+/* A gap that the CUT does not cover in full is a loss. */
+START_TEST(a_cut_excuses_its_own_range_only)
+{
+	struct tb *tb = tb_new(path, NULL);
+	tb_event_create(tb, 1);
+	tb->seq += 3;
+	tb_pause(tb)->first_seq = tb->seq - 1;
+	tb_go_on(tb, 0);
+	tb->seq += 2;
+	tb_event_create(tb, 2);
+	tb_close(tb, true);
+	struct sw_reader *r = reader();
+	read_all(r);
+	ck_assert_uint_eq(sw_reader_totals(r).lost, 4 + 2);
+	sw_reader_close(r);
+}
+END_TEST
+
+START_TEST(a_cut_without_a_number_is_handed_out_behind_its_range)
+{
+	struct tb *tb = tb_new(path, NULL);
+	tb_event_create(tb, 1);
+	const uint64_t first = tb->seq + 1, last = tb->seq + 20;
+	tb_dropped(tb, first, last, 18);
+	tb->seq += 4;
+	tb_event_create(tb, 2);
+	tb->seq += 7;
+	tb_event_create(tb, 3);
+	tb->seq = last + 3; /* two are lost */
+	tb_event_create(tb, 4);
+	tb_close(tb, true);
+	struct sw_reader *r = reader();
+	struct sw_record rec;
+	for (unsigned i = 0; i < 3; i++)
+		until(r, SW_REC_EVENT_CREATE);
+	const struct sw_rec_cut *cut = next_cut(r, &rec);
+	ck_assert_uint_eq(rec.seq, last);
+	ck_assert_uint_eq(sw_rec_seq(&cut->h), last);
+	ck_assert_uint_eq(cut->why, SW_CUT_DROPPED);
+	ck_assert_uint_eq(((const struct sw_rec_loss *)(const void *)until(r, SW_REC_LOSS).rec)->first_seq, last + 1);
+	read_all(r);
+	ck_assert_uint_eq(sw_reader_totals(r).lost, 3);
+	ck_assert_uint_eq(sw_reader_totals(r).left_out, 18);
+	sw_reader_close(r);
+}
+END_TEST
+
+START_TEST(a_cut_to_the_end_is_handed_out_there)
+{
+	struct tb *tb = tb_new(path, NULL);
+	tb_event_create(tb, 1);
+	tb_dropped(tb, tb->seq + 1, tb->seq + 100, 100);
+	tb_close(tb, false);
+	struct sw_reader *r = reader();
+	struct sw_record rec;
+	next_cut(r, &rec);
+	ck_assert_uint_eq(read_all(r), 0);
+	ck_assert_uint_eq(sw_reader_totals(r).lost, 0);
+	sw_reader_close(r);
+}
+END_TEST
+
 START_TEST(foreign_files_are_refused)
 {
 	struct sw_error error = {0};
@@ -295,6 +394,10 @@ int main(void)
 	tcase_add_test(tc, only_errors_are_failures);
 	tcase_add_test(tc, a_killed_program_leaves_a_readable_trace);
 	tcase_add_test(tc, missing_numbers_are_told_as_a_loss);
+	tcase_add_test(tc, numbers_of_a_pause_are_not_lost);
+	tcase_add_test(tc, a_cut_excuses_its_own_range_only);
+	tcase_add_test(tc, a_cut_without_a_number_is_handed_out_behind_its_range);
+	tcase_add_test(tc, a_cut_to_the_end_is_handed_out_there);
 	tcase_add_test(tc, foreign_files_are_refused);
 	tcase_add_test(tc, a_newer_version_is_named);
 	tcase_add_test(tc, header_fields_out_of_bounds_are_refused);

@@ -413,6 +413,37 @@ struct sw_rec_loss *tb_loss(struct tb *tb, uint64_t first_seq, uint64_t last_seq
 	return r;
 }
 
+struct sw_rec_cut *tb_pause(struct tb *tb)
+{
+	tb->paused = tb->seq++ + 1;
+	struct sw_rec_cut *r = tb_add(tb, SW_REC_CUT, sizeof *r, true);
+	r->first_seq = r->last_seq = tb->paused;
+	r->why = SW_CUT_PAUSED;
+	r->flags = SW_CUT_BEGINS;
+	return r;
+}
+
+struct sw_rec_cut *tb_go_on(struct tb *tb, uint64_t calls)
+{
+	tb->seq++;
+	struct sw_rec_cut *r = tb_add(tb, SW_REC_CUT, sizeof *r, true);
+	r->first_seq = tb->paused;
+	r->last_seq = tb->seq - 1;
+	r->calls = calls;
+	r->why = SW_CUT_PAUSED;
+	return r;
+}
+
+struct sw_rec_cut *tb_dropped(struct tb *tb, uint64_t first_seq, uint64_t last_seq, uint64_t calls)
+{
+	struct sw_rec_cut *r = tb_add(tb, SW_REC_CUT, sizeof *r, false);
+	r->first_seq = first_seq;
+	r->last_seq = last_seq;
+	r->calls = calls;
+	r->why = SW_CUT_DROPPED;
+	return r;
+}
+
 struct sw_rec_environment *tb_environment(struct tb *tb, const char *boot, const char *host, uint32_t n, ...)
 {
 	char variables[1024];

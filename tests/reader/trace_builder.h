@@ -41,6 +41,7 @@ struct tb {
 	uint64_t step;		/* default 1000 */
 	uint64_t dur;		/* of calls, default 100; blocking calls advance now by it */
 	uint64_t seq;		/* last sequence number given out */
+	uint64_t paused;	/* and when a pause began */
 	uint8_t ctx;		/* default 1 */
 	uint16_t status, flags; /* of the next records, default 0 */
 	uint32_t stack;		/* of the current writer, by tb_stack */
@@ -92,6 +93,11 @@ uint32_t tb_function_laid(struct tb *tb, const char *name, uint32_t params, cons
 uint32_t tb_image(struct tb *tb, enum sw_image_kind kind, const char *path, const void *data, size_t bytes);
 struct sw_rec_name *tb_name(struct tb *tb, enum sw_name_of of, uint64_t handle, uint64_t bytes, const char *name);
 struct sw_rec_loss *tb_loss(struct tb *tb, uint64_t first_seq, uint64_t last_seq, uint64_t records);
+/* A pause of the recorder begins, or is over: as the recorder writes it, behind a number that no record has. */
+struct sw_rec_cut *tb_pause(struct tb *tb);
+struct sw_rec_cut *tb_go_on(struct tb *tb, uint64_t calls);
+/* A CUT without a number. */
+struct sw_rec_cut *tb_dropped(struct tb *tb, uint64_t first_seq, uint64_t last_seq, uint64_t calls);
 /* n texts "NAME=value" follow. */
 struct sw_rec_environment *tb_environment(struct tb *tb, const char *boot, const char *host, uint32_t n, ...);
 struct sw_rec_notice *tb_notice(struct tb *tb, const char *text);

@@ -16,6 +16,7 @@ typedef void sw_handler(struct sw_model *m, const struct sw_record *r, struct sw
 	X(NAME, name)                                                                                                  \
 	X(FUNCTION, function)                                                                                          \
 	X(LOSS, loss)                                                                                                  \
+	X(CUT, cut)                                                                                                    \
 	X(LAUNCH, launch)                                                                                              \
 	X(COPY, copy)                                                                                                  \
 	X(COPY_ND, copy_nd)                                                                                            \
