@@ -198,15 +198,48 @@ int sw_analysis_judge_only(struct sw_analysis *analysis, const char *trace, cons
 	return sw_analysis_judge_more(analysis, trace, options, hidden, NULL);
 }
 
+/* What comes before judging.  SW_EXIT_OK, or a status after one line. */
+static int prepare(struct sw_analysis *analysis, const struct sw_options *options)
+{
+	*analysis = (struct sw_analysis){0};
+	const int status = load_suppressions(options, &analysis->suppressions);
+	return status ? status : sw_analysis_gate(options, &analysis->gate);
+}
+
+int sw_analysis_begin(struct sw_analysis *analysis, struct sw_reader *reader, const struct sw_options *options,
+		      struct sw_judge_options *judge)
+{
+	const int status = prepare(analysis, options);
+	analysis->reader = reader;
+	*judge = sw_analysis_judge(options, reader);
+	/* `run` has preloaded what records it; the trace says so later. */
+	judge->strict_host = options->strict_host;
+	judge->gate = &analysis->gate;
+	return status;
+}
+
+struct sw_suppressions *sw_analysis_suppressions(const struct sw_options *options)
+{
+	struct sw_suppressions *suppressions = NULL;
+	load_suppressions(options, &suppressions);
+	return suppressions;
+}
+
+void sw_analysis_report(struct sw_analysis *analysis, bool hidden, bool compared)
+{
+	struct sw_error error;
+	struct sw_report_options options = {analysis->suppressions, hidden, compared};
+	analysis->report = sw_report_new(analysis->reader, analysis->judgement, &options);
+	if (sw_in_flight_find(analysis->report, &error))
+		sw_complain(SW_EXIT_OK, "%s", error.text);
+}
+
 int sw_analysis_judge_more(struct sw_analysis *analysis, const char *trace, const struct sw_options *options,
 			   bool hidden, const struct sw_judge_options *more)
 {
 	struct sw_error error;
-	*analysis = (struct sw_analysis){0};
 	sw_crash_note("the trace is untouched", trace);
-	int status = load_suppressions(options, &analysis->suppressions);
-	if (!status)
-		status = sw_analysis_gate(options, &analysis->gate);
+	int status = prepare(analysis, options);
 	if (status)
 		return status;
 	if (sw_reader_open(trace, &analysis->reader, &error))
@@ -237,10 +270,7 @@ int sw_analysis_judge_more(struct sw_analysis *analysis, const char *trace, cons
 		status = sw_complain(SW_EXIT_INPUT, "%s", error.text);
 	if (!analysis->judgement)
 		return status;
-	struct sw_report_options report = {analysis->suppressions, hidden, more && more->shared_uses};
-	analysis->report = sw_report_new(analysis->reader, analysis->judgement, &report);
-	if (sw_in_flight_find(analysis->report, &error))
-		sw_complain(SW_EXIT_OK, "%s", error.text);
+	sw_analysis_report(analysis, hidden, more && more->shared_uses);
 	if (status)
 		sw_report_gap(analysis->report, sw_strdup("its trace could not be judged to its end"));
 	return status;

@@ -8,6 +8,7 @@ syncwatch_SOURCES = \
 	tools/install.c tools/install.h tools/budget.c tools/budget.h tools/crash.c tools/crash.h \
 	tools/run/cmd_run.c tools/run/launch.c tools/run/launch.h tools/run/channel.c tools/run/channel.h tools/run/child.c tools/run/child.h \
 	tools/run/judged.c tools/run/judged_print.c tools/run/judged.h tools/run/collect.c tools/run/collect.h tools/run/session.c tools/run/session.h \
+	tools/run/follow.c tools/run/follow.h tools/run/follower.c tools/run/follower.h \
 	tools/run/witness.c tools/run/witness.h tools/run/nothing_seen.c tools/run/nothing_seen.h \
 	tools/cmd_merge.c tools/merge/operands.c tools/merge/operands.h tools/merge/spread.c tools/merge/spread.h tools/merge/timeline.c tools/merge/timeline.h \
 	tools/elf_probe.c tools/elf_probe.h \

@@ -561,11 +561,27 @@ struct sw_judge_options {
 	/* Called for every record: operations so far, and which part of the trace was read.  NULL: not wanted. */
 	void (*progress)(void *arg, uint64_t operations, double part);
 	void *progress_arg;
+	/* Called after a record that added a finding, or made one stronger: index in so_far->findings, which is
+	   complete but for its cost.  NULL: not wanted. */
+	void (*found)(void *arg, const struct sw_judgement *so_far, size_t index);
+	void *found_arg;
 };
 
 /* Reads the trace to its end.  0 or <0 with error filled; a damaged trace yields what could be judged. */
 int sw_judge(struct sw_reader *reader, const struct sw_judge_options *options, struct sw_judgement **out,
 	     struct sw_error *error);
+
+/*
+ * The same in pieces, for a program that runs (sw_reader_follow()).  sw_judging_step() judges one record: 1; 0 at the
+ * end, SW_READER_WAIT when there is none yet, <0 with error filled.  Time stamps of devices are not used: they come
+ * after the records that they belong to.  What sw_judging_so_far() returns is valid until the end, which turns it into
+ * the judgement and frees the rest.  Options and reader must outlive it.
+ */
+struct sw_judging;
+struct sw_judging *sw_judging_begin(struct sw_reader *reader, const struct sw_judge_options *options);
+int sw_judging_step(struct sw_judging *judging, struct sw_error *error);
+const struct sw_judgement *sw_judging_so_far(const struct sw_judging *judging);
+struct sw_judgement *sw_judging_end(struct sw_judging *judging);
 void sw_judgement_free(struct sw_judgement *judgement);
 
 #endif

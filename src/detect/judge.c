@@ -270,6 +270,7 @@ void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw
 	sw_pool_init(m);
 	sw_collect_init(&m->collect, judgement, arena, options->keep_possible);
 	m->collect.none = options->no_findings;
+	m->collect.tells = options->found != NULL;
 	if (!options->no_schedule)
 		m->schedule = sw_schedule_new(NULL);
 	if (!options->no_footprints)
@@ -339,41 +340,81 @@ void sw_model_finish(struct sw_model *m)
 	sw_collect_finish(&m->collect, m->options->fold_below_ns);
 }
 
-static int judge_records(struct sw_model *m, struct sw_error *error)
+struct sw_judging {
+	struct judged *judged;
+	struct sw_model model;
+	uint64_t read; /* bytes of records */
+};
+
+struct sw_judging *sw_judging_begin(struct sw_reader *reader, const struct sw_judge_options *options)
 {
+	struct sw_judging *judging = sw_alloc(sizeof *judging);
+	struct judged *judged = sw_calloc(1, sizeof *judged);
+	struct sw_model *m = &judging->model;
+	judged->judgement.wait_rules.source = options ? options->behaviour : NULL;
+	judging->judged = judged;
+	judging->read = 0;
+	sw_model_init(m, reader, options ? options : &defaults, &judged->judgement, &judged->arena);
+	m->times = &judged->times;
+	return judging;
+}
+
+static void tell_found(struct sw_model *m)
+{
+	struct sw_collect *collect = &m->collect;
+	for (size_t i = 0; i < collect->news.n; i++)
+		if (m->j->findings.at[collect->news.at[i]].count)
+			m->options->found(m->options->found_arg, m->j, collect->news.at[i]);
+	collect->news.n = 0;
+}
+
+int sw_judging_step(struct sw_judging *judging, struct sw_error *error)
+{
+	struct sw_model *m = &judging->model;
 	struct sw_record record;
-	uint64_t read = 0, all = sw_reader_bytes(m->reader);
-	int got;
-	while ((got = sw_reader_next(m->reader, &record, error)) > 0) {
-		added_edges_before(m, &record);
-		if (!moved_work(m, &record) && !narrowed_wait(m, &record))
-			sw_model_step(m, &record);
-		added_edges_after(m, &record);
-		read += record.rec->words * 8u;
-		if (m->options->progress)
-			m->options->progress(m->options->progress_arg, m->j->coverage.driver_calls,
-					     (double)read / (double)all);
-	}
+	const int got = sw_reader_next(m->reader, &record, error);
+	if (got != 1)
+		return got;
+	added_edges_before(m, &record);
+	if (!moved_work(m, &record) && !narrowed_wait(m, &record))
+		sw_model_step(m, &record);
+	added_edges_after(m, &record);
+	judging->read += record.rec->words * 8u;
+	if (m->options->progress)
+		m->options->progress(m->options->progress_arg, m->j->coverage.driver_calls,
+				     (double)judging->read / (double)sw_reader_bytes(m->reader));
+	if (m->collect.news.n)
+		tell_found(m);
 	return got;
+}
+
+const struct sw_judgement *sw_judging_so_far(const struct sw_judging *judging)
+{
+	return &judging->judged->judgement;
+}
+
+struct sw_judgement *sw_judging_end(struct sw_judging *judging)
+{
+	struct sw_judgement *judgement = &judging->judged->judgement;
+	sw_model_finish(&judging->model);
+	sw_model_free(&judging->model);
+	free(judging);
+	return judgement;
 }
 
 int sw_judge(struct sw_reader *reader, const struct sw_judge_options *options, struct sw_judgement **out,
 	     struct sw_error *error)
 {
-	struct judged *judged = sw_calloc(1, sizeof *judged);
-	struct sw_model *m = sw_alloc(sizeof *m);
+	struct sw_judging *judging = sw_judging_begin(reader, options);
+	struct judged *judged = judging->judged;
+	const struct sw_observer *observer = judging->model.observer;
 	int got = sw_times_load(reader, &judged->times, error);
 	judged->judgement.gpu = judged->times.summary;
-	judged->judgement.wait_rules.source = options ? options->behaviour : NULL;
-	sw_model_init(m, reader, options ? options : &defaults, &judged->judgement, &judged->arena);
-	m->times = &judged->times;
-	if (m->observer->begin)
-		m->observer->begin(m->observer->arg, &judged->judgement);
-	got = judge_records(m, error);
-	sw_model_finish(m);
-	sw_model_free(m);
-	free(m);
-	*out = &judged->judgement;
+	if (observer->begin)
+		observer->begin(observer->arg, &judged->judgement);
+	while ((got = sw_judging_step(judging, error)) == 1)
+		continue;
+	*out = sw_judging_end(judging);
 	return got;
 }
 

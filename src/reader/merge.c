@@ -171,22 +171,92 @@ static int look_at_head(struct sw_writer_cursor *w, const struct sw_source *sour
 	return 1;
 }
 
+/* ---- chunks of a program that runs ---------------------------------------------------------------------------------
+ */
+
+/* Looks until a record that is being written is taken to be abandoned: its call was left by longjmp. */
+#define STUCK_LOOKS 200u
+
+static bool read_header(const struct sw_source *source, uint64_t offset, struct sw_chunk_header *header)
+{
+	size_t got;
+	return !sw_source_read(source, offset, header, sizeof *header, &got, NULL) && got == sizeof *header &&
+	       header->magic == SW_FORMAT_CHUNK_MAGIC &&
+	       header->committed <= source->header.chunk_bytes - sizeof *header;
+}
+
+/* There may be more records by now in chunk `i` of the writer.  False: there are none. */
+static bool grow(struct sw_writer_cursor *w, size_t i, const struct sw_source *source)
+{
+	struct sw_chunk_ref *c = &w->chunks.at[i];
+	struct sw_chunk_header now;
+	if (c->closed || !read_header(source, c->offset, &now) || now.index != c->index || now.writer != w->id)
+		return false;
+	c->closed = now.closed;
+	c->crc = now.crc;
+	if (now.committed <= c->bytes)
+		return false;
+	if (w->loaded && i == w->chunk)
+		w->left += now.committed - c->bytes;
+	c->bytes = now.committed;
+	return true;
+}
+
+/* Does a record follow that is reserved and not yet committed?  Memory of a chunk is zero until then. */
+static bool is_being_written(const struct sw_source *source, const struct sw_chunk_ref *c)
+{
+	struct sw_rec next;
+	size_t got;
+	return sizeof(struct sw_chunk_header) + c->bytes + sizeof next <= source->header.chunk_bytes &&
+	       !sw_source_read(source, c->offset + sizeof(struct sw_chunk_header) + c->bytes, &next, sizeof next, &got,
+			       NULL) &&
+	       got == sizeof next && next.kind != SW_REC_PAD && next.words;
+}
+
+enum rest { REST_NONE, REST_MORE, REST_LATER };
+
+/* After the last record that was seen of the chunk: does more follow in it? */
+static enum rest chunk_rest(const struct sw_merge *m, struct sw_writer_cursor *w, const struct sw_source *source)
+{
+	const struct sw_chunk_ref *c = &w->chunks.at[w->chunk];
+	if (m->ended || w->have != w->at || w->left)
+		return REST_NONE;
+	if (w->chunk + 1 == w->chunks.n)
+		return c->closed ? REST_NONE : REST_LATER;
+	/* The next one has begun: what is still to come in this one was reserved before. */
+	if (grow(w, w->chunk, source))
+		return REST_MORE;
+	if (c->closed || !is_being_written(source, c))
+		return REST_NONE;
+	if (!w->stuck)
+		w->stuck = m->looks;
+	if (m->looks - w->stuck < STUCK_LOOKS)
+		return REST_LATER;
+	w->stuck = 0;
+	return REST_NONE;
+}
+
 /*
  * Moves to the next record (the first one when none is loaded).  1: head is set; 0: no more records in this chunk, the
- * next chunk, if any, is not loaded yet and key says when it is due; <0: reading failed.
- * `scratch` has room for a chunk.
+ * next chunk, if any, is not loaded yet and key says when it is due, or the writer is idle; <0: reading failed.
  */
-static int writer_advance(struct sw_writer_cursor *w, const struct sw_source *source, unsigned char *scratch,
+static int writer_advance(const struct sw_merge *m, struct sw_writer_cursor *w, const struct sw_source *source,
 			  struct sw_damage *damage, struct sw_error *error)
 {
 	int rc;
-	if (!w->loaded && (rc = load_window(w, source, scratch, damage, error)) <= 0)
+	if (!w->loaded && (rc = load_window(w, source, m->scratch, damage, error)) <= 0)
 		return rc;
 	if (w->head)
 		w->at += w->head->words * 8u;
 	w->head = NULL;
-	rc = look_at_head(w, source, damage, error);
-	if (!rc)
+	while (!(rc = look_at_head(w, source, damage, error)) && m->follows) {
+		const enum rest left = chunk_rest(m, w, source);
+		if (left == REST_LATER)
+			w->idle = true;
+		if (left == REST_LATER || left == REST_NONE)
+			break;
+	}
+	if (!rc && !w->idle)
 		leave_chunk(w);
 	return rc;
 }
@@ -249,6 +319,7 @@ static void writer_free(struct sw_writer_cursor *w)
 	sw_map_free(&w->codes);
 	free(w->chunks.at);
 	free(w->window);
+	free(w);
 }
 
 static bool comes_before(const struct sw_writer_cursor *a, const struct sw_writer_cursor *b)
@@ -269,19 +340,21 @@ static void sift_down(struct sw_merge *m, size_t at)
 	m->heap[at] = w;
 }
 
-static struct sw_writer_cursor *writer_of(struct sw_merge *m, struct sw_map *by_id, uint32_t id)
+static struct sw_writer_cursor *writer_of(struct sw_merge *m, uint32_t id)
 {
-	uint64_t *at = sw_map_put(by_id, id);
+	uint64_t *at = sw_map_put(&m->by_id, id);
 	if (!*at) {
-		*sw_vec_push(&m->writers) = (struct sw_writer_cursor){.id = id};
+		struct sw_writer_cursor *w = sw_calloc(1, sizeof *w);
+		w->id = id;
+		*sw_vec_push(&m->writers) = w;
 		*at = m->writers.n;
 	}
-	return &m->writers.at[*at - 1];
+	return m->writers.at[*at - 1];
 }
 
 /* Takes up chunk `number` unless it was never begun or its header is damaged. */
-static void add_chunk(struct sw_merge *m, struct sw_map *by_id, const struct sw_source *s, uint64_t number,
-		      const struct sw_chunk_header *c, struct sw_damage *damage)
+static void add_chunk(struct sw_merge *m, const struct sw_source *s, uint64_t number, const struct sw_chunk_header *c,
+		      struct sw_damage *damage)
 {
 	const uint64_t offset = s->header.header_bytes + number * s->header.chunk_bytes;
 	const uint32_t most = s->header.chunk_bytes - (uint32_t)sizeof *c;
@@ -313,7 +386,7 @@ static void add_chunk(struct sw_merge *m, struct sw_map *by_id, const struct sw_
 		ref.bytes = (uint32_t)there;
 		ref.closed = false;
 	}
-	*sw_vec_push(&writer_of(m, by_id, c->writer)->chunks) = ref;
+	*sw_vec_push(&writer_of(m, c->writer)->chunks) = ref;
 }
 
 /* The next chunk that has any bytes on disk: a sparse file of terabytes costs what is in it. */
@@ -328,7 +401,6 @@ static uint64_t past_hole(const struct sw_source *s, uint64_t number)
 
 static int find_chunks(struct sw_merge *m, const struct sw_source *s, struct sw_damage *damage, struct sw_error *error)
 {
-	struct sw_map by_id = {0};
 	uint64_t number = 0;
 	int rc = 0;
 	for (;; number++) {
@@ -341,11 +413,10 @@ static int find_chunks(struct sw_merge *m, const struct sw_source *s, struct sw_
 			break;
 		if (got < sizeof c)
 			break;
-		add_chunk(m, &by_id, s, number, &c, damage);
+		add_chunk(m, s, number, &c, damage);
 		if (!c.magic)
 			number = past_hole(s, number);
 	}
-	sw_map_free(&by_id);
 	if (!rc && number < s->header.chunks)
 		sw_damage_add(damage, s->bytes, "the file ends after %" PRIu64 " of its %" PRIu64 " chunks", number,
 			      s->header.chunks);
@@ -364,8 +435,8 @@ int sw_merge_open(struct sw_merge *merge, const struct sw_source *source, struct
 	m.scratch = sw_alloc(source->header.chunk_bytes);
 	m.heap = sw_calloc(m.writers.n + 1, sizeof(struct sw_writer_cursor *));
 	for (size_t i = 0; i < m.writers.n; i++) {
-		writer_begin(&m.writers.at[i], damage);
-		m.heap[m.n++] = &m.writers.at[i];
+		writer_begin(m.writers.at[i], damage);
+		m.heap[m.n++] = m.writers.at[i];
 	}
 	for (size_t i = m.n / 2; i-- > 0;)
 		sift_down(&m, i);
@@ -376,16 +447,20 @@ int sw_merge_open(struct sw_merge *merge, const struct sw_source *source, struct
 void sw_merge_close(struct sw_merge *m)
 {
 	for (size_t i = 0; i < m->writers.n; i++)
-		writer_free(&m->writers.at[i]);
+		writer_free(m->writers.at[i]);
 	free(m->writers.at);
+	free(m->blank.at);
+	sw_map_free(&m->by_id);
 	free(m->heap);
 	free(m->scratch);
 }
 
 static void settle_top(struct sw_merge *m)
 {
-	if (sw_writer_ended(m->heap[0]))
+	if (sw_writer_ended(m->heap[0]) || m->heap[0]->idle) {
+		m->heap[0]->queued = false;
 		m->heap[0] = m->heap[--m->n];
+	}
 	if (m->n)
 		sift_down(m, 0);
 }
@@ -395,13 +470,13 @@ int sw_merge_next(struct sw_merge *m, const struct sw_source *source, struct sw_
 {
 	/* The head handed out last is still on top; it is passed only now, so that it stayed valid. */
 	if (m->n && *out == m->heap[0] && m->heap[0]->head) {
-		int rc = writer_advance(m->heap[0], source, m->scratch, damage, error);
+		int rc = writer_advance(m, m->heap[0], source, damage, error);
 		if (rc < 0)
 			return rc;
 		settle_top(m);
 	}
 	while (m->n && !m->heap[0]->head) {
-		int rc = writer_advance(m->heap[0], source, m->scratch, damage, error);
+		int rc = writer_advance(m, m->heap[0], source, damage, error);
 		if (rc < 0)
 			return rc;
 		settle_top(m);
@@ -416,4 +491,113 @@ void sw_merge_skip_chunk(struct sw_merge *m)
 {
 	writer_skip_chunk(m->heap[0]);
 	settle_top(m);
+}
+
+/* ---- following -----------------------------------------------------------------------------------------------------
+ */
+
+/* Chunks of a writer that are read and need not be known any more. */
+#define MOST_READ 64u
+
+void sw_merge_follow(struct sw_merge *merge, const struct sw_source *source)
+{
+	*merge = (struct sw_merge){.follows = true, .scratch = sw_alloc(source->header.chunk_bytes)};
+}
+
+/* Takes up a chunk.  False: not yet, as no thread has begun it, or an earlier one of its thread was not seen. */
+static bool take_up(struct sw_merge *m, const struct sw_source *source, uint64_t number, struct sw_damage *damage)
+{
+	const uint64_t offset = source->header.header_bytes + number * source->header.chunk_bytes;
+	struct sw_chunk_header c;
+	size_t got;
+	if (sw_source_read(source, offset, &c, sizeof c, &got, NULL) || got < sizeof c || !c.magic)
+		return false;
+	if (c.magic == SW_FORMAT_CHUNK_MAGIC && !m->ended && c.index > writer_of(m, c.writer)->known)
+		return false;
+	add_chunk(m, source, number, &c, damage);
+	if (c.magic != SW_FORMAT_CHUNK_MAGIC)
+		return true;
+	struct sw_writer_cursor *w = writer_of(m, c.writer);
+	w->known = c.index + 1;
+	if (!w->loaded)
+		due(w);
+	return true;
+}
+
+static void take_up_new(struct sw_merge *m, const struct sw_source *source, struct sw_damage *damage)
+{
+	size_t kept = 0;
+	for (; m->seen < source->header.chunks; m->seen++)
+		*sw_vec_push(&m->blank) = m->seen;
+	for (size_t i = 0; i < m->blank.n; i++)
+		if (!take_up(m, source, m->blank.at[i], damage))
+			m->blank.at[kept++] = m->blank.at[i];
+	m->blank.n = kept;
+}
+
+static void sift_up(struct sw_merge *m, size_t at)
+{
+	struct sw_writer_cursor *w = m->heap[at];
+	for (size_t parent; at && comes_before(w, m->heap[parent = (at - 1) / 2]); at = parent)
+		m->heap[at] = m->heap[parent];
+	m->heap[at] = w;
+}
+
+static void enqueue(struct sw_merge *m, struct sw_writer_cursor *w)
+{
+	if (m->n == m->room) {
+		m->room = m->room ? 2 * m->room : 64;
+		m->heap = sw_realloc(m->heap, m->room, sizeof(struct sw_writer_cursor *));
+	}
+	w->queued = true;
+	w->idle = false;
+	m->heap[m->n] = w;
+	sift_up(m, m->n++);
+}
+
+/* Looks at the chunks of one writer that it has not passed. */
+static void look_at_writer(struct sw_merge *m, struct sw_writer_cursor *w, const struct sw_source *source)
+{
+	for (size_t i = w->chunk; i < w->chunks.n; i++) {
+		struct sw_chunk_ref *c = &w->chunks.at[i];
+		c->sure = c->bytes;
+		grow(w, i, source);
+		if (m->ended)
+			c->sure = c->bytes;
+	}
+	if (w->chunk > MOST_READ) {
+		const size_t gone = w->chunk - 1; /* the last one passed says which is next */
+		memmove(w->chunks.at, w->chunks.at + gone, (w->chunks.n - gone) * sizeof *w->chunks.at);
+		w->chunks.n -= gone;
+		w->chunk -= gone;
+	}
+	const bool more = w->chunk < w->chunks.n && (!w->loaded || w->left || w->chunk + 1 < w->chunks.n || m->ended);
+	if (!w->queued && more)
+		enqueue(m, w);
+}
+
+void sw_merge_look(struct sw_merge *m, const struct sw_source *source, bool ended, struct sw_damage *damage)
+{
+	m->looks++;
+	m->ended |= ended;
+	take_up_new(m, source, damage);
+	for (size_t i = 0; i < m->writers.n; i++)
+		look_at_writer(m, m->writers.at[i], source);
+}
+
+bool sw_merge_is_sure(const struct sw_merge *m, const struct sw_writer_cursor *w)
+{
+	const struct sw_chunk_ref *c = &w->chunks.at[w->chunk];
+	const uint64_t end = sw_writer_offset(w) - c->offset - sizeof(struct sw_chunk_header) + w->head->words * 8u;
+	return m->ended || end <= c->sure;
+}
+
+int sw_merge_reread(const struct sw_source *source, struct sw_writer_cursor *w, struct sw_error *error)
+{
+	struct sw_rec now;
+	size_t got;
+	const int rc = sw_source_read(source, sw_writer_offset(w), &now, sizeof now, &got, error);
+	if (!rc && got == sizeof now && now.kind == w->head->kind && now.words == w->head->words)
+		memcpy(w->window + w->at, &now, sizeof now);
+	return rc;
 }

@@ -17,6 +17,12 @@ struct hole {
 	uint64_t first, last;
 };
 
+/* A record whose call had not returned when it was handed out. */
+struct taken {
+	uint64_t offset;
+	uint8_t kind;
+};
+
 struct sw_reader {
 	struct sw_source source;
 	struct sw_damage damage;
@@ -33,6 +39,11 @@ struct sw_reader {
 	struct sw_rec_launch launch;	/* made of a short record */
 	SW_VEC(uint64_t)
 	seen; /* operations by entry point: replaces COUNTS when the program did not end in order */
+
+	/* While the program runs. */
+	uint64_t now_ns, held_seq, held_ns; /* the record that is held back, and since when */
+	SW_VEC(struct taken) taken;	    /* before their calls returned */
+	struct sw_follow_facts follow;
 };
 
 #define HOLES_MAX 4096 /* remembered, so that LOSS records that follow do not count them twice */
@@ -65,6 +76,22 @@ int sw_reader_open(const char *path, struct sw_reader **out, struct sw_error *er
 	return 0;
 }
 
+int sw_reader_follow(const char *path, int file, int memory, struct sw_reader **out, struct sw_error *error)
+{
+	struct sw_reader *r = sw_calloc(1, sizeof *r);
+	const int rc = sw_source_follow(&r->source, path, file, memory, error);
+	if (rc) {
+		free(r);
+		return rc;
+	}
+	r->damage.path = r->source.path;
+	r->dictionary.pid = r->source.header.pid;
+	sw_trace_clock_start(&r->dictionary.clock, &r->source.header);
+	sw_merge_follow(&r->merge, &r->source);
+	*out = r;
+	return 0;
+}
+
 void sw_reader_close(struct sw_reader *r)
 {
 	if (!r)
@@ -76,6 +103,7 @@ void sw_reader_close(struct sw_reader *r)
 	free(r->holes.at);
 	free(r->cuts.at);
 	free(r->seen.at);
+	free(r->taken.at);
 	free(r);
 }
 
@@ -201,6 +229,11 @@ static void count(struct sw_reader *r, const struct sw_rec *rec)
 	r->seen.at[rec->api]++;
 }
 
+static bool has_failed(const struct sw_rec *rec)
+{
+	return rec->status != SUCCESS && !(rec->kind == SW_REC_QUERY && rec->status == ERROR_NOT_READY);
+}
+
 static void fill(struct sw_reader *r, const struct sw_writer_cursor *w, struct sw_record *out)
 {
 	const struct sw_rec *rec = sw_launch_is_short(w->head) ? &r->launch.h : w->head;
@@ -216,7 +249,7 @@ static void fill(struct sw_reader *r, const struct sw_writer_cursor *w, struct s
 	if (!(rec->flags & SW_RF_PENDING)) {
 		uint64_t units = rec->flags & SW_RF_DUR_1024 ? 1024 : 1;
 		out->dur_ns = sw_clock_duration_ns(clock, rec->dur * units);
-		out->failed = rec->status != SUCCESS && !(rec->kind == SW_REC_QUERY && rec->status == ERROR_NOT_READY);
+		out->failed = has_failed(rec);
 	}
 	if (rec->kind == SW_REC_LAUNCH && !(rec->flags & SW_RF_END)) {
 		uint32_t id = ((const struct sw_rec_launch *)(const void *)rec)->params;
@@ -234,6 +267,10 @@ static int take_record(struct sw_reader *r, struct sw_writer_cursor *w, struct s
 	const struct sw_rec *rec = w->head;
 	const uint64_t seq = sw_rec_seq(rec);
 	const size_t least = sw_kind_bytes(rec);
+	if (seq && seq <= r->seq && r->merge.follows) {
+		r->follow.overtaken++;
+		return 0;
+	}
 	if (seq && seq <= r->seq) {
 		sw_damage_add(&r->damage, sw_writer_offset(w),
 			      "record %" PRIu64 " comes after record %" PRIu64 ": the rest of the chunk is skipped",
@@ -279,14 +316,94 @@ static int take_record(struct sw_reader *r, struct sw_writer_cursor *w, struct s
 	return 1;
 }
 
+/* ---- a program that runs ------------------------------------------------------------------------------------------
+ */
+
+/* Was the record held back for so long?  The first question about it begins the time. */
+static bool was_held(struct sw_reader *r, uint64_t seq, uint64_t most_ns)
+{
+	if (r->held_seq != seq) {
+		r->held_seq = seq;
+		r->held_ns = r->now_ns;
+	}
+	const uint64_t held = r->now_ns - r->held_ns;
+	if (held > r->follow.held_ns)
+		r->follow.held_ns = held;
+	return held >= most_ns;
+}
+
+/* 1: the record is to be held back; <0: reading failed. */
+static int hold(struct sw_reader *r, struct sw_writer_cursor *w, struct sw_error *error)
+{
+	const uint64_t seq = sw_rec_seq(w->head);
+	if (!r->merge.follows || r->merge.ended || !seq)
+		return 0;
+	if (!sw_merge_is_sure(&r->merge, w))
+		return 1;
+	if (seq > r->seq + 1 && !left_out(r, w->head, seq - 1))
+		return !was_held(r, seq, SW_FOLLOW_HOLE_NS); /* the hole comes first, then it is asked for again */
+	if (!(w->head->flags & SW_RF_PENDING))
+		return 0;
+	const int rc = sw_merge_reread(&r->source, w, error);
+	if (rc || !(w->head->flags & SW_RF_PENDING))
+		return rc;
+	if (!was_held(r, seq, SW_FOLLOW_CALL_NS))
+		return 1;
+	if (r->taken.n && r->taken.at[r->taken.n - 1].offset == sw_writer_offset(w))
+		return 0; /* something else came first */
+	r->follow.in_flight++;
+	*sw_vec_push(&r->taken) = (struct taken){sw_writer_offset(w), w->head->kind};
+	return 0;
+}
+
+/* Calls that were taken before they returned, and have by now. */
+static void settle_taken(struct sw_reader *r)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < r->taken.n; i++) {
+		const struct taken *taken = &r->taken.at[i];
+		struct sw_rec now;
+		size_t got;
+		if (sw_source_read(&r->source, taken->offset, &now, sizeof now, &got, NULL) || got < sizeof now ||
+		    now.kind != taken->kind || now.flags & SW_RF_PENDING) {
+			r->taken.at[kept++] = *taken;
+			continue;
+		}
+		r->follow.failed += has_failed(&now);
+		r->follow.returned += !has_failed(&now) && !(now.flags & SW_RF_BEGIN);
+	}
+	r->taken.n = kept;
+}
+
+int sw_reader_refresh(struct sw_reader *r, uint64_t now_ns, bool ended, struct sw_error *error)
+{
+	const int rc = sw_source_refresh(&r->source, error);
+	r->now_ns = now_ns;
+	sw_merge_look(&r->merge, &r->source, ended, &r->damage);
+	settle_taken(r);
+	return rc;
+}
+
+struct sw_follow_facts sw_reader_follow_facts(const struct sw_reader *r)
+{
+	return r->follow;
+}
+
 int sw_reader_next(struct sw_reader *r, struct sw_record *out, struct sw_error *error)
 {
 	for (;;) {
 		int rc = sw_merge_next(&r->merge, &r->source, &r->damage, &r->current, error);
 		if (rc < 0)
 			return rc;
+		if (!rc && r->merge.follows && !r->merge.ended)
+			return SW_READER_WAIT;
 		if (!rc)
 			return cut_is_over(r, UINT64_MAX, r->ticks, out);
+		rc = hold(r, r->current, error);
+		if (rc)
+			r->current = NULL; /* the head stays for the next call */
+		if (rc)
+			return rc < 0 ? rc : SW_READER_WAIT;
 		if (take_record(r, r->current, out))
 			return 1;
 	}

@@ -48,6 +48,35 @@ void sw_reader_close(struct sw_reader *reader);
  */
 int sw_reader_next(struct sw_reader *reader, struct sw_record *out, struct sw_error *error);
 
+/*
+ * Reads the trace of a program that runs, from two descriptors that the reader owns from now on, also on failure: its
+ * file, and the memory that holds what the file lacks (-1: none).  `path` is for messages.
+ *
+ * sw_reader_next() then also returns SW_READER_WAIT: there is no further record whose place is certain.  A record is
+ * held back while numbers before it are missing, as another thread has taken one and not committed its record, and
+ * while its call has not returned, as it may fail.  Neither is waited for without end: see struct sw_follow_facts.
+ */
+#define SW_READER_WAIT 2
+int sw_reader_follow(const char *path, int file, int memory, struct sw_reader **out, struct sw_error *error);
+
+/* Looks for what was committed since; now_ns is any clock that only advances.  `ended`: the program has ended, so that
+   what is there now is all, and is read as from a file.  0, or <0 with error filled. */
+int sw_reader_refresh(struct sw_reader *reader, uint64_t now_ns, bool ended, struct sw_error *error);
+
+/* How long a record is held back. */
+#define SW_FOLLOW_CALL_NS 200000000u  /* for its call to return */
+#define SW_FOLLOW_HOLE_NS 1000000000u /* for the numbers before it */
+
+/* Where reading while the program ran may differ from reading its trace afterwards. */
+struct sw_follow_facts {
+	uint64_t in_flight; /* calls taken before they returned, as if they would succeed ... */
+	uint64_t returned;  /* ... of which so many did: without the time that the call took */
+	uint64_t failed;    /* ... and so many failed: the trace must be judged again */
+	uint64_t overtaken; /* records that came after their number was given up: the same */
+	uint64_t held_ns;   /* the longest that a record was held back */
+};
+struct sw_follow_facts sw_reader_follow_facts(const struct sw_reader *reader);
+
 /* Header and path as given live as long as the reader. */
 const struct sw_file_header *sw_reader_header(const struct sw_reader *reader);
 const char *sw_reader_path(const struct sw_reader *reader);

@@ -58,12 +58,12 @@ void sw_damage_free(struct sw_damage *damage)
 /* A chunk is checked in one piece: this bounds the memory that a damaged header can ask for. */
 #define CHUNK_MAX (64u << 20)
 
-int sw_source_read(const struct sw_source *source, uint64_t offset, void *out, size_t bytes, size_t *got,
-		   struct sw_error *error)
+static int read_from(const struct sw_source *source, int fd, uint64_t offset, void *out, size_t bytes, size_t *got,
+		     struct sw_error *error)
 {
 	size_t done = 0;
 	while (done < bytes) {
-		ssize_t n = pread(source->fd, (char *)out + done, bytes - done, (off_t)(offset + done));
+		ssize_t n = pread(fd, (char *)out + done, bytes - done, (off_t)(offset + done));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -75,6 +75,30 @@ int sw_source_read(const struct sw_source *source, uint64_t offset, void *out, s
 	}
 	*got = done;
 	return 0;
+}
+
+/* The recorder writes a chunk to the file before it takes it out of the memory: bytes that were read before the chunk's
+   header was still there are the chunk's.  No read crosses the end of a chunk. */
+static bool is_in_memory(const struct sw_source *source, uint64_t offset)
+{
+	const uint64_t header = source->header.header_bytes, bytes = source->header.chunk_bytes;
+	uint32_t magic;
+	if (offset < header)
+		return true;
+	offset = header + (offset - header) / bytes * bytes;
+	return pread(source->memory, &magic, sizeof magic, (off_t)offset) == sizeof magic && magic;
+}
+
+int sw_source_read(const struct sw_source *source, uint64_t offset, void *out, size_t bytes, size_t *got,
+		   struct sw_error *error)
+{
+	size_t there;
+	if (source->memory >= 0 && !read_from(source, source->memory, offset, out, bytes, &there, NULL) &&
+	    is_in_memory(source, offset)) {
+		*got = there;
+		return 0;
+	}
+	return read_from(source, source->fd, offset, out, bytes, got, error);
 }
 
 static int check_header(const struct sw_source *s, size_t got, struct sw_error *error)
@@ -124,7 +148,7 @@ static int expand(struct sw_source *s, struct stat *st, struct sw_error *error)
 int sw_source_open(struct sw_source *source, const char *path, struct sw_error *error)
 {
 	struct stat st;
-	struct sw_source s = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+	struct sw_source s = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), .memory = -1};
 	int rc;
 	if (s.fd < 0)
 		return sw_fail(error, -errno, "%s: cannot open: %s", path, strerror(errno));
@@ -151,8 +175,44 @@ int sw_source_open(struct sw_source *source, const char *path, struct sw_error *
 	return 0;
 }
 
+int sw_source_follow(struct sw_source *source, const char *path, int file, int memory, struct sw_error *error)
+{
+	struct sw_source s = {.fd = file, .memory = memory, .path = sw_strdup(path)};
+	size_t got = 0;
+	int rc = read_from(&s, memory >= 0 ? memory : file, 0, &s.header, sizeof s.header, &got, error);
+	if (!rc)
+		rc = check_header(&s, got, error);
+	if (rc) {
+		sw_source_close(&s);
+		return rc;
+	}
+	s.header.recorder_version[sizeof s.header.recorder_version - 1] = 0;
+	*source = s;
+	return 0;
+}
+
+int sw_source_refresh(struct sw_source *source, struct sw_error *error)
+{
+	struct sw_file_header now;
+	size_t got = 0;
+	int rc = read_from(source, source->memory >= 0 ? source->memory : source->fd, 0, &now, sizeof now, &got, error);
+	/* The program may have written anything over it: what reading depends on stays as it was checked. */
+	if (rc || got < sizeof now || memcmp(now.magic, SW_FORMAT_MAGIC, sizeof now.magic))
+		return rc;
+	source->header.flags = now.flags;
+	source->header.records_lost = now.records_lost;
+	source->header.bytes_lost = now.bytes_lost;
+	source->header.cuda_driver_version = now.cuda_driver_version;
+	if (now.chunks > source->header.chunks)
+		source->header.chunks = now.chunks;
+	source->bytes = source->header.header_bytes + source->header.chunks * source->header.chunk_bytes;
+	return 0;
+}
+
 void sw_source_close(struct sw_source *source)
 {
 	close(source->fd);
+	if (source->memory >= 0)
+		close(source->memory);
 	free(source->path);
 }

@@ -20,6 +20,7 @@ struct sw_reader;
 
 struct sw_source {
 	int fd;
+	int memory; /* of a program that runs: what the file lacks, at the same offsets; -1: the file has all */
 	char *path;
 	uint64_t bytes; /* of the file when it was opened */
 	struct sw_file_header header;
@@ -27,6 +28,10 @@ struct sw_source {
 
 /* Opens and checks the header.  On failure nothing is left open. */
 int sw_source_open(struct sw_source *source, const char *path, struct sw_error *error);
+/* The trace of a program that runs, by descriptors that the source owns from now on, also on failure.  Its header is
+   that of now: sw_source_refresh() reads it again. */
+int sw_source_follow(struct sw_source *source, const char *path, int file, int memory, struct sw_error *error);
+int sw_source_refresh(struct sw_source *source, struct sw_error *error);
 void sw_source_close(struct sw_source *source);
 
 /* Reads up to `bytes` at `offset`; *got is less only at the end of the file. */

@@ -16,7 +16,8 @@ struct sw_chunk_ref {
 	uint64_t first_seq; /* as its header says: not before this number is it loaded */
 	uint32_t index, bytes;
 	uint32_t crc;
-	bool closed; /* crc is to be checked */
+	bool closed;   /* crc is to be checked */
+	uint32_t sure; /* of bytes, while the program runs: seen one look ago */
 };
 
 struct sw_writer_cursor {
@@ -38,6 +39,11 @@ struct sw_writer_cursor {
 	struct sw_map stacks; /* the writer's id and the reader's index */
 	struct sw_map codes;  /* the same of Python code */
 	struct sw_map params; /* struct sw_param_block * */
+
+	/* While the program runs. */
+	bool queued, idle; /* it is in the heap; it has no more records yet */
+	uint32_t known;	   /* chunks found so far: the index of the next one */
+	uint64_t stuck;	   /* the look since which a record is being written, 0: none is */
 };
 
 struct sw_param_block {
@@ -69,10 +75,15 @@ uint32_t sw_writer_code(const struct sw_writer_cursor *writer, uint32_t id);
 /* Finds the chunks of a trace and merges its writers by sequence number. */
 
 struct sw_merge {
-	SW_VEC(struct sw_writer_cursor) writers;
+	SW_VEC(struct sw_writer_cursor *) writers;
+	struct sw_map by_id;		/* -> index in writers + 1 */
 	struct sw_writer_cursor **heap; /* smallest key first */
-	size_t n;
+	size_t n, room;
 	unsigned char *scratch; /* one chunk */
+
+	bool follows, ended;	/* the program runs; it has ended, and what is there is all */
+	uint64_t looks, seen;	/* chunks that were looked at */
+	SW_VEC(uint64_t) blank; /* of these, those that no thread had begun */
 };
 
 /* Reads all chunk headers.  Faults of the file become lines of `damage`; <0 with error filled: it cannot be read. */
@@ -86,5 +97,19 @@ int sw_merge_next(struct sw_merge *merge, const struct sw_source *source, struct
 
 /* The chunk of the head last returned is not to be trusted any further. */
 void sw_merge_skip_chunk(struct sw_merge *merge);
+
+/*
+ * A program that runs: sw_merge_follow() instead of sw_merge_open(), then sw_merge_look() again and again;
+ * sw_merge_next() returns 0 when there is nothing more yet.  `ended`: the program has ended, and what is there now is
+ * all.
+ *
+ * A record without a number must come before those of other threads that rely on it, and they can be seen first only
+ * if it is committed between two reads of one look.  So a record is sure when the look before the last saw it.
+ */
+void sw_merge_follow(struct sw_merge *merge, const struct sw_source *source);
+void sw_merge_look(struct sw_merge *merge, const struct sw_source *source, bool ended, struct sw_damage *damage);
+bool sw_merge_is_sure(const struct sw_merge *merge, const struct sw_writer_cursor *writer);
+/* Reads the head again: its call may have returned. */
+int sw_merge_reread(const struct sw_source *source, struct sw_writer_cursor *writer, struct sw_error *error);
 
 #endif

@@ -557,6 +557,8 @@ void sw_report_ungroup(struct sw_report *report)
 		free(report->groups.at[i].members.at);
 	free(report->groups.at);
 	free(report->group_of);
+	memset(&report->groups, 0, sizeof report->groups);
+	report->group_of = NULL;
 }
 
 const struct sw_group *sw_report_group_of(const struct sw_report *report, const struct sw_shown_finding *shown)

@@ -233,15 +233,32 @@ static void find_gaps(struct sw_report *report, bool compared)
 				  "that starts them all"));
 }
 
-struct sw_report *sw_report_new(struct sw_reader *reader, const struct sw_judgement *judgement,
-				const struct sw_report_options *options)
+struct sw_report *sw_report_begin(struct sw_reader *reader, const struct sw_judgement *so_far,
+				  const struct sw_report_options *options)
 {
 	struct sw_report *report = sw_calloc(1, sizeof *report);
-	report->judgement = judgement;
+	report->judgement = so_far;
 	report->reader = reader;
 	report->suppressions = options->suppressions;
 	report->all = options->all;
-	sw_names_init(&report->names, reader, judgement);
+	sw_names_init(&report->names, reader, so_far);
+	return report;
+}
+
+bool sw_report_only(struct sw_report *report, size_t index)
+{
+	const struct sw_report_options options = {.suppressions = report->suppressions};
+	sw_report_ungroup(report);
+	report->shown.n = 0;
+	add_shown(report, &report->judgement->findings.at[index], &options);
+	sw_report_group(report);
+	return report->shown.n;
+}
+
+struct sw_report *sw_report_new(struct sw_reader *reader, const struct sw_judgement *judgement,
+				const struct sw_report_options *options)
+{
+	struct sw_report *report = sw_report_begin(reader, judgement, options);
 	for (size_t i = 0; i < judgement->findings.n; i++) {
 		struct sw_names_scope scope;
 		sw_names_scope_begin(&report->names, &scope);

@@ -92,6 +92,12 @@ struct sw_report *sw_report_new(struct sw_reader *reader, const struct sw_judgem
 				const struct sw_report_options *options);
 void sw_report_free(struct sw_report *report);
 
+/* While the program runs: a report without findings, and then of one finding of the judgement so far, by its index, in
+   place of the one before.  False: the finding is suppressed. */
+struct sw_report *sw_report_begin(struct sw_reader *reader, const struct sw_judgement *so_far,
+				  const struct sw_report_options *options);
+bool sw_report_only(struct sw_report *report, size_t index);
+
 /* Adds a reason why the report is no proof, for a sentence about the process: "its trace ...". Takes the text. */
 void sw_report_gap(struct sw_report *report, char *text);
 

@@ -71,7 +71,7 @@ static bool reap(pid_t pid, struct sw_witness *witness, int *status)
 {
 	pid_t ended;
 	int how;
-	while ((ended = waitpid(-1, &how, WNOHANG)) > 0) {
+	while ((ended = waitpid(-1, &how, WNOHANG | __WNOTHREAD)) > 0) {
 		if (ended == witness->pid)
 			witness->pid = -1;
 		if (ended == pid) {

@@ -1,30 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* syncwatch run: runs a program with the recorder preloaded and judges what it did. */
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/name_pattern.h"
 #include "budget.h"
 #include "crash.h"
+#include "run/follower.h"
 #include "run/judged.h"
 #include "run/launch.h"
 
-static int judge(struct sw_launch *run)
+static int judge(const struct sw_options *options, struct sw_session *session, int *program_status)
 {
 	struct sw_judged judged;
-	/* From here on only the report can fail. */
-	const bool proof = run->options->error_exitcode && !run->program_status;
-	sw_crash_status(proof ? SW_EXIT_UNPROVEN : run->program_status);
-	int limited = sw_budget_start(run->options);
+	/* What fails from here on is the report alone. */
+	const bool proof = options->error_exitcode && !*program_status;
+	sw_crash_status(proof ? SW_EXIT_UNPROVEN : *program_status);
+	int limited = sw_budget_start(options);
 	if (limited)
 		return limited;
-	sw_judged_make(&judged, run->options, &run->session);
-	sw_judged_print(&judged, &run->session);
-	sw_verdict_step(&judged.verdict, sw_judged_json(&judged, &run->session));
-	sw_verdict_step(&judged.verdict, sw_judged_files(&judged, &run->session));
-	const int status = sw_judged_status(&judged, &run->session, &run->program_status);
+	sw_judged_make(&judged, options, session);
+	sw_judged_print(&judged, session);
+	sw_verdict_step(&judged.verdict, sw_judged_json(&judged, session));
+	sw_verdict_step(&judged.verdict, sw_judged_files(&judged, session));
+	const int status = sw_judged_status(&judged, session, program_status);
 	sw_judged_free(&judged);
 	return status;
+}
+
+/* By the follower, or here when there is none (any more). */
+static int report(struct sw_launch *run)
+{
+	int status;
+	if (run->follower && sw_follower_finish(run->follower, &run->session, &run->program_status, &status))
+		return status;
+	if (run->follower)
+		fputs("syncwatch: what judged while the program ran is gone: the traces are judged now\n", stderr);
+	return judge(run->options, &run->session, &run->program_status);
+}
+
+static int check_live(const struct sw_options *options)
+{
+	if (!options->live && (options->live_log || options->on_error || options->stop_on_error))
+		return sw_complain_usage("'--log', '--on-error' and '--stop-on-error' need '--live'");
+	return SW_EXIT_OK;
 }
 
 #define FILES 10
@@ -55,10 +75,14 @@ int sw_cmd_run(const struct sw_options *given)
 	struct sw_options options = *given;
 	struct sw_launch run = {.options = &options};
 	char *made[FILES] = {0};
-	int status = expand_names(&options, made);
+	int status = check_live(&options);
+	if (!status)
+		status = expand_names(&options, made);
 	if (!status) {
+		run.follower = options.live ? sw_follower_start(&options, judge) : NULL;
 		status = sw_launch_run(&run);
-		status = status ? sw_verdict_refusal(&options, status) : judge(&run);
+		status = status ? sw_verdict_refusal(&options, status) : report(&run);
+		sw_follower_free(run.follower);
 		sw_launch_free(&run);
 	}
 	for (size_t i = 0; i < FILES; i++)

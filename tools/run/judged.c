@@ -16,6 +16,7 @@
 #include "pack_file.h"
 #include "reader/ranks.h"
 #include "report/json/report_parts.h"
+#include "run/follow.h"
 #include "terminal.h"
 
 /* A stream into memory. */
@@ -256,6 +257,18 @@ static bool is_written(const struct sw_session_trace *trace)
 	return trace->pidfd >= 0 && poll(&process, 1, 0) == 0;
 }
 
+/* Was it judged while it ran, and is that judgement the one of its trace? */
+static bool take_followed(struct sw_judged *judged, const struct sw_session_trace *trace, struct sw_analysis *analysis)
+{
+	const char *why;
+	if (!trace->follow)
+		return false;
+	if (sw_follow_take(trace->follow, judged->several, analysis, &why))
+		return true;
+	fprintf(stderr, "syncwatch: process %d is judged again from its trace: %s\n", (int)trace->pid, why);
+	return false;
+}
+
 static void judge(struct sw_judged *judged, struct sw_session *session, const struct sw_session_trace *trace, bool draw)
 {
 	struct sw_analysis analysis;
@@ -264,7 +277,9 @@ static void judge(struct sw_judged *judged, struct sw_session *session, const st
 	const bool kept = sw_session_in_place(trace);
 	char *packed = judged->options->pack && kept && !is_written(trace) ? sw_pack_replace(trace->path) : NULL;
 	const char *path = packed ? packed : kept ? trace->path : held;
-	int status = sw_analysis_judge_more(&analysis, path, judged->options, judged->options->all, &more);
+	int status = SW_EXIT_OK;
+	if (packed || !take_followed(judged, trace, &analysis))
+		status = sw_analysis_judge_more(&analysis, path, judged->options, judged->options->all, &more);
 	if (analysis.report) {
 		take_part(judged, path, &analysis);
 		add_process(judged, session, trace->pid, kept ? path : trace->path, &analysis);

@@ -290,6 +290,8 @@ static void started(void *arg, pid_t pid)
 	sw_crash_note("the program runs on, its trace may lack its end", path);
 	free(path);
 	sw_session_start(&run->session, &run->channel, pid, run->options->operands[0]);
+	if (run->follower)
+		sw_session_follow(&run->session, run->follower);
 }
 
 static void serve(void *arg)

@@ -17,6 +17,7 @@ struct sw_launch {
 	const char *const *environment;	  /* name, value, name, value ... NULL; NULL: none */
 	bool dies_with_us;		  /* the program ends when the process that launches it does */
 	int output;			  /* descriptor for what the program prints, 0: as ours */
+	struct sw_follower *follower;	  /* judges while the program runs; NULL: none does */
 	int errors;			  /* the same for standard error, 0: as `output` */
 	/* Made. */
 	struct sw_session session; /* its traces */

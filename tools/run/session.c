@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "elf_probe.h"
+#include "run/follower.h"
 #include "run/collect.h"
 #include "syncwatch/format.h"
 
@@ -130,6 +132,8 @@ static void collect(struct sw_session *session, struct sw_session_trace *trace)
 	if (trace->memory >= 0)
 		close(trace->memory);
 	trace->memory = -1;
+	if (session->follower)
+		sw_follower_ended(session->follower, (size_t)(trace - session->traces.at));
 }
 
 static void trace(struct sw_session *session, const struct sw_received *received)
@@ -158,15 +162,29 @@ static void trace(struct sw_session *session, const struct sw_received *received
 		.device = received->message->device,
 		.inode = received->message->inode,
 	};
+	if (session->follower)
+		sw_follower_trace(session->follower, session->traces.n - 1, &session->traces.at[session->traces.n - 1]);
 	if (ended)
 		collect(session, &session->traces.at[session->traces.n - 1]);
-	else if (pidfd >= 0 && received->memory >= 0)
+	else if (pidfd >= 0 && (received->memory >= 0 || session->follower))
 		sw_channel_watch(session->channel, pidfd);
+}
+
+void sw_session_follow(struct sw_session *session, struct sw_follower *follower)
+{
+	session->follower = follower;
+	if (sw_follower_descriptor(follower) >= 0)
+		sw_channel_watch(session->channel, sw_follower_descriptor(follower));
 }
 
 void sw_session_ended(void *arg, int pidfd)
 {
 	struct sw_session *session = arg;
+	if (session->follower && pidfd == sw_follower_descriptor(session->follower)) {
+		if (sw_follower_serve(session->follower) && session->main > 0)
+			kill(session->main, SIGTERM);
+		return;
+	}
 	for (size_t i = 0; i < session->traces.n; i++)
 		if (session->traces.at[i].pidfd == pidfd)
 			collect(session, &session->traces.at[i]);
@@ -226,7 +244,7 @@ static int64_t now_ms(void)
 static bool reap(void)
 {
 	pid_t pid;
-	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+	while ((pid = waitpid(-1, NULL, WNOHANG | __WNOTHREAD)) > 0)
 		continue;
 	return pid == 0 || errno == EINTR;
 }

@@ -15,6 +15,9 @@
 #include "base/memory.h"
 #include "run/channel.h"
 
+struct sw_follow;
+struct sw_follower;
+
 struct sw_session_trace {
 	char *path; /* as announced */
 	pid_t pid;
@@ -22,6 +25,7 @@ struct sw_session_trace {
 	int pidfd;  /* -1: it has ended, or cannot be asked */
 	int memory; /* what the file lacks, until the process has ended; -1: nothing */
 	uint64_t device, inode;
+	struct sw_follow *follow; /* in the follower: judged while it ran; NULL: it was not */
 };
 
 /* An image that was to begin and has not said hello. */
@@ -48,10 +52,14 @@ struct sw_session {
 	bool outlived;			     /* something of the run still runs */
 	uint32_t failed;		     /* processes that use CUDA and said that they run unrecorded */
 	uint32_t refused;		     /* traces that were announced and are not what they should be */
+	struct sw_follower *follower;	     /* NULL: the run is judged when it is over */
 };
 
 /* The program that the command itself starts. */
 void sw_session_start(struct sw_session *session, struct sw_channel *channel, pid_t pid, const char *file);
+
+/* From now on the follower gets each trace. */
+void sw_session_follow(struct sw_session *session, struct sw_follower *follower);
 
 /* For the channel: `session` is its argument. */
 void sw_session_received(void *session, const struct sw_received *received);

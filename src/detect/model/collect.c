@@ -111,6 +111,7 @@ void sw_collect_free(struct sw_collect *collect)
 {
 	recent_calls_free(&collect->recent);
 	free(collect->index);
+	free(collect->news.at);
 	free(collect->kept);
 	collect->kept = NULL;
 	for (size_t i = 0; i < collect->judgement->findings.n; i++)
@@ -261,6 +262,13 @@ static void add_buffer(struct sw_collect *collect, struct sw_finding *known, uin
 	others->allocation[others->n++] = allocation;
 }
 
+static void note_news(struct sw_collect *collect, const struct sw_finding *finding)
+{
+	const uint32_t at = (uint32_t)(finding - collect->judgement->findings.at);
+	if (collect->tells && (!collect->news.n || collect->news.at[collect->news.n - 1] != at))
+		*sw_vec_push(&collect->news) = at;
+}
+
 struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_finding *seen, bool *described)
 {
 	struct sw_judgement *j = collect->judgement;
@@ -286,6 +294,7 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 			if (described)
 				*described = true;
 			known->fingerprint = hash;
+			note_news(collect, known);
 		} else if (seen->accesses) {
 			add_buffer(collect, known, seen->access[0]->allocation);
 		}
@@ -303,6 +312,7 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 	added->last_operation = later;
 	added->fingerprint = hash;
 	enlist(collect, j->findings.n - 1);
+	note_news(collect, added);
 	if (described)
 		*described = true;
 	return added;

@@ -58,6 +58,8 @@ struct sw_collect {
 	struct sw_recent_calls recent; /* so that a finding can name them */
 	bool none;		       /* no finding is wanted */
 	bool keep_possible;
+	bool tells;		/* findings that are new, or became stronger, are noted */
+	SW_VEC(uint32_t) news;	/* their indexes, until they are told */
 	struct sw_arena *arena; /* the judgement's */
 };
 

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/follow.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "terminal.h"
+
+/* Between two looks: records are judged one look after they were seen (reader/writer.h). */
+#define LOOK_NS 5000000u
+
+struct sw_follow {
+	struct sw_follow_sink *sink;
+	char *path;
+	pid_t pid;
+	struct sw_analysis analysis;
+	struct sw_judge_options judge;
+	struct sw_judging *judging;	    /* NULL: it is over */
+	struct sw_suppressions *suppressed; /* for what is printed: which of them were used is said by the report */
+	struct sw_report *shown;	    /* NULL: nothing was found yet */
+	SW_VEC(uint8_t) told;		    /* by finding: its severity + 1 when it was printed */
+	uint64_t looked_ns;
+	bool ended, looked_last, broken, taken;
+	struct sw_error error;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* ---- what is found ------------------------------------------------------------------------------------------------
+ */
+
+static void print(struct sw_follow *f, const struct sw_judgement *so_far, size_t index)
+{
+	struct sw_follow_sink *sink = f->sink;
+	const struct sw_report_options options = {.suppressions = f->suppressed};
+	const struct sw_text_style style = sw_terminal_style(fileno(sink->out), sink->options);
+	struct sw_names_scope scope;
+	if (!f->shown)
+		f->shown = sw_report_begin(f->analysis.reader, so_far, &options);
+	sw_names_scope_begin(&f->shown->names, &scope);
+	if (sw_report_only(f->shown, index)) {
+		const struct sw_shown_finding *shown = &f->shown->shown.at[0];
+		const struct sw_access *last = shown->finding->access[shown->finding->accesses > 1];
+		fprintf(sink->out, "syncwatch: process %d, %.3f s after its first CUDA call:\n", (int)f->pid,
+			(double)last->t_ns / 1e9);
+		sw_report_text_finding(f->shown, 0, sink->out, &style);
+		fflush(sink->out);
+		sink->errors += shown->finding->severity == SW_ERROR;
+		if (shown->finding->severity == SW_ERROR && sink->error)
+			sink->error(sink->arg, f->pid, shown);
+	}
+	sw_names_scope_end(&f->shown->names, &scope);
+}
+
+/* Notes, and waits whose severity depends on the whole run, are left to the report. */
+static void found(void *arg, const struct sw_judgement *so_far, size_t index)
+{
+	struct sw_follow *f = arg;
+	const struct sw_finding *finding = &so_far->findings.at[index];
+	if (finding->severity == SW_NOTE || finding->confidence == SW_POSSIBLE)
+		return;
+	while (f->told.n <= index)
+		*sw_vec_push(&f->told) = 0;
+	if (f->told.at[index] > finding->severity)
+		return;
+	f->told.at[index] = (uint8_t)(finding->severity + 1);
+	print(f, so_far, index);
+}
+
+/* ---- judging ------------------------------------------------------------------------------------------------------
+ */
+
+struct sw_follow *sw_follow_open(const char *path, pid_t pid, int file, int memory, struct sw_follow_sink *sink)
+{
+	struct sw_error error;
+	struct sw_reader *reader;
+	if (sw_reader_follow(path, file, memory, &reader, &error)) {
+		sw_complain(SW_EXIT_INPUT, "cannot judge while it runs: %s", error.text);
+		return NULL;
+	}
+	struct sw_follow *f = sw_calloc(1, sizeof *f);
+	f->sink = sink;
+	f->path = sw_strdup(path);
+	f->pid = pid;
+	f->broken = sw_analysis_begin(&f->analysis, reader, sink->options, &f->judge);
+	f->judge.found = found;
+	f->judge.found_arg = f;
+	f->judge.threads = 1;
+	f->judge.shared_uses = true; /* how many processes there will be is not known yet */
+	f->judging = sw_judging_begin(reader, &f->judge);
+	f->suppressed = sw_analysis_suppressions(sink->options);
+	return f;
+}
+
+static void finish(struct sw_follow *f)
+{
+	f->analysis.judgement = sw_judging_end(f->judging);
+	f->judging = NULL;
+}
+
+size_t sw_follow_step(struct sw_follow *f, size_t most)
+{
+	const uint64_t now = now_ns();
+	size_t n = 0;
+	if (!f->judging)
+		return 0;
+	if (f->ended ? !f->looked_last : now - f->looked_ns >= LOOK_NS) {
+		f->looked_ns = now;
+		f->looked_last = f->ended;
+		f->broken |= sw_reader_refresh(f->analysis.reader, now, f->ended, &f->error);
+	}
+	for (int got = 1; n < most && got == 1 && !f->broken; n += got == 1) {
+		got = sw_judging_step(f->judging, &f->error);
+		f->broken = got < 0;
+		if (!got)
+			finish(f);
+	}
+	if (f->broken && f->judging)
+		finish(f);
+	return n;
+}
+
+void sw_follow_ended(struct sw_follow *f)
+{
+	f->ended = true;
+}
+
+bool sw_follow_is_over(const struct sw_follow *f)
+{
+	return !f->judging;
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------------------
+ */
+
+/* Why what was judged is not what the trace says; NULL: it is. */
+static const char *why_again(const struct sw_follow *f)
+{
+	const struct sw_follow_facts facts = sw_reader_follow_facts(f->analysis.reader);
+	if (f->broken)
+		return "its trace could not be read while it ran";
+	if (facts.failed)
+		return "a call that had not returned was taken to succeed, and failed";
+	if (facts.overtaken)
+		return "a record came later than was waited for";
+	if (sw_reader_header(f->analysis.reader)->flags & SW_FILE_GPU)
+		return "time stamps of the devices come after the records that they belong to";
+	return NULL;
+}
+
+bool sw_follow_take(struct sw_follow *f, bool compared, struct sw_analysis *analysis, const char **why)
+{
+	*why = f->judging ? "it still runs" : why_again(f);
+	if (*why)
+		return false;
+	const struct sw_follow_facts facts = sw_reader_follow_facts(f->analysis.reader);
+	if (facts.returned)
+		sw_complain(SW_EXIT_OK,
+			    "process %d: %" PRIu64 " call%s had not returned after %u ms and were judged without the "
+			    "time that they took; 'syncwatch report %s' has it",
+			    (int)f->pid, facts.returned, facts.returned == 1 ? "" : "s", SW_FOLLOW_CALL_NS / 1000000u,
+			    f->path);
+	sw_analysis_report(&f->analysis, f->sink->options->all, compared);
+	*analysis = f->analysis; /* the rules of its gate stay where they are: the judgement refers to them */
+	f->taken = true;
+	return true;
+}
+
+void sw_follow_free(struct sw_follow *f)
+{
+	if (!f)
+		return;
+	sw_report_free(f->shown);
+	if (f->judging)
+		finish(f);
+	if (!f->taken)
+		sw_analysis_free(&f->analysis);
+	sw_suppress_free(f->suppressed);
+	free(f->told.at);
+	free(f->path);
+	free(f);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One process of a run, judged while it runs.  What it finds is printed once, with its first occurrence; counts are in
+ * the report.
+ *
+ * Used by the follower alone (run/follower.h).
+ */
+#ifndef SW_TOOLS_RUN_FOLLOW_H
+#define SW_TOOLS_RUN_FOLLOW_H
+
+#include <sys/types.h>
+
+#include "analysis.h"
+
+struct sw_follow_sink {
+	const struct sw_options *options;
+	FILE *out;
+	uint64_t errors; /* printed so far */
+	/* Called after one was printed that is an error; NULL: not wanted. */
+	void (*error)(void *arg, pid_t pid, const struct sw_shown_finding *shown);
+	void *arg;
+};
+
+struct sw_follow;
+
+/* The descriptors are its own from now on, also on failure; NULL after one line. */
+struct sw_follow *sw_follow_open(const char *path, pid_t pid, int file, int memory, struct sw_follow_sink *sink);
+
+/* Judges at most `most` records of what there is.  The number of those judged; fewer: there are no more yet. */
+size_t sw_follow_step(struct sw_follow *follow, size_t most);
+/* The process has ended.  sw_follow_is_over(): all of its trace has been judged. */
+void sw_follow_ended(struct sw_follow *follow);
+bool sw_follow_is_over(const struct sw_follow *follow);
+
+/* The judgement of the whole trace with its report; the analysis is the caller's.  False: it must be judged from its
+   file, and `why` says why. */
+bool sw_follow_take(struct sw_follow *follow, bool compared, struct sw_analysis *analysis, const char **why);
+void sw_follow_free(struct sw_follow *follow);
+
+#endif

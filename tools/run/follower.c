@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/follower.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "crash.h"
+#include "run/follow.h"
+
+#define TEXT_MOST 8192u
+
+/* Records of one process that are judged before the others have their turn. */
+#define TURN 20000u
+/* How long it sleeps when there was nothing to judge, after work and when nothing happens. */
+#define SHORT_MS 5
+#define LONG_MS	 20
+
+/* A follower that was stopped (SIGSTOP) for so long is given up. */
+#define STOPPED_MOST 10
+
+enum message_kind {
+	FOLLOW_TRACE = 1, /* text: the path; with its descriptors */
+	FOLLOW_ENDED,
+	FOLLOW_GAP,    /* number: enum gap_list */
+	FOLLOW_FINISH, /* number: the program's status */
+	FOLLOWER_STOP, /* to `run`: end the program */
+	FOLLOWER_DONE, /* number: exit status, status: of the program */
+};
+enum gap_list { GAP_UNKNOWN, GAP_KNOWN };
+
+struct message {
+	uint32_t kind;
+	int32_t pid, number;
+	uint32_t index, flags; /* flags: GAP: the report has it, too; FINISH: something outlived the program */
+	uint64_t device, inode;
+	char text[TEXT_MOST];
+};
+
+#define FILES 3 /* that come with a trace: its file, its memory, its process */
+
+struct sw_follower {
+	int socket; /* -1: the follower is gone */
+	pid_t pid;
+	bool incomplete; /* a message did not reach it */
+	const struct sw_options *options;
+	int (*report)(const struct sw_options *options, struct sw_session *session, int *program_status);
+	pthread_t parent;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool forked, over;
+};
+
+/* ---- messages -----------------------------------------------------------------------------------------------------
+ */
+
+static bool send_message(int fd, const struct message *message, const int *files, size_t n, int flags)
+{
+	struct iovec part = {(void *)(uintptr_t)message, offsetof(struct message, text) + strlen(message->text) + 1};
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(FILES * sizeof(int))];
+	} control = {0};
+	struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
+	if (n) {
+		header.msg_control = &control;
+		header.msg_controllen = CMSG_SPACE(n * sizeof(int));
+		struct cmsghdr *c = CMSG_FIRSTHDR(&header);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(n * sizeof(int));
+		memcpy(CMSG_DATA(c), files, n * sizeof(int));
+	}
+	ssize_t sent;
+	while ((sent = sendmsg(fd, &header, flags | MSG_NOSIGNAL)) < 0 && errno == EINTR)
+		continue;
+	return sent == (ssize_t)part.iov_len;
+}
+
+/* 1: received; 0: nothing is there (only with MSG_DONTWAIT); <0: the other side is gone.  Those of `files` that did not
+   come are -1. */
+static int receive(int fd, struct message *message, int *files, int flags)
+{
+	struct iovec part = {message, sizeof *message - 1};
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(FILES * sizeof(int))];
+	} control;
+	struct msghdr header = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+	ssize_t got;
+	while ((got = recvmsg(fd, &header, flags | MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
+		continue;
+	for (int i = 0; i < FILES; i++)
+		files[i] = -1;
+	if (got < (ssize_t)offsetof(struct message, text))
+		return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? 0 : -1;
+	((char *)message)[got] = 0;
+	const struct cmsghdr *c = CMSG_FIRSTHDR(&header);
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+		memcpy(files, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
+	return 1;
+}
+
+/* ---- the follower --------------------------------------------------------------------------------------------------
+ */
+
+struct state {
+	int socket;
+	struct sw_session session;
+	struct sw_follow_sink sink;
+	bool told_stop;
+};
+
+static void add_trace(struct state *s, const struct message *m, const int *files)
+{
+	struct sw_session_trace trace = {
+		.path = sw_strdup(m->text),
+		.pid = m->pid,
+		.fd = files[0],
+		.memory = -1,
+		.pidfd = -1,
+		.device = m->device,
+		.inode = m->inode,
+	};
+	int memory = -1;
+	/* The flags say which of the others came: there are no places for those that did not. */
+	int next = 1;
+	if (m->flags & 1)
+		memory = files[next++];
+	if (m->flags & 2)
+		trace.pidfd = files[next];
+	const int file = fcntl(trace.fd, F_DUPFD_CLOEXEC, 0);
+	trace.follow = file < 0 ? NULL : sw_follow_open(m->text, m->pid, file, memory, &s->sink);
+	*sw_vec_push(&s->session.traces) = trace;
+}
+
+static void add_gap(struct state *s, const struct message *m)
+{
+	const struct sw_session_gap gap = {.pid = m->pid, .text = sw_strdup(m->text), .in_report = m->flags & 1};
+	if (m->number == GAP_KNOWN)
+		*sw_vec_push(&s->session.known) = gap;
+	else
+		*sw_vec_push(&s->session.gaps) = gap;
+}
+
+static size_t judge_a_turn(struct state *s)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < s->session.traces.n; i++)
+		if (s->session.traces.at[i].follow)
+			n += sw_follow_step(s->session.traces.at[i].follow, TURN);
+	return n;
+}
+
+/* Judges what is left of all traces.  Those whose processes still run are judged up to now. */
+static void judge_the_rest(struct state *s)
+{
+	for (size_t i = 0; i < s->session.traces.n; i++) {
+		struct sw_follow *follow = s->session.traces.at[i].follow;
+		if (!follow)
+			continue;
+		sw_follow_ended(follow);
+		while (!sw_follow_is_over(follow))
+			sw_follow_step(follow, TURN);
+	}
+}
+
+/* What a user or a terminal sends to end the program is for the program: `run` passes it on. */
+static const int passed_on[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGPIPE};
+
+static void heed_signals(bool heed)
+{
+	const struct sigaction action = {.sa_handler = heed ? SIG_DFL : SIG_IGN};
+	for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+		sigaction(passed_on[i], &action, NULL);
+}
+
+static void be_modest(void)
+{
+	const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	setpriority(PRIO_PROCESS, 0, 19);
+	/* Of the two it is the follower that can be spared. */
+	if (fd >= 0 && write(fd, "500", 3) < 0)
+		errno = 0;
+	if (fd >= 0)
+		close(fd);
+}
+
+static void run_command(const struct sw_options *options, pid_t pid, const struct sw_shown_finding *shown)
+{
+	const pid_t child = fork();
+	if (child)
+		return;
+	char number[32], id[16], fingerprint[32];
+	snprintf(number, sizeof number, "%d", (int)pid);
+	snprintf(id, sizeof id, "SW%03d", shown->finding->id);
+	snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, shown->fingerprint);
+	setenv("SYNCWATCH_PID", number, 1);
+	setenv("SYNCWATCH_FINDING", id, 1);
+	setenv("SYNCWATCH_FINGERPRINT", fingerprint, 1);
+	heed_signals(true);
+	execl("/bin/sh", "sh", "-c", options->on_error, (char *)NULL);
+	_exit(127);
+}
+
+static void on_error(void *arg, pid_t pid, const struct sw_shown_finding *shown)
+{
+	struct state *s = arg;
+	if (s->sink.options->on_error)
+		run_command(s->sink.options, pid, shown);
+	if (s->sink.options->stop_on_error && !s->told_stop) {
+		const struct message stop = {.kind = FOLLOWER_STOP};
+		s->told_stop = send_message(s->socket, &stop, NULL, 0, 0);
+	}
+}
+
+static void follow_until_finish(struct state *s, struct message *m)
+{
+	int files[FILES];
+	bool worked = false;
+	for (;;) {
+		struct pollfd readable = {.fd = s->socket, .events = POLLIN};
+		int got;
+		poll(&readable, 1, worked ? 0 : s->session.traces.n ? SHORT_MS : LONG_MS);
+		while ((got = receive(s->socket, m, files, MSG_DONTWAIT)) > 0) {
+			if (m->kind == FOLLOW_TRACE)
+				add_trace(s, m, files);
+			else if (m->kind == FOLLOW_ENDED && m->index < s->session.traces.n &&
+				 s->session.traces.at[m->index].follow)
+				sw_follow_ended(s->session.traces.at[m->index].follow);
+			else if (m->kind == FOLLOW_GAP)
+				add_gap(s, m);
+			else if (m->kind == FOLLOW_FINISH)
+				return;
+		}
+		if (got < 0) /* `run` was killed; the traces are where the program writes them */
+			_exit(SW_EXIT_MEMORY);
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			continue;
+		worked = judge_a_turn(s) > 0;
+	}
+}
+
+static void __attribute__((noreturn)) follow(const struct sw_follower *follower, int socket)
+{
+	static struct message m; /* large */
+	struct state s = {.socket = socket, .sink = {.options = follower->options, .out = stderr, .error = on_error}};
+	s.sink.arg = &s;
+	heed_signals(false);
+	be_modest();
+	sw_crash_note("the program is not affected, and is judged when it has ended", NULL);
+	if (follower->options->live_log) {
+		s.sink.out = fopen(follower->options->live_log, "ae");
+		if (!s.sink.out)
+			sw_complain(SW_EXIT_OUTPUT, "cannot write to '%s': %s", follower->options->live_log,
+				    strerror(errno));
+		if (!s.sink.out)
+			s.sink.out = stderr;
+	}
+	follow_until_finish(&s, &m);
+	heed_signals(true);
+	judge_the_rest(&s);
+	s.session.main = m.pid;
+	s.session.outlived = m.flags;
+	int program_status = m.number;
+	const struct message done = {.kind = FOLLOWER_DONE,
+				     .number = follower->report(follower->options, &s.session, &program_status)};
+	if (fflush(NULL))
+		errno = 0;
+	send_message(socket, &done, NULL, 0, 0);
+	_exit(done.number);
+}
+
+/* ---- the side of `run` ---------------------------------------------------------------------------------------------
+ */
+
+/*
+ * A thread is the follower's parent: `run` waits for what is left of the program by asking for children of its own
+ * thread (__WNOTHREAD), to which orphans come.
+ */
+static void *be_parent(void *arg)
+{
+	struct sw_follower *follower = arg;
+	int ends[2];
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
+		ends[0] = ends[1] = -1;
+		follower->pid = -1;
+	} else {
+		follower->pid = fork();
+	}
+	if (!follower->pid) {
+		close(ends[0]);
+		follow(follower, ends[1]);
+	}
+	if (ends[1] >= 0)
+		close(ends[1]);
+	pthread_mutex_lock(&follower->lock);
+	follower->socket = ends[0];
+	follower->forked = true;
+	pthread_cond_signal(&follower->changed);
+	while (!follower->over)
+		pthread_cond_wait(&follower->changed, &follower->lock);
+	pthread_mutex_unlock(&follower->lock);
+	return NULL;
+}
+
+struct sw_follower *sw_follower_start(const struct sw_options *options,
+				      int (*report)(const struct sw_options *options, struct sw_session *session,
+						    int *program_status))
+{
+	struct sw_follower *follower = sw_calloc(1, sizeof *follower);
+	*follower = (struct sw_follower){.socket = -1, .options = options, .report = report};
+	pthread_mutex_init(&follower->lock, NULL);
+	pthread_cond_init(&follower->changed, NULL);
+	sigset_t all, before;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	const int failed = pthread_create(&follower->parent, NULL, be_parent, follower);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (failed) {
+		sw_complain(SW_EXIT_MEMORY, "--live: no thread could be made: %s", strerror(failed));
+		free(follower);
+		return NULL;
+	}
+	pthread_mutex_lock(&follower->lock);
+	while (!follower->forked)
+		pthread_cond_wait(&follower->changed, &follower->lock);
+	pthread_mutex_unlock(&follower->lock);
+	if (follower->pid < 0)
+		sw_complain(SW_EXIT_MEMORY, "--live: no process could be made: it is judged when it has ended");
+	return follower;
+}
+
+int sw_follower_descriptor(const struct sw_follower *follower)
+{
+	return follower->socket;
+}
+
+static void tell(struct sw_follower *follower, const struct message *message, const int *files, size_t n)
+{
+	/* One that was stopped does not read: `run` waits for nobody. */
+	if (follower->socket < 0 || !send_message(follower->socket, message, files, n, MSG_DONTWAIT))
+		follower->incomplete = true;
+}
+
+bool sw_follower_serve(struct sw_follower *follower)
+{
+	static struct message m;
+	int files[FILES];
+	return follower->socket >= 0 && receive(follower->socket, &m, files, MSG_DONTWAIT) > 0 &&
+	       m.kind == FOLLOWER_STOP;
+}
+
+void sw_follower_trace(struct sw_follower *follower, size_t index, const struct sw_session_trace *trace)
+{
+	struct message m = {.kind = FOLLOW_TRACE,
+			    .pid = trace->pid,
+			    .index = (uint32_t)index,
+			    .device = trace->device,
+			    .inode = trace->inode};
+	int files[FILES] = {trace->fd};
+	size_t n = 1;
+	if (trace->memory >= 0) {
+		m.flags |= 1;
+		files[n++] = trace->memory;
+	}
+	if (trace->pidfd >= 0) {
+		m.flags |= 2;
+		files[n++] = trace->pidfd;
+	}
+	if (strlen(trace->path) >= sizeof m.text) {
+		follower->incomplete = true;
+		return;
+	}
+	strcpy(m.text, trace->path);
+	tell(follower, &m, files, n);
+}
+
+void sw_follower_ended(struct sw_follower *follower, size_t index)
+{
+	tell(follower, &(struct message){.kind = FOLLOW_ENDED, .index = (uint32_t)index}, NULL, 0);
+}
+
+static void tell_gap(struct sw_follower *follower, const struct sw_session_gap *gap, enum gap_list list)
+{
+	struct message m = {.kind = FOLLOW_GAP, .pid = gap->pid, .number = list, .flags = gap->in_report};
+	strncpy(m.text, gap->text, sizeof m.text - 1);
+	if (!send_message(follower->socket, &m, NULL, 0, 0))
+		follower->incomplete = true;
+}
+
+static bool is_stopped(pid_t pid)
+{
+	char path[64], text[512] = "";
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+	if (fd >= 0)
+		close(fd);
+	const char *end = got > 0 ? strrchr(text, ')') : NULL;
+	return end && end[1] && (end[2] == 'T' || end[2] == 't');
+}
+
+/* Waits for the exit status.  False: the follower ended without one, or is stopped. */
+static bool wait_for_status(struct sw_follower *follower, int *status)
+{
+	static struct message m;
+	int files[FILES], got = 0, stopped = 0;
+	while (stopped < STOPPED_MOST) {
+		struct pollfd readable = {.fd = follower->socket, .events = POLLIN};
+		poll(&readable, 1, 1000);
+		while ((got = receive(follower->socket, &m, files, MSG_DONTWAIT)) > 0)
+			if (m.kind == FOLLOWER_DONE) {
+				*status = m.number;
+				return true;
+			}
+		if (got < 0)
+			return false;
+		stopped = is_stopped(follower->pid) ? stopped + 1 : 0;
+	}
+	kill(follower->pid, SIGKILL);
+	return false;
+}
+
+bool sw_follower_finish(struct sw_follower *follower, const struct sw_session *session, int *program_status,
+			int *status)
+{
+	if (follower->socket < 0 || follower->incomplete)
+		return false;
+	for (size_t i = 0; i < session->gaps.n; i++)
+		tell_gap(follower, &session->gaps.at[i], GAP_UNKNOWN);
+	for (size_t i = 0; i < session->known.n; i++)
+		tell_gap(follower, &session->known.at[i], GAP_KNOWN);
+	const struct message finish = {
+		.kind = FOLLOW_FINISH, .pid = session->main, .number = *program_status, .flags = session->outlived};
+	if (follower->incomplete || !send_message(follower->socket, &finish, NULL, 0, 0))
+		return false;
+	return wait_for_status(follower, status);
+}
+
+void sw_follower_free(struct sw_follower *follower)
+{
+	if (!follower)
+		return;
+	if (follower->socket >= 0)
+		close(follower->socket);
+	if (follower->pid > 0)
+		kill(follower->pid, SIGKILL);
+	pthread_mutex_lock(&follower->lock);
+	follower->over = true;
+	pthread_cond_signal(&follower->changed);
+	pthread_mutex_unlock(&follower->lock);
+	pthread_join(follower->parent, NULL);
+	if (follower->pid > 0)
+		waitpid(follower->pid, NULL, 0);
+	free(follower);
+}

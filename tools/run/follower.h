@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `run --live`: the process that judges the processes of a run while they run.
+ *
+ * A process of its own, so that neither a fault of ours nor the memory that judging takes reaches the process that
+ * watches the program, and the program never: the recorder knows nothing of it.  `run` passes it the descriptors of
+ * each trace, tells it when a process has ended, and lets it report when all have.  If it is not there any more `run`
+ * judges the traces itself.
+ */
+#ifndef SW_TOOLS_RUN_FOLLOWER_H
+#define SW_TOOLS_RUN_FOLLOWER_H
+
+#include "command.h"
+#include "run/session.h"
+
+struct sw_follower;
+
+/* Before the program is started, while this process has one thread.  `report` makes the report of the run, in the
+   follower, from a session whose traces have `follow`, and returns the exit status.  NULL after one line. */
+struct sw_follower *sw_follower_start(const struct sw_options *options,
+				      int (*report)(const struct sw_options *options, struct sw_session *session,
+						    int *program_status));
+
+/* Can be read when the follower wants something: then sw_follower_serve().  True: that the program ends
+   (--stop-on-error). */
+int sw_follower_descriptor(const struct sw_follower *follower);
+bool sw_follower_serve(struct sw_follower *follower);
+
+/* Passes it a trace, and says that its process has ended; by the trace's index in the session. */
+void sw_follower_trace(struct sw_follower *follower, size_t index, const struct sw_session_trace *trace);
+void sw_follower_ended(struct sw_follower *follower, size_t index);
+
+/* The run is over: the follower reports and ends.  False: it is not there any more, or does not have all traces, and
+   nothing was reported. */
+bool sw_follower_finish(struct sw_follower *follower, const struct sw_session *session, int *program_status,
+			int *status);
+void sw_follower_free(struct sw_follower *follower);
+
+#endif
