@@ -198,7 +198,7 @@ int sw_analysis_judge_only(struct sw_analysis *analysis, const char *trace, cons
 	return sw_analysis_judge_more(analysis, trace, options, hidden, NULL);
 }
 
-/* What comes before judging.  SW_EXIT_OK, or a status after one line. */
+/* Loads what judging needs.  SW_EXIT_OK, or a status after one line. */
 static int prepare(struct sw_analysis *analysis, const struct sw_options *options)
 {
 	*analysis = (struct sw_analysis){0};

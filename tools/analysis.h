@@ -38,7 +38,7 @@ int sw_analysis_judge_only(struct sw_analysis *analysis, const char *trace, cons
 int sw_analysis_judge_more(struct sw_analysis *analysis, const char *trace, const struct sw_options *options,
 			   bool hidden, const struct sw_judge_options *more);
 
-/* The same in pieces, for a program that runs: with the reader of its trace, which the analysis owns from now on; the
+/* Judging in pieces, for a program that runs: with the reader of its trace, which the analysis owns from now on; the
    options of `judge` must outlive it.  SW_EXIT_OK, or a status after one line.  Then the report, of a judgement that is
    complete. */
 int sw_analysis_begin(struct sw_analysis *analysis, struct sw_reader *reader, const struct sw_options *options,

@@ -14,7 +14,7 @@
 static int judge(const struct sw_options *options, struct sw_session *session, int *program_status)
 {
 	struct sw_judged judged;
-	/* What fails from here on is the report alone. */
+	/* A failure from here on is one of the report alone. */
 	const bool proof = options->error_exitcode && !*program_status;
 	sw_crash_status(proof ? SW_EXIT_UNPROVEN : *program_status);
 	int limited = sw_budget_start(options);

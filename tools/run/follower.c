@@ -176,7 +176,7 @@ static void judge_the_rest(struct state *s)
 	}
 }
 
-/* What a user or a terminal sends to end the program is for the program: `run` passes it on. */
+/* Signals of a user or a terminal are for the program: `run` passes them on. */
 static const int passed_on[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGPIPE};
 
 static void heed_signals(bool heed)
@@ -190,7 +190,7 @@ static void be_modest(void)
 {
 	const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 	setpriority(PRIO_PROCESS, 0, 19);
-	/* Of the two it is the follower that can be spared. */
+	/* The follower can be spared, the program cannot. */
 	if (fd >= 0 && write(fd, "500", 3) < 0)
 		errno = 0;
 	if (fd >= 0)
