@@ -33,7 +33,7 @@
 /* A copy or set of a few bytes takes so long (H200, driver 580: 11 to 44 us for 1 KiB). */
 #define SW_DRIVER_NS 20000u
 
-static void split(const struct sw_wait *w, struct sw_wait_cost *cost)
+static void split_cost(const struct sw_wait *w, struct sw_wait_cost *cost)
 {
 	uint8_t kind = w->what.kind;
 	bool moves = kind == SW_REC_COPY || kind == SW_REC_COPY_ND || kind == SW_REC_SET;
@@ -43,7 +43,7 @@ static void split(const struct sw_wait *w, struct sw_wait_cost *cost)
 	cost->parts.transfer_ns = own - cost->parts.driver_ns;
 }
 
-static void report(struct sw_model *m, struct sw_wait *w, const struct sw_wait_cost *cost)
+static void report_wait(struct sw_model *m, struct sw_wait *w, const struct sw_wait_cost *cost)
 {
 	if (!w->id || (w->only_waited && !cost->waited) || (!w->always && !w->pending))
 		return;
@@ -150,7 +150,7 @@ static void wait_done(struct sw_model *m, struct sw_wait *w, uint64_t seq, uint6
 	cost.waited = w->pending && dur_ns > w->own_ns;
 	if (cost.waited)
 		cost.own_ns = w->own_ns / SW_OWN_MARGIN;
-	split(w, &cost);
+	split_cost(w, &cost);
 	if (w->tokens && (cost.waited || w->promised))
 		m->j->host_wait_ns += dur_ns;
 	if (held_up(w, cost.waited))
@@ -162,7 +162,7 @@ static void wait_done(struct sw_model *m, struct sw_wait *w, uint64_t seq, uint6
 	if (done->n)
 		sw_pending_completed(m, done, t_ns);
 	touch_by_host(m, w, seq);
-	report(m, w, &cost);
+	report_wait(m, w, &cost);
 	sw_forbidden_call(m, w, &cost, blocks);
 	sw_stall_done(m, w);
 	if (w->enqueues || w->what.kind == SW_REC_GRAPH_LAUNCH)

@@ -64,8 +64,8 @@ static size_t first_edge_at(const struct sw_judge_options *options, uint64_t seq
 	return low;
 }
 
-static void note(struct sw_model *m, const struct sw_record *record, enum sw_annotation op,
-		 const struct sw_added_edge *edge)
+static void annotate_edge(struct sw_model *m, const struct sw_record *record, enum sw_annotation op,
+			  const struct sw_added_edge *edge)
 {
 	uint64_t stream;
 	sw_record_stream_of(record->rec, &stream);
@@ -89,7 +89,7 @@ static void note_all(struct sw_model *m, const struct sw_record *record, bool af
 	for (size_t i = first_edge_at(options, record->seq);
 	     i < options->n_added && options->added[i].seq == record->seq; i++)
 		if ((options->added[i].end == SW_EDGE_AFTER) == after)
-			note(m, record, after ? SW_NOTE_BEFORE : SW_NOTE_AFTER, &options->added[i]);
+			annotate_edge(m, record, after ? SW_NOTE_BEFORE : SW_NOTE_AFTER, &options->added[i]);
 }
 
 /* Before and after each record is judged: the edges that end, or begin, at its call. */
@@ -161,8 +161,8 @@ static bool moved_work(struct sw_model *m, const struct sw_record *record)
 #define EVENT UINT64_C(0x6e6172726f77)
 
 /* One more record, at the same place in the order of the process. */
-static void step(struct sw_model *m, const struct sw_record *at, struct sw_rec *rec, enum sw_rec_kind kind,
-		 size_t bytes)
+static void inject_record(struct sw_model *m, const struct sw_record *at, struct sw_rec *rec, enum sw_rec_kind kind,
+			  size_t bytes)
 {
 	struct sw_record r = *at;
 	rec->kind = (uint8_t)kind;
@@ -173,13 +173,13 @@ static void step(struct sw_model *m, const struct sw_record *at, struct sw_rec *
 	sw_model_step(m, &r);
 }
 
-static void order(struct sw_model *m, const struct sw_record *at, uint64_t event, uint64_t from, uint64_t to)
+static void order_streams(struct sw_model *m, const struct sw_record *at, uint64_t event, uint64_t from, uint64_t to)
 {
 	struct sw_rec_event_record record = {.h = *at->rec, .event = event, .stream = from};
 	struct sw_rec_stream_wait wait = {.h = *at->rec, .event = event, .stream = to};
 	record.h.flags = wait.h.flags = 0;
-	step(m, at, &record.h, SW_REC_EVENT_RECORD, sizeof record);
-	step(m, at, &wait.h, SW_REC_STREAM_WAIT, sizeof wait);
+	inject_record(m, at, &record.h, SW_REC_EVENT_RECORD, sizeof record);
+	inject_record(m, at, &wait.h, SW_REC_STREAM_WAIT, sizeof wait);
 }
 
 static void wait_on_host(struct sw_model *m, const struct sw_record *at, uint64_t stream)
@@ -188,8 +188,8 @@ static void wait_on_host(struct sw_model *m, const struct sw_record *at, uint64_
 	struct sw_rec_end end = {.h = *at->rec, .begin_seq = at->seq};
 	begin.h.flags = SW_RF_BEGIN;
 	end.h.flags = SW_RF_END;
-	step(m, at, &begin.h, SW_REC_SYNC, sizeof begin);
-	step(m, at, &end.h, SW_REC_SYNC, sizeof end);
+	inject_record(m, at, &begin.h, SW_REC_SYNC, sizeof begin);
+	inject_record(m, at, &end.h, SW_REC_SYNC, sizeof end);
 }
 
 static const struct sw_narrowed_site *site_of(const struct sw_model *m, const struct sw_record *record)
@@ -219,8 +219,8 @@ static bool narrowed_wait(struct sw_model *m, const struct sw_record *record)
 			wait_on_host(m, record, site->edge[i].from);
 	for (uint32_t i = 0; i < site->n; i++)
 		if (!site->edge[i].on_host)
-			order(m, record, EVENT + (uint64_t)(site - m->options->narrowed) * SW_MAX_NEEDS + i,
-			      site->edge[i].from, site->edge[i].to);
+			order_streams(m, record, EVENT + (uint64_t)(site - m->options->narrowed) * SW_MAX_NEEDS + i,
+				      site->edge[i].from, site->edge[i].to);
 	return true;
 }
 
@@ -243,7 +243,7 @@ static void on_edge(void *arg, const struct sw_hb_edge *edge)
 				  sw_model_lane_state(m, edge->to_lane)->stream);
 }
 
-static void leave(void *arg, struct sw_block *block)
+static void forget_block(void *arg, struct sw_block *block)
 {
 	struct sw_model *m = arg;
 	sw_deferred_leave(arg, block);
@@ -265,7 +265,7 @@ void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw
 	m->hb = sw_hb_new(&(struct sw_hb_options){.strict_host = options->strict_host, .on_edge = on_edge, .arg = m});
 	m->forbidden = sw_forbidden_new(m);
 	sw_space_init(&m->space);
-	m->space.leave = leave;
+	m->space.leave = forget_block;
 	m->space.pool_blocks.now = &m->step;
 	sw_pool_init(m);
 	sw_collect_init(&m->collect, judgement, arena, options->keep_possible);

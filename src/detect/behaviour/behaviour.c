@@ -53,7 +53,7 @@ struct lines {
 	struct sw_error *error;
 };
 
-static int wrong(struct lines *l, const char *what)
+static int fail_at_line(struct lines *l, const char *what)
 {
 	return sw_fail(l->error, SW_E_FORMAT, "%s:%zu: %s", l->path, l->number, what);
 }
@@ -66,20 +66,20 @@ static int next_line(struct lines *l)
 	l->number++;
 	while ((byte = getc(l->in)) != EOF && byte != '\n') {
 		if (n + 1 >= MAX_LINE)
-			return wrong(l, "the line is too long");
+			return fail_at_line(l, "the line is too long");
 		/* Names are printed: nothing that a terminal obeys. */
 		if (byte != '\t' && (byte < 0x20 || byte > 0x7e))
-			return wrong(l, "not plain text");
+			return fail_at_line(l, "not plain text");
 		l->text[n++] = (char)byte;
 	}
 	l->text[n] = 0;
 	if (byte == EOF && n)
-		return wrong(l, "the last line is not whole");
+		return fail_at_line(l, "the last line is not whole");
 	return byte != EOF;
 }
 
 /* Splits the line at tabs, in place; how many words it has, at most `room`. */
-static size_t split(struct lines *l, char **words, size_t room)
+static size_t split_words(struct lines *l, char **words, size_t room)
 {
 	size_t n = 0;
 	for (char *at = l->text; at && n < room; n++)
@@ -87,7 +87,7 @@ static size_t split(struct lines *l, char **words, size_t room)
 	return n;
 }
 
-static bool number(const char *text, uint64_t most, uint64_t *out)
+static bool read_number(const char *text, uint64_t most, uint64_t *out)
 {
 	char *end;
 	if (!isdigit((unsigned char)*text))
@@ -107,13 +107,13 @@ static bool time_of(const char *text, uint64_t *ns)
 		return false;
 	memcpy(digits, text, (size_t)(point - text));
 	digits[point - text] = 0;
-	if (!number(digits, UINT32_MAX, &whole) || !number(point + 1, 999, &part))
+	if (!read_number(digits, UINT32_MAX, &whole) || !read_number(point + 1, 999, &part))
 		return false;
 	*ns = whole * 1000 + part;
 	return true;
 }
 
-static bool verdict(const char *text, char *out)
+static bool read_verdict(const char *text, char *out)
 {
 	if (!*text || text[1] || !strchr("01?-", *text))
 		return false;
@@ -125,22 +125,22 @@ static int read_row(struct sw_behaviour *table, struct lines *l)
 {
 	char *words[COLUMNS + 1];
 	struct sw_behaviour_row row = {0};
-	if (split(l, words, COLUMNS + 1) != COLUMNS)
-		return wrong(l, "a row has 14 columns");
+	if (split_words(l, words, COLUMNS + 1) != COLUMNS)
+		return fail_at_line(l, "a row has 14 columns");
 	if (!*words[0] || strlen(words[0]) >= sizeof row.name || sw_behaviour_find(table, words[0]))
-		return wrong(l, "the name of the call is empty, too long, or stands twice");
+		return fail_at_line(l, "the name of the call is empty, too long, or stands twice");
 	strcpy(row.name, words[0]);
 	bool sound = time_of(words[1], &row.idle_ns);
 	for (int s = 0; s < SW_SPINNERS; s++) {
 		char **at = words + 2 + 4 * s;
 		struct sw_waits *waits = &row.waits[s];
-		sound = sound && verdict(at[0], &waits->blocks) && verdict(at[1], &waits->next) &&
-			verdict(at[2], &waits->own) && time_of(at[3], &waits->ns);
+		sound = sound && read_verdict(at[0], &waits->blocks) && read_verdict(at[1], &waits->next) &&
+			read_verdict(at[2], &waits->own) && time_of(at[3], &waits->ns);
 	}
 	if (!sound)
-		return wrong(l, "a verdict is one of 0 1 ? -, a time microseconds with three decimals");
+		return fail_at_line(l, "a verdict is one of 0 1 ? -, a time microseconds with three decimals");
 	if (table->rows.n >= MAX_ROWS)
-		return wrong(l, "too many rows");
+		return fail_at_line(l, "too many rows");
 	*sw_vec_push(&table->rows) = row;
 	return 0;
 }
@@ -151,7 +151,7 @@ static int head_line(struct lines *l, const char *key, char **words, size_t want
 	int rc = next_line(l);
 	if (rc < 0)
 		return rc;
-	if (!rc || split(l, words, wanted) != wanted || strcmp(words[0], key) != 0)
+	if (!rc || split_words(l, words, wanted) != wanted || strcmp(words[0], key) != 0)
 		return sw_fail(l->error, SW_E_FORMAT, "%s:%zu: no table of syncwatch calibrate: '%s' is missing",
 			       l->path, l->number, key);
 	return 0;
@@ -162,27 +162,27 @@ static int read_head(struct sw_behaviour *table, struct lines *l)
 	char *words[COLUMNS];
 	uint64_t value;
 	int rc = head_line(l, magic, words, 2);
-	if (!rc && (!number(words[1], UINT32_MAX, &value) || value != SW_BEHAVIOUR_VERSION))
+	if (!rc && (!read_number(words[1], UINT32_MAX, &value) || value != SW_BEHAVIOUR_VERSION))
 		return sw_fail(l->error, SW_E_VERSION,
 			       "%s: a table of version '%.20s', of which this syncwatch knows %d: calibrate again",
 			       l->path, words[1], SW_BEHAVIOUR_VERSION);
 	if (!rc)
 		rc = head_line(l, "gpu", words, 2);
 	if (!rc && (!*words[1] || strlen(words[1]) >= sizeof table->gpu))
-		return wrong(l, "the name of the GPU is empty or too long");
+		return fail_at_line(l, "the name of the GPU is empty or too long");
 	if (!rc)
 		strcpy(table->gpu, words[1]);
 	if (!rc)
 		rc = head_line(l, "driver", words, 3);
-	if (!rc && (!number(words[1], 1000000, &value) || strlen(words[2]) >= sizeof table->driver_text))
-		return wrong(l, "the version of the driver is no number");
+	if (!rc && (!read_number(words[1], 1000000, &value) || strlen(words[2]) >= sizeof table->driver_text))
+		return fail_at_line(l, "the version of the driver is no number");
 	if (!rc) {
 		table->driver = (uint32_t)value;
 		strcpy(table->driver_text, words[2]);
 		rc = head_line(l, "simulated", words, 2);
 	}
-	if (!rc && !number(words[1], 1, &value))
-		return wrong(l, "simulated is 0 or 1");
+	if (!rc && !read_number(words[1], 1, &value))
+		return fail_at_line(l, "simulated is 0 or 1");
 	table->simulated = !rc && value;
 	return rc ? rc : head_line(l, "call", words, COLUMNS);
 }
@@ -284,7 +284,7 @@ const char *sw_wait_rule_text(enum sw_wait_rule may, bool *built_in)
 }
 
 /* Every cell of the rule says the same, or the rule stays as it is. */
-static bool decide(const struct rule *rule, const struct sw_behaviour *table)
+static bool rule_waits(const struct rule *rule, const struct sw_behaviour *table)
 {
 	char said = 0;
 	for (size_t i = 0; i < 2; i++) {
@@ -301,17 +301,17 @@ static bool decide(const struct rule *rule, const struct sw_behaviour *table)
 	return said ? said == '1' : rule->built_in;
 }
 
-static void use(struct sw_wait_rules *wait_rules, struct sw_wait_rule_set *set, const struct sw_behaviour *table,
-		const char *path)
+static void use_table(struct sw_wait_rules *wait_rules, struct sw_wait_rule_set *set, const struct sw_behaviour *table,
+		      const char *path)
 {
 	for (int i = 0; i < SW_WAIT_RULES; i++) {
-		set->waits[i] = decide(&rules[i], table);
+		set->waits[i] = rule_waits(&rules[i], table);
 		wait_rules->differs |= (uint32_t)(set->waits[i] != rules[i].built_in) << i;
 	}
 	*sw_vec_push(&wait_rules->used) = sw_strdup(path);
 }
 
-static void complain(struct sw_wait_rules *wait_rules, char *text)
+static void add_complaint(struct sw_wait_rules *wait_rules, char *text)
 {
 	*sw_vec_push(&wait_rules->complaints) = text;
 }
@@ -324,14 +324,14 @@ static void read_table(struct sw_wait_rules *wait_rules, struct sw_wait_rule_set
 	int rc = sw_behaviour_read(&table, file, path, &error);
 	fclose(file);
 	if (rc) {
-		complain(wait_rules, sw_strdup(error.text));
+		add_complaint(wait_rules, sw_strdup(error.text));
 		return;
 	}
 	if (strcmp(table.gpu, set->gpu) != 0 || table.driver != driver)
-		complain(wait_rules, sw_format("%s is of %s with CUDA driver %u, this run of %s with %u", path,
-					       table.gpu, table.driver, set->gpu, driver));
+		add_complaint(wait_rules, sw_format("%s is of %s with CUDA driver %u, this run of %s with %u", path,
+						    table.gpu, table.driver, set->gpu, driver));
 	else
-		use(wait_rules, set, &table, path);
+		use_table(wait_rules, set, &table, path);
 	sw_behaviour_free(&table);
 }
 
@@ -344,9 +344,9 @@ static void open_table(struct sw_wait_rules *wait_rules, struct sw_wait_rule_set
 	if (file)
 		read_table(wait_rules, set, file, path, driver);
 	else if (*wait_rules->source)
-		complain(wait_rules, sw_format("%s: %s", path, strerror(errno)));
+		add_complaint(wait_rules, sw_format("%s: %s", path, strerror(errno)));
 	else if (error.code == -EPERM) /* else there is no table for this GPU: nothing to say */
-		complain(wait_rules, sw_format("%s; what is built in is used", error.text));
+		add_complaint(wait_rules, sw_format("%s; what is built in is used", error.text));
 }
 
 /* A packed trace is judged alike everywhere: by the table that came with it, or by what is built in. */

@@ -221,7 +221,7 @@ static bool is_host(enum sw_memory memory)
 }
 
 /* cudaMallocAsync and pools allocate device memory only. */
-static enum sw_fix reuse(enum sw_memory memory)
+static enum sw_fix reuse_fix(enum sw_memory memory)
 {
 	if (is_host(memory))
 		return SW_FIX_REUSE_PINNED;
@@ -244,7 +244,7 @@ static void alloc_cost(struct sw_model *m, const struct sw_record *r, struct sw_
 		sw_hb_wait_drop(m->hb, token);
 	w->id = host ? SW_FINDING_HOST_PIN : SW_FINDING_DEVICE_ALLOC;
 	w->basis = SW_BASIS_MAY;
-	w->fix = reuse(a->memory);
+	w->fix = reuse_fix(a->memory);
 	w->own_ns = sw_wait_own(host ? SW_OWN_PIN : SW_OWN_ALLOC, a->bytes);
 	w->pinned = host ? a->bytes : 0;
 }
@@ -259,7 +259,7 @@ void sw_block_born(struct sw_block *block, const struct sw_access *call)
 	block->born.extent_known = true;
 }
 
-static void belongs(const struct sw_model *m, const struct sw_record *r, struct sw_block *block)
+static void set_context(const struct sw_model *m, const struct sw_record *r, struct sw_block *block)
 {
 	uint8_t whole = m->context[r->rec->ctx].whole;
 	block->ctx = whole ? whole : r->rec->ctx;
@@ -267,7 +267,7 @@ static void belongs(const struct sw_model *m, const struct sw_record *r, struct 
 }
 
 /* A part of reserved addresses becomes memory.  False: the reservation was not seen. */
-static bool map(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_alloc *a)
+static bool map_reserved(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_alloc *a)
 {
 	struct sw_block *block = sw_space_reservation(&m->space, a->address, a->bytes);
 	if (!block)
@@ -276,7 +276,7 @@ static bool map(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	sw_deferred_flush(m);
 	if (!sw_block_reach(block))
 		sw_block_born(block, &w->what);
-	belongs(m, r, block);
+	set_context(m, r, block);
 	sw_block_map(block, lo, lo + a->bytes);
 	if (a->owner && sw_map_get(&m->space.host_pieces, a->owner))
 		block->pool_memory = SW_MEM_PINNED;
@@ -315,7 +315,7 @@ void sw_block_made(struct sw_model *m, const struct sw_rec_alloc *a, const struc
 		sw_sharing_opened(m);
 	m->j->shares_memory |= block->shared != 0;
 	m->j->shares_pools |= a->memory == SW_MEM_IPC && is_of_another_pool(m);
-	belongs(m, m->record, block);
+	set_context(m, m->record, block);
 	sw_block_born(block, born);
 }
 
@@ -337,14 +337,14 @@ void sw_on_alloc(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 	} else {
 		alloc_cost(m, r, w, a);
 	}
-	if (a->memory != SW_MEM_MAPPED || !map(m, r, w, a))
+	if (a->memory != SW_MEM_MAPPED || !map_reserved(m, r, w, a))
 		sw_block_made(m, a, &w->what);
 }
 
 /* ---- release ----------------------------------------------------------------------------------------------------- */
 
-static struct sw_access release(struct sw_model *m, const struct sw_access *what, struct sw_block *block, uint64_t lo,
-				uint64_t bytes)
+static struct sw_access release_bytes(struct sw_model *m, const struct sw_access *what, struct sw_block *block,
+				      uint64_t lo, uint64_t bytes)
 {
 	struct sw_range range = sw_range_bytes(lo, bytes, SW_FREE, SW_EV_EXACT);
 	sw_deferred_meet(m, block, lo, lo + bytes, what->point);
@@ -368,8 +368,8 @@ struct sw_access sw_block_release(struct sw_model *m, const struct sw_access *wh
 	uint64_t end = block->address + block->bytes;
 	struct sw_block *inner = block->blocks ? sw_space_inner_from(&m->space, block->address) : NULL;
 	for (; inner && inner->address < end; inner = sw_space_inner_from(&m->space, inner->address + inner->bytes))
-		release(m, what, inner, 0, inner->bytes);
-	return release(m, what, block, 0, sw_block_room(block));
+		release_bytes(m, what, inner, 0, inner->bytes);
+	return release_bytes(m, what, block, 0, sw_block_room(block));
 }
 
 void sw_block_freed(struct sw_model *m, uint64_t address, const struct sw_access *what)
@@ -410,8 +410,8 @@ static void free_async(struct sw_model *m, const struct sw_record *r, struct sw_
 
 /* CUDA Driver API, cuMemUnmap: promises no wait.  (PyTorch's allocator: "unlike cudaFree, MemUnmap and MemRelease do
    not appear to synchronize in all cases".) */
-static void unmap(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_free *f,
-		  struct sw_block *block)
+static void unmap_bytes(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_free *f,
+			struct sw_block *block)
 {
 	uint64_t lo = f->address - block->address;
 	uint64_t end = f->bytes ? lo + f->bytes : sw_block_mapped(block, lo);
@@ -421,7 +421,7 @@ static void unmap(struct sw_model *m, const struct sw_record *r, struct sw_wait 
 		uint64_t mapped = sw_block_mapped(block, lo), hi = mapped < end ? mapped : end;
 		if (hi <= lo)
 			return;
-		struct sw_access gone = release(m, &w->what, block, lo, hi - lo);
+		struct sw_access gone = release_bytes(m, &w->what, block, lo, hi - lo);
 		sw_block_unmap(&m->space, block, lo, hi, &gone);
 		sw_physical_unmap(block, lo, hi);
 		lo = hi;
@@ -433,7 +433,7 @@ static void free_cost(struct sw_wait *w, const struct sw_block *block)
 	bool host = is_host(block->memory);
 	w->id = host ? SW_FINDING_HOST_PIN : SW_FINDING_DEVICE_FREE;
 	w->basis = SW_BASIS_MAY;
-	w->fix = reuse(block->memory);
+	w->fix = reuse_fix(block->memory);
 	w->own_ns = sw_wait_own(host ? SW_OWN_UNPIN : SW_OWN_FREE, block->bytes);
 	w->pinned = host ? block->bytes : 0;
 	w->maker = block->born;
@@ -464,7 +464,7 @@ void sw_on_free(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 		block = sw_space_find_outer(&m->space, f->address, &offset);
 	w->what.role = SW_FREE;
 	if (f->memory == SW_MEM_MAPPED && block && block->mapping) {
-		unmap(m, r, w, f, block);
+		unmap_bytes(m, r, w, f, block);
 		return;
 	}
 	if (f->memory == SW_MEM_ASYNC) {

@@ -130,7 +130,7 @@ static int by_place(const void *x, const void *y)
 	return (a->range.address > b->range.address) - (a->range.address < b->range.address);
 }
 
-static void report(struct sw_model *m, const struct element *a, const struct element *b)
+static void report_race(struct sw_model *m, const struct element *a, const struct element *b)
 {
 	uint64_t offset;
 	const struct element *first = a->access.seq < b->access.seq ? a : b, *second = first == a ? b : a;
@@ -153,7 +153,7 @@ static void report(struct sw_model *m, const struct element *a, const struct ele
 }
 
 /* The writes that overlap the element, from the last one that begins before its end. */
-static unsigned compare(struct sw_model *m, const element_vec *writes, const struct element *x, unsigned pairs)
+static unsigned compare_writes(struct sw_model *m, const element_vec *writes, const struct element *x, unsigned pairs)
 {
 	size_t lo = 0, hi = writes->n;
 	while (lo < hi) {
@@ -170,7 +170,7 @@ static unsigned compare(struct sw_model *m, const element_vec *writes, const str
 			break;
 		bool once = w->access.seq != x->access.seq && (x->range.role == SW_READ || w < x);
 		if (once && sw_range_overlap(&w->range, &x->range)) {
-			report(m, w, x);
+			report_race(m, w, x);
 			pairs++;
 		}
 	}
@@ -191,9 +191,9 @@ static void batch_end(struct sw_model *m)
 		w->most = more ? w[-1].most : w->end;
 	}
 	for (size_t i = 0; i < writes->n && pairs < SW_MAX_PAIRS; i++)
-		pairs = compare(m, writes, &writes->at[i], pairs);
+		pairs = compare_writes(m, writes, &writes->at[i], pairs);
 	for (size_t i = 0; i < batch->reads.n && pairs < SW_MAX_PAIRS; i++)
-		pairs = compare(m, writes, &batch->reads.at[i], pairs);
+		pairs = compare_writes(m, writes, &batch->reads.at[i], pairs);
 	batch->writes.n = batch->reads.n = 0;
 }
 
@@ -284,7 +284,7 @@ static struct side side_of_box(struct sw_model *m, const struct sw_box *box, con
 /* ---- order ------------------------------------------------------------------------------------------------------- */
 
 /* The context of the device memory on this side where it is not `ctx`, else 0. */
-static uint8_t elsewhere(const struct sw_model *m, const struct side *side, uint8_t ctx)
+static uint8_t other_context(const struct sw_model *m, const struct side *side, uint8_t ctx)
 {
 	if (side->place != DEVICE || !side->block || !side->block->ctx || side->block->ctx == ctx ||
 	    side->block->device == m->context[ctx].device)
@@ -322,9 +322,9 @@ static struct sw_others others_of(struct sw_model *m, const struct sw_record *r,
 		uint8_t from = asked && peer[1] ? peer[1] : crosses ? src->block->ctx : at->ctx;
 		return (struct sw_others){.all = true, .n = 3, .ctx = {at->ctx, to, from}};
 	}
-	uint8_t other = elsewhere(m, dst, at->ctx);
+	uint8_t other = other_context(m, dst, at->ctx);
 	if (!other)
-		other = elsewhere(m, src, at->ctx);
+		other = other_context(m, src, at->ctx);
 	return (struct sw_others){.n = other != 0, .ctx = {other}};
 }
 
@@ -355,7 +355,7 @@ static bool may_wait(const struct sw_model *m, const struct sw_record *r, enum j
 				  bytes <= 65536 ? SW_WAIT_RULE_H2D_ASYNC_SMALL : SW_WAIT_RULE_H2D_ASYNC_LARGE);
 }
 
-static void expect(struct sw_wait *w, enum join join, bool synchronous, bool pageable, uint64_t bytes)
+static void expect_wait(struct sw_wait *w, enum join join, bool synchronous, bool pageable, uint64_t bytes)
 {
 	w->own_ns = sw_wait_own(pageable ? SW_OWN_PAGEABLE_COPY : SW_OWN_COPY, bytes);
 	if (synchronous && join != NO) {
@@ -391,7 +391,7 @@ static void batch_begins(struct sw_model *m, uint32_t flags)
 		batch_begin(m);
 }
 
-static void batch(struct sw_model *m, const struct side *dst, const struct side *src, uint32_t flags)
+static void touch_batch(struct sw_model *m, const struct side *dst, const struct side *src, uint32_t flags)
 {
 	if (flags & SW_COPY_BATCH) {
 		batch_touch(m, &src->range, &src->how);
@@ -400,7 +400,7 @@ static void batch(struct sw_model *m, const struct side *dst, const struct side 
 }
 
 /* A synchronous copy out of pageable memory reads it inside the call; all else is read and written by the stream. */
-static void touch(struct sw_model *m, struct sw_wait *w, const struct side *side, enum join join, bool synchronous)
+static void touch_side(struct sw_model *m, struct sw_wait *w, const struct side *side, enum join join, bool synchronous)
 {
 	struct sw_touch how = side->how;
 	if (side->range.role == SW_READ && side->place == PAGEABLE && synchronous && join == BEFORE) {
@@ -437,8 +437,8 @@ static bool source_may_change(const struct sw_record *r, const struct side *src,
 #define SW_VALUE_BYTES 64u
 
 /* False: it became part of a capture. */
-static bool copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, uint64_t stream, struct side *dst,
-		 struct side *src, uint32_t flags, const uint8_t ctx[2], uint64_t bytes)
+static bool judge_copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, uint64_t stream,
+		       struct side *dst, struct side *src, uint32_t flags, const uint8_t ctx[2], uint64_t bytes)
 {
 	struct sw_hb_at at = sw_model_at(m, r, stream);
 	bool synchronous = r->rec->flags & SW_RF_SYNCHRONOUS;
@@ -460,18 +460,18 @@ static bool copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 	m->j->coverage.bytes_copied += bytes;
 	if (may_wait(m, r, join, src, bytes))
 		join_host(m, w, join);
-	expect(w, join, synchronous, pageable, bytes);
+	expect_wait(w, join, synchronous, pageable, bytes);
 	/* A value that the host asks for (tensor.item()): no other kind of memory makes that faster. */
 	if (dst->place != DEVICE && src->place == DEVICE && bytes <= SW_VALUE_BYTES) {
 		w->fix = w->id ? SW_FIX_VALUE : w->fix;
 		*sw_model_value(m, r->thread) = w->what;
 	}
-	batch(m, dst, src, flags);
+	touch_batch(m, dst, src, flags);
 	if (flags & (SW_COPY_SRC_DURING | SW_COPY_SRC_ANYTIME))
 		touch_out_of_order(m, w, src);
 	if (!(flags & SW_COPY_SRC_DURING))
-		touch(m, w, src, join, synchronous);
-	touch(m, w, dst, join, synchronous);
+		touch_side(m, w, src, join, synchronous);
+	touch_side(m, w, dst, join, synchronous);
 	return true;
 }
 
@@ -489,7 +489,8 @@ void sw_on_copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	struct side src = side_of(m, c->src, c->src_side, c->bytes, SW_READ);
 	const void *content = content_of(r->rec, sizeof *c, c->flags, c->bytes);
 	batch_begins(m, c->flags);
-	if (c->bytes && copy(m, r, w, c->stream, &dst, &src, c->flags, (uint8_t[]){c->dst_ctx, c->src_ctx}, c->bytes) &&
+	if (c->bytes &&
+	    judge_copy(m, r, w, c->stream, &dst, &src, c->flags, (uint8_t[]){c->dst_ctx, c->src_ctx}, c->bytes) &&
 	    content && dst.place == DEVICE && (src.place == PAGEABLE || src.place == PINNED)) {
 		bool may_change = source_may_change(r, &src, c->flags);
 		uint64_t word = 0;
@@ -511,7 +512,7 @@ void sw_on_copy_nd(struct sw_model *m, const struct sw_record *r, struct sw_wait
 	uint64_t bytes = dense.width * dense.slices;
 	batch_begins(m, c->flags);
 	if (c->width)
-		copy(m, r, w, c->stream, &dst, &src, c->flags, (uint8_t[]){c->dst.ctx, c->src.ctx}, bytes);
+		judge_copy(m, r, w, c->stream, &dst, &src, c->flags, (uint8_t[]){c->dst.ctx, c->src.ctx}, bytes);
 	batch_over(m, c->flags);
 }
 

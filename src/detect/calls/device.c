@@ -104,7 +104,8 @@ static uint64_t tag_event(uint64_t tag)
  */
 
 /* At a point of a stream, as cudaMallocAsync and cudaFreeAsync; or now, by the host. */
-static bool place(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_annotation *a)
+static bool place_annotation(struct sw_model *m, const struct sw_record *r, struct sw_wait *w,
+			     const struct sw_rec_annotation *a)
 {
 	if (!(a->flags & SW_NOTE_ON_HOST))
 		return sw_model_enqueue(m, r, a->stream);
@@ -116,7 +117,7 @@ static void begin_block(struct sw_model *m, const struct sw_record *r, struct sw
 			const struct sw_rec_annotation *a)
 {
 	w->what.role = SW_ALLOC;
-	if (!place(m, r, w, a))
+	if (!place_annotation(m, r, w, a))
 		return;
 	struct sw_block whole = {.address = a->address, .bytes = a->bytes};
 	sw_block_born(&whole, &w->what);
@@ -136,7 +137,7 @@ static void end_block(struct sw_model *m, const struct sw_record *r, struct sw_w
 {
 	struct sw_block *block = sw_space_inner_from(&m->space, a->address);
 	w->what.role = SW_FREE;
-	if (!place(m, r, w, a) || !block || block->address != a->address)
+	if (!place_annotation(m, r, w, a) || !block || block->address != a->address)
 		return;
 	struct sw_access gone = sw_block_release(m, &w->what, block);
 	sw_space_remove(&m->space, block, &gone);
@@ -161,7 +162,7 @@ static void record_annotation(struct sw_model *m, const struct sw_record *r, con
 		sw_hb_event_record(m->hb, tag_event(a->address), &at, 0, NULL);
 }
 
-static void after(struct sw_model *m, const struct sw_record *r, const struct sw_rec_annotation *a)
+static void order_stream_after(struct sw_model *m, const struct sw_record *r, const struct sw_rec_annotation *a)
 {
 	struct sw_hb_at at = sw_model_at(m, r, a->stream);
 	struct sw_hb_event_state state;
@@ -211,7 +212,7 @@ void sw_on_annotation(struct sw_model *m, const struct sw_record *r, struct sw_w
 		record_annotation(m, r, a);
 		break;
 	case SW_NOTE_AFTER:
-		after(m, r, a);
+		order_stream_after(m, r, a);
 		break;
 	default: /* of a newer recorder */
 		break;
@@ -257,7 +258,7 @@ static void end_context(struct sw_model *m, const struct sw_record *r, struct sw
 
 /* A green context that is destroyed is not among them: cuda.h, cuGreenCtxDestroy: "does not destroy streams";
    measured: it does not wait for their work, which the primary context continues to cover. */
-static bool ends(const struct sw_context_state *c, const struct sw_record *r)
+static bool context_ends(const struct sw_context_state *c, const struct sw_record *r)
 {
 	const struct sw_rec_context_op *o = (const struct sw_rec_context_op *)(const void *)r->rec;
 	if (!c->live)
@@ -274,7 +275,7 @@ void sw_on_context_op(struct sw_model *m, const struct sw_record *r, struct sw_w
 		struct sw_context_state *c = &m->context[id];
 		if (o->op == SW_CONTEXT_RELEASE && c->primary && c->device == (int32_t)o->handle)
 			c->released = true;
-		if (ends(c, r))
+		if (context_ends(c, r))
 			end_context(m, r, w, (uint8_t)id);
 	}
 }
@@ -413,7 +414,7 @@ static void pointer_attribute(struct sw_model *m, const uint64_t *args)
 }
 
 /* The host, or another API on its behalf, may wait for the semaphore. */
-static void semaphore(struct sw_model *m, const uint64_t *args)
+static void signal_semaphore(struct sw_model *m, const uint64_t *args)
 {
 	struct sw_hb_at at = sw_model_at(m, m->record, args[0]);
 	uint32_t lane;
@@ -422,12 +423,12 @@ static void semaphore(struct sw_model *m, const uint64_t *args)
 		sw_host_signalled(m, (struct sw_point){lane, work});
 }
 
-static void reserve(struct sw_model *m, const uint64_t *args)
+static void reserve_addresses(struct sw_model *m, const uint64_t *args)
 {
 	sw_space_reserve(&m->space, args[0], args[1]);
 }
 
-static void unreserve(struct sw_model *m, const uint64_t *args)
+static void free_addresses(struct sw_model *m, const uint64_t *args)
 {
 	struct sw_block *block = sw_space_reservation(&m->space, args[0], 0);
 	if (block && block->address == args[0])
@@ -510,9 +511,9 @@ static const struct {
 	{"cuIpcGetEventHandle", event_exported},
 	{"cuMemPoolExportPointer", pointer_exported},
 	{"cuPointerSetAttribute", pointer_attribute},
-	{"cuSignalExternalSemaphores", semaphore},
-	{"cuMemAddressReserve", reserve},
-	{"cuMemAddressFree", unreserve},
+	{"cuSignalExternalSemaphores", signal_semaphore},
+	{"cuMemAddressReserve", reserve_addresses},
+	{"cuMemAddressFree", free_addresses},
 	{"cuMemCreate", memory_created},
 	{"cuMemPoolCreate", pool_made},
 	{"cuMemGetDefaultMemPool", pool_made},

@@ -34,7 +34,7 @@ static void shared_event_made(struct sw_model *m, const struct sw_rec_event *e)
 			.exportable = true, .interprocess = e->shared != 0, .handle = e->shared};
 }
 
-static void told(struct sw_model *m, uint8_t ctx)
+static void mark_shared_event(struct sw_model *m, uint8_t ctx)
 {
 	m->context[ctx].shared_event = m->shared_events_recorded = m->shares = true;
 	for (uint32_t lane = 0; lane < sw_lanes_count(m); lane++)
@@ -46,7 +46,7 @@ void sw_shared_event_exported(struct sw_model *m, uint64_t handle, uint64_t hash
 {
 	struct sw_event_state *event = sw_event_of(m, handle);
 	if (!event->interprocess && event->record.seq)
-		told(m, m->j->streams.at[event->record.stream].ctx);
+		mark_shared_event(m, m->j->streams.at[event->record.stream].ctx);
 	event->interprocess = event->exportable = true;
 	event->handle = (uint32_t)hash;
 	sw_sharing_event_exported(m, handle, (uint32_t)hash);
@@ -59,7 +59,7 @@ static void shared_event_recorded(struct sw_model *m, const struct sw_event_stat
 	if (!event->interprocess)
 		return;
 	if (!record.tick) {
-		told(m, ctx);
+		mark_shared_event(m, ctx);
 		return;
 	}
 	m->shared_events_recorded = m->shares = true;
@@ -182,7 +182,7 @@ static void asked_event(struct sw_model *m, uint64_t handle)
 }
 
 /* Questions that a wait was perhaps made for: without it the answer might have been "not ready". */
-static void asked(struct sw_model *m, const struct sw_record *r, const struct sw_rec_sync *s)
+static void remember_question(struct sw_model *m, const struct sw_record *r, const struct sw_rec_sync *s)
 {
 	struct sw_hb_at at = sw_model_at(m, r, s->handle);
 	uint32_t lane;
@@ -247,7 +247,7 @@ void sw_on_sync(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	w->own_ns = sw_wait_own(SW_OWN_SYNC, 0);
 	begin_sync(m, r, w, s);
 	if (s->what == SW_SYNC_ELAPSED)
-		asked(m, r, s);
+		remember_question(m, r, s);
 	if (s->what == SW_SYNC_ELAPSED || !w->tokens)
 		return;
 	w->promised = w->pending;
@@ -276,7 +276,7 @@ void sw_on_query(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 	if (!done)
 		return;
 	begin_sync(m, r, w, q);
-	asked(m, r, q);
+	remember_question(m, r, q);
 }
 
 /*
@@ -328,7 +328,7 @@ void sw_value_waited(struct sw_model *m, const struct sw_hb_at *at, const struct
 /* CUDA Driver API, cuMemDiscardBatchAsync: reading from a discarded range "will return an indeterminate value", and
    "any reads, writes or prefetches [...] that occur simultaneously with the discard" are undefined behaviour: a write.
    Each range of a batch is work of its own. */
-static void discarded(struct sw_model *m, const struct sw_access *what, const struct sw_rec_mem_op *o)
+static void touch_discarded(struct sw_model *m, const struct sw_access *what, const struct sw_rec_mem_op *o)
 {
 	const struct sw_range range = sw_range_bytes(o->address, o->bytes, SW_WRITE, SW_EV_EXACT);
 	if (o->bytes)
@@ -344,7 +344,7 @@ void sw_on_mem_op(struct sw_model *m, const struct sw_record *r, struct sw_wait 
 	if (o->op == SW_MEMOP_ADVISE || !sw_model_enqueue(m, r, o->stream))
 		return;
 	if (o->op == SW_MEMOP_DISCARD) {
-		discarded(m, &w->what, o);
+		touch_discarded(m, &w->what, o);
 		return;
 	}
 	if (o->op == SW_MEMOP_WRITE_VALUE)

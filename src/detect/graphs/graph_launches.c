@@ -67,7 +67,7 @@ struct degree {
 	uint32_t *open;	  /* dependencies that are not placed yet */
 };
 
-static bool degrees(const struct sw_exec *x, struct degree *d)
+static bool count_degrees(const struct sw_exec *x, struct degree *d)
 {
 	index_vec on = {0};
 	bool known = true;
@@ -98,12 +98,12 @@ static void pass_on(const struct sw_paths *p, uint32_t from, uint32_t to)
 }
 
 /* False: there is a cycle, or a node is missing; then nothing can be said. */
-static bool follow(const struct sw_exec *x, struct sw_paths *p)
+static bool follow_edges(const struct sw_exec *x, struct sw_paths *p)
 {
 	struct degree d = {sw_calloc(p->n, sizeof *d.after), sw_calloc(p->n, sizeof *d.open)};
 	index_vec ready = {0};
 	size_t placed = 0;
-	bool known = degrees(x, &d);
+	bool known = count_degrees(x, &d);
 	for (size_t i = 0; known && i < p->n; i++)
 		if (!d.open[i])
 			*sw_vec_push(&ready) = (uint32_t)i;
@@ -201,7 +201,7 @@ static bool paths_find(const struct sw_exec *exec, struct sw_paths *paths)
 		return false;
 	p.before = sw_calloc(p.n * p.words, sizeof *p.before);
 	p.sorted = sw_alloc(p.n * sizeof *p.sorted);
-	bool known = follow(exec, &p);
+	bool known = follow_edges(exec, &p);
 	if (known)
 		*paths = p;
 	else
@@ -220,7 +220,7 @@ static void paths_free(struct sw_paths *paths)
 
 /* In two bodies of one conditional node: at most one of them runs at a time (CUDA driver API, CUgraphConditionalNode-
    Type), and inside a loop one pass follows the other. */
-static bool exclude(const struct sw_exec *x, const struct sw_graph_node *a, const struct sw_graph_node *b)
+static bool bodies_exclude(const struct sw_exec *x, const struct sw_graph_node *a, const struct sw_graph_node *b)
 {
 	if (!a->perhaps || !b->perhaps)
 		return false;
@@ -231,10 +231,10 @@ static bool exclude(const struct sw_exec *x, const struct sw_graph_node *a, cons
 	return false;
 }
 
-static bool unordered(const struct sw_exec *x, const struct sw_paths *p, uint32_t a, uint32_t b)
+static bool nodes_unordered(const struct sw_exec *x, const struct sw_paths *p, uint32_t a, uint32_t b)
 {
 	return a != b && !sw_paths_before(p, a, b) && !sw_paths_before(p, b, a) &&
-	       !exclude(x, &x->nodes.at[a], &x->nodes.at[b]);
+	       !bodies_exclude(x, &x->nodes.at[a], &x->nodes.at[b]);
 }
 
 /* Node a comes before the rest of node b, but not before what b does here, at its start: before its wait. */
@@ -308,8 +308,8 @@ static int by_place(const void *x, const void *y)
 	return 0;
 }
 
-static void compare(struct sw_model *m, const struct sw_exec *x, const struct sw_paths *p, const struct sw_listed **at,
-		    size_t n)
+static void compare_listed(struct sw_model *m, const struct sw_exec *x, const struct sw_paths *p,
+			   const struct sw_listed **at, size_t n)
 {
 	size_t pairs = 0;
 	for (size_t i = 0; i < n; i++)
@@ -320,7 +320,7 @@ static void compare(struct sw_model *m, const struct sw_exec *x, const struct sw
 			/* In the order of their descriptions. */
 			if (a->node > b->node)
 				a = at[j], b = at[i];
-			if (unordered(x, p, a->node, b->node) && sw_use_conflicts(a->use, b->use))
+			if (nodes_unordered(x, p, a->node, b->node) && sw_use_conflicts(a->use, b->use))
 				branch_race(m, x, NULL, a, b);
 			else if (start_unordered(x, p, a, b) && sw_use_conflicts(a->use, b->use))
 				branch_race(m, x, p, a, b);
@@ -340,7 +340,7 @@ static void branches_judge(struct sw_model *m, const struct sw_exec *exec, const
 			*sw_vec_push(&at) = &listing->at.at[i];
 	if (at.n > 1) {
 		qsort(at.at, at.n, sizeof *at.at, by_place);
-		compare(m, exec, paths, at.at, at.n);
+		compare_listed(m, exec, paths, at.at, at.n);
 	}
 	free(at.at);
 }
@@ -509,7 +509,7 @@ struct run {
 	size_t next;	     /* in the listing: its entries come by node */
 };
 
-static void step(struct run *run)
+static void enqueue_node(struct run *run)
 {
 	struct sw_model *m = run->m;
 	struct sw_point *point = &m->wait->what.point;
@@ -522,7 +522,7 @@ static void step(struct run *run)
 	run->open = true;
 }
 
-static struct sw_access placed(const struct sw_access *what, const struct sw_access *launch)
+static struct sw_access access_at_launch(const struct sw_access *what, const struct sw_access *launch)
 {
 	struct sw_access at = *what;
 	at.seq = launch->seq;
@@ -561,8 +561,8 @@ static void alloc_node(struct run *run, const struct sw_graph_node *node)
 	const struct sw_rec_alloc *a = (const struct sw_rec_alloc *)(const void *)node->work;
 	struct sw_access what = access_of(node, &m->wait->what);
 	uint64_t offset;
-	step(run);
-	what = placed(&what, &m->wait->what);
+	enqueue_node(run);
+	what = access_at_launch(&what, &m->wait->what);
 	if (sw_space_find_outer(&m->space, a->address, &offset)) {
 		if (!(run->x->flags & SW_AUTO_FREE))
 			return; /* still there from the launch before */
@@ -574,7 +574,7 @@ static void alloc_node(struct run *run, const struct sw_graph_node *node)
 }
 
 /* So that what the nodes do to memory of the graph's own can be listed. */
-static void allocate(struct run *run)
+static void list_allocations(struct run *run)
 {
 	struct sw_model *m = run->m;
 	uint64_t offset;
@@ -585,7 +585,7 @@ static void allocate(struct run *run)
 			continue;
 		const struct sw_block *block = sw_space_find_outer(&m->space, a->address, &offset);
 		struct sw_access what = access_of(node, &m->wait->what);
-		what = placed(&what, &m->wait->what);
+		what = access_at_launch(&what, &m->wait->what);
 		what.role = SW_ALLOC;
 		if (!block || block->bytes - offset < a->bytes)
 			sw_block_made(m, a, &what);
@@ -596,8 +596,8 @@ static void free_node(struct run *run, const struct sw_graph_node *node)
 {
 	const struct sw_rec_free *f = (const struct sw_rec_free *)(const void *)node->work;
 	struct sw_access what = access_of(node, &run->m->wait->what);
-	step(run);
-	what = placed(&what, &run->m->wait->what);
+	enqueue_node(run);
+	what = access_at_launch(&what, &run->m->wait->what);
 	what.role = SW_FREE;
 	sw_block_freed(run->m, f->address, &what);
 }
@@ -605,7 +605,7 @@ static void free_node(struct run *run, const struct sw_graph_node *node)
 static void host_node(struct run *run, const struct sw_graph_node *node)
 {
 	(void)node;
-	step(run);
+	enqueue_node(run);
 	struct sw_point point = run->m->wait->what.point;
 	struct sw_lane_state *lane_state = sw_model_lane_state(run->m, point.lane);
 	lane_state->visible = point.tick;
@@ -615,7 +615,7 @@ static void host_node(struct run *run, const struct sw_graph_node *node)
 	sw_host_func_add_unseen(run->m, point);
 }
 
-static void values(struct run *run, const struct sw_graph_node *node, bool waits)
+static void follow_values(struct run *run, const struct sw_graph_node *node, bool waits)
 {
 	struct sw_model *m = run->m;
 	const struct sw_rec_mem_op *o = (const struct sw_rec_mem_op *)(const void *)node->work;
@@ -624,7 +624,7 @@ static void values(struct run *run, const struct sw_graph_node *node, bool waits
 			sw_value_waited(m, &run->at, &o[i]);
 			run->open = false;
 		} else if (!waits && o[i].op == SW_MEMOP_WRITE_VALUE) {
-			step(run);
+			enqueue_node(run);
 			sw_value_written(m, m->wait->what.point, &o[i]);
 			run->open = false;
 		}
@@ -633,12 +633,12 @@ static void values(struct run *run, const struct sw_graph_node *node, bool waits
 
 static void values_waited(struct run *run, const struct sw_graph_node *node)
 {
-	values(run, node, true);
+	follow_values(run, node, true);
 }
 
 static void values_written(struct run *run, const struct sw_graph_node *node)
 {
-	values(run, node, false);
+	follow_values(run, node, false);
 }
 
 /* By what the node does; what it touches is separate. */
@@ -666,7 +666,7 @@ static size_t first_of(const struct sw_listing *list, uint32_t node)
 	return lo;
 }
 
-static void touch(struct run *run, uint32_t node)
+static void touch_listed(struct run *run, uint32_t node)
 {
 	struct sw_model *m = run->m;
 	const struct sw_listing *list = &run->x->touches;
@@ -675,23 +675,23 @@ static void touch(struct run *run, uint32_t node)
 		run->next = first_of(list, node);
 	for (; run->next < list->at.n && list->at.at[run->next].node == node; run->next++) {
 		const struct sw_listed *l = &list->at.at[run->next];
-		step(run);
-		struct sw_access what = placed(&l->what, &m->wait->what);
+		enqueue_node(run);
+		struct sw_access what = access_at_launch(&l->what, &m->wait->what);
 		struct sw_touch how = {.array = l->array, .guess = l->guess, .handle = l->handle};
 		sw_model_touch(m, &what, &l->range, &how);
 	}
 }
 
 /* The accesses of the node at this launch. */
-static void work(struct run *run, uint32_t number)
+static void touch_node(struct run *run, uint32_t number)
 {
 	struct sw_model *m = run->m;
 	const struct sw_graph_node *node = &run->x->nodes.at[number];
 	bool copies = node->work && node->work->kind == SW_REC_COPY_ND, followed = false;
 	struct sw_access what = access_of(node, &m->wait->what);
 	if (node->follows && sw_contents_any(m->contents)) {
-		step(run);
-		what = placed(&what, &m->wait->what);
+		enqueue_node(run);
+		what = access_at_launch(&what, &m->wait->what);
 		followed = node_follow(m, node, &what);
 	}
 	if (run->first) {
@@ -700,13 +700,13 @@ static void work(struct run *run, uint32_t number)
 	}
 	if (followed)
 		return;
-	touch(run, number);
+	touch_listed(run, number);
 	run->unknown |= node->unknown;
 	run->blind |= node->blind;
 	/* Programs fill the table anew before they launch again. */
 	if (copies && run->first) {
-		step(run);
-		what = placed(&what, &m->wait->what);
+		enqueue_node(run);
+		what = access_at_launch(&what, &m->wait->what);
 		node_upload(m, node, &what);
 	}
 }
@@ -725,7 +725,7 @@ static void run_node(struct run *run, const struct sw_ordered_node *turn)
 	if (turn->parts & SW_ORDERED_WORK) {
 		if (plays[kind].work)
 			plays[kind].work(run, node);
-		work(run, turn->node);
+		touch_node(run, turn->node);
 		if (node->type == TYPE_SEMAPHORE_SIGNAL || node->type == TYPE_SEMAPHORE_WAIT)
 			sw_value_not_followed(run->m, node->made.seq ? &node->made : &run->m->wait->what);
 	}
@@ -751,7 +751,7 @@ void sw_on_graph_launch(struct sw_model *m, const struct sw_record *r, struct sw
 	m->j->coverage.graph_launches++;
 	if (!x->listed) {
 		run.first = true;
-		allocate(&run);
+		list_allocations(&run);
 		exec_list(m, x);
 	}
 	for (size_t i = 0; i < x->node_order.n; i++)

@@ -388,7 +388,7 @@ struct sw_exec *sw_exec_of(struct sw_model *m, uint64_t handle)
 	return x;
 }
 
-static void instantiated(struct sw_model *m, const struct sw_rec_graph *g, const struct sw_access *call)
+static void take_instance(struct sw_model *m, const struct sw_rec_graph *g, const struct sw_access *call)
 {
 	struct sw_exec *x = sw_exec_of(m, g->exec);
 	x->made = *call;
@@ -418,7 +418,7 @@ void sw_on_graph(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 		sw_map_delete(&m->graphs->execs, g->exec);
 		exec_free(m, x);
 	} else if (g->op == SW_GRAPH_INSTANTIATE || g->op == SW_GRAPH_EXEC_UPDATE) {
-		instantiated(m, g, &w->what);
+		take_instance(m, g, &w->what);
 	}
 }
 

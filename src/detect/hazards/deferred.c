@@ -70,7 +70,8 @@ static uint64_t watched_from(const struct sw_model *m)
 	return from <= to ? from : UINT64_MAX;
 }
 
-static bool counts(const struct sw_model *m, struct sw_point earlier, uint64_t seq, uint32_t lane, uint64_t watched)
+static bool earlier_counts(const struct sw_model *m, struct sw_point earlier, uint64_t seq, uint32_t lane,
+			   uint64_t watched)
 {
 	if (earlier.lane == lane)
 		return false;
@@ -81,7 +82,7 @@ static bool counts(const struct sw_model *m, struct sw_point earlier, uint64_t s
 static bool has_rival(const struct sw_model *m, const struct sw_touched *touched, uint32_t lane, uint64_t watched)
 {
 	for (size_t i = 0; i < touched->lanes.n; i++)
-		if (counts(m, touched->lanes.at[i].point, touched->lanes.at[i].seq, lane, watched))
+		if (earlier_counts(m, touched->lanes.at[i].point, touched->lanes.at[i].seq, lane, watched))
 			return true;
 	return false;
 }
@@ -114,8 +115,8 @@ static struct sw_last_touch *touch_of(const struct sw_touched *touched, uint32_t
 	return NULL;
 }
 
-static struct sw_last_touch *note(const struct sw_model *m, struct sw_touched *touched, const struct sw_access *what,
-				  uint64_t step)
+static struct sw_last_touch *note_touch(const struct sw_model *m, struct sw_touched *touched,
+					const struct sw_access *what, uint64_t step)
 {
 	struct sw_last_touch *last = touch_of(touched, what->point.lane);
 	if (!last) {
@@ -137,8 +138,8 @@ static struct sw_last_touch *note(const struct sw_model *m, struct sw_touched *t
 void sw_deferred_note(struct sw_model *m, struct sw_block *block, const struct sw_access *what)
 {
 	uint64_t step = m->scope && m->scope->late ? m->scope->late->step : m->step;
-	note(m, &block->touched, what, step);
-	note(m, &m->deferrals->anywhere, what, step);
+	note_touch(m, &block->touched, what, step);
+	note_touch(m, &m->deferrals->anywhere, what, step);
 }
 
 /* ---- the queue --------------------------------------------------------------------------------------------------- */
@@ -153,7 +154,7 @@ static void leave_blocks(struct sw_deferred *d)
 	}
 }
 
-static void finish(struct sw_deferrals *deferrals, struct sw_deferred *d)
+static void finish_launch(struct sw_deferrals *deferrals, struct sw_deferred *d)
 {
 	d->done = true;
 	deferrals->bytes -= d->bytes;
@@ -165,7 +166,7 @@ static void work_out(struct sw_model *m, struct sw_deferred *d)
 {
 	const struct sw_record *record = m->record;
 	struct sw_touch_scope *outer = m->scope, scope = {.late = d};
-	finish(m->deferrals, d);
+	finish_launch(m->deferrals, d);
 	m->record = &d->record;
 	m->scope = &scope;
 	m->deferrals->work(m, d);
@@ -173,7 +174,7 @@ static void work_out(struct sw_model *m, struct sw_deferred *d)
 	m->record = record;
 }
 
-static void tidy(struct sw_deferrals *deferrals)
+static void tidy_unplaced(struct sw_deferrals *deferrals)
 {
 	size_t kept = 0;
 	if (2 * deferrals->done <= deferrals->unplaced.n)
@@ -219,10 +220,10 @@ static void leave_unevaluated(struct sw_model *m, struct sw_deferred *d)
 			sw_value_overwritten(m, d->what.point, block, block->address + d->part[i].lo,
 					     block->address + d->part[i].hi, d->step);
 	}
-	finish(m->deferrals, d);
+	finish_launch(m->deferrals, d);
 }
 
-static void sweep(struct sw_model *m)
+static void sweep_queue(struct sw_model *m)
 {
 	struct sw_deferrals *deferrals = m->deferrals;
 	uint64_t watched = watched_from(m);
@@ -241,24 +242,24 @@ static void sweep(struct sw_model *m)
 		}
 		drop_deferred(d);
 	}
-	tidy(deferrals);
+	tidy_unplaced(deferrals);
 	deferrals->queue.n = deferrals->swept = kept;
 }
 
 /* Memory stays bounded: the oldest half is evaluated. */
-static void bound(struct sw_model *m)
+static void bound_memory(struct sw_model *m)
 {
 	struct sw_deferrals *deferrals = m->deferrals;
 	if (deferrals->queue.n <= 2 * deferrals->swept + 256 && deferrals->queue.n < SW_MAX_DEFERRED &&
 	    deferrals->bytes < SW_MAX_DEFERRED_BYTES)
 		return;
-	sweep(m);
+	sweep_queue(m);
 	if (deferrals->queue.n < SW_MAX_DEFERRED / 2 && deferrals->bytes < SW_MAX_DEFERRED_BYTES / 2)
 		return;
 	for (size_t i = 0; i < deferrals->queue.n / 2; i++)
 		if (!deferrals->queue.at[i]->done)
 			work_out(m, deferrals->queue.at[i]);
-	sweep(m);
+	sweep_queue(m);
 }
 
 static struct sw_deferred *copy_of(const struct sw_model *m, const struct sw_access *what,
@@ -300,7 +301,7 @@ static bool has_rival_in(const struct sw_model *m, const struct sw_block *block,
 	bool any = false;
 	for (size_t i = 0; i < block->touched.lanes.n; i++) {
 		const struct sw_last_touch *last = &block->touched.lanes.at[i];
-		if (!counts(m, last->point, last->seq, lane, watched))
+		if (!earlier_counts(m, last->point, last->seq, lane, watched))
 			continue;
 		any = true;
 		if (sw_overlaps_later(&last->deferred, lo, hi, sw_hb_known(m->hb, lane, last->point.lane), watched,
@@ -329,7 +330,7 @@ static void enter_deferred(struct sw_model *m, struct sw_deferred *d, const stru
 {
 	for (uint32_t i = 0; i < d->blocks; i++) {
 		d->block[i] = place->block[i];
-		note(m, &d->block[i]->touched, &d->what, d->step);
+		note_touch(m, &d->block[i]->touched, &d->what, d->step);
 	}
 	for (uint32_t i = 0; i < d->parts; i++) {
 		const struct sw_deferred_range *r = &place->range[i];
@@ -343,10 +344,10 @@ void sw_defer(struct sw_model *m, const struct sw_access *what, const struct sw_
 	      const struct sw_deferred_place *place)
 {
 	struct sw_deferrals *deferrals = m->deferrals;
-	bound(m);
+	bound_memory(m);
 	struct sw_deferred *d = copy_of(m, what, record, place);
 	enter_deferred(m, d, place);
-	note(m, &deferrals->anywhere, what, d->step);
+	note_touch(m, &deferrals->anywhere, what, d->step);
 	if (!d->blocks) {
 		d->refs++;
 		*sw_vec_push(&deferrals->unplaced) = d;
@@ -371,10 +372,10 @@ void sw_deferred_arrive(struct sw_model *m, struct sw_point point)
 	for (size_t i = 0; i < deferrals->unplaced.n; i++) {
 		struct sw_deferred *d = deferrals->unplaced.at[i];
 		if (!d->done && !is_over(m, d->what.point, d->what.seq, watched) &&
-		    (d->what.seq >= watched || counts(m, d->what.point, d->what.seq, point.lane, watched)))
+		    (d->what.seq >= watched || earlier_counts(m, d->what.point, d->what.seq, point.lane, watched)))
 			work_out(m, d);
 	}
-	tidy(deferrals);
+	tidy_unplaced(deferrals);
 }
 
 static int by_step(const void *a, const void *b)
@@ -405,7 +406,7 @@ void sw_deferred_meet(struct sw_model *m, struct sw_block *block, uint64_t lo, u
 	sw_deferred_arrive(m, point);
 	for (size_t i = 0; i < block->touched.lanes.n; i++) {
 		const struct sw_last_touch *last = &block->touched.lanes.at[i];
-		if (last->deferred.n && counts(m, last->point, last->seq, point.lane, watched))
+		if (last->deferred.n && earlier_counts(m, last->point, last->seq, point.lane, watched))
 			sw_overlaps_later(&last->deferred, lo, hi, sw_hb_known(m->hb, point.lane, last->point.lane),
 					  watched, found);
 	}
@@ -421,7 +422,7 @@ void sw_deferred_settle(struct sw_model *m, struct sw_block *block)
 	for (size_t i = 0; i < deferrals->unplaced.n; i++)
 		if (!deferrals->unplaced.at[i]->done)
 			work_out(m, deferrals->unplaced.at[i]);
-	tidy(deferrals);
+	tidy_unplaced(deferrals);
 	for (size_t i = 0; i < block->touched.lanes.n; i++)
 		sw_overlaps_later(&block->touched.lanes.at[i].deferred, 0, UINT64_MAX, 0, 0, &deferrals->found);
 	work_out_found(m);
@@ -435,7 +436,7 @@ void sw_deferred_flush(struct sw_model *m)
 		if (!d->done && !is_over(m, d->what.point, d->what.seq, watched))
 			work_out(m, d);
 	}
-	sweep(m);
+	sweep_queue(m);
 }
 
 uint64_t sw_deferred_oldest(const struct sw_model *m)

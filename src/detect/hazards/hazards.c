@@ -59,7 +59,7 @@ static bool was_described(const struct sw_range *range)
 
 /* In an allocation of several objects a hull covers bytes of other objects: its pointer, too, must lead to the other
    side's bytes. */
-static bool strays(const struct sw_range *hull, const struct sw_range *other)
+static bool hull_base_outside(const struct sw_range *hull, const struct sw_range *other)
 {
 	if (was_described(hull))
 		return false;
@@ -69,10 +69,11 @@ static bool strays(const struct sw_range *hull, const struct sw_range *other)
 
 /* The edge of a hull, rounded up to whole tiles or lines, reaches into what starts after it. */
 #define SW_GRAZE 16
-static bool grazes(const struct sw_range *hull, const struct sw_range *other)
+static bool overlaps_hull_edge(const struct sw_range *hull, const struct sw_range *other)
 {
 	uint64_t span = sw_range_span(hull), gap = other->address - hull->address;
-	return strays(hull, other) && other->address > hull->address && gap < span && span - gap < span / SW_GRAZE;
+	return hull_base_outside(hull, other) && other->address > hull->address && gap < span &&
+	       span - gap < span / SW_GRAZE;
 }
 
 /* Rows of different lengths: which bytes of the hull they are is known, but not kept.  A part of the hull may lie
@@ -110,9 +111,9 @@ struct sw_verdict sw_matrix(const struct sw_range *a, const struct sw_range *b, 
 		return possible;
 	if (crowding >= SW_CROWDING_MANY && contact != SW_CONTACT_BYTES)
 		return possible;
-	if (grazes(a, b) || grazes(b, a) || lies_between(a, b) || lies_between(b, a))
+	if (overlaps_hull_edge(a, b) || overlaps_hull_edge(b, a) || lies_between(a, b) || lies_between(b, a))
 		return possible;
-	if (crowding >= SW_CROWDING_SEVERAL && (strays(a, b) || strays(b, a)))
+	if (crowding >= SW_CROWDING_SEVERAL && (hull_base_outside(a, b) || hull_base_outside(b, a)))
 		return possible;
 	struct sw_verdict verdict = *table[weaker][contact];
 	/* Where in the box, or whether at all, depends on data: as sure as a shared base. */
@@ -461,8 +462,8 @@ bool sw_hazard_lower(const struct sw_model *m, struct sw_finding *seen, uint8_t 
 }
 
 /* One call is enough where the two sides are in two contexts. */
-static void lower(const struct sw_model *m, struct sw_finding *seen, const struct sw_shadow_use *earlier,
-		  const struct sw_shadow_use *later)
+static void lower_by_context(const struct sw_model *m, struct sw_finding *seen, const struct sw_shadow_use *earlier,
+			     const struct sw_shadow_use *later)
 {
 	if (!sw_hazard_lower(m, seen, earlier->ctx))
 		sw_hazard_lower(m, seen, later->ctx);
@@ -485,7 +486,7 @@ struct hazard {
 	struct sw_finding seen;		/* of these */
 };
 
-static void mention(struct sw_model *m, struct hazard *hazard, const struct place *place)
+static void mention_blocks(struct sw_model *m, struct hazard *hazard, const struct place *place)
 {
 	for (int i = 0; i < 2; i++)
 		hazard->side[i].allocation = sw_model_mention_pool_block(m, place->block, place->pool_block[i]);
@@ -509,15 +510,15 @@ static void emit_at(struct sw_model *m, struct hazard *hazard, const struct plac
 	const bool described =
 		sw_collect_describes(&m->collect, seen) || sw_collect_wants_buffer(&m->collect, seen, made);
 	if (described)
-		mention(m, hazard, place);
+		mention_blocks(m, hazard, place);
 	f = sw_collect_add(&m->collect, seen, NULL);
 	if (f && !described && f->count <= SW_MAX_OBSERVED)
-		mention(m, hazard, place);
+		mention_blocks(m, hazard, place);
 	if (f && !counted_only && m->observer->hazard && (f->count <= SW_MAX_OBSERVED || m->observer->every_hazard))
 		m->observer->hazard(m->observer->arg, f, &hazard->side[0], &hazard->side[1]);
 }
 
-static void emit(struct sw_model *m, struct hazard *hazard, struct sw_block *block)
+static void emit_hazard(struct sw_model *m, struct hazard *hazard, struct sw_block *block)
 {
 	emit_at(m, hazard, &(struct place){.block = block});
 }
@@ -526,7 +527,7 @@ static void emit(struct sw_model *m, struct hazard *hazard, struct sw_block *blo
  * Ordered only because the host threads ran in this order: no lock was seen that makes them.  One made of atomic
  * operations would not have been, so this is never certain.
  */
-static void weaken(struct sw_finding *seen, enum sw_order order)
+static void weaken_observed(struct sw_finding *seen, enum sw_order order)
 {
 	if (order != SW_ORDER_OBSERVED)
 		return;
@@ -537,7 +538,7 @@ static void weaken(struct sw_finding *seen, enum sw_order order)
 		seen->confidence = SW_LIKELY;
 }
 
-static void judge(struct sw_finding *seen, struct sw_verdict verdict, bool measured, bool may)
+static void apply_verdict(struct sw_finding *seen, struct sw_verdict verdict, bool measured, bool may)
 {
 	seen->severity = verdict.severity;
 	seen->confidence = verdict.confidence;
@@ -576,8 +577,8 @@ static bool covered_by_free(const struct sw_model *m, struct sw_point point)
 }
 
 /* By what both sides are known to touch, and how far what they belong to is known. */
-static struct sw_verdict weigh(struct sw_model *m, const struct sw_shadow_use *earlier,
-			       const struct sw_shadow_use *later)
+static struct sw_verdict weigh_evidence(struct sw_model *m, const struct sw_shadow_use *earlier,
+					const struct sw_shadow_use *later)
 {
 	struct sw_range first = earlier->range;
 	/* Flags inside of a kernel order other kernels; whether the host may know is asked below. */
@@ -659,7 +660,7 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 	if (m->context[earlier->ctx].over)
 		return;
 	struct sw_block *block = later->block;
-	struct sw_verdict verdict = weigh(m, earlier, later);
+	struct sw_verdict verdict = weigh_evidence(m, earlier, later);
 	if (start && later->unsure)
 		verdict = (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
 	if (later->range.role == SW_FREE && block->memory == SW_MEM_ASYNC && verdict.severity != SW_ERROR)
@@ -677,11 +678,11 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 	describe_reuse(&hazard, earlier, later);
 	seen->host_flag = sw_host_may_relay(m, earlier->access.point);
 	bool measured = order == SW_ORDER_MEASURED || covered_by_free(m, earlier->access.point);
-	judge(seen, verdict, measured, earlier->may_wait);
-	weaken(seen, order);
+	apply_verdict(seen, verdict, measured, earlier->may_wait);
+	weaken_observed(seen, order);
 	if (start)
 		describe_start(seen, verdict, order);
-	lower(m, seen, earlier, later);
+	lower_by_context(m, seen, earlier, later);
 	if (sw_hazard_is_dropped(m, seen))
 		return;
 	if (seen->accesses == 3 && sw_reuse_was_reported(earlier, later, seen->severity))
@@ -707,7 +708,7 @@ void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_shado
 	};
 	sw_hazard_lower(m, &hazard.seen, later->ctx);
 	if (!sw_hazard_is_dropped(m, &hazard.seen))
-		emit(m, &hazard, freed);
+		emit_hazard(m, &hazard, freed);
 }
 
 void sw_hazard_reused(struct sw_model *m, struct sw_block *freed, const struct sw_access *born)
@@ -722,11 +723,11 @@ void sw_hazard_reused(struct sw_model *m, struct sw_block *freed, const struct s
 	};
 	fix_after(&hazard.seen, &freed->gone);
 	last_order(m, &hazard.seen, &freed->gone.point, born->point.lane);
-	judge(&hazard.seen, verdict, order == SW_ORDER_MEASURED, false);
-	weaken(&hazard.seen, order);
+	apply_verdict(&hazard.seen, verdict, order == SW_ORDER_MEASURED, false);
+	weaken_observed(&hazard.seen, order);
 	sw_hazard_lower(m, &hazard.seen, m->record->rec->ctx);
 	if (!sw_hazard_is_dropped(m, &hazard.seen))
-		emit(m, &hazard, freed);
+		emit_hazard(m, &hazard, freed);
 }
 
 void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_shadow_use *later)
@@ -748,9 +749,9 @@ void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_shad
 	};
 	fix_after(&hazard.seen, &block->born);
 	last_order(m, &hazard.seen, &born, later->access.point.lane);
-	judge(&hazard.seen, (struct sw_verdict){SW_ERROR, SW_CERTAIN}, order == SW_ORDER_MEASURED, false);
-	weaken(&hazard.seen, order);
+	apply_verdict(&hazard.seen, (struct sw_verdict){SW_ERROR, SW_CERTAIN}, order == SW_ORDER_MEASURED, false);
+	weaken_observed(&hazard.seen, order);
 	sw_hazard_lower(m, &hazard.seen, later->ctx);
 	if (!sw_hazard_is_dropped(m, &hazard.seen))
-		emit(m, &hazard, block);
+		emit_hazard(m, &hazard, block);
 }

@@ -140,7 +140,7 @@ struct sw_host_funcs *sw_host_funcs_new(void)
 	return funcs;
 }
 
-static void clear(struct sw_host_funcs *funcs)
+static void clear_lanes(struct sw_host_funcs *funcs)
 {
 	for (size_t i = 0; i < funcs->lane.n; i++) {
 		free(funcs->lane.at[i].known.at);
@@ -158,13 +158,13 @@ static void clear(struct sw_host_funcs *funcs)
 void sw_host_funcs_free(struct sw_host_funcs *funcs)
 {
 	if (funcs)
-		clear(funcs);
+		clear_lanes(funcs);
 	free(funcs);
 }
 
 void sw_host_funcs_forget(struct sw_model *m)
 {
-	clear(m->host_funcs);
+	clear_lanes(m->host_funcs);
 }
 
 /* ---- functions --------------------------------------------------------------------------------------------------- */

@@ -24,7 +24,7 @@
 #include "detect/model/model.h"
 #include "reader/reader.h"
 
-static bool overlap(const struct sw_interval *a, const struct sw_interval *b)
+static bool intervals_overlap(const struct sw_interval *a, const struct sw_interval *b)
 {
 	return a->lo < b->hi && b->lo < a->hi;
 }
@@ -33,27 +33,27 @@ enum sw_crowding sw_pool_blocks_crowding(const struct sw_shadow_use *earlier, co
 {
 	const struct sw_block *block = later->block;
 	const struct sw_pool_block *a = earlier->pool_block, *b = later->pool_block;
-	if (!a || !b || !overlap(&a->at, &b->at))
+	if (!a || !b || !intervals_overlap(&a->at, &b->at))
 		return sw_block_crowding(block);
 	return sw_block_crowding_in(block, b->at.lo - block->address, b->at.hi - block->address);
 }
 
 /* A kernel that was not understood exactly touches the block of its pointer: no correct one leaves it.  One that
    certainly touches all of its bytes may be wrong. */
-static bool strays(const struct sw_shadow_use *use, const struct sw_shadow_use *other)
+static bool leaves_block(const struct sw_shadow_use *use, const struct sw_shadow_use *other)
 {
 	const struct sw_range *range = &use->range;
 	uint64_t lo = range->address > other->range.address ? range->address : other->range.address;
 	uint64_t hi = use->end < other->end ? use->end : other->end;
 	const struct sw_interval met = {.lo = use->block->address + lo, .hi = use->block->address + hi};
 	bool sure = range->bounded && !range->vague && !range->loose && !range->perhaps;
-	return use->pool_block && !sure && !overlap(&use->pool_block->at, &met);
+	return use->pool_block && !sure && !intervals_overlap(&use->pool_block->at, &met);
 }
 
 struct sw_verdict sw_verdict_in_blocks(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later,
 				       struct sw_verdict verdict)
 {
-	if (strays(earlier, later) || strays(later, earlier))
+	if (leaves_block(earlier, later) || leaves_block(later, earlier))
 		return (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
 	return verdict;
 }
@@ -61,7 +61,7 @@ struct sw_verdict sw_verdict_in_blocks(const struct sw_shadow_use *earlier, cons
 bool sw_block_reused(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later)
 {
 	const struct sw_pool_block *a = earlier->pool_block, *b = later->pool_block;
-	return a && b && a != b && a->freed.seq && a->to <= b->from && overlap(&a->at, &b->at);
+	return a && b && a != b && a->freed.seq && a->to <= b->from && intervals_overlap(&a->at, &b->at);
 }
 
 bool sw_reuse_was_reported(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later,
@@ -245,7 +245,7 @@ static bool has_dark_memory(const struct sw_model *m)
 	return false;
 }
 
-static void learns(struct sw_sharing *s, struct sw_point at)
+static void note_learner(struct sw_sharing *s, struct sw_point at)
 {
 	size_t i = 0;
 	while (i < s->learners.n && s->learners.at[i].lane != at.lane)
@@ -259,7 +259,7 @@ static void learns(struct sw_sharing *s, struct sw_point at)
 }
 
 /* From now on all is looked at.  What was done before may have told, and may still be learning. */
-static void activate(struct sw_model *m)
+static void begin_sharing(struct sw_model *m)
 {
 	struct sw_sharing *s = m->sharing;
 	if (s->active)
@@ -269,7 +269,7 @@ static void activate(struct sw_model *m)
 		s->signal_seq = m->record->seq;
 		for (uint32_t lane = 0; lane < sw_lanes_count(m); lane++)
 			if (sw_model_lane_state(m, lane)->work)
-				learns(s, (struct sw_point){lane, sw_model_lane_state(m, lane)->work});
+				note_learner(s, (struct sw_point){lane, sw_model_lane_state(m, lane)->work});
 	}
 }
 
@@ -277,7 +277,7 @@ void sw_sharing_opened(struct sw_model *m)
 {
 	m->shares = true;
 	if (m->sharing)
-		activate(m);
+		begin_sharing(m);
 }
 
 void sw_sharing_touched(struct sw_model *m, const struct sw_shadow_use *use)
@@ -318,7 +318,7 @@ void sw_sharing_exported(struct sw_model *m, struct sw_block *block, uint64_t ha
 	m->j->shares_memory = true;
 	if (!m->sharing || again)
 		return;
-	activate(m);
+	begin_sharing(m);
 	sw_deferred_settle(m, block);
 	sw_model_env(m, &env);
 	sw_shadow_list(&block->shadow, &env, 0, block->bytes, &uses);
@@ -415,7 +415,7 @@ void sw_sharing_called(struct sw_model *m, const struct sw_wait *w)
 	else if (s->writes)
 		signal_uses(m, w, 0, false);
 	if (unclear || s->reads)
-		learns(s, at);
+		note_learner(s, at);
 }
 
 /* ---- what is known ----------------------------------------------------------------------------------------------- */

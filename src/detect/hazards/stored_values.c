@@ -78,7 +78,7 @@ static void drop_first(struct sw_model *m, struct cell *cell)
 	}
 }
 
-static void clear(struct sw_model *m, struct cell *cell)
+static void clear_cell(struct sw_model *m, struct cell *cell)
 {
 	while (cell->n)
 		drop_first(m, cell);
@@ -91,7 +91,7 @@ void sw_stored_values_forget(struct sw_model *m)
 	struct sw_map_slot slot;
 	for (size_t i = 0; (i = sw_map_next(&m->values->cells, i, &slot));) {
 		struct cell *cell = (struct cell *)(uintptr_t)slot.value;
-		clear(m, cell);
+		clear_cell(m, cell);
 		free(cell);
 	}
 	sw_map_free(&m->values->cells);
@@ -147,7 +147,7 @@ static struct cell *cell_of(struct sw_model *m, uint64_t address)
 		cell = sw_calloc(1, sizeof *cell);
 		sw_map_put_ptr(&m->values->cells, address, cell);
 	}
-	clear(m, cell); /* of memory that was freed */
+	clear_cell(m, cell); /* of memory that was freed */
 	cell->block = number;
 	if (block)
 		add_content(m, cell, block, address);
@@ -230,7 +230,7 @@ void sw_values_unknown(struct sw_model *m, uint64_t step)
 /* ---- waits ------------------------------------------------------------------------------------------------------- */
 
 /* Does the value satisfy the wait?  GEQ is cyclic: "(int32_t)(*addr - value) >= 0", the same for 64 bits. */
-static bool satisfies(const struct sw_rec_mem_op *wait, uint64_t value)
+static bool satisfies_wait(const struct sw_rec_mem_op *wait, uint64_t value)
 {
 	uint64_t mask = wait->bytes == 8 ? UINT64_MAX : UINT32_MAX, asked = wait->value & mask;
 	value &= mask;
@@ -284,7 +284,7 @@ static struct candidates find_candidates(const struct sw_model *m, const struct 
 		if (is_overwritten(m, cell, i, lane))
 			continue;
 		found.unclear |= !wide && !store->content;
-		if (!wide || !satisfies(wait, store->value))
+		if (!wide || !satisfies_wait(wait, store->value))
 			continue;
 		if (!may_be_overwritten(m, cell, store, lane))
 			found.sure |= 1u << i;

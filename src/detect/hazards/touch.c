@@ -499,7 +499,8 @@ static struct sw_range cut_use(const struct sw_range *range, uint64_t lo, uint64
 }
 
 /* The use at the other address; NULL: it does not reach there. */
-static struct sw_shadow_use *mirror(struct sw_model *m, const struct sw_shadow_use *use, const struct sw_alias *alias)
+static struct sw_shadow_use *use_at_alias(struct sw_model *m, const struct sw_shadow_use *use,
+					  const struct sw_alias *alias)
 {
 	uint64_t lo = use->range.address > alias->lo ? use->range.address : alias->lo;
 	uint64_t hi = use->end < alias->hi ? use->end : alias->hi;
@@ -541,14 +542,14 @@ static void use_mirror(struct sw_model *m, const struct sw_shadow_use *use)
 {
 	const struct sw_alias *alias;
 	for (size_t i = 0; (alias = sw_physical_alias(use->block, i)); i++) {
-		struct sw_shadow_use *copy = mirror(m, use, alias);
+		struct sw_shadow_use *copy = use_at_alias(m, use, alias);
 		if (copy)
 			enter_mirrored(m, copy, false);
 		sw_use_drop(&m->space.uses, copy);
 	}
 }
 
-static void list(struct sw_model *m, struct sw_block *block, uint64_t lo, uint64_t hi, sw_use_vec *out)
+static void list_uses(struct sw_model *m, struct sw_block *block, uint64_t lo, uint64_t hi, sw_use_vec *out)
 {
 	struct sw_shadow_env env;
 	sw_model_env(m, &env);
@@ -583,10 +584,10 @@ void sw_uses_share(void *model, struct sw_block *block, const struct sw_alias *a
 	sw_use_vec uses = {0}, there = {0};
 	sw_space_doubt(&m->space, block);
 	sw_space_doubt(&m->space, alias->other);
-	list(m, block, alias->lo, alias->hi, &uses);
-	list(m, alias->other, alias->lo + alias->distance, alias->hi + alias->distance, &there);
+	list_uses(m, block, alias->lo, alias->hi, &uses);
+	list_uses(m, alias->other, alias->lo + alias->distance, alias->hi + alias->distance, &there);
 	for (size_t i = 0; i < uses.n; i++) {
-		struct sw_shadow_use *copy = mirror(m, uses.at[i], alias);
+		struct sw_shadow_use *copy = use_at_alias(m, uses.at[i], alias);
 		if (copy && !is_there(&there, copy))
 			enter_mirrored(m, copy, true);
 		sw_use_drop(&m->space.uses, copy);

@@ -50,7 +50,7 @@ static bool library_matches(const char *pattern, const char *name, size_t length
 	return !pattern[i] && i == length;
 }
 
-static bool is(const char *name, size_t length, const char *other)
+static bool is_name(const char *name, size_t length, const char *other)
 {
 	return length == strlen(other) && !memcmp(name, other, length);
 }
@@ -63,7 +63,7 @@ static bool library_makes(const char *name, size_t length)
 					     "cufftPlanMany",	 "cusparseCreate",   "cusolverDnCreate",
 					     "cusolverSpCreate", "cusolverRfCreate", "cudnnCreate"};
 	for (size_t i = 0; i < N(makers); i++)
-		if (is(name, length, makers[i]))
+		if (is_name(name, length, makers[i]))
 			return true;
 	return false;
 }
@@ -88,11 +88,11 @@ static bool library_has_area(const char *name, size_t length)
 static bool library_sets(const char *name, size_t length, const uint64_t *word, uint32_t words,
 			 struct sw_library_setting *setting)
 {
-	if (is(name, length, "cublasSetWorkspace_v2") && words > 2)
+	if (is_name(name, length, "cublasSetWorkspace_v2") && words > 2)
 		*setting = (struct sw_library_setting){word[1], word[1] ? word[2] : 0};
-	else if (is(name, length, "cublasSetStream_v2"))
+	else if (is_name(name, length, "cublasSetStream_v2"))
 		*setting = (struct sw_library_setting){0};
-	else if (is(name, length, "cufftSetWorkArea") && words > 1)
+	else if (is_name(name, length, "cufftSetWorkArea") && words > 1)
 		*setting = (struct sw_library_setting){word[1], word[1] ? SW_LIBRARY_UNKNOWN : 0};
 	else
 		return false;
@@ -171,7 +171,7 @@ struct call {
 	bool vague;
 };
 
-static uint64_t word(struct call *call, uint8_t index)
+static uint64_t argument_word(struct call *call, uint8_t index)
 {
 	if (index < call->open->words)
 		return call->open->word[index];
@@ -180,9 +180,9 @@ static uint64_t word(struct call *call, uint8_t index)
 }
 
 /* A size or a distance in elements: what does not fit any memory is not understood. */
-static uint64_t size(struct call *call, uint8_t index)
+static uint64_t argument_size(struct call *call, uint8_t index)
 {
-	const int64_t value = (int64_t)word(call, index);
+	const int64_t value = (int64_t)argument_word(call, index);
 	const uint64_t distance = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 	if (distance > UINT64_C(1) << 40)
 		call->vague = true;
@@ -225,7 +225,8 @@ static void add_scalar(struct call *call, uint8_t index)
 	if (index == NO || !call->open->device_scalars)
 		return;
 	/* Functions with types in their arguments: at least a half. */
-	add_operand(call, word(call, index), call->element ? call->element : 2, (uint64_t[]){1, 1, 1}, 1, 1, SW_READ);
+	add_operand(call, argument_word(call, index), call->element ? call->element : 2, (uint64_t[]){1, 1, 1}, 1, 1,
+		    SW_READ);
 }
 
 /* ---- shapes ------------------------------------------------------------------------------------------------------ */
@@ -235,17 +236,18 @@ static void add_matrix(struct call *call, const struct gemm *g, int which, uint6
 		       enum sw_role role)
 {
 	const uint64_t element =
-		g->matrix[which].type == NO ? call->element : type_bytes(word(call, g->matrix[which].type));
-	const uint64_t batch = g->batch == NO ? 1 : size(call, g->batch);
-	const uint64_t stride = g->matrix[which].stride == NO ? 0 : size(call, g->matrix[which].stride);
-	add_operand(call, word(call, g->matrix[which].pointer), element,
-		    (uint64_t[]){rows, columns, stride ? batch : 1}, size(call, g->matrix[which].ld), stride, role);
+		g->matrix[which].type == NO ? call->element : type_bytes(argument_word(call, g->matrix[which].type));
+	const uint64_t batch = g->batch == NO ? 1 : argument_size(call, g->batch);
+	const uint64_t stride = g->matrix[which].stride == NO ? 0 : argument_size(call, g->matrix[which].stride);
+	add_operand(call, argument_word(call, g->matrix[which].pointer), element,
+		    (uint64_t[]){rows, columns, stride ? batch : 1}, argument_size(call, g->matrix[which].ld), stride,
+		    role);
 }
 
-static void gemm(struct call *call, const struct gemm *g)
+static void gemm_operands(struct call *call, const struct gemm *g)
 {
-	const bool a = word(call, 1) != 0, b = word(call, 2) != 0;
-	const uint64_t m = size(call, 3), n = size(call, 4), k = size(call, 5);
+	const bool a = argument_word(call, 1) != 0, b = argument_word(call, 2) != 0;
+	const uint64_t m = argument_size(call, 3), n = argument_size(call, 4), k = argument_size(call, 5);
 	add_matrix(call, g, 0, a ? k : m, a ? m : k, SW_READ);
 	add_matrix(call, g, 1, b ? n : k, b ? k : n, SW_READ);
 	add_matrix(call, g, 2, m, n, SW_READ_WRITE);
@@ -255,14 +257,16 @@ static void gemm(struct call *call, const struct gemm *g)
 
 static void add_vector(struct call *call, uint8_t pointer, uint64_t n, uint8_t step, enum sw_role role)
 {
-	add_operand(call, word(call, pointer), call->element, (uint64_t[]){1, n, 1}, size(call, step), 1, role);
+	add_operand(call, argument_word(call, pointer), call->element, (uint64_t[]){1, n, 1}, argument_size(call, step),
+		    1, role);
 }
 
-static void gemv(struct call *call)
+static void gemv_operands(struct call *call)
 {
-	const bool transposed = word(call, 1) != 0;
-	const uint64_t m = size(call, 2), n = size(call, 3);
-	add_operand(call, word(call, 5), call->element, (uint64_t[]){m, n, 1}, size(call, 6), 1, SW_READ);
+	const bool transposed = argument_word(call, 1) != 0;
+	const uint64_t m = argument_size(call, 2), n = argument_size(call, 3);
+	add_operand(call, argument_word(call, 5), call->element, (uint64_t[]){m, n, 1}, argument_size(call, 6), 1,
+		    SW_READ);
 	add_vector(call, 7, transposed ? m : n, 8, SW_READ);
 	add_vector(call, 10, transposed ? n : m, 11, SW_READ_WRITE);
 	add_scalar(call, 4);
@@ -273,7 +277,8 @@ static void vector_call(struct call *call, const struct vectors *v)
 {
 	for (int i = 0; i < 2; i++)
 		if (v->vector[i].pointer != NO)
-			add_vector(call, v->vector[i].pointer, size(call, v->n), v->vector[i].step, v->vector[i].role);
+			add_vector(call, v->vector[i].pointer, argument_size(call, v->n), v->vector[i].step,
+				   v->vector[i].role);
 	add_scalar(call, v->alpha);
 }
 
@@ -281,13 +286,13 @@ static void vector_call(struct call *call, const struct vectors *v)
  * cuFFT, "cufftExecC2C()" and the others: transforms of `batch` signals, one after the other, in the basic layout; of
  * real signals only half of the complex results are stored ("Data Layout").  In place the real side is padded.
  */
-static void fft(struct call *call, const char *function)
+static void fft_operands(struct call *call, const char *function)
 {
 	const struct sw_library_plan *plan = &call->open->plan;
 	const uint64_t scalar = function[9] == 'Z' || function[9] == 'D' ? 8 : 4;
 	const bool from_real = function[9] == 'R' || function[9] == 'D';
 	const bool to_real = function[11] == 'R' || function[11] == 'D';
-	const uint64_t in = word(call, 1), out = word(call, 2);
+	const uint64_t in = argument_word(call, 1), out = argument_word(call, 2);
 	uint64_t all = plan->batch, half = plan->batch;
 	for (uint32_t i = 0; i < plan->rank; i++) {
 		const bool last = i + 1 == plan->rank;
@@ -317,12 +322,12 @@ static bool by_table(struct call *call, const char *function, size_t length)
 {
 	for (size_t i = 0; i < N(gemms); i++)
 		if (library_matches(gemms[i].name, function, length)) {
-			gemm(call, &gemms[i]);
+			gemm_operands(call, &gemms[i]);
 			return true;
 		}
 	for (size_t i = 0; i < N(gemvs); i++)
 		if (library_matches(gemvs[i], function, length)) {
-			gemv(call);
+			gemv_operands(call);
 			return true;
 		}
 	for (size_t i = 0; i < N(vectors); i++)
@@ -339,7 +344,7 @@ struct sw_operands sw_library_operands(const struct sw_library_open *open, const
 	if (strncmp(function, "cublas", 6) == 0)
 		call.element = letter_bytes(function[6]);
 	if (is_exec(function))
-		fft(&call, function);
+		fft_operands(&call, function);
 	else if (!by_table(&call, function, strlen(function)))
 		call.vague = true;
 	if (call.vague)
@@ -437,7 +442,7 @@ static void forget_handle(struct sw_model *m, enum sw_cuda_library library, uint
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
-static uint32_t describe(struct sw_model *m, const struct parts *parts, enum sw_cuda_library library)
+static uint32_t describe_call(struct sw_model *m, const struct parts *parts, enum sw_cuda_library library)
 {
 	const struct handle *handle =
 		library_makes(parts->name, parts->bytes) ? NULL : handle_of(m, library, parts->rec->handle);
@@ -495,11 +500,11 @@ static uint32_t keep_operands(struct sw_library_state *library, const struct sw_
 	return (uint32_t)library->sets.n;
 }
 
-static void begin(struct sw_model *m, const struct sw_record *r, const struct parts *parts)
+static void begin_call(struct sw_model *m, const struct sw_record *r, const struct parts *parts)
 {
 	struct sw_library_open *open = open_of(m, r->thread);
 	const enum sw_cuda_library library = library_by_name(parts->name, parts->bytes);
-	open->index = describe(m, parts, library);
+	open->index = describe_call(m, parts, library);
 	const struct handle *handle =
 		library_makes(parts->name, parts->bytes) ? NULL : handle_of(m, library, parts->rec->handle);
 	open->device_scalars = handle && handle->device_scalars;
@@ -569,7 +574,7 @@ static struct sw_library_plan plan_of(const struct parts *parts)
 	return plan;
 }
 
-static void done(struct sw_model *m, const struct sw_record *r, const struct parts *parts)
+static void end_call(struct sw_model *m, const struct sw_record *r, const struct parts *parts)
 {
 	const enum sw_cuda_library library = library_by_name(parts->name, parts->bytes);
 	struct sw_library_setting setting;
@@ -596,13 +601,13 @@ void sw_library_take(struct sw_model *m, const struct sw_record *r)
 		return;
 	switch (parts.rec->op) {
 	case SW_LIBRARY_BEGIN:
-		begin(m, r, &parts);
+		begin_call(m, r, &parts);
 		break;
 	case SW_LIBRARY_RETURN:
 		open_of(m, r->thread)->index = 0;
 		break;
 	case SW_LIBRARY_DONE:
-		done(m, r, &parts);
+		end_call(m, r, &parts);
 		break;
 	case SW_LIBRARY_GONE:
 		forget_handle(m, library_by_name(parts.name, parts.bytes), parts.rec->handle);

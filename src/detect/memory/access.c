@@ -21,7 +21,7 @@ struct sw_interval *sw_intervals_from(const struct sw_intervals *set, uint64_t x
 }
 
 /* Cuts a tree into what starts before the node and the rest, and links the node to its neighbours. */
-static void split(struct sw_interval *tree, struct sw_interval *node)
+static void split_tree(struct sw_interval *tree, struct sw_interval *node)
 {
 	struct sw_interval **before = &node->left, **after = &node->right;
 	while (tree) {
@@ -48,7 +48,7 @@ void sw_intervals_insert(struct sw_intervals *set, struct sw_interval *node)
 		*(above ? &node->after : &node->before) = *at;
 		at = above ? &(*at)->left : &(*at)->right;
 	}
-	split(*at, node);
+	split_tree(*at, node);
 	*at = node;
 	if (node->before)
 		node->before->after = node;

@@ -345,7 +345,7 @@ struct sw_block *sw_space_next(const struct sw_address_space *space, const struc
 }
 
 /* First of the starts above offset. */
-static size_t above(const struct sw_block *block, uint64_t offset)
+static size_t first_start_above(const struct sw_block *block, uint64_t offset)
 {
 	size_t lo = 0, hi = block->starts.n;
 	while (lo < hi) {
@@ -362,7 +362,7 @@ void sw_block_start(struct sw_block *block, uint64_t offset, uint64_t step)
 {
 	if (!offset || block->memory == SW_MEM_PAGEABLE || block->memory == SW_MEM_ARRAY)
 		return;
-	size_t i = above(block, offset);
+	size_t i = first_start_above(block, offset);
 	if ((i && block->starts.at[i - 1].offset == offset) || block->starts.n == SW_MAX_STARTS)
 		return;
 	sw_vec_push(&block->starts);
@@ -384,12 +384,12 @@ enum sw_crowding sw_block_crowding(const struct sw_block *block)
 
 enum sw_crowding sw_block_crowding_in(const struct sw_block *block, uint64_t lo, uint64_t hi)
 {
-	return crowding_of(hi > lo ? above(block, hi - 1) - above(block, lo) : 0);
+	return crowding_of(hi > lo ? first_start_above(block, hi - 1) - first_start_above(block, lo) : 0);
 }
 
 uint64_t sw_block_extent(const struct sw_block *block, uint64_t offset, uint64_t step)
 {
-	size_t i = above(block, offset);
+	size_t i = first_start_above(block, offset);
 	if (block->memory == SW_MEM_ARRAY)
 		return SW_ARRAY_ROOM;
 	uint64_t mapped = block->mapping ? sw_block_mapped(block, offset) : 0, end = mapped ? mapped : block->bytes;
@@ -400,7 +400,7 @@ uint64_t sw_block_extent(const struct sw_block *block, uint64_t offset, uint64_t
 
 uint64_t sw_block_floor(const struct sw_block *block, uint64_t offset, uint64_t step)
 {
-	size_t i = offset ? above(block, offset - 1) : 0;
+	size_t i = offset ? first_start_above(block, offset - 1) : 0;
 	while (i && block->starts.at[i - 1].step > step)
 		i--;
 	return i ? block->starts.at[i - 1].offset : 0;
@@ -546,7 +546,7 @@ static void drop_pieces(pieces *list, size_t from, size_t to)
 	list->n -= to - from;
 }
 
-static struct sw_piece *insert(pieces *list, size_t i)
+static struct sw_piece *insert_piece(pieces *list, size_t i)
 {
 	sw_vec_push(list);
 	memmove(list->at + i + 1, list->at + i, (list->n - 1 - i) * sizeof *list->at);
@@ -554,7 +554,7 @@ static struct sw_piece *insert(pieces *list, size_t i)
 }
 
 /* First of the pieces that end after x. */
-static size_t behind(const pieces *list, uint64_t x)
+static size_t first_piece_beyond(const pieces *list, uint64_t x)
 {
 	size_t lo = 0, hi = list->n;
 	while (lo < hi) {
@@ -578,7 +578,7 @@ static void forget_pieces(pieces *list, uint64_t lo, uint64_t hi)
 		above.lo = hi;
 		p->hi = lo;
 		if (above.lo < above.hi && p->lo < p->hi)
-			*insert(list, ++i) = above;
+			*insert_piece(list, ++i) = above;
 		else if (above.lo < above.hi)
 			*p = above;
 		else if (p->lo >= p->hi)
@@ -590,14 +590,14 @@ void sw_block_map(struct sw_block *block, uint64_t lo, uint64_t hi)
 {
 	pieces *mapped = &block->mapping->mapped;
 	forget_pieces(&block->mapping->unmapped, lo, hi);
-	size_t i = behind(mapped, lo ? lo - 1 : 0), end = i;
+	size_t i = first_piece_beyond(mapped, lo ? lo - 1 : 0), end = i;
 	while (end < mapped->n && mapped->at[end].lo <= hi) {
 		lo = mapped->at[end].lo < lo ? mapped->at[end].lo : lo;
 		hi = mapped->at[end].hi > hi ? mapped->at[end].hi : hi;
 		end++;
 	}
 	drop_pieces(mapped, i, end);
-	*insert(mapped, i) = (struct sw_piece){.lo = lo, .hi = hi};
+	*insert_piece(mapped, i) = (struct sw_piece){.lo = lo, .hi = hi};
 	if (hi > block->mapping->reach)
 		block->mapping->reach = hi;
 }
@@ -618,7 +618,7 @@ void sw_block_unmap(struct sw_address_space *space, struct sw_block *block, uint
 uint64_t sw_block_mapped(const struct sw_block *block, uint64_t offset)
 {
 	const pieces *mapped = &block->mapping->mapped;
-	size_t i = behind(mapped, offset);
+	size_t i = first_piece_beyond(mapped, offset);
 	return i < mapped->n && mapped->at[i].lo <= offset ? mapped->at[i].hi : 0;
 }
 

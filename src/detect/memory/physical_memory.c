@@ -59,7 +59,7 @@ void sw_physical_set_free(struct sw_physical_set *set)
 	free(set);
 }
 
-static void name(struct sw_physical_set *set, uint64_t handle, struct memory *memory)
+static void name_memory(struct sw_physical_set *set, uint64_t handle, struct memory *memory)
 {
 	struct memory *before = sw_map_ptr(&set->by_handle, handle);
 	memory->refs++;
@@ -69,7 +69,7 @@ static void name(struct sw_physical_set *set, uint64_t handle, struct memory *me
 
 void sw_physical_created(struct sw_physical_set *set, uint64_t handle)
 {
-	name(set, handle, sw_calloc(1, sizeof(struct memory)));
+	name_memory(set, handle, sw_calloc(1, sizeof(struct memory)));
 }
 
 void sw_physical_released(struct sw_physical_set *set, uint64_t handle)

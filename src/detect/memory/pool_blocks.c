@@ -60,7 +60,8 @@ void sw_pool_blocks_trim(struct sw_pool_blocks *pool_blocks, uint64_t oldest)
 	pool_blocks->trimmed = pool_blocks->ended.n;
 }
 
-static void end(struct sw_pool_blocks *pool_blocks, struct sw_pool_block *pool_block, const struct sw_access *call)
+static void end_block(struct sw_pool_blocks *pool_blocks, struct sw_pool_block *pool_block,
+		      const struct sw_access *call)
 {
 	sw_intervals_remove(&pool_blocks->live, &pool_block->at);
 	pool_block->to = *pool_blocks->now;
@@ -73,7 +74,7 @@ void sw_pool_blocks_leave(struct sw_pool_blocks *pool_blocks, uint64_t lo, uint6
 {
 	struct sw_interval *at;
 	while ((at = sw_intervals_from(&pool_blocks->live, lo)) && at->lo < hi)
-		end(pool_blocks, (struct sw_pool_block *)at, NULL);
+		end_block(pool_blocks, (struct sw_pool_block *)at, NULL);
 }
 
 void sw_pool_blocks_forget(struct sw_pool_blocks *pool_blocks)
@@ -113,7 +114,7 @@ struct sw_pool_block *sw_pool_block_end(struct sw_pool_blocks *pool_blocks, uint
 	struct sw_interval *at = sw_intervals_from(&pool_blocks->live, address);
 	if (!at || at->lo != address)
 		return NULL;
-	end(pool_blocks, (struct sw_pool_block *)at, call);
+	end_block(pool_blocks, (struct sw_pool_block *)at, call);
 	return (struct sw_pool_block *)at;
 }
 

@@ -94,7 +94,7 @@ static void take_in(struct sw_overlap_run *run, const struct sw_overlap *x)
 	run->most_seq = x->seq > run->most_seq ? x->seq : run->most_seq;
 }
 
-static void summarise(struct sw_overlap_run *run)
+static void summarise_run(struct sw_overlap_run *run)
 {
 	run->lo = run->at[0].lo;
 	run->tick = run->at[0].tick;
@@ -103,7 +103,7 @@ static void summarise(struct sw_overlap_run *run)
 		take_in(run, &run->at[i]);
 }
 
-static bool follows(uint64_t lo, uint64_t tick, uint64_t other_lo, uint64_t other_tick)
+static bool starts_later(uint64_t lo, uint64_t tick, uint64_t other_lo, uint64_t other_tick)
 {
 	return lo > other_lo || (lo == other_lo && tick > other_tick);
 }
@@ -114,7 +114,7 @@ static size_t runs_up_to(const struct sw_overlaps *set, uint64_t lo, uint64_t ti
 	size_t from = 0, to = set->run.n;
 	while (from < to) {
 		size_t middle = (from + to) / 2;
-		if (!follows(set->run.at[middle].lo, set->run.at[middle].tick, lo, tick))
+		if (!starts_later(set->run.at[middle].lo, set->run.at[middle].tick, lo, tick))
 			from = middle + 1;
 		else
 			to = middle;
@@ -131,14 +131,14 @@ static struct sw_overlap_run *add_run(struct sw_overlaps *set, size_t at)
 	return run;
 }
 
-static void halve(struct sw_overlaps *set, size_t at)
+static void halve_run(struct sw_overlaps *set, size_t at)
 {
 	struct sw_overlap_run *upper = add_run(set, at + 1), *run = upper - 1;
 	upper->n = run->n / 2;
 	run->n -= upper->n;
 	memcpy(upper->at, run->at + run->n, upper->n * sizeof *upper->at);
-	summarise(run);
-	summarise(upper);
+	summarise_run(run);
+	summarise_run(upper);
 }
 
 void sw_overlaps_insert(struct sw_overlaps *set, const struct sw_overlap *interval)
@@ -147,7 +147,7 @@ void sw_overlaps_insert(struct sw_overlaps *set, const struct sw_overlap *interv
 	number -= number > 0;
 	struct sw_overlap_run *run = set->run.n ? &set->run.at[number] : add_run(set, 0);
 	uint32_t at = run->n;
-	while (at && follows(run->at[at - 1].lo, run->at[at - 1].tick, interval->lo, interval->tick))
+	while (at && starts_later(run->at[at - 1].lo, run->at[at - 1].tick, interval->lo, interval->tick))
 		at--;
 	memmove(run->at + at + 1, run->at + at, (run->n++ - at) * sizeof *run->at);
 	run->at[at] = *interval;
@@ -156,7 +156,7 @@ void sw_overlaps_insert(struct sw_overlaps *set, const struct sw_overlap *interv
 	take_in(run, interval);
 	set->n++;
 	if (run->n == SW_RUN)
-		halve(set, number);
+		halve_run(set, number);
 }
 
 static void remove_at(struct sw_overlaps *set, size_t number, uint32_t at)
@@ -165,7 +165,7 @@ static void remove_at(struct sw_overlaps *set, size_t number, uint32_t at)
 	memmove(run->at + at, run->at + at + 1, (--run->n - at) * sizeof *run->at);
 	set->n--;
 	if (run->n) {
-		summarise(run);
+		summarise_run(run);
 		return;
 	}
 	free(run->at);
@@ -347,7 +347,7 @@ static bool same_uses(const struct segment *a, const struct segment *b)
 	return a->n == b->n && !memcmp(a->use, b->use, a->n * sizeof *a->use);
 }
 
-static bool passed(const struct sw_shadow_env *env, const struct sw_shadow_use *m)
+static bool use_passed(const struct sw_shadow_env *env, const struct sw_shadow_use *m)
 {
 	bool kept = env->keep_from <= env->keep_to && m->access.seq >= env->keep_from;
 	return !kept && sw_hb_passed(env->hb, m->access.point);
@@ -372,7 +372,7 @@ static bool asked_about(const struct sw_shadow_env *env, const struct sw_shadow_
 	       m->access.point.lane != x->access.point.lane && !sw_use_conflicts(m, x);
 }
 
-static bool replaces(const struct sw_shadow_env *env, const struct sw_shadow_use *x, const struct sw_shadow_use *m)
+static bool use_replaces(const struct sw_shadow_env *env, const struct sw_shadow_use *x, const struct sw_shadow_use *m)
 {
 	return sw_use_stands_for(x, m) && !(env->apart && env->apart(env->arg, m, x)) &&
 	       (m->access.point.lane == x->access.point.lane ||
@@ -418,7 +418,7 @@ static void segment_visit_late(struct sw_shadow_env *env, struct segment *s, str
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct sw_shadow_use *m = s->use[i];
 		bool later = m->step > x->step;
-		if (passed(env, m) || (!later && sw_use_stands_for(x, m))) {
+		if (use_passed(env, m) || (!later && sw_use_stands_for(x, m))) {
 			note_goes(env, m, x);
 			sw_use_drop(env->pool, m);
 			continue;
@@ -440,14 +440,14 @@ static bool has_hull(const struct sw_shadow_use *use)
 
 /* Compares x with m, once for all segments that both lie in: in the first where m still has bytes that they share.
    Others may have taken over those in the segments before.  True: m goes from the segments of x. */
-static bool meet(struct sw_shadow_env *env, const struct segment *s, struct sw_shadow_use *m, struct sw_shadow_use *x,
-		 bool enter)
+static bool meet_use(struct sw_shadow_env *env, const struct segment *s, struct sw_shadow_use *m,
+		     struct sw_shadow_use *x, bool enter)
 {
 	if (m->stamp != env->serial) {
 		m->stamp = env->serial;
-		m->goes = passed(env, m);
+		m->goes = use_passed(env, m);
 		m->meets = !m->goes && may_meet(env, m, x) && sw_use_conflicts(m, x);
-		m->goes |= enter && !env->keep_all && replaces(env, x, m) && !asked_about(env, x, m);
+		m->goes |= enter && !env->keep_all && use_replaces(env, x, m) && !asked_about(env, x, m);
 	}
 	if (m->meets && ((!has_hull(m) && !has_hull(x)) || use_shares_bytes_within(m, x, s->at.lo, s->at.hi))) {
 		m->meets = false;
@@ -486,7 +486,7 @@ static void segment_visit(struct sw_shadow_env *env, struct segment *s, struct s
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct sw_shadow_use *m = s->use[i];
-		if (meet(env, s, m, x, enter)) {
+		if (meet_use(env, s, m, x, enter)) {
 			env->between |= x->by_rows && !m->by_rows && !sw_use_is_dense(m);
 			sw_use_drop(env->pool, m);
 		} else {
@@ -511,7 +511,7 @@ static struct segment *segment_join(struct sw_shadow *shadow, struct sw_use_pool
 	return below;
 }
 
-static void sweep(struct sw_shadow *shadow, struct sw_shadow_env *env)
+static void sweep_segments(struct sw_shadow *shadow, struct sw_shadow_env *env)
 {
 	struct segment *below = NULL;
 	for (struct sw_interval *at = sw_intervals_from(&shadow->segments, 0), *next; at; at = next) {
@@ -519,7 +519,7 @@ static void sweep(struct sw_shadow *shadow, struct sw_shadow_env *env)
 		uint32_t kept = 0;
 		next = sw_intervals_next(&shadow->segments, at);
 		for (uint32_t i = 0; i < s->n; i++)
-			if (passed(env, s->use[i]))
+			if (use_passed(env, s->use[i]))
 				sw_use_drop(env->pool, s->use[i]);
 			else
 				s->use[kept++] = s->use[i];
@@ -655,7 +655,7 @@ static void enter_use(struct sw_shadow *shadow, struct sw_shadow_env *env, struc
 		enter_bytes(shadow, env, use, use->range.address, use->end, late);
 	report_conflicts(env, use);
 	if (shadow->segments.n > 2 * shadow->swept + 256)
-		sweep(shadow, env);
+		sweep_segments(shadow, env);
 }
 
 static int by_call(const void *a, const void *b)

@@ -118,17 +118,17 @@ void sw_collect_free(struct sw_collect *collect)
 		free_spread(&collect->judgement->findings.at[i]);
 }
 
-static uint64_t site(uint64_t hash, const struct sw_access *a)
+static uint64_t hash_site(uint64_t hash, const struct sw_access *a)
 {
 	hash = sw_hash_u64(hash ^ ((uint64_t)a->api << 32 | a->stack));
 	return sw_hash_u64(hash ^ ((uint64_t)a->kind << 32 | a->function));
 }
 
-static uint64_t sites(const struct sw_finding *f)
+static uint64_t hash_sites(const struct sw_finding *f)
 {
 	uint64_t hash = sw_hash_u64((uint64_t)f->id);
 	for (uint32_t i = 0; i < f->accesses && i < 2; i++)
-		hash = site(hash, f->access[i]);
+		hash = hash_site(hash, f->access[i]);
 	return hash;
 }
 
@@ -151,7 +151,7 @@ static struct sw_finding *find_finding(const struct sw_collect *collect, uint64_
 }
 
 /* The findings before it are in the index. */
-static void enlist(struct sw_collect *collect, size_t finding)
+static void index_finding(struct sw_collect *collect, size_t finding)
 {
 	const struct sw_judgement *j = collect->judgement;
 	size_t first = finding;
@@ -170,7 +170,7 @@ static bool is_wanted(const struct sw_collect *collect, const struct sw_finding 
 	return !collect->none && (seen->confidence != SW_POSSIBLE || seen->lowered || collect->keep_possible);
 }
 
-static bool stronger(const struct sw_finding *a, const struct sw_finding *b)
+static bool is_stronger(const struct sw_finding *a, const struct sw_finding *b)
 {
 	return a->severity != b->severity ? a->severity > b->severity : a->confidence > b->confidence;
 }
@@ -182,7 +182,7 @@ static void name_calls(const struct sw_collect *collect, struct sw_finding *f)
 }
 
 /* Equal in every member: only `point` may have a hole. */
-static bool equal(const struct sw_access *a, const struct sw_access *b)
+static bool accesses_equal(const struct sw_access *a, const struct sw_access *b)
 {
 	const size_t point = offsetof(struct sw_access, point), after = point + sizeof a->point;
 	return !memcmp(a, b, point) && a->point.lane == b->point.lane && a->point.tick == b->point.tick &&
@@ -193,7 +193,7 @@ static const struct sw_access *keep_access(struct sw_collect *collect, const str
 {
 	uint64_t hash = sw_hash_u64(access->seq ^ sw_hash_u64(access->address + access->role));
 	const struct sw_access **slot = &collect->kept[hash % KEPT];
-	if (*slot && equal(*slot, access))
+	if (*slot && accesses_equal(*slot, access))
 		return *slot;
 	if (!collect->rooms) {
 		collect->rooms = ROOMS;
@@ -230,8 +230,8 @@ bool sw_collect_describes(const struct sw_collect *collect, const struct sw_find
 {
 	if (!is_wanted(collect, seen))
 		return false;
-	const struct sw_finding *known = find_finding(collect, sites(seen));
-	return !known || stronger(seen, known);
+	const struct sw_finding *known = find_finding(collect, hash_sites(seen));
+	return !known || is_stronger(seen, known);
 }
 
 /* Is memory that the call stack allocated none that the hazard is known for? */
@@ -250,7 +250,7 @@ static bool is_new_buffer(const struct sw_collect *collect, const struct sw_find
 
 bool sw_collect_wants_buffer(const struct sw_collect *collect, const struct sw_finding *seen, uint32_t stack)
 {
-	const struct sw_finding *known = is_wanted(collect, seen) ? find_finding(collect, sites(seen)) : NULL;
+	const struct sw_finding *known = is_wanted(collect, seen) ? find_finding(collect, hash_sites(seen)) : NULL;
 	return known && is_new_buffer(collect, known, stack);
 }
 
@@ -276,13 +276,13 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 		*described = false;
 	if (!is_wanted(collect, seen))
 		return NULL;
-	const uint64_t hash = sites(seen);
+	const uint64_t hash = hash_sites(seen);
 	struct sw_finding *known = find_finding(collect, hash);
 	const uint64_t later = seen->accesses ? seen->access[seen->accesses > 1]->seq : 0;
 	if (known) {
 		uint64_t count = known->count + 1;
 		uint64_t operations = known->operations + (known->last_operation != later);
-		if (stronger(seen, known)) {
+		if (is_stronger(seen, known)) {
 			const struct sw_cost *cost = known->cost;
 			struct sw_finding_details *more = known->more;
 			const uint32_t buffer = known->access[0]->allocation;
@@ -311,7 +311,7 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 	added->operations = 1;
 	added->last_operation = later;
 	added->fingerprint = hash;
-	enlist(collect, j->findings.n - 1);
+	index_finding(collect, j->findings.n - 1);
 	note_news(collect, added);
 	if (described)
 		*described = true;
@@ -353,13 +353,13 @@ struct sw_finding_details *sw_collect_more(struct sw_collect *collect, struct sw
 
 uint64_t sw_collect_site(const struct sw_access *access)
 {
-	return site(0, access);
+	return hash_site(0, access);
 }
 
 struct sw_finding *sw_collect_find(const struct sw_collect *collect, int id, const struct sw_access *access)
 {
 	struct sw_finding like = {.id = id, .accesses = 1, .access[0] = access};
-	return find_finding(collect, sites(&like));
+	return find_finding(collect, hash_sites(&like));
 }
 
 void sw_collect_drop(struct sw_collect *collect, struct sw_finding *finding)
@@ -383,7 +383,7 @@ static void take_out_dropped(struct sw_collect *collect)
 }
 
 /* The longest call is known exactly, so no quantile is longer. */
-static uint64_t quantile(const struct sw_histogram *spread, unsigned percent, uint64_t worst_ns)
+static uint64_t capped_quantile(const struct sw_histogram *spread, unsigned percent, uint64_t worst_ns)
 {
 	uint64_t ns = sw_histogram_quantile(spread, percent);
 	return ns < worst_ns ? ns : worst_ns;
@@ -392,15 +392,16 @@ static uint64_t quantile(const struct sw_histogram *spread, unsigned percent, ui
 static void sum_up(struct sw_cost *cost, const struct sw_histogram *spread, uint64_t span_ns)
 {
 	double share = span_ns ? 1e6 * (double)cost->total_ns / (double)span_ns : 0;
-	cost->p50_ns = quantile(spread, 50, cost->worst_ns);
+	cost->p50_ns = capped_quantile(spread, 50, cost->worst_ns);
 	/* The longest is the 99th percentile where there are fewer calls. */
-	cost->p99_ns = cost->calls < SW_LEAST_FOR_PERCENTILES ? cost->worst_ns : quantile(spread, 99, cost->worst_ns);
+	cost->p99_ns =
+		cost->calls < SW_LEAST_FOR_PERCENTILES ? cost->worst_ns : capped_quantile(spread, 99, cost->worst_ns);
 	/* Several threads can wait at once. */
 	cost->share_ppm = share < 1e9 ? (uint32_t)share : 1000000000u;
 }
 
 /* The recoverable time: the middle of the interval. */
-static uint64_t gain(const struct sw_finding *f)
+static uint64_t middle_gain(const struct sw_finding *f)
 {
 	return f->cost->replayed
 		       ? f->cost->recoverable_low_ns + (f->cost->recoverable_high_ns - f->cost->recoverable_low_ns) / 2
@@ -410,17 +411,17 @@ static uint64_t gain(const struct sw_finding *f)
 /* Advice that wins nothing is not worth a warning: where the device is what the run waits for, a wait less is as long.
  * Of a wait that is made once, only what is certain counts: nothing tells it from the one at the end of a measurement.
  * Of a replay that does not give the run back, only the upper end can be trusted. */
-static uint64_t saved(const struct sw_finding *f)
+static uint64_t saved_time(const struct sw_finding *f)
 {
 	if (f->cost->calls == 1)
 		return f->cost->recoverable_low_ns;
 	if (!f->cost->reliable)
 		return f->cost->recoverable_high_ns;
-	return f->cost->nothing ? 0 : gain(f);
+	return f->cost->nothing ? 0 : middle_gain(f);
 }
 
 /* The host time that makes a warning or none. */
-static uint64_t weight(const struct sw_finding *f, enum sw_finding_severity by, uint64_t waited)
+static uint64_t severity_time(const struct sw_finding *f, enum sw_finding_severity by, uint64_t waited)
 {
 	const bool repeated = by == SW_SEVERITY_BY_REPEATED_WAIT || by == SW_SEVERITY_BY_REPEATED_TOTAL;
 	const uint64_t ns =
@@ -441,9 +442,9 @@ static void settle_cost(struct sw_collect *collect, struct sw_finding *f, uint64
 		sw_collect_own_cost(collect, f)->recoverable_high_ns = 0;
 	if (by == SW_SEVERITY_AS_FOUND)
 		return;
-	uint64_t ns = weight(f, by, waited);
-	if (f->id == SW_FINDING_OVER_WIDE_SYNC && f->cost->replayed && saved(f) < ns)
-		ns = saved(f);
+	uint64_t ns = severity_time(f, by, waited);
+	if (f->id == SW_FINDING_OVER_WIDE_SYNC && f->cost->replayed && saved_time(f) < ns)
+		ns = saved_time(f);
 	if (by != SW_SEVERITY_NEVER_WARNS && ns > SW_WAIT_WARNING_NS && ns > j->span_ns / SW_WAIT_WARNING_SHARE)
 		f->severity = SW_WARNING;
 	if (f->severity == SW_NOTE && f->cost->total_ns < fold_below_ns) {
@@ -453,7 +454,7 @@ static void settle_cost(struct sw_collect *collect, struct sw_finding *f, uint64
 	}
 }
 
-static int order(const void *x, const void *y, void *arg)
+static int compare_findings(const void *x, const void *y, void *arg)
 {
 	const struct sw_finding *at = arg, *a = &at[*(const uint32_t *)x], *b = &at[*(const uint32_t *)y];
 	if (a->severity != b->severity)
@@ -461,8 +462,8 @@ static int order(const void *x, const void *y, void *arg)
 	/* Among equals what can go wrong comes before what waits. */
 	if (sw_finding_is_wait(a->id) != sw_finding_is_wait(b->id))
 		return sw_finding_is_wait(a->id) ? 1 : -1;
-	if (gain(a) != gain(b))
-		return gain(a) < gain(b) ? 1 : -1;
+	if (middle_gain(a) != middle_gain(b))
+		return middle_gain(a) < middle_gain(b) ? 1 : -1;
 	if (a->cost->total_ns != b->cost->total_ns)
 		return a->cost->total_ns < b->cost->total_ns ? 1 : -1;
 	if (a->access[0]->seq != b->access[0]->seq)
@@ -471,14 +472,14 @@ static int order(const void *x, const void *y, void *arg)
 }
 
 /* Findings are large: their numbers are sorted, then each is moved once. */
-static void sort(struct sw_judgement *j)
+static void sort_findings(struct sw_judgement *j)
 {
 	size_t n = j->findings.n;
 	uint32_t *from = sw_alloc((n + 1) * sizeof *from);
 	for (size_t i = 0; i < n; i++)
 		from[i] = (uint32_t)i;
 	if (n)
-		qsort_r(from, n, sizeof *from, order, j->findings.at);
+		qsort_r(from, n, sizeof *from, compare_findings, j->findings.at);
 	for (size_t i = 0; i < n; i++) { /* along each cycle */
 		struct sw_finding first = j->findings.at[i];
 		size_t to = i;
@@ -527,7 +528,7 @@ void sw_collect_finish(struct sw_collect *collect, uint64_t fold_below_ns)
 		j->warnings += f->severity == SW_WARNING;
 		j->notes += f->severity == SW_NOTE;
 	}
-	sort(j);
+	sort_findings(j);
 	list_the_first(j, SW_FINDING_DEVICE_ALLOC);
 	list_the_first(j, SW_FINDING_MODULE_LOAD);
 }

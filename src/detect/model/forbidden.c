@@ -213,7 +213,7 @@ static const struct {
 	{SW_GATE_DEVICE_WAIT, SW_FINDING_FORBIDDEN_DEVICE_WAIT},
 };
 
-static uint32_t bit(enum sw_gate_kind kind)
+static uint32_t gate_bit(enum sw_gate_kind kind)
 {
 	return 1u << kind;
 }
@@ -223,14 +223,14 @@ static uint32_t memory_kinds(const struct sw_wait *w)
 {
 	const struct sw_rec_alloc *a = (const void *)w->record.rec;
 	if (w->id == SW_FINDING_HOST_PIN)
-		return bit(SW_GATE_PIN);
+		return gate_bit(SW_GATE_PIN);
 	if (w->what.kind == SW_REC_ALLOC)
 		return a->memory == SW_MEM_DEVICE || a->memory == SW_MEM_MANAGED || a->memory == SW_MEM_ARRAY ||
 				       a->memory == SW_MEM_MAPPED
-			       ? bit(SW_GATE_ALLOC)
+			       ? gate_bit(SW_GATE_ALLOC)
 			       : 0;
 	const struct sw_rec_free *f = (const void *)w->record.rec;
-	return w->id == SW_FINDING_DEVICE_FREE || f->memory == SW_MEM_MAPPED ? bit(SW_GATE_FREE) : 0;
+	return w->id == SW_FINDING_DEVICE_FREE || f->memory == SW_MEM_MAPPED ? gate_bit(SW_GATE_FREE) : 0;
 }
 
 static bool is_load(const struct sw_wait *w)
@@ -249,20 +249,20 @@ static uint32_t kinds_of(const struct sw_wait *w, const struct sw_wait_cost *cos
 	const bool released = w->what.kind == SW_REC_FREE && blocks;
 	uint32_t kinds = 0;
 	if (!question && ((blocks && !perhaps) || cost->waited || w->what.kind == SW_REC_SYNC))
-		kinds |= bit(SW_GATE_WAIT);
+		kinds |= gate_bit(SW_GATE_WAIT);
 	if (w->what.kind == SW_REC_ALLOC || w->what.kind == SW_REC_FREE)
 		kinds |= memory_kinds(w);
 	if (is_load(w))
-		kinds |= bit(SW_GATE_LOAD);
+		kinds |= gate_bit(SW_GATE_LOAD);
 	if (w->staged)
-		kinds |= bit(SW_GATE_PAGEABLE);
+		kinds |= gate_bit(SW_GATE_PAGEABLE);
 	if (released || w->id == SW_FINDING_DEVICE_CONFIG || (w->id == SW_FINDING_MODULE_LOAD && w->pending))
-		kinds |= bit(SW_GATE_DEVICE_WAIT);
+		kinds |= gate_bit(SW_GATE_DEVICE_WAIT);
 	return kinds;
 }
 
-static struct sw_finding *report(struct sw_model *m, int id, uint32_t rule, enum sw_fix fix,
-				 const struct sw_access *call, const struct sw_access *other)
+static struct sw_finding *report_forbidden(struct sw_model *m, int id, uint32_t rule, enum sw_fix fix,
+					   const struct sw_access *call, const struct sw_access *other)
 {
 	const struct sw_finding seen = {
 		.id = id,
@@ -277,9 +277,10 @@ static struct sw_finding *report(struct sw_model *m, int id, uint32_t rule, enum
 	return sw_collect_add(&m->collect, &seen, NULL);
 }
 
-static void found(struct sw_model *m, int id, uint32_t rule, const struct sw_wait *w, const struct sw_wait_cost *cost)
+static void report_wait(struct sw_model *m, int id, uint32_t rule, const struct sw_wait *w,
+			const struct sw_wait_cost *cost)
 {
-	struct sw_finding *f = report(m, id, rule, w->fix, &w->what, NULL);
+	struct sw_finding *f = report_forbidden(m, id, rule, w->fix, &w->what, NULL);
 	if (!f)
 		return;
 	if (w->basis != SW_BASIS_DOCUMENTED && cost->waited)
@@ -321,17 +322,17 @@ void sw_forbidden_call(struct sw_model *m, const struct sw_wait *w, const struct
 		if (rule->op == SW_GATE_MAX_CALLS && !over_calls(m, w->what.thread, i))
 			continue;
 		if (rule->op != SW_GATE_FORBID) {
-			found(m, SW_FINDING_BUDGET_EXCEEDED, i, w, cost);
+			report_wait(m, SW_FINDING_BUDGET_EXCEEDED, i, w, cost);
 			continue;
 		}
 		size_t k = 0;
-		while (!(kinds & rule->kinds & bit(findings[k].kind)))
+		while (!(kinds & rule->kinds & gate_bit(findings[k].kind)))
 			k++;
-		if (told & bit(findings[k].kind))
+		if (told & gate_bit(findings[k].kind))
 			m->forbidden->result[i].found++;
 		else
-			found(m, findings[k].id, i, w, cost);
-		told |= bit(findings[k].kind);
+			report_wait(m, findings[k].id, i, w, cost);
+		told |= gate_bit(findings[k].kind);
 	}
 }
 
@@ -341,7 +342,7 @@ uint64_t sw_forbidden_holds(struct sw_model *m, const struct sw_access *call)
 {
 	uint64_t rules = m->forbidden ? rules_of(m, call) : 0;
 	for (uint32_t i = 0; m->forbidden && i < m->forbidden->gate->n; i++)
-		if (!(m->forbidden->gate->rule[i].kinds & bit(SW_GATE_DEVICE_WAIT)) ||
+		if (!(m->forbidden->gate->rule[i].kinds & gate_bit(SW_GATE_DEVICE_WAIT)) ||
 		    m->forbidden->gate->rule[i].op != SW_GATE_FORBID)
 			rules &= ~(UINT64_C(1) << i);
 	return rules;
@@ -351,6 +352,6 @@ void sw_forbidden_held(struct sw_model *m, uint64_t rules, const struct sw_acces
 {
 	rules |= sw_forbidden_holds(m, held);
 	if (rules)
-		report(m, SW_FINDING_FORBIDDEN_DEVICE_WAIT, (uint32_t)__builtin_ctzll(rules), SW_FIX_NONBLOCKING,
-		       legacy, held);
+		report_forbidden(m, SW_FINDING_FORBIDDEN_DEVICE_WAIT, (uint32_t)__builtin_ctzll(rules),
+				 SW_FIX_NONBLOCKING, legacy, held);
 }

@@ -19,7 +19,7 @@ static struct sw_forward_name read_forward_name(const char *name)
 	return (struct sw_forward_name){strtoull(digits, NULL, 10) + 1, backward && backward < at};
 }
 
-static void note(struct sw_forward_call *call, uint64_t sequence, const struct sw_record *r)
+static void note_forward(struct sw_forward_call *call, uint64_t sequence, const struct sw_record *r)
 {
 	if (call->sequence != sequence)
 		*call = (struct sw_forward_call){sequence, r->stack, r->thread};
@@ -41,7 +41,7 @@ static uint32_t forward_take(struct sw_model *m, struct sw_forward *forward, str
 		return 0;
 	if (!forward->call)
 		forward->call = sw_calloc(SW_FORWARD_CALLS, sizeof *forward->call);
-	note(&forward->call[name.sequence % SW_FORWARD_CALLS], name.sequence, r);
+	note_forward(&forward->call[name.sequence % SW_FORWARD_CALLS], name.sequence, r);
 	return 0;
 }
 
@@ -150,7 +150,7 @@ uint32_t sw_nvtx_forward(struct sw_model *m, const struct sw_record *r)
 
 /* ---- ranges ------------------------------------------------------------------------------------------------------ */
 
-static uint32_t describe(struct sw_model *m, const struct open_range *range, uint32_t within)
+static uint32_t describe_range(struct sw_model *m, const struct open_range *range, uint32_t within)
 {
 	const size_t n = strlen(range->name), d = strlen(range->domain_name);
 	uint64_t key = sw_hash_bytes(sw_hash_u64(within), range->name, n + 1);
@@ -182,8 +182,8 @@ static void enter_scopes(struct sw_model *m, struct sw_nvtx_stack *stack, struct
 	range->holds |= sw_forbidden_enter(m, range->scope & ~inside, stack->entered);
 }
 
-static void begin(struct sw_model *m, struct sw_nvtx_stack *stack, const struct sw_record *r,
-		  const struct sw_rec_range *range)
+static void begin_range(struct sw_model *m, struct sw_nvtx_stack *stack, const struct sw_record *r,
+			const struct sw_rec_range *range)
 {
 	const char *text = (const char *)(range + 1);
 	const uint64_t room = range->h.words * 8u - sizeof *range;
@@ -198,7 +198,7 @@ static void begin(struct sw_model *m, struct sw_nvtx_stack *stack, const struct 
 	open.domain_name = sw_strndup(text + range->name_bytes, range->domain_bytes);
 	open.forward = read_forward_name(open.name);
 	enter_scopes(m, stack, &open);
-	open.nvtx = describe(m, &open, stack->open.n ? stack->open.at[stack->open.n - 1].nvtx : 0);
+	open.nvtx = describe_range(m, &open, stack->open.n ? stack->open.at[stack->open.n - 1].nvtx : 0);
 	*sw_vec_push(&stack->open) = open;
 	if (range->op == SW_RANGE_START)
 		sw_map_put_ptr(&m->nvtx->started, range->id, stack);
@@ -225,7 +225,7 @@ static void drop_range(struct open_range *range)
 }
 
 /* Ranges of other domains, and started ones, may lie above it: they continue. */
-static void end(struct sw_model *m, struct sw_nvtx_stack *stack, uint64_t domain, uint64_t id, uint64_t t_ns)
+static void end_range(struct sw_model *m, struct sw_nvtx_stack *stack, uint64_t domain, uint64_t id, uint64_t t_ns)
 {
 	size_t i = stack->open.n;
 	while (i && (stack->open.at[i - 1].domain != domain || stack->open.at[i - 1].id != id))
@@ -237,7 +237,7 @@ static void end(struct sw_model *m, struct sw_nvtx_stack *stack, uint64_t domain
 	stack->open.n--;
 	for (i--; i < stack->open.n; i++) {
 		stack->open.at[i] = stack->open.at[i + 1];
-		stack->open.at[i].nvtx = describe(m, &stack->open.at[i], i ? stack->open.at[i - 1].nvtx : 0);
+		stack->open.at[i].nvtx = describe_range(m, &stack->open.at[i], i ? stack->open.at[i - 1].nvtx : 0);
 	}
 }
 
@@ -248,19 +248,19 @@ void sw_nvtx_take(struct sw_model *m, const struct sw_record *r)
 	switch (range->op) {
 	case SW_RANGE_PUSH:
 	case SW_RANGE_START:
-		begin(m, range->tid ? stack_of_tid(m, range->tid) : stack_of(m, r->thread, true), r, range);
+		begin_range(m, range->tid ? stack_of_tid(m, range->tid) : stack_of(m, r->thread, true), r, range);
 		break;
 	case SW_RANGE_POP:
 		stack = stack_of(m, r->thread, false);
 		if (stack && stack->over)
 			stack->over--;
 		else if (stack)
-			end(m, stack, range->domain, 0, r->t_ns);
+			end_range(m, stack, range->domain, 0, r->t_ns);
 		break;
 	case SW_RANGE_END:
 		stack = sw_map_ptr(&m->nvtx->started, range->id);
 		if (stack)
-			end(m, stack, range->domain, range->id, r->t_ns);
+			end_range(m, stack, range->domain, range->id, r->t_ns);
 		sw_map_delete(&m->nvtx->started, range->id);
 		break;
 	default: /* of a newer recorder */

@@ -15,13 +15,13 @@
 #define UNEVEN_SHARE 1000u
 #define JUMPS	     64u /* distinguished; more make all times unknown */
 
-static uint64_t apart(uint64_t a, uint64_t b)
+static uint64_t distance_of(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : b - a;
 }
 
 /* from + (at - from_at) * (to - from) / (to_at - from_at), also outside of the two. */
-static uint64_t along(uint64_t at, uint64_t from_at, uint64_t to_at, uint64_t from, uint64_t to)
+static uint64_t interpolate_time(uint64_t at, uint64_t from_at, uint64_t to_at, uint64_t from, uint64_t to)
 {
 	const __int128 moved = (__int128)at - from_at;
 	const __int128 value =
@@ -42,7 +42,7 @@ static void time_clock_add(struct sw_time_clock *clock, const struct sw_file_hea
 		const uint64_t passed = pair.t_ns - last->t_ns, ran = pair.gpu_ns - last->gpu_ns;
 		if (pair.ticks <= last->ticks || pair.t_ns < last->t_ns)
 			return; /* two threads wrote: the later one was there first */
-		if (pair.gpu_ns <= last->gpu_ns || apart(passed, ran) > UNEVEN_NS + passed / UNEVEN_SHARE) {
+		if (pair.gpu_ns <= last->gpu_ns || distance_of(passed, ran) > UNEVEN_NS + passed / UNEVEN_SHARE) {
 			clock->jumps++;
 			if (clock->jumped.n < JUMPS)
 				*sw_vec_push(&clock->jumped) = clock->pairs.n - 1;
@@ -75,10 +75,10 @@ static uint64_t time_clock_ticks(const struct sw_time_clock *clock, uint64_t gpu
 	if (!clock->pairs.n)
 		return 0;
 	if (clock->pairs.n == 1) /* by the recorder's own rate: its first estimate is good for milliseconds */
-		return along(gpu_ns, clock->pairs.at[0].gpu_ns, clock->pairs.at[0].gpu_ns + 1000000000u,
-			     clock->pairs.at[0].ticks, clock->pairs.at[0].ticks + clock->ticks_per_second);
+		return interpolate_time(gpu_ns, clock->pairs.at[0].gpu_ns, clock->pairs.at[0].gpu_ns + 1000000000u,
+					clock->pairs.at[0].ticks, clock->pairs.at[0].ticks + clock->ticks_per_second);
 	const struct sw_time_pair *p = &clock->pairs.at[clock_before(clock, gpu_ns)];
-	return along(gpu_ns, p[0].gpu_ns, p[1].gpu_ns, p[0].ticks, p[1].ticks);
+	return interpolate_time(gpu_ns, p[0].gpu_ns, p[1].gpu_ns, p[0].ticks, p[1].ticks);
 }
 
 /* Nanoseconds of the trace; false: the clock jumped there, or was never read. */
@@ -91,7 +91,7 @@ static bool time_clock_ns(const struct sw_time_clock *clock, uint64_t gpu_ns, ui
 		if (clock->jumped.at[j] == i)
 			return false;
 	const struct sw_time_pair *p = &clock->pairs.at[i];
-	*t_ns = along(gpu_ns, p[0].gpu_ns, p[1].gpu_ns, p[0].t_ns, p[1].t_ns);
+	*t_ns = interpolate_time(gpu_ns, p[0].gpu_ns, p[1].gpu_ns, p[0].t_ns, p[1].t_ns);
 	return true;
 }
 
@@ -240,7 +240,7 @@ static struct thread *thread_of(struct join *j, uint32_t tid)
 	return t;
 }
 
-static void remember(struct join *j, const struct sw_record *r)
+static void remember_call(struct join *j, const struct sw_record *r)
 {
 	const struct sw_trace_thread *who = sw_reader_thread(j->reader, r->thread);
 	const uint64_t units = r->rec->flags & SW_RF_DUR_1024 ? 1024 : 1;
@@ -258,7 +258,7 @@ static void remember(struct join *j, const struct sw_record *r)
 	*sw_vec_push(&t->calls) = (struct ours){r->seq, r->rec->ticks, to};
 }
 
-static uint64_t common(const struct ours *o, uint64_t from, uint64_t to)
+static uint64_t common_ticks(const struct ours *o, uint64_t from, uint64_t to)
 {
 	const uint64_t low = o->from > from ? o->from : from, high = o->to < to ? o->to : to;
 	return low < high ? high - low : 0;
@@ -278,14 +278,14 @@ static uint64_t call_at(const struct thread *t, uint64_t from, uint64_t to, uint
 		else
 			high = middle;
 	}
-	if (low < t->calls.n && common(&t->calls.at[low], from, to) > most)
+	if (low < t->calls.n && common_ticks(&t->calls.at[low], from, to) > most)
 		nearest = t->calls.at[low].seq;
 	for (size_t i = low; i > t->first && i + 64 > low;
 	     i--) { /* elements of a batch come before their call's own record */
 		const struct ours *o = &t->calls.at[i - 1];
 		if (o->to >= to || o->to + slack >= to)
 			return o->seq;
-		if (!nearest && common(o, from, to) > most)
+		if (!nearest && common_ticks(o, from, to) > most)
 			nearest = o->seq;
 	}
 	return nearest;
@@ -305,7 +305,7 @@ static uint64_t stream_key(const struct sw_record *r, uint64_t stream)
 	       (r->rec->flags & SW_RF_PER_THREAD ? 4 : 0) | stream;
 }
 
-static void expect(struct join *j, const struct sw_record *r, const struct last *last)
+static void expect_bound(struct join *j, const struct sw_record *r, const struct last *last)
 {
 	if (last->ctx == r->rec->ctx && last->thread == r->thread && j->bounds.n < BOUNDS)
 		*sw_vec_push(&j->bounds) = (struct bound){last->seq, 0};
@@ -321,9 +321,9 @@ static void wait_begins(struct join *j, const struct sw_record *r)
 	if (sync->what == SW_SYNC_STREAM)
 		last = sw_map_ptr(&j->last, stream_key(r, sync->handle));
 	for (size_t i = 0; sync->what == SW_SYNC_CONTEXT && (i = sw_map_next(&j->last, i, &slot));)
-		expect(j, r, (const struct last *)(uintptr_t)slot.value);
+		expect_bound(j, r, (const struct last *)(uintptr_t)slot.value);
 	if (last)
-		expect(j, r, last);
+		expect_bound(j, r, last);
 	if (j->bounds.n > first && j->open.n < CALLS)
 		*sw_map_put(&j->open, r->seq) = (uint64_t)first << 32 | (j->bounds.n - first);
 }
@@ -383,7 +383,7 @@ static void bound_error(struct join *j)
 
 /* ---- activities -------------------------------------------------------------------------------------------------- */
 
-static void call(struct join *j, const struct sw_rec_activity *a)
+static void join_call(struct join *j, const struct sw_rec_activity *a)
 {
 	const uint64_t from = time_clock_ticks(&j->clock, a->start), to = time_clock_ticks(&j->clock, a->end);
 	const uint64_t slack = SLACK_TICKS + (uint64_t)((unsigned __int128)j->clock.width_ns *
@@ -425,12 +425,12 @@ static void place_waiting(struct join *j)
 	j->waiting.n = kept;
 }
 
-static void activity(struct join *j, const struct sw_rec_activity *a)
+static void take_activity(struct join *j, const struct sw_rec_activity *a)
 {
 	struct sw_gpu_summary *s = &j->times->summary;
 	const struct activity work = {a->start, a->end, a->correlation};
 	if (a->what == SW_ACTIVITY_CALL) {
-		call(j, a);
+		join_call(j, a);
 		return;
 	}
 	if (a->what == SW_ACTIVITY_OVERHEAD)
@@ -449,10 +449,10 @@ static void activity(struct join *j, const struct sw_rec_activity *a)
 	*sw_vec_push(&j->waiting) = work;
 }
 
-static void step(struct join *j, const struct sw_record *r)
+static void take_record(struct join *j, const struct sw_record *r)
 {
 	if (r->rec->kind == SW_REC_ACTIVITY) {
-		activity(j, (const void *)r->rec);
+		take_activity(j, (const void *)r->rec);
 	} else if (r->rec->kind == SW_REC_GPU_CLOCK) {
 		time_clock_add(&j->clock, sw_reader_header(j->reader), r);
 		j->times->summary.lost = ((const struct sw_rec_gpu_clock *)(const void *)r->rec)->lost;
@@ -460,12 +460,12 @@ static void step(struct join *j, const struct sw_record *r)
 			((const struct sw_rec_gpu_clock *)(const void *)r->rec)->flags & SW_GPU_CLOCK_LAST;
 	} else if (sw_kind_is_operation(r->rec->kind)) {
 		if (!(r->rec->flags & SW_RF_END))
-			remember(j, r);
+			remember_call(j, r);
 		watch_work(j, r);
 	}
 }
 
-static void finish(struct join *j)
+static void finish_join(struct join *j)
 {
 	struct sw_gpu_summary *s = &j->times->summary;
 	place_waiting(j);
@@ -513,8 +513,8 @@ int sw_times_load(const struct sw_reader *of, struct sw_times *out, struct sw_er
 	out->summary.recorded = true;
 	j.theirs = sw_calloc(CALLS, sizeof *j.theirs);
 	while ((rc = sw_reader_next(j.reader, &record, error)) > 0)
-		step(&j, &record);
-	finish(&j);
+		take_record(&j, &record);
+	finish_join(&j);
 	free_join(&j);
 	return rc < 0 ? rc : 0;
 }

@@ -51,7 +51,7 @@ static const void *rec_of(const struct sw_record *r)
 	return r->rec;
 }
 
-static void queue(struct sw_model *m, uint32_t stream)
+static void add_queue(struct sw_model *m, uint32_t stream)
 {
 	static const enum sw_queue_kind kinds[] = {
 		[SW_LANE_HOST] = SW_QUEUE_FREE,		  [SW_LANE_BLOCKING] = SW_QUEUE_BLOCKING,
@@ -72,7 +72,7 @@ static void queue(struct sw_model *m, uint32_t stream)
 #define THREADS_EACH 1024u
 #define SHARED_EACH  98304u
 
-static uint32_t quarters(struct sw_model *m, const struct sw_rec_launch *l, int device)
+static uint32_t device_quarters(struct sw_model *m, const struct sw_rec_launch *l, int device)
 {
 	const struct sw_trace_device *d;
 	uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
@@ -88,7 +88,7 @@ static uint32_t quarters(struct sw_model *m, const struct sw_rec_launch *l, int 
 	return 4;
 }
 
-static uint64_t like(const struct sw_schedule_work *work, uint64_t more)
+static uint64_t likeness_of(const struct sw_schedule_work *work, uint64_t more)
 {
 	return sw_hash_u64(more ^ sw_hash_u64((uint64_t)work->kind << 56 ^ work->bytes)) | 1;
 }
@@ -145,13 +145,13 @@ static void describe_launch(struct sw_model *m, const struct sw_record *r, const
 	uint64_t shape = sw_hash_u64((uint64_t)l->function << 32 | l->grid[0]);
 	shape = sw_hash_u64(shape ^ ((uint64_t)l->grid[1] << 32 | l->grid[2]));
 	work->kind = SW_DOES_KERNEL;
-	work->quarters = quarters(m, l, w->what.device);
+	work->quarters = device_quarters(m, l, w->what.device);
 	shape = sw_hash_u64(shape ^ ((uint64_t)l->block[0] << 32 | (uint32_t)l->block[1] << 16 | l->block[2]));
-	work->like = like(work, shape ^ hash_numbers(m, r, l->function) ^ (uint64_t)w->what.stack << 32);
+	work->like = likeness_of(work, shape ^ hash_numbers(m, r, l->function) ^ (uint64_t)w->what.stack << 32);
 }
 
-static void describe(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w,
-		     struct sw_schedule_work *work)
+static void describe_work(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w,
+			  struct sw_schedule_work *work)
 {
 	switch (r->rec->kind) {
 	case SW_REC_LAUNCH:
@@ -164,11 +164,11 @@ static void describe(struct sw_model *m, const struct sw_record *r, const struct
 	case SW_REC_SET:
 		work->kind = SW_DOES_SET;
 		work->bytes = sw_record_bytes(r->rec);
-		work->like = like(work, 0);
+		work->like = likeness_of(work, 0);
 		return;
 	case SW_REC_GRAPH_LAUNCH:
 		work->kind = SW_DOES_GRAPH;
-		work->like = like(work, ((const struct sw_rec_graph_launch *)rec_of(r))->exec);
+		work->like = likeness_of(work, ((const struct sw_rec_graph_launch *)rec_of(r))->exec);
 		return;
 	case SW_REC_HOST_FUNC:
 		work->kind = SW_DOES_HOST;
@@ -179,7 +179,7 @@ static void describe(struct sw_model *m, const struct sw_record *r, const struct
 	}
 	work->kind = copy_kind(w);
 	work->staged = w->staged;
-	work->like = like(work, w->staged);
+	work->like = likeness_of(work, w->staged);
 }
 
 static void feed_work(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w)
@@ -187,8 +187,8 @@ static void feed_work(struct sw_model *m, const struct sw_record *r, const struc
 	struct sw_schedule_work work = {.seq = r->seq, .queue = w->what.stream};
 	const struct sw_rec_graph_launch *g = rec_of(r);
 	bool graph = r->rec->kind == SW_REC_GRAPH_LAUNCH;
-	queue(m, w->what.stream);
-	describe(m, r, w, &work);
+	add_queue(m, w->what.stream);
+	describe_work(m, r, w, &work);
 	/* The first launch of a kernel waits for the device and holds back what comes later on any stream ("first
 	   launch of a kernel, on nb2 (lazy load)", measured on H200 with driver 580; CUDA programming guide, "Lazy
 	   Loading"). */
@@ -220,7 +220,7 @@ static void feed_event(struct sw_model *m, const struct sw_record *r, const stru
 	bool record = r->rec->kind == SW_REC_EVENT_RECORD;
 	if (!w->what.stream || in_capture(m, r, record ? e->stream : s->stream))
 		return;
-	queue(m, w->what.stream);
+	add_queue(m, w->what.stream);
 	if (record)
 		sw_schedule_record(m->schedule, w->what.stream, e->event);
 	else
@@ -240,7 +240,7 @@ static void feed_sync(struct sw_model *m, const struct sw_record *r, const struc
 		break;
 	case SW_SYNC_STREAM:
 		if (w->what.stream) {
-			queue(m, w->what.stream);
+			add_queue(m, w->what.stream);
 			sw_schedule_until(m->schedule, seq, SW_UNTIL_QUEUE, w->what.stream);
 		}
 		break;
@@ -365,7 +365,7 @@ struct asked {
 	uint64_t ns;
 };
 
-static int costliest(const void *x, const void *y)
+static int compare_cost(const void *x, const void *y)
 {
 	const struct asked *a = x, *b = y;
 	if (a->ns != b->ns)
@@ -419,7 +419,7 @@ static bool change_of(const struct sw_finding *f, struct sw_what_if *change)
 }
 
 /* "Allocate once" is one advice for the call that allocates and for the one that releases. */
-static bool partners(const struct sw_finding *a, const struct sw_finding *b)
+static bool are_partners(const struct sw_finding *a, const struct sw_finding *b)
 {
 	return (sw_finding_details(a)->maker.seq &&
 		timing_site(&sw_finding_details(a)->maker) == timing_site(b->access[0])) ||
@@ -486,12 +486,12 @@ struct trial {
 	size_t sets;
 };
 
-static const struct sw_finding *asked(const struct sw_model *m, const struct trial *t, size_t index)
+static const struct sw_finding *asked_finding(const struct sw_model *m, const struct trial *t, size_t index)
 {
 	return &m->j->findings.at[t->asked[index].finding];
 }
 
-static void choose(struct sw_model *m, struct trial *t)
+static void choose_findings(struct sw_model *m, struct trial *t)
 {
 	struct sw_judgement *j = m->j;
 	struct sw_what_if ignored;
@@ -500,7 +500,7 @@ static void choose(struct sw_model *m, struct trial *t)
 	for (size_t i = 0; i < j->findings.n; i++)
 		if (change_of(&j->findings.at[i], &ignored))
 			t->asked[t->n++] = (struct asked){i, j->findings.at[i].cost->total_ns};
-	qsort(t->asked, t->n, sizeof *t->asked, costliest);
+	qsort(t->asked, t->n, sizeof *t->asked, compare_cost);
 	t->n = t->n < MOST_REPLAYED ? t->n : MOST_REPLAYED;
 	t->alone = t->n;
 	if (t->alone > most)
@@ -509,7 +509,7 @@ static void choose(struct sw_model *m, struct trial *t)
 
 static void add_change(struct sw_model *m, struct trial *t, struct set *set, size_t index)
 {
-	const struct sw_finding *f = asked(m, t, index);
+	const struct sw_finding *f = asked_finding(m, t, index);
 	struct price price = price_of(f);
 	*sw_vec_push(&set->changes) = t->change[index];
 	set->price.least += price.least;
@@ -518,17 +518,17 @@ static void add_change(struct sw_model *m, struct trial *t, struct set *set, siz
 		set->most_ns = bounded_by_cost(f) ? set->most_ns + f->cost->total_ns : UINT64_MAX;
 }
 
-static void compose(struct sw_model *m, struct trial *t)
+static void compose_changes(struct sw_model *m, struct trial *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
-		change_of(asked(m, t, i), &t->change[i]);
-		keep_needs(asked(m, t, i), &t->change[i], t->keep[i]);
+		change_of(asked_finding(m, t, i), &t->change[i]);
+		keep_needs(asked_finding(m, t, i), &t->change[i], t->keep[i]);
 	}
 	for (size_t i = 0; i < t->alone; i++) {
 		struct set *set = &t->set[t->sets++];
 		add_change(m, t, set, i);
 		for (size_t k = 0; k < t->n; k++)
-			if (k != i && partners(asked(m, t, i), asked(m, t, k)))
+			if (k != i && are_partners(asked_finding(m, t, i), asked_finding(m, t, k)))
 				add_change(m, t, set, k);
 	}
 	for (size_t k = 0; k <= sizeof changes / sizeof *changes; k++) {
@@ -536,7 +536,7 @@ static void compose(struct sw_model *m, struct trial *t)
 		struct set *set = &t->set[t->sets];
 		set->id = all ? 0 : changes[k].id;
 		for (size_t i = 0; i < t->n; i++)
-			if (all || asked(m, t, i)->id == set->id)
+			if (all || asked_finding(m, t, i)->id == set->id)
 				add_change(m, t, set, i);
 		t->sets += set->changes.n > 0;
 	}
@@ -544,7 +544,7 @@ static void compose(struct sw_model *m, struct trial *t)
 
 /* ---- what comes of it -------------------------------------------------------------------------------------------- */
 
-static uint64_t less(uint64_t a, uint64_t b)
+static uint64_t less_or_zero(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
 }
@@ -554,14 +554,14 @@ static uint64_t least_of(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static void pay(struct sw_gain *gain, const struct set *set)
+static void subtract_price(struct sw_gain *gain, const struct set *set)
 {
-	gain->low_ns = less(least_of(gain->low_ns, set->most_ns), set->price.most);
-	gain->sure_ns = less(least_of(gain->sure_ns, set->most_ns), set->price.least);
-	gain->high_ns = less(least_of(gain->high_ns, set->most_ns), set->price.least);
+	gain->low_ns = less_or_zero(least_of(gain->low_ns, set->most_ns), set->price.most);
+	gain->sure_ns = less_or_zero(least_of(gain->sure_ns, set->most_ns), set->price.least);
+	gain->high_ns = less_or_zero(least_of(gain->high_ns, set->most_ns), set->price.least);
 }
 
-static void fill(struct sw_cost *cost, const struct sw_gain *gain, bool reliable)
+static void fill_cost(struct sw_cost *cost, const struct sw_gain *gain, bool reliable)
 {
 	cost->recoverable_low_ns = gain->known ? gain->low_ns : 0;
 	cost->recoverable_high_ns = gain->known ? gain->high_ns : 0;
@@ -577,8 +577,8 @@ static void try_all(struct sw_model *m)
 {
 	struct sw_judgement *j = m->j;
 	struct trial *t = sw_calloc(1, sizeof *t);
-	choose(m, t);
-	compose(m, t);
+	choose_findings(m, t);
+	compose_changes(m, t);
 	for (size_t i = 0; i < t->sets; i++)
 		t->tried[i] = (struct sw_what_ifs){t->set[i].changes.at, t->set[i].changes.n};
 	if (t->sets)
@@ -586,10 +586,10 @@ static void try_all(struct sw_model *m)
 	for (size_t i = 0; i < t->sets; i++) {
 		struct sw_gain *gain = &t->gain[i];
 		sw_gain_widen(gain);
-		pay(gain, &t->set[i]);
+		subtract_price(gain, &t->set[i]);
 		if (i < t->alone)
-			fill(sw_collect_own_cost(&m->collect, &j->findings.at[t->asked[i].finding]), gain,
-			     j->schedule.reliable);
+			fill_cost(sw_collect_own_cost(&m->collect, &j->findings.at[t->asked[i].finding]), gain,
+				  j->schedule.reliable);
 		else if (gain->known)
 			j->together[j->togethers++] =
 				(struct sw_together){t->set[i].id, t->set[i].changes.n, gain->low_ns,

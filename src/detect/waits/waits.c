@@ -146,7 +146,7 @@ static bool all_the_time(const struct sw_access *holder, const struct sw_access 
 	       holder->t_ns + holder->dur_ns + slack >= stalled->t_ns + stalled->dur_ns;
 }
 
-static void remember(struct ring *stalls, const struct sw_access *what)
+static void remember_stall(struct ring *stalls, const struct sw_access *what)
 {
 	stalls->at[stalls->made++ % SW_STALLS] = *what;
 }
@@ -177,7 +177,7 @@ static void look_for_lock(struct sw_model *m, const struct sw_access *what)
 	bool holder = holds_host(what->kind);
 	struct ring *own = holder ? &m->stalls->holders : &m->stalls->stalled,
 		    *other = holder ? &m->stalls->stalled : &m->stalls->holders;
-	remember(own, what);
+	remember_stall(own, what);
 	for (uint32_t i = 0; i < SW_STALLS; i++) {
 		struct sw_access *met = &other->at[i];
 		if (!met->seq || !(holder ? all_the_time(what, met) : all_the_time(met, what)))
@@ -398,7 +398,7 @@ uint64_t sw_wait_own(enum sw_own what, uint64_t bytes)
 	return own_work[what].base_ns + mib * own_work[what].ns_per_mib + ((rest * own_work[what].ns_per_mib) >> 20);
 }
 
-static void reset(struct sw_wait *w)
+static void reset_wait(struct sw_wait *w)
 {
 	sw_covered_vec covered = w->covered;
 	struct sw_rec *copy = w->copy;
@@ -417,7 +417,7 @@ struct sw_wait *sw_wait_open(struct sw_model *m, const struct sw_record *r)
 		m->waits->spare = w->next;
 	else
 		w = sw_calloc(1, sizeof *w);
-	reset(w);
+	reset_wait(w);
 	w->copy = sw_realloc(w->copy, 1, bytes);
 	memcpy(w->copy, r->rec, bytes);
 	w->record = *r;
@@ -430,7 +430,7 @@ struct sw_wait *sw_wait_open(struct sw_model *m, const struct sw_record *r)
 struct sw_wait *sw_wait_single(struct sw_model *m, const struct sw_record *r)
 {
 	struct sw_wait *w = &m->waits->single;
-	reset(w);
+	reset_wait(w);
 	w->record = *r;
 	return w;
 }
@@ -445,7 +445,7 @@ struct sw_wait *sw_wait_take(struct sw_model *m, uint64_t begin_seq)
 
 void sw_wait_recycle(struct sw_model *m, struct sw_wait *w)
 {
-	reset(w);
+	reset_wait(w);
 	w->next = m->waits->spare;
 	m->waits->spare = w;
 }

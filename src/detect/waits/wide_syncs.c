@@ -188,7 +188,7 @@ static void watch_lane(struct sw_model *m, struct sw_sync_site *site, const stru
 }
 
 /* Nothing will be said of its waits, whatever else is found: they stay, and what they covered the host knows. */
-static bool stays(const struct sw_sync_site *site)
+static bool wait_stays(const struct sw_sync_site *site)
 {
 	return site->kept && site->busy;
 }
@@ -196,7 +196,7 @@ static bool stays(const struct sw_sync_site *site)
 static void forget_staying(struct sw_model *m)
 {
 	for (size_t i = m->wide->lanes.n; i-- > 0;)
-		if (stays(m->wide->lanes.at[i].site))
+		if (wait_stays(m->wide->lanes.at[i].site))
 			forget_lane(m, &m->wide->lanes.at[i]);
 }
 
@@ -236,7 +236,7 @@ static void end_watches(struct sw_model *m, const struct sw_wait *w)
 	}
 }
 
-static void begin(struct sw_model *m, struct sw_sync_site *site, const struct sw_wait *w)
+static void begin_round(struct sw_model *m, struct sw_sync_site *site, const struct sw_wait *w)
 {
 	if (m->wide->last)
 		m->wide->last->moved += !w->pending;
@@ -245,7 +245,7 @@ static void begin(struct sw_model *m, struct sw_sync_site *site, const struct sw
 		keep_all(m);
 	m->wide->poisoned = false;
 	keep_old(m, w->record.seq);
-	if (stays(site)) {
+	if (wait_stays(site)) {
 		end_watches(m, w);
 		return;
 	}
@@ -300,7 +300,7 @@ void sw_wide_over(struct sw_model *m, struct sw_wait *w, const struct sw_wait_co
 		struct sw_sync_site *site = site_of(m, &w->what);
 		site->busy += w->pending;
 		/* Also where nothing is pending: without the wait before it something would be. */
-		begin(m, site, w);
+		begin_round(m, site, w);
 		if (cost->waited)
 			add_finding(m, w, cost);
 		return;
@@ -385,7 +385,7 @@ static void add_need(struct sw_model *m, struct sw_finding *f, struct sw_need ne
 		more->need[more->needs++] = need;
 }
 
-static void advise(struct sw_model *m, struct sw_finding *f, const struct sw_sync_site *site)
+static void advise_needs(struct sw_model *m, struct sw_finding *f, const struct sw_sync_site *site)
 {
 	for (uint32_t i = 0; i < site->n; i++) {
 		const struct sw_sync_need *need = &site->need[i];
@@ -425,7 +425,7 @@ static bool finish_wide(struct sw_model *m, const struct sw_sync_site *site)
 		sw_collect_drop(&m->collect, f);
 		return false;
 	}
-	advise(m, f, site);
+	advise_needs(m, f, site);
 	return true;
 }
 

@@ -177,12 +177,12 @@ static const uint8_t inputs[] = {0xf0, 0xcc, 0xaa, 0x00, 0xff};
 
 enum { SIMPLE = 8 }; /* the five, and the complements of a, b and c */
 
-static uint8_t table(unsigned k)
+static uint8_t truth_table(unsigned k)
 {
 	return k < 5 ? inputs[k] : (uint8_t)~inputs[k - 5];
 }
 
-static struct sw_operand input(struct sw_ptx_reader *r, unsigned k)
+static struct sw_operand table_input(struct sw_ptx_reader *r, unsigned k)
 {
 	if (k == 3 || k == 4)
 		return sw_operand_imm(k == 4 ? 0xffffffff : 0);
@@ -195,8 +195,8 @@ static bool find_gate(struct sw_ptx_reader *r, uint8_t lut, const struct sw_ptx_
 	for (unsigned x = 0; x < SIMPLE; x++)
 		for (unsigned y = x + 1; y < SIMPLE; y++)
 			for (unsigned g = 0; g < 3; g++)
-				if (gates[g].of(table(x), table(y)) == lut) {
-					struct sw_operand a = input(r, x), b = input(r, y);
+				if (gates[g].of(truth_table(x), truth_table(y)) == lut) {
+					struct sw_operand a = table_input(r, x), b = table_input(r, y);
 					sw_ptx_set(r, dst, sw_ptx_op2(gates[g].op, 32, a, b));
 					return true;
 				}
@@ -211,9 +211,9 @@ static bool find_two_gates(struct sw_ptx_reader *r, uint8_t lut, const struct sw
 			for (unsigned xy = 0; xy < SIMPLE * SIMPLE; xy++) {
 				const struct gate *inner = &gates[g % 3], *outer = &gates[g / 3];
 				unsigned x = xy / SIMPLE, y = xy % SIMPLE;
-				if (outer->of(inner->of(table(x), table(y)), table(z)) != lut)
+				if (outer->of(inner->of(truth_table(x), truth_table(y)), truth_table(z)) != lut)
 					continue;
-				struct sw_operand a = input(r, x), b = input(r, y), c = input(r, z);
+				struct sw_operand a = table_input(r, x), b = table_input(r, y), c = table_input(r, z);
 				struct sw_operand in = sw_ptx_temp(r, sw_ptx_op2(inner->op, 32, a, b));
 				sw_ptx_set(r, dst, sw_ptx_op2(outer->op, 32, in, c));
 				return true;

@@ -8,7 +8,7 @@
 #include "footprint/instructions/ptx/ptx_reader.h"
 
 /* A place as one value. */
-static struct sw_operand address(struct sw_ptx_reader *r, const struct sw_ptx_place *place)
+static struct sw_operand place_address(struct sw_ptx_reader *r, const struct sw_ptx_place *place)
 {
 	if (place->block)
 		return sw_ptx_temp(
@@ -19,11 +19,11 @@ static struct sw_operand address(struct sw_ptx_reader *r, const struct sw_ptx_pl
 }
 
 /* Bytes at a memory operand; size NULL: unknown. */
-static void bulk(struct sw_ptx_reader *r, const struct sw_ptx_node *memory, unsigned space, unsigned flags,
-		 const struct sw_operand *size)
+static void access_bulk(struct sw_ptx_reader *r, const struct sw_ptx_node *memory, unsigned space, unsigned flags,
+			const struct sw_operand *size)
 {
 	struct sw_ptx_place place = sw_ptx_place(r, memory, space);
-	struct sw_ptx_insn insn = sw_ptx_op1(SW_OP_BULK, 64, address(r, &place));
+	struct sw_ptx_insn insn = sw_ptx_op1(SW_OP_BULK, 64, place_address(r, &place));
 	insn.space = place.space;
 	insn.flags = (uint8_t)flags;
 	if (size)
@@ -71,8 +71,8 @@ static void cp_async(struct sw_ptx_reader *r)
 		else
 			read = size_at(r, 3);
 	}
-	bulk(r, sw_ptx_at(r, 1), SW_GLOBAL, SW_READS, &read);
-	bulk(r, sw_ptx_at(r, 0), SW_SHARED, SW_WRITES, &size);
+	access_bulk(r, sw_ptx_at(r, 1), SW_GLOBAL, SW_READS, &read);
+	access_bulk(r, sw_ptx_at(r, 0), SW_SHARED, SW_WRITES, &size);
 }
 
 /* [map, {coordinates}]: one side is memory, the other shared. */
@@ -81,11 +81,11 @@ static void cp_tensor(struct sw_ptx_reader *r, bool reduce)
 	bool load = space_named(r->op, 0) == SW_SHARED;
 	const struct sw_ptx_node *map = sw_ptx_at(r, load ? 1 : 0);
 	struct sw_ptx_place place = sw_ptx_place(r, map, SW_GENERIC);
-	struct sw_ptx_insn insn = sw_ptx_op1(SW_OP_TENSOR, 64, address(r, &place));
+	struct sw_ptx_insn insn = sw_ptx_op1(SW_OP_TENSOR, 64, place_address(r, &place));
 	insn.flags = load ? SW_READS : reduce ? SW_READS | SW_WRITES | SW_ATOMICS : SW_WRITES;
 	sw_ptx_do(r, insn);
 	if (load)
-		bulk(r, sw_ptx_at(r, 0), SW_SHARED, SW_WRITES, NULL);
+		access_bulk(r, sw_ptx_at(r, 0), SW_SHARED, SW_WRITES, NULL);
 }
 
 /* cp.async.bulk, cp.reduce.async.bulk: [to], [from], size, ... */
@@ -98,8 +98,8 @@ static void cp_bulk(struct sw_ptx_reader *r, bool reduce)
 	if (sw_ptx_has(r->op, "cp_mask") || sw_ptx_has(r->op, "ignore_oob"))
 		some = up_to(r, size);
 	if (from != SW_SHARED)
-		bulk(r, sw_ptx_at(r, 1), from, SW_READS, &some);
-	bulk(r, sw_ptx_at(r, 0), to, reduce ? SW_READS | SW_WRITES | SW_ATOMICS : SW_WRITES, &some);
+		access_bulk(r, sw_ptx_at(r, 1), from, SW_READS, &some);
+	access_bulk(r, sw_ptx_at(r, 0), to, reduce ? SW_READS | SW_WRITES | SW_ATOMICS : SW_WRITES, &some);
 }
 
 void sw_ptx_cp(struct sw_ptx_reader *r, int arg)
@@ -125,7 +125,7 @@ void sw_ptx_st_bulk(struct sw_ptx_reader *r, int arg)
 {
 	struct sw_operand size = sw_ptx_value(r, 1);
 	(void)arg;
-	bulk(r, sw_ptx_at(r, 0), r->op->space, SW_WRITES, &size);
+	access_bulk(r, sw_ptx_at(r, 0), r->op->space, SW_WRITES, &size);
 }
 
 /* Throws the lines away without writing them back: the bytes are undefined afterwards. */
@@ -133,7 +133,7 @@ void sw_ptx_discard(struct sw_ptx_reader *r, int arg)
 {
 	struct sw_operand size = sw_ptx_value(r, 1);
 	(void)arg;
-	bulk(r, sw_ptx_at(r, 0), r->op->space, SW_WRITES, &size);
+	access_bulk(r, sw_ptx_at(r, 0), r->op->space, SW_WRITES, &size);
 }
 
 /* ---- tensor maps ---- */
@@ -145,14 +145,14 @@ void sw_ptx_tensormap(struct sw_ptx_reader *r, int arg)
 	struct sw_operand size = sw_operand_imm(128);
 	(void)arg;
 	if (sw_ptx_has(r->op, "cp_fenceproxy")) {
-		bulk(r, sw_ptx_at(r, 0), SW_GLOBAL, SW_WRITES, &size);
+		access_bulk(r, sw_ptx_at(r, 0), SW_GLOBAL, SW_WRITES, &size);
 		return;
 	}
 	if (!sw_ptx_has(r->op, "replace")) {
 		sw_ptx_unknown(r, 0);
 		return;
 	}
-	bulk(r, sw_ptx_at(r, 0), r->op->space, SW_READS | SW_WRITES, &size);
+	access_bulk(r, sw_ptx_at(r, 0), r->op->space, SW_READS | SW_WRITES, &size);
 	if (sw_ptx_has(r->op, "global_address"))
 		sw_ptx_do(r, sw_ptx_op1(SW_OP_OPAQUE, 64, sw_ptx_value(r, 1)));
 }
@@ -160,7 +160,7 @@ void sw_ptx_tensormap(struct sw_ptx_reader *r, int arg)
 /* ---- matrices ---- */
 
 /* "m16n16k8": number after a letter; 0: none. */
-static unsigned extent(const struct sw_ptx_opcode *op, char letter)
+static unsigned tile_extent(const struct sw_ptx_opcode *op, char letter)
 {
 	for (unsigned i = 1; i < op->parts; i++) {
 		const char *at = op->part[i].at, *end = at + op->part[i].n;
@@ -184,10 +184,10 @@ static unsigned element_bits(const struct sw_ptx_opcode *op)
 }
 
 /* How a fragment lies in memory (PTX ISA 9.0, "wmma.load"): lines `stride` elements apart.  False: not known. */
-static bool fragment(const struct sw_ptx_opcode *op, unsigned *lines, unsigned *line_bytes)
+static bool fragment_lines(const struct sw_ptx_opcode *op, unsigned *lines, unsigned *line_bytes)
 {
 	bool a = sw_ptx_has(op, "a"), b = sw_ptx_has(op, "b");
-	unsigned rows = extent(op, b ? 'k' : 'm'), columns = extent(op, a ? 'k' : 'n');
+	unsigned rows = tile_extent(op, b ? 'k' : 'm'), columns = tile_extent(op, a ? 'k' : 'n');
 	bool by_row = sw_ptx_has(op, "row");
 	*lines = by_row ? rows : columns;
 	*line_bytes = (by_row ? columns : rows) * element_bits(op) / 8;
@@ -199,8 +199,8 @@ static void wmma_lines(struct sw_ptx_reader *r, uint32_t at, uint32_t stride_at,
 {
 	const struct sw_ptx_node *memory = sw_ptx_at(r, at);
 	unsigned lines, line_bytes, bits = element_bits(r->op);
-	if (!memory || !fragment(r->op, &lines, &line_bytes)) {
-		bulk(r, memory, r->op->space, flags, NULL);
+	if (!memory || !fragment_lines(r->op, &lines, &line_bytes)) {
+		access_bulk(r, memory, r->op->space, flags, NULL);
 		return;
 	}
 	struct sw_operand size = sw_operand_imm(line_bytes), stride = {SW_NO_REG, line_bytes * 8 / bits};
@@ -209,7 +209,8 @@ static void wmma_lines(struct sw_ptx_reader *r, uint32_t at, uint32_t stride_at,
 	if (stride.reg != SW_NO_REG)
 		stride = sw_ptx_temp(r, sw_ptx_extend(64, stride, 32, false));
 	struct sw_ptx_place place = sw_ptx_place(r, memory, r->op->space);
-	struct sw_operand line = address(r, &place), step = {SW_NO_REG, (int64_t)((uint64_t)stride.imm * bits / 8)};
+	struct sw_operand line = place_address(r, &place),
+			  step = {SW_NO_REG, (int64_t)((uint64_t)stride.imm * bits / 8)};
 	if (stride.reg != SW_NO_REG) {
 		step = sw_ptx_temp(r, sw_ptx_op2(SW_OP_MUL, 64, stride, sw_operand_imm(bits < 8 ? bits : bits / 8)));
 		if (bits < 8)
@@ -253,7 +254,7 @@ void sw_ptx_tcgen05(struct sw_ptx_reader *r, int arg)
 	if (sw_ptx_has(r->op, "ld"))
 		sw_ptx_set_range(r, sw_ptx_at(r, 0));
 	else if (sw_ptx_has(r->op, "alloc"))
-		bulk(r, sw_ptx_at(r, 0), SW_SHARED, SW_WRITES, &four);
+		access_bulk(r, sw_ptx_at(r, 0), SW_SHARED, SW_WRITES, &four);
 }
 
 /* try_cancel writes 16 bytes of shared memory, query_cancel gives numbers of blocks. */
@@ -262,7 +263,7 @@ void sw_ptx_cluster_launch(struct sw_ptx_reader *r, int arg)
 	struct sw_operand sixteen = sw_operand_imm(16);
 	(void)arg;
 	if (sw_ptx_has(r->op, "try_cancel"))
-		bulk(r, sw_ptx_at(r, 0), SW_SHARED, SW_WRITES, &sixteen);
+		access_bulk(r, sw_ptx_at(r, 0), SW_SHARED, SW_WRITES, &sixteen);
 	else
 		sw_ptx_any_result(r, 0);
 }
@@ -271,7 +272,8 @@ void sw_ptx_cluster_launch(struct sw_ptx_reader *r, int arg)
 
 /* The coordinate that is the number of a layer.  PTX ISA, "Texture instructions" and "Surface instructions": of .a1d
    and .a2d the first one "is the index into the array"; of .3d the third one is the slice, of textures as a float. */
-static bool layer(struct sw_ptx_reader *r, const struct sw_ptx_node *memory, bool surface, struct sw_operand *out)
+static bool layer_coordinate(struct sw_ptx_reader *r, const struct sw_ptx_node *memory, bool surface,
+			     struct sw_operand *out)
 {
 	bool array = sw_ptx_has(r->op, "a1d") || sw_ptx_has(r->op, "a2d");
 	uint32_t at = array ? 0 : 2;
@@ -284,7 +286,7 @@ static bool layer(struct sw_ptx_reader *r, const struct sw_ptx_node *memory, boo
 	return true;
 }
 
-static void object(struct sw_ptx_reader *r, enum sw_op op, unsigned flags, uint32_t i)
+static void access_object(struct sw_ptx_reader *r, enum sw_op op, unsigned flags, uint32_t i)
 {
 	const struct sw_ptx_node *memory = sw_ptx_at(r, i);
 	struct sw_ptx_place place = sw_ptx_place(r, memory, SW_GENERIC);
@@ -293,7 +295,7 @@ static void object(struct sw_ptx_reader *r, enum sw_op op, unsigned flags, uint3
 		insn.src[0] =
 			sw_ptx_temp(r, (struct sw_ptx_insn){.op = SW_OP_PARAM, .width = 64, .imm = place.displacement});
 	insn.flags = (uint8_t)flags;
-	if (layer(r, memory, op == SW_OP_SURFACE, &insn.src[1]))
+	if (layer_coordinate(r, memory, op == SW_OP_SURFACE, &insn.src[1]))
 		insn.n = 2;
 	sw_ptx_do(r, insn);
 }
@@ -301,13 +303,13 @@ static void object(struct sw_ptx_reader *r, enum sw_op op, unsigned flags, uint3
 void sw_ptx_texture(struct sw_ptx_reader *r, int arg)
 {
 	(void)arg;
-	object(r, SW_OP_TEXTURE, SW_READS, 1);
+	access_object(r, SW_OP_TEXTURE, SW_READS, 1);
 	sw_ptx_set_range(r, sw_ptx_at(r, 0));
 }
 
 void sw_ptx_surface(struct sw_ptx_reader *r, int arg)
 {
-	object(r, SW_OP_SURFACE, (unsigned)arg, arg == SW_READS ? 1 : 0);
+	access_object(r, SW_OP_SURFACE, (unsigned)arg, arg == SW_READS ? 1 : 0);
 	if (arg == SW_READS)
 		sw_ptx_set_range(r, sw_ptx_at(r, 0));
 }

@@ -27,7 +27,8 @@ void sw_ptx_ret(struct sw_ptx_reader *r, int arg)
 	sw_ptx_do(r, (struct sw_ptx_insn){.op = SW_OP_RETURN});
 }
 
-static void jump(struct sw_ptx_reader *r, const struct sw_ptx_node *label, struct sw_ptx_insn insn, bool in_switch)
+static void jump_to_label(struct sw_ptx_reader *r, const struct sw_ptx_node *label, struct sw_ptx_insn insn,
+			  bool in_switch)
 {
 	if (!label)
 		return;
@@ -43,13 +44,13 @@ static void jump(struct sw_ptx_reader *r, const struct sw_ptx_node *label, struc
 void sw_ptx_bra(struct sw_ptx_reader *r, int arg)
 {
 	(void)arg;
-	jump(r, sw_ptx_at(r, 0), (struct sw_ptx_insn){.op = SW_OP_JUMP}, false);
+	jump_to_label(r, sw_ptx_at(r, 0), (struct sw_ptx_insn){.op = SW_OP_JUMP}, false);
 }
 
 void sw_ptx_brx(struct sw_ptx_reader *r, int arg)
 {
 	(void)arg;
-	jump(r, sw_ptx_at(r, 1), sw_ptx_op1(SW_OP_SWITCH, 32, sw_ptx_value(r, 0)), true);
+	jump_to_label(r, sw_ptx_at(r, 1), sw_ptx_op1(SW_OP_SWITCH, 32, sw_ptx_value(r, 0)), true);
 }
 
 /* bar and barrier: only .red gives a result.  Without a number of threads all of the block take part (PTX ISA,

@@ -29,7 +29,7 @@ sw_reg sw_ptx_new(struct sw_ptx_reader *r, uint32_t count)
 	return first;
 }
 
-static void push(struct sw_ptx_reader *r, struct sw_ptx_insn insn)
+static void push_instruction(struct sw_ptx_reader *r, struct sw_ptx_insn insn)
 {
 	if (r->insns + r->insn.n >= SW_CODE_MAX_INSNS) {
 		sw_ptx_fail(r, "more than %u instructions", SW_CODE_MAX_INSNS);
@@ -72,7 +72,7 @@ struct sw_operand sw_ptx_temp(struct sw_ptx_reader *r, struct sw_ptx_insn insn)
 {
 	insn.dst = sw_ptx_new(r, 1);
 	insn.guard = SW_NO_REG;
-	push(r, insn);
+	push_instruction(r, insn);
 	return sw_operand_reg(insn.dst);
 }
 
@@ -82,7 +82,7 @@ void sw_ptx_into(struct sw_ptx_reader *r, sw_reg dst, struct sw_ptx_insn insn)
 	insn.guard = r->guard;
 	if (r->guard_not)
 		insn.flags |= SW_GUARD_NOT;
-	push(r, insn);
+	push_instruction(r, insn);
 }
 
 void sw_ptx_do(struct sw_ptx_reader *r, struct sw_ptx_insn insn)

@@ -49,7 +49,7 @@ void sw_ptx_mix(struct sw_ptx_reader *r, int arg)
 
 /* ---- carries ---- */
 
-static struct sw_operand no(struct sw_ptx_reader *r, struct sw_operand a, unsigned width)
+static struct sw_operand complement_of(struct sw_ptx_reader *r, struct sw_operand a, unsigned width)
 {
 	return sw_ptx_temp(r, sw_ptx_op1(SW_OP_NOT, width, a));
 }
@@ -73,8 +73,8 @@ static void carry_sum(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, en
 	struct sw_operand flag = in ? sw_operand_reg(carry_flag(r)) : sw_operand_imm(0);
 	struct sw_ptx_insn sum = sw_ptx_op2(op, width, a, b), carry;
 	if (minus && width == 32) {
-		b = no(r, b, 32);
-		flag = in ? no(r, flag, 1) : sw_operand_imm(1);
+		b = complement_of(r, b, 32);
+		flag = in ? complement_of(r, flag, 1) : sw_operand_imm(1);
 	}
 	if (width != 32) { /* 64 bits need no halves put together; the carry of their sum is then of no use to us */
 		if (in) {  /* one after the other: compilers differ in the order of arguments */
@@ -90,7 +90,7 @@ static void carry_sum(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, en
 	/* dst may be an operand */
 	struct sw_operand carried = out ? sw_ptx_temp(r, carry) : flag;
 	if (out && minus && width == 32)
-		carried = no(r, carried, 1);
+		carried = complement_of(r, carried, 1);
 	sw_ptx_set(r, dst, sum);
 	if (out)
 		sw_ptx_into(r, carry_flag(r), sw_ptx_op1(SW_OP_MOV, 1, carried));

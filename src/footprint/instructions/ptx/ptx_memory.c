@@ -21,7 +21,7 @@ static struct shape shape_of(const struct sw_ptx_opcode *op)
 	return s;
 }
 
-static struct sw_ptx_insn access(enum sw_op op, const struct sw_ptx_place *place, const struct shape *s)
+static struct sw_ptx_insn access_insn(enum sw_op op, const struct sw_ptx_place *place, const struct shape *s)
 {
 	struct sw_ptx_insn insn = sw_ptx_op1(op, s->bits, place->address);
 	insn.imm = place->displacement;
@@ -43,12 +43,12 @@ static void in_register(struct sw_ptx_reader *r, struct sw_ptx_place *place)
 }
 
 /* The k-th register of a destination or source; NULL: the sink, or none. */
-static const struct sw_ptx_node *element(struct sw_ptx_reader *r, const struct sw_ptx_node *node, unsigned k)
+static const struct sw_ptx_node *register_element(struct sw_ptx_reader *r, const struct sw_ptx_node *node, unsigned k)
 {
 	return node->kind == SW_PTX_VECTOR ? sw_ptx_child(r, node, k) : k ? NULL : node;
 }
 
-static bool fits(struct sw_ptx_reader *r, const struct sw_ptx_node *node, const struct shape *s)
+static bool vector_fits(struct sw_ptx_reader *r, const struct sw_ptx_node *node, const struct shape *s)
 {
 	unsigned have = !node ? 0 : node->kind == SW_PTX_VECTOR ? sw_ptx_children(r, node) : 1;
 	if (have * s->each == s->count && s->count < SW_MAX_SRC)
@@ -62,7 +62,7 @@ static void load_params(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, 
 			const struct shape *s)
 {
 	for (unsigned k = 0; k < s->count; k++) {
-		const struct sw_ptx_node *to = element(r, dst, k / s->each);
+		const struct sw_ptx_node *to = register_element(r, dst, k / s->each);
 		struct sw_ptx_insn param = {.op = SW_OP_PARAM, .width = (uint8_t)s->bits};
 		param.imm = (int64_t)((uint64_t)place->displacement + k * s->bytes);
 		param = sw_ptx_signed(param, s->sign);
@@ -79,7 +79,7 @@ static sw_reg in_a_row(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, c
 	sw_reg first = SW_NO_REG;
 	unsigned n = s->count / s->each;
 	for (unsigned k = 0; k < n; k++) {
-		const struct sw_ptx_node *to = element(r, dst, k);
+		const struct sw_ptx_node *to = register_element(r, dst, k);
 		if (!to || !sw_ptx_is_register(to) || to->thing.bits != s->bits * s->each)
 			return SW_NO_REG;
 		if (!k)
@@ -90,10 +90,10 @@ static sw_reg in_a_row(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, c
 	return first;
 }
 
-static void load(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, const struct sw_ptx_place *place,
-		 const struct shape *s, unsigned flags)
+static void load_registers(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, const struct sw_ptx_place *place,
+			   const struct shape *s, unsigned flags)
 {
-	struct sw_ptx_insn insn = sw_ptx_signed(access(SW_OP_LOAD, place, s), s->sign);
+	struct sw_ptx_insn insn = sw_ptx_signed(access_insn(SW_OP_LOAD, place, s), s->sign);
 	insn.flags |= (uint8_t)flags;
 	sw_reg first = in_a_row(r, dst, s);
 	if (first != SW_NO_REG) {
@@ -108,7 +108,7 @@ static void load(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, const s
 	first = sw_ptx_new(r, s->count);
 	sw_ptx_into(r, first, insn);
 	for (unsigned k = 0; k < s->count; k++) {
-		const struct sw_ptx_node *to = element(r, dst, k / s->each);
+		const struct sw_ptx_node *to = register_element(r, dst, k / s->each);
 		struct sw_ptx_insn mov =
 			sw_ptx_signed(sw_ptx_op1(SW_OP_MOV, s->bits, sw_operand_reg(first + k)), s->sign);
 		if (s->each == 1)
@@ -118,7 +118,7 @@ static void load(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, const s
 	}
 }
 
-static unsigned polls(const struct sw_ptx_reader *r)
+static unsigned poll_flags(const struct sw_ptx_reader *r)
 {
 	return r->op->polls;
 }
@@ -128,13 +128,13 @@ void sw_ptx_ld(struct sw_ptx_reader *r, int arg)
 	struct shape s = shape_of(r->op);
 	const struct sw_ptx_node *dst = sw_ptx_at(r, 0);
 	(void)arg;
-	if (!fits(r, dst, &s))
+	if (!vector_fits(r, dst, &s))
 		return;
 	struct sw_ptx_place place = sw_ptx_place(r, sw_ptx_at(r, 1), r->op->space);
 	if (place.block)
 		load_params(r, dst, &place, &s);
 	else
-		load(r, dst, &place, &s, polls(r));
+		load_registers(r, dst, &place, &s, poll_flags(r));
 }
 
 /* The values of a source, one after the other from insn->src[insn->n] on. */
@@ -142,7 +142,7 @@ static void add_values(struct sw_ptx_reader *r, const struct sw_ptx_node *src, c
 		       struct sw_ptx_insn *insn)
 {
 	for (unsigned k = 0; k < s->count && insn->n < SW_MAX_SRC; k++) {
-		const struct sw_ptx_node *from = element(r, src, k / s->each);
+		const struct sw_ptx_node *from = register_element(r, src, k / s->each);
 		struct sw_operand value = sw_ptx_use(r, from);
 		if (k % s->each)
 			value = from && sw_ptx_is_register(from) && from->thing.bits == 128
@@ -152,16 +152,16 @@ static void add_values(struct sw_ptx_reader *r, const struct sw_ptx_node *src, c
 	}
 }
 
-static void store(struct sw_ptx_reader *r, const struct sw_ptx_node *memory, const struct sw_ptx_node *src,
-		  unsigned space)
+static void store_registers(struct sw_ptx_reader *r, const struct sw_ptx_node *memory, const struct sw_ptx_node *src,
+			    unsigned space)
 {
 	struct shape s = shape_of(r->op);
-	if (!fits(r, src, &s))
+	if (!vector_fits(r, src, &s))
 		return;
 	struct sw_ptx_place place = sw_ptx_place(r, memory, space);
 	in_register(r, &place);
-	struct sw_ptx_insn insn = access(SW_OP_STORE, &place, &s);
-	insn.flags |= (uint8_t)polls(r);
+	struct sw_ptx_insn insn = access_insn(SW_OP_STORE, &place, &s);
+	insn.flags |= (uint8_t)poll_flags(r);
 	add_values(r, src, &s, &insn);
 	sw_ptx_do(r, insn);
 }
@@ -174,8 +174,8 @@ void sw_ptx_st(struct sw_ptx_reader *r, int arg)
 	if (sw_ptx_has(r->op, "bulk"))
 		sw_ptx_st_bulk(r, 0);
 	else
-		store(r, sw_ptx_at(r, 0), sw_ptx_at(r, 1),
-		      async && r->op->space != SW_GLOBAL ? (unsigned)SW_SHARED : r->op->space);
+		store_registers(r, sw_ptx_at(r, 0), sw_ptx_at(r, 1),
+				async && r->op->space != SW_GLOBAL ? (unsigned)SW_SHARED : r->op->space);
 }
 
 /* ---- atomic operations ---- */
@@ -210,8 +210,8 @@ void sw_ptx_atom(struct sw_ptx_reader *r, int arg)
 	struct sw_ptx_place place =
 		sw_ptx_place(r, memory, async && r->op->space != SW_GLOBAL ? (unsigned)SW_SHARED : r->op->space);
 	in_register(r, &place);
-	struct sw_ptx_insn insn = access(SW_OP_ATOMIC, &place, &s);
-	insn.flags |= (uint8_t)polls(r);
+	struct sw_ptx_insn insn = access_insn(SW_OP_ATOMIC, &place, &s);
+	insn.flags |= (uint8_t)poll_flags(r);
 	if (insn.space != SW_SHARED && (sw_ptx_has(r->op, "cta") || sw_ptx_has(r->op, "cluster")))
 		insn.flags |= SW_READS | SW_WRITES;
 	/* cas has two; further operands are a mailbox or a cache policy */

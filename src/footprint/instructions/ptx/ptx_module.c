@@ -29,7 +29,7 @@ static uint32_t line_here(struct walk *w)
 	return w->line;
 }
 
-static bool next(struct walk *w)
+static bool next_word(struct walk *w)
 {
 	if (sw_ptx_next(&w->l))
 		return true;
@@ -62,7 +62,7 @@ struct sw_ptx_named sw_ptx_module_find(const struct sw_ptx_module *m, const char
 
 /* The last character of the comment, string or line of debug information that begins at p; p itself if none does; NULL
    if it has no end. */
-static const char *pass(const char *p, const char *end)
+static const char *skip_opaque(const char *p, const char *end)
 {
 	size_t n = (size_t)(end - p);
 	if (*p == '"')
@@ -90,7 +90,7 @@ static const char *skip_body(struct walk *w)
 		} else if (*p == '}' && !--depth) {
 			w->l.at = p + 1;
 			return p;
-		} else if ((*p == '"' || *p == '/' || *p == '.') && !(p = pass(p, end))) {
+		} else if ((*p == '"' || *p == '/' || *p == '.') && !(p = skip_opaque(p, end))) {
 			break;
 		}
 	}
@@ -104,7 +104,7 @@ static void read_formals(struct walk *w, uint32_t *count, uint32_t *block_bytes)
 	struct sw_ptx_formal f;
 	uint64_t bytes = 0;
 	*count = 0;
-	while (next(w) && !sw_ptx_is(&w->l, ")")) {
+	while (next_word(w) && !sw_ptx_is(&w->l, ")")) {
 		if ((w->wrong = sw_ptx_declaration_begin(&w->l, &f.is)) ||
 		    (w->wrong = sw_ptx_declaration_name(&w->l, &f.is)))
 			return;
@@ -130,7 +130,7 @@ static void read_directives(struct walk *w, struct sw_ptx_function *f)
 		unsigned at = 0;
 		uint64_t number;
 		bool cluster = sw_ptx_is(&w->l, ".reqnctapercluster");
-		while (next(w) && *w->l.word != '.' && *w->l.word != '{' && *w->l.word != ';')
+		while (next_word(w) && *w->l.word != '.' && *w->l.word != '{' && *w->l.word != ';')
 			if (cluster && at < 3 && sw_ptx_number(&w->l, UINT16_MAX, &number))
 				f->cluster[at++] = (uint32_t)number;
 		while (cluster && at && at < 3)
@@ -146,14 +146,14 @@ static void read_function(struct walk *w)
 	struct sw_ptx_function f = {.entry = sw_ptx_is(&w->l, ".entry")};
 	struct sw_ptx_module *m = w->m;
 	uint32_t unused;
-	while (next(w) && *w->l.word == '.')
-		if (sw_ptx_is(&w->l, ".attribute") && next(w) && !sw_ptx_skip_group(&w->l))
+	while (next_word(w) && *w->l.word == '.')
+		if (sw_ptx_is(&w->l, ".attribute") && next_word(w) && !sw_ptx_skip_group(&w->l))
 			w->wrong = "an attribute without an end";
 	f.result = (uint32_t)m->formals.n;
 	if (!w->wrong && sw_ptx_is(&w->l, "(")) {
 		read_formals(w, &f.results, &unused);
 		if (!w->wrong)
-			next(w);
+			next_word(w);
 	}
 	if (w->wrong)
 		return;
@@ -161,10 +161,10 @@ static void read_function(struct walk *w)
 	size_t n = w->l.n;
 	f.name = sw_arena_strndup(&m->arena, name, n);
 	f.param = (uint32_t)m->formals.n;
-	if (next(w) && sw_ptx_is(&w->l, "(")) {
+	if (next_word(w) && sw_ptx_is(&w->l, "(")) {
 		read_formals(w, &f.params, &f.block_bytes);
 		if (!w->wrong)
-			next(w);
+			next_word(w);
 	}
 	if (!w->wrong)
 		read_directives(w, &f);
@@ -191,7 +191,7 @@ static void read_initialiser(struct walk *w, struct sw_ptx_variable *v)
 {
 	size_t depth = 0;
 	v->pointee = (uint32_t)w->m->pointees.n;
-	while (next(w)) {
+	while (next_word(w)) {
 		char c = *w->l.word;
 		if (c == '{' || c == '(' || c == '[')
 			depth++;
@@ -226,7 +226,7 @@ static void read_variables(struct walk *w)
 		} else if (v.bytes || v.pointees) { /* declared .extern before */
 			m->variables.at[named->index] = v;
 		}
-		if (!sw_ptx_is(&w->l, ",") || !next(w))
+		if (!sw_ptx_is(&w->l, ",") || !next_word(w))
 			return;
 	}
 }
@@ -234,10 +234,10 @@ static void read_variables(struct walk *w)
 /* .alias new, old; */
 static void read_alias(struct walk *w)
 {
-	if (!next(w))
+	if (!next_word(w))
 		return;
 	struct sw_ptx_lexer alias = w->l;
-	if (!next(w) || !sw_ptx_is(&w->l, ",") || !next(w)) {
+	if (!next_word(w) || !sw_ptx_is(&w->l, ",") || !next_word(w)) {
 		w->wrong = "an alias of nothing";
 		return;
 	}
@@ -250,7 +250,7 @@ static void read_alias(struct walk *w)
 static void read_target(struct walk *w)
 {
 	uint32_t arch = 0;
-	if (!next(w))
+	if (!next_word(w))
 		return;
 	if (w->l.n < 3 || memcmp(w->l.word, "sm_", 3))
 		return;
@@ -262,7 +262,7 @@ static void read_target(struct walk *w)
 /* .section .debug_info { ... } */
 static void read_section(struct walk *w)
 {
-	while (next(w))
+	while (next_word(w))
 		if (sw_ptx_is(&w->l, "{")) {
 			skip_body(w);
 			return;

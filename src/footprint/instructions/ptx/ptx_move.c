@@ -3,7 +3,7 @@
 #include "footprint/instructions/ptx/ptx_reader.h"
 
 /* The registers of 64 bits that hold an operand of 128. */
-static void halves(struct sw_ptx_reader *r, const struct sw_ptx_node *node, struct sw_operand half[2])
+static void split_halves(struct sw_ptx_reader *r, const struct sw_ptx_node *node, struct sw_operand half[2])
 {
 	half[0] = sw_ptx_use(r, node);
 	half[1] = sw_ptx_is_register(node) && node->thing.bits == 128 ? sw_operand_reg(node->thing.a + 1)
@@ -11,7 +11,8 @@ static void halves(struct sw_ptx_reader *r, const struct sw_ptx_node *node, stru
 }
 
 /* mov.b64 d, {a, b, ...}: the first is the lowest. */
-static void pack(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, const struct sw_ptx_node *from, unsigned bits)
+static void pack_vector(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, const struct sw_ptx_node *from,
+			unsigned bits)
 {
 	uint32_t n = sw_ptx_children(r, from);
 	struct sw_operand part[8];
@@ -48,7 +49,8 @@ static void pack(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, const s
 }
 
 /* mov.b64 {a, b, ...}, s */
-static void unpack(struct sw_ptx_reader *r, const struct sw_ptx_node *to, const struct sw_ptx_node *from, unsigned bits)
+static void unpack_vector(struct sw_ptx_reader *r, const struct sw_ptx_node *to, const struct sw_ptx_node *from,
+			  unsigned bits)
 {
 	uint32_t n = sw_ptx_children(r, to);
 	struct sw_operand half[2], part[8];
@@ -56,7 +58,7 @@ static void unpack(struct sw_ptx_reader *r, const struct sw_ptx_node *to, const 
 		sw_ptx_fail(r, "a vector of %u elements in %u bits", n, bits);
 		return;
 	}
-	halves(r, from, half);
+	split_halves(r, from, half);
 	unsigned each = bits / n;
 	/* Elements may be the operand itself: all are taken before one is written. */
 	for (uint32_t i = 0; i < n; i++) {
@@ -86,11 +88,11 @@ void sw_ptx_mov(struct sw_ptx_reader *r, int arg)
 	if (!dst || !src)
 		return;
 	if (src->kind == SW_PTX_VECTOR) {
-		pack(r, dst, src, bits);
+		pack_vector(r, dst, src, bits);
 	} else if (dst->kind == SW_PTX_VECTOR) {
-		unpack(r, dst, src, bits);
+		unpack_vector(r, dst, src, bits);
 	} else if (bits == 128) {
-		halves(r, src, half);
+		split_halves(r, src, half);
 		if (!sw_ptx_is_register(dst) || dst->thing.bits != 128) {
 			sw_ptx_fail(r, "128 bits into another register");
 			return;

@@ -28,7 +28,7 @@ uint32_t sw_ptx_names_find(const struct sw_ptx_names *names, const char *at, siz
 	return names->slots ? names->slot[slot_of(names, at, n, hash_of(at, n))] - 1 : SW_PTX_NO_NAME;
 }
 
-static void grow(struct sw_ptx_names *names)
+static void grow_slots(struct sw_ptx_names *names)
 {
 	names->slots = names->slots ? names->slots * 2 : 64;
 	free(names->slot);
@@ -43,7 +43,7 @@ uint32_t sw_ptx_names_add(struct sw_ptx_names *names, const char *at, size_t n)
 {
 	uint32_t hash = hash_of(at, n);
 	if (names->name.n * 2 >= names->slots)
-		grow(names);
+		grow_slots(names);
 	size_t i = slot_of(names, at, n, hash);
 	if (!names->slot[i]) {
 		*sw_vec_push(&names->name) = (struct sw_ptx_name){at, (uint32_t)n, hash};

@@ -4,7 +4,7 @@
 
 #include "footprint/instructions/ptx/ptx_reader.h"
 
-static bool same(const struct sw_ptx_part *part, const char *text)
+static bool part_is(const struct sw_ptx_part *part, const char *text)
 {
 	return strlen(text) == part->n && !memcmp(part->at, text, part->n);
 }
@@ -12,7 +12,7 @@ static bool same(const struct sw_ptx_part *part, const char *text)
 bool sw_ptx_has(const struct sw_ptx_opcode *op, const char *part)
 {
 	for (unsigned i = 1; i < op->parts; i++)
-		if (same(&op->part[i], part))
+		if (part_is(&op->part[i], part))
 			return true;
 	return false;
 }
@@ -31,7 +31,7 @@ static int space_of(const struct sw_ptx_part *part)
 	const char *colon = memchr(part->at, ':', part->n);
 	struct sw_ptx_part bare = {part->at, colon ? (size_t)(colon - part->at) : part->n};
 	for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-		if (same(&bare, spaces[i].name))
+		if (part_is(&bare, spaces[i].name))
 			return spaces[i].space;
 	return -1;
 }
@@ -44,8 +44,8 @@ static int space_of(const struct sw_ptx_part *part)
  */
 static bool may_poll(const struct sw_ptx_opcode *op)
 {
-	bool multimem = same(&op->part[0], "multimem");
-	bool atomic = same(&op->part[0], "atom") || same(&op->part[0], "red") || multimem;
+	bool multimem = part_is(&op->part[0], "multimem");
+	bool atomic = part_is(&op->part[0], "atom") || part_is(&op->part[0], "red") || multimem;
 	bool data = multimem && op->types && op->type[0].class == SW_PTX_FLOAT;
 	if (sw_ptx_has(op, "volatile") || sw_ptx_has(op, "mmio"))
 		return true;
@@ -71,7 +71,7 @@ static void find_meaning(struct sw_ptx_opcode *op)
 	};
 	op->means = sw_ptx_unknown;
 	for (size_t i = 0; i < sizeof insns / sizeof *insns; i++) {
-		if (!same(&op->part[0], insns[i].name))
+		if (!part_is(&op->part[0], insns[i].name))
 			continue;
 		bool fits = !insns[i].bits || op->types || sw_ptx_has(op, "bulk");
 		for (unsigned k = 0; k < op->types && insns[i].bits; k++)
@@ -85,7 +85,7 @@ static void find_meaning(struct sw_ptx_opcode *op)
 }
 
 /* "ld.global.v4.f32" without what says how much: "ld.global". */
-static const char *evidence(struct sw_ptx_reader *r, const struct sw_ptx_opcode *op, size_t n)
+static const char *evidence_text(struct sw_ptx_reader *r, const struct sw_ptx_opcode *op, size_t n)
 {
 	char *text = sw_arena_alloc(&r->program->arena, n + 1), *to = text;
 	for (unsigned i = 0; i < op->parts; i++) {
@@ -102,7 +102,7 @@ static const char *evidence(struct sw_ptx_reader *r, const struct sw_ptx_opcode 
 	return text;
 }
 
-static bool decode(struct sw_ptx_reader *r, struct sw_ptx_opcode *op, const char *at, size_t n)
+static bool decode_parts(struct sw_ptx_reader *r, struct sw_ptx_opcode *op, const char *at, size_t n)
 {
 	const char *end = at + n;
 	for (const char *p = at; p < end;) {
@@ -128,7 +128,7 @@ static bool decode(struct sw_ptx_reader *r, struct sw_ptx_opcode *op, const char
 	}
 	op->polls = may_poll(op) ? SW_VOLATILE : 0;
 	find_meaning(op);
-	op->text = evidence(r, op, n);
+	op->text = evidence_text(r, op, n);
 	return true;
 }
 
@@ -138,7 +138,7 @@ const struct sw_ptx_opcode *sw_ptx_opcode(struct sw_ptx_reader *r, const char *a
 	if (number < r->opcodes.n)
 		return &r->opcodes.at[number];
 	struct sw_ptx_opcode op = {0};
-	if (!decode(r, &op, at, n)) {
+	if (!decode_parts(r, &op, at, n)) {
 		sw_ptx_fail(r, "an opcode of more than %d words", SW_PTX_MAX_PARTS);
 		return NULL;
 	}
@@ -147,12 +147,12 @@ const struct sw_ptx_opcode *sw_ptx_opcode(struct sw_ptx_reader *r, const char *a
 }
 
 /* Counts registers and addresses among operands, wherever they stand. */
-static void gather(struct sw_ptx_reader *r, uint32_t first, struct sw_ptx_insn *insn)
+static void gather_operands(struct sw_ptx_reader *r, uint32_t first, struct sw_ptx_insn *insn)
 {
 	for (uint32_t i = first; i != SW_PTX_NO_NODE && !r->failed; i = r->nodes.at[i].next) {
 		struct sw_ptx_node node = r->nodes.at[i];
 		if (node.kind >= SW_PTX_LIST) {
-			gather(r, node.first, insn);
+			gather_operands(r, node.first, insn);
 		} else if (node.kind == SW_PTX_VALUE) {
 			struct sw_operand value = sw_ptx_use(r, &node);
 			if (insn->n < SW_MAX_SRC)
@@ -167,7 +167,7 @@ void sw_ptx_unknown(struct sw_ptx_reader *r, int arg)
 {
 	struct sw_ptx_insn insn = {.op = SW_OP_OPAQUE, .width = 64};
 	(void)arg;
-	gather(r, r->operand, &insn);
+	gather_operands(r, r->operand, &insn);
 	const struct sw_ptx_node *first = r->operands ? sw_ptx_at(r, 0) : NULL;
 	if (!first || first->kind == SW_PTX_MEMORY) {
 		sw_ptx_do(r, insn);

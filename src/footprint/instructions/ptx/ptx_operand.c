@@ -4,7 +4,7 @@
 
 #include "footprint/instructions/ptx/ptx_reader.h"
 
-static bool next(struct sw_ptx_reader *r)
+static bool next_word(struct sw_ptx_reader *r)
 {
 	if (r->failed)
 		return false;
@@ -14,7 +14,7 @@ static bool next(struct sw_ptx_reader *r)
 	return false;
 }
 
-static bool is(const struct sw_ptx_reader *r, char c)
+static bool word_is(const struct sw_ptx_reader *r, char c)
 {
 	return *r->l.word == c;
 }
@@ -60,30 +60,30 @@ static void read_name(struct sw_ptx_reader *r, struct sw_ptx_node *node)
 {
 	node->name = r->l.word;
 	node->n = r->l.n;
-	if (r->l.n == 1 && is(r, '_')) {
+	if (r->l.n == 1 && word_is(r, '_')) {
 		node->kind = SW_PTX_SINK;
 		return;
 	}
 	node->thing = sw_ptx_lookup(r, r->l.word, r->l.n);
 	node->kind = node->thing.kind ? SW_PTX_VALUE : SW_PTX_NAME;
-	if (node->kind == SW_PTX_NAME && is(r, '%'))
+	if (node->kind == SW_PTX_NAME && word_is(r, '%'))
 		sw_ptx_fail(r, "\"%.*s\" is not declared", (int)(r->l.n > 80 ? 80 : r->l.n), r->l.word);
 }
 
 /* "+ 16", "+-16", "- 4" after a name or number, any number of them. */
 static void read_offsets(struct sw_ptx_reader *r, struct sw_ptx_node *node)
 {
-	while (!r->failed && (is(r, '+') || is(r, '-'))) {
+	while (!r->failed && (word_is(r, '+') || word_is(r, '-'))) {
 		bool minus = false;
-		while (!r->failed && (is(r, '+') || is(r, '-'))) {
-			minus ^= is(r, '-');
-			next(r);
+		while (!r->failed && (word_is(r, '+') || word_is(r, '-'))) {
+			minus ^= word_is(r, '-');
+			next_word(r);
 		}
 		uint64_t number = 0;
 		if (r->failed)
 			return;
 		if (node->kind == SW_PTX_FLOATING) { /* the exponent of 1.0e-5 */
-			next(r);
+			next_word(r);
 			continue;
 		}
 		if (!sw_ptx_number(&r->l, UINT64_MAX, &number)) {
@@ -91,7 +91,7 @@ static void read_offsets(struct sw_ptx_reader *r, struct sw_ptx_node *node)
 			return;
 		}
 		node->imm = (int64_t)((uint64_t)node->imm + (minus ? 0 - number : number));
-		next(r);
+		next_word(r);
 	}
 }
 
@@ -101,7 +101,7 @@ static uint32_t read_one(struct sw_ptx_reader *r, unsigned depth);
 static uint32_t read_list(struct sw_ptx_reader *r, char close, unsigned depth)
 {
 	uint32_t first = SW_PTX_NO_NODE, last = SW_PTX_NO_NODE;
-	while (!r->failed && !is(r, close)) {
+	while (!r->failed && !word_is(r, close)) {
 		uint32_t one = read_one(r, depth);
 		if (last == SW_PTX_NO_NODE)
 			first = one;
@@ -111,9 +111,9 @@ static uint32_t read_list(struct sw_ptx_reader *r, char close, unsigned depth)
 		if (r->failed)
 			break;
 		/* "[a] , [b]" and the "[d] [c]" of a few texture forms alike */
-		if (is(r, ','))
-			next(r);
-		else if (!is(r, close) && !is(r, '[') && !is(r, '{'))
+		if (word_is(r, ','))
+			next_word(r);
+		else if (!word_is(r, close) && !word_is(r, '[') && !word_is(r, '{'))
 			sw_ptx_fail(r, "a comma is missing before \"%.*s\"", (int)(r->l.n > 40 ? 40 : r->l.n),
 				    r->l.word);
 	}
@@ -128,12 +128,12 @@ static void read_group(struct sw_ptx_reader *r, uint32_t at, unsigned depth)
 		sw_ptx_fail(r, "brackets nested deeper than an instruction has");
 		return;
 	}
-	if (!next(r))
+	if (!next_word(r))
 		return;
 	uint32_t first = read_list(r, open == '(' ? ')' : open == '[' ? ']' : '}', depth + 1);
 	r->nodes.at[at].kind = open == '(' ? SW_PTX_LIST : open == '[' ? SW_PTX_MEMORY : SW_PTX_VECTOR;
 	r->nodes.at[at].first = first;
-	next(r);
+	next_word(r);
 }
 
 /* One operand; the lexer is left after it. */
@@ -143,35 +143,36 @@ static uint32_t read_one(struct sw_ptx_reader *r, unsigned depth)
 	uint32_t at = (uint32_t)r->nodes.n;
 	bool minus = false;
 	*sw_vec_push(&r->nodes) = node;
-	if (is(r, '!')) {
+	if (word_is(r, '!')) {
 		node.negated = true;
-		next(r);
+		next_word(r);
 	}
-	while (!r->failed && (is(r, '-') || is(r, '~'))) { /* ~: no compiler writes it; then the number is not known */
+	while (!r->failed &&
+	       (word_is(r, '-') || word_is(r, '~'))) { /* ~: no compiler writes it; then the number is not known */
 		minus = !minus;
-		node.negated |= is(r, '~');
-		next(r);
+		node.negated |= word_is(r, '~');
+		next_word(r);
 	}
 	if (r->failed)
 		return at;
-	if (is(r, '(') || is(r, '[') || is(r, '{')) {
+	if (word_is(r, '(') || word_is(r, '[') || word_is(r, '{')) {
 		read_group(r, at, depth);
 	} else if (is_digit(*r->l.word)) {
 		read_number(r, &node);
-		next(r);
+		next_word(r);
 		if (minus)
 			node.imm = (int64_t)(0 - (uint64_t)node.imm);
 		read_offsets(r, &node);
 		r->nodes.at[at] = node;
-	} else if (r->l.n > 1 || is(r, '_') || is(r, '%') || (*r->l.word | 32) >= 'a') {
+	} else if (r->l.n > 1 || word_is(r, '_') || word_is(r, '%') || (*r->l.word | 32) >= 'a') {
 		read_name(r, &node);
-		next(r);
+		next_word(r);
 		read_offsets(r, &node);
 		r->nodes.at[at] = node;
 	} else {
 		sw_ptx_fail(r, "an operand that begins with \"%c\"", *r->l.word);
 	}
-	if (!r->failed && is(r, '|') && depth < 3 && next(r)) {
+	if (!r->failed && word_is(r, '|') && depth < 3 && next_word(r)) {
 		uint32_t other = read_one(r, 3);
 		r->nodes.at[at].other = other;
 	}
@@ -183,7 +184,7 @@ void sw_ptx_operands(struct sw_ptx_reader *r)
 	r->nodes.n = 0;
 	r->operand = SW_PTX_NO_NODE;
 	r->operands = 0;
-	if (!next(r))
+	if (!next_word(r))
 		return;
 	r->operand = read_list(r, ';', 0);
 	for (uint32_t i = r->operand; i != SW_PTX_NO_NODE; i = r->nodes.at[i].next)

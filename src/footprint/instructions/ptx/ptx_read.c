@@ -22,14 +22,14 @@ static void count_lines(struct sw_ptx_reader *r)
 	}
 }
 
-static bool next(struct sw_ptx_reader *r)
+static bool next_word(struct sw_ptx_reader *r)
 {
 	return !r->failed && sw_ptx_next(&r->l);
 }
 
 static void skip_statement(struct sw_ptx_reader *r)
 {
-	while (next(r) && !sw_ptx_is(&r->l, ";"))
+	while (next_word(r) && !sw_ptx_is(&r->l, ";"))
 		;
 }
 
@@ -39,7 +39,7 @@ static void skip_statement(struct sw_ptx_reader *r)
 static void read_targets(struct sw_ptx_reader *r, struct sw_ptx_lexer label)
 {
 	struct sw_ptx_thing targets = {.kind = SW_PTX_TARGETS, .a = (uint32_t)r->targets.n};
-	while (next(r) && !sw_ptx_is(&r->l, ";")) {
+	while (next_word(r) && !sw_ptx_is(&r->l, ";")) {
 		if (sw_ptx_is(&r->l, ","))
 			continue;
 		sw_ptx_wait_for(r, r->l.word, r->l.n,
@@ -54,7 +54,7 @@ static void read_targets(struct sw_ptx_reader *r, struct sw_ptx_lexer label)
 static void read_callees(struct sw_ptx_reader *r, struct sw_ptx_lexer label)
 {
 	struct sw_ptx_thing callees = {.kind = SW_PTX_CALLEES, .a = (uint32_t)r->callees.n};
-	while (next(r) && !sw_ptx_is(&r->l, ";"))
+	while (next_word(r) && !sw_ptx_is(&r->l, ";"))
 		if (!sw_ptx_is(&r->l, ",")) {
 			struct sw_ptx_thing code = sw_ptx_lookup(r, r->l.word, r->l.n);
 			*sw_vec_push(&r->callees) = code.kind == SW_PTX_CODE ? code.a : UINT32_MAX;
@@ -67,7 +67,7 @@ static void read_callees(struct sw_ptx_reader *r, struct sw_ptx_lexer label)
 static void read_label(struct sw_ptx_reader *r)
 {
 	struct sw_ptx_lexer label = r->l, ahead;
-	next(r);
+	next_word(r);
 	ahead = r->l;
 	if (sw_ptx_next(&ahead) && sw_ptx_is(&ahead, ".branchtargets")) {
 		r->l = ahead;
@@ -94,16 +94,16 @@ static bool label_here(const struct sw_ptx_reader *r)
 static void read_guard(struct sw_ptx_reader *r)
 {
 	struct sw_ptx_thing guard = {0};
-	if (next(r) && sw_ptx_is(&r->l, "!")) {
+	if (next_word(r) && sw_ptx_is(&r->l, "!")) {
 		r->guard_not = true;
-		next(r);
+		next_word(r);
 	}
 	if (!r->failed)
 		guard = sw_ptx_lookup(r, r->l.word, r->l.n);
 	if (guard.kind != SW_PTX_REGISTERS || guard.bits != 1 || guard.many)
 		sw_ptx_fail(r, "a guard that is no predicate");
 	r->guard = guard.a;
-	if (!next(r))
+	if (!next_word(r))
 		sw_ptx_fail(r, "the text ends within an instruction");
 }
 
@@ -159,7 +159,7 @@ static void read_instruction(struct sw_ptx_reader *r)
 
 static void read_statements(struct sw_ptx_reader *r)
 {
-	while (next(r)) {
+	while (next_word(r)) {
 		count_lines(r);
 		char c = *r->l.word;
 		if (c == '{')
@@ -181,7 +181,7 @@ static void read_statements(struct sw_ptx_reader *r)
 
 /* ---- functions ---- */
 
-static void *keep(struct sw_ptx_reader *r, const void *from, size_t n, size_t bytes)
+static void *copy_to_arena(struct sw_ptx_reader *r, const void *from, size_t n, size_t bytes)
 {
 	void *to = sw_arena_alloc(&r->program->arena, n * bytes + 1);
 	if (n)
@@ -224,12 +224,12 @@ static struct sw_program_function read_function(struct sw_ptx_reader *r, const s
 		sw_ptx_scope_close(r);
 	if (r->failed)
 		return f;
-	f.insn = keep(r, r->insn.at, r->insn.n, sizeof *r->insn.at);
+	f.insn = copy_to_arena(r, r->insn.at, r->insn.n, sizeof *r->insn.at);
 	f.insns = (uint32_t)r->insn.n;
 	f.regs = r->regs;
-	f.targets = keep(r, r->targets.at, r->targets.n, sizeof *r->targets.at);
+	f.targets = copy_to_arena(r, r->targets.at, r->targets.n, sizeof *r->targets.at);
 	f.n_targets = (uint32_t)r->targets.n;
-	f.calls = keep(r, r->calls.at, r->calls.n, sizeof *r->calls.at);
+	f.calls = copy_to_arena(r, r->calls.at, r->calls.n, sizeof *r->calls.at);
 	f.n_calls = (uint32_t)r->calls.n;
 	r->insns += r->insn.n;
 	return f;
@@ -280,9 +280,9 @@ static void read_all(struct sw_ptx_reader *r)
 		if (r->order.n > MOST_FUNCTIONS || r->variables.n > MOST_SYMBOLS)
 			sw_ptx_fail(r, "more functions or variables than a kernel can use");
 	}
-	r->program->function = keep(r, functions.at, functions.n, sizeof *functions.at);
+	r->program->function = copy_to_arena(r, functions.at, functions.n, sizeof *functions.at);
 	r->program->functions = (uint32_t)functions.n;
-	r->program->symbol = keep(r, symbols.at, symbols.n, sizeof *symbols.at);
+	r->program->symbol = copy_to_arena(r, symbols.at, symbols.n, sizeof *symbols.at);
 	r->program->symbols = (uint32_t)symbols.n;
 	free(functions.at);
 	free(symbols.at);

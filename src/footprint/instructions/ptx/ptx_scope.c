@@ -27,7 +27,7 @@ static_assert(sizeof specials / sizeof *specials < COUNTER, "indices of the tabl
 /* The axes of %ctaid and %nctaid are numbers modulo 3. */
 static_assert(SW_CTAID_X % 3 == 0 && SW_NCTAID_X % 3 == 0, "as enum sw_special has them");
 
-static bool starts(const char *name, size_t n, const char *with)
+static bool is_numbered(const char *name, size_t n, const char *with)
 {
 	return n > strlen(with) && !memcmp(name, with, strlen(with)) && name[strlen(with)] >= '0' &&
 	       name[strlen(with)] <= '9';
@@ -35,9 +35,9 @@ static bool starts(const char *name, size_t n, const char *with)
 
 static struct sw_ptx_thing find_special(const char *name, size_t n)
 {
-	if (starts(name, n, "%envreg"))
+	if (is_numbered(name, n, "%envreg"))
 		return (struct sw_ptx_thing){.kind = SW_PTX_SPECIAL, .bits = 32, .a = ENVIRONMENT};
-	if (starts(name, n, "%pm")) /* %pm0 to %pm7, %pm0_64 to %pm7_64 */
+	if (is_numbered(name, n, "%pm")) /* %pm0 to %pm7, %pm0_64 to %pm7_64 */
 		return (struct sw_ptx_thing){.kind = SW_PTX_SPECIAL, .bits = n > 4 ? 64 : 32, .a = COUNTER};
 	for (uint32_t i = 0; i < sizeof specials / sizeof *specials; i++)
 		if (strlen(specials[i].name) == n && !memcmp(specials[i].name, name, n))
@@ -81,7 +81,7 @@ void sw_ptx_scope_open(struct sw_ptx_reader *r)
 		*sw_vec_push(&r->scopes) = (struct sw_ptx_scope){r->undo.n, r->pending.n};
 }
 
-static struct sw_ptx_thing *binding(struct sw_ptx_reader *r, uint32_t name, bool family)
+static struct sw_ptx_thing *binding_of(struct sw_ptx_reader *r, uint32_t name, bool family)
 {
 	return family ? &r->bindings.at[name].family : &r->bindings.at[name].single;
 }
@@ -97,14 +97,14 @@ static uint32_t add_name(struct sw_ptx_reader *r, const char *name, size_t n)
 void sw_ptx_bind(struct sw_ptx_reader *r, const char *name, size_t n, bool family, struct sw_ptx_thing thing)
 {
 	uint32_t number = add_name(r, name, n);
-	struct sw_ptx_thing *at = binding(r, number, family);
+	struct sw_ptx_thing *at = binding_of(r, number, family);
 	*sw_vec_push(&r->undo) = (struct sw_ptx_undo){number, family, *at};
 	thing.depth = (uint32_t)r->scopes.n;
 	*at = thing;
 }
 
 /* True: what was pending is settled. */
-static bool settle(struct sw_ptx_reader *r, const struct sw_ptx_pending *p)
+static bool settle_label(struct sw_ptx_reader *r, const struct sw_ptx_pending *p)
 {
 	const struct sw_ptx_thing *label = &r->bindings.at[p->name].single;
 	if (label->depth != r->scopes.n || label->kind != (p->in_switch ? SW_PTX_TARGETS : SW_PTX_LABEL))
@@ -123,12 +123,12 @@ void sw_ptx_scope_close(struct sw_ptx_reader *r)
 	struct sw_ptx_scope scope = r->scopes.at[r->scopes.n - 1];
 	size_t kept = scope.pending;
 	for (size_t i = scope.pending; i < r->pending.n && !r->failed; i++)
-		if (!settle(r, &r->pending.at[i]))
+		if (!settle_label(r, &r->pending.at[i]))
 			r->pending.at[kept++] = r->pending.at[i];
 	r->pending.n = kept;
 	while (r->undo.n > scope.undo) {
 		const struct sw_ptx_undo *u = &r->undo.at[--r->undo.n];
-		*binding(r, u->name, u->family) = u->old;
+		*binding_of(r, u->name, u->family) = u->old;
 	}
 	r->scopes.n--;
 	if (!r->scopes.n && kept && !r->failed) {

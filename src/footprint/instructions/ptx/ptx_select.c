@@ -22,7 +22,7 @@ static const struct comparison *comparison_of(const struct sw_ptx_opcode *op)
 }
 
 /* The comparison alone; of floating-point numbers (and of pairs) nothing is known. */
-static struct sw_ptx_insn compare(struct sw_ptx_reader *r, uint32_t a, struct sw_ptx_type type)
+static struct sw_ptx_insn comparison_insn(struct sw_ptx_reader *r, uint32_t a, struct sw_ptx_type type)
 {
 	const struct comparison *c = comparison_of(r->op);
 	if (!c || type.class == SW_PTX_FLOAT || type.class == SW_PTX_PACKED)
@@ -32,7 +32,7 @@ static struct sw_ptx_insn compare(struct sw_ptx_reader *r, uint32_t a, struct sw
 }
 
 /* With the predicate that may follow the operands. */
-static struct sw_ptx_insn combine(struct sw_ptx_reader *r, struct sw_operand cmp, bool inverted)
+static struct sw_ptx_insn combine_predicate(struct sw_ptx_reader *r, struct sw_operand cmp, bool inverted)
 {
 	enum sw_op op = sw_ptx_has(r->op, "and")   ? SW_OP_AND
 			: sw_ptx_has(r->op, "or")  ? SW_OP_OR
@@ -56,14 +56,14 @@ void sw_ptx_setp(struct sw_ptx_reader *r, int arg)
 		sw_ptx_set_range(r, dst);
 		return;
 	}
-	struct sw_ptx_insn plain = compare(r, 1, type);
+	struct sw_ptx_insn plain = comparison_insn(r, 1, type);
 	if (!arg && dst->other == SW_PTX_NO_NODE && r->operands == 3) { /* nearly all */
 		sw_ptx_set(r, dst, plain);
 		return;
 	}
 	struct sw_operand cmp = sw_ptx_temp(r, plain);
 	if (arg) { /* all ones for true */
-		struct sw_operand truth = sw_ptx_temp(r, combine(r, cmp, false));
+		struct sw_operand truth = sw_ptx_temp(r, combine_predicate(r, cmp, false));
 		sw_ptx_set(r, dst, sw_ptx_extend(r->op->type[0].bits, truth, 1, true));
 		return;
 	}
@@ -71,9 +71,10 @@ void sw_ptx_setp(struct sw_ptx_reader *r, int arg)
 	struct sw_ptx_insn second = {0};
 	if (dst->other != SW_PTX_NO_NODE && (type.bits == 32 || type.bits == 64 || type.bits == 16)) {
 		bool paired = type.class == SW_PTX_FLOAT;
-		second = paired ? sw_ptx_any(1) : sw_ptx_op1(SW_OP_MOV, 1, sw_ptx_temp(r, combine(r, cmp, true)));
+		second = paired ? sw_ptx_any(1)
+				: sw_ptx_op1(SW_OP_MOV, 1, sw_ptx_temp(r, combine_predicate(r, cmp, true)));
 	}
-	sw_ptx_set(r, dst, combine(r, cmp, false));
+	sw_ptx_set(r, dst, combine_predicate(r, cmp, false));
 	if (dst->other != SW_PTX_NO_NODE)
 		sw_ptx_set(r, &r->nodes.at[dst->other], second.op ? second : sw_ptx_any(1));
 }

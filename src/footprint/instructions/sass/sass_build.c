@@ -5,7 +5,7 @@
 #define OPERANDS 4000 /* nearly fill a block of the arena */
 
 /* Room for the operands of the next instruction, after those that the last one has by now. */
-static struct sw_operand *operands(struct sw_sass *s)
+static struct sw_operand *operand_room(struct sw_sass *s)
 {
 	const struct sw_insn *last = s->insn.n ? &s->insn.at[s->insn.n - 1] : NULL;
 	if (last && s->operands_end - (last->src + last->n) >= SW_MAX_SRC)
@@ -22,7 +22,7 @@ struct sw_insn *sw_sass_emit(struct sw_sass *s, enum sw_op op, unsigned width)
 		s->failed = "it has too many instructions";
 		s->insn.n = 0; /* what is made from here on is thrown away */
 	}
-	struct sw_operand *src = operands(s);
+	struct sw_operand *src = operand_room(s);
 	struct sw_insn *i = sw_vec_push(&s->insn);
 	*i = (struct sw_insn){
 		.op = (uint8_t)op,
@@ -101,7 +101,7 @@ struct sw_operand sw_sass_anything(struct sw_sass *s, unsigned width)
 	return sw_sass_leaf(s, SW_OP_RANGE, width, 0, width == 64 ? -1 : (int64_t)((UINT64_C(1) << width) - 1));
 }
 
-static void forget(struct sw_sass *s, sw_reg reg)
+static void forget_known(struct sw_sass *s, sw_reg reg)
 {
 	if (reg < 512)
 		s->known[reg].kind = SW_KNOWN_NOTHING;
@@ -111,7 +111,7 @@ void sw_sass_set(struct sw_sass *s, sw_reg reg, unsigned width, struct sw_operan
 {
 	if (reg == SW_NO_REG || s->never)
 		return;
-	forget(s, reg);
+	forget_known(s, reg);
 	/* The instruction that made the value writes the register itself: temporaries have one reader at most then. */
 	struct sw_insn *last = s->insn.n ? &s->insn.at[s->insn.n - 1] : NULL;
 	if (!last || value.reg == SW_NO_REG || value.reg < SW_SASS_TEMP || last->dst != value.reg || last->count > 1 ||

@@ -125,8 +125,8 @@ struct sw_operand sw_sass_symbol(struct sw_sass *s, uint64_t symbol, int64_t add
 	return sw_sass_leaf(s, SW_OP_SYMBOL_ADDRESS, 64, n, addend);
 }
 
-static struct sw_operand load(struct sw_sass *s, unsigned space, struct sw_operand address, unsigned bytes,
-			      bool is_signed)
+static struct sw_operand load_constant(struct sw_sass *s, unsigned space, struct sw_operand address, unsigned bytes,
+				       bool is_signed)
 {
 	struct sw_operand t =
 		sw_sass_value(s, SW_OP_LOAD, bytes == 8 ? 64 : 32, is_signed ? SW_SIGNED : 0, 1, &address);
@@ -136,7 +136,7 @@ static struct sw_operand load(struct sw_sass *s, unsigned space, struct sw_opera
 	return t;
 }
 
-static struct sw_operand narrowed(struct sw_sass *s, struct sw_operand v, unsigned bytes, bool is_signed)
+static struct sw_operand narrow_value(struct sw_sass *s, struct sw_operand v, unsigned bytes, bool is_signed)
 {
 	return bytes < 4 ? sw_sass_extend(s, 32, 8 * bytes, is_signed, v) : v;
 }
@@ -172,17 +172,17 @@ struct sw_operand sw_sass_constant(struct sw_sass *s, uint32_t bank, uint32_t of
 	case BANK_LAUNCH:
 		if (in_params(s, offset, bytes)) {
 			int64_t at = offset - s->cubin->param_base;
-			return narrowed(s, sw_sass_leaf(s, SW_OP_PARAM, bytes < 4 ? 8 * bytes : width, at, 0), bytes,
-					is_signed);
+			return narrow_value(s, sw_sass_leaf(s, SW_OP_PARAM, bytes < 4 ? 8 * bytes : width, at, 0),
+					    bytes, is_signed);
 		}
 		if (bytes == 8)
 			return sw_sass_binary(s, SW_OP_PAIR, 64, sw_sass_constant(s, bank, offset, 4, false),
 					      sw_sass_constant(s, bank, offset + 4, 4, false));
-		return narrowed(s, launch_word(s, offset), bytes, is_signed);
+		return narrow_value(s, launch_word(s, offset), bytes, is_signed);
 	case BANK_COMPILER:
 		return compiler_constant(s, offset, bytes, is_signed);
 	case BANK_PROGRAM:
-		return load(s, SW_CONSTANT, program_constant(s, offset), bytes, is_signed);
+		return load_constant(s, SW_CONSTANT, program_constant(s, offset), bytes, is_signed);
 	case BANK_ADDRESSES:
 		return address_constant(s, offset, bytes);
 	default:
@@ -202,11 +202,11 @@ struct sw_operand sw_sass_constant_at(struct sw_sass *s, uint32_t bank, int64_t 
 	if (bank == BANK_LAUNCH && offset + 64 >= s->cubin->param_base &&
 	    offset < s->cubin->param_base + s->cubin->param_bytes) {
 		base = sw_sass_leaf(s, SW_OP_PARAM_ADDRESS, 64, offset - s->cubin->param_base, 0);
-		return load(s, SW_PARAM_SPACE, sw_sass_binary(s, SW_OP_ADD, 64, base, at), bytes, is_signed);
+		return load_constant(s, SW_PARAM_SPACE, sw_sass_binary(s, SW_OP_ADD, 64, base, at), bytes, is_signed);
 	}
 	if (bank == BANK_PROGRAM) {
 		base = program_constant(s, (uint64_t)offset);
-		return load(s, SW_CONSTANT, sw_sass_binary(s, SW_OP_ADD, 64, base, at), bytes, is_signed);
+		return load_constant(s, SW_CONSTANT, sw_sass_binary(s, SW_OP_ADD, 64, base, at), bytes, is_signed);
 	}
 	if (bank ==
 	    BANK_COMPILER) /* tables of numbers and of code: made from the index, but of no address that it may hold */

@@ -12,7 +12,7 @@
 #define INFO_PARAM_BANK	  0x0a /* u32 symbol, u16 offset of the parameters in bank 0, u16 bytes */
 #define INFO_JUMP_TARGETS 0x34 /* u32 offset of the jump, u16, u16, u32 n, n x u32 offsets */
 
-static Elf64_Shdr header(const struct sw_sass_cubin *c, uint32_t section)
+static Elf64_Shdr section_header(const struct sw_sass_cubin *c, uint32_t section)
 {
 	Elf64_Shdr s = {0};
 	if (section < c->sections && sw_bytes_hold(c->all, c->table + (uint64_t)section * sizeof s, sizeof s))
@@ -22,7 +22,7 @@ static Elf64_Shdr header(const struct sw_sass_cubin *c, uint32_t section)
 
 struct sw_bytes sw_sass_cubin_content(const struct sw_sass_cubin *c, uint32_t section)
 {
-	Elf64_Shdr s = header(c, section);
+	Elf64_Shdr s = section_header(c, section);
 	if (!section || s.sh_type == SHT_NOBITS)
 		return (struct sw_bytes){0};
 	return sw_bytes_of(c->all, s.sh_offset, s.sh_size);
@@ -30,7 +30,7 @@ struct sw_bytes sw_sass_cubin_content(const struct sw_sass_cubin *c, uint32_t se
 
 static const char *name_of(const struct sw_sass_cubin *c, uint32_t section)
 {
-	const char *name = sw_bytes_string(c->names, header(c, section).sh_name);
+	const char *name = sw_bytes_string(c->names, section_header(c, section).sh_name);
 	return name ? name : "";
 }
 
@@ -45,7 +45,7 @@ const char *sw_sass_cubin_symbol(const struct sw_sass_cubin *c, uint64_t index, 
 	*section = symbol.st_shndx < c->sections ? symbol.st_shndx : 0;
 	*value = symbol.st_value;
 	*bytes = symbol.st_size;
-	return sw_bytes_string(sw_sass_cubin_content(c, header(c, c->symtab).sh_link), symbol.st_name);
+	return sw_bytes_string(sw_sass_cubin_content(c, section_header(c, c->symtab).sh_link), symbol.st_name);
 }
 
 struct layout {
@@ -75,7 +75,7 @@ static void take_bank(struct sw_sass_cubin *c, uint32_t i, const char *name)
 		return;
 	char *end;
 	unsigned long bank = strtoul(name + sizeof prefix - 1, &end, 10);
-	if (bank < sizeof c->bank / sizeof *c->bank && (!*end || header(c, i).sh_info == c->code))
+	if (bank < sizeof c->bank / sizeof *c->bank && (!*end || section_header(c, i).sh_info == c->code))
 		c->bank[bank] = i;
 }
 
@@ -119,12 +119,12 @@ static void find_sections(struct sw_sass_cubin *c, const char *kernel)
 		const char *name = name_of(c, i);
 		if (!strncmp(name, ".text.", 6) && !strcmp(name + 6, kernel))
 			c->code = i;
-		else if (header(c, i).sh_type == SHT_SYMTAB)
+		else if (section_header(c, i).sh_type == SHT_SYMTAB)
 			c->symtab = i;
 	}
 	for (uint32_t i = 1; i < c->sections; i++) {
 		const char *name = name_of(c, i);
-		Elf64_Shdr s = header(c, i);
+		Elf64_Shdr s = section_header(c, i);
 		bool relocates = s.sh_type == SHT_RELA || s.sh_type == SHT_REL;
 		c->tile |= s.sh_type == SW_ELF_EMBEDDED_HOST; /* before 13.3 the kernel does not say its language */
 		take_bank(c, i, name);
@@ -231,7 +231,7 @@ int sw_sass_cubin_open(struct sw_sass_cubin *c, const void *bytes, size_t size, 
 	memcpy(&h, bytes, sizeof h); /* sw_cubin_walk has checked header and table */
 	c->table = h.e_shoff;
 	c->sections = 1;
-	Elf64_Shdr first = header(c, 0);
+	Elf64_Shdr first = section_header(c, 0);
 	c->sections = h.e_shnum ? h.e_shnum : (uint32_t)first.sh_size;
 	c->names = sw_sass_cubin_content(c, h.e_shstrndx == SHN_XINDEX ? first.sh_link : h.e_shstrndx);
 	find_sections(c, kernel);

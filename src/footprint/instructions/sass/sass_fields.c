@@ -62,7 +62,7 @@ bool sw_sass_negated(const struct sw_sass *s, enum sw_sass_operand which)
 }
 
 /* The immediate of 32 bits, or half of the address that the loader puts there. */
-static struct sw_operand immediate(struct sw_sass *s)
+static struct sw_operand immediate_operand(struct sw_sass *s)
 {
 	const struct sw_sass_relocation *r = s->relocation;
 	if (!r || (r->kind != SW_RELOCATION_LOW && r->kind != SW_RELOCATION_HIGH))
@@ -76,7 +76,7 @@ struct sw_operand sw_sass_plain(struct sw_sass *s, enum sw_sass_operand which)
 {
 	struct where w = where_is(s, which);
 	if (w.kind == KIND_IMM)
-		return immediate(s);
+		return immediate_operand(s);
 	if (w.kind == KIND_CONST)
 		return sw_sass_constant(s, (uint32_t)sw_sass_bits(s, 54, 5), (uint32_t)sw_sass_bits(s, 38, 16), 4,
 					false);

@@ -18,7 +18,7 @@ static uint64_t branch_target(const struct sw_sass *s)
 	return to < 0 || to % 16 || (uint64_t)to / 16 >= s->instructions ? UINT64_MAX : (uint64_t)to / 16;
 }
 
-static struct sw_insn *jump(struct sw_sass *s, uint64_t target)
+static struct sw_insn *emit_jump(struct sw_sass *s, uint64_t target)
 {
 	struct sw_insn *i = sw_sass_emit(s, SW_OP_JUMP, 32);
 	*sw_vec_push(&s->fix) = (struct sw_sass_fix){(uint32_t)s->insn.n - 1, false, target};
@@ -26,7 +26,7 @@ static struct sw_insn *jump(struct sw_sass *s, uint64_t target)
 }
 
 /* The target is unknown: all that was read counts, and more may come. */
-static void anywhere(struct sw_sass *s, const char *why)
+static void jump_anywhere(struct sw_sass *s, const char *why)
 {
 	sw_sass_wild(s, why);
 	sw_sass_emit(s, SW_OP_SWITCH, 32)->target = (uint32_t)s->target.n;
@@ -59,7 +59,7 @@ void sw_sass_lower_bra(struct sw_sass *s)
 		sw_sass_wild(s, "a branch out of the code");
 		return;
 	}
-	struct sw_insn *i = jump(s, target);
+	struct sw_insn *i = emit_jump(s, target);
 	i->guard = guard;
 	i->flags = guard == s->guard && s->guard_not ? SW_GUARD_NOT : 0;
 }
@@ -70,7 +70,7 @@ void sw_sass_lower_warpsync(struct sw_sass *s)
 	uint64_t target = branch_target(s);
 	struct sw_operand either = sw_sass_anything(s, 1);
 	if (target != UINT64_MAX)
-		jump(s, target)->guard = either.reg;
+		emit_jump(s, target)->guard = either.reg;
 }
 
 void sw_sass_lower_brx(struct sw_sass *s)
@@ -78,7 +78,7 @@ void sw_sass_lower_brx(struct sw_sass *s)
 	uint32_t n, first = (uint32_t)s->target.n;
 	struct sw_bytes list = sw_sass_cubin_targets(s->cubin, s->at * 16, &n);
 	if (!n) {
-		anywhere(s, "an indirect jump whose targets are not known");
+		jump_anywhere(s, "an indirect jump whose targets are not known");
 		return;
 	}
 	for (uint32_t k = 0; k < n; k++) {
@@ -104,7 +104,7 @@ void sw_sass_lower_brx(struct sw_sass *s)
 
 void sw_sass_lower_jmp(struct sw_sass *s)
 {
-	anywhere(s, "a jump to an absolute address");
+	jump_anywhere(s, "a jump to an absolute address");
 }
 
 void sw_sass_lower_exit(struct sw_sass *s)
@@ -121,7 +121,7 @@ void sw_sass_lower_exit(struct sw_sass *s)
 
 /* The subroutine at `target` is read once more for this call.  listed: by way of entry `caller` of the list of targets.
  */
-static void enter(struct sw_sass *s, uint64_t target, uint32_t caller, bool listed)
+static void enter_subroutine(struct sw_sass *s, uint64_t target, uint32_t caller, bool listed)
 {
 	const struct sw_sass_instance *here = &s->instance.at[s->current];
 	if (here->depth >= SW_SASS_MAX_DEPTH) { /* continues after the call */
@@ -139,7 +139,7 @@ static void enter(struct sw_sass *s, uint64_t target, uint32_t caller, bool list
 }
 
 /* If the instruction is not executed, control continues after it. */
-static struct sw_insn *skippable(struct sw_sass *s, enum sw_op op)
+static struct sw_insn *emit_skippable(struct sw_sass *s, enum sw_op op)
 {
 	struct sw_insn *i = sw_sass_emit(s, op, 32);
 	i->guard = s->guard;
@@ -156,8 +156,8 @@ void sw_sass_lower_call(struct sw_sass *s)
 		sw_sass_wild(s, "a call of a function in another section");
 		return;
 	}
-	skippable(s, SW_OP_JUMP);
-	enter(s, target, (uint32_t)s->insn.n - 1, false);
+	emit_skippable(s, SW_OP_JUMP);
+	enter_subroutine(s, target, (uint32_t)s->insn.n - 1, false);
 }
 
 /* Through a register: any function of this section but the kernel itself. */
@@ -170,9 +170,9 @@ void sw_sass_lower_call_register(struct sw_sass *s)
 		if (f->section != s->cubin->code || !f->at || f->at % 16 || f->at / 16 >= s->instructions)
 			continue;
 		*sw_vec_push(&s->target) = 0;
-		enter(s, f->at / 16, (uint32_t)s->target.n - 1, true);
+		enter_subroutine(s, f->at / 16, (uint32_t)s->target.n - 1, true);
 	}
-	struct sw_insn *i = skippable(s, SW_OP_SWITCH);
+	struct sw_insn *i = emit_skippable(s, SW_OP_SWITCH);
 	i->target = first;
 	i->targets = (uint32_t)s->target.n - first;
 	if (!i->targets)
@@ -182,7 +182,7 @@ void sw_sass_lower_call_register(struct sw_sass *s)
 void sw_sass_lower_ret(struct sw_sass *s)
 {
 	const struct sw_sass_instance *here = &s->instance.at[s->current];
-	struct sw_insn *i = skippable(s, here->parent == UINT32_MAX ? SW_OP_EXIT : SW_OP_JUMP);
+	struct sw_insn *i = emit_skippable(s, here->parent == UINT32_MAX ? SW_OP_EXIT : SW_OP_JUMP);
 	i->target = here->back_at;
 }
 
@@ -210,7 +210,7 @@ void sw_sass_lower_call_absolute(struct sw_sass *s)
 	unsigned n = 1;
 	for (sw_reg r = 4; r < 16; r += 2)
 		src[n++] = sw_sass_pair(s, r);
-	struct sw_insn *i = skippable(s, SW_OP_CALL);
+	struct sw_insn *i = emit_skippable(s, SW_OP_CALL);
 	i->target = (uint32_t)s->call.n - 1;
 	i->n = (uint8_t)n;
 	memcpy(i->src, src, sizeof src);
@@ -221,7 +221,7 @@ void sw_sass_lower_call_absolute(struct sw_sass *s)
 /* ---- what is reached -------------------------------------------------------------------------------------------- */
 
 /* Marks an instruction; the first time it is put on the list, whose part from the cursor on is still to be followed. */
-static void mark(struct sw_sass *s, uint64_t at, uint8_t how)
+static void mark_reached(struct sw_sass *s, uint64_t at, uint8_t how)
 {
 	if (at >= s->instructions)
 		return;
@@ -233,23 +233,23 @@ static void mark(struct sw_sass *s, uint64_t at, uint8_t how)
 }
 
 /* Marks where the current instruction may lead, but for the next one; true: also there. */
-static bool follow(struct sw_sass *s)
+static bool follow_targets(struct sw_sass *s)
 {
 	unsigned code = (unsigned)(s->low & 0x1ff);
 	bool always = s->guard == SW_NO_REG && !s->never, condition = sw_sass_bits(s, 87, 4) != 7;
 	switch (code) {
 	case 0x147: /* BRA */
-		mark(s, branch_target(s), SW_SASS_LEADER);
+		mark_reached(s, branch_target(s), SW_SASS_LEADER);
 		return !always || condition || sw_sass_bit(s, 91) || sw_sass_bits(s, 84, 2);
 	case 0x148: /* WARPSYNC */
-		mark(s, branch_target(s), SW_SASS_LEADER);
+		mark_reached(s, branch_target(s), SW_SASS_LEADER);
 		return true;
 	case 0x149: /* BRX, BRXU */
 	case 0x158: {
 		uint32_t targets;
 		struct sw_bytes list = sw_sass_cubin_targets(s->cubin, s->at * 16, &targets);
 		for (uint32_t k = 0; k < targets; k++)
-			mark(s, sw_u32(list, 4ull * k) / 16, SW_SASS_LEADER);
+			mark_reached(s, sw_u32(list, 4ull * k) / 16, SW_SASS_LEADER);
 		return !always;
 	}
 	case 0x14d: /* EXIT, KILL */
@@ -268,16 +268,16 @@ static bool follow(struct sw_sass *s)
 void sw_sass_reach(struct sw_sass *s, uint64_t entry)
 {
 	s->reached.n = 0;
-	mark(s, entry, SW_SASS_LEADER);
+	mark_reached(s, entry, SW_SASS_LEADER);
 	for (size_t i = 0; i < s->reached.n; i++) {
 		uint64_t at = s->reached.at[i];
 		if (!sw_sass_may_control(s, at)) {
-			mark(s, at + 1, 0);
+			mark_reached(s, at + 1, 0);
 			continue;
 		}
 		sw_sass_fetch(s, at);
 		bool control = s->op && s->op->flags & SW_CONTROL;
-		if (!control || follow(s))
-			mark(s, s->at + 1, control ? SW_SASS_LEADER : 0);
+		if (!control || follow_targets(s))
+			mark_reached(s, s->at + 1, control ? SW_SASS_LEADER : 0);
 	}
 }

@@ -8,7 +8,7 @@
 		__VA_ARGS__                                                                                            \
 	}
 
-static struct sw_operand add(struct sw_sass *s, struct sw_operand a, struct sw_operand b)
+static struct sw_operand add_values(struct sw_sass *s, struct sw_operand a, struct sw_operand b)
 {
 	if (sw_sass_is(a, 0))
 		return b;
@@ -18,10 +18,11 @@ static struct sw_operand add(struct sw_sass *s, struct sw_operand a, struct sw_o
 }
 
 /* Sum with a carry in, 1 bit. */
-static struct sw_operand addx(struct sw_sass *s, struct sw_operand a, struct sw_operand b, struct sw_operand carry)
+static struct sw_operand add_with_carry(struct sw_sass *s, struct sw_operand a, struct sw_operand b,
+					struct sw_operand carry)
 {
 	if (sw_sass_is(carry, 0))
-		return add(s, a, b);
+		return add_values(s, a, b);
 	return sw_sass_value(s, SW_OP_ADDX, 32, 0, 3, SRC(a, b, carry));
 }
 
@@ -32,7 +33,7 @@ static struct sw_operand carry_of(struct sw_sass *s, struct sw_operand a, struct
 }
 
 /* An operand of an addition that keeps count of carries: -x is ~x and a carry in. */
-static struct sw_operand inverted(struct sw_sass *s, enum sw_sass_operand which)
+static struct sw_operand inverted_operand(struct sw_sass *s, enum sw_sass_operand which)
 {
 	struct sw_operand v = sw_sass_plain(s, which);
 	return sw_sass_negated(s, which) ? sw_sass_unary(s, SW_OP_NOT, 32, v) : v;
@@ -54,13 +55,13 @@ static struct sum sum_of(struct sw_sass *s, struct sw_operand a, bool a_negated,
 	if (want_carry)
 		sum.carry = carry_of(s, not_a, not_b, a_negated || b_negated ? sw_operand_imm(1) : in);
 	if (a_negated && b_negated)
-		sum.value = sw_sass_unary(s, SW_OP_NEG, 32, add(s, a, b));
+		sum.value = sw_sass_unary(s, SW_OP_NEG, 32, add_values(s, a, b));
 	else if (a_negated)
 		sum.value = sw_sass_binary(s, SW_OP_SUB, 32, b, a);
 	else if (b_negated)
 		sum.value = sw_sass_binary(s, SW_OP_SUB, 32, a, b);
 	else
-		sum.value = addx(s, a, b, in);
+		sum.value = add_with_carry(s, a, b, in);
 	return sum;
 }
 
@@ -68,15 +69,15 @@ static struct sum sum_of(struct sw_sass *s, struct sw_operand a, bool a_negated,
  * Two predicates take the carries of (a + b) and of that + c; with one of them all operands but two are RZ, or the
  * compiler knows that only one sum carries, which is then either: the first whose operands are not RZ.
  */
-static void iadd3(struct sw_sass *s, bool extended)
+static void lower_sum(struct sw_sass *s, bool extended)
 {
 	struct sw_operand a, b, c, in0 = sw_operand_imm(0), in1 = in0;
 	bool neg[3] = {0};
 	sw_reg out0 = sw_sass_predicate_out(s, 81), out1 = sw_sass_predicate_out(s, 84);
 	if (extended) {
-		a = inverted(s, SW_SASS_A);
-		b = inverted(s, SW_SASS_B);
-		c = inverted(s, SW_SASS_C);
+		a = inverted_operand(s, SW_SASS_A);
+		b = inverted_operand(s, SW_SASS_B);
+		c = inverted_operand(s, SW_SASS_C);
 		in0 = sw_sass_predicate(s, 87, 90);
 		in1 = sw_sass_predicate(s, 77, 80);
 	} else {
@@ -109,13 +110,13 @@ static void iadd3(struct sw_sass *s, bool extended)
 
 void sw_sass_lower_iadd3(struct sw_sass *s)
 {
-	iadd3(s, sw_sass_bit(s, 74));
+	lower_sum(s, sw_sass_bit(s, 74));
 }
 
 void sw_sass_lower_viadd(struct sw_sass *s)
 {
 	struct sw_operand a = sw_sass_operand(s, SW_SASS_A), b = sw_sass_operand(s, SW_SASS_B);
-	sw_sass_result(s, add(s, a, b));
+	sw_sass_result(s, add_values(s, a, b));
 }
 
 /* A predicate that is not followed: carries of 64 bits and others. */
@@ -150,15 +151,15 @@ void sw_sass_lower_iadd(struct sw_sass *s)
 		give_predicate(s, 81);
 		return;
 	}
-	struct sw_operand a = extended ? inverted(s, SW_SASS_A) : sw_sass_plain(s, SW_SASS_A);
-	struct sw_operand b = extended ? inverted(s, SW_SASS_B) : sw_sass_plain(s, SW_SASS_B);
+	struct sw_operand a = extended ? inverted_operand(s, SW_SASS_A) : sw_sass_plain(s, SW_SASS_A);
+	struct sw_operand b = extended ? inverted_operand(s, SW_SASS_B) : sw_sass_plain(s, SW_SASS_B);
 	bool not_a = !extended && sw_sass_negated(s, SW_SASS_A), not_b = !extended && sw_sass_negated(s, SW_SASS_B);
 	struct sum sum = sum_of(s, a, not_a, b, not_b, in, out != SW_NO_REG);
 	sw_sass_result(s, sum.value);
 	sw_sass_set(s, out, 1, sum.carry);
 }
 
-static struct sw_operand product(struct sw_sass *s)
+static struct sw_operand product_of(struct sw_sass *s)
 {
 	struct sw_operand a = sw_sass_plain(s, SW_SASS_A), b = sw_sass_operand(s, SW_SASS_B);
 	if (sw_sass_is(a, 0) || sw_sass_is(b, 0))
@@ -171,16 +172,16 @@ static struct sw_operand product(struct sw_sass *s)
 /* Also IMAD.MOV (0 * 0 + c), IMAD.IADD (a * 1 + c), IMAD.SHL (a * 2^n + 0). */
 void sw_sass_lower_imad(struct sw_sass *s)
 {
-	struct sw_operand p = product(s);
+	struct sw_operand p = product_of(s);
 	if (sw_sass_bit(s, 74)) { /* .X */
-		sw_sass_result(s, addx(s, p, inverted(s, SW_SASS_C), sw_sass_predicate(s, 87, 90)));
+		sw_sass_result(s, add_with_carry(s, p, inverted_operand(s, SW_SASS_C), sw_sass_predicate(s, 87, 90)));
 		return;
 	}
 	struct sw_operand sum;
 	if (sw_sass_negated(s, SW_SASS_C))
 		sum = sw_sass_binary(s, SW_OP_SUB, 32, p, sw_sass_plain(s, SW_SASS_C));
 	else
-		sum = add(s, p, sw_sass_plain(s, SW_SASS_C));
+		sum = add_values(s, p, sw_sass_plain(s, SW_SASS_C));
 	bool constant = sum.reg == SW_NO_REG && s->guard == SW_NO_REG;
 	sw_reg reg = sw_sass_reg(s, 16, sw_sass_uniform(s)), out = sw_sass_predicate_out(s, 81);
 	sw_sass_result(s, sum);
@@ -285,7 +286,7 @@ void sw_sass_lower_shf(struct sw_sass *s)
 	sw_sass_result(s, v);
 }
 
-static struct sw_operand combine(struct sw_sass *s, unsigned how, struct sw_operand v, struct sw_operand with)
+static struct sw_operand combine_predicate(struct sw_sass *s, unsigned how, struct sw_operand v, struct sw_operand with)
 {
 	static const uint8_t op[4] = {SW_OP_AND, SW_OP_OR, SW_OP_XOR, SW_OP_AND};
 	if ((how == 0 && sw_sass_is(with, 1)) || (how == 1 && sw_sass_is(with, 0)))
@@ -307,9 +308,9 @@ static struct sw_operand upper_half(struct sw_sass *s, unsigned compare, bool is
 {
 	struct sw_operand lower = sw_sass_predicate(s, 68, 71), strict;
 	if (compare == COMPARE_EQ)
-		return combine(s, 0, sw_sass_compare(s, SW_EQ, 32, false, a, b), lower);
+		return combine_predicate(s, 0, sw_sass_compare(s, SW_EQ, 32, false, a, b), lower);
 	if (compare == COMPARE_NE)
-		return combine(s, 1, sw_sass_compare(s, SW_NE, 32, false, a, b), lower);
+		return combine_predicate(s, 1, sw_sass_compare(s, SW_NE, 32, false, a, b), lower);
 	enum sw_condition way = compare == COMPARE_LT || compare == COMPARE_LE ? SW_LT : SW_GT;
 	strict = sw_sass_compare(s, way, 32, is_signed, a, b);
 	struct sw_operand equal = sw_sass_compare(s, SW_EQ, 32, false, a, b);
@@ -333,8 +334,8 @@ void sw_sass_lower_isetp(struct sw_sass *s)
 	sw_reg out0 = sw_sass_predicate_out(s, 81), out1 = sw_sass_predicate_out(s, 84);
 	struct sw_operand other = sw_operand_imm(0);
 	if (out1 != SW_NO_REG)
-		other = combine(s, how, sw_sass_unary(s, SW_OP_NOT, 1, v), with);
-	v = combine(s, how, v, with);
+		other = combine_predicate(s, how, sw_sass_unary(s, SW_OP_NOT, 1, v), with);
+	v = combine_predicate(s, how, v, with);
 	sw_sass_set(s, out0, 1, v);
 	sw_sass_set(s, out1, 1, other);
 }

@@ -33,7 +33,7 @@ static void least_of(struct sw_sass *s, unsigned width, bool is_signed, struct s
 		sw_sass_result(s, v);
 }
 
-static void least(struct sw_sass *s, unsigned width, bool is_signed)
+static void lower_least(struct sw_sass *s, unsigned width, bool is_signed)
 {
 	struct sw_operand a = width == 64 ? sw_sass_wide(s, SW_SASS_A) : sw_sass_operand(s, SW_SASS_A);
 	struct sw_operand b = width == 64 ? sw_sass_wide(s, SW_SASS_B) : sw_sass_operand(s, SW_SASS_B);
@@ -48,7 +48,7 @@ void sw_sass_lower_imnmx(struct sw_sass *s)
 		sw_sass_result64(s, sw_sass_value(s, SW_OP_MIX, 64, 0, 2,
 						  SRC(sw_sass_wide(s, SW_SASS_A), sw_sass_wide(s, SW_SASS_B))));
 	else
-		least(s, newer && sw_sass_bit(s, 74) ? 64 : 32, sw_sass_bit(s, 73));
+		lower_least(s, newer && sw_sass_bit(s, 74) ? 64 : 32, sw_sass_bit(s, 73));
 	if (newer)
 		give_predicates(s);
 }

@@ -110,7 +110,7 @@ static struct sw_operand of_two(struct sw_sass *s, unsigned table, unsigned widt
 }
 
 /* The table `lut` with operand k fixed at `bit`, as a table of the other two in their order. */
-static unsigned fixed(unsigned lut, unsigned k, unsigned bit)
+static unsigned fix_operand(unsigned lut, unsigned k, unsigned bit)
 {
 	unsigned table = 0, shift = 2 - k, below = (1u << shift) - 1;
 	for (unsigned i = 0; i < 4; i++) {
@@ -124,7 +124,7 @@ static unsigned fixed(unsigned lut, unsigned k, unsigned bit)
 static struct sw_operand of_three(struct sw_sass *s, unsigned lut, unsigned width, const struct sw_operand x[3])
 {
 	for (unsigned k = 0; k < 3; k++) { /* an operand that does not matter or is a constant 0 (or 1, -1) */
-		unsigned table[2] = {fixed(lut, k, 0), fixed(lut, k, 1)};
+		unsigned table[2] = {fix_operand(lut, k, 0), fix_operand(lut, k, 1)};
 		struct sw_operand a = x[k == 0], b = x[k == 2 ? 1 : 2];
 		bool ones = x[k].reg == SW_NO_REG && (width == 1 ? x[k].imm & 1 : x[k].imm == -1);
 		if (table[0] == table[1] || sw_sass_is(x[k], 0) || ones)
@@ -132,7 +132,7 @@ static struct sw_operand of_three(struct sw_sass *s, unsigned lut, unsigned widt
 	}
 	for (unsigned k = 0; k < 3;
 	     k++) { /* g(h(the other two), x[k]): h and its inverse, or constants, for x[k] 0 and 1 */
-		unsigned table[2] = {fixed(lut, k, 0), fixed(lut, k, 1)}, h = table[0];
+		unsigned table[2] = {fix_operand(lut, k, 0), fix_operand(lut, k, 1)}, h = table[0];
 		if (h == 0 || h == 0xf)
 			h = table[1];
 		if ((table[0] != h && table[0] != (~h & 0xf) && table[0] != 0 && table[0] != 0xf) ||
@@ -145,8 +145,8 @@ static struct sw_operand of_three(struct sw_sass *s, unsigned lut, unsigned widt
 		}
 		return of_two(s, g, width, of_two(s, h, width, x[k == 0], x[k == 2 ? 1 : 2]), x[k]);
 	}
-	struct sw_operand one = of_two(s, fixed(lut, 0, 1), width, x[1], x[2]);
-	struct sw_operand zero = of_two(s, fixed(lut, 0, 0), width, x[1], x[2]);
+	struct sw_operand one = of_two(s, fix_operand(lut, 0, 1), width, x[1], x[2]);
+	struct sw_operand zero = of_two(s, fix_operand(lut, 0, 0), width, x[1], x[2]);
 	one = sw_sass_binary(s, SW_OP_AND, width, x[0], one);
 	zero = sw_sass_binary(s, SW_OP_AND, width, sw_sass_unary(s, SW_OP_NOT, width, x[0]), zero);
 	return sw_sass_binary(s, SW_OP_OR, width, one, zero);
@@ -190,7 +190,7 @@ void sw_sass_lower_plop3(struct sw_sass *s)
 }
 
 /* Bytes from..from+n of a register of 32 bits, at byte `to` of the result; the last one's sign may fill the rest. */
-static struct sw_operand run(struct sw_sass *s, struct sw_operand v, unsigned from, unsigned to, unsigned n)
+static struct sw_operand byte_run(struct sw_sass *s, struct sw_operand v, unsigned from, unsigned to, unsigned n)
 {
 	if (from)
 		v = sw_sass_binary(s, SW_OP_SHR, 32, v, sw_operand_imm(8 * from));
@@ -220,7 +220,7 @@ void sw_sass_lower_prmt(struct sw_sass *s)
 		struct sw_operand source = digit < 4 ? a : b;
 		if (sw_sass_is(source, 0))
 			continue;
-		struct sw_operand piece = run(s, source, digit & 3, to, n);
+		struct sw_operand piece = byte_run(s, source, digit & 3, to, n);
 		v = sw_sass_is(v, 0) ? piece : sw_sass_binary(s, SW_OP_OR, 32, v, piece);
 	}
 	sw_sass_result(s, v);

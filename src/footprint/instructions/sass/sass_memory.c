@@ -98,7 +98,7 @@ static bool near_space(unsigned space)
 	return space == SW_LOCAL || space == SW_SHARED;
 }
 
-static struct sw_operand address(struct sw_sass *s, unsigned uniform_at)
+static struct sw_operand access_address(struct sw_sass *s, unsigned uniform_at)
 {
 	return near_space(SW_SPACE_OF(s->op->flags))
 		       ? near_address(s, uniform_at)
@@ -130,7 +130,7 @@ void sw_sass_lower_load(struct sw_sass *s)
 	bool pairs = sw_sass_sizes[size].count > 1 && !near_space(space);
 	unsigned count = sw_sass_sizes[size].count >> pairs, width = pairs ? 64 : 32;
 	sw_reg rd = sw_sass_reg(s, 16, false);
-	struct sw_operand at = address(s, 32), value[4] = {{0, 0}};
+	struct sw_operand at = access_address(s, 32), value[4] = {{0, 0}};
 	for (unsigned k = 0; k < count; k++)
 		value[k] = sw_sass_temp(s);
 	struct sw_insn *i = sw_sass_guarded(s, SW_OP_LOAD, width, space);
@@ -160,7 +160,7 @@ void sw_sass_lower_store(struct sw_sass *s)
 	unsigned count = sw_sass_sizes[size].count;
 	/* ST without a uniform register has its data where the others have that register. */
 	sw_reg rb = sw_sass_reg(s, plain_store(s) ? 64 : 32, false);
-	struct sw_operand at = address(s, 64);
+	struct sw_operand at = access_address(s, 64);
 	struct sw_insn *i = sw_sass_guarded(s, SW_OP_STORE, 32, space);
 	i->bytes = sw_sass_sizes[size].bytes;
 	i->count = (uint8_t)count;
@@ -186,7 +186,7 @@ static unsigned bytes_of(const struct sw_sass *s)
 	return type == 4 && s->cubin->arch >= 90 ? 16 : atomic_bytes[type];
 }
 
-static void atomic(struct sw_sass *s, unsigned bytes, bool result)
+static void lower_atomic(struct sw_sass *s, unsigned bytes, bool result)
 {
 	unsigned space = SW_SPACE_OF(s->op->flags);
 	bool cas = (s->low & 0x1ff) == 0x18b || (s->low & 0x1ff) == 0x1a9;
@@ -221,22 +221,22 @@ static void atomic(struct sw_sass *s, unsigned bytes, bool result)
 
 void sw_sass_lower_atomic(struct sw_sass *s)
 {
-	atomic(s, bytes_of(s), true);
+	lower_atomic(s, bytes_of(s), true);
 }
 
 void sw_sass_lower_atomic_float(struct sw_sass *s)
 {
-	atomic(s, float_bytes[sw_sass_bits(s, 73, 4)], true);
+	lower_atomic(s, float_bytes[sw_sass_bits(s, 73, 4)], true);
 }
 
 void sw_sass_lower_reduce(struct sw_sass *s)
 {
-	atomic(s, bytes_of(s), false);
+	lower_atomic(s, bytes_of(s), false);
 }
 
 void sw_sass_lower_reduce_float(struct sw_sass *s)
 {
-	atomic(s, float_bytes[sw_sass_bits(s, 73, 4)], false);
+	lower_atomic(s, float_bytes[sw_sass_bits(s, 73, 4)], false);
 }
 
 /* 256 bits: two groups of four registers.  The displacement counts 32 bytes and has 17 bits, 19 in stores; above it

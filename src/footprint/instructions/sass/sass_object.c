@@ -64,7 +64,7 @@ void sw_sass_lower_ldgsts(struct sw_sass *s)
 }
 
 /* A bulk copy of URc & 0xffff units of 16 bytes; 73: into shared memory, 74: out of it. */
-static void bulk(struct sw_sass *s, unsigned writes)
+static void lower_bulk(struct sw_sass *s, unsigned writes)
 {
 	sw_reg from = sw_sass_reg(s, 24, true), to = sw_sass_reg(s, 32, true), units = sw_sass_reg(s, 64, true);
 	bool in = sw_sass_bit(s, 73), out = sw_sass_bit(s, 74);
@@ -84,17 +84,17 @@ static void bulk(struct sw_sass *s, unsigned writes)
 
 void sw_sass_lower_ublkcp(struct sw_sass *s)
 {
-	bulk(s, SW_WRITES);
+	lower_bulk(s, SW_WRITES);
 }
 
 void sw_sass_lower_ublkred(struct sw_sass *s)
 {
-	bulk(s, SW_READS | SW_WRITES | SW_ATOMICS);
+	lower_bulk(s, SW_READS | SW_WRITES | SW_ATOMICS);
 }
 
 /* layer: NULL if there is none. */
-static void object(struct sw_sass *s, enum sw_op op, struct sw_operand handle, unsigned flags,
-		   const struct sw_operand *layer)
+static void emit_object(struct sw_sass *s, enum sw_op op, struct sw_operand handle, unsigned flags,
+			const struct sw_operand *layer)
 {
 	struct sw_insn *i = sw_sass_guarded(s, op, 32, SW_GLOBAL);
 	i->flags |= (uint8_t)flags;
@@ -105,30 +105,30 @@ static void object(struct sw_sass *s, enum sw_op op, struct sw_operand handle, u
 }
 
 /* URa: address of the tensor map. */
-static void tensor(struct sw_sass *s, unsigned flags)
+static void lower_tensor(struct sw_sass *s, unsigned flags)
 {
 	struct sw_operand map = sw_sass_pair(s, sw_sass_reg(s, 24, true));
-	object(s, SW_OP_TENSOR, map, flags, NULL);
+	emit_object(s, SW_OP_TENSOR, map, flags, NULL);
 }
 
 void sw_sass_lower_tensor_read(struct sw_sass *s)
 {
-	tensor(s, SW_READS);
+	lower_tensor(s, SW_READS);
 }
 
 void sw_sass_lower_tensor_write(struct sw_sass *s)
 {
-	tensor(s, SW_WRITES);
+	lower_tensor(s, SW_WRITES);
 }
 
 void sw_sass_lower_tensor_both(struct sw_sass *s)
 {
-	tensor(s, SW_READS | SW_WRITES | SW_ATOMICS);
+	lower_tensor(s, SW_READS | SW_WRITES | SW_ATOMICS);
 }
 
 /* The handle: in a uniform register at 40 (form 7), a word of bank 0 (40-53, form 5), or two registers at 32 (form 1).
  */
-static struct sw_operand handle(struct sw_sass *s)
+static struct sw_operand object_handle(struct sw_sass *s)
 {
 	unsigned form = (unsigned)sw_sass_bits(s, 9, 3);
 	if (form == 7)
@@ -156,10 +156,10 @@ static bool layer_of(struct sw_sass *s, enum sw_op op, struct sw_operand *out)
 	return true;
 }
 
-static void through(struct sw_sass *s, enum sw_op op, unsigned flags)
+static void access_object(struct sw_sass *s, enum sw_op op, unsigned flags)
 {
-	struct sw_operand h = handle(s), number;
-	object(s, op, h, flags, layer_of(s, op, &number) ? &number : NULL);
+	struct sw_operand h = object_handle(s), number;
+	emit_object(s, op, h, flags, layer_of(s, op, &number) ? &number : NULL);
 	/* Results in up to two groups of registers; 72-75: which components a texture gives. */
 	unsigned most = SW_WORDS_OF(s->op->words), mask = (unsigned)sw_sass_bits(s, 72, 4);
 	if (op == SW_OP_TEXTURE && mask)
@@ -174,22 +174,22 @@ static void through(struct sw_sass *s, enum sw_op op, unsigned flags)
 
 void sw_sass_lower_texture(struct sw_sass *s)
 {
-	through(s, SW_OP_TEXTURE, SW_READS);
+	access_object(s, SW_OP_TEXTURE, SW_READS);
 }
 
 void sw_sass_lower_surface_read(struct sw_sass *s)
 {
-	through(s, SW_OP_SURFACE, SW_READS);
+	access_object(s, SW_OP_SURFACE, SW_READS);
 }
 
 void sw_sass_lower_surface_write(struct sw_sass *s)
 {
-	through(s, SW_OP_SURFACE, SW_WRITES);
+	access_object(s, SW_OP_SURFACE, SW_WRITES);
 }
 
 void sw_sass_lower_surface_both(struct sw_sass *s)
 {
-	through(s, SW_OP_SURFACE, SW_READS | SW_WRITES | SW_ATOMICS);
+	access_object(s, SW_OP_SURFACE, SW_READS | SW_WRITES | SW_ATOMICS);
 }
 
 /* Barriers in shared memory; the result may be in either file. */

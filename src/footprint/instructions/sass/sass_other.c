@@ -42,7 +42,7 @@ void sw_sass_lower_warp_barrier(struct sw_sass *s)
 
 #define QSPC 0x1aa
 
-static void predicates(struct sw_sass *s)
+static void write_predicates(struct sw_sass *s)
 {
 	/* Which space an address lies in: an access to global memory is made where it lies there. */
 	bool holds = (s->low & 0x1ff) == QSPC;
@@ -54,7 +54,7 @@ static void predicates(struct sw_sass *s)
 }
 
 /* Rd and the following registers get `first`, or a mix with their old values if the write is conditional. */
-static void words(struct sw_sass *s, struct sw_operand (*make)(struct sw_sass *s))
+static void write_words(struct sw_sass *s, struct sw_operand (*make)(struct sw_sass *s))
 {
 	sw_reg rd = sw_sass_reg(s, 16, sw_sass_uniform(s));
 	for (uint32_t k = 0; rd != SW_NO_REG && k < SW_WORDS_OF(s->op->words); k++) {
@@ -65,10 +65,10 @@ static void words(struct sw_sass *s, struct sw_operand (*make)(struct sw_sass *s
 		else
 			sw_sass_set(s, rd + k, 32, make(s));
 	}
-	predicates(s);
+	write_predicates(s);
 }
 
-static struct sw_operand anything(struct sw_sass *s)
+static struct sw_operand any_word(struct sw_sass *s)
 {
 	/* Which lanes are active (VOTE, VOTEU, and FLO, UFLO of that) is no condition that can hold for none of
 	   them. */
@@ -80,7 +80,7 @@ static struct sw_operand anything(struct sw_sass *s)
 
 void sw_sass_lower_number(struct sw_sass *s)
 {
-	words(s, anything);
+	write_words(s, any_word);
 }
 
 /* 53-57: columns of the result, in eights; each makes four registers, or two of half precision. */
@@ -120,7 +120,7 @@ void sw_sass_lower_ldtm(struct sw_sass *s)
 	}
 }
 
-static struct sw_operand mixed(struct sw_sass *s)
+static struct sw_operand mixed_word(struct sw_sass *s)
 {
 	struct sw_operand src[3];
 	unsigned n = 0;
@@ -134,7 +134,7 @@ static struct sw_operand mixed(struct sw_sass *s)
 
 void sw_sass_lower_mix(struct sw_sass *s)
 {
-	words(s, mixed);
+	write_words(s, mixed_word);
 }
 
 /* Another thread's Ra; of one that does not take part PTX promises nothing. */
@@ -143,7 +143,7 @@ void sw_sass_lower_shfl(struct sw_sass *s)
 	struct sw_operand a = sw_sass_or_zero(sw_sass_reg(s, 24, false)), other = sw_sass_unary(s, SW_OP_MIX, 32, a);
 	s->insn.at[s->insn.n - 1].imm = 1;
 	sw_sass_result(s, other);
-	predicates(s);
+	write_predicates(s);
 }
 
 void sw_sass_lower_popc(struct sw_sass *s)
@@ -153,7 +153,7 @@ void sw_sass_lower_popc(struct sw_sass *s)
 
 void sw_sass_lower_redux(struct sw_sass *s)
 {
-	sw_sass_set(s, sw_sass_reg(s, 16, true), 32, mixed(s));
+	sw_sass_set(s, sw_sass_reg(s, 16, true), 32, mixed_word(s));
 }
 
 void sw_sass_lower_elect(struct sw_sass *s)

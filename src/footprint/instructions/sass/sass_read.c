@@ -114,7 +114,7 @@ static const struct sw_sass_op *name_unknown(struct sw_sass *s)
 	return op;
 }
 
-static void lower(struct sw_sass *s, uint64_t at)
+static void lower_instruction(struct sw_sass *s, uint64_t at)
 {
 	uint64_t symbol;
 	sw_sass_fetch(s, at);
@@ -142,7 +142,7 @@ static void lower(struct sw_sass *s, uint64_t at)
 		s->known[rd] = (struct sw_sass_known){s->stamp, SW_KNOWN_SYMBOL, (int64_t)symbol};
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_addresses(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 	return x < y ? -1 : x > y;
@@ -158,7 +158,7 @@ static void sort_reached(struct sw_sass *s)
 		last = s->reached.at[i] > last ? s->reached.at[i] : last;
 	}
 	if (s->reached.n && last - first > 8 * s->reached.n)
-		qsort(s->reached.at, s->reached.n, sizeof *s->reached.at, ascending);
+		qsort(s->reached.at, s->reached.n, sizeof *s->reached.at, compare_addresses);
 	else
 		for (uint64_t at = first; at <= last && n < s->reached.n; at++)
 			if (s->seen[at] & SW_SASS_REACHED)
@@ -177,7 +177,7 @@ static void read_instance(struct sw_sass *s, uint32_t which)
 	size_t children = s->instance.n;
 	uint32_t start = (uint32_t)s->insn.n;
 	for (size_t i = 0; i < s->reached.n && !s->failed; i++)
-		lower(s, s->reached.at[i]);
+		lower_instruction(s, s->reached.at[i]);
 	if (s->failed)
 		return;
 	s->instance.at[which].start = s->place[entry];

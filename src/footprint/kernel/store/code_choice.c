@@ -127,7 +127,7 @@ static struct sw_footprint *analyse_kernel(struct sw_units *u, const struct sw_f
 }
 
 /* 0: not wild; else the greater, the less is known. */
-static uint32_t wildness(const struct sw_footprint *f)
+static uint32_t unknown_roots(const struct sw_footprint *f)
 {
 	uint32_t unknown = f->wild != 0;
 	for (uint32_t i = 0; f->wild && i < f->sites; i++)
@@ -179,7 +179,7 @@ static void try_choice(struct attempt *a, const struct choice *choice)
 	}
 	a->attempts++;
 	a->out->code_bytes += found.code_bytes;
-	uint32_t wild = wildness(footprint);
+	uint32_t wild = unknown_roots(footprint);
 	if (a->out->footprint && wild >= a->wildness) {
 		sw_footprint_free(footprint);
 		return;

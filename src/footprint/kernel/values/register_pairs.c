@@ -115,7 +115,7 @@ static sw_node join_halves(struct sw_register_pairs *p, sw_node low, sw_node hig
 
 /* ---- bits ------------------------------------------------------------------------------------------------------- */
 
-static sw_node not64(struct sw_register_pairs *p, sw_node low, sw_node high)
+static sw_node wide_complement(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
 	sw_node l = sw_graph_unary(p->graph, SW_OP_NOT, 32, low), h = sw_graph_unary(p->graph, SW_OP_NOT, 32, high);
 	sw_node n = sw_register_pairs_join(p, l, h);
@@ -127,7 +127,7 @@ static sw_node join_bits(struct sw_register_pairs *p, sw_node low, sw_node high)
 	unsigned op = sw_register_pairs_at(p, low)->op, high_op = sw_register_pairs_at(p, high)->op;
 	int64_t mask;
 	if (op == SW_OP_NOT || (high_op == SW_OP_NOT && constant_of(p, low, &mask)))
-		return not64(p, low, high);
+		return wide_complement(p, low, high);
 	if (op == high_op && (op == SW_OP_AND || op == SW_OP_OR || op == SW_OP_XOR)) {
 		for (uint32_t cross = 0; cross < 2; cross++) {
 			sw_node a = sw_register_pairs_join(p, sw_register_pairs_operand(p, low, 0),
@@ -162,7 +162,7 @@ static sw_node join_bits(struct sw_register_pairs *p, sw_node low, sw_node high)
 /* ---- sums ------------------------------------------------------------------------------------------------------- */
 
 /* ~b and a carry in are -b. */
-static sw_node sum64(struct sw_register_pairs *p, sw_node a, sw_node b, bool carry_in)
+static sw_node wide_sum(struct sw_register_pairs *p, sw_node a, sw_node b, bool carry_in)
 {
 	if (!carry_in)
 		return sw_graph_binary(p->graph, SW_OP_ADD, 64, 0, a, b);
@@ -186,14 +186,14 @@ static sw_node sum_of_pairs(struct sw_register_pairs *p, sw_node a, sw_node b, s
 		sw_node crossed[2] = {sw_register_pairs_join(p, a, bh), sw_register_pairs_join(p, b, ah)};
 		unsigned other = (crossed[0] != SW_NO_NODE) + (crossed[1] != SW_NO_NODE);
 		if (other > found && other >= least)
-			return sum64(p, crossed[0] != SW_NO_NODE ? crossed[0] : sw_register_pairs_joined(p, a, bh),
-				     crossed[1] != SW_NO_NODE ? crossed[1] : sw_register_pairs_joined(p, b, ah),
-				     carry_in);
+			return wide_sum(p, crossed[0] != SW_NO_NODE ? crossed[0] : sw_register_pairs_joined(p, a, bh),
+					crossed[1] != SW_NO_NODE ? crossed[1] : sw_register_pairs_joined(p, b, ah),
+					carry_in);
 	}
 	if (found < least)
 		return SW_NO_NODE;
-	return sum64(p, straight[0] != SW_NO_NODE ? straight[0] : sw_register_pairs_joined(p, a, ah),
-		     straight[1] != SW_NO_NODE ? straight[1] : sw_register_pairs_joined(p, b, bh), carry_in);
+	return wide_sum(p, straight[0] != SW_NO_NODE ? straight[0] : sw_register_pairs_joined(p, a, ah),
+			straight[1] != SW_NO_NODE ? straight[1] : sw_register_pairs_joined(p, b, bh), carry_in);
 }
 
 /* Is it the carry of a sum that is `low`?  *in: with a carry in. */
@@ -495,7 +495,7 @@ static sw_node short_high_product(struct sw_register_pairs *p, const sw_node *op
 }
 
 /* The product of which `wide` is xl * yl, with those terms that belong to it, which are taken out of the list. */
-static sw_node product64(struct sw_register_pairs *p, sw_node wide, struct terms *t)
+static sw_node wide_product(struct sw_register_pairs *p, sw_node wide, struct terms *t)
 {
 	sw_node x[2], upper[2] = {SW_NO_NODE, SW_NO_NODE}, factor[2];
 	if (!take_factors(p, wide, x))
@@ -515,7 +515,7 @@ static sw_node product64(struct sw_register_pairs *p, sw_node wide, struct terms
 /* A sum of 64 bits with its products completed; SW_NO_NODE: no term belongs to one. */
 static sw_node complete_pair(struct sw_register_pairs *p, sw_node wide, struct terms *t, unsigned depth)
 {
-	sw_node n = product64(p, wide, t);
+	sw_node n = wide_product(p, wide, t);
 	if (n != SW_NO_NODE || !sw_register_pairs_is(p, wide, SW_OP_ADD, 64) || depth == MAX_TERMS)
 		return n;
 	sw_node side[2] = {sw_register_pairs_operand(p, wide, 0), sw_register_pairs_operand(p, wide, 1)};
