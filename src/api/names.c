@@ -53,16 +53,16 @@ const char *sw_api_runtime(size_t index)
 }
 
 /* '_' before all others: a version or a twin follows what it is a version of. */
-static int rank(char c)
+static int rank_of(char c)
 {
 	return c == '_' ? 1 : (unsigned char)c;
 }
 
-static int compare(const char *a, const char *b)
+static int compare_names(const char *a, const char *b)
 {
 	while (*a && *a == *b)
 		a++, b++;
-	return rank(*a) - rank(*b);
+	return rank_of(*a) - rank_of(*b);
 }
 
 size_t sw_api_find(const char *symbol)
@@ -71,7 +71,7 @@ size_t sw_api_find(const char *symbol)
 
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
-		const int order = compare(symbol, sw_api_symbol(middle));
+		const int order = compare_names(symbol, sw_api_symbol(middle));
 
 		if (order == 0)
 			return middle;

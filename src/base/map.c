@@ -26,7 +26,7 @@ uint64_t sw_map_get(const struct sw_map *map, uint64_t key)
 	return value ? *value : 0;
 }
 
-static uint64_t *insert(struct sw_map *map, uint64_t key)
+static uint64_t *insert_slot(struct sw_map *map, uint64_t key)
 {
 	size_t i = sw_hash_u64(key) & (map->room - 1);
 	while (map->used[i] == TAKEN)
@@ -39,7 +39,7 @@ static uint64_t *insert(struct sw_map *map, uint64_t key)
 	return &map->slots[i].value;
 }
 
-static void rehash(struct sw_map *map)
+static void rehash_all(struct sw_map *map)
 {
 	struct sw_map old = *map;
 	map->room = 16;
@@ -50,7 +50,7 @@ static void rehash(struct sw_map *map)
 	map->n = map->filled = 0;
 	for (size_t i = 0; i < old.room; i++)
 		if (old.used[i] == TAKEN)
-			*insert(map, old.slots[i].key) = old.slots[i].value;
+			*insert_slot(map, old.slots[i].key) = old.slots[i].value;
 	free(old.slots);
 	free(old.used);
 }
@@ -61,8 +61,8 @@ uint64_t *sw_map_put(struct sw_map *map, uint64_t key)
 	if (value)
 		return value;
 	if (map->filled * 4 >= map->room * 3)
-		rehash(map);
-	return insert(map, key);
+		rehash_all(map);
+	return insert_slot(map, key);
 }
 
 bool sw_map_delete(struct sw_map *map, uint64_t key)

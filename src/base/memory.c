@@ -52,7 +52,7 @@ void sw_memory_use_large_pages(void)
 }
 
 /* Where the system does not grant it, pages stay small, and nobody sees that. */
-static void ask(uintptr_t from, uintptr_t to)
+static void ask_huge_pages(uintptr_t from, uintptr_t to)
 {
 	int saved = errno;
 	if (from < to)
@@ -65,18 +65,18 @@ static void ask_for_large_pages(void *block, size_t bytes)
 {
 	const uintptr_t asked = heap_end, end = asked ? (uintptr_t)sbrk(0) : 0;
 	if (end != asked) {
-		ask(asked, end);
+		ask_huge_pages(asked, end);
 		heap_end = end;
 	}
 	if (asked && bytes >= HEAP_STEP) {
 		const uintptr_t at = (uintptr_t)block, last = at + bytes;
-		ask(at + (-at & (LARGE_PAGE - 1)), last & ~(LARGE_PAGE - 1));
+		ask_huge_pages(at + (-at & (LARGE_PAGE - 1)), last & ~(LARGE_PAGE - 1));
 	}
 }
 
 /* ---- allocation ------------------------------------------------------------------------------------------------- */
 
-static void *check(void *got, size_t bytes)
+static void *check_allocation(void *got, size_t bytes)
 {
 	if (!got && bytes)
 		sw_out_of_memory(bytes);
@@ -84,7 +84,7 @@ static void *check(void *got, size_t bytes)
 	return got;
 }
 
-static size_t product(size_t count, size_t bytes)
+static size_t saturating_product(size_t count, size_t bytes)
 {
 	size_t all;
 	return __builtin_mul_overflow(count, bytes, &all) ? SIZE_MAX : all;
@@ -92,17 +92,17 @@ static size_t product(size_t count, size_t bytes)
 
 void *sw_alloc(size_t bytes)
 {
-	return check(malloc(bytes), bytes);
+	return check_allocation(malloc(bytes), bytes);
 }
 
 void *sw_calloc(size_t count, size_t bytes)
 {
-	return check(calloc(count, bytes), product(count, bytes));
+	return check_allocation(calloc(count, bytes), saturating_product(count, bytes));
 }
 
 void *sw_realloc(void *old, size_t count, size_t bytes)
 {
-	return check(reallocarray(old, count, bytes), product(count, bytes));
+	return check_allocation(reallocarray(old, count, bytes), saturating_product(count, bytes));
 }
 
 char *sw_strdup(const char *text)
@@ -120,7 +120,7 @@ char *sw_strndup(const char *text, size_t bytes)
 
 FILE *sw_memory_stream(char **text, size_t *bytes)
 {
-	FILE *stream = check(open_memstream(text, bytes), sizeof(FILE));
+	FILE *stream = check_allocation(open_memstream(text, bytes), sizeof(FILE));
 	__fsetlocking(stream, FSETLOCKING_BYCALLER); /* of the thread that asked for it */
 	return stream;
 }
@@ -133,7 +133,7 @@ char *sw_format(const char *format, ...)
 	if (vasprintf(&text, format, ap) < 0)
 		text = NULL;
 	va_end(ap);
-	return check(text, 1);
+	return check_allocation(text, 1);
 }
 
 void *sw_vec_grow(void *old, size_t *room, size_t count, size_t bytes)

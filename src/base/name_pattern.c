@@ -33,7 +33,7 @@ static void plain_program(char *out)
 }
 
 /* The replacement of the directive after a percent sign, and its length in the pattern; NULL: it is none. */
-static const char *part(const char *at, struct parts *parts, size_t *bytes)
+static const char *part_of(const char *at, struct parts *parts, size_t *bytes)
 {
 	const char *end;
 	*bytes = 1;
@@ -67,7 +67,7 @@ int sw_name_expand(char *out, size_t room, const char *pattern)
 	struct parts parts;
 	size_t bytes, n;
 	while (*pattern) {
-		const char *text = *pattern == '%' ? part(pattern + 1, &parts, &bytes) : NULL;
+		const char *text = *pattern == '%' ? part_of(pattern + 1, &parts, &bytes) : NULL;
 		n = text ? strlen(text) : 1;
 		if (n >= room)
 			return -ENAMETOOLONG;

@@ -27,7 +27,7 @@ static bool is_ours(const struct walk *w, uid_t owner)
 	return owner == geteuid() || owner == 0 || owner == w->also;
 }
 
-static int fail(const struct walk *w, int code)
+static int fail_path(const struct walk *w, int code)
 {
 	return sw_fail(w->error, code, "%s: %s", w->path, strerror(-code));
 }
@@ -47,29 +47,29 @@ static int from_root(struct walk *w)
 		return 0;
 	const int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
-		return fail(w, -errno);
+		return fail_path(w, -errno);
 	move_to(w, root);
 	memmove(w->rest, w->rest + strspn(w->rest, "/"), strlen(w->rest + strspn(w->rest, "/")) + 1);
 	return 0;
 }
 
 /* Puts what the link says before what is left behind it. */
-static int follow(struct walk *w, int link, const char *left)
+static int follow_link(struct walk *w, int link, const char *left)
 {
 	char text[PATH_MAX], joined[PATH_MAX];
 	struct stat s;
 	if (fstat(link, &s))
-		return fail(w, -errno);
+		return fail_path(w, -errno);
 	if (!is_ours(w, s.st_uid))
 		return sw_fail(w->error, -EPERM, "%s: a symbolic link on the way belongs to another user", w->path);
 	const ssize_t n = readlinkat(link, "", text, sizeof text);
 	if (n < 0)
-		return fail(w, -errno);
+		return fail_path(w, -errno);
 	const size_t rest = strlen(left);
 	if (++w->links > MOST_LINKS)
-		return fail(w, -ELOOP);
+		return fail_path(w, -ELOOP);
 	if ((size_t)n + 1 + rest >= sizeof joined)
-		return fail(w, -ENAMETOOLONG);
+		return fail_path(w, -ENAMETOOLONG);
 	memcpy(joined, text, (size_t)n);
 	joined[n] = '/';
 	memcpy(joined + n + (rest != 0), left, rest + 1);
@@ -77,26 +77,26 @@ static int follow(struct walk *w, int link, const char *left)
 	return from_root(w);
 }
 
-static int check(const struct walk *w, int fd)
+static int checked_file(const struct walk *w, int fd)
 {
 	struct stat s;
 	int rc = 0;
 	if (fstat(fd, &s))
-		rc = fail(w, -errno);
+		rc = fail_path(w, -errno);
 	else if (!S_ISREG(s.st_mode))
 		rc = sw_fail(w->error, -EISDIR, "%s: it is no regular file", w->path);
 	else if (!is_ours(w, s.st_uid))
 		rc = sw_fail(w->error, -EPERM, "%s: it belongs to another user", w->path);
-	/* Where standard input is closed, the first descriptor is 0, which step() says of a folder. */
+	/* Where standard input is closed, the first descriptor is 0, which enter_part() says of a folder. */
 	const int high = rc ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (!rc && high < 0)
-		rc = fail(w, -errno);
+		rc = fail_path(w, -errno);
 	close(fd);
 	return rc ? rc : high;
 }
 
 /* The next part: a folder that is entered, a link that is followed (0), or the file (its descriptor). */
-static int step(struct walk *w)
+static int enter_part(struct walk *w)
 {
 	char part[NAME_MAX + 1];
 	const size_t length = strcspn(w->rest, "/"), slashes = strspn(w->rest + length, "/");
@@ -105,25 +105,25 @@ static int step(struct walk *w)
 	if (!length)
 		return sw_fail(w->error, -EISDIR, "%s: it is no regular file", w->path);
 	if (length > NAME_MAX)
-		return fail(w, -ENAMETOOLONG);
+		return fail_path(w, -ENAMETOOLONG);
 	memcpy(part, w->rest, length);
 	part[length] = 0;
 	if (last) {
 		const int fd = openat(folder, part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 		if (fd >= 0)
-			return check(w, fd);
+			return checked_file(w, fd);
 		if (errno != ELOOP)
-			return fail(w, -errno);
+			return fail_path(w, -errno);
 	}
 	const int next = openat(folder, part, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	struct stat s;
 	if (next < 0)
-		return fail(w, -errno);
-	int rc = fstat(next, &s) ? fail(w, -errno) : 0;
+		return fail_path(w, -errno);
+	int rc = fstat(next, &s) ? fail_path(w, -errno) : 0;
 	if (!rc && S_ISLNK(s.st_mode)) {
 		char left[PATH_MAX];
 		strcpy(left, w->rest + length + slashes);
-		rc = follow(w, next, left);
+		rc = follow_link(w, next, left);
 	} else if (!rc && !last) {
 		memmove(w->rest, w->rest + length + slashes, strlen(w->rest + length + slashes) + 1);
 		move_to(w, next);
@@ -138,13 +138,13 @@ int sw_trusted_open(const char *path, uid_t also, struct sw_error *error)
 {
 	struct walk w = {.path = path, .also = also, .error = error, .at = -1};
 	if (strlen(path) >= sizeof w.rest)
-		return fail(&w, -ENAMETOOLONG);
+		return fail_path(&w, -ENAMETOOLONG);
 	strcpy(w.rest, path);
 	int rc = from_root(&w);
 	for (unsigned steps = 0; !rc && steps < PATH_MAX; steps++)
-		rc = step(&w);
+		rc = enter_part(&w);
 	move_to(&w, -1);
-	return rc ? rc : fail(&w, -ELOOP);
+	return rc ? rc : fail_path(&w, -ELOOP);
 }
 
 FILE *sw_trusted_stream(const char *path, uid_t also, struct sw_error *error)

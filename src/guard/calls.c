@@ -58,17 +58,17 @@ static __attribute__((constructor)) void attach(void)
 
 static uint64_t before;
 
-static void prepare(void)
+static void before_fork(void)
 {
 	before = sw_guard_lock();
 }
 
-static void parent(void)
+static void after_fork(void)
 {
 	sw_guard_unlock(before);
 }
 
-static void child(void)
+static void in_child(void)
 {
 	uint64_t mask = before;
 	guard_lock_renew();
@@ -80,10 +80,10 @@ static void child(void)
 
 static __attribute__((constructor)) void start(void)
 {
-	pthread_atfork(prepare, parent, child);
+	pthread_atfork(before_fork, after_fork, in_child);
 }
 
-static void release(void)
+static void release_pages(void)
 {
 	if (!sw_pages_any())
 		return;
@@ -97,7 +97,7 @@ static void release(void)
 	{                                                                                                              \
 		static __typeof__(&name) real;                                                                         \
 		SW_NEXT(real, #name);                                                                                  \
-		release();                                                                                             \
+		release_pages();                                                                                       \
 		return real arguments;                                                                                 \
 	}
 LEAVING(int, execve, (const char *path, char *const argv[], char *const envp[]), (path, argv, envp))
@@ -154,7 +154,7 @@ struct call {
 	struct part part[PARTS];
 };
 
-static void begin(struct call *c)
+static void begin_access(struct call *c)
 {
 	uint64_t mask = sw_guard_lock();
 	for (uint32_t i = 0; i < c->n; i++) {
@@ -172,7 +172,7 @@ static void begin(struct call *c)
 	sw_guard_unlock(mask);
 }
 
-static void finish(struct call *c)
+static void finish_access(struct call *c)
 {
 	uint64_t mask = sw_guard_lock();
 	for (uint32_t i = 0; i < c->n; i++)
@@ -181,7 +181,7 @@ static void finish(struct call *c)
 	sw_guard_unlock(mask);
 }
 
-/* Kept out of the wrappers: `lengths` holds the parts' true lengths, which begin() may have cleared. */
+/* Kept out of the wrappers: `lengths` holds the parts' true lengths, which begin_access() may have cleared. */
 static void record_parts(const struct call *c, const uint64_t lengths[PARTS], uint64_t done, void *frame)
 {
 	int saved = errno;
@@ -195,7 +195,7 @@ static void record_parts(const struct call *c, const uint64_t lengths[PARTS], ui
 	errno = saved;
 }
 
-static bool watched(void)
+static bool is_watched(void)
 {
 	return sw_guard_recorder && sw_guard_recorder->recording();
 }
@@ -245,15 +245,15 @@ static void of_vector(struct call *c, const struct iovec *v, size_t n, bool writ
 		struct call call = {0};                                                                                \
 		uint64_t lengths[PARTS];                                                                               \
 		SW_NEXT(real, #name);                                                                                  \
-		if (__builtin_expect(!watched(), 1))                                                                   \
+		if (__builtin_expect(!is_watched(), 1))                                                                \
 			return real arguments;                                                                         \
 		APPLY(GATHER_##how, UNPAREN what);                                                                     \
 		for (uint32_t i = 0; i < call.n; i++)                                                                  \
 			lengths[i] = call.part[i].bytes;                                                               \
-		begin(&call);                                                                                          \
+		begin_access(&call);                                                                                   \
 		type got = real arguments;                                                                             \
 		if (call.any) {                                                                                        \
-			finish(&call);                                                                                 \
+			finish_access(&call);                                                                          \
 			record_parts(&call, lengths, APPLY(DONE_##how, UNPAREN what), __builtin_frame_address(0));     \
 		}                                                                                                      \
 		return got;                                                                                            \
@@ -269,7 +269,7 @@ SW_EXPORT int ioctl(int fd, unsigned long request, ...)
 	void *argument = va_arg(list, void *);
 	va_end(list);
 	SW_NEXT(real, "ioctl");
-	if (sw_pages_any() && watched()) {
+	if (sw_pages_any() && is_watched()) {
 		uint64_t at = (uint64_t)(uintptr_t)argument, bytes = request >> 16 & 0x3fff;
 		uint64_t mask = sw_guard_lock();
 		sw_pages_release(at, at + bytes + 1, true);
@@ -283,7 +283,7 @@ SW_EXPORT int setvbuf(FILE *restrict file, char *restrict at, int mode, size_t b
 {
 	static int (*real)(FILE *, char *, int, size_t);
 	SW_NEXT(real, "setvbuf");
-	if (at && watched()) {
+	if (at && is_watched()) {
 		uint64_t from = (uint64_t)(uintptr_t)at, mask = sw_guard_lock();
 		struct sw_buffer *b = sw_buffers_next(from, from + bytes);
 		sw_pages_release(from, from + bytes, true);

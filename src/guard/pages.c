@@ -49,7 +49,7 @@ bool sw_pages_any(void)
 	return atomic_load_explicit(&n, memory_order_acquire) || settling;
 }
 
-static int protect(uint64_t lo, uint64_t hi, int how)
+static int protect_pages(uint64_t lo, uint64_t hi, int how)
 {
 	int saved = errno;
 	long got = syscall(SYS_mprotect, lo, hi - lo, how);
@@ -58,12 +58,12 @@ static int protect(uint64_t lo, uint64_t hi, int how)
 	return error;
 }
 
-static int protection(const struct range *r)
+static int protection_for(const struct range *r)
 {
 	return r->writes ? PROT_NONE : PROT_READ;
 }
 
-static bool touches(const struct range *r, uint64_t lo, uint64_t hi)
+static bool touches_range(const struct range *r, uint64_t lo, uint64_t hi)
 {
 	return r->lo < hi && lo < r->hi;
 }
@@ -74,23 +74,24 @@ static void drop_page(uint32_t i)
 	n--;
 }
 
-static uint64_t highest(uint64_t a, uint64_t b)
+static uint64_t highest_of(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
 
-static uint64_t lowest(uint64_t a, uint64_t b)
+static uint64_t lowest_of(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
 /* Protects [lo, hi) again as the ranges want it; first those that allow reading. */
-static void restore(uint64_t lo, uint64_t hi, bool readable_too)
+static void restore_protection(uint64_t lo, uint64_t hi, bool readable_too)
 {
 	for (int writes = readable_too ? 0 : 1; writes < 2; writes++)
 		for (uint32_t i = 0; i < n; i++)
-			if (ranges[i].writes == (writes == 1) && touches(&ranges[i], lo, hi))
-				protect(highest(lo, ranges[i].lo), lowest(hi, ranges[i].hi), protection(&ranges[i]));
+			if (ranges[i].writes == (writes == 1) && touches_range(&ranges[i], lo, hi))
+				protect_pages(highest_of(lo, ranges[i].lo), lowest_of(hi, ranges[i].hi),
+					      protection_for(&ranges[i]));
 }
 
 /* A mapping can't be parted any more (ENOMEM): whole buffers can always be released, which joins mappings. */
@@ -104,22 +105,22 @@ static void release_buffers(uint64_t lo, uint64_t hi)
 		if (b->memory == SW_MEM_REGISTERED)
 			start = (b->address + PAGE - 1) & -PAGE, end = (b->address + b->bytes) & -PAGE;
 		if (start < end)
-			protect(start, end, PROT_READ | PROT_WRITE);
+			protect_pages(start, end, PROT_READ | PROT_WRITE);
 		for (uint32_t i = n; i-- > 0;)
-			if (touches(&ranges[i], start, end))
+			if (touches_range(&ranges[i], start, end))
 				drop_page(i);
 		at = b->address + b->bytes;
 	}
 }
 
-static void release(uint64_t lo, uint64_t hi)
+static void release_range(uint64_t lo, uint64_t hi)
 {
 	if (lo >= hi)
 		return;
-	if (protect(lo, hi, PROT_READ | PROT_WRITE))
+	if (protect_pages(lo, hi, PROT_READ | PROT_WRITE))
 		release_buffers(lo, hi);
 	else
-		restore(lo, hi, true);
+		restore_protection(lo, hi, true);
 }
 
 /* ---- protecting -------------------------------------------------------------------------------------------------- */
@@ -132,21 +133,21 @@ static void pages_of(const struct sw_buffer *b, uint64_t at, uint64_t end, struc
 	r->lo = at & -PAGE;
 	r->hi = (end + PAGE - 1) & -PAGE;
 	if (b->memory == SW_MEM_REGISTERED) {
-		r->lo = highest(r->lo, (b->address + PAGE - 1) & -PAGE);
-		r->hi = lowest(r->hi, (b->address + b->bytes) & -PAGE);
+		r->lo = highest_of(r->lo, (b->address + PAGE - 1) & -PAGE);
+		r->hi = lowest_of(r->hi, (b->address + b->bytes) & -PAGE);
 	}
 }
 
 static bool in_system_call(const struct range *r)
 {
 	for (uint32_t i = 0; i < busy_n; i++)
-		if (touches(r, busy[i].lo, busy[i].hi))
+		if (touches_range(r, busy[i].lo, busy[i].hi))
 			return true;
 	return busy_more != 0;
 }
 
 /* Pages that are protected as strictly already need no system call. */
-static bool protects(const struct range *want)
+static bool is_protected(const struct range *want)
 {
 	for (uint32_t i = 0; i < n; i++)
 		if (ranges[i].lo <= want->lo && want->hi <= ranges[i].hi && ranges[i].writes >= want->writes)
@@ -155,7 +156,7 @@ static bool protects(const struct range *want)
 }
 
 /* Later work of a lane uses bytes that are guarded for it already: earlier work is done when the later work is. */
-static bool renew(const struct range *want)
+static bool renew_range(const struct range *want)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		struct range *r = &ranges[i];
@@ -168,19 +169,19 @@ static bool renew(const struct range *want)
 	return false;
 }
 
-static bool guard(const struct range *r)
+static bool guard_range(const struct range *r)
 {
-	if (renew(r))
+	if (renew_range(r))
 		return true;
 	if (n == RANGES || in_system_call(r) || !sw_signals_arm())
 		return false;
-	if (!protects(r)) {
-		if (protect(r->lo, r->hi, protection(r))) {
-			release(r->lo, r->hi); /* some of it may be protected already */
+	if (!is_protected(r)) {
+		if (protect_pages(r->lo, r->hi, protection_for(r))) {
+			release_range(r->lo, r->hi); /* some of it may be protected already */
 			return false;
 		}
 		if (!r->writes)
-			restore(r->lo, r->hi, false);
+			restore_protection(r->lo, r->hi, false);
 	}
 	ranges[n] = *r;
 	n++;
@@ -192,7 +193,7 @@ void sw_pages_guard(struct sw_guard_step step, uint64_t at, uint64_t bytes, bool
 	const struct sw_buffer *b = sw_buffers_find(at);
 	if (stopped || !b || !bytes || (step.tick && sw_lanes_done(step)))
 		return;
-	uint64_t end = at + lowest(bytes, b->address + b->bytes - at);
+	uint64_t end = at + lowest_of(bytes, b->address + b->bytes - at);
 	struct range r = {.first = at,
 			  .last = end,
 			  .step = step,
@@ -202,7 +203,7 @@ void sw_pages_guard(struct sw_guard_step step, uint64_t at, uint64_t bytes, bool
 	pages_of(b, at, end, &r);
 	if (r.lo >= r.hi)
 		return;
-	if (b->off || !step.tick || !guard(&r))
+	if (b->off || !step.tick || !guard_range(&r))
 		sw_pages_unguarded();
 }
 
@@ -241,12 +242,12 @@ void sw_pages_settle(void)
 	settling = true;
 	n = kept;
 	for (uint32_t i = kept; i < all; i++)
-		release(ranges[i].lo, ranges[i].hi);
+		release_range(ranges[i].lo, ranges[i].hi);
 	settling = false;
 }
 
 /* Takes [lo, hi) out of a range; what is left above becomes a range of its own. */
-static void cut(uint32_t i, uint64_t lo, uint64_t hi)
+static void cut_range(uint32_t i, uint64_t lo, uint64_t hi)
 {
 	struct range *r = &ranges[i], upper = *r;
 	bool below = r->lo < lo, above = hi < r->hi;
@@ -260,7 +261,7 @@ static void cut(uint32_t i, uint64_t lo, uint64_t hi)
 		if (above && n < RANGES) {
 			ranges[n++] = upper;
 		} else if (above) {
-			release(upper.lo, upper.hi);
+			release_range(upper.lo, upper.hi);
 			sw_pages_unguarded();
 		}
 	}
@@ -270,9 +271,9 @@ static void cut(uint32_t i, uint64_t lo, uint64_t hi)
 static void open_pages(uint64_t lo, uint64_t hi, bool writes)
 {
 	for (uint32_t i = n; i-- > 0;)
-		if (i < n && touches(&ranges[i], lo, hi) && (writes || ranges[i].writes))
-			cut(i, lo, hi);
-	release(lo, hi);
+		if (i < n && touches_range(&ranges[i], lo, hi) && (writes || ranges[i].writes))
+			cut_range(i, lo, hi);
+	release_range(lo, hi);
 }
 
 bool sw_pages_release(uint64_t lo, uint64_t hi, bool writes)
@@ -281,8 +282,8 @@ bool sw_pages_release(uint64_t lo, uint64_t hi, bool writes)
 	uint64_t first = lo & -PAGE, last = (hi + PAGE - 1) & -PAGE;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct range *r = &ranges[i];
-		any |= touches(r, first, last);
-		hit |= r->first < hi && lo < r->last && touches(r, first, last) && (writes || r->writes);
+		any |= touches_range(r, first, last);
+		hit |= r->first < hi && lo < r->last && touches_range(r, first, last) && (writes || r->writes);
 	}
 	if (any)
 		open_pages(first, last, true);
@@ -296,7 +297,7 @@ void sw_pages_release_managed(void)
 			continue;
 		struct range r = ranges[i];
 		drop_page(i);
-		release(r.lo, r.hi);
+		release_range(r.lo, r.hi);
 	}
 }
 
@@ -305,7 +306,7 @@ void sw_pages_release_all(void)
 	while (n) {
 		struct range r = ranges[n - 1];
 		n--;
-		if (protect(r.lo, r.hi, PROT_READ | PROT_WRITE))
+		if (protect_pages(r.lo, r.hi, PROT_READ | PROT_WRITE))
 			release_buffers(r.lo, r.hi);
 	}
 }
@@ -324,7 +325,7 @@ enum sw_fault sw_pages_fault(uint64_t address, bool writes)
 	enum sw_fault found = SW_FAULT_FOREIGN;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct range *r = &ranges[i];
-		if (!touches(r, page, page + PAGE))
+		if (!touches_range(r, page, page + PAGE))
 			continue;
 		found = SW_FAULT_BESIDE;
 		if (address >= r->first && address < r->last && (writes || r->writes))
@@ -339,9 +340,9 @@ void sw_pages_open(uint64_t address, bool writes)
 	uint64_t lo = address & -PAGE, pages = 1;
 	for (uint32_t i = 0; i < n; i++) {
 		struct range *r = &ranges[i];
-		if (!touches(r, lo, lo + PAGE) || (!writes && !r->writes))
+		if (!touches_range(r, lo, lo + PAGE) || (!writes && !r->writes))
 			continue;
-		pages = highest(pages, lowest(r->open, (r->hi - lo) / PAGE));
+		pages = highest_of(pages, lowest_of(r->open, (r->hi - lo) / PAGE));
 		r->open *= 2; /* a walk through the buffer costs a few faults, not one a page */
 	}
 	open_pages(lo, lo + pages * PAGE, writes);
@@ -426,7 +427,7 @@ SW_EXPORT void *mremap(void *at, size_t bytes, size_t wanted, int flags, ...)
 }
 
 /* A mapping over another one. */
-static void mapped(const void *at, size_t bytes, int flags)
+static void take_mapping(const void *at, size_t bytes, int flags)
 {
 	if (flags & MAP_FIXED)
 		hands_off(at, bytes);
@@ -436,7 +437,7 @@ SW_EXPORT void *mmap(void *at, size_t bytes, int rights, int flags, int fd, off_
 {
 	static void *(*real)(void *, size_t, int, int, int, off_t);
 	SW_NEXT(real, "mmap");
-	mapped(at, bytes, flags);
+	take_mapping(at, bytes, flags);
 	return real(at, bytes, rights, flags, fd, offset);
 }
 
@@ -444,7 +445,7 @@ SW_EXPORT void *mmap64(void *at, size_t bytes, int rights, int flags, int fd, of
 {
 	static void *(*real)(void *, size_t, int, int, int, off64_t);
 	SW_NEXT(real, "mmap64");
-	mapped(at, bytes, flags);
+	take_mapping(at, bytes, flags);
 	return real(at, bytes, rights, flags, fd, offset);
 }
 

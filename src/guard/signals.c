@@ -40,7 +40,7 @@ static void signals_block(void)
 
 /* Our action: on the handlers' stack where there is one (goroutines and overflowing stacks have no room for another
    frame), unless the program's handler asked for the normal one. */
-static void install(void)
+static void install_action(void)
 {
 	bool handler = program.sa_handler != SIG_DFL && program.sa_handler != SIG_IGN;
 	struct sigaction mine = {.sa_sigaction = fault_handle,
@@ -63,7 +63,7 @@ bool sw_signals_arm(void)
 		fault_start();
 	program = now;
 	armed = true;
-	install();
+	install_action();
 	return true;
 }
 
@@ -98,7 +98,7 @@ static int set_ours(const struct sigaction *action, struct sigaction *old)
 	before = program;
 	if (standing && action) {
 		program = after;
-		install();
+		install_action();
 	}
 	sw_guard_unlock(mask);
 	if (!standing)
@@ -226,7 +226,7 @@ SW_EXPORT int sigsuspend(const sigset_t *set)
 #define MASK_BYTES 8u /* of a signal mask, for the kernel */
 
 /* Sent by somebody (kill, raise, sigqueue), not by the processor. */
-static bool sent(const siginfo_t *info)
+static bool was_sent(const siginfo_t *info)
 {
 	return info->si_code <= 0;
 }
@@ -243,7 +243,7 @@ static void by_default(int signal, siginfo_t *info)
 	uint64_t mask = sw_guard_lock();
 	signals_disarm();
 	sw_guard_unlock(mask);
-	if (sent(info))
+	if (was_sent(info))
 		send_again(signal, info);
 }
 
@@ -281,11 +281,11 @@ static void chain_pass(int signal, siginfo_t *info, void *context)
 	sw_pages_release_all();
 	sw_guard_unlock(mask);
 	errno = saved;
-	if (blocked && sent(info))
+	if (blocked && was_sent(info))
 		keep_waiting(signal, info, context);
 	else if (blocked || action.sa_handler == SIG_DFL)
 		by_default(signal, info);
-	else if (action.sa_handler == SIG_IGN && !sent(info))
+	else if (action.sa_handler == SIG_IGN && !was_sent(info))
 		by_default(signal, info); /* the kernel does not let a fault be ignored */
 	else if (action.sa_handler != SIG_IGN)
 		by_handler(&action, signal, info, context);
@@ -424,7 +424,7 @@ static void record_fault(struct host_access *t)
 		}
 }
 
-static bool again(uint64_t address)
+static bool faults_again(uint64_t address)
 {
 	stale.times = stale.address == address ? stale.times + 1 : 0;
 	stale.address = address;
@@ -447,7 +447,7 @@ static __attribute__((noinline)) bool ours(const siginfo_t *info, const ucontext
 	if (what == SW_FAULT_HIT || what == SW_FAULT_BESIDE)
 		sw_pages_open(address, writes);
 	sw_guard_unlock(mask);
-	return what == SW_FAULT_STALE ? again(address) : what != SW_FAULT_FOREIGN;
+	return what == SW_FAULT_STALE ? faults_again(address) : what != SW_FAULT_FOREIGN;
 }
 
 /* The handler for SIGSEGV. */

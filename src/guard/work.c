@@ -25,7 +25,7 @@ static void buffers_drop(uint64_t address);
 
 /* A record says which host memory its work uses, and which handles order it. */
 
-static struct sw_guard_use box(const struct sw_rec_copy_nd *c, const struct sw_box *b, bool writes)
+static struct sw_guard_use box_use(const struct sw_rec_copy_nd *c, const struct sw_box *b, bool writes)
 {
 	uint64_t slice, rows, span;
 	struct sw_guard_use use = {b->base, 0, writes};
@@ -58,8 +58,8 @@ static uint32_t sw_uses_of(const struct sw_rec *rec, struct sw_guard_use use[SW_
 	}
 	case SW_REC_COPY_ND: {
 		const struct sw_rec_copy_nd *c = r;
-		use[0] = box(c, &c->src, false);
-		use[1] = box(c, &c->dst, true);
+		use[0] = box_use(c, &c->src, false);
+		use[1] = box_use(c, &c->dst, true);
 		return 2;
 	}
 	case SW_REC_SET: {
@@ -138,14 +138,14 @@ static struct {
 } events[EVENTS];
 static struct sw_guard_clock host_knows;
 
-static void join(struct sw_guard_clock *into, const struct sw_guard_clock *from)
+static void join_clock(struct sw_guard_clock *into, const struct sw_guard_clock *from)
 {
 	for (unsigned i = 0; i < SW_GUARD_LANES; i++)
 		if (into->tick[i] < from->tick[i])
 			into->tick[i] = from->tick[i];
 }
 
-static struct lane wanted(const struct sw_guard_at *at)
+static struct lane lane_wanted(const struct sw_guard_at *at)
 {
 	bool own = at->stream == 2 || (!at->stream && at->per_thread);
 	return (struct lane){.stream = at->stream > 2 ? at->stream : 0,
@@ -154,20 +154,20 @@ static struct lane wanted(const struct sw_guard_at *at)
 			     .legacy = at->stream <= 2 && !own};
 }
 
-static bool idle(uint32_t i)
+static bool is_idle(uint32_t i)
 {
 	return host_knows.tick[i] >= lanes[i].knows.tick[i];
 }
 
 /* A free slot, or that of a lane with nothing pending.  Ticks of a slot continue: old steps stay done. */
-static struct lane *make(const struct lane *want)
+static struct lane *make_lane(const struct lane *want)
 {
 	struct lane *found = NULL;
 	for (uint32_t i = 0; i < SW_GUARD_LANES && !found; i++)
-		if (!lanes[i].used || (lanes[i].gone && idle(i)))
+		if (!lanes[i].used || (lanes[i].gone && is_idle(i)))
 			found = &lanes[i];
 	for (uint32_t i = 0; i < SW_GUARD_LANES && !found; i++)
-		if (idle(i) && !lanes[i].legacy)
+		if (is_idle(i) && !lanes[i].legacy)
 			found = &lanes[i];
 	if (!found)
 		return NULL;
@@ -182,14 +182,14 @@ static struct lane *make(const struct lane *want)
 /* NULL: no room. */
 static struct lane *lane_of(const struct sw_guard_at *at)
 {
-	struct lane want = wanted(at);
+	struct lane want = lane_wanted(at);
 	for (uint32_t i = 0; i < SW_GUARD_LANES; i++) {
 		struct lane *l = &lanes[i];
 		if (l->used && !l->gone && l->stream == want.stream && l->thread == want.thread &&
 		    l->legacy == want.legacy && (want.stream || l->ctx == want.ctx))
 			return l;
 	}
-	struct lane *l = make(&want);
+	struct lane *l = make_lane(&want);
 	if (l)
 		l->ctx = at->ctx;
 	return l;
@@ -203,7 +203,7 @@ static void legacy_rules(struct lane *l)
 		if (!other->used || other == l || other->ctx != l->ctx || other->nonblocking || l->nonblocking)
 			continue;
 		if (l->legacy || other->legacy)
-			join(&l->knows, &other->knows);
+			join_clock(&l->knows, &other->knows);
 	}
 }
 
@@ -217,7 +217,7 @@ static void lanes_stream_made(const struct sw_guard_at *at, bool nonblocking)
 
 static void lanes_stream_gone(const struct sw_guard_at *at)
 {
-	struct lane want = wanted(at);
+	struct lane want = lane_wanted(at);
 	for (uint32_t i = 0; i < SW_GUARD_LANES; i++)
 		if (want.stream && lanes[i].used && lanes[i].stream == want.stream)
 			lanes[i].gone = true;
@@ -262,7 +262,7 @@ static void lanes_wait(const struct sw_guard_at *at, uint64_t event)
 	struct lane *l = lane_of(at);
 	lanes_cover_event(&covered, event);
 	if (l)
-		join(&l->knows, &covered);
+		join_clock(&l->knows, &covered);
 }
 
 static void lanes_cover_stream(struct sw_guard_clock *out, const struct sw_guard_at *at)
@@ -280,13 +280,13 @@ static void lanes_cover_context(struct sw_guard_clock *out, uint8_t ctx)
 	memset(out, 0, sizeof *out);
 	for (uint32_t i = 0; i < SW_GUARD_LANES; i++)
 		if (lanes[i].used && lanes[i].ctx == ctx)
-			join(out, &lanes[i].knows);
+			join_clock(out, &lanes[i].knows);
 }
 
 /* The host knows this to be done. */
 static void lanes_known(const struct sw_guard_clock *covered)
 {
-	join(&host_knows, covered);
+	join_clock(&host_knows, covered);
 }
 
 bool sw_lanes_done(struct sw_guard_step step)
@@ -303,7 +303,7 @@ static uint32_t n;
 static bool aliased; /* some have another address on the device */
 
 /* The first that ends after the address. */
-static uint32_t from(uint64_t address)
+static uint32_t first_ending_after(uint64_t address)
 {
 	uint32_t lo = 0, hi = n;
 	while (lo < hi) {
@@ -340,7 +340,7 @@ static bool new_kernel(void)
 	return known == 2;
 }
 
-static uint64_t hexadecimal(const char **p)
+static uint64_t read_hexadecimal(const char **p)
 {
 	uint64_t value = 0;
 	for (;; (*p)++) {
@@ -362,7 +362,7 @@ struct scan {
 /* One line of /proc/self/maps: "lo-hi rwxp ...". */
 static void scan_line(struct scan *s, const char *p)
 {
-	uint64_t lo = hexadecimal(&p), hi = *p == '-' ? (p++, hexadecimal(&p)) : 0;
+	uint64_t lo = read_hexadecimal(&p), hi = *p == '-' ? (p++, read_hexadecimal(&p)) : 0;
 	if (hi <= s->at || lo >= s->end || !s->good)
 		return;
 	bool plain = p[0] == ' ' && p[1] == 'r' && p[2] == 'w' && p[3] == '-';
@@ -399,7 +399,7 @@ static void buffers_add(const struct sw_rec_alloc *a)
 {
 	if (!a->bytes || a->address + a->bytes < a->address)
 		return;
-	uint32_t i = from(a->address);
+	uint32_t i = first_ending_after(a->address);
 	while (i < n && buffers[i].address < a->address + a->bytes) /* its end was not seen */
 		buffers_drop(buffers[i].address);
 	if (n == BUFFERS) {
@@ -420,7 +420,7 @@ static void buffers_add(const struct sw_rec_alloc *a)
 
 static void buffers_drop(uint64_t address)
 {
-	uint32_t i = from(address);
+	uint32_t i = first_ending_after(address);
 	if (i == n || buffers[i].address != address)
 		return;
 	memmove(&buffers[i], &buffers[i + 1], (--n - i) * sizeof *buffers);
@@ -428,7 +428,7 @@ static void buffers_drop(uint64_t address)
 
 struct sw_buffer *sw_buffers_find(uint64_t address)
 {
-	uint32_t i = from(address);
+	uint32_t i = first_ending_after(address);
 	return i < n && buffers[i].address <= address ? &buffers[i] : NULL;
 }
 
@@ -443,7 +443,7 @@ static struct sw_buffer *buffers_find_device(uint64_t address)
 
 struct sw_buffer *sw_buffers_next(uint64_t lo, uint64_t hi)
 {
-	uint32_t i = from(lo);
+	uint32_t i = first_ending_after(lo);
 	return i < n && buffers[i].address < hi ? &buffers[i] : NULL;
 }
 
@@ -525,7 +525,7 @@ static struct sw_guard_at place_of(const struct sw_rec *rec)
 				    .per_thread = rec->flags & SW_RF_PER_THREAD};
 }
 
-static void cover(const struct sw_rec *rec, const struct sw_guard_at *at)
+static void cover_sync(const struct sw_rec *rec, const struct sw_guard_at *at)
 {
 	const struct sw_rec_sync *s = (const struct sw_rec_sync *)(const void *)rec;
 	switch (s->what) {
@@ -546,7 +546,7 @@ static void cover(const struct sw_rec *rec, const struct sw_guard_at *at)
 	mine.waits = true;
 }
 
-static void freed(const struct sw_rec *rec)
+static void take_free(const struct sw_rec *rec)
 {
 	const struct sw_rec_free *f = (const struct sw_rec_free *)(const void *)rec;
 	const struct sw_buffer *b = sw_buffers_find(f->address);
@@ -579,16 +579,16 @@ static uint32_t uses_of(const struct sw_rec *rec)
 	return kept;
 }
 
-static void begin(const struct sw_rec *rec)
+static void begin_op(const struct sw_rec *rec)
 {
 	struct op op = {.kind = rec->kind,
 			.synchronous = rec->flags & SW_RF_SYNCHRONOUS,
 			.at = place_of(rec),
 			.handle = use_handle(rec)};
 	if (rec->kind == SW_REC_SYNC || rec->kind == SW_REC_QUERY)
-		cover(rec, &op.at);
+		cover_sync(rec, &op.at);
 	else if (rec->kind == SW_REC_FREE)
-		freed(rec);
+		take_free(rec);
 	else if (rec->kind == SW_REC_CONTEXT_OP)
 		context_ends(rec);
 	else if (rec->kind == SW_REC_ALLOC && !rec->status) {
@@ -618,7 +618,7 @@ static void begin(const struct sw_rec *rec)
 }
 
 /* A record of an operation; NULL: it was lost, and with it what we know. */
-static void published(const struct sw_rec *rec)
+static void take_record(const struct sw_rec *rec)
 {
 	if (sw_guard_others)
 		sw_guard_others->published(rec);
@@ -628,7 +628,7 @@ static void published(const struct sw_rec *rec)
 		return;
 	uint64_t mask = sw_guard_lock();
 	if (rec)
-		begin(rec);
+		begin_op(rec);
 	else
 		sw_pages_release_all();
 	sw_guard_unlock(mask);
@@ -657,7 +657,7 @@ static void look_for_pointers(const uint64_t *words, size_t count)
 
 /* Takes the parameters of the next launch.  Which part of a buffer a kernel uses, and how, is for the analyser: all of
    it is protected against all.  The block may lie in the program's memory, so it is read without the lock. */
-static void parameters(const void *block, size_t bytes)
+static void take_parameters(const void *block, size_t bytes)
 {
 	if (sw_guard_others)
 		sw_guard_others->parameters(block, bytes);
@@ -671,7 +671,7 @@ static void parameters(const void *block, size_t bytes)
 
 /* ---- after the call ---------------------------------------------------------------------------------------------- */
 
-static void guard(const struct op *op, struct sw_guard_step step)
+static void guard_uses(const struct op *op, struct sw_guard_step step)
 {
 	for (uint32_t i = op->first; i < op->first + op->uses; i++) {
 		const struct sw_guard_use *use = &mine.use[i];
@@ -703,7 +703,7 @@ static void waited_for(const struct op *op)
 	lanes_known(&covered);
 }
 
-static void work(const struct op *op)
+static void start_work(const struct op *op)
 {
 	if (captures)
 		return;
@@ -713,10 +713,10 @@ static void work(const struct op *op)
 	if (op->synchronous)
 		waited_for(op);
 	else
-		guard(op, step);
+		guard_uses(op, step);
 }
 
-static void captured(const struct op *op)
+static void end_capture(const struct op *op)
 {
 	if (op->handle == CAPTURE_BEGAN)
 		captures++;
@@ -724,7 +724,7 @@ static void captured(const struct op *op)
 		captures--;
 }
 
-static void succeeded(const struct op *op)
+static void op_succeeded(const struct op *op)
 {
 	switch (op->kind) {
 	case SW_REC_STREAM_CREATE:
@@ -750,7 +750,7 @@ static void succeeded(const struct op *op)
 	case SW_REC_HOST_FUNC:
 	case SW_REC_OTHER:
 	case SW_REC_UNCLASSIFIED:
-		work(op);
+		start_work(op);
 		break;
 	default:
 		break;
@@ -771,7 +771,7 @@ static void record_unguarded(uint64_t uses)
 }
 
 /* The call of the records seen so far has returned. */
-static void left(int status)
+static void call_left(int status)
 {
 	if (sw_guard_others)
 		sw_guard_others->left(status);
@@ -780,9 +780,9 @@ static void left(int status)
 	uint64_t mask = sw_guard_lock();
 	for (uint32_t i = 0; i < mine.n; i++) {
 		if (mine.op[i].kind == SW_REC_CAPTURE)
-			captured(&mine.op[i]);
+			end_capture(&mine.op[i]);
 		else if (!status)
-			succeeded(&mine.op[i]);
+			op_succeeded(&mine.op[i]);
 	}
 	if (mine.waits && !status) {
 		lanes_known(&mine.covered);
@@ -797,4 +797,4 @@ static void left(int status)
 		record_unguarded(untold);
 }
 
-const struct sw_companion_hooks sw_guard_hooks = {.published = published, .parameters = parameters, .left = left};
+const struct sw_companion_hooks sw_guard_hooks = {.published = take_record, .parameters = take_parameters, .left = call_left};

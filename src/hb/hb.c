@@ -16,7 +16,7 @@ static size_t size_of(uint32_t room)
 }
 
 /* *bytes: the memory that clocks hold. */
-static void release(size_t *bytes, struct sw_vector_clock *clock)
+static void release_clock(size_t *bytes, struct sw_vector_clock *clock)
 {
 	if (!clock || --clock->refs)
 		return;
@@ -25,7 +25,7 @@ static void release(size_t *bytes, struct sw_vector_clock *clock)
 }
 
 /* A clock of our own with at least n slots: the same one, or a copy when others hold it. */
-static struct sw_vector_clock *writable(size_t *bytes, struct sw_vector_clock *clock, uint32_t n)
+static struct sw_vector_clock *writable_clock(size_t *bytes, struct sw_vector_clock *clock, uint32_t n)
 {
 	uint32_t had = clock ? clock->n : 0;
 	if (clock && clock->refs == 1 && n <= clock->room) {
@@ -46,7 +46,7 @@ static struct sw_vector_clock *writable(size_t *bytes, struct sw_vector_clock *c
 	if (had)
 		memcpy(copy->at, clock->at, had * sizeof *copy->at);
 	memset(copy->at + had, 0, (n - had) * sizeof *copy->at);
-	release(bytes, clock);
+	release_clock(bytes, clock);
 	return copy;
 }
 
@@ -55,7 +55,7 @@ static bool raise_tick(size_t *bytes, struct sw_vector_clock **clock, uint32_t l
 {
 	if (sw_clock_get(*clock, lane) >= tick)
 		return false;
-	*clock = writable(bytes, *clock, lane + 1);
+	*clock = writable_clock(bytes, *clock, lane + 1);
 	(*clock)->at[lane] = (struct sw_known_tick){tick, learnt};
 	return true;
 }
@@ -73,8 +73,8 @@ static uint32_t first_newer(const struct sw_vector_clock *clock, const struct sw
 }
 
 /* Joins `from` into the clock of lane `own`; learnt: what to note for each slot that grows, or SW_LEARNT_KEEP. */
-static bool join(size_t *bytes, struct sw_vector_clock **clock, struct sw_vector_clock *from, uint32_t own,
-		 uint64_t learnt)
+static bool join_clock(size_t *bytes, struct sw_vector_clock **clock, struct sw_vector_clock *from, uint32_t own,
+		       uint64_t learnt)
 {
 	if (!from || from == *clock)
 		return false;
@@ -83,11 +83,11 @@ static bool join(size_t *bytes, struct sw_vector_clock **clock, struct sw_vector
 		return true;
 	}
 	if (!*clock)
-		*clock = writable(bytes, NULL, from->n);
+		*clock = writable_clock(bytes, NULL, from->n);
 	uint32_t i = first_newer(*clock, from, own);
 	if (i == from->n)
 		return false;
-	struct sw_vector_clock *to = *clock = writable(bytes, *clock, from->n);
+	struct sw_vector_clock *to = *clock = writable_clock(bytes, *clock, from->n);
 	for (; i < from->n; i++)
 		if (from->at[i].tick > to->at[i].tick && i != own) {
 			to->at[i].tick = from->at[i].tick;
@@ -97,7 +97,7 @@ static bool join(size_t *bytes, struct sw_vector_clock **clock, struct sw_vector
 }
 
 /* Equal ticks, from whatever records. */
-static bool equal(const struct sw_vector_clock *a, const struct sw_vector_clock *b)
+static bool clocks_equal(const struct sw_vector_clock *a, const struct sw_vector_clock *b)
 {
 	uint32_t na = a ? a->n : 0, nb = b ? b->n : 0;
 	for (uint32_t i = 0; i < na || i < nb; i++)
@@ -114,9 +114,9 @@ struct sw_known sw_known_hold(const struct sw_known *known)
 
 void sw_known_drop(size_t *bytes, struct sw_known *known)
 {
-	release(bytes, known->documented);
-	release(bytes, known->measured);
-	release(bytes, known->observed);
+	release_clock(bytes, known->documented);
+	release_clock(bytes, known->measured);
+	release_clock(bytes, known->observed);
 	*known = (struct sw_known){NULL, NULL, NULL};
 }
 
@@ -143,12 +143,13 @@ static struct separate separate_clocks(struct sw_known *known, const struct sw_k
 static void merge_equal(size_t *bytes, struct sw_known *known, bool documented, bool measured)
 {
 	const struct sw_vector_clock *less = sw_known_measured(known);
-	if (known->observed == less || (known->observed && (documented || measured) && equal(less, known->observed))) {
-		release(bytes, known->observed);
+	if (known->observed == less ||
+	    (known->observed && (documented || measured) && clocks_equal(less, known->observed))) {
+		release_clock(bytes, known->observed);
 		known->observed = NULL;
 	}
-	if (known->measured == known->documented || (documented && equal(known->documented, known->measured))) {
-		release(bytes, known->measured);
+	if (known->measured == known->documented || (documented && clocks_equal(known->documented, known->measured))) {
+		release_clock(bytes, known->measured);
 		known->measured = NULL;
 	}
 }
@@ -171,14 +172,14 @@ bool sw_known_join(size_t *bytes, struct sw_known *known, const struct sw_known 
 		   enum sw_order basis)
 {
 	if (basis == SW_ORDER_DOCUMENTED && !known->measured && !from->measured && !known->observed && !from->observed)
-		return join(bytes, &known->documented, from->documented, own, learnt);
+		return join_clock(bytes, &known->documented, from->documented, own, learnt);
 	struct separate separate = separate_clocks(known, from, basis);
-	bool observed =
-		separate.observed && join(bytes, &known->observed, sw_known_by(from, SW_ORDER_OBSERVED), own, learnt);
+	bool observed = separate.observed &&
+			join_clock(bytes, &known->observed, sw_known_by(from, SW_ORDER_OBSERVED), own, learnt);
 	bool measured = separate.measured && basis >= SW_ORDER_MEASURED &&
-			join(bytes, &known->measured, sw_known_measured(from), own, learnt);
+			join_clock(bytes, &known->measured, sw_known_measured(from), own, learnt);
 	bool documented =
-		basis == SW_ORDER_DOCUMENTED && join(bytes, &known->documented, from->documented, own, learnt);
+		basis == SW_ORDER_DOCUMENTED && join_clock(bytes, &known->documented, from->documented, own, learnt);
 	merge_equal(bytes, known, documented, measured);
 	return observed || measured || documented;
 }
@@ -488,7 +489,7 @@ static void join_for_safety(struct sw_hb *hb, uint32_t lane)
 }
 
 /* Examines the oldest candidates for unused slots; slots still needed go to the end of the queue. */
-static void reclaim(struct sw_hb *hb, sw_lanes *queue, size_t keep, size_t max)
+static void reclaim_slots(struct sw_hb *hb, sw_lanes *queue, size_t keep, size_t max)
 {
 	for (size_t look = LOOK; look && queue->n > keep; look--) {
 		uint32_t lane = queue->at[0];
@@ -505,9 +506,9 @@ static void reclaim(struct sw_hb *hb, sw_lanes *queue, size_t keep, size_t max)
 
 uint32_t sw_lane_new(struct sw_hb *hb, enum sw_lane_kind kind, uint8_t ctx, uint32_t thread, uint64_t handle)
 {
-	reclaim(hb, &hb->dead, 0, DEAD_MAX);
+	reclaim_slots(hb, &hb->dead, 0, DEAD_MAX);
 	if (kind == SW_LANE_PER_THREAD)
-		reclaim(hb, &hb->per_thread, PER_THREAD_KEEP, PER_THREAD_MAX);
+		reclaim_slots(hb, &hb->per_thread, PER_THREAD_KEEP, PER_THREAD_MAX);
 	uint32_t lane;
 	if (hb->free.n)
 		lane = hb->free.at[--hb->free.n];
@@ -649,7 +650,7 @@ static uint32_t new_host(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind ki
 }
 
 /* A thread may act once more after it ended: in a destructor of thread-local data that runs after the recorder's. */
-static void revive(struct sw_hb *hb, uint32_t lane)
+static void revive_lane(struct sw_hb *hb, uint32_t lane)
 {
 	sw_lane_at(hb, lane)->dead = false;
 	remove_value(&hb->dead, lane);
@@ -670,7 +671,7 @@ static uint32_t host_lane(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind k
 		lane = new_host(hb, thread, kind) + 1;
 		*sw_map_put(&hb->host_threads, thread) = lane;
 	} else if (sw_lane_at(hb, (uint32_t)lane - 1)->dead) {
-		revive(hb, (uint32_t)lane - 1);
+		revive_lane(hb, (uint32_t)lane - 1);
 	}
 	return (uint32_t)lane - 1;
 }

@@ -526,7 +526,7 @@ struct sw_point sw_hb_launch(struct sw_hb *hb, const struct sw_hb_at *at, const 
 /* Waits of the host: their begin fixes what they cover, their end makes the host lane join it. */
 
 /* Takes over the snapshot's references. */
-static sw_hb_token give(struct sw_hb *hb, struct sw_snap snap)
+static sw_hb_token give_token(struct sw_hb *hb, struct sw_snap snap)
 {
 	uint32_t token;
 	if (hb->token_free.n)
@@ -559,13 +559,13 @@ void sw_hb_wait_drop(struct sw_hb *hb, sw_hb_token token)
 static sw_hb_token give_lane(struct sw_hb *hb, uint32_t lane)
 {
 	struct sw_snap snap = sw_snap_peek(hb, lane);
-	return give(hb, sw_snap_hold(&snap));
+	return give_token(hb, sw_snap_hold(&snap));
 }
 
 sw_hb_token sw_hb_wait_event(struct sw_hb *hb, uint64_t event, struct sw_hb_event_state *state)
 {
 	const struct sw_snap *snap = event_use(hb, event, state);
-	return snap ? give(hb, sw_snap_hold(snap)) : 0;
+	return snap ? give_token(hb, sw_snap_hold(snap)) : 0;
 }
 
 sw_hb_token sw_hb_wait_point(struct sw_hb *hb, uint32_t lane)
@@ -600,7 +600,7 @@ static struct sw_snap snap_stream(struct sw_hb *hb, const struct sw_hb_at *at)
 
 sw_hb_token sw_hb_wait_stream(struct sw_hb *hb, const struct sw_hb_at *at)
 {
-	return give(hb, snap_stream(hb, at));
+	return give_token(hb, snap_stream(hb, at));
 }
 
 sw_hb_token sw_hb_wait_context(struct sw_hb *hb, uint8_t ctx)
@@ -608,7 +608,7 @@ sw_hb_token sw_hb_wait_context(struct sw_hb *hb, uint8_t ctx)
 	struct sw_snap snap = {{0, 0}, 0, 0, {NULL, NULL, NULL}};
 	sw_context_use(hb, ctx);
 	sw_snap_context(hb, &snap, ctx);
-	return give(hb, snap);
+	return give_token(hb, snap);
 }
 
 sw_hb_token sw_hb_wait_device(struct sw_hb *hb, int device)
@@ -617,7 +617,7 @@ sw_hb_token sw_hb_wait_device(struct sw_hb *hb, int device)
 	for (int ctx = 0; ctx < SW_CONTEXTS; ctx++)
 		if (hb->contexts[ctx].used && hb->contexts[ctx].device == device)
 			sw_snap_context(hb, &snap, (uint8_t)ctx);
-	return give(hb, snap);
+	return give_token(hb, snap);
 }
 
 /* The last work of a lane after `known` up to `covered`; 0: none.  Older than 64 steps: covered itself is taken for
@@ -682,8 +682,8 @@ void sw_hb_wait_lanes(const struct sw_hb *hb, sw_hb_token token, uint32_t thread
 }
 
 /* Returns the host lane that joined; the token ends. */
-static void end(struct sw_hb *hb, sw_hb_token token, uint32_t host, uint64_t seq, enum sw_edge_kind kind,
-		enum sw_order basis, struct sw_hb_waited *waited)
+static void end_wait(struct sw_hb *hb, sw_hb_token token, uint32_t host, uint64_t seq, enum sw_edge_kind kind,
+		     enum sw_order basis, struct sw_hb_waited *waited)
 {
 	struct sw_snap *snap = &find_wait(hb, token)->snap;
 	struct pending p;
@@ -700,7 +700,7 @@ void sw_hb_wait_end(struct sw_hb *hb, sw_hb_token token, uint32_t thread, uint64
 	if (waited)
 		*waited = (struct sw_hb_waited){0};
 	if (find_wait(hb, token))
-		end(hb, token, sw_lane_acts(hb, thread, SW_LANE_HOST, seq), seq, SW_EDGE_HOST_WAIT, basis, waited);
+		end_wait(hb, token, sw_lane_acts(hb, thread, SW_LANE_HOST, seq), seq, SW_EDGE_HOST_WAIT, basis, waited);
 }
 
 /* CUDA Driver API, cuLaunchHostFunc: the function "will block work added after it"; it is a step of its stream. */
@@ -714,8 +714,8 @@ struct sw_point sw_hb_host_func(struct sw_hb *hb, const struct sw_hb_at *at, sw_
 void sw_hb_host_func_end(struct sw_hb *hb, sw_hb_token token, uint32_t thread, uint64_t seq)
 {
 	if (find_wait(hb, token))
-		end(hb, token, sw_lane_acts(hb, thread, SW_LANE_CALLBACK, seq), seq, SW_EDGE_CALLBACK,
-		    SW_ORDER_DOCUMENTED, NULL);
+		end_wait(hb, token, sw_lane_acts(hb, thread, SW_LANE_CALLBACK, seq), seq, SW_EDGE_CALLBACK,
+			 SW_ORDER_DOCUMENTED, NULL);
 }
 
 void sw_hb_host_func_return(struct sw_hb *hb, const struct sw_hb_at *at)

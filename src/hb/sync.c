@@ -92,7 +92,7 @@ void sw_hb_release(struct sw_hb *hb, uint64_t key, uint32_t thread, uint64_t seq
 	sync->holder = SW_NO_LANE;
 }
 
-static void learn(struct sw_hb *hb, uint32_t lane, const struct sw_snap *from, uint64_t seq)
+static void learn_snapshot(struct sw_hb *hb, uint32_t lane, const struct sw_snap *from, uint64_t seq)
 {
 	if (sw_acquire(hb, lane, from, SW_EDGE_HOST, SW_ORDER_DOCUMENTED, seq))
 		sw_step_end(hb, lane, seq, false);
@@ -104,10 +104,10 @@ void sw_hb_acquire(struct sw_hb *hb, uint64_t key, uint32_t thread, uint64_t seq
 		return;
 	uint32_t lane = sw_lane_acts(hb, thread, SW_LANE_HOST, seq);
 	struct sw_sync *sync = find_object(hb, key);
-	learn(hb, lane, &hb->old, seq);
+	learn_snapshot(hb, lane, &hb->old, seq);
 	if (!sync)
 		return;
-	learn(hb, lane, &sync->snap, seq);
+	learn_snapshot(hb, lane, &sync->snap, seq);
 	sync->holder = lane;
 }
 
@@ -125,7 +125,7 @@ void sw_hb_thread_create(struct sw_hb *hb, uint64_t id, uint32_t creator, uint64
 	uint32_t lane = sw_lane_new(hb, SW_LANE_HOST, 0, 0, 0);
 	struct sw_snap known = sw_snap_peek(hb, host);
 	if (known.at.tick)
-		learn(hb, lane, &known, seq);
+		learn_snapshot(hb, lane, &known, seq);
 	*sw_vec_push(&hb->hosts) = lane;
 	*sw_map_put(&hb->unborn, id) = lane + 1;
 }
@@ -173,6 +173,6 @@ void sw_hb_thread_join(struct sw_hb *hb, uint64_t handle, uint32_t joiner, uint6
 	uint64_t lane = sw_map_get(&hb->host_threads, sw_map_get(&hb->ended, handle));
 	struct sw_snap gone = lane ? sw_snap_peek(hb, (uint32_t)lane - 1) : (struct sw_snap){0};
 	if (gone.at.tick)
-		learn(hb, host, &gone, seq);
+		learn_snapshot(hb, host, &gone, seq);
 	sw_map_delete(&hb->ended, handle);
 }

@@ -69,7 +69,7 @@ uint32_t sw_communicator_kind(struct sw_communicator *c, const struct sw_collect
 
 /* Do they agree as far as both go?  What is not known agrees with nothing but itself here, so that sequences with a gap
    are their own; the report treats it as equal. */
-static bool agree(const struct sw_collective_sequence *a, const struct sw_collective_sequence *b)
+static bool sequences_agree(const struct sw_collective_sequence *a, const struct sw_collective_sequence *b)
 {
 	const size_t n = a->calls.n < b->calls.n ? a->calls.n : b->calls.n;
 	return !n || memcmp(a->calls.at, b->calls.at, n * sizeof *a->calls.at) == 0;
@@ -91,7 +91,7 @@ void sw_communicator_take(struct sw_communicator *c, struct sw_collective_sequen
 {
 	for (size_t i = 0; i < c->sequences.n; i++) {
 		struct sw_collective_sequence *s = c->sequences.at[i];
-		if (!agree(s, sequence))
+		if (!sequences_agree(s, sequence))
 			continue;
 		if (s->calls.n < sequence->calls.n) { /* the longer one stays */
 			const struct sw_collective_sequence shorter = *s;
@@ -343,7 +343,7 @@ static void put_call(struct own *own, const struct sw_rec_collective *c)
 	own->sequence->calls.at[c->number - 1] = sw_communicator_kind(own->communicator, &call);
 }
 
-static void arrive(struct pass *p, const struct open *open)
+static void end_collective(struct pass *p, const struct open *open)
 {
 	sw_communicator_arrive(open->own->communicator, p->boot, &open->arrival);
 }
@@ -360,7 +360,7 @@ static void take_collective(struct pass *p, const struct sw_record *r, uint64_t 
 	put_call(own, c);
 	if (p->open.n == OPEN_MANY) {
 		for (size_t i = 0; i < p->open.n; i++)
-			arrive(p, &p->open.at[i]);
+			end_collective(p, &p->open.at[i]);
 		p->open.n = 0;
 	}
 	*sw_vec_push(&p->open) = (struct open){.own = own,
@@ -400,7 +400,7 @@ static void take_sync(struct pass *p, const struct sw_record *r, uint64_t now)
 			continue;
 		}
 		open->arrival.done_ns = r->failed ? UINT64_MAX : now;
-		arrive(p, open);
+		end_collective(p, open);
 	}
 	if (stream)
 		p->open.n = kept;
@@ -413,7 +413,7 @@ static bool is_over(unsigned flags)
 	return flags & SW_RF_END || (flags & SW_RF_SYNCHRONOUS && !(flags & SW_RF_BEGIN));
 }
 
-static void take(struct pass *p, const struct sw_reader *reader, const struct sw_record *r)
+static void take_record(struct pass *p, const struct sw_reader *reader, const struct sw_record *r)
 {
 	const uint64_t now = p->begin_ns + r->t_ns;
 	if (r->rec->kind < SW_REC_LAUNCH || r->rec->kind == SW_REC_ACTIVITY)
@@ -431,10 +431,10 @@ static void take(struct pass *p, const struct sw_reader *reader, const struct sw
 		p->wait_ns += r->dur_ns;
 }
 
-static void finish(struct pass *p, const struct sw_file_header *header)
+static void finish_pass(struct pass *p, const struct sw_file_header *header)
 {
 	for (size_t i = 0; i < p->open.n; i++)
-		arrive(p, &p->open.at[i]);
+		end_collective(p, &p->open.at[i]);
 	for (size_t i = 0; i < p->owns.n; i++) {
 		struct own *own = p->owns.at[i];
 		own->member.calls = (uint32_t)own->sequence->calls.n;
@@ -463,9 +463,9 @@ int sw_merged_collectives(struct sw_merged *merged, struct sw_merged_rank *proce
 			 .boot = *process->boot ? process->boot : process->host};
 	sw_shared_begin(&p.shared, &merged->shared, process, report);
 	while ((rc = sw_reader_next(reader, &record, error)) > 0)
-		take(&p, reader, &record);
+		take_record(&p, reader, &record);
 	sw_shared_end(&p.shared, p.last_ns);
-	finish(&p, sw_reader_header(reader));
+	finish_pass(&p, sw_reader_header(reader));
 	sw_reader_close(reader);
 	return rc;
 }

@@ -144,7 +144,7 @@ static void add_ranks(struct sw_between *b, const struct group *group)
 		*sw_vec_push(&b->ranks) = group->members.at[i]->process;
 }
 
-static uint32_t longest(const struct sw_communicator *c)
+static uint32_t longest_sequence(const struct sw_communicator *c)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < c->sequences.n; i++)
@@ -155,7 +155,7 @@ static uint32_t longest(const struct sw_communicator *c)
 /* The first place where two that both got there differ; UINT32_MAX: none. */
 static uint32_t first_difference(const struct sw_communicator *c)
 {
-	const uint32_t n = longest(c);
+	const uint32_t n = longest_sequence(c);
 	for (uint32_t place = 0; c->sequences.n > 1 && place < n; place++) {
 		uint32_t call = 0;
 		for (size_t i = 0; i < c->sequences.n; i++) {
@@ -285,7 +285,7 @@ static void check_missing(struct sw_merged *merged, const struct sw_communicator
 		for (size_t k = 0; k < c->sequences.at[i]->members.n; k++)
 			if (c->sequences.at[i]->members.at[k].calls < least)
 				least = c->sequences.at[i]->members.at[k].calls;
-	if (least >= longest(c))
+	if (least >= longest_sequence(c))
 		return;
 	struct groups groups = {0};
 	const struct group *missing = NULL, *called = NULL;
@@ -358,7 +358,7 @@ static const struct sw_arrival *find_arrival(const struct sw_arrivals *m, uint32
 	return low < m->at.n && m->at.at[low].number == number ? &m->at.at[low] : NULL;
 }
 
-static const struct sw_arrivals *machine(const struct sw_communicator *c, const char *boot)
+static const struct sw_arrivals *arrivals_on(const struct sw_communicator *c, const char *boot)
 {
 	for (size_t i = 0; i < c->machines.n; i++)
 		if (strcmp(c->machines.at[i]->boot, boot) == 0)
@@ -375,7 +375,7 @@ static void find_clock(struct sw_merged *merged, struct sw_merged_clock *clock, 
 	int64_t low = INT64_MIN, high = INT64_MAX;
 	for (size_t i = 0; i < merged->collectives.communicators.n; i++) {
 		const struct sw_communicator *c = merged->collectives.communicators.at[i];
-		const struct sw_arrivals *a = machine(c, reference), *b = machine(c, clock->boot);
+		const struct sw_arrivals *a = arrivals_on(c, reference), *b = arrivals_on(c, clock->boot);
 		for (size_t k = 0; a && b && k < a->at.n; k++) {
 			const struct sw_arrival *here = &a->at.at[k], *there = find_arrival(b, here->number);
 			if (!there || !joins_all(c, here->number))
@@ -428,7 +428,7 @@ static struct sw_arrival put_together(const struct sw_merged *merged, const stru
 	*error = 0;
 	for (size_t i = 0; i < merged->clocks.n; i++) {
 		const struct sw_merged_clock *clock = &merged->clocks.at[i];
-		const struct sw_arrivals *m = machine(c, clock->boot);
+		const struct sw_arrivals *m = arrivals_on(c, clock->boot);
 		const struct sw_arrival *a = m ? find_arrival(m, number) : NULL;
 		if (!a || clock->error_ns == UINT64_MAX)
 			continue;
@@ -489,7 +489,7 @@ static void compare_all(const struct sw_merged *merged, const struct sw_communic
 	}
 }
 
-static uint64_t between(const struct late *late)
+static uint64_t late_time(const struct late *late)
 {
 	return late->wait_ns + late->copy_ns + late->host_ns;
 }
@@ -510,7 +510,7 @@ static void report_straggler(struct sw_merged *merged, struct sw_merged_rank *ra
 		"  That is %.1f %% of the time between its collectives. Since the one before, on average, its host\n"
 		"  waited %.3f ms for devices, copied for %.3f ms, and did %.3f ms of other work.\n"
 		"  basis:         when the hosts made the calls%s\n",
-		100.0 * (double)late->held_ns / (double)between(late), (double)late->wait_ns / n / 1e6,
+		100.0 * (double)late->held_ns / (double)late_time(late), (double)late->wait_ns / n / 1e6,
 		(double)late->copy_ns / n / 1e6, (double)late->host_ns / n / 1e6,
 		stride > 1 ? "; of a long run every few collectives are compared" : "");
 	fclose(out);
@@ -535,7 +535,7 @@ static void between_stragglers(struct sw_merged *merged)
 		const struct late *l = &late[i];
 		const uint64_t held_ns = l->held_ns > 0 ? (uint64_t)l->held_ns : 0;
 		if (l->held >= LEAST_COLLECTIVES && 2 * l->last > compared[i] && held_ns >= LEAST_NS &&
-		    held_ns >= l->last * LEAST_MEAN_NS && held_ns * LEAST_SHARE >= between(l))
+		    held_ns >= l->last * LEAST_MEAN_NS && held_ns * LEAST_SHARE >= late_time(l))
 			report_straggler(merged, merged->ranks.at[i], l, compared[i], stride);
 	}
 	free(compared);

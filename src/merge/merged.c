@@ -21,7 +21,7 @@
 #define MAX_CALLS (1u << 24)
 
 /* Element of an array as a number from 0 to `most`; *ok is cleared where it is none. */
-static uint64_t at(const json_t *array, size_t index, uint64_t most, bool *ok)
+static uint64_t number_at(const json_t *array, size_t index, uint64_t most, bool *ok)
 {
 	const json_t *value = json_array_get(array, index);
 	const json_int_t number = json_is_integer(value) ? json_integer_value(value) : -1;
@@ -34,7 +34,7 @@ static uint64_t at(const json_t *array, size_t index, uint64_t most, bool *ok)
 
 static struct sw_merged_rank *process_at(struct sw_merged *merged, const json_t *array, size_t index, bool *ok)
 {
-	const uint64_t i = at(array, index, UINT32_MAX, ok);
+	const uint64_t i = number_at(array, index, UINT32_MAX, ok);
 	if (i < merged->ranks.n)
 		return merged->ranks.at[i];
 	*ok = false;
@@ -49,11 +49,11 @@ static void take_kinds(struct sw_communicator *c, const json_t *kinds, bool *ok)
 	{
 		const json_t *root = json_array_get(kind, 3);
 		const struct sw_collective_call call = {
-			.op = (uint32_t)at(kind, 0, UINT32_MAX, ok),
-			.type = (uint32_t)at(kind, 1, UINT32_MAX, ok),
-			.reduction = (uint32_t)at(kind, 2, UINT32_MAX, ok),
+			.op = (uint32_t)number_at(kind, 0, UINT32_MAX, ok),
+			.type = (uint32_t)number_at(kind, 1, UINT32_MAX, ok),
+			.reduction = (uint32_t)number_at(kind, 2, UINT32_MAX, ok),
 			.root = (int32_t)json_integer_value(root),
-			.count = at(kind, 4, INT64_MAX, ok),
+			.count = number_at(kind, 4, INT64_MAX, ok),
 		};
 		if (sw_communicator_kind(c, &call) != i + 1)
 			*ok = false; /* the same twice: numbers would not fit */
@@ -65,15 +65,15 @@ static void take_sequence(struct sw_merged *merged, struct sw_communicator *c, c
 	const json_t *calls = json_object_get(object, "calls"), *members = json_object_get(object, "members");
 	struct sw_collective_sequence *s = sw_calloc(1, sizeof *s);
 	for (size_t i = 0; *ok && i < json_array_size(calls) && i < MAX_CALLS; i++)
-		*sw_vec_push(&s->calls) = (uint32_t)at(calls, i, c->kinds.n, ok);
+		*sw_vec_push(&s->calls) = (uint32_t)number_at(calls, i, c->kinds.n, ok);
 	for (size_t i = 0; *ok && i < json_array_size(members); i++) {
 		const json_t *m = json_array_get(members, i);
 		*sw_vec_push(&s->members) = (struct sw_collective_member){
 			.process = process_at(merged, m, 0, ok),
-			.rank = (uint32_t)at(m, 1, UINT32_MAX, ok),
-			.calls = (uint32_t)at(m, 2, s->calls.n, ok),
-			.end_ns = at(m, 3, INT64_MAX, ok),
-			.last_ns = at(m, 4, INT64_MAX, ok),
+			.rank = (uint32_t)number_at(m, 1, UINT32_MAX, ok),
+			.calls = (uint32_t)number_at(m, 2, s->calls.n, ok),
+			.end_ns = number_at(m, 3, INT64_MAX, ok),
+			.last_ns = number_at(m, 4, INT64_MAX, ok),
 		};
 	}
 	if (!s->members.n)
@@ -96,18 +96,18 @@ static void take_times(struct sw_merged *merged, struct sw_communicator *c, cons
 	for (size_t i = 0; *ok && i < json_array_size(times); i++) {
 		const json_t *t = json_array_get(times, i), *done = json_array_get(t, 6);
 		struct sw_arrival a = {
-			.number = (uint32_t)at(t, 0, MAX_CALLS, ok),
-			.n = (uint32_t)at(t, 1, UINT32_MAX, ok),
-			.first_ns = at(t, 2, INT64_MAX, ok),
-			.last_ns = at(t, 3, INT64_MAX, ok),
-			.second_ns = at(t, 4, INT64_MAX, ok),
-			.waited_ns = at(t, 5, INT64_MAX, ok),
+			.number = (uint32_t)number_at(t, 0, MAX_CALLS, ok),
+			.n = (uint32_t)number_at(t, 1, UINT32_MAX, ok),
+			.first_ns = number_at(t, 2, INT64_MAX, ok),
+			.last_ns = number_at(t, 3, INT64_MAX, ok),
+			.second_ns = number_at(t, 4, INT64_MAX, ok),
+			.waited_ns = number_at(t, 5, INT64_MAX, ok),
 			.done_ns = UINT64_MAX,
 			.last = process_at(merged, t, 7, ok),
-			.wait_ns = at(t, 8, INT64_MAX, ok),
-			.copy_ns = at(t, 9, INT64_MAX, ok),
-			.host_ns = at(t, 10, INT64_MAX, ok),
-			.second_busy_ns = at(t, 11, INT64_MAX, ok),
+			.wait_ns = number_at(t, 8, INT64_MAX, ok),
+			.copy_ns = number_at(t, 9, INT64_MAX, ok),
+			.host_ns = number_at(t, 10, INT64_MAX, ok),
+			.second_busy_ns = number_at(t, 11, INT64_MAX, ok),
 		};
 		if (json_is_integer(done) && json_integer_value(done) >= 0)
 			a.done_ns = (uint64_t)json_integer_value(done);
@@ -205,7 +205,7 @@ static void merged_gap(struct sw_merged_rank *rank, const char *text)
 
 /* ---- order ------------------------------------------------------------------------------------------------------- */
 
-static int compare(uint64_t a, uint64_t b)
+static int compare_numbers(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
 }
@@ -213,18 +213,18 @@ static int compare(uint64_t a, uint64_t b)
 /* Order of processes: by rank, those without one last; whatever the order in which they were added. */
 int sw_merged_compare(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
 {
-	int by = compare(a->ranked ? a->rank : UINT64_MAX, b->ranked ? b->rank : UINT64_MAX);
+	int by = compare_numbers(a->ranked ? a->rank : UINT64_MAX, b->ranked ? b->rank : UINT64_MAX);
 	if (!by)
 		by = strcmp(a->job, b->job);
 	if (!by)
-		by = compare(a->restart, b->restart);
+		by = compare_numbers(a->restart, b->restart);
 	if (!by)
-		by = compare(a->start_real_ns, b->start_real_ns);
+		by = compare_numbers(a->start_real_ns, b->start_real_ns);
 	if (!by)
 		by = strcmp(a->host, b->host);
 	if (!by)
-		by = compare(a->pid, b->pid);
-	return by ? by : compare(a->start_monotonic_ns, b->start_monotonic_ns);
+		by = compare_numbers(a->pid, b->pid);
+	return by ? by : compare_numbers(a->start_monotonic_ns, b->start_monotonic_ns);
 }
 
 /* This process in the other result, if it is there. */
@@ -250,7 +250,7 @@ static bool holds_rank(const struct sw_merged_finding *finding, const struct sw_
 }
 
 /* Text and JSON are those of the first process, so that they do not depend on the order of the merge. */
-static void join(struct sw_merged_finding *kept, struct sw_merged_finding *other)
+static void join_findings(struct sw_merged_finding *kept, struct sw_merged_finding *other)
 {
 	if (sw_merged_compare(other->in.at[0], kept->in.at[0]) < 0) {
 		const struct sw_merged_finding first = *other;
@@ -277,7 +277,7 @@ static void merged_take_finding(struct sw_merged *merged, struct sw_merged_findi
 {
 	for (size_t i = 0; i < merged->findings.n; i++)
 		if (same_finding(merged->findings.at[i], finding)) {
-			join(merged->findings.at[i], finding);
+			join_findings(merged->findings.at[i], finding);
 			return;
 		}
 	*sw_vec_push(&merged->findings) = finding;
@@ -398,12 +398,12 @@ static int by_weight(const void *a, const void *b)
 {
 	const struct sw_merged_finding *x = *(struct sw_merged_finding *const *)a;
 	const struct sw_merged_finding *y = *(struct sw_merged_finding *const *)b;
-	int by = compare(y->severity, x->severity);
+	int by = compare_numbers(y->severity, x->severity);
 	if (!by)
-		by = compare(y->in.n, x->in.n);
+		by = compare_numbers(y->in.n, x->in.n);
 	if (!by)
-		by = compare(x->in.at[0]->index, y->in.at[0]->index);
-	return by ? by : compare(x->fingerprint, y->fingerprint);
+		by = compare_numbers(x->in.at[0]->index, y->in.at[0]->index);
+	return by ? by : compare_numbers(x->fingerprint, y->fingerprint);
 }
 
 static int by_path(const void *a, const void *b)
@@ -411,7 +411,7 @@ static int by_path(const void *a, const void *b)
 	return strcmp(((const struct sw_merged_unusable *)a)->path, ((const struct sw_merged_unusable *)b)->path);
 }
 
-static void count(struct sw_merged *merged, const struct sw_merged_finding *finding)
+static void count_finding(struct sw_merged *merged, const struct sw_merged_finding *finding)
 {
 	if (finding->suppressed)
 		merged->suppressed++;
@@ -421,7 +421,7 @@ static void count(struct sw_merged *merged, const struct sw_merged_finding *find
 						      : &merged->notes);
 }
 
-static void sort(void *at, size_t n, size_t bytes, int (*by)(const void *, const void *))
+static void sort_array(void *at, size_t n, size_t bytes, int (*by)(const void *, const void *))
 {
 	if (n)
 		qsort(at, n, bytes, by);
@@ -429,7 +429,7 @@ static void sort(void *at, size_t n, size_t bytes, int (*by)(const void *, const
 
 static void number_ranks(struct sw_merged *merged)
 {
-	sort(merged->ranks.at, merged->ranks.n, sizeof *merged->ranks.at, by_rank);
+	sort_array(merged->ranks.at, merged->ranks.n, sizeof *merged->ranks.at, by_rank);
 	for (size_t i = 0; i < merged->ranks.n; i++)
 		merged->ranks.at[i]->index = i;
 }
@@ -445,11 +445,11 @@ void sw_merged_finish(struct sw_merged *merged)
 	number_ranks(merged);
 	for (size_t i = 0; i < merged->findings.n; i++) {
 		struct sw_merged_finding *finding = merged->findings.at[i];
-		sort(finding->in.at, finding->in.n, sizeof *finding->in.at, by_rank);
-		count(merged, finding);
+		sort_array(finding->in.at, finding->in.n, sizeof *finding->in.at, by_rank);
+		count_finding(merged, finding);
 	}
-	sort(merged->findings.at, merged->findings.n, sizeof *merged->findings.at, by_weight);
-	sort(merged->unusable.at, merged->unusable.n, sizeof *merged->unusable.at, by_path);
+	sort_array(merged->findings.at, merged->findings.n, sizeof *merged->findings.at, by_weight);
+	sort_array(merged->unusable.at, merged->unusable.n, sizeof *merged->unusable.at, by_path);
 	sw_between_find(merged);
 	sw_merged_check_ranks(merged);
 }
@@ -483,7 +483,7 @@ struct partial {
 	struct sw_merged *merged;
 };
 
-static const json_t *member(struct partial *p, const json_t *object, const char *name, json_type type)
+static const json_t *typed_member(struct partial *p, const json_t *object, const char *name, json_type type)
 {
 	const json_t *value = json_object_get(object, name);
 	if (value && json_typeof(value) == type)
@@ -494,7 +494,7 @@ static const json_t *member(struct partial *p, const json_t *object, const char 
 }
 
 /* Lines stay; nothing else that a terminal would obey. */
-static char *plain(const char *text)
+static char *plain_text(const char *text)
 {
 	char *copy = sw_strdup(text);
 	for (char *c = copy; *c; c++)
@@ -505,13 +505,13 @@ static char *plain(const char *text)
 
 static char *text_of(struct partial *p, const json_t *object, const char *name)
 {
-	const json_t *value = member(p, object, name, JSON_STRING);
-	return plain(value ? json_string_value(value) : "");
+	const json_t *value = typed_member(p, object, name, JSON_STRING);
+	return plain_text(value ? json_string_value(value) : "");
 }
 
 static uint64_t number_of(struct partial *p, const json_t *object, const char *name, uint64_t most)
 {
-	const json_t *value = member(p, object, name, JSON_INTEGER);
+	const json_t *value = typed_member(p, object, name, JSON_INTEGER);
 	const json_int_t number = value ? json_integer_value(value) : 0;
 	if ((number < 0 || (uint64_t)number > most) && !p->wrong)
 		p->wrong = name;
@@ -520,7 +520,7 @@ static uint64_t number_of(struct partial *p, const json_t *object, const char *n
 
 static uint64_t hash_of(struct partial *p, const json_t *object, const char *name)
 {
-	const json_t *hash = member(p, object, name, JSON_STRING);
+	const json_t *hash = typed_member(p, object, name, JSON_STRING);
 	return hash ? strtoull(json_string_value(hash), NULL, 16) : 0;
 }
 
@@ -540,10 +540,10 @@ static bool bool_of(struct partial *p, const json_t *object, const char *name)
 
 static void take_gaps(struct partial *p, struct sw_merged_rank *rank, const json_t *object)
 {
-	const json_t *gaps = member(p, object, "gaps", JSON_ARRAY), *gap;
+	const json_t *gaps = typed_member(p, object, "gaps", JSON_ARRAY), *gap;
 	size_t i;
 	json_array_foreach(gaps, i, gap) * sw_vec_push(&rank->gaps) =
-		plain(json_is_string(gap) ? json_string_value(gap) : "?");
+		plain_text(json_is_string(gap) ? json_string_value(gap) : "?");
 }
 
 static void take_rank(struct partial *p, const json_t *object)
@@ -582,7 +582,7 @@ static void take_rank(struct partial *p, const json_t *object)
 
 static enum sw_severity severity_of(struct partial *p, const json_t *object)
 {
-	const json_t *value = member(p, object, "severity", JSON_STRING);
+	const json_t *value = typed_member(p, object, "severity", JSON_STRING);
 	const char *name = value ? json_string_value(value) : "note";
 	if (strcmp(name, "error") == 0)
 		return SW_ERROR;
@@ -595,7 +595,7 @@ static enum sw_severity severity_of(struct partial *p, const json_t *object)
 
 static void take_processes(struct partial *p, struct sw_merged_finding *finding, const json_t *object)
 {
-	const json_t *processes = member(p, object, "processes", JSON_ARRAY), *index;
+	const json_t *processes = typed_member(p, object, "processes", JSON_ARRAY), *index;
 	size_t i;
 	json_array_foreach(processes, i, index)
 	{
@@ -612,13 +612,13 @@ static void take_processes(struct partial *p, struct sw_merged_finding *finding,
 static void take_finding(struct partial *p, const json_t *object)
 {
 	struct sw_merged_finding *finding = sw_calloc(1, sizeof *finding);
-	const json_t *fingerprint = member(p, object, "fingerprint", JSON_STRING);
-	const json_t *whole = member(p, object, "finding", JSON_OBJECT), *text = json_object_get(object, "text");
+	const json_t *fingerprint = typed_member(p, object, "fingerprint", JSON_STRING);
+	const json_t *whole = typed_member(p, object, "finding", JSON_OBJECT), *text = json_object_get(object, "text");
 	*sw_vec_push(&p->merged->findings) = finding;
 	finding->fingerprint = fingerprint ? strtoull(json_string_value(fingerprint), NULL, 16) : 0;
 	finding->severity = severity_of(p, object);
 	finding->suppressed = bool_of(p, object, "suppressed");
-	finding->text = json_is_string(text) ? plain(json_string_value(text)) : NULL;
+	finding->text = json_is_string(text) ? plain_text(json_string_value(text)) : NULL;
 	char *json = whole ? json_dumps(whole, JSON_COMPACT | JSON_REAL_PRECISION(JSON_DIGITS)) : NULL;
 	finding->json = sw_strdup(json ? json : "{}");
 	free(json);
@@ -702,7 +702,7 @@ static void take_communicator(struct partial *p, const json_t *object)
 static void take_all(struct partial *p, const json_t *root, const char *name,
 		     void (*take)(struct partial *, const json_t *))
 {
-	const json_t *array = member(p, root, name, JSON_ARRAY), *object;
+	const json_t *array = typed_member(p, root, name, JSON_ARRAY), *object;
 	size_t i;
 	json_array_foreach(array, i, object)
 	{
@@ -714,7 +714,7 @@ static void take_all(struct partial *p, const json_t *root, const char *name,
 }
 
 /* Moves what was read; a process that was already added replaces the one that was read. */
-static void move(struct sw_merged *to, struct sw_merged *from)
+static void move_ranks(struct sw_merged *to, struct sw_merged *from)
 {
 	for (size_t i = 0; i < from->ranks.n; i++) {
 		struct sw_merged_rank *there = merged_find_rank(to, from->ranks.at[i]);
@@ -769,7 +769,7 @@ int sw_merged_read(struct sw_merged *merged, FILE *file, const char *path, struc
 			     "missing or wrong",
 			     path, p.wrong);
 	else
-		move(merged, p.merged);
+		move_ranks(merged, p.merged);
 	sw_merged_free(p.merged);
 	return rc;
 }

@@ -9,7 +9,7 @@
 #define CLOCKS_APART_NS 3600000000000u /* ranks of one job start within minutes */
 #define NAMED_MANY	8
 
-static void gap(struct sw_merged *merged, char *text)
+static void add_gap(struct sw_merged *merged, char *text)
 {
 	*sw_vec_push(&merged->gaps) = text;
 }
@@ -45,8 +45,8 @@ static void check_missing(struct sw_merged *merged)
 	if (!merged->expected)
 		return;
 	if (least != merged->expected)
-		gap(merged, sw_format("the processes were started as ranks of jobs of %u and of %u ranks", least,
-				      merged->expected));
+		add_gap(merged, sw_format("the processes were started as ranks of jobs of %u and of %u ranks", least,
+					  merged->expected));
 	bool *missing = sw_alloc(merged->expected * sizeof *missing);
 	memset(missing, true, merged->expected * sizeof *missing);
 	for (size_t i = 0; i < merged->ranks.n; i++) {
@@ -63,20 +63,20 @@ static void check_missing(struct sw_merged *merged)
 		fprintf(out, "%u of %u ranks have no trace: ", merged->expected - merged->present, merged->expected);
 		put_numbers(out, missing, merged->expected);
 		fclose(out);
-		gap(merged, text);
+		add_gap(merged, text);
 	}
 	free(missing);
 }
 
 /* ---- twice ------------------------------------------------------------------------------------------------------- */
 
-static bool overlap(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
+static bool runs_overlap(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
 {
 	return a->start_real_ns < b->start_real_ns + b->span_ns && b->start_real_ns < a->start_real_ns + a->span_ns;
 }
 
 /* Workers of a rank have its environment: they are its children, or children of the same process. */
-static bool related(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
+static bool are_related(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
 {
 	return strcmp(a->host, b->host) == 0 &&
 	       (a->ppid == b->pid || b->ppid == a->pid || (a->ppid == b->ppid && a->ppid > 1));
@@ -92,18 +92,19 @@ static void check_twice(struct sw_merged *merged)
 			const struct sw_merged_rank *b = merged->ranks.at[k];
 			if (!b->ranked || b->rank != a->rank)
 				break;
-			if (!overlap(a, b) || related(a, b))
+			if (!runs_overlap(a, b) || are_related(a, b))
 				continue;
 			if (listed++ < NAMED_MANY)
-				gap(merged, sw_format("rank %u is there twice, by processes that ran at the same time: "
-						      "%s and %s",
-						      a->rank, a->trace, b->trace));
+				add_gap(merged,
+					sw_format("rank %u is there twice, by processes that ran at the same time: "
+						  "%s and %s",
+						  a->rank, a->trace, b->trace));
 			else
 				more++;
 		}
 	}
 	if (more)
-		gap(merged, sw_format("%zu more pairs of traces have one rank", more));
+		add_gap(merged, sw_format("%zu more pairs of traces have one rank", more));
 }
 
 /* ---- groups ------------------------------------------------------------------------------------------------------ */
@@ -138,7 +139,7 @@ static void check_groups(struct sw_merged *merged, const char *(*value)(const st
 		if (groups.n > NAMED_MANY)
 			fprintf(out, " and %zu more", groups.n - NAMED_MANY);
 		fclose(out);
-		gap(merged, text);
+		add_gap(merged, text);
 	}
 	free(groups.at);
 }
@@ -169,16 +170,16 @@ static void check_clocks(struct sw_merged *merged)
 	if (!first || strcmp(first->boot, last->boot) == 0 ||
 	    last->start_real_ns - first->start_real_ns < CLOCKS_APART_NS)
 		return;
-	gap(merged, sw_format("by their clocks rank %u on %s began %.1f h after rank %u on %s: the clocks of these "
-			      "machines differ, or the traces are of different runs",
-			      last->rank, last->host, (double)(last->start_real_ns - first->start_real_ns) / 3.6e12,
-			      first->rank, first->host));
+	add_gap(merged, sw_format("by their clocks rank %u on %s began %.1f h after rank %u on %s: the clocks of these "
+				  "machines differ, or the traces are of different runs",
+				  last->rank, last->host, (double)(last->start_real_ns - first->start_real_ns) / 3.6e12,
+				  first->rank, first->host));
 }
 
 void sw_merged_check_ranks(struct sw_merged *merged)
 {
 	for (size_t i = 0; i < merged->unusable.n; i++)
-		gap(merged, sw_format("%s: %s", merged->unusable.at[i].path, merged->unusable.at[i].why));
+		add_gap(merged, sw_format("%s: %s", merged->unusable.at[i].path, merged->unusable.at[i].why));
 	for (size_t i = 0; i < merged->ranks.n; i++)
 		for (size_t k = 0; k < merged->ranks.at[i]->gaps.n; k++) {
 			char *text;
@@ -187,7 +188,7 @@ void sw_merged_check_ranks(struct sw_merged *merged)
 			sw_merged_name(out, merged->ranks.at[i]);
 			fprintf(out, ": %s", merged->ranks.at[i]->gaps.at[k]);
 			fclose(out);
-			gap(merged, text);
+			add_gap(merged, text);
 		}
 	check_missing(merged);
 	check_twice(merged);

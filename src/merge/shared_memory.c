@@ -78,7 +78,7 @@ static void take_alloc(struct sw_shared_pass *pass, const struct sw_rec_alloc *a
 }
 
 /* `r`: the free, or the end of one that the driver waited in. */
-static void freed(struct sw_shared_pass *pass, uint64_t index, const struct sw_record *r, uint64_t now)
+static void end_import(struct sw_shared_pass *pass, uint64_t index, const struct sw_record *r, uint64_t now)
 {
 	if (!index)
 		return;
@@ -102,7 +102,7 @@ static void take_free(struct sw_shared_pass *pass, const struct sw_record *r, ui
 	if (r->rec->flags & SW_RF_END) {
 		const struct sw_rec_end *end = (const struct sw_rec_end *)(const void *)r->rec;
 		if (!r->failed)
-			freed(pass, sw_map_get(&pass->freeing, end->begin_seq), r, now);
+			end_import(pass, sw_map_get(&pass->freeing, end->begin_seq), r, now);
 		sw_map_delete(&pass->freeing, end->begin_seq);
 		return;
 	}
@@ -120,7 +120,7 @@ static void take_free(struct sw_shared_pass *pass, const struct sw_record *r, ui
 	if (r->rec->flags & SW_RF_BEGIN && index)
 		*sw_map_put(&pass->freeing, r->seq) = index;
 	else
-		freed(pass, index, r, now + r->dur_ns);
+		end_import(pass, index, r, now + r->dur_ns);
 	sw_map_delete(&pass->exported, f->address);
 	sw_map_delete(&pass->sizes, f->address);
 }
@@ -264,7 +264,7 @@ static bool shared_ambiguous(const struct sw_shared_memory *shared, const struct
 	return exports > 1;
 }
 
-static bool meet(const struct sw_shared_export *e, const struct sw_shared_import *i)
+static bool same_memory(const struct sw_shared_export *e, const struct sw_shared_import *i)
 {
 	return e->hash == i->hash && e->process != i->process && one_machine(e->process, i->process);
 }
@@ -361,7 +361,7 @@ static void find_early(struct sw_merged *merged)
 		for (size_t n = 0; shared->exports.at[k].freed_ns && n < shared->imports.n; n++) {
 			const struct sw_shared_export *e = &shared->exports.at[k];
 			const struct sw_shared_import *i = &shared->imports.at[n];
-			if (!meet(e, i) || shared_ambiguous(shared, e->process, e->hash) ||
+			if (!same_memory(e, i) || shared_ambiguous(shared, e->process, e->hash) ||
 			    !too_early(shared, e, i, &early))
 				continue;
 			uint64_t *pair = sw_map_put(&by_pair, e->process->index << 32 | i->process->index);
@@ -378,7 +378,7 @@ static void find_early(struct sw_merged *merged)
 	sw_map_free(&by_pair);
 }
 
-static void gap(struct sw_merged *merged, size_t n, const char *one, const char *several)
+static void add_count_gap(struct sw_merged *merged, size_t n, const char *one, const char *several)
 {
 	if (n)
 		*sw_vec_push(&merged->gaps) = n == 1 ? sw_strdup(one) : sw_format("%zu %s", n, several);
@@ -387,7 +387,7 @@ static void gap(struct sw_merged *merged, size_t n, const char *one, const char 
 static bool has_exporter(const struct sw_shared_memory *shared, const struct sw_shared_import *i)
 {
 	for (size_t k = 0; k < shared->exports.n; k++)
-		if (meet(&shared->exports.at[k], i))
+		if (same_memory(&shared->exports.at[k], i))
 			return true;
 	return false;
 }
@@ -396,7 +396,7 @@ static bool is_opened(const struct sw_shared_memory *shared, const struct sw_mer
 {
 	for (size_t i = 0; i < shared->exports.n; i++)
 		for (size_t k = 0; shared->exports.at[i].process == exporter && k < shared->imports.n; k++)
-			if (meet(&shared->exports.at[i], &shared->imports.at[k]))
+			if (same_memory(&shared->exports.at[i], &shared->imports.at[k]))
 				return true;
 	return false;
 }
@@ -423,10 +423,11 @@ static void find_gaps(struct sw_merged *merged)
 		strangers += !has_exporter(shared, import);
 		ambiguous += shared_ambiguous(shared, import->process, import->hash);
 	}
-	gap(merged, strangers, "memory was opened that a process without a trace here exported",
-	    "times memory was opened that a process without a trace here exported");
-	gap(merged, ambiguous, "memory was opened by a handle that two allocations had: its uses are not compared",
-	    "times memory was opened by a handle that two allocations had: its uses are not compared");
+	add_count_gap(merged, strangers, "memory was opened that a process without a trace here exported",
+		      "times memory was opened that a process without a trace here exported");
+	add_count_gap(merged, ambiguous,
+		      "memory was opened by a handle that two allocations had: its uses are not compared",
+		      "times memory was opened by a handle that two allocations had: its uses are not compared");
 }
 
 void sw_between_shared(struct sw_merged *merged)
@@ -460,7 +461,7 @@ static bool by_counter(const struct sw_merged_rank *of, const struct sw_merged_r
 }
 
 /* How far a moment by the counter is from the same by CLOCK_MONOTONIC. */
-static uint64_t disagreement(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
+static uint64_t clock_disagreement(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
 {
 	uint64_t ns;
 	if (!by_counter(a, b, a->start_monotonic_ns, &ns))
@@ -470,7 +471,7 @@ static uint64_t disagreement(const struct sw_merged_rank *a, const struct sw_mer
 
 static uint64_t most_disagreement(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
 {
-	const uint64_t one = disagreement(a, b), other = disagreement(b, a);
+	const uint64_t one = clock_disagreement(a, b), other = clock_disagreement(b, a);
 	return one > other ? one : other;
 }
 
@@ -497,7 +498,7 @@ static uint64_t shared_moment(const struct sw_merged_rank *of, const struct sw_m
 
 /* ---- a report ---------------------------------------------------------------------------------------------------- */
 
-static uint64_t moment(const struct sw_merged_rank *process, uint64_t t_ns)
+static uint64_t monotonic_time(const struct sw_merged_rank *process, uint64_t t_ns)
 {
 	return t_ns ? process->start_monotonic_ns + t_ns : 0;
 }
@@ -517,24 +518,25 @@ static void merged_uses_take(sw_merged_uses *uses, struct sw_merged_rank *proces
 	const struct sw_judgement *j = report->judgement;
 	for (size_t i = 0; i < j->shared_uses.n; i++) {
 		const struct sw_shared_use *u = &j->shared_uses.at[i];
-		*sw_vec_push(uses) = (struct sw_merged_use){.process = process,
-							    .handle = u->handle,
-							    .lo = u->lo,
-							    .hi = u->hi,
-							    .call_ns = process->start_monotonic_ns + u->access.t_ns,
-							    .learnt_ns = moment(process, u->learnt_ns),
-							    .known_ns = moment(process, u->known_ns),
-							    .signalled_ns = moment(process, u->signalled_ns),
-							    .waited_ns = moment(process, u->waited_ns),
-							    .signalled_more_ns = moment(process, u->signalled_more_ns),
-							    .signalled_event = u->signalled_event,
-							    .waited_event = u->waited_event,
-							    .reads = u->reads,
-							    .writes = u->writes,
-							    .atomic = u->atomic,
-							    .learning = u->learning,
-							    .site = sw_place_hash(&report->names, &u->access),
-							    .what = merged_call_text(report, &u->access)};
+		*sw_vec_push(uses) =
+			(struct sw_merged_use){.process = process,
+					       .handle = u->handle,
+					       .lo = u->lo,
+					       .hi = u->hi,
+					       .call_ns = process->start_monotonic_ns + u->access.t_ns,
+					       .learnt_ns = monotonic_time(process, u->learnt_ns),
+					       .known_ns = monotonic_time(process, u->known_ns),
+					       .signalled_ns = monotonic_time(process, u->signalled_ns),
+					       .waited_ns = monotonic_time(process, u->waited_ns),
+					       .signalled_more_ns = monotonic_time(process, u->signalled_more_ns),
+					       .signalled_event = u->signalled_event,
+					       .waited_event = u->waited_event,
+					       .reads = u->reads,
+					       .writes = u->writes,
+					       .atomic = u->atomic,
+					       .learning = u->learning,
+					       .site = sw_place_hash(&report->names, &u->access),
+					       .what = merged_call_text(report, &u->access)};
 	}
 }
 
@@ -625,7 +627,7 @@ enum unordered { ORDERED, LIKELY_NOT, CERTAINLY_NOT };
 /* `earlier` was called before `later`. Nothing ordered its end before the call: no way of telling began before it.
    Nothing did in between: the other process could not learn. And the earlier one, once called, waited for no other
    process. */
-static enum unordered unordered(const struct sw_merged_use *earlier, const struct sw_merged_use *later)
+static enum unordered how_unordered(const struct sw_merged_use *earlier, const struct sw_merged_use *later)
 {
 	const struct sw_merged_rank *on = later->process;
 	const uint64_t error_ns = shared_moment_error(earlier->process, on);
@@ -722,7 +724,7 @@ static bool is_new(struct sw_map *reported, const struct sw_merged_use *earlier,
 static void compare_uses(struct sw_merged *merged, struct sw_map *reported, const struct sw_merged_use *earlier,
 			 const struct sw_merged_use *later)
 {
-	const enum unordered how = share_bytes(earlier, later) ? unordered(earlier, later) : ORDERED;
+	const enum unordered how = share_bytes(earlier, later) ? how_unordered(earlier, later) : ORDERED;
 	if (how == ORDERED || shared_ambiguous(&merged->shared, earlier->process, earlier->handle) ||
 	    (how == LIKELY_NOT && has_audience(&merged->shared.uses, earlier, later)) ||
 	    !is_new(reported, earlier, later))

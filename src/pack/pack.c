@@ -193,7 +193,7 @@ static void pack_put_head(struct sw_pack_chunks *chunks, const char *version)
 	memcpy(r + 1, version, strlen(version));
 }
 
-static void complain(struct sw_pack_sums *sums, char *text)
+static void add_complaint(struct sw_pack_sums *sums, char *text)
 {
 	for (size_t i = 0; i < sums->unusable.n; i++)
 		if (!strcmp(sums->unusable.at[i], text)) {
@@ -243,7 +243,7 @@ static void pack_put_code(struct sw_pack_chunks *chunks, struct sw_gather *g, st
 	for (size_t i = 0; i < g->all.n; i++) {
 		sums->code_bytes += g->all.at[i]->n;
 		if (g->all.at[i]->why)
-			complain(sums, sw_strdup(g->all.at[i]->why));
+			add_complaint(sums, sw_strdup(g->all.at[i]->why));
 	}
 	sums->kernels = g->kernels;
 }
@@ -305,9 +305,9 @@ static void put_module(struct sw_pack_chunks *chunks, uint32_t number, const str
 static void complain_of(struct sw_pack_sums *sums, const struct sw_named_file *file)
 {
 	if (file->path[0] == '/' && file->state != SW_OBJECT_USABLE)
-		complain(sums, sw_format("no names: %s %s", file->path,
-					 file->state == SW_OBJECT_CHANGED ? "is not the file that was loaded"
-									  : "is missing, or not readable"));
+		add_complaint(sums, sw_format("no names: %s %s", file->path,
+					      file->state == SW_OBJECT_CHANGED ? "is not the file that was loaded"
+									       : "is missing, or not readable"));
 }
 
 static void pack_put_frames(struct sw_pack_chunks *chunks, struct sw_gather *g, struct sw_pack_sums *sums)
@@ -420,8 +420,8 @@ static int write_all(struct sw_pack_copy *copy, const struct sw_pack_chunks *chu
 	return rc ? rc : sw_pack_stream_end(stream, error);
 }
 
-static int pack(struct sw_gather *gather, const struct sw_pack_options *options, FILE *out, struct sw_pack_sums *sums,
-		struct sw_error *error)
+static int pack_gathered(struct sw_gather *gather, const struct sw_pack_options *options, FILE *out,
+			 struct sw_pack_sums *sums, struct sw_error *error)
 {
 	const struct sw_source *source = sw_reader_source(gather->reader);
 	struct sw_pack_copy copy;
@@ -456,7 +456,7 @@ int sw_pack(const char *trace, const struct sw_pack_options *options, FILE *out,
 	*sums = (struct sw_pack_sums){0};
 	int rc = sw_gather_open(&gather, trace, error);
 	if (!rc)
-		rc = pack(&gather, options, out, sums, error);
+		rc = pack_gathered(&gather, options, out, sums, error);
 	sw_gather_close(&gather);
 	return rc;
 }

@@ -158,7 +158,7 @@ struct ptx {
 	SW_VEC(struct entry) entries;
 };
 
-static bool next(struct ptx *p)
+static bool next_word(struct ptx *p)
 {
 	if (!sw_ptx_next(&p->l))
 		return false;
@@ -172,10 +172,10 @@ static bool next(struct ptx *p)
 static bool pass_entry(struct ptx *p, struct entry *e)
 {
 	size_t depth = 0;
-	if (!next(p))
+	if (!next_word(p))
 		return false;
 	e->name = sw_reduce_name(p->l.word, p->l.n);
-	while (next(p)) {
+	while (next_word(p)) {
 		char c = *p->l.word;
 		depth += c == '{';
 		if ((c == ';' && !depth) || (c == '}' && depth && !--depth)) {
@@ -189,7 +189,7 @@ static bool pass_entry(struct ptx *p, struct entry *e)
 static bool find_entries(struct ptx *p)
 {
 	const char *linkage = NULL;
-	while (next(p)) {
+	while (next_word(p)) {
 		if (sw_ptx_is(&p->l, ".visible") || sw_ptx_is(&p->l, ".weak") || sw_ptx_is(&p->l, ".extern")) {
 			linkage = p->l.word;
 			continue;
@@ -260,7 +260,7 @@ struct fatbin {
 
 /* ---- writing entries --------------------------------------------------------------------------------------------- */
 
-static void append(struct fatbin *f, const void *bytes, size_t size)
+static void append_bytes(struct fatbin *f, const void *bytes, size_t size)
 {
 	size_t padded = (size + 7) & ~(size_t)7;
 	sw_vec_reserve(&f->out, f->out.n + padded);
@@ -271,7 +271,7 @@ static void append(struct fatbin *f, const void *bytes, size_t size)
 }
 
 /* The content as it is stored: compressed where we can.  malloc'ed. */
-static void *store(const struct fatbin *f, const void *bytes, size_t size, size_t *stored, bool *compressed)
+static void *store_content(const struct fatbin *f, const void *bytes, size_t size, size_t *stored, bool *compressed)
 {
 #ifdef HAVE_ZSTD
 	size_t room = ZSTD_compressBound(size);
@@ -311,7 +311,7 @@ static void put_entry(struct fatbin *f, const struct sw_fatbin_entry *e, const v
 {
 	size_t stored, header = header_bytes(f, e);
 	bool compressed;
-	void *payload = store(f, bytes, size, &stored, &compressed);
+	void *payload = store_content(f, bytes, size, &stored, &compressed);
 	uint64_t flags = (e->flags & ~(uint64_t)(SW_FATBIN_LZ4 | SW_FATBIN_ZSTD)) | (compressed ? SW_FATBIN_ZSTD : 0);
 	uint64_t room = (stored + 7) & ~7ull, plain = compressed ? size : 0;
 	uint32_t packed = compressed ? (uint32_t)stored : 0;
@@ -324,7 +324,7 @@ static void put_entry(struct fatbin *f, const struct sw_fatbin_entry *e, const v
 	forget_name(head, header);
 	if (stored)
 		memcpy(head + header, payload, stored);
-	append(f, head, header + room);
+	append_bytes(f, head, header + room);
 	free(head);
 	free(payload);
 }
@@ -334,12 +334,12 @@ static void put_unread(struct fatbin *f, const struct sw_fatbin_entry *e)
 {
 	uint64_t payload;
 	memcpy(&payload, f->from + e->offset + 8, sizeof payload);
-	append(f, f->from + e->offset, header_bytes(f, e) + (size_t)payload);
+	append_bytes(f, f->from + e->offset, header_bytes(f, e) + (size_t)payload);
 }
 
 /* ---- which entries ----------------------------------------------------------------------------------------------- */
 
-static bool wanted(const struct fatbin *f, const struct sw_fatbin_entry *e)
+static bool is_wanted(const struct fatbin *f, const struct sw_fatbin_entry *e)
 {
 	const struct sw_reduce *what = f->what;
 	bool runs = !what->archs && e->arch == f->newest;
@@ -404,7 +404,7 @@ static int take_entry(void *arg, const struct sw_fatbin_entry *e)
 		*told = true; /* that there is some says why machine code is missing */
 		put_entry(f, e, "", 0);
 	}
-	if (!wanted(f, e))
+	if (!is_wanted(f, e))
 		return 0;
 	struct sort *s = sort_of(f, e);
 	if (s->found.n == f->what->launched->n)
@@ -442,8 +442,8 @@ static void *reduce_fatbin(const struct sw_reduce *what, const void *bytes, size
 	struct fatbin f = {.what = what, .from = bytes};
 	struct sw_error error;
 	uint64_t header = SW_FATBIN_MAGIC | 1ull << 32 | (uint64_t)SW_FATBIN_HEADER_BYTES << 48, none = 0;
-	append(&f, &header, sizeof header);
-	append(&f, &none, sizeof none);
+	append_bytes(&f, &header, sizeof header);
+	append_bytes(&f, &none, sizeof none);
 	sw_fatbin_walk(bytes, size, look_at_entry, &f, &error);
 	sw_fatbin_walk(bytes, size, take_entry, &f, &error);
 	for (size_t i = 0; i < f.sorts.n; i++)

@@ -18,7 +18,7 @@ uint32_t sw_pack_record_max(const struct sw_pack_chunks *c)
 	return (room < SW_REC_MAX_BYTES ? room : SW_REC_MAX_BYTES) & ~7u;
 }
 
-static struct sw_chunk_header *last(const struct sw_pack_chunks *c)
+static struct sw_chunk_header *last_chunk(const struct sw_pack_chunks *c)
 {
 	return (void *)(c->at + (c->n - 1) * c->chunk_bytes);
 }
@@ -27,7 +27,7 @@ void sw_pack_chunks_close(struct sw_pack_chunks *c)
 {
 	if (!c->n)
 		return;
-	struct sw_chunk_header *h = last(c);
+	struct sw_chunk_header *h = last_chunk(c);
 	h->committed = c->used;
 	h->crc = sw_crc32c(0, h + 1, c->used);
 	h->closed = 1;
@@ -42,8 +42,8 @@ static void next_chunk(struct sw_pack_chunks *c)
 	}
 	c->n++;
 	c->used = 0;
-	memset(last(c), 0, c->chunk_bytes);
-	*last(c) = (struct sw_chunk_header){
+	memset(last_chunk(c), 0, c->chunk_bytes);
+	*last_chunk(c) = (struct sw_chunk_header){
 		.magic = SW_FORMAT_CHUNK_MAGIC, .writer = c->writer, .index = (uint32_t)(c->n - 1)};
 }
 
@@ -52,7 +52,7 @@ void *sw_pack_record(struct sw_pack_chunks *c, enum sw_rec_kind kind, size_t byt
 	bytes = (bytes + 7) & ~(size_t)7;
 	if (!c->n || sizeof(struct sw_chunk_header) + c->used + bytes > c->chunk_bytes)
 		next_chunk(c);
-	struct sw_rec *r = (void *)((unsigned char *)(last(c) + 1) + c->used);
+	struct sw_rec *r = (void *)((unsigned char *)(last_chunk(c) + 1) + c->used);
 	c->used += (uint32_t)bytes;
 	*r = (struct sw_rec){.kind = kind, .words = (uint16_t)(bytes / 8), .ticks = c->ticks};
 	return r;
@@ -80,7 +80,7 @@ bool sw_pack_can_compress(void)
 	return true;
 }
 
-static int begin(struct sw_pack_stream *s, struct sw_error *error)
+static int begin_frame(struct sw_pack_stream *s, struct sw_error *error)
 {
 	s->zstd = sw_calloc(1, sizeof *s->zstd);
 	s->zstd->context = ZSTD_createCCtx();
@@ -93,8 +93,8 @@ static int begin(struct sw_pack_stream *s, struct sw_error *error)
 	return 0;
 }
 
-static int compress(struct sw_pack_stream *s, const void *data, size_t bytes, ZSTD_EndDirective what,
-		    struct sw_error *error)
+static int compress_bytes(struct sw_pack_stream *s, const void *data, size_t bytes, ZSTD_EndDirective what,
+			  struct sw_error *error)
 {
 	ZSTD_inBuffer in = {data, bytes, 0};
 	size_t left;
@@ -108,14 +108,14 @@ static int compress(struct sw_pack_stream *s, const void *data, size_t bytes, ZS
 	return 0;
 }
 
-static int end(struct sw_pack_stream *s, struct sw_error *error)
+static int end_frame(struct sw_pack_stream *s, struct sw_error *error)
 {
-	return compress(s, NULL, 0, ZSTD_e_end, error);
+	return compress_bytes(s, NULL, 0, ZSTD_e_end, error);
 }
 
-static int put(struct sw_pack_stream *s, const void *data, size_t bytes, struct sw_error *error)
+static int put_bytes(struct sw_pack_stream *s, const void *data, size_t bytes, struct sw_error *error)
 {
-	return compress(s, data, bytes, ZSTD_e_continue, error);
+	return compress_bytes(s, data, bytes, ZSTD_e_continue, error);
 }
 
 void sw_pack_stream_free(struct sw_pack_stream *s)
@@ -138,19 +138,19 @@ bool sw_pack_can_compress(void)
 	return false;
 }
 
-static int begin(struct sw_pack_stream *s, struct sw_error *error)
+static int begin_frame(struct sw_pack_stream *s, struct sw_error *error)
 {
 	(void)s;
 	return sw_fail(error, SW_E_UNSUPPORTED, "this syncwatch was built without zstd and cannot compress");
 }
 
-static int end(struct sw_pack_stream *s, struct sw_error *error)
+static int end_frame(struct sw_pack_stream *s, struct sw_error *error)
 {
 	(void)s, (void)error;
 	return 0;
 }
 
-static int put(struct sw_pack_stream *s, const void *data, size_t bytes, struct sw_error *error)
+static int put_bytes(struct sw_pack_stream *s, const void *data, size_t bytes, struct sw_error *error)
 {
 	(void)s, (void)data, (void)bytes, (void)error;
 	return 0;
@@ -165,20 +165,20 @@ void sw_pack_stream_free(struct sw_pack_stream *s)
 int sw_pack_stream_open(struct sw_pack_stream *s, FILE *out, bool compressed, struct sw_error *error)
 {
 	*s = (struct sw_pack_stream){.out = out};
-	return compressed ? begin(s, error) : 0;
+	return compressed ? begin_frame(s, error) : 0;
 }
 
 int sw_pack_stream_put(struct sw_pack_stream *s, const void *data, size_t bytes, struct sw_error *error)
 {
 	if (s->zstd)
-		return put(s, data, bytes, error);
+		return put_bytes(s, data, bytes, error);
 	fwrite(data, 1, bytes, s->out);
 	return 0;
 }
 
 int sw_pack_stream_end(struct sw_pack_stream *s, struct sw_error *error)
 {
-	return s->zstd ? end(s, error) : 0;
+	return s->zstd ? end_frame(s, error) : 0;
 }
 
 static uint64_t offset_of(const struct sw_pack_copy *c, uint64_t number)
@@ -308,7 +308,7 @@ static bool leave_out(unsigned char *at, uint32_t bytes)
 	return changed;
 }
 
-static void change(const struct sw_pack_copy *c, unsigned char *chunk, size_t got)
+static void change_header(const struct sw_pack_copy *c, unsigned char *chunk, size_t got)
 {
 	struct sw_chunk_header *head = (void *)chunk;
 	size_t there = got - sizeof *head;
@@ -332,7 +332,7 @@ int sw_pack_copy_run(struct sw_pack_copy *c, struct sw_pack_stream *out, struct 
 		rc = sw_source_read(c->source, offset_of(c, i), chunk, bytes, &got, error);
 		if (rc || got < sizeof(struct sw_chunk_header) || !is_left(c, (void *)chunk))
 			continue;
-		change(c, chunk, got);
+		change_header(c, chunk, got);
 		rc = sw_pack_stream_put(out, chunk, got, error);
 	}
 	free(chunk);

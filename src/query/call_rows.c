@@ -411,7 +411,7 @@ static void put_allocation(struct sw_call_rows *calls, struct sw_rec_alloc *live
 	free(lived);
 }
 
-static void allocate(struct sw_call_rows *calls, const struct sw_rec_alloc *alloc)
+static void begin_allocation(struct sw_call_rows *calls, const struct sw_rec_alloc *alloc)
 {
 	if (!calls->rows->wanted[SW_QUERY_raw_allocations])
 		return;
@@ -422,7 +422,7 @@ static void allocate(struct sw_call_rows *calls, const struct sw_rec_alloc *allo
 	sw_map_put_ptr(&calls->allocations, alloc->address, lives);
 }
 
-static void deallocate(struct sw_call_rows *calls, uint64_t seq, const struct sw_rec_free *freed)
+static void end_allocation(struct sw_call_rows *calls, uint64_t seq, const struct sw_rec_free *freed)
 {
 	struct sw_rec_alloc *lived = sw_map_ptr(&calls->allocations, freed->address);
 	if (!lived)
@@ -476,10 +476,10 @@ static void put_details(struct sw_call_rows *calls, uint64_t seq, const void *re
 		put_set(calls, seq, rec);
 		break;
 	case SW_REC_ALLOC:
-		allocate(calls, rec);
+		begin_allocation(calls, rec);
 		break;
 	case SW_REC_FREE:
-		deallocate(calls, seq, rec);
+		end_allocation(calls, seq, rec);
 		break;
 	case SW_REC_EVENT_CREATE:
 		put_event(calls, seq, ((const struct sw_rec_event *)rec)->event, "create");

@@ -85,7 +85,7 @@ void sw_query_tables(FILE *out)
 	}
 }
 
-static void check(struct sw_rows *rows, int code)
+static void check_code(struct sw_rows *rows, int code)
 {
 	if (rows->failed || code == SQLITE_OK || code == SQLITE_DONE || code == SQLITE_ROW)
 		return;
@@ -97,7 +97,7 @@ static void check(struct sw_rows *rows, int code)
 static void rows_execute(struct sw_rows *rows, const char *sql)
 {
 	if (!rows->failed)
-		check(rows, sqlite3_exec(rows->db, sql, NULL, NULL, NULL));
+		check_code(rows, sqlite3_exec(rows->db, sql, NULL, NULL, NULL));
 }
 
 /* Makes tables and views, and a statement for each table. 0, or <0 with error filled. */
@@ -112,8 +112,8 @@ static int rows_open(struct sw_rows *rows, sqlite3 *db, struct sw_error *error)
 		char *create = schema_create(i), *insert = schema_insert(i);
 		rows_execute(rows, create);
 		if (line->kind == SW_SCHEMA_TABLE && !rows->failed)
-			check(rows, sqlite3_prepare_v3(db, insert, -1, SQLITE_PREPARE_PERSISTENT,
-						       &rows->insert[table++], NULL));
+			check_code(rows, sqlite3_prepare_v3(db, insert, -1, SQLITE_PREPARE_PERSISTENT,
+							    &rows->insert[table++], NULL));
 		free(create);
 		free(insert);
 	}
@@ -139,12 +139,12 @@ bool sw_rows_begin(struct sw_rows *rows, enum sw_query_table table)
 
 void sw_rows_number(struct sw_rows *rows, int64_t number)
 {
-	check(rows, sqlite3_bind_int64(rows->at, ++rows->column, number));
+	check_code(rows, sqlite3_bind_int64(rows->at, ++rows->column, number));
 }
 
 static void put_real(struct sw_rows *rows, double number)
 {
-	check(rows, sqlite3_bind_double(rows->at, ++rows->column, number));
+	check_code(rows, sqlite3_bind_double(rows->at, ++rows->column, number));
 }
 
 void sw_rows_ms(struct sw_rows *rows, uint64_t ns)
@@ -154,13 +154,13 @@ void sw_rows_ms(struct sw_rows *rows, uint64_t ns)
 
 void sw_rows_text(struct sw_rows *rows, const char *text)
 {
-	check(rows, text ? sqlite3_bind_text(rows->at, ++rows->column, text, -1, SQLITE_TRANSIENT)
-			 : sqlite3_bind_null(rows->at, ++rows->column));
+	check_code(rows, text ? sqlite3_bind_text(rows->at, ++rows->column, text, -1, SQLITE_TRANSIENT)
+			      : sqlite3_bind_null(rows->at, ++rows->column));
 }
 
 void sw_rows_null(struct sw_rows *rows)
 {
-	check(rows, sqlite3_bind_null(rows->at, ++rows->column));
+	check_code(rows, sqlite3_bind_null(rows->at, ++rows->column));
 }
 
 void sw_rows_known(struct sw_rows *rows, int64_t number)
@@ -175,9 +175,9 @@ void sw_rows_end(struct sw_rows *rows)
 {
 	/* A column that is left out would keep the value of the row before. */
 	if (rows->column != sqlite3_bind_parameter_count(rows->at))
-		check(rows, SQLITE_MISUSE);
-	check(rows, sqlite3_step(rows->at));
-	check(rows, sqlite3_reset(rows->at));
+		check_code(rows, SQLITE_MISUSE);
+	check_code(rows, sqlite3_step(rows->at));
+	check_code(rows, sqlite3_reset(rows->at));
 }
 
 /* Rows of an answer as a table, as CSV (RFC 4180, lines end with LF) or as JSON (an array of objects). */
@@ -395,7 +395,7 @@ static void show_held(struct sink *s, const struct sw_printer *p)
 	t->held.n = 0;
 }
 
-static void hold(struct sink *s, const struct sw_printer *p)
+static void hold_table(struct sink *s, const struct sw_printer *p)
 {
 	struct table *t = &s->table;
 	if (t->begun) {
@@ -461,7 +461,7 @@ static void printer_row(struct sw_printer *p, sqlite3_stmt *statement)
 	for (size_t i = 0; i < p->n; i++) {
 		struct sink *s = &p->sinks[i];
 		if (s->to.form == SW_QUERY_TABLE)
-			hold(s, p);
+			hold_table(s, p);
 		else if (s->to.form == SW_QUERY_JSON)
 			put_json(&s->to, p);
 		for (int k = 0; k < p->columns && s->to.form == SW_QUERY_CSV; k++)
@@ -514,7 +514,7 @@ static const char settings[] = "PRAGMA journal_mode = OFF; PRAGMA synchronous = 
 
 /* ---- what a statement may do ------------------------------------------------------------------------------------- */
 
-static void want(struct sw_query *query, const char *table)
+static void want_table(struct sw_query *query, const char *table)
 {
 	const struct sw_schema_line *line;
 	unsigned number = 0;
@@ -524,14 +524,15 @@ static void want(struct sw_query *query, const char *table)
 }
 
 /* Queries read: they change nothing, attach no files and load no code. */
-static int authorize(void *arg, int action, const char *what, const char *more, const char *database, const char *view)
+static int authorize_action(void *arg, int action, const char *what, const char *more, const char *database,
+			    const char *view)
 {
 	struct sw_query *query = arg;
 	(void)database;
 	(void)view;
 	switch (action) {
 	case SQLITE_READ:
-		want(query, what);
+		want_table(query, what);
 		return SQLITE_OK;
 	case SQLITE_SELECT:
 	case SQLITE_RECURSIVE:
@@ -548,7 +549,7 @@ static int authorize(void *arg, int action, const char *what, const char *more, 
 }
 
 /* The message of SQLite, without the line breaks that a statement may have brought into it. */
-static int complain(struct sw_query *query, int code, struct sw_error *error)
+static int fail_query(struct sw_query *query, int code, struct sw_error *error)
 {
 	if (code == SQLITE_NOMEM)
 		return sw_fail(error, -ENOMEM, "out of memory");
@@ -562,7 +563,7 @@ static int prepare_select(struct sw_query *query, sqlite3_stmt **statement, cons
 {
 	query->refused = NULL;
 	int code = sqlite3_prepare_v2(query->db, query->sql, -1, statement, rest);
-	return code ? complain(query, code, error) : 0;
+	return code ? fail_query(query, code, error) : 0;
 }
 
 int sw_query_ask(struct sw_query *query, const char *sql, struct sw_error *error)
@@ -572,7 +573,7 @@ int sw_query_ask(struct sw_query *query, const char *sql, struct sw_error *error
 	free(query->sql);
 	query->sql = sw_strdup(sql);
 	memset(query->rows.wanted, 0, sizeof query->rows.wanted);
-	sqlite3_set_authorizer(query->db, authorize, query);
+	sqlite3_set_authorizer(query->db, authorize_action, query);
 	int rc = prepare_select(query, &statement, &rest, error);
 	if (!rc && (!statement || !sqlite3_column_count(statement)))
 		rc = sw_fail(error, SW_E_USAGE, "the query is empty");
@@ -664,7 +665,7 @@ int sw_query_print(struct sw_query *query, const struct sw_query_sink *sinks, si
 {
 	sqlite3_stmt *statement = NULL;
 	int code;
-	sqlite3_set_authorizer(query->db, authorize, query);
+	sqlite3_set_authorizer(query->db, authorize_action, query);
 	int rc = prepare_select(query, &statement, NULL, error);
 	if (rc)
 		return rc;
@@ -673,7 +674,7 @@ int sw_query_print(struct sw_query *query, const struct sw_query_sink *sinks, si
 		printer_row(printer, statement);
 	printer_end(printer);
 	if (code != SQLITE_DONE)
-		rc = complain(query, code, error);
+		rc = fail_query(query, code, error);
 	sqlite3_finalize(statement);
 	return rc;
 }

@@ -219,7 +219,7 @@ static void end_piece(struct sw_resource *r, uint32_t quarters, struct sw_ended 
 	}
 }
 
-static void retire(struct sw_resource *r, uint32_t i)
+static void retire_work(struct sw_resource *r, uint32_t i)
 {
 	uint32_t q = r->running[i].quarters;
 	r->seen[q] = sw_later(r->seen[q], r->running[i].seen);
@@ -234,7 +234,7 @@ static void retire_until(struct sw_resource *r, uint64_t t)
 	r->next = UINT64_MAX;
 	for (uint32_t i = 0; i < r->n;)
 		if (r->running[i].seen <= t)
-			retire(r, i);
+			retire_work(r, i);
 		else
 			r->next = sw_earlier(r->next, r->running[i++].seen);
 }
@@ -306,7 +306,7 @@ static void resource_take(struct sw_resources *all, struct sw_resource *r, struc
 		for (uint32_t i = 1; i < r->n; i++)
 			if (r->running[i].seen < r->running[first].seen)
 				first = i;
-		retire(r, first);
+		retire_work(r, first);
 	}
 	r->next = r->n ? sw_earlier(r->next, n->end) : n->end;
 	r->running[r->n].seen = n->end;

@@ -80,7 +80,7 @@ uint64_t sw_estimate_pinned(const struct sw_schedule *s, enum sw_work_kind does,
 	return COPY_BASE_NS + (kib * per_mib >> 10);
 }
 
-static uint64_t guess(const struct pass *p, const struct sw_schedule_node *n)
+static uint64_t guess_time(const struct pass *p, const struct sw_schedule_node *n)
 {
 	bool slow = p->how->slow_copies;
 	uint64_t kib = n->own;
@@ -110,19 +110,19 @@ static bool few_were_seen(const struct pass *p, const struct sw_schedule_node *n
 }
 
 /* How long a piece takes according to its class, 0 unknown. */
-static uint64_t usual(const struct pass *p, const struct sw_schedule_node *n)
+static uint64_t class_time(const struct pass *p, const struct sw_schedule_node *n)
 {
 	const struct sw_class *class = n->like ? &p->s->class_of.at[n->like - 1] : NULL;
 	if (!class || !class->n)
-		return guess(p, n);
+		return guess_time(p, n);
 	if (p->how->share == SW_SHARE_EQUAL)
 		return class->sum_ns / class->n;
 	if (few_were_seen(p, n))
-		return guess(p, n);
+		return guess_time(p, n);
 	return p->how->least ? class->least_ns : class->most_ns;
 }
 
-static bool guessed(const struct sw_schedule_node *n)
+static bool is_guessed(const struct sw_schedule_node *n)
 {
 	return !(n->flags & SW_NF_TIMED) && (n->kind == SW_NODE_WORK || n->kind == SW_NODE_MARK);
 }
@@ -132,7 +132,7 @@ static bool guessed(const struct sw_schedule_node *n)
 static void done_by(struct sw_window *w, uint32_t node, uint64_t by)
 {
 	struct sw_schedule_node *n = &w->nodes.at[node];
-	if (guessed(n))
+	if (is_guessed(n))
 		n->end = sw_earlier(n->end, by);
 }
 
@@ -161,10 +161,10 @@ static uint64_t seen_by(const struct sw_window *w, uint32_t node, const struct s
 }
 
 /* Was the end of this work not known when the call began? */
-static bool pending(const struct sw_window *w, uint32_t edge, const struct sw_schedule_node *call)
+static bool was_pending(const struct sw_window *w, uint32_t edge, const struct sw_schedule_node *call)
 {
 	const struct sw_schedule_node *from = &w->nodes.at[sw_edge_node(edge)];
-	return sw_edge_why(edge) != SW_WHY_NOT && guessed(from) && from->end > call->start;
+	return sw_edge_why(edge) != SW_WHY_NOT && is_guessed(from) && from->end > call->start;
 }
 
 /* A wait was held by one of the queues that it covered, and which one is not known. */
@@ -174,9 +174,9 @@ static void held_by(struct sw_window *w, uint32_t node, const struct sw_reading 
 	uint64_t by = seen_by(w, node, how);
 	uint32_t n = 0, at = 0;
 	for (uint32_t e = r->edges; e < sw_edges_end(w, node); e++)
-		n += pending(w, w->edges.at[e], call);
+		n += was_pending(w, w->edges.at[e], call);
 	for (uint32_t e = r->edges; e < sw_edges_end(w, node); e++) {
-		if (!pending(w, w->edges.at[e], call))
+		if (!was_pending(w, w->edges.at[e], call))
 			continue;
 		bool other = how->critical && at++ != (how->critical - 1u) % n;
 		uint64_t seen = other ? r->end | FLAGS : n > 1 && !how->critical ? by | SHARED : by;
@@ -204,10 +204,10 @@ static void pass_back(struct sw_window *w, const struct sw_reading *how)
 }
 
 /* Leaves in `end` by when each piece was done. */
-static void observe(struct sw_window *w, const struct sw_reading *how)
+static void observe_ends(struct sw_window *w, const struct sw_reading *how)
 {
 	for (size_t i = 0; i < w->others.n; i++)
-		if (guessed(&w->nodes.at[w->others.at[i]]))
+		if (is_guessed(&w->nodes.at[w->others.at[i]]))
 			w->nodes.at[w->others.at[i]].end = NEVER;
 	pass_back(w, NULL);
 	pass_back(w, how);
@@ -232,12 +232,12 @@ static void count_rows(struct pass *p)
 	p->rows.n = 0;
 	for (size_t i = p->w->others.n; i-- > 0;) {
 		struct sw_schedule_node *n = &p->w->nodes.at[p->w->others.at[i]];
-		if (!guessed(n))
+		if (!is_guessed(n))
 			continue;
 		struct row *row = row_of(p, n->lane);
 		if (row->by != n->end)
 			*row = (struct row){.by = n->end, .each_ns = SW_TIME_MAX};
-		uint64_t known = n->kind == SW_NODE_WORK ? usual(p, n) : 0;
+		uint64_t known = n->kind == SW_NODE_WORK ? class_time(p, n) : 0;
 		uint64_t from = p->w->nodes.at[n->call].start + SW_LEAD_NS;
 		row->known_ns += known;
 		n->flags &= (uint8_t)~SW_NF_SPARE;
@@ -255,7 +255,7 @@ static void count_rows(struct pass *p)
 	}
 }
 
-static uint64_t earliest(const struct sw_window *w, uint32_t node)
+static uint64_t earliest_start(const struct sw_window *w, uint32_t node)
 {
 	const struct sw_schedule_node *n = &w->nodes.at[node], *call = &w->nodes.at[n->call];
 	uint64_t start = call->start + (n->kind == SW_NODE_WORK ? SW_LEAD_NS : 0);
@@ -267,7 +267,7 @@ static uint64_t earliest(const struct sw_window *w, uint32_t node)
 }
 
 /* A piece of no known class. */
-static uint64_t share(const struct pass *p, const struct sw_schedule_node *n, uint64_t rest, uint64_t each)
+static uint64_t share_of_rest(const struct pass *p, const struct sw_schedule_node *n, uint64_t rest, uint64_t each)
 {
 	bool mixed = n->lag < 0;
 	if ((n->end & LOOSE || n->flags & SW_NF_SPARE) && p->how->least)
@@ -283,25 +283,25 @@ static uint64_t share(const struct pass *p, const struct sw_schedule_node *n, ui
 
 static uint64_t time_taken(const struct pass *p, const struct sw_schedule_node *n, uint64_t start, uint64_t each)
 {
-	uint64_t by = n->end, own = usual(p, n), left = sw_less(by, start);
+	uint64_t by = n->end, own = class_time(p, n), left = sw_less(by, start);
 	if (by == NEVER)
 		return own;
 	if (!own)
-		return share(p, n, sw_less(left, (uint64_t)n->lead), each);
+		return share_of_rest(p, n, sw_less(left, (uint64_t)n->lead), each);
 	own = sw_earlier(own, left);
 	/* The last piece of a row that held the host ends it; of several rows all of which are known, none is
 	   stretched. */
-	bool last = !n->lag && !(by & (LOOSE | SHARED)) && usual(p, n) >= (uint64_t)n->lead;
+	bool last = !n->lag && !(by & (LOOSE | SHARED)) && class_time(p, n) >= (uint64_t)n->lead;
 	return last ? left : own;
 }
 
-static void estimate(struct pass *p, uint32_t node)
+static void estimate_piece(struct pass *p, uint32_t node)
 {
 	struct sw_schedule_node *n = &p->w->nodes.at[node];
 	struct row *row = row_of(p, n->lane);
 	if (row->by != n->end)
 		*row = (struct row){.by = n->end, .each_ns = n->start};
-	uint64_t start = earliest(p->w, node);
+	uint64_t start = earliest_start(p->w, node);
 	if (n->kind == SW_NODE_WORK && n->end != NEVER)
 		n->flags |= SW_NF_BRACKET;
 	uint64_t took = n->kind == SW_NODE_WORK ? time_taken(p, n, start, row->each_ns) : 0;
@@ -318,12 +318,12 @@ static void sw_estimate(struct sw_schedule *s, struct sw_window *w, uint32_t rea
 	for (size_t i = 0; i < w->edges.n; i++)
 		w->edges.at[i] &= ~SW_EDGE_DROPPED;
 	w->end = w->recorded_end;
-	observe(w, p.how);
+	observe_ends(w, p.how);
 	count_rows(&p);
 	p.rows.n = 0;
 	for (size_t i = 0; i < w->others.n; i++)
-		if (guessed(&w->nodes.at[w->others.at[i]]))
-			estimate(&p, w->others.at[i]);
+		if (is_guessed(&w->nodes.at[w->others.at[i]]))
+			estimate_piece(&p, w->others.at[i]);
 	free(p.rows.at);
 	w->reading = reading;
 }
@@ -341,7 +341,7 @@ static void learn_bus(struct sw_schedule *s, const struct sw_schedule_node *n, u
 	bus->slow_ns_per_mib = sw_later(bus->slow_ns_per_mib, per_mib);
 }
 
-static void learn(struct sw_schedule *s, const struct sw_schedule_node *n, uint64_t ns)
+static void learn_time(struct sw_schedule *s, const struct sw_schedule_node *n, uint64_t ns)
 {
 	learn_bus(s, n, ns);
 	struct sw_class *class = n->like ? &s->class_of.at[n->like - 1] : NULL;
@@ -354,7 +354,7 @@ static void learn(struct sw_schedule *s, const struct sw_schedule_node *n, uint6
 }
 
 /* A piece that is a row of its own, and was enqueued after all before it on its queue had been seen done. */
-static bool alone(const struct sw_window *w, const struct sw_schedule_node *n)
+static bool was_alone(const struct sw_window *w, const struct sw_schedule_node *n)
 {
 	const struct sw_schedule_node *before = n->prev == SW_NONE ? NULL : &w->nodes.at[n->prev];
 	return !(n->end & FLAGS) && n->end != NEVER && (n->lag == 1 || (n->lag == 0 && n->lead)) &&
@@ -366,14 +366,14 @@ static void estimate_learn(struct sw_schedule *s, struct sw_window *w)
 {
 	struct pass p = {.s = s, .w = w, .how = &sw_readings[0]};
 	w->recorded_end = w->end;
-	observe(w, p.how);
+	observe_ends(w, p.how);
 	count_rows(&p);
 	for (size_t i = 0; i < w->works.n; i++) {
 		const struct sw_schedule_node *n = &w->nodes.at[w->works.at[i]];
 		if (n->flags & SW_NF_TIMED)
-			learn(s, n, n->end - n->start);
-		else if (alone(w, n) && n->lead == (int64_t)usual(&p, n))
-			learn(s, n, sw_less(n->end, w->nodes.at[n->call].start + SW_LEAD_NS));
+			learn_time(s, n, n->end - n->start);
+		else if (was_alone(w, n) && n->lead == (int64_t)class_time(&p, n))
+			learn_time(s, n, sw_less(n->end, w->nodes.at[n->call].start + SW_LEAD_NS));
 	}
 	free(p.rows.at);
 }
@@ -388,7 +388,7 @@ static bool all_timed(const struct sw_window *w)
 	return true;
 }
 
-static uint64_t scaled(uint64_t ns, uint64_t run, uint64_t kept)
+static uint64_t scale_time(uint64_t ns, uint64_t run, uint64_t kept)
 {
 	return kept && run > kept ? (uint64_t)((double)ns * (double)run / (double)kept) : ns;
 }
@@ -464,7 +464,7 @@ static void keep_order(struct trial *t, struct sw_keep *kept)
 }
 
 /* The first of two changes for one place counts. */
-static void choose(struct trial *t, size_t number)
+static void choose_changes(struct trial *t, size_t number)
 {
 	const struct sw_what_ifs *set = t->tried[number].set;
 	for (size_t i = set->n; i-- > 0;) {
@@ -477,7 +477,7 @@ static void choose(struct trial *t, size_t number)
 }
 
 /* For the replays of any window. */
-static struct sw_moments *moments(const struct sw_schedule *s)
+static struct sw_moments *new_moments(const struct sw_schedule *s)
 {
 	size_t most = 1;
 	for (uint32_t i = 0; i < s->windows; i++)
@@ -485,9 +485,9 @@ static struct sw_moments *moments(const struct sw_schedule *s)
 	return sw_alloc(most * sizeof(struct sw_moments));
 }
 
-static void compose(struct trial *t, struct sw_schedule *s, const struct sw_what_ifs *sets, size_t n)
+static void compose_trial(struct trial *t, struct sw_schedule *s, const struct sw_what_ifs *sets, size_t n)
 {
-	*t = (struct trial){.s = s, .n = n, .done = moments(s)};
+	*t = (struct trial){.s = s, .n = n, .done = new_moments(s)};
 	t->tried = sw_calloc(n + 1, sizeof *t->tried);
 	t->places.row = sw_calloc(s->site_n + 1, sizeof *t->places.row);
 	t->places.sets = n;
@@ -503,7 +503,7 @@ static void compose(struct trial *t, struct sw_schedule *s, const struct sw_what
 	}
 	t->places.change = sw_calloc((t->places.rows + 1) * n + 1, sizeof *t->places.change);
 	for (size_t i = 0; i < n; i++)
-		choose(t, i);
+		choose_changes(t, i);
 }
 
 static void forget_trial(struct trial *t)
@@ -523,7 +523,7 @@ struct group {
 	uint32_t n, window;
 };
 
-static void make(struct trial *t, struct group *g)
+static void replay_group(struct trial *t, struct group *g)
 {
 	struct sw_schedule *s = t->s;
 	sw_replay(s, &s->window[g->window], &t->places, g->how, g->n, t->done);
@@ -545,7 +545,7 @@ static void add_replay(struct trial *t, struct group *g, size_t number, int repl
 {
 	bool least = replay == LEAST;
 	if (g->n == SW_TOGETHER)
-		make(t, g);
+		replay_group(t, g);
 	g->how[g->n++] = (struct sw_replay){.set = t->tried[number].set,
 					    .number = number,
 					    .crowded = least,
@@ -561,7 +561,7 @@ static void try_window(struct trial *t, uint32_t window)
 		for (int replay = 0; replay < REPLAYS && t->tried[i].same == i; replay++)
 			if (replay != SURE || t->tried[i].may_need)
 				add_replay(t, &g, i, replay);
-	make(t, &g);
+	replay_group(t, &g);
 }
 
 static void try_reading(struct trial *t, bool first)
@@ -587,7 +587,7 @@ static void try_reading(struct trial *t, bool first)
 /* Intervals of which times of the device would leave less than a half say little: those that matter are marked. */
 #define VAGUE_RUN 100u
 
-static void conclude(struct sw_gain *gain, const struct tried *tried, const struct sw_schedule_facts *facts)
+static void conclude_gain(struct sw_gain *gain, const struct tried *tried, const struct sw_schedule_facts *facts)
 {
 	gain->low_ns = sw_earlier(tried->low[LEAST], tried->low[SURE]);
 	gain->sure_ns = sw_later(tried->high[LEAST], tried->high[SURE]);
@@ -597,9 +597,9 @@ static void conclude(struct sw_gain *gain, const struct tried *tried, const stru
 		gain->vague |= open > tried->high[replay] / 2 && open > facts->kept_ns / VAGUE_RUN;
 	}
 	gain->known = gain->calls && (gain->timed || facts->timed + facts->bracketed || !facts->operations);
-	gain->low_ns = scaled(gain->low_ns, facts->run_ns, facts->kept_ns);
-	gain->sure_ns = scaled(gain->sure_ns, facts->run_ns, facts->kept_ns);
-	gain->high_ns = scaled(gain->high_ns, facts->run_ns, facts->kept_ns);
+	gain->low_ns = scale_time(gain->low_ns, facts->run_ns, facts->kept_ns);
+	gain->sure_ns = scale_time(gain->sure_ns, facts->run_ns, facts->kept_ns);
+	gain->high_ns = scale_time(gain->high_ns, facts->run_ns, facts->kept_ns);
 }
 
 /* The error of a replay although all times are known: runs of one program differ, and each call that changes has
@@ -638,7 +638,7 @@ void sw_schedule_try(struct sw_schedule *s, const struct sw_what_ifs *sets, stru
 	bool timed = true;
 	for (uint32_t i = 0; i < s->windows; i++)
 		timed &= all_timed(&s->window[i]);
-	compose(&t, s, sets, n);
+	compose_trial(&t, s, sets, n);
 	for (uint32_t reading = 0; reading < (timed ? 1 : SW_READINGS); reading++) {
 		sw_read_times(s, reading);
 		try_reading(&t, !reading);
@@ -646,7 +646,7 @@ void sw_schedule_try(struct sw_schedule *s, const struct sw_what_ifs *sets, stru
 	for (size_t i = 0; i < n; i++) {
 		const struct tried *tried = &t.tried[t.tried[i].same];
 		gains[i] = (struct sw_gain){.timed = timed, .calls = tried->calls};
-		conclude(&gains[i], tried, &facts);
+		conclude_gain(&gains[i], tried, &facts);
 	}
 	forget_trial(&t);
 }
@@ -660,7 +660,7 @@ void sw_schedule_finish(struct sw_schedule *s)
 	for (uint32_t i = 0; i < s->windows; i++)
 		estimate_learn(s, &s->window[i]);
 	sw_read_times(s, 0);
-	struct sw_moments *done = moments(s);
+	struct sw_moments *done = new_moments(s);
 	for (uint32_t i = 0; i < s->windows; i++) {
 		struct sw_replay how = {0};
 		sw_steps_make(s, &s->window[i], NULL);

@@ -248,7 +248,7 @@ static uint32_t *last_of_thread(struct sw_schedule *s, uint32_t thread)
 	return &s->threads.at[thread];
 }
 
-static uint32_t saturated(uint64_t value)
+static uint32_t saturate_u32(uint64_t value)
 {
 	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
@@ -262,7 +262,7 @@ void sw_schedule_enter(struct sw_schedule *s, const struct sw_schedule_call *cal
 	n->start = n->end = sw_earlier(call->t_ns, SW_TIME_MAX);
 	n->prev = *last;
 	n->call = index_of(&s->sites, call->site, s->site_n);
-	n->own = saturated(call->own_ns);
+	n->own = saturate_u32(call->own_ns);
 	if (n->call == s->site_n)
 		s->site_n++;
 	/* A slot for the call of another thread that this one continued. */
@@ -381,7 +381,7 @@ static void join_barrier(struct sw_schedule *s, struct sw_queue *q)
 	edge_push(s, SW_WHY_LOAD, barrier);
 }
 
-static void advance(struct sw_schedule *s, uint32_t queue, uint32_t node)
+static void advance_tail(struct sw_schedule *s, uint32_t queue, uint32_t node)
 {
 	struct sw_queue *q = &s->queues.at[queue];
 	q->tail = node;
@@ -414,7 +414,7 @@ void sw_schedule_work(struct sw_schedule *s, const struct sw_schedule_work *work
 	n->call = call->node;
 	n->does = (uint8_t)work->kind;
 	n->quarters = (uint8_t)(work->quarters ? work->quarters : 4);
-	n->own = saturated((work->bytes + 1023) / 1024);
+	n->own = saturate_u32((work->bytes + 1023) / 1024);
 	n->like = class_of(s, work->like);
 	if (n->like)
 		s->class_of.at[n->like - 1].pieces++;
@@ -425,12 +425,12 @@ void sw_schedule_work(struct sw_schedule *s, const struct sw_schedule_work *work
 		window_filling(s)->nodes.at[call->node].flags |= SW_NF_STAGED;
 	join_legacy(s, q);
 	join_barrier(s, q);
-	advance(s, work->queue, node);
+	advance_tail(s, work->queue, node);
 }
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
-static bool mark(struct sw_schedule *s, uint32_t queue, uint32_t event)
+static bool mark_event(struct sw_schedule *s, uint32_t queue, uint32_t event)
 {
 	struct sw_queue *q = queue_at(s, queue);
 	uint32_t node;
@@ -443,7 +443,7 @@ static bool mark(struct sw_schedule *s, uint32_t queue, uint32_t event)
 	edge_push(s, SW_WHY_EVENT, event);
 	join_legacy(s, q);
 	join_barrier(s, q);
-	advance(s, queue, node);
+	advance_tail(s, queue, node);
 	return true;
 }
 
@@ -451,7 +451,7 @@ void sw_schedule_record(struct sw_schedule *s, uint32_t queue, uint64_t event)
 {
 	struct sw_queue *q = queue_at(s, queue);
 	/* On the legacy stream a record is a command, which comes after all blocking streams. */
-	if (q->kind == SW_QUEUE_LEGACY && !mark(s, queue, SW_NONE))
+	if (q->kind == SW_QUEUE_LEGACY && !mark_event(s, queue, SW_NONE))
 		return;
 	q = queue_at(s, queue);
 	if (q->tail == SW_NONE)
@@ -466,13 +466,13 @@ void sw_schedule_wait(struct sw_schedule *s, uint32_t queue, uint64_t event)
 	if (!node)
 		return;
 	*sw_map_put(&s->pairs, (uint64_t)window_filling(s)->nodes.at[node - 1].lane << 32 | queue) = 1;
-	mark(s, queue, (uint32_t)node - 1);
+	mark_event(s, queue, (uint32_t)node - 1);
 }
 
 void sw_schedule_barrier(struct sw_schedule *s, uint32_t queue)
 {
 	int device = queue_at(s, queue)->device;
-	if (!mark(s, queue, SW_NONE))
+	if (!mark_event(s, queue, SW_NONE))
 		return;
 	uint32_t node = s->queues.at[queue].tail;
 	for (size_t i = 0; i < s->live.n; i++) {
@@ -491,7 +491,7 @@ static void until_node(struct sw_open_call *call, uint32_t node)
 		*sw_vec_push(&call->until) = node;
 }
 
-static bool covers(const struct sw_schedule *s, enum sw_until what, uint64_t which, const struct sw_queue *q)
+static bool covers_queue(const struct sw_schedule *s, enum sw_until what, uint64_t which, const struct sw_queue *q)
 {
 	if (what == SW_UNTIL_CONTEXT)
 		return q->ctx == which;
@@ -506,7 +506,7 @@ static void until_queues(struct sw_schedule *s, struct sw_open_call *call, enum 
 	size_t kept = 0;
 	for (size_t i = 0; i < s->live.n; i++) {
 		struct sw_queue *q = &s->queues.at[s->live.at[i]];
-		if ((what == SW_UNTIL_QUEUE && s->live.at[i] == which) || covers(s, what, which, q)) {
+		if ((what == SW_UNTIL_QUEUE && s->live.at[i] == which) || covers_queue(s, what, which, q)) {
 			/* The first of consecutive waits of one call site is enough: they are kept or removed
 			   together. */
 			uint32_t place = window_filling(s)->nodes.at[call->node].call + 1;

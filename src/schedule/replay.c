@@ -44,7 +44,7 @@ static inline int64_t later_of(int64_t a, int64_t b)
 /* ---- changes ----------------------------------------------------------------------------------------------------- */
 
 /* Replays in which a change may apply to this call: bits. */
-static uint32_t affected(const struct pass *p, const struct sw_schedule_node *call)
+static uint32_t replays_affected(const struct pass *p, const struct sw_schedule_node *call)
 {
 	uint32_t row = p->mask ? p->places->row[call->call] : 0;
 	return row ? p->mask[row] : 0;
@@ -53,7 +53,7 @@ static uint32_t affected(const struct pass *p, const struct sw_schedule_node *ca
 /* The change that applies to this call in replay k, NULL: none. */
 static const struct sw_what_if *change_of(const struct pass *p, uint32_t k, const struct sw_schedule_node *call)
 {
-	if (!(affected(p, call) >> k & 1))
+	if (!(replays_affected(p, call) >> k & 1))
 		return NULL;
 	const struct sw_replay *how = &p->how[k];
 	uint32_t index = p->places->change[p->places->row[call->call] * p->places->sets + how->number];
@@ -69,7 +69,7 @@ static bool host_needs(const struct sw_replay *how, const struct sw_what_if *cha
 	return change->needed == SW_NEEDED || (change->needed == SW_NEEDED_MAYBE && how->needed);
 }
 
-static bool changed(const struct pass *p, uint32_t k, const struct sw_schedule_node *call, enum sw_what_if_kind kind)
+static bool is_changed(const struct pass *p, uint32_t k, const struct sw_schedule_node *call, enum sw_what_if_kind kind)
 {
 	const struct sw_what_if *change = change_of(p, k, call);
 	return change && change->kind == kind;
@@ -97,13 +97,13 @@ static const struct sw_schedule_node *call_of(const struct pass *p, uint32_t nod
 static bool off_legacy(const struct pass *p, uint32_t k, uint32_t node)
 {
 	return p->s->queues.at[p->w->nodes.at[node].lane].kind == SW_QUEUE_LEGACY &&
-	       changed(p, k, call_of(p, node), SW_IF_NO_LEGACY);
+	       is_changed(p, k, call_of(p, node), SW_IF_NO_LEGACY);
 }
 
 /* A barrier of a call that is made at another time. */
 static bool loads_elsewhere(const struct pass *p, uint32_t k, uint32_t node)
 {
-	return p->w->nodes.at[node].kind == SW_NODE_MARK && changed(p, k, call_of(p, node), SW_IF_NO_CALL);
+	return p->w->nodes.at[node].kind == SW_NODE_MARK && is_changed(p, k, call_of(p, node), SW_IF_NO_CALL);
 }
 
 static bool edge_holds(const struct pass *p, uint32_t k, uint32_t node, uint32_t edge)
@@ -131,16 +131,16 @@ static bool edge_holds(const struct pass *p, uint32_t k, uint32_t node, uint32_t
 }
 
 /* Replays in which this edge may not hold: bits. */
-static uint32_t doubtful(const struct pass *p, uint32_t node, uint32_t edge)
+static uint32_t replays_doubtful(const struct pass *p, uint32_t node, uint32_t edge)
 {
 	switch (sw_edge_why(edge)) {
 	case SW_WHY_LEGACY:
 	case SW_WHY_LOAD:
 		if (!p->kind[sw_edge_why(edge) == SW_WHY_LOAD ? SW_IF_NO_CALL : SW_IF_NO_LEGACY])
 			return 0;
-		return affected(p, call_of(p, node)) | affected(p, call_of(p, sw_edge_node(edge)));
+		return replays_affected(p, call_of(p, node)) | replays_affected(p, call_of(p, sw_edge_node(edge)));
 	case SW_WHY_UNTIL:
-		return affected(p, &p->w->nodes.at[p->w->nodes.at[node].prev]);
+		return replays_affected(p, &p->w->nodes.at[p->w->nodes.at[node].prev]);
 	case SW_WHY_EVENT:
 	case SW_WHY_HANDOVER:
 	case SW_WHY_NOT:
@@ -158,7 +158,7 @@ static void last_edges(const struct pass *p, uint32_t node, struct sw_moments *l
 		if (sw_edge_why(edge) == SW_WHY_NOT)
 			continue;
 		const struct sw_moments *done = &p->done[sw_edge_node(edge)];
-		uint32_t except = doubtful(p, node, edge);
+		uint32_t except = replays_doubtful(p, node, edge);
 		if (!except)
 			sw_moments_keep_latest(last, done);
 		for (uint32_t k = 0; k < p->n && except; k++)
@@ -187,7 +187,7 @@ static void pass_call(struct pass *p, uint32_t node, uint32_t before)
 {
 	const struct sw_schedule_node *n = &p->w->nodes.at[node];
 	struct call_waits from;
-	uint32_t changes = affected(p, n);
+	uint32_t changes = replays_affected(p, n);
 	last_edges(p, node, &from.other);
 	sw_moments_set(&from.lead, n->lead);
 	sw_moments_set(&from.took, (int64_t)(n->end - n->start));
@@ -206,7 +206,7 @@ static void pass_call(struct pass *p, uint32_t node, uint32_t before)
 /* The last work of a queue up to this node, of the place that is needed; the node itself where that is not known. */
 #define LOOK_BACK 64
 
-static uint32_t needed(const struct pass *p, uint32_t tail, uint32_t site)
+static uint32_t replays_needed(const struct pass *p, uint32_t tail, uint32_t site)
 {
 	uint32_t at = tail;
 	for (int i = 0; i < LOOK_BACK && at != SW_NONE && site != SW_NONE; i++) {
@@ -229,7 +229,7 @@ static int64_t kept_until(struct pass *p, uint32_t k, uint32_t node, const struc
 			const struct sw_keep *kept = &change->keep[i];
 			if (kept->queue != p->w->nodes.at[tail].lane)
 				continue;
-			int64_t done = p->done[needed(p, tail, kept->site)].at[k];
+			int64_t done = p->done[replays_needed(p, tail, kept->site)].at[k];
 			if (kept->to == SW_KEEP_HOST) {
 				if (host_needs(&p->how[k], change))
 					until = later_of(until, done);
@@ -250,7 +250,7 @@ static void pass_return(struct pass *p, uint32_t node)
 {
 	const struct sw_schedule_node *n = &p->w->nodes.at[node], *call = &p->w->nodes.at[n->prev];
 	struct call_waits from = {.before = p->done[n->prev]};
-	uint32_t changes = affected(p, call);
+	uint32_t changes = replays_affected(p, call);
 	last_edges(p, node, &from.other);
 	sw_moments_set(&from.lead, n->lead);
 	for (uint32_t k = 0; changes; k++, changes >>= 1) {
@@ -334,7 +334,7 @@ static void pass_work(struct pass *p, const struct sw_step *step)
 	const struct sw_schedule_node *n = &p->w->nodes.at[node], *call = &p->w->nodes.at[n->call];
 	struct sw_moments *end = &p->done[node];
 	struct work_waits from = {.call = &p->done[n->call]};
-	uint32_t changes = affected(p, call);
+	uint32_t changes = replays_affected(p, call);
 	struct work_times t = work_times(p, n, NULL, NULL);
 	bool held = n->flags & SW_NF_HELD;
 	last_edges(p, node, &from.ready);
@@ -399,7 +399,7 @@ static void find_changes(struct pass *p)
 /* A step takes less time than memory, so what a later one needs is asked for now. */
 #define AHEAD 8u
 
-static void fetch(const struct pass *p, const struct sw_step *step)
+static void prefetch_step(const struct pass *p, const struct sw_step *step)
 {
 	if (step->node == SW_NONE) {
 		__builtin_prefetch(&p->w->ordered.runs.at[step->before]);
@@ -415,7 +415,7 @@ static WIDE void pass_all(struct pass *p, struct sw_moments *last)
 		const struct sw_step *step = &p->w->ordered.steps.at[i];
 		uint32_t node = step->node;
 		if (i + AHEAD < p->w->ordered.steps.n)
-			fetch(p, step + AHEAD);
+			prefetch_step(p, step + AHEAD);
 		if (node == SW_NONE) {
 			pass_run(p, &p->w->ordered.runs.at[step->before], last);
 			continue;

@@ -31,7 +31,7 @@ static uint32_t last_of_path(const struct sw_window *w, uint32_t node)
 }
 
 /* Work that another piece delayed: the last of its kind that ended before it began. */
-static uint32_t holder(const struct sw_schedule *s, const struct sw_window *w, uint32_t node, size_t place)
+static uint32_t holder_of(const struct sw_schedule *s, const struct sw_window *w, uint32_t node, size_t place)
 {
 	const struct sw_schedule_node *n = &w->nodes.at[node];
 	uint32_t best = SW_NONE;
@@ -64,7 +64,7 @@ static uint32_t step_back(const struct sw_schedule *s, const struct sw_window *w
 	case SW_NODE_WORK:
 	case SW_NODE_MARK:
 		if (n->flags & SW_NF_LAG) {
-			from = n->flags & SW_NF_HELD ? holder(s, w, node, place) : SW_NONE;
+			from = n->flags & SW_NF_HELD ? holder_of(s, w, node, place) : SW_NONE;
 			return from != SW_NONE ? from : last_of_path(w, node);
 		}
 		*body = false;
@@ -189,7 +189,7 @@ static uint64_t waited_for(const struct sw_window *w, uint32_t node)
 	return end;
 }
 
-static void collect(const struct sw_window *w, span_vec *spans, struct sw_schedule_sums *sums)
+static void collect_spans(const struct sw_window *w, span_vec *spans, struct sw_schedule_sums *sums)
 {
 	for (uint32_t i = 0; i < w->nodes.n; i++) {
 		const struct sw_schedule_node *n = &w->nodes.at[i];
@@ -223,7 +223,7 @@ static void sum_window(const struct sw_window *w, struct sw_schedule_sums *sums)
 {
 	span_vec spans = {0};
 	uint64_t until[SPANS] = {0}, now = w->start, copy = sums->copy_ns, kernel = sums->kernel_ns;
-	collect(w, &spans, sums);
+	collect_spans(w, &spans, sums);
 	for (size_t i = 0; i < spans.n; i++) {
 		if (spans.at[i].start > now) {
 			pass_time(sums, until, now, spans.at[i].start);
@@ -262,7 +262,7 @@ struct sw_schedule_sums sw_schedule_sums(struct sw_schedule *s)
 /* Work that began long after all that it had to wait for. */
 #define UNEXPLAINED_NS 100000u
 
-static uint64_t unexplained(const struct sw_window *w)
+static uint64_t unexplained_time(const struct sw_window *w)
 {
 	uint64_t sum = 0;
 	for (size_t i = 0; i < w->nodes.n; i++) {
@@ -288,7 +288,7 @@ struct sw_schedule_facts sw_schedule_facts(struct sw_schedule *s)
 		f.operations += w->works.n;
 		f.kept_ns += w->end - w->start;
 		f.replayed_ns += s->length[i];
-		f.unexplained_ns += unexplained(w);
+		f.unexplained_ns += unexplained_time(w);
 		f.dropped_edges += w->dropped;
 		for (size_t k = 0; k < w->works.n; k++) {
 			uint8_t flags = w->nodes.at[w->works.at[k]].flags;
@@ -337,7 +337,7 @@ static uint32_t taken_from(const struct runs *r, uint32_t place)
 /* ---- nodes whose own end is needed ------------------------------------------------------------------------------- */
 
 /* The end of what came last on a thread or queue is at hand, whether it is in a run or not. */
-static void ask(struct runs *r, uint32_t node)
+static void ask_for(struct runs *r, uint32_t node)
 {
 	if (node != SW_NONE && *last_of_run(r, &r->w->nodes.at[node]) != node)
 		r->asked[node] = true;
@@ -346,15 +346,15 @@ static void ask(struct runs *r, uint32_t node)
 static void ask_for_needs(struct runs *r, const struct sw_step *step)
 {
 	const struct sw_schedule_node *n = &r->w->nodes.at[step->node];
-	ask(r, n->kind == SW_NODE_CALL ? step->before : n->prev);
+	ask_for(r, n->kind == SW_NODE_CALL ? step->before : n->prev);
 	for (uint32_t e = n->edges; e < sw_edges_end(r->w, step->node); e++)
 		if (sw_edge_why(r->w->edges.at[e]) != SW_WHY_NOT)
-			ask(r, sw_edge_node(r->w->edges.at[e]));
+			ask_for(r, sw_edge_node(r->w->edges.at[e]));
 	if (is_host(n))
 		return;
-	ask(r, n->call);
+	ask_for(r, n->call);
 	for (uint32_t i = taken_from(r, step->place); i < r->o->taken_end[step->place]; i++)
-		ask(r, r->o->taken.at[i]);
+		ask_for(r, r->o->taken.at[i]);
 	if (r->places && r->places->kept && r->places->kept[r->w->nodes.at[n->call].call])
 		r->asked[step->node] = true;
 }
@@ -426,7 +426,7 @@ static uint32_t host_now(const struct sw_run *run)
 }
 
 /* False: it does not go on where the run ends. */
-static bool joins(const struct runs *r, const struct sw_step *step)
+static bool joins_run(const struct runs *r, const struct sw_step *step)
 {
 	const struct sw_schedule_node *n = &r->w->nodes.at[step->node];
 	const struct sw_run *run = &r->run;
@@ -435,7 +435,7 @@ static bool joins(const struct runs *r, const struct sw_step *step)
 	return n->call == host_now(run) && (run->work == SW_NONE || n->prev == run->last_work);
 }
 
-static void start(struct runs *r, const struct sw_step *step)
+static void start_run(struct runs *r, const struct sw_step *step)
 {
 	const struct sw_schedule_node *n = &r->w->nodes.at[step->node];
 	r->run = (struct sw_run){.host = n->kind == SW_NODE_CALL ? step->before : n->call,
@@ -445,7 +445,7 @@ static void start(struct runs *r, const struct sw_step *step)
 				 .work_after_host = NO_WORK};
 }
 
-static void extend(struct runs *r, uint32_t node)
+static void extend_run(struct runs *r, uint32_t node)
 {
 	const struct sw_schedule_node *n = &r->w->nodes.at[node];
 	struct sw_run *run = &r->run;
@@ -465,7 +465,7 @@ static void extend(struct runs *r, uint32_t node)
 	run->work_after_work += n->lag + took;
 }
 
-static void finish(struct runs *r)
+static void finish_run(struct runs *r)
 {
 	if (r->run.host == SW_NONE)
 		return;
@@ -478,17 +478,17 @@ static void add_step(struct runs *r, const struct sw_step *step)
 {
 	note_gate(r, step->node);
 	if (!fits_run(r, step)) {
-		finish(r);
+		finish_run(r);
 		*sw_vec_push(&r->o->steps) = *step;
 		return;
 	}
-	if (r->run.host != SW_NONE && !joins(r, step))
-		finish(r);
+	if (r->run.host != SW_NONE && !joins_run(r, step))
+		finish_run(r);
 	if (r->run.host == SW_NONE)
-		start(r, step);
-	extend(r, step->node);
+		start_run(r, step);
+	extend_run(r, step->node);
 	if (r->asked[step->node])
-		finish(r);
+		finish_run(r);
 }
 
 static uint32_t *none_of(size_t n)
@@ -512,7 +512,7 @@ static void runs_make(const struct sw_schedule *s, struct sw_window *w, const st
 	find_asked(&r);
 	for (size_t i = 0; i < r.o->single.n; i++)
 		add_step(&r, &r.o->single.at[i]);
-	finish(&r);
+	finish_run(&r);
 	free(r.last_host);
 	free(r.last_work);
 	free(r.asked);
@@ -530,7 +530,7 @@ static void runs_make(const struct sw_schedule *s, struct sw_window *w, const st
 
 enum { NEEDED = 1, FOLLOWED = 2, ADDED = 4, AFTER_TURN = 8 };
 
-static void need(struct sw_window *w, uint32_t node)
+static void mark_needed(struct sw_window *w, uint32_t node)
 {
 	w->ordered.needed[node] |= NEEDED;
 }
@@ -541,20 +541,20 @@ static void find_needed(struct sw_window *w)
 	w->ordered.needed = sw_calloc(w->nodes.n + 1, 1);
 	for (size_t i = 0; i < w->others.n; i++) {
 		const struct sw_schedule_node *n = &w->nodes.at[w->others.at[i]];
-		need(w, n->kind == SW_NODE_RETURN ? n->prev : n->call);
+		mark_needed(w, n->kind == SW_NODE_RETURN ? n->prev : n->call);
 		for (uint32_t e = n->edges; e < sw_edges_end(w, w->others.at[i]); e++)
-			need(w, sw_edge_node(w->edges.at[e]));
+			mark_needed(w, sw_edge_node(w->edges.at[e]));
 	}
 	for (size_t i = 0; i < w->ordered.calls; i++) {
 		uint32_t node = w->ordered.call[i];
 		const struct sw_schedule_node *n = &w->nodes.at[node];
 		if (n->prev == SW_NONE || n->start < w->nodes.at[n->prev].end || n->end < n->start)
-			need(w, node);
+			mark_needed(w, node);
 		if (n->prev == SW_NONE)
 			continue;
 		w->ordered.needed[n->prev] |= FOLLOWED;
 		if (n->start < w->nodes.at[n->prev].end)
-			need(w, n->prev);
+			mark_needed(w, n->prev);
 	}
 }
 
@@ -565,8 +565,8 @@ static void need_turns(struct sw_window *w)
 		uint32_t node = w->ordered.gap.at[i], edge = w->edges.at[w->nodes.at[node].edges];
 		if (sw_edge_why(edge) == SW_WHY_NOT)
 			continue;
-		need(w, node);
-		need(w, sw_edge_node(edge));
+		mark_needed(w, node);
+		mark_needed(w, sw_edge_node(edge));
 		w->ordered.needed[node] |= AFTER_TURN;
 	}
 }
@@ -615,7 +615,7 @@ static uint32_t missing_call(const struct sw_window *w, uint32_t call)
 	return needed[turn] & ADDED || w->nodes.at[turn].kind != SW_NODE_CALL ? SW_NONE : turn;
 }
 
-static void pull(struct sw_ordered *o, uint32_t call)
+static void pull_call(struct sw_ordered *o, uint32_t call)
 {
 	o->needed[call] |= ADDED; /* it will be: damaged times may make circles */
 	*sw_vec_push(&o->pulled) = call;
@@ -627,11 +627,11 @@ static void pull_calls(struct sw_window *w, const struct sw_changed_places *plac
 	struct sw_ordered *o = &w->ordered;
 	if (o->needed[call] & ADDED)
 		return;
-	pull(o, call);
+	pull_call(o, call);
 	while (o->pulled.n) {
 		uint32_t last = o->pulled.at[o->pulled.n - 1], before = missing_call(w, last);
 		if (before != SW_NONE) {
-			pull(o, before);
+			pull_call(o, before);
 		} else {
 			o->pulled.n--;
 			add_call(w, places, last);

@@ -69,7 +69,7 @@ static void context_clear(struct sw_sim_ctx *ctx)
 	ctx->peers = 0;
 }
 
-static void end(struct sw_sim_ctx *ctx)
+static void end_context(struct sw_sim_ctx *ctx)
 {
 	sw_sim_ctx_wait(ctx);
 	if (ctx->active)
@@ -107,7 +107,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 	if (!d->primary->active || !d->primary->retained)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	if (!--d->primary->retained)
-		end(d->primary);
+		end_context(d->primary);
 	return CUDA_SUCCESS;
 }
 
@@ -118,7 +118,7 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
 	if (!d)
 		return CUDA_ERROR_INVALID_DEVICE;
 	if (d->primary->active)
-		end(d->primary);
+		end_context(d->primary);
 	d->primary->retained = 0;
 	return CUDA_SUCCESS;
 }
@@ -182,7 +182,7 @@ CUresult cuCtxDestroy_v2(CUcontext handle)
 	struct sw_sim_ctx *ctx = sw_sim_object_get(handle, SW_SIM_CTX);
 	if (!ctx || ctx->primary)
 		return CUDA_ERROR_INVALID_CONTEXT;
-	end(ctx);
+	end_context(ctx);
 	sw_sim_object_remove(ctx);
 	if (stack[depth] == ctx)
 		stack[depth ? depth-- : 0] = NULL;
@@ -230,7 +230,7 @@ CUresult cuCtxGetCurrent(CUcontext *out)
 	return CUDA_SUCCESS;
 }
 
-static CUresult find(CUcontext handle, struct sw_sim_ctx **out)
+static CUresult find_context(CUcontext handle, struct sw_sim_ctx **out)
 {
 	*out = handle ? sw_sim_object_get(handle, SW_SIM_CTX) : sw_sim_ctx_current();
 	return *out && (*out)->active ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
@@ -240,7 +240,7 @@ CUresult cuCtxGetDevice_v2(CUdevice *out, CUcontext handle)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
 	struct sw_sim_ctx *ctx;
-	CUresult result = find(handle, &ctx);
+	CUresult result = find_context(handle, &ctx);
 	if (!result && !out)
 		result = CUDA_ERROR_INVALID_VALUE;
 	if (!result)
@@ -257,7 +257,7 @@ CUresult cuCtxGetApiVersion(CUcontext handle, unsigned *version)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
 	struct sw_sim_ctx *ctx;
-	CUresult result = find(handle, &ctx);
+	CUresult result = find_context(handle, &ctx);
 	if (!result && !version)
 		result = CUDA_ERROR_INVALID_VALUE;
 	if (!result)
@@ -269,7 +269,7 @@ CUresult cuCtxSynchronize_v2(CUcontext handle)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
 	struct sw_sim_ctx *ctx;
-	CUresult result = find(handle, &ctx);
+	CUresult result = find_context(handle, &ctx);
 	if (!result)
 		result = sw_sim_capture_unsafe();
 	if (!result)
@@ -295,7 +295,7 @@ CUresult cuCtxGetId(CUcontext handle, unsigned long long *out)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
 	struct sw_sim_ctx *ctx;
-	CUresult result = find(handle, &ctx);
+	CUresult result = find_context(handle, &ctx);
 	if (!result && !out)
 		result = CUDA_ERROR_INVALID_VALUE;
 	if (!result)

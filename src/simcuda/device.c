@@ -193,7 +193,7 @@ CUresult cuDeviceCanAccessPeer(int *out, CUdevice device, CUdevice peer)
 	return CUDA_SUCCESS;
 }
 
-static CUresult peer(CUcontext handle, bool enable)
+static CUresult set_peer(CUcontext handle, bool enable)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	struct sw_sim_ctx *ctx = sw_sim_ctx_current(), *other = sw_sim_object_get(handle, SW_SIM_CTX);
@@ -210,12 +210,12 @@ static CUresult peer(CUcontext handle, bool enable)
 
 CUresult cuCtxEnablePeerAccess(CUcontext handle, unsigned flags)
 {
-	return flags ? CUDA_ERROR_INVALID_VALUE : peer(handle, true);
+	return flags ? CUDA_ERROR_INVALID_VALUE : set_peer(handle, true);
 }
 
 CUresult cuCtxDisablePeerAccess(CUcontext handle)
 {
-	return peer(handle, false);
+	return set_peer(handle, false);
 }
 
 CUresult cuDeviceGetP2PAttribute(int *out, CUdevice_P2PAttribute attribute, CUdevice device, CUdevice other)

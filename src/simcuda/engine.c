@@ -75,7 +75,7 @@ void sw_sim_op_after(struct sw_sim_op *op, struct sw_sim_op *before)
 	op->pending++;
 }
 
-static bool earlier(const struct sw_sim_op *a, const struct sw_sim_op *b)
+static bool ends_earlier(const struct sw_sim_op *a, const struct sw_sim_op *b)
 {
 	return a->end < b->end || (a->end == b->end && a->seq < b->seq);
 }
@@ -84,7 +84,7 @@ static void heap_push(struct sw_sim_op *op)
 {
 	size_t i = heap.n;
 	*sw_vec_push(&heap) = op;
-	for (; i && earlier(op, heap.at[(i - 1) / 2]); i = (i - 1) / 2)
+	for (; i && ends_earlier(op, heap.at[(i - 1) / 2]); i = (i - 1) / 2)
 		heap.at[i] = heap.at[(i - 1) / 2];
 	heap.at[i] = op;
 	if (!i)
@@ -96,9 +96,9 @@ static struct sw_sim_op *heap_pop(void)
 	struct sw_sim_op *top = heap.at[0], *last = heap.at[--heap.n];
 	size_t i = 0;
 	for (size_t child; (child = 2 * i + 1) < heap.n; i = child) {
-		if (child + 1 < heap.n && earlier(heap.at[child + 1], heap.at[child]))
+		if (child + 1 < heap.n && ends_earlier(heap.at[child + 1], heap.at[child]))
 			child++;
-		if (!earlier(heap.at[child], last))
+		if (!ends_earlier(heap.at[child], last))
 			break;
 		heap.at[i] = heap.at[child];
 	}
@@ -106,7 +106,7 @@ static struct sw_sim_op *heap_pop(void)
 	return top;
 }
 
-static void finish(struct sw_sim_op *op)
+static void finish_op(struct sw_sim_op *op)
 {
 	op->done = true;
 	if (op->waiters)
@@ -125,7 +125,7 @@ static void finish(struct sw_sim_op *op)
 }
 
 /* Starts what became ready.  A list instead of recursion: thousands of markers may hang on one operation. */
-static void settle(void)
+static void settle_ready(void)
 {
 	if (settling)
 		return;
@@ -139,7 +139,7 @@ static void settle(void)
 		} else if (op->work) {
 			heap_push(op);
 		} else {
-			finish(op);
+			finish_op(op);
 		}
 	}
 	settling = false;
@@ -153,7 +153,7 @@ void sw_sim_op_submit(struct sw_sim_op *op)
 	op->submitted = true;
 	if (!--op->pending) {
 		*sw_vec_push(&runnable) = op_get(op);
-		settle();
+		settle_ready();
 	}
 }
 
@@ -211,12 +211,12 @@ static void release_parked(void)
 		}
 		parked.at[i] = parked.at[--parked.n];
 		op->end = now_ns();
-		finish(op);
-		settle();
+		finish_op(op);
+		settle_ready();
 	}
 }
 
-static void *engine(void *arg)
+static void *run_engine(void *arg)
 {
 	(void)arg;
 	prctl(PR_SET_TIMERSLACK, 1ul);
@@ -246,13 +246,13 @@ static void *engine(void *arg)
 			if (now - op->end > 1000000)
 				op->end = now;
 		}
-		finish(op);
-		settle();
+		finish_op(op);
+		settle_ready();
 	}
 	return NULL;
 }
 
-static void *callbacks(void *arg)
+static void *run_callbacks(void *arg)
 {
 	(void)arg;
 	sw_sim_thread_is_callback();
@@ -268,8 +268,8 @@ static void *callbacks(void *arg)
 		sw_sim_work_run(op->work);
 		pthread_mutex_lock(&sw_sim_mutex);
 		op->end = now_ns();
-		finish(op);
-		settle();
+		finish_op(op);
+		settle_ready();
 	}
 	return NULL;
 }
@@ -299,7 +299,7 @@ bool sw_sim_engine_start(void)
 	pthread_cond_init(&host_wake, &monotonic);
 	pthread_cond_init(&done_wake, &monotonic);
 	pthread_condattr_destroy(&monotonic);
-	started = start_thread(engine) && start_thread(callbacks);
+	started = start_thread(run_engine) && start_thread(run_callbacks);
 	return started;
 }
 

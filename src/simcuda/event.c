@@ -74,7 +74,7 @@ CUresult cuEventRecord(CUevent handle, CUstream stream)
 	return cuEventRecordWithFlags(handle, stream, 0);
 }
 
-static CUresult find(CUevent handle, struct sw_sim_event **out)
+static CUresult find_event(CUevent handle, struct sw_sim_event **out)
 {
 	struct sw_sim_event *event = *out = sw_sim_object_get(handle, SW_SIM_EVENT);
 	if (!event)
@@ -86,7 +86,7 @@ CUresult cuEventQuery(CUevent handle)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
 	struct sw_sim_event *event;
-	CUresult result = find(handle, &event);
+	CUresult result = find_event(handle, &event);
 	if (!result && (event->shared ? !sw_sim_ipc_done(event) : event->op && !event->op->done))
 		result = CUDA_ERROR_NOT_READY;
 	return result;
@@ -96,7 +96,7 @@ CUresult cuEventSynchronize(CUevent handle)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
 	struct sw_sim_event *event;
-	CUresult result = find(handle, &event);
+	CUresult result = find_event(handle, &event);
 	if (!result && event->shared)
 		sw_sim_ipc_synchronize(event);
 	else if (!result)
@@ -108,9 +108,9 @@ CUresult cuEventElapsedTime_v2(float *ms, CUevent start_handle, CUevent end_hand
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
 	struct sw_sim_event *start, *end;
-	CUresult result = find(start_handle, &start);
+	CUresult result = find_event(start_handle, &start);
 	if (!result)
-		result = find(end_handle, &end);
+		result = find_event(end_handle, &end);
 	if (result)
 		return result;
 	if (!ms)

@@ -108,7 +108,7 @@ CUresult cuIpcGetEventHandle(CUipcEventHandle *out, CUevent handle)
 	return CUDA_SUCCESS;
 }
 
-static bool readable(struct handle *made, const void *handle, unsigned kind)
+static bool read_handle(struct handle *made, const void *handle, unsigned kind)
 {
 	memcpy(made, handle, sizeof *made);
 	return made->magic == MAGIC && made->kind == kind;
@@ -119,7 +119,7 @@ CUresult cuIpcOpenEventHandle(CUevent *out, CUipcEventHandle handle)
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	struct handle made;
 	char path[64];
-	if (!out || !readable(&made, &handle, EVENT_KIND))
+	if (!out || !read_handle(&made, &handle, EVENT_KIND))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (made.pid == getpid())
 		return CUDA_ERROR_INVALID_CONTEXT;
@@ -161,7 +161,7 @@ CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *out, CUipcMemHandle handle, unsigned
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	struct handle made;
-	if (!out || flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS || !readable(&made, &handle, MEM_KIND))
+	if (!out || flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS || !read_handle(&made, &handle, MEM_KIND))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (made.pid == getpid())
 		return CUDA_ERROR_INVALID_CONTEXT;

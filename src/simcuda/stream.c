@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-static bool idle(const struct sw_sim_op *op)
+static bool is_idle(const struct sw_sim_op *op)
 {
 	return !op || op->done;
 }
@@ -31,12 +31,12 @@ void sw_sim_stream_end(struct sw_sim_stream *s)
 
 /* Destroyed streams stay while they have work: the legacy stream and waits for the context still cover it
    (measured on H200, driver 580.159.04, CUDA 13.0: "cudaStreamDestroy pending" returns at once). */
-static void prune(struct sw_sim_ctx *ctx)
+static void prune_streams(struct sw_sim_ctx *ctx)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < ctx->streams.n; i++) {
 		struct sw_sim_stream *s = ctx->streams.at[i];
-		if (s->destroyed && idle(s->tail))
+		if (s->destroyed && is_idle(s->tail))
 			sw_sim_stream_end(s);
 		else
 			ctx->streams.at[kept++] = s;
@@ -135,11 +135,11 @@ CUresult sw_sim_submit(struct sw_sim_stream *s, struct sw_sim_work *work, struct
 
 static bool stream_idle(struct sw_sim_stream *s)
 {
-	bool all = idle(s->tail);
+	bool all = is_idle(s->tail);
 	if (s->legacy)
 		for (size_t i = 0; all && i < s->object.ctx->streams.n; i++)
 			if (!(s->object.ctx->streams.at[i]->flags & CU_STREAM_NON_BLOCKING))
-				all = idle(s->object.ctx->streams.at[i]->tail);
+				all = is_idle(s->object.ctx->streams.at[i]->tail);
 	return all;
 }
 
@@ -171,7 +171,7 @@ void sw_sim_ctx_wait(struct sw_sim_ctx *ctx)
 	struct sw_sim_op *marker = sw_sim_op_new(NULL);
 	after_context(marker, ctx);
 	wait_marker(marker);
-	prune(ctx);
+	prune_streams(ctx);
 }
 
 struct whole_device {
@@ -211,7 +211,7 @@ CUresult cuStreamCreateWithPriority(CUstream *out, unsigned flags, int priority)
 	if (!out || flags & ~1u)
 		return CUDA_ERROR_INVALID_VALUE;
 	struct sw_sim_ctx *ctx = sw_sim_ctx_current();
-	prune(ctx);
+	prune_streams(ctx);
 	struct sw_sim_stream *s = sw_sim_stream_new(ctx, flags, priority > 0 ? 0 : priority < -5 ? -5 : priority);
 	*sw_vec_push(&ctx->streams) = s;
 	*out = (CUstream)s;
@@ -232,7 +232,7 @@ CUresult cuStreamDestroy_v2(CUstream handle)
 	sw_sim_capture_forget(s);
 	sw_sim_object_remove(s);
 	s->destroyed = true;
-	prune(s->object.ctx);
+	prune_streams(s->object.ctx);
 	return CUDA_SUCCESS;
 }
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static CUresult find(CUstream handle, CUstreamAttrID id, struct sw_sim_stream **out)
+static CUresult find_attribute(CUstream handle, CUstreamAttrID id, struct sw_sim_stream **out)
 {
 	CUresult result = sw_sim_stream_find(handle, out);
 	if (result)
@@ -35,7 +35,7 @@ CUresult cuStreamSetAttribute(CUstream handle, CUstreamAttrID id, const CUstream
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	struct sw_sim_stream *s;
-	CUresult result = value ? find(handle, id, &s) : CUDA_ERROR_INVALID_VALUE;
+	CUresult result = value ? find_attribute(handle, id, &s) : CUDA_ERROR_INVALID_VALUE;
 	if (result)
 		return result;
 	if (id == CU_LAUNCH_ATTRIBUTE_PRIORITY)
@@ -49,7 +49,7 @@ CUresult cuStreamGetAttribute(CUstream handle, CUstreamAttrID id, CUstreamAttrVa
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	struct sw_sim_stream *s;
-	CUresult result = out ? find(handle, id, &s) : CUDA_ERROR_INVALID_VALUE;
+	CUresult result = out ? find_attribute(handle, id, &s) : CUDA_ERROR_INVALID_VALUE;
 	if (result)
 		return result;
 	if (s->attributes >> id & 1)

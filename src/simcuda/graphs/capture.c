@@ -86,7 +86,7 @@ static CUgraphNodeParams params_of(const struct sw_sim_work *work)
 /* CUDA driver API, cuStreamBeginRecaptureToGraph: "the node creation order while recapturing the graph must be
    identical to the original graph"; its function hears of each node whose parameters differ, while the call that is
    captured has not returned. */
-static CUresult recapture(struct sw_sim_capture *c, struct sw_sim_capture_lane *lane, struct sw_sim_work *work)
+static CUresult recapture_node(struct sw_sim_capture *c, struct sw_sim_capture_lane *lane, struct sw_sim_work *work)
 {
 	struct sw_sim_node *node = c->next < c->graph->nodes.n ? c->graph->nodes.at[c->next++] : NULL;
 	bool same = node && node->work->as == work->as && node->before.n == lane->last.n;
@@ -120,7 +120,7 @@ CUresult sw_sim_capture_add(struct sw_sim_stream *s, struct sw_sim_work *work)
 	}
 	struct sw_sim_capture_lane *lane = lane_of(c, s);
 	if (c->again)
-		return recapture(c, lane, work);
+		return recapture_node(c, lane, work);
 	struct sw_sim_node *node = sw_sim_graph_add(c->graph, work);
 	/* Programmatic edges are for kernels that follow kernels. */
 	const CUgraphEdgeData programmatic = {.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
@@ -149,7 +149,7 @@ CUresult sw_sim_capture_record(struct sw_sim_stream *s, struct sw_sim_event *eve
 	return CUDA_SUCCESS;
 }
 
-static struct sw_sim_capture *running(unsigned long long id)
+static struct sw_sim_capture *find_capture(unsigned long long id)
 {
 	for (size_t i = 0; i < sw_sim.captures.n; i++)
 		if (sw_sim.captures.at[i]->id == id)
@@ -159,7 +159,7 @@ static struct sw_sim_capture *running(unsigned long long id)
 
 CUresult sw_sim_capture_wait(struct sw_sim_stream *s, struct sw_sim_event *event)
 {
-	struct sw_sim_capture *c = event->capture_id ? running(event->capture_id) : NULL;
+	struct sw_sim_capture *c = event->capture_id ? find_capture(event->capture_id) : NULL;
 	if (s->capture && s->capture->invalid)
 		return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
 	if (!c && s->capture) /* an event from outside: captured work would depend on uncaptured work */
@@ -187,7 +187,7 @@ static bool is_leaf(const struct sw_sim_graph *graph, const struct sw_sim_node *
 }
 
 /* Another stream's last node must be covered by the origin, directly or through later nodes. */
-static bool joined(struct sw_sim_capture *c)
+static bool is_joined(struct sw_sim_capture *c)
 {
 	const struct sw_sim_capture_lane *origin = lane_of(c, c->origin);
 	for (size_t i = 0; i < c->lanes.n; i++)
@@ -202,7 +202,7 @@ static bool joined(struct sw_sim_capture *c)
 	return true;
 }
 
-static void finish(struct sw_sim_capture *c)
+static void finish_capture(struct sw_sim_capture *c)
 {
 	for (size_t i = 0; i < c->lanes.n; i++) {
 		c->lanes.at[i].stream->capture = NULL;
@@ -225,7 +225,7 @@ void sw_sim_capture_forget(struct sw_sim_stream *s)
 	if (c->origin == s) {
 		if (!c->borrowed)
 			sw_sim_graph_free(c->graph);
-		finish(c);
+		finish_capture(c);
 		return;
 	}
 	struct sw_sim_capture_lane *lane = lane_of(c, s);
@@ -236,8 +236,8 @@ void sw_sim_capture_forget(struct sw_sim_stream *s)
 
 /* ---- the API ---- */
 
-static CUresult begin(CUstream handle, CUstreamCaptureMode mode, struct sw_sim_graph *graph, const CUgraphNode *after,
-		      size_t n)
+static CUresult begin_capture(CUstream handle, CUstreamCaptureMode mode, struct sw_sim_graph *graph,
+			      const CUgraphNode *after, size_t n)
 {
 	struct sw_sim_stream *s;
 	CUresult result = sw_sim_stream_find(handle, &s);
@@ -264,7 +264,7 @@ static CUresult begin(CUstream handle, CUstreamCaptureMode mode, struct sw_sim_g
 CUresult cuStreamBeginCapture_v2(CUstream handle, CUstreamCaptureMode mode)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
-	return begin(handle, mode, NULL, NULL, 0);
+	return begin_capture(handle, mode, NULL, NULL, 0);
 }
 
 CUresult cuStreamBeginCapture(CUstream handle)
@@ -283,7 +283,7 @@ CUresult cuStreamBeginCaptureToGraph(CUstream handle, CUgraph graph, const CUgra
 		if (!sw_sim_object_get(after[i], SW_SIM_NODE))
 			return CUDA_ERROR_INVALID_VALUE;
 	(void)edges; /* ports make an edge weaker; the full dependency is kept */
-	return begin(handle, mode, g, after, n);
+	return begin_capture(handle, mode, g, after, n);
 }
 
 /* Since 13.3. */
@@ -294,7 +294,7 @@ CUresult cuStreamBeginRecaptureToGraph(CUstream handle, CUstreamCaptureMode mode
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	struct sw_sim_graph *g = sw_sim_object_get(graph, SW_SIM_GRAPH);
-	CUresult result = g ? begin(handle, mode, g, NULL, 0) : CUDA_ERROR_INVALID_VALUE;
+	CUresult result = g ? begin_capture(handle, mode, g, NULL, 0) : CUDA_ERROR_INVALID_VALUE;
 	if (result)
 		return result;
 	struct sw_sim_capture *c = sw_sim.captures.at[sw_sim.captures.n - 1];
@@ -318,13 +318,13 @@ CUresult cuStreamEndCapture(CUstream handle, CUgraph *out)
 		return sw_sim_capture_spoil(c, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
 	if (c->mode != CU_STREAM_CAPTURE_MODE_RELAXED && c->thread != sw_sim_thread())
 		return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
-	result = c->invalid  ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
-		 : joined(c) ? CUDA_SUCCESS
-			     : CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
+	result = c->invalid	? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+		 : is_joined(c) ? CUDA_SUCCESS
+				: CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
 	if (result && !c->borrowed)
 		sw_sim_graph_free(c->graph);
 	*out = result ? NULL : (CUgraph)c->graph;
-	finish(c);
+	finish_capture(c);
 	return result;
 }
 

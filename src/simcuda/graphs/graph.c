@@ -97,7 +97,7 @@ struct sw_sim_graph *sw_sim_graph_copy(const struct sw_sim_graph *from, bool lin
 }
 
 /* Sorts every node after its dependencies; false: there is a cycle. */
-static bool sort(struct sw_sim_graph *graph)
+static bool sort_nodes(struct sw_sim_graph *graph)
 {
 	struct sw_map placed = {0};
 	SW_VEC(struct sw_sim_node *) sorted = {0};
@@ -134,7 +134,7 @@ static bool sort_bodies(const struct sw_sim_graph *graph)
 	for (size_t i = 0; i < graph->nodes.n; i++) {
 		const struct sw_sim_work *work = graph->nodes.at[i]->work;
 		for (unsigned k = 0; work->bodies && k < work->parts; k++)
-			sorted = sorted && sort(work->bodies[k]) && sort_bodies(work->bodies[k]);
+			sorted = sorted && sort_nodes(work->bodies[k]) && sort_bodies(work->bodies[k]);
 	}
 	return sorted;
 }
@@ -142,7 +142,7 @@ static bool sort_bodies(const struct sw_sim_graph *graph)
 CUresult sw_sim_exec_new(struct sw_sim_graph *graph, unsigned long long flags, struct sw_sim_exec **out)
 {
 	struct sw_sim_graph *copy = sw_sim_graph_copy(graph, true);
-	if (!sort(copy) || !sort_bodies(copy)) {
+	if (!sort_nodes(copy) || !sort_bodies(copy)) {
 		sw_sim_graph_free(copy);
 		return CUDA_ERROR_INVALID_VALUE;
 	}
@@ -163,7 +163,7 @@ struct sw_sim_graph *sw_sim_exec_take(struct sw_sim_exec *exec)
 	return graph;
 }
 
-static struct sw_sim_op *run(struct sw_sim_graph *graph, struct sw_sim_op *first);
+static struct sw_sim_op *run_nodes(struct sw_sim_graph *graph, struct sw_sim_op *first);
 
 /* The operation that stands for a node; unsubmitted, ordered after nothing yet. */
 static struct sw_sim_op *node_begin(const struct sw_sim_node *node)
@@ -189,13 +189,13 @@ static void node_submit(struct sw_sim_node *node, struct sw_sim_op *op)
 		sw_sim_op_set(&event->op, op);
 	node->op = op;
 	if (work->type == CU_GRAPH_NODE_TYPE_GRAPH && work->child && !node->disabled) {
-		node->op = run(work->child, op);
+		node->op = run_nodes(work->child, op);
 		sw_sim_op_put(op);
 	}
 }
 
 /* Submits all nodes of a sorted graph after `first`; the result (a reference) ends when all of them have ended. */
-static struct sw_sim_op *run(struct sw_sim_graph *graph, struct sw_sim_op *first)
+static struct sw_sim_op *run_nodes(struct sw_sim_graph *graph, struct sw_sim_op *first)
 {
 	struct sw_sim_op *last = sw_sim_op_new(NULL);
 	sw_sim_op_after(last, first);
@@ -232,7 +232,7 @@ static void exec_launch(struct sw_sim_exec *exec, struct sw_sim_stream *s)
 	struct sw_sim_op *first = sw_sim_stream_begin(s, NULL);
 	sw_sim_op_after(first, exec->last);
 	sw_sim_op_submit(first);
-	struct sw_sim_op *last = run(exec->graph, first);
+	struct sw_sim_op *last = run_nodes(exec->graph, first);
 	sw_sim_op_set(&exec->last, last);
 	sw_sim_stream_advance(s, last);
 	sw_sim_op_put(first);

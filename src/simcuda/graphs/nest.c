@@ -81,7 +81,7 @@ CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *out, CUgraph g
 }
 
 /* Kernels are not executed, so the value never changes: a loop whose condition holds runs once. */
-static unsigned chosen(const CUDA_CONDITIONAL_NODE_PARAMS *p)
+static unsigned chosen_body(const CUDA_CONDITIONAL_NODE_PARAMS *p)
 {
 	unsigned value = sw_sim.conditions.at[p->handle - 1];
 	return p->type == CU_GRAPH_COND_TYPE_SWITCH ? value
@@ -97,7 +97,7 @@ CUresult sw_sim_conditional_work(const void *params, struct sw_sim_work **out)
 	    (unsigned)p->type > CU_GRAPH_COND_TYPE_SWITCH)
 		return CUDA_ERROR_INVALID_VALUE;
 	struct sw_sim_work *work = sw_sim_work_new(CU_GRAPH_NODE_TYPE_GRAPH, 0);
-	unsigned at = chosen(p);
+	unsigned at = chosen_body(p);
 	work->as = CU_GRAPH_NODE_TYPE_CONDITIONAL;
 	work->parts = p->size;
 	work->bodies = sw_calloc(p->size, sizeof(struct sw_sim_graph *));

@@ -115,13 +115,13 @@ static CUresult add_by(CUgraphNode *out, CUgraph handle, const CUgraphNode *afte
 	return result;
 }
 
-static CUresult add(CUgraphNode *out, CUgraph handle, const CUgraphNode *after, size_t n, builder build,
-		    const void *params)
+static CUresult add_node(CUgraphNode *out, CUgraph handle, const CUgraphNode *after, size_t n, builder build,
+			 const void *params)
 {
 	return add_by(out, handle, after, NULL, n, build, params);
 }
 
-static CUresult change(struct sw_sim_node *node, builder build, const void *params)
+static CUresult change_node(struct sw_sim_node *node, builder build, const void *params)
 {
 	struct sw_sim_work *work;
 	if (!node || !params)
@@ -138,10 +138,10 @@ static CUresult change(struct sw_sim_node *node, builder build, const void *para
 	return result;
 }
 
-static CUresult set(CUgraphNode handle, builder build, const void *params)
+static CUresult set_params(CUgraphNode handle, builder build, const void *params)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
-	return change(sw_sim_object_get(handle, SW_SIM_NODE), build, params);
+	return change_node(sw_sim_object_get(handle, SW_SIM_NODE), build, params);
 }
 
 /* The node of an executable graph that was made from `handle`. */
@@ -161,18 +161,18 @@ static CUresult exec_set(CUgraphExec exec, CUgraphNode handle, builder build, co
 	/* A child graph that is replaced keeps its user objects until the launches have ended. */
 	if (node && node->work->type == CU_GRAPH_NODE_TYPE_GRAPH && node->work->child)
 		sw_sim_held_until(node->work->child, ((struct sw_sim_exec *)exec)->last);
-	return change(node, build, params);
+	return change_node(node, build, params);
 }
 
 /* TYPE of node, its parameters, builder: the add, set and executable set calls. */
 #define NODE_CALLS(Add, Set, ExecSet, params_type, build)                                                              \
 	CUresult Add(CUgraphNode *out, CUgraph graph, const CUgraphNode *after, size_t n, const params_type *params)   \
 	{                                                                                                              \
-		return add(out, graph, after, n, build, params);                                                       \
+		return add_node(out, graph, after, n, build, params);                                                  \
 	}                                                                                                              \
 	CUresult Set(CUgraphNode node, const params_type *params)                                                      \
 	{                                                                                                              \
-		return set(node, build, params);                                                                       \
+		return set_params(node, build, params);                                                                \
 	}                                                                                                              \
 	CUresult ExecSet(CUgraphExec exec, CUgraphNode node, const params_type *params)                                \
 	{                                                                                                              \
@@ -191,11 +191,11 @@ NODE_CALLS(cuGraphAddHostNode, cuGraphHostNodeSetParams, cuGraphExecHostNodeSetP
 	CUresult Add(CUgraphNode *out, CUgraph graph, const CUgraphNode *after, size_t n, const params_type *params,   \
 		     CUcontext ctx)                                                                                    \
 	{                                                                                                              \
-		return ctx ? add(out, graph, after, n, build, params) : CUDA_ERROR_INVALID_CONTEXT;                    \
+		return ctx ? add_node(out, graph, after, n, build, params) : CUDA_ERROR_INVALID_CONTEXT;               \
 	}                                                                                                              \
 	CUresult Set(CUgraphNode node, const params_type *params)                                                      \
 	{                                                                                                              \
-		return set(node, build, params);                                                                       \
+		return set_params(node, build, params);                                                                \
 	}                                                                                                              \
 	CUresult ExecSet(CUgraphExec exec, CUgraphNode node, const params_type *params, CUcontext ctx)                 \
 	{                                                                                                              \
@@ -210,7 +210,7 @@ MEMORY_CALLS(cuGraphAddMemsetNode, cuGraphMemsetNodeSetParams, cuGraphExecMemset
 #define HANDLE_CALLS(Add, ExecSet, handle_type, build)                                                                 \
 	CUresult Add(CUgraphNode *out, CUgraph graph, const CUgraphNode *after, size_t n, handle_type handle)          \
 	{                                                                                                              \
-		return add(out, graph, after, n, build, &handle);                                                      \
+		return add_node(out, graph, after, n, build, &handle);                                                 \
 	}                                                                                                              \
 	CUresult ExecSet(CUgraphExec exec, CUgraphNode node, handle_type handle)                                       \
 	{                                                                                                              \
@@ -222,28 +222,28 @@ HANDLE_CALLS(cuGraphAddChildGraphNode, cuGraphExecChildGraphNodeSetParams, CUgra
 
 CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event)
 {
-	return set(node, record_work, &event);
+	return set_params(node, record_work, &event);
 }
 
 CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event)
 {
-	return set(node, wait_work, &event);
+	return set_params(node, wait_work, &event);
 }
 
 CUresult cuGraphAddEmptyNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *after, size_t n)
 {
-	return add(out, graph, after, n, empty_work, "");
+	return add_node(out, graph, after, n, empty_work, "");
 }
 
 CUresult cuGraphAddMemAllocNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *after, size_t n,
 				CUDA_MEM_ALLOC_NODE_PARAMS *params)
 {
-	return add(out, graph, after, n, sw_sim_alloc_work, params);
+	return add_node(out, graph, after, n, sw_sim_alloc_work, params);
 }
 
 CUresult cuGraphAddMemFreeNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *after, size_t n, CUdeviceptr address)
 {
-	return add(out, graph, after, n, free_work, &address);
+	return add_node(out, graph, after, n, free_work, &address);
 }
 
 /* Any node by one structure: how it is made, and from what.  `build` NULL: not simulated. */
@@ -303,7 +303,7 @@ static CUresult any_set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *p
 		return sw_sim_unsupported("this type of node (cuGraphNodeSetParams)");
 	if (any.build == sw_sim_alloc_work || any.build == free_work || any.build == sw_sim_conditional_work)
 		return CUDA_ERROR_INVALID_VALUE;
-	return in_exec ? exec_set(exec, node, any.build, any.params) : set(node, any.build, any.params);
+	return in_exec ? exec_set(exec, node, any.build, any.params) : set_params(node, any.build, any.params);
 }
 
 CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *params)

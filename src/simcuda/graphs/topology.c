@@ -8,7 +8,7 @@
 typedef SW_VEC(struct sw_sim_node *) node_list;
 
 /* The protocol of all list queries: no array asks for the count; a longer array is filled up with nothing. */
-static CUresult give(const struct sw_sim_node *const *nodes, size_t n, CUgraphNode *out, size_t *count)
+static CUresult give_nodes(const struct sw_sim_node *const *nodes, size_t n, CUgraphNode *out, size_t *count)
 {
 	if (!count)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -19,7 +19,7 @@ static CUresult give(const struct sw_sim_node *const *nodes, size_t n, CUgraphNo
 	return CUDA_SUCCESS;
 }
 
-#define GIVE(list, out, count) give((const struct sw_sim_node *const *)(list)->at, (list)->n, out, count)
+#define GIVE(list, out, count) give_nodes((const struct sw_sim_node *const *)(list)->at, (list)->n, out, count)
 
 CUresult cuGraphCreate(CUgraph *out, unsigned flags)
 {
@@ -166,8 +166,8 @@ CUresult cuGraphGetEdges_v2(CUgraph handle, CUgraphNode *from, CUgraphNode *to, 
 	return result;
 }
 
-static CUresult edges(CUgraph handle, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *data,
-		      size_t n, bool add)
+static CUresult change_edges(CUgraph handle, const CUgraphNode *from, const CUgraphNode *to,
+			     const CUgraphEdgeData *data, size_t n, bool add)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
 	const struct sw_sim_graph *graph = sw_sim_object_get(handle, SW_SIM_GRAPH);
@@ -188,24 +188,24 @@ static CUresult edges(CUgraph handle, const CUgraphNode *from, const CUgraphNode
 
 CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t n)
 {
-	return edges(graph, from, to, NULL, n, true);
+	return change_edges(graph, from, to, NULL, n, true);
 }
 
 CUresult cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
 				   const CUgraphEdgeData *data, size_t n)
 {
-	return edges(graph, from, to, data, n, true);
+	return change_edges(graph, from, to, data, n, true);
 }
 
 CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t n)
 {
-	return edges(graph, from, to, NULL, n, false);
+	return change_edges(graph, from, to, NULL, n, false);
 }
 
 CUresult cuGraphRemoveDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
 				      const CUgraphEdgeData *data, size_t n)
 {
-	return edges(graph, from, to, data, n, false);
+	return change_edges(graph, from, to, data, n, false);
 }
 
 /* ---- updating an executable graph from another graph of the same shape ---- */

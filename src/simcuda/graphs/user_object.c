@@ -34,7 +34,7 @@ static void run_after(struct sw_sim_op *before, CUhostFn function, void *arg)
 	sw_sim_op_put(op);
 }
 
-static void release(struct sw_sim_user_object *object, uint64_t count)
+static void release_references(struct sw_sim_user_object *object, uint64_t count)
 {
 	object->references -= count < object->references ? count : object->references;
 	if (object->references)
@@ -48,7 +48,7 @@ static void CUDA_CB release_later(void *arg)
 {
 	struct drop *drop = arg;
 	sw_sim_lock();
-	release(drop->object, drop->count);
+	release_references(drop->object, drop->count);
 	sw_sim_unlock();
 	free(drop);
 }
@@ -58,7 +58,7 @@ void sw_sim_held_free(struct sw_sim_graph *graph)
 	for (size_t i = 0; i < graph->held.n; i++) {
 		struct sw_sim_held held = graph->held.at[i];
 		if (!graph->until || graph->until->done) {
-			release(held.object, held.count);
+			release_references(held.object, held.count);
 			continue;
 		}
 		struct drop *drop = sw_alloc(sizeof *drop);
@@ -97,12 +97,12 @@ void sw_sim_held_until(struct sw_sim_graph *graph, struct sw_sim_op *last)
 
 /* ---- the API ---- */
 
-static struct sw_sim_user_object *find(CUuserObject handle)
+static struct sw_sim_user_object *find_object(CUuserObject handle)
 {
 	return sw_sim_object_get(handle, SW_SIM_USER_OBJECT);
 }
 
-static bool countable(unsigned count)
+static bool is_countable(unsigned count)
 {
 	return count && count <= INT_MAX;
 }
@@ -110,7 +110,7 @@ static bool countable(unsigned count)
 CUresult cuUserObjectCreate(CUuserObject *out, void *arg, CUhostFn destroy, unsigned references, unsigned flags)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
-	if (!out || !destroy || !countable(references) || flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
+	if (!out || !destroy || !is_countable(references) || flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
 		return CUDA_ERROR_INVALID_VALUE;
 	struct sw_sim_user_object *object = sw_calloc(1, sizeof *object);
 	object->references = references;
@@ -124,8 +124,8 @@ CUresult cuUserObjectCreate(CUuserObject *out, void *arg, CUhostFn destroy, unsi
 CUresult cuUserObjectRetain(CUuserObject handle, unsigned count)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
-	struct sw_sim_user_object *object = find(handle);
-	if (!object || !countable(count))
+	struct sw_sim_user_object *object = find_object(handle);
+	if (!object || !is_countable(count))
 		return CUDA_ERROR_INVALID_VALUE;
 	object->references += count;
 	return CUDA_SUCCESS;
@@ -134,10 +134,10 @@ CUresult cuUserObjectRetain(CUuserObject handle, unsigned count)
 CUresult cuUserObjectRelease(CUuserObject handle, unsigned count)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
-	struct sw_sim_user_object *object = find(handle);
-	if (!object || !countable(count))
+	struct sw_sim_user_object *object = find_object(handle);
+	if (!object || !is_countable(count))
 		return CUDA_ERROR_INVALID_VALUE;
-	release(object, count);
+	release_references(object, count);
 	return CUDA_SUCCESS;
 }
 
@@ -145,8 +145,8 @@ CUresult cuGraphRetainUserObject(CUgraph graph_handle, CUuserObject handle, unsi
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
 	struct sw_sim_graph *graph = sw_sim_object_get(graph_handle, SW_SIM_GRAPH);
-	struct sw_sim_user_object *object = find(handle);
-	if (!graph || !object || !countable(count) || flags & ~(unsigned)CU_GRAPH_USER_OBJECT_MOVE)
+	struct sw_sim_user_object *object = find_object(handle);
+	if (!graph || !object || !is_countable(count) || flags & ~(unsigned)CU_GRAPH_USER_OBJECT_MOVE)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!(flags & CU_GRAPH_USER_OBJECT_MOVE))
 		object->references += count;
@@ -166,8 +166,8 @@ CUresult cuGraphReleaseUserObject(CUgraph graph_handle, CUuserObject handle, uns
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
 	struct sw_sim_graph *graph = sw_sim_object_get(graph_handle, SW_SIM_GRAPH);
-	struct sw_sim_user_object *object = find(handle);
-	if (!graph || !object || !countable(count) || held_by(graph, object) < count)
+	struct sw_sim_user_object *object = find_object(handle);
+	if (!graph || !object || !is_countable(count) || held_by(graph, object) < count)
 		return CUDA_ERROR_INVALID_VALUE;
 	for (size_t i = 0, left = count; left; i++) {
 		struct sw_sim_held *held = &graph->held.at[i];
@@ -180,6 +180,6 @@ CUresult cuGraphReleaseUserObject(CUgraph graph_handle, CUuserObject handle, uns
 		if (graph->held.at[i].count)
 			graph->held.at[kept++] = graph->held.at[i];
 	graph->held.n = kept;
-	release(object, count);
+	release_references(object, count);
 	return CUDA_SUCCESS;
 }

@@ -33,7 +33,7 @@ static size_t channel_bytes(CUarray_format format)
 }
 
 /* CUDA driver API, cuArray3DCreate: which extents may be 0, what cubemaps are; "it may be 1, 2, or 4". */
-static CUresult check(const CUDA_ARRAY3D_DESCRIPTOR *d)
+static CUresult check_descriptor(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
 	bool layered = d->Flags & CUDA_ARRAY3D_LAYERED, cube = d->Flags & CUDA_ARRAY3D_CUBEMAP;
 	if (!d->Width || d->Width > MAX_EXTENT || d->Height > MAX_EXTENT || d->Depth > MAX_EXTENT)
@@ -53,7 +53,7 @@ static CUresult check(const CUDA_ARRAY3D_DESCRIPTOR *d)
 
 static CUresult array_new(const CUDA_ARRAY3D_DESCRIPTOR *what, struct sw_sim_array **out)
 {
-	CUresult result = check(what);
+	CUresult result = check_descriptor(what);
 	if (result)
 		return result;
 	struct sw_sim_ctx *ctx = sw_sim_ctx_current();
@@ -130,7 +130,7 @@ struct sw_sim_array *sw_sim_array_of(uint64_t address, size_t at[3])
 
 /* ---- the API ---- */
 
-static CUresult create(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *what)
+static CUresult create_array(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *what)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	struct sw_sim_array *array;
@@ -147,12 +147,12 @@ CUresult cuArrayCreate_v2(CUarray *out, const CUDA_ARRAY_DESCRIPTOR *what)
 	if (!what)
 		return CUDA_ERROR_INVALID_VALUE;
 	CUDA_ARRAY3D_DESCRIPTOR full = {what->Width, what->Height, 0, what->Format, what->NumChannels, 0};
-	return create(out, &full);
+	return create_array(out, &full);
 }
 
 CUresult cuArray3DCreate_v2(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *what)
 {
-	return create(out, what);
+	return create_array(out, what);
 }
 
 /* Waits for the device, as cuMemFree does (measured on H200, driver 580.159.04: "cudaFreeArray",
@@ -199,7 +199,7 @@ CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *out, CUarray handle)
 
 /* ---- mipmapped ---- */
 
-static size_t half(size_t extent, unsigned level)
+static size_t halve_extent(size_t extent, unsigned level)
 {
 	return extent && !(extent >> level) ? 1 : extent >> level;
 }
@@ -209,9 +209,9 @@ static CUDA_ARRAY3D_DESCRIPTOR level_of(const CUDA_ARRAY3D_DESCRIPTOR *what, uns
 {
 	bool layers = what->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
 	CUDA_ARRAY3D_DESCRIPTOR d = *what;
-	d.Width = half(what->Width, level);
-	d.Height = half(what->Height, level);
-	d.Depth = layers ? what->Depth : half(what->Depth, level);
+	d.Width = halve_extent(what->Width, level);
+	d.Height = halve_extent(what->Height, level);
+	d.Depth = layers ? what->Depth : halve_extent(what->Depth, level);
 	return d;
 }
 

@@ -6,7 +6,7 @@
 #include "simcuda/memory/array.h"
 #include "simcuda/memory/copy.h"
 
-static struct sw_sim_side pointer(CUdeviceptr address)
+static struct sw_sim_side pointer_side(CUdeviceptr address)
 {
 	return (struct sw_sim_side){.type = CU_MEMORYTYPE_UNIFIED, .address = address};
 }
@@ -24,8 +24,8 @@ static enum sw_sim_source source_of(CUmemcpySrcAccessOrder order, enum sw_sim_so
 }
 
 /* cuda.h: the stream "must not be legacy NULL stream"; attributes apply from their element on, the first from 0. */
-static CUresult batch(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count, CUmemcpyAttributes *attributes,
-		      size_t *first, size_t n, CUstream stream)
+static CUresult copy_batch(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
+			   CUmemcpyAttributes *attributes, size_t *first, size_t n, CUstream stream)
 {
 	if (!dsts || !srcs || !sizes || !count || !attributes || !first || !n || n > count || first[0] || !stream ||
 	    stream == CU_STREAM_LEGACY)
@@ -35,10 +35,10 @@ static CUresult batch(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_
 		    (i && (first[i] <= first[i - 1] || first[i] >= count)))
 			return CUDA_ERROR_INVALID_VALUE;
 	for (size_t i = 0, next = 0; i < count; i++) {
-		struct sw_sim_side src = pointer(srcs[i]);
+		struct sw_sim_side src = pointer_side(srcs[i]);
 		next += next < n && first[next] == i;
 		src.source = source_of(attributes[next - 1].srcAccessOrder, SW_SIM_SOURCE_STREAM, SW_SIM_SOURCE_DURING);
-		CUresult result = sw_sim_copy(stream, true, pointer(dsts[i]), src, sizes[i], 1, 1);
+		CUresult result = sw_sim_copy(stream, true, pointer_side(dsts[i]), src, sizes[i], 1, 1);
 		if (result)
 			return result;
 	}
@@ -48,7 +48,7 @@ static CUresult batch(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_
 CUresult cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
 			    CUmemcpyAttributes *attributes, size_t *first, size_t n, size_t *failed, CUstream stream)
 {
-	CUresult result = batch(dsts, srcs, sizes, count, attributes, first, n, stream);
+	CUresult result = copy_batch(dsts, srcs, sizes, count, attributes, first, n, stream);
 	if (result && failed)
 		*failed = SIZE_MAX; /* no particular one */
 	return result;
@@ -57,7 +57,7 @@ CUresult cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes,
 CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
 			       CUmemcpyAttributes *attributes, size_t *first, size_t n, CUstream stream)
 {
-	return batch(dsts, srcs, sizes, count, attributes, first, n, stream);
+	return copy_batch(dsts, srcs, sizes, count, attributes, first, n, stream);
 }
 
 /* Since 13.2. */
@@ -66,11 +66,11 @@ CUresult cuMemcpyWithAttributesAsync(CUdeviceptr dst, CUdeviceptr src, size_t by
 CUresult cuMemcpyWithAttributesAsync(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUmemcpyAttributes *attributes,
 				     CUstream stream)
 {
-	struct sw_sim_side from = pointer(src);
+	struct sw_sim_side from = pointer_side(src);
 	if (!attributes || !order_known(attributes->srcAccessOrder))
 		return CUDA_ERROR_INVALID_VALUE;
 	from.source = source_of(attributes->srcAccessOrder, SW_SIM_SOURCE_STREAM, SW_SIM_SOURCE_DURING);
-	return sw_sim_copy(stream, true, pointer(dst), from, bytes, 1, 1);
+	return sw_sim_copy(stream, true, pointer_side(dst), from, bytes, 1, 1);
 }
 
 /* ---- 3D ---- */
@@ -94,14 +94,14 @@ static size_t element_of(const CUDA_MEMCPY3D_BATCH_OP *op)
 }
 
 /* Rows and layers of pointers are as wide and high as the copy where their length is 0. */
-static struct sw_sim_side operand(const CUmemcpy3DOperand *o, const CUextent3D *extent, size_t element)
+static struct sw_sim_side operand_side(const CUmemcpy3DOperand *o, const CUextent3D *extent, size_t element)
 {
 	if (o->type == CU_MEMCPY_OPERAND_TYPE_ARRAY)
 		return (struct sw_sim_side){
 			.type = CU_MEMORYTYPE_ARRAY,
 			.array = o->op.array.array,
 			.at = {o->op.array.offset.x * element, o->op.array.offset.y, o->op.array.offset.z}};
-	struct sw_sim_side side = pointer(o->op.ptr.ptr);
+	struct sw_sim_side side = pointer_side(o->op.ptr.ptr);
 	side.pitch = (o->op.ptr.rowLength ? o->op.ptr.rowLength : extent->width) * element;
 	side.slice = side.pitch * (o->op.ptr.layerHeight ? o->op.ptr.layerHeight : extent->height);
 	return side;
@@ -126,9 +126,10 @@ static CUresult op_copy(const CUDA_MEMCPY3D_BATCH_OP *op, CUstream stream)
 {
 	const CUextent3D *e = &op->extent;
 	size_t element = element_of(op);
-	struct sw_sim_side src = operand(&op->src, e, element);
+	struct sw_sim_side src = operand_side(&op->src, e, element);
 	src.source = source_of(op->srcAccessOrder, SW_SIM_SOURCE_PLAIN, SW_SIM_SOURCE_DURING_3D);
-	return sw_sim_copy(stream, true, operand(&op->dst, e, element), src, e->width * element, e->height, e->depth);
+	return sw_sim_copy(stream, true, operand_side(&op->dst, e, element), src, e->width * element, e->height,
+			   e->depth);
 }
 
 CUresult cuMemcpy3DBatchAsync_v2(size_t count, CUDA_MEMCPY3D_BATCH_OP *ops, unsigned long long flags, CUstream stream)

@@ -32,7 +32,7 @@ static uint64_t copy_ns(const struct sw_sim_side *dst, const struct sw_sim_side 
 }
 
 /* Whether the host waits for the copy.  Measured on H200, driver 580.159.04, CUDA 13.0; rows cited by their calls. */
-static bool waits(bool async, const struct sw_sim_side *dst, const struct sw_sim_side *src, uint64_t bytes)
+static bool host_waits(bool async, const struct sw_sim_side *dst, const struct sw_sim_side *src, uint64_t bytes)
 {
 	if (!async) /* "cudaMemcpy D2D" returns at once, "cudaMemcpy H2D", "D2H", "H2H" do not */
 		return !(on_device(dst->memory) && on_device(src->memory));
@@ -77,7 +77,7 @@ static CUresult check_side(struct sw_sim_side *s, size_t width, size_t height, s
 }
 
 /* Snapshots a source that the caller may change as soon as the call returns. */
-static void stage(struct sw_sim_copy *c)
+static void stage_source(struct sw_sim_copy *c)
 {
 	const char *from = sw_sim_backing(c->src);
 	char *bytes = sw_alloc(c->width * c->height * c->depth), *to = bytes;
@@ -104,7 +104,7 @@ static struct sw_sim_stream *other_end(struct sw_sim_stream *s, const struct sw_
 	return NULL;
 }
 
-static struct sw_sim_op *across(struct sw_sim_stream *s, struct sw_sim_stream *other, struct sw_sim_work *work)
+static struct sw_sim_op *enqueue_across(struct sw_sim_stream *s, struct sw_sim_stream *other, struct sw_sim_work *work)
 {
 	struct sw_sim_op *marker = sw_sim_stream_begin(other, NULL), *op = sw_sim_stream_begin(s, work);
 	sw_sim_op_after(op, marker);
@@ -148,13 +148,13 @@ CUresult sw_sim_copy(CUstream handle, bool async, struct sw_sim_side dst, struct
 		return result;
 	struct sw_sim_work *work = copy_work(&dst, &src, width, height, depth);
 	uint64_t bytes = (uint64_t)width * height * depth;
-	bool wait = waits(async, &dst, &src, bytes);
+	bool wait = host_waits(async, &dst, &src, bytes);
 	if (!wait && !s->capture && src.memory == SW_SIM_PAGEABLE)
-		stage(&work->copy);
+		stage_source(&work->copy);
 	struct sw_sim_stream *other = async ? NULL : other_end(s, &dst, &src);
 	struct sw_sim_op *op;
 	if (other)
-		op = across(s, other, work);
+		op = enqueue_across(s, other, work);
 	else
 		result = sw_sim_submit(s, work, &op);
 	if (!result && wait)
@@ -162,8 +162,8 @@ CUresult sw_sim_copy(CUstream handle, bool async, struct sw_sim_side dst, struct
 	return result;
 }
 
-static CUresult linear(CUstream stream, bool async, uint64_t dst, CUmemorytype dst_type, uint64_t src,
-		       CUmemorytype src_type, size_t bytes)
+static CUresult copy_linear(CUstream stream, bool async, uint64_t dst, CUmemorytype dst_type, uint64_t src,
+			    CUmemorytype src_type, size_t bytes)
 {
 	struct sw_sim_side d = {.type = dst_type, .address = dst}, s = {.type = src_type, .address = src};
 	return sw_sim_copy(stream, async, d, s, bytes, 1, 1);
@@ -175,53 +175,54 @@ static CUresult linear(CUstream stream, bool async, uint64_t dst, CUmemorytype d
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr dst, const void *src, size_t bytes)
 {
-	return linear(0, false, dst, DEVICE, (uintptr_t)src, HOST, bytes);
+	return copy_linear(0, false, dst, DEVICE, (uintptr_t)src, HOST, bytes);
 }
 
 CUresult cuMemcpyDtoH_v2(void *dst, CUdeviceptr src, size_t bytes)
 {
-	return linear(0, false, (uintptr_t)dst, HOST, src, DEVICE, bytes);
+	return copy_linear(0, false, (uintptr_t)dst, HOST, src, DEVICE, bytes);
 }
 
 CUresult cuMemcpyDtoD_v2(CUdeviceptr dst, CUdeviceptr src, size_t bytes)
 {
-	return linear(0, false, dst, DEVICE, src, DEVICE, bytes);
+	return copy_linear(0, false, dst, DEVICE, src, DEVICE, bytes);
 }
 
 CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t bytes)
 {
-	return linear(0, false, dst, UNIFIED, src, UNIFIED, bytes);
+	return copy_linear(0, false, dst, UNIFIED, src, UNIFIED, bytes);
 }
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t bytes, CUstream stream)
 {
-	return linear(stream, true, dst, DEVICE, (uintptr_t)src, HOST, bytes);
+	return copy_linear(stream, true, dst, DEVICE, (uintptr_t)src, HOST, bytes);
 }
 
 CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t bytes, CUstream stream)
 {
-	return linear(stream, true, (uintptr_t)dst, HOST, src, DEVICE, bytes);
+	return copy_linear(stream, true, (uintptr_t)dst, HOST, src, DEVICE, bytes);
 }
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream)
 {
-	return linear(stream, true, dst, DEVICE, src, DEVICE, bytes);
+	return copy_linear(stream, true, dst, DEVICE, src, DEVICE, bytes);
 }
 
 CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream)
 {
-	return linear(stream, true, dst, UNIFIED, src, UNIFIED, bytes);
+	return copy_linear(stream, true, dst, UNIFIED, src, UNIFIED, bytes);
 }
 
 CUresult cuMemcpyPeer(CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src, CUcontext src_ctx, size_t bytes)
 {
-	return dst_ctx && src_ctx ? linear(0, false, dst, DEVICE, src, DEVICE, bytes) : CUDA_ERROR_INVALID_CONTEXT;
+	return dst_ctx && src_ctx ? copy_linear(0, false, dst, DEVICE, src, DEVICE, bytes) : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src, CUcontext src_ctx, size_t bytes,
 			   CUstream stream)
 {
-	return dst_ctx && src_ctx ? linear(stream, true, dst, DEVICE, src, DEVICE, bytes) : CUDA_ERROR_INVALID_CONTEXT;
+	return dst_ctx && src_ctx ? copy_linear(stream, true, dst, DEVICE, src, DEVICE, bytes)
+				  : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 /* One end of a pitched copy: start of its first byte; the pitches are in it already. */
@@ -242,7 +243,7 @@ static struct sw_sim_side side_at(CUmemorytype type, const void *host, CUdevicep
 	side_at((c)->which##MemoryType, (c)->which##Host, (c)->which##Device, (c)->which##Array,                       \
 		(const size_t[]){(c)->which##XInBytes, (c)->which##Y, (z)}, (c)->which##Pitch, (rows))
 
-static bool narrow(CUmemorytype type, size_t pitch, size_t width)
+static bool is_narrow(CUmemorytype type, size_t pitch, size_t width)
 {
 	return type != CU_MEMORYTYPE_ARRAY && pitch < width;
 }
@@ -251,8 +252,8 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *c, CUstream stream, bool async)
 {
 	if (!c)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (c->Height > 1 && ((c->dstPitch && narrow(c->dstMemoryType, c->dstPitch, c->WidthInBytes)) ||
-			      (c->srcPitch && narrow(c->srcMemoryType, c->srcPitch, c->WidthInBytes))))
+	if (c->Height > 1 && ((c->dstPitch && is_narrow(c->dstMemoryType, c->dstPitch, c->WidthInBytes)) ||
+			      (c->srcPitch && is_narrow(c->srcMemoryType, c->srcPitch, c->WidthInBytes))))
 		return CUDA_ERROR_INVALID_VALUE;
 	return sw_sim_copy(stream, async, SIDE(c, dst, 0, 0), SIDE(c, src, 0, 0), c->WidthInBytes, c->Height, 1);
 }
@@ -261,8 +262,8 @@ static CUresult copy_3d(const CUDA_MEMCPY3D *c, CUstream stream, bool async)
 {
 	if (!c)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (c->Height > 1 && (narrow(c->dstMemoryType, c->dstPitch, c->WidthInBytes) ||
-			      narrow(c->srcMemoryType, c->srcPitch, c->WidthInBytes)))
+	if (c->Height > 1 && (is_narrow(c->dstMemoryType, c->dstPitch, c->WidthInBytes) ||
+			      is_narrow(c->srcMemoryType, c->srcPitch, c->WidthInBytes)))
 		return CUDA_ERROR_INVALID_VALUE;
 	return sw_sim_copy(stream, async, SIDE(c, dst, c->dstZ, c->dstHeight), SIDE(c, src, c->srcZ, c->srcHeight),
 			   c->WidthInBytes, c->Height, c->Depth);

@@ -54,7 +54,7 @@ void *sw_sim_backing(uint64_t address)
 }
 
 /* Index of the first allocation with a base above the address. */
-static size_t above(uint64_t address)
+static size_t first_above(uint64_t address)
 {
 	size_t low = 0, high = allocs.n;
 	while (low < high) {
@@ -69,7 +69,7 @@ static size_t above(uint64_t address)
 
 struct sw_sim_alloc *sw_sim_alloc_at(uint64_t address)
 {
-	size_t i = above(address);
+	size_t i = first_above(address);
 	return i && address - allocs.at[i - 1]->base < allocs.at[i - 1]->size ? allocs.at[i - 1] : NULL;
 }
 
@@ -100,7 +100,8 @@ enum sw_sim_memory sw_sim_memory_of(uint64_t address)
 	return a ? a->memory : SW_SIM_PAGEABLE;
 }
 
-static struct sw_sim_alloc *add(uint64_t base, uint64_t bytes, enum sw_sim_memory memory, struct sw_sim_device *d)
+static struct sw_sim_alloc *add_allocation(uint64_t base, uint64_t bytes, enum sw_sim_memory memory,
+					   struct sw_sim_device *d)
 {
 	struct sw_sim_alloc *a = sw_calloc(1, sizeof *a);
 	a->base = base;
@@ -109,7 +110,7 @@ static struct sw_sim_alloc *add(uint64_t base, uint64_t bytes, enum sw_sim_memor
 	a->device = d;
 	a->ctx = sw_sim_ctx_current();
 	a->id = ++sw_sim.next_id;
-	size_t i = above(base);
+	size_t i = first_above(base);
 	sw_vec_push(&allocs);
 	memmove(&allocs.at[i + 1], &allocs.at[i], (allocs.n - 1 - i) * sizeof *allocs.at);
 	allocs.at[i] = a;
@@ -138,7 +139,7 @@ struct sw_sim_alloc *sw_sim_alloc_device(struct sw_sim_device *d, size_t bytes)
 			memmove(r, r + 1, (--d->free.n - i) * sizeof *r);
 		}
 		d->used += room;
-		return add(base, bytes, SW_SIM_DEVICE, d);
+		return add_allocation(base, bytes, SW_SIM_DEVICE, d);
 	}
 	return NULL;
 }
@@ -169,7 +170,7 @@ static void give_back(struct sw_sim_device *d, uint64_t base, uint64_t bytes)
 
 void sw_sim_alloc_release(struct sw_sim_alloc *a)
 {
-	size_t i = above(a->base) - 1;
+	size_t i = first_above(a->base) - 1;
 	memmove(&allocs.at[i], &allocs.at[i + 1], (--allocs.n - i) * sizeof *allocs.at);
 	sw_sim_reserved_free(a);
 	if (a->memory == SW_SIM_DEVICE)
@@ -248,7 +249,7 @@ struct sw_sim_alloc *sw_sim_alloc_pages(struct sw_sim_device *d, size_t bytes, e
 	size_t room = (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
 	void *pages = room < bytes ? MAP_FAILED
 				   : mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	return pages == MAP_FAILED ? NULL : add((uintptr_t)pages, bytes, memory, d);
+	return pages == MAP_FAILED ? NULL : add_allocation((uintptr_t)pages, bytes, memory, d);
 }
 
 static CUresult host_pages(void **out, size_t bytes, enum sw_sim_memory memory, unsigned flags)
@@ -317,10 +318,10 @@ CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned flags)
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	if (!address || !bytes || flags & ~15u)
 		return CUDA_ERROR_INVALID_VALUE;
-	size_t i = above((uintptr_t)address + bytes - 1);
+	size_t i = first_above((uintptr_t)address + bytes - 1);
 	if (i && allocs.at[i - 1]->base + allocs.at[i - 1]->size > (uintptr_t)address)
 		return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
-	add((uintptr_t)address, bytes, SW_SIM_REGISTERED, sw_sim_ctx_current()->device)->flags = flags;
+	add_allocation((uintptr_t)address, bytes, SW_SIM_REGISTERED, sw_sim_ctx_current()->device)->flags = flags;
 	return CUDA_SUCCESS;
 }
 

@@ -17,7 +17,7 @@ static bool on_host(const struct sw_sim_alloc *a)
 }
 
 /* a: NULL for memory that CUDA does not know. */
-static CUresult attribute(void *out, CUpointer_attribute what, CUdeviceptr address, const struct sw_sim_alloc *a)
+static CUresult get_attribute(void *out, CUpointer_attribute what, CUdeviceptr address, const struct sw_sim_alloc *a)
 {
 	switch ((int)what) {
 	case CU_POINTER_ATTRIBUTE_CONTEXT:
@@ -66,7 +66,7 @@ CUresult cuPointerGetAttribute(void *out, CUpointer_attribute what, CUdeviceptr 
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	const struct sw_sim_alloc *a = sw_sim_alloc_find(address);
-	return out && a ? attribute(out, what, address, a) : CUDA_ERROR_INVALID_VALUE;
+	return out && a ? get_attribute(out, what, address, a) : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* The plural form succeeds for unknown pointers, with empty answers. */
@@ -78,7 +78,7 @@ CUresult cuPointerGetAttributes(unsigned n, CUpointer_attribute *what, void **ou
 		return CUDA_ERROR_INVALID_VALUE;
 	CUresult result = CUDA_SUCCESS;
 	for (unsigned i = 0; !result && i < n; i++)
-		result = attribute(out[i], what[i], address, a);
+		result = get_attribute(out[i], what[i], address, a);
 	return result;
 }
 
@@ -96,7 +96,7 @@ CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute what, CUde
 
 /* ---- managed memory: data never moves, the time it would take passes ---- */
 
-static CUresult prefetch(CUdeviceptr address, size_t bytes, CUstream handle)
+static CUresult prefetch_range(CUdeviceptr address, size_t bytes, CUstream handle)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	struct sw_sim_stream *s;
@@ -112,19 +112,19 @@ CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes, CUmemLocation 
 			       CUstream stream)
 {
 	(void)location;
-	return flags ? CUDA_ERROR_INVALID_VALUE : prefetch(address, bytes, stream);
+	return flags ? CUDA_ERROR_INVALID_VALUE : prefetch_range(address, bytes, stream);
 }
 
 CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream)
 {
 	(void)device;
-	return prefetch(address, bytes, stream);
+	return prefetch_range(address, bytes, stream);
 }
 
 /* cuda.h, the three batches: the stream "must not be legacy NULL stream"; locations apply from their range on, the
    first from 0. A discard takes the time of no migration, and keeps the bytes: that is an indeterminate value, too. */
-static CUresult batch(CUdeviceptr *at, const size_t *bytes, size_t count, unsigned long long flags, CUstream handle,
-		      bool moves)
+static CUresult prefetch_batch(CUdeviceptr *at, const size_t *bytes, size_t count, unsigned long long flags,
+			       CUstream handle, bool moves)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	struct sw_sim_stream *s;
@@ -151,7 +151,7 @@ static bool locations_valid(const CUmemLocation *to, const size_t *first, size_t
 CUresult cuMemPrefetchBatchAsync(CUdeviceptr *at, size_t *bytes, size_t count, CUmemLocation *to, size_t *first,
 				 size_t n, unsigned long long flags, CUstream stream)
 {
-	return locations_valid(to, first, n, count) ? batch(at, bytes, count, flags, stream, true)
+	return locations_valid(to, first, n, count) ? prefetch_batch(at, bytes, count, flags, stream, true)
 						    : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -163,7 +163,7 @@ CUresult cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *at, size_t *bytes, size_
 
 CUresult cuMemDiscardBatchAsync(CUdeviceptr *at, size_t *bytes, size_t count, unsigned long long flags, CUstream stream)
 {
-	return batch(at, bytes, count, flags, stream, false);
+	return prefetch_batch(at, bytes, count, flags, stream, false);
 }
 
 CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUmemLocation location)

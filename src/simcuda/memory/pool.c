@@ -27,7 +27,7 @@ void sw_sim_pool_free(uint64_t address)
 	sw_sim_unlock();
 }
 
-static CUresult allocate(CUdeviceptr *out, size_t bytes, CUmemoryPool handle, bool given, CUstream stream)
+static CUresult allocate_from(CUdeviceptr *out, size_t bytes, CUmemoryPool handle, bool given, CUstream stream)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	struct sw_sim_stream *s;
@@ -102,12 +102,12 @@ bool sw_sim_graph_claim(const struct sw_sim_graph *graph, unsigned long long fla
 
 CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream stream)
 {
-	return allocate(out, bytes, NULL, false, stream);
+	return allocate_from(out, bytes, NULL, false, stream);
 }
 
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, CUmemoryPool pool, CUstream stream)
 {
-	return allocate(out, bytes, pool, true, stream);
+	return allocate_from(out, bytes, pool, true, stream);
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
@@ -157,7 +157,7 @@ CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props)
 	return CUDA_SUCCESS;
 }
 
-static CUresult find(CUmemoryPool handle, struct sw_sim_pool **out)
+static CUresult find_pool(CUmemoryPool handle, struct sw_sim_pool **out)
 {
 	*out = sw_sim_object_get(handle, SW_SIM_POOL);
 	return *out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -168,7 +168,7 @@ CUresult cuMemPoolDestroy(CUmemoryPool handle)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
 	struct sw_sim_pool *pool;
-	CUresult result = find(handle, &pool);
+	CUresult result = find_pool(handle, &pool);
 	if (result || pool->is_default)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (pool->device->pool == pool)
@@ -182,7 +182,7 @@ CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t keep)
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
 	(void)keep; /* nothing is held back */
 	struct sw_sim_pool *pool;
-	return find(handle, &pool);
+	return find_pool(handle, &pool);
 }
 
 /* Counters and settings; those that the model does not need are accepted and read back as their defaults. */
@@ -190,7 +190,7 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribut
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
 	struct sw_sim_pool *pool;
-	CUresult result = find(handle, &pool);
+	CUresult result = find_pool(handle, &pool);
 	if (result || !value)
 		return CUDA_ERROR_INVALID_VALUE;
 	switch ((int)attribute) {
@@ -218,7 +218,7 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attribut
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
 	struct sw_sim_pool *pool;
-	CUresult result = find(handle, &pool);
+	CUresult result = find_pool(handle, &pool);
 	if (result || !value)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD)
@@ -232,14 +232,14 @@ CUresult cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc *map, siz
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
 	struct sw_sim_pool *pool;
-	return map || !count ? find(handle, &pool) : CUDA_ERROR_INVALID_VALUE;
+	return map || !count ? find_pool(handle, &pool) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool handle, CUmemLocation *location)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
 	struct sw_sim_pool *pool;
-	CUresult result = find(handle, &pool);
+	CUresult result = find_pool(handle, &pool);
 	if (!flags || !location)
 		result = CUDA_ERROR_INVALID_VALUE;
 	if (!result)
@@ -272,7 +272,7 @@ CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool handle)
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
 	struct sw_sim_device *d = sw_sim_device_at(device);
 	struct sw_sim_pool *pool;
-	CUresult result = find(handle, &pool);
+	CUresult result = find_pool(handle, &pool);
 	if (!d)
 		result = CUDA_ERROR_INVALID_DEVICE;
 	if (!result)

@@ -27,7 +27,7 @@ CUresult sw_sim_set_work(const void *params, struct sw_sim_work **out)
 /* Sets of device memory do not keep the host, those of pinned memory do (measured on H200, driver 580.159.04,
    CUDA 13.0: "cudaMemset dev", "cudaMemset pinned"; CUDA Runtime API, "API synchronization behavior", says the same).
  */
-static CUresult set(CUstream handle, bool async, struct sw_sim_set what)
+static CUresult set_memory(CUstream handle, bool async, struct sw_sim_set what)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	struct sw_sim_stream *s;
@@ -50,20 +50,20 @@ static CUresult set(CUstream handle, bool async, struct sw_sim_set what)
 #define SETS(bits, type)                                                                                               \
 	CUresult cuMemsetD##bits##_v2(CUdeviceptr dst, type value, size_t n)                                           \
 	{                                                                                                              \
-		return set(0, false, (struct sw_sim_set){dst, 0, n, 1, value, bits / 8});                              \
+		return set_memory(0, false, (struct sw_sim_set){dst, 0, n, 1, value, bits / 8});                       \
 	}                                                                                                              \
 	CUresult cuMemsetD##bits##Async(CUdeviceptr dst, type value, size_t n, CUstream stream)                        \
 	{                                                                                                              \
-		return set(stream, true, (struct sw_sim_set){dst, 0, n, 1, value, bits / 8});                          \
+		return set_memory(stream, true, (struct sw_sim_set){dst, 0, n, 1, value, bits / 8});                   \
 	}                                                                                                              \
 	CUresult cuMemsetD2D##bits##_v2(CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height)        \
 	{                                                                                                              \
-		return set(0, false, (struct sw_sim_set){dst, pitch, width, height, value, bits / 8});                 \
+		return set_memory(0, false, (struct sw_sim_set){dst, pitch, width, height, value, bits / 8});          \
 	}                                                                                                              \
 	CUresult cuMemsetD2D##bits##Async(CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height,      \
 					  CUstream stream)                                                             \
 	{                                                                                                              \
-		return set(stream, true, (struct sw_sim_set){dst, pitch, width, height, value, bits / 8});             \
+		return set_memory(stream, true, (struct sw_sim_set){dst, pitch, width, height, value, bits / 8});      \
 	}
 SETS(8, unsigned char)
 SETS(16, unsigned short)

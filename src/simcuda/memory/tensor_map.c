@@ -20,9 +20,9 @@ struct map {
 _Static_assert(sizeof(struct map) <= sizeof(CUtensorMap), "it fits");
 
 /* Fills the fields that all kinds of maps have; false: a requirement is not met. */
-static bool common(struct map *m, CUtensorMapDataType type, cuuint32_t rank, const void *address,
-		   const cuuint64_t *extent, const cuuint64_t *stride, const cuuint32_t *step,
-		   CUtensorMapInterleave interleave)
+static bool fill_common(struct map *m, CUtensorMapDataType type, cuuint32_t rank, const void *address,
+			const cuuint64_t *extent, const cuuint64_t *stride, const cuuint32_t *step,
+			CUtensorMapInterleave interleave)
 {
 	unsigned align = interleave == CU_TENSOR_MAP_INTERLEAVE_32B ? 32 : 16;
 	if (!rank || rank > RANK_MOST || (interleave && rank < 3) || (uintptr_t)address % align || !extent || !step ||
@@ -45,8 +45,8 @@ static bool common(struct map *m, CUtensorMapDataType type, cuuint32_t rank, con
 	return true;
 }
 
-static CUresult encode(CUtensorMap *out, struct map *m, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
-		       CUtensorMapFloatOOBfill fill)
+static CUresult encode_map(CUtensorMap *out, struct map *m, CUtensorMapSwizzle swizzle,
+			   CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill)
 {
 	if (!out || (uintptr_t)out % 64)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -65,19 +65,19 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *out, CUtensorMapDataType type, cuui
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
 	struct map m;
-	if (!box || !common(&m, type, rank, address, extent, stride, step, interleave))
+	if (!box || !fill_common(&m, type, rank, address, extent, stride, step, interleave))
 		return CUDA_ERROR_INVALID_VALUE;
 	for (unsigned i = 0; i < rank; i++) {
 		if (!box[i] || box[i] > 256)
 			return CUDA_ERROR_INVALID_VALUE;
 		m.box[i] = (uint16_t)box[i];
 	}
-	return encode(out, &m, swizzle, promotion, fill);
+	return encode_map(out, &m, swizzle, promotion, fill);
 }
 
 /* Checks im2col maps: "rank must be 3, 4, or 5", channels at most 256, pixels at most 1024; corners for rank - 2. */
-static bool columns(struct map *m, const int *lower, const int *upper, unsigned corners, cuuint32_t channels,
-		    cuuint32_t pixels)
+static bool check_im2col(struct map *m, const int *lower, const int *upper, unsigned corners, cuuint32_t channels,
+			 cuuint32_t pixels)
 {
 	if (m->rank < 3 || !lower || !upper || channels > 256 || pixels > 1024)
 		return false;
@@ -99,10 +99,10 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap *out, CUtensorMapDataType type, cuu
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
 	struct map m;
-	if (!common(&m, type, rank, address, extent, stride, step, interleave) ||
-	    !columns(&m, lower, upper, rank - 2, channels, pixels))
+	if (!fill_common(&m, type, rank, address, extent, stride, step, interleave) ||
+	    !check_im2col(&m, lower, upper, rank - 2, channels, pixels))
 		return CUDA_ERROR_INVALID_VALUE;
-	return encode(out, &m, swizzle, promotion, fill);
+	return encode_map(out, &m, swizzle, promotion, fill);
 }
 
 CUresult cuTensorMapEncodeIm2colWide(CUtensorMap *out, CUtensorMapDataType type, cuuint32_t rank, void *address,
@@ -114,11 +114,11 @@ CUresult cuTensorMapEncodeIm2colWide(CUtensorMap *out, CUtensorMapDataType type,
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
 	struct map m;
-	if (!common(&m, type, rank, address, extent, stride, step, interleave) ||
-	    !columns(&m, &lower, &upper, 1, channels, pixels))
+	if (!fill_common(&m, type, rank, address, extent, stride, step, interleave) ||
+	    !check_im2col(&m, &lower, &upper, 1, channels, pixels))
 		return CUDA_ERROR_INVALID_VALUE;
 	m.mode = (uint8_t)(1 + mode);
-	return encode(out, &m, swizzle, promotion, fill);
+	return encode_map(out, &m, swizzle, promotion, fill);
 }
 
 CUresult cuTensorMapReplaceAddress(CUtensorMap *map, void *address)

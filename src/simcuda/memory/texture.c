@@ -15,7 +15,7 @@ struct texture {
 	bool viewed;
 };
 
-static void clear(void *object, void *arg)
+static void remove_object(void *object, void *arg)
 {
 	(void)arg;
 	sw_sim_object_remove(object);
@@ -24,12 +24,12 @@ static void clear(void *object, void *arg)
 
 void sw_sim_texture_clear(struct sw_sim_ctx *ctx)
 {
-	sw_sim_object_each(SW_SIM_TEXTURE, ctx, clear, NULL);
-	sw_sim_object_each(SW_SIM_SURFACE, ctx, clear, NULL);
+	sw_sim_object_each(SW_SIM_TEXTURE, ctx, remove_object, NULL);
+	sw_sim_object_each(SW_SIM_SURFACE, ctx, remove_object, NULL);
 }
 
 /* CUDA driver API, cuTexObjectCreate: "devPtr ... must be aligned", the memory must be there; 2D: "pitchInBytes". */
-static bool valid(const CUDA_RESOURCE_DESC *r)
+static bool is_valid(const CUDA_RESOURCE_DESC *r)
 {
 	if (r->flags)
 		return false;
@@ -48,10 +48,10 @@ static bool valid(const CUDA_RESOURCE_DESC *r)
 	return false;
 }
 
-static CUresult create(unsigned long long *out, enum sw_sim_kind kind, const struct texture *from)
+static CUresult create_object(unsigned long long *out, enum sw_sim_kind kind, const struct texture *from)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
-	if (!out || !valid(&from->resource))
+	if (!out || !is_valid(&from->resource))
 		return CUDA_ERROR_INVALID_VALUE;
 	/* "If this flag is not set, cuSurfRefSetArray will fail": surfaces need an array made for them. */
 	if (kind == SW_SIM_SURFACE &&
@@ -65,18 +65,18 @@ static CUresult create(unsigned long long *out, enum sw_sim_kind kind, const str
 	return CUDA_SUCCESS;
 }
 
-static const struct texture *find(unsigned long long handle, enum sw_sim_kind kind)
+static const struct texture *find_object(unsigned long long handle, enum sw_sim_kind kind)
 {
 	return sw_sim_object_get((const void *)(uintptr_t)handle, kind);
 }
 
-static CUresult destroy(unsigned long long handle, enum sw_sim_kind kind)
+static CUresult destroy_object(unsigned long long handle, enum sw_sim_kind kind)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
-	const struct texture *object = find(handle, kind);
+	const struct texture *object = find_object(handle, kind);
 	if (!object)
 		return CUDA_ERROR_INVALID_VALUE;
-	clear((void *)(uintptr_t)object, NULL);
+	remove_object((void *)(uintptr_t)object, NULL);
 	return CUDA_SUCCESS;
 }
 
@@ -93,7 +93,7 @@ CUresult cuTexObjectCreate(CUtexObject *out, const CUDA_RESOURCE_DESC *resource,
 	object.viewed = view;
 	if (view)
 		object.view = *view;
-	return create(out, SW_SIM_TEXTURE, &object);
+	return create_object(out, SW_SIM_TEXTURE, &object);
 }
 
 CUresult cuSurfObjectCreate(CUsurfObject *out, const CUDA_RESOURCE_DESC *resource)
@@ -102,23 +102,23 @@ CUresult cuSurfObjectCreate(CUsurfObject *out, const CUDA_RESOURCE_DESC *resourc
 	if (!resource)
 		return CUDA_ERROR_INVALID_VALUE;
 	object.resource = *resource;
-	return create(out, SW_SIM_SURFACE, &object);
+	return create_object(out, SW_SIM_SURFACE, &object);
 }
 
 CUresult cuTexObjectDestroy(CUtexObject handle)
 {
-	return destroy(handle, SW_SIM_TEXTURE);
+	return destroy_object(handle, SW_SIM_TEXTURE);
 }
 
 CUresult cuSurfObjectDestroy(CUsurfObject handle)
 {
-	return destroy(handle, SW_SIM_SURFACE);
+	return destroy_object(handle, SW_SIM_SURFACE);
 }
 
 static CUresult resource_of(CUDA_RESOURCE_DESC *out, unsigned long long handle, enum sw_sim_kind kind)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
-	const struct texture *object = find(handle, kind);
+	const struct texture *object = find_object(handle, kind);
 	if (!object || !out)
 		return CUDA_ERROR_INVALID_VALUE;
 	*out = object->resource;
@@ -138,7 +138,7 @@ CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *out, CUsurfObject handl
 CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *out, CUtexObject handle)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
-	const struct texture *object = find(handle, SW_SIM_TEXTURE);
+	const struct texture *object = find_object(handle, SW_SIM_TEXTURE);
 	if (!object || !out)
 		return CUDA_ERROR_INVALID_VALUE;
 	*out = object->how;
@@ -149,7 +149,7 @@ CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *out, CUtexObject handle)
 CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *out, CUtexObject handle)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
-	const struct texture *object = find(handle, SW_SIM_TEXTURE);
+	const struct texture *object = find_object(handle, SW_SIM_TEXTURE);
 	if (!object || !object->viewed || !out)
 		return CUDA_ERROR_INVALID_VALUE;
 	*out = object->view;

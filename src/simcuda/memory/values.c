@@ -6,7 +6,7 @@
 
 #define WRITE_NS 1000u
 
-static uint64_t load(const struct sw_sim_value *op)
+static uint64_t load_value(const struct sw_sim_value *op)
 {
 	const void *at = sw_sim_backing(op->address);
 	return op->bytes == 8 ? __atomic_load_n((const uint64_t *)at, __ATOMIC_ACQUIRE)
@@ -15,7 +15,7 @@ static uint64_t load(const struct sw_sim_value *op)
 
 bool sw_sim_value_there(const struct sw_sim_value *op)
 {
-	uint64_t now = load(op), mask = op->bytes == 8 ? UINT64_MAX : UINT32_MAX, asked = op->value & mask;
+	uint64_t now = load_value(op), mask = op->bytes == 8 ? UINT64_MAX : UINT32_MAX, asked = op->value & mask;
 	switch (op->flags & 3) {
 	case CU_STREAM_WAIT_VALUE_GEQ:
 		return op->bytes == 8 ? (int64_t)(now - asked) >= 0 : (int32_t)(uint32_t)(now - asked) >= 0;

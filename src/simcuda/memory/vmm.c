@@ -42,7 +42,7 @@ static void memory_drop(struct memory *memory)
 	free(memory);
 }
 
-static void unmap(struct sw_sim_reserved *r, size_t i)
+static void unmap_memory(struct sw_sim_reserved *r, size_t i)
 {
 	struct memory *memory = r->mappings.at[i].memory;
 	r->mappings.at[i] = r->mappings.at[--r->mappings.n];
@@ -72,7 +72,7 @@ void sw_sim_reserved_free(struct sw_sim_alloc *alloc)
 	if (!alloc->reserved)
 		return;
 	while (alloc->reserved->mappings.n)
-		unmap(alloc->reserved, 0);
+		unmap_memory(alloc->reserved, 0);
 	alloc->device->used += alloc->size; /* what releasing the addresses takes off again */
 	free(alloc->reserved->mappings.at);
 	free(alloc->reserved);
@@ -253,7 +253,7 @@ CUresult cuMemUnmap(CUdeviceptr address, size_t size)
 		return CUDA_ERROR_INVALID_VALUE;
 	for (size_t i = r->mappings.n; i--;)
 		if (r->mappings.at[i].address >= address && r->mappings.at[i].address - address < size)
-			unmap(r, i);
+			unmap_memory(r, i);
 	return CUDA_SUCCESS;
 }
 

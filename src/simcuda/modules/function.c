@@ -8,7 +8,7 @@
 #define SHARED_PER_SM	(228 << 10)
 #define SHARED_RESERVED 1024
 
-static CUresult get(int *out, CUfunction_attribute attribute, const struct sw_sim_function *f)
+static CUresult get_attribute(int *out, CUfunction_attribute attribute, const struct sw_sim_function *f)
 {
 	if (!out)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -37,7 +37,7 @@ static CUresult get(int *out, CUfunction_attribute attribute, const struct sw_si
 	return CUDA_SUCCESS;
 }
 
-static CUresult set(CUfunction_attribute attribute, int value, struct sw_sim_function *f)
+static CUresult set_attribute(CUfunction_attribute attribute, int value, struct sw_sim_function *f)
 {
 	if (attribute >= CU_FUNC_ATTRIBUTE_MAX)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -60,7 +60,7 @@ CUresult cuFuncGetAttribute(int *out, CUfunction_attribute attribute, CUfunction
 	if (!f)
 		return CUDA_ERROR_INVALID_HANDLE;
 	sw_sim_function_load(f, sw_sim_ctx_current());
-	return get(out, attribute, f);
+	return get_attribute(out, attribute, f);
 }
 
 CUresult cuKernelGetAttribute(int *out, CUfunction_attribute attribute, CUkernel handle, CUdevice device)
@@ -76,7 +76,7 @@ CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, i
 	if (!f)
 		return CUDA_ERROR_INVALID_HANDLE;
 	sw_sim_function_load(f, sw_sim_ctx_current());
-	return set(attribute, value, f);
+	return set_attribute(attribute, value, f);
 }
 
 CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel handle, CUdevice device)

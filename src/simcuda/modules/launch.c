@@ -107,7 +107,7 @@ static CUresult check_geometry(const unsigned grid[3], const unsigned block[3], 
 }
 
 /* The packed block that `extra` names, NULL when there is none. */
-static const void *packed(void **extra, size_t *bytes)
+static const void *packed_block(void **extra, size_t *bytes)
 {
 	const void *block = NULL;
 	*bytes = 0;
@@ -127,7 +127,7 @@ static void keep_params(struct sw_sim_launch *l, void **params, void **extra)
 {
 	const struct sw_sim_function *f = l->function;
 	size_t extra_bytes;
-	const void *block = packed(extra, &extra_bytes);
+	const void *block = packed_block(extra, &extra_bytes);
 	l->param_bytes = f->param_bytes > extra_bytes ? f->param_bytes : extra_bytes;
 	l->params = sw_calloc(1, l->param_bytes + 1);
 	l->pointers = sw_calloc(f->params + 1, sizeof *l->pointers);
@@ -161,7 +161,7 @@ CUresult sw_sim_launch_work(CUfunction handle, const unsigned grid[3], const uns
 	return CUDA_SUCCESS;
 }
 
-static CUresult launch(CUfunction handle, const CUlaunchConfig *c, void **params, void **extra)
+static CUresult launch_kernel(CUfunction handle, const CUlaunchConfig *c, void **params, void **extra)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	struct sw_sim_stream *s;
@@ -200,17 +200,18 @@ static CUresult launch(CUfunction handle, const CUlaunchConfig *c, void **params
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **params, void **extra)
 {
-	return config ? launch(f, config, params, extra) : CUDA_ERROR_INVALID_VALUE;
+	return config ? launch_kernel(f, config, params, extra) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
 			unsigned shared_bytes, CUstream stream, void **params, void **extra)
 {
-	return launch(f, &(CUlaunchConfig){gx, gy, gz, bx, by, bz, shared_bytes, stream, NULL, 0}, params, extra);
+	return launch_kernel(f, &(CUlaunchConfig){gx, gy, gz, bx, by, bz, shared_bytes, stream, NULL, 0}, params,
+			     extra);
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
 				   unsigned bz, unsigned shared_bytes, CUstream stream, void **params)
 {
-	return launch(f, &(CUlaunchConfig){gx, gy, gz, bx, by, bz, shared_bytes, stream, NULL, 0}, params, NULL);
+	return launch_kernel(f, &(CUlaunchConfig){gx, gy, gz, bx, by, bz, shared_bytes, stream, NULL, 0}, params, NULL);
 }

@@ -54,7 +54,7 @@ void sw_sim_module_kernel(struct sw_sim_module *m, const char *name, size_t para
 		memcpy(f->param, param, params * sizeof *param);
 }
 
-static struct sw_sim_module *load(enum sw_sim_kind kind, struct sw_sim_ctx *ctx, const void *image)
+static struct sw_sim_module *load_module(enum sw_sim_kind kind, struct sw_sim_ctx *ctx, const void *image)
 {
 	struct sw_sim_module *m = sw_calloc(1, sizeof *m);
 	sw_sim_object_add(m, kind, ctx);
@@ -62,7 +62,7 @@ static struct sw_sim_module *load(enum sw_sim_kind kind, struct sw_sim_ctx *ctx,
 	return m;
 }
 
-static void unload(struct sw_sim_module *m)
+static void unload_module(struct sw_sim_module *m)
 {
 	for (size_t i = 0; i < m->functions.n; i++) {
 		sw_sim_object_remove(m->functions.at[i]);
@@ -88,7 +88,7 @@ static void unload(struct sw_sim_module *m)
 static void unload_each(void *object, void *arg)
 {
 	(void)arg;
-	unload(object);
+	unload_module(object);
 }
 
 static void forget_loaded(void *object, void *arg)
@@ -109,7 +109,7 @@ void sw_sim_module_clear(struct sw_sim_ctx *ctx)
 }
 
 /* A kernel by name; where the image could not be read any name is believed. */
-static struct sw_sim_function *kernel(struct sw_sim_module *m, const char *name)
+static struct sw_sim_function *find_kernel(struct sw_sim_module *m, const char *name)
 {
 	for (size_t i = 0; i < m->functions.n; i++)
 		if (!strcmp(m->functions.at[i]->name, name))
@@ -125,8 +125,8 @@ struct sw_sim_variable *sw_sim_module_variable(struct sw_sim_module *m, const ch
 	return NULL;
 }
 
-static CUresult variable(struct sw_sim_module *m, const char *name, struct sw_sim_ctx *ctx, CUdeviceptr *address,
-			 size_t *bytes)
+static CUresult find_variable(struct sw_sim_module *m, const char *name, struct sw_sim_ctx *ctx, CUdeviceptr *address,
+			      size_t *bytes)
 {
 	struct sw_sim_variable *v = sw_sim_module_variable(m, name);
 	if (!v)
@@ -155,7 +155,7 @@ CUresult cuModuleLoadData(CUmodule *out, const void *image)
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	if (!out || !image)
 		return CUDA_ERROR_INVALID_VALUE;
-	*out = (CUmodule)load(SW_SIM_MODULE, sw_sim_ctx_current(), image);
+	*out = (CUmodule)load_module(SW_SIM_MODULE, sw_sim_ctx_current(), image);
 	return CUDA_SUCCESS;
 }
 
@@ -187,7 +187,7 @@ CUresult cuModuleUnload(CUmodule handle)
 	if (!m)
 		return CUDA_ERROR_INVALID_HANDLE;
 	sw_sim_ctx_wait(sw_sim_ctx_current());
-	unload(m);
+	unload_module(m);
 	return CUDA_SUCCESS;
 }
 
@@ -197,7 +197,7 @@ CUresult cuModuleGetFunction(CUfunction *out, CUmodule handle, const char *name)
 	struct sw_sim_module *m = sw_sim_object_get(handle, SW_SIM_MODULE);
 	if (!m || !out || !name)
 		return m ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
-	struct sw_sim_function *f = kernel(m, name);
+	struct sw_sim_function *f = find_kernel(m, name);
 	if (!f)
 		return CUDA_ERROR_NOT_FOUND;
 	*out = (CUfunction)f;
@@ -210,7 +210,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule hand
 	struct sw_sim_module *m = sw_sim_object_get(handle, SW_SIM_MODULE);
 	if (!m || !name)
 		return m ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
-	return variable(m, name, sw_sim_ctx_current(), address, bytes);
+	return find_variable(m, name, sw_sim_ctx_current(), address, bytes);
 }
 
 /* ---- libraries: modules without a context ---- */
@@ -222,7 +222,7 @@ CUresult cuLibraryLoadData(CUlibrary *out, const void *image, CUjit_option *jit,
 	(void)jit, (void)jit_values, (void)jit_n, (void)options, (void)values, (void)n;
 	if (!out || !image)
 		return CUDA_ERROR_INVALID_VALUE;
-	*out = (CUlibrary)load(SW_SIM_LIBRARY, NULL, image);
+	*out = (CUlibrary)load_module(SW_SIM_LIBRARY, NULL, image);
 	return CUDA_SUCCESS;
 }
 
@@ -243,7 +243,7 @@ CUresult cuLibraryUnload(CUlibrary handle)
 	struct sw_sim_module *m = sw_sim_object_get(handle, SW_SIM_LIBRARY);
 	if (!m)
 		return CUDA_ERROR_INVALID_HANDLE;
-	unload(m);
+	unload_module(m);
 	return CUDA_SUCCESS;
 }
 
@@ -253,7 +253,7 @@ CUresult cuLibraryGetKernel(CUkernel *out, CUlibrary handle, const char *name)
 	struct sw_sim_module *m = sw_sim_object_get(handle, SW_SIM_LIBRARY);
 	if (!m || !out || !name)
 		return m ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
-	struct sw_sim_function *f = kernel(m, name);
+	struct sw_sim_function *f = find_kernel(m, name);
 	if (!f)
 		return CUDA_ERROR_NOT_FOUND;
 	*out = (CUkernel)f;
@@ -287,7 +287,7 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary handl
 	struct sw_sim_module *m = sw_sim_object_get(handle, SW_SIM_LIBRARY);
 	if (!m || !name)
 		return m ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
-	return variable(m, name, sw_sim_ctx_current(), address, bytes);
+	return find_variable(m, name, sw_sim_ctx_current(), address, bytes);
 }
 
 /* A managed variable: one allocation for all devices, made at the first question. */

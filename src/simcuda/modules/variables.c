@@ -29,7 +29,7 @@ struct cubin {
 	Elf64_Ehdr head;
 };
 
-static Elf64_Shdr section(const struct cubin *c, uint32_t index)
+static Elf64_Shdr section_header(const struct cubin *c, uint32_t index)
 {
 	Elf64_Shdr s = {0};
 	uint64_t at = c->head.e_shoff + (uint64_t)index * sizeof s;
@@ -38,7 +38,7 @@ static Elf64_Shdr section(const struct cubin *c, uint32_t index)
 	return s;
 }
 
-static struct sw_bytes content(const struct cubin *c, const Elf64_Shdr *s)
+static struct sw_bytes section_content(const struct cubin *c, const Elf64_Shdr *s)
 {
 	return s->sh_type == SHT_NOBITS ? (struct sw_bytes){0} : sw_bytes_of(c->all, s->sh_offset, s->sh_size);
 }
@@ -46,13 +46,13 @@ static struct sw_bytes content(const struct cubin *c, const Elf64_Shdr *s)
 /* __device__ and __managed__ variables are objects in .nv.global*, __constant__ ones in .nv.constant3. */
 static void add_symbol(struct sw_sim_module *m, const struct cubin *c, const Elf64_Sym *symbol, struct sw_bytes strings)
 {
-	Elf64_Shdr names = section(c, c->head.e_shstrndx), home = section(c, symbol->st_shndx);
-	const char *where = sw_bytes_string(content(c, &names), home.sh_name);
+	Elf64_Shdr names = section_header(c, c->head.e_shstrndx), home = section_header(c, symbol->st_shndx);
+	const char *where = sw_bytes_string(section_content(c, &names), home.sh_name);
 	const char *name = sw_bytes_string(strings, symbol->st_name);
 	if (ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT && name && where &&
 	    (!strncmp(where, ".nv.global", 10) || !strcmp(where, ".nv.constant3")))
 		add_variable(m, name, symbol->st_size,
-			     sw_bytes_of(content(c, &home), symbol->st_value, symbol->st_size));
+			     sw_bytes_of(section_content(c, &home), symbol->st_value, symbol->st_size));
 }
 
 static void cubin_variables(struct sw_sim_module *m, struct sw_bytes all)
@@ -62,13 +62,13 @@ static void cubin_variables(struct sw_sim_module *m, struct sw_bytes all)
 		return;
 	memcpy(&c.head, all.at, sizeof c.head);
 	for (uint32_t i = 0; i < c.head.e_shnum; i++) {
-		Elf64_Shdr table = section(&c, i), strings = section(&c, table.sh_link);
-		struct sw_bytes symbols = content(&c, &table);
+		Elf64_Shdr table = section_header(&c, i), strings = section_header(&c, table.sh_link);
+		struct sw_bytes symbols = section_content(&c, &table);
 		for (uint64_t at = 0; table.sh_type == SHT_SYMTAB && sw_bytes_hold(symbols, at, sizeof(Elf64_Sym));
 		     at += sizeof(Elf64_Sym)) {
 			Elf64_Sym symbol;
 			memcpy(&symbol, symbols.at + at, sizeof symbol);
-			add_symbol(m, &c, &symbol, content(&c, &strings));
+			add_symbol(m, &c, &symbol, section_content(&c, &strings));
 		}
 	}
 }

@@ -49,7 +49,7 @@ struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, e
 	return (struct cudaChannelFormatDesc){x, y, z, w, kind};
 }
 
-static cudaError_t descriptor(cudaArray_const_t array, CUDA_ARRAY3D_DESCRIPTOR *out)
+static cudaError_t get_descriptor(cudaArray_const_t array, CUDA_ARRAY3D_DESCRIPTOR *out)
 {
 	return (cudaError_t)sw_rt_d->cuArray3DGetDescriptor(out, (CUarray)(uintptr_t)array);
 }
@@ -57,7 +57,7 @@ static cudaError_t descriptor(cudaArray_const_t array, CUDA_ARRAY3D_DESCRIPTOR *
 cudaError_t sw_rt_element(cudaArray_const_t array, size_t *bytes)
 {
 	CUDA_ARRAY3D_DESCRIPTOR d;
-	cudaError_t result = descriptor(array, &d);
+	cudaError_t result = get_descriptor(array, &d);
 	if (!result)
 		*bytes = (size_t)rt_channels(d.Format, d.NumChannels).x / 8 * d.NumChannels;
 	return result;
@@ -67,7 +67,7 @@ cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *out, cudaArray_cons
 {
 	SW_RT_ENTER;
 	CUDA_ARRAY3D_DESCRIPTOR d;
-	cudaError_t result = out ? descriptor(array, &d) : cudaErrorInvalidValue;
+	cudaError_t result = out ? get_descriptor(array, &d) : cudaErrorInvalidValue;
 	if (!result)
 		*out = rt_channels(d.Format, d.NumChannels);
 	return sw_rt_result(result);
@@ -78,7 +78,7 @@ cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *format, struct cudaEx
 {
 	SW_RT_ENTER;
 	CUDA_ARRAY3D_DESCRIPTOR d;
-	cudaError_t result = descriptor(array, &d);
+	cudaError_t result = get_descriptor(array, &d);
 	if (!result && format)
 		*format = rt_channels(d.Format, d.NumChannels);
 	if (!result && extent)
@@ -90,8 +90,8 @@ cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *format, struct cudaEx
 
 /* ---- allocation; flags are numbered alike ---- */
 
-static bool described(const struct cudaChannelFormatDesc *format, struct cudaExtent extent, unsigned flags,
-		      CUDA_ARRAY3D_DESCRIPTOR *out)
+static bool describe_array(const struct cudaChannelFormatDesc *format, struct cudaExtent extent, unsigned flags,
+			   CUDA_ARRAY3D_DESCRIPTOR *out)
 {
 	*out = (CUDA_ARRAY3D_DESCRIPTOR){
 		.Width = extent.width, .Height = extent.height, .Depth = extent.depth, .Flags = flags};
@@ -103,7 +103,7 @@ cudaError_t cudaMalloc3DArray(cudaArray_t *out, const struct cudaChannelFormatDe
 {
 	SW_RT_ENTER;
 	CUDA_ARRAY3D_DESCRIPTOR d;
-	if (!described(format, extent, flags, &d))
+	if (!describe_array(format, extent, flags, &d))
 		return sw_rt_result(cudaErrorInvalidValue);
 	SW_RT_CALL(sw_rt_d->cuArray3DCreate((CUarray *)out, &d));
 }
@@ -125,7 +125,7 @@ cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *out, const struct cud
 {
 	SW_RT_ENTER;
 	CUDA_ARRAY3D_DESCRIPTOR d;
-	if (!described(format, extent, flags, &d))
+	if (!describe_array(format, extent, flags, &d))
 		return sw_rt_result(cudaErrorInvalidValue);
 	SW_RT_CALL(sw_rt_d->cuMipmappedArrayCreate((CUmipmappedArray *)out, &d, levels));
 }
@@ -152,8 +152,8 @@ struct place {
 
 /* One 3D copy: measured with libcudart 13.0.96 on driver 580.159.04, as is that cudaMallocArray is a cuArray3DCreate.
  */
-static cudaError_t copy(struct place to, struct place from, size_t width, size_t height, enum cudaMemcpyKind kind,
-			bool async, cudaStream_t stream)
+static cudaError_t copy_3d(struct place to, struct place from, size_t width, size_t height, enum cudaMemcpyKind kind,
+			   bool async, cudaStream_t stream)
 {
 	SW_RT_ENTER;
 	CUDA_MEMCPY3D c = {.srcXInBytes = from.x,
@@ -181,36 +181,36 @@ static cudaError_t copy(struct place to, struct place from, size_t width, size_t
 cudaError_t cudaMemcpy2DToArray(cudaArray_t dst, size_t x, size_t y, const void *src, size_t pitch, size_t width,
 				size_t height, enum cudaMemcpyKind kind)
 {
-	return copy((struct place){dst, NULL, 0, x, y}, (struct place){NULL, src, pitch, 0, 0}, width, height, kind,
-		    false, NULL);
+	return copy_3d((struct place){dst, NULL, 0, x, y}, (struct place){NULL, src, pitch, 0, 0}, width, height, kind,
+		       false, NULL);
 }
 
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t dst, size_t x, size_t y, const void *src, size_t pitch, size_t width,
 				     size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-	return copy((struct place){dst, NULL, 0, x, y}, (struct place){NULL, src, pitch, 0, 0}, width, height, kind,
-		    true, stream);
+	return copy_3d((struct place){dst, NULL, 0, x, y}, (struct place){NULL, src, pitch, 0, 0}, width, height, kind,
+		       true, stream);
 }
 
 cudaError_t cudaMemcpy2DFromArray(void *dst, size_t pitch, cudaArray_const_t src, size_t x, size_t y, size_t width,
 				  size_t height, enum cudaMemcpyKind kind)
 {
-	return copy((struct place){NULL, dst, pitch, 0, 0}, (struct place){src, NULL, 0, x, y}, width, height, kind,
-		    false, NULL);
+	return copy_3d((struct place){NULL, dst, pitch, 0, 0}, (struct place){src, NULL, 0, x, y}, width, height, kind,
+		       false, NULL);
 }
 
 cudaError_t cudaMemcpy2DFromArrayAsync(void *dst, size_t pitch, cudaArray_const_t src, size_t x, size_t y, size_t width,
 				       size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-	return copy((struct place){NULL, dst, pitch, 0, 0}, (struct place){src, NULL, 0, x, y}, width, height, kind,
-		    true, stream);
+	return copy_3d((struct place){NULL, dst, pitch, 0, 0}, (struct place){src, NULL, 0, x, y}, width, height, kind,
+		       true, stream);
 }
 
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t dst, size_t dst_x, size_t dst_y, cudaArray_const_t src, size_t src_x,
 				     size_t src_y, size_t width, size_t height, enum cudaMemcpyKind kind)
 {
-	return copy((struct place){dst, NULL, 0, dst_x, dst_y}, (struct place){src, NULL, 0, src_x, src_y}, width,
-		    height, kind, false, NULL);
+	return copy_3d((struct place){dst, NULL, 0, dst_x, dst_y}, (struct place){src, NULL, 0, src_x, src_y}, width,
+		       height, kind, false, NULL);
 }
 
 /* ---- runs of bytes, row by row (deprecated) ---- */
@@ -219,13 +219,13 @@ cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t dst, size_t dst_x, size_t dst_y
  * From a position of an array on, over the ends of its rows: the rest of the first row, whole rows, the beginning of
  * the last, each one copy (measured with libcudart 13.0.96 on driver 580.159.04).
  */
-static cudaError_t run(cudaArray_const_t array, size_t x, size_t y, const void *p, size_t count, bool in,
-		       enum cudaMemcpyKind kind, bool async, cudaStream_t stream)
+static cudaError_t copy_run(cudaArray_const_t array, size_t x, size_t y, const void *p, size_t count, bool in,
+			    enum cudaMemcpyKind kind, bool async, cudaStream_t stream)
 {
 	SW_RT_ENTER;
 	CUDA_ARRAY3D_DESCRIPTOR d;
 	size_t row = 0;
-	cudaError_t result = descriptor(array, &d);
+	cudaError_t result = get_descriptor(array, &d);
 	if (!result)
 		result = sw_rt_element(array, &row);
 	row *= d.Width;
@@ -235,7 +235,7 @@ static cudaError_t run(cudaArray_const_t array, size_t x, size_t y, const void *
 		size_t left = count - done, rows = x ? 0 : left / row;
 		size_t width = rows ? row : left < row - x ? left : row - x;
 		struct place there = {array, NULL, 0, x, y}, here = {NULL, (const char *)p + done, width, 0, 0};
-		result = copy(in ? there : here, in ? here : there, width, rows ? rows : 1, kind, async, stream);
+		result = copy_3d(in ? there : here, in ? here : there, width, rows ? rows : 1, kind, async, stream);
 		done += rows ? rows * row : width;
 		y += rows ? rows : 1;
 		x = 0;
@@ -246,25 +246,25 @@ static cudaError_t run(cudaArray_const_t array, size_t x, size_t y, const void *
 cudaError_t cudaMemcpyToArray(cudaArray_t dst, size_t x, size_t y, const void *src, size_t count,
 			      enum cudaMemcpyKind kind)
 {
-	return run(dst, x, y, src, count, true, kind, false, NULL);
+	return copy_run(dst, x, y, src, count, true, kind, false, NULL);
 }
 
 cudaError_t cudaMemcpyFromArray(void *dst, cudaArray_const_t src, size_t x, size_t y, size_t count,
 				enum cudaMemcpyKind kind)
 {
-	return run(src, x, y, dst, count, false, kind, false, NULL);
+	return copy_run(src, x, y, dst, count, false, kind, false, NULL);
 }
 
 cudaError_t cudaMemcpyToArrayAsync(cudaArray_t dst, size_t x, size_t y, const void *src, size_t count,
 				   enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-	return run(dst, x, y, src, count, true, kind, true, stream);
+	return copy_run(dst, x, y, src, count, true, kind, true, stream);
 }
 
 cudaError_t cudaMemcpyFromArrayAsync(void *dst, cudaArray_const_t src, size_t x, size_t y, size_t count,
 				     enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-	return run(src, x, y, dst, count, false, kind, true, stream);
+	return copy_run(src, x, y, dst, count, false, kind, true, stream);
 }
 
 /* By a buffer on the device (measured as above). */
@@ -275,9 +275,9 @@ cudaError_t cudaMemcpyArrayToArray(cudaArray_t dst, size_t dst_x, size_t dst_y, 
 	cudaError_t result = cudaMalloc(&between, count);
 	if (result)
 		return result;
-	result = run(src, src_x, src_y, between, count, false, kind, false, NULL);
+	result = copy_run(src, src_x, src_y, between, count, false, kind, false, NULL);
 	if (!result)
-		result = run(dst, dst_x, dst_y, between, count, true, kind, false, NULL);
+		result = copy_run(dst, dst_x, dst_y, between, count, true, kind, false, NULL);
 	cudaFree(between);
 	return sw_rt_result(result);
 }
@@ -286,7 +286,7 @@ cudaError_t cudaMemcpyArrayToArray(cudaArray_t dst, size_t dst_x, size_t dst_y, 
 
 _Static_assert(sizeof(struct cudaResourceViewDesc) == sizeof(CUDA_RESOURCE_VIEW_DESC), "same layout");
 
-static bool resource(const struct cudaResourceDesc *from, CUDA_RESOURCE_DESC *to)
+static bool convert_resource(const struct cudaResourceDesc *from, CUDA_RESOURCE_DESC *to)
 {
 	*to = (CUDA_RESOURCE_DESC){.resType = (CUresourcetype)from->resType, .flags = from->flags};
 	switch (from->resType) {
@@ -350,7 +350,7 @@ static void resource_back(const CUDA_RESOURCE_DESC *from, struct cudaResourceDes
 			(to)->borderColor[i] = (from)->borderColor[i];                                                 \
 	} while (0)
 
-static CUDA_TEXTURE_DESC reading(const struct cudaTextureDesc *from)
+static CUDA_TEXTURE_DESC convert_reading(const struct cudaTextureDesc *from)
 {
 	CUDA_TEXTURE_DESC to = {
 		.flags = (from->readMode == cudaReadModeElementType ? CU_TRSF_READ_AS_INTEGER : 0u) |
@@ -367,9 +367,9 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *out, const struct cudaR
 {
 	SW_RT_ENTER;
 	CUDA_RESOURCE_DESC r;
-	if (!what || !how || !resource(what, &r))
+	if (!what || !how || !convert_resource(what, &r))
 		return sw_rt_result(cudaErrorInvalidValue);
-	CUDA_TEXTURE_DESC t = reading(how);
+	CUDA_TEXTURE_DESC t = convert_reading(how);
 	SW_RT_CALL(sw_rt_d->cuTexObjectCreate((CUtexObject *)out, &r, &t, (const CUDA_RESOURCE_VIEW_DESC *)view));
 }
 
@@ -409,7 +409,7 @@ cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *ou
 {
 	SW_RT_ENTER;
 	CUDA_RESOURCE_DESC r;
-	if (!what || !resource(what, &r))
+	if (!what || !convert_resource(what, &r))
 		return sw_rt_result(cudaErrorInvalidValue);
 	SW_RT_CALL(sw_rt_d->cuSurfObjectCreate((CUsurfObject *)out, &r));
 }

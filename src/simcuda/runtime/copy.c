@@ -152,8 +152,8 @@ bool sw_rt_kinds(enum cudaMemcpyKind kind, CUmemorytype *dst, CUmemorytype *src)
 	return true;
 }
 
-static bool plane(CUDA_MEMCPY2D *c, void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
-		  size_t height, enum cudaMemcpyKind kind)
+static bool fill_plane(CUDA_MEMCPY2D *c, void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
+		       size_t height, enum cudaMemcpyKind kind)
 {
 	*c = (CUDA_MEMCPY2D){.srcHost = src,
 			     .srcDevice = ptr_copy(src),
@@ -178,7 +178,7 @@ cudaError_t cudaMemcpy(void *dst, const void *src, size_t bytes, enum cudaMemcpy
 	case cudaMemcpyDeviceToDevice:
 		SW_RT_CALL(sw_rt_d->cuMemcpyDtoD(ptr_copy(dst), ptr_copy(src), bytes));
 	case cudaMemcpyHostToHost:
-		plane(&c, dst, bytes, src, bytes, bytes, 1, kind);
+		fill_plane(&c, dst, bytes, src, bytes, bytes, 1, kind);
 		SW_RT_CALL(sw_rt_d->cuMemcpy2DUnaligned(&c));
 	case cudaMemcpyDefault:
 		SW_RT_CALL(sw_rt_d->cuMemcpy(ptr_copy(dst), ptr_copy(src), bytes));
@@ -198,7 +198,7 @@ cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t bytes, enum cudaM
 	case cudaMemcpyDeviceToDevice:
 		SW_RT_CALL(sw_rt_d->cuMemcpyDtoDAsync(ptr_copy(dst), ptr_copy(src), bytes, stream));
 	case cudaMemcpyHostToHost:
-		plane(&c, dst, bytes, src, bytes, bytes, 1, kind);
+		fill_plane(&c, dst, bytes, src, bytes, bytes, 1, kind);
 		SW_RT_CALL(sw_rt_d->cuMemcpy2DAsync(&c, stream));
 	case cudaMemcpyDefault:
 		SW_RT_CALL(sw_rt_d->cuMemcpyAsync(ptr_copy(dst), ptr_copy(src), bytes, stream));
@@ -211,7 +211,7 @@ cudaError_t cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitc
 {
 	SW_RT_ENTER;
 	CUDA_MEMCPY2D c;
-	if (!plane(&c, dst, dpitch, src, spitch, width, height, kind))
+	if (!fill_plane(&c, dst, dpitch, src, spitch, width, height, kind))
 		return sw_rt_result(cudaErrorInvalidMemcpyDirection);
 	SW_RT_CALL(sw_rt_d->cuMemcpy2DUnaligned(&c));
 }
@@ -221,7 +221,7 @@ cudaError_t cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t 
 {
 	SW_RT_ENTER;
 	CUDA_MEMCPY2D c;
-	if (!plane(&c, dst, dpitch, src, spitch, width, height, kind))
+	if (!fill_plane(&c, dst, dpitch, src, spitch, width, height, kind))
 		return sw_rt_result(cudaErrorInvalidMemcpyDirection);
 	SW_RT_CALL(sw_rt_d->cuMemcpy2DAsync(&c, stream));
 }
@@ -283,7 +283,7 @@ cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t st
 }
 
 /* The runtime asks for the API version of each context first. */
-static cudaError_t peers(int dst_device, int src_device, CUcontext *dst, CUcontext *src)
+static cudaError_t peer_contexts(int dst_device, int src_device, CUcontext *dst, CUcontext *src)
 {
 	unsigned version;
 	cudaError_t result = sw_rt_primary(dst_device, dst);
@@ -298,7 +298,7 @@ cudaError_t cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_d
 {
 	SW_RT_ENTER;
 	CUcontext to, from;
-	cudaError_t result = peers(dst_device, src_device, &to, &from);
+	cudaError_t result = peer_contexts(dst_device, src_device, &to, &from);
 	return sw_rt_result(result ? result
 				   : (cudaError_t)sw_rt_d->cuMemcpyPeer(ptr_copy(dst), to, ptr_copy(src), from, bytes));
 }
@@ -308,7 +308,7 @@ cudaError_t cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int 
 {
 	SW_RT_ENTER;
 	CUcontext to, from;
-	cudaError_t result = peers(dst_device, src_device, &to, &from);
+	cudaError_t result = peer_contexts(dst_device, src_device, &to, &from);
 	return sw_rt_result(result ? result
 				   : (cudaError_t)sw_rt_d->cuMemcpyPeerAsync(ptr_copy(dst), to, ptr_copy(src), from,
 									     bytes, stream));

@@ -8,7 +8,7 @@
 /* Attributes of kernels, occupancy, and the runtime's library API. */
 
 /* Device of the current context and the function in it, as the runtime asks for them before it touches attributes. */
-static cudaError_t begin(const void *function, CUkernel *kernel, CUdevice *device)
+static cudaError_t begin_attribute(const void *function, CUkernel *kernel, CUdevice *device)
 {
 	CUfunction loaded;
 	cudaError_t result = sw_rt_kernel(function, kernel);
@@ -44,7 +44,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *out, const void *fu
 	CUkernel kernel;
 	CUdevice device;
 	int value;
-	cudaError_t result = begin(function, &kernel, &device);
+	cudaError_t result = begin_attribute(function, &kernel, &device);
 	if (result || !out)
 		return sw_rt_result(result ? result : cudaErrorInvalidValue);
 	memset(out, 0, sizeof *out);
@@ -64,7 +64,7 @@ cudaError_t cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute at
 	SW_RT_ENTER;
 	CUkernel kernel;
 	CUdevice device;
-	cudaError_t result = begin(function, &kernel, &device);
+	cudaError_t result = begin_attribute(function, &kernel, &device);
 	if (!result)
 		result = (cudaError_t)sw_rt_d->cuKernelSetAttribute((CUfunction_attribute)attribute, value, kernel,
 								    device);
@@ -78,7 +78,7 @@ cudaError_t cudaFuncSetCacheConfig(const void *function, enum cudaFuncCache conf
 	SW_RT_ENTER;
 	CUkernel kernel;
 	CUdevice device;
-	cudaError_t result = begin(function, &kernel, &device);
+	cudaError_t result = begin_attribute(function, &kernel, &device);
 	return sw_rt_result(
 		result ? result : (cudaError_t)sw_rt_d->cuKernelSetCacheConfig(kernel, (CUfunc_cache)config, device));
 }

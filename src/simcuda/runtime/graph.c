@@ -183,12 +183,12 @@ static const CUDA_HOST_NODE_PARAMS *host_of(const struct cudaHostNodeParams *p)
 }
 
 /* The runtime asks for the context before it adds a node that names one, and for the function of a kernel. */
-static cudaError_t context(CUcontext *ctx)
+static cudaError_t current_context(CUcontext *ctx)
 {
 	return (cudaError_t)sw_rt_d->cuCtxGetCurrent(ctx);
 }
 
-static cudaError_t kernel(const struct cudaKernelNodeParams *p, CUDA_KERNEL_NODE_PARAMS *out)
+static cudaError_t convert_kernel(const struct cudaKernelNodeParams *p, CUDA_KERNEL_NODE_PARAMS *out)
 {
 	CUkernel k;
 	CUfunction f;
@@ -229,9 +229,9 @@ cudaError_t cudaGraphCreate(cudaGraph_t *out, unsigned flags) SW_RT_FORWARD(cuGr
 	SW_RT_ENTER;
 	CUcontext ctx;
 	CUDA_KERNEL_NODE_PARAMS p;
-	cudaError_t result = context(&ctx);
+	cudaError_t result = current_context(&ctx);
 	if (!result)
-		result = kernel(params, &p);
+		result = convert_kernel(params, &p);
 	return sw_rt_result(result ? result : (cudaError_t)sw_rt_d->cuGraphAddKernelNode(out, graph, after, n, &p));
 }
 
@@ -239,7 +239,7 @@ cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct cuda
 {
 	SW_RT_ENTER;
 	CUDA_KERNEL_NODE_PARAMS p;
-	cudaError_t result = kernel(params, &p);
+	cudaError_t result = convert_kernel(params, &p);
 	return sw_rt_result(result ? result : (cudaError_t)sw_rt_d->cuGraphKernelNodeSetParams(node, &p));
 }
 
@@ -263,7 +263,7 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
 {
 	SW_RT_ENTER;
 	CUDA_KERNEL_NODE_PARAMS p;
-	cudaError_t result = kernel(params, &p);
+	cudaError_t result = convert_kernel(params, &p);
 	return sw_rt_result(result ? result : (cudaError_t)sw_rt_d->cuGraphExecKernelNodeSetParams(exec, node, &p));
 }
 
@@ -287,7 +287,7 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *out, cudaGraph_t graph, cons
 {
 	SW_RT_ENTER;
 	CUcontext ctx;
-	cudaError_t result = context(&ctx);
+	cudaError_t result = current_context(&ctx);
 	return sw_rt_result(
 		result ? result
 		       : (cudaError_t)sw_rt_d->cuGraphAddMemsetNode(out, graph, after, n, set_of(params), ctx));
@@ -304,7 +304,7 @@ cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMemset
 {
 	SW_RT_ENTER;
 	CUcontext ctx;
-	cudaError_t result = context(&ctx);
+	cudaError_t result = current_context(&ctx);
 	return sw_rt_result(
 		result ? result
 		       : (cudaError_t)sw_rt_d->cuGraphExecMemsetNodeSetParams(exec, node, set_of(params), ctx));
@@ -316,14 +316,14 @@ cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *out, cudaGraph_t graph, cons
 	SW_RT_ENTER;
 	CUcontext ctx;
 	CUDA_MEMCPY3D c;
-	cudaError_t result = context(&ctx);
+	cudaError_t result = current_context(&ctx);
 	if (!result)
 		result = sw_rt_volume(params, &c);
 	return sw_rt_result(result ? result
 				   : (cudaError_t)sw_rt_d->cuGraphAddMemcpyNode(out, graph, after, n, &c, ctx));
 }
 
-static void row(CUDA_MEMCPY3D *c, void *dst, const void *src, size_t bytes)
+static void fill_row(CUDA_MEMCPY3D *c, void *dst, const void *src, size_t bytes)
 {
 	*c = (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_UNIFIED,
 			     .srcDevice = (uintptr_t)src,
@@ -345,8 +345,8 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *out, cudaGraph_t graph, co
 	CUcontext ctx;
 	CUDA_MEMCPY3D c;
 	(void)kind; /* decided by the addresses */
-	row(&c, dst, src, bytes);
-	cudaError_t result = context(&ctx);
+	fill_row(&c, dst, src, bytes);
+	cudaError_t result = current_context(&ctx);
 	return sw_rt_result(result ? result
 				   : (cudaError_t)sw_rt_d->cuGraphAddMemcpyNode(out, graph, after, n, &c, ctx));
 }
@@ -357,7 +357,7 @@ cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *dst, cons
 	SW_RT_ENTER;
 	CUDA_MEMCPY3D c;
 	(void)kind;
-	row(&c, dst, src, bytes);
+	fill_row(&c, dst, src, bytes);
 	SW_RT_CALL(sw_rt_d->cuGraphMemcpyNodeSetParams(node, &c));
 }
 
@@ -368,8 +368,8 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNo
 	CUcontext ctx;
 	CUDA_MEMCPY3D c;
 	(void)kind;
-	row(&c, dst, src, bytes);
-	cudaError_t result = context(&ctx);
+	fill_row(&c, dst, src, bytes);
+	cudaError_t result = current_context(&ctx);
 	return sw_rt_result(result ? result
 				   : (cudaError_t)sw_rt_d->cuGraphExecMemcpyNodeSetParams(exec, node, &c, ctx));
 }

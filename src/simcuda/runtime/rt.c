@@ -41,7 +41,7 @@ static const struct request {
 #include "simcuda/runtime/driver.def"
 };
 
-static bool resolve(PFN_cuGetProcAddress_v12000 get, struct sw_rt_driver *to, cuuint64_t flags)
+static bool resolve_driver(PFN_cuGetProcAddress_v12000 get, struct sw_rt_driver *to, cuuint64_t flags)
 {
 	bool all = true;
 	for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
@@ -53,7 +53,7 @@ static bool resolve(PFN_cuGetProcAddress_v12000 get, struct sw_rt_driver *to, cu
 	return all;
 }
 
-static void load(void)
+static void load_driver(void)
 {
 	PFN_cuGetProcAddress_v12000 get;
 	void *driver = dlopen("libcuda.so.1", RTLD_NOW);
@@ -62,8 +62,8 @@ static void load(void)
 		loaded = cudaErrorInsufficientDriver;
 		return;
 	}
-	if (!resolve(get, &legacy, CU_GET_PROC_ADDRESS_DEFAULT) ||
-	    !resolve(get, &per_thread, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)) {
+	if (!resolve_driver(get, &legacy, CU_GET_PROC_ADDRESS_DEFAULT) ||
+	    !resolve_driver(get, &per_thread, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)) {
 		loaded = cudaErrorInsufficientDriver;
 		return;
 	}
@@ -72,7 +72,7 @@ static void load(void)
 
 cudaError_t sw_rt_load(void)
 {
-	pthread_once(&once, load);
+	pthread_once(&once, load_driver);
 	return loaded;
 }
 
@@ -302,7 +302,7 @@ void __cudaUnregisterFatBinary(void **handle)
 	(void)handle;
 }
 
-static void add(void **handle, const void *host, const char *name, bool variable)
+static void add_entry(void **handle, const void *host, const char *name, bool variable)
 {
 	struct entry *e = sw_calloc(1, sizeof *e);
 	e->image = image_of(handle);
@@ -317,14 +317,14 @@ void __cudaRegisterFunction(void **handle, const char *host, char *device, const
 			    uint3 *tid, uint3 *bid, dim3 *block, dim3 *grid, int *warp)
 {
 	(void)device, (void)thread_limit, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
-	add(handle, host, name, false);
+	add_entry(handle, host, name, false);
 }
 
 void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external, size_t bytes,
 		       int constant, int global)
 {
 	(void)device, (void)external, (void)bytes, (void)constant, (void)global;
-	add(handle, host, name, true);
+	add_entry(handle, host, name, true);
 }
 
 void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int external, size_t bytes,
@@ -332,7 +332,7 @@ void __cudaRegisterManagedVar(void **handle, void **host, char *device, const ch
 {
 	(void)device, (void)external, (void)bytes, (void)constant, (void)global;
 	*sw_vec_push(&image_of(handle)->managed) = (struct managed){host, name};
-	add(handle, host, name, true);
+	add_entry(handle, host, name, true);
 }
 
 void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t bytes)
@@ -341,7 +341,7 @@ void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t b
 }
 
 /* Called with the lock held. */
-static cudaError_t library(struct image *image, CUlibrary *out)
+static cudaError_t load_library(struct image *image, CUlibrary *out)
 {
 	cudaError_t result = cudaSuccess;
 	if (!image->library)
@@ -357,7 +357,7 @@ static cudaError_t kernel_of(struct entry *e, CUkernel *out)
 	cudaError_t result = cudaSuccess;
 	pthread_mutex_lock(&register_lock);
 	if (!e->kernel) {
-		result = library(e->image, &lib);
+		result = load_library(e->image, &lib);
 		if (!result)
 			result = (cudaError_t)sw_rt_d->cuLibraryGetKernel(&e->kernel, lib, e->name);
 	}
@@ -366,7 +366,7 @@ static cudaError_t kernel_of(struct entry *e, CUkernel *out)
 	return result == cudaErrorSymbolNotFound ? cudaErrorInvalidDeviceFunction : result;
 }
 
-static struct entry *find(const void *host)
+static struct entry *find_entry(const void *host)
 {
 	pthread_mutex_lock(&register_lock);
 	struct entry *e = sw_map_ptr(&entries, (uintptr_t)host);
@@ -376,7 +376,7 @@ static struct entry *find(const void *host)
 
 cudaError_t sw_rt_kernel(const void *function, CUkernel *out)
 {
-	struct entry *e = find(function);
+	struct entry *e = find_entry(function);
 	if (!function || (e && e->variable))
 		return cudaErrorInvalidDeviceFunction;
 	if (e)
@@ -388,11 +388,11 @@ cudaError_t sw_rt_kernel(const void *function, CUkernel *out)
 cudaError_t sw_rt_symbol(const void *symbol, CUdeviceptr *address, size_t *bytes)
 {
 	CUlibrary lib;
-	const struct entry *e = find(symbol);
+	const struct entry *e = find_entry(symbol);
 	if (!e || !e->variable)
 		return cudaErrorInvalidSymbol;
 	pthread_mutex_lock(&register_lock);
-	cudaError_t result = library(e->image, &lib);
+	cudaError_t result = load_library(e->image, &lib);
 	pthread_mutex_unlock(&register_lock);
 	if (!result)
 		result = (cudaError_t)sw_rt_d->cuLibraryGetGlobal(address, bytes, lib, e->name);
@@ -417,7 +417,7 @@ char __cudaInitModule(void **handle)
 		return 0;
 	CUlibrary lib;
 	pthread_mutex_lock(&register_lock);
-	bool ok = !library(image, &lib);
+	bool ok = !load_library(image, &lib);
 	for (size_t i = 0; ok && !image->initialised && i < image->managed.n; i++) {
 		CUdeviceptr address;
 		size_t bytes;
@@ -469,7 +469,7 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared_b
 
 /* Bad geometry is a bad configuration here; an invalid handle may be the function or the stream: only then it is asked.
  */
-static cudaError_t launched(CUkernel kernel, CUresult result)
+static cudaError_t launch_error(CUkernel kernel, CUresult result)
 {
 	const char *name;
 	if (result == CUDA_ERROR_INVALID_HANDLE && sw_rt_d->cuKernelGetName(&name, kernel))
@@ -483,9 +483,9 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void 
 	SW_RT_ENTER;
 	if (!kernel)
 		return sw_rt_result(cudaErrorInvalidDeviceFunction);
-	return launched((CUkernel)kernel,
-			sw_rt_d->cuLaunchKernel((CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
-						(unsigned)shared_bytes, stream, args, NULL));
+	return launch_error((CUkernel)kernel,
+			    sw_rt_d->cuLaunchKernel((CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y,
+						    block.z, (unsigned)shared_bytes, stream, args, NULL));
 }
 
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **args, size_t shared_bytes,
@@ -517,7 +517,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *fu
 			    config->stream,
 			    (CUlaunchAttribute *)config->attrs,
 			    config->numAttrs};
-	return launched(kernel, sw_rt_d->cuLaunchKernelEx(&c, (CUfunction)kernel, args, NULL));
+	return launch_error(kernel, sw_rt_d->cuLaunchKernelEx(&c, (CUfunction)kernel, args, NULL));
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **args, size_t shared_bytes,
@@ -528,7 +528,7 @@ cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 bl
 	cudaError_t result = sw_rt_kernel(function, &kernel);
 	if (result)
 		return sw_rt_result(result);
-	return launched(kernel,
-			sw_rt_d->cuLaunchCooperativeKernel((CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y,
-							   block.z, (unsigned)shared_bytes, stream, args));
+	return launch_error(kernel,
+			    sw_rt_d->cuLaunchCooperativeKernel((CUfunction)kernel, grid.x, grid.y, grid.z, block.x,
+							       block.y, block.z, (unsigned)shared_bytes, stream, args));
 }

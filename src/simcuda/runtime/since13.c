@@ -10,18 +10,18 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *out, int device)
 
 /* ---- managed memory ---- */
 
-static CUmemLocation location(struct cudaMemLocation l)
+static CUmemLocation convert_location(struct cudaMemLocation l)
 {
 	return (CUmemLocation){.type = (CUmemLocationType)l.type, .id = l.id};
 }
 
 cudaError_t cudaMemPrefetchAsync(const void *p, size_t bytes, struct cudaMemLocation to, unsigned flags,
 				 cudaStream_t stream)
-	SW_RT_FORWARD(cuMemPrefetchAsync((uintptr_t)p, bytes, location(to), flags, stream))
+	SW_RT_FORWARD(cuMemPrefetchAsync((uintptr_t)p, bytes, convert_location(to), flags, stream))
 
 		cudaError_t
 	cudaMemAdvise(const void *p, size_t bytes, enum cudaMemoryAdvise advice, struct cudaMemLocation to)
-		SW_RT_FORWARD(cuMemAdvise((uintptr_t)p, bytes, (CUmem_advise)advice, location(to)))
+		SW_RT_FORWARD(cuMemAdvise((uintptr_t)p, bytes, (CUmem_advise)advice, convert_location(to)))
 
 	/* ---- capture ---- */
 
