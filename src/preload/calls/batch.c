@@ -12,7 +12,7 @@
 #include "preload/calls/graphs.h"
 
 /* Element `i` of `count`: the call's own record for the last, a further one for the others. */
-static void *element(struct sw_call *call, enum sw_rec_kind kind, size_t bytes, size_t i, size_t count)
+static void *record_element(struct sw_call *call, enum sw_rec_kind kind, size_t bytes, size_t i, size_t count)
 {
 	return i + 1 == count ? sw_call_record(call, kind, bytes) : sw_hook_extra(call, kind, bytes);
 }
@@ -68,7 +68,7 @@ static void copy_elements(struct sw_call *call, const CUdeviceptr *dsts, const C
 {
 	for (size_t i = 0; i < count; i++) {
 		const CUmemcpySrcAccessOrder order = order_of(&attributes, i);
-		struct sw_rec_copy *r = element(call, SW_REC_COPY, sizeof *r, i, count);
+		struct sw_rec_copy *r = record_element(call, SW_REC_COPY, sizeof *r, i, count);
 
 		if (r) {
 			r->dst = dsts[i];
@@ -186,8 +186,8 @@ static void copy_3d_elements(struct sw_call *call, const CUDA_MEMCPY3D_BATCH_OP 
 	for (size_t i = 0; i < count; i++) {
 		const uint64_t each = element_bytes(&ops[i]);
 		/* Unknown bytes are recorded as a call that is not modelled. */
-		struct sw_rec_copy_nd *r = element(call, each ? SW_REC_COPY_ND : SW_REC_UNCLASSIFIED,
-						   each ? sizeof *r : sizeof(struct sw_rec_other), i, count);
+		struct sw_rec_copy_nd *r = record_element(call, each ? SW_REC_COPY_ND : SW_REC_UNCLASSIFIED,
+							  each ? sizeof *r : sizeof(struct sw_rec_other), i, count);
 
 		if (r && each) {
 			r->stream = SW_WORD(stream);
@@ -264,7 +264,7 @@ static bool memory_enter(struct sw_call *call, const struct sw_site *site, enum 
 	if (!ranges->at || !ranges->bytes || !batch_enter(call, site, ranges->stream))
 		return false;
 	for (size_t i = 0; i < ranges->count; i++) {
-		struct sw_rec_mem_op *r = element(call, SW_REC_MEM_OP, sizeof *r, i, ranges->count);
+		struct sw_rec_mem_op *r = record_element(call, SW_REC_MEM_OP, sizeof *r, i, ranges->count);
 
 		if (r) {
 			r->op = op;
@@ -296,9 +296,9 @@ CUresult sw_custom_discard_batch(const struct sw_site *site, CUdeviceptr *at, si
 	return recorded ? memory_leave(&call, &ranges, status) : status;
 }
 
-static CUresult prefetch(const struct sw_site *site, enum sw_mem_op op, const struct ranges *ranges,
-			 CUmemLocation *locations, size_t *location_idxs, size_t num_locations,
-			 unsigned long long flags)
+static CUresult prefetch_batch(const struct sw_site *site, enum sw_mem_op op, const struct ranges *ranges,
+			       CUmemLocation *locations, size_t *location_idxs, size_t num_locations,
+			       unsigned long long flags)
 {
 	CUresult (*real)(CUdeviceptr *, size_t *, size_t, CUmemLocation *, size_t *, size_t, unsigned long long,
 			 CUstream) = (__typeof__(real))site->real;
@@ -314,8 +314,8 @@ CUresult sw_custom_prefetch_batch(const struct sw_site *site, CUdeviceptr *at, s
 				  CUmemLocation *locations, size_t *location_idxs, size_t num_locations,
 				  unsigned long long flags, CUstream stream)
 {
-	return prefetch(site, SW_MEMOP_PREFETCH, &(struct ranges){at, sizes, count, stream}, locations, location_idxs,
-			num_locations, flags);
+	return prefetch_batch(site, SW_MEMOP_PREFETCH, &(struct ranges){at, sizes, count, stream}, locations,
+			      location_idxs, num_locations, flags);
 }
 
 /* A discard followed by a prefetch, which changes no byte: a discard as far as order and accesses are concerned. */
@@ -323,8 +323,8 @@ CUresult sw_custom_discard_prefetch_batch(const struct sw_site *site, CUdevicept
 					  CUmemLocation *locations, size_t *location_idxs, size_t num_locations,
 					  unsigned long long flags, CUstream stream)
 {
-	return prefetch(site, SW_MEMOP_DISCARD, &(struct ranges){at, sizes, count, stream}, locations, location_idxs,
-			num_locations, flags);
+	return prefetch_batch(site, SW_MEMOP_DISCARD, &(struct ranges){at, sizes, count, stream}, locations,
+			      location_idxs, num_locations, flags);
 }
 
 CUresult sw_custom_stream_batch(const struct sw_site *site, CUstream stream, unsigned int count,
@@ -339,8 +339,8 @@ CUresult sw_custom_stream_batch(const struct sw_site *site, CUstream stream, uns
 		return real(stream, count, ops, flags);
 	for (unsigned int i = 0; i < count; i++) {
 		const bool known = sw_node_mem_op_known(&ops[i]);
-		struct sw_rec_mem_op *r = element(&call, known ? SW_REC_MEM_OP : SW_REC_UNCLASSIFIED,
-						  known ? sizeof *r : sizeof(struct sw_rec_other), i, count);
+		struct sw_rec_mem_op *r = record_element(&call, known ? SW_REC_MEM_OP : SW_REC_UNCLASSIFIED,
+							 known ? sizeof *r : sizeof(struct sw_rec_other), i, count);
 
 		if (r && known)
 			sw_node_mem_op(r, stream, &ops[i]);

@@ -8,7 +8,7 @@
 #include "preload/calls/code_image.h"
 
 /* After a load: the image first, so that the record can name it.  The caller may free the image when we return. */
-static void loaded(struct sw_call *call, CUresult status, uint64_t handle, const void *image, const char *path)
+static void record_load(struct sw_call *call, CUresult status, uint64_t handle, const void *image, const char *path)
 {
 	uint32_t id = 0;
 	struct sw_rec_code *r;
@@ -33,7 +33,7 @@ CUresult sw_custom_module_load(const struct sw_site *site, CUmodule *module, con
 	const CUresult status = real(module, path);
 
 	if (on)
-		loaded(&call, status, SW_WORD(status == CUDA_SUCCESS ? *module : NULL), NULL, path);
+		record_load(&call, status, SW_WORD(status == CUDA_SUCCESS ? *module : NULL), NULL, path);
 	return status;
 }
 
@@ -45,7 +45,7 @@ CUresult sw_custom_module_load_data(const struct sw_site *site, CUmodule *module
 	const CUresult status = real(module, image);
 
 	if (on)
-		loaded(&call, status, SW_WORD(status == CUDA_SUCCESS ? *module : NULL), image, NULL);
+		record_load(&call, status, SW_WORD(status == CUDA_SUCCESS ? *module : NULL), image, NULL);
 	return status;
 }
 
@@ -58,7 +58,7 @@ CUresult sw_custom_module_load_data_ex(const struct sw_site *site, CUmodule *mod
 	const CUresult status = real(module, image, num_options, options, values);
 
 	if (on)
-		loaded(&call, status, SW_WORD(status == CUDA_SUCCESS ? *module : NULL), image, NULL);
+		record_load(&call, status, SW_WORD(status == CUDA_SUCCESS ? *module : NULL), image, NULL);
 	return status;
 }
 
@@ -72,7 +72,7 @@ CUresult sw_custom_library_load_data(const struct sw_site *site, CUlibrary *libr
 	const CUresult status = real(library, code, jit_options, jit_values, num_jit, options, values, num_options);
 
 	if (on)
-		loaded(&call, status, SW_WORD(status == CUDA_SUCCESS ? *library : NULL), code, NULL);
+		record_load(&call, status, SW_WORD(status == CUDA_SUCCESS ? *library : NULL), code, NULL);
 	return status;
 }
 
@@ -86,7 +86,7 @@ CUresult sw_custom_library_load_file(const struct sw_site *site, CUlibrary *libr
 	const CUresult status = real(library, path, jit_options, jit_values, num_jit, options, values, num_options);
 
 	if (on)
-		loaded(&call, status, SW_WORD(status == CUDA_SUCCESS ? *library : NULL), NULL, path);
+		record_load(&call, status, SW_WORD(status == CUDA_SUCCESS ? *library : NULL), NULL, path);
 	return status;
 }
 
@@ -94,7 +94,7 @@ CUresult sw_custom_library_load_file(const struct sw_site *site, CUlibrary *libr
  * Before an unload. The entries of the functions are removed whether or not the call is recorded: if a handle is reused
  * with another parameter layout, we would read beyond the arrays of its next launch.
  */
-static bool unloading(struct sw_call *call, const struct sw_site *site, uint64_t handle)
+static bool record_unload(struct sw_call *call, const struct sw_site *site, uint64_t handle)
 {
 	const uint32_t image = sw_functions_unload(handle);
 	struct sw_rec_code *r;
@@ -115,7 +115,7 @@ CUresult sw_custom_module_unload(const struct sw_site *site, CUmodule module)
 {
 	__typeof__(&cuModuleUnload) real = (__typeof__(real))site->real;
 	struct sw_call call;
-	const bool on = unloading(&call, site, SW_WORD(module));
+	const bool on = record_unload(&call, site, SW_WORD(module));
 	const CUresult status = real(module);
 
 	if (on)
@@ -127,7 +127,7 @@ CUresult sw_custom_library_unload(const struct sw_site *site, CUlibrary library)
 {
 	__typeof__(&cuLibraryUnload) real = (__typeof__(real))site->real;
 	struct sw_call call;
-	const bool on = unloading(&call, site, SW_WORD(library));
+	const bool on = record_unload(&call, site, SW_WORD(library));
 	const CUresult status = real(library);
 
 	if (on)
@@ -135,7 +135,7 @@ CUresult sw_custom_library_unload(const struct sw_site *site, CUlibrary library)
 	return status;
 }
 
-static void touched(struct sw_call *call, CUresult status, uint64_t handle)
+static void record_touch(struct sw_call *call, CUresult status, uint64_t handle)
 {
 	struct sw_rec_code *r;
 
@@ -158,7 +158,7 @@ CUresult sw_custom_library_get_kernel(const struct sw_site *site, CUkernel *kern
 	if (status == CUDA_SUCCESS)
 		sw_function_is_kernel(*kernel, library);
 	if (on)
-		touched(&call, status, SW_WORD(status == CUDA_SUCCESS ? *kernel : NULL));
+		record_touch(&call, status, SW_WORD(status == CUDA_SUCCESS ? *kernel : NULL));
 	return status;
 }
 
@@ -178,7 +178,7 @@ CUresult sw_custom_library_enumerate(const struct sw_site *site, CUkernel *kerne
 	for (unsigned int i = 0; i < there && i < count; i++)
 		sw_function_is_kernel(kernels[i], library);
 	if (on)
-		touched(&call, status, SW_WORD(library));
+		record_touch(&call, status, SW_WORD(library));
 	return status;
 }
 
@@ -192,7 +192,7 @@ CUresult sw_custom_library_get_module(const struct sw_site *site, CUmodule *modu
 	if (status == CUDA_SUCCESS)
 		sw_functions_module_of(SW_WORD(*module), SW_WORD(library));
 	if (on)
-		touched(&call, status, SW_WORD(library));
+		record_touch(&call, status, SW_WORD(library));
 	return status;
 }
 
@@ -208,6 +208,6 @@ CUresult sw_custom_kernel_get_function(const struct sw_site *site, CUfunction *f
 	if (status == CUDA_SUCCESS && ask && ask(&module, *function) == CUDA_SUCCESS)
 		sw_functions_module_of(SW_WORD(module), sw_functions_library_of(kernel));
 	if (on)
-		touched(&call, status, SW_WORD(kernel));
+		record_touch(&call, status, SW_WORD(kernel));
 	return status;
 }

@@ -115,7 +115,7 @@ static void CUDA_CB run_callback(CUstream stream, CUresult status, void *with)
  * Whether work on the stream would be captured; true if the driver does not say (the legacy stream during another
  * thread's capture). The query is safe: "calling it does not invalidate the capture" (Driver API, cuStreamIsCapturing).
  */
-static bool capturing(const struct sw_site *site, CUstream stream)
+static bool is_capturing(const struct sw_site *site, CUstream stream)
 {
 	const bool per_thread = site->flags & SW_RF_PER_THREAD;
 	__typeof__(&cuStreamIsCapturing) ask =
@@ -137,10 +137,10 @@ static void enqueue_record(struct sw_call *call, CUstream stream, uint64_t funct
 	sw_call_publish(call);
 }
 
-static struct pending *enqueue(struct sw_call *call, const struct sw_site *site, CUstream stream, void *data,
-			       uint64_t function, uint32_t form)
+static struct pending *enqueue_function(struct sw_call *call, const struct sw_site *site, CUstream stream, void *data,
+					uint64_t function, uint32_t form)
 {
-	struct pending *p = capturing(site, stream) ? NULL : pending_take();
+	struct pending *p = is_capturing(site, stream) ? NULL : pending_take();
 
 	sw_call_context(call, sw_context_of_stream(SW_WORD(stream)));
 	enqueue_record(call, stream, function, form | (p ? 0 : 2));
@@ -172,7 +172,7 @@ static CUresult launch_host_func(const struct sw_site *site, CUstream stream, CU
 
 	if (!fn || !sw_site_enter(&call, site, 0))
 		return call_host_func(site, stream, fn, data, mode);
-	p = enqueue(&call, site, stream, data, SW_WORD(fn), 0);
+	p = enqueue_function(&call, site, stream, data, SW_WORD(fn), 0);
 	if (p)
 		p->fn.host = fn;
 	status = p ? call_host_func(site, stream, run_host, p, mode) : call_host_func(site, stream, fn, data, mode);
@@ -205,7 +205,7 @@ CUresult sw_custom_add_callback(const struct sw_site *site, CUstream stream, CUs
 
 	if (!fn || !sw_site_enter(&call, site, 0))
 		return real(stream, fn, data, flags);
-	p = enqueue(&call, site, stream, data, SW_WORD(fn), 1);
+	p = enqueue_function(&call, site, stream, data, SW_WORD(fn), 1);
 	if (p)
 		p->fn.callback = fn;
 	status = p ? real(stream, run_callback, p, flags) : real(stream, fn, data, flags);

@@ -13,14 +13,14 @@
 #define FIRST  UINT64_C(0x2d358dccaa6c78a5)
 #define SECOND UINT64_C(0x8bb84b93962eacc9)
 
-static inline uint64_t load(const char *at)
+static inline uint64_t load_u64(const char *at)
 {
 	uint64_t value;
 	memcpy(&value, at, sizeof value);
 	return value;
 }
 
-static inline uint64_t fold(uint64_t a, uint64_t b)
+static inline uint64_t fold_product(uint64_t a, uint64_t b)
 {
 	const unsigned __int128 product = (unsigned __int128)a * b;
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
@@ -35,14 +35,14 @@ static uint64_t hash_block(const char *at, size_t bytes)
 	const char *end = at + bytes;
 	uint64_t hash = FIRST ^ bytes, a = 0, b = 0;
 	for (; end - at > 16; at += 16)
-		hash = fold(load(at) ^ SECOND, load(at + 8) ^ hash);
+		hash = fold_product(load_u64(at) ^ SECOND, load_u64(at + 8) ^ hash);
 	if (bytes >= 8) { /* of some bytes again */
-		a = load(end - 8 < at ? end - 8 : at);
-		b = load(end - 8);
+		a = load_u64(end - 8 < at ? end - 8 : at);
+		b = load_u64(end - 8);
 	} else {
 		memcpy(&a, at, bytes);
 	}
-	hash = fold(SECOND ^ bytes, fold(a ^ SECOND, b ^ hash));
+	hash = fold_product(SECOND ^ bytes, fold_product(a ^ SECOND, b ^ hash));
 	return hash ? hash : 1;
 }
 
@@ -66,7 +66,8 @@ static inline bool is_live(const struct sw_writer *w, uint32_t id)
 }
 
 /* How the block differs from the last new one of its kernel: bytes after the short record, 0: in too much. */
-static uint32_t differences(const struct sw_last_launch *memo, const uint32_t *block, uint32_t words, uint32_t *out)
+static uint32_t block_differences(const struct sw_last_launch *memo, const uint32_t *block, uint32_t words,
+				  uint32_t *out)
 {
 	uint8_t at[SW_LAUNCH_CHANGES + 1] = {0};
 	uint32_t n = 0, value[SW_LAUNCH_CHANGES];
@@ -149,14 +150,14 @@ static inline uint64_t hash_value(uint64_t hash, const char *at, const struct sw
 		a = word;
 	} else if (param->bytes >= 8) {
 		for (; end - at > 16; at += 16)
-			hash = fold(load(at) ^ SECOND, load(at + 8) ^ hash);
-		a = load(end - 8 < at ? end - 8 : at);
-		b = load(end - 8);
+			hash = fold_product(load_u64(at) ^ SECOND, load_u64(at + 8) ^ hash);
+		a = load_u64(end - 8 < at ? end - 8 : at);
+		b = load_u64(end - 8);
 	} else {
 		while (end > at)
 			a = a << 8 | (unsigned char)*--end;
 	}
-	return fold(a ^ SECOND, b ^ hash ^ place);
+	return fold_product(a ^ SECOND, b ^ hash ^ place);
 }
 
 /* Value by value: one that is put together from smaller ones would have to wait for them. */
@@ -239,7 +240,7 @@ static __attribute__((noinline)) void other_block(struct sw_writer *w, struct sw
 	if (!whole && fits && base && memo->bytes == bytes && in_chunk(w, base) && is_live(w, base)) {
 		uint32_t words[SW_BLOCK_WORDS]; /* the block may lie at any address */
 		memcpy(words, block, bytes);
-		more = differences(memo, words, (uint32_t)(bytes / 4), tail->changes);
+		more = block_differences(memo, words, (uint32_t)(bytes / 4), tail->changes);
 	}
 	if (more) {
 		short_record(tail, like, params, base);

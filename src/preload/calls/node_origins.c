@@ -26,19 +26,19 @@ void sw_graphs_capturing(enum sw_capture_op op)
 			;
 }
 
-static bool any(uint64_t key, uint64_t value, uint64_t with)
+static bool any_entry(uint64_t key, uint64_t value, uint64_t with)
 {
 	(void)key, (void)value, (void)with;
 	return true;
 }
 
-static void remember(uint64_t key, uint64_t value)
+static void remember_origin(uint64_t key, uint64_t value)
 {
 	struct sw_state *state = sw_state();
 	const uint64_t mask = sw_state_lock(state);
 
 	if (state->by_node.live >= MAX_ORIGINS)
-		sw_table_sweep(&state->by_node, any, 0);
+		sw_table_sweep(&state->by_node, any_entry, 0);
 	sw_table_put(&state->by_node, key, value);
 	sw_state_unlock(state, mask);
 }
@@ -46,7 +46,7 @@ static void remember(uint64_t key, uint64_t value)
 void sw_graphs_origin(uint64_t node, uint64_t seq)
 {
 	if (node && seq)
-		remember(node, seq);
+		remember_origin(node, seq);
 }
 
 /* The driver returns the bodies of a conditional node when the node is created, and never again: how many (0), and
@@ -62,8 +62,8 @@ static void bodies_remember(CUgraphNode node, const CUDA_CONDITIONAL_NODE_PARAMS
 	uint32_t n = 0;
 
 	for (; n < p->size && n < MAX_BODIES; n++)
-		remember(sw_graphs_body(SW_WORD(node), n + 1), SW_WORD(p->phGraph_out[n]));
-	remember(sw_graphs_body(SW_WORD(node), 0), n == p->size ? n : 0);
+		remember_origin(sw_graphs_body(SW_WORD(node), n + 1), SW_WORD(p->phGraph_out[n]));
+	remember_origin(sw_graphs_body(SW_WORD(node), 0), n == p->size ? n : 0);
 }
 
 void sw_graphs_node_added(struct sw_call *call, CUresult status, CUgraph graph, const CUgraphNode *node,

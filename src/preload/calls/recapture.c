@@ -38,8 +38,8 @@ static struct recapture *recapture_of(CUgraphRecaptureCallback callback, void *d
 	return at;
 }
 
-static CUresult CUDA_CB run(void *with, CUgraphNode node, const CUgraphNodeParams *original,
-			    const CUgraphNodeParams *recapture, CUgraphRecaptureStatus status)
+static CUresult CUDA_CB recapture_node(void *with, CUgraphNode node, const CUgraphNodeParams *original,
+				       const CUgraphNodeParams *recapture, CUgraphRecaptureStatus status)
 {
 	const struct recapture *at = with;
 	struct sw_pause pause;
@@ -69,7 +69,7 @@ CUresult sw_custom_begin_recapture(const struct sw_site *site, CUstream stream, 
 		SW_FILL_CAPTURE(r, TO_GRAPH, stream, graph, mode);
 	sw_call_publish(&call);
 	ours = callback ? recapture_of(callback, data) : NULL;
-	status = ours ? real(stream, mode, graph, run, ours) : real(stream, mode, graph, callback, data);
+	status = ours ? real(stream, mode, graph, recapture_node, ours) : real(stream, mode, graph, callback, data);
 	if (status == CUDA_SUCCESS)
 		sw_graphs_capturing(SW_CAPTURE_TO_GRAPH);
 	sw_call_leave(&call, status);

@@ -13,7 +13,7 @@
 #define MAX_RANK 5u
 #define MAX_NAME 16384u
 
-static void resource(struct sw_rec_object *r, const CUDA_RESOURCE_DESC *from)
+static void fill_resource(struct sw_rec_object *r, const CUDA_RESOURCE_DESC *from)
 {
 	r->side = SW_SIDE_DEVICE;
 	switch (from->resType) {
@@ -47,14 +47,14 @@ void sw_object_texture(struct sw_rec_object *r, uint64_t handle, const CUDA_RESO
 {
 	r->kind = SW_OBJECT_TEXTURE;
 	r->handle = handle;
-	resource(r, from);
+	fill_resource(r, from);
 }
 
 void sw_object_surface(struct sw_rec_object *r, uint64_t handle, const CUDA_RESOURCE_DESC *from)
 {
 	r->kind = SW_OBJECT_SURFACE;
 	r->handle = handle;
-	resource(r, from);
+	fill_resource(r, from);
 }
 
 static uint64_t hash_of(const CUtensorMap *map)

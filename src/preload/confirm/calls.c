@@ -28,7 +28,7 @@ enum snapshot { BEFORE, AFTER_LATER, AFTER_EARLIER };
 
 struct sw_hold sw_hold;
 
-static void failed(const char *what, CUresult status)
+static void report_failure(const char *what, CUresult status)
 {
 	sw_result("failed %s %d", what, (int)status);
 }
@@ -44,13 +44,13 @@ static bool make_memory(void)
 	sw_hold.room = ((bytes < MOST_BYTES ? bytes : MOST_BYTES) + PAGE - 1) / PAGE * PAGE;
 	uint8_t *at = sw_sys_map(-1, 0, PAGE + 3 * sw_hold.room, &error);
 	if (!at || !enlist) {
-		failed("memory", at ? CUDA_ERROR_NOT_FOUND : CUDA_ERROR_OUT_OF_MEMORY);
+		report_failure("memory", at ? CUDA_ERROR_NOT_FOUND : CUDA_ERROR_OUT_OF_MEMORY);
 		return false;
 	}
 	const CUresult status =
 		enlist(at, PAGE + 3 * sw_hold.room, CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
 	if (status != CUDA_SUCCESS) {
-		failed("memory", status);
+		report_failure("memory", status);
 		sw_sys_unmap(at, PAGE + 3 * sw_hold.room);
 		return false;
 	}
@@ -65,13 +65,13 @@ CUdeviceptr sw_hold_device_address(const void *word)
 	CUdeviceptr at = 0;
 	const CUresult status = ask ? ask(&at, sw_hold.words, 0) : CUDA_ERROR_NOT_FOUND;
 	if (status != CUDA_SUCCESS) {
-		failed("address", status);
+		report_failure("address", status);
 		return 0;
 	}
 	return at + (CUdeviceptr)((const char *)word - (const char *)sw_hold.words);
 }
 
-static CUresult mark(CUstream stream, _Atomic uint32_t *word)
+static CUresult write_mark(CUstream stream, _Atomic uint32_t *word)
 {
 	__typeof__(&cuStreamWriteValue32_v2) put = SW_CONFIRM_REAL(cuStreamWriteValue32_v2);
 	const CUdeviceptr at = sw_hold_device_address((const void *)word);
@@ -94,7 +94,7 @@ static CUresult put_snapshot(CUstream stream, uint8_t *at)
 		    : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-static void snapshot(CUstream stream, enum snapshot which)
+static void snapshot_bytes(CUstream stream, enum snapshot which)
 {
 	if (!sw_hold.bytes || !sw_hold.address)
 		return;
@@ -102,7 +102,7 @@ static void snapshot(CUstream stream, enum snapshot which)
 	if (status == CUDA_SUCCESS)
 		atomic_fetch_or(&sw_hold.snapped, 1u << which);
 	else
-		failed("snapshot", status);
+		report_failure("snapshot", status);
 }
 
 static void hold_buffer(uint64_t address, uint64_t bytes, bool on_host)
@@ -136,15 +136,15 @@ static bool hold_capture(CUstream stream)
 	const CUresult status =
 		hold && at ? hold(stream, at, MARK, CU_STREAM_WAIT_VALUE_GEQ) : CUDA_ERROR_NOT_SUPPORTED;
 	if (status != CUDA_SUCCESS)
-		failed("hold", status);
+		report_failure("hold", status);
 	return status == CUDA_SUCCESS;
 }
 
 static void hold_mark(CUstream stream, bool before)
 {
-	const CUresult status = mark(stream, before ? &sw_hold.words->probe : &sw_hold.words->later);
+	const CUresult status = write_mark(stream, before ? &sw_hold.words->probe : &sw_hold.words->later);
 	if (status != CUDA_SUCCESS)
-		failed("mark", status);
+		report_failure("mark", status);
 }
 
 /*
@@ -193,7 +193,7 @@ static void hold_begin(CUstream stream, uint64_t seq)
 	const CUresult status =
 		hold && at ? hold(stream, at, MARK, CU_STREAM_WAIT_VALUE_GEQ) : CUDA_ERROR_NOT_SUPPORTED;
 	if (status != CUDA_SUCCESS) {
-		failed("hold", status);
+		report_failure("hold", status);
 		sw_watch_release(SW_RELEASE_EXIT);
 	}
 	sw_sys_wake((const uint32_t *)&sw_hold.state, 1);
@@ -202,10 +202,10 @@ static void hold_begin(CUstream stream, uint64_t seq)
 static void hold_earlier_left(CUstream stream)
 {
 	sw_result("left %llu", (unsigned long long)sw_result_us());
-	snapshot(stream, AFTER_EARLIER);
-	const CUresult status = mark(stream, &sw_hold.words->earlier);
+	snapshot_bytes(stream, AFTER_EARLIER);
+	const CUresult status = write_mark(stream, &sw_hold.words->earlier);
 	if (status != CUDA_SUCCESS)
-		failed("mark", status);
+		report_failure("mark", status);
 	atomic_store(&sw_hold.marked, status == CUDA_SUCCESS);
 }
 
@@ -216,10 +216,10 @@ static void hold_later(CUstream stream, bool host, uint64_t seq)
 		  held ? "held" : "free");
 	if (!held || host)
 		return;
-	snapshot(stream, BEFORE);
-	const CUresult status = mark(stream, &sw_hold.words->probe);
+	snapshot_bytes(stream, BEFORE);
+	const CUresult status = write_mark(stream, &sw_hold.words->probe);
 	if (status != CUDA_SUCCESS)
-		failed("mark", status);
+		report_failure("mark", status);
 }
 
 static void hold_later_left(CUstream stream, bool host)
@@ -228,10 +228,10 @@ static void hold_later_left(CUstream stream, bool host)
 		atomic_store(&sw_hold.words->probe, MARK);
 		atomic_store(&sw_hold.words->later, MARK);
 	} else {
-		snapshot(stream, AFTER_LATER);
-		const CUresult status = mark(stream, &sw_hold.words->later);
+		snapshot_bytes(stream, AFTER_LATER);
+		const CUresult status = write_mark(stream, &sw_hold.words->later);
 		if (status != CUDA_SUCCESS)
-			failed("mark", status);
+			report_failure("mark", status);
 	}
 	/* The later call's time begins now. */
 	if (atomic_load(&sw_hold.state) == SW_HOLD_HELD)
@@ -372,7 +372,7 @@ static void capture_ended(void)
 		atomic_store(&put_in, PUT_IN_APART);
 }
 
-static void captured(const struct sw_rec *rec)
+static void take_capture(const struct sw_rec *rec)
 {
 	const struct sw_rec_capture *c = (const struct sw_rec_capture *)(const void *)rec;
 	if (c->op != SW_CAPTURE_END)
@@ -516,7 +516,7 @@ static void nodes_before(const struct sw_rec *rec)
 	hold_later(mine.stream, sw_confirm_plan.later_host, mine.seq);
 }
 
-static void install(void)
+static void install_hooks(void)
 {
 	static _Atomic bool installed;
 	if (atomic_exchange(&installed, true))
@@ -529,7 +529,7 @@ static void install(void)
 
 /* ---- all others, while a stream is held -------------------------------------------------------------------------- */
 
-static void others(const struct sw_rec *rec)
+static void release_if_blocked(const struct sw_rec *rec)
 {
 	const bool synchronous = rec->flags & SW_RF_BEGIN || rec->kind != SW_REC_SYNC;
 	const uint64_t mask = sw_lock_enter(&lock);
@@ -577,7 +577,7 @@ static void on_record(const struct sw_rec *rec)
 		return;
 	}
 	if (rec->kind == SW_REC_CAPTURE)
-		captured(rec);
+		take_capture(rec);
 	if (sw_confirm_plan.mode == SW_PLAN_EXPLORE) {
 		if (!atomic_load(&captures))
 			sw_explore_before(rec, stream_of(rec));
@@ -593,7 +593,7 @@ static void on_record(const struct sw_rec *rec)
 			context_ends(rec);
 		return;
 	}
-	install();
+	install_hooks();
 	const uint32_t places = sw_places_of_call(rec, &exact);
 	mine.stream = stream_of(rec);
 	if (places & SW_PLACE_BUFFER && exact & SW_PLACE_BUFFER)
@@ -615,7 +615,7 @@ static void on_record(const struct sw_rec *rec)
 	if (sw_confirm_plan.captured)
 		capture_launched(rec);
 	if (!mine.watched && !mine.held && atomic_load(&sw_hold.state) == SW_HOLD_HELD)
-		others(rec);
+		release_if_blocked(rec);
 	if (rec->kind == SW_REC_CONTEXT_OP)
 		context_ends(rec);
 }
@@ -627,7 +627,7 @@ static bool told_otherwise(const struct sw_rec *rec)
 	       sw_host_uses_tell(rec, sw_confirm_others);
 }
 
-static void published(const struct sw_rec *rec)
+static void record_published(const struct sw_rec *rec)
 {
 	const int saved = errno;
 	if (sw_confirm_others && !told_otherwise(rec))
@@ -652,7 +652,7 @@ static bool left_other_mode(int status)
 	return true;
 }
 
-static void left(int status)
+static void call_left(int status)
 {
 	if (sw_confirm_others)
 		sw_confirm_others->left(status);
@@ -682,7 +682,7 @@ static void left(int status)
 	errno = saved;
 }
 
-static void parameters(const void *block, size_t bytes)
+static void launch_parameters(const void *block, size_t bytes)
 {
 	if (sw_confirm_others)
 		sw_confirm_others->parameters(block, bytes);
@@ -692,7 +692,8 @@ static void parameters(const void *block, size_t bytes)
 	}
 }
 
-const struct sw_companion_hooks sw_confirm_hooks = {.published = published, .parameters = parameters, .left = left};
+const struct sw_companion_hooks sw_confirm_hooks = {
+	.published = record_published, .parameters = launch_parameters, .left = call_left};
 
 /*
  * An allocation in stream order as the earlier side: its record is written when it has been made, so the hold is put in

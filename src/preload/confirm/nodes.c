@@ -38,7 +38,7 @@ static bool is_blocking(CUstream stream)
 	return !ask || ask(stream, &flags) != CUDA_SUCCESS || !(flags & CU_STREAM_NON_BLOCKING);
 }
 
-static bool has(uint64_t handle)
+static bool has_dependent(uint64_t handle)
 {
 	for (uint32_t i = 0; i < dependents.n; i++)
 		if (dependents.at[i] == handle)
@@ -48,7 +48,7 @@ static bool has(uint64_t handle)
 
 static void add_dependent(uint64_t handle)
 {
-	if (has(handle))
+	if (has_dependent(handle))
 		return;
 	if (dependents.n < MOST)
 		dependents.at[dependents.n++] = handle;
@@ -73,7 +73,7 @@ static void add_stream(CUstream stream)
 
 static bool has_stream(CUstream stream)
 {
-	return is_blocking(stream) ? dependents.blocking || dependents.all : has((uintptr_t)stream);
+	return is_blocking(stream) ? dependents.blocking || dependents.all : has_dependent((uintptr_t)stream);
 }
 
 void sw_dependents_begin(CUstream held)
@@ -93,7 +93,7 @@ void sw_dependents_record(const struct sw_rec *rec, CUstream stream)
 			add_dependent(e->event);
 	} else if (rec->kind == SW_REC_STREAM_WAIT) {
 		const struct sw_rec_stream_wait *w = r;
-		if (!has(w->event))
+		if (!has_dependent(w->event))
 			return;
 		if (w->flags & 2)
 			dependents.all = true;
@@ -110,7 +110,7 @@ static bool sync_blocks(const struct sw_rec *rec)
 	const struct sw_rec_sync *s = (const struct sw_rec_sync *)(const void *)rec;
 	CUstream stream = (CUstream)(uintptr_t)s->handle;
 	if (s->what == SW_SYNC_EVENT)
-		return has(s->handle);
+		return has_dependent(s->handle);
 	if (s->what != SW_SYNC_STREAM)
 		return true;
 	if (!stream)
@@ -203,7 +203,7 @@ static void *end_node_holds(void *unused)
 	return unused;
 }
 
-static bool start(void)
+static bool start_exploring(void)
 {
 	static _Atomic uint32_t state; /* 0: not begun, 1: in progress, 2: ready, 3: not to be had */
 	uint32_t expected = 0;
@@ -235,7 +235,7 @@ static struct slot *take_slot(void)
 	return NULL;
 }
 
-static void hold(CUstream stream, uint64_t seq, uint32_t index, uint64_t ns)
+static void hold_stream(CUstream stream, uint64_t seq, uint32_t index, uint64_t ns)
 {
 	__typeof__(&cuStreamWaitValue32_v2) wait = SW_CONFIRM_REAL(cuStreamWaitValue32_v2);
 	struct slot *slot = wait ? take_slot() : NULL;
@@ -300,7 +300,7 @@ void sw_explore_before(const struct sw_rec *rec, CUstream stream)
 	const struct sw_hold_plan *plan = &sw_confirm_plan;
 	if (!may_hold(rec) && rec->kind != SW_REC_COPY)
 		return;
-	if (!start())
+	if (!start_exploring())
 		return;
 	leaves_device(rec, stream);
 	if (!may_hold(rec))
@@ -313,7 +313,7 @@ void sw_explore_before(const struct sw_rec *rec, CUstream stream)
 	const uint64_t ns = plan->bound_ns / 4 + sw_hash_u64(dice) % (plan->bound_ns * 3 / 4 + 1);
 	if (index <= plan->first || index > plan->last || atomic_fetch_add(&spent, ns) + ns > plan->total_ns)
 		return;
-	hold(stream, sw_rec_seq(rec), index, ns);
+	hold_stream(stream, sw_rec_seq(rec), index, ns);
 }
 
 static void take_hash(struct output *output)
@@ -452,7 +452,7 @@ static CUresult nodes_before(CUgraphNode node, CUgraphNode *out, size_t *n)
 	return ask ? ask(node, out, edges, n) : ask_old(node, out, n);
 }
 
-static CUcontext context(void)
+static CUcontext current_context(void)
 {
 	__typeof__(&cuCtxGetCurrent) ask = SW_CONFIRM_REAL(cuCtxGetCurrent);
 	CUcontext now = NULL;
@@ -463,7 +463,7 @@ static CUresult add_operation(CUgraphNode *out, CUgraph graph, const CUgraphNode
 			      CUstreamBatchMemOpParams *op)
 {
 	__typeof__(&cuGraphAddBatchMemOpNode) add = SW_CONFIRM_REAL(cuGraphAddBatchMemOpNode);
-	const CUDA_BATCH_MEM_OP_NODE_PARAMS params = {.ctx = context(), .count = 1, .paramArray = op};
+	const CUDA_BATCH_MEM_OP_NODE_PARAMS params = {.ctx = current_context(), .count = 1, .paramArray = op};
 	return add ? add(out, graph, before, n, &params) : CUDA_ERROR_NOT_FOUND;
 }
 
@@ -488,10 +488,10 @@ static CUresult add_mark(CUgraphNode *out, CUgraph graph, bool body, const CUgra
 		.dst = at, .value = MARK, .elementSize = sizeof *word, .width = 1, .height = 1};
 	if (!body)
 		return add_operation(out, graph, before, n, &op);
-	return set ? set(out, graph, before, n, &params, context()) : CUDA_ERROR_NOT_FOUND;
+	return set ? set(out, graph, before, n, &params, current_context()) : CUDA_ERROR_NOT_FOUND;
 }
 
-static CUresult order(CUgraph graph, CUgraphNode from, CUgraphNode to)
+static CUresult order_nodes(CUgraph graph, CUgraphNode from, CUgraphNode to)
 {
 	__typeof__(&cuGraphAddDependencies_v2) add = SW_CONFIRM_REAL(cuGraphAddDependencies_v2);
 	__typeof__(&cuGraphAddDependencies) add_old = SW_CONFIRM_REAL(cuGraphAddDependencies);
@@ -512,7 +512,7 @@ static CUresult insert_hold(CUgraph graph, struct inserted *in)
 	if (!status)
 		status = add_wait(&in->node[in->n], graph, before, n);
 	if (!status)
-		status = order(graph, in->node[in->n++], sides[EARLIER].node);
+		status = order_nodes(graph, in->node[in->n++], sides[EARLIER].node);
 	return status;
 }
 

@@ -197,7 +197,7 @@ static _Atomic uint32_t n_marks, n_read;
 static struct sw_lock lock; /* of all above but `mine` */
 static _Atomic uint32_t edges_written;
 
-static void failed(CUresult status)
+static void report_failure(CUresult status)
 {
 	sw_result("failed edge %d", (int)status);
 }
@@ -208,7 +208,7 @@ static void write_edge(const char *what, uint64_t seq, uint32_t fix, uint32_t ev
 	if (written < MOST_EDGES)
 		sw_result("%s %llu %u %u", what, (unsigned long long)seq, fix, event);
 	else if (written == MOST_EDGES)
-		failed(CUDA_SUCCESS); /* what follows would be judged without its edges */
+		report_failure(CUDA_SUCCESS); /* what follows would be judged without its edges */
 }
 
 /* ---- threads ----------------------------------------------------------------------------------------------------- */
@@ -260,7 +260,7 @@ static void put_event(uint32_t number, CUstream stream, uint64_t seq)
 	if (!status)
 		status = record(of->event, stream);
 	if (status)
-		failed(status);
+		report_failure(status);
 	else
 		write_edge("after", seq, number, (uint32_t)(of - fix->events));
 }
@@ -299,7 +299,7 @@ static CUresult wait_on_host(const struct waits *waits)
 	return status;
 }
 
-static CUevent marked(CUstream stream)
+static CUevent record_event(CUstream stream)
 {
 	__typeof__(&cuEventCreate) make = SW_CONFIRM_REAL(cuEventCreate);
 	__typeof__(&cuEventRecord) record = SW_CONFIRM_REAL(cuEventRecord);
@@ -317,7 +317,7 @@ static CUresult wait_on_stream(CUstream stream, const struct waits *waits, CUeve
 	CUresult status = order ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 	for (uint32_t i = 0; i < waits->n && !status; i++)
 		status = waits->event[i] ? order(stream, waits->event[i], CU_EVENT_WAIT_DEFAULT) : CUDA_SUCCESS;
-	const CUevent after = before && !status ? marked(stream) : NULL;
+	const CUevent after = before && !status ? record_event(stream) : NULL;
 	if (!after)
 		return status;
 	const uint64_t mask = sw_lock_enter(&lock);
@@ -341,7 +341,7 @@ static void put_waits(const struct sw_plan_edge *edge, CUstream stream, CUevent 
 		return;
 	const CUresult status = edge->host ? wait_on_host(&waits) : wait_on_stream(stream, &waits, before);
 	if (status) {
-		failed(status);
+		report_failure(status);
 		return;
 	}
 	for (uint32_t i = 0; i < waits.n; i++)
@@ -356,7 +356,7 @@ static void put_all_waits(uint64_t edges, CUstream stream, uint64_t seq)
 	bool streams = false;
 	for (uint32_t i = 0; i < plan->edges; i++)
 		streams |= (edges >> i & 1) && !plan->edge[i].host && fixes[plan->edge[i].fix].n;
-	const CUevent before = streams ? marked(stream) : NULL;
+	const CUevent before = streams ? record_event(stream) : NULL;
 	for (uint32_t i = 0; i < plan->edges; i++) {
 		const struct sw_plan_edge *edge = &plan->edge[i];
 		if (!(edges >> i & 1) || done >> edge->fix & 1)
@@ -497,7 +497,7 @@ void sw_watch_wait(void)
 		sw_sys_wait((const uint32_t *)&sw_hold.state, SW_HOLD_HELD, &t);
 }
 
-static uint64_t differing(const uint8_t *a, const uint8_t *b, uint64_t bytes)
+static uint64_t count_differing(const uint8_t *a, const uint8_t *b, uint64_t bytes)
 {
 	uint64_t n = 0;
 	for (uint64_t i = 0; i < bytes; i++)
@@ -513,15 +513,16 @@ static uint64_t differing_twice(const uint8_t *a, const uint8_t *b, const uint8_
 	return n;
 }
 
-static void compare(void)
+static void compare_copies(void)
 {
 	const uint8_t *before = sw_hold.copies, *later = before + sw_hold.room, *earlier = later + sw_hold.room;
 	const uint64_t n = sw_hold.bytes;
 	if (!n || atomic_load(&sw_hold.snapped) != 7)
 		return;
 	sw_result("bytes %llu %llu %llu %llu %llu", (unsigned long long)n,
-		  (unsigned long long)differing(before, later, n), (unsigned long long)differing(later, earlier, n),
-		  (unsigned long long)differing(before, earlier, n),
+		  (unsigned long long)count_differing(before, later, n),
+		  (unsigned long long)count_differing(later, earlier, n),
+		  (unsigned long long)count_differing(before, earlier, n),
 		  (unsigned long long)differing_twice(before, later, earlier, n));
 }
 
@@ -538,7 +539,7 @@ static void look_after(uint64_t now)
 	if (!all && now < atomic_load(&sw_hold.deadline))
 		return;
 	if (all)
-		compare();
+		compare_copies();
 	atomic_store(&sw_hold.ended, 1);
 	sw_sys_wake((const uint32_t *)&sw_hold.ended, INT_MAX);
 }

@@ -170,7 +170,7 @@ static uint32_t function_of(const struct sw_rec *r)
 	return r->kind == SW_REC_LAUNCH && r->words * 8u >= sizeof *launch ? launch->function : 0;
 }
 
-static void published(const struct sw_rec *r)
+static void record_published(const struct sw_rec *r)
 {
 	struct thread *t = mine;
 
@@ -186,7 +186,7 @@ static void published(const struct sw_rec *r)
 	t->pending = true;
 }
 
-static void parameters(const void *block, size_t bytes)
+static void launch_parameters(const void *block, size_t bytes)
 {
 	if (others)
 		others->parameters(block, bytes);
@@ -201,7 +201,7 @@ static unsigned long long passed_ns(uint64_t since)
 	return now > since ? (unsigned long long)((unsigned __int128)(now - since) * 1000000000 / rate) : 0;
 }
 
-static void found(struct block *b, const struct thread *t, uint32_t is, unsigned long long ns)
+static void add_found(struct block *b, const struct thread *t, uint32_t is, unsigned long long ns)
 {
 	struct syncwatch_forbidden call = {.ns = ns};
 	size_t k = 0;
@@ -216,7 +216,7 @@ static void found(struct block *b, const struct thread *t, uint32_t is, unsigned
 		b->tell(b->arg, &call);
 }
 
-static void left(int status)
+static void call_left(int status)
 {
 	struct thread *t = mine;
 	const int error = errno;
@@ -238,18 +238,19 @@ static void left(int status)
 			is |= ns >= FIRST_USE_NS ? LOAD : 0;
 		}
 		if (!status && is & b->kinds)
-			found(b, t, is & b->kinds, ns);
+			add_found(b, t, is & b->kinds, ns);
 	}
 	t->telling = false;
 	errno = error;
 }
 
-static const struct sw_companion_hooks hooks = {.published = published, .parameters = parameters, .left = left};
+static const struct sw_companion_hooks hooks = {
+	.published = record_published, .parameters = launch_parameters, .left = call_left};
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
 /* 0: a word is none of the kinds. */
-static uint32_t parse(const char *text)
+static uint32_t parse_kinds(const char *text)
 {
 	uint32_t all = 0;
 
@@ -269,9 +270,9 @@ static uint32_t parse(const char *text)
 	}
 }
 
-static int begin(const char *text, syncwatch_forbidden_function *tell, void *arg)
+static int begin_block(const char *text, syncwatch_forbidden_function *tell, void *arg)
 {
-	const uint32_t wanted = parse(text);
+	const uint32_t wanted = parse_kinds(text);
 
 	if (!wanted)
 		return SYNCWATCH_UNKNOWN_KIND;
@@ -284,7 +285,7 @@ static int begin(const char *text, syncwatch_forbidden_function *tell, void *arg
 	return mine->depth;
 }
 
-static long end(int token, struct syncwatch_forbidden *first, unsigned long long *calls)
+static long end_block(int token, struct syncwatch_forbidden *first, unsigned long long *calls)
 {
 	struct block block;
 
@@ -304,7 +305,7 @@ static long end(int token, struct syncwatch_forbidden *first, unsigned long long
 	return recorder->recording() || !recorder->header() ? (long)block.found : SYNCWATCH_NOT_CHECKED;
 }
 
-static const struct syncwatch_gate gate = {begin, end};
+static const struct syncwatch_gate gate = {begin_block, end_block};
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
 /* Called by the recorder whenever the program asks for the gate; it hooks itself into calls once. */

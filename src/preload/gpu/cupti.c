@@ -17,7 +17,7 @@ static const char *const names[] = {"libcupti.so.13", "libcupti.so.12"};
 static const char *const beside[] = {"", "../extras/CUPTI/lib64/", "../../cuda_cupti/lib/", "../../cu13/lib/"};
 static const char *const in_toolkit[] = {"lib64/", "extras/CUPTI/lib64/", "lib/"};
 
-static void *try(const char *folder, const char *further, int flags)
+static void *open_cupti(const char *folder, const char *further, int flags)
 {
 	void *handle = NULL;
 	char path[1024];
@@ -34,7 +34,7 @@ static void *try(const char *folder, const char *further, int flags)
 /* A file, or the folder that it lies in. */
 static void *asked_for(const char *path)
 {
-	void *handle = try(path, "", 0);
+	void *handle = open_cupti(path, "", 0);
 
 	return handle ? handle : dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
@@ -66,7 +66,7 @@ static void *near_cudart(void)
 	if (!dl_iterate_phdr(cudart_folder, &folder))
 		return NULL;
 	for (size_t i = 0; i < sizeof beside / sizeof *beside && !handle; i++)
-		handle = try(folder.path, beside[i], 0);
+		handle = open_cupti(folder.path, beside[i], 0);
 	return handle;
 }
 
@@ -78,25 +78,25 @@ static void *in_toolkits(void)
 
 	for (size_t h = 0; h < sizeof homes / sizeof *homes; h++)
 		for (size_t i = 0; i < sizeof in_toolkit / sizeof *in_toolkit && homes[h] && !handle; i++)
-			handle = try(homes[h], in_toolkit[i], 0);
+			handle = open_cupti(homes[h], in_toolkit[i], 0);
 	return handle;
 }
 
 /* One that the program has loaded goes first: two in one process do not get along.  Nothing replaces a path that
    was asked for. */
-static void *find(void)
+static void *find_cupti(void)
 {
 	const char *path = secure_getenv("CUPTI_PATH");
-	void *handle = try("", "", RTLD_NOLOAD);
+	void *handle = open_cupti("", "", RTLD_NOLOAD);
 
 	if (!handle && path && *path)
 		return asked_for(path);
 	handle = handle ? handle : near_cudart();
-	handle = handle ? handle : try("", "", 0);
+	handle = handle ? handle : open_cupti("", "", 0);
 	return handle ? handle : in_toolkits();
 }
 
-static bool resolve(struct sw_cupti *cupti, void *handle, const char **missing)
+static bool resolve_functions(struct sw_cupti *cupti, void *handle, const char **missing)
 {
 	*missing = NULL;
 #define CUPTI(name, needed)                                                                                            \
@@ -144,7 +144,7 @@ int sw_cupti_load(struct sw_cupti *out, char *why, size_t room)
 	struct sw_cupti cupti = {.version = 0};
 	const char *missing;
 	struct link_map *map;
-	void *handle = find();
+	void *handle = find_cupti();
 
 	if (!handle) {
 		snprintf(why, room, "neither %s nor %s was found: set CUPTI_PATH to its folder", names[0], names[1]);
@@ -152,7 +152,7 @@ int sw_cupti_load(struct sw_cupti *out, char *why, size_t room)
 	}
 	if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0)
 		snprintf(cupti.path, sizeof cupti.path, "%s", map->l_name);
-	if (!resolve(&cupti, handle, &missing)) {
+	if (!resolve_functions(&cupti, handle, &missing)) {
 		snprintf(why, room, "%.300s has no %s: it is too old", cupti.path, missing);
 		return -ENOSYS;
 	}

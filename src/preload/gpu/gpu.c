@@ -23,7 +23,7 @@ static pid_t owner;
 /* 0: continue; 1: fetch what is left and end; 2: ended. */
 static _Atomic uint32_t stage;
 
-static void say(const char *what, const char *why)
+static void say_once(const char *what, const char *why)
 {
 	char text[600];
 
@@ -99,12 +99,12 @@ static CUptiResult enable_calls(void)
 	return chosen ? CUPTI_SUCCESS : enable_kind(CUPTI_ACTIVITY_KIND_DRIVER);
 }
 
-static void refused(const char *what, CUptiResult result)
+static void say_refused(const char *what, CUptiResult result)
 {
 	char text[300];
 
 	snprintf(text, sizeof text, "CUPTI (%.160s) refuses %s", gpu.cupti.path, what);
-	say(text, result_text(result));
+	say_once(text, result_text(result));
 }
 
 /* The reason is kept where somebody else has CUPTI who may share it. */
@@ -113,7 +113,7 @@ static bool in_use(CUptiResult result)
 	return result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED || result == CUPTI_ERROR_NOT_COMPATIBLE;
 }
 
-static bool enable(bool may_share, bool *share)
+static bool enable_kinds(bool may_share, bool *share)
 {
 	/* Nodes of graphs are recorded one by one where graphs are not recorded as a whole.  Among several users CUPTI
 	   does one or the other for all of them, and the first one decides: others want nodes. */
@@ -124,7 +124,7 @@ static bool enable(bool may_share, bool *share)
 	if (result != CUPTI_SUCCESS) {
 		*share = may_share && in_use(result);
 		if (!*share)
-			refused("records of driver calls", result);
+			say_refused("records of driver calls", result);
 		return false;
 	}
 	for (i = 0; i < KINDS; i++) {
@@ -135,7 +135,7 @@ static bool enable(bool may_share, bool *share)
 			continue;
 		*share = kinds[i].needed && may_share && in_use(result);
 		if (!*share)
-			refused(kinds[i].what, result);
+			say_refused(kinds[i].what, result);
 		if (kinds[i].needed)
 			break;
 	}
@@ -146,13 +146,13 @@ static bool enable(bool may_share, bool *share)
 	return false;
 }
 
-static bool set(CUpti_ActivityAttribute attribute, size_t bytes, void *value)
+static bool set_attribute(CUpti_ActivityAttribute attribute, size_t bytes, void *value)
 {
 	return SW_CUPTI(&gpu.cupti, cuptiActivitySetAttribute, attribute, &bytes, value) == CUPTI_SUCCESS;
 }
 
 /* All before any kind is enabled, so that all times are of one clock. */
-static CUptiResult prepare(void)
+static CUptiResult prepare_cupti(void)
 {
 	CUpti_TimestampCallbackFunc clock = sw_gpu_clock_now;
 	CUpti_ActivityThreadIdType ids = CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM;
@@ -160,19 +160,19 @@ static CUptiResult prepare(void)
 
 	/* Times that the devices write themselves, where they can (Blackwell and later): from the next context on. */
 	if (gpu.cupti.subscriber)
-		set(SW_CUPTI_ATTR_HES, sizeof on, &on);
+		set_attribute(SW_CUPTI_ATTR_HES, sizeof on, &on);
 	else if (gpu.cupti.cuptiActivityEnableHWTrace)
 		gpu.cupti.cuptiActivityEnableHWTrace(1);
 	if (gpu.cupti.subscriber)
-		gpu.own_clock = set(SW_CUPTI_ATTR_TIMESTAMP_CALLBACK, sizeof clock, &clock);
+		gpu.own_clock = set_attribute(SW_CUPTI_ATTR_TIMESTAMP_CALLBACK, sizeof clock, &clock);
 	else if (gpu.cupti.cuptiActivityRegisterTimestampCallback)
 		gpu.own_clock = gpu.cupti.cuptiActivityRegisterTimestampCallback(clock) == CUPTI_SUCCESS;
 	if (gpu.cupti.subscriber)
-		set(SW_CUPTI_ATTR_THREAD_ID, sizeof ids, &ids);
+		set_attribute(SW_CUPTI_ATTR_THREAD_ID, sizeof ids, &ids);
 	else
 		gpu.cupti.cuptiSetThreadIdType(ids);
 	/* We clear buffers on our thread; CUPTI would on the program's. */
-	set(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, sizeof on, &on);
+	set_attribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, sizeof on, &on);
 	return gpu.cupti.subscriber
 		       ? gpu.cupti.cuptiActivityRegisterCallbacks_v2(gpu.cupti.subscriber, sw_gpu_shared_wanted,
 								     sw_gpu_shared_done)
@@ -181,13 +181,13 @@ static CUptiResult prepare(void)
 
 static bool attach_as(bool may_share, bool *share)
 {
-	const CUptiResult result = prepare();
+	const CUptiResult result = prepare_cupti();
 
 	*share = may_share && in_use(result);
 	if (result == CUPTI_SUCCESS)
-		return enable(may_share, share);
+		return enable_kinds(may_share, share);
 	if (!*share)
-		refused("to hand over its records", result);
+		say_refused("to hand over its records", result);
 	return false;
 }
 
@@ -195,7 +195,7 @@ static bool attach_as(bool may_share, bool *share)
  * As its only user, as profilers of before 13.3 are: such a one that comes later takes CUPTI over from us, and would be
  * refused if we shared it.  As one of several where somebody does share it already, or where that is asked for.
  */
-static bool attach(void)
+static bool attach_cupti(void)
 {
 	const bool asked = gpu.recorder->options()->gpu_timeline == SW_GPU_TIMELINE_SHARED;
 	const bool can = gpu.cupti.cuptiSubscribe_v2;
@@ -204,7 +204,7 @@ static bool attach(void)
 	CUptiResult result;
 
 	if (asked && !can)
-		say("CUPTI has one user at a time before 13.3: not shared", "");
+		say_once("CUPTI has one user at a time before 13.3: not shared", "");
 	if (!share && attach_as(can, &share))
 		return true;
 	if (!share)
@@ -216,7 +216,7 @@ static bool attach(void)
 	if (asked && !in_use(result))
 		return attach_as(false, &share);
 	snprintf(what, sizeof what, "to share it%s%.63s", other[0] ? " with " : "", other);
-	refused(what, result);
+	say_refused(what, result);
 	return false;
 }
 
@@ -225,7 +225,7 @@ static bool attach(void)
 /* Filled buffers into the trace; the clock before, so that each time stamp lies between two readings: a short program
    has two readings at its start, and what is extrapolated from them is wrong by more than a call takes.  False:
    somebody else has taken CUPTI over. */
-static bool fetch(uint32_t flush, uint32_t clock_flags, uint64_t *clock_at)
+static bool fetch_buffers(uint32_t flush, uint32_t clock_flags, uint64_t *clock_at)
 {
 	struct sw_gpu_buffer *list, *next;
 	const uint64_t now = sw_clock_ns(CLOCK_MONOTONIC);
@@ -253,24 +253,24 @@ static void pause_unless_ending(void)
 	sw_sys_wait((const uint32_t *)&stage, 0, &t);
 }
 
-static void *work(void *unused)
+static void *run_thread(void *unused)
 {
 	uint64_t clock_at = 0;
 	bool ours = true;
 
 	prctl(PR_SET_NAME, "syncwatch-gpu");
 	while (!atomic_load(&stage) && gpu.recorder->recording() && ours) {
-		ours = fetch(0, 0, &clock_at);
+		ours = fetch_buffers(0, 0, &clock_at);
 		pause_unless_ending();
 	}
 	/* CUPTI's manual, cuptiActivityFlushAll: forced, once before the end of the session; records of work that still
 	   runs come without times. */
 	if (gpu.recorder->recording() && ours)
-		ours = fetch(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED, SW_GPU_CLOCK_LAST, &clock_at);
+		ours = fetch_buffers(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED, SW_GPU_CLOCK_LAST, &clock_at);
 	if (!ours)
-		say("another user of CUPTI took over, as torch.profiler does: the last ones are missing", "");
+		say_once("another user of CUPTI took over, as torch.profiler does: the last ones are missing", "");
 	if (sw_gpu_buffers_refused())
-		say("more than 128 MiB of records waited to be fetched: some were dropped", "");
+		say_once("more than 128 MiB of records waited to be fetched: some were dropped", "");
 	atomic_store(&stage, 2);
 	sw_sys_wake((const uint32_t *)&stage, 1);
 	return unused;
@@ -305,19 +305,19 @@ void syncwatch_gpu_start(const struct sw_companion *recorder)
 		return; /* a fork child: CUPTI is the parent's, as CUDA is */
 	owner = getpid();
 	if (other) {
-		say("not recorded, CUPTI has one user at a time and it is", other);
+		say_once("not recorded, CUPTI has one user at a time and it is", other);
 		return;
 	}
 	if (sw_cupti_load(&gpu.cupti, why, sizeof why)) {
-		say("not recorded", why);
+		say_once("not recorded", why);
 		return;
 	}
 	sw_gpu_clock_start(header);
-	if (!attach())
+	if (!attach_cupti())
 		return;
 	recorder->file_flags(SW_FILE_GPU);
 	sw_gpu_clock_write(&gpu, 0, true);
 	atexit(at_exit);
-	if (sw_sys_thread(work, STACK_BYTES))
-		say("a thread to fetch them could not be made", "");
+	if (sw_sys_thread(run_thread, STACK_BYTES))
+		say_once("a thread to fetch them could not be made", "");
 }

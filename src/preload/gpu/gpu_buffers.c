@@ -18,7 +18,7 @@ static _Atomic(struct sw_gpu_buffer *) filled, spare;
 static _Atomic uint32_t made;
 static _Atomic uint64_t refused;
 
-static void push(_Atomic(struct sw_gpu_buffer *) *list, struct sw_gpu_buffer *buffer)
+static void push_buffer(_Atomic(struct sw_gpu_buffer *) *list, struct sw_gpu_buffer *buffer)
 {
 	buffer->next = atomic_load(list);
 	while (!atomic_compare_exchange_weak(list, &buffer->next, buffer))
@@ -32,7 +32,7 @@ static struct sw_gpu_buffer *pop_spare(void)
 
 	for (struct sw_gpu_buffer *b = first ? first->next : NULL; b; b = next) {
 		next = b->next;
-		push(&spare, b);
+		push_buffer(&spare, b);
 	}
 	return first;
 }
@@ -66,7 +66,7 @@ void CUPTIAPI sw_gpu_buffer_done(CUcontext context, uint32_t stream, uint8_t *bu
 	b->context = context;
 	b->stream = stream;
 	b->valid = valid < size ? valid : size;
-	push(&filled, b);
+	push_buffer(&filled, b);
 }
 
 void CUPTIAPI sw_gpu_shared_wanted(uint8_t **buffer, size_t *size, size_t *records, void *info)
@@ -96,7 +96,7 @@ struct sw_gpu_buffer *sw_gpu_buffers_take(void)
 void sw_gpu_buffer_free(struct sw_gpu_buffer *buffer)
 {
 	memset(buffer->bytes, 0, BUFFER_BYTES - FRONT); /* the size that CUPTI was given */
-	push(&spare, buffer);
+	push_buffer(&spare, buffer);
 }
 
 uint64_t sw_gpu_buffers_refused(void)

@@ -12,8 +12,8 @@
 #define OVERHEAD_CORRELATION 120200u
 #define OVERHEAD_DATA	     130000u
 
-static struct sw_rec_activity *begin(struct sw_gpu *gpu, enum sw_activity what, uint64_t start, uint64_t end,
-				     uint32_t correlation)
+static struct sw_rec_activity *begin_activity(struct sw_gpu *gpu, enum sw_activity what, uint64_t start, uint64_t end,
+					      uint32_t correlation)
 {
 	struct sw_rec_activity *r = gpu->recorder->describe(SW_REC_ACTIVITY, sizeof *r, true);
 
@@ -36,7 +36,7 @@ static struct sw_rec_activity *begin(struct sw_gpu *gpu, enum sw_activity what, 
 #define WORK(name, type, what, more)                                                                                   \
 	static struct sw_rec_activity *name(struct sw_gpu *gpu, const type *a)                                         \
 	{                                                                                                              \
-		struct sw_rec_activity *r = begin(gpu, what, a->start, a->end, a->correlationId);                      \
+		struct sw_rec_activity *r = begin_activity(gpu, what, a->start, a->end, a->correlationId);             \
                                                                                                                        \
 		if (r) {                                                                                               \
 			PLACE(r, a);                                                                                   \
@@ -51,9 +51,9 @@ WORK(copy, CUpti_ActivityMemcpy6, SW_ACTIVITY_COPY, (r->bytes = a->bytes, r->det
 WORK(copy_peer, CUpti_ActivityMemcpyPtoP4, SW_ACTIVITY_COPY, (r->bytes = a->bytes, r->detail = a->copyKind))
 WORK(set, CUpti_ActivityMemset4, SW_ACTIVITY_SET, r->bytes = a->bytes)
 
-static struct sw_rec_activity *graph(struct sw_gpu *gpu, const CUpti_ActivityGraphTrace2 *a)
+static struct sw_rec_activity *record_graph(struct sw_gpu *gpu, const CUpti_ActivityGraphTrace2 *a)
 {
-	struct sw_rec_activity *r = begin(gpu, SW_ACTIVITY_GRAPH, a->start, a->end, a->correlationId);
+	struct sw_rec_activity *r = begin_activity(gpu, SW_ACTIVITY_GRAPH, a->start, a->end, a->correlationId);
 
 	if (r) {
 		PLACE(r, a);
@@ -62,20 +62,20 @@ static struct sw_rec_activity *graph(struct sw_gpu *gpu, const CUpti_ActivityGra
 	return r;
 }
 
-static struct sw_rec_activity *call(struct sw_gpu *gpu, const CUpti_ActivityAPI *a)
+static struct sw_rec_activity *record_call(struct sw_gpu *gpu, const CUpti_ActivityAPI *a)
 {
-	struct sw_rec_activity *r = begin(gpu, SW_ACTIVITY_CALL, a->start, a->end, a->correlationId);
+	struct sw_rec_activity *r = begin_activity(gpu, SW_ACTIVITY_CALL, a->start, a->end, a->correlationId);
 
 	if (r)
 		r->on = a->threadId;
 	return r;
 }
 
-static struct sw_rec_activity *overhead(struct sw_gpu *gpu, const CUpti_ActivityOverhead3 *a)
+static struct sw_rec_activity *record_overhead(struct sw_gpu *gpu, const CUpti_ActivityOverhead3 *a)
 {
 	const bool correlated = gpu->cupti.version >= OVERHEAD_CORRELATION;
 	struct sw_rec_activity *r =
-		begin(gpu, SW_ACTIVITY_OVERHEAD, a->start, a->end, correlated ? a->correlationId : 0);
+		begin_activity(gpu, SW_ACTIVITY_OVERHEAD, a->start, a->end, correlated ? a->correlationId : 0);
 
 	if (r) {
 		/* The kinds are numbered in the upper half; DRIVER_COMPILER alone in the lower one. */
@@ -89,7 +89,7 @@ static struct sw_rec_activity *overhead(struct sw_gpu *gpu, const CUpti_Activity
 	return r;
 }
 
-static struct sw_rec_activity *one(struct sw_gpu *gpu, const CUpti_Activity *a)
+static struct sw_rec_activity *record_activity(struct sw_gpu *gpu, const CUpti_Activity *a)
 {
 	switch (a->kind) {
 	case CUPTI_ACTIVITY_KIND_KERNEL:
@@ -102,11 +102,11 @@ static struct sw_rec_activity *one(struct sw_gpu *gpu, const CUpti_Activity *a)
 	case CUPTI_ACTIVITY_KIND_MEMSET:
 		return set(gpu, (const void *)a);
 	case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
-		return graph(gpu, (const void *)a);
+		return record_graph(gpu, (const void *)a);
 	case CUPTI_ACTIVITY_KIND_DRIVER:
-		return call(gpu, (const void *)a);
+		return record_call(gpu, (const void *)a);
 	case CUPTI_ACTIVITY_KIND_OVERHEAD:
-		return overhead(gpu, (const void *)a);
+		return record_overhead(gpu, (const void *)a);
 	default:
 		return NULL; /* enabled by another user of CUPTI */
 	}
@@ -118,7 +118,7 @@ void sw_gpu_records_write(struct sw_gpu *gpu, const struct sw_gpu_buffer *buffer
 	size_t dropped = 0;
 
 	while (SW_CUPTI(&gpu->cupti, cuptiActivityGetNextRecord, buffer->bytes, buffer->valid, &a) == CUPTI_SUCCESS)
-		gpu->recorder->described(one(gpu, a));
+		gpu->recorder->described(record_activity(gpu, a));
 	if (SW_CUPTI(&gpu->cupti, cuptiActivityGetNumDroppedRecords, buffer->context, buffer->stream, &dropped) ==
 	    CUPTI_SUCCESS)
 		gpu->dropped += dropped;

@@ -169,7 +169,7 @@ static bool is_linked(const struct sw_loaded_object *object, const char *symbol)
  * The wrappers call the newest driver, unless it stands behind one that they call: the second stage of a driver, or the
  * driver behind a library that wraps it and that the program would reach first.
  */
-static void use(const struct identity *identity, bool behind)
+static void use_driver(const struct identity *identity, bool behind)
 {
 	const bool linked = is_linked(&identity->object, MARK);
 	const struct identity *other = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
@@ -236,7 +236,7 @@ static struct identity *identity_look(const void *real, bool behind)
 	if (fresh) {
 		fresh->object = object;
 		identity_build(fresh);
-		use(fresh, behind);
+		use_driver(fresh, behind);
 		fresh->next = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
 		while (!__atomic_compare_exchange_n(&known, &fresh->next, fresh, false, __ATOMIC_ACQ_REL,
 						    __ATOMIC_ACQUIRE))
@@ -285,7 +285,7 @@ static struct identity *identity_of(const void *real, bool behind)
 	return identity;
 }
 
-static void *resolve(uint32_t id)
+static void *resolve_entry(uint32_t id)
 {
 	void *real, *handle, *none = NULL;
 
@@ -315,7 +315,7 @@ void *sw_driver_resolve(uint32_t id)
 	if (__atomic_load_n(&known, __ATOMIC_ACQUIRE))
 		return sw_driver_real[id]; /* the driver was looked through: it has no such function */
 	mask = sw_sys_block_signals();
-	real = resolve(id);
+	real = resolve_entry(id);
 	dlerror(); /* the program must not find an error of ours */
 	sw_sys_set_signals(mask);
 	errno = saved;
@@ -344,7 +344,7 @@ bool sw_driver_simulated(void)
 	return simulated;
 }
 
-static bool harmless(const char *name)
+static bool is_harmless(const char *name)
 {
 	const size_t id = sw_api_find(name);
 
@@ -390,7 +390,7 @@ void *sw_driver_unknown(const char *name)
 	return NULL;
 }
 
-static void *exchange(const char *name, void *real, const void *caller, const void *from)
+static void *exchange_function(const char *name, void *real, const void *caller, const void *from)
 {
 	struct identity *identity;
 	struct sw_loaded_object answering;
@@ -410,7 +410,7 @@ static void *exchange(const char *name, void *real, const void *caller, const vo
 		return real;
 	sw_requester_count(caller);
 	sw_intercepted();
-	if (!id && !harmless(name))
+	if (!id && !is_harmless(name))
 		return sw_trampoline(name, real);
 	return sw_wrapper(id) ? sw_wrapper(id) : real;
 }
@@ -424,7 +424,7 @@ void *sw_driver_exchange(const char *name, void *real, const void *caller, const
 	if (!real || looking || dlsym_is_ours(real))
 		return real;
 	mask = sw_sys_block_signals();
-	answer = exchange(name, real, caller, from);
+	answer = exchange_function(name, real, caller, from);
 	sw_sys_set_signals(mask);
 	errno = saved;
 	return answer;
@@ -519,7 +519,7 @@ static void *look_up(void *handle, const char *name)
 	return found;
 }
 
-static struct sw_dlsym_answer decide(void *handle, const char *name, const void *caller)
+static struct sw_dlsym_answer decide_answer(void *handle, const char *name, const void *caller)
 {
 	struct sw_loaded_object object = {0};
 	void *found = NULL;
@@ -562,7 +562,7 @@ __attribute__((used)) struct sw_dlsym_answer sw_dlsym_decide(void *handle, const
 
 	if (!__atomic_load_n(&sw_dlsym_next, __ATOMIC_ACQUIRE))
 		sw_dlsym_find();
-	answer = decide(handle, name, caller);
+	answer = decide_answer(handle, name, caller);
 	/* "dlerror(); p = dlsym(...); if (dlerror())": what we asked on the way may have failed where this did not. */
 	if (answer.value)
 		dlerror();

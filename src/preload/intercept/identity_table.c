@@ -117,7 +117,7 @@ static struct sw_table_slot *take_slots(struct sw_table *table, uint32_t log, ui
 
 /* Copies what lives into slots of the right number.  Smaller ones that were left before stay mapped, without memory:
    all of them together are no larger than the newest. */
-static bool resize(struct sw_table *table)
+static bool resize_table(struct sw_table *table)
 {
 	const uint64_t old = table->slots;
 	uint32_t log = FIRST_LOG, mapped, taken = 0;
@@ -152,7 +152,7 @@ bool sw_table_put(struct sw_table *table, uint64_t key, uint64_t value)
 {
 	struct sw_table_slot *slot;
 
-	if ((!table->slots || table->taken * 2ull >= room_of(table->slots)) && !resize(table))
+	if ((!table->slots || table->taken * 2ull >= room_of(table->slots)) && !resize_table(table))
 		return false;
 	slot = place_of(table->slots, key);
 	if (slot->key != key) {
@@ -167,7 +167,7 @@ bool sw_table_put(struct sw_table *table, uint64_t key, uint64_t value)
 }
 
 /* A deleted key followed by a free slot is on no search path: its slot is free again, too. */
-static void clean(struct sw_table *table, uint64_t at)
+static void clean_slots(struct sw_table *table, uint64_t at)
 {
 	struct sw_table_slot *slots = slots_of(table->slots);
 	const uint64_t mask = room_of(table->slots) - 1;
@@ -188,20 +188,20 @@ static void delete (struct sw_table *table, uint64_t key)
 		return;
 	__atomic_store_n(&slot->value, 0, __ATOMIC_RELEASE);
 	table->live--;
-	clean(table, (uint64_t)(slot - slots_of(table->slots)));
+	clean_slots(table, (uint64_t)(slot - slots_of(table->slots)));
 }
 
 /* Most of it is not needed any more. */
-static void shrink(struct sw_table *table)
+static void shrink_table(struct sw_table *table)
 {
 	if (table->live * 32ull < room_of(table->slots) && (table->slots & LOG_MASK) > FIRST_LOG)
-		resize(table);
+		resize_table(table);
 }
 
 void sw_table_delete(struct sw_table *table, uint64_t key)
 {
 	delete (table, key);
-	shrink(table);
+	shrink_table(table);
 }
 
 void sw_table_sweep(struct sw_table *table, bool (*gone)(uint64_t key, uint64_t value, uint64_t with), uint64_t with)
@@ -212,7 +212,7 @@ void sw_table_sweep(struct sw_table *table, bool (*gone)(uint64_t key, uint64_t 
 		if (slot->value && gone(slot->key, slot->value, with))
 			delete (table, slot->key);
 	}
-	shrink(table);
+	shrink_table(table);
 }
 
 #define BLOCK_BYTES (64u << 10)

@@ -235,7 +235,7 @@ void sw_requesters_describe(void)
 
 #define EXPORT __attribute__((visibility("default")))
 
-static void exchange(const char *symbol, void **pfn, int version, const void *caller, const void *from)
+static void exchange_pointer(const char *symbol, void **pfn, int version, const void *caller, const void *from)
 {
 	if (!pfn || !*pfn || !symbol)
 		return;
@@ -253,7 +253,7 @@ CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuin
 		return SW_NO_DRIVER;
 	status = real(symbol, pfn, cudaVersion, flags);
 	if (status == CUDA_SUCCESS)
-		exchange(symbol, pfn, cudaVersion, __builtin_return_address(0), (const void *)real);
+		exchange_pointer(symbol, pfn, cudaVersion, __builtin_return_address(0), (const void *)real);
 	return status;
 }
 
@@ -269,7 +269,7 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cu
 		return SW_NO_DRIVER;
 	status = real(symbol, pfn, cudaVersion, flags, symbolStatus);
 	if (status == CUDA_SUCCESS)
-		exchange(symbol, pfn, cudaVersion, __builtin_return_address(0), (const void *)real);
+		exchange_pointer(symbol, pfn, cudaVersion, __builtin_return_address(0), (const void *)real);
 	return status;
 }
 
@@ -280,7 +280,7 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cu
 
 static unsigned long long objects_seen;
 
-static void redirect(const char *name, void **slot, void *object)
+static void redirect_slot(const char *name, void **slot, void *object)
 {
 	void *real, *now = __atomic_load_n(slot, __ATOMIC_RELAXED);
 
@@ -292,7 +292,7 @@ static void redirect(const char *name, void **slot, void *object)
 		sw_object_set_import(slot, sw_trampoline(name, real));
 }
 
-static int visit(struct dl_phdr_info *info, size_t size, void *first)
+static int visit_object(struct dl_phdr_info *info, size_t size, void *first)
 {
 	struct sw_loaded_object object;
 
@@ -303,7 +303,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *first)
 	objects_seen = info->dlpi_adds;
 	sw_object_read(&object, info);
 	if (!sw_object_has(&object, &objects_seen) && !requester_tool_path(object.path))
-		sw_object_imports(&object, redirect, &object);
+		sw_object_imports(&object, redirect_slot, &object);
 	return 0;
 }
 
@@ -312,6 +312,6 @@ void sw_driver_find_references(void)
 	const uint64_t mask = sw_sys_block_signals();
 	bool first = true;
 
-	dl_iterate_phdr(visit, &first);
+	dl_iterate_phdr(visit_object, &first);
 	sw_sys_set_signals(mask);
 }

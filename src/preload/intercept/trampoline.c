@@ -19,7 +19,7 @@ static struct {
 	uint32_t called;
 } taken[SW_STATE_UNKNOWN];
 
-static const char *keep(const char *name)
+static const char *keep_name(const char *name)
 {
 	const size_t bytes = strnlen(name, 255);
 	char *copy = sw_table_memory(bytes + 1);
@@ -33,7 +33,7 @@ void *sw_trampoline(const char *name, void *real)
 		void *held = NULL;
 
 		if (__atomic_compare_exchange_n(&taken[i].real, &held, real, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-			__atomic_store_n(&taken[i].name, keep(name), __ATOMIC_RELEASE);
+			__atomic_store_n(&taken[i].name, keep_name(name), __ATOMIC_RELEASE);
 		if (!held || held == real)
 			return (void *)(sw_trampolines + (size_t)i * BYTES_EACH);
 	}

@@ -145,7 +145,7 @@ MISSING(cusolver)
 MISSING(cudnn)
 
 typedef int sw_missing(void);
-static sw_missing *missing(uint32_t library)
+static sw_missing *missing_of(uint32_t library)
 {
 	switch ((enum sw_wrapped_library)library) {
 	case SW_LIBRARY_cublasLt:
@@ -171,7 +171,7 @@ static const struct sw_companion *companion;
 static bool asked;
 
 /* Each thread that comes here before it is done does it all: the results are the same. */
-static const struct sw_companion *recorder(void)
+static const struct sw_companion *find_recorder(void)
 {
 	if (!__atomic_load_n(&asked, __ATOMIC_ACQUIRE)) {
 		const struct sw_companion *(*find)(uint32_t) =
@@ -197,12 +197,12 @@ static void *stub_of(const char *name, const char **object)
 
 __attribute__((constructor)) static void start(void)
 {
-	if (recorder() && recorder()->look_ups.real)
-		sw_named_functions(stub_of, &recorder()->look_ups);
+	if (find_recorder() && find_recorder()->look_ups.real)
+		sw_named_functions(stub_of, &find_recorder()->look_ups);
 }
 
 /* The integer and pointer arguments, 32-bit ones extended: the upper half of their words is whatever was there. */
-static uint32_t collect(uint64_t *words, const char *arguments, const uint64_t *registers, const uint64_t *stack)
+static uint32_t collect_words(uint64_t *words, const char *arguments, const uint64_t *registers, const uint64_t *stack)
 {
 	uint32_t n = 0;
 	for (; *arguments && n < SW_LIBRARY_WORDS; arguments++) {
@@ -236,17 +236,18 @@ static uint64_t area_of(uint64_t plan, const void *caller)
 	return get && get((int)plan, &bytes) == 0 ? bytes : 0;
 }
 
-static void record(const struct sw_library_function *f, enum sw_library_op op, const uint64_t *registers,
-		   const uint64_t *stack, const void *caller)
+static void record_call(const struct sw_library_function *f, enum sw_library_op op, const uint64_t *registers,
+			const uint64_t *stack, const void *caller)
 {
 	const char *name = library_text(f->name), *arguments = library_text(f->arguments);
 	uint64_t words[SW_LIBRARY_WORDS + 1];
-	uint32_t n = collect(words, arguments, registers, stack), bytes = (uint32_t)strlen(name);
+	uint32_t n = collect_words(words, arguments, registers, stack), bytes = (uint32_t)strlen(name);
 	if (op == SW_LIBRARY_DONE && f->library == SW_LIBRARY_cufft && f->kind != SW_KIND_STATE) {
 		words[n] = area_of(handle_of(*arguments, words[0], true), caller);
 		n++;
 	}
-	struct sw_rec_library *r = recorder()->describe(SW_REC_LIBRARY, sizeof *r + n * sizeof *words + bytes, true);
+	struct sw_rec_library *r =
+		find_recorder()->describe(SW_REC_LIBRARY, sizeof *r + n * sizeof *words + bytes, true);
 	if (!r)
 		return;
 	r->handle = n ? handle_of(*arguments, words[0], op == SW_LIBRARY_DONE) : 0;
@@ -255,19 +256,19 @@ static void record(const struct sw_library_function *f, enum sw_library_op op, c
 	r->words = n;
 	r->name_bytes = bytes;
 	memcpy(mempcpy(r + 1, words, n * sizeof *words), name, bytes);
-	recorder()->described(r);
+	find_recorder()->described(r);
 }
 
 static void record_return(int result)
 {
-	struct sw_rec_library *r = recorder()->describe(SW_REC_LIBRARY, sizeof *r, true);
+	struct sw_rec_library *r = find_recorder()->describe(SW_REC_LIBRARY, sizeof *r, true);
 	if (!r)
 		return;
 	r->handle = 0;
 	r->op = SW_LIBRARY_RETURN;
 	r->result = result;
 	r->words = r->name_bytes = 0;
-	recorder()->described(r);
+	find_recorder()->described(r);
 }
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
@@ -295,17 +296,17 @@ struct sw_library_target sw_library_enter(uint32_t function, const uint64_t *reg
 	target.real =
 		sw_loaded_function_at(&sites, function, library_text(f->name), libraries[f->library].object, caller);
 	if (!target.real)
-		target.real = (void *)(uintptr_t)missing(f->library);
-	else if (recorder() && (!self.registers || registers >= self.registers)) {
+		target.real = (void *)(uintptr_t)missing_of(f->library);
+	else if (find_recorder() && (!self.registers || registers >= self.registers)) {
 		target.stack = f->stack;
 		self.registers = registers;
 		self.caller = caller;
 		self.function = function;
-		self.begun = puts_work(f->kind) && recorder()->recording();
+		self.begun = puts_work(f->kind) && find_recorder()->recording();
 		if (self.begun)
-			record(f, SW_LIBRARY_BEGIN, registers, stack, caller);
-		else if (f->kind == SW_KIND_ENDS && recorder()->recording())
-			record(f, SW_LIBRARY_GONE, registers, stack, caller);
+			record_call(f, SW_LIBRARY_BEGIN, registers, stack, caller);
+		else if (f->kind == SW_KIND_ENDS && find_recorder()->recording())
+			record_call(f, SW_LIBRARY_GONE, registers, stack, caller);
 	}
 	errno = saved;
 	return target;
@@ -317,8 +318,8 @@ void sw_library_leave(uint32_t result, const uint64_t *registers, const uint64_t
 	const struct sw_library_function *f = &sw_library_functions[self.function];
 	if (self.begun)
 		record_return((int)result);
-	if (!result && f->kind != SW_KIND_WORK && f->kind != SW_KIND_ENDS && recorder()->recording())
-		record(f, SW_LIBRARY_DONE, registers, stack, self.caller);
+	if (!result && f->kind != SW_KIND_WORK && f->kind != SW_KIND_ENDS && find_recorder()->recording())
+		record_call(f, SW_LIBRARY_DONE, registers, stack, self.caller);
 	self.registers = NULL;
 	errno = saved;
 }

@@ -135,16 +135,16 @@ static void nccl_comm_add(void *handle, uint64_t identity, uint32_t rank, uint32
 	sw_lock_leave(&table.lock, mask);
 }
 
-static uint32_t ask(sw_nccl_ask *function, void *handle)
+static uint32_t ask_number(sw_nccl_ask *function, void *handle)
 {
 	int value = 0;
 	return function && function(handle, &value) == 0 && value > 0 ? (uint32_t)value : 0;
 }
 
 /* For a communicator that did not block when it was made: NCCL answers once it is complete. */
-static void complete(void *handle, const struct entry *known)
+static void complete_entry(void *handle, const struct entry *known)
 {
-	const uint32_t size = ask(known->count, handle), rank = size ? ask(known->rank, handle) : 0;
+	const uint32_t size = ask_number(known->count, handle), rank = size ? ask_number(known->rank, handle) : 0;
 	const uint64_t mask = sw_lock_enter(&table.lock);
 	struct entry *entry = find_communicator(handle);
 	if (entry && size) {
@@ -173,7 +173,7 @@ static struct sw_nccl_comm nccl_comm_get(void *handle, bool call, bool split)
 		if (!entry || known)
 			break;
 		if (!attempt)
-			complete(handle, &copy);
+			complete_entry(handle, &copy);
 	}
 	return comm;
 }
@@ -264,7 +264,7 @@ struct work {
 	void *comm, *stream;
 };
 
-static void begin(struct sw_nccl_call *call, const struct work *work, void *frame)
+static void begin_call(struct sw_nccl_call *call, const struct work *work, void *frame)
 {
 	const bool paired = work->op == SW_COLLECTIVE_SEND || work->op == SW_COLLECTIVE_RECEIVE;
 	const struct sw_nccl_comm comm = nccl_comm_get(work->comm, !paired, false);
@@ -299,7 +299,7 @@ static void begin(struct sw_nccl_call *call, const struct work *work, void *fram
 		if (!real)                                                                                             \
 			return SW_NCCL_SYSTEM_ERROR;                                                                   \
 		if (!self.inside)                                                                                      \
-			begin(&call, &work, __builtin_frame_address(0));                                               \
+			begin_call(&call, &work, __builtin_frame_address(0));                                          \
 		self.inside++;                                                                                         \
 		const int result = real arguments;                                                                     \
 		self.inside--;                                                                                         \
@@ -393,7 +393,7 @@ int ncclGroupSimulateEnd(void *info)
 
 /* ---- communicators ----------------------------------------------------------------------------------------------- */
 
-static bool made(int result)
+static bool was_made(int result)
 {
 	return result == 0 || result == SW_NCCL_IN_PROGRESS;
 }
@@ -423,7 +423,7 @@ static int end_making(struct sw_nccl_call *call, int result, void *handle, uint6
 		      uint32_t size, const void *caller)
 {
 	self.inside--;
-	if (made(result) && !self.inside)
+	if (was_made(result) && !self.inside)
 		nccl_comm_add(handle, identity, rank, size, caller);
 	nccl_end(call, result);
 	return result;
@@ -438,7 +438,7 @@ int ncclCommInitRank(void **comm, int ranks, struct sw_nccl_id id, int rank)
 	const uint64_t identity = hash_id(&id, 1);
 	begin_making(&call, identity, rank, ranks, __builtin_frame_address(0));
 	const int result = real(comm, ranks, id, rank);
-	return end_making(&call, result, made(result) ? *comm : NULL, identity, (uint32_t)rank, (uint32_t)ranks,
+	return end_making(&call, result, was_made(result) ? *comm : NULL, identity, (uint32_t)rank, (uint32_t)ranks,
 			  __builtin_return_address(0));
 }
 
@@ -451,7 +451,7 @@ int ncclCommInitRankConfig(void **comm, int ranks, struct sw_nccl_id id, int ran
 	const uint64_t identity = hash_id(&id, 1);
 	begin_making(&call, identity, rank, ranks, __builtin_frame_address(0));
 	const int result = real(comm, ranks, id, rank, config);
-	return end_making(&call, result, made(result) ? *comm : NULL, identity, (uint32_t)rank, (uint32_t)ranks,
+	return end_making(&call, result, was_made(result) ? *comm : NULL, identity, (uint32_t)rank, (uint32_t)ranks,
 			  __builtin_return_address(0));
 }
 
@@ -464,7 +464,7 @@ int ncclCommInitRankScalable(void **comm, int ranks, int rank, int ids, struct s
 	const uint64_t identity = id && ids > 0 ? hash_id(id, ids) : 0;
 	begin_making(&call, identity, rank, ranks, __builtin_frame_address(0));
 	const int result = real(comm, ranks, rank, ids, id, config);
-	return end_making(&call, result, made(result) ? *comm : NULL, identity, (uint32_t)rank, (uint32_t)ranks,
+	return end_making(&call, result, was_made(result) ? *comm : NULL, identity, (uint32_t)rank, (uint32_t)ranks,
 			  __builtin_return_address(0));
 }
 
@@ -477,13 +477,13 @@ int ncclCommInitAll(void **comms, int devices, const int *list)
 	self.inside++;
 	const int result = real(comms, devices, list);
 	self.inside--;
-	for (int i = 0; made(result) && i < devices; i++)
+	for (int i = 0; was_made(result) && i < devices; i++)
 		nccl_comm_add(comms[i], 0, (uint32_t)i, (uint32_t)devices, __builtin_return_address(0));
 	return result;
 }
 
 /* All ranks of the parent call it, in the same order: parent, count and what distinguishes the parts identify it. */
-static uint64_t derive(void *parent, uint64_t part)
+static uint64_t derive_identity(void *parent, uint64_t part)
 {
 	const struct sw_nccl_comm comm = nccl_comm_get(parent, false, true);
 	const uint64_t words[] = {comm.identity, comm.splits, part};
@@ -496,10 +496,10 @@ int ncclCommSplit(void *comm, int color, int key, void **made_, void *config)
 	struct sw_nccl_call call = {0};
 	if (!real)
 		return SW_NCCL_SYSTEM_ERROR;
-	const uint64_t identity = self.inside ? 0 : derive(comm, (uint64_t)(uint32_t)color);
+	const uint64_t identity = self.inside ? 0 : derive_identity(comm, (uint64_t)(uint32_t)color);
 	begin_making(&call, identity, 0, 0, __builtin_frame_address(0));
 	const int result = real(comm, color, key, made_, config);
-	return end_making(&call, result, made(result) ? *made_ : NULL, identity, 0, 0, __builtin_return_address(0));
+	return end_making(&call, result, was_made(result) ? *made_ : NULL, identity, 0, 0, __builtin_return_address(0));
 }
 
 int ncclCommShrink(void *comm, int *excluded, int n_excluded, void **made_, void *config, int flags)
@@ -508,10 +508,10 @@ int ncclCommShrink(void *comm, int *excluded, int n_excluded, void **made_, void
 	struct sw_nccl_call call = {0};
 	if (!real)
 		return SW_NCCL_SYSTEM_ERROR;
-	const uint64_t identity = self.inside ? 0 : derive(comm, UINT64_C(1) << 32 | (uint32_t)n_excluded);
+	const uint64_t identity = self.inside ? 0 : derive_identity(comm, UINT64_C(1) << 32 | (uint32_t)n_excluded);
 	begin_making(&call, identity, 0, 0, __builtin_frame_address(0));
 	const int result = real(comm, excluded, n_excluded, made_, config, flags);
-	return end_making(&call, result, made(result) ? *made_ : NULL, identity, 0, 0, __builtin_return_address(0));
+	return end_making(&call, result, was_made(result) ? *made_ : NULL, identity, 0, 0, __builtin_return_address(0));
 }
 
 int ncclCommDestroy(void *comm)

@@ -35,7 +35,7 @@ static struct {
 /* ---- the program's texts ----------------------------------------------------------------------------------------- */
 
 /* Not inside a character of UTF-8: its bytes but the first are 10xxxxxx. */
-static uint32_t cut(const char *text, uint32_t bytes)
+static uint32_t cut_text(const char *text, uint32_t bytes)
 {
 	if (bytes <= SW_NVTX_MAX_NAME)
 		return bytes;
@@ -46,11 +46,11 @@ static uint32_t cut(const char *text, uint32_t bytes)
 
 static void fill_text(struct sw_nvtx_text *text, const char *ascii)
 {
-	text->bytes = ascii ? cut(ascii, (uint32_t)strnlen(ascii, SW_NVTX_MAX_NAME + 1)) : 0;
+	text->bytes = ascii ? cut_text(ascii, (uint32_t)strnlen(ascii, SW_NVTX_MAX_NAME + 1)) : 0;
 	text->at = text->bytes ? ascii : "";
 }
 
-static uint32_t encode(char *out, uint32_t c)
+static uint32_t encode_utf8(char *out, uint32_t c)
 {
 	if (c < 0x80) {
 		out[0] = (char)c;
@@ -78,7 +78,7 @@ static void nvtx_wide_text(struct sw_nvtx_text *text, const wchar_t *wide)
 {
 	uint32_t n = 0;
 	while (wide && *wide && n + 4 <= sizeof text->room)
-		n += encode(text->room + n, (uint32_t)*wide++);
+		n += encode_utf8(text->room + n, (uint32_t)*wide++);
 	text->at = text->room;
 	text->bytes = n;
 }
@@ -86,7 +86,7 @@ static void nvtx_wide_text(struct sw_nvtx_text *text, const wchar_t *wide)
 /* ---- handles ----------------------------------------------------------------------------------------------------- */
 
 /* Is it one that we gave out?  A handle may be older than the recorder. */
-static bool ours(const void *handle)
+static bool is_ours(const void *handle)
 {
 	const char *at = __atomic_load_n(&store.at, __ATOMIC_ACQUIRE), *p = handle;
 	return at && p >= at && p < at + STORE_BYTES - sizeof(uint32_t) && !((uintptr_t)p & 7);
@@ -98,7 +98,7 @@ void sw_nvtx_message(struct sw_nvtx_text *text, int32_t type, const nvtxMessageV
 		fill_text(text, message->ascii);
 	else if (type == NVTX_MESSAGE_TYPE_UNICODE)
 		nvtx_wide_text(text, message->unicode);
-	else if (type == NVTX_MESSAGE_TYPE_REGISTERED && ours(message->registered))
+	else if (type == NVTX_MESSAGE_TYPE_REGISTERED && is_ours(message->registered))
 		text->at = message->registered->name, text->bytes = message->registered->bytes;
 	else
 		fill_text(text, NULL);
@@ -107,7 +107,7 @@ void sw_nvtx_message(struct sw_nvtx_text *text, int32_t type, const nvtxMessageV
 /* The name of a domain; "" the default one, or none of ours. */
 static const char *nvtx_domain(nvtxDomainHandle_t domain, uint32_t *bytes)
 {
-	*bytes = ours(domain) ? domain->bytes : 0;
+	*bytes = is_ours(domain) ? domain->bytes : 0;
 	return *bytes ? domain->name : "";
 }
 
@@ -201,12 +201,12 @@ static int NVTX_API domain_pop(nvtxDomainHandle_t domain)
 	return NVTX_NO_PUSH_POP_TRACKING;
 }
 
-static int NVTX_API pop(void)
+static int NVTX_API pop_range(void)
 {
 	return domain_pop(NULL);
 }
 
-static nvtxRangeId_t start(nvtxDomainHandle_t domain, const struct sw_nvtx_text *text)
+static nvtxRangeId_t start_range(nvtxDomainHandle_t domain, const struct sw_nvtx_text *text)
 {
 	const nvtxRangeId_t id = nvtx_range_id();
 	nvtx_begin(SW_RANGE_START, domain, id, text);
@@ -217,7 +217,7 @@ static nvtxRangeId_t NVTX_API domain_start(nvtxDomainHandle_t domain, const nvtx
 {
 	struct sw_nvtx_text text;
 	attributes_text(&text, attributes);
-	return start(domain, &text);
+	return start_range(domain, &text);
 }
 
 static nvtxRangeId_t NVTX_API start_ex(const nvtxEventAttributes_t *attributes)
@@ -229,14 +229,14 @@ static nvtxRangeId_t NVTX_API start_a(const char *name)
 {
 	struct sw_nvtx_text text;
 	fill_text(&text, name);
-	return start(NULL, &text);
+	return start_range(NULL, &text);
 }
 
 static nvtxRangeId_t NVTX_API start_w(const wchar_t *name)
 {
 	struct sw_nvtx_text text;
 	nvtx_wide_text(&text, name);
-	return start(NULL, &text);
+	return start_range(NULL, &text);
 }
 
 static void NVTX_API domain_end(nvtxDomainHandle_t domain, nvtxRangeId_t id)
@@ -245,7 +245,7 @@ static void NVTX_API domain_end(nvtxDomainHandle_t domain, nvtxRangeId_t id)
 		nvtx_end(SW_RANGE_END, domain, id);
 }
 
-static void NVTX_API end(nvtxRangeId_t id)
+static void NVTX_API end_range(nvtxRangeId_t id)
 {
 	domain_end(NULL, id);
 }
@@ -347,8 +347,8 @@ static nvtxDomainHandle_t NVTX_API domain_create_w(const wchar_t *name)
 	}
 static const struct sw_nvtx_function core[] = {
 	ROW(CORE, RangeStartEx, start_ex),  ROW(CORE, RangeStartA, start_a), ROW(CORE, RangeStartW, start_w),
-	ROW(CORE, RangeEnd, end),	    ROW(CORE, RangePushEx, push_ex), ROW(CORE, RangePushA, push_a),
-	ROW(CORE, RangePushW, push_w),	    ROW(CORE, RangePop, pop),	     ROW(CORE, NameOsThreadA, thread_a),
+	ROW(CORE, RangeEnd, end_range),	    ROW(CORE, RangePushEx, push_ex), ROW(CORE, RangePushA, push_a),
+	ROW(CORE, RangePushW, push_w),	    ROW(CORE, RangePop, pop_range),  ROW(CORE, NameOsThreadA, thread_a),
 	ROW(CORE, NameOsThreadW, thread_w),
 };
 static const struct sw_nvtx_function core2[] = {
@@ -574,7 +574,7 @@ static const struct sw_companion *nvtx_recorder(void)
 	return recorder;
 }
 
-static void fill(const NvtxExportTableCallbacks *callbacks, const struct sw_nvtx_module *module)
+static void fill_table(const NvtxExportTableCallbacks *callbacks, const struct sw_nvtx_module *module)
 {
 	NvtxFunctionTable table = NULL;
 	unsigned n = 0;
@@ -596,7 +596,7 @@ int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t export_table)
 	if (!callbacks || callbacks->struct_size < sizeof *callbacks || !nvtx_recorder())
 		return 0;
 	for (unsigned i = 0; i < SW_NVTX_MODULES; i++)
-		fill(callbacks, &sw_nvtx_modules[i]);
+		fill_table(callbacks, &sw_nvtx_modules[i]);
 	return 1;
 }
 

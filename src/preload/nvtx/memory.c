@@ -105,7 +105,7 @@ static bool add_region(const void *heap, const void *at)
 }
 
 /* Elements may be longer than those that we know of. */
-static const void *element(const void *first, size_t index, size_t bytes)
+static const void *element_at(const void *first, size_t index, size_t bytes)
 {
 	return (const char *)first + index * bytes;
 }
@@ -118,7 +118,7 @@ static void regions_register(nvtxDomainHandle_t domain, const nvtxMemRegionsRegi
 		return;
 	for (size_t i = 0; i < batch->regionCount; i++) {
 		const nvtxMemVirtualRangeDesc_t *range =
-			element(batch->regionDescElements, i, batch->regionDescElementSize);
+			element_at(batch->regionDescElements, i, batch->regionDescElementSize);
 		if (add_region(batch->heap, range->ptr))
 			sw_nvtx_annotate(SYNCWATCH_BLOCK_BEGIN, range->ptr, range->size, SYNCWATCH_HOST, 0, NULL);
 		if (batch->regionHandleElementsOut)
@@ -139,7 +139,7 @@ static void regions_unregister(nvtxDomainHandle_t domain, const nvtxMemRegionsUn
 	if (!batch || batch->structSize < sizeof *batch || batch->refElementSize < sizeof(nvtxMemRegionRef_t))
 		return;
 	for (size_t i = 0; i < batch->refCount; i++) {
-		const nvtxMemRegionRef_t *ref = element(batch->refElements, i, batch->refElementSize);
+		const nvtxMemRegionRef_t *ref = element_at(batch->refElements, i, batch->refElementSize);
 		const void *at = address_of(batch->refType, *ref);
 		if (at && take_region(NULL, at))
 			end_block(at);
@@ -153,7 +153,7 @@ static void regions_name(nvtxDomainHandle_t domain, const nvtxMemRegionsNameBatc
 	if (!batch || batch->structSize < sizeof *batch || batch->regionElementSize < sizeof(nvtxMemRegionNameDesc_t))
 		return;
 	for (size_t i = 0; i < batch->regionCount; i++) {
-		const nvtxMemRegionNameDesc_t *desc = element(batch->regionElements, i, batch->regionElementSize);
+		const nvtxMemRegionNameDesc_t *desc = element_at(batch->regionElements, i, batch->regionElementSize);
 		const void *at = address_of(desc->regionRefType, desc->region);
 		sw_nvtx_message(&text, (int32_t)desc->nameType, &desc->name);
 		if (at && text.bytes)

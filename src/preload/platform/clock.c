@@ -41,7 +41,7 @@ uint64_t sw_clock_rate(struct sw_clock_pair first, struct sw_clock_pair last)
 
 /* CPUID 0x80000007, EDX bit 8: the counter runs at one rate in all power states (Intel SDM 3B, 18.17.1). */
 #ifdef __x86_64__
-static bool invariant(void)
+static bool counter_is_invariant(void)
 {
 	unsigned a, b, c, d;
 	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
@@ -53,7 +53,7 @@ static uint64_t said_rate(void)
 }
 #else
 /* The generic timer has one rate in all states (Arm ARM, D12.1.2); firmware says which, not always rightly. */
-static bool invariant(void)
+static bool counter_is_invariant(void)
 {
 	return true;
 }
@@ -79,7 +79,7 @@ static bool kernel_trusts_it(void)
 	return (got >= 3 && memcmp(name, "tsc", 3) == 0) || (got >= 4 && memcmp(name, "arch", 4) == 0);
 }
 
-static struct sw_clock_pair spin(uint64_t ns)
+static struct sw_clock_pair spin_for(uint64_t ns)
 {
 	uint64_t until = sw_clock_ns(CLOCK_MONOTONIC) + ns;
 	while (sw_clock_ns(CLOCK_MONOTONIC) < until)
@@ -89,12 +89,12 @@ static struct sw_clock_pair spin(uint64_t ns)
 
 uint64_t sw_clock_start(void)
 {
-	sw_clock_is_tsc = invariant();
+	sw_clock_is_tsc = counter_is_invariant();
 	if (!sw_clock_is_tsc)
 		return 1000000000u;
 	struct sw_clock_pair first = sw_clock_read();
-	struct sw_clock_pair middle = spin(100000);
-	struct sw_clock_pair last = spin(100000);
+	struct sw_clock_pair middle = spin_for(100000);
+	struct sw_clock_pair last = spin_for(100000);
 	uint64_t one = sw_clock_rate(first, middle), two = sw_clock_rate(middle, last);
 	uint64_t apart = one > two ? one - two : two - one;
 	/* Virtual machines often run another clock source over a good counter: then two measurements must agree. */

@@ -32,7 +32,7 @@ static struct {
 	_Atomic bool in_vain; /* to insist was */
 } isolated;
 
-static bool lives(void)
+static bool thread_lives(void)
 {
 	return __atomic_load_n(&isolated.thread, __ATOMIC_ACQUIRE) != 0;
 }
@@ -54,7 +54,7 @@ uint32_t sw_isolated_thread(void)
 
 bool sw_isolated_entered(void)
 {
-	return atomic_load(&isolated.entered) || !lives();
+	return atomic_load(&isolated.entered) || !thread_lives();
 }
 
 void sw_isolated_enter(void)
@@ -68,7 +68,7 @@ void sw_isolated_wait_entered(const struct timespec *most)
 	sw_sys_wait((const uint32_t *)&isolated.entered, 0, most);
 }
 
-static int enter(void *unused)
+static int enter_thread(void *unused)
 {
 	(void)unused;
 	atomic_store(&isolated.own_descriptors, sw_sys_own_descriptors() == 0);
@@ -96,7 +96,7 @@ int sw_isolated_start(int (*body)(void))
 #endif
 	if (away >= LOCAL_BYTES) /* a program with that much static TLS */
 		return -ENOMEM;
-	return sw_sys_clone(enter, isolated.memory + STACK_BYTES, tcb, &isolated.thread);
+	return sw_sys_clone(enter_thread, isolated.memory + STACK_BYTES, tcb, &isolated.thread);
 }
 
 /* True: the job is done.  False: it will not be done. */
@@ -107,10 +107,10 @@ static bool wait_for_job(void)
 		uint32_t now = atomic_load(&isolated.state);
 		if (now == JOB_DONE)
 			return true;
-		bool late = sw_sys_monotonic() > until || !lives();
+		bool late = sw_sys_monotonic() > until || !thread_lives();
 		if (now == JOB_WAITS && late && atomic_compare_exchange_strong(&isolated.state, &now, NO_JOB))
 			return false;
-		if (now == JOB_RUNS && !lives()) /* ended in the middle, by a seccomp filter */
+		if (now == JOB_RUNS && !thread_lives()) /* ended in the middle, by a seccomp filter */
 			return false;
 		sw_sys_wait((const uint32_t *)&isolated.state, now, &(struct timespec){.tv_nsec = PATIENCE_NS});
 	}
@@ -118,7 +118,7 @@ static bool wait_for_job(void)
 
 static bool run_there(void (*job)(void *), void *with)
 {
-	if (on_its_stack() || !lives())
+	if (on_its_stack() || !thread_lives())
 		return false;
 	uint64_t mask = sw_lock_enter(&isolated.lock);
 	isolated.job = job;
@@ -143,7 +143,7 @@ bool sw_isolated_run(void (*job)(void *), void *with)
 bool sw_isolated_insist(void (*job)(void *), void *with)
 {
 	const uint64_t until = sw_sys_monotonic() + INSISTENCE_NS;
-	while (!atomic_load(&isolated.in_vain) && lives() && !on_its_stack()) {
+	while (!atomic_load(&isolated.in_vain) && thread_lives() && !on_its_stack()) {
 		if (run_there(job, with))
 			return true;
 		if (sw_sys_monotonic() > until)

@@ -41,7 +41,7 @@ static bool holds_address(const struct dl_phdr_info *info, uintptr_t address)
 	return false;
 }
 
-static int visit(struct dl_phdr_info *info, size_t bytes, void *arg)
+static int visit_object(struct dl_phdr_info *info, size_t bytes, void *arg)
 {
 	struct search *search = arg;
 	const char *path = info->dlpi_name ? info->dlpi_name : "", *slash = strrchr(path, '/');
@@ -67,10 +67,10 @@ void *sw_loaded_function(const char *name, const char *object, const void *calle
 		errno = saved;
 		return next;
 	}
-	dl_iterate_phdr(visit, &search);
+	dl_iterate_phdr(visit_object, &search);
 	if (!search.found) {
 		search.caller = 0;
-		dl_iterate_phdr(visit, &search);
+		dl_iterate_phdr(visit_object, &search);
 	}
 	errno = saved;
 	return search.found;

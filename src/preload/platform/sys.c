@@ -112,7 +112,7 @@ static int allocate_by_writing(int fd, uint64_t offset, uint64_t bytes)
 	return 0;
 }
 
-static int allocate(int fd, uint64_t offset, uint64_t bytes)
+static int allocate_blocks(int fd, uint64_t offset, uint64_t bytes)
 {
 	long got;
 	do
@@ -127,7 +127,7 @@ int sw_sys_allocate(int fd, uint64_t offset, uint64_t bytes)
 {
 	const uint64_t raised = SW_SYS_SIGNAL(SIGXFSZ), mask = sw_sys_block_signals();
 	const uint64_t before = sw_sys_signals_before(mask, raised);
-	int got = allocate(fd, offset, bytes);
+	int got = allocate_blocks(fd, offset, bytes);
 	if (got == -EFBIG)
 		sw_sys_drop_signals(raised, before);
 	sw_sys_set_signals(mask);

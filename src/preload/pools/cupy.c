@@ -173,7 +173,7 @@ static struct {
 
 static __thread void *unfilled; /* a block that was made and has no bytes yet */
 
-static uint64_t word(const void *object, ptrdiff_t at)
+static uint64_t read_word(const void *object, ptrdiff_t at)
 {
 	uint64_t value;
 	memcpy(&value, (const char *)object + at, sizeof value);
@@ -187,7 +187,7 @@ static ptrdiff_t place_of(const void *object, uint64_t value)
 {
 	ptrdiff_t found = 0;
 	for (ptrdiff_t at = 16; at + 8 <= cupy.size; at += 8)
-		if (word(object, at) == value) {
+		if (read_word(object, at) == value) {
 			if (found)
 				return 0;
 			found = at;
@@ -223,11 +223,11 @@ static void *own_stream(void)
 	return (void *)stream;
 }
 
-static void begin(void *block)
+static void begin_block(void *block)
 {
 	if (!cupy.at_address && !find_fields(block))
 		return;
-	const uint64_t address = word(block, cupy.at_address), size = word(block, cupy.at_size);
+	const uint64_t address = read_word(block, cupy.at_address), size = read_word(block, cupy.at_size);
 	if (address && size)
 		cupy.annotate(SW_POOL_ARRAY_BEGIN, (void *)address, size, own_stream(), 0, NULL);
 }
@@ -246,7 +246,7 @@ static void *alloc_pointer(void *type, ptrdiff_t items)
 	const int saved = errno;
 	unfilled = NULL;
 	if (block && !cupy.api->error())
-		begin(block);
+		begin_block(block);
 	errno = saved;
 	return cupy.alloc_pointer(type, items);
 }
@@ -256,8 +256,8 @@ static void block_ends(void *block)
 	const int saved = errno;
 	if (block == unfilled)
 		unfilled = NULL;
-	else if (cupy.at_address && word(block, cupy.at_address))
-		cupy.annotate(SW_POOL_ARRAY_END, (void *)word(block, cupy.at_address), 0, SYNCWATCH_HOST, 0, NULL);
+	else if (cupy.at_address && read_word(block, cupy.at_address))
+		cupy.annotate(SW_POOL_ARRAY_END, (void *)read_word(block, cupy.at_address), 0, SYNCWATCH_HOST, 0, NULL);
 	errno = saved;
 	cupy.block_ends(block);
 }
@@ -287,7 +287,7 @@ static void find_stream(void)
 		cupy.api->drop(module);
 }
 
-static enum state replace(void *block_type, void *pointer_type)
+static enum state replace_slots(void *block_type, void *pointer_type)
 {
 	const struct sw_python_slots block = slots_of(block_type), pointer = slots_of(pointer_type);
 	if (!is_known_cupy(&block, &pointer))
@@ -304,7 +304,7 @@ static enum state replace(void *block_type, void *pointer_type)
 }
 
 /* The types exist before the module's own code runs, which imports the others: they stay to the end of the process. */
-static void attach(void)
+static void attach_types(void)
 {
 	if (!cupy.api->holds_lock() || cupy.api->error())
 		return;
@@ -315,7 +315,7 @@ static void attach(void)
 	void *pointer = python_attribute(cupy.api, module, "MemoryPointer");
 	void *stream = python_module(cupy.api, "cupy.cuda.stream");
 	if (block && pointer && stream)
-		cupy.state = replace(block, pointer);
+		cupy.state = replace_slots(block, pointer);
 	cupy.api->drop(stream);
 	cupy.api->drop(block);
 	cupy.api->drop(pointer);
@@ -335,7 +335,7 @@ static struct sw_dlsym_answer look_up(void *handle, const char *name, const void
 		if (found && dladdr(found, &info) && info.dli_fname && strstr(info.dli_fname, "/cupy")) {
 			cupy.api = python_functions();
 			if (cupy.api)
-				attach();
+				attach_types();
 			dlerror();
 		}
 		errno = saved;

@@ -46,7 +46,7 @@ static bool is_library(const void *function)
 }
 
 /* NULL: nothing is recorded of this function.  Each of the two has its own answer, the same on all threads. */
-static syncwatch_function *recorder(uint32_t which, const void *real)
+static syncwatch_function *find_annotate(uint32_t which, const void *real)
 {
 	static struct {
 		const void *real;
@@ -78,7 +78,7 @@ void sw_rmm_allocate(struct buffer *buffer, size_t bytes)
 	if (!real)
 		return;
 	real(buffer, bytes);
-	syncwatch_function *annotate = recorder(FUNCTION_ALLOCATE, (const void *)(uintptr_t)real);
+	syncwatch_function *annotate = find_annotate(FUNCTION_ALLOCATE, (const void *)(uintptr_t)real);
 	if (annotate && buffer->data && buffer->size == bytes)
 		annotate(SW_POOL_BUFFER_BEGIN, buffer->data, bytes, SYNCWATCH_HOST, 0, NULL);
 }
@@ -88,7 +88,7 @@ void sw_rmm_release(struct buffer *buffer)
 	rmm_release *real = (rmm_release *)(uintptr_t)real_of(FUNCTION_RELEASE, __builtin_return_address(0));
 	if (!real)
 		return;
-	syncwatch_function *annotate = recorder(FUNCTION_RELEASE, (const void *)(uintptr_t)real);
+	syncwatch_function *annotate = find_annotate(FUNCTION_RELEASE, (const void *)(uintptr_t)real);
 	if (annotate && buffer->data)
 		annotate(SW_POOL_BUFFER_END, buffer->data, 0, SYNCWATCH_HOST, 0, NULL);
 	real(buffer);

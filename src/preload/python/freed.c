@@ -24,7 +24,7 @@ static uint64_t watched[WATCHED];
 static uint32_t used;
 static bool full;
 
-static void publish(const void *code)
+static void publish_code(const void *code)
 {
 	const uint64_t n = __atomic_fetch_add(&sw_python_freed_count, 1, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&ring[n % RING].n, 0, __ATOMIC_SEQ_CST);
@@ -83,7 +83,7 @@ void sw_python_freed_watch(const void *code)
 static void code_ends(void *code)
 {
 	if (forget_code(code))
-		publish(code);
+		publish_code(code);
 	original(code);
 }
 

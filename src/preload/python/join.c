@@ -532,7 +532,7 @@ static bool write_stack(struct sw_writer *w, const struct sw_python_chain *chain
 	return true;
 }
 
-static uint32_t intern(struct sw_writer *w, struct sw_python_chain *chain, uint32_t native)
+static uint32_t intern_chain(struct sw_writer *w, struct sw_python_chain *chain, uint32_t native)
 {
 	bool fresh;
 	const uint64_t frames = sw_hash_words(sw_python_frames(chain), chain->frames * sizeof(struct sw_python_frame));
@@ -553,7 +553,7 @@ static __attribute__((noinline)) uint32_t join_new(struct sw_writer *w, struct s
 		sw_sys_set_signals(mask);
 		return native;
 	}
-	const uint32_t id = intern(w, chain, native);
+	const uint32_t id = intern_chain(w, chain, native);
 	place->key = 0;
 	place->id = id;
 	place->key = id ? (uint64_t)native << 32 | chain->serial : 0;

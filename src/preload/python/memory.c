@@ -7,7 +7,7 @@
 
 #include "preload/python/python.h"
 
-static bool copy(long number, const void *at, void *here, size_t bytes)
+static bool copy_from(long number, const void *at, void *here, size_t bytes)
 {
 	const struct iovec local = {here, bytes}, remote = {(void *)(uintptr_t)at, bytes};
 	const int saved = errno;
@@ -18,7 +18,7 @@ static bool copy(long number, const void *at, void *here, size_t bytes)
 
 bool sw_python_read(const void *at, void *out, size_t bytes)
 {
-	return copy(SYS_process_vm_readv, at, out, bytes);
+	return copy_from(SYS_process_vm_readv, at, out, bytes);
 }
 
 bool sw_python_readable(void)
@@ -32,5 +32,5 @@ bool sw_python_readable(void)
 bool sw_python_writable(const void *at)
 {
 	uint8_t byte;
-	return sw_python_read(at, &byte, 1) && copy(SYS_process_vm_writev, at, &byte, 1);
+	return sw_python_read(at, &byte, 1) && copy_from(SYS_process_vm_writev, at, &byte, 1);
 }

@@ -35,20 +35,20 @@ static unsigned put_utf8(char *out, uint32_t c)
 
 /* A code point that is no character (surrogates stand for bytes that were no UTF-8) becomes '?', and so do control
    characters: they would end a line of a report. */
-static uint32_t printable(uint32_t c)
+static uint32_t printable_char(uint32_t c)
 {
 	return c < 0x20 || c == 0x7f || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff ? '?' : c;
 }
 
 /* Characters of `width` bytes as UTF-8, as many as fit. */
-static uint32_t encode(const uint8_t *from, uint32_t n, unsigned width, char *out, uint32_t room)
+static uint32_t encode_utf8(const uint8_t *from, uint32_t n, unsigned width, char *out, uint32_t room)
 {
 	uint32_t bytes = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		char one[4];
 		uint32_t c = 0;
 		memcpy(&c, from + (size_t)i * width, width);
-		const unsigned length = put_utf8(one, printable(c));
+		const unsigned length = put_utf8(one, printable_char(c));
 		if (bytes + length > room)
 			break;
 		memcpy(out + bytes, one, length);
@@ -80,7 +80,7 @@ static bool read_text(const struct sw_python_layout *at, const struct sw_python_
 		data += (length - n) * width;
 	if (n && !sw_python_read(data, buffer, (size_t)n * width))
 		return false;
-	*bytes = encode(buffer, n, width, out, room);
+	*bytes = encode_utf8(buffer, n, width, out, room);
 	return true;
 }
 
@@ -141,7 +141,7 @@ static int next_byte(struct stream *s)
 	return s->at < s->end ? *s->at++ : -1;
 }
 
-static uint32_t valid(int64_t line)
+static uint32_t valid_line(int64_t line)
 {
 	return line > 0 && line < INT32_MAX ? (uint32_t)line : 0;
 }
@@ -156,7 +156,7 @@ static uint32_t line_of_lnotab(struct stream *s, const uint8_t *begin, struct sw
 		e->line += (int8_t)delta;
 		e->position = (uint64_t)(s->at - begin);
 	}
-	return valid(e->line);
+	return valid_line(e->line);
 }
 
 /* Pairs: length of a range, its line as a difference; -128: it has none. */
@@ -165,7 +165,7 @@ static uint32_t line_of_linetable(struct stream *s, const uint8_t *begin, struct
 	for (int step, delta; (step = next_byte(s)) >= 0 && (delta = next_byte(s)) >= 0;) {
 		const int64_t line = e->line + ((int8_t)delta != -128 ? (int8_t)delta : 0);
 		if (offset < e->offset + step)
-			return (int8_t)delta == -128 ? 0 : valid(line);
+			return (int8_t)delta == -128 ? 0 : valid_line(line);
 		*e = (struct sw_python_entry){(uint64_t)(s->at - begin), e->offset + step, line};
 	}
 	return 0;
@@ -215,7 +215,7 @@ static uint32_t line_of_locations(struct stream *s, const uint8_t *begin, struct
 		if (!(head & 128) || !take_location(s, (unsigned)head >> 3 & 15, &line, &none))
 			return 0;
 		if (offset < end)
-			return none ? 0 : valid(line);
+			return none ? 0 : valid_line(line);
 		*e = (struct sw_python_entry){(uint64_t)(s->at - begin), end, line};
 	}
 	return 0;
@@ -225,9 +225,9 @@ uint32_t sw_python_line(enum sw_python_format format, const struct sw_python_tab
 			int64_t offset, struct sw_python_entry *last)
 {
 	if (offset < 0) /* the frame has not begun */
-		return valid(first_line);
+		return valid_line(first_line);
 	if (!table->bytes)
-		return format == SW_PYTHON_LNOTAB ? valid(first_line) : 0;
+		return format == SW_PYTHON_LNOTAB ? valid_line(first_line) : 0;
 	if (!last->position || last->position > table->bytes || offset < last->offset)
 		*last = (struct sw_python_entry){.line = first_line};
 	struct stream s = {table->data + last->position, table->data + table->bytes};

@@ -44,7 +44,7 @@ static CUevent new_event(void)
 	return make && make(&event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS ? event : NULL;
 }
 
-static bool order(CUstream stream, CUevent event)
+static bool order_stream(CUstream stream, CUevent event)
 {
 	__typeof__(&cuStreamWaitEvent) wait = SW_SAVINGS_REAL(cuStreamWaitEvent);
 	return wait && wait(stream, event, CU_EVENT_WAIT_DEFAULT) == CUDA_SUCCESS;
@@ -71,7 +71,7 @@ void sw_fences_work(CUstream any)
 	if (!k && n_known < STREAMS) {
 		k = &known[n_known++];
 		*k = (struct known){.stream = stream, .thread = thread};
-		broken |= latest.event && !order(stream, latest.event);
+		broken |= latest.event && !order_stream(stream, latest.event);
 	}
 	if (k) {
 		k->dirty = true;
@@ -109,7 +109,7 @@ static bool join_all(void)
 			continue;
 		k->event = k->event ? k->event : new_event();
 		if ((k->thread && k->thread != thread) || !k->event || !record ||
-		    record(k->event, k->stream) != CUDA_SUCCESS || !order(join, k->event))
+		    record(k->event, k->stream) != CUDA_SUCCESS || !order_stream(join, k->event))
 			return false;
 		k->dirty = false;
 	}
@@ -172,7 +172,7 @@ bool sw_fence_order(const struct sw_fence *fence)
 	for (uint32_t i = 0; good && i < n_known; i++) {
 		const struct known *k = &known[i];
 		if (!fence->alone || k->stream != fence->stream)
-			good = (!k->thread || k->thread == thread) && order(k->stream, fence->event);
+			good = (!k->thread || k->thread == thread) && order_stream(k->stream, fence->event);
 	}
 	if (good && fence->number > latest.number)
 		latest = *fence;

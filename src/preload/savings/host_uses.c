@@ -144,7 +144,7 @@ static CUevent event_of(const struct sw_plan_site *site, uint32_t need)
 }
 
 /* All that is needed is there: nothing is done by halves. */
-static bool resolve(const struct sw_plan_site *site, CUstream *from, CUstream *to, CUevent *event)
+static bool resolve_needs(const struct sw_plan_site *site, CUstream *from, CUstream *to, CUevent *event)
 {
 	for (uint32_t i = 0; i < site->needs; i++) {
 		const bool host = site->need[i].to == SW_PLAN_HOST;
@@ -162,7 +162,8 @@ static bool without_host(const struct sw_plan_site *site)
 	return !site->value && sw_confirm_plan.changes.guard == SW_PLAN_GUARDED && !host_uses_missed();
 }
 
-static CUresult narrow(const struct sw_plan_site *site, const CUstream *from, const CUstream *to, const CUevent *event)
+static CUresult narrow_wait(const struct sw_plan_site *site, const CUstream *from, const CUstream *to,
+			    const CUevent *event)
 {
 	__typeof__(&cuStreamSynchronize) wait = SW_SAVINGS_REAL(cuStreamSynchronize);
 	__typeof__(&cuEventRecord) record = SW_SAVINGS_REAL(cuEventRecord);
@@ -191,8 +192,8 @@ bool sw_savings_wait(const struct sw_plan_site *site, CUresult *status)
 		return false;
 	if (site->change == SW_CHANGE_SKIP)
 		return true;
-	if (site->change != SW_CHANGE_NARROW || !resolve(site, from, to, event))
+	if (site->change != SW_CHANGE_NARROW || !resolve_needs(site, from, to, event))
 		return false;
 	/* Whatever went wrong, the wait that the program made does it all. */
-	return narrow(site, from, to, event) == CUDA_SUCCESS;
+	return narrow_wait(site, from, to, event) == CUDA_SUCCESS;
 }

@@ -279,7 +279,7 @@ bool sw_unpinned_has(uint64_t address)
 	return has;
 }
 
-static void pin(uint64_t address)
+static void pin_left_out(uint64_t address)
 {
 	__typeof__(&cuMemHostRegister_v2) enlist = SW_SAVINGS_REAL(cuMemHostRegister_v2);
 	const uint64_t mask = sw_lock_enter(&unpinned_lock);
@@ -298,7 +298,7 @@ void sw_unpinned_parameters(const void *block, size_t bytes)
 	for (size_t at = 0; atomic_load(&n_ranges) && at + sizeof word <= bytes; at += sizeof word) {
 		memcpy(&word, (const char *)block + at, sizeof word);
 		if (sw_unpinned_has(word))
-			pin(word);
+			pin_left_out(word);
 	}
 }
 
@@ -582,7 +582,7 @@ static const struct {
 	REPLACED(cuCtxSetLimit),
 };
 
-static bool planned(uint32_t id, uint32_t also)
+static bool is_planned(uint32_t id, uint32_t also)
 {
 	for (uint32_t i = 0; i < sw_confirm_plan.changes.sites; i++) {
 		const struct sw_plan_site *site = &sw_confirm_plan.changes.site[i];
@@ -597,7 +597,7 @@ void sw_savings_install(void)
 	for (size_t i = 0; i < sizeof replaced / sizeof *replaced; i++) {
 		const uint32_t id = replaced[i].id;
 		/* Known before ours can be called. */
-		sw_savings_real[id] = planned(id, replaced[i].also) ? sw_confirm_recorder->driver(id) : NULL;
+		sw_savings_real[id] = is_planned(id, replaced[i].also) ? sw_confirm_recorder->driver(id) : NULL;
 		if (sw_savings_real[id])
 			sw_confirm_recorder->replace(id, replaced[i].function);
 	}

@@ -31,7 +31,7 @@ static _Atomic uint32_t n_marks, calls[SW_PLAN_SITES];
 static _Atomic uint64_t once_ns, end_ns;
 static __thread bool marked __attribute__((tls_model("initial-exec")));
 
-static uint64_t now(void)
+static uint64_t now_ns(void)
 {
 	return sw_sys_monotonic() - atomic_load(&once_ns);
 }
@@ -52,7 +52,7 @@ static void marks_call(uint32_t site)
 		return;
 	const uint32_t at = atomic_fetch_add(&n_marks, 1);
 	if (at < MARKS)
-		marks[at] = (struct mark){site, nth, now()};
+		marks[at] = (struct mark){site, nth, now_ns()};
 }
 
 /* The thread's call has returned; it waited for the whole device. */
@@ -61,7 +61,7 @@ static void marks_left(bool waited)
 	uint64_t none = 0;
 	/* A wait that is itself one of them may wait for less than it did. */
 	if (waited && !marked && atomic_load(&n_marks))
-		atomic_compare_exchange_strong(&end_ns, &none, now());
+		atomic_compare_exchange_strong(&end_ns, &none, now_ns());
 	marked = false;
 }
 
@@ -226,7 +226,7 @@ static _Atomic bool made, in_order;
 static _Atomic uint32_t n_owed;
 static uint64_t n_spoilt, n_unknown;
 
-static bool stages(void)
+static bool plan_stages(void)
 {
 	for (uint32_t i = 0; i < sw_confirm_plan.changes.sites; i++) {
 		const enum sw_run_change change = sw_confirm_plan.changes.site[i].change;
@@ -246,7 +246,7 @@ static void staging_prepare(void)
 	if (!wanted || wanted > STAGING_MOST_BYTES || !pin || !make || atomic_exchange(&made, true))
 		return;
 	room = wanted < LEAST_ROOM ? LEAST_ROOM : (wanted + 4095) / 4096 * 4096;
-	const uint32_t wants = stages() ? SLOTS : FEW_SLOTS;
+	const uint32_t wants = plan_stages() ? SLOTS : FEW_SLOTS;
 	const uint32_t n = room * wants > STAGING_MOST_BYTES ? (uint32_t)(STAGING_MOST_BYTES / room) : wants;
 	if (pin(&at, n * room, CU_MEMHOSTALLOC_PORTABLE) != CUDA_SUCCESS) {
 		sw_result("failed staging 0");
@@ -309,7 +309,7 @@ static uint64_t hash_of_staging(const uint8_t *at, uint64_t bytes)
 }
 
 /* A slot's bytes have come back: they must have their hash. */
-static void compare(struct slot *slot)
+static void compare_slot(struct slot *slot)
 {
 	n_spoilt += hash_of_staging(slot->at, slot->bytes) != slot->hash;
 	slot->checked = false;
@@ -322,7 +322,7 @@ static void staging_compare(void)
 	const uint64_t mask = sw_lock_enter(&staging_lock);
 	for (uint32_t i = 0; i < n_slots && ask; i++)
 		if (slots[i].checked && ask(slots[i].event) == CUDA_SUCCESS)
-			compare(&slots[i]);
+			compare_slot(&slots[i]);
 	sw_lock_leave(&staging_lock, mask);
 }
 
@@ -347,13 +347,13 @@ static struct slot *take_slot(void)
 	if (slot->owed)
 		bring_one(slot);
 	if (slot->checked)
-		compare(slot);
+		compare_slot(slot);
 	next = (next + 1) % n_slots;
 	slot->used = true;
 	return slot;
 }
 
-static void CUDA_CB bring(void *arg)
+static void CUDA_CB bring_bytes(void *arg)
 {
 	const struct slot *slot = arg;
 	memcpy(slot->to, slot->at, slot->bytes);
@@ -378,7 +378,7 @@ static CUresult to_host(struct slot *slot, const struct sw_savings_copy *c)
 		return CUDA_ERROR_NOT_SUPPORTED;
 	const CUresult status = copy(slot->at, c->src, c->bytes, c->stream);
 	if (status || atomic_load(&in_order))
-		return status ? status : then(c->stream, bring, slot);
+		return status ? status : then(c->stream, bring_bytes, slot);
 	slot->owed = true;
 	atomic_fetch_add(&n_owed, 1);
 	return CUDA_SUCCESS;
@@ -498,7 +498,7 @@ static struct range *find_pinned(uint64_t at, uint64_t bytes)
 	return slot;
 }
 
-static void pin(struct range *range, uint64_t bytes)
+static void pin_range(struct range *range, uint64_t bytes)
 {
 	__typeof__(&cuMemHostRegister_v2) enlist = SW_SAVINGS_REAL(cuMemHostRegister_v2);
 	const uint64_t low = low_of(range->at), high = high_of(range->at, bytes), begun = sw_sys_monotonic();
@@ -514,7 +514,7 @@ static void pin(struct range *range, uint64_t bytes)
 }
 
 /* Copies from it may still run. */
-static void unpin(struct range *range)
+static void unpin_range(struct range *range)
 {
 	__typeof__(&cuMemHostUnregister) delist = SW_SAVINGS_REAL(cuMemHostUnregister);
 	__typeof__(&cuCtxSynchronize) wait = SW_SAVINGS_REAL(cuCtxSynchronize);
@@ -527,16 +527,16 @@ static void unpin(struct range *range)
 }
 
 /* The memory is pinned, and what it was: else it never is. */
-static bool ready(struct range *range, uint64_t bytes)
+static bool range_ready(struct range *range, uint64_t bytes)
 {
 	if (!range->bytes)
-		pin(range, bytes);
+		pin_range(range, bytes);
 	if (!range->pinned)
 		return false;
 	if (range->words == words_of(range->at, bytes))
 		return true;
 	atomic_fetch_add(&refilled, 1);
-	unpin(range);
+	unpin_range(range);
 	return false;
 }
 
@@ -555,7 +555,7 @@ static bool pinned_copy(const struct sw_savings_copy *c)
 		return false;
 	const uint64_t mask = sw_lock_enter(&pinned_lock);
 	struct range *range = find_pinned(c->src, c->bytes);
-	const bool good = range && ready(range, c->bytes);
+	const bool good = range && range_ready(range, c->bytes);
 	sw_lock_leave(&pinned_lock, mask);
 	if (!good)
 		return false;
@@ -590,7 +590,7 @@ void sw_pinned_release(const void *at, uint64_t bytes)
 	const uint64_t mask = sw_lock_enter(&pinned_lock);
 	for (uint32_t i = 0; i < RANGES; i++)
 		if (ranges[i].pinned && low_of(ranges[i].at) < high && high_of(ranges[i].at, ranges[i].bytes) > low)
-			unpin(&ranges[i]);
+			unpin_range(&ranges[i]);
 	sw_lock_leave(&pinned_lock, mask);
 }
 
@@ -744,7 +744,7 @@ bool sw_savings_may_be_asynchronous(const struct sw_plan_site *site, uint64_t ad
 	       sw_host_uses_whole_pages(address, bytes) && !staging_pageable(address);
 }
 
-static bool asynchronous(const struct sw_plan_site *site, const struct sw_savings_copy *c)
+static bool copy_asynchronously(const struct sw_plan_site *site, const struct sw_savings_copy *c)
 {
 	__typeof__(&cuMemcpyDtoHAsync_v2) copy = SW_SAVINGS_REAL(cuMemcpyDtoHAsync_v2);
 	return copy && sw_savings_may_be_asynchronous(site, c->dst, c->bytes) &&
@@ -778,7 +778,7 @@ bool sw_savings_copy(uint32_t id, const struct sw_savings_copy *copy)
 	else if (site->change == SW_CHANGE_OWN)
 		changed = on_own_stream(site, copy);
 	else if (site->change == SW_CHANGE_ASYNC)
-		changed = asynchronous(site, copy);
+		changed = copy_asynchronously(site, copy);
 	sw_savings_leave(site, changed);
 	return changed;
 }

@@ -35,7 +35,7 @@ static char value[2 + 2 * SW_ANNOUNCE_NONCE + 1 + SW_ANNOUNCE_FOLDER + 1];
 static bool started;
 
 /* One system call: its result, or -errno, with errno as it was. */
-static long call(long number, long a, long b, long c, long d, long e, long f)
+static long system_call(long number, long a, long b, long c, long d, long e, long f)
 {
 	const int saved = errno;
 	long got = syscall(number, a, b, c, d, e, f);
@@ -45,21 +45,21 @@ static long call(long number, long a, long b, long c, long d, long e, long f)
 	return got;
 }
 
-static int digit(char c)
+static int hex_digit(char c)
 {
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /* "1:NONCE:/FOLDER" into `run`.  False: something else. */
-static bool parse(const char *text)
+static bool parse_address(const char *text)
 {
 	const char *p = text + 2;
 	if (text[0] != SW_ANNOUNCE_VERSION || text[1] != ':')
 		return false;
 	for (unsigned i = 0; i < SW_ANNOUNCE_NONCE; i++, p += 2) {
-		if (digit(p[0]) < 0 || digit(p[1]) < 0)
+		if (hex_digit(p[0]) < 0 || hex_digit(p[1]) < 0)
 			return false;
-		run.nonce[i] = (uint8_t)(digit(p[0]) << 4 | digit(p[1]));
+		run.nonce[i] = (uint8_t)(hex_digit(p[0]) << 4 | hex_digit(p[1]));
 	}
 	if (p[0] != ':' || p[1] != '/')
 		return false;
@@ -68,12 +68,12 @@ static bool parse(const char *text)
 }
 
 /* Descriptors of the program's standard streams are not ours, not even for a moment more than it takes. */
-static long high(long fd)
+static long above_streams(long fd)
 {
 	if (fd < 0 || fd > 2)
 		return fd;
-	long moved = call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 3, 0, 0, 0);
-	call(SYS_close, fd, 0, 0, 0, 0, 0);
+	long moved = system_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 3, 0, 0, 0);
+	system_call(SYS_close, fd, 0, 0, 0, 0, 0);
 	return moved;
 }
 
@@ -81,11 +81,12 @@ static struct sw_announce_board *map_board(void)
 {
 	char path[SW_ANNOUNCE_FOLDER + 16];
 	stpcpy(stpcpy(path, run.folder), "/" SW_ANNOUNCE_BOARD);
-	long fd = high(call(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0, 0, 0));
+	long fd =
+		above_streams(system_call(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0, 0, 0));
 	if (fd < 0)
 		return NULL;
-	long at = call(SYS_mmap, 0, sizeof *run.board, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	call(SYS_close, fd, 0, 0, 0, 0, 0);
+	long at = system_call(SYS_mmap, 0, sizeof *run.board, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	system_call(SYS_close, fd, 0, 0, 0, 0, 0);
 	if (at < 0 && at > -4096)
 		return NULL;
 	struct sw_announce_board *board = (struct sw_announce_board *)at; /* NOLINT: the kernel's word */
@@ -102,7 +103,7 @@ void sw_announce_start(void)
 	if (!text || strlen(text) >= sizeof value)
 		return;
 	strcpy(value, text);
-	if (!parse(value))
+	if (!parse_address(value))
 		return;
 	run.board = map_board();
 	run.value = value;
@@ -135,8 +136,8 @@ static long connect_to(long fd, bool abstract)
 	for (int i = 0; i < TRIES && rc == -EAGAIN; i++) {
 		const struct timespec pause = {.tv_nsec = PAUSE_NS};
 		if (i)
-			call(SYS_nanosleep, (long)&pause, 0, 0, 0, 0, 0);
-		rc = call(SYS_connect, fd, (long)&address, (long)bytes, 0, 0, 0);
+			system_call(SYS_nanosleep, (long)&pause, 0, 0, 0, 0, 0);
+		rc = system_call(SYS_connect, fd, (long)&address, (long)bytes, 0, 0, 0);
 	}
 	return rc;
 }
@@ -146,9 +147,9 @@ static bool is_ours(long fd)
 {
 	struct ucred server = {0};
 	socklen_t bytes = sizeof server;
-	if (call(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, (long)&server, (long)&bytes, 0))
+	if (system_call(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, (long)&server, (long)&bytes, 0))
 		return false;
-	return server.uid == 0 || server.uid == (uid_t)call(SYS_geteuid, 0, 0, 0, 0, 0, 0);
+	return server.uid == 0 || server.uid == (uid_t)system_call(SYS_geteuid, 0, 0, 0, 0, 0, 0);
 }
 
 /* `passed`: descriptors, the first `n`. */
@@ -169,14 +170,15 @@ static long send_message(long fd, struct sw_announce_message *message, const int
 		c->cmsg_len = CMSG_LEN(n * sizeof(int));
 		memcpy(CMSG_DATA(c), passed, n * sizeof(int));
 	}
-	return call(SYS_sendmsg, fd, (long)&header, MSG_NOSIGNAL | MSG_DONTWAIT, 0, 0, 0);
+	return system_call(SYS_sendmsg, fd, (long)&header, MSG_NOSIGNAL | MSG_DONTWAIT, 0, 0, 0);
 }
 
 /* True: with the descriptors. */
-static bool deliver(struct sw_announce_message *message, const int passed[2], size_t n)
+static bool deliver_message(struct sw_announce_message *message, const int passed[2], size_t n)
 {
 	bool whole = false;
-	long fd = high(call(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, 0, 0, 0));
+	long fd = above_streams(
+		system_call(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, 0, 0, 0));
 	long rc = fd;
 	if (fd >= 0) {
 		rc = connect_to(fd, false);
@@ -188,22 +190,22 @@ static bool deliver(struct sw_announce_message *message, const int passed[2], si
 		/* Where the kernel does not pass descriptors the path has to do. */
 		if (rc < 0 && rc != -EPERM && n)
 			rc = send_message(fd, message, passed, 0);
-		call(SYS_close, fd, 0, 0, 0, 0, 0);
+		system_call(SYS_close, fd, 0, 0, 0, 0, 0);
 	}
 	if (rc < 0 && run.board)
 		atomic_fetch_add(&run.board->undelivered, 1);
 	return whole;
 }
 
-static bool announce(struct sw_announce_message *message, const int passed[2], size_t n, const char *text)
+static bool announce_text(struct sw_announce_message *message, const int passed[2], size_t n, const char *text)
 {
 	const size_t bytes = strnlen(text, SW_ANNOUNCE_TEXT);
 	memcpy(message->magic, SW_ANNOUNCE_MAGIC, sizeof message->magic);
 	memcpy(message->nonce, run.nonce, sizeof message->nonce);
 	memcpy(message->text, text, bytes);
 	message->text_bytes = (uint32_t)bytes;
-	message->pid = (int32_t)call(SYS_getpid, 0, 0, 0, 0, 0, 0);
-	return deliver(message, passed, n);
+	message->pid = (int32_t)system_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	return deliver_message(message, passed, n);
 }
 
 void sw_announce(enum sw_announce_kind kind, uint32_t flags, uint64_t number, const char *text)
@@ -215,7 +217,7 @@ void sw_announce(enum sw_announce_kind kind, uint32_t flags, uint64_t number, co
 	message.kind = kind;
 	message.flags = flags;
 	message.number = number;
-	announce(&message, NULL, 0, text);
+	announce_text(&message, NULL, 0, text);
 }
 
 void sw_announce_begin(void)
@@ -234,7 +236,7 @@ bool sw_announce_trace(int fd, int memory, uint64_t device, uint64_t inode, cons
 	message.kind = SW_ANNOUNCE_TRACE;
 	message.device = device;
 	message.inode = inode;
-	return announce(&message, passed, fd < 0 ? 0 : memory < 0 ? 1 : 2, path) && fd >= 0;
+	return announce_text(&message, passed, fd < 0 ? 0 : memory < 0 ? 1 : 2, path) && fd >= 0;
 }
 
 void sw_announce_failed(const char *why)
@@ -254,7 +256,7 @@ static const char *find_variable(char *const environment[], const char *name)
 }
 
 /* Is `object` one of the words of LD_PRELOAD? */
-static bool preloads(const char *list, const char *object, size_t bytes)
+static bool is_preloaded(const char *list, const char *object, size_t bytes)
 {
 	while (*list) {
 		const size_t n = strcspn(list, ": ");
@@ -273,7 +275,7 @@ uint32_t sw_announce_lost(char *const environment[])
 	uint32_t lost = !named || strcmp(named, run.value) ? SW_ANNOUNCE_LOST_RUN : 0;
 	for (const char *at = run.board ? run.board->preload : ""; *at;) {
 		const size_t n = strcspn(at, "\n");
-		if (!list || !preloads(list, at, n))
+		if (!list || !is_preloaded(list, at, n))
 			lost |= SW_ANNOUNCE_LOST_PRELOAD;
 		at += n;
 		at += *at != 0;

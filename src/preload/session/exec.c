@@ -38,7 +38,7 @@ static void find_real(void)
 }
 
 /* A constructor of another library may come here before ours. */
-static void ready(void)
+static void find_functions(void)
 {
 	if (real.popen)
 		return;
@@ -50,7 +50,7 @@ static __attribute__((constructor)) void begin(void)
 {
 	char file[SW_ANNOUNCE_TEXT];
 	const int saved = errno;
-	ready();
+	find_functions();
 	if (sw_announce_wanted()) {
 		const ssize_t n = readlink("/proc/self/exe", file, sizeof file - 1);
 		file[n > 0 ? n : 0] = 0;
@@ -94,28 +94,28 @@ static int announce_failure(int result)
 
 PUBLIC int execve(const char *file, char *const arguments[], char *const environment[])
 {
-	ready();
+	find_functions();
 	announce_exec(0, file, environment);
 	return announce_failure(real.execve(file, arguments, environment));
 }
 
 PUBLIC int execv(const char *file, char *const arguments[])
 {
-	ready();
+	find_functions();
 	announce_exec(0, file, environ);
 	return announce_failure(real.execv(file, arguments));
 }
 
 PUBLIC int execvp(const char *file, char *const arguments[])
 {
-	ready();
+	find_functions();
 	announce_exec(SW_ANNOUNCE_SEARCH, file, environ);
 	return announce_failure(real.execvp(file, arguments));
 }
 
 PUBLIC int execvpe(const char *file, char *const arguments[], char *const environment[])
 {
-	ready();
+	find_functions();
 	announce_exec(SW_ANNOUNCE_SEARCH, file, environment);
 	return announce_failure(real.execvpe(file, arguments, environment));
 }
@@ -135,14 +135,14 @@ static void announce_descriptor(int fd, char *const environment[])
 
 PUBLIC int fexecve(int fd, char *const arguments[], char *const environment[])
 {
-	ready();
+	find_functions();
 	announce_descriptor(fd, environment);
 	return announce_failure(real.fexecve(fd, arguments, environment));
 }
 
 PUBLIC int execveat(int fd, const char *file, char *const arguments[], char *const environment[], int flags)
 {
-	ready();
+	find_functions();
 	if (!*file)
 		announce_descriptor(fd, environment);
 	else
@@ -205,7 +205,7 @@ PUBLIC int posix_spawn(pid_t *pid, const char *file, const posix_spawn_file_acti
 		       const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[])
 {
 	pid_t child = 0;
-	ready();
+	find_functions();
 	const int rc = real.posix_spawn(&child, file, actions, attributes, arguments, environment);
 	if (!rc && pid)
 		*pid = child;
@@ -218,7 +218,7 @@ PUBLIC int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
 			const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[])
 {
 	pid_t child = 0;
-	ready();
+	find_functions();
 	const int rc = real.posix_spawnp(&child, file, actions, attributes, arguments, environment);
 	if (!rc && pid)
 		*pid = child;
@@ -236,14 +236,14 @@ static void announce_shell(const char *command)
 
 PUBLIC int system(const char *command)
 {
-	ready();
+	find_functions();
 	announce_shell(command);
 	return real.system(command);
 }
 
 PUBLIC FILE *popen(const char *command, const char *mode)
 {
-	ready();
+	find_functions();
 	announce_shell(command);
 	return real.popen(command, mode);
 }

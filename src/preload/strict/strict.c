@@ -89,7 +89,7 @@ static bool is_foreign(const char *path)
 	return false;
 }
 
-static uintptr_t hexadecimal(const char **text)
+static uintptr_t read_hexadecimal(const char **text)
 {
 	uintptr_t value = 0;
 
@@ -107,9 +107,9 @@ static uintptr_t hexadecimal(const char **text)
 /* "start-end perms offset dev inode   path": true when the address is in it. */
 static bool read_line(const char *line, uintptr_t address, struct range *range)
 {
-	range->start = hexadecimal(&line);
+	range->start = read_hexadecimal(&line);
 	line += *line == '-';
-	range->end = hexadecimal(&line);
+	range->end = read_hexadecimal(&line);
 	range->foreign = is_foreign(line);
 	return address >= range->start && address < range->end;
 }
@@ -254,7 +254,7 @@ static void strict_acquire(enum sw_through kind, const void *object, const void 
 /* Mutexes, spin locks and rwlocks, and C11's names for them. */
 
 /* EOWNERDEAD: the owner of a robust mutex died, and it is ours now. */
-static bool locked(int result)
+static bool was_locked(int result)
 {
 	return result == 0 || result == EOWNERDEAD;
 }
@@ -263,7 +263,7 @@ static bool locked(int result)
 	SW_EXPORT int name parameters                                                                                  \
 	{                                                                                                              \
 		const int result = sw_real()->name arguments;                                                          \
-		if (locked(result))                                                                                    \
+		if (was_locked(result))                                                                                \
 			ACQUIRE(object_kind, (const void *)lock);                                                      \
 		return result;                                                                                         \
 	}
@@ -300,7 +300,7 @@ UNLOCK(mtx_unlock, MUTEX, mtx_t)
 	SW_EXPORT int name parameters                                                                                  \
 	{                                                                                                              \
 		const int result = sw_real()->name arguments;                                                          \
-		if (locked(result)) {                                                                                  \
+		if (was_locked(result)) {                                                                              \
 			ACQUIRE(WRITERS, lock);                                                                        \
 			ACQUIRE(READERS, lock);                                                                        \
 		}                                                                                                      \
@@ -479,7 +479,7 @@ static struct {
 static uint64_t births;
 
 /* Our frames have a frame pointer: the return address lies above it. */
-static bool foreign(const void *frame)
+static bool frame_is_foreign(const void *frame)
 {
 	const int saved = errno;
 	const bool is = strict_foreign(((void *const *)frame)[1]);
@@ -501,14 +501,14 @@ static bool strict_watching(const void *frame)
 		return false;
 	if (thread_self.driver && !companion->thread()->functions)
 		return false;
-	return !foreign(frame);
+	return !frame_is_foreign(frame);
 }
 
 /*
  * The thread ends.  Destructors of other keys may still do something, so ours runs again until the last round; what is
  * done in the same round after it still reaches the thread that joins (sw_hb_thread_join).
  */
-static void ended(void *unused)
+static void thread_ended(void *unused)
 {
 	(void)unused;
 	if (++thread_self.rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
@@ -521,7 +521,7 @@ static void ended(void *unused)
 
 static void make_key(void)
 {
-	end.made = pthread_key_create(&end.key, ended) == 0;
+	end.made = pthread_key_create(&end.key, thread_ended) == 0;
 }
 
 static struct sw_strict_birth *expect_thread(const void *frame)
@@ -534,7 +534,7 @@ static struct sw_strict_birth *expect_thread(const void *frame)
 	errno = saved;
 	if (birth == MAP_FAILED)
 		return NULL;
-	birth->driver = thread_self.driver || companion->nested(frame) || foreign(frame);
+	birth->driver = thread_self.driver || companion->nested(frame) || frame_is_foreign(frame);
 	if (strict_watching(frame)) {
 		const uint64_t id = __atomic_add_fetch(&births, 1, __ATOMIC_RELAXED);
 		sw_sync_inherit(&birth->filter, strict_filter());

@@ -45,12 +45,12 @@ static bool lock_bucket(struct bucket *b)
 	return false;
 }
 
-static void give(struct bucket *b)
+static void unlock_bucket(struct bucket *b)
 {
 	__atomic_store_n(&b->lock, 0, __ATOMIC_RELEASE);
 }
 
-static bool covers(const uint32_t *more, const uint32_t *less)
+static bool counts_cover(const uint32_t *more, const uint32_t *less)
 {
 	const uint32_t n = places_used();
 
@@ -60,7 +60,7 @@ static bool covers(const uint32_t *more, const uint32_t *less)
 	return true;
 }
 
-static void join(uint32_t *into, const uint32_t *from)
+static void join_counts(uint32_t *into, const uint32_t *from)
 {
 	const uint32_t n = places_used();
 
@@ -89,13 +89,13 @@ bool sw_sync_release(struct sw_sync_thread *t, uint64_t key)
 	bool news = true;
 
 	raise_own(t);
-	if (!t->crowded && covers(nothing, t->known))
+	if (!t->crowded && counts_cover(nothing, t->known))
 		return false;
 	if (t->crowded || !lock_bucket(b))
 		return true;
 	if (b->owner == key)
-		news = !covers(b->held, t->known);
-	give(b);
+		news = !counts_cover(b->held, t->known);
+	unlock_bucket(b);
 	return news;
 }
 
@@ -110,9 +110,9 @@ void sw_sync_released(const struct sw_sync_thread *t, uint64_t key)
 	if (!b->owner)
 		b->owner = key;
 	if (b->owner == key)
-		join(b->held, t->known);
-	join(b->over, t->known);
-	give(b);
+		join_counts(b->held, t->known);
+	join_counts(b->over, t->known);
+	unlock_bucket(b);
 }
 
 bool sw_sync_acquire(struct sw_sync_thread *t, uint64_t key)
@@ -124,14 +124,14 @@ bool sw_sync_acquire(struct sw_sync_thread *t, uint64_t key)
 		t->fresh = true;
 		return true;
 	}
-	if (!t->crowded && covers(t->known, b->over)) {
+	if (!t->crowded && counts_cover(t->known, b->over)) {
 		news = false;
 	} else if (b->owner == key && !b->open) {
 		exact = true;
-		news = t->crowded || !covers(t->known, b->held);
-		join(t->known, b->held);
+		news = t->crowded || !counts_cover(t->known, b->held);
+		join_counts(t->known, b->held);
 	}
-	give(b);
+	unlock_bucket(b);
 	t->fresh |= news && !exact;
 	return news;
 }
