@@ -657,7 +657,7 @@ static void look_for_pointers(const uint64_t *words, size_t count)
 
 /* Takes the parameters of the next launch.  Which part of a buffer a kernel uses, and how, is for the analyser: all of
    it is protected against all.  The block may lie in the program's memory, so it is read without the lock. */
-static void take_parameters(const void *block, size_t bytes)
+static void take_args(const void *block, size_t bytes)
 {
 	if (sw_guard_others)
 		sw_guard_others->parameters(block, bytes);
@@ -797,4 +797,4 @@ static void call_left(int status)
 		record_unguarded(untold);
 }
 
-const struct sw_companion_hooks sw_guard_hooks = {.published = take_record, .parameters = take_parameters, .left = call_left};
+const struct sw_companion_hooks sw_guard_hooks = {.published = take_record, .parameters = take_args, .left = call_left};
