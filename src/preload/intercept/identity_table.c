@@ -2,7 +2,6 @@
 #include "preload/intercept/identity_table.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #define FIRST_LOG 8u /* a page */
@@ -17,13 +16,17 @@ static void *map_pages(size_t bytes)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-/* Without memory, and zero. */
-static void empty_pages(void *at, size_t bytes)
+/* Without memory, and zero. A reader may be in them. */
+static void empty_slots(struct sw_table_slot *slots, uint64_t n)
 {
 	const int saved = errno;
 
-	if (madvise(at, bytes, MADV_DONTNEED))
-		memset(at, 0, bytes); /* mlockall() */
+	if (madvise(slots, n * sizeof *slots, MADV_DONTNEED)) { /* mlockall() */
+		for (uint64_t i = 0; i < n; i++) {
+			__atomic_store_n(&slots[i].value, 0, __ATOMIC_RELAXED);
+			__atomic_store_n(&slots[i].key, 0, __ATOMIC_RELAXED);
+		}
+	}
 	errno = saved;
 }
 
@@ -77,9 +80,12 @@ uint64_t sw_table_get(const struct sw_table *table, uint64_t key)
 
 /* ---- the writer -------------------------------------------------------------------------------------------------- */
 
+/* A reader that sees anything that is stored after it sees the version, too: a store that releases alone keeps only
+   what comes before it in its place (table_grown.litmus). */
 static void next_version(struct sw_table *table)
 {
-	__atomic_store_n(&table->version, table->version + 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&table->version, table->version + 1, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
 /* The slot of the key; else the first that it could have: a deleted one, or the free one at the end. */
@@ -132,14 +138,17 @@ static bool resize_table(struct sw_table *table)
 		const struct sw_table_slot *from = &slots_of(old)[i];
 
 		if (from->value) {
-			*place_of(word_of(slots, log), from->key) = *from;
+			struct sw_table_slot *to = place_of(word_of(slots, log), from->key);
+
+			__atomic_store_n(&to->key, from->key, __ATOMIC_RELAXED);
+			__atomic_store_n(&to->value, from->value, __ATOMIC_RELAXED);
 			taken++;
 		}
 	}
 	__atomic_store_n(&table->slots, word_of(slots, log), __ATOMIC_RELEASE);
 	next_version(table); /* before the old slots change */
 	if (old) {
-		empty_pages(slots_of(old), sizeof(struct sw_table_slot) << (old & LOG_MASK));
+		empty_slots(slots_of(old), room_of(old));
 		if (!table->spare || (table->spare & LOG_MASK) < table->mapped)
 			table->spare = word_of(slots_of(old), table->mapped);
 	}

@@ -32,10 +32,13 @@ void *sw_trampoline(const char *name, void *real)
 	for (uint32_t i = 0; i < SW_STATE_UNKNOWN; i++) {
 		void *held = NULL;
 
-		if (__atomic_compare_exchange_n(&taken[i].real, &held, real, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		__atomic_compare_exchange_n(&taken[i].real, &held, real, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+		if (held && held != real)
+			continue;
+		/* Another thread may be about to name it, and who gets the trampoline may call it at once. */
+		if (!__atomic_load_n(&taken[i].name, __ATOMIC_ACQUIRE))
 			__atomic_store_n(&taken[i].name, keep_name(name), __ATOMIC_RELEASE);
-		if (!held || held == real)
-			return (void *)(sw_trampolines + (size_t)i * BYTES_EACH);
+		return (void *)(sw_trampolines + (size_t)i * BYTES_EACH);
 	}
 	return real;
 }

@@ -25,7 +25,8 @@ void (*sw_companion_begun)(void);
 
 static void begun(void (*function)(void))
 {
-	__atomic_store_n(&sw_companion_begun, function, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&sw_companion_begun, function, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* with that of start_rest(): one of the two calls it */
 	if (sw_recording())
 		function();
 }

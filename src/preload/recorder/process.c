@@ -483,7 +483,8 @@ static void start_rest(uint64_t mask)
 		__atomic_fetch_or(&sw_trace.header->flags, SW_FILE_STACKS, __ATOMIC_RELAXED);
 	}
 	say_what_starts(options);
-	void (*begun)(void) = __atomic_load_n(&sw_companion_begun, __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* between the state, which is ON, and this (companion.c) */
+	void (*begun)(void) = __atomic_load_n(&sw_companion_begun, __ATOMIC_ACQUIRE);
 	if (begun)
 		begun();
 	const bool loaded = sw_helper_load(mask);

@@ -266,8 +266,10 @@ void sw_unwind_start(struct sw_unwind *u, const void *frame, uintptr_t top)
 	u->first = true;
 	u->with_library = sw_unwind_loaded(); /* it may come in the middle of this walk */
 #ifdef HAVE_LIBUNWIND
-	if (!u->with_library)
+	if (!u->with_library) { /* looks again: either this walk uses it, or who loads it sees that one did not */
 		__atomic_store_n(&used_without, true, __ATOMIC_SEQ_CST);
+		u->with_library = __atomic_load_n(&lib.loaded, __ATOMIC_SEQ_CST);
+	}
 	if (u->with_library)
 		start_cursor(u, frame);
 #endif
