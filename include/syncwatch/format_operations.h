@@ -193,6 +193,16 @@ struct sw_rec_sync {
 	uint32_t what;	  /* enum sw_sync_what */
 	uint32_t flags;
 };
+/*
+ * Since minor 15, after the struct of a QUERY that says "not ready" or of a CODE_TOUCH: the record stands for so many
+ * calls that its thread made in a row, of one entry point.  QUERY: of the same handle and place, with nothing of the
+ * thread between; h.ticks is the entry of the first, h.ticks + h.dur the return of the last.  CODE_TOUCH: of kernels
+ * that the thread had asked about before, one of which it names; the last ones took place in that time.
+ */
+struct sw_rec_calls {
+	uint64_t calls;
+	uint64_t inside; /* ticks spent in them */
+};
 struct sw_rec_host_func {
 	struct sw_rec h; /* HOST_FUNC: enqueued; HOST_FUNC_RUN with BEGIN and END (struct sw_rec_end) on the driver's
 			    thread */

@@ -271,8 +271,8 @@ static void count_call(struct sw_model *m, const struct sw_record *r)
 	    r->rec->kind == SW_REC_HOST_ACCESS || r->rec->kind == SW_REC_HOST_SYNC)
 		return;
 	sw_host_func_caller(m, r->thread);
-	m->j->coverage.driver_calls++;
-	m->j->coverage.runtime_calls += r->rec->flags & SW_RF_RUNTIME ? 1 : 0;
+	m->j->coverage.driver_calls += r->calls;
+	m->j->coverage.runtime_calls += r->rec->flags & SW_RF_RUNTIME ? r->calls : 0;
 }
 
 static void end_of_call(struct sw_model *m, const struct sw_record *r)

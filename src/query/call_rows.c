@@ -311,6 +311,11 @@ static void put_call(struct sw_call_rows *calls, const struct sw_operation *op)
 		sw_rows_null(rows);
 	else
 		sw_rows_number(rows, (int64_t)op->what.dur_ns);
+	sw_rows_number(rows, op->record->calls > 1 ? (int64_t)op->record->calls : 1);
+	if (in_flight)
+		sw_rows_null(rows);
+	else
+		sw_rows_number(rows, (int64_t)(op->record->calls > 1 ? op->record->inside_ns : op->what.dur_ns));
 	sw_rows_number(rows, op->blocks);
 	sw_rows_number(rows, rec->flags & SW_RF_PENDING ? 0 : rec->status);
 	sw_rows_known(rows, op->what.stack);

@@ -66,6 +66,15 @@ size_t sw_kind_bytes(const struct sw_rec *rec)
 	return least[rec->kind];
 }
 
+const struct sw_rec_calls *sw_record_calls(const struct sw_rec *rec)
+{
+	const bool counts = rec->kind == SW_REC_QUERY || rec->kind == SW_REC_CODE_TOUCH;
+	if (!counts || rec->flags & (SW_RF_END | SW_RF_PENDING) ||
+	    rec->words * 8u < least[rec->kind] + sizeof(struct sw_rec_calls))
+		return NULL;
+	return (const struct sw_rec_calls *)(const void *)((const char *)rec + least[rec->kind]);
+}
+
 const char *sw_record_kind_name(uint8_t kind)
 {
 	return names[kind] ? names[kind] : "?";

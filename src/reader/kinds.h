@@ -28,6 +28,9 @@ static inline bool sw_launch_is_short(const struct sw_rec *rec)
 	       rec->words * 8u < sizeof(struct sw_rec_launch);
 }
 
+/* The count in a record that stands for several calls; NULL: it stands for one. */
+const struct sw_rec_calls *sw_record_calls(const struct sw_rec *rec);
+
 /* Traits that kinds of records share; traits.def has a row for each kind. */
 enum sw_kind_trait {
 	SW_KIND_DEVICE = 1 << 0,   /* puts work of the device on a stream: a kernel, a copy, a set, a graph */

@@ -203,6 +203,15 @@ static uint64_t newly_lost(const struct sw_reader *r, const struct sw_rec_loss *
 	return loss->records > reported ? loss->records - reported : 0;
 }
 
+/* No process makes more calls: a damaged record may say any number. */
+#define CALLS_MOST (1ull << 40)
+
+static uint64_t calls_of(const struct sw_rec *rec)
+{
+	const struct sw_rec_calls *counted = sw_record_calls(rec);
+	return !counted || !counted->calls ? 1 : counted->calls < CALLS_MOST ? counted->calls : CALLS_MOST;
+}
+
 static void count(struct sw_reader *r, const struct sw_rec *rec)
 {
 	if (sw_kind_is_packed(rec->kind))
@@ -226,7 +235,15 @@ static void count(struct sw_reader *r, const struct sw_rec *rec)
 	r->totals.operations++;
 	while (r->seen.n <= rec->api)
 		*sw_vec_push(&r->seen) = 0;
-	r->seen.at[rec->api]++;
+	r->seen.at[rec->api] += calls_of(rec);
+}
+
+static void fill_calls(struct sw_reader *r, struct sw_record *out)
+{
+	const struct sw_rec_calls *counted = sw_record_calls(out->rec);
+	out->calls = calls_of(out->rec);
+	if (counted)
+		out->inside_ns = sw_clock_duration_ns(&r->dictionary.clock, counted->inside);
 }
 
 static bool has_failed(const struct sw_rec *rec)
@@ -248,9 +265,10 @@ static void fill(struct sw_reader *r, const struct sw_writer_cursor *w, struct s
 	};
 	if (!(rec->flags & SW_RF_PENDING)) {
 		uint64_t units = rec->flags & SW_RF_DUR_1024 ? 1024 : 1;
-		out->dur_ns = sw_clock_duration_ns(clock, rec->dur * units);
+		out->dur_ns = out->inside_ns = sw_clock_duration_ns(clock, rec->dur * units);
 		out->failed = has_failed(rec);
 	}
+	fill_calls(r, out);
 	if (rec->kind == SW_REC_LAUNCH && !(rec->flags & SW_RF_END)) {
 		uint32_t id = ((const struct sw_rec_launch *)(const void *)rec)->params;
 		const struct sw_param_block *block = id ? sw_writer_params(w, id) : NULL;

@@ -28,6 +28,8 @@ struct sw_record {
 	uint64_t seq;
 	uint64_t t_ns;	    /* since the start of the trace, at entry of the call (END: when the wait was over) */
 	uint64_t dur_ns;    /* time in the call; 0 while pending */
+	uint64_t calls;	    /* that it stands for (struct sw_rec_calls), nearly always 1 ... */
+	uint64_t inside_ns; /* ... and the time in them */
 	uint64_t offset;    /* in the file, for messages */
 	uint32_t thread;    /* index for sw_reader_thread, 0 unknown */
 	uint32_t stack;	    /* index for sw_reader_stack, 0: none: unique over all writers by content */

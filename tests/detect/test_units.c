@@ -376,7 +376,7 @@ START_TEST(quantiles_are_a_sixteenth_off_at_most)
 			for (; k && ns[k - 1] > x; k--)
 				ns[k] = ns[k - 1];
 			ns[k] = x;
-			sw_histogram_add(&spread, x);
+			sw_histogram_add(&spread, 1, x);
 		}
 		for (unsigned percent = 1; percent <= 100; percent++) {
 			uint64_t want = ns[(MANY * percent + 99) / 100 - 1],
@@ -386,7 +386,7 @@ START_TEST(quantiles_are_a_sixteenth_off_at_most)
 	}
 	spread = (struct sw_histogram){0};
 	ck_assert_uint_eq(sw_histogram_quantile(&spread, 50), 0);
-	sw_histogram_add(&spread, UINT64_MAX);
+	sw_histogram_add(&spread, 1, UINT64_MAX);
 	ck_assert_uint_gt(sw_histogram_quantile(&spread, 50), 1ull << 39);
 }
 END_TEST

@@ -344,6 +344,54 @@ START_TEST(query_loops)
 }
 END_TEST
 
+/*
+ * Polls that are counted in records are judged as those that have one each.  Rows: close together; now and then; close
+ * together, with a call of the thread between the two halves; of two streams.
+ */
+static struct sw_judgement *polls(bool counted, int row)
+{
+	struct tb *tb = two_streams();
+	tb_set(tb, DEV, 64, S1);
+	tb->dur = 1000;
+	tb->step = row == 1 ? 200000 : 4000;
+	for (int half = 0; half < 2; half++) {
+		const uint64_t stream = row == 3 && half ? S2 : S1;
+		if (half && row == 2)
+			tb_event_record(tb, E1, S2);
+		for (int i = 0; i < (counted ? 1 : 500); i++)
+			tb_query(tb, SW_SYNC_STREAM, stream, 600);
+		if (counted)
+			tb_polls(tb, SW_SYNC_STREAM, stream, 499);
+	}
+	tb_query(tb, SW_SYNC_STREAM, S1, 0);
+	return judged(tb);
+}
+
+START_TEST(counted_polls)
+{
+	struct sw_judgement *one = polls(false, _i), *many = polls(true, _i);
+	ck_assert_uint_eq(count_of(one, 403), _i == 1 ? 0 : 1);
+	ck_assert_uint_eq(many->findings.n, one->findings.n);
+	for (size_t i = 0; i < one->findings.n; i++) {
+		const struct sw_finding *a = &one->findings.at[i], *b = &many->findings.at[i];
+		ck_assert_int_eq(b->id, a->id);
+		if (a->id == 403)
+			ck_assert_uint_eq(b->polls, a->polls);
+		if (!a->cost)
+			continue;
+		ck_assert_uint_eq(b->cost->total_ns, a->cost->total_ns);
+		ck_assert_uint_eq(b->cost->core_low_ns, a->cost->core_low_ns);
+		ck_assert_uint_eq(b->cost->core_high_ns, a->cost->core_high_ns);
+		ck_assert_uint_eq(b->cost->recoverable_low_ns, a->cost->recoverable_low_ns);
+		ck_assert_uint_eq(b->cost->recoverable_high_ns, a->cost->recoverable_high_ns);
+	}
+	ck_assert_uint_eq(many->coverage.driver_calls, one->coverage.driver_calls);
+	ck_assert_uint_eq(many->coverage.runtime_calls, one->coverage.runtime_calls);
+	sw_judgement_free(one);
+	sw_judgement_free(many);
+}
+END_TEST
+
 /* What held the host, by kind; and the same calls with nothing pending. */
 START_TEST(waits_by_kind)
 {
@@ -385,6 +433,7 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, redundant_waits_do_not_stay, 0, 2);
 	tcase_add_loop_test(tc, waits_that_are_redundant_now_and_then, 0, 2);
 	tcase_add_loop_test(tc, redundant_waits, 0, 2);
+	tcase_add_loop_test(tc, counted_polls, 0, 4);
 	tcase_add_loop_test(tc, query_loops, 0, 2);
 	tcase_add_loop_test(tc, waits_by_kind, 0, 2);
 }

@@ -13,6 +13,12 @@ tests_preload_test_recorder_CFLAGS = $(recording_cflags)
 tests_preload_test_recorder_LDFLAGS =
 tests_preload_test_recorder_LDADD = $(recording_libs)
 
+check_PROGRAMS += tests/preload/test_counted
+TESTS += tests/preload/test_counted
+tests_preload_test_counted_CFLAGS = $(recording_cflags)
+tests_preload_test_counted_LDFLAGS =
+tests_preload_test_counted_LDADD = $(recording_libs)
+
 check_PROGRAMS += tests/preload/test_stacks
 TESTS += tests/preload/test_stacks
 tests_preload_test_stacks_CFLAGS = $(recording_cflags)

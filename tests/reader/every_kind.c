@@ -31,6 +31,7 @@ void tb_every_kind(const char *path, bool ended)
 	tb_copy_2d(tb, 0x7f0000000000, SW_SIDE_DEVICE, 128, 0x2000, SW_SIDE_HOST, 64, 64, 4, 0);
 	tb_set(tb, 0x7f0000000000, 100, 0);
 	tb_query(tb, SW_SYNC_EVENT, 0xe, 600);
+	tb_polls(tb, SW_SYNC_EVENT, 0xe, 3);
 	tb_sync(tb, SW_SYNC_STREAM, 0xa);
 	uint64_t host = sw_rec_seq(&tb_host_func(tb, 0xa, 0x401234)->h);
 	tb_thread(tb, 2);

@@ -145,6 +145,20 @@ struct tb *tb_new(const char *path, const struct tb_options *options)
 	return tb;
 }
 
+void *tb_more(struct tb *tb, struct sw_rec *last, size_t bytes)
+{
+	struct tb_writer *w = tb->current;
+	const size_t room = tb->header.chunk_bytes - sizeof(struct sw_chunk_header);
+	void *at = (uint64_t *)(void *)last + last->words;
+	if ((unsigned char *)at != w->chunk + sizeof(struct sw_chunk_header) + w->used || w->used + bytes > room) {
+		errno = E2BIG;
+		die(tb, "end of a record");
+	}
+	last->words = (uint16_t)(last->words + bytes / 8);
+	w->used += (uint32_t)bytes;
+	return at;
+}
+
 static void put_counts(struct tb *tb)
 {
 	struct sw_rec_counts *c = tb_add(tb, SW_REC_COUNTS, sizeof *c + tb->apis * sizeof(struct sw_count), false);

@@ -68,6 +68,8 @@ void tb_close(struct tb *tb, bool ended);
 
 /* Any record: header filled, `bytes` in all (rounded up to 8), payload zeroed.  Not ordered: sequence number 0. */
 void *tb_add(struct tb *tb, enum sw_rec_kind kind, size_t bytes, bool ordered);
+/* More bytes at the end of the record that was added last; they lie in its chunk. */
+void *tb_more(struct tb *tb, struct sw_rec *last, size_t bytes);
 
 /* ---- descriptions ---- */
 
@@ -138,6 +140,9 @@ uint64_t tb_sync_begin(struct tb *tb, enum sw_sync_what what, uint64_t handle);
 uint64_t tb_sync(struct tb *tb, enum sw_sync_what what, uint64_t handle); /* returns BEGIN's sequence number */
 struct sw_rec_end *tb_end(struct tb *tb, enum sw_rec_kind kind, uint64_t begin_seq);
 struct sw_rec_sync *tb_query(struct tb *tb, enum sw_sync_what what, uint64_t handle, uint16_t status);
+/* One record for so many that are not ready, tb->step apart; for so many questions about a kernel. */
+void tb_polls(struct tb *tb, enum sw_sync_what what, uint64_t handle, unsigned calls);
+void tb_asked(struct tb *tb, uint64_t kernel, uint16_t api, unsigned calls);
 struct sw_rec_host_func *tb_host_func(struct tb *tb, uint64_t stream, uint64_t function);
 /* BEGIN and END on the current thread (switch with tb_thread first). */
 /* The function runs on the current thread; in one, or with what it does in between. */

@@ -266,6 +266,26 @@ struct sw_rec_sync *tb_query(struct tb *tb, enum sw_sync_what what, uint64_t han
 	return r;
 }
 
+void tb_polls(struct tb *tb, enum sw_sync_what what, uint64_t handle, unsigned calls)
+{
+	struct sw_rec_sync *r = tb_query(tb, what, handle, 600);
+	struct sw_rec_calls *counted = tb_more(tb, &r->h, sizeof *counted);
+	counted->calls = calls;
+	counted->inside = calls * tb->dur;
+	r->h.dur = (uint32_t)((calls - 1) * tb->step + tb->dur);
+	tb->calls[r->h.api] += calls - 1;
+	tb->now += (calls - 1) * tb->step;
+}
+
+void tb_asked(struct tb *tb, uint64_t kernel, uint16_t api, unsigned calls)
+{
+	struct sw_rec_code *r = tb_code(tb, SW_REC_CODE_TOUCH, kernel, 0);
+	struct sw_rec_calls *counted = tb_more(tb, &r->h, sizeof *counted);
+	r->h.api = api;
+	counted->calls = calls;
+	counted->inside = calls * tb->dur;
+}
+
 struct sw_rec_host_func *tb_host_func(struct tb *tb, uint64_t stream, uint64_t function)
 {
 	struct sw_rec_host_func *r =

@@ -49,13 +49,12 @@ static uint64_t middle_of(uint32_t bucket)
 	return ((8ull + bucket % 8) << shift) + (1ull << shift) / 2;
 }
 
-void sw_histogram_add(struct sw_histogram *spread, uint64_t ns)
+void sw_histogram_add(struct sw_histogram *spread, uint64_t times, uint64_t ns)
 {
 	uint32_t *bucket = &spread->bucket[bucket_of(ns)];
-	if (*bucket == UINT32_MAX)
-		return;
-	++*bucket;
-	spread->n++;
+	const uint32_t more = times < UINT32_MAX - *bucket ? (uint32_t)times : UINT32_MAX - *bucket;
+	*bucket += more;
+	spread->n += more;
 }
 
 uint64_t sw_histogram_quantile(const struct sw_histogram *spread, unsigned percent)
@@ -325,7 +324,7 @@ void sw_collect_cost(struct sw_collect *collect, struct sw_finding *finding, con
 	uint64_t own = cost->own_ns < cost->ns ? cost->own_ns : cost->ns;
 	if (!all->spread)
 		all->spread = sw_calloc(1, sizeof *all->spread);
-	sw_histogram_add(all->spread, cost->ns);
+	sw_histogram_add(all->spread, 1, cost->ns);
 	sum->calls++;
 	sum->total_ns += cost->ns;
 	sum->parts.work_ns += cost->parts.work_ns;

@@ -43,7 +43,8 @@ struct sw_histogram {
 	uint32_t bucket[8 * SW_HISTOGRAM_OCTAVES];
 };
 
-void sw_histogram_add(struct sw_histogram *spread, uint64_t ns);
+/* So many durations of that length. */
+void sw_histogram_add(struct sw_histogram *spread, uint64_t times, uint64_t ns);
 /* The duration that `percent` of them do not exceed, in ns; 0 when there are none. */
 uint64_t sw_histogram_quantile(const struct sw_histogram *spread, unsigned percent);
 

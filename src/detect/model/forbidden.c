@@ -314,7 +314,7 @@ void sw_forbidden_call(struct sw_model *m, const struct sw_wait *w, const struct
 		const struct sw_gate_rule *rule = &m->forbidden->gate->rule[i];
 		if (!(rules >> i & 1))
 			continue;
-		m->forbidden->result[i].calls++;
+		m->forbidden->result[i].calls += w->record.calls;
 		if (!(kinds & rule->kinds))
 			continue;
 		if (rule->op == SW_GATE_MAX_WAIT && cost->ns <= rule->bound)

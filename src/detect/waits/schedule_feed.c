@@ -290,9 +290,12 @@ static void feed_query(struct sw_model *m, const struct sw_record *r, const stru
 	struct sw_polling *polling = polling_of(m, r->thread);
 	bool again = polling->handle == q->handle && r->t_ns - polling->last_ns < POLL_GAP_NS;
 	if (r->rec->status == SW_NOT_READY) {
-		if (!again)
-			*polling = (struct sw_polling){q->handle, r->t_ns, 0};
-		polling->last_ns = r->t_ns + r->dur_ns;
+		/* Counted polls are all as close as that, or none is. */
+		const uint64_t end = r->t_ns + r->dur_ns, each = r->inside_ns / r->calls;
+		const bool apart = r->calls > 1 && (r->dur_ns - r->inside_ns) / (r->calls - 1) > POLL_GAP_NS;
+		if (!again || apart)
+			*polling = (struct sw_polling){q->handle, apart ? end - each : r->t_ns, 0};
+		polling->last_ns = end;
 		return;
 	}
 	uint64_t since = again ? polling->since_ns : r->t_ns;

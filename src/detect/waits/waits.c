@@ -75,9 +75,10 @@ void sw_poll_again(struct sw_model *m, const struct sw_record *r, const struct s
 		poll = sw_calloc(1, sizeof *poll);
 		sw_map_put_ptr(&m->polls->by_site, key, poll);
 	}
-	if (!poll->calls++)
+	if (!poll->calls)
 		poll->since_ns = r->t_ns;
-	poll->asking_ns += r->dur_ns;
+	poll->calls += r->calls;
+	poll->asking_ns += r->inside_ns;
 	if (!done)
 		return;
 	uint64_t ns = r->t_ns + r->dur_ns - poll->since_ns;

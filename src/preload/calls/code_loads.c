@@ -6,6 +6,7 @@
 #include "preload/calls/custom.h"
 #include "preload/intercept/function_table.h"
 #include "preload/calls/code_image.h"
+#include "preload/recorder/counted.h"
 
 /* After a load: the image first, so that the record can name it.  The caller may free the image when we return. */
 static void record_load(struct sw_call *call, CUresult status, uint64_t handle, const void *image, const char *path)
@@ -118,6 +119,7 @@ CUresult sw_custom_module_unload(const struct sw_site *site, CUmodule module)
 	const bool on = record_unload(&call, site, SW_WORD(module));
 	const CUresult status = real(module);
 
+	sw_counted_unloaded();
 	if (on)
 		sw_call_leave(&call, status);
 	return status;
@@ -130,6 +132,7 @@ CUresult sw_custom_library_unload(const struct sw_site *site, CUlibrary library)
 	const bool on = record_unload(&call, site, SW_WORD(library));
 	const CUresult status = real(library);
 
+	sw_counted_unloaded();
 	if (on)
 		sw_call_leave(&call, status);
 	return status;
@@ -202,11 +205,17 @@ CUresult sw_custom_kernel_get_function(const struct sw_site *site, CUfunction *f
 	__typeof__(&cuFuncGetModule) ask = SW_REAL(cuFuncGetModule);
 	struct sw_call call;
 	const bool on = sw_site_enter(&call, site, 0);
+	if (on)
+		sw_call_context(&call, sw_context_here());
+	const bool known = on && sw_counted_knows(&call, SW_WORD(kernel));
 	const CUresult status = real(function, kernel);
 	CUmodule module = NULL;
 
 	if (status == CUDA_SUCCESS && ask && ask(&module, *function) == CUDA_SUCCESS)
 		sw_functions_module_of(SW_WORD(module), sw_functions_library_of(kernel));
+	/* cudart asks for it in each question about occupancy. */
+	if (known && status == CUDA_SUCCESS && sw_counted_question(&call, SW_WORD(kernel)))
+		return status;
 	if (on)
 		record_touch(&call, status, SW_WORD(kernel));
 	return status;

@@ -149,6 +149,9 @@ SW_RECORDS(SW_STRUCT_TYPE)
 #define SW_DONE_CODE_TOUCH(...)	  (void)0
 #define SW_FILL_CODE_TOUCH(r, of) ((r)->handle = SW_WORD(of))
 
+/* A question that a thread may ask about each kernel again and again. */
+#define SW_KIND_CODE_ASK SW_REC_CODE_TOUCH
+
 #define SW_KIND_CAPTURE			       SW_REC_CAPTURE
 #define SW_DONE_CAPTURE(call, what, s, g, how) sw_graphs_capturing(SW_CAPTURE_##what)
 #define SW_FILL_CAPTURE(r, what, s, g, how)                                                                            \

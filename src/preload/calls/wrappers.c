@@ -14,6 +14,7 @@
 #include "preload/calls/launch.h"
 #include "api/signature.h"
 #include "preload/intercept/wrappers.h"
+#include "preload/recorder/counted.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define OFTEN  __attribute__((visibility("default"), section(".text.hot.calls")))
@@ -92,7 +93,26 @@ enum { WORDS_MAX = 6, sw_at_0 = 15 /* in the place of a parameter: 0 */ };
 #define PLACES_6(a, b, c, d, e, f) PLACES(sw_at_##a, sw_at_##b, sw_at_##c, sw_at_##d, sw_at_##e, sw_at_##f)
 #define PLACES_OF(...)		   SW_PASTE(PLACES_, SW_WORDS_COUNT(__VA_ARGS__))(__VA_ARGS__)
 
-enum words_record { WORDS_OTHER, WORDS_UNCLASSIFIED, WORDS_CODE_TOUCH, WORDS_CONFIG };
+enum words_record { WORDS_OTHER, WORDS_UNCLASSIFIED, WORDS_CODE_TOUCH, WORDS_CONFIG, WORDS_CODE_ASK };
+
+typedef CUresult words_function(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+
+/* A question about a kernel that the thread has asked before.  A call that the driver refuses or that cannot be counted
+   is recorded once it has returned. */
+static CUresult asked_again(struct sw_call *call, words_function *real, const uint64_t *at, uint64_t kernel)
+{
+	const CUresult status = real(at[0], at[1], at[2], at[3], at[4], at[5]);
+	struct sw_rec_code *r;
+
+	if (status == CUDA_SUCCESS && sw_counted_question(call, kernel))
+		return status;
+	r = sw_call_record_after(call, SW_REC_CODE_TOUCH, sizeof *r, status);
+	if (r)
+		r->handle = kernel;
+	sw_call_publish(call);
+	sw_call_leave(call, status);
+	return status;
+}
 
 /* `what`: the entry point, flags from bit 16 on, the place of the stream from bit 32 on, those of the record's words
    from bit 36 on, the record from bit 60 on. */
@@ -103,21 +123,20 @@ static __attribute__((noinline)) CUresult words(const uint64_t *at, uint64_t wha
 	} records[] = {
 #define WORDS_RECORD(record)                                                                                           \
 	[WORDS_##record] = {SW_KIND_##record, (sizeof(SW_STRUCT(record)) - sizeof(struct sw_rec)) / sizeof(uint64_t)}
-		WORDS_RECORD(OTHER),
-		WORDS_RECORD(UNCLASSIFIED),
-		WORDS_RECORD(CODE_TOUCH),
-		WORDS_RECORD(CONFIG),
+		WORDS_RECORD(OTHER),  WORDS_RECORD(UNCLASSIFIED), WORDS_RECORD(CODE_TOUCH),
+		WORDS_RECORD(CONFIG), WORDS_RECORD(CODE_ASK),
 	};
 	struct sw_call call;
-	CUresult (*real)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t) =
-		(__typeof__(real))sw_hook_begin(&call, (uint32_t)what, frame);
-	const uint32_t stream = what >> 32 & 15, n = records[what >> 60].words;
+	words_function *real = (words_function *)sw_hook_begin(&call, (uint32_t)what, frame);
+	const uint32_t stream = what >> 32 & 15, first = what >> 36 & 15, n = records[what >> 60].words;
 	CUresult status;
 
 	if (!real)
 		return SW_NO_DRIVER;
 	if (call.writer) {
 		sw_call_context(&call, stream < WORDS_MAX ? sw_context_of_stream(at[stream]) : sw_context_here());
+		if (what >> 60 == WORDS_CODE_ASK && sw_counted_knows(&call, at[first]))
+			return asked_again(&call, real, at, at[first]);
 		struct sw_rec *r = sw_call_record(&call, records[what >> 60].kind, sizeof *r + n * sizeof(uint64_t));
 		uint64_t *to = (uint64_t *)(void *)(r + 1);
 
@@ -209,6 +228,30 @@ WORDS(6, (W(1), W(2), W(3), W(4), W(5), W(6)), a1, a2, a3, a4, a5, a6)
 				SW_APPLY(SW_FILL_##record, sw_r, SW_UNPAREN fill);                                     \
 			sw_call_publish(&sw_call);                                                                     \
 			DONE(record, fill);                                                                            \
+			sw_call_leave(&sw_call, sw_status);                                                            \
+		}                                                                                                      \
+		return sw_status;                                                                                      \
+	}
+/* Answers "not ready" in a row are counted. */
+#define POLL_OF(r, of, a, b) SW_SYNC_##of, SW_WORD(a)
+#define FORM_POLL(symbol, thread, where, record, fill, sig)                                                            \
+	EXPORT CUresult symbol(SW_PARAMS sig);                                                                         \
+	CUresult symbol(SW_PARAMS sig)                                                                                 \
+	{                                                                                                              \
+		ENTER(symbol, THREAD_##thread);                                                                        \
+		sw_status = sw_real(SW_ARGS sig);                                                                      \
+		if (sw_on) {                                                                                           \
+			const bool sw_again = sw_status == CUDA_ERROR_NOT_READY;                                       \
+			sw_call_context(&sw_call, WHERE_##where);                                                      \
+			if (sw_again && sw_counted_poll(&sw_call, SW_APPLY(POLL_OF, 0, SW_UNPAREN fill)))              \
+				return sw_status;                                                                      \
+			SW_STRUCT(record) *sw_r =                                                                      \
+				sw_call_record_after(&sw_call, SW_KIND_##record, sizeof *sw_r, sw_status);             \
+			if (sw_r)                                                                                      \
+				SW_APPLY(SW_FILL_##record, sw_r, SW_UNPAREN fill);                                     \
+			sw_call_publish(&sw_call);                                                                     \
+			if (sw_again)                                                                                  \
+				sw_counted_poll_recorded(&sw_call, SW_APPLY(POLL_OF, 0, SW_UNPAREN fill));             \
 			sw_call_leave(&sw_call, sw_status);                                                            \
 		}                                                                                                      \
 		return sw_status;                                                                                      \

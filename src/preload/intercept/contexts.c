@@ -7,6 +7,7 @@
 #include "preload/intercept/driver.h"
 #include "preload/intercept/hook_state.h"
 #include "preload/platform/often.h"
+#include "preload/recorder/counted.h"
 
 /* CU_STREAM_LEGACY and CU_STREAM_PER_THREAD are 1 and 2; 0 is one of the two. */
 #define LAST_DEFAULT_STREAM 2
@@ -336,6 +337,9 @@ void sw_context_changed(enum sw_context_op op, uint64_t handle)
 	const struct sw_state *state = sw_state();
 	uint8_t id;
 
+	/* Kernels go with their context. */
+	if (op == SW_CONTEXT_DESTROY || op == SW_CONTEXT_RESET || op == SW_CONTEXT_RELEASE)
+		sw_counted_unloaded();
 	switch (op) {
 	case SW_CONTEXT_DESTROY:
 		id = context_search(state, (CUcontext)(uintptr_t)handle);

@@ -6,6 +6,7 @@ recorder_sources = \
 	src/preload/platform/bypass.c src/preload/platform/bypass.h \
 	src/preload/platform/clock.c src/preload/platform/clock.h \
 	src/preload/recorder/companion.c src/preload/recorder/companion.h \
+	src/preload/recorder/counted.c src/preload/recorder/counted.h \
 	src/preload/calls/launch_tail.c src/preload/calls/launch_tail.h \
 	src/preload/recorder/intern.c src/preload/recorder/intern.h \
 	src/preload/platform/loaded_object.c src/preload/platform/loaded_object.h \

@@ -657,6 +657,7 @@ static void end_trace(void)
 	if (!t->busy && (t->writer || sw_writer_attach(t))) {
 		sw_writer_abandon(t->writer);
 		sw_writer_write_missed(t->writer);
+		sw_counted_flush_all(t->writer);
 		process_count_nested();
 		describe_end(t->writer);
 	}

@@ -183,7 +183,8 @@ struct sw_rec *sw_writer_reserve_slow(struct sw_writer *w, uint32_t bytes)
 	if (w->loss || bytes > SW_REC_MAX_BYTES)
 		return NULL;
 	if (w->base)
-		w->end = SW_CHUNK_RECORDS_END - LOSS_ROOM; /* a signal handler may have lowered it */
+		w->end = SW_CHUNK_RECORDS_END - LOSS_ROOM; /* a signal handler or counted calls may have lowered it */
+	sw_counted_flush(w);
 	if (w->missed && w->base && w->at + LOSS_ROOM <= w->end)
 		sw_writer_write_missed(w);
 	if (!w->base || w->at + bytes > w->end) {
@@ -382,6 +383,7 @@ void sw_writer_release(struct sw_thread *thread)
 		return;
 	sw_writer_abandon(w);
 	sw_writer_write_missed(w);
+	sw_counted_flush_all(w);
 	uint64_t mask = sw_lock_enter(&pool.lock);
 	put_free(w);
 	sw_lock_leave(&pool.lock, mask);

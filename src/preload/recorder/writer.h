@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "preload/recorder/counted.h"
 #include "preload/recorder/intern.h"
 #include "preload/recorder/trace.h"
 #include "syncwatch/format.h"
@@ -56,6 +57,7 @@ struct sw_writer {
 		uint32_t params, bytes;
 		uint32_t word[SW_BLOCK_WORDS];
 	} memos[SW_LAUNCH_MEMOS];
+	struct sw_counts_of_calls counted;
 	uint32_t failed[SW_API_IDS];
 	uint64_t calls[SW_API_IDS];
 };

@@ -239,6 +239,9 @@ static void fields_print(FILE *out, const struct sw_rec *rec)
 		const uint64_t n = number(bytes + f->offset, f->size);
 		tail += print_tail(out, f, tail, n < room ? n : room);
 	}
+	const struct sw_rec_calls *counted = sw_record_calls(rec);
+	if (counted)
+		fprintf(out, " calls=%" PRIu64 " inside_ticks=%" PRIu64, counted->calls, counted->inside);
 }
 
 void sw_fields_cover(uint8_t kind, unsigned char *covered, size_t room)

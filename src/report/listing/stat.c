@@ -24,15 +24,22 @@ static struct sw_time_row *row_of(struct sw_call_times *t, enum sw_time_table ta
 	return &t->table[table].rows.at[*index - 1];
 }
 
-static void add_time(struct sw_time_row *row, uint64_t ns)
+/* Only the sum is known of calls that are counted in one record. */
+static void add_times(struct sw_time_row *row, uint64_t calls, uint64_t ns)
 {
+	const uint64_t each = ns / calls;
 	if (!row->times)
 		row->times = sw_calloc(1, sizeof *row->times);
-	sw_histogram_add(row->times, ns);
-	row->timed++;
+	sw_histogram_add(row->times, calls, each);
+	row->timed += calls;
 	row->total_ns += ns;
-	if (ns > row->worst_ns)
-		row->worst_ns = ns;
+	if (each > row->worst_ns)
+		row->worst_ns = each;
+}
+
+static void add_time(struct sw_time_row *row, uint64_t ns)
+{
+	add_times(row, 1, ns);
 }
 
 static uint32_t call_key(uint16_t api, uint16_t flags)
@@ -55,10 +62,13 @@ static void on_operation(void *arg, const struct sw_operation *op)
 	const bool returned = !(op->record->rec->flags & SW_RF_PENDING) || op->what.dur_ns;
 	if (op->what.kind != SW_REC_HOST_FUNC_RUN) {
 		struct sw_time_row *row = row_of(t, SW_TIMES_CALLS, call_key(op->what.api, op->what.flags));
-		row->count++;
+		const bool counted = op->record->calls > 1;
+		row->count += counted ? op->record->calls : 1;
 		row->failed += op->record->failed;
 		row->bytes += sw_record_bytes(op->record->rec);
-		if (returned)
+		if (returned && counted)
+			add_times(row, op->record->calls, op->record->inside_ns);
+		else if (returned)
 			add_time(row, op->what.dur_ns);
 		row->waits += op->blocks;
 		row->wait_ns += op->blocks ? op->what.dur_ns : 0;

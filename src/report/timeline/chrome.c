@@ -405,6 +405,8 @@ static struct sw_drawn draw_call(struct sw_chrome *c, const struct sw_operation 
 	if (op->what.stream)
 		sw_event_label(&c->events, "on", sw_chrome_stream(c, op->what.stream));
 	sw_chrome_put_site(c, "at", op->what.stack, op->what.function);
+	if (op->record->calls > 1)
+		sw_event_number(&c->events, "calls", op->record->calls);
 	if (op->blocks)
 		sw_event_text(&c->events, "waited", "yes");
 	if (op->record->failed)
