@@ -15,6 +15,7 @@ EXTRA_DIST += tests/arch/litmus/orders.tsv \
 	tests/arch/litmus/free_list.litmus \
 	tests/arch/litmus/freed_ring.litmus \
 	tests/arch/litmus/job.litmus \
+	tests/arch/litmus/known_rules.litmus \
 	tests/arch/litmus/lock.litmus \
 	tests/arch/litmus/once.litmus \
 	tests/arch/litmus/pending.litmus \

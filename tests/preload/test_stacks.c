@@ -62,8 +62,15 @@ void *dlopen(const char *path, int flags)
 	return hide_libunwind && libunwind ? NULL : real(path, flags);
 }
 
+static bool both_ways;
+static void walk_both(int signal);
+
 static __attribute__((noinline)) void call_and_note(void)
 {
+	if (both_ways) {
+		walk_both(0);
+		return;
+	}
 	/* This function's frame is in both: as backtrace()'s first address and as the recorded stack's. */
 	fake_wait(taken, 0);
 	expected[taken].frames = backtrace(expected[taken].ip, DEEPEST + 40);
@@ -193,6 +200,65 @@ END_TEST
 START_TEST(test_oracle_cut)
 {
 	compare("depth=12", 12);
+}
+END_TEST
+
+/* ---- both ways to walk --------------------------------------------------------------------------------------------
+ */
+
+#define WALKS 4000
+static unsigned walks, different;
+
+static unsigned walk_by(const void *frame, bool library, uint64_t *ips, int *last)
+{
+	struct sw_unwind u;
+	struct sw_unwind_frame f;
+	unsigned n = 0;
+	sw_unwind_start(&u, frame, sw_unwind_find_stack(), library);
+	while ((*last = sw_unwind_next(&u, &f)) > 0 && n < DEEPEST + 40)
+		ips[n++] = f.ip;
+	return n;
+}
+
+static __attribute__((noinline)) void walk_both(int signal)
+{
+	uint64_t ips[2][DEEPEST + 40];
+	int last[2];
+	(void)signal;
+	const unsigned by_tables = walk_by(__builtin_frame_address(0), false, ips[0], &last[0]);
+	const unsigned by_library = walk_by(__builtin_frame_address(0), true, ips[1], &last[1]);
+	different +=
+		by_tables != by_library || last[0] || last[1] || memcmp(ips[0], ips[1], by_tables * sizeof **ips) != 0;
+	walks++;
+}
+
+static void walk_everywhere(void)
+{
+	struct sigaction action = {.sa_handler = walk_both};
+	both_ways = true;
+	fake_wait(0, 0);
+	while (!sw_unwind_loaded())
+		sched_yield();
+	sigaction(SIGUSR1, &action, NULL);
+	while (walks < WALKS) {
+		next((unsigned)random_number() % DEEPEST, random_number() >> 8);
+		if (walks % 100 == 0)
+			raise(SIGUSR1);
+		if (walks % 500 == 0)
+			sw_unwind_flush();
+	}
+}
+
+static void leave_walks(int status)
+{
+	(void)status;
+	exit(walks >= WALKS && !different ? 0 : 1);
+}
+
+/* Tables and libunwind find the same frames, and the same end. */
+START_TEST(test_same_as_libunwind)
+{
+	ck_assert_int_eq(record_in_child(NULL, walk_everywhere, leave_walks), 0);
 }
 END_TEST
 
@@ -445,8 +511,10 @@ static Suite *stacks_suite(void)
 		tcase_add_loop_test(c, test_faults, 0, 2);
 	}
 	tcase_add_test(c, test_threads_in_turn);
-	if (SW_ARCH_USES_LIBUNWIND)
+	if (SW_ARCH_USES_LIBUNWIND) {
+		tcase_add_test(c, test_same_as_libunwind);
 		tcase_add_test(c, test_exceptions_not_captured);
+	}
 	suite_add_tcase(s, c);
 	return s;
 }

@@ -47,8 +47,8 @@ struct remembered {
 
 struct sw_stack_cache {
 	struct remembered *last;
-	uintptr_t top;
-	uint64_t ips[FRAMES]; /* of the stack that is written */
+	struct sw_unwind_stack stack; /* of the thread */
+	uint64_t ips[FRAMES];	      /* of the stack that is written */
 	uint8_t oldest[SETS];
 	bool used[SETS];
 	struct remembered sets[SETS][WAYS];
@@ -70,7 +70,7 @@ void sw_stack_forget(struct sw_writer *w)
 		c->used[i] = false; /* sets never used stay untouched memory */
 	}
 	c->last = NULL;
-	c->top = 0;
+	c->stack.top = 0;
 }
 
 /*
@@ -221,8 +221,10 @@ static bool append(struct remembered *m, const struct sw_unwind_frame *f)
 }
 
 /* Walks the stack into *m. False: it can't be remembered. */
-static bool walk(struct remembered *m, const void *frame, uintptr_t top, const struct remembered *donor, uint32_t depth)
+static bool walk_once(struct remembered *m, const struct sw_stack_cache *c, const void *frame, uint32_t depth,
+		      bool library)
 {
+	const struct remembered *donor = c->last == m ? NULL : c->last;
 	struct sw_unwind u;
 	struct sw_unwind_frame f;
 	int got = 0;
@@ -230,7 +232,7 @@ static bool walk(struct remembered *m, const void *frame, uintptr_t top, const s
 	m->frame = frame;
 	m->frames = m->words = 0;
 	m->cut = false;
-	sw_unwind_start(&u, frame, top);
+	sw_unwind_start(&u, frame, c->stack, library);
 	while (m->frames < depth + MARGIN && (got = sw_unwind_next(&u, &f)) > 0) {
 		keep = append(m, &f) && keep;
 		if (keep && take_over(m, donor, &f, depth))
@@ -238,8 +240,17 @@ static bool walk(struct remembered *m, const void *frame, uintptr_t top, const s
 	}
 	m->whole = m->frames < depth + MARGIN && got == 0;
 	m->failed = got < 0;
-	m->cut = m->failed && !u.with_library;
 	return keep;
+}
+
+/* By the unwind tables, and where those do not lead on from the beginning with libunwind. */
+static bool walk(struct remembered *m, const struct sw_stack_cache *c, const void *frame, uint32_t depth)
+{
+	const bool keep = walk_once(m, c, frame, depth, false);
+	if (!m->failed)
+		return keep;
+	m->cut = sw_unwind_lacks_library();
+	return m->cut ? keep : walk_once(m, c, frame, depth, true);
 }
 
 static bool write_stack(struct sw_writer *w, const struct remembered *m, uint32_t id, uint32_t depth)
@@ -273,7 +284,6 @@ static uint32_t intern(struct sw_writer *w, const struct remembered *m, uint32_t
 	uint32_t id = sw_intern(&w->stack_ids, hash, &fresh);
 	if (!fresh)
 		return id;
-	sw_modules_refresh(w); /* code that was never seen in a stack may lie in a module that was just loaded */
 	if (write_stack(w, m, id, depth)) {
 		if (id % (SW_FORMAT_LIVE_IDS / 4) == 0)
 			sw_stack_forget(w); /* the ids of what is remembered grow too old to be referred to */
@@ -301,13 +311,14 @@ static __attribute__((noinline)) struct remembered *remember(struct sw_writer *w
 	struct sw_stack_cache *c = w->stacks;
 	int saved = errno; /* libunwind asks the kernel which addresses can be read */
 	uint64_t mask = sw_sys_block_signals();
-	if (!c->top && !sw_unwind_loaded())
-		c->top = sw_unwind_stack_top();
+	if (!c->stack.top)
+		c->stack = sw_unwind_find_stack();
 	struct remembered *m = &c->sets[set][c->oldest[set]++ % WAYS];
-	struct remembered *donor = c->last == m ? NULL : c->last;
 	c->used[set] = true;
 	m->next = NULL;
-	bool keep = walk(m, frame, c->top, donor, sw_stack_depth);
+	sw_modules_refresh(
+		w); /* other code may lie at an address whose rules are known, or code that nobody described */
+	bool keep = walk(m, c, frame, sw_stack_depth);
 	for (m->padded = m->words; m->padded % GROUP; m->padded++)
 		m->at[m->padded] = m->at[m->words - 1];
 	m->id = *id = intern(w, m, sw_stack_depth);

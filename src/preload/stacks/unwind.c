@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -109,7 +110,7 @@ static struct {
 extern void __tsan_release(void *) __attribute__((weak));
 extern void __tsan_acquire(void *) __attribute__((weak));
 
-static bool used_without; /* stacks were walked before it was loaded */
+static bool used_without; /* a walk ended for lack of it */
 
 bool sw_unwind_load(void)
 {
@@ -146,11 +147,19 @@ bool sw_unwind_load(void)
 
 bool sw_unwind_loaded(void)
 {
-	return __atomic_load_n(&lib.loaded, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&lib.loaded, __ATOMIC_SEQ_CST);
+}
+
+bool sw_unwind_lacks_library(void)
+{
+	if (!sw_unwind_loaded())
+		__atomic_store_n(&used_without, true, __ATOMIC_SEQ_CST);
+	return !sw_unwind_loaded(); /* it may have come meanwhile */
 }
 
 void sw_unwind_flush(void)
 {
+	sw_unwind_forget_rules();
 	if (sw_unwind_loaded())
 		lib.flush(*lib.space, 0, 0);
 }
@@ -240,37 +249,49 @@ bool sw_unwind_loaded(void)
 	return false;
 }
 
+bool sw_unwind_lacks_library(void)
+{
+	return true;
+}
+
 void sw_unwind_flush(void)
 {
+#ifdef __x86_64__
+	sw_unwind_forget_rules();
+#endif
 }
 
 #endif
 
-uintptr_t sw_unwind_stack_top(void)
+/* The first thread's stack grows down to its limit at most; libc would read all mappings to say where it ends. */
+#define FIRST_BYTES (8ul << 20)
+
+struct sw_unwind_stack sw_unwind_find_stack(void)
 {
 	pthread_attr_t attributes;
 	void *low = NULL;
 	size_t bytes = 0;
+	/* The kernel put these bytes between the first frame and the stack's end. */
+	const uintptr_t end = getauxval(AT_RANDOM) & ~7ul;
+	if (end && syscall(SYS_gettid) == getpid())
+		return (struct sw_unwind_stack){end - FIRST_BYTES, end};
 	if (pthread_getattr_np(pthread_self(), &attributes))
-		return 0;
+		return (struct sw_unwind_stack){0};
 	pthread_attr_getstack(&attributes, &low, &bytes);
 	pthread_attr_destroy(&attributes);
-	return (uintptr_t)low + bytes;
+	return (struct sw_unwind_stack){(uintptr_t)low, (uintptr_t)low + bytes};
 }
 
-void sw_unwind_start(struct sw_unwind *u, const void *frame, uintptr_t top)
+void sw_unwind_start(struct sw_unwind *u, const void *frame, struct sw_unwind_stack stack, bool library)
 {
 	u->frame = frame;
-	u->top = top;
+	u->top = (uintptr_t)frame >= stack.low ? stack.top : 0;
 	u->sp = (uintptr_t)(u->frame + 2);
 	u->first = true;
-	u->with_library = sw_unwind_loaded(); /* it may come in the middle of this walk */
+	u->with_library = library;
+	u->object.bytes = 0;
 #ifdef HAVE_LIBUNWIND
-	if (!u->with_library) { /* looks again: either this walk uses it, or who loads it sees that one did not */
-		__atomic_store_n(&used_without, true, __ATOMIC_SEQ_CST);
-		u->with_library = __atomic_load_n(&lib.loaded, __ATOMIC_SEQ_CST);
-	}
-	if (u->with_library)
+	if (library)
 		start_cursor(u, frame);
 #endif
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Walks the frames of the calling thread: with libunwind once it is loaded, until then by the unwind tables of the
- * loaded objects, slower and with the same result (unwind_tables.c).
+ * Walks the frames of the calling thread: by the unwind tables of the loaded objects (unwind_tables.c), or with
+ * libunwind, which also knows ways through code without tables.
  *
  * libunwind is loaded at run time and RTLD_LOCAL: linked into a preloaded object, its _Unwind_* symbols would capture
  * the C++ exceptions of the whole program.
@@ -35,12 +35,24 @@ struct sw_unwind_frame {
 	uint64_t rbp, rbp_slot; /* the frame pointer register at this frame, and where it was saved */
 };
 
+/* The object that the last frame's rules were looked up in. */
+struct sw_unwind_object {
+	uint64_t start, bytes; /* of the segment with that code */
+	const uint8_t *header; /* .eh_frame_hdr, NULL: none */
+	size_t header_bytes;
+};
+
+struct sw_unwind_stack {
+	uintptr_t low, top;
+};
+
 struct sw_unwind {
 	const uint64_t *frame; /* of the wrapper; along frame pointers: the current frame */
-	uintptr_t top;	       /* end of the thread's stack */
+	uintptr_t top;	       /* end of the thread's stack; 0: the frame lies on another one */
 	uint64_t sp;	       /* by tables: stack pointer of the last frame */
 	bool first, with_library;
 	struct sw_unwind_frame last;
+	struct sw_unwind_object object;
 #ifdef HAVE_LIBUNWIND
 	unw_cursor_t cursor;
 	unw_context_t context;
@@ -51,14 +63,19 @@ struct sw_unwind {
 bool sw_unwind_load(void);
 bool sw_unwind_loaded(void);
 
-/* Code was unmapped: libunwind must forget what it knows of it. */
+/* A walk ended early.  True: libunwind could not be tried; when it comes, stacks that ended early are walked again. */
+bool sw_unwind_lacks_library(void);
+
+/* Code was unmapped: what is known of it must be forgotten. */
 void sw_unwind_flush(void);
+void sw_unwind_forget_rules(void); /* a part of that */
 
-/* End of the calling thread's stack, for walks without libunwind; 0 unknown. May allocate. */
-uintptr_t sw_unwind_stack_top(void);
+/* The calling thread's stack; zeros: unknown. May allocate. */
+struct sw_unwind_stack sw_unwind_find_stack(void);
 
-/* Starts at the caller of the function with this frame address (which must keep a frame pointer). */
-void sw_unwind_start(struct sw_unwind *u, const void *frame, uintptr_t top);
+/* Starts at the caller of the function with this frame address (which must keep a frame pointer).  `library`: with
+   libunwind, which is loaded. */
+void sw_unwind_start(struct sw_unwind *u, const void *frame, struct sw_unwind_stack stack, bool library);
 
 /* 1: *out is the next frame, innermost first; 0: no more; -1: the walk can't continue. */
 int sw_unwind_next(struct sw_unwind *u, struct sw_unwind_frame *out);

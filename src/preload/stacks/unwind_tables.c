@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Walks the stack by the unwind tables of the loaded objects (.eh_frame: System V psABI for x86-64, and DWARF 5, 6.4),
- * until libunwind is there, and where it is not installed.  It keeps nothing and allocates nothing.
+ * Walks the stack by the unwind tables of the loaded objects (.eh_frame: System V psABI for x86-64, and DWARF 5, 6.4).
  *
  * It follows the instruction pointer, the stack pointer and the frame pointer: compilers make rules for return
- * addresses of nothing else.  Where there is no table, the frame pointer is followed for one frame.
+ * addresses of nothing else.  The rules of each return address are kept for all threads in a table that takes no lock.
+ * Code without tables is left to libunwind; without that, the frame pointer is followed for one frame.
  */
 #include "preload/platform/seldom.h"
 
 #include "preload/stacks/unwind.h"
 
 #include <link.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -527,30 +528,123 @@ static const uint8_t *search_table(const uint8_t *header, size_t bytes, uint64_t
 	return low ? header + entries[2 * (low - 1) + 1] : NULL;
 }
 
-struct search {
-	struct row *row;
-	bool found, signal;
-};
-
+/* Fills in the tables of the object that has this code in a segment; 0: it is another one. */
 static int search_object(struct dl_phdr_info *info, size_t size, void *data)
 {
-	struct search *search = data;
-	const ElfW(Phdr) *header = NULL;
-	bool here = false;
+	struct sw_unwind_object *object = data;
+	const ElfW(Phdr) *header = NULL, *code = NULL;
 	(void)size;
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-		here |= p->p_type == PT_LOAD && search->row->pc - info->dlpi_addr - p->p_vaddr < p->p_memsz;
+		if (p->p_type == PT_LOAD && object->start - info->dlpi_addr - p->p_vaddr < p->p_memsz)
+			code = p;
 		header = p->p_type == PT_GNU_EH_FRAME ? p : header;
 	}
-	if (!here)
+	if (!code)
 		return 0;
-	const uint8_t *fde = header ? search_table((const uint8_t *)info->dlpi_addr + header->p_vaddr, header->p_memsz,
-						   search->row->pc)
-				    : NULL;
-	search->found = fde && read_rules(search->row, fde, &search->signal);
+	object->start = info->dlpi_addr + code->p_vaddr;
+	object->bytes = code->p_memsz;
+	object->header = header ? (const uint8_t *)info->dlpi_addr + header->p_vaddr : NULL;
+	object->header_bytes = header ? header->p_memsz : 0;
 	return 1;
 }
+
+/* The rules at row->pc.  False: there are none, or they are not understood. */
+static bool find_rules(struct sw_unwind *u, struct row *row, bool *signal)
+{
+	if (row->pc - u->object.start >= u->object.bytes) {
+		u->object = (struct sw_unwind_object){.start = row->pc};
+		dl_iterate_phdr(search_object, &u->object);
+	}
+	const uint8_t *fde = u->object.header ? search_table(u->object.header, u->object.header_bytes, row->pc) : NULL;
+	return fde && read_rules(row, fde, signal);
+}
+
+/* ---- rules that were found before ---------------------------------------------------------------------------------
+ */
+
+/*
+ * Nearly all code needs the same few rules: the frame's address (CFA) is the stack or the frame pointer plus a number,
+ * the return address lies right below it, the frame pointer is as it was or lies at another number from it.  Those fit
+ * into a word.  Threads read and write the table without a lock: a key is set after its rules, and BUSY meanwhile.  A
+ * full neighbourhood keeps what it has.
+ */
+#define KNOWN	    16384u
+#define KNOWN_TRIES 8u
+#define BUSY	    1u
+#define ENDS	    4u /* no caller */
+
+static struct {
+	_Atomic uint64_t key, rules;
+} known[KNOWN];
+static _Atomic bool any_known;
+
+/* 0: these rules do not fit. */
+static uint64_t compact(const struct rules *rules)
+{
+	const struct rule *cfa = &rules->cfa, *rbp = &rules->rbp;
+	if (rules->rip.kind == UNDEFINED)
+		return ENDS;
+	const bool saved = rbp->kind == AT_OFFSET;
+	const int64_t from = saved ? rbp->offset : 0;
+	if (cfa->kind != IN_REGISTER || (cfa->reg != RBP && cfa->reg != RSP) || rules->rsp.kind != SAME ||
+	    rules->rip.kind != AT_OFFSET || rules->rip.offset != -8 || !(saved || rbp->kind == SAME) ||
+	    cfa->offset <= 0 || cfa->offset >> 28 || from > 0 || -from >> 28)
+		return 0;
+	return (cfa->reg == RBP ? 1u : 0u) | (saved ? 2u : 0u) | (uint64_t)cfa->offset << 8 | (uint64_t)-from << 36;
+}
+
+static void expand(struct rules *rules, uint64_t word)
+{
+	*rules = (struct rules){
+		.cfa = {.kind = IN_REGISTER, .reg = word & 1 ? RBP : RSP, .offset = (int64_t)(word >> 8 & 0xfffffff)},
+		.rbp = {.kind = word & 2 ? AT_OFFSET : SAME, .offset = -(int64_t)(word >> 36)},
+		.rip = {.kind = word & ENDS ? UNDEFINED : AT_OFFSET, .offset = -8},
+	};
+}
+
+static unsigned first_place(uint64_t pc)
+{
+	return (unsigned)(pc * 0x9e3779b97f4a7c15ull >> 50);
+}
+
+static uint64_t look_up(uint64_t pc)
+{
+	for (unsigned i = 0, at = first_place(pc); i < KNOWN_TRIES; i++, at++) {
+		const uint64_t key = atomic_load_explicit(&known[at % KNOWN].key, memory_order_acquire);
+		if (!key)
+			return 0;
+		if (key != pc)
+			continue;
+		const uint64_t word = atomic_load_explicit(&known[at % KNOWN].rules, memory_order_acquire);
+		return atomic_load_explicit(&known[at % KNOWN].key, memory_order_relaxed) == pc ? word : 0;
+	}
+	return 0;
+}
+
+static void enter(uint64_t pc, uint64_t word)
+{
+	for (unsigned i = 0, at = first_place(pc); i < KNOWN_TRIES; i++, at++) {
+		uint64_t key = 0;
+		if (atomic_compare_exchange_strong(&known[at % KNOWN].key, &key, BUSY)) {
+			atomic_store_explicit(&any_known, true, memory_order_relaxed);
+			atomic_store_explicit(&known[at % KNOWN].rules, word, memory_order_release);
+			atomic_store_explicit(&known[at % KNOWN].key, pc, memory_order_release);
+			return;
+		}
+		if (key == pc)
+			return;
+	}
+}
+
+void sw_unwind_forget_rules(void)
+{
+	for (unsigned i = 0; i < KNOWN && atomic_load_explicit(&any_known, memory_order_relaxed); i++)
+		atomic_store_explicit(&known[i].key, 0, memory_order_relaxed);
+}
+
+/* ---- the walk ------------------------------------------------------------------------------------------------------
+ */
 
 static bool frame_address(const struct sw_unwind *u, const struct rule *cfa, uint64_t *address)
 {
@@ -611,10 +705,20 @@ static int step_by_pointer(struct sw_unwind *u, struct sw_unwind_frame *out)
 
 int sw_unwind_by_tables(struct sw_unwind *u, struct sw_unwind_frame *out)
 {
-	struct row row = {.pc = u->last.ip - 1};
-	struct search search = {.row = &row};
-	dl_iterate_phdr(search_object, &search);
-	return search.found ? step_by_rules(u, &row.now, search.signal, out) : step_by_pointer(u, out);
+	const uint64_t pc = u->last.ip - 1, word = look_up(pc);
+	struct rules rules;
+	bool signal = false;
+	if (word) {
+		expand(&rules, word);
+		return step_by_rules(u, &rules, false, out);
+	}
+	struct row row = {.pc = pc};
+	if (!find_rules(u, &row, &signal))
+		return sw_unwind_loaded() ? -1 : step_by_pointer(u, out);
+	const uint64_t found = signal ? 0 : compact(&row.now);
+	if (found)
+		enter(pc, found);
+	return step_by_rules(u, &row.now, signal, out);
 }
 
 #endif
