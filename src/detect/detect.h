@@ -367,6 +367,7 @@ struct sw_finding {
 	bool host_order;     /* strict host: ordered if the host threads must run in the order in which they did */
 	bool host_flag;	     /* a flag that the host can poll, or write, may order the two */
 	bool workspace;	     /* hazards: of memory that the program gave a library to work in */
+	bool on_host;	     /* hazards: the later side blocks its thread, so that a wait of the host orders it */
 	bool not_waited;     /* documented to wait, but this call did not */
 	bool suppressed;
 	bool hidden;  /* possible, or a wait folded under the cost threshold: shown with --all */

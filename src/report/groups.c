@@ -105,39 +105,30 @@ uint64_t sw_group_cost(const struct sw_report *report, const struct sw_group *gr
 
 const char *sw_group_fix_place(struct sw_report *report, const struct sw_fix_line *line)
 {
-	static const char *const words[] = {"once", "after", "before", "instead of", "before the result is used"};
+	static const char *const words[] = {"once",  "after", "before", "instead of", "before the result is used",
+					    "remove"};
 	if (!line->frame)
 		return words[line->where];
 	return sw_names_format(&report->names, "%s %s", words[line->where],
 			       sw_place_brief(&report->names, line->frame));
 }
 
-/* The call that records too early, of SW202 in the same group; NULL: it is not there. */
-static const struct sw_access *early_record(const struct sw_report *report, const struct sw_group *group, uint64_t seq)
+/* The finding of the group that says which event failed to order its hazard, as the hazard's own advice has it; NULL:
+   there is none. */
+static const struct sw_finding *failed_event(const struct sw_report *report, const struct sw_group *group)
 {
+	const struct sw_finding *leader = report->shown.at[group->leader].finding;
+	const struct sw_finding_info *info = sw_finding_info(leader->id);
+	if (info && info->facts == SW_FACTS_MISSED)
+		return leader->missed.hazard ? leader : NULL;
 	for (size_t i = 0; i < group->members.n; i++) {
 		const struct sw_finding *finding = report->shown.at[group->members.at[i]].finding;
-		if (finding->id == SW_FINDING_WAIT_COVERS_NOTHING && finding->accesses &&
-		    finding->access[0]->seq == seq)
-			return finding->access[0];
+		info = sw_finding_info(finding->id);
+		if (info && info->facts == SW_FACTS_MISSED && finding->fix == leader->fix &&
+		    finding->fix_call.seq == leader->fix_call.seq)
+			return finding;
 	}
 	return NULL;
-}
-
-static const char *move_record(struct sw_report *report, const struct sw_group *group, const struct sw_finding *finding)
-{
-	struct sw_names *names = &report->names;
-	const struct sw_access *record = early_record(report, group, finding->fix_call.seq);
-	if (!record || !group->after)
-		return NULL;
-	const struct sw_frame *from = sw_place_of(names, record, group->after);
-	const struct sw_frame *to = sw_place_of(names, group->after, record);
-	if (!from || !to || !from->file || !to->file)
-		return NULL;
-	return sw_names_format(names, "move %s from %s to after %s (%s)",
-			       sw_name_api(names, record->api, record->flags, record->stack),
-			       sw_place_brief(names, from), sw_place_brief(names, to),
-			       sw_name_operation_brief(names, group->after));
 }
 
 static const char *lines_text(struct sw_report *report, const struct sw_fix_lines *lines)
@@ -152,24 +143,24 @@ static const char *lines_text(struct sw_report *report, const struct sw_fix_line
 void sw_group_fix(struct sw_report *report, const struct sw_group *group, struct sw_group_fix *out)
 {
 	const struct sw_shown_finding *leader = &report->shown.at[group->leader];
-	const struct sw_finding *finding = leader->finding;
-	*out = (struct sw_group_fix){.text = sw_report_words(report, leader).fix, .note = ""};
-	if (group->edges && finding->fix == SW_FIX_MOVE_RECORD) {
-		const char *text = move_record(report, group, finding);
-		out->text = text ? text : out->text;
-		return;
-	}
-	if (group->edges)
-		sw_fix_lines(&report->names, finding->fix, group->after, group->before, &out->lines);
-	else
-		sw_fix_call(&report->names, finding, &out->lines);
-	if (out->lines.n)
-		out->text = lines_text(report, &out->lines);
-	if (out->lines.n && finding->fix == SW_FIX_ASYNC)
-		out->note = "the host memory must be pinned; this wait also ordered what follows it, so re-run "
-			    "syncwatch afterwards";
-	if (out->lines.streams)
-		out->note = out->lines.streams;
+	const struct sw_finding *finding = leader->finding, *failed = failed_event(report, group);
+	struct sw_fix_lines *lines = &out->lines;
+	*out = (struct sw_group_fix){.text = sw_report_words(report, leader).fix, .note = "", .why = ""};
+	if (failed)
+		sw_fix_event_lines(&report->names, failed, group->before, lines);
+	else if (group->edges)
+		sw_fix_lines(&report->names, finding, group->after, group->before, lines);
+	if (!lines->n && !lines->why)
+		sw_fix_call(&report->names, finding, lines);
+	if (lines->n)
+		out->text = lines_text(report, lines);
+	else if (lines->why && *out->text)
+		out->why = lines->why;
+	if (lines->n && lines->note)
+		out->note = lines->note;
+	if (lines->n && lines->streams)
+		out->note = *out->note ? sw_names_format(&report->names, "%s; %s", lines->streams, out->note)
+				       : lines->streams;
 	if (group->edges > 1)
 		out->note =
 			sw_names_format(&report->names,
@@ -436,10 +427,16 @@ static uint64_t key_of(struct sw_report *report, const struct sw_finding *findin
 	return place ? sw_hash_u64(place) | 1 : 0;
 }
 
-/* The hazard that a call was meant to prevent: by its id and the work that was missed. */
+/* The hazard that a call was meant to prevent, by its id and the work that was missed; or by the call site of that
+   work: in a loop the finding may come from another round than the hazard. */
 static uint64_t hazard_key(int id, uint64_t seq)
 {
 	return sw_hash_u64((uint64_t)id << 48 ^ seq) | 1;
+}
+
+static uint64_t hazard_site_key(int id, const struct sw_access *missed)
+{
+	return missed->stack ? sw_hash_u64(sw_hash_u64((uint64_t)id << 48 ^ missed->stack) + missed->stream) | 1 : 0;
 }
 
 static bool explains(const struct sw_finding *finding)
@@ -448,22 +445,46 @@ static bool explains(const struct sw_finding *finding)
 	return info && info->facts == SW_FACTS_MISSED && finding->missed.hazard;
 }
 
+static const struct sw_access *missed_of(const struct sw_finding *finding)
+{
+	return sw_finding_access(finding, finding->accesses - 1u);
+}
+
+static void set_explained(struct sw_map *hazards, uint64_t key, uint64_t group)
+{
+	uint64_t *slot = key ? sw_map_find(hazards, key) : NULL;
+	if (slot && !*slot)
+		*slot = group;
+}
+
 /* Groups of the hazards that others explain: most explain nothing, and there may be a million of them. */
 static void find_explained(const struct sw_report *report, struct sw_map *hazards)
 {
 	for (size_t i = 0; i < report->shown.n; i++) {
 		const struct sw_finding *finding = finding_at(report, i);
-		if (!report->group_of[i] && explains(finding))
-			sw_map_put(hazards, hazard_key(finding->missed.hazard, finding->missed.seq));
+		if (report->group_of[i] || !explains(finding))
+			continue;
+		const uint64_t site = hazard_site_key(finding->missed.hazard, missed_of(finding));
+		sw_map_put(hazards, hazard_key(finding->missed.hazard, finding->missed.seq));
+		if (site)
+			sw_map_put(hazards, site);
 	}
 	for (size_t i = 0; i < report->shown.n && hazards->n; i++) {
 		const struct sw_finding *finding = finding_at(report, i);
-		uint64_t *group = report->group_of[i]
-					  ? sw_map_find(hazards, hazard_key(finding->id, finding->access[0]->seq))
-					  : NULL;
-		if (group)
-			*group = report->group_of[i];
+		if (!report->group_of[i] || !finding->accesses)
+			continue;
+		set_explained(hazards, hazard_key(finding->id, finding->access[0]->seq), report->group_of[i]);
+		set_explained(hazards, hazard_site_key(finding->id, finding->access[0]), report->group_of[i]);
 	}
+}
+
+static uint64_t group_explained(const struct sw_map *hazards, const struct sw_finding *finding)
+{
+	if (!explains(finding))
+		return 0;
+	const uint64_t group = sw_map_get(hazards, hazard_key(finding->missed.hazard, finding->missed.seq));
+	const uint64_t site = hazard_site_key(finding->missed.hazard, missed_of(finding));
+	return group || !site ? group : sw_map_get(hazards, site);
 }
 
 static void group_the_rest(struct sw_report *report)
@@ -474,9 +495,7 @@ static void group_the_rest(struct sw_report *report)
 		const struct sw_finding *finding = finding_at(report, i);
 		if (report->group_of[i])
 			continue;
-		uint64_t group = explains(finding)
-					 ? sw_map_get(&hazards, hazard_key(finding->missed.hazard, finding->missed.seq))
-					 : 0;
+		uint64_t group = group_explained(&hazards, finding);
 		uint64_t key = group ? 0 : key_of(report, finding);
 		/* A suppressed finding is in a group of its own. */
 		uint64_t *slot = key ? sw_map_put(&by_key, key ^ (uint64_t)report->shown.at[i].suppressed << 1) : NULL;

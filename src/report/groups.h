@@ -28,6 +28,7 @@ struct sw_group_fix {
 	struct sw_fix_lines lines;
 	const char *text;
 	const char *note; /* what else must be considered; "" nothing */
+	const char *why;  /* why there are no lines to paste; "" there are, or the text is all there is */
 };
 void sw_group_fix(struct sw_report *report, const struct sw_group *group, struct sw_group_fix *out);
 /* "after demo.cu:23", "once": where a line of it goes. */

@@ -48,6 +48,104 @@ START_TEST(the_right_event_of_a_ring_is_named)
 }
 END_TEST
 
+/* The host touches a buffer that a copy still reads; by an access of its own, or by a copy that blocks it. */
+static const struct {
+	bool newer;	/* the stream has newer work */
+	bool recorded;	/* the program records an event after the copy, */
+	bool again;	/* ... and again, on the other stream */
+	bool waits_old; /* the host waited for what came before the copy */
+	bool followed;	/* the advice is followed */
+	enum sw_fix fix;
+} host_cases[] = {
+	{.fix = SW_FIX_HOST_SYNC},
+	{.fix = SW_FIX_HOST_SYNC, .followed = true},
+	{.newer = true, .fix = SW_FIX_HOST_OWN_EVENT},
+	{.newer = true, .fix = SW_FIX_HOST_OWN_EVENT, .followed = true},
+	{.newer = true, .recorded = true, .fix = SW_FIX_HOST_EVENT},
+	{.newer = true, .recorded = true, .fix = SW_FIX_HOST_EVENT, .followed = true},
+	{.newer = true, .recorded = true, .again = true, .fix = SW_FIX_HOST_OWN_EVENT},
+	{.waits_old = true, .fix = SW_FIX_HOST_SYNC},
+};
+
+START_TEST(the_host_waits_for_no_more_than_it_needs)
+{
+	const bool by_copy = _i % 2;
+	struct tb *tb = two_streams();
+	uint64_t record = 0, waited = 0;
+	const size_t n = (size_t)_i / 2;
+	tb_event_create(tb, E1);
+	if (host_cases[n].waits_old) {
+		tb_set(tb, DEV2, 64, S1);
+		waited = tb_sync(tb, SW_SYNC_STREAM, S1);
+	}
+	h2d(tb, DEV, PIN, 4096, S1);
+	if (host_cases[n].recorded || host_cases[n].followed) {
+		tb_event_record(tb, E1, S1);
+		record = tb->seq;
+	}
+	if (host_cases[n].newer)
+		tb_set(tb, DEV2, 64, S1);
+	if (host_cases[n].again)
+		tb_event_record(tb, E1, S2);
+	if (host_cases[n].followed)
+		tb_sync(tb, SW_SYNC_EVENT, E1);
+	if (by_copy) {
+		tb->flags = SW_RF_SYNCHRONOUS;
+		d2h(tb, PIN, DEV + (1u << 16), 64, 0);
+		tb->flags = 0;
+	} else {
+		tb_host_access(tb, PIN, 1, SW_HOST_WRITES);
+	}
+	struct sw_judgement *j = judged(tb);
+	if (host_cases[n].followed) {
+		no_hazards(j);
+	} else {
+		const struct sw_finding *f = only(j, by_copy ? 102 : 104);
+		ck_assert_int_eq(f->fix, host_cases[n].fix);
+		ck_assert(f->on_host);
+		if (f->fix == SW_FIX_HOST_EVENT)
+			ck_assert_uint_eq(f->fix_call.seq, record);
+		ck_assert(f->joined == host_cases[n].waits_old);
+		if (f->joined) {
+			ck_assert_int_eq(f->last_kind, SW_EDGE_HOST_WAIT);
+			ck_assert_uint_eq(f->last_call.seq, waited + 1); /* its END */
+		}
+	}
+	sw_judgement_free(j);
+}
+END_TEST
+
+/* Between streams the program's own event is named, too.  0: it is recorded after the work; 1: and waited for; 2:
+   before it; 3: recorded again since. */
+START_TEST(streams_wait_for_the_event_that_is_there)
+{
+	struct tb *tb = two_streams();
+	tb_event_create(tb, E1);
+	if (_i == 2)
+		tb_event_record(tb, E1, S1);
+	h2d(tb, DEV, PIN, 4096, S1);
+	if (_i != 2)
+		tb_event_record(tb, E1, S1);
+	const uint64_t record = tb->seq;
+	if (_i == 1)
+		tb_stream_wait(tb, S2, E1);
+	if (_i == 3)
+		tb_event_record(tb, E1, S2);
+	d2d(tb, DEV2, DEV, 4096, S2);
+	struct sw_judgement *j = judged(tb);
+	if (_i == 1) {
+		no_hazards(j);
+	} else {
+		const struct sw_finding *f = only(j, 101);
+		ck_assert_int_eq(f->fix, _i ? SW_FIX_EVENT : SW_FIX_STREAM_EVENT);
+		ck_assert(!f->on_host);
+		if (!_i)
+			ck_assert_uint_eq(f->fix_call.seq, record);
+	}
+	sw_judgement_free(j);
+}
+END_TEST
+
 /* Memory of a pool is freed on another stream.  0: as it is, 1: that stream waits by an event, as advised. */
 START_TEST(streams_free_after_an_event)
 {
@@ -165,6 +263,9 @@ END_TEST
 static void add(TCase *tc)
 {
 	tcase_add_loop_test(tc, the_right_event_of_a_ring_is_named, 0, 5);
+	tcase_add_loop_test(tc, the_host_waits_for_no_more_than_it_needs, 0,
+			    2 * sizeof host_cases / sizeof *host_cases);
+	tcase_add_loop_test(tc, streams_wait_for_the_event_that_is_there, 0, 4);
 	tcase_add_loop_test(tc, streams_free_after_an_event, 0, 2);
 	tcase_add_loop_test(tc, frees_move_after_the_last_use, 0, 4);
 	tcase_add_loop_test(tc, pools_are_advised_where_there_are_any, 0, 4);

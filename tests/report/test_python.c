@@ -121,13 +121,13 @@ START_TEST(a_collective_is_waited_for_by_its_work)
 	struct sw_access reduce = {.stack = FAKE_AT_PY_REDUCE, .seq = 1, .stream = 1};
 	ck_assert_str_eq(sw_place_collective(&names, &reduce)->function, "all_reduce");
 	ck_assert_ptr_null(sw_place_collective(&names, &copy));
-	sw_fix_lines(&names, SW_FIX_EVENT, &reduce, &copy, &fix);
+	sw_fix_lines(&names, &(struct sw_finding){.fix = SW_FIX_EVENT}, &reduce, &copy, &fix);
 	ck_assert_uint_eq(fix.n, 1);
 	ck_assert_str_eq(fix.line[0].code, "work.wait()");
 	ck_assert_str_eq(fix.streams, "work is what all_reduce(..., async_op=True) returned at train.py:20");
 	/* What comes before the collective has no Work. */
 	reduce.seq = 3;
-	sw_fix_lines(&names, SW_FIX_EVENT, &copy, &reduce, &fix);
+	sw_fix_lines(&names, &(struct sw_finding){.fix = SW_FIX_EVENT}, &copy, &reduce, &fix);
 	ck_assert(!fix.streams && (!fix.n || !strstr(fix.line[0].code, "work")));
 }
 END_TEST

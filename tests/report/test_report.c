@@ -502,6 +502,13 @@ START_TEST(every_fix_has_words_without_unfilled_facts)
 			make(NULL);
 			sw_wording_of(&report->names, &finding, &words);
 			ck_assert_msg(words.fix[0] && !strchr(words.fix, '{'), "fix %d: %s", fix, words.fix);
+			/* Lines to paste, or why there are none. */
+			struct sw_fix_lines lines;
+			sw_fix_lines(&report->names, &finding, &fill, &scale, &lines);
+			if (!lines.n && !lines.why)
+				sw_fix_call(&report->names, &finding, &lines);
+			ck_assert_msg(torch || lines.n || lines.why || fix == SW_FIX_EVENT_CUPY, "fix %d: neither",
+				      fix);
 		}
 }
 END_TEST

@@ -244,7 +244,7 @@ static int try_calls(struct confirm *confirm)
 	if (!trial->earlier_call.api || !trial->later_call.api)
 		return sw_complain(SW_EXIT_INPUT, "%s has no such calls of CUDA: %s", confirm->trace,
 				   confirm->options->calls);
-	trial->later_host = trial->later_frees = trial->later_call.frees;
+	trial->later_host = trial->later_frees = trial->fix_on_host = trial->later_call.frees;
 	int status = SW_EXIT_OK;
 	if (overlap(confirm) == OVERLAP_NONE && !known_order(confirm))
 		trial->result.verdict = SW_VERDICT_APART;

@@ -44,7 +44,7 @@ static bool same_place(const struct sw_plan_edge *a, const struct sw_plan_edge *
 static bool add_edge(struct sw_hold_plan *plan, uint32_t fix, const struct sw_trial *trial)
 {
 	const struct sw_plan_edge edge = {.fix = fix,
-					  .host = trial->later_host,
+					  .host = trial->fix_on_host,
 					  .threads = trial->after_call.thread != trial->before_call.thread,
 					  .after_api = trial->after_call.api,
 					  .after_stack = trial->after_call.stack,
@@ -106,7 +106,7 @@ static void judge_fix(const struct sw_confirm_run *run, uint32_t fix, uint32_t t
 {
 	struct sw_analysis analysis;
 	added_edges added = {0};
-	take_added(&run->outcome, fix, trial->later_host, &added);
+	take_added(&run->outcome, fix, trial->fix_on_host, &added);
 	const struct sw_judge_options more = {.added = added.at, .n_added = added.n};
 	if (added.n) {
 		int status = sw_analysis_judge_more(&analysis, run->trace, run->in->options, true, &more);

@@ -89,6 +89,7 @@ static void add_trial(sw_trials *trials, struct sw_report *report, struct sw_sho
 				   .id = f->id,
 				   .later_host = !later->node && is_host(report, later),
 				   .host_order = f->host_order};
+	trial->fix_on_host = trial->later_host || (f->on_host && !later->node);
 	trial->not_executed = report->judgement->simulated && (earlier->function || later->function);
 	trial->own_order = earlier->signals || later->signals;
 	trial->earlier_whole = touches_all(f, earlier);

@@ -40,6 +40,7 @@ struct sw_trial {
 	bool earlier_whole, later_whole;   /* certainly touches each byte in common */
 	bool earlier_writes, later_writes; /* what it writes can be seen */
 	bool later_host, later_access;	   /* done when it returns; an instruction of the host */
+	bool fix_on_host;		   /* the advice is a wait of the host */
 	bool captured;			   /* both sides are nodes of one graph */
 	bool earlier_in_graph;
 	uint64_t earlier_node; /* the call that made its node, 0: none or unknown */

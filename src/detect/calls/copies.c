@@ -408,6 +408,7 @@ static void touch_side(struct sw_model *m, struct sw_wait *w, const struct side 
 		return;
 	}
 	how.may_wait = join == BEFORE || join == MAY;
+	how.blocks = synchronous && (join == FULL || join == BEFORE);
 	sw_model_touch(m, &w->what, &side->range, &how);
 }
 

@@ -386,6 +386,7 @@ void sw_on_event_create(struct sw_model *m, const struct sw_record *r, struct sw
 	(void)w;
 	sw_event_forget(m, e->event);
 	sw_hb_event_create(m->hb, e->event);
+	sw_event_of(m, e->event)->made = r->seq;
 	shared_event_made(m, e);
 }
 
@@ -421,8 +422,10 @@ void sw_event_recorded(struct sw_model *m, struct sw_access *what, const struct 
 	event->capture = 0;
 	if (!now.context_wide) {
 		struct sw_lane_state *lane = sw_model_lane_state(m, now.record.lane);
-		lane->recorded = *what;
-		lane->recorded_event = handle;
+		if (!lane->recorded)
+			lane->recorded = sw_calloc(SW_LANE_RECORDS, sizeof *lane->recorded);
+		lane->recorded[lane->records_made++ % SW_LANE_RECORDS] =
+			(struct sw_recorded){handle, what->seq, now.record.tick};
 	}
 	shared_event_recorded(m, event,
 			      now.context_wide ? at->ctx

@@ -135,6 +135,7 @@ struct sw_verdict sw_matrix(const struct sw_range *a, const struct sw_range *b, 
 /* A wait of a stream (or the host) for an event, as hazards look back on it. */
 struct sw_event_wait {
 	struct sw_access wait, record, replaced;
+	uint64_t made; /* the record that created the event, 0: not known */
 	bool recorded;
 	bool useless; /* the record covered no work that the waiting side did not know of */
 	bool nothing; /* not even work that the host did not know to be done: SW205 if the work came too late */
@@ -258,7 +259,7 @@ void sw_event_wait_remember(struct sw_model *m, struct sw_lane_state *lane, cons
 	if (!lane->event_waits)
 		lane->event_waits = sw_calloc(SW_EVENT_WAITS, sizeof *lane->event_waits);
 	struct sw_event_wait *tie = &lane->event_waits[lane->event_waits_made++ % SW_EVENT_WAITS];
-	*tie = (struct sw_event_wait){.wait = m->wait->what, .recorded = state->recorded};
+	*tie = (struct sw_event_wait){.wait = m->wait->what, .made = event->made, .recorded = state->recorded};
 	if (state->recorded && event->record.seq) {
 		tie->useless = useless;
 		tie->record = event->record;
@@ -346,14 +347,12 @@ static const struct sw_event_wait *find_tie(const struct sw_lane_state *lane, co
 static void wait_for_other(struct sw_model *m, struct sw_finding *seen, const struct sw_event_wait *tie,
 			   const struct sw_access *earlier, enum miss miss)
 {
-	const struct sw_lane_state *lane = sw_model_lane_state(m, earlier->point.lane);
-	const struct sw_access *record = &lane->recorded;
-	if (miss == REPLACED || record->point.lane != earlier->point.lane || record->seq <= earlier->seq ||
-	    record->seq >= tie->wait.seq || sw_event_of(m, lane->recorded_event)->record.seq != record->seq)
+	const struct sw_event_state *event = sw_event_after(m, earlier, tie->wait.seq);
+	if (miss == REPLACED || !event)
 		return;
 	seen->fix = SW_FIX_WAIT_OTHER;
-	seen->fix_stream = record->stream;
-	seen->fix_call.seq = record->seq;
+	seen->fix_stream = event->record.stream;
+	seen->fix_call.seq = event->record.seq;
 }
 
 /* Looks for the wait that should have ordered the hazard: names it in the hazard's advice and as a finding of its own.
@@ -396,6 +395,8 @@ static void event_wait_hazard(struct sw_model *m, struct sw_finding *hazard, str
 		seen.third = &missed;
 		seen.fix_call.seq = tie->record.seq;
 	}
+	if (miss == NEVER && tie->made > earlier->seq)
+		seen.fix = SW_FIX_RECORD_BEFORE;
 	if (miss == TOO_EARLY && tie->record.kind != SW_REC_EVENT_RECORD)
 		seen.fix = SW_FIX_RECORD_NODE;
 	wait_for_other(m, &seen, tie, earlier, miss);
@@ -532,6 +533,7 @@ static void weaken_observed(struct sw_finding *seen, enum sw_order order)
 	if (order != SW_ORDER_OBSERVED)
 		return;
 	seen->host_order = true;
+	seen->fix = SW_FIX_HOST_ORDER;
 	if (seen->severity == SW_ERROR)
 		seen->severity = SW_WARNING;
 	if (seen->confidence == SW_CERTAIN)
@@ -556,10 +558,16 @@ static void fix_after(struct sw_finding *seen, const struct sw_access *earlier)
 	seen->fix_call.seq = earlier->seq;
 }
 
-/* The last edge that ordered the lane after that of the earlier side. */
-static void last_order(const struct sw_model *m, struct sw_finding *seen, const struct sw_point *earlier, uint32_t lane)
+/* The last edge that ordered the lane after that of the earlier side.  A call that blocks its thread may also have got
+   it from a wait of the host, where the advice looks for it. */
+static void last_order(struct sw_model *m, struct sw_finding *seen, const struct sw_point *earlier, uint32_t lane)
 {
-	const struct sw_hb_last last = sw_hb_last_join(m->hb, lane, earlier->lane);
+	struct sw_hb_last last = sw_hb_last_join(m->hb, lane, earlier->lane);
+	if (seen->on_host && m->record) {
+		const uint32_t host = sw_hb_host_lane(m->hb, m->record->thread);
+		const struct sw_hb_last waited = sw_hb_last_join(m->hb, host, earlier->lane);
+		last = waited.tick >= last.tick ? waited : last;
+	}
 	seen->joined = last.tick;
 	seen->last_kind = last.kind;
 	seen->last_call.seq = last.tick ? last.seq : 0;
@@ -624,13 +632,37 @@ static void describe_start(struct sw_finding *seen, struct sw_verdict verdict, e
 		seen->severity = verdict.severity < SW_WARNING ? verdict.severity : SW_WARNING;
 }
 
-static enum sw_fix fix_of(struct sw_model *m, const struct sw_shadow_use *earlier, const struct sw_shadow_use *later)
+/* An event that the program records after the work orders no more than that work; a wait for a stream would also wait
+   for the work that came since, and so undo double buffering. */
+static void wait_by_event(struct sw_model *m, struct sw_finding *seen, const struct sw_access *earlier,
+			  const struct sw_access *later, bool on_host)
 {
-	if (sw_host_func_made(m, later))
-		return SW_FIX_HOST_FUNCTION;
-	if (later->host)
-		return SW_FIX_HOST_SYNC;
-	return sw_host_may_hold(m, earlier->access.point) ? SW_FIX_HOST_FLAG : SW_FIX_EVENT;
+	const struct sw_event_state *event = sw_event_after(m, earlier, later->seq);
+	if (event) {
+		seen->fix = on_host ? SW_FIX_HOST_EVENT : SW_FIX_STREAM_EVENT;
+		seen->fix_stream = event->record.stream;
+		seen->fix_call.seq = event->record.seq;
+	} else if (on_host && earlier->stream &&
+		   sw_model_lane_state(m, earlier->point.lane)->work > earlier->point.tick)
+		seen->fix = SW_FIX_HOST_OWN_EVENT;
+}
+
+static void choose_fix(struct sw_model *m, struct sw_finding *seen, const struct sw_shadow_use *earlier,
+		       const struct sw_shadow_use *later)
+{
+	seen->fix_stream = earlier->access.stream;
+	seen->fix_call.seq = earlier->access.seq;
+	seen->on_host = later->host || later->blocks;
+	seen->fix = seen->on_host ? SW_FIX_HOST_SYNC : SW_FIX_EVENT;
+	if (sw_host_func_made(m, later)) {
+		seen->fix = SW_FIX_HOST_FUNCTION;
+		seen->on_host = false;
+	} else if (!later->host && sw_host_may_hold(m, earlier->access.point)) {
+		seen->fix = SW_FIX_HOST_FLAG;
+		seen->on_host = false;
+	} else if (!earlier->node && !later->node) {
+		wait_by_event(m, seen, &earlier->access, &later->access, seen->on_host);
+	}
 }
 
 void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use *later)
@@ -667,10 +699,10 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 		return; /* pools: certain cases only */
 	struct hazard hazard = {
 		.side = {earlier->access, later->access},
-		.seen = {.id = hazard_id(earlier, later), .accesses = 2, .fix = fix_of(m, earlier, later)},
+		.seen = {.id = hazard_id(earlier, later), .accesses = 2},
 	};
 	struct sw_finding *seen = &hazard.seen;
-	fix_after(seen, &earlier->access);
+	choose_fix(m, seen, earlier, later);
 	last_order(m, seen, &earlier->access.point, lane);
 	seen->workspace = sw_workspace_shared(m, earlier, later);
 	if (seen->workspace)

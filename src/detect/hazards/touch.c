@@ -405,6 +405,7 @@ static void touch_now(struct sw_model *m, const struct sw_access *what, const st
 	if (!p->freed)
 		evaluate_deferred(m, p->block, use);
 	use->host = how->host;
+	use->blocks = how->blocks;
 	use->may_wait = how->may_wait;
 	if (what->kind == SW_REC_HOST_ACCESS)
 		use->function = sw_host_func_running(m, what->thread);
@@ -512,6 +513,7 @@ static struct sw_shadow_use *use_at_alias(struct sw_model *m, const struct sw_sh
 	copy->pool_block = sw_pool_block_keep(use->pool_block);
 	copy->ctx = use->ctx;
 	copy->host = use->host;
+	copy->blocks = use->blocks;
 	copy->may_wait = use->may_wait;
 	copy->mirrored = true;
 	copy->block = alias->other;

@@ -21,6 +21,7 @@ struct sw_range;
    after free. */
 struct sw_touch {
 	bool host;     /* by the host itself */
+	bool blocks;   /* by a call that returns when it is done */
 	bool may_wait; /* the documents leave open whether the call waited for it */
 	bool array;    /* address is an offset in this array */
 	/* An access of unknown extent lies in [lo, hi) (absolute addresses); hi 0: its bounds are not known. */

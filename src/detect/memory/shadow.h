@@ -51,6 +51,7 @@ struct sw_shadow_use {
 	bool unsure;   /* perhaps it comes after the kernel's wait, or the kernel before it does not trigger */
 	uint8_t ctx;
 	bool host;     /* by the host itself, inside a call */
+	bool blocks;   /* by a call whose thread waits until it is done */
 	bool may_wait; /* the documents leave open whether the call waited for it */
 	bool mirrored; /* made by another address of the same memory */
 	struct sw_shadow_use *free_next;

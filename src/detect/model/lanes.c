@@ -45,6 +45,21 @@ struct sw_event_state *sw_event_of(struct sw_model *m, uint64_t handle)
 	return event;
 }
 
+const struct sw_event_state *sw_event_after(struct sw_model *m, const struct sw_access *work, uint64_t until)
+{
+	const struct sw_lane_state *lane = sw_model_lane_state(m, work->point.lane);
+	const uint32_t n = lane->records_made < SW_LANE_RECORDS ? lane->records_made : SW_LANE_RECORDS;
+	for (uint32_t i = n; i > 0; i--) {
+		const struct sw_recorded *at = &lane->recorded[(lane->records_made - i) % SW_LANE_RECORDS];
+		if (at->tick < work->point.tick || at->seq <= work->seq || at->seq >= until)
+			continue;
+		const struct sw_event_state *event = sw_event_find(m, at->event);
+		if (event && event->record.seq == at->seq)
+			return event;
+	}
+	return NULL;
+}
+
 void sw_event_forget(struct sw_model *m, uint64_t handle)
 {
 	free(sw_map_ptr(&m->events->by_handle, handle));
@@ -244,6 +259,7 @@ void sw_lanes_free(struct sw_lanes *lanes)
 {
 	for (size_t i = 0; i < lanes->at.n; i++) {
 		free(lanes->at.at[i].event_waits);
+		free(lanes->at.at[i].recorded);
 		free(lanes->at.at[i].pending);
 	}
 	free(lanes->at.at);
@@ -316,6 +332,7 @@ struct sw_lane_state *sw_model_lane_state(struct sw_model *m, uint32_t lane)
 	uint32_t serial = sw_hb_lane_serial(m->hb, lane);
 	if (lane_state->serial != serial) {
 		free(lane_state->event_waits);
+		free(lane_state->recorded);
 		free(lane_state->pending);
 		m->lanes->capturing -= lane_state->capture != 0;
 		*lane_state = (struct sw_lane_state){.serial = serial};

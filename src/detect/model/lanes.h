@@ -25,20 +25,22 @@ struct sw_wait;
 /* Facts about an operation's lane besides its clocks.  A slot that changed hands has another serial. */
 struct sw_lane_state {
 	uint32_t serial;
-	uint32_t stream;		   /* index in judgement.streams */
-	uint64_t work;			   /* last step that was work */
-	struct sw_access last;		   /* that work; seq 0: none */
-	uint64_t since;			   /* record of the first work since a wait that is asked about, 0: none */
-	uint64_t visible, visible_seq;	   /* last step that touched memory which the host can, and its record */
-	uint64_t unknown;		   /* last step whose accesses are not known */
-	uint64_t unclear;		   /* last step that may signal where it is not known to touch anything */
-	uint64_t capture;		   /* that the stream is part of now: record of its begin, 0: none */
-	uint64_t signal;		   /* last step that may signal the host through memory */
-	uint64_t flag;			   /* last step that writes a flag in memory which the host sees */
-	uint64_t listens;		   /* first step, not known to be done, that reads such a flag */
-	uint64_t shared_event;		   /* last step that an event covers which other processes may wait for */
-	struct sw_access recorded;	   /* the last record of an event on it, seq 0: none */
-	uint64_t recorded_event;	   /* handle */
+	uint32_t stream;	       /* index in judgement.streams */
+	uint64_t work;		       /* last step that was work */
+	struct sw_access last;	       /* that work; seq 0: none */
+	uint64_t since;		       /* record of the first work since a wait that is asked about, 0: none */
+	uint64_t visible, visible_seq; /* last step that touched memory which the host can, and its record */
+	uint64_t unknown;	       /* last step whose accesses are not known */
+	uint64_t unclear;	       /* last step that may signal where it is not known to touch anything */
+	uint64_t capture;	       /* that the stream is part of now: record of its begin, 0: none */
+	uint64_t signal;	       /* last step that may signal the host through memory */
+	uint64_t flag;		       /* last step that writes a flag in memory which the host sees */
+	uint64_t listens;	       /* first step, not known to be done, that reads such a flag */
+	uint64_t shared_event;	       /* last step that an event covers which other processes may wait for */
+	struct sw_recorded {	       /* the last records of events on it, a ring; NULL: none yet */
+		uint64_t event, seq, tick;
+	} * recorded;
+	uint32_t records_made;
 	struct sw_event_wait *event_waits; /* waits made on this lane, a ring; NULL: none yet */
 	uint32_t event_waits_made;
 	struct sw_pending { /* enqueued work that is not known to be done, oldest first: a ring */
@@ -85,6 +87,7 @@ struct sw_lanes {
 /* Events of the program, as the waits for them see them.  Not thread-safe. */
 
 struct sw_event_state {
+	uint64_t made;		   /* record of its creation, 0: not known */
 	struct sw_access record;   /* the last record's call */
 	struct sw_access replaced; /* a record that was replaced before any wait for it; seq 0: none */
 	uint64_t capture;	   /* recorded inside this capture, 0: outside of captures */
@@ -99,6 +102,12 @@ struct sw_event_state {
 
 /* An event of our own: no program can have this handle, since events are pointers. */
 #define SW_SAFETY_EVENT 3u
+
+/* Records of a lane that are kept: the slots of most rings. */
+#define SW_LANE_RECORDS 16u
+/* The first event that was recorded on the lane of the work, after it and before record `until`, and was not recorded
+   again; NULL: there is none. */
+const struct sw_event_state *sw_event_after(struct sw_model *m, const struct sw_access *work, uint64_t until);
 
 /* Created if unknown. */
 struct sw_event_state *sw_event_of(struct sw_model *m, uint64_t handle);

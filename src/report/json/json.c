@@ -53,12 +53,13 @@ static void put_place(struct sw_json *json, const char *key, const struct sw_fra
 
 static void put_fix(struct sw_json *json, struct sw_report *report, const struct sw_group *group)
 {
-	static const char *const where[] = {"once", "after", "before", "instead", "before_use"};
+	static const char *const where[] = {"once", "after", "before", "instead", "before_use", "remove"};
 	struct sw_group_fix fix;
 	sw_group_fix(report, group, &fix);
 	sw_json_open(json, "fix", '{');
 	sw_json_text(json, "text", fix.text);
 	sw_json_text(json, "note", fix.note);
+	sw_json_text(json, "no_lines_because", *fix.why ? fix.why : NULL);
 	sw_json_open(json, "lines", '[');
 	for (uint32_t i = 0; i < fix.lines.n; i++) {
 		sw_json_open(json, NULL, '{');

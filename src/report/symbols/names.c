@@ -135,11 +135,16 @@ void sw_names_init(struct sw_names *names, const struct sw_reader *reader, const
 	*names = (struct sw_names){.reader = reader, .judgement = judgement, .symbols = sw_symbols_new(reader)};
 }
 
+#define MOST_COMPARED 64 /* places that one is distinguished from, and streams that are named by their variables */
+
 void sw_names_free(struct sw_names *names)
 {
 	sw_symbols_free(names->symbols);
 	template_names_free(names->templates);
 	sw_source_free(names->sources);
+	for (size_t i = 0; names->variables && i <= MOST_COMPARED; i++)
+		free(names->variables[i]);
+	free(names->variables);
 	sw_arena_free(&names->arena);
 }
 
@@ -387,12 +392,10 @@ const char *sw_name_stream(struct sw_names *names, uint32_t stream)
 	}
 	if (info->many)
 		return "one of many streams";
-	if (info->name)
-		return sw_names_format(names, "stream %u '%s'", info->number, info->name);
-	return sw_names_format(names, "stream %u", info->number);
+	const char *name = info->name ? info->name : sw_name_stream_variable(names, stream);
+	return *name ? sw_names_format(names, "stream %u '%s'", info->number, name)
+		     : sw_names_format(names, "stream %u", info->number);
 }
-
-#define MOST_COMPARED 64 /* places that one is distinguished from */
 
 /* Adds a stack to those that are in the list, if it is not there. */
 static size_t add_stack(uint32_t *stacks, size_t n, uint32_t stack)
@@ -414,6 +417,66 @@ const struct sw_frame *sw_name_stream_made(struct sw_names *names, uint32_t stre
 	for (size_t i = 1; i < names->judgement->streams.n && n < MOST_COMPARED; i++)
 		n = add_stack(stacks, n, names->judgement->streams.at[i].create_stack);
 	return sw_place_made(names, names->judgement->streams.at[stream].create_stack, stacks, n);
+}
+
+/* The function that the frame called, by its short name: the next frame in, or the API itself. */
+static const char *callee_of(struct sw_names *names, const struct sw_frame *frame, uint32_t stack)
+{
+	const struct sw_stack_view view = sw_stack_view(names, stack, 0);
+	for (size_t i = 1; i < view.n; i++)
+		if (view.at[i].frame == frame)
+			return view.at[i - 1].frame->base ? view.at[i - 1].frame->base : "";
+	return "";
+}
+
+/* The variable among those that the line fills by its `rank`-th call out of `made`; "" unknown. */
+static const char *filled_at(struct sw_names *names, const struct sw_frame *frame, const char *callee, size_t rank,
+			     size_t made)
+{
+	static const char *const creators[] = {"cudaStreamCreateWithFlags", "cudaStreamCreate",
+					       "cudaStreamCreateWithPriority", "cuStreamCreate",
+					       "cuStreamCreateWithPriority"};
+	const char *variable[SW_SOURCE_VARIABLES];
+	size_t n = 0;
+	for (size_t i = 0; i < sizeof creators / sizeof *creators && !n; i++)
+		n = sw_source_filled(names, frame, creators[i], variable);
+	if (!n && *callee)
+		n = sw_source_filled(names, frame, callee, variable);
+	/* A line that makes more streams than it has calls stands in a loop, or in a helper. */
+	return made <= n && rank < n ? variable[rank] : "";
+}
+
+static const char *find_variable(struct sw_names *names, uint32_t stream)
+{
+	const struct sw_stream_info *at = names->judgement->streams.at;
+	const struct sw_frame *made = sw_name_stream_made(names, stream);
+	size_t rank = 0, others = 0;
+	if (!made || !made->file || !made->line || sw_frame_is_python(made))
+		return "";
+	for (uint32_t i = 1; i < names->judgement->streams.n && i <= MOST_COMPARED; i++) {
+		const struct sw_frame *other = at[i].create_stack ? sw_name_stream_made(names, i) : NULL;
+		if (!other || other->line != made->line || !other->file || strcmp(other->file, made->file) != 0)
+			continue;
+		others++;
+		rank += at[i].create_seq < at[stream].create_seq;
+	}
+	return filled_at(names, made, callee_of(names, made, at[stream].create_stack), rank, others);
+}
+
+const char *sw_name_stream_variable(struct sw_names *names, uint32_t stream)
+{
+	struct sw_names_scope scope;
+	if (stream == 0 || stream >= names->judgement->streams.n || stream > MOST_COMPARED ||
+	    !names->judgement->streams.at[stream].create_stack)
+		return "";
+	if (!names->variables)
+		names->variables = sw_calloc(MOST_COMPARED + 1, sizeof *names->variables);
+	if (!names->variables[stream]) {
+		sw_names_scope_begin(names, &scope);
+		names->variables[stream] = sw_format("%s", find_variable(names, stream));
+		sw_names_scope_end(names, &scope);
+	}
+	return names->variables[stream];
 }
 
 const char *sw_name_stream_site(struct sw_names *names, uint32_t stream)

@@ -21,6 +21,7 @@ struct sw_names {
 	bool several_devices;
 	const char *home; /* the source file that the finding in hand is about; NULL unknown */
 	struct sw_source_files *sources;
+	char **variables;		     /* of streams, see sw_name_stream_variable(); NULL: not asked for yet */
 	struct sw_template_names *templates; /* NULL: not asked for yet */
 };
 
@@ -67,7 +68,11 @@ const char *sw_name_function(struct sw_names *names, const struct sw_frame *fram
 /* The program uses more than one: then they are named. */
 bool sw_names_several_devices(struct sw_names *names);
 
-/* "stream 3 'copy'", "the legacy default stream", "the per-thread default stream of thread 2", "the host". */
+/* The variable of the program that its creation fills, "copies"; "" where the source is not here, or one line makes
+   several streams and it is not known which is which. */
+const char *sw_name_stream_variable(struct sw_names *names, uint32_t stream);
+/* "stream 3 'copy'", by NVTX or the program's variable; "the legacy default stream", "the per-thread default stream of
+   thread 2", "the host". */
 const char *sw_name_stream(struct sw_names *names, uint32_t stream);
 /* Where it was created, by the first caller that differs from those of other streams: "main.cu:12", or "" when that is
    not known. */

@@ -201,6 +201,8 @@ static const char *arguments(struct sw_names *names, const char *at, const char 
 	return NULL;
 }
 
+#define LONGEST_VARIABLE 48
+
 static bool part_of_name(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
@@ -265,21 +267,99 @@ static bool parse(struct sw_names *names, const char *at, const char *end, struc
 	return arguments(names, at + 1, end, ")", out->argument, SW_CALL_ARGUMENTS, &out->arguments) != NULL;
 }
 
-bool sw_source_call(struct sw_names *names, const struct sw_frame *frame, const char *function,
-		    struct sw_call_text *out)
+/* A line, and the statement that begins there. */
+struct piece {
+	const char *begin, *line_end, *end;
+};
+
+static bool piece_at(struct sw_names *names, const struct sw_frame *frame, struct piece *out)
 {
 	const struct source_file *file = frame && frame->file ? file_of(names, frame->file) : NULL;
 	if (!file || frame->line < 1 || (size_t)frame->line > file->lines.n)
 		return false;
-	const char *colons = strrchr(function, ':');
-	const char *word = colons ? colons + 1 : function;
 	size_t first = (size_t)frame->line - 1, next = first + 1, last = first + STATEMENT_LINES;
-	const char *begin = file->text + file->lines.at[first];
-	const char *line_end = next < file->lines.n ? file->text + file->lines.at[next] : begin + strlen(begin);
-	const char *end = last < file->lines.n ? file->text + file->lines.at[last] : begin + strlen(begin);
-	const char *at = *word ? find_word(begin, begin, line_end, word) : NULL;
-	if (!at || !parse(names, at + strlen(word), end, out))
+	out->begin = file->text + file->lines.at[first];
+	out->line_end = next < file->lines.n ? file->text + file->lines.at[next] : out->begin + strlen(out->begin);
+	out->end = last < file->lines.n ? file->text + file->lines.at[last] : out->begin + strlen(out->begin);
+	return true;
+}
+
+static const char *without_scope(const char *function)
+{
+	const char *colons = strrchr(function, ':');
+	return colons ? colons + 1 : function;
+}
+
+bool sw_source_call(struct sw_names *names, const struct sw_frame *frame, const char *function,
+		    struct sw_call_text *out)
+{
+	struct piece piece;
+	const char *word = without_scope(function);
+	if (!piece_at(names, frame, &piece))
+		return false;
+	const char *at = *word ? find_word(piece.begin, piece.begin, piece.line_end, word) : NULL;
+	if (!at || !parse(names, at + strlen(word), piece.end, out))
 		return false;
 	/* Two calls on one line: it is not known which of them is meant. */
-	return !find_word(at + 1, begin, line_end, word);
+	return !find_word(at + 1, piece.begin, piece.line_end, word);
+}
+
+bool sw_source_launch(struct sw_names *names, const struct sw_frame *frame, struct sw_call_text *out)
+{
+	struct piece piece;
+	const char *at = piece_at(names, frame, &piece) ? strstr(piece.begin, "<<<") : NULL;
+	if (!at || at >= piece.line_end || !parse(names, at, piece.end, out))
+		return false;
+	const char *second = strstr(at + 3, "<<<");
+	return !second || second >= piece.line_end;
+}
+
+/* The name to the left of "= f()" at `at`; "" none. */
+static const char *assigned(struct sw_names *names, const char *begin, const char *at)
+{
+	while (at > begin && at[-1] == ' ')
+		at--;
+	if (at <= begin + 1 || at[-1] != '=' || strchr("=!<>+-*/|&^", at[-2]))
+		return "";
+	at--;
+	while (at > begin && at[-1] == ' ')
+		at--;
+	const char *end = at;
+	while (at > begin && part_of_name(at[-1]))
+		at--;
+	return sw_arena_strndup(&names->arena, at, (size_t)(end - at));
+}
+
+size_t sw_source_filled(struct sw_names *names, const struct sw_frame *frame, const char *function,
+			const char *variable[SW_SOURCE_VARIABLES])
+{
+	struct piece piece;
+	struct sw_call_text call;
+	const char *word = without_scope(function);
+	size_t n = 0;
+	if (!*word || !piece_at(names, frame, &piece))
+		return 0;
+	for (const char *at = piece.begin; (at = find_word(at, piece.begin, piece.line_end, word)); at++) {
+		if (n == SW_SOURCE_VARIABLES || !parse(names, at + strlen(word), piece.end, &call))
+			return 0;
+		const bool by_address = call.arguments && call.argument[0][0] == '&';
+		const char *name = by_address ? call.argument[0] + 1 : assigned(names, piece.begin, at);
+		if (!*name || strlen(name) > LONGEST_VARIABLE || strpbrk(name, "[](){}&*+ "))
+			return 0;
+		variable[n++] = name;
+	}
+	return n;
+}
+
+const char *sw_source_prefix(struct sw_names *names, const struct sw_frame *frame, const char *function)
+{
+	struct piece piece;
+	const char *at =
+		piece_at(names, frame, &piece) ? find_word(piece.begin, piece.begin, piece.line_end, function) : NULL;
+	const char *from = at;
+	if (!at)
+		return "";
+	while (from > piece.begin && (part_of_name(from[-1]) || from[-1] == '.'))
+		from--;
+	return sw_arena_strndup(&names->arena, from, (size_t)(at - from));
 }

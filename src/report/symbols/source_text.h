@@ -25,6 +25,20 @@ struct sw_call_text {
 bool sw_source_call(struct sw_names *names, const struct sw_frame *frame, const char *function,
 		    struct sw_call_text *out);
 
+/* The only launch that stands at the frame's line, whatever its kernel's name is there. */
+bool sw_source_launch(struct sw_names *names, const struct sw_frame *frame, struct sw_call_text *out);
+
+#define SW_SOURCE_VARIABLES 8u
+/* The variables that the line fills by calls of `function`, in their order: of "f(&a); f(&b);" and of "a = f(), b =
+   f();" these are a and b.  Returns how many; 0 also where one call fills none, an element of an array, or there are
+   too many. */
+size_t sw_source_filled(struct sw_names *names, const struct sw_frame *frame, const char *function,
+			const char *variable[SW_SOURCE_VARIABLES]);
+
+/* What stands before the function's name in its call at the line: "cudart." of Python; "" nothing, or it is not there.
+ */
+const char *sw_source_prefix(struct sw_names *names, const struct sw_frame *frame, const char *function);
+
 /* One line without its end, counted from 1; NULL: not known. */
 const char *sw_source_line(struct sw_names *names, const char *file, int line);
 

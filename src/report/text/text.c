@@ -391,6 +391,8 @@ static void put_fix(struct sw_text *t, const struct sw_group *group)
 	else
 		sw_text_line(t, "fix:", fix.text);
 	sw_text_line(t, "", fix.note);
+	if (*fix.why)
+		sw_text_line(t, "", sw_names_format(t->names, "(no lines to paste: %s)", fix.why));
 	if (group->members.n == 1)
 		sw_text_line(t,
 			     "fixes:", sw_names_format(t->names, "both findings of this cause: %s", ids_of(t, group)));

@@ -1,287 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/words/fix_lines.h"
 
-#include <ctype.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "report/symbols/source_text.h"
 #include "report/symbols/stack.h"
 #include "report/words/evidence_text.h"
-
-static const struct {
-	const char *key, *text;
-} verdicts[] =
-	{
-#define SW_SAVING(name, key, text) [SW_SAVING_##name] = {key, text},
-#include "report/words/saving.def"
-},
-  reasons[] = {
-#define SW_SAVING_REASON(name, key, text) [SW_SAVING_BY_##name] = {key, text},
-#include "report/words/saving.def"
-};
-
-const char *sw_saving_key(enum sw_saving_verdict verdict)
-{
-	return verdicts[verdict].key;
-}
-
-const char *sw_saving_reason_key(enum sw_saving_reason reason)
-{
-	return reasons[reason].key;
-}
-
-static const char *time_text(struct sw_names *names, int64_t ns)
-{
-	return ns < 0 ? sw_names_format(names, "-%s", sw_name_time(names, (uint64_t)-ns))
-		      : sw_name_time(names, (uint64_t)ns);
-}
-
-static const char *results_text(struct sw_names *names, const struct sw_saving *s)
-{
-	return sw_names_format(names, "the same exit status%s%s", s->printed ? " and standard output" : "",
-			       s->copies ? sw_names_format(names, ", and the same bytes in %" PRIu64 " %s to the host",
-							   s->copies, s->copies == 1 ? "copy" : "copies")
-					 : "");
-}
-
-/* Less than a twentieth of the saving is not printed. */
-static const char *before_text(struct sw_names *names, const struct sw_saving *s)
-{
-	if (s->before_ns <= 0 || s->before_ns < (s->saved_ns < 0 ? -s->saved_ns : s->saved_ns) / 20)
-		return "";
-	return sw_names_format(names, ", and %s more before the first work", time_text(names, s->before_ns));
-}
-
-static const char *calls_text(struct sw_names *names, const struct sw_saving *s)
-{
-	if (!s->calls)
-		return "";
-	return sw_names_format(names, " (%" PRIu64 " %s in a run%s)", s->calls, s->calls == 1 ? "call" : "calls",
-			       s->passed ? sw_names_format(names, ", %" PRIu64 " as they are", s->passed) : "");
-}
-
-/* The whole run differs by more than a change of a part of it: it comes second. */
-static const char *whole_text(struct sw_names *names, const struct sw_saving *s)
-{
-	if (!s->parts)
-		return "";
-	const char *out =
-		s->left_out
-			? sw_names_format(names, "%" PRIu64 " of %" PRIu64 " parts, %s, left out: runs differ there; ",
-					  s->left_out, s->parts, time_text(names, s->left_out_ns))
-			: "";
-	return sw_names_format(names, "%swhole run %s (%s to %s) of %s; ", out, time_text(names, s->whole_ns),
-			       time_text(names, s->whole_low_ns), time_text(names, s->whole_high_ns),
-			       sw_name_time(names, s->whole_base_ns));
-}
-
-static const char *once_text(struct sw_names *names, const struct sw_saving *s)
-{
-	if (s->once_ns <= 0 || s->once_ns < (s->saved_ns < 0 ? -s->saved_ns : s->saved_ns) / 20)
-		return "";
-	return sw_names_format(names, ", and %s once", time_text(names, s->once_ns));
-}
-
-const char *sw_saving_text(struct sw_names *names, const struct sw_saving *s)
-{
-	const char *key = verdicts[s->verdict].key, *text = verdicts[s->verdict].text;
-	if (s->verdict == SW_SAVING_MEASURED)
-		return sw_names_format(
-			names, "measured: %s (%s to %s) of %s%s, from %u pairs of runs%s%s; %s%s%s; results: %s",
-			time_text(names, s->saved_ns), time_text(names, s->low_ns), time_text(names, s->high_ns),
-			sw_name_time(names, s->base_ns), s->parts ? " in which these calls lie" : "", s->pairs,
-			before_text(names, s), once_text(names, s), whole_text(names, s), s->did, calls_text(names, s),
-			results_text(names, s));
-	if (s->reason)
-		return sw_names_format(names, "%s: %s: %s", key, text, reasons[s->reason].text);
-	return sw_names_format(names, "%s: %s", key, text);
-}
-
-#define LONGEST 48 /* letters of an expression that is quoted */
-
-/* Arguments of the runtime's functions, from 0: how many there are, and which of them is the stream, what is written
-   and what is read; -1 none. */
-static const struct {
-	const char *name;
-	uint32_t arguments;
-	int stream, written, read;
-} functions[] = {
-	{"cudaMemcpyAsync", 5, 4, 0, 1},
-	{"cudaMemcpy", 4, -1, 0, 1},
-	{"cudaMemcpy2DAsync", 8, 7, 0, 2},
-	{"cudaMemcpy2D", 7, -1, 0, 2},
-	{"cudaMemcpyPeerAsync", 6, 5, 0, 2},
-	{"cudaMemsetAsync", 4, 3, 0, -1},
-	{"cudaMemset", 3, -1, 0, -1},
-	{"cudaMallocAsync", 3, 2, -1, -1},
-	{"cudaFreeAsync", 2, 1, 0, 0},
-	{"cudaFree", 1, -1, 0, 0},
-	{"cudaFreeHost", 1, -1, 0, 0},
-	{"cudaGraphLaunch", 2, 1, -1, -1},
-	{"cudaMemPrefetchAsync", 4, 3, 0, 0},
-	{"cudaLaunchHostFunc", 3, 0, -1, -1},
-	{"cudaMemset2DAsync", 6, 5, 0, -1},
-	{"cudaMemset3DAsync", 4, 3, -1, -1},
-	{"cudaMemcpy3DAsync", 2, 1, -1, -1},
-	{"cudaMemcpyToSymbolAsync", 6, 5, 0, 1},
-	{"cudaMemcpyFromSymbolAsync", 6, 5, 0, 1},
-	{"cudaMallocFromPoolAsync", 4, 3, -1, -1},
-	{"cuMemcpyHtoDAsync", 4, 3, 0, 1},
-	{"cuMemcpyDtoHAsync", 4, 3, 0, 1},
-	{"cuMemcpyDtoDAsync", 4, 3, 0, 1},
-	{"cuMemcpyAsync", 4, 3, 0, 1},
-	{"cuMemcpyHtoD", 3, -1, 0, 1},
-	{"cuMemcpyDtoH", 3, -1, 0, 1},
-	{"cuMemsetD8Async", 4, 3, 0, -1},
-	{"cuMemsetD32Async", 4, 3, 0, -1},
-	{"cudaLaunchKernel", 6, 5, -1, -1},
-	{"cudaLaunchCooperativeKernel", 6, 5, -1, -1},
-	{"cuLaunchKernel", 11, 8, -1, -1},
-	{"cuLaunchCooperativeKernel", 10, 8, -1, -1},
-	{"cuGraphLaunch", 2, 1, -1, -1},
-	{"cuMemAllocAsync", 3, 2, -1, -1},
-	{"cuMemFreeAsync", 2, 1, 0, 0},
-	{"cuMemFree", 1, -1, 0, 0},
-};
-
-/* Something that names a thing: no call, whose effect would come twice. */
-static bool is_plain(const char *text)
-{
-	return *text && strlen(text) <= LONGEST && !strpbrk(text, "(){};\"'=\\") && !strstr(text, "++") &&
-	       !strstr(text, "--");
-}
-
-/* The call as the source has it; the row of its function, or -1 for launches and what is not in the table. */
-static bool call_at(struct sw_names *names, const struct sw_access *access, const struct sw_frame *place,
-		    struct sw_call_text *call, int *row)
-{
-	*row = -1;
-	bool launch = access->kind == SW_REC_LAUNCH && access->function && !sw_names_driver_api(names, access);
-	if (launch && sw_source_call(names, place, sw_name_kernel(names, access->function, false), call) &&
-	    call->launch_arguments)
-		return call->launch_arguments >= 2;
-	/* A kernel may be launched by a call, too. */
-	const char *name = sw_name_api(names, access->api, access->flags, access->stack);
-	if (!sw_source_call(names, place, name, call))
-		return false;
-	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-		if (strcmp(functions[i].name, name) == 0)
-			*row = (int)i;
-	/* The stream may be left out: it is the last argument, with a default. */
-	return *row >= 0 && (call->arguments == functions[*row].arguments ||
-			     (call->arguments + 1 == functions[*row].arguments && functions[*row].stream >= 0));
-}
-
-static const char *stream_expression(struct sw_names *names, const struct sw_access *access,
-				     const struct sw_frame *place)
-{
-	struct sw_call_text call;
-	const char *text = "";
-	int row;
-	if (!call_at(names, access, place, &call, &row))
-		return "";
-	if (row < 0 && call.launch_arguments == 4)
-		text = call.launch[3];
-	else if (row >= 0 && functions[row].stream >= 0 && call.arguments == functions[row].arguments)
-		text = call.argument[functions[row].stream];
-	return is_plain(text) ? text : "";
-}
-
-const char *sw_pointer_expression(struct sw_names *names, const struct sw_access *access, const struct sw_frame *place)
-{
-	struct sw_call_text call;
-	const char *text = "";
-	int row;
-	if (!call_at(names, access, place, &call, &row))
-		return "";
-	const struct sw_trace_function *info =
-		access->function ? sw_reader_function(names->reader, access->function) : NULL;
-	const struct sw_evidence_detail *detail = access->evidence_detail;
-	bool parameter = !detail || detail->via == SW_VIA_PARAMETER;
-	if (row < 0 && info && parameter && info->params == call.arguments && access->param >= 0 &&
-	    (uint32_t)access->param < call.arguments)
-		text = call.argument[access->param];
-	else if (row >= 0) {
-		int index = access->role == SW_READ ? functions[row].read : functions[row].written;
-		text = index >= 0 ? call.argument[index] : "";
-	}
-	return is_plain(text) ? text : "";
-}
-
-/* "upload" from the source; else what is known of it. */
-static const char *stream_of(struct sw_names *names, const struct sw_access *access, const char *expression)
-{
-	const char *text = sw_stream_text(names, access, NULL);
-	return *expression && strcmp(text, "0") != 0 ? expression : text;
-}
-
-static const char *own_expression(struct sw_names *names, const struct sw_access *access)
-{
-	const struct sw_frame *place = sw_place_of(names, access, NULL);
-	return place ? stream_expression(names, access, place) : "";
-}
-
-const char *sw_stream_expression(struct sw_names *names, const struct sw_access *access, const struct sw_access *other)
-{
-	if (sw_names_torch(names) || sw_call_of_cupy(names, access))
-		return sw_stream_text(names, access, sw_place_of(names, access, NULL));
-	const char *own = own_expression(names, access);
-	/* stream[i] of two iterations: the same word for two streams would wait for nothing. */
-	if (*own && other && other->stream != access->stream && strcmp(own, own_expression(names, other)) == 0)
-		own = "";
-	return stream_of(names, access, own);
-}
-
-/* Can a line of C stand there? */
-static bool has_line(const struct sw_frame *frame)
-{
-	return frame && frame->file && frame->line && !sw_frame_is_python(frame);
-}
-
-/* streams[i]: another stream each time, and unknown elsewhere. */
-static bool is_indexed(const char *expression)
-{
-	const char *bracket = strchr(expression, '[');
-	return bracket && !isdigit((unsigned char)bracket[1]);
-}
-
-/* "copies" of cudaStreamCreate(&copies); of an array's element the index is not known elsewhere. */
-static const char *created_as(struct sw_names *names, const struct sw_frame *made)
-{
-	static const char *const creators[] = {"cudaStreamCreateWithFlags", "cudaStreamCreate",
-					       "cudaStreamCreateWithPriority", "cuStreamCreate",
-					       "cuStreamCreateWithPriority"};
-	struct sw_call_text call;
-	for (size_t i = 0; i < sizeof creators / sizeof *creators; i++)
-		if (sw_source_call(names, made, creators[i], &call) && call.arguments && call.argument[0][0] == '&' &&
-		    is_plain(call.argument[0] + 1) && !is_indexed(call.argument[0]))
-			return call.argument[0] + 1;
-	return "";
-}
-
-const char *sw_stream_made_as(struct sw_names *names, uint32_t stream, const struct sw_named_call *use)
-{
-	const struct sw_frame *made = sw_name_stream_made(names, stream);
-	const char *name = sw_name_stream(names, stream), *site = sw_name_stream_site(names, stream);
-	const char *variable = made && has_line(made) ? created_as(names, made) : "";
-	if (!*variable && use && use->stack) {
-		const struct sw_access access = {
-			.role = SW_CALL, .api = use->api, .flags = use->flags, .stack = use->stack, .stream = stream};
-		variable = own_expression(names, &access);
-	}
-	if (is_indexed(variable) || sw_names_torch(names))
-		variable = "";
-	const char *quoted = *variable ? sw_names_format(names, "`%s`", variable) : "";
-	const char *created = *site ? sw_names_format(names, "created at %s", site) : "";
-	if (!*quoted && !*created)
-		return name;
-	return sw_names_format(names, "%s (%s%s%s)", name, quoted, *quoted && *created ? ", " : "", created);
-}
+#include "report/words/expressions.h"
 
 static void add_line(struct sw_fix_lines *out, enum sw_fix_where where, const struct sw_frame *frame, const char *code)
 {
-	out->line[out->n++] = (struct sw_fix_line){where, frame, code};
+	if (out->n < SW_FIX_LINES)
+		out->line[out->n++] = (struct sw_fix_line){where, frame, code};
+}
+
+static bool has_place(const struct sw_frame *frame)
+{
+	return frame && frame->file && frame->line;
+}
+
+static const char *no_line(struct sw_names *names, const struct sw_access *access)
+{
+	return sw_names_format(names, "the line of %s is not known", sw_name_operation_brief(names, access));
 }
 
 /* One that the program does not use there. */
@@ -300,20 +40,94 @@ static bool same_function(const struct sw_frame *a, const struct sw_frame *b)
 	return a->function && b->function && strcmp(a->function, b->function) == 0;
 }
 
-static void add_event(struct sw_names *names, struct sw_fix_lines *out, const char *api, const struct sw_frame *first,
-		      const struct sw_frame *second, const char *from, const char *to)
+/* ---- the language of the calls ------------------------------------------------------------------------------------
+ */
+
+/* How the program calls CUDA where a line goes: C, or Python through ctypes or NVIDIA's bindings. */
+struct tongue {
+	bool python, bindings;
+	const char *prefix; /* "cudart." */
+	const char *api;    /* "cuda" or "cu" */
+};
+
+static struct tongue tongue_of(struct sw_names *names, const struct sw_access *access, const struct sw_frame *place)
 {
-	const char *event = event_name(names, first, second);
-	/* A record in a loop replaces the one before, but a wait keeps what it saw. */
-	bool at_once = is_indexed(from);
-	add_line(out, SW_FIX_ONCE, NULL,
-		 sw_names_format(names,
-				 *(api + 2) ? "cudaEvent_t %s; cudaEventCreateWithFlags(&%s, cudaEventDisableTiming);"
-					    : "CUevent %s; cuEventCreate(&%s, CU_EVENT_DISABLE_TIMING);",
-				 event, event));
-	add_line(out, SW_FIX_AFTER, first, sw_names_format(names, "%sEventRecord(%s, %s);", api, event, from));
-	add_line(out, at_once ? SW_FIX_AFTER : SW_FIX_BEFORE, at_once ? first : second,
-		 sw_names_format(names, "%sStreamWaitEvent(%s, %s, 0);", api, to, event));
+	struct tongue tongue = {.prefix = "", .api = sw_names_driver_api(names, access) ? "cu" : "cuda"};
+	if (!sw_frame_is_python(place))
+		return tongue;
+	const char *name = sw_name_api(names, access->api, access->flags, access->stack);
+	tongue.python = true;
+	tongue.bindings = !sw_source_has_word(names, place->file, "ctypes");
+	tongue.prefix = sw_source_prefix(names, place, name);
+	return tongue;
+}
+
+static const char *call_text(struct sw_names *names, const struct tongue *tongue, const char *function,
+			     const char *arguments)
+{
+	return sw_names_format(names, "%s%s%s(%s)%s", tongue->prefix, tongue->api, function, arguments,
+			       tongue->python ? "" : ";");
+}
+
+static const char *create_text(struct sw_names *names, const struct tongue *tongue, const char *event)
+{
+	const bool driver = tongue->api[2] == 0;
+	if (tongue->python && tongue->bindings)
+		return sw_names_format(names, "err, %s = %s%s", event, tongue->prefix,
+				       driver ? "cuEventCreate(2)" : "cudaEventCreateWithFlags(2)");
+	if (tongue->python)
+		return sw_names_format(names, "%s = ctypes.c_void_p(); %s%s(ctypes.byref(%s), 2)", event,
+				       tongue->prefix, driver ? "cuEventCreate" : "cudaEventCreateWithFlags", event);
+	return sw_names_format(names,
+			       driver ? "CUevent %s; cuEventCreate(&%s, CU_EVENT_DISABLE_TIMING);"
+				      : "cudaEvent_t %s; cudaEventCreateWithFlags(&%s, cudaEventDisableTiming);",
+			       event, event);
+}
+
+static const char *record_text(struct sw_names *names, const struct tongue *tongue, const char *event,
+			       const char *stream)
+{
+	return call_text(names, tongue, "EventRecord", sw_names_format(names, "%s, %s", event, stream));
+}
+
+static const char *wait_text(struct sw_names *names, const struct tongue *tongue, const char *stream, const char *event)
+{
+	return call_text(names, tongue, "StreamWaitEvent", sw_names_format(names, "%s, %s, 0", stream, event));
+}
+
+/* ---- the sides of an edge -----------------------------------------------------------------------------------------
+ */
+
+/* Two calls, their lines, and their streams in the program's own words ("" unknown). */
+struct sides {
+	const struct sw_access *after, *before;
+	const struct sw_frame *first, *second;
+	const char *own_from, *own_to;
+	const char *from, *to; /* what is not known has a name made up */
+	struct tongue tongue;
+};
+
+/* False, and `why` is set: their lines cannot be written. */
+static bool find_sides(struct sw_names *names, const struct sw_access *after, const struct sw_access *before,
+		       struct sides *out, struct sw_fix_lines *lines)
+{
+	*out = (struct sides){.after = after, .before = before};
+	out->first = sw_place_of(names, after, before);
+	out->second = sw_place_of(names, before, after);
+	if (!has_place(out->first) || !has_place(out->second)) {
+		lines->why = no_line(names, has_place(out->first) ? before : after);
+		return false;
+	}
+	if (sw_frame_is_python(out->first) != sw_frame_is_python(out->second)) {
+		lines->why = "one of the two calls is made from Python, the other is not";
+		return false;
+	}
+	out->tongue = tongue_of(names, after, out->first);
+	out->own_from = sw_stream_at(names, after, out->first);
+	out->own_to = sw_stream_at(names, before, out->second);
+	out->from = sw_stream_or_text(names, after, out->own_from, out->first);
+	out->to = sw_stream_or_text(names, before, out->own_to, out->second);
+	return true;
 }
 
 /* "stream1 is the stream created at main.cu:12", where the program's own name for it is not known. */
@@ -324,9 +138,108 @@ static void name_stream(struct sw_names *names, struct sw_fix_lines *out, const 
 		return;
 	const char *made_up = sw_names_format(names, "stream%u", names->judgement->streams.at[access->stream].number);
 	const char *site = sw_name_stream_site(names, access->stream);
-	if (strcmp(used, made_up) == 0 && *site)
-		out->streams = sw_names_format(names, "%s%s%s is the stream created at %s",
-					       out->streams ? out->streams : "", out->streams ? "; " : "", used, site);
+	const char *variable = sw_name_stream_variable(names, access->stream);
+	if (strcmp(used, made_up) != 0 || !*site)
+		return;
+	out->streams =
+		*variable ? sw_names_format(names, "%s%s%s is `%s`, created at %s", out->streams ? out->streams : "",
+					    out->streams ? "; " : "", used, variable, site)
+			  : sw_names_format(names, "%s%s%s is the stream created at %s",
+					    out->streams ? out->streams : "", out->streams ? "; " : "", used, site);
+}
+
+/* ---- an event that is new -----------------------------------------------------------------------------------------
+ */
+
+static void add_event(struct sw_names *names, struct sw_fix_lines *out, const struct sides *s, bool on_host)
+{
+	const char *event = event_name(names, s->first, s->second);
+	/* A record in a loop replaces the one before, but a wait keeps what it saw. */
+	const bool at_once = sw_is_indexed(s->from) && !on_host;
+	add_line(out, SW_FIX_ONCE, NULL, create_text(names, &s->tongue, event));
+	add_line(out, SW_FIX_AFTER, s->first, record_text(names, &s->tongue, event, s->from));
+	add_line(out, at_once ? SW_FIX_AFTER : SW_FIX_BEFORE, at_once ? s->first : s->second,
+		 on_host ? call_text(names, &s->tongue, "EventSynchronize", event)
+			 : wait_text(names, &s->tongue, s->to, event));
+	name_stream(names, out, s->after, s->from);
+	if (!on_host)
+		name_stream(names, out, s->before, s->to);
+	if (!same_function(s->first, s->second))
+		out->note = sw_names_format(names, "declare `%s` outside of both functions", event);
+}
+
+/* The words of both streams mean what they say in these lines; else `why` is set. */
+static bool words_fit(struct sw_names *names, const struct sides *s, bool on_host, struct sw_fix_lines *out)
+{
+	if (*s->own_from && s->after->stream != s->before->stream && strcmp(s->own_from, s->own_to) == 0) {
+		out->why =
+			sw_names_format(names, "both calls say `%s`, which is another stream each time", s->own_from);
+		return false;
+	}
+	if (sw_is_indexed(s->own_from) &&
+	    (on_host || sw_is_indexed(s->own_to) || !same_function(s->first, s->second))) {
+		out->why = sw_names_format(names, "`%s` is another stream in each round", s->own_from);
+		return false;
+	}
+	return true;
+}
+
+static void new_event(struct sw_names *names, const struct sides *s, bool on_host, struct sw_fix_lines *out)
+{
+	if (!words_fit(names, s, on_host, out))
+		return;
+	add_event(names, out, s, on_host);
+	if (on_host && !out->note)
+		out->note =
+			"where several buffers are used in turn, make one event for each: a record replaces the one "
+			"before it";
+}
+
+/* ---- an event of the program --------------------------------------------------------------------------------------
+ */
+
+/* "[slot]" of "done[slot]"; NULL: it has none. */
+static const char *index_of(const char *expression)
+{
+	return sw_is_indexed(expression) ? strchr(expression, '[') : NULL;
+}
+
+/* May the words of an event be written at another line?  In the same function; of a ring's slot, where the memory there
+   is that of the same slot. */
+static bool event_fits(struct sw_names *names, const char *event, const struct sw_frame *from,
+		       const struct sw_frame *to, const struct sw_access *access)
+{
+	const char *index = index_of(event);
+	if (!*event || !from || !to || !same_function(from, to))
+		return false;
+	return !index || strstr(sw_pointer_expression(names, access, to), index);
+}
+
+static const char *why_no_event(struct sw_names *names, const char *event, const struct sw_frame *from)
+{
+	if (!*event)
+		return "the event's name is not known: its source is not here, or was changed after the run";
+	if (index_of(event))
+		return sw_names_format(
+			names, "`%s` is the event of another slot in each round: name that of this buffer", event);
+	return sw_names_format(names, "`%s` is a name of %s", event, from->base ? from->base : "another function");
+}
+
+static void known_event(struct sw_names *names, const struct sw_named_call *record, const struct sides *s, bool on_host,
+			struct sw_fix_lines *out)
+{
+	const struct sw_access call = sw_access_of_call(record, s->after->stream);
+	const struct sw_frame *place = call.stack ? sw_place_of(names, &call, NULL) : NULL;
+	const char *event = place ? sw_event_at(names, &call, place) : "";
+	if (!event_fits(names, event, place, s->second, s->before)) {
+		out->why = why_no_event(names, event, place);
+		return;
+	}
+	add_line(out, SW_FIX_BEFORE, s->second,
+		 on_host ? call_text(names, &s->tongue, "EventSynchronize", event)
+			 : wait_text(names, &s->tongue, s->to, event));
+	if (!on_host)
+		name_stream(names, out, s->before, s->to);
 }
 
 /* PyTorch: wait_stream() orders all that was submitted to the other stream so far; CuPy: an event recorded now does. */
@@ -357,64 +270,456 @@ static void add_wait_stream(struct sw_names *names, struct sw_fix_lines *out, co
 	name_stream(names, out, before, to);
 }
 
-void sw_fix_lines(struct sw_names *names, enum sw_fix fix, const struct sw_access *after,
+/* ---- edges --------------------------------------------------------------------------------------------------------
+ */
+
+static void torch_lines(struct sw_names *names, enum sw_fix fix, const struct sw_access *after,
+			const struct sw_access *before, struct sw_fix_lines *out)
+{
+	if (fix == SW_FIX_EVENT || fix == SW_FIX_STREAM_EVENT)
+		add_wait_stream(names, out, after, before, sw_place_of(names, after, before),
+				sw_place_of(names, before, after));
+}
+
+/* The event that the finding names covers all of a group's edge, or none does. */
+static bool event_covers(const struct sw_finding *finding, const struct sw_access *after,
+			 const struct sw_access *before)
+{
+	return finding->fix_call.seq > after->seq && finding->fix_call.seq < before->seq;
+}
+
+void sw_fix_lines(struct sw_names *names, const struct sw_finding *finding, const struct sw_access *after,
 		  const struct sw_access *before, struct sw_fix_lines *out)
 {
 	*out = (struct sw_fix_lines){0};
 	const struct sw_access from_call = sw_place_launch(after), to_call = sw_place_launch(before);
+	struct sides sides;
 	after = &from_call;
 	before = &to_call;
-	const struct sw_frame *first = sw_place_of(names, after, before), *second = sw_place_of(names, before, after);
 	/* Two nodes of one launch, or a launch that is not known: an event does not go between them. */
-	if (after->node || before->node || after->seq == before->seq)
-		return;
-	if (sw_names_torch(names) || sw_call_of_cupy(names, before)) {
-		if (fix == SW_FIX_EVENT)
-			add_wait_stream(names, out, after, before, first, second);
+	if (after->node || before->node || after->seq == before->seq) {
+		out->why = "both are in one launch of a graph: the order belongs where the graph is made";
 		return;
 	}
-	if (!has_line(first) || !has_line(second))
+	if (sw_names_torch(names) || sw_call_of_cupy(names, before)) {
+		torch_lines(names, finding->fix, after, before, out);
 		return;
-	const char *api = sw_names_driver_api(names, after) ? "cu" : "cuda";
-	const char *a = stream_expression(names, after, first), *b = stream_expression(names, before, second);
-	const char *from = stream_of(names, after, a), *to = stream_of(names, before, b);
-	/* One word for two streams orders nothing. */
-	if (*a && after->stream != before->stream && strcmp(a, b) == 0)
+	}
+	if (!find_sides(names, after, before, &sides, out))
 		return;
-	if (is_indexed(a) && (fix == SW_FIX_HOST_SYNC || is_indexed(b) || !same_function(first, second)))
-		return;
-	if (fix != SW_FIX_EVENT && fix != SW_FIX_HOST_SYNC)
-		return;
-	name_stream(names, out, after, from);
-	if (fix == SW_FIX_EVENT) {
-		add_event(names, out, api, first, second, from, to);
-		name_stream(names, out, before, to);
-	} else {
-		add_line(out, SW_FIX_BEFORE, second, sw_names_format(names, "%sStreamSynchronize(%s);", api, from));
+	switch (finding->fix) {
+	case SW_FIX_EVENT:
+		new_event(names, &sides, false, out);
+		break;
+	case SW_FIX_HOST_OWN_EVENT:
+		new_event(names, &sides, true, out);
+		break;
+	case SW_FIX_STREAM_EVENT:
+	case SW_FIX_HOST_EVENT:
+		if (event_covers(finding, after, before))
+			known_event(names, &finding->fix_call, &sides, finding->fix == SW_FIX_HOST_EVENT, out);
+		else
+			new_event(names, &sides, finding->fix == SW_FIX_HOST_EVENT, out);
+		break;
+	case SW_FIX_HOST_SYNC:
+		if (!words_fit(names, &sides, true, out))
+			break;
+		add_line(out, SW_FIX_BEFORE, sides.second,
+			 call_text(names, &sides.tongue, "StreamSynchronize", sides.from));
+		name_stream(names, out, after, sides.from);
+		break;
+	default:
+		break;
 	}
 }
 
-/* cudaMemcpy that waits for work on a stream of the program: the same copy on that stream. */
-void sw_fix_call(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out)
+/* ---- events that failed to order ----------------------------------------------------------------------------------
+ */
+
+/* The calls of SW201, SW202 and SW203, by what was missed: `missed` is the work, `wait` NULL for SW203. */
+struct failed {
+	const struct sw_access *missed, *record, *wait;
+	const struct sw_frame *work_place, *record_place, *wait_place;
+};
+
+static bool find_failed(struct sw_names *names, const struct sw_finding *finding, struct failed *out)
 {
-	*out = (struct sw_fix_lines){0};
-	struct sw_call_text call, waited;
-	int row;
-	if (finding->fix != SW_FIX_ASYNC || !finding->accesses || !sw_finding_details(finding)->waited_for.seq ||
-	    sw_names_torch(names))
+	const bool never = finding->id == SW_FINDING_WAIT_UNRECORDED;
+	const bool replaced = finding->id == SW_FINDING_EVENT_OVERWRITTEN;
+	if (finding->accesses < (never ? 2 : 3))
+		return false;
+	out->missed = never ? finding->access[1] : finding->third;
+	out->record = never ? NULL : finding->access[replaced];
+	out->wait = replaced ? NULL : finding->access[!never];
+	out->work_place = sw_place_of(names, out->missed, out->record ? out->record : out->wait);
+	out->record_place = out->record ? sw_place_of(names, out->record, out->missed) : NULL;
+	out->wait_place = out->wait ? sw_place_of(names, out->wait, out->missed) : NULL;
+	return has_place(out->work_place) && (!out->record || has_place(out->record_place)) &&
+	       (!out->wait || has_place(out->wait_place));
+}
+
+/* The stream of the work, written where the call on the event stands. */
+static const char *stream_of_work(struct sw_names *names, const struct failed *f, struct sw_fix_lines *out)
+{
+	const char *own = sw_stream_at(names, f->missed, f->work_place);
+	const char *stream = sw_stream_or_text(names, f->missed, sw_is_indexed(own) ? "" : own, f->work_place);
+	name_stream(names, out, f->missed, stream);
+	return stream;
+}
+
+static void record_elsewhere(struct sw_names *names, const struct failed *f, enum sw_fix fix, struct sw_fix_lines *out)
+{
+	const struct sw_access *call = f->record ? f->record : f->wait;
+	const struct sw_frame *place = f->record ? f->record_place : f->wait_place;
+	const char *event = sw_event_at(names, call, place);
+	const struct tongue tongue = tongue_of(names, call, place);
+	const bool there = fix == SW_FIX_RECORD_STREAM || fix == SW_FIX_RECORD_BEFORE;
+	if (!*event || (!there && !event_fits(names, event, place, f->work_place, f->missed))) {
+		out->why = why_no_event(names, event, place);
 		return;
+	}
+	const char *code = record_text(names, &tongue, event, stream_of_work(names, f, out));
+	if (fix == SW_FIX_MOVE_RECORD)
+		add_line(out, SW_FIX_WITHOUT, place, sw_names_format(names, "%s;", sw_call_at(names, call, place)));
+	add_line(out,
+		 fix == SW_FIX_RECORD_STREAM   ? SW_FIX_INSTEAD
+		 : fix == SW_FIX_RECORD_BEFORE ? SW_FIX_BEFORE
+					       : SW_FIX_AFTER,
+		 there ? place : f->work_place, code);
+}
+
+static void wait_for_other(struct sw_names *names, const struct sw_finding *finding, const struct failed *f,
+			   const struct sw_access *later, struct sw_fix_lines *out)
+{
+	const struct sw_access record = sw_access_of_call(&finding->fix_call, finding->fix_stream);
+	const struct sw_frame *place = record.stack ? sw_place_of(names, &record, NULL) : NULL;
+	const char *event = place ? sw_event_at(names, &record, place) : "";
+	const struct tongue tongue = tongue_of(names, f->wait, f->wait_place);
+	const char *api = sw_name_api(names, f->wait->api, f->wait->flags, f->wait->stack);
+	/* The slot of a ring is that of the memory which the later side uses. */
+	const struct sw_frame *use = later ? sw_place_of(names, later, NULL) : NULL;
+	if (!event_fits(names, event, place, has_place(use) ? use : f->wait_place, has_place(use) ? later : f->wait) ||
+	    !same_function(place, f->wait_place)) {
+		out->why = why_no_event(names, event, place);
+		return;
+	}
+	const char *stream =
+		sw_stream_or_text(names, f->wait, sw_stream_at(names, f->wait, f->wait_place), f->wait_place);
+	add_line(out, SW_FIX_INSTEAD, f->wait_place,
+		 strstr(api, "StreamWait")
+			 ? wait_text(names, &tongue, stream, event)
+			 : call_text(names, &tongue, strstr(api, "Event") ? strstr(api, "Event") : api, event));
+}
+
+/* The second record gets an event of its own, and who waited for the first waits for that, too. */
+static void own_event(struct sw_names *names, const struct failed *f, const struct sw_access *later,
+		      struct sw_fix_lines *out)
+{
+	const struct sw_frame *second = later ? sw_place_of(names, later, f->missed) : NULL;
+	const char *from =
+		sw_stream_or_text(names, f->record, sw_stream_at(names, f->record, f->record_place), f->record_place);
+	const struct tongue tongue = tongue_of(names, f->record, f->record_place);
+	if (!has_place(second)) {
+		out->why = "the wait that needs both events is not known";
+		return;
+	}
+	const char *to = sw_stream_or_text(names, later, sw_stream_at(names, later, second), second);
+	const char *event = event_name(names, f->record_place, second);
+	if (sw_is_indexed(from) || strcmp(f->record_place->file, second->file) != 0) {
+		out->why =
+			"each of the records needs an event of its own: which wait belongs to which is the program's "
+			"choice";
+		return;
+	}
+	add_line(out, SW_FIX_ONCE, NULL, create_text(names, &tongue, event));
+	add_line(out, SW_FIX_INSTEAD, f->record_place, record_text(names, &tongue, event, from));
+	add_line(out, SW_FIX_BEFORE, second, wait_text(names, &tongue, to, event));
+	name_stream(names, out, later, to);
+}
+
+void sw_fix_event_lines(struct sw_names *names, const struct sw_finding *finding, const struct sw_access *later,
+			struct sw_fix_lines *out)
+{
+	struct failed failed;
+	*out = (struct sw_fix_lines){0};
+	if (sw_names_torch(names))
+		return;
+	if (!find_failed(names, finding, &failed)) {
+		out->why = "a line of the calls is not known";
+		return;
+	}
+	switch (finding->fix) {
+	case SW_FIX_MOVE_RECORD:
+	case SW_FIX_RECORD_HERE:
+	case SW_FIX_RECORD_BEFORE:
+	case SW_FIX_RECORD_STREAM:
+		record_elsewhere(names, &failed, finding->fix, out);
+		break;
+	case SW_FIX_WAIT_OTHER:
+		wait_for_other(names, finding, &failed, later, out);
+		break;
+	case SW_FIX_OWN_EVENT:
+		own_event(names, &failed, later, out);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- captures -----------------------------------------------------------------------------------------------------
+ */
+
+/* An edge between two calls that a capture turned into nodes: access `from` before access `to`. */
+static void edge_in_capture(struct sw_names *names, const struct sw_access *from, const struct sw_access *to,
+			    struct sw_fix_lines *out)
+{
+	struct sides sides;
+	if (find_sides(names, from, to, &sides, out) && words_fit(names, &sides, false, out))
+		add_event(names, out, &sides, false);
+}
+
+/* ---- frees --------------------------------------------------------------------------------------------------------
+ */
+
+/* The free moves after the last use, and waits for it where it does not do so by itself. */
+static void free_later(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out)
+{
+	const struct sw_access *free_call = finding->access[0], *use = finding->access[1];
+	struct sides s;
+	if (!find_sides(names, use, free_call, &s, out))
+		return;
+	const char *code = sw_call_at(names, free_call, s.second), *pointer = "";
+	if (*code)
+		pointer = sw_pointer_expression(names, free_call, s.second);
+	if (!*pointer || !same_function(s.first, s.second)) {
+		out->why = *pointer ? sw_names_format(names, "`%s` is a name of %s", pointer,
+						      s.second->base ? s.second->base : "another function")
+				    : "the call that frees is not written out at its line";
+		return;
+	}
+	add_line(out, SW_FIX_WITHOUT, s.second, sw_names_format(names, "%s;", code));
+	if (finding->fix == SW_FIX_FREE_LATER_ASYNC)
+		code = call_text(names, &s.tongue, s.tongue.api[2] ? "FreeAsync" : "MemFreeAsync",
+				 sw_names_format(names, "%s, %s", pointer, s.from));
+	else
+		code = sw_names_format(names, "%s %s;", call_text(names, &s.tongue, "StreamSynchronize", s.from), code);
+	add_line(out, SW_FIX_AFTER, s.first, code);
+	name_stream(names, out, use, s.from);
+}
+
+/* ---- waits --------------------------------------------------------------------------------------------------------
+ */
+
+/* The words of a stream that are good where the wait stands; "" unknown. */
+static const char *stream_here(struct sw_names *names, uint32_t stream, const struct sw_named_call *work,
+			       const struct sw_frame *here)
+{
+	const struct sw_frame *made = sw_name_stream_made(names, stream);
+	const char *variable = sw_name_stream_variable(names, stream);
+	if (stream < names->judgement->streams.n && names->judgement->streams.at[stream].kind == SW_LANE_LEGACY)
+		return "0";
+	if (*variable && made && same_function(made, here))
+		return variable;
+	if (!work || !work->stack)
+		return "";
+	const struct sw_access access = sw_access_of_call(work, stream);
+	const struct sw_frame *place = sw_place_of(names, &access, NULL);
+	const char *own = has_place(place) && same_function(place, here) ? sw_stream_at(names, &access, place) : "";
+	return sw_is_indexed(own) ? "" : own;
+}
+
+/* All that is needed, in the place of a wait that covers more. */
+static void narrow(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out)
+{
+	const struct sw_finding_details *more = sw_finding_details(finding);
+	const struct sw_frame *here = sw_place_of(names, finding->access[0], NULL);
+	const char *code = "";
+	if (!has_place(here) || sw_frame_is_python(here)) {
+		out->why = no_line(names, finding->access[0]);
+		return;
+	}
+	const struct tongue tongue = tongue_of(names, finding->access[0], here);
+	for (uint32_t i = 0; i < more->needs; i++) {
+		const struct sw_need *need = &more->need[i];
+		const char *from = stream_here(names, need->stream, &need->work, here), *one;
+		const char *to = need->to ? stream_here(names, need->to, NULL, here) : "0";
+		if (!*from || !*to) {
+			out->n = 0;
+			out->why = sw_names_format(names, "the program's name of %s is not known at %s",
+						   sw_name_stream(names, *from ? need->to : need->stream),
+						   sw_place_brief(names, here));
+			return;
+		}
+		if (!need->to && need->whole) {
+			one = call_text(names, &tongue, "StreamSynchronize", from);
+		} else {
+			const struct sw_access work = sw_access_of_call(&need->work, need->stream);
+			const struct sw_frame *place = need->work.stack ? sw_place_of(names, &work, NULL) : NULL;
+			if (out->n || !has_place(place)) {
+				out->n = 0;
+				out->why = "it takes several events: one for each stream that is needed";
+				return;
+			}
+			const char *event = event_name(names, place, here);
+			add_line(out, SW_FIX_ONCE, NULL, create_text(names, &tongue, event));
+			add_line(out, SW_FIX_AFTER, place, record_text(names, &tongue, event, from));
+			one = need->to ? wait_text(names, &tongue, to, event)
+				       : call_text(names, &tongue, "EventSynchronize", event);
+		}
+		code = sw_names_format(names, "%s%s%s", code, *code ? " " : "", one);
+	}
+	if (*code)
+		add_line(out, SW_FIX_INSTEAD, here, code);
+	else
+		out->why = "what later calls need of it is not known";
+}
+
+static void remove_call(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out)
+{
+	const struct sw_frame *place = sw_place_of(names, finding->access[0], NULL);
+	const char *code = has_place(place) ? sw_call_at(names, finding->access[0], place) : "";
+	if (*code)
+		add_line(out, SW_FIX_WITHOUT, place,
+			 sw_names_format(names, "%s%s", code, sw_frame_is_python(place) ? "" : ";"));
+	else
+		out->why = no_line(names, finding->access[0]);
+}
+
+/* cudaMemcpy that waits for work on a stream of the program: the same copy on that stream. */
+static void copy_on_stream(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out)
+{
+	struct sw_call_text call;
 	const struct sw_access *copy = finding->access[0], *work = &sw_finding_details(finding)->waited_for;
 	const struct sw_frame *place = sw_place_of(names, copy, NULL), *there = sw_place_of(names, work, NULL);
 	const char *api = sw_name_api(names, copy->api, copy->flags, copy->stack);
-	if (!has_line(place) || strcmp(api, "cudaMemcpy") != 0 || !call_at(names, copy, place, &call, &row) ||
-	    call.arguments != 4)
+	if (!work->seq) {
+		out->why = "it waited for no work of a stream that is known: which stream the copy belongs on is the "
+			   "program's choice";
 		return;
-	const char *stream = call_at(names, work, there, &waited, &row) ? stream_expression(names, work, there) : "";
+	}
+	if (!has_place(place) || sw_frame_is_python(place) || strcmp(api, "cudaMemcpy") != 0 ||
+	    !sw_source_call(names, place, api, &call) || call.arguments != 4) {
+		out->why = sw_names_format(names, "%s is not written out at its line", api);
+		return;
+	}
+	const char *stream = has_place(there) ? sw_stream_at(names, work, there) : "";
 	/* The stream's name is known to be good in the function where it stands. */
-	if (!*stream || !there || !there->base || !place->base || strcmp(there->base, place->base) != 0)
+	if (!*stream || !there->base || !place->base || strcmp(there->base, place->base) != 0) {
+		out->why = "the stream that it waited for has no name in this function";
 		return;
+	}
 	add_line(out, SW_FIX_INSTEAD, place,
 		 sw_names_format(names, "cudaMemcpyAsync(%s, %s, %s, %s, %s);", call.argument[0], call.argument[1],
 				 call.argument[2], call.argument[3], stream));
 	add_line(out, SW_FIX_LAST, NULL, sw_names_format(names, "cudaStreamSynchronize(%s);", stream));
+	out->note = "the host memory must be pinned; this wait also ordered what follows it, so re-run syncwatch "
+		    "afterwards";
+}
+
+/* The host side of a copy, registered where it was allocated. */
+static void pin(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out)
+{
+	struct sw_call_text call;
+	const struct sw_access *copy = finding->access[0];
+	const struct sw_frame *place = sw_place_of(names, copy, NULL);
+	const char *api = sw_name_api(names, copy->api, copy->flags, copy->stack);
+	const bool known = has_place(place) && !sw_frame_is_python(place) && strstr(api, "cudaMemcpyAsync") &&
+			   sw_source_call(names, place, api, &call) && call.arguments >= 4;
+	const char *host = !known						     ? ""
+			   : strcmp(call.argument[3], "cudaMemcpyHostToDevice") == 0 ? call.argument[1]
+			   : strcmp(call.argument[3], "cudaMemcpyDeviceToHost") == 0 ? call.argument[0]
+										     : "";
+	if (!*host || strpbrk(host, "+[(")) {
+		out->why = "where the host buffer is allocated is not recorded";
+		return;
+	}
+	add_line(out, SW_FIX_ONCE, NULL,
+		 sw_names_format(names, "cudaHostRegister(%s, %s, cudaHostRegisterDefault);", host, call.argument[2]));
+	out->note = "after the buffer is allocated, with its whole size, and cudaHostUnregister before it is freed";
+}
+
+/* ---- by fix -------------------------------------------------------------------------------------------------------
+ */
+
+/* Why no line can be given, whatever the program. */
+static const struct {
+	enum sw_fix fix;
+	const char *why;
+} reasons[] = {
+	{SW_FIX_DEPEND, "the nodes' names are the program's, and the call differs between versions of CUDA"},
+	{SW_FIX_WORKSPACE, "whether to use two handles or two buffers is the program's choice"},
+	{SW_FIX_FREE_TENSOR_LATER, "the tensor's name is not known"},
+	{SW_FIX_FREE_ARRAY_LATER, "the array's name is not known"},
+	{SW_FIX_NO_RECORD, "the tensor's name is not known"},
+	{SW_FIX_HOST_FUNCTION, "there are two ways, and the program's order of work decides"},
+	{SW_FIX_HOST_FLAG, "the flag is memory of the program: which of its writes it is, is not recorded"},
+	{SW_FIX_HOST_ORDER, "what the threads share to agree on is the program's choice"},
+	{SW_FIX_NONBLOCKING, "which stream the work belongs on is the program's choice"},
+	{SW_FIX_REUSE, "where the program begins its work, and its largest size, are not recorded"},
+	{SW_FIX_REUSE_ONLY, "where the program begins its work, and its largest size, are not recorded"},
+	{SW_FIX_REUSE_PINNED, "where the program begins its work, and its largest size, are not recorded"},
+	{SW_FIX_LATER, "where nothing is pending is the program's choice"},
+	{SW_FIX_RECORD_FIRST, "which work the wait was meant for is not known"},
+	{SW_FIX_RECORD_NODE, "it is a node of a graph: the order belongs where the graph is made"},
+	{SW_FIX_RECORD_LATER, "the order of the calls must change, or both go"},
+	{SW_FIX_PRELOAD, "where the program starts is not recorded"},
+	{SW_FIX_OWN_BATCH, "the copies of the batch are split: which ones depend on each other is said above"},
+	{SW_FIX_GRID_WAIT, "it is a line of the kernel, before the access that is named"},
+	{SW_FIX_FEWER, "it takes other kernels, or a graph"},
+	{SW_FIX_VALUE, "when the value is needed is not recorded"},
+	{SW_FIX_BEFORE_THREADS, "where the threads start is not recorded"},
+	{SW_FIX_SLEEP, "the loop around the query must go, and its event needs cudaEventBlockingSync"},
+	{SW_FIX_JOIN_ALL, "the driver does not say which of the streams was not joined"},
+	{SW_FIX_OUTSIDE_CAPTURE, "the call moves out of the capture: before it or after it"},
+	{SW_FIX_ONE_CAPTURE, "which capture is one too many is the program's choice"},
+	{SW_FIX_END_WHERE_BEGUN, "where the capture began is in another call"},
+	{SW_FIX_RECORD_IN_CAPTURE, "there are two ways, and they differ in what is captured"},
+	{SW_FIX_RECORD_OUTSIDE, "there are two ways, and they differ in what is captured"},
+	{SW_FIX_MOVE_RECORD, "the calls on the event are in a finding of their own"},
+	{SW_FIX_RECORD_BEFORE, "the calls on the event are in a finding of their own"},
+	{SW_FIX_RECORD_HERE, "the calls on the event are in a finding of their own"},
+	{SW_FIX_RECORD_STREAM, "the calls on the event are in a finding of their own"},
+	{SW_FIX_WAIT_OTHER, "the calls on the event are in a finding of their own"},
+	{SW_FIX_OWN_EVENT, "the calls on the event are in a finding of their own"},
+	{SW_FIX_MORE_ROOM, "it is an option of the recording"},
+};
+
+void sw_fix_call(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out)
+{
+	*out = (struct sw_fix_lines){0};
+	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+		if (reasons[i].fix == finding->fix)
+			out->why = reasons[i].why;
+	if (sw_names_torch(names) || !finding->accesses)
+		return;
+	switch (finding->fix) {
+	case SW_FIX_ASYNC:
+		copy_on_stream(names, finding, out);
+		break;
+	case SW_FIX_PIN:
+		pin(names, finding, out);
+		break;
+	case SW_FIX_NARROW:
+		narrow(names, finding, out);
+		break;
+	case SW_FIX_REMOVE:
+	case SW_FIX_UNNEEDED:
+		remove_call(names, finding, out);
+		break;
+	case SW_FIX_FREE_LATER:
+	case SW_FIX_FREE_LATER_ASYNC:
+		if (finding->accesses > 1)
+			free_later(names, finding, out);
+		break;
+	case SW_FIX_JOIN:
+		if (finding->accesses > 1)
+			edge_in_capture(names, finding->access[1], finding->access[0], out);
+		break;
+	case SW_FIX_EVENT_CAPTURED:
+		if (finding->accesses > 1)
+			edge_in_capture(names, finding->access[0], finding->access[1], out);
+		break;
+	default:
+		break;
+	}
 }

@@ -8,8 +8,8 @@
 
 #include "report/symbols/names.h"
 
-enum sw_fix_where { SW_FIX_ONCE, SW_FIX_AFTER, SW_FIX_BEFORE, SW_FIX_INSTEAD, SW_FIX_LAST };
-#define SW_FIX_LINES 3u
+enum sw_fix_where { SW_FIX_ONCE, SW_FIX_AFTER, SW_FIX_BEFORE, SW_FIX_INSTEAD, SW_FIX_LAST, SW_FIX_WITHOUT };
+#define SW_FIX_LINES 4u
 
 struct sw_fix_line {
 	enum sw_fix_where where;
@@ -18,8 +18,10 @@ struct sw_fix_line {
 };
 struct sw_fix_lines {
 	uint32_t n;
+	const char *why;     /* n 0: why there are none; NULL: the sentence says all there is */
 	const char *streams; /* which streams the lines mean, where their names are made up; NULL: the program's own
 				names */
+	const char *note;    /* what else must be considered; NULL: nothing */
 	struct sw_fix_line line[SW_FIX_LINES];
 };
 
@@ -27,26 +29,16 @@ struct sw_fix_lines {
  * The lines that order `before` after `after`: accesses of a finding whose fix is an event or a wait of the host.  None
  * where a line is not known.  In PyTorch's terms where the program uses it.
  */
-void sw_fix_lines(struct sw_names *names, enum sw_fix fix, const struct sw_access *after,
+void sw_fix_lines(struct sw_names *names, const struct sw_finding *finding, const struct sw_access *after,
 		  const struct sw_access *before, struct sw_fix_lines *out);
 
-/* The lines that replace a call that waits by one that does not, where it is known how. */
+/* The lines of SW201, SW202 and SW203 that explain a hazard: the event is recorded, or waited for, where it orders it.
+   `later`: the later side of the hazard, NULL not known. */
+void sw_fix_event_lines(struct sw_names *names, const struct sw_finding *finding, const struct sw_access *later,
+			struct sw_fix_lines *out);
+
+/* The lines for findings whose fix is not an edge between two calls of the program: waits, frees, captures. */
 void sw_fix_call(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out);
-
-/*
- * The stream of a call as its author wrote it there, else as sw_stream_text() has it: also where the same words name
- * another stream at `other` (NULL: none).
- */
-const char *sw_stream_expression(struct sw_names *names, const struct sw_access *access, const struct sw_access *other);
-
-/*
- * A stream for sentences: "stream 2 (`copies`, created at main.cu:12)", by the variable that its creation fills, or
- * that a call on it has (`use`, may be NULL); what is not known is left out.
- */
-const char *sw_stream_made_as(struct sw_names *names, uint32_t stream, const struct sw_named_call *use);
-
-/* The memory as its author wrote it at the access: "frames + i"; "" not known. */
-const char *sw_pointer_expression(struct sw_names *names, const struct sw_access *access, const struct sw_frame *place);
 
 /* The saving when the advice on a wait was followed at run time: facts that `syncwatch confirm --waits` found, and
    their words. */

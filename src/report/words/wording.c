@@ -8,6 +8,7 @@
 
 #include "report/symbols/stack.h"
 #include "report/words/evidence_text.h"
+#include "report/words/expressions.h"
 #include "report/words/fix_lines.h"
 
 /* Less than this is reported as nothing: clocks are read to some microseconds. */
@@ -489,6 +490,26 @@ static const char *fix_of(const struct facts *facts)
 	return expand(facts, torch ? fixes[fix].torch : fixes[fix].text);
 }
 
+/* The last wait of the host for the earlier side's stream, and the wait that is missing. */
+static const char *ordered_by_host(struct sw_names *names, const struct sw_finding *finding, const char *from,
+				   const char *to)
+{
+	const char *work = fact_who(names, finding, 0);
+	const struct sw_named_call *call = &finding->last_call;
+	if (!finding->joined)
+		return sw_names_format(names, "nothing: the host had never waited for %s; a wait for %s is missing",
+				       from, work);
+	if (finding->last_kind != SW_EDGE_HOST_WAIT)
+		return sw_names_format(
+			names, "%s last waited for %s before this access: by %s, %s; the host did not wait for %s", to,
+			from, (size_t)finding->last_kind < N(edges) ? edges[finding->last_kind] : "a call",
+			sw_place_named(names, call), work);
+	return sw_names_format(names,
+			       "the host last waited for %s before this access: by %s, %s; it did not wait for %s",
+			       from, call->api ? sw_name_api(names, call->api, call->flags, call->stack) : "a call",
+			       sw_place_named(names, call), work);
+}
+
 static const char *ordered_by(const struct facts *facts)
 {
 	const struct sw_finding *finding = facts->finding;
@@ -517,6 +538,8 @@ static const char *ordered_by(const struct facts *facts)
 		return "nothing: they are copies of one batch";
 	if (finding->host_flag)
 		return "nothing that is seen: a flag in memory that the host can poll or write may order the two";
+	if (finding->on_host)
+		return ordered_by_host(names, finding, from, to);
 	if (!finding->joined)
 		return sw_names_format(names, "nothing: %s had never waited for %s", to, from);
 	return sw_names_format(names, "%s last waited for %s before this access: by %s, %s", to, from,
