@@ -17,6 +17,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <sys/auxv.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -172,6 +173,17 @@ int sw_sys_punch(int fd, uint64_t offset, uint64_t bytes)
 {
 	return (int)call(SYS_fallocate, fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (long)offset, (long)bytes, 0,
 			 0);
+}
+
+int sw_sys_space(int fd, uint64_t *total, uint64_t *available)
+{
+	struct statfs s;
+	const int error = (int)call(SYS_fstatfs, fd, (long)&s, 0, 0, 0, 0);
+	if (error)
+		return error;
+	*total = (uint64_t)s.f_blocks * (uint64_t)s.f_bsize;
+	*available = (uint64_t)s.f_bavail * (uint64_t)s.f_bsize;
+	return 0;
 }
 
 /* Chunks of a trace begin at multiples of 4 KiB, pages of some kernels for aarch64 have 64 KiB: a mapping begins with

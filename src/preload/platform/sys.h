@@ -47,6 +47,8 @@ long sw_sys_write_at(int fd, const void *data, size_t bytes, uint64_t offset);
 int64_t sw_sys_next_data(int fd, uint64_t offset);
 /* Frees that part of a file in memory. */
 int sw_sys_punch(int fd, uint64_t offset, uint64_t bytes);
+/* Bytes of the file system that the file is on, and of them those that this process may still use. 0 or -errno. */
+int sw_sys_space(int fd, uint64_t *total, uint64_t *available);
 
 /* A shared, writable mapping of a file; fd < 0: private anonymous memory. NULL when out of memory or of mappings;
    then *error is -errno. */

@@ -589,6 +589,9 @@ void sw_process_full(enum sw_loss_why why, int error)
 		if (why == SW_LOSS_SIZE_LIMIT)
 			sw_say("%s has reached its size limit (max-size); what follows is not recorded",
 			       sw_trace.file.path);
+		else if (sw_trace.low)
+			sw_say("little room is left on the file system of %s; what follows is not recorded",
+			       sw_trace.file.path);
 		else
 			sw_say("cannot extend %s: %s; what follows is not recorded", sw_trace.file.path,
 			       why_not(error));

@@ -73,12 +73,29 @@ void sw_trace_return(const struct sw_trace_file *file, int fd)
 		sw_sys_close(fd);
 }
 
+/* Room that a trace leaves to others on its file system, and as a part of it, where that is less. */
+#define SPARE_BYTES (256ull << 20)
+#define SPARE_PART  16u
+
+/* Would the trace fill the disk?  Programs that share it fail then, the recorded one perhaps among them. */
+static bool is_disk_low(const struct sw_trace_file *file, int fd)
+{
+	uint64_t total, available;
+	if (file != &sw_trace.file || sw_sys_space(fd, &total, &available) || !total)
+		return false;
+	const uint64_t spare = total / SPARE_PART < SPARE_BYTES ? total / SPARE_PART : SPARE_BYTES;
+	sw_trace.low = available < spare + SW_CHUNK_BYTES && available >= SW_CHUNK_BYTES;
+	return sw_trace.low;
+}
+
 /*
  * Blocks for the chunk.  On a thread of the program the file after the descriptor may be another one at any moment:
  * nothing is done to it that could be seen in a foreign file, and the trace grows by its name.
  */
 static int grow(const struct sw_trace_file *file, int fd, uint64_t offset)
 {
+	if (is_disk_low(file, fd))
+		return -ENOSPC;
 	if (sw_isolated_here())
 		return sw_sys_allocate(fd, offset, SW_CHUNK_BYTES);
 	int error = sw_sys_reserve(fd, offset, SW_CHUNK_BYTES);

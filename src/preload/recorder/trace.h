@@ -57,6 +57,7 @@ struct sw_trace {
 	_Atomic(uint8_t *) retired[2 * SW_CHUNK_RING]; /* full chunks, for the helper to close */
 	_Atomic uint64_t late;			       /* chunks that a writer had to wait for (tests/bench shows it) */
 	_Atomic uint64_t behind;		       /* full chunks in memory that found no place in `retired` */
+	bool low;	 /* the file system has little room left: the trace stops growing before it is full */
 	int write_error; /* of the last write from memory to the file: no more chunks are prepared */
 };
 extern struct sw_trace sw_trace __attribute__((visibility("hidden")));

@@ -183,7 +183,8 @@ static const char *full(uint32_t why)
 		return "The trace reached its size limit (max-size): what the program did from then on was not "
 		       "recorded.";
 	case SW_LOSS_NO_SPACE:
-		return "The disk had no more room for the trace: what the program did from then on was not recorded.";
+		return "The disk had no more room for the trace, or little: what the program did from then on was not "
+		       "recorded.";
 	default:
 		return "There was no more memory for the trace: what the program did from then on was not recorded.";
 	}
