@@ -354,8 +354,11 @@ static bool was_held(struct sw_reader *r, uint64_t seq, uint64_t most_ns)
 static int hold(struct sw_reader *r, struct sw_writer_cursor *w, struct sw_error *error)
 {
 	const uint64_t seq = sw_rec_seq(w->head);
-	if (!r->merge.follows || r->merge.ended || !seq)
+	if (!r->merge.follows || !seq)
 		return 0;
+	/* Its call may have returned since the window was read. */
+	if (r->merge.ended)
+		return w->head->flags & SW_RF_PENDING ? sw_merge_reread(&r->source, w, error) : 0;
 	if (!sw_merge_is_sure(&r->merge, w))
 		return 1;
 	if (seq > r->seq + 1 && !left_out(r, w->head, seq - 1))
