@@ -7,6 +7,7 @@ syncwatch_SOURCES = \
 	tools/analysis.c tools/analysis.h tools/verdict.c tools/verdict.h tools/output.c tools/output.h tools/terminal.c tools/terminal.h tools/pager.c tools/pager.h \
 	tools/install.c tools/install.h tools/budget.c tools/budget.h tools/crash.c tools/crash.h \
 	tools/run/cmd_run.c tools/run/launch.c tools/run/launch.h tools/run/channel.c tools/run/channel.h tools/run/child.c tools/run/child.h \
+	tools/run/cmd_ctl.c tools/run/ctl.h tools/run/control.c tools/run/control.h \
 	tools/run/judged.c tools/run/judged_print.c tools/run/judged.h tools/run/collect.c tools/run/collect.h tools/run/session.c tools/run/session.h \
 	tools/run/follow.c tools/run/follow.h tools/run/follower.c tools/run/follower.h \
 	tools/run/witness.c tools/run/witness.h tools/run/nothing_seen.c tools/run/nothing_seen.h \

@@ -12,6 +12,7 @@
 /* Sub-commands: X(NAME, bit, "operands", "what it does").  The entry point of each is sw_cmd_NAME. */
 #define SW_COMMANDS(X)                                                                                                 \
 	X(run, RUN, "[--] PROGRAM [ARGUMENTS]", "run a program, record its CUDA calls and judge them")                 \
+	X(ctl, CTL, "PID start|stop|status|dump", "tell a run that goes on when to record, or ask it")                 \
 	X(confirm, CONFIRM, "[--] PROGRAM [ARGUMENTS]",                                                                \
 	  "run a program again to prove its hazards and try their fixes")                                              \
 	X(demo, DEMO, "", "run a small program that has a race and a needless wait")                                   \

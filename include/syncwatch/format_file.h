@@ -34,6 +34,10 @@ enum {
 	SW_FILE_BEHIND = 1u << 6,    /* (live) records wait in memory that the file does not have yet */
 };
 
+/* Windows in which hot calls were recorded: 0: no such, all was recorded; else 2 for each that was opened, 1 more while
+   one is open, and 2 more. */
+enum { SW_FILE_WINDOWS_NONE = 2u, SW_FILE_WINDOWS_WHOLE = 5u };
+
 /* First page of the file.  Fields marked (live) change while the program runs and are read with acquire order. */
 struct sw_file_header {
 	char magic[8];
@@ -42,7 +46,8 @@ struct sw_file_header {
 	uint32_t header_bytes; /* offset of chunk 0 */
 	uint32_t chunk_bytes;  /* bytes of each chunk, header included; a multiple of 4096 */
 	uint32_t flags;	       /* (live) SW_FILE_* */
-	uint32_t pid, ppid, reserved;
+	uint32_t pid, ppid;
+	uint32_t windows;	       /* (live) SW_FILE_WINDOWS_*, since minor 15 */
 	uint64_t ticks_per_second;     /* (live) best estimate so far */
 	uint64_t start_ticks;	       /* these three were read together at start */
 	uint64_t start_monotonic_ns;   /* CLOCK_MONOTONIC */

@@ -35,7 +35,8 @@ enum syncwatch_op {
 	SYNCWATCH_AFTER,
 	SYNCWATCH_NAME_STREAM = 64,
 	SYNCWATCH_NAME_BUFFER,
-	SYNCWATCH_GATE /* stores a const struct syncwatch_gate * at the address */
+	SYNCWATCH_GATE,	 /* stores a const struct syncwatch_gate * at the address */
+	SYNCWATCH_RECORD /* `flags`: 1 open, 2 close, 3 ask; stores at the address whether a window is open */
 };
 /* Flag: stream 0 is the per-thread default stream in this source file. */
 #if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)
@@ -47,7 +48,8 @@ enum syncwatch_op {
 typedef void syncwatch_function(unsigned op, const void *address, size_t bytes, void *stream, unsigned flags,
 				const char *name);
 
-static inline void syncwatch_call(unsigned op, const void *address, size_t bytes, void *stream, const char *name)
+static inline void syncwatch_call_flags(unsigned op, const void *address, size_t bytes, void *stream, unsigned flags,
+					const char *name)
 {
 	static syncwatch_function *function;
 	static int asked;
@@ -59,7 +61,19 @@ static inline void syncwatch_call(unsigned op, const void *address, size_t bytes
 	}
 	syncwatch_function *call = __atomic_load_n(&function, __ATOMIC_RELAXED);
 	if (call)
-		call(op, address, bytes, stream, SYNCWATCH_FLAGS, name);
+		call(op, address, bytes, stream, flags, name);
+}
+
+static inline void syncwatch_call(unsigned op, const void *address, size_t bytes, void *stream, const char *name)
+{
+	syncwatch_call_flags(op, address, bytes, stream, SYNCWATCH_FLAGS, name);
+}
+
+static inline int syncwatch_record(unsigned order)
+{
+	unsigned char open = 0;
+	syncwatch_call_flags(SYNCWATCH_RECORD, &open, sizeof open, NULL, order, NULL);
+	return open;
 }
 
 /*
@@ -112,6 +126,25 @@ static inline void syncwatch_happens_before(const void *tag, void *stream)
 static inline void syncwatch_happens_after(const void *tag, void *stream)
 {
 	syncwatch_call(SYNCWATCH_AFTER, tag, 0, stream, NULL);
+}
+
+/*
+ * Windows: what the program does between start and stop is recorded and judged, whatever --capture, --delay and
+ * --duration say; after stop only creations, allocations, frees and the like are, at a cost of nanoseconds a call.  Of
+ * the whole process, from the next call of each thread on.  May be called before the first call of CUDA.
+ */
+static inline void syncwatch_record_start(void)
+{
+	syncwatch_record(1);
+}
+static inline void syncwatch_record_stop(void)
+{
+	syncwatch_record(2);
+}
+/* Is a window open?  0 too where the program does not run under syncwatch. */
+static inline int syncwatch_recording(void)
+{
+	return syncwatch_record(3);
 }
 
 /* How reports call a stream, and the allocation (or block) that starts at an address.  The text is copied. */

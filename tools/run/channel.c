@@ -240,7 +240,14 @@ static void take_connection(struct sw_channel *channel, int listener)
 void sw_channel_watch(struct sw_channel *channel, int fd)
 {
 	struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.u64 = (uint32_t)fd | WATCHED};
-	epoll_ctl(channel->poll, EPOLL_CTL_ADD, fd, &event);
+	if (epoll_ctl(channel->poll, EPOLL_CTL_ADD, fd, &event) && errno == EEXIST)
+		epoll_ctl(channel->poll, EPOLL_CTL_MOD, fd, &event);
+}
+
+void sw_channel_order(struct sw_channel *channel, enum sw_window_order order)
+{
+	const uint32_t before = atomic_load(&channel->board->orders);
+	atomic_store(&channel->board->orders, (before / SW_ANNOUNCE_ORDERS + 1) * SW_ANNOUNCE_ORDERS + order);
 }
 
 void sw_channel_serve(struct sw_channel *channel)

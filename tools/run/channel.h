@@ -45,8 +45,11 @@ void sw_channel_expect(struct sw_channel *channel, const char *preload);
 /* A name for an installation folder whose own the loader would take apart: FOLDER/lib.  NULL: no link could be made. */
 char *sw_channel_link(struct sw_channel *channel, const char *target);
 
-/* Reports once when a descriptor can be read. */
+/* Reports once when a descriptor can be read; may be asked again. */
 void sw_channel_watch(struct sw_channel *channel, int fd);
+
+/* Tells the recorders of all processes of the run when to record. */
+void sw_channel_order(struct sw_channel *channel, enum sw_window_order order);
 
 /* Receives all that has come.  Never blocks. */
 void sw_channel_serve(struct sw_channel *channel);

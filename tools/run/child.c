@@ -24,6 +24,8 @@ static void watched_set(sigset_t *set)
 	sigaddset(set, SIGCHLD);
 	for (size_t i = 0; i < sizeof passed_on / sizeof passed_on[0]; i++)
 		sigaddset(set, passed_on[i]);
+	for (int i = 0; i < SW_CHILD_SIGNALS; i++)
+		sigaddset(set, SIGRTMIN + i);
 }
 
 /* In the child: never returns. */
@@ -54,11 +56,15 @@ static int exec_result(int fd)
 	return n == sizeof code ? code : 0;
 }
 
-static void take_signal(int fd, pid_t pid, struct sw_witness *witness)
+static void take_signal(const struct sw_child *child, int fd, pid_t pid, struct sw_witness *witness)
 {
 	struct signalfd_siginfo info;
 	if (read(fd, &info, sizeof info) != sizeof info || info.ssi_signo == SIGCHLD)
 		return;
+	if ((int)info.ssi_signo >= SIGRTMIN) {
+		child->signalled(child->arg, (int)info.ssi_signo);
+		return;
+	}
 	/* Asked in any case, so that the signal does not stay pending there.  A code above 0 is the kernel's: the
 	   terminal has shown the program too. */
 	const bool group = sw_witness_saw(witness, (int)info.ssi_signo);
@@ -91,7 +97,7 @@ static void wait_for(const struct sw_child *child, pid_t pid, int signals, struc
 		if (fds[1].revents)
 			child->serve(child->arg);
 		if (fds[0].revents)
-			take_signal(signals, pid, witness);
+			take_signal(child, signals, pid, witness);
 	}
 }
 
@@ -147,6 +153,9 @@ int sw_child_run(const struct sw_child *child, pid_t *pid, int *status, struct s
 	sigaction(SIGCHLD, &plain, &sigchld);
 	int code = live(child, &watched, &before, &sigchld, pid, status, error);
 	sigaction(SIGCHLD, &sigchld, NULL);
+	/* One that comes while the report is made must not end us. */
+	for (int i = 0; i < SW_CHILD_SIGNALS; i++)
+		sigaction(SIGRTMIN + i, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return code;
 }

@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 
+#define SW_CHILD_SIGNALS 3
+
 struct sw_child {
 	char **argv;
 	/* Called in the child before the program starts, to set its environment. */
@@ -16,6 +18,8 @@ struct sw_child {
 	/* Called whenever `fd` is readable while the program runs. */
 	void (*serve)(void *arg);
 	int fd;
+	/* Called for the first SW_CHILD_SIGNALS real-time signals, which are for us and not for the program. */
+	void (*signalled)(void *arg, int number);
 	void *arg;
 };
 

@@ -65,6 +65,22 @@ static char *trace_path(const struct sw_launch *run)
 	return full;
 }
 
+/* Options for windows: where one is given, the user's own SYNCWATCH_OPTIONS say nothing of them. */
+static char *window_options(const struct sw_options *options)
+{
+	if (!options->capture && !options->paused && !options->delay && !options->duration)
+		return sw_strdup("");
+	char *name = escape(options->capture ? options->capture : "", ":\\", '\\'),
+	     *steps = escape(options->steps ? options->steps : "", ":", '\\');
+	char *all = sw_format("capture=%s:steps=%s:paused=%d:delay=%" PRIu64 ".%09" PRIu64 ":duration=%" PRIu64
+			      ".%09" PRIu64 ":",
+			      name, steps, options->paused, options->delay / 1000000000, options->delay % 1000000000,
+			      options->duration / 1000000000, options->duration % 1000000000);
+	free(name);
+	free(steps);
+	return all;
+}
+
 /* The recorder's options for SYNCWATCH_OPTIONS, each with a colon after it. */
 static char *recorder_options(const struct sw_options *options)
 {
@@ -72,10 +88,12 @@ static char *recorder_options(const struct sw_options *options)
 	char *stacks = !options->depth ? sw_strdup("")
 		       : depth	       ? sw_format("depth=%llu:", depth)
 				       : sw_strdup("stacks=0:");
+	char *windows = window_options(options);
 	char *size = options->max_size ? sw_format("max-size=%" PRIu64 ":", options->max_size) : sw_strdup("");
-	char *both = sw_format("%s%s", stacks, size);
+	char *both = sw_format("%s%s%s", stacks, size, windows);
 	free(stacks);
 	free(size);
+	free(windows);
 	return both;
 }
 
@@ -256,6 +274,26 @@ static int add_objects(struct sw_launch *run)
 	return status;
 }
 
+static int check_windows(const struct sw_options *options)
+{
+	const char *name = options->capture;
+	const bool nvtx = name && !strncmp(name, "nvtx:", 5) && name[5],
+		   python = name && !strncmp(name, "python:", 7) && strchr(name + 7, '.');
+	unsigned long long steps, skip;
+	int end = 0;
+	if (name && ((!nvtx && !python && strcmp(name, "profiler")) || strlen(name) > 255))
+		return sw_complain_usage("'--capture' takes nvtx:NAME, python:MODULE.FUNC or profiler, not '%s'", name);
+	if (!options->steps)
+		return SW_EXIT_OK;
+	if (!nvtx)
+		return sw_complain_usage("'--steps' counts the entries of a range: --capture nvtx:NAME");
+	const bool one = sscanf(options->steps, "%llu%n", &steps, &end) == 1 && !options->steps[end],
+		   two = sscanf(options->steps, "%llu:%llu%n", &steps, &skip, &end) == 2 && !options->steps[end];
+	if ((!one && !two) || !steps || strchr(options->steps, '-'))
+		return sw_complain_usage("'--steps' needs N or N:SKIP, not '%s'", options->steps);
+	return SW_EXIT_OK;
+}
+
 static int set_up(struct sw_launch *run)
 {
 	struct sw_error error;
@@ -264,10 +302,13 @@ static int set_up(struct sw_launch *run)
 	const char *gpu = run->options->gpu_timeline;
 	if (gpu && *gpu && strcmp(gpu, "nodes") && strcmp(gpu, "shared"))
 		return sw_complain_usage("'--gpu-timeline' takes '=nodes', '=shared' or nothing");
+	int status = check_windows(run->options);
+	if (status)
+		return status;
 	run->folder = getcwd(NULL, 0);
 	if (!run->folder)
 		return sw_complain(SW_EXIT_OUTPUT, "cannot find the current directory: %s", strerror(errno));
-	int status = sw_analysis_check(run->options);
+	status = sw_analysis_check(run->options);
 	if (!status)
 		status = check_trace(run);
 	if (status)
@@ -294,6 +335,25 @@ static void started(void *arg, pid_t pid)
 		sw_session_follow(&run->session, run->follower);
 }
 
+static void received(void *arg, const struct sw_received *received)
+{
+	struct sw_launch *run = arg;
+	sw_session_received(&run->session, received);
+}
+
+static void readable(void *arg, int fd)
+{
+	struct sw_launch *run = arg;
+	if (!sw_control_readable(&run->control, fd))
+		sw_session_ended(&run->session, fd);
+}
+
+static void signalled(void *arg, int number)
+{
+	struct sw_launch *run = arg;
+	sw_control_signal(&run->control, number);
+}
+
 static void serve(void *arg)
 {
 	struct sw_launch *run = arg;
@@ -314,6 +374,7 @@ static void end_session(struct sw_launch *run)
 	const uint64_t wait_ms = run->options->wait ? run->options->wait / 1000000 : OUTLIVE_MS;
 	sw_session_wait(&run->session, wait_ms < INT_MAX ? (int)wait_ms : INT_MAX);
 	sw_session_end(&run->session);
+	sw_control_close(&run->control);
 	sw_crash_note("the program has ended and was not affected", NULL);
 	sw_channel_close(&run->channel);
 }
@@ -324,14 +385,16 @@ static int run_program(struct sw_launch *run)
 				 .prepare = prepare,
 				 .started = started,
 				 .serve = serve,
+				 .signalled = signalled,
 				 .fd = run->channel.poll,
 				 .arg = run};
 	struct sw_error error;
 	pid_t pid;
 	int status;
-	run->channel.received = sw_session_received;
-	run->channel.readable = sw_session_ended;
-	run->channel.arg = &run->session;
+	run->channel.received = received;
+	run->channel.readable = readable;
+	run->channel.arg = run;
+	sw_control_open(&run->control, &run->channel, &run->session);
 	raise_descriptors(run);
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	int rc = sw_child_run(&child, &pid, &status, &error);
@@ -354,6 +417,7 @@ int sw_launch_run(struct sw_launch *launch)
 
 void sw_launch_free(struct sw_launch *launch)
 {
+	sw_control_close(&launch->control);
 	sw_channel_close(&launch->channel);
 	sw_session_free(&launch->session);
 	free(launch->preload);

@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "run/channel.h"
+#include "run/control.h"
 #include "run/session.h"
 
 struct sw_launch {
@@ -28,6 +29,7 @@ struct sw_launch {
 	char *simulation; /* folder, NULL: the real CUDA */
 	char *folder;	  /* where we were started: the program may go elsewhere */
 	struct sw_channel channel;
+	struct sw_control control;
 	struct rlimit descriptors; /* of the program; ours are raised, as we hold one for each trace */
 };
 

@@ -12,6 +12,8 @@
 #include "preload/pools/pools.h"
 #include "preload/recorder/companion.h"
 #include "preload/recorder/trace.h"
+#include "preload/recorder/window.h"
+#include "preload/calls/custom.h"
 
 #define MAX_NAME 1024u
 
@@ -35,6 +37,12 @@ static const char *const functions[] = {
 	[SW_POOL_BUFFER_BEGIN] = "RMM",
 	[SW_POOL_BUFFER_END] = "RMM",
 };
+
+/* Said of the launch that follows, or of blocks that come and go as calls do. */
+static bool only_in_windows(unsigned op)
+{
+	return op != SW_NOTE_IGNORE && op != SW_NOTE_JUDGE && op <= SW_POOL_BUFFER_END;
+}
 
 static void name_it(enum sw_name_of of, uint64_t handle, const char *name, size_t bytes)
 {
@@ -86,6 +94,26 @@ static void record_annotation(unsigned op, const void *address, size_t bytes, vo
 	sw_call_leave(&call, 0);
 }
 
+static CUresult profiler(const struct sw_site *site, bool on)
+{
+	CUresult (*real)(void) = (__typeof__(real))site->real;
+	const CUresult status = real();
+
+	if (status == CUDA_SUCCESS)
+		sw_window_profiler(on);
+	return status;
+}
+
+CUresult sw_custom_profiler_start(const struct sw_site *site)
+{
+	return profiler(site, true);
+}
+
+CUresult sw_custom_profiler_stop(const struct sw_site *site)
+{
+	return profiler(site, false);
+}
+
 __attribute__((visibility("default"))) syncwatch_function syncwatch_annotate;
 
 /* A block of the program forbids calls: what finds them is loaded when the first one begins, on the program's own call,
@@ -104,8 +132,14 @@ void syncwatch_annotate(unsigned op, const void *address, size_t bytes, void *st
 		memcpy((void *)(uintptr_t)address, &(const void *){open_gate()}, bytes);
 		return;
 	}
+	if (op == SYNCWATCH_RECORD) {
+		const bool open = sw_window_order((enum sw_window_order)flags);
+		if (bytes == sizeof open)
+			memcpy((void *)(uintptr_t)address, &open, bytes);
+		return;
+	}
 	/* A program that never calls CUDA leaves no trace. */
-	if (!sw_recording())
+	if (!sw_recording() || (sw_window_paused() && only_in_windows(op)))
 		return;
 	if (op == SYNCWATCH_NAME_STREAM)
 		record_name(SW_NAME_STREAM, SW_WORD(stream), name, __builtin_frame_address(0));

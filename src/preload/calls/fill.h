@@ -157,6 +157,16 @@ SW_RECORDS(SW_STRUCT_TYPE)
 #define SW_FILL_CAPTURE(r, what, s, g, how)                                                                            \
 	((r)->op = SW_CAPTURE_##what, (r)->stream = SW_WORD(s), (r)->graph = SW_WORD(g), (r)->mode = (how))
 
+/* A capture that became invalid has ended with the call that says so. */
+#define SW_KIND_CAPTURE_END	 SW_REC_CAPTURE
+#define SW_DONE_CAPTURE_END(...) (void)0
+#define SW_FILL_CAPTURE_END(r, s, g)                                                                                   \
+	(sw_status == CUDA_SUCCESS || sw_status == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED ||                            \
+			 sw_status == CUDA_ERROR_STREAM_CAPTURE_UNJOINED                                               \
+		 ? sw_graphs_capturing(SW_CAPTURE_END)                                                                 \
+		 : (void)0,                                                                                            \
+	 SW_FILL_CAPTURE(r, END, s, g, 0))
+
 #define SW_KIND_GRAPH				 SW_REC_GRAPH
 #define SW_DONE_GRAPH(call, what, g, x, s, bits) sw_graphs_changed(call, SW_GRAPH_##what, SW_WORD(g), SW_WORD(x))
 #define SW_FILL_GRAPH(r, what, g, x, s, bits)                                                                          \

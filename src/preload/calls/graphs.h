@@ -9,20 +9,20 @@
 #define SW_PRELOAD_CALLS_GRAPHS_H
 
 #include "preload/intercept/hook.h"
+#include "preload/recorder/window.h"
 #include "preload/calls/nodes.h"
 
 #define SW_MAX_BEFORE 2048u /* dependencies of a node that are looked at */
 
-/* Captures that may be in progress.  One that ended in an error is not seen to end: all that costs is a question to the
-   driver with each call. */
-extern uint32_t sw_graphs_captures __attribute__((visibility("hidden")));
+/* Captures that may be in progress are counted (sw_window_captures).  One whose stream was destroyed is not seen to
+   end: all that costs is a question to the driver with each call, and calls outside of windows that are recorded. */
 void sw_graphs_capturing(enum sw_capture_op op);
 
 /* The call may have become a node of a capture: remembers its record as the origin of that node. */
 void sw_graphs_captured(const struct sw_call *call, CUstream stream);
 static inline void sw_graphs_capture(const struct sw_call *call, CUstream stream, CUresult status)
 {
-	if (__builtin_expect(__atomic_load_n(&sw_graphs_captures, __ATOMIC_RELAXED) != 0, 0) && status == CUDA_SUCCESS)
+	if (__builtin_expect(__atomic_load_n(&sw_window_captures, __ATOMIC_RELAXED) != 0, 0) && status == CUDA_SUCCESS)
 		sw_graphs_captured(call, stream);
 }
 

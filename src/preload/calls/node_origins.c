@@ -12,16 +12,14 @@
 /* Nodes whose origin is remembered.  Those of destroyed graphs are among them, so now and then all are forgotten. */
 #define MAX_ORIGINS (1u << 18)
 
-uint32_t sw_graphs_captures;
-
 void sw_graphs_capturing(enum sw_capture_op op)
 {
-	uint32_t n = __atomic_load_n(&sw_graphs_captures, __ATOMIC_RELAXED);
+	uint32_t n = __atomic_load_n(&sw_window_captures, __ATOMIC_RELAXED);
 
 	if (op != SW_CAPTURE_END)
-		__atomic_add_fetch(&sw_graphs_captures, 1, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&sw_window_captures, 1, __ATOMIC_RELAXED);
 	else
-		while (n && !__atomic_compare_exchange_n(&sw_graphs_captures, &n, n - 1, true, __ATOMIC_RELAXED,
+		while (n && !__atomic_compare_exchange_n(&sw_window_captures, &n, n - 1, true, __ATOMIC_RELAXED,
 							 __ATOMIC_RELAXED))
 			;
 }

@@ -317,6 +317,7 @@ WORDS(6, (W(1), W(2), W(3), W(4), W(5), W(6)), a1, a2, a3, a4, a5, a6)
 	}
 
 /* Records that need more than a table's row: custom.h. */
+#define SITE_AND(...) &sw_site __VA_OPT__(, ) SW_ARGS(__VA_ARGS__)
 #define FORM_CUSTOM(symbol, thread, where, function, fill, sig)                                                        \
 	EXPORT CUresult symbol(SW_PARAMS sig);                                                                         \
 	CUresult symbol(SW_PARAMS sig)                                                                                 \
@@ -327,7 +328,7 @@ WORDS(6, (W(1), W(2), W(3), W(4), W(5), W(6)), a1, a2, a3, a4, a5, a6)
 			.id = SW_ID_##symbol,                                                                          \
 			.flags = THREAD_##thread,                                                                      \
 		};                                                                                                     \
-		return sw_site.real ? sw_custom_##function(&sw_site, SW_ARGS sig) : SW_NO_DRIVER;                      \
+		return sw_site.real ? sw_custom_##function(SITE_AND sig) : SW_NO_DRIVER;                               \
 	}
 
 #pragma GCC diagnostic push

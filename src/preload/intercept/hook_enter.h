@@ -8,6 +8,9 @@
 #include "preload/intercept/requesters.h"
 #include "preload/recorder/call_record.h"
 
+/* sw_hook_enter_here() where something is due, or the call is outside of all windows. */
+bool sw_hook_enter_other(struct sw_call *call, uint32_t what, void *frame);
+
 /* First use of an entry point by a writer: perhaps that in this process. */
 void sw_hook_first_use(uint16_t id);
 
@@ -18,14 +21,15 @@ static inline __attribute__((always_inline)) bool sw_hook_enter_here(struct sw_c
 
 	if (id >= SW_API_IDS)
 		__builtin_unreachable();
-	if (sw_requester_is_runtime(((void **)frame)[1]))
-		what |= SW_CALL_WHAT(0, SW_RF_RUNTIME);
-	if (sw_call_simple())
+	if (sw_call_simple()) {
+		if (sw_requester_is_runtime(((void **)frame)[1]))
+			what |= SW_CALL_WHAT(0, SW_RF_RUNTIME);
 		times = sw_call_begin(call, what, frame);
-	else if (sw_call_enter_late(call, what, frame))
+	} else if (sw_hook_enter_other(call, what, frame)) {
 		times = ((const struct sw_writer *)call->writer)->calls[id];
-	else
+	} else {
 		return false;
+	}
 	/* Also where the writer's thread is not the first one that calls it. */
 	if (__builtin_expect(times == 1, 0))
 		sw_hook_first_use(id);

@@ -3,6 +3,7 @@
 #include "preload/nvtx/nvtx.h"
 
 #include <dlfcn.h>
+#include <fnmatch.h>
 #include <nvtx3/nvToolsExtCuda.h>
 #include <nvtx3/nvToolsExtCudaRt.h>
 #include <string.h>
@@ -492,6 +493,8 @@ static void nvtx_begun(void)
 	early.recording_begun = true;
 	for (uint32_t i = 0; i < early.n; i++) {
 		const struct early *e = &early.at[i];
+		if (e->op && nvtx_recorder()->windows.paused())
+			continue;
 		if (e->op)
 			write_begin(e, e->name);
 		else
@@ -514,9 +517,59 @@ static bool recording_begun(void)
 	return __atomic_load_n(&early.recording_begun, __ATOMIC_RELAXED);
 }
 
+/* Does --capture name this range? */
+static bool is_named(nvtxDomainHandle_t domain, const struct sw_nvtx_text *name)
+{
+	static const char *in_domain;
+	static char pattern[sizeof((struct sw_preload_options *)0)->capture];
+	static bool read;
+	char text[SW_NVTX_MAX_NAME + 1];
+	uint32_t bytes;
+	if (!__atomic_load_n(&read, __ATOMIC_ACQUIRE)) {
+		uint64_t mask = sw_lock_enter(&early.lock);
+		if (!read) {
+			strcpy(pattern, nvtx_recorder()->options()->capture);
+			char *at = strrchr(pattern, '@');
+			if (at)
+				*at++ = 0;
+			in_domain = at;
+			__atomic_store_n(&read, true, __ATOMIC_RELEASE);
+		}
+		sw_lock_leave(&early.lock, mask);
+	}
+	memcpy(text, name->at, name->bytes);
+	text[name->bytes] = 0;
+	return fnmatch(pattern, text, 0) == 0 &&
+	       (!in_domain || fnmatch(in_domain, nvtx_domain(domain, &bytes), 0) == 0);
+}
+
+static bool opens_windows(void)
+{
+	return nvtx_recorder()->options()->windows == SW_WINDOW_NVTX;
+}
+
+static void begin_window(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t id, const struct sw_nvtx_text *name)
+{
+	const bool named = is_named(domain, name);
+	if (op == SW_RANGE_PUSH)
+		nvtx_recorder()->windows.push((uint64_t)(uintptr_t)domain, named);
+	else
+		nvtx_recorder()->windows.start(id, named);
+}
+
+static void end_window(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t id)
+{
+	if (op == SW_RANGE_POP)
+		nvtx_recorder()->windows.pop((uint64_t)(uintptr_t)domain);
+	else
+		nvtx_recorder()->windows.stop(id);
+}
+
 static void nvtx_begin(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t id, const struct sw_nvtx_text *name)
 {
 	struct early what;
+	if (opens_windows())
+		begin_window(op, domain, id, name);
 	what.op = op;
 	what.domain = domain;
 	what.id = id;
@@ -525,14 +578,19 @@ static void nvtx_begin(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t 
 	if (what.tid && keep_range(&what, name))
 		return;
 	what.tid = 0;
-	write_begin(&what, name->at);
+	if (!nvtx_recorder()->windows.paused())
+		write_begin(&what, name->at);
 }
 
 static void nvtx_end(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t id)
 {
+	bool kept = false;
 	if (!recording_begun() && forget_range(domain, id, own_tid()))
-		return;
-	write_end(op, domain, id);
+		kept = true;
+	if (!kept && !nvtx_recorder()->windows.paused())
+		write_end(op, domain, id);
+	if (opens_windows())
+		end_window(op, domain, id);
 }
 
 /* A thread's name, by the kernel's id. */

@@ -56,6 +56,11 @@ static sw_look_up *names(sw_look_up *look_up)
 	return __atomic_exchange_n(&sw_companion_names, look_up, __ATOMIC_ACQ_REL);
 }
 
+static void ask_python(sw_window_inside *ask)
+{
+	__atomic_store_n(&sw_window_ask_python, ask, __ATOMIC_RELEASE);
+}
+
 static void commit(struct sw_writer *w)
 {
 	sw_writer_commit(w);
@@ -89,6 +94,8 @@ static const struct sw_companion companion = {
 	.frames = sw_stack_frames,
 	.replace = sw_driver_replace,
 	.functions = sw_functions_known,
+	.windows = {sw_window_paused, sw_window_push, sw_window_pop, sw_window_start, sw_window_stop, sw_window_python,
+		    ask_python},
 	.look_ups = {names, sw_dlsym_call},
 };
 

@@ -11,10 +11,11 @@
 
 #include "preload/platform/named_function.h"
 #include "preload/recorder/recorder.h"
+#include "preload/recorder/window.h"
 
 struct sw_writer;
 
-#define SW_COMPANION_VERSION 9u /* both sides are built together: any difference is a mixed installation */
+#define SW_COMPANION_VERSION 10u /* both sides are built together: any difference is a mixed installation */
 
 /* Functions of a companion that the recorder calls.  Each is called on the thread of the call; none may call CUDA, but
    through pointers of driver(). */
@@ -81,6 +82,16 @@ struct sw_companion {
 	   nothing changed.  Once a call was recorded: only then is it known where the driver is. */
 	void *(*replace)(uint32_t id, void *function);
 	uint32_t (*functions)(void); /* ids of FUNCTION records so far: the next one has a higher id */
+	/* Functions of window.h. */
+	struct sw_companion_windows {
+		bool (*paused)(void); /* records of hot calls are left out */
+		void (*push)(uint64_t domain, bool named);
+		void (*pop)(uint64_t domain);
+		void (*start)(uint64_t id, bool named);
+		void (*stop)(uint64_t id);
+		void (*python)(bool inside);
+		void (*ask_python)(sw_window_inside *inside);
+	} windows;
 	struct sw_look_ups look_ups; /* real: NULL without the part of the object that has a dlsym() */
 };
 

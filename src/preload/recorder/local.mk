@@ -20,6 +20,7 @@ recorder_sources = \
 	src/preload/recorder/trace.c src/preload/recorder/trace.h \
 	src/preload/stacks/unwind.c src/preload/stacks/unwind.h \
 	src/preload/stacks/unwind_tables.c \
+	src/preload/recorder/window.c src/preload/recorder/window.h \
 	src/preload/recorder/writer.c src/preload/recorder/writer.h
 libsyncwatch_so_SOURCES += $(recorder_sources) src/preload/platform/sys.c src/preload/platform/sys.h
 

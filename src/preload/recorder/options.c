@@ -3,10 +3,12 @@
 
 #include "preload/recorder/options.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "preload/platform/say.h"
+#include "preload/session/announce.h"
 
 static struct sw_preload_options options;
 
@@ -56,6 +58,69 @@ static bool parse_gpu(void *out, const char *text)
 	if (!parse_flag(&on, text))
 		return false;
 	*(uint32_t *)out = on;
+	return true;
+}
+
+static bool parse_seconds(uint64_t *out, const char *text)
+{
+	const char *end = text + strspn(text, "0123456789");
+	uint64_t ns = 0, digit = 1000000000u;
+	if (end == text || end - text > 9)
+		return false;
+	for (; text < end; text++)
+		ns = ns * 10 + (uint64_t)(*text - '0') * digit;
+	for (text += *text == '.'; *text >= '0' && *text <= '9'; text++)
+		ns += (uint64_t)(*text - '0') * (digit /= 10);
+	if (*text)
+		return false;
+	*out = ns;
+	return true;
+}
+
+/* Ranges and functions reach the recorder by what `run` sets up. */
+static bool needs_run(const char *what)
+{
+	if (!sw_announce_wanted())
+		sw_say("SYNCWATCH_OPTIONS: %s needs 'syncwatch run'; all is recorded", what);
+	return sw_announce_wanted();
+}
+
+static bool parse_capture(char (*out)[sizeof options.capture], const char *text)
+{
+	static const struct {
+		const char *before;
+		enum sw_window_of what;
+	} kinds[] = {{"nvtx:", SW_WINDOW_NVTX}, {"python:", SW_WINDOW_PYTHON}};
+	struct sw_preload_options *all = (void *)((char *)out - offsetof(struct sw_preload_options, capture));
+	all->windows = strcmp(text, "profiler") == 0 ? SW_WINDOW_PROFILER : SW_WINDOW_ALL;
+	(*out)[0] = 0;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		const size_t n = strlen(kinds[i].before);
+		if (strncmp(text, kinds[i].before, n) || !text[n] || strlen(text) >= sizeof options.capture)
+			continue;
+		strcpy(*out, text + n);
+		if (needs_run("capture=nvtx or python"))
+			all->windows = kinds[i].what;
+		return true;
+	}
+	return !*text || all->windows;
+}
+
+static bool parse_steps(uint64_t *out, const char *text)
+{
+	struct sw_preload_options *all = (void *)((char *)out - offsetof(struct sw_preload_options, steps));
+	char *end = (char *)(uintptr_t)text;
+	const uint64_t steps = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
+	const uint64_t skip = *end == ':' && end[1] >= '0' && end[1] <= '9' ? strtoull(end + 1, &end, 10) : 0;
+	*out = 0;
+	if (!*text)
+		return true;
+	if (*end || !steps)
+		return false;
+	if (needs_run("steps")) {
+		*out = steps;
+		all->skip = skip;
+	}
 	return true;
 }
 

@@ -27,6 +27,7 @@
 #include "preload/recorder/memory.h"
 #include "preload/recorder/options.h"
 #include "preload/recorder/recorder.h"
+#include "preload/recorder/window.h"
 #include "preload/recorder/writer.h"
 #include "preload/session/announce.h"
 #include "preload/stacks/modules.h"
@@ -276,6 +277,7 @@ static void fork_forget(void)
 	sw_helper_forget();
 	sw_memory_forget();
 	notice_forget();
+	sw_window_forget();
 	sw_stack_depth = 0;
 	owner = 0;
 }
@@ -371,8 +373,9 @@ __attribute__((constructor)) static void prepare(void)
 	int saved = errno;
 	if (!getcwd(directory, sizeof directory))
 		directory[0] = 0;
-	sw_options_start();
 	sw_announce_start();
+	sw_options_start();
+	sw_window_prepare();
 	errno = saved;
 }
 
@@ -387,7 +390,7 @@ static bool set_state(enum sw_recorder_state state)
 {
 	atomic_store_explicit(&sw_process_page->state, state, memory_order_release);
 	sw_sys_wake((const uint32_t *)&sw_process_page->state, INT32_MAX);
-	return state == SW_STATE_ON || state == SW_STATE_ON_CHECKED;
+	return sw_state_records(state);
 }
 
 /* Set-user-id programs: the environment is not to be trusted, and neither is the current directory. */
@@ -454,6 +457,9 @@ static bool start(void)
 	describe_process(sw_thread.writer, directory);
 	describe_environment(sw_thread.writer);
 	sw_modules_refresh(sw_thread.writer);
+	/* Without a page that forks clear the state is more than on or off: there all is recorded. */
+	if (on == SW_STATE_ON)
+		on = (int)sw_window_begin(sw_thread.writer);
 	return set_state((enum sw_recorder_state)on);
 }
 
@@ -562,7 +568,7 @@ bool sw_process_ready(bool may_start)
 		atomic_store(&sw_process_page->state, SW_STATE_FRESH);
 		return sw_process_ready(may_start);
 	}
-	return state == SW_STATE_ON || state == SW_STATE_ON_CHECKED;
+	return sw_state_records(state);
 }
 
 static enum sw_loss_why full_why;
@@ -581,7 +587,7 @@ void sw_process_full(enum sw_loss_why why, int error)
 {
 	uint32_t state = sw_process_state();
 	full_why = why;
-	while (state == SW_STATE_ON || state == SW_STATE_ON_CHECKED || state == SW_STATE_STARTING) {
+	while (sw_state_records(state) || state == SW_STATE_STARTING) {
 		if (!atomic_compare_exchange_weak(&sw_process_page->state, &state, SW_STATE_FULL))
 			continue;
 		if (!sw_process_warn())
@@ -661,6 +667,7 @@ static void end_trace(void)
 		sw_writer_abandon(t->writer);
 		sw_writer_write_missed(t->writer);
 		sw_counted_flush_all(t->writer);
+		sw_window_end(t->writer);
 		process_count_nested();
 		describe_end(t->writer);
 	}
@@ -703,6 +710,8 @@ static void process_exit(void)
 		break;
 	case SW_STATE_ON:
 	case SW_STATE_ON_CHECKED:
+	case SW_STATE_PAUSED:
+	case SW_STATE_TURN:
 	case SW_STATE_FULL:
 		if (!process_is_owner())
 			return; /* a child of vfork that called exit() */

@@ -20,6 +20,8 @@ enum sw_recorder_state {
 	SW_STATE_FULL,	     /* no chunk could be had; what was recorded stays (keep-first) */
 	SW_STATE_OFF,	     /* no trace could be made, or set-user-id program */
 	SW_STATE_ENDED,	     /* the destructor has run */
+	SW_STATE_PAUSED,     /* outside of all windows: hot calls are left out (window.h) */
+	SW_STATE_TURN,	     /* a window opens or closes with the next call */
 };
 
 /* Lies in a page with MADV_WIPEONFORK. */
@@ -38,6 +40,13 @@ extern struct sw_sequence sw_sequence __attribute__((visibility("hidden")));
 static inline uint32_t sw_process_state(void)
 {
 	return atomic_load_explicit(&sw_process_page->state, memory_order_acquire);
+}
+
+/* Records are written, perhaps not of hot calls. */
+static inline bool sw_state_records(uint32_t state)
+{
+	return state == SW_STATE_ON || state == SW_STATE_ON_CHECKED || state == SW_STATE_PAUSED ||
+	       state == SW_STATE_TURN;
 }
 
 /* Recording is on and no check is due. */

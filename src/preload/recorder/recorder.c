@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "preload/recorder/call_record.h"
+#include "preload/recorder/window.h"
 
 static bool on_signal_stack(void)
 {
@@ -71,6 +72,10 @@ static __attribute__((noinline)) bool enter_slow(struct sw_thread *t, void *fram
 __attribute__((noinline, cold)) bool sw_call_enter_late(struct sw_call *call, uint32_t what, void *frame)
 {
 	if (!enter_slow(&sw_thread, frame))
+		return false;
+	if (sw_process_state() == SW_STATE_TURN)
+		sw_window_turn();
+	if (sw_process_state() == SW_STATE_PAUSED && sw_window_leaves_out((uint16_t)what))
 		return false;
 	sw_call_begin(call, what, frame);
 	return true;
@@ -393,6 +398,8 @@ void *sw_describe(enum sw_rec_kind kind, size_t bytes, bool ordered)
 	struct sw_thread *t = &sw_thread;
 	if ((!sw_process_on() && !sw_process_ready(false)) || t->busy)
 		return NULL;
+	if (__builtin_expect(sw_process_state() == SW_STATE_TURN, 0) && t->writer)
+		sw_window_turn();
 	sw_thread_busy(t, 1);
 	struct sw_rec *r = NULL;
 	if (t->writer || sw_writer_attach(t)) {
@@ -432,6 +439,5 @@ uint8_t *sw_thread_context(void)
 
 bool sw_recording(void)
 {
-	uint32_t state = sw_process_state();
-	return state == SW_STATE_ON || state == SW_STATE_ON_CHECKED;
+	return sw_state_records(sw_process_state());
 }

@@ -160,8 +160,13 @@ struct sw_preload_options {
 	bool quiet;	       /* no line at the start */
 	bool guard_host;       /* libsyncwatch-guard.so is expected (default off) */
 	bool report;	       /* start the analyser at exit (default on) */
-	char trace[1024];      /* -o: path; empty: syncwatch-PROGRAM-PID.swt in the current directory */
-	char pass[2048];       /* options handed on to the analyser (json=, chrome=, suppress=, all ...) */
+	enum sw_window_of { SW_WINDOW_ALL, SW_WINDOW_NVTX, SW_WINDOW_PYTHON, SW_WINDOW_PROFILER } windows;
+	bool paused;			/* no window until the program or the command opens one */
+	uint64_t delay_ns, duration_ns; /* of the first window; 0: none, no end */
+	uint64_t steps, skip;		/* entries of ranges that open windows, and those before; 0: all */
+	char capture[256];		/* name of ranges, or function, without its kind */
+	char trace[1024];		/* -o: path; empty: syncwatch-PROGRAM-PID.swt in the current directory */
+	char pass[2048];		/* options handed on to the analyser (json=, chrome=, suppress=, all ...) */
 };
 const struct sw_preload_options *sw_preload_options(void);
 

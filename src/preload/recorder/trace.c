@@ -24,6 +24,7 @@
 #include "preload/recorder/memory.h"
 #include "preload/recorder/process.h"
 #include "preload/recorder/recorder.h"
+#include "preload/recorder/window.h"
 #include "preload/session/announce.h"
 #include "preload/stacks/modules.h"
 #include "preload/stacks/unwind.h"
@@ -599,7 +600,8 @@ static int help(void)
 			const uint64_t after = sw_sys_monotonic();
 			look_at = after + LOOK_EVERY_NS + LOOK_SHARE * (after - now);
 		}
-		sw_isolated_serve(used ? ACTIVE_NS : ahead > 2 ? 5 * ACTIVE_NS : IDLE_NS);
+		const uint64_t most = used ? ACTIVE_NS : ahead > 2 ? 5 * ACTIVE_NS : IDLE_NS;
+		sw_isolated_serve(sw_recording() ? sw_window_look(most) : most);
 	}
 	return status;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "preload/recorder/process.h"
+#include "preload/recorder/window.h"
 #include "preload/platform/say.h"
 #include "preload/stacks/stack.h"
 
@@ -399,6 +400,7 @@ static void thread_ended(void *value)
 	if (sw_thread.writer != value) /* inherited over a fork, or released meanwhile */
 		return;
 	sw_thread.ending = 1;
+	sw_window_thread_ended();
 	sw_writer_release(&sw_thread);
 }
 

@@ -58,6 +58,7 @@ struct sw_writer {
 		uint32_t word[SW_BLOCK_WORDS];
 	} memos[SW_LAUNCH_MEMOS];
 	struct sw_counts_of_calls counted;
+	uint64_t left_out; /* calls outside of all windows */
 	uint32_t failed[SW_API_IDS];
 	uint64_t calls[SW_API_IDS];
 };

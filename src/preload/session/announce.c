@@ -220,6 +220,12 @@ void sw_announce(enum sw_announce_kind kind, uint32_t flags, uint64_t number, co
 	announce_text(&message, NULL, 0, text);
 }
 
+uint32_t sw_announce_order(_Atomic uint32_t *seen)
+{
+	const uint32_t orders = run.board ? atomic_load(&run.board->orders) : 0;
+	return atomic_exchange(seen, orders) == orders ? 0 : orders % SW_ANNOUNCE_ORDERS;
+}
+
 void sw_announce_begin(void)
 {
 	if (run.board)

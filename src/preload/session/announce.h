@@ -26,6 +26,9 @@ void sw_announce_begin(void);
 bool sw_announce_trace(int fd, int memory, uint64_t device, uint64_t inode, const char *path);
 void sw_announce_failed(const char *why);
 
+/* The command's last word on windows (enum sw_window_order); 0: none since *seen. */
+uint32_t sw_announce_order(_Atomic uint32_t *seen);
+
 /* Any message.  fd < 0: none is passed.  The text is cut at SW_ANNOUNCE_TEXT bytes. */
 void sw_announce(enum sw_announce_kind kind, uint32_t flags, uint64_t number, const char *text);
 

@@ -26,6 +26,7 @@
 #define SW_ANNOUNCE_MAGIC    "SWRUN\r\n\1"
 #define SW_ANNOUNCE_TEXT     1408u
 #define SW_ANNOUNCE_PRELOAD  3072u
+#define SW_ANNOUNCE_ORDERS   16u
 
 enum sw_announce_kind {
 	SW_ANNOUNCE_HELLO = 1, /* an image was loaded with the recorder; text: its file */
@@ -56,10 +57,14 @@ struct sw_announce_message {
 	char text[SW_ANNOUNCE_TEXT]; /* the message ends with its text; no NUL */
 };
 
+/* The word of the program (syncwatch.h) or of the command on when to record: it counts more than ranges and times. */
+enum sw_window_order { SW_WINDOW_NO_ORDER, SW_WINDOW_OPEN, SW_WINDOW_CLOSE, SW_WINDOW_ASK };
+
 struct sw_announce_board {
 	char magic[8];
 	_Atomic uint32_t cuda;		   /* processes that began to use CUDA: each sends one TRACE or FAILED */
 	_Atomic uint32_t undelivered;	   /* messages that could not be sent */
+	_Atomic uint32_t orders;	   /* of `syncwatch ctl`, so far: ORDERS for each, and the last one */
 	char preload[SW_ANNOUNCE_PRELOAD]; /* objects that LD_PRELOAD must name, each with a newline; NUL-terminated */
 };
 

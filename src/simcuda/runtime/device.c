@@ -294,12 +294,14 @@ cudaError_t cudaChooseDevice(int *out, const struct cudaDeviceProp *wanted)
 
 cudaError_t cudaProfilerStart(void)
 {
-	return cudaSuccess;
+	SW_RT_ENTER;
+	SW_RT_CALL(sw_rt_d->cuProfilerStart());
 }
 
 cudaError_t cudaProfilerStop(void)
 {
-	return cudaSuccess;
+	SW_RT_ENTER;
+	SW_RT_CALL(sw_rt_d->cuProfilerStop());
 }
 
 /* ---- errors ---- */

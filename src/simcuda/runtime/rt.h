@@ -11,6 +11,7 @@
 
 /* The driver's types, without the renaming macros. */
 #define __CUDA_API_VERSION_INTERNAL 1
+#include <cudaProfilerTypedefs.h>
 #include <cudaTypedefs.h>
 
 #include <stdbool.h>

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Windows: when hot calls are recorded.
+ *
+ * Lifecycle calls (create, destroy, allocate, free, load, capture, graphs) are recorded always, hot ones (launch, copy,
+ * set, event, wait, query, synchronise) only while a window is open.  Where one opens or closes, a CUT record says
+ * which calls were left out.
+ *
+ * What opens or closes a window (a range of NVTX, a timer, the command) changes the state to TURN.  The next call of
+ * any thread then writes the CUT, before its own record, and the state becomes ON or PAUSED: so no record of the window
+ * can come before its CUT, and a thread without a writer can change the state.
+ */
+#ifndef SW_PRELOAD_RECORDER_WINDOW_H
+#define SW_PRELOAD_RECORDER_WINDOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "preload/recorder/process.h"
+#include "preload/session/announce_wire.h"
+
+/* Before main: delays count from here. */
+void sw_window_prepare(void);
+/* Recording begins: the state that it begins with, ON or PAUSED.  A CUT is due where it is PAUSED. */
+enum sw_recorder_state sw_window_begin(struct sw_writer *w);
+/* The trace ends: counts what the last pause left out. */
+void sw_window_end(struct sw_writer *w);
+/* A fork child: the ranges of its parent's other threads are not its own. */
+void sw_window_forget(void);
+
+/* In state TURN: writes the CUT and changes the state.  The calling thread has a writer and is not busy. */
+void sw_window_turn(void);
+
+/* Captures of streams that have not ended: then every call is recorded. */
+extern uint32_t sw_window_captures __attribute__((visibility("hidden")));
+
+/* Is an entry point recorded in windows only (intercept/hook.c)?  NULL without that part of the object. */
+bool sw_calls_hot(uint16_t api) __attribute__((weak));
+/* State PAUSED: is a call of this entry point left out?  Then it is counted. */
+bool sw_window_leaves_out(uint16_t api);
+/* Are records of companions left out now, in the middle of what is not recorded? */
+bool sw_window_paused(void);
+
+/* The wrapper of a hot call has found that it has to be recorded all the same: once, on this thread. */
+void sw_window_keep(void);
+
+/* For the recorder's own thread: looks at timers and at what the command says.  Nanoseconds until it must look again.
+ */
+uint64_t sw_window_look(uint64_t most_ns);
+
+/* ---- what opens windows ------------------------------------------------------------------------------------------ */
+
+/* A range of NVTX begins on this thread; `named`: it is one of --capture.  Before the range's own record. */
+void sw_window_push(uint64_t domain, bool named);
+void sw_window_start(uint64_t id, bool named);
+/* A range ends; after the range's own record. */
+void sw_window_pop(uint64_t domain);
+void sw_window_stop(uint64_t id);
+/* The thread has ended inside of its ranges. */
+void sw_window_thread_ended(void);
+
+/* cudaProfilerStart() and Stop(). */
+void sw_window_profiler(bool on);
+
+/* --capture python: is the thread inside of the function?  As it was when its stack was read last. */
+void sw_window_python(bool inside);
+/* Asked before a call is left out; NULL: nobody knows. */
+typedef bool sw_window_inside(void);
+extern sw_window_inside *sw_window_ask_python __attribute__((visibility("hidden")));
+
+/* True: a window is open. */
+bool sw_window_order(enum sw_window_order order);
+
+#endif
