@@ -3,6 +3,9 @@ EXTRA_DIST += tests/bench/bench_calls.cu tests/bench/compare.py tests/bench/torc
 EXTRA_DIST += tests/bench/recording_cost.py tests/bench/paired_step.py
 # Whole programs, bare and recorded in turn.
 EXTRA_DIST += tests/bench/paired_programs.py
+# First rounds, starts, code from memory, several threads: for a machine with a GPU.
+EXTRA_DIST += tests/bench/torch_rounds.py
+dist_check_SCRIPTS += tests/bench/first_use.py
 TESTS += tests/bench/test_paired_programs.py
 dist_check_SCRIPTS += tests/bench/test_paired_programs.py
 check_PROGRAMS += tests/bench/bench_hb

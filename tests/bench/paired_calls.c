@@ -7,13 +7,15 @@
  * Programs do other work between two calls.  In the rows "after other work" as much code runs and as much memory is
  * read before each call, on both sides, as a core's first caches hold.
  *
- * usage: paired_calls [ROUNDS [CALLS_A_BLOCK [ROW]]]     ROW: only that one of the rows, from 0
+ * usage: paired_calls [ROUNDS [CALLS_A_BLOCK [ROW [THREADS]]]]     ROW: only that one of the rows, from 0
+ * THREADS: so many make the calls at the same time, each on a stream and an event of its own; ns are means over them.
  * Output: call, frames above main, bare ns (median over rounds of the mean of a block), recorded minus bare: median and
  * 25 % and 75 % quantile of the rounds' differences, ratio of the medians.
  */
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -31,12 +33,16 @@ struct driver {
 };
 
 static struct {
-	CUstream stream;
-	CUevent event;
+	CUcontext context;
 	CUfunction function;
 	CUdeviceptr memory;
 	CUresult (*synchronize)(CUstream);
+	CUresult (*use)(CUcontext);
+	CUresult (*make_stream)(CUstream *, unsigned);
+	CUresult (*make_event)(CUevent *, unsigned);
 } cuda;
+static __thread CUstream stream;
+static __thread CUevent event;
 
 static const char kernel[] = ".version 7.0\n.target sm_50\n.address_size 64\n"
 			     ".visible .entry tiny(.param .u64 out, .param .u32 n)\n{\n"
@@ -121,7 +127,7 @@ __attribute__((noinline)) static void other_work(void)
 
 static void calls(const struct driver *d, enum call call, bool between, unsigned n)
 {
-	static unsigned fresh;
+	static __thread unsigned fresh;
 	unsigned argument = 0;
 	void *arguments[] = {&cuda.memory, &argument};
 	for (unsigned i = 0; i < n; i++) {
@@ -132,11 +138,11 @@ static void calls(const struct driver *d, enum call call, bool between, unsigned
 		if (call == LAUNCH_TURN)
 			argument = 0x1000000 + (i & 63);
 		if (call == RECORD)
-			d->record(cuda.event, cuda.stream);
+			d->record(event, stream);
 		else if (call == SET)
-			d->set(cuda.memory, 0, 256, cuda.stream);
+			d->set(cuda.memory, 0, 256, stream);
 		else
-			d->launch(cuda.function, 1, 1, 1, 32, 1, 1, 0, cuda.stream, arguments, NULL);
+			d->launch(cuda.function, 1, 1, 1, 32, 1, 1, 0, stream, arguments, NULL);
 	}
 }
 
@@ -168,7 +174,59 @@ struct row {
 	bool between; /* other work */
 };
 
-static void run(const struct row *row, const struct driver driver[2], unsigned rounds, unsigned n)
+/* ---- the threads ---- */
+
+#define MOST_THREADS 256u
+
+static struct {
+	pthread_barrier_t begin, end;
+	unsigned n, calls;
+	const struct row *row;	     /* NULL: no more */
+	const struct driver *driver; /* of this block */
+	double ns[MOST_THREADS];     /* a call, by thread */
+} block;
+
+static void use_device(void)
+{
+	must(cuda.use(cuda.context), "cuCtxSetCurrent");
+	must(cuda.make_stream(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+	must(cuda.make_event(&event, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
+}
+
+static void do_block(unsigned thread)
+{
+	const struct row *row = block.row;
+	block.ns[thread] = below(row->depth, block.driver, row->call, row->between, block.calls);
+	must(cuda.synchronize(stream), "cuStreamSynchronize");
+}
+
+static void *work(void *number)
+{
+	use_device();
+	for (;;) {
+		pthread_barrier_wait(&block.begin);
+		if (!block.row)
+			return NULL;
+		do_block((unsigned)(uintptr_t)number);
+		pthread_barrier_wait(&block.end);
+	}
+}
+
+/* Nanoseconds a call, the mean of all threads. */
+static double all_threads(const struct row *row, const struct driver *driver)
+{
+	double sum = 0;
+	block.row = row;
+	block.driver = driver;
+	pthread_barrier_wait(&block.begin);
+	do_block(0);
+	pthread_barrier_wait(&block.end);
+	for (unsigned i = 0; i < block.n; i++)
+		sum += block.ns[i];
+	return sum / block.n;
+}
+
+static void run(const struct row *row, const struct driver driver[2], unsigned rounds)
 {
 	double *bare = calloc(rounds, sizeof *bare), *more = calloc(rounds, sizeof *more);
 	if (!bare || !more)
@@ -177,8 +235,7 @@ static void run(const struct row *row, const struct driver driver[2], unsigned r
 		double ns[2];
 		for (unsigned k = 0; k < 2; k++) {
 			unsigned side = (i + k) & 1; /* neither is always the first */
-			ns[side] = below(row->depth, &driver[side], row->call, row->between, n);
-			must(cuda.synchronize(cuda.stream), "cuStreamSynchronize");
+			ns[side] = all_threads(row, &driver[side]);
 		}
 		if (i >= 4) {
 			bare[i - 4] = ns[0];
@@ -198,29 +255,24 @@ static void run(const struct row *row, const struct driver driver[2], unsigned r
 
 static void set_up(void *library)
 {
-	CUresult (*init)(unsigned), (*retain)(CUcontext *, CUdevice), (*current)(CUcontext),
-		(*load)(CUmodule *, const void *);
+	CUresult (*init)(unsigned), (*retain)(CUcontext *, CUdevice), (*load)(CUmodule *, const void *);
 	CUresult (*find)(CUfunction *, CUmodule, const char *), (*alloc)(CUdeviceptr *, size_t);
-	CUresult (*stream)(CUstream *, unsigned), (*event)(CUevent *, unsigned);
-	CUcontext context;
 	CUmodule module;
 	LIBRARY_FUNCTION(init, "cuInit");
 	LIBRARY_FUNCTION(retain, "cuDevicePrimaryCtxRetain");
-	LIBRARY_FUNCTION(current, "cuCtxSetCurrent");
+	LIBRARY_FUNCTION(cuda.use, "cuCtxSetCurrent");
 	LIBRARY_FUNCTION(load, "cuModuleLoadData");
 	LIBRARY_FUNCTION(find, "cuModuleGetFunction");
 	LIBRARY_FUNCTION(alloc, "cuMemAlloc_v2");
-	LIBRARY_FUNCTION(stream, "cuStreamCreate");
-	LIBRARY_FUNCTION(event, "cuEventCreate");
+	LIBRARY_FUNCTION(cuda.make_stream, "cuStreamCreate");
+	LIBRARY_FUNCTION(cuda.make_event, "cuEventCreate");
 	LIBRARY_FUNCTION(cuda.synchronize, "cuStreamSynchronize");
 	must(init(0), "cuInit");
-	must(retain(&context, 0), "cuDevicePrimaryCtxRetain");
-	must(current(context), "cuCtxSetCurrent");
+	must(retain(&cuda.context, 0), "cuDevicePrimaryCtxRetain");
+	use_device();
 	must(load(&module, kernel), "cuModuleLoadData");
 	must(find(&cuda.function, module, "tiny"), "cuModuleGetFunction");
 	must(alloc(&cuda.memory, 1 << 20), "cuMemAlloc");
-	must(stream(&cuda.stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
-	must(event(&cuda.event, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
 }
 
 int main(int argc, char **argv)
@@ -238,10 +290,13 @@ int main(int argc, char **argv)
 		{"launch, after other work", LAUNCH_SAME, 36, true},
 		{"eventRecord, after other work", RECORD, 36, true},
 	};
-	unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 400, n = argc > 2 ? (unsigned)atoi(argv[2]) : 200;
+	unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 400;
 	struct driver driver[2];
+	pthread_t threads[MOST_THREADS];
 	void *library = need(dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL), "libcuda.so.1");
-	if (rounds < 4 || !n)
+	block.calls = argc > 2 ? (unsigned)atoi(argv[2]) : 200;
+	block.n = argc > 4 ? (unsigned)atoi(argv[4]) : 1;
+	if (rounds < 4 || !block.calls || !block.n || block.n > MOST_THREADS)
 		return 2;
 	*(void **)&driver[0].launch = need(own_function(library, "cuLaunchKernel"), "cuLaunchKernel");
 	*(void **)&driver[0].record = need(own_function(library, "cuEventRecord"), "cuEventRecord");
@@ -250,12 +305,21 @@ int main(int argc, char **argv)
 	LIBRARY_FUNCTION(driver[1].record, "cuEventRecord");
 	LIBRARY_FUNCTION(driver[1].set, "cuMemsetD8Async");
 	set_up(library);
+	pthread_barrier_init(&block.begin, NULL, block.n);
+	pthread_barrier_init(&block.end, NULL, block.n);
+	for (uintptr_t i = 1; i < block.n; i++)
+		if (pthread_create(&threads[i], NULL, work, (void *)i))
+			return 1;
 	if (driver[0].launch == driver[1].launch)
 		printf("# nothing is recorded: both sides are the driver's own functions\n");
 	printf("# call\tframes\tbare ns\trecorded adds ns: median\t25 %%\t75 %%\tratio\n");
 	const size_t only = argc > 3 ? (size_t)atoi(argv[3]) : SIZE_MAX;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (only == SIZE_MAX || only == i)
-			run(&rows[i], driver, rounds, n);
+			run(&rows[i], driver, rounds);
+	block.row = NULL;
+	pthread_barrier_wait(&block.begin);
+	for (unsigned i = 1; i < block.n; i++)
+		pthread_join(threads[i], NULL);
 	return 0;
 }

@@ -4,7 +4,7 @@
 
 usage: paired_programs.py [--pairs N] [--cpus LIST] [--value REGEX] [--sim] [--side NAME=PREFIX]... BUILD COMMAND...
 
-Sides: bare, then "recorded" (BUILD/syncwatch run --no-report, with the trace in a temporary folder), or those of --side,
+Sides: bare, then "recorded" (all objects that `run` preloads, no report, the trace in a temporary folder), or those of --side,
 whose PREFIX is put before the command as the shell splits it ({trace}: a file in that folder; VARIABLE=VALUE words are put
 into the environment).  --cpus: pinned to these processors (0-3,8).  --value: the number of the first group in the program's
 output is compared (default: seconds from start to end).  One round of all sides is run first and not counted.
@@ -76,7 +76,9 @@ def main():
     build = os.path.abspath(asked.build)
     if asked.sim:
         os.environ['LD_LIBRARY_PATH'] = f"{build}/sim:{os.environ.get('LD_LIBRARY_PATH', '')}"
-    recorded = f"{shlex.quote(build + '/syncwatch')} run --no-report{' --sim' if asked.sim else ''} -o {{trace}} --"
+    preload = ':'.join(f'{build}/libsyncwatch{part}.so' for part in ('', '-libraries', '-nccl', '-run', '-pools'))
+    preload += f":{os.environ['LD_PRELOAD']}" if os.environ.get('LD_PRELOAD') else ''
+    recorded = f"{shlex.quote('LD_PRELOAD=' + preload)} SYNCWATCH_OPTIONS=report=0:quiet:trace={{trace}}"
     sides = [side.partition('=')[::2] for side in asked.side] or [('bare', ''), ('recorded', recorded)]
     values = {name: [] for name, _ in sides}
     with tempfile.TemporaryDirectory(prefix='syncwatch-paired-') as folder:
