@@ -25,7 +25,7 @@
 #include "detect/kernels/kernels.h"
 #include "detect/kernels/launch_plan.h"
 #include "detect/kernels/launches.h"
-#include "detect/kernels/texture_handles.h"
+#include "detect/kernels/kernel_objects.h"
 #include "detect/libraries/library_calls.h"
 #include "detect/memory/address_space.h"
 #include "detect/memory/contents.h"

@@ -30,9 +30,8 @@ libswdetect_a_SOURCES = \
 	src/detect/kernels/kernel_code.c src/detect/kernels/kernel_code.h src/detect/kernels/kernels.c \
 	src/detect/kernels/kernels.h src/detect/kernels/launch_plan.c src/detect/kernels/launch_plan.h \
 	src/detect/kernels/launches.c src/detect/kernels/launches.h src/detect/kernels/first_uses.c src/detect/kernels/first_uses.h \
-	src/detect/kernels/tensor_maps.c \
-	src/detect/kernels/tensor_maps.h src/detect/kernels/texture_handles.c \
-	src/detect/kernels/texture_handles.h \
+	src/detect/kernels/kernel_objects.c \
+	src/detect/kernels/kernel_objects.h \
 	src/detect/calls/allocations.c src/detect/calls/allocations.h \
 	src/detect/calls/copies.c src/detect/calls/copies.h src/detect/calls/device.c \
 	src/detect/calls/streams.c src/detect/calls/streams.h \

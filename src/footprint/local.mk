@@ -1,12 +1,11 @@
 # footprint: what kernels touch, from their code. Includes base and image.
 # From PTX to a program; the fuzz target builds these again.
 SW_PTX_CODE_SOURCES = \
-	src/footprint/instructions/ptx/ptx_names.h src/footprint/instructions/ptx/ptx_names.c \
-	src/footprint/instructions/ptx/ptx_declare.h src/footprint/instructions/ptx/ptx_declare.c src/footprint/instructions/ptx/ptx_types.def \
+	src/footprint/instructions/ptx/ptx_types.def \
 	src/footprint/instructions/ptx/ptx_module.h src/footprint/instructions/ptx/ptx_module.c \
 	src/footprint/instructions/ptx/ptx_reader.h src/footprint/instructions/ptx/ptx_read.c src/footprint/instructions/ptx/ptx_scope.c \
 	src/footprint/instructions/ptx/ptx_operand.c src/footprint/instructions/ptx/ptx_opcode.c src/footprint/instructions/ptx/ptx_emit.c \
-	src/footprint/instructions/ptx/ptx_integer.c src/footprint/instructions/ptx/ptx_bits.c src/footprint/instructions/ptx/ptx_select.c \
+	src/footprint/instructions/ptx/ptx_integer.c src/footprint/instructions/ptx/ptx_bits.c \
 	src/footprint/instructions/ptx/ptx_move.c src/footprint/instructions/ptx/ptx_memory.c src/footprint/instructions/ptx/ptx_bulk.c \
 	src/footprint/instructions/ptx/ptx_control.c src/footprint/instructions/ptx/ptx_insns.def src/footprint/instructions/ptx/ptx_special.def \
 	src/footprint/print.c
@@ -19,7 +18,7 @@ libswfootprint_a_SOURCES = \
 	src/footprint/instructions/sass/sass.h src/footprint/instructions/sass/sass_build.c \
 	src/footprint/instructions/sass/sass_constant.c src/footprint/instructions/sass/sass_cubin.c \
 	src/footprint/instructions/sass/sass_fields.c src/footprint/instructions/sass/sass_flow.c \
-	src/footprint/instructions/sass/sass_integer.c src/footprint/instructions/sass/sass_least.c \
+	src/footprint/instructions/sass/sass_integer.c \
 	src/footprint/instructions/sass/sass_logic.c src/footprint/instructions/sass/sass_lower.h \
 	src/footprint/instructions/sass/sass_memory.c src/footprint/instructions/sass/sass_object.c \
 	src/footprint/instructions/sass/sass_ops.def src/footprint/instructions/sass/sass_other.c \
@@ -29,25 +28,22 @@ libswfootprint_a_SOURCES = \
 	src/footprint/kernel/values/register_pairs_halves.c src/footprint/kernel/values/simplify.c \
 	src/footprint/kernel/values/simplify.h src/footprint/kernel/values/value_graph.c \
 	src/footprint/kernel/values/value_graph.h \
-	src/footprint/kernel/flow/body.c src/footprint/kernel/flow/body.h src/footprint/kernel/flow/control_flow.c \
+	src/footprint/kernel/flow/body.c src/footprint/kernel/flow/control_flow.c \
 	src/footprint/kernel/flow/control_flow.h src/footprint/kernel/flow/extern_functions.def \
 	src/footprint/kernel/flow/extern_functions.h src/footprint/kernel/flow/induction.c \
 	src/footprint/kernel/flow/induction.h src/footprint/kernel/flow/needed.c \
 	src/footprint/kernel/flow/path_conditions.c src/footprint/kernel/flow/path_conditions.h \
 	src/footprint/kernel/flow/phi_placement.c src/footprint/kernel/flow/ssa.c src/footprint/kernel/flow/ssa.h \
 	src/footprint/kernel/flow/stack_frames.c \
-	src/footprint/kernel/sites/assume.c src/footprint/kernel/sites/assume.h src/footprint/kernel/sites/build.c \
+	src/footprint/kernel/sites/assume.c src/footprint/kernel/sites/build.c \
 	src/footprint/kernel/sites/emit.h src/footprint/kernel/sites/grid_order.c \
-	src/footprint/kernel/sites/grid_order.h src/footprint/kernel/sites/loads.c \
+	src/footprint/kernel/sites/loads.c \
 	src/footprint/kernel/sites/roots.c src/footprint/kernel/sites/roots.h \
-	src/footprint/kernel/sites/spin_loops.c src/footprint/kernel/sites/terms.c \
+	src/footprint/kernel/sites/terms.c \
 	src/footprint/kernel/sites/terms.h \
-	src/footprint/kernel/store/code_choice.c src/footprint/kernel/store/code_choice.h \
 	src/footprint/kernel/store/containers.c src/footprint/kernel/store/containers.h \
 	src/footprint/kernel/store/disk_store.c src/footprint/kernel/store/disk_store.h \
 	src/footprint/kernel/store/library.c src/footprint/kernel/store/serialize.c \
-	src/footprint/kernel/store/spare_memory.c src/footprint/kernel/store/spare_memory.h \
-	src/footprint/kernel/store/sparse_copy.c src/footprint/kernel/store/sparse_copy.h \
 	src/footprint/kernel/store/unit_contents.c \
 	src/footprint/launch/linear/known_bounds.c src/footprint/launch/linear/known_bounds.h \
 	src/footprint/launch/linear/linear_form.c src/footprint/launch/linear/linear_form.h \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts: one primary a device, others by cuCtxCreate; a stack of current ones a thread. */
 #include "simcuda/memory/array.h"
-#include "simcuda/memory/texture.h"
 #include "simcuda/sim.h"
 
 #include <stdlib.h>

@@ -15,11 +15,11 @@ sim_libcuda_so_1_SOURCES = $(sim_base_sources) $(sim_image_sources) \
 	src/api/cuda.def src/api/signature.h src/api/newer_types.h \
 	src/simcuda/state.c src/simcuda/engine.c src/simcuda/work.c \
 	src/simcuda/context.c src/simcuda/device.c src/simcuda/error.c \
-	src/simcuda/stream.c src/simcuda/stream_attributes.c src/simcuda/event.c src/simcuda/ipc.c src/simcuda/export_table.c src/simcuda/graphs/capture.c src/simcuda/graphs/graph.c src/simcuda/graphs/node.c src/simcuda/graphs/node_read.c src/simcuda/graphs/nest.c src/simcuda/graphs/topology.c src/simcuda/graphs/user_object.c \
-	src/simcuda/memory/memory.c src/simcuda/memory/pointer.c src/simcuda/memory/pool.c src/simcuda/memory/vmm.c src/simcuda/memory/values.c src/simcuda/memory/set.c \
-	src/simcuda/memory/copy.h src/simcuda/memory/copy.c src/simcuda/memory/batch.c src/simcuda/memory/array.h src/simcuda/memory/array.c src/simcuda/memory/array_copy.c \
-	src/simcuda/memory/texture.h src/simcuda/memory/texture.c src/simcuda/memory/tensor_map.c \
-	src/simcuda/modules/module.c src/simcuda/modules/image.c src/simcuda/modules/variables.c src/simcuda/modules/function.c src/simcuda/modules/launch.c \
+	src/simcuda/stream.c src/simcuda/stream_attributes.c src/simcuda/event.c src/simcuda/ipc.c src/simcuda/export_table.c src/simcuda/graphs/capture.c src/simcuda/graphs/graph.c src/simcuda/graphs/node.c src/simcuda/graphs/node_read.c src/simcuda/graphs/topology.c src/simcuda/graphs/user_object.c \
+	src/simcuda/memory/memory.c src/simcuda/memory/pointer.c src/simcuda/memory/pool.c src/simcuda/memory/vmm.c src/simcuda/memory/values.c \
+	src/simcuda/memory/copy.h src/simcuda/memory/copy.c src/simcuda/memory/batch.c src/simcuda/memory/array.h src/simcuda/memory/array.c \
+	src/simcuda/memory/texture.c src/simcuda/memory/tensor_map.c \
+	src/simcuda/modules/module.c src/simcuda/modules/function.c src/simcuda/modules/launch.c \
 	src/simcuda/proc.c src/simcuda/twins.c src/simcuda/unsupported.c
 sim_libcuda_so_1_CPPFLAGS = $(sim_cppflags)
 sim_libcuda_so_1_CFLAGS = $(sim_cflags) $(ZSTD_CFLAGS) $(LZ4_CFLAGS)

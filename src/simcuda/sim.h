@@ -365,9 +365,6 @@ struct sw_sim_exec {
 /* Makes the work of a node from the parameters of its type (CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS). */
 CUresult sw_sim_copy_work(const void *params, struct sw_sim_work **out);
 CUresult sw_sim_set_work(const void *params, struct sw_sim_work **out);
-/* nest.c: nodes that run as graphs of their own. */
-CUresult sw_sim_batch_work(const void *params, struct sw_sim_work **out);
-CUresult sw_sim_conditional_work(const void *params, struct sw_sim_work **out);
 /* pool.c: memory of a graph's node; the caller adds the node. */
 CUresult sw_sim_alloc_work(const void *params, struct sw_sim_work **out);
 /* A launch of the graph: false when it would allocate what the launch before did not free. */

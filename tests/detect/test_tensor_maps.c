@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tensor maps that driver 580.159.04 and cuBLAS 13 made on an H200 (their first halves), and what they were made of. */
-#include "detect/kernels/tensor_maps.h"
+#include "detect/kernels/kernel_objects.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "../run_suite.h"
 #include "base/hash.h"
-#include "detect/kernels/texture_handles.h"
 
 #define HALF 64
 

@@ -27,8 +27,8 @@ endif
 if HAVE_CHECK
 check_LIBRARIES += tests/footprint/libfaked.a
 tests_footprint_libfaked_a_SOURCES = tests/footprint/fake.c tests/footprint/fake.h \
-	src/footprint/kernel/store/library.c src/footprint/kernel/store/code_choice.c src/footprint/kernel/store/containers.c src/footprint/kernel/store/unit_contents.c \
-	src/footprint/kernel/store/disk_store.c src/footprint/kernel/store/sparse_copy.c src/footprint/kernel/store/spare_memory.c src/footprint/kernel/store/serialize.c src/footprint/code.c
+	src/footprint/kernel/store/library.c src/footprint/kernel/store/containers.c src/footprint/kernel/store/unit_contents.c \
+	src/footprint/kernel/store/disk_store.c src/footprint/kernel/store/serialize.c src/footprint/code.c
 tests_footprint_libfaked_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/footprint
 tests_footprint_libfaked_a_CFLAGS = $(AM_CFLAGS) -pthread
 SW_FAKED_LIBS = tests/footprint/libfaked.a $(SW_IMAGE_LIBS) $(CHECK_LIBS) -lpthread
@@ -39,10 +39,10 @@ TESTS += tests/footprint/test_serialize
 tests_footprint_test_serialize_LDADD = libswfootprint.a libswbase.a $(CHECK_LIBS)
 check_PROGRAMS += tests/footprint/test_spare_memory
 TESTS += tests/footprint/test_spare_memory
-tests_footprint_test_spare_memory_LDADD = libswfootprint.a libswbase.a $(CHECK_LIBS)
+tests_footprint_test_spare_memory_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
 check_PROGRAMS += tests/footprint/test_sparse_copy
 TESTS += tests/footprint/test_sparse_copy
-tests_footprint_test_sparse_copy_LDADD = libswfootprint.a libswbase.a $(CHECK_LIBS)
+tests_footprint_test_sparse_copy_LDADD = $(SW_FOOTPRINT_LIBS) $(CHECK_LIBS)
 tests_footprint_test_code_choice_LDADD = $(SW_FAKED_LIBS)
 tests_footprint_test_disk_store_LDADD = $(SW_FAKED_LIBS)
 tests_footprint_test_threads_LDADD = $(SW_FAKED_LIBS)

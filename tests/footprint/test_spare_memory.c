@@ -3,7 +3,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "footprint/kernel/store/spare_memory.h"
+#include "footprint/kernel/store/containers.h"
 #include "../run_suite.h"
 
 static struct sw_spare_memory memory;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "footprint/kernel/store/sparse_copy.h"
+#include "footprint/kernel/store/containers.h"
 #include "../run_suite.h"
 
 #define PAGE 4096u

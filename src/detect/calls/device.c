@@ -15,7 +15,7 @@
 #include "detect/hazards/shared_uses.h"
 #include "detect/hazards/stored_values.h"
 #include "detect/kernels/annotated_launches.h"
-#include "detect/kernels/texture_handles.h"
+#include "detect/kernels/kernel_objects.h"
 #include "detect/memory/access.h"
 #include "detect/memory/address_space.h"
 #include "detect/memory/physical_memory.h"

@@ -8,7 +8,7 @@
 #include "detect/hazards/touch.h"
 #include "detect/hazards/stored_values.h"
 #include "detect/kernels/kernels.h"
-#include "detect/kernels/texture_handles.h"
+#include "detect/kernels/kernel_objects.h"
 #include "detect/memory/physical_memory.h"
 #include "detect/model/model.h"
 #include "footprint/launch_spans.h"

@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "detect/kernels/deferrable.h"
 #include "detect/kernels/kernel_code.h"
-#include "detect/kernels/texture_handles.h"
+#include "detect/kernels/kernel_objects.h"
 #include "detect/model/call.h"
 #include "detect/model/lanes.h"
 #include "detect/model/handlers.h"

@@ -11,7 +11,7 @@
 #include "detect/hazards/stored_values.h"
 #include "detect/kernels/deferrable.h"
 #include "detect/kernels/kernels.h"
-#include "detect/kernels/texture_handles.h"
+#include "detect/kernels/kernel_objects.h"
 #include "detect/memory/access.h"
 #include "detect/memory/address_space.h"
 #include "detect/model/call.h"

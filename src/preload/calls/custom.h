@@ -76,7 +76,7 @@ CUresult sw_custom_tensor_map_class(const struct sw_site *site, CUtensorMap *map
 CUresult sw_custom_profiler_start(const struct sw_site *site);
 CUresult sw_custom_profiler_stop(const struct sw_site *site);
 
-/* recapture.c */
+/* host_func.c */
 CUresult sw_custom_begin_recapture(const struct sw_site *site, CUstream stream, CUstreamCaptureMode mode, CUgraph graph,
 				   CUgraphRecaptureCallback callback, void *data);
 

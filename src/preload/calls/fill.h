@@ -9,14 +9,25 @@
 #ifndef SW_PRELOAD_CALLS_FILL_H
 #define SW_PRELOAD_CALLS_FILL_H
 
-#include "base/hash.h"
 #include "api/signature.h"
+#include "base/hash.h"
 #include "preload/calls/content.h"
 #include "preload/calls/copy_boxes.h"
-#include "preload/intercept/contexts.h"
 #include "preload/calls/graphs.h"
+#include "preload/intercept/contexts.h"
+#include "preload/intercept/cuda_types.h"
 #include "preload/intercept/hook.h"
-#include "preload/calls/texture_objects.h"
+#include "preload/recorder/recorder.h"
+
+/* ---- texture_objects.c ---- */
+
+void sw_object_texture(struct sw_rec_object *r, uint64_t handle, const CUDA_RESOURCE_DESC *from);
+void sw_object_surface(struct sw_rec_object *r, uint64_t handle, const CUDA_RESOURCE_DESC *from);
+void sw_object_tensor_map(struct sw_rec_object *r, const CUtensorMap *map, CUtensorMapDataType type, uint32_t rank,
+			  const void *address, const cuuint64_t *size, const cuuint64_t *stride);
+
+/* The name of a variable whose address the program asked for, after its ALLOC record. */
+void sw_symbol_named(uint64_t address, const char *name);
 
 /* sw_struct_SW_REC_LAUNCH is struct sw_rec_launch, and so on. */
 #define SW_STRUCT_TYPE(name, value, type, text) typedef struct type sw_struct_SW_REC_##name;

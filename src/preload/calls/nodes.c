@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The work of a graph's node, as the record that it would be on a stream. */
 #include "preload/platform/seldom.h"
 
-#include "preload/calls/nodes.h"
+#include "preload/calls/graphs.h"
 
 #include <string.h>
 

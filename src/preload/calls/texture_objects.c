@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Textures, surfaces and tensor maps as OBJECT records: which memory kernels reach through them. */
 #include "preload/platform/seldom.h"
 
-#include "preload/calls/texture_objects.h"
+#include "preload/calls/fill.h"
 
 #include <string.h>
 

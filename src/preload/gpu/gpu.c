@@ -1,15 +1,360 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "preload/gpu/gpu.h"
-
+/*
+ * libsyncwatch-gpu.so: time stamps of what ran on the devices, from CUPTI's activity records (--gpu-timeline).
+ *
+ * Which call an activity belongs to is reported by the record that CUPTI makes of the driver's call itself: it carries
+ * the correlation id of the work, the thread and when the call began, by our own clock.  One call of ours on that
+ * thread encloses it.  So nothing is added to the path of a call, other than what CUPTI does there.
+ *
+ * In this file: the buffers that CUPTI fills, the clock that it is given, its records as records of the trace, and the
+ * thread that fetches.  cupti.c finds CUPTI.
+ */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "preload/gpu/cupti.h"
 #include "preload/platform/clock.h"
 #include "preload/platform/sys.h"
+#include "preload/recorder/companion.h"
+
+/* libsyncwatch.so calls it at the first CUDA call, on a thread of its own. Never fails: what cannot be recorded becomes
+   a NOTICE in the trace. */
+void syncwatch_gpu_start(const struct sw_companion *recorder) __attribute__((visibility("default")));
+
+struct sw_gpu {
+	const struct sw_companion *recorder;
+	struct sw_cupti cupti;
+	uint64_t dropped; /* by CUPTI, or for want of a buffer's content */
+	bool own_clock;	  /* CUPTI uses ours */
+};
+
+/* ---- buffers; thread-safe ---------------------------------------------------------------------------------------- */
+
+struct sw_gpu_buffer {
+	struct sw_gpu_buffer *next;
+	CUcontext context;
+	uint32_t stream;
+	size_t valid;
+	uint8_t *bytes;
+};
+sw_cupti_buffer_wanted sw_gpu_shared_wanted;
+sw_cupti_buffer_done sw_gpu_shared_done;
+
+/* CUPTI takes one for each thread that calls CUDA, and clears it on that thread: some thousand records. */
+#define BUFFER_BYTES (512u << 10)
+#define MOST	     256u /* 128 MiB */
+
+/* Descriptions lie before the bytes that CUPTI sees. */
+#define FRONT 64u
+static_assert(sizeof(struct sw_gpu_buffer) <= FRONT, "and its bytes stay aligned");
+
+static _Atomic(struct sw_gpu_buffer *) filled, spare;
+static _Atomic uint32_t made;
+static _Atomic uint64_t refused;
+
+static void push_buffer(_Atomic(struct sw_gpu_buffer *) *list, struct sw_gpu_buffer *buffer)
+{
+	buffer->next = atomic_load(list);
+	while (!atomic_compare_exchange_weak(list, &buffer->next, buffer))
+		;
+}
+
+/* Takes the whole list and puts back what is too much: popping one alone could meet it pushed again meanwhile. */
+static struct sw_gpu_buffer *pop_spare(void)
+{
+	struct sw_gpu_buffer *first = atomic_exchange(&spare, NULL), *next;
+
+	for (struct sw_gpu_buffer *b = first ? first->next : NULL; b; b = next) {
+		next = b->next;
+		push_buffer(&spare, b);
+	}
+	return first;
+}
+
+static void CUPTIAPI gpu_buffer_wanted(uint8_t **buffer, size_t *size, size_t *records)
+{
+	struct sw_gpu_buffer *b = pop_spare();
+
+	*buffer = NULL;
+	*size = *records = 0;
+	if (!b && atomic_fetch_add(&made, 1) < MOST) {
+		b = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (b == MAP_FAILED)
+			b = NULL;
+	}
+	if (!b) {
+		atomic_fetch_add(&refused, 1);
+		return;
+	}
+	*buffer = b->bytes = (uint8_t *)b + FRONT;
+	*size = BUFFER_BYTES - FRONT;
+}
+
+static void CUPTIAPI gpu_buffer_done(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+{
+	struct sw_gpu_buffer *b;
+
+	if (!buffer)
+		return;
+	b = (struct sw_gpu_buffer *)(void *)(buffer - FRONT);
+	b->context = context;
+	b->stream = stream;
+	b->valid = valid < size ? valid : size;
+	push_buffer(&filled, b);
+}
+
+void CUPTIAPI sw_gpu_shared_wanted(uint8_t **buffer, size_t *size, size_t *records, void *info)
+{
+	(void)info;
+	gpu_buffer_wanted(buffer, size, records);
+}
+
+void CUPTIAPI sw_gpu_shared_done(uint8_t *buffer, size_t size, size_t valid, void *info)
+{
+	(void)info;
+	gpu_buffer_done(NULL, 0, buffer, size, valid);
+}
+
+/* All that are filled, oldest first; NULL: none.  Each is returned when read. */
+static struct sw_gpu_buffer *gpu_buffers_take(void)
+{
+	struct sw_gpu_buffer *list = atomic_exchange(&filled, NULL), *turned = NULL, *next;
+
+	for (; list; list = next) {
+		next = list->next;
+		list->next = turned;
+		turned = list;
+	}
+	return turned;
+}
+
+static void gpu_buffer_free(struct sw_gpu_buffer *buffer)
+{
+	memset(buffer->bytes, 0, BUFFER_BYTES - FRONT); /* the size that CUPTI was given */
+	push_buffer(&spare, buffer);
+}
+
+/* Buffers that CUPTI wanted and did not get, so far. */
+static uint64_t gpu_buffers_refused(void)
+{
+	return atomic_load(&refused);
+}
+
+/* ---- the clock --------------------------------------------------------------------------------------------------- */
+
+/*
+ * CUPTI's time stamps are nanoseconds that are a fixed multiple of our ticks, so that they turn back into ticks without
+ * an error.  Not CLOCK_MONOTONIC: that is slewed while the program runs.
+ */
+
+bool sw_clock_is_tsc; /* as the recorder's own */
+
+static uint64_t first_ticks, first_ns;
+static uint64_t rate = 1ull << 32; /* nanoseconds a tick, 2^-32 */
+static _Atomic bool used;
+
+/* The recorder's estimate comes from a fifth of a millisecond; by now some milliseconds have passed. */
+static uint64_t rate_by_now(const struct sw_file_header *header)
+{
+	const uint64_t ticks = sw_clock_ticks() - header->start_ticks;
+	const uint64_t ns = sw_clock_ns(CLOCK_MONOTONIC) - header->start_monotonic_ns;
+
+	if (ns < 1000000 || ns >> 31 || !ticks)
+		return header->ticks_per_second ? (1000000000ull << 32) / header->ticks_per_second : 1ull << 32;
+	return (ns << 32) / ticks;
+}
+
+static void gpu_clock_start(const struct sw_file_header *header)
+{
+	sw_clock_is_tsc = header->flags & SW_FILE_TSC;
+	first_ticks = header->start_ticks;
+	first_ns = header->start_monotonic_ns;
+	if (sw_clock_is_tsc)
+		rate = rate_by_now(header);
+}
+
+static uint64_t gpu_clock_now(void)
+{
+	/* A plain store would take the cache line from the other processors at each call. */
+	if (!atomic_load_explicit(&used, memory_order_relaxed))
+		atomic_store_explicit(&used, true, memory_order_relaxed);
+	return first_ns + (uint64_t)((unsigned __int128)(sw_clock_ticks() - first_ticks) * rate >> 32);
+}
+
+/* Was the clock read since the last call of this function? */
+static bool gpu_clock_used(void)
+{
+	return atomic_exchange(&used, false);
+}
+
+/* Reads ticks and CUPTI's clock together and writes GPU_CLOCK, a clock that replaced ours only if `replaced`.  False:
+   CUPTI does not use our clock any more. */
+static bool gpu_clock_write(struct sw_gpu *gpu, uint32_t flags, bool replaced)
+{
+	uint64_t before = 0, after = 0, ns = 0, width = UINT64_MAX, middle = 0, best = 0;
+	struct sw_rec_gpu_clock *r;
+	bool ours;
+
+	gpu_clock_used();
+	for (int i = 0; i < 3; i++) { /* the tightest: an interrupt may fall between */
+		before = sw_clock_ticks();
+		if (SW_CUPTI(&gpu->cupti, cuptiGetTimestamp, &ns) != CUPTI_SUCCESS)
+			return false;
+		after = sw_clock_ticks();
+		if (after - before < width) {
+			width = after - before;
+			middle = before + width / 2;
+			best = ns;
+		}
+	}
+	ours = gpu_clock_used();
+	if (!ours && gpu->own_clock && !replaced)
+		return false;
+	r = gpu->recorder->describe(SW_REC_GPU_CLOCK, sizeof *r, true);
+	if (!r)
+		return ours || !gpu->own_clock;
+	if (ours) { /* no reading is needed to know how the two belong together */
+		middle = after;
+		best = first_ns + (uint64_t)((unsigned __int128)(after - first_ticks) * rate >> 32);
+		width = 0;
+	}
+	r->h.ticks = middle;
+	r->gpu_ns = best;
+	r->lost = gpu->dropped;
+	r->width = width < UINT32_MAX ? (uint32_t)width : UINT32_MAX;
+	r->flags = flags | (ours ? SW_GPU_CLOCK_OURS : 0);
+	gpu->recorder->described(r);
+	return ours || !gpu->own_clock;
+}
+
+/* ---- records ----------------------------------------------------------------------------------------------------- */
+
+/*
+ * Each record of CUPTI as one of the trace.  The structs are those of the headers that we were built with; an older
+ * library fills shorter ones, which begin alike (NVIDIA appends), and nothing after that is read unless its version
+ * says that it is there.
+ */
+
+/* Since when OVERHEAD records have a correlation id, and data that is ours to free. */
+#define OVERHEAD_CORRELATION 120200u
+#define OVERHEAD_DATA	     130000u
+
+static struct sw_rec_activity *begin_activity(struct sw_gpu *gpu, enum sw_activity what, uint64_t start, uint64_t end,
+					      uint32_t correlation)
+{
+	struct sw_rec_activity *r = gpu->recorder->describe(SW_REC_ACTIVITY, sizeof *r, true);
+
+	if (!r) {
+		gpu->dropped++;
+		return NULL;
+	}
+	r->what = (uint16_t)what;
+	r->start = start;
+	r->end = end;
+	r->correlation = correlation;
+	return r;
+}
+
+/* Where work ran: the same members in all records of work. */
+#define PLACE(r, a) ((r)->device = (a)->deviceId, (r)->context = (a)->contextId, (r)->on = (a)->streamId)
+#define NODE(r, a)  ((r)->node = (a)->graphNodeId, (r)->graph = (a)->graphId)
+
+/* Work of a kind; `more`: what only its records have. */
+#define WORK(name, type, what, more)                                                                                   \
+	static struct sw_rec_activity *name(struct sw_gpu *gpu, const type *a)                                         \
+	{                                                                                                              \
+		struct sw_rec_activity *r = begin_activity(gpu, what, a->start, a->end, a->correlationId);             \
+                                                                                                                       \
+		if (r) {                                                                                               \
+			PLACE(r, a);                                                                                   \
+			NODE(r, a);                                                                                    \
+			more;                                                                                          \
+		}                                                                                                      \
+		return r;                                                                                              \
+	}
+
+WORK(kernel, CUpti_ActivityKernel10, SW_ACTIVITY_KERNEL, (void)0)
+WORK(copy, CUpti_ActivityMemcpy6, SW_ACTIVITY_COPY, (r->bytes = a->bytes, r->detail = a->copyKind))
+WORK(copy_peer, CUpti_ActivityMemcpyPtoP4, SW_ACTIVITY_COPY, (r->bytes = a->bytes, r->detail = a->copyKind))
+WORK(set, CUpti_ActivityMemset4, SW_ACTIVITY_SET, r->bytes = a->bytes)
+
+static struct sw_rec_activity *record_graph(struct sw_gpu *gpu, const CUpti_ActivityGraphTrace2 *a)
+{
+	struct sw_rec_activity *r = begin_activity(gpu, SW_ACTIVITY_GRAPH, a->start, a->end, a->correlationId);
+
+	if (r) {
+		PLACE(r, a);
+		r->graph = a->graphId;
+	}
+	return r;
+}
+
+static struct sw_rec_activity *record_call(struct sw_gpu *gpu, const CUpti_ActivityAPI *a)
+{
+	struct sw_rec_activity *r = begin_activity(gpu, SW_ACTIVITY_CALL, a->start, a->end, a->correlationId);
+
+	if (r)
+		r->on = a->threadId;
+	return r;
+}
+
+static struct sw_rec_activity *record_overhead(struct sw_gpu *gpu, const CUpti_ActivityOverhead3 *a)
+{
+	const bool correlated = gpu->cupti.version >= OVERHEAD_CORRELATION;
+	struct sw_rec_activity *r =
+		begin_activity(gpu, SW_ACTIVITY_OVERHEAD, a->start, a->end, correlated ? a->correlationId : 0);
+
+	if (r) {
+		/* The kinds are numbered in the upper half; DRIVER_COMPILER alone in the lower one. */
+		r->detail = a->overheadKind >> 16 ? (uint16_t)(SW_OVERHEAD_COMPILER + (a->overheadKind >> 16))
+						  : (uint16_t)a->overheadKind;
+		if (a->objectKind == CUPTI_ACTIVITY_OBJECT_THREAD)
+			r->on = a->objectId.pt.threadId;
+	}
+	if (gpu->cupti.version >= OVERHEAD_DATA)
+		free(a->overheadData);
+	return r;
+}
+
+static struct sw_rec_activity *record_activity(struct sw_gpu *gpu, const CUpti_Activity *a)
+{
+	switch (a->kind) {
+	case CUPTI_ACTIVITY_KIND_KERNEL:
+	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+		return kernel(gpu, (const void *)a);
+	case CUPTI_ACTIVITY_KIND_MEMCPY:
+		return copy(gpu, (const void *)a);
+	case CUPTI_ACTIVITY_KIND_MEMCPY2:
+		return copy_peer(gpu, (const void *)a);
+	case CUPTI_ACTIVITY_KIND_MEMSET:
+		return set(gpu, (const void *)a);
+	case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+		return record_graph(gpu, (const void *)a);
+	case CUPTI_ACTIVITY_KIND_DRIVER:
+		return record_call(gpu, (const void *)a);
+	case CUPTI_ACTIVITY_KIND_OVERHEAD:
+		return record_overhead(gpu, (const void *)a);
+	default:
+		return NULL; /* enabled by another user of CUPTI */
+	}
+}
+
+static void gpu_records_write(struct sw_gpu *gpu, const struct sw_gpu_buffer *buffer)
+{
+	CUpti_Activity *a = NULL;
+	size_t dropped = 0;
+
+	while (SW_CUPTI(&gpu->cupti, cuptiActivityGetNextRecord, buffer->bytes, buffer->valid, &a) == CUPTI_SUCCESS)
+		gpu->recorder->described(record_activity(gpu, a));
+	if (SW_CUPTI(&gpu->cupti, cuptiActivityGetNumDroppedRecords, buffer->context, buffer->stream, &dropped) ==
+	    CUPTI_SUCCESS)
+		gpu->dropped += dropped;
+}
 
 #define STACK_BYTES    (512u << 10) /* CUPTI runs on it */
 #define FETCH_NS       20000000u
@@ -154,7 +499,7 @@ static bool set_attribute(CUpti_ActivityAttribute attribute, size_t bytes, void 
 /* All before any kind is enabled, so that all times are of one clock. */
 static CUptiResult prepare_cupti(void)
 {
-	CUpti_TimestampCallbackFunc clock = sw_gpu_clock_now;
+	CUpti_TimestampCallbackFunc clock = gpu_clock_now;
 	CUpti_ActivityThreadIdType ids = CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM;
 	uint8_t on = 1;
 
@@ -173,10 +518,9 @@ static CUptiResult prepare_cupti(void)
 		gpu.cupti.cuptiSetThreadIdType(ids);
 	/* We clear buffers on our thread; CUPTI would on the program's. */
 	set_attribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, sizeof on, &on);
-	return gpu.cupti.subscriber
-		       ? gpu.cupti.cuptiActivityRegisterCallbacks_v2(gpu.cupti.subscriber, sw_gpu_shared_wanted,
-								     sw_gpu_shared_done)
-		       : gpu.cupti.cuptiActivityRegisterCallbacks(sw_gpu_buffer_wanted, sw_gpu_buffer_done);
+	return gpu.cupti.subscriber ? gpu.cupti.cuptiActivityRegisterCallbacks_v2(
+					      gpu.cupti.subscriber, sw_gpu_shared_wanted, sw_gpu_shared_done)
+				    : gpu.cupti.cuptiActivityRegisterCallbacks(gpu_buffer_wanted, gpu_buffer_done);
 }
 
 static bool attach_as(bool may_share, bool *share)
@@ -233,17 +577,17 @@ static bool fetch_buffers(uint32_t flush, uint32_t clock_flags, uint64_t *clock_
 
 	/* Among several users those of all are flushed: forced, records of work that still runs come without times. */
 	gpu.cupti.cuptiActivityFlushAll(gpu.cupti.subscriber ? 0 : flush);
-	list = sw_gpu_buffers_take();
+	list = gpu_buffers_take();
 	if (list || (!flush && now - *clock_at > CLOCK_EVERY_NS)) {
-		ours = sw_gpu_clock_write(&gpu, flush ? 0 : clock_flags, false);
+		ours = gpu_clock_write(&gpu, flush ? 0 : clock_flags, false);
 		*clock_at = now;
 	}
 	for (; list; list = next) {
 		next = list->next;
-		sw_gpu_records_write(&gpu, list);
-		sw_gpu_buffer_free(list);
+		gpu_records_write(&gpu, list);
+		gpu_buffer_free(list);
 	}
-	return flush || !ours ? sw_gpu_clock_write(&gpu, clock_flags, true) : true;
+	return flush || !ours ? gpu_clock_write(&gpu, clock_flags, true) : true;
 }
 
 static void pause_unless_ending(void)
@@ -269,7 +613,7 @@ static void *run_thread(void *unused)
 		ours = fetch_buffers(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED, SW_GPU_CLOCK_LAST, &clock_at);
 	if (!ours)
 		say_once("another user of CUPTI took over, as torch.profiler does: the last ones are missing", "");
-	if (sw_gpu_buffers_refused())
+	if (gpu_buffers_refused())
 		say_once("more than 128 MiB of records waited to be fetched: some were dropped", "");
 	atomic_store(&stage, 2);
 	sw_sys_wake((const uint32_t *)&stage, 1);
@@ -312,11 +656,11 @@ void syncwatch_gpu_start(const struct sw_companion *recorder)
 		say_once("not recorded", why);
 		return;
 	}
-	sw_gpu_clock_start(header);
+	gpu_clock_start(header);
 	if (!attach_cupti())
 		return;
 	recorder->file_flags(SW_FILE_GPU);
-	sw_gpu_clock_write(&gpu, 0, true);
+	gpu_clock_write(&gpu, 0, true);
 	atexit(at_exit);
 	if (sw_sys_thread(run_thread, STACK_BYTES))
 		say_once("a thread to fetch them could not be made", "");

@@ -2,8 +2,7 @@
 gpu_sources = \
 	src/preload/recorder/companion.h \
 	src/preload/gpu/cupti.c src/preload/gpu/cupti.def src/preload/gpu/cupti.h \
-	src/preload/gpu/gpu.c src/preload/gpu/gpu.h \
-	src/preload/gpu/gpu_buffers.c src/preload/gpu/gpu_clock.c src/preload/gpu/gpu_records.c \
+	src/preload/gpu/gpu.c \
 	src/preload/platform/sys.c src/preload/platform/sys.h
 if HAVE_CUPTI
 preload_PROGRAMS += libsyncwatch-gpu.so

@@ -5,7 +5,7 @@ libsyncwatch_so_SOURCES += \
 	src/preload/calls/batch.c \
 	src/preload/calls/content.c src/preload/calls/content.h \
 	src/preload/calls/copy_boxes.c src/preload/calls/copy_boxes.h \
-	src/preload/calls/texture_objects.c src/preload/calls/texture_objects.h \
+	src/preload/calls/texture_objects.c \
 	src/preload/calls/code_loads.c \
 	src/preload/intercept/contexts.c src/preload/intercept/contexts.h \
 	src/preload/intercept/cuda_types.h \
@@ -17,7 +17,7 @@ libsyncwatch_so_SOURCES += \
 	src/preload/intercept/hook.c src/preload/intercept/hook.h src/preload/intercept/hook_enter.h \
 	src/preload/calls/graphs.c src/preload/calls/node_origins.c src/preload/calls/graphs.h \
 	src/preload/calls/host_func.c \
-	src/preload/calls/nodes.c src/preload/calls/recapture.c src/preload/calls/nodes.h \
+	src/preload/calls/nodes.c \
 	src/preload/calls/code_image.c src/preload/calls/code_image.h \
 	src/preload/calls/launch.c src/preload/calls/launch.h \
 	src/preload/intercept/requesters.c src/preload/intercept/requesters.h \

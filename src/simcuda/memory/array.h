@@ -26,4 +26,9 @@ struct sw_sim_array *sw_sim_array_of(uint64_t address, size_t at[3]);
 /* Ends the arrays of a context; nothing waits. */
 void sw_sim_array_clear(struct sw_sim_ctx *ctx);
 
+/* Texture and surface objects. */
+
+/* Ends the objects of a context. */
+void sw_sim_texture_clear(struct sw_sim_ctx *ctx);
+
 #endif

@@ -8,12 +8,84 @@
 #include <string.h>
 
 #include "simcuda/memory/array.h"
+#include "simcuda/sim.h"
+
+/* ---- sets: cuMemsetD{8,16,32}, linear and pitched, synchronous in name and asynchronous -------------------------- */
+
+#define SET_LATENCY_NS 2000u
+#define RATE	       1000u /* bytes a ns */
+
+static CUresult set_work(struct sw_sim_set what, struct sw_sim_work **out)
+{
+	uint64_t row = (uint64_t)what.width * what.element;
+	if (sw_sim_memory_of(what.dst) == SW_SIM_PAGEABLE || (what.height > 1 && what.pitch < row) ||
+	    what.dst % what.element || !sw_sim_alloc_holds(what.dst, (what.height - 1) * what.pitch + row))
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = sw_sim_work_new(CU_GRAPH_NODE_TYPE_MEMSET, SET_LATENCY_NS + row * what.height / RATE);
+	(*out)->set = what;
+	return CUDA_SUCCESS;
+}
+
+CUresult sw_sim_set_work(const void *params, struct sw_sim_work **out)
+{
+	const CUDA_MEMSET_NODE_PARAMS *p = params;
+	if (!p->width || !p->height || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4))
+		return CUDA_ERROR_INVALID_VALUE;
+	return set_work((struct sw_sim_set){p->dst, p->pitch, p->width, p->height, p->value, p->elementSize}, out);
+}
+
+/* Sets of device memory do not keep the host, those of pinned memory do (measured on H200, driver 580.159.04,
+   CUDA 13.0: "cudaMemset dev", "cudaMemset pinned"; CUDA Runtime API, "API synchronization behavior", says the same).
+ */
+static CUresult set_memory(CUstream handle, bool async, struct sw_sim_set what)
+{
+	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
+	struct sw_sim_stream *s;
+	struct sw_sim_op *op;
+	CUresult result = sw_sim_stream_find(handle, &s);
+	if (!result && !async)
+		result = sw_sim_capture_unsafe();
+	if (result || !what.width || !what.height)
+		return result;
+	struct sw_sim_work *work;
+	if ((result = set_work(what, &work)))
+		return result;
+	result = sw_sim_submit(s, work, &op);
+	if (!result && !async && sw_sim_memory_of(what.dst) != SW_SIM_DEVICE)
+		sw_sim_op_wait(op);
+	return result;
+}
+
+/* NAME, value type: the four forms of one element size. */
+#define SETS(bits, type)                                                                                               \
+	CUresult cuMemsetD##bits##_v2(CUdeviceptr dst, type value, size_t n)                                           \
+	{                                                                                                              \
+		return set_memory(0, false, (struct sw_sim_set){dst, 0, n, 1, value, bits / 8});                       \
+	}                                                                                                              \
+	CUresult cuMemsetD##bits##Async(CUdeviceptr dst, type value, size_t n, CUstream stream)                        \
+	{                                                                                                              \
+		return set_memory(stream, true, (struct sw_sim_set){dst, 0, n, 1, value, bits / 8});                   \
+	}                                                                                                              \
+	CUresult cuMemsetD2D##bits##_v2(CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height)        \
+	{                                                                                                              \
+		return set_memory(0, false, (struct sw_sim_set){dst, pitch, width, height, value, bits / 8});          \
+	}                                                                                                              \
+	CUresult cuMemsetD2D##bits##Async(CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height,      \
+					  CUstream stream)                                                             \
+	{                                                                                                              \
+		return set_memory(stream, true, (struct sw_sim_set){dst, pitch, width, height, value, bits / 8});      \
+	}
+SETS(8, unsigned char)
+SETS(16, unsigned short)
+SETS(32, unsigned)
+
+/* ---- copies ------------------------------------------------------------------------------------------------------ */
 
 /* Model: latency in ns, bytes a ns. */
-#define LATENCY_NS    3000u
-#define DEVICE_RATE   1000u /* within a device */
-#define PINNED_RATE   25u
-#define PAGEABLE_RATE 6u
+#define COPY_LATENCY_NS 3000u
+#define DEVICE_RATE	1000u /* within a device */
+#define PINNED_RATE	25u
+#define PAGEABLE_RATE	6u
 /* An asynchronous copy from pageable memory up to this size is staged at the call; a larger one keeps the caller.
    Measured on H200, driver 580.159.04, CUDA 13.0: 65537 bytes did not wait, 16 MiB did; the limit lies in between. */
 #define STAGING_BYTES (1u << 20)
@@ -28,7 +100,7 @@ static uint64_t copy_ns(const struct sw_sim_side *dst, const struct sw_sim_side 
 	uint64_t rate = dst->memory == SW_SIM_PAGEABLE || src->memory == SW_SIM_PAGEABLE ? PAGEABLE_RATE
 			: on_device(dst->memory) && on_device(src->memory)		 ? DEVICE_RATE
 											 : PINNED_RATE;
-	return LATENCY_NS + bytes / rate;
+	return COPY_LATENCY_NS + bytes / rate;
 }
 
 /* Whether the host waits for the copy.  Measured on H200, driver 580.159.04, CUDA 13.0; rows cited by their calls. */

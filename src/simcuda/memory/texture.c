@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Texture and surface objects: descriptors that are kept and returned unchanged, since no kernel fetches through
    them. */
-#include "simcuda/memory/texture.h"
+#include "simcuda/memory/array.h"
 
 #include <stdlib.h>
-
-#include "simcuda/memory/array.h"
 
 struct texture {
 	struct sw_sim_object object;

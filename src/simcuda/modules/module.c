@@ -8,9 +8,215 @@
  */
 #include "simcuda/modules/module.h"
 
+#include <elf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "image/bytes.h"
+#include "image/image.h"
+#include "image/ptx.h"
+
+static void sim_module_kernel(struct sw_sim_module *m, const char *name, size_t params, const struct sw_param *param,
+			      size_t param_bytes);
+static struct sw_sim_variable *sim_module_variable(struct sw_sim_module *m, const char *name);
+
+/* ---- variables --------------------------------------------------------------------------------------------------- */
+
+/* Module-level variables of cubins and PTX.  The bytes come from the program: every read is bounded. */
+
+static void add_variable(struct sw_sim_module *m, const char *name, uint64_t size, struct sw_bytes value)
+{
+	if (!size || size > SW_IMAGE_MAX_BYTES || sim_module_variable(m, name))
+		return;
+	struct sw_sim_variable *v = sw_vec_push(&m->variables);
+	*v = (struct sw_sim_variable){.name = sw_strdup(name), .size = size};
+	if (value.n == size) {
+		v->bytes = sw_alloc(size);
+		memcpy(v->bytes, value.at, size);
+	}
+}
+
+struct cubin {
+	struct sw_bytes all;
+	Elf64_Ehdr head;
+};
+
+static Elf64_Shdr section_header(const struct cubin *c, uint32_t index)
+{
+	Elf64_Shdr s = {0};
+	uint64_t at = c->head.e_shoff + (uint64_t)index * sizeof s;
+	if (index < c->head.e_shnum && sw_bytes_hold(c->all, at, sizeof s))
+		memcpy(&s, c->all.at + at, sizeof s);
+	return s;
+}
+
+static struct sw_bytes section_content(const struct cubin *c, const Elf64_Shdr *s)
+{
+	return s->sh_type == SHT_NOBITS ? (struct sw_bytes){0} : sw_bytes_of(c->all, s->sh_offset, s->sh_size);
+}
+
+/* __device__ and __managed__ variables are objects in .nv.global*, __constant__ ones in .nv.constant3. */
+static void add_symbol(struct sw_sim_module *m, const struct cubin *c, const Elf64_Sym *symbol, struct sw_bytes strings)
+{
+	Elf64_Shdr names = section_header(c, c->head.e_shstrndx), home = section_header(c, symbol->st_shndx);
+	const char *where = sw_bytes_string(section_content(c, &names), home.sh_name);
+	const char *name = sw_bytes_string(strings, symbol->st_name);
+	if (ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT && name && where &&
+	    (!strncmp(where, ".nv.global", 10) || !strcmp(where, ".nv.constant3")))
+		add_variable(m, name, symbol->st_size,
+			     sw_bytes_of(section_content(c, &home), symbol->st_value, symbol->st_size));
+}
+
+static void cubin_variables(struct sw_sim_module *m, struct sw_bytes all)
+{
+	struct cubin c = {.all = all};
+	if (!sw_bytes_hold(all, 0, sizeof c.head))
+		return;
+	memcpy(&c.head, all.at, sizeof c.head);
+	for (uint32_t i = 0; i < c.head.e_shnum; i++) {
+		Elf64_Shdr table = section_header(&c, i), strings = section_header(&c, table.sh_link);
+		struct sw_bytes symbols = section_content(&c, &table);
+		for (uint64_t at = 0; table.sh_type == SHT_SYMTAB && sw_bytes_hold(symbols, at, sizeof(Elf64_Sym));
+		     at += sizeof(Elf64_Sym)) {
+			Elf64_Sym symbol;
+			memcpy(&symbol, symbols.at + at, sizeof symbol);
+			add_symbol(m, &c, &symbol, section_content(&c, &strings));
+		}
+	}
+}
+
+/* Bytes of a fundamental type by its number of bits (".b8", ".f64"); 0 for other words. */
+static uint64_t type_bytes(const struct sw_ptx_lexer *l)
+{
+	static const char *const types[] = {".b8",  ".u8",  ".s8",  ".b16", ".u16", ".s16", ".f16", ".b32",
+					    ".u32", ".s32", ".f32", ".b64", ".u64", ".s64", ".f64", ".b128"};
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		if (sw_ptx_is(l, types[i]))
+			return strtoul(types[i] + 2, NULL, 10) / 8;
+	return 0;
+}
+
+/* {.global | .const} [.align N] [.attribute(...)] type name {"[" count "]"} [= ...] ;  Initial values are left zero. */
+static void ptx_variable(struct sw_sim_module *m, struct sw_ptx_lexer *l)
+{
+	char *name = NULL;
+	uint64_t bytes = 0, number;
+	bool skip = false;
+	while (sw_ptx_next(l) && !sw_ptx_is(l, ";") && !sw_ptx_is(l, "=")) {
+		uint64_t type = type_bytes(l);
+		if (sw_ptx_is(l, "(") || sw_ptx_is(l, ")"))
+			skip = sw_ptx_is(l, "(");
+		else if (skip)
+			continue;
+		else if (type)
+			bytes = type;
+		else if (sw_ptx_is(l, ".align"))
+			sw_ptx_next(l);
+		else if (sw_ptx_number(l, SW_IMAGE_MAX_BYTES, &number))
+			bytes = bytes * number < SW_IMAGE_MAX_BYTES ? bytes * number : 0;
+		else if (*l->word != '.' && *l->word != '[' && *l->word != ']' && !name)
+			name = sw_strndup(l->word, l->n);
+	}
+	if (name)
+		add_variable(m, name, bytes, (struct sw_bytes){0});
+	free(name);
+}
+
+static void ptx_variables(struct sw_sim_module *m, struct sw_bytes text)
+{
+	struct sw_ptx_lexer l = sw_ptx_lexer(text.at, text.n);
+	for (unsigned depth = 0; sw_ptx_next(&l);) {
+		if (sw_ptx_is(&l, "{"))
+			depth++;
+		else if (sw_ptx_is(&l, "}"))
+			depth -= depth > 0;
+		else if (!depth && (sw_ptx_is(&l, ".global") || sw_ptx_is(&l, ".const")))
+			ptx_variable(m, &l);
+	}
+}
+
+/* The variables of a cubin or of PTX text; those already known stay as they are. */
+static void sim_image_variables(struct sw_sim_module *m, const void *image, size_t size)
+{
+	struct sw_bytes all = {image, size};
+	enum sw_image_kind kind = sw_image_kind_of(image, size);
+	if (kind == SW_IMAGE_ELF)
+		cubin_variables(m, all);
+	else if (kind == SW_IMAGE_PTX)
+		ptx_variables(m, all);
+}
+
+/* ---- images ------------------------------------------------------------------------------------------------------ */
+
+/* A file's bytes followed by a zero, malloc'ed; NULL. */
+static void *sim_image_file(const char *path)
+{
+	FILE *f = fopen(path, "rb");
+	if (!f)
+		return NULL;
+	char *bytes = NULL;
+	long n = fseek(f, 0, SEEK_END) ? -1 : ftell(f);
+	if (n > 0 && !fseek(f, 0, SEEK_SET)) {
+		bytes = sw_calloc((size_t)n + 1, 1);
+		if (fread(bytes, 1, (size_t)n, f) != (size_t)n) {
+			free(bytes);
+			bytes = NULL;
+		}
+	}
+	fclose(f);
+	return bytes;
+}
+
+static int add_kernel(void *arg, const struct sw_cubin_kernel *kernel)
+{
+	sim_module_kernel(arg, kernel->name, kernel->params, kernel->param, kernel->param_bytes);
+	return 0;
+}
+
+static int add_entry(void *arg, const struct sw_fatbin_entry *entry)
+{
+	void *content;
+	size_t bytes;
+	if ((entry->kind != SW_IMAGE_ELF && entry->kind != SW_IMAGE_PTX) ||
+	    sw_fatbin_extract(entry, &content, &bytes, NULL))
+		return 0;
+	sim_image_variables(arg, content, bytes);
+	free(content);
+	return 0;
+}
+
+/* Size of a cubin according to its headers: its tables are after everything else. */
+static size_t cubin_bytes(const void *image)
+{
+	Elf64_Ehdr h;
+	memcpy(&h, image, sizeof h);
+	uint64_t sections = h.e_shoff + (uint64_t)h.e_shnum * sizeof(Elf64_Shdr),
+		 segments = h.e_phoff + (uint64_t)h.e_phnum * sizeof(Elf64_Phdr),
+		 end = sections > segments ? sections : segments;
+	return end < SW_IMAGE_MAX_BYTES ? end : 0;
+}
+
+/* Fills functions and variables from a cubin, fatbin (wrapped or not) or PTX; false when it could not be read. */
+static bool sim_image_read(struct sw_sim_module *m, const void *image)
+{
+	uint64_t target = sw_fatbin_wrapper_target(image);
+	const void *bytes = target ? (const void *)(uintptr_t)target : image;
+	struct sw_error error;
+	size_t size = sw_fatbin_bytes(bytes, SW_IMAGE_MAX_BYTES);
+	if (size) {
+		sw_fatbin_walk(bytes, size, add_entry, m, NULL);
+	} else {
+		size = memcmp(bytes, ELFMAG, SELFMAG) ? strnlen(bytes, SW_IMAGE_MAX_BYTES) : cubin_bytes(bytes);
+		sim_image_variables(m, bytes, size);
+	}
+	/* Any architecture will do: nothing is executed. */
+	if (!sw_image_kernels(bytes, size, 0, add_kernel, m, &error))
+		return true;
+	fprintf(stderr, "syncwatch: simulated CUDA: %s: parameters of its kernels are unknown\n", error.text);
+	return false;
+}
 
 struct sw_sim_function *sw_sim_function_get(const void *handle)
 {
@@ -42,8 +248,9 @@ static struct sw_sim_function *function_add(struct sw_sim_module *m, const char 
 	return f;
 }
 
-void sw_sim_module_kernel(struct sw_sim_module *m, const char *name, size_t params, const struct sw_param *param,
-			  size_t param_bytes)
+/* Adds a kernel whose layout is known. */
+static void sim_module_kernel(struct sw_sim_module *m, const char *name, size_t params, const struct sw_param *param,
+			      size_t param_bytes)
 {
 	struct sw_sim_function *f = function_add(m, name);
 	f->known = true;
@@ -58,7 +265,7 @@ static struct sw_sim_module *load_module(enum sw_sim_kind kind, struct sw_sim_ct
 {
 	struct sw_sim_module *m = sw_calloc(1, sizeof *m);
 	sw_sim_object_add(m, kind, ctx);
-	m->readable = sw_sim_image_read(m, image);
+	m->readable = sim_image_read(m, image);
 	return m;
 }
 
@@ -117,7 +324,8 @@ static struct sw_sim_function *find_kernel(struct sw_sim_module *m, const char *
 	return m->readable ? NULL : function_add(m, name);
 }
 
-struct sw_sim_variable *sw_sim_module_variable(struct sw_sim_module *m, const char *name)
+/* NULL: no such */
+static struct sw_sim_variable *sim_module_variable(struct sw_sim_module *m, const char *name)
 {
 	for (size_t i = 0; i < m->variables.n; i++)
 		if (!strcmp(m->variables.at[i].name, name))
@@ -128,7 +336,7 @@ struct sw_sim_variable *sw_sim_module_variable(struct sw_sim_module *m, const ch
 static CUresult find_variable(struct sw_sim_module *m, const char *name, struct sw_sim_ctx *ctx, CUdeviceptr *address,
 			      size_t *bytes)
 {
-	struct sw_sim_variable *v = sw_sim_module_variable(m, name);
+	struct sw_sim_variable *v = sim_module_variable(m, name);
 	if (!v)
 		return CUDA_ERROR_NOT_FOUND;
 	uint64_t *placed = &v->address[ctx->device->index];
@@ -172,7 +380,7 @@ CUresult cuModuleLoadFatBinary(CUmodule *out, const void *image)
 
 CUresult cuModuleLoad(CUmodule *out, const char *path)
 {
-	void *image = path ? sw_sim_image_file(path) : NULL;
+	void *image = path ? sim_image_file(path) : NULL;
 	if (!image)
 		return path ? CUDA_ERROR_FILE_NOT_FOUND : CUDA_ERROR_INVALID_VALUE;
 	CUresult result = cuModuleLoadData(out, image);
@@ -229,7 +437,7 @@ CUresult cuLibraryLoadData(CUlibrary *out, const void *image, CUjit_option *jit,
 CUresult cuLibraryLoadFromFile(CUlibrary *out, const char *path, CUjit_option *jit, void **jit_values, unsigned jit_n,
 			       CUlibraryOption *options, void **values, unsigned n)
 {
-	void *image = path ? sw_sim_image_file(path) : NULL;
+	void *image = path ? sim_image_file(path) : NULL;
 	if (!image)
 		return path ? CUDA_ERROR_FILE_NOT_FOUND : CUDA_ERROR_INVALID_VALUE;
 	CUresult result = cuLibraryLoadData(out, image, jit, jit_values, jit_n, options, values, n);
@@ -297,7 +505,7 @@ CUresult cuLibraryGetManaged(CUdeviceptr *address, size_t *bytes, CUlibrary hand
 	size_t size = 0;
 	sw_sim_lock();
 	struct sw_sim_module *m = sw_sim_object_get(handle, SW_SIM_LIBRARY);
-	struct sw_sim_variable *v = m && name ? sw_sim_module_variable(m, name) : NULL;
+	struct sw_sim_variable *v = m && name ? sim_module_variable(m, name) : NULL;
 	bool placed = v && v->managed;
 	if (v)
 		size = v->size;

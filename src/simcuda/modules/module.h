@@ -20,15 +20,4 @@ struct sw_sim_module {
 	SW_VEC(struct sw_sim_variable) variables;
 };
 
-/* Adds a kernel whose layout is known. */
-void sw_sim_module_kernel(struct sw_sim_module *module, const char *name, size_t params, const struct sw_param *param,
-			  size_t param_bytes);
-struct sw_sim_variable *sw_sim_module_variable(struct sw_sim_module *module, const char *name); /* NULL: no such */
-/* Fills functions and variables from a cubin, fatbin (wrapped or not) or PTX; false when it could not be read. */
-bool sw_sim_image_read(struct sw_sim_module *module, const void *image);
-/* The variables of a cubin or of PTX text; those already known stay as they are. */
-void sw_sim_image_variables(struct sw_sim_module *module, const void *image, size_t size);
-/* A file's bytes followed by a zero, malloc'ed; NULL. */
-void *sw_sim_image_file(const char *path);
-
 #endif

@@ -5,6 +5,186 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
+static uint32_t hash_of(const char *at, size_t n)
+{
+	return (uint32_t)sw_hash_u64(sw_hash_bytes(SW_FNV_START, at, n));
+}
+
+/* The slot that holds the name, or the free one where it belongs. */
+static size_t slot_of(const struct sw_ptx_names *names, const char *at, size_t n, uint32_t hash)
+{
+	for (size_t i = hash & (names->slots - 1);; i = (i + 1) & (names->slots - 1)) {
+		if (!names->slot[i])
+			return i;
+		const struct sw_ptx_name *name = &names->name.at[names->slot[i] - 1];
+		if (name->hash == hash && name->n == n && !memcmp(name->at, at, n))
+			return i;
+	}
+}
+
+uint32_t sw_ptx_names_find(const struct sw_ptx_names *names, const char *at, size_t n)
+{
+	return names->slots ? names->slot[slot_of(names, at, n, hash_of(at, n))] - 1 : SW_PTX_NO_NAME;
+}
+
+static void grow_slots(struct sw_ptx_names *names)
+{
+	names->slots = names->slots ? names->slots * 2 : 64;
+	free(names->slot);
+	names->slot = sw_calloc(names->slots, sizeof *names->slot);
+	for (size_t i = 0; i < names->name.n; i++) {
+		const struct sw_ptx_name *name = &names->name.at[i];
+		names->slot[slot_of(names, name->at, name->n, name->hash)] = (uint32_t)i + 1;
+	}
+}
+
+uint32_t sw_ptx_names_add(struct sw_ptx_names *names, const char *at, size_t n)
+{
+	uint32_t hash = hash_of(at, n);
+	if (names->name.n * 2 >= names->slots)
+		grow_slots(names);
+	size_t i = slot_of(names, at, n, hash);
+	if (!names->slot[i]) {
+		*sw_vec_push(&names->name) = (struct sw_ptx_name){at, (uint32_t)n, hash};
+		names->slot[i] = (uint32_t)names->name.n;
+	}
+	return names->slot[i] - 1;
+}
+
+void sw_ptx_names_clear(struct sw_ptx_names *names)
+{
+	names->name.n = 0;
+	if (names->slots)
+		memset(names->slot, 0, names->slots * sizeof *names->slot);
+}
+
+void sw_ptx_names_free(struct sw_ptx_names *names)
+{
+	free(names->name.at);
+	free(names->slot);
+	*names = (struct sw_ptx_names){0};
+}
+
+/* No variable is larger than the memory of a device. */
+#define MOST_BYTES (1ull << 40)
+
+struct sw_ptx_type sw_ptx_type_of(const char *at, size_t n)
+{
+	static const struct {
+		const char *text;
+		struct sw_ptx_type type;
+	} types[] = {
+#define SW_PTX_TYPE(text, bits, class) {text, {bits, SW_PTX_##class}},
+#include "footprint/instructions/ptx/ptx_types.def"
+	};
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		if (strlen(types[i].text) == n && !memcmp(types[i].text, at, n))
+			return types[i].type;
+	return (struct sw_ptx_type){0};
+}
+
+enum sw_ptx_state sw_ptx_state_of(const struct sw_ptx_lexer *l)
+{
+	static const char *const states[] = {".reg", ".param", ".local", ".shared", ".global", ".const"};
+	for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+		if (sw_ptx_is(l, states[i]))
+			return (enum sw_ptx_state)(SW_PTX_REG + i);
+	return SW_PTX_NO_STATE;
+}
+
+/* After an opening bracket: up to the one that closes it. */
+static bool ptx_skip_group(struct sw_ptx_lexer *l)
+{
+	for (size_t depth = 1; depth;) {
+		if (!sw_ptx_next(l))
+			return false;
+		if (l->n == 1 && strchr("([{", *l->word))
+			depth++;
+		else if (l->n == 1 && strchr(")]}", *l->word))
+			depth--;
+	}
+	return true;
+}
+
+static const char *read_align(struct sw_ptx_lexer *l, uint64_t *align)
+{
+	if (!sw_ptx_next(l) || !sw_ptx_number(l, 1u << 20, align) || !*align || *align & (*align - 1))
+		return "an alignment that is no power of two";
+	return NULL;
+}
+
+const char *sw_ptx_declaration_begin(struct sw_ptx_lexer *l, struct sw_ptx_declaration *d)
+{
+	bool pointee = false; /* after .ptr: what follows describes the memory that it points to */
+	uint64_t align = 0, pointee_align;
+	const char *wrong;
+	*d = (struct sw_ptx_declaration){.state = sw_ptx_state_of(l), .vector = 1};
+	for (;;) {
+		if (!sw_ptx_next(l))
+			return "the text ends within a declaration";
+		if (*l->word != '.')
+			break;
+		struct sw_ptx_type type = sw_ptx_type_of(l->word + 1, l->n - 1);
+		if (type.bits) {
+			d->type = type;
+		} else if (sw_ptx_is(l, ".ptr")) {
+			pointee = true;
+		} else if (sw_ptx_is(l, ".align")) {
+			if ((wrong = read_align(l, pointee ? &pointee_align : &align)))
+				return wrong;
+		} else if (sw_ptx_is(l, ".v2") || sw_ptx_is(l, ".v4") || sw_ptx_is(l, ".v8")) {
+			d->vector = (uint32_t)(l->word[2] - '0');
+		} else if (sw_ptx_is(l, ".attribute")) {
+			if (!sw_ptx_next(l) || !sw_ptx_is(l, "(") || !ptx_skip_group(l))
+				return "an attribute without an end";
+		}
+	}
+	if (!d->type.bits)
+		return "a declaration without a type that is known";
+	uint64_t natural = (d->type.bits + 7u) / 8 * d->vector;
+	d->align = align ? align : natural;
+	return NULL;
+}
+
+static const char *read_sizes(struct sw_ptx_lexer *l, struct sw_ptx_declaration *d)
+{
+	uint64_t count;
+	if (!sw_ptx_next(l))
+		return "the text ends within a declaration";
+	if (sw_ptx_is(l, "]")) {
+		d->bytes = 0;
+		return NULL;
+	}
+	if (!sw_ptx_number(l, MOST_BYTES, &count) || (d->bytes && count > MOST_BYTES / d->bytes))
+		return "an array without a length that can be";
+	d->bytes *= count;
+	return sw_ptx_next(l) && sw_ptx_is(l, "]") ? NULL : "an array length that is no number";
+}
+
+const char *sw_ptx_declaration_name(struct sw_ptx_lexer *l, struct sw_ptx_declaration *d)
+{
+	const char *wrong;
+	d->name = l->word;
+	d->n = (uint32_t)l->n;
+	d->many = 0;
+	d->bytes = (d->type.bits + 7u) / 8 * d->vector;
+	while (sw_ptx_next(l)) {
+		if (sw_ptx_is(l, "<")) {
+			if (!sw_ptx_next(l) || !sw_ptx_number(l, UINT32_MAX, &d->many) || !sw_ptx_next(l) ||
+			    !sw_ptx_is(l, ">"))
+				return "registers without a number";
+		} else if (sw_ptx_is(l, "[")) {
+			if ((wrong = read_sizes(l, d)))
+				return wrong;
+		} else {
+			return NULL;
+		}
+	}
+	return "the text ends within a declaration";
+}
+
 /* CUDA C++ Programming Guide, "Function Parameters": 32764 bytes from sm_70 on; results and parameters of functions
    are not bounded, but lie in registers or on a stack. */
 #define MOST_FORMAL_BYTES (1u << 20)
@@ -147,7 +327,7 @@ static void read_function(struct walk *w)
 	struct sw_ptx_module *m = w->m;
 	uint32_t unused;
 	while (next_word(w) && *w->l.word == '.')
-		if (sw_ptx_is(&w->l, ".attribute") && next_word(w) && !sw_ptx_skip_group(&w->l))
+		if (sw_ptx_is(&w->l, ".attribute") && next_word(w) && !ptx_skip_group(&w->l))
 			w->wrong = "an attribute without an end";
 	f.result = (uint32_t)m->formals.n;
 	if (!w->wrong && sw_ptx_is(&w->l, "(")) {

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "footprint/kernel/flow/body.h"
+/*
+ * All code that a kernel can run, in one list: calls of known functions are replaced by a copy of the function (its own
+ * registers and local slots), as far as a budget goes.  What remains called (recursion, calls through pointers, beyond
+ * the budget) follows as functions of their own; their parameter slots are then one with the argument slots of all
+ * their calls.
+ */
+#include "footprint/kernel/flow/control_flow.h"
 
 #include <stdlib.h>
 #include <string.h>

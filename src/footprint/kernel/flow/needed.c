@@ -77,7 +77,7 @@ static uint8_t need_of(struct finder *f, uint32_t insn)
 		if (is_register(f, insn))
 			return result ? SW_NEED_RESULT | SW_NEED_REST | SW_NEED_GUARD : 0;
 		f->in_shared |= result && (x->space == SW_SHARED || x->space == SW_GENERIC);
-		/* The operands of an atomic operation say whether a loop around it waits (sites/spin_loops.c). */
+		/* The operands of an atomic operation say whether a loop around it waits (sites/build.c). */
 		return result | address | SW_NEED_GUARD |
 		       (is_loaded_again(f, x->space) || (x->op == SW_OP_ATOMIC && result) ? SW_NEED_REST : 0);
 	case SW_OP_BULK:

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "footprint/kernel/sites/assume.h"
+/*
+ * Addresses as they are where they are used.
+ *
+ * Machine code computes an address under a predicate and uses it under the same one: "@P6 IADD3 R46, ...; @P6 ST
+ * [R46]". Where P6 is false R46 holds what another life of the register left in it; that is no address of the store.
+ */
+#include "footprint/kernel/sites/emit.h"
 #include "footprint/rules.h"
 
 #include <stdlib.h>

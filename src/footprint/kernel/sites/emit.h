@@ -6,6 +6,8 @@
 #include "footprint/kernel/flow/path_conditions.h"
 #include "footprint/kernel/sites/terms.h"
 
+struct sw_grid_order;
+
 /* A run of entries in one of the footprint's arrays. */
 struct sw_array_span {
 	uint32_t first, n;
@@ -37,7 +39,20 @@ struct sw_array_span sw_emit_facts(struct sw_emit *emit, uint32_t list, uint32_t
 /* Facts of the loops that terms mention, and of loops that those mention. */
 uint32_t sw_emit_string(struct sw_emit *emit, const char *text);
 
-/* spin_loops.c: does the atomic operation wait for another thread, in a loop that ends with its result? */
-bool sw_spins(const struct sw_ssa *ssa, uint32_t use);
+/* ---- assume.c ---- */
+
+/* Rewrites the addresses of all uses, given what is true where they are executed.  Adds nodes: before roots are found.
+ */
+void sw_assume_facts(struct sw_ssa *ssa, struct sw_path_conditions *guards);
+
+/* ---- grid_order.c ---- */
+
+/* NULL: the kernel neither waits nor triggers. */
+struct sw_grid_order *sw_grid_order_find(struct sw_ssa *ssa, struct sw_path_conditions *guards);
+void sw_grid_order_free(struct sw_grid_order *order);
+/* SW_ORDER_* of an access; notes that it is there.  order NULL: 0. */
+uint32_t sw_grid_order_of(struct sw_grid_order *order, const struct sw_memory_op *use);
+/* Emits the waits and triggers, when all accesses are noted. */
+void sw_grid_order_emit(struct sw_grid_order *order, struct sw_emit *emit);
 
 #endif

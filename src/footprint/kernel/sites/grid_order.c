@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "footprint/kernel/sites/grid_order.h"
+/*
+ * Which accesses of a kernel come after its griddepcontrol.wait, and which may follow its trigger.
+ *
+ * The wait holds the executing thread alone (PTX ISA, "griddepcontrol"), so an access comes after it if each way to the
+ * access passes a wait, or a barrier of the block in front of which some thread of the block waited.  Where threads
+ * signal each other in other ways (mbarriers, named barriers, flags) nothing is sure.
+ */
+#include "footprint/kernel/sites/emit.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,11 +9,47 @@
 #ifndef SW_FOOTPRINT_KERNEL_STORE_CONTAINERS_H
 #define SW_FOOTPRINT_KERNEL_STORE_CONTAINERS_H
 
-#include "image/image.h"
-#include "footprint/kernel/store/spare_memory.h"
-#include "footprint/library.h"
-#include "base/map.h"
 #include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "footprint/library.h"
+#include "image/image.h"
+
+/*
+ * Memory that code is decompressed into, kept in pieces for what is decompressed next, whatever its size: its pages are
+ * there already.  To have fresh ones from the system takes longer than to decompress into them (doc/performance.md,
+ * "Judging").
+ *
+ * Not thread-safe: callers hold a lock.
+ */
+
+/* Bytes of a piece: a large page of x86-64, and of aarch64 with the usual page of 4 KB. */
+#define SW_SPARE_PIECE ((size_t)2 << 20)
+/* Most pieces that are kept. */
+#define SW_MAX_SPARES 8u
+
+struct sw_spare_memory {
+	uint32_t n;
+	void *piece[SW_MAX_SPARES];
+	uint64_t used_again; /* pieces */
+};
+
+/* Memory for at least `wanted` bytes, of which *bytes are there; NULL: none can be had.  The caller's until given
+   back; what it holds is not defined. */
+void *sw_spare_take(struct sw_spare_memory *memory, size_t wanted, size_t *bytes);
+/* Takes the memory back: it is kept as far as there is room, else returned to the system. */
+void sw_spare_give(struct sw_spare_memory *memory, void *at, size_t bytes);
+/* Returns all that is kept to the system. */
+void sw_spare_drop(struct sw_spare_memory *memory);
+
+/* A copy of bytes most of which are zero: pages of zeros are never written, so they take no memory and no time. */
+
+/* Never NULL; at least one zero follows the bytes.  *mapped: for sw_sparse_free(); *filled: bytes of it that take
+   memory. Thread-safe; without memory it ends the process (sw_out_of_memory()). */
+void *sw_sparse_copy(const void *bytes, size_t n, size_t *mapped, size_t *filled);
+void sw_sparse_free(void *copy, size_t mapped);
 
 /*
  * The pieces of code in a container of an image ("units": entries of a fatbin, or the image itself) and which kernel

@@ -1,10 +1,130 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contents of units: decompressed when asked for, held while used, then until others need the room. */
-#include <errno.h>
-#include <stdlib.h>
-
 #include "footprint/kernel/store/containers.h"
-#include "footprint/kernel/store/sparse_copy.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/memory.h"
+
+/*
+ * Memory that code is decompressed into, kept in pieces for what is decompressed next, whatever its size: its pages are
+ * there already.  To have fresh ones from the system takes longer than to decompress into them (doc/performance.md,
+ * "Judging").
+ *
+ * Not thread-safe: callers hold a lock.
+ */
+
+/* Smaller requests are not worth a piece. */
+#define SMALL	   (SW_SPARE_PIECE / 2)
+#define SMALL_UNIT ((size_t)64 << 10)
+
+static void *map_memory(size_t bytes)
+{
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return at == MAP_FAILED ? NULL : at;
+}
+
+/* Fresh pieces, in large pages where the system gives these to who asks ("madvise" in
+   /sys/kernel/mm/transparent_hugepage/enabled): they begin where their size divides the address. */
+static char *map_pieces(size_t bytes)
+{
+	char *at = map_memory(bytes + SW_SPARE_PIECE);
+	if (!at)
+		return NULL;
+	size_t before = -(uintptr_t)at % SW_SPARE_PIECE;
+	if (before)
+		munmap(at, before);
+	at += before;
+	munmap(at + bytes, SW_SPARE_PIECE - before);
+	madvise(at, bytes, MADV_HUGEPAGE);
+	return at;
+}
+
+void *sw_spare_take(struct sw_spare_memory *m, size_t wanted, size_t *bytes)
+{
+	size_t unit = wanted < SMALL ? SMALL_UNIT : SW_SPARE_PIECE;
+	if (wanted > SIZE_MAX / 2)
+		return NULL;
+	*bytes = (wanted + unit - 1) / unit * unit;
+	if (unit == SMALL_UNIT)
+		return map_memory(*bytes);
+	char *at = map_pieces(*bytes);
+	/* The pages move, their addresses change: a few microseconds for a piece. */
+	for (size_t done = 0; at && done < *bytes && m->n; done += SW_SPARE_PIECE) {
+		void *moved = mremap(m->piece[--m->n], SW_SPARE_PIECE, SW_SPARE_PIECE, MREMAP_MAYMOVE | MREMAP_FIXED,
+				     at + done);
+		if (moved == MAP_FAILED)
+			munmap(m->piece[m->n], SW_SPARE_PIECE);
+		else
+			m->used_again++;
+	}
+	return at;
+}
+
+void sw_spare_give(struct sw_spare_memory *m, void *at, size_t bytes)
+{
+	char *rest = at;
+	while (bytes >= SW_SPARE_PIECE && m->n < SW_MAX_SPARES) {
+		m->piece[m->n++] = rest;
+		rest += SW_SPARE_PIECE;
+		bytes -= SW_SPARE_PIECE;
+	}
+	if (bytes)
+		munmap(rest, bytes);
+}
+
+void sw_spare_drop(struct sw_spare_memory *m)
+{
+	while (m->n)
+		munmap(m->piece[--m->n], SW_SPARE_PIECE);
+}
+
+/* Bytes that are looked at and copied at once: a page of most machines.  Larger pages cost memory, nothing else. */
+#define PIECE 4096u
+
+static bool is_zero(const unsigned char *at, size_t n)
+{
+	uint64_t any = 0;
+	while (n >= 64 && !any) {
+		uint64_t word[8];
+		memcpy(word, at, sizeof word);
+		any = word[0] | word[1] | word[2] | word[3] | word[4] | word[5] | word[6] | word[7];
+		at += sizeof word;
+		n -= sizeof word;
+	}
+	for (; n && !any; n--)
+		any = *at++;
+	return !any;
+}
+
+void *sw_sparse_copy(const void *bytes, size_t n, size_t *mapped, size_t *filled)
+{
+	const unsigned char *from = bytes;
+	size_t room = n / PIECE * PIECE + PIECE;
+	unsigned char *copy = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (copy == MAP_FAILED)
+		sw_out_of_memory(room);
+	*mapped = room;
+	*filled = 0;
+	for (size_t at = 0; at < n; at += PIECE) {
+		size_t piece = n - at < PIECE ? n - at : PIECE;
+		if (is_zero(from + at, piece))
+			continue;
+		memcpy(copy + at, from + at, piece);
+		*filled += PIECE;
+	}
+	return copy;
+}
+
+void sw_sparse_free(void *copy, size_t mapped)
+{
+	munmap(copy, mapped);
+}
 
 /* Data that decompresses to so many times its size is mostly zeros: packed code, in which all but a few kernels are
  * blank.

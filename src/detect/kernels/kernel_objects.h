@@ -2,14 +2,29 @@
 /*
  * Textures, surfaces and tensor maps: which memory kernels access through them, if their creation was recorded or, of
  * tensor maps, if they say so themselves. Not thread-safe.
+ *
+ * sw_tensor_map_read() reads from a tensor map (CUtensorMap) the memory that it was made over.
+ * NVIDIA documents no layout.  This one was read off 6,000 maps of sm_90 that cuTensorMapEncodeTiled and
+ * cuTensorMapEncodeIm2col made from random arguments (driver 580.159.04, H200); it holds for all of them, and for the
+ * maps of 64 bytes that cuBLAS 13 makes itself.
  */
-#ifndef SW_DETECT_KERNELS_TEXTURE_HANDLES_H
-#define SW_DETECT_KERNELS_TEXTURE_HANDLES_H
+#ifndef SW_DETECT_KERNELS_KERNEL_OBJECTS_H
+#define SW_DETECT_KERNELS_KERNEL_OBJECTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "base/map.h"
 #include "detect/memory/access.h"
+#include "syncwatch/format.h"
 
 struct sw_handles;
+
+/* arch: of the device, 90 for sm_90.  Fills the address, element type, rank, sizes and strides (bytes) of *object as
+   its creation would have recorded them; false: the bytes at `map`, of which `bytes` may be read, are no tensor map of
+   this layout, or the layout of this device's maps is not known.  Thread-safe. */
+bool sw_tensor_map_read(uint32_t arch, const void *map, size_t bytes, struct sw_rec_object *object);
+
 struct sw_handles *sw_handles_new(void);
 void sw_handles_free(struct sw_handles *handles);
 /* Incremented whenever an object is added. */
