@@ -356,7 +356,7 @@ static int hold(struct sw_reader *r, struct sw_writer_cursor *w, struct sw_error
 	const uint64_t seq = sw_rec_seq(w->head);
 	if (!r->merge.follows || !seq)
 		return 0;
-	/* Its call may have returned since the window was read. */
+	/* The record's call may have returned since the window was read. */
 	if (r->merge.ended)
 		return w->head->flags & SW_RF_PENDING ? sw_merge_reread(&r->source, w, error) : 0;
 	if (!sw_merge_is_sure(&r->merge, w))

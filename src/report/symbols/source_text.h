@@ -35,8 +35,7 @@ bool sw_source_launch(struct sw_names *names, const struct sw_frame *frame, stru
 size_t sw_source_filled(struct sw_names *names, const struct sw_frame *frame, const char *function,
 			const char *variable[SW_SOURCE_VARIABLES]);
 
-/* What stands before the function's name in its call at the line: "cudart." of Python; "" nothing, or it is not there.
- */
+/* The words before the function's name in its call at the line: "cudart." of Python; "" nothing, or it is not there. */
 const char *sw_source_prefix(struct sw_names *names, const struct sw_frame *frame, const char *function);
 
 /* One line without its end, counted from 1; NULL: not known. */

@@ -15,7 +15,7 @@
  */
 const char *sw_stream_expression(struct sw_names *names, const struct sw_access *access, const struct sw_access *other);
 
-/* The same at one place, "" not known. */
+/* The stream as its author wrote it at one place, "" not known. */
 const char *sw_stream_at(struct sw_names *names, const struct sw_access *access, const struct sw_frame *place);
 /* `expression` if it is one, else the stream's variable where the place is in its function, else a name made up:
    "upload", "stream1". */
