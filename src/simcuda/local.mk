@@ -48,4 +48,15 @@ sim_libcudart_so_12_LDFLAGS = $(sim_ldflags) -Wl,-soname,libcudart.so.12 \
 	-Wl,--version-script=$(srcdir)/src/simcuda/runtime/libcudart-12.map
 sim_libcudart_so_12_LDADD = -ldl
 
+# Which version of each entry point the runtime asks for.
+simcuda_versions = src/simcuda/runtime/driver_versions.awk src/api/cuda.def src/simcuda/runtime/driver.def
+BUILT_SOURCES += src/simcuda/runtime/driver_versions.def
+CLEANFILES += src/simcuda/runtime/driver_versions.def
+src/simcuda/runtime/driver_versions.def: $(simcuda_versions)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(AWK) -f $(srcdir)/src/simcuda/runtime/driver_versions.awk \
+		$(srcdir)/src/api/cuda.def $(srcdir)/src/simcuda/runtime/driver.def >$@.new && mv $@.new $@
+# The table is made before everything else by `make`, but not by `make TARGET`.
+$(sim_libcudart_so_13_OBJECTS) $(sim_libcudart_so_12_OBJECTS): src/simcuda/runtime/driver_versions.def
+
+EXTRA_DIST += src/simcuda/runtime/driver_versions.awk
 EXTRA_DIST += src/simcuda/libcuda.map src/simcuda/runtime/libcudart-12.map src/simcuda/runtime/libcudart-13.map

@@ -38,7 +38,7 @@ static const struct request {
 	size_t offset;
 } requests[] = {
 #define SW_RT_ENTRY(name, version) {#name, version, offsetof(struct sw_rt_driver, name)},
-#include "simcuda/runtime/driver.def"
+#include "simcuda/runtime/driver_versions.def"
 };
 
 static bool resolve_driver(PFN_cuGetProcAddress_v12000 get, struct sw_rt_driver *to, cuuint64_t flags)

@@ -20,7 +20,7 @@
 
 struct sw_rt_driver {
 #define SW_RT_ENTRY(name, version) PFN_##name##_v##version name;
-#include "simcuda/runtime/driver.def"
+#include "simcuda/runtime/driver_versions.def"
 };
 
 /* The entry points for this call: legacy or per-thread default stream (twins.c). */
