@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* syncwatch run: runs a program with the recorder preloaded and judges what it did. */
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/name_pattern.h"
 #include "budget.h"
@@ -44,6 +46,11 @@ static int check_live(const struct sw_options *options)
 {
 	if (!options->live && (options->live_log || options->on_error || options->stop_on_error))
 		return sw_complain_usage("'--log', '--on-error' and '--stop-on-error' need '--live'");
+	FILE *log = options->live_log ? fopen(options->live_log, "ae") : NULL;
+	if (options->live_log && !log)
+		return sw_complain(SW_EXIT_OUTPUT, "cannot write to '%s': %s", options->live_log, strerror(errno));
+	if (log)
+		fclose(log);
 	return SW_EXIT_OK;
 }
 

@@ -262,11 +262,7 @@ static void __attribute__((noreturn)) follow(const struct sw_follower *follower,
 	sw_crash_note("the program is not affected, and is judged when it has ended", NULL);
 	if (follower->options->live_log) {
 		s.sink.out = fopen(follower->options->live_log, "ae");
-		if (!s.sink.out)
-			sw_complain(SW_EXIT_OUTPUT, "cannot write to '%s': %s", follower->options->live_log,
-				    strerror(errno));
-		if (!s.sink.out)
-			s.sink.out = stderr;
+		s.sink.out = s.sink.out ? s.sink.out : stderr;
 	}
 	follow_until_finish(&s, &m);
 	heed_signals(true);
@@ -446,6 +442,7 @@ bool sw_follower_finish(struct sw_follower *follower, const struct sw_session *s
 		.kind = FOLLOW_FINISH, .pid = session->main, .number = *program_status, .flags = session->outlived};
 	if (follower->incomplete || !send_message(follower->socket, &finish, NULL, 0, 0))
 		return false;
+	kill(follower->pid, SIGCONT); /* whoever stopped it meant the time of the program */
 	return wait_for_status(follower, status);
 }
 
