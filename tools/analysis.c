@@ -119,8 +119,9 @@ int sw_analysis_check(const struct sw_options *options)
 	struct sw_error error;
 	struct sw_suppressions *suppressions = NULL;
 	const char *files[] = {
-		options->json,	options->html,	options->chrome, options->perfetto,	      options->dot,
-		options->sarif, options->junit, options->gitlab, options->write_suppressions, options->write_allow};
+#define SW_REPORT_FILE(option) options->option,
+#include "report_files.def"
+	};
 	struct sw_gate gate;
 	int wrong = sw_analysis_gate(options, &gate);
 	if (wrong)

@@ -62,7 +62,10 @@ static int open_suppressions(struct suppressions *s, const char *path, bool gate
 static int open_files(struct sw_ci_files *files, const struct sw_options *options)
 {
 	const char *paths[SW_CI_FORMATS] = {
-		[SW_CI_SARIF] = options->sarif, [SW_CI_JUNIT] = options->junit, [SW_CI_GITLAB] = options->gitlab};
+#define SW_CI_FILE(name, option, golden) [SW_CI_##name] = options->option,
+#define SW_CI_COMMANDS(name, option, golden)
+#include "report/ci/formats.def"
+	};
 	struct sw_error error;
 	for (int i = 0; i < SW_CI_FORMATS; i++) {
 		if (!paths[i])
@@ -79,11 +82,18 @@ static int open_files(struct sw_ci_files *files, const struct sw_options *option
 	return status ? status : open_suppressions(&files->allowed, options->write_allow, true);
 }
 
+bool sw_ci_files_wanted(const struct sw_options *options)
+{
+	return options->write_suppressions || options->write_allow
+#define SW_CI_FORMAT(name, option, golden) || options->option
+#include "report/ci/formats.def"
+		;
+}
+
 int sw_ci_files_open(const struct sw_options *options, struct sw_ci_files **out)
 {
 	*out = NULL;
-	if (!options->sarif && !options->junit && !options->gitlab && !options->github &&
-	    !options->write_suppressions && !options->write_allow)
+	if (!sw_ci_files_wanted(options))
 		return SW_EXIT_OK;
 	struct sw_ci_files *files = sw_calloc(1, sizeof *files);
 	files->root = current_folder();

@@ -11,6 +11,7 @@
 
 struct sw_ci_files;
 
+bool sw_ci_files_wanted(const struct sw_options *options);
 /* *files is NULL where none is asked for.  SW_EXIT_OK, or a status after one line. */
 int sw_ci_files_open(const struct sw_options *options, struct sw_ci_files **files);
 void sw_ci_files_add(struct sw_ci_files *files, struct sw_report *report);

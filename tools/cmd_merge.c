@@ -145,8 +145,7 @@ static int parse_share(struct merge *m)
 
 static bool wants_traces(const struct sw_options *options)
 {
-	return options->sarif || options->junit || options->gitlab || options->github || options->write_suppressions ||
-	       options->chrome;
+	return sw_ci_files_wanted(options) || options->chrome;
 }
 
 static int check(struct merge *m)

@@ -18,7 +18,7 @@ libswreport_a_SOURCES = \
 	src/report/symbols/debug_objects.c src/report/symbols/dwarf_objects.c src/report/symbols/debug_objects.h \
 	src/report/listing/dump.c \
 	src/report/suppress.c src/report/suppress.h \
-	src/report/ci/ci.c src/report/ci/ci.h src/report/ci/ci_parts.h src/report/ci/sarif.c src/report/ci/gitlab.c \
+	src/report/ci/ci.c src/report/ci/ci.h src/report/ci/ci_parts.h src/report/ci/formats.def src/report/ci/sarif.c src/report/ci/gitlab.c \
 	src/report/ci/github.c src/report/ci/junit.c \
 	src/report/diff/digest.c \
 	src/report/diff/diff.c src/report/diff/diff.h  

@@ -45,7 +45,10 @@ static char *written(enum sw_ci_format format, size_t times, const char *root)
 	return text;
 }
 
-static const char *const files[SW_CI_FORMATS] = {"sarif", "junit.xml", "gitlab.json", "github.txt"};
+static const char *const files[SW_CI_FORMATS] = {
+#define SW_CI_FORMAT(name, option, golden) golden,
+#include "report/ci/formats.def"
+};
 
 /* Rules hold the explanations of findings, whose words the golden files should not pin; check_formats.py looks at them
    in what the command writes. */

@@ -54,7 +54,11 @@ static int check_live(const struct sw_options *options)
 	return SW_EXIT_OK;
 }
 
-#define FILES 10
+enum {
+#define SW_REPORT_FILE(option) FILE_##option,
+#include "report_files.def"
+	FILES
+};
 
 /*
  * Each rank of a job may be a `run` of its own: the names of its files distinguish them as those of traces do.  The
@@ -62,10 +66,10 @@ static int check_live(const struct sw_options *options)
  */
 static int expand_names(struct sw_options *options, char *made[FILES])
 {
-	const char **names[FILES] = {&options->json,	   &options->html,   &options->sarif,
-				     &options->junit,	   &options->gitlab, &options->chrome,
-				     &options->perfetto,   &options->dot,    &options->write_suppressions,
-				     &options->write_allow};
+	const char **names[FILES] = {
+#define SW_REPORT_FILE(option) &options->option,
+#include "report_files.def"
+	};
 	char path[PATH_MAX];
 	for (size_t i = 0; i < FILES; i++) {
 		if (!*names[i])

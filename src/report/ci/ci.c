@@ -10,10 +10,8 @@
 #include "report/symbols/stack.h"
 
 static const struct sw_ci_writer *const writers[SW_CI_FORMATS] = {
-	[SW_CI_SARIF] = &sw_ci_sarif,
-	[SW_CI_JUNIT] = &sw_ci_junit,
-	[SW_CI_GITLAB] = &sw_ci_gitlab,
-	[SW_CI_GITHUB] = &sw_ci_github,
+#define SW_CI_FORMAT(name, option, golden) [SW_CI_##name] = &sw_ci_##option,
+#include "report/ci/formats.def"
 };
 
 struct sw_ci *sw_ci_begin(FILE *out, enum sw_ci_format format, const char *version, const char *root)

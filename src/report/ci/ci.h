@@ -14,7 +14,11 @@
 
 #include "report/report.h"
 
-enum sw_ci_format { SW_CI_SARIF, SW_CI_JUNIT, SW_CI_GITLAB, SW_CI_GITHUB, SW_CI_FORMATS };
+enum sw_ci_format {
+#define SW_CI_FORMAT(name, option, golden) SW_CI_##name,
+#include "report/ci/formats.def"
+	SW_CI_FORMATS
+};
 
 struct sw_ci;
 

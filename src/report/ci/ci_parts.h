@@ -47,14 +47,15 @@ const char *sw_ci_path(struct sw_ci *ci, struct sw_report *report, const char *f
 /* The program's file name. */
 const char *sw_ci_program(const struct sw_report *report);
 
-/* How a format is written; ci.c has a row for each. */
+/* How a format is written; formats.def has a row for each. */
 struct sw_ci_writer {
 	void (*begin)(struct sw_ci *ci); /* NULL: nothing comes before the first report */
 	void (*add)(struct sw_ci *ci, struct sw_report *report);
 	void (*extra)(struct sw_ci *ci, const struct sw_ci_extra *extra);
 	void (*end)(struct sw_ci *ci);
 };
-extern const struct sw_ci_writer sw_ci_sarif, sw_ci_junit, sw_ci_gitlab, sw_ci_github;
+#define SW_CI_FORMAT(name, option, golden) extern const struct sw_ci_writer sw_ci_##option;
+#include "report/ci/formats.def"
 
 /* A gap of the report of a trace, for formats that have no place of their own for it. */
 struct sw_ci_extra sw_ci_gap(struct sw_report *report, size_t index);
