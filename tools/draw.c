@@ -62,6 +62,7 @@ static int pass(struct drawing *d, const char *trace)
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
 	struct sw_judge_options judge = sw_analysis_judge(d->options, reader);
 	judge.no_schedule = d->form == DOT;
+	judge.estimate_all = d->options->estimate;
 	judge.observer = d->form == DOT ? begin_dot(d, reader) : begin_timeline(d, reader);
 	int rc = sw_analysis_judge_with_progress(reader, &judge, "drawing", &judgement, &error);
 	finish(d);

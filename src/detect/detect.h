@@ -546,9 +546,10 @@ struct sw_judge_options {
 	const struct sw_gate *gate; /* calls that the user forbids, must outlive the judgement; NULL: none */
 	bool shared_uses;	    /* list uses of memory that other processes may use, too */
 	bool no_footprints;	    /* do not read the code of kernels (--no-footprints) */
-	bool evaluate_all;	    /* evaluate each launch at once: the same result, slower; for tests */
-	const char *cache;	    /* folder for what is known of code from earlier runs, "" the default, NULL: none */
-	uint32_t threads;	    /* that analyse code, 0: as many as there are processors */
+	bool estimate_all; /* replay the run as if no device had recorded times: to compare estimates with them */
+	bool evaluate_all; /* evaluate each launch at once: the same result, slower; for tests */
+	const char *cache; /* folder for what is known of code from earlier runs, "" the default, NULL: none */
+	uint32_t threads;  /* that analyse code, 0: as many as there are processors */
 	/* Which calls wait: NULL as built in, "" as measured on this machine if it was (sw_behaviour_folder()), or a
 	 * table. */
 	const char *behaviour;

@@ -167,12 +167,14 @@ struct sw_stretch {
 	enum sw_work_kind work;
 	uint64_t seq; /* of the call, or of the work */
 	uint64_t start_ns, end_ns;
-	uint32_t lane; /* thread or queue */
-	bool timed;    /* WORK: by the device's clock */
+	uint32_t lane;	  /* thread or queue */
+	bool timed;	  /* WORK: by the device's clock */
+	uint64_t room_ns; /* WORK, estimated: it may have begun earlier by so much */
 };
 void sw_schedule_path(struct sw_schedule *s, void (*stretch)(void *arg, const struct sw_stretch *stretch), void *arg);
 
-/* Each piece of work of the windows with its time, recorded or estimated. */
+/* Each piece of work of the windows with its time, recorded or estimated; also pieces for which no time is left.  No
+   copy is estimated to take longer than the slowest bus needs for its bytes: it lies at the end of its time. */
 void sw_schedule_each_work(struct sw_schedule *s, void (*work)(void *arg, const struct sw_stretch *stretch), void *arg);
 
 /* Sums over the windows, of recorded (or, without device times, estimated) times. */
@@ -184,6 +186,9 @@ struct sw_schedule_sums {
 	uint64_t overlap_ns, overlap_possible_ns; /* copies that overlap kernels; the smaller of the two */
 	uint64_t path_ns[SW_STRETCHES];
 	uint64_t path_work_ns[SW_DOES_OTHER + 1];
+	/* Least and most over all readings of what the waits say; equal where the device's clock recorded all work. */
+	uint64_t path_low_ns[SW_STRETCHES], path_high_ns[SW_STRETCHES];
+	uint64_t path_work_low_ns[SW_DOES_OTHER + 1], path_work_high_ns[SW_DOES_OTHER + 1];
 };
 struct sw_schedule_sums sw_schedule_sums(struct sw_schedule *s);
 

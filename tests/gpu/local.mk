@@ -19,7 +19,7 @@ EXTRA_DIST += $(gpu_python)/run $(gpu_python)/verdicts.py $(gpu_python)/batches.
 EXTRA_DIST += tests/gpu/forbid/run tests/gpu/forbid/blocks.py tests/gpu/forbid/triton_kernel.py tests/gpu/forbid/custom.cu
 
 # Ranks of a job.
-EXTRA_DIST += tests/gpu/ranks tests/gpu/ranks_ddp.py
+EXTRA_DIST += tests/gpu/timelines tests/gpu/ranks tests/gpu/ranks_ddp.py
 
 # Memory that two processes share.
 EXTRA_DIST += tests/gpu/ipc/run tests/gpu/ipc/torch_handle.py tests/gpu/ipc/torch_queue.py

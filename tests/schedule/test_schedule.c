@@ -365,6 +365,67 @@ static void walk(void *arg, const struct sw_stretch *stretch)
 	w->ns += stretch->end_ns - stretch->start_ns;
 }
 
+struct drawn {
+	uint64_t copy_ns, room_ns, end_ns, pieces, least;
+};
+
+static void note_drawn(void *arg, const struct sw_stretch *stretch)
+{
+	struct drawn *d = arg;
+	d->pieces++;
+	d->least += stretch->end_ns == stretch->start_ns;
+	if (stretch->work != SW_DOES_UPLOAD)
+		return;
+	d->copy_ns = stretch->end_ns - stretch->start_ns;
+	d->room_ns = stretch->room_ns;
+	d->end_ns = stretch->end_ns;
+}
+
+/* The host waits 20 ms for a copy of 1 MiB.  0: nothing else is known; 1: the device's clock says that it took all of
+ * it.
+ */
+START_TEST(copies_are_drawn_as_long_as_the_bus_needs_at_most)
+{
+	struct drawn d = {0};
+	const uint64_t start = now, copy = work(1, 1, SW_DOES_UPLOAD, 0);
+	if (_i)
+		sw_schedule_times(s, copy, start + US, start + 20 * MS);
+	wait_until(2, SW_UNTIL_QUEUE, 1, start + 20 * MS);
+	sw_schedule_finish(s);
+	sw_schedule_each_work(s, note_drawn, &d);
+	ck_assert_uint_eq(d.pieces, 1);
+	if (_i) {
+		ck_assert_uint_ge(d.copy_ns, 19 * MS);
+		ck_assert_uint_eq(d.room_ns, 0);
+	} else {
+		ck_assert_uint_le(d.copy_ns, MS);
+		ck_assert_uint_ge(d.room_ns, 18 * MS);
+	}
+	ck_assert_uint_ge(d.end_ns, start + 19 * MS); /* at the end of its time */
+}
+END_TEST
+
+/* Without times of the device the path is an interval, with them it is a number. */
+START_TEST(the_path_is_an_interval_where_times_are_estimated)
+{
+	const uint64_t start = now, a = kernel(1, 1, 4), b = kernel(2, 2, 4);
+	if (_i) {
+		sw_schedule_times(s, a, start + US, start + 2 * MS);
+		sw_schedule_times(s, b, start + US, start + 9 * MS);
+	}
+	wait_until(3, SW_UNTIL_CONTEXT, 0, start + 9 * MS + 5 * US);
+	work(4, 3, SW_DOES_DOWNLOAD, 0);
+	sw_schedule_finish(s);
+	const struct sw_schedule_sums sums = sw_schedule_sums(s);
+	for (int i = 0; i <= SW_DOES_OTHER; i++) {
+		ck_assert_uint_le(sums.path_work_low_ns[i], sums.path_work_ns[i]);
+		ck_assert_uint_ge(sums.path_work_high_ns[i], sums.path_work_ns[i]);
+	}
+	if (_i)
+		ck_assert_uint_ge(sums.path_work_low_ns[SW_DOES_KERNEL], 8 * MS);
+}
+END_TEST
+
 START_TEST(the_critical_path_is_as_long_as_the_run)
 {
 	struct walked w = {0};
@@ -493,6 +554,8 @@ int main(void)
 	tcase_add_test(cases, threads_take_turns);
 	tcase_add_test(cases, a_load_holds_all_queues);
 	tcase_add_loop_test(cases, the_critical_path_is_as_long_as_the_run, 0, 2);
+	tcase_add_loop_test(cases, copies_are_drawn_as_long_as_the_bus_needs_at_most, 0, 2);
+	tcase_add_loop_test(cases, the_path_is_an_interval_where_times_are_estimated, 0, 2);
 	tcase_add_test(cases, overlap_is_counted_once);
 	tcase_add_loop_test(cases, random_schedules_never_grow, 0, 60);
 	suite_add_tcase(suite, cases);

@@ -199,7 +199,7 @@ static void feed_work(struct sw_model *m, const struct sw_record *r, const struc
 		sw_schedule_wait(m->schedule, w->what.stream, g->exec);
 	const struct sw_time *seen = sw_times_find(m->times, r->seq);
 	sw_schedule_work(m->schedule, &work);
-	if (seen)
+	if (seen && !m->options->estimate_all)
 		sw_schedule_times(m->schedule, r->seq, seen->start, seen->end);
 	if (graph)
 		sw_schedule_record(m->schedule, w->what.stream, g->exec);

@@ -362,6 +362,14 @@ static void put_gpu(struct sw_json *json, const struct sw_gpu_summary *gpu)
 	sw_json_close(json, '}');
 }
 
+static void put_between(struct sw_json *json, const char *key, uint64_t low_ns, uint64_t high_ns)
+{
+	sw_json_open(json, key, '[');
+	sw_json_ms(json, NULL, low_ns);
+	sw_json_ms(json, NULL, high_ns);
+	sw_json_close(json, ']');
+}
+
 static void put_replay(struct sw_json *json, struct sw_names *names, const struct sw_judgement *judgement)
 {
 	const struct sw_schedule_facts *facts = &judgement->schedule;
@@ -405,6 +413,15 @@ static void put_replay(struct sw_json *json, struct sw_names *names, const struc
 			sw_json_ms(json, sw_replay_stretch((enum sw_stretch_kind)i, SW_DOES_OTHER), sums->path_ns[i]);
 	for (int i = 0; i <= SW_DOES_OTHER; i++)
 		sw_json_ms(json, sw_replay_stretch(SW_STRETCH_WORK, (enum sw_work_kind)i), sums->path_work_ns[i]);
+	sw_json_close(json, '}');
+	sw_json_open(json, "critical_path_between", '{');
+	for (int i = 0; i < SW_STRETCHES; i++)
+		if (i != SW_STRETCH_WORK)
+			put_between(json, sw_replay_stretch((enum sw_stretch_kind)i, SW_DOES_OTHER),
+				    sums->path_low_ns[i], sums->path_high_ns[i]);
+	for (int i = 0; i <= SW_DOES_OTHER; i++)
+		put_between(json, sw_replay_stretch(SW_STRETCH_WORK, (enum sw_work_kind)i), sums->path_work_low_ns[i],
+			    sums->path_work_high_ns[i]);
 	sw_json_close(json, '}');
 	sw_json_close(json, '}');
 }

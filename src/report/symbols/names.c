@@ -137,14 +137,14 @@ void sw_names_init(struct sw_names *names, const struct sw_reader *reader, const
 
 #define MOST_COMPARED 64 /* places that one is distinguished from, and streams that are named by their variables */
 
+static void forget_variables(struct sw_names *names);
+
 void sw_names_free(struct sw_names *names)
 {
 	sw_symbols_free(names->symbols);
 	template_names_free(names->templates);
 	sw_source_free(names->sources);
-	for (size_t i = 0; names->variables && i <= MOST_COMPARED; i++)
-		free(names->variables[i]);
-	free(names->variables);
+	forget_variables(names);
 	sw_arena_free(&names->arena);
 }
 
@@ -419,48 +419,69 @@ const struct sw_frame *sw_name_stream_made(struct sw_names *names, uint32_t stre
 	return sw_place_made(names, names->judgement->streams.at[stream].create_stack, stacks, n);
 }
 
-/* The function that the frame called, by its short name: the next frame in, or the API itself. */
-static const char *callee_of(struct sw_names *names, const struct sw_frame *frame, uint32_t stack)
-{
-	const struct sw_stack_view view = sw_stack_view(names, stack, 0);
-	for (size_t i = 1; i < view.n; i++)
-		if (view.at[i].frame == frame)
-			return view.at[i - 1].frame->base ? view.at[i - 1].frame->base : "";
-	return "";
-}
-
-/* The variable among those that the line fills by its `rank`-th call out of `made`; "" unknown. */
-static const char *filled_at(struct sw_names *names, const struct sw_frame *frame, const char *callee, size_t rank,
-			     size_t made)
+/* The variables that the frame's line fills with streams; `callee`: the next frame in, NULL: the API itself. */
+static size_t variables_at(struct sw_names *names, const struct sw_frame *frame, const struct sw_frame *callee,
+			   const char *variable[SW_SOURCE_VARIABLES])
 {
 	static const char *const creators[] = {"cudaStreamCreateWithFlags", "cudaStreamCreate",
 					       "cudaStreamCreateWithPriority", "cuStreamCreate",
 					       "cuStreamCreateWithPriority"};
-	const char *variable[SW_SOURCE_VARIABLES];
 	size_t n = 0;
+	if (!frame->file || !frame->line || sw_frame_is_python(frame))
+		return 0;
 	for (size_t i = 0; i < sizeof creators / sizeof *creators && !n; i++)
 		n = sw_source_filled(names, frame, creators[i], variable);
-	if (!n && *callee)
-		n = sw_source_filled(names, frame, callee, variable);
-	/* A line that makes more streams than it has calls stands in a loop, or in a helper. */
+	if (!n && callee && callee->base)
+		n = sw_source_filled(names, frame, callee->base, variable);
+	return n;
+}
+
+static bool goes_through(struct sw_names *names, uint32_t stack, const struct sw_frame *line)
+{
+	const struct sw_stack_view view = sw_stack_view(names, stack, 0);
+	for (size_t i = 0; i < view.n; i++)
+		if (view.at[i].frame->line == line->line && view.at[i].frame->file &&
+		    strcmp(view.at[i].frame->file, line->file) == 0)
+			return true;
+	return false;
+}
+
+/* Streams are matched with the line's variables in their order.  A line that makes more streams than it fills variables
+   stands in a loop, or in a helper of several. */
+static const char *variable_in_order(struct sw_names *names, uint32_t stream, const struct sw_frame *line,
+				     const char *const *variable, size_t n)
+{
+	const struct sw_stream_info *at = names->judgement->streams.at;
+	size_t rank = 0, made = 0;
+	for (uint32_t i = 1; i < names->judgement->streams.n && i <= MOST_COMPARED; i++) {
+		if (!at[i].create_stack || !goes_through(names, at[i].create_stack, line))
+			continue;
+		made++;
+		rank += at[i].create_seq < at[stream].create_seq;
+	}
 	return made <= n && rank < n ? variable[rank] : "";
 }
 
+/* By the outermost line that fills a variable: a helper's own name for it says nothing. */
 static const char *find_variable(struct sw_names *names, uint32_t stream)
 {
-	const struct sw_stream_info *at = names->judgement->streams.at;
-	const struct sw_frame *made = sw_name_stream_made(names, stream);
-	size_t rank = 0, others = 0;
-	if (!made || !made->file || !made->line || sw_frame_is_python(made))
-		return "";
-	for (uint32_t i = 1; i < names->judgement->streams.n && i <= MOST_COMPARED; i++) {
-		const struct sw_frame *other = at[i].create_stack ? sw_name_stream_made(names, i) : NULL;
-		if (!other || other->line != made->line || !other->file || strcmp(other->file, made->file) != 0)
-			continue;
-		others++;
-		rank += at[i].create_seq < at[stream].create_seq;
+	const struct sw_stack_view view = sw_stack_view(names, names->judgement->streams.at[stream].create_stack, 0);
+	const char *variable[SW_SOURCE_VARIABLES];
+	for (size_t i = view.n; i-- > 0;) {
+		const struct sw_frame *frame = view.at[i].frame;
+		const size_t n = variables_at(names, frame, i ? view.at[i - 1].frame : NULL, variable);
+		if (n)
+			return variable_in_order(names, stream, frame, variable, n);
 	}
-	return filled_at(names, made, callee_of(names, made, at[stream].create_stack), rank, others);
+	return "";
+}
+
+static void forget_variables(struct sw_names *names)
+{
+	for (size_t i = 0; names->variables && i <= MOST_COMPARED; i++)
+		free(names->variables[i]);
+	free(names->variables);
+	names->variables = NULL;
 }
 
 const char *sw_name_stream_variable(struct sw_names *names, uint32_t stream)
@@ -469,6 +490,10 @@ const char *sw_name_stream_variable(struct sw_names *names, uint32_t stream)
 	if (stream == 0 || stream >= names->judgement->streams.n || stream > MOST_COMPARED ||
 	    !names->judgement->streams.at[stream].create_stack)
 		return "";
+	/* A timeline asks while streams are still being made. */
+	if (names->variables_of != names->judgement->streams.n)
+		forget_variables(names);
+	names->variables_of = names->judgement->streams.n;
 	if (!names->variables)
 		names->variables = sw_calloc(MOST_COMPARED + 1, sizeof *names->variables);
 	if (!names->variables[stream]) {
@@ -476,7 +501,7 @@ const char *sw_name_stream_variable(struct sw_names *names, uint32_t stream)
 		names->variables[stream] = sw_format("%s", find_variable(names, stream));
 		sw_names_scope_end(names, &scope);
 	}
-	return names->variables[stream];
+	return sw_names_format(names, "%s", names->variables[stream]);
 }
 
 const char *sw_name_stream_site(struct sw_names *names, uint32_t stream)

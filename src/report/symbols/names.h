@@ -21,6 +21,7 @@ struct sw_names {
 	bool several_devices;
 	const char *home; /* the source file that the finding in hand is about; NULL unknown */
 	struct sw_source_files *sources;
+	size_t variables_of;		     /* streams that were known when these were found */
 	char **variables;		     /* of streams, see sw_name_stream_variable(); NULL: not asked for yet */
 	struct sw_template_names *templates; /* NULL: not asked for yet */
 };

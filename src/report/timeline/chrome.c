@@ -4,6 +4,7 @@
 #include "report/timeline/chrome.h"
 #include "reader/kinds.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,10 +179,20 @@ struct sw_label sw_chrome_variant(struct sw_chrome *c, struct sw_label name, con
 	return c->variants.at[c->variants.n - 1];
 }
 
-/*
- * At the end, when all is known that a stream was ever called.  At the end, when all is known that a stream was ever
- * called.
- */
+/* "stream 1 'upload' (estimated; 3 of 8 are not drawn)" */
+static struct sw_label name_of_track(struct sw_chrome *c, uint32_t stream)
+{
+	const struct stream_track *track = sw_chrome_track(c, stream);
+	const char *name = sw_name_stream(&c->labels.names, stream);
+	if (!track->shown || track->shown >= track->untimed || c->window.around || c->window.whole.from ||
+	    c->window.whole.to != UINT64_MAX)
+		return sw_label_any(&c->labels, name);
+	return sw_label_any(&c->labels, sw_names_format(&c->labels.names,
+							"%s (%" PRIu64 " of %" PRIu64 " without a time are not drawn)",
+							name, track->untimed - track->shown, track->untimed));
+}
+
+/* At the end, when all is known that a stream was ever called. */
 static void chrome_name_streams(struct sw_chrome *c)
 {
 	for (uint32_t i = 0; i < c->streams.n; i++) {
@@ -194,8 +205,7 @@ static void chrome_name_streams(struct sw_chrome *c)
 		chrome_name_timed(c, i);
 		if (!c->streams.at[i].drawn)
 			continue;
-		sw_event_name(&c->events, "thread_name", PID_DEVICE + device, tid,
-			      sw_label_any(&c->labels, sw_name_stream(&c->labels.names, i)));
+		sw_event_name(&c->events, "thread_name", PID_DEVICE + device, tid, name_of_track(c, i));
 		sw_event_sort(&c->events, "thread_sort_index", PID_DEVICE + device, tid, tid);
 	}
 }
@@ -423,8 +433,10 @@ static void draw_operation(struct sw_chrome *c, const struct sw_operation *op, b
 	c->calls[op->what.seq % REMEMBERED] = (struct remembered){
 		op->what.seq, call, op->enqueues ? sw_label_work(&c->labels, op) : (struct sw_label){0}};
 	sw_chrome_know(c, op, call_label(c, op));
-	if (op->enqueues)
+	if (op->enqueues) {
 		enqueue(c, op, &call);
+		sw_chrome_track(c, op->what.stream)->untimed += !op->gpu_end_ns;
+	}
 	if (op->what.kind == SW_REC_HOST_FUNC_RUN && !in_flight)
 		host_func_ran(c, op, &call);
 	if (c->edge_n)

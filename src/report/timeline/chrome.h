@@ -140,6 +140,7 @@ struct known {
 /* Work as the replay of the run estimates it. */
 struct estimate {
 	uint64_t seq, start, end;
+	uint64_t room; /* it may have begun earlier by so much */
 	uint32_t stream;
 };
 
@@ -151,6 +152,7 @@ struct counter {
 struct stream_track {
 	struct sw_label name; /* n 0: not asked for yet */
 	bool drawn, inferred, estimated;
+	uint64_t untimed, shown;    /* pieces of work without times of the device; of them, estimated and drawn */
 	uint8_t lanes;		    /* that measured slices lie on: 0 is the stream's own track */
 	uint64_t end[1 + OVERLAPS]; /* of the last slice of each */
 };

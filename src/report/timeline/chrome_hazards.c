@@ -73,18 +73,20 @@ static struct sw_label site_label(struct sw_chrome *c, uint32_t stack, uint32_t 
 void sw_chrome_work(void *arg, const struct sw_stretch *stretch)
 {
 	struct sw_chrome *c = arg;
-	if (!stretch->timed && stretch->end_ns > stretch->start_ns)
-		*sw_vec_push(&c->estimates) =
-			(struct estimate){stretch->seq, stretch->start_ns, stretch->end_ns, stretch->lane};
+	if (!stretch->timed)
+		*sw_vec_push(&c->estimates) = (struct estimate){.seq = stretch->seq,
+								.start = stretch->start_ns,
+								.end = stretch->end_ns,
+								.room = stretch->room_ns,
+								.stream = stretch->lane};
 }
 
-static int by_start(const void *a, const void *b)
+/* Work of a stream is done in the order of its calls. */
+static int by_stream(const void *a, const void *b)
 {
 	const struct estimate *x = a, *y = b;
 	if (x->stream != y->stream)
 		return x->stream < y->stream ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
@@ -124,6 +126,7 @@ static void draw_estimate(struct sw_chrome *c, const struct estimate *e)
 		return;
 	struct stream_track *track = sw_chrome_track(c, e->stream);
 	*(c->judgement->gpu.recorded ? &track->estimated : &track->drawn) = true;
+	track->shown++;
 	sw_event_slice(&c->events, at, e->end, estimate_name(c, known->work), category_of(known));
 	sw_event_number(&c->events, "device", sw_chrome_device(c, e->stream));
 	sw_event_number(&c->events, "context", known->ctx);
@@ -141,24 +144,59 @@ void sw_chrome_put_site(struct sw_chrome *c, const char *key, uint32_t stack, ui
 		sw_event_label(&c->events, key, site);
 }
 
-void sw_chrome_estimates(struct sw_chrome *c)
+/* Work for which the waits leave no time is drawn nevertheless. */
+#define LEAST_DRAWN_NS 1000u
+
+static int by_estimate(const void *a, const void *b)
+{
+	const struct estimate *x = a, *y = b;
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+static struct estimate *find_estimate(struct sw_chrome *c, uint64_t seq)
+{
+	const struct estimate key = {.seq = seq};
+	return c->estimates.n ? bsearch(&key, c->estimates.at, c->estimates.n, sizeof key, by_estimate) : NULL;
+}
+
+static void move_estimate(struct estimate *e, uint64_t start)
+{
+	uint64_t earliest = e->start - e->room, to = start > earliest ? start : earliest;
+	e->end -= e->start - to;
+	e->room -= e->start - to;
+	e->start = to;
+}
+
+/* The earlier side of a hazard is drawn no later than the other, unless work that comes before it leaves no room. */
+static void keep_order(struct sw_chrome *c)
 {
 	if (c->estimates.n)
-		qsort(c->estimates.at, c->estimates.n, sizeof *c->estimates.at, by_start);
+		qsort(c->estimates.at, c->estimates.n, sizeof *c->estimates.at, by_estimate);
+	for (size_t i = 0; i < c->hazards.n; i++) {
+		struct estimate *earlier = find_estimate(c, c->hazards.at[i].side[0].seq);
+		const struct estimate *later = find_estimate(c, c->hazards.at[i].side[1].seq);
+		if (earlier && later && earlier->start > later->start)
+			move_estimate(earlier, later->start);
+	}
+}
+
+void sw_chrome_estimates(struct sw_chrome *c)
+{
+	keep_order(c);
+	if (c->estimates.n)
+		qsort(c->estimates.at, c->estimates.n, sizeof *c->estimates.at, by_stream);
 	for (size_t i = 0; i < c->estimates.n; i++) {
 		struct estimate *e = &c->estimates.at[i];
 		const struct estimate *last = i ? e - 1 : NULL;
 		/* Work of a stream is one after the other; rounding must not make two slices overlap. */
 		if (last && last->stream == e->stream && e->start < last->end)
 			e->start = last->end;
-		if (e->end <= e->start)
-			e->end = e->start; /* nothing is left of it */
-		else
-			draw_estimate(c, e);
+		if (e->end < e->start + LEAST_DRAWN_NS)
+			e->end = e->start + LEAST_DRAWN_NS;
+		draw_estimate(c, e);
 	}
 	for (size_t i = 0; i < c->estimates.n; i++)
-		if (c->estimates.at[i].end > c->estimates.at[i].start)
-			*sw_map_put(&c->estimate_of, c->estimates.at[i].seq) = i + 1;
+		*sw_map_put(&c->estimate_of, c->estimates.at[i].seq) = i + 1;
 }
 
 /* Where the work of a call lies on its stream's own row: measured, or estimated and drawn. */

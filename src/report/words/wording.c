@@ -88,9 +88,13 @@ const char *sw_replay_basis(struct sw_names *names, const struct sw_schedule_fac
 		facts->timed == facts->operations ? "times of the device" : "times of work estimated from waits";
 	if (facts->timed && facts->timed < facts->operations)
 		times = sw_names_format(names, "times of the device for %" PRIu64 " of them", facts->timed);
+	/* A replay of estimated times repeats the run by construction: that says nothing of them. */
+	const char *error = facts->timed == facts->operations
+				    ? sw_names_format(names, "residual %u.%u %%", facts->residual_permille / 10,
+						      facts->residual_permille % 10)
+				    : "intervals over all that the waits allow";
 	const char *text =
-		sw_names_format(names, "replay of %" PRIu64 " operations, %s, residual %u.%u %%", facts->operations,
-				times, facts->residual_permille / 10, facts->residual_permille % 10);
+		sw_names_format(names, "replay of %" PRIu64 " operations, %s, %s", facts->operations, times, error);
 	if (facts->kept_ns < facts->run_ns / 100 * 99 && facts->windows > 1)
 		text = sw_names_format(names, "%s, of %" PRIu64 " %% of the run", text,
 				       facts->kept_ns * 100 / facts->run_ns);
