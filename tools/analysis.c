@@ -200,7 +200,7 @@ int sw_analysis_judge_only(struct sw_analysis *analysis, const char *trace, cons
 }
 
 /* Loads what judging needs.  SW_EXIT_OK, or a status after one line. */
-static int prepare(struct sw_analysis *analysis, const struct sw_options *options)
+static int prepare_judging(struct sw_analysis *analysis, const struct sw_options *options)
 {
 	*analysis = (struct sw_analysis){0};
 	const int status = load_suppressions(options, &analysis->suppressions);
@@ -210,7 +210,7 @@ static int prepare(struct sw_analysis *analysis, const struct sw_options *option
 int sw_analysis_begin(struct sw_analysis *analysis, struct sw_reader *reader, const struct sw_options *options,
 		      struct sw_judge_options *judge)
 {
-	const int status = prepare(analysis, options);
+	const int status = prepare_judging(analysis, options);
 	analysis->reader = reader;
 	*judge = sw_analysis_judge(options, reader);
 	/* `run` has preloaded what records it; the trace says so later. */
@@ -240,7 +240,7 @@ int sw_analysis_judge_more(struct sw_analysis *analysis, const char *trace, cons
 {
 	struct sw_error error;
 	sw_crash_note("the trace is untouched", trace);
-	int status = prepare(analysis, options);
+	int status = prepare_judging(analysis, options);
 	if (status)
 		return status;
 	if (sw_reader_open(trace, &analysis->reader, &error))

@@ -38,7 +38,7 @@ static void make_folders(const char *path)
 	free(copy);
 }
 
-static int store(const struct sw_behaviour *table, const char *path)
+static int store_table(const struct sw_behaviour *table, const char *path)
 {
 	struct sw_output output;
 	struct sw_error error;
@@ -181,7 +181,7 @@ static void print_table(const struct sw_behaviour *table, const struct sw_behavi
 /* ---- the command ------------------------------------------------------------------------------------------------- */
 
 /* The only table that is stored; malloc'ed, NULL after one line. */
-static char *stored(void)
+static char *only_stored_table(void)
 {
 	char *folder = sw_behaviour_folder(), *path = NULL;
 	char *pattern = sw_format("%s/behaviour-%d-*.tsv", folder ? folder : "", SW_BEHAVIOUR_VERSION);
@@ -199,10 +199,10 @@ static char *stored(void)
 	return path;
 }
 
-static int show(const struct sw_options *options, const struct sw_behaviour *other)
+static int show_table(const struct sw_options *options, const struct sw_behaviour *other)
 {
 	struct sw_behaviour table;
-	char *path = options->n_operands ? sw_strdup(options->operands[0]) : stored();
+	char *path = options->n_operands ? sw_strdup(options->operands[0]) : only_stored_table();
 	if (!path)
 		return SW_EXIT_INPUT;
 	int status = read_table(&table, path, options->n_operands != 0);
@@ -216,7 +216,7 @@ static int show(const struct sw_options *options, const struct sw_behaviour *oth
 	return sw_finish_stdout(SW_EXIT_OK);
 }
 
-static int calibrate(const struct sw_options *options, const struct sw_behaviour *other)
+static int calibrate_table(const struct sw_options *options, const struct sw_behaviour *other)
 {
 	struct sw_behaviour table = {0};
 	int status = measure_here(&table, options->sim);
@@ -225,7 +225,7 @@ static int calibrate(const struct sw_options *options, const struct sw_behaviour
 		print_table(&table, options->compare ? other : NULL, options->compare);
 		if (!options->table && path)
 			make_folders(path);
-		status = path ? store(&table, path)
+		status = path ? store_table(&table, path)
 			      : sw_complain(SW_EXIT_OUTPUT,
 					    "nowhere to store the table: set HOME, or give --output FILE");
 		free(path);
@@ -245,7 +245,7 @@ int sw_cmd_calibrate(const struct sw_options *options)
 		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
 	int status = options->compare ? read_table(&other, options->compare, true) : SW_EXIT_OK;
 	if (!status)
-		status = options->show ? show(options, &other) : calibrate(options, &other);
+		status = options->show ? show_table(options, &other) : calibrate_table(options, &other);
 	sw_behaviour_free(&other);
 	return status;
 }

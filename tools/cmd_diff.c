@@ -66,7 +66,7 @@ static int write_json(const struct sw_diff *diff, const char *path)
 	return SW_EXIT_OK;
 }
 
-static int print(const struct sw_diff *diff, const struct sw_options *options, bool json)
+static int print_diff(const struct sw_diff *diff, const struct sw_options *options, bool json)
 {
 	if (json) {
 		sw_diff_json(diff, stdout);
@@ -79,14 +79,15 @@ static int print(const struct sw_diff *diff, const struct sw_options *options, b
 }
 
 /* The later run is the one that is judged; of an earlier one that is not whole it is not known what is new. */
-static int compare(const struct sw_digest *a, const struct sw_digest *b, const struct sw_options *options, bool json)
+static int compare_digests(const struct sw_digest *a, const struct sw_digest *b, const struct sw_options *options,
+			   bool json)
 {
 	struct sw_diff diff;
 	struct sw_verdict verdict = {.options = options};
 	sw_diff_make(&diff, a, b);
 	if (options->json)
 		sw_verdict_step(&verdict, write_json(&diff, options->json));
-	sw_verdict_step(&verdict, print(&diff, options, json));
+	sw_verdict_step(&verdict, print_diff(&diff, options, json));
 	verdict.errors = diff.new_errors;
 	verdict.incomplete = !a->whole || !b->whole;
 	verdict.unusable |= a->damaged || b->damaged;
@@ -108,7 +109,7 @@ int sw_cmd_diff(const struct sw_options *options)
 		status = take_digest(&a, options->operands[0], options);
 	if (!status)
 		status = take_digest(&b, options->operands[1], options);
-	status = status ? sw_verdict_refusal(options, status) : compare(&a, &b, options, json);
+	status = status ? sw_verdict_refusal(options, status) : compare_digests(&a, &b, options, json);
 	sw_digest_free(&a);
 	sw_digest_free(&b);
 	return status;

@@ -158,7 +158,7 @@ static struct sw_footprint_entry entry_of(struct kernels *k, const struct kernel
 	return *sw_footprint_library_get(k->library, kernel->image, kernel->arch, kernel->name);
 }
 
-static void print(struct kernels *k, FILE *out, bool as_json)
+static void print_kernels(struct kernels *k, FILE *out, bool as_json)
 {
 	struct sw_json json = {.out = out};
 	if (as_json) {
@@ -201,11 +201,11 @@ static int print_all(struct kernels *k, bool as_json)
 	if (k->options->json) {
 		if (sw_output_open(&output, k->options->json, &error))
 			return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
-		print(k, output.file, true);
+		print_kernels(k, output.file, true);
 		if (sw_output_close(&output, &error))
 			return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
 	}
-	print(k, stdout, as_json);
+	print_kernels(k, stdout, as_json);
 	return sw_finish_stdout(SW_EXIT_OK);
 }
 

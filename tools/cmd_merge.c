@@ -78,7 +78,7 @@ static int write_json(const struct sw_merged *merged, const char *path)
 	return sw_output_close(&output, &error) ? sw_complain(SW_EXIT_OUTPUT, "%s", error.text) : SW_EXIT_OK;
 }
 
-static int print(const struct merge *m)
+static int print_merged(const struct merge *m)
 {
 	const struct sw_text_style style = sw_terminal_style(STDOUT_FILENO, m->options);
 	if (m->json) {
@@ -93,7 +93,7 @@ static int print(const struct merge *m)
 }
 
 /* Ranks that are missing are a gap; without --error-exitcode, too, a merge that lacks some is no success. */
-static int verdict(const struct merge *m, struct sw_verdict *v)
+static int merge_verdict(const struct merge *m, struct sw_verdict *v)
 {
 	v->errors = m->merged->errors;
 	v->incomplete = m->merged->gaps.n;
@@ -105,12 +105,12 @@ static int verdict(const struct merge *m, struct sw_verdict *v)
 }
 
 /* A share says nothing about the whole: what is missing shows when the shares are merged. */
-static int finish(struct merge *m)
+static int finish_merge(struct merge *m)
 {
 	struct sw_verdict v = {.options = m->options};
 	sw_merged_finish(m->merged);
 	if (!m->shares)
-		sw_verdict_step(&v, print(m));
+		sw_verdict_step(&v, print_merged(m));
 	sw_verdict_step(&v, write_json(m->merged, m->options->json));
 	for (size_t i = 0; i < m->merged->gaps.n; i++)
 		sw_ci_files_gap(m->files, "the job", m->merged->gaps.at[i]);
@@ -119,7 +119,7 @@ static int finish(struct merge *m)
 	m->files = NULL;
 	sw_verdict_step(&v, sw_merge_timeline(m->merged, m->options));
 	if (!m->shares)
-		return verdict(m, &v);
+		return merge_verdict(m, &v);
 	v.calls_seen = true;
 	return sw_verdict_status(&v);
 }
@@ -148,7 +148,7 @@ static bool wants_traces(const struct sw_options *options)
 	return sw_ci_files_wanted(options) || options->chrome;
 }
 
-static int check(struct merge *m)
+static int check_options(struct merge *m)
 {
 	const struct sw_options *options = m->options;
 	m->json = options->format && strcmp(options->format, "json") == 0;
@@ -181,14 +181,14 @@ static int merge_all(struct merge *m, const struct sw_spread *spread)
 	for (size_t i = 0; i < m->operands.at.n; i++)
 		(m->operands.at.at[i].partial ? add_partial : add_trace)(m, m->operands.at.at[i].path);
 	int status = spread ? sw_spread_gather(spread, m->merged, &report) : SW_EXIT_OK;
-	return status || !report ? status : finish(m);
+	return status || !report ? status : finish_merge(m);
 }
 
 int sw_cmd_merge(const struct sw_options *options)
 {
 	struct merge m = {.options = options, .merged = sw_merged_new()};
 	struct sw_spread spread = {0};
-	int status = check(&m);
+	int status = check_options(&m);
 	if (!status && options->spread)
 		status = sw_spread_begin(&spread, options->spread);
 	if (!status)

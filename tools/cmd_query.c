@@ -60,7 +60,7 @@ static int close_file(struct sw_output *output, int status)
 	return status;
 }
 
-static int print(struct sw_query *query, const struct sw_options *options, enum sw_query_form form)
+static int print_rows(struct sw_query *query, const struct sw_options *options, enum sw_query_form form)
 {
 	struct sw_error error;
 	struct sw_text_style style = sw_terminal_style(STDOUT_FILENO, options);
@@ -110,7 +110,7 @@ int sw_cmd_query(const struct sw_options *options)
 	if (!status)
 		status = sw_query_fill(query, options->operands[0], options, &loaded);
 	/* A damaged trace gives an answer and the status. */
-	int printed = loaded ? print(query, options, form) : SW_EXIT_OK;
+	int printed = loaded ? print_rows(query, options, form) : SW_EXIT_OK;
 	sw_query_free(query);
 	return sw_finish_stdout(status ? status : printed);
 }

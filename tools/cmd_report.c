@@ -20,8 +20,8 @@ struct traces {
 };
 
 /* Prints "text" or "json" on standard output. */
-static int print(struct sw_report *report, const char *trace, bool json, const struct sw_options *options,
-		 const struct sw_session *session)
+static int print_report(struct sw_report *report, const char *trace, bool json, const struct sw_options *options,
+			const struct sw_session *session)
 {
 	struct sw_text_style style = sw_terminal_style(STDOUT_FILENO, options);
 	style.trace = trace;
@@ -67,7 +67,7 @@ static void report_it(struct sw_verdict *verdict, const char *trace, struct sw_a
 	sw_last_report_end(last);
 	tell_unchecked(analysis);
 	sw_judged_take_gaps(&session, 0, analysis->report);
-	sw_verdict_step(verdict, print(analysis->report, trace, json, options, &session));
+	sw_verdict_step(verdict, print_report(analysis->report, trace, json, options, &session));
 	sw_verdict_take(verdict, analysis->report);
 	verdict->errors = analysis->report->totals.errors;
 	write_files(verdict, trace, analysis, options);
@@ -109,7 +109,7 @@ static int report_several(const struct traces *traces, const struct sw_options *
 }
 
 /* Patterns are for us where the shell left them alone: report 'python3*.swt'.  A name that exists is that file. */
-static void expand(const struct sw_options *options, struct traces *traces)
+static void expand_patterns(const struct sw_options *options, struct traces *traces)
 {
 	*traces = (struct traces){0};
 	for (int i = 0; i < options->n_operands; i++) {
@@ -163,7 +163,7 @@ int sw_cmd_report(const struct sw_options *given)
 	int status = sw_analysis_check(options);
 	if (status)
 		return sw_verdict_refusal(options, status);
-	expand(options, &traces);
+	expand_patterns(options, &traces);
 	if (!options->n_operands && !newest_here(&traces))
 		return sw_complain_usage("which trace? there is no syncwatch-*.swt in this folder");
 	status = traces.paths.n > 1 ? report_several(&traces, options, json)

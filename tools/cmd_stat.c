@@ -43,7 +43,7 @@ static int print_text(const struct sw_options *options, struct sw_call_times *ti
 	return rc ? sw_complain(SW_EXIT_INPUT, "%s", error.text) : status;
 }
 
-static int print(const struct sw_options *options, struct sw_call_times *times, int form)
+static int print_tables(const struct sw_options *options, struct sw_call_times *times, int form)
 {
 	int status = write_file(options->json, times, sw_stat_json);
 	if (!status)
@@ -76,7 +76,7 @@ int sw_cmd_stat(const struct sw_options *options)
 	int status = rc ? sw_complain(SW_EXIT_INPUT, "%s", error.text) : SW_EXIT_OK;
 	if (!status) {
 		sw_call_times_sort(times, judgement);
-		status = print(options, times, form);
+		status = print_tables(options, times, form);
 	}
 	sw_call_times_free(times);
 	sw_judgement_free(judgement);

@@ -47,7 +47,7 @@ static void put_number(struct line *line, uint64_t number, unsigned base)
 	put_text(line, p);
 }
 
-static void end(struct line *line)
+static void end_line(struct line *line)
 {
 	if (line->n == sizeof line->text)
 		line->n--;
@@ -92,7 +92,7 @@ static bool next_line(struct maps *maps, char *line, size_t room)
 	return true;
 }
 
-static uint64_t hex(const char **p)
+static uint64_t read_hex(const char **p)
 {
 	uint64_t value = 0;
 	for (; (**p >= '0' && **p <= '9') || (**p >= 'a' && **p <= 'f'); ++*p)
@@ -111,9 +111,9 @@ static bool find_object(uintptr_t address, char *object, size_t room, uintptr_t 
 	object[0] = 0;
 	while (!found && maps.fd >= 0 && next_line(&maps, line, sizeof line)) {
 		const char *p = line, *path = strchr(line, '/');
-		const uint64_t first = hex(&p);
+		const uint64_t first = read_hex(&p);
 		p++;
-		const uint64_t last = hex(&p);
+		const uint64_t last = read_hex(&p);
 		if (!path)
 			path = "";
 		if (!*path || strcmp(path, object) != 0) {
@@ -166,7 +166,7 @@ static void print_crash(int sig, const siginfo_t *info)
 	put_text(&line, message);
 	put_text(&line, trace_path[0] ? ": " : "");
 	put_text(&line, trace_path);
-	end(&line);
+	end_line(&line);
 }
 
 static void put_frames(const ucontext_t *context)
@@ -175,21 +175,21 @@ static void put_frames(const ucontext_t *context)
 	static void *frames[FRAMES];
 	put_text(&line, "  at ");
 	put_address(&line, sw_arch_instruction(context));
-	end(&line);
+	end_line(&line);
 	/* The first two are this function and the handler. */
 	const int n = backtrace(frames, FRAMES);
 	for (int i = 2; i < n; i++) {
 		put_text(&line, "  by ");
 		put_address(&line, (uintptr_t)frames[i]);
-		end(&line);
+		end_line(&line);
 	}
 	put_text(&line, "syncwatch: please report these lines; 'addr2line -f -i -e OBJECT OFFSET' names their places");
-	end(&line);
+	end_line(&line);
 }
 
 /* The signal is as without a handler from here on (SA_RESETHAND): a second fault in here ends the process, after the
    line that matters most was written. */
-static void failed(int sig, siginfo_t *info, void *context)
+static void handle_fault(int sig, siginfo_t *info, void *context)
 {
 	print_crash(sig, info);
 	put_frames(context);
@@ -216,7 +216,7 @@ void sw_crash_watch(void (*clean)(void))
 		return;
 	backtrace(primed, 1); /* loads the unwinder, which cannot be loaded in a handler */
 	for (size_t i = 0; i < N_FATAL; i++) {
-		struct sigaction action = {.sa_sigaction = failed,
+		struct sigaction action = {.sa_sigaction = handle_fault,
 					   .sa_flags = SA_SIGINFO | SA_ONSTACK | (int)SA_RESETHAND},
 				 before;
 		if (!sigaction(fatal[i], NULL, &before) && before.sa_handler == SIG_DFL)
@@ -229,7 +229,7 @@ void sw_crash_ignore(void)
 	const struct sigaction standard = {.sa_handler = SIG_DFL};
 	struct sigaction now;
 	for (size_t i = 0; i < N_FATAL; i++)
-		if (!sigaction(fatal[i], NULL, &now) && now.sa_flags & SA_SIGINFO && now.sa_sigaction == failed)
+		if (!sigaction(fatal[i], NULL, &now) && now.sa_flags & SA_SIGINFO && now.sa_sigaction == handle_fault)
 			sigaction(fatal[i], &standard, NULL);
 }
 

@@ -23,16 +23,16 @@ struct image {
 	size_t size;
 };
 
-static const void *range(const struct image *image, uint64_t offset, uint64_t bytes)
+static const void *image_range(const struct image *image, uint64_t offset, uint64_t bytes)
 {
 	if (offset > image->size || bytes > image->size - offset)
 		return NULL;
 	return image->bytes + offset;
 }
 
-static const char *string(const struct image *image, const Elf64_Shdr *table, uint64_t offset)
+static const char *image_string(const struct image *image, const Elf64_Shdr *table, uint64_t offset)
 {
-	if (offset >= table->sh_size || !range(image, table->sh_offset, table->sh_size))
+	if (offset >= table->sh_size || !image_range(image, table->sh_offset, table->sh_size))
 		return "";
 	const char *text = (const char *)image->bytes + table->sh_offset + offset;
 	return memchr(text, 0, table->sh_size - offset) ? text : "";
@@ -40,28 +40,29 @@ static const char *string(const struct image *image, const Elf64_Shdr *table, ui
 
 static bool needs_cudart(const struct image *image, const Elf64_Shdr *sections, const Elf64_Shdr *dynamic, unsigned n)
 {
-	const Elf64_Dyn *entry = range(image, dynamic->sh_offset, dynamic->sh_size);
+	const Elf64_Dyn *entry = image_range(image, dynamic->sh_offset, dynamic->sh_size);
 	if (!entry || dynamic->sh_link >= n || dynamic->sh_offset % 8)
 		return false;
 	for (size_t i = 0; i < dynamic->sh_size / sizeof *entry; i++)
 		if (entry[i].d_tag == DT_NEEDED &&
-		    strncmp(string(image, &sections[dynamic->sh_link], entry[i].d_un.d_val), "libcudart.so", 12) == 0)
+		    strncmp(image_string(image, &sections[dynamic->sh_link], entry[i].d_un.d_val), "libcudart.so",
+			    12) == 0)
 			return true;
 	return false;
 }
 
-static bool probe(const struct image *image)
+static bool probe_image(const struct image *image)
 {
-	const Elf64_Ehdr *header = range(image, 0, sizeof *header);
+	const Elf64_Ehdr *header = image_range(image, 0, sizeof *header);
 	if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64)
 		return false;
 	unsigned n = header->e_shnum;
-	const Elf64_Shdr *sections = range(image, header->e_shoff, (uint64_t)n * sizeof *sections);
+	const Elf64_Shdr *sections = image_range(image, header->e_shoff, (uint64_t)n * sizeof *sections);
 	if (!sections || header->e_shentsize != sizeof *sections || header->e_shstrndx >= n || header->e_shoff % 8)
 		return false;
 	bool device_code = false;
 	for (unsigned i = 0; i < n; i++) {
-		if (strcmp(string(image, &sections[header->e_shstrndx], sections[i].sh_name), ".nv_fatbin") == 0)
+		if (strcmp(image_string(image, &sections[header->e_shstrndx], sections[i].sh_name), ".nv_fatbin") == 0)
 			device_code = true;
 		if (sections[i].sh_type == SHT_DYNAMIC && needs_cudart(image, sections, &sections[i], n))
 			return false;
@@ -94,13 +95,13 @@ bool sw_elf_static_cudart(const char *path)
 	struct image image;
 	if (!open_image(path, &image, &s))
 		return false;
-	const bool result = probe(&image);
+	const bool result = probe_image(&image);
 	close_image(&image);
 	return result;
 }
 
 /* "#!/bin/sh -e": the interpreter into `out`. */
-static bool interpreter(const struct image *image, char *out, size_t room)
+static bool script_interpreter(const struct image *image, char *out, size_t room)
 {
 	if (image->size < 4 || memcmp(image->bytes, "#!", 2) != 0)
 		return false;
@@ -117,13 +118,13 @@ static bool interpreter(const struct image *image, char *out, size_t room)
 
 static enum sw_elf_kind kind_of(const struct image *image)
 {
-	const Elf64_Ehdr *header = range(image, 0, sizeof *header);
+	const Elf64_Ehdr *header = image_range(image, 0, sizeof *header);
 	if (image->size < EI_NIDENT || memcmp(image->bytes, ELFMAG, SELFMAG) != 0)
 		return SW_ELF_UNKNOWN;
 	if (image->bytes[EI_CLASS] != ELFCLASS64)
 		return SW_ELF_FOREIGN;
 	const Elf64_Phdr *segments =
-		header ? range(image, header->e_phoff, (uint64_t)header->e_phnum * sizeof *segments) : NULL;
+		header ? image_range(image, header->e_phoff, (uint64_t)header->e_phnum * sizeof *segments) : NULL;
 	if (!segments || header->e_phentsize != sizeof *segments || header->e_phoff % 8)
 		return SW_ELF_UNKNOWN;
 	for (unsigned i = 0; i < header->e_phnum; i++)
@@ -141,7 +142,7 @@ enum sw_elf_kind sw_elf_kind(const char *path)
 		struct image image;
 		if (!open_image(name, &image, &s))
 			return SW_ELF_UNKNOWN;
-		const bool script = interpreter(&image, name, sizeof name);
+		const bool script = script_interpreter(&image, name, sizeof name);
 		enum sw_elf_kind kind = script ? SW_ELF_UNKNOWN : kind_of(&image);
 		close_image(&image);
 		/* For scripts neither counts. */
@@ -188,7 +189,7 @@ static const char *machine_of(const struct image *image)
 		const char *name;
 	} machines[] = {{EM_X86_64, "x86-64"}, {EM_AARCH64, "aarch64"}, {EM_386, "x86"},
 			{EM_PPC64, "ppc64"},   {EM_RISCV, "RISC-V"},	{EM_ARM, "32-bit ARM"}};
-	const Elf64_Ehdr *header = range(image, 0, offsetof(Elf64_Ehdr, e_version));
+	const Elf64_Ehdr *header = image_range(image, 0, offsetof(Elf64_Ehdr, e_version));
 	for (size_t i = 0; header && i < sizeof machines / sizeof *machines; i++)
 		if (machines[i].machine == header->e_machine)
 			return machines[i].name;
@@ -198,12 +199,12 @@ static const char *machine_of(const struct image *image)
 /* The path of the image's loader, "" none. */
 static const char *loader_of(const struct image *image)
 {
-	const Elf64_Ehdr *header = range(image, 0, sizeof *header);
+	const Elf64_Ehdr *header = image_range(image, 0, sizeof *header);
 	const Elf64_Phdr *segments =
-		header ? range(image, header->e_phoff, (uint64_t)header->e_phnum * sizeof *segments) : NULL;
+		header ? image_range(image, header->e_phoff, (uint64_t)header->e_phnum * sizeof *segments) : NULL;
 	for (unsigned i = 0; segments && header->e_phoff % 8 == 0 && i < header->e_phnum; i++) {
 		const char *name = segments[i].p_type == PT_INTERP
-					   ? range(image, segments[i].p_offset, segments[i].p_filesz)
+					   ? image_range(image, segments[i].p_offset, segments[i].p_filesz)
 					   : NULL;
 		if (name && segments[i].p_filesz && !name[segments[i].p_filesz - 1])
 			return name;
@@ -226,7 +227,7 @@ static char *with_interpreter(const char *name, const char *from_file)
 static char *why_not(const char *name, int error, const struct image *image)
 {
 	char by[PATH_MAX] = "";
-	const bool script = interpreter(image, by, sizeof by), elf = kind_of(image) != SW_ELF_UNKNOWN;
+	const bool script = script_interpreter(image, by, sizeof by), elf = kind_of(image) != SW_ELF_UNKNOWN;
 	switch (error) {
 	case EACCES:
 		return with_interpreter(name, by);

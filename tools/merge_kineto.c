@@ -22,7 +22,7 @@ static int write_merged(struct sw_kineto *kineto, struct sw_report *report, cons
 	return sw_complain(SW_EXIT_OK, "%s", sw_kineto_said(kineto));
 }
 
-static int merge(struct sw_kineto *kineto, struct sw_reader *reader, const struct sw_options *options)
+static int merge_profile(struct sw_kineto *kineto, struct sw_reader *reader, const struct sw_options *options)
 {
 	struct sw_judgement *judgement = NULL;
 	struct sw_error error;
@@ -54,7 +54,7 @@ int sw_merge_kineto(const char *trace, const struct sw_options *options)
 		sw_kineto_free(kineto);
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
 	}
-	int status = merge(kineto, reader, options);
+	int status = merge_profile(kineto, reader, options);
 	sw_kineto_free(kineto);
 	sw_reader_close(reader);
 	return status;

@@ -142,7 +142,7 @@ static int set_value(struct sw_options *options, const struct option_row *row, c
 }
 
 /* How many letters must be changed, added or left out. */
-static size_t distance(const char *a, size_t n, const char *b)
+static size_t edit_distance(const char *a, size_t n, const char *b)
 {
 	size_t row[64], m = strlen(b);
 	if (n >= 64 || m >= 64)
@@ -190,7 +190,7 @@ static int unknown_option(const char *argument, int command, struct sw_error *er
 		if (strlen(row->name) == bytes && !strncmp(row->name, name, bytes) && !(row->commands & command))
 			return sw_fail(error, SW_E_USAGE, "unknown option '%s': it is one of 'syncwatch %s'", argument,
 				       command_of(row->commands));
-		const size_t away = row->commands & command ? distance(name, bytes, row->name) : SIZE_MAX;
+		const size_t away = row->commands & command ? edit_distance(name, bytes, row->name) : SIZE_MAX;
 		if (away < least) {
 			least = away;
 			near = row;

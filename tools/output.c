@@ -17,7 +17,7 @@
 /* Temporary files that exist: a signal handler may have to remove them. */
 static char *volatile temporaries[OPEN_MOST];
 
-static void remember(char *temporary)
+static void remember_temporary(char *temporary)
 {
 	for (size_t i = 0; i < OPEN_MOST; i++)
 		if (!temporaries[i]) {
@@ -40,7 +40,7 @@ void sw_output_drop_all(void)
 			unlink(temporaries[i]);
 }
 
-static int fail(const char *path, int code, struct sw_error *error)
+static int fail_write(const char *path, int code, struct sw_error *error)
 {
 	return sw_fail(error, -code, "cannot write '%s': %s", path, strerror(code));
 }
@@ -67,22 +67,22 @@ static int open_temporary(struct sw_output *output, struct sw_error *error)
 {
 	struct stat s;
 	if (stat(output->path, &s) == 0 && S_ISDIR(s.st_mode))
-		return fail(output->path, EISDIR, error);
+		return fail_write(output->path, EISDIR, error);
 	output->temporary = sw_format("%s.XXXXXX", output->path);
 	int fd = mkostemp(output->temporary, O_CLOEXEC);
 	if (fd < 0) {
 		int code = errno;
 		free(output->temporary);
 		output->temporary = NULL;
-		return fail(output->path, code, error);
+		return fail_write(output->path, code, error);
 	}
-	remember(output->temporary);
+	remember_temporary(output->temporary);
 	output->file = fdopen(fd, "w");
 	if (output->file)
 		return 0;
 	int code = errno;
 	close(fd);
-	return fail(output->path, code, error);
+	return fail_write(output->path, code, error);
 }
 
 int sw_output_open(struct sw_output *output, const char *path, struct sw_error *error)
@@ -92,7 +92,7 @@ int sw_output_open(struct sw_output *output, const char *path, struct sw_error *
 	if (!in_place(path))
 		rc = open_temporary(output, error);
 	else if (!(output->file = is_stdout(path) ? fdopen(dup(STDOUT_FILENO), "w") : fopen(path, "we")))
-		rc = fail(path, errno, error);
+		rc = fail_write(path, errno, error);
 	if (rc)
 		sw_output_drop(output);
 	else
@@ -124,7 +124,7 @@ int sw_output_close(struct sw_output *output, struct sw_error *error)
 	output->file = NULL;
 	if (!bad && output->temporary)
 		bad = rename(output->temporary, output->path) != 0;
-	int rc = bad ? fail(output->path, why ? why : errno ? errno : EIO, error) : 0;
+	int rc = bad ? fail_write(output->path, why ? why : errno ? errno : EIO, error) : 0;
 	if (!bad) {
 		forget_temporary(output->temporary);
 		free(output->temporary);
@@ -140,7 +140,7 @@ int sw_output_check(const char *path, struct sw_error *error)
 	if (is_stdout(path))
 		return 0;
 	if (in_place(path))
-		return access(path, W_OK) == 0 ? 0 : fail(path, errno, error);
+		return access(path, W_OK) == 0 ? 0 : fail_write(path, errno, error);
 	int rc = sw_output_open(&output, path, error);
 	if (!rc)
 		sw_output_drop(&output);

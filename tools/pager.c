@@ -15,7 +15,7 @@
 static pid_t pager;
 static int terminal; /* standard output, while the pager has its place */
 
-static const char *command(void)
+static const char *pager_command(void)
 {
 	static const char *const names[] = {"SYNCWATCH_PAGER", "PAGER"};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -28,7 +28,7 @@ static const char *command(void)
 	return less ? "less" : NULL;
 }
 
-static void become(const char *name, const int pipe_ends[2])
+static void become_pager(const char *name, const int pipe_ends[2])
 {
 	dup2(pipe_ends[0], STDIN_FILENO);
 	close(pipe_ends[0]);
@@ -43,14 +43,14 @@ static void become(const char *name, const int pipe_ends[2])
 void sw_pager_start(const struct sw_options *options)
 {
 	int ends[2];
-	const char *name = command();
+	const char *name = pager_command();
 	if (options->no_pager || !name || !isatty(STDOUT_FILENO) || pipe(ends))
 		return;
 	terminal = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	fflush(stdout);
 	pager = terminal < 0 ? -1 : fork();
 	if (pager == 0)
-		become(name, ends);
+		become_pager(name, ends);
 	if (pager > 0) {
 		/* The pager decides what an interrupt means; a user who leaves it early gets no message. */
 		signal(SIGINT, SIG_IGN);

@@ -42,7 +42,7 @@ void sw_progress_line(char *line, size_t room, const char *step, uint64_t operat
 }
 
 /* A terminal that takes nothing more loses the line, not the report. */
-static void show(const struct sw_progress *progress, const char *line)
+static void show_line(const struct sw_progress *progress, const char *line)
 {
 	char text[160];
 	int n = snprintf(text, sizeof text, "\r%s\033[K", line);
@@ -62,12 +62,12 @@ void sw_progress_tell(struct sw_progress *progress, uint64_t operations, double 
 	progress->shown = true;
 	sw_progress_line(line, sizeof line, progress->step, operations, part,
 			 (double)(now - progress->begun_ns) * 1e-9);
-	show(progress, line);
+	show_line(progress, line);
 }
 
 void sw_progress_end(struct sw_progress *progress)
 {
 	if (progress->shown)
-		show(progress, "");
+		show_line(progress, "");
 	progress->shown = false;
 }

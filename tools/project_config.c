@@ -39,7 +39,7 @@ static int find_file(char **path, FILE **file, struct sw_error *error)
 }
 
 /* Texts of the file live as long as the process: options point to them. */
-static char *trimmed(char *text)
+static char *trim_text(char *text)
 {
 	text += strspn(text, " \t\r\n");
 	char *end = text + strlen(text);
@@ -88,15 +88,15 @@ static int take_line(struct sw_options *options, int command, char *line, const 
 	char *comment = strchr(line, '#');
 	if (comment)
 		*comment = 0;
-	line = trimmed(line);
+	line = trim_text(line);
 	if (!*line || strncmp(line, "SW", 2) == 0)
 		return 0;
 	char *equals = strchr(line, '='), *value = NULL;
 	if (equals) {
 		*equals = 0;
-		value = trimmed(equals + 1);
+		value = trim_text(equals + 1);
 	}
-	const char *name = of_command(trimmed(line), command, &other);
+	const char *name = of_command(trim_text(line), command, &other);
 	if (other)
 		return 0;
 	if (value && *value != '/' &&

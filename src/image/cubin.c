@@ -32,7 +32,7 @@ static Elf64_Shdr section_at(const struct cubin *c, uint32_t index)
 	return s;
 }
 
-static struct sw_bytes content(const struct cubin *c, uint32_t index)
+static struct sw_bytes section_content(const struct cubin *c, uint32_t index)
 {
 	Elf64_Shdr s = section_at(c, index);
 	return s.sh_type == SHT_NOBITS ? (struct sw_bytes){0} : sw_bytes_of(c->all, s.sh_offset, s.sh_size);
@@ -64,7 +64,7 @@ static int open_cubin(struct cubin *c, const void *bytes, size_t size, struct sw
 			       "cubin: offset %llu: the table of %llu sections does not fit into the file",
 			       (unsigned long long)c->sections, (unsigned long long)n);
 	c->n = (uint32_t)n;
-	c->names = content(c, h.e_shstrndx == SHN_XINDEX ? first.sh_link : h.e_shstrndx);
+	c->names = section_content(c, h.e_shstrndx == SHN_XINDEX ? first.sh_link : h.e_shstrndx);
 	c->section = sw_calloc(n, sizeof *c->section);
 	return 0;
 }
@@ -80,7 +80,7 @@ static void find_kernels(struct cubin *c)
 		else if (s.sh_info < c->n && !strncmp(section_name(c, i), ".nv.info.", 9))
 			c->section[s.sh_info].info = i;
 	}
-	struct sw_bytes symbols = c->symbols ? content(c, c->symbols) : (struct sw_bytes){0};
+	struct sw_bytes symbols = c->symbols ? section_content(c, c->symbols) : (struct sw_bytes){0};
 	for (uint64_t at = 0; sw_bytes_hold(symbols, at, sizeof(Elf64_Sym)); at += sizeof(Elf64_Sym)) {
 		Elf64_Sym symbol;
 		memcpy(&symbol, symbols.at + at, sizeof symbol);
@@ -140,7 +140,7 @@ static int each_kernel(struct cubin *c, int (*each)(void *arg, const struct sw_c
 		const char *name = c->section[i].kernel ? section_name(c, i) : "";
 		if (strncmp(name, ".text.", 6) || (c->only && strcmp(name + 6, c->only)))
 			continue;
-		struct sw_bytes code = content(c, i);
+		struct sw_bytes code = section_content(c, i);
 		Elf64_Shdr s = section_at(c, i);
 		if (code.n != s.sh_size) {
 			rc = sw_fail(error, SW_E_FORMAT,
@@ -148,7 +148,8 @@ static int each_kernel(struct cubin *c, int (*each)(void *arg, const struct sw_c
 				     (unsigned long long)s.sh_offset, i, (unsigned long long)s.sh_size);
 			break;
 		}
-		read_layout(c->section[i].info ? content(c, c->section[i].info) : (struct sw_bytes){0}, &layout);
+		read_layout(c->section[i].info ? section_content(c, c->section[i].info) : (struct sw_bytes){0},
+			    &layout);
 		if (!layout_whole(&layout)) {
 			rc = sw_fail(error, SW_E_FORMAT, "cubin: offset %llu: a parameter of %.200s is not described",
 				     (unsigned long long)section_at(c, c->section[i].info).sh_offset, name + 6);

@@ -20,7 +20,7 @@
 
 #ifdef HAVE_ZSTD
 #include <zstd.h>
-static bool zstd(const struct sw_fatbin_entry *e, void *out)
+static bool expand_zstd(const struct sw_fatbin_entry *e, void *out)
 {
 	return ZSTD_decompress(out, e->bytes, e->payload, e->stored_bytes) == e->bytes;
 }
@@ -31,7 +31,7 @@ static bool zstd(const struct sw_fatbin_entry *e, void *out)
 #ifdef HAVE_LZ4
 #include <limits.h>
 #include <lz4.h>
-static bool lz4(const struct sw_fatbin_entry *e, void *out)
+static bool expand_lz4(const struct sw_fatbin_entry *e, void *out)
 {
 	return e->bytes <= INT_MAX && e->stored_bytes <= INT_MAX &&
 	       LZ4_decompress_safe(e->payload, out, (int)e->stored_bytes, (int)e->bytes) == (int)e->bytes;
@@ -45,11 +45,11 @@ static const struct {
 	const char *name;
 	bool (*decompress)(const struct sw_fatbin_entry *e, void *out);
 } methods[] = {
-	{SW_FATBIN_ZSTD, "zstd", zstd},
-	{SW_FATBIN_LZ4, "LZ4", lz4},
+	{SW_FATBIN_ZSTD, "zstd", expand_zstd},
+	{SW_FATBIN_LZ4, "LZ4", expand_lz4},
 };
 
-static int decompress(const struct sw_fatbin_entry *e, void *out, struct sw_error *error)
+static int expand_entry(const struct sw_fatbin_entry *e, void *out, struct sw_error *error)
 {
 	for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
 		if ((e->flags & (SW_FATBIN_ZSTD | SW_FATBIN_LZ4)) != methods[i].flag)
@@ -70,7 +70,7 @@ int sw_fatbin_extract_into(const struct sw_fatbin_entry *entry, void *out, size_
 	unsigned char *content = out;
 	int rc = 0;
 	if (entry->compressed)
-		rc = decompress(entry, content, error);
+		rc = expand_entry(entry, content, error);
 	else
 		memcpy(content, entry->payload, entry->bytes);
 	if (rc)
@@ -145,14 +145,14 @@ uint64_t sw_fatbin_wrapper_target(const void *wrapper)
 	return sw_u32(b, 0) == SW_WRAPPER_MAGIC && (version == 1 || version == 2) ? sw_u64(b, 8) : 0;
 }
 
-static size_t padding(uint64_t offset)
+static size_t padding_after(uint64_t offset)
 {
 	return (size_t)(-offset & 7);
 }
 
 bool sw_fatbin_next_block(struct sw_bytes all, size_t *at, struct sw_fatbin_block *block)
 {
-	size_t offset = *at + padding(*at);
+	size_t offset = *at + padding_after(*at);
 	if (!sw_bytes_hold(all, offset, SW_FATBIN_HEADER_BYTES) || sw_u32(all, offset) != SW_FATBIN_MAGIC)
 		return false;
 	uint16_t header = sw_u16(all, offset + 6);
@@ -227,7 +227,7 @@ int sw_fatbin_walk_block(struct sw_bytes all, const struct sw_fatbin_block *bloc
 		if (rc)
 			return rc;
 		at += bytes;
-		at += padding(at) < end - at ? padding(at) : end - at;
+		at += padding_after(at) < end - at ? padding_after(at) : end - at;
 	}
 	if (!block->whole)
 		return sw_fail(error, SW_E_FORMAT,

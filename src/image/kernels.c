@@ -25,7 +25,7 @@ static bool runs_on(uint32_t cubin, uint32_t device)
 	return !device || (cubin / 10 == device / 10 && cubin <= device);
 }
 
-static int choose(void *arg, const struct sw_fatbin_entry *e)
+static int choose_arch(void *arg, const struct sw_fatbin_entry *e)
 {
 	struct search *s = arg;
 	bool fits = e->kind == SW_IMAGE_ELF ? runs_on(e->arch, s->arch) : e->kind == SW_IMAGE_PTX;
@@ -37,7 +37,7 @@ static int choose(void *arg, const struct sw_fatbin_entry *e)
 	return 0;
 }
 
-static int once(void *arg, const struct sw_cubin_kernel *kernel)
+static int visit_once(void *arg, const struct sw_cubin_kernel *kernel)
 {
 	struct search *s = arg;
 	uint64_t *seen = sw_map_put(&s->seen, sw_hash_bytes(SW_FNV_START, kernel->name, strlen(kernel->name)));
@@ -47,9 +47,9 @@ static int once(void *arg, const struct sw_cubin_kernel *kernel)
 static int walk_plain(struct search *s, enum sw_image_kind kind, const void *image, size_t size)
 {
 	if (kind == SW_IMAGE_ELF)
-		return sw_cubin_walk(image, size, NULL, once, s, s->error);
+		return sw_cubin_walk(image, size, NULL, visit_once, s, s->error);
 	if (kind == SW_IMAGE_PTX)
-		return sw_ptx_walk(image, size, once, s, s->error);
+		return sw_ptx_walk(image, size, visit_once, s, s->error);
 	return sw_fail(s->error, SW_E_UNSUPPORTED, "image: %s",
 		       kind == SW_IMAGE_LTOIR	 ? "LTO-IR is not read"
 		       : kind == SW_IMAGE_TILEIR ? "Tile IR is not read"
@@ -57,7 +57,7 @@ static int walk_plain(struct search *s, enum sw_image_kind kind, const void *ima
 }
 
 /* With -rdc or relocatable libraries several entries of one block have the same architecture: all are taken. */
-static int use(void *arg, const struct sw_fatbin_entry *e)
+static int visit_entry(void *arg, const struct sw_fatbin_entry *e)
 {
 	struct search *s = arg;
 	void *content;
@@ -82,8 +82,8 @@ static int walk_fatbin(struct search *s, struct sw_bytes all)
 		s->best = 0;
 		/* Damage ends the first pass too early; the second pass reports it after the intact entries were
 		   used. */
-		sw_fatbin_walk_block(all, &block, choose, s, NULL);
-		rc = sw_fatbin_walk_block(all, &block, use, s, s->error);
+		sw_fatbin_walk_block(all, &block, choose_arch, s, NULL);
+		rc = sw_fatbin_walk_block(all, &block, visit_entry, s, s->error);
 	}
 	return rc;
 }

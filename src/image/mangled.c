@@ -39,7 +39,7 @@ static struct sw_mangled_type mangled_type(struct sw_mangled *p);
 
 static const struct sw_mangled_type value = {.as = SW_SIG_VALUE}, unknown = {.as = SW_SIG_UNKNOWN};
 
-static struct sw_mangled_type fail(struct sw_mangled *p)
+static struct sw_mangled_type fail_type(struct sw_mangled *p)
 {
 	p->failed = true;
 	return unknown;
@@ -90,9 +90,9 @@ static size_t read_index(struct sw_mangled *p, unsigned base)
 	return value_of + 1;
 }
 
-static struct sw_mangled_type lookup(struct sw_mangled *p, const struct sw_mangled_list *list, size_t index)
+static struct sw_mangled_type list_member(struct sw_mangled *p, const struct sw_mangled_list *list, size_t index)
 {
-	return index < list->n ? list->at[index] : fail(p);
+	return index < list->n ? list->at[index] : fail_type(p);
 }
 
 /* <source-name>, with internal linkage and ABI tags. */
@@ -140,7 +140,7 @@ static void template_arg(struct sw_mangled *p, struct sw_mangled_list *out)
 	}
 }
 
-static void pack(struct sw_mangled *p, struct sw_mangled_list *out)
+static void read_pack(struct sw_mangled *p, struct sw_mangled_list *out)
 {
 	struct sw_mangled_type t = {.as = SW_SIG_UNKNOWN, .pack = true, .first = (uint16_t)p->packed.n};
 	while (!p->failed && *p->p && *p->p != 'E') {
@@ -169,7 +169,7 @@ static void mangled_template_args(struct sw_mangled *p, struct sw_mangled_list *
 		p->failed = true;
 	while (!p->failed && *p->p != 'E') {
 		if (mangled_take(p, "J"))
-			pack(p, out);
+			read_pack(p, out);
 		else
 			template_arg(p, out);
 	}
@@ -212,10 +212,10 @@ static void mangled_nested_name(struct sw_mangled *p, bool is_type, struct sw_ma
 			*templated = false;
 			if (!std_abbreviation(p)) {
 				p->p++;
-				lookup(p, &p->known, read_index(p, 36));
+				list_member(p, &p->known, read_index(p, 36));
 			}
 		} else if (first && mangled_take(p, "T")) {
-			t = lookup(p, &p->args, read_index(p, 10));
+			t = list_member(p, &p->args, read_index(p, 10));
 			*templated = false;
 		} else {
 			mangled_source_name(p);
@@ -248,7 +248,7 @@ static struct sw_mangled_type class_type(struct sw_mangled *p)
 }
 
 /* <substitution> as a type: S_ S0_ ..., St..., Sa...; may be a template that gets arguments here. */
-static struct sw_mangled_type substitution(struct sw_mangled *p)
+static struct sw_mangled_type read_substitution(struct sw_mangled *p)
 {
 	struct sw_mangled_list args = {.n = 0};
 	struct sw_mangled_type t = unknown;
@@ -256,7 +256,7 @@ static struct sw_mangled_type substitution(struct sw_mangled *p)
 		return class_type(p);
 	if (!std_abbreviation(p)) {
 		p->p++;
-		t = lookup(p, &p->known, read_index(p, 36));
+		t = list_member(p, &p->known, read_index(p, 36));
 	}
 	if (!p->failed && mangled_take(p, "I")) {
 		mangled_template_args(p, &args);
@@ -270,7 +270,7 @@ static struct sw_mangled_type mangled_template_param(struct sw_mangled *p)
 {
 	struct sw_mangled_list args = {.n = 0};
 	p->p++;
-	struct sw_mangled_type t = mangled_add(p, lookup(p, &p->args, read_index(p, 10)));
+	struct sw_mangled_type t = mangled_add(p, list_member(p, &p->args, read_index(p, 10)));
 	if (!p->failed && mangled_take(p, "I")) {
 		mangled_template_args(p, &args);
 		t = mangled_add(p, unknown);
@@ -279,17 +279,17 @@ static struct sw_mangled_type mangled_template_param(struct sw_mangled *p)
 }
 
 /* P: the type that it points to decides. */
-static struct sw_mangled_type pointer(struct sw_mangled *p)
+static struct sw_mangled_type read_pointer(struct sw_mangled *p)
 {
 	p->p++;
 	struct sw_mangled_type to = mangled_type(p);
 	if (to.pack)
-		return fail(p);
+		return fail_type(p);
 	return mangled_add(p, (struct sw_mangled_type){.as = to.is_const ? SW_SIG_POINTER_CONST : SW_SIG_POINTER});
 }
 
 /* Qualifiers apply to what follows, as one candidate. */
-static struct sw_mangled_type qualified(struct sw_mangled *p)
+static struct sw_mangled_type read_qualified(struct sw_mangled *p)
 {
 	bool is_const = false;
 	mangled_take(p, "r");
@@ -297,25 +297,25 @@ static struct sw_mangled_type qualified(struct sw_mangled *p)
 	is_const = mangled_take(p, "K");
 	struct sw_mangled_type t = mangled_type(p);
 	if (t.pack)
-		return fail(p);
+		return fail_type(p);
 	t.is_const |= is_const;
 	return mangled_add(p, t);
 }
 
 /* References and arrays: no kernel has them as parameters, but pointers may lead to arrays. */
-static struct sw_mangled_type array(struct sw_mangled *p)
+static struct sw_mangled_type read_array(struct sw_mangled *p)
 {
 	p->p++;
 	while (isdigit((unsigned char)*p->p))
 		p->p++;
 	if (!mangled_take(p, "_"))
-		return fail(p);
+		return fail_type(p);
 	struct sw_mangled_type element = mangled_type(p);
 	/* Const elements make the array const (C++ [basic.type.qualifier]). */
 	return mangled_add(p, (struct sw_mangled_type){.as = SW_SIG_UNKNOWN, .is_const = element.is_const});
 }
 
-static struct sw_mangled_type function(struct sw_mangled *p)
+static struct sw_mangled_type read_function(struct sw_mangled *p)
 {
 	p->p++;
 	mangled_take(p, "Y");
@@ -325,7 +325,7 @@ static struct sw_mangled_type function(struct sw_mangled *p)
 	return mangled_add(p, unknown);
 }
 
-static struct sw_mangled_type reference(struct sw_mangled *p)
+static struct sw_mangled_type read_reference(struct sw_mangled *p)
 {
 	p->p++;
 	mangled_type(p);
@@ -339,11 +339,11 @@ static struct sw_mangled_type d_type(struct sw_mangled *p)
 	for (size_t i = 0; i < sizeof small / sizeof *small; i++)
 		if (mangled_take(p, small[i]))
 			return value;
-	return mangled_take(p, "Dn") ? unknown : fail(p);
+	return mangled_take(p, "Dn") ? unknown : fail_type(p);
 }
 
 /* Builtin types.  Integers of 64 bits may carry an address (CUdeviceptr), so nothing is said of them. */
-static struct sw_mangled_type builtin(struct sw_mangled *p)
+static struct sw_mangled_type read_builtin(struct sw_mangled *p)
 {
 	char c = *p->p;
 	if (c && strchr("vwbcahstijfde", c)) {
@@ -354,43 +354,43 @@ static struct sw_mangled_type builtin(struct sw_mangled *p)
 		p->p++;
 		return unknown;
 	}
-	return fail(p);
+	return fail_type(p);
 }
 
 static struct sw_mangled_type any_type(struct sw_mangled *p)
 {
 	switch (*p->p) {
 	case 'P':
-		return pointer(p);
+		return read_pointer(p);
 	case 'r':
 	case 'V':
 	case 'K':
-		return qualified(p);
+		return read_qualified(p);
 	case 'R':
 	case 'O':
-		return reference(p);
+		return read_reference(p);
 	case 'A':
-		return array(p);
+		return read_array(p);
 	case 'F':
-		return function(p);
+		return read_function(p);
 	case 'T':
 		return mangled_template_param(p);
 	case 'S':
-		return substitution(p);
+		return read_substitution(p);
 	case 'D':
 		return d_type(p);
 	case 'N':
 	case '1' ... '9':
 		return class_type(p);
 	default:
-		return builtin(p);
+		return read_builtin(p);
 	}
 }
 
 static struct sw_mangled_type mangled_type(struct sw_mangled *p)
 {
 	if (p->failed || ++p->depth > SW_MANGLED_DEPTH_MAX)
-		return fail(p);
+		return fail_type(p);
 	struct sw_mangled_type t = any_type(p);
 	p->depth--;
 	return t;
@@ -427,7 +427,7 @@ static bool put_param(struct sw_mangled_list *params, struct sw_mangled_type t)
 }
 
 /* Dp T_: one parameter for each member of the pack.  Other patterns would have to be applied to each member. */
-static void expansion(struct sw_mangled *p, struct sw_mangled_list *params)
+static void read_expansion(struct sw_mangled *p, struct sw_mangled_list *params)
 {
 	if (*p->p != 'T') {
 		p->failed = true;
@@ -448,7 +448,7 @@ static void parse_params(struct sw_mangled *p, struct sw_mangled_list *params)
 	/* A dot or dollar begins a suffix of the compiler. */
 	while (!p->failed && *p->p && *p->p != '.' && *p->p != '$') {
 		if (mangled_take(p, "Dp")) {
-			expansion(p, params);
+			read_expansion(p, params);
 			continue;
 		}
 		struct sw_mangled_type t = mangled_type(p);

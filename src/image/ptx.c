@@ -37,7 +37,7 @@ static void skip_past(struct sw_ptx_lexer *l, const char *mark, size_t n)
 	l->at = found ? found + n : l->end;
 }
 
-static bool starts(const struct sw_ptx_lexer *l, const char *with)
+static bool starts_with(const struct sw_ptx_lexer *l, const char *with)
 {
 	size_t n = strlen(with);
 	return (size_t)(l->end - l->at) >= n && !memcmp(l->at, with, n);
@@ -48,9 +48,9 @@ static void skip_blanks(struct sw_ptx_lexer *l)
 	while (l->at < l->end) {
 		if (isspace((unsigned char)*l->at)) {
 			l->at++;
-		} else if (starts(l, "//")) {
+		} else if (starts_with(l, "//")) {
 			to_newline(l);
-		} else if (starts(l, "/*")) {
+		} else if (starts_with(l, "/*")) {
 			l->at += 2;
 			skip_past(l, "*/", 2);
 		} else if (*l->at == '"') {
@@ -136,7 +136,7 @@ static unsigned type_bytes(const struct sw_ptx_lexer *l)
 	return 0;
 }
 
-static int bad(const struct sw_ptx_lexer *l, const char *text, const char *what, struct sw_error *error)
+static int fail_at(const struct sw_ptx_lexer *l, const char *text, const char *what, struct sw_error *error)
 {
 	return sw_fail(error, SW_E_FORMAT, "PTX: offset %zu: %s", (size_t)(l->at - text), what);
 }
@@ -155,27 +155,27 @@ static int read_param(struct sw_ptx_lexer *l, const char *text, struct entry *e,
 			pointee = true; /* what follows describes what it points to */
 		} else if (sw_ptx_is(l, ".align")) {
 			if (!sw_ptx_next(l) || !sw_ptx_number(l, 1024, &number) || !number || number & (number - 1))
-				return bad(l, text, "an alignment that is no power of two", error);
+				return fail_at(l, text, "an alignment that is no power of two", error);
 			if (!pointee)
 				align = number;
 		} else if (sw_ptx_is(l, "[")) {
 			if (!sw_ptx_next(l) || !sw_ptx_number(l, BLOCK_MAX, &number) || number * bytes > BLOCK_MAX)
-				return bad(l, text, "an array parameter without a length that a kernel can have",
-					   error);
+				return fail_at(l, text, "an array parameter without a length that a kernel can have",
+					       error);
 			if (!align)
 				align = bytes;
 			bytes *= number;
 		} else if (sw_ptx_is(l, ".v2") || sw_ptx_is(l, ".v4")) {
-			return bad(l, text, "a vector as a parameter", error);
+			return fail_at(l, text, "a vector as a parameter", error);
 		}
 	}
 	if (!bytes)
-		return bad(l, text, "a parameter without a type that is known", error);
+		return fail_at(l, text, "a parameter without a type that is known", error);
 	if (!align)
 		align = bytes;
 	e->bytes = (e->bytes + align - 1) & ~(align - 1);
 	if (e->bytes + bytes > BLOCK_MAX)
-		return bad(l, text, "more parameter bytes than a kernel can have", error);
+		return fail_at(l, text, "more parameter bytes than a kernel can have", error);
 	*sw_vec_push(&e->params) = (struct sw_param){(uint16_t)e->bytes, (uint16_t)bytes};
 	e->bytes += bytes;
 	return 0;
@@ -188,18 +188,18 @@ static int read_params(struct sw_ptx_lexer *l, const char *text, struct entry *e
 	e->params.n = 0;
 	e->bytes = 0;
 	if (!sw_ptx_next(l))
-		return bad(l, text, "the text ends within an entry", error);
+		return fail_at(l, text, "the text ends within an entry", error);
 	if (!sw_ptx_is(l, "("))
 		return 0;
 	while (sw_ptx_next(l) && !sw_ptx_is(l, ")")) {
 		if (!sw_ptx_is(l, ".param"))
-			return bad(l, text, ".param is missing", error);
+			return fail_at(l, text, ".param is missing", error);
 		if ((rc = read_param(l, text, e, error)))
 			return rc;
 		if (sw_ptx_is(l, ")"))
 			return 0;
 	}
-	return sw_ptx_is(l, ")") ? 0 : bad(l, text, "the text ends within an entry's parameters", error);
+	return sw_ptx_is(l, ")") ? 0 : fail_at(l, text, "the text ends within an entry's parameters", error);
 }
 
 int sw_ptx_walk(const char *ptx, size_t size, int (*each)(void *arg, const struct sw_cubin_kernel *kernel), void *arg,
@@ -212,7 +212,7 @@ int sw_ptx_walk(const char *ptx, size_t size, int (*each)(void *arg, const struc
 		if (!sw_ptx_is(&l, ".entry"))
 			continue;
 		if (!sw_ptx_next(&l)) {
-			rc = bad(&l, ptx, "the text ends within an entry", error);
+			rc = fail_at(&l, ptx, "the text ends within an entry", error);
 			break;
 		}
 		char *name = sw_strndup(l.word, l.n);

@@ -211,7 +211,7 @@ void sw_dictionary_free(struct sw_dictionary *d)
 
 /* Call stacks: interned by each writer, unique over all writers here. */
 
-static bool same(const struct sw_trace_stack *a, const struct sw_trace_stack *b)
+static bool stacks_equal(const struct sw_trace_stack *a, const struct sw_trace_stack *b)
 {
 	return a->depth == b->depth && a->skipped == b->skipped && a->python_depth == b->python_depth &&
 	       a->python_cut == b->python_cut && a->python_waiting == b->python_waiting &&
@@ -220,11 +220,11 @@ static bool same(const struct sw_trace_stack *a, const struct sw_trace_stack *b)
 }
 
 /* The index of this content, which is copied if it is new. */
-static uint32_t intern(struct sw_dictionary *d, uint64_t key, const struct sw_trace_stack *wanted)
+static uint32_t intern_stack(struct sw_dictionary *d, uint64_t key, const struct sw_trace_stack *wanted)
 {
 	uint64_t *index;
 	/* Different stacks with one hash take the keys that follow. */
-	while (*(index = sw_map_put(&d->stack_hashes, key)) && !same(d->stacks.at[*index - 1], wanted))
+	while (*(index = sw_map_put(&d->stack_hashes, key)) && !stacks_equal(d->stacks.at[*index - 1], wanted))
 		key++;
 	if (!*index) {
 		struct sw_trace_stack *s = sw_arena_alloc(&d->arena, sizeof *s);
@@ -251,7 +251,8 @@ static const char *take_stack(struct sw_dictionary *d, struct sw_writer_cursor *
 	if (!r->id)
 		return "stack 0 means none";
 	const struct sw_trace_stack wanted = {.depth = r->depth, .skipped = r->skipped, .ips = ips, .seq = w->key};
-	sw_writer_define_stack(w, r->id, intern(d, sw_hash_bytes(SW_FNV_START, ips, bytes) + r->skipped, &wanted));
+	sw_writer_define_stack(w, r->id,
+			       intern_stack(d, sw_hash_bytes(SW_FNV_START, ips, bytes) + r->skipped, &wanted));
 	d->cut_stacks += r->flags & SW_STACK_CUT;
 	return NULL;
 }
@@ -326,7 +327,7 @@ static const char *take_python_stack(struct sw_dictionary *d, struct sw_writer_c
 	wanted.python_waiting = r->flags & SW_PYTHON_WAITING;
 	const uint64_t key =
 		sw_hash_bytes(sw_hash_bytes(SW_FNV_START, &native, sizeof native), frames, r->depth * sizeof *frames);
-	sw_writer_define_stack(w, r->id, intern(d, key, &wanted));
+	sw_writer_define_stack(w, r->id, intern_stack(d, key, &wanted));
 	free(frames);
 	return NULL;
 }
@@ -334,16 +335,17 @@ static const char *take_python_stack(struct sw_dictionary *d, struct sw_writer_c
 /* Names of threads that may never come. */
 #define MAX_WAITING_NAMES 4096u
 
-static const char *text(struct sw_dictionary *d, const void *bytes, size_t n)
+static const char *copy_text(struct sw_dictionary *d, const void *bytes, size_t n)
 {
 	return sw_arena_strndup(&d->arena, bytes, n);
 }
 
 /* Strings, each with its NUL, of which `n` are counted; *got is less where they are fewer. */
-static const char *const *strings(struct sw_dictionary *d, const void *bytes, size_t size, uint32_t n, uint32_t *got)
+static const char *const *copy_strings(struct sw_dictionary *d, const void *bytes, size_t size, uint32_t n,
+				       uint32_t *got)
 {
 	const char **at = sw_arena_alloc(&d->arena, (n + 1) * sizeof *at);
-	const char *all = text(d, bytes, size), *end = all + size;
+	const char *all = copy_text(d, bytes, size), *end = all + size;
 	for (*got = 0; *got < n && all < end; all += strlen(all) + 1)
 		at[(*got)++] = all;
 	return at;
@@ -359,9 +361,9 @@ static const char *take_process(struct sw_dictionary *d, struct sw_writer_cursor
 	if (!args || r->args > r->args_bytes)
 		return "program and arguments are longer than the record";
 	struct sw_trace_process *p = sw_arena_alloc(&d->arena, sizeof *p);
-	p->exe = text(d, exe, r->exe_bytes);
-	p->cwd = text(d, cwd, r->cwd_bytes);
-	p->arg = strings(d, args, r->args_bytes, r->args, &p->args);
+	p->exe = copy_text(d, exe, r->exe_bytes);
+	p->cwd = copy_text(d, cwd, r->cwd_bytes);
+	p->arg = copy_strings(d, args, r->args_bytes, r->args, &p->args);
 	p->pid = d->pid;
 	d->process = p;
 	return NULL;
@@ -377,9 +379,9 @@ static const char *take_environment(struct sw_dictionary *d, struct sw_writer_cu
 	if (!variables || r->variables > r->variables_bytes)
 		return "the variables of the environment are longer than the record";
 	struct sw_trace_environment *e = sw_arena_alloc(&d->arena, sizeof *e);
-	e->boot = text(d, boot, r->boot_bytes);
-	e->host = text(d, host, r->host_bytes);
-	e->variable = strings(d, variables, r->variables_bytes, r->variables, &e->variables);
+	e->boot = copy_text(d, boot, r->boot_bytes);
+	e->host = copy_text(d, host, r->host_bytes);
+	e->variable = copy_strings(d, variables, r->variables_bytes, r->variables, &e->variables);
 	d->environment = e;
 	return NULL;
 }
@@ -394,7 +396,7 @@ static const char *take_thread(struct sw_dictionary *d, struct sw_writer_cursor 
 	if (!r->thread)
 		return "thread 0 does not exist";
 	struct sw_trace_thread *t = sw_arena_alloc(&d->arena, sizeof *t);
-	*t = (struct sw_trace_thread){r->thread, r->tid, r->main, text(d, name, r->name_bytes)};
+	*t = (struct sw_trace_thread){r->thread, r->tid, r->main, copy_text(d, name, r->name_bytes)};
 	const char *given = sw_map_ptr(&d->thread_names, r->tid);
 	if (given)
 		t->name = given;
@@ -417,7 +419,7 @@ static const char *take_api(struct sw_dictionary *d, struct sw_writer_cursor *w,
 	while (d->apis.n <= r->id)
 		*sw_vec_push(&d->apis) = NULL;
 	struct sw_trace_api *api = sw_arena_alloc(&d->arena, sizeof *api);
-	*api = (struct sw_trace_api){text(d, driver, r->driver_bytes), text(d, runtime, r->runtime_bytes)};
+	*api = (struct sw_trace_api){copy_text(d, driver, r->driver_bytes), copy_text(d, runtime, r->runtime_bytes)};
 	d->apis.at[r->id] = api;
 	return NULL;
 }
@@ -437,7 +439,7 @@ static const char *take_device(struct sw_dictionary *d, struct sw_writer_cursor 
 		.minor = r->minor,
 		.multiprocessors = r->multiprocessors,
 		.memory_bytes = r->memory_bytes,
-		.name = text(d, name, r->name_bytes),
+		.name = copy_text(d, name, r->name_bytes),
 	};
 	*sw_vec_push(&d->devices) = device;
 	return NULL;
@@ -472,7 +474,7 @@ static const char *take_function(struct sw_dictionary *d, struct sw_writer_curso
 		.flags = r->flags,
 		.params = r->params,
 		.param = copy,
-		.name = text(d, name, r->name_bytes),
+		.name = copy_text(d, name, r->name_bytes),
 	};
 	sw_map_put_ptr(&d->functions, r->id, f);
 	return NULL;
@@ -498,7 +500,7 @@ static const char *take_name(struct sw_dictionary *d, struct sw_writer_cursor *w
 	if (!name)
 		return "the name is longer than the record";
 	if (r->of == SW_NAME_THREAD)
-		name_thread(d, r, text(d, name, r->name_bytes));
+		name_thread(d, r, copy_text(d, name, r->name_bytes));
 	return NULL;
 }
 

@@ -44,7 +44,7 @@ struct stream {
 	struct sw_error *error;
 };
 
-static int temporary(const char *path, struct sw_error *error)
+static int open_temporary(const char *path, struct sw_error *error)
 {
 	const char *folder = getenv("TMPDIR");
 	if (!folder || !*folder)
@@ -113,13 +113,13 @@ static int put_output(struct stream *s, size_t bytes)
 	return rc;
 }
 
-static bool enough(const struct stream *s)
+static bool has_enough(const struct stream *s)
 {
 	return s->zeros > ZEROS_MAX || (s->most && s->made >= s->most);
 }
 
 /* One piece of input; *left: zstd expects more before its frame ends. */
-static int piece(struct stream *s, size_t bytes, size_t *left)
+static int expand_piece(struct stream *s, size_t bytes, size_t *left)
 {
 	ZSTD_inBuffer in = {s->input, bytes, 0};
 	ZSTD_outBuffer out;
@@ -132,13 +132,13 @@ static int piece(struct stream *s, size_t bytes, size_t *left)
 		int rc = put_output(s, out.pos);
 		if (rc)
 			return rc;
-	} while (!enough(s) && (in.pos < in.size || out.pos == out.size));
+	} while (!has_enough(s) && (in.pos < in.size || out.pos == out.size));
 	s->taken += bytes;
 	return 0;
 }
 
 /* A frame that is cut short yields what was whole: the reader says where the trace ends. */
-static int run(struct stream *s)
+static int expand_frames(struct stream *s)
 {
 	for (size_t left = 0;;) {
 		ssize_t n = pread(s->in, s->input, s->input_room, (off_t)s->taken);
@@ -147,9 +147,9 @@ static int run(struct stream *s)
 		if (n < 0)
 			return sw_fail(s->error, -errno, "%s: offset %" PRIu64 ": cannot read: %s", s->path, s->taken,
 				       strerror(errno));
-		if (!n || enough(s))
+		if (!n || has_enough(s))
 			return 0;
-		int rc = piece(s, (size_t)n, &left);
+		int rc = expand_piece(s, (size_t)n, &left);
 		if (rc)
 			return rc;
 	}
@@ -157,7 +157,7 @@ static int run(struct stream *s)
 
 int sw_expand(int fd, const char *path, struct sw_error *error)
 {
-	int out = temporary(path, error);
+	int out = open_temporary(path, error);
 	if (out < 0)
 		return out;
 	struct stream s = {.path = path,
@@ -169,7 +169,7 @@ int sw_expand(int fd, const char *path, struct sw_error *error)
 			   .error = error};
 	s.input = sw_alloc(s.input_room);
 	s.output = sw_alloc(s.output_room);
-	int rc = s.zstd ? run(&s) : sw_fail(error, -ENOMEM, "%s: no memory to expand it", path);
+	int rc = s.zstd ? expand_frames(&s) : sw_fail(error, -ENOMEM, "%s: no memory to expand it", path);
 	ZSTD_freeDStream(s.zstd);
 	free(s.input);
 	free(s.output);

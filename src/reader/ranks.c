@@ -32,7 +32,7 @@ static const char *value_of(const struct sw_trace_environment *environment, cons
 }
 
 /* A whole number that a rank can be; a program that runs with "RANK=high" uses the variable for something else. */
-static bool number(const char *text, uint32_t *out)
+static bool read_number(const char *text, uint32_t *out)
 {
 	uint32_t value = 0;
 	if (!text || !*text)
@@ -51,11 +51,11 @@ static bool find_launcher(const struct sw_trace_environment *environment, struct
 	for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
 		const struct launcher *l = &launchers[i];
 		struct sw_rank rank = {.source = l->rank, .job = value_of(environment, l->job)};
-		if (!number(value_of(environment, l->rank), &rank.rank))
+		if (!read_number(value_of(environment, l->rank), &rank.rank))
 			continue;
-		if (!number(value_of(environment, l->size), &rank.size) || rank.rank >= rank.size)
+		if (!read_number(value_of(environment, l->size), &rank.size) || rank.rank >= rank.size)
 			rank.size = 0;
-		number(value_of(environment, "TORCHELASTIC_RESTART_COUNT"), &rank.restart);
+		read_number(value_of(environment, "TORCHELASTIC_RESTART_COUNT"), &rank.restart);
 		if (!rank.job)
 			rank.job = "";
 		*out = rank;

@@ -135,7 +135,7 @@ static int check_header(const struct sw_source *s, size_t got, struct sw_error *
 }
 
 /* From here on the descriptor is that of the expanded trace. */
-static int expand(struct sw_source *s, struct stat *st, struct sw_error *error)
+static int expand_source(struct sw_source *s, struct stat *st, struct sw_error *error)
 {
 	int fd = sw_expand(s->fd, s->path, error);
 	if (fd < 0)
@@ -159,7 +159,7 @@ int sw_source_open(struct sw_source *source, const char *path, struct sw_error *
 	else if (!S_ISREG(st.st_mode))
 		rc = sw_fail(error, SW_E_FORMAT, "%s: not a regular file", path);
 	else
-		rc = sw_expand_wanted(s.fd) ? expand(&s, &st, error) : 0;
+		rc = sw_expand_wanted(s.fd) ? expand_source(&s, &st, error) : 0;
 	if (!rc)
 		rc = sw_source_read(&s, 0, &s.header, sizeof s.header, &got, error);
 	if (!rc)

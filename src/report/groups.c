@@ -215,7 +215,7 @@ static struct sw_group *new_group(struct sw_report *report, uint32_t leader)
 	return group;
 }
 
-static void join(struct sw_report *report, uint32_t group, uint32_t index)
+static void add_member(struct sw_report *report, uint32_t group, uint32_t index)
 {
 	*sw_vec_push(&report->groups.at[group].members) = index;
 	report->group_of[index] = group + 1;
@@ -266,7 +266,7 @@ static void place_span(struct sw_report *report, struct chains *chains, const st
 	uint32_t group = (uint32_t)*slot;
 	for (unsigned i = 0; group && i < MOST_COMPARED; i++, group = chains->before.at[group - 1])
 		if (edge_fits(&report->groups.at[group - 1], finding)) {
-			join(report, group - 1, span->index);
+			add_member(report, group - 1, span->index);
 			return;
 		}
 	new_group(report, span->index);
@@ -342,12 +342,12 @@ static void put_on_heap(struct sw_report *report, struct heaps *heaps, uint32_t 
 }
 
 /* Moves the members of one group to another. */
-static void merge(struct sw_report *report, uint32_t into, uint32_t from)
+static void merge_groups(struct sw_report *report, uint32_t into, uint32_t from)
 {
 	struct sw_group *group = &report->groups.at[from];
-	join(report, into, group->leader);
+	add_member(report, into, group->leader);
 	for (size_t i = 0; i < group->members.n; i++)
-		join(report, into, group->members.at[i]);
+		add_member(report, into, group->members.at[i]);
 	report->groups.at[into].edges += group->edges;
 	free(group->members.at);
 	*group = (struct sw_group){.leader = GONE};
@@ -362,7 +362,7 @@ static void merge_many_edges(struct sw_report *report)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct heap *heap = heaps.of_group[i] ? &heaps.all.at[heaps.of_group[i] - 1] : NULL;
 		if (heap && heap->first != i && heap->edges >= MANY_EDGES)
-			merge(report, heap->first, i);
+			merge_groups(report, heap->first, i);
 	}
 	sw_map_free(&heaps.by_allocation);
 	free(heaps.all.at);
@@ -400,7 +400,7 @@ static void merge_same_lines(struct sw_report *report)
 		sw_names_scope_end(&report->names, &scope);
 		uint64_t *slot = key ? sw_map_put(&by_lines, key) : NULL;
 		if (slot && *slot) {
-			merge(report, (uint32_t)*slot - 1, i);
+			merge_groups(report, (uint32_t)*slot - 1, i);
 			report->groups.at[*slot - 1].edges = 1;
 		} else if (slot) {
 			*slot = i + 1;
@@ -439,7 +439,7 @@ static uint64_t hazard_site_key(int id, const struct sw_access *missed)
 	return missed->stack ? sw_hash_u64(sw_hash_u64((uint64_t)id << 48 ^ missed->stack) + missed->stream) | 1 : 0;
 }
 
-static bool explains(const struct sw_finding *finding)
+static bool explains_others(const struct sw_finding *finding)
 {
 	const struct sw_finding_info *info = sw_finding_info(finding->id);
 	return info && info->facts == SW_FACTS_MISSED && finding->missed.hazard;
@@ -462,7 +462,7 @@ static void find_explained(const struct sw_report *report, struct sw_map *hazard
 {
 	for (size_t i = 0; i < report->shown.n; i++) {
 		const struct sw_finding *finding = finding_at(report, i);
-		if (report->group_of[i] || !explains(finding))
+		if (report->group_of[i] || !explains_others(finding))
 			continue;
 		const uint64_t site = hazard_site_key(finding->missed.hazard, missed_of(finding));
 		sw_map_put(hazards, hazard_key(finding->missed.hazard, finding->missed.seq));
@@ -480,7 +480,7 @@ static void find_explained(const struct sw_report *report, struct sw_map *hazard
 
 static uint64_t group_explained(const struct sw_map *hazards, const struct sw_finding *finding)
 {
-	if (!explains(finding))
+	if (!explains_others(finding))
 		return 0;
 	const uint64_t group = sw_map_get(hazards, hazard_key(finding->missed.hazard, finding->missed.seq));
 	const uint64_t site = hazard_site_key(finding->missed.hazard, missed_of(finding));
@@ -502,7 +502,7 @@ static void group_the_rest(struct sw_report *report)
 		if (slot && *slot)
 			group = *slot;
 		if (group)
-			join(report, (uint32_t)group - 1, i);
+			add_member(report, (uint32_t)group - 1, i);
 		else
 			new_group(report, i);
 		if (slot)

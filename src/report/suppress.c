@@ -268,7 +268,7 @@ void sw_suppress_free(struct sw_suppressions *s)
  */
 
 /* A blank for each run of them. */
-static const char *tidy(struct sw_names *names, const char *text)
+static const char *collapse_blanks(struct sw_names *names, const char *text)
 {
 	char *line = sw_arena_strndup(&names->arena, text, strlen(text)), *out = line;
 	for (const char *p = line; *p; p++)
@@ -284,7 +284,7 @@ static const char *tidy(struct sw_names *names, const char *text)
 static const char *source_of(struct sw_names *names, const struct sw_frame *frame)
 {
 	const char *line = frame->file && frame->line > 0 ? sw_source_line(names, frame->file, frame->line) : NULL;
-	return line ? tidy(names, line) : NULL;
+	return line ? collapse_blanks(names, line) : NULL;
 }
 
 /* All lambdas of a program have the same name without their scope. */
@@ -338,7 +338,7 @@ static const char *origin_text(struct sw_names *names, const struct sw_allocatio
 /* ---- matching ---------------------------------------------------------------------------------------------------- */
 
 /* Most patterns begin with something that is no glob and that most texts don't begin with. */
-static bool glob(const char *pattern, const char *text)
+static bool glob_matches(const char *pattern, const char *text)
 {
 	const size_t plain = strcspn(pattern, "*?[\\");
 	if (!text || strncmp(pattern, text, plain) != 0)
@@ -350,18 +350,18 @@ typedef bool frame_test(const struct sw_frame *frame, const char *pattern);
 
 static bool function_fits(const struct sw_frame *frame, const char *pattern)
 {
-	return glob(pattern, frame->base) || glob(pattern, frame->function);
+	return glob_matches(pattern, frame->base) || glob_matches(pattern, frame->function);
 }
 
 static bool file_fits(const struct sw_frame *frame, const char *pattern)
 {
 	const char *slash = frame->file ? strrchr(frame->file, '/') : NULL;
-	return glob(pattern, frame->file) || (slash && glob(pattern, slash + 1));
+	return glob_matches(pattern, frame->file) || (slash && glob_matches(pattern, slash + 1));
 }
 
 static bool module_fits(const struct sw_frame *frame, const char *pattern)
 {
-	return glob(pattern, frame->module);
+	return glob_matches(pattern, frame->module);
 }
 
 /* A finding that is compared with many lines. */
@@ -373,8 +373,8 @@ struct subject {
 
 static bool kernel_fits(struct sw_names *names, uint32_t function, const char *pattern)
 {
-	return function && (glob(pattern, sw_name_kernel(names, function, false)) ||
-			    glob(pattern, sw_name_kernel(names, function, true)));
+	return function && (glob_matches(pattern, sw_name_kernel(names, function, false)) ||
+			    glob_matches(pattern, sw_name_kernel(names, function, true)));
 }
 
 /* Some visible frame passes the test. */
@@ -394,15 +394,15 @@ static bool key_fits(struct subject *subject, uint32_t i, const struct side_patt
 	if (side->at && i < 3 && !subject->at[i])
 		subject->at[i] = place_text(names, access->stack, access->function);
 	return (!side->kernel || kernel_fits(names, access->function, side->kernel)) &&
-	       (!side->operation || glob(side->operation, sw_name_operation(names, access))) &&
-	       (!side->at || glob(side->at, subject->at[i])) &&
+	       (!side->operation || glob_matches(side->operation, sw_name_operation(names, access))) &&
+	       (!side->at || glob_matches(side->at, subject->at[i])) &&
 	       (!side->function || stack_fits(names, access, function_fits, side->function)) &&
 	       (!side->file || stack_fits(names, access, file_fits, side->file)) &&
 	       (!side->module || stack_fits(names, access, module_fits, side->module));
 }
 
 /* Which operations of the finding pass, a bit for each. */
-static unsigned fitting(struct subject *subject, const struct side_pattern *side)
+static unsigned sides_that_fit(struct subject *subject, const struct side_pattern *side)
 {
 	unsigned bits = 0;
 	for (uint32_t i = 0; i < subject->finding->accesses; i++)
@@ -415,14 +415,14 @@ static bool sides_fit(struct subject *subject, const struct pattern *pattern)
 {
 	const struct side_pattern *side = &pattern->side[0];
 	if (pattern->against) {
-		const unsigned a = fitting(subject, side), b = fitting(subject, &pattern->side[1]);
+		const unsigned a = sides_that_fit(subject, side), b = sides_that_fit(subject, &pattern->side[1]);
 		return a && b && ((a | b) & ((a | b) - 1)); /* two of them */
 	}
 	const struct side_pattern keys[] = {{.kernel = side->kernel}, {.function = side->function},
 					    {.file = side->file},     {.module = side->module},
 					    {.at = side->at},	      {.operation = side->operation}};
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-		if (has_key(&keys[i]) && !fitting(subject, &keys[i]))
+		if (has_key(&keys[i]) && !sides_that_fit(subject, &keys[i]))
 			return false;
 	return true;
 }
@@ -442,8 +442,8 @@ static const struct sw_allocation *allocation_at(const struct sw_names *names, u
 static bool allocation_fits(struct sw_names *names, uint32_t index, const char *pattern)
 {
 	const struct sw_allocation *allocation = allocation_at(names, index);
-	return allocation &&
-	       (glob(pattern, allocated_by(names, allocation)) || glob(pattern, origin_text(names, allocation)));
+	return allocation && (glob_matches(pattern, allocated_by(names, allocation)) ||
+			      glob_matches(pattern, origin_text(names, allocation)));
 }
 
 /* All sides that touch memory: one that is the program's own makes it the program's business. */
@@ -467,7 +467,7 @@ static bool line_fits(struct subject *subject, const struct pattern *pattern)
 	char id[16];
 	snprintf(id, sizeof id, "SW%03d", finding->id);
 	/* An error must be fixed, even one that a library is known for. */
-	return (!pattern->known || finding->severity != SW_ERROR) && glob(pattern->id, id) &&
+	return (!pattern->known || finding->severity != SW_ERROR) && glob_matches(pattern->id, id) &&
 	       (!pattern->severity || (int)finding->severity <= severity_of(pattern->severity)) &&
 	       sides_fit(subject, pattern);
 }

@@ -30,7 +30,7 @@ static const char head[] = ".version 6.0\n.target sm_50\n.address_size 64\n"
 /* The simulated CUDA knows kernels by their names: one for each time. */
 static const char spinning[] = SPIN("sw_spin") SPIN("sw_patient");
 
-static char *kernels(void)
+static char *kernels_text(void)
 {
 	char *text = NULL;
 	size_t bytes;
@@ -42,7 +42,7 @@ static char *kernels(void)
 	return text;
 }
 
-static int failed(struct sw_error *error, const char *call, CUresult result)
+static int fail_call(struct sw_error *error, const char *call, CUresult result)
 {
 	return sw_fail(error, -EIO, "%s failed with CUDA error %d", call, (int)result);
 }
@@ -51,7 +51,7 @@ static int failed(struct sw_error *error, const char *call, CUresult result)
 	do {                                                                                                           \
 		CUresult try_result = bench->d.call(__VA_ARGS__);                                                      \
 		if (try_result)                                                                                        \
-			return failed(error, #call, try_result);                                                       \
+			return fail_call(error, #call, try_result);                                                    \
 	} while (0)
 
 static int open_device(struct sw_bench *bench, struct sw_error *error)
@@ -95,11 +95,11 @@ static int load_kernels(struct sw_bench *bench, struct sw_error *error)
 {
 	CUkernel spin, patient, quick;
 	size_t bytes;
-	char *text = kernels();
+	char *text = kernels_text();
 	CUresult rc = bench->d.cuLibraryLoadData(&bench->library, text, NULL, NULL, 0, NULL, NULL, 0);
 	free(text);
 	if (rc)
-		return failed(error, "cuLibraryLoadData", rc);
+		return fail_call(error, "cuLibraryLoadData", rc);
 	TRY(cuLibraryGetKernel, &spin, bench->library, "sw_spin");
 	TRY(cuLibraryGetKernel, &patient, bench->library, "sw_patient");
 	TRY(cuLibraryGetKernel, &quick, bench->library, "sw_quick");
@@ -149,7 +149,7 @@ static int warm_up(struct sw_bench *bench, struct sw_error *error)
 		if (!rc)
 			rc = sw_bench_quick(bench, streams[i]);
 		if (rc)
-			return failed(error, "cuLaunchKernel", rc);
+			return fail_call(error, "cuLaunchKernel", rc);
 		TRY(cuStreamSynchronize, streams[i]);
 	}
 	TRY(cuEventRecord, bench->event, bench->nb2);

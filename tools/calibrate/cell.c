@@ -32,8 +32,8 @@ static void watch_streams(struct sw_bench *b, CUstream own, struct seen *seen)
 	seen->own = !own_done;
 }
 
-static CUresult once(struct sw_bench *b, const struct sw_row *row, CUstream spinner, uint64_t idle_ns,
-		     struct seen *seen)
+static CUresult measure_once(struct sw_bench *b, const struct sw_row *row, CUstream spinner, uint64_t idle_ns,
+			     struct seen *seen)
 {
 	CUresult rc = row->prepare(b);
 	if (!rc)
@@ -87,19 +87,19 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static char verdict(int times, int of)
+static char verdict_of(int times, int of)
 {
 	return of == 0 ? '-' : times == 0 ? '0' : times == of ? '1' : '?';
 }
 
-static CUresult repeat(struct sw_bench *b, const struct sw_row *row, CUstream spinner, uint64_t idle_ns,
-		       struct sw_waits *out, bool *unclear)
+static CUresult measure_cell(struct sw_bench *b, const struct sw_row *row, CUstream spinner, uint64_t idle_ns,
+			     struct sw_waits *out, bool *unclear)
 {
 	uint64_t ns[SW_CALIBRATE_REPETITIONS];
 	int blocked = 0, next = 0, own = 0, watched = 0, with_own = 0;
 	for (int i = 0; i < SW_CALIBRATE_REPETITIONS; i++) {
 		struct seen seen = {0};
-		CUresult rc = once(b, row, spinner, idle_ns, &seen);
+		CUresult rc = measure_once(b, row, spinner, idle_ns, &seen);
 		if (rc)
 			return rc;
 		ns[i] = seen.ns;
@@ -111,9 +111,9 @@ static CUresult repeat(struct sw_bench *b, const struct sw_row *row, CUstream sp
 		own += seen.own;
 	}
 	qsort(ns, SW_CALIBRATE_REPETITIONS, sizeof ns[0], by_size);
-	*out = (struct sw_waits){.blocks = verdict(blocked, SW_CALIBRATE_REPETITIONS),
-				 .next = verdict(next, watched),
-				 .own = verdict(own, with_own),
+	*out = (struct sw_waits){.blocks = verdict_of(blocked, SW_CALIBRATE_REPETITIONS),
+				 .next = verdict_of(next, watched),
+				 .own = verdict_of(own, with_own),
 				 .ns = ns[SW_CALIBRATE_REPETITIONS / 2]};
 	return CUDA_SUCCESS;
 }
@@ -126,12 +126,12 @@ CUresult sw_cell_measure(struct sw_bench *b, const struct sw_row *row, enum sw_s
 	const CUstream spinners[SW_SPINNERS] = {b->nb1, b->blk, CU_STREAM_LEGACY};
 	bool unclear = false;
 	b->patient = false;
-	CUresult rc = repeat(b, row, spinners[where], idle_ns, out, &unclear);
+	CUresult rc = measure_cell(b, row, spinners[where], idle_ns, out, &unclear);
 	bool held = out->next == '1' || out->next == '?' || out->own == '1' || out->own == '?';
 	if (rc || (!unclear && !held && out->blocks != '?'))
 		return rc;
 	b->patient = true;
-	rc = repeat(b, row, spinners[where], idle_ns, out, &unclear);
+	rc = measure_cell(b, row, spinners[where], idle_ns, out, &unclear);
 	b->patient = false;
 	return rc;
 }

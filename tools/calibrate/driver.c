@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* Stands for what a driver lacks: only the rows that need it fail. */
-static CUresult lacking(void)
+static CUresult not_supported(void)
 {
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
@@ -19,7 +19,7 @@ int sw_driver_load(struct sw_driver *driver, const char *path, struct sw_error *
 #define SW_DRIVER(symbol)                                                                                              \
 	driver->symbol = (__typeof__(driver->symbol))(uintptr_t)dlsym(library, #symbol);                               \
 	if (!driver->symbol)                                                                                           \
-		driver->symbol = (__typeof__(driver->symbol))(uintptr_t)lacking;
+		driver->symbol = (__typeof__(driver->symbol))(uintptr_t)not_supported;
 #include "calibrate/driver.def"
 #undef SW_DRIVER
 	driver->simulated_finish = (void (*)(void))(uintptr_t)dlsym(library, "syncwatch_simulated_finish");

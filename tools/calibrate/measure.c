@@ -26,7 +26,7 @@ struct message {
 
 /* ---- in the child ------------------------------------------------------------------------------------------------ */
 
-static void send(int fd, const struct message *message)
+static void send_message(int fd, const struct message *message)
 {
 	/* A parent that has ended needs nothing. */
 	if (write(fd, message, sizeof *message) != (ssize_t)sizeof *message)
@@ -59,7 +59,7 @@ static void send_head(int fd, struct sw_bench *b)
 	message.gpu[strcspn(message.gpu, "\t\n")] = 0;
 	if (!message.simulated)
 		driver_text(message.driver_text, sizeof message.driver_text);
-	send(fd, &message);
+	send_message(fd, &message);
 }
 
 /* A row that fails says nothing: the driver may lack it. */
@@ -76,7 +76,7 @@ static void measure_row(int fd, struct sw_bench *b, const struct sw_row *row)
 		if (rc)
 			message.row.waits[s] = (struct sw_waits){'-', '-', '-', 0};
 	}
-	send(fd, &message);
+	send_message(fd, &message);
 	sw_bench_stop(b);
 	b->d.cuCtxSynchronize();
 }
@@ -86,7 +86,7 @@ static void measure_cells(int fd, size_t first, const char *driver)
 	static struct sw_bench bench;
 	struct message failed = {.what = FAILED};
 	if (sw_bench_open(&bench, driver, &failed.error)) {
-		send(fd, &failed);
+		send_message(fd, &failed);
 		return;
 	}
 	send_head(fd, &bench);
@@ -97,7 +97,7 @@ static void measure_cells(int fd, size_t first, const char *driver)
 /* ---- in the parent ----------------------------------------------------------------------------------------------- */
 
 /* A whole message within the time that is left: 1, 0 at the end, -ETIME. */
-static int receive(int fd, struct message *message, uint64_t until)
+static int receive_message(int fd, struct message *message, uint64_t until)
 {
 	size_t n = 0;
 	while (n < sizeof *message) {
@@ -134,12 +134,12 @@ static int take_message(struct sw_behaviour *table, const struct message *messag
 	return sw_fail(error, message->error.code, "%s", message->error.text);
 }
 
-static int collect(struct sw_behaviour *table, int fd, pid_t child, const char *group, struct sw_error *error)
+static int collect_rows(struct sw_behaviour *table, int fd, pid_t child, const char *group, struct sw_error *error)
 {
 	static struct message message;
 	uint64_t until = sw_bench_now() + SW_CALIBRATE_LIMIT_S * 1000000000ull;
 	int rc = 0, more = 1, status = 0;
-	while (!rc && (more = receive(fd, &message, until)) == 1)
+	while (!rc && (more = receive_message(fd, &message, until)) == 1)
 		rc = take_message(table, &message, error);
 	if (more < 0)
 		kill(child, SIGKILL);
@@ -176,7 +176,7 @@ int sw_measure_group(struct sw_behaviour *table, size_t first, const char *drive
 		_exit(0); /* not exit(): what the parent has buffered is not ours to write */
 	}
 	close(ends[1]);
-	int rc = collect(table, ends[0], child, sw_rows[first].group, error);
+	int rc = collect_rows(table, ends[0], child, sw_rows[first].group, error);
 	close(ends[0]);
 	return rc;
 }

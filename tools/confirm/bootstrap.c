@@ -10,15 +10,15 @@
 #define SAMPLES 2000u
 #define OUTSIDE 50u /* on each side: 2.5 % of the samples */
 
-static int compare(const void *a, const void *b)
+static int compare_ns(const void *a, const void *b)
 {
 	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 	return x < y ? -1 : x > y;
 }
 
-static int64_t median(int64_t *numbers, size_t n)
+static int64_t median_of(int64_t *numbers, size_t n)
 {
-	qsort(numbers, n, sizeof *numbers, compare);
+	qsort(numbers, n, sizeof *numbers, compare_ns);
 	return n % 2 ? numbers[n / 2] : numbers[n / 2 - 1] + (numbers[n / 2] - numbers[n / 2 - 1]) / 2;
 }
 
@@ -34,10 +34,10 @@ struct sw_interval sw_bootstrap_median(const int64_t *numbers, size_t n)
 			dice = sw_hash_u64(dice + 1);
 			sample[i] = numbers[dice % n];
 		}
-		medians[k] = median(sample, n);
+		medians[k] = median_of(sample, n);
 	}
-	qsort(medians, SAMPLES, sizeof *medians, compare);
+	qsort(medians, SAMPLES, sizeof *medians, compare_ns);
 	for (size_t i = 0; i < n; i++)
 		sample[i] = numbers[i];
-	return (struct sw_interval){median(sample, n), medians[OUTSIDE], medians[SAMPLES - 1 - OUTSIDE]};
+	return (struct sw_interval){median_of(sample, n), medians[OUTSIDE], medians[SAMPLES - 1 - OUTSIDE]};
 }

@@ -208,7 +208,7 @@ static void measure_uses(struct search *search, const struct sw_record *record)
 	}
 }
 
-static void count(struct search *search, const struct sw_record *record)
+static void count_call(struct search *search, const struct sw_record *record)
 {
 	uint32_t api = 0;
 	measure_uses(search, record);
@@ -222,12 +222,12 @@ static void count(struct search *search, const struct sw_record *record)
 	}
 }
 
-static int locate(const sw_wanted_calls *wanted, sw_trials *trials, const char *trace, struct sw_error *error)
+static int locate_calls(const sw_wanted_calls *wanted, sw_trials *trials, const char *trace, struct sw_error *error)
 {
 	struct search search = {.wanted = *wanted, .trials = trials};
 	int got = each_record(&search, trace, find_wanted, error);
 	if (!got)
-		got = each_record(&search, trace, count, error);
+		got = each_record(&search, trace, count_call, error);
 	free(search.stacks.at);
 	sw_map_free(&search.used);
 	sw_map_free(&search.makers);
@@ -238,10 +238,10 @@ static int locate(const sw_wanted_calls *wanted, sw_trials *trials, const char *
 int sw_calls_locate(const sw_wanted_calls *wanted, const char *trace, struct sw_error *error)
 {
 	sw_trials none = {0};
-	return locate(wanted, &none, trace, error);
+	return locate_calls(wanted, &none, trace, error);
 }
 
-static void want(sw_wanted_calls *wanted, uint64_t seq, struct sw_plan_call *call)
+static void want_call(sw_wanted_calls *wanted, uint64_t seq, struct sw_plan_call *call)
 {
 	if (seq)
 		*sw_vec_push(wanted) = (struct sw_wanted_call){seq, call, NULL};
@@ -252,14 +252,14 @@ int sw_trials_locate(sw_trials *trials, const char *trace, struct sw_error *erro
 	sw_wanted_calls wanted = {0};
 	for (size_t i = 0; i < trials->n; i++) {
 		struct sw_trial *trial = &trials->at[i];
-		want(&wanted, trial->earlier, &trial->earlier_call);
-		want(&wanted, trial->later, &trial->later_call);
-		want(&wanted, trial->after, &trial->after_call);
-		want(&wanted, trial->before, &trial->before_call);
-		want(&wanted, trial->buffer, &trial->buffer_call);
-		want(&wanted, trial->earlier_node, &trial->node_call);
+		want_call(&wanted, trial->earlier, &trial->earlier_call);
+		want_call(&wanted, trial->later, &trial->later_call);
+		want_call(&wanted, trial->after, &trial->after_call);
+		want_call(&wanted, trial->before, &trial->before_call);
+		want_call(&wanted, trial->buffer, &trial->buffer_call);
+		want_call(&wanted, trial->earlier_node, &trial->node_call);
 	}
-	const int got = locate(&wanted, trials, trace, error);
+	const int got = locate_calls(&wanted, trials, trace, error);
 	free(wanted.at);
 	return got;
 }

@@ -42,7 +42,7 @@ struct confirm {
 };
 
 /* Results of the trials belong to the report as long as they live. */
-static void attach(struct confirm *confirm)
+static void attach_results(struct confirm *confirm)
 {
 	for (size_t i = 0; i < confirm->trials.n; i++)
 		confirm->trials.at[i].shown->confirmation = &confirm->trials.at[i].result;
@@ -89,7 +89,7 @@ static int nothing_to_try(struct confirm *confirm, const struct sw_session *sess
 	return sw_verdict_status(&confirm->verdict);
 }
 
-static int record(struct confirm *confirm)
+static int record_first(struct confirm *confirm)
 {
 	struct sw_launch first = {.options = confirm->options};
 	const uint64_t began = sw_experiments_now();
@@ -166,11 +166,11 @@ static int try_waits(struct confirm *confirm)
 		status = sw_savings_together(savings);
 	if (savings->total.tried)
 		confirm->analysis.report->savings = &savings->total;
-	attach(confirm);
+	attach_results(confirm);
 	return status;
 }
 
-static int experiments(struct confirm *confirm)
+static int run_experiments(struct confirm *confirm)
 {
 	struct sw_experiments *e = &confirm->experiments;
 	struct sw_error error;
@@ -186,7 +186,7 @@ static int experiments(struct confirm *confirm)
 	if (sw_trials_locate(&confirm->trials, confirm->trace, &error))
 		return sw_complain(SW_EXIT_INPUT, "%s", error.text);
 	int status = try_all(confirm);
-	attach(confirm);
+	attach_results(confirm);
 	return status;
 }
 
@@ -216,7 +216,7 @@ static bool is_work(const struct sw_plan_call *call)
 }
 
 enum overlap { OVERLAP_UNKNOWN, OVERLAP_NONE, OVERLAP_SOME };
-static enum overlap overlap(const struct confirm *confirm)
+static enum overlap bytes_overlap(const struct confirm *confirm)
 {
 	const struct sw_trial *trial = &confirm->trials.at[0];
 	const struct sw_asked_order *asked = &confirm->asked;
@@ -230,8 +230,8 @@ static enum overlap overlap(const struct confirm *confirm)
 /* That two calls are not ordered is a hazard only where they touch the same bytes. */
 static void add_overlap(const struct confirm *confirm, struct sw_confirmation *c)
 {
-	if (c->verdict == SW_VERDICT_PROVEN && overlap(confirm) != OVERLAP_SOME)
-		c->verdict = overlap(confirm) == OVERLAP_NONE ? SW_VERDICT_APART : SW_VERDICT_UNORDERED;
+	if (c->verdict == SW_VERDICT_PROVEN && bytes_overlap(confirm) != OVERLAP_SOME)
+		c->verdict = bytes_overlap(confirm) == OVERLAP_NONE ? SW_VERDICT_APART : SW_VERDICT_UNORDERED;
 }
 
 /* Two calls that the user names. */
@@ -246,7 +246,7 @@ static int try_calls(struct confirm *confirm)
 				   confirm->options->calls);
 	trial->later_host = trial->later_frees = trial->fix_on_host = trial->later_call.frees;
 	int status = SW_EXIT_OK;
-	if (overlap(confirm) == OVERLAP_NONE && !known_order(confirm))
+	if (bytes_overlap(confirm) == OVERLAP_NONE && !known_order(confirm))
 		trial->result.verdict = SW_VERDICT_APART;
 	else
 		status = sw_experiment_hold(&confirm->experiments, trial);
@@ -264,7 +264,7 @@ static int try_calls(struct confirm *confirm)
 
 /* ---- the report -------------------------------------------------------------------------------------------------- */
 
-static void summarise(const struct confirm *confirm)
+static void print_summary(const struct confirm *confirm)
 {
 	size_t of[SW_VERDICT_NOT_REACHED + 1] = {0}, verified = 0;
 	for (size_t i = 0; i < confirm->trials.n; i++) {
@@ -318,7 +318,7 @@ static void write_files(struct confirm *confirm)
 	sw_verdict_step(verdict, sw_html_file(confirm->trace, confirm->options, confirm->analysis.report));
 }
 
-static bool counts(const struct confirm *confirm, const struct sw_shown_finding *shown)
+static bool is_unresolved_error(const struct confirm *confirm, const struct sw_shown_finding *shown)
 {
 	const struct sw_confirmation *c = shown->confirmation;
 	if (shown->suppressed || shown->finding->severity != SW_ERROR)
@@ -328,7 +328,7 @@ static bool counts(const struct confirm *confirm, const struct sw_shown_finding 
 	       (c && (c->verdict == SW_VERDICT_PROVEN || c->verdict == SW_VERDICT_SAME_BYTES));
 }
 
-static int report(struct confirm *confirm)
+static int report_results(struct confirm *confirm)
 {
 	struct sw_text_style style = sw_terminal_style(STDERR_FILENO, confirm->options);
 	struct sw_report *report = confirm->analysis.report;
@@ -341,11 +341,11 @@ static int report(struct confirm *confirm)
 	if (confirm->waits)
 		summarise_waits(confirm);
 	else
-		summarise(confirm);
+		print_summary(confirm);
 	write_files(confirm);
 	sw_verdict_take(&confirm->verdict, report);
 	for (size_t i = 0; i < report->shown.n; i++)
-		confirm->verdict.errors += counts(confirm, &report->shown.at[i]);
+		confirm->verdict.errors += is_unresolved_error(confirm, &report->shown.at[i]);
 	confirm->verdict.program_status = &confirm->experiments.status;
 	return sw_verdict_status(&confirm->verdict);
 }
@@ -371,13 +371,13 @@ static int judge_and_try(struct confirm *confirm)
 	if (!status && confirm->options->calls)
 		status = try_calls(confirm);
 	else if (!status)
-		status = experiments(confirm);
+		status = run_experiments(confirm);
 	if (status || confirm->options->calls)
 		return sw_verdict_refusal(confirm->options, status);
-	return report(confirm);
+	return report_results(confirm);
 }
 
-static int explore(struct confirm *confirm)
+static int run_exploration(struct confirm *confirm)
 {
 	const struct sw_options *options = confirm->options;
 	const uint64_t runs = options->explore - 1, seed = options->seed ? options->seed - 1 : 1;
@@ -407,14 +407,14 @@ int sw_cmd_confirm(const struct sw_options *options)
 	confirm.experiments.hold_ns = options->hold ? options->hold : HOLD_NS;
 	confirm.experiments.most_ns = MOST_NS > confirm.experiments.hold_ns ? MOST_NS : confirm.experiments.hold_ns;
 	if (options->explore) {
-		status = explore(&confirm);
+		status = run_exploration(&confirm);
 		sw_experiments_end(&confirm.experiments);
 		return status;
 	}
 	if (options->earlier_trace)
 		confirm.trace = sw_strdup(options->earlier_trace);
 	else
-		status = record(&confirm);
+		status = record_first(&confirm);
 	if (!status)
 		status = judge_and_try(&confirm);
 	sw_analysis_free(&confirm.analysis);

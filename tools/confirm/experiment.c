@@ -133,7 +133,7 @@ static void report_launch(struct sw_confirm_run *run, int pipe)
 }
 
 /* Waits for the answer.  A program whose work was reordered may never end: it has its time, then it is killed. */
-static bool hear(struct sw_confirm_run *run, int pipe, pid_t pid, int answer[2])
+static bool wait_for_answer(struct sw_confirm_run *run, int pipe, pid_t pid, int answer[2])
 {
 	const uint64_t ms = run->in->most_run_ns / 1000000;
 	struct pollfd end = {.fd = pipe, .events = POLLIN};
@@ -150,7 +150,7 @@ static bool hear(struct sw_confirm_run *run, int pipe, pid_t pid, int answer[2])
  * In a process of its own: a launch has ended when it has no children left, and we have one that looks symbols up.
  * Ctrl-C reaches the program, which decides; we wait for its end.
  */
-static int launch(struct sw_confirm_run *run)
+static int launch_child(struct sw_confirm_run *run)
 {
 	int ends[2], answer[2] = {SW_EXIT_OUTPUT, 0};
 	if (pipe2(ends, O_CLOEXEC))
@@ -161,7 +161,7 @@ static int launch(struct sw_confirm_run *run)
 	if (pid == 0)
 		report_launch(run, ends[1]);
 	close(ends[1]);
-	const bool has_outcome = pid > 0 && hear(run, ends[0], pid, answer);
+	const bool has_outcome = pid > 0 && wait_for_answer(run, ends[0], pid, answer);
 	close(ends[0]);
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		continue;
@@ -191,7 +191,7 @@ int sw_confirm_run_begin(struct sw_confirm_run *run, struct sw_experiments *in, 
 	if (sw_plan_write(run->plan, plan, &error))
 		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
 	const uint64_t began = sw_experiments_now();
-	int status = launch(run);
+	int status = launch_child(run);
 	run->ns = sw_experiments_now() - began;
 	if (!status)
 		run->has_outcome = sw_outcome_read(run->result, &run->outcome);
@@ -241,7 +241,7 @@ void sw_confirm_run_end(struct sw_confirm_run *run, bool keep_trace)
 
 /* ---- holds ------------------------------------------------------------------------------------------------------- */
 
-static int hold(struct sw_experiments *in, struct sw_trial *trial, uint64_t bound_ns, bool compares, uint32_t nodes)
+static int run_hold(struct sw_experiments *in, struct sw_trial *trial, uint64_t bound_ns, bool compares, uint32_t nodes)
 {
 	struct sw_hold_plan plan = {.mode = SW_PLAN_HOLD,
 				    .bound_ns = bound_ns,
@@ -304,19 +304,19 @@ int sw_experiment_hold(struct sw_experiments *in, struct sw_trial *trial)
 	int status = SW_EXIT_OK;
 	bool compares = trial->buffer_call.api && !trial->later_call.legacy && !trial->later_access;
 	for (uint32_t i = 0; i < TRIES && !status && (!i || other_order(trial)); i++)
-		status = hold(in, trial, in->hold_ns, compares, nodes);
+		status = run_hold(in, trial, in->hold_ns, compares, nodes);
 	/* Our own copies may be what it, or the host, waits for: the first copy to the host on the legacy stream waits
 	   for one on a held stream (measured). */
 	const enum sw_doubt why = trial->result.doubt;
 	if (!status && compares && (why == SW_DOUBT_BLOCKED_BEFORE || why == SW_DOUBT_NOT_MADE)) {
 		compares = false;
-		status = hold(in, trial, in->hold_ns, compares, nodes);
+		status = run_hold(in, trial, in->hold_ns, compares, nodes);
 	}
 	if (!status && !nodes && (nodes = other_way(trial)))
-		status = hold(in, trial, in->hold_ns, false, nodes);
+		status = run_hold(in, trial, in->hold_ns, false, nodes);
 	const bool waited = trial->result.verdict == SW_VERDICT_REFUTED;
 	if (!status && waited && in->hold_ns * LONGER <= in->most_ns)
-		status = hold(in, trial, in->hold_ns * LONGER, compares, nodes);
+		status = run_hold(in, trial, in->hold_ns * LONGER, compares, nodes);
 	return status;
 }
 

@@ -59,7 +59,7 @@ static void take_line(const char *line, struct run *run)
 	}
 }
 
-static void visit(void *arg, const char *line)
+static void visit_line(void *arg, const char *line)
 {
 	take_line(line, arg);
 }
@@ -80,8 +80,10 @@ static int run_once(struct exploration *e, uint64_t seed, uint64_t rate, uint64_
 				    .first = first,
 				    .last = last};
 	*out = (struct run){0};
-	struct sw_observation how = {
-		.environment = sw_experiment_environment(e->in, true), .line = visit, .arg = out, .keep_trace = true};
+	struct sw_observation how = {.environment = sw_experiment_environment(e->in, true),
+				     .line = visit_line,
+				     .arg = out,
+				     .keep_trace = true};
 	const int status = sw_experiment_observe(e->in, &plan, &how);
 	out->status = how.program_status;
 	out->trace = how.trace;
@@ -100,7 +102,7 @@ static long first_difference(const struct exploration *e, const struct run *run)
 }
 
 /* Outputs that differ without any hold say nothing: times, addresses, a race that is lost anyway. */
-static int baselines(struct exploration *e)
+static int run_baselines(struct exploration *e)
 {
 	int status = run_once(e, 0, 0, 0, 0, &e->base);
 	if (!status && e->base.trace)
@@ -200,7 +202,7 @@ static void drop_run(struct run *run)
 }
 
 /* Halves the holds as long as one half shows it. */
-static int bisect(struct exploration *e, uint64_t seed, struct run *run, long at)
+static int bisect_holds(struct exploration *e, uint64_t seed, struct run *run, long at)
 {
 	uint64_t first = 0, last = run->holds;
 	int status = SW_EXIT_OK;
@@ -231,7 +233,7 @@ static int bisect(struct exploration *e, uint64_t seed, struct run *run, long at
 int sw_explore(struct sw_experiments *experiments, uint64_t runs, uint64_t seed, uint64_t hold_ns, uint64_t *found)
 {
 	struct exploration e = {.in = experiments, .seed = seed, .hold_ns = hold_ns ? hold_ns : DEFAULT_HOLD};
-	int status = baselines(&e);
+	int status = run_baselines(&e);
 	size_t steady = 0;
 	for (size_t i = 0; i < e.base.outputs.n; i++)
 		steady += e.base.outputs.at[i].there && e.base.outputs.at[i].steady;
@@ -246,7 +248,7 @@ int sw_explore(struct sw_experiments *experiments, uint64_t runs, uint64_t seed,
 		if (!status && differs >= 0) {
 			++*found;
 			if (!changed_before(&e, seed + i, &run, differs))
-				status = bisect(&e, seed + i, &run, differs);
+				status = bisect_holds(&e, seed + i, &run, differs);
 		}
 		drop_run(&run);
 	}

@@ -12,7 +12,8 @@ static const struct sw_shown_finding *find_shown(const struct sw_report *report,
 	return NULL;
 }
 
-static enum sw_fix_check compare(const struct sw_report *before, const struct sw_report *with, uint64_t fingerprint)
+static enum sw_fix_check compare_reports(const struct sw_report *before, const struct sw_report *with,
+					 uint64_t fingerprint)
 {
 	if (find_shown(with, fingerprint))
 		return SW_FIX_STAYS;
@@ -112,7 +113,7 @@ static void judge_fix(const struct sw_confirm_run *run, uint32_t fix, uint32_t t
 		int status = sw_analysis_judge_more(&analysis, run->trace, run->in->options, true, &more);
 		if (!status && analysis.report) {
 			struct sw_confirmation *c = &trial->result;
-			c->fix = compare(run->in->report, analysis.report, trial->shown->fingerprint);
+			c->fix = compare_reports(run->in->report, analysis.report, trial->shown->fingerprint);
 			c->edges = count_waits(&added);
 			c->fix_waited_ns = run->outcome.waits[fix].ns;
 			c->fix_timed = run->outcome.waits[fix].timed;

@@ -188,7 +188,7 @@ static enum sw_doubt doubt_of(const struct sw_outcome *o, const struct sw_trial 
 
 /* The later call waited: it had its time, its stream was free for it, and it ended only when the other was released.  A
    call of the host needs no stream. */
-static bool waited(const struct sw_outcome *o, const struct sw_trial *trial)
+static bool later_waited(const struct sw_outcome *o, const struct sw_trial *trial)
 {
 	const uint64_t held_us = o->released_us - o->later_us;
 	return o->later_held && o->why == SW_RELEASE_BOUND && (o->probe_done || trial->later_host) && !o->later_done &&
@@ -240,7 +240,7 @@ void sw_outcome_judge(const struct sw_outcome *o, const struct sw_trial *trial, 
 	} else if (!o->later && o->released && o->why != SW_RELEASE_HOST && !(o->ended && trial->later_access)) {
 		out->verdict = o->ended ? SW_VERDICT_NOT_REACHED : SW_VERDICT_INCONCLUSIVE;
 		out->doubt = o->ended ? SW_DOUBT_NONE : SW_DOUBT_CRASHED;
-	} else if (waited(o, trial)) {
+	} else if (later_waited(o, trial)) {
 		out->verdict = trial->later_frees ? SW_VERDICT_ORDERED : SW_VERDICT_REFUTED;
 		out->doubt = trial->later_frees ? SW_DOUBT_FREE_WAITS : SW_DOUBT_NONE;
 	} else {

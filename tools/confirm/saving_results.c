@@ -169,7 +169,7 @@ static size_t line_end(const char *text)
 	return strcspn(text, "\n");
 }
 
-static const char *after(const char *text, size_t bytes)
+static const char *text_after(const char *text, size_t bytes)
 {
 	return text[bytes] ? text + bytes + 1 : text + bytes;
 }
@@ -186,9 +186,9 @@ static bool same_text(const char *one, const char *two, const char *now, bool *s
 		*steady |= line;
 		if (line && (a != c || memcmp(one, now, a) != 0))
 			return false;
-		one = after(one, a);
-		two = after(two, b);
-		now = after(now, c);
+		one = text_after(one, a);
+		two = text_after(two, b);
+		now = text_after(now, c);
 	}
 	/* Both texts have equally many lines: then this one must, too. */
 	return *one || *two || !*now;
@@ -212,7 +212,7 @@ static bool same_copies(const struct sw_baseline *base, const struct sw_run_resu
 	return true;
 }
 
-static bool differs(struct sw_saving *out, enum sw_saving_verdict verdict, enum sw_saving_reason why)
+static bool set_differs(struct sw_saving *out, enum sw_saving_verdict verdict, enum sw_saving_reason why)
 {
 	out->verdict = verdict;
 	out->reason = why;
@@ -226,15 +226,15 @@ bool sw_baseline_same(const struct sw_baseline *base, const struct sw_run_result
 	out->calls = run->changed;
 	out->passed = run->passed;
 	if (run->stopped)
-		return differs(out, SW_SAVING_INCONCLUSIVE, SW_SAVING_BY_NO_END);
+		return set_differs(out, SW_SAVING_INCONCLUSIVE, SW_SAVING_BY_NO_END);
 	if (!run->changed && !run->eager)
-		return differs(out, SW_SAVING_NOT_REACHED, SW_SAVING_BY_NONE);
+		return set_differs(out, SW_SAVING_NOT_REACHED, SW_SAVING_BY_NONE);
 	if (run->status != base->one->status && base->one->status == base->two->status)
-		return differs(out, SW_SAVING_DIFFERS, SW_SAVING_BY_STATUS);
+		return set_differs(out, SW_SAVING_DIFFERS, SW_SAVING_BY_STATUS);
 	if (!same_text(base->one->printed, base->two->printed, run->printed, &printed))
-		return differs(out, SW_SAVING_DIFFERS, SW_SAVING_BY_OUTPUT);
+		return set_differs(out, SW_SAVING_DIFFERS, SW_SAVING_BY_OUTPUT);
 	if (outputs && !same_copies(base, run, &out->copies))
-		return differs(out, SW_SAVING_DIFFERS, SW_SAVING_BY_COPIES);
+		return set_differs(out, SW_SAVING_DIFFERS, SW_SAVING_BY_COPIES);
 	out->printed = printed;
 	return true;
 }

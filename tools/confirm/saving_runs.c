@@ -56,7 +56,7 @@ static int run_once(struct sw_savings *s, const struct sw_plan_changes *changes,
 }
 
 /* Changes that find and time their calls and make them as they are: both runs of a pair look for the calls. */
-static struct sw_plan_changes unchanged(const struct sw_plan_changes *changes)
+static struct sw_plan_changes dry_changes(const struct sw_plan_changes *changes)
 {
 	struct sw_plan_changes dry = *changes;
 	dry.dry = true;
@@ -82,7 +82,7 @@ static void tell_pair(const struct sw_savings *s, const struct timed_run *runs)
 static int run_pair(struct sw_savings *s, const struct sw_plan_changes *changes, struct sw_saving *out,
 		    struct pairs *pairs)
 {
-	const struct sw_plan_changes dry = unchanged(changes);
+	const struct sw_plan_changes dry = dry_changes(changes);
 	struct timed_run runs[2] = {{.span = 0}, {.span = 0}};
 	const size_t n = pairs->n;
 	int status = SW_EXIT_OK;
@@ -120,7 +120,7 @@ static int check_once(struct sw_savings *s, const struct sw_plan_changes *change
 }
 
 /* Where memory that is pinned does not stay as it is until its copy is done, its bytes are taken first. */
-static int check(struct sw_savings *s, struct sw_plan_changes *changes, struct sw_saving *out, bool *same)
+static int check_change(struct sw_savings *s, struct sw_plan_changes *changes, struct sw_saving *out, bool *same)
 {
 	bool spoilt;
 	int status = check_once(s, changes, out, same, &spoilt);
@@ -135,7 +135,7 @@ static int check(struct sw_savings *s, struct sw_plan_changes *changes, struct s
 }
 
 /* Concludes from the pairs so far.  False: they are too few to be sure. */
-static bool conclude(struct sw_savings *s, struct pairs *pairs, bool tell, struct sw_saving *out)
+static bool conclude_saving(struct sw_savings *s, struct pairs *pairs, bool tell, struct sw_saving *out)
 {
 	struct sw_saving_stretch stretch;
 	sw_saving_compare(pairs->marks[0], pairs->marks[1], pairs->n, tell ? s->in->log : NULL, &stretch);
@@ -172,10 +172,10 @@ static int measure_pairs(struct sw_savings *s, const struct sw_plan_changes *cha
 		const size_t before = pairs->n;
 		status = run_pair(s, changes, out, pairs);
 		same = pairs->n > before;
-		enough = same && conclude(s, pairs, false, out);
+		enough = same && conclude_saving(s, pairs, false, out);
 	}
 	if (!status && same && pairs->n >= LEAST_PAIRS) {
-		conclude(s, pairs, true, out);
+		conclude_saving(s, pairs, true, out);
 		out->verdict = SW_SAVING_MEASURED;
 		out->reason = SW_SAVING_BY_NONE;
 	}
@@ -195,13 +195,13 @@ int sw_saving_measure(struct sw_savings *s, const struct sw_plan_changes *wanted
 		out->reason = SW_SAVING_BY_RUNS;
 		return SW_EXIT_OK;
 	}
-	const int status = check(s, &changes, out, &same);
+	const int status = check_change(s, &changes, out, &same);
 	return status || !same ? status : measure_pairs(s, &changes, out);
 }
 
 int sw_saving_cost(struct sw_savings *s, const struct sw_plan_changes *changes, struct sw_saving *out, int64_t *cost_ns)
 {
-	const struct sw_plan_changes dry = unchanged(changes);
+	const struct sw_plan_changes dry = dry_changes(changes);
 	struct timed_run as_it_is = {.span = 0}, changed = {.span = 0};
 	int status = run_once(s, &dry, out, &as_it_is);
 	if (!status && as_it_is.span)

@@ -11,7 +11,7 @@ static bool all_is_known(const struct sw_judgement *j)
 	       !c->records_lost && !c->unknown_streams && !c->forgotten_accesses;
 }
 
-static bool has(const struct sw_report *report, uint64_t fingerprint)
+static bool has_finding(const struct sw_report *report, uint64_t fingerprint)
 {
 	for (size_t i = 0; i < report->shown.n; i++)
 		if (report->shown.at[i].fingerprint == fingerprint)
@@ -22,7 +22,7 @@ static bool has(const struct sw_report *report, uint64_t fingerprint)
 static bool new_hazard(const struct sw_report *before, const struct sw_report *with)
 {
 	for (size_t i = 0; i < with->shown.n; i++)
-		if (sw_is_hazard(with->shown.at[i].finding) && !has(before, with->shown.at[i].fingerprint))
+		if (sw_is_hazard(with->shown.at[i].finding) && !has_finding(before, with->shown.at[i].fingerprint))
 			return true;
 	return false;
 }
@@ -34,8 +34,8 @@ static void refuse_trial(struct sw_saving_trial *trial, enum sw_saving_reason wh
 }
 
 /* Judges the trace as it is, and with what `more` says.  *safe: all is known, and no hazard is new; *why: else. */
-static int judge(struct sw_savings *savings, const struct sw_judge_options *more, bool *safe,
-		 enum sw_saving_reason *why)
+static int judge_with(struct sw_savings *savings, const struct sw_judge_options *more, bool *safe,
+		      enum sw_saving_reason *why)
 {
 	struct sw_analysis analysis, base;
 	/* Possible hazards count, too. */
@@ -60,7 +60,7 @@ int sw_saving_judge_moved(struct sw_savings *savings, struct sw_saving_trial *tr
 	const struct sw_judge_options more = {.moved = trial->moved, .n_moved = trial->n_moved};
 	enum sw_saving_reason why;
 	bool safe;
-	const int status = judge(savings, &more, &safe, &why);
+	const int status = judge_with(savings, &more, &safe, &why);
 	if (!status && !safe)
 		refuse_trial(trial, why);
 	return status;
@@ -69,8 +69,8 @@ int sw_saving_judge_moved(struct sw_savings *savings, struct sw_saving_trial *tr
 /* ---- narrowed waits ---------------------------------------------------------------------------------------------- */
 
 /* The narrowed wait when the edges of `mask` stay.  With the guard the host waits for nothing. */
-static void leave(const struct sw_savings *savings, const struct sw_saving_trial *trial, uint32_t mask,
-		  struct sw_narrowed_site *out)
+static void narrow_site(const struct sw_savings *savings, const struct sw_saving_trial *trial, uint32_t mask,
+			struct sw_narrowed_site *out)
 {
 	const struct sw_finding *f = trial->shown->finding;
 	const struct sw_judgement *j = savings->in->report->judgement;
@@ -91,8 +91,8 @@ static int is_enough(struct sw_savings *savings, const struct sw_saving_trial *t
 	struct sw_narrowed_site site;
 	enum sw_saving_reason why;
 	const struct sw_judge_options more = {.narrowed = &site, .n_narrowed = 1};
-	leave(savings, trial, mask, &site);
-	return judge(savings, &more, enough, &why);
+	narrow_site(savings, trial, mask, &site);
+	return judge_with(savings, &more, enough, &why);
 }
 
 /* The needs of the plan are those of the finding, in this order. */

@@ -44,21 +44,21 @@ static uint64_t key_of(const struct sw_mark *mark)
 	return (uint64_t)mark->site << 32 | mark->nth;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_ns(const void *a, const void *b)
 {
 	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 	return x < y ? -1 : x > y;
 }
 
 /* Sorts. */
-static int64_t middle(int64_t *numbers, size_t n)
+static int64_t upper_median(int64_t *numbers, size_t n)
 {
-	qsort(numbers, n, sizeof *numbers, compare);
+	qsort(numbers, n, sizeof *numbers, compare_ns);
 	return numbers[n / 2];
 }
 
 /* Sorted; one run that was disturbed is the median's business. */
-static int64_t spread(const int64_t *sorted, size_t n)
+static int64_t spread_of(const int64_t *sorted, size_t n)
 {
 	return n >= 5 ? sorted[n - 2] - sorted[1] : sorted[n - 1] - sorted[0];
 }
@@ -91,14 +91,14 @@ static void time_parts(struct parts *parts, size_t run, const struct sw_marks *m
 	sw_map_free(&times);
 }
 
-static void describe(struct parts *parts, size_t k)
+static void describe_part(struct parts *parts, size_t k)
 {
 	const size_t pairs = parts->runs / 2;
 	int64_t *numbers = sw_calloc(pairs, sizeof *numbers);
 	for (size_t kind = 0; kind < 2; kind++) {
 		for (size_t i = 0; i < pairs; i++)
 			numbers[i] = parts->ns[(kind * pairs + i) * parts->n + k];
-		const int64_t median = middle(numbers, pairs), differ = spread(numbers, pairs);
+		const int64_t median = upper_median(numbers, pairs), differ = spread_of(numbers, pairs);
 		if (!kind)
 			parts->typical[k] = median;
 		parts->moved[k] = llabs(median - parts->typical[k]);
@@ -107,7 +107,7 @@ static void describe(struct parts *parts, size_t k)
 	free(numbers);
 }
 
-static bool make(struct parts *parts, const struct sw_marks *base, const struct sw_marks *with, size_t pairs)
+static bool make_parts(struct parts *parts, const struct sw_marks *base, const struct sw_marks *with, size_t pairs)
 {
 	struct sw_map runs = {0};
 	*parts = (struct parts){.runs = 2 * pairs};
@@ -126,7 +126,7 @@ static bool make(struct parts *parts, const struct sw_marks *base, const struct 
 	for (size_t run = 0; run < parts->runs && parts->n; run++)
 		time_parts(parts, run, run_of(base, with, pairs, run));
 	for (size_t k = 0; k < parts->n; k++)
-		describe(parts, k);
+		describe_part(parts, k);
 	return parts->n > 0;
 }
 
@@ -178,13 +178,13 @@ static void tell_part(FILE *log, const struct parts *parts, size_t k)
 }
 
 /* Prints the parts that are left out, and the longest of the others. */
-static void tell(FILE *log, const struct parts *parts)
+static void log_parts(FILE *log, const struct parts *parts)
 {
 	size_t told = 0;
 	int64_t least = 0, *sorted = sw_calloc(parts->n, sizeof *sorted);
 	for (size_t k = 0; k < parts->n; k++)
 		sorted[k] = parts->typical[k];
-	qsort(sorted, parts->n, sizeof *sorted, compare);
+	qsort(sorted, parts->n, sizeof *sorted, compare_ns);
 	least = sorted[parts->n > TOLD ? parts->n - TOLD : 0];
 	for (size_t k = 0; k < parts->n; k++)
 		if (parts->out[k] || (parts->typical[k] >= least && told++ < TOLD))
@@ -194,9 +194,9 @@ static void tell(FILE *log, const struct parts *parts)
 
 /* ---- what is saved ----------------------------------------------------------------------------------------------- */
 
-static int64_t median(int64_t *numbers, size_t n)
+static int64_t median_of(int64_t *numbers, size_t n)
 {
-	const int64_t upper = middle(numbers, n);
+	const int64_t upper = upper_median(numbers, n);
 	return n % 2 ? upper : numbers[n / 2 - 1] + (upper - numbers[n / 2 - 1]) / 2;
 }
 
@@ -209,7 +209,7 @@ static int64_t typical_run(const struct parts *parts, const size_t *pairs, size_
 	for (size_t k = 0; k < parts->n; k++) {
 		for (size_t i = 0; i < n; i++)
 			numbers[i] = parts->ns[(kind * n + pairs[i]) * parts->n + k];
-		sum += parts->out[k] ? 0 : median(numbers, n);
+		sum += parts->out[k] ? 0 : median_of(numbers, n);
 	}
 	return sum;
 }
@@ -229,7 +229,7 @@ static struct sw_interval saved_of(const struct parts *parts, int64_t *base)
 		}
 		saved[s] = typical_run(parts, pairs, 0) - typical_run(parts, pairs, 1);
 	}
-	qsort(saved, samples, sizeof *saved, compare);
+	qsort(saved, samples, sizeof *saved, compare_ns);
 	for (size_t i = 0; i < n; i++)
 		pairs[i] = i;
 	*base = typical_run(parts, pairs, 0);
@@ -242,7 +242,7 @@ void sw_saving_compare(const struct sw_marks *base, const struct sw_marks *with,
 {
 	struct parts parts;
 	*out = (struct sw_saving_stretch){.parts = 0};
-	if (make(&parts, base, with, pairs)) {
+	if (make_parts(&parts, base, with, pairs)) {
 		leave_out(&parts);
 		out->saved = saved_of(&parts, &out->base_ns);
 		for (size_t k = 0; k < parts.n; k++) {
@@ -251,7 +251,7 @@ void sw_saving_compare(const struct sw_marks *base, const struct sw_marks *with,
 		}
 		out->parts = parts.n;
 		if (log)
-			tell(log, &parts);
+			log_parts(log, &parts);
 	}
 	free(parts.ns);
 	free(parts.typical);

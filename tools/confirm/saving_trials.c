@@ -57,7 +57,7 @@ static bool add_stream(struct sw_saving_trial *trial, const struct sw_judgement 
 	return true;
 }
 
-static void narrow(struct sw_saving_trial *trial, const struct sw_report *report)
+static void narrow_wait(struct sw_saving_trial *trial, const struct sw_report *report)
 {
 	const struct sw_finding *f = trial->shown->finding;
 	struct sw_plan_site *site =
@@ -127,7 +127,7 @@ static bool api_is(const struct sw_report *report, const struct sw_access *acces
 	return api && strstr(api->driver, part);
 }
 
-static void pinned(struct sw_saving_trial *trial, const struct sw_report *report, const struct sw_options *options)
+static void pin_copies(struct sw_saving_trial *trial, const struct sw_report *report, const struct sw_options *options)
 {
 	const struct sw_finding *f = trial->shown->finding;
 	const bool registered = api_is(report, f->access[0], "gister"); /* cuMemHostRegister, cuMemHostUnregister */
@@ -140,14 +140,14 @@ static void pinned(struct sw_saving_trial *trial, const struct sw_report *report
 		keep_memory(trial, sw_finding_details(f)->maker.seq, f->access[0]->seq);
 }
 
-static void move(struct sw_saving_trial *trial, const struct sw_finding *f)
+static void move_to_own_stream(struct sw_saving_trial *trial, const struct sw_finding *f)
 {
 	add_site(trial, SW_CHANGE_OWN, f->access[0]->seq);
 	trial->moved[trial->n_moved++] = (struct sw_moved_site){f->access[0]->api, f->access[0]->stack};
 }
 
 /* The host continues before its memory is written. */
-static void asynchronous(struct sw_saving_trial *trial, const struct sw_options *options)
+static void make_asynchronous(struct sw_saving_trial *trial, const struct sw_options *options)
 {
 	if (!options->guard_host) {
 		refuse_trial(trial, SW_SAVING_BY_UNGUARDED);
@@ -165,12 +165,13 @@ static void synchronous_copy(struct sw_saving_trial *trial, const struct sw_opti
 	else if (f->access[0]->kind != SW_REC_COPY)
 		refuse_trial(trial, SW_SAVING_BY_NO_CHANGE);
 	else if (sw_finding_details(f)->to_host)
-		asynchronous(trial, options);
+		make_asynchronous(trial, options);
 	else
 		add_site(trial, SW_CHANGE_STAGE, f->access[0]->seq); /* the bytes are taken before it returns */
 }
 
-static void choose(struct sw_saving_trial *trial, const struct sw_report *report, const struct sw_options *options)
+static void choose_change(struct sw_saving_trial *trial, const struct sw_report *report,
+			  const struct sw_options *options)
 {
 	const struct sw_finding *f = trial->shown->finding;
 	const bool rests = order_rests_on_waits(report);
@@ -191,7 +192,7 @@ static void choose(struct sw_saving_trial *trial, const struct sw_report *report
 		if (rests)
 			refuse_trial(trial, SW_SAVING_BY_ORDER);
 		else
-			pinned(trial, report, options);
+			pin_copies(trial, report, options);
 		break;
 	case SW_FINDING_PAGEABLE_ASYNC_COPY:
 		if (f->fix == SW_FIX_VALUE)
@@ -218,12 +219,12 @@ static void choose(struct sw_saving_trial *trial, const struct sw_report *report
 		break;
 	case SW_FINDING_OVER_WIDE_SYNC:
 		/* The judge gives this advice only where it is sound for all calls of the place (doc/waits.md). */
-		narrow(trial, report);
+		narrow_wait(trial, report);
 		trial->guarded = options->guard_host && trial->changes.sites;
 		trial->host_stays = true;
 		break;
 	case SW_FINDING_LEGACY_SERIALISATION:
-		move(trial, f);
+		move_to_own_stream(trial, f);
 		break;
 	case SW_FINDING_SYNC_COPY:
 		synchronous_copy(trial, options);
@@ -232,7 +233,7 @@ static void choose(struct sw_saving_trial *trial, const struct sw_report *report
 		if (!f->access[0]->seq || f->access[0]->kind != SW_REC_SET)
 			refuse_trial(trial, SW_SAVING_BY_NO_CHANGE);
 		else
-			asynchronous(trial, options);
+			make_asynchronous(trial, options);
 		break;
 	case SW_FINDING_REDUNDANT_SYNC:
 		add_site(trial, SW_CHANGE_SKIP, f->access[0]->seq);
@@ -253,7 +254,7 @@ static void join_loads(sw_saving_trials *trials, size_t at)
 		}
 }
 
-static bool moves(const struct sw_saving_trial *trial, const struct sw_finding *f)
+static bool moves_work(const struct sw_saving_trial *trial, const struct sw_finding *f)
 {
 	for (size_t i = 0; i < trial->n_moved; i++)
 		if (trial->moved[i].api == f->access[0]->api && trial->moved[i].stack == f->access[0]->stack)
@@ -269,9 +270,9 @@ static void join_moves(sw_saving_trials *trials, size_t at)
 		struct sw_saving_trial *first = &trials->at[i];
 		if (!first->n_moved)
 			continue;
-		if (!moves(first, trial->shown->finding) && first->n_moved < SW_SAVING_SITES)
-			move(first, trial->shown->finding);
-		else if (!moves(first, trial->shown->finding))
+		if (!moves_work(first, trial->shown->finding) && first->n_moved < SW_SAVING_SITES)
+			move_to_own_stream(first, trial->shown->finding);
+		else if (!moves_work(first, trial->shown->finding))
 			refuse_trial(first, SW_SAVING_BY_MANY);
 		trial->changes.sites = 0;
 		trial->n_moved = 0;
@@ -280,7 +281,7 @@ static void join_moves(sw_saving_trials *trials, size_t at)
 	}
 }
 
-static void join(sw_saving_trials *trials, const struct sw_report *report)
+static void join_trials(sw_saving_trials *trials, const struct sw_report *report)
 {
 	for (size_t i = 0; i < trials->n; i++) {
 		struct sw_saving_trial *trial = &trials->at[i];
@@ -303,15 +304,15 @@ bool sw_saving_trials_make(sw_saving_trials *trials, struct sw_report *report, c
 			continue;
 		struct sw_saving_trial *trial = sw_vec_push(trials);
 		*trial = (struct sw_saving_trial){.shown = shown};
-		choose(trial, report, options);
+		choose_change(trial, report, options);
 	}
-	join(trials, report);
+	join_trials(trials, report);
 	return trials->n > 0;
 }
 
 /* ---- as another run finds them ----------------------------------------------------------------------------------- */
 
-static void want(sw_wanted_calls *wanted, uint64_t seq, struct sw_plan_call *call, struct sw_call_use *use)
+static void want_use(sw_wanted_calls *wanted, uint64_t seq, struct sw_plan_call *call, struct sw_call_use *use)
 {
 	if (seq)
 		*sw_vec_push(wanted) = (struct sw_wanted_call){seq, call, use};
@@ -320,9 +321,9 @@ static void want(sw_wanted_calls *wanted, uint64_t seq, struct sw_plan_call *cal
 static void want_all(sw_wanted_calls *wanted, struct sw_saving_trial *trial)
 {
 	for (uint32_t i = 0; i < trial->changes.sites; i++)
-		want(wanted, trial->seq[i], &trial->call[i], &trial->use[i]);
+		want_use(wanted, trial->seq[i], &trial->call[i], &trial->use[i]);
 	for (uint32_t i = 0; i < trial->changes.streams; i++)
-		want(wanted, trial->made[i], &trial->changes.stream[i], NULL);
+		want_use(wanted, trial->made[i], &trial->changes.stream[i], NULL);
 }
 
 /* As often as that from the same memory: pinning it once is what the fixed program does. */

@@ -30,7 +30,7 @@ static void refuse_trial(struct sw_saving_trial *trial, enum sw_saving_reason wh
 }
 
 /* The predicted saving of all findings that have this change. */
-static int64_t predicted(const struct sw_savings *s, const struct sw_saving_trial *trial)
+static int64_t predicted_saving(const struct sw_savings *s, const struct sw_saving_trial *trial)
 {
 	const size_t number = (size_t)(trial - s->trials.at) + 1;
 	int64_t sum = (int64_t)trial->shown->finding->cost->recoverable_high_ns;
@@ -44,7 +44,7 @@ static int64_t predicted(const struct sw_savings *s, const struct sw_saving_tria
    would hide what the others save. */
 static int bound_loading(struct sw_savings *s, struct sw_saving_trial *trial)
 {
-	const int64_t most = predicted(s, trial);
+	const int64_t most = predicted_saving(s, trial);
 	int64_t cost;
 	if ((uint64_t)most < s->in->span_ns / LITTLE) {
 		refuse_trial(trial, SW_SAVING_BY_LITTLE);

@@ -51,7 +51,7 @@ static const struct sw_saving_trial *trial_of(const struct sw_savings *s, const 
 
 /* Collects the changes that certainly save something, the largest first; where none was measured alone, all that may be
    followed, by what the report predicts. */
-static void collect(struct sw_savings *s)
+static void collect_steps(struct sw_savings *s)
 {
 	for (size_t i = 0; i < s->trials.n; i++) {
 		const struct sw_saving_trial *trial = &s->trials.at[i];
@@ -87,7 +87,7 @@ static void leave_out(struct sw_savings *s)
 			others && s->total.steps.at[i].shown->finding->id == SW_FINDING_REDUNDANT_SYNC;
 }
 
-static size_t narrowed(const struct sw_savings *s)
+static size_t count_narrowed(const struct sw_savings *s)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < s->total.steps.n; i++)
@@ -132,9 +132,9 @@ static bool add_trial(struct sw_plan_changes *all, const struct sw_saving_trial 
 }
 
 /* The changes up to that step; how many they are. */
-static size_t merge(const struct sw_savings *s, size_t last, struct sw_saving_trial *out)
+static size_t merge_changes(const struct sw_savings *s, size_t last, struct sw_saving_trial *out)
 {
-	const bool whole = narrowed(s) > 1;
+	const bool whole = count_narrowed(s) > 1;
 	size_t n = 0;
 	memset(out, 0, sizeof *out);
 	for (size_t i = 0; i <= last; i++) {
@@ -159,7 +159,7 @@ static int measure_together(struct sw_savings *s, size_t last, struct sw_saving 
 {
 	struct sw_saving_trial all;
 	int status = SW_EXIT_OK;
-	const size_t n = merge(s, last, &all);
+	const size_t n = merge_changes(s, last, &all);
 	if (n == 1 && !s->total.only) {
 		/* The result of one change alone was measured already. */
 		for (size_t i = 0; i <= last; i++)
@@ -180,7 +180,7 @@ int sw_savings_together(struct sw_savings *s)
 {
 	const uint32_t most_pairs = s->most_pairs;
 	int status = SW_EXIT_OK;
-	collect(s);
+	collect_steps(s);
 	leave_out(s);
 	const size_t n = s->total.steps.n;
 	if (n)

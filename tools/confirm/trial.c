@@ -57,7 +57,7 @@ static bool touches_all(const struct sw_finding *finding, const struct sw_access
 		(access->evidence == SW_EV_FOOTPRINT && detail && detail->extent == SW_EXTENT_BOX));
 }
 
-static bool writes(const struct sw_access *access)
+static bool is_write(const struct sw_access *access)
 {
 	return access->role == SW_WRITE || access->role == SW_READ_WRITE || access->role == SW_ATOMIC;
 }
@@ -67,7 +67,7 @@ static bool is_race(int id)
 	return id == SW_FINDING_RACE_RAW || id == SW_FINDING_RACE_WAR || id == SW_FINDING_RACE_WAW;
 }
 
-static void doubt(struct sw_trial *trial, enum sw_doubt why)
+static void set_doubt(struct sw_trial *trial, enum sw_doubt why)
 {
 	trial->result.verdict = SW_VERDICT_INCONCLUSIVE;
 	trial->result.doubt = why;
@@ -94,8 +94,8 @@ static void add_trial(sw_trials *trials, struct sw_report *report, struct sw_sho
 	trial->own_order = earlier->signals || later->signals;
 	trial->earlier_whole = touches_all(f, earlier);
 	trial->later_whole = touches_all(f, later);
-	trial->earlier_writes = writes(earlier);
-	trial->later_writes = writes(later);
+	trial->earlier_writes = is_write(earlier);
+	trial->later_writes = is_write(later);
 	trial->later_frees = trial->later_host && later->kind == SW_REC_FREE;
 	trial->earlier = trial->after = earlier->seq;
 	trial->later = trial->before = later->seq;
@@ -113,16 +113,16 @@ static void add_trial(sw_trials *trials, struct sw_report *report, struct sw_sho
 		trial->earlier = earlier->node;
 		trial->later = later->node;
 	} else if (f->id == SW_FINDING_GRAPH_BRANCH_RACE)
-		doubt(trial, SW_DOUBT_ONE_LAUNCH);
+		set_doubt(trial, SW_DOUBT_ONE_LAUNCH);
 	else if (f->id == SW_FINDING_BATCH_COPY_RACE || earlier->seq == later->seq)
-		doubt(trial, earlier->node ? SW_DOUBT_ONE_LAUNCH : SW_DOUBT_ONE_CALL);
+		set_doubt(trial, earlier->node ? SW_DOUBT_ONE_LAUNCH : SW_DOUBT_ONE_CALL);
 	else if ((earlier->stream && earlier->stream == later->stream) ||
 		 (earlier->kind == SW_REC_FREE && is_host(report, earlier)))
-		doubt(trial, SW_DOUBT_ORDER_WRONG);
+		set_doubt(trial, SW_DOUBT_ORDER_WRONG);
 	else if (earlier->stream == 0)
-		doubt(trial, SW_DOUBT_HOST_EARLIER);
+		set_doubt(trial, SW_DOUBT_HOST_EARLIER);
 	else if (later->kind == SW_REC_HOST_ACCESS && !trial->buffer)
-		doubt(trial, SW_DOUBT_BY_INSTRUCTION);
+		set_doubt(trial, SW_DOUBT_BY_INSTRUCTION);
 	trial->later_access = later->kind == SW_REC_HOST_ACCESS;
 }
 

@@ -100,7 +100,7 @@ static void bash_options(size_t command)
 	puts("' -- \"$current\"); return ;;");
 }
 
-static void bash(void)
+static void print_bash(void)
 {
 	puts("# bash completion for syncwatch, made by 'syncwatch help --completion bash'\n"
 	     "_syncwatch_files() {\n"
@@ -178,7 +178,7 @@ static void zsh_command(size_t command)
 	}
 }
 
-static void zsh(void)
+static void print_zsh(void)
 {
 	puts("#compdef syncwatch\n# zsh completion for syncwatch, made by 'syncwatch help --completion zsh'\n"
 	     "_syncwatch() {\n\tlocal -a commands\n\tcommands=(");
@@ -218,7 +218,7 @@ static void fish_option(const struct sw_option_info *option)
 	puts("'");
 }
 
-static void fish(void)
+static void print_fish(void)
 {
 	struct sw_option_info option;
 	puts("# fish completion for syncwatch, made by 'syncwatch help --completion fish'");
@@ -242,7 +242,7 @@ bool sw_completion_print(const char *shell)
 	static const struct {
 		const char *name;
 		void (*print)(void);
-	} shells[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
+	} shells[] = {{"bash", print_bash}, {"zsh", print_zsh}, {"fish", print_fish}};
 	for (size_t i = 0; i < sizeof shells / sizeof shells[0]; i++)
 		if (strcmp(shells[i].name, shell) == 0) {
 			shells[i].print();

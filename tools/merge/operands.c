@@ -25,7 +25,7 @@ static bool is_partial(const char *path)
 	return byte == '{';
 }
 
-static void add(struct sw_merge_operands *operands, char *path)
+static void append_operand(struct sw_merge_operands *operands, char *path)
 {
 	*sw_vec_push(&operands->at) = (struct sw_merge_operand){path, is_partial(path)};
 }
@@ -39,7 +39,7 @@ static int add_folder(struct sw_merge_operands *operands, const char *folder)
 		return sw_complain(SW_EXIT_INPUT, "%s: %s", folder, strerror(errno));
 	while ((entry = readdir(dir)))
 		if (fnmatch("*.swt", entry->d_name, 0) == 0 || fnmatch("*.swt.zst", entry->d_name, 0) == 0)
-			add(operands, sw_format("%s/%s", folder, entry->d_name));
+			append_operand(operands, sw_format("%s/%s", folder, entry->d_name));
 	closedir(dir);
 	return operands->at.n > before ? SW_EXIT_OK : sw_complain(SW_EXIT_INPUT, "%s holds no trace (*.swt)", folder);
 }
@@ -54,11 +54,11 @@ static int add_operand(struct sw_merge_operands *operands, const char *operand)
 			return add_folder(operands, operand);
 	} else if (glob(operand, 0, NULL, &found) == 0) {
 		for (size_t i = 0; i < found.gl_pathc; i++)
-			add(operands, sw_strdup(found.gl_pathv[i]));
+			append_operand(operands, sw_strdup(found.gl_pathv[i]));
 		globfree(&found);
 		return SW_EXIT_OK;
 	}
-	add(operands, sw_strdup(operand));
+	append_operand(operands, sw_strdup(operand));
 	return SW_EXIT_OK;
 }
 
@@ -67,7 +67,7 @@ static int by_path(const void *a, const void *b)
 	return strcmp(((const struct sw_merge_operand *)a)->path, ((const struct sw_merge_operand *)b)->path);
 }
 
-static void sort(struct sw_merge_operands *operands)
+static void sort_operands(struct sw_merge_operands *operands)
 {
 	size_t kept = 0;
 	if (operands->at.n)
@@ -85,7 +85,7 @@ int sw_merge_operands_find(struct sw_merge_operands *operands, const struct sw_o
 	int status = SW_EXIT_OK;
 	for (int i = 0; i < options->n_operands && !status; i++)
 		status = add_operand(operands, options->operands[i]);
-	sort(operands);
+	sort_operands(operands);
 	return status;
 }
 

@@ -19,14 +19,14 @@
 #define EVENTS	64
 #define WATCHED (1ull << 32) /* in the word of an event, in addition to the descriptor */
 
-static int fail(struct sw_error *error, const char *what)
+static int fail_with(struct sw_error *error, const char *what)
 {
 	const int code = errno;
 	return sw_fail(error, -code, "cannot %s: %s", what, strerror(code));
 }
 
 /* The folder's name goes into a socket's address and into LD_PRELOAD, which have their own ideas of names. */
-static bool usable(const char *parent)
+static bool is_usable(const char *parent)
 {
 	return parent && parent[0] == '/' && strlen(parent) + sizeof "/syncwatch-XXXXXX" <= SW_ANNOUNCE_FOLDER &&
 	       !strpbrk(parent, " :$\t\n");
@@ -37,7 +37,7 @@ static int make_folder(struct sw_channel *channel, struct sw_error *error)
 	const char *parents[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp", "/dev/shm"};
 	errno = ENOENT;
 	for (size_t i = 0; i < sizeof parents / sizeof parents[0]; i++) {
-		if (!usable(parents[i]))
+		if (!is_usable(parents[i]))
 			continue;
 		char *folder = sw_format("%s/syncwatch-XXXXXX", parents[i]);
 		if (mkdtemp(folder)) {
@@ -46,27 +46,27 @@ static int make_folder(struct sw_channel *channel, struct sw_error *error)
 		}
 		free(folder);
 	}
-	return fail(error, "make a private folder in $XDG_RUNTIME_DIR, $TMPDIR, /tmp or /dev/shm");
+	return fail_with(error, "make a private folder in $XDG_RUNTIME_DIR, $TMPDIR, /tmp or /dev/shm");
 }
 
-static char *inside(const struct sw_channel *channel, const char *name)
+static char *path_inside(const struct sw_channel *channel, const char *name)
 {
 	return sw_format("%s/%s", channel->folder, name);
 }
 
 static int make_board(struct sw_channel *channel, struct sw_error *error)
 {
-	char *path = inside(channel, SW_ANNOUNCE_BOARD);
+	char *path = path_inside(channel, SW_ANNOUNCE_BOARD);
 	/* Written by us alone, but children that change their user map it, too. */
 	const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	free(path);
 	if (fd < 0)
-		return fail(error, "make a file in the private folder");
+		return fail_with(error, "make a file in the private folder");
 	void *at = MAP_FAILED;
 	errno = posix_fallocate(fd, 0, sizeof *channel->board); /* stores into it never fail on a full disk */
 	if (!errno)
 		at = mmap(NULL, sizeof *channel->board, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	const int rc = at == MAP_FAILED ? fail(error, "map a file in the private folder") : 0;
+	const int rc = at == MAP_FAILED ? fail_with(error, "map a file in the private folder") : 0;
 	close(fd);
 	if (!rc) {
 		channel->board = at;
@@ -84,7 +84,7 @@ static int listen_at(struct sw_channel *channel, int which, const struct sockadd
 	event.data.u64 = (uint32_t)fd;
 	if (fd < 0 || bind(fd, (const struct sockaddr *)address, bytes) || listen(fd, BACKLOG) ||
 	    epoll_ctl(channel->poll, EPOLL_CTL_ADD, fd, &event))
-		return fail(error, "listen for the recorder");
+		return fail_with(error, "listen for the recorder");
 	return 0;
 }
 
@@ -120,9 +120,9 @@ int sw_channel_open(struct sw_channel *channel, struct sw_error *error)
 {
 	channel->listener[0] = channel->listener[1] = -1;
 	channel->poll = epoll_create1(EPOLL_CLOEXEC);
-	int rc = channel->poll < 0 ? fail(error, "make a poll set") : 0;
+	int rc = channel->poll < 0 ? fail_with(error, "make a poll set") : 0;
 	if (!rc && getrandom(channel->nonce, sizeof channel->nonce, 0) != sizeof channel->nonce)
-		rc = fail(error, "get random bytes");
+		rc = fail_with(error, "get random bytes");
 	if (!rc)
 		rc = make_folder(channel, error);
 	if (!rc)
@@ -149,7 +149,7 @@ void sw_channel_expect(struct sw_channel *channel, const char *preload)
 
 char *sw_channel_link(struct sw_channel *channel, const char *target)
 {
-	char *link = inside(channel, "lib");
+	char *link = path_inside(channel, "lib");
 	if (!channel->linked && symlink(target, link)) {
 		free(link);
 		return NULL;
@@ -179,7 +179,7 @@ static bool is_sound(const struct sw_channel *channel, const struct sw_announce_
 }
 
 /* False: nothing has come yet. */
-static bool receive(struct sw_channel *channel, int connection)
+static bool receive_message(struct sw_channel *channel, int connection)
 {
 	struct sw_announce_message message;
 	char text[SW_ANNOUNCE_TEXT + 1];
@@ -231,7 +231,7 @@ static void take_connection(struct sw_channel *channel, int listener)
 		}
 		struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint32_t)fd};
 		if (epoll_ctl(channel->poll, EPOLL_CTL_ADD, fd, &event)) {
-			receive(channel, fd);
+			receive_message(channel, fd);
 			close(fd);
 		}
 	}
@@ -262,7 +262,7 @@ void sw_channel_serve(struct sw_channel *channel)
 				channel->readable(channel->arg, fd);
 			else if (fd == channel->listener[0] || fd == channel->listener[1])
 				take_connection(channel, fd);
-			else if (receive(channel, fd))
+			else if (receive_message(channel, fd))
 				close(fd);
 		}
 	} while (n > 0);
@@ -289,7 +289,7 @@ void sw_channel_close(struct sw_channel *channel)
 	if (channel->board)
 		munmap(channel->board, sizeof *channel->board);
 	for (size_t i = 0; channel->folder && i < sizeof names / sizeof names[0]; i++) {
-		char *path = inside(channel, names[i]);
+		char *path = path_inside(channel, names[i]);
 		unlink(path);
 		free(path);
 	}

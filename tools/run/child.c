@@ -29,7 +29,8 @@ static void watched_set(sigset_t *set)
 }
 
 /* In the child: never returns. */
-static void start(const struct sw_child *child, const sigset_t *mask, const struct sigaction *sigchld, int report)
+static void start_program(const struct sw_child *child, const sigset_t *mask, const struct sigaction *sigchld,
+			  int report)
 {
 	sigaction(SIGCHLD, sigchld, NULL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
@@ -73,7 +74,7 @@ static void take_signal(const struct sw_child *child, int fd, pid_t pid, struct 
 }
 
 /* Buries whatever has ended: orphans of the program are our children.  True: the program has. */
-static bool reap(pid_t pid, struct sw_witness *witness, int *status)
+static bool reap_ended(pid_t pid, struct sw_witness *witness, int *status)
 {
 	pid_t ended;
 	int how;
@@ -91,7 +92,7 @@ static bool reap(pid_t pid, struct sw_witness *witness, int *status)
 static void wait_for(const struct sw_child *child, pid_t pid, int signals, struct sw_witness *witness, int *status)
 {
 	struct pollfd fds[] = {{.fd = signals, .events = POLLIN}, {.fd = child->fd, .events = POLLIN}};
-	while (!reap(pid, witness, status)) {
+	while (!reap_ended(pid, witness, status)) {
 		if (poll(fds, 2, -1) < 0)
 			continue;
 		if (fds[1].revents)
@@ -110,8 +111,8 @@ static int cannot_run(const char *name, int failed, struct sw_error *error)
 }
 
 /* The program's life, with every watched signal blocked. */
-static int live(const struct sw_child *child, const sigset_t *watched, const sigset_t *before,
-		const struct sigaction *sigchld, pid_t *pid, int *status, struct sw_error *error)
+static int watch_program(const struct sw_child *child, const sigset_t *watched, const sigset_t *before,
+			 const struct sigaction *sigchld, pid_t *pid, int *status, struct sw_error *error)
 {
 	int report[2], code = 0;
 	const int signals = signalfd(-1, watched, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -125,7 +126,7 @@ static int live(const struct sw_child *child, const sigset_t *watched, const sig
 	sw_witness_start(&witness);
 	*pid = fork();
 	if (*pid == 0)
-		start(child, before, sigchld, report[1]);
+		start_program(child, before, sigchld, report[1]);
 	if (*pid < 0)
 		code = sw_fail(error, -errno, "cannot start a process: %s", strerror(errno));
 	close(report[1]);
@@ -151,7 +152,7 @@ int sw_child_run(const struct sw_child *child, pid_t *pid, int *status, struct s
 	watched_set(&watched);
 	sigprocmask(SIG_BLOCK, &watched, &before);
 	sigaction(SIGCHLD, &plain, &sigchld);
-	int code = live(child, &watched, &before, &sigchld, pid, status, error);
+	int code = watch_program(child, &watched, &before, &sigchld, pid, status, error);
 	sigaction(SIGCHLD, &sigchld, NULL);
 	/* One that comes while the report is made must not end us. */
 	for (int i = 0; i < SW_CHILD_SIGNALS; i++)

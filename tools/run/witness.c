@@ -16,7 +16,7 @@
 #define ANSWER_MS 2000
 
 /* In the witness: for each signal number that comes, was it pending? */
-static void testify(int fd)
+static void watch_signals(int fd)
 {
 	unsigned char sig;
 	while (read(fd, &sig, 1) == 1) {
@@ -46,7 +46,7 @@ void sw_witness_start(struct sw_witness *witness)
 		/* Nothing of the user's stays open because of us. */
 		if (getppid() != parent || dup2(pair[1], 0) < 0 || syscall(SYS_close_range, 1, ~0u, 0))
 			_exit(0);
-		testify(0);
+		watch_signals(0);
 		_exit(0);
 	}
 	close(pair[1]);

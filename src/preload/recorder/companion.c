@@ -9,12 +9,12 @@
 
 const struct sw_companion_hooks *sw_companion_hooks;
 
-static bool inside(void)
+static bool is_inside(void)
 {
 	return sw_thread.guard || sw_thread.busy;
 }
 
-static const struct sw_companion_hooks *hook(const struct sw_companion_hooks *hooks)
+static const struct sw_companion_hooks *set_hooks(const struct sw_companion_hooks *hooks)
 {
 	const struct sw_companion_hooks *before = sw_companion_hooks;
 	sw_companion_hooks = hooks;
@@ -23,7 +23,7 @@ static const struct sw_companion_hooks *hook(const struct sw_companion_hooks *ho
 
 void (*sw_companion_begun)(void);
 
-static void begun(void (*function)(void))
+static void call_when_begun(void (*function)(void))
 {
 	__atomic_store_n(&sw_companion_begun, function, __ATOMIC_RELEASE);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* with that of start_rest(): one of the two calls it */
@@ -31,7 +31,7 @@ static void begun(void (*function)(void))
 		function();
 }
 
-static const struct sw_file_header *header(void)
+static const struct sw_file_header *trace_header(void)
 {
 	return sw_trace.header;
 }
@@ -44,14 +44,14 @@ static void file_flags(uint32_t flags)
 
 sw_companion_stacks *sw_companion_join;
 
-static void stacks(sw_companion_stacks *join)
+static void join_stacks(sw_companion_stacks *join)
 {
 	__atomic_store_n(&sw_companion_join, join, __ATOMIC_RELEASE);
 }
 
 sw_look_up *sw_companion_names;
 
-static sw_look_up *names(sw_look_up *look_up)
+static sw_look_up *set_names(sw_look_up *look_up)
 {
 	return __atomic_exchange_n(&sw_companion_names, look_up, __ATOMIC_ACQ_REL);
 }
@@ -61,7 +61,7 @@ static void ask_python(sw_window_inside *ask)
 	__atomic_store_n(&sw_window_ask_python, ask, __ATOMIC_RELEASE);
 }
 
-static void commit(struct sw_writer *w)
+static void commit_record(struct sw_writer *w)
 {
 	sw_writer_commit(w);
 }
@@ -77,26 +77,26 @@ static const struct sw_companion companion = {
 	.described = sw_describe_done,
 	.notice = sw_notice,
 	.recording = sw_recording,
-	.inside = inside,
-	.begun = begun,
-	.hook = hook,
+	.inside = is_inside,
+	.begun = call_when_begun,
+	.hook = set_hooks,
 	.nested = sw_call_inside,
 	.host_sync = sw_host_sync,
 	.host_sync_on = sw_host_sync_on,
 	.thread = sw_recorder_thread,
 	.options = sw_preload_options,
-	.header = header,
+	.header = trace_header,
 	.file_flags = file_flags,
-	.stacks = stacks,
+	.stacks = join_stacks,
 	.writer_describe = sw_writer_describe,
-	.writer_commit = commit,
+	.writer_commit = commit_record,
 	.driver = sw_driver_resolve,
 	.frames = sw_stack_frames,
 	.replace = sw_driver_replace,
 	.functions = sw_functions_known,
 	.windows = {sw_window_paused, sw_window_push, sw_window_pop, sw_window_start, sw_window_stop, sw_window_python,
 		    ask_python},
-	.look_ups = {names, sw_dlsym_call},
+	.look_ups = {set_names, sw_dlsym_call},
 };
 
 const struct sw_companion *syncwatch_companion(uint32_t version)

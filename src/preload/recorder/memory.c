@@ -27,7 +27,7 @@ static unsigned looks;
 
 /* False: the process that holds it does not respond. What is left undone then is done by the next, or by who holds the
    memory. */
-static bool enter(uint64_t *mask)
+static bool enter_memory(uint64_t *mask)
 {
 	static const uint32_t never = 0;
 	const struct timespec look = {.tv_nsec = LOOK_NS};
@@ -111,7 +111,7 @@ static bool write_chunk(int fd, uint64_t offset, const struct sw_chunk_header *h
 void sw_memory_write_closed(const uint8_t *chunk)
 {
 	uint64_t number, mask;
-	if (!sw_trace.memory.inode || !enter(&mask))
+	if (!sw_trace.memory.inode || !enter_memory(&mask))
 		return;
 	memcpy(&number, chunk + SW_CHUNK_RECORDS_END, sizeof number);
 	const int file = sw_trace_borrow(&sw_trace.file), memory = sw_trace_borrow(&sw_trace.memory);
@@ -127,7 +127,7 @@ void sw_memory_write_closed(const uint8_t *chunk)
 	sw_lock_leave(&writing, mask);
 }
 
-static bool copy(int memory, int file, uint64_t offset, uint64_t bytes)
+static bool copy_to_file(int memory, int file, uint64_t offset, uint64_t bytes)
 {
 	uint8_t piece[PIECE];
 	while (bytes) {
@@ -158,7 +158,8 @@ static bool write_one(int memory, int file, uint64_t offset, bool again)
 	if (now.magic != SW_FORMAT_CHUNK_MAGIC || now.committed > SW_CHUNK_BYTES - sizeof now)
 		return true; /* no thread has begun it */
 	if ((again || !is_written(file, offset, &now)) &&
-	    !(copy(memory, file, offset + sizeof now, now.committed) && write_all(file, &now, sizeof now, offset)))
+	    !(copy_to_file(memory, file, offset + sizeof now, now.committed) &&
+	      write_all(file, &now, sizeof now, offset)))
 		return false;
 	if (now.closed && sw_sys_punch(memory, offset, SW_CHUNK_BYTES) == 0 && atomic_load(&sw_trace.behind))
 		atomic_fetch_sub(&sw_trace.behind, 1);
@@ -185,7 +186,7 @@ static void write_new(int memory, int file, bool again, bool last)
 void sw_memory_write(bool last)
 {
 	uint64_t mask;
-	if (!sw_trace.memory.inode || !enter(&mask))
+	if (!sw_trace.memory.inode || !enter_memory(&mask))
 		return;
 	const int file = sw_trace_borrow(&sw_trace.file), memory = sw_trace_borrow(&sw_trace.memory);
 	if (file >= 0 && memory >= 0)

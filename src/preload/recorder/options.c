@@ -145,7 +145,7 @@ static bool pass_on(struct sw_preload_options *out, const char *name, const char
 	return true;
 }
 
-static bool set(struct sw_preload_options *out, const char *name, const char *value, bool *known)
+static bool set_option(struct sw_preload_options *out, const char *name, const char *value, bool *known)
 {
 	*known = true;
 #define OWN(option, member, parser, standard, help)                                                                    \
@@ -167,7 +167,7 @@ static void set_word(struct sw_preload_options *out, char *word)
 	char *value = strchr(word, '=');
 	if (value)
 		*value++ = 0;
-	if (!*word || set(out, word, value ? value : "", &known))
+	if (!*word || set_option(out, word, value ? value : "", &known))
 		return;
 	if (known)
 		sw_say("SYNCWATCH_OPTIONS: '%.60s' is no value for '%.40s'; ignored", value ? value : "", word);

@@ -219,7 +219,7 @@ SW_OFTEN void sw_call_publish(struct sw_call *call)
 
 /* Patches the pending record: duration and status first, then the flag, so that a reader that sees the flag cleared
    sees both. */
-static void patch(struct sw_writer *w, uint64_t t0, uint64_t now, int status)
+static void patch_pending(struct sw_writer *w, uint64_t t0, uint64_t now, int status)
 {
 	struct sw_rec *r = w->pending;
 	if (r) {
@@ -278,7 +278,7 @@ static __attribute__((noinline)) void leave(struct sw_call *call, int status, bo
 	uint64_t now = w->pending || end ? sw_clock_ticks() : 0;
 	if (__builtin_expect(status != 0, 0) && !is_answer(call, status))
 		w->failed[call->api < SW_API_IDS ? call->api : 0]++;
-	patch(w, call->t0, now, status);
+	patch_pending(w, call->t0, now, status);
 	if (end && call->rec)
 		write_end(call, w, now, status);
 	if (__builtin_expect(sw_companion_hooks != NULL, 0)) {
@@ -299,7 +299,7 @@ void sw_call_pause(struct sw_call *call)
 	if (!sw_call_usable(t, call))
 		return;
 	sw_thread_busy(t, 1);
-	patch(t->writer, call->t0, call->t0, 0);
+	patch_pending(t->writer, call->t0, call->t0, 0);
 	t->functions++;
 	t->guard = NULL;
 	sw_thread_busy(t, 0);
@@ -320,7 +320,7 @@ void sw_thread_pause(struct sw_pause *pause)
 		return;
 	sw_thread_busy(t, 1);
 	if (t->writer && t->writer->pending)
-		patch(t->writer, 0, 0, 0);
+		patch_pending(t->writer, 0, 0, 0);
 	t->guard = NULL;
 	sw_thread_busy(t, 0);
 }

@@ -57,7 +57,7 @@ void sw_ci_end(struct sw_ci *ci)
  */
 
 /* "/a/b/../c/./d" -> "/a/c/d", in place. */
-static void normalise(char *path)
+static void normalise_path(char *path)
 {
 	char *out = path;
 	for (const char *at = path; *at;) {
@@ -81,7 +81,7 @@ const char *sw_ci_path(struct sw_ci *ci, struct sw_report *report, const char *f
 	if (file[0] != '/' && (!process || process->cwd[0] != '/'))
 		return file;
 	char *whole = file[0] == '/' ? sw_strdup(file) : sw_format("%s/%s", process->cwd, file);
-	normalise(whole);
+	normalise_path(whole);
 	size_t root = ci->root ? strlen(ci->root) : 0;
 	bool inside = root > 1 && strncmp(whole, ci->root, root) == 0 && whole[root] == '/' && whole[root + 1];
 	const char *path = sw_names_format(&report->names, "%s", inside ? whole + root + 1 : whole);
@@ -98,7 +98,7 @@ const char *sw_ci_program(const struct sw_report *report)
  */
 
 /* With a capital; a name of the API at the start stays what it is. */
-static const char *sentence(struct sw_names *names, const char *text)
+static const char *as_sentence(struct sw_names *names, const char *text)
 {
 	if (strspn(text, "abcdefghijklmnopqrstuvwxyz") < strcspn(text, " "))
 		return text;
@@ -110,7 +110,7 @@ static const char *sentence(struct sw_names *names, const char *text)
 static const char *whole_text(struct sw_report *report, const struct sw_ci_result *result)
 {
 	struct sw_names *names = &report->names;
-	const char *text = sw_names_format(names, "%s.", sentence(names, result->words.message));
+	const char *text = sw_names_format(names, "%s.", as_sentence(names, result->words.message));
 	if (*result->words.cost)
 		text = sw_names_format(names, "%s Cost: %s.", text, result->words.cost);
 	if (result->group->members.n)

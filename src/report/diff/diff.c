@@ -90,7 +90,7 @@ static int by_line(const void *one, const void *other)
 	return a < b ? -1 : a > b;
 }
 
-static struct half *halves(const struct sw_digest *digest)
+static struct half *make_halves(const struct sw_digest *digest)
 {
 	struct half *half = sw_calloc(digest->findings.n + 1, sizeof *half);
 	for (size_t i = 0; i < digest->findings.n; i++)
@@ -99,7 +99,7 @@ static struct half *halves(const struct sw_digest *digest)
 	return half;
 }
 
-static void match(struct half *a, size_t an, struct half *b, size_t bn, enum likeness like)
+static void match_halves(struct half *a, size_t an, struct half *b, size_t bn, enum likeness like)
 {
 	for (size_t i = 0; i < an; i++)
 		a[i].key = key_of(a[i].finding, like);
@@ -117,7 +117,7 @@ static void match(struct half *a, size_t an, struct half *b, size_t bn, enum lik
 /* ---- what changed ------------------------------------------------------------------------------------------------ */
 
 /* -1, 0, 1: `b` is less than, about, more than `a`. */
-static int differs(uint64_t a, uint64_t b)
+static int differs_much(uint64_t a, uint64_t b)
 {
 	uint64_t most = a > b ? a : b, apart = a > b ? a - b : b - a;
 	if (apart <= most / 100 * SW_DIFF_NOISE_PERCENT)
@@ -126,7 +126,7 @@ static int differs(uint64_t a, uint64_t b)
 }
 
 /* Host time of the first run, as if that had been as long as the second. */
-static uint64_t scaled(const struct sw_diff *diff, uint64_t ns)
+static uint64_t scaled_time(const struct sw_diff *diff, uint64_t ns)
 {
 	if (!diff->a->span_ns || !diff->b->span_ns)
 		return ns;
@@ -140,15 +140,15 @@ static uint64_t scaled(const struct sw_diff *diff, uint64_t ns)
 static int wait_differs(const struct sw_diff *diff, const struct sw_digest_finding *a,
 			const struct sw_digest_finding *b, uint64_t a_ns, uint64_t b_ns)
 {
-	uint64_t before = scaled(diff, a_ns), apart = before > b_ns ? before - b_ns : b_ns - before;
-	int share = differs(before, b_ns);
+	uint64_t before = scaled_time(diff, a_ns), apart = before > b_ns ? before - b_ns : b_ns - before;
+	int share = differs_much(before, b_ns);
 	if (apart <= SW_DIFF_NOISE_NS)
 		return 0;
-	return share == differs(a_ns / a->calls, b_ns / b->calls) || share == differs(a_ns, b_ns) ? share : 0;
+	return share == differs_much(a_ns / a->calls, b_ns / b->calls) || share == differs_much(a_ns, b_ns) ? share : 0;
 }
 
-static enum sw_change compare(const struct sw_diff *diff, const struct sw_digest_finding *a,
-			      const struct sw_digest_finding *b)
+static enum sw_change compare_findings(const struct sw_diff *diff, const struct sw_digest_finding *a,
+				       const struct sw_digest_finding *b)
 {
 	int worse = 0;
 	if (a->calls && b->calls) {
@@ -173,7 +173,7 @@ static void add_pair(struct sw_diff *diff, const struct sw_digest_finding *a, co
 {
 	struct sw_diff_entry entry = {.a = a, .b = b};
 	if (a && b)
-		entry.change = compare(diff, a, b);
+		entry.change = compare_findings(diff, a, b);
 	else if (is_cheap(a ? a : b))
 		return;
 	else
@@ -196,10 +196,10 @@ static int by_change(const void *one, const void *other)
 
 void sw_diff_make(struct sw_diff *diff, const struct sw_digest *a, const struct sw_digest *b)
 {
-	struct half *of_a = halves(a), *of_b = halves(b);
+	struct half *of_a = make_halves(a), *of_b = make_halves(b);
 	*diff = (struct sw_diff){.a = a, .b = b};
 	for (int like = 0; like < LIKENESSES; like++)
-		match(of_a, a->findings.n, of_b, b->findings.n, (enum likeness)like);
+		match_halves(of_a, a->findings.n, of_b, b->findings.n, (enum likeness)like);
 	for (size_t i = 0; i < b->findings.n; i++)
 		add_pair(diff, of_b[i].partner, of_b[i].finding);
 	for (size_t i = 0; i < a->findings.n; i++)

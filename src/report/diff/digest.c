@@ -116,7 +116,7 @@ struct source {
 	int rc;
 };
 
-static void wrong(struct source *s, const char *key, const char *wanted)
+static void fail_wrong(struct source *s, const char *key, const char *wanted)
 {
 	if (!s->rc)
 		s->rc = sw_fail(s->error, SW_E_FORMAT, "%s: a report's '%s' is %s", s->path, key, wanted);
@@ -130,7 +130,7 @@ static const char *text_of(struct source *s, const json_t *object, const char *k
 	if (!value || json_is_null(value))
 		return "";
 	if (!json_is_string(value)) {
-		wrong(s, key, "a string");
+		fail_wrong(s, key, "a string");
 		return "";
 	}
 	return sw_arena_strndup(&s->digest->arena, json_string_value(value), json_string_length(value));
@@ -142,7 +142,7 @@ static uint64_t count_of(struct source *s, const json_t *object, const char *key
 	if (!value || json_is_null(value))
 		return 0;
 	if (!json_is_integer(value) || json_integer_value(value) < 0) {
-		wrong(s, key, "a number from 0");
+		fail_wrong(s, key, "a number from 0");
 		return 0;
 	}
 	return (uint64_t)json_integer_value(value);
@@ -157,7 +157,7 @@ static uint64_t time_of(struct source *s, const json_t *object, const char *key)
 		return 0;
 	double ms = json_number_value(value);
 	if (!json_is_number(value) || !(ms >= 0 && ms <= MAX_MS)) {
-		wrong(s, key, "milliseconds from 0");
+		fail_wrong(s, key, "milliseconds from 0");
 		return 0;
 	}
 	return (uint64_t)(ms * 1e6 + 0.5);
@@ -167,7 +167,7 @@ static bool flag_of(struct source *s, const json_t *object, const char *key)
 {
 	const json_t *value = json_object_get(object, key);
 	if (value && !json_is_null(value) && !json_is_boolean(value))
-		wrong(s, key, "true or false");
+		fail_wrong(s, key, "true or false");
 	return json_is_true(value);
 }
 
@@ -175,7 +175,7 @@ static const json_t *list_of(struct source *s, const json_t *object, const char 
 {
 	const json_t *value = json_object_get(object, key);
 	if (!json_is_array(value))
-		wrong(s, key, "a list");
+		fail_wrong(s, key, "a list");
 	return value;
 }
 
@@ -186,7 +186,7 @@ static int word_of(struct source *s, const json_t *object, const char *key, cons
 	for (int i = 0; i <= last; i++)
 		if (strcmp(text, name(i)) == 0)
 			return i;
-	wrong(s, key, "none that is known");
+	fail_wrong(s, key, "none that is known");
 	return 0;
 }
 
@@ -252,7 +252,7 @@ static void read_finding(struct source *s, const json_t *object)
 		.fingerprint = strtoull(text_of(s, object, "fingerprint"), NULL, 16),
 	};
 	if (!end || *end || finding.id <= 0 || finding.id > 999)
-		wrong(s, "id", "SW and three digits");
+		fail_wrong(s, "id", "SW and three digits");
 	read_sides(s, object, &finding);
 	s->digest->all |= finding.hidden;
 	if (!flag_of(s, object, "suppressed"))

@@ -103,7 +103,7 @@ static void put_ground(struct sw_json *json, const struct sw_evidence_detail *gr
 	sw_json_close(json, '}');
 }
 
-static const char *position(const struct sw_finding *finding, uint32_t index)
+static const char *side_name(const struct sw_finding *finding, uint32_t index)
 {
 	if (!sw_is_hazard(finding))
 		return index == 0 ? "call" : "related";
@@ -279,7 +279,7 @@ void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size
 	sw_json_text(json, "suppression", sw_report_suppression(report, shown));
 	sw_json_open(json, "accesses", '[');
 	for (uint32_t i = 0; i < finding->accesses; i++)
-		put_access(json, report, NULL, sw_finding_access(finding, i), position(finding, i));
+		put_access(json, report, NULL, sw_finding_access(finding, i), side_name(finding, i));
 	sw_json_close(json, ']');
 	if (more->others.n) {
 		sw_json_open(json, "other_buffers", '[');

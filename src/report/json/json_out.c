@@ -6,7 +6,7 @@
 #include "report/excerpts.h"
 
 /* Bytes from here on that stand for themselves. */
-static size_t plain(const char *text)
+static size_t plain_bytes(const char *text)
 {
 	size_t n = 0;
 	for (unsigned char c = (unsigned char)*text; c; c = (unsigned char)text[n]) {
@@ -23,7 +23,7 @@ void sw_json_quote(FILE *out, const char *text)
 	putc('"', out);
 	while (*text) {
 		/* A call for each of them would take more time than all else that is done for a report. */
-		size_t n = plain(text);
+		size_t n = plain_bytes(text);
 		if (n) {
 			fwrite(text, 1, n, out);
 			text += n;
@@ -40,7 +40,7 @@ void sw_json_quote(FILE *out, const char *text)
 	putc('"', out);
 }
 
-static void indent(const struct sw_json *json)
+static void put_indent(const struct sw_json *json)
 {
 	static const char spaces[] = "                                ";
 	putc('\n', json->out);
@@ -50,12 +50,12 @@ static void indent(const struct sw_json *json)
 	}
 }
 
-static void separate(struct sw_json *json, const char *key)
+static void put_separator(struct sw_json *json, const char *key)
 {
 	if (!json->first)
 		putc(',', json->out);
 	if (json->depth > 0)
-		indent(json);
+		put_indent(json);
 	json->first = false;
 	if (key) {
 		sw_json_quote(json->out, key);
@@ -67,7 +67,7 @@ void sw_json_open(struct sw_json *json, const char *key, char bracket)
 {
 	if (json->depth == 0)
 		json->first = true;
-	separate(json, key);
+	put_separator(json, key);
 	putc(bracket, json->out);
 	json->depth++;
 	json->first = true;
@@ -77,7 +77,7 @@ void sw_json_close(struct sw_json *json, char bracket)
 {
 	json->depth--;
 	if (!json->first)
-		indent(json);
+		put_indent(json);
 	putc(bracket, json->out);
 	json->first = false;
 	if (json->depth == 0)
@@ -86,7 +86,7 @@ void sw_json_close(struct sw_json *json, char bracket)
 
 void sw_json_text(struct sw_json *json, const char *key, const char *text)
 {
-	separate(json, key);
+	put_separator(json, key);
 	if (text)
 		sw_json_quote(json->out, text);
 	else
@@ -95,37 +95,37 @@ void sw_json_text(struct sw_json *json, const char *key, const char *text)
 
 void sw_json_number(struct sw_json *json, const char *key, uint64_t number)
 {
-	separate(json, key);
+	put_separator(json, key);
 	fprintf(json->out, "%" PRIu64, number);
 }
 
 void sw_json_signed(struct sw_json *json, const char *key, int64_t number)
 {
-	separate(json, key);
+	put_separator(json, key);
 	fprintf(json->out, "%" PRId64, number);
 }
 
 /* From integers: no locale's comma, no rounding. */
 void sw_json_ms(struct sw_json *json, const char *key, uint64_t ns)
 {
-	separate(json, key);
+	put_separator(json, key);
 	fprintf(json->out, "%" PRIu64 ".%06" PRIu64, ns / 1000000, ns % 1000000);
 }
 
 void sw_json_hex(struct sw_json *json, const char *key, uint64_t word)
 {
-	separate(json, key);
+	put_separator(json, key);
 	fprintf(json->out, "\"0x%" PRIx64 "\"", word);
 }
 
 void sw_json_bool(struct sw_json *json, const char *key, bool value)
 {
-	separate(json, key);
+	put_separator(json, key);
 	fputs(value ? "true" : "false", json->out);
 }
 
 void sw_json_raw(struct sw_json *json, const char *key, const char *value)
 {
-	separate(json, key);
+	put_separator(json, key);
 	fputs(value, json->out);
 }

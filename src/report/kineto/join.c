@@ -51,7 +51,7 @@ static struct bounds bounds_of(const struct sw_profile_call *theirs, const struc
 }
 
 /* By how much an offset is outside. */
-static int64_t outside(struct bounds bounds, int64_t offset)
+static int64_t distance_outside(struct bounds bounds, int64_t offset)
 {
 	return offset < bounds.low ? bounds.low - offset : offset > bounds.high ? offset - bounds.high : 0;
 }
@@ -152,7 +152,7 @@ static size_t best_partner(const struct joining *j, const struct pair *pair, con
 		const struct sw_own_call *own = &j->own->calls.at[pair->own.at[i]];
 		if ((int64_t)own->start + offset > theirs->end + tolerance)
 			break;
-		int64_t off = outside(bounds_of(theirs, own), offset);
+		int64_t off = distance_outside(bounds_of(theirs, own), offset);
 		if (own->name != theirs->name || off > tolerance)
 			continue;
 		*several |= best || own->match;
@@ -169,10 +169,10 @@ static bool is_of_another(const struct joining *j, const struct pair *pair, size
 			  int64_t offset)
 {
 	const struct sw_profile_call *theirs = &j->profile->calls.at[pair->theirs.at[at]];
-	const int64_t off = outside(bounds_of(theirs, own), offset);
+	const int64_t off = distance_outside(bounds_of(theirs, own), offset);
 	for (size_t i = at > NEIGHBOURS ? at - NEIGHBOURS : 0; off && i < pair->theirs.n && i <= at + NEIGHBOURS; i++) {
 		const struct sw_profile_call *other = &j->profile->calls.at[pair->theirs.at[i]];
-		if (i != at && other->name == theirs->name && outside(bounds_of(other, own), offset) < off)
+		if (i != at && other->name == theirs->name && distance_outside(bounds_of(other, own), offset) < off)
 			return true;
 	}
 	return false;
@@ -182,8 +182,8 @@ static bool is_of_another(const struct joining *j, const struct pair *pair, size
  * Matches calls of the profile from `from` on, forwards or backwards, and follows the offset as it drifts.  Returns how
  * many were matched; keep: for good.
  */
-static uint64_t follow(struct joining *j, const struct pair *pair, size_t from, size_t most, bool forwards,
-		       int64_t offset, bool keep)
+static uint64_t follow_offset(struct joining *j, const struct pair *pair, size_t from, size_t most, bool forwards,
+			      int64_t offset, bool keep)
 {
 	SW_VEC(size_t) taken = {0};
 	uint64_t matched = 0;
@@ -262,14 +262,14 @@ static void try_run(struct joining *j, const struct pair *pair, size_t theirs, s
 		if (!run_fits(j, pair, theirs, own, run, &place.offset))
 			continue;
 		++*tried;
-		place.score = follow(j, pair, theirs, sample, true, place.offset, false);
+		place.score = follow_offset(j, pair, theirs, sample, true, place.offset, false);
 		place.from_hint = j->hint ? llabs((long long)(place.offset - j->hint)) : 0;
 		if (is_better(&place, best))
 			*best = place;
 	}
 }
 
-static const struct pair *largest(const struct joining *j)
+static const struct pair *largest_pair(const struct joining *j)
 {
 	const struct pair *found = NULL;
 	for (size_t i = 0; i < j->pairs.n; i++)
@@ -323,16 +323,17 @@ static int64_t offset_at(const struct joining *j, const struct pair *pair, int64
 
 static void match_all(struct joining *j, const struct pair *main, const struct place *place)
 {
-	j->out->matched += follow(j, main, place->theirs, main->theirs.n - place->theirs, true, place->offset, true);
+	j->out->matched +=
+		follow_offset(j, main, place->theirs, main->theirs.n - place->theirs, true, place->offset, true);
 	if (place->theirs)
-		j->out->matched += follow(j, main, place->theirs - 1, place->theirs, false, place->offset, true);
+		j->out->matched += follow_offset(j, main, place->theirs - 1, place->theirs, false, place->offset, true);
 	for (size_t i = 0; i < j->pairs.n; i++) {
 		const struct pair *pair = &j->pairs.at[i];
 		if (pair == main || !pair->theirs.n)
 			continue;
 		int64_t first = j->profile->calls.at[pair->theirs.at[0]].start;
 		j->out->matched +=
-			follow(j, pair, 0, pair->theirs.n, true, offset_at(j, main, first, place->offset), true);
+			follow_offset(j, pair, 0, pair->theirs.n, true, offset_at(j, main, first, place->offset), true);
 	}
 }
 
@@ -377,7 +378,7 @@ int sw_join(struct sw_profile *profile, struct sw_own_calls *own, struct sw_join
 		return rc;
 	j.hint = (int64_t)sw_reader_header(own->reader)->start_realtime_ns - profile->base_ns;
 	make_pairs(&j);
-	const struct pair *main = largest(&j);
+	const struct pair *main = largest_pair(&j);
 	if (main && main->theirs.n && find_place(&j, main, &place))
 		match_all(&j, main, &place);
 	if (join->matched < LEAST_MATCHED || join->matched * 100 < join->calls * LEAST_PERCENT)

@@ -134,7 +134,7 @@ struct drawing {
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
-static struct sw_label label(struct drawing *d, const char *text)
+static struct sw_label quoted_label(struct drawing *d, const char *text)
 {
 	return sw_label_quote(&d->merge->report->names.arena, text);
 }
@@ -185,18 +185,18 @@ static struct sw_label title_of(struct drawing *d, const struct slice *s)
 {
 	struct sw_names *names = &d->merge->report->names;
 	if (s->what == WORK)
-		return label(d, name_of_draw(d, s->call));
+		return quoted_label(d, name_of_draw(d, s->call));
 	if (s->what == WAIT)
-		return label(d, sw_names_format(names, "waits in %s", name_of_draw(d, s->call)));
+		return quoted_label(d, sw_names_format(names, "waits in %s", name_of_draw(d, s->call)));
 	const struct sw_finding_info *info = sw_finding_info(s->hazard->id);
-	return label(d, sw_names_format(names, "SW%03d %s, %s side", s->hazard->id, info ? info->kind : "",
-					s->later ? "later" : "earlier"));
+	return quoted_label(d, sw_names_format(names, "SW%03d %s, %s side", s->hazard->id, info ? info->kind : "",
+					       s->later ? "later" : "earlier"));
 }
 
 /* ---- what there is ----------------------------------------------------------------------------------------------- */
 
 /* Where a call is seen: its work on a stream if the profile has it and `work` is asked for, else the call itself. */
-static bool locate(const struct drawing *d, const struct sw_own_call *own, bool work, struct slice *s)
+static bool locate_slice(const struct drawing *d, const struct sw_own_call *own, bool work, struct slice *s)
 {
 	if (!own || !own->match)
 		return false;
@@ -219,9 +219,9 @@ static void add_calls(struct drawing *d)
 	for (size_t i = 0; i < own->calls.n; i++) {
 		const struct sw_own_call *call = &own->calls.at[i];
 		struct slice work = {.what = WORK}, wait = {.what = WAIT};
-		if (locate(d, call, true, &work) && work.stream)
+		if (locate_slice(d, call, true, &work) && work.stream)
 			*sw_vec_push(&d->slices) = work;
-		if (call->waited && locate(d, call, false, &wait))
+		if (call->waited && locate_slice(d, call, false, &wait))
 			*sw_vec_push(&d->slices) = wait;
 		else
 			d->merge->drawn.waits_outside += call->waited;
@@ -234,8 +234,8 @@ static void add_hazards(struct drawing *d)
 	d->merge->drawn.hazards_outside = own->hazards_seen;
 	for (size_t i = 0; i < own->hazards.n; i++) {
 		struct slice a = {.what = HAZARD, .hazard = &own->hazards.at[i]}, b = a;
-		if (!locate(d, own_call_at(own, a.hazard->earlier), true, &a) ||
-		    !locate(d, own_call_at(own, b.hazard->later), true, &b))
+		if (!locate_slice(d, own_call_at(own, a.hazard->earlier), true, &a) ||
+		    !locate_slice(d, own_call_at(own, b.hazard->later), true, &b))
 			continue;
 		b.later = true;
 		a.other = b.call;
@@ -284,7 +284,7 @@ static void name_row(struct drawing *d, const struct slice *s)
 						       *made ? ", created at " : "", made, "", what)
 				     : sw_names_format(names, "host thread %u%s", thread ? thread->tid : 0, what);
 	struct sw_place at = place_of(d, s);
-	sw_event_name(&d->merge->events, "thread_name", at.pid, at.tid, label(d, text));
+	sw_event_name(&d->merge->events, "thread_name", at.pid, at.tid, quoted_label(d, text));
 	sw_event_sort(&d->merge->events, "thread_sort_index", at.pid, at.tid, at.tid);
 }
 
@@ -313,7 +313,7 @@ static void put_site(struct drawing *d, const char *key, const struct sw_own_cal
 	struct sw_names *names = &d->merge->report->names;
 	const struct sw_frame *frame = sw_stack_site(names, call->stack, call->function);
 	if (frame)
-		sw_event_label(&d->merge->events, key, label(d, sw_place_full(names, frame)));
+		sw_event_label(&d->merge->events, key, quoted_label(d, sw_place_full(names, frame)));
 }
 
 static void put_finding(struct drawing *d, const struct sw_shown_finding *shown)
@@ -322,11 +322,11 @@ static void put_finding(struct drawing *d, const struct sw_shown_finding *shown)
 	if (!shown)
 		return;
 	const struct sw_wording words = sw_report_words(d->merge->report, shown);
-	sw_event_label(e, "message", label(d, words.message));
+	sw_event_label(e, "message", quoted_label(d, words.message));
 	if (*words.fix)
-		sw_event_label(e, "fix", label(d, words.fix));
+		sw_event_label(e, "fix", quoted_label(d, words.fix));
 	if (*words.cost)
-		sw_event_label(e, "cost of all such calls", label(d, words.cost));
+		sw_event_label(e, "cost of all such calls", quoted_label(d, words.cost));
 }
 
 static void draw_slice(struct drawing *d, const struct slice *s)
@@ -339,12 +339,12 @@ static void draw_slice(struct drawing *d, const struct slice *s)
 	sw_event_number(e, "sequence", s->call->seq);
 	sw_event_number(e, "profile correlation", d->merge->profile->calls.at[s->call->match - 1].correlation);
 	if (s->what == HAZARD)
-		sw_event_label(e, "operation", label(d, name_of_draw(d, s->call)));
+		sw_event_label(e, "operation", quoted_label(d, name_of_draw(d, s->call)));
 	put_site(d, "called at", s->call);
 	if (s->what == WAIT && s->call->stream)
-		sw_event_label(e, "waits for", label(d, sw_name_stream(names, s->call->stream)));
+		sw_event_label(e, "waits for", quoted_label(d, sw_name_stream(names, s->call->stream)));
 	if (s->what == HAZARD) {
-		sw_event_label(e, "other side", label(d, name_of_draw(d, s->other)));
+		sw_event_label(e, "other side", quoted_label(d, name_of_draw(d, s->other)));
 		put_site(d, "other side called at", s->other);
 	}
 	put_finding(d, finding_of(d, s));
@@ -395,11 +395,11 @@ static void draw_process(struct drawing *d)
 	struct sw_names *names = &m->report->names;
 	const char *text =
 		sw_names_format(names, "syncwatch: streams, hazards, waits of %s", sw_reader_path(m->own->reader));
-	sw_event_name(&m->events, "process_name", m->pid, 0, label(d, text));
+	sw_event_name(&m->events, "process_name", m->pid, 0, quoted_label(d, text));
 	text = sw_names_format(names, "%llu of %llu calls joined, clocks to %.1f us",
 			       (unsigned long long)m->join->matched, (unsigned long long)m->join->calls,
 			       (double)m->join->error_ns / 1e3);
-	sw_event_name(&m->events, "process_labels", m->pid, 0, label(d, text));
+	sw_event_name(&m->events, "process_labels", m->pid, 0, quoted_label(d, text));
 }
 
 static void kineto_draw(struct sw_kineto_merge *merge)
@@ -483,7 +483,7 @@ static char *left_out(const struct sw_kineto_drawn *drawn)
 	return all;
 }
 
-static void say(struct sw_kineto *k, const struct sw_kineto_drawn *drawn)
+static void say_result(struct sw_kineto *k, const struct sw_kineto_drawn *drawn)
 {
 	char *rest = left_out(drawn);
 	free(k->error_text);
@@ -496,7 +496,7 @@ static void say(struct sw_kineto *k, const struct sw_kineto_drawn *drawn)
 }
 
 /* The profile's own text, up to an offset. */
-static void copy(struct sw_json_scan *scan, struct sw_trace_out *out, uint64_t until)
+static void copy_text(struct sw_json_scan *scan, struct sw_trace_out *out, uint64_t until)
 {
 	char bytes[1 << 14];
 	uint64_t at;
@@ -522,13 +522,13 @@ int sw_kineto_write(struct sw_kineto *k, struct sw_report *report, FILE *out, bo
 	if (rc)
 		return rc;
 	sw_trace_out_open(&merge.events.out, out, gzip);
-	copy(scan, &merge.events.out, k->profile.end_of_events);
+	copy_text(scan, &merge.events.out, k->profile.end_of_events);
 	if (sw_json_scan_offset(scan) == k->profile.end_of_events && sw_json_scan_peek(scan) == ']') {
 		merge.events.any = k->profile.any_events;
 		kineto_draw(&merge);
-		copy(scan, &merge.events.out, UINT64_MAX);
+		copy_text(scan, &merge.events.out, UINT64_MAX);
 		rc = sw_json_scan_error(scan, error);
-		say(k, &merge.drawn);
+		say_result(k, &merge.drawn);
 	} else {
 		rc = sw_fail(error, SW_E_FORMAT, "%s was changed while it was read", k->profile.path);
 	}

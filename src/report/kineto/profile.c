@@ -34,7 +34,7 @@ struct sw_json_scan {
 	struct sw_error error;
 };
 
-static int fail(const char *path, int code, struct sw_error *error)
+static int fail_open(const char *path, int code, struct sw_error *error)
 {
 	return sw_fail(error, -code, "cannot open '%s': %s", path, strerror(code));
 }
@@ -44,7 +44,7 @@ int sw_json_scan_open(const char *path, struct sw_json_scan **out, struct sw_err
 	struct stat s;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
-		return fail(path, errno, error);
+		return fail_open(path, errno, error);
 	if (fstat(fd, &s) || !S_ISREG(s.st_mode)) {
 		close(fd);
 		return sw_fail(error, -EINVAL, "cannot open '%s': not a plain file", path);
@@ -56,7 +56,7 @@ int sw_json_scan_open(const char *path, struct sw_json_scan **out, struct sw_err
 	scan->gz = gzdopen(fd, "rb"); /* plain files too */
 	if (!scan->gz) {
 		sw_json_scan_close(scan);
-		return fail(path, ENOMEM, error);
+		return fail_open(path, ENOMEM, error);
 	}
 #endif
 	*out = scan;
@@ -100,7 +100,7 @@ static void json_scan_fail(struct sw_json_scan *scan, const char *what)
 	sw_fail(&scan->error, SW_E_FORMAT, "%s: offset %" PRIu64 ": %s", scan->path, sw_json_scan_offset(scan), what);
 }
 
-static int fill(struct sw_json_scan *scan)
+static int fill_window(struct sw_json_scan *scan)
 {
 	scan->before += scan->n;
 	scan->at = scan->n = 0;
@@ -121,7 +121,7 @@ static int fill(struct sw_json_scan *scan)
 /* The next byte, not taken; -1: there is none. */
 static int look_ahead(struct sw_json_scan *scan)
 {
-	if (scan->failed || (scan->at == scan->n && !fill(scan)))
+	if (scan->failed || (scan->at == scan->n && !fill_window(scan)))
 		return -1;
 	return scan->buffer[scan->at];
 }
@@ -154,7 +154,7 @@ static bool json_scan_take(struct sw_json_scan *scan, char wanted)
 }
 
 /* After a backslash: the character that is meant. */
-static int escaped(struct sw_json_scan *scan)
+static int read_escape(struct sw_json_scan *scan)
 {
 	static const char plain[] = "\"\\/", short_form[] = "bfnrt", meant[] = "\b\f\n\r\t";
 	int c = look_ahead(scan);
@@ -191,7 +191,7 @@ static bool json_scan_string(struct sw_json_scan *scan, char *text, size_t room)
 	}
 	while ((c = look_ahead(scan)) >= 0 && c != '"') {
 		scan->at++;
-		if (c == '\\' && (c = escaped(scan)) < 0)
+		if (c == '\\' && (c = read_escape(scan)) < 0)
 			break;
 		if (n + 1 < room)
 			text[n++] = c ? (char)c : '?';
@@ -349,7 +349,7 @@ static uint32_t thread_row(struct sw_profile *profile, uint64_t tid)
 /* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
 /* Whole numbers alone: rows of Kineto's own are named by texts. */
-static bool whole(const char *text, uint64_t *out)
+static bool read_whole(const char *text, uint64_t *out)
 {
 	char *end;
 	if (*text < '0' || *text > '9')
@@ -359,7 +359,7 @@ static bool whole(const char *text, uint64_t *out)
 }
 
 /* Microseconds as nanoseconds: by digits, since a double has too few for a time of day. */
-static bool nanoseconds(const char *text, int64_t *out)
+static bool read_nanoseconds(const char *text, int64_t *out)
 {
 	char *end;
 	const bool negative = *text == '-';
@@ -450,7 +450,8 @@ static void take_event(struct sw_json_scan *scan, struct event *event)
 static void add_call(struct sw_profile *profile, const struct event *event, int64_t start, int64_t end)
 {
 	uint64_t pid, tid, correlation;
-	if (!whole(event->pid, &pid) || !whole(event->tid, &tid) || !whole(event->correlation, &correlation))
+	if (!read_whole(event->pid, &pid) || !read_whole(event->tid, &tid) ||
+	    !read_whole(event->correlation, &correlation))
 		return;
 	profile->several |= profile->calls.n && profile->pid != pid;
 	profile->pid = pid;
@@ -465,9 +466,9 @@ static void add_call(struct sw_profile *profile, const struct event *event, int6
 static void add_work(struct sw_profile *profile, const struct event *event, int64_t start, int64_t end)
 {
 	uint64_t correlation, stream = 0;
-	if (!whole(event->correlation, &correlation) || !correlation)
+	if (!read_whole(event->correlation, &correlation) || !correlation)
 		return;
-	whole(event->stream, &stream);
+	read_whole(event->stream, &stream);
 	uint64_t *index = sw_map_put(&profile->work_of, correlation);
 	if (*index) { /* a graph: from its first to its last node */
 		struct sw_profile_work *known = &profile->work.at[*index - 1];
@@ -485,10 +486,10 @@ static void add_event(struct sw_profile *profile, const struct event *event)
 	int64_t start, length;
 	uint64_t pid;
 	profile->any_events = true;
-	if (whole(event->pid, &pid) && pid > profile->highest_pid)
+	if (read_whole(event->pid, &pid) && pid > profile->highest_pid)
 		profile->highest_pid = pid;
-	if (strcmp(event->phase, "X") != 0 || !nanoseconds(event->start, &start) ||
-	    !nanoseconds(event->length, &length) || length < 0)
+	if (strcmp(event->phase, "X") != 0 || !read_nanoseconds(event->start, &start) ||
+	    !read_nanoseconds(event->length, &length) || length < 0)
 		return;
 	if (strcmp(category, "cuda_runtime") == 0 || strcmp(category, "cuda_driver") == 0)
 		add_call(profile, event, start, start + length);
@@ -529,7 +530,7 @@ static void take_file(struct sw_json_scan *scan, struct sw_profile *profile)
 			events = true;
 		} else if (strcmp(key, "baseTimeNanoseconds") == 0) {
 			take_value(scan, number, sizeof number);
-			if (whole(number, &base) && base < INT64_MAX)
+			if (read_whole(number, &base) && base < INT64_MAX)
 				profile->base_ns = (int64_t)base;
 		} else {
 			json_scan_skip(scan);

@@ -99,7 +99,7 @@ static const struct field {
 };
 #define N_FIELDS (sizeof fields / sizeof *fields)
 
-static uint64_t number(const unsigned char *at, size_t size)
+static uint64_t read_number(const unsigned char *at, size_t size)
 {
 	uint64_t v = 0;
 	memcpy(&v, at, size);
@@ -112,9 +112,9 @@ static void print_list(FILE *out, const unsigned char *at, size_t n, size_t size
 	for (size_t i = 0; i < n; i++) {
 		fputs(i ? separator : "", out);
 		if (*prefix)
-			fprintf(out, "%s%" PRIx64, prefix, number(at + i * size, size));
+			fprintf(out, "%s%" PRIx64, prefix, read_number(at + i * size, size));
 		else
-			fprintf(out, "%" PRIu64, number(at + i * size, size));
+			fprintf(out, "%" PRIu64, read_number(at + i * size, size));
 	}
 }
 
@@ -126,7 +126,7 @@ static void print_raw(FILE *out, const unsigned char *at, size_t n)
 
 static void print_fixed(FILE *out, const struct field *f, const unsigned char *at)
 {
-	uint64_t v = f->size <= 8 ? number(at, f->size) : 0;
+	uint64_t v = f->size <= 8 ? read_number(at, f->size) : 0;
 	const char *text = f->how >= ENUMS && v < 16 ? enum_names[f->how - ENUMS].text[v] : NULL;
 	if (f->how == RAW)
 		print_raw(out, at, f->size);
@@ -236,7 +236,7 @@ static void fields_print(FILE *out, const struct sw_rec *rec)
 		tail = tail ? tail : bytes + f->fixed;
 		/* A damaged record may say more than it holds. */
 		const uint64_t room = tail < end ? (uint64_t)(end - tail) / bytes_of_one(f) : 0;
-		const uint64_t n = number(bytes + f->offset, f->size);
+		const uint64_t n = read_number(bytes + f->offset, f->size);
 		tail += print_tail(out, f, tail, n < room ? n : room);
 	}
 	const struct sw_rec_calls *counted = sw_record_calls(rec);

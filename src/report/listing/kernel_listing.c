@@ -92,7 +92,7 @@ static void kernel_root(const struct sw_kernel_view *k, const struct sw_root *ro
 
 /* ---- text -------------------------------------------------------------------------------------------------------- */
 
-static void line(struct sw_out *out, const char *label, const char *text)
+static void put_line(struct sw_out *out, const char *label, const char *text)
 {
 	sw_out_paragraph(out, 2, label, LABEL, text);
 }
@@ -104,26 +104,26 @@ static void put_code(struct sw_out *out, const struct sw_kernel_view *k)
 	char *text;
 	if (k->launches) {
 		text = sw_format("%" PRIu64 " time%s on sm_%u", k->launches, k->launches == 1 ? "" : "s", k->device);
-		line(out, "launched", text);
+		put_line(out, "launched", text);
 		free(text);
 	}
-	line(out, "image", k->image);
+	put_line(out, "image", k->image);
 	if (f) {
 		text = sw_format("%s sm_%u%s", f->source == SW_SOURCE_PTX ? "PTX" : "SASS", e->arch,
 				 k->launches && !e->ran ? ", not the code that ran" : "");
-		line(out, "evidence", text);
+		put_line(out, "evidence", text);
 		free(text);
 	} else {
-		line(out, "evidence", e->why ? e->why : "no code");
+		put_line(out, "evidence", e->why ? e->why : "no code");
 	}
 	if (f && f->loops) {
 		text = sw_format("%u (k0, k1, ...: iterations done)", f->loops);
-		line(out, "loops", text);
+		put_line(out, "loops", text);
 		free(text);
 	}
 	if (f && f->wild) {
 		text = sw_format("%s: what is missing below is not known to be untouched", f->string + f->wild);
-		line(out, "unknown", text);
+		put_line(out, "unknown", text);
 		free(text);
 	}
 }
@@ -172,7 +172,7 @@ static void put_roots(struct sw_out *out, const struct sw_kernel_view *k, const 
 			free(text);
 			continue;
 		}
-		line(out, "also", text);
+		put_line(out, "also", text);
 		*sw_vec_push(&shown) = text;
 	}
 	for (size_t i = 0; i < shown.n; i++)
@@ -263,7 +263,7 @@ static void put_site_listing(struct sw_out *out, const struct sw_kernel_view *k,
 	const struct sw_access_site *s = &f->site[index];
 	char *more = sw_format(f->source == SW_SOURCE_PTX ? "line %u, %s: %s %s" : "0x%x, %s: %s %s", s->place,
 			       f->string + s->text, role_text(s->role), text);
-	line(out, "", more);
+	put_line(out, "", more);
 	free(more);
 }
 
@@ -292,7 +292,7 @@ static void put_ranges(struct sw_out *out, const struct sw_kernel_view *k)
 		free(shown[--lines]);
 	if (more) {
 		char *text = sw_format("%u more accesses (name the kernel to see them)", more);
-		line(out, "", text);
+		put_line(out, "", text);
 		free(text);
 	}
 }
@@ -312,7 +312,7 @@ void sw_kernel_text(FILE *file, const struct sw_kernel_view *k, bool sites)
 		put_params_listing(&out, k, &reaches);
 		put_roots(&out, k, &reaches);
 		if (!f->sites)
-			line(&out, "touches", "nothing in global memory");
+			put_line(&out, "touches", "nothing in global memory");
 		for (uint32_t i = 0; sites && i < f->sites; i++) {
 			char *text = site_text(k, i, LISTING_TEXT_ROOM);
 			put_site_listing(&out, k, i, text);

@@ -124,7 +124,7 @@ static const char *name_of(struct sw_call_times *t, enum sw_time_table table, ui
 }
 
 /* The longest is known exactly, so nothing is said to be longer; of few it is the answer. */
-static uint64_t quantile(const struct sw_time_row *row, unsigned percent)
+static uint64_t capped_quantile(const struct sw_time_row *row, unsigned percent)
 {
 	uint64_t ns = sw_histogram_quantile(row->times, percent);
 	return ns < row->worst_ns && row->timed * (100 - percent) >= 100 ? ns : row->worst_ns;
@@ -150,8 +150,8 @@ void sw_call_times_sort(struct sw_call_times *t, const struct sw_judgement *judg
 			row->name = name_of(t, (enum sw_time_table)table, row->key);
 			if (!row->times)
 				continue;
-			row->p50_ns = quantile(row, 50);
-			row->p99_ns = quantile(row, 99);
+			row->p50_ns = capped_quantile(row, 50);
+			row->p99_ns = capped_quantile(row, 99);
 		}
 		if (t->table[table].rows.n)
 			qsort(t->table[table].rows.at, t->table[table].rows.n, sizeof *t->table[table].rows.at,
@@ -340,7 +340,7 @@ static void count_operation(struct counts *s, const struct sw_record *record)
 	}
 }
 
-static void count(struct counts *s, const struct sw_record *record)
+static void count_record(struct counts *s, const struct sw_record *record)
 {
 	const struct sw_rec *rec = record->rec;
 	uint64_t returned = record->t_ns + (rec->flags & SW_RF_END ? 0 : record->dur_ns);
@@ -435,7 +435,7 @@ static void print_gpu(FILE *out, const struct sw_gpu_summary *gpu)
 		gpu->clock_bounded ? "" : "at least ", gpu->clock_error_ns, gpu->clock_jumps);
 }
 
-static void print(FILE *out, const struct sw_reader *reader, const struct counts *s)
+static void print_text(FILE *out, const struct sw_reader *reader, const struct counts *s)
 {
 	const char *line;
 	print_program(out, reader);
@@ -465,9 +465,9 @@ int sw_stat(FILE *out, struct sw_reader *reader, struct sw_call_times *tables, s
 	if (rc)
 		return rc;
 	while ((rc = sw_reader_next(reader, &record, error)) == 1)
-		count(&s, &record);
+		count_record(&s, &record);
 	if (!rc) {
-		print(out, reader, &s);
+		print_text(out, reader, &s);
 		stat_tables_text(out, tables);
 	}
 	sw_map_free(&s.threads);

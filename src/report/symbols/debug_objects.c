@@ -40,7 +40,7 @@ void sw_object_limits(unsigned seconds, uint64_t bytes)
 	worker.bytes = bytes;
 }
 
-static bool start(void)
+static bool start_worker(void)
 {
 	int pair[2];
 	if (worker.pid)
@@ -67,7 +67,7 @@ static bool start(void)
 }
 
 /* Ends the worker; how it ended by itself, malloc'ed. */
-static char *stop(bool by_force)
+static char *stop_worker(bool by_force)
 {
 	int status = 0;
 	close(worker.fd);
@@ -88,7 +88,7 @@ static char *stop(bool by_force)
 static void give_up(struct sw_debug_object *object, bool by_force)
 {
 	free(object->trouble);
-	object->trouble = stop(by_force);
+	object->trouble = stop_worker(by_force);
 	worker.deaths++;
 }
 
@@ -97,7 +97,7 @@ static void bury_stray(void)
 {
 	struct pollfd readable = {.fd = worker.fd, .events = POLLIN};
 	if (worker.pid && poll(&readable, 1, 0)) {
-		free(stop(true));
+		free(stop_worker(true));
 		worker.deaths++;
 	}
 }
@@ -119,12 +119,12 @@ static bool send_question(struct sw_debug_object *object, uint64_t address)
 }
 
 /* Asks of an object; the places that follow the answer are in *text, malloc'ed.  False: nothing is known. */
-static bool ask(struct sw_debug_object *object, uint64_t address, struct sw_worker_answer *answer, char **text)
+static bool ask_worker(struct sw_debug_object *object, uint64_t address, struct sw_worker_answer *answer, char **text)
 {
 	if (object->trouble || !*object->module->path || strlen(object->module->path) > 4096)
 		return false;
 	bury_stray();
-	if (!start()) {
+	if (!start_worker()) {
 		object->trouble = sw_strdup("no process could be started to read it");
 		return false;
 	}
@@ -157,7 +157,7 @@ struct sw_debug_object *sw_object_open(const struct sw_trace_module *module, enu
 	object->module = module;
 	worker.objects++;
 	*state = SW_OBJECT_MISSING;
-	if (ask(object, 0, &answer, &text)) {
+	if (ask_worker(object, 0, &answer, &text)) {
 		*state = answer.state <= SW_OBJECT_CHANGED ? (enum sw_object_state)answer.state : SW_OBJECT_MISSING;
 		free(text);
 	}
@@ -171,7 +171,7 @@ void sw_object_close(struct sw_debug_object *object)
 	if (--worker.objects)
 		return;
 	if (worker.pid)
-		free(stop(false));
+		free(stop_worker(false));
 	worker.deaths = 0;
 }
 
@@ -199,7 +199,7 @@ void sw_object_places(struct sw_debug_object *object, uint64_t address,
 	struct sw_worker_answer answer;
 	struct sw_worker_place head;
 	char *text, *symbol, *file;
-	if (!address || !ask(object, address, &answer, &text))
+	if (!address || !ask_worker(object, address, &answer, &text))
 		return;
 	const char *at = text, *end = text + answer.bytes;
 	while ((size_t)(end - at) >= sizeof head) {

@@ -38,7 +38,7 @@ bool sw_frame_is_python(const struct sw_frame *frame)
 }
 
 /* Frames of the same line are the same, like native ones of the same address: no address has this bit. */
-static uint64_t identity(const struct sw_trace_python_frame *frame)
+static uint64_t frame_identity(const struct sw_trace_python_frame *frame)
 {
 	const uint64_t file = sw_hash_bytes(SW_FNV_START, frame->file, strlen(frame->file));
 	return sw_hash_u64(sw_hash_bytes(file, frame->function, strlen(frame->function)) + frame->line) | 1ull << 63;
@@ -47,7 +47,7 @@ static uint64_t identity(const struct sw_trace_python_frame *frame)
 static struct sw_frame frame_of(const struct sw_trace_python_frame *frame)
 {
 	return (struct sw_frame){
-		.ip = identity(frame),
+		.ip = frame_identity(frame),
 		.function = frame->function[0] ? frame->function : "(Python)",
 		.base = frame->function[0] ? frame->function : NULL,
 		.file = frame->file[0] ? frame->file : NULL,
@@ -77,7 +77,7 @@ static size_t end_of_interpreter(const sw_frame_vec *frames)
 	return n ? n : frames->n;
 }
 
-static void join(const struct sw_trace_stack *stack, sw_frame_vec *frames)
+static void join_python(const struct sw_trace_stack *stack, sw_frame_vec *frames)
 {
 	sw_frame_vec all = {0};
 	uint32_t next = 0;
@@ -139,7 +139,7 @@ bool sw_python_frames_join(const struct sw_reader *reader, const struct sw_trace
 	if (stack->python_depth && stack->python_waiting)
 		return join_waiting(stack, frames);
 	if (stack->python_depth)
-		join(stack, frames);
+		join_python(stack, frames);
 	else
 		name_autograd(frames);
 	return stack->python_depth != 0;

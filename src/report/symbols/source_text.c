@@ -76,7 +76,7 @@ static char *find_file(const struct sw_names *names, const char *path)
 	return text;
 }
 
-static void split(struct source_file *file)
+static void split_lines(struct source_file *file)
 {
 	for (size_t at = 0; file->text && file->text[at];) {
 		*sw_vec_push(&file->lines) = at;
@@ -98,7 +98,7 @@ static const struct source_file *file_of(struct sw_names *names, const char *pat
 	if (sources->read < MOST_FILES && sources->all.n - sources->read < MOST_MISSING)
 		file->text = find_file(names, path);
 	sources->read += file->text != NULL;
-	split(file);
+	split_lines(file);
 	*sw_vec_push(&sources->all) = file;
 	*slot = sources->all.n;
 	return file;
@@ -150,7 +150,7 @@ static const char *skip_opaque(const char *at, const char *end)
 }
 
 /* With one blank for each run of blanks and ends of lines. */
-static const char *tidy(struct sw_names *names, const char *from, const char *to)
+static const char *collapse_blanks(struct sw_names *names, const char *from, const char *to)
 {
 	while (from < to && isspace((unsigned char)*from))
 		from++;
@@ -168,8 +168,8 @@ static const char *tidy(struct sw_names *names, const char *from, const char *to
 
 /* Splits at the commas of the outermost level from `at` to the bracket that closes; returns what follows it, NULL: none
    does, or there are too many. */
-static const char *arguments(struct sw_names *names, const char *at, const char *end, const char *closing,
-			     const char **out, uint32_t most, uint32_t *n)
+static const char *split_arguments(struct sw_names *names, const char *at, const char *end, const char *closing,
+				   const char **out, uint32_t most, uint32_t *n)
 {
 	const char *from = at;
 	int depth = 0;
@@ -185,7 +185,7 @@ static const char *arguments(struct sw_names *names, const char *at, const char 
 		if (closes || (depth == 0 && *at == ',')) {
 			if (*n >= most)
 				return NULL;
-			out[(*n)++] = tidy(names, from, at);
+			out[(*n)++] = collapse_blanks(names, from, at);
 			from = at + 1;
 		}
 		if (closes) {
@@ -254,17 +254,17 @@ static const char *skip_template(const char *at, const char *end)
 	return end;
 }
 
-static bool parse(struct sw_names *names, const char *at, const char *end, struct sw_call_text *out)
+static bool parse_call(struct sw_names *names, const char *at, const char *end, struct sw_call_text *out)
 {
 	*out = (struct sw_call_text){0};
 	at = skip_template(skip_blanks(at, end), end);
 	if (end - at > 3 && strncmp(at, "<<<", 3) == 0) {
-		at = arguments(names, at + 3, end, ">>>", out->launch, 4, &out->launch_arguments);
+		at = split_arguments(names, at + 3, end, ">>>", out->launch, 4, &out->launch_arguments);
 		at = at ? skip_blanks(at, end) : NULL;
 	}
 	if (!at || at >= end || *at != '(')
 		return false;
-	return arguments(names, at + 1, end, ")", out->argument, SW_CALL_ARGUMENTS, &out->arguments) != NULL;
+	return split_arguments(names, at + 1, end, ")", out->argument, SW_CALL_ARGUMENTS, &out->arguments) != NULL;
 }
 
 /* A line, and the statement that begins there. */
@@ -298,7 +298,7 @@ bool sw_source_call(struct sw_names *names, const struct sw_frame *frame, const 
 	if (!piece_at(names, frame, &piece))
 		return false;
 	const char *at = *word ? find_word(piece.begin, piece.begin, piece.line_end, word) : NULL;
-	if (!at || !parse(names, at + strlen(word), piece.end, out))
+	if (!at || !parse_call(names, at + strlen(word), piece.end, out))
 		return false;
 	/* Two calls on one line: it is not known which of them is meant. */
 	return !find_word(at + 1, piece.begin, piece.line_end, word);
@@ -308,14 +308,14 @@ bool sw_source_launch(struct sw_names *names, const struct sw_frame *frame, stru
 {
 	struct piece piece;
 	const char *at = piece_at(names, frame, &piece) ? strstr(piece.begin, "<<<") : NULL;
-	if (!at || at >= piece.line_end || !parse(names, at, piece.end, out))
+	if (!at || at >= piece.line_end || !parse_call(names, at, piece.end, out))
 		return false;
 	const char *second = strstr(at + 3, "<<<");
 	return !second || second >= piece.line_end;
 }
 
 /* The name to the left of "= f()" at `at`; "" none. */
-static const char *assigned(struct sw_names *names, const char *begin, const char *at)
+static const char *assigned_name(struct sw_names *names, const char *begin, const char *at)
 {
 	while (at > begin && at[-1] == ' ')
 		at--;
@@ -340,10 +340,10 @@ size_t sw_source_filled(struct sw_names *names, const struct sw_frame *frame, co
 	if (!*word || !piece_at(names, frame, &piece))
 		return 0;
 	for (const char *at = piece.begin; (at = find_word(at, piece.begin, piece.line_end, word)); at++) {
-		if (n == SW_SOURCE_VARIABLES || !parse(names, at + strlen(word), piece.end, &call))
+		if (n == SW_SOURCE_VARIABLES || !parse_call(names, at + strlen(word), piece.end, &call))
 			return 0;
 		const bool by_address = call.arguments && call.argument[0][0] == '&';
-		const char *name = by_address ? call.argument[0] + 1 : assigned(names, piece.begin, at);
+		const char *name = by_address ? call.argument[0] + 1 : assigned_name(names, piece.begin, at);
 		if (!*name || strlen(name) > LONGEST_VARIABLE || strpbrk(name, "[](){}&*+ "))
 			return 0;
 		variable[n++] = name;

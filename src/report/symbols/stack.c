@@ -8,7 +8,7 @@
 #include "base/hash.h"
 
 /* `python`: the stack has Python frames, and the interpreter's functions say less. */
-static bool hidden(const struct sw_frame *frame, const char *kernel, bool python)
+static bool is_hidden(const struct sw_frame *frame, const char *kernel, bool python)
 {
 	switch (frame->role) {
 	case SW_FRAME_RUNTIME:
@@ -63,7 +63,7 @@ bool sw_stack_is_own(const struct sw_names *names, const struct sw_frame *frame)
 }
 
 /* Does the frame go into the line of the one before it? */
-static bool folds(const struct sw_frame *line, const struct sw_frame *frame)
+static bool folds_into(const struct sw_frame *line, const struct sw_frame *frame)
 {
 	if (line->role != frame->role || frame->role == SW_FRAME_PYTHON || frame->role == SW_FRAME_PYTHON_GENERATED)
 		return false;
@@ -86,11 +86,11 @@ struct sw_stack_view sw_stack_view(struct sw_names *names, uint32_t stack, uint3
 	for (size_t i = 0, n = without_start(frames); i < n; i++) {
 		const struct sw_frame *frame = &frames->at[i];
 		struct sw_stack_line *last = view.n ? &lines[view.n - 1] : NULL;
-		if (hidden(frame, info ? info->name : NULL, frames->python))
+		if (is_hidden(frame, info ? info->name : NULL, frames->python))
 			continue;
 		/* The program's own frames are what its author looks for: addr2line names them. */
 		own += !frame->function && sw_stack_is_own(names, frame);
-		if (last && folds(last->frame, frame) && (own > OWN_NAMELESS || !sw_stack_is_own(names, frame))) {
+		if (last && folds_into(last->frame, frame) && (own > OWN_NAMELESS || !sw_stack_is_own(names, frame))) {
 			last->folded++;
 			last->mixed |= !frame->module[0] || strcmp(last->frame->module, frame->module) != 0;
 		} else {
@@ -129,7 +129,7 @@ const struct sw_frame *sw_stack_module(struct sw_names *names, uint32_t stack, u
 }
 
 /* Code that is compiled into the program, but that its author did not write. */
-static bool foreign(const char *file)
+static bool is_foreign_file(const char *file)
 {
 	static const char *const files[] = {"/usr/include/*", "/usr/local/cuda*", "/opt/cuda*",	 "*/include/c++/*",
 					    "*/thrust/*",     "*/cub/*",	  "*/cuda/std/*"};
@@ -139,7 +139,7 @@ static bool foreign(const char *file)
 	return false;
 }
 
-static bool shares(const struct sw_stack_view *view, const struct sw_frame *frame)
+static bool is_shared(const struct sw_stack_view *view, const struct sw_frame *frame)
 {
 	for (size_t i = 0; i < view->n; i++)
 		if (view->at[i].frame->ip == frame->ip)
@@ -150,10 +150,10 @@ static bool shares(const struct sw_stack_view *view, const struct sw_frame *fram
 /* A line of one's own beats a library's, a name beats none; Python's line leads, it is where the program was written.
  */
 enum { NAMELESS, MACHINERY, NAMED, PYTHON_LIBRARY, OWN, OWN_PYTHON };
-static int quality(const struct sw_frame *frame)
+static int frame_quality(const struct sw_frame *frame)
 {
 	if (frame->file && frame->line && frame->role == SW_FRAME_USER)
-		return foreign(frame->file) ? NAMED : OWN;
+		return is_foreign_file(frame->file) ? NAMED : OWN;
 	if (!frame->base)
 		return NAMELESS;
 	switch (frame->role) {
@@ -171,9 +171,9 @@ static int quality(const struct sw_frame *frame)
 }
 
 /* A frame that the other side does not have beats one that both have, unless that one is the author's alone. */
-static bool beats(const struct sw_frame *best, const struct sw_frame *shared)
+static bool is_better(const struct sw_frame *best, const struct sw_frame *shared)
 {
-	const int a = quality(best), b = quality(shared);
+	const int a = frame_quality(best), b = frame_quality(shared);
 	return a >= b || (a >= OWN && b >= OWN);
 }
 
@@ -198,11 +198,11 @@ const struct sw_frame *sw_place_of(struct sw_names *names, const struct sw_acces
 		against = sw_stack_view(names, other->stack, other->function);
 	for (size_t i = 0; i < view.n; i++) {
 		const struct sw_frame *frame = view.at[i].frame;
-		const struct sw_frame **slot = shares(&against, frame) ? &shared : &best;
-		if (quality(frame) > (*slot ? quality(*slot) : 0))
+		const struct sw_frame **slot = is_shared(&against, frame) ? &shared : &best;
+		if (frame_quality(frame) > (*slot ? frame_quality(*slot) : 0))
 			*slot = frame;
 	}
-	return best && (!shared || beats(best, shared)) ? best : shared;
+	return best && (!shared || is_better(best, shared)) ? best : shared;
 }
 
 const struct sw_frame *sw_place_collective(struct sw_names *names, const struct sw_access *access)

@@ -37,7 +37,7 @@ static uint64_t end_of(const struct sw_index_symbol *s)
 }
 
 /* The latest end so far, and whether a label lies there. */
-static void reach(const struct sw_index_symbol *s, uint64_t *end, bool *label)
+static void extend_reach(const struct sw_index_symbol *s, uint64_t *end, bool *label)
 {
 	uint64_t own = end_of(s);
 	*label = own > *end ? !s->bytes : *label || (own == *end && !s->bytes);
@@ -50,7 +50,7 @@ static void find_ends(struct sw_symbol_index *index)
 	bool label = false;
 	for (uint32_t b = 0; b < BUCKETS; b++) {
 		for (size_t i = index->bucket[b].first; i < index->bucket[b + 1].first; i++)
-			reach(&index->symbols.at[i], &end, &label);
+			extend_reach(&index->symbols.at[i], &end, &label);
 		index->bucket[b].end = end;
 		index->bucket[b].label = label;
 	}
@@ -116,7 +116,7 @@ int64_t sw_symbol_index_find(const struct sw_symbol_index *index, uint64_t addre
 			if (address - s->address < s->bytes && (!best || is_better(s, best)))
 				best = s;
 			if (b == last)
-				reach(s, &end, &at_end);
+				extend_reach(s, &end, &at_end);
 		}
 	*label = !best && at_end;
 	return best ? (int64_t)best->number : -1;

@@ -57,7 +57,7 @@ int sw_worker_write(int fd, const void *data, size_t bytes)
 }
 
 /* Lowers a limit, never raises it. */
-static void limit(int resource, rlim_t most)
+static void lower_limit(int resource, rlim_t most)
 {
 	struct rlimit now;
 	if (getrlimit(resource, &now) == 0 && (now.rlim_cur == RLIM_INFINITY || now.rlim_cur > most)) {
@@ -96,7 +96,7 @@ static void add_place(void *arg, const struct sw_object_place *place)
 }
 
 /* Reads what follows a question and opens the object, if this is the first of it. */
-static int learn(int fd, const struct sw_worker_question *q, struct known *known)
+static int open_object(int fd, const struct sw_worker_question *q, struct known *known)
 {
 	char path[QUESTION_MAX + 1];
 	uint8_t id[QUESTION_MAX];
@@ -111,14 +111,14 @@ static int learn(int fd, const struct sw_worker_question *q, struct known *known
 	return known->object != NULL;
 }
 
-static void confine(int fd, uint64_t bytes)
+static void confine_process(int fd, uint64_t bytes)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* Handlers of the command, and what it ignores, are not ours. */
 	for (int s = 1; s < 32; s++)
 		signal(s, SIG_DFL);
-	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_DATA, (rlim_t)sw_process_data_bytes() + bytes);
+	lower_limit(RLIMIT_CORE, 0);
+	lower_limit(RLIMIT_DATA, (rlim_t)sw_process_data_bytes() + bytes);
 	if (dup2(fd, 3) != 3 || syscall(SYS_close_range, 4, ~0u, 0))
 		_exit(1);
 }
@@ -128,13 +128,13 @@ _Noreturn void sw_worker_serve(int fd, unsigned seconds, uint64_t bytes, char *r
 	SW_VEC(struct known) all = {0};
 	struct sw_worker_question q;
 	struct answer answer = {.at = room};
-	confine(fd, bytes);
+	confine_process(fd, bytes);
 	while (sw_worker_read(3, &q, sizeof q)) {
 		allow_seconds(seconds);
 		while (all.n <= q.number)
 			*sw_vec_push(&all) = (struct known){0};
 		struct known *known = &all.at[q.number];
-		if (!learn(3, &q, known))
+		if (!open_object(3, &q, known))
 			break;
 		answer.n = 0;
 		if (q.address)

@@ -61,7 +61,7 @@ static const char *where_of(struct sw_text *t, const struct sw_finding *finding)
 }
 
 /* SW305 is always shown, so there are many: a line for each function, wherever it is called. */
-static bool shares(const struct line *line, const struct line *other)
+static bool is_same_line(const struct line *line, const struct line *other)
 {
 	return line->shown->finding->id == other->shown->finding->id && strcmp(line->what, other->what) == 0 &&
 	       (line->shown->finding->id == SW_FINDING_DEVICE_ALLOC || strcmp(line->where, other->where) == 0);
@@ -84,7 +84,7 @@ static void add_line(struct sw_text *t, line_vec *lines, const struct sw_shown_f
 	struct line line = {shown, what_of(t, shown), where_of(t, finding), 1, finding->count, finding->cost->total_ns};
 	for (size_t i = 0; i < lines->n; i++) {
 		struct line *known = &lines->at[i];
-		if (!shares(known, &line))
+		if (!is_same_line(known, &line))
 			continue;
 		known->count += line.count;
 		known->ns += line.ns;
@@ -207,7 +207,7 @@ static const char *stream_and_site(struct sw_text *t, uint32_t stream)
 }
 
 /* "Read by kernel scale(float*, int) on stream 2 (created at race.cu:14), device 0, thread 1" */
-static const char *heading(struct sw_text *t, const struct sw_access *access, const char *when)
+static const char *access_heading(struct sw_text *t, const struct sw_access *access, const char *when)
 {
 	const char *role = sw_wording_heading(access->role);
 	char first = when[0] ? (char)tolower((unsigned char)role[0]) : role[0];
@@ -251,7 +251,7 @@ static void put_nvtx(struct sw_text *t, uint32_t nvtx)
 /* One side of a finding with its stack; `when` comes before it: "Earlier ". */
 static void text_access(struct sw_text *t, const struct sw_access *access, const char *when)
 {
-	sw_out_paragraph(&t->out, 2, "", 0, heading(t, access, when));
+	sw_out_paragraph(&t->out, 2, "", 0, access_heading(t, access, when));
 	if (access->ranged) {
 		sw_out_paragraph(&t->out, 4, "", 0, sw_evidence_extent(t->names, access));
 		sw_out_paragraph(&t->out, 4, "evidence:", 10, sw_evidence_source(t->names, access));
@@ -317,7 +317,7 @@ static enum sw_colour text_colour(enum sw_severity severity)
 }
 
 /* With a capital and a full stop; "cudaMemcpy" at the start stays what it is. */
-static const char *sentence(struct sw_text *t, const char *text)
+static const char *as_sentence(struct sw_text *t, const char *text)
 {
 	size_t word = strcspn(text, " "), lower = strspn(text, "abcdefghijklmnopqrstuvwxyz");
 	if (lower < word)
@@ -342,7 +342,7 @@ static void put_title(struct sw_text *t, const struct sw_shown_finding *shown, c
 				    sw_name_confidence(finding->confidence), sw_report_count(t->report, finding),
 				    shown->suppressed ? " [suppressed]" : ""));
 	putc('\n', t->out.file);
-	sw_out_paragraph(&t->out, 2, "", 0, sentence(t, words->message));
+	sw_out_paragraph(&t->out, 2, "", 0, as_sentence(t, words->message));
 	putc('\n', t->out.file);
 }
 
@@ -406,7 +406,7 @@ static void put_fix(struct sw_text *t, const struct sw_group *group)
  */
 
 /* "SW103 kernel scale (race.cu:33), after kernel fill (race.cu:31)" */
-static const char *member(struct sw_text *t, const struct sw_finding *finding)
+static const char *describe_member(struct sw_text *t, const struct sw_finding *finding)
 {
 	const char *text = sw_names_format(t->names, "SW%03d", finding->id);
 	for (uint32_t i = 0; i < finding->accesses && i < 2; i++) {
@@ -444,7 +444,7 @@ static size_t member_lines(struct sw_text *t, const struct sw_group *group, stru
 	*left = 0;
 	for (size_t i = 0; i < group->members.n; i++) {
 		const struct sw_finding *finding = t->report->shown.at[group->members.at[i]].finding;
-		const char *text = i < MOST_COMPARED ? member(t, finding) : "";
+		const char *text = i < MOST_COMPARED ? describe_member(t, finding) : "";
 		size_t k = 0;
 		while (k < lines && strcmp(line[k].text, text) != 0)
 			k++;
@@ -647,7 +647,7 @@ static void put_row(struct sw_text *t, const struct row *row, const size_t *widt
 }
 
 /* The rest of the line goes to the two columns that may be cut. */
-static void fit(size_t *widths, size_t columns)
+static void fit_columns(size_t *widths, size_t columns)
 {
 	size_t fixed = 2 * CELLS, where = widths[WHERE];
 	for (int i = 0; i < CELLS; i++)
@@ -673,7 +673,7 @@ static void put_table(struct sw_text *t, const struct row *rows, size_t n)
 				widths[i] = sw_out_width(rows[k].cell[i]);
 	}
 	if (t->out.columns) /* a file has room for it all */
-		fit(widths, t->out.columns);
+		fit_columns(widths, t->out.columns);
 	put_row(t, &head, widths);
 	for (size_t i = 0; i < n; i++)
 		put_row(t, &rows[i], widths);

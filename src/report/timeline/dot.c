@@ -79,7 +79,7 @@ static uint64_t first_side(const struct sw_dot *d)
 	return first;
 }
 
-static bool wanted(struct sw_dot *d, uint64_t seq)
+static bool is_wanted(struct sw_dot *d, uint64_t seq)
 {
 	if (is_side(d, seq))
 		return true;
@@ -108,7 +108,7 @@ static void on_operation(void *arg, const struct sw_operation *op)
 		if (d->lines.at[d->settled].kind == SW_EDGE_HOST_WAIT ||
 		    d->lines.at[d->settled].kind == SW_EDGE_CONTEXT)
 			*sw_map_put(&d->ends, d->lines.at[d->settled].to) = op->what.seq;
-	if (op->record->failed || !wanted(d, op->what.seq))
+	if (op->record->failed || !is_wanted(d, op->what.seq))
 		return;
 	const char *call = sw_name_api(&d->labels.names, op->what.api, op->what.flags & SW_RF_RUNTIME, 0);
 	const char *kernel =
@@ -207,7 +207,7 @@ static uint64_t node_of(const struct sw_dot *d, uint64_t seq)
 	return call ? call : seq;
 }
 
-static bool drawn(const struct sw_map *nodes, uint64_t from, uint64_t to)
+static bool is_drawn(const struct sw_map *nodes, uint64_t from, uint64_t to)
 {
 	return from != to && sw_map_find(nodes, from) && sw_map_find(nodes, to);
 }
@@ -220,13 +220,13 @@ static void draw_lines(struct sw_dot *d)
 	for (size_t i = 0; i < d->lines.n; i++) {
 		const struct line *l = &d->lines.at[i];
 		uint64_t from = node_of(d, l->from), to = node_of(d, l->to);
-		if (drawn(&nodes, from, to))
+		if (is_drawn(&nodes, from, to))
 			fprintf(d->out, "n%" PRIu64 " -> n%" PRIu64 " [label=\"%s%s\", constraint=true];\n", from, to,
 				kinds[l->kind], l->basis == SW_ORDER_MEASURED ? " (measured)" : "");
 	}
 	for (size_t i = 0; i < d->missing.n; i++) {
 		const struct missing *m = &d->missing.at[i];
-		if (drawn(&nodes, m->from, m->to))
+		if (is_drawn(&nodes, m->from, m->to))
 			fprintf(d->out,
 				"n%" PRIu64 " -> n%" PRIu64 " [label=\"SW%d: missing\", style=dashed, color=red, "
 				"fontcolor=red, constraint=false];\n",

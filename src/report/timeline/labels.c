@@ -80,7 +80,7 @@ struct sw_label sw_label_call(struct sw_labels *labels, const struct sw_rec *rec
 	return keep_label(labels, index, sw_name_api(&labels->names, rec->api, runtime, 0));
 }
 
-static struct sw_label kernel(struct sw_labels *labels, uint32_t function)
+static struct sw_label kernel_label(struct sw_labels *labels, uint32_t function)
 {
 	uint64_t *index = sw_map_put(&labels->kernels, function);
 	if (*index)
@@ -90,7 +90,7 @@ static struct sw_label kernel(struct sw_labels *labels, uint32_t function)
 }
 
 /* Kineto's names. */
-static struct sw_label copy(unsigned dst, unsigned src)
+static struct sw_label copy_label(unsigned dst, unsigned src)
 {
 	const struct sw_label names[3][3] = {
 		{SW_LABEL("Memcpy"), SW_LABEL("Memcpy from host"), SW_LABEL("Memcpy from device")},
@@ -107,13 +107,14 @@ struct sw_label sw_label_work(struct sw_labels *labels, const struct sw_operatio
 	const void *rec = op->record->rec;
 	switch (op->what.kind) {
 	case SW_REC_LAUNCH:
-		return kernel(labels,
-			      op->what.function ? op->what.function : ((const struct sw_rec_launch *)rec)->function);
+		return kernel_label(labels, op->what.function ? op->what.function
+							      : ((const struct sw_rec_launch *)rec)->function);
 	case SW_REC_COPY:
-		return copy(((const struct sw_rec_copy *)rec)->dst_side, ((const struct sw_rec_copy *)rec)->src_side);
+		return copy_label(((const struct sw_rec_copy *)rec)->dst_side,
+				  ((const struct sw_rec_copy *)rec)->src_side);
 	case SW_REC_COPY_ND:
-		return copy(((const struct sw_rec_copy_nd *)rec)->dst.side,
-			    ((const struct sw_rec_copy_nd *)rec)->src.side);
+		return copy_label(((const struct sw_rec_copy_nd *)rec)->dst.side,
+				  ((const struct sw_rec_copy_nd *)rec)->src.side);
 	case SW_REC_SET:
 		return SW_LABEL("Memset");
 	case SW_REC_HOST_FUNC:

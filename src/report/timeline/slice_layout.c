@@ -19,7 +19,7 @@ static uint64_t later_of(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static size_t held(const struct sw_slice_layout_stream *s)
+static size_t slices_held(const struct sw_slice_layout_stream *s)
 {
 	return s->work.n - s->first;
 }
@@ -27,7 +27,7 @@ static size_t held(const struct sw_slice_layout_stream *s)
 /* How many of the held pieces have at most this sequence number. */
 static size_t up_to(const struct sw_slice_layout_stream *s, uint64_t seq)
 {
-	size_t low = 0, high = held(s);
+	size_t low = 0, high = slices_held(s);
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 		if (s->work.at[s->first + middle].seq <= seq)
@@ -43,9 +43,9 @@ static void forget_slices(struct sw_slice_layout_stream *s, size_t n)
 {
 	s->first += n;
 	s->done = 0;
-	if (s->first < MOST && held(s))
+	if (s->first < MOST && slices_held(s))
 		return;
-	memmove(s->work.at, s->work.at + s->first, held(s) * sizeof *s->work.at);
+	memmove(s->work.at, s->work.at + s->first, slices_held(s) * sizeof *s->work.at);
 	s->work.n -= s->first;
 	s->first = 0;
 }
@@ -76,7 +76,7 @@ void sw_slice_layout_push(struct sw_slice_layout *lay, uint32_t stream, const st
 	struct sw_slice_layout_stream *s = stream_at(lay, stream);
 	if (s->done && work->seq > s->done_seq)
 		lay_out(lay, stream, s->done, s->done_ns, true);
-	if (held(s) >= MOST)
+	if (slices_held(s) >= MOST)
 		lay_out(lay, stream, MOST / 2, s->work.at[s->first + MOST / 2].not_before, false);
 	/* A call that waits is reported when it ends, after work that other threads enqueued meanwhile. */
 	size_t at = s->work.n;
@@ -113,7 +113,7 @@ void sw_slice_layout_finish(struct sw_slice_layout *lay, uint64_t end_ns)
 	for (uint32_t i = 0; i < lay->streams.n; i++) {
 		struct sw_slice_layout_stream *s = &lay->streams.at[i];
 		lay_out(lay, i, s->done, s->done_ns, true);
-		lay_out(lay, i, held(s), end_ns, false);
+		lay_out(lay, i, slices_held(s), end_ns, false);
 	}
 }
 

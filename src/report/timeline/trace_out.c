@@ -80,7 +80,7 @@ void sw_trace_out_open(struct sw_trace_out *out, FILE *file, bool gzip)
 	*out = (struct sw_trace_out){.file = file, .buffer = sw_alloc(BUFFER), .deflate = gzip ? deflate_new() : NULL};
 }
 
-static void spill(struct sw_trace_out *out)
+static void write_buffer(struct sw_trace_out *out)
 {
 #ifdef HAVE_ZLIB
 	if (out->deflate) {
@@ -98,7 +98,7 @@ void sw_trace_out_close(struct sw_trace_out *out)
 	if (out->deflate)
 		deflate_end(out);
 	else
-		spill(out);
+		write_buffer(out);
 	free(out->buffer);
 	*out = (struct sw_trace_out){0};
 }
@@ -111,7 +111,7 @@ void sw_trace_out_bytes(struct sw_trace_out *out, const char *bytes, size_t n)
 		out->n = BUFFER;
 		bytes += part;
 		n -= part;
-		spill(out);
+		write_buffer(out);
 	}
 	memcpy(out->buffer + out->n, bytes, n);
 	out->n += n;
@@ -202,7 +202,7 @@ struct sw_perfetto {
 
 typedef SW_VEC(char) bytes_vec;
 
-static void put(void *vec, const void *bytes, size_t n)
+static void append_bytes(void *vec, const void *bytes, size_t n)
 {
 	bytes_vec *v = vec;
 	sw_vec_reserve(v, v->n + n);
@@ -217,7 +217,7 @@ static void put_varint(void *vec, uint64_t value)
 	for (; value >= 0x80; value >>= 7)
 		out[n++] = (char)(value | 0x80);
 	out[n++] = (char)value;
-	put(vec, out, n);
+	append_bytes(vec, out, n);
 }
 
 static void put_number(void *vec, unsigned field, uint64_t value)
@@ -230,7 +230,7 @@ static void put_bytes(void *vec, unsigned field, const void *bytes, size_t n)
 {
 	put_varint(vec, field << 3 | WIRE_BYTES);
 	put_varint(vec, n);
-	put(vec, bytes, n);
+	append_bytes(vec, bytes, n);
 }
 
 static void put_text(void *vec, unsigned field, const char *text)
@@ -271,17 +271,17 @@ static void write_packet(struct sw_events *events, unsigned field, uint64_t ns)
 	free(head.at);
 }
 
-static uint64_t track(uint32_t pid, uint32_t tid)
+static uint64_t track_id(uint32_t pid, uint32_t tid)
 {
 	return (uint64_t)pid << 32 | tid;
 }
 
-static void event(struct sw_perfetto *p, unsigned type, uint32_t pid, uint32_t tid)
+static void begin_event(struct sw_perfetto *p, unsigned type, uint32_t pid, uint32_t tid)
 {
 	p->event.n = 0;
 	if (type)
 		put_number(&p->event, EVENT_TYPE, type);
-	put_number(&p->event, EVENT_TRACK, track(pid, tid));
+	put_number(&p->event, EVENT_TRACK, track_id(pid, tid));
 }
 
 static void perfetto_begin(struct sw_events *events)
@@ -302,7 +302,7 @@ static void perfetto_name(struct sw_events *events, uint32_t pid, uint32_t tid, 
 	struct sw_perfetto *p = events->perfetto;
 	bytes_vec what = {0};
 	p->event.n = 0;
-	put_number(&p->event, TRACK_UUID, track(pid, tid));
+	put_number(&p->event, TRACK_UUID, track_id(pid, tid));
 	/* Streams are threads here as well: arrows are drawn between threads only. */
 	put_number(&what, tid ? THREAD_PID : PROCESS_PID, pid);
 	if (tid)
@@ -319,7 +319,7 @@ static void perfetto_slice(struct sw_events *events, struct sw_place at, uint64_
 	struct sw_perfetto *p = events->perfetto;
 	p->at = at;
 	p->end_ns = end_ns;
-	event(p, SLICE_BEGIN, at.pid, at.tid);
+	begin_event(p, SLICE_BEGIN, at.pid, at.tid);
 	put_text(&p->event, EVENT_CATEGORY, category);
 	put_label(&p->event, EVENT_NAME, name);
 }
@@ -328,7 +328,7 @@ static void perfetto_end(struct sw_events *events)
 {
 	struct sw_perfetto *p = events->perfetto;
 	write_packet(events, PACKET_EVENT, p->at.ns);
-	event(p, SLICE_END, p->at.pid, p->at.tid);
+	begin_event(p, SLICE_END, p->at.pid, p->at.tid);
 	write_packet(events, PACKET_EVENT, p->end_ns);
 }
 
@@ -341,8 +341,8 @@ static void counter_track(struct sw_events *events, uint32_t pid, const char *na
 	if (p->counter_n < sizeof p->counters / sizeof *p->counters)
 		p->counters[p->counter_n++] = pid;
 	p->event.n = 0;
-	put_number(&p->event, TRACK_UUID, track(pid, COUNTER_TID));
-	put_number(&p->event, TRACK_PARENT, track(pid, 0));
+	put_number(&p->event, TRACK_UUID, track_id(pid, COUNTER_TID));
+	put_number(&p->event, TRACK_PARENT, track_id(pid, 0));
 	put_text(&p->event, TRACK_NAME, name);
 	put_bytes(&p->event, TRACK_COUNTER, "", 0);
 	write_packet(events, PACKET_TRACK, UINT64_MAX);
@@ -352,7 +352,7 @@ static void perfetto_counter(struct sw_events *events, uint32_t pid, uint64_t ns
 {
 	struct sw_perfetto *p = events->perfetto;
 	counter_track(events, pid, name);
-	event(p, COUNTER, pid, COUNTER_TID);
+	begin_event(p, COUNTER, pid, COUNTER_TID);
 	put_number(&p->event, EVENT_VALUE, value);
 	write_packet(events, PACKET_EVENT, ns);
 }
@@ -369,7 +369,7 @@ static void perfetto_flow(struct sw_events *events, struct sw_place from, struct
 		put_number(&legacy, LEGACY_PHASE, end ? 'f' : 's');
 		put_number(&legacy, LEGACY_ID, id);
 		put_number(&legacy, LEGACY_ENCLOSING, 1);
-		event(p, 0, at->pid, at->tid);
+		begin_event(p, 0, at->pid, at->tid);
 		put_text(&p->event, EVENT_CATEGORY, category);
 		put_text(&p->event, EVENT_NAME, name);
 		put_bytes(&p->event, EVENT_LEGACY, legacy.at, legacy.n);
@@ -380,7 +380,7 @@ static void perfetto_flow(struct sw_events *events, struct sw_place from, struct
 
 /* ---- arguments --------------------------------------------------------------------------------------------------- */
 
-static void argument(struct sw_perfetto *p, bytes_vec *value)
+static void end_argument(struct sw_perfetto *p, bytes_vec *value)
 {
 	put_bytes(&p->event, EVENT_ARGUMENT, value->at, value->n);
 	free(value->at);
@@ -391,7 +391,7 @@ static void perfetto_number(struct sw_events *events, const char *key, uint64_t 
 	bytes_vec value = {0};
 	put_text(&value, ARGUMENT_NAME, key);
 	put_number(&value, ARGUMENT_UNSIGNED, number);
-	argument(events->perfetto, &value);
+	end_argument(events->perfetto, &value);
 }
 
 static void perfetto_text(struct sw_events *events, const char *key, const char *plain)
@@ -399,7 +399,7 @@ static void perfetto_text(struct sw_events *events, const char *key, const char 
 	bytes_vec value = {0};
 	put_text(&value, ARGUMENT_NAME, key);
 	put_text(&value, ARGUMENT_TEXT, plain);
-	argument(events->perfetto, &value);
+	end_argument(events->perfetto, &value);
 }
 
 static void perfetto_label(struct sw_events *events, const char *key, struct sw_label label)
@@ -407,7 +407,7 @@ static void perfetto_label(struct sw_events *events, const char *key, struct sw_
 	bytes_vec value = {0};
 	put_text(&value, ARGUMENT_NAME, key);
 	put_label(&value, ARGUMENT_TEXT, label);
-	argument(events->perfetto, &value);
+	end_argument(events->perfetto, &value);
 }
 
 #define PUT(text) sw_trace_out_bytes(out, text, sizeof text - 1)
@@ -451,7 +451,7 @@ void sw_events_end(struct sw_events *events)
 	sw_trace_out_close(&events->out);
 }
 
-static void begin(struct sw_events *events, char phase, uint32_t pid, uint32_t tid)
+static void begin_line(struct sw_events *events, char phase, uint32_t pid, uint32_t tid)
 {
 	struct sw_trace_out *out = &events->out;
 	if (events->any)
@@ -496,7 +496,7 @@ static void name_of(struct sw_events *events, struct sw_label name)
 	sw_trace_out_label(out, name);
 }
 
-static void args(struct sw_events *events)
+static void begin_args(struct sw_events *events)
 {
 	struct sw_trace_out *out = &events->out;
 	PUT(",\"args\":{");
@@ -543,9 +543,9 @@ void sw_event_name(struct sw_events *events, const char *what, uint32_t pid, uin
 		perfetto_name(events, pid, tid, name);
 		return;
 	}
-	begin(events, 'M', pid, tid);
+	begin_line(events, 'M', pid, tid);
 	text_of(events, "name", what);
-	args(events);
+	begin_args(events);
 	key_of(events, "name");
 	put_name(events, name, !tid);
 	sw_event_end(events);
@@ -555,9 +555,9 @@ void sw_event_sort(struct sw_events *events, const char *what, uint32_t pid, uin
 {
 	if (events->perfetto)
 		return;
-	begin(events, 'M', pid, tid);
+	begin_line(events, 'M', pid, tid);
 	text_of(events, "name", what);
-	args(events);
+	begin_args(events);
 	sw_event_number(events, "sort_index", index + (events->part && !tid ? events->part->pid_base : 0));
 	sw_event_end(events);
 }
@@ -582,13 +582,13 @@ void sw_event_slice(struct sw_events *events, struct sw_place at, uint64_t end_n
 		perfetto_slice(events, at, end_ns, name, category);
 		return;
 	}
-	begin(events, 'X', at.pid, at.tid);
+	begin_line(events, 'X', at.pid, at.tid);
 	time_of(events, at.ns);
 	PUT(",\"dur\":");
 	trace_out_us(out, length_of(at.ns + shift_of(events), end_ns + shift_of(events)));
 	name_of(events, name);
 	text_of(events, "cat", category);
-	args(events);
+	begin_args(events);
 }
 
 void sw_event_counter(struct sw_events *events, uint32_t pid, uint64_t ns, const char *name, uint64_t value)
@@ -597,10 +597,10 @@ void sw_event_counter(struct sw_events *events, uint32_t pid, uint64_t ns, const
 		perfetto_counter(events, pid, ns, name, value);
 		return;
 	}
-	begin(events, 'C', pid, 0);
+	begin_line(events, 'C', pid, 0);
 	time_of(events, ns);
 	text_of(events, "name", name);
-	args(events);
+	begin_args(events);
 	sw_event_number(events, "operations", value);
 	sw_event_end(events);
 }
@@ -616,7 +616,7 @@ void sw_event_flow(struct sw_events *events, struct sw_place from, struct sw_pla
 	uint64_t id = ++events->flows;
 	for (int end = 0; end < 2; end++) {
 		const struct sw_place *at = end ? &to : &from;
-		begin(events, end ? 'f' : 's', at->pid, at->tid);
+		begin_line(events, end ? 'f' : 's', at->pid, at->tid);
 		time_of(events, at->ns);
 		text_of(events, "name", name);
 		text_of(events, "cat", category);

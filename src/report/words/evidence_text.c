@@ -34,7 +34,7 @@ bool sw_call_of_cupy(const struct sw_names *names, const struct sw_access *acces
 }
 
 /* "self.copies" of "    self.copies = torch.cuda.Stream()"; length 0: the line makes no stream, or gives it no name. */
-static const char *assigned(const char *line, size_t *length)
+static const char *assigned_name(const char *line, size_t *length)
 {
 	const char *name = line + strspn(line, " \t");
 	size_t letters = 0;
@@ -50,22 +50,23 @@ static const char *assigned(const char *line, size_t *length)
 }
 
 /* "Trainer" of "Trainer.step", "" of "step". */
-static size_t scope(const char *function)
+static size_t scope_length(const char *function)
 {
 	const char *dot = strrchr(function, '.');
 	return dot ? (size_t)(dot - function) : 0;
 }
 
 /* Is a name that one frame's line assigns known at the other? */
-static bool visible(const struct sw_frame *from, const struct sw_frame *at, bool attribute)
+static bool is_visible(const struct sw_frame *from, const struct sw_frame *at, bool attribute)
 {
 	if (!from->file || !at->file || strcmp(from->file, at->file) != 0 || !from->function || !at->function)
 		return false;
 	if (strcmp(from->function, at->function) == 0)
 		return true;
-	const size_t class = scope(from->function);
+	const size_t class = scope_length(from->function);
 	if (attribute)
-		return class && class == scope(at->function) && strncmp(from->function, at->function, class) == 0;
+		return class && class == scope_length(at->function) &&
+		       strncmp(from->function, at->function, class) == 0;
 	return strcmp(from->function, "<module>") == 0;
 }
 
@@ -85,8 +86,8 @@ static const char *python_text(struct sw_names *names, const struct sw_stream_in
 	const char *line =
 		made && made->file && sw_frame_is_python(made) ? sw_source_line(names, made->file, made->line) : NULL;
 	size_t length = 0;
-	const char *name = line ? assigned(line, &length) : "";
-	if (length && visible(made, place, memchr(name, '.', length)))
+	const char *name = line ? assigned_name(line, &length) : "";
+	if (length && is_visible(made, place, memchr(name, '.', length)))
 		return sw_names_format(names, "%.*s", (int)length, name);
 	return sw_names_format(names, "stream%u", info->number);
 }
@@ -180,7 +181,7 @@ static const char *bytes_of(struct sw_names *names, const struct sw_access *acce
 			       : text;
 }
 
-static const char *because(struct sw_names *names, const char *text, const struct sw_evidence_detail *ground)
+static const char *with_reason(struct sw_names *names, const char *text, const struct sw_evidence_detail *ground)
 {
 	const char *why = ground ? sw_why_text(ground->why) : "";
 	return *why ? sw_names_format(names, "%s: %s", text, why) : text;
@@ -191,7 +192,7 @@ const char *sw_evidence_extent(struct sw_names *names, const struct sw_access *a
 	const struct sw_evidence_detail *ground = access->evidence_detail;
 	const char *text = bytes_of(names, access);
 	if (open_by_code(access))
-		return because(names, sw_names_format(names, "somewhere %s", text), ground);
+		return with_reason(names, sw_names_format(names, "somewhere %s", text), ground);
 	if (!access->extent_known)
 		return sw_names_format(names, "%s at most", text);
 	if (access->width && access->pitch > access->width && access->pitch != SW_ARRAY_PITCH)
@@ -199,7 +200,7 @@ const char *sw_evidence_extent(struct sw_names *names, const struct sw_access *a
 	if (ground && ground->via == SW_VIA_WORKSPACE)
 		return sw_names_format(names, "within %s", text);
 	if (ground && ground->source && ground->extent != SW_EXTENT_BOX)
-		return because(names, sw_names_format(names, "within %s", text), ground);
+		return with_reason(names, sw_names_format(names, "within %s", text), ground);
 	return text;
 }
 

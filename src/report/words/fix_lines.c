@@ -529,7 +529,7 @@ static const char *stream_here(struct sw_names *names, uint32_t stream, const st
 }
 
 /* All that is needed, in the place of a wait that covers more. */
-static void narrow(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out)
+static void narrow_wait(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out)
 {
 	const struct sw_finding_details *more = sw_finding_details(finding);
 	const struct sw_frame *here = sw_place_of(names, finding->access[0], NULL);
@@ -617,7 +617,7 @@ static void copy_on_stream(struct sw_names *names, const struct sw_finding *find
 }
 
 /* The host side of a copy, registered where it was allocated. */
-static void pin(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out)
+static void pin_host_side(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out)
 {
 	struct sw_call_text call;
 	const struct sw_access *copy = finding->access[0];
@@ -697,10 +697,10 @@ void sw_fix_call(struct sw_names *names, const struct sw_finding *finding, struc
 		copy_on_stream(names, finding, out);
 		break;
 	case SW_FIX_PIN:
-		pin(names, finding, out);
+		pin_host_side(names, finding, out);
 		break;
 	case SW_FIX_NARROW:
-		narrow(names, finding, out);
+		narrow_wait(names, finding, out);
 		break;
 	case SW_FIX_REMOVE:
 	case SW_FIX_UNNEEDED:
