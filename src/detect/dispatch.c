@@ -145,6 +145,13 @@ static void wait_done(struct sw_model *m, struct sw_wait *w, uint64_t seq, uint6
 			sw_hb_wait_lanes(m->hb, w->token[i], w->record.thread, SW_ORDER_MEASURED, sw_wait_covers, done);
 		sw_hb_wait_end(m->hb, w->token[i], w->record.thread, seq, w->order[i], &waited);
 	}
+	if (w->what.kind == SW_REC_SYNC || w->what.kind == SW_REC_QUERY)
+		sw_sync_over(m, w);
+	if (m->paused) {
+		w->tokens = 0;
+		sw_wait_report(m, w, false);
+		return;
+	}
 	if (w->tokens || w->what.kind == SW_REC_CONTEXT_OP)
 		sw_sharing_known(m, w->record.thread, t_ns);
 	cost.waited = w->pending && dur_ns > w->own_ns;
@@ -184,34 +191,60 @@ static uint64_t forget_uses(struct sw_model *m)
 	return live - m->space.uses.live;
 }
 
-/* Records were lost: everything before is taken to be ordered before everything after, and what is still known could
-   only make findings that straddle the gap. */
-void sw_on_loss(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+/* Everything before is taken to be ordered before everything after; what is still known of accesses could only make
+   findings that straddle the gap. */
+static void forget_work(struct sw_model *m, uint64_t seq)
 {
-	(void)w;
 	sw_deferred_flush(m);
 	m->j->coverage.straddling_dropped += forget_uses(m);
 	sw_space_forget_freed(&m->space);
 	sw_pool_blocks_forget(&m->space.pool_blocks);
 	sw_wait_forget(m);
 	sw_host_funcs_forget(m);
-	sw_graphs_forget(m);
-	sw_captures_forget(m);
 	sw_wide_forget(m);
 	sw_batches_forget(m->batches);
-	sw_physical_forget(m->physical);
 	sw_uploads_forget(m);
 	sw_stored_values_forget(m);
 	sw_library_lost(m);
-	sw_hb_barrier(m->hb, r->seq);
+	sw_hb_barrier(m->hb, seq);
 	if (m->schedule)
 		sw_schedule_break(m->schedule);
 }
 
-/* Recording paused or went on: the same for what is judged, but graphs and captures were recorded all along. */
+void sw_on_loss(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
+{
+	(void)w;
+	sw_graphs_forget(m);
+	sw_captures_forget(m);
+	sw_physical_forget(m->physical);
+	forget_work(m, r->seq);
+}
+
+static void order_all(struct sw_model *m, uint64_t seq)
+{
+	const uint64_t edges = sw_hb_stats(m->hb).edges_for_safety;
+	sw_hb_barrier(m->hb, seq);
+	m->cut_edges += sw_hb_stats(m->hb).edges_for_safety - edges;
+}
+
+/*
+ * Hot calls were left out on purpose, or are from here on.  Graphs, captures and memory were recorded all along.  Of
+ * events and streams less is known than happened (sw_pause_hides_event(), sw_pause_hides_work()).
+ */
 void sw_on_cut(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
-	sw_on_loss(m, r, w);
+	const struct sw_rec_cut *cut = (const struct sw_rec_cut *)(const void *)r->rec;
+	const uint64_t edges = sw_hb_stats(m->hb).edges_for_safety, straddling = m->j->coverage.straddling_dropped;
+	(void)w;
+	forget_work(m, r->seq);
+	m->cut_edges += sw_hb_stats(m->hb).edges_for_safety - edges;
+	m->j->coverage.straddling_dropped = straddling; /* the report names the cut itself */
+	sw_nvtx_forget(m);
+	sw_model_pass_time(m, r->t_ns);
+	m->paused = cut->flags & (SW_CUT_BEGINS | SW_CUT_AT_END);
+	m->collect.none = m->paused || m->options->no_findings;
+	if (!m->paused)
+		m->cut_seq = r->seq;
 }
 
 static sw_handler *const handlers[256] = {
@@ -340,6 +373,8 @@ void sw_model_step(struct sw_model *m, const struct sw_record *r)
 		if ((r->failed && r->rec->kind != SW_REC_CAPTURE) || m->context[r->rec->ctx].over)
 			return;
 	}
+	if (m->paused && operation)
+		order_all(m, r->seq); /* whatever ordered the calls that are recorded was left out */
 	bool two = operation && r->rec->flags & SW_RF_BEGIN;
 	m->record = r;
 	m->wait = two ? sw_wait_open(m, r) : sw_wait_single(m, r);
@@ -348,7 +383,7 @@ void sw_model_step(struct sw_model *m, const struct sw_record *r)
 	if (handler)
 		handler(m, m->record, m->wait);
 	sw_asked_order_take(m, m->wait);
-	if (operation && m->schedule)
+	if (operation && m->schedule && !m->paused)
 		sw_timing_call(m, m->record, m->wait);
 	if (operation && !two)
 		wait_done(m, m->wait, r->seq, r->t_ns + r->dur_ns, r->dur_ns, false);

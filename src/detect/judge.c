@@ -321,7 +321,7 @@ void sw_model_finish(struct sw_model *m)
 	sw_wide_finish(m);
 	nothing_intercepted(m);
 	records_lost(m);
-	c->edges_for_safety += stats.edges_for_safety;
+	c->edges_for_safety += stats.edges_for_safety - m->cut_edges;
 	c->unknown_streams += stats.unknown_streams;
 	c->forgotten_accesses = m->space.uses.forgotten;
 	c->cut_stacks = sw_reader_totals(m->reader).cut_stacks;
@@ -329,8 +329,11 @@ void sw_model_finish(struct sw_model *m)
 		m->j->analysed = sw_footprint_library_totals(m->library);
 	sw_kernels_list_unusable(m);
 	const struct sw_trace_totals totals = sw_reader_totals(m->reader);
+	c->windows = totals.windows;
+	c->left_out = totals.left_out;
 	sw_sharing_finish(m, c->records_lost, totals.closed && !totals.damaged);
-	m->j->span_ns = m->any ? m->last_ns - m->first_ns : 0;
+	sw_model_pass_time(m, m->last_ns);
+	m->j->span_ns = m->open_ns;
 	m->j->strict_host = m->options->strict_host;
 	m->j->simulated = sw_reader_header(m->reader)->flags & SW_FILE_SIMULATED;
 	/* Replays need memory, too. */

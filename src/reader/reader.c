@@ -147,8 +147,9 @@ static bool left_out(const struct sw_reader *r, const struct sw_rec *rec, uint64
 
 static void count_cut(struct sw_reader *r, const struct sw_rec_cut *cut)
 {
-	r->totals.left_out += cut->calls;
-	r->totals.dropped += cut->why == SW_CUT_DROPPED;
+	const bool dropped = cut->why == SW_CUT_DROPPED;
+	*(dropped ? &r->totals.dropped_calls : &r->totals.left_out) += cut->calls;
+	r->totals.dropped += dropped;
 	r->totals.pauses += cut->why != SW_CUT_DROPPED && !(cut->flags & SW_CUT_BEGINS);
 	if (cut->why != SW_CUT_DROPPED)
 		r->totals.paused = cut->flags & (SW_CUT_BEGINS | SW_CUT_AT_END);
@@ -464,6 +465,8 @@ struct sw_trace_totals sw_reader_totals(const struct sw_reader *r)
 	/* A trace without room for its END record, or one that was cut, is of a program that ended in order. */
 	totals.closed |= r->source.header.flags & SW_FILE_CLOSED;
 	totals.damaged = r->damage.unusable;
+	totals.windowed = r->source.header.windows;
+	totals.windows = totals.windowed ? r->source.header.windows / 2 - 1 : 0;
 	return totals;
 }
 

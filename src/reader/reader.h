@@ -214,13 +214,16 @@ const char *sw_reader_damage(const struct sw_reader *r, size_t index);
 struct sw_trace_totals {
 	uint64_t records, operations, bytes; /* seen so far; bytes of operations with their parameters */
 	uint64_t lost;			     /* recorded losses */
-	uint64_t left_out;	  /* calls that were left out on purpose (CUT), as far as they were counted */
+	uint64_t left_out,
+		dropped_calls;	  /* calls outside of windows, and of dropped records, as far as counted (CUT) */
 	uint32_t pauses, dropped; /* CUT records: recording went on after a pause; records were dropped */
-	bool paused;		  /* recording is paused, or was when the trace ends */
-	uint64_t cut_stacks;	  /* call stacks that ended too early, as libunwind was not there */
-	bool closed;		  /* the program ended in order */
-	bool damaged;		  /* the file is not what was recorded: cut, overwritten, in part missing */
-	uint32_t full;		  /* enum sw_loss_why: there was no more room to record; 0: there was */
+	bool windowed;		  /* hot calls were recorded in windows only, of which there were so many: */
+	uint32_t windows;
+	bool paused;	     /* recording is paused, or was when the trace ends */
+	uint64_t cut_stacks; /* call stacks that ended too early, as libunwind was not there */
+	bool closed;	     /* the program ended in order */
+	bool damaged;	     /* the file is not what was recorded: cut, overwritten, in part missing */
+	uint32_t full;	     /* enum sw_loss_why: there was no more room to record; 0: there was */
 };
 struct sw_trace_totals sw_reader_totals(const struct sw_reader *r);
 /* Calls of an entry point: by COUNTS at the end of the trace, before it the calls read so far. */

@@ -194,6 +194,11 @@ static void find_in_the_trace(struct sw_report *report)
 		sw_report_gap(report, sw_strdup("its trace holds no record: it ran unrecorded, or the trace was cut"));
 	if (lost)
 		sw_report_gap(report, sw_format("%" PRIu64 " of its records were lost%s", lost, why_lost(totals.full)));
+	if (totals.windowed && !totals.windows)
+		sw_report_gap(report,
+			      sw_format("no window was opened: %" PRIu64 " of its calls were left out, and what "
+					"they do was not judged",
+					totals.left_out));
 	if (damage)
 		sw_report_gap(report,
 			      sw_format("its trace is %s: %s", totals.damaged ? "damaged" : "not complete", damage));

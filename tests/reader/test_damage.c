@@ -155,7 +155,7 @@ START_TEST(a_cut_without_a_number_is_handed_out_behind_its_range)
 	ck_assert_uint_eq(((const struct sw_rec_loss *)(const void *)until(r, SW_REC_LOSS).rec)->first_seq, last + 1);
 	read_all(r);
 	ck_assert_uint_eq(sw_reader_totals(r).lost, 3);
-	ck_assert_uint_eq(sw_reader_totals(r).left_out, 18);
+	ck_assert_uint_eq(sw_reader_totals(r).dropped_calls, 18);
 	sw_reader_close(r);
 }
 END_TEST

@@ -135,8 +135,11 @@ static void wait_event(struct sw_model *m, struct sw_wait *w, const struct sw_re
 		w->pending |= before.n > 0;
 	}
 	sw_wait_add(m, w, token, SW_ORDER_DOCUMENTED);
-	if (!event)
+	if (!event || (w->hidden |= sw_pause_hides_event(m, event) ||
+				    (event->record.seq && sw_pause_hides_work(m, event->record.point.lane)))) {
+		w->pending |= w->hidden;
 		return;
+	}
 	event->ordering = true;
 	if (event->interprocess) {
 		shared_event_awaited(m, event, w);
@@ -162,16 +165,36 @@ static void begin_sync(struct sw_model *m, const struct sw_record *r, struct sw_
 		return;
 	case SW_SYNC_STREAM:
 		w->what.stream = sw_model_lane(m, &at, &lane)->stream;
+		w->hidden = sw_pause_hides_work(m, lane);
 		token = sw_hb_wait_stream(m->hb, &at);
 		break;
 	case SW_SYNC_CONTEXT:
+		w->hidden = m->context[r->rec->ctx].waited_seq < m->cut_seq;
 		token = sw_hb_wait_context(m->hb, r->rec->ctx);
 		break;
 	default:
 		return;
 	}
 	sw_wait_look(m, w, token);
+	w->pending |= w->hidden;
 	sw_wait_add(m, w, token, SW_ORDER_DOCUMENTED);
+}
+
+/* A wait is over: work before it is known to be done, whatever the recorder left out. */
+void sw_sync_over(struct sw_model *m, const struct sw_wait *w)
+{
+	const struct sw_rec_sync *s = (const struct sw_rec_sync *)(const void *)w->record.rec;
+	struct sw_hb_at at = sw_model_at(m, &w->record, s->handle);
+	const struct sw_event_state *event;
+	uint32_t lane;
+	if (!m->cut_seq || !w->tokens)
+		return;
+	if (s->what == SW_SYNC_STREAM)
+		sw_model_lane(m, &at, &lane)->waited_seq = w->record.seq;
+	else if (s->what == SW_SYNC_CONTEXT)
+		m->context[w->record.rec->ctx].waited_seq = w->record.seq;
+	else if ((event = sw_event_find(m, s->handle)) && event->record.seq > m->cut_seq && event->last.seq)
+		sw_model_lane_state(m, event->record.point.lane)->waited_seq = event->record.seq;
 }
 
 static void asked_event(struct sw_model *m, uint64_t handle)
@@ -362,6 +385,7 @@ void sw_on_stream_create(struct sw_model *m, const struct sw_record *r, struct s
 	sw_hb_stream_create(m->hb, r->rec->ctx, s->stream, s->flags & 1);
 	w->what.stream = sw_model_lane(m, &at, &lane)->stream;
 	struct sw_stream_info *info = &m->j->streams.at[w->what.stream];
+	sw_model_lane_state(m, lane)->made_seq = r->seq;
 	info->create_stack = r->stack;
 	if (!info->create_seq)
 		info->create_seq = r->seq;
@@ -410,7 +434,8 @@ void sw_event_recorded(struct sw_model *m, struct sw_access *what, const struct 
 	struct sw_event_state *event = sw_event_of(m, handle);
 	struct sw_hb_event_state before, now;
 	sw_hb_event_record(m->hb, handle, at, flags, &before);
-	bool unwaited = before.recorded && !before.waits && !event->capture && !event->interprocess;
+	bool unwaited = before.recorded && !before.waits && !event->capture && !event->interprocess &&
+			!sw_pause_hides_event(m, event);
 	event->replaced = (struct sw_access){0};
 	if (unwaited)
 		event->replaced = event->record;

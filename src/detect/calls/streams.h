@@ -11,6 +11,7 @@
 struct sw_access;
 struct sw_hb_at;
 struct sw_model;
+struct sw_wait;
 struct sw_rec_mem_op;
 struct sw_value_copies;
 
@@ -20,6 +21,8 @@ void sw_event_recorded(struct sw_model *m, struct sw_access *what, const struct 
 
 /* Waits of the host, queries. */
 
+/* A wait for an event, a stream or a context is over. */
+void sw_sync_over(struct sw_model *m, const struct sw_wait *w);
 /* The last call of a thread if it copied a value to the host, else seq is 0. */
 struct sw_access *sw_model_value(struct sw_model *m, uint32_t thread);
 struct sw_value_copies *sw_value_copies_new(void);

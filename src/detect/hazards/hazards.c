@@ -144,10 +144,11 @@ struct sw_event_wait {
 
 #define SW_EVENT_WAITS 8u
 
-bool sw_event_wait_useless(const struct sw_model *m, const struct sw_event_state *event, uint32_t lane)
+bool sw_event_wait_useless(struct sw_model *m, const struct sw_event_state *event, uint32_t lane)
 {
 	struct sw_point work = {event->record.point.lane, event->work};
-	return event->record.seq && (!event->work || sw_hb_ordered(m->hb, work, lane) == SW_ORDER_DOCUMENTED);
+	return event->record.seq && !sw_pause_hides_work(m, work.lane) &&
+	       (!event->work || sw_hb_ordered(m->hb, work, lane) == SW_ORDER_DOCUMENTED);
 }
 
 /* ---- waits that order nothing (SW205) ---------------------------------------------------------------------------- */
@@ -166,7 +167,8 @@ static bool covers_nothing(struct sw_model *m, const struct sw_event_state *even
 	const uint32_t thread = m->wait->record.thread, host = sw_hb_host_lane(m->hb, thread);
 	struct sw_hb_event_state state;
 	unsigned lanes = 0;
-	if (m->wait->what.kind != SW_REC_STREAM_WAIT || event->work == UINT64_MAX)
+	if (m->wait->what.kind != SW_REC_STREAM_WAIT || event->work == UINT64_MAX ||
+	    sw_pause_hides_work(m, event->record.point.lane))
 		return false;
 	if (event->work && sw_hb_ordered(m->hb, work, host) != SW_ORDER_DOCUMENTED)
 		return false;
@@ -256,6 +258,8 @@ static bool ordered_without_host(struct sw_model *m, const struct sw_access *ear
 void sw_event_wait_remember(struct sw_model *m, struct sw_lane_state *lane, const struct sw_event_state *event,
 			    const struct sw_hb_event_state *state, bool useless)
 {
+	if (sw_pause_hides_event(m, event))
+		return;
 	if (!lane->event_waits)
 		lane->event_waits = sw_calloc(SW_EVENT_WAITS, sizeof *lane->event_waits);
 	struct sw_event_wait *tie = &lane->event_waits[lane->event_waits_made++ % SW_EVENT_WAITS];
@@ -568,6 +572,8 @@ static void last_order(struct sw_model *m, struct sw_finding *seen, const struct
 		const struct sw_hb_last waited = sw_hb_last_join(m->hb, host, earlier->lane);
 		last = waited.tick >= last.tick ? waited : last;
 	}
+	if (last.seq <= m->cut_seq)
+		last.tick = 0; /* a pause lies between: what ordered the lanes in it is not known */
 	seen->joined = last.tick;
 	seen->last_kind = last.kind;
 	seen->last_call.seq = last.tick ? last.seq : 0;

@@ -59,7 +59,7 @@ struct sw_verdict sw_matrix(const struct sw_range *a, const struct sw_range *b, 
 void sw_event_wait_remember(struct sw_model *m, struct sw_lane_state *lane, const struct sw_event_state *event,
 			    const struct sw_hb_event_state *state, bool useless);
 /* Would a wait of this lane for what the event holds now bring nothing?  Asked before the wait. */
-bool sw_event_wait_useless(const struct sw_model *m, const struct sw_event_state *event, uint32_t lane);
+bool sw_event_wait_useless(struct sw_model *m, const struct sw_event_state *event, uint32_t lane);
 /* Work came on the lane: what the waits before it could wait for is settled. */
 void sw_event_wait_worked(struct sw_model *m, uint32_t lane);
 void sw_event_wait_replaced(struct sw_model *m, const struct sw_event_state *event);

@@ -448,6 +448,8 @@ bool sw_model_touch(struct sw_model *m, const struct sw_access *what, const stru
 	sw_asked_order_touch(m, what, range, how->array);
 	if (!m->listing && !how->array)
 		sw_upload_written(m, range, step_of(m));
+	if (m->paused && !m->listing)
+		return false; /* what lies around it is not known */
 	if (!how->array && note_ignored(m, range))
 		return true;
 	if (how->array || !m->space.inner.n || !range->bounded || !sw_range_dense(range))

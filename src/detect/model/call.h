@@ -31,6 +31,7 @@ struct sw_wait {
 	bool promised;	  /* the documents promise that it waits */
 	bool always;	  /* a finding even when it did not wait and nothing was pending */
 	bool only_waited; /* a finding only when it did wait */
+	bool hidden;	  /* work may be pending that the recorder left out */
 	bool pending;	  /* work was pending that it could have waited for */
 	uint64_t own_ns;
 	uint64_t pinned; /* bytes that it pins or releases, 0: none */

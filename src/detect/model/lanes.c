@@ -66,6 +66,18 @@ void sw_event_forget(struct sw_model *m, uint64_t handle)
 	sw_map_delete(&m->events->by_handle, handle);
 }
 
+bool sw_pause_hides_work(struct sw_model *m, uint32_t lane)
+{
+	const struct sw_lane_state *state = sw_model_lane_state(m, lane);
+	const uint64_t cut = m->cut_seq, context = m->context[m->j->streams.at[state->stream].ctx].waited_seq;
+	return cut && state->waited_seq < cut && state->made_seq < cut && context < cut;
+}
+
+bool sw_pause_hides_event(const struct sw_model *m, const struct sw_event_state *event)
+{
+	return event->record.seq < m->cut_seq && event->made < m->cut_seq;
+}
+
 bool sw_model_wait_rule(const struct sw_model *m, uint8_t ctx, enum sw_wait_rule may)
 {
 	const struct sw_wait_rule_set *set = m->context[ctx].may;

@@ -32,6 +32,8 @@ struct sw_lane_state {
 	uint64_t visible, visible_seq; /* last step that touched memory which the host can, and its record */
 	uint64_t unknown;	       /* last step whose accesses are not known */
 	uint64_t unclear;	       /* last step that may signal where it is not known to touch anything */
+	uint64_t made_seq;	       /* record of the stream's creation, 0: not known */
+	uint64_t waited_seq;	       /* record of the last wait of the host for all of it, 0: none */
 	uint64_t capture;	       /* that the stream is part of now: record of its begin, 0: none */
 	uint64_t signal;	       /* last step that may signal the host through memory */
 	uint64_t flag;		       /* last step that writes a flag in memory which the host sees */
@@ -117,6 +119,15 @@ void sw_event_forget(struct sw_model *m, uint64_t handle);
 struct sw_event_table *sw_event_table_new(void);
 void sw_event_table_free(struct sw_event_table *events);
 
+/* Pauses of the recorder: calls were left out before `cut_seq` of the model, so that less may have happened than is
+ * known.
+ */
+
+/* May the lane have work that was left out and is not known to be done? */
+bool sw_pause_hides_work(struct sw_model *m, uint32_t lane);
+/* May the event have been recorded, or waited for, by calls that were left out, since all that is known of it? */
+bool sw_pause_hides_event(const struct sw_model *m, const struct sw_event_state *event);
+
 /* Contexts: which live, of what device, and which calls wait there.  Not thread-safe. */
 
 #define SW_CONTEXTS 256u
@@ -130,6 +141,7 @@ struct sw_context_state {
 	uint32_t arch;	   /* of the device, 0 not looked up */
 	bool shared_event; /* an event that other processes may wait for covers some of its work: not known which */
 	bool over;	   /* a sticky error ended judgement */
+	uint64_t waited_seq;		    /* record of the last wait for all of it, 0: none */
 	uint64_t unclassified;		    /* first call that we do not model, 0: none */
 	const struct sw_wait_rule_set *may; /* NULL: its creation was not seen, as built in */
 };

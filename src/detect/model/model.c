@@ -32,6 +32,14 @@ uint32_t sw_model_thread(struct sw_model *m, uint32_t thread)
 	return (uint32_t)*number - 1;
 }
 
+void sw_model_pass_time(struct sw_model *m, uint64_t t_ns)
+{
+	const uint64_t since = m->open_since > m->first_ns ? m->open_since : m->first_ns;
+	if (!m->paused && m->any && t_ns > since)
+		m->open_ns += t_ns - since;
+	m->open_since = t_ns;
+}
+
 const char *sw_model_name(struct sw_model *m, const char *name, size_t bytes)
 {
 	uint64_t hash = sw_hash_bytes(SW_FNV_START, name, bytes);

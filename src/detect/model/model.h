@@ -36,6 +36,11 @@ struct sw_model {
 	uint32_t played_node;
 	bool (*branches_apart)(void *arg, const struct sw_shadow_use *earlier, const struct sw_shadow_use *later);
 
+	bool paused;		      /* outside of all windows: no access, no wait is judged */
+	uint64_t cut_seq;	      /* CUT record at which recording went on last, 0: none */
+	uint64_t open_since, open_ns; /* when a window opened, the run's time in windows before that */
+	uint64_t cut_edges;	      /* of the order engine, made for cuts and pauses */
+
 	bool shares;		     /* memory or events with other processes */
 	bool shared_events_recorded; /* some context has `shared_event` */
 	bool host_flags;	     /* a lane has `flag` or `listens` */
@@ -45,6 +50,8 @@ struct sw_model {
 	struct sw_map narrowed; /* calls of judge.c that have not ended, by seq */
 };
 
+/* The run has come to this time: it counts since the first call, and in windows. */
+void sw_model_pass_time(struct sw_model *m, uint64_t t_ns);
 /* A small number for a thread, from 0: those of a damaged trace are as large as 32 bits allow. */
 uint32_t sw_model_thread(struct sw_model *m, uint32_t thread);
 /* A copy that lives as long as the judgement, one for all that are alike. */

@@ -285,6 +285,21 @@ void sw_nvtx_finish(struct sw_model *m)
 	}
 }
 
+void sw_nvtx_forget(struct sw_model *m)
+{
+	struct sw_map_slot slot;
+	sw_nvtx_finish(m);
+	for (size_t i = 0; (i = sw_map_next(&m->nvtx->threads, i, &slot));) {
+		struct sw_nvtx_stack *stack = (void *)(uintptr_t)slot.value;
+		for (size_t k = 0; k < stack->open.n; k++)
+			drop_range(&stack->open.at[k]);
+		stack->open.n = 0;
+		stack->over = 0;
+	}
+	sw_map_free(&m->nvtx->started);
+	m->nvtx->started = (struct sw_map){0};
+}
+
 void sw_nvtx_free(struct sw_nvtx_state *nvtx)
 {
 	struct sw_map_slot slot;

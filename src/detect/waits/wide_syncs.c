@@ -299,6 +299,7 @@ void sw_wide_over(struct sw_model *m, struct sw_wait *w, const struct sw_wait_co
 	if (w->record.rec->kind == SW_REC_SYNC && (sync->what == SW_SYNC_STREAM || sync->what == SW_SYNC_CONTEXT)) {
 		struct sw_sync_site *site = site_of(m, &w->what);
 		site->busy += w->pending;
+		site->kept |= w->hidden;
 		/* Also where nothing is pending: without the wait before it something would be. */
 		begin_round(m, site, w);
 		if (cost->waited)

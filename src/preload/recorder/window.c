@@ -93,7 +93,7 @@ uint32_t sw_window_captures;
 static bool has_windows(void)
 {
 	const struct sw_preload_options *o = sw_preload_options();
-	return o->capture[0] || o->paused || o->delay_ns || o->duration_ns;
+	return o->windows || o->paused || o->delay_ns || o->duration_ns;
 }
 
 static bool wanted(void)

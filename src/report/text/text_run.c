@@ -494,6 +494,14 @@ static const char *found(struct sw_text *t, enum sw_headline headline)
 		text);
 }
 
+static const char *windows_of(struct sw_text *t)
+{
+	const struct sw_trace_totals totals = sw_reader_totals(t->report->reader);
+	if (!totals.windowed)
+		return "";
+	return sw_names_format(t->names, "%s of ", plural(t, totals.windows, "window", "windows"));
+}
+
 /* The verdict in one line. */
 static void text_headline(struct sw_text *t, enum sw_headline headline)
 {
@@ -506,8 +514,8 @@ static void text_headline(struct sw_text *t, enum sw_headline headline)
 								 : SW_YELLOW;
 	sw_out_headline(
 		&t->out, colour,
-		sw_names_format(t->names, "syncwatch: %s in %s%s%s", found(t, headline), sw_name_program(t->names),
-				ended ? "" : ", which did not end normally",
+		sw_names_format(t->names, "syncwatch: %s in %s%s%s%s", found(t, headline), windows_of(t),
+				sw_name_program(t->names), ended ? "" : ", which did not end normally",
 				report->judgement->simulated ? " (simulated CUDA: kernels were not executed)" : ""));
 }
 

@@ -494,6 +494,12 @@ static const char *fix_of(const struct facts *facts)
 	return expand(facts, torch ? fixes[fix].torch : fixes[fix].text);
 }
 
+/* Waits outside of the windows are not known. */
+static bool in_windows(const struct sw_names *names)
+{
+	return names->judgement->coverage.windows;
+}
+
 /* The last wait of the host for the earlier side's stream, and the wait that is missing. */
 static const char *ordered_by_host(struct sw_names *names, const struct sw_finding *finding, const char *from,
 				   const char *to)
@@ -501,7 +507,12 @@ static const char *ordered_by_host(struct sw_names *names, const struct sw_findi
 	const char *work = fact_who(names, finding, 0);
 	const struct sw_named_call *call = &finding->last_call;
 	if (!finding->joined)
-		return sw_names_format(names, "nothing: the host had never waited for %s; a wait for %s is missing",
+		return sw_names_format(names,
+				       in_windows(names)
+					       ? "nothing: the host had not waited for %s in this window; a wait "
+						 "for %s is missing"
+					       : "nothing: the host had never waited for %s; a wait for %s is "
+						 "missing",
 				       from, work);
 	if (finding->last_kind != SW_EDGE_HOST_WAIT)
 		return sw_names_format(
@@ -545,7 +556,10 @@ static const char *ordered_by(const struct facts *facts)
 	if (finding->on_host)
 		return ordered_by_host(names, finding, from, to);
 	if (!finding->joined)
-		return sw_names_format(names, "nothing: %s had never waited for %s", to, from);
+		return sw_names_format(names,
+				       in_windows(names) ? "nothing: %s had not waited for %s in this window"
+							 : "nothing: %s had never waited for %s",
+				       to, from);
 	return sw_names_format(names, "%s last waited for %s before this access: by %s, %s", to, from,
 			       (size_t)finding->last_kind < N(edges) ? edges[finding->last_kind] : "a call",
 			       sw_place_named(names, &finding->last_call));
