@@ -207,6 +207,7 @@ static void forget_work(struct sw_model *m, uint64_t seq)
 	sw_stored_values_forget(m);
 	sw_library_lost(m);
 	sw_hb_barrier(m->hb, seq);
+	sw_event_waits_forget(m);
 	if (m->schedule)
 		sw_schedule_break(m->schedule);
 }
@@ -218,13 +219,6 @@ void sw_on_loss(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	sw_captures_forget(m);
 	sw_physical_forget(m->physical);
 	forget_work(m, r->seq);
-}
-
-static void order_all(struct sw_model *m, uint64_t seq)
-{
-	const uint64_t edges = sw_hb_stats(m->hb).edges_for_safety;
-	sw_hb_barrier(m->hb, seq);
-	m->cut_edges += sw_hb_stats(m->hb).edges_for_safety - edges;
 }
 
 /*
@@ -373,8 +367,6 @@ void sw_model_step(struct sw_model *m, const struct sw_record *r)
 		if ((r->failed && r->rec->kind != SW_REC_CAPTURE) || m->context[r->rec->ctx].over)
 			return;
 	}
-	if (m->paused && operation)
-		order_all(m, r->seq); /* whatever ordered the calls that are recorded was left out */
 	bool two = operation && r->rec->flags & SW_RF_BEGIN;
 	m->record = r;
 	m->wait = two ? sw_wait_open(m, r) : sw_wait_single(m, r);

@@ -66,11 +66,47 @@ void sw_event_forget(struct sw_model *m, uint64_t handle)
 	sw_map_delete(&m->events->by_handle, handle);
 }
 
+void sw_event_waits_forget(struct sw_model *m)
+{
+	for (uint32_t i = 0; i < m->lanes->at.n; i++)
+		m->lanes->at.at[i].event_waits_made = 0;
+}
+
+static uint8_t context_of_lane(const struct sw_model *m, const struct sw_lane_state *lane)
+{
+	return m->j->streams.at[lane->stream].ctx;
+}
+
+/* Work that was given to this lane itself. */
+static bool hides_own(const struct sw_model *m, const struct sw_lane_state *lane)
+{
+	return lane->waited_seq < m->cut_seq && lane->made_seq < m->cut_seq;
+}
+
+/* A wait for the legacy stream covers the streams that it orders, and their work waits for that of the legacy stream.
+ */
+static bool hides_legacy(const struct sw_model *m, uint8_t ctx)
+{
+	for (uint32_t i = 0; i < m->lanes->at.n; i++)
+		if (sw_hb_lane_kind(m->hb, i) == SW_LANE_LEGACY && context_of_lane(m, &m->lanes->at.at[i]) == ctx)
+			return hides_own(m, &m->lanes->at.at[i]);
+	return true; /* the pause may have used it */
+}
+
 bool sw_pause_hides_work(struct sw_model *m, uint32_t lane)
 {
 	const struct sw_lane_state *state = sw_model_lane_state(m, lane);
-	const uint64_t cut = m->cut_seq, context = m->context[m->j->streams.at[state->stream].ctx].waited_seq;
-	return cut && state->waited_seq < cut && state->made_seq < cut && context < cut;
+	const enum sw_lane_kind kind = sw_hb_lane_kind(m->hb, lane);
+	const uint8_t ctx = context_of_lane(m, state);
+	if (!m->cut_seq || m->context[ctx].waited_seq > m->cut_seq)
+		return false;
+	if (kind == SW_LANE_BLOCKING || kind == SW_LANE_PER_THREAD ? hides_legacy(m, ctx) : hides_own(m, state))
+		return true;
+	for (uint32_t i = 0; i < m->lanes->at.n; i++)
+		if (i != lane && sw_hb_lane_kind(m->hb, i) != SW_LANE_HOST && hides_own(m, &m->lanes->at.at[i]) &&
+		    sw_hb_last_join(m->hb, lane, i).seq > m->cut_seq)
+			return true;
+	return false;
 }
 
 bool sw_pause_hides_event(const struct sw_model *m, const struct sw_event_state *event)

@@ -123,6 +123,8 @@ void sw_event_table_free(struct sw_event_table *events);
  * known.
  */
 
+/* Waits on streams that were made before explain nothing that comes after. */
+void sw_event_waits_forget(struct sw_model *m);
 /* May the lane have work that was left out and is not known to be done? */
 bool sw_pause_hides_work(struct sw_model *m, uint32_t lane);
 /* May the event have been recorded, or waited for, by calls that were left out, since all that is known of it? */
