@@ -18,15 +18,6 @@ from run_case import AWKWARD, COMMAND, ENVIRONMENT, ERRORS, LONG, UNPROVEN, Case
 GONE = "what judged while the program ran is gone"
 
 
-def children(pid):
-    """Processes that any thread of the process has started."""
-    found = []
-    for task in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{task}/children") as file:
-            found += [int(word) for word in file.read().split()]
-    return found
-
-
 def read(path):
     """"" where it is not there."""
     try:
@@ -34,6 +25,11 @@ def read(path):
             return file.read()
     except OSError:
         return ""
+
+
+def children(pid, task):
+    """Processes that a thread has started."""
+    return [int(word) for word in read(f"/proc/{pid}/task/{task}/children").split()]
 
 
 def name_of(pid):
@@ -74,8 +70,12 @@ class Follow(Case):
         return run.returncode, error
 
     def follower(self, run):
-        self.until(lambda: [pid for pid in children(run.pid) if name_of(pid) == "syncwatch"])
-        return [pid for pid in children(run.pid) if name_of(pid) == "syncwatch"][0]
+        """Its parent is a thread of its own."""
+        def found():
+            return [pid for task in os.listdir(f"/proc/{run.pid}/task") if int(task) != run.pid
+                    for pid in children(run.pid, task)]
+        self.until(found)
+        return found()[0]
 
     # ---- while the program runs
 
@@ -175,7 +175,7 @@ class Follow(Case):
         run = self.start("race")
         follower = self.follower(run)
         self.until(lambda: os.path.exists(self.here))
-        program = [pid for pid in children(run.pid) if pid != follower and name_of(pid) == "awkward"][0]
+        program = [pid for pid in children(run.pid, run.pid) if name_of(pid) == "awkward"][0]
         run.kill()
         run.wait()
         self.until(lambda: is_over(follower))
