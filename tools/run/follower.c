@@ -120,6 +120,7 @@ struct state {
 	struct sw_session session;
 	struct sw_follow_sink sink;
 	bool told_stop;
+	struct message message; /* received last */
 };
 
 static void add_trace(struct state *s, const struct message *m, const int *files)
@@ -189,7 +190,6 @@ static void heed_signals(bool heed)
 static void be_modest(void)
 {
 	const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-	setpriority(PRIO_PROCESS, 0, 19);
 	/* The follower can be spared, the program cannot. */
 	if (fd >= 0 && write(fd, "500", 3) < 0)
 		errno = 0;
@@ -225,8 +225,9 @@ static void on_error(void *arg, pid_t pid, const struct sw_shown_finding *shown)
 	}
 }
 
-static void follow_until_finish(struct state *s, struct message *m)
+static void follow_until_finish(struct state *s)
 {
+	struct message *m = &s->message;
 	int files[FILES];
 	bool worked = false;
 	for (;;) {
@@ -252,11 +253,21 @@ static void follow_until_finish(struct state *s, struct message *m)
 	}
 }
 
+/* A thread of its own: once the program has ended, what is left is done with the priority that it was started with,
+   which one that was lowered cannot be given back. */
+static void *follow_modestly(void *arg)
+{
+	setpriority(PRIO_PROCESS, (id_t)gettid(), 19);
+	follow_until_finish(arg);
+	return NULL;
+}
+
 static void __attribute__((noreturn)) follow(const struct sw_follower *follower, int socket)
 {
-	static struct message m; /* large */
-	struct state s = {.socket = socket, .sink = {.options = follower->options, .out = stderr, .error = on_error}};
-	s.sink.arg = &s;
+	static struct state s;
+	pthread_t thread;
+	s.socket = socket;
+	s.sink = (struct sw_follow_sink){.options = follower->options, .out = stderr, .error = on_error, .arg = &s};
 	heed_signals(false);
 	be_modest();
 	sw_crash_note("the program is not affected, and is judged when it has ended", NULL);
@@ -264,12 +275,15 @@ static void __attribute__((noreturn)) follow(const struct sw_follower *follower,
 		s.sink.out = fopen(follower->options->live_log, "ae");
 		s.sink.out = s.sink.out ? s.sink.out : stderr;
 	}
-	follow_until_finish(&s, &m);
+	if (pthread_create(&thread, NULL, follow_modestly, &s) == 0)
+		pthread_join(thread, NULL);
+	else
+		follow_until_finish(&s);
 	heed_signals(true);
 	judge_the_rest(&s);
-	s.session.main = m.pid;
-	s.session.outlived = m.flags;
-	int program_status = m.number;
+	s.session.main = s.message.pid;
+	s.session.outlived = s.message.flags;
+	int program_status = s.message.number;
 	const struct message done = {.kind = FOLLOWER_DONE,
 				     .number = follower->report(follower->options, &s.session, &program_status)};
 	if (fflush(NULL))
