@@ -9,7 +9,7 @@ syncwatch_SOURCES = \
 	tools/run/cmd_run.c tools/run/launch.c tools/run/launch.h tools/run/channel.c tools/run/channel.h tools/run/child.c tools/run/child.h \
 	tools/run/cmd_ctl.c tools/run/ctl.h tools/run/control.c tools/run/control.h \
 	tools/run/judged.c tools/run/judged_print.c tools/run/judged.h tools/run/collect.c tools/run/collect.h tools/run/session.c tools/run/session.h \
-	tools/run/follow.c tools/run/follow.h tools/run/follower.c tools/run/follower.h \
+	tools/run/follow.c tools/run/follow.h tools/run/follower.c tools/run/follower.h tools/run/top.c tools/run/top.h tools/run/cmd_top.c \
 	tools/run/witness.c tools/run/witness.h tools/run/nothing_seen.c tools/run/nothing_seen.h \
 	tools/cmd_merge.c tools/merge/operands.c tools/merge/operands.h tools/merge/spread.c tools/merge/spread.h tools/merge/timeline.c tools/merge/timeline.h \
 	tools/elf_probe.c tools/elf_probe.h \
@@ -35,7 +35,7 @@ dist_pkgdata_DATA = share/syncwatch/known.supp
 
 # A page for each command, of the parts of syncwatch.1 that concern it.
 command_pages = doc/syncwatch-run.1 doc/syncwatch-confirm.1 doc/syncwatch-demo.1 doc/syncwatch-report.1 doc/syncwatch-merge.1 doc/syncwatch-diff.1 doc/syncwatch-export.1 doc/syncwatch-pack.1 \
-	doc/syncwatch-calibrate.1 doc/syncwatch-dump.1 doc/syncwatch-stat.1 doc/syncwatch-query.1 doc/syncwatch-kernels.1 doc/syncwatch-explain.1 \
+	doc/syncwatch-calibrate.1 doc/syncwatch-dump.1 doc/syncwatch-stat.1 doc/syncwatch-top.1 doc/syncwatch-query.1 doc/syncwatch-kernels.1 doc/syncwatch-explain.1 \
 	doc/syncwatch-help.1
 nodist_man_MANS = $(command_pages)
 EXTRA_DIST += doc/man_page.awk

@@ -150,6 +150,35 @@ class Follow(Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("in all 2 processes", result.stderr)
 
+    def top(self, which, *options):
+        return subprocess.run([COMMAND, "top", str(which), "--once", *options], cwd=self.dir, env=ENVIRONMENT,
+                              capture_output=True, text=True, timeout=LONG)
+
+    def test_top(self):
+        run = self.start("race", "sets=100")
+        self.until(lambda: os.path.exists(self.here) and "suppress:" in self.logged())
+        result = self.top(run.pid, "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        process, = json.loads(result.stdout)["processes"]
+        self.assertEqual((process["program"], process["errors"], process["ended"]), ("awkward", 1, False))
+        self.assertGreaterEqual(process["calls"], 100)
+        self.assertIn("1 errors, 0 warnings so far", self.top(process["pid"]).stdout)  # by the process, too
+        self.assertRegex(self.top(run.pid, "--prometheus").stdout, r'syncwatch_errors\{pid="\d+",program="awkward"\} 1\n')
+        self.assertEqual(self.finish(run)[0], ERRORS)
+        ended = json.loads(self.top(self.path("t.swt"), "--json").stdout)["processes"][0]
+        self.assertEqual((ended["errors"], ended["ended"]), (1, True))
+        self.assertEqual(self.top(run.pid).returncode, 3)
+
+    def test_top_of_a_run_that_is_not_judged(self):
+        run = subprocess.Popen([COMMAND, "run", "--sim", "-o", self.path("t.swt"), AWKWARD, "fixed", "touch=" + self.here,
+                                "wait=" + self.gate], cwd=self.dir, env=ENVIRONMENT, stderr=subprocess.DEVNULL)
+        self.until(lambda: os.path.exists(self.here))
+        result = self.top(run.pid)
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("run --live", result.stderr)
+        self.open_gate()
+        run.wait()
+
     # ---- what may happen
 
     def test_follower_is_killed(self):

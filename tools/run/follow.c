@@ -22,6 +22,8 @@ struct sw_follow {
 	struct sw_report *shown;	    /* NULL: nothing was found yet */
 	SW_VEC(uint8_t) told;		    /* by finding: its severity + 1 when it was printed */
 	uint64_t looked_ns;
+	uint64_t measured_ns, calls, launches; /* when the rates were measured, and the counts then */
+	double calls_s, launches_s;
 	bool ended, looked_last, broken, taken;
 	struct sw_error error;
 };
@@ -36,14 +38,25 @@ static uint64_t now_ns(void)
 /* ---- what is found ------------------------------------------------------------------------------------------------
  */
 
-static void print(struct sw_follow *f, const struct sw_judgement *so_far, size_t index)
+static const struct sw_judgement *so_far_of(const struct sw_follow *f)
+{
+	return f->judging ? sw_judging_so_far(f->judging) : f->analysis.judgement;
+}
+
+/* Names are looked up once: `shown` keeps them. */
+static void begin_showing(struct sw_follow *f)
+{
+	const struct sw_report_options options = {.suppressions = f->suppressed};
+	if (!f->shown)
+		f->shown = sw_report_begin(f->analysis.reader, so_far_of(f), &options);
+}
+
+static void print(struct sw_follow *f, size_t index)
 {
 	struct sw_follow_sink *sink = f->sink;
-	const struct sw_report_options options = {.suppressions = f->suppressed};
 	const struct sw_text_style style = sw_terminal_style(fileno(sink->out), sink->options);
 	struct sw_names_scope scope;
-	if (!f->shown)
-		f->shown = sw_report_begin(f->analysis.reader, so_far, &options);
+	begin_showing(f);
 	sw_names_scope_begin(&f->shown->names, &scope);
 	if (sw_report_only(f->shown, index)) {
 		const struct sw_shown_finding *shown = &f->shown->shown.at[0];
@@ -71,7 +84,7 @@ static void found(void *arg, const struct sw_judgement *so_far, size_t index)
 	if (f->told.at[index] > finding->severity)
 		return;
 	f->told.at[index] = (uint8_t)(finding->severity + 1);
-	print(f, so_far, index);
+	print(f, index);
 }
 
 /* ---- judging ------------------------------------------------------------------------------------------------------
@@ -135,6 +148,52 @@ void sw_follow_ended(struct sw_follow *f)
 bool sw_follow_is_over(const struct sw_follow *f)
 {
 	return !f->judging;
+}
+
+/* ---- how it stands ------------------------------------------------------------------------------------------------
+ */
+
+#define RATE_NS 1000000000u
+
+static void measure(struct sw_follow *f, const struct sw_judgement *so_far)
+{
+	const uint64_t now = now_ns(), passed = now - f->measured_ns;
+	if (f->measured_ns && passed < RATE_NS)
+		return;
+	if (f->measured_ns) {
+		f->calls_s = (double)(so_far->coverage.driver_calls - f->calls) * 1e9 / (double)passed;
+		f->launches_s = (double)(so_far->coverage.launches - f->launches) * 1e9 / (double)passed;
+	}
+	f->measured_ns = now;
+	f->calls = so_far->coverage.driver_calls;
+	f->launches = so_far->coverage.launches;
+}
+
+void sw_follow_view(struct sw_follow *f, bool names, struct sw_top_process *top)
+{
+	const struct sw_judgement *so_far = so_far_of(f);
+	const struct sw_trace_process *process = sw_reader_process(f->analysis.reader);
+	const char *slash = process ? strrchr(process->exe, '/') : NULL;
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	const uint64_t start = sw_reader_header(f->analysis.reader)->start_monotonic_ns;
+	measure(f, so_far);
+	if (names)
+		begin_showing(f);
+	*top = (struct sw_top_process){
+		.pid = f->pid,
+		.program = !process ? ""
+			   : slash  ? slash + 1
+				    : process->exe,
+		.over = !f->judging,
+		.so_far = so_far,
+		.report = names ? f->shown : NULL,
+		.seconds_ns = f->judging ? (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec - start
+					 : so_far->span_ns,
+		.calls_s = f->judging ? f->calls_s : 0,
+		.launches_s = f->judging ? f->launches_s : 0,
+		.follow = sw_reader_follow_facts(f->analysis.reader),
+	};
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------------------

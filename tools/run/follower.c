@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +51,8 @@ struct message {
 #define FILES 3 /* that come with a trace: its file, its memory, its process */
 
 struct sw_follower {
-	int socket; /* -1: the follower is gone */
+	struct sw_top_board *board; /* NULL: there is no memory for it */
+	int socket;		    /* -1: the follower is gone */
 	pid_t pid;
 	bool incomplete; /* a message did not reach it */
 	const struct sw_options *options;
@@ -116,10 +118,14 @@ static int receive(int fd, struct message *message, int *files, int flags)
  */
 
 struct state {
+	struct sw_top_board *board;
+	uint64_t shown_ns; /* when it was written last */
 	int socket;
 	struct sw_session session;
 	struct sw_follow_sink sink;
 	bool told_stop;
+	sem_t finished;		/* the program has ended */
+	SW_VEC(pid_t) commands; /* of --on-error, that may still run */
 	struct message message; /* received last */
 };
 
@@ -197,9 +203,12 @@ static void be_modest(void)
 		close(fd);
 }
 
-static void run_command(const struct sw_options *options, pid_t pid, const struct sw_shown_finding *shown)
+static void run_command(struct state *s, pid_t pid, const struct sw_shown_finding *shown)
 {
+	const struct sw_options *options = s->sink.options;
 	const pid_t child = fork();
+	if (child > 0)
+		*sw_vec_push(&s->commands) = child;
 	if (child)
 		return;
 	char number[32], id[16], fingerprint[32];
@@ -214,15 +223,55 @@ static void run_command(const struct sw_options *options, pid_t pid, const struc
 	_exit(127);
 }
 
+static void bury_commands(struct state *s)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < s->commands.n; i++)
+		if (!waitpid(s->commands.at[i], NULL, WNOHANG))
+			s->commands.at[kept++] = s->commands.at[i];
+	s->commands.n = kept;
+}
+
 static void on_error(void *arg, pid_t pid, const struct sw_shown_finding *shown)
 {
 	struct state *s = arg;
 	if (s->sink.options->on_error)
-		run_command(s->sink.options, pid, shown);
+		run_command(s, pid, shown);
 	if (s->sink.options->stop_on_error && !s->told_stop) {
 		const struct message stop = {.kind = FOLLOWER_STOP};
 		s->told_stop = send_message(s->socket, &stop, NULL, 0, 0);
 	}
+}
+
+/* Between two texts for `top`. */
+#define SHOW_NS 500000000u
+
+static void show(struct state *s)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	const uint64_t now = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	if (!s->board || !s->session.traces.n || now - s->shown_ns < SHOW_NS)
+		return;
+	s->shown_ns = now;
+	struct sw_top_process *tops = sw_calloc(s->session.traces.n, sizeof *tops);
+	const bool names = sw_top_board_asked(s->board);
+	size_t n = 0;
+	for (size_t i = 0; i < s->session.traces.n; i++)
+		if (s->session.traces.at[i].follow)
+			sw_follow_view(s->session.traces.at[i].follow, names, &tops[n++]);
+	for (int format = 0; format < SW_TOP_FORMATS; format++) {
+		char *text = NULL;
+		size_t bytes = 0;
+		FILE *out = open_memstream(&text, &bytes);
+		sw_top_print(out, (enum sw_top_format)format, tops, n);
+		if (fclose(out) == 0)
+			sw_top_board_write(s->board, (enum sw_top_format)format, text);
+		free(text);
+	}
+	if (names)
+		sw_top_board_named(s->board);
+	free(tops);
 }
 
 static void follow_until_finish(struct state *s)
@@ -247,9 +296,9 @@ static void follow_until_finish(struct state *s)
 		}
 		if (got < 0) /* `run` was killed; the traces are where the program writes them */
 			_exit(SW_EXIT_MEMORY);
-		while (waitpid(-1, NULL, WNOHANG) > 0)
-			continue;
+		bury_commands(s);
 		worked = judge_a_turn(s) > 0;
+		show(s);
 	}
 }
 
@@ -257,8 +306,13 @@ static void follow_until_finish(struct state *s)
    which one that was lowered cannot be given back. */
 static void *follow_modestly(void *arg)
 {
+	struct state *s = arg;
 	setpriority(PRIO_PROCESS, (id_t)gettid(), 19);
-	follow_until_finish(arg);
+	follow_until_finish(s);
+	sem_post(&s->finished);
+	/* The process that reads debug information ends with the thread that started it (PR_SET_PDEATHSIG). */
+	for (;;)
+		pause();
 	return NULL;
 }
 
@@ -267,6 +321,7 @@ static void __attribute__((noreturn)) follow(const struct sw_follower *follower,
 	static struct state s;
 	pthread_t thread;
 	s.socket = socket;
+	s.board = follower->board;
 	s.sink = (struct sw_follow_sink){.options = follower->options, .out = stderr, .error = on_error, .arg = &s};
 	heed_signals(false);
 	be_modest();
@@ -275,10 +330,12 @@ static void __attribute__((noreturn)) follow(const struct sw_follower *follower,
 		s.sink.out = fopen(follower->options->live_log, "ae");
 		s.sink.out = s.sink.out ? s.sink.out : stderr;
 	}
-	if (pthread_create(&thread, NULL, follow_modestly, &s) == 0)
-		pthread_join(thread, NULL);
-	else
+	sem_init(&s.finished, 0, 0);
+	if (pthread_create(&thread, NULL, follow_modestly, &s))
 		follow_until_finish(&s);
+	else
+		while (sem_wait(&s.finished))
+			continue;
 	heed_signals(true);
 	judge_the_rest(&s);
 	s.session.main = s.message.pid;
@@ -330,7 +387,8 @@ struct sw_follower *sw_follower_start(const struct sw_options *options,
 						    int *program_status))
 {
 	struct sw_follower *follower = sw_calloc(1, sizeof *follower);
-	*follower = (struct sw_follower){.socket = -1, .options = options, .report = report};
+	*follower =
+		(struct sw_follower){.board = sw_top_board_new(), .socket = -1, .options = options, .report = report};
 	pthread_mutex_init(&follower->lock, NULL);
 	pthread_cond_init(&follower->changed, NULL);
 	sigset_t all, before;
@@ -476,4 +534,24 @@ void sw_follower_free(struct sw_follower *follower)
 	if (follower->pid > 0)
 		waitpid(follower->pid, NULL, 0);
 	free(follower);
+}
+
+int sw_follower_top(void *arg, char **words, size_t n, FILE *answer)
+{
+	static const char *const names[SW_TOP_FORMATS] = {"text", "json", "prometheus"};
+	const struct sw_follower *follower = arg;
+	const char *wanted = n ? words[0] : "text";
+	if (!follower || follower->socket < 0) {
+		fputs("it is not judged while it runs: 'syncwatch run --live' does that\n", answer);
+		return SW_EXIT_INPUT;
+	}
+	for (int i = 0; i < SW_TOP_FORMATS && follower->board; i++) {
+		if (strcmp(names[i], wanted) != 0)
+			continue;
+		sw_top_board_ask(follower->board);
+		if (sw_top_board_read(follower->board, (enum sw_top_format)i, answer))
+			return SW_EXIT_OK;
+	}
+	fputs("nothing is judged yet\n", answer);
+	return SW_EXIT_NOTHING;
 }

@@ -10,6 +10,8 @@
 #ifndef SW_TOOLS_RUN_FOLLOWER_H
 #define SW_TOOLS_RUN_FOLLOWER_H
 
+#include <stdio.h>
+
 #include "command.h"
 #include "run/session.h"
 
@@ -35,5 +37,8 @@ void sw_follower_ended(struct sw_follower *follower, size_t index);
 bool sw_follower_finish(struct sw_follower *follower, const struct sw_session *session, int *program_status,
 			int *status);
 void sw_follower_free(struct sw_follower *follower);
+
+/* For the control (sw_control_command): how the run stands.  SW_EXIT_NOTHING: ask again a moment later. */
+int sw_follower_top(void *follower, char **words, size_t n, FILE *answer);
 
 #endif

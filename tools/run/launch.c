@@ -21,6 +21,7 @@
 #include "install.h"
 #include "pack_file.h"
 #include "run/child.h"
+#include "run/follower.h"
 
 /* How long processes that made a trace may outlive the program before they are judged as they stand. */
 #define OUTLIVE_MS 10000
@@ -331,6 +332,8 @@ static void started(void *arg, pid_t pid)
 	sw_crash_note("the program runs on, its trace may lack its end", path);
 	free(path);
 	sw_session_start(&run->session, &run->channel, pid, run->options->operands[0]);
+	run->control.top = sw_follower_top;
+	run->control.top_arg = run->follower;
 	if (run->follower)
 		sw_session_follow(&run->session, run->follower);
 }
