@@ -95,6 +95,8 @@ static void take_skip(struct sw_gate_rule *rule)
 		rule->skip = 0;
 }
 
+/* Reads the scope of a rule: "nvtx:NAME[:SKIP][@DOMAIN]", "python:MODULE.FUNC", "thread:NAME", "capture" or "program".
+ */
 static int parse_scope(struct sw_gate_rule *rule, const char *text, struct sw_error *error)
 {
 	static const struct {

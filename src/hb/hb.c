@@ -254,6 +254,8 @@ void sw_hb_context_within(struct sw_hb *hb, uint8_t part, uint8_t whole)
 	p->waits++;
 }
 
+/* Forgets a context: its lanes end, its handles are free for new streams, and the contexts that are parts of it end as
+   well. */
 static void end_context(struct sw_hb *hb, uint8_t ctx)
 {
 	struct sw_context *c = &hb->contexts[ctx];

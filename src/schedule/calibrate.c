@@ -356,6 +356,7 @@ static void list_threads(struct sw_window *w, size_t threads)
 			o->thread_node[o->thread_first[w->nodes.at[i].lane + 1]++] = i;
 }
 
+/* Calls before which their thread was silent for long, in order: something outside of CUDA may have held it. */
 static void list_gaps(struct sw_window *w)
 {
 	struct sw_ordered *o = &w->ordered;
@@ -405,6 +406,8 @@ static void forget_thread_waits(struct sw_window *w)
 		w->edges.at[w->nodes.at[w->ordered.gap.at[i]].edges] = sw_edge(SW_WHY_NOT, 0);
 }
 
+/* Calls before which their thread was silent for long may have waited for another thread: finds the last calls of the
+   others before each, and adds an edge where that explains the silence. */
 static void find_thread_waits(const struct sw_schedule *s, struct sw_window *w)
 {
 	struct sw_ordered *o = &w->ordered;
@@ -507,6 +510,8 @@ static void bind_return(struct sw_window *w, uint32_t node)
 	n->lag = short_of(n->end, done);
 }
 
+/* Binds the start of work to what it waited for: the work before it, or its call. What is left between is its lag,
+   which replays keep. */
 static void bind_work(struct sw_window *w, uint32_t node, uint64_t taken)
 {
 	struct sw_schedule_node *n = &w->nodes.at[node];

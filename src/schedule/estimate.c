@@ -80,6 +80,7 @@ uint64_t sw_estimate_pinned(const struct sw_schedule *s, enum sw_work_kind does,
 	return COPY_BASE_NS + (kib * per_mib >> 10);
 }
 
+/* The usual time of work that was never timed, by its kind and size; 0: nothing is known of its kind. */
 static uint64_t guess_time(const struct pass *p, const struct sw_schedule_node *n)
 {
 	bool slow = p->how->slow_copies;
@@ -485,6 +486,8 @@ static struct sw_moments *new_moments(const struct sw_schedule *s)
 	return sw_alloc(most * sizeof(struct sw_moments));
 }
 
+/* Prepares the replays of several sets of changes in one pass: which sets are equal, and which sites any of them
+   changes. */
 static void compose_trial(struct trial *t, struct sw_schedule *s, const struct sw_what_ifs *sets, size_t n)
 {
 	*t = (struct trial){.s = s, .n = n, .done = new_moments(s)};

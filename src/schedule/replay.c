@@ -106,6 +106,7 @@ static bool loads_elsewhere(const struct pass *p, uint32_t k, uint32_t node)
 	return p->w->nodes.at[node].kind == SW_NODE_MARK && is_changed(p, k, call_of(p, node), SW_IF_NO_CALL);
 }
 
+/* Does the edge hold in replay k? A change may remove waits of its call, or move work off the legacy stream. */
 static bool edge_holds(const struct pass *p, uint32_t k, uint32_t node, uint32_t edge)
 {
 	switch (sw_edge_why(edge)) {
@@ -328,6 +329,7 @@ static void find_taken(const struct pass *p, const struct sw_step *step, struct 
 			taken->at[k] = p->crowded[k] ? taken->at[k] : NO_EDGE;
 }
 
+/* Computes when a piece of work starts and ends in each of the replays. */
 static void pass_work(struct pass *p, const struct sw_step *step)
 {
 	uint32_t node = step->node;

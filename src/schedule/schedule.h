@@ -70,6 +70,7 @@ struct sw_schedule_work {
 	bool staged;	   /* a copy through pageable memory: the call itself moves the bytes */
 };
 void sw_schedule_work(struct sw_schedule *s, const struct sw_schedule_work *work);
+/* An event is recorded on the queue; the queue waits for what the event recorded last. */
 void sw_schedule_record(struct sw_schedule *s, uint32_t queue, uint64_t event);
 void sw_schedule_wait(struct sw_schedule *s, uint32_t queue, uint64_t event);
 

@@ -121,6 +121,8 @@ static bool read_verdict(const char *text, char *out)
 	return true;
 }
 
+/* Reads one call of a measured table: its name, its time with nothing pending, and three verdicts and a time for each
+   kind of stream that was busy. */
 static int read_row(struct sw_behaviour *table, struct lines *l)
 {
 	char *words[COLUMNS + 1];
@@ -157,6 +159,7 @@ static int head_line(struct lines *l, const char *key, char **words, size_t want
 	return 0;
 }
 
+/* Reads the lines before the rows of a table: version, GPU, driver, whether the driver is the simulation. */
 static int read_head(struct sw_behaviour *table, struct lines *l)
 {
 	char *words[COLUMNS];

@@ -130,6 +130,7 @@ static int by_place(const void *x, const void *y)
 	return (a->range.address > b->range.address) - (a->range.address < b->range.address);
 }
 
+/* Two elements of one batch of copies conflict: nothing orders them (SW_FINDING_BATCH_COPY_RACE). */
 static void report_race(struct sw_model *m, const struct element *a, const struct element *b)
 {
 	uint64_t offset;

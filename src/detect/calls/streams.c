@@ -113,6 +113,8 @@ static void shared_event_awaited(struct sw_model *m, const struct sw_event_state
 /* With nothing pending that we know of, a call that takes longer than this waited for something that we do not see. */
 #define SW_REDUNDANT_MAX_NS 100000u
 
+/* A wait of the host for an event: it covers all that came before the event's last record; an event that a graph
+   records covers the whole context, to be safe. */
 static void wait_event(struct sw_model *m, struct sw_wait *w, const struct sw_record *r, uint64_t handle)
 {
 	struct sw_hb_event_state state;
@@ -151,6 +153,7 @@ static void wait_event(struct sw_model *m, struct sw_wait *w, const struct sw_re
 	sw_event_wait_remember(m, sw_model_lane_state(m, host), event, &state, sw_event_wait_useless(m, event, host));
 }
 
+/* A synchronisation begins: takes a snapshot of the work that it waits for. */
 static void begin_sync(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_sync *s)
 {
 	struct sw_hb_at at = sw_model_at(m, r, s->handle);

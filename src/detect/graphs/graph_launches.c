@@ -463,6 +463,8 @@ static void nodes_list(struct sw_model *m, struct sw_exec *x)
 	m->listing = NULL;
 }
 
+/* Prepares an executable graph for its launches: lists what its nodes touch, compares branches that no path orders, and
+   chooses the order in which launches take the nodes. */
 static void exec_list(struct sw_model *m, struct sw_exec *x)
 {
 	struct sw_paths paths = {0};
@@ -711,6 +713,7 @@ static void touch_node(struct run *run, uint32_t number)
 	}
 }
 
+/* Takes one node of a launch, or the part of it that is due: its wait, its work, its record of an event. */
 static void run_node(struct run *run, const struct sw_ordered_node *turn)
 {
 	const struct sw_graph_node *node = &run->x->nodes.at[turn->node];

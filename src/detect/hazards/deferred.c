@@ -223,6 +223,8 @@ static void leave_unevaluated(struct sw_model *m, struct sw_deferred *d)
 	finish_launch(m->deferrals, d);
 }
 
+/* Removes launches that nothing can conflict with any more; one that may have overwritten known memory is evaluated
+   first. */
 static void sweep_queue(struct sw_model *m)
 {
 	struct sw_deferrals *deferrals = m->deferrals;
@@ -262,6 +264,7 @@ static void bound_memory(struct sw_model *m)
 	sweep_queue(m);
 }
 
+/* A deferred launch with copies of its record, parameters and bounds, in one piece of memory. */
 static struct sw_deferred *copy_of(const struct sw_model *m, const struct sw_access *what,
 				   const struct sw_record *record, const struct sw_deferred_place *place)
 {

@@ -28,7 +28,8 @@ bool sw_hazard_is_dropped(const struct sw_model *m, const struct sw_finding *see
 
 /* Uses so far that met an earlier one which no document orders before them. */
 uint64_t sw_hazards_unordered(const struct sw_model *m);
-/* From here on a release is judged whose wait covers `covered`; NULL: it has ended. */
+/* From here on memory is released by a call whose wait covers `covers`: no use after free of that work.  NULL: the call
+   has ended. */
 void sw_hazards_released(struct sw_model *m, const sw_covered_vec *covers);
 struct sw_hazards *sw_hazards_new(void);
 void sw_hazards_free(struct sw_hazards *hazards);

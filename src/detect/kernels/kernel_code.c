@@ -195,6 +195,7 @@ static void find_build_id(struct sw_code *code, const struct sw_reader *reader)
 	code->image.hash = hash ? hash : 1;
 }
 
+/* The code of an image, from the trace where it was kept there, else from the file that the program had loaded. */
 static struct sw_code *make_code(struct sw_codes *codes, const struct sw_trace_image *image, const void *content,
 				 uint64_t t_ns)
 {

@@ -129,6 +129,7 @@ static bool same_params(const struct sw_footprint *footprint, const struct sw_tr
 	return true;
 }
 
+/* Takes the footprint of a kernel from the library, unless the code has other parameters than the kernel that ran. */
 static void take_entry(struct sw_kernel *kernel, const struct sw_trace_function *function,
 		       const struct sw_footprint_entry *entry)
 {
@@ -156,6 +157,7 @@ static void take_entry(struct sw_kernel *kernel, const struct sw_trace_function 
 		kernel->unread = footprint->string + footprint->wild;
 }
 
+/* Finds the code of a kernel for this architecture and its footprint, once; kernel->unread says why there is none. */
 static void read_code(struct sw_model *m, struct sw_kernel *kernel, const struct sw_trace_function *function,
 		      uint32_t arch)
 {

@@ -602,6 +602,8 @@ static enum sw_memory_content content_at(void *arg, uint64_t address, uint32_t b
 	return address ? read_table(&k->tables, address, bytes, out) : SW_CONTENT_UNKNOWN;
 }
 
+/* Evaluates the kernel's footprint for this launch. With `follow`, pointers are read from tables that were uploaded; if
+   the kernel overwrites one of those tables, it is evaluated again without. */
 static void evaluate_launch(struct making *k, bool follow)
 {
 	struct sw_reaches *reaches = &k->m->plans->reaches;

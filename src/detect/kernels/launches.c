@@ -52,6 +52,8 @@ static bool may_mean(const struct sw_block *owner, const struct sw_block *block)
 	return !owner || block == owner || (owner->memory == SW_MEM_MAPPED && block->memory == SW_MEM_MAPPED);
 }
 
+/* An access whose range spans several blocks touches each of them, as far as the range may mean it. False: it touched
+   none. */
 static bool touch_parts(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 			const struct sw_block *owner)
 {
@@ -275,6 +277,8 @@ static void scan_words(struct walk *walk, uint32_t offset, uint32_t bytes, int32
 		touch_word(walk, at, param, SW_READ_WRITE, SW_EV_ASSUMED);
 }
 
+/* Accesses of a kernel whose code does not show them: by the types of its parameters, else by each word that is an
+   address. */
 static void walk_parameters(struct walk *walk, const struct sw_trace_function *f)
 {
 	const struct sw_kernel *kernel = walk->kernel;
@@ -516,6 +520,8 @@ struct launch_grid {
 	bool early; /* some of its accesses may come before its wait */
 };
 
+/* The part that a launch plays in programmatic dependent launches: does it overlap the kernel before, trigger the next,
+   wait? A kernel that was not understood may do all of that. */
 static struct launch_grid launch_grid_of(const struct sw_record *r, const struct sw_kernel *kernel)
 {
 	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;

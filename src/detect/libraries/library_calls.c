@@ -442,6 +442,8 @@ static void forget_handle(struct sw_model *m, enum sw_cuda_library library, uint
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
+/* The description of a call of a library, as findings name it: function, handle, workspace. Equal calls share one. 0:
+   there are too many. */
 static uint32_t describe_call(struct sw_model *m, const struct parts *parts, enum sw_cuda_library library)
 {
 	const struct handle *handle =
@@ -500,6 +502,7 @@ static uint32_t keep_operands(struct sw_library_state *library, const struct sw_
 	return (uint32_t)library->sets.n;
 }
 
+/* A call of a library begins: the launches that follow on this thread are parts of it, until it ends. */
 static void begin_call(struct sw_model *m, const struct sw_record *r, const struct parts *parts)
 {
 	struct sw_library_open *open = open_of(m, r->thread);

@@ -511,6 +511,7 @@ static struct segment *segment_join(struct sw_shadow *shadow, struct sw_use_pool
 	return below;
 }
 
+/* Removes uses that nothing can conflict with any more, and joins segments that then hold the same uses. */
 static void sweep_segments(struct sw_shadow *shadow, struct sw_shadow_env *env)
 {
 	struct segment *below = NULL;

@@ -348,6 +348,8 @@ static uint64_t shared_key(const struct sw_model *m, const struct sw_hb_at *at, 
 	return key | (kind == SW_LANE_PER_THREAD ? at->thread : 0);
 }
 
+/* The description of a lane for reports: index in judgement.streams. Beyond SW_MAX_STREAMS those of one kind share one.
+ */
 static uint32_t describe_stream(struct sw_model *m, const struct sw_hb_at *at, uint32_t lane)
 {
 	enum sw_lane_kind kind = sw_hb_lane_kind(m->hb, lane);

@@ -150,6 +150,8 @@ static void describe_launch(struct sw_model *m, const struct sw_record *r, const
 	work->like = likeness_of(work, shape ^ hash_numbers(m, r, l->function) ^ (uint64_t)w->what.stack << 32);
 }
 
+/* The kind and size of the work that a call enqueues, and a number that work of the same kind and size shares: the
+   schedule learns its duration. */
 static void describe_work(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w,
 			  struct sw_schedule_work *work)
 {
@@ -227,6 +229,7 @@ static void feed_event(struct sw_model *m, const struct sw_record *r, const stru
 		sw_schedule_wait(m->schedule, w->what.stream, s->event);
 }
 
+/* Tells the schedule until when a synchronisation waits. */
 static void feed_sync(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w, uint64_t seq)
 {
 	const struct sw_rec_sync *s = rec_of(r);
@@ -521,6 +524,8 @@ static void add_change(struct sw_model *m, struct trial *t, struct set *set, siz
 		set->most_ns = bounded_by_cost(f) ? set->most_ns + f->cost->total_ns : UINT64_MAX;
 }
 
+/* Makes the sets of changes to replay: each finding alone (with its partner), all findings of one kind, and all
+   together. */
 static void compose_changes(struct sw_model *m, struct trial *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -576,6 +581,7 @@ static void fill_cost(struct sw_cost *cost, const struct sw_gain *gain, bool rel
 	cost->reliable = reliable;
 }
 
+/* Replays the run with each set of changes, and writes what each would save into the findings and the summary. */
 static void try_all(struct sw_model *m)
 {
 	struct sw_judgement *j = m->j;

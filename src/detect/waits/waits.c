@@ -190,6 +190,7 @@ static void look_for_lock(struct sw_model *m, const struct sw_access *what)
 	}
 }
 
+/* A call that took long while its stream had a full queue of work: the driver made it wait (SW_FINDING_QUEUE_FULL). */
 static void look_for_queue(struct sw_model *m, const struct sw_wait *w)
 {
 	struct sw_point point = w->what.point;
@@ -312,6 +313,8 @@ static void add_held(struct sw_model *m, struct sw_held *held, const struct sw_l
 	held->ns += to > from ? to - from : 0;
 }
 
+/* Work on the legacy default stream ordered this work after work of another stream (SW_FINDING_LEGACY_SERIALISATION):
+   reported once for each pair of places. */
 static void holds_back(struct sw_model *m, struct sw_legacy_site *site, const struct sw_hb_edge *edge)
 {
 	if (!is_work(m->wait->what.kind))

@@ -25,6 +25,7 @@ bool sw_wide_watches(const struct sw_model *m);
 void sw_wide_poison(struct sw_model *m);
 /* Records were lost. */
 void sw_wide_forget(struct sw_model *m);
+/* After the last record: reports the waits that nothing needed, or that waited for more than was needed. */
 void sw_wide_finish(struct sw_model *m);
 struct sw_wide_syncs *sw_wide_new(void);
 void sw_wide_free(struct sw_wide_syncs *wide);

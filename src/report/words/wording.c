@@ -306,6 +306,8 @@ static const char *fact_number(struct sw_names *names, uint64_t number)
 	return sw_names_format(names, "%llu", (unsigned long long)number);
 }
 
+/* The kernel that a finding speaks of, as the subject of its sentence: by its name, else by the call that launched it.
+ */
 static const char *fact_subject(struct sw_names *names, const struct sw_finding *finding)
 {
 	if (finding->accesses == 0)

@@ -115,6 +115,7 @@ static uint32_t slot_of(struct copier *c, struct instance *in, uint32_t slot)
 	return (uint32_t)*mapped - 1;
 }
 
+/* Which function uses each local slot: one alone (its copies get slots of their own), or several. */
 static void find_owners(struct copier *c)
 {
 	const struct sw_program *p = c->program;

@@ -191,6 +191,7 @@ static bool ends_block(const struct sw_body *body, uint32_t insn)
 	}
 }
 
+/* Cuts the body into blocks: one begins at each entry, at each target, and after each instruction that ends one. */
 static void find_blocks(struct builder *b)
 {
 	const struct sw_body *body = b->body;

@@ -139,6 +139,8 @@ static void step_back(struct finder *f, uint32_t insn)
 		set_live(f, e->use[k]);
 }
 
+/* Which registers are live at the start of a block, from those at the starts of its successors; its predecessors are
+   looked at again if that changed. */
 static void look_at(struct finder *f, uint32_t block)
 {
 	const struct sw_flow *flow = &f->ssa->flow;

@@ -204,6 +204,7 @@ static bool is_live(const struct placer *p, uint32_t block, uint32_t var)
 	return live[block * p->ssa->live_words + var / 64] >> var % 64 & 1;
 }
 
+/* Places the phis of a variable: in the iterated dominance frontier of its definitions, where it is live. */
 static void place_phis(struct placer *p, uint32_t var, struct sw_places *out)
 {
 	if (!p->ssa->live)

@@ -166,6 +166,7 @@ static enum sw_why why_anything(const char *text)
 	return is_float(text) ? SW_WHY_FLOAT : is_signal(text) ? SW_WHY_SHARED : SW_WHY_COMPUTED;
 }
 
+/* An instruction without memory becomes a node of the value graph; an unsound one becomes MIX. */
 static void lift_plain(const struct working *w)
 {
 	const struct sw_insn *x = w->x;
@@ -298,6 +299,8 @@ static sw_node loaded_value(const struct working *w, uint32_t use, sw_node at, u
 	return sw_graph_make(&w->ssa->graph, m, &at);
 }
 
+/* A load becomes a node: the value of a local slot that is followed like a register, a parameter, or an unknown value
+   that was loaded. */
 static void lift_load(const struct working *w)
 {
 	const struct sw_insn *x = w->x;
@@ -632,6 +635,7 @@ static void walk_all(struct sw_renamer *r)
 	free(stack);
 }
 
+/* The greatest width in which each variable is written: its phis have that width. */
 static void find_widths(struct sw_renamer *r)
 {
 	struct sw_effects *e = sw_alloc(sizeof *e);

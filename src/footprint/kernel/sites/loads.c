@@ -216,6 +216,8 @@ struct copy {
 	int64_t distance, from, to;
 };
 
+/* Does the store copy parameters into the local slot, word by word at one distance? Stores to other slots do not
+   matter. *copy: what the stores so far have copied. */
 static bool copies_table(struct sw_terms *t, const struct sw_memory_op *use, uint32_t slot, struct copy *copy)
 {
 	struct sw_graph *g = &t->ssa->graph;

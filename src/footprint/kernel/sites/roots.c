@@ -57,6 +57,7 @@ static sw_origin_set origins_of(struct sw_origins *o, uint32_t *elements, uint32
 	return n > SW_ORIGINS_MAX ? o->unknown : intern_set(o, elements, n);
 }
 
+/* The set of this origin alone. Equal sets are one number. */
 static sw_origin_set one_origin_set(struct sw_origins *o, enum sw_origin_kind kind, uint32_t a, uint32_t b,
 				    uint32_t flags)
 {
@@ -249,6 +250,7 @@ static sw_origin_set from_block(struct sw_roots *r, const struct sw_origin *o)
 	return one_origin_set(&r->origins, SW_ORIGIN_PARAM, o->a, o->b, 0);
 }
 
+/* Origins of a pointer that is loaded through an address with this origin. */
 static sw_origin_set through_origin(struct sw_roots *r, const struct sw_origin *o, sw_node address, int64_t more,
 				    uint32_t bytes)
 {
@@ -373,6 +375,8 @@ bool sw_roots_call_is_open(const struct sw_roots *r, const struct sw_memory_op *
 	return !n;
 }
 
+/* Effects of a call that remains, on origins: its results, and local memory that it was given pointers to, hold what it
+   may store there. */
 static void call_effects(struct sw_roots *r, const struct sw_memory_op *use)
 {
 	const struct sw_program_call *call = &r->ssa->body.call.at[r->ssa->body.insn.at[use->insn].target];
@@ -520,6 +524,7 @@ static sw_origin_set origin_of_parameter(struct sw_roots *r, const struct sw_val
 	return one_origin(r, SW_ORIGIN_PARAM, (uint32_t)v->imm & ~7u, 8, SW_ELEMENT_HALF);
 }
 
+/* Origins of a value without operands: an address is its own origin, numbers have none. */
 static sw_origin_set origins_of_leaf(struct sw_roots *r, const struct sw_value *v)
 {
 	switch (v->op) {

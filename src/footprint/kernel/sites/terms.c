@@ -227,6 +227,8 @@ static bool plan_low_step(struct sw_terms *t, sw_node node, struct recipe *r)
 	return r->form == LOW_STEP;
 }
 
+/* Plans the term of a phi: the step of a loop, one of two by a condition, one of several, or an unknown number (CUT).
+ */
 static void plan_phi(struct sw_terms *t, sw_node node, struct recipe *r)
 {
 	struct sw_ssa *ssa = t->ssa;
@@ -310,6 +312,7 @@ static void plan_plain(const struct sw_graph *g, sw_node node, struct recipe *r)
 		r->need[r->n] = sw_graph_operand(g, node, r->n);
 }
 
+/* Plans the term of a node: which form it takes and which other nodes it needs first. rebuild_node() makes it. */
 static void plan_node(struct sw_terms *t, sw_node node, struct recipe *r)
 {
 	struct sw_graph *g = &t->ssa->graph;
@@ -469,6 +472,7 @@ static sw_node plain_node(struct sw_terms *t, sw_node node, const struct sw_valu
 	return whole == SW_NO_NODE ? sw_graph_make(&t->graph, m, o) : whole;
 }
 
+/* Makes the term of a node as plan_node() planned it; the terms that it needs are made. */
 static sw_node rebuild_node(struct sw_terms *t, sw_node node, const struct recipe *r)
 {
 	struct sw_value v = *sw_graph_at(&t->ssa->graph, node);

@@ -631,6 +631,8 @@ static sw_node addx_of(struct sw_register_pairs *p, const sw_node *operand, unsi
 	return sum;
 }
 
+/* Simplifies operations on halves of 64-bit values: what machine code computes in two registers becomes one node again.
+ */
 static sw_node simplify_half(struct sw_register_pairs p, const struct sw_making *making, const sw_node *operands)
 {
 	switch (making->op) {

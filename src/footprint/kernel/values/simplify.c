@@ -76,6 +76,8 @@ static sw_node operation_under(struct branch *b, sw_node node, uint32_t depth)
 	return changed ? sw_graph_make(b->graph, m, o) : node;
 }
 
+/* The value of a node where the branch's condition holds: choices by that condition are decided, also within operands.
+ */
 static sw_node choose_under(struct branch *b, sw_node node, uint32_t depth)
 {
 	const struct sw_value *v = sw_graph_at(b->graph, node);
@@ -215,6 +217,8 @@ static bool is_above(const struct sw_graph *g, sw_node node, uint32_t bit)
 	return v->op == SW_OP_MUL && sw_known_zeros(g, node, 1) > bit;
 }
 
+/* A bit of a node as a node of width 1, found by following extensions, masks and shifts down to where the bit comes
+   from. SW_NO_NODE: it does not come from one place. */
 static sw_node straight_bit_of(struct look *l, sw_node node, uint32_t bit, uint32_t depth, bool *turned)
 {
 	struct sw_graph *g = l->g;
@@ -341,6 +345,8 @@ static sw_node add_constant(struct sw_graph *g, uint8_t width, sw_node x, int64_
 	return sw_graph_binary(g, SW_OP_ADD, width, 0, x, sw_graph_const(g, width, imm));
 }
 
+/* A sum in its simplest form: constants are added up and stand last, x + (y - x) is y. SW_NO_NODE: it is in that form.
+ */
 static sw_node simplify_add(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	sw_node x, at;
@@ -637,6 +643,8 @@ static sw_node select_extreme(struct sw_graph *g, const struct sw_making *m, con
 	return sw_graph_binary(g, less == straight ? SW_OP_MIN : SW_OP_MAX, m->width, c.flags, o[1], o[2]);
 }
 
+/* A choice in its simplest form: without choices by the same condition within it, as a minimum or a division where it
+   is one, by AND and OR where it has one bit. SW_NO_NODE: it is in that form. */
 static sw_node simplify_select(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	int64_t c;

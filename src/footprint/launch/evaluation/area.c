@@ -322,6 +322,8 @@ static bool is_empty(const struct sw_area *p)
 	return false;
 }
 
+/* Shortens the intervals of the variables by rows of one variable alone, and drops rows that always hold. True: some
+   interval became shorter. */
 static bool shorten_intervals(struct sw_area *p)
 {
 	bool changed = false;

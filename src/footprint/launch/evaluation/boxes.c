@@ -189,6 +189,8 @@ static void area_read_start(const struct sw_eval *e, sw_wide from)
 		sw_reads_between(e->reads, e->site->address, from, from, 0, (sw_wide)UINT64_MAX);
 }
 
+/* Adds the box of these levels to the reaches. False: the address is below 0, or there are too many boxes: the site
+   gets a hull. */
 static bool push_box(const struct sw_area *p, const struct levels *levels, const struct sw_area_shape *shape)
 {
 	const struct level none = {0, 1}, *row = levels->n > 0 ? &levels->at[0] : &none,

@@ -266,6 +266,7 @@ static bool is_open_like_another(struct walk *w, uint32_t number, size_t depth)
 	return *example;
 }
 
+/* Evaluates one site, case by case; a case that gives no bounds makes the site open. */
 static void walk_site(struct walk *w, uint32_t number, size_t depth)
 {
 	struct sw_eval *e = w->e;
@@ -409,6 +410,7 @@ static uint32_t end_of_loop(const struct walk *w, uint32_t from)
 	return to;
 }
 
+/* Evaluates all sites (only: those that are true), loop by loop: sites of one loop share the work on its facts. */
 static void walk_all(struct sw_eval *e, const bool *only, struct sw_reaches *out)
 {
 	const struct sw_footprint *f = e->f;

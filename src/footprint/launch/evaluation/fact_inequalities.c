@@ -333,6 +333,7 @@ bool sw_eval_atoms(struct sw_eval *e, uint32_t term, bool truth,
 	return all && !n;
 }
 
+/* A difference is not 0: it is above or below. Where both are possible, each becomes a case. */
 static void hold_unequal(struct sw_eval *e, uint32_t term, const struct sw_form *difference)
 {
 	struct sw_bounds range = sw_bound(e, difference);
@@ -424,6 +425,8 @@ static bool hold_zeroes(struct sw_eval *e, const struct sw_term *t, bool truth)
 	return true;
 }
 
+/* A condition that is no AND or OR of others holds, or does not: as inequalities of forms where it is a comparison;
+   else it counts as a fact that was not interpreted. */
 static void hold_atom(struct sw_eval *e, uint32_t term, bool truth, void *arg)
 {
 	uint32_t *depth = arg;

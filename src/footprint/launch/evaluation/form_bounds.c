@@ -251,6 +251,8 @@ static bool set_form(struct sw_eval *e, const struct sw_form *form)
 	return true;
 }
 
+/* Gives the variables of a system that have no value yet their lowest one; quotients follow from their dividends.
+   False: there is no room. */
 static bool set_others(struct sw_eval *e, const struct sw_system *s)
 {
 	for (uint32_t j = 0; j < s->n; j++) {
@@ -436,6 +438,7 @@ static bool is_implied(const struct sw_eval *e, const struct sw_form *row, struc
 	return state->implied;
 }
 
+/* Adds an inequality to a linear program, unless it holds anyway or is there already; s->cut: the program is full. */
 static void system_add(const struct sw_eval *e, struct sw_system *s, const struct sw_form *row,
 		       struct sw_row_state *state)
 {
@@ -560,6 +563,7 @@ static double as_real(sw_wide x)
 /* As good as no bound: nothing of interest is that large. */
 #define FAR ((sw_wide)1 << 59)
 
+/* Writes a system and the form to maximise as a linear program of real numbers. */
 static void pose_program(const struct sw_eval *e, const struct sw_form *form, const struct sw_system *s,
 			 struct sw_simplex *p)
 {

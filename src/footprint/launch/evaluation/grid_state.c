@@ -174,6 +174,7 @@ static bool need_terms(struct threads *t, const struct sw_grid_op *op)
 	return t->needed <= MOST_TERMS;
 }
 
+/* The value of a term in one thread, from the values of its operands. */
 static void compute_term(struct threads *t, uint32_t number)
 {
 	const struct sw_term *term = &t->f->term[number];
@@ -231,6 +232,8 @@ static void next_index(uint32_t at[3], const uint32_t size[3])
 	}
 }
 
+/* Do threads come to this instruction: all of them, any, some in each block? Each thread is computed, up to
+   MOST_THREADS. */
 static struct coming coming_to(struct threads *t, const struct sw_grid_op *op)
 {
 	const struct sw_geometry *g = t->g;

@@ -135,6 +135,7 @@ static bool join_two(struct sw_reach *a, const struct sw_reach *b)
 	return true;
 }
 
+/* The order of reaches before they are joined: those of one root and role follow each other, by address. */
 static int by_address(const void *left, const void *right)
 {
 	const struct sw_reach *a = left, *b = right;

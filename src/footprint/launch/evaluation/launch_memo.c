@@ -390,6 +390,8 @@ static bool is_pinned(const struct sw_base_read *b)
 	return b->least == 0 && b->most == 0;
 }
 
+/* Which words an evaluation read, and how: as bases of addresses, as numbers, or their low bits alone. Launches that
+   agree in these share its result. */
 static struct read_shape shape_of(struct sw_reads *reads)
 {
 	struct read_shape shape = {0};

@@ -245,6 +245,8 @@ static bool divide_by_magic(struct sw_eval *e, const struct sw_form *x, sw_wide 
 	return sw_quotient(e, &whole, f.divisor, SW_WHY_NONE, out);
 }
 
+/* The upper half of a product: exact where one factor is a constant (a quotient of the product, or the division that a
+   magic number stands for), else bounds. */
 static struct sw_form op_mulhi(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	bool is_signed = t->flags & SW_SIGNED;

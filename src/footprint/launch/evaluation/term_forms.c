@@ -296,6 +296,7 @@ static bool push_operands(struct sw_eval *e, uint32_t number)
 	return e->work.n > before;
 }
 
+/* Evaluates a term after its operands, without recursion: terms may be thousands deep. */
 static void evaluate_term(struct sw_eval *e, uint32_t term)
 {
 	size_t base = e->work.n;

@@ -146,6 +146,7 @@ static void add_multiple(double *restrict to, const double *restrict of, double 
 		to[i] += of[i] * by;
 }
 
+/* Exchanges the basic variable `out` and the free variable `in`, which then stands at its lower or upper bound. */
 static void pivot_on(struct state *s, uint32_t out, uint32_t in, bool below)
 {
 	uint32_t variable = s->basic[out];

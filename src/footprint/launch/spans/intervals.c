@@ -401,6 +401,7 @@ static struct sw_bounds op_param(struct sw_spans *s, const struct sw_term *t)
 	return fixed_value(sw_wide_wrap((sw_wide)word, t->width));
 }
 
+/* Bounds of a special register, by the launch's geometry. */
 static struct sw_bounds op_special(struct sw_spans *s, const struct sw_term *t)
 {
 	const struct sw_geometry *g = s->g;

@@ -253,6 +253,8 @@ static uint64_t word_at(const struct sw_geometry *g, uint32_t at)
 	return word;
 }
 
+/* Writes the key of a launch: the parameters that the bounds of its shape were made from, pointers by their distances
+   only. */
 static void make_key(struct sw_spans *s, const struct sw_span_shape *shape, const struct sw_geometry *g)
 {
 	const uint32_t head[10] = {shape->id,	g->grid[0],  g->grid[1], g->grid[2],	  g->block[0],
@@ -307,6 +309,7 @@ static void use_first(struct sw_span_memory *set, uint32_t way)
 	set[0] = used;
 }
 
+/* Remembers the spans that were found for the key. */
 static struct sw_span_memory *remember_spans(struct sw_spans *s, bool bounded)
 {
 	struct sw_span_memory *memory = memories_of_key(s);

@@ -244,6 +244,7 @@ static sw_wide turns_until(struct moving m, struct sw_bounds limit, unsigned wid
 	return ahead % step ? SW_INFINITE : ahead / step;
 }
 
+/* How often the loop turns at most before this comparison ends it; SW_INFINITE: unknown. */
 static sw_wide turns_by(const struct sw_spans *s, uint32_t loop, const struct sw_term *t, bool truth)
 {
 	static const uint8_t negated[] = {SW_NE, SW_EQ, SW_GE, SW_GT, SW_LE, SW_LT};

@@ -48,6 +48,7 @@ static struct sw_span_unit unit_of_steps(struct sw_span_unit step)
 	return (struct sw_span_unit){unit, 0};
 }
 
+/* The unit that all values of a term are multiples of, and the remainder. */
 static struct sw_span_unit unit_of(const struct sw_spans *s, const struct sw_term *t)
 {
 	static const struct sw_span_unit anything = {1, 0};
@@ -80,6 +81,7 @@ static struct sw_span_unit unit_of(const struct sw_spans *s, const struct sw_ter
 
 /* ---- of the kernel: addresses that are a pointer from a table and what is added to it ---------------------------- */
 
+/* The element of a table of pointers that the term is made from by adding numbers; SW_NO_TERM: none. */
 static uint32_t table_of(const struct sw_spans *s, const struct sw_term *t, uint32_t number)
 {
 	if (t->width != 64)
