@@ -307,7 +307,7 @@ static void follow_until_finish(struct state *s)
 static void *follow_modestly(void *arg)
 {
 	struct state *s = arg;
-	setpriority(PRIO_PROCESS, (id_t)gettid(), 19);
+	setpriority(PRIO_PROCESS, (id_t)gettid(), 10);
 	follow_until_finish(s);
 	sem_post(&s->finished);
 	/* The process that reads debug information ends with the thread that started it (PR_SET_PDEATHSIG). */
