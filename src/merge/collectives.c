@@ -348,6 +348,7 @@ static void end_collective(struct pass *p, const struct open *open)
 	sw_communicator_arrive(open->own->communicator, p->boot, &open->arrival);
 }
 
+/* A record of a collective: its call becomes part of the communicator's sequence, its arrival and end are noted. */
 static void take_collective(struct pass *p, const struct sw_record *r, uint64_t now)
 {
 	const struct sw_rec_collective *c = (const struct sw_rec_collective *)(const void *)r->rec;

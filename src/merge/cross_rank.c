@@ -168,6 +168,7 @@ static uint32_t first_difference(const struct sw_communicator *c)
 	return UINT32_MAX;
 }
 
+/* Two ranks called different collectives at the same place of a communicator's sequence. */
 static void report_mismatch(struct sw_merged *merged, const struct sw_communicator *c, uint32_t place)
 {
 	struct groups groups = {0};
@@ -247,6 +248,8 @@ static bool all_ended(const struct group *group)
 	return true;
 }
 
+/* Some ranks never called a collective that others called: an error where those ranks ended in order, a warning where
+   the job was ended. */
 static void report_missing(struct sw_merged *merged, const struct sw_communicator *c, uint32_t place,
 			   const struct group *missing, const struct group *called)
 {
@@ -494,6 +497,7 @@ static uint64_t late_time(const struct late *late)
 	return late->wait_ns + late->copy_ns + late->host_ns;
 }
 
+/* A rank that came last to many collectives, and by how much the others waited for it. */
 static void report_straggler(struct sw_merged *merged, struct sw_merged_rank *rank, const struct late *late,
 			     uint64_t compared, uint32_t stride)
 {
@@ -517,6 +521,7 @@ static void report_straggler(struct sw_merged *merged, struct sw_merged_rank *ra
 	*sw_vec_push(&b->ranks) = rank;
 }
 
+/* Finds the ranks of a communicator that came last to its collectives often and by much. */
 static void between_stragglers(struct sw_merged *merged)
 {
 	struct late *late = sw_calloc(merged->ranks.n + 1, sizeof *late);

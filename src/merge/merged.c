@@ -60,6 +60,7 @@ static void take_kinds(struct sw_communicator *c, const json_t *kinds, bool *ok)
 	}
 }
 
+/* Reads the collectives that some ranks called in the same order. */
 static void take_sequence(struct sw_merged *merged, struct sw_communicator *c, const json_t *object, bool *ok)
 {
 	const json_t *calls = json_object_get(object, "calls"), *members = json_object_get(object, "members");
@@ -87,6 +88,7 @@ static void take_sequence(struct sw_merged *merged, struct sw_communicator *c, c
 	free(s);
 }
 
+/* Reads when ranks of one machine came to collectives. */
 static void take_times(struct sw_merged *merged, struct sw_communicator *c, const json_t *object, bool *ok)
 {
 	const json_t *times = json_object_get(object, "times");
@@ -325,6 +327,7 @@ static void add_findings(struct sw_merged *merged, struct sw_report *report, str
 	}
 }
 
+/* Reads who a rank is: process, host, job, times. */
 static void fill_identity(struct sw_merged_rank *rank, const struct sw_reader *reader)
 {
 	const struct sw_trace_environment *environment = sw_reader_environment(reader);
@@ -642,6 +645,7 @@ static struct sw_merged_rank *process_of(struct partial *p, const json_t *object
 	return NULL;
 }
 
+/* Reads memory that a process exported or opened. */
 static void take_shared(struct partial *p, const json_t *object)
 {
 	const uint64_t hash = hash_of(p, object, "handle");
@@ -666,6 +670,7 @@ static void take_shared(struct partial *p, const json_t *object)
 						  .last_ns = number_of(p, object, "last_ns", INT64_MAX)};
 }
 
+/* Reads one use of shared memory. */
 static void take_use(struct partial *p, const json_t *object)
 {
 	struct sw_merged_rank *process = process_of(p, object);

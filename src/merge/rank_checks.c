@@ -32,6 +32,7 @@ static void put_numbers(FILE *out, const bool *wanted, uint32_t n)
 	}
 }
 
+/* Ranks of the job of which there is no trace are a gap of the report; so are processes of jobs of different sizes. */
 static void check_missing(struct sw_merged *merged)
 {
 	uint32_t least = UINT32_MAX;

@@ -96,6 +96,7 @@ static void end_import(struct sw_shared_pass *pass, uint64_t index, const struct
 	e->freed_site = sw_place_hash(&pass->report->names, &call);
 }
 
+/* A free: it ends the exports and imports of that memory. */
 static void take_free(struct sw_shared_pass *pass, const struct sw_record *r, uint64_t now)
 {
 	const struct sw_rec_free *f = (const struct sw_rec_free *)(const void *)r->rec;
@@ -328,6 +329,7 @@ static void put_text_memory(FILE *out, const struct early *early)
 		early->open->closed_ns ? "closed it" : "made its last call of CUDA; it never closed it");
 }
 
+/* The exporter freed memory while another process still used it. */
 static void report_early_free(struct sw_merged *merged, const struct early *early)
 {
 	const struct sw_merged_rank *by = early->freed->process, *other = early->open->process;

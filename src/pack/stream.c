@@ -288,7 +288,8 @@ void sw_pack_copy_free(struct sw_pack_copy *copy)
 	sw_map_free(&copy->old);
 }
 
-/* The records of a chunk that are there, `bytes` of them. */
+/* Fills the content of images with zeros in the records of a chunk, of which `bytes` are there: the pack has their code
+   elsewhere.  True: there was some. */
 static bool leave_out(unsigned char *at, uint32_t bytes)
 {
 	const unsigned char *end = at + bytes;
@@ -308,6 +309,7 @@ static bool leave_out(unsigned char *at, uint32_t bytes)
 	return changed;
 }
 
+/* Leaves out the images of a chunk, and corrects the checksum in its header. */
 static void change_header(const struct sw_pack_copy *c, unsigned char *chunk, size_t got)
 {
 	struct sw_chunk_header *head = (void *)chunk;

@@ -83,7 +83,8 @@ static void CUDA_CB take_snapshot(void *at)
 	memcpy(at, (const void *)(uintptr_t)sw_hold.address, sw_hold.bytes);
 }
 
-/* A copy from host memory to host memory makes the host wait for the stream (measured: "h2h / h2h", HOST BLOCKED). */
+/* Copies the bytes that both calls touch, in the order of the stream: by a host function where they are host memory,
+   since a copy from host memory to host memory makes the host wait (measured: "h2h / h2h", HOST BLOCKED). */
 static CUresult put_snapshot(CUstream stream, uint8_t *at)
 {
 	__typeof__(&cuMemcpyAsync) copy = SW_CONFIRM_REAL(cuMemcpyAsync);

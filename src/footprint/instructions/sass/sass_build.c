@@ -37,8 +37,8 @@ struct sw_insn *sw_sass_emit(struct sw_sass *s, enum sw_op op, unsigned width)
 	return i;
 }
 
-/* No instruction needs a third of them (LDGSTS of 16 elements is the largest): past the end they are shared, which the
-   assertion of the tests would show. */
+/* A temporary register of the current instruction.  No instruction needs a third of them (LDGSTS of 16 elements is the
+   largest): past the end they are shared, which the assertion of the tests would show. */
 struct sw_operand sw_sass_temp(struct sw_sass *s)
 {
 	uint32_t t = s->temps < SW_SASS_TEMPS ? s->temps++ : SW_SASS_TEMPS - 1;

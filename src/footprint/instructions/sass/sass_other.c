@@ -78,6 +78,7 @@ static struct sw_operand any_word(struct sw_sass *s)
 	return sw_sass_anything(s, 32);
 }
 
+/* An instruction whose result is a number that no address is made from, and that touches no memory. */
 void sw_sass_lower_number(struct sw_sass *s)
 {
 	write_words(s, any_word);

@@ -30,6 +30,8 @@ static sw_node of_leaf(struct sw_register_pairs *p, bool upper, const struct sw_
 	}
 }
 
+/* The lower or upper half of a number of `imm` bits that is extended to 64: where the number fits 32 bits, the upper
+   half is its sign. */
 static sw_node of_extended(struct sw_register_pairs *p, bool upper, const struct sw_value *v, sw_node a)
 {
 	struct sw_graph *g = p->graph;

@@ -442,8 +442,9 @@ static inline void sw_eval_case_changed(struct sw_eval *e)
 {
 	e->state = ++e->serials;
 }
-/* Validity of a value that was computed now; of a fact that holds from here on. */
+/* Where a value holds that is computed now: in this case, and in those that agree in all that it was computed from. */
 struct sw_validity sw_eval_valid_now(const struct sw_eval *e);
+/* Where a fact holds that is assumed now: in this case, until it is left. */
 struct sw_validity sw_eval_valid_as_assumed(const struct sw_eval *e);
 /* Does the value hold here? */
 bool sw_eval_is_valid(const struct sw_eval *e, struct sw_validity *valid);
