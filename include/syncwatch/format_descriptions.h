@@ -146,7 +146,7 @@ struct sw_rec_image {
 	uint64_t file_offset; /* in `path`, when file-backed */
 	uint32_t data; /* 1: IMAGE_DATA records with the content follow; 2: the same content as an earlier image; 0:
 			  neither */
-	uint32_t path_bytes; /* then path: empty for anonymous images */
+	uint32_t path_bytes; /* then path: empty for anonymous images; with a hash: a copy that an earlier run kept */
 };
 struct sw_rec_image_data {
 	struct sw_rec h;

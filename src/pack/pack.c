@@ -3,9 +3,13 @@
 
 #include "pack/pack.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/trusted_file.h"
 #include "detect/behaviour/behaviour.h"
@@ -73,18 +77,23 @@ static void find_archs(struct sw_gather *g)
 	}
 }
 
+static void begin_gathering(struct sw_gather *g, struct sw_reader *reader)
+{
+	*g = (struct sw_gather){.reader = reader, .codes = sw_calloc(1, sizeof *g->codes), .names.reader = reader};
+	g->codes->reader = reader;
+}
+
 int sw_gather_open(struct sw_gather *g, const char *trace, struct sw_error *error)
 {
 	struct sw_map index = {0};
 	launched_vec launched = {0};
 	struct sw_record r;
+	struct sw_reader *reader;
 	*g = (struct sw_gather){0};
-	int rc = sw_reader_open(trace, &g->reader, error);
+	int rc = sw_reader_open(trace, &reader, error);
 	if (rc)
 		return rc;
-	g->codes = sw_calloc(1, sizeof *g->codes);
-	g->codes->reader = g->reader;
-	g->names.reader = g->reader;
+	begin_gathering(g, reader);
 	while ((rc = sw_reader_next(g->reader, &r, error)) == 1) {
 		/* Kernels are described when they are launched first, or put into a graph. */
 		if (r.rec->kind != SW_REC_FUNCTION)
@@ -104,7 +113,7 @@ int sw_gather_open(struct sw_gather *g, const char *trace, struct sw_error *erro
 	return rc;
 }
 
-void sw_gather_close(struct sw_gather *g)
+static void end_gathering(struct sw_gather *g)
 {
 	for (size_t i = 0; i < g->all.n; i++) {
 		sw_map_free(&g->all.at[i]->launched);
@@ -117,11 +126,16 @@ void sw_gather_close(struct sw_gather *g)
 	free(g->frames.at);
 	free(g->archs.at);
 	sw_module_names_free(&g->names);
-	if (!g->reader)
-		return;
-	sw_codes_free(g->codes);
+	if (g->codes)
+		sw_codes_free(g->codes);
 	free(g->codes);
-	sw_reader_close(g->reader);
+}
+
+void sw_gather_close(struct sw_gather *g)
+{
+	end_gathering(g);
+	if (g->reader)
+		sw_reader_close(g->reader);
 }
 
 /* ---- code -------------------------------------------------------------------------------------------------------- */
@@ -446,6 +460,69 @@ static int pack_gathered(struct sw_gather *gather, const struct sw_pack_options 
 	sw_pack_stream_free(&stream);
 	sw_pack_chunks_free(&chunks);
 	sw_pack_copy_free(&copy);
+	return rc;
+}
+
+/* Kernels whose code lies in the store of images alone. */
+static void gather_stored(struct sw_gather *g)
+{
+	struct sw_map index = {0};
+	launched_vec launched = {0};
+	const struct sw_trace_function *f;
+	for (size_t at = 0; (f = sw_reader_next_function(g->reader, &at));) {
+		const struct sw_trace_image *image = f->image ? sw_reader_image(g->reader, f->image) : NULL;
+		if (!image || !image->hash || !image->path[0] || image->code || !f->name[0])
+			continue;
+		image_of(g, &index, f->image, 0);
+		*sw_vec_push(&launched) = (struct launched){f->image, f->name};
+	}
+	find_codes(g, &index, &launched);
+	find_archs(g);
+	free(launched.at);
+	sw_map_free(&index);
+}
+
+/* Behind the chunks that are there; then the header says that they are there. */
+static int append_chunks(const struct sw_pack_chunks *chunks, uint64_t number, const struct sw_file_header *header,
+			 const char *trace, struct sw_error *error)
+{
+	const uint64_t all = number + chunks->n, at = header->header_bytes + number * header->chunk_bytes;
+	const size_t bytes = chunks->n * chunks->chunk_bytes;
+	const int fd = open(trace, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return sw_fail(error, -errno, "cannot open '%s': %s", trace, strerror(errno));
+	const bool written = pwrite(fd, chunks->at, bytes, (off_t)at) == (ssize_t)bytes &&
+			     pwrite(fd, &all, sizeof all, offsetof(struct sw_file_header, chunks)) == sizeof all;
+	if (!written)
+		sw_fail(error, -EIO, "cannot write '%s': %s", trace, strerror(errno));
+	close(fd);
+	return written ? 0 : -EIO;
+}
+
+int sw_pack_append_stored(struct sw_reader *reader, const char *trace, struct sw_error *error)
+{
+	const struct sw_source *source = sw_reader_source(reader);
+	struct sw_pack_sums sums = {0};
+	struct sw_pack_copy copy;
+	struct sw_gather gather;
+	begin_gathering(&gather, reader);
+	gather_stored(&gather);
+	int rc = sw_pack_copy_open(&copy, source, error);
+	struct sw_pack_chunks chunks = {
+		.chunk_bytes = source->header.chunk_bytes, .writer = copy.writer, .ticks = source->header.start_ticks};
+	if (!rc) {
+		sw_gather_code(&gather, false, CODE_LEVEL);
+		pack_put_code(&chunks, &gather, &sums);
+		sw_pack_chunks_close(&chunks);
+	}
+	if (!rc && chunks.n)
+		rc = append_chunks(&chunks, copy.numbers, &source->header, trace, error);
+	if (!rc && sums.unusable.n)
+		rc = sw_fail(error, -ENOENT, "%s", sums.unusable.at[0]);
+	sw_pack_chunks_free(&chunks);
+	sw_pack_copy_free(&copy);
+	sw_pack_sums_free(&sums);
+	end_gathering(&gather);
 	return rc;
 }
 

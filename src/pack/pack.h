@@ -33,6 +33,9 @@ struct sw_pack_sums {
    nothing of use was written then.  *sums is to be freed in any case. */
 int sw_pack(const char *trace, const struct sw_pack_options *options, FILE *out, struct sw_pack_sums *sums,
 	    struct sw_error *error);
+/* Adds the code of launched kernels that lies in the store of images (image_store.h) to the trace, which the reader has
+   read to its end.  0, or <0 with error filled: not all of it. */
+int sw_pack_append_stored(struct sw_reader *reader, const char *trace, struct sw_error *error);
 void sw_pack_sums_free(struct sw_pack_sums *sums);
 bool sw_pack_can_compress(void);
 

@@ -505,6 +505,13 @@ const struct sw_trace_function *sw_reader_function(const struct sw_reader *r, ui
 	return sw_map_ptr(&r->dictionary.functions, id);
 }
 
+const struct sw_trace_function *sw_reader_next_function(const struct sw_reader *r, size_t *at)
+{
+	struct sw_map_slot slot;
+	*at = sw_map_next(&r->dictionary.functions, *at, &slot);
+	return *at ? (const void *)(uintptr_t)slot.value : NULL;
+}
+
 const struct sw_trace_context *sw_reader_context(const struct sw_reader *r, uint8_t ctx)
 {
 	return r->dictionary.contexts[ctx];
@@ -514,6 +521,13 @@ const struct sw_trace_image *sw_reader_image(const struct sw_reader *r, uint32_t
 {
 	const struct sw_image_entry *e = sw_map_ptr(&r->dictionary.images, id);
 	return e ? &e->image : NULL;
+}
+
+const struct sw_trace_image *sw_reader_next_image(const struct sw_reader *r, size_t *at)
+{
+	struct sw_map_slot slot;
+	*at = sw_map_next(&r->dictionary.images, *at, &slot);
+	return *at ? &((const struct sw_image_entry *)(uintptr_t)slot.value)->image : NULL;
 }
 
 const void *sw_reader_image_content(const struct sw_reader *r, uint32_t id)

@@ -138,7 +138,7 @@ struct sw_trace_module {
 struct sw_trace_image {
 	uint32_t id, kind;
 	uint64_t bytes, hash, file_offset, handle;
-	const char *path; /* "" anonymous */
+	const char *path; /* "" anonymous; with a hash: a file of the store of images (base/stored_images.h) */
 	/* In a packed trace the code of the kernels that were launched, in place of path and data. NULL: none; then
 	   code_why says what was wrong with the file where the trace was packed ("" or NULL: nothing is known). */
 	const void *code;
@@ -182,6 +182,9 @@ bool sw_reader_has_python(const struct sw_reader *r);
 const struct sw_trace_function *sw_reader_function(const struct sw_reader *r, uint32_t id);
 const struct sw_trace_context *sw_reader_context(const struct sw_reader *r, uint8_t ctx);
 const struct sw_trace_image *sw_reader_image(const struct sw_reader *r, uint32_t id);
+/* All kernels, all images, in any order: from *at 0 on; NULL after the last. */
+const struct sw_trace_function *sw_reader_next_function(const struct sw_reader *r, size_t *at);
+const struct sw_trace_image *sw_reader_next_image(const struct sw_reader *r, size_t *at);
 /* The image's bytes; NULL: the trace does not have all of them, not yet, or their hash is wrong.  Read at the first
    call; the reader's. */
 const void *sw_reader_image_content(const struct sw_reader *r, uint32_t id);

@@ -13,10 +13,12 @@
 #include "analysis.h"
 #include "draw.h"
 #include "html_file.h"
+#include "pack/image_store.h"
 #include "pack_file.h"
 #include "reader/ranks.h"
 #include "report/json/report_parts.h"
 #include "run/follow.h"
+#include "run/launch.h"
 #include "terminal.h"
 
 /* A stream into memory. */
@@ -269,6 +271,16 @@ static bool take_followed(struct sw_judged *judged, const struct sw_session_trac
 	return false;
 }
 
+/* Code of launched kernels goes into the trace, new code into the store. */
+static void settle_images(const struct sw_judged *judged, struct sw_reader *reader, const char *path)
+{
+	struct sw_error error;
+	char *folder = sw_launch_image_store(judged->options);
+	if (folder && sw_image_store_settle(reader, path, folder, &error))
+		sw_complain(SW_EXIT_OUTPUT, "%s lacks code of kernels: %s", path, error.text);
+	free(folder);
+}
+
 static void judge(struct sw_judged *judged, struct sw_session *session, const struct sw_session_trace *trace, bool draw)
 {
 	struct sw_analysis analysis;
@@ -297,6 +309,8 @@ static void judge(struct sw_judged *judged, struct sw_session *session, const st
 		sw_verdict_step(&judged->verdict, sw_html_file(path, judged->options, analysis.report));
 		sw_verdict_step(&judged->verdict, sw_draw(path, judged->options, analysis.judgement));
 	}
+	if (analysis.reader && judged->recorded_here && kept && !packed && !is_written(trace))
+		settle_images(judged, analysis.reader, trace->path);
 	sw_analysis_free(&analysis);
 	free(held);
 	free(packed);
@@ -326,6 +340,7 @@ void sw_judged_make(struct sw_judged *judged, const struct sw_options *options, 
 				     .json = options->json != NULL,
 				     .verdict = {.options = options},
 				     .several = session->traces.n > 1,
+				     .recorded_here = true,
 				     .style = sw_terminal_style(STDERR_FILENO, options)};
 	begin_files(judged);
 	if (session->traces.n)

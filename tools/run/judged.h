@@ -48,6 +48,7 @@ struct sw_judged {
 	struct sw_report_totals totals; /* each finding once */
 	struct sw_verdict verdict;
 	bool several;			 /* traces: processes are compared */
+	bool recorded_here;		 /* by this command, which may add to the traces */
 	uint64_t checked[SW_GATE_RULES]; /* calls in the scope of each rule that forbids calls */
 	struct sw_merged *between;	 /* those that share memory or collectives; NULL: none do */
 	size_t sharing;			 /* processes that share memory */

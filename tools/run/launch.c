@@ -18,6 +18,7 @@
 #include "base/name_pattern.h"
 #include "crash.h"
 #include "elf_probe.h"
+#include "footprint/kernel/store/disk_store.h"
 #include "install.h"
 #include "pack_file.h"
 #include "run/child.h"
@@ -82,6 +83,14 @@ static char *window_options(const struct sw_options *options)
 	return all;
 }
 
+char *sw_launch_image_store(const struct sw_options *options)
+{
+	char *cache = options->no_cache ? NULL : sw_store_folder(""),
+	     *folder = cache ? sw_format("%s/images", cache) : NULL;
+	free(cache);
+	return folder;
+}
+
 /* The recorder's options for SYNCWATCH_OPTIONS, each with a colon after it. */
 static char *recorder_options(const struct sw_options *options)
 {
@@ -91,7 +100,10 @@ static char *recorder_options(const struct sw_options *options)
 				       : sw_strdup("stacks=0:");
 	char *windows = window_options(options);
 	char *size = options->max_size ? sw_format("max-size=%" PRIu64 ":", options->max_size) : sw_strdup("");
-	char *both = sw_format("%s%s%s", stacks, size, windows);
+	char *folder = sw_launch_image_store(options), *store = escape(folder ? folder : "", ":\\", '\\');
+	char *both = sw_format("%s%simage-store=%s:%s", stacks, size, store, windows);
+	free(folder);
+	free(store);
 	free(stacks);
 	free(size);
 	free(windows);

@@ -37,4 +37,7 @@ struct sw_launch {
 int sw_launch_run(struct sw_launch *launch);
 void sw_launch_free(struct sw_launch *launch);
 
+/* The folder of the store of images (pack/image_store.h); malloc'ed, NULL: none is to be used. */
+char *sw_launch_image_store(const struct sw_options *options);
+
 #endif

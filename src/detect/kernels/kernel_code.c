@@ -29,7 +29,8 @@ struct sw_code {
 	const uint8_t
 		*build_id; /* of the file as it was mapped; NULL: only its time of modification can show a change */
 	uint32_t build_id_bytes;
-	uint64_t loaded_ns; /* CLOCK_REALTIME */
+	uint64_t content_hash; /* of the store of images; 0: it is not there */
+	uint64_t loaded_ns;    /* CLOCK_REALTIME */
 	void *map;
 	size_t mapped;
 };
@@ -97,10 +98,13 @@ static int open_file(const struct sw_code *code, struct sw_error *error)
 	return fd < 0 ? sw_fail(error, -errno, "unreadable: %s: %s", code->path, strerror(errno)) : fd;
 }
 
-/* Is the file what was loaded?  Its build id says so; a file without one (a cubin by itself) by its age. */
+/* Is the file what was loaded?  Its build id says so; of an image in the store its hash (read_file); a file without
+   either (a cubin by itself) by its age. */
 static bool is_unchanged(const struct sw_code *code, const struct stat *st)
 {
 	uint32_t bytes = 0;
+	if (code->content_hash)
+		return code->bytes == (uint64_t)st->st_size;
 	if (!code->build_id)
 		return (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec <= code->loaded_ns;
 	const uint8_t *id = sw_code_build_id(code->map, code->mapped, &bytes);
@@ -135,8 +139,10 @@ static int read_file(struct sw_code *code, struct sw_error *error)
 		return fd;
 	int failed = map_file(code, fd, error);
 	close(fd);
-	if (!failed)
-		code->data = (const char *)code->map + code->offset;
+	const void *data = failed ? NULL : (const char *)code->map + code->offset;
+	if (data && code->content_hash && sw_hash_content(data, code->bytes) != code->content_hash)
+		return sw_fail(error, SW_E_FORMAT, "unreadable: %s is not the code that was loaded", code->path);
+	code->data = data;
 	return failed;
 }
 
@@ -212,7 +218,10 @@ static struct sw_code *make_code(struct sw_codes *codes, const struct sw_trace_i
 	code->loaded_ns = sw_reader_header(codes->reader)->start_realtime_ns + t_ns;
 	if (!code->data) {
 		code->path = absolute_path(codes->reader, image->path);
-		find_build_id(code, codes->reader);
+		code->content_hash = image->hash;
+		code->image.hash = image->hash;
+		if (!image->hash)
+			find_build_id(code, codes->reader);
 	}
 	return code;
 }

@@ -5,12 +5,18 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/stored_images.h"
+#include "preload/platform/isolated_thread.h"
+#include "preload/platform/sys.h"
 #include "preload/recorder/recorder.h"
 #include "preload/recorder/trace.h"
 #include "preload/intercept/requesters.h"
@@ -18,7 +24,8 @@
 
 #define MAX_COPY       (64ull << 20) /* bytes of one anonymous image */
 #define DATA_RECORD    32640u	     /* bytes of image in one IMAGE_DATA: eight fill a chunk */
-#define MAX_FATBINS    64	     /* containers that follow each other in one image */
+#define MAX_INDEX      (4 << 20)
+#define MAX_FATBINS    64 /* containers that follow each other in one image */
 #define FATBIN_WRAPPER 0x466243b1u
 #define FATBIN	       0xba55ed50u
 
@@ -235,20 +242,77 @@ static bool take_room(struct sw_state *state, uint64_t bytes)
 	return true;
 }
 
-/* Is the content of an image that lies in no file kept, or was it before?  It may be freed when the load returns. */
-static void keep_content(const struct image *image, struct origin *origin)
+/* Images of earlier runs: what the file `index` of the store names, sorted by hash. */
+static struct {
+	_Atomic uint32_t asked;
+	uint64_t entries;
+	struct sw_stored_image *entry;
+} store;
+
+static void read_index(void *unused)
+{
+	char path[sizeof sw_preload_options()->image_store + sizeof "/" SW_STORED_INDEX];
+	struct stat s;
+	int error;
+
+	(void)unused;
+	strcpy(stpcpy(path, sw_preload_options()->image_store), "/" SW_STORED_INDEX);
+	const int fd = sw_isolated_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0);
+	if (fd < 0)
+		return;
+	const bool usable = !sw_sys_fstat(fd, &s) && S_ISREG(s.st_mode) && s.st_size > 0 && s.st_size <= MAX_INDEX;
+	struct sw_stored_image *entry = usable ? sw_sys_map(-1, 0, (size_t)s.st_size, &error) : NULL;
+	const long got = entry ? sw_sys_read(fd, entry, (size_t)s.st_size) : 0;
+	sw_sys_close(fd);
+	if (got > 0) {
+		store.entry = entry;
+		__atomic_store_n(&store.entries, (uint64_t)got / sizeof *entry, __ATOMIC_RELEASE);
+	}
+}
+
+/* The recorder's own thread reads the index, once.  A thread that comes meanwhile copies what it loads. */
+static bool is_stored(uint64_t hash, uint64_t bytes)
+{
+	if (!sw_preload_options()->image_store[0])
+		return false;
+	if (!atomic_exchange(&store.asked, 1))
+		sw_isolated_run(read_index, NULL);
+	uint64_t low = 0, high = __atomic_load_n(&store.entries, __ATOMIC_ACQUIRE);
+	while (low < high) {
+		const uint64_t middle = (low + high) / 2;
+
+		if (store.entry[middle].hash == hash)
+			return store.entry[middle].bytes == bytes;
+		if (store.entry[middle].hash < hash)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}
+
+/*
+ * Is the content of an image that lies in no file kept, or was it before, in this run or in the store?  It may be freed
+ * when the load returns.  `path`: room for that of the file in the store.
+ */
+static void keep_content(const struct image *image, struct origin *origin, char *path, size_t room)
 {
 	struct sw_state *state = sw_state();
 
 	if (!sw_preload_options()->images || !image->bytes)
 		return;
 	if (image->bytes <= MAX_COPY) {
-		sw_trace_expect(image->bytes);
 		origin->hash = sw_hash_content(image->data, image->bytes);
 		if (sw_table_get(&state->by_content, origin->hash)) {
 			origin->data = 2;
 			return;
 		}
+		if (image->bytes >= SW_STORED_LEAST && is_stored(origin->hash, image->bytes)) {
+			snprintf(path, room, "%s/" SW_STORED_NAME, sw_preload_options()->image_store, origin->hash);
+			origin->path = path;
+			return;
+		}
+		sw_trace_expect(image->bytes);
 	}
 	origin->data = take_room(state, image->bytes);
 }
@@ -267,7 +331,7 @@ uint32_t sw_image_describe(const void *data, uint64_t handle)
 	if (image_file(&image, path, sizeof path, &origin.file_offset))
 		origin.path = path;
 	else
-		keep_content(&image, &origin);
+		keep_content(&image, &origin, path, sizeof path);
 	id = image_record(&image, &origin, handle);
 	if (id && origin.data == 1)
 		data_describe(id, &image);

@@ -150,11 +150,12 @@ void sw_intercepted(void);
 #define SW_GPU_TIMELINE_NODES  2u
 #define SW_GPU_TIMELINE_SHARED 3u
 struct sw_preload_options {
-	bool stacks;	       /* record call stacks (default on) */
-	uint32_t depth;	       /* frames kept a stack (default 48) */
-	uint64_t max_bytes;    /* size limit of the trace, keep-first (default 8 GiB) */
-	bool images;	       /* copy code images that lie in no file (default on) */
-	uint64_t max_images;   /* bytes of them in all (default 128 MiB) */
+	bool stacks;		/* record call stacks (default on) */
+	uint32_t depth;		/* frames kept a stack (default 48) */
+	uint64_t max_bytes;	/* size limit of the trace, keep-first (default 8 GiB) */
+	bool images;		/* copy code images that lie in no file (default on) */
+	uint64_t max_images;	/* bytes of them in all (default 128 MiB) */
+	char image_store[1024]; /* folder with images of earlier runs (src/pack/image_store.h); empty: none */
 	uint32_t gpu_timeline; /* 0 off, 1 on, SW_GPU_TIMELINE_NODES: graphs node by node; _SHARED: so, with other users
 				*/
 	bool quiet;	       /* no line at the start */
