@@ -11,6 +11,7 @@
 #include "draw.h"
 #include "html_file.h"
 #include "last_report.h"
+#include "output.h"
 #include "pager.h"
 #include "run/judged.h"
 #include "terminal.h"
@@ -25,6 +26,7 @@ static int print_report(struct sw_report *report, const char *trace, bool json, 
 {
 	struct sw_text_style style = sw_terminal_style(STDOUT_FILENO, options);
 	style.trace = trace;
+	style.quiet = options->quiet;
 	if (json) {
 		sw_report_json(report, stdout);
 		return sw_finish_stdout(SW_EXIT_OK);
@@ -33,6 +35,25 @@ static int print_report(struct sw_report *report, const char *trace, bool json, 
 	sw_report_text(report, stdout, &style);
 	sw_judged_put_gaps(stdout, session);
 	return sw_pager_finish();
+}
+
+/* Writes what print_report() prints to the file of --text. */
+static int write_text(struct sw_report *report, const char *trace, const struct sw_options *options,
+		      const struct sw_session *session)
+{
+	struct sw_output output;
+	struct sw_error error;
+	if (!options->text)
+		return SW_EXIT_OK;
+	if (sw_output_open(&output, options->text, &error))
+		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
+	struct sw_text_style style = sw_terminal_style(STDOUT_FILENO, options);
+	style.colour = style.links = false;
+	style.columns = 0;
+	style.trace = trace;
+	sw_report_text(report, output.file, &style);
+	sw_judged_put_gaps(output.file, session);
+	return sw_output_close(&output, &error) ? sw_complain(SW_EXIT_OUTPUT, "%s", error.text) : SW_EXIT_OK;
 }
 
 /* Writes the files for the report of one trace: each of them, whether the others could be or not. */
@@ -46,7 +67,7 @@ static void write_files(struct sw_verdict *verdict, const char *trace, struct sw
 		sw_ci_files_gap(files, sw_name_program(&analysis->report->names), "no CUDA call was seen");
 	sw_verdict_step(verdict, sw_finish_stdout(sw_ci_files_close(files, stdout)));
 	sw_verdict_step(verdict, sw_html_file(trace, options, analysis->report));
-	sw_verdict_step(verdict, sw_draw(trace, options, analysis->judgement));
+	sw_verdict_step(verdict, sw_draw(trace, options, analysis->report));
 }
 
 static void tell_unchecked(struct sw_analysis *analysis)
@@ -65,9 +86,15 @@ static void report_it(struct sw_verdict *verdict, const char *trace, struct sw_a
 	struct sw_last_report *last = sw_last_report_begin(options->no_cache);
 	sw_last_report_add(last, analysis->report, trace);
 	sw_last_report_end(last);
+	if (options->finding && !sw_report_count_meant(analysis->report, options->finding)) {
+		sw_verdict_step(verdict, sw_complain(SW_EXIT_INPUT, "%s has no finding '%s' (%s)", trace,
+						     options->finding, SW_FINDING_FORMS));
+		return;
+	}
 	tell_unchecked(analysis);
 	sw_judged_take_gaps(&session, 0, analysis->report);
 	sw_verdict_step(verdict, print_report(analysis->report, trace, json, options, &session));
+	sw_verdict_step(verdict, write_text(analysis->report, trace, options, &session));
 	sw_verdict_take(verdict, analysis->report);
 	verdict->errors = analysis->report->totals.errors;
 	write_files(verdict, trace, analysis, options);
@@ -92,6 +119,8 @@ static int report_several(const struct traces *traces, const struct sw_options *
 	struct sw_session session = {0};
 	if (options->chrome || options->perfetto || options->dot || options->html)
 		return sw_complain_usage("a timeline, graph or page is of one trace, not of %zu", traces->paths.n);
+	if (options->finding)
+		return sw_complain_usage("--finding is about one trace, not about %zu", traces->paths.n);
 	sw_judged_traces(&judged, options, traces->paths.at, traces->paths.n, &session);
 	if (json) {
 		sw_judged_json_to(&judged, &session, stdout);

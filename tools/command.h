@@ -40,4 +40,7 @@ int sw_help(const char *command);
 /* Flushes standard output; SW_EXIT_OUTPUT and one line if what was printed could not be written, else `status`. */
 int sw_finish_stdout(int status);
 
+/* The forms of --finding, for lines about one that is not there. */
+#define SW_FINDING_FORMS "SW101, a kind, a fingerprint or its beginning, or FILE:LINE"
+
 #endif

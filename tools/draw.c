@@ -2,10 +2,15 @@
 #include "draw.h"
 
 #include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "analysis.h"
 #include "output.h"
 #include "report/timeline/timeline.h"
+
+/* Around the findings that were asked for, unless --around says how much. */
+#define AROUND_NS 5000000u
 
 enum form { CHROME, PERFETTO, DOT };
 
@@ -14,7 +19,8 @@ struct drawing {
 	const char *path;
 	enum form form;
 	const struct sw_options *options;
-	const struct sw_judgement *earlier;
+	struct sw_report *earlier;
+	const bool *meant; /* of each finding of its judgement: is it asked for?  NULL: all are */
 	bool tells_damage; /* the caller does not */
 	int damage;	   /* SW_EXIT_INPUT: it was told */
 	struct sw_output output;
@@ -27,8 +33,9 @@ static const struct sw_observer *begin_timeline(struct drawing *d, struct sw_rea
 	struct sw_chrome_options options = {
 		.from_ns = d->options->from,
 		.to_ns = d->options->to,
-		.around = d->options->around ? d->earlier : NULL,
-		.around_ns = d->options->around,
+		.around = d->options->around || d->meant ? d->earlier->judgement : NULL,
+		.around_ns = d->options->around ? d->options->around : AROUND_NS,
+		.meant = d->meant,
 		.perfetto = d->form == PERFETTO,
 		.gzip = fnmatch("*.gz", d->path, 0) == 0,
 	};
@@ -39,8 +46,9 @@ static const struct sw_observer *begin_timeline(struct drawing *d, struct sw_rea
 static const struct sw_observer *begin_dot(struct drawing *d, struct sw_reader *reader)
 {
 	struct sw_dot_options options = {0};
-	if (d->options->finding)
-		options.around = sw_dot_find(d->earlier, d->options->finding);
+	for (size_t i = 0; d->meant && i < d->earlier->judgement->findings.n && !options.around; i++)
+		if (d->meant[i])
+			options.around = &d->earlier->judgement->findings.at[i];
 	d->dot = sw_dot_new(d->output.file, reader, &options);
 	return sw_dot_observer(d->dot);
 }
@@ -73,11 +81,15 @@ static int pass(struct drawing *d, const char *trace)
 	return rc ? sw_complain(SW_EXIT_INPUT, "%s", error.text) : SW_EXIT_OK;
 }
 
-static int draw(const char *path, const char *trace, const struct sw_options *options,
-		const struct sw_judgement *earlier, enum form form, bool tells_damage)
+static int draw(const char *path, const char *trace, const struct sw_options *options, struct sw_report *earlier,
+		const bool *meant, enum form form, bool tells_damage)
 {
-	struct drawing d = {
-		.path = path, .form = form, .options = options, .earlier = earlier, .tells_damage = tells_damage};
+	struct drawing d = {.path = path,
+			    .form = form,
+			    .options = options,
+			    .earlier = earlier,
+			    .meant = meant,
+			    .tells_damage = tells_damage};
 	struct sw_error error;
 	if (sw_output_open(&d.output, path, &error))
 		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
@@ -102,36 +114,64 @@ static int judge_first(const char *trace, const struct sw_options *options, stru
 	return SW_EXIT_OK;
 }
 
-static int draw_all(const char *trace, const struct sw_options *options, const struct sw_judgement *earlier,
-		    bool tells_damage)
+/* Which findings --finding means; NULL: none.  A number is a place in the judgement. */
+static bool *find_meant(struct sw_report *report, const char *which)
+{
+	const struct sw_judgement *judgement = report->judgement;
+	bool *meant = sw_calloc(judgement->findings.n + 1, sizeof *meant), any = false;
+	const size_t place = strspn(which, "0123456789") == strlen(which) ? strtoul(which, NULL, 10) : 0;
+	for (size_t i = 0; i < report->shown.n; i++)
+		if (sw_report_means(report, &report->shown.at[i], which)) {
+			meant[report->shown.at[i].finding - judgement->findings.at] = true;
+			any = true;
+		}
+	if (!any && place && place <= judgement->findings.n)
+		any = meant[place - 1] = true;
+	if (any)
+		return meant;
+	free(meant);
+	return NULL;
+}
+
+static int draw_all(const char *trace, const struct sw_options *options, struct sw_report *earlier, bool tells_damage)
 {
 	int status = SW_EXIT_OK;
-	if (options->finding && !sw_dot_find(earlier, options->finding))
-		return sw_complain(SW_EXIT_INPUT, "%s has no finding '%s'", trace, options->finding);
+	bool *meant = options->finding ? find_meant(earlier, options->finding) : NULL;
+	if (options->finding && !meant)
+		return sw_complain(SW_EXIT_INPUT, "%s has no finding '%s' (%s)", trace, options->finding,
+				   SW_FINDING_FORMS);
 	/* One that cannot be written leaves the others as they were asked for. */
 	const struct {
 		const char *path;
 		enum form form;
 	} files[] = {{options->chrome, CHROME}, {options->perfetto, PERFETTO}, {options->dot, DOT}};
 	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-		const int drawn = files[i].path
-					  ? draw(files[i].path, trace, options, earlier, files[i].form, tells_damage)
-					  : SW_EXIT_OK;
+		const int drawn =
+			files[i].path ? draw(files[i].path, trace, options, earlier, meant, files[i].form, tells_damage)
+				      : SW_EXIT_OK;
 		status = status ? status : drawn;
 	}
+	free(meant);
 	return status;
 }
 
-int sw_draw(const char *trace, const struct sw_options *options, const struct sw_judgement *judgement)
+int sw_draw(const char *trace, const struct sw_options *options, struct sw_report *report)
 {
 	struct sw_reader *reader = NULL;
-	struct sw_judgement *made = NULL;
+	struct sw_judgement *judged = NULL;
+	struct sw_report *made = NULL;
 	int status = SW_EXIT_OK;
-	if (!judgement && (options->around || options->finding))
-		status = judge_first(trace, options, &reader, &made);
+	if (!options->chrome && !options->perfetto && !options->dot)
+		return status;
+	if (!report && (options->around || options->finding))
+		status = judge_first(trace, options, &reader, &judged);
+	if (!status && judged)
+		made = sw_report_new(reader, judged, &(struct sw_report_options){.all = true});
 	if (!status)
-		status = draw_all(trace, options, judgement ? judgement : made, !judgement);
-	sw_judgement_free(made);
+		status = draw_all(trace, options, report ? report : made, !report);
+	if (made)
+		sw_report_free(made);
+	sw_judgement_free(judged);
 	if (reader)
 		sw_reader_close(reader);
 	return status;

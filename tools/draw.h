@@ -6,13 +6,14 @@
 #include <stdio.h>
 
 #include "command.h"
-#include "detect/detect.h"
+#include "report/report.h"
 
 /*
- * Writes the files that --chrome, --perfetto and --dot name, if any.  `judgement`: of an earlier pass, to draw around
- * its hazards or one of its findings; NULL makes one when the options need it.  SW_EXIT_OK, or a status after one line.
+ * Writes the files that --chrome, --perfetto and --dot name, if any.  `report`: of an earlier pass, to draw around
+ * its hazards or some of its findings; NULL makes one when the options need it.  SW_EXIT_OK, or a status after one
+ * line.
  */
-int sw_draw(const char *trace, const struct sw_options *options, const struct sw_judgement *judgement);
+int sw_draw(const char *trace, const struct sw_options *options, struct sw_report *report);
 
 /* A timeline as one of several in a file. */
 struct sw_chrome_part;

@@ -68,7 +68,7 @@ void sw_last_report_add(struct sw_last_report *last, struct sw_report *report, c
 		const struct sw_group *group = sw_report_group_of(report, shown);
 		const struct sw_frame *site = sw_report_site(report, shown->finding);
 		const struct sw_wording words = sw_report_words(report, shown);
-		struct sw_group_fix fix = {.text = "", .note = ""};
+		struct sw_group_fix fix = {.text = "", .note = "", .why = ""};
 		FILE *out = last->output.file;
 		if (group)
 			sw_group_fix(report, group, &fix);
@@ -103,19 +103,33 @@ static char *lines_of(const char *parts)
 	return text;
 }
 
-int sw_last_report_find(const char *fingerprint, struct sw_last_finding *out)
+/* Is it the line of this fingerprint, or does it name this FILE:LINE? */
+static bool is_asked(const char *line, const char *which)
+{
+	const size_t length = strlen(which);
+	if (!strchr(which, ':'))
+		return strncasecmp(line, which, length) == 0 && length >= 4 && length <= 16 && line[16] == '\t';
+	for (const char *at = line; (at = strstr(at, which)); at++)
+		if (strchr("/( \t", at[-1]) && (at[length] < '0' || at[length] > '9'))
+			return true;
+	return false;
+}
+
+int sw_last_report_find(const char *which, struct sw_last_finding *out)
 {
 	char *path = path_of_file(), *line = NULL, *parts;
 	FILE *file = path ? sw_trusted_stream(path, (uid_t)-1, NULL) : NULL;
-	size_t room = 0, length = strlen(fingerprint);
+	size_t room = 0;
 	int found = file ? 0 : -1;
 	free(path);
 	*out = (struct sw_last_finding){0};
 	while (file && getline(&line, &room, file) >= 0) {
-		if (strncasecmp(line, fingerprint, length) != 0 || length < 4 || length > 16 || line[16] != '\t')
+		if (!is_asked(line, which))
 			continue;
 		line[strcspn(line, "\n")] = 0;
 		int id = (int)strtol(line + 17, &parts, 10);
+		if (out->text && strchr(which, ':'))
+			break; /* the first of a line comes first in the report */
 		if (out->text)
 			found = 2;
 		else if (*parts == '\t') {

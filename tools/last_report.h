@@ -19,8 +19,9 @@ struct sw_last_finding {
 	int id;
 	char *text;
 };
-/* By a fingerprint or the start of one, at least 4 digits.  1: found; 0: none; 2: several; -1: there is no last report.
+/* By a fingerprint or the start of one, at least 4 digits, or by FILE:LINE (the first finding there).  1: found; 0:
+ * none; 2: several; -1: there is no last report.
  */
-int sw_last_report_find(const char *fingerprint, struct sw_last_finding *out);
+int sw_last_report_find(const char *which, struct sw_last_finding *out);
 
 #endif

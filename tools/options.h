@@ -27,7 +27,8 @@
 	X(top, TOP, "PID|TRACE", "how a run stands that is judged while it runs (run --live)")                         \
 	X(query, QUERY, "TRACE 'SELECT ...'", "query a trace in SQL: calls, kernels, copies, findings ...")            \
 	X(kernels, KERNELS, "TRACE|FILE [NAME]", "print what kernels touch, as their code says")                       \
-	X(explain, EXPLAIN, "[ID|KIND|FINGERPRINT|terms]", "explain a finding or a word; without either, list all")    \
+	X(explain, EXPLAIN, "[ID|KIND|FINGERPRINT|FILE:LINE|terms]",                                                   \
+	  "explain a finding or a word; without either, list all")                                                     \
 	X(help, HELP, "[COMMAND]", "print the options of a command")
 
 enum sw_command_index {

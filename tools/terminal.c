@@ -50,6 +50,7 @@ struct sw_text_style sw_terminal_style(int fd, const struct sw_options *options)
 	return (struct sw_text_style){.colour = colour,
 				      .links = colour && can_do_more(fd) && strcmp(terminal, "linux") != 0,
 				      .stat = options->stat,
+				      .only = options->finding,
 				      .columns = columns_of(fd),
 				      .limit = options->limit ? (size_t)options->limit - 1 : SW_REPORT_LIMIT};
 }

@@ -2,8 +2,10 @@
 #include "report/report.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/hash.h"
 #include "report/groups.h"
@@ -236,6 +238,52 @@ static void find_gaps(struct sw_report *report, bool compared)
 			sw_strdup("it shares memory with other processes (cudaIpcGetMemHandle): races between them "
 				  "are found by 'syncwatch merge' of all their traces, or by one 'syncwatch run' "
 				  "that starts them all"));
+}
+
+/* "FILE:LINE", the file by its name or by the end of its path. */
+static bool is_place(const struct sw_frame *frame, const char *which)
+{
+	const char *colon = strrchr(which, ':');
+	if (!frame || !frame->file || !colon || !colon[1] || strspn(colon + 1, "0123456789") != strlen(colon + 1) ||
+	    strtol(colon + 1, NULL, 10) != frame->line)
+		return false;
+	const size_t length = (size_t)(colon - which), whole = strlen(frame->file);
+	const char *end = whole >= length ? frame->file + whole - length : NULL;
+	return length && end && strncmp(end, which, length) == 0 && (end == frame->file || end[-1] == '/');
+}
+
+static bool is_at(struct sw_report *report, const struct sw_finding *finding, const char *which)
+{
+	struct sw_names_scope scope;
+	sw_names_scope_begin(&report->names, &scope);
+	bool is = is_place(sw_report_site(report, finding), which);
+	for (uint32_t i = 0; i < finding->accesses && !is; i++)
+		is = is_place(sw_place_of(&report->names, sw_finding_access(finding, i),
+					  i < 2 && finding->accesses > 1 ? finding->access[!i] : NULL),
+			      which);
+	sw_names_scope_end(&report->names, &scope);
+	return is;
+}
+
+bool sw_report_means(struct sw_report *report, const struct sw_shown_finding *shown, const char *which)
+{
+	char fingerprint[20];
+	snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, shown->fingerprint);
+	if (strncasecmp(which, "SW", 2) == 0 && which[2] && strspn(which + 2, "0123456789") == strlen(which + 2))
+		return atoi(which + 2) == shown->finding->id;
+	if (strcasecmp(which, shown->info->kind) == 0)
+		return true;
+	if (strlen(which) >= SW_LEAST_FINGERPRINT && strncasecmp(fingerprint, which, strlen(which)) == 0)
+		return true;
+	return strchr(which, ':') && is_at(report, shown->finding, which);
+}
+
+size_t sw_report_count_meant(struct sw_report *report, const char *which)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < report->shown.n; i++)
+		n += sw_report_means(report, &report->shown.at[i], which);
+	return n;
 }
 
 struct sw_report *sw_report_begin(struct sw_reader *reader, const struct sw_judgement *so_far,

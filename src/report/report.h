@@ -98,6 +98,12 @@ struct sw_report *sw_report_begin(struct sw_reader *reader, const struct sw_judg
 				  const struct sw_report_options *options);
 bool sw_report_only(struct sw_report *report, size_t index);
 
+/* Does the text of --finding mean it: an id (SW101), a kind, a fingerprint or its beginning, or FILE:LINE of one of its
+   calls?  How many of those that are shown it means. */
+#define SW_LEAST_FINGERPRINT 4u
+bool sw_report_means(struct sw_report *report, const struct sw_shown_finding *shown, const char *which);
+size_t sw_report_count_meant(struct sw_report *report, const char *which);
+
 /* Adds a reason why the report is no proof, for a sentence about the process: "its trace ...". Takes the text. */
 void sw_report_gap(struct sw_report *report, char *text);
 
@@ -111,6 +117,8 @@ struct sw_text_style {
 	bool stat;	   /* all that is known of the run, not only what was judged */
 	unsigned columns;  /* of a line, 0: 100 */
 	size_t limit;	   /* groups that are printed in full, 0: all */
+	const char *only;  /* print the causes of findings that this means (sw_report_means()), in full; NULL: all */
+	bool quiet;	   /* nothing but headlines */
 	const char *trace; /* named at the end; NULL: not */
 };
 /* The default of --limit. */

@@ -97,6 +97,53 @@ class Project(Case):
         self.assertIn("1 error,", result.stdout)
 
 
+class Asked(Case):
+    """--finding, --quiet, --text."""
+
+    def test_each_form_of_finding_means_the_same(self):
+        trace = self.trace("race")
+        report = json.loads(self.call("report", "--format", "json", trace).stdout)
+        group = report["groups"][0]
+        forms = [group["id"], group["id"].lower(), report["findings"][0]["kind"], group["leader"], group["leader"][:6]]
+        place = group["place"]
+        if place and place["file"]:
+            forms += [f'{os.path.basename(place["file"])}:{place["line"]}', f'{place["file"]}:{place["line"]}']
+        for form in forms:
+            result = self.call("report", "--finding", form, trace)
+            self.assertEqual((result.returncode, result.stderr), (OK, ""), form)
+            self.assertIn(f'error: {group["id"]}', result.stdout, form)
+            self.assertIn("1 error,", result.stdout, "the headline is that of the run")
+            for option in ("--chrome", "--dot"):
+                self.assertEqual(self.call("export", option, self.path("out"), "--finding", form, trace).returncode, OK, form)
+
+    def test_none_that_is_meant(self):
+        trace = self.trace("race")
+        for form in ("SW999", "nothing", "zzzz", "0123456789abcdef", "main.cu:999999", ":7", "main.cu:", "abc"):
+            self.refused(INPUT, f"no finding '{form}'", "report", "--finding", form, trace)
+            self.refused(INPUT, f"no finding '{form}'", "export", "--chrome", self.path("c.json"), "--finding", form, trace)
+            self.assertFalse(os.path.exists(self.path("c.json")))
+        self.assertNotIn("SW101", self.call("report", "--finding", "SW999", trace).stdout)
+        self.refused(USAGE, "about one trace", "report", "--finding", "SW101", trace, self.trace("fixed"))
+
+    def test_quiet_and_text(self):
+        trace = self.trace("race")
+        whole = self.call("report", trace).stdout
+        result = self.call("report", "--quiet", "--text", self.path("r.txt"), "--json", self.path("r.json"), trace)
+        self.assertTrue(result.stdout.startswith("syncwatch: 1 error,"), result.stdout)
+        self.assertNotIn("SW101", result.stdout)
+        with open(self.path("r.txt"), encoding="utf-8") as text:
+            self.assertEqual(text.read(), whole)
+        self.assertTrue(os.path.exists(self.path("r.json")))
+        self.call("report", "--color", "always", "--text", self.path("c.txt"), trace, self.trace("fixed"))
+        with open(self.path("c.txt"), encoding="utf-8") as text:
+            written = text.read()
+        self.assertNotIn("\033", written)
+        self.assertIn("SW101", written)
+        self.assertIn("in all 2 processes", written)
+        self.assertEqual(self.call("report", "--quiet", trace, self.trace("fixed")).stdout.count("SW101"), 0)
+        self.refused(USAGE, "would both write", "report", "--text", self.path("a"), "--json", self.path("a"), trace)
+
+
 class Several(Case):
     def test_traces_and_patterns(self):
         race, fixed = self.trace("race"), self.trace("fixed")

@@ -300,7 +300,7 @@ bool sw_saving_trials_make(sw_saving_trials *trials, struct sw_report *report, c
 	*trials = (sw_saving_trials){0};
 	for (size_t i = 0; i < report->shown.n; i++) {
 		struct sw_shown_finding *shown = &report->shown.at[i];
-		if (!sw_finding_is_wait(shown->finding->id) || !sw_finding_is_meant(shown, which))
+		if (!sw_finding_is_wait(shown->finding->id) || !sw_finding_is_meant(report, shown, which))
 			continue;
 		struct sw_saving_trial *trial = sw_vec_push(trials);
 		*trial = (struct sw_saving_trial){.shown = shown};

@@ -11,15 +11,9 @@
 
 #include "report/groups.h"
 
-bool sw_finding_is_meant(const struct sw_shown_finding *shown, const char *which)
+bool sw_finding_is_meant(struct sw_report *report, const struct sw_shown_finding *shown, const char *which)
 {
-	char fingerprint[20];
-	if (!which)
-		return !shown->suppressed;
-	snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, shown->fingerprint);
-	if (strncasecmp(which, "SW", 2) == 0)
-		return isdigit((unsigned char)which[2]) && atoi(which + 2) == shown->finding->id;
-	return *which && strncasecmp(fingerprint, which, strlen(which)) == 0;
+	return which ? sw_report_means(report, shown, which) : !shown->suppressed;
 }
 
 /* Bytes that both sides touch, as far as one allocation holds them. */
@@ -131,7 +125,8 @@ bool sw_trials_make(sw_trials *trials, struct sw_report *report, const char *whi
 	*trials = (sw_trials){0};
 	for (size_t i = 0; i < report->shown.n; i++) {
 		struct sw_shown_finding *shown = &report->shown.at[i];
-		if (sw_is_hazard(shown->finding) && shown->finding->accesses >= 2 && sw_finding_is_meant(shown, which))
+		if (sw_is_hazard(shown->finding) && shown->finding->accesses >= 2 &&
+		    sw_finding_is_meant(report, shown, which))
 			add_trial(trials, report, shown);
 	}
 	return trials->n > 0;

@@ -56,9 +56,9 @@ typedef SW_VEC(struct sw_trial) sw_trials;
 /* ---- trial.c ----------------------------------------------------------------------------------------------------- */
 
 /* Is the finding meant by --finding?  NULL: all that are not suppressed. */
-bool sw_finding_is_meant(const struct sw_shown_finding *shown, const char *which);
+bool sw_finding_is_meant(struct sw_report *report, const struct sw_shown_finding *shown, const char *which);
 
-/* The hazards of the report that `which` means: a fingerprint or its beginning, an id, NULL all.  False: none. */
+/* The hazards of the report that `which` means: as sw_report_means() takes it, NULL all.  False: none. */
 bool sw_trials_make(sw_trials *trials, struct sw_report *report, const char *which);
 
 /* The two calls that a text such as "117,118" names.  False: it is none. */

@@ -86,6 +86,9 @@ static const struct sw_between_info *find_between(const char *what)
 static bool is_fingerprint(const char *text)
 {
 	size_t length = strlen(text);
+	const char *colon = strrchr(text, ':');
+	if (colon && colon > text && colon[1] && strspn(colon + 1, "0123456789") == strlen(colon + 1))
+		return true; /* FILE:LINE */
 	return length >= 4 && length <= 16 && strspn(text, "0123456789abcdefABCDEF") == length;
 }
 
@@ -101,7 +104,7 @@ static int explain_fingerprint(const char *text)
 	} else if (found < 0) {
 		status = sw_complain(SW_EXIT_INPUT, "no report was kept: 'syncwatch report TRACE' keeps the last one");
 	} else {
-		status = sw_complain(SW_EXIT_INPUT, "%s of the last report has the fingerprint '%s'",
+		status = sw_complain(SW_EXIT_INPUT, "%s of the last report has the fingerprint or line '%s'",
 				     found ? "more than one finding" : "no finding", text);
 	}
 	free(finding.text);
@@ -110,11 +113,11 @@ static int explain_fingerprint(const char *text)
 
 int sw_cmd_explain(const struct sw_options *options)
 {
-	if (options->n_operands == 0)
+	if (options->n_operands == 0 && !options->finding)
 		return list_all();
-	if (options->n_operands > 1)
-		return sw_complain_usage("one id at a time, not also '%s'", options->operands[1]);
-	const char *what = options->operands[0];
+	if (options->n_operands + (options->finding != NULL) > 1)
+		return sw_complain_usage("one id at a time, not also '%s'", options->operands[options->n_operands - 1]);
+	const char *what = options->finding ? options->finding : options->operands[0];
 	const struct sw_finding_info *info = sw_finding_info(parse_id(what));
 	info = info ? info : find_kind(what);
 	if (info)

@@ -307,7 +307,7 @@ static void judge(struct sw_judged *judged, struct sw_session *session, const st
 		if (session->gaps.n > analysis.report->gaps.n)
 			sw_report_gap(analysis.report, sw_strdup("not all of its run was watched or judged"));
 		sw_verdict_step(&judged->verdict, sw_html_file(path, judged->options, analysis.report));
-		sw_verdict_step(&judged->verdict, sw_draw(path, judged->options, analysis.judgement));
+		sw_verdict_step(&judged->verdict, sw_draw(path, judged->options, analysis.report));
 	}
 	if (analysis.reader && judged->recorded_here && kept && !packed && !is_written(trace))
 		settle_images(judged, analysis.reader, trace->path);
@@ -417,7 +417,9 @@ static void add_extras(struct sw_judged *judged, const struct sw_session *sessio
 int sw_judged_files(struct sw_judged *judged, const struct sw_session *session)
 {
 	add_extras(judged, session);
-	int status = sw_ci_files_close(judged->files, judged->out);
+	int status = sw_judged_text(judged, session);
+	const int closed = sw_ci_files_close(judged->files, judged->out);
+	status = status ? status : closed;
 	judged->files = NULL;
 	sw_last_report_end(judged->last);
 	judged->last = NULL;

@@ -70,6 +70,8 @@ void sw_judged_traces(struct sw_judged *judged, const struct sw_options *options
 
 /* Prints the report; writes the JSON to the file of the options, if asked for, or to a stream. */
 void sw_judged_print(const struct sw_judged *judged, const struct sw_session *session);
+/* Writes the file that --text names.  An exit status. */
+int sw_judged_text(const struct sw_judged *judged, const struct sw_session *session);
 int sw_judged_json(const struct sw_judged *judged, const struct sw_session *session);
 void sw_judged_json_to(const struct sw_judged *judged, const struct sw_session *session, FILE *out);
 /* Writes the files for builds that --sarif and its like name; once. */

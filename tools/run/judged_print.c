@@ -69,7 +69,7 @@ static void put_trace(FILE *out, const struct sw_judged_process *p)
 	putc('\n', out);
 }
 
-static void put_process(FILE *out, const struct sw_judged *judged, size_t index, bool complete)
+static void put_process(FILE *out, const struct sw_judged *judged, size_t index, bool complete, bool quiet)
 {
 	const struct sw_judged_process *p = &judged->processes.at[index];
 	if (judged->processes.n > 1) {
@@ -85,11 +85,14 @@ static void put_process(FILE *out, const struct sw_judged *judged, size_t index,
 		}
 		putc('\n', out);
 	}
-	fputs(p->notes, out);
+	if (!quiet)
+		fputs(p->notes, out);
 	fputs(p->headline[!complete	  ? SW_HEADLINE_INCOMPLETE
 			  : p->in_between ? SW_HEADLINE_COUNTS
 					  : SW_HEADLINE_COMPLETE],
 	      out);
+	if (quiet)
+		return;
 	fputs(p->rest, out);
 	put_trace(out, p);
 }
@@ -116,14 +119,14 @@ void sw_judged_put_gaps(FILE *out, const struct sw_session *session)
 			session->known.n, session->known.n == 1 ? "" : "s");
 }
 
-void sw_judged_print(const struct sw_judged *judged, const struct sw_session *session)
+static void print_to(FILE *out, const struct sw_judged *judged, const struct sw_session *session, bool quiet)
 {
-	FILE *out = judged->out;
-	put_findings(out, judged);
-	if (judged->between)
+	if (!quiet)
+		put_findings(out, judged);
+	if (judged->between && !quiet)
 		sw_merged_between_text(judged->between, out);
 	for (size_t i = 0; i < judged->processes.n; i++)
-		put_process(out, judged, i, !session->gaps.n);
+		put_process(out, judged, i, !session->gaps.n, quiet);
 	if (judged->processes.n > 1) {
 		fprintf(out, "syncwatch: in all %zu processes that used CUDA: ", judged->processes.n);
 		sw_report_put_counts(out, judged->totals.errors, judged->totals.warnings, judged->totals.notes);
@@ -133,6 +136,47 @@ void sw_judged_print(const struct sw_judged *judged, const struct sw_session *se
 		fprintf(out, "syncwatch: no CUDA call was seen, so there is nothing to judge: %s\n",
 			sw_nothing_seen(judged->options->sim));
 	sw_judged_put_gaps(out, session);
+}
+
+void sw_judged_print(const struct sw_judged *judged, const struct sw_session *session)
+{
+	print_to(judged->out, judged, session, judged->options->quiet);
+}
+
+/* Without colours and links, which the texts of a terminal hold: ESC [ ... letter, ESC ] ... ESC \\. */
+static void put_without_escapes(FILE *out, const char *text)
+{
+	while (*text) {
+		if (text[0] != '\033' || !text[1]) {
+			putc(*text++, out);
+			continue;
+		}
+		const bool link = text[1] == ']';
+		text += 2;
+		while (*text && (link ? *text != '\033' : (*text < 'A' || *text > 'z')))
+			text++;
+		text += link && *text && text[1] ? 2 : *text ? 1 : 0;
+	}
+}
+
+int sw_judged_text(const struct sw_judged *judged, const struct sw_session *session)
+{
+	struct sw_output output;
+	struct sw_error error;
+	char *text = NULL;
+	size_t bytes = 0;
+	if (!judged->options->text)
+		return SW_EXIT_OK;
+	if (sw_output_open(&output, judged->options->text, &error))
+		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
+	FILE *memory = open_memstream(&text, &bytes);
+	if (memory) {
+		print_to(memory, judged, session, false);
+		fclose(memory);
+		put_without_escapes(output.file, text);
+	}
+	free(text);
+	return sw_output_close(&output, &error) ? sw_complain(SW_EXIT_OUTPUT, "%s", error.text) : SW_EXIT_OK;
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */

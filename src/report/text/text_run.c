@@ -690,6 +690,8 @@ static struct sw_text text_of(struct sw_report *report, FILE *out, const struct 
 
 void sw_report_text_files(struct sw_report *report, FILE *out, const struct sw_text_style *style)
 {
+	if (style->quiet)
+		return;
 	struct sw_text t = text_of(report, out, style);
 	text_files(&t);
 	text_limits_hit(&t);
@@ -697,12 +699,16 @@ void sw_report_text_files(struct sw_report *report, FILE *out, const struct sw_t
 
 void sw_report_text_table(struct sw_report *report, FILE *out, const struct sw_text_style *style)
 {
+	if (style->quiet)
+		return;
 	struct sw_text t = text_of(report, out, style);
 	sw_text_table(&t);
 }
 
 bool sw_report_text_finding(struct sw_report *report, size_t index, FILE *out, const struct sw_text_style *style)
 {
+	if (style->quiet)
+		return false;
 	struct sw_text t = text_of(report, out, style);
 	const struct sw_group *group = sw_report_group_of(report, &report->shown.at[index]);
 	if (group->leader != index || !sw_text_is_shown(&t, group))
@@ -713,6 +719,8 @@ bool sw_report_text_finding(struct sw_report *report, size_t index, FILE *out, c
 
 void sw_report_text_notes(struct sw_report *report, FILE *out, const struct sw_text_style *style)
 {
+	if (style->quiet)
+		return;
 	struct sw_text t = text_of(report, out, style);
 	sw_text_notes(&t);
 	text_in_flight(&t);
@@ -727,16 +735,39 @@ void sw_report_text_headline(struct sw_report *report, FILE *out, const struct s
 
 void sw_report_text_rest(struct sw_report *report, FILE *out, const struct sw_text_style *style)
 {
+	if (style->quiet)
+		return;
 	struct sw_text t = text_of(report, out, style);
 	text_run(&t);
 }
 
-void sw_report_text(struct sw_report *report, FILE *out, const struct sw_text_style *style)
+static bool group_is_meant(struct sw_report *report, const struct sw_group *group, const char *which)
+{
+	bool meant = sw_report_means(report, &report->shown.at[group->leader], which);
+	for (size_t i = 0; i < group->members.n && !meant; i++)
+		meant = sw_report_means(report, &report->shown.at[group->members.at[i]], which);
+	return meant;
+}
+
+/* Causes that were asked for, notes too; the headline is that of the whole run. */
+static void text_only(struct sw_report *report, FILE *out, const struct sw_text_style *style)
+{
+	struct sw_text t = text_of(report, out, style);
+	size_t printed = 0;
+	for (size_t i = 0; i < report->groups.n; i++)
+		if (group_is_meant(report, &report->groups.at[i], style->only)) {
+			sw_text_group(&t, &report->groups.at[i]);
+			printed++;
+		}
+	if (report->groups.n > printed)
+		fprintf(out, "%zu other cause%s not printed (--finding)\n\n", report->groups.n - printed,
+			report->groups.n - printed == 1 ? " is" : "s are");
+}
+
+static void text_causes(struct sw_report *report, FILE *out, const struct sw_text_style *style)
 {
 	struct sw_text t = text_of(report, out, style);
 	size_t limit = report->all ? 0 : style->limit, printed = 0, left = 0;
-	text_files(&t);
-	text_limits_hit(&t);
 	sw_text_table(&t);
 	for (size_t i = 0; i < report->groups.n; i++) {
 		if (!sw_text_is_shown(&t, &report->groups.at[i]))
@@ -752,6 +783,15 @@ void sw_report_text(struct sw_report *report, FILE *out, const struct sw_text_st
 		fprintf(out, "%zu more causes are not printed in full: --limit %zu prints them\n\n", left,
 			printed + left);
 	sw_report_text_notes(report, out, style);
+}
+
+void sw_report_text(struct sw_report *report, FILE *out, const struct sw_text_style *style)
+{
+	sw_report_text_files(report, out, style);
+	if (style->only && !style->quiet)
+		text_only(report, out, style);
+	else if (!style->quiet)
+		text_causes(report, out, style);
 	sw_report_text_headline(report, out, style, report->gaps.n ? SW_HEADLINE_INCOMPLETE : SW_HEADLINE_COMPLETE);
 	sw_report_text_rest(report, out, style);
 }

@@ -46,20 +46,6 @@ struct sw_dot {
 	uint64_t left_out;
 };
 
-const struct sw_finding *sw_dot_find(const struct sw_judgement *judgement, const char *which)
-{
-	const char *digits = strncasecmp(which, "SW", 2) == 0 ? which + 2 : which;
-	char *end;
-	unsigned long number = strtoul(digits, &end, 10);
-	if (!isdigit((unsigned char)*digits) || *end)
-		return NULL;
-	for (size_t i = 0; i < judgement->findings.n; i++)
-		if (judgement->findings.at[i].id == (int)number)
-			return &judgement->findings.at[i];
-	bool index = digits == which && number >= 1 && number <= judgement->findings.n;
-	return index ? &judgement->findings.at[number - 1] : NULL;
-}
-
 /* ---- watching ---------------------------------------------------------------------------------------------------- */
 
 static bool is_side(const struct sw_dot *d, uint64_t seq)

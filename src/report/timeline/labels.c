@@ -19,7 +19,7 @@ void sw_window_init(struct sw_export_window *window, const struct sw_chrome_opti
 	*window = (struct sw_export_window){.whole = {options->from_ns, options->to_ns ? options->to_ns : UINT64_MAX},
 					    .around = options->around != NULL};
 	for (size_t i = 0; options->around && i < options->around->findings.n; i++)
-		if (sw_is_hazard(&options->around->findings.at[i]))
+		if (options->meant ? options->meant[i] : sw_is_hazard(&options->around->findings.at[i]))
 			add_around(window, &options->around->findings.at[i], options->around_ns);
 	sw_excerpts_merge(&window->around_hazards);
 }

@@ -36,6 +36,7 @@ struct sw_chrome_options {
 	 * all. */
 	const struct sw_judgement *around;
 	uint64_t around_ns;
+	const bool *meant;	     /* of each finding of it: is it meant, hazard or not?  NULL: all hazards are */
 	bool perfetto;		     /* the same in Perfetto's own format, whose tracks have no limits of numbers */
 	struct sw_chrome_part *part; /* NULL: the trace is the whole file */
 	bool gzip;		     /* for a name that ends in .gz; plain when sw_chrome_can_gzip() is false */
@@ -55,9 +56,6 @@ struct sw_dot_options {
 	const struct sw_finding *around;
 	uint32_t max_nodes; /* 0: 400 */
 };
-
-/* "SW101", "101" or the number of a finding as listed, from 1.  NULL: there is none. */
-const struct sw_finding *sw_dot_find(const struct sw_judgement *judgement, const char *which);
 
 struct sw_dot *sw_dot_new(FILE *out, struct sw_reader *reader, const struct sw_dot_options *options);
 const struct sw_observer *sw_dot_observer(struct sw_dot *dot);

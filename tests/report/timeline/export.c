@@ -197,6 +197,15 @@ static int pass(const char *trace, FILE *out, const struct request *request, str
 	return status;
 }
 
+/* "SW101": the first of that id. */
+static const struct sw_finding *find_id(const struct sw_judgement *judgement, const char *which)
+{
+	for (size_t i = 0; i < judgement->findings.n; i++)
+		if (judgement->findings.at[i].id == atoi(which + strspn(which, "SW")))
+			return &judgement->findings.at[i];
+	return NULL;
+}
+
 static int export(const char *trace, const char *path, struct request *request)
 {
 	struct sw_judgement *first = NULL, *second = NULL;
@@ -207,7 +216,7 @@ static int export(const char *trace, const char *path, struct request *request)
 		status = pass(trace, NULL, request, &first, &first_reader);
 		request->chrome.around = request->around ? first : NULL;
 		request->chrome.around_ns = request->around;
-		request->dot.around = request->which ? sw_dot_find(first, request->which) : NULL;
+		request->dot.around = request->which ? find_id(first, request->which) : NULL;
 		if (request->which && !request->dot.around)
 			status = 3;
 	}
