@@ -18,7 +18,7 @@ KERNELS_SHARED = \
 	device_reset peer_copy device_event peer_free legacy_devices ipc \
 	strict_host \
 	pdl_pair pdl_chain pdl_graph \
-	wide_sync redundant_sync busy_poll many_calls demo_pipeline forbidden
+	wide_sync redundant_sync busy_poll many_calls demo_pipeline forbidden windows
 # The same programs built in other ways.
 KERNELS_STATIC = raw_copy_copy raw_kernel_kernel threads
 KERNELS_PER_THREAD = threads_default default_stream
