@@ -9,8 +9,8 @@
 
 #include "case.h"
 
-/* Rounds of which only one lies in a window of the recorder (--capture, --paused): the rounds outside race in both twins,
-   and nothing of them may be reported. */
+/* Rounds of which only one lies in a window of the recorder (--capture, --paused): the rounds outside race in both
+   twins, and nothing of them may be reported. */
 
 constexpr int ROUNDS = 6, INSIDE = 3;
 
@@ -124,8 +124,8 @@ int main(int argc, char **argv)
 {
 	Case c(argc, argv, "SW103 race-write-after-write", "two streams write a buffer in a window of the recorder",
 	       "they are ordered there, and race outside of it",
-	       {"push", "start", "domain", "nested", "unbalanced", "threads", "left", "never", "profiler", "calls", "steps",
-		"graph"});
+	       {"push", "start", "domain", "nested", "unbalanced", "threads", "left", "never", "profiler", "calls",
+		"steps", "graph"});
 	Rounds r = {device_buffer(), new_stream(), new_stream(), new_event(), nullptr, c.word(0), nullptr, 0};
 
 	r.domain = nvtxDomainCreateA("train");

@@ -198,7 +198,8 @@ static inline int syncwatch_forbid_begin(const char *kinds)
 	return gate ? gate->begin(kinds, NULL, NULL) : (int)SYNCWATCH_NOT_CHECKED;
 }
 /* Ends the block, and those inside of it that have not ended.  How many calls were forbidden; *first (may be NULL) is
-   the first of them.  SYNCWATCH_NOT_CHECKED: none was looked at, or the token is of no block of this thread. */
+   the first of them.  SYNCWATCH_NOT_CHECKED: none was looked at, or not all as recording was paused, or the token is of
+   no block of this thread. */
 static inline long syncwatch_forbid_end(int token, struct syncwatch_forbidden *first)
 {
 	const struct syncwatch_gate *gate = token > 0 ? syncwatch_find_gate() : NULL;

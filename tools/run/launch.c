@@ -291,11 +291,13 @@ static int check_windows(const struct sw_options *options)
 {
 	const char *name = options->capture;
 	const bool nvtx = name && !strncmp(name, "nvtx:", 5) && name[5],
-		   python = name && !strncmp(name, "python:", 7) && strchr(name + 7, '.');
+		   python = name && !strncmp(name, "python:", 7) && name[7];
 	unsigned long long steps, skip;
 	int end = 0;
 	if (name && ((!nvtx && !python && strcmp(name, "profiler")) || strlen(name) > 255))
 		return sw_complain_usage("'--capture' takes nvtx:NAME, python:MODULE.FUNC or profiler, not '%s'", name);
+	if (python && options->depth == 1)
+		return sw_complain_usage("'--capture python' needs call stacks: no '--depth 0'");
 	if (!options->steps)
 		return SW_EXIT_OK;
 	if (!nvtx)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/python_name.h"
 #include "detect/model/call.h"
 #include "detect/model/model.h"
 #include "detect/model/nvtx.h"
@@ -133,45 +134,6 @@ void sw_forbidden_capture_ended(struct sw_model *m, uint64_t capture)
 	sw_map_delete(&m->forbidden->captures, capture);
 }
 
-/* Does the path of a source file end with these `n` components of a module's name? */
-static bool in_module(const char *file, const char *module, size_t n)
-{
-	size_t bytes = strlen(file);
-	if (bytes > 3 && !strcmp(file + bytes - 3, ".py"))
-		bytes -= 3;
-	if (bytes > 9 && !strncmp(file + bytes - 9, "/__init__", 9))
-		bytes -= 9;
-	if (bytes < n || (bytes > n && file[bytes - n - 1] != '/'))
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		const char c = module[i] == '.' ? '/' : module[i];
-		if (file[bytes - n + i] != c)
-			return false;
-	}
-	return true;
-}
-
-static bool is_function(const char *recorded, const char *function)
-{
-	const size_t have = strlen(recorded), want = strlen(function);
-	return have >= want && !strcmp(recorded + have - want, function) &&
-	       (have == want || recorded[have - want - 1] == '.');
-}
-
-/* "pkg.mod.Class.method": which part of it is the module is not written, and Python before 3.11 knows "method" only. */
-static bool is_frame(const struct sw_trace_python_frame *frame, const char *name)
-{
-	if (is_function(frame->function, name))
-		return true;
-	for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
-		const bool bare = !strchr(frame->function, '.');
-		const char *function = bare ? strrchr(dot, '.') + 1 : dot + 1;
-		if (in_module(frame->file, name, (size_t)(dot - name)) && is_function(frame->function, function))
-			return true;
-	}
-	return false;
-}
-
 static uint64_t python_rules(struct sw_model *m, uint32_t stack)
 {
 	struct sw_forbidden *f = m->forbidden;
@@ -183,7 +145,7 @@ static uint64_t python_rules(struct sw_model *m, uint32_t stack)
 	const struct sw_trace_stack *s = sw_reader_stack(m->reader, stack);
 	for (uint32_t i = 0; s && i < f->gate->n; i++)
 		for (uint32_t k = 0; f->python >> i & 1 && k < s->python_depth; k++)
-			if (is_frame(&s->python[k], f->gate->rule[i].name))
+			if (sw_python_is_named(s->python[k].file, s->python[k].function, f->gate->rule[i].name))
 				rules |= UINT64_C(1) << i;
 	*known = rules + 1;
 	return rules;

@@ -43,6 +43,7 @@ static const char *const names[] = {
 struct block {
 	uint32_t kinds;
 	uint32_t functions; /* known when it began */
+	bool paused;	    /* it began outside of all windows: hot calls were not looked at */
 	unsigned long long calls, found;
 	struct syncwatch_forbidden first;
 	syncwatch_forbidden_function *tell;
@@ -280,8 +281,11 @@ static int begin_block(const char *text, syncwatch_forbidden_function *tell, voi
 		mine = calloc(1, sizeof *mine);
 	if (!mine || mine->depth == MOST_BLOCKS)
 		return SYNCWATCH_NOT_CHECKED;
-	mine->block[mine->depth++] =
-		(struct block){.kinds = wanted, .functions = recorder->functions(), .tell = tell, .arg = arg};
+	mine->block[mine->depth++] = (struct block){.kinds = wanted,
+						    .functions = recorder->functions(),
+						    .paused = recorder->windows.paused(),
+						    .tell = tell,
+						    .arg = arg};
 	return mine->depth;
 }
 
@@ -301,7 +305,9 @@ static long end_block(int token, struct syncwatch_forbidden *first, unsigned lon
 		*first = block.first;
 	if (calls)
 		*calls = block.calls;
-	/* Calls that the recorder could not take were not looked at. */
+	/* Calls that the recorder could not take, or left out, were not looked at. */
+	if (!block.found && (block.paused || recorder->windows.paused()))
+		return SYNCWATCH_NOT_CHECKED;
 	return recorder->recording() || !recorder->header() ? (long)block.found : SYNCWATCH_NOT_CHECKED;
 }
 

@@ -302,7 +302,8 @@ struct sw_library_target sw_library_enter(uint32_t function, const uint64_t *reg
 		self.registers = registers;
 		self.caller = caller;
 		self.function = function;
-		self.begun = puts_work(f->kind) && find_recorder()->recording();
+		self.begun = puts_work(f->kind) && find_recorder()->recording() &&
+			     !(f->kind == SW_KIND_WORK && find_recorder()->windows.paused());
 		if (self.begun)
 			record_call(f, SW_LIBRARY_BEGIN, registers, stack, caller);
 		else if (f->kind == SW_KIND_ENDS && find_recorder()->recording())

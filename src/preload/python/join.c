@@ -514,6 +514,19 @@ static __attribute__((noinline)) bool begin(const char *thread)
 	return sound;
 }
 
+const char *sw_python_innermost(void)
+{
+	const struct sw_python_layout *at = &sw_python.at;
+	const char *thread = sw_python.thread_state();
+	if (!thread || sw_python_word(sw_python.runtime + at->finalizing) ||
+	    pointer_join(thread + at->interpreter) != pointer_join(sw_python.runtime + at->interpreters))
+		return NULL;
+	if (!__atomic_load_n(&sw_python.sound, __ATOMIC_RELAXED) && (!begin(thread) || !sw_python.sound))
+		return NULL;
+	return at->holder ? pointer_join(pointer_join(thread + at->holder) + at->held)
+			  : pointer_join(thread + at->frame);
+}
+
 /* ---- joining ----------------------------------------------------------------------------------------------------- */
 
 static bool write_stack(struct sw_writer *w, const struct sw_python_chain *chain, uint32_t native, uint32_t id)
@@ -736,4 +749,6 @@ void syncwatch_python_start(const struct sw_companion *recorder)
 		refuse_python(version(), why);
 	else
 		recorder->stacks(python_join_of(sw_python.at.style));
+	if (!why && recorder->options()->windows == SW_WINDOW_PYTHON)
+		recorder->windows.ask_python(sw_python_inside);
 }

@@ -5,7 +5,7 @@ python_sources = \
 	src/preload/recorder/intern.c src/preload/recorder/intern.h src/preload/recorder/companion.h \
 	src/preload/platform/sys.c src/preload/platform/sys.h \
 	src/preload/python/python.h src/preload/python/stacks.h \
-	src/preload/python/freed.c src/preload/python/join.c \
+	src/preload/python/capture.c src/preload/python/freed.c src/preload/python/join.c \
 	src/preload/python/layout.c src/preload/python/memory.c src/preload/python/source.c 
 libsyncwatch_python_so_SOURCES = $(python_sources)
 libsyncwatch_python_so_CPPFLAGS = $(AM_CPPFLAGS)

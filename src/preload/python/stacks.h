@@ -40,6 +40,11 @@ extern struct sw_python sw_python;
 
 /* Joins the calling thread's Python frames with its native stack; returns the id of both, or `native`. */
 typedef uint32_t sw_python_join(struct sw_writer *w, uint32_t native);
+/* Is the calling thread inside of the function of --capture? */
+bool sw_python_inside(void);
+/* The calling thread's innermost frame; NULL: none, or none that may be read. */
+const char *sw_python_innermost(void);
+
 /* In its place: writes sw_python.notice, once, and is called no more. */
 sw_python_join sw_python_refuse;
 

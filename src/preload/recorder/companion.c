@@ -94,8 +94,7 @@ static const struct sw_companion companion = {
 	.frames = sw_stack_frames,
 	.replace = sw_driver_replace,
 	.functions = sw_functions_known,
-	.windows = {sw_window_paused, sw_window_push, sw_window_pop, sw_window_start, sw_window_stop, sw_window_python,
-		    ask_python},
+	.windows = {sw_window_paused, sw_window_push, sw_window_pop, sw_window_start, sw_window_stop, ask_python},
 	.look_ups = {set_names, sw_dlsym_call},
 };
 

@@ -89,7 +89,6 @@ struct sw_companion {
 		void (*pop)(uint64_t domain);
 		void (*start)(uint64_t id, bool named);
 		void (*stop)(uint64_t id);
-		void (*python)(bool inside);
 		void (*ask_python)(sw_window_inside *inside);
 	} windows;
 	struct sw_look_ups look_ups; /* real: NULL without the part of the object that has a dlsym() */

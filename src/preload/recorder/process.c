@@ -712,6 +712,7 @@ static void process_exit(void)
 	case SW_STATE_ON_CHECKED:
 	case SW_STATE_PAUSED:
 	case SW_STATE_TURN:
+	case SW_STATE_ON_ASKED:
 	case SW_STATE_FULL:
 		if (!process_is_owner())
 			return; /* a child of vfork that called exit() */

@@ -21,6 +21,7 @@ enum sw_recorder_state {
 	SW_STATE_OFF,	     /* no trace could be made, or set-user-id program */
 	SW_STATE_ENDED,	     /* the destructor has run */
 	SW_STATE_PAUSED,     /* outside of all windows: hot calls are left out (window.h) */
+	SW_STATE_ON_ASKED,   /* on, but each call asks whether its window is over (--capture python) */
 	SW_STATE_TURN,	     /* a window opens or closes with the next call */
 };
 
@@ -46,7 +47,7 @@ static inline uint32_t sw_process_state(void)
 static inline bool sw_state_records(uint32_t state)
 {
 	return state == SW_STATE_ON || state == SW_STATE_ON_CHECKED || state == SW_STATE_PAUSED ||
-	       state == SW_STATE_TURN;
+	       state == SW_STATE_ON_ASKED || state == SW_STATE_TURN;
 }
 
 /* Recording is on and no check is due. */

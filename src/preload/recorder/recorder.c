@@ -73,6 +73,8 @@ __attribute__((noinline, cold)) bool sw_call_enter_late(struct sw_call *call, ui
 {
 	if (!enter_slow(&sw_thread, frame))
 		return false;
+	if (sw_process_state() == SW_STATE_ON_ASKED)
+		sw_window_ask();
 	if (sw_process_state() == SW_STATE_TURN)
 		sw_window_turn();
 	if (sw_process_state() == SW_STATE_PAUSED && sw_window_leaves_out((uint16_t)what))
@@ -347,6 +349,8 @@ bool sw_call_inside(const void *frame)
 
 bool sw_host_sync(enum sw_thread_op op, enum sw_through kind, uint64_t object)
 {
+	if ((op == SW_THREAD_ACQUIRE || op == SW_THREAD_RELEASE) && sw_window_paused())
+		return true; /* a CUT orders all threads */
 	struct sw_rec_host_sync *r = sw_describe(SW_REC_HOST_SYNC, sizeof *r, true);
 	if (r) {
 		r->object = object;

@@ -55,16 +55,26 @@ static __thread struct {
 
 sw_window_inside *sw_window_ask_python;
 
+static void add_ranges(int32_t n);
+
 /* ---- hot calls --------------------------------------------------------------------------------------------------- */
+
+void sw_window_ask(void)
+{
+	sw_window_inside *inside = __atomic_load_n(&sw_window_ask_python, __ATOMIC_ACQUIRE);
+	const bool now = inside ? inside() : here.python;
+	if (now == here.python)
+		return;
+	here.python = now;
+	add_ranges(now ? 1 : -1);
+}
 
 bool sw_window_leaves_out(uint16_t api)
 {
 	struct sw_thread *t = &sw_thread;
 	if (__builtin_expect(window.no_thread, 0))
 		sw_window_look(0);
-	sw_window_inside *inside = __atomic_load_n(&sw_window_ask_python, __ATOMIC_ACQUIRE);
-	if (inside && inside() != here.python)
-		sw_window_python(!here.python);
+	sw_window_ask();
 	if (sw_process_state() != SW_STATE_PAUSED || !sw_calls_hot || !sw_calls_hot(api) || !t->writer || t->guard ||
 	    __atomic_load_n(&sw_window_captures, __ATOMIC_RELAXED))
 		return false;
@@ -109,12 +119,17 @@ static bool wanted(void)
 	return o->windows == SW_WINDOW_ALL || atomic_load(&window.ranges) > 0;
 }
 
+static uint32_t on_state(void)
+{
+	return sw_preload_options()->windows == SW_WINDOW_PYTHON ? SW_STATE_ON_ASKED : SW_STATE_ON;
+}
+
 /* Something that opens or closes windows has changed.  Any thread, the isolated one too. */
 static void reconsider(void)
 {
 	uint32_t state = sw_process_state();
 	const bool open = wanted();
-	if (state == (open ? SW_STATE_PAUSED : SW_STATE_ON))
+	if (state == (open ? SW_STATE_PAUSED : on_state()))
 		atomic_compare_exchange_strong(&sw_process_page->state, &state, SW_STATE_TURN);
 }
 
@@ -174,7 +189,7 @@ void sw_window_turn(void)
 	if (sw_process_state() == state) {
 		if (open != window.open)
 			turn(t->writer, open);
-		atomic_compare_exchange_strong(&sw_process_page->state, &state, open ? SW_STATE_ON : SW_STATE_PAUSED);
+		atomic_compare_exchange_strong(&sw_process_page->state, &state, open ? on_state() : SW_STATE_PAUSED);
 	}
 	sw_thread_busy(t, 0);
 	sw_lock_leave(&window.lock, mask);
@@ -203,7 +218,7 @@ enum sw_recorder_state sw_window_begin(struct sw_writer *w)
 		say_in_header();
 		atomic_store(&window.opened_ns, sw_sys_monotonic());
 	}
-	return window.open ? SW_STATE_ON : SW_STATE_PAUSED;
+	return window.open ? (enum sw_recorder_state)on_state() : SW_STATE_PAUSED;
 }
 
 void sw_window_end(struct sw_writer *w)
@@ -348,14 +363,6 @@ void sw_window_profiler(bool on)
 {
 	atomic_store(&window.profiler, on);
 	reconsider();
-}
-
-void sw_window_python(bool inside)
-{
-	if (inside == here.python)
-		return;
-	here.python = inside;
-	add_ranges(inside ? 1 : -1);
 }
 
 bool sw_window_order(enum sw_window_order order)

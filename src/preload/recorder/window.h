@@ -62,9 +62,9 @@ void sw_window_thread_ended(void);
 /* cudaProfilerStart() and Stop(). */
 void sw_window_profiler(bool on);
 
-/* --capture python: is the thread inside of the function?  As it was when its stack was read last. */
-void sw_window_python(bool inside);
-/* Asked before a call is left out; NULL: nobody knows. */
+/* --capture python: asks whether the thread is inside of the function, before each of its calls.  NULL: nobody knows.
+ */
+void sw_window_ask(void);
 typedef bool sw_window_inside(void);
 extern sw_window_inside *sw_window_ask_python __attribute__((visibility("hidden")));
 
