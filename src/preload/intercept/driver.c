@@ -73,12 +73,46 @@ static void identity_add(struct identity *identity, const void *real, uint16_t i
 	__atomic_store_n(&identity->at[i & (PLACES - 1)].real, real, __ATOMIC_RELEASE);
 }
 
-/* The CUDA version in which cuGetProcAddress knows a recorded entry point; 0: it does not. */
+/* Which calls are hot, that is recorded in windows only: the others create, destroy or describe what a window refers
+ * to. */
+
+#define IS(text, word)		(__builtin_strcmp(text, word) == 0)
+#define HOT_PASS(...)		0
+#define HOT_LAUNCH(...)		1
+#define HOT_COPY(...)		1
+#define HOT_SET(...)		1
+#define HOT_SYNC(...)		1
+#define HOT_QUERY(...)		1
+#define HOT_HOST(...)		1
+#define HOT_MEMOP(...)		1
+#define HOT_ALLOC(...)		0
+#define HOT_FREE(...)		0
+#define HOT_STREAM(...)		0
+#define HOT_CAPTURE(...)	0
+#define HOT_CONFIG(...)		0
+#define HOT_POOL(...)		0
+#define HOT_EXTERNAL(...)	0
+#define HOT_OBJECT(...)		0
+#define HOT_EVENT(record, fill) (IS(record, "EVENT_RECORD") || IS(record, "STREAM_WAIT"))
+#define HOT_GRAPH(record, fill) IS(record, "GRAPH_LAUNCH")
+/* Questions about a kernel: they may load it, but so may its first launch. */
+#define HOT_CODE(record, fill) IS(record, "CODE_TOUCH")
+/* Which context is current is asked for, not remembered. */
+#define HOT_CONTEXT(record, fill) (__builtin_strncmp(fill, "(CURRENT", sizeof "(CURRENT" - 1) == 0)
+
+/* The CUDA version in which cuGetProcAddress knows a recorded entry point, 0: it does not; and whether it is hot. */
+#define HOT 0x8000u
 static const uint16_t since[SW_ID_COUNT] = {
-#define SW_CU_SYMBOL(symbol, name, runtime, version, ...) [SW_ID_##symbol] = version,
-#define SW_CU_WAY(symbol, name, version)		  [SW_ID_##symbol] = version,
+#define SW_CU_SYMBOL(symbol, name, runtime, version, cls, thread, form, where, record, fill, sig)                      \
+	[SW_ID_##symbol] = (version) | (HOT_##cls(#record, #fill) ? HOT : 0),
+#define SW_CU_WAY(symbol, name, version) [SW_ID_##symbol] = version,
 #include "api/cuda.def"
 };
+
+bool sw_calls_hot(uint16_t id)
+{
+	return id < SW_ID_COUNT && since[id] & HOT;
+}
 
 /* The documented name of a symbol, without the suffixes of its version and default stream. */
 static bool document_name(const char *symbol, char *name, size_t room, bool *per_thread)
@@ -144,9 +178,11 @@ static void identity_ask(struct identity *identity)
 		bool per_thread;
 		void *real = NULL;
 
-		if (!since[id] || !document_name(sw_api_symbol(id), name, sizeof name, &per_thread))
+		const unsigned version = since[id] & ~HOT;
+
+		if (!version || !document_name(sw_api_symbol(id), name, sizeof name, &per_thread))
 			continue;
-		if (ask(name, &real, since[id],
+		if (ask(name, &real, (int)version,
 			per_thread ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : CU_GET_PROC_ADDRESS_LEGACY_STREAM,
 			&answer) != CUDA_SUCCESS)
 			continue;

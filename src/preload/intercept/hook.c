@@ -58,42 +58,6 @@ __attribute__((cold)) void sw_hook_first_use(uint16_t id)
 	errno = saved;
 }
 
-/* Which calls are hot: the others create, destroy or describe what a window refers to. */
-
-#define IS(text, word)		(__builtin_strcmp(text, word) == 0)
-#define HOT_PASS(...)		0
-#define HOT_LAUNCH(...)		1
-#define HOT_COPY(...)		1
-#define HOT_SET(...)		1
-#define HOT_SYNC(...)		1
-#define HOT_QUERY(...)		1
-#define HOT_HOST(...)		1
-#define HOT_MEMOP(...)		1
-#define HOT_ALLOC(...)		0
-#define HOT_FREE(...)		0
-#define HOT_STREAM(...)		0
-#define HOT_CAPTURE(...)	0
-#define HOT_CONFIG(...)		0
-#define HOT_POOL(...)		0
-#define HOT_EXTERNAL(...)	0
-#define HOT_OBJECT(...)		0
-#define HOT_EVENT(record, fill) (IS(record, "EVENT_RECORD") || IS(record, "STREAM_WAIT"))
-#define HOT_GRAPH(record, fill) IS(record, "GRAPH_LAUNCH")
-/* Questions about a kernel: they may load it, but so may its first launch. */
-#define HOT_CODE(record, fill) IS(record, "CODE_TOUCH")
-/* Which context is current is asked for, not remembered. */
-#define HOT_CONTEXT(record, fill) (__builtin_strncmp(fill, "(CURRENT", sizeof "(CURRENT" - 1) == 0)
-
-bool sw_calls_hot(uint16_t id)
-{
-	static const uint8_t hot[SW_ID_COUNT] = {
-#define SW_CU_SYMBOL(symbol, name, runtime, since, cls, thread, form, where, record, fill, sig)                        \
-	[SW_ID_##symbol] = HOT_##cls(#record, #fill),
-#include "api/cuda.def"
-	};
-	return id < SW_ID_COUNT && hot[id];
-}
-
 SW_OFTEN bool sw_hook_enter_other(struct sw_call *call, uint32_t what, void *frame)
 {
 	if (sw_process_state() == SW_STATE_PAUSED && sw_window_leaves_out((uint16_t)what))

@@ -34,7 +34,7 @@ void sw_window_turn(void);
 /* Captures of streams that have not ended: then every call is recorded. */
 extern uint32_t sw_window_captures __attribute__((visibility("hidden")));
 
-/* Is an entry point recorded in windows only (intercept/hook.c)?  NULL without that part of the object. */
+/* Is an entry point recorded in windows only (intercept/driver.c)?  NULL without that part of the object. */
 bool sw_calls_hot(uint16_t api) __attribute__((weak));
 /* State PAUSED: is a call of this entry point left out?  Then it is counted. */
 bool sw_window_leaves_out(uint16_t api);
