@@ -9,6 +9,7 @@ syncwatch_SOURCES = \
 	tools/run/cmd_run.c tools/run/launch.c tools/run/launch.h tools/run/channel.c tools/run/channel.h tools/run/child.c tools/run/child.h \
 	tools/run/cmd_ctl.c tools/run/ctl.h tools/run/control.c tools/run/control.h \
 	tools/run/judged.c tools/run/judged_print.c tools/run/judged.h tools/run/collect.c tools/run/collect.h tools/run/session.c tools/run/session.h \
+	tools/run/flight.c tools/run/flight.h tools/run/kept.c tools/run/kept.h tools/run/window.c tools/run/window.h tools/run/chunk_output.c tools/run/chunk_output.h \
 	tools/run/follow.c tools/run/follow.h tools/run/follower.c tools/run/follower.h tools/run/top.c tools/run/top.h tools/run/cmd_top.c \
 	tools/run/witness.c tools/run/witness.h tools/run/nothing_seen.c tools/run/nothing_seen.h \
 	tools/cmd_merge.c tools/merge/operands.c tools/merge/operands.h tools/merge/spread.c tools/merge/spread.h tools/merge/timeline.c tools/merge/timeline.h \

@@ -201,6 +201,11 @@ static void find_in_the_trace(struct sw_report *report)
 			      sw_format("no window was opened: %" PRIu64 " of its calls were left out, and what "
 					"they do was not judged",
 					totals.left_out));
+	if (totals.dropped)
+		sw_report_gap(report,
+			      sw_format("%" PRIu64
+					" calls before its last ones were dropped (--last, --keep) and not judged",
+					totals.dropped_calls));
 	if (damage)
 		sw_report_gap(report,
 			      sw_format("its trace is %s: %s", totals.damaged ? "damaged" : "not complete", damage));

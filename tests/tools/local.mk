@@ -12,6 +12,13 @@ tests_tools_test_channel_SOURCES = tests/tools/test_channel.c tools/run/channel.
 tests_tools_test_channel_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
 tests_tools_test_channel_LDADD = libswbase.a $(CHECK_LIBS)
 
+check_PROGRAMS += tests/tools/test_kept
+TESTS += tests/tools/test_kept
+tests_tools_test_kept_SOURCES = tests/tools/test_kept.c tools/run/kept.c tools/run/kept.h tools/run/window.c tools/run/window.h \
+	tools/run/chunk_output.c tools/run/chunk_output.h
+tests_tools_test_kept_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
+tests_tools_test_kept_LDADD = $(detect_ldadd)
+
 check_PROGRAMS += tests/tools/test_bootstrap
 TESTS += tests/tools/test_bootstrap
 tests_tools_test_bootstrap_SOURCES = tests/tools/test_bootstrap.c tools/confirm/bootstrap.c tools/confirm/bootstrap.h
@@ -97,5 +104,8 @@ EXTRA_DIST += tests/tools/test_confirm.py tests/tools/test_savings.py tests/tool
 TESTS += tests/tools/test_image_store.sh
 dist_check_SCRIPTS += tests/tools/test_image_store.sh
 EXTRA_DIST += tests/tools/test_image_store.py
+TESTS += tests/tools/test_flight.sh
+dist_check_SCRIPTS += tests/tools/test_flight.sh
+EXTRA_DIST += tests/tools/test_flight.py
 TESTS += tests/tools/test_toolkit.sh
 dist_check_SCRIPTS += tests/tools/test_toolkit.sh

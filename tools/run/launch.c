@@ -22,6 +22,7 @@
 #include "install.h"
 #include "pack_file.h"
 #include "run/child.h"
+#include "run/flight.h"
 #include "run/follower.h"
 
 /* How long processes that made a trace may outlive the program before they are judged as they stand. */
@@ -99,7 +100,8 @@ static char *recorder_options(const struct sw_options *options)
 		       : depth	       ? sw_format("depth=%llu:", depth)
 				       : sw_strdup("stacks=0:");
 	char *windows = window_options(options);
-	char *size = options->max_size ? sw_format("max-size=%" PRIu64 ":", options->max_size) : sw_strdup("");
+	const uint64_t window = sw_flight_most_bytes(options), most = options->max_size ? options->max_size : window;
+	char *size = most ? sw_format("%smax-size=%" PRIu64 ":", window ? "spool=1:" : "", most) : sw_strdup("");
 	char *folder = sw_launch_image_store(options), *store = escape(folder ? folder : "", ":\\", '\\');
 	char *both = sw_format("%s%simage-store=%s:%s", stacks, size, store, windows);
 	free(folder);
@@ -350,6 +352,16 @@ static void started(void *arg, pid_t pid)
 	run->control.top_arg = run->follower;
 	if (run->follower)
 		sw_session_follow(&run->session, run->follower);
+	if (run->session.flight && sw_flight_descriptor(run->session.flight) >= 0)
+		sw_channel_watch(&run->channel, sw_flight_descriptor(run->session.flight));
+}
+
+static int dump(void *arg, char **words, size_t n, FILE *answer)
+{
+	struct sw_launch *run = arg;
+	(void)words;
+	(void)n;
+	return sw_flight_dump(run->session.flight, &run->session, "it was asked for", answer);
 }
 
 static void received(void *arg, const struct sw_received *received)
@@ -391,6 +403,8 @@ static void end_session(struct sw_launch *run)
 	const uint64_t wait_ms = run->options->wait ? run->options->wait / 1000000 : OUTLIVE_MS;
 	sw_session_wait(&run->session, wait_ms < INT_MAX ? (int)wait_ms : INT_MAX);
 	sw_session_end(&run->session);
+	sw_flight_free(run->session.flight);
+	run->session.flight = NULL;
 	sw_control_close(&run->control);
 	sw_crash_note("the program has ended and was not affected", NULL);
 	sw_channel_close(&run->channel);
@@ -412,6 +426,11 @@ static int run_program(struct sw_launch *run)
 	run->channel.readable = readable;
 	run->channel.arg = run;
 	sw_control_open(&run->control, &run->channel, &run->session);
+	run->session.flight = sw_flight_new(run->options);
+	if (run->session.flight) {
+		run->control.dump = dump;
+		run->control.dump_arg = run;
+	}
 	raise_descriptors(run);
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	int rc = sw_child_run(&child, &pid, &status, &error);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "elf_probe.h"
+#include "run/flight.h"
 #include "run/follower.h"
 #include "run/collect.h"
 #include "syncwatch/format.h"
@@ -132,6 +133,8 @@ static void collect(struct sw_session *session, struct sw_session_trace *trace)
 	if (trace->memory >= 0)
 		close(trace->memory);
 	trace->memory = -1;
+	if (session->flight)
+		sw_flight_ended(session->flight, session, (size_t)(trace - session->traces.at));
 	if (session->follower)
 		sw_follower_ended(session->follower, (size_t)(trace - session->traces.at));
 }
@@ -166,7 +169,7 @@ static void trace(struct sw_session *session, const struct sw_received *received
 		sw_follower_trace(session->follower, session->traces.n - 1, &session->traces.at[session->traces.n - 1]);
 	if (ended)
 		collect(session, &session->traces.at[session->traces.n - 1]);
-	else if (pidfd >= 0 && (received->memory >= 0 || session->follower))
+	else if (pidfd >= 0 && (received->memory >= 0 || session->follower || session->flight))
 		sw_channel_watch(session->channel, pidfd);
 }
 
@@ -183,6 +186,11 @@ void sw_session_ended(void *arg, int pidfd)
 	if (session->follower && pidfd == sw_follower_descriptor(session->follower)) {
 		if (sw_follower_serve(session->follower) && session->main > 0)
 			kill(session->main, SIGTERM);
+		return;
+	}
+	if (session->flight && pidfd == sw_flight_descriptor(session->flight)) {
+		sw_flight_look(session->flight, session);
+		sw_channel_watch(session->channel, pidfd);
 		return;
 	}
 	for (size_t i = 0; i < session->traces.n; i++)

@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "run/channel.h"
 
+struct sw_flight;
 struct sw_follow;
 struct sw_follower;
 
@@ -52,6 +53,7 @@ struct sw_session {
 	bool outlived;			     /* something of the run still runs */
 	uint32_t failed;		     /* processes that use CUDA and said that they run unrecorded */
 	uint32_t refused;		     /* traces that were announced and are not what they should be */
+	struct sw_flight *flight;	     /* NULL: traces are kept whole */
 	struct sw_follower *follower;	     /* NULL: the run is judged when it is over */
 };
 

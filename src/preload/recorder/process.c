@@ -435,7 +435,7 @@ static bool start(void)
 	int on = fork_page();
 	const struct sw_preload_options *options = sw_preload_options();
 	sw_helper_begin();
-	int error = sw_trace_open(options->trace, directory, options->max_bytes);
+	int error = sw_trace_open(options->trace, directory, options->spool ? UINT64_MAX : options->max_bytes);
 	if (error) {
 		sw_say("cannot create %s: %s; this program runs unrecorded",
 		       sw_trace.file.path[0] ? sw_trace.file.path : "the trace", why_not(error));

@@ -152,6 +152,7 @@ void sw_intercepted(void);
 struct sw_preload_options {
 	bool stacks;		/* record call stacks (default on) */
 	uint32_t depth;		/* frames kept a stack (default 48) */
+	bool spool;		/* max_bytes bounds what the file occupies, not its length */
 	uint64_t max_bytes;	/* size limit of the trace, keep-first (default 8 GiB) */
 	bool images;		/* copy code images that lie in no file (default on) */
 	uint64_t max_images;	/* bytes of them in all (default 128 MiB) */

@@ -173,13 +173,26 @@ static void fault_in(uint8_t *chunk)
 		*(volatile uint8_t *)(chunk + at) = 0;
 }
 
+/* A spool: `run` gives its blocks back as it reads them, or does not any more. */
+static bool is_spool_full(void)
+{
+	const struct sw_preload_options *options = sw_preload_options();
+	struct stat s;
+	const int fd = options->spool ? sw_trace_borrow(&sw_trace.file) : -1;
+	if (fd < 0)
+		return false;
+	const bool known = sw_sys_fstat(fd, &s) == 0;
+	sw_trace_return(&sw_trace.file, fd);
+	return known && (uint64_t)s.st_blocks * 512 + SW_CHUNK_BYTES > options->max_bytes;
+}
+
 /* Under the lock. 0 or -errno. */
 static int prepare_one(enum sw_loss_why *why)
 {
 	uint64_t number = sw_trace.prepared;
 	uint64_t offset = sw_chunk_offset(number);
 	*why = SW_LOSS_SIZE_LIMIT;
-	if (number >= sw_trace.max_chunks || trace_over_file_limit(offset + SW_CHUNK_BYTES))
+	if (number >= sw_trace.max_chunks || is_spool_full() || trace_over_file_limit(offset + SW_CHUNK_BYTES))
 		return -EFBIG;
 	int error = 0;
 	uint8_t *base = map_chunk(offset, why, &error);
