@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens a report in Chromium: html.mjs MODULES CHROMIUM PAGE [CHECK]...
 // A CHECK is "text=TEXT" (somewhere in what is visible when all is open), "groups=N" (causes in the page),
-// "timeline" and "missing" (a timeline, and one with its missing edge), "fast=MS" (opened and searched within).
+// "keyboard" (the strip and the copy button without a mouse), "timeline" and "missing" (a timeline, and one with its missing edge), "fast=MS" (opened and searched within).
 // Fails on any error, any request besides the page itself, and what axe-core finds, in light and in dark.
 // Nothing but code and timelines may scroll sideways on 400 pixels, and what is shown is printed open.
 // SCREENSHOTS=FOLDER keeps pictures.
@@ -34,9 +34,47 @@ async function narrowAndPrinted(page) {
 	await page.setViewportSize({ width: 1200, height: 900 });
 }
 
+// At each width nothing but code scrolls sideways, and each row of a timeline has its name in sight.
+async function widths(page, colorScheme) {
+	for (const width of [480, 1000, 1600]) {
+		await page.setViewportSize({ width, height: 900 });
+		await page.reload();
+		const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+		if (wide > width) failures.push(`${wide} pixels wide on a screen of ${width}`);
+		const hidden = await page.evaluate(() => [...document.querySelectorAll("svg text")].filter((text) => {
+			const box = text.getBoundingClientRect();
+			return box.width && (box.left < 0 || box.right > innerWidth + 1);
+		}).length);
+		if (hidden) failures.push(`${hidden} labels of a drawing are cut at ${width} pixels`);
+		await picture(page, `${width}-${colorScheme}`);
+	}
+	await page.setViewportSize({ width: 1200, height: 900 });
+	await page.reload();
+}
+// With the keyboard alone: a mark of the strip leads to its cause, whose fix is copied.
+async function keyboard(page) {
+	const focused = (what) => page.evaluate((selector) => document.activeElement.matches(selector), what);
+	const tabTo = async (what) => {
+		for (let i = 0; i < 60 && !(await focused(what)); i++) await page.keyboard.press("Tab");
+		if (!(await focused(what))) failures.push(`the keyboard does not reach ${what}`);
+	};
+	await tabTo("#strip a");
+	const to = await page.evaluate(() => document.activeElement.getAttribute("href"));
+	await page.keyboard.press("Enter");
+	if (!(await page.evaluate((id) => document.querySelector(id)?.open && document.querySelector(`${id} > summary`) === document.activeElement, to)))
+		failures.push("a mark of the strip does not open its cause");
+	await tabTo(".fix button");
+	await page.keyboard.press("Enter");
+	await page.waitForFunction(() => document.activeElement.textContent !== "Copy", null, { timeout: 2000 }).catch(() => failures.push("the copy button says nothing"));
+	const copied = await page.evaluate(() => navigator.clipboard?.readText().catch(() => null));
+	const code = await page.evaluate(() => [...document.activeElement.closest(".fix").querySelectorAll("pre")].map((pre) => pre.textContent).join("\n"));
+	if (copied !== undefined && copied !== null && copied.trim() !== code.trim()) failures.push(`copied: ${copied}`);
+	for (let i = 0; i < 3; i++) await page.keyboard.press("Shift+Tab");
+}
+
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 for (const colorScheme of ["light", "dark"]) {
-	const context = await browser.newContext({ colorScheme, bypassCSP: true, viewport: { width: 1200, height: 900 } });
+	const context = await browser.newContext({ colorScheme, bypassCSP: true, permissions: ["clipboard-read", "clipboard-write"], viewport: { width: 1200, height: 900 } });
 	const page = await context.newPage();
 	page.on("pageerror", (error) => failures.push(`error: ${error.message}`));
 	page.on("console", (message) => message.type() === "error" && failures.push(`console: ${message.text()}`));
@@ -54,6 +92,8 @@ for (const colorScheme of ["light", "dark"]) {
 	const count = await page.locator("details.group").count();
 	if (count <= 100) await picture(page, colorScheme);
 	if (count <= 100 && colorScheme === "light") await narrowAndPrinted(page);
+	if (count && count <= 100) await widths(page, colorScheme);
+	if (checks.includes("keyboard")) await keyboard(page);
 	await page.evaluate(() => {
 		for (const severity of ["error", "warning", "note"]) document.getElementById(`show-${severity}`).checked = true;
 		document.getElementById("search").dispatchEvent(new Event("input"));

@@ -45,7 +45,7 @@ opens "PyTorch" "$dir/gpu-torch-side_stream.html" "text=wait_stream" "text=What 
 if [ -f "$top_builddir/sim/libcuda.so.1" ]; then
 	"$top_builddir/syncwatch" run --sim -o "$dir/t.swt" --html "$dir/sources.html" "$top_builddir/tests/tools/cuda_program" race \
 		>/dev/null 2>&1
-	opens "a run with its sources" "$dir/sources.html" timeline missing "text=cuMemsetD8Async, (CUdeviceptr" "text=cuEventRecord"
+	opens "a run with its sources" "$dir/sources.html" timeline missing keyboard "text=cuMemsetD8Async, (CUdeviceptr" "text=cuEventRecord"
 fi
 # Names that are markup.
 "$top_builddir/tests/report/test_html" "$dir"

@@ -20,9 +20,41 @@ static void add_around(struct sw_nearby *n, const struct sw_access *access)
 								 access->seq + SW_NEARBY};
 }
 
+/* Two parts become one. */
+static void double_parts(struct sw_overview *o)
+{
+	for (size_t i = 0; i < SW_OVERVIEW_PARTS / 2; i++) {
+		o->waited_ns[i] = o->waited_ns[2 * i] + o->waited_ns[2 * i + 1];
+		o->worked_ns[i] = o->worked_ns[2 * i] + o->worked_ns[2 * i + 1];
+	}
+	memset(o->waited_ns + SW_OVERVIEW_PARTS / 2, 0, sizeof o->waited_ns / 2);
+	memset(o->worked_ns + SW_OVERVIEW_PARTS / 2, 0, sizeof o->worked_ns / 2);
+	o->part_ns *= 2;
+}
+
+static void add_stretch(struct sw_overview *o, uint64_t *parts, uint64_t from, uint64_t to)
+{
+	while (to > o->part_ns * SW_OVERVIEW_PARTS && o->part_ns < UINT64_MAX / (2 * SW_OVERVIEW_PARTS))
+		double_parts(o);
+	o->end_ns = to > o->end_ns ? to : o->end_ns;
+	for (uint64_t i = from / o->part_ns; i < SW_OVERVIEW_PARTS && i * o->part_ns < to; i++) {
+		const uint64_t begin = i * o->part_ns, end = begin + o->part_ns;
+		parts[i] += (to < end ? to : end) - (from > begin ? from : begin);
+	}
+}
+
+static void look_over(struct sw_overview *o, const struct sw_operation *op)
+{
+	const uint64_t from = op->what.t_ns, to = from + op->what.dur_ns;
+	add_stretch(o, o->waited_ns, op->blocks ? from : to, to);
+	if (op->gpu_end_ns > op->gpu_start_ns)
+		add_stretch(o, o->worked_ns, op->gpu_start_ns, op->gpu_end_ns);
+}
+
 static void on_operation(void *arg, const struct sw_operation *op)
 {
 	struct sw_nearby *n = arg;
+	look_over(&n->overview, op);
 	if (n->operations.n >= OPERATIONS_MOST || !sw_excerpts_meet(&n->excerpts, op->what.seq, op->what.seq))
 		return;
 	*sw_vec_push(&n->operations) =
@@ -43,16 +75,20 @@ static void on_work(void *arg, const struct sw_stretch *stretch)
 {
 	struct sw_nearby *n = arg;
 	uint64_t index = sw_map_get(&n->index, stretch->seq);
+	if (!stretch->timed)
+		add_stretch(&n->overview, n->overview.worked_ns, stretch->start_ns, stretch->end_ns);
 	if (!index || n->operations.at[index - 1].measured)
 		return;
 	n->operations.at[index - 1].start_ns = stretch->start_ns;
 	n->operations.at[index - 1].end_ns = stretch->end_ns;
+	n->operations.at[index - 1].room_ns = stretch->room_ns;
 }
 
 struct sw_nearby *sw_nearby_new(struct sw_report *report)
 {
 	struct sw_nearby *n = sw_calloc(1, sizeof *n);
 	n->report = report;
+	n->overview.part_ns = 1000;
 	n->observer = (struct sw_observer){.arg = n, .operation = on_operation, .work = on_work};
 	for (size_t i = 0; i < report->groups.n && i < SW_NEARBY_MOST; i++) {
 		const struct sw_finding *f = report->shown.at[report->groups.at[i].leader].finding;
@@ -92,6 +128,26 @@ static size_t nearby_from(struct sw_nearby *n, uint64_t seq)
 			high = middle;
 	}
 	return low;
+}
+
+static struct sw_nearby_operation *nearby_find(struct sw_nearby *n, uint64_t seq)
+{
+	const size_t at = nearby_from(n, seq);
+	return at < n->operations.n && n->operations.at[at].seq == seq ? &n->operations.at[at] : NULL;
+}
+
+/* The estimated earlier side of a hazard is drawn no later than the other, as far as it may be. */
+static void keep_order(struct sw_nearby *n, const struct sw_finding *finding)
+{
+	struct sw_nearby_operation *earlier, *later;
+	if (!sw_is_hazard(finding) || !(earlier = nearby_find(n, finding->access[0]->seq)) ||
+	    !(later = nearby_find(n, finding->access[1]->seq)) || earlier->start_ns <= later->start_ns)
+		return;
+	const uint64_t late = earlier->start_ns - later->start_ns,
+		       by = late < earlier->room_ns ? late : earlier->room_ns;
+	earlier->start_ns -= by;
+	earlier->end_ns -= by;
+	earlier->room_ns -= by;
 }
 
 void sw_nearby_free(struct sw_nearby *n)
@@ -248,6 +304,7 @@ static void put_fix(struct sw_json *json, struct sw_report *report, const struct
 	sw_group_fix(report, group, &fix);
 	sw_json_text(json, "fix", fix.text);
 	sw_json_text(json, "note", fix.note);
+	sw_json_text(json, "why", fix.why);
 	sw_json_open(json, "lines", '[');
 	for (uint32_t i = 0; i < fix.lines.n; i++) {
 		sw_json_open(json, NULL, '{');
@@ -283,6 +340,8 @@ static void put_group(struct sw_json *json, struct sw_report *report, struct sw_
 	sw_json_text(json, "fingerprint", sw_names_format(names, "%016" PRIx64, leader->fingerprint));
 	sw_json_text(json, "suppression", sw_report_suppression(report, leader));
 	sw_json_text(json, "explanation", leader->info->text);
+	if (finding->accesses)
+		sw_json_number(json, "at_ns", finding->access[finding->accesses > 1 && sw_is_hazard(finding)]->t_ns);
 	if (finding->cost->calls) {
 		sw_json_number(json, "waited_ns", sw_group_cost(report, group));
 		if (finding->cost->replayed) {
@@ -293,6 +352,8 @@ static void put_group(struct sw_json *json, struct sw_report *report, struct sw_
 	put_fix(json, report, group);
 	put_accesses(json, report, finding);
 	put_members(json, report, group);
+	if (index < SW_NEARBY_MOST)
+		keep_order(nearby, finding);
 	if (index < SW_NEARBY_MOST)
 		put_timeline(json, report, nearby, finding);
 	sw_json_close(json, '}');
@@ -324,6 +385,23 @@ static char *headline_of(struct sw_report *report)
 	return text;
 }
 
+static void put_overview(struct sw_json *json, const struct sw_overview *o)
+{
+	const uint64_t n = (o->end_ns + o->part_ns - 1) / o->part_ns;
+	sw_json_open(json, "overview", '{');
+	sw_json_number(json, "part_ns", o->part_ns);
+	sw_json_number(json, "end_ns", o->end_ns);
+	sw_json_open(json, "waited_ns", '[');
+	for (uint64_t i = 0; i < n; i++)
+		sw_json_number(json, NULL, o->waited_ns[i]);
+	sw_json_close(json, ']');
+	sw_json_open(json, "worked_ns", '[');
+	for (uint64_t i = 0; i < n; i++)
+		sw_json_number(json, NULL, o->worked_ns[i]);
+	sw_json_close(json, ']');
+	sw_json_close(json, '}');
+}
+
 static void put_data(struct sw_json *json, struct sw_report *report, struct sw_nearby *nearby, const char *version)
 {
 	const struct sw_trace_process *process = sw_reader_process(report->reader);
@@ -349,6 +427,7 @@ static void put_data(struct sw_json *json, struct sw_report *report, struct sw_n
 		sw_json_text(json, NULL, report->gaps.at[i]);
 	sw_json_close(json, ']');
 	sw_json_text(json, "rest", rest);
+	put_overview(json, &nearby->overview);
 	sw_json_number(json, "left", report->groups.n > GROUPS_MOST ? report->groups.n - GROUPS_MOST : 0);
 	sw_json_open(json, "groups", '[');
 	for (size_t i = 0; i < report->groups.n && i < GROUPS_MOST; i++)

@@ -31,9 +31,18 @@ void sw_html_write(struct sw_report *report, struct sw_nearby *nearby, const cha
 struct sw_nearby_operation {
 	uint64_t seq, call_ns, call_end_ns;
 	uint64_t start_ns, end_ns; /* of its work, both 0: unknown or none */
+	uint64_t room_ns;	   /* estimated work: it may have begun earlier by so much */
 	uint32_t stream, thread;
 	const char *name;
 	bool enqueues, measured;
+};
+
+/* The run as a whole, in equal parts: how much of each the host waited, and how much work the devices did (of several
+   streams at once more than its length).  The parts grow with the run. */
+#define SW_OVERVIEW_PARTS 256u
+struct sw_overview {
+	uint64_t part_ns, end_ns;
+	uint64_t waited_ns[SW_OVERVIEW_PARTS], worked_ns[SW_OVERVIEW_PARTS];
 };
 
 struct sw_nearby {
@@ -42,6 +51,7 @@ struct sw_nearby {
 	sw_excerpt_vec excerpts; /* sequence numbers */
 	SW_VEC(struct sw_nearby_operation) operations;
 	struct sw_map index; /* sequence number -> operation + 1 */
+	struct sw_overview overview;
 };
 
 /* So many sequence numbers before and after each side of a finding. */
