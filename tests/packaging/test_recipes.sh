@@ -26,10 +26,25 @@ version=$(sed -n 's/^AC_INIT(\[syncwatch\], \[\([^]]*\)\].*/\1/p' "$source_dir/c
 ok "one version: CHANGES" grep -q "^syncwatch $version" "$source_dir/CHANGES"
 ok "one version: RPM" grep -q "^Version: *$version\$" "$source_dir/packaging/rpm/syncwatch.spec"
 ok "one version: Debian" grep -q "^syncwatch ($version-" "$source_dir/packaging/debian/changelog"
-ok "one version: conda" grep -q "set version = \"$version\"" "$source_dir/packaging/conda/meta.yaml"
+ok "one version: conda" grep -q "version: \"$version\"" "$source_dir/packaging/conda/recipe.yaml"
 ok "one version: Spack" grep -q "version(\"$version\")" "$source_dir/packaging/spack/package.py"
 ok "one version: container" grep -q "image: syncwatch:$version" "$source_dir/packaging/container/kubernetes.yaml"
-ok "the Spack recipe is Python" "${PYTHON3:-python3}" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$source_dir/packaging/spack/package.py"
+spack() { # the recipe's options are those of configure, its libraries those of pkg-config
+	local option
+	"${PYTHON3:-python3}" "$source_dir/packaging/spack/try.py" "$version" >"$work/spack" || return
+	for option in $(sed -n 's/^options: //p' "$work/spack"); do
+		"$source_dir/configure" --help | grep -qE -- "(${option%%=*}|--with-${option#--without-})\\b" || { echo "configure has no $option"; return 1; }
+	done
+	grep -q '^needs:.* cuda .*elfutils.* sqlite' "$work/spack"
+}
+ok "the Spack recipe" spack
+interface() {
+	"$source_dir/packaging/abi/check"
+	local status=$?
+	[ $status -ne 77 ] || skip "the interface of syncwatch.h: abidiff is not installed"
+	[ $status -eq 0 ] || [ $status -eq 77 ]
+}
+ok "the interface of syncwatch.h is that of the last release" interface
 if command -v rpmspec >/dev/null 2>&1; then
 	ok "the RPM spec can be read" rpmspec -q --define "cuda /nowhere" "$source_dir/packaging/rpm/syncwatch.spec"
 else
