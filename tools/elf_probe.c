@@ -212,6 +212,18 @@ static const char *loader_of(const struct image *image)
 	return "";
 }
 
+bool sw_elf_needs_musl(const char *path)
+{
+	struct stat s;
+	struct image image;
+	if (!open_image(path, &image, &s))
+		return false;
+	const char *slash = strrchr(loader_of(&image), '/');
+	const bool musl = slash && strncmp(slash, "/ld-musl-", strlen("/ld-musl-")) == 0;
+	close_image(&image);
+	return musl;
+}
+
 /* "python3 train.py" */
 static char *with_interpreter(const char *name, const char *from_file)
 {
@@ -235,6 +247,8 @@ static char *why_not(const char *name, int error, const struct image *image)
 		if (script)
 			return sw_format("its interpreter '%s' is missing", by);
 		return *loader_of(image) ? sw_format("its loader '%s' is missing", loader_of(image)) : NULL;
+	case ELIBBAD:
+		return sw_format("it was linked for musl ('%s'), and the recorder needs glibc", loader_of(image));
 	case ENOEXEC:
 		return elf ? sw_format("it is a program for %s, which this machine is not", machine_of(image)) : NULL;
 	default:

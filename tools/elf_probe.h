@@ -26,6 +26,9 @@ enum sw_elf_kind sw_elf_kind(const char *path);
 /* Is it an ELF file?  A shell that is given one reads it as a script. */
 bool sw_elf_is(const char *path);
 
+/* Does the loader of musl run it? */
+bool sw_elf_needs_musl(const char *path);
+
 /* Why execvp() failed with this error, for a user: "it is a folder", "its interpreter '/opt/python' is missing".
    malloc'ed. */
 char *sw_elf_why_not(const char *name, int error);

@@ -31,11 +31,17 @@ void case_read_in_flight(void)
 	CHECK(p[0] == 7 && p[16 * PAGE - 1] == 7);
 }
 
+#ifdef __x86_64__
+#define STORE_BYTE "movb %b1, (%0)"
+#else
+#define STORE_BYTE "strb %w1, [%0]"
+#endif
+
 /* Each of these lines has code, and the store and the call are the first and the last of theirs. */
 static __attribute__((noinline)) void store(char *to)
 {
 	__asm__ volatile("nop");
-	__asm__ volatile("movb $1, (%0)" : : "r"(to) : "memory"); /* line of the store */
+	__asm__ volatile(STORE_BYTE : : "r"(to), "r"(1) : "memory"); /* line of the store */
 	__asm__ volatile("nop");
 }
 

@@ -47,7 +47,7 @@ for kind in github gitlab shell; do
 done | sed "s:/opt/:$work/opt/:g" >"$work/commands"
 mkdir -p "$work/opt"
 github_step() {
-	PATH=$(cat "$GITHUB_PATH" 2>/dev/null | tr '\n' ':')$PATH bash -e -c "$1"
+	PATH=$(tr '\n' ':' <"$GITHUB_PATH")$PATH bash -e -c "$1"
 }
 # shellcheck disable=SC1091  # made above
 . "$work/commands"
@@ -55,7 +55,7 @@ export PATH=$work/fake:$PATH GITHUB_PATH=$work/github_path
 export CI_API_V4_URL=https://gitlab.invalid/api/v4 CI_PROJECT_ID=1 CI_DEFAULT_BRANCH=main
 job() { # job STATUS ARGS NAME: the job on a fresh clone, with the program called with ARGS
 	local wanted=$1 got
-	rm -rf "$work/clone" "$work/opt" "$GITHUB_PATH" && mkdir "$work/opt"
+	rm -rf "$work/clone" "$work/opt" "$GITHUB_PATH" && mkdir "$work/opt" && : >"$GITHUB_PATH"
 	cp -r "$app" "$work/clone"
 	(cd "$work/clone" && ARGS=$2 "$3")
 	got=$?

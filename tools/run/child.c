@@ -37,7 +37,9 @@ static void start_program(const struct sw_child *child, const sigset_t *mask, co
 	child->prepare(child->arg, getpid());
 	/* execvp() gives a program for another machine to a shell, which reads it as a script. */
 	char *path = sw_elf_find_program(child->argv[0]);
-	if (path && sw_elf_is(path))
+	if (path && sw_elf_needs_musl(path))
+		errno = ELIBBAD; /* its loader would end it: the recorder calls what only glibc has */
+	else if (path && sw_elf_is(path))
 		execv(path, child->argv);
 	else
 		execvp(child->argv[0], child->argv);

@@ -209,15 +209,30 @@ static int look_for_wrapper(struct dl_phdr_info *info, size_t bytes, void *with)
  * A library that is preloaded before us and wraps dlsym, or the driver, stays in the chain where it asks us in its
  * turn. One that takes libc's dlsym, past all others, does not, and then nobody's look-ups through it reach us.
  */
+static bool find_before_us(struct before *before)
+{
+	dl_iterate_phdr(look_for_wrapper, before);
+	if (before->wrapper.path[0])
+		dl_iterate_phdr(look_at_object, before);
+	return before->driver && before->reached;
+}
+
 static bool stands_before_us(char *text, size_t room)
 {
 	struct before before = {.driver = false};
-	dl_iterate_phdr(look_for_wrapper, &before);
-	if (before.wrapper.path[0])
-		dl_iterate_phdr(look_at_object, &before);
-	if (before.driver && before.reached)
-		snprintf(text, room, "%s (preloaded before libsyncwatch.so; preload it after)", before.wrapper.path);
-	return before.driver && before.reached;
+	if (!find_before_us(&before))
+		return false;
+	snprintf(text, room, "%s (preloaded before libsyncwatch.so; preload it after)", before.wrapper.path);
+	return true;
+}
+
+bool sw_bypass_recorder(char *path, size_t room)
+{
+	struct before before = {.driver = false};
+	if (!find_before_us(&before) || !sw_object_function(&before.wrapper, "syncwatch_companion"))
+		return false;
+	snprintf(path, room, "%s", before.wrapper.path);
+	return true;
 }
 
 bool sw_bypass_object(char *text, size_t room, bool all)

@@ -20,4 +20,8 @@ extern bool (*sw_bypass_asked)(const void *address);
  */
 bool sw_bypass_object(char *text, size_t room, bool all);
 
+/* Is another copy of the recorder preloaded before this one?  It sees all calls, this one none. Its path into `path`.
+ */
+bool sw_bypass_recorder(char *path, size_t room);
+
 #endif

@@ -691,6 +691,12 @@ static void report_bypassed(const char *what, const char *object)
 static void look_for_bypass(bool recorded)
 {
 	char object[512] = "";
+	if (!recorded && sw_bypass_recorder(object, sizeof object)) {
+		sw_say("the recorder is preloaded twice: %s records, this copy does nothing; take one out of "
+		       "LD_PRELOAD",
+		       object);
+		return;
+	}
 	const bool unseen = !recorded && !process_hooked() && sw_bypass_gpu_open();
 	if (sw_bypass_object(object, sizeof object, unseen) || unseen)
 		report_bypassed(unseen ? "this program used a GPU, but no CUDA call could be intercepted"
