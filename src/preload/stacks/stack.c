@@ -50,7 +50,7 @@ struct sw_stack_cache {
 	struct sw_unwind_stack stack; /* of the thread */
 	uint64_t ips[FRAMES];	      /* of the stack that is written */
 	uint8_t oldest[SETS];
-	bool used[SETS];
+	uint8_t filled[SETS]; /* so many of a set hold a stack; memory of the others stays untouched */
 	struct remembered sets[SETS][WAYS];
 };
 
@@ -65,9 +65,9 @@ void sw_stack_forget(struct sw_writer *w)
 	if (!c)
 		return;
 	for (unsigned i = 0; i < SETS; i++) {
-		for (unsigned k = 0; k < WAYS && c->used[i]; k++)
+		for (unsigned k = 0; k < c->filled[i]; k++)
 			c->sets[i][k].frame = NULL;
-		c->used[i] = false; /* sets never used stay untouched memory */
+		c->filled[i] = c->oldest[i] = 0;
 	}
 	c->last = NULL;
 	c->stack.top = 0;
@@ -103,7 +103,7 @@ static bool rest_there(const struct remembered *m, unsigned i)
 
 static struct remembered *find_remembered(struct sw_stack_cache *c, unsigned set, const void *frame)
 {
-	for (unsigned k = 0; k < WAYS; k++) {
+	for (unsigned k = 0; k < c->filled[set]; k++) {
 		struct remembered *m = &c->sets[set][k];
 		if (m->frame == frame && still_there(m))
 			return m;
@@ -314,7 +314,7 @@ static __attribute__((noinline)) struct remembered *remember(struct sw_writer *w
 	if (!c->stack.top)
 		c->stack = sw_unwind_find_stack();
 	struct remembered *m = &c->sets[set][c->oldest[set]++ % WAYS];
-	c->used[set] = true;
+	c->filled[set] += c->filled[set] < WAYS;
 	m->next = NULL;
 	sw_modules_refresh(
 		w); /* other code may lie at an address whose rules are known, or code that nobody described */
