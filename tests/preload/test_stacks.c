@@ -213,8 +213,9 @@ static unsigned walk_by(const void *frame, bool library, uint64_t *ips, int *las
 {
 	struct sw_unwind u;
 	struct sw_unwind_frame f;
+	static struct sw_unwind_objects objects;
 	unsigned n = 0;
-	sw_unwind_start(&u, frame, sw_unwind_find_stack(), library);
+	sw_unwind_start(&u, frame, sw_unwind_find_stack(), &objects, library);
 	while ((*last = sw_unwind_next(&u, &f)) > 0 && n < DEEPEST + 40)
 		ips[n++] = f.ip;
 	return n;

@@ -63,6 +63,7 @@ struct tables {
 	const ElfW(Versym) * versions;
 	const ElfW(Rela) * relocations[2];
 	size_t relocation_bytes[2];
+	size_t relative; /* so many of [1] come first and name no symbol */
 };
 
 static struct tables tables_of(const struct sw_loaded_object *object)
@@ -88,6 +89,8 @@ static struct tables tables_of(const struct sw_loaded_object *object)
 			t.relocations[d->d_tag == DT_RELA] = at;
 		else if (d->d_tag == DT_PLTRELSZ || d->d_tag == DT_RELASZ)
 			t.relocation_bytes[d->d_tag == DT_RELASZ] = d->d_un.d_val;
+		else if (d->d_tag == DT_RELACOUNT)
+			t.relative = d->d_un.d_val;
 	}
 	return t;
 }
@@ -151,8 +154,9 @@ void sw_object_imports(const struct sw_loaded_object *object, void (*visit)(cons
 
 	for (int i = 0; i < 2 && t.symbols && t.names; i++) {
 		const ElfW(Rela) *end = t.relocations[i] + t.relocation_bytes[i] / sizeof *end;
+		const ElfW(Rela) *first = t.relocations[i] ? t.relocations[i] + (i ? t.relative : 0) : NULL;
 
-		for (const ElfW(Rela) *r = t.relocations[i]; r && r < end; r++) {
+		for (const ElfW(Rela) *r = first; r && r < end; r++) {
 			const ElfW(Sym) *symbol = &t.symbols[ELF64_R_SYM(r->r_info)];
 			const uint32_t type = ELF64_R_TYPE(r->r_info);
 

@@ -48,7 +48,8 @@ struct remembered {
 struct sw_stack_cache {
 	struct remembered *last;
 	struct sw_unwind_stack stack; /* of the thread */
-	uint64_t ips[FRAMES];	      /* of the stack that is written */
+	struct sw_unwind_objects objects;
+	uint64_t ips[FRAMES]; /* of the stack that is written */
 	uint8_t oldest[SETS];
 	uint8_t filled[SETS]; /* so many of a set hold a stack; memory of the others stays untouched */
 	struct remembered sets[SETS][WAYS];
@@ -71,6 +72,7 @@ void sw_stack_forget(struct sw_writer *w)
 	}
 	c->last = NULL;
 	c->stack.top = 0;
+	memset(&c->objects, 0, sizeof c->objects);
 }
 
 /*
@@ -221,8 +223,7 @@ static bool append(struct remembered *m, const struct sw_unwind_frame *f)
 }
 
 /* Walks the stack into *m. False: it can't be remembered. */
-static bool walk_once(struct remembered *m, const struct sw_stack_cache *c, const void *frame, uint32_t depth,
-		      bool library)
+static bool walk_once(struct remembered *m, struct sw_stack_cache *c, const void *frame, uint32_t depth, bool library)
 {
 	const struct remembered *donor = c->last == m ? NULL : c->last;
 	struct sw_unwind u;
@@ -232,7 +233,7 @@ static bool walk_once(struct remembered *m, const struct sw_stack_cache *c, cons
 	m->frame = frame;
 	m->frames = m->words = 0;
 	m->cut = false;
-	sw_unwind_start(&u, frame, c->stack, library);
+	sw_unwind_start(&u, frame, c->stack, &c->objects, library);
 	while (m->frames < depth + MARGIN && (got = sw_unwind_next(&u, &f)) > 0) {
 		keep = append(m, &f) && keep;
 		if (keep && take_over(m, donor, &f, depth))
@@ -244,7 +245,7 @@ static bool walk_once(struct remembered *m, const struct sw_stack_cache *c, cons
 }
 
 /* By the unwind tables, and where those do not lead on from the beginning with libunwind. */
-static bool walk(struct remembered *m, const struct sw_stack_cache *c, const void *frame, uint32_t depth)
+static bool walk(struct remembered *m, struct sw_stack_cache *c, const void *frame, uint32_t depth)
 {
 	const bool keep = walk_once(m, c, frame, depth, false);
 	if (!m->failed)
@@ -318,6 +319,8 @@ static __attribute__((noinline)) struct remembered *remember(struct sw_writer *w
 	m->next = NULL;
 	sw_modules_refresh(
 		w); /* other code may lie at an address whose rules are known, or code that nobody described */
+	if (w->modules != sw_modules_generation())
+		memset(&c->objects, 0, sizeof c->objects);
 	bool keep = walk(m, c, frame, sw_stack_depth);
 	for (m->padded = m->words; m->padded % GROUP; m->padded++)
 		m->at[m->padded] = m->at[m->words - 1];

@@ -282,14 +282,15 @@ struct sw_unwind_stack sw_unwind_find_stack(void)
 	return (struct sw_unwind_stack){(uintptr_t)low, (uintptr_t)low + bytes};
 }
 
-void sw_unwind_start(struct sw_unwind *u, const void *frame, struct sw_unwind_stack stack, bool library)
+void sw_unwind_start(struct sw_unwind *u, const void *frame, struct sw_unwind_stack stack,
+		     struct sw_unwind_objects *objects, bool library)
 {
 	u->frame = frame;
 	u->top = (uintptr_t)frame >= stack.low ? stack.top : 0;
 	u->sp = (uintptr_t)(u->frame + 2);
 	u->first = true;
 	u->with_library = library;
-	u->object.bytes = 0;
+	u->objects = objects;
 #ifdef HAVE_LIBUNWIND
 	if (library)
 		start_cursor(u, frame);

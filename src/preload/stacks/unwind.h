@@ -35,11 +35,14 @@ struct sw_unwind_frame {
 	uint64_t rbp, rbp_slot; /* the frame pointer register at this frame, and where it was saved */
 };
 
-/* The object that the last frame's rules were looked up in. */
-struct sw_unwind_object {
-	uint64_t start, bytes; /* of the segment with that code */
-	const uint8_t *header; /* .eh_frame_hdr, NULL: none */
-	size_t header_bytes;
+/* Objects that rules were looked up in: until code is unmapped. */
+struct sw_unwind_objects {
+	struct sw_unwind_object {
+		uint64_t start, bytes; /* of the segment with code; 0: none */
+		const uint8_t *header; /* .eh_frame_hdr, NULL: none */
+		size_t header_bytes;
+	} at[8];
+	unsigned oldest;
 };
 
 struct sw_unwind_stack {
@@ -52,7 +55,7 @@ struct sw_unwind {
 	uint64_t sp;	       /* by tables: stack pointer of the last frame */
 	bool first, with_library;
 	struct sw_unwind_frame last;
-	struct sw_unwind_object object;
+	struct sw_unwind_objects *objects;
 #ifdef HAVE_LIBUNWIND
 	unw_cursor_t cursor;
 	unw_context_t context;
@@ -75,7 +78,8 @@ struct sw_unwind_stack sw_unwind_find_stack(void);
 
 /* Starts at the caller of the function with this frame address (which must keep a frame pointer).  `library`: with
    libunwind, which is loaded. */
-void sw_unwind_start(struct sw_unwind *u, const void *frame, struct sw_unwind_stack stack, bool library);
+void sw_unwind_start(struct sw_unwind *u, const void *frame, struct sw_unwind_stack stack,
+		     struct sw_unwind_objects *objects, bool library);
 
 /* 1: *out is the next frame, innermost first; 0: no more; -1: the walk can't continue. */
 int sw_unwind_next(struct sw_unwind *u, struct sw_unwind_frame *out);

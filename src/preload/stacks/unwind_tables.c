@@ -552,16 +552,19 @@ static int search_object(struct dl_phdr_info *info, size_t size, void *data)
 /* The rules at row->pc.  False: there are none, or they are not understood. */
 static bool find_rules(struct sw_unwind *u, struct row *row, bool *signal)
 {
-	if (row->pc - u->object.start >= u->object.bytes) {
-		u->object = (struct sw_unwind_object){.start = row->pc};
-		dl_iterate_phdr(search_object, &u->object);
+	struct sw_unwind_object *object = u->objects->at, *end = object + sizeof u->objects->at / sizeof *object;
+	while (object < end && row->pc - object->start >= object->bytes)
+		object++;
+	if (object == end) {
+		object = &u->objects->at[u->objects->oldest++ % (sizeof u->objects->at / sizeof *object)];
+		*object = (struct sw_unwind_object){.start = row->pc};
+		dl_iterate_phdr(search_object, object);
 	}
-	const uint8_t *fde = u->object.header ? search_table(u->object.header, u->object.header_bytes, row->pc) : NULL;
+	const uint8_t *fde = object->header ? search_table(object->header, object->header_bytes, row->pc) : NULL;
 	return fde && read_rules(row, fde, signal);
 }
 
-/* ---- rules that were found before ---------------------------------------------------------------------------------
- */
+/* ---- rules that were found before -------------------------------------------------------------------------------- */
 
 /*
  * Nearly all code needs the same few rules: the frame's address (CFA) is the stack or the frame pointer plus a number,
