@@ -76,7 +76,6 @@ struct object {
 
 struct sw_handles {
 	struct sw_map recent, older; /* kind and handle -> object; a tensor map's handle is a hash of its bytes */
-	uint64_t epoch;
 };
 
 struct sw_handles *sw_handles_new(void)
@@ -165,7 +164,6 @@ void sw_handles_add(struct sw_handles *handles, const struct sw_rec_object *reco
 	}
 	object.range.loose = true;
 	keep_object(handles, key_of(record->kind, record->handle), &object);
-	handles->epoch++;
 }
 
 static bool find_range(struct sw_handles *handles, uint64_t key, struct sw_range *range, uint64_t *array)
@@ -222,9 +220,4 @@ void sw_handles_free(struct sw_handles *handles)
 	generation_free(&handles->recent);
 	generation_free(&handles->older);
 	free(handles);
-}
-
-uint64_t sw_handles_epoch(const struct sw_handles *handles)
-{
-	return handles->epoch;
 }

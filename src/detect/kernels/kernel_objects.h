@@ -27,8 +27,6 @@ bool sw_tensor_map_read(uint32_t arch, const void *map, size_t bytes, struct sw_
 
 struct sw_handles *sw_handles_new(void);
 void sw_handles_free(struct sw_handles *handles);
-/* Incremented whenever an object is added. */
-uint64_t sw_handles_epoch(const struct sw_handles *handles);
 void sw_handles_add(struct sw_handles *handles, const struct sw_rec_object *record);
 
 /* All memory of the object, as a loose range (READ; the caller sets the role); *array: handle of the array that it

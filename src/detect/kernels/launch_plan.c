@@ -219,34 +219,14 @@ static bool table_reads_overwritten(const struct table_reads *reads, const struc
 
 /* ---- plans */
 
-/* Bytes of plans kept: a training step launches some thousand kernels, of a few hundred bytes each. */
-#define SW_MAX_PLAN_BYTES (16u << 20)
 /* Most bytes of evaluations, which serve launches with tensors elsewhere too. */
 #define SW_MAX_MEMO_BYTES (32u << 20)
 
-/* All that an evaluation depends on. */
-struct key {
-	uint64_t epoch; /* of what is known of variables and objects */
-	uint32_t function, arch;
-	uint32_t grid[3], block[3];
-	uint32_t cluster, shared_bytes, param_bytes, ctx;
-};
-
-struct kept {
-	struct key key;
-	struct sw_plan plan;
-	const void *params;
-};
-
 struct sw_plans {
-	struct sw_map by_hash;
-	struct sw_arena arena;	     /* of all plans: dropped together when they are many */
-	unsigned held;		     /* not now: so many are in use */
 	struct sw_launch_memo *memo; /* of what launches of one shape touch */
 	struct sw_reaches reaches;   /* of the current launch */
 	SW_VEC(struct sw_plan_touch) touches;
 	SW_VEC(unsigned char) block; /* parameters as the code has them, where that is not as the driver has them */
-	uint64_t once;		     /* plans that serve no other launch */
 };
 
 struct sw_plans *sw_plans_new(void)
@@ -259,8 +239,6 @@ struct sw_plans *sw_plans_new(void)
 void sw_plans_free(struct sw_plans *plans)
 {
 	sw_launch_memo_close(plans->memo);
-	sw_map_free(&plans->by_hash);
-	sw_arena_free(&plans->arena);
 	free(plans->reaches.at);
 	free(plans->touches.at);
 	free(plans->block.at);
@@ -627,26 +605,9 @@ static void evaluate_launch(struct making *k, bool follow)
 		add_reach(k, &reaches->at[i]);
 }
 
-/* ---- plans that are kept ------------------------------------------------------------------------------------------
- */
-
-static struct kept *keep_plan(struct sw_plans *plans, const struct key *key, const void *params)
-{
-	if (plans->arena.bytes > SW_MAX_PLAN_BYTES && !plans->held) {
-		sw_arena_free(&plans->arena);
-		sw_map_free(&plans->by_hash);
-	}
-	struct kept *kept = sw_arena_alloc(&plans->arena, sizeof *kept);
-	void *block = sw_arena_alloc(&plans->arena, key->param_bytes + 1);
-	if (key->param_bytes)
-		memcpy(block, params, key->param_bytes);
-	kept->key = *key;
-	kept->params = block;
-	return kept;
-}
-
-static void make_plan(struct sw_model *m, struct kept *kept, const struct sw_trace_function *function,
-		      struct sw_kernel *kernel, struct table_reads *tables)
+/* tables: what it finds in memory counts, NULL: nothing is known of that. */
+static struct sw_plan *make_plan(struct sw_model *m, const struct sw_trace_function *function, struct sw_kernel *kernel,
+				 struct table_reads *tables)
 {
 	struct making k = {.m = m, .function = function, .kernel = kernel};
 	place_params(&k);
@@ -656,67 +617,27 @@ static void make_plan(struct sw_model *m, struct kept *kept, const struct sw_tra
 	if (tables)
 		*tables = k.tables;
 	k.plan.writes_anywhere |= kernel->wild || !k.plan.whole;
-	size_t n = m->plans->touches.n;
-	struct sw_plan_touch *touch = sw_arena_alloc(&m->plans->arena, n * sizeof *touch + 1);
+	const size_t n = m->plans->touches.n;
+	struct sw_plan *plan = sw_alloc(sizeof *plan + n * sizeof *plan->touch);
+	struct sw_plan_touch *touch = (struct sw_plan_touch *)(plan + 1);
 	if (n)
 		memcpy(touch, m->plans->touches.at, n * sizeof *touch);
-	kept->plan = k.plan;
-	kept->plan.touches = (uint32_t)n;
-	kept->plan.touch = touch;
+	*plan = k.plan;
+	plan->touches = (uint32_t)n;
+	plan->touch = touch;
+	return plan;
 }
 
-void sw_plans_hold(struct sw_plans *plans, bool hold)
-{
-	plans->held += hold ? 1 : -1u;
-}
-
-static bool is_plan_of(const struct kept *kept, const struct key *key, const void *params)
-{
-	return kept && !memcmp(&kept->key, key, sizeof *key) &&
-	       (!key->param_bytes || !memcmp(kept->params, params, key->param_bytes));
-}
-
-/* tables: what it finds in memory counts, NULL: nothing is known of that. */
-static const struct sw_plan *plan_of(struct sw_model *m, const struct sw_trace_function *function,
-				     struct sw_kernel *kernel, struct table_reads *tables)
-{
-	const struct sw_record *r = m->record;
-	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;
-	struct sw_plans *plans = m->plans;
-	struct key key = {
-		/* Content of memory may differ at each launch. */
-		.epoch = tables ? ~plans->once++ : sw_variables_epoch(m->variables) + sw_handles_epoch(m->handles),
-		.function = function->id,
-		.arch = kernel->arch,
-		.grid = {l->grid[0], l->grid[1], l->grid[2]},
-		.block = {l->block[0], l->block[1], l->block[2]},
-		.cluster = l->cluster,
-		.shared_bytes = l->shared_bytes,
-		.param_bytes = r->param_bytes,
-		.ctx = r->rec->ctx,
-	};
-	uint64_t hash = sw_hash_words(&key, sizeof key);
-	if (r->param_bytes)
-		hash = sw_hash_u64(hash ^ sw_hash_words(r->params, r->param_bytes));
-	struct kept *kept = sw_map_ptr(&plans->by_hash, hash);
-	if (!is_plan_of(kept, &key, r->params)) {
-		kept = keep_plan(plans, &key, r->params);
-		make_plan(m, kept, function, kernel, tables);
-		sw_map_put_ptr(&plans->by_hash, hash, kept);
-	}
-	return &kept->plan;
-}
-
-const struct sw_plan *sw_plans_find(struct sw_model *m, const struct sw_trace_function *function,
-				    struct sw_kernel *kernel)
+struct sw_plan *sw_plan_make(struct sw_model *m, const struct sw_trace_function *function, struct sw_kernel *kernel)
 {
 	struct table_reads tables;
-	const struct sw_plan *plan = plan_of(m, function, kernel, NULL);
+	struct sw_plan *plan = make_plan(m, function, kernel, NULL);
 	if (!plan->memory || !table_reads_wanted(m, kernel))
 		return plan;
 	/* Evaluates others first: what was found is perhaps no longer kept. */
 	bool known = table_reads_begin(&tables, m);
-	plan = plan_of(m, function, kernel, known ? &tables : NULL);
+	free(plan);
+	plan = make_plan(m, function, kernel, known ? &tables : NULL);
 	table_reads_end(&tables);
 	return plan;
 }

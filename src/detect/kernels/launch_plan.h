@@ -2,8 +2,8 @@
 /*
  * Memory that a launch touches, from the footprint of its kernel.  Private to src/detect.
  *
- * A plan holds for one kernel, geometry and content of the parameter block; it is kept, since programs launch the same
- * things again and again.  Whether its addresses are allocated is checked at each launch.
+ * A plan holds for one launch.  Programs launch the same things again and again, so evaluations are remembered
+ * (launch_memo.h), not plans.  Whether the addresses are allocated is for the caller to see.
  */
 #ifndef SW_DETECT_KERNELS_LAUNCH_PLAN_H
 #define SW_DETECT_KERNELS_LAUNCH_PLAN_H
@@ -39,10 +39,8 @@ struct sw_plan {
 struct sw_plans *sw_plans_new(void);
 void sw_plans_free(struct sw_plans *plans);
 
-/* The plan of the current launch (m->record), whose kernel has a footprint. Valid until the next call, and longer while
-   plans are held. */
-const struct sw_plan *sw_plans_find(struct sw_model *m, const struct sw_trace_function *function,
-				    struct sw_kernel *kernel);
-void sw_plans_hold(struct sw_plans *plans, bool hold);
+/* The plan of the current launch (m->record), whose kernel has a footprint; malloc'ed.  Evaluates deferred launches if
+   the kernel reads pointers from memory. */
+struct sw_plan *sw_plan_make(struct sw_model *m, const struct sw_trace_function *function, struct sw_kernel *kernel);
 
 #endif

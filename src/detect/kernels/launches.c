@@ -300,22 +300,19 @@ static void walk_parameters(struct walk *walk, const struct sw_trace_function *f
 	}
 }
 
-/* scope: where it lies, NULL: not known.  Other launches may
- * be evaluated on the way. */
-static const struct sw_plan *work_out(struct walk *walk, const struct sw_trace_function *f,
-				      struct sw_touch_scope *scope)
+/* Evaluates the launch and judges its accesses.  scope: where it lies, NULL: not known.  Other launches may be
+   evaluated on the way.  The caller frees the plan. */
+static struct sw_plan *work_out(struct walk *walk, const struct sw_trace_function *f, struct sw_touch_scope *scope)
 {
 	struct sw_model *m = walk->m;
-	const struct sw_plan *plan = sw_plans_find(m, f, walk->kernel);
+	struct sw_plan *plan = sw_plan_make(m, f, walk->kernel);
 	m->j->coverage.launches_evaluated++;
 	m->scope = scope;
-	sw_plans_hold(m->plans, true);
 	for (uint32_t i = 0; i < plan->touches; i++) {
 		struct sw_plan_touch room;
 		if (place_touch(m, &walk->w->what, library_bound(m, &walk->w->what, &plan->touch[i], &room)))
 			note_touch(walk, plan->touch[i].range.evidence);
 	}
-	sw_plans_hold(m->plans, false);
 	m->scope = NULL;
 	return plan;
 }
@@ -325,12 +322,13 @@ void sw_launch_work_out(struct sw_model *m, const struct sw_deferred *deferred)
 	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)deferred->record.rec;
 	const struct sw_trace_function *f = sw_reader_function(m->reader, l->function);
 	struct sw_kernel *kernel = sw_kernel_of(m, f);
-	const struct sw_plan *plan = sw_plans_find(m, f, kernel);
+	struct sw_plan *plan = sw_plan_make(m, f, kernel);
 	m->j->coverage.launches_evaluated++;
 	for (uint32_t i = 0; i < plan->touches; i++) {
 		struct sw_plan_touch room;
 		place_touch(m, &deferred->what, library_bound(m, &deferred->what, &plan->touch[i], &room));
 	}
+	free(plan);
 }
 
 /* Notes the evidence of a launch that may be deferred: the same one also where it is evaluated. */
@@ -386,11 +384,11 @@ static bool walk_code(struct walk *walk, const struct sw_trace_function *f)
 		if (m->view)
 			sw_deferred_arrive(m, (struct sw_point){m->view->lane, 0});
 		if (!put_off(m, &walk->w->what, kernel, &pointed))
-			work_out(walk, f, &scope);
+			free(work_out(walk, f, &scope));
 		say_of_kernel(walk, &pointed);
 		return true;
 	}
-	const struct sw_plan *plan = work_out(walk, f, NULL);
+	struct sw_plan *plan = work_out(walk, f, NULL);
 	if (m->listing) {
 		m->listing->follows = plan->indirect;
 	} else {
@@ -404,6 +402,7 @@ static bool walk_code(struct walk *walk, const struct sw_trace_function *f)
 	coverage->wild_kernels += kernel->wild || plan->unknown;
 	walk->elsewhere = plan->indirect || plan->symbols || plan->objects;
 	walk->complete = !kernel->wild && !plan->unknown && plan->whole;
+	free(plan);
 	return walk->complete && kernel->ran;
 }
 
@@ -498,19 +497,18 @@ bool sw_launch_follow(struct sw_model *m, bool perhaps)
 	struct sw_kernel *kernel = f ? sw_kernel_of(m, f) : NULL;
 	if (!kernel || !kernel->footprint || !kernel->ran || kernel->wild)
 		return false;
-	const struct sw_plan *plan = sw_plans_find(m, f, kernel);
-	if (!plan->followed || plan->indirect || plan->symbols || plan->objects || plan->unknown || !plan->whole)
-		return false;
-	sw_plans_hold(m->plans, true);
-	for (uint32_t i = 0; i < plan->touches; i++) {
+	struct sw_plan *plan = sw_plan_make(m, f, kernel);
+	const bool follows =
+		plan->followed && !plan->indirect && !plan->symbols && !plan->objects && !plan->unknown && plan->whole;
+	for (uint32_t i = 0; follows && i < plan->touches; i++) {
 		struct sw_plan_touch touch = plan->touch[i];
 		touch.range.perhaps |= perhaps;
 		place_touch(m, &m->wait->what, &touch);
 	}
-	sw_plans_hold(m->plans, false);
-	if (plan->writes_anywhere)
+	if (follows && plan->writes_anywhere)
 		sw_uploads_forget(m);
-	return true;
+	free(plan);
+	return follows;
 }
 
 /* Waits and triggers of the launch, for the kernels before and after it on its stream.  Kernels whose code is not known

@@ -433,7 +433,6 @@ struct sw_variables {
 	struct sw_map
 		addresses;    /* context, image and name -> address; image 0: of a module whose load was not recorded */
 	struct sw_map placed; /* the same -> address that stands for it */
-	uint64_t epoch;	      /* grows with what is known */
 	uint64_t made;
 };
 
@@ -462,9 +461,7 @@ struct sw_block *sw_variables_asked(struct sw_variables *variables, struct sw_ad
 				    const struct sw_variable_key *key, struct sw_block *asked, uint64_t address)
 {
 	uint64_t hash = key_of(key, key->image, key->ctx), offset, placed;
-	uint64_t *known = sw_map_put(&variables->addresses, hash);
-	variables->epoch += *known != address;
-	*known = address;
+	*sw_map_put(&variables->addresses, hash) = address;
 	placed = sw_map_get(&variables->placed, key_of(key, key->image, asked->ctx));
 	struct sw_block *block = placed ? sw_space_find_outer(space, placed, &offset) : NULL;
 	if (!block || block == asked)
@@ -505,11 +502,6 @@ void sw_variables_free(struct sw_variables *variables)
 	sw_map_free(&variables->addresses);
 	sw_map_free(&variables->placed);
 	free(variables);
-}
-
-uint64_t sw_variables_epoch(const struct sw_variables *variables)
-{
-	return variables->epoch;
 }
 
 /*

@@ -226,8 +226,6 @@ struct sw_variable_key {
 
 struct sw_variables *sw_variables_new(void);
 void sw_variables_free(struct sw_variables *variables);
-/* Incremented whenever a variable becomes known. */
-uint64_t sw_variables_epoch(const struct sw_variables *variables);
 void sw_variables_loaded(struct sw_variables *variables, uint64_t module, uint32_t image);
 /* The program asked a module or library where the variable is (key->image 0: one whose image is not known; key->ctx 0:
    the variable is there for all contexts): `asked` is the block that was made for the answer.  Returns the block that
