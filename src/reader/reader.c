@@ -436,6 +436,11 @@ const struct sw_file_header *sw_reader_header(const struct sw_reader *r)
 	return &r->source.header;
 }
 
+uint64_t sw_reader_passed(const struct sw_reader *r)
+{
+	return r->seq;
+}
+
 const struct sw_source *sw_reader_source(const struct sw_reader *r)
 {
 	return &r->source;

@@ -79,6 +79,8 @@ struct sw_follow_facts {
 };
 struct sw_follow_facts sw_reader_follow_facts(const struct sw_reader *reader);
 
+/* The number of the last record that was handed out, or that is known to be missing. */
+uint64_t sw_reader_passed(const struct sw_reader *reader);
 /* Header and path as given live as long as the reader. */
 const struct sw_file_header *sw_reader_header(const struct sw_reader *reader);
 const char *sw_reader_path(const struct sw_reader *reader);

@@ -87,6 +87,16 @@ class Window(Flight):
             self.assertTrue(any(finding["severity"] == "error" for finding in json.load(file)["findings"]))
 
 
+    def test_all_is_judged_live(self):
+        """The follower has read each chunk before it goes: the report is a proof."""
+        result = self.run_with(["--keep", str(KEEP), "--live"], f"sets={MANY}", "fixed")
+        sets, dropped, damage = self.counts()
+        self.assertEqual((result.returncode, damage), (0, []), result.stderr)
+        self.assertGreater(dropped, 1000)
+        self.assertLess(self.blocks(), KEEP + AHEAD)
+        self.assertIn(f"{MANY + 2} sets", result.stderr)
+
+
 class Ends(Flight):
     def test_the_program_is_killed(self):
         result = self.run_with(["--keep", str(KEEP)], f"sets={MANY}", "race", "kill")

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/map.h"
+#include "run/follower.h"
 #include "run/kept.h"
 
 #define LOOK_NS	   200000000
@@ -27,8 +28,9 @@ enum chunk_state { CHUNK_UNSEEN, CHUNK_OPEN, CHUNK_CLOSED, CHUNK_DROPPED };
 struct chunk {
 	uint8_t state; /* enum chunk_state */
 	uint32_t writer, index;
-	uint32_t looked; /* bytes of records that were searched for errors */
-	uint64_t first_seq, closed_ns;
+	uint32_t bytes;	 /* of records */
+	uint32_t looked; /* bytes of them that were searched for errors */
+	uint64_t first_seq, last_seq, closed_ns;
 };
 
 struct recording {
@@ -188,12 +190,21 @@ static bool has_error(struct chunk *c, const unsigned char *records, uint32_t by
 	return false;
 }
 
-static void look_for_error(struct recording *r, const struct sw_session_trace *trace, uint64_t number)
+/* Reads what the chunk says by now: its last number, and whether an error came. */
+static void examine(struct recording *r, const struct sw_session_trace *trace, uint64_t number)
 {
 	struct sw_chunk_header h;
+	const struct sw_rec *rec;
 	struct chunk *c = &r->chunks.at[number - r->base];
-	if (!r->failed && read_chunk(r, trace, number, &h, r->scratch, r->chunk_bytes - (uint32_t)sizeof h))
+	if ((r->failed && c->state != CHUNK_CLOSED) ||
+	    !read_chunk(r, trace, number, &h, r->scratch, r->chunk_bytes - (uint32_t)sizeof h))
+		return;
+	if (!r->failed)
 		r->failed = has_error(c, r->scratch, h.committed);
+	for (uint32_t at = 0; c->state == CHUNK_CLOSED && (rec = sw_window_record(r->scratch, at, h.committed));
+	     at += rec->words * 8u)
+		if (sw_rec_seq(rec) > c->last_seq)
+			c->last_seq = sw_rec_seq(rec);
 }
 
 /* ---- the window -------------------------------------------------------------------------------------------------- */
@@ -225,20 +236,30 @@ static void find_chunks(struct recording *r, const struct sw_session_trace *trac
 			continue;
 		c->writer = h.writer;
 		c->index = h.index;
+		c->bytes = h.committed;
 		c->first_seq = h.first_seq;
 		c->state = closed ? CHUNK_CLOSED : CHUNK_OPEN;
 		c->closed_ns = now_ns();
 		if (!ended)
-			look_for_error(r, trace, r->base + i);
+			examine(r, trace, r->base + i);
 	}
 }
 
-static uint64_t live_chunks(const struct recording *r)
+/* Bytes of records in closed chunks: one of a thread that ended is hardly full. */
+static uint64_t closed_bytes(const struct recording *r)
 {
 	uint64_t n = 0;
 	for (size_t i = 0; i < r->chunks.n; i++)
-		n += r->chunks.at[i].state != CHUNK_DROPPED;
+		n += r->chunks.at[i].state == CHUNK_CLOSED ? r->chunks.at[i].bytes : 0;
 	return n;
+}
+
+static bool has_dropped(const struct recording *r)
+{
+	for (size_t i = 0; i < r->chunks.n; i++)
+		if (r->chunks.at[i].state == CHUNK_DROPPED)
+			return true;
+	return r->base != 0;
 }
 
 /* The chunk that began first, of those that may go: the next one of its writer. */
@@ -266,13 +287,16 @@ static void drop(struct recording *r, const struct sw_session_trace *trace, stru
 		  (off_t)r->chunk_bytes);
 }
 
-static void drop_old(struct sw_flight *f, struct recording *r, const struct sw_session_trace *trace)
+/* `passed`: what the follower has judged.  It is waited for as long as the recorder has room. */
+static void drop_old(struct sw_flight *f, struct recording *r, const struct sw_session_trace *trace, uint64_t passed)
 {
 	const uint64_t now = now_ns();
-	uint64_t live = live_chunks(r) * r->chunk_bytes;
-	for (struct chunk *c; (c = oldest(r)); live -= r->chunk_bytes) {
+	uint64_t closed = closed_bytes(r);
+	for (struct chunk *c; (c = oldest(r)); closed -= c->bytes) {
 		const bool old = f->last_ns && now - c->closed_ns > f->last_ns;
-		if (!old && live <= f->keep_bytes)
+		if (!old && closed <= f->keep_bytes)
+			break;
+		if (c->last_seq >= passed && closed <= f->keep_bytes + f->keep_bytes / 4 + SLACK / 2)
 			break;
 		drop(r, trace, c);
 	}
@@ -402,15 +426,16 @@ int sw_flight_dump(struct sw_flight *f, struct sw_session *session, const char *
 
 /* ---- while it runs, and at its end ------------------------------------------------------------------------------- */
 
-static void look_at(struct sw_flight *f, const struct sw_session_trace *trace, size_t index)
+static void look_at(struct sw_flight *f, const struct sw_session *session, size_t index)
 {
+	const struct sw_session_trace *trace = &session->traces.at[index];
 	struct recording *r = recording_of(f, index);
 	struct sw_file_header header;
 	const bool failed = r->failed;
 	if (r->over || !read_header(trace, &header) || !begin(r, &header))
 		return;
 	find_chunks(r, trace, &header, false);
-	drop_old(f, r, trace);
+	drop_old(f, r, trace, session->follower ? sw_follower_passed(session->follower, index) : UINT64_MAX);
 	if (r->failed && !failed) {
 		fprintf(stderr,
 			"syncwatch: process %d: a CUDA error ended its context; its last calls: ", (int)trace->pid);
@@ -425,7 +450,7 @@ void sw_flight_look(struct sw_flight *f, struct sw_session *session)
 		return;
 	for (size_t i = 0; i < session->traces.n; i++)
 		if (runs(&session->traces.at[i]))
-			look_at(f, &session->traces.at[i], i);
+			look_at(f, session, i);
 }
 
 /* The new file takes the place of the old one. 0 or -errno. */
@@ -461,9 +486,7 @@ void sw_flight_ended(struct sw_flight *f, struct sw_session *session, size_t ind
 	if (r->over || !read_header(trace, &header) || !begin(r, &header))
 		return;
 	find_chunks(r, trace, &header, true);
-	drop_old(f, r, trace);
-	const bool whole = !r->base && live_chunks(r) == r->chunks.n;
-	const int rc = whole ? 0 : replace(r, trace);
+	const int rc = has_dropped(r) ? replace(r, trace) : 0;
 	if (rc)
 		sw_session_gap(session, trace->pid,
 			       sw_format("the last part of its trace %s could not be put together: %s", trace->path,

@@ -145,6 +145,11 @@ void sw_follow_ended(struct sw_follow *f)
 	f->ended = true;
 }
 
+uint64_t sw_follow_passed(const struct sw_follow *f)
+{
+	return f->judging ? sw_reader_passed(f->analysis.reader) : UINT64_MAX;
+}
+
 bool sw_follow_is_over(const struct sw_follow *f)
 {
 	return !f->judging;

@@ -29,6 +29,8 @@ struct sw_follow *sw_follow_open(const char *path, pid_t pid, int file, int memo
 
 /* Judges at most `most` records of what there is.  The number of those judged; fewer: there are no more yet. */
 size_t sw_follow_step(struct sw_follow *follow, size_t most);
+/* All records up to that number have been judged; UINT64_MAX: all that there will be. */
+uint64_t sw_follow_passed(const struct sw_follow *follow);
 /* The process has ended.  sw_follow_is_over(): all of its trace has been judged. */
 void sw_follow_ended(struct sw_follow *follow);
 bool sw_follow_is_over(const struct sw_follow *follow);

@@ -8,9 +8,11 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -50,8 +52,11 @@ struct message {
 
 #define FILES 3 /* that come with a trace: its file, its memory, its process */
 
+#define PASSED_MOST 512u /* traces; of further ones it is not said */
+
 struct sw_follower {
 	struct sw_top_board *board; /* NULL: there is no memory for it */
+	_Atomic uint64_t *passed;   /* by trace, in memory that both have: up to where it is judged; NULL likewise */
 	int socket;		    /* -1: the follower is gone */
 	pid_t pid;
 	bool incomplete; /* a message did not reach it */
@@ -119,6 +124,7 @@ static int receive(int fd, struct message *message, int *files, int flags)
 
 struct state {
 	struct sw_top_board *board;
+	_Atomic uint64_t *passed;
 	uint64_t shown_ns; /* when it was written last */
 	int socket;
 	struct sw_session session;
@@ -164,9 +170,12 @@ static void add_gap(struct state *s, const struct message *m)
 static size_t judge_a_turn(struct state *s)
 {
 	size_t n = 0;
-	for (size_t i = 0; i < s->session.traces.n; i++)
-		if (s->session.traces.at[i].follow)
-			n += sw_follow_step(s->session.traces.at[i].follow, TURN);
+	for (size_t i = 0; i < s->session.traces.n; i++) {
+		struct sw_follow *follow = s->session.traces.at[i].follow;
+		n += follow ? sw_follow_step(follow, TURN) : 0;
+		if (s->passed && i < PASSED_MOST)
+			atomic_store(&s->passed[i], follow ? sw_follow_passed(follow) : UINT64_MAX);
+	}
 	return n;
 }
 
@@ -322,6 +331,7 @@ static void __attribute__((noreturn)) follow(const struct sw_follower *follower,
 	pthread_t thread;
 	s.socket = socket;
 	s.board = follower->board;
+	s.passed = follower->passed;
 	s.sink = (struct sw_follow_sink){.options = follower->options, .out = stderr, .error = on_error, .arg = &s};
 	heed_signals(false);
 	be_modest();
@@ -387,8 +397,13 @@ struct sw_follower *sw_follower_start(const struct sw_options *options,
 						    int *program_status))
 {
 	struct sw_follower *follower = sw_calloc(1, sizeof *follower);
-	*follower =
-		(struct sw_follower){.board = sw_top_board_new(), .socket = -1, .options = options, .report = report};
+	void *passed = mmap(NULL, PASSED_MOST * sizeof *follower->passed, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	*follower = (struct sw_follower){.board = sw_top_board_new(),
+					 .passed = passed == MAP_FAILED ? NULL : passed,
+					 .socket = -1,
+					 .options = options,
+					 .report = report};
 	pthread_mutex_init(&follower->lock, NULL);
 	pthread_cond_init(&follower->changed, NULL);
 	sigset_t all, before;
@@ -408,6 +423,12 @@ struct sw_follower *sw_follower_start(const struct sw_options *options,
 	if (follower->pid < 0)
 		sw_complain(SW_EXIT_MEMORY, "--live: no process could be made: it is judged when it has ended");
 	return follower;
+}
+
+uint64_t sw_follower_passed(const struct sw_follower *follower, size_t index)
+{
+	const bool there = follower->socket >= 0 && follower->passed && index < PASSED_MOST;
+	return there ? atomic_load(&follower->passed[index]) : UINT64_MAX;
 }
 
 int sw_follower_descriptor(const struct sw_follower *follower)

@@ -23,6 +23,9 @@ struct sw_follower *sw_follower_start(const struct sw_options *options,
 				      int (*report)(const struct sw_options *options, struct sw_session *session,
 						    int *program_status));
 
+/* All records of a trace up to that number have been judged; UINT64_MAX: the follower reads no more of it. */
+uint64_t sw_follower_passed(const struct sw_follower *follower, size_t index);
+
 /* Can be read when the follower wants something: then sw_follower_serve().  True: that the program ends
    (--stop-on-error). */
 int sw_follower_descriptor(const struct sw_follower *follower);

@@ -25,6 +25,7 @@
 #include "preload/recorder/process.h"
 #include "preload/recorder/recorder.h"
 #include "preload/recorder/window.h"
+#include "preload/recorder/writer.h"
 #include "preload/session/announce.h"
 #include "preload/stacks/modules.h"
 #include "preload/stacks/unwind.h"
@@ -183,7 +184,7 @@ static bool is_spool_full(void)
 		return false;
 	const bool known = sw_sys_fstat(fd, &s) == 0;
 	sw_trace_return(&sw_trace.file, fd);
-	return known && (uint64_t)s.st_blocks * 512 + SW_CHUNK_BYTES > options->max_bytes;
+	return known && (uint64_t)s.st_blocks * 512 > options->max_bytes + (uint64_t)sw_writer_count() * SW_CHUNK_BYTES;
 }
 
 /* Under the lock. 0 or -errno. */

@@ -411,6 +411,11 @@ void sw_writer_start(void)
 		pool.key_made = pthread_key_create(&pool.key, thread_ended) == 0;
 }
 
+uint32_t sw_writer_count(void)
+{
+	return __atomic_load_n(&pool.writers, __ATOMIC_RELAXED);
+}
+
 struct sw_writer *sw_writer_all(void)
 {
 	return __atomic_load_n(&pool.all, __ATOMIC_ACQUIRE);

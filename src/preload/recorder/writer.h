@@ -89,6 +89,9 @@ void sw_writer_release(struct sw_thread *thread);
 /* Makes thread ends known (pthread key). Once a process. */
 void sw_writer_start(void);
 
+/* How many writers there are: each has a chunk. */
+uint32_t sw_writer_count(void);
+
 /* Every writer ever made in this process. */
 struct sw_writer *sw_writer_all(void);
 
