@@ -498,6 +498,8 @@ void sw_merge_skip_chunk(struct sw_merge *m)
 
 /* Chunks of a writer that are read and need not be known any more. */
 #define MOST_READ 64u
+/* No program has begun so few of the chunks that it took: what its header says is not to be trusted. */
+#define MOST_BLANK 65536u
 
 void sw_merge_follow(struct sw_merge *merge, const struct sw_source *source)
 {
@@ -527,7 +529,7 @@ static bool take_up(struct sw_merge *m, const struct sw_source *source, uint64_t
 static void take_up_new(struct sw_merge *m, const struct sw_source *source, struct sw_damage *damage)
 {
 	size_t kept = 0;
-	for (; m->seen < source->header.chunks; m->seen++)
+	for (; m->seen < source->header.chunks && m->blank.n < MOST_BLANK; m->seen++)
 		*sw_vec_push(&m->blank) = m->seen;
 	for (size_t i = 0; i < m->blank.n; i++)
 		if (!take_up(m, source, m->blank.at[i], damage))

@@ -205,6 +205,11 @@ static void heed_signals(bool heed)
 static void be_modest(void)
 {
 	const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	struct rlimit files;
+	if (!getrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max; /* it holds three for each process of the run */
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
 	/* The follower can be spared, the program cannot. */
 	if (fd >= 0 && write(fd, "500", 3) < 0)
 		errno = 0;
