@@ -196,15 +196,26 @@ int sw_source_refresh(struct sw_source *source, struct sw_error *error)
 	struct sw_file_header now;
 	size_t got = 0;
 	int rc = read_from(source, source->memory >= 0 ? source->memory : source->fd, 0, &now, sizeof now, &got, error);
-	/* The program may have written anything over it: what reading depends on stays as it was checked. */
 	if (rc || got < sizeof now || memcmp(now.magic, SW_FORMAT_MAGIC, sizeof now.magic))
 		return rc;
-	source->header.flags = now.flags;
-	source->header.records_lost = now.records_lost;
-	source->header.bytes_lost = now.bytes_lost;
-	source->header.cuda_driver_version = now.cuda_driver_version;
-	if (now.chunks > source->header.chunks)
-		source->header.chunks = now.chunks;
+	/* The program may have written anything over it: what reading depends on stays as it was checked, and the clock
+	   as it was when reading began. */
+	const struct sw_file_header before = source->header;
+	source->header = now;
+	source->header.major = before.major;
+	source->header.minor = before.minor;
+	source->header.byte_order = before.byte_order;
+	source->header.header_bytes = before.header_bytes;
+	source->header.chunk_bytes = before.chunk_bytes;
+	source->header.pid = before.pid;
+	source->header.start_ticks = before.start_ticks;
+	source->header.start_monotonic_ns = before.start_monotonic_ns;
+	source->header.ticks_per_second = before.ticks_per_second;
+	source->header.last_ticks = before.last_ticks;
+	source->header.last_monotonic_ns = before.last_monotonic_ns;
+	source->header.recorder_version[sizeof now.recorder_version - 1] = 0;
+	if (now.chunks < before.chunks)
+		source->header.chunks = before.chunks;
 	source->bytes = source->header.header_bytes + source->header.chunks * source->header.chunk_bytes;
 	return 0;
 }

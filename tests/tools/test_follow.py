@@ -53,7 +53,7 @@ class Follow(Case):
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def until(self, condition):
-        end = time.monotonic() + LONG
+        end = time.monotonic() + 60
         while not condition():
             self.assertLess(time.monotonic(), end)
             time.sleep(0.005)
@@ -102,6 +102,9 @@ class Follow(Case):
     def test_report_is_that_of_judging_afterwards(self):
         run = self.start("race", "fixed", "sets=3000", "race")
         self.assertEqual(self.finish(run)[0], ERRORS)
+        self.same_as_afterwards()
+
+    def same_as_afterwards(self):
         subprocess.run([COMMAND, "report", self.path("t.swt"), "--json", self.path("after.json")], cwd=self.dir,
                        env=ENVIRONMENT, capture_output=True, timeout=LONG)
         with open(self.path("live.json")) as live, open(self.path("after.json")) as after:
@@ -111,6 +114,20 @@ class Follow(Case):
             return ([(f["id"], f["count"], f["fingerprint"], f["message"]) for f in report["findings"]],
                     {key: value for key, value in report["coverage"].items() if key != "analysis"})
         self.assertEqual(facts(live), facts(after))
+
+    def test_windows(self):
+        """Paused until `ctl start`: the race before it is not told, the one in it is; the report counts alike."""
+        first, second = self.path("first"), self.path("second")
+        run = self.start("race", "touch=" + first, "wait=" + second, "race", options=("--paused",))
+        self.until(lambda: os.path.exists(first))
+        subprocess.run([COMMAND, "ctl", str(run.pid), "start"], env=ENVIRONMENT, stdout=subprocess.DEVNULL, check=True)
+        self.until(lambda: ": recording" in subprocess.run([COMMAND, "ctl", str(run.pid), "status"], env=ENVIRONMENT,
+                                                            capture_output=True, text=True).stdout)
+        self.assertEqual(self.logged(), "")
+        open(second, "w").close()
+        self.until(lambda: "suppress:" in self.logged())
+        self.assertEqual(self.finish(run)[0], ERRORS)
+        self.same_as_afterwards()
 
     def test_each_finding_is_told_once(self):
         run = self.start("race", "race", "race")
