@@ -103,6 +103,19 @@ CUresult sw_sim_start(void)
 	return result;
 }
 
+/* For tests: from the N-th call on that needs a context each fails as after an illegal access of a kernel. */
+static bool context_has_failed(enum sw_sim_need need)
+{
+	static uint64_t calls, after;
+	if (need != SW_SIM_NEEDS_CTX)
+		return false;
+	if (!calls++) {
+		const char *value = getenv("SYNCWATCH_SIM_ERROR_AFTER");
+		after = value ? strtoull(value, NULL, 10) : 0;
+	}
+	return after && calls > after;
+}
+
 CUresult sw_sim_enter(enum sw_sim_need need)
 {
 	if (forked)
@@ -119,6 +132,8 @@ CUresult sw_sim_enter(enum sw_sim_need need)
 		result = CUDA_ERROR_NOT_INITIALIZED;
 	else if (need == SW_SIM_NEEDS_CTX && !sw_sim_ctx_current())
 		result = CUDA_ERROR_INVALID_CONTEXT;
+	else if (context_has_failed(need))
+		result = CUDA_ERROR_ILLEGAL_ADDRESS;
 	if (result)
 		sw_sim_unlock();
 	return result;

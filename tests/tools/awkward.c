@@ -12,6 +12,7 @@
  *   deny=NUMBER   that system call fails with EPERM from now on
  *   unsetenv=NAME   chroot=DIR   sleep=MS   touch=FILE (says that it came so far)   wait=FILE (until it is there)
  *   sets=N        N sets of memory, prints N            empty=FILE   makes it empty
+ *   tries=N       N sets of memory, whatever they return
  *   kill          kills itself                          killrun      kills its parent
  *   plugin=FILE   deepbind=FILE   dlmopen=FILE   loads that object, in one of these ways, and calls its use_cuda()
  *   state         prints what the process can see of itself    errors=FILE   what that runtime says of errors
@@ -37,6 +38,18 @@
 #include <unistd.h>
 
 #include "driver_calls.h"
+
+/* Whatever they return. */
+static void try_sets(long n)
+{
+	CUresult (*set)(CUdeviceptr, unsigned char, size_t, CUstream);
+	CUdeviceptr p;
+	begin_cuda();
+	CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t), &p, 4096);
+	*(void **)&set = dlsym(driver, "cuMemsetD8Async");
+	while (n-- > 0)
+		set(p, 1, 4096, NULL);
+}
 
 static void die(const char *what)
 {
@@ -240,6 +253,8 @@ static void step_with(const char *name, char *value)
 		deny((unsigned)atol(value));
 	else if (strcmp(name, "sleep") == 0)
 		pause_ms(atol(value));
+	else if (strcmp(name, "tries") == 0)
+		try_sets(atol(value));
 	else if (strcmp(name, "sets") == 0)
 		set_often(atol(value));
 	else if (strcmp(name, "empty") == 0 && truncate(value, 0))

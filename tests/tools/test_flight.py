@@ -24,9 +24,9 @@ class Flight(Case):
         super().setUp()
         self.trace = self.path("t.swt")
 
-    def run_with(self, options, *steps):
+    def run_with(self, options, *steps, **environment):
         return subprocess.run([COMMAND, "run", "--sim", "--error-exitcode", str(ERRORS), *options, "-o", self.trace, AWKWARD, *steps],
-                              cwd=self.dir, env=ENVIRONMENT, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                              cwd=self.dir, env=dict(ENVIRONMENT, **environment), capture_output=True, text=True, stdin=subprocess.DEVNULL,
                               timeout=LONG)
 
     def dump(self, trace=None):
@@ -105,6 +105,25 @@ class Ends(Flight):
         self.assertGreater(sets, 1000)
         self.assertGreater(dropped, 1000)
         self.assertIn("SW103", result.stdout + result.stderr)
+
+    def test_a_signal(self):
+        result = self.run_with(["--last", "3600", "--keep", str(KEEP)], f"sets={MANY}", "race", "system=kill -SEGV $PPID")
+        self.assertEqual((result.returncode, self.counts()[2]), (ERRORS, []), result.stderr)
+        self.assertIn("signal 11", result.stderr)
+
+    def test_a_cuda_error(self):
+        """The calls before it are in a file of their own: those of the window move on."""
+        result = self.run_with(["--keep", str(KEEP)], f"tries={MANY}", "system=while [ ! -s t-dump1.swt ]; do sleep 0.1; done",
+                               f"system='{COMMAND}' ctl $PPID status", SYNCWATCH_SIM_ERROR_AFTER=str(MANY - 1000))
+        self.assertEqual(result.returncode, UNPROVEN, result.stderr)
+        self.assertIn("a CUDA error ended its context; its last calls: ", result.stderr)
+        dump = self.path("t-dump1.swt")
+        lines = self.dump(dump)
+        self.assertEqual([line for line in lines if line.startswith(("DAMAGE", "LOSS"))], [])
+        sets = [line for line in lines if line.startswith("SET ")]
+        self.assertIn(" status=0 ", sets[0])
+        self.assertIn(" status=700 ", sets[-1])
+        self.assertEqual(self.traces(), ["t-dump1.swt", "t.swt"])  # once a process
 
     def test_run_is_killed(self):
         """The program ends as ever; its file stops growing, and says what is missing."""
