@@ -501,28 +501,32 @@ static int append_chunks(const struct sw_pack_chunks *chunks, uint64_t number, c
 
 int sw_pack_append_stored(struct sw_reader *reader, const char *trace, struct sw_error *error)
 {
-	const struct sw_source *source = sw_reader_source(reader);
 	struct sw_pack_sums sums = {0};
 	struct sw_pack_copy copy;
 	struct sw_gather gather;
+	struct sw_source file; /* as it is now: a reader that followed the program has what it was */
+	int rc = sw_source_open(&file, trace, error);
+	if (rc)
+		return rc;
 	begin_gathering(&gather, reader);
 	gather_stored(&gather);
-	int rc = sw_pack_copy_open(&copy, source, error);
+	rc = sw_pack_copy_open(&copy, &file, error);
 	struct sw_pack_chunks chunks = {
-		.chunk_bytes = source->header.chunk_bytes, .writer = copy.writer, .ticks = source->header.start_ticks};
+		.chunk_bytes = file.header.chunk_bytes, .writer = copy.writer, .ticks = file.header.start_ticks};
 	if (!rc) {
 		sw_gather_code(&gather, false, CODE_LEVEL);
 		pack_put_code(&chunks, &gather, &sums);
 		sw_pack_chunks_close(&chunks);
 	}
 	if (!rc && chunks.n)
-		rc = append_chunks(&chunks, copy.numbers, &source->header, trace, error);
+		rc = append_chunks(&chunks, copy.numbers, &file.header, trace, error);
 	if (!rc && sums.unusable.n)
 		rc = sw_fail(error, -ENOENT, "%s", sums.unusable.at[0]);
 	sw_pack_chunks_free(&chunks);
 	sw_pack_copy_free(&copy);
 	sw_pack_sums_free(&sums);
 	end_gathering(&gather);
+	sw_source_close(&file);
 	return rc;
 }
 

@@ -94,6 +94,14 @@ class ImageStore(unittest.TestCase):
         self.call(COMMAND, "pack", "-o", "packed.swt", "again.swt")
         self.assertIn(SURE, self.report("packed.swt"))
 
+    def test_judged_while_it_runs(self):
+        self.run_program("first.swt", "--live")
+        self.assertEqual(len(self.stored()), 1)
+        self.run_program("again.swt", "--live")
+        self.assertEqual(self.records("again.swt"), (1, 0, 1))
+        shutil.rmtree(self.path("cache"))
+        self.assertIn(SURE, self.report("again.swt"))
+
     def test_what_was_not_launched(self):
         self.run_program("first.swt", launch=False)
         self.run_program("again.swt", launch=False)
