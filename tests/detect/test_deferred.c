@@ -359,6 +359,10 @@ static uint64_t number(const char *name, uint64_t otherwise)
 	return value ? strtoull(value, NULL, 10) : otherwise;
 }
 
+/* Programs that failed once: a kernel that only measured order keeps behind the allocation of its memory. */
+static const uint64_t failed_once[] = {1566, 2974};
+enum { FAILED_ONCE = sizeof failed_once / sizeof *failed_once };
+
 START_TEST(what_is_found_is_the_same)
 {
 	uint64_t launches = 0, at_once = 0, late = 0, hazards = 0, advice = 0, starts = 0, wrong = 0;
@@ -368,7 +372,8 @@ START_TEST(what_is_found_is_the_same)
 	snprintf(path, sizeof path, "test-deferred-%d.swt", (int)getpid());
 	snprintf(table, sizeof table, "%s/tests/footprint/corpus/expected.txt", source ? source : ".");
 	corpus_read(table, &corpus);
-	for (uint64_t seed = first; seed < first + programs && wrong < 5; seed++) {
+	for (uint64_t i = 0; i < programs + FAILED_ONCE && wrong < 5; i++) {
+		const uint64_t seed = i < programs ? first + i : failed_once[i - programs];
 		char what[32];
 		snprintf(what, sizeof what, "seed %llu", (unsigned long long)seed);
 		program(seed);

@@ -163,6 +163,8 @@ static struct sw_deferrable *deferrable_of(const struct sw_model *m, struct sw_k
 
 /* ---- of a launch ------------------------------------------------------------------------------------------------- */
 
+/* May launches that touch this block be deferred?  Not where its memory has other names, or where an access may come
+   before the allocation: that is a finding by itself (sw_hazard_unborn()), whatever comes later. */
 static bool is_plain(const struct sw_model *m, struct sw_block *block, struct sw_point point)
 {
 	enum sw_memory memory = sw_block_memory(block);
@@ -170,7 +172,7 @@ static bool is_plain(const struct sw_model *m, struct sw_block *block, struct sw
 		return false;
 	if (block->within || block->blocks || sw_physical_alias(block, 0) || sw_sharing_watches(m, block))
 		return false;
-	return block->born_passed || sw_hb_ordered(m->hb, block->born.point, point.lane) > SW_ORDER_OBSERVED;
+	return block->born_passed || sw_hb_ordered(m->hb, block->born.point, point.lane) == SW_ORDER_DOCUMENTED;
 }
 
 struct search {
