@@ -21,6 +21,7 @@ struct hole {
 struct taken {
 	uint64_t offset;
 	uint8_t kind;
+	struct sw_unreturned call;
 };
 
 struct sw_reader {
@@ -280,6 +281,17 @@ static void fill(struct sw_reader *r, const struct sw_writer_cursor *w, struct s
 	}
 }
 
+static void remember_unreturned(struct sw_reader *r, const struct sw_record *record)
+{
+	const struct sw_rec *rec = record->rec;
+	r->follow.in_flight += !r->merge.ended;
+	*sw_vec_push(&r->taken) = (struct taken){
+		record->offset,
+		rec->kind,
+		{rec->api, rec->flags, record->thread, record->stack, record->seq, record->t_ns},
+	};
+}
+
 /* 1: the head of w was taken and *out is filled; 0: it was skipped. */
 static int take_record(struct sw_reader *r, struct sw_writer_cursor *w, struct sw_record *out)
 {
@@ -332,6 +344,8 @@ static int take_record(struct sw_reader *r, struct sw_writer_cursor *w, struct s
 	}
 	count(r, rec);
 	fill(r, w, out);
+	if (r->merge.follows && rec->flags & SW_RF_PENDING && sw_kind_is_operation(rec->kind))
+		remember_unreturned(r, out);
 	return 1;
 }
 
@@ -369,13 +383,7 @@ static int hold(struct sw_reader *r, struct sw_writer_cursor *w, struct sw_error
 	const int rc = sw_merge_reread(&r->source, w, error);
 	if (rc || !(w->head->flags & SW_RF_PENDING))
 		return rc;
-	if (!was_held(r, seq, SW_FOLLOW_CALL_NS))
-		return 1;
-	if (r->taken.n && r->taken.at[r->taken.n - 1].offset == sw_writer_offset(w))
-		return 0; /* something else came first */
-	r->follow.in_flight++;
-	*sw_vec_push(&r->taken) = (struct taken){sw_writer_offset(w), w->head->kind};
-	return 0;
+	return !was_held(r, seq, SW_FOLLOW_CALL_NS);
 }
 
 /* Calls that were taken before they returned, and have by now. */
@@ -404,6 +412,18 @@ int sw_reader_refresh(struct sw_reader *r, uint64_t now_ns, bool ended, struct s
 	sw_merge_look(&r->merge, &r->source, ended, &r->damage);
 	settle_taken(r);
 	return rc;
+}
+
+bool sw_reader_unreturned(const struct sw_reader *r, size_t index, struct sw_unreturned *out)
+{
+	if (index < r->taken.n)
+		*out = r->taken.at[index].call;
+	return index < r->taken.n;
+}
+
+bool sw_reader_follows(const struct sw_reader *r)
+{
+	return r->merge.follows;
 }
 
 struct sw_follow_facts sw_reader_follow_facts(const struct sw_reader *r)

@@ -79,6 +79,16 @@ struct sw_follow_facts {
 };
 struct sw_follow_facts sw_reader_follow_facts(const struct sw_reader *reader);
 
+/* Calls that have not returned, as far as was looked, in their order.  False: there are no more. */
+struct sw_unreturned {
+	uint16_t api, flags;
+	uint32_t thread, stack;
+	uint64_t seq, t_ns;
+};
+bool sw_reader_unreturned(const struct sw_reader *reader, size_t index, struct sw_unreturned *out);
+/* Was it opened by sw_reader_follow()? */
+bool sw_reader_follows(const struct sw_reader *reader);
+
 /* The number of the last record that was handed out, or that is known to be missing. */
 uint64_t sw_reader_passed(const struct sw_reader *reader);
 /* Header and path as given live as long as the reader. */

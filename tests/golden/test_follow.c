@@ -15,9 +15,11 @@
 
 #include "golden/feed_trace.h"
 #include "reader/packed.h"
+#include "report/listing/listing.h"
 #include "report/report.h"
 
 static int failures;
+static uint64_t unreturned;
 
 static char *report_of(struct sw_reader *reader, struct sw_judgement *judgement)
 {
@@ -26,6 +28,10 @@ static char *report_of(struct sw_reader *reader, struct sw_judgement *judgement)
 	const struct sw_report_options options = {.all = true};
 	judgement->analysed.ns = 0; /* the time that judging took */
 	struct sw_report *report = sw_report_new(reader, judgement, &options);
+	struct sw_error error;
+	if (sw_in_flight_find(report, &error))
+		exit(99);
+	unreturned += report->in_flight.n;
 	FILE *out = open_memstream(&text, &bytes);
 	sw_report_json(report, out);
 	fclose(out);
@@ -170,7 +176,7 @@ int main(int argc, char **argv)
 	       " taken in flight, %" PRIu64 " errors\n",
 	       inversions, pending, in_flight, races);
 	/* The test must have tried what it is about. */
-	if (argc <= 2 && (!inversions || !pending || !in_flight || !races))
+	if (argc <= 2 && (!inversions || !pending || !in_flight || !races || !unreturned))
 		failures++;
 	printf("%s\n", failures ? "FAILED" : "passed");
 	return failures != 0;

@@ -294,6 +294,21 @@ static void take_collective(struct open_calls *open, const struct sw_record *r)
 		}
 }
 
+/* A reader that followed the program knows them: a trace of hours is not read once more. */
+static void list_unreturned(struct sw_report *report)
+{
+	struct sw_unreturned call;
+	for (size_t i = 0; sw_reader_unreturned(report->reader, i, &call); i++)
+		*sw_vec_push(&report->in_flight) = (struct sw_in_flight){
+			.thread = call.thread,
+			.stack = call.stack,
+			.api = call.api,
+			.flags = call.flags,
+			.seq = call.seq,
+			.t_ns = call.t_ns,
+		};
+}
+
 int sw_in_flight_find(struct sw_report *report, struct sw_error *error)
 {
 	struct sw_reader *reader;
@@ -301,6 +316,11 @@ int sw_in_flight_find(struct sw_report *report, struct sw_error *error)
 	struct open_calls open = {0};
 	if (sw_reader_totals(report->reader).closed)
 		return 0;
+	/* Calls of NCCL have two records, which only a second pass joins. */
+	if (sw_reader_follows(report->reader) && !report->judgement->collectives) {
+		list_unreturned(report);
+		return 0;
+	}
 	int rc = sw_reader_open(sw_reader_path(report->reader), &reader, error);
 	if (rc)
 		return rc;
