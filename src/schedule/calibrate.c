@@ -450,15 +450,6 @@ static void drop_contradictions(struct sw_window *w, uint32_t node)
 
 /* ---- delays ------------------------------------------------------------------------------------------------------ */
 
-static uint64_t edges_end(const struct sw_window *w, uint32_t node)
-{
-	uint64_t end = 0;
-	for (uint32_t e = w->nodes.at[node].edges; e < sw_edges_end(w, node); e++)
-		if (sw_edge_why(w->edges.at[e]) != SW_WHY_NOT)
-			end = sw_later(end, w->nodes.at[sw_edge_node(w->edges.at[e])].end);
-	return end;
-}
-
 static int32_t short_of(uint64_t to, uint64_t from)
 {
 	int64_t d = (int64_t)(to - from);
@@ -468,7 +459,7 @@ static int32_t short_of(uint64_t to, uint64_t from)
 static void bind_call(struct sw_window *w, uint32_t node)
 {
 	struct sw_schedule_node *n = &w->nodes.at[node];
-	uint64_t other = edges_end(w, node), before = n->prev == SW_NONE ? w->start : w->nodes.at[n->prev].end;
+	uint64_t other = sw_sources_end(w, node), before = n->prev == SW_NONE ? w->start : w->nodes.at[n->prev].end;
 	n->flags &= (uint8_t)~SW_NF_LAG;
 	if (other > before) {
 		n->lead = 0;
@@ -482,7 +473,7 @@ static void bind_call(struct sw_window *w, uint32_t node)
 static void bind_return(struct sw_window *w, uint32_t node)
 {
 	struct sw_schedule_node *n = &w->nodes.at[node], *call = &w->nodes.at[n->prev];
-	uint64_t took = n->end - call->start, done = edges_end(w, node), staged = 0;
+	uint64_t took = n->end - call->start, done = sw_sources_end(w, node), staged = 0;
 	uint64_t own = sw_earlier(took, call->own);
 	/* A call that moves bytes itself began to when the work before its own was done.  One that leaves that to the
 	   device has nothing to do itself. */
@@ -516,7 +507,7 @@ static void bind_work(struct sw_window *w, uint32_t node, uint64_t taken)
 {
 	struct sw_schedule_node *n = &w->nodes.at[node];
 	const struct sw_schedule_node *call = &w->nodes.at[n->call];
-	uint64_t ready = edges_end(w, node), lead = n->kind == SW_NODE_WORK ? SW_LEAD_NS : 0;
+	uint64_t ready = sw_sources_end(w, node), lead = n->kind == SW_NODE_WORK ? SW_LEAD_NS : 0;
 	uint64_t since_call = sw_less(n->start, call->start);
 	if (n->prev != SW_NONE)
 		ready = sw_later(ready, w->nodes.at[n->prev].end);

@@ -206,6 +206,16 @@ static inline uint32_t sw_edges_end(const struct sw_window *w, uint32_t node)
 	return node + 1 < w->nodes.n ? w->nodes.at[node + 1].edges : (uint32_t)w->edges.n;
 }
 
+/* When the last of the nodes that hold a node back has ended. */
+static inline uint64_t sw_sources_end(const struct sw_window *w, uint32_t node)
+{
+	uint64_t end = 0;
+	for (uint32_t e = w->nodes.at[node].edges; e < sw_edges_end(w, node); e++)
+		if (sw_edge_why(w->edges.at[e]) != SW_WHY_NOT)
+			end = sw_later(end, w->nodes.at[sw_edge_node(w->edges.at[e])].end);
+	return end;
+}
+
 /* Typical times where the run itself has none (measured on H200, driver 580: launch to start on an idle device 4 to
    8 us, end of work to return of a wait 5 us, work after work on one stream 1 us). */
 #define SW_LEAD_NS 5000

@@ -231,15 +231,6 @@ static uint32_t what_of(const struct sw_schedule_node *n)
 	return 1u << BUSY | (copy ? 1u << COPY : 0) | (kernel ? 1u << KERNEL : 0);
 }
 
-static uint64_t waited_for(const struct sw_window *w, uint32_t node)
-{
-	uint64_t end = 0;
-	for (uint32_t e = w->nodes.at[node].edges; e < sw_edges_end(w, node); e++)
-		if (sw_edge_why(w->edges.at[e]) != SW_WHY_NOT)
-			end = sw_later(end, w->nodes.at[sw_edge_node(w->edges.at[e])].end);
-	return end;
-}
-
 static void collect_spans(const struct sw_window *w, span_vec *spans, struct sw_schedule_sums *sums)
 {
 	for (uint32_t i = 0; i < w->nodes.n; i++) {
@@ -249,7 +240,7 @@ static void collect_spans(const struct sw_window *w, span_vec *spans, struct sw_
 		if (n->kind != SW_NODE_RETURN || !(n->flags & SW_NF_HELD))
 			continue;
 		uint64_t from = w->nodes.at[n->prev].start;
-		sums->blocked_ns += sw_less(sw_earlier(waited_for(w, i), n->end), from);
+		sums->blocked_ns += sw_less(sw_earlier(sw_sources_end(w, i), n->end), from);
 		*sw_vec_push(spans) = (struct span){from, n->end, 1u << BLOCKED};
 	}
 	if (spans->n)

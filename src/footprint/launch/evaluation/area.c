@@ -33,15 +33,6 @@ static void drop_row(struct sw_area *p, uint32_t at)
 	p->row[at] = p->row[--p->rows];
 }
 
-static int local_of(const struct sw_area *p, uint32_t var)
-{
-	for (uint32_t i = 0; i < p->n; i++) {
-		if (p->var[i] == var)
-			return (int)i;
-	}
-	return -1;
-}
-
 /* row restricted to the variables of x as factor * x; 0 if it has none of them. */
 static bool is_multiple(const struct sw_area *p, const struct sw_area_row *row, const struct sw_area_row *x,
 			sw_wide *factor)
@@ -132,7 +123,7 @@ static bool division_of(const struct sw_area *p, const struct sw_quotient *quoti
 	*out = (struct division){.x.constant = quotient->x.constant, .divisor = quotient->divisor};
 	for (uint32_t i = 0; i < quotient->x.n; i++) {
 		const struct sw_variable *v = &p->eval->variable.at[quotient->x.var[i]];
-		int at = local_of(p, quotient->x.var[i]);
+		int at = sw_area_local(p, quotient->x.var[i]);
 		if (v->lo == v->hi)
 			out->x.constant += v->lo * quotient->x.by[i];
 		else if (at < 0)
@@ -247,7 +238,7 @@ static bool must_wait(const struct sw_area *p, uint32_t q, int by, uint32_t spli
 	const struct sw_quotient *own = quotient_of(p, q);
 	bool any = by >= 0 && !(split_already >> by & 1);
 	for (uint32_t i = 0; by < 0 && i < own->x.n; i++) {
-		int at = local_of(p, own->x.var[i]);
+		int at = sw_area_local(p, own->x.var[i]);
 		any |= at >= 0 && quotient_of(p, (uint32_t)at) && !(split_already >> at & 1);
 	}
 	return any;

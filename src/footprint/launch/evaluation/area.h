@@ -37,4 +37,14 @@ struct sw_area_shape {
 	struct sw_bounds *at; /* where boxes began so far, those that were given up too */
 };
 
+/* The number of a variable in the area; -1: it is not there. */
+static inline int sw_area_local(const struct sw_area *p, uint32_t var)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (p->var[i] == var)
+			return (int)i;
+	}
+	return -1;
+}
+
 #endif

@@ -433,22 +433,13 @@ static bool area_to_boxes(struct sw_eval *e, const struct sw_area *p, const stru
 
 /* ---- the problem: address and inequalities over at most 16 local variables */
 
-static int local_of(const struct sw_area *p, uint32_t var)
-{
-	for (uint32_t i = 0; i < p->n; i++) {
-		if (p->var[i] == var)
-			return (int)i;
-	}
-	return -1;
-}
-
 static void take_form(const struct sw_eval *e, const struct sw_area *p, const struct sw_form *form,
 		      struct sw_area_row *row)
 {
 	*row = (struct sw_area_row){.constant = form->constant};
 	for (uint32_t i = 0; i < form->n; i++) {
 		const struct sw_variable *v = &e->variable.at[form->var[i]];
-		int at = local_of(p, form->var[i]);
+		int at = sw_area_local(p, form->var[i]);
 		if (v->lo == v->hi)
 			row->constant += v->lo * form->by[i];
 		else if (at >= 0)
