@@ -21,19 +21,28 @@ uint64_t sw_hash_words(const void *data, size_t bytes)
 	return hash ? hash : 1;
 }
 
-/* Four chains, each as sw_hash_words() has one: a processor multiplies for all of them at a time. */
+static inline uint64_t next_in_chain(uint64_t chain, const unsigned char *at)
+{
+	uint64_t word;
+	memcpy(&word, at, 8);
+	chain = (chain ^ word) * 0xff51afd7ed558ccdull;
+	return chain ^ chain >> 32;
+}
+
+/* Four chains, each as sw_hash_words() has one: a processor multiplies for all of them at a time.  In variables of
+   their own: gcc makes vectors of an array, which multiply at a third of the speed. */
 uint64_t sw_hash_content(const void *data, size_t bytes)
 {
 	enum { CHAINS = 4 };
 	const unsigned char *p = data;
-	uint64_t chain[CHAINS + 2] = {1, 2, 3, 4, 0, bytes}, word;
+	uint64_t a = 1, b = 2, c = 3, d = 4;
 	size_t left = bytes;
-	for (; left >= 8 * CHAINS; left -= 8 * CHAINS, p += 8 * CHAINS)
-		for (unsigned i = 0; i < CHAINS; i++) {
-			memcpy(&word, p + 8 * i, 8);
-			chain[i] = (chain[i] ^ word) * 0xff51afd7ed558ccdull;
-			chain[i] ^= chain[i] >> 32;
-		}
-	chain[CHAINS] = sw_hash_words(p, left);
+	for (; left >= 8 * CHAINS; left -= 8 * CHAINS, p += 8 * CHAINS) {
+		a = next_in_chain(a, p);
+		b = next_in_chain(b, p + 8);
+		c = next_in_chain(c, p + 16);
+		d = next_in_chain(d, p + 24);
+	}
+	const uint64_t chain[CHAINS + 2] = {a, b, c, d, sw_hash_words(p, left), bytes};
 	return sw_hash_words(chain, sizeof chain);
 }
