@@ -150,6 +150,8 @@ void sw_group_fix(struct sw_report *report, const struct sw_group *group, struct
 		sw_fix_event_lines(&report->names, failed, group->before, lines);
 	else if (group->edges)
 		sw_fix_lines(&report->names, finding, group->after, group->before, lines);
+	else if (finding->fix == SW_FIX_EVENT && finding->accesses > 1)
+		sw_fix_lines(&report->names, finding, finding->access[0], finding->access[1], lines);
 	if (!lines->n && !lines->why)
 		sw_fix_call(&report->names, finding, lines);
 	if (lines->n)
