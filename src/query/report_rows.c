@@ -152,7 +152,7 @@ static void put_group(struct sw_rows *rows, struct sw_report *report, size_t ind
 	sw_rows_number(rows, group->edges);
 	put_place(rows, sw_report_site(report, leader->finding));
 	sw_rows_text(rows, fix.text);
-	sw_rows_text(rows, fix.note);
+	sw_rows_text(rows, *fix.note ? fix.note : fix.why);
 	sw_rows_ms(rows, sw_group_cost(report, group));
 	sw_rows_text(rows, fingerprint_of(report, group->leader));
 	sw_rows_end(rows);

@@ -103,16 +103,6 @@ uint64_t sw_group_cost(const struct sw_report *report, const struct sw_group *gr
 /* ---- the fix ------------------------------------------------------------------------------------------------------
  */
 
-const char *sw_group_fix_place(struct sw_report *report, const struct sw_fix_line *line)
-{
-	static const char *const words[] = {"once",  "after", "before", "instead of", "before the result is used",
-					    "remove"};
-	if (!line->frame)
-		return words[line->where];
-	return sw_names_format(&report->names, "%s %s", words[line->where],
-			       sw_place_brief(&report->names, line->frame));
-}
-
 /* The finding of the group that says which event failed to order its hazard, as the hazard's own advice has it; NULL:
    there is none. */
 static const struct sw_finding *failed_event(const struct sw_report *report, const struct sw_group *group)
@@ -131,15 +121,6 @@ static const struct sw_finding *failed_event(const struct sw_report *report, con
 	return NULL;
 }
 
-static const char *lines_text(struct sw_report *report, const struct sw_fix_lines *lines)
-{
-	const char *text = "";
-	for (uint32_t i = 0; i < lines->n; i++)
-		text = sw_names_format(&report->names, "%s%s%s: %s", text, i ? " " : "",
-				       sw_group_fix_place(report, &lines->line[i]), lines->line[i].code);
-	return text;
-}
-
 void sw_group_fix(struct sw_report *report, const struct sw_group *group, struct sw_group_fix *out)
 {
 	const struct sw_shown_finding *leader = &report->shown.at[group->leader];
@@ -155,7 +136,7 @@ void sw_group_fix(struct sw_report *report, const struct sw_group *group, struct
 	if (!lines->n && !lines->why)
 		sw_fix_call(&report->names, finding, lines);
 	if (lines->n)
-		out->text = lines_text(report, lines);
+		out->text = sw_fix_lines_text(&report->names, lines);
 	else if (lines->why && *out->text)
 		out->why = lines->why;
 	if (lines->n && lines->note)

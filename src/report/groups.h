@@ -31,9 +31,6 @@ struct sw_group_fix {
 	const char *why;  /* why there are no lines to paste; "" there are, or the text is all there is */
 };
 void sw_group_fix(struct sw_report *report, const struct sw_group *group, struct sw_group_fix *out);
-/* "after demo.cu:23", "once": where a line of it goes. */
-const char *sw_group_fix_place(struct sw_report *report, const struct sw_fix_line *line);
-
 /* The place that the reader of a finding looks at first, NULL unknown. */
 const struct sw_frame *sw_report_site(struct sw_report *report, const struct sw_finding *finding);
 /* "8 launches", "1 call": what a finding's count counts. */

@@ -405,6 +405,10 @@ static void event_wait_hazard(struct sw_model *m, struct sw_finding *hazard, str
 		seen.fix = SW_FIX_RECORD_NODE;
 	wait_for_other(m, &seen, tie, earlier, miss);
 	drop_event_finding(m, tie);
+	/* The note on the same wait would repeat the fact. */
+	struct sw_finding *note = miss == NEVER ? sw_collect_find(&m->collect, seen.id, &tie->wait) : NULL;
+	if (note)
+		sw_collect_drop(&m->collect, note);
 	hazard->fix_stream = seen.fix_stream;
 	hazard->fix = seen.fix;
 	hazard->fix_call.seq = seen.fix_call.seq;

@@ -308,7 +308,7 @@ static void put_fix(struct sw_json *json, struct sw_report *report, const struct
 	sw_json_open(json, "lines", '[');
 	for (uint32_t i = 0; i < fix.lines.n; i++) {
 		sw_json_open(json, NULL, '{');
-		sw_json_text(json, "where", sw_group_fix_place(report, &fix.lines.line[i]));
+		sw_json_text(json, "where", sw_fix_place(&report->names, &fix.lines.line[i]));
 		sw_json_text(json, "code", fix.lines.line[i].code);
 		sw_json_close(json, '}');
 	}

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "report/groups.h"
 #include "report/kineto/profile.h"
 #include "report/symbols/stack.h"
 #include "reader/kinds.h"
@@ -323,8 +324,10 @@ static void put_finding(struct drawing *d, const struct sw_shown_finding *shown)
 		return;
 	const struct sw_wording words = sw_report_words(d->merge->report, shown);
 	sw_event_label(e, "message", quoted_label(d, words.message));
-	if (*words.fix)
-		sw_event_label(e, "fix", quoted_label(d, words.fix));
+	struct sw_group_fix fix;
+	sw_group_fix(d->merge->report, sw_report_group_of(d->merge->report, shown), &fix);
+	if (*fix.text)
+		sw_event_label(e, "fix", quoted_label(d, fix.text));
 	if (*words.cost)
 		sw_event_label(e, "cost of all such calls", quoted_label(d, words.cost));
 }

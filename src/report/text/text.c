@@ -41,10 +41,17 @@ static const char *what_of(struct sw_text *t, const struct sw_shown_finding *sho
 		       : sw_report_words(t->report, shown).message;
 }
 
-/* "at race.cu:33 in main", "in libcublas.so.13", "". */
+static bool is_line_of_program(const struct sw_frame *site)
+{
+	return site && site->file && (sw_frame_is_python(site) || site->role == SW_FRAME_USER);
+}
+
+/* "at race.cu:33 in main", "in libcublas.so.13", "": the call that must change. */
 static const char *where_of(struct sw_text *t, const struct sw_finding *finding)
 {
-	const struct sw_frame *site = NULL, *module = NULL;
+	const struct sw_frame *site = sw_report_site(t->report, finding), *module = NULL;
+	if (!is_line_of_program(site))
+		site = NULL;
 	for (uint32_t i = finding->accesses; i-- > 0 && !site;) {
 		site = sw_stack_site(t->names, sw_finding_access(finding, i)->stack,
 				     sw_finding_access(finding, i)->function);
@@ -52,12 +59,32 @@ static const char *where_of(struct sw_text *t, const struct sw_finding *finding)
 			module = sw_stack_module(t->names, sw_finding_access(finding, i)->stack,
 						 sw_finding_access(finding, i)->function);
 	}
-	const bool python = site && sw_frame_is_python(site);
-	if (site && (python || site->role == SW_FRAME_USER) && site->file)
+	if (is_line_of_program(site) && site->base)
 		return sw_names_format(t->names, "at %s in %s", sw_place_brief(t->names, site), site->base);
+	if (is_line_of_program(site))
+		return sw_names_format(t->names, "at %s", sw_place_brief(t->names, site));
 	if (site && site->role == SW_FRAME_USER)
 		return sw_names_format(t->names, "in %s (%s)", site->base, site->module);
 	return module ? sw_names_format(t->names, "in %s", module->module) : "";
+}
+
+/* The cost, or which option would measure it; "" nothing. */
+static const char *cost_of(struct sw_text *t, const struct line *line)
+{
+	const struct sw_finding *finding = line->shown->finding;
+	const struct sw_held *held = &sw_finding_details(finding)->held;
+	if (held->timed)
+		return sw_names_format(t->names, "held back %s of work for at most %s",
+				       held->timed == 1 ? "one piece"
+							: sw_names_format(t->names, "%" PRIu64 " pieces", held->timed),
+				       sw_name_time(t->names, held->ns));
+	if (held->untimed)
+		return "how long work was held back, --gpu-timeline measures";
+	if (!line->ns)
+		return "";
+	return finding->cost->vague ? sw_names_format(t->names, "%s (--gpu-timeline measures what could be won back)",
+						      sw_name_time(t->names, line->ns))
+				    : sw_name_time(t->names, line->ns);
 }
 
 /* SW305 is always shown, so there are many: a line for each function, wherever it is called. */
@@ -99,8 +126,9 @@ static void put_line(struct sw_text *t, const struct line *line)
 	const char *text = line->what;
 	text = line->count == 1 ? sw_names_format(t->names, "%s, once", text)
 				: sw_names_format(t->names, "%s, %" PRIu64 " times", text, line->count);
-	if (line->ns)
-		text = sw_names_format(t->names, "%s, %s", text, sw_name_time(t->names, line->ns));
+	const char *cost = cost_of(t, line);
+	if (*cost)
+		text = sw_names_format(t->names, "%s, %s", text, cost);
 	if (*line->where)
 		text = sw_names_format(t->names, "%s, %s", text, line->where);
 	sw_out_paragraph(&t->out, 4, "", 0, text);
@@ -355,7 +383,7 @@ static void put_fix_lines(struct sw_text *t, const struct sw_fix_lines *lines)
 	const char *places[SW_FIX_LINES];
 	size_t column = PLACE_COLUMNS;
 	for (uint32_t i = 0; i < lines->n; i++) {
-		places[i] = sw_names_format(t->names, "%s:", sw_group_fix_place(t->report, &lines->line[i]));
+		places[i] = sw_names_format(t->names, "%s:", sw_fix_place(t->names, &lines->line[i]));
 		column = sw_out_width(places[i]) < column ? column : sw_out_width(places[i]) + 1;
 	}
 	for (uint32_t i = 0; i < lines->n; i++) {

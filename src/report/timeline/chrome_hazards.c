@@ -9,6 +9,7 @@
 
 #include "report/symbols/stack.h"
 #include "report/timeline/chrome.h"
+#include "report/words/fix_lines.h"
 #include "report/words/wording.h"
 
 /*
@@ -443,7 +444,8 @@ static void put_args(struct sw_chrome *c, const struct hazard *h, const char *si
 	if (*words.missing_edge)
 		sw_event_label(&c->events, "missing_edge", sw_label_any(&c->labels, words.missing_edge));
 	if (*words.fix)
-		sw_event_label(&c->events, "fix", sw_label_any(&c->labels, words.fix));
+		sw_event_label(&c->events, "fix",
+			       sw_label_any(&c->labels, sw_fix_text(&c->labels.names, &h->finding, words.fix)));
 	if (later->ranged)
 		sw_event_hex(&c->events, "address", later->address);
 	sw_event_end(&c->events);

@@ -40,6 +40,13 @@ void sw_fix_event_lines(struct sw_names *names, const struct sw_finding *finding
 /* The lines for findings whose fix is not an edge between two calls of the program: waits, frees, captures. */
 void sw_fix_call(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out);
 
+/* "after demo.cu:23", "once": where a line goes. */
+const char *sw_fix_place(struct sw_names *names, const struct sw_fix_line *line);
+/* "once: ... after demo.cu:23: ..." */
+const char *sw_fix_lines_text(struct sw_names *names, const struct sw_fix_lines *lines);
+/* The lines for one finding by itself as text, else `sentence`. */
+const char *sw_fix_text(struct sw_names *names, const struct sw_finding *finding, const char *sentence);
+
 /* The saving when the advice on a wait was followed at run time: facts that `syncwatch confirm --waits` found, and
    their words. */
 
