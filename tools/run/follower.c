@@ -506,6 +506,20 @@ static bool is_stopped(pid_t pid)
 	return end && end[1] && (end[2] == 'T' || end[2] == 't');
 }
 
+/* Did it end because a limit of the options was reached?  Then judging once more would only reach it again. */
+static bool was_limited(struct sw_follower *follower, int *status)
+{
+	int how;
+	const bool limits = follower->options->max_time || follower->options->max_memory;
+	if (!limits || waitpid(follower->pid, &how, 0) != follower->pid)
+		return false;
+	follower->pid = -1;
+	if (!WIFEXITED(how) || WEXITSTATUS(how) != SW_EXIT_MEMORY)
+		return false;
+	*status = SW_EXIT_MEMORY;
+	return true;
+}
+
 /* Waits for the exit status.  False: the follower ended without one, or is stopped. */
 static bool wait_for_status(struct sw_follower *follower, int *status)
 {
@@ -520,7 +534,7 @@ static bool wait_for_status(struct sw_follower *follower, int *status)
 				return true;
 			}
 		if (got < 0)
-			return false;
+			return was_limited(follower, status);
 		stopped = is_stopped(follower->pid) ? stopped + 1 : 0;
 	}
 	kill(follower->pid, SIGKILL);
