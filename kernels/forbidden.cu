@@ -46,7 +46,7 @@ struct Step {
 		CHECK_LAUNCH();
 	}
 
-	/* The same purpose without what is forbidden, where there is one. */
+	/* The purpose without what is forbidden, where there is one. */
 	void right() const
 	{
 		void *p;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the programs about graphs share. */
+/* Functions that the programs about graphs share. */
 #ifndef KERNELS_GRAPH_H
 #define KERNELS_GRAPH_H
 

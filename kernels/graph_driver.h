@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the programs share that make graphs with the driver API: nodes that the runtime has no functions for. */
+/* Functions of the programs that make graphs with the driver API: nodes that the runtime has no functions for. */
 #ifndef KERNELS_GRAPH_DRIVER_H
 #define KERNELS_GRAPH_DRIVER_H
 

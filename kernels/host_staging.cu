@@ -27,7 +27,7 @@ __global__ void place_rows(float **rows, float *first, float *second)
 	rows[1] = second;
 }
 
-/* Its rows lie anywhere. */
+/* A kernel whose rows lie anywhere. */
 __global__ void spin_rows(float *const *rows, const float *in, int n, unsigned ns)
 {
 	int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -37,7 +37,7 @@ __global__ void spin_rows(float *const *rows, const float *in, int n, unsigned n
 		rows[i % 2][i] = in[i];
 }
 
-/* The same, and says in memory which the host polls that it is done. */
+/* spin_rows() that says in memory which the host polls that it is done. */
 __global__ void rows_and_flag(float *const *rows, const float *in, int n, volatile int *done)
 {
 	int i = blockIdx.x * blockDim.x + threadIdx.x;

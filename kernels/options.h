@@ -122,7 +122,7 @@ inline void hot_end()
 	hot_began = {};
 }
 
-/* What a program does on the CPU meanwhile: lasts as long, whatever the machine. */
+/* Work of a program on the CPU meanwhile: lasts as long, whatever the machine. */
 inline void host_work(unsigned ns)
 {
 	const auto end = std::chrono::steady_clock::now() + std::chrono::nanoseconds(ns);

@@ -3,7 +3,7 @@
 
 #include "case.h"
 
-/* What the destructor does when the last reference goes. */
+/* The destructor's work when the last reference goes. */
 struct Refill {
 	float *buffer;
 	std::promise<void> done;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What suites of Check share: how main() ends, and whether a sanitizer's allocator and signal handlers are in place. */
+/* Functions that suites of Check share: how main() ends, and whether a sanitizer's allocator and signal handlers are in
+   place. */
 #ifndef TESTS_RUN_SUITE_H
 #define TESTS_RUN_SUITE_H
 

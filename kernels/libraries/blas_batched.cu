@@ -23,7 +23,7 @@ int main(int argc, char **argv)
 
 	for (int i = 0; i < 3 * PROBLEMS; i++)
 		list[i] = data + i * PART;
-	/* What a kernel writes to the tables is not known: nothing is reported, the launch is counted. */
+	/* A kernel writes unknown pointers to the tables: nothing is reported, the launch is counted. */
 	bool by_kernel = c.is("table-by-kernel");
 	float **from = by_kernel ? table + 3 * PROBLEMS : table;
 	CHECK(cudaMemcpyAsync(from, list, sizeof list, cudaMemcpyHostToDevice, a));

@@ -3,7 +3,7 @@
 
 #include "library.h"
 
-/* Of no small prime factor: the work area is as large as the data, and more. */
+/* A length without small prime factors: the work area is as large as the data, and more. */
 constexpr int LENGTH = 1009 * 101;
 
 static cufftHandle new_plan(cudaStream_t stream, bool area)

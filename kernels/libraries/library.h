@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the programs that use cuBLAS and others share.  Matrices are of floats, by columns. */
+/* Functions that the programs for cuBLAS and others share.  Matrices are of floats, by columns. */
 #ifndef KERNELS_LIBRARIES_LIBRARY_H
 #define KERNELS_LIBRARIES_LIBRARY_H
 

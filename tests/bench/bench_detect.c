@@ -58,7 +58,7 @@ static void launches(struct tb *tb, uint64_t operations)
 				  DEV + ((i + 13) % 64 << 21));
 }
 
-/* The same with kernels whose code is known. */
+/* Launches of kernels whose code is known. */
 static void coded(struct tb *tb, uint64_t operations)
 {
 	streams(tb, 1);

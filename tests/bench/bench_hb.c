@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the order engine costs: steps a second and bytes held, for three kinds of programs.  One argument: seconds a
- * mix. */
+/* Costs of the order engine: steps a second and bytes held, for three kinds of programs.  One argument: seconds a mix.
+ * */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -15,7 +15,7 @@ void load_slices(struct tb *tb, uint64_t launches);
 /* Four streams whose tensors lie between each other's in one allocation: whatever one touches has neighbours that
    others touch meanwhile, and only the bytes show that nothing is shared.  Sizes change with each launch, too. */
 void load_rivals(struct tb *tb, uint64_t launches);
-/* The same with new offsets each launch, and 256 kinds of launches: a kernel and its sizes. */
+/* Rivals with new offsets each launch, and 256 kinds of launches: a kernel and its sizes. */
 void load_moved_rivals(struct tb *tb, uint64_t launches);
 
 /* Two streams that set the same bytes without any order, from so many call sites that there are at least so many

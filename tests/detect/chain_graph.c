@@ -115,7 +115,7 @@ static bool is_mark(const struct graph *graph, unsigned i)
 	return graph->node[i].op.kind == CHAIN_RECORD || graph->node[i].op.kind == CHAIN_STREAM_WAIT;
 }
 
-/* What comes before each node, by all paths. */
+/* Finds the nodes before each node, by all paths. */
 static void close_paths(const struct graph *graph, uint64_t *before)
 {
 	for (unsigned i = 0; i < graph->n; i++) {

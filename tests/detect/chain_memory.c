@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What touches which bytes, and which two of them conflict: doc/findings.md, without regard to cost. */
+/* Which accesses touch which bytes, and which two of them conflict: doc/findings.md, without regard to cost. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,7 +131,7 @@ static void compare(struct truth *truth, const struct touch *m, const struct tou
 	for (size_t i = 0; i < SLOT_WORDS; i++)
 		share |= m->bytes[i] & y->bytes[i];
 	enum sw_order order = oracle_ordered(&truth->order, m->node, y->node);
-	/* What a host function does comes before the work that waits for it, written down before or not. */
+	/* The accesses of a host function come before the work that waits for it, written down before or not. */
 	if (y->function && oracle_ordered(&truth->order, y->function - 1, m->node) == SW_ORDER_DOCUMENTED)
 		order = SW_ORDER_DOCUMENTED;
 	if (y->role == SW_FREE && y->alias && y->alias != m->alias)

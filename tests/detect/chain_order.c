@@ -136,7 +136,7 @@ void callback(struct run *run)
 	run->callback_node = run->truth->order.now;
 }
 
-/* It reads or fills memory of the host's, as the guard sees it. */
+/* The callback reads or fills memory of the host's, as the guard sees it. */
 static void callback_touches(struct run *run)
 {
 	const struct chain_op *op = run->op;

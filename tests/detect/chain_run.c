@@ -9,7 +9,7 @@
 
 /* ---- work ---- */
 
-/* Who waits for a copy (doc/findings.md, "Who waits for what"). */
+/* How the host waits for a copy (doc/findings.md, "Who waits for what"). */
 enum join { NO, FULL, BEFORE, MAY };
 
 static enum join join_of(const struct run *run)

@@ -14,7 +14,7 @@
 #define KEPT(i)	       (0x7d0000000000ull + ((uint64_t)(i) << 21))
 #define HOST	       0x600000ull
 
-/* What a round makes and ends: every other one at new addresses and handles, the rest at a few old ones. */
+/* Objects that a round makes and ends: every other one at new addresses and handles, the rest at a few old ones. */
 struct things {
 	uint64_t n, device, pinned, pooled, nodes_memory;
 	uint64_t stream[2], event[2], graph, exec, node;

@@ -10,7 +10,7 @@
 
 /* The module, NUL-terminated; *bytes without the NUL. */
 const char *test_kernels(size_t *bytes);
-/* The same for another architecture: not the code that ran. */
+/* Code for another architecture: not the code that ran. */
 const char *test_kernels_elsewhere(size_t *bytes);
 
 /* One block of 256 threads unless the test says otherwise: elements are of 4 bytes. */

@@ -40,7 +40,7 @@ struct program {
 	struct op op[OPS];
 };
 
-/* What becomes of the waits of an operation. */
+/* Waits of an operation after the advice. */
 struct advice {
 	bool given;
 	uint32_t needs;

@@ -143,7 +143,8 @@ START_TEST(freed_twice)
 }
 END_TEST
 
-/* Of the host, of the middle of an allocation, of no allocation; refused or, by a driver that lets it pass, not. */
+/* Pointers of the host, of the middle of an allocation, of no allocation; refused or, by a driver that lets it pass,
+   not. */
 START_TEST(foreign_pointers_are_freed)
 {
 	static const uint64_t pointers[] = {HOST, DEV + 64, 0x123456789000, 0, UINT64_MAX};

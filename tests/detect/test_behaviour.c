@@ -146,7 +146,7 @@ START_TEST(what_is_built_in_is_whole)
 					      known->blocks[s] && known->next[s] && known->own[s] &&
 					      known->documented[s],
 				      "%s", known->name);
-		/* What the documents decide, they decide somewhere. */
+		/* A call that the documents decide names the place. */
 		ck_assert_msg(strcspn(known->documented, "01") == SW_SPINNERS || *known->source, "%s", known->name);
 	}
 	ck_assert_uint_gt(n, 140);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kernels reach without a pointer; code that shows less than all, or is not there. */
+/* Memory that kernels reach without a pointer; code that shows less than all, or is not there. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

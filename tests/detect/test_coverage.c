@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What ends or weakens a judgement, and what is counted: errors, losses, calls that are not modelled (SW901-SW903). */
+/* Events that end or weaken a judgement, and counters: errors, losses, calls that are not modelled (SW901-SW903). */
 #include "detect/judge.h"
 
 /* Failed calls have no effect; the first sticky error ends judgement of its context. */
@@ -165,7 +165,7 @@ START_TEST(nothing_intercepted)
 }
 END_TEST
 
-/* What the coverage line says. */
+/* Numbers of the coverage line. */
 START_TEST(coverage_counts)
 {
 	struct tb *tb = two_streams();

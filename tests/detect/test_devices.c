@@ -150,7 +150,7 @@ END_TEST
 
 /* ---- the end of a context ---------------------------------------------------------------------------------------- */
 
-/* Its own work is waited for; a stream of the other device still uses the memory. */
+/* A reset waits for its own device's work; a stream of the other device still uses the memory. */
 START_TEST(reset_frees)
 {
 	struct tb *tb = two_devices();
@@ -262,7 +262,7 @@ START_TEST(primary_covers_green)
 }
 END_TEST
 
-/* Of a green context's event, the primary context's work is no part. */
+/* Work of the primary context is no part of a green context's event. */
 START_TEST(green_events)
 {
 	struct tb *tb = green();

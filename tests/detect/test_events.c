@@ -178,7 +178,7 @@ static void export(struct tb *tb, uint64_t event)
 	o->args[1] = 99;
 }
 
-/* What another process does with an event is not seen: it may pass on what was recorded here by one of its own.  Nobody
+/* Calls of another process for an event are not seen: it may pass on what was recorded here by one of its own.  Nobody
    can wait for an event whose handle was not exported. */
 START_TEST(events_of_other_processes)
 {

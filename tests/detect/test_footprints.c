@@ -71,7 +71,7 @@ START_TEST(two_launches)
 }
 END_TEST
 
-/* What is reported of an access: the bytes, the parameter, the instruction. */
+/* Facts reported of an access: the bytes, the parameter, the instruction. */
 START_TEST(an_access_is_told_exactly)
 {
 	struct tb *tb = with_code(two_streams());

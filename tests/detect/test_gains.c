@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the run would gain from a fix: what is not known must widen the interval, and what is needed is no gain. */
+/* Gains from a fix: what is not known must widen the interval, and what is needed is no gain. */
 #include "detect/judge.h"
 #include "detect/kernels.h"
 
@@ -124,7 +124,7 @@ START_TEST(what_was_never_seen_alone_is_not_known)
 }
 END_TEST
 
-/* Its twin: both were seen alone in each round, so both are known, and the interval is narrow. */
+/* The twin: both were seen alone in each round, so both are known, and the interval is narrow. */
 START_TEST(what_was_seen_alone_is_known)
 {
 	struct tb *tb = with_code(two_streams());
@@ -192,7 +192,8 @@ START_TEST(pinning_and_releasing_is_one_advice)
 }
 END_TEST
 
-/* What goes away once is paid for once: memory pinned at the start of a run is pinned by the fixed program as well. */
+/* A cost that goes away once is paid for once: memory pinned at the start of a run is pinned by the fixed program as
+   well. */
 START_TEST(the_change_itself_is_paid_for)
 {
 	struct tb *tb = two_streams();

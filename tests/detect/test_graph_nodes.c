@@ -86,7 +86,7 @@ START_TEST(a_body_may_race)
 }
 END_TEST
 
-/* Of the bodies of one node one runs at a time, whatever lies inside them; two nodes of one body run together. */
+/* One body of a node runs at a time, whatever lies inside them; two nodes of one body run together. */
 START_TEST(bodies_exclude_each_other)
 {
 	struct tb *tb = two_streams();
@@ -243,7 +243,7 @@ START_TEST(a_node_waits_for_a_flag)
 }
 END_TEST
 
-/* What a semaphore orders is not known: it is said, and a hazard after it is no more than possible. */
+/* The order by a semaphore is not known: that is said, and a hazard after it is no more than possible. */
 START_TEST(semaphores_are_not_followed)
 {
 	struct tb *tb = two_streams();

@@ -111,7 +111,7 @@ START_TEST(nodes_name_the_captured_call)
 }
 END_TEST
 
-/* What a child graph holds is ordered by the node that holds it. */
+/* Nodes of a child graph are ordered by the node that holds it. */
 START_TEST(child_graphs)
 {
 	struct tb *tb = two_streams();

@@ -140,7 +140,7 @@ START_TEST(signalled)
 }
 END_TEST
 
-/* What the host enqueues when it has seen the flag is in order too, which nothing shows. */
+/* Work that the host enqueues when it has seen the flag is in order too, which nothing shows. */
 START_TEST(relayed)
 {
 	struct tb *tb = with_code(two_streams());

@@ -127,8 +127,8 @@ START_TEST(a_workspace_of_two_handles)
 }
 END_TEST
 
-/* What one call does on two streams is known to the library; how much of the workspace each kernel uses is not known.
-   Two calls: a hazard. */
+/* The work of one call on two streams is ordered by the library; how much of the workspace each kernel uses is not
+   known. Two calls: a hazard. */
 START_TEST(two_streams_of_one_call)
 {
 	for (int two = 0; two < 2; two++) {
@@ -154,7 +154,7 @@ START_TEST(two_streams_of_one_call)
 }
 END_TEST
 
-/* Of a kernel only the pointer is known: of two in one workspace the same must be used for a hazard. */
+/* Only the pointer of a kernel is known: two kernels in one workspace are a hazard if they use the same one. */
 START_TEST(parts_of_a_workspace)
 {
 	for (int apart = 0; apart < 2; apart++) {

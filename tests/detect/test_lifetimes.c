@@ -298,7 +298,7 @@ START_TEST(block_bounds_a_pointer)
 }
 END_TEST
 
-/* What is said of a launch is what it touches.  0: the bytes that are set.  1: others.  2: said of another stream. */
+/* Annotations of a launch say what it touches.  0: the bytes that are set.  1: others.  2: said of another stream. */
 START_TEST(said_of_a_launch)
 {
 	struct tb *tb = two_streams();

@@ -82,7 +82,7 @@ START_TEST(mapped_twice)
 }
 END_TEST
 
-/* What was done before it was mapped once more; 1: ordered before that. */
+/* Accesses before the memory was mapped once more; 1: ordered before that. */
 START_TEST(mapped_later)
 {
 	struct tb *tb = program();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an observer of a judgement sees. */
+/* Events that an observer of a judgement sees. */
 #include "detect/judge.h"
 
 struct seen {

@@ -81,7 +81,7 @@ START_TEST(reused)
 }
 END_TEST
 
-/* It was not freed, or its free was not recorded: then this is as between two uses of one tensor. */
+/* A block was not freed, or its free was not recorded: then this is as between two uses of one tensor. */
 START_TEST(not_freed)
 {
 	struct tb *tb = read_elsewhere();
@@ -116,7 +116,7 @@ START_TEST(memory_returned)
 }
 END_TEST
 
-/* What lies in no allocation, or sticks out of one, is counted and believed nothing of. */
+/* A block that lies in no allocation, or sticks out of one, is counted and believed nothing of. */
 START_TEST(unplaced)
 {
 	struct tb *tb = two_streams();
@@ -241,8 +241,8 @@ START_TEST(one_among_many)
 }
 END_TEST
 
-/* What started in a block while it was another's does not end a pointer to the new one.  0: the set of its end is
-   missed where that is forgotten. */
+/* An object that started in a block while it was another's does not end a pointer to the new one.  0: the set of its
+   end is missed where that is forgotten. */
 START_TEST(starts_of_the_one_before)
 {
 	struct tb *tb = two_streams();

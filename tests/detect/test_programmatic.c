@@ -72,7 +72,7 @@ START_TEST(two_kernels)
 }
 END_TEST
 
-/* The same pair, launched or separated in another way: nothing is unordered. */
+/* Pairs of kernels that are launched or separated in another way: nothing is unordered. */
 enum { PLAIN, SET, EVENT, WAIT, SYNCHRONISED, ONE_MORE, WAYS };
 
 START_TEST(something_orders_both)
@@ -97,7 +97,7 @@ START_TEST(something_orders_both)
 }
 END_TEST
 
-/* What follows the pair comes after both of it: a plain kernel, another stream by an event, the host. */
+/* Work that follows the pair comes after both: a plain kernel, another stream by an event, the host. */
 START_TEST(later_work_comes_after_both)
 {
 	struct tb *tb = with_code(two_streams());

@@ -31,7 +31,7 @@ struct run {
 	size_t most_segments, most_uses, by_rows;
 };
 
-/* What accesses of a run touch. */
+/* Shapes of the accesses of a run. */
 enum { DENSE, BOXES, TILES };
 
 static uint64_t below(struct run *run, uint64_t n)

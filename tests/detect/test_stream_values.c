@@ -146,8 +146,8 @@ START_TEST(holds_it_already)
 }
 END_TEST
 
-/* What may have overwritten the value is not known: the wait is not released at once for sure.  0: a copy between the
-   two; 1: memory that was allocated anew; 2: pinned memory, which the host may have written. */
+/* Unknown work may have overwritten the value: the wait is not released at once for sure.  0: a copy between the two;
+   1: memory that was allocated anew; 2: pinned memory, which the host may have written. */
 START_TEST(held_something_once)
 {
 	struct tb *tb = three_streams();

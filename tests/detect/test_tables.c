@@ -189,7 +189,7 @@ START_TEST(not_known)
 }
 END_TEST
 
-/* The same table for many launches, filled again for each. */
+/* One table for many launches, filled again for each. */
 START_TEST(filled_again)
 {
 	struct tb *tb = with_code(two_streams());
@@ -225,7 +225,7 @@ START_TEST(by_mode)
 }
 END_TEST
 
-/* The same launch before and after its table is known: 0: the table leads to what is copied, 1: elsewhere. */
+/* A launch before and after its table is known: 0: the table leads to what is copied, 1: elsewhere. */
 START_TEST(known_later)
 {
 	struct tb *tb = with_code(two_streams());

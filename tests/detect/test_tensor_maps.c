@@ -150,7 +150,7 @@ START_TEST(other_bytes_are_no_map)
 }
 END_TEST
 
-/* What a launch is compared by before it is evaluated must be what its evaluation finds, whatever is recorded then. */
+/* A launch is compared before it is evaluated by what its evaluation will find, whatever is recorded then. */
 START_TEST(a_lasting_map_says_what_its_record_says)
 {
 	struct sw_handles *handles = sw_handles_new();

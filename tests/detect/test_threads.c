@@ -108,7 +108,7 @@ START_TEST(creation)
 }
 END_TEST
 
-/* What one lane for all threads would have reported too is as certain as ever. */
+/* A hazard that one lane for all threads would report too is as certain as ever. */
 START_TEST(nobody_waited)
 {
 	struct tb *tb = two_streams();

@@ -46,7 +46,7 @@ static void only_error(struct tb *tb, int id, size_t times)
 	sw_judgement_free(j);
 }
 
-/* Its address is never asked for. */
+/* The variable's address is never asked for. */
 START_TEST(two_kernels_meet)
 {
 	struct tb *tb = program();

@@ -123,8 +123,8 @@ START_TEST(waits_for_other_streams)
 }
 END_TEST
 
-/* The same, and 0: the program has an event of its own there, 1: that was recorded too early; 2: the other one is the
-   legacy stream, which waits for a blocking one, 3: and does not for a non-blocking one. */
+/* Ways to order the other stream. 0: the program has an event of its own there, 1: that was recorded too early; 2: the
+   other one is the legacy stream, which waits for a blocking one, 3: and does not for a non-blocking one. */
 START_TEST(waits_for_streams_that_are_ordered)
 {
 	enum { BLOCKING_STREAM = 0xa5, LEGACY = 1 };
@@ -169,7 +169,7 @@ START_TEST(waits_are_not_moved)
 }
 END_TEST
 
-/* What an earlier wait of the loop covered, a later round needs: the place keeps it. */
+/* Work that an earlier wait of the loop covered, a later round needs: the place keeps it. */
 START_TEST(needs_of_later_rounds)
 {
 	struct tb *tb = two_streams();
@@ -392,7 +392,7 @@ START_TEST(counted_polls)
 }
 END_TEST
 
-/* What held the host, by kind; and the same calls with nothing pending. */
+/* Calls that held the host, by kind; and the same calls with nothing pending. */
 START_TEST(waits_by_kind)
 {
 	struct tb *tb = two_streams();

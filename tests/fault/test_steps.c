@@ -365,7 +365,7 @@ END_TEST
 
 /* ---- a machine that has no time for the recorder's own thread ---------------------------------------------------- */
 
-/* It begins late, long after 10 ms, or begins and then stands still: the trace is in memory even so. */
+/* The helper begins late, long after 10 ms, or begins and then stands still: the trace is in memory even so. */
 START_TEST(test_late_thread)
 {
 	const struct plan plan = {.who = RUN_LIVES};

@@ -50,7 +50,7 @@ static bool holds(enum sw_condition c, bool less, bool equal)
 	}
 }
 
-/* What no data goes into was made before all loops: a thread has it once. */
+/* A value that no data goes into was made before all loops: a thread has it once. */
 static uint64_t made_once(const struct oracle_thread *th, uint32_t number)
 {
 	uint64_t hash = number;
@@ -179,7 +179,7 @@ static bool facts_hold(const struct oracle_thread *th, uint32_t from, uint32_t n
 	return true;
 }
 
-/* Those in a loop (+ 1), or after all loops. */
+/* Runs the sites in a loop (+ 1), or after all loops. */
 static bool run_sites(struct oracle_thread *th, uint32_t loop, struct oracle_touched *out)
 {
 	const struct terms *t = th->k->t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of spans share. */
+/* Functions that the tests of spans share. */
 #ifndef TESTS_FOOTPRINT_SPANS_CHECK_H
 #define TESTS_FOOTPRINT_SPANS_CHECK_H
 
@@ -21,7 +21,7 @@ extern unsigned spans_failed;
 
 /* Does a launch after others have the spans that it has alone? */
 bool spans_serve(struct sw_spans *spans, const struct terms *t);
-/* The same of launches that differ in one parameter: pointers elsewhere, other numbers. */
+/* Compares launches that differ in one parameter: pointers elsewhere, other numbers. */
 bool spans_serve_moved(struct sw_spans *spans, struct terms *t);
 
 /* An access of 4 bytes at the term. */

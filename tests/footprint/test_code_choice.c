@@ -227,7 +227,7 @@ START_TEST(the_first_container_that_has_it_counts)
 	check(ask(1, 90, "k"), SW_SOURCE_SASS, 90, true);
 	ck_assert_uint_eq(fake_ptx[90].read, 0);
 	check(ask(1, 90, "later"), SW_SOURCE_PTX, 90, true);
-	/* It can't be read there: the other's code is not an answer. */
+	/* The code can't be read there: the other's code is not an answer. */
 	fake_sass[90].broken = true;
 	check_why(ask(2, 90, "k"), "unreadable: sm_90: broken as told");
 }
@@ -271,7 +271,8 @@ static struct sw_unit *load_units(struct sw_containers *containers, const struct
 	return units->unit.at;
 }
 
-/* What is not used goes when others need the room, the longest unused first, and comes back when it is asked for. */
+/* A content that is not used goes when others need the room, the longest unused first, and comes back when it is asked
+   for. */
 START_TEST(contents_are_bounded)
 {
 	struct sw_monitor monitor = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER};

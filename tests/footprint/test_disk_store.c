@@ -79,7 +79,7 @@ START_TEST(the_next_run_finds_it)
 	ck_assert_uint_eq(t.cached, 1);
 	ck_assert_uint_eq(t.analysed, 0);
 	ck_assert_uint_eq(image.asked, 1); /* the image was not even read */
-	/* What is absent stays absent. */
+	/* A kernel that is absent stays absent. */
 	ck_assert_uint_eq(ask(cache, 7, 90, "absent", false).cached, 0);
 	t = ask(cache, 7, 90, "absent", false);
 	ck_assert_uint_eq(t.cached, 1);
@@ -154,7 +154,7 @@ START_TEST(damage_costs_an_analysis_at_most)
 		dump(path[0], bytes, i);
 		ask(cache, 7, 90, "k", true);
 	}
-	/* It was fixed by the last one. */
+	/* The last writer has fixed the file. */
 	ck_assert_uint_eq(ask(cache, 7, 90, "k", true).cached, 1);
 }
 END_TEST

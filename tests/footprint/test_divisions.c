@@ -39,7 +39,7 @@ START_TEST(a_division_by_a_reciprocal)
 }
 END_TEST
 
-/* The same of 64 bits: rd10 is about 2^64 / b, corrected in steps; rd11: about a / b. */
+/* Division of 64 bits: rd10 is about 2^64 / b, corrected in steps; rd11: about a / b. */
 #define WIDE_STEP                                                                                                      \
 	"mul.lo.u64 %rd5, %rd10, %rd9; neg.s64 %rd5, %rd5; mul.hi.u64 %rd5, %rd10, %rd5; add.s64 %rd10, %rd10, %rd5;"
 #define WIDE_RECIPROCAL(steps, by)                                                                                     \

@@ -61,8 +61,8 @@ static void make_some(struct terms *t, uint64_t *random)
 				      .imm2 = 64});
 }
 
-/* What has no bounds by its form alone is open in each evaluation, and what spans leave out, since no thread comes
-   there, is not touched. */
+/* An address without bounds by its form alone is open in each evaluation, and what spans leave out, since no thread
+   comes there, is not touched. */
 static void check(uint64_t seed)
 {
 	uint64_t random = sw_hash_u64(seed);

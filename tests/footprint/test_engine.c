@@ -11,7 +11,7 @@ START_TEST(a_guard_holds_where_it_leads)
 	       "write 4 param:0 at " AT " if (" I " < p8.32)\n");
 	expect(INDEX BASE LIMIT POINT "setp.lt.s32 %p1, %r1, %r9; @%p1 st.global.u32 [%rd1], %r1; ret;",
 	       "write 4 param:0 at " AT " if (" I " < p8.32)\n");
-	/* What comes after the branches have met again is under no condition. */
+	/* Accesses after the branches have met again are under no condition. */
 	expect(INDEX BASE LIMIT POINT
 	       "setp.ge.s32 %p1, %r1, %r9; @%p1 bra end; mov.u32 %r2, 1; end: st.global.u32 [%rd1], %r1; ret;",
 	       "write 4 param:0 at " AT "\n");
@@ -225,7 +225,7 @@ START_TEST(one_predicate_chooses_again_and_again)
 	       "ld.param.u64 %rd5, [d]; setp.lt.s32 %p1, %r4, %r9; setp.ge.s32 %p2, %r4, %r9;"
 	       "selp.b64 %rd6, %rd1, %rd5, %p1; selp.b64 %rd7, %rd5, %rd6, %p2; st.global.u32 [%rd7], %r1; ret;",
 	       "write 4 param:0 param:16 at select((tid.x >= p8.32), p16.64, " AT ")\n");
-	/* What was computed from the number that is not used is not used. */
+	/* A value computed from the number that is not used is not used. */
 	expect(INDEX BASE LIMIT POINT
 	       "ld.param.u64 %rd5, [d]; setp.lt.s32 %p1, %r4, %r9; selp.b64 %rd6, %rd1, %rd5, %p1;"
 	       "shl.b64 %rd6, %rd6, 1; selp.b64 %rd7, %rd6, %rd3, %p1; st.global.u32 [%rd7], %r1; ret;",
@@ -339,7 +339,7 @@ START_TEST(shared_memory_is_no_site)
 }
 END_TEST
 
-/* What is stored in shared memory matters as soon as an address is loaded from there, wherever that stands. */
+/* A pointer stored in shared memory matters as soon as an address is loaded from there, wherever that stands. */
 START_TEST(pointers_through_shared_memory)
 {
 	const char *loop = ".shared .align 8 .b8 s[64]; ld.param.u64 %rd2, [a]; mov.u32 %r2, 0;"

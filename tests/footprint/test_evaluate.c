@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What launches touch: ordinary kernels written as terms, and what must come out to the byte. */
+/* Launches of ordinary kernels written as terms, and what must come out to the byte. */
 #include <check.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -253,7 +253,7 @@ START_TEST(grid_strided)
 }
 END_TEST
 
-/* The same loop tested at its head; and without any test it has no bound. */
+/* A loop that is tested at its head; and without any test it has no bound. */
 START_TEST(head_tested)
 {
 	struct terms *t = terms_new();

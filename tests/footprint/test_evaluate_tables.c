@@ -140,7 +140,7 @@ START_TEST(table_by_data)
 }
 END_TEST
 
-/* What lies outside the block is not known, and what is hidden may be any word. */
+/* A word outside the block is not known, and one that is hidden may be any word. */
 START_TEST(table_unknown)
 {
 	struct terms *t = terms_new();

@@ -166,8 +166,8 @@ static bool check_null(struct sw_launch_memo_totals *totals)
 	return good;
 }
 
-/* What is tested for null has no bound, or one in some cases only: a counter, an index that is loaded.  Most pointers
-   are far from where the test would say something else. */
+/* A pointer that is tested for null has no bound, or one in some cases only: a counter, an index that is loaded.  Most
+   pointers are far from where the test would say something else. */
 static uint32_t make_unbounded(struct terms *t, int kind)
 {
 	uint32_t start = op(t, SW_OP_SUB, 64, 0, param(t, 64, 0), constant(t, 64, kind & 1 ? INT64_C(1) << 43 : 0));

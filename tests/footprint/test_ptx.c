@@ -169,7 +169,7 @@ START_TEST(kernels_without_code)
 }
 END_TEST
 
-/* What evidence strings are made of. */
+/* Evidence strings: the place and the text of an instruction. */
 START_TEST(place_and_text)
 {
 	struct sw_ptx_module *m =

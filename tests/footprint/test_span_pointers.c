@@ -56,7 +56,7 @@ static uint32_t way(struct terms *t, uint32_t a, uint32_t when_a, uint32_t b, ui
 	return terms_add(t, (struct sw_term){.op = SW_TERM_ANY, .width = 64, .a = first, .b = 2, .imm2 = 1});
 }
 
-/* What becomes of the words p and q where `mode` (of 32 bits, the third word) says so. */
+/* How the words p and q are used where `mode` (of 32 bits, the third word) says so. */
 enum {
 	BY_MODE,
 	BY_THREAD,

@@ -38,7 +38,7 @@ static void check_kernel(uint64_t seed, struct oracle_touched *touched, struct t
 	oracle_make(&k, seed);
 	struct sw_spans *spans = sw_spans_new(&k.t->f);
 	if (oracle_run(&k, touched)) {
-		/* What is remembered of a launch serves another one if that differs in pointers alone. */
+		/* The spans remembered of a launch serve another one if that differs in pointers alone. */
 		if (!spans_serve_moved(spans, k.t) && totals->wrong++ < 10)
 			fprintf(stderr, "seed %" PRIu64 ": other spans after other launches\n", seed);
 		bool bounded = sw_spans_find(spans, &k.t->geometry, &span, &n);
@@ -109,7 +109,7 @@ static void signed_remainders(void)
 			uint32_t whole = op(t, SW_OP_AND, 32, 0, op(t, SW_OP_ADD, 32, 0, x, more), mask);
 			spans_add_site(t, spans_element_at(t, op(t, SW_OP_SUB, 32, 0, x, whole)));
 			t->term[t->f.terms - 2].flags = SW_SIGNED;
-			/* Of a number below 0, bits that are left out count. */
+			/* Bits of a number below 0 that are left out count. */
 			CHECK(spans(t, less ? -4 * 31 : 0, 4 * 32) == !(cut && less));
 		}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every fuzz target defines: the interface of libFuzzer, which replay.c calls as well. */
+/* The function that every fuzz target defines: the interface of libFuzzer, which replay.c calls as well. */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
 

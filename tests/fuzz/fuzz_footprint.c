@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is kept on disk of any bytes: what passes the check is evaluated, printed and packed again. */
+/* Stored footprints of any bytes: what passes the check is evaluated, printed and packed again. */
 #include "fuzz.h"
 
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "fuzz.h"
 #include "memory_file.h"
 
-/* What reports index by must be there, or the report reads wild memory. */
+/* Indexes that reports use must exist, or the report reads wild memory. */
 static void check_access(const struct sw_judgement *j, const struct sw_access *access)
 {
 	if (access->stream >= j->streams.n && access->stream)

@@ -26,7 +26,7 @@ struct trace {
 	const struct sw_file_header *header;
 };
 
-/* What becomes of the images: all content stays, or goes, or comes from `code`. */
+/* How images are treated: all content stays, or goes, or comes from `code`. */
 struct images {
 	bool stay;
 	const struct sw_gather *code; /* NULL: none */
@@ -100,7 +100,7 @@ static const struct sw_chunk_header *find_chunk(const struct trace *t, uint32_t 
 	return NULL;
 }
 
-/* What must not stay in the records that are kept, and what is different now. */
+/* Removes what must not stay in the records that are kept, and corrects what is different now. */
 static void redact(struct sw_rec *r, uint32_t bytes, const struct images *images)
 {
 	struct sw_rec_image *image = (struct sw_rec_image *)r;

@@ -272,7 +272,7 @@ static void jump(int signal)
 	siglongjmp(back, 1);
 }
 
-/* What the program took away from a page stays away, whatever is copied. */
+/* Rights that the program took away from a page stay away, whatever is copied. */
 void case_own_rights(void)
 {
 	cudaStream_t s = busy_stream();

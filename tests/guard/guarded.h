@@ -30,7 +30,7 @@ char *pinned(size_t bytes);
 char *pages(size_t bytes);
 /* The buffer takes part in a copy that is in flight. */
 void upload(cudaStream_t stream, const char *from, size_t bytes);
-/* The same, to memory that no other copy uses. */
+/* Uploads to memory that no other copy uses. */
 void upload_aside(cudaStream_t stream, const char *from, size_t bytes);
 void download(cudaStream_t stream, char *to, size_t bytes);
 

@@ -8,7 +8,7 @@
 
 /* ---- steps ---- */
 
-/* What is enqueued in a stream now comes after these, in addition to the call and the step before. */
+/* Nodes before an operation that is enqueued in a stream now, in addition to the call and the step before. */
 static struct nodes legacy_rules(const struct oracle *o, int lane)
 {
 	struct nodes before = {0};
@@ -32,7 +32,7 @@ static int step(struct oracle *o, const struct op *op, bool work)
 	return v;
 }
 
-/* What the start of a launch comes after by way of the kernel before it. */
+/* Nodes before the start of a launch by way of the kernel before it. */
 static void start_after(struct oracle *o, int v, int primary)
 {
 	const struct node *p = &o->node[primary];

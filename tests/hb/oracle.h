@@ -22,7 +22,7 @@ struct node {
 	bool pointed; /* the engine returned its point: */
 	struct sw_point point;
 	struct nodes before[3]; /* ancestors, itself included: documented, measured, observed */
-	/* Of a launch: what it does, and what comes before its start; itself not included. */
+	/* A launch: what it does, and what comes before its start; itself not included. */
 	bool launch, linked; /* linked: it may begin before the kernel before it ends */
 	bool unsure;	     /* that is not known */
 	struct sw_hb_grid grid;
@@ -63,7 +63,7 @@ struct oracle {
 	int unborn[MAX_EVENTS];	       /* lane of a thread that was created and has not started, -1 none */
 	int done[MAX_EVENTS];	       /* thread by its handle, -1 none */
 	int acted;		       /* node of the last that any host did, -1 none */
-	/* Of the last call: */
+	/* The last call: */
 	int now;    /* its node, -1 none */
 	bool ended; /* it ended a wait: */
 	bool host_func_end;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the oracle cannot see: reported edges, slots, memory, explanations; and the rules once more as readable pairs.
- */
+/* Properties that the oracle cannot see: reported edges, slots, memory, explanations; and the rules once more as
+ * readable pairs. */
 #include <check.h>
 #include <stdlib.h>
 

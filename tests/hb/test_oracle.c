@@ -211,7 +211,7 @@ static void compare_order(struct run *run, const struct op *op, unsigned long se
 	}
 }
 
-/* What the start of a launch comes after. */
+/* Compares the nodes before the start of a launch. */
 static void compare_start(struct run *run, const struct op *op, unsigned long seq)
 {
 	const struct oracle *o = run->oracle;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the C++ runtime's demangler says of a kernel's parameters, to compare with sw_signature_of(). */
+/* A kernel's parameters by the C++ runtime's demangler, to compare with sw_signature_of(). */
 #ifndef TESTS_IMAGE_DEMANGLED_H
 #define TESTS_IMAGE_DEMANGLED_H
 

@@ -162,7 +162,7 @@ static void share_read(struct tb *tb)
 	tb_copy(tb, BUFFER + 3072, SW_SIDE_DEVICE, OTHERS + 4000, SW_SIDE_DEVICE, 90, STREAM_A);
 }
 
-/* What the exporter does not touch. */
+/* Memory that the exporter does not touch. */
 static void share_look(struct tb *tb)
 {
 	tb_copy(tb, BUFFER + 3072, SW_SIDE_DEVICE, OTHERS + 8192, SW_SIDE_DEVICE, 90, STREAM_A);

@@ -68,7 +68,7 @@ START_TEST(jobs_run_there)
 }
 END_TEST
 
-/* It is run by the caller after a while, and there when that is insisted on. */
+/* The caller runs a job after a while, the thread only when that is insisted on. */
 START_TEST(a_job_waits_for_the_thread_that_can_do_it)
 {
 	struct done done = {0};

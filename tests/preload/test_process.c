@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What processes and threads do to a recorder: forks, execs, kills, the end. */
+/* Processes and threads that a recorder must survive: forks, execs, kills, the end. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>

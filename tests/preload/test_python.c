@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What libsyncwatch-python.so makes of interpreters that it does not know, and of memory that is not what it should be.
- */
+/* libsyncwatch-python.so and interpreters that it does not know, and of memory that is not what it should be. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,7 +177,7 @@ START_TEST(strings_that_lie_are_refused)
 	function.state = 1 << 2 | 1 << 6; /* not compact */
 	ck_assert_int_eq(look(&code), SW_PYTHON_UNREADABLE);
 	function = good;
-	/* Its end lies where nothing can be read. */
+	/* The text's end lies where nothing can be read. */
 	struct text *last = (struct text *)(void *)(edge - offsetof(struct text, data) - 8);
 	memcpy(last, &good, offsetof(struct text, data) + 4);
 	last->length = 9;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the recorder writes, through recorder.h alone. */
+/* The recorder's records, through recorder.h alone. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>

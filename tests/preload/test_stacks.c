@@ -41,7 +41,7 @@ static uint64_t random_number(void) /* xorshift: the same paths in every run */
 	return state ^= state << 17;
 }
 
-/* Of code without frame pointers only unwind tables know the frames. On aarch64 all functions have frame records. */
+/* Only unwind tables know the frames of code without frame pointers. On aarch64 all functions have frame records. */
 #if defined __clang__ || !defined __x86_64__
 #define WITHOUT_POINTER
 #else
@@ -306,7 +306,8 @@ static void call_before_and_after(void)
 	without_tables(call_once);
 }
 
-/* It comes when the first calls are made: their stacks are whole where tables know the way, and say so where not. */
+/* libunwind comes when the first calls are made: their stacks are whole where tables know the way, and say so where
+   not. */
 START_TEST(test_late_libunwind)
 {
 	struct trace t;
@@ -372,7 +373,7 @@ END_TEST
 
 static char *forbidden;
 
-/* What a signal interrupted has no return address: it is recorded one further, as if it were one. */
+/* An interrupted function has no return address: it is recorded one further, as if it were one. */
 static void after_fault(int signal, siginfo_t *info, void *context)
 {
 	const ucontext_t *c = context;
@@ -391,7 +392,7 @@ static __attribute__((noinline)) void fault(void)
 	keep = NULL;
 }
 
-/* The same stack again and again, and without a signal in between: none may be taken for another. */
+/* One stack again and again, and without a signal in between: none may be taken for another. */
 static void from_faults(void)
 {
 	struct sigaction action = {.sa_sigaction = after_fault, .sa_flags = SA_SIGINFO};
@@ -482,7 +483,7 @@ START_TEST(test_exceptions_not_captured)
 }
 END_TEST
 
-/* What libunwind is reported in place of its pipe. */
+/* The answers that libunwind gets in place of its pipe. */
 START_TEST(test_what_can_be_read)
 {
 	char *pages = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

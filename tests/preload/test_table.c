@@ -131,7 +131,7 @@ END_TEST
 static struct sw_table shared;
 static uint64_t published;
 
-/* What was put before `published` was raised must be found, with its value. */
+/* An entry that was put before `published` was raised must be found, with its value. */
 static void *reader(void *data)
 {
 	uint64_t *wrong = data;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What threads do to a recorder: short ones, calls in destructors, cancellation, longjmp, signals, nested calls. */
+/* Threads that a recorder must survive: short ones, calls in destructors, cancellation, longjmp, signals, nested calls.
+ */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a packed trace says in place of files: code, functions, lines.  Never other code than what was packed. */
+/* Content that a packed trace has in place of files: code, functions, lines.  Never other code than what was packed. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>

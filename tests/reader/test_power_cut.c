@@ -62,7 +62,8 @@ static bool keep(const struct sw_record *record)
 
 static uint64_t seen;
 
-/* The same record, or, in a chunk without a checksum, one whose end lay on a page that is lost. */
+/* Compares a record with the one written, or, in a chunk without a checksum, one whose end lay on a page that is lost.
+ */
 static bool compare(const struct sw_record *record)
 {
 	const unsigned char *now = (const unsigned char *)record->rec,

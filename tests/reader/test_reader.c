@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a trace holds comes out: order, dictionaries, stacks, modules, images, time. */
+/* The reader finds what a trace holds: order, dictionaries, stacks, modules, images, time. */
 #include <check.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -263,7 +263,7 @@ START_TEST(an_image_whose_bytes_are_not_its_hash_has_no_content)
 }
 END_TEST
 
-/* It is read when it is asked for, once. */
+/* The content is read when it is asked for, once. */
 static bool has_content_with(uint64_t hash)
 {
 	struct tb *tb = tb_new(path, NULL);

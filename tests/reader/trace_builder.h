@@ -162,7 +162,7 @@ struct sw_rec_graph_node *tb_node(struct tb *tb, uint64_t exec, uint64_t node, c
 struct sw_rec_mem_op *tb_mem_op(struct tb *tb, enum sw_mem_op op, uint64_t address, uint64_t bytes, uint64_t stream);
 /* Named as the function of syncwatch.h that leaves it. */
 struct sw_rec_host_sync *tb_host_sync(struct tb *tb, enum sw_thread_op op, enum sw_through kind, uint64_t object);
-/* Of the guard: flags are SW_HOST_*. */
+/* An access that the guard saw: flags are SW_HOST_*. */
 struct sw_rec_host_access *tb_host_access(struct tb *tb, uint64_t address, uint64_t bytes, uint32_t flags);
 struct sw_rec_range *tb_range(struct tb *tb, enum sw_range_op op, uint64_t domain, uint64_t id, const char *name,
 			      const char *domain_name);

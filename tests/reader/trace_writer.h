@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the trace builder share. */
+/* Functions that the files of the trace builder share. */
 #ifndef TESTS_READER_TRACE_WRITER_H
 #define TESTS_READER_TRACE_WRITER_H
 

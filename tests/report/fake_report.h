@@ -38,7 +38,7 @@ struct sw_access *side_of(struct sw_finding *finding, int side);
 
 /* Makes `report`; NULL: no options. */
 struct sw_report *make(const struct sw_report_options *options);
-/* Of `report`, malloc'ed. */
+/* The text of `report`, malloc'ed. */
 char *styled_text(const struct sw_text_style *style);
 char *text_of(bool colour);
 char *json_of(void);

@@ -12,7 +12,7 @@
 #include "reader/reader.h"
 #include "report/symbols/debug_objects.h"
 
-/* What differs from test to test; zero is a run that ended in order. */
+/* Parts of the trace that differ from test to test; zero is a run that ended in order. */
 struct fake_trace {
 	bool crashed, torch, changed, packed, python;
 	const char *notice, *damage;

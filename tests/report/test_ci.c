@@ -111,7 +111,7 @@ static size_t count(const char *text, const char *part)
 	return n;
 }
 
-/* What several processes share: once, except in JUnit's XML, where each has a suite. */
+/* Findings that several processes share: once, except in JUnit's XML, where each has a suite. */
 START_TEST(processes_share_results)
 {
 	static const char *const parts[SW_CI_FORMATS] = {"\"ruleId\"", "<failure", "\"check_name\"", "::error"};

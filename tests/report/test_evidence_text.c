@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an access touches and how that is known: the sentences. */
+/* An access's bytes and how they are known: the sentences. */
 #include <check.h>
 #include <stdlib.h>
 

@@ -174,7 +174,7 @@ START_TEST(forty_racing_launches_fit_a_screen)
 }
 END_TEST
 
-/* The same on 39 buffers: 39 causes, of which ten are printed in full, and all are counted. */
+/* One mistake on 39 buffers: 39 causes, of which ten are printed in full, and all are counted. */
 START_TEST(ten_causes_are_printed_in_full)
 {
 	forty_launches();

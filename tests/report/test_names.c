@@ -120,7 +120,7 @@ START_TEST(types_are_whole_where_they_are_short)
 	make(NULL);
 	ck_assert_str_eq(brief(FAKE_COPY), "kernel scale<int>");
 	ck_assert_str_eq(brief(FAKE_SCALE), "kernel scale(...float...)");
-	/* What suppressions and fingerprints are made of does not depend on other findings. */
+	/* The words of suppressions and fingerprints do not depend on other findings. */
 	struct sw_access access = launch(SW_READ, FAKE_COPY, 1, FAKE_AT_SCALE, 1);
 	ck_assert_str_eq(sw_name_operation(&report->names, &access), "kernel scale");
 }

@@ -61,7 +61,7 @@ START_TEST(nameless_programs_have_places)
 	ck_assert_uint_gt(site->offset, 0);
 	char *text = styled_text(&(struct sw_text_style){.columns = 100, .limit = 10});
 	ck_assert_ptr_nonnull(strstr(text, "(race+0x"));
-	/* Its file is another one than ran: -g would change nothing. */
+	/* The module's file is another one than ran: -g would change nothing. */
 	ck_assert_ptr_null(strstr(text, "no lines:"));
 	free(text);
 }
@@ -91,7 +91,7 @@ START_TEST(no_two_findings_share_a_fingerprint)
 			ck_assert_uint_ne(before[i], before[k]);
 	}
 	ck_assert_uint_eq(before[0], alone);
-	/* What only --all shows takes no number from the others. */
+	/* A finding that only --all shows takes no number from the others. */
 	judgement.findings.at[0].hidden = true;
 	make(NULL);
 	ck_assert_uint_eq(fingerprint_of(1), alone);

@@ -41,7 +41,7 @@ static const char *place(uint32_t stack, uint32_t other)
 
 START_TEST(python_frames_stand_where_the_interpreter_ran_them)
 {
-	/* Of two loops the inner one ran _tensor.py and step(), the outer one the module. */
+	/* The inner of two loops ran _tensor.py and step(), the outer one the module. */
 	ck_assert_str_eq(shown(FAKE_AT_PY_COPY), "at::_ops::copy_::call, Tensor.copy, step, <module>");
 	/* Without its names the interpreter is still known by its file. */
 	ck_assert_str_eq(shown(FAKE_AT_PY_PLAIN), "at::_ops::copy_::call, Tensor.copy, step, <module>");
@@ -96,7 +96,7 @@ START_TEST(backward_passes_lead_to_the_line_that_waits_for_them)
 	ck_assert_str_eq(shown(FAKE_AT_PY_WAITING),
 			 "at::_ops::copy_::call, autograd thread, Tensor.copy, step, <module>");
 	ck_assert_str_eq(place(FAKE_AT_PY_WAITING, 0), "train.py:20");
-	/* What another thread does is none of the first thread's business. */
+	/* Calls of another thread have no frames of the first one. */
 	ck_assert_str_eq(shown(FAKE_AT_PY_OTHER), "?");
 }
 END_TEST
@@ -125,7 +125,7 @@ START_TEST(a_collective_is_waited_for_by_its_work)
 	ck_assert_uint_eq(fix.n, 1);
 	ck_assert_str_eq(fix.line[0].code, "work.wait()");
 	ck_assert_str_eq(fix.streams, "work is what all_reduce(..., async_op=True) returned at train.py:20");
-	/* What comes before the collective has no Work. */
+	/* Calls before the collective have no Work. */
 	reduce.seq = 3;
 	sw_fix_lines(&names, &(struct sw_finding){.fix = SW_FIX_EVENT}, &copy, &reduce, &fix);
 	ck_assert(!fix.streams && (!fix.n || !strstr(fix.line[0].code, "work")));

@@ -236,7 +236,7 @@ START_TEST(hazards_that_an_unknown_call_lowered_are_a_gap)
 }
 END_TEST
 
-/* It is the trace that ended, not the program. */
+/* The trace ended, not the program. */
 START_TEST(a_full_trace_is_not_blamed_on_the_program)
 {
 	static const struct {

@@ -62,7 +62,7 @@ static inline enum sw_queue_kind machine_queue(uint32_t queue)
 	return queue == 0 ? SW_QUEUE_LEGACY : queue < 3 ? SW_QUEUE_BLOCKING : SW_QUEUE_FREE;
 }
 
-/* What is done to the calls of one site, as src/schedule's. */
+/* Changes of the calls of one site, as src/schedule's. */
 struct machine_change {
 	bool made;
 	enum sw_what_if_kind kind;

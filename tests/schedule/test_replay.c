@@ -151,7 +151,7 @@ static int64_t edges_done(const struct sw_window *w, uint32_t node, const int64_
 	return last;
 }
 
-/* Of all work that was seen to end before this, or before other work that came since.  seen: the nodes as they were
+/* Work that was seen to end before this, or before other work that came since.  seen: the nodes as they were
    calibrated; fewer than 64 run at once in these schedules. */
 static int64_t taken_done(const struct sw_window *w, size_t place, const struct sw_schedule_node *seen,
 			  const int64_t *done)
@@ -270,7 +270,7 @@ static struct sw_what_if random_change(struct sw_keep keep[2])
 
 enum { SETS = 12 };
 
-/* Of random sets of changes, and of one more: work that leaves a legacy stream of which there is none.  That changes
+/* Replays random sets of changes, and one more: work that leaves a legacy stream of which there is none.  That changes
    nothing, but what may change is in no run. */
 static void try_changes(uint32_t seed, bool everywhere, struct sw_gain *gain)
 {

@@ -65,7 +65,7 @@ static void wait_until(uint64_t site, enum sw_until what, uint64_t which, uint64
 	end(call, until > now ? until - now : 5 * US);
 }
 
-/* Of a wait that becomes less, the host's for `queue` stays. */
+/* The gain of a wait of which the host's wait for `queue` stays. */
 static struct sw_gain gain_of(enum sw_what_if_kind kind, uint64_t site, uint32_t queue)
 {
 	struct sw_keep keep = {.queue = queue, .to = SW_KEEP_HOST};
@@ -113,7 +113,7 @@ START_TEST(removed_wait_lets_host_and_device_overlap)
 	ck_assert_uint_eq(facts.bracketed, _i ? 0 : 10);
 	ck_assert_uint_le(facts.residual_permille, 1);
 	ck_assert(facts.reliable);
-	/* Of 20 ms 10 remain: the last kernel runs concurrently with the last host work. */
+	/* 10 of 20 ms remain: the last kernel runs concurrently with the last host work. */
 	check_gain(gain_of(SW_IF_NO_WAIT, 2, 0), 9900, 9900, 20);
 }
 END_TEST
@@ -179,7 +179,7 @@ START_TEST(a_last_wait_takes_over_behind_many)
 			wait_until(2, SW_UNTIL_DEVICE, 0, 0);
 	}
 	wait_until(3, SW_UNTIL_CONTEXT, 0, 0);
-	/* What comes after it, as long as all kernels, must not run concurrently with them. */
+	/* Work after it, as long as all kernels, must not run concurrently with them. */
 	now += 4 * MS;
 	wait_until(4, SW_UNTIL_CONTEXT, 0, 0);
 	sw_schedule_finish(s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What counting.c counted. */
+/* Counts of counting.c. */
 #ifndef TESTS_SIMCUDA_COUNTING_H
 #define TESTS_SIMCUDA_COUNTING_H
 

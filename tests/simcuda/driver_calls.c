@@ -22,7 +22,7 @@ static void (*reset)(void);
 static int rows, failures;
 static bool no_variant; /* libcudart exports one form of the call only, which is the legacy one */
 
-/* What was called since the last reset, as the table writes it; several names in the table's order. */
+/* Compares the calls since the last reset with a row, as the table writes it; several names in the table's order. */
 static void compare(const char *row, const char *expected)
 {
 	struct counted *e;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What cuBLAS and the like do first: they ask for private tables of the driver.  Built as libcublas.so.0. */
+/* cuBLAS and the like begin so: they ask for private tables of the driver.  Built as libcublas.so.0. */
 #include <cuda.h>
 
 CUresult private_library_starts(void);

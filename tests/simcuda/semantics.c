@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What programs rely on: bytes arrive, in order; graphs replay; errors are the right ones; exits and forks do not hang.
- */
+/* Promises that programs rely on: bytes arrive, in order; graphs replay; errors are the right ones; exits and forks do
+ * not hang. */
 #include "device_code.h"
 #include "expect.h"
 
@@ -258,7 +258,7 @@ static void errors_are_the_documented_ones(void)
 	CHECK(cudaFree(d));
 }
 
-/* What a kernel is given can be asked for: the recorder does. */
+/* A kernel's parameters can be asked for: the recorder does. */
 static void parameters_have_their_layout(void)
 {
 	size_t offset, bytes;

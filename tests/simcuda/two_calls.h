@@ -105,7 +105,8 @@ enum step { SETUP, BETWEEN, MAKE_CALL };
 
 #define CALL_NAME(row, setup, between, call, own) {row},
 
-/* What the calls need, besides device code: made with device 1 first, so that device 0 is current in the end. */
+/* Objects that the calls need, besides device code: made with device 1 first, so that device 0 is current in the end.
+ */
 static void make_objects(void)
 {
 	pageable = calloc(1, BYTES);

@@ -96,7 +96,7 @@ static void wait_for_all(void)
 	CALL(cuCtxSynchronize, (void), );
 }
 
-/* What a round left is as it must be. */
+/* Checks the bytes that a round left. */
 static void expect(const uint8_t *at, uint8_t value)
 {
 	if (at[0] != value || at[BYTES - 1] != value)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the command says when it fails itself: each fatal signal, a stack that is used up, and silence otherwise. */
+/* The command's words when it fails itself: each fatal signal, a stack that is used up, and silence otherwise. */
 #include "config.h"
 
 #include <check.h>
@@ -19,7 +19,7 @@
 
 static char said[65536];
 
-/* What `body` says on stderr in a process of its own; its wait status. */
+/* The output of `body` on stderr in a process of its own; its wait status. */
 static int said_by(void (*body)(void))
 {
 	int pair[2], status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run with a hold says of a finding: that nothing orders two sides is one thing, that they touch the same bytes
-   is another. */
+/* Conclusions from a run with a hold: that nothing orders two sides is one thing, that they touch the same bytes is
+   another. */
 #include "confirm/trial.h"
 
 #include <check.h>
@@ -86,7 +86,7 @@ START_TEST(no_order_and_bytes_in_common)
 }
 END_TEST
 
-/* What waited is no race, whatever the bytes. */
+/* A call that waited is no race, whatever the bytes. */
 START_TEST(what_waited_is_not_proven)
 {
 	struct sw_shown_finding shown = {.fingerprint = 1};

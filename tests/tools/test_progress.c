@@ -24,7 +24,7 @@ static struct terminal open_terminal(void)
 	return t;
 }
 
-/* What was written since the last call. */
+/* Text written since the last call. */
 static const char *seen(int fd)
 {
 	static char text[1024];

@@ -14,7 +14,7 @@
 #define SITE	3u
 #define LOADING 7u /* this round loads a library */
 
-/* What a part takes in a run: `ms` and up to a fiftieth of it more. */
+/* The time of a part in a run: `ms` and up to a fiftieth of it more. */
 static uint64_t takes(uint64_t ms, uint64_t run, uint64_t part)
 {
 	return ms * MS + sw_hash_u64(run * 1000 + part + 1) % (ms * MS / 50 + 1);

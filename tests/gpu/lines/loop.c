@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Python cannot measure: compiled with -Isrc -Iinclude, called with ctypes. */
+/* Loops that Python cannot measure: compiled with -Isrc -Iinclude, called with ctypes. */
 #include <dlfcn.h>
 #include <time.h>
 
@@ -31,7 +31,7 @@ double loop(int (*call)(void *, void *), void *event, void *stream, int calls, i
 /* ---- the recorder with and without Python lines, in one process
  * ------------------------------------------------------ */
 
-/* What the recorder does when it starts, and the opposite.  No call may be under way. */
+/* Turns recording on as the recorder's start does, and off.  No call may be under way. */
 int lines(int on)
 {
 	const struct sw_companion *(*recorder)(uint32_t) = dlsym(RTLD_DEFAULT, "syncwatch_companion");

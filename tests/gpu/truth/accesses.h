@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the recorder wrote (lines.h), in memory. */
+/* Accesses that the recorder wrote (lines.h), in memory. */
 #ifndef SW_TRUTH_ACCESSES_H
 #define SW_TRUTH_ACCESSES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the patches write on the device and the recorder reads: a hash set of touched bytes. */
+/* Memory that the patches write on the device and the recorder reads: a hash set of touched bytes. */
 #ifndef SW_TRUTH_OBSERVED_H
 #define SW_TRUTH_OBSERVED_H
 

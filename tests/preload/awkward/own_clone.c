@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What ThreadSanitizer's runtime does to a program, as far as threads are concerned: it stands before clone(), which it
-   can only have called by threads that it knows, and keeps hundreds of kilobytes of static thread-local storage. */
+/* ThreadSanitizer's runtime, as far as threads are concerned: it stands before clone(), which it can only have called
+   by threads that it knows, and keeps hundreds of kilobytes of static thread-local storage. */
 #include <sched.h>
 #include <stdlib.h>
 

@@ -120,7 +120,7 @@ void last_thread(void)
 	pthread_exit(NULL);
 }
 
-/* It leaves past libc. */
+/* The thread leaves past libc. */
 void last_thread_raw(void)
 {
 	first_call();

@@ -75,7 +75,7 @@ int cudnnBatchNormalizationForwardInference(void *handle, int mode, const void *
 #endif
 
 #define BYTES (1u << 20)
-/* Of products, in `data`. */
+/* Operands of products, in `data`. */
 #define OPERAND_A 0x40000u
 #define OPERAND_B 0x60000u
 #define OPERAND_C 0x80000u

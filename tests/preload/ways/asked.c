@@ -55,7 +55,7 @@ int main(void)
 	CHECK(driver);
 	ask = (__typeof__(ask))dlsym(driver, "cuGetProcAddress_v2");
 	CHECK(ask);
-	/* It hands out itself, and the copy is as good. */
+	/* The function hands out itself, and the copy is as good. */
 	ask = (__typeof__(ask))get("cuGetProcAddress", 12000, 0);
 	CHECK(ask && ask == (__typeof__(ask))dlsym(driver, "cuGetProcAddress_v2"));
 	CHECK(!get("cuNoSuchFunction", 13000, 0));

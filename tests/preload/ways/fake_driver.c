@@ -121,7 +121,7 @@ EXPORT CUresult cuCtxCreate_v2(CUcontext *ctx, unsigned int flags, CUdevice dev)
 {
 	(void)flags;
 	(void)dev;
-	/* The same address each time, as an allocator would do. */
+	/* One address each time, as an allocator would do. */
 	*ctx = current = (CUcontext)0x88000;
 	return CUDA_SUCCESS;
 }
@@ -276,7 +276,7 @@ static CUresult event_record_inside(CUevent event, CUstream stream)
 	return CUDA_SUCCESS;
 }
 
-/* What the real one hands out for a name, a version and a flag: the newest not newer than asked for. */
+/* The real driver hands out for a name, a version and a flag: the newest not newer than asked for. */
 static const struct {
 	const char *name;
 	int version;

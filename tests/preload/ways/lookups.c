@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What dlerror() and errno say after look-ups, found and not found, and what stays known of handles that are none. */
+/* dlerror() and errno after look-ups, found and not found, and of handles that are none. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>

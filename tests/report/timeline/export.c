@@ -66,7 +66,7 @@ static void pipeline(struct tb *tb)
 	tb->dur = 100;
 }
 
-/* The same without the wait: a hazard between exact copies. */
+/* A trace without the wait: a hazard between exact copies. */
 static void race(struct tb *tb)
 {
 	tb_copy(tb, device_memory, SW_SIDE_DEVICE, host_memory, SW_SIDE_HOST, 4096, A);
