@@ -58,6 +58,12 @@ class Window(Flight):
         self.assertIn(f"{dropped} calls before its last ones were dropped", result.stderr)
         self.assertEqual(sum(line.startswith("END ") for line in self.dump()), 1)
 
+    def test_the_file_stays_small(self):
+        """While the program runs: 29 MB are recorded."""
+        small = "for i in $(seq 300); do [ $(stat -c %b t.swt) -lt 32768 ] && echo small && break; sleep 0.1; done"
+        result = self.run_with(["--keep", str(KEEP)], "sets=400000", f"system={small}")
+        self.assertEqual(result.stdout, "400000\nsmall\n", result.stderr)
+
     def test_what_fits_is_whole(self):
         """The twin: nothing was dropped, and the report is a proof."""
         result = self.run_with(["--keep", "64M", "--last", "600"], "sets=1000", "fixed")
