@@ -127,7 +127,7 @@ static int open_expanded(const char *path)
 	return expanded;
 }
 
-static uint64_t inversions, pending, in_flight, races;
+static uint64_t inversions, pending, in_flight, failed, races;
 
 static void compare(const char *path, uint32_t seeds)
 {
@@ -149,6 +149,7 @@ static void compare(const char *path, uint32_t seeds)
 		/* So slowly that no call is waited for: it is said. */
 		judge_live(path, trace, seed, SW_FOLLOW_CALL_NS, &live);
 		in_flight += live.facts.in_flight;
+		failed += live.facts.failed;
 		if (strcmp(live.report, after) != 0 && !live.facts.in_flight && !live.facts.overtaken)
 			printf("slowly: "), print_difference(path, seed, live.report, after);
 		free(live.report);
@@ -173,10 +174,10 @@ int main(int argc, char **argv)
 		globfree(&paths);
 	}
 	printf("%" PRIu64 " records before lower numbers, %" PRIu64 " calls that returned later, %" PRIu64
-	       " taken in flight, %" PRIu64 " errors\n",
-	       inversions, pending, in_flight, races);
+	       " taken in flight, %" PRIu64 " of which failed, %" PRIu64 " errors\n",
+	       inversions, pending, in_flight, failed, races);
 	/* The test must have tried what it is about. */
-	if (argc <= 2 && (!inversions || !pending || !in_flight || !races || !unreturned))
+	if (argc <= 2 && (!inversions || !pending || !in_flight || !races || !unreturned || !failed))
 		failures++;
 	printf("%s\n", failures ? "FAILED" : "passed");
 	return failures != 0;

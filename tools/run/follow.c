@@ -8,8 +8,10 @@
 
 #include "terminal.h"
 
-/* Between two looks: records are judged one look after they were seen (reader/writer.h). */
-#define LOOK_NS 5000000u
+/* Between two looks, at least: records are judged one look after they were seen (reader/writer.h).  With thousands of
+   threads a look takes milliseconds: no more than a tenth of the time goes into them. */
+#define LOOK_NS	   5000000u
+#define LOOK_SHARE 10u
 
 struct sw_follow {
 	struct sw_follow_sink *sink;
@@ -21,7 +23,7 @@ struct sw_follow {
 	struct sw_suppressions *suppressed; /* for what is printed: which of them were used is said by the report */
 	struct sw_report *shown;	    /* NULL: nothing was found yet */
 	SW_VEC(uint8_t) told;		    /* by finding: its severity + 1 when it was printed */
-	uint64_t looked_ns;
+	uint64_t looked_ns, pause_ns;
 	uint64_t measured_ns, calls, launches; /* when the rates were measured, and the counts then */
 	double calls_s, launches_s;
 	bool ended, looked_last, broken, taken;
@@ -124,10 +126,12 @@ size_t sw_follow_step(struct sw_follow *f, size_t most)
 	size_t n = 0;
 	if (!f->judging)
 		return 0;
-	if (f->ended ? !f->looked_last : now - f->looked_ns >= LOOK_NS) {
+	if (f->ended ? !f->looked_last : now - f->looked_ns >= f->pause_ns) {
 		f->looked_ns = now;
 		f->looked_last = f->ended;
 		f->broken |= sw_reader_refresh(f->analysis.reader, now, f->ended, &f->error);
+		const uint64_t took = now_ns() - now;
+		f->pause_ns = took * LOOK_SHARE > LOOK_NS ? took * LOOK_SHARE : LOOK_NS;
 	}
 	for (int got = 1; n < most && got == 1 && !f->broken; n += got == 1) {
 		got = sw_judging_step(f->judging, &f->error);

@@ -26,8 +26,9 @@
 /* Records of one process that are judged before the others have their turn. */
 #define TURN 20000u
 /* How long it sleeps when there was nothing to judge, after work and when nothing happens. */
-#define SHORT_MS 5
-#define LONG_MS	 20
+#define IDLE_TURNS 200u
+#define SHORT_MS   5
+#define LONG_MS	   20
 
 /* A follower that was stopped (SIGSTOP) for so long is given up. */
 #define STOPPED_MOST 10
@@ -293,10 +294,11 @@ static void follow_until_finish(struct state *s)
 	struct message *m = &s->message;
 	int files[FILES];
 	bool worked = false;
+	uint32_t idle = 0; /* turns without work */
 	for (;;) {
 		struct pollfd readable = {.fd = s->socket, .events = POLLIN};
 		int got;
-		poll(&readable, 1, worked ? 0 : s->session.traces.n ? SHORT_MS : LONG_MS);
+		poll(&readable, 1, worked ? 0 : idle < IDLE_TURNS ? SHORT_MS : LONG_MS);
 		while ((got = receive(s->socket, m, files, MSG_DONTWAIT)) > 0) {
 			if (m->kind == FOLLOW_TRACE)
 				add_trace(s, m, files);
@@ -312,6 +314,7 @@ static void follow_until_finish(struct state *s)
 			_exit(SW_EXIT_MEMORY);
 		bury_commands(s);
 		worked = judge_a_turn(s) > 0;
+		idle = worked ? 0 : idle + 1;
 		show(s);
 	}
 }
