@@ -144,7 +144,7 @@ void sw_gather_code(struct sw_gather *g, bool no_ptx, int level)
 {
 	for (size_t i = 0; i < g->all.n; i++) {
 		struct sw_gathered_code *code = g->all.at[i];
-		struct sw_reduce what = {&code->launched, g->archs.at, g->archs.n, no_ptx, level};
+		struct sw_reduce what = {&code->launched, g->archs.at, g->archs.n, no_ptx, g->wrap, level};
 		struct sw_error error;
 		size_t n;
 		const void *bytes = code->image->bytes(code->image->arg, &n, &error);
@@ -509,6 +509,7 @@ int sw_pack_append_stored(struct sw_reader *reader, const char *trace, struct sw
 	if (rc)
 		return rc;
 	begin_gathering(&gather, reader);
+	gather.wrap = true;
 	gather_stored(&gather);
 	rc = sw_pack_copy_open(&copy, &file, error);
 	struct sw_pack_chunks chunks = {

@@ -76,6 +76,7 @@ struct sw_gather {
 	SW_VEC(struct sw_gathered_code *) all;
 	SW_VEC(uint32_t) archs;
 	uint64_t kernels;
+	bool wrap; /* as in struct sw_reduce */
 };
 
 /* Reads the trace; 0 or <0 with error filled.  A damaged trace is gathered from as far as it goes.  Free it in any

@@ -24,6 +24,7 @@ struct sw_reduce {
 	const uint32_t *arch;	       /* of the devices; none: the newest machine code of a fatbin */
 	size_t archs;
 	bool no_ptx; /* machine code alone */
+	bool wrap;   /* machine code that is in no fatbin is put into one, compressed: most of it is zeros */
 	int level;   /* of zstd */
 };
 

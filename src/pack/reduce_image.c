@@ -437,24 +437,57 @@ static void stand_in(struct fatbin *f, const struct sort *s)
 	free(content);
 }
 
+static void begin_fatbin(struct fatbin *f)
+{
+	uint64_t header = SW_FATBIN_MAGIC | 1ull << 32 | (uint64_t)SW_FATBIN_HEADER_BYTES << 48, none = 0;
+	append_bytes(f, &header, sizeof header);
+	append_bytes(f, &none, sizeof none);
+}
+
+static void *end_fatbin(struct fatbin *f, size_t *out_bytes)
+{
+	const uint64_t entries = f->out.n - SW_FATBIN_HEADER_BYTES;
+	memcpy(f->out.at + 8, &entries, sizeof entries);
+	*out_bytes = f->out.n;
+	return f->out.at;
+}
+
 static void *reduce_fatbin(const struct sw_reduce *what, const void *bytes, size_t size, size_t *out_bytes)
 {
 	struct fatbin f = {.what = what, .from = bytes};
 	struct sw_error error;
-	uint64_t header = SW_FATBIN_MAGIC | 1ull << 32 | (uint64_t)SW_FATBIN_HEADER_BYTES << 48, none = 0;
-	append_bytes(&f, &header, sizeof header);
-	append_bytes(&f, &none, sizeof none);
+	begin_fatbin(&f);
 	sw_fatbin_walk(bytes, size, look_at_entry, &f, &error);
 	sw_fatbin_walk(bytes, size, take_entry, &f, &error);
 	for (size_t i = 0; i < f.sorts.n; i++)
 		stand_in(&f, &f.sorts.at[i]);
-	uint64_t entries = f.out.n - SW_FATBIN_HEADER_BYTES;
-	memcpy(f.out.at + 8, &entries, sizeof entries);
 	for (size_t i = 0; i < f.sorts.n; i++)
 		sw_map_free(&f.sorts.at[i].found);
 	free(f.sorts.at);
-	*out_bytes = f.out.n;
-	return f.out.at;
+	return end_fatbin(&f, out_bytes);
+}
+
+static int leave_walk(void *arg, const struct sw_cubin_kernel *kernel)
+{
+	(void)arg, (void)kernel;
+	return 1;
+}
+
+/* A fatbin of this cubin alone.  NULL: it is none. */
+static void *wrap_cubin(const struct sw_reduce *what, const void *cubin, size_t bytes, size_t *out_bytes)
+{
+	unsigned char head[SW_FATBIN_ENTRY_BYTES] = {SW_FATBIN_ELF, 0, 1, 1};
+	const uint32_t header = sizeof head;
+	struct sw_fatbin_entry e = {.kind = SW_IMAGE_ELF, .flags = 1, .payload = head + sizeof head};
+	struct fatbin f = {.what = what, .from = head};
+	struct sw_error error;
+	if (sw_cubin_walk(cubin, bytes, &e.arch, leave_walk, NULL, &error) < 0 || !e.arch)
+		return NULL;
+	memcpy(head + 4, &header, sizeof header);
+	memcpy(head + 28, &e.arch, sizeof e.arch);
+	begin_fatbin(&f);
+	put_entry(&f, &e, cubin, bytes);
+	return end_fatbin(&f, out_bytes);
 }
 
 void *sw_reduce_image(const struct sw_reduce *what, const void *image, size_t bytes, size_t *out_bytes)
@@ -470,5 +503,8 @@ void *sw_reduce_image(const struct sw_reduce *what, const void *image, size_t by
 		reduce_cubin(what->launched, (unsigned char *)copy, bytes);
 	else if (kind == SW_IMAGE_PTX)
 		reduce_ptx(what->launched, copy, bytes);
-	return copy;
+	void *wrapped = kind == SW_IMAGE_ELF && what->wrap ? wrap_cubin(what, copy, bytes, out_bytes) : NULL;
+	if (wrapped)
+		free(copy);
+	return wrapped ? wrapped : copy;
 }

@@ -31,11 +31,11 @@ def kinds():
     """Values of the record kinds that are counted, from the format's header."""
     with open(os.path.join(HERE, "../../include/syncwatch/format_file.h"), encoding="utf-8") as file:
         text = file.read()
-    return {name: int(text.split(f"X({name}, ")[1].split(",")[0]) for name in ("IMAGE", "IMAGE_DATA")}
+    return {name: int(text.split(f"X({name}, ")[1].split(",")[0]) for name in ("IMAGE", "IMAGE_DATA", "PACK_DATA")}
 
 
 def bytes_of_kinds(path, wanted):
-    """(bytes of the trace's records, of them IMAGE_DATA, number of IMAGE records)"""
+    """(bytes of the trace's records, of them code of images, number of IMAGE records)"""
     with open(path, "rb") as file:
         trace = file.read()
     header, chunk = struct.unpack_from("<II", trace, 16)
@@ -51,7 +51,7 @@ def bytes_of_kinds(path, wanted):
             if not size:
                 break
             whole += size
-            data += size if kind == wanted["IMAGE_DATA"] else 0
+            data += size if kind in (wanted["IMAGE_DATA"], wanted["PACK_DATA"]) else 0
             images += kind == wanted["IMAGE"]
             at += size
     return whole, data, images

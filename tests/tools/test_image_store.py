@@ -3,7 +3,7 @@
 """Code that a program loads from memory is kept in the store once: a second run does not copy it, and its trace is judged alike,
 with the store or without.
 
-usage: test_image_store.py BUILD_DIR
+usage: test_image_store.py BUILD_DIR SOURCE_DIR
 """
 import glob
 import os
@@ -13,7 +13,7 @@ import sys
 import tempfile
 import unittest
 
-BUILD = os.path.abspath(sys.argv.pop(1))
+BUILD, SOURCE = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 COMMAND = os.path.join(BUILD, "syncwatch")
 
 # Loads PTX from memory (argv[1]: bytes of comments in it), and launches its kernel on two streams.
@@ -37,10 +37,16 @@ st.global.u32 [%rd0], %r0;
 ret;
 }
 """
+name = b"put"
+if len(sys.argv) > 3:  # machine code, and its section headers moved so far that it is no small image
+    name = b"calls"
+    text = open(sys.argv[3], "rb").read()
+    sections = int.from_bytes(text[40:48], "little")
+    text = text[:40] + (sections + 60000).to_bytes(8, "little") + text[48:sections] + bytes(60000) + text[sections:]
 check(cu.cuModuleLoadData(ctypes.byref(module), ctypes.create_string_buffer(text)))
-check(cu.cuModuleGetFunction(ctypes.byref(function), module, b"put"))
-check(cu.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(4096)))
-arguments = (P * 1)(ctypes.cast(ctypes.pointer(memory), P))
+check(cu.cuModuleGetFunction(ctypes.byref(function), module, name))
+check(cu.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(65536)))
+arguments = (P * 2)(*[ctypes.cast(ctypes.pointer(memory), P)] * 2)
 for _ in range(2 if len(sys.argv) > 2 else 0):
     stream = P()
     check(cu.cuStreamCreate(ctypes.byref(stream), 1))
@@ -67,9 +73,9 @@ class ImageStore(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout + done.stderr
 
-    def run_program(self, trace, *options, size=100000, launch=True):
+    def run_program(self, trace, *options, size=100000, launch=True, cubin=None):
         return self.call(COMMAND, "run", "--sim", *options, "-o", trace, "--", sys.executable, "load.py", str(size),
-                         *(["launch"] if launch else []))
+                         *(["launch"] if launch else []), *([cubin] if cubin else []))
 
     def records(self, trace):
         lines = [line.split(" ", 1)[0] for line in self.call(COMMAND, "dump", trace).splitlines()]
@@ -101,6 +107,17 @@ class ImageStore(unittest.TestCase):
         self.assertEqual(self.records("again.swt"), (1, 0, 1))
         shutil.rmtree(self.path("cache"))
         self.assertIn(SURE, self.report("again.swt"))
+
+    def test_machine_code(self):
+        cubin = os.path.join(SOURCE, "tests/footprint/sass/sm_90.cubin")
+        self.assertIn("evidence: SASS sm_90", self.run_program("first.swt", cubin=cubin))
+        self.run_program("again.swt", cubin=cubin)
+        self.assertEqual(self.records("again.swt"), (1, 0, 1))
+        shutil.rmtree(self.path("cache"))
+        texts = [self.report(trace).replace("again.swt", "first.swt") for trace in ("first.swt", "again.swt")]
+        self.assertEqual(*[[line for line in text.splitlines() if "evidence" in line or "bytes" in line] for text in texts])
+        code, = (line for line in self.call(COMMAND, "dump", "again.swt").splitlines() if line.startswith("PACK_CODE"))
+        self.assertLess(int(code.split(" bytes=")[1].split()[0]), 10000)  # it has 73 KB
 
     def test_what_was_not_launched(self):
         self.run_program("first.swt", launch=False)
