@@ -196,7 +196,11 @@ static void find_in_the_trace(struct sw_report *report)
 		sw_report_gap(report, sw_strdup("its trace holds no record: it ran unrecorded, or the trace was cut"));
 	if (lost)
 		sw_report_gap(report, sw_format("%" PRIu64 " of its records were lost%s", lost, why_lost(totals.full)));
-	if (totals.windowed && !totals.windows)
+	if (totals.windowed && !totals.windows && totals.paused && !totals.closed)
+		sw_report_gap(report,
+			      sw_strdup("no window was opened before it ended, not in order: how many calls were left "
+					"out is not known"));
+	else if (totals.windowed && !totals.windows)
 		sw_report_gap(report,
 			      sw_format("no window was opened: %" PRIu64 " of its calls were left out, and what "
 					"they do was not judged",

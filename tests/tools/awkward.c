@@ -11,6 +11,7 @@
  *   load          loads the driver and does not use it
  *   deny=NUMBER   that system call fails with EPERM from now on
  *   unsetenv=NAME   chroot=DIR   sleep=MS   touch=FILE (says that it came so far)   wait=FILE (until it is there)
+ *   until=FILE    sets of memory until it is there
  *   sets=N        N sets of memory, prints N            empty=FILE   makes it empty
  *   tries=N       N sets of memory, whatever they return
  *   kill          kills itself                          killrun      kills its parent
@@ -243,6 +244,18 @@ static void wait_for(const char *file)
 		pause_ms(5);
 }
 
+static void set_until(const char *path)
+{
+	CUdeviceptr p;
+	begin_cuda();
+	CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t), &p, 1 << 10);
+	while (access(path, F_OK)) {
+		CALL(cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream), p, 1, 1 << 10, NULL);
+		CALL(cuStreamSynchronize, (CUstream), NULL);
+		pause_ms(1);
+	}
+}
+
 static void step_with(const char *name, char *value)
 {
 	if (strcmp(name, "unsetenv") == 0)
@@ -257,6 +270,8 @@ static void step_with(const char *name, char *value)
 		try_sets(atol(value));
 	else if (strcmp(name, "sets") == 0)
 		set_often(atol(value));
+	else if (strcmp(name, "until") == 0)
+		set_until(value);
 	else if (strcmp(name, "empty") == 0 && truncate(value, 0))
 		die(value);
 	else if (strcmp(name, "touch") == 0)
