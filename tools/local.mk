@@ -36,7 +36,7 @@ dist_pkgdata_DATA = share/syncwatch/known.supp
 
 # A page for each command, of the parts of syncwatch.1 that concern it.
 command_pages = doc/syncwatch-run.1 doc/syncwatch-confirm.1 doc/syncwatch-demo.1 doc/syncwatch-report.1 doc/syncwatch-merge.1 doc/syncwatch-diff.1 doc/syncwatch-export.1 doc/syncwatch-pack.1 \
-	doc/syncwatch-calibrate.1 doc/syncwatch-dump.1 doc/syncwatch-stat.1 doc/syncwatch-top.1 doc/syncwatch-query.1 doc/syncwatch-kernels.1 doc/syncwatch-explain.1 \
+	doc/syncwatch-calibrate.1 doc/syncwatch-dump.1 doc/syncwatch-stat.1 doc/syncwatch-top.1 doc/syncwatch-ctl.1 doc/syncwatch-query.1 doc/syncwatch-kernels.1 doc/syncwatch-explain.1 \
 	doc/syncwatch-help.1
 nodist_man_MANS = $(command_pages)
 EXTRA_DIST += doc/man_page.awk

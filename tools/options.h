@@ -24,7 +24,7 @@
 	X(calibrate, CALIBRATE, "[--show [FILE]]", "measure which calls wait for what, on this GPU")                   \
 	X(dump, DUMP, "TRACE", "print every record of a trace")                                                        \
 	X(stat, STAT, "TRACE", "where the time of calls, streams and kernels went; what a trace covers")               \
-	X(top, TOP, "PID|TRACE", "how a run stands that is judged while it runs (run --live)")                         \
+	X(top, TOP, "PID|TRACE", "how a run with --live stands while it runs")                                         \
 	X(query, QUERY, "TRACE 'SELECT ...'", "query a trace in SQL: calls, kernels, copies, findings ...")            \
 	X(kernels, KERNELS, "TRACE|FILE [NAME]", "print what kernels touch, as their code says")                       \
 	X(explain, EXPLAIN, "[ID|KIND|FINGERPRINT|FILE:LINE|terms]",                                                   \

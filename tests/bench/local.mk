@@ -2,7 +2,7 @@
 EXTRA_DIST += tests/bench/bench_calls.cu tests/bench/compare.py tests/bench/torch_step.py
 EXTRA_DIST += tests/bench/recording_cost.py tests/bench/paired_step.py
 # Whole programs, bare and recorded in turn.
-EXTRA_DIST += tests/bench/paired_programs.py
+EXTRA_DIST += tests/bench/paired_programs.py tests/bench/window_cost.py
 # First rounds, starts, code from memory, several threads: for a machine with a GPU.
 EXTRA_DIST += tests/bench/torch_rounds.py
 dist_check_SCRIPTS += tests/bench/first_use.py

@@ -8,6 +8,9 @@ The work is done by the command and the object to preload that lie beside this f
     with syncwatch.forbid("wait", "pageable"):   # raises ForbiddenCall where the program runs under syncwatch
         step()
 
+    with syncwatch.window():                      # under "syncwatch run --paused": records only this
+        step()
+
     with syncwatch.recorded(json="report.json"):  # or: programs that this one starts are recorded
         subprocess.run(["./app"])
 """
@@ -16,6 +19,7 @@ import os
 
 try:
     from ._gate import ForbiddenCall, NotChecked, forbid
+    from ._record import is_recording, record_start, record_stop, window
 except ImportError as _error:  # a Python that was built without ctypes: the command needs none
     ForbiddenCall = NotChecked = RuntimeError
     _why = f"syncwatch.forbid needs ctypes: {_error}"
@@ -23,7 +27,14 @@ except ImportError as _error:  # a Python that was built without ctypes: the com
     def forbid(*_, **__):
         raise NotChecked(_why)
 
-__all__ = ["ForbiddenCall", "NotChecked", "active", "command_path", "forbid", "include_path", "preload_path", "recorded"]
+    def is_recording():
+        return False
+
+    record_start = record_stop = is_recording
+    window = contextlib.nullcontext
+
+__all__ = ["ForbiddenCall", "NotChecked", "active", "command_path", "forbid", "include_path", "is_recording",
+           "preload_path", "record_start", "record_stop", "recorded", "window"]
 __version__ = "@VERSION@"
 
 _here = os.path.dirname(os.path.abspath(__file__))

@@ -100,18 +100,16 @@ static void identity_add(struct identity *identity, const void *real, uint16_t i
 /* Which context is current is asked for, not remembered. */
 #define HOT_CONTEXT(record, fill) (__builtin_strncmp(fill, "(CURRENT", sizeof "(CURRENT" - 1) == 0)
 
-/* The CUDA version in which cuGetProcAddress knows a recorded entry point, 0: it does not; and whether it is hot. */
-#define HOT 0x8000u
-static const uint16_t since[SW_ID_COUNT] = {
+const uint16_t sw_driver_since[SW_ID_COUNT] = {
 #define SW_CU_SYMBOL(symbol, name, runtime, version, cls, thread, form, where, record, fill, sig)                      \
-	[SW_ID_##symbol] = (version) | (HOT_##cls(#record, #fill) ? HOT : 0),
+	[SW_ID_##symbol] = (version) | (HOT_##cls(#record, #fill) ? SW_DRIVER_HOT : 0),
 #define SW_CU_WAY(symbol, name, version) [SW_ID_##symbol] = version,
 #include "api/cuda.def"
 };
 
 bool sw_calls_hot(uint16_t id)
 {
-	return id < SW_ID_COUNT && since[id] & HOT;
+	return id < SW_ID_COUNT && sw_driver_hot(id);
 }
 
 /* The documented name of a symbol, without the suffixes of its version and default stream. */
@@ -178,7 +176,7 @@ static void identity_ask(struct identity *identity)
 		bool per_thread;
 		void *real = NULL;
 
-		const unsigned version = since[id] & ~HOT;
+		const unsigned version = sw_driver_since[id] & ~SW_DRIVER_HOT;
 
 		if (!version || !document_name(sw_api_symbol(id), name, sizeof name, &per_thread))
 			continue;

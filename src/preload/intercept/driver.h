@@ -65,6 +65,15 @@ void *sw_driver_unknown(const char *name);
 /* Looks for functions that the table lacks and loaded objects are linked with; cheap where none was loaded since. */
 void sw_driver_find_references(void);
 
+/* The CUDA version in which cuGetProcAddress knows an entry point, 0: it does not; HOT: it is recorded in windows only.
+ */
+#define SW_DRIVER_HOT 0x8000u
+extern const uint16_t sw_driver_since[] __attribute__((visibility("hidden")));
+static inline bool sw_driver_hot(uint16_t id)
+{
+	return sw_driver_since[id] & SW_DRIVER_HOT;
+}
+
 /* The preloaded dlsym: first of the three ways in (the others: cuGetProcAddress in requesters.c, exported names). */
 
 /* The real dlsym, called on our own behalf (RTLD_NEXT: after this library), is sw_dlsym_call() of companion.h. */

@@ -60,7 +60,7 @@ __attribute__((cold)) void sw_hook_first_use(uint16_t id)
 
 SW_OFTEN bool sw_hook_enter_other(struct sw_call *call, uint32_t what, void *frame)
 {
-	if (sw_process_state() == SW_STATE_PAUSED && sw_window_leaves_out((uint16_t)what))
+	if (!sw_window_asks && (uint16_t)what < SW_ID_COUNT && sw_driver_hot((uint16_t)what) && sw_window_counts_out())
 		return false;
 	if (sw_requester_is_runtime(((void **)frame)[1]))
 		what |= SW_CALL_WHAT(0, SW_RF_RUNTIME);

@@ -50,10 +50,10 @@ static __thread struct {
 		uint32_t depth; /* 0: free */
 	} in[DOMAINS];
 	bool python; /* it is inside of the function of --capture */
-	bool keep;
 } here __attribute__((tls_model("initial-exec")));
 
 sw_window_inside *sw_window_ask_python;
+bool sw_window_asks;
 
 static void add_ranges(int32_t n);
 
@@ -71,29 +71,15 @@ void sw_window_ask(void)
 
 bool sw_window_leaves_out(uint16_t api)
 {
-	struct sw_thread *t = &sw_thread;
 	if (__builtin_expect(window.no_thread, 0))
 		sw_window_look(0);
 	sw_window_ask();
-	if (sw_process_state() != SW_STATE_PAUSED || !sw_calls_hot || !sw_calls_hot(api) || !t->writer || t->guard ||
-	    __atomic_load_n(&sw_window_captures, __ATOMIC_RELAXED))
-		return false;
-	if (here.keep) {
-		here.keep = false;
-		return false;
-	}
-	t->writer->left_out++;
-	return true;
+	return sw_calls_hot && sw_calls_hot(api) && sw_window_counts_out();
 }
 
 bool sw_window_paused(void)
 {
 	return sw_process_state() == SW_STATE_PAUSED && !__atomic_load_n(&sw_window_captures, __ATOMIC_RELAXED);
-}
-
-void sw_window_keep(void)
-{
-	here.keep = true;
 }
 
 /* ---- the edges --------------------------------------------------------------------------------------------------- */
@@ -208,6 +194,7 @@ void sw_window_prepare(void)
 enum sw_recorder_state sw_window_begin(struct sw_writer *w)
 {
 	window.no_thread = !sw_isolated_thread() && has_windows();
+	sw_window_asks = window.no_thread || sw_preload_options()->windows == SW_WINDOW_PYTHON;
 	window.open = true;
 	sw_window_look(0);
 	if (has_windows())

@@ -17,7 +17,22 @@
 #include <stdint.h>
 
 #include "preload/recorder/process.h"
+#include "preload/recorder/writer.h"
 #include "preload/session/announce_wire.h"
+
+/* Captures of streams that have not ended: then every call is recorded. */
+extern uint32_t sw_window_captures __attribute__((visibility("hidden")));
+
+/* A hot call is left out and counted, in state PAUSED and outside of all else that is to be recorded. */
+static inline bool sw_window_counts_out(void)
+{
+	const struct sw_thread *t = &sw_thread;
+	if (sw_process_state() != SW_STATE_PAUSED || !t->writer || t->guard ||
+	    __atomic_load_n(&sw_window_captures, __ATOMIC_RELAXED))
+		return false;
+	t->writer->left_out++;
+	return true;
+}
 
 /* Before main: delays count from here. */
 void sw_window_prepare(void);
@@ -31,18 +46,14 @@ void sw_window_forget(void);
 /* In state TURN: writes the CUT and changes the state.  The calling thread has a writer and is not busy. */
 void sw_window_turn(void);
 
-/* Captures of streams that have not ended: then every call is recorded. */
-extern uint32_t sw_window_captures __attribute__((visibility("hidden")));
-
 /* Is an entry point recorded in windows only (intercept/driver.c)?  NULL without that part of the object. */
 bool sw_calls_hot(uint16_t api) __attribute__((weak));
 /* State PAUSED: is a call of this entry point left out?  Then it is counted. */
 bool sw_window_leaves_out(uint16_t api);
+/* Must be asked before each call whether a window is open: by the function above. */
+extern bool sw_window_asks __attribute__((visibility("hidden")));
 /* Are records of companions left out now, in the middle of what is not recorded? */
 bool sw_window_paused(void);
-
-/* The wrapper of a hot call has found that it has to be recorded all the same: once, on this thread. */
-void sw_window_keep(void);
 
 /* For the recorder's own thread: looks at timers and at what the command says.  Nanoseconds until it must look again.
  */
