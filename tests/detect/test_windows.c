@@ -352,7 +352,7 @@ static bool has(const struct sw_judgement *j, const uint32_t *step_of, uint64_t 
 static bool missed_there(const struct sw_judgement *j, const uint32_t *step_of, uint64_t key)
 {
 	const uint64_t step = key >> 16 & 0xffff;
-	for (size_t i = 0; key >> 32 == 205 && i < j->findings.n; i++) {
+	for (size_t i = 0; key >> 32 >= 201 && key >> 32 <= 205 && i < j->findings.n; i++) {
 		const uint64_t other = key_of(&j->findings.at[i], step_of);
 		if (other >> 32 >= 201 && other >> 32 <= 203 &&
 		    ((other >> 16 & 0xffff) == step || (other & 0xffff) == step))
