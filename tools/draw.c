@@ -53,7 +53,7 @@ static const struct sw_observer *begin_dot(struct drawing *d, struct sw_reader *
 	return sw_dot_observer(d->dot);
 }
 
-static void finish(struct drawing *d)
+static void finish_drawing(struct drawing *d)
 {
 	if (d->chrome)
 		sw_chrome_finish(d->chrome);
@@ -61,7 +61,7 @@ static void finish(struct drawing *d)
 		sw_dot_finish(d->dot);
 }
 
-static int pass(struct drawing *d, const char *trace)
+static int pass_records(struct drawing *d, const char *trace)
 {
 	struct sw_reader *reader;
 	struct sw_judgement *judgement = NULL;
@@ -73,7 +73,7 @@ static int pass(struct drawing *d, const char *trace)
 	judge.estimate_all = d->options->estimate;
 	judge.observer = d->form == DOT ? begin_dot(d, reader) : begin_timeline(d, reader);
 	int rc = sw_analysis_judge_with_progress(reader, &judge, "drawing", &judgement, &error);
-	finish(d);
+	finish_drawing(d);
 	sw_judgement_free(judgement);
 	if (!rc && d->tells_damage)
 		d->damage = sw_analysis_tell_damage(reader, SW_EXIT_OK);
@@ -81,8 +81,8 @@ static int pass(struct drawing *d, const char *trace)
 	return rc ? sw_complain(SW_EXIT_INPUT, "%s", error.text) : SW_EXIT_OK;
 }
 
-static int draw(const char *path, const char *trace, const struct sw_options *options, struct sw_report *earlier,
-		const bool *meant, enum form form, bool tells_damage)
+static int draw_trace(const char *path, const char *trace, const struct sw_options *options, struct sw_report *earlier,
+		      const bool *meant, enum form form, bool tells_damage)
 {
 	struct drawing d = {.path = path,
 			    .form = form,
@@ -93,7 +93,7 @@ static int draw(const char *path, const char *trace, const struct sw_options *op
 	struct sw_error error;
 	if (sw_output_open(&d.output, path, &error))
 		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
-	int status = pass(&d, trace);
+	int status = pass_records(&d, trace);
 	if (status)
 		sw_output_drop(&d.output);
 	else if (sw_output_close(&d.output, &error))
@@ -146,9 +146,9 @@ static int draw_all(const char *trace, const struct sw_options *options, struct 
 		enum form form;
 	} files[] = {{options->chrome, CHROME}, {options->perfetto, PERFETTO}, {options->dot, DOT}};
 	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-		const int drawn =
-			files[i].path ? draw(files[i].path, trace, options, earlier, meant, files[i].form, tells_damage)
-				      : SW_EXIT_OK;
+		const int drawn = files[i].path ? draw_trace(files[i].path, trace, options, earlier, meant,
+							     files[i].form, tells_damage)
+						: SW_EXIT_OK;
 		status = status ? status : drawn;
 	}
 	free(meant);

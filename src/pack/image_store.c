@@ -60,7 +60,7 @@ static int by_use(const void *a, const void *b)
 }
 
 /* Removes what is too much, and says in the index what is left. */
-static void tidy(const char *folder)
+static void remove_oldest(const char *folder)
 {
 	SW_VEC(struct stored) files = {0};
 	SW_VEC(struct sw_stored_image) index = {0};
@@ -168,6 +168,6 @@ int sw_image_store_settle(struct sw_reader *reader, const char *trace, const cha
 		if (is_stored(image))
 			drop_damaged(image, folder);
 	if (added || rc)
-		tidy(folder);
+		remove_oldest(folder);
 	return rc;
 }

@@ -21,7 +21,7 @@ static int by_index(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-static void due(struct sw_writer_cursor *w)
+static void set_due(struct sw_writer_cursor *w)
 {
 	w->loaded = false;
 	w->head = NULL;
@@ -43,7 +43,7 @@ static void writer_begin(struct sw_writer_cursor *w, struct sw_damage *damage)
 			w->chunks.at[kept++] = *c;
 	}
 	w->chunks.n = kept;
-	due(w);
+	set_due(w);
 }
 
 static void forget_params(struct sw_writer_cursor *w)
@@ -79,7 +79,7 @@ static int check_crc(const struct sw_writer_cursor *w, const struct sw_source *s
 static void leave_chunk(struct sw_writer_cursor *w)
 {
 	w->chunk++;
-	due(w);
+	set_due(w);
 	if (w->chunk >= w->chunks.n) {
 		free(w->window);
 		w->window = NULL;
@@ -128,7 +128,7 @@ static int load_window(struct sw_writer_cursor *w, const struct sw_source *sourc
 }
 
 /* Moves what is left to the front of the window and fills it up. */
-static int refill(struct sw_writer_cursor *w, const struct sw_source *source, struct sw_error *error)
+static int refill_window(struct sw_writer_cursor *w, const struct sw_source *source, struct sw_error *error)
 {
 	size_t keep = w->have - w->at, want, got;
 	memmove(w->window, w->window + w->at, keep);
@@ -149,7 +149,7 @@ static int look_at_head(struct sw_writer_cursor *w, const struct sw_source *sour
 			struct sw_error *error)
 {
 	int rc;
-	if (w->have - w->at < SW_REC_MAX_BYTES && w->left && (rc = refill(w, source, error)))
+	if (w->have - w->at < SW_REC_MAX_BYTES && w->left && (rc = refill_window(w, source, error)))
 		return rc;
 	size_t rest = w->have - w->at;
 	const struct sw_rec *r = (const void *)(w->window + w->at);
@@ -186,7 +186,7 @@ static bool read_header(const struct sw_source *source, uint64_t offset, struct 
 }
 
 /* There may be more records by now in chunk `i` of the writer.  False: there are none. */
-static bool grow(struct sw_writer_cursor *w, size_t i, const struct sw_source *source)
+static bool chunk_grew(struct sw_writer_cursor *w, size_t i, const struct sw_source *source)
 {
 	struct sw_chunk_ref *c = &w->chunks.at[i];
 	struct sw_chunk_header now;
@@ -224,7 +224,7 @@ static enum rest chunk_rest(const struct sw_merge *m, struct sw_writer_cursor *w
 	if (w->chunk + 1 == w->chunks.n)
 		return c->closed ? REST_NONE : REST_LATER;
 	/* The next one has begun: what is still to come in this one was reserved before. */
-	if (grow(w, w->chunk, source))
+	if (chunk_grew(w, w->chunk, source))
 		return REST_MORE;
 	if (c->closed || !is_being_written(source, c))
 		return REST_NONE;
@@ -281,7 +281,7 @@ const struct sw_param_block *sw_writer_params(const struct sw_writer_cursor *w, 
 	return b && b->id == id ? b : NULL;
 }
 
-static void define(struct sw_map *ids, uint32_t id, uint32_t index)
+static void define_id(struct sw_map *ids, uint32_t id, uint32_t index)
 {
 	*sw_map_put(ids, id % SW_FORMAT_LIVE_IDS) = (uint64_t)id << 32 | index;
 }
@@ -294,7 +294,7 @@ static uint32_t look_up(const struct sw_map *ids, uint32_t id)
 
 void sw_writer_define_stack(struct sw_writer_cursor *w, uint32_t id, uint32_t index)
 {
-	define(&w->stacks, id, index);
+	define_id(&w->stacks, id, index);
 }
 
 uint32_t sw_writer_stack(const struct sw_writer_cursor *w, uint32_t id)
@@ -304,7 +304,7 @@ uint32_t sw_writer_stack(const struct sw_writer_cursor *w, uint32_t id)
 
 void sw_writer_define_code(struct sw_writer_cursor *w, uint32_t id, uint32_t index)
 {
-	define(&w->codes, id, index);
+	define_id(&w->codes, id, index);
 }
 
 uint32_t sw_writer_code(const struct sw_writer_cursor *w, uint32_t id)
@@ -522,7 +522,7 @@ static bool take_up(struct sw_merge *m, const struct sw_source *source, uint64_t
 	struct sw_writer_cursor *w = writer_of(m, c.writer);
 	w->known = c.index + 1;
 	if (!w->loaded)
-		due(w);
+		set_due(w);
 	return true;
 }
 
@@ -545,7 +545,7 @@ static void sift_up(struct sw_merge *m, size_t at)
 	m->heap[at] = w;
 }
 
-static void enqueue(struct sw_merge *m, struct sw_writer_cursor *w)
+static void enqueue_writer(struct sw_merge *m, struct sw_writer_cursor *w)
 {
 	if (m->n == m->room) {
 		m->room = m->room ? 2 * m->room : 64;
@@ -563,7 +563,7 @@ static void look_at_writer(struct sw_merge *m, struct sw_writer_cursor *w, const
 	for (size_t i = w->chunk; i < w->chunks.n; i++) {
 		struct sw_chunk_ref *c = &w->chunks.at[i];
 		c->sure = c->bytes;
-		grow(w, i, source);
+		chunk_grew(w, i, source);
 		if (m->ended)
 			c->sure = c->bytes;
 	}
@@ -575,7 +575,7 @@ static void look_at_writer(struct sw_merge *m, struct sw_writer_cursor *w, const
 	}
 	const bool more = w->chunk < w->chunks.n && (!w->loaded || w->left || w->chunk + 1 < w->chunks.n || m->ended);
 	if (!w->queued && more)
-		enqueue(m, w);
+		enqueue_writer(m, w);
 }
 
 void sw_merge_look(struct sw_merge *m, const struct sw_source *source, bool ended, struct sw_damage *damage)

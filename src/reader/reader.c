@@ -214,7 +214,7 @@ static uint64_t calls_of(const struct sw_rec *rec)
 	return !counted || !counted->calls ? 1 : counted->calls < CALLS_MOST ? counted->calls : CALLS_MOST;
 }
 
-static void count(struct sw_reader *r, const struct sw_rec *rec)
+static void count_record(struct sw_reader *r, const struct sw_rec *rec)
 {
 	if (sw_kind_is_packed(rec->kind))
 		return; /* of the packing, not of the run */
@@ -253,7 +253,7 @@ static bool has_failed(const struct sw_rec *rec)
 	return rec->status != SUCCESS && !(rec->kind == SW_REC_QUERY && rec->status == ERROR_NOT_READY);
 }
 
-static void fill(struct sw_reader *r, const struct sw_writer_cursor *w, struct sw_record *out)
+static void fill_record(struct sw_reader *r, const struct sw_writer_cursor *w, struct sw_record *out)
 {
 	const struct sw_rec *rec = sw_launch_is_short(w->head) ? &r->launch.h : w->head;
 	const struct sw_trace_clock *clock = &r->dictionary.clock;
@@ -342,8 +342,8 @@ static int take_record(struct sw_reader *r, struct sw_writer_cursor *w, struct s
 		*sw_vec_push(&r->cuts) = *(const struct sw_rec_cut *)(const void *)rec;
 		return 0;
 	}
-	count(r, rec);
-	fill(r, w, out);
+	count_record(r, rec);
+	fill_record(r, w, out);
 	if (r->merge.follows && rec->flags & SW_RF_PENDING && sw_kind_is_operation(rec->kind))
 		remember_unreturned(r, out);
 	return 1;
@@ -366,7 +366,7 @@ static bool was_held(struct sw_reader *r, uint64_t seq, uint64_t most_ns)
 }
 
 /* 1: the record is to be held back; <0: reading failed. */
-static int hold(struct sw_reader *r, struct sw_writer_cursor *w, struct sw_error *error)
+static int hold_back(struct sw_reader *r, struct sw_writer_cursor *w, struct sw_error *error)
 {
 	const uint64_t seq = sw_rec_seq(w->head);
 	if (!r->merge.follows || !seq)
@@ -441,7 +441,7 @@ int sw_reader_next(struct sw_reader *r, struct sw_record *out, struct sw_error *
 			return SW_READER_WAIT;
 		if (!rc)
 			return cut_is_over(r, UINT64_MAX, r->ticks, out);
-		rc = hold(r, r->current, error);
+		rc = hold_back(r, r->current, error);
 		if (rc)
 			r->current = NULL; /* the head stays for the next call */
 		if (rc)

@@ -289,7 +289,7 @@ static void add_piece(void *arg, const struct sw_stretch *stretch)
 		sums->path_work_ns[stretch->work] += stretch->end_ns - stretch->start_ns;
 }
 
-static void widen(uint64_t *low, uint64_t *high, const uint64_t *value, size_t n)
+static void widen_interval(uint64_t *low, uint64_t *high, const uint64_t *value, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		low[i] = sw_earlier(low[i], value[i]);
@@ -303,8 +303,8 @@ static void widen_path(struct sw_schedule *s, uint32_t reading, struct sw_schedu
 	struct sw_schedule_sums other = {0};
 	sw_read_times(s, reading);
 	report_path(s, add_piece, &other);
-	widen(sums->path_low_ns, sums->path_high_ns, other.path_ns, SW_STRETCHES);
-	widen(sums->path_work_low_ns, sums->path_work_high_ns, other.path_work_ns, SW_DOES_OTHER + 1);
+	widen_interval(sums->path_low_ns, sums->path_high_ns, other.path_ns, SW_STRETCHES);
+	widen_interval(sums->path_work_low_ns, sums->path_work_high_ns, other.path_work_ns, SW_DOES_OTHER + 1);
 }
 
 static bool is_timed(const struct sw_schedule *s)

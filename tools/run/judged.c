@@ -209,7 +209,7 @@ static void take_part(struct sw_judged *judged, const char *path, struct sw_anal
 		sw_complain(SW_EXIT_INPUT, "%s", error.text);
 }
 
-static void mark(struct sw_judged *judged, const struct sw_between *between)
+static void mark_ranks(struct sw_judged *judged, const struct sw_between *between)
 {
 	for (size_t i = 0; i < between->ranks.n; i++)
 		for (size_t k = 0; k < judged->processes.n; k++)
@@ -225,7 +225,7 @@ static void compare_processes(struct sw_judged *judged, struct sw_session *sessi
 		return;
 	sw_merged_compare_processes(between);
 	for (size_t i = 0; i < between->between.n; i++)
-		mark(judged, between->between.at[i]);
+		mark_ranks(judged, between->between.at[i]);
 	judged->totals.errors += between->errors;
 	judged->totals.warnings += between->warnings;
 	judged->totals.notes += between->notes;
@@ -281,7 +281,8 @@ static void settle_images(const struct sw_judged *judged, struct sw_reader *read
 	free(folder);
 }
 
-static void judge(struct sw_judged *judged, struct sw_session *session, const struct sw_session_trace *trace, bool draw)
+static void judge_trace(struct sw_judged *judged, struct sw_session *session, const struct sw_session_trace *trace,
+			bool draw)
 {
 	struct sw_analysis analysis;
 	const struct sw_judge_options more = {.shared_uses = judged->several};
@@ -344,10 +345,10 @@ void sw_judged_make(struct sw_judged *judged, const struct sw_options *options, 
 				     .style = sw_terminal_style(STDERR_FILENO, options)};
 	begin_files(judged);
 	if (session->traces.n)
-		judge(judged, session, &session->traces.at[first], true);
+		judge_trace(judged, session, &session->traces.at[first], true);
 	for (size_t i = 0; i < session->traces.n; i++)
 		if (i != first)
-			judge(judged, session, &session->traces.at[i], false);
+			judge_trace(judged, session, &session->traces.at[i], false);
 	compare_processes(judged, session);
 	tell_unchecked(judged, session);
 }
@@ -381,7 +382,7 @@ void sw_judged_traces(struct sw_judged *judged, const struct sw_options *options
 		if (status)
 			sw_session_gap(session, 0, sw_format("%s could not be opened", paths[i]));
 		else
-			judge(judged, session, &trace, false);
+			judge_trace(judged, session, &trace, false);
 		if (trace.fd >= 0)
 			close(trace.fd);
 		free(trace.path);

@@ -28,7 +28,7 @@ void sw_session_gap(struct sw_session *session, pid_t pid, char *text)
 	*sw_vec_push(&session->gaps) = (struct sw_session_gap){.pid = pid, .text = text};
 }
 
-static void expect(struct sw_session *session, pid_t pid, uint32_t flags, const char *file)
+static void expect_image(struct sw_session *session, pid_t pid, uint32_t flags, const char *file)
 {
 	*sw_vec_push(&session->expected) = (struct sw_session_image){pid, flags, sw_strdup(file)};
 }
@@ -37,7 +37,7 @@ void sw_session_start(struct sw_session *session, struct sw_channel *channel, pi
 {
 	session->channel = channel;
 	session->main = pid;
-	expect(session, pid, SW_ANNOUNCE_SEARCH, file);
+	expect_image(session, pid, SW_ANNOUNCE_SEARCH, file);
 }
 
 /* ---- images ------------------------------------------------------------------------------------------------------ */
@@ -66,7 +66,7 @@ static bool take_early(struct sw_session *session, pid_t pid)
 	return false;
 }
 
-static void hello(struct sw_session *session, pid_t pid, uint32_t flags, const char *file)
+static void take_hello(struct sw_session *session, pid_t pid, uint32_t flags, const char *file)
 {
 	if (!forget_last(session, pid))
 		*sw_vec_push(&session->early) = pid;
@@ -75,7 +75,7 @@ static void hello(struct sw_session *session, pid_t pid, uint32_t flags, const c
 }
 
 /* The pid of posix_spawn is of the sender's namespace: only where that is ours does it name a process to us. */
-static void spawned(struct sw_session *session, const struct sw_received *received)
+static void take_spawned(struct sw_session *session, const struct sw_received *received)
 {
 	const struct sw_announce_message *m = received->message;
 	const bool ours = m->pid == received->peer.pid && m->number > 0 && m->number <= INT32_MAX;
@@ -84,7 +84,7 @@ static void spawned(struct sw_session *session, const struct sw_received *receiv
 	if (pid && take_early(session, pid))
 		return;
 	if (pid || m->flags & lost)
-		expect(session, pid, m->flags, received->text);
+		expect_image(session, pid, m->flags, received->text);
 }
 
 /* ---- traces ------------------------------------------------------------------------------------------------------ */
@@ -96,7 +96,7 @@ bool sw_session_in_place(const struct sw_session_trace *trace)
 }
 
 /* Why the file is none that this process made; NULL: it is. */
-static const char *refusal(int fd, const struct sw_received *received)
+static const char *refusal_of(int fd, const struct sw_received *received)
 {
 	struct stat s;
 	struct sw_file_header header;
@@ -116,14 +116,14 @@ static const char *refusal(int fd, const struct sw_received *received)
 	return NULL;
 }
 
-static bool runs(const struct sw_session_trace *trace)
+static bool is_running(const struct sw_session_trace *trace)
 {
 	struct pollfd end = {.fd = trace->pidfd, .events = POLLIN};
 	return trace->pidfd >= 0 && poll(&end, 1, 0) == 0;
 }
 
 /* The process has ended: what only its memory holds belongs into the file. */
-static void collect(struct sw_session *session, struct sw_session_trace *trace)
+static void collect_memory(struct sw_session *session, struct sw_session_trace *trace)
 {
 	const int rc = trace->memory < 0 ? 0 : sw_collect(trace->memory, trace->fd);
 	if (rc)
@@ -139,11 +139,11 @@ static void collect(struct sw_session *session, struct sw_session_trace *trace)
 		sw_follower_ended(session->follower, (size_t)(trace - session->traces.at));
 }
 
-static void trace(struct sw_session *session, const struct sw_received *received)
+static void take_trace(struct sw_session *session, const struct sw_received *received)
 {
 	const int fd =
 		received->fd >= 0 ? received->fd : open(received->text, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	const char *why = refusal(fd, received);
+	const char *why = refusal_of(fd, received);
 	if (why) {
 		sw_session_gap(session, received->peer.pid, sw_format("its trace %s %s", received->text, why));
 		session->refused++;
@@ -168,7 +168,7 @@ static void trace(struct sw_session *session, const struct sw_received *received
 	if (session->follower)
 		sw_follower_trace(session->follower, session->traces.n - 1, &session->traces.at[session->traces.n - 1]);
 	if (ended)
-		collect(session, &session->traces.at[session->traces.n - 1]);
+		collect_memory(session, &session->traces.at[session->traces.n - 1]);
 	else if (pidfd >= 0 && (received->memory >= 0 || session->follower || session->flight))
 		sw_channel_watch(session->channel, pidfd);
 }
@@ -195,7 +195,7 @@ void sw_session_ended(void *arg, int pidfd)
 	}
 	for (size_t i = 0; i < session->traces.n; i++)
 		if (session->traces.at[i].pidfd == pidfd)
-			collect(session, &session->traces.at[i]);
+			collect_memory(session, &session->traces.at[i]);
 }
 
 /* One that cannot be watched has ended when nothing of the run is left. */
@@ -203,8 +203,8 @@ static void collect_rest(struct sw_session *session)
 {
 	for (size_t i = 0; i < session->traces.n; i++) {
 		struct sw_session_trace *trace = &session->traces.at[i];
-		if (trace->pidfd >= 0 ? !runs(trace) : !session->outlived)
-			collect(session, trace);
+		if (trace->pidfd >= 0 ? !is_running(trace) : !session->outlived)
+			collect_memory(session, trace);
 	}
 }
 
@@ -218,23 +218,23 @@ void sw_session_received(void *arg, const struct sw_received *received)
 		close(received->memory);
 	switch (received->message->kind) {
 	case SW_ANNOUNCE_HELLO:
-		hello(session, pid, received->message->flags, received->text);
+		take_hello(session, pid, received->message->flags, received->text);
 		break;
 	case SW_ANNOUNCE_TRACE:
-		trace(session, received);
+		take_trace(session, received);
 		break;
 	case SW_ANNOUNCE_FAILED:
 		session->failed++;
 		sw_session_gap(session, pid, sw_format("uses CUDA and ran unrecorded: %s", received->text));
 		break;
 	case SW_ANNOUNCE_EXEC:
-		expect(session, pid, received->message->flags, received->text);
+		expect_image(session, pid, received->message->flags, received->text);
 		break;
 	case SW_ANNOUNCE_EXEC_FAILED:
 		forget_last(session, pid);
 		break;
 	case SW_ANNOUNCE_SPAWNED:
-		spawned(session, received);
+		take_spawned(session, received);
 		break;
 	}
 }
@@ -249,7 +249,7 @@ static int64_t now_ms(void)
 }
 
 /* Buries what has ended.  False: nothing of the run is left. */
-static bool reap(void)
+static bool reap_ended(void)
 {
 	pid_t pid;
 	while ((pid = waitpid(-1, NULL, WNOHANG | __WNOTHREAD)) > 0)
@@ -262,7 +262,7 @@ void sw_session_wait(struct sw_session *session, int most_ms)
 	struct sw_channel *channel = session->channel;
 	const int64_t start = now_ms();
 	bool shown = false;
-	while ((session->outlived = reap()) && now_ms() - start < most_ms) {
+	while ((session->outlived = reap_ended()) && now_ms() - start < most_ms) {
 		struct pollfd readable = {.fd = channel->poll, .events = POLLIN};
 		poll(&readable, 1, REAP_MS);
 		sw_channel_serve(channel);
@@ -276,7 +276,7 @@ void sw_session_wait(struct sw_session *session, int most_ms)
 }
 
 /* Why an image has no recorder, by its file and its start.  *harmless: it cannot load the CUDA driver. */
-static char *explain(const struct sw_session_image *image, bool *harmless)
+static char *explain_image(const struct sw_session_image *image, bool *harmless)
 {
 	char *found = image->flags & SW_ANNOUNCE_SEARCH ? sw_elf_find_program(image->file) : NULL;
 	const char *file = found ? found : image->file[0] ? image->file : "a program";
@@ -303,7 +303,7 @@ static void explain_all(struct sw_session *session)
 	for (size_t i = 0; i < session->expected.n; i++) {
 		const struct sw_session_image *image = &session->expected.at[i];
 		bool harmless;
-		char *text = explain(image, &harmless);
+		char *text = explain_image(image, &harmless);
 		if (harmless && image->pid != session->main)
 			*sw_vec_push(&session->known) = (struct sw_session_gap){.pid = image->pid, .text = text};
 		else
@@ -318,7 +318,7 @@ void sw_session_end(struct sw_session *session)
 	collect_rest(session);
 	bool named = false;
 	for (size_t i = 0; i < session->traces.n; i++)
-		if (runs(&session->traces.at[i])) {
+		if (is_running(&session->traces.at[i])) {
 			sw_session_gap(session, session->traces.at[i].pid,
 				       sw_strdup("uses CUDA and still runs: judged up to now"));
 			named = true;

@@ -94,7 +94,7 @@ static void record_annotation(unsigned op, const void *address, size_t bytes, vo
 	sw_call_leave(&call, 0);
 }
 
-static CUresult profiler(const struct sw_site *site, bool on)
+static CUresult call_profiler(const struct sw_site *site, bool on)
 {
 	CUresult (*real)(void) = (__typeof__(real))site->real;
 	const CUresult status = real();
@@ -106,12 +106,12 @@ static CUresult profiler(const struct sw_site *site, bool on)
 
 CUresult sw_custom_profiler_start(const struct sw_site *site)
 {
-	return profiler(site, true);
+	return call_profiler(site, true);
 }
 
 CUresult sw_custom_profiler_stop(const struct sw_site *site)
 {
-	return profiler(site, false);
+	return call_profiler(site, false);
 }
 
 __attribute__((visibility("default"))) syncwatch_function syncwatch_annotate;

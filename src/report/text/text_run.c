@@ -176,7 +176,7 @@ static void text_savings(struct sw_text *t)
 
 #define MOST_MODULES 3u
 
-static const char *full(uint32_t why)
+static const char *full_text(uint32_t why)
 {
 	switch (why) {
 	case SW_LOSS_SIZE_LIMIT:
@@ -196,7 +196,7 @@ static void text_in_flight(struct sw_text *t)
 	struct sw_report *report = t->report;
 	const struct sw_trace_totals totals = sw_reader_totals(report->reader);
 	if (totals.full)
-		sw_out_headline(&t->out, SW_PLAIN, full(totals.full));
+		sw_out_headline(&t->out, SW_PLAIN, full_text(totals.full));
 	if (totals.closed && totals.full)
 		putc('\n', t->out.file);
 	if (totals.closed)
@@ -219,12 +219,12 @@ static void text_in_flight(struct sw_text *t)
 	putc('\n', t->out.file);
 }
 
-static const char *plural(struct sw_text *t, uint64_t n, const char *one, const char *many)
+static const char *with_plural(struct sw_text *t, uint64_t n, const char *one, const char *many)
 {
 	return sw_names_format(t->names, "%" PRIu64 " %s", n, n == 1 ? one : many);
 }
 
-static const char *runtimes(struct sw_text *t)
+static const char *runtimes_text(struct sw_text *t)
 {
 	static const char *const links[] = {[SW_CUDART_SHARED] = "shared cudart",
 					    [SW_CUDART_STATIC] = "static cudart in",
@@ -265,7 +265,7 @@ static void put_not_looked_at(struct sw_text *t)
 		text = sw_names_format(
 			t->names, "%s%shost code that touches %s while work uses %s (--guard-host)", text,
 			*text ? "; " : "",
-			plural(t, coverage->host_buffers, "pinned or managed buffer", "pinned or managed buffers"),
+			with_plural(t, coverage->host_buffers, "pinned or managed buffer", "pinned or managed buffers"),
 			coverage->host_buffers == 1 ? "it" : "them");
 	sw_text_line(t, "not looked at:", text);
 }
@@ -387,16 +387,16 @@ static void put_behaviour(struct sw_text *t)
 static void put_coverage(struct sw_text *t)
 {
 	const struct sw_coverage *c = &t->report->judgement->coverage;
-	const char *calls = plural(t, c->driver_calls, "driver call", "driver calls");
+	const char *calls = with_plural(t, c->driver_calls, "driver call", "driver calls");
 	sw_text_line(t, "coverage:",
 		     sw_names_format(t->names, "%s (%" PRIu64 " made by a CUDA runtime)%s", calls, c->runtime_calls,
-				     runtimes(t)));
+				     runtimes_text(t)));
 	sw_text_line(t, "work:",
 		     sw_names_format(t->names, "%s, %s (%s), %s, %s in %s",
-				     plural(t, c->launches, "kernel launch", "kernel launches"),
-				     plural(t, c->copies, "copy", "copies"), sw_name_bytes(t->names, c->bytes_copied),
-				     plural(t, c->sets, "set", "sets"),
-				     plural(t, c->syncs, "synchronisation", "synchronisations"),
+				     with_plural(t, c->launches, "kernel launch", "kernel launches"),
+				     with_plural(t, c->copies, "copy", "copies"),
+				     sw_name_bytes(t->names, c->bytes_copied), with_plural(t, c->sets, "set", "sets"),
+				     with_plural(t, c->syncs, "synchronisation", "synchronisations"),
 				     sw_name_time(t->names, t->report->judgement->span_ns)));
 	sw_text_line(t, "kernels:", sw_evidence_coverage(t->names, c));
 }
@@ -405,11 +405,11 @@ static void put_coverage(struct sw_text *t)
 static void put_looked_at(struct sw_text *t)
 {
 	const struct sw_coverage *c = &t->report->judgement->coverage;
-	const char *parts[] = {plural(t, c->launches, "kernel launch", "kernel launches"),
-			       plural(t, c->copies, "copy", "copies"), plural(t, c->sets, "set", "sets"),
-			       plural(t, c->syncs, "synchronisation", "synchronisations")};
+	const char *parts[] = {with_plural(t, c->launches, "kernel launch", "kernel launches"),
+			       with_plural(t, c->copies, "copy", "copies"), with_plural(t, c->sets, "set", "sets"),
+			       with_plural(t, c->syncs, "synchronisation", "synchronisations")};
 	const uint64_t counts[] = {c->launches, c->copies, c->sets, c->syncs};
-	const char *text = plural(t, c->driver_calls, "driver call", "driver calls");
+	const char *text = with_plural(t, c->driver_calls, "driver call", "driver calls");
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		if (counts[i])
 			text = sw_names_format(t->names, "%s, %s", text, parts[i]);
@@ -425,10 +425,10 @@ static void put_rules(struct sw_text *t)
 	for (size_t i = 0; i < judgement->gate.n; i++) {
 		const struct sw_gate_result *rule = &judgement->gate.at[i];
 		const char *text = sw_names_format(t->names, "%s %s: %s", rule->option, rule->text,
-						   plural(t, rule->calls, "call", "calls"));
+						   with_plural(t, rule->calls, "call", "calls"));
 		if (rule->entered)
 			text = sw_names_format(t->names, "%s in %s", text,
-					       plural(t, rule->entered, "entry", "entries"));
+					       with_plural(t, rule->entered, "entry", "entries"));
 		if (rule->skipped)
 			text = sw_names_format(t->names, "%s (%" PRIu64 " skipped)", text, rule->skipped);
 		sw_text_line(t, i ? "" : "rules:",
@@ -448,21 +448,21 @@ static const char *hazard_notes(struct sw_text *t)
 		    shown->finding->confidence != SW_POSSIBLE && !strstr(ids, id))
 			ids = sw_names_format(t->names, "%s%s%s", ids, *ids ? ", " : "", id);
 	}
-	return sw_names_format(t->names, "%s of hazards (%s)", plural(t, report->totals.hazard_notes, "note", "notes"),
-			       ids);
+	return sw_names_format(t->names, "%s of hazards (%s)",
+			       with_plural(t, report->totals.hazard_notes, "note", "notes"), ids);
 }
 
-static const char *counts(struct sw_text *t)
+static const char *counts_text(struct sw_text *t)
 {
 	const struct sw_report *report = t->report;
 	const struct sw_report_totals *totals = &report->totals;
-	const char *text = sw_names_format(t->names, "%s, %s", plural(t, totals->errors, "error", "errors"),
-					   plural(t, totals->warnings, "warning", "warnings"));
+	const char *text = sw_names_format(t->names, "%s, %s", with_plural(t, totals->errors, "error", "errors"),
+					   with_plural(t, totals->warnings, "warning", "warnings"));
 	uint32_t causes = 0;
 	for (size_t i = 0; i < report->groups.n; i++)
 		causes += sw_text_is_shown(t, &report->groups.at[i]);
 	if (causes && causes < totals->errors + totals->warnings && !report->all)
-		text = sw_names_format(t->names, "%s from %s", text, plural(t, causes, "cause", "causes"));
+		text = sw_names_format(t->names, "%s from %s", text, with_plural(t, causes, "cause", "causes"));
 	if (totals->hazard_notes)
 		text = sw_names_format(t->names, "%s, %s", text, hazard_notes(t));
 	return text;
@@ -475,18 +475,18 @@ static bool is_clean(const struct sw_report *report, enum sw_headline headline)
 	return headline == SW_HEADLINE_COMPLETE && !totals->errors && !totals->warnings && !totals->hazard_notes;
 }
 
-static const char *found(struct sw_text *t, enum sw_headline headline)
+static const char *found_text(struct sw_text *t, enum sw_headline headline)
 {
 	const struct sw_report_totals *totals = &t->report->totals;
 	const uint32_t others = totals->notes - totals->hazard_notes;
 	/* Possible ones are shown on request: "no hazards" above a list of them would read badly. */
-	const char *text = !is_clean(t->report, headline) ? counts(t)
+	const char *text = !is_clean(t->report, headline) ? counts_text(t)
 			   : totals->possible		  ? "no certain or likely hazards"
 							  : "no hazards";
 	if (others)
 		text = sw_names_format(t->names, "%s, %s", text,
-				       totals->hazard_notes ? plural(t, others, "other note", "other notes")
-							    : plural(t, others, "note", "notes"));
+				       totals->hazard_notes ? with_plural(t, others, "other note", "other notes")
+							    : with_plural(t, others, "note", "notes"));
 	if (headline != SW_HEADLINE_INCOMPLETE)
 		return text;
 	return sw_names_format(
@@ -499,7 +499,7 @@ static const char *windows_of(struct sw_text *t)
 	const struct sw_trace_totals totals = sw_reader_totals(t->report->reader);
 	if (!totals.windowed)
 		return "";
-	return sw_names_format(t->names, "%s of ", plural(t, totals.windows, "window", "windows"));
+	return sw_names_format(t->names, "%s of ", with_plural(t, totals.windows, "window", "windows"));
 }
 
 /* The verdict in one line. */
@@ -514,13 +514,13 @@ static void text_headline(struct sw_text *t, enum sw_headline headline)
 								 : SW_YELLOW;
 	sw_out_headline(
 		&t->out, colour,
-		sw_names_format(t->names, "syncwatch: %s in %s%s%s%s", found(t, headline), windows_of(t),
+		sw_names_format(t->names, "syncwatch: %s in %s%s%s%s", found_text(t, headline), windows_of(t),
 				sw_name_program(t->names), ended ? "" : ", which did not end normally",
 				report->judgement->simulated ? " (simulated CUDA: kernels were not executed)" : ""));
 }
 
 /* "1.2 ms to 1.5 ms", one of them where both print alike, "up to 1.5 ms". */
-static const char *between(struct sw_names *names, uint64_t low_ns, uint64_t high_ns)
+static const char *interval_text(struct sw_names *names, uint64_t low_ns, uint64_t high_ns)
 {
 	const char *low = sw_name_time(names, low_ns), *high = sw_name_time(names, high_ns);
 	if (!low_ns)
@@ -534,7 +534,7 @@ static const char *path_part(struct sw_text *t, const char *path, const char *na
 	if (high_ns <= t->report->judgement->schedule.kept_ns / 100)
 		return path;
 	return sw_names_format(t->names, "%s%s%s %s", path, *path ? ", " : "", name,
-			       between(t->names, low_ns, high_ns));
+			       interval_text(t->names, low_ns, high_ns));
 }
 
 /* Where the run as a whole spends its time. */
@@ -568,7 +568,7 @@ static void put_replay(struct sw_text *t)
 	if (all && all->high_ns > facts->run_ns / 1000)
 		sw_text_line(t, "recoverable:",
 			     sw_names_format(t->names, "%s if all the advice on waits is followed%s",
-					     between(t->names, all->vague ? 0 : all->low_ns, all->high_ns),
+					     interval_text(t->names, all->vague ? 0 : all->low_ns, all->high_ns),
 					     all->vague ? "; how much needs --gpu-timeline" : ""));
 	sw_text_line(t, "basis:", basis);
 }
@@ -586,7 +586,7 @@ static const char *by_kind(struct sw_text *t)
 		if (held[i].calls)
 			text = sw_names_format(t->names, "%s%s%s %s (%s)", text, *text ? ", " : "", kinds[i],
 					       sw_name_time(t->names, held[i].ns),
-					       plural(t, held[i].calls, "call", "calls"));
+					       with_plural(t, held[i].calls, "call", "calls"));
 	return text;
 }
 
@@ -605,15 +605,15 @@ static void put_host(struct sw_text *t)
 	const struct sw_judgement *judgement = t->report->judgement;
 	if (judgement->strict_host)
 		sw_text_line(t, "host:",
-			     sw_names_format(
-				     t->names, "a lane for each thread, ordered by %s; atomics are not seen",
-				     plural(t, judgement->coverage.host_syncs, "synchronisation", "synchronisations")));
+			     sw_names_format(t->names, "a lane for each thread, ordered by %s; atomics are not seen",
+					     with_plural(t, judgement->coverage.host_syncs, "synchronisation",
+							 "synchronisations")));
 }
 
-static const char *suppressed(struct sw_text *t)
+static const char *suppressed_text(struct sw_text *t)
 {
 	const struct sw_report_totals *totals = &t->report->totals;
-	const char *text = plural(t, totals->suppressed, "finding", "findings");
+	const char *text = with_plural(t, totals->suppressed, "finding", "findings");
 	if (!totals->known)
 		return text;
 	const char *known =
@@ -631,17 +631,18 @@ static void put_suppressed(struct sw_text *t)
 	size_t more = 0;
 	if (!t->report->totals.suppressed)
 		return;
-	sw_text_line(t, "suppressed:", suppressed(t));
+	sw_text_line(t, "suppressed:", suppressed_text(t));
 	for (size_t i = 0; sw_suppress_used(t->report->suppressions, i, &use); i++) {
 		if (i >= SW_LINES_LISTED && !t->report->all) {
 			more++;
 			continue;
 		}
 		const char *errors =
-			use.errors ? sw_names_format(t->names, ", %s", plural(t, use.errors, "error", "errors")) : "";
+			use.errors ? sw_names_format(t->names, ", %s", with_plural(t, use.errors, "error", "errors"))
+				   : "";
 		sw_text_line(t, "",
 			     sw_names_format(t->names, "%s: %s%s", use.place,
-					     plural(t, use.findings, "finding", "findings"), errors));
+					     with_plural(t, use.findings, "finding", "findings"), errors));
 	}
 	if (more)
 		sw_text_line(t, "", sw_names_format(t->names, "and by %zu more lines (--all lists them)", more));
@@ -665,7 +666,7 @@ static void text_run(struct sw_text *t)
 	if (judgement->folded_waits && !report->all)
 		sw_text_line(t, "not shown:",
 			     sw_names_format(t->names, "%s, %s in total, below the cost threshold (--all shows them)",
-					     plural(t, judgement->folded_waits, "wait", "waits"),
+					     with_plural(t, judgement->folded_waits, "wait", "waits"),
 					     sw_name_time(t->names, judgement->folded_wait_ns)));
 	put_behaviour(t);
 	put_no_lines(t);

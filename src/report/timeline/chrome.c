@@ -346,7 +346,7 @@ static uint64_t room_for_arrow(const struct sw_drawn *call)
 	return call->end - call->start > 2 ? call->start + 2 : call->end;
 }
 
-static void enqueue(struct sw_chrome *c, const struct sw_operation *op, const struct sw_drawn *call)
+static void enqueue_work(struct sw_chrome *c, const struct sw_operation *op, const struct sw_drawn *call)
 {
 	struct sw_work work = {.seq = op->what.seq,
 			       .enqueued = op->what.t_ns,
@@ -434,7 +434,7 @@ static void draw_operation(struct sw_chrome *c, const struct sw_operation *op, b
 		op->what.seq, call, op->enqueues ? sw_label_work(&c->labels, op) : (struct sw_label){0}};
 	sw_chrome_know(c, op, call_label(c, op));
 	if (op->enqueues) {
-		enqueue(c, op, &call);
+		enqueue_work(c, op, &call);
 		sw_chrome_track(c, op->what.stream)->untimed += !op->gpu_end_ns;
 	}
 	if (op->what.kind == SW_REC_HOST_FUNC_RUN && !in_flight)

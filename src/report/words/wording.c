@@ -111,7 +111,7 @@ const char *sw_name_library(enum sw_cuda_library library)
 	return (size_t)library < sizeof words / sizeof *words ? words[library] : words[SW_CUDA_NONE];
 }
 
-static const char *noun(const struct sw_library_call *call)
+static const char *handle_noun(const struct sw_library_call *call)
 {
 	return call->library == SW_CUDA_CUFFT ? "plan" : "handle";
 }
@@ -122,7 +122,7 @@ const char *sw_name_library_call(struct sw_names *names, const struct sw_access 
 	if (!call)
 		return "";
 	const char *handle = call->number ? sw_names_format(names, "%s %s %u", sw_name_library(call->library),
-							    noun(call), call->number)
+							    handle_noun(call), call->number)
 					  : sw_name_library(call->library);
 	const char *stream =
 		access->stream ? sw_names_format(names, ", %s", sw_name_stream(names, access->stream)) : "";
@@ -137,13 +137,13 @@ static const char *name_workspace(struct sw_names *names, const struct sw_findin
 	if (!a || !b || !a->number || !b->number)
 		return "a library's workspace";
 	if (a->library == b->library && a->number == b->number)
-		return sw_names_format(names, "the workspace of %s %s %u", sw_name_library(a->library), noun(a),
+		return sw_names_format(names, "the workspace of %s %s %u", sw_name_library(a->library), handle_noun(a),
 				       a->number);
 	if (a->library == b->library)
-		return sw_names_format(names, "the workspace of %s %ss %u and %u", sw_name_library(a->library), noun(a),
-				       a->number, b->number);
-	return sw_names_format(names, "the workspace of %s %s %u and %s %s %u", sw_name_library(a->library), noun(a),
-			       a->number, sw_name_library(b->library), noun(b), b->number);
+		return sw_names_format(names, "the workspace of %s %ss %u and %u", sw_name_library(a->library),
+				       handle_noun(a), a->number, b->number);
+	return sw_names_format(names, "the workspace of %s %s %u and %s %s %u", sw_name_library(a->library),
+			       handle_noun(a), a->number, sw_name_library(b->library), handle_noun(b), b->number);
 }
 
 /* How the calls of the finding get a workspace each. */
@@ -426,7 +426,7 @@ static const char *fact_whole(struct sw_names *names, const struct sw_finding *f
 }
 
 /* NULL: the table asks for something that does not exist (a test expands every row). */
-static const char *fact(const struct facts *facts, const char *key)
+static const char *fact_text(const struct facts *facts, const char *key)
 {
 	static const struct sw_access unknown = {.role = SW_CALL, .param = -1};
 	const struct sw_finding *finding = facts->finding;
@@ -442,7 +442,7 @@ static const char *fact(const struct facts *facts, const char *key)
 			  index < 2 && finding->accesses > 1 ? finding->access[!index] : NULL, stem);
 }
 
-static const char *expand(const struct facts *facts, const char *text)
+static const char *expand_text(const struct facts *facts, const char *text)
 {
 	char *out = NULL;
 	size_t bytes = 0;
@@ -456,7 +456,7 @@ static const char *expand(const struct facts *facts, const char *text)
 			continue;
 		}
 		char *key = sw_arena_strndup(&facts->names->arena, p + 1, (size_t)(end - p - 1));
-		const char *value = fact(facts, key);
+		const char *value = fact_text(facts, key);
 		if (value)
 			fputs(value, f);
 		else
@@ -478,7 +478,7 @@ static const char *message_of(const struct facts *facts)
 	for (size_t i = 0; i < N(messages); i++)
 		if (messages[i].id == finding->id && finding->accesses >= messages[i].accesses &&
 		    (messages[i].role == ROLE_ANY || messages[i].role == role))
-			return expand(facts, messages[i].text);
+			return expand_text(facts, messages[i].text);
 	const struct sw_finding_info *info = sw_finding_info(finding->id);
 	return info ? info->title : "";
 }
@@ -493,7 +493,7 @@ static const char *fix_of(const struct facts *facts)
 	if ((size_t)fix >= N(fixes) || !fixes[fix].text)
 		return "";
 	const bool torch = fixes[fix].torch && sw_names_torch(facts->names);
-	return expand(facts, torch ? fixes[fix].torch : fixes[fix].text);
+	return expand_text(facts, torch ? fixes[fix].torch : fixes[fix].text);
 }
 
 /* Waits outside of the windows are not known. */
@@ -680,6 +680,6 @@ void sw_wording_of(struct sw_names *names, const struct sw_finding *finding, str
 	if (sw_is_hazard(finding) && finding->access[0]->role != SW_FREE) {
 		out->ordered_by = ordered_by(&facts);
 		if (finding->id != SW_FINDING_BATCH_COPY_RACE) /* no edge leads from a call to itself */
-			out->missing_edge = expand(&facts, "{op0} -> {op1}");
+			out->missing_edge = expand_text(&facts, "{op0} -> {op1}");
 	}
 }

@@ -89,7 +89,7 @@ static bool leaves_loop(const struct sw_ssa *ssa, uint32_t block, uint32_t loop)
 }
 
 /* build.c: does the atomic operation wait for another thread, in a loop that ends with its result? */
-static bool spins(const struct sw_ssa *ssa, uint32_t use)
+static bool is_spin_loop(const struct sw_ssa *ssa, uint32_t use)
 {
 	const struct sw_memory_op *op = &ssa->use.at[use];
 	const struct sw_insn *x = &ssa->body.insn.at[op->insn];
@@ -670,7 +670,7 @@ static void add_access(struct maker *m, const struct sw_memory_op *use, const st
 		sw_node size = bulk && use->values ? m->emit.ssa->operand.at[use->value] : SW_NO_NODE;
 		describe_site(m, &site, use, size);
 	}
-	site.polls = spins(m->emit.ssa, (uint32_t)(use - m->emit.ssa->use.at));
+	site.polls = is_spin_loop(m->emit.ssa, (uint32_t)(use - m->emit.ssa->use.at));
 	site.order = sw_grid_order_of(m->grid, use);
 	m->site_of[use - m->emit.ssa->use.at] = add_site(&m->emit, &site, x, roots);
 }
