@@ -24,6 +24,18 @@ TESTS += tests/preload/test_stacks
 tests_preload_test_stacks_CFLAGS = $(recording_cflags)
 tests_preload_test_stacks_LDFLAGS =
 tests_preload_test_stacks_LDADD = $(recording_libs)
+tests_preload_test_stacks_CPPFLAGS = $(AM_CPPFLAGS) -DSW_RELOADED='"$(abs_top_builddir)/tests/preload/reloaded-%d.so"'
+check_PROGRAMS += tests/preload/reloaded-1.so tests/preload/reloaded-2.so
+tests_preload_reloaded_1_so_SOURCES = tests/preload/reloaded.c
+tests_preload_reloaded_1_so_CPPFLAGS = -DROOM=1000
+tests_preload_reloaded_1_so_CFLAGS = -O1 -fPIC -fomit-frame-pointer
+tests_preload_reloaded_1_so_LDFLAGS = -shared
+tests_preload_reloaded_1_so_LDADD =
+tests_preload_reloaded_2_so_SOURCES = tests/preload/reloaded.c
+tests_preload_reloaded_2_so_CPPFLAGS = -DROOM=2000
+tests_preload_reloaded_2_so_CFLAGS = -O1 -fPIC -fomit-frame-pointer
+tests_preload_reloaded_2_so_LDFLAGS = -shared
+tests_preload_reloaded_2_so_LDADD =
 
 check_PROGRAMS += tests/preload/test_process
 TESTS += tests/preload/test_process

@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -200,6 +201,53 @@ END_TEST
 START_TEST(test_oracle_cut)
 {
 	compare("depth=12", 12);
+}
+END_TEST
+
+/* ---- other code at an address that is known ------------------------------------------------------------------------
+ */
+
+#define RELOADS 20
+
+static void *place; /* of the function, in the object before */
+static unsigned same_place;
+
+static void reload(void)
+{
+	char path[4096];
+	for (unsigned i = 0; i < RELOADS; i++) {
+		snprintf(path, sizeof path, SW_RELOADED, i % 2 + 1);
+		void *object = dlopen(path, RTLD_NOW);
+		void (*function)(void (*)(void)) = NULL;
+		if (object)
+			*(void **)&function = dlsym(object, "reloaded");
+		if (!function)
+			return;
+		same_place += *(void **)&function == place;
+		place = *(void **)&function;
+		function(call_and_note);
+		dlclose(object);
+	}
+}
+
+static void leave_reloads(int status)
+{
+	(void)status;
+	exit(taken == RELOADS && same_place ? 0 : 1);
+}
+
+START_TEST(test_reloaded)
+{
+	struct trace t;
+	static struct check c;
+	memset(&c, 0, sizeof c);
+	c.depth = 128;
+	ck_assert_int_eq(record_in_child("depth=128", reload, leave_reloads), 0);
+	read_whole(&t, "t.swt");
+	trace_each(&t, check_record, &c);
+	ck_assert_uint_eq(c.seen, RELOADS);
+	ck_assert_msg(!c.wrong, "%u of %u stacks are wrong", c.wrong, c.seen);
+	trace_free(&t);
 }
 END_TEST
 
@@ -505,6 +553,7 @@ static Suite *stacks_suite(void)
 	tcase_add_test(c, test_what_can_be_read);
 	tcase_add_test(c, test_oracle);
 	tcase_add_test(c, test_oracle_cut);
+	tcase_add_test(c, test_reloaded);
 	tcase_add_loop_test(c, test_oracle_by_tables, 0, 2);
 	/* The chain of frame records lacks the function that a signal interrupted, and knows no libunwind. */
 	if (SW_ARCH_USES_LIBUNWIND) {
