@@ -79,12 +79,12 @@ static int print_diff(const struct sw_diff *diff, const struct sw_options *optio
 }
 
 /* The later run is the one that is judged; of an earlier one that is not whole it is not known what is new. */
-static int compare_digests(const struct sw_digest *a, const struct sw_digest *b, const struct sw_options *options,
-			   bool json)
+static int compare_digests(const struct sw_digest *a, const struct sw_digest *b, const struct sw_digest *repeat,
+			   const struct sw_options *options, bool json)
 {
 	struct sw_diff diff;
 	struct sw_verdict verdict = {.options = options};
-	sw_diff_make(&diff, a, b);
+	sw_diff_make(&diff, a, b, repeat, options->repeats.n);
 	if (options->json)
 		sw_verdict_step(&verdict, write_json(&diff, options->json));
 	sw_verdict_step(&verdict, print_diff(&diff, options, json));
@@ -109,7 +109,13 @@ int sw_cmd_diff(const struct sw_options *options)
 		status = take_digest(&a, options->operands[0], options);
 	if (!status)
 		status = take_digest(&b, options->operands[1], options);
-	status = status ? sw_verdict_refusal(options, status) : compare_digests(&a, &b, options, json);
+	struct sw_digest *repeat = sw_calloc(options->repeats.n + 1, sizeof *repeat);
+	for (size_t i = 0; !status && i < options->repeats.n; i++)
+		status = take_digest(&repeat[i], options->repeats.at[i], options);
+	status = status ? sw_verdict_refusal(options, status) : compare_digests(&a, &b, repeat, options, json);
+	for (size_t i = 0; i < options->repeats.n; i++)
+		sw_digest_free(&repeat[i]);
+	free(repeat);
 	sw_digest_free(&a);
 	sw_digest_free(&b);
 	return status;

@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (read_bytes(&b, data, size))
 		abort();
-	sw_diff_make(&diff, &a, &b);
+	sw_diff_make(&diff, &a, &b, &b, 1);
 	if (diff.count[SW_CHANGE_SAME] != diff.entries.n || diff.entries.n != a.findings.n || diff.new_errors)
 		abort();
 	sw_diff_text(&diff, nowhere, true, true);

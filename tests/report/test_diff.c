@@ -12,6 +12,8 @@
 #include "../run_suite.h"
 
 static struct sw_digest before, after;
+static const struct sw_digest *repeat;
+static size_t repeats;
 static struct sw_diff diff;
 
 static void setup(void)
@@ -49,6 +51,7 @@ static struct sw_digest_finding *wait_at(struct sw_digest *digest, int line, uin
 					.count = calls,
 					.calls = calls,
 					.total_ns = total_us * 1000,
+					.least_ns = total_us * 800,
 					.recoverable_ns = total_us * 900,
 					.fingerprint = 0x1234,
 					.side = one,
@@ -77,7 +80,7 @@ static struct sw_digest_finding *race_of(struct sw_digest *digest, int id, const
 static void expect(size_t new, size_t worse, size_t better, size_t gone, size_t same)
 {
 	sw_diff_free(&diff);
-	sw_diff_make(&diff, &before, &after);
+	sw_diff_make(&diff, &before, &after, repeat, repeats);
 	ck_assert_uint_eq(diff.count[SW_CHANGE_NEW], new);
 	ck_assert_uint_eq(diff.count[SW_CHANGE_WORSE], worse);
 	ck_assert_uint_eq(diff.count[SW_CHANGE_BETTER], better);
@@ -167,10 +170,40 @@ START_TEST(waits_change_beyond_noise_alone)
 		after.span_ns = rows[i].span_ms * 1000000;
 		wait_at(&after, 40, rows[i].calls, rows[i].total_us);
 		sw_diff_free(&diff);
-		sw_diff_make(&diff, &before, &after);
+		sw_diff_make(&diff, &before, &after, repeat, repeats);
 		ck_assert_msg(diff.entries.n == 1 && diff.entries.at[0].change == rows[i].change, "row %zu is %s", i,
 			      sw_name_change(diff.entries.at[0].change));
 	}
+}
+END_TEST
+
+/* A repeat of the first run, 0: is like it; 1: is like the second; 2: lacks the wait; 3: has one that only the second
+ * has. */
+START_TEST(what_repeats_show_is_no_difference)
+{
+	struct sw_digest other = {.path = "c", .program = "demo", .span_ns = 100000000};
+	wait_at(&before, 40, 10, 10000);
+	if (_i != 2)
+		wait_at(&after, 40, 10, 30000);
+	if (_i == 3)
+		wait_at(&after, 50, 10, 10000)->id = 302;
+	if (_i != 2)
+		wait_at(&other, 40, 10, _i == 1 ? 29000 : 10000);
+	if (_i == 3)
+		wait_at(&other, 50, 10, 10000)->id = 302;
+	repeat = &other;
+	repeats = 1;
+	if (_i == 2)
+		expect(0, 0, 0, 0, 0);
+	else
+		expect(0, _i != 1, 0, 0, _i == 1);
+	repeats = 0;
+	if (_i == 2)
+		expect(0, 0, 0, 1, 0);
+	else
+		expect(_i == 3, 1, 0, 0, 0);
+	free(other.findings.at);
+	sw_arena_free(&other.arena);
 }
 END_TEST
 
@@ -178,7 +211,22 @@ START_TEST(what_could_be_won_back_counts_too)
 {
 	wait_at(&before, 40, 10, 10000);
 	wait_at(&after, 40, 10, 10000)->recoverable_ns = 1000000;
+	after.findings.at[0].least_ns = 500000;
 	expect(0, 0, 1, 0, 0);
+	before.findings.at[0].least_ns = 900000; /* the two intervals meet: they may be of one value */
+	expect(0, 0, 0, 0, 1);
+}
+END_TEST
+
+/* Runs of one program: 0: a call that took long makes no wait worse; 1: all took longer; 2: few calls differ by a
+   third, 3: by more than a half. */
+START_TEST(repeats_of_a_run_are_the_same)
+{
+	const bool few = _i >= 2;
+	wait_at(&before, 40, few ? 2 : 10, 10000)->worst_ns = few ? 5000000 : 1000000;
+	wait_at(&after, 40, few ? 2 : 10, few ? (_i == 2 ? 15000 : 25000) : 16000)->worst_ns = _i ? 1600000 : 7000000;
+	before.findings.at[0].least_ns = after.findings.at[0].least_ns = 0;
+	expect(0, _i % 2, 0, 0, !(_i % 2));
 }
 END_TEST
 
@@ -346,6 +394,8 @@ int main(void)
 	tcase_add_test(tc, frames_without_a_name_are_known_by_their_module);
 	tcase_add_test(tc, waits_change_beyond_noise_alone);
 	tcase_add_test(tc, what_could_be_won_back_counts_too);
+	tcase_add_loop_test(tc, repeats_of_a_run_are_the_same, 0, 4);
+	tcase_add_loop_test(tc, what_repeats_show_is_no_difference, 0, 4);
 	tcase_add_test(tc, cheap_waits_are_neither_new_nor_gone);
 	tcase_add_test(tc, errors_are_new_when_no_error_was_there);
 	tcase_add_test(tc, a_comparison_reads_as_agreed);

@@ -116,11 +116,11 @@ static void match_halves(struct half *a, size_t an, struct half *b, size_t bn, e
 
 /* ---- what changed ------------------------------------------------------------------------------------------------ */
 
-/* -1, 0, 1: `b` is less than, about, more than `a`. */
-static int differs_much(uint64_t a, uint64_t b)
+/* -1, 0, 1: `b` is less than, about, more than `a`, by so many hundredths of the larger. */
+static int differs_much(uint64_t a, uint64_t b, uint64_t percent)
 {
 	uint64_t most = a > b ? a : b, apart = a > b ? a - b : b - a;
-	if (apart <= most / 100 * SW_DIFF_NOISE_PERCENT)
+	if (apart <= most / 100 * percent)
 		return 0;
 	return a > b ? -1 : 1;
 }
@@ -137,14 +137,45 @@ static uint64_t scaled_time(const struct sw_diff *diff, uint64_t ns)
  * A wait changed when it takes another share of the run, and not just because the run got longer or shorter: its time
  * in all or its time a call must have gone the same way.
  */
-static int wait_differs(const struct sw_diff *diff, const struct sw_digest_finding *a,
+static int time_differs(const struct sw_diff *diff, const struct sw_digest_finding *a,
 			const struct sw_digest_finding *b, uint64_t a_ns, uint64_t b_ns)
 {
+	const bool few = a->calls < SW_DIFF_MANY || b->calls < SW_DIFF_MANY;
+	const uint64_t percent = few ? 2 * SW_DIFF_NOISE_PERCENT : SW_DIFF_NOISE_PERCENT;
 	uint64_t before = scaled_time(diff, a_ns), apart = before > b_ns ? before - b_ns : b_ns - before;
-	int share = differs_much(before, b_ns);
+	int share = differs_much(before, b_ns, percent);
 	if (apart <= SW_DIFF_NOISE_NS)
 		return 0;
-	return share == differs_much(a_ns / a->calls, b_ns / b->calls) || share == differs_much(a_ns, b_ns) ? share : 0;
+	return share == differs_much(a_ns / a->calls, b_ns / b->calls, percent) ||
+			       share == differs_much(a_ns, b_ns, percent)
+		       ? share
+		       : 0;
+}
+
+static uint64_t without_longest(const struct sw_digest_finding *f)
+{
+	return f->total_ns > f->worst_ns ? f->total_ns - f->worst_ns : 0;
+}
+
+/* One slow call changes nothing, unless there are too few to tell. */
+static int wait_differs(const struct sw_diff *diff, const struct sw_digest_finding *a,
+			const struct sw_digest_finding *b)
+{
+	const bool few = a->calls < SW_DIFF_MANY || b->calls < SW_DIFF_MANY;
+	const int differs = time_differs(diff, a, b, a->total_ns, b->total_ns);
+	if (!differs || few || !a->worst_ns || !b->worst_ns)
+		return differs;
+	return time_differs(diff, a, b, without_longest(a), without_longest(b)) == differs ? differs : 0;
+}
+
+/* Intervals that meet may be of the same value. */
+static int gain_differs(const struct sw_diff *diff, const struct sw_digest_finding *a,
+			const struct sw_digest_finding *b)
+{
+	const uint64_t low = scaled_time(diff, a->least_ns), high = scaled_time(diff, a->recoverable_ns);
+	if (low <= b->recoverable_ns && b->least_ns <= high)
+		return 0;
+	return time_differs(diff, a, b, a->recoverable_ns, b->recoverable_ns);
 }
 
 static enum sw_change compare_findings(const struct sw_diff *diff, const struct sw_digest_finding *a,
@@ -152,9 +183,9 @@ static enum sw_change compare_findings(const struct sw_diff *diff, const struct 
 {
 	int worse = 0;
 	if (a->calls && b->calls) {
-		worse = wait_differs(diff, a, b, a->total_ns, b->total_ns);
+		worse = wait_differs(diff, a, b);
 		if (!worse)
-			worse = wait_differs(diff, a, b, a->recoverable_ns, b->recoverable_ns);
+			worse = gain_differs(diff, a, b);
 	}
 	if (a->severity != b->severity && (!a->calls || b->severity == SW_ERROR))
 		worse = a->severity < b->severity ? 1 : -1;
@@ -169,16 +200,49 @@ static bool is_cheap(const struct sw_digest_finding *f)
 	return f->calls && f->severity != SW_ERROR && f->total_ns <= SW_DIFF_NOISE_NS;
 }
 
+/* The finding of another run that belongs to this one; NULL: there is none. */
+static const struct sw_digest_finding *find_alike(const struct sw_digest *in, const struct sw_digest_finding *f)
+{
+	for (int like = 0; like < LIKENESSES; like++) {
+		const uint64_t key = key_of(f, (enum likeness)like);
+		for (size_t i = 0; i < in->findings.n; i++)
+			if (key_of(&in->findings.at[i], (enum likeness)like) == key)
+				return &in->findings.at[i];
+	}
+	return NULL;
+}
+
+/* A repeat that is like `b` in this: what differs between `a` and `b` differs between runs of one program, too. */
+static bool repeats_show(const struct sw_diff *diff, const struct sw_digest_finding *b)
+{
+	for (size_t i = 0; i < diff->repeats; i++) {
+		const struct sw_diff other = {.a = &diff->repeat[i], .b = diff->b};
+		const struct sw_digest_finding *alike = find_alike(other.a, b);
+		if (alike && compare_findings(&other, alike, b) == SW_CHANGE_SAME)
+			return true;
+	}
+	return false;
+}
+
+static bool repeats_lack(const struct sw_diff *diff, const struct sw_digest_finding *a)
+{
+	for (size_t i = 0; i < diff->repeats; i++)
+		if (!find_alike(&diff->repeat[i], a))
+			return true;
+	return false;
+}
+
 static void add_pair(struct sw_diff *diff, const struct sw_digest_finding *a, const struct sw_digest_finding *b)
 {
 	struct sw_diff_entry entry = {.a = a, .b = b};
 	if (a && b)
-		entry.change = compare_findings(diff, a, b);
-	else if (is_cheap(a ? a : b))
+		entry.change = repeats_show(diff, b) ? SW_CHANGE_SAME : compare_findings(diff, a, b);
+	else if (is_cheap(a ? a : b) || (b ? repeats_show(diff, b) : repeats_lack(diff, a)))
 		return;
 	else
 		entry.change = a ? SW_CHANGE_GONE : SW_CHANGE_NEW;
-	entry.new_error = b && b->severity == SW_ERROR && (!a || a->severity != SW_ERROR);
+	entry.new_error =
+		entry.change != SW_CHANGE_SAME && b && b->severity == SW_ERROR && (!a || a->severity != SW_ERROR);
 	diff->count[entry.change]++;
 	diff->new_errors += entry.new_error;
 	*sw_vec_push(&diff->entries) = entry;
@@ -194,10 +258,11 @@ static int by_change(const void *one, const void *other)
 	return f < g ? -1 : f > g;
 }
 
-void sw_diff_make(struct sw_diff *diff, const struct sw_digest *a, const struct sw_digest *b)
+void sw_diff_make(struct sw_diff *diff, const struct sw_digest *a, const struct sw_digest *b,
+		  const struct sw_digest *repeat, size_t repeats)
 {
 	struct half *of_a = make_halves(a), *of_b = make_halves(b);
-	*diff = (struct sw_diff){.a = a, .b = b};
+	*diff = (struct sw_diff){.a = a, .b = b, .repeat = repeat, .repeats = repeats};
 	for (int like = 0; like < LIKENESSES; like++)
 		match_halves(of_a, a->findings.n, of_b, b->findings.n, (enum likeness)like);
 	for (size_t i = 0; i < b->findings.n; i++)

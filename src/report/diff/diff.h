@@ -38,9 +38,9 @@ struct sw_digest_finding {
 	enum sw_confidence confidence;
 	bool hidden; /* a wait that is too cheap to be shown by itself */
 	uint64_t count;
-	uint64_t calls, total_ns,
-		recoverable_ns; /* of a wait: host time, and how much of it is recoverable at most; calls 0: none */
-	uint64_t fingerprint;	/* 0 unknown */
+	uint64_t calls, total_ns, worst_ns; /* of a wait: host time, that of the longest call; calls 0: none */
+	uint64_t least_ns, recoverable_ns;  /* how much of it is recoverable, at least and at most */
+	uint64_t fingerprint;		    /* 0 unknown */
 	const struct sw_digest_side *side;
 	size_t sides;
 };
@@ -67,10 +67,15 @@ void sw_digest_free(struct sw_digest *digest);
 
 enum sw_change { SW_CHANGE_NEW, SW_CHANGE_WORSE, SW_CHANGE_BETTER, SW_CHANGE_GONE, SW_CHANGE_SAME, SW_CHANGES };
 
-/* A wait changed when its host time, with both runs scaled to one length, differs by more than both: so much of the
-   larger side, and so much in all. */
+/*
+ * A wait changed when its host time, with both runs scaled to one length, differs by more than both: so much of the
+ * larger side, and so much in all.  Runs of one program differ by more where there are few calls, and by one slow call
+ * anywhere: with fewer than SW_DIFF_MANY calls on a side twice the part is asked for, and with more the time without
+ * the longest call must have changed as well.  What is recoverable is an interval: it changed when the two do not meet.
+ */
 #define SW_DIFF_NOISE_PERCENT 25u
 #define SW_DIFF_NOISE_NS      200000u
+#define SW_DIFF_MANY	      4u
 
 struct sw_diff_entry {
 	enum sw_change change;
@@ -80,12 +85,15 @@ struct sw_diff_entry {
 
 struct sw_diff {
 	const struct sw_digest *a, *b;
+	const struct sw_digest *repeat; /* further runs of what `a` is */
+	size_t repeats;
 	SW_VEC(struct sw_diff_entry) entries; /* by change, then in the order of their reports */
 	size_t count[SW_CHANGES], new_errors;
 };
 
-/* The digests must outlive the comparison. */
-void sw_diff_make(struct sw_diff *diff, const struct sw_digest *a, const struct sw_digest *b);
+/* A difference that one of the repeats shows as well is none.  The digests must outlive the comparison. */
+void sw_diff_make(struct sw_diff *diff, const struct sw_digest *a, const struct sw_digest *b,
+		  const struct sw_digest *repeat, size_t repeats);
 void sw_diff_free(struct sw_diff *diff);
 
 /* "new", "worse", ... */

@@ -54,6 +54,8 @@ static void take_finding(struct sw_digest *digest, struct sw_report *report, con
 		.count = from->count,
 		.calls = from->cost->calls,
 		.total_ns = from->cost->total_ns,
+		.worst_ns = from->cost->worst_ns,
+		.least_ns = from->cost->recoverable_low_ns,
 		.recoverable_ns = from->cost->recoverable_high_ns,
 		.fingerprint = shown->fingerprint,
 		.side = side,
@@ -248,6 +250,8 @@ static void read_finding(struct source *s, const json_t *object)
 		.count = count_of(s, object, "count"),
 		.calls = count_of(s, cost, "calls"),
 		.total_ns = time_of(s, cost, "total_ms"),
+		.worst_ns = time_of(s, cost, "worst_ms"),
+		.least_ns = time_of(s, cost, "win_low_ms"),
 		.recoverable_ns = time_of(s, cost, "win_high_ms"),
 		.fingerprint = strtoull(text_of(s, object, "fingerprint"), NULL, 16),
 	};
