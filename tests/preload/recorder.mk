@@ -28,12 +28,12 @@ tests_preload_test_stacks_CPPFLAGS = $(AM_CPPFLAGS) -DSW_RELOADED='"$(abs_top_bu
 check_PROGRAMS += tests/preload/reloaded-1.so tests/preload/reloaded-2.so
 tests_preload_reloaded_1_so_SOURCES = tests/preload/reloaded.c
 tests_preload_reloaded_1_so_CPPFLAGS = -DROOM=1000
-tests_preload_reloaded_1_so_CFLAGS = -O1 -fPIC -fomit-frame-pointer
+tests_preload_reloaded_1_so_CFLAGS = -O1 -fPIC -fno-omit-frame-pointer
 tests_preload_reloaded_1_so_LDFLAGS = -shared
 tests_preload_reloaded_1_so_LDADD =
 tests_preload_reloaded_2_so_SOURCES = tests/preload/reloaded.c
 tests_preload_reloaded_2_so_CPPFLAGS = -DROOM=2000
-tests_preload_reloaded_2_so_CFLAGS = -O1 -fPIC -fomit-frame-pointer
+tests_preload_reloaded_2_so_CFLAGS = -O1 -fPIC -fno-omit-frame-pointer
 tests_preload_reloaded_2_so_LDFLAGS = -shared
 tests_preload_reloaded_2_so_LDADD =
 

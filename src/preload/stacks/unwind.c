@@ -286,7 +286,8 @@ void sw_unwind_start(struct sw_unwind *u, const void *frame, struct sw_unwind_st
 		     struct sw_unwind_objects *objects, bool library)
 {
 	u->frame = frame;
-	u->top = (uintptr_t)frame >= stack.low ? stack.top : 0;
+	/* Tables may lead anywhere on the thread's own stack; frame records only upwards, also from another stack. */
+	u->top = !SW_ARCH_USES_LIBUNWIND || (uintptr_t)frame >= stack.low ? stack.top : 0;
 	u->sp = (uintptr_t)(u->frame + 2);
 	u->first = true;
 	u->with_library = library;

@@ -12,6 +12,7 @@
 #include "config.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Functions of aarch64 keep a chain of frame records (AAPCS64, 6.4.6), which needs neither libunwind nor tables. */
