@@ -2,7 +2,7 @@
 /*
  * The list of facts that differ between the processors syncwatch runs on.  Larger differences have files that are named
  * for the processor (entry_x86_64.S, entry_aarch64.S) or blocks in: crc32c.c, clock.h, sys.c, isolated_thread.c,
- * unwind.c, unwind_tables.c, fault.c.
+ * unwind.c, unwind_tables.c, signals.c.
  */
 #ifndef SW_BASE_ARCH_H
 #define SW_BASE_ARCH_H

@@ -219,6 +219,7 @@ static void end_piece(struct sw_resource *r, uint32_t quarters, struct sw_ended 
 	}
 }
 
+/* Work number i of the device has ended: it no longer takes its share of the device, and what it showed is kept. */
 static void retire_work(struct sw_resource *r, uint32_t i)
 {
 	uint32_t q = r->running[i].quarters;

@@ -600,7 +600,7 @@ static void runs_make(const struct sw_schedule *s, struct sw_window *w, const st
  * the gap before them take.  These are sums of whole numbers, so each replay ends at the same nanosecond as with them.
  *
  * Work and what waits for work is passed by time.  A call is passed only when something needs it: a thread may be
- * hundreds of launches ahead of the device, and work that follows on its launch joins it in a run (runs.c).
+ * hundreds of launches ahead of the device, and work that follows on its launch joins it in a run (above).
  */
 
 enum { NEEDED = 1, FOLLOWED = 2, ADDED = 4, AFTER_TURN = 8 };

@@ -240,7 +240,7 @@ static bool process_is_owner(void)
 }
 
 /*
- * Fork support (process.c): the page, and forgetting the parent's trace in a child.  Puts the state into a page that
+ * Fork support: the page, and forgetting the parent's trace in a child.  Puts the state into a page that
  * forks clear. SW_STATE_ON or, where there is no such page, SW_STATE_ON_CHECKED.
  */
 static int fork_page(void)
@@ -704,7 +704,7 @@ static void look_for_bypass(bool recorded)
 				object);
 }
 
-/* The work at the end of the program (process.c). */
+/* The work at the end of the program. */
 static void process_exit(void)
 {
 	const struct sw_preload_options *options = sw_preload_options();

@@ -178,6 +178,7 @@ bool sw_savings_stream(uint32_t index, CUstream *stream)
 	return *stream != NULL;
 }
 
+/* A stream was made: is it one of the plan, by its thread, call and count?  Then this is its handle in this run. */
 static void savings_stream_made(const struct sw_rec *rec)
 {
 	const struct sw_plan_changes *plan = &sw_confirm_plan.changes;

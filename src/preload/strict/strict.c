@@ -53,7 +53,7 @@ static void strict_acquire(enum sw_through kind, const void *object, const void 
 #define RELEASE(kind, object) strict_release(SW_THROUGH_##kind, object, __builtin_frame_address(0))
 #define ACQUIRE(kind, object) strict_acquire(SW_THROUGH_##kind, object, __builtin_frame_address(0))
 
-/* ---- threads (strict.c) ---- */
+/* ---- threads ---- */
 
 struct sw_strict_birth; /* what a new thread gets */
 

@@ -49,7 +49,7 @@ static struct sw_sim_graph *chain_of(const CUstreamBatchMemOpParams *ops, unsign
 	return graph;
 }
 
-/* node.c: nodes that run as graphs of their own. */
+/* A node with a batch of memory operations: a graph of its own. */
 static CUresult sim_batch_work(const void *params, struct sw_sim_work **out)
 {
 	const CUDA_BATCH_MEM_OP_NODE_PARAMS *p = params;

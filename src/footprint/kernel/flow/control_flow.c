@@ -71,7 +71,7 @@ static void number_tree(struct sw_flow *flow)
 	free(next);
 }
 
-/* dominators.c, natural_loops.c: parts of sw_flow_build(). */
+/* Improves the dominators of all blocks until none changes, then numbers the tree for sw_flow_dominates(). */
 static void find_dominators(struct sw_flow *flow)
 {
 	for (bool changed = true; changed;) {
@@ -145,7 +145,7 @@ static void collect_blocks(struct sw_flow *flow, uint32_t loop, uint32_t *stack,
 /* Deeper loops are not distinguished: each level costs a walk over all blocks in it. */
 #define MAX_DEPTH 64
 
-/* dominators.c, natural_loops.c: parts of sw_flow_build(). */
+/* Makes the natural loops, outer ones first: each header with the blocks that lead back to it. */
 static void find_natural_loops(struct sw_flow *flow)
 {
 	uint32_t n = (uint32_t)flow->block.n;

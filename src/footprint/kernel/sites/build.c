@@ -88,7 +88,7 @@ static bool leaves_loop(const struct sw_ssa *ssa, uint32_t block, uint32_t loop)
 	return false;
 }
 
-/* build.c: does the atomic operation wait for another thread, in a loop that ends with its result? */
+/* Does the atomic operation wait for another thread, in a loop that ends with its result? */
 static bool is_spin_loop(const struct sw_ssa *ssa, uint32_t use)
 {
 	const struct sw_memory_op *op = &ssa->use.at[use];

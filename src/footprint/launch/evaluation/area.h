@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The set of addresses of an access, made ready for box.c: variables with intervals, inequalities over them. */
+/* The set of addresses of an access, made ready for boxes.c: variables with intervals, inequalities over them. */
 #ifndef SW_FOOTPRINT_LAUNCH_EVALUATION_AREA_H
 #define SW_FOOTPRINT_LAUNCH_EVALUATION_AREA_H
 

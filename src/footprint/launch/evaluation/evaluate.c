@@ -472,7 +472,7 @@ static void eval_free(struct sw_eval *e)
 	free(e->pointers.at);
 }
 
-/* evaluate.c: the sites of `only` (by number; NULL: all) for some blocks.  Nothing is kept in *out and *e where
+/* Evaluates the sites of `only` (by number; NULL: all) for some blocks.  Nothing is kept in *out and *e where
    e->split.wanted is set in the end. */
 static void evaluate_sites(struct sw_eval *e, const bool *only, struct sw_reaches *out)
 {

@@ -215,6 +215,8 @@ static bool push_conditions(struct sw_eval *e, const struct sw_term *t)
 	return e->work.n > before;
 }
 
+/* May alternative i of the term be chosen in this case?  The conditions of alternatives follow them, if there are any.
+ */
 static bool is_possible(struct sw_eval *e, const struct sw_term *t, uint32_t i)
 {
 	return !t->imm2 || sw_eval_truth(e, e->f->alternative[t->a + t->b + i]) != 0;
