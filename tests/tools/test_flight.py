@@ -64,6 +64,13 @@ class Window(Flight):
         result = self.run_with(["--keep", str(KEEP)], "sets=400000", f"system={small}")
         self.assertEqual(result.stdout, "400000\nsmall\n", result.stderr)
 
+    def test_a_program_that_hangs(self):
+        """The last seconds are those in which it did something."""
+        result = self.run_with(["--last", "2", "--keep", "64M"], f"sets={MANY}", "sleep=4000", "kill")
+        sets, dropped, damage = self.counts()
+        self.assertEqual((result.returncode, damage), (128 + 9, []), result.stderr)
+        self.assertGreater(sets, 3700)  # more than the chunk that was not full
+
     def test_what_fits_is_whole(self):
         """The twin: nothing was dropped, and the report is a proof."""
         result = self.run_with(["--keep", "64M", "--last", "600"], "sets=1000", "fixed")

@@ -39,6 +39,7 @@ struct recording {
 	uint64_t base;
 	struct sw_map next; /* writer -> index of the chunk that is dropped next */
 	unsigned char *scratch;
+	uint64_t active_ns; /* when something had been recorded since the look before, last */
 	uint32_t chunk_bytes, header_bytes;
 	uint32_t dumps;
 	bool failed; /* a CUDA error was seen that ends a context */
@@ -236,6 +237,8 @@ static void find_chunks(struct recording *r, const struct sw_session_trace *trac
 			continue;
 		c->writer = h.writer;
 		c->index = h.index;
+		if (c->bytes != h.committed)
+			r->active_ns = now_ns();
 		c->bytes = h.committed;
 		c->first_seq = h.first_seq;
 		c->state = closed ? CHUNK_CLOSED : CHUNK_OPEN;
@@ -290,10 +293,11 @@ static void drop(struct recording *r, const struct sw_session_trace *trace, stru
 /* `passed`: what the follower has judged.  It is waited for as long as the recorder has room. */
 static void drop_old(struct sw_flight *f, struct recording *r, const struct sw_session_trace *trace, uint64_t passed)
 {
-	const uint64_t now = now_ns();
+	/* Of a program that hangs the time before that is wanted, however long it hangs. */
+	const uint64_t now = r->active_ns;
 	uint64_t closed = closed_bytes(r);
 	for (struct chunk *c; (c = oldest(r)); closed -= c->bytes) {
-		const bool old = f->last_ns && now - c->closed_ns > f->last_ns;
+		const bool old = f->last_ns && now > c->closed_ns && now - c->closed_ns > f->last_ns;
 		if (!old && closed <= f->keep_bytes)
 			break;
 		if (c->last_seq >= passed && closed <= f->keep_bytes + f->keep_bytes / 4 + SLACK / 2)
