@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A function that is in two objects: the same code, but for the size of its frame (ROOM). */
+
 void reloaded(void (*function)(void));
 
 #if defined __x86_64__ && !defined __clang__
