@@ -293,7 +293,7 @@ static void drop(struct recording *r, const struct sw_session_trace *trace, stru
 /* `passed`: what the follower has judged.  It is waited for as long as the recorder has room. */
 static void drop_old(struct sw_flight *f, struct recording *r, const struct sw_session_trace *trace, uint64_t passed)
 {
-	/* Of a program that hangs the time before that is wanted, however long it hangs. */
+	/* The time before a program hung is wanted, however long it hangs. */
 	const uint64_t now = r->active_ns;
 	uint64_t closed = closed_bytes(r);
 	for (struct chunk *c; (c = oldest(r)); closed -= c->bytes) {
