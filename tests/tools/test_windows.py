@@ -4,6 +4,7 @@
 
 usage: test_windows.py BUILD_DIR SOURCE_DIR
 """
+import json
 import os
 import re
 import signal
@@ -143,6 +144,60 @@ class Ends(Windows):
         self.assertEqual(status, ERRORS, error)
         others = [name for name in self.traces() if name != "t.swt"]
         self.assertEqual((len(others), self.cuts(self.path(others[0]))), (1, []), error)
+
+
+PROGRAM = '''
+import ctypes
+import sys
+
+cuda = ctypes.CDLL("libcudart.so.13")
+data, first, second = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+
+
+def sets(ordered):
+    cuda.cudaMemsetAsync(data, 1, ctypes.c_size_t(64), first)
+    if ordered:
+        cuda.cudaStreamSynchronize(first)
+    cuda.cudaMemsetAsync(data, 2, ctypes.c_size_t(64), second)
+    cuda.cudaDeviceSynchronize()
+
+
+class Engine:
+    def step(self, ordered):
+        sets(ordered)
+
+
+cuda.cudaMalloc(ctypes.byref(data), ctypes.c_size_t(64))
+cuda.cudaStreamCreateWithFlags(ctypes.byref(first), 1)
+cuda.cudaStreamCreateWithFlags(ctypes.byref(second), 1)
+for n in range(20):
+    sets(False)
+    if n % 5 == 2:
+        Engine().step("ordered" in sys.argv)
+'''
+
+
+class Python(Windows):
+    def judge(self, function, *arguments):
+        program = self.path("engine.py")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(PROGRAM)
+        report = self.path("r.json")
+        result = self.call("--json", report, "-o", self.trace, "--force", "--capture", "python:" + function, sys.executable,
+                           program, *arguments)
+        with open(report, encoding="utf-8") as file:
+            return result.returncode, json.load(file)["coverage"], result.stderr
+
+    def test_calls_in_a_function_and_no_others(self):
+        for function in "engine.Engine.step", "Engine.step", "step":
+            status, coverage, error = self.judge(function)
+            self.assertEqual((status, coverage["windows"], coverage["sets"]), (ERRORS, 4, 8), error)
+        status, coverage, error = self.judge("engine.Engine.step", "ordered")
+        self.assertEqual((status, coverage["windows"], coverage["sets"]), (0, 4, 8), error)
+
+    def test_a_function_that_is_not_called(self):
+        status, coverage, error = self.judge("engine.Other.step")
+        self.assertEqual((status, coverage["windows"], coverage["sets"]), (UNPROVEN, 0, 0), error)
 
 
 class Refused(Windows):
