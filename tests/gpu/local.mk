@@ -21,6 +21,9 @@ EXTRA_DIST += tests/gpu/forbid/run tests/gpu/forbid/blocks.py tests/gpu/forbid/t
 # Ranks of a job.
 EXTRA_DIST += tests/gpu/timelines tests/gpu/ranks tests/gpu/ranks_ddp.py
 
+# Long jobs.
+EXTRA_DIST += tests/gpu/long/run tests/gpu/long/train.py tests/gpu/long/watch.py tests/gpu/long/windows.py
+
 # Memory that two processes share.
 EXTRA_DIST += tests/gpu/ipc/run tests/gpu/ipc/torch_handle.py tests/gpu/ipc/torch_queue.py
 
