@@ -77,14 +77,23 @@ static int set_count(uint64_t *out, const char *value, const char *argument, str
 	return 0;
 }
 
+/* A number alone is in `seconds` or milliseconds; a unit after it says what it is in. */
 static int set_time(uint64_t *out, const char *value, const char *argument, bool seconds, struct sw_error *error)
 {
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}};
 	char *end;
-	double given = strtod(value, &end);
-	if (end == value || *end || !(given > 0 && given < 1e9))
-		return sw_fail(error, SW_E_USAGE, "'%s' needs %s above 0, not '%s'", argument,
-			       seconds ? "seconds" : "milliseconds", value);
-	const double ns = given * (seconds ? 1e9 : 1e6);
+	const double given = strtod(value, &end);
+	double unit = *end ? 0 : seconds ? 1e9 : 1e6;
+	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+		if (strcmp(end, units[i].name) == 0)
+			unit = units[i].ns;
+	const double ns = given * unit;
+	if (end == value || !(ns > 0 && ns < 1e18))
+		return sw_fail(error, SW_E_USAGE, "'%s' needs %s above 0, such as %s, not '%s'", argument,
+			       seconds ? "seconds" : "milliseconds", seconds ? "60, 10m or 2h" : "500 or 2s", value);
 	*out = ns < 1e3 ? 1000 : (uint64_t)ns;
 	return 0;
 }
