@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws functions of src at random, for a reader who judges whether each explains itself.
+"""Draws functions of src and tools at random, for a reader who judges whether each explains itself.
 
 usage: draw.py SEED [COUNT [TREE]]     COUNT: 40
 
@@ -29,30 +29,34 @@ def comment_before(text, at):
     return found.group(1) + "\n" if found else ""
 
 
+def files(top, ending):
+    """All files of src and tools whose names end so, in order."""
+    for folder in ("src", "tools"):
+        for where, _, names in sorted(os.walk(os.path.join(top, folder))):
+            yield from (os.path.join(where, name) for name in sorted(names) if name.endswith(ending))
+
+
 def functions(top):
-    """[(path, name, start, end)...] of all C files of src."""
+    """[(path, name, start, end)...] of all C files."""
     found = []
-    for where, _, names in sorted(os.walk(os.path.join(top, "src"))):
-        for name in sorted(n for n in names if n.endswith(".c")):
-            path = os.path.join(where, name)
-            text = read(path)
-            for match in DEFINITION.finditer(text):
-                end = text.index("\n}\n", match.end() - 1) + 3
-                found.append((path, match.group(1), match.start(), end))
+    for path in files(top, ".c"):
+        text = read(path)
+        for match in DEFINITION.finditer(text):
+            end = text.index("\n}\n", match.end() - 1) + 3
+            found.append((path, match.group(1), match.start(), end))
     return found
 
 
 def declared(top, name):
     """The comment and prototype of an exported function, from the header that declares it."""
     pattern = re.compile(rf"^[A-Za-z_][^;{{}}=#]*?\b{name}\([^;{{}}]*\);", flags=re.M)
-    for where, _, names in sorted(os.walk(os.path.join(top, "src"))):
-        for header in sorted(n for n in names if n.endswith(".h")):
-            text = read(os.path.join(where, header))
-            match = pattern.search(text) if name in text else None
-            if match:
-                # A comment may be for several declarations that follow it.
-                comments = re.findall(r"^/\*.*?\*/\n", text[: match.start()], flags=re.S | re.M)
-                return f"{os.path.relpath(os.path.join(where, header), top)}:\n{comments[-1]}"
+    for header in files(top, ".h"):
+        text = read(header)
+        match = pattern.search(text) if name in text else None
+        if match:
+            # A comment may be for several declarations that follow it.
+            comments = re.findall(r"^/\*.*?\*/\n", text[: match.start()], flags=re.S | re.M)
+            return f"{os.path.relpath(header, top)}:\n{comments[-1]}"
     return ""
 
 
