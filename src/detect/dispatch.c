@@ -176,7 +176,7 @@ static void wait_done(struct sw_model *m, struct sw_wait *w, uint64_t seq, uint6
 	sw_stall_done(m, w);
 	if (w->enqueues || w->what.kind == SW_REC_GRAPH_LAUNCH)
 		sw_event_wait_worked(m, w->what.point.lane);
-	sw_wide_over(m, w, &cost, documented);
+	sw_wide_wait_ended(m, w, &cost, documented);
 }
 
 /* Records were lost. */

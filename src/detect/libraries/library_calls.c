@@ -86,14 +86,14 @@ static bool library_has_area(const char *name, size_t length)
  * associated with a plan".
  */
 static bool library_sets(const char *name, size_t length, const uint64_t *word, uint32_t words,
-			 struct sw_library_setting *setting)
+			 struct sw_library_memory *setting)
 {
 	if (is_name(name, length, "cublasSetWorkspace_v2") && words > 2)
-		*setting = (struct sw_library_setting){word[1], word[1] ? word[2] : 0};
+		*setting = (struct sw_library_memory){word[1], word[1] ? word[2] : 0};
 	else if (is_name(name, length, "cublasSetStream_v2"))
-		*setting = (struct sw_library_setting){0};
+		*setting = (struct sw_library_memory){0};
 	else if (is_name(name, length, "cufftSetWorkArea") && words > 1)
-		*setting = (struct sw_library_setting){word[1], word[1] ? SW_LIBRARY_UNKNOWN : 0};
+		*setting = (struct sw_library_memory){word[1], word[1] ? SW_LIBRARY_UNKNOWN : 0};
 	else
 		return false;
 	return true;
@@ -106,9 +106,9 @@ static uint64_t element_bytes(char letter)
 
 /* Does the call say itself what it works in, or need nothing (bytes 0)?  Else it is what its handle has. */
 static bool library_workspace_argument(const char *name, size_t length, const uint64_t *word, uint32_t words,
-				       struct sw_library_setting *setting)
+				       struct sw_library_memory *setting)
 {
-	*setting = (struct sw_library_setting){0};
+	*setting = (struct sw_library_memory){0};
 	for (size_t i = 0; i < N(without); i++)
 		if (library_matches(without[i], name, length))
 			return true;
@@ -123,7 +123,7 @@ static bool library_workspace_argument(const char *name, size_t length, const ui
 							 : 1;
 		const uint64_t count = word[workspaces[i].size];
 		if (word[workspaces[i].pointer] && count <= UINT64_MAX / 32)
-			*setting = (struct sw_library_setting){word[workspaces[i].pointer], count * unit};
+			*setting = (struct sw_library_memory){word[workspaces[i].pointer], count * unit};
 		return true;
 	}
 	return false;
@@ -360,7 +360,7 @@ struct sw_operands sw_library_operands(const struct sw_library_open *open, const
 
 struct handle {
 	uint32_t number;
-	struct sw_library_setting works_in; /* what the program gave it */
+	struct sw_library_memory works_in; /* what the program gave it */
 	bool device_scalars;
 	struct sw_library_plan plan;
 };
@@ -453,11 +453,11 @@ static uint32_t describe_call(struct sw_model *m, const struct parts *parts, enu
 		.handle = parts->rec->handle,
 		.number = handle ? handle->number : 0,
 	};
-	struct sw_library_setting works_in;
+	struct sw_library_memory works_in;
 	if (!library_workspace_argument(parts->name, parts->bytes, parts->word, parts->words, &works_in) && handle)
 		works_in = handle->works_in;
 	if (m->j->library_calls.n < MAX_KINDS) {
-		call.workspace = works_in.workspace;
+		call.workspace = works_in.address;
 		call.workspace_bytes = works_in.bytes;
 	}
 	const uint64_t words[] = {call.library, call.handle, call.number, call.workspace, call.workspace_bytes};
@@ -539,7 +539,8 @@ void sw_library_allocated(struct sw_model *m, uint32_t thread, uint64_t address,
 	struct sw_library_open *open =
 		m->library_calls->threads.n ? sw_map_ptr(&m->library_calls->threads, thread) : NULL;
 	if (open && open->index)
-		open->made[open->allocations++ % SW_LIBRARY_MADE] = (struct sw_library_setting){address, bytes};
+		open->allocated[open->allocations++ % SW_LIBRARY_ALLOCATED] =
+			(struct sw_library_memory){address, bytes};
 }
 
 /*
@@ -547,13 +548,13 @@ void sw_library_allocated(struct sw_model *m, uint32_t thread, uint64_t address,
  * called. cuFFT, "cufftSetStream()": "in order to overlap plans using single plan handle user needs to manage work area
  * buffers. Each concurrent plan execution needs it's exclusive work area."
  */
-static struct sw_library_setting own_area(const struct sw_library_open *open, const struct parts *parts)
+static struct sw_library_memory own_area(const struct sw_library_open *open, const struct parts *parts)
 {
 	const uint64_t bytes = parts->words ? parts->word[parts->words - 1] : 0;
-	for (uint32_t i = 0; bytes && i < open->allocations && i < SW_LIBRARY_MADE; i++)
-		if (open->made[i].bytes == bytes)
-			return open->made[i];
-	return (struct sw_library_setting){0};
+	for (uint32_t i = 0; bytes && i < open->allocations && i < SW_LIBRARY_ALLOCATED; i++)
+		if (open->allocated[i].bytes == bytes)
+			return open->allocated[i];
+	return (struct sw_library_memory){0};
 }
 
 /* cufftPlan1d(), 2d and 3d, and cufftMakePlan...: the size follows the plan, then the type, then the batch. */
@@ -580,7 +581,7 @@ static struct sw_library_plan plan_of(const struct parts *parts)
 static void end_call(struct sw_model *m, const struct sw_record *r, const struct parts *parts)
 {
 	const enum sw_cuda_library library = library_by_name(parts->name, parts->bytes);
-	struct sw_library_setting setting;
+	struct sw_library_memory setting;
 	if (library_makes(parts->name, parts->bytes))
 		forget_handle(m, library, parts->rec->handle);
 	struct handle *handle = handle_of(m, library, parts->rec->handle);
@@ -594,7 +595,7 @@ static void end_call(struct sw_model *m, const struct sw_record *r, const struct
 		return;
 	handle->works_in = setting;
 	if (setting.bytes == SW_LIBRARY_UNKNOWN)
-		handle->works_in.bytes = rest_of_block(m, setting.workspace);
+		handle->works_in.bytes = rest_of_block(m, setting.address);
 }
 
 void sw_library_take(struct sw_model *m, const struct sw_record *r)

@@ -17,13 +17,14 @@ struct sw_operand_set;
  * terminated.
  */
 
-struct sw_library_setting {
-	uint64_t workspace, bytes; /* bytes 0: none, SW_LIBRARY_UNKNOWN: unknown */
+/* Memory that a library works in, or allocated. */
+struct sw_library_memory {
+	uint64_t address, bytes; /* bytes 0: none, SW_LIBRARY_UNKNOWN: unknown */
 };
 #define SW_LIBRARY_UNKNOWN UINT64_MAX
 
 #define SW_LIBRARY_MAX_WORDS 40u
-#define SW_LIBRARY_MADE	     8u
+#define SW_LIBRARY_ALLOCATED 8u
 
 /* The basic layout of a plan of cuFFT. */
 struct sw_library_plan {
@@ -41,19 +42,21 @@ struct sw_library_open {
 	bool device_scalars;		     /* its handle's pointer mode */
 	struct sw_library_plan plan;	     /* of its handle */
 	uint32_t operands;		     /* its operands: number of the set, 0 not known */
-	uint32_t allocations;		     /* in it so far, the last ones below */
-	struct sw_library_setting made[SW_LIBRARY_MADE];
+	uint32_t allocations;		     /* in it so far; allocated[]: a ring of the last ones */
+	struct sw_library_memory allocated[SW_LIBRARY_ALLOCATED];
 };
 
-/* A LIBRARY record. */
+/* Follows a LIBRARY record: the call that its thread is in begins, returns or is done, or a handle is gone. */
 void sw_library_take(struct sw_model *m, const struct sw_record *r);
-/* Records were lost. */
+/* Records were lost: no thread is in a call any more, and of handles nothing but their numbers is known. */
 void sw_library_lost(struct sw_model *m);
 /* The call that the thread is in; NULL: none.  Valid until the next record. */
 const struct sw_library_open *sw_library_open_of(const struct sw_model *m, uint32_t thread);
-/* The set with this number. */
+/* The operands with this number (of sw_library_open or sw_access).  0, or a number that is not known: an empty set, the
+   operands are not known from the arguments. */
 const struct sw_operand_set *sw_library_operand_set(const struct sw_model *m, uint32_t number);
-/* The thread allocated memory. */
+/* After each allocation: notes it if the thread is in a call of a library, since a plan of cuFFT that ends finds its
+   own work area among them, by its size. */
 void sw_library_allocated(struct sw_model *m, uint32_t thread, uint64_t address, uint64_t bytes);
 struct sw_library_state *sw_library_new(void);
 void sw_library_free(struct sw_library_state *library);

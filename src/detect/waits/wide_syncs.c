@@ -32,7 +32,7 @@ struct sw_sync_site {
 	struct sw_access call;
 	uint64_t busy;	/* calls for which something was pending */
 	uint64_t moved; /* of them, those after which nothing came before a wait that found nothing pending */
-	bool kept;	/* it is not known, or too much: nothing is said of it */
+	bool excluded;	/* nothing is reported of it: its needs are not known, or too many to list */
 	uint32_t n;	/* streams that it waited for */
 	struct sw_sync_need {
 		uint32_t stream;
@@ -56,7 +56,7 @@ struct sw_wide_lane {
 struct sw_wide_syncs {
 	bool poisoned;		   /* since the last wait something was done that is not known */
 	uint64_t to;		   /* record of the last wait */
-	uint64_t aged;		   /* record at which it was last asked which lanes are too old */
+	uint64_t looked_for_old;   /* record at which drop_old_lanes() was called last */
 	struct sw_sync_site *last; /* of the last wait, if something was pending */
 	struct sw_map sites;
 	SW_VEC(struct sw_wide_lane) lanes;
@@ -94,7 +94,7 @@ static struct sw_sync_need *need_of(struct sw_model *m, struct sw_sync_site *sit
 		if (site->need[i].stream == stream)
 			return &site->need[i];
 	if (site->n == SW_MAX_NEEDS || m->j->streams.at[stream].many) {
-		site->kept = true;
+		site->excluded = true;
 		return NULL;
 	}
 	site->need[site->n] = (struct sw_sync_need){.stream = stream};
@@ -107,7 +107,7 @@ static void add_reader(struct sw_model *m, struct sw_sync_site *site, struct sw_
 		if (need->to[i] == stream)
 			return;
 	if (need->tos == SW_MAX_READERS || m->j->streams.at[stream].many)
-		site->kept = true;
+		site->excluded = true;
 	else
 		need->to[need->tos++] = stream;
 }
@@ -129,21 +129,23 @@ static void forget_lane(struct sw_model *m, struct sw_wide_lane *lane)
 	*lane = m->wide->lanes.at[--m->wide->lanes.n];
 }
 
-/* Unknown work may need any of these waits: they stay as they are. */
-static void keep_all(struct sw_model *m)
+/* Unknown work may need any of the watched waits: nothing is reported of their sites. */
+static void exclude_watched(struct sw_model *m)
 {
 	for (size_t i = 0; i < m->wide->lanes.n; i++)
-		m->wide->lanes.at[i].site->kept = true;
+		m->wide->lanes.at[i].site->excluded = true;
 	m->wide->lanes.n = 0;
 }
 
-static void keep_old(struct sw_model *m, uint64_t seq)
+/* Ends the watch of lanes that were covered more than SW_WATCHED records before `seq`, or whose number another lane has
+   now: whether later work needed those waits is not known, so their sites are excluded. */
+static void drop_old_lanes(struct sw_model *m, uint64_t seq)
 {
 	for (size_t i = m->wide->lanes.n; i-- > 0;) {
 		struct sw_wide_lane *lane = &m->wide->lanes.at[i];
 		if (seq - lane->since <= SW_WATCHED && lane->serial == sw_hb_lane_serial(m->hb, lane->lane))
 			continue;
-		lane->site->kept = true;
+		lane->site->excluded = true;
 		forget_lane(m, lane);
 	}
 }
@@ -187,10 +189,10 @@ static void watch_lane(struct sw_model *m, struct sw_sync_site *site, const stru
 	*old = lane;
 }
 
-/* Nothing will be said of its waits, whatever else is found: they stay, and what they covered the host knows. */
+/* An excluded site that had work to wait for: no advice removes its waits, so the host knows what they covered. */
 static bool wait_stays(const struct sw_sync_site *site)
 {
-	return site->kept && site->busy;
+	return site->excluded && site->busy;
 }
 
 static void forget_staying(struct sw_model *m)
@@ -236,15 +238,17 @@ static void end_watches(struct sw_model *m, const struct sw_wait *w)
 	}
 }
 
+/* A wait of a site that may be removed or made narrower (a stream's or the context's): from now on it is the one that
+   is asked for what it covered. */
 static void begin_round(struct sw_model *m, struct sw_sync_site *site, const struct sw_wait *w)
 {
 	if (m->wide->last)
 		m->wide->last->moved += !w->pending;
 	m->wide->last = w->pending ? site : NULL;
 	if (m->wide->poisoned || m->shares)
-		keep_all(m);
+		exclude_watched(m);
 	m->wide->poisoned = false;
-	keep_old(m, w->record.seq);
+	drop_old_lanes(m, w->record.seq);
 	if (wait_stays(site)) {
 		end_watches(m, w);
 		return;
@@ -256,7 +260,8 @@ static void begin_round(struct sw_model *m, struct sw_sync_site *site, const str
 	m->wide->to = w->record.seq;
 }
 
-/* For now; whether it is so is known at the end. */
+/* Adds SW401 for a wait that took time.  finish_wide() completes it or drops it: only at the end of the run is it known
+   what the site's waits were needed for. */
 static void add_finding(struct sw_model *m, const struct sw_wait *w, const struct sw_wait_cost *cost)
 {
 	struct sw_finding seen = {.id = SW_FINDING_OVER_WIDE_SYNC,
@@ -272,7 +277,8 @@ static void add_finding(struct sw_model *m, const struct sw_wait *w, const struc
 		sw_collect_more(&m->collect, f)->waited_for = w->waited_for;
 }
 
-/* The host came to know work by a wait that stays. */
+/* A call other than a stream's or context's wait (a copy, an event's wait) that documents promise to wait: no advice
+   removes it, so what it covered the host knows whatever becomes of the waits that are watched. */
 static void note_known_work(struct sw_model *m, const struct sw_wait *w)
 {
 	for (size_t i = 0; i < w->covered.n; i++) {
@@ -282,24 +288,25 @@ static void note_known_work(struct sw_model *m, const struct sw_wait *w)
 	}
 }
 
-/* Also where no wait comes any more. */
-static void grow_old(struct sw_model *m, uint64_t seq)
+/* At each end of a call, so that lanes are dropped also in a program that makes no more waits; once in an eighth of
+   SW_WATCHED records, as it looks at all lanes. */
+static void drop_old_lanes_sometimes(struct sw_model *m, uint64_t seq)
 {
-	if (seq - m->wide->aged < SW_WATCHED / 8)
+	if (seq - m->wide->looked_for_old < SW_WATCHED / 8)
 		return;
-	m->wide->aged = seq;
-	keep_old(m, seq);
+	m->wide->looked_for_old = seq;
+	drop_old_lanes(m, seq);
 }
 
-void sw_wide_over(struct sw_model *m, struct sw_wait *w, const struct sw_wait_cost *cost, bool documented)
+void sw_wide_wait_ended(struct sw_model *m, struct sw_wait *w, const struct sw_wait_cost *cost, bool documented)
 {
 	const struct sw_rec_sync *sync = (const struct sw_rec_sync *)(const void *)w->record.rec;
-	if (w->record.seq > m->wide->aged)
-		grow_old(m, w->record.seq);
+	if (w->record.seq > m->wide->looked_for_old)
+		drop_old_lanes_sometimes(m, w->record.seq);
 	if (w->record.rec->kind == SW_REC_SYNC && (sync->what == SW_SYNC_STREAM || sync->what == SW_SYNC_CONTEXT)) {
 		struct sw_sync_site *site = site_of(m, &w->what);
 		site->busy += w->pending;
-		site->kept |= w->hidden;
+		site->excluded |= w->hidden;
 		/* Also where nothing is pending: without the wait before it something would be. */
 		begin_round(m, site, w);
 		if (cost->waited)
@@ -336,7 +343,7 @@ void sw_wide_asked(struct sw_model *m, struct sw_point point, uint64_t seq)
 	if (lane)
 		host_needs(lane, point.tick, seq);
 	else if (!point.tick)
-		keep_all(m);
+		exclude_watched(m);
 }
 
 static uint64_t since_of(const struct sw_model *m)
@@ -366,7 +373,7 @@ void sw_wide_poison(struct sw_model *m)
 
 void sw_wide_forget(struct sw_model *m)
 {
-	keep_all(m);
+	exclude_watched(m);
 }
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
@@ -422,7 +429,7 @@ static bool finish_wide(struct sw_model *m, const struct sw_sync_site *site)
 	bool moved = site->moved == site->busy;
 	if (!f)
 		return false;
-	if (site->kept || moved || all > SW_MAX_NEEDS || !needs_less(site)) {
+	if (site->excluded || moved || all > SW_MAX_NEEDS || !needs_less(site)) {
 		sw_collect_drop(&m->collect, f);
 		return false;
 	}
@@ -442,12 +449,12 @@ void sw_wide_finish(struct sw_model *m)
 {
 	struct sw_map_slot slot;
 	if (m->wide->poisoned || m->shares)
-		keep_all(m);
+		exclude_watched(m);
 	for (size_t i = 0; i < m->wide->lanes.n; i++) {
 		struct sw_wide_lane *lane = &m->wide->lanes.at[i];
 		close_lane(m, lane);
 		/* The last wait of a program, made once: what would end early without it is not seen. */
-		lane->site->kept |= lane->site->busy == 1;
+		lane->site->excluded |= lane->site->busy == 1;
 	}
 	m->wide->lanes.n = 0;
 	bool narrower = false;
