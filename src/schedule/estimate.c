@@ -106,14 +106,14 @@ static uint64_t guess_time(const struct pass *p, const struct sw_schedule_node *
 /* Were too few of its class seen alone for what the others do?  (None: nothing says that they differ.) */
 static bool few_were_seen(const struct pass *p, const struct sw_schedule_node *n)
 {
-	const struct sw_class *class = n->like ? &p->s->class_of.at[n->like - 1] : NULL;
+	const struct sw_class *class = n->alike ? &p->s->class_of.at[n->alike - 1] : NULL;
 	return class && class->n && class->n < class->pieces / FEW_SEEN;
 }
 
 /* How long a piece takes according to its class, 0 unknown. */
 static uint64_t class_time(const struct pass *p, const struct sw_schedule_node *n)
 {
-	const struct sw_class *class = n->like ? &p->s->class_of.at[n->like - 1] : NULL;
+	const struct sw_class *class = n->alike ? &p->s->class_of.at[n->alike - 1] : NULL;
 	if (!class || !class->n)
 		return guess_time(p, n);
 	if (p->how->share == SW_SHARE_EQUAL)
@@ -243,8 +243,8 @@ static void count_rows(struct pass *p)
 		row->known_ns += known;
 		n->flags &= (uint8_t)~SW_NF_SPARE;
 		if (n->kind == SW_NODE_WORK && !known) {
-			row->mixed |= !n->like || few_were_seen(p, n) || (row->unknown && row->like != n->like);
-			row->like = n->like;
+			row->mixed |= !n->alike || few_were_seen(p, n) || (row->unknown && row->like != n->alike);
+			row->like = n->alike;
 			n->flags |= row->ends + ABOUT_NS > n->end ? SW_NF_SPARE : 0;
 			row->unknown++;
 			row->each_ns = sw_earlier(row->each_ns, sw_less(n->end, from + row->known_ns) / row->unknown);
@@ -345,7 +345,7 @@ static void learn_bus(struct sw_schedule *s, const struct sw_schedule_node *n, u
 static void learn_time(struct sw_schedule *s, const struct sw_schedule_node *n, uint64_t ns)
 {
 	learn_bus(s, n, ns);
-	struct sw_class *class = n->like ? &s->class_of.at[n->like - 1] : NULL;
+	struct sw_class *class = n->alike ? &s->class_of.at[n->alike - 1] : NULL;
 	if (!class)
 		return;
 	class->least_ns = class->n ? sw_earlier(class->least_ns, ns) : ns;

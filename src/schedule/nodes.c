@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Windows of the run that are kept for replays, and their nodes and edges. */
-
+/* Nodes of a window, unless the options say otherwise. */
 #define DEFAULT_WINDOW 262144u
 
 struct sw_schedule *sw_schedule_new(const struct sw_schedule_options *options)
@@ -143,7 +142,7 @@ static struct sw_schedule_node *node_push(struct sw_schedule *s, enum sw_node_ki
 	return n;
 }
 
-/* Belongs to the node pushed last.  Belongs to the node pushed last. */
+/* An edge of the node that was pushed last, from `node`; SW_NONE: from none. */
 static void edge_push(struct sw_schedule *s, enum sw_edge_why why, uint32_t node)
 {
 	if (node != SW_NONE)
@@ -278,6 +277,8 @@ void sw_schedule_enter(struct sw_schedule *s, const struct sw_schedule_call *cal
 	window_reach(s, n->start);
 }
 
+/* A call that waited for work gets a node of its own for its end, with an edge from each piece of that work, so that a
+   replay can move the end apart from the begin; the thread's next call comes after it. */
 static void push_return(struct sw_schedule *s, const struct sw_open_call *call, uint64_t end)
 {
 	uint32_t node;
@@ -287,8 +288,8 @@ static void push_return(struct sw_schedule *s, const struct sw_open_call *call, 
 	for (size_t i = 0; i < call->until.n; i++)
 		edge_push(s, SW_WHY_UNTIL, call->until.at[i]);
 	struct sw_schedule_node *begin = &window_filling(s)->nodes.at[call->node];
-	begin->flags |= SW_NF_OPEN;
-	begin->like = node;
+	begin->flags |= SW_NF_HAS_RETURN;
+	begin->return_node = node;
 	*last_of_thread(s, call->thread) = node;
 }
 
@@ -415,9 +416,9 @@ void sw_schedule_work(struct sw_schedule *s, const struct sw_schedule_work *work
 	n->does = (uint8_t)work->kind;
 	n->quarters = (uint8_t)(work->quarters ? work->quarters : 4);
 	n->own = saturate_u32((work->bytes + 1023) / 1024);
-	n->like = class_of(s, work->like);
-	if (n->like)
-		s->class_of.at[n->like - 1].pieces++;
+	n->alike = class_of(s, work->like);
+	if (n->alike)
+		s->class_of.at[n->alike - 1].pieces++;
 	n->flags = work->staged ? SW_NF_STAGED : 0;
 	*sw_vec_push(&window_filling(s)->works) = node;
 	call->work = node;

@@ -35,9 +35,9 @@ enum {
 	SW_NF_BRACKET = 1u << 2, /* WORK: when it was done at the latest is known */
 	SW_NF_HELD = 1u << 3,	 /* WORK: another operation was in its way, no edge was.  RETURN: the call waited */
 	SW_NF_LAG = 1u << 4,	 /* bound by an edge, not by its call (WORK, RETURN) or the call before (CALL) */
-	SW_NF_OPEN = 1u << 5,	 /* CALL: has a RETURN, whose node is `like` */
-	SW_NF_PATH = 1u << 6,	 /* on the critical path: its begin */
-	SW_NF_BODY = 1u << 7,	 /* and its end */
+	SW_NF_HAS_RETURN = 1u << 5, /* CALL: it waited for work; its end is `return_node` */
+	SW_NF_PATH = 1u << 6,	    /* on the critical path: its begin */
+	SW_NF_BODY = 1u << 7,	    /* and its end */
 };
 
 struct sw_schedule_node {
@@ -50,7 +50,12 @@ struct sw_schedule_node {
 	uint32_t prev;	     /* before it on its thread or queue; RETURN: its CALL */
 	uint32_t call;	     /* WORK, MARK: the CALL that made it.  CALL: index of its site */
 	uint32_t edges;	     /* its first; they end where those of the next node begin */
-	uint32_t like;	     /* WORK: class + 1, 0: none.  CALL: its RETURN, or see runs.c */
+	union {
+		uint32_t alike;	      /* WORK: its class + 1, 0: none */
+		uint32_t return_node; /* CALL with SW_NF_HAS_RETURN: its RETURN */
+		uint32_t step_before; /* CALL that replays pass over (never one with a RETURN): the node before it in
+					 them, see runs.c */
+	};
 	uint8_t kind, does;
 	uint8_t quarters; /* WORK: of the device */
 	uint8_t flags;

@@ -58,7 +58,7 @@ static const struct sw_what_if *change_of(const struct pass *p, uint32_t k, cons
 	const struct sw_replay *how = &p->how[k];
 	uint32_t index = p->places->change[p->places->row[call->call] * p->places->sets + how->number];
 	const struct sw_what_if *change = &how->set->at[index - 1];
-	bool held = call->flags & SW_NF_OPEN && p->w->nodes.at[call->like].flags & SW_NF_HELD;
+	bool held = call->flags & SW_NF_HAS_RETURN && p->w->nodes.at[call->return_node].flags & SW_NF_HELD;
 	return change->only_idle && held ? NULL : change;
 }
 

@@ -345,7 +345,8 @@ static uint64_t unexplained_time(const struct sw_window *w)
 		if (n->kind != SW_NODE_WORK || !(n->flags & SW_NF_TIMED))
 			continue;
 		const struct sw_schedule_node *call = &w->nodes.at[n->call];
-		uint64_t in_call = (call->flags & SW_NF_OPEN ? w->nodes.at[call->like].end : call->end) - call->start;
+		uint64_t in_call =
+			(call->flags & SW_NF_HAS_RETURN ? w->nodes.at[call->return_node].end : call->end) - call->start;
 		int64_t delay = n->flags & SW_NF_LAG ? n->lag : n->lead - (int64_t)in_call;
 		if (delay > (int64_t)UNEXPLAINED_NS)
 			sum += (uint64_t)delay;
@@ -652,13 +653,13 @@ static bool passes_over(const struct sw_window *w, const struct sw_changed_place
 	       !(places && places->row[w->nodes.at[call].call]);
 }
 
-/* The node before a call in the replay.  Of a call that is passed over, `like` is that node. */
+/* The node before a call in the replay.  Of a call that is passed over, add_call() kept that node in `step_before`. */
 static uint32_t before_of(const struct sw_window *w, const struct sw_changed_places *places, uint32_t call)
 {
 	uint32_t prev = w->nodes.at[call].prev;
 	if (prev == SW_NONE || w->nodes.at[prev].kind != SW_NODE_CALL || !passes_over(w, places, prev))
 		return prev;
-	return w->nodes.at[prev].like;
+	return w->nodes.at[prev].step_before;
 }
 
 static void add_call(struct sw_window *w, const struct sw_changed_places *places, uint32_t call)
@@ -666,7 +667,7 @@ static void add_call(struct sw_window *w, const struct sw_changed_places *places
 	struct sw_schedule_node *n = &w->nodes.at[call];
 	uint32_t before = before_of(w, places, call);
 	if (passes_over(w, places, call)) {
-		n->like = before;
+		n->step_before = before;
 		return;
 	}
 	*sw_vec_push(&w->ordered.single) = (struct sw_step){call, before, 0};

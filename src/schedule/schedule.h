@@ -43,8 +43,8 @@ struct sw_schedule_call {
 	uint64_t own_ns; /* what a call of this kind plausibly takes when it waits for nothing */
 	uint32_t thread;
 };
-/* A call begins, and ends `dur_ns` later. Its work and waits are added in between; calls of several threads may
-   interleave. */
+/* Adds a call: enter at its begin, leave at its end, `dur_ns` later. Its work and waits are added in between; calls
+   of several threads may interleave. */
 void sw_schedule_enter(struct sw_schedule *s, const struct sw_schedule_call *call);
 void sw_schedule_leave(struct sw_schedule *s, uint64_t seq, uint64_t dur_ns);
 
@@ -70,7 +70,8 @@ struct sw_schedule_work {
 	bool staged;	   /* a copy through pageable memory: the call itself moves the bytes */
 };
 void sw_schedule_work(struct sw_schedule *s, const struct sw_schedule_work *work);
-/* An event is recorded on the queue; the queue waits for what the event recorded last. */
+/* Notes an event that is recorded on the queue; adds an edge from what the event recorded last to the queue's next
+   work. */
 void sw_schedule_record(struct sw_schedule *s, uint32_t queue, uint64_t event);
 void sw_schedule_wait(struct sw_schedule *s, uint32_t queue, uint64_t event);
 
@@ -86,9 +87,9 @@ void sw_schedule_until(struct sw_schedule *s, uint64_t seq, enum sw_until what, 
 /* The device's clock recorded work from start to end (a graph's pieces: the hull of all their times). May be called
    at any time after the work was enqueued. */
 void sw_schedule_times(struct sw_schedule *s, uint64_t seq, uint64_t start_ns, uint64_t end_ns);
-/* Earlier work is not known: records were lost. */
+/* Records were lost: ends the window, since edges from work that is missing would be missing, too. */
 void sw_schedule_break(struct sw_schedule *s);
-/* The run is complete; the functions below may be called from now on. */
+/* Completes the last window at the end of the run; the functions below may be called from then on. */
 void sw_schedule_finish(struct sw_schedule *s);
 
 /* ---- what it says ----------------------------------------------------------------------------------------------- */
