@@ -33,7 +33,8 @@ struct sw_ptx_opcode {
 	const char *text; /* without types; the program's arena */
 };
 bool sw_ptx_has(const struct sw_ptx_opcode *op, const char *part);
-/* From words: "ld.global.u32".  NULL when it has too many parts. */
+/* The decoded opcode of a word such as "ld.global.u32", kept for all instructions that have it. NULL when it has
+   too many parts. */
 const struct sw_ptx_opcode *sw_ptx_opcode(struct sw_ptx_reader *reader, const char *at, size_t n);
 
 /* ---- names in a function ---- */
@@ -188,7 +189,7 @@ bool sw_ptx_is_register(const struct sw_ptx_node *node);
 /* The value of an operand; the low half of a 128-bit register. */
 struct sw_operand sw_ptx_use(struct sw_ptx_reader *reader, const struct sw_ptx_node *node);
 struct sw_operand sw_ptx_value(struct sw_ptx_reader *reader, uint32_t i); /* operand i */
-/* The instruction that moves it: for results that need no temporary. */
+/* The instruction that moves an operand's value, for results that need no temporary. */
 struct sw_ptx_insn sw_ptx_move(struct sw_ptx_reader *reader, const struct sw_ptx_node *node, unsigned bits);
 
 /* ptx_emit.c: a temporary is written whatever the guard says, what the program sees under it. */
@@ -203,7 +204,8 @@ void sw_ptx_set_range(struct sw_ptx_reader *reader, const struct sw_ptx_node *ds
 /* Any value that may contain pieces of `of`, into dst and its elements. */
 void sw_ptx_set_mix(struct sw_ptx_reader *reader, const struct sw_ptx_node *dst, struct sw_operand of);
 struct sw_ptx_insn sw_ptx_any(unsigned bits);
-/* Between registers and the local slot that they are passed in. */
+/* Instructions that move a parameter or result of a call: from its local slot to registers, back, and from slot to
+   slot. */
 void sw_ptx_from_slot(struct sw_ptx_reader *reader, uint32_t slot, const struct sw_ptx_thing *registers);
 void sw_ptx_to_slot(struct sw_ptx_reader *reader, uint32_t slot, const struct sw_ptx_thing *registers);
 struct sw_ptx_insn sw_ptx_between(unsigned bits, int64_t low, int64_t high);

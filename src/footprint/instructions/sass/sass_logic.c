@@ -8,20 +8,23 @@
 		__VA_ARGS__                                                                                            \
 	}
 
+/* Remembers that a register holds this constant from here on (constant: it does), so that an address made of constants
+   is found; forgets it otherwise. */
 void sw_sass_know(struct sw_sass *s, sw_reg reg, bool constant, int64_t value)
 {
 	if (reg < 512)
 		s->known[reg] = (struct sw_sass_known){s->stamp, constant ? SW_KNOWN_CONST : SW_KNOWN_NOTHING, value};
 }
 
-/* MOV.64 of sm_120 has an immediate of 64 bits across the words. */
+/* MOV and UMOV of 32 bits; since sm_120 MOV.64: with 2 in bits 9-11 an immediate of 64 bits in bits 24-87, else with
+   bit 80 a pair of registers.  nvdisasm 13.0 rejects the immediate form up to sm_110, and ignores bit 80 there. */
 void sw_sass_lower_mov(struct sw_sass *s)
 {
-	bool wide = s->cubin->arch >= 100 && sw_sass_bits(s, 9, 3) == 2;
+	const bool has_wide = s->cubin->arch >= 120;
 	sw_reg reg = sw_sass_reg(s, 16, sw_sass_uniform(s));
-	if (wide) {
+	if (has_wide && sw_sass_bits(s, 9, 3) == 2) {
 		sw_sass_result64(s, sw_operand_imm((int64_t)sw_sass_bits(s, 24, 64)));
-	} else if (s->cubin->arch >= 100 && sw_sass_bit(s, 80)) {
+	} else if (has_wide && sw_sass_bit(s, 80)) {
 		sw_sass_result64(s, sw_sass_wide(s, SW_SASS_B));
 	} else {
 		struct sw_operand v = sw_sass_plain(s, SW_SASS_B);

@@ -12,15 +12,17 @@ struct sw_sass_size {
 	uint8_t bytes, count, is_signed;
 };
 extern const struct sw_sass_size sw_sass_sizes[8];
-/* An instruction that is executed where the machine's is. */
+/* Emits an instruction under the guard of the machine instruction in hand, for the caller to complete. */
 struct sw_insn *sw_sass_guarded(struct sw_sass *s, enum sw_op op, unsigned width, unsigned space);
-/* The predicate that receives the outcome, if there is one. */
+/* Writes the predicate that an instruction gives beside its result, if it has one, as an unknown number that some
+   thread has. */
 void sw_sass_give_predicate(struct sw_sass *s);
 struct sw_operand sw_sass_or_zero(sw_reg reg);
 /* Address of a global or generic access; uniform_at: where its uniform register stands, which may be a descriptor. */
 struct sw_operand sw_sass_global_address(struct sw_sass *s, unsigned uniform_at, bool descriptor);
 
-/* Straight code knows this constant in the register from here on. */
+/* Remembers that a register holds a constant from here on in straight code (`constant`; else forgets what it held),
+   so that addresses made of constants are found. */
 void sw_sass_know(struct sw_sass *s, sw_reg reg, bool constant, int64_t value);
 
 #define SW_SASS_ROW(code, mask, first, last, name, lowering, words, flags)                                             \

@@ -40,20 +40,35 @@ void sw_sass_lower_warp_barrier(struct sw_sass *s)
 	sw_sass_guarded(s, SW_OP_BARRIER, 32, SW_GENERIC);
 }
 
-#define QSPC 0x1aa
+/* Opcodes, bits 0 to 8, as in sass_ops.def. */
+#define VOTE  0x006
+#define VOTEU 0x086
+#define UFLO  0x0bd
+#define FLO   0x100
+#define QSPC  0x1aa
 
+/* An unknown number that at least one thread has: a condition on it does not make the access that it guards uncertain
+   (see MIX in ops.def).  Of a number that perhaps no thread has this would be a false "certain": sw_sass_anything(). */
+static struct sw_operand number_of_some_thread(struct sw_sass *s, unsigned width)
+{
+	return sw_sass_value(s, SW_OP_MIX, width, 0, 0, NULL);
+}
+
+/* The predicates that an instruction of sass_ops.def gives beside its register, as unknown numbers. */
 static void write_predicates(struct sw_sass *s)
 {
-	/* Which space an address lies in: an access to global memory is made where it lies there. */
-	bool holds = (s->low & 0x1ff) == QSPC;
+	/* QSPC asks which space an address lies in: the access to global memory that it guards is made where an address
+	   lies there. */
+	bool some_thread = (s->low & 0x1ff) == QSPC;
 	if (s->op->flags & (SW_PREDICATE | SW_PREDICATES) && sw_sass_predicate_out(s, 81) != SW_NO_REG)
 		sw_sass_set(s, sw_sass_predicate_out(s, 81), 1,
-			    holds ? sw_sass_value(s, SW_OP_MIX, 1, 0, 0, NULL) : sw_sass_anything(s, 1));
+			    some_thread ? number_of_some_thread(s, 1) : sw_sass_anything(s, 1));
 	if (s->op->flags & SW_PREDICATES && sw_sass_predicate_out(s, 84) != SW_NO_REG)
 		sw_sass_set(s, sw_sass_predicate_out(s, 84), 1, sw_sass_anything(s, 1));
 }
 
-/* Rd and the following registers get `first`, or a mix with their old values if the write is conditional. */
+/* Gives Rd, and the registers after it that the instruction writes, a value each from `make`; then the predicates.
+   SW_WEAK (0x80) in sass_ops.def: registers after Rd may also keep their old values. */
 static void write_words(struct sw_sass *s, struct sw_operand (*make)(struct sw_sass *s))
 {
 	sw_reg rd = sw_sass_reg(s, 16, sw_sass_uniform(s));
@@ -68,20 +83,20 @@ static void write_words(struct sw_sass *s, struct sw_operand (*make)(struct sw_s
 	write_predicates(s);
 }
 
-static struct sw_operand any_word(struct sw_sass *s)
+/* The result of an instruction that is not modelled.  Compilers use VOTE and VOTEU for the mask of active lanes, FLO
+   and UFLO for the leader among them: some lane has each of these numbers, so "is this lane the leader?" holds for one.
+ */
+static struct sw_operand unknown_word(struct sw_sass *s)
 {
-	/* Which lanes are active (VOTE, VOTEU, and FLO, UFLO of that) is no condition that can hold for none of
-	   them. */
-	uint32_t op = s->low & 0x1ff;
-	if (op == 0x006 || op == 0x086 || op == 0x100 || op == 0x0bd)
-		return sw_sass_value(s, SW_OP_MIX, 32, 0, 0, NULL);
-	return sw_sass_anything(s, 32);
+	const uint32_t op = s->low & 0x1ff;
+	const bool lanes = op == VOTE || op == VOTEU || op == FLO || op == UFLO;
+	return lanes ? number_of_some_thread(s, 32) : sw_sass_anything(s, 32);
 }
 
 /* An instruction whose result is a number that no address is made from, and that touches no memory. */
 void sw_sass_lower_number(struct sw_sass *s)
 {
-	write_words(s, any_word);
+	write_words(s, unknown_word);
 }
 
 /* 53-57: columns of the result, in eights; each makes four registers, or two of half precision. */
@@ -160,10 +175,9 @@ void sw_sass_lower_redux(struct sw_sass *s)
 void sw_sass_lower_elect(struct sw_sass *s)
 {
 	sw_sass_set(s, sw_sass_reg(s, 16, true), 32, sw_sass_anything(s, 32));
-	/* Some lane is elected whenever control comes here: no condition that could hold for none, as a RANGE may be.
-	 */
+	/* Some lane is elected whenever control comes here. */
 	if (sw_sass_predicate_out(s, 81) != SW_NO_REG)
-		sw_sass_set(s, sw_sass_predicate_out(s, 81), 1, sw_sass_value(s, SW_OP_MIX, 1, 0, 0, NULL));
+		sw_sass_set(s, sw_sass_predicate_out(s, 81), 1, number_of_some_thread(s, 1));
 }
 
 void sw_sass_lower_r2ur(struct sw_sass *s)
@@ -237,7 +251,7 @@ static bool is_clock(unsigned number)
 
 static struct sw_operand half_of_special(struct sw_sass *s, unsigned number)
 {
-	return is_clock(number) ? sw_sass_value(s, SW_OP_MIX, 32, 0, 0, NULL) : sw_sass_anything(s, 32);
+	return is_clock(number) ? number_of_some_thread(s, 32) : sw_sass_anything(s, 32);
 }
 
 /* CS2R writes two registers, but one with bit 80 clear (.32). */

@@ -81,7 +81,8 @@ void sw_sass_fetch(struct sw_sass *s, uint64_t at)
 		s->guard_not = false;
 }
 
-/* The addresses that bank 4 holds are remembered for calls through them. */
+/* Does the instruction load an address of bank 4 (LDC with a known index)? *symbol is then what later calls through
+   the register lead to. */
 static bool loads_symbol(struct sw_sass *s, uint64_t *symbol)
 {
 	if ((s->low & 0x1ff) != 0x182 || sw_sass_bits(s, 54, 5) != 4 || sw_sass_bits(s, 73, 3) != 5 ||
@@ -148,7 +149,8 @@ static int compare_addresses(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Most of them lie close together: they are collected again from what was marked. */
+/* Sorts the addresses that were reached. Mostly they lie close together: then they are collected again from what
+   was marked. */
 static void sort_reached(struct sw_sass *s)
 {
 	uint64_t first = UINT64_MAX, last = 0;

@@ -224,7 +224,7 @@ static void bind_arguments(struct copier *c, const struct sw_program_call *call,
 			unite_slots(c->body, call->ret[i], f->result_slot[i] + 1);
 }
 
-/* The call stays; its slots in the body's numbers. */
+/* Copies a call that is not inlined: its slots get the body's numbers, and are marked as passed between functions. */
 static void keep_call(struct copier *c, struct instance *in, const struct sw_insn *x,
 		      const struct sw_program_call *call)
 {

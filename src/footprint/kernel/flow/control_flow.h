@@ -31,7 +31,7 @@ void sw_body_free(struct sw_body *body);
 uint32_t sw_body_slot(const struct sw_body *body, uint32_t slot);
 /* A call that ends the whole kernel instead of returning (an assertion that failed). */
 bool sw_body_insn_aborts(const struct sw_body *body, uint32_t insn);
-/* True: the slot belongs to calls that remain: its content passes between functions. */
+/* Is the slot one of a call that was not inlined, so that its content passes between functions? */
 bool sw_body_slot_passed(const struct sw_body *body, uint32_t slot);
 
 #define SW_NO_BLOCK UINT32_MAX

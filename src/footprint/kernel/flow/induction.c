@@ -62,7 +62,8 @@ sw_node sw_step_forward(const struct sw_ssa *ssa, sw_node node)
 /* block: where the leaf comes to be, SW_NO_BLOCK nowhere. */
 typedef bool leaf_test(const struct sw_ssa *ssa, const struct sw_value *leaf, uint32_t block, uint32_t loop);
 
-/* All leaves pass the test. */
+/* Do all values that the node is computed from, down to PHIs, loads and other values without operands, pass the
+   test? */
 static bool leaves_pass(const struct sw_ssa *ssa, sw_node node, leaf_test *test, uint32_t loop)
 {
 	sw_node looked[MAX_LOOKED];

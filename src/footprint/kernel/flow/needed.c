@@ -33,7 +33,7 @@ static bool is_live(const struct finder *f, uint32_t var)
 	return f->live[var / 64] >> var % 64 & 1;
 }
 
-/* A load or store of local variables that are registers here. */
+/* Is the instruction a load or store of local variables that are followed like registers? */
 static bool is_register(const struct finder *f, uint32_t insn)
 {
 	const struct sw_insn *x = &f->ssa->body.insn.at[insn];

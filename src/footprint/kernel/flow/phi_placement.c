@@ -28,6 +28,11 @@ struct placer {
 	uint64_t steps;
 };
 
+/*
+ * The variables that an instruction writes (def) and reads (use): its registers, its guard, and the variables of the
+ * stack frame that an access to local memory reaches (sw_frames_var()).  Parts that nothing needs (enum sw_need) are
+ * left out.  A LOAD writes one register for each element.
+ */
 void sw_effects_of(const struct sw_ssa *ssa, const struct sw_stack_frames *frames, uint32_t insn,
 		   struct sw_effects *out)
 {
@@ -36,7 +41,7 @@ void sw_effects_of(const struct sw_ssa *ssa, const struct sw_stack_frames *frame
 	out->defs = out->uses = 0;
 	if (!need)
 		return;
-	uint32_t count = x->op == SW_OP_LOAD && x->count ? x->count : 1;
+	uint32_t count = x->op == SW_OP_LOAD ? x->count : 1;
 	for (uint32_t i = 0; i < x->n; i++)
 		if (x->src[i].reg != SW_NO_REG && need & (i ? SW_NEED_REST : SW_NEED_FIRST))
 			out->use[out->uses++] = x->src[i].reg;
@@ -82,7 +87,7 @@ static void note_use(struct placer *p, uint32_t var, uint32_t block)
 	v->use_block = block + 1;
 }
 
-/* An instruction that only computes, as most of the code. */
+/* Notes what an instruction reads and writes that only computes, as most of the code does. */
 static void scan_plain(struct placer *p, const struct sw_insn *x, uint32_t block)
 {
 	for (uint32_t i = 0; i < x->n; i++)
@@ -122,7 +127,8 @@ static void scan_effects(struct placer *p)
 	free(e);
 }
 
-/* A variable written in one block that dominates all its uses is a value already. */
+/* Does the variable need PHIs? Not if it is written in one block that dominates all its uses: it is a value
+   already. */
 static bool needs_phi(const struct placer *p, uint32_t var)
 {
 	uint32_t def = p->variable[var].defs;

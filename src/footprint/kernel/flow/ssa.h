@@ -80,7 +80,7 @@ void sw_needed_find(const struct sw_program *program, struct sw_ssa *ssa, const 
 /* ---- phi_placement.c: where PHIs are needed (Cytron et al., pruned by liveness)
  * ------------------------------------------ */
 
-/* The variables that an instruction reads and writes, and which of them are needed. */
+/* The needed variables that an instruction writes and reads. */
 struct sw_effects {
 	uint32_t def[256], defs; /* a LOAD has up to 255 elements */
 	uint32_t use[SW_MAX_SRC + 256], uses;

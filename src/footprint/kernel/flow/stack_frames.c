@@ -99,7 +99,8 @@ static void look_at_uses(struct finder *f, struct sw_stack_frames *frames, uint3
 		*sw_vec_push(&f->element) = (struct element){at + (uint64_t)k * x->bytes, x->bytes};
 }
 
-/* A LOCAL_ADDRESS whose register is written elsewhere too is not followed here. */
+/* Marks a local variable as escaped where this instruction puts its address into a register that is written elsewhere
+   too: accesses through that are not followed. */
 static void look_at_addresses(struct finder *f, uint32_t insn)
 {
 	const struct sw_insn *x = &f->ssa->body.insn.at[insn];
@@ -166,7 +167,7 @@ static uint32_t results_of(const struct sw_insn *x)
 {
 	if (x->dst == SW_NO_REG)
 		return 0;
-	return x->op == SW_OP_LOAD && x->count ? x->count : 1;
+	return x->op == SW_OP_LOAD ? x->count : 1;
 }
 
 static void count_defs(struct finder *f, uint32_t block, uint32_t insn)

@@ -143,7 +143,7 @@ static int truth_of(const struct assumer *a, sw_node node, uint32_t depth)
 
 static sw_node node_under(struct assumer *a, sw_node node, uint32_t depth);
 
-/* Some condition on the way from the block that decides contradicts the facts. */
+/* Does some condition on the way from the block that decides contradict the facts? */
 static bool is_barred(struct assumer *a, uint32_t from, uint32_t to)
 {
 	uint64_t *known = sw_map_put(&a->edges, (uint64_t)from << 32 | to);

@@ -168,7 +168,7 @@ static uint32_t number_of(const struct sw_emit *e, sw_node node)
 	return e->term_of[node] - 1;
 }
 
-/* All operands have their numbers. */
+/* Appends a term, all operands of which have their numbers. */
 static void put_term(struct sw_emit *e, sw_node node)
 {
 	const struct sw_value *v = sw_graph_at(&e->terms.graph, node);

@@ -7,7 +7,7 @@
 
 /* Machine code loads 64 bits in two halves: put together they are one load again. */
 
-/* Two halves of one element: the element. */
+/* The element whose two halves these are. */
 static sw_node whole_element(struct sw_graph *g, const sw_node *o)
 {
 	struct sw_value low = *sw_graph_at(g, o[0]), high = *sw_graph_at(g, o[1]);
@@ -19,7 +19,7 @@ static sw_node whole_element(struct sw_graph *g, const sw_node *o)
 	return sw_graph_make(g, m, low.operand);
 }
 
-/* Two halves of one load: all of it. */
+/* The load whose two halves these are. */
 static sw_node whole_loaded(struct sw_graph *g, const sw_node *o)
 {
 	struct sw_value low = *sw_graph_at(g, o[0]), high = *sw_graph_at(g, o[1]);

@@ -343,7 +343,7 @@ static void store_value(struct sw_roots *r, const struct sw_memory_op *use, cons
 				 r->of[r->ssa->operand.at[use->value + k]]);
 }
 
-/* A bulk copy that reads global memory stores the data in shared memory. */
+/* Stores, in the contents of shared memory, what a bulk copy reads from global memory. */
 static void bring_value(struct sw_roots *r, sw_node from)
 {
 	uint32_t e[SW_ORIGINS_MAX], n = sw_origins_copy(&r->origins, r->of[from], e);
@@ -432,7 +432,7 @@ static sw_origin_set half_of(struct sw_roots *r, sw_origin_set set)
 
 /* ---- sums -------------------------------------------------------------------------------------------------------- */
 
-/* An address for certain, whatever is added to it. */
+/* Is this origin an address for certain, whatever is added to it? */
 static bool is_base(const struct sw_origin *o)
 {
 	switch (o->kind) {
@@ -549,7 +549,7 @@ static sw_origin_set origins_of_leaf(struct sw_roots *r, const struct sw_value *
 
 /* ---- operations -------------------------------------------------------------------------------------------------- */
 
-/* A shift by whole bytes moves a piece of an address; by anything else it makes an index. */
+/* The origins after a shift: by whole bytes it moves a piece of an address, by anything else it makes an index. */
 static sw_origin_set origins_of_shift(struct sw_roots *r, const struct sw_value *v)
 {
 	int64_t by;
@@ -563,7 +563,7 @@ static sw_origin_set origins_of_shift(struct sw_roots *r, const struct sw_value 
 	return by % 8 ? 0 : half_of(r, r->of[v->operand[0]]);
 }
 
-/* Both halves of one word: the word. */
+/* The origins of a 64-bit value made of two halves: of both halves of one word, the word. */
 static sw_origin_set origins_of_pair(struct sw_roots *r, sw_origin_set low, sw_origin_set high)
 {
 	struct side x, y;
@@ -697,7 +697,8 @@ static void settle_roots(struct sw_roots *r)
 	r->unsettled = r->changed;
 }
 
-/* A word of the parameter block that an access uses, with no other candidate for the address: a pointer. */
+/* Marks words of the parameter block that an access uses with no other candidate for its address: they are
+   pointers. */
 static bool find_pointers(struct sw_roots *r)
 {
 	size_t before = r->pointers.n;

@@ -84,7 +84,7 @@ bool sw_roots_call_is_open(const struct sw_roots *roots, const struct sw_memory_
 
 /* The only use that loads pointers through these words of the parameter block; UINT32_MAX: not known. */
 uint32_t sw_roots_loader(const struct sw_roots *roots, uint32_t param, uint32_t span);
-/* All that a slot holds. */
+/* Adds the roots of all that is stored to a local slot. */
 sw_origin_set sw_roots_slot(const struct sw_roots *roots, uint32_t slot);
 
 #endif

@@ -275,7 +275,7 @@ static sw_node widened_phi(struct sw_graph *g, sw_node phi)
 	return sw_graph_extend(g, 64, 32, with_zeros ? 0 : SW_SIGNED, low);
 }
 
-/* A plain load of memory that others fill.  What is polled changes under way. */
+/* Is it a plain load of memory that others fill? What is polled changes under way. */
 static bool is_plain_load(const struct sw_terms *t, const struct sw_value *v)
 {
 	const struct sw_insn *x = &t->ssa->body.insn.at[t->ssa->use.at[v->imm].insn];
@@ -344,7 +344,8 @@ static void plan_node(struct sw_terms *t, sw_node node, struct recipe *r)
 
 /* ---- making terms ------------------------------------------------------------------------------------------------ */
 
-/* A variable in constant memory, not an element of a table there. */
+/* Is the value a variable in constant memory, not an element of a table there; or a pointer spilled to local
+   memory? */
 static bool is_setting(const struct sw_terms *t, const struct sw_value *v)
 {
 	if (v->op != SW_VALUE_LOADED || v->space != SW_CONSTANT)
@@ -353,8 +354,9 @@ static bool is_setting(const struct sw_terms *t, const struct sw_value *v)
 	return at->op == SW_OP_CONST || at->op == SW_OP_SYMBOL_ADDRESS;
 }
 
-/* Is this unknown value known to be data? A MIX of nothing is a hardware number that some thread has. Tables in
-   constant memory and values spilled to local memory may be masks. */
+/* Does a condition on this unknown value count as one on data, so that what it guards may well be touched?  A MIX
+   without operands does (ops.def: some thread has that number).  Tables in constant memory and values spilled to local
+   memory do not: they may be masks that no thread matches. */
 static uint8_t range_from(const struct sw_terms *t, sw_node node, const struct sw_value *v)
 {
 	bool data = (v->op == SW_OP_MIX && !v->n) || is_setting(t, v) || sw_path_conditions_are_data(t->ssa, node);

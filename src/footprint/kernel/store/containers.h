@@ -133,9 +133,9 @@ bool sw_units_find(struct sw_units *units, struct sw_sort *sort, const char *ker
 /* The content, to be returned; with a module for PTX if `parsed`.  NULL: unit->why has the reason.  Thread-safe. */
 const struct sw_content *sw_contents_take(struct sw_contents *contents, struct sw_unit *unit, bool parsed);
 void sw_contents_give(struct sw_contents *contents, struct sw_unit *unit);
-/* At the end of the unit. */
+/* Frees the content that a unit holds, when the unit ends. */
 void sw_content_free(struct sw_content *content);
-/* Memory that is kept for what is decompressed next; also at the end.  Thread-safe. */
+/* Frees the memory that is kept for the next content to be decompressed; also at the end. Thread-safe. */
 void sw_contents_drop_spare(struct sw_contents *contents);
 
 struct sw_containers {

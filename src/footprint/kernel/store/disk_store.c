@@ -161,7 +161,7 @@ static bool record_at(const unsigned char *bytes, size_t n, size_t at, struct re
 	return r->head_crc == head_crc(r) && r->name_bytes && body_bytes(r) <= n - at - sizeof *r;
 }
 
-/* The body of a record is as it was written, and its strings end in it. */
+/* Is the body of a record as it was written, and do its strings end in it? */
 static bool body_whole(const unsigned char *body, const struct record *r)
 {
 	return sw_crc32c(0, body, body_bytes(r)) == r->crc && !body[r->name_bytes - 1] &&

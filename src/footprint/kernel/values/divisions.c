@@ -52,7 +52,7 @@ static sw_node make_wide(const struct division *d, sw_node node)
 	return sw_graph_extend(d->g, 64, 32, 0, node);
 }
 
-/* A number of 32 bits that was widened with zeros. */
+/* Is the node a number of 32 bits that was widened with zeros? */
 static bool is_widened(const struct division *d, sw_node node, sw_node *narrow)
 {
 	const struct sw_value *v = value_at(d, node);

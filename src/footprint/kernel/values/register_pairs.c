@@ -94,7 +94,7 @@ static bool is_upper_half(struct sw_register_pairs *p, sw_node high, sw_node who
 	       sw_register_pairs_join(p, low, sw_register_pairs_operand(p, high, 0)) == of;
 }
 
-/* Both are halves of one value, or one is a half and the other equals the other half. */
+/* The value of which both are halves, or of which one is a half while the other equals the other half. */
 static sw_node join_halves(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
 	bool l = sw_register_pairs_is(p, low, SW_OP_LOW, 32), h = sw_register_pairs_is(p, high, SW_OP_HIGH, 32);

@@ -232,7 +232,8 @@ static bool split_quotient(struct sw_area *p, int q, int by, bool *done)
 	return true;
 }
 
-/* The quotient's dividend contains a quotient that was not split yet: splitting this one first would remove that. */
+/* Does the quotient's dividend contain a quotient that was not split yet? Splitting this one first would remove
+   that. */
 static bool must_wait(const struct sw_area *p, uint32_t q, int by, uint32_t split_already)
 {
 	const struct sw_quotient *own = quotient_of(p, q);

@@ -124,7 +124,8 @@ bool sw_eval_next_case(struct sw_eval *e, uint32_t chosen)
 	return false;
 }
 
-/* Where it was looked at before need not be where it is computed: nothing of that is taken up again. */
+/* Makes values computed so far in this case invalid: where a term was looked at before need not be where it is
+   computed. */
 static void forget_states(struct sw_eval *e)
 {
 	sw_eval_case_changed(e);

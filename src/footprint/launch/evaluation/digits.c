@@ -144,7 +144,7 @@ static bool goes_into(const struct sw_eval *e, const struct sw_form *form, uint3
 	return false;
 }
 
-/* Nothing but its interval holds for it. */
+/* Is the variable bounded by nothing but its interval? */
 static bool is_free(const struct sw_eval *e, uint32_t var)
 {
 	for (size_t i = 0; i < e->holds.n; i++) {
@@ -323,7 +323,7 @@ static bool push_product(const struct making *m, sw_wide at, sw_wide width, cons
 	return true;
 }
 
-/* All sums of one step of each level. */
+/* Makes boxes of all sums of one step of each level; false: the steps interleave, or need too many dimensions. */
 static bool make_product(const struct making *m, sw_wide at, struct level *level, uint32_t n)
 {
 	struct level kept[MOST_LEVELS];
@@ -429,7 +429,7 @@ static bool add_numbers(const struct sw_digit_site *first, struct sw_digit_site 
 	return true;
 }
 
-/* The one of the group with the least constant: the numbers of the others are larger. */
+/* Index of the site of this group with the least constant: the digits of the others are moved up from its own. */
 static size_t first_of(const struct sw_eval *e, size_t i)
 {
 	size_t first = i;

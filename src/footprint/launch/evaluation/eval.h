@@ -320,7 +320,8 @@ struct sw_form sw_eval_operate(struct sw_eval *e, uint32_t number);
 struct sw_form sw_eval_table_value(struct sw_eval *e, const struct sw_term *t, uint32_t number);
 /* As sw_eval_table_value(), for memory; an unknown value is a range. */
 struct sw_form sw_eval_memory_value(struct sw_eval *e, const struct sw_term *t, uint32_t number);
-/* A hull was found for these blocks: asks for fewer blocks, if that may help. */
+/* After a hull was found for the blocks in hand: asks for an evaluation of fewer blocks at a time, if that may give
+   boxes. */
 void sw_eval_refine(struct sw_eval *e);
 /* The words of the block (their offsets, ascending, each once) that an address may be made of in this case; false: not
    all of them are known.  halves: those of which no more than a half goes into it count next to whole ones, too. */
@@ -390,7 +391,8 @@ void sw_eval_loops(struct sw_eval *e);
 void sw_eval_enter_loops(struct sw_eval *e, uint32_t term);
 /* As sw_eval_enter_loops(), for one of several ways of the term `of`. */
 void sw_eval_enter_way(struct sw_eval *e, uint32_t of, uint32_t term);
-/* The term is looked at where it need not have been computed. */
+/* Notes that the term is looked at in a case in which it need not have been computed: what it says of loops may not
+   hold. */
 void sw_eval_doubt(struct sw_eval *e, uint32_t term);
 /* By term: does sw_eval_enter_loops() find any, and which? */
 void sw_eval_find_counts(struct sw_eval *e);
@@ -406,9 +408,9 @@ static inline bool sw_eval_never_runs(const struct sw_eval *e, const struct sw_a
 
 /* Is the site in this loop? */
 bool sw_eval_inside(const struct sw_eval *e, uint32_t loop);
-/* A variable was narrowed. Of a loop that is over, only a fact may pin the last value of the counter, not the case
-   that is looked at; one that is not pinned need not be reached: no box. Where the loop was not left at once, what let
-   it go on holds too. */
+/* After a variable was narrowed, for counters of loops that are over: only a fact may pin the last value of the
+   counter, not the case that is looked at; one that is not pinned need not be reached, so what depends on it is no
+   box. Where the loop was not left at once, what let it go on holds too. */
 void sw_eval_doubt_last(struct sw_eval *e, uint32_t var);
 
 /* ---- case_split.c */

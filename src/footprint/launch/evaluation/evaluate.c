@@ -40,7 +40,7 @@ static struct case_state state_of(const struct sw_eval *e)
 	return (struct case_state){e->has_uninterpreted_fact, e->impossible, e->choices, e->loops.n};
 }
 
-/* The case is left open for the next site, if this one makes no choices of its own and added nothing to it. */
+/* Leaves the case open for the next site, if this one made no choices of its own and added nothing to it. */
 static void keep_case(struct sw_eval *e, const struct sw_access_site *site, uint32_t chosen, struct case_state entered)
 {
 	struct case_state now = state_of(e);
@@ -75,7 +75,8 @@ static uint32_t few_valued(const struct sw_eval *e, const struct sw_form *addres
 	return SW_NONE;
 }
 
-/* The hull is kept back until all sites are known. */
+/* Keeps the hull of a site back until all sites are known, if its address is one that sw_digits_finish() may turn
+   into boxes together with others. */
 static bool keep_digits(struct sw_eval *e, const struct sw_form *address, uint64_t bytes, struct sw_reaches *out,
 			size_t from)
 {
@@ -206,7 +207,8 @@ static void set_open(struct site_state *state, enum sw_why why, struct sw_descen
 	state->descent = descent;
 }
 
-/* All cases of the sites are known from which reaches were made from `begun` on. */
+/* When all cases of these sites are known: drops the reaches (from `begun` on) and digits of sites that turned out
+   open, and asks for fewer blocks at a time where a hull was found. */
 static void settle_sites(struct walk *w, size_t begun, size_t digits)
 {
 	struct sw_eval *e = w->e;
@@ -238,8 +240,9 @@ static void settle_sites(struct walk *w, size_t begun, size_t digits)
 /* Work that is more than a look at another site. */
 #define WORTH 20u
 
-/* The site is open, and that took some work. */
-static void keep_example(struct walk *w, uint32_t number)
+/* It took some work to find that this site is open (nothing bounds its addresses).  Remembers it as the example of the
+   sites that are alike, so that is_open_like_another() can take its result over where it covers them. */
+static void remember_open_site(struct walk *w, uint32_t number)
 {
 	const struct sw_footprint *f = w->e->f;
 	if (SW_RULE_IS_OFF(alike_sites))
@@ -251,7 +254,8 @@ static void keep_example(struct walk *w, uint32_t number)
 	w->open_like[w->like[number]] = number + 1;
 }
 
-/* One that is like it is open, and covers it. */
+/* Takes the result of the site's example over, if there is one that is open and goes through the same pointers here; an
+   example that does not is forgotten.  True: it did. */
 static bool is_open_like_another(struct walk *w, uint32_t number, size_t depth)
 {
 	const struct sw_access_site *site = &w->e->f->site[number];
@@ -298,7 +302,7 @@ static void walk_site(struct walk *w, uint32_t number, size_t depth)
 		e->open_case = NULL;
 		state->base = sw_reads_base_of(e->reads, site->address);
 		if (e->budget && budget - e->budget > WORTH && !e->g->content)
-			keep_example(w, number);
+			remember_open_site(w, number);
 	}
 	state->content = e->content;
 	e->choices = chosen;
@@ -313,7 +317,8 @@ static bool any_bounded(const struct walk *w, uint32_t from, uint32_t to)
 	return from < to;
 }
 
-/* Another case of what these sites have in common; without a budget for it they are open. */
+/* Begins the next case of what these sites have in common; false: there is none. Without a budget for it they
+   become open. */
 static bool next_case_of(struct walk *w, uint32_t from, uint32_t to, uint32_t chosen)
 {
 	if (!any_bounded(w, from, to) || !sw_eval_next_case(w->e, chosen))
@@ -401,7 +406,8 @@ static void walk_loop(struct walk *w, uint32_t from, uint32_t to)
 		add_open_sites(w, from, to);
 }
 
-/* Each site finds its own pointers in memory: sites of such launches share nothing. */
+/* Index after the last of the sites from `from` on that lie in the same loop. Where memory's content is known each
+   site finds its own pointers, and shares nothing with others. */
 static uint32_t end_of_loop(const struct walk *w, uint32_t from)
 {
 	uint32_t to = from + 1;

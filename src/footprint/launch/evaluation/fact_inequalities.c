@@ -46,7 +46,7 @@ static bool joins_bits(const struct sw_term *t)
 	return t->width == 1 && (t->op == SW_OP_AND || t->op == SW_OP_OR || t->op == SW_OP_NOT || t->op == SW_OP_MOV);
 }
 
-/* All that uses the term was looked at. */
+/* Marks the operands of a term whose own users were all looked at. */
 static void mark_operands(const struct data_search *s, uint32_t number)
 {
 	const struct sw_term *t = &s->f->term[number];
@@ -212,7 +212,7 @@ static enum sw_condition negated_condition(enum sw_condition c)
 	return (enum sw_condition)table[c];
 }
 
-/* A bound of what is made from a base stays on its side of a turn of 64 bits. */
+/* Notes that the highest value made from a base lies on this side of a turn of 64 bits, which bounds rest on. */
 static void read_turn(struct sw_eval *e, uint32_t term, sw_wide highest)
 {
 	const sw_wide turn = (sw_wide)1 << 64;
@@ -381,7 +381,7 @@ static bool is_up_to_data(struct sw_eval *e, uint32_t term)
 	return true;
 }
 
-/* One of two must be so: a, or else not a and b. */
+/* Holds that one of two is so: a, or else not a and b. Which of them becomes a choice of cases. */
 static void hold_one_of(struct sw_eval *e, uint32_t term, uint32_t a, uint32_t b, bool want)
 {
 	int left = sw_eval_truth(e, a), right = sw_eval_truth(e, b);

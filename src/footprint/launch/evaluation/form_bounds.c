@@ -347,7 +347,8 @@ static bool variable_bound_attained(struct sw_eval *e, const struct sw_form *for
 
 /* ---- bounds */
 
-/* Where nothing comes near to infinity sums need no care; SW_FORM_VARS products of 94 bits. */
+/* Are the bounds and the factor so small that sums of their products need no test for overflow? (SW_FORM_VARS
+   products of 94 bits fit.) */
 static bool is_small(const struct sw_form *form, uint32_t k, sw_wide lo, sw_wide hi)
 {
 	return lo == (int64_t)lo && hi == (int64_t)hi && form->by[k] == (int32_t)form->by[k];
@@ -396,7 +397,7 @@ struct sw_bounds sw_bound_plain(const struct sw_eval *e, const struct sw_form *f
 	return bound_by_intervals(e, form, false);
 }
 
-/* The system is the one that is collected: its variables know where they stand. */
+/* Has the system, which is the one that was numbered last, this variable? */
 static bool system_has(const struct sw_eval *e, const struct sw_system *s, uint32_t var)
 {
 	uint32_t column = e->variable.at[var].column;

@@ -328,7 +328,7 @@ static bool entry_serves(const struct sw_launch_memo *memo, const struct memo_en
 	return is_of_key(memo, entry) && may_move(entry, shape, g) && memory_says_so(g, entry->answer, entry->answers);
 }
 
-/* One that is found is looked for first from then on. */
+/* The remembered result for a launch like this one; its shape is looked for first from then on. */
 static const struct memo_entry *find_entry(struct sw_launch_memo *memo, struct memo_kernel *k,
 					   const struct sw_footprint *f, const struct sw_geometry *g)
 {
@@ -526,7 +526,7 @@ static void keep_entry(struct sw_launch_memo *memo, struct memo_kernel *k, const
 	sw_map_put_ptr(&memo->entries, hash, entry);
 }
 
-/* An evaluation that ran out of budget has not looked at all that counts. */
+/* Has the result reaches that start from pointers in memory? */
 static bool is_indirect(const struct sw_reach *reach, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

@@ -51,7 +51,8 @@ static bool is_way(const struct sw_term *t, uint32_t operand)
 	return is_choice(t) && (operand || t->op != SW_OP_SELECT);
 }
 
-/* As sw_eval_enter_loops() goes, without entering. */
+/* Finds, of one term, whose operands come first, the loops that sw_eval_enter_loops() would enter: always, or for
+   some of its ways. */
 static void find_loops(struct sw_eval *e, uint32_t number)
 {
 	const struct sw_term *t = &e->f->term[number];
@@ -346,7 +347,7 @@ static bool meets_limit(struct sw_eval *e, const struct back *b, const struct ra
 	return sw_form_divisor(&ahead) % (uint64_t)r->step == 0 && sw_bound(e, &ahead).lo >= 0;
 }
 
-/* The loop continues while moving < limit: by induction the register does not wrap, and the fact is an inequality. */
+/* Learns an inequality from a loop that continues while moving < limit: by induction the register does not wrap. */
 static bool run_race(struct sw_eval *e, struct back *b, struct race *r)
 {
 	struct sw_form ahead;
@@ -406,7 +407,7 @@ static void keep_inequalities(struct sw_eval *e, const struct sw_form *forms, si
 		*sw_vec_push(&e->inequality) = forms[i];
 }
 
-/* The facts on the way in that are plain comparisons, or the others. */
+/* Holds the facts on the way into a loop: those that are plain comparisons, or the others. */
 static void hold_entry(struct sw_eval *e, const struct sw_loop *loop, bool plain)
 {
 	for (uint32_t i = loop->entries; i-- > 0 && !e->impossible;) { /* the outer ones first, as for a site */

@@ -38,7 +38,7 @@ struct sw_form sw_term_within(struct sw_eval *e, const struct sw_term *t, sw_wid
 	return sw_eval_opaque(e, lo, hi, depends_on(e, t), why_of(e, t));
 }
 
-/* A result of too many variables: unknown, wherever a base lies. */
+/* The form of a result with too many variables for one: unknown, wherever a base lies. */
 static struct sw_form term_overfull(struct sw_eval *e, const struct sw_term *t)
 {
 	return sw_eval_unknown(e, t->width, depends_on(e, t), why_of(e, t));

@@ -122,7 +122,7 @@ static void read_element(const struct sw_eval *e, const struct sw_term *t, sw_wi
 	sw_reads_element(e->reads, number_of(e, t), (uint32_t)at, (uint32_t)t->imm, (uint64_t)value);
 }
 
-/* The value decided something. */
+/* Notes that an element's value decided something. */
 static void read_number(const struct sw_eval *e, const struct sw_term *t, sw_wide at)
 {
 	if (!in_memory(t))
@@ -166,7 +166,8 @@ struct run {
 	sw_wide value;	    /* the first */
 };
 
-/* A pointer that is not the next one's is evaluated separately: that they differ need not be remembered. */
+/* The elements of a table, from the first offset on, that are alike (one value, or counting up), and so need one
+   case. A pointer that is not the next one's is evaluated separately: that they differ need not be remembered. */
 static struct run find_run(struct sw_eval *e, const struct sw_term *t, const struct sw_form *offset)
 {
 	bool counts = !sw_reads_wants_base(e->reads, number_of(e, t));
@@ -282,7 +283,8 @@ static bool offsets_of(struct sw_eval *e, const struct sw_term *t, const struct 
 	return (out->last - out->first) / out->step < MAX_ELEMENTS;
 }
 
-/* One choice an offset: where the offset is that, the element is its. */
+/* Makes a case of each offset that the element may be read at: in it the offset is fixed, and *value is the
+   element's. */
 static bool choose_offset(struct sw_eval *e, const struct sw_term *t, uint32_t number, const struct sw_form *offset,
 			  const struct several *s, sw_wide *value)
 {
@@ -448,7 +450,7 @@ static bool add_words(struct sw_eval *e, const struct sw_term *t, struct sw_word
 	return true;
 }
 
-/* A whole value that was not followed may be a word of the table as well. */
+/* May the value, which was not followed, be a whole word of the table? */
 static bool hides_words(const struct sw_term *t)
 {
 	enum sw_why why = sw_term_why(t);
@@ -461,7 +463,7 @@ static bool cuts_words(const struct sw_term *t)
 	return t->width <= 32 || (t->op == SW_OP_EXTEND && t->imm <= 32);
 }
 
-/* One that is looked for is a term, and whether it is cut on the way to the address. */
+/* Queues a term whose words are looked for; cut: it is cut to fewer bits on the way to the address. */
 static void push_word(struct sw_eval *e, uint32_t term, bool cut)
 {
 	*sw_vec_push(&e->work) = term << 1 | cut;

@@ -28,13 +28,13 @@ static void want_use(struct base_search *s, uint32_t term, uint8_t what)
 		s->want[term] |= what;
 }
 
-/* A word of a table. */
+/* Is the term a whole word of a table, which may be a pointer? */
 static bool is_whole_element(const struct sw_term *t)
 {
 	return t->op == SW_TERM_ELEMENT && t->width == 64 && t->imm == 8;
 }
 
-/* The low bits of the term's value follow from the low bits of its operands. */
+/* Do the low bits of the term's value follow from the low bits of its operands? */
 static bool keeps_low(const struct sw_term *t)
 {
 	switch (t->op) {
@@ -74,7 +74,7 @@ static uint32_t base_carriers(const struct sw_term *t)
 	}
 }
 
-/* Nothing but the low bits of its operands goes into it. */
+/* Does nothing but the low bits of its operands go into the term? */
 static bool asks_for_low(const struct sw_footprint *f, const struct sw_term *t)
 {
 	return (t->op == SW_OP_AND && (is_constant_below(f, t->a, 1 << SW_BASE_LOW_BITS) ||
@@ -134,7 +134,7 @@ static void want_of_sites(struct base_search *s)
 		want_operands(s, i);
 }
 
-/* Some access is made through the pointer in this word. */
+/* Is some access made through the pointer in this word? */
 static bool is_root(const struct sw_footprint *f, int64_t offset)
 {
 	for (uint32_t i = 0; i < f->roots; i++) {
@@ -463,7 +463,8 @@ void sw_reads_between(struct sw_reads *reads, uint32_t term, sw_wide lo, sw_wide
 		keep_between(reads, reads->of[term], lo, hi, from, to);
 }
 
-/* A word that is no pointer is part of the key: it stays where it is. */
+/* The base, if some address is made from it, else 0: a word that is no pointer is part of the key and stays where
+   it is. */
 static uint32_t moving_base(const struct sw_reads *reads, uint32_t base)
 {
 	return base && reads->base.at[base - 1].used ? base : 0;

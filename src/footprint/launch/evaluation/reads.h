@@ -77,7 +77,7 @@ struct sw_reads {
 /* Room for another evaluation of this kernel with so many bytes of parameters. */
 void sw_reads_reset(struct sw_reads *reads, const struct sw_footprint *footprint, const uint8_t *use, uint32_t bytes);
 void sw_reads_free(struct sw_reads *reads);
-/* No term was evaluated yet: of these blocks. */
+/* Begins an evaluation of these blocks: no term has a base yet. */
 void sw_reads_begin(struct sw_reads *reads, const struct sw_footprint *footprint);
 
 /* After the last evaluation: what moves as far as a base that stays where it is stays, too. */
@@ -93,18 +93,18 @@ static inline bool sw_reads_is_base(uint64_t value)
 /* Finds the base that a term is made from, before the term is evaluated and after its operands were.  NULL reads: not
    wanted, in all of these. */
 void sw_reads_follow(struct sw_reads *reads, const struct sw_term *terms, uint32_t term);
-/* The term is one of several others: `chosen`. */
+/* Gives the term the base of `chosen`, the one of several others that it is. */
 void sw_reads_choose(struct sw_reads *reads, uint32_t term, uint32_t chosen);
-/* The term is one of several others, or lies between them: their bases move alike. */
+/* Gives the term a base that moves as those of several others do, of which it is one or between which it lies. */
 void sw_reads_mix(struct sw_reads *reads, uint32_t term, const uint32_t *of, uint32_t n);
-/* A decision depends on the words at two offsets being unequal. */
+/* Notes that a decision depends on the words at two offsets of the parameter block being unequal. */
 void sw_reads_unequal(struct sw_reads *reads, uint32_t at, uint32_t other);
-/* A decision depends on two terms differing by this much. */
+/* Notes that a decision depends on two terms differing by this much. */
 void sw_reads_differ(struct sw_reads *reads, uint32_t a, uint32_t b, sw_wide difference);
 /* An access by this term, between lo and hi, is said to be made from the root's word.  One below SW_LEAST_BASE that is
    made from no base stays where it is. */
 void sw_reads_name(struct sw_reads *reads, uint32_t term, const struct sw_root *root, sw_wide lo, sw_wide hi);
-/* A term of the parameter block was read. */
+/* Notes that bytes of the parameter block were read, for a term or by an address. */
 void sw_reads_param(struct sw_reads *reads, uint32_t term, uint32_t at, uint32_t bytes, uint64_t value);
 void sw_reads_bytes(struct sw_reads *reads, uint32_t at, uint32_t bytes);
 /* An element of a table was read; the term is made from it. */
@@ -116,17 +116,18 @@ bool sw_reads_wants_base(const struct sw_reads *reads, uint32_t term);
 /* The word that a root is made from. */
 void sw_reads_root(struct sw_reads *reads, uint32_t at, uint64_t value);
 void sw_reads_symbol(struct sw_reads *reads, uint32_t symbol, uint64_t address);
-/* Numbers between lo and hi were made from the term, and it counts that they lie in [from, to]. */
+/* Notes that numbers between lo and hi were made from the term, and that a decision depends on their lying in
+   [from, to]. */
 void sw_reads_between(struct sw_reads *reads, uint32_t term, sw_wide lo, sw_wide hi, sw_wide from, sw_wide to);
-/* A decision depends on the term's base not moving by this distance, modulo 2^64. */
+/* Notes that a decision depends on the term's base not moving by this distance, modulo 2^64. */
 void sw_reads_avoid(struct sw_reads *reads, uint32_t term, sw_wide distance);
-/* A decision depends on whether `least`, the least value of the term, lies below the address that a root's word holds.
- */
+/* Notes that a decision depends on whether `least`, the least value of the term, lies below the address that a
+   root's word holds. */
 void sw_reads_below(struct sw_reads *reads, uint32_t term, sw_wide least, const struct sw_root *root, uint64_t address);
 /* The base that a term is made from where it was evaluated last, for a later look at the same case. */
 uint16_t sw_reads_base_of(const struct sw_reads *reads, uint32_t term);
 void sw_reads_set_base(struct sw_reads *reads, uint32_t term, uint16_t base);
-/* The decision holds for the very value of the term's base only. */
+/* Notes that a decision holds for no other value of the term's base. */
 void sw_reads_pin(struct sw_reads *reads, uint32_t term);
 
 #endif

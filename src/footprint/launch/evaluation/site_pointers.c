@@ -110,7 +110,7 @@ static bool may_be_loaded(struct sw_eval *e, const struct sw_access_site *site)
 	return may;
 }
 
-/* The one of the pointers found in memory that leads there. */
+/* The highest of the pointers found in memory that is not above the address; 0: none. */
 static uint64_t pointer_below(const struct sw_eval *e, uint64_t address)
 {
 	uint64_t best = 0;

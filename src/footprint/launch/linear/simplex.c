@@ -41,7 +41,7 @@ static double low_of(const struct state *s, uint32_t variable)
 	return variable < s->p->columns ? s->p->lo[variable] : 0;
 }
 
-/* The bound of a slack is infinite. */
+/* The upper bound of a variable; infinite for a slack. */
 static double high_of(const struct state *s, uint32_t variable)
 {
 	return variable < s->p->columns ? s->p->hi[variable] : INFINITY;

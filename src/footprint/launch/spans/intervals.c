@@ -370,7 +370,7 @@ static struct sw_bounds within_type(const struct sw_term *t, sw_wide lo, sw_wide
 	return (struct sw_bounds){lo, hi};
 }
 
-/* An operand as `t` reads it. */
+/* The interval of an operand, read in the width and with the sign of `t`. */
 static struct sw_bounds read_as(const struct sw_spans *s, const struct sw_term *t, uint32_t term)
 {
 	return sw_span_exact(s, term, t->width, t->flags & SW_SIGNED);

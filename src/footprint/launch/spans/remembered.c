@@ -66,7 +66,7 @@ void sw_span_begin_reads(struct sw_spans *s)
 		s->pointer.at[i] = (struct sw_span_pointer){.at = s->pointer.at[i].at, .tied = (uint32_t)i};
 }
 
-/* The one that all of those tied to it have in common. */
+/* The pointer that stands for all that are tied to this one (moved by the same distance). */
 static uint32_t first_of(const struct sw_spans *s, uint32_t pointer)
 {
 	while (s->pointer.at[pointer].tied != pointer)
@@ -109,8 +109,8 @@ static uint32_t read_parameters(struct sw_spans *s, const struct sw_term *t, uin
 	return pointer;
 }
 
-/* The next of several numbers, one of which it is: they move if all move with one pointer, or with several that move by
-   the same. */
+/* Joins one more way of a choice to those before (`first`: there are none). The choice moves with *pointer if all
+   ways move with it, or with pointers that move by the same distance; a way that is a number pins them. */
 static void join_ways(struct sw_spans *s, uint32_t way, bool first, uint32_t *pointer)
 {
 	uint32_t own = s->value[way].pointer;
@@ -123,7 +123,8 @@ static void join_ways(struct sw_spans *s, uint32_t way, bool first, uint32_t *po
 	*pointer = own;
 }
 
-/* Which of them it is does not depend on where a pointer leads.  What cannot be was not bounded. */
+/* The pointer that the result of a choice moves with. The conditions are pinned: which way is taken does not depend
+   on where a pointer leads. Ways that this launch cannot take were not bounded, and are left out. */
 static uint32_t choice_moves_with(struct sw_spans *s, const struct sw_term *t)
 {
 	const uint32_t *way = s->f->alternative + t->a, *condition = way + t->b;
@@ -293,7 +294,7 @@ static struct sw_span_memory *memories_of_key(struct sw_spans *s)
 	return &s->memory[sw_hash_words(s->key.at, s->key.n) % SW_SPAN_SETS * SW_SPAN_WAYS];
 }
 
-/* The one that has the key, else the one that was not used longest. */
+/* Index of the place in the set that has the key, else of the one that was not used longest. */
 static uint32_t way_of_key(const struct sw_spans *s, const struct sw_span_memory *set)
 {
 	uint32_t way = 0;

@@ -39,7 +39,10 @@ static bool all_endless(const struct search *x, const uint32_t *term, uint32_t n
 	return n && i == n;
 }
 
-/* A sum with one such number, or nothing but such numbers to choose from.  What is multiplied or read in parts is not.
+/*
+ * Is a term as unbounded as the number that it is made of?  Yes for a copy of all 64 bits; a sum or difference with
+ * exactly one such number (two may cancel out); a STEP that starts at one and moves by a known distance; a choice of
+ * which every way is one and the condition none.  Anything else (products, shifts, bits) may bound it.
  */
 static bool stays_endless(const struct search *x, const struct sw_term *t)
 {
@@ -535,8 +538,8 @@ static bool want_term(struct sw_spans *s, uint32_t number)
 	return true;
 }
 
-/* A choice wants its conditions, then the ways that they leave: index arithmetic for 25 dimensions mostly is for two.
- */
+/* Asks for the terms that a choice needs: its conditions first, then only the ways that they leave. (Index
+   arithmetic for 25 dimensions mostly is for two.) True: some are not bounded yet. */
 static bool want_way(struct sw_spans *s, const struct sw_term *t)
 {
 	const uint32_t *way = s->f->alternative + t->a, *condition = way + t->b;
@@ -632,7 +635,7 @@ static int is_decided(const struct sw_spans *s, uint32_t number, unsigned depth)
 	return x < 0 || y < 0 ? -1 : !wins;
 }
 
-/* No thread of this launch comes there: a condition that it needs does not hold. */
+/* Does no thread of this launch come to the site, because a condition that it needs does not hold? */
 static bool is_idle(struct sw_spans *s, const struct sw_access_site *site)
 {
 	for (uint32_t i = 0; i < site->facts; i++) {

@@ -39,7 +39,7 @@ static struct sw_span_unit unit_of_product(struct sw_span_unit x, uint64_t by)
 	return (struct sw_span_unit){(uint16_t)unit, (uint16_t)(x.at * (by % MOST_UNIT) % unit)};
 }
 
-/* The sum of such steps: 0 modulo the unit. */
+/* The unit of a sum of any number of such steps: the largest power of two that divides each. */
 static struct sw_span_unit unit_of_steps(struct sw_span_unit step)
 {
 	uint16_t unit = step.unit;
