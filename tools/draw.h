@@ -15,7 +15,7 @@
  */
 int sw_draw(const char *trace, const struct sw_options *options, struct sw_report *report);
 
-/* A timeline as one of several in a file. */
+/* Writes a timeline as one of several in a file. */
 struct sw_chrome_part;
 int sw_draw_part(FILE *out, const char *trace, const struct sw_options *options, struct sw_chrome_part *part);
 

@@ -287,17 +287,20 @@ static void merged_take_finding(struct sw_merged *merged, struct sw_merged_findi
 
 /* ---- a report ---------------------------------------------------------------------------------------------------- */
 
+/* A finding as an object of the merged report in JSON, three levels deep, kept as text since the rank's report is freed
+   before the merged one is written; malloc'ed. */
 static char *finding_json(struct sw_report *report, size_t index)
 {
 	char *text;
 	size_t bytes;
 	struct sw_json json = {.out = sw_memory_stream(&text, &bytes), .depth = 3, .first = true};
-	sw_report_json_finding(&json, report, index);
+	sw_report_json_open_finding(&json, report, index);
 	sw_json_close(&json, '}');
 	fclose(json.out);
 	return text;
 }
 
+/* The finding, and its group, as the report prints it; NULL: it leads no group there, or is a note.  malloc'ed. */
 static char *finding_text(struct sw_report *report, size_t index)
 {
 	const struct sw_text_style style = {0};

@@ -43,9 +43,10 @@ struct sw_savings {
 
 /* The waits of the report that `which` means, as in sw_trials_make(), with what is to be changed, or why not. */
 bool sw_saving_trials_make(sw_saving_trials *trials, struct sw_report *report, const struct sw_options *options);
-/* Memory that was to be pinned is copied through the ring. */
+/* Turns the change of a trial from pinning memory to copying it through a ring of pinned memory. */
 void sw_saving_staged(struct sw_saving *saving);
-/* Names their calls as they are found in another run.  0 or <0 with error filled. */
+/* Finds, from the trace, how the calls of all trials are recognised in another run: by their stack and how often it
+   came before. 0 or <0 with error filled. */
 int sw_saving_trials_locate(sw_saving_trials *trials, const char *trace, struct sw_error *error);
 
 /* ---- saving_safety.c --------------------------------------------------------------------------------------------- */
@@ -97,7 +98,7 @@ int sw_saving_rehearse(struct sw_savings *savings, struct sw_saving_trial *trial
 
 /* ---- savings_together.c ------------------------------------------------------------------------------------------ */
 
-/* After sw_savings_try(). */
+/* Measures all trials that saved something together, after each was tried alone. */
 int sw_savings_together(struct sw_savings *savings);
 
 /* ---- savings.c --------------------------------------------------------------------------------------------------- */

@@ -89,7 +89,7 @@ struct sw_wanted_call {
 typedef SW_VEC(struct sw_wanted_call) sw_wanted_calls;
 /* 0 or <0 with error filled. */
 int sw_calls_locate(const sw_wanted_calls *wanted, const char *trace, struct sw_error *error);
-/* The calls of all trials. */
+/* Finds, from the trace, how the calls of all trials are recognised in another run. 0 or <0 with error filled. */
 int sw_trials_locate(sw_trials *trials, const char *trace, struct sw_error *error);
 
 /* ---- plan_file.c ------------------------------------------------------------------------------------------------- */

@@ -19,7 +19,7 @@ struct sw_chunk_output {
 
 /* The header is completed at the end. */
 void sw_chunk_output_begin(struct sw_chunk_output *output, int fd, const struct sw_file_header *header);
-/* The records that follow are of this writer, all of them. */
+/* Begins the records of one writer: all records that follow are its own. */
 void sw_chunk_output_writer(struct sw_chunk_output *output, uint32_t writer);
 /* Room for a record, which is filled at once; `seq` is its number. */
 void *sw_chunk_output_room(struct sw_chunk_output *output, uint32_t bytes, uint64_t seq);

@@ -39,9 +39,11 @@ struct sw_control {
 	char *path;
 };
 
-/* Listens.  Where it cannot, `ctl` finds no run, and nothing else is different. */
+/* Opens the socket at which `syncwatch ctl` finds this run. Where that fails `ctl` finds no run, and nothing else
+   is different. */
 void sw_control_open(struct sw_control *control, struct sw_channel *channel, struct sw_session *session);
-/* Something can be read at this descriptor that the channel watched.  False: it is none of the control's. */
+/* Serves a descriptor of the control that can be read, as the channel reported. False: it is none of the
+   control's. */
 bool sw_control_readable(struct sw_control *control, int fd);
 /* A signal for `run` (signal.h). */
 void sw_control_signal(struct sw_control *control, int number);

@@ -30,7 +30,7 @@ uint64_t sw_flight_most_bytes(const struct sw_options *options);
 int sw_flight_descriptor(const struct sw_flight *flight);
 void sw_flight_look(struct sw_flight *flight, struct sw_session *session);
 
-/* A process has ended, and its memory is in its file: the file becomes the trace of its window. */
+/* After a process ended, and its memory was written to its file: turns the file into the trace of its window. */
 void sw_flight_ended(struct sw_flight *flight, struct sw_session *session, size_t index);
 
 /* Writes a trace for each process that runs; prints where, and returns an exit status. */

@@ -31,7 +31,7 @@ struct sw_follow *sw_follow_open(const char *path, pid_t pid, int file, int memo
 size_t sw_follow_step(struct sw_follow *follow, size_t most);
 /* All records up to that number have been judged; UINT64_MAX: all that there will be. */
 uint64_t sw_follow_passed(const struct sw_follow *follow);
-/* The process has ended.  sw_follow_is_over(): all of its trace has been judged. */
+/* After the process ended: what is in its trace now is all. sw_follow_is_over(): has all of it been judged? */
 void sw_follow_ended(struct sw_follow *follow);
 bool sw_follow_is_over(const struct sw_follow *follow);
 

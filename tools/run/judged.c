@@ -69,7 +69,7 @@ static char *finding_json(struct sw_report *report, size_t index)
 {
 	struct buffer buffer;
 	struct sw_json json = {.out = buffer_open(&buffer), .depth = 2, .first = true};
-	sw_report_json_finding(&json, report, index);
+	sw_report_json_open_finding(&json, report, index);
 	return buffer_close(&buffer);
 }
 

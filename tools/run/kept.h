@@ -25,7 +25,8 @@ struct sw_kept;
 struct sw_kept *sw_kept_new(void);
 void sw_kept_free(struct sw_kept *kept);
 
-/* A chunk leaves the window: `bytes` of records.  Those of one writer in their order. */
+/* Takes a chunk that leaves the window, `bytes` of records, and keeps of it what the rest of the trace refers to.
+   Chunks of one writer in their order. */
 void sw_kept_drop(struct sw_kept *kept, uint32_t writer, const void *records, uint32_t bytes);
 
 /* Bytes that are kept of dropped chunks. */

@@ -57,10 +57,10 @@ struct sw_session {
 	struct sw_follower *follower;	     /* NULL: the run is judged when it is over */
 };
 
-/* The program that the command itself starts. */
+/* Makes the session know the process that the command itself starts, whose end is the end of the program. */
 void sw_session_start(struct sw_session *session, struct sw_channel *channel, pid_t pid, const char *file);
 
-/* From now on the follower gets each trace. */
+/* Passes each trace that is announced from now on to the follower (--live). */
 void sw_session_follow(struct sw_session *session, struct sw_follower *follower);
 
 /* For the channel: `session` is its argument. */
@@ -71,7 +71,7 @@ void sw_session_ended(void *session, int pidfd);
    children (PR_SET_CHILD_SUBREAPER): that none is left is how we know that nothing of the run can still use CUDA. */
 void sw_session_wait(struct sw_session *session, int most_ms);
 
-/* Does the path of a trace still name the file that was announced? */
+/* Does the path of a trace still name the file that was announced, rather than one that the program put there? */
 bool sw_session_in_place(const struct sw_session_trace *trace);
 
 /* The last word: turns what is still expected, and what the board counted, into gaps. */

@@ -27,11 +27,11 @@ void sw_top_print(FILE *out, enum sw_top_format format, const struct sw_top_proc
 struct sw_top_board;
 struct sw_top_board *sw_top_board_new(void);
 void sw_top_board_write(struct sw_top_board *board, enum sw_top_format format, const char *text);
-/* All were written with names. */
+/* Were all texts written with names? */
 void sw_top_board_named(struct sw_top_board *board);
 /* False: that did not happen yet. */
 bool sw_top_board_read(const struct sw_top_board *board, enum sw_top_format format, FILE *out);
-/* Somebody looks: then places are named, which costs memory. */
+/* Notes that somebody looks: from then on places are named, which costs memory; and whether anybody did. */
 void sw_top_board_ask(struct sw_top_board *board);
 bool sw_top_board_asked(const struct sw_top_board *board);
 

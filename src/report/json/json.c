@@ -554,7 +554,7 @@ void sw_report_json_members(struct sw_json *json, struct sw_report *report)
 	for (size_t i = 0; i < report->shown.n; i++) {
 		struct sw_names_scope scope;
 		sw_names_scope_begin(&report->names, &scope);
-		sw_report_json_finding(json, report, i);
+		sw_report_json_open_finding(json, report, i);
 		sw_json_close(json, '}');
 		sw_names_scope_end(&report->names, &scope);
 	}

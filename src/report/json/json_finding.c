@@ -251,7 +251,7 @@ static void put_confirmation(struct sw_json *json, struct sw_report *report, con
 	sw_json_close(json, '}');
 }
 
-void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size_t index)
+void sw_report_json_open_finding(struct sw_json *json, struct sw_report *report, size_t index)
 {
 	const struct sw_shown_finding *shown = &report->shown.at[index];
 	const struct sw_finding *finding = shown->finding;

@@ -11,10 +11,11 @@
 /* All members of a report; the caller opens and closes the object. */
 void sw_report_json_members(struct sw_json *json, struct sw_report *report);
 
-/* The members before the findings, one finding (whose object the caller closes), its groups, and those after findings
-   and summary. */
+/* The parts of sw_report_json_members(), for files that join several reports: the members before the findings; one
+   finding, whose object stays open, so that the caller can add members and closes it with sw_json_close(json, '}'); the
+   groups of findings; the members after findings and summary. */
 void sw_report_json_head(struct sw_json *json, struct sw_report *report);
-void sw_report_json_finding(struct sw_json *json, struct sw_report *report, size_t index);
+void sw_report_json_open_finding(struct sw_json *json, struct sw_report *report, size_t index);
 void sw_report_json_groups(struct sw_json *json, struct sw_report *report);
 void sw_report_json_tail(struct sw_json *json, struct sw_report *report);
 /* The members of the summary but for "complete" and "gaps", which the caller adds, as it does the object; and what held

@@ -374,7 +374,9 @@ static void print_clean_line(FILE *out, const char *label, const char *text)
 
 static void print_program(FILE *out, const struct sw_reader *reader)
 {
-	static const char *const links[] = {"", "shared", "static", "calls the driver itself:"};
+	static const char *const links[] = {[SW_CUDART_SHARED] = "shared",
+					    [SW_CUDART_STATIC] = "static",
+					    [SW_CUDART_OTHER] = "calls the driver itself:"};
 	const struct sw_trace_process *p = sw_reader_process(reader);
 	const struct sw_file_header *h = sw_reader_header(reader);
 	const struct sw_trace_device *device;

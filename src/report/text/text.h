@@ -23,7 +23,7 @@ void sw_text_stack(struct sw_text *t, uint32_t stack, uint32_t function);
 void sw_text_group(struct sw_text *t, const struct sw_group *group);
 /* The groups as a table; nothing where there are less than two. */
 void sw_text_table(struct sw_text *t);
-/* Is the group one of those that are printed by themselves? */
+/* Is the group printed in full (errors and warnings), rather than with the notes? */
 bool sw_text_is_shown(const struct sw_text *t, const struct sw_group *group);
 
 /* The notes by id, a line each. */

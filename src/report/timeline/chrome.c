@@ -427,12 +427,14 @@ static struct sw_drawn draw_call(struct sw_chrome *c, const struct sw_operation 
 	return drawn;
 }
 
+/* Draws the slice of a call, then all that leads from it: the work that it put on a stream, edges that came for it, and
+   what hazards and estimates need at the end.  in_flight: it had not returned when the trace ended. */
 static void draw_operation(struct sw_chrome *c, const struct sw_operation *op, bool in_flight)
 {
 	struct sw_drawn call = draw_call(c, op, in_flight);
 	c->calls[op->what.seq % REMEMBERED] = (struct remembered){
 		op->what.seq, call, op->enqueues ? sw_label_work(&c->labels, op) : (struct sw_label){0}};
-	sw_chrome_know(c, op, call_label(c, op));
+	sw_chrome_remember_operation(c, op, call_label(c, op));
 	if (op->enqueues) {
 		enqueue_work(c, op, &call);
 		sw_chrome_track(c, op->what.stream)->untimed += !op->gpu_end_ns;

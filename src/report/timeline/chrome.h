@@ -78,7 +78,7 @@ void sw_slice_layout_push(struct sw_slice_layout *lay, uint32_t stream, const st
 size_t sw_slice_layout_done(struct sw_slice_layout *lay, uint32_t stream, uint64_t seq, uint64_t t_ns);
 /* The last work up to this sequence number that has not been drawn yet, NULL: none. */
 struct sw_work *sw_slice_layout_find(struct sw_slice_layout *lay, uint32_t stream, uint64_t seq);
-/* Draws all that is left; the run ended at end_ns. */
+/* Lays out and draws the work that no observation covered: it may have run until end_ns, the end of the run. */
 void sw_slice_layout_finish(struct sw_slice_layout *lay, uint64_t end_ns);
 void sw_slice_layout_free(struct sw_slice_layout *lay);
 
@@ -239,21 +239,24 @@ void sw_chrome_arrow_from_call(struct sw_chrome *c, uint64_t from_seq, const str
 void sw_chrome_edge(void *arg, const struct sw_hb_edge *edge, uint32_t from_stream, uint32_t to_stream);
 /* Draws the edges that lead to this call, whose slice is written. */
 void sw_chrome_edges(struct sw_chrome *c, uint64_t seq, const struct sw_drawn *call);
-/* ---- chrome_hazards.c ---- */
+/* For the observer, at the end: draws a stretch of the critical path on a row of its own. */
 void sw_chrome_path(void *arg, const struct sw_stretch *stretch);
 
 /* ---- chrome_hazards.c ---- */
 
 void sw_chrome_hazard(void *arg, const struct sw_finding *finding, const struct sw_access *earlier,
 		      const struct sw_access *later);
-/* Draws all, at the end of the run, and frees them. */
+/* At the end of the run: draws the hazards that sw_chrome_hazard() kept, and frees them. */
 void sw_chrome_hazards(struct sw_chrome *c);
 
 /* ---- chrome_hazards.c ---- */
 
-void sw_chrome_know(struct sw_chrome *c, const struct sw_operation *op, struct sw_label call);
+/* Keeps the operation's names and place until the end, when hazards and estimates are drawn (chrome_hazards.c); of a
+   run with more than a million operations only those of the first million. */
+void sw_chrome_remember_operation(struct sw_chrome *c, const struct sw_operation *op, struct sw_label call);
+/* For the observer, at the end: takes the times of one piece of work as the replay estimates them. */
 void sw_chrome_work(void *arg, const struct sw_stretch *stretch);
-/* Draws the estimates, at the end of the run. */
+/* At the end of the run: draws the work that has estimated times only. */
 void sw_chrome_estimates(struct sw_chrome *c);
 void sw_chrome_estimates_free(struct sw_chrome *c);
 /* The place in the program that made a call, as an argument of the slice that is open; nothing where it is unknown. */

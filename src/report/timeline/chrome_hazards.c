@@ -19,7 +19,7 @@
 
 #define KNOWN_MOST (1u << 20)
 
-void sw_chrome_know(struct sw_chrome *c, const struct sw_operation *op, struct sw_label call)
+void sw_chrome_remember_operation(struct sw_chrome *c, const struct sw_operation *op, struct sw_label call)
 {
 	if (c->known.n >= KNOWN_MOST)
 		return;

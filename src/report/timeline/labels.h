@@ -17,7 +17,7 @@ struct sw_labels {
 };
 
 void sw_labels_init(struct sw_labels *labels, const struct sw_reader *reader);
-/* Once the judgement is there: for the names of streams. */
+/* Gives the labels the judgement, once there is one, for the names of streams. */
 void sw_labels_judgement(struct sw_labels *labels, const struct sw_judgement *judgement);
 void sw_labels_free(struct sw_labels *labels);
 

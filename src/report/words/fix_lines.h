@@ -88,10 +88,12 @@ const char *sw_saving_text(struct sw_names *names, const struct sw_saving *savin
 
 /* Results of experiments with a finding: facts that `syncwatch confirm` found, and their words. */
 
+/* What an experiment said of a finding.  Names, keys and texts: confirmation.def. */
 enum sw_trial_verdict {
 #define SW_VERDICT(name, key, outcome, words, text) SW_VERDICT_##name,
 #include "report/words/confirmation.def"
 };
+/* Why an experiment decided nothing, or not all; NONE: it decided.  Names, keys and texts: confirmation.def. */
 enum sw_doubt {
 #define SW_DOUBT(name, key, text) SW_DOUBT_##name,
 #include "report/words/confirmation.def"
@@ -125,7 +127,9 @@ struct sw_confirmation {
 const char *sw_confirmation_key(enum sw_trial_verdict verdict);
 /* "proven", "unordered-same-bytes" */
 const char *sw_confirmation_outcome(enum sw_trial_verdict verdict);
+/* "host-waited": the stable word of confirmation.def for scripts ("doubt" of the report in JSON); static. */
 const char *sw_confirmation_doubt_key(enum sw_doubt doubt);
+/* "unchecked", "verified", "stays", "others": for scripts; static. */
 const char *sw_confirmation_fix_key(enum sw_fix_check fix);
 /* "proven: the later side ran to its end while ... was held for 12.1 ms; 262144 of 262144 bytes differ"; strings live
    as long as the names. */
