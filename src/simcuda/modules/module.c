@@ -394,6 +394,7 @@ CUresult cuModuleUnload(CUmodule handle)
 	struct sw_sim_module *m = sw_sim_object_get(handle, SW_SIM_MODULE);
 	if (!m)
 		return CUDA_ERROR_INVALID_HANDLE;
+	/* Unloading waits for the context's work: doc/confirm.md, "Measured", row "calls that wait for the hold". */
 	sw_sim_ctx_wait(sw_sim_ctx_current());
 	unload_module(m);
 	return CUDA_SUCCESS;

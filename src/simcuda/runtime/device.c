@@ -58,7 +58,9 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *out, const void *fu
 	return cudaSuccess;
 }
 
-/* The runtime then waits for a stream that has no work of the program in it. */
+/* As libcudart does (tests/simcuda/driver-calls.tsv): sets the kernel's attribute, then waits for the per-thread
+   default stream.  The call was measured not to wait for work on other streams (src/detect/behaviour/behaviour.def,
+   "cudaFuncSetAttribute"). */
 cudaError_t cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute attribute, int value)
 {
 	SW_RT_ENTER;
