@@ -60,7 +60,8 @@ static void ask_huge_pages(uintptr_t from, uintptr_t to)
 	errno = saved;
 }
 
-/* A block was allocated, so the heap may have grown. */
+/* After a block was allocated: asks for large pages in the part by which the heap grew since, and in the block if
+   it is large. */
 static void ask_for_large_pages(void *block, size_t bytes)
 {
 	const uintptr_t asked = heap_end, end = asked ? (uintptr_t)sbrk(0) : 0;

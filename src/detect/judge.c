@@ -50,7 +50,7 @@
 /* The first one; those of programs that name theirs by numbers are others. */
 #define TAG UINT64_C(0x636f6e6669720000)
 
-/* The first at this record. */
+/* Index of the first added edge at this record or a later one. */
 static size_t first_edge_at(const struct sw_judge_options *options, uint64_t seq)
 {
 	size_t low = 0, high = options->n_added;
@@ -118,7 +118,8 @@ static bool is_moved(const struct sw_model *m, const struct sw_record *record)
 	return false;
 }
 
-/* In the context of the first such work.  The record is at the same place in the order of the process. */
+/* Makes a stream of our own, to which a judge that is asked so moves work, by a record at the place of the first
+   such work and in its context. */
 static void make_stream(struct sw_model *m, const struct sw_record *record)
 {
 	struct sw_rec_stream made = {.h = *record->rec, .stream = OWN_STREAM, .flags = 1};
@@ -160,7 +161,7 @@ static bool moved_work(struct sw_model *m, const struct sw_record *record)
 /* No handle of the driver's: those are addresses. */
 #define EVENT UINT64_C(0x6e6172726f77)
 
-/* One more record, at the same place in the order of the process. */
+/* Judges a record that the trace does not have, at the place of `at` in the order of the process. */
 static void inject_record(struct sw_model *m, const struct sw_record *at, struct sw_rec *rec, enum sw_rec_kind kind,
 			  size_t bytes)
 {

@@ -207,12 +207,13 @@ void sw_hb_wait_lanes(const struct sw_hb *hb, sw_hb_token token, uint32_t thread
 
 /* Enqueued: a step of the stream.  The token stands for "the function has started"; it must be ended or dropped. */
 struct sw_point sw_hb_host_func(struct sw_hb *hb, const struct sw_hb_at *at, sw_hb_token *token);
-/* The function runs, or has returned: in default mode the host lane joins it (the usual "callback signals a
-   condition variable"; the thread that it wakes may continue before it returns, so call this when it starts). */
+/* When a host function starts: in default mode the host lane joins it, since the usual callback signals a condition
+   variable, and the thread that it wakes may continue before the function returns; of a function of
+   which only the return is seen: then. */
 void sw_hb_host_func_end(struct sw_hb *hb, sw_hb_token token, uint32_t thread, uint64_t seq);
 
-/* The function has returned: work enqueued in its stream from now on comes after it. (Does nothing in default mode,
-   where the host lane passes this order on already.) */
+/* When a host function has returned: work enqueued in its stream from now on comes after it. (Does nothing in
+   default mode, where the host lane passes this order on already.) */
 void sw_hb_host_func_return(struct sw_hb *hb, const struct sw_hb_at *at);
 
 /* ---- host threads (strict_host; without it these do nothing) ---------------------------------------------------- */
@@ -220,9 +221,11 @@ void sw_hb_host_func_return(struct sw_hb *hb, const struct sw_hb_at *at);
 /* An object that orders threads, such as a mutex: its key differs from those of all other objects in use. */
 void sw_hb_release(struct sw_hb *hb, uint64_t key, uint32_t thread, uint64_t seq);
 void sw_hb_acquire(struct sw_hb *hb, uint64_t key, uint32_t thread, uint64_t seq);
-/* A thread is about to be created: `id` is unique. It counts as a host thread from now on. */
+/* Before a thread is created: what its creator knows, the new thread will know. `id` is unique; it counts as a host
+   thread from now on. */
 void sw_hb_thread_create(struct sw_hb *hb, uint64_t id, uint32_t creator, uint64_t seq);
-/* The first action of the new thread; or, with id alone, its creation failed. */
+/* At the first action of the new thread: gives it what its creator knew. abandon: its creation failed, and `id` is
+   dropped. */
 void sw_hb_thread_start(struct sw_hb *hb, uint64_t id, uint32_t thread);
 void sw_hb_thread_abandon(struct sw_hb *hb, uint64_t id);
 /* The thread ends; a join names it by `handle`. Calls that it still makes (in destructors) count. */

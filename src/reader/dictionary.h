@@ -101,7 +101,7 @@ struct sw_image_entry {
 	void *content;		     /* NULL: not what was loaded, or not readable any more */
 };
 
-/* The content of the image, or its file, is known: so is the code that was packed for it. */
+/* After the content of an image, or its file, became known: takes the code that was packed for it. */
 void sw_image_found(struct sw_dictionary *d, struct sw_image_entry *entry);
 /* Reads the content at the first call.  Lives as long as the entry. */
 const void *sw_image_content(struct sw_image_entry *entry, const struct sw_source *source);

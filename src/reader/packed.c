@@ -173,6 +173,7 @@ int sw_expand(int fd, const char *path, struct sw_error *error)
 	ZSTD_freeDStream(s.zstd);
 	free(s.input);
 	free(s.output);
+	/* Zeros at the end were not written but skipped (put_output()): the file must still have their length. */
 	if (!rc && ftruncate(out, (off_t)s.made))
 		rc = sw_fail(error, -errno, "%s: cannot write what it expands to: %s", path, strerror(errno));
 	if (!rc)

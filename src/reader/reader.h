@@ -189,7 +189,7 @@ struct sw_trace_environment {
 const struct sw_trace_thread *sw_reader_thread(const struct sw_reader *r, uint32_t thread);
 const struct sw_trace_api *sw_reader_api(const struct sw_reader *r, uint16_t api);
 const struct sw_trace_stack *sw_reader_stack(const struct sw_reader *r, uint32_t stack);
-/* Python frames were recorded. */
+/* Were Python frames recorded? */
 bool sw_reader_has_python(const struct sw_reader *r);
 const struct sw_trace_function *sw_reader_function(const struct sw_reader *r, uint32_t id);
 const struct sw_trace_context *sw_reader_context(const struct sw_reader *r, uint8_t ctx);

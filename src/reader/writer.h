@@ -109,7 +109,7 @@ void sw_merge_skip_chunk(struct sw_merge *merge);
 void sw_merge_follow(struct sw_merge *merge, const struct sw_source *source);
 void sw_merge_look(struct sw_merge *merge, const struct sw_source *source, bool ended, struct sw_damage *damage);
 bool sw_merge_is_sure(const struct sw_merge *merge, const struct sw_writer_cursor *writer);
-/* Reads the head again: its call may have returned. */
+/* Reads the record that was returned last once more, to see whether its call has returned meanwhile. */
 int sw_merge_reread(const struct sw_source *source, struct sw_writer_cursor *writer, struct sw_error *error);
 
 #endif

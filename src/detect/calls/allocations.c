@@ -49,14 +49,16 @@ void sw_pool_init(struct sw_model *m)
 	m->space.arg = m;
 }
 
-/* The block was freed by the last step of the stream. */
+/* Records an event after the last step of the stream, which freed a block of a memory pool, so that a reuse of its
+   memory can wait for it. */
 static void pool_freed(struct sw_model *m, const struct sw_hb_at *at, const struct sw_block *block)
 {
 	if (block->memory == SW_MEM_ASYNC)
 		sw_hb_event_record(m->hb, free_event(block), at, 0, NULL);
 }
 
-/* An allocation is about to be made in a stream, where other memory was freed. */
+/* Before an allocation in a stream: where its memory was freed in another stream without an order, the driver waits
+   for that free (measured), so the stream waits here for each such free. */
 static void pool_reuse(struct sw_model *m, const struct sw_hb_at *at, uint64_t address, uint64_t bytes)
 {
 	uint64_t end = bytes > UINT64_MAX - address ? UINT64_MAX : address + bytes;
@@ -161,7 +163,8 @@ static void count_event(struct sw_model *m, const struct recent *recent, uint32_
 	event_counts->stream = event->record.stream;
 }
 
-/* One that was needed removes the finding for its place in the program. */
+/* Reports SW206 for events that an allocator recorded for a block and nothing needed. If one was needed, the
+   finding for this place in the program is dropped, and stays so. */
 static void report_needless(struct sw_model *m, const struct sw_access *free, struct sw_pool_block *pool_block,
 			    const struct event_counts *event_counts)
 {

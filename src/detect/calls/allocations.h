@@ -12,13 +12,16 @@ struct sw_model;
 struct sw_rec_alloc;
 struct sw_tensor_blocks;
 
-/* The call that made the block. */
+/* Notes the call as the one that made the block, for findings that name the allocation. */
 void sw_block_born(struct sw_block *block, const struct sw_access *call);
-/* Memory begins, in the context of the current record. */
+/* Enters the memory that an ALLOC record describes as a block, made by the call `born`, in the context of the
+   record in hand. A variable that is asked for again, or a handle of another process that is opened again, is no
+   new block. */
 void sw_block_made(struct sw_model *m, const struct sw_rec_alloc *a, const struct sw_access *born);
-/* A call ends all of a block: its uses are checked against that. Returns the access that stands for the end. */
+/* A call frees a whole block: judges whether its earlier uses are ordered before that, and returns the access that
+   stands for the free, for findings of later uses. */
 struct sw_access sw_block_release(struct sw_model *m, const struct sw_access *what, struct sw_block *block);
-/* Releases the block that starts at the address, if there is one; the block then ends. */
+/* Releases the block that starts at the address, if there is one, and removes it from the address space. */
 void sw_block_freed(struct sw_model *m, uint64_t address, const struct sw_access *what);
 /* The memory of a context that has ended: later uses by other contexts are judged. cuda.h, cuCtxDestroy, and
    cudaDeviceReset: pool memory and that of cuMemCreate stay. */
@@ -30,12 +33,15 @@ void sw_pool_init(struct sw_model *m);
 
 /* Caching allocators (PyTorch's, CuPy's) allocate and free blocks; SW206: record_stream() that was not needed. */
 
-/* A block is allocated or freed.  `w`: the current call, whose place is that of the block. */
+/* The caching allocator of a framework (PyTorch) says by an annotation that it hands out a block, or takes one
+   back: enters it, or ends it and judges the events that were recorded for other streams that used it. `w`: the
+   current call, whose place is that of the block. */
 void sw_tensor_block_begin(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w,
 			   const struct sw_rec_annotation *a);
 void sw_tensor_block_end(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w,
 			 const struct sw_rec_annotation *a);
-/* An event was recorded on a stream: perhaps by the allocator. */
+/* Remembers an event record: the allocator's own, by which it waits for other streams' uses of a block, are found
+   among the last ones when the block ends. */
 void sw_tensor_event_recorded(struct sw_model *m, const struct sw_record *r, uint64_t event);
 
 struct sw_tensor_blocks *sw_tensor_blocks_new(void);

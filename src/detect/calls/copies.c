@@ -100,7 +100,7 @@ static struct sw_block *block_of(struct sw_model *m, bool array, uint64_t addres
 	return block ? block : &m->space.pageable;
 }
 
-/* The current element touches this, too. */
+/* Keeps a range that the current element of a batch reads or writes, for batch_end(). */
 static void batch_touch(struct sw_model *m, const struct sw_range *range, const struct sw_touch *how)
 {
 	struct batch *batch = batch_of(m);
@@ -178,7 +178,8 @@ static unsigned compare_writes(struct sw_model *m, const element_vec *writes, co
 	return pairs;
 }
 
-/* The element was the last of its call, or the others of its call are unknown. */
+/* At the last element of a batch: compares each write of the batch with the other elements that overlap it, and
+   reports those that conflict. Then the batch is forgotten. */
 static void batch_end(struct sw_model *m)
 {
 	struct batch *batch = batch_of(m);
@@ -344,7 +345,8 @@ static enum join join_of(const struct sw_record *r, const struct side *dst, cons
 	return joins[!(r->rec->flags & SW_RF_SYNCHRONOUS)][src->place][dst->place];
 }
 
-/* No document decides whether an asynchronous copy with pageable memory waits. */
+/* Does the call wait for its stream? Where no document decides that (MAY: asynchronous copies with pageable
+   memory), the measured rule says it. */
 static bool may_wait(const struct sw_model *m, const struct sw_record *r, enum join join, const struct side *src,
 		     uint64_t bytes)
 {

@@ -22,7 +22,7 @@ void sw_copy_uploads(struct sw_model *m, const struct sw_record *r, const struct
 
 struct sw_batches *sw_batches_new(void);
 void sw_batches_free(struct sw_batches *batches);
-/* Records were lost. */
+/* Records were lost: elements of a batch that came so far are dropped, since the rest of them may be missing. */
 void sw_batches_forget(struct sw_batches *batches);
 
 #endif

@@ -413,7 +413,8 @@ static void pointer_attribute(struct sw_model *m, const uint64_t *args)
 		block->sync_memops = true;
 }
 
-/* The host, or another API on its behalf, may wait for the semaphore. */
+/* After a call that signals an external semaphore: the host, or another API on its behalf, may wait for it, so it
+   may know that the stream's work is done. */
 static void signal_semaphore(struct sw_model *m, const uint64_t *args)
 {
 	struct sw_hb_at at = sw_model_at(m, m->record, args[0]);

@@ -67,7 +67,9 @@ static void shared_event_recorded(struct sw_model *m, const struct sw_event_stat
 	sw_hb_event_snapshot(m->hb, told_by(record.lane), record.lane);
 }
 
-/* A stream (flags: of sw_hb_stream_wait), or the host, waits for it. */
+/* A stream (flags: of sw_hb_stream_wait), or the host, waits for an event that other processes know: it is also
+   ordered after all that records of such events cover here (see streams.h), since another process may have waited
+   for them. */
 static void shared_event_joined(struct sw_model *m, const struct sw_event_state *event, const struct sw_hb_at *at,
 				unsigned flags)
 {
@@ -486,7 +488,8 @@ void sw_on_event_record(struct sw_model *m, const struct sw_record *r, struct sw
 	sw_tensor_event_recorded(m, r, e->event);
 }
 
-/* A graph records the event when it runs: somewhere among the work given out so far. */
+/* Waits for an event that a graph records: which of the graph's launches did is not known, so the stream is ordered
+   after all work of the context. */
 static void wait_for_graph(struct sw_model *m, const struct sw_hb_at *at, unsigned flags)
 {
 	struct sw_hb_event_state state;

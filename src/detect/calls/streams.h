@@ -15,13 +15,15 @@ struct sw_wait;
 struct sw_rec_mem_op;
 struct sw_value_copies;
 
-/* The event was recorded, by a call or a node of a graph. */
+/* An event is recorded, by a call or a node of a graph: it stands from now on for the work before it on its stream.
+   If nothing waited for its last record, the finding for that may be given. */
 void sw_event_recorded(struct sw_model *m, struct sw_access *what, const struct sw_hb_at *at, uint64_t handle,
 		       unsigned flags);
 
 /* Waits of the host, queries. */
 
-/* A wait for an event, a stream or a context is over. */
+/* At the end of a wait for an event, a stream or a context: work before it that the recorder may have left out in a
+   pause is known to be done. */
 void sw_sync_over(struct sw_model *m, const struct sw_wait *w);
 /* The last call of a thread if it copied a value to the host, else seq is 0. */
 struct sw_access *sw_model_value(struct sw_model *m, uint32_t thread);
@@ -39,7 +41,9 @@ void sw_shared_event_exported(struct sw_model *m, uint64_t handle, uint64_t hash
 
 /* Streams that signal each other through memory. */
 
-/* The current call writes a value, as work at `point`, or waits for one. */
+/* The current call writes a value to memory, as work at `point`, which may release a wait; or makes a stream wait
+   until memory holds a value: the stream is then ordered after what all stores that may have released it have in
+   common. */
 void sw_value_written(struct sw_model *m, struct sw_point point, const struct sw_rec_mem_op *o);
 void sw_value_waited(struct sw_model *m, const struct sw_hb_at *at, const struct sw_rec_mem_op *o);
 /* The call orders work in a way that is not modelled: findings in its context are possible at most from here on. */

@@ -575,7 +575,8 @@ static void alloc_node(struct run *run, const struct sw_graph_node *node)
 	sw_block_made(m, a, &what);
 }
 
-/* So that what the nodes do to memory of the graph's own can be listed. */
+/* Makes the blocks of the graph's own allocation nodes, so that what its other nodes do to that memory can be
+   listed. */
 static void list_allocations(struct run *run)
 {
 	struct sw_model *m = run->m;

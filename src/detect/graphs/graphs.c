@@ -159,7 +159,7 @@ static void take_with_all_before(struct making *k, uint32_t node)
 	}
 }
 
-/* The node waits, or depends on a wait, and that wait was not taken yet. */
+/* Is the node a wait that was not taken yet, or does it depend on one? */
 static bool held_back(const struct making *k, uint32_t node)
 {
 	const uint64_t *row = k->paths->before + node * k->paths->words;
@@ -169,7 +169,7 @@ static bool held_back(const struct making *k, uint32_t node)
 	return k->waits[node / 64] >> (node % 64) & 1;
 }
 
-/* Records as early, waits as late as can be. */
+/* Orders the nodes of a graph for the judge: records as early as possible, waits as late as possible. */
 static void take_all(struct making *k, const uint32_t *sorted)
 {
 	size_t n = k->paths->n;
@@ -493,7 +493,8 @@ static void node_add(struct sw_model *m, struct sw_exec *x, const struct sw_rec_
 	*sw_map_put(&x->index, n->node) = x->nodes.n;
 }
 
-/* The nodes that a child graph's node held go; nodes lie after those that hold them. */
+/* Removes the nodes that a child graph's node held, at any depth: nodes lie after those that hold them, so one pass
+   finds all. */
 static void empty_child(struct sw_exec *x, uint64_t child)
 {
 	struct sw_map gone = {0};

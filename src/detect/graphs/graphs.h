@@ -80,9 +80,9 @@ static inline bool sw_paths_before_start(const struct sw_paths *p, uint32_t a, u
 
 /* ---- graphs.c ---- */
 struct sw_exec *sw_exec_of(struct sw_model *m, uint64_t handle); /* created if unknown */
-/* The lists of what the nodes touch are outdated. */
+/* Drops the lists of what the nodes touch, which a change of a node has made wrong. */
 void sw_exec_unlist(struct sw_model *m, struct sw_exec *exec);
-/* Records were lost: no graph is known any more. */
+/* Records were lost: drops all executable graphs, which calls that are missing may have changed. */
 void sw_graphs_forget(struct sw_model *m);
 struct sw_graphs *sw_graphs_new(void);
 void sw_graphs_free(struct sw_model *m);
@@ -105,7 +105,7 @@ uint64_t sw_exec_node_order(const struct sw_exec *exec);
 
 /* Calls that a capture forbids (SW204). */
 
-/* The call failed: because of a capture? */
+/* A call failed: reports SW204 where its status says that a capture in progress refused it. */
 void sw_isolation_failed(struct sw_model *m, const struct sw_record *r, const struct sw_access *call);
 
 #endif

@@ -62,7 +62,7 @@ void sw_deferrals_free(struct sw_deferrals *deferrals)
 /* ---- which accesses could conflict
    ----------------------------------------------------------------------------------- */
 
-/* Records from here on are watched for a wait; UINT64_MAX: none. */
+/* Number of the first record whose uses a watched wait still needs (wide_syncs.h); UINT64_MAX: no wait is watched. */
 static uint64_t watched_from(const struct sw_model *m)
 {
 	uint64_t from, to;
@@ -78,7 +78,8 @@ static bool earlier_counts(const struct sw_model *m, struct sw_point earlier, ui
 	return seq >= watched || sw_hb_ordered(m->hb, earlier, lane) != SW_ORDER_DOCUMENTED;
 }
 
-/* The last access of a lane is enough: what is ordered after it is ordered after those before it. */
+/* May an access of this lane conflict with what was touched? The last access of each other lane is enough: what is
+   ordered after it is ordered after those before it. */
 static bool has_rival(const struct sw_model *m, const struct sw_touched *touched, uint32_t lane, uint64_t watched)
 {
 	for (size_t i = 0; i < touched->lanes.n; i++)
@@ -87,7 +88,7 @@ static bool has_rival(const struct sw_model *m, const struct sw_touched *touched
 	return false;
 }
 
-/* Everything to come is ordered after it, and no wait watches it. */
+/* Does the access matter no more, since everything to come is ordered after it and no wait watches it? */
 static bool is_over(const struct sw_model *m, struct sw_point point, uint64_t seq, uint64_t watched)
 {
 	return seq < watched && sw_hb_passed(m->hb, point);
@@ -209,7 +210,8 @@ bool sw_deferred_may_overwrite(const struct sw_model *m, uint64_t step)
 	return false;
 }
 
-/* Where it may have written is all that is known of it. */
+/* Drops a deferred launch that nothing can meet any more, without evaluating it: only values where it may have
+   written become unknown. */
 static void leave_unevaluated(struct sw_model *m, struct sw_deferred *d)
 {
 	if (!d->blocks)
@@ -388,7 +390,7 @@ static int by_step(const void *a, const void *b)
 	return (x->step > y->step) - (x->step < y->step);
 }
 
-/* In the order in which they came. */
+/* Evaluates the deferred launches that were found, in the order in which they came. */
 static void work_out_found(struct sw_model *m)
 {
 	sw_overlap_vec *found = &m->deferrals->found;

@@ -56,12 +56,14 @@ struct sw_touch_scope {
 	const struct sw_deferred *late; /* steps of accesses that came later; NULL: it is the latest */
 };
 
-/* The next access comes at `point`: evaluates what it may conflict with, in any allocation. */
+/* Before an access at `point` is judged: evaluates deferred launches without a known place (anywhere in memory)
+   that it may conflict with. */
 void sw_deferred_arrive(struct sw_model *m, struct sw_point point);
 /* False: an access there (NULL: anywhere) must be evaluated now, since it may conflict with something, or nothing is
    deferred. */
 bool sw_may_defer(struct sw_model *m, struct sw_point point, const struct sw_deferred_place *place);
-/* Defers it. */
+/* Keeps a launch, with a copy of its record and what it may touch, to be evaluated only when something may conflict
+   with it. */
 void sw_defer(struct sw_model *m, const struct sw_access *what, const struct sw_record *record,
 	      const struct sw_deferred_place *place);
 /* Are all accesses that still count of one lane? */
@@ -70,7 +72,7 @@ bool sw_deferred_one_lane(const struct sw_model *m, uint32_t lane);
 void sw_deferred_meet(struct sw_model *m, struct sw_block *block, uint64_t lo, uint64_t hi, struct sw_point point);
 /* Evaluates all that may be in the block. */
 void sw_deferred_settle(struct sw_model *m, struct sw_block *block);
-/* After the current call has touched it. */
+/* Notes, for the questions above, that the current call has touched the block. */
 void sw_deferred_note(struct sw_model *m, struct sw_block *block, const struct sw_access *what);
 /* Does one of those that were deferred from record number `step` on perhaps overwrite content that is known of before?
  */

@@ -50,7 +50,8 @@ enum sw_contact sw_contact_of(const struct sw_range *a, const struct sw_range *b
 	return starts_inside(a, b) || starts_inside(b, a) ? SW_CONTACT_BASE : SW_CONTACT_EXTENT;
 }
 
-/* The program said when it made a texture or surface which rows belong to it: no byte of another object. */
+/* Is the range that of a texture or surface, of which the program said when it made it which rows belong to it? It
+   has no byte of another object. */
 static bool was_described(const struct sw_range *range)
 {
 	const struct sw_evidence_detail *detail = range->evidence_detail;
@@ -205,7 +206,8 @@ static void drop_event_finding(struct sw_model *m, const struct sw_event_wait *t
 		sw_collect_drop(&m->collect, known);
 }
 
-/* Work came on the stream of the record too late for the wait, but before all that the wait could hold back. */
+/* Did the wait bring nothing because the work that it was meant for came on the record's stream only after the
+   record? */
 static bool came_too_late(struct sw_model *m, const struct sw_event_wait *tie)
 {
 	const struct sw_lane_state *from = sw_model_lane_state(m, tie->record.point.lane);
@@ -347,7 +349,8 @@ static const struct sw_event_wait *find_tie(const struct sw_lane_state *lane, co
 	return best;
 }
 
-/* The program records another event after the work, in time: the wrong slot of a ring was waited for. */
+/* Another event was recorded after the earlier side, in time for the wait: advises to wait for that one (the wrong
+   slot of a ring was waited for). */
 static void wait_for_other(struct sw_model *m, struct sw_finding *seen, const struct sw_event_wait *tie,
 			   const struct sw_access *earlier, enum miss miss)
 {
@@ -470,7 +473,7 @@ bool sw_hazard_lower(const struct sw_model *m, struct sw_finding *seen, uint8_t 
 	return true;
 }
 
-/* One call is enough where the two sides are in two contexts. */
+/* Lowers a finding if a call that is not modelled was made in the context of either side. */
 static void lower_by_context(const struct sw_model *m, struct sw_finding *seen, const struct sw_shadow_use *earlier,
 			     const struct sw_shadow_use *later)
 {

@@ -16,7 +16,9 @@ struct sw_shadow_use;
    model.  A use of freed memory (`freed`: the block that was there); a use of memory that is not allocated yet. */
 void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use *later);
 void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_shadow_use *later);
-/* A suballocator allocates again what it freed. */
+/* A suballocator (a memory pool, a stream's allocator) hands out again what was freed: judges whether the free is
+   ordered before that. Then: judges whether a use comes after the allocation of its block, which is work of a
+   stream. */
 void sw_hazard_reused(struct sw_model *m, struct sw_block *freed, const struct sw_access *born);
 void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_shadow_use *later);
 

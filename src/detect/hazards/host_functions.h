@@ -20,17 +20,20 @@ struct sw_shadow_use;
 
 struct sw_host_funcs *sw_host_funcs_new(void);
 void sw_host_funcs_free(struct sw_host_funcs *funcs);
-/* Records were lost: which function runs is not known any more. */
+/* Records were lost: which host functions are pending or run is not known any more. */
 void sw_host_funcs_forget(struct sw_model *m);
 
-/* Enqueued by record `seq` as a step of its stream; token: of sw_hb_host_func(). */
+/* Notes a host function that record `seq` enqueued as a step of its stream, so that its run finds it; token: of
+   sw_hb_host_func(). */
 void sw_host_func_add(struct sw_model *m, uint64_t seq, struct sw_point point, sw_hb_token token);
-/* Enqueued where its run is not seen: a host node of a graph, a function that was passed through. */
+/* Notes a host function whose run is not recorded (a host node of a graph, a function that was passed through): it
+   may have made accesses of the host that are found later. */
 void sw_host_func_add_unseen(struct sw_model *m, struct sw_point point);
 /* The function enqueued by record `seq` starts on a thread; gives its token, 0 if it is not known. */
 sw_hb_token sw_host_func_start(struct sw_model *m, uint64_t seq, uint32_t thread);
 void sw_host_func_finish(struct sw_model *m, uint64_t seq, uint32_t thread);
-/* The thread makes CUDA calls, so it runs no host functions. */
+/* Notes that the thread makes CUDA calls: CUDA forbids them in host functions, so none of its accesses is one of a
+   host function that is not seen. */
 void sw_host_func_caller(struct sw_model *m, uint32_t thread);
 /* The function that runs on the thread; tick 0: none. */
 struct sw_point sw_host_func_running(const struct sw_model *m, uint32_t thread);
@@ -39,18 +42,20 @@ struct sw_point sw_host_func_running(const struct sw_model *m, uint32_t thread);
    seen. */
 bool sw_host_func_made(const struct sw_model *m, const struct sw_shadow_use *access);
 
-/* A use of memory that the host sees: what its lane knows of pending functions is kept for the questions below. */
+/* Keeps, for the two questions below, what the lane of a use (of memory that the host sees) knows of pending host
+   functions at that use. */
 void sw_host_func_note(struct sw_model *m, struct sw_point use);
 /* Is the host's access ordered before the use, although that was enqueued earlier? */
 bool sw_host_func_orders(const struct sw_model *m, const struct sw_shadow_use *use, const struct sw_shadow_use *access);
-/* May it be? A function whose run is not seen could have made the access. */
+/* May the host's access be ordered so? A host function whose run is not seen could have made it. */
 bool sw_host_func_may_order(struct sw_model *m, const struct sw_shadow_use *use, const struct sw_shadow_use *access);
 
 /* Work that the host may know to be done through memory, in addition to its calls. */
 
-/* A step of a stream whose end the host may see in memory. */
+/* Notes that the host may see in memory that this step of a stream is done (it writes a value). */
 void sw_host_signalled(struct sw_model *m, struct sw_point by);
-/* A step that may touch memory which is not known; perhaps it signals there. */
+/* Notes a step that may touch memory which is not known: nothing is said of it that rests on what it touches.
+   may_signal: the host may see there that it is done. */
 void sw_host_unclear(struct sw_model *m, struct sw_point by, bool may_signal);
 /* May the host know through memory that this step is done? */
 bool sw_host_may_know(struct sw_model *m, struct sw_point work);

@@ -24,19 +24,23 @@ struct sw_wait;
 struct sw_sharing *sw_sharing_new(bool wanted); /* NULL: it is not */
 void sw_sharing_free(struct sw_sharing *sharing);
 
-/* A block begins to be shared, by a handle with this hash: what was done to it before is listed, too. */
+/* A handle of the block, with this hash, is made for other processes: from now on its uses are listed for
+   `syncwatch merge`, and those before that the host does not know to be done. */
 void sw_sharing_exported(struct sw_model *m, struct sw_block *block, uint64_t handle);
-/* Memory of another process was opened. */
+/* This process opened memory of another one: uses of shared memory are listed from now on. */
 void sw_sharing_opened(struct sw_model *m);
-/* An event of this process got a handle, by these low bits of its hash. */
+/* An event got a handle for other processes, with these low bits of its hash: uses that it signals as done name it
+   by them. */
 void sw_sharing_event_exported(struct sw_model *m, uint64_t event, uint32_t handle);
 /* Must what touches the block be evaluated at once? */
 bool sw_sharing_watches(const struct sw_model *m, const struct sw_block *block);
-/* Work touches it: called for each access. */
+/* At each access: lists the use if its block is shared; a use that polls, or may reach shared memory, makes its
+   call one that may wait for other processes. */
 void sw_sharing_touched(struct sw_model *m, const struct sw_shadow_use *use);
-/* The current call may wait for or signal other processes in a way that is not followed. */
+/* Notes that the current call may wait for, or signal, other processes in a way that is not followed. */
 void sw_sharing_unclear(struct sw_model *m);
-/* The host, or a stream, waits for an event that other processes know; `handle`: the low bits of its hash. */
+/* Notes that the current call waits for an event that other processes know: uses from now on may come after theirs.
+   `handle`: the low bits of its hash. */
 void sw_sharing_waited(struct sw_model *m, uint32_t handle);
 /* After each call: which uses it may have signalled as done. Then, if it waited: what the host knows. */
 void sw_sharing_called(struct sw_model *m, const struct sw_wait *w);

@@ -166,7 +166,8 @@ void sw_value_stored(struct sw_model *m, struct sw_point point, const struct sw_
 	sw_hb_event_snapshot(m->hb, store->event, point.lane);
 }
 
-/* Nothing writes there by another address, and the host does not. */
+/* Can a value in this block be followed? Only where nothing writes there by another address, and the host does
+   not. */
 static bool is_plain_value(const struct sw_block *block)
 {
 	enum sw_memory memory = sw_block_memory(block);
@@ -174,7 +175,7 @@ static bool is_plain_value(const struct sw_block *block)
 	       !block->passed_on && !sw_physical_alias(block, 0);
 }
 
-/* This write was noted as one of an unknown value. */
+/* Takes back the last note of an unknown value if this same write made it: its value is known after all. */
 static void forget_unknown(struct cell *cell, struct sw_point point, uint64_t step)
 {
 	const struct unknown *last = &cell->unknown[(cell->unknowns - 1) % SW_MAX_UNKNOWN];

@@ -29,17 +29,20 @@ struct sw_stored_values;
 
 struct sw_stored_values *sw_stored_values_new(void);
 void sw_stored_values_free(struct sw_model *m);
-/* Records were lost. */
+/* Records were lost: drops all stored values; any of them may have been overwritten. */
 void sw_stored_values_forget(struct sw_model *m);
 
-/* Work at the last step of its lane writes a value as the record says. */
+/* Notes a value that work at `point`, the last step of its lane, writes: a wait for a value there may be released
+   by it. */
 void sw_value_stored(struct sw_model *m, struct sw_point point, const struct sw_rec_mem_op *o);
-/* The current call, whose accesses were entered, fills [lo, hi) with a word, repeated from lo on. */
+/* Notes that the current call fills [lo, hi) with a word, repeated from lo on: a wait for a value there may be
+   released by it. Its accesses were entered before. */
 void sw_value_filled(struct sw_model *m, struct sw_point point, uint64_t lo, uint64_t hi, uint64_t word);
-/* Work may write something to [lo, hi) of the block (addresses). */
+/* Notes that work may write unknown values to [lo, hi) of the block (addresses): a wait for a value there may be
+   released by it, or the value be gone. */
 void sw_value_overwritten(struct sw_model *m, struct sw_point point, struct sw_block *block, uint64_t lo, uint64_t hi,
 			  uint64_t step);
-/* Record number `step` may have written anywhere. */
+/* Notes that record number `step` may have written anywhere: values that were known before are not relied on. */
 void sw_values_unknown(struct sw_model *m, uint64_t step);
 
 /* The stores of which each may have released a wait on this lane: how many events were filled, each standing for what
@@ -54,12 +57,13 @@ int sw_value_releases(struct sw_model *m, const struct sw_rec_mem_op *wait, uint
  * address.  Only content with an address of live memory is kept: only pointers are looked up.
  */
 
-/* The current call copied `bytes` bytes there, after its accesses were entered. */
+/* Keeps the bytes that the current call copied to device memory, if they may hold addresses: kernels that read
+   pointers there are then followed. Its accesses were entered before. */
 void sw_uploaded(struct sw_model *m, const struct sw_access *what, uint64_t address, uint32_t bytes, const void *data,
 		 bool may_change);
-/* Record number `step` may have written to a range. */
+/* Drops what is known of the content of a range that record number `step` may have written. */
 void sw_upload_written(struct sw_model *m, const struct sw_range *range, uint64_t step);
-/* The current call may have written anywhere. */
+/* Drops all that is known of the content of memory: the current call may have written anywhere. */
 void sw_uploads_forget(struct sw_model *m);
 /* Is the content of any memory known?  Deferred launches that may have written there are evaluated first. */
 bool sw_uploads_known(struct sw_model *m);

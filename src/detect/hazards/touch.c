@@ -131,7 +131,7 @@ uint32_t sw_model_mention_pool_block(struct sw_model *m, struct sw_block *block,
 	return pool_block->mention = (uint32_t)m->j->allocations.n;
 }
 
-/* An access that is evaluated late sees what was known when it came. */
+/* The record at which the access in hand came: one that is evaluated late sees what was known then. */
 static uint64_t step_of(const struct sw_model *m)
 {
 	return m->scope && m->scope->late ? m->scope->late->step : m->step;
@@ -474,7 +474,7 @@ bool sw_model_touch(struct sw_model *m, const struct sw_access *what, const stru
 	return any;
 }
 
-/* An access by this address is compared with it here; it was compared with the others at its own address. */
+/* Compares nothing: for uses that are entered at a second address and were compared with the others at their own. */
 static void met_already(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use *later)
 {
 	(void)arg;
@@ -543,7 +543,7 @@ static void enter_mirrored(struct sw_model *m, struct sw_shadow_use *copy, bool 
 	sw_shadow_enter(&copy->block->shadow, &env, copy);
 }
 
-/* The use was just entered in its block. */
+/* Enters a use, which was just entered in its block, at each other address that its memory is mapped at. */
 static void use_mirror(struct sw_model *m, const struct sw_shadow_use *use)
 {
 	const struct sw_alias *alias;

@@ -15,7 +15,7 @@ struct sw_wait;
 struct sw_collectives *sw_collectives_new(void);
 void sw_collectives_free(struct sw_collectives *collectives);
 
-/* A COLLECTIVE record, begin or end. */
+/* Follows a COLLECTIVE record, begin or end: launches of its thread until the end are part of the collective. */
 void sw_collective_take(struct sw_model *m, const struct sw_record *r);
 /* Enters the accesses of the collectives that the current launch is part of; false: it is part of none whose arguments
    are known. */

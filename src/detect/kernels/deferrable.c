@@ -245,7 +245,7 @@ static bool lies_within(const struct sw_model *m, const struct sw_pointed *point
 	return false;
 }
 
-/* The tensor of a map lies in one allocation. */
+/* Adds the tensor of a map in the parameter block, which lies in one allocation. False: it is not known. */
 static bool follow_map(struct search *s, uint32_t arch, uint32_t at)
 {
 	const struct sw_record *r = s->m->record;
@@ -328,7 +328,8 @@ static bool add_range(struct sw_pointed *out, uint32_t *words, uint32_t word, st
 	return true;
 }
 
-/* An open access lies where its pointers lead to. */
+/* Adds, for an access without bounds, the allocation parts that the pointers in these bytes of the parameter block
+   lead to. */
 static bool add_endless(const struct sw_model *m, const struct sw_span *span, const struct sw_block *block,
 			uint32_t *words, struct sw_pointed *out)
 {

@@ -30,7 +30,8 @@ void sw_handles_free(struct sw_handles *handles);
 void sw_handles_add(struct sw_handles *handles, const struct sw_rec_object *record);
 
 /* All memory of the object, as a loose range (READ; the caller sets the role); *array: handle of the array that it
-   is an offset in, 0: none. False: not known. A surface may be made of the array of a texture. */
+   is an offset in, 0: none.  False: not known.  A surface object may be made of the same array as a texture object:
+   they then have the same *array, so a kernel that writes one and another that reads the other meet there. */
 bool sw_handles_find(struct sw_handles *handles, enum sw_object_kind kind, uint64_t handle, struct sw_range *range,
 		     uint64_t *array);
 /* As sw_handles_find(), for a tensor map by its content, of which there are at most `bytes`: as it was made, else as it

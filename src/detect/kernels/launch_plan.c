@@ -164,7 +164,8 @@ static void table_reads_end(struct table_reads *reads)
 	reads->read.at = NULL;
 }
 
-/* The call-back of struct sw_geometry. */
+/* Call-back of struct sw_geometry: the content of memory that an evaluation asks for, from what was uploaded; notes
+   what was read. */
 static enum sw_memory_content read_table(struct table_reads *reads, uint64_t address, uint32_t bytes, void *out)
 {
 	const struct sw_content_part *part = sw_upload_find(reads->m, reads->m->wait->what.point, address, bytes);
@@ -347,7 +348,8 @@ static void push_word(struct making *k, const struct sw_reach *reach, uint32_t a
 	}
 }
 
-/* Only the words that the code is known to use: the others of a structure hold what lay there before. */
+/* Adds the accesses by the words of the parameter block that one reach starts from: only words that the code is
+   known to use, as the others of a structure hold what lay there before. */
 static void push_words(struct making *k, const struct sw_reach *reach)
 {
 	const struct sw_root *root = &reach->root;
@@ -415,7 +417,7 @@ static enum sw_via via_of(const struct making *k, const struct sw_reach *reach)
 	return op == SW_OP_TEXTURE ? SW_VIA_TEXTURE : op == SW_OP_SURFACE ? SW_VIA_SURFACE : SW_VIA_TENSOR_MAP;
 }
 
-/* The instruction has the number of a layer. */
+/* Does the instruction of this access have the number of a layer (texture or surface)? */
 static bool is_layered(const struct making *k, const struct sw_reach *reach)
 {
 	const struct sw_footprint *f = k->kernel->footprint;

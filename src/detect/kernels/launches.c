@@ -121,7 +121,7 @@ static bool touch_array(struct sw_model *m, const struct sw_access *what, const 
 	return sw_model_touch(m, what, &range, &(struct sw_touch){.array = true, .handle = touch->array});
 }
 
-/* The launch leaves the allocation that its pointer leads to. */
+/* Does the access lie, by its bounds, outside the allocation that its pointer leads to? */
 static bool leads_elsewhere(const struct sw_model *m, const struct sw_plan_touch *touch)
 {
 	uint64_t offset;
@@ -358,7 +358,8 @@ static bool put_off(struct sw_model *m, const struct sw_access *what, struct sw_
 	return true;
 }
 
-/* A kernel may have written anywhere: what was uploaded is no longer known. */
+/* A kernel may have written anywhere: drops what is known of the content of memory (in a list of a graph's
+   accesses: notes that it does). */
 static void forget_uploads(struct sw_model *m)
 {
 	if (m->listing)

@@ -132,7 +132,7 @@ static void alias_remove(struct sw_mapped_pieces *p, size_t i)
 	p->aliases.at[i] = p->aliases.at[--p->aliases.n];
 }
 
-/* The alias goes, and the one that leads back. */
+/* Removes the i-th alias of a block, and the one in the other block that leads back. */
 static void alias_end(struct sw_block *block, size_t i)
 {
 	struct sw_alias gone = block->pieces->aliases.at[i];

@@ -33,7 +33,7 @@ static struct sw_range extent_of(const struct sw_shadow_use *use)
 			      : sw_range_bytes(range->address, use->end - range->address, range->role, range->evidence);
 }
 
-/* A box may lie in all segments of its hull. */
+/* Do the two uses share a byte? Boxes must be compared row by row: a box may lie in all segments of its hull. */
 static bool share_bytes(const struct sw_shadow_use *m, const struct sw_shadow_use *x)
 {
 	if (sw_use_is_dense(m) && sw_use_is_dense(x)) {
@@ -299,7 +299,7 @@ static void segment_grow(struct segment *s, uint32_t room)
 	s->room = room;
 }
 
-/* In the order in which they came: nearly always last. */
+/* Adds a use to a segment, whose uses are in the order in which they came: nearly always last. */
 static void segment_add(struct sw_use_pool *pool, struct segment *s, struct sw_shadow_use *use)
 {
 	if (is_full(pool, s))
@@ -365,7 +365,8 @@ static bool may_meet(const struct sw_shadow_env *env, const struct sw_shadow_use
 	       sw_hb_ordered(env->hb, m->access.point, sw_use_view(x)) != SW_ORDER_DOCUMENTED;
 }
 
-/* The use that needed a wait does not depend on the order of m and x, unless they conflict: then x needed it. */
+/* Must m be kept although x comes after it, for a watched wait (keep_from, keep_to)? The use that needed the wait
+   does not depend on the order of m and x, unless they conflict: then x needed it. */
 static bool asked_about(const struct sw_shadow_env *env, const struct sw_shadow_use *x, const struct sw_shadow_use *m)
 {
 	return m->access.seq >= env->keep_from && m->access.seq <= env->keep_to &&
@@ -432,7 +433,7 @@ static void segment_visit_late(struct sw_shadow_env *env, struct segment *s, str
 		segment_add(env->pool, s, x);
 }
 
-/* A use that lies in all of its hull is in segments of which it touches nothing. */
+/* Does the use lie in all of its hull, and so in segments of which it touches nothing? */
 static bool has_hull(const struct sw_shadow_use *use)
 {
 	return !use->by_rows && !sw_use_is_dense(use);

@@ -149,7 +149,7 @@ static struct sw_finding *find_finding(const struct sw_collect *collect, uint64_
 	return at ? &collect->judgement->findings.at[at - 1] : NULL;
 }
 
-/* The findings before it are in the index. */
+/* Adds a finding to the index by fingerprint; the findings before it are in it. */
 static void index_finding(struct sw_collect *collect, size_t finding)
 {
 	const struct sw_judgement *j = collect->judgement;

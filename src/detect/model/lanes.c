@@ -77,14 +77,14 @@ static uint8_t context_of_lane(const struct sw_model *m, const struct sw_lane_st
 	return m->j->streams.at[lane->stream].ctx;
 }
 
-/* Work that was given to this lane itself. */
+/* May work that was given to this lane in a pause be pending? */
 static bool hides_own(const struct sw_model *m, const struct sw_lane_state *lane)
 {
 	return lane->waited_seq < m->cut_seq && lane->made_seq < m->cut_seq;
 }
 
-/* A wait for the legacy stream covers the streams that it orders, and their work waits for that of the legacy stream.
- */
+/* May a pause hide work of the context's legacy stream? A wait for that stream covers the streams that it orders,
+   and their work waits for its work. */
 static bool hides_legacy(const struct sw_model *m, uint8_t ctx)
 {
 	for (uint32_t i = 0; i < m->lanes->at.n; i++)

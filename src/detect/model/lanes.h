@@ -55,7 +55,7 @@ struct sw_hb_at sw_model_at(const struct sw_model *m, const struct sw_record *r,
 /* Lane and its state; the stream is described in the judgement on the way. */
 struct sw_lane_state *sw_model_lane(struct sw_model *m, const struct sw_hb_at *at, uint32_t *lane);
 struct sw_lane_state *sw_model_lane_state(struct sw_model *m, uint32_t lane);
-/* The stream takes part in a capture: what is issued to it now is not executed. */
+/* Does the stream take part in a capture, so that what is issued to it now is not executed? */
 bool sw_model_captured(struct sw_model *m, const struct sw_hb_at *at);
 
 /* Enqueues the current call as work of a stream and places it (what.point, what.stream). False: it is not executed. */
@@ -71,7 +71,8 @@ struct sw_others {
 bool sw_model_enqueue_with(struct sw_model *m, const struct sw_record *r, uint64_t stream,
 			   const struct sw_others *others);
 
-/* Work of a lane that is not known to be done: the observer learns when it is. */
+/* Enqueued work that is not known to be done is kept until a wait covers it; the observer is then told when that
+   was. */
 void sw_pending_push(struct sw_model *m, struct sw_lane_state *lane, uint64_t seq, uint64_t tick);
 void sw_pending_completed(struct sw_model *m, const sw_covered_vec *done, uint64_t t_ns);
 
@@ -154,12 +155,12 @@ bool sw_model_wait_rule(const struct sw_model *m, uint8_t ctx, enum sw_wait_rule
 /* Calls that became nodes of a graph: a description of the graph refers to them by their records. */
 
 void sw_origin_remember(struct sw_model *m, const struct sw_access *what);
-/* The last one on a stream (index); NULL: none, also for stream 0. */
+/* The last captured call on a stream (index); NULL: none, also for stream 0. */
 const struct sw_access *sw_origin_last(const struct sw_model *m, uint32_t stream);
-/* The call with this record; NULL not known. */
+/* The captured call with this record; NULL: not known. */
 const struct sw_access *sw_origin_find(const struct sw_model *m, uint64_t seq);
 
-/* Lanes that are part of a capture. */
+/* A lane becomes part of a capture, or leaves it; and whether any lane is part of it. */
 void sw_capture_join(struct sw_model *m, struct sw_lane_state *lane, uint64_t capture);
 void sw_capture_leave(struct sw_model *m, struct sw_lane_state *lane);
 bool sw_capture_lives(const struct sw_model *m, uint64_t capture);
@@ -167,18 +168,21 @@ bool sw_capture_lives(const struct sw_model *m, uint64_t capture);
 void sw_capture_end(struct sw_model *m, uint64_t capture);
 /* The one stream besides this lane's that is part of its capture; 0: none, or several. */
 uint32_t sw_capture_other_stream(const struct sw_model *m, const struct sw_lane_state *lane);
-/* Records were lost: no call is known any more. */
+/* Records were lost: forgets captures and the calls that nodes were captured from. */
 void sw_captures_forget(struct sw_model *m);
 struct sw_captures *sw_captures_new(void);
 void sw_captures_free(struct sw_captures *captures);
 
 /* Are two given calls ordered by a rule, and do they touch the same bytes? (`syncwatch confirm --calls`) */
 
-/* A call's work was enqueued. */
+/* For judges that are asked about the order of two calls (struct sw_asked_order): notes the work of a call that
+   enqueued some, and answers when it was the later one. */
 void sw_asked_order_take(struct sw_model *m, const struct sw_wait *w);
-/* A call touches this range of addresses, or of an array. */
+/* For the same question: notes a range that one of the two calls touches (addresses, or a part of an array), and
+   whether the two meet. */
 void sw_asked_order_touch(struct sw_model *m, const struct sw_access *what, const struct sw_range *range, bool array);
-/* A call touches memory that no range describes. */
+/* For the same question: one of the two calls touches memory that no range describes, so whether they meet is
+   unclear. */
 void sw_asked_order_unclear(struct sw_model *m, const struct sw_access *what);
 void sw_asked_uses_free(struct sw_asked_uses *uses);
 

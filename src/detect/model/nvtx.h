@@ -20,7 +20,7 @@ uint32_t sw_nvtx_forward(struct sw_model *m, const struct sw_record *r);
 uint64_t sw_nvtx_rules(struct sw_model *m, uint32_t thread);
 uint64_t sw_nvtx_entries(struct sw_model *m, uint32_t thread, uint32_t rule);
 /* Reports ranges that have not ended. */
-/* The recorder paused, or goes on: no range is known to be open. */
+/* Where the recorder pauses or goes on: closes all ranges, since their ends may be missing. */
 void sw_nvtx_forget(struct sw_model *m);
 void sw_nvtx_finish(struct sw_model *m);
 struct sw_nvtx_state *sw_nvtx_new(void);

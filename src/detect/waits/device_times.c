@@ -240,6 +240,8 @@ static struct thread *thread_of(struct join *j, uint32_t tid)
 	return t;
 }
 
+/* Keeps when a recorded call was made, so that call_at() finds the call in which CUPTI saw one of its own begin.  Of a
+   thread the last CALLS / 2 to CALLS calls are kept: half of them are dropped at a time. */
 static void remember_call(struct join *j, const struct sw_record *r)
 {
 	const struct sw_trace_thread *who = sw_reader_thread(j->reader, r->thread);
@@ -311,7 +313,7 @@ static void expect_bound(struct join *j, const struct sw_record *r, const struct
 		*sw_vec_push(&j->bounds) = (struct bound){last->seq, 0};
 }
 
-/* A wait begins: what it is for. */
+/* When a wait begins: keeps the work that it waits for, whose end the wait's end will bound. */
 static void wait_begins(struct join *j, const struct sw_record *r)
 {
 	const struct sw_rec_sync *sync = (const void *)r->rec;

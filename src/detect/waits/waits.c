@@ -139,7 +139,8 @@ static bool holds_host(uint8_t kind)
 	       kind == SW_REC_CODE_TOUCH || kind == SW_REC_CONTEXT_OP || kind == SW_REC_GRAPH;
 }
 
-/* In progress all the time that the other one took, but for what the clocks of two threads may differ. */
+/* Was the holder's call in progress all the time that the stalled one took, but for what the clocks of two threads
+   may differ? */
 static bool all_the_time(const struct sw_access *holder, const struct sw_access *stalled)
 {
 	uint64_t slack = stalled->dur_ns / 20;
@@ -277,7 +278,7 @@ static struct sw_legacy_site *site_of(struct sw_model *m, uint32_t lane)
 	return site;
 }
 
-/* The legacy stream came to wait for a stream with work of its own. */
+/* Notes that a call on the legacy stream came to wait for a stream with work of its own. */
 static void waits_for(struct sw_model *m, struct sw_legacy_site *site, const struct sw_hb_edge *edge)
 {
 	if (site->call.seq != edge->to_seq) {

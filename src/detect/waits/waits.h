@@ -37,19 +37,20 @@ enum sw_own {
 /* The own work that is reported of a call that waited: typical, as a part of the maximum above. */
 #define SW_OWN_MARGIN 4u
 
-/* A call begins: of two records, or of one. */
+/* The state of a call that begins, which collects what the call waits for until its end: of a call of two records
+   (BEGIN and END), or of one. */
 struct sw_wait *sw_wait_open(struct sw_model *m, const struct sw_record *r);
 struct sw_wait *sw_wait_single(struct sw_model *m, const struct sw_record *r);
 /* Takes the call with this BEGIN out of the open ones; NULL: none. */
 struct sw_wait *sw_wait_take(struct sw_model *m, uint64_t begin_seq);
-/* A call of two records has ended: its state may be used for another. */
+/* A call of two records has ended and is judged: its state may be used for another. */
 void sw_wait_recycle(struct sw_model *m, struct sw_wait *w);
 void sw_wait_add(struct sw_model *m, struct sw_wait *w, sw_hb_token token, enum sw_order order);
 /* Finds the work that the token covers and the host does not know to be done; sets w->pending, w->covered. */
 void sw_wait_look(struct sw_model *m, struct sw_wait *w, sw_hb_token token);
 /* Looks as sw_wait_look() does, then drops the token. */
 void sw_wait_peek(struct sw_model *m, struct sw_wait *w, sw_hb_token token);
-/* Drops all tokens of the call. */
+/* Drops all tokens of the call: what it waits for is not looked at any more. */
 void sw_wait_drop(struct sw_model *m, struct sw_wait *w);
 /* For sw_hb_wait_lanes(): gathers what a wait covers in a sw_covered_vec. */
 void sw_wait_covers(void *list, uint32_t lane, uint64_t known, uint64_t covered);
@@ -65,14 +66,16 @@ void sw_call_waits_free(struct sw_call_waits *waits);
 
 /* Loops of queries (SW403). */
 
-/* A query said so; `done`: it was the last of its row. */
+/* Counts a query that returned "not ready", in a row of one call site on one thread. `done`: this one returned
+   "ready" and ends the row, and SW403 is given if the row was a busy wait. */
 void sw_poll_again(struct sw_model *m, const struct sw_record *r, const struct sw_access *what, bool done);
 struct sw_polls *sw_polls_new(void);
 void sw_polls_free(struct sw_polls *polls);
 
 /* Calls that were held up by another thread, or by a full queue (SW310, SW311). */
 
-/* A call has ended. */
+/* At the end of each call: if it took long although it need not wait for work, looks for a call of another thread
+   that held the driver's lock (SW310), or for a full queue (SW311). */
 void sw_stall_done(struct sw_model *m, const struct sw_wait *w);
 struct sw_stalls *sw_stalls_new(void);
 void sw_stalls_free(struct sw_stalls *stalls);

@@ -26,7 +26,7 @@ void sw_object_surface(struct sw_rec_object *r, uint64_t handle, const CUDA_RESO
 void sw_object_tensor_map(struct sw_rec_object *r, const CUtensorMap *map, CUtensorMapDataType type, uint32_t rank,
 			  const void *address, const cuuint64_t *size, const cuuint64_t *stride);
 
-/* The name of a variable whose address the program asked for, after its ALLOC record. */
+/* Writes a NAME record for a variable whose address the program asked for; after its ALLOC record. */
 void sw_symbol_named(uint64_t address, const char *name);
 
 /* sw_struct_SW_REC_LAUNCH is struct sw_rec_launch, and so on. */

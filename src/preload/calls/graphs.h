@@ -52,19 +52,22 @@ static inline void sw_graphs_capture(const struct sw_call *call, CUstream stream
 		sw_graphs_captured(call, stream);
 }
 
-/* The node was made by the call with this record; 0: nothing is known. */
+/* Remembers which call, by its record's number, made a node: confirm finds it by that; 0: nothing is known, and
+   nothing is done. */
 void sw_graphs_origin(uint64_t node, uint64_t seq);
 /* Under which key the table of nodes holds how many bodies a conditional node has (0), and each of them (1 ...). */
 uint64_t sw_graphs_body(uint64_t node, uint32_t i);
 
-/* A GRAPH record's call has succeeded; handles as in the record. */
+/* After a call that changed a graph succeeded: describes the nodes of a graph that was instantiated or updated,
+   remembers which graph is a clone, forgets an executable graph that is destroyed. Handles as in the GRAPH record. */
 void sw_graphs_changed(const struct sw_call *call, enum sw_graph_op op, uint64_t graph, uint64_t exec);
 
 /* All that follows a call that adds a node: its record and its end. `params`: of calls that add any kind, else NULL. */
 void sw_graphs_node_added(struct sw_call *call, CUresult status, CUgraph graph, const CUgraphNode *node,
 			  const CUgraphNodeParams *params);
 
-/* One node of an executable graph was given other work, or another child graph. */
+/* After a call that gave a node of an executable graph other work, or another child graph, or switched it on or
+   off: records that. */
 void sw_graphs_child_changed(const struct sw_call *call, CUgraphExec exec, CUgraphNode node, CUgraph child);
 void sw_graphs_any_changed(const struct sw_call *call, CUgraphExec exec, CUgraphNode node,
 			   const CUgraphNodeParams *params);

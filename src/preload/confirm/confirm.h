@@ -103,14 +103,17 @@ bool sw_calls_tried(void);
 /* ---- nodes.c: of a plan with nodes ------------------------------------------------------------------------------ */
 
 void sw_nodes_install(void);
-/* A call of the plan added a node; was captured and has returned.  A node of an executable graph is another one. */
+/* Finds the graph nodes of the plan's calls: after a call added a node; after a captured call returned (its node is
+   the one that the stream's next work would depend on); after a graph was made or an executable one updated, in
+   which nodes have other handles. */
 void sw_nodes_added(const struct sw_rec *rec, uint32_t exact);
 void sw_nodes_captured(CUstream stream, uint32_t exact);
 void sw_nodes_changed(const struct sw_rec *rec);
 
 /* ---- watch.c ---------------------------------------------------------------------------------------------------- */
 
-/* SW_PLAN_EDGE: a call is made on this stream, and the call has returned. */
+/* SW_PLAN_EDGE: before a call of the plan on this stream, puts the waits that order it after the earlier one; after
+   it returned, records the events that later calls wait for. */
 void sw_edges_record(const struct sw_rec *rec, CUstream stream, bool capturing);
 void sw_edges_left(int status, bool capturing);
 /* Writes how long the waits took. */
@@ -120,9 +123,9 @@ void sw_edges_context_gone(void);
 /* ---- watch.c ---------------------------------------------------------------------------------------------------- */
 
 bool sw_watch_start(void);
-/* Ends the hold, once; what the marks say at that moment is the result. */
+/* Ends the hold, once, and keeps what the marks say at that moment: it is the result of the experiment. */
 void sw_watch_release(enum sw_release why);
-/* Until the hold has ended: its bound ends it. */
+/* Waits until the hold has ended; its bound ends it at the latest. */
 void sw_watch_wait(void);
 
 /* ---- nodes.c ---------------------------------------------------------------------------------------------------- */
@@ -134,7 +137,7 @@ void sw_explore_end(void);
 
 /* ---- nodes.c: by one thread at a time --------------------------------------------------------------------------- */
 
-/* Resets: only this stream depends on the hold. */
+/* Begins to follow which streams depend on the hold: at first only this one, which is held. */
 void sw_dependents_begin(CUstream held);
 void sw_dependents_record(const struct sw_rec *rec, CUstream stream);
 /* Can the call wait for what is held? */

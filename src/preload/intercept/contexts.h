@@ -14,7 +14,7 @@
 #include "preload/recorder/recorder.h"
 
 uint8_t sw_context_of(CUcontext context);
-/* The id of a context that cuCtxCreate just made, which is not a primary one. */
+/* Gives a context an id: one that cuCtxCreate just made, a device's primary one, or a green one. */
 uint8_t sw_context_made(CUcontext context);
 uint8_t sw_context_made_primary(CUcontext context, CUdevice device);
 uint8_t sw_context_of_green(CUgreenCtx green);
@@ -31,7 +31,8 @@ void sw_context_stream_made(uint64_t stream, uint8_t id);
 /* The stream is about to be destroyed: the driver may reuse its handle in another context. Returns its context. */
 uint8_t sw_context_stream_gone(uint64_t stream);
 
-/* After a successful call that changed a context; `handle` as in struct sw_rec_context_op. */
+/* After a successful call that made, destroyed or reset a context: updates the table of ids. `handle` as in struct
+   sw_rec_context_op. */
 void sw_context_changed(enum sw_context_op op, uint64_t handle);
 
 #endif

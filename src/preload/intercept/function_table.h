@@ -49,8 +49,8 @@ void sw_functions_module_of(uint64_t module, uint64_t library);
 /* Ids that were handed out. */
 uint32_t sw_functions_known(void);
 
-/* A module or library is about to be unloaded: the driver may reuse the handles of its functions. Returns the id of
-   its image. */
+/* Before a module or library is unloaded: forgets the handles of its functions, which the driver may reuse. Returns
+   the id of its image. */
 uint32_t sw_functions_unload(uint64_t code);
 
 #endif

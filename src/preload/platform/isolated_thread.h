@@ -51,7 +51,8 @@ uint32_t sw_isolated_thread(void);
    one that the program closed. */
 int sw_isolated_open(const char *path, int flags, unsigned mode);
 
-/* The thread does not exist in a fork child. */
+/* In a fork child, where the parent's isolated thread does not exist: forgets it, its job and its lock, so that a
+   new one can be started. */
 void sw_isolated_forget(void);
 
 #endif

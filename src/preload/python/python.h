@@ -118,7 +118,8 @@ uint32_t sw_python_line(enum sw_python_format format, const struct sw_python_tab
  * is the only word of the interpreter that we change.
  */
 bool sw_python_freed_start(void *code_type, uint32_t type_free);
-/* From now on the end of this code object counts. */
+/* Watches for the end of a code object that was seen in a stack: its address may then mean another one
+   (sw_python_freed_at()). */
 void sw_python_freed_watch(const void *code);
 
 extern uint64_t sw_python_freed_count;

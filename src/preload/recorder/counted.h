@@ -76,12 +76,13 @@ bool sw_counted_knows(const struct sw_call *call, uint64_t kernel);
 /* The call, of which sw_counted_knows() was true, has returned.  True: it was counted, and the call has ended. */
 bool sw_counted_question(struct sw_call *call, uint64_t kernel);
 
-/* Handles of kernels may mean others from now on. */
+/* After code was unloaded: handles of kernels may mean other kernels from now on, so no question counts as asked
+   before. */
 void sw_counted_unloaded(void);
 
 /* Before a record of the thread: writes what is due. */
 void sw_counted_flush(struct sw_writer *w);
-/* All that is counted: the thread ends. */
+/* When the thread ends: writes all that is counted. */
 void sw_counted_flush_all(struct sw_writer *w);
 
 #endif

@@ -18,10 +18,11 @@
  * ours.
  */
 void sw_memory_make(void);
-/* Once it is made: where the program's threads find it. */
+/* After sw_memory_make(): sets the path by which the program's threads open the memory (a descriptor of the
+   isolated thread). */
 void sw_memory_name(void);
 
-/* Without it after all; nothing is mapped from it. */
+/* Gives the memory up, where it is not used after all; nothing may be mapped from it. */
 void sw_memory_drop(void);
 
 /* No `run` holds it: uses the file instead. Called while there is only the header. */
@@ -36,7 +37,7 @@ void sw_memory_write_closed(const uint8_t *chunk);
 /* Does too much wait for a file system that stands still?  Then the program waits as well, as it would for a file. */
 bool sw_memory_is_behind(void);
 
-/* In a fork child, which has a trace of its own. */
+/* In a fork child, which has a trace of its own: forgets a lock that a thread of the parent may hold. */
 void sw_memory_forget(void);
 
 #endif

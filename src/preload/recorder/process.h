@@ -66,7 +66,8 @@ static inline uint64_t sw_sequence_next(void)
  */
 bool sw_process_ready(bool start);
 
-/* No more chunks: keeps what is there, warns the user once. */
+/* Stops recording where no chunk can be had any more (a limit, no room): keeps what is recorded, warns the user
+   once. */
 void sw_process_full(enum sw_loss_why why, int error);
 
 /* One warning a trace is enough: true the first time. */

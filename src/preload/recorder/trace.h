@@ -74,7 +74,8 @@ void sw_trace_discard(void);
 /* Takes a chunk, zeroed. NULL: *why is enum sw_loss_why and *error -errno or 0. */
 uint8_t *sw_trace_take(enum sw_loss_why *why, int *error);
 
-/* So many bytes will be written soon, as far as the ring of chunks goes: the helper begins at once. */
+/* Tells the helper that so many bytes will be written soon: it prepares chunks for them at once, as far as their
+   ring goes. */
 void sw_trace_expect(uint64_t bytes);
 
 /* Returns a full chunk to the helper; the pointer must not be used any more. Never blocks. */
@@ -90,7 +91,7 @@ void sw_trace_update_clock(void);
 int sw_trace_borrow(struct sw_trace_file *file);
 void sw_trace_return(const struct sw_trace_file *file, int fd);
 
-/* The end: cuts off unused chunks, sets SW_FILE_CLOSED. Nothing is prepared afterwards. */
+/* Ends the trace: cuts off unused chunks, sets SW_FILE_CLOSED. No chunk is prepared afterwards. */
 void sw_trace_end(void);
 
 /*
@@ -116,7 +117,8 @@ bool sw_helper_simulated(void);
  * loader's lock. */
 void *sw_companion_symbol(const char *file, const char *name);
 
-/* The thread does not exist in a fork child. */
+/* In a fork child, where the parent's helper does not exist: forgets it, so that sw_helper_begin() starts a new one
+   for the child's trace. */
 void sw_helper_forget(void);
 
 #endif

@@ -40,7 +40,10 @@ void sw_window_prepare(void);
 enum sw_recorder_state sw_window_begin(struct sw_writer *w);
 /* The trace ends: counts what the last pause left out. */
 void sw_window_end(struct sw_writer *w);
-/* A fork child: the ranges of its parent's other threads are not its own. */
+/* In a fork child, before it starts its own trace: keeps the options' clocks (delay, duration: both count from the
+   parent's start and first window), the command's order, the profiler's state, the count of entries and the calling
+   thread's ranges; forgets the ranges of other threads and of nvtxRangeStart(), captures, and what the parent's
+   trace counts. */
 void sw_window_forget(void);
 
 /* In state TURN: writes the CUT and changes the state.  The calling thread has a writer and is not busy. */
@@ -67,10 +70,10 @@ void sw_window_start(uint64_t id, bool named);
 /* A range ends; after the range's own record. */
 void sw_window_pop(uint64_t domain);
 void sw_window_stop(uint64_t id);
-/* The thread has ended inside of its ranges. */
+/* When a thread ends: closes the ranges that it is still in. */
 void sw_window_thread_ended(void);
 
-/* cudaProfilerStart() and Stop(). */
+/* At cudaProfilerStart() and Stop(): opens or closes the window of --capture profiler. */
 void sw_window_profiler(bool on);
 
 /* --capture python: asks whether the thread is inside of the function, before each of its calls.  NULL: nobody knows.
@@ -79,7 +82,8 @@ void sw_window_ask(void);
 typedef bool sw_window_inside(void);
 extern sw_window_inside *sw_window_ask_python __attribute__((visibility("hidden")));
 
-/* True: a window is open. */
+/* For syncwatch_record_start() and its like: gives the order to record or to pause (enum sw_window_order; another
+   value only asks). True: a window is open. */
 bool sw_window_order(enum sw_window_order order);
 
 #endif

@@ -83,10 +83,11 @@ _Static_assert(sizeof(struct sw_thread) == 48, "small: it is initial-exec TLS");
 /* Gives the calling thread a writer and announces the thread. False: no memory or no chunk (counted). */
 bool sw_writer_attach(struct sw_thread *thread);
 
-/* The call of an ending thread has returned: another thread may use its writer. */
+/* When a thread ends, after its call returned: writes what its writer still counts, and lets another thread use the
+   writer. */
 void sw_writer_release(struct sw_thread *thread);
 
-/* Makes thread ends known (pthread key). Once a process. */
+/* Makes a pthread key by which the ends of threads become known. Once a process. */
 void sw_writer_start(void);
 
 /* How many writers there are: each has a chunk. */
@@ -95,7 +96,7 @@ uint32_t sw_writer_count(void);
 /* Every writer ever made in this process. */
 struct sw_writer *sw_writer_all(void);
 
-/* Forgets all writers: they belong to the parent. */
+/* In a fork child: forgets all writers, which write to the parent's trace. */
 void sw_writer_forget(void);
 
 /* Room for a record of `bytes` (a multiple of 8) when the chunk is too full. NULL: lost, not yet counted. */
@@ -124,14 +125,16 @@ static inline void sw_writer_commit(struct sw_writer *w)
 	__atomic_store_n(&h->committed, w->at - (uint32_t)sizeof *h, __ATOMIC_RELEASE);
 }
 
-/* The call in progress has ended: an earlier chunk that waited for its record can go. */
+/* When the call in progress has ended: passes an earlier chunk, which was held back since the call's record lies in
+   it, to the helper. */
 void sw_writer_settle(struct sw_writer *w);
 
 /* The call in progress was left by longjmp or cancellation, perhaps inside the recorder: drops what it had reserved
    and makes the writer usable for the next call. */
 void sw_writer_abandon(struct sw_writer *w);
 
-/* Definitions that LAUNCH records made may not be in the trace. */
+/* Forgets what LAUNCH records defined (ids, parameters), where such a record was lost: later launches define it
+   again. */
 void sw_writer_forget_launches(struct sw_writer *w);
 
 /* Writes the LOSS record for single records lost since the last one. */

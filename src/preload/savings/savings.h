@@ -45,7 +45,8 @@ bool sw_savings_stream(uint32_t index, CUstream *stream);
 extern void *sw_savings_real[SW_ID_COUNT];
 #define SW_SAVINGS_REAL(symbol) ((__typeof__(&symbol))sw_savings_function(SW_ID_##symbol))
 void *sw_savings_function(uint32_t id);
-/* From now on wrappers call ours.  Once a call was recorded. */
+/* Puts the functions of savings between the wrappers and the driver, for the entry points of the plan. After the
+   first call was recorded. */
 void sw_savings_install(void);
 
 /* ---- host_uses.c ------------------------------------------------------------------------------------------------ */
@@ -55,10 +56,11 @@ bool sw_savings_wait(const struct sw_plan_site *site, CUresult *status);
 
 /* ---- fences.c --------------------------------------------------------------------------------------------------- */
 
-/* The stream is about to get work. */
+/* Before a stream gets work: notes it, so that a fence put later waits for that work; if a fence orders all later
+   work, the stream first waits for it. */
 void sw_fences_work(CUstream stream);
 void sw_fences_stream_gone(CUstream stream);
-/* From now on none can be had. */
+/* Gives fences up for the rest of the run: order that they would have to make is not known any more. */
 void sw_fences_break(void);
 struct sw_fence {
 	CUevent event;	 /* NULL: none yet */
@@ -66,11 +68,11 @@ struct sw_fence {
 	bool alone;	 /* all work so far was on this stream, whose later work needs no wait */
 	CUstream stream;
 };
-/* *fence stands for all work so far.  False: it cannot be had. */
+/* Puts a fence: *fence stands for all work enqueued so far, on all streams. False: that cannot be had. */
 bool sw_fence_put(struct sw_fence *fence);
 /* Is that work done? */
 bool sw_fence_passed(const struct sw_fence *fence);
-/* All later work comes after it. */
+/* Orders all work that is enqueued later, on any stream, after the fence's work. False: that cannot be had. */
 bool sw_fence_order(const struct sw_fence *fence);
 
 /* ---- replace.c -------------------------------------------------------------------------------------------------- */
@@ -91,7 +93,7 @@ void sw_pinned_release(const void *at, uint64_t bytes);
 
 /* ---- staging.c -------------------------------------------------------------------------------------------------- */
 
-/* A copy of this entry point.  False: it is to be made as it is. */
+/* Makes a copy of this entry point in the way that the plan changes it to. False: the caller makes it as it is. */
 bool sw_savings_copy(uint32_t id, const struct sw_savings_copy *copy);
 
 /* May the call return before these bytes of the host are written? */
@@ -101,7 +103,8 @@ bool sw_savings_may_be_asynchronous(const struct sw_plan_site *site, uint64_t ad
 
 /* Tells the guard what the call does instead.  False: what the record says. */
 bool sw_host_uses_tell(const struct sw_rec *rec, const struct sw_companion_hooks *guard);
-/* The guard saw the host use memory in flight, and lets it continue when this returns. */
+/* Called when the guard saw the host use memory that work in flight touches: counts the use, and where the plan
+   says so waits for the work; the host continues when this returns. */
 void sw_host_uses_seen(const struct sw_rec *rec);
 void sw_host_uses_end(void);
 /* Are the bytes alone on their pages? */
@@ -110,16 +113,19 @@ bool sw_host_uses_whole_pages(uint64_t address, uint64_t bytes);
 /* ---- replace.c -------------------------------------------------------------------------------------------------- */
 
 bool sw_unpinned_has(uint64_t address);
-/* A kernel gets these parameters: what they point to is pinned after all. */
+/* Before a launch with these parameters: pins memory to which they point and which the plan left unpinned, since
+   the kernel may use it. */
 void sw_unpinned_parameters(const void *block, size_t bytes);
 
 /* ---- replace.c -------------------------------------------------------------------------------------------------- */
 
-/* Where work for this stream goes.  False: where the program puts it. */
+/* The stream of ours on which work for the default stream goes if the site's change says so. False: it goes where
+   the program puts it. */
 bool sw_own_stream(const struct sw_plan_site *site, CUstream from, CUstream *out);
-/* Memory of the device that the host cannot reach. */
+/* Is the address in device memory that the host cannot reach? */
 bool sw_own_stream_device(uint64_t address);
-/* The parameters of the launch that comes next. */
+/* Before a launch with these parameters: notes whether they lead to memory that the host can reach; then it is not
+   moved to a stream of its own. */
 void sw_own_stream_parameters(const void *block, size_t bytes);
 
 /* ---- replace.c -------------------------------------------------------------------------------------------------- */

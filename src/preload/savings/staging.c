@@ -263,15 +263,16 @@ static void staging_prepare(void)
 	}
 }
 
-static void bring_one(struct slot *slot)
+static void deliver_slot(struct slot *slot)
 {
 	memcpy(slot->to, slot->at, slot->bytes);
 	slot->owed = false;
 	atomic_fetch_sub(&n_owed, 1);
 }
 
-/* In the order in which they were made. */
-static void bring_all(CUresult (*CUDAAPI is_done)(CUevent))
+/* Copies the bytes of finished copies from their slots to where the program wanted them, in the order of the copies.
+   is_done: cuEventQuery() for those that are finished, cuEventSynchronize() to wait for all. */
+static void deliver_slots(CUresult (*CUDAAPI is_done)(CUevent))
 {
 	if (!atomic_load(&n_owed) || !is_done)
 		return;
@@ -279,21 +280,21 @@ static void bring_all(CUresult (*CUDAAPI is_done)(CUevent))
 	for (uint32_t i = 0; i < n_slots; i++) {
 		struct slot *slot = &slots[(next + i) % n_slots];
 		if (slot->owed && is_done(slot->event) == CUDA_SUCCESS)
-			bring_one(slot);
+			deliver_slot(slot);
 	}
 	sw_lock_leave(&staging_lock, mask);
 }
 
-/* The host has waited or asked for work, and may read what copies brought. */
-static void staging_bring(void)
+/* After a wait or a query of the host, which may now read what copies brought: delivers those that are finished. */
+static void staging_deliver(void)
 {
-	bring_all(SW_SAVINGS_REAL(cuEventQuery));
+	deliver_slots(SW_SAVINGS_REAL(cuEventQuery));
 }
 
-/* Waits for all such copies. */
+/* Waits for all copies that go through slots, and delivers them. */
 static void staging_finish(void)
 {
-	bring_all(SW_SAVINGS_REAL(cuEventSynchronize));
+	deliver_slots(SW_SAVINGS_REAL(cuEventSynchronize));
 }
 
 /* The program may learn of work in ways that are not seen: from now on copies are finished in order. */
@@ -346,7 +347,7 @@ static struct slot *take_slot(void)
 	if (!slot || (slot->used && (!wait || wait(slot->event) != CUDA_SUCCESS)))
 		return NULL;
 	if (slot->owed)
-		bring_one(slot);
+		deliver_slot(slot);
 	if (slot->checked)
 		compare_slot(slot);
 	next = (next + 1) % n_slots;
@@ -709,7 +710,7 @@ void sw_savings_left(int status)
 	if (sw_confirm_plan.changes.outputs)
 		staging_finish();
 	else if (waits)
-		staging_bring();
+		staging_deliver();
 	if (sw_confirm_plan.changes.outputs && waits)
 		staging_compare();
 	waits = false;

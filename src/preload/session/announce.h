@@ -20,7 +20,7 @@ void sw_announce_start(void);
 /* Is there a run that listens? */
 bool sw_announce_wanted(void);
 
-/* This process begins to use CUDA: a trace or a failure follows. */
+/* Tells `run` that this process begins to use CUDA, so that it expects the message of a trace or a failure. */
 void sw_announce_begin(void);
 /* True: the descriptors of the file and, if >= 0, of its memory were sent to somebody who listens. */
 bool sw_announce_trace(int fd, int memory, uint64_t device, uint64_t inode, const char *path);

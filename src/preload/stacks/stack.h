@@ -23,7 +23,8 @@ void sw_stack_start(void);
 
 uint32_t sw_stack_walk(struct sw_writer *w, const void *frame);
 
-/* The writer has another thread now: slots that it remembers belong to another stack. */
+/* Forgets the writer's cache of stacks: when another thread gets the writer, whose stack lies elsewhere, or when
+   the ids in it have grown too old. */
 void sw_stack_forget(struct sw_writer *w);
 
 /* Frees what the writer remembers. */

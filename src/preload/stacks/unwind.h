@@ -70,7 +70,8 @@ bool sw_unwind_loaded(void);
 /* A walk ended early.  True: libunwind could not be tried; when it comes, stacks that ended early are walked again. */
 bool sw_unwind_lacks_library(void);
 
-/* Code was unmapped: what is known of it must be forgotten. */
+/* After code was unmapped: forgets what is known of it, since other code may come to lie there;
+   sw_unwind_forget_rules(): our own table only. */
 void sw_unwind_flush(void);
 void sw_unwind_forget_rules(void); /* a part of that */
 

@@ -574,15 +574,23 @@ static bool find_rules(struct sw_unwind *u, struct row *row, bool *signal)
  */
 #define KNOWN	    16384u
 #define KNOWN_TRIES 8u
-#define BUSY	    1u
+#define BUSY	    1u /* as a key */
+
+/* Bits of `rules`; 0: these rules do not fit.  CFA: see above. */
+#define BY_RBP	    1u /* the CFA is rbp plus a number; else rsp plus a number */
+#define SAVED_RBP   2u /* the caller's rbp lies below the CFA; else rbp holds it */
 #define ENDS	    4u /* no caller */
+#define CFA_SHIFT   8  /* 28 bits: CFA - its register */
+#define SAVED_SHIFT 36 /* 28 bits: CFA - where the caller's rbp lies */
+#define FIELD_BITS  28
+#define FIELD(n)    ((n) & ((UINT64_C(1) << FIELD_BITS) - 1))
 
 static struct {
 	_Atomic uint64_t key, rules;
 } known[KNOWN];
 static _Atomic bool any_known;
 
-/* 0: these rules do not fit. */
+/* The rules as a word of the table, 0: they do not fit. */
 static uint64_t compact(const struct rules *rules)
 {
 	const struct rule *cfa = &rules->cfa, *rbp = &rules->rbp;
@@ -592,16 +600,20 @@ static uint64_t compact(const struct rules *rules)
 	const int64_t from = saved ? rbp->offset : 0;
 	if (cfa->kind != IN_REGISTER || (cfa->reg != RBP && cfa->reg != RSP) || rules->rsp.kind != SAME ||
 	    rules->rip.kind != AT_OFFSET || rules->rip.offset != -8 || !(saved || rbp->kind == SAME) ||
-	    cfa->offset <= 0 || cfa->offset >> 28 || from > 0 || -from >> 28)
+	    cfa->offset <= 0 || cfa->offset >> FIELD_BITS || from > 0 || -from >> FIELD_BITS)
 		return 0;
-	return (cfa->reg == RBP ? 1u : 0u) | (saved ? 2u : 0u) | (uint64_t)cfa->offset << 8 | (uint64_t)-from << 36;
+	return (cfa->reg == RBP ? BY_RBP : 0u) | (saved ? SAVED_RBP : 0u) | (uint64_t)cfa->offset << CFA_SHIFT |
+	       (uint64_t)-from << SAVED_SHIFT;
 }
 
+/* The rules of such a word. */
 static void expand(struct rules *rules, uint64_t word)
 {
 	*rules = (struct rules){
-		.cfa = {.kind = IN_REGISTER, .reg = word & 1 ? RBP : RSP, .offset = (int64_t)(word >> 8 & 0xfffffff)},
-		.rbp = {.kind = word & 2 ? AT_OFFSET : SAME, .offset = -(int64_t)(word >> 36)},
+		.cfa = {.kind = IN_REGISTER,
+			.reg = word & BY_RBP ? RBP : RSP,
+			.offset = (int64_t)FIELD(word >> CFA_SHIFT)},
+		.rbp = {.kind = word & SAVED_RBP ? AT_OFFSET : SAME, .offset = -(int64_t)FIELD(word >> SAVED_SHIFT)},
 		.rip = {.kind = word & ENDS ? UNDEFINED : AT_OFFSET, .offset = -8},
 	};
 }
