@@ -14,6 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "preload/platform/sys.h"
+#include "preload/recorder/process.h"
+#include "preload/recorder/window.h"
 #include "recording.h"
 #include "../run_suite.h"
 
@@ -62,6 +65,50 @@ START_TEST(test_forks)
 		ck_assert_uint_eq(t.header->ppid, parent);
 		trace_free(&t);
 	}
+}
+END_TEST
+
+/* Far more than the test takes; and how long the parent's window was open at least when the child began. */
+#define LONG_NS	  UINT64_C(1000000000000)
+#define PARENT_NS UINT64_C(2000000)
+
+static void fork_in_duration(void)
+{
+	calls(1);
+	const uint64_t opened = sw_sys_monotonic();
+	while (sw_sys_monotonic() < opened + PARENT_NS)
+		;
+	pid_t pid = fork();
+	if (!pid) {
+		calls(20);
+		exit(sw_window_look(UINT64_MAX) > LONG_NS - PARENT_NS);
+	}
+	int status;
+	if (waitpid(pid, &status, 0) != pid || status)
+		abort();
+}
+
+static void fork_after_duration(void)
+{
+	while (sw_process_state() != SW_STATE_PAUSED)
+		calls(1);
+	child_records(fork());
+}
+
+/* A child's time counts from the first window of its parent: it may end before the child begins. */
+START_TEST(test_fork_and_duration)
+{
+	struct trace t;
+	ck_assert_int_eq(record_in_child("duration=1000", fork_in_duration, exit), 0);
+	read_whole(&t, "t-2.swt");
+	ck_assert_uint_eq(t.kinds[SW_REC_CUT], 0);
+	ck_assert_uint_ne(t.header->windows, SW_FILE_WINDOWS_NONE);
+	trace_free(&t);
+	ck_assert_int_eq(record_as("u.swt", "duration=0.001", fork_after_duration, exit), 0);
+	read_whole(&t, "u-2.swt");
+	ck_assert_uint_eq(t.kinds[SW_REC_CUT], 2);
+	ck_assert_uint_eq(t.header->windows, SW_FILE_WINDOWS_NONE);
+	trace_free(&t);
 }
 END_TEST
 
@@ -456,6 +503,7 @@ static Suite *process_suite(void)
 	tcase_add_checked_fixture(c, enter_directory, remove_directory);
 	tcase_set_timeout(c, 120);
 	tcase_add_test(c, test_forks);
+	tcase_add_test(c, test_fork_and_duration);
 	tcase_add_test(c, test_child_without_calls);
 	tcase_add_test(c, test_fork_inside_a_call);
 	tcase_add_test(c, test_spawns);

@@ -154,6 +154,13 @@ static void say_in_header(void)
 	__atomic_store_n(&sw_trace.header->windows, window.open ? (so_far | 1) + 2 : so_far & ~1u, __ATOMIC_RELAXED);
 }
 
+/* The time of --duration counts from the first window of the program; of a fork child from its parent's. */
+static void note_opening(void)
+{
+	if (!atomic_load(&window.opened_ns))
+		atomic_store(&window.opened_ns, sw_sys_monotonic());
+}
+
 /* A window opens or closes. */
 static void turn(struct sw_writer *w, bool open)
 {
@@ -161,8 +168,8 @@ static void turn(struct sw_writer *w, bool open)
 	write_cut(w, open, open ? 0 : SW_CUT_BEGINS);
 	window.open = open;
 	say_in_header();
-	if (open && !atomic_load(&window.opened_ns))
-		atomic_store(&window.opened_ns, sw_sys_monotonic());
+	if (open)
+		note_opening();
 }
 
 void sw_window_turn(void)
@@ -203,7 +210,7 @@ enum sw_recorder_state sw_window_begin(struct sw_writer *w)
 		turn(w, false);
 	else if (has_windows()) {
 		say_in_header();
-		atomic_store(&window.opened_ns, sw_sys_monotonic());
+		note_opening();
 	}
 	return window.open ? (enum sw_recorder_state)on_state() : SW_STATE_PAUSED;
 }
@@ -224,7 +231,6 @@ void sw_window_forget(void)
 		atomic_store(&window.started[i], 0);
 	atomic_store(&window.started_n, 0);
 	atomic_store(&window.ranges, ranges);
-	atomic_store(&window.opened_ns, 0);
 	window.lock = (struct sw_lock){0};
 	window.first_seq = window.left_out = 0;
 	sw_window_captures = 0;
