@@ -50,8 +50,7 @@ enum sw_contact sw_contact_of(const struct sw_range *a, const struct sw_range *b
 	return starts_inside(a, b) || starts_inside(b, a) ? SW_CONTACT_BASE : SW_CONTACT_EXTENT;
 }
 
-/* Is the range that of a texture or surface, of which the program said when it made it which rows belong to it? It
-   has no byte of another object. */
+/* Is the range that of a texture or surface? The program said which rows belong to it: none is another object's. */
 static bool was_described(const struct sw_range *range)
 {
 	const struct sw_evidence_detail *detail = range->evidence_detail;
@@ -206,8 +205,7 @@ static void drop_event_finding(struct sw_model *m, const struct sw_event_wait *t
 		sw_collect_drop(&m->collect, known);
 }
 
-/* Did the wait bring nothing because the work that it was meant for came on the record's stream only after the
-   record? */
+/* Did the wait bring nothing because the work on the record's stream came only after the record? */
 static bool came_too_late(struct sw_model *m, const struct sw_event_wait *tie)
 {
 	const struct sw_lane_state *from = sw_model_lane_state(m, tie->record.point.lane);

@@ -88,7 +88,7 @@ const char *sw_saving_text(struct sw_names *names, const struct sw_saving *savin
 
 /* Results of experiments with a finding: facts that `syncwatch confirm` found, and their words. */
 
-/* What an experiment said of a finding.  Names, keys and texts: confirmation.def. */
+/* The outcome of an experiment with a finding.  Names, keys and texts: confirmation.def. */
 enum sw_trial_verdict {
 #define SW_VERDICT(name, key, outcome, words, text) SW_VERDICT_##name,
 #include "report/words/confirmation.def"

@@ -240,8 +240,8 @@ static void settle_sites(struct walk *w, size_t begun, size_t digits)
 /* Work that is more than a look at another site. */
 #define WORTH 20u
 
-/* It took some work to find that this site is open (nothing bounds its addresses).  Remembers it as the example of the
-   sites that are alike, so that is_open_like_another() can take its result over where it covers them. */
+/* Remembers a site that is open (nothing bounds its addresses), which took some work to find, as the example of those
+   that are alike: is_open_like_another() takes its result over where it covers them. */
 static void remember_open_site(struct walk *w, uint32_t number)
 {
 	const struct sw_footprint *f = w->e->f;
