@@ -54,9 +54,10 @@ def declared(top, name):
         text = read(header)
         match = pattern.search(text) if name in text else None
         if match:
-            # A comment may be for several declarations that follow it.
-            comments = re.findall(r"^/\*.*?\*/\n", text[: match.start()], flags=re.S | re.M)
-            return f"{os.path.relpath(header, top)}:\n{comments[-1]}"
+            # A comment may be for several declarations that follow it: the reader sees them, up to this one.
+            comments = list(re.finditer(r"^/\*.*?\*/\n", text[: match.start()], flags=re.S | re.M))
+            shown = text[comments[-1].start() : match.end()] if comments else match.group(0)
+            return f"{os.path.relpath(header, top)}:\n{shown}\n"
     return ""
 
 
