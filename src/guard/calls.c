@@ -27,7 +27,7 @@ void sw_guard_unlock(uint64_t mask)
 	sw_lock_leave(&lock, mask);
 }
 
-/* In a fork child: there is no other thread. */
+/* In a fork child, which has no other thread: frees the lock that one of the parent may have held. */
 static void guard_lock_renew(void)
 {
 	lock = (struct sw_lock){0};

@@ -426,7 +426,7 @@ SW_EXPORT void *mremap(void *at, size_t bytes, size_t wanted, int flags, ...)
 	return real(at, bytes, wanted, flags, to);
 }
 
-/* A mapping over another one. */
+/* After a mapping at a fixed address was made: protected pages that it replaced are the program's. */
 static void take_mapping(const void *at, size_t bytes, int flags)
 {
 	if (flags & MAP_FIXED)

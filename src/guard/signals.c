@@ -67,7 +67,7 @@ bool sw_signals_arm(void)
 	return true;
 }
 
-/* The default action is to be taken: our handler goes. */
+/* Removes our handler, so that the default action of the signal takes place. */
 static void signals_disarm(void)
 {
 	struct sigaction standard = {.sa_handler = SIG_DFL};
@@ -375,7 +375,7 @@ void sw_fault_record(uint64_t at, uint64_t bytes, uint64_t instruction, uint32_t
 	record_access(&(struct host_access){at, bytes, instruction, flags, frame});
 }
 
-/* Calls on another stack. */
+/* Calls a function on another stack. */
 static void call_on(char *top, void (*function)(void *), void *arg)
 {
 #ifdef __x86_64__

@@ -246,7 +246,7 @@ static void lanes_record(uint64_t event, const struct sw_guard_at *at)
 	}
 }
 
-/* Work that a wait covers if it begins now. */
+/* The steps that a wait for the event covers if it begins now. */
 static void lanes_cover_event(struct sw_guard_clock *out, uint64_t event)
 {
 	uint32_t slot = (uint32_t)((event * 0x9e3779b97f4a7c15ull) >> 55) % EVENTS;
@@ -283,7 +283,7 @@ static void lanes_cover_context(struct sw_guard_clock *out, uint8_t ctx)
 			join_clock(out, &lanes[i].knows);
 }
 
-/* The host knows this to be done. */
+/* Notes that the host knows these steps to be done. */
 static void lanes_known(const struct sw_guard_clock *covered)
 {
 	join_clock(&host_knows, covered);
@@ -770,7 +770,7 @@ static void record_unguarded(uint64_t uses)
 	sw_guard_recorder->described(r);
 }
 
-/* The call of the records seen so far has returned. */
+/* When a call of CUDA returned: enters the work that it enqueued, and what its wait covered is done. */
 static void call_left(int status)
 {
 	if (sw_guard_others)

@@ -221,7 +221,7 @@ void sw_hb_host_func_return(struct sw_hb *hb, const struct sw_hb_at *at);
 /* An object that orders threads, such as a mutex: its key differs from those of all other objects in use. */
 void sw_hb_release(struct sw_hb *hb, uint64_t key, uint32_t thread, uint64_t seq);
 void sw_hb_acquire(struct sw_hb *hb, uint64_t key, uint32_t thread, uint64_t seq);
-/* Before a thread is created: what its creator knows, the new thread will know. `id` is unique; it counts as a host
+/* Before a thread is created: what its creator knows, the new thread will know.  `id` is unique; it counts as a host
    thread from now on. */
 void sw_hb_thread_create(struct sw_hb *hb, uint64_t id, uint32_t creator, uint64_t seq);
 /* At the first action of the new thread: gives it what its creator knew. abandon: its creation failed, and `id` is

@@ -231,7 +231,7 @@ static uint64_t waited_for(const struct sw_merged *merged, const struct sw_commu
 	return longest_ns;
 }
 
-/* A rank whose trace is not whole may have called it. */
+/* Are the traces of all members whole?  A rank of which a part is missing may have made the call there. */
 static bool all_whole(const struct group *group)
 {
 	for (size_t i = 0; i < group->members.n; i++)

@@ -615,7 +615,8 @@ static bool is_before(const struct sw_merged_use *earlier, uint64_t ns, const st
 	       shared_moment(earlier->process, on, ns) < later->call_ns + shared_moment_error(earlier->process, on);
 }
 
-/* Only an event may have signalled, and the later process has waited for none since it was recorded. */
+/* Can the later use not have waited for the earlier one?  Only an event may have signalled that, and the later
+   process waited for none since it was recorded. */
 static bool not_waited_for(const struct sw_merged_use *earlier, const struct sw_merged_use *later)
 {
 	const struct sw_merged_rank *on = later->process;
@@ -715,7 +716,7 @@ static void report_pair(struct sw_merged *merged, const struct sw_merged_use *ea
 	*sw_vec_push(&b->ranks) = later->process;
 }
 
-/* One for each pair of processes and call sites. */
+/* Is it the first finding of this pair of processes and call sites?  Notes that there is one. */
 static bool is_new(struct sw_map *reported, const struct sw_merged_use *earlier, const struct sw_merged_use *later)
 {
 	const uint64_t words[] = {earlier->process->index, later->process->index, earlier->site, later->site};

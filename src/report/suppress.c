@@ -377,7 +377,7 @@ static bool kernel_fits(struct sw_names *names, uint32_t function, const char *p
 			    glob_matches(pattern, sw_name_kernel(names, function, true)));
 }
 
-/* Some visible frame passes the test. */
+/* Does some visible frame of the access pass the test? */
 static bool stack_fits(struct sw_names *names, const struct sw_access *access, frame_test *fits, const char *pattern)
 {
 	struct sw_stack_view view = sw_stack_view(names, access->stack, access->function);

@@ -105,7 +105,7 @@ static void order_parts(struct sw_window *w)
 	sort_nodes(o->key, o->other, w->others.n);
 }
 
-/* All of them. */
+/* Merges calls and other nodes of a window, each in order, into one order of all nodes. */
 static void order_whole(struct sw_window *w)
 {
 	const struct sw_ordered *o = &w->ordered;
@@ -169,7 +169,7 @@ static void resources_free(struct sw_resources *r)
 	free(r);
 }
 
-/* Which one; NULL: none. */
+/* The copy engine or the multiprocessors of the device that a piece of work occupies; NULL: none. */
 static struct sw_resource *resource_of(struct sw_resources *r, const struct sw_schedule *s,
 				       const struct sw_schedule_node *n)
 {
@@ -240,7 +240,8 @@ static void retire_until(struct sw_resource *r, uint64_t t)
 			r->next = sw_earlier(r->next, r->running[i++].seen);
 }
 
-/* Two that ask for more than four quarters together keep out of each other's way. */
+/* How many quarters of the device another piece must ask for at least to keep out of this one's way: together more
+   than four. */
 static uint32_t least_quarters(const struct sw_schedule_node *n)
 {
 	return 5u - n->quarters;
@@ -527,7 +528,7 @@ static void bind_work(struct sw_window *w, uint32_t node, uint64_t taken)
 	n->lag = (int32_t)sw_earlier(SW_LAG_NS, sw_less(n->start, ready));
 }
 
-/* Calls follow the one before in every reading. */
+/* Binds each call to the one before it on its thread, which it follows in every reading. */
 static void bind_calls(struct sw_window *w)
 {
 	for (uint32_t i = 0; i < w->nodes.n; i++)

@@ -168,7 +168,8 @@ static bool was_pending(const struct sw_window *w, uint32_t edge, const struct s
 	return sw_edge_why(edge) != SW_WHY_NOT && is_guessed(from) && from->end > call->start;
 }
 
-/* A wait was held by one of the queues that it covered, and which one is not known. */
+/* Notes, for each piece of work that a wait covered and that was pending, when it was done at the latest.  Which of
+   several queues held the wait is not known: the reading says. */
 static void held_by(struct sw_window *w, uint32_t node, const struct sw_reading *how)
 {
 	const struct sw_schedule_node *r = &w->nodes.at[node], *call = &w->nodes.at[r->prev];
@@ -464,7 +465,7 @@ static void keep_order(struct trial *t, struct sw_keep *kept)
 		t->places.kept[kept->site] = true;
 }
 
-/* The first of two changes for one place counts. */
+/* Notes which change of the set holds for each place in the program; of two for one place the first. */
 static void choose_changes(struct trial *t, size_t number)
 {
 	const struct sw_what_ifs *set = t->tried[number].set;

@@ -93,14 +93,14 @@ static const struct sw_schedule_node *call_of(const struct pass *p, uint32_t nod
 	return &p->w->nodes.at[p->w->nodes.at[node].call];
 }
 
-/* Work that the change takes out of the order of the legacy stream. */
+/* Does the change take this work out of the order of the legacy stream? */
 static bool off_legacy(const struct pass *p, uint32_t k, uint32_t node)
 {
 	return p->s->queues.at[p->w->nodes.at[node].lane].kind == SW_QUEUE_LEGACY &&
 	       is_changed(p, k, call_of(p, node), SW_IF_NO_LEGACY);
 }
 
-/* A barrier of a call that is made at another time. */
+/* Is the node a barrier of a call that replay k leaves out, as it is made at another time? */
 static bool loads_elsewhere(const struct pass *p, uint32_t k, uint32_t node)
 {
 	return p->w->nodes.at[node].kind == SW_NODE_MARK && is_changed(p, k, call_of(p, node), SW_IF_NO_CALL);
@@ -314,7 +314,8 @@ static void find_gates(const struct pass *p, uint32_t node, struct sw_moments *m
 	}
 }
 
-/* Work keeps out of the way of other work of its kind. */
+/* For each replay the latest end of earlier work that keeps this work from starting: work of its kind on the same
+   device. */
 static void find_taken(const struct pass *p, const struct sw_step *step, struct sw_moments *taken)
 {
 	const struct sw_ordered *o = &p->w->ordered;
@@ -378,6 +379,8 @@ static void pass_run(const struct pass *p, const struct sw_run *run, struct sw_m
 
 /* ---- all of them ------------------------------------------------------------------------------------------------- */
 
+/* Prepares the changes of the replays of this pass: which replays change a place (mask, by row), which kinds there
+   are, and room for gates, which waits that stay in part give to queues. */
 static void find_changes(struct pass *p)
 {
 	const struct sw_changed_places *places = p->places;

@@ -297,7 +297,7 @@ static void widen_interval(uint64_t *low, uint64_t *high, const uint64_t *value,
 	}
 }
 
-/* The path by another reading of what the waits say. */
+/* Widens the intervals of the critical path's parts by another reading of what the waits say. */
 static void widen_path(struct sw_schedule *s, uint32_t reading, struct sw_schedule_sums *sums)
 {
 	struct sw_schedule_sums other = {0};
@@ -468,7 +468,7 @@ static void note_gate(struct runs *r, uint32_t node)
 	r->last_gate = r->last_gate == SW_NONE || node > r->last_gate ? node : r->last_gate;
 }
 
-/* Work that a gate holds also holds what comes after it on the queue. */
+/* Does the node come after work that a gate holds on its queue?  Then the gate holds it as well. */
 static bool passes_gate(struct runs *r, uint32_t node)
 {
 	const struct sw_schedule_node *n = &r->w->nodes.at[node];

@@ -43,7 +43,7 @@ struct sw_schedule_call {
 	uint64_t own_ns; /* what a call of this kind plausibly takes when it waits for nothing */
 	uint32_t thread;
 };
-/* Adds a call: enter at its begin, leave at its end, `dur_ns` later. Its work and waits are added in between; calls
+/* Adds a call: enter at its begin, leave at its end, `dur_ns` later.  Its work and waits are added in between; calls
    of several threads may interleave. */
 void sw_schedule_enter(struct sw_schedule *s, const struct sw_schedule_call *call);
 void sw_schedule_leave(struct sw_schedule *s, uint64_t seq, uint64_t dur_ns);

@@ -69,7 +69,7 @@ static void take_released(const char *line, struct sw_outcome *out)
 	out->later_done = later;
 }
 
-/* The first one.  A snapshot that is refused is none of them: nothing is compared then. */
+/* Takes a line that says what the driver refused; the first of them counts. */
 static bool take_failed(const char *line, struct sw_outcome *out)
 {
 	char word[16];
@@ -207,7 +207,7 @@ static bool touch_the_same(const struct sw_outcome *o, const struct sw_trial *tr
 	return earlier && later && o->by_each;
 }
 
-/* The later side ran first. */
+/* The verdict where the later side ran first, from the bytes that both touch. */
 static void judge_bytes(const struct sw_outcome *o, const struct sw_trial *trial, struct sw_confirmation *out)
 {
 	out->compared = o->compared && !trial->not_executed;

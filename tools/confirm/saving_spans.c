@@ -63,7 +63,7 @@ static int64_t spread_of(const int64_t *sorted, size_t n)
 	return n >= 5 ? sorted[n - 2] - sorted[1] : sorted[n - 1] - sorted[0];
 }
 
-/* Calls that all runs made. */
+/* Counts in how many runs each marked call was made: only calls that all runs made are compared. */
 static void count_runs(struct sw_map *runs, const struct sw_marks *marks, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

@@ -75,7 +75,8 @@ static void narrow_wait(struct sw_saving_trial *trial, const struct sw_report *r
 	}
 }
 
-/* Some order rests on a wait that no document promises: it may be this one. */
+/* Does some order that the report relies on rest on a wait that no document promises?  It may be the wait that a
+   trial removes. */
 static bool order_rests_on_waits(const struct sw_report *report)
 {
 	const struct sw_judgement *j = report->judgement;
@@ -371,7 +372,7 @@ static bool frees_at(const struct sw_plan_changes *plan, uint32_t api, uint64_t 
 	return false;
 }
 
-/* Another one keeps all that this one would. */
+/* Drops the trial of an allocation if an earlier trial keeps all blocks that it would keep: they are one. */
 static void join_frees(sw_saving_trials *trials, size_t at)
 {
 	struct sw_saving_trial *trial = &trials->at[at];

@@ -56,7 +56,7 @@ static int bound_loading(struct sw_savings *s, struct sw_saving_trial *trial)
 	return status;
 }
 
-/* Each step may refuse it. */
+/* Tries one change: each step may refuse it, the last one measures. */
 static int try_one(struct sw_savings *s, struct sw_saving_trial *trial)
 {
 	const enum sw_saving_verdict *verdict = &trial->result.verdict;

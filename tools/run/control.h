@@ -39,10 +39,10 @@ struct sw_control {
 	char *path;
 };
 
-/* Opens the socket at which `syncwatch ctl` finds this run. Where that fails `ctl` finds no run, and nothing else
+/* Opens the socket at which `syncwatch ctl` finds this run.  Where that fails `ctl` finds no run, and nothing else
    is different. */
 void sw_control_open(struct sw_control *control, struct sw_channel *channel, struct sw_session *session);
-/* Serves a descriptor of the control that can be read, as the channel reported. False: it is none of the
+/* Serves a descriptor of the control that can be read, as the channel reported.  False: it is none of the
    control's. */
 bool sw_control_readable(struct sw_control *control, int fd);
 /* A signal for `run` (signal.h). */

@@ -217,7 +217,7 @@ static void begins(struct sw_kept *k, struct kept_writer *w, const struct sw_rec
 		keep(k, w, rec, key);
 }
 
-/* A handle or an address that is given out again: how the thing before it ended was not seen. */
+/* A record begins a thing whose handle or address was given out before: drops that one, whose end was not seen. */
 static void begins_anew(struct sw_kept *k, struct kept_writer *w, const struct sw_rec *rec, uint64_t key)
 {
 	remove_begun(k, key, sw_rec_seq(rec));
@@ -238,14 +238,14 @@ static void ends(struct sw_kept *k, struct kept_writer *w, const struct sw_rec *
 		keep(k, w, rec, key)->ends = true;
 }
 
-/* The last one counts. */
+/* Keeps a record of which the last one of its key counts. */
 static void replaces(struct sw_kept *k, struct kept_writer *w, const struct sw_rec *rec, uint64_t key)
 {
 	remove_begun(k, key, UINT64_MAX);
 	keep(k, w, rec, key);
 }
 
-/* The first one counts. */
+/* Keeps a record of which the first one of its key counts. */
 static void first_only(struct sw_kept *k, struct kept_writer *w, const struct sw_rec *rec, uint64_t key)
 {
 	if (!sw_map_ptr(&k->things, key))
@@ -290,7 +290,7 @@ static void keep_node(struct sw_kept *k, struct kept_writer *w, const struct sw_
 	keep(k, w, rec, key);
 }
 
-/* No call of the thread before is kept. */
+/* Was no call of the writer's thread kept? */
 static bool did_nothing(const struct kept_writer *w)
 {
 	const struct kept_record *r = w->last;

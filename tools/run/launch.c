@@ -171,7 +171,7 @@ static int make_room(const struct sw_launch *run, const char *path)
 	return SW_EXIT_OK;
 }
 
-/* The process has no number and no program yet. */
+/* Has the pattern of a trace's name the number or the program of a process in it, which are not known yet? */
 static bool names_process(const char *pattern)
 {
 	for (const char *p = pattern; (p = strchr(p, '%')); p += p[1] ? 2 : 1)

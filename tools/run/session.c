@@ -198,7 +198,8 @@ void sw_session_ended(void *arg, int pidfd)
 			collect_memory(session, &session->traces.at[i]);
 }
 
-/* One that cannot be watched has ended when nothing of the run is left. */
+/* At the end: writes what only memory holds of processes that have ended to their files.  One that cannot be watched
+   has ended when nothing of the run is left. */
 static void collect_rest(struct sw_session *session)
 {
 	for (size_t i = 0; i < session->traces.n; i++) {

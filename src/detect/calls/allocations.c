@@ -163,7 +163,7 @@ static void count_event(struct sw_model *m, const struct recent *recent, uint32_
 	event_counts->stream = event->record.stream;
 }
 
-/* Reports SW206 for events that an allocator recorded for a block and nothing needed. If one was needed, the
+/* Reports SW206 for events that an allocator recorded for a block and nothing needed.  If one was needed, the
    finding for this place in the program is dropped, and stays so. */
 static void report_needless(struct sw_model *m, const struct sw_access *free, struct sw_pool_block *pool_block,
 			    const struct event_counts *event_counts)

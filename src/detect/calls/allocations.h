@@ -15,7 +15,7 @@ struct sw_tensor_blocks;
 /* Notes the call as the one that made the block, for findings that name the allocation. */
 void sw_block_born(struct sw_block *block, const struct sw_access *call);
 /* Enters the memory that an ALLOC record describes as a block, made by the call `born`, in the context of the
-   record in hand. A variable that is asked for again, or a handle of another process that is opened again, is no
+   record in hand.  A variable that is asked for again, or a handle of another process that is opened again, is no
    new block. */
 void sw_block_made(struct sw_model *m, const struct sw_rec_alloc *a, const struct sw_access *born);
 /* A call frees a whole block: judges whether its earlier uses are ordered before that, and returns the access that
@@ -34,7 +34,7 @@ void sw_pool_init(struct sw_model *m);
 /* Caching allocators (PyTorch's, CuPy's) allocate and free blocks; SW206: record_stream() that was not needed. */
 
 /* The caching allocator of a framework (PyTorch) says by an annotation that it hands out a block, or takes one
-   back: enters it, or ends it and judges the events that were recorded for other streams that used it. `w`: the
+   back: enters it, or ends it and judges the events that were recorded for other streams that used it.  `w`: the
    current call, whose place is that of the block. */
 void sw_tensor_block_begin(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w,
 			   const struct sw_rec_annotation *a);

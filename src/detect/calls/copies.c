@@ -179,7 +179,7 @@ static unsigned compare_writes(struct sw_model *m, const element_vec *writes, co
 }
 
 /* At the last element of a batch: compares each write of the batch with the other elements that overlap it, and
-   reports those that conflict. Then the batch is forgotten. */
+   reports those that conflict.  Then the batch is forgotten. */
 static void batch_end(struct sw_model *m)
 {
 	struct batch *batch = batch_of(m);
@@ -345,7 +345,7 @@ static enum join join_of(const struct sw_record *r, const struct side *dst, cons
 	return joins[!(r->rec->flags & SW_RF_SYNCHRONOUS)][src->place][dst->place];
 }
 
-/* Does the call wait for its stream? Where no document decides that (MAY: asynchronous copies with pageable
+/* Does the call wait for its stream?  Where no document decides that (MAY: asynchronous copies with pageable
    memory), the measured rule says it. */
 static bool may_wait(const struct sw_model *m, const struct sw_record *r, enum join join, const struct side *src,
 		     uint64_t bytes)

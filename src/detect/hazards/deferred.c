@@ -78,7 +78,7 @@ static bool earlier_counts(const struct sw_model *m, struct sw_point earlier, ui
 	return seq >= watched || sw_hb_ordered(m->hb, earlier, lane) != SW_ORDER_DOCUMENTED;
 }
 
-/* May an access of this lane conflict with what was touched? The last access of each other lane is enough: what is
+/* May an access of this lane conflict with what was touched?  The last access of each other lane is enough: what is
    ordered after it is ordered after those before it. */
 static bool has_rival(const struct sw_model *m, const struct sw_touched *touched, uint32_t lane, uint64_t watched)
 {

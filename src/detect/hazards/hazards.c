@@ -50,7 +50,7 @@ enum sw_contact sw_contact_of(const struct sw_range *a, const struct sw_range *b
 	return starts_inside(a, b) || starts_inside(b, a) ? SW_CONTACT_BASE : SW_CONTACT_EXTENT;
 }
 
-/* Is the range that of a texture or surface? The program said which rows belong to it: none is another object's. */
+/* Is the range that of a texture or surface?  The program said which rows belong to it: none is another object's. */
 static bool was_described(const struct sw_range *range)
 {
 	const struct sw_evidence_detail *detail = range->evidence_detail;

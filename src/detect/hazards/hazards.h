@@ -17,7 +17,7 @@ struct sw_shadow_use;
 void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use *later);
 void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_shadow_use *later);
 /* A suballocator (a memory pool, a stream's allocator) hands out again what was freed: judges whether the free is
-   ordered before that. Then: judges whether a use comes after the allocation of its block, which is work of a
+   ordered before that.  Then: judges whether a use comes after the allocation of its block, which is work of a
    stream. */
 void sw_hazard_reused(struct sw_model *m, struct sw_block *freed, const struct sw_access *born);
 void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_shadow_use *later);

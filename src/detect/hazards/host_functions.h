@@ -47,7 +47,7 @@ bool sw_host_func_made(const struct sw_model *m, const struct sw_shadow_use *acc
 void sw_host_func_note(struct sw_model *m, struct sw_point use);
 /* Is the host's access ordered before the use, although that was enqueued earlier? */
 bool sw_host_func_orders(const struct sw_model *m, const struct sw_shadow_use *use, const struct sw_shadow_use *access);
-/* May the host's access be ordered so? A host function whose run is not seen could have made it. */
+/* May the host's access be ordered so?  A host function whose run is not seen could have made it. */
 bool sw_host_func_may_order(struct sw_model *m, const struct sw_shadow_use *use, const struct sw_shadow_use *access);
 
 /* Work that the host may know to be done through memory, in addition to its calls. */

@@ -96,7 +96,7 @@ static bool is_exact(const struct sw_range *range)
 	return range->bounded && !range->loose && range->evidence >= SW_EV_FOOTPRINT;
 }
 
-/* Are the two accesses parts of one call of a library? A call that is captured becomes several, one for each launch
+/* Are the two accesses parts of one call of a library?  A call that is captured becomes several, one for each launch
    of the graph. */
 static bool same_call(const struct sw_access *a, const struct sw_access *b)
 {

@@ -166,7 +166,7 @@ void sw_value_stored(struct sw_model *m, struct sw_point point, const struct sw_
 	sw_hb_event_snapshot(m->hb, store->event, point.lane);
 }
 
-/* Can a value in this block be followed? Only where nothing writes there by another address, and the host does
+/* Can a value in this block be followed?  Only where nothing writes there by another address, and the host does
    not. */
 static bool is_plain_value(const struct sw_block *block)
 {

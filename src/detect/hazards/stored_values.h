@@ -36,7 +36,7 @@ void sw_stored_values_forget(struct sw_model *m);
    by it. */
 void sw_value_stored(struct sw_model *m, struct sw_point point, const struct sw_rec_mem_op *o);
 /* Notes that the current call fills [lo, hi) with a word, repeated from lo on: a wait for a value there may be
-   released by it. Its accesses were entered before. */
+   released by it.  Its accesses were entered before. */
 void sw_value_filled(struct sw_model *m, struct sw_point point, uint64_t lo, uint64_t hi, uint64_t word);
 /* Notes that work may write unknown values to [lo, hi) of the block (addresses): a wait for a value there may be
    released by it, or the value be gone. */
@@ -58,7 +58,7 @@ int sw_value_releases(struct sw_model *m, const struct sw_rec_mem_op *wait, uint
  */
 
 /* Keeps the bytes that the current call copied to device memory, if they may hold addresses: kernels that read
-   pointers there are then followed. Its accesses were entered before. */
+   pointers there are then followed.  Its accesses were entered before. */
 void sw_uploaded(struct sw_model *m, const struct sw_access *what, uint64_t address, uint32_t bytes, const void *data,
 		 bool may_change);
 /* Drops what is known of the content of a range that record number `step` may have written. */

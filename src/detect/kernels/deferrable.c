@@ -245,7 +245,7 @@ static bool lies_within(const struct sw_model *m, const struct sw_pointed *point
 	return false;
 }
 
-/* Adds the tensor of a map in the parameter block, which lies in one allocation. False: it is not known. */
+/* Adds the tensor of a map in the parameter block, which lies in one allocation.  False: it is not known. */
 static bool follow_map(struct search *s, uint32_t arch, uint32_t at)
 {
 	const struct sw_record *r = s->m->record;

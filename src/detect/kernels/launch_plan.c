@@ -333,6 +333,9 @@ static void push_open(struct making *k, const struct sw_reach *reach, enum sw_vi
 	push_touches(k, reach, via, &touch);
 }
 
+/* Adds the access that a launch makes through a pointer in a word of its parameter block: open within its
+   allocation, or where no more than [lo, hi) is touched through that word, so bounded. guess: the word may be no
+   pointer. */
 static void push_word(struct making *k, const struct sw_reach *reach, uint32_t at, uint64_t word, bool guess)
 {
 	size_t from = k->m->plans->touches.n;

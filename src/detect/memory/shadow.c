@@ -33,7 +33,7 @@ static struct sw_range extent_of(const struct sw_shadow_use *use)
 			      : sw_range_bytes(range->address, use->end - range->address, range->role, range->evidence);
 }
 
-/* Do the two uses share a byte? Boxes must be compared row by row: a box may lie in all segments of its hull. */
+/* Do the two uses share a byte?  Boxes must be compared row by row: a box may lie in all segments of its hull. */
 static bool share_bytes(const struct sw_shadow_use *m, const struct sw_shadow_use *x)
 {
 	if (sw_use_is_dense(m) && sw_use_is_dense(x)) {
@@ -365,7 +365,7 @@ static bool may_meet(const struct sw_shadow_env *env, const struct sw_shadow_use
 	       sw_hb_ordered(env->hb, m->access.point, sw_use_view(x)) != SW_ORDER_DOCUMENTED;
 }
 
-/* Must m be kept although x comes after it, for a watched wait (keep_from, keep_to)? The use that needed the wait
+/* Must m be kept although x comes after it, for a watched wait (keep_from, keep_to)?  The use that needed the wait
    does not depend on the order of m and x, unless they conflict: then x needed it. */
 static bool asked_about(const struct sw_shadow_env *env, const struct sw_shadow_use *x, const struct sw_shadow_use *m)
 {

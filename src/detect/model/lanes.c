@@ -83,7 +83,7 @@ static bool hides_own(const struct sw_model *m, const struct sw_lane_state *lane
 	return lane->waited_seq < m->cut_seq && lane->made_seq < m->cut_seq;
 }
 
-/* May a pause hide work of the context's legacy stream? A wait for that stream covers the streams that it orders,
+/* May a pause hide work of the context's legacy stream?  A wait for that stream covers the streams that it orders,
    and their work waits for its work. */
 static bool hides_legacy(const struct sw_model *m, uint8_t ctx)
 {

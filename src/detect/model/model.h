@@ -51,7 +51,7 @@ struct sw_model {
 };
 
 /* Adds the time since the last call of this to the time that was recorded (open_ns): from the first CUDA call on,
-   without the pauses of the recorder. At the edges of pauses, and at the end. */
+   without the pauses of the recorder.  At the edges of pauses, and at the end. */
 void sw_model_pass_time(struct sw_model *m, uint64_t t_ns);
 /* A small number for a thread, from 0: those of a damaged trace are as large as 32 bits allow. */
 uint32_t sw_model_thread(struct sw_model *m, uint32_t thread);

@@ -9,7 +9,7 @@ struct sw_model;
 struct sw_schedule_feed;
 
 /* Passes a judged call to the schedule, with the work that it enqueued and what it waited for; at the first record
-   of those that have two. Not for calls that failed. */
+   of those that have two.  Not for calls that failed. */
 void sw_timing_call(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w);
 /* Passes the end of a call of two records to the schedule. */
 void sw_timing_return(struct sw_model *m, const struct sw_record *begin, uint64_t dur_ns);

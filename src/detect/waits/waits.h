@@ -66,7 +66,7 @@ void sw_call_waits_free(struct sw_call_waits *waits);
 
 /* Loops of queries (SW403). */
 
-/* Counts a query that returned "not ready", in a row of one call site on one thread. `done`: this one returned
+/* Counts a query that returned "not ready", in a row of one call site on one thread.  `done`: this one returned
    "ready" and ends the row, and SW403 is given if the row was a busy wait. */
 void sw_poll_again(struct sw_model *m, const struct sw_record *r, const struct sw_access *what, bool done);
 struct sw_polls *sw_polls_new(void);

@@ -59,7 +59,7 @@ void sw_graphs_origin(uint64_t node, uint64_t seq);
 uint64_t sw_graphs_body(uint64_t node, uint32_t i);
 
 /* After a call that changed a graph succeeded: describes the nodes of a graph that was instantiated or updated,
-   remembers which graph is a clone, forgets an executable graph that is destroyed. Handles as in the GRAPH record. */
+   remembers which graph is a clone, forgets an executable graph that is destroyed.  Handles as in the GRAPH record. */
 void sw_graphs_changed(const struct sw_call *call, enum sw_graph_op op, uint64_t graph, uint64_t exec);
 
 /* All that follows a call that adds a node: its record and its end. `params`: of calls that add any kind, else NULL. */

@@ -31,7 +31,7 @@ void sw_context_stream_made(uint64_t stream, uint8_t id);
 /* The stream is about to be destroyed: the driver may reuse its handle in another context. Returns its context. */
 uint8_t sw_context_stream_gone(uint64_t stream);
 
-/* After a successful call that made, destroyed or reset a context: updates the table of ids. `handle` as in struct
+/* After a successful call that made, destroyed or reset a context: updates the table of ids.  `handle` as in struct
    sw_rec_context_op. */
 void sw_context_changed(enum sw_context_op op, uint64_t handle);
 

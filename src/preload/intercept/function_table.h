@@ -49,7 +49,7 @@ void sw_functions_module_of(uint64_t module, uint64_t library);
 /* Ids that were handed out. */
 uint32_t sw_functions_known(void);
 
-/* Before a module or library is unloaded: forgets the handles of its functions, which the driver may reuse. Returns
+/* Before a module or library is unloaded: forgets the handles of its functions, which the driver may reuse.  Returns
    the id of its image. */
 uint32_t sw_functions_unload(uint64_t code);
 

@@ -77,7 +77,7 @@ static void *write_counted(struct sw_writer *w, struct sw_counted_calls *c, enum
 	return r;
 }
 
-/* The call has ended, without a record. */
+/* Ends a call that was counted, without a record of its own. */
 static bool end_call(struct sw_thread *t)
 {
 	t->guard = NULL;

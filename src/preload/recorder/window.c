@@ -161,7 +161,7 @@ static void note_opening(void)
 		atomic_store(&window.opened_ns, sw_sys_monotonic());
 }
 
-/* A window opens or closes. */
+/* Writes the CUT where a window opens or closes, and notes in the header what there is of windows. */
 static void turn(struct sw_writer *w, bool open)
 {
 	sw_counted_flush(w);

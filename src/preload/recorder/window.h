@@ -83,7 +83,7 @@ typedef bool sw_window_inside(void);
 extern sw_window_inside *sw_window_ask_python __attribute__((visibility("hidden")));
 
 /* For syncwatch_record_start() and its like: gives the order to record or to pause (enum sw_window_order; another
-   value only asks). True: a window is open. */
+   value only asks).  True: a window is open. */
 bool sw_window_order(enum sw_window_order order);
 
 #endif

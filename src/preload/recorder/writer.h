@@ -87,7 +87,7 @@ bool sw_writer_attach(struct sw_thread *thread);
    writer. */
 void sw_writer_release(struct sw_thread *thread);
 
-/* Makes a pthread key by which the ends of threads become known. Once a process. */
+/* Makes a pthread key by which the ends of threads become known.  Once a process. */
 void sw_writer_start(void);
 
 /* How many writers there are: each has a chunk. */

@@ -20,7 +20,7 @@ bool sw_host_uses_whole_pages(uint64_t address, uint64_t bytes)
 	return address % PAGE == 0 && bytes % PAGE == 0;
 }
 
-/* A copy of other bytes than whole pages was made: the guard may miss uses. */
+/* Notes that a copy of other bytes than whole pages was made, of which the guard may miss uses. */
 static bool host_uses_missed(void)
 {
 	return atomic_load(&missed);

@@ -99,7 +99,7 @@ static bool kept_give(uint64_t address)
 	return good;
 }
 
-/* A block is about to be freed: another block may have its address soon. */
+/* Before a block is freed: forgets it, since another one may have its address soon. */
 static void kept_gone(uint64_t address)
 {
 	const uint64_t mask = sw_lock_enter(&kept_lock);

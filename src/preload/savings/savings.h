@@ -45,7 +45,7 @@ bool sw_savings_stream(uint32_t index, CUstream *stream);
 extern void *sw_savings_real[SW_ID_COUNT];
 #define SW_SAVINGS_REAL(symbol) ((__typeof__(&symbol))sw_savings_function(SW_ID_##symbol))
 void *sw_savings_function(uint32_t id);
-/* Puts the functions of savings between the wrappers and the driver, for the entry points of the plan. After the
+/* Puts the functions of savings between the wrappers and the driver, for the entry points of the plan.  After the
    first call was recorded. */
 void sw_savings_install(void);
 
@@ -68,11 +68,11 @@ struct sw_fence {
 	bool alone;	 /* all work so far was on this stream, whose later work needs no wait */
 	CUstream stream;
 };
-/* Puts a fence: *fence stands for all work enqueued so far, on all streams. False: that cannot be had. */
+/* Puts a fence: *fence stands for all work enqueued so far, on all streams.  False: that cannot be had. */
 bool sw_fence_put(struct sw_fence *fence);
 /* Is that work done? */
 bool sw_fence_passed(const struct sw_fence *fence);
-/* Orders all work that is enqueued later, on any stream, after the fence's work. False: that cannot be had. */
+/* Orders all work that is enqueued later, on any stream, after the fence's work.  False: that cannot be had. */
 bool sw_fence_order(const struct sw_fence *fence);
 
 /* ---- replace.c -------------------------------------------------------------------------------------------------- */
@@ -93,7 +93,7 @@ void sw_pinned_release(const void *at, uint64_t bytes);
 
 /* ---- staging.c -------------------------------------------------------------------------------------------------- */
 
-/* Makes a copy of this entry point in the way that the plan changes it to. False: the caller makes it as it is. */
+/* Makes a copy of this entry point in the way that the plan changes it to.  False: the caller makes it as it is. */
 bool sw_savings_copy(uint32_t id, const struct sw_savings_copy *copy);
 
 /* May the call return before these bytes of the host are written? */
@@ -119,7 +119,7 @@ void sw_unpinned_parameters(const void *block, size_t bytes);
 
 /* ---- replace.c -------------------------------------------------------------------------------------------------- */
 
-/* The stream of ours on which work for the default stream goes if the site's change says so. False: it goes where
+/* The stream of ours on which work for the default stream goes if the site's change says so.  False: it goes where
    the program puts it. */
 bool sw_own_stream(const struct sw_plan_site *site, CUstream from, CUstream *out);
 /* Is the address in device memory that the host cannot reach? */

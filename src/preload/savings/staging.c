@@ -310,7 +310,7 @@ static uint64_t hash_of_staging(const uint8_t *at, uint64_t bytes)
 	return sw_hash_bytes(words ? sw_hash_words(at, words) : SW_FNV_START, at + words, bytes - words);
 }
 
-/* A slot's bytes have come back: they must have their hash. */
+/* Compares the bytes that came back to a slot with their hash, and counts those that differ. */
 static void compare_slot(struct slot *slot)
 {
 	n_spoilt += hash_of_staging(slot->at, slot->bytes) != slot->hash;

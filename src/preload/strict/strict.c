@@ -544,7 +544,7 @@ static struct sw_strict_birth *expect_thread(const void *frame)
 	return birth;
 }
 
-/* The creation failed: there is no such thread. */
+/* A thread could not be created: drops what was said of it. */
 static void creation_failed(struct sw_strict_birth *birth)
 {
 	const int saved = errno;
@@ -555,7 +555,7 @@ static void creation_failed(struct sw_strict_birth *birth)
 	errno = saved;
 }
 
-/* In the new thread. */
+/* In a new thread, before its function: it knows what its creator knew. */
 static void thread_started(struct sw_strict_birth *birth)
 {
 	const struct sw_companion *companion = strict_companion();

@@ -24,7 +24,7 @@ static struct sw_time_row *row_of(struct sw_call_times *t, enum sw_time_table ta
 	return &t->table[table].rows.at[*index - 1];
 }
 
-/* Only the sum is known of calls that are counted in one record. */
+/* Adds calls that are counted in one record, of which only the sum of the times is known: each counts as the mean. */
 static void add_times(struct sw_time_row *row, uint64_t calls, uint64_t ns)
 {
 	const uint64_t each = ns / calls;
@@ -220,7 +220,7 @@ static void put_table(FILE *out, struct sw_call_times *t, enum sw_time_table tab
 	}
 }
 
-/* The tables alone. */
+/* Prints the tables of times, without the rest of the report. */
 static void stat_tables_text(FILE *out, struct sw_call_times *t)
 {
 	for (int table = 0; table < SW_TIME_TABLES; table++)

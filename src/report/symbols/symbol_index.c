@@ -85,7 +85,7 @@ void sw_symbol_index_finish(struct sw_symbol_index *index)
 	find_ends(index);
 }
 
-/* Both hold the address. */
+/* Is `s` the symbol to name, rather than `old`, which holds the address as well? */
 static bool is_better(const struct sw_index_symbol *s, const struct sw_index_symbol *old)
 {
 	bool local = s->bind == SW_SYMBOL_LOCAL, old_local = old->bind == SW_SYMBOL_LOCAL;

@@ -674,7 +674,7 @@ static void put_row(struct sw_text *t, const struct row *row, const size_t *widt
 	putc('\n', t->out.file);
 }
 
-/* The rest of the line goes to the two columns that may be cut. */
+/* Gives what the other columns leave of the line to the two that may be cut. */
 static void fit_columns(size_t *widths, size_t columns)
 {
 	size_t fixed = 2 * CELLS, where = widths[WHERE];

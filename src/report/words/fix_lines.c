@@ -24,7 +24,7 @@ static const char *no_line(struct sw_names *names, const struct sw_access *acces
 	return sw_names_format(names, "the line of %s is not known", sw_name_operation_brief(names, access));
 }
 
-/* One that the program does not use there. */
+/* A name for the event of a fix that the program does not use in the files of the two lines. */
 static const char *event_name(struct sw_names *names, const struct sw_frame *first, const struct sw_frame *second)
 {
 	static const char *const free_names[] = {"event", "ordered", "work_done"};
@@ -281,7 +281,7 @@ static void torch_lines(struct sw_names *names, enum sw_fix fix, const struct sw
 				sw_place_of(names, before, after));
 }
 
-/* The event that the finding names covers all of a group's edge, or none does. */
+/* Does the event that the finding names lie between the two calls, so that it covers the edge? */
 static bool event_covers(const struct sw_finding *finding, const struct sw_access *after,
 			 const struct sw_access *before)
 {
@@ -481,7 +481,8 @@ static void edge_in_capture(struct sw_names *names, const struct sw_access *from
 /* ---- frees --------------------------------------------------------------------------------------------------------
  */
 
-/* The free moves after the last use, and waits for it where it does not do so by itself. */
+/* Lines for a free that comes too early: it moves after the last use, and waits for it where it does not do so by
+   itself. */
 static void free_later(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out)
 {
 	const struct sw_access *free_call = finding->access[0], *use = finding->access[1];
@@ -528,7 +529,7 @@ static const char *stream_here(struct sw_names *names, uint32_t stream, const st
 	return sw_is_indexed(own) ? "" : own;
 }
 
-/* All that is needed, in the place of a wait that covers more. */
+/* Lines that wait for what is needed alone, in the place of a wait that covers more. */
 static void narrow_wait(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out)
 {
 	const struct sw_finding_details *more = sw_finding_details(finding);

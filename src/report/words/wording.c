@@ -358,7 +358,7 @@ static const char *fact_allocate(struct sw_names *names, const struct sw_finding
 			       sw_place_brief(names, place));
 }
 
-/* As it was given on the command line. */
+/* The option of a gate as it was given on the command line, for the finding that it made. */
 static const char *fact_rule(struct sw_names *names, const struct sw_finding *finding)
 {
 	const struct sw_gate_result *rule = &names->judgement->gate.at[finding->rule];

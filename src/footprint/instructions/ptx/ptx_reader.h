@@ -33,7 +33,7 @@ struct sw_ptx_opcode {
 	const char *text; /* without types; the program's arena */
 };
 bool sw_ptx_has(const struct sw_ptx_opcode *op, const char *part);
-/* The decoded opcode of a word such as "ld.global.u32", kept for all instructions that have it. NULL when it has
+/* The decoded opcode of a word such as "ld.global.u32", kept for all instructions that have it.  NULL when it has
    too many parts. */
 const struct sw_ptx_opcode *sw_ptx_opcode(struct sw_ptx_reader *reader, const char *at, size_t n);
 

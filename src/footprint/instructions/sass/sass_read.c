@@ -81,7 +81,7 @@ void sw_sass_fetch(struct sw_sass *s, uint64_t at)
 		s->guard_not = false;
 }
 
-/* Does the instruction load an address of bank 4 (LDC with a known index)? *symbol is then what later calls through
+/* Does the instruction load an address of bank 4 (LDC with a known index)?  *symbol is then what later calls through
    the register lead to. */
 static bool loads_symbol(struct sw_sass *s, uint64_t *symbol)
 {
@@ -149,7 +149,7 @@ static int compare_addresses(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Sorts the addresses that were reached. Mostly they lie close together: then they are collected again from what
+/* Sorts the addresses that were reached.  Mostly they lie close together: then they are collected again from what
    was marked. */
 static void sort_reached(struct sw_sass *s)
 {

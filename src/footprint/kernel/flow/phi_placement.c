@@ -127,7 +127,7 @@ static void scan_effects(struct placer *p)
 	free(e);
 }
 
-/* Does the variable need PHIs? Not if it is written in one block that dominates all its uses: it is a value
+/* Does the variable need PHIs?  Not if it is written in one block that dominates all its uses: it is a value
    already. */
 static bool needs_phi(const struct placer *p, uint32_t var)
 {

@@ -275,7 +275,7 @@ static sw_node widened_phi(struct sw_graph *g, sw_node phi)
 	return sw_graph_extend(g, 64, 32, with_zeros ? 0 : SW_SIGNED, low);
 }
 
-/* Is it a plain load of memory that others fill? What is polled changes under way. */
+/* Is it a plain load of memory that others fill?  What is polled changes under way. */
 static bool is_plain_load(const struct sw_terms *t, const struct sw_value *v)
 {
 	const struct sw_insn *x = &t->ssa->body.insn.at[t->ssa->use.at[v->imm].insn];

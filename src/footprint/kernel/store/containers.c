@@ -64,7 +64,7 @@ static void read_names(struct sw_units *u, struct sw_unit *unit, struct names *n
 	sw_contents_give(u->contents, unit);
 }
 
-/* Reads the names of kernels in a unit. The lock is held, given up meanwhile, and held again on return. */
+/* Reads the names of kernels in a unit.  The lock is held, given up meanwhile, and held again on return. */
 static void read_next(struct sw_units *u, struct sw_sort *s, struct sw_unit *unit)
 {
 	struct names names = {0};

@@ -135,7 +135,7 @@ const struct sw_content *sw_contents_take(struct sw_contents *contents, struct s
 void sw_contents_give(struct sw_contents *contents, struct sw_unit *unit);
 /* Frees the content that a unit holds, when the unit ends. */
 void sw_content_free(struct sw_content *content);
-/* Frees the memory that is kept for the next content to be decompressed; also at the end. Thread-safe. */
+/* Frees the memory that is kept for the next content to be decompressed; also at the end.  Thread-safe. */
 void sw_contents_drop_spare(struct sw_contents *contents);
 
 struct sw_containers {

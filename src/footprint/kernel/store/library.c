@@ -413,7 +413,7 @@ static void analyse_item(struct sw_footprint_library *l, struct item *item)
 	pthread_mutex_unlock(&l->monitor.lock);
 }
 
-/* Returns spare memory to the system. The lock is held, given up meanwhile, and held again on return. */
+/* Returns spare memory to the system.  The lock is held, given up meanwhile, and held again on return. */
 static void trim_memory(struct sw_footprint_library *l)
 {
 	l->untrimmed_ns = 0;
@@ -433,7 +433,7 @@ void sw_footprint_library_launched(struct sw_footprint_library *l)
 	pthread_mutex_unlock(&l->monitor.lock);
 }
 
-/* Takes the footprint of an item, which is GOING, from the disk store, or analyses its kernel. The lock is held, given
+/* Takes the footprint of an item, which is GOING, from the disk store, or analyses its kernel.  The lock is held, given
  * up meanwhile, and held again on return. */
 static void get_entry(struct sw_footprint_library *l, struct item *item)
 {

@@ -236,7 +236,7 @@ static size_t cost_of(const struct sw_unit *u)
 	return (c->mapped ? c->filled : c->owned ? c->room : 0) + (c->module ? c->n * SW_MODULE_COST : 0);
 }
 
-/* Loads the content of a unit. The lock is held, given up meanwhile, and held again on return. */
+/* Loads the content of a unit.  The lock is held, given up meanwhile, and held again on return. */
 static void load_content(struct sw_contents *cs, struct sw_unit *u, bool parsed)
 {
 	struct sw_content *c = &u->content;
@@ -259,7 +259,7 @@ static bool content_is_there(const struct sw_unit *u, bool parsed)
 	return u->content.load == SW_LOAD_DONE && (!parsed || u->entry.kind != SW_IMAGE_PTX || u->content.module);
 }
 
-/* When the last user has released the content: keeps it for another, within bounds. A load that failed is not tried
+/* When the last user has released the content: keeps it for another, within bounds.  A load that failed is not tried
    again, and needs no room. */
 static void retire_content(struct sw_contents *cs, struct sw_content *c)
 {

@@ -232,7 +232,7 @@ static bool split_quotient(struct sw_area *p, int q, int by, bool *done)
 	return true;
 }
 
-/* Does the quotient's dividend contain a quotient that was not split yet? Splitting this one first would remove
+/* Does the quotient's dividend contain a quotient that was not split yet?  Splitting this one first would remove
    that. */
 static bool must_wait(const struct sw_area *p, uint32_t q, int by, uint32_t split_already)
 {

@@ -410,7 +410,7 @@ static inline bool sw_eval_never_runs(const struct sw_eval *e, const struct sw_a
 bool sw_eval_inside(const struct sw_eval *e, uint32_t loop);
 /* After a variable was narrowed, for counters of loops that are over: only a fact may pin the last value of the
    counter, not the case that is looked at; one that is not pinned need not be reached, so what depends on it is no
-   box. Where the loop was not left at once, what let it go on holds too. */
+   box.  Where the loop was not left at once, what let it go on holds too. */
 void sw_eval_doubt_last(struct sw_eval *e, uint32_t var);
 
 /* ---- case_split.c */

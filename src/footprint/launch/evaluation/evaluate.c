@@ -317,7 +317,7 @@ static bool any_bounded(const struct walk *w, uint32_t from, uint32_t to)
 	return from < to;
 }
 
-/* Begins the next case of what these sites have in common; false: there is none. Without a budget for it they
+/* Begins the next case of what these sites have in common; false: there is none.  Without a budget for it they
    become open. */
 static bool next_case_of(struct walk *w, uint32_t from, uint32_t to, uint32_t chosen)
 {
@@ -406,7 +406,7 @@ static void walk_loop(struct walk *w, uint32_t from, uint32_t to)
 		add_open_sites(w, from, to);
 }
 
-/* Index after the last of the sites from `from` on that lie in the same loop. Where memory's content is known each
+/* Index after the last of the sites from `from` on that lie in the same loop.  Where memory's content is known each
    site finds its own pointers, and shares nothing with others. */
 static uint32_t end_of_loop(const struct walk *w, uint32_t from)
 {

@@ -381,7 +381,7 @@ static bool is_up_to_data(struct sw_eval *e, uint32_t term)
 	return true;
 }
 
-/* Holds that one of two is so: a, or else not a and b. Which of them becomes a choice of cases. */
+/* Holds that one of two is so: a, or else not a and b.  Which of them becomes a choice of cases. */
 static void hold_one_of(struct sw_eval *e, uint32_t term, uint32_t a, uint32_t b, bool want)
 {
 	int left = sw_eval_truth(e, a), right = sw_eval_truth(e, b);

@@ -167,7 +167,7 @@ struct run {
 };
 
 /* The elements of a table, from the first offset on, that are alike (one value, or counting up), and so need one
-   case. A pointer that is not the next one's is evaluated separately: that they differ need not be remembered. */
+   case.  A pointer that is not the next one's is evaluated separately: that they differ need not be remembered. */
 static struct run find_run(struct sw_eval *e, const struct sw_term *t, const struct sw_form *offset)
 {
 	bool counts = !sw_reads_wants_base(e->reads, number_of(e, t));

@@ -109,7 +109,7 @@ static uint32_t read_parameters(struct sw_spans *s, const struct sw_term *t, uin
 	return pointer;
 }
 
-/* Joins one more way of a choice to those before (`first`: there are none). The choice moves with *pointer if all
+/* Joins one more way of a choice to those before (`first`: there are none).  The choice moves with *pointer if all
    ways move with it, or with pointers that move by the same distance; a way that is a number pins them. */
 static void join_ways(struct sw_spans *s, uint32_t way, bool first, uint32_t *pointer)
 {
@@ -123,8 +123,8 @@ static void join_ways(struct sw_spans *s, uint32_t way, bool first, uint32_t *po
 	*pointer = own;
 }
 
-/* The pointer that the result of a choice moves with. The conditions are pinned: which way is taken does not depend
-   on where a pointer leads. Ways that this launch cannot take were not bounded, and are left out. */
+/* The pointer that the result of a choice moves with.  The conditions are pinned: which way is taken does not depend
+   on where a pointer leads.  Ways that this launch cannot take were not bounded, and are left out. */
 static uint32_t choice_moves_with(struct sw_spans *s, const struct sw_term *t)
 {
 	const uint32_t *way = s->f->alternative + t->a, *condition = way + t->b;
