@@ -52,8 +52,8 @@ struct sw_suppressions *sw_analysis_suppressions(const struct sw_options *option
 int sw_analysis_make(struct sw_analysis *analysis, const char *trace, const struct sw_options *options, bool hidden);
 /* The rules of the options that forbid calls.  SW_EXIT_OK, or SW_EXIT_USAGE after one line. */
 int sw_analysis_gate(const struct sw_options *options, struct sw_gate *gate);
-/* A rule in whose scope no call was has checked nothing: a gap in the proof.  Adds the calls that each rule checked in
-   this trace; `calls` may be of several traces. */
+/* Adds the calls that each rule of --forbid and its like checked in this trace to `calls`, which may be of several
+   traces: a rule in whose scope no call was has checked nothing, a gap in the proof. */
 void sw_analysis_add_checked(const struct sw_judgement *judgement, uint64_t *calls);
 /* The rules at 0, from *index on: a text that is malloc'ed, NULL after the last. */
 char *sw_analysis_unchecked(const struct sw_gate *gate, const uint64_t *calls, uint32_t *index);

@@ -43,7 +43,7 @@ struct sw_geometry sw_launch_geometry(const struct sw_record *launch);
 struct sw_kernels *sw_kernels_new(struct sw_reader *reader);
 /* At the end: files whose code could not be used, for the judgement. */
 void sw_kernels_list_unusable(struct sw_model *m);
-/* Close the library of footprints first: it looks at the code of kernels. */
+/* Frees the kernels and their code.  Close the library of footprints first: it looks at that code. */
 void sw_kernels_free(struct sw_kernels *kernels);
 
 #endif

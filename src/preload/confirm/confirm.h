@@ -40,7 +40,7 @@ extern const struct sw_companion_hooks *sw_confirm_others;
 
 /* ---- plan_text.c ------------------------------------------------------------------------------------------------ */
 
-/* False: there is no plan, or it is not one. */
+/* Reads the plan of an experiment that `syncwatch confirm` wrote.  False: there is none, or it is not one. */
 bool sw_plan_read(const char *path, struct sw_hold_plan *out);
 /* The first process of a program that comes has the plan; false: another one has it. */
 bool sw_result_claim(void);

@@ -28,7 +28,8 @@ CUcontext sw_context_current(void);
 uint8_t sw_context_of_stream(uint64_t stream);
 
 void sw_context_stream_made(uint64_t stream, uint8_t id);
-/* The stream is about to be destroyed: the driver may reuse its handle in another context. Returns its context. */
+/* Before a stream is destroyed: forgets its context, as the driver may reuse its handle in another one. Returns its
+ * context. */
 uint8_t sw_context_stream_gone(uint64_t stream);
 
 /* After a successful call that made, destroyed or reset a context: updates the table of ids.  `handle` as in struct

@@ -112,6 +112,7 @@ bool sw_host_uses_whole_pages(uint64_t address, uint64_t bytes);
 
 /* ---- replace.c -------------------------------------------------------------------------------------------------- */
 
+/* Does the address lie in memory that the plan left unpinned, although the program wanted it pinned? */
 bool sw_unpinned_has(uint64_t address);
 /* Before a launch with these parameters: pins memory to which they point and which the plan left unpinned, since
    the kernel may use it. */

@@ -173,7 +173,8 @@ static long send_message(long fd, struct sw_announce_message *message, const int
 	return system_call(SYS_sendmsg, fd, (long)&header, MSG_NOSIGNAL | MSG_DONTWAIT, 0, 0, 0);
 }
 
-/* True: with the descriptors. */
+/* Sends a message with descriptors to the `run` that listens; without them where the kernel does not pass any, as the
+   path has to do then.  What cannot be sent is counted on the board.  True: it was sent with the descriptors. */
 static bool deliver_message(struct sw_announce_message *message, const int passed[2], size_t n)
 {
 	bool whole = false;

@@ -275,7 +275,8 @@ static void put_analysis(struct sw_json *json, const struct sw_report *report)
 	sw_json_close(json, '}');
 }
 
-/* Only where a table of calibrate was found. */
+/* Puts the tables of calibrate that were used, the rules in which they differ from those built in, and tables that
+   could not be used; nothing where none was found. */
 static void put_behaviour(struct sw_json *json, const struct sw_wait_rules *wait_rules)
 {
 	if (!wait_rules->used.n && !wait_rules->complaints.n)

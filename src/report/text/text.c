@@ -502,7 +502,7 @@ static void put_members(struct sw_text *t, const struct sw_group *group)
 /* ---- a finding ----------------------------------------------------------------------------------------------------
  */
 
-/* For filters: names and numbers that do not change when a sentence does. */
+/* Puts a finding's names and numbers for filters, which do not change when a sentence does. */
 static void put_facts(struct sw_text *t, const struct sw_shown_finding *shown)
 {
 	const struct sw_finding *finding = shown->finding;

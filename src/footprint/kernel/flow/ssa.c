@@ -305,7 +305,7 @@ static void lift_load(const struct working *w)
 {
 	const struct sw_insn *x = w->x;
 	sw_node at = SW_NO_NODE, value = SW_NO_NODE;
-	uint32_t use = UINT32_MAX, count = x->count ? x->count : 1;
+	uint32_t use = UINT32_MAX, count = x->count;
 	for (uint32_t k = 0; k < count; k++) {
 		uint32_t var = renamer_var(w->r, w->insn, k);
 		if (var == SW_NO_REG && at == SW_NO_NODE)
