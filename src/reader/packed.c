@@ -216,7 +216,7 @@ const char *sw_take_pack(struct sw_dictionary *d, struct sw_writer_cursor *w, co
 
 /* ---- code -------------------------------------------------------------------------------------------------------- */
 
-/* Some images are described before the code is. */
+/* After the code of an image was read: gives it to the image, if that was described before. */
 static void note_image(struct sw_dictionary *d, uint32_t id)
 {
 	struct sw_image_entry *e = sw_map_ptr(&d->images, id);

@@ -386,7 +386,7 @@ static int hold_back(struct sw_reader *r, struct sw_writer_cursor *w, struct sw_
 	return !was_held(r, seq, SW_FOLLOW_CALL_NS);
 }
 
-/* Calls that were taken before they returned, and have by now. */
+/* Reads again the records of calls that were judged before they returned, and counts those that failed since. */
 static void settle_taken(struct sw_reader *r)
 {
 	size_t kept = 0;

@@ -80,7 +80,7 @@ static bool valid_id(const char *word)
 	       (length == 3 || strchr(word, '*'));
 }
 
-/* A whole id must be one of ours, or of `syncwatch merge`: SW5xx. */
+/* Is the id a pattern, or one of ours or of `syncwatch merge` (SW5xx)? */
 static bool is_known(const char *id)
 {
 	return strpbrk(id, "?*") || id[2] == '5' || sw_finding_info(atoi(id + 2));
@@ -287,7 +287,8 @@ static const char *source_of(struct sw_names *names, const struct sw_frame *fram
 	return line ? collapse_blanks(names, line) : NULL;
 }
 
-/* All lambdas of a program have the same name without their scope. */
+/* The name of a frame that a line of suppressions compares: of a lambda with its scope, since all lambdas of a
+   program have the same name without. */
 static const char *function_of(const struct sw_frame *frame)
 {
 	if (!frame->base)

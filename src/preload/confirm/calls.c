@@ -158,7 +158,7 @@ static void hold_prepare(void)
 		sw_watch_start();
 }
 
-/* The wait is in a graph that shows nothing: nothing would end it. */
+/* Releases a hold whose wait is in a graph that shows nothing, since nothing else would end it. */
 static void hold_give_up(void)
 {
 	if (sw_hold.words)
@@ -425,7 +425,7 @@ static void prepare_hold(const struct sw_rec *rec)
 	sw_lock_leave(&lock, mask);
 }
 
-/* The hold begins when the graph is launched. */
+/* Begins the hold when the graph that the captured calls made is launched. */
 static void capture_launched(const struct sw_rec *rec)
 {
 	if (rec->kind != SW_REC_GRAPH_LAUNCH || atomic_load(&put_in) != 3 || !sw_calls_try())
@@ -637,7 +637,7 @@ static void record_published(const struct sw_rec *rec)
 	errno = saved;
 }
 
-/* A call has returned in a mode that holds no call of a finding. */
+/* Passes the end of a call to the mode of the plan, where that holds no call of a finding.  False: it does. */
 static bool left_other_mode(int status)
 {
 	const int saved = errno;
@@ -723,7 +723,7 @@ ALLOCATES(cuMemAllocFromPoolAsync, COMMON(stream),
 ALLOCATES(cuMemAllocFromPoolAsync_ptsz, OWN(stream),
 	  (CUdeviceptr * out, size_t bytes, CUmemoryPool pool, CUstream stream), (out, bytes, pool, stream))
 
-/* The earlier call is one. */
+/* Is the earlier call of the plan an allocation, of which our function stands before the driver's? */
 static bool allocations_held(void)
 {
 	return real[sw_confirm_plan.earlier.api] != NULL;

@@ -118,7 +118,7 @@ static bool sync_blocks(const struct sw_rec *rec)
 	return has_stream(stream);
 }
 
-/* A thread that only takes a context as its own waits for nothing. */
+/* Does the operation end a context, for whose work it waits? */
 static bool ends_context(const struct sw_rec_context_op *o)
 {
 	return o->op == SW_CONTEXT_DESTROY || o->op == SW_CONTEXT_RESET || o->op == SW_CONTEXT_RELEASE;

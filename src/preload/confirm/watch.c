@@ -332,7 +332,8 @@ static CUresult wait_on_stream(CUstream stream, const struct waits *waits, CUeve
 	return status;
 }
 
-/* An event that was never recorded makes nothing wait, and the fix would not either. */
+/* Makes the later call of an edge wait for the events of the earlier ones.  One that was never recorded makes
+   nothing wait, and the fix would not either. */
 static void put_waits(const struct sw_plan_edge *edge, CUstream stream, CUevent before, uint64_t seq)
 {
 	struct waits waits;

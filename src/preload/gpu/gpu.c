@@ -158,7 +158,8 @@ static uint64_t first_ticks, first_ns;
 static uint64_t rate = 1ull << 32; /* nanoseconds a tick, 2^-32 */
 static _Atomic bool used;
 
-/* The recorder's estimate comes from a fifth of a millisecond; by now some milliseconds have passed. */
+/* The clock's rate by what has passed since the start, some milliseconds: the recorder's first estimate is from a
+   fifth of one. */
 static uint64_t rate_by_now(const struct sw_file_header *header)
 {
 	const uint64_t ticks = sw_clock_ticks() - header->start_ticks;
@@ -452,7 +453,7 @@ static void say_refused(const char *what, CUptiResult result)
 	say_once(text, result_text(result));
 }
 
-/* The reason is kept where somebody else has CUPTI who may share it. */
+/* Does the result of CUPTI say that somebody else has it? */
 static bool in_use(CUptiResult result)
 {
 	return result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED || result == CUPTI_ERROR_NOT_COMPATIBLE;

@@ -247,7 +247,7 @@ static int find_first(struct dl_phdr_info *info, size_t size, void *with)
 	return met.start == object->start ? 1 : sw_object_has(&met, &known) ? 2 : 0;
 }
 
-/* An object before us among those that the program was started with: its calls reach us. */
+/* Was the object loaded before us, among those that the program was started with, so that its calls reach us? */
 static bool stands_before_us(const struct sw_loaded_object *object)
 {
 	return dl_iterate_phdr(find_first, (void *)object) == 1;
@@ -298,7 +298,7 @@ static int find_other(struct dl_phdr_info *info, size_t size, void *with)
 	return 0;
 }
 
-/* A library that wraps the driver: our questions are for the driver itself, if it is loaded. */
+/* Looks for the driver behind a library that wraps it: our questions are for the driver itself, if it is loaded. */
 static void look_behind(const struct identity *identity)
 {
 	const void *mark = (const void *)identity->object.start;

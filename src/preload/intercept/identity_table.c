@@ -200,7 +200,7 @@ static void delete (struct sw_table *table, uint64_t key)
 	clean_slots(table, (uint64_t)(slot - slots_of(table->slots)));
 }
 
-/* Most of it is not needed any more. */
+/* Makes a table smaller of which most is not needed any more. */
 static void shrink_table(struct sw_table *table)
 {
 	if (table->live * 32ull < room_of(table->slots) && (table->slots & LOG_MASK) > FIRST_LOG)

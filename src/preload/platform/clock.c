@@ -66,7 +66,7 @@ static uint64_t said_rate(void)
 }
 #endif
 
-/* The kernel itself trusts the counter (it watches it against other clocks). */
+/* Does the kernel use the processor's counter as its own clock?  It watches it against other clocks. */
 static bool kernel_trusts_it(void)
 {
 	char name[16] = "";

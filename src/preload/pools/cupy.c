@@ -195,7 +195,7 @@ static ptrdiff_t place_of(const void *object, uint64_t value)
 	return found;
 }
 
-/* The next block may tell where this one does not. */
+/* Finds by a block of CuPy where its fields for address and size lie.  False: this one does not tell, the next may. */
 static bool find_fields(void *block)
 {
 	unsigned long long address, size;

@@ -124,7 +124,7 @@ static int fill_cache(const struct sw_trace_file *file, int fd, uint64_t offset)
 	return 0;
 }
 
-/* A chunk in memory is written to the file in time: it needs the blocks as well. */
+/* Gets blocks in the file for a chunk that lies in memory, as it is written there in time. */
 static int grow_file(uint64_t offset)
 {
 	if (sw_trace.write_error || !sw_trace.memory.inode || !sw_isolated_here())
@@ -174,7 +174,8 @@ static void fault_in(uint8_t *chunk)
 		*(volatile uint8_t *)(chunk + at) = 0;
 }
 
-/* A spool: `run` gives its blocks back as it reads them, or does not any more. */
+/* Does the trace of a flight recorder (spool) take more blocks than it may, because `run` does not give them back
+   any more? */
 static bool is_spool_full(void)
 {
 	const struct sw_preload_options *options = sw_preload_options();
@@ -238,7 +239,7 @@ struct wanted {
 	int error;
 };
 
-/* Where it runs there is no other lock. */
+/* Prepares a chunk for a thread that found none, as a job of the isolated thread where there is one. */
 static void prepare_for(void *with)
 {
 	struct wanted *wanted = with;
@@ -251,7 +252,7 @@ static void prepare_for(void *with)
 	sw_lock_leave(&sw_trace.lock, mask);
 }
 
-/* No thread can do better. */
+/* Is the error one that no other thread can do better about? */
 static bool is_final(int error)
 {
 	return error == -ESHUTDOWN || error == -EFBIG || error == -ENOSPC;

@@ -279,7 +279,8 @@ static void write_thread(struct sw_writer *w, uint32_t number)
 	sw_writer_commit(w);
 }
 
-/* The first that its lane does: the creating thread comes before it (strict host). */
+/* Writes that the thread was created, as the first thing that its lane does: the creating thread comes before it
+   (strict host). */
 static void write_start(struct sw_writer *w, struct sw_thread *thread)
 {
 	struct sw_rec_host_sync *r = NULL;
@@ -342,7 +343,7 @@ static struct sw_writer *take_writer(uint32_t *number)
 	return w;
 }
 
-/* The next thread that has a writer reports what threads without one lost. */
+/* Takes over what threads without a writer lost, so that the next record's LOSS counts it. */
 static void inherit_missed(struct sw_writer *w)
 {
 	uint64_t missed = atomic_exchange(&pool.missed, 0);

@@ -116,7 +116,7 @@ static bool join_all(void)
 	return true;
 }
 
-/* As long as there was never another stream, its own order is all that there is. */
+/* Puts a fence where there was never another stream: an event on it is enough, its own order is all that there is. */
 static bool put_alone(struct sw_fence *fence)
 {
 	__typeof__(&cuEventRecord) record = SW_SAVINGS_REAL(cuEventRecord);

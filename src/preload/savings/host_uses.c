@@ -143,7 +143,7 @@ static CUevent event_of(const struct sw_plan_site *site, uint32_t need)
 	return event;
 }
 
-/* All that is needed is there: nothing is done by halves. */
+/* Finds the streams and events of all needs of a site.  False: one is missing, and nothing is done by halves. */
 static bool resolve_needs(const struct sw_plan_site *site, CUstream *from, CUstream *to, CUevent *event)
 {
 	for (uint32_t i = 0; i < site->needs; i++) {

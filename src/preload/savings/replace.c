@@ -28,7 +28,7 @@ static struct block blocks[BLOCKS];
 static uint32_t n_blocks; /* slots that were ever used */
 static uint64_t kept_bytes;
 
-/* The one that was kept first: its work ends first. */
+/* The block of that kind that was kept first, as its work ends first; NULL: none. */
 static struct block *take_block(uint32_t kind, uint64_t bytes, unsigned flags, bool host)
 {
 	static uint32_t from;
@@ -43,7 +43,8 @@ static struct block *take_block(uint32_t kind, uint64_t bytes, unsigned flags, b
 	return NULL;
 }
 
-/* Memory of that kind (id of what allocates it) and size that was kept. */
+/* Takes a kept block of that kind (id of what allocates it), size and flags, ordered after its last work.  False:
+   there is none. */
 static bool kept_take(uint32_t kind, uint64_t bytes, unsigned flags, bool host, uint64_t *address)
 {
 	const uint64_t mask = sw_lock_enter(&kept_lock);
@@ -58,7 +59,7 @@ static bool kept_take(uint32_t kind, uint64_t bytes, unsigned flags, bool host, 
 	return good;
 }
 
-/* A block was allocated, and may be kept when the program frees it. */
+/* Notes a block that was allocated, which may be kept when the program frees it. */
 static void kept_made(uint32_t kind, uint64_t bytes, unsigned flags, uint64_t address)
 {
 	const uint64_t mask = sw_lock_enter(&kept_lock);

@@ -42,7 +42,7 @@ static bool is_kept(uint32_t nth)
 	return nth <= 1024 || (nth <= 16384 && nth % 16 == 0) || nth % 1024 == 0;
 }
 
-/* A call of this site begins. */
+/* Marks the begin of a call of this site, for comparing the parts of runs. */
 static void marks_call(uint32_t site)
 {
 	const uint32_t nth = atomic_fetch_add(&calls[site], 1) + 1;
@@ -55,7 +55,8 @@ static void marks_call(uint32_t site)
 		marks[at] = (struct mark){site, nth, now_ns()};
 }
 
-/* The thread's call has returned; it waited for the whole device. */
+/* When a call that waited for the whole device returned: notes the end of the marked stretch, unless the call is a
+   marked one itself. */
 static void marks_left(bool waited)
 {
 	uint64_t none = 0;
@@ -65,7 +66,7 @@ static void marks_left(bool waited)
 	marked = false;
 }
 
-/* So long a change took for what it does once. */
+/* Adds the time that a change took for what it does once. */
 static void marks_once(uint64_t ns)
 {
 	atomic_fetch_add(&once_ns, ns);
@@ -528,7 +529,8 @@ static void unpin_range(struct range *range)
 	pinned_bytes -= range->bytes;
 }
 
-/* The memory is pinned, and what it was: else it never is. */
+/* Is the memory pinned, and does it hold the same words as then?  If it was filled again it is unpinned, and stays
+   so. */
 static bool range_ready(struct range *range, uint64_t bytes)
 {
 	if (!range->bytes)
@@ -676,7 +678,7 @@ static void note_streams(const struct sw_rec *rec, CUstream stream)
 	}
 }
 
-/* Nothing of ours in a context that ends can be used any more. */
+/* When a context ends: gives up fences and kept memory, which may be its own. */
 static void context_op(const struct sw_rec *rec)
 {
 	const struct sw_rec_context_op *o = (const struct sw_rec_context_op *)(const void *)rec;

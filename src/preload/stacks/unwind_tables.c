@@ -168,7 +168,7 @@ static bool push(struct machine *m, uint64_t value)
 	return true;
 }
 
-/* An operation on the two uppermost values. */
+/* Replaces the two uppermost values of the stack by the result of an operation on them (DWARF 5, 2.5.1.4). */
 static bool combine(struct machine *m, uint8_t op)
 {
 	if (m->n < 2)
