@@ -46,4 +46,11 @@ static inline bool sw_python_is_named(const char *file, const char *recorded, co
 	return false;
 }
 
+/* Names with __main__ match nothing: a module is found by its file, whatever it was imported as. */
+static inline bool sw_python_names_main(const char *name)
+{
+	return !strncmp(name, "__main__.", strlen("__main__."));
+}
+#define SW_PYTHON_NO_MAIN "a function of the program itself is named by its file (train.step) or alone (step), not '%s'"
+
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/python_name.h"
 
 static const char *const kind_names[] = {
 #define SW_GATE_KIND_TEXT(name, text, finding) [SW_GATE_##name] = text,
@@ -120,6 +121,9 @@ static int parse_scope(struct sw_gate_rule *rule, const char *text, struct sw_er
 			take_skip(rule);
 		if (named && !*rule->name)
 			break;
+		if (rule->scope == SW_GATE_PYTHON && sw_python_names_main(rule->name))
+			return sw_fail(error, SW_E_USAGE, "'%s': " SW_PYTHON_NO_MAIN, sw_gate_option(rule->op),
+				       rule->name);
 		char *at = rule->scope == SW_GATE_NVTX ? strrchr(rule->name, '@') : NULL;
 		if (at) {
 			rule->domain = sw_strdup(at + 1);

@@ -30,3 +30,5 @@ for _ in range(int(sys.argv[1]) if len(sys.argv) > 1 else 300):
     times.append((time.perf_counter_ns() - t) / 1e6)
 times.sort()
 print(f"torch_step_ms\tp50\t{statistics.median(times):.4f}\tp99\t{times[int(len(times) * 0.99)]:.4f}")
+# As window_cost.py reads rows, in ns.
+print(f"step {statistics.median(times) * 1e6:.0f} {times[int(len(times) * 0.99)] * 1e6:.0f} {statistics.median(times) * 1e6:.0f}")

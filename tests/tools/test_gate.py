@@ -102,6 +102,7 @@ class Gate(command_case.Case):
         trace = self.trace("fixed")
         for option, rule, part in (("--forbid", "waits@program", "unknown kind 'waits'"),
                                    ("--forbid", "wait@nvtx", "unknown scope 'nvtx'"),
+                                   ("--forbid", "wait@python:__main__.step", "named by its file (train.step) or alone (step)"),
                                    ("--forbid", "wait", "needs a scope"),
                                    ("--max-wait", "5@program", "needs a time with its unit"),
                                    ("--max-calls", "alloc@program", "needs a kind and a number")):

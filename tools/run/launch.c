@@ -16,6 +16,7 @@
 
 #include "analysis.h"
 #include "base/name_pattern.h"
+#include "base/python_name.h"
 #include "crash.h"
 #include "elf_probe.h"
 #include "footprint/kernel/store/disk_store.h"
@@ -298,6 +299,8 @@ static int check_windows(const struct sw_options *options)
 	int end = 0;
 	if (name && ((!nvtx && !python && strcmp(name, "profiler")) || strlen(name) > 255))
 		return sw_complain_usage("'--capture' takes nvtx:NAME, python:MODULE.FUNC or profiler, not '%s'", name);
+	if (python && sw_python_names_main(name + strlen("python:")))
+		return sw_complain_usage("'--capture': " SW_PYTHON_NO_MAIN, name + strlen("python:"));
 	if (python && options->depth == 1)
 		return sw_complain_usage("'--capture python' needs call stacks: no '--depth 0'");
 	if (!options->steps)
