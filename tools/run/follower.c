@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -324,7 +325,7 @@ static void follow_until_finish(struct state *s)
 static void *follow_modestly(void *arg)
 {
 	struct state *s = arg;
-	setpriority(PRIO_PROCESS, (id_t)gettid(), 10);
+	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 10);
 	follow_until_finish(s);
 	sem_post(&s->finished);
 	/* The process that reads debug information ends with the thread that started it (PR_SET_PDEATHSIG). */
