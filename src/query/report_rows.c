@@ -75,11 +75,21 @@ static void put_finding(struct sw_rows *rows, struct sw_report *report, size_t i
 	sw_rows_end(rows);
 }
 
+/* The call that made the memory. */
+static void put_allocated(struct sw_rows *rows, struct sw_report *report, const struct sw_allocation *info)
+{
+	const bool known = info && info->seq;
+	const struct sw_frame *site = known ? sw_stack_site(&report->names, info->stack, 0) : NULL;
+	sw_rows_text(rows, known ? sw_name_api(&report->names, info->api, info->flags, info->stack) : NULL);
+	sw_rows_text(rows, site && site->file ? sw_place_full(&report->names, site) : NULL);
+	sw_rows_known(rows, known ? (int64_t)info->seq : 0);
+}
+
 static void put_memory(struct sw_rows *rows, struct sw_report *report, const struct sw_access *access)
 {
 	const bool known = access->allocation && access->allocation <= report->judgement->allocations.n;
 	if (!access->ranged) {
-		for (int i = 0; i < 7; i++)
+		for (int i = 0; i < 10; i++)
 			sw_rows_null(rows);
 		return;
 	}
@@ -91,6 +101,7 @@ static void put_memory(struct sw_rows *rows, struct sw_report *report, const str
 	sw_rows_text(rows, known ? sw_name_allocation(&report->names, access->allocation) : NULL);
 	sw_rows_text(rows,
 		     known ? sw_name_memory(report->judgement->allocations.at[access->allocation - 1].memory) : NULL);
+	put_allocated(rows, report, known ? &report->judgement->allocations.at[access->allocation - 1] : NULL);
 }
 
 static void put_access(struct sw_rows *rows, struct sw_report *report, size_t index, const struct sw_access *access,

@@ -104,18 +104,20 @@ class Golden(Case):
                 rows = self.ask(trace, f"SELECT {', '.join(keys)} FROM findings ORDER BY finding", "--all")
                 self.assertEqual(rows, [{key: finding[key] for key in keys} for finding in report["findings"]])
                 rows = self.ask(trace, "SELECT id, role, api, kernel, stream_name, sequence, access, address, bytes, "
-                                "evidence FROM accesses JOIN findings USING (finding) ORDER BY finding, accesses.rowid",
+                                "evidence, allocated_by FROM accesses JOIN findings USING (finding) ORDER BY finding, accesses.rowid",
                                 "--all")
                 wanted = []
                 for finding in report["findings"]:
                     for access in finding["accesses"] + ([finding["waited_for"]] if finding["waited_for"] else []):
-                        extent = access["range"] or {"address": None, "bytes": None}
+                        extent = access["range"] or {"address": None, "bytes": None, "allocation": None}
+                        made = extent["allocation"]
                         wanted.append({
                             "id": finding["id"], **{key: access[key] for key in ("role", "api", "kernel")},
                             "stream_name": access["stream"] and access["stream"]["name"],
                             **{key: access[key] for key in ("sequence", "access")},
                             "address": extent["address"] and int(extent["address"], 16), "bytes": extent["bytes"],
-                            "evidence": access["evidence"]})
+                            "evidence": access["evidence"],
+                            "allocated_by": made["api"] if made else None})
                 self.assertEqual(rows, wanted)
                 rows = self.ask(trace, "SELECT id, severity, members, leader FROM groups ORDER BY cause", "--all")
                 self.assertEqual(rows, [{"id": group["id"], "severity": group["severity"],

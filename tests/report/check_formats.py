@@ -51,6 +51,13 @@ def check_sarif(path):
     occur = {r["ruleId"] for r in run["results"] if not r["ruleId"].startswith("SW5")}
     golden = os.path.basename(os.path.dirname(os.path.abspath(path))) == "formats"  # without rules (test_ci.c)
     require(golden or sorted(rules) == sorted(occur), "rules: those that occur, each once")
+    for rule in run["tool"]["driver"]["rules"]:
+        for form in ("text", "markdown"):
+            require(f"syncwatch explain {rule['id']}" in rule["help"][form], "help that says where more stands")
+        require(all(before == "" or before.startswith("    ") or not code.startswith("    ") for before, code in
+                    zip(rule["help"]["markdown"].split("\n"), rule["help"]["markdown"].split("\n")[1:])),
+                "a blank line before code")
+        require(len(rule["properties"]["tags"]) > 1, "tags")
     require(run["invocations"], "an invocation")
     for result in run["results"]:
         if not golden and not result["ruleId"].startswith("SW5"):
@@ -83,6 +90,7 @@ def check_gitlab(path):
     for issue in issues:
         for member in ("description", "check_name", "fingerprint"):
             require(issue[member], member)
+        require(re.match(r"SW\d{3} |incomplete$", issue["check_name"]), "a name with the id")
         require(issue["severity"] in ("info", "minor", "major", "critical", "blocker"), "severity")
         require(issue["location"]["path"] and issue["location"]["lines"]["begin"] >= 1, "location")
         require(not issue["location"]["path"].startswith("./"), "GitLab does not know ./")

@@ -197,9 +197,9 @@ class Traces(Case):
         for traces in ((self.trace("unknown"),), (self.trace("unknown"), fixed)):
             junit, sarif, gitlab, github = self.files(UNPROVEN, "report", *traces)
             self.assertEqual((junit, sarif), ((1, 0), (1, ["SW903"])))
-            self.assertEqual((set(gitlab), set(github)), ({"unclassified-call", "incomplete"}, {"SW903 unclassified-call", "syncwatch incomplete"}))
+            self.assertEqual((set(gitlab), set(github)), ({"SW903 unclassified-call", "incomplete"}, {"SW903 unclassified-call", "syncwatch incomplete"}))
         silent = self.files(NOTHING, "report", self.trace("silent"))
-        self.assertEqual((silent[0], silent[2]), ((1, 0), ["nothing-intercepted", "incomplete"]))
+        self.assertEqual((silent[0], silent[2]), ((1, 0), ["SW901 nothing-intercepted", "incomplete"]))
         missing = self.files(UNPROVEN, "report", fixed, "/nonexistent.swt")
         self.assertEqual(missing, ((1, 0), (1, []), gap, ["syncwatch incomplete"]))
         self.assertEqual(self.files(UNPROVEN, "merge", fixed, "/nonexistent.swt")[0], (1, 0))
@@ -456,7 +456,7 @@ class Between(Case):
             self.assertIn(checked.returncode, (0, 77), checked.stdout + checked.stderr)
             self.assertEqual(self.read("r.junit.xml").count("<failure "), failures)
             self.assertEqual([r["ruleId"] for r in self.json("r.sarif")["runs"][0]["results"]], ["SW505"] * failures)
-            self.assertEqual([issue["check_name"] for issue in self.json("r.gitlab.json")], ["shared-memory-race"] * failures)
+            self.assertEqual([issue["check_name"] for issue in self.json("r.gitlab.json")], ["SW505 shared-memory-race"] * failures)
 
     def test_a_partner_that_is_not_there(self):
         self.ipc(OK, "--fixed", "unordered")

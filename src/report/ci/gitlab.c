@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GitLab's code quality report: an array of issues, each with a fingerprint of its own. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "report/ci/ci_parts.h"
 
-static void put_members(struct sw_ci *ci, const char *text, const char *kind, const char *fingerprint,
+static void put_members(struct sw_ci *ci, const char *text, const char *check, const char *fingerprint,
 			const char *severity, const char *path, int line)
 {
 	struct sw_json *json = &ci->json;
 	sw_json_open(json, NULL, '{');
 	sw_json_text(json, "description", text);
-	sw_json_text(json, "check_name", kind);
+	sw_json_text(json, "check_name", check);
 	sw_json_text(json, "fingerprint", fingerprint);
 	sw_json_text(json, "severity", severity);
 	sw_json_open(json, "location", '{');
@@ -26,20 +27,23 @@ static const char *const severities[] = {"info", "minor", "critical"};
 
 static void extra_gitlab(struct sw_ci *ci, const struct sw_ci_extra *extra)
 {
-	char fingerprint[17];
+	char fingerprint[17], *check = sw_format("%s%s%s", extra->id, *extra->id ? " " : "", extra->kind);
 	snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, extra->fingerprint);
 	if ((*sw_map_put(&ci->written, extra->fingerprint))++ == 0)
-		put_members(ci, extra->text, extra->kind, fingerprint,
-			    *extra->id ? severities[extra->severity] : "major", extra->program, 0);
+		put_members(ci, extra->text, check, fingerprint, *extra->id ? severities[extra->severity] : "major",
+			    extra->program, 0);
+	free(check);
 }
 
 /* A path is required: without a line the program stands for it. */
 static void put_issue(struct sw_ci *ci, struct sw_report *report, const struct sw_ci_result *result)
 {
-	put_members(ci, result->text, result->leader->info->kind,
-		    sw_names_format(&report->names, "%016" PRIx64, result->leader->fingerprint),
-		    severities[result->leader->finding->severity], *result->path ? result->path : sw_ci_program(report),
-		    result->line);
+	put_members(
+		ci, result->text,
+		sw_names_format(&report->names, "SW%03d %s", result->leader->finding->id, result->leader->info->kind),
+		sw_names_format(&report->names, "%016" PRIx64, result->leader->fingerprint),
+		severities[result->leader->finding->severity], *result->path ? result->path : sw_ci_program(report),
+		result->line);
 }
 
 static void begin_gitlab(struct sw_ci *ci)

@@ -87,6 +87,53 @@ static const char *family_tag(enum sw_finding_family family)
 	return tags[family];
 }
 
+/*
+ * An explanation as Markdown.  Its lines that begin with four spaces are code already, if a blank line precedes them;
+ * in the prose what Markdown would take for a tag or for emphasis is escaped.  malloc'ed.
+ */
+static char *markdown_of(const char *text)
+{
+	char *markdown = sw_alloc(2 * strlen(text) + 1), *out = markdown;
+	bool blank = true, code = false; /* of the line before; of the line */
+	for (const char *line = text; *line;) {
+		const size_t length = strcspn(line, "\n");
+		const bool before = code;
+		code = strncmp(line, "    ", 4) == 0;
+		if (code && !before && !blank)
+			*out++ = '\n';
+		for (size_t i = 0; i < length; i++) {
+			if (!code && strchr("<_*", line[i]))
+				*out++ = '\\';
+			*out++ = line[i];
+		}
+		blank = length == 0;
+		line += length;
+		if (*line)
+			*out++ = *line++;
+	}
+	*out = 0;
+	return markdown;
+}
+
+/* The explanation and where it stands.  There is no page on the web to name as helpUri. */
+static void put_help(struct sw_json *json, const struct sw_finding_info *info)
+{
+	static const char more[] =
+		"From the command line: \"syncwatch explain SW%03d\". All findings: doc/findings.md.";
+	char *markdown = markdown_of(info->text), *source = sw_format(more, info->number);
+	char *plain = sw_format("%s\n%s", info->text, source);
+	char *marked =
+		sw_format("**SW%03d %s**: %s\n\n%s\n%s", info->number, info->kind, info->title, markdown, source);
+	sw_json_open(json, "help", '{');
+	sw_json_text(json, "text", plain);
+	sw_json_text(json, "markdown", marked);
+	sw_json_close(json, '}');
+	free(marked);
+	free(plain);
+	free(source);
+	free(markdown);
+}
+
 /* The rules that occur. */
 static void put_rules(struct sw_ci *ci)
 {
@@ -101,7 +148,7 @@ static void put_rules(struct sw_ci *ci)
 		sw_json_text(json, "name", info->kind);
 		put_message(json, "shortDescription", info->title);
 		put_message(json, "fullDescription", info->text);
-		put_message(json, "help", info->text);
+		put_help(json, info);
 		sw_json_open(json, "properties", '{');
 		sw_json_open(json, "tags", '[');
 		sw_json_text(json, NULL, "cuda");

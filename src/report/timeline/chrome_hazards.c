@@ -426,6 +426,20 @@ static struct sw_label stack_label(struct sw_chrome *c, const struct sw_access *
 	return sw_label_any(&c->labels, *text ? text : "not recorded");
 }
 
+/* The buffer as the report calls it, and the call that made it. */
+static void put_allocation(struct sw_chrome *c, uint32_t index)
+{
+	if (index == 0 || index > c->judgement->allocations.n)
+		return;
+	const struct sw_allocation *info = &c->judgement->allocations.at[index - 1];
+	sw_event_label(&c->events, "buffer",
+		       sw_label_any(&c->labels, sw_name_allocation_whole(&c->labels.names, index)));
+	if (!info->seq)
+		return;
+	sw_event_number(&c->events, "allocation_correlation", info->seq);
+	sw_chrome_put_site(c, "allocated_at", info->stack, 0);
+}
+
 static void put_args(struct sw_chrome *c, const struct hazard *h, const char *side)
 {
 	const struct sw_access *earlier = &h->side[0], *later = &h->side[1];
@@ -446,8 +460,10 @@ static void put_args(struct sw_chrome *c, const struct hazard *h, const char *si
 	if (*words.fix)
 		sw_event_label(&c->events, "fix",
 			       sw_label_any(&c->labels, sw_fix_text(&c->labels.names, &h->finding, words.fix)));
-	if (later->ranged)
+	if (later->ranged) {
 		sw_event_hex(&c->events, "address", later->address);
+		put_allocation(c, later->allocation);
+	}
 	sw_event_end(&c->events);
 }
 

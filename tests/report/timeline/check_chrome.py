@@ -162,6 +162,8 @@ def check_hazards(trace):
                 continue
             for key in ("message", "earlier_on", "later_on", "earlier_stack", "later_stack"):
                 need(e["args"].get(key), "a hazard without its " + key, e)
+            need("allocated_at" not in e["args"] or e["args"].get("buffer"), "a place of no buffer", e)
+            need("address" not in e["args"] or e["args"].get("buffer"), "a range of no buffer", e)
             if name == (HOST_PID, HAZARDS_TID):
                 continue
             parent = slice_at(trace.tracks[name], e)
