@@ -135,6 +135,10 @@ void sw_group_fix(struct sw_report *report, const struct sw_group *group, struct
 		sw_fix_lines(&report->names, finding, finding->access[0], finding->access[1], lines);
 	if (!lines->n && !lines->why)
 		sw_fix_call(&report->names, finding, lines);
+	const struct sw_access *after = group->edges ? group->after : finding->access[0];
+	if (lines->n)
+		sw_fix_mind_bodies(&report->names,
+				   sw_is_hazard(finding) ? sw_place_of(&report->names, after, NULL) : NULL, lines);
 	if (lines->n)
 		out->text = sw_fix_lines_text(&report->names, lines);
 	else if (lines->why && *out->text)

@@ -3,10 +3,13 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "fake_report.h"
 #include "report/groups.h"
+#include "report/symbols/source_text.h"
 #include "../run_suite.h"
 
 static void setup(void)
@@ -98,6 +101,56 @@ START_TEST(no_two_findings_share_a_fingerprint)
 }
 END_TEST
 
+/* The first letter: the line is the body of a loop (l), of a condition (c), of one two lines up (L, C), of none (.). */
+static const char program[] = "  for (int i = 0; i < n; i++)\n"
+			      "l \tsum += host[i];\n"
+			      "  for (;;) {\n"
+			      ". \tsum++;\n"
+			      "  }\n"
+			      "  if (a) // why\n"
+			      "c \tlaunch();\n"
+			      "  else\n"
+			      "c \tother();\n"
+			      "  } else if (f(')') &&\n"
+			      "             (a || b))\n"
+			      "C \tlaunch();\n"
+			      "  call(a, b);\n"
+			      ". \tnext();\n"
+			      "  while (more())\n"
+			      "\n"
+			      "L \tlaunch();\n"
+			      "  format(b)\n"
+			      ". \t+ 2;\n"
+			      "  if (a) b();\n"
+			      ". c();\n";
+
+START_TEST(bodies_without_braces_are_seen)
+{
+	char path[] = "/tmp/sw-bodies-XXXXXX", text[sizeof program];
+	static const struct timespec old[2];
+	int line = 1, fd = mkstemp(path);
+	bool loop;
+	ck_assert_int_ge(fd, 0);
+	strcpy(text, program);
+	for (char *at = text; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
+		if (*at && *at != '\n')
+			*at = ' ';
+	ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	ck_assert_int_eq(futimens(fd, old), 0);
+	close(fd);
+	make(NULL);
+	for (const char *at = program; *at; at = strchr(at, '\n') + 1, line++) {
+		const int up = *at == 'C' || *at == 'L' ? 2 : *at == 'c' || *at == 'l' ? 1 : 0;
+		if (!strchr(".clCL", *at))
+			continue;
+		const int head = sw_source_bare_head(&report->names, path, line, &loop);
+		ck_assert_msg(head == (up ? line - up : 0), "line %d: %d", line, head);
+		ck_assert_msg(!up || loop == (*at == 'L' || *at == 'l'), "line %d: a loop", line);
+	}
+	unlink(path);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("places");
@@ -105,6 +158,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, setup, teardown_report);
 	tcase_add_loop_test(cases, the_frame_to_change_leads, 0, (int)(sizeof findings / sizeof *findings));
 	tcase_add_test(cases, nameless_programs_have_places);
+	tcase_add_test(cases, bodies_without_braces_are_seen);
 	tcase_add_test(cases, no_two_findings_share_a_fingerprint);
 	suite_add_tcase(suite, cases);
 	return run_suite(suite);

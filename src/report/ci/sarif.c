@@ -315,7 +315,7 @@ static void put_related(struct sw_ci *ci, struct sw_report *report, const struct
 static void put_fixes(struct sw_ci *ci, struct sw_report *report, const struct sw_group_fix *fix)
 {
 	struct sw_json *json = &ci->json;
-	if (fix->lines.n != 1 || fix->lines.line[0].where != SW_FIX_BEFORE)
+	if (fix->lines.n != 1 || fix->lines.line[0].where != SW_FIX_BEFORE || fix->lines.line[0].bare)
 		return;
 	const struct sw_fix_line *line = &fix->lines.line[0];
 	sw_json_open(json, "fixes", '[');

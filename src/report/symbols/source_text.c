@@ -363,3 +363,73 @@ const char *sw_source_prefix(struct sw_names *names, const struct sw_frame *fram
 		from--;
 	return sw_arena_strndup(&names->arena, from, (size_t)(at - from));
 }
+
+/* ---- statements ---------------------------------------------------------------------------------------------------
+ */
+
+#define HEAD_LINES 8 /* of a condition, or blank before a body */
+
+static bool begins_with_word(const char *text, const char *word)
+{
+	const size_t length = strlen(word);
+	return strncmp(text, word, length) == 0 && !part_of_name(text[length]);
+}
+
+/* The code of a line without its comment: where it begins and ends. */
+static const char *code_of_line(const char *text, const char **end)
+{
+	const char *at = text, *all = text + strlen(text);
+	*end = text;
+	while (at < all) {
+		const char *after = skip_opaque(at, all);
+		if (after == at || *at != '/')
+			*end = after == at ? at + 1 : after;
+		at = after == at ? at + 1 : after;
+	}
+	while (*end > text && isspace((unsigned char)(*end)[-1]))
+		(*end)--;
+	return skip_blanks(text, *end);
+}
+
+/* Parentheses that close without having been opened. */
+static int closes(const char *at, const char *end)
+{
+	int n = 0;
+	while (at < end) {
+		const char *after = skip_opaque(at, end);
+		n += after == at ? (*at == ')') - (*at == '(') : 0;
+		at = after == at ? at + 1 : after;
+	}
+	return n;
+}
+
+int sw_source_bare_head(struct sw_names *names, const char *file, int line, bool *loop)
+{
+	const char *text, *at = "", *end = at;
+	int open = 0, first = line - 1;
+	*loop = false;
+	for (; first > line - HEAD_LINES && at == end; first--) {
+		if (!(text = sw_source_line(names, file, first)))
+			return 0;
+		at = code_of_line(text, &end);
+	}
+	first++;
+	if (at == end || (end[-1] != ')' && (end - at < 4 || strncmp(end - 4, "else", 4) != 0)))
+		return 0;
+	const bool condition = end[-1] == ')';
+	/* To the line where its parentheses open. */
+	while ((open += closes(at, end)) > 0 && first > line - 2 * HEAD_LINES) {
+		if (!(text = sw_source_line(names, file, --first)))
+			return 0;
+		at = code_of_line(text, &end);
+	}
+	if (*at == '}')
+		at = skip_blanks(at + 1, end);
+	if (begins_with_word(at, "else")) {
+		at = skip_blanks(at + 4, end);
+		if (!condition)
+			return at == end ? first : 0;
+	}
+	*loop = begins_with_word(at, "for") || begins_with_word(at, "while");
+	return *loop || begins_with_word(at, "if") ? first : 0;
+}

@@ -41,6 +41,12 @@ const char *sw_source_prefix(struct sw_names *names, const struct sw_frame *fram
 /* One line without its end, counted from 1; NULL: not known. */
 const char *sw_source_line(struct sw_names *names, const char *file, int line);
 
+/*
+ * The line of the `for`, `while`, `if` or `else` whose body, without braces, begins at `line`; 0: there is none, or it
+ * is not known.  *loop: it is a `for` or `while`.
+ */
+int sw_source_bare_head(struct sw_names *names, const char *file, int line, bool *loop);
+
 /* Does the file use this identifier, anywhere?  False also where it is not known. */
 bool sw_source_has_word(struct sw_names *names, const char *file, const char *word);
 

@@ -11,7 +11,7 @@
 static void add_line(struct sw_fix_lines *out, enum sw_fix_where where, const struct sw_frame *frame, const char *code)
 {
 	if (out->n < SW_FIX_LINES)
-		out->line[out->n++] = (struct sw_fix_line){where, frame, code};
+		out->line[out->n++] = (struct sw_fix_line){where, frame, code, false};
 }
 
 static bool has_place(const struct sw_frame *frame)
@@ -725,6 +725,37 @@ void sw_fix_call(struct sw_names *names, const struct sw_finding *finding, struc
 	}
 }
 
+/* ---- bodies without braces ----------------------------------------------------------------------------------------
+ */
+
+void sw_fix_mind_bodies(struct sw_names *names, const struct sw_frame *first, struct sw_fix_lines *lines)
+{
+	for (uint32_t i = 0; i < lines->n; i++) {
+		struct sw_fix_line *line = &lines->line[i];
+		bool loop = false;
+		int head = 0;
+		if (line->where != SW_FIX_INSTEAD && has_place(line->frame) && !sw_frame_is_python(line->frame))
+			head = sw_source_bare_head(names, line->frame->file, line->frame->line, &loop);
+		if (!head)
+			continue;
+		if (line->where == SW_FIX_BEFORE && loop && first && first->line < head &&
+		    same_function(first, line->frame)) {
+			struct sw_frame *moved = sw_arena_alloc(&names->arena, sizeof *moved);
+			*moved = *line->frame;
+			moved->line = head;
+			line->frame = moved;
+			i--; /* the loop may be the body of another */
+			continue;
+		}
+		line->bare = true;
+		const char *place = sw_place_brief(names, line->frame);
+		const char *note = line->where == SW_FIX_WITHOUT
+					   ? sw_names_format(names, "leave a `;` at %s, a body without braces", place)
+					   : sw_names_format(names, "put braces around %s and the new line", place);
+		lines->note = lines->note ? sw_names_format(names, "%s; %s", lines->note, note) : note;
+	}
+}
+
 /* ---- as text ------------------------------------------------------------------------------------------------------
  */
 
@@ -756,6 +787,7 @@ const char *sw_fix_text(struct sw_names *names, const struct sw_finding *finding
 		sw_fix_call(names, finding, &lines);
 	if (!lines.n)
 		return sentence;
+	sw_fix_mind_bodies(names, hazard ? sw_place_of(names, finding->access[0], NULL) : NULL, &lines);
 	return lines.streams ? sw_names_format(names, "%s (%s)", sw_fix_lines_text(names, &lines), lines.streams)
 			     : sw_fix_lines_text(names, &lines);
 }

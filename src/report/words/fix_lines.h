@@ -15,6 +15,7 @@ struct sw_fix_line {
 	enum sw_fix_where where;
 	const struct sw_frame *frame; /* that it goes after or before; NULL for ONCE and LAST */
 	const char *code;
+	bool bare; /* the place is the body of an `if` or a loop without braces: the note says so */
 };
 struct sw_fix_lines {
 	uint32_t n;
@@ -39,6 +40,12 @@ void sw_fix_event_lines(struct sw_names *names, const struct sw_finding *finding
 
 /* The lines for findings whose fix is not an edge between two calls of the program: waits, frees, captures. */
 void sw_fix_call(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out);
+
+/*
+ * Lines that would take the place of a body without braces: a wait goes before the loop where the other side lies
+ * before it (`first`, NULL not known); else the note asks for braces.  For lines that the functions above gave.
+ */
+void sw_fix_mind_bodies(struct sw_names *names, const struct sw_frame *first, struct sw_fix_lines *lines);
 
 /* "after demo.cu:23", "once": where a line goes. */
 const char *sw_fix_place(struct sw_names *names, const struct sw_fix_line *line);
