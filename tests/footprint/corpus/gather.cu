@@ -144,3 +144,34 @@ extern "C" __global__ void look_up_twice(const float *in, const int *index, floa
 	if (i < n)
 		out[i] = in[index[i]] + in[i];
 }
+
+extern "C" __global__ void where_ballot(const int *in, int *out)
+{
+	if (__ballot_sync(~0u, in[threadIdx.x] > 3))
+		out[threadIdx.x] = 1;
+}
+
+extern "C" __global__ void leader_of_ballot(const int *in, int *out)
+{
+	unsigned mask = __ballot_sync(~0u, in[threadIdx.x] > 3);
+	if (threadIdx.x % 32 == __ffs(mask) - 1)
+		out[blockIdx.x] = 1;
+}
+
+extern "C" __global__ void where_active(int *out)
+{
+	if (__activemask())
+		out[threadIdx.x] = 1;
+}
+
+extern "C" __global__ void leader_of_active(int *out)
+{
+	if (threadIdx.x % 32 == __ffs(__activemask()) - 1)
+		out[blockIdx.x] = 1;
+}
+
+extern "C" __global__ void where_log2(int *out, int n)
+{
+	if (31 - __clz(n) == 5)
+		out[threadIdx.x] = 1;
+}

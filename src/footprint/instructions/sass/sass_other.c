@@ -43,8 +43,6 @@ void sw_sass_lower_warp_barrier(struct sw_sass *s)
 /* Opcodes, bits 0 to 8, as in sass_ops.def. */
 #define VOTE  0x006
 #define VOTEU 0x086
-#define UFLO  0x0bd
-#define FLO   0x100
 #define QSPC  0x1aa
 
 /* An unknown number that at least one thread has: a condition on it does not make the access that it guards uncertain
@@ -83,20 +81,32 @@ static void write_words(struct sw_sass *s, struct sw_operand (*make)(struct sw_s
 	write_predicates(s);
 }
 
-/* The result of an instruction that is not modelled.  Compilers use VOTE and VOTEU for the mask of active lanes, FLO
-   and UFLO for the leader among them: some lane has each of these numbers, so "is this lane the leader?" holds for one.
- */
-static struct sw_operand unknown_word(struct sw_sass *s)
+/* Bits 87-89, inverted by 90, are the predicate whose ballot VOTE and VOTEU take.  Of PT that is the mask of active
+   lanes, which has a bit: "is this lane the leader?" holds for one.  Of any other predicate it may be 0. */
+static bool gives_active_lanes(const struct sw_sass *s)
 {
 	const uint32_t op = s->low & 0x1ff;
-	const bool lanes = op == VOTE || op == VOTEU || op == FLO || op == UFLO;
-	return lanes ? number_of_some_thread(s, 32) : sw_sass_anything(s, 32);
+	return (op == VOTE || op == VOTEU) && sw_sass_bits(s, 87, 4) == 7;
+}
+
+/* The result of an instruction that is not modelled. */
+static struct sw_operand unknown_word(struct sw_sass *s)
+{
+	return gives_active_lanes(s) ? number_of_some_thread(s, 32) : sw_sass_anything(s, 32);
 }
 
 /* An instruction whose result is a number that no address is made from, and that touches no memory. */
 void sw_sass_lower_number(struct sw_sass *s)
 {
 	write_words(s, unknown_word);
+}
+
+/* A function of Rb, which finds the leader in a mask of lanes: as certain as the mask.  FLO gives -1 for 0.  Bits 24-31
+   are no register. */
+void sw_sass_lower_bits_of(struct sw_sass *s)
+{
+	sw_sass_result(s, sw_sass_unary(s, SW_OP_MIX, 32, sw_sass_plain(s, SW_SASS_B)));
+	write_predicates(s);
 }
 
 /* 53-57: columns of the result, in eights; each makes four registers, or two of half precision. */

@@ -60,6 +60,8 @@ bool sw_path_conditions_are_data(const struct sw_ssa *ssa, sw_node node)
 		if (v->op == SW_VALUE_LOADED && v->space != SW_CONSTANT && v->space != SW_PARAM_SPACE &&
 		    v->space != SW_LOCAL)
 			return true;
+		if (v->op == SW_OP_MIX && !v->n)
+			return true;
 		if (v->op == SW_OP_RANGE && v->why == SW_WHY_FLOAT)
 			return true;
 		for (uint32_t i = 0; i < v->n && n < MAX_MADE_OF; i++) {

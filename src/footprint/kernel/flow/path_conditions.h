@@ -37,7 +37,8 @@ uint32_t sw_path_conditions_common(struct sw_ssa *ssa, struct sw_path_conditions
 				   uint32_t end);
 /* The list with an unknown condition: a dropped condition must not count as no condition. */
 uint32_t sw_path_conditions_unknown(struct sw_ssa *ssa, struct sw_path_conditions *guards, uint32_t list);
-/* Does the node depend on loaded data? Tables in constant memory count as code; the index into them counts. */
+/* Does the node depend on loaded data, or on a number that some thread has (MIX without operands, ops.def)? Tables in
+ * constant memory count as code; the index into them counts. */
 bool sw_path_conditions_are_data(const struct sw_ssa *ssa, sw_node node);
 
 #endif

@@ -354,12 +354,11 @@ static bool is_setting(const struct sw_terms *t, const struct sw_value *v)
 	return at->op == SW_OP_CONST || at->op == SW_OP_SYMBOL_ADDRESS;
 }
 
-/* Does a condition on this unknown value count as one on data, so that what it guards may well be touched?  A MIX
-   without operands does (ops.def: some thread has that number).  Tables in constant memory and values spilled to local
-   memory do not: they may be masks that no thread matches. */
+/* Does a condition on this unknown value count as one on data, so that what it guards may well be touched?  Tables in
+   constant memory and values spilled to local memory do not: they may be masks that no thread matches. */
 static uint8_t range_from(const struct sw_terms *t, sw_node node, const struct sw_value *v)
 {
-	bool data = (v->op == SW_OP_MIX && !v->n) || is_setting(t, v) || sw_path_conditions_are_data(t->ssa, node);
+	bool data = is_setting(t, v) || sw_path_conditions_are_data(t->ssa, node);
 	return data ? SW_FROM_DATA : SW_FROM_ANYTHING;
 }
 
