@@ -5,7 +5,7 @@ libsyncwatch_so_SOURCES = src/base/crc32c.c src/base/hash.c src/base/name_patter
 libsyncwatch_so_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 libsyncwatch_so_CFLAGS = $(SW_CFLAGS) $(SW_SMALL_CODE) $(SW_PREFIX_MAP) -fPIC -ffunction-sections -fdata-sections -fvisibility=hidden -ftls-model=initial-exec -fno-omit-frame-pointer
 libsyncwatch_so_CCASFLAGS = -fPIC $(SW_PREFIX_MAP)
-# A libunwind that lies beside the object, as in the Python wheel, is found before any other.
+# A libunwind that lies next to the object, as in the Python wheel, is found before any other.
 libsyncwatch_so_LDFLAGS = -shared -Wl,-soname,libsyncwatch.so -Wl,-Bsymbolic -Wl,--gc-sections $(SW_ONE_SEGMENT) -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,--as-needed \
 	'-Wl,-rpath,$$ORIGIN'
 libsyncwatch_so_LDADD =

@@ -90,7 +90,7 @@ END_TEST
  */
 
 /*
- * In each round a kernel of 1 ms and a wait for it, then one of 0.2 ms beside 1 ms of work of the host.  Without the
+ * In each round a kernel of 1 ms and a wait for it, then one of 0.2 ms during 1 ms of work of the host.  Without the
  * wait a round takes 1.2 ms, not 2.  The first kernel was seen alone once.  The second one never was: that it is the
  * same kernel, with other numbers (0), launched elsewhere (1), or by both the same (2: what it does depends on its
  * data), does not say that it takes as long.

@@ -56,7 +56,7 @@ START_TEST(an_event_of_before_orders_nothing_inside)
 }
 END_TEST
 
-/* What ordered these calls was left out.  2: the same inside of a window, where nothing was. */
+/* The calls that ordered these were left out.  2: the same inside of a window, where nothing was. */
 START_TEST(lifecycle_calls_in_a_pause_are_ordered)
 {
 	struct tb *tb = two_streams();

@@ -77,7 +77,7 @@ if [ -n "${WHEEL:-}" ]; then
 		ok "$(basename "$file") needs glibc 2.28 at most" at_most GLIBC_2.28 "$file"
 		ok "$(basename "$file") needs nothing but glibc" only_libc "$file"
 	done < <(find "$package" -type f -exec sh -c 'head -c 4 "$1" | grep -q ELF' _ {} \; -print)
-	! grep -q 'MACHINE.*x86_64' "$package/__main__.py" || ok "libunwind lies beside the recorder" test -f "$package/lib/syncwatch/libunwind.so.8"
+	! grep -q 'MACHINE.*x86_64' "$package/__main__.py" || ok "libunwind lies next to the recorder" test -f "$package/lib/syncwatch/libunwind.so.8"
 	if command -v auditwheel >/dev/null 2>&1; then
 		ok "auditwheel agrees" sh -c 'auditwheel show "$1" | tr "\n" " " | grep -q "consistent with.*platform tag: \"manylinux_2_28_"' _ "$wheel"
 	else
@@ -166,7 +166,7 @@ fi
 own_unwind() {
 	LD_DEBUG=files "$bin/syncwatch" run --sim --force -o "$work/demo.swt" "$demo" 2>&1 | grep -qE 'calling init: .*/(lib/syncwatch|syncwatch-[A-Za-z0-9]+/lib)/libunwind\.so\.8$'
 }
-[ -z "${WHEEL:-}" ] || ok "the recorder loads the libunwind beside it" own_unwind
+[ -z "${WHEEL:-}" ] || ok "the recorder loads the libunwind next to it" own_unwind
 
 # ---- environments for children ---------------------------------------------------------------------------------------------
 cat >"$work/recorded.py" <<'PY'

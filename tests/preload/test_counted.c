@@ -125,7 +125,7 @@ END_TEST
 
 static int way;
 
-/* What is no repetition: another handle, another place, a call in between, a success in between. */
+/* No repetition: another handle, another place, a call in between, a success in between. */
 static void poll_otherwise(void)
 {
 	for (unsigned i = 0; i < 100; i++) {

@@ -40,7 +40,7 @@
 
 #include "driver_calls.h"
 
-/* Whatever they return. */
+/* The calls may fail: only the recorder is tested. */
 static void try_sets(long n)
 {
 	CUresult (*set)(CUdeviceptr, unsigned char, size_t, CUstream);

@@ -177,7 +177,7 @@ class Ends(Flight):
         self.assertEqual(self.traces(), ["t.swt"])
 
     def test_a_full_disk(self):
-        """No room beside the trace for a new one: it stays as it is, which the report says."""
+        """No room next to the trace for a new one: it stays as it is, which the report says."""
         os.mkdir(self.trace + ".part")
         with open(os.path.join(self.trace + ".part", "x"), "w", encoding="utf-8"):
             pass

@@ -150,7 +150,7 @@ enum shape { ORDERED, RACES };
 static void step(struct tb *tb, const uint32_t *f, enum shape shape)
 {
 	const uint64_t stream = below(2) ? S1 : S2, event = below(2) ? E1 : E2, temp = TEMP + below(8) * 4096;
-	/* Of a program that races each call has a place of its own, so that each race is a finding. */
+	/* Each call of a racing program has a place of its own, so that each race is a finding. */
 	tb_stack(tb, 1, 0x1000 + (shape == RACES ? state >> 8 : below(40)));
 	switch (below(10)) {
 	case 0:
@@ -213,7 +213,7 @@ static bool is_hazard(const struct sw_finding *f)
 
 /* ---- tests ------------------------------------------------------------------------------------------------------- */
 
-/* What is ordered stays so, wherever the cut is; the calls after it are all there. */
+/* Ordered work stays ordered, wherever the cut is; the calls after the cut are all there. */
 START_TEST(no_false_alarm)
 {
 	uint64_t launches = 0;
@@ -237,7 +237,7 @@ START_TEST(no_false_alarm)
 }
 END_TEST
 
-/* Of a program that races nothing is found that the whole trace does not have, and its last races are. */
+/* A racing program: no finding that the whole trace does not have, and its last races are found. */
 START_TEST(same_findings)
 {
 	size_t found = 0;
@@ -265,7 +265,7 @@ START_TEST(same_findings)
 }
 END_TEST
 
-/* What is kept does not grow with what was dropped. */
+/* The size of the kept records does not grow with the number of those dropped. */
 START_TEST(bounded)
 {
 	uint64_t few, many;
@@ -277,7 +277,7 @@ START_TEST(bounded)
 }
 END_TEST
 
-/* What made things that live before the cut is known behind it. */
+/* The calls that made things which still live are known after the cut. */
 START_TEST(lifecycle_stays)
 {
 	struct tb *tb = tb_new("whole.swt", &(struct tb_options){.chunk_bytes = 4096});

@@ -4,7 +4,7 @@
  *
  * The recorder writes its file as ever.  Five times a second `run` looks at it; a chunk that falls out of the window is
  * read, what must stay of it is kept (run/kept.h), and its blocks are given back to the file system.  When the process
- * has ended the file is replaced by a trace of what is left; the same is written beside it, while the process runs,
+ * has ended the file is replaced by a trace of what is left; the same is written next to it, while the process runs,
  * when somebody asks for it or a CUDA error comes that ends a context.  The program waits for none of this, and if
  * `run` is not there any more, the recorder ends when the file takes half as much again as it may.
  */

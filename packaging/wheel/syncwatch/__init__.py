@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds unordered work and needless waits in CUDA programs.
 
-The work is done by the command and the object to preload that lie beside this file; this module says where they are.
+The work is done by the command and the object to preload that lie next to this file; this module says where they are.
 
     python -m syncwatch run python train.py      # record and judge; the same as "syncwatch run"
 

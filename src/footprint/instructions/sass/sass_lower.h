@@ -14,7 +14,7 @@ struct sw_sass_size {
 extern const struct sw_sass_size sw_sass_sizes[8];
 /* Emits an instruction under the guard of the machine instruction in hand, for the caller to complete. */
 struct sw_insn *sw_sass_guarded(struct sw_sass *s, enum sw_op op, unsigned width, unsigned space);
-/* Writes the predicate that an instruction gives beside its result, if it has one, as an unknown number that some
+/* Writes the predicate that an instruction gives besides its result, if it has one, as an unknown number that some
    thread has. */
 void sw_sass_give_predicate(struct sw_sass *s);
 struct sw_operand sw_sass_or_zero(sw_reg reg);

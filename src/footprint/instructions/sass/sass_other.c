@@ -52,7 +52,7 @@ static struct sw_operand number_of_some_thread(struct sw_sass *s, unsigned width
 	return sw_sass_value(s, SW_OP_MIX, width, 0, 0, NULL);
 }
 
-/* The predicates that an instruction of sass_ops.def gives beside its register, as unknown numbers. */
+/* The predicates that an instruction of sass_ops.def gives besides its register, as unknown numbers. */
 static void write_predicates(struct sw_sass *s)
 {
 	/* QSPC asks which space an address lies in: the access to global memory that it guards is made where an address
