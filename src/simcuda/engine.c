@@ -288,10 +288,15 @@ static bool start_thread(void *(*body)(void *))
 	return !error;
 }
 
+/* Conditions and the engine's thread are made once, also where its second thread could not be had and this is tried
+   again. */
 bool sw_sim_engine_start(void)
 {
+	static bool engine_runs;
 	if (started)
 		return true;
+	if (engine_runs)
+		return started = start_thread(run_callbacks);
 	pthread_condattr_t monotonic;
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -299,7 +304,8 @@ bool sw_sim_engine_start(void)
 	pthread_cond_init(&host_wake, &monotonic);
 	pthread_cond_init(&done_wake, &monotonic);
 	pthread_condattr_destroy(&monotonic);
-	started = start_thread(run_engine) && start_thread(run_callbacks);
+	engine_runs = start_thread(run_engine);
+	started = engine_runs && start_thread(run_callbacks);
 	return started;
 }
 

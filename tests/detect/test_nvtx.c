@@ -112,16 +112,24 @@ START_TEST(numbers_that_say_nothing_are_no_forward_call)
 	tb = forward_pass();
 	push(tb, 0, "AddBackward0, seq = -1");
 	ck_assert_uint_eq(forward_call(tb), 0);
-	tb = forward_pass();
-	tb_thread(tb, 3); /* a second thread with a forward pass has numbers of its own */
-	tb_python_code(tb, 1, "/src/train.py", "other");
-	push(tb, 0, "aten::add, seq = 12");
-	tb_python_stack(tb, &(struct sw_python_frame){1, SW_PYTHON_ENTRY | 40}, 1);
-	h2d(tb, DEV + 8192, PIN + 8192, 64, S1);
-	pop(tb, 0);
-	tb_thread(tb, 2);
-	push(tb, 0, "AddBackward0, seq = 12");
-	ck_assert_uint_eq(forward_call(tb), 0);
+	for (int again = 0; again < 2; again++) {
+		tb = forward_pass();
+		tb_thread(tb, 3); /* a second thread with a forward pass has numbers of its own */
+		tb_python_code(tb, 1, "/src/train.py", "other");
+		push(tb, 0, "aten::add, seq = 12");
+		tb_python_stack(tb, &(struct sw_python_frame){1, SW_PYTHON_ENTRY | 40}, 1);
+		h2d(tb, DEV + 8192, PIN + 8192, 64, S1);
+		pop(tb, 0);
+		if (again) { /* and the first one calls again in its range */
+			tb_thread(tb, 1);
+			push(tb, 0, "aten::add, seq = 12, op_id = 2");
+			h2d(tb, DEV + 8192, PIN + 8192, 64, S1);
+			pop(tb, 0);
+		}
+		tb_thread(tb, 2);
+		push(tb, 0, "AddBackward0, seq = 12");
+		ck_assert_uint_eq(forward_call(tb), 0);
+	}
 }
 END_TEST
 

@@ -499,8 +499,9 @@ static void push_unknown(struct making *k, const struct sw_reach *reach)
 	k->plan.writes_anywhere |= may_write(reach);
 }
 
-/* Memory of the driver's own belongs to the launch: no other launch has its address. */
-static void push_nothing(struct making *k, const struct sw_reach *reach)
+/* Memory that the driver allocated is left out: of the workspace of a cooperative launch no other launch has the
+   address; of malloc() in kernels another one may have it, a miss that doc/footprints.md names. */
+static void drop_driver_memory(struct making *k, const struct sw_reach *reach)
 {
 	(void)k;
 	(void)reach;
@@ -509,8 +510,9 @@ static void push_nothing(struct making *k, const struct sw_reach *reach)
 static void add_reach(struct making *k, const struct sw_reach *reach)
 {
 	static void (*const by_root[])(struct making *, const struct sw_reach *) = {
-		[SW_ROOT_PARAM] = push_pointer,	  [SW_ROOT_SYMBOL] = push_symbol, [SW_ROOT_INDIRECT] = push_indirect,
-		[SW_ROOT_OBJECT] = push_object,	  [SW_ROOT_MAP] = push_object,	  [SW_ROOT_ENVIRONMENT] = push_nothing,
+		[SW_ROOT_PARAM] = push_pointer,	    [SW_ROOT_SYMBOL] = push_symbol,
+		[SW_ROOT_INDIRECT] = push_indirect, [SW_ROOT_OBJECT] = push_object,
+		[SW_ROOT_MAP] = push_object,	    [SW_ROOT_ENVIRONMENT] = drop_driver_memory,
 		[SW_ROOT_UNKNOWN] = push_unknown,
 	};
 	bool known = reach->root.kind < sizeof by_root / sizeof *by_root;

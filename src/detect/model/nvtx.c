@@ -19,12 +19,16 @@ static struct sw_forward_name read_forward_name(const char *name)
 	return (struct sw_forward_name){strtoull(digits, NULL, 10) + 1, backward && backward < at};
 }
 
-static void note_forward(struct sw_forward_call *call, uint64_t sequence, const struct sw_record *r)
+/* Remembers the last call in the range with this sequence number.  Which one is meant where several threads use the
+   number is not known, whichever of them calls later. */
+static void remember_forward_call(struct sw_forward_call *call, uint64_t sequence, const struct sw_record *r)
 {
-	if (call->sequence != sequence)
-		*call = (struct sw_forward_call){sequence, r->stack, r->thread};
-	else
-		call->stack = call->thread == r->thread ? r->stack : 0;
+	if (call->sequence != sequence) {
+		*call = (struct sw_forward_call){sequence, r->stack, r->thread, false};
+		return;
+	}
+	call->several |= call->thread != r->thread;
+	call->stack = call->several ? 0 : r->stack;
 }
 
 /* A call was made in such a range: remembers its stack, or returns the stack of the forward call; 0 unknown. */
@@ -41,7 +45,7 @@ static uint32_t forward_take(struct sw_model *m, struct sw_forward *forward, str
 		return 0;
 	if (!forward->call)
 		forward->call = sw_calloc(SW_FORWARD_CALLS, sizeof *forward->call);
-	note_forward(&forward->call[name.sequence % SW_FORWARD_CALLS], name.sequence, r);
+	remember_forward_call(&forward->call[name.sequence % SW_FORWARD_CALLS], name.sequence, r);
 	return 0;
 }
 

@@ -40,6 +40,7 @@ struct sw_forward {
 		uint64_t sequence; /* 0 free */
 		uint32_t stack;	   /* of the last call in the range; 0: several threads have this number */
 		uint32_t thread;
+		bool several;
 	} * call; /* by sequence; NULL: none yet */
 };
 
