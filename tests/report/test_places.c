@@ -143,9 +143,12 @@ START_TEST(bodies_without_braces_are_seen)
 		const int up = *at == 'C' || *at == 'L' ? 2 : *at == 'c' || *at == 'l' ? 1 : 0;
 		if (!strchr(".clCL", *at))
 			continue;
-		const int head = sw_source_bare_head(&report->names, path, line, &loop);
+		const int head = sw_source_bare_head(&report->names, path, line, "wait(event, 0)", &loop);
 		ck_assert_msg(head == (up ? line - up : 0), "line %d: %d", line, head);
 		ck_assert_msg(!up || loop == (*at == 'L' || *at == 'l'), "line %d: a loop", line);
+		/* The code has a word of the first loop's head. */
+		sw_source_bare_head(&report->names, path, line, "wait(events[i])", &loop);
+		ck_assert_msg(!up || loop == (*at == 'L'), "line %d: a loop's variable", line);
 	}
 	unlink(path);
 }

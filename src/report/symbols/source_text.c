@@ -403,11 +403,31 @@ static int closes(const char *at, const char *end)
 	return n;
 }
 
-int sw_source_bare_head(struct sw_names *names, const char *file, int line, bool *loop)
+/* Does one of the lines from `first` to before `end` have a word of the code? */
+static bool share_word(struct sw_names *names, const char *file, int first, int end, const char *code)
+{
+	for (; *code; code++) {
+		if (!part_of_name(*code))
+			continue;
+		size_t length = 0;
+		while (part_of_name(code[length]))
+			length++;
+		const char *word = sw_arena_strndup(&names->arena, code, length);
+		for (int line = isdigit((unsigned char)*word) ? end : first; line < end; line++) {
+			const char *text = sw_source_line(names, file, line);
+			if (text && find_word(text, text, text + strlen(text), word))
+				return true;
+		}
+		code += length - 1;
+	}
+	return false;
+}
+
+int sw_source_bare_head(struct sw_names *names, const char *file, int line, const char *code, bool *movable)
 {
 	const char *text, *at = "", *end = at;
 	int open = 0, first = line - 1;
-	*loop = false;
+	*movable = false;
 	for (; first > line - HEAD_LINES && at == end; first--) {
 		if (!(text = sw_source_line(names, file, first)))
 			return 0;
@@ -430,6 +450,7 @@ int sw_source_bare_head(struct sw_names *names, const char *file, int line, bool
 		if (!condition)
 			return at == end ? first : 0;
 	}
-	*loop = begins_with_word(at, "for") || begins_with_word(at, "while");
-	return *loop || begins_with_word(at, "if") ? first : 0;
+	const bool loop = begins_with_word(at, "for") || begins_with_word(at, "while");
+	*movable = loop && !share_word(names, file, first, line, code);
+	return loop || begins_with_word(at, "if") ? first : 0;
 }

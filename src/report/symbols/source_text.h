@@ -43,9 +43,9 @@ const char *sw_source_line(struct sw_names *names, const char *file, int line);
 
 /*
  * The line of the `for`, `while`, `if` or `else` whose body, without braces, begins at `line`; 0: there is none, or it
- * is not known.  *loop: it is a `for` or `while`.
+ * is not known.  *movable: it is a loop whose head has no word of `code`, which means the same before the loop.
  */
-int sw_source_bare_head(struct sw_names *names, const char *file, int line, bool *loop);
+int sw_source_bare_head(struct sw_names *names, const char *file, int line, const char *code, bool *movable);
 
 /* Does the file use this identifier, anywhere?  False also where it is not known. */
 bool sw_source_has_word(struct sw_names *names, const char *file, const char *word);

@@ -732,13 +732,13 @@ void sw_fix_mind_bodies(struct sw_names *names, const struct sw_frame *first, st
 {
 	for (uint32_t i = 0; i < lines->n; i++) {
 		struct sw_fix_line *line = &lines->line[i];
-		bool loop = false;
+		bool movable = false;
 		int head = 0;
 		if (line->where != SW_FIX_INSTEAD && has_place(line->frame) && !sw_frame_is_python(line->frame))
-			head = sw_source_bare_head(names, line->frame->file, line->frame->line, &loop);
+			head = sw_source_bare_head(names, line->frame->file, line->frame->line, line->code, &movable);
 		if (!head)
 			continue;
-		if (line->where == SW_FIX_BEFORE && loop && first && first->line < head &&
+		if (line->where == SW_FIX_BEFORE && movable && first && first->line < head &&
 		    same_function(first, line->frame)) {
 			struct sw_frame *moved = sw_arena_alloc(&names->arena, sizeof *moved);
 			*moved = *line->frame;
