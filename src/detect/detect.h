@@ -546,6 +546,8 @@ struct sw_judge_options {
 	const struct sw_gate *gate; /* calls that the user forbids, must outlive the judgement; NULL: none */
 	bool shared_uses;	    /* list uses of memory that other processes may use, too */
 	bool no_footprints;	    /* do not read the code of kernels (--no-footprints) */
+	uint32_t replayed; /* nodes of each of the four windows of the run that are replayed, 0: the schedule's default
+			    */
 	bool estimate_all; /* replay the run as if no device had recorded times: to compare estimates with them */
 	bool evaluate_all; /* evaluate each launch at once: the same result, slower; for tests */
 	const char *cache; /* folder for what is known of code from earlier runs, "" the default, NULL: none */

@@ -273,7 +273,7 @@ void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw
 	m->collect.none = options->no_findings;
 	m->collect.tells = options->found != NULL;
 	if (!options->no_schedule)
-		m->schedule = sw_schedule_new(NULL);
+		m->schedule = sw_schedule_new(&(struct sw_schedule_options){.window = options->replayed});
 	if (!options->no_footprints)
 		m->library = sw_footprint_library_open(options->cache, options->threads);
 	*sw_vec_push(&judgement->streams) = (struct sw_stream_info){.kind = SW_LANE_HOST};

@@ -104,6 +104,18 @@ class Follow(Case):
         self.assertEqual(self.finish(run)[0], ERRORS)
         self.same_as_afterwards()
 
+    def test_replays_are_bounded(self):
+        """Of a run that is longer, four windows of 65,536 nodes are kept; `report` keeps all of this one."""
+        sets = 180000
+        run = self.start(f"sets={sets}", "fixed")
+        self.assertEqual(self.finish(run)[0], 0)
+        self.same_as_afterwards()
+        with open(self.path("live.json")) as live, open(self.path("after.json")) as after:
+            live, after = (json.load(file)["summary"]["replay"] for file in (live, after))
+        self.assertGreater(live["windows"], 2)
+        self.assertLess(live["operations"], sets * 9 // 10)
+        self.assertGreater(after["operations"], sets)
+
     def same_as_afterwards(self):
         subprocess.run([COMMAND, "report", self.path("t.swt"), "--json", self.path("after.json")], cwd=self.dir,
                        env=ENVIRONMENT, capture_output=True, timeout=LONG)

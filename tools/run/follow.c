@@ -13,6 +13,10 @@
 #define LOOK_NS	   5000000u
 #define LOOK_SHARE 10u
 
+/* A quarter of what `report` replays: a run that has ended is waited for, and what is held for it counts while the
+   program runs. */
+#define REPLAYED 65536u
+
 struct sw_follow {
 	struct sw_follow_sink *sink;
 	char *path;
@@ -108,6 +112,7 @@ struct sw_follow *sw_follow_open(const char *path, pid_t pid, int file, int memo
 	f->judge.found = found;
 	f->judge.found_arg = f;
 	f->judge.threads = 1;
+	f->judge.replayed = REPLAYED;
 	f->judge.shared_uses = true; /* how many processes there will be is not known yet */
 	f->judging = sw_judging_begin(reader, &f->judge);
 	f->suppressed = sw_analysis_suppressions(sink->options);
@@ -147,6 +152,11 @@ size_t sw_follow_step(struct sw_follow *f, size_t most)
 void sw_follow_ended(struct sw_follow *f)
 {
 	f->ended = true;
+}
+
+bool sw_follow_has_ended(const struct sw_follow *f)
+{
+	return f->ended;
 }
 
 uint64_t sw_follow_passed(const struct sw_follow *f)

@@ -33,6 +33,7 @@ size_t sw_follow_step(struct sw_follow *follow, size_t most);
 uint64_t sw_follow_passed(const struct sw_follow *follow);
 /* After the process ended: what is in its trace now is all. sw_follow_is_over(): has all of it been judged? */
 void sw_follow_ended(struct sw_follow *follow);
+bool sw_follow_has_ended(const struct sw_follow *follow);
 bool sw_follow_is_over(const struct sw_follow *follow);
 
 /* The judgement of the whole trace with its report; the analysis is the caller's.  False: it must be judged from its

@@ -37,6 +37,7 @@
 enum message_kind {
 	FOLLOW_TRACE = 1, /* text: the path; with its descriptors */
 	FOLLOW_ENDED,
+	FOLLOW_MOVED,  /* device, inode: of the file that took the place of the trace's */
 	FOLLOW_GAP,    /* number: enum gap_list */
 	FOLLOW_FINISH, /* number: the program's status */
 	FOLLOWER_STOP, /* to `run`: end the program */
@@ -132,7 +133,8 @@ struct state {
 	struct sw_session session;
 	struct sw_follow_sink sink;
 	bool told_stop;
-	sem_t finished;		/* the program has ended */
+	bool finished;		/* the program has ended */
+	sem_t modest, prompt;	/* which of the two threads goes on */
 	SW_VEC(pid_t) commands; /* of --on-error, that may still run */
 	struct message message; /* received last */
 };
@@ -158,6 +160,12 @@ static void add_trace(struct state *s, const struct message *m, const int *files
 	const int file = fcntl(trace.fd, F_DUPFD_CLOEXEC, 0);
 	trace.follow = file < 0 ? NULL : sw_follow_open(m->text, m->pid, file, memory, &s->sink);
 	*sw_vec_push(&s->session.traces) = trace;
+}
+
+static void move_trace(struct sw_session_trace *trace, const struct message *m)
+{
+	trace->device = m->device;
+	trace->inode = m->inode;
 }
 
 static void add_gap(struct state *s, const struct message *m)
@@ -290,7 +298,17 @@ static void show(struct state *s)
 	free(tops);
 }
 
-static void follow_until_finish(struct state *s)
+/* Does the program run, for all that is known: then the follower is modest. */
+static bool is_early(const struct state *s)
+{
+	for (size_t i = 0; i < s->session.traces.n; i++)
+		if (s->session.traces.at[i].follow && !sw_follow_has_ended(s->session.traces.at[i].follow))
+			return true;
+	return !s->session.traces.n;
+}
+
+/* Until the program has ended, or the other thread is to go on. */
+static void follow_in_turn(struct state *s, bool modest)
 {
 	struct message *m = &s->message;
 	int files[FILES];
@@ -306,13 +324,19 @@ static void follow_until_finish(struct state *s)
 			else if (m->kind == FOLLOW_ENDED && m->index < s->session.traces.n &&
 				 s->session.traces.at[m->index].follow)
 				sw_follow_ended(s->session.traces.at[m->index].follow);
+			else if (m->kind == FOLLOW_MOVED && m->index < s->session.traces.n)
+				move_trace(&s->session.traces.at[m->index], m);
 			else if (m->kind == FOLLOW_GAP)
 				add_gap(s, m);
-			else if (m->kind == FOLLOW_FINISH)
+			else if (m->kind == FOLLOW_FINISH) {
+				s->finished = true;
 				return;
+			}
 		}
 		if (got < 0) /* `run` was killed; the traces are where the program writes them */
 			_exit(SW_EXIT_MEMORY);
+		if (is_early(s) != modest)
+			return;
 		bury_commands(s);
 		worked = judge_a_turn(s) > 0;
 		idle = worked ? 0 : idle + 1;
@@ -320,24 +344,46 @@ static void follow_until_finish(struct state *s)
 	}
 }
 
-/* A thread of its own: once the program has ended, what is left is done with the priority that it was started with,
-   which one that was lowered cannot be given back. */
+static void take_turn(sem_t *turn)
+{
+	while (sem_wait(turn))
+		continue;
+}
+
+/* A thread of its own: whenever no process runs, what is left is done with the priority that it was started with, which
+   one that was lowered cannot be given back. */
 static void *follow_modestly(void *arg)
 {
 	struct state *s = arg;
 	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 10);
-	follow_until_finish(s);
-	sem_post(&s->finished);
-	/* The process that reads debug information ends with the thread that started it (PR_SET_PDEATHSIG). */
-	for (;;)
-		pause();
+	/* The thread never ends: the process that reads debug information does with the thread that started it
+	   (PR_SET_PDEATHSIG). */
+	for (;;) {
+		take_turn(&s->modest);
+		follow_in_turn(s, true);
+		sem_post(&s->prompt);
+	}
 	return NULL;
+}
+
+static void follow_by_turns(struct state *s)
+{
+	pthread_t thread;
+	sem_init(&s->modest, 0, 0);
+	sem_init(&s->prompt, 0, 0);
+	const bool alone = pthread_create(&thread, NULL, follow_modestly, s) != 0;
+	for (bool modest = true; !s->finished; modest = !modest)
+		if (alone || !modest) {
+			follow_in_turn(s, modest);
+		} else {
+			sem_post(&s->modest);
+			take_turn(&s->prompt);
+		}
 }
 
 static void __attribute__((noreturn)) follow(const struct sw_follower *follower, int socket)
 {
 	static struct state s;
-	pthread_t thread;
 	s.socket = socket;
 	s.board = follower->board;
 	s.passed = follower->passed;
@@ -349,12 +395,7 @@ static void __attribute__((noreturn)) follow(const struct sw_follower *follower,
 		s.sink.out = fopen(follower->options->live_log, "ae");
 		s.sink.out = s.sink.out ? s.sink.out : stderr;
 	}
-	sem_init(&s.finished, 0, 0);
-	if (pthread_create(&thread, NULL, follow_modestly, &s))
-		follow_until_finish(&s);
-	else
-		while (sem_wait(&s.finished))
-			continue;
+	follow_by_turns(&s);
 	heed_signals(true);
 	judge_the_rest(&s);
 	s.session.main = s.message.pid;
@@ -488,6 +529,13 @@ void sw_follower_trace(struct sw_follower *follower, size_t index, const struct 
 void sw_follower_ended(struct sw_follower *follower, size_t index)
 {
 	tell(follower, &(struct message){.kind = FOLLOW_ENDED, .index = (uint32_t)index}, NULL, 0);
+}
+
+void sw_follower_moved(struct sw_follower *follower, size_t index, const struct sw_session_trace *trace)
+{
+	const struct message m = {
+		.kind = FOLLOW_MOVED, .index = (uint32_t)index, .device = trace->device, .inode = trace->inode};
+	tell(follower, &m, NULL, 0);
 }
 
 static void tell_gap(struct sw_follower *follower, const struct sw_session_gap *gap, enum gap_list list)

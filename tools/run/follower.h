@@ -34,6 +34,8 @@ bool sw_follower_serve(struct sw_follower *follower);
 /* Passes it a trace, and says that its process has ended; by the trace's index in the session. */
 void sw_follower_trace(struct sw_follower *follower, size_t index, const struct sw_session_trace *trace);
 void sw_follower_ended(struct sw_follower *follower, size_t index);
+/* Another file is the trace now, with the device and inode that are there. */
+void sw_follower_moved(struct sw_follower *follower, size_t index, const struct sw_session_trace *trace);
 
 /* The run is over: the follower reports and ends.  False: it is not there any more, or does not have all traces, and
    nothing was reported. */

@@ -133,10 +133,15 @@ static void collect_memory(struct sw_session *session, struct sw_session_trace *
 	if (trace->memory >= 0)
 		close(trace->memory);
 	trace->memory = -1;
-	if (session->flight)
-		sw_flight_ended(session->flight, session, (size_t)(trace - session->traces.at));
+	const size_t index = (size_t)(trace - session->traces.at);
+	const uint64_t inode = trace->inode;
+	/* The follower has the old file open, and judges its end while the new one is written. */
 	if (session->follower)
-		sw_follower_ended(session->follower, (size_t)(trace - session->traces.at));
+		sw_follower_ended(session->follower, index);
+	if (session->flight)
+		sw_flight_ended(session->flight, session, index);
+	if (session->follower && trace->inode != inode)
+		sw_follower_moved(session->follower, index, trace);
 }
 
 static void take_trace(struct sw_session *session, const struct sw_received *received)
