@@ -14,6 +14,7 @@
 
 #include "base/arch.h"
 #include "guard/guard.h"
+#include "preload/platform/sys.h"
 
 static void fault_handle(int signal, siginfo_t *info, void *context);
 static void fault_start(void);
@@ -431,17 +432,91 @@ static bool faults_again(uint64_t address)
 	return stale.times < STALE_MAX;
 }
 
+#ifdef __aarch64__
+
+struct function {
+	uint64_t inside, lo, hi; /* hi 0: not found */
+};
+
+/* By the sorted table of .eh_frame_hdr; a function ends where the next one begins. 0: it is in another object. */
+static int find_function(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct function *f = arg;
+	const uint32_t *header = NULL;
+	bool has = false;
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		has |= p->p_type == PT_LOAD && f->inside - info->dlpi_addr - p->p_vaddr < p->p_memsz;
+		if (p->p_type == PT_GNU_EH_FRAME)
+			header = (const void *)(info->dlpi_addr + p->p_vaddr);
+	}
+	/* Version 1, words of 4 bytes, entries relative to the header: all that linkers write. */
+	if (!has || !header || header[0] != 0x3b031b01)
+		return has;
+	const int32_t(*entries)[2] = (const void *)(header + 3);
+	const int64_t wanted = (int64_t)(f->inside - (uintptr_t)header);
+	uint32_t low = 0, high = header[2];
+	while (low < high) {
+		const uint32_t middle = low + (high - low) / 2;
+		if (entries[middle][0] <= wanted)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low) {
+		f->lo = (uintptr_t)header + (uint64_t)(int64_t)entries[low - 1][0];
+		f->hi = low < header[2] ? (uintptr_t)header + (uint64_t)(int64_t)entries[low][0] : UINT64_MAX;
+	}
+	return 1;
+}
+
+/* Has the interrupted function not made a frame record of its own, so that its caller is in the link register only?
+   Where it has, the register still holds what the record holds, or where a call in this function returned to.  Code
+   without tables: nobody knows, and a frame that may not be one is left out. */
+static bool is_frameless(const ucontext_t *c, uint64_t caller)
+{
+	const uint64_t *record = (const uint64_t *)(uintptr_t)c->uc_mcontext.regs[29];
+	struct function f = {.inside = sw_arch_instruction(c)};
+	if ((uintptr_t)record % 16 == 0 && sw_sys_readable(record) && sw_arch_return_address(record[1]) == caller)
+		return false;
+	dl_iterate_phdr(find_function, &f);
+	return f.hi && (caller <= f.lo || caller > f.hi);
+}
+
+#endif
+
+/* Where the walk of the stack begins.  On x86-64 that is the handler: tables lead it through the signal's frame.  On
+   aarch64 the chain of frame records misses the function that the signal came in, and its caller too if that function
+   made no record: they get records of ours, before the chain. */
+static void *walk_from(const ucontext_t *c, void *handler, uint64_t records[4])
+{
+#ifdef __x86_64__
+	(void)c, (void)records;
+	return handler;
+#else
+	const uint64_t caller = sw_arch_leaf_return(c);
+	(void)handler;
+	records[2] = c->uc_mcontext.regs[29];
+	records[3] = caller;
+	records[0] = is_frameless(c, caller) ? (uintptr_t)&records[2] : records[2];
+	records[1] = sw_arch_instruction(c) + 1; /* addresses of the walk point after the instruction */
+	return records;
+#endif
+}
+
 /* Ours: the access can be made again. */
 static __attribute__((noinline)) bool ours(const siginfo_t *info, const ucontext_t *c, void *frame)
 {
 	uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
+	uint64_t records[4] __attribute__((aligned(16)));
 	bool writes = sw_arch_fault_writes(c);
 	uint64_t mask = sw_guard_lock();
 	enum sw_fault what = sw_pages_fault(address, writes);
 	if (what == SW_FAULT_HIT && !by_driver(c)) {
 		sw_guard_unlock(mask);
-		record_fault(
-			&(struct host_access){address, 1, sw_arch_instruction(c), writes ? SW_HOST_WRITES : 0, frame});
+		record_fault(&(struct host_access){address, 1, sw_arch_instruction(c), writes ? SW_HOST_WRITES : 0,
+						   walk_from(c, frame, records)});
 		mask = sw_guard_lock();
 	}
 	if (what == SW_FAULT_HIT || what == SW_FAULT_BESIDE)

@@ -41,7 +41,7 @@ void case_read_in_flight(void)
 static __attribute__((noinline)) void store(char *to)
 {
 	__asm__ volatile("nop");
-	__asm__ volatile(STORE_BYTE : : "r"(to), "r"(1) : "memory"); /* line of the store */
+	__asm__ volatile(STORE_BYTE : : "r"(to), "r"(1) : "memory"); /* lines: the store */
 	__asm__ volatile("nop");
 }
 
@@ -50,7 +50,31 @@ void case_lines(void)
 	cudaStream_t s = busy_stream();
 	char *p = pinned(16 * PAGE);
 	upload(s, p, 16 * PAGE);
-	store(p); /* line of its call */
+	store(p); /* lines: its call */
+	__asm__ volatile("nop");
+	finish_work(s);
+}
+
+static __attribute__((noinline)) void nothing(void)
+{
+	__asm__ volatile("nop");
+}
+
+/* On aarch64 the link register leads into this function itself. */
+static __attribute__((noinline)) void call_and_store(char *to)
+{
+	nothing();
+	__asm__ volatile("nop");
+	__asm__ volatile(STORE_BYTE : : "r"(to), "r"(1) : "memory"); /* lines_after_call: the store */
+	__asm__ volatile("nop");
+}
+
+void case_lines_after_call(void)
+{
+	cudaStream_t s = busy_stream();
+	char *p = pinned(16 * PAGE);
+	upload(s, p, 16 * PAGE);
+	call_and_store(p); /* lines_after_call: its call */
 	__asm__ volatile("nop");
 	finish_work(s);
 }

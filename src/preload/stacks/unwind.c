@@ -309,7 +309,7 @@ static int step_without_library(struct sw_unwind *u, struct sw_unwind_frame *out
 
 /* The chain ends with a null pointer.  Code without frame records leaves anything in the register: the walk goes only
    upwards and only inside the stack, and else says that it failed.  Of what a signal interrupted, the function itself
-   is missing: the kernel's frame record leads to its caller. */
+   is missing: the kernel's frame record leads to its caller.  The guard begins with records of its own for it. */
 static int step_without_library(struct sw_unwind *u, struct sw_unwind_frame *out)
 {
 	uintptr_t next = u->frame[0];
