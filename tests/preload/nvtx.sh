@@ -62,6 +62,16 @@ json race.chrome '(lambda t: t["A"] != t["B"])({e["name"]: e["tid"] for e in r["
 json race.chrome '(lambda t: t["ends with a payload"][1] <= t["outcome"][0] and t["outcome"][1] <= t["A"][0])({e["name"]: (e["ts"], e["ts"] + e["dur"]) for e in r["traceEvents"] if e.get("cat") == "user_annotation"})' || fail "ranges with payloads do not end"
 [ "$("$build/syncwatch" dump --kinds RANGE race.swt | grep -c 'name="outcome"')" -eq 2 ] || fail "ranges that begin with a payload"
 
+# Ranges of --capture beyond those that are followed at once are said to open no window; as many as are followed are not.
+many() { # many STARTED DOMAINS
+	"$build/syncwatch" run --sim --no-cache --capture 'nvtx:many@d?' -o many.swt --force ./program --many "$@" >/dev/null 2>many.err
+	[ "$("$build/syncwatch" dump --kinds CUT many.swt | grep -c ^CUT)" -ge 2 ] || fail "many $*: no window"
+	"$build/syncwatch" dump --kinds NOTICE many.swt | grep -c 'opened no window'
+}
+[ "$(many 257 1)" = 1 ] && tr -s ' \n' ' ' <many.err | grep -q 'the others opened no window' || fail "more started ranges than are followed"
+[ "$(many 1 5)" = 1 ] || fail "ranges in more domains than are followed"
+[ "$(many 256 4)" = 0 ] || fail "a sentence without cause"
+
 # Without libsyncwatch.so the library does nothing; another tool that listens is left alone.
 NVTX_INJECTION64_PATH=$build/libsyncwatch-nvtx.so LD_LIBRARY_PATH=$build/sim ./program >alone.out
 [ $? -eq 3 ] && cmp -s bare.out alone.out || fail "alone"

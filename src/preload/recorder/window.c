@@ -273,6 +273,13 @@ static void add_ranges(int32_t n)
 	reconsider();
 }
 
+static void say_too_many(void)
+{
+	sw_notice("more than 256 started NVTX ranges of --capture were open at once, or a thread was in them in more "
+		  "than 4 "
+		  "domains: the others opened no window");
+}
+
 void sw_window_push(uint64_t domain, bool named)
 {
 	uint32_t at = DOMAINS;
@@ -287,8 +294,11 @@ void sw_window_push(uint64_t domain, bool named)
 			at = i;
 			break;
 		}
-	if (at == DOMAINS)
+	if (at == DOMAINS) {
+		if (named)
+			say_too_many();
 		return;
+	}
 	const uint32_t level = here.in[at].depth++;
 	if (!named || level >= LEVELS)
 		return;
@@ -325,6 +335,7 @@ void sw_window_start(uint64_t id, bool named)
 		add_ranges(1);
 		return;
 	}
+	say_too_many();
 }
 
 void sw_window_stop(uint64_t id)

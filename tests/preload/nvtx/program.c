@@ -6,6 +6,7 @@
 #include <cuda.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -158,6 +159,29 @@ static void started(CUstream stream)
 	nvtxRangeEnd(b);
 }
 
+/* Ranges named "many" that are open at once: so many started ones, and pushed ones in so many domains. */
+static int open_many(int ranges, int domains)
+{
+	nvtxRangeId_t id[512];
+	nvtxDomainHandle_t in[8];
+	nvtxEventAttributes_t many = {.version = NVTX_VERSION,
+				      .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
+				      .messageType = NVTX_MESSAGE_TYPE_ASCII,
+				      .message.ascii = "many"};
+	for (int i = 0; i < domains; i++) {
+		in[i] = nvtxDomainCreateA((const char[]){'d', (char)('0' + i), 0});
+		nvtxDomainRangePushEx(in[i], &many);
+	}
+	for (int i = 0; i < ranges; i++)
+		id[i] = nvtxDomainRangeStartEx(in[0], &many);
+	cuCtxSynchronize();
+	for (int i = 0; i < ranges; i++)
+		nvtxDomainRangeEnd(in[0], id[i]);
+	for (int i = 0; i < domains; i++)
+		nvtxDomainRangePop(in[i]);
+	return 3;
+}
+
 int main(int argc, char **argv)
 {
 	const int fixed = argc > 1 && !strcmp(argv[1], "--fixed");
@@ -174,6 +198,8 @@ int main(int argc, char **argv)
 	if (cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device) ||
 	    cuCtxSetCurrent(context))
 		return 1;
+	if (argc == 4 && !strcmp(argv[1], "--many"))
+		return open_many(atoi(argv[2]), atoi(argv[3]));
 	cuStreamCreate(&producer, CU_STREAM_NON_BLOCKING);
 	cuStreamCreate(&consumer, CU_STREAM_NON_BLOCKING);
 	cuMemAlloc(&memory, 4096);
