@@ -430,6 +430,13 @@ int sw_flight_dump(struct sw_flight *f, struct sw_session *session, const char *
 
 /* ---- while it runs, and at its end ------------------------------------------------------------------------------- */
 
+/* Chunks that fell out of the window go.  A program that ends before the first look has its window, too. */
+static void move_window(struct sw_flight *f, struct recording *r, const struct sw_session *session, size_t index)
+{
+	const uint64_t passed = session->follower ? sw_follower_passed(session->follower, index) : UINT64_MAX;
+	drop_old(f, r, &session->traces.at[index], passed);
+}
+
 static void look_at(struct sw_flight *f, const struct sw_session *session, size_t index)
 {
 	const struct sw_session_trace *trace = &session->traces.at[index];
@@ -439,7 +446,7 @@ static void look_at(struct sw_flight *f, const struct sw_session *session, size_
 	if (r->over || !read_header(trace, &header) || !begin(r, &header))
 		return;
 	find_chunks(r, trace, &header, false);
-	drop_old(f, r, trace, session->follower ? sw_follower_passed(session->follower, index) : UINT64_MAX);
+	move_window(f, r, session, index);
 	if (r->failed && !failed) {
 		fprintf(stderr,
 			"syncwatch: process %d: a CUDA error ended its context; its last calls: ", (int)trace->pid);
@@ -490,6 +497,7 @@ void sw_flight_ended(struct sw_flight *f, struct sw_session *session, size_t ind
 	if (r->over || !read_header(trace, &header) || !begin(r, &header))
 		return;
 	find_chunks(r, trace, &header, true);
+	move_window(f, r, session, index);
 	const int rc = has_dropped(r) ? replace(r, trace) : 0;
 	if (rc)
 		sw_session_gap(session, trace->pid,
