@@ -121,7 +121,8 @@ static int add_to_list(struct sw_option_list *list, const char *value, const cha
 	return 0;
 }
 
-/* `given`: as the message names it. */
+/* Keeps the value of an option that has one: FLAG has none, its callers set it.  `given`: the option as the user wrote
+   it, for messages. */
 static int set_value(struct sw_options *options, const struct option_row *row, const char *value, const char *given,
 		     struct sw_error *error)
 {

@@ -200,14 +200,16 @@ static bool is_watched(void)
 	return sw_guard_recorder && sw_guard_recorder->recording();
 }
 
-static void of_one(struct call *c, const void *at, uint64_t bytes, bool writes)
+/* The only buffer of a call; the rest of *c is zero. */
+static void set_buffer(struct call *c, const void *at, uint64_t bytes, bool writes)
 {
 	c->n = 1;
 	c->writes = writes;
 	c->part[0] = (struct part){(uint64_t)(uintptr_t)at, bytes, false};
 }
 
-static void of_vector(struct call *c, const struct iovec *v, size_t n, bool writes)
+/* The buffers of readv() and its like, of which PARTS fit. */
+static void set_vector(struct call *c, const struct iovec *v, size_t n, bool writes)
 {
 	c->writes = writes;
 	c->all = n > PARTS;
@@ -218,14 +220,14 @@ static void of_vector(struct call *c, const struct iovec *v, size_t n, bool writ
 #define UNPAREN(...)	  __VA_ARGS__
 #define APPLY(macro, ...) macro(__VA_ARGS__)
 
-#define GATHER_IN(at, n)	     of_one(&call, at, n, false)
-#define GATHER_OUT(at, n)	     of_one(&call, at, n, true)
-#define GATHER_IN_EACH(at, n, each)  of_one(&call, at, (n) * (each), false)
-#define GATHER_OUT_EACH(at, n, each) of_one(&call, at, (n) * (each), true)
-#define GATHER_IN_VECTOR(v, n)	     of_vector(&call, v, (size_t)(n), false)
-#define GATHER_OUT_VECTOR(v, n)	     of_vector(&call, v, (size_t)(n), true)
-#define GATHER_TEXT(s)		     of_one(&call, s, strlen(s) + 1, false)
-#define GATHER_SMALL(at, n)	     of_one(&call, at, n, true)
+#define GATHER_IN(at, n)	     set_buffer(&call, at, n, false)
+#define GATHER_OUT(at, n)	     set_buffer(&call, at, n, true)
+#define GATHER_IN_EACH(at, n, each)  set_buffer(&call, at, (n) * (each), false)
+#define GATHER_OUT_EACH(at, n, each) set_buffer(&call, at, (n) * (each), true)
+#define GATHER_IN_VECTOR(v, n)	     set_vector(&call, v, (size_t)(n), false)
+#define GATHER_OUT_VECTOR(v, n)	     set_vector(&call, v, (size_t)(n), true)
+#define GATHER_TEXT(s)		     set_buffer(&call, s, strlen(s) + 1, false)
+#define GATHER_SMALL(at, n)	     set_buffer(&call, at, n, true)
 
 /* How many bytes it worked on, by what it returned. */
 #define DONE_IN(...)		   ((int64_t)got > 0 ? (uint64_t)got : 0)

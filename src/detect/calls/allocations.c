@@ -188,6 +188,8 @@ static void report_needless(struct sw_model *m, const struct sw_access *free, st
 		sw_collect_drop(&m->collect, f);
 }
 
+/* A pool block was freed: counts the events that the allocator recorded for it in this very call of the program, and
+   judges them. */
 static void judge_events(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w,
 			 struct sw_pool_block *pool_block)
 {

@@ -330,6 +330,8 @@ static void wait_begins(struct join *j, const struct sw_record *r)
 		*sw_map_put(&j->open, r->seq) = (uint64_t)first << 32 | (j->bounds.n - first);
 }
 
+/* A wait has returned: the work that it waited for had ended by now; a failed wait bounds nothing.  `range`: first and
+   number of its bounds, as wait_begins() packed them. */
 static void wait_ends(struct join *j, const struct sw_record *r)
 {
 	const uint64_t begin = ((const struct sw_rec_end *)(const void *)r->rec)->begin_seq;

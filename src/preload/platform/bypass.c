@@ -80,6 +80,8 @@ static bool calls_real(const struct link_map *map, const ElfW(Rela) * rela, size
 	return false;
 }
 
+/* Does this object need CUDA (or does the search want any) and call the real dlsym in place of ours, as one loaded with
+   RTLD_DEEPBIND does?  glibc has added the load address to the pointers of its dynamic section. */
 static bool is_past_us(const struct link_map *map, const struct search *search)
 {
 	const ElfW(Sym) *symbols = NULL;

@@ -650,6 +650,8 @@ static void describe_site(struct maker *m, struct sw_access_site *site, const st
 	site->facts = facts.n;
 }
 
+/* Adds the site of one instruction that touches global memory, or an object; shared and local memory and parameters
+   have none.  The size is that of a bulk copy in bytes, of an object its layer. */
 static void add_access(struct maker *m, const struct sw_memory_op *use, const struct sw_insn *x)
 {
 	bool bulk = x->op == SW_OP_BULK,
