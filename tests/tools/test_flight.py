@@ -89,6 +89,13 @@ class Window(Flight):
         self.assertEqual(result.returncode, UNPROVEN, result.stderr)
         self.assertNotIn("SW103", result.stdout + result.stderr)
 
+    def test_a_window_smaller_than_a_chunk(self):
+        """The chunk that the thread was writing at the end stays."""
+        result = self.run_with(["--keep", "1K"], f"sets={MANY}", "race")
+        self.assertEqual(result.returncode, ERRORS, result.stderr)
+        sets, dropped, damage = self.counts()
+        self.assertEqual((sets >= 2, dropped > 1000, damage), (True, True, []))
+
     def test_the_trace_is_like_any_other(self):
         self.run_with(["--keep", str(KEEP)], f"sets={MANY}", "race")
         packed = self.path("p.swt")

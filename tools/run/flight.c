@@ -290,9 +290,11 @@ static void drop(struct recording *r, const struct sw_session_trace *trace, stru
 		  (off_t)r->chunk_bytes);
 }
 
-/* `passed`: what the follower has judged.  It is waited for as long as the recorder has room. */
-static void drop_old(struct sw_flight *f, struct recording *r, const struct sw_session_trace *trace, uint64_t passed)
+/* Chunks that fell out of the window go.  The follower is waited for, as long as the recorder has room. */
+static void move_window(struct sw_flight *f, struct recording *r, const struct sw_session *session, size_t index)
 {
+	const struct sw_session_trace *trace = &session->traces.at[index];
+	const uint64_t passed = session->follower ? sw_follower_passed(session->follower, index) : UINT64_MAX;
 	/* The time before a program hung is wanted, however long it hangs. */
 	const uint64_t now = r->active_ns;
 	uint64_t closed = closed_bytes(r);
@@ -430,13 +432,6 @@ int sw_flight_dump(struct sw_flight *f, struct sw_session *session, const char *
 
 /* ---- while it runs, and at its end ------------------------------------------------------------------------------- */
 
-/* Chunks that fell out of the window go.  A program that ends before the first look has its window, too. */
-static void move_window(struct sw_flight *f, struct recording *r, const struct sw_session *session, size_t index)
-{
-	const uint64_t passed = session->follower ? sw_follower_passed(session->follower, index) : UINT64_MAX;
-	drop_old(f, r, &session->traces.at[index], passed);
-}
-
 static void look_at(struct sw_flight *f, const struct sw_session *session, size_t index)
 {
 	const struct sw_session_trace *trace = &session->traces.at[index];
@@ -496,8 +491,9 @@ void sw_flight_ended(struct sw_flight *f, struct sw_session *session, size_t ind
 	struct sw_file_header header;
 	if (r->over || !read_header(trace, &header) || !begin(r, &header))
 		return;
-	find_chunks(r, trace, &header, true);
+	find_chunks(r, trace, &header, false);
 	move_window(f, r, session, index);
+	find_chunks(r, trace, &header, true); /* the chunks that threads were writing stay, however small the window */
 	const int rc = has_dropped(r) ? replace(r, trace) : 0;
 	if (rc)
 		sw_session_gap(session, trace->pid,
