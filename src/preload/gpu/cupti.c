@@ -14,7 +14,8 @@ static const char *const names[] = {"libcupti.so.13", "libcupti.so.12"};
 
 /* Where it lies from the folder of a libcudart: toolkits (lib64, targets/.../lib), wheels (nvidia/cuda_runtime/lib of
    CUDA 12, nvidia/cu13/lib). */
-static const char *const beside[] = {"", "../extras/CUPTI/lib64/", "../../cuda_cupti/lib/", "../../cu13/lib/"};
+static const char *const relative_folders[] = {"", "../extras/CUPTI/lib64/", "../../cuda_cupti/lib/",
+					       "../../cu13/lib/"};
 static const char *const in_toolkit[] = {"lib64/", "extras/CUPTI/lib64/", "lib/"};
 
 static void *open_cupti(const char *folder, const char *further, int flags)
@@ -65,8 +66,8 @@ static void *near_cudart(void)
 	/* Not dlopen() inside of it: the loader's lock is held there. */
 	if (!dl_iterate_phdr(cudart_folder, &folder))
 		return NULL;
-	for (size_t i = 0; i < sizeof beside / sizeof *beside && !handle; i++)
-		handle = open_cupti(folder.path, beside[i], 0);
+	for (size_t i = 0; i < sizeof relative_folders / sizeof *relative_folders && !handle; i++)
+		handle = open_cupti(folder.path, relative_folders[i], 0);
 	return handle;
 }
 
