@@ -33,6 +33,7 @@
 /* A copy or set of a few bytes takes so long (H200, driver 580: 11 to 44 us for 1 KiB). */
 #define SW_DRIVER_NS 20000u
 
+/* Splits the time of a wait into waiting for work, moving data and the driver's own part. */
 static void split_cost(const struct sw_wait *w, struct sw_wait_cost *cost)
 {
 	uint8_t kind = w->what.kind;
@@ -43,6 +44,7 @@ static void split_cost(const struct sw_wait *w, struct sw_wait_cost *cost)
 	cost->parts.transfer_ns = own - cost->parts.driver_ns;
 }
 
+/* Adds an occurrence of the finding that the call was noted for, with its cost. */
 static void report_wait(struct sw_model *m, struct sw_wait *w, const struct sw_wait_cost *cost)
 {
 	if (!w->id || (w->only_waited && !cost->waited) || (!w->always && !w->pending))
@@ -83,6 +85,7 @@ static void report_wait(struct sw_model *m, struct sw_wait *w, const struct sw_w
 		f->basis = SW_BASIS_MEASURED;
 }
 
+/* Judges what the host itself touched inside the call, now that it has returned. */
 static void touch_by_host(struct sw_model *m, struct sw_wait *w, uint64_t seq)
 {
 	struct sw_access what = w->what;
@@ -93,6 +96,7 @@ static void touch_by_host(struct sw_model *m, struct sw_wait *w, uint64_t seq)
 	sw_model_touch(m, &what, &w->host_range, &(struct sw_touch){.host = true});
 }
 
+/* The kind of wait, for sums over the run, that a call of this kind of record counts as. */
 static enum sw_host_wait_kind held_by(uint8_t kind)
 {
 	static const struct {
@@ -111,14 +115,15 @@ static enum sw_host_wait_kind held_by(uint8_t kind)
 	return SW_HOST_WAIT_OTHER;
 }
 
-/* Pinning and loading code lose all their time, whatever part of it was waiting. */
+/* Was the host held up by the call?  Pinning and loading code lose all their time, whatever part of it was waiting. */
 static bool held_up(const struct sw_wait *w, bool waited)
 {
 	bool lost = w->id == SW_FINDING_HOST_PIN || w->id == SW_FINDING_MODULE_LOAD;
 	return waited || (w->tokens && w->promised) || (lost && w->pending);
 }
 
-/* Queries hold nobody: loops of them are counted as a whole (waits.c). */
+/* Counts the time of a call that held the host, by its kind.  Queries hold nobody: loops of them are counted as a whole
+ * (waits.c). */
 static void count_by_kind(struct sw_model *m, const struct sw_wait *w, uint64_t ns)
 {
 	struct sw_host_wait *held = &m->j->host_waits[held_by(w->what.kind)];
@@ -181,6 +186,7 @@ static void wait_done(struct sw_model *m, struct sw_wait *w, uint64_t seq, uint6
 
 /* Records were lost. */
 
+/* Records were lost: forgets all uses of memory; returns how many. */
 static uint64_t forget_uses(struct sw_model *m)
 {
 	uint64_t live = m->space.uses.live;
@@ -193,8 +199,8 @@ static uint64_t forget_uses(struct sw_model *m)
 	return live - m->space.uses.live;
 }
 
-/* Everything before is taken to be ordered before everything after; what is still known of accesses could only make
-   findings that straddle the gap. */
+/* Forgets the accesses so far, since everything before is taken to be ordered before everything after: they could only
+ * make findings that straddle the gap. */
 static void forget_work(struct sw_model *m, uint64_t seq)
 {
 	sw_deferred_flush(m);
@@ -214,6 +220,7 @@ static void forget_work(struct sw_model *m, uint64_t seq)
 		sw_schedule_break(m->schedule);
 }
 
+/* Handles a loss of records: nothing that the lost ones may have changed is relied on. */
 void sw_on_loss(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	(void)w;
@@ -223,10 +230,8 @@ void sw_on_loss(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	forget_work(m, r->seq);
 }
 
-/*
- * Hot calls were left out on purpose, or are from here on.  Graphs, captures and memory were recorded all along.  Of
- * events and streams less is known than happened (sw_pause_hides_event(), sw_pause_hides_work()).
- */
+/* Handles the edge of a pause, in which hot calls are left out on purpose.  Graphs, captures and memory were recorded
+ * all along.  Of events and streams less is known than happened (sw_pause_hides_event(), sw_pause_hides_work()). */
 void sw_on_cut(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_cut *cut = (const struct sw_rec_cut *)(const void *)r->rec;
@@ -257,6 +262,7 @@ static const uint16_t sticky[] = {
 	721 /* tensor memory */, 999 /* unknown */,
 };
 
+/* Is it an error after which the context can only be destroyed? */
 static bool is_sticky(uint16_t status)
 {
 	for (size_t i = 0; i < sizeof sticky / sizeof *sticky; i++)
@@ -289,6 +295,7 @@ static void base_access(struct sw_model *m, const struct sw_record *r, struct sw
 	};
 }
 
+/* Counts a call, and widens the time of the run by it. */
 static void count_call(struct sw_model *m, const struct sw_record *r)
 {
 	uint64_t end = r->t_ns + r->dur_ns;
@@ -305,6 +312,7 @@ static void count_call(struct sw_model *m, const struct sw_record *r)
 	m->j->coverage.runtime_calls += r->rec->flags & SW_RF_RUNTIME ? r->calls : 0;
 }
 
+/* Handles the END record of a call of two records: it is judged as a whole now. */
 static void end_of_call(struct sw_model *m, const struct sw_record *r)
 {
 	const struct sw_rec_end *end = (const struct sw_rec_end *)(const void *)r->rec;
@@ -322,6 +330,7 @@ static void end_of_call(struct sw_model *m, const struct sw_record *r)
 	sw_wait_recycle(m, w);
 }
 
+/* Handles a call that failed: judging ends for a context that is lost, and a capture may have refused the call. */
 static void report_failed_call(struct sw_model *m, const struct sw_record *r)
 {
 	struct sw_operation op = {.record = r};

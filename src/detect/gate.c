@@ -23,7 +23,7 @@ const char *sw_gate_option(enum sw_gate_op op)
 	return names[op];
 }
 
-/* Bits of a kind's name, 0: there is none of that name. */
+/* The bit of the kind of calls with this name; 0: there is none. */
 static uint32_t kind_of(const char *name, size_t bytes)
 {
 	if (bytes == 3 && !strncmp(name, "any", 3))
@@ -34,6 +34,7 @@ static uint32_t kind_of(const char *name, size_t bytes)
 	return 0;
 }
 
+/* Reads kinds of calls, separated by commas, into the rule. */
 static int parse_kinds(struct sw_gate_rule *rule, const char *text, size_t bytes, struct sw_error *error)
 {
 	const char *end = text + bytes;
@@ -50,6 +51,7 @@ static int parse_kinds(struct sw_gate_rule *rule, const char *text, size_t bytes
 	return 0;
 }
 
+/* Reads the longest time that a wait may take, such as "100us". */
 static int parse_time(struct sw_gate_rule *rule, const char *text, size_t bytes, struct sw_error *error)
 {
 	static const struct {
@@ -69,6 +71,7 @@ static int parse_time(struct sw_gate_rule *rule, const char *text, size_t bytes,
 		       sw_gate_option(rule->op), rule->text);
 }
 
+/* Reads a kind and how many calls of it are allowed, such as "alloc=3". */
 static int parse_count(struct sw_gate_rule *rule, const char *text, size_t bytes, struct sw_error *error)
 {
 	const char *equals = memchr(text, '=', bytes), *end = text + bytes;
@@ -82,7 +85,7 @@ static int parse_count(struct sw_gate_rule *rule, const char *text, size_t bytes
 	return parse_kinds(rule, text, (size_t)(equals - text), error);
 }
 
-/* Takes ":12" from the end of a name. */
+/* Takes ":12" from the end of a scope's name: so many first entries of the scope are not judged. */
 static void take_skip(struct sw_gate_rule *rule)
 {
 	char *colon = strrchr(rule->name, ':'), *end;
@@ -137,6 +140,7 @@ static int parse_scope(struct sw_gate_rule *rule, const char *text, struct sw_er
 		       text, sw_gate_option(rule->op), rule->text);
 }
 
+/* Frees what the rule owns. */
 static void drop_rule(struct sw_gate_rule *rule)
 {
 	free(rule->name);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Order that the run had and the trace does not show: edges that `syncwatch confirm` added to the program's calls.
- * Judging a whole trace: the state of a run is made, each record judged, the findings closed.
- */
+/* Judging a whole trace: the state of a run is made, each record judged, the findings closed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +61,7 @@ static size_t first_edge_at(const struct sw_judge_options *options, uint64_t seq
 	return low;
 }
 
+/* Judges one end of an added edge as if the program had annotated the call. */
 static void annotate_edge(struct sw_model *m, const struct sw_record *record, enum sw_annotation op,
 			  const struct sw_added_edge *edge)
 {
@@ -81,6 +79,7 @@ static void annotate_edge(struct sw_model *m, const struct sw_record *record, en
 	sw_model_step(m, &r);
 }
 
+/* Judges the ends of all edges that were added before, or after, this record's call. */
 static void note_all(struct sw_model *m, const struct sw_record *record, bool after)
 {
 	const struct sw_judge_options *options = m->options;
@@ -92,12 +91,13 @@ static void note_all(struct sw_model *m, const struct sw_record *record, bool af
 			annotate_edge(m, record, after ? SW_NOTE_BEFORE : SW_NOTE_AFTER, &options->added[i]);
 }
 
-/* Before and after each record is judged: the edges that end, or begin, at its call. */
+/* Before a record is judged: the edges that end at its call. */
 static void added_edges_before(struct sw_model *m, const struct sw_record *record)
 {
 	note_all(m, record, false);
 }
 
+/* After a record is judged: the edges that begin at its call. */
 static void added_edges_after(struct sw_model *m, const struct sw_record *record)
 {
 	note_all(m, record, true);
@@ -109,6 +109,7 @@ static void added_edges_after(struct sw_model *m, const struct sw_record *record
 /* No handle of the driver's: those are addresses. */
 #define OWN_STREAM UINT64_C(0x6f776e)
 
+/* Does the judge's user ask to move the work of this call site? */
 static bool is_moved(const struct sw_model *m, const struct sw_record *record)
 {
 	const struct sw_judge_options *options = m->options;
@@ -134,7 +135,7 @@ static void make_stream(struct sw_model *m, const struct sw_record *record)
 	m->moved = true;
 }
 
-/* Judges the record there.  False: it stays where it is. */
+/* Judges the record as if its work were on the stream of our own.  False: it stays on the stream that it is on. */
 static bool moved_work(struct sw_model *m, const struct sw_record *record)
 {
 	if (!m->options->n_moved || record->rec->flags & (SW_RF_END | SW_RF_PER_THREAD) || !is_moved(m, record))
@@ -174,6 +175,7 @@ static void inject_record(struct sw_model *m, const struct sw_record *at, struct
 	sw_model_step(m, &r);
 }
 
+/* Judges an event's record on stream `from` and a wait of stream `to` for it, as if the program had made them here. */
 static void order_streams(struct sw_model *m, const struct sw_record *at, uint64_t event, uint64_t from, uint64_t to)
 {
 	struct sw_rec_event_record record = {.h = *at->rec, .event = event, .stream = from};
@@ -183,6 +185,7 @@ static void order_streams(struct sw_model *m, const struct sw_record *at, uint64
 	inject_record(m, at, &wait.h, SW_REC_STREAM_WAIT, sizeof wait);
 }
 
+/* Judges a wait of the host for the stream, as if the program had made it here. */
 static void wait_on_host(struct sw_model *m, const struct sw_record *at, uint64_t stream)
 {
 	struct sw_rec_sync begin = {.h = *at->rec, .handle = stream, .what = SW_SYNC_STREAM};
@@ -193,6 +196,7 @@ static void wait_on_host(struct sw_model *m, const struct sw_record *at, uint64_
 	inject_record(m, at, &end.h, SW_REC_SYNC, sizeof end);
 }
 
+/* The call site of the record if its waits are to be narrowed; NULL: they are not. */
 static const struct sw_narrowed_site *site_of(const struct sw_model *m, const struct sw_record *record)
 {
 	const struct sw_judge_options *options = m->options;
@@ -202,7 +206,8 @@ static const struct sw_narrowed_site *site_of(const struct sw_model *m, const st
 	return NULL;
 }
 
-/* Judges what is left of the wait.  False: the record is none of them. */
+/* Judges, in place of a wait whose site is to be narrowed, what the advice leaves of it.  False: the record is none of
+ * them. */
 static bool narrowed_wait(struct sw_model *m, const struct sw_record *record)
 {
 	if (!m->options->n_narrowed || record->rec->kind != SW_REC_SYNC || record->failed)
@@ -234,6 +239,7 @@ struct judged {
 
 static const struct sw_judge_options defaults = {.fold_below_ns = 100000};
 
+/* Call-back of the order engine: it made an order between two lanes. */
 static void on_edge(void *arg, const struct sw_hb_edge *edge)
 {
 	struct sw_model *m = arg;
@@ -244,6 +250,7 @@ static void on_edge(void *arg, const struct sw_hb_edge *edge)
 				  sw_model_lane_state(m, edge->to_lane)->stream);
 }
 
+/* Call-back before a block ends: what was deferred, or is known of its content, goes with it. */
 static void forget_block(void *arg, struct sw_block *block)
 {
 	struct sw_model *m = arg;
@@ -279,6 +286,7 @@ void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw
 	*sw_vec_push(&judgement->streams) = (struct sw_stream_info){.kind = SW_LANE_HOST};
 }
 
+/* Frees all parts of the state, in the order of parts.def. */
 void sw_model_free(struct sw_model *m)
 {
 	sw_map_free(&m->narrowed);
@@ -290,7 +298,7 @@ void sw_model_free(struct sw_model *m)
 #undef SW_VALUE
 }
 
-/* A program that used the driver, without a recorded call. */
+/* Reports that a program used the driver and no call was recorded. */
 static void nothing_intercepted(struct sw_model *m)
 {
 	struct sw_finding seen = {
@@ -299,7 +307,8 @@ static void nothing_intercepted(struct sw_model *m)
 		sw_collect_add(&m->collect, &seen, NULL);
 }
 
-/* How many is known only at the end: holes between sequence numbers and LOSS records describe the same losses. */
+/* Reports lost records.  How many is known only at the end: holes between sequence numbers and LOSS records describe
+ * the same losses. */
 static void records_lost(struct sw_model *m)
 {
 	uint64_t lost = sw_reader_totals(m->reader).lost;
@@ -350,6 +359,7 @@ struct sw_judging {
 	uint64_t read; /* bytes of records */
 };
 
+/* Begins to judge a trace record by record; options NULL: the defaults. */
 struct sw_judging *sw_judging_begin(struct sw_reader *reader, const struct sw_judge_options *options)
 {
 	struct sw_judging *judging = sw_alloc(sizeof *judging);
@@ -363,6 +373,7 @@ struct sw_judging *sw_judging_begin(struct sw_reader *reader, const struct sw_ju
 	return judging;
 }
 
+/* Passes new and stronger findings to whoever follows the judging. */
 static void tell_found(struct sw_model *m)
 {
 	struct sw_collect *collect = &m->collect;
@@ -372,6 +383,7 @@ static void tell_found(struct sw_model *m)
 	collect->news.n = 0;
 }
 
+/* Judges the next record: 1; 0 at the end, SW_READER_WAIT when there is none yet, <0 with error filled. */
 int sw_judging_step(struct sw_judging *judging, struct sw_error *error)
 {
 	struct sw_model *m = &judging->model;
@@ -392,11 +404,13 @@ int sw_judging_step(struct sw_judging *judging, struct sw_error *error)
 	return got;
 }
 
+/* The judgement as it stands, not yet sorted or summed up. */
 const struct sw_judgement *sw_judging_so_far(const struct sw_judging *judging)
 {
 	return &judging->judged->judgement;
 }
 
+/* Ends judging and returns the judgement, which the caller frees. */
 struct sw_judgement *sw_judging_end(struct sw_judging *judging)
 {
 	struct sw_judgement *judgement = &judging->judged->judgement;

@@ -19,7 +19,7 @@ libswdetect_a_SOURCES = \
 	src/detect/waits/schedule_feed.c src/detect/waits/schedule_feed.h \
 	src/detect/waits/waits.c src/detect/waits/waits.h \
 	src/detect/waits/wide_syncs.c src/detect/waits/wide_syncs.h \
-	src/detect/hazards/deferred.c src/detect/hazards/deferred.h src/detect/hazards/hazards.c \
+	src/detect/hazards/deferred.c src/detect/hazards/deferred.h src/detect/hazards/hazards.c src/detect/hazards/matrix.c \
 	src/detect/hazards/hazards.h src/detect/hazards/host_functions.c \
 	src/detect/hazards/host_functions.h \
 	src/detect/shared_use.h src/detect/hazards/shared_uses.c src/detect/hazards/shared_uses.h src/detect/hazards/touch.c src/detect/hazards/touch.h \

@@ -4,6 +4,7 @@
 /* Keeps products of a tick count and a rate within 128 bits, whatever a damaged header says. */
 #define RATE_MAX (1ull << 62)
 
+/* Nanoseconds a tick, times 2^32. */
 static uint64_t rate_of(uint64_t ns, uint64_t ticks)
 {
 	unsigned __int128 rate = ((unsigned __int128)ns << 32) / ticks;
@@ -42,6 +43,7 @@ void sw_clock_pair(struct sw_trace_clock *clock, uint64_t ticks, uint64_t monoto
 	clock->base_ns = ns > estimate ? ns : estimate;
 }
 
+/* The time of a tick count in nanoseconds since recording began; 0 for one before. */
 uint64_t sw_clock_ns(const struct sw_trace_clock *clock, uint64_t ticks)
 {
 	if (ticks >= clock->base_ticks)
@@ -50,6 +52,7 @@ uint64_t sw_clock_ns(const struct sw_trace_clock *clock, uint64_t ticks)
 	return before < clock->base_ns ? clock->base_ns - before : 0;
 }
 
+/* So many ticks as nanoseconds. */
 uint64_t sw_clock_duration_ns(const struct sw_trace_clock *clock, uint64_t ticks)
 {
 	return (uint64_t)((unsigned __int128)ticks * clock->rate >> 32);

@@ -10,6 +10,7 @@
 
 /* Shared objects: what was mapped where, and when. */
 
+/* The module that is mapped at this base now; NULL: none. */
 static struct sw_trace_module *mapped_at(const struct sw_dictionary *d, uint64_t base)
 {
 	for (size_t i = d->modules.n; i-- > 0;)
@@ -18,6 +19,7 @@ static struct sw_trace_module *mapped_at(const struct sw_dictionary *d, uint64_t
 	return NULL;
 }
 
+/* MODULE: a shared object was mapped. */
 static const char *take_module(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_module *r = (const void *)rec;
@@ -45,6 +47,7 @@ static const char *take_module(struct sw_dictionary *d, struct sw_writer_cursor 
 	return NULL;
 }
 
+/* MODULE_GONE: the shared object at this base was unmapped; addresses of later records are not its. */
 static const char *take_module_gone(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	struct sw_trace_module *m = mapped_at(d, ((const struct sw_rec_module *)(const void *)rec)->base);
@@ -54,6 +57,7 @@ static const char *take_module_gone(struct sw_dictionary *d, struct sw_writer_cu
 	return NULL;
 }
 
+/* CUDART: how the module with this base is linked to the CUDA runtime.  It may come before the module itself. */
 static const char *take_cudart(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_cudart *r = (const void *)rec;
@@ -74,6 +78,7 @@ void sw_image_found(struct sw_dictionary *d, struct sw_image_entry *e)
 		sw_packed_find(&d->packed, &e->image);
 }
 
+/* IMAGE: describes code that the program loaded.  An earlier image with this hash and size has its content too. */
 static const char *take_image(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_image *r = (const void *)rec;
@@ -104,12 +109,15 @@ static const char *take_image(struct sw_dictionary *d, struct sw_writer_cursor *
 	return NULL;
 }
 
+/* Do the bytes have this hash, by one of the hashes that recorders have used? */
 static bool content_is(uint64_t hash, const void *data, uint64_t bytes)
 {
 	return sw_hash_content(data, bytes) == hash || sw_hash_words(data, bytes) == hash ||
 	       sw_hash_bytes(SW_FNV_START, data, bytes) == hash;
 }
 
+/* IMAGE_DATA: a piece of an image's content.  Only its place in the file is kept, and the pieces must follow each
+ * other. */
 static const char *take_image_data(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_image_data *r = (const void *)rec;
@@ -132,6 +140,7 @@ static const char *take_image_data(struct sw_dictionary *d, struct sw_writer_cur
 	return NULL;
 }
 
+/* Reads the pieces of an image from the file, one after the other; false: one could not be read. */
 static bool read_pieces(const struct sw_image_entry *e, const struct sw_source *source, unsigned char *to)
 {
 	for (size_t i = 0; i < e->piece.n; i++) {
@@ -161,7 +170,8 @@ const void *sw_image_content(struct sw_image_entry *e, const struct sw_source *s
 	return e->content;
 }
 
-/* Counted as if the bytes were there: the image is known neither earlier nor later than it was before packing. */
+/* PACK_LEFT_OUT: content that packing left out.  Counted as if the bytes were there: the image is known neither earlier
+ * nor later than it was before packing. */
 static const char *take_pack_left_out(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_image_data *r = (const void *)rec;
@@ -176,6 +186,7 @@ static const char *take_pack_left_out(struct sw_dictionary *d, struct sw_writer_
 	return NULL;
 }
 
+/* Frees what is kept of images outside of the arena. */
 static void free_images(struct sw_dictionary *d)
 {
 	struct sw_map_slot slot;
@@ -187,6 +198,7 @@ static void free_images(struct sw_dictionary *d)
 	sw_map_free(&d->images);
 }
 
+/* Frees all descriptions. */
 void sw_dictionary_free(struct sw_dictionary *d)
 {
 	free_images(d);
@@ -211,6 +223,7 @@ void sw_dictionary_free(struct sw_dictionary *d)
 
 /* Call stacks: interned by each writer, unique over all writers here. */
 
+/* Are the two call stacks the same, native and Python frames? */
 static bool stacks_equal(const struct sw_trace_stack *a, const struct sw_trace_stack *b)
 {
 	return a->depth == b->depth && a->skipped == b->skipped && a->python_depth == b->python_depth &&
@@ -219,7 +232,7 @@ static bool stacks_equal(const struct sw_trace_stack *a, const struct sw_trace_s
 	       (!a->python_depth || !memcmp(a->python, b->python, a->python_depth * sizeof *a->python));
 }
 
-/* The index of this content, which is copied if it is new. */
+/* The index of this stack among all writers' stacks; it is copied if it is new. */
 static uint32_t intern_stack(struct sw_dictionary *d, uint64_t key, const struct sw_trace_stack *wanted)
 {
 	uint64_t *index;
@@ -240,6 +253,7 @@ static uint32_t intern_stack(struct sw_dictionary *d, uint64_t key, const struct
 	return (uint32_t)*index;
 }
 
+/* STACK: a writer's call stack, to which its later records refer by number. */
 static const char *take_stack(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_stack *r = (const void *)rec;
@@ -259,6 +273,7 @@ static const char *take_stack(struct sw_dictionary *d, struct sw_writer_cursor *
 
 /* ---- Python ------------------------------------------------------------------------------------------------------ */
 
+/* PYTHON_CODE: a Python function and its file, to which the writer's later stacks refer by number. */
 static const char *take_python_code(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_python_code *r = (const void *)rec;
@@ -287,7 +302,8 @@ static const char *take_python_code(struct sw_dictionary *d, struct sw_writer_cu
 	return NULL;
 }
 
-/* Frames whose code is not known (a chunk was damaged) have neither file nor function. */
+/* A recorded Python frame with the names of its code.  Frames whose code is not known (a chunk was damaged) have
+ * neither file nor function. */
 static struct sw_trace_python_frame frame_of(const struct sw_dictionary *d, const struct sw_writer_cursor *w,
 					     const struct sw_python_frame *recorded)
 {
@@ -302,6 +318,7 @@ static struct sw_trace_python_frame frame_of(const struct sw_dictionary *d, cons
 	return frame;
 }
 
+/* PYTHON_STACK: Python frames, with the native stack below which they were. */
 static const char *take_python_stack(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_python_stack *r = (const void *)rec;
@@ -335,12 +352,13 @@ static const char *take_python_stack(struct sw_dictionary *d, struct sw_writer_c
 /* Names of threads that may never come. */
 #define MAX_WAITING_NAMES 4096u
 
+/* A copy that lives as long as the reader. */
 static const char *copy_text(struct sw_dictionary *d, const void *bytes, size_t n)
 {
 	return sw_arena_strndup(&d->arena, bytes, n);
 }
 
-/* Strings, each with its NUL, of which `n` are counted; *got is less where they are fewer. */
+/* Copies strings that each end with NUL, of which `n` are announced; *got is less where they are fewer. */
 static const char *const *copy_strings(struct sw_dictionary *d, const void *bytes, size_t size, uint32_t n,
 				       uint32_t *got)
 {
@@ -351,6 +369,7 @@ static const char *const *copy_strings(struct sw_dictionary *d, const void *byte
 	return at;
 }
 
+/* PROCESS: program, working directory and arguments. */
 static const char *take_process(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_process *r = (const void *)rec;
@@ -369,6 +388,7 @@ static const char *take_process(struct sw_dictionary *d, struct sw_writer_cursor
 	return NULL;
 }
 
+/* ENVIRONMENT: the machine's name and boot, and some variables of the program's environment. */
 static const char *take_environment(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_environment *r = (const void *)rec;
@@ -386,6 +406,7 @@ static const char *take_environment(struct sw_dictionary *d, struct sw_writer_cu
 	return NULL;
 }
 
+/* THREAD: the writer is this thread.  A name that was given to its kernel's id before belongs to it. */
 static const char *take_thread(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_thread *r = (const void *)rec;
@@ -407,6 +428,7 @@ static const char *take_thread(struct sw_dictionary *d, struct sw_writer_cursor 
 	return NULL;
 }
 
+/* API: the names of an entry point, of the driver and of the runtime function that stands for it. */
 static const char *take_api(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_api *r = (const void *)rec;
@@ -424,6 +446,7 @@ static const char *take_api(struct sw_dictionary *d, struct sw_writer_cursor *w,
 	return NULL;
 }
 
+/* DEVICE: name and size of a GPU. */
 static const char *take_device(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_device *r = (const void *)rec;
@@ -445,6 +468,7 @@ static const char *take_device(struct sw_dictionary *d, struct sw_writer_cursor 
 	return NULL;
 }
 
+/* CONTEXT: a context and its device. */
 static const char *take_context(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_context *r = (const void *)rec;
@@ -455,6 +479,7 @@ static const char *take_context(struct sw_dictionary *d, struct sw_writer_cursor
 	return NULL;
 }
 
+/* FUNCTION: a kernel with its parameters' places and its name. */
 static const char *take_function(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_function *r = (const void *)rec;
@@ -480,7 +505,8 @@ static const char *take_function(struct sw_dictionary *d, struct sw_writer_curso
 	return NULL;
 }
 
-/* By its number, or by the kernel's id: of the thread that had it last, or will have it. */
+/* Gives a thread its name, by its number or by the kernel's id: then of the thread that had it last, or will have
+ * it. */
 static void name_thread(struct sw_dictionary *d, const struct sw_rec_name *r, const char *name)
 {
 	uint64_t number = r->handle ? r->handle : sw_map_get(&d->tids, r->bytes);
@@ -491,6 +517,7 @@ static void name_thread(struct sw_dictionary *d, const struct sw_rec_name *r, co
 		sw_map_put_ptr(&d->thread_names, r->bytes, name);
 }
 
+/* NAME: the program named something; only threads' names belong here. */
 static const char *take_name(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_name *r = (const void *)rec;
@@ -504,6 +531,7 @@ static const char *take_name(struct sw_dictionary *d, struct sw_writer_cursor *w
 	return NULL;
 }
 
+/* CLOCK: a pair of readings, to learn how long a tick is. */
 static const char *take_clock(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	(void)w;
@@ -511,6 +539,7 @@ static const char *take_clock(struct sw_dictionary *d, struct sw_writer_cursor *
 	return NULL;
 }
 
+/* NOTICE: a message of the recorder for the user. */
 static const char *take_notice(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_notice *r = (const void *)rec;
@@ -523,6 +552,7 @@ static const char *take_notice(struct sw_dictionary *d, struct sw_writer_cursor 
 	return NULL;
 }
 
+/* COUNTS: how often each entry point was called. */
 static const char *take_counts(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_counts *r = (const void *)rec;
@@ -539,7 +569,8 @@ static const char *take_counts(struct sw_dictionary *d, struct sw_writer_cursor 
 	return NULL;
 }
 
-/* A block that differs from an earlier one.  Without that one, which was lost, it is not known. */
+/* A short LAUNCH record, whose parameter block is the one before it with some words changed.  Without that one, which
+ * was lost, the block is not known. */
 static const char *take_launch_changes(struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_launch_again *r = (const void *)rec;
@@ -567,8 +598,8 @@ static const char *take_launch_changes(struct sw_writer_cursor *w, const struct 
 	return NULL;
 }
 
-/* Fields that short records of the same launch leave out: kept as a parameter block is, with which it shares its
- * numbers. */
+/* Keeps the fields that short records of the same launch leave out, as a parameter block is kept, with which it shares
+ * its numbers. */
 static void define_launch(struct sw_writer_cursor *w, const struct sw_rec_launch *r)
 {
 	struct sw_rec_launch rest = *r;
@@ -592,6 +623,7 @@ bool sw_launch_expand(const struct sw_writer_cursor *w, const struct sw_rec *rec
 	return true;
 }
 
+/* LAUNCH: keeps its parameter block, and its fields for later short records. */
 static const char *take_launch(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_launch *r = (const void *)rec;

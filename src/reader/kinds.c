@@ -26,6 +26,7 @@ static const struct {
 #undef SW_TRAIT
 };
 
+/* Has the kind of record this trait (traits.def)? */
 bool sw_kind_has(uint8_t kind, enum sw_kind_trait trait)
 {
 	return traits[kind].traits & trait;

@@ -13,6 +13,7 @@
 /* Two of the longest records, so that a window always holds a whole one. */
 #define WINDOW (2 * SW_REC_MAX_BYTES)
 
+/* For qsort(): the chunks of a writer in the order in which it began them. */
 static int by_index(const void *a, const void *b)
 {
 	const struct sw_chunk_ref *x = a, *y = b;
@@ -21,6 +22,7 @@ static int by_index(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
+/* The writer's next record is not loaded; its key is at least the first number of its next chunk. */
 static void set_due(struct sw_writer_cursor *w)
 {
 	w->loaded = false;
@@ -29,7 +31,7 @@ static void set_due(struct sw_writer_cursor *w)
 		w->key = w->chunks.at[w->chunk].first_seq;
 }
 
-/* Sorts the chunks; call once when all are known. */
+/* Sorts the chunks of a writer; once, when all are known. */
 static void writer_begin(struct sw_writer_cursor *w, struct sw_damage *damage)
 {
 	qsort(w->chunks.at, w->chunks.n, sizeof *w->chunks.at, by_index);
@@ -46,6 +48,7 @@ static void writer_begin(struct sw_writer_cursor *w, struct sw_damage *damage)
 	set_due(w);
 }
 
+/* Forgets the parameter blocks of a writer: a chunk between is missing, so a number may mean another block. */
 static void forget_params(struct sw_writer_cursor *w)
 {
 	struct sw_map_slot slot;
@@ -54,7 +57,8 @@ static void forget_params(struct sw_writer_cursor *w)
 	sw_map_free(&w->params);
 }
 
-/* 1: the records of a closed chunk, in `scratch`; 0: damaged. */
+/* Reads the records of a closed chunk into `scratch` and compares their CRC.  1: they are right; 0: damaged; <0:
+ * reading failed. */
 static int check_crc(const struct sw_writer_cursor *w, const struct sw_source *source, unsigned char *scratch,
 		     struct sw_damage *damage, struct sw_error *error)
 {
@@ -76,6 +80,7 @@ static int check_crc(const struct sw_writer_cursor *w, const struct sw_source *s
 	return 0;
 }
 
+/* Goes on to the writer's next chunk. */
 static void leave_chunk(struct sw_writer_cursor *w)
 {
 	w->chunk++;
@@ -94,6 +99,7 @@ static void writer_skip_chunk(struct sw_writer_cursor *w)
 	leave_chunk(w);
 }
 
+/* Begins to read the writer's current chunk.  1: it can be read; 0: it is damaged and skipped; <0: reading failed. */
 static int load_window(struct sw_writer_cursor *w, const struct sw_source *source, unsigned char *scratch,
 		       struct sw_damage *damage, struct sw_error *error)
 {
@@ -144,7 +150,8 @@ static int refill_window(struct sw_writer_cursor *w, const struct sw_source *sou
 	return 0;
 }
 
-/* 1: a whole record stands at the cursor; 0: the chunk ends here, orderly or not. */
+/* Looks at the record at the cursor.  1: a whole record stands there; 0: the chunk ends here, orderly or not; <0:
+ * reading failed. */
 static int look_at_head(struct sw_writer_cursor *w, const struct sw_source *source, struct sw_damage *damage,
 			struct sw_error *error)
 {
@@ -177,6 +184,7 @@ static int look_at_head(struct sw_writer_cursor *w, const struct sw_source *sour
 /* Looks until a record that is being written is taken to be abandoned: its call was left by longjmp. */
 #define STUCK_LOOKS 200u
 
+/* Reads the header of a chunk of a program that runs; false: it is not begun, or damaged. */
 static bool read_header(const struct sw_source *source, uint64_t offset, struct sw_chunk_header *header)
 {
 	size_t got;
@@ -202,7 +210,7 @@ static bool chunk_grew(struct sw_writer_cursor *w, size_t i, const struct sw_sou
 	return true;
 }
 
-/* Does a record follow that is reserved and not yet committed?  Memory of a chunk is zero until then. */
+/* Does a record follow in the chunk that is reserved and not yet committed?  Memory of a chunk is zero until then. */
 static bool is_being_written(const struct sw_source *source, const struct sw_chunk_ref *c)
 {
 	struct sw_rec next;
@@ -275,17 +283,20 @@ void sw_writer_define_params(struct sw_writer_cursor *w, uint32_t id, const void
 	memcpy(b->data, block, bytes);
 }
 
+/* The parameter block of a number of this writer; NULL: unknown. */
 const struct sw_param_block *sw_writer_params(const struct sw_writer_cursor *w, uint32_t id)
 {
 	const struct sw_param_block *b = sw_map_ptr(&w->params, id % SW_FORMAT_LIVE_IDS);
 	return b && b->id == id ? b : NULL;
 }
 
+/* Notes a writer's number.  Only the last SW_FORMAT_LIVE_IDS numbers are in use at a time. */
 static void define_id(struct sw_map *ids, uint32_t id, uint32_t index)
 {
 	*sw_map_put(ids, id % SW_FORMAT_LIVE_IDS) = (uint64_t)id << 32 | index;
 }
 
+/* The index that define_id() noted for the number; 0: it is not known any more. */
 static uint32_t look_up(const struct sw_map *ids, uint32_t id)
 {
 	uint64_t known = sw_map_get(ids, id % SW_FORMAT_LIVE_IDS);
@@ -297,6 +308,7 @@ void sw_writer_define_stack(struct sw_writer_cursor *w, uint32_t id, uint32_t in
 	define_id(&w->stacks, id, index);
 }
 
+/* The reader's index of a stack of this writer; 0 unknown. */
 uint32_t sw_writer_stack(const struct sw_writer_cursor *w, uint32_t id)
 {
 	return look_up(&w->stacks, id);
@@ -307,11 +319,13 @@ void sw_writer_define_code(struct sw_writer_cursor *w, uint32_t id, uint32_t ind
 	define_id(&w->codes, id, index);
 }
 
+/* The reader's index of Python code of this writer; 0 unknown. */
 uint32_t sw_writer_code(const struct sw_writer_cursor *w, uint32_t id)
 {
 	return look_up(&w->codes, id);
 }
 
+/* Frees what is kept of a writer. */
 static void writer_free(struct sw_writer_cursor *w)
 {
 	forget_params(w);
@@ -322,11 +336,13 @@ static void writer_free(struct sw_writer_cursor *w)
 	free(w);
 }
 
+/* Is the record of writer `a` before that of `b` in the order of the process? */
 static bool comes_before(const struct sw_writer_cursor *a, const struct sw_writer_cursor *b)
 {
 	return a->key != b->key ? a->key < b->key : a->id < b->id;
 }
 
+/* Restores the heap where the writer at this place has moved on to a later record. */
 static void sift_down(struct sw_merge *m, size_t at)
 {
 	struct sw_writer_cursor *w = m->heap[at];
@@ -340,6 +356,7 @@ static void sift_down(struct sw_merge *m, size_t at)
 	m->heap[at] = w;
 }
 
+/* The writer with this id, added if it is new. */
 static struct sw_writer_cursor *writer_of(struct sw_merge *m, uint32_t id)
 {
 	uint64_t *at = sw_map_put(&m->by_id, id);
@@ -389,7 +406,7 @@ static void add_chunk(struct sw_merge *m, const struct sw_source *s, uint64_t nu
 	*sw_vec_push(&writer_of(m, c->writer)->chunks) = ref;
 }
 
-/* The next chunk that has any bytes on disk: a sparse file of terabytes costs what is in it. */
+/* The number of the next chunk that has any bytes on disk: a sparse file of terabytes costs what is in it. */
 static uint64_t past_hole(const struct sw_source *s, uint64_t number)
 {
 	const uint64_t header = s->header.header_bytes, offset = header + number * s->header.chunk_bytes;
@@ -399,6 +416,7 @@ static uint64_t past_hole(const struct sw_source *s, uint64_t number)
 	return ((uint64_t)data - header) / s->header.chunk_bytes;
 }
 
+/* Reads the headers of all chunks of the file. */
 static int find_chunks(struct sw_merge *m, const struct sw_source *s, struct sw_damage *damage, struct sw_error *error)
 {
 	uint64_t number = 0;
@@ -444,6 +462,7 @@ int sw_merge_open(struct sw_merge *merge, const struct sw_source *source, struct
 	return 0;
 }
 
+/* Frees all writers. */
 void sw_merge_close(struct sw_merge *m)
 {
 	for (size_t i = 0; i < m->writers.n; i++)
@@ -455,6 +474,7 @@ void sw_merge_close(struct sw_merge *m)
 	free(m->scratch);
 }
 
+/* After the first writer of the heap moved on: restores the order; a writer without more records leaves. */
 static void settle_top(struct sw_merge *m)
 {
 	if (sw_writer_ended(m->heap[0]) || m->heap[0]->idle) {
@@ -526,6 +546,7 @@ static bool take_up(struct sw_merge *m, const struct sw_source *source, uint64_t
 	return true;
 }
 
+/* Takes up the chunks that threads have begun since the last look. */
 static void take_up_new(struct sw_merge *m, const struct sw_source *source, struct sw_damage *damage)
 {
 	size_t kept = 0;
@@ -537,6 +558,7 @@ static void take_up_new(struct sw_merge *m, const struct sw_source *source, stru
 	m->blank.n = kept;
 }
 
+/* Restores the heap where the writer at this place may come before others. */
 static void sift_up(struct sw_merge *m, size_t at)
 {
 	struct sw_writer_cursor *w = m->heap[at];
@@ -545,6 +567,7 @@ static void sift_up(struct sw_merge *m, size_t at)
 	m->heap[at] = w;
 }
 
+/* Puts the writer, which has a record again, into the heap. */
 static void enqueue_writer(struct sw_merge *m, struct sw_writer_cursor *w)
 {
 	if (m->n == m->room) {
@@ -578,6 +601,7 @@ static void look_at_writer(struct sw_merge *m, struct sw_writer_cursor *w, const
 		enqueue_writer(m, w);
 }
 
+/* Looks at the file of a program that runs: new chunks, and new records in known ones. */
 void sw_merge_look(struct sw_merge *m, const struct sw_source *source, bool ended, struct sw_damage *damage)
 {
 	m->looks++;
@@ -587,6 +611,8 @@ void sw_merge_look(struct sw_merge *m, const struct sw_source *source, bool ende
 		look_at_writer(m, m->writers.at[i], source);
 }
 
+/* Was the writer's record seen in time, so that no record that must come before it can still be missed
+ * (sw_merge_follow())? */
 bool sw_merge_is_sure(const struct sw_merge *m, const struct sw_writer_cursor *w)
 {
 	const struct sw_chunk_ref *c = &w->chunks.at[w->chunk];

@@ -44,6 +44,7 @@ struct stream {
 	struct sw_error *error;
 };
 
+/* Opens a file without a name in $TMPDIR, else /tmp; -1: error is filled. */
 static int open_temporary(const char *path, struct sw_error *error)
 {
 	const char *folder = getenv("TMPDIR");
@@ -62,7 +63,7 @@ static int open_temporary(const char *path, struct sw_error *error)
 	return fd < 0 ? -1 : fd;
 }
 
-/* The bytes that the header announces, once it came out: whatever follows is of no use to a reader. */
+/* Once the trace's header came out: notes how many bytes it announces, since what follows is of no use to a reader. */
 static void read_header(struct stream *s)
 {
 	struct sw_file_header h;
@@ -74,11 +75,13 @@ static void read_header(struct stream *s)
 						 : h.header_bytes + (h.chunks + CHUNKS_AHEAD) * h.chunk_bytes;
 }
 
+/* Are all n bytes zero? */
 static bool all_zero(const char *bytes, size_t n)
 {
 	return n == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, n - 1) == 0);
 }
 
+/* Appends the bytes to the expanded file. */
 static int write_all(struct stream *s, const char *bytes, size_t n)
 {
 	while (n) {
@@ -95,7 +98,7 @@ static int write_all(struct stream *s, const char *bytes, size_t n)
 	return 0;
 }
 
-/* Zeros stay a hole, and too many in a row end it: a recorder leaves far fewer. */
+/* Appends what was expanded.  Zeros stay a hole, and too many in a row end it: a recorder leaves far fewer. */
 static int put_output(struct stream *s, size_t bytes)
 {
 	int rc = 0;
@@ -113,12 +116,13 @@ static int put_output(struct stream *s, size_t bytes)
 	return rc;
 }
 
+/* Has all come out that a reader can use? */
 static bool has_enough(const struct stream *s)
 {
 	return s->zeros > ZEROS_MAX || (s->most && s->made >= s->most);
 }
 
-/* One piece of input; *left: zstd expects more before its frame ends. */
+/* Expands one piece of input; *left: zstd expects more before its frame ends. */
 static int expand_piece(struct stream *s, size_t bytes, size_t *left)
 {
 	ZSTD_inBuffer in = {s->input, bytes, 0};
@@ -202,6 +206,7 @@ struct sw_packed_code {
 	uint64_t have, room; /* bytes of owned */
 };
 
+/* PACK: the version of syncwatch that packed the trace. */
 const char *sw_take_pack(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_pack *r = (const void *)rec;
@@ -224,6 +229,8 @@ static void note_image(struct sw_dictionary *d, uint32_t id)
 		sw_image_found(d, e);
 }
 
+/* PACK_CODE: the code of an image, as packed: whether it was there, why not, or that it is the same as an earlier
+ * one's. */
 const char *sw_take_pack_code(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_pack_code *r = (const void *)rec;
@@ -245,6 +252,7 @@ const char *sw_take_pack_code(struct sw_dictionary *d, struct sw_writer_cursor *
 	return NULL;
 }
 
+/* All pieces of the packed code came: takes it if its hash is right. */
 static void code_is_complete(struct sw_dictionary *d, uint32_t id, struct sw_packed_code *code)
 {
 	/* Other code than what was packed would give wrong certainties: better none. */
@@ -255,7 +263,7 @@ static void code_is_complete(struct sw_dictionary *d, uint32_t id, struct sw_pac
 	note_image(d, id);
 }
 
-/* Room grows with what arrived, as for IMAGE_DATA. */
+/* PACK_DATA: a piece of packed code.  Room grows with what arrived, as a damaged size must not allocate. */
 const char *sw_take_pack_data(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_image_data *r = (const void *)rec;
@@ -304,11 +312,13 @@ struct place {
 	struct sw_trace_frame *first, *last;
 };
 
+/* Key of an object by its path and build id. */
 static uint64_t file_key(const char *path, const uint8_t *build_id, uint32_t bytes)
 {
 	return sw_hash_bytes(sw_hash_bytes(SW_FNV_START, path, strlen(path) + 1), build_id, bytes);
 }
 
+/* PACK_MODULE: an object whose functions and lines were packed. */
 const char *sw_take_pack_module(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_pack_module *r = (const void *)rec;
@@ -336,6 +346,8 @@ const char *sw_take_pack_module(struct sw_dictionary *d, struct sw_writer_cursor
 	return NULL;
 }
 
+/* PACK_FRAME: function and line at an offset of a packed object; several, from the innermost on, where calls were
+ * inlined. */
 const char *sw_take_pack_frame(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_pack_frame *r = (const void *)rec;
@@ -365,12 +377,14 @@ const char *sw_take_pack_frame(struct sw_dictionary *d, struct sw_writer_cursor 
 	return NULL;
 }
 
+/* The frames at an offset of the object, innermost first; NULL: none. */
 const struct sw_trace_frame *sw_trace_names_at(const struct sw_trace_names *names, uint64_t offset)
 {
 	const struct place *place = sw_map_ptr(names->places, offset);
 	return place ? place->first : NULL;
 }
 
+/* The packed functions and lines of the module, if it is the same object (path and build id); NULL: there are none. */
 const struct sw_trace_names *sw_packed_names(const struct sw_packed *packed, const struct sw_trace_module *module)
 {
 	const struct sw_trace_names *names =
@@ -386,6 +400,7 @@ const struct sw_trace_names *sw_packed_names(const struct sw_packed *packed, con
 /* One a kind of GPU: no machine has as many. */
 #define MOST_TABLES 64u
 
+/* PACK_TABLE: a table of measured waits for a GPU (syncwatch calibrate). */
 const char *sw_take_pack_table(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_pack_table *r = (const void *)rec;
@@ -405,6 +420,7 @@ const char *sw_take_pack_table(struct sw_dictionary *d, struct sw_writer_cursor 
 	return NULL;
 }
 
+/* The packed table of this GPU; NULL: none. */
 const struct sw_trace_table *sw_packed_table(const struct sw_packed *packed, const char *gpu)
 {
 	for (size_t i = 0; i < packed->tables.n; i++)
@@ -413,6 +429,7 @@ const struct sw_trace_table *sw_packed_table(const struct sw_packed *packed, con
 	return NULL;
 }
 
+/* Frees what packed records hold outside of the arena. */
 void sw_packed_free(struct sw_packed *packed)
 {
 	free(packed->tables.at);

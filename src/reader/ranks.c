@@ -26,12 +26,14 @@ static const char *recorded_variable(const struct sw_trace_environment *environm
 	return NULL;
 }
 
+/* Value of an environment variable in the trace, or (environment NULL) of this process; NULL: not set. */
 static const char *value_of(const struct sw_trace_environment *environment, const char *name)
 {
 	return environment ? recorded_variable(environment, name) : *name ? getenv(name) : NULL;
 }
 
-/* A whole number that a rank can be; a program that runs with "RANK=high" uses the variable for something else. */
+/* Reads a whole number that a rank can be; a program that runs with "RANK=high" uses the variable for something
+ * else. */
 static bool read_number(const char *text, uint32_t *out)
 {
 	uint32_t value = 0;
@@ -45,7 +47,8 @@ static bool read_number(const char *text, uint32_t *out)
 	return true;
 }
 
-/* environment NULL: our own. */
+/* Finds the rank by the variables of a known launcher (mpirun, torchrun ...), those of the trace or (environment NULL)
+ * our own. */
 static bool find_launcher(const struct sw_trace_environment *environment, struct sw_rank *out)
 {
 	for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {

@@ -77,6 +77,8 @@ int sw_reader_open(const char *path, struct sw_reader **out, struct sw_error *er
 	return 0;
 }
 
+/* Opens the trace of a program that runs, by descriptors of its file and of its memory (-1: none), which the reader
+ * owns from now on. */
 int sw_reader_follow(const char *path, int file, int memory, struct sw_reader **out, struct sw_error *error)
 {
 	struct sw_reader *r = sw_calloc(1, sizeof *r);
@@ -93,6 +95,7 @@ int sw_reader_follow(const char *path, int file, int memory, struct sw_reader **
 	return 0;
 }
 
+/* Frees the reader and all that it returned. */
 void sw_reader_close(struct sw_reader *r)
 {
 	if (!r)
@@ -108,7 +111,7 @@ void sw_reader_close(struct sw_reader *r)
 	free(r);
 }
 
-/* A LOSS record of ours, so that the order engine knows. */
+/* Hands out a LOSS record that the file does not have, so that the order engine knows that numbers are missing. */
 static void report_lost(struct sw_reader *r, struct hole hole, const struct sw_writer_cursor *w, struct sw_record *out)
 {
 	if (r->holes.n < HOLES_MAX)
@@ -134,7 +137,7 @@ static void report_lost(struct sw_reader *r, struct hole hole, const struct sw_w
 	};
 }
 
-/* Are the numbers from r->seq + 1 to `last` of calls that were left out? */
+/* Are the numbers from r->seq + 1 to `last` those of calls that were left out on purpose (CUT records)? */
 static bool left_out(const struct sw_reader *r, const struct sw_rec *rec, uint64_t last)
 {
 	const struct sw_rec_cut *cut = (const void *)rec;
@@ -146,6 +149,7 @@ static bool left_out(const struct sw_reader *r, const struct sw_rec *rec, uint64
 	return false;
 }
 
+/* Counts calls that were left out, in pauses or dropped from a recording that keeps only the newest ones. */
 static void count_cut(struct sw_reader *r, const struct sw_rec_cut *cut)
 {
 	const bool dropped = cut->why == SW_CUT_DROPPED;
@@ -183,7 +187,7 @@ static bool cut_is_over(struct sw_reader *r, uint64_t seq, uint64_t ticks, struc
 	return true;
 }
 
-/* Numbers are missing before `seq`. */
+/* Numbers are missing before `seq`: notes the damage and hands out a LOSS record for them. */
 static void report_hole(struct sw_reader *r, uint64_t seq, const struct sw_writer_cursor *w, struct sw_record *out)
 {
 	sw_damage_gap(&r->damage, sw_writer_offset(w), "records %" PRIu64 " to %" PRIu64 " are missing before this one",
@@ -208,12 +212,14 @@ static uint64_t newly_lost(const struct sw_reader *r, const struct sw_rec_loss *
 /* No process makes more calls: a damaged record may say any number. */
 #define CALLS_MOST (1ull << 40)
 
+/* How many calls the record stands for: 1 for most. */
 static uint64_t calls_of(const struct sw_rec *rec)
 {
 	const struct sw_rec_calls *counted = sw_record_calls(rec);
 	return !counted || !counted->calls ? 1 : counted->calls < CALLS_MOST ? counted->calls : CALLS_MOST;
 }
 
+/* Counts a record for the totals of the trace. */
 static void count_record(struct sw_reader *r, const struct sw_rec *rec)
 {
 	if (sw_kind_is_packed(rec->kind))
@@ -240,6 +246,7 @@ static void count_record(struct sw_reader *r, const struct sw_rec *rec)
 	r->seen.at[rec->api] += calls_of(rec);
 }
 
+/* Fills in how many calls the record stands for, and the time inside of them. */
 static void fill_calls(struct sw_reader *r, struct sw_record *out)
 {
 	const struct sw_rec_calls *counted = sw_record_calls(out->rec);
@@ -248,11 +255,13 @@ static void fill_calls(struct sw_reader *r, struct sw_record *out)
 		out->inside_ns = sw_clock_duration_ns(&r->dictionary.clock, counted->inside);
 }
 
+/* Did the call fail?  "Not ready" is the answer of a query, not a failure. */
 static bool has_failed(const struct sw_rec *rec)
 {
 	return rec->status != SUCCESS && !(rec->kind == SW_REC_QUERY && rec->status == ERROR_NOT_READY);
 }
 
+/* Fills in *out for the head of w: its time, stack and parameters, the fields of a short record included. */
 static void fill_record(struct sw_reader *r, const struct sw_writer_cursor *w, struct sw_record *out)
 {
 	const struct sw_rec *rec = sw_launch_is_short(w->head) ? &r->launch.h : w->head;
@@ -281,6 +290,7 @@ static void fill_record(struct sw_reader *r, const struct sw_writer_cursor *w, s
 	}
 }
 
+/* Notes a call that is judged before it returned, to see later whether it failed. */
 static void remember_unreturned(struct sw_reader *r, const struct sw_record *record)
 {
 	const struct sw_rec *rec = record->rec;
@@ -292,7 +302,7 @@ static void remember_unreturned(struct sw_reader *r, const struct sw_record *rec
 	};
 }
 
-/* 1: the head of w was taken and *out is filled; 0: it was skipped. */
+/* Lets the head of w take effect.  1: *out is filled; 0: it was skipped. */
 static int take_record(struct sw_reader *r, struct sw_writer_cursor *w, struct sw_record *out)
 {
 	const struct sw_rec *rec = w->head;
@@ -352,7 +362,7 @@ static int take_record(struct sw_reader *r, struct sw_writer_cursor *w, struct s
 /* ---- a program that runs ------------------------------------------------------------------------------------------
  */
 
-/* Was the record held back for so long?  The first question about it begins the time. */
+/* Was the record held back for `most_ns` already?  The first question about it begins the time. */
 static bool was_held(struct sw_reader *r, uint64_t seq, uint64_t most_ns)
 {
 	if (r->held_seq != seq) {
@@ -365,7 +375,8 @@ static bool was_held(struct sw_reader *r, uint64_t seq, uint64_t most_ns)
 	return held >= most_ns;
 }
 
-/* 1: the record is to be held back; <0: reading failed. */
+/* For a program that runs: must the record wait, since an earlier one or its own return may still come?  1: yes; 0: no;
+ * <0: reading failed. */
 static int hold_back(struct sw_reader *r, struct sw_writer_cursor *w, struct sw_error *error)
 {
 	const uint64_t seq = sw_rec_seq(w->head);
@@ -414,6 +425,7 @@ int sw_reader_refresh(struct sw_reader *r, uint64_t now_ns, bool ended, struct s
 	return rc;
 }
 
+/* Calls that had not returned when their records were handed out, by index; false: there are no more. */
 bool sw_reader_unreturned(const struct sw_reader *r, size_t index, struct sw_unreturned *out)
 {
 	if (index < r->taken.n)
@@ -426,6 +438,7 @@ bool sw_reader_follows(const struct sw_reader *r)
 	return r->merge.follows;
 }
 
+/* How following the program went: calls in flight, the longest time a record was held back. */
 struct sw_follow_facts sw_reader_follow_facts(const struct sw_reader *r)
 {
 	return r->follow;
@@ -466,6 +479,7 @@ const struct sw_source *sw_reader_source(const struct sw_reader *r)
 	return &r->source;
 }
 
+/* The path as it was given. */
 const char *sw_reader_path(const struct sw_reader *r)
 {
 	return r->source.path;
@@ -481,6 +495,7 @@ const char *sw_reader_damage(const struct sw_reader *r, size_t index)
 	return index < r->damage.lines.n ? r->damage.lines.at[index] : NULL;
 }
 
+/* Counts of the whole trace; final once sw_reader_next() has returned 0. */
 struct sw_trace_totals sw_reader_totals(const struct sw_reader *r)
 {
 	struct sw_trace_totals totals = r->totals;
@@ -510,11 +525,13 @@ const struct sw_trace_thread *sw_reader_thread(const struct sw_reader *r, uint32
 	return sw_map_ptr(&r->dictionary.threads, thread);
 }
 
+/* The names of an entry point; NULL: unknown. */
 const struct sw_trace_api *sw_reader_api(const struct sw_reader *r, uint16_t api)
 {
 	return api < r->dictionary.apis.n ? r->dictionary.apis.at[api] : NULL;
 }
 
+/* A call stack by its index; NULL: none or unknown. */
 const struct sw_trace_stack *sw_reader_stack(const struct sw_reader *r, uint32_t stack)
 {
 	return stack && stack <= r->dictionary.stacks.n ? r->dictionary.stacks.at[stack - 1] : NULL;
@@ -525,6 +542,7 @@ bool sw_reader_has_python(const struct sw_reader *r)
 	return r->dictionary.codes.n != 0;
 }
 
+/* A kernel by its number; NULL: unknown. */
 const struct sw_trace_function *sw_reader_function(const struct sw_reader *r, uint32_t id)
 {
 	return sw_map_ptr(&r->dictionary.functions, id);
@@ -537,17 +555,20 @@ const struct sw_trace_function *sw_reader_next_function(const struct sw_reader *
 	return *at ? (const void *)(uintptr_t)slot.value : NULL;
 }
 
+/* A context by its number; NULL: not described. */
 const struct sw_trace_context *sw_reader_context(const struct sw_reader *r, uint8_t ctx)
 {
 	return r->dictionary.contexts[ctx];
 }
 
+/* An image (code that was loaded) by its number; NULL: not described. */
 const struct sw_trace_image *sw_reader_image(const struct sw_reader *r, uint32_t id)
 {
 	const struct sw_image_entry *e = sw_map_ptr(&r->dictionary.images, id);
 	return e ? &e->image : NULL;
 }
 
+/* Iterates over all images, from *at 0 on; NULL after the last. */
 const struct sw_trace_image *sw_reader_next_image(const struct sw_reader *r, size_t *at)
 {
 	struct sw_map_slot slot;
@@ -561,11 +582,13 @@ const void *sw_reader_image_content(const struct sw_reader *r, uint32_t id)
 	return e ? sw_image_content(e, &r->source) : NULL;
 }
 
+/* Machine and environment of the process; NULL: the trace does not have it. */
 const struct sw_trace_environment *sw_reader_environment(const struct sw_reader *r)
 {
 	return r->dictionary.environment;
 }
 
+/* Program and arguments; NULL: the trace does not have them. */
 const struct sw_trace_process *sw_reader_process(const struct sw_reader *r)
 {
 	return r->dictionary.process;
@@ -586,6 +609,7 @@ const struct sw_trace_names *sw_reader_names(const struct sw_reader *r, const st
 	return sw_packed_names(&r->dictionary.packed, module);
 }
 
+/* The table of measured waits for this GPU that was packed; NULL: none. */
 const struct sw_trace_table *sw_reader_table(const struct sw_reader *r, const char *gpu)
 {
 	return sw_packed_table(&r->dictionary.packed, gpu);
@@ -601,11 +625,13 @@ const struct sw_trace_device *sw_reader_device(const struct sw_reader *r, size_t
 	return index < r->dictionary.devices.n ? r->dictionary.devices.at[index] : NULL;
 }
 
+/* Iterates over the shared objects, index from 0; NULL ends. */
 const struct sw_trace_module *sw_reader_module_at(const struct sw_reader *r, size_t index)
 {
 	return index < r->dictionary.modules.n ? r->dictionary.modules.at[index] : NULL;
 }
 
+/* Iterates over the recorder's messages, index from 0; NULL ends. */
 const char *sw_reader_notice(const struct sw_reader *r, size_t index)
 {
 	return index < r->dictionary.notices.n ? r->dictionary.notices.at[index] : NULL;

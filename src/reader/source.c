@@ -17,6 +17,8 @@
 #define LINES_MAX 100
 
 static void __attribute__((format(printf, 3, 0)))
+
+/* Adds a line of damage; beyond LINES_MAX one that says so. */
 add_line(struct sw_damage *damage, uint64_t offset, const char *format, va_list ap)
 {
 	char text[320];
@@ -48,6 +50,7 @@ void sw_damage_gap(struct sw_damage *damage, uint64_t offset, const char *format
 	va_end(ap);
 }
 
+/* Frees all lines. */
 void sw_damage_free(struct sw_damage *damage)
 {
 	for (size_t i = 0; i < damage->lines.n; i++)
@@ -58,6 +61,7 @@ void sw_damage_free(struct sw_damage *damage)
 /* A chunk is checked in one piece: this bounds the memory that a damaged header can ask for. */
 #define CHUNK_MAX (64u << 20)
 
+/* Reads up to `bytes` at `offset` of this descriptor; *got is less only at the end of the file. */
 static int read_from(const struct sw_source *source, int fd, uint64_t offset, void *out, size_t bytes, size_t *got,
 		     struct sw_error *error)
 {
@@ -77,8 +81,8 @@ static int read_from(const struct sw_source *source, int fd, uint64_t offset, vo
 	return 0;
 }
 
-/* The recorder writes a chunk to the file before it takes it out of the memory: bytes that were read before the chunk's
-   header was still there are the chunk's.  No read crosses the end of a chunk. */
+/* Is the chunk of this offset still in the recorder's memory, so that bytes just read from there were its own?  The
+ * recorder writes a chunk to the file before it takes it out of the memory.  No read crosses the end of a chunk. */
 static bool is_in_memory(const struct sw_source *source, uint64_t offset)
 {
 	const uint64_t header = source->header.header_bytes, bytes = source->header.chunk_bytes;
@@ -101,6 +105,7 @@ int sw_source_read(const struct sw_source *source, uint64_t offset, void *out, s
 	return read_from(source, source->fd, offset, out, bytes, got, error);
 }
 
+/* Checks the header of a file, of which `got` bytes could be read. */
 static int check_header(const struct sw_source *s, size_t got, struct sw_error *error)
 {
 	const struct sw_file_header *h = &s->header;
@@ -134,7 +139,7 @@ static int check_header(const struct sw_source *s, size_t got, struct sw_error *
 	return 0;
 }
 
-/* From here on the descriptor is that of the expanded trace. */
+/* Replaces the descriptor of a compressed trace by that of the expanded one. */
 static int expand_source(struct sw_source *s, struct stat *st, struct sw_error *error)
 {
 	int fd = sw_expand(s->fd, s->path, error);
@@ -191,6 +196,7 @@ int sw_source_follow(struct sw_source *source, const char *path, int file, int m
 	return 0;
 }
 
+/* Reads the header of a program that runs again, to learn of new chunks. */
 int sw_source_refresh(struct sw_source *source, struct sw_error *error)
 {
 	struct sw_file_header now;

@@ -61,15 +61,18 @@ static inline uint64_t sw_writer_offset(const struct sw_writer_cursor *writer)
 	return writer->window_offset + writer->at;
 }
 
-/* The parameter block of an id; NULL unknown. */
+/* Keeps a copy of a parameter block, to which later launches of the writer refer by its number. */
 void sw_writer_define_params(struct sw_writer_cursor *writer, uint32_t id, const void *block, uint32_t bytes);
+/* The parameter block of a number; NULL: unknown. */
 const struct sw_param_block *sw_writer_params(const struct sw_writer_cursor *writer, uint32_t id);
 
-/* The reader's index of a stack of this writer; 0 unknown. */
+/* Notes that this writer's number of a stack means the reader's index. */
 void sw_writer_define_stack(struct sw_writer_cursor *writer, uint32_t id, uint32_t index);
+/* The reader's index of a stack of this writer; 0 unknown. */
 uint32_t sw_writer_stack(const struct sw_writer_cursor *writer, uint32_t id);
-/* The reader's index of Python code of this writer; 0 unknown. */
+/* Notes that this writer's number of Python code means the reader's index. */
 void sw_writer_define_code(struct sw_writer_cursor *writer, uint32_t id, uint32_t index);
+/* The reader's index of Python code of this writer; 0 unknown. */
 uint32_t sw_writer_code(const struct sw_writer_cursor *writer, uint32_t id);
 
 /* Finds the chunks of a trace and merges its writers by sequence number. */

@@ -15,6 +15,7 @@
 
 #define DIGIT_BITS 11u
 
+/* Are the nodes in the order of their times already? */
 static bool is_sorted(const struct sw_ordered *o, const uint32_t *node, size_t n)
 {
 	for (size_t i = 1; i < n; i++)
@@ -23,8 +24,8 @@ static bool is_sorted(const struct sw_ordered *o, const uint32_t *node, size_t n
 	return true;
 }
 
-/* Digit after digit, which takes a tenth of what comparisons do.  The nodes come by number, so those of one key stay
-   so. */
+/* Sorts the nodes by their keys (times), one digit of DIGIT_BITS after the other, which takes a tenth of what
+ * comparisons do.  The nodes come by number, so those with one key stay in that order. */
 static void sort_nodes(const uint64_t *key, uint32_t *node, size_t n)
 {
 	uint32_t *other = sw_alloc((n + 1) * sizeof *other), *from = node, *to = other;
@@ -53,6 +54,7 @@ static void sort_nodes(const uint64_t *key, uint32_t *node, size_t n)
 	free(other);
 }
 
+/* Lists the window's CALL nodes. */
 static void list_calls(const struct sw_window *w, uint32_t *call)
 {
 	for (uint32_t i = 0; i < w->nodes.n; i++)
@@ -60,7 +62,7 @@ static void list_calls(const struct sw_window *w, uint32_t *call)
 			*call++ = i;
 }
 
-/* Before the first reading is calibrated. */
+/* Makes room for the order of a window's nodes, before the first reading of its times is calibrated. */
 static void order_prepare(struct sw_window *w)
 {
 	struct sw_ordered *o = &w->ordered;
@@ -73,7 +75,8 @@ static void order_prepare(struct sw_window *w)
 	o->moved = true;
 }
 
-/* By start, but never before what an edge comes from: clocks of host and device differ by microseconds. */
+/* The time by which a node is put in order: its start, but never before what an edge comes from: clocks of host and
+ * device differ by microseconds. */
 static uint64_t key_of(const struct sw_window *w, uint32_t node)
 {
 	const struct sw_schedule_node *n = &w->nodes.at[node];
@@ -148,6 +151,7 @@ void sw_ordered_free(struct sw_ordered *o)
 /* Beyond it the row that ended first is forgotten. */
 #define MOST_ROWS 128u
 
+/* The state of all copy engines and multiprocessors at the begin of a window; each queue's work is a row of its own. */
 static struct sw_resources *resources_new(const struct sw_schedule *s)
 {
 	struct sw_resources *r = sw_calloc(1, sizeof *r);
@@ -158,6 +162,7 @@ static struct sw_resources *resources_new(const struct sw_schedule *s)
 	return r;
 }
 
+/* Frees what resources_new() made. */
 static void resources_free(struct sw_resources *r)
 {
 	for (size_t i = 0; i < sizeof r->at / sizeof *r->at; i++) {
@@ -200,6 +205,8 @@ static struct sw_resource *resource_of(struct sw_resources *r, const struct sw_s
 
 /* ---- pieces that run --------------------------------------------------------------------------------------------- */
 
+/* Notes, by how many quarters of the device the piece took, the last one that ended of its row (work of a queue, one
+ * after the other); the oldest row of too many is forgotten. */
 static void end_piece(struct sw_resource *r, uint32_t quarters, struct sw_ended ended)
 {
 	size_t n = r->ended[quarters].n, at = 0, first = 0;
@@ -228,6 +235,7 @@ static void retire_work(struct sw_resource *r, uint32_t i)
 	r->running[i] = r->running[--r->n];
 }
 
+/* Ends the pieces that were seen to end by time t. */
 static void retire_until(struct sw_resource *r, uint64_t t)
 {
 	if (r->n && r->next > t)
@@ -240,8 +248,8 @@ static void retire_until(struct sw_resource *r, uint64_t t)
 			r->next = sw_earlier(r->next, r->running[i++].seen);
 }
 
-/* How many quarters of the device another piece must ask for at least to keep out of this one's way: together more
-   than four. */
+/* How many quarters of the device other work must occupy, at least, so that this piece had to keep out of its way:
+ * together more than four. */
 static uint32_t least_quarters(const struct sw_schedule_node *n)
 {
 	return 5u - n->quarters;
@@ -259,7 +267,8 @@ static uint64_t resource_free(struct sw_resource *r, const struct sw_schedule_no
 
 /* ---- what waits for them ----------------------------------------------------------------------------------------- */
 
-/* The next work or mark of its queue, with its delays. */
+/* A piece of work of a queue was passed.  If its delay is negative, the work after it may end before it in a replay:
+ * then a new row begins, since its end no longer stands for those before it. */
 static void resources_pass(struct sw_resources *r, const struct sw_window *w, const struct sw_schedule_node *n)
 {
 	/* In a replay a copy from pageable memory may take no time. */
@@ -269,6 +278,7 @@ static void resources_pass(struct sw_resources *r, const struct sw_window *w, co
 		r->row[n->lane] = r->rows++;
 }
 
+/* Up to which ends the queue has waited for this resource; begun anew when the queue's work is of another row. */
 static struct sw_counted *counted_of(struct sw_resources *all, struct sw_resource *r, uint32_t queue)
 {
 	if (!r->counted)
@@ -278,6 +288,8 @@ static struct sw_counted *counted_of(struct sw_resources *all, struct sw_resourc
 	return &r->counted[queue];
 }
 
+/* Adds to the window's list the pieces whose ends this one waits for, but for those that earlier work of its queue has
+ * waited for already. */
 static void list_ended(struct sw_resources *all, struct sw_resource *r, struct sw_window *w,
 		       const struct sw_schedule_node *n)
 {
@@ -297,7 +309,7 @@ static void list_ended(struct sw_resources *all, struct sw_resource *r, struct s
 	}
 }
 
-/* For work that was passed: adds to `ordered.taken` whose ends it waits for, and takes the resource. */
+/* Lists which ends this piece of work waits for, then occupies the resource until its end. */
 static void resource_take(struct sw_resources *all, struct sw_resource *r, struct sw_window *w, uint32_t node)
 {
 	const struct sw_schedule_node *n = &w->nodes.at[node];
@@ -329,17 +341,19 @@ static void resource_take(struct sw_resources *all, struct sw_resource *r, struc
 /* With more threads nothing is looked for. */
 #define MOST_THREADS 255u
 
+/* When the thread last ended something before this call; 0: this is its first. */
 static uint64_t silent_from(const struct sw_window *w, const struct sw_schedule_node *n)
 {
 	return n->prev == SW_NONE ? 0 : w->nodes.at[n->prev].end;
 }
 
+/* Is it the begin or the end of a call, not work? */
 static bool of_host(const struct sw_schedule_node *n)
 {
 	return n->kind == SW_NODE_CALL || n->kind == SW_NODE_RETURN;
 }
 
-/* CALL and RETURN nodes of each thread, as they were added. */
+/* Lists the CALL and RETURN nodes of each thread, as they were added. */
 static void list_threads(struct sw_window *w, size_t threads)
 {
 	struct sw_ordered *o = &w->ordered;
@@ -370,7 +384,8 @@ static void list_gaps(struct sw_window *w)
 	}
 }
 
-/* When the thread that made this call made its next one; UINT64_MAX: never. */
+/* When the thread whose node is at this place of its list makes its next call; UINT64_MAX: never, or it is still in a
+ * call. */
 static uint64_t goes_on(const struct sw_window *w, size_t thread, uint32_t place)
 {
 	const struct sw_ordered *o = &w->ordered;
@@ -380,7 +395,9 @@ static uint64_t goes_on(const struct sw_window *w, size_t thread, uint32_t place
 	return next->kind == SW_NODE_CALL && next->prev == o->thread_node[place] ? next->start : UINT64_MAX;
 }
 
-/* passed: by thread, the place after its last node before this one. */
+/* Makes the call wait for the last node of another thread, if that one stopped then and during this one's silence: the
+ * thread that stopped last may have let this one continue.  passed: by thread, the place after its last node before
+ * this one. */
 static void hand_over(struct sw_window *w, uint32_t node, const uint32_t *passed, size_t threads)
 {
 	const struct sw_ordered *o = &w->ordered;
@@ -401,7 +418,7 @@ static void hand_over(struct sw_window *w, uint32_t node, const uint32_t *passed
 		w->edges.at[n->edges] = sw_edge(SW_WHY_HANDOVER, best);
 }
 
-/* Handovers that another reading found are forgotten. */
+/* Forgets the edges between threads that another reading of the times found. */
 static void forget_thread_waits(struct sw_window *w)
 {
 	for (size_t i = 0; i < w->ordered.gap.n; i++)
@@ -436,7 +453,8 @@ static void find_thread_waits(const struct sw_schedule *s, struct sw_window *w)
 
 /* ---- edges that the times contradict ----------------------------------------------------------------------------- */
 
-/* The work had not ended when the call returned, so the call did not wait for it; or the other way round. */
+/* Drops the edges of a node that its times contradict: what it should have waited for ended later, by more than the
+ * clocks may differ. */
 static void drop_contradictions(struct sw_window *w, uint32_t node)
 {
 	const struct sw_schedule_node *n = &w->nodes.at[node];
@@ -452,12 +470,15 @@ static void drop_contradictions(struct sw_window *w, uint32_t node)
 
 /* ---- delays ------------------------------------------------------------------------------------------------------ */
 
+/* to - from as 32 bits, at the nearest bound where it does not fit. */
 static int32_t short_of(uint64_t to, uint64_t from)
 {
 	int64_t d = (int64_t)(to - from);
 	return d > INT32_MAX ? INT32_MAX : d < INT32_MIN ? INT32_MIN : (int32_t)d;
 }
 
+/* Splits the delay of a call's begin: if something other than its thread's call before it ended last, it began so long
+ * after that (lag), else after the call before it (lead). */
 static void bind_call(struct sw_window *w, uint32_t node)
 {
 	struct sw_schedule_node *n = &w->nodes.at[node];
@@ -472,6 +493,8 @@ static void bind_call(struct sw_window *w, uint32_t node)
 	}
 }
 
+/* Splits the time of a call that waited: its own work (lead), and how long after the end of the work that it waited for
+ * it returned (lag). */
 static void bind_return(struct sw_window *w, uint32_t node)
 {
 	struct sw_schedule_node *n = &w->nodes.at[node], *call = &w->nodes.at[n->prev];
@@ -503,8 +526,8 @@ static void bind_return(struct sw_window *w, uint32_t node)
 	n->lag = short_of(n->end, done);
 }
 
-/* Binds the start of work to what it waited for: the work before it, or its call. What is left between is its lag,
-   which replays keep. */
+/* Splits the delay of a piece of work: it started so long after the work before it, or after its call, whichever came
+ * last.  taken: the latest end of other work that it had to keep out of the way of.  Replays keep these delays. */
 static void bind_work(struct sw_window *w, uint32_t node, uint64_t taken)
 {
 	struct sw_schedule_node *n = &w->nodes.at[node];
@@ -528,7 +551,7 @@ static void bind_work(struct sw_window *w, uint32_t node, uint64_t taken)
 	n->lag = (int32_t)sw_earlier(SW_LAG_NS, sw_less(n->start, ready));
 }
 
-/* Binds each call to the one before it on its thread, which it follows in every reading. */
+/* Splits the delay of each call's begin. */
 static void bind_calls(struct sw_window *w)
 {
 	for (uint32_t i = 0; i < w->nodes.n; i++)
@@ -536,6 +559,8 @@ static void bind_calls(struct sw_window *w)
 			bind_call(w, i);
 }
 
+/* Orders the nodes of a window by the times of the reading in hand, and finds which part of each delay belongs to which
+ * edge. */
 void sw_calibrate(struct sw_schedule *s, struct sw_window *w)
 {
 	struct sw_resources *resources = resources_new(s);

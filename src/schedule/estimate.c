@@ -80,7 +80,7 @@ uint64_t sw_estimate_pinned(const struct sw_schedule *s, enum sw_work_kind does,
 	return COPY_BASE_NS + (kib * per_mib >> 10);
 }
 
-/* The usual time of work that was never timed, by its kind and size; 0: nothing is known of its kind. */
+/* The usual time (ns) of work whose class was never timed, by its kind and size; 0: nothing is known of its kind. */
 static uint64_t guess_time(const struct pass *p, const struct sw_schedule_node *n)
 {
 	bool slow = p->how->slow_copies;
@@ -103,7 +103,8 @@ static uint64_t guess_time(const struct pass *p, const struct sw_schedule_node *
 	return 0;
 }
 
-/* Were too few of its class seen alone for what the others do?  (None: nothing says that they differ.) */
+/* Were so few pieces of its class seen alone that they say little of the others?  False if none was: then nothing says
+ * that they differ. */
 static bool few_were_seen(const struct pass *p, const struct sw_schedule_node *n)
 {
 	const struct sw_class *class = n->alike ? &p->s->class_of.at[n->alike - 1] : NULL;
@@ -123,6 +124,7 @@ static uint64_t class_time(const struct pass *p, const struct sw_schedule_node *
 	return p->how->least ? class->least_ns : class->most_ns;
 }
 
+/* Is the node's time unknown, so that it must be estimated? */
 static bool is_guessed(const struct sw_schedule_node *n)
 {
 	return !(n->flags & SW_NF_TIMED) && (n->kind == SW_NODE_WORK || n->kind == SW_NODE_MARK);
@@ -130,6 +132,7 @@ static bool is_guessed(const struct sw_schedule_node *n)
 
 /* ---- by when was it done ----------------------------------------------------------------------------------------- */
 
+/* The node was done at this time at the latest; the earliest such time counts. */
 static void done_by(struct sw_window *w, uint32_t node, uint64_t by)
 {
 	struct sw_schedule_node *n = &w->nodes.at[node];
@@ -137,7 +140,7 @@ static void done_by(struct sw_window *w, uint32_t node, uint64_t by)
 		n->end = sw_earlier(n->end, by);
 }
 
-/* The call waits for work of its own: a copy. */
+/* Does the call wait for work that it enqueued itself: a copy? */
 static bool waits_for_own(const struct sw_window *w, uint32_t node)
 {
 	const struct sw_schedule_node *r = &w->nodes.at[node];
@@ -147,6 +150,9 @@ static bool waits_for_own(const struct sw_window *w, uint32_t node)
 	return false;
 }
 
+/* When the work that a call waited for was done at the latest, with flags of how sure that is: before the call's
+ * return, less what the call does itself after the wait.  LOOSE where the call's own work may have taken all of its
+ * time. */
 static uint64_t seen_by(const struct sw_window *w, uint32_t node, const struct sw_reading *how)
 {
 	const struct sw_schedule_node *r = &w->nodes.at[node];
@@ -161,7 +167,7 @@ static uint64_t seen_by(const struct sw_window *w, uint32_t node, const struct s
 	return ((r->end - after) & ~(uint64_t)FLAGS) | (own > 2 * SW_TAIL_NS ? ROUGH : 0);
 }
 
-/* Was the end of this work not known when the call began? */
+/* Was the end of the work that the edge comes from not known when the call began? */
 static bool was_pending(const struct sw_window *w, uint32_t edge, const struct sw_schedule_node *call)
 {
 	const struct sw_schedule_node *from = &w->nodes.at[sw_edge_node(edge)];
@@ -186,7 +192,8 @@ static void held_by(struct sw_window *w, uint32_t node, const struct sw_reading 
 	}
 }
 
-/* Edges lead back, so one pass from the end does.  First the latest end of each piece, whatever was held by it. */
+/* Passes the latest times by which nodes were done back along their edges.  Edges lead back, so one pass from the end
+ * does.  how: takes part of what waits saw as well; NULL: only of what other nodes need. */
 static void pass_back(struct sw_window *w, const struct sw_reading *how)
 {
 	for (size_t k = w->others.n; k-- > 0;) {
@@ -217,6 +224,7 @@ static void observe_ends(struct sw_window *w, const struct sw_reading *how)
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
+/* The row of work on this queue that is being counted. */
 static struct row *row_of(struct pass *p, uint32_t lane)
 {
 	while (p->rows.n <= lane)
@@ -257,6 +265,8 @@ static void count_rows(struct pass *p)
 	}
 }
 
+/* The earliest time at which the piece can start: after its call, the work before it on its queue, and all its
+ * edges. */
 static uint64_t earliest_start(const struct sw_window *w, uint32_t node)
 {
 	const struct sw_schedule_node *n = &w->nodes.at[node], *call = &w->nodes.at[n->call];
@@ -268,7 +278,8 @@ static uint64_t earliest_start(const struct sw_window *w, uint32_t node)
 	return start;
 }
 
-/* A piece of no known class. */
+/* The time of a piece whose class is not known: its part of what its row has left (rest), as the reading shares it;
+ * each: an equal part. */
 static uint64_t share_of_rest(const struct pass *p, const struct sw_schedule_node *n, uint64_t rest, uint64_t each)
 {
 	bool mixed = n->lag < 0;
@@ -283,6 +294,8 @@ static uint64_t share_of_rest(const struct pass *p, const struct sw_schedule_nod
 	return sw_earlier(rest, each);
 }
 
+/* How long a piece that starts at `start` took: what its class takes, or its share of its row, or all that is left
+ * until its row ended if it is the last. */
 static uint64_t time_taken(const struct pass *p, const struct sw_schedule_node *n, uint64_t start, uint64_t each)
 {
 	uint64_t by = n->end, own = class_time(p, n), left = sw_less(by, start);
@@ -297,6 +310,7 @@ static uint64_t time_taken(const struct pass *p, const struct sw_schedule_node *
 	return last ? left : own;
 }
 
+/* Sets start and end of a piece of work by the reading. */
 static void estimate_piece(struct pass *p, uint32_t node)
 {
 	struct sw_schedule_node *n = &p->w->nodes.at[node];
@@ -332,6 +346,7 @@ static void sw_estimate(struct sw_schedule *s, struct sw_window *w, uint32_t rea
 
 /* ---- classes ----------------------------------------------------------------------------------------------------- */
 
+/* Learns the speed of the bus from a copy with pinned memory that was seen alone and took `ns`. */
 static void learn_bus(struct sw_schedule *s, const struct sw_schedule_node *n, uint64_t ns)
 {
 	struct sw_bus *bus = &s->bus[n->does == SW_DOES_DOWNLOAD];
@@ -343,6 +358,7 @@ static void learn_bus(struct sw_schedule *s, const struct sw_schedule_node *n, u
 	bus->slow_ns_per_mib = sw_later(bus->slow_ns_per_mib, per_mib);
 }
 
+/* Learns how long work of this class takes from a piece that took `ns`. */
 static void learn_time(struct sw_schedule *s, const struct sw_schedule_node *n, uint64_t ns)
 {
 	learn_bus(s, n, ns);
@@ -355,7 +371,8 @@ static void learn_time(struct sw_schedule *s, const struct sw_schedule_node *n, 
 	class->n++;
 }
 
-/* A piece that is a row of its own, and was enqueued after all before it on its queue had been seen done. */
+/* Is the piece a row of its own, enqueued after all before it on its queue had been seen done?  Then its time is known
+ * from when it was seen done. */
 static bool was_alone(const struct sw_window *w, const struct sw_schedule_node *n)
 {
 	const struct sw_schedule_node *before = n->prev == SW_NONE ? NULL : &w->nodes.at[n->prev];
@@ -382,6 +399,7 @@ static void estimate_learn(struct sw_schedule *s, struct sw_window *w)
 
 /* The gain of the run from a change. */
 
+/* Has all work of the window times of the device? */
 static bool all_timed(const struct sw_window *w)
 {
 	for (size_t i = 0; i < w->works.n; i++)
@@ -390,6 +408,7 @@ static bool all_timed(const struct sw_window *w)
 	return true;
 }
 
+/* Scales a time of the windows that were kept to the whole run. */
 static uint64_t scale_time(uint64_t ns, uint64_t run, uint64_t kept)
 {
 	return kept && run > kept ? (uint64_t)((double)ns * (double)run / (double)kept) : ns;
@@ -407,6 +426,8 @@ static uint32_t site_of_work(const struct sw_schedule *s, uint64_t seq)
 	return SW_NONE;
 }
 
+/* Finds for a part of a wait that stays the place of the work that it is for, and whether the program orders the two
+ * queues by events anyway. */
 static void choose_keep(const struct sw_schedule *s, struct sw_keep *keep)
 {
 	keep->site = site_of_work(s, keep->seq);
@@ -434,12 +455,14 @@ struct trial {
 	uint64_t base[2]; /* length of the window that is replayed without a change; 1: crowded */
 };
 
+/* Do two changes change the same calls in the same way? */
 static bool same_change(const struct sw_what_if *a, const struct sw_what_if *b)
 {
 	return a->kind == b->kind && a->needed == b->needed && a->site == b->site && a->keep == b->keep &&
 	       a->keeps == b->keeps && a->only_idle == b->only_idle;
 }
 
+/* Are two sets the same changes in the same order? */
 static bool same_set(const struct sw_what_ifs *a, const struct sw_what_ifs *b)
 {
 	size_t i = 0;
@@ -448,6 +471,7 @@ static bool same_set(const struct sw_what_ifs *a, const struct sw_what_ifs *b)
 	return a->n == b->n && i == a->n;
 }
 
+/* Is it unknown for some change whether the host needs what its calls wait for? */
 static bool host_may_need(const struct sw_what_ifs *set)
 {
 	for (size_t i = 0; i < set->n; i++)
@@ -456,6 +480,7 @@ static bool host_may_need(const struct sw_what_ifs *set)
 	return false;
 }
 
+/* Prepares the part of a wait that stays, and notes the place of its work for sw_steps_make(). */
 static void keep_order(struct trial *t, struct sw_keep *kept)
 {
 	choose_keep(t->s, kept);
@@ -478,7 +503,7 @@ static void choose_changes(struct trial *t, size_t number)
 	}
 }
 
-/* For the replays of any window. */
+/* Room for the ends of the nodes of any window, in each of the replays that are made together. */
 static struct sw_moments *new_moments(const struct sw_schedule *s)
 {
 	size_t most = 1;
@@ -510,6 +535,7 @@ static void compose_trial(struct trial *t, struct sw_schedule *s, const struct s
 		choose_changes(t, i);
 }
 
+/* Frees what compose_trial() made. */
 static void forget_trial(struct trial *t)
 {
 	free(t->places.row);
@@ -527,6 +553,7 @@ struct group {
 	uint32_t n, window;
 };
 
+/* Makes the replays of the group together, and adds what each gains to its set. */
 static void replay_group(struct trial *t, struct group *g)
 {
 	struct sw_schedule *s = t->s;
@@ -545,6 +572,7 @@ static void replay_group(struct trial *t, struct group *g)
 	g->n = 0;
 }
 
+/* Adds one replay of a set of changes to the group; a full group is replayed first. */
 static void add_replay(struct trial *t, struct group *g, size_t number, int replay)
 {
 	bool least = replay == LEAST;
@@ -557,6 +585,7 @@ static void add_replay(struct trial *t, struct group *g, size_t number, int repl
 					    .needed = replay != MOST};
 }
 
+/* Replays one window: without changes, crowded and not, and with each set. */
 static void try_window(struct trial *t, uint32_t window)
 {
 	struct group g = {.window = window, .n = 2, .how = {{.crowded = false}, {.crowded = true}}};
@@ -568,6 +597,7 @@ static void try_window(struct trial *t, uint32_t window)
 	replay_group(t, &g);
 }
 
+/* Replays all windows with the times of one reading, and widens the range of what each set gains. */
 static void try_reading(struct trial *t, bool first)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -591,6 +621,7 @@ static void try_reading(struct trial *t, bool first)
 /* Intervals of which times of the device would leave less than a half say little: those that matter are marked. */
 #define VAGUE_RUN 100u
 
+/* The gain of a set of changes, from the ranges of its replays over all readings. */
 static void conclude_gain(struct sw_gain *gain, const struct tried *tried, const struct sw_schedule_facts *facts)
 {
 	gain->low_ns = sw_earlier(tried->low[LEAST], tried->low[SURE]);
@@ -635,6 +666,7 @@ void sw_read_times(struct sw_schedule *s, uint32_t reading)
 	}
 }
 
+/* Finds by replays how much shorter the run would be with each of n sets of changes. */
 void sw_schedule_try(struct sw_schedule *s, const struct sw_what_ifs *sets, struct sw_gain *gains, size_t n)
 {
 	struct sw_schedule_facts facts = sw_schedule_facts(s);

@@ -8,6 +8,7 @@
 /* Nodes of a window, unless the options say otherwise. */
 #define DEFAULT_WINDOW 262144u
 
+/* An empty schedule; options NULL: windows of DEFAULT_WINDOW nodes. */
 struct sw_schedule *sw_schedule_new(const struct sw_schedule_options *options)
 {
 	struct sw_schedule *s = sw_calloc(1, sizeof *s);
@@ -54,12 +55,13 @@ void sw_schedule_free(struct sw_schedule *s)
 
 /* ---- windows ----------------------------------------------------------------------------------------------------- */
 
+/* The window that nodes are added to. */
 static struct sw_window *window_filling(struct sw_schedule *s)
 {
 	return &s->window[s->windows - 1];
 }
 
-/* Earlier calls and work can no longer be referred to. */
+/* Forgets everything that refers to nodes of the window: a later one has no edges to it. */
 static void forget_window(struct sw_schedule *s)
 {
 	for (size_t i = 0; i < s->queues.n; i++) {
@@ -125,6 +127,7 @@ void sw_schedule_break(struct sw_schedule *s)
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------- */
 
+/* Adds a node without times or edges to the window that is filled; *index: its number. */
 static struct sw_schedule_node *node_push(struct sw_schedule *s, enum sw_node_kind kind, uint64_t seq, uint32_t lane,
 					  uint32_t *index)
 {
@@ -178,6 +181,7 @@ uint32_t sw_work_at(const struct sw_window *w, uint64_t seq)
 	return w->works.at[low];
 }
 
+/* Sets the recorded times of the work of this call if the window has it: the hull of all its pieces. */
 static void set_times(struct sw_window *w, uint64_t seq, uint64_t start_ns, uint64_t end_ns)
 {
 	uint32_t node = sw_work_at(w, seq);
@@ -205,6 +209,7 @@ void sw_schedule_times(struct sw_schedule *s, uint64_t seq, uint64_t start_ns, u
    orders. After this many waits of different call sites, one more is not needed. */
 #define WAITS_KEPT 8u
 
+/* The index of the key, which gets the next one if it is new. */
 static uint32_t index_of(struct sw_map *map, uint64_t key, uint32_t next)
 {
 	uint64_t *slot = sw_map_put(map, key);
@@ -215,6 +220,7 @@ static uint32_t index_of(struct sw_map *map, uint64_t key, uint32_t next)
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
+/* The call in progress with this number; NULL: none. */
 static struct sw_open_call *open_of(struct sw_schedule *s, uint64_t seq)
 {
 	for (size_t i = s->open.n; i-- > 0;)
@@ -223,6 +229,7 @@ static struct sw_open_call *open_of(struct sw_schedule *s, uint64_t seq)
 	return NULL;
 }
 
+/* Room for a call that begins, which is the current one from now on. */
 static struct sw_open_call *open_new(struct sw_schedule *s)
 {
 	for (size_t i = 0; i < s->open.n; i++)
@@ -240,6 +247,7 @@ static struct sw_open_call *open_new(struct sw_schedule *s)
 	return call;
 }
 
+/* The last node of the thread, for reading and changing. */
 static uint32_t *last_of_thread(struct sw_schedule *s, uint32_t thread)
 {
 	while (s->threads.n <= thread)
@@ -247,6 +255,7 @@ static uint32_t *last_of_thread(struct sw_schedule *s, uint32_t thread)
 	return &s->threads.at[thread];
 }
 
+/* The value as 32 bits, the largest one where it does not fit. */
 static uint32_t saturate_u32(uint64_t value)
 {
 	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
@@ -293,6 +302,7 @@ static void push_return(struct sw_schedule *s, const struct sw_open_call *call, 
 	*last_of_thread(s, call->thread) = node;
 }
 
+/* Ends a call `dur_ns` after its begin. */
 void sw_schedule_leave(struct sw_schedule *s, uint64_t seq, uint64_t dur_ns)
 {
 	struct sw_open_call *call = open_of(s, seq);
@@ -313,6 +323,7 @@ void sw_schedule_leave(struct sw_schedule *s, uint64_t seq, uint64_t dur_ns)
 
 /* ---- queues ------------------------------------------------------------------------------------------------------ */
 
+/* Describes a queue (stream): how the legacy default stream orders it, its context and device. */
 void sw_schedule_queue(struct sw_schedule *s, uint32_t queue, enum sw_queue_kind kind, uint8_t ctx, int device)
 {
 	while (s->queues.n <= queue)
@@ -330,6 +341,7 @@ void sw_schedule_queue(struct sw_schedule *s, uint32_t queue, enum sw_queue_kind
 	*sw_vec_push(&s->legacy) = queue;
 }
 
+/* The queue of this number, made if it was not described. */
 static struct sw_queue *queue_at(struct sw_schedule *s, uint32_t queue)
 {
 	if (s->queues.n <= queue)
@@ -337,6 +349,7 @@ static struct sw_queue *queue_at(struct sw_schedule *s, uint32_t queue)
 	return &s->queues.at[queue];
 }
 
+/* The queue that is the legacy default stream of the context; NULL: it was not used. */
 static struct sw_queue *legacy_of(struct sw_schedule *s, uint8_t ctx)
 {
 	for (size_t i = 0; i < s->legacy.n; i++)
@@ -366,6 +379,7 @@ static void join_legacy(struct sw_schedule *s, struct sw_queue *q)
 	}
 }
 
+/* The last barrier of the device, i.e. work that held back everything after it (a lazy load of code). */
 static uint32_t *barrier_of(struct sw_schedule *s, int device)
 {
 	while (s->barriers.n <= ((uint32_t)device & 63u))
@@ -373,6 +387,7 @@ static uint32_t *barrier_of(struct sw_schedule *s, int device)
 	return &s->barriers.at[(uint32_t)device & 63u];
 }
 
+/* Makes the next work of the queue wait for the last barrier of its device. */
 static void join_barrier(struct sw_schedule *s, struct sw_queue *q)
 {
 	uint32_t barrier = *barrier_of(s, q->device);
@@ -382,6 +397,7 @@ static void join_barrier(struct sw_schedule *s, struct sw_queue *q)
 	edge_push(s, SW_WHY_LOAD, barrier);
 }
 
+/* The node is the last work of the queue from now on: no wait of the host has covered it. */
 static void advance_tail(struct sw_schedule *s, uint32_t queue, uint32_t node)
 {
 	struct sw_queue *q = &s->queues.at[queue];
@@ -393,6 +409,7 @@ static void advance_tail(struct sw_schedule *s, uint32_t queue, uint32_t node)
 	}
 }
 
+/* The class of work that shares this likeness, + 1; 0: it is like nothing, or there are too many classes. */
 static uint32_t class_of(struct sw_schedule *s, uint64_t like)
 {
 	if (!like || (s->class_of.n >= MOST_CLASSES && !sw_map_get(&s->classes, like)))
@@ -403,6 +420,7 @@ static uint32_t class_of(struct sw_schedule *s, uint64_t like)
 	return index + 1;
 }
 
+/* Adds a piece of work of an open call to its queue. */
 void sw_schedule_work(struct sw_schedule *s, const struct sw_schedule_work *work)
 {
 	struct sw_open_call *call = open_of(s, work->seq);
@@ -431,6 +449,7 @@ void sw_schedule_work(struct sw_schedule *s, const struct sw_schedule_work *work
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
+/* Makes what comes next on the queue wait for node `event`, by a node without time; false: no call is open. */
 static bool mark_event(struct sw_schedule *s, uint32_t queue, uint32_t event)
 {
 	struct sw_queue *q = queue_at(s, queue);
@@ -461,6 +480,7 @@ void sw_schedule_record(struct sw_schedule *s, uint32_t queue, uint64_t event)
 		*sw_map_put(&s->events, event) = (uint64_t)q->tail + 1;
 }
 
+/* The queue waits for an event: an edge from what it recorded last. */
 void sw_schedule_wait(struct sw_schedule *s, uint32_t queue, uint64_t event)
 {
 	uint64_t node = sw_map_get(&s->events, event);
@@ -486,12 +506,14 @@ void sw_schedule_barrier(struct sw_schedule *s, uint32_t queue)
 
 /* ---- waits of the host ------------------------------------------------------------------------------------------- */
 
+/* The open call returns after this node. */
 static void until_node(struct sw_open_call *call, uint32_t node)
 {
 	if (node != SW_NONE && node != call->node)
 		*sw_vec_push(&call->until) = node;
 }
 
+/* Does a wait of this kind (of `which`: a context, a device, or a queue) cover the queue? */
 static bool covers_queue(const struct sw_schedule *s, enum sw_until what, uint64_t which, const struct sw_queue *q)
 {
 	if (what == SW_UNTIL_CONTEXT)
@@ -502,6 +524,8 @@ static bool covers_queue(const struct sw_schedule *s, enum sw_until what, uint64
 	return of->kind == SW_QUEUE_LEGACY && q->kind == SW_QUEUE_BLOCKING && q->ctx == of->ctx;
 }
 
+/* The open call returns when the queues that the wait covers are done.  A queue whose tail was waited for WAITS_KEPT
+ * times is not listed any more. */
 static void until_queues(struct sw_schedule *s, struct sw_open_call *call, enum sw_until what, uint64_t which)
 {
 	size_t kept = 0;
@@ -523,6 +547,7 @@ static void until_queues(struct sw_schedule *s, struct sw_open_call *call, enum 
 	s->live.n = kept;
 }
 
+/* The open call `seq` returns when this is done: a context, device, event or queue (`which`), or its own work. */
 void sw_schedule_until(struct sw_schedule *s, uint64_t seq, enum sw_until what, uint64_t which)
 {
 	struct sw_open_call *call = open_of(s, seq);

@@ -36,6 +36,7 @@ struct pass {
 #define WIDE
 #endif
 
+/* The later of two moments. */
 static inline int64_t later_of(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
@@ -69,6 +70,7 @@ static bool host_needs(const struct sw_replay *how, const struct sw_what_if *cha
 	return change->needed == SW_NEEDED || (change->needed == SW_NEEDED_MAYBE && how->needed);
 }
 
+/* Does a change of this kind apply to the call in replay k? */
 static bool is_changed(const struct pass *p, uint32_t k, const struct sw_schedule_node *call, enum sw_what_if_kind kind)
 {
 	const struct sw_what_if *change = change_of(p, k, call);
@@ -88,19 +90,20 @@ static uint64_t call_takes(const struct sw_schedule_node *call, const struct sw_
 
 /* ---- edges ------------------------------------------------------------------------------------------------------- */
 
+/* The CALL that enqueued the node. */
 static const struct sw_schedule_node *call_of(const struct pass *p, uint32_t node)
 {
 	return &p->w->nodes.at[p->w->nodes.at[node].call];
 }
 
-/* Does the change take this work out of the order of the legacy stream? */
+/* Is the node on the legacy stream, and does replay k move its call's work off it? */
 static bool off_legacy(const struct pass *p, uint32_t k, uint32_t node)
 {
 	return p->s->queues.at[p->w->nodes.at[node].lane].kind == SW_QUEUE_LEGACY &&
 	       is_changed(p, k, call_of(p, node), SW_IF_NO_LEGACY);
 }
 
-/* Is the node a barrier of a call that replay k leaves out, as it is made at another time? */
+/* Is the node a barrier of a call that replay k leaves out, since its code is loaded at another time? */
 static bool loads_elsewhere(const struct pass *p, uint32_t k, uint32_t node)
 {
 	return p->w->nodes.at[node].kind == SW_NODE_MARK && is_changed(p, k, call_of(p, node), SW_IF_NO_CALL);
@@ -150,7 +153,7 @@ static uint32_t replays_doubtful(const struct pass *p, uint32_t node, uint32_t e
 	return 0;
 }
 
-/* By the latest of its edges, NO_EDGE: none. */
+/* For each replay the end of what the node waits for last by its edges; NO_EDGE: it waits for nothing. */
 static void last_edges(const struct pass *p, uint32_t node, struct sw_moments *last)
 {
 	sw_moments_set(last, NO_EDGE);
@@ -175,6 +178,8 @@ struct call_waits {
 	struct sw_moments before, lead, other, took;
 };
 
+/* When a call begins or returns: after the call before it and its own lead, and after the work that it waits for and
+ * the lag; then it takes its time. */
 static void pass_host(struct sw_moments *end, const struct call_waits *from, int64_t lag)
 {
 	SW_IN_EACH
@@ -183,7 +188,8 @@ static void pass_host(struct sw_moments *end, const struct call_waits *from, int
 			     from->took.at[k];
 }
 
-/* before: on its thread, SW_NONE: none. */
+/* Computes when a call ends, or begins to wait, in each replay.  before: the node before it on its thread, SW_NONE:
+ * none. */
 static void pass_call(struct pass *p, uint32_t node, uint32_t before)
 {
 	const struct sw_schedule_node *n = &p->w->nodes.at[node];
@@ -207,7 +213,9 @@ static void pass_call(struct pass *p, uint32_t node, uint32_t before)
 /* The last work of a queue up to this node, of the place that is needed; the node itself where that is not known. */
 #define LOOK_BACK 64
 
-static uint32_t replays_needed(const struct pass *p, uint32_t tail, uint32_t site)
+/* The last work of the queue up to `tail` that came from this place in the program; `tail` itself where the place is
+ * not known or not found near. */
+static uint32_t last_needed_work(const struct pass *p, uint32_t tail, uint32_t site)
 {
 	uint32_t at = tail;
 	for (int i = 0; i < LOOK_BACK && at != SW_NONE && site != SW_NONE; i++) {
@@ -219,7 +227,9 @@ static uint32_t replays_needed(const struct pass *p, uint32_t tail, uint32_t sit
 	return tail;
 }
 
-/* The part of a wait that stays: the host waits until this moment, queues get their gates. */
+/* For a wait that replay k makes narrower: until when the host still waits, NO_EDGE: not at all.  Queues that the
+ * advice makes wait instead get a gate: work that is enqueued on them from here on waits until the needed work is done.
+ */
 static int64_t kept_until(struct pass *p, uint32_t k, uint32_t node, const struct sw_what_if *change)
 {
 	const struct sw_schedule_node *n = &p->w->nodes.at[node];
@@ -230,7 +240,7 @@ static int64_t kept_until(struct pass *p, uint32_t k, uint32_t node, const struc
 			const struct sw_keep *kept = &change->keep[i];
 			if (kept->queue != p->w->nodes.at[tail].lane)
 				continue;
-			int64_t done = p->done[replays_needed(p, tail, kept->site)].at[k];
+			int64_t done = p->done[last_needed_work(p, tail, kept->site)].at[k];
 			if (kept->to == SW_KEEP_HOST) {
 				if (host_needs(&p->how[k], change))
 					until = later_of(until, done);
@@ -247,6 +257,7 @@ static int64_t kept_until(struct pass *p, uint32_t k, uint32_t node, const struc
 	return until;
 }
 
+/* Computes when a call that waits returns, in each replay. */
 static void pass_return(struct pass *p, uint32_t node)
 {
 	const struct sw_schedule_node *n = &p->w->nodes.at[node], *call = &p->w->nodes.at[n->prev];
@@ -271,6 +282,7 @@ struct work_times {
 	int64_t lead, lag, took, call_took;
 };
 
+/* The delays and the duration of a piece of work in a replay; change: that of its call, NULL: none. */
 static struct work_times work_times(const struct pass *p, const struct sw_schedule_node *n, const struct sw_replay *how,
 				    const struct sw_what_if *change)
 {
@@ -297,6 +309,7 @@ struct work_waits {
 	struct sw_moments ready, gate, taken;
 };
 
+/* When a piece of work ends in replay k. */
 static inline int64_t work_end(const struct work_waits *from, const struct work_times *t, bool held, uint32_t k)
 {
 	int64_t start = later_of(later_of(from->call->at[k] - t->call_took, 0) + t->lead, from->ready.at[k] + t->lag);
@@ -304,6 +317,7 @@ static inline int64_t work_end(const struct work_waits *from, const struct work_
 	return later_of(start, 0) + t->took;
 }
 
+/* For each replay the moment until which a narrowed wait (kept_until()) holds this work back; NO_EDGE: none does. */
 static void find_gates(const struct pass *p, uint32_t node, struct sw_moments *moment)
 {
 	sw_moments_set(moment, NO_EDGE);
@@ -357,6 +371,7 @@ static void pass_work(struct pass *p, const struct sw_step *step)
 	}
 }
 
+/* Computes the ends of a run of calls and work that nothing else concerns, by two sums (runs.c). */
 static void pass_run(const struct pass *p, const struct sw_run *run, struct sw_moments *last)
 {
 	const struct sw_moments host = p->done[run->host];
@@ -404,6 +419,7 @@ static void find_changes(struct pass *p)
 /* A step takes less time than memory, so what a later one needs is asked for now. */
 #define AHEAD 8u
 
+/* Asks the processor for the memory of a later step. */
 static void prefetch_step(const struct pass *p, const struct sw_step *step)
 {
 	if (step->node == SW_NONE) {
@@ -414,6 +430,7 @@ static void prefetch_step(const struct pass *p, const struct sw_step *step)
 	__builtin_prefetch(&p->done[step->node], 1);
 }
 
+/* Computes the end of each node, in order; *last: the latest of each replay. */
 static WIDE void pass_all(struct pass *p, struct sw_moments *last)
 {
 	for (size_t i = 0; i < p->w->ordered.steps.n; i++) {

@@ -31,7 +31,8 @@ static uint32_t last_of_path(const struct sw_window *w, uint32_t node)
 	return last;
 }
 
-/* Work that another piece delayed: the last of its kind that ended before it began. */
+/* The work that delayed this piece without an edge, as both need one engine: the last of its kind that ended before it
+ * began. */
 static uint32_t holder_of(const struct sw_schedule *s, const struct sw_window *w, uint32_t node, size_t place)
 {
 	const struct sw_schedule_node *n = &w->nodes.at[node];
@@ -50,7 +51,8 @@ static uint32_t holder_of(const struct sw_schedule *s, const struct sw_window *w
 	return best;
 }
 
-/* The predecessor on the path: *body: from that node's end, else from its begin. SW_NONE: the path begins here. */
+/* The node before this one on the critical path; SW_NONE: the path begins here.  *body: the path leads from that node's
+ * end, else from its begin. */
 static uint32_t step_back(const struct sw_schedule *s, const struct sw_window *w, uint32_t node, size_t place,
 			  bool *body)
 {
@@ -74,6 +76,7 @@ static uint32_t step_back(const struct sw_schedule *s, const struct sw_window *w
 	return SW_NONE;
 }
 
+/* Marks the nodes of the critical path: from the node that ended last back to what each waited for. */
 static void mark_path(const struct sw_schedule *s, struct sw_window *w)
 {
 	uint32_t node = SW_NONE;
@@ -97,6 +100,7 @@ static void mark_path(const struct sw_schedule *s, struct sw_window *w)
 
 typedef void stretch_fn(void *arg, const struct sw_stretch *stretch);
 
+/* Reports a piece of the critical path from one moment to another, unless it is empty. */
 static void report_stretch(stretch_fn *stretch, void *arg, enum sw_stretch_kind kind, const struct sw_schedule_node *n,
 			   uint64_t from, uint64_t to)
 {
@@ -111,6 +115,7 @@ static void report_stretch(stretch_fn *stretch, void *arg, enum sw_stretch_kind 
 		stretch(arg, &reported);
 }
 
+/* Reports the pieces of a node of the critical path; *at: until where the path was reported. */
 static void report_node(const struct sw_window *w, const struct sw_schedule_node *n, uint64_t *at, stretch_fn *stretch,
 			void *arg)
 {
@@ -136,6 +141,7 @@ static void report_node(const struct sw_window *w, const struct sw_schedule_node
 	(void)w;
 }
 
+/* Reports the critical path of each window, first to last. */
 static void report_path(struct sw_schedule *s, stretch_fn *stretch, void *arg)
 {
 	for (uint32_t i = 0; i < s->windows; i++) {
@@ -148,6 +154,7 @@ static void report_path(struct sw_schedule *s, stretch_fn *stretch, void *arg)
 	}
 }
 
+/* Reports the pieces of the run's critical path, first to last. */
 void sw_schedule_path(struct sw_schedule *s, stretch_fn *stretch, void *arg)
 {
 	sw_read_times(s, 0);
@@ -161,6 +168,7 @@ void sw_schedule_path(struct sw_schedule *s, stretch_fn *stretch, void *arg)
 #define LONGEST_STAGED_NS_PER_MIB 800000u
 #define LONGEST_MOVE_NS_PER_MIB	  6000u
 
+/* How long the work plausibly takes at most (ns), for copies and sets by their size. */
 static uint64_t longest_time(const struct sw_schedule_node *n)
 {
 	uint64_t per_mib;
@@ -179,6 +187,7 @@ static uint64_t longest_time(const struct sw_schedule_node *n)
 	return LONGEST_BASE_NS + (uint64_t)((double)n->own * (double)per_mib / 1024);
 }
 
+/* Reports a piece of work; one whose estimated time is longer than plausible is placed at the end of that time. */
 static void report_work(stretch_fn *work, void *arg, const struct sw_schedule_node *n)
 {
 	struct sw_stretch reported = {.kind = SW_STRETCH_WORK,
@@ -218,12 +227,14 @@ struct span {
 };
 typedef SW_VEC(struct span) span_vec;
 
+/* For qsort(): by start. */
 static int by_start(const void *x, const void *y)
 {
 	const struct span *a = x, *b = y;
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
+/* Does the work count as a copy between host and device, or as a kernel?  Bits of BUSY, COPY, KERNEL. */
 static uint32_t what_of(const struct sw_schedule_node *n)
 {
 	bool copy = n->does == SW_DOES_UPLOAD || n->does == SW_DOES_DOWNLOAD;
@@ -231,6 +242,7 @@ static uint32_t what_of(const struct sw_schedule_node *n)
 	return 1u << BUSY | (copy ? 1u << COPY : 0) | (kernel ? 1u << KERNEL : 0);
 }
 
+/* Lists the times in which a device worked or a host thread was held in a wait, by start. */
 static void collect_spans(const struct sw_window *w, span_vec *spans, struct sw_schedule_sums *sums)
 {
 	for (uint32_t i = 0; i < w->nodes.n; i++) {
@@ -247,7 +259,8 @@ static void collect_spans(const struct sw_window *w, span_vec *spans, struct sw_
 		qsort(spans->at, spans->n, sizeof *spans->at, by_start);
 }
 
-/* Between two starts each of the four is on up to some moment and off after it. */
+/* Adds the time between two starts to the sums: each of the four (busy, copy, kernel, blocked) is on up to its moment
+ * in `until`. */
 static void pass_time(struct sw_schedule_sums *sums, const uint64_t until[SPANS], uint64_t from, uint64_t to)
 {
 	uint64_t on[SPANS];
@@ -261,6 +274,7 @@ static void pass_time(struct sw_schedule_sums *sums, const uint64_t until[SPANS]
 	sums->overlap_ns += sw_earlier(on[COPY], on[KERNEL]);
 }
 
+/* Adds what was busy and what overlapped in a window. */
 static void sum_window(const struct sw_window *w, struct sw_schedule_sums *sums)
 {
 	span_vec spans = {0};
@@ -281,6 +295,7 @@ static void sum_window(const struct sw_window *w, struct sw_schedule_sums *sums)
 	free(spans.at);
 }
 
+/* Adds a piece of the critical path to the sums. */
 static void add_piece(void *arg, const struct sw_stretch *stretch)
 {
 	struct sw_schedule_sums *sums = arg;
@@ -289,6 +304,7 @@ static void add_piece(void *arg, const struct sw_stretch *stretch)
 		sums->path_work_ns[stretch->work] += stretch->end_ns - stretch->start_ns;
 }
 
+/* Widens intervals by n further values. */
 static void widen_interval(uint64_t *low, uint64_t *high, const uint64_t *value, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -307,6 +323,7 @@ static void widen_path(struct sw_schedule *s, uint32_t reading, struct sw_schedu
 	widen_interval(sums->path_work_low_ns, sums->path_work_high_ns, other.path_work_ns, SW_DOES_OTHER + 1);
 }
 
+/* Has all work of the run times of the device? */
 static bool is_timed(const struct sw_schedule *s)
 {
 	for (uint32_t i = 0; i < s->windows; i++)
@@ -316,6 +333,7 @@ static bool is_timed(const struct sw_schedule *s)
 	return true;
 }
 
+/* Sums over the run: blocked and idle time, overlap, the parts of the critical path. */
 struct sw_schedule_sums sw_schedule_sums(struct sw_schedule *s)
 {
 	struct sw_schedule_sums sums = {0};
@@ -337,6 +355,7 @@ struct sw_schedule_sums sw_schedule_sums(struct sw_schedule *s)
 /* Work that began long after all that it had to wait for. */
 #define UNEXPLAINED_NS 100000u
 
+/* Sums the delays of work that began long after all that it had to wait for. */
 static uint64_t unexplained_time(const struct sw_window *w)
 {
 	uint64_t sum = 0;
@@ -354,6 +373,7 @@ static uint64_t unexplained_time(const struct sw_window *w)
 	return sum;
 }
 
+/* How much of the run the schedule has, and how well a replay without changes reproduces it. */
 struct sw_schedule_facts sw_schedule_facts(struct sw_schedule *s)
 {
 	struct sw_schedule_facts f = {.windows = s->windows, .run_ns = s->last_ns - s->first_ns};
@@ -395,16 +415,19 @@ struct runs {
 	struct sw_run run;	   /* being made; host SW_NONE: none */
 };
 
+/* Is it the begin or the end of a call, not work? */
 static bool is_host(const struct sw_schedule_node *n)
 {
 	return n->kind == SW_NODE_CALL || n->kind == SW_NODE_RETURN;
 }
 
+/* The last node, so far, of the node's thread or queue. */
 static uint32_t *last_of_run(const struct runs *r, const struct sw_schedule_node *n)
 {
 	return is_host(n) ? &r->last_host[n->lane] : &r->last_work[n->lane];
 }
 
+/* Where in ordered.taken the list of a place begins: the pieces of work whose ends it waits for. */
 static uint32_t taken_from(const struct runs *r, uint32_t place)
 {
 	return place ? r->o->taken_end[place - 1] : 0;
@@ -412,13 +435,15 @@ static uint32_t taken_from(const struct runs *r, uint32_t place)
 
 /* ---- nodes whose own end is needed ------------------------------------------------------------------------------- */
 
-/* The end of what came last on a thread or queue is at hand, whether it is in a run or not. */
+/* Notes that the own end of this node is needed.  The end of what came last on a thread or queue is at hand anyway,
+ * also in a run. */
 static void ask_for(struct runs *r, uint32_t node)
 {
 	if (node != SW_NONE && *last_of_run(r, &r->w->nodes.at[node]) != node)
 		r->asked[node] = true;
 }
 
+/* Notes the nodes whose ends this step waits for. */
 static void ask_for_needs(struct runs *r, const struct sw_step *step)
 {
 	const struct sw_schedule_node *n = &r->w->nodes.at[step->node];
@@ -435,6 +460,7 @@ static void ask_for_needs(struct runs *r, const struct sw_step *step)
 		r->asked[step->node] = true;
 }
 
+/* Finds the nodes whose own end something asks for: a run of nodes must end there. */
 static void find_asked(struct runs *r)
 {
 	for (size_t i = 0; i < r->o->single.n; i++) {
@@ -446,6 +472,7 @@ static void find_asked(struct runs *r)
 
 /* ---- nodes that may be in a run ---------------------------------------------------------------------------------- */
 
+/* Does the node wait for anything but its thread's or queue's node before it? */
 static bool has_edges(const struct sw_window *w, uint32_t node)
 {
 	for (uint32_t e = w->nodes.at[node].edges; e < sw_edges_end(w, node); e++)
@@ -454,11 +481,13 @@ static bool has_edges(const struct sw_window *w, uint32_t node)
 	return false;
 }
 
+/* Does a set of changes concern the place of the call? */
 static bool is_changed(const struct runs *r, const struct sw_schedule_node *call)
 {
 	return r->places && r->places->row[call->call];
 }
 
+/* Counts a return from a wait that may become narrower: queues may be held there instead (replay.c). */
 static void note_gate(struct runs *r, uint32_t node)
 {
 	const struct sw_schedule_node *n = &r->w->nodes.at[node];
@@ -468,7 +497,8 @@ static void note_gate(struct runs *r, uint32_t node)
 	r->last_gate = r->last_gate == SW_NONE || node > r->last_gate ? node : r->last_gate;
 }
 
-/* Does the node come after work that a gate holds on its queue?  Then the gate holds it as well. */
+/* May a gate, at a wait that becomes narrower, hold this work, i.e. is there one since the queue's last work that was
+ * checked? */
 static bool passes_gate(struct runs *r, uint32_t node)
 {
 	const struct sw_schedule_node *n = &r->w->nodes.at[node];
@@ -479,6 +509,8 @@ static bool passes_gate(struct runs *r, uint32_t node)
 	return true;
 }
 
+/* Can the node be part of a run: does it wait only for its thread, its queue and its call, and does no change concern
+ * it? */
 static bool fits_run(struct runs *r, const struct sw_step *step)
 {
 	const struct sw_schedule_node *n = &r->w->nodes.at[step->node];
@@ -496,12 +528,13 @@ static bool fits_run(struct runs *r, const struct sw_step *step)
 
 /* ---- runs -------------------------------------------------------------------------------------------------------- */
 
+/* The last call of the run so far. */
 static uint32_t host_now(const struct sw_run *run)
 {
 	return run->last_call != SW_NONE ? run->last_call : run->host;
 }
 
-/* False: it does not go on where the run ends. */
+/* Does the node continue the run: the next call of its thread, or work of its last call on its queue? */
 static bool joins_run(const struct runs *r, const struct sw_step *step)
 {
 	const struct sw_schedule_node *n = &r->w->nodes.at[step->node];
@@ -511,6 +544,7 @@ static bool joins_run(const struct runs *r, const struct sw_step *step)
 	return n->call == host_now(run) && (run->work == SW_NONE || n->prev == run->last_work);
 }
 
+/* Begins a run with this node. */
 static void start_run(struct runs *r, const struct sw_step *step)
 {
 	const struct sw_schedule_node *n = &r->w->nodes.at[step->node];
@@ -521,6 +555,7 @@ static void start_run(struct runs *r, const struct sw_step *step)
 				 .work_after_host = NO_WORK};
 }
 
+/* Adds a node to the run: its times to the sums. */
 static void extend_run(struct runs *r, uint32_t node)
 {
 	const struct sw_schedule_node *n = &r->w->nodes.at[node];
@@ -541,6 +576,7 @@ static void extend_run(struct runs *r, uint32_t node)
 	run->work_after_work += n->lag + took;
 }
 
+/* Ends the run that is being made, if any, and adds it as one step. */
 static void finish_run(struct runs *r)
 {
 	if (r->run.host == SW_NONE)
@@ -550,6 +586,7 @@ static void finish_run(struct runs *r)
 	r->run.host = SW_NONE;
 }
 
+/* Adds a node to the steps: to a run where it fits, else by itself. */
 static void add_step(struct runs *r, const struct sw_step *step)
 {
 	note_gate(r, step->node);
@@ -567,6 +604,7 @@ static void add_step(struct runs *r, const struct sw_step *step)
 		finish_run(r);
 }
 
+/* An array of n times SW_NONE; the caller frees it. */
 static uint32_t *none_of(size_t n)
 {
 	uint32_t *at = sw_alloc((n + 1) * sizeof *at);
@@ -606,12 +644,13 @@ static void runs_make(const struct sw_schedule *s, struct sw_window *w, const st
 
 enum { NEEDED = 1, FOLLOWED = 2, ADDED = 4, AFTER_TURN = 8 };
 
+/* The node's own begin and end are needed: it is passed by itself. */
 static void mark_needed(struct sw_window *w, uint32_t node)
 {
 	w->ordered.needed[node] |= NEEDED;
 }
 
-/* Nodes on which the time of others depends; calls that overlap the one before count as such. */
+/* Marks the calls on whose time others depend; calls that overlap the one before on their thread count as such. */
 static void find_needed(struct sw_window *w)
 {
 	w->ordered.needed = sw_calloc(w->nodes.n + 1, 1);
@@ -634,7 +673,7 @@ static void find_needed(struct sw_window *w)
 	}
 }
 
-/* Threads that take turns: not the same calls in all readings. */
+/* Marks the calls of threads that take turns: they are not the same in all readings. */
 static void need_turns(struct sw_window *w)
 {
 	for (size_t i = 0; i < w->ordered.gap.n; i++) {
@@ -647,13 +686,15 @@ static void need_turns(struct sw_window *w)
 	}
 }
 
+/* Is the call one that replays pass over: nothing needs it, and nothing changes at its place? */
 static bool passes_over(const struct sw_window *w, const struct sw_changed_places *places, uint32_t call)
 {
 	return (w->ordered.needed[call] & (NEEDED | FOLLOWED)) == FOLLOWED &&
 	       !(places && places->row[w->nodes.at[call].call]);
 }
 
-/* The node before a call in the replay.  Of a call that is passed over, add_call() kept that node in `step_before`. */
+/* The node before a call in the replay.  Where calls before it are passed over, that is the node before them, which
+ * add_call() kept in `step_before`. */
 static uint32_t before_of(const struct sw_window *w, const struct sw_changed_places *places, uint32_t call)
 {
 	uint32_t prev = w->nodes.at[call].prev;
@@ -662,6 +703,7 @@ static uint32_t before_of(const struct sw_window *w, const struct sw_changed_pla
 	return w->nodes.at[prev].step_before;
 }
 
+/* Adds a call to the nodes of the replay, with the time since the node before it; or passes over it. */
 static void add_call(struct sw_window *w, const struct sw_changed_places *places, uint32_t call)
 {
 	struct sw_schedule_node *n = &w->nodes.at[call];
@@ -691,6 +733,7 @@ static uint32_t missing_call(const struct sw_window *w, uint32_t call)
 	return needed[turn] & ADDED || w->nodes.at[turn].kind != SW_NODE_CALL ? SW_NONE : turn;
 }
 
+/* The call must be added before others.  Marked as added at once: damaged times may make circles. */
 static void pull_call(struct sw_ordered *o, uint32_t call)
 {
 	o->needed[call] |= ADDED; /* it will be: damaged times may make circles */
@@ -715,6 +758,7 @@ static void pull_calls(struct sw_window *w, const struct sw_changed_places *plac
 	}
 }
 
+/* Adds a return, work or mark to the nodes of the replay, after the call that it belongs to. */
 static void add_other(struct sw_window *w, const struct sw_changed_places *places, uint32_t place)
 {
 	struct sw_ordered *o = &w->ordered;

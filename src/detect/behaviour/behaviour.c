@@ -15,11 +15,13 @@ static const char magic[] = "syncwatch-behaviour";
 static const char header[] = "call\tidle_us\tnb_blocks\tnb_next\tnb_own\tnb_us\tblk_blocks\tblk_next\tblk_own\tblk_us\t"
 			     "leg_blocks\tleg_next\tleg_own\tleg_us\n";
 
+/* Writes a time in microseconds with three decimals. */
 static void put_us(FILE *out, uint64_t ns)
 {
 	fprintf(out, "\t%" PRIu64 ".%03u", ns / 1000, (unsigned)(ns % 1000));
 }
 
+/* Writes a table of measured waits: a head, then a row for each call. */
 void sw_behaviour_write(const struct sw_behaviour *table, FILE *out)
 {
 	fprintf(out, "%s\t%d\n", magic, SW_BEHAVIOUR_VERSION);
@@ -53,12 +55,13 @@ struct lines {
 	struct sw_error *error;
 };
 
+/* Fills in the error with the current line; returns SW_E_FORMAT. */
 static int fail_at_line(struct lines *l, const char *what)
 {
 	return sw_fail(l->error, SW_E_FORMAT, "%s:%zu: %s", l->path, l->number, what);
 }
 
-/* 1 a line is there, 0 the file has ended, <0 an error. */
+/* Reads the next line: 1 it is there, 0 the file has ended, <0 an error. */
 static int next_line(struct lines *l)
 {
 	size_t n = 0;
@@ -78,7 +81,7 @@ static int next_line(struct lines *l)
 	return byte != EOF;
 }
 
-/* Splits the line at tabs, in place; how many words it has, at most `room`. */
+/* Splits the line at tabs, in place; returns how many words it has, at most `room`. */
 static size_t split_words(struct lines *l, char **words, size_t room)
 {
 	size_t n = 0;
@@ -87,6 +90,7 @@ static size_t split_words(struct lines *l, char **words, size_t room)
 	return n;
 }
 
+/* Reads a whole number up to `most`; false: the text is something else. */
 static bool read_number(const char *text, uint64_t most, uint64_t *out)
 {
 	char *end;
@@ -97,7 +101,7 @@ static bool read_number(const char *text, uint64_t most, uint64_t *out)
 	return !errno && !*end && *out <= most;
 }
 
-/* Microseconds with three decimals. */
+/* Reads microseconds with three decimals, as nanoseconds; false: the text is something else. */
 static bool time_of(const char *text, uint64_t *ns)
 {
 	uint64_t whole, part;
@@ -113,6 +117,8 @@ static bool time_of(const char *text, uint64_t *ns)
 	return true;
 }
 
+/* Reads one of the table's verdicts: '1' the call waited in all repetitions, '0' in none, '?' they disagree, '-' not
+ * measured. */
 static bool read_verdict(const char *text, char *out)
 {
 	if (!*text || text[1] || !strchr("01?-", *text))
@@ -147,7 +153,7 @@ static int read_row(struct sw_behaviour *table, struct lines *l)
 	return 0;
 }
 
-/* One line of the head: its first word is `key`. */
+/* Reads a line of the head, whose first word must be `key` and which has `wanted` words. */
 static int head_line(struct lines *l, const char *key, char **words, size_t wanted)
 {
 	int rc = next_line(l);
@@ -227,6 +233,7 @@ char *sw_behaviour_folder(void)
 	return home && *home == '/' ? sw_format("%s/.local/share/syncwatch", home) : NULL;
 }
 
+/* The path of the table of a GPU and driver, malloc'ed; NULL: no folder for tables is known. */
 char *sw_behaviour_path(const char *gpu, uint32_t driver)
 {
 	char *folder = sw_behaviour_folder(), *name = sw_strdup(gpu), *path = NULL;
@@ -245,6 +252,7 @@ static const struct sw_behaviour_known known[] = {
 #include "detect/behaviour/behaviour.def"
 };
 
+/* The calls whose behaviour is built in, in order; NULL ends. */
 const struct sw_behaviour_known *sw_behaviour_known_at(size_t index)
 {
 	return index < sizeof known / sizeof known[0] ? &known[index] : NULL;
@@ -286,7 +294,8 @@ const char *sw_wait_rule_text(enum sw_wait_rule may, bool *built_in)
 	return rules[may].text;
 }
 
-/* Every cell of the rule says the same, or the rule stays as it is. */
+/* Does the measured table say that calls of this rule wait?  Only if all cells of the rule agree; else the built-in
+ * value stays. */
 static bool rule_waits(const struct rule *rule, const struct sw_behaviour *table)
 {
 	char said = 0;
@@ -304,6 +313,7 @@ static bool rule_waits(const struct rule *rule, const struct sw_behaviour *table
 	return said ? said == '1' : rule->built_in;
 }
 
+/* Takes the rules from a measured table, and notes which differ from what is built in. */
 static void use_table(struct sw_wait_rules *wait_rules, struct sw_wait_rule_set *set, const struct sw_behaviour *table,
 		      const char *path)
 {
@@ -314,11 +324,13 @@ static void use_table(struct sw_wait_rules *wait_rules, struct sw_wait_rule_set 
 	*sw_vec_push(&wait_rules->used) = sw_strdup(path);
 }
 
+/* Notes a message about a table for the user; takes the text. */
 static void add_complaint(struct sw_wait_rules *wait_rules, char *text)
 {
 	*sw_vec_push(&wait_rules->complaints) = text;
 }
 
+/* Reads a table and uses it if it is of this GPU and driver; closes the file. */
 static void read_table(struct sw_wait_rules *wait_rules, struct sw_wait_rule_set *set, FILE *file, const char *path,
 		       uint32_t driver)
 {
@@ -338,6 +350,7 @@ static void read_table(struct sw_wait_rules *wait_rules, struct sw_wait_rule_set
 	sw_behaviour_free(&table);
 }
 
+/* Opens a table at a path that the user named, or at its usual place, where only files of trusted owners are read. */
 static void open_table(struct sw_wait_rules *wait_rules, struct sw_wait_rule_set *set, const char *path,
 		       uint32_t driver)
 {

@@ -30,12 +30,14 @@
  * other memory and no edge with it.  So the edge counts as measured: work that nothing else orders is a note.
  */
 
-/* Events of ours: no program can hold these handles, events are pointers. */
+/* The event, in the order engine, that stands for the free of this block of a memory pool.  No program can hold its
+ * handle: events are pointers. */
 static uint64_t free_event(const struct sw_block *block)
 {
 	return UINT64_C(1) << 63 | block->number;
 }
 
+/* Call-back before a block of a pool is forgotten: its free is not waited for any more. */
 static void forget_freed(void *arg, const struct sw_block *block)
 {
 	struct sw_model *m = arg;
@@ -43,6 +45,7 @@ static void forget_freed(void *arg, const struct sw_block *block)
 		sw_hb_event_destroy(m->hb, free_event(block));
 }
 
+/* Makes the address space tell when a freed block of a pool is forgotten. */
 void sw_pool_init(struct sw_model *m)
 {
 	m->space.forget = forget_freed;
@@ -96,6 +99,7 @@ struct sw_tensor_blocks {
 	unsigned n;
 };
 
+/* The last records of events, among which those of a caching allocator are found (SW206). */
 struct sw_tensor_blocks *sw_tensor_blocks_new(void)
 {
 	return sw_calloc(1, sizeof(struct sw_tensor_blocks));
@@ -133,6 +137,8 @@ void sw_tensor_block_begin(struct sw_model *m, const struct sw_record *r, const 
 	pool_block->own_serial = sw_hb_lane_serial(m->hb, pool_block->own);
 }
 
+/* Was the event recorded by the very call that frees the block: do both stacks have the same callers, but for a few
+ * frames of the free's own? */
 static bool within_call(const struct sw_trace_stack *free, const struct sw_trace_stack *event)
 {
 	uint32_t same = 0;
@@ -148,6 +154,8 @@ struct event_counts {
 	uint32_t stream;
 };
 
+/* Counts an event that the allocator recorded for the block: needed if the block's own stream (lane `own`) is not
+ * ordered after the work that the event covers, else needless. */
 static void count_event(struct sw_model *m, const struct recent *recent, uint32_t own,
 			struct event_counts *event_counts)
 {
@@ -207,6 +215,8 @@ static void judge_events(struct sw_model *m, const struct sw_record *r, const st
 		report_needless(m, &w->what, pool_block, &event_counts);
 }
 
+/* A caching allocator takes a block back (annotation): ends it, and judges the events recorded for other streams that
+ * used it. */
 void sw_tensor_block_end(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w,
 			 const struct sw_rec_annotation *a)
 {
@@ -220,12 +230,13 @@ void sw_tensor_block_end(struct sw_model *m, const struct sw_record *r, const st
 		sw_pool_blocks_trim(&m->space.pool_blocks, sw_deferred_oldest(m));
 }
 
+/* Is it memory of the host that CUDA knows of? */
 static bool is_host(enum sw_memory memory)
 {
 	return memory == SW_MEM_PINNED || memory == SW_MEM_REGISTERED;
 }
 
-/* cudaMallocAsync and pools allocate device memory only. */
+/* The advice against allocating again and again.  cudaMallocAsync and pools allocate device memory only. */
 static enum sw_fix reuse_fix(enum sw_memory memory)
 {
 	if (is_host(memory))
@@ -235,6 +246,7 @@ static enum sw_fix reuse_fix(enum sw_memory memory)
 
 /* ---- allocation -------------------------------------------------------------------------------------------------- */
 
+/* Notes what an allocation may wait for, and how long it needs itself, for SW_FINDING_DEVICE_ALLOC and HOST_PIN. */
 static void alloc_cost(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_alloc *a)
 {
 	bool host = is_host(a->memory);
@@ -264,6 +276,7 @@ void sw_block_born(struct sw_block *block, const struct sw_access *call)
 	block->born.extent_known = true;
 }
 
+/* The block belongs to the record's context; memory of a green context belongs to the primary one. */
 static void set_context(const struct sw_model *m, const struct sw_record *r, struct sw_block *block)
 {
 	uint8_t whole = m->context[r->rec->ctx].whole;
@@ -290,7 +303,8 @@ static bool map_reserved(struct sw_model *m, const struct sw_record *r, struct s
 	return true;
 }
 
-/* Memory of another process's pool; external memory (of another API) looks alike but for the call. */
+/* Is the memory in hand one of another process's pool?  External memory (of another API) looks alike but for the
+ * call. */
 static bool is_of_another_pool(const struct sw_model *m)
 {
 	const struct sw_trace_api *api = sw_reader_api(m->reader, m->record->rec->api);
@@ -324,6 +338,8 @@ void sw_block_made(struct sw_model *m, const struct sw_rec_alloc *a, const struc
 	sw_block_born(block, born);
 }
 
+/* Handles an allocation: what it waits for, and the block that begins; stream-ordered memory begins at a point of its
+ * stream. */
 void sw_on_alloc(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_alloc *a = (const struct sw_rec_alloc *)(const void *)r->rec;
@@ -348,6 +364,8 @@ void sw_on_alloc(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 
 /* ---- release ----------------------------------------------------------------------------------------------------- */
 
+/* Judges whether all uses of these bytes are ordered before their release, and returns the access that stands for
+ * it. */
 static struct sw_access release_bytes(struct sw_model *m, const struct sw_access *what, struct sw_block *block,
 				      uint64_t lo, uint64_t bytes)
 {
@@ -402,6 +420,7 @@ void sw_blocks_end(struct sw_model *m, uint8_t ctx, const struct sw_access *what
 	}
 }
 
+/* Frees stream-ordered memory: as work of the stream. */
 static void free_async(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_free *f,
 		       struct sw_block *block)
 {
@@ -413,8 +432,9 @@ static void free_async(struct sw_model *m, const struct sw_record *r, struct sw_
 	sw_space_remove(&m->space, block, &gone);
 }
 
-/* CUDA Driver API, cuMemUnmap: promises no wait.  (PyTorch's allocator: "unlike cudaFree, MemUnmap and MemRelease do
-   not appear to synchronize in all cases".) */
+/* Unmaps a part of reserved addresses: judged like a free of these bytes, for which nothing waits.  CUDA Driver API,
+ * cuMemUnmap: promises no wait.  (PyTorch's allocator: "unlike cudaFree, MemUnmap and MemRelease do not appear to
+ * synchronize in all cases".) */
 static void unmap_bytes(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_free *f,
 			struct sw_block *block)
 {
@@ -433,6 +453,7 @@ static void unmap_bytes(struct sw_model *m, const struct sw_record *r, struct sw
 	}
 }
 
+/* Notes how long a release needs itself, and which call made the memory, for SW_FINDING_DEVICE_FREE and HOST_PIN. */
 static void free_cost(struct sw_wait *w, const struct sw_block *block)
 {
 	bool host = is_host(block->memory);
@@ -444,6 +465,7 @@ static void free_cost(struct sw_wait *w, const struct sw_block *block)
 	w->maker = block->born;
 }
 
+/* Which of the measured rules says whether the release of such memory waits. */
 static enum sw_wait_rule release_of(enum sw_memory memory)
 {
 	switch (memory) {
@@ -458,6 +480,7 @@ static enum sw_wait_rule release_of(enum sw_memory memory)
 	}
 }
 
+/* Handles a release: what it waits for as measured, whether all uses come before it, and the end of the block. */
 void sw_on_free(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_free *f = (const struct sw_rec_free *)(const void *)r->rec;

@@ -49,6 +49,7 @@ struct sw_batches {
 	SW_VEC(struct batch) at; /* threads are few */
 };
 
+/* The batches of copies that threads are in, none yet. */
 struct sw_batches *sw_batches_new(void)
 {
 	return sw_calloc(1, sizeof(struct sw_batches));
@@ -64,6 +65,7 @@ void sw_batches_free(struct sw_batches *batches)
 	free(batches);
 }
 
+/* The batch of copies that the current thread is in, added if it has none. */
 static struct batch *batch_of(struct sw_model *m)
 {
 	uint32_t thread = sw_model_thread(m, m->record->thread);
@@ -89,6 +91,8 @@ void sw_batches_forget(struct sw_batches *batches)
 		batches->at.at[i].writes.n = batches->at.at[i].reads.n = 0;
 }
 
+/* The block at an address, or of an array's handle, and the offset in it; memory that CUDA does not know of counts as
+ * pageable. */
 static struct sw_block *block_of(struct sw_model *m, bool array, uint64_t address, uint64_t *offset)
 {
 	struct sw_block *block =
@@ -122,6 +126,7 @@ static void batch_touch(struct sw_model *m, const struct sw_range *range, const 
 	sw_use_drop(&m->space.uses, use);
 }
 
+/* For qsort(): by allocation, then by offset. */
 static int by_place(const void *x, const void *y)
 {
 	const struct element *a = x, *b = y;
@@ -153,7 +158,8 @@ static void report_race(struct sw_model *m, const struct element *a, const struc
 	sw_collect_add(&m->collect, &seen, NULL);
 }
 
-/* The writes that overlap the element, from the last one that begins before its end. */
+/* Reports the writes of a batch that overlap the element, until there are `pairs` of SW_MAX_PAIRS.  The writes are
+ * sorted: from the last one that begins before the element's end, back to where none reaches it (`most`). */
 static unsigned compare_writes(struct sw_model *m, const element_vec *writes, const struct element *x, unsigned pairs)
 {
 	size_t lo = 0, hi = writes->n;
@@ -234,6 +240,8 @@ struct side {
 	struct sw_touch how;
 };
 
+/* The kind of memory on one side of a copy, for the table `joins`; `said` is what the call said of it, where the
+ * address is not known. */
 static enum place place_of(const struct sw_block *block, uint8_t said)
 {
 	static const enum place places[] = {
@@ -249,6 +257,7 @@ static enum place place_of(const struct sw_block *block, uint8_t said)
 
 /* ---- what is touched --------------------------------------------------------------------------------------------- */
 
+/* One side of a copy: its block, its range, and which kind of memory it is. */
 static struct side side_of(struct sw_model *m, uint64_t address, uint8_t said, uint64_t bytes, enum sw_role role)
 {
 	struct side side = {.range = sw_range_bytes(address, bytes, role, SW_EV_EXACT)};
@@ -264,6 +273,8 @@ static struct side side_of(struct sw_model *m, uint64_t address, uint8_t said, u
 	return side;
 }
 
+/* One side of a copy of rows: in an array the box of its elements, which have fixed pitches there (SW_ARRAY_PITCH),
+ * else the rows in memory. */
 static struct side side_of_box(struct sw_model *m, const struct sw_box *box, const struct sw_rec_copy_nd *copy,
 			       enum sw_role role)
 {
@@ -330,6 +341,7 @@ static struct sw_others others_of(struct sw_model *m, const struct sw_record *r,
 	return (struct sw_others){.n = other != 0, .ctx = {other}};
 }
 
+/* Makes the host wait for the copy, as a document or a measurement says. */
 static void join_host(struct sw_model *m, struct sw_wait *w, enum join join)
 {
 	if (join == FULL)
@@ -338,6 +350,8 @@ static void join_host(struct sw_model *m, struct sw_wait *w, enum join join)
 		sw_wait_add(m, w, sw_hb_wait_point(m->hb, w->what.point.lane), SW_ORDER_MEASURED);
 }
 
+/* How the host joins the copy, by the kinds of memory of both sides.  Memory with SYNC_MEMOPS makes it wait in full
+ * (CU_POINTER_ATTRIBUTE_SYNC_MEMOPS). */
 static enum join join_of(const struct sw_record *r, const struct side *dst, const struct side *src)
 {
 	if ((dst->block && dst->block->sync_memops) || (src->block && src->block->sync_memops))
@@ -358,6 +372,7 @@ static bool may_wait(const struct sw_model *m, const struct sw_record *r, enum j
 				  bytes <= 65536 ? SW_WAIT_RULE_H2D_ASYNC_SMALL : SW_WAIT_RULE_H2D_ASYNC_LARGE);
 }
 
+/* Notes how long the copy needs itself, and which finding it is if it waits. */
 static void expect_wait(struct sw_wait *w, enum join join, bool synchronous, bool pageable, uint64_t bytes)
 {
 	w->own_ns = sw_wait_own(pageable ? SW_OWN_PAGEABLE_COPY : SW_OWN_COPY, bytes);
@@ -388,12 +403,14 @@ static void touch_out_of_order(struct sw_model *m, const struct sw_wait *w, cons
 	sw_model_touch(m, &what, &side->range, &how);
 }
 
+/* Begins a batch of copies at its first element. */
 static void batch_begins(struct sw_model *m, uint32_t flags)
 {
 	if (flags & SW_COPY_BATCH_FIRST)
 		batch_begin(m);
 }
 
+/* Keeps both sides of an element of a batch: its copies are not ordered among themselves. */
 static void touch_batch(struct sw_model *m, const struct side *dst, const struct side *src, uint32_t flags)
 {
 	if (flags & SW_COPY_BATCH) {
@@ -415,6 +432,7 @@ static void touch_side(struct sw_model *m, struct sw_wait *w, const struct side 
 	sw_model_touch(m, &w->what, &side->range, &how);
 }
 
+/* The way of a copy over the bus: up to the device, down from it, within it. */
 static enum sw_copy_way moves_of(const struct side *dst, const struct side *src)
 {
 	bool to = dst->place == DEVICE, from = src->place == DEVICE;
@@ -423,15 +441,15 @@ static enum sw_copy_way moves_of(const struct side *dst, const struct side *src)
 	return to ? SW_MOVES_UP : from ? SW_MOVES_DOWN : SW_MOVES_OTHER;
 }
 
-/* The content of the source that the record holds; NULL: none.  head: bytes of its structure. */
+/* The bytes of the source that the record holds; NULL: none.  head: bytes of the record's structure before them. */
 static const void *content_of(const struct sw_rec *r, size_t head, uint32_t flags, uint64_t bytes)
 {
 	bool whole = flags & SW_COPY_CONTENT && bytes <= SW_COPY_CONTENT_MAX && head + bytes <= r->words * 8u;
 	return whole ? (const char *)r + head : NULL;
 }
 
-/* Pageable memory was read inside the call (CUDA driver API, "API synchronization behavior", memcpy), pinned memory is
-   read when the copy runs. */
+/* May the source be changed after the call, before the copy reads it?  Pageable memory was read inside the call (CUDA
+ * driver API, "API synchronization behavior", memcpy), pinned memory is read when the copy runs. */
 static bool source_may_change(const struct sw_record *r, const struct side *src, uint32_t flags)
 {
 	bool inside = r->rec->flags & SW_RF_SYNCHRONOUS || src->place == PAGEABLE || flags & SW_COPY_SRC_DURING;
@@ -440,7 +458,8 @@ static bool source_may_change(const struct sw_record *r, const struct side *src,
 
 #define SW_VALUE_BYTES 64u
 
-/* False: it became part of a capture. */
+/* Judges a copy: what it waits for, whom it makes wait, and the memory that it touches.  ctx: the contexts that a peer
+ * copy names, of destination and source.  False: it became part of a capture. */
 static bool judge_copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, uint64_t stream,
 		       struct side *dst, struct side *src, uint32_t flags, const uint8_t ctx[2], uint64_t bytes)
 {
@@ -479,13 +498,15 @@ static bool judge_copy(struct sw_model *m, const struct sw_record *r, struct sw_
 	return true;
 }
 
-/* Traces before minor 8 do not say which elements are of one call. */
+/* Compares the elements of a batch at the last one.  Traces before minor 8 do not say which elements are of one
+ * call. */
 static void batch_over(struct sw_model *m, uint32_t flags)
 {
 	if (flags & SW_COPY_BATCH && !(flags & SW_COPY_BATCH_MORE))
 		batch_end(m);
 }
 
+/* Handles a copy of consecutive bytes, and notes the content that it brings to the device if the trace has it. */
 void sw_on_copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_copy *c = (const struct sw_rec_copy *)(const void *)r->rec;
@@ -507,6 +528,7 @@ void sw_on_copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 	batch_over(m, c->flags);
 }
 
+/* Handles a copy of rows in two or three dimensions. */
 void sw_on_copy_nd(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_copy_nd *c = (const struct sw_rec_copy_nd *)(const void *)r->rec;
@@ -520,7 +542,7 @@ void sw_on_copy_nd(struct sw_model *m, const struct sw_record *r, struct sw_wait
 	batch_over(m, c->flags);
 }
 
-/* The value of a set, repeated. */
+/* The value of a set, repeated to 8 bytes. */
 static uint64_t word_of(const struct sw_rec_set *s)
 {
 	uint64_t word = s->value;
@@ -531,6 +553,7 @@ static uint64_t word_of(const struct sw_rec_set *s)
 	return (word & UINT32_MAX) * 0x0000000100000001u;
 }
 
+/* Handles a set (memset), and notes the value that it leaves in device memory. */
 void sw_on_set(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_set *s = (const struct sw_rec_set *)(const void *)r->rec;
@@ -560,6 +583,7 @@ void sw_on_set(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 
 /* ---- as nodes of a graph: what they touch, apart from who waits -------------------------------------------------- */
 
+/* Judges what the copy node of a graph touches. */
 void sw_copy_touches(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_copy_nd *c = (const struct sw_rec_copy_nd *)(const void *)r->rec;
@@ -580,6 +604,7 @@ void sw_copy_uploads(struct sw_model *m, const struct sw_record *r, const struct
 		sw_uploaded(m, what, dst.range.address, (uint32_t)c->width, content, true);
 }
 
+/* Judges what the set node of a graph touches. */
 void sw_set_touches(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_set *s = (const struct sw_rec_set *)(const void *)r->rec;

@@ -28,6 +28,8 @@
 
 /* Calls that are not modelled. */
 
+/* Handles a call that is not modelled: reports it once a place, and weakens what is said of its context from here
+ * on. */
 void sw_on_unclassified(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	struct sw_finding seen = {.id = SW_FINDING_UNCLASSIFIED_CALL,
@@ -50,6 +52,7 @@ void sw_on_unclassified(struct sw_model *m, const struct sw_record *r, struct sw
  * all that the new thread does, pthread_join() after it.
  */
 
+/* Handles a call that orders host threads; only with --strict-host, where each thread is a lane. */
 void sw_on_host_sync(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_host_sync *s = (const struct sw_rec_host_sync *)(const void *)r->rec;
@@ -94,7 +97,8 @@ void sw_host_func_returned(struct sw_model *m, const struct sw_record *begin, ui
 
 /* Annotations of the program: the calls of syncwatch/syncwatch.h. */
 
-/* Events of ours: no program can hold these handles, events are pointers. */
+/* The event, in the order engine, of a tag of the program's annotations.  No program can hold its handle: events are
+ * pointers. */
 static uint64_t tag_event(uint64_t tag)
 {
 	return UINT64_C(1) << 62 | (tag & (UINT64_MAX >> 2));
@@ -103,7 +107,8 @@ static uint64_t tag_event(uint64_t tag)
 /* ---- blocks of suballocators --------------------------------------------------------------------------------------
  */
 
-/* At a point of a stream, as cudaMallocAsync and cudaFreeAsync; or now, by the host. */
+/* Places a block's begin or end: as work of its stream, as for cudaMallocAsync and cudaFreeAsync, or now, by the host.
+ * False: the stream captures. */
 static bool place_annotation(struct sw_model *m, const struct sw_record *r, struct sw_wait *w,
 			     const struct sw_rec_annotation *a)
 {
@@ -113,6 +118,8 @@ static bool place_annotation(struct sw_model *m, const struct sw_record *r, stru
 	return true;
 }
 
+/* The program's suballocator hands out a block: it is a block of its own from now on, and each freed block that it
+ * reuses must have been freed in order before. */
 static void begin_block(struct sw_model *m, const struct sw_record *r, struct sw_wait *w,
 			const struct sw_rec_annotation *a)
 {
@@ -132,6 +139,7 @@ static void begin_block(struct sw_model *m, const struct sw_record *r, struct sw
 	block->born = whole.born;
 }
 
+/* The program's suballocator takes a block back: judged like a free. */
 static void end_block(struct sw_model *m, const struct sw_record *r, struct sw_wait *w,
 		      const struct sw_rec_annotation *a)
 {
@@ -146,13 +154,15 @@ static void end_block(struct sw_model *m, const struct sw_record *r, struct sw_w
 /* ---- edges --------------------------------------------------------------------------------------------------------
  */
 
-/* An object through which host threads order each other: no kind of HOST_SYNC has this number. */
+/* The object, in the order engine, through which host threads order each other by a tag.  No kind of HOST_SYNC has this
+ * number. */
 static uint64_t tag_object(uint64_t tag)
 {
 	return UINT64_C(0xff) << 56 | tag;
 }
 
-/* With one lane for the host, what it does is after all that it did. */
+/* "Happens before" of a tag: by a stream as an event's record, by the host as the release of an object.  With one lane
+ * for the host, what it does is after all that it did. */
 static void record_annotation(struct sw_model *m, const struct sw_record *r, const struct sw_rec_annotation *a)
 {
 	struct sw_hb_at at = sw_model_at(m, r, a->stream);
@@ -162,6 +172,7 @@ static void record_annotation(struct sw_model *m, const struct sw_record *r, con
 		sw_hb_event_record(m->hb, tag_event(a->address), &at, 0, NULL);
 }
 
+/* "Happens after" of a tag: the stream, or the host, waits for what came before the tag. */
 static void order_stream_after(struct sw_model *m, const struct sw_record *r, const struct sw_rec_annotation *a)
 {
 	struct sw_hb_at at = sw_model_at(m, r, a->stream);
@@ -176,6 +187,8 @@ static void order_stream_after(struct sw_model *m, const struct sw_record *r, co
 		sw_hb_stream_wait(m->hb, &at, tag_event(a->address), 0, &state);
 }
 
+/* Handles an annotation of the program: accesses of a launch, blocks of suballocators, ignored memory, order by
+ * tags. */
 void sw_on_annotation(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_annotation *a = (const struct sw_rec_annotation *)(const void *)r->rec;
@@ -226,6 +239,7 @@ void sw_on_annotation(struct sw_model *m, const struct sw_record *r, struct sw_w
  * a hazard.  Whether the host could know the work to be done is judged here, like all order.
  */
 
+/* Handles an access by the host's own code that the guard saw. */
 void sw_on_host_access(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_host_access *a = (const struct sw_rec_host_access *)(const void *)r->rec;
@@ -256,8 +270,8 @@ static void end_context(struct sw_model *m, const struct sw_record *r, struct sw
 	c->unclassified = 0;
 }
 
-/* A green context that is destroyed is not among them: cuda.h, cuGreenCtxDestroy: "does not destroy streams";
-   measured: it does not wait for their work, which the primary context continues to cover. */
+/* Does this call end the context?  A destroyed green context does not end: cuda.h, cuGreenCtxDestroy: "does not destroy
+ * streams"; measured: it does not wait for their work, which the primary context continues to cover. */
 static bool context_ends(const struct sw_context_state *c, const struct sw_record *r)
 {
 	const struct sw_rec_context_op *o = (const struct sw_rec_context_op *)(const void *)r->rec;
@@ -268,6 +282,7 @@ static bool context_ends(const struct sw_context_state *c, const struct sw_recor
 	return o->op == SW_CONTEXT_DESTROY && c->handle == o->handle && !c->green;
 }
 
+/* Handles the release, the reset or the destruction of a context. */
 void sw_on_context_op(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_context_op *o = (const struct sw_rec_context_op *)(const void *)r->rec;
@@ -280,7 +295,8 @@ void sw_on_context_op(struct sw_model *m, const struct sw_record *r, struct sw_w
 	}
 }
 
-/* cuda.h, cuCtxRecordEvent, cuCtxWaitEvent, cuCtxSynchronize: the primary context "and its green contexts". */
+/* Joins a new context with the others of its device: waits and records of the primary context cover its green ones.
+ * cuda.h, cuCtxRecordEvent, cuCtxWaitEvent, cuCtxSynchronize: the primary context "and its green contexts". */
 static void join_green(struct sw_model *m, uint8_t ctx)
 {
 	const struct sw_context_state *c = &m->context[ctx];
@@ -296,8 +312,8 @@ static void join_green(struct sw_model *m, uint8_t ctx)
 	}
 }
 
-/* A device has one primary context: after a release another one means that the one before had no user left. An id that
-   is used again means that its context has ended. */
+/* Ends contexts that a new context shows to have ended.  A device has one primary context: after a release another one
+ * means that the one before had no user left.  An id that is used again means that its context has ended. */
 static void end_earlier(struct sw_model *m, const struct sw_rec_context *r, struct sw_wait *w)
 {
 	for (unsigned id = 1; id < 256; id++) {
@@ -308,6 +324,7 @@ static void end_earlier(struct sw_model *m, const struct sw_rec_context *r, stru
 	}
 }
 
+/* Call-back: a table of measured waits for this GPU that was packed into the trace; false: there is none. */
 static bool find_packed(void *arg, const char *gpu, const char **path, const char **text, size_t *bytes)
 {
 	const struct sw_trace_table *table = sw_reader_table(arg, gpu);
@@ -319,6 +336,7 @@ static bool find_packed(void *arg, const char *gpu, const char **path, const cha
 	return true;
 }
 
+/* The rules for calls that no document decides, for this device and driver. */
 static const struct sw_wait_rule_set *may_of(struct sw_model *m, int32_t ordinal)
 {
 	const struct sw_trace_device *device;
@@ -331,6 +349,7 @@ static const struct sw_wait_rule_set *may_of(struct sw_model *m, int32_t ordinal
 	return NULL;
 }
 
+/* Handles a context that is seen for the first time. */
 void sw_on_context(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_context *c = (const struct sw_rec_context *)(const void *)r->rec;
@@ -347,13 +366,16 @@ void sw_on_context(struct sw_model *m, const struct sw_record *r, struct sw_wait
 	join_green(m, r->rec->ctx);
 }
 
-/* CUDA driver API, cuLibraryGetManaged: "managed memory for library is shared across devices". */
+/* Is the variable one for all devices?  CUDA driver API, cuLibraryGetManaged: "managed memory for library is shared
+ * across devices". */
 static bool is_everywhere(const struct sw_model *m, const struct sw_block *block)
 {
 	const struct sw_trace_api *api = sw_reader_api(m->reader, block->born.api);
 	return api && !strcmp(api->driver, "cuLibraryGetManaged");
 }
 
+/* The program asked for the address of a module variable: the block is the variable from now on, also for kernels that
+ * use it by name. */
 static void variable_asked(struct sw_model *m, struct sw_block *block, const char *name, uint64_t address)
 {
 	const struct sw_variable_key key = {
@@ -365,6 +387,7 @@ static void variable_asked(struct sw_model *m, struct sw_block *block, const cha
 	sw_variables_asked(m->variables, &m->space, &key, block, address);
 }
 
+/* Handles a name that the program gave to a stream, a buffer or a variable. */
 void sw_on_name(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_name *n = (const struct sw_rec_name *)(const void *)r->rec;
@@ -387,12 +410,14 @@ void sw_on_name(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 		info->name = name;
 }
 
+/* Handles a texture, surface or tensor map: notes which memory it shows. */
 void sw_on_object(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	(void)w;
 	sw_handles_add(m->handles, (const struct sw_rec_object *)(const void *)r->rec);
 }
 
+/* Handles a change of the device's configuration (a stack limit): it may wait for the device. */
 void sw_on_config(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	sw_wait_peek(m, w, sw_hb_wait_device(m->hb, m->context[r->rec->ctx].device));
@@ -405,6 +430,7 @@ void sw_on_config(struct sw_model *m, const struct sw_record *r, struct sw_wait 
 
 #define SW_POINTER_SYNC_MEMOPS 6u /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
 
+/* cuPointerSetAttribute: notes memory for which copies and sets wait (SYNC_MEMOPS). */
 static void pointer_attribute(struct sw_model *m, const uint64_t *args)
 {
 	uint64_t offset;
@@ -413,8 +439,8 @@ static void pointer_attribute(struct sw_model *m, const uint64_t *args)
 		block->sync_memops = true;
 }
 
-/* After a call that signals an external semaphore: the host, or another API on its behalf, may wait for it, so it
-   may know that the stream's work is done. */
+/* A stream signals an external semaphore: the host, or another API on its behalf, may wait for it, so it may know that
+ * the stream's work is done. */
 static void signal_semaphore(struct sw_model *m, const uint64_t *args)
 {
 	struct sw_hb_at at = sw_model_at(m, m->record, args[0]);
@@ -424,11 +450,13 @@ static void signal_semaphore(struct sw_model *m, const uint64_t *args)
 		sw_host_signalled(m, (struct sw_point){lane, work});
 }
 
+/* cuMemAddressReserve: addresses, of which nothing is memory yet. */
 static void reserve_addresses(struct sw_model *m, const uint64_t *args)
 {
 	sw_space_reserve(&m->space, args[0], args[1]);
 }
 
+/* cuMemAddressFree: the reservation ends. */
 static void free_addresses(struct sw_model *m, const uint64_t *args)
 {
 	struct sw_block *block = sw_space_reservation(&m->space, args[0], 0);
@@ -442,11 +470,13 @@ static void free_addresses(struct sw_model *m, const uint64_t *args)
 #define SW_LOCATION_HOST_END  5u
 #define SW_ALLOCATION_MANAGED 2u /* CU_MEM_ALLOCATION_TYPE_MANAGED */
 
+/* Is this CU_MEM_LOCATION_TYPE one of the host's? */
 static bool is_host(uint64_t location)
 {
 	return location >= SW_LOCATION_HOST && location < SW_LOCATION_HOST_END;
 }
 
+/* A memory pool: notes the kind of its memory where it is not the device's. */
 static void pool_made(struct sw_model *m, const uint64_t *args)
 {
 	if (!args[0]) /* the call failed */
@@ -459,6 +489,7 @@ static void pool_made(struct sw_model *m, const uint64_t *args)
 		sw_map_delete(&m->space.pools, args[0]);
 }
 
+/* cuMemCreate: a handle names new memory, at the host or on a device. */
 static void memory_created(struct sw_model *m, const uint64_t *args)
 {
 	sw_physical_created(m->physical, args[0]);
@@ -468,19 +499,21 @@ static void memory_created(struct sw_model *m, const uint64_t *args)
 		sw_map_delete(&m->space.host_pieces, args[0]);
 }
 
-/* Descriptors of the driver are all of one file, numbers are reused, and the imported handle is another one (measured
-   on H200, driver 580.159.04): nothing says which memory it is. */
+/* A handle names memory of another process.  Descriptors of the driver are all of one file, numbers are reused, and the
+ * imported handle is another one (measured on H200, driver 580.159.04): nothing says which memory it is. */
 static void memory_imported(struct sw_model *m, const uint64_t *args)
 {
 	sw_physical_created(m->physical, args[0]);
 	m->j->coverage.imported_memory++;
 }
 
+/* cuMemRelease: the handle may name other memory later. */
 static void memory_released(struct sw_model *m, const uint64_t *args)
 {
 	sw_physical_released(m->physical, args[0]);
 }
 
+/* cuIpcGetMemHandle: other processes may use the memory from now on. */
 static void memory_exported(struct sw_model *m, const uint64_t *args)
 {
 	uint64_t offset;
@@ -489,7 +522,8 @@ static void memory_exported(struct sw_model *m, const uint64_t *args)
 		sw_sharing_exported(m, block, args[1]);
 }
 
-/* By a pool's handle and data of the pointer: neither says what it is. */
+/* cuMemPoolExportPointer: other processes may use memory of a pool.  They get it by the pool's handle and data of the
+ * pointer: neither says which memory it is. */
 static void pointer_exported(struct sw_model *m, const uint64_t *args)
 {
 	uint64_t offset;
@@ -499,6 +533,7 @@ static void pointer_exported(struct sw_model *m, const uint64_t *args)
 		block->passed_on = true;
 }
 
+/* cuIpcGetEventHandle: other processes may wait for the event from now on. */
 static void event_exported(struct sw_model *m, const uint64_t *args)
 {
 	sw_shared_event_exported(m, args[0], args[1]);
@@ -523,6 +558,7 @@ static const struct {
 	{"cuMemRelease", memory_released},
 };
 
+/* Handles a call that has no record of its own kind, by its name. */
 void sw_on_other(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_other *o = (const struct sw_rec_other *)(const void *)r->rec;

@@ -20,13 +20,15 @@
 
 #define SW_EVENT_INTERPROCESS 4u /* CU_EVENT_INTERPROCESS */
 
-/* Makes an event of the last record on this lane that other processes may wait for: an event of ours, no program has
-   its handle. */
+/* The event, in the order engine, that stands for the lane's last record which other processes may wait for.  No
+ * program can hold its handle: events are pointers. */
 static uint64_t told_by(uint32_t lane)
 {
 	return UINT64_C(1) << 62 | lane;
 }
 
+/* An event was created: notes whether other processes may know it, or it is one of theirs that was opened here
+ * (`shared`: low bits of its handle's hash). */
 static void shared_event_made(struct sw_model *m, const struct sw_rec_event *e)
 {
 	if (e->flags & SW_EVENT_INTERPROCESS || e->shared)
@@ -34,6 +36,8 @@ static void shared_event_made(struct sw_model *m, const struct sw_rec_event *e)
 			.exportable = true, .interprocess = e->shared != 0, .handle = e->shared};
 }
 
+/* Other processes may wait for an event that covers some work of the context, not known which: it may be all that was
+ * enqueued so far. */
 static void mark_shared_event(struct sw_model *m, uint8_t ctx)
 {
 	m->context[ctx].shared_event = m->shared_events_recorded = m->shares = true;
@@ -41,7 +45,8 @@ static void mark_shared_event(struct sw_model *m, uint8_t ctx)
 		sw_model_lane_state(m, lane)->shared_event = sw_model_lane_state(m, lane)->work;
 }
 
-/* Others may wait for an earlier record from now on: it covered some of the work so far. */
+/* The event's handle was exported: others may wait for its earlier record from now on, which covered some of the work
+ * so far. */
 void sw_shared_event_exported(struct sw_model *m, uint64_t handle, uint64_t hash)
 {
 	struct sw_event_state *event = sw_event_of(m, handle);
@@ -52,7 +57,8 @@ void sw_shared_event_exported(struct sw_model *m, uint64_t handle, uint64_t hash
 	sw_sharing_event_exported(m, handle, (uint32_t)hash);
 }
 
-/* `record` of the event is the one that was just made in this context. */
+/* An event that other processes know was recorded: they may learn, and tell this process, that the work before it is
+ * done. */
 static void shared_event_recorded(struct sw_model *m, const struct sw_event_state *event, uint8_t ctx)
 {
 	const struct sw_point record = event->record.point;
@@ -67,9 +73,9 @@ static void shared_event_recorded(struct sw_model *m, const struct sw_event_stat
 	sw_hb_event_snapshot(m->hb, told_by(record.lane), record.lane);
 }
 
-/* A stream (flags: of sw_hb_stream_wait), or the host, waits for an event that other processes know: it is also
-   ordered after all that records of such events cover here (see streams.h), since another process may have waited
-   for them. */
+/* Before a stream waits for an event that other processes know (at: the stream; flags: of sw_hb_stream_wait): it is
+ * also ordered after all that records of such events cover here (see streams.h), since another process may have waited
+ * for them. */
 static void shared_event_joined(struct sw_model *m, const struct sw_event_state *event, const struct sw_hb_at *at,
 				unsigned flags)
 {
@@ -94,6 +100,8 @@ static void shared_event_joined(struct sw_model *m, const struct sw_event_state 
 	}
 }
 
+/* The host waits for an event that other processes know: the wait covers all that records of such events cover here, as
+ * well (see streams.h). */
 static void shared_event_awaited(struct sw_model *m, const struct sw_event_state *event, struct sw_wait *w)
 {
 	if (event->interprocess)
@@ -202,6 +210,7 @@ void sw_sync_over(struct sw_model *m, const struct sw_wait *w)
 		sw_model_lane_state(m, event->record.point.lane)->waited_seq = event->record.seq;
 }
 
+/* The host learnt that the event's record was done: notes the question for waits that may have been made for it. */
 static void asked_event(struct sw_model *m, uint64_t handle)
 {
 	struct sw_event_state *event = sw_event_find(m, handle);
@@ -209,7 +218,8 @@ static void asked_event(struct sw_model *m, uint64_t handle)
 		sw_wide_asked(m, event->record.point, event->record.seq);
 }
 
-/* Questions that a wait was perhaps made for: without it the answer might have been "not ready". */
+/* Notes the work that a query, or a measured time between events, asked for: a wait before it was perhaps made for this
+ * question, since without the wait the answer might have been "not ready". */
 static void remember_question(struct sw_model *m, const struct sw_record *r, const struct sw_rec_sync *s)
 {
 	struct sw_hb_at at = sw_model_at(m, r, s->handle);
@@ -233,6 +243,7 @@ struct sw_value_copies {
 	by_thread; /* of sw_model_thread(): its last call, when that copied a value; else seq 0 */
 };
 
+/* The last copies of single values to the host, by thread. */
 struct sw_value_copies *sw_value_copies_new(void)
 {
 	return sw_calloc(1, sizeof(struct sw_value_copies));
@@ -267,6 +278,7 @@ static void read_back(struct sw_model *m, const struct sw_record *r, struct sw_w
 	value->seq = 0;
 }
 
+/* Handles a wait of the host for an event, a stream or a context, and the time between two events. */
 void sw_on_sync(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_sync *s = (const struct sw_rec_sync *)(const void *)r->rec;
@@ -294,6 +306,7 @@ void sw_on_sync(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 
 /* ---- queries ----------------------------------------------------------------------------------------------------- */
 
+/* Handles a query of a stream or an event: one that says "done" orders like a wait. */
 void sw_on_query(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_sync *q = (const struct sw_rec_sync *)(const void *)r->rec;
@@ -343,6 +356,8 @@ void sw_value_written(struct sw_model *m, struct sw_point point, const struct sw
 		sw_host_flag_written(m, point);
 }
 
+/* The stream waits until memory holds a value: it comes after what all stores that may have released the wait have in
+ * common. */
 void sw_value_waited(struct sw_model *m, const struct sw_hb_at *at, const struct sw_rec_mem_op *o)
 {
 	uint64_t events[SW_MAX_STORES];
@@ -353,9 +368,9 @@ void sw_value_waited(struct sw_model *m, const struct sw_hb_at *at, const struct
 		sw_hb_stream_wait_common(m->hb, at, events, (size_t)n);
 }
 
-/* CUDA Driver API, cuMemDiscardBatchAsync: reading from a discarded range "will return an indeterminate value", and
-   "any reads, writes or prefetches [...] that occur simultaneously with the discard" are undefined behaviour: a write.
-   Each range of a batch is work of its own. */
+/* Discarded memory is written, with indeterminate values; each range of a batch is work of its own.  CUDA Driver API,
+ * cuMemDiscardBatchAsync: reading from a discarded range "will return an indeterminate value", and "any reads, writes
+ * or prefetches [...] that occur simultaneously with the discard" are undefined behaviour. */
 static void touch_discarded(struct sw_model *m, const struct sw_access *what, const struct sw_rec_mem_op *o)
 {
 	const struct sw_range range = sw_range_bytes(o->address, o->bytes, SW_WRITE, SW_EV_EXACT);
@@ -363,8 +378,8 @@ static void touch_discarded(struct sw_model *m, const struct sw_access *what, co
 		sw_model_touch(m, what, &range, &(struct sw_touch){0});
 }
 
-/* A prefetch and an attachment are work; advice is not.  A batch's barriers and flushes order what its other members
-   order anyway. */
+/* Handles writes of values and waits for them, prefetches, attachments and discards.  A prefetch and an attachment are
+ * work; advice is not.  A batch's barriers and flushes order what its other members order anyway. */
 void sw_on_mem_op(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_mem_op *o = (const struct sw_rec_mem_op *)(const void *)r->rec;
@@ -382,6 +397,7 @@ void sw_on_mem_op(struct sw_model *m, const struct sw_record *r, struct sw_wait 
 	sw_wide_poison(m);
 }
 
+/* Handles a new stream. */
 void sw_on_stream_create(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_stream *s = (const struct sw_rec_stream *)(const void *)r->rec;
@@ -396,6 +412,7 @@ void sw_on_stream_create(struct sw_model *m, const struct sw_record *r, struct s
 		info->create_seq = r->seq;
 }
 
+/* Handles the destruction of a stream: its work goes on, a capture on it ends. */
 void sw_on_stream_destroy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_stream *s = (const struct sw_rec_stream *)(const void *)r->rec;
@@ -409,6 +426,7 @@ void sw_on_stream_destroy(struct sw_model *m, const struct sw_record *r, struct 
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
+/* Handles a new event; its handle may be that of one that was destroyed. */
 void sw_on_event_create(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_event *e = (const struct sw_rec_event *)(const void *)r->rec;
@@ -419,6 +437,7 @@ void sw_on_event_create(struct sw_model *m, const struct sw_record *r, struct sw
 	shared_event_made(m, e);
 }
 
+/* Handles the destruction of an event: waits that have begun keep what they cover. */
 void sw_on_event_destroy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_event *e = (const struct sw_rec_event *)(const void *)r->rec;
@@ -427,6 +446,7 @@ void sw_on_event_destroy(struct sw_model *m, const struct sw_record *r, struct s
 	sw_hb_event_destroy(m->hb, e->event);
 }
 
+/* The order engine's flags for those of an event's record. */
 static unsigned record_flags(uint32_t flags)
 {
 	return (flags & SW_EVENT_RECORD_CONTEXT ? SW_HB_CONTEXT : 0u) |
@@ -464,6 +484,8 @@ void sw_event_recorded(struct sw_model *m, struct sw_access *what, const struct 
 		sw_event_wait_replaced(m, event);
 }
 
+/* Handles a record of an event on a stream or a context; in a capture it becomes part of the graph and orders nothing
+ * outside. */
 void sw_on_event_record(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_event_record *e = (const struct sw_rec_event_record *)(const void *)r->rec;
@@ -499,6 +521,8 @@ static void wait_for_graph(struct sw_model *m, const struct sw_hb_at *at, unsign
 	m->j->coverage.edges_for_safety++;
 }
 
+/* Handles the wait of a stream, or of a context's future work, for an event.  A wait for an event that was recorded in
+ * a capture makes the stream part of the capture. */
 void sw_on_stream_wait(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_stream_wait *s = (const struct sw_rec_stream_wait *)(const void *)r->rec;
@@ -531,6 +555,7 @@ void sw_on_stream_wait(struct sw_model *m, const struct sw_record *r, struct sw_
 
 /* ---- captures ---------------------------------------------------------------------------------------------------- */
 
+/* Handles the begin and the end of a capture on a stream. */
 void sw_on_capture(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_capture *c = (const struct sw_rec_capture *)(const void *)r->rec;
@@ -557,6 +582,7 @@ void sw_on_capture(struct sw_model *m, const struct sw_record *r, struct sw_wait
 
 #define SW_HOST_FUNC_UNSEEN 2u
 
+/* Handles a host function that is enqueued on a stream; its run is another record. */
 void sw_on_host_func(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_host_func *f = (const struct sw_rec_host_func *)(const void *)r->rec;
@@ -584,8 +610,8 @@ void sw_on_host_func(struct sw_model *m, const struct sw_record *r, struct sw_wa
 	}
 }
 
-/* The function runs: all before it on its stream is done, and the host may learn so before the function returns (it
-   signals a condition variable, the waiting thread is faster than the return). */
+/* Handles the start of a host function: all work before it on its stream is done.  The host may learn so before the
+ * function returns (it signals a condition variable, the waiting thread is faster than the return). */
 void sw_on_host_func_run(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_host_func *f = (const struct sw_rec_host_func *)(const void *)r->rec;

@@ -25,8 +25,6 @@
 #include "detect/model/model.h"
 #include "detect/waits/wide_syncs.h"
 
-static void paths_free(struct sw_paths *paths);
-
 /*
  * SW107: two nodes of one graph that no path joins, and that conflict.
  *
@@ -67,6 +65,8 @@ struct degree {
 	uint32_t *open;	  /* dependencies that are not placed yet */
 };
 
+/* Fills in, for each node, which nodes depend on it and how many it depends on.  False: a dependency is on a node that
+ * is not part of the graph. */
 static bool count_degrees(const struct sw_exec *x, struct degree *d)
 {
 	index_vec on = {0};
@@ -88,6 +88,7 @@ static bool count_degrees(const struct sw_exec *x, struct degree *d)
 	return known;
 }
 
+/* All that comes before node `from`, and `from` itself, come before node `to`. */
 static void pass_on(const struct sw_paths *p, uint32_t from, uint32_t to)
 {
 	const uint64_t *row = p->before + from * p->words;
@@ -97,7 +98,8 @@ static void pass_on(const struct sw_paths *p, uint32_t from, uint32_t to)
 	into[from / 64] |= 1ull << (from % 64);
 }
 
-/* False: there is a cycle, or a node is missing; then nothing can be said. */
+/* Sorts the nodes so that each follows those it depends on, and finds all that come before each.  False: there is a
+ * cycle, or a node is missing. */
 static bool follow_edges(const struct sw_exec *x, struct sw_paths *p)
 {
 	struct degree d = {sw_calloc(p->n, sizeof *d.after), sw_calloc(p->n, sizeof *d.open)};
@@ -125,6 +127,7 @@ static bool follow_edges(const struct sw_exec *x, struct sw_paths *p)
 	return known && placed == p->n;
 }
 
+/* The node whose child graph, or body, holds the node; NULL: it is of the graph itself. */
 static const struct sw_graph_node *parent_of(const struct sw_exec *x, const struct sw_graph_node *node)
 {
 	uint64_t place = node->parent ? sw_map_get(&x->index, node->parent) : 0;
@@ -140,8 +143,10 @@ static void join_row(uint64_t *into, const uint64_t *row, size_t words)
 		into[w] |= row[w];
 }
 
-/* By one dependency, on node `from`.  False: the start of the node comes after less than the rest of it, for want of
-   a trigger after the last access, too. */
+/* Adds to the nodes that come before the start of `node` (before its griddepcontrol.wait) those that one of its
+ * dependencies puts there: all before node `from` or before its start, and `from` itself unless the dependency is
+ * programmatic.  True: the rest of `from` comes before the start too, as measured, since it triggers after its last
+ * access. */
 static bool begin_after(const struct sw_exec *x, struct sw_paths *p, uint32_t node, uint32_t from, uint64_t edge)
 {
 	uint64_t *begin = p->begin + node * p->words;
@@ -187,13 +192,22 @@ static void paths_find_starts(const struct sw_exec *x, struct sw_paths *p)
 	}
 }
 
-/* Are there more nodes than it looks at? */
 static bool paths_too_many(const struct sw_exec *exec)
 {
 	return exec->nodes.n > SW_MAX_BRANCH_NODES;
 }
 
-/* False: there are too many nodes, a circle, or a dependency on a node that is not there. */
+static void paths_free(struct sw_paths *paths)
+{
+	free(paths->before);
+	free(paths->begin);
+	free(paths->late);
+	free(paths->sorted);
+	*paths = (struct sw_paths){0};
+}
+
+/* Finds which nodes come before which.  False: there are too many nodes, a circle, or a dependency on a node that is
+ * not there. */
 static bool paths_find(const struct sw_exec *exec, struct sw_paths *paths)
 {
 	struct sw_paths p = {.n = exec->nodes.n, .words = (exec->nodes.n + 63) / 64};
@@ -209,17 +223,8 @@ static bool paths_find(const struct sw_exec *exec, struct sw_paths *paths)
 	return known;
 }
 
-static void paths_free(struct sw_paths *paths)
-{
-	free(paths->before);
-	free(paths->begin);
-	free(paths->late);
-	free(paths->sorted);
-	*paths = (struct sw_paths){0};
-}
-
-/* In two bodies of one conditional node: at most one of them runs at a time (CUDA driver API, CUgraphConditionalNode-
-   Type), and inside a loop one pass follows the other. */
+/* Are the two nodes in two bodies of one conditional node?  At most one of them runs at a time (CUDA driver API,
+ * CUgraphConditionalNodeType), and inside a loop one pass follows the other. */
 static bool bodies_exclude(const struct sw_exec *x, const struct sw_graph_node *a, const struct sw_graph_node *b)
 {
 	if (!a->perhaps || !b->perhaps)
@@ -231,13 +236,14 @@ static bool bodies_exclude(const struct sw_exec *x, const struct sw_graph_node *
 	return false;
 }
 
+/* Does no path join the two nodes, so that they may run at the same time? */
 static bool nodes_unordered(const struct sw_exec *x, const struct sw_paths *p, uint32_t a, uint32_t b)
 {
 	return a != b && !sw_paths_before(p, a, b) && !sw_paths_before(p, b, a) &&
 	       !bodies_exclude(x, &x->nodes.at[a], &x->nodes.at[b]);
 }
 
-/* Node a comes before the rest of node b, but not before what b does here, at its start: before its wait. */
+/* Does node a come before the rest of node b, but not before this access of b at its start, before its wait? */
 static bool start_unordered(const struct sw_exec *x, const struct sw_paths *p, const struct sw_listed *a,
 			    const struct sw_listed *b)
 {
@@ -245,7 +251,7 @@ static bool start_unordered(const struct sw_exec *x, const struct sw_paths *p, c
 	       sw_paths_before(p, a->node, b->node) && !sw_paths_before_start(p, a->node, b->node);
 }
 
-/* How sure it is that the start of a kernel may overlap the other one. */
+/* Weakens the verdict by how sure it is that the start of kernel b overlaps kernel a. */
 static struct sw_verdict weigh_start(const struct sw_exec *x, const struct sw_paths *p, const struct sw_listed *a,
 				     const struct sw_listed *b, struct sw_verdict verdict)
 {
@@ -257,7 +263,8 @@ static struct sw_verdict weigh_start(const struct sw_exec *x, const struct sw_pa
 	return verdict;
 }
 
-/* p: the start of the second one is unordered; NULL: both are. */
+/* Adds a finding for two conflicting accesses of unordered nodes.  p: only the start of the second one is unordered, by
+ * these paths; NULL: the nodes are. */
 static void branch_race(struct sw_model *m, const struct sw_exec *x, const struct sw_paths *p,
 			const struct sw_listed *a, const struct sw_listed *b)
 {
@@ -294,6 +301,7 @@ static void branch_race(struct sw_model *m, const struct sw_exec *x, const struc
 	sw_collect_add(&m->collect, &seen, NULL);
 }
 
+/* For qsort(): by allocation, then by address. */
 static int by_place(const void *x, const void *y)
 {
 	const struct sw_shadow_use *a = (*(const struct sw_listed *const *)x)->use,
@@ -308,6 +316,8 @@ static int by_place(const void *x, const void *y)
 	return 0;
 }
 
+/* Compares the listed accesses, which are sorted by place, with those that begin before they end, and reports conflicts
+ * of unordered nodes. */
 static void compare_listed(struct sw_model *m, const struct sw_exec *x, const struct sw_paths *p,
 			   const struct sw_listed **at, size_t n)
 {
@@ -330,7 +340,7 @@ static void compare_listed(struct sw_model *m, const struct sw_exec *x, const st
 	m->j->coverage.uncompared_graphs += pairs == SW_MAX_BRANCH_PAIRS;
 }
 
-/* Looks for unordered nodes that conflict.  `uses` are those of the listing. */
+/* Looks for unordered nodes that conflict, among the listed accesses. */
 static void branches_judge(struct sw_model *m, const struct sw_exec *exec, const struct sw_paths *paths,
 			   const struct sw_listing *listing)
 {
@@ -353,6 +363,7 @@ static void branches_judge(struct sw_model *m, const struct sw_exec *exec, const
  * does so to launch again with something else there.
  */
 
+/* The work of a node as if it were a record of its own, made where the graph is launched. */
 static struct sw_record node_as_record(const struct sw_record *launch, const struct sw_graph_node *node)
 {
 	struct sw_record r = *launch;
@@ -366,7 +377,8 @@ static struct sw_record node_as_record(const struct sw_record *launch, const str
 	return r;
 }
 
-/* A kernel node that follows pointers in memory touches what those lead to at this launch; false: not all are known. */
+/* Touches what a kernel node that follows pointers in memory reaches at this launch; false: not all of the pointers are
+ * known, and nothing was touched. */
 static bool node_follow(struct sw_model *m, const struct sw_graph_node *node, const struct sw_access *what)
 {
 	const struct sw_record *launch = m->record;
@@ -405,7 +417,7 @@ static sw_handler *const touches[256] = {
 	[SW_REC_SET] = sw_set_touches,
 };
 
-/* The access of a node: of the call that made it, else of the launch; its own kernel. */
+/* The access of a node: made by the call that added it, else by the launch; with its own kernel. */
 static struct sw_access access_of(const struct sw_graph_node *node, const struct sw_access *launch)
 {
 	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)node->work;
@@ -420,6 +432,7 @@ static struct sw_access access_of(const struct sw_graph_node *node, const struct
 	return what;
 }
 
+/* Lists what a node touches, by the handler of its kind. */
 static void node_list(struct sw_model *m, struct sw_graph_node *node)
 {
 	const struct sw_record *outer = m->record;
@@ -437,13 +450,15 @@ static void node_list(struct sw_model *m, struct sw_graph_node *node)
 	m->record = outer;
 }
 
-/* Nodes without work that do nothing to memory: what they hold is listed by itself. */
+/* Is it a node that does nothing to memory by itself?  The nodes of a child graph, or of a body, are listed by
+ * themselves. */
 static bool is_silent(const struct sw_graph_node *node)
 {
 	return node->type == TYPE_GRAPH || node->type == TYPE_EMPTY || node->type == TYPE_CONDITIONAL ||
 	       node->type == TYPE_SEMAPHORE_SIGNAL || node->type == TYPE_SEMAPHORE_WAIT;
 }
 
+/* Lists what all nodes of the graph touch, and what is not known of it. */
 static void nodes_list(struct sw_model *m, struct sw_exec *x)
 {
 	m->listing = &x->touches;
@@ -511,6 +526,7 @@ struct run {
 	size_t next;	     /* in the listing: its entries come by node */
 };
 
+/* Makes a step of the stream for the work that follows, unless the last one can take it too. */
 static void enqueue_node(struct run *run)
 {
 	struct sw_model *m = run->m;
@@ -524,6 +540,7 @@ static void enqueue_node(struct run *run)
 	run->open = true;
 }
 
+/* The access of a node, made by this launch: its order and time are those of the launch. */
 static struct sw_access access_at_launch(const struct sw_access *what, const struct sw_access *launch)
 {
 	struct sw_access at = *what;
@@ -538,6 +555,7 @@ static struct sw_access access_at_launch(const struct sw_access *what, const str
 	return at;
 }
 
+/* Runs a node that waits for an event: work after it is another step, ordered after the event. */
 static void wait_for_event(struct run *run, const struct sw_graph_node *node)
 {
 	const struct sw_rec_stream_wait *s = (const struct sw_rec_stream_wait *)(const void *)node->work;
@@ -546,6 +564,7 @@ static void wait_for_event(struct run *run, const struct sw_graph_node *node)
 	run->open = false;
 }
 
+/* Runs a node that records an event: it stands for the steps of this launch so far. */
 static void record_event(struct run *run, const struct sw_graph_node *node)
 {
 	struct sw_model *m = run->m;
@@ -557,6 +576,7 @@ static void record_event(struct run *run, const struct sw_graph_node *node)
 	run->open = false;
 }
 
+/* Runs a node that allocates memory: the block begins with this launch; one that is still there was not freed. */
 static void alloc_node(struct run *run, const struct sw_graph_node *node)
 {
 	struct sw_model *m = run->m;
@@ -595,6 +615,7 @@ static void list_allocations(struct run *run)
 	}
 }
 
+/* Runs a node that frees memory: judged as a free in stream order. */
 static void free_node(struct run *run, const struct sw_graph_node *node)
 {
 	const struct sw_rec_free *f = (const struct sw_rec_free *)(const void *)node->work;
@@ -605,6 +626,7 @@ static void free_node(struct run *run, const struct sw_graph_node *node)
 	sw_block_freed(run->m, f->address, &what);
 }
 
+/* Runs a host function's node: what it does is not seen, so the host may have made accesses in it. */
 static void host_node(struct run *run, const struct sw_graph_node *node)
 {
 	(void)node;
@@ -618,6 +640,7 @@ static void host_node(struct run *run, const struct sw_graph_node *node)
 	sw_host_func_add_unseen(run->m, point);
 }
 
+/* Runs a node of memory operations: its waits for values, or the values that it writes. */
 static void follow_values(struct run *run, const struct sw_graph_node *node, bool waits)
 {
 	struct sw_model *m = run->m;
@@ -655,7 +678,7 @@ static const struct {
 	[SW_REC_HOST_FUNC] = {.work = host_node},	 [SW_REC_MEM_OP] = {values_waited, NULL, values_written},
 };
 
-/* The first entry of a node, or of one after it. */
+/* Index of the first listed access of the node, or of a node after it. */
 static size_t first_of(const struct sw_listing *list, uint32_t node)
 {
 	size_t lo = 0, hi = list->at.n;
@@ -669,6 +692,7 @@ static size_t first_of(const struct sw_listing *list, uint32_t node)
 	return lo;
 }
 
+/* Judges the listed accesses of a node, as accesses of this launch. */
 static void touch_listed(struct run *run, uint32_t node)
 {
 	struct sw_model *m = run->m;
@@ -685,7 +709,8 @@ static void touch_listed(struct run *run, uint32_t node)
 	}
 }
 
-/* The accesses of the node at this launch. */
+/* Judges what a node touches at this launch: where it follows pointers and the tables are known, by those; else as
+ * listed. */
 static void touch_node(struct run *run, uint32_t number)
 {
 	struct sw_model *m = run->m;
@@ -737,8 +762,8 @@ static void run_node(struct run *run, const struct sw_ordered_node *turn)
 		plays[kind].record(run, node);
 }
 
-/* Steps of its stream that touch what its nodes touch: "Each launch is ordered behind both any previous work in hStream
-   and any previous launches of hGraphExec" (CUDA driver API, cuGraphLaunch). */
+/* Handles the launch of a graph: steps of its stream that touch what its nodes touch.  "Each launch is ordered behind
+ * both any previous work in hStream and any previous launches of hGraphExec" (CUDA driver API, cuGraphLaunch). */
 void sw_on_graph_launch(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_graph_launch *g = (const struct sw_rec_graph_launch *)(const void *)r->rec;

@@ -32,6 +32,8 @@ struct sw_branch_order {
 	uint32_t *known;	 /* node * chains + chain: nodes of that chain that come before it */
 };
 
+/* The chain that the node can be put at the end of, i.e. whose last node comes before it; a new one if there is none;
+ * NO_CHAIN: there are too many. */
 static uint32_t choose_chain(struct sw_branch_order *order, const struct sw_paths *paths, uint32_t node,
 			     const uint32_t *last)
 {
@@ -84,6 +86,7 @@ void sw_branch_order_make(struct sw_exec *x, const struct sw_paths *paths)
 	x->branches = order;
 }
 
+/* Frees the chains of a graph. */
 static void branch_order_free(struct sw_exec *x)
 {
 	if (!x->branches)
@@ -119,6 +122,8 @@ bool sw_branches_apart(void *arg, const struct sw_shadow_use *earlier, const str
 /* Graphs with more waits and records than this are taken as a whole. */
 #define SW_MAX_MARKS 256u
 
+/* Does the node wait for something, or record something, at its place: an event, or a value in memory?  Bits of
+ * SW_ORDERED_*. */
 static uint32_t marks_of(const struct sw_graph_node *node)
 {
 	const struct sw_rec_mem_op *o = (const struct sw_rec_mem_op *)(const void *)node->work;
@@ -143,6 +148,7 @@ struct making {
 	uint64_t *waits; /* bit i: node i waits and was not taken yet */
 };
 
+/* The node is next in the order of the launch. */
 static void take_node(struct making *k, uint32_t node)
 {
 	k->taken[node] = true;
@@ -150,6 +156,7 @@ static void take_node(struct making *k, uint32_t node)
 	*sw_vec_push(&k->x->node_order) = (struct sw_ordered_node){node, SW_ORDERED_ALL};
 }
 
+/* The node is next, after all that it depends on. */
 static void take_with_all_before(struct making *k, uint32_t node)
 {
 	for (size_t i = 0; i < k->paths->n; i++) {
@@ -169,7 +176,8 @@ static bool held_back(const struct making *k, uint32_t node)
 	return k->waits[node / 64] >> (node % 64) & 1;
 }
 
-/* Orders the nodes of a graph for the judge: records as early as possible, waits as late as possible. */
+/* Chooses the order in which a launch takes the nodes: records as early as their dependencies allow, waits as late as
+ * possible, so that each covers or holds back as little as possible. */
 static void take_all(struct making *k, const uint32_t *sorted)
 {
 	size_t n = k->paths->n;
@@ -192,8 +200,8 @@ static void take_all(struct making *k, const uint32_t *sorted)
 	}
 }
 
-/* Waits after which something comes that does not depend on them, records before which something comes that they do not
-   depend on. */
+/* How many waits hold back something that does not depend on them, or records cover something that they do not depend
+ * on, in the order that was chosen. */
 static uint32_t too_much(const struct sw_exec *x, const struct sw_paths *paths)
 {
 	uint32_t n = 0;
@@ -210,7 +218,7 @@ static uint32_t too_much(const struct sw_exec *x, const struct sw_paths *paths)
 	return n;
 }
 
-/* The graph as a whole: all waits, allocations before work, releases after it, all records. */
+/* Takes the graph as one: first all waits, then allocations, work and releases, then all records. */
 static void take_as_a_whole(struct sw_exec *x)
 {
 	static const struct {
@@ -278,6 +286,7 @@ static const struct {
 	{907 /* CAPTURED_EVENT: the event belongs to a capture, the call does not */, SW_FIX_RECORD_OUTSIDE},
 };
 
+/* For a capture that ended with a stream not joined back: names the last call on that stream in the finding. */
 static void add_unjoined(struct sw_model *m, const struct sw_record *r, struct sw_finding *seen, struct sw_access *at)
 {
 	const struct sw_rec_capture *c = (const struct sw_rec_capture *)(const void *)r->rec;
@@ -337,6 +346,7 @@ void sw_exec_unlist(struct sw_model *m, struct sw_exec *x)
 	branch_order_free(x);
 }
 
+/* Forgets all nodes of an executable graph: it is described anew. */
 static void exec_empty(struct sw_model *m, struct sw_exec *x)
 {
 	for (size_t i = 0; i < x->nodes.n; i++) {
@@ -348,6 +358,7 @@ static void exec_empty(struct sw_model *m, struct sw_exec *x)
 	sw_exec_unlist(m, x);
 }
 
+/* Frees an executable graph. */
 static void exec_free(struct sw_model *m, struct sw_exec *x)
 {
 	exec_empty(m, x);
@@ -388,6 +399,7 @@ struct sw_exec *sw_exec_of(struct sw_model *m, uint64_t handle)
 	return x;
 }
 
+/* Notes the call that made or updated the executable graph. */
 static void take_instance(struct sw_model *m, const struct sw_rec_graph *g, const struct sw_access *call)
 {
 	struct sw_exec *x = sw_exec_of(m, g->exec);
@@ -407,6 +419,7 @@ static void take_instance(struct sw_model *m, const struct sw_rec_graph *g, cons
 	}
 }
 
+/* Handles the making, the update and the end of an executable graph, and calls that add nodes. */
 void sw_on_graph(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_graph *g = (const struct sw_rec_graph *)(const void *)r->rec;
@@ -424,13 +437,13 @@ void sw_on_graph(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 
 /* ---- descriptions ------------------------------------------------------------------------------------------------ */
 
-/* Bytes of the dependencies, which lie before the work of a node. */
+/* Bytes of the dependencies in a node's record, which lie before the work of the node. */
 static size_t edge_bytes(const struct sw_rec_graph_node *n)
 {
 	return (n->flags & SW_NODE_EDGES ? 16ull : 8ull) * n->before;
 }
 
-/* The record inside a node's record, NULL when there is none or it is damaged. */
+/* A copy of the record inside a node's record, which says what the node does; NULL: there is none, or it is damaged. */
 static struct sw_rec *work_of(const struct sw_rec_graph_node *n)
 {
 	size_t room = n->h.words * 8u - sizeof *n, edges = edge_bytes(n);
@@ -449,8 +462,8 @@ static struct sw_rec *work_of(const struct sw_rec_graph_node *n)
 	return NULL;
 }
 
-/* The driver may return another handle for the kernel of a node than the captured launch had, without known code: then
-   the handle of the launch is used. */
+/* Gives a captured kernel node the function handle of its launch: the driver may return another one for the node, whose
+ * code is not known. */
 static void name_kernel(const struct sw_model *m, const struct sw_graph_node *node)
 {
 	struct sw_rec_launch *l = (struct sw_rec_launch *)(void *)node->work;
@@ -462,6 +475,7 @@ static void name_kernel(const struct sw_model *m, const struct sw_graph_node *no
 		l->function = node->made.function;
 }
 
+/* Adds a node from its record. */
 static void node_add(struct sw_model *m, struct sw_exec *x, const struct sw_rec_graph_node *n)
 {
 	size_t edges = edge_bytes(n);
@@ -517,6 +531,7 @@ static void empty_child(struct sw_exec *x, uint64_t child)
 	sw_map_free(&gone);
 }
 
+/* The program gave a node of the executable graph other work, or a child node another graph. */
 static void work_change(struct sw_exec *x, struct sw_graph_node *node, const struct sw_rec_graph_node *n)
 {
 	bool semaphore = node->type == TYPE_SEMAPHORE_SIGNAL || node->type == TYPE_SEMAPHORE_WAIT;
@@ -536,6 +551,7 @@ static void work_change(struct sw_exec *x, struct sw_graph_node *node, const str
 	x->unknown |= !node->work && !semaphore;
 }
 
+/* A node of the executable graph was changed, enabled or disabled. */
 static void node_change(struct sw_exec *x, const struct sw_rec_graph_node *n)
 {
 	size_t place = sw_map_get(&x->index, n->node);
@@ -547,6 +563,7 @@ static void node_change(struct sw_exec *x, const struct sw_rec_graph_node *n)
 		x->nodes.at[place - 1].disabled = n->flags & SW_NODE_DISABLED;
 }
 
+/* Handles the description of a node, or of its change. */
 void sw_on_graph_node(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_graph_node *n = (const struct sw_rec_graph_node *)(const void *)r->rec;

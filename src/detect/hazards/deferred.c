@@ -36,6 +36,7 @@ struct sw_deferrals *sw_deferrals_new(bool all, void (*work)(struct sw_model *m,
 	return deferrals;
 }
 
+/* Releases one of the references (of the queue and of the list `unplaced`); frees the launch with the last one. */
 static void drop_deferred(struct sw_deferred *d)
 {
 	if (--d->refs)
@@ -46,6 +47,7 @@ static void drop_deferred(struct sw_deferred *d)
 	free(d);
 }
 
+/* Frees all deferred launches without evaluating them. */
 void sw_deferrals_free(struct sw_deferrals *deferrals)
 {
 	for (struct sw_deferred *d = deferrals->first, *next; d; d = next) {
@@ -70,6 +72,8 @@ static uint64_t watched_from(const struct sw_model *m)
 	return from <= to ? from : UINT64_MAX;
 }
 
+/* Must an access of `lane` that comes now care about this earlier access of another lane?  Yes if no document orders it
+ * before, or if a watched wait may be what orders it (records from number `watched` on). */
 static bool earlier_counts(const struct sw_model *m, struct sw_point earlier, uint64_t seq, uint32_t lane,
 			   uint64_t watched)
 {
@@ -94,6 +98,8 @@ static bool is_over(const struct sw_model *m, struct sw_point point, uint64_t se
 	return seq < watched && sw_hb_passed(m->hb, point);
 }
 
+/* Removes lanes whose last access nothing can conflict with any more, and that have nothing deferred, so that the list
+ * of a block used by many streams in turn stays short. */
 static void forget_lanes(const struct sw_model *m, struct sw_touched *touched)
 {
 	uint64_t watched = watched_from(m);
@@ -108,6 +114,7 @@ static void forget_lanes(const struct sw_model *m, struct sw_touched *touched)
 	touched->lanes.n = kept;
 }
 
+/* The last access of the lane in what was touched; NULL: it has made none. */
 static struct sw_last_touch *touch_of(const struct sw_touched *touched, uint32_t lane)
 {
 	for (size_t i = 0; i < touched->lanes.n; i++)
@@ -116,6 +123,8 @@ static struct sw_last_touch *touch_of(const struct sw_touched *touched, uint32_t
 	return NULL;
 }
 
+/* Notes that the lane of `what` touched this memory at record number `step`.  A deferred launch is entered late, so an
+ * earlier step than the last one of the lane changes nothing. */
 static struct sw_last_touch *note_touch(const struct sw_model *m, struct sw_touched *touched,
 					const struct sw_access *what, uint64_t step)
 {
@@ -145,6 +154,7 @@ void sw_deferred_note(struct sw_model *m, struct sw_block *block, const struct s
 
 /* ---- the queue --------------------------------------------------------------------------------------------------- */
 
+/* Removes the launch from each block's list of deferred launches. */
 static void leave_blocks(struct sw_deferred *d)
 {
 	for (uint32_t i = 0; i < d->parts; i++) {
@@ -155,6 +165,8 @@ static void leave_blocks(struct sw_deferred *d)
 	}
 }
 
+/* Marks the launch as done and takes it out of all lists but the queue and `unplaced`, which drop it when they are next
+ * swept. */
 static void finish_launch(struct sw_deferrals *deferrals, struct sw_deferred *d)
 {
 	d->done = true;
@@ -163,6 +175,8 @@ static void finish_launch(struct sw_deferrals *deferrals, struct sw_deferred *d)
 	leave_blocks(d);
 }
 
+/* Evaluates a deferred launch: its accesses are entered as of its own record and step, then the current record is
+ * judged on. */
 static void work_out(struct sw_model *m, struct sw_deferred *d)
 {
 	const struct sw_record *record = m->record;
@@ -175,6 +189,7 @@ static void work_out(struct sw_model *m, struct sw_deferred *d)
 	m->record = record;
 }
 
+/* Removes launches that are done from the list of those without a known place, when they are more than half of it. */
 static void tidy_unplaced(struct sw_deferrals *deferrals)
 {
 	size_t kept = 0;
@@ -191,7 +206,8 @@ static void tidy_unplaced(struct sw_deferrals *deferrals)
 	deferrals->done = 0;
 }
 
-/* Known content of memory ends with a write that conflicts with nothing, too. */
+/* May the launch write where the bytes that a copy uploaded before it are known (contents.h)?  Such a write matters
+ * even if it conflicts with nothing: the known content ends with it. */
 static bool may_overwrite(const struct sw_model *m, const struct sw_deferred *d)
 {
 	bool may = !d->blocks && sw_contents_before(m->contents, 0, UINT64_MAX, d->step);
@@ -331,6 +347,7 @@ bool sw_may_defer(struct sw_model *m, struct sw_point point, const struct sw_def
 	return true;
 }
 
+/* Enters the launch in the blocks that it may access, so that an access to one of these ranges finds it there. */
 static void enter_deferred(struct sw_model *m, struct sw_deferred *d, const struct sw_deferred_place *place)
 {
 	for (uint32_t i = 0; i < d->blocks; i++) {
@@ -383,6 +400,7 @@ void sw_deferred_arrive(struct sw_model *m, struct sw_point point)
 	tidy_unplaced(deferrals);
 }
 
+/* For qsort(): orders deferred launches by the number of their records. */
 static int by_step(const void *a, const void *b)
 {
 	const struct sw_deferred *x = *(const struct sw_deferred *const *)a;
@@ -470,7 +488,8 @@ void sw_deferred_leave(void *arg, struct sw_block *block)
 	found->n = 0;
 }
 
-/* An allocation that was made since took the place of a freed one, with what was known of it. */
+/* A launch without a known place may access any block that was allocated before it.  A block allocated since at a
+ * reused address was not there for it to access. */
 bool sw_deferred_lies_in(const struct sw_deferred *d, const struct sw_block *block)
 {
 	for (uint32_t i = 0; i < d->blocks; i++)

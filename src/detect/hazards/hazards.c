@@ -15,117 +15,6 @@
 #include "detect/model/model.h"
 #include "detect/waits/wide_syncs.h"
 
-static const struct sw_verdict error = {SW_ERROR, SW_CERTAIN};
-static const struct sw_verdict warning = {SW_WARNING, SW_LIKELY};
-static const struct sw_verdict possible = {SW_NOTE, SW_POSSIBLE};
-
-/* By the weaker evidence of the two sides.  Exact evidence may come without bounds (a whole array): then it counts as
-   direction known. */
-static const struct sw_verdict *const table[SW_EV_EXACT + 1][SW_CONTACTS] = {
-	/*                   bytes     same base  assumed extent */
-	[SW_EV_ASSUMED] = {&possible, &possible, &possible}, [SW_EV_SIGNATURE] = {&warning, &warning, &possible},
-	[SW_EV_DIRECTION] = {&warning, &warning, &possible}, [SW_EV_FOOTPRINT] = {&error, &warning, &possible},
-	[SW_EV_EXACT] = {&error, &warning, &possible},
-};
-
-static bool has_bounds(const struct sw_range *range)
-{
-	return range->bounded && !range->vague;
-}
-
-static bool starts_inside(const struct sw_range *open, const struct sw_range *other)
-{
-	if (has_bounds(open))
-		return false;
-	if (open->base == other->base)
-		return true;
-	struct sw_range first = sw_range_bytes(open->base, 1, open->role, open->evidence);
-	return has_bounds(other) && sw_range_overlap(&first, other);
-}
-
-enum sw_contact sw_contact_of(const struct sw_range *a, const struct sw_range *b)
-{
-	if (has_bounds(a) && has_bounds(b))
-		return SW_CONTACT_BYTES;
-	return starts_inside(a, b) || starts_inside(b, a) ? SW_CONTACT_BASE : SW_CONTACT_EXTENT;
-}
-
-/* Is the range that of a texture or surface?  The program said which rows belong to it: none is another object's. */
-static bool was_described(const struct sw_range *range)
-{
-	const struct sw_evidence_detail *detail = range->evidence_detail;
-	return detail && (detail->via == SW_VIA_TEXTURE || detail->via == SW_VIA_SURFACE);
-}
-
-/* In an allocation of several objects a hull covers bytes of other objects: its pointer, too, must lead to the other
-   side's bytes. */
-static bool hull_base_outside(const struct sw_range *hull, const struct sw_range *other)
-{
-	if (was_described(hull))
-		return false;
-	struct sw_range first = sw_range_bytes(hull->base, 1, hull->role, hull->evidence);
-	return hull->loose && hull->base != other->base && !sw_range_overlap(&first, other);
-}
-
-/* The edge of a hull, rounded up to whole tiles or lines, reaches into what starts after it. */
-#define SW_GRAZE 16
-static bool overlaps_hull_edge(const struct sw_range *hull, const struct sw_range *other)
-{
-	uint64_t span = sw_range_span(hull), gap = other->address - hull->address;
-	return hull_base_outside(hull, other) && other->address > hull->address && gap < span &&
-	       span - gap < span / SW_GRAZE;
-}
-
-/* Rows of different lengths: which bytes of the hull they are is known, but not kept.  A part of the hull may lie
-   between them, all of it cannot. */
-static bool lies_between(const struct sw_range *hull, const struct sw_range *other)
-{
-	const struct sw_evidence_detail *detail = hull->evidence_detail;
-	if (!hull->loose || !detail || detail->why != SW_WHY_RAGGED)
-		return false;
-	uint64_t end = hull->address + sw_range_span(hull);
-	bool covers = has_bounds(other) && !other->loose && sw_range_dense(other) && other->address <= hull->address &&
-		      other->address + other->width >= end;
-	return !covers;
-}
-
-/* Code that polls or signals may order what no call orders: the other side takes part if it polls or signals, too, or
-   writes what this one polls.  Flags that a kernel writes itself are semaphores of its own blocks, and locks: a copy
-   takes no lock. */
-static bool may_be_ordered(const struct sw_range *a, const struct sw_range *b)
-{
-	return (a->polls && b->polls) || (a->polls && !a->own_flags) || (b->polls && !b->own_flags);
-}
-
-/* The next weaker verdict, for accesses that may be protected in a way that is not seen: at most a warning. */
-static struct sw_verdict one_step_down(struct sw_verdict verdict)
-{
-	return verdict.severity == SW_ERROR ? warning : possible;
-}
-
-struct sw_verdict sw_matrix(const struct sw_range *a, const struct sw_range *b, enum sw_crowding crowding)
-{
-	enum sw_contact contact = sw_contact_of(a, b);
-	enum sw_evidence weaker = a->evidence < b->evidence ? a->evidence : b->evidence;
-	if (a->unplaced || b->unplaced)
-		return possible;
-	if (crowding >= SW_CROWDING_MANY && contact != SW_CONTACT_BYTES)
-		return possible;
-	if (overlaps_hull_edge(a, b) || overlaps_hull_edge(b, a) || lies_between(a, b) || lies_between(b, a))
-		return possible;
-	if (crowding >= SW_CROWDING_SEVERAL && (hull_base_outside(a, b) || hull_base_outside(b, a)))
-		return possible;
-	struct sw_verdict verdict = *table[weaker][contact];
-	/* Where in the box, or whether at all, depends on data: as sure as a shared base. */
-	if (verdict.severity == SW_ERROR && (a->loose || b->loose || a->perhaps || b->perhaps))
-		verdict = warning;
-	if (may_be_ordered(a, b))
-		return possible;
-	if (verdict.severity == SW_ERROR && (a->polls || b->polls))
-		return warning;
-	return verdict;
-}
-
 /*
  * Events that were meant to order a hazard.  Waits for events that were never recorded, or recorded too early, and
  * records that nothing waits for occur in correct programs (first iterations, event pools): alone they are notes.  When
@@ -153,13 +42,16 @@ bool sw_event_wait_useless(struct sw_model *m, const struct sw_event_state *even
 
 /* ---- waits that order nothing (SW205) ---------------------------------------------------------------------------- */
 
+/* For sw_hb_wait_lanes(): counts the lanes that a wait would bring new order of. */
 static void one_more(void *arg, uint32_t lane, uint64_t known, uint64_t covered)
 {
 	(void)lane, (void)known, (void)covered;
 	++*(unsigned *)arg;
 }
 
-/* The record covers nothing, on its stream or by what that stream waited for, but what the host knows to be done. */
+/* Does the record of the event that the stream waits for cover only work that the host already knows to be done?  Then
+ * the wait orders nothing.  False also if the host itself came after the record: the wait is right, only no longer
+ * needed. */
 static bool covers_nothing(struct sw_model *m, const struct sw_event_state *event)
 {
 	const struct sw_rec_stream_wait *wait = (const struct sw_rec_stream_wait *)(const void *)m->wait->record.rec;
@@ -181,6 +73,8 @@ static bool covers_nothing(struct sw_model *m, const struct sw_event_state *even
 	return !lanes;
 }
 
+/* Finds or adds the note "this wait orders nothing" (SW205) for the call site of the wait.  NULL: the note was dropped
+ * for good, since another wait of the site ordered something or is reported with a hazard. */
 static struct sw_finding *find_or_add(struct sw_model *m, const struct sw_event_wait *tie)
 {
 	struct sw_finding seen = {.id = SW_FINDING_WAIT_ORDERS_NOTHING,
@@ -226,6 +120,8 @@ void sw_event_wait_worked(struct sw_model *m, uint32_t lane)
 	}
 }
 
+/* Is one of the two lanes the legacy default stream, and the other one a stream of the same context that it waits for
+ * and that waits for it (all but non-blocking streams)? */
 static bool legacy_orders(struct sw_model *m, const struct sw_access *earlier, const struct sw_access *later)
 {
 	const enum sw_lane_kind from = sw_hb_lane_kind(m->hb, earlier->point.lane);
@@ -255,6 +151,8 @@ static bool ordered_without_host(struct sw_model *m, const struct sw_access *ear
 
 /* ---- waits that did not order a hazard --------------------------------------------------------------------------- */
 
+/* Remembers a wait of a stream or the host for an event, so that a hazard can name it, and reports a wait for an event
+ * that was never recorded.  useless: its record covered no work that the waiting side did not know of. */
 void sw_event_wait_remember(struct sw_model *m, struct sw_lane_state *lane, const struct sw_event_state *event,
 			    const struct sw_hb_event_state *state, bool useless)
 {
@@ -296,6 +194,7 @@ static bool is_of_library(const struct sw_model *m, const struct sw_access *a, c
 	return a->library && b->library && calls[a->library - 1].library == calls[b->library - 1].library;
 }
 
+/* The event was recorded again before anything waited for its earlier record (SW203, a note). */
 void sw_event_wait_replaced(struct sw_model *m, const struct sw_event_state *event)
 {
 	if (is_of_library(m, &event->replaced, &event->record))
@@ -330,6 +229,8 @@ static enum miss miss_of(const struct sw_event_wait *tie, const struct sw_access
 	return NONE;
 }
 
+/* The wait among the last ones of the lane that should most likely have ordered the earlier side; *miss says how it
+ * failed.  NULL: none was meant for it. */
 static const struct sw_event_wait *find_tie(const struct sw_lane_state *lane, const struct sw_access *earlier,
 					    enum miss *miss)
 {
@@ -448,17 +349,19 @@ void sw_hazards_released(struct sw_model *m, const sw_covered_vec *covers)
 	m->hazards->free_covers = covers;
 }
 
-static int hazard_id(const struct sw_shadow_use *m, const struct sw_shadow_use *x)
+/* The finding for two unordered uses.  Memory of the host that is freed, or
+ * an access by the host itself, races with work in flight; the others are named by read and write. */
+static int hazard_id(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later)
 {
-	enum sw_memory memory = x->block->memory;
+	enum sw_memory memory = later->block->memory;
 	bool host_memory = memory == SW_MEM_PINNED || memory == SW_MEM_REGISTERED;
-	if (x->range.role == SW_FREE)
+	if (later->range.role == SW_FREE)
 		return host_memory ? SW_FINDING_HOST_IN_FLIGHT : SW_FINDING_USE_AFTER_FREE;
-	if (m->host || x->host)
+	if (earlier->host || later->host)
 		return SW_FINDING_HOST_IN_FLIGHT;
-	if (!sw_role_writes(m->range.role))
+	if (!sw_role_writes(earlier->range.role))
 		return SW_FINDING_RACE_WAR;
-	return sw_role_reads(x->range.role) ? SW_FINDING_RACE_RAW : SW_FINDING_RACE_WAW;
+	return sw_role_reads(later->range.role) ? SW_FINDING_RACE_RAW : SW_FINDING_RACE_WAW;
 }
 
 bool sw_hazard_lower(const struct sw_model *m, struct sw_finding *seen, uint8_t ctx)
@@ -496,6 +399,7 @@ struct hazard {
 	struct sw_finding seen;		/* of these */
 };
 
+/* Lists the allocations of both sides in the judgement, for the report to name. */
 static void mention_blocks(struct sw_model *m, struct hazard *hazard, const struct place *place)
 {
 	for (int i = 0; i < 2; i++)
@@ -503,8 +407,8 @@ static void mention_blocks(struct sw_model *m, struct hazard *hazard, const stru
 	hazard->free.allocation = hazard->side[0].allocation;
 }
 
-/* An allocation is only mentioned where a report will name it: a hazard in a loop over new allocations must not list
-   them all. */
+/* Adds the finding and passes it to the observer (timelines).  An allocation is only mentioned where a report will name
+ * it: a hazard in a loop over new allocations must not list them all. */
 static void emit_at(struct sw_model *m, struct hazard *hazard, const struct place *place)
 {
 	struct sw_finding *seen = &hazard->seen, *f;
@@ -528,6 +432,7 @@ static void emit_at(struct sw_model *m, struct hazard *hazard, const struct plac
 		m->observer->hazard(m->observer->arg, f, &hazard->side[0], &hazard->side[1]);
 }
 
+/* Adds a finding on a whole allocation, where no block of a caching allocator is concerned. */
 static void emit_hazard(struct sw_model *m, struct hazard *hazard, struct sw_block *block)
 {
 	emit_at(m, hazard, &(struct place){.block = block});
@@ -549,6 +454,8 @@ static void weaken_observed(struct sw_finding *seen, enum sw_order order)
 		seen->confidence = SW_LIKELY;
 }
 
+/* Takes over severity and confidence.  If the two are ordered by measurement alone (`measured`) it is a note; may: the
+ * documents leave open whether the earlier call waited. */
 static void apply_verdict(struct sw_finding *seen, struct sw_verdict verdict, bool measured, bool may)
 {
 	seen->severity = verdict.severity;
@@ -561,6 +468,7 @@ static void apply_verdict(struct sw_finding *seen, struct sw_verdict verdict, bo
 	}
 }
 
+/* Advises to wait for the earlier access: names its stream and its call. */
 static void fix_after(struct sw_finding *seen, const struct sw_access *earlier)
 {
 	seen->fix_stream = earlier->stream;
@@ -593,6 +501,13 @@ static bool covered_by_free(const struct sw_model *m, struct sw_point point)
 			    m->hazards->free_covers->at[i].covered >= point.tick)
 				return true;
 	return false;
+}
+
+/* The next weaker verdict, for accesses that may be protected in a way that is not seen: at most a warning. */
+static struct sw_verdict one_step_down(struct sw_verdict verdict)
+{
+	return verdict.severity == SW_ERROR ? (struct sw_verdict){SW_WARNING, SW_LIKELY}
+					    : (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
 }
 
 /* By what both sides are known to touch, and how far what they belong to is known. */
@@ -658,6 +573,8 @@ static void wait_by_event(struct sw_model *m, struct sw_finding *seen, const str
 		seen->fix = SW_FIX_HOST_OWN_EVENT;
 }
 
+/* Chooses the advice by what made the later access: the host, a host function, work that polls a flag of the host's, or
+ * another stream. */
 static void choose_fix(struct sw_model *m, struct sw_finding *seen, const struct sw_shadow_use *earlier,
 		       const struct sw_shadow_use *later)
 {
@@ -733,6 +650,7 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 	emit_at(m, &hazard, &(struct place){block, {earlier->pool_block, later->pool_block}});
 }
 
+/* A use of memory that was freed: reports use after free. */
 void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_shadow_use *later)
 {
 	struct sw_range whole = sw_range_bytes(0, freed->bytes, SW_FREE, SW_EV_EXACT);
@@ -773,6 +691,7 @@ void sw_hazard_reused(struct sw_model *m, struct sw_block *freed, const struct s
 		emit_hazard(m, &hazard, freed);
 }
 
+/* Reports a use of stream-ordered memory that does not come after its allocation. */
 void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_shadow_use *later)
 {
 	struct sw_point born = block->born.point;

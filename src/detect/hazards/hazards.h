@@ -36,7 +36,7 @@ void sw_hazards_released(struct sw_model *m, const sw_covered_vec *covers);
 struct sw_hazards *sw_hazards_new(void);
 void sw_hazards_free(struct sw_hazards *hazards);
 
-/* Severity and confidence of a conflict: all rules (doc/findings.md, "Severity"). Pure functions. */
+/* Severity and confidence of a conflict (matrix.c): all rules (doc/findings.md, "Severity"). Pure functions. */
 
 /* How two accesses come to share memory. */
 enum sw_contact {

@@ -38,6 +38,8 @@ void sw_host_flag_written(struct sw_model *m, struct sw_point by)
 	sw_model_lane_state(m, by.lane)->flag = by.tick;
 }
 
+/* A step of a stream reads a flag in memory that the host sees: the first such step that may still be running is kept,
+ * since all work after it may have waited for the host. */
 void sw_host_flag_read(struct sw_model *m, struct sw_point by)
 {
 	struct sw_lane_state *lane_state = sw_model_lane_state(m, by.lane);
@@ -49,21 +51,27 @@ void sw_host_flag_read(struct sw_model *m, struct sw_point by)
 /* The last step of the lane that may signal through memory, 0: none. */
 typedef uint64_t last_signal_fn(const struct sw_lane_state *lane_state);
 
+/* The last step of the lane that may tell the host, through memory, that it is done: a value written to memory that the
+ * host sees, or work that is not known and may do so. */
 static uint64_t last_host_signal(const struct sw_lane_state *lane_state)
 {
 	return lane_state->signal > lane_state->unclear ? lane_state->signal : lane_state->unclear;
 }
 
+/* The last event on the lane that other processes may wait for. */
 static uint64_t last_shared_event(const struct sw_lane_state *lane_state)
 {
 	return lane_state->shared_event;
 }
 
+/* The last step of the lane that writes a flag which the host sees. */
 static uint64_t last_flag(const struct sw_lane_state *lane_state)
 {
 	return lane_state->flag;
 }
 
+/* Is `work` ordered before such a signal of any lane that the host does not know to be done?  Whoever sees the signal
+ * then knows that the work is done as well. */
 static bool ordered_before_signal(struct sw_model *m, struct sw_point work, last_signal_fn *last_signal)
 {
 	for (uint32_t lane = 0; lane < sw_lanes_count(m); lane++) {
@@ -140,6 +148,7 @@ struct sw_host_funcs *sw_host_funcs_new(void)
 	return funcs;
 }
 
+/* Forgets all functions and lanes, as after a loss of records. */
 static void clear_lanes(struct sw_host_funcs *funcs)
 {
 	for (size_t i = 0; i < funcs->lane.n; i++) {
@@ -169,6 +178,7 @@ void sw_host_funcs_forget(struct sw_model *m)
 
 /* ---- functions --------------------------------------------------------------------------------------------------- */
 
+/* The record of the lane among those with functions that have not returned; NULL: it has none. */
 static struct held_lane *find_lane(const struct sw_host_funcs *funcs, uint32_t lane)
 {
 	for (size_t i = 0; i < funcs->lane.n; i++)
@@ -177,6 +187,7 @@ static struct held_lane *find_lane(const struct sw_host_funcs *funcs, uint32_t l
 	return NULL;
 }
 
+/* Finds or adds the record of a lane that has a function pending. */
 static struct held_lane *hold_lane(struct sw_host_funcs *funcs, uint32_t lane)
 {
 	struct held_lane *held = find_lane(funcs, lane);
@@ -187,7 +198,8 @@ static struct held_lane *hold_lane(struct sw_host_funcs *funcs, uint32_t lane)
 	return held;
 }
 
-/* Lanes without pending functions are not visited again. */
+/* Removes the lane's record once no function of it is pending: sw_host_func_note() looks at each such lane at every
+ * use. */
 static void let_go(struct sw_host_funcs *funcs, struct held_lane *held)
 {
 	if (held->pending || held->unseen.n)
@@ -236,6 +248,7 @@ sw_hb_token sw_host_func_start(struct sw_model *m, uint64_t seq, uint32_t thread
 	return funcs->function.at[at - 1].token;
 }
 
+/* The host function that record `seq` enqueued has returned on this thread. */
 void sw_host_func_finish(struct sw_model *m, uint64_t seq, uint32_t thread)
 {
 	struct sw_host_funcs *funcs = m->host_funcs;
@@ -296,7 +309,8 @@ void sw_host_func_note(struct sw_model *m, struct sw_point use)
 	}
 }
 
-/* The last step of the lane that the use came after. */
+/* The last step of the held lane that the use is ordered after: it knew of this step when it was enqueued.  UINT64_MAX,
+ * i.e. all steps, where too much would have to be kept. */
 static uint64_t known_to(const struct held_lane *held, struct sw_point use)
 {
 	uint64_t known = 0;

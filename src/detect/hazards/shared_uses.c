@@ -24,6 +24,7 @@
 #include "detect/model/model.h"
 #include "reader/reader.h"
 
+/* The intervals [lo, hi) have a byte in common. */
 static bool intervals_overlap(const struct sw_interval *a, const struct sw_interval *b)
 {
 	return a->lo < b->hi && b->lo < a->hi;
@@ -77,6 +78,7 @@ bool sw_reuse_was_reported(const struct sw_shadow_use *earlier, const struct sw_
 	return false;
 }
 
+/* Does the access lie in the workspace that its library call was given by the program? */
 static bool lies_in(const struct sw_model *m, const struct sw_access *access)
 {
 	if (!access->library)
@@ -90,7 +92,7 @@ bool sw_workspace_shared(const struct sw_model *m, const struct sw_shadow_use *a
 	return m->j->library_calls.n && lies_in(m, &a->access) && lies_in(m, &b->access);
 }
 
-/* By code alone, with all bounds. */
+/* Is every byte of the range certainly touched, as the code shows (not assumed, not within bounds only)? */
 static bool is_exact(const struct sw_range *range)
 {
 	return range->bounded && !range->loose && range->evidence >= SW_EV_FOOTPRINT;
@@ -114,6 +116,7 @@ static const char *const families[] = {"libcudnn", "libcublas",	 "libcusparse", 
 				       "libnccl",  "libnvshmem", "libcutensor", "libnvjpeg",   "libnpp",   "libcufile"};
 #define FAMILIES (sizeof families / sizeof *families)
 
+/* The last part of the path. */
 static const char *file_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -160,6 +163,7 @@ struct sw_sharing {
 	uint32_t waited_event;
 };
 
+/* The list of uses of memory that other processes may use; NULL where none is wanted. */
 struct sw_sharing *sw_sharing_new(bool wanted)
 {
 	return wanted ? sw_calloc(1, sizeof(struct sw_sharing)) : NULL;
@@ -176,6 +180,8 @@ void sw_sharing_free(struct sw_sharing *sharing)
 
 /* ---- uses -------------------------------------------------------------------------------------------------------- */
 
+/* The sharing state, with the marks of the current call (record number `seq`) cleared when the first of them is asked
+ * for. */
 static struct sw_sharing *of_call(struct sw_model *m, uint64_t seq)
 {
 	struct sw_sharing *s = m->sharing;
@@ -186,6 +192,8 @@ static struct sw_sharing *of_call(struct sw_model *m, uint64_t seq)
 	return s;
 }
 
+/* Is it certain that the use touches every byte of its range, by work of a stream outside of any graph?  Only such uses
+ * are compared between processes. */
 static bool is_sure(const struct sw_shadow_use *use)
 {
 	const struct sw_range *r = &use->range;
@@ -194,8 +202,9 @@ static bool is_sure(const struct sw_shadow_use *use)
 	       !use->mirrored && !use->host;
 }
 
-/* An event (`by`: its handle here, 0: something else) signals only those that wait for it after its record. Other
-   signals are noted, too. */
+/* Notes that another process may learn at t_ns that the use is done.  Signalled by an event (`by`: its handle here, 0:
+ * something else), only those learn it that wait for the event after its record; so the first other signal is noted,
+ * too. */
 static void note_signal(struct sw_model *m, struct sw_shared_use *u, uint64_t t_ns, uint64_t by)
 {
 	const struct sw_event_state *event = by ? sw_event_find(m, by) : NULL;
@@ -208,7 +217,8 @@ static void note_signal(struct sw_model *m, struct sw_shared_use *u, uint64_t t_
 		u->signalled_more_ns = t_ns;
 }
 
-/* The caller fills in the rest. */
+/* Lists a use for the comparison with other processes; NULL if the list is full (counted as left out).  The caller
+ * fills in what this process may have learnt before the use. */
 static struct sw_shared_use *add_shared_use(struct sw_model *m, const struct sw_shadow_use *use, uint64_t handle)
 {
 	struct sw_sharing *s = m->sharing;
@@ -237,7 +247,8 @@ bool sw_sharing_watches(const struct sw_model *m, const struct sw_block *block)
 			      (m->sharing->active && (block->memory == SW_MEM_IPC || block->memory == SW_MEM_MAPPED)));
 }
 
-/* Memory of which others may know by ways that are not followed. */
+/* Is there memory that other processes may see without our knowing its handle: passed on, mapped, or opened from one
+ * that did not export it under a recorded handle?  A flag in it may signal anything. */
 static bool has_dark_memory(const struct sw_model *m)
 {
 	for (const struct sw_block *b = sw_space_next(&m->space, NULL); b; b = sw_space_next(&m->space, b))
@@ -246,6 +257,8 @@ static bool has_dark_memory(const struct sw_model *m)
 	return false;
 }
 
+/* Notes work that may be learning from another process until it is done; the last of each lane is enough.  No step, or
+ * too many lanes: from here on everything may have learnt something (`blind`). */
 static void note_learner(struct sw_sharing *s, struct sw_point at)
 {
 	size_t i = 0;
@@ -259,7 +272,8 @@ static void note_learner(struct sw_sharing *s, struct sw_point at)
 	s->learners.at[i] = at;
 }
 
-/* From now on all is looked at.  What was done before may have told, and may still be learning. */
+/* Begins to follow what tells other processes and learns from them, at the first memory that is shared.  What was done
+ * before may have told them already, and may still be learning. */
 static void begin_sharing(struct sw_model *m)
 {
 	struct sw_sharing *s = m->sharing;
@@ -360,6 +374,8 @@ void sw_sharing_waited(struct sw_model *m, uint32_t handle)
 	m->sharing->waited_event = handle;
 }
 
+/* May a call of this kind tell another process that earlier work is done: a host function, a graph, a call that is not
+ * modelled, a value written to memory? */
 static bool tells_by_kind(const struct sw_wait *w)
 {
 	const struct sw_rec_mem_op *op = (const struct sw_rec_mem_op *)(const void *)w->record.rec;
@@ -376,7 +392,8 @@ static bool tells_by_kind(const struct sw_wait *w)
 	}
 }
 
-/* An event that others know; *by: its handle here. */
+/* Does the call record an event that other processes know?  *by: its handle here, 0 if the event itself is not
+ * known. */
 static bool tells_by_event(struct sw_model *m, const struct sw_wait *w, uint64_t *by)
 {
 	const struct sw_rec_event_record *e = (const struct sw_rec_event_record *)(const void *)w->record.rec;
@@ -387,7 +404,8 @@ static bool tells_by_event(struct sw_model *m, const struct sw_wait *w, uint64_t
 	return !event || event->exportable;
 }
 
-/* An earlier use is done when this call's work is; its own use is so far as the call tells by something else. */
+/* Notes for each open use before this call that the call may tell others that it is done.  own: the uses of the call
+ * itself as well, which it tells by something else than its own access. */
 static void signal_uses(struct sw_model *m, const struct sw_wait *w, uint64_t by, bool own)
 {
 	struct sw_sharing *s = m->sharing;
@@ -421,6 +439,8 @@ void sw_sharing_called(struct sw_model *m, const struct sw_wait *w)
 
 /* ---- what is known ----------------------------------------------------------------------------------------------- */
 
+/* After a wait of the host: uses and learning work that the host now knows to be done are closed, with the time
+ * t_ns. */
 void sw_sharing_known(struct sw_model *m, uint32_t thread, uint64_t t_ns)
 {
 	struct sw_sharing *s = m->sharing;

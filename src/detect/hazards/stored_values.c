@@ -60,6 +60,7 @@ static uint64_t new_event(struct sw_model *m)
 	return UINT64_C(3) << 62 | ++m->values->events;
 }
 
+/* A document orders the point before whatever comes next on the lane. */
 static bool is_ordered(const struct sw_model *m, struct sw_point point, uint32_t lane)
 {
 	return sw_hb_ordered(m->hb, point, lane) == SW_ORDER_DOCUMENTED;
@@ -67,6 +68,7 @@ static bool is_ordered(const struct sw_model *m, struct sw_point point, uint32_t
 
 /* ---- cells ------------------------------------------------------------------------------------------------------- */
 
+/* Forgets the oldest store of the address; the bits in `after` move down with the stores. */
 static void drop_first(struct sw_model *m, struct cell *cell)
 {
 	if (cell->store[0].event)
@@ -78,6 +80,7 @@ static void drop_first(struct sw_model *m, struct cell *cell)
 	}
 }
 
+/* Forgets all that is known of the values at an address. */
 static void clear_cell(struct sw_model *m, struct cell *cell)
 {
 	while (cell->n)
@@ -104,6 +107,8 @@ void sw_stored_values_free(struct sw_model *m)
 	free(m->values);
 }
 
+/* Adds a store to the address (the oldest goes if there are 32) and notes which stores it is ordered after.  The caller
+ * fills in the value. */
 static struct store *add_store(struct sw_model *m, struct cell *cell, struct sw_point point)
 {
 	uint32_t after = 0;
@@ -133,6 +138,8 @@ static struct store *add_content(struct sw_model *m, struct cell *cell, const st
 	return store;
 }
 
+/* The stores known for an address.  They begin anew, with what filled the block, if the address belongs to another
+ * allocation than when it was last asked for. */
 static struct cell *cell_of(struct sw_model *m, uint64_t address)
 {
 	uint64_t offset;
@@ -204,6 +211,7 @@ void sw_value_filled(struct sw_model *m, struct sw_point point, uint64_t lo, uin
 	}
 }
 
+/* Notes that work may have written an unknown value to the address; the last eight are kept. */
 static void note_unknown(struct cell *cell, struct sw_point point, uint64_t step)
 {
 	cell->unknown[cell->unknowns++ % SW_MAX_UNKNOWN] = (struct unknown){point, step};
@@ -247,7 +255,8 @@ static bool satisfies_wait(const struct sw_rec_mem_op *wait, uint64_t value)
 	}
 }
 
-/* By a store that came after this one for sure, and that the waiting stream is ordered after. */
+/* Was store i of the address overwritten before the lane's wait: by a store that is ordered after it and before the
+ * wait? */
 static bool is_overwritten(const struct sw_model *m, const struct cell *cell, uint32_t i, uint32_t lane)
 {
 	for (uint32_t k = i + 1; k < cell->n; k++)
@@ -256,6 +265,8 @@ static bool is_overwritten(const struct sw_model *m, const struct cell *cell, ui
 	return false;
 }
 
+/* May a write of an unknown value have replaced the store before the lane's wait?  Content by a set or a copy is given
+ * up sooner: other writes to it may have been forgotten. */
 static bool may_be_overwritten(const struct sw_model *m, const struct cell *cell, const struct store *store,
 			       uint32_t lane)
 {
@@ -275,6 +286,8 @@ struct candidates {
 	bool unclear;	/* of another width: what the wait sees is not known */
 };
 
+/* Sorts the stores of the address by whether they may have released the wait: satisfying its value, of its width, and
+ * not overwritten before. */
 static struct candidates find_candidates(const struct sw_model *m, const struct cell *cell,
 					 const struct sw_rec_mem_op *wait, uint32_t lane)
 {
@@ -333,6 +346,7 @@ int sw_value_releases(struct sw_model *m, const struct sw_rec_mem_op *wait, uint
 	return n;
 }
 
+/* Is any aligned word of the data an address of live memory? */
 static bool leads_somewhere(const struct sw_model *m, const unsigned char *data, uint32_t bytes)
 {
 	for (uint32_t at = 0; at + 8 <= bytes; at += 8) {
@@ -344,6 +358,7 @@ static bool leads_somewhere(const struct sw_model *m, const unsigned char *data,
 	return false;
 }
 
+/* Can content in this block be followed?  Only where nothing writes there by another address. */
 static bool is_plain_upload(const struct sw_block *block)
 {
 	enum sw_memory memory = sw_block_memory(block);
@@ -385,7 +400,7 @@ void sw_uploads_forget(struct sw_model *m)
 	sw_values_unknown(m, m->step);
 }
 
-/* The block that holds the address; `last` is asked first, parts of one lie next to each other. */
+/* The block that holds the address.  `last` is asked first: parts of known content lie next to each other. */
 static struct sw_block *block_of(const struct sw_model *m, struct sw_block *last, uint64_t address)
 {
 	uint64_t offset;
@@ -394,6 +409,7 @@ static struct sw_block *block_of(const struct sw_model *m, struct sw_block *last
 	return sw_space_find_outer(&m->space, address, &offset);
 }
 
+/* Evaluates deferred launches that may have written to known content, block by block. */
 static void settle_all(struct sw_model *m)
 {
 	struct sw_block *last = NULL;

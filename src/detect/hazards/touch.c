@@ -34,6 +34,7 @@ struct sw_intervals *sw_ignored_new(void)
 	return sw_calloc(1, sizeof(struct sw_intervals));
 }
 
+/* Ends the exclusion of each ignored range that overlaps [lo, hi). */
 void sw_judge_range_again(struct sw_model *m, uint64_t lo, uint64_t hi)
 {
 	struct sw_interval *at;
@@ -69,7 +70,8 @@ void sw_ignored_free(struct sw_model *m)
 
 /* The accesses of a graph's nodes are listed instead of judged. */
 
-/* Takes the reference; use: NULL where the memory has ended. */
+/* Lists an access of a graph's node instead of judging it: it is judged at each launch of the graph.  Takes the
+ * reference to `use`, which is NULL where the memory has ended. */
 static void listing_add(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 			const struct sw_touch *how, struct sw_shadow_use *use)
 {
@@ -131,12 +133,14 @@ uint32_t sw_model_mention_pool_block(struct sw_model *m, struct sw_block *block,
 	return pool_block->mention = (uint32_t)m->j->allocations.n;
 }
 
-/* The record at which the access in hand came: one that is evaluated late sees what was known then. */
+/* The record number at which the access in hand was issued.  A deferred launch that is evaluated now keeps its own, so
+ * that it sees the memory as it was then. */
 static uint64_t step_of(const struct sw_model *m)
 {
 	return m->scope && m->scope->late ? m->scope->late->step : m->step;
 }
 
+/* Fills in how shadow memory compares: by which order, and that it passes unordered pairs to sw_hazard_meet(). */
 void sw_model_env(struct sw_model *m, struct sw_shadow_env *env)
 {
 	*env = (struct sw_shadow_env){.pool = &m->space.uses,
@@ -164,8 +168,8 @@ static struct sw_pool_block *pool_block_of(const struct sw_model *m, const struc
 	return what->node && pool_block->allocated.seq > what->node ? NULL : pool_block;
 }
 
-/* Where an access of unknown extent ends.  What is known to have started in a block that has an owner may have been
-   another's: it ends nothing. */
+/* Where an access of unknown extent ends, as an offset: at the end of its pool block, else where the next array is
+ * known to start. Starts seen in a pool block may have been a previous owner's: they end nothing. */
 static uint64_t open_end(const struct sw_shadow_use *use)
 {
 	const struct sw_block *block = use->block;
@@ -173,8 +177,9 @@ static uint64_t open_end(const struct sw_shadow_use *use)
 			       : sw_block_extent(block, use->range.base, use->step);
 }
 
-/* Where one that may as well go down starts.  From the first byte of a block it goes down into the one before: a
-   pointer to the end of an array is one to what lies after it. */
+/* Where an access of unknown extent may begin that also may go down from its pointer, as an offset.  From the first
+ * byte of a pool block it goes down into the one before: a pointer to the end of an array is one to what lies after it.
+ */
 static uint64_t open_floor(const struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 			   const struct sw_block *block)
 {
@@ -225,6 +230,8 @@ struct sw_shadow_use *sw_model_use(struct sw_model *m, const struct sw_access *w
 	return use;
 }
 
+/* Cuts the use to the offsets [lo, hi) of its block.  Which bytes a bounded range touches there is no longer known
+ * (`loose`). */
 static void cut_touch(struct sw_shadow_use *use, uint64_t lo, uint64_t hi)
 {
 	struct sw_range *range = &use->range;
@@ -239,8 +246,8 @@ static void cut_touch(struct sw_shadow_use *use, uint64_t lo, uint64_t hi)
 	use->access.bytes = hi - start;
 }
 
-/* An access of unknown extent ends where its launch does.  Where the next start is nearer than the first byte that it
-   may touch, it is not what is meant. */
+/* Cuts an access of unknown extent to the span [how->lo, how->hi) that its launch was shown to stay in.  A span that
+ * does not meet the use as placed replaces it: the next array that started nearby is then not what ends the access. */
 static void clip_to_span(struct sw_shadow_use *use, const struct sw_touch *how)
 {
 	const struct sw_block *block = use->block;
@@ -257,7 +264,8 @@ static void clip_to_span(struct sw_shadow_use *use, const struct sw_touch *how)
 		cut_touch(use, lo, hi);
 }
 
-/* A launch that could conflict, or show what the host knows, was not deferred (kernels/deferrable.h): no comparison. */
+/* Enters an access of a deferred launch that is evaluated now, cut to the ranges that it was deferred with, without
+ * comparing it: a launch that could conflict, or show what the host knows, was not deferred (kernels/deferrable.h). */
 static void touch_late(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 		       const struct sw_touch *how, struct sw_block *block, uint64_t address)
 {
@@ -297,7 +305,7 @@ static void note_flag(struct sw_model *m, struct sw_point by, const struct sw_ra
 		sw_host_flag_read(m, by);
 }
 
-/* Somewhere in its allocation, if its bytes are not known. */
+/* Notes for waits on values that the bytes may have changed; all of the allocation if they are not known. */
 static void note_overwritten(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 			     struct sw_block *block)
 {
@@ -317,6 +325,8 @@ struct place {
 	bool freed; /* it has ended */
 };
 
+/* Finds the memory of an access: a live block or array, else a freed block at the address (not for an assumed pointer),
+ * else pageable memory for an access known exactly.  block NULL: no known memory. */
 static struct place place_of(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 			     const struct sw_touch *how)
 {
@@ -344,7 +354,9 @@ static struct place place_of(struct sw_model *m, const struct sw_access *what, c
 
 /* ---- in front: what was deferred --------------------------------------------------------------------------------- */
 
-/* Before a kernel has waited for the one before it, it is ordered as its view says, not as its stream. */
+/* Evaluates the deferred launches that the use may conflict with.  A kernel that has not yet waited for the kernel
+ * before it (programmatic launch) is ordered by the lane of its view, so launches unordered with that one count as
+ * well. */
 static void evaluate_deferred(struct sw_model *m, struct sw_block *block, const struct sw_shadow_use *use)
 {
 	if (sw_host_sees(block))
@@ -356,6 +368,7 @@ static void evaluate_deferred(struct sw_model *m, struct sw_block *block, const 
 
 /* ---- enter: the shadow memory, which compares -------------------------------------------------------------------- */
 
+/* Notes what the host may learn from an access to memory that it sees: when its step is done, and through flags. */
 static void note_host_memory(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 			     struct sw_block *block)
 {
@@ -370,6 +383,8 @@ static void note_host_memory(struct sw_model *m, const struct sw_access *what, c
 		note_flag(m, what->point, range);
 }
 
+/* Enters the use in the shadow memory of a live block, which compares it with earlier uses, and at other addresses of
+ * the same memory. */
 static void enter_live(struct sw_model *m, const struct place *p, struct sw_shadow_use *use)
 {
 	struct sw_shadow_env env;
@@ -384,8 +399,8 @@ static void enter_live(struct sw_model *m, const struct place *p, struct sw_shad
 		use_mirror(m, use);
 }
 
-/* An address that a kernel computes from a pointer starts nothing, the pointer does; nor does the first byte that the
-   host came by. */
+/* Does the access show that an array begins at its base pointer?  Only a parameter or an exact pointer does; an address
+ * that a kernel computes from a pointer starts nothing, nor does the first byte that the host came by. */
 static bool starts_an_array(const struct sw_model *m, const struct sw_access *what, const struct place *p)
 {
 	return !m->scope && what->kind != SW_REC_HOST_ACCESS &&
@@ -423,6 +438,8 @@ static void touch_now(struct sw_model *m, const struct sw_access *what, const st
 	sw_use_drop(&m->space.uses, use);
 }
 
+/* Places a range that lies in one allocation and judges it; in a graph that is being listed it is only listed.  False:
+ * no known memory lies there. */
 static bool touch_one(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 		      const struct sw_touch *how)
 {
@@ -442,6 +459,8 @@ static bool touch_one(struct sw_model *m, const struct sw_access *what, const st
 	return true;
 }
 
+/* The current call touches a range: it is compared with earlier uses and entered, piece by piece where it spans blocks
+ * of suballocators.  False: no known memory lies there. */
 bool sw_model_touch(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 		    const struct sw_touch *how)
 {
@@ -482,7 +501,8 @@ static void met_already(void *arg, struct sw_shadow_use *earlier, struct sw_shad
 	(void)later;
 }
 
-/* Rows that leave the part that is shown twice are cut to the bytes from the first to the last. */
+/* The part [lo, hi) of the range, as seen at another address of the same memory.  Rows that are cut (not `inside`)
+ * become the bytes from the first to the last of them. */
 static struct sw_range cut_use(const struct sw_range *range, uint64_t lo, uint64_t hi, bool inside)
 {
 	struct sw_range part = *range;
@@ -503,7 +523,8 @@ static struct sw_range cut_use(const struct sw_range *range, uint64_t lo, uint64
 	return part;
 }
 
-/* The use at the other address; NULL: it does not reach there. */
+/* A copy of the use as seen at the other address that its memory is mapped at (`alias`); NULL: it does not reach
+ * there. */
 static struct sw_shadow_use *use_at_alias(struct sw_model *m, const struct sw_shadow_use *use,
 					  const struct sw_alias *alias)
 {
@@ -534,6 +555,8 @@ static struct sw_shadow_use *use_at_alias(struct sw_model *m, const struct sw_sh
 	return copy;
 }
 
+/* Enters the copy of a use at a second address without comparing it.  past: it is older than uses there, and replaces
+ * none. */
 static void enter_mirrored(struct sw_model *m, struct sw_shadow_use *copy, bool past)
 {
 	struct sw_shadow_env env;
@@ -555,6 +578,7 @@ static void use_mirror(struct sw_model *m, const struct sw_shadow_use *use)
 	}
 }
 
+/* Lists the uses of [lo, hi) in the block, with a reference to each: entering others may take them out of it. */
 static void list_uses(struct sw_model *m, struct sw_block *block, uint64_t lo, uint64_t hi, sw_use_vec *out)
 {
 	struct sw_shadow_env env;
@@ -564,6 +588,7 @@ static void list_uses(struct sw_model *m, struct sw_block *block, uint64_t lo, u
 		out->at[i]->refs++; /* entering others may take them out */
 }
 
+/* Releases the references of list_uses(). */
 static void list_free(struct sw_model *m, sw_use_vec *uses)
 {
 	for (size_t i = 0; i < uses->n; i++)
@@ -571,6 +596,7 @@ static void list_free(struct sw_model *m, sw_use_vec *uses)
 	free(uses->at);
 }
 
+/* Is the same access already among these uses? */
 static bool is_there(const sw_use_vec *uses, const struct sw_shadow_use *copy)
 {
 	for (size_t i = 0; i < uses->n; i++) {
@@ -583,7 +609,8 @@ static bool is_there(const sw_use_vec *uses, const struct sw_shadow_use *copy)
 	return false;
 }
 
-/* Uses by addresses that were unmapped remain as mirrored uses, perhaps at several places. */
+/* Enters the earlier uses of the block at the address where its memory is mapped now.  Uses by addresses that were
+ * unmapped remain as mirrored uses, perhaps at several places. */
 void sw_uses_share(void *model, struct sw_block *block, const struct sw_alias *alias)
 {
 	struct sw_model *m = model;

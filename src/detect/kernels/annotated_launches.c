@@ -23,6 +23,7 @@ struct sw_annotated {
 	SW_VEC(struct sw_annotated_range) at;
 };
 
+/* The ranges that the program declared for the next launch of a stream, none yet. */
 struct sw_annotated *sw_annotated_new(void)
 {
 	return sw_calloc(1, sizeof(struct sw_annotated));

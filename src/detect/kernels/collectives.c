@@ -35,6 +35,7 @@ struct sw_collectives {
 	SW_VEC(uint32_t) overflowed; /* threads whose group has more than MAX_OPEN */
 };
 
+/* The collectives (NCCL) that threads asked for and that are not launched yet. */
 struct sw_collectives *sw_collectives_new(void)
 {
 	return sw_calloc(1, sizeof(struct sw_collectives));
@@ -57,6 +58,7 @@ static uint64_t type_bytes(uint32_t type)
 	return type < sizeof bytes ? bytes[type] : 0;
 }
 
+/* Adds a buffer of the operation; none for a null pointer or an empty one. */
 static void add_range(struct open_op *op, uint64_t address, uint64_t bytes, enum sw_role role)
 {
 	if (address && bytes && op->n < MAX_RANGES)
@@ -127,6 +129,7 @@ static void find_ranges(struct open_op *op, const struct sw_rec_collective *c)
 	}
 }
 
+/* Do the arguments tell which bytes the operation uses: a known element type, and numbers that make sense? */
 static bool tells_ranges(const struct sw_rec_collective *c)
 {
 	const uint64_t bytes = type_bytes(c->type);
@@ -137,6 +140,7 @@ static bool tells_ranges(const struct sw_rec_collective *c)
 
 /* ---- threads ----------------------------------------------------------------------------------------------------- */
 
+/* Forgets all that the thread has open: its call, or its group, has ended. */
 static void drop_thread(struct sw_collectives *c, uint32_t thread)
 {
 	size_t kept = 0;
@@ -154,6 +158,7 @@ static void drop_thread(struct sw_collectives *c, uint32_t thread)
 	c->overflowed.n = kept;
 }
 
+/* Does the thread's group have more operations than are kept?  Its launches are then judged by their code. */
 static bool has_overflowed(const struct sw_collectives *c, uint32_t thread)
 {
 	for (size_t i = 0; i < c->overflowed.n; i++)
@@ -162,6 +167,7 @@ static bool has_overflowed(const struct sw_collectives *c, uint32_t thread)
 	return false;
 }
 
+/* Keeps a collective that the thread asked for until the launch that carries it out. */
 static void open_op(struct sw_collectives *c, const struct sw_record *r, const struct sw_rec_collective *what)
 {
 	struct open_op op = {.thread = r->thread, .stream = what->stream, .handle = what->handle};
@@ -197,6 +203,7 @@ void sw_collective_take(struct sw_model *m, const struct sw_record *r)
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
+/* Is the thread in a call that launches its collectives, all of which are known? */
 static bool is_launching(const struct sw_collectives *c, uint32_t thread)
 {
 	for (size_t i = 0; i < c->launching.n; i++)

@@ -43,7 +43,8 @@ void sw_deferrable_free(struct sw_deferrable *deferrable)
 
 /* ---- of the kernel ----------------------------------------------------------------------------------------------- */
 
-/* False: there are too many. */
+/* Adds the parameter that this pointer root stands for, which may be a structure (span, in bytes) with pointers.
+ * False: there are too many. */
 static bool add_word(struct sw_deferrable *d, const struct sw_root *root)
 {
 	uint32_t bytes = root->span > 8 ? root->span : 8;
@@ -56,6 +57,8 @@ static bool add_word(struct sw_deferrable *d, const struct sw_root *root)
 	return true;
 }
 
+/* Adds the tensor map in the parameter block that this root stands for.  False: a table of maps, or too many of
+ * them. */
 static bool add_map(struct sw_deferrable *d, const struct sw_root *root)
 {
 	if (root->span > SW_TENSOR_MAP_BYTES)
@@ -69,7 +72,7 @@ static bool add_map(struct sw_deferrable *d, const struct sw_root *root)
 	return true;
 }
 
-/* Is it reached by tensor maps alone? */
+/* Is the site reached by tensor maps alone? */
 static bool is_mapped(const struct sw_footprint *f, const struct sw_access_site *site)
 {
 	uint32_t i = 0;
@@ -78,7 +81,8 @@ static bool is_mapped(const struct sw_footprint *f, const struct sw_access_site 
 	return site->roots && i == site->roots;
 }
 
-/* By term: is it made from what is loaded, of which nothing is known? */
+/* For each term of the footprint: is it made from a loaded value of which nothing is known?  The caller frees the
+ * array. */
 static bool *made_from_data(const struct sw_footprint *f)
 {
 	bool *made = sw_calloc(f->terms + 1u, sizeof *made);
@@ -121,7 +125,8 @@ static bool add_root(struct sw_deferrable *d, const struct sw_access_site *site,
 	}
 }
 
-/* Does the code show all that its launches touch, by pointers and tensor maps of the parameter block? */
+/* Collects the pointers and tensor maps of the parameter block that all sites start from.  False: some site may start
+ * anywhere else, so nothing bounds a launch. */
 static bool look_at_sites(struct sw_deferrable *d)
 {
 	const struct sw_footprint *f = d->footprint;
@@ -148,6 +153,8 @@ static bool one_architecture(const struct sw_model *m)
 	return true;
 }
 
+/* Gets or makes the knowledge that is the same for all launches of the kernel: which words of its parameters lead to
+ * memory, and whether its launches can be deferred at all. */
 static struct sw_deferrable *deferrable_of(const struct sw_model *m, struct sw_kernel *kernel)
 {
 	struct sw_deferrable *d = kernel->deferrable;
@@ -182,6 +189,8 @@ struct search {
 	struct sw_block *last; /* found last */
 };
 
+/* Adds an allocation that the launch may access.  False: there are too many, or its launches must be evaluated at
+ * once. */
 static bool add_block(struct search *s, struct sw_block *block)
 {
 	for (uint32_t i = 0; i < s->out->blocks; i++)
@@ -193,9 +202,9 @@ static bool add_block(struct search *s, struct sw_block *block)
 	return true;
 }
 
-/* Accesses that start at a pointer are known from the launch itself, also where it is evaluated later or never.  A
-   number that leads nowhere is no pointer in this launch, or one to memory that is not judged: nothing that comes later
-   lies there for it. */
+/* Adds the allocation that the pointer leads to, and notes that an array starts there, which holds also if the launch
+ * is evaluated later or never.  A number that leads nowhere is no pointer in this launch, or one to memory that is not
+ * judged.  False: it leads to freed memory, or to more allocations than are kept. */
 static bool follow_pointer(struct search *s, uint64_t address)
 {
 	struct sw_address_space *space = &s->m->space;
@@ -216,6 +225,7 @@ static bool follow_pointer(struct search *s, uint64_t address)
 	return true;
 }
 
+/* Follows a pointer of the parameter block, or each aligned word of a structure that is passed by value. */
 static bool follow_word(struct search *s, const struct word *word)
 {
 	const struct sw_record *r = s->m->record;
@@ -289,6 +299,8 @@ static enum sw_where add_overlapped(struct search *s, uint64_t lo, uint64_t hi)
 	return where;
 }
 
+/* Bounds the addresses that each site of this launch may touch (footprint/launch/spans), without evaluating the
+ * launch. */
 static bool find_spans(const struct sw_model *m, struct sw_deferrable *d, const struct sw_span **span, uint32_t *n)
 {
 	const struct sw_geometry geometry = sw_launch_geometry(m->record);
@@ -297,7 +309,7 @@ static bool find_spans(const struct sw_model *m, struct sw_deferrable *d, const 
 	return sw_spans_find(d->spans, &geometry, span, n);
 }
 
-/* The word that most of its accesses are reported for; UINT32_MAX: none. */
+/* The parameter that most accesses of the span start from, as an offset in the parameter block; UINT32_MAX: none. */
 static uint32_t word_of(const struct sw_deferrable *d, const struct sw_span *span)
 {
 	const struct sw_access_site *site = &d->footprint->site[span->site];
@@ -350,7 +362,7 @@ static bool add_endless(const struct sw_model *m, const struct sw_span *span, co
 	return true;
 }
 
-/* The tensors of maps that lie in the block. */
+/* Adds the ranges of those tensors of the launch's maps that lie in the block. */
 static bool add_maps(const struct sw_block *block, uint32_t *words, struct sw_pointed *out)
 {
 	for (uint32_t i = 0; i < out->maps; i++) {
@@ -362,7 +374,7 @@ static bool add_maps(const struct sw_block *block, uint32_t *words, struct sw_po
 	return true;
 }
 
-/* False: there are too many. */
+/* For each block: the ranges in it that the spans and tensor maps bound.  False: there are too many. */
 static bool add_ranges(const struct sw_model *m, const struct sw_deferrable *d, const struct sw_span *span, uint32_t n,
 		       struct sw_pointed *out)
 {
@@ -390,6 +402,8 @@ static bool add_ranges(const struct sw_model *m, const struct sw_deferrable *d, 
 	return true;
 }
 
+/* Fills in where the launch may access memory: the ranges that its spans bound, or all of each block if there are too
+ * many or some site is not bounded. */
 static void place_span(const struct sw_model *m, const struct sw_deferrable *d, const struct sw_span *span, uint32_t n,
 		       struct sw_pointed *out)
 {
@@ -403,7 +417,8 @@ static void place_span(const struct sw_model *m, const struct sw_deferrable *d, 
 	}
 }
 
-/* bounded: by spans. */
+/* Finds where the launch may access memory.  *bounded: spans bound it; if not, it may be anywhere.  After several
+ * failures in a row no spans are computed for the kernel any more. */
 static enum sw_where where_reached(struct search *s, struct sw_deferrable *d, bool *bounded)
 {
 	const struct sw_model *m = s->m;
@@ -427,6 +442,7 @@ static enum sw_where where_reached(struct search *s, struct sw_deferrable *d, bo
 	return where;
 }
 
+/* May the addresses of the span start from this word of the parameter block? */
 static bool may_be_made_from(const struct sw_deferrable *d, const struct sw_span *span, uint32_t word)
 {
 	const struct sw_footprint *f = d->footprint;

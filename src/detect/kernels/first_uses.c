@@ -38,6 +38,7 @@ struct sw_first_uses {
 	struct durations first, later;
 };
 
+/* The functions whose code is known to be loaded, and how long launches took. */
 struct sw_first_uses *sw_first_uses_new(void)
 {
 	return sw_calloc(1, sizeof(struct sw_first_uses));
@@ -49,6 +50,7 @@ void sw_first_uses_free(struct sw_first_uses *uses)
 	free(uses);
 }
 
+/* Counts a call in its microsecond. */
 static void count_duration(struct durations *d, uint64_t ns)
 {
 	uint64_t us = ns / 1000;
@@ -56,6 +58,7 @@ static void count_duration(struct durations *d, uint64_t ns)
 	d->count++;
 }
 
+/* The median of the durations, at the middle of its microsecond. */
 static uint64_t median_ns(const struct durations *d)
 {
 	uint32_t us = 0;
@@ -64,6 +67,8 @@ static uint64_t median_ns(const struct durations *d)
 	return us * 1000u + 500;
 }
 
+/* How long a first use takes at least if it loaded code.  A lower bound than SW_LOAD_NS counts only where first
+ * launches of this run are seen to take twice as long as later ones. */
 static uint64_t least_load_ns(const struct sw_first_uses *uses)
 {
 	if (uses->first.count < SW_ENOUGH || uses->later.count < SW_ENOUGH)

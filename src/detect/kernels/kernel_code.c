@@ -37,16 +37,19 @@ struct sw_code {
 
 /* ---- the file ---------------------------------------------------------------------------------------------------- */
 
+/* Do `bytes` from `offset` on lie within a file or section of size `all`? */
 static bool lies_within(uint64_t offset, uint64_t bytes, uint64_t all)
 {
 	return offset <= all && bytes <= all - offset;
 }
 
+/* Names and descriptions of ELF notes are padded to four bytes. */
 static uint64_t padded_size(uint32_t bytes)
 {
 	return ((uint64_t)bytes + 3) & ~3ull;
 }
 
+/* The GNU build id among the ELF notes, which are untrusted; NULL: none. */
 static const uint8_t *note_build_id(const uint8_t *notes, uint64_t bytes, uint32_t *id_bytes)
 {
 	Elf64_Nhdr note;
@@ -132,6 +135,7 @@ static int map_file(struct sw_code *code, int fd, struct sw_error *error)
 	return 0;
 }
 
+/* Opens and maps the file of an image, and checks that it is the code that was loaded. */
 static int read_file(struct sw_code *code, struct sw_error *error)
 {
 	int fd = open_file(code, error);
@@ -146,6 +150,8 @@ static int read_file(struct sw_code *code, struct sw_error *error)
 	return failed;
 }
 
+/* Call-back of struct sw_footprint_image: the bytes of the image, from the trace or else read from its file now.  NULL:
+ * *error says why they cannot be had. */
 static const void *bytes_of(void *arg, size_t *size, struct sw_error *error)
 {
 	struct sw_code *code = arg;
@@ -176,6 +182,7 @@ static void was_read(void *arg, const void *at, size_t bytes)
 /* ---- what the trace says of it ------------------------------------------------------------------------------------
  */
 
+/* The path as the recorded process meant it: relative ones start at its working directory. */
 static char *absolute_path(const struct sw_reader *reader, const char *path)
 {
 	const struct sw_trace_process *process = sw_reader_process(reader);
@@ -184,6 +191,8 @@ static char *absolute_path(const struct sw_reader *reader, const char *path)
 	return sw_format("%s/%s", process->cwd, path);
 }
 
+/* Looks for the build id of the file, as it was mapped in the recorded process, and derives the identity of the image
+ * from it. */
 static void find_build_id(struct sw_code *code, const struct sw_reader *reader)
 {
 	const struct sw_trace_module *module;
@@ -266,6 +275,7 @@ void sw_codes_lost_kernel(const struct sw_footprint_image *image)
 	code->lost += code->path && code->state != SW_PACKED_WHOLE;
 }
 
+/* Files whose code could not be used, by index. */
 bool sw_codes_unusable(const struct sw_codes *codes, size_t index, struct sw_unusable_code *out)
 {
 	const struct sw_code *code = index < codes->all.n ? codes->all.at[index] : NULL;

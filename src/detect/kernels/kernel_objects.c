@@ -83,6 +83,7 @@ struct sw_handles *sw_handles_new(void)
 	return sw_calloc(1, sizeof(struct sw_handles));
 }
 
+/* Frees the objects of one generation. */
 static void generation_free(struct sw_map *map)
 {
 	struct sw_map_slot slot;
@@ -91,6 +92,7 @@ static void generation_free(struct sw_map *map)
 	sw_map_free(map);
 }
 
+/* Enters an object in the newer generation; where that is full, the older one is dropped and it takes its place. */
 static struct object *keep_object(struct sw_handles *handles, uint64_t key, const struct object *object)
 {
 	struct object *kept = sw_map_ptr(&handles->recent, key);
@@ -107,6 +109,7 @@ static struct object *keep_object(struct sw_handles *handles, uint64_t key, cons
 	return kept;
 }
 
+/* Finds an object in either generation, and moves it to the newer one: it is in use. */
 static const struct object *find_object(struct sw_handles *handles, uint64_t key)
 {
 	const struct object *object = sw_map_ptr(&handles->recent, key);
@@ -122,6 +125,7 @@ static const struct object *find_object(struct sw_handles *handles, uint64_t key
 /* Bytes of an element by CUtensorMapDataType (cuda.h); the packed types of 4 and 6 bits take at most one byte. */
 static const uint8_t element_bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4, 1, 1, 1};
 
+/* Key of an object: textures and surfaces may have equal handles. */
 static uint64_t key_of(uint32_t kind, uint64_t handle)
 {
 	return sw_hash_u64(handle) ^ kind;
@@ -146,6 +150,8 @@ static struct sw_range range_of(const struct sw_rec_object *o)
 	return sw_range_box(o->address, size, o->stride[0], o->stride[1], SW_READ, SW_EV_FOOTPRINT);
 }
 
+/* Notes a texture, surface or tensor map that the program created.  A tensor map made from another one by replacing its
+ * address (`before`) keeps the other's size. */
 void sw_handles_add(struct sw_handles *handles, const struct sw_rec_object *record)
 {
 	struct object object = {0};
@@ -166,6 +172,7 @@ void sw_handles_add(struct sw_handles *handles, const struct sw_rec_object *reco
 	keep_object(handles, key_of(record->kind, record->handle), &object);
 }
 
+/* The memory of an object that is known with its size. */
 static bool find_range(struct sw_handles *handles, uint64_t key, struct sw_range *range, uint64_t *array)
 {
 	const struct object *object = find_object(handles, key);

@@ -89,6 +89,7 @@ void sw_kernels_free(struct sw_kernels *kernels)
 	free(kernels);
 }
 
+/* Reads the types of the parameters from the kernel's mangled name, once. */
 static void read_name(struct sw_kernel *kernel, const struct sw_trace_function *function)
 {
 	if (kernel->ready || !function->params)
@@ -206,6 +207,7 @@ void sw_on_function(struct sw_model *m, const struct sw_record *r, struct sw_wai
 		sw_footprint_library_expect(m->library, image, arch, function->name);
 }
 
+/* A copy that lives as long as the judgement. */
 static const char *keep_text(struct sw_model *m, const char *text)
 {
 	return text ? sw_arena_strndup(m->arena, text, strlen(text)) : NULL;
@@ -261,7 +263,8 @@ const struct sw_evidence_detail *sw_kernel_no_evidence(struct sw_model *m, struc
 	return evidence_detail;
 }
 
-/* From where the driver has a word to where the analysed code has it. */
+/* The offset in the analysed code's parameter block of the parameter that the driver has at `offset`: tensor maps may
+ * be aligned differently. */
 static uint32_t place_in_code(const struct sw_kernel *kernel, const struct sw_trace_function *function, uint32_t offset)
 {
 	for (uint32_t i = 0; kernel->moved && i < function->params; i++) {

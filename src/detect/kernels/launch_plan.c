@@ -29,6 +29,7 @@
  * the driver's own as well, but its pointers may be given to other launches.
  */
 
+/* Is the term a read of one of the driver's 32-bit registers (%envreg)? */
 static bool is_register(const struct sw_term *t)
 {
 	return t->op == SW_OP_ENVIRONMENT && t->width == 32;
@@ -50,6 +51,7 @@ static bool leads_to_register(const struct sw_footprint *f, uint32_t term)
 	return found;
 }
 
+/* Does the site start from memory that the driver made, such as the workspace of cooperative launches? */
 static bool has_private_root(const struct sw_footprint *f, const struct sw_access_site *site)
 {
 	for (uint32_t i = 0; i < site->roots; i++) {
@@ -151,6 +153,7 @@ static bool table_reads_wanted(const struct sw_model *m, const struct sw_kernel 
 	       sw_contents_any(m->contents);
 }
 
+/* Begins to note what the launch reads in memory; false: no content of memory is known. */
 static bool table_reads_begin(struct table_reads *reads, struct sw_model *m)
 {
 	*reads = (struct table_reads){.m = m};
@@ -181,6 +184,7 @@ static enum sw_memory_content read_table(struct table_reads *reads, uint64_t add
 	return part->may_change ? SW_CONTENT_MAY_CHANGE : SW_CONTENT_KNOWN;
 }
 
+/* Did the evaluation read anything in [lo, hi)? */
 static bool looked_at(const struct table_reads *reads, uint64_t lo, uint64_t hi)
 {
 	for (size_t i = 0; i < reads->read.n; i++)
@@ -189,6 +193,7 @@ static bool looked_at(const struct table_reads *reads, uint64_t lo, uint64_t hi)
 	return false;
 }
 
+/* May the launch write to memory that its own evaluation has read?  Then what was read is not what it will find. */
 static bool may_overwrite(const struct table_reads *reads, const struct sw_reach *reach)
 {
 	uint64_t offset;
@@ -230,6 +235,7 @@ struct sw_plans {
 	SW_VEC(unsigned char) block; /* parameters as the code has them, where that is not as the driver has them */
 };
 
+/* Room for the plan of the current launch, and the memory of evaluated launches that serves those of one shape. */
 struct sw_plans *sw_plans_new(void)
 {
 	struct sw_plans *plans = sw_calloc(1, sizeof *plans);
@@ -261,11 +267,13 @@ struct making {
 	struct table_reads tables;
 };
 
+/* Does the reach include a write or an atomic update? */
 static bool may_write(const struct sw_reach *reach)
 {
 	return reach->role & (SW_TOUCH_WRITE | SW_TOUCH_ATOMIC);
 }
 
+/* The eight bytes at an offset of the parameter block, as the analysed code lays it out; false: beyond its end. */
 static bool word_at(const struct making *k, uint32_t offset, uint64_t *word)
 {
 	if (offset > k->bytes || k->bytes - offset < sizeof *word)
@@ -274,6 +282,7 @@ static bool word_at(const struct making *k, uint32_t offset, uint64_t *word)
 	return true;
 }
 
+/* The number of the parameter that holds this offset; -1: none. */
 static int32_t param_of(const struct making *k, uint32_t offset)
 {
 	for (uint32_t i = 0; i < k->kernel->footprint->params; i++) {
@@ -304,6 +313,7 @@ static uint32_t roles_of(uint32_t touched, enum sw_role role[2])
 	return roles[touched & 7].n;
 }
 
+/* Adds the accesses of a reach to the plan, one for each role, with their evidence; `like` has their range. */
 static void push_touches(struct making *k, const struct sw_reach *reach, enum sw_via via,
 			 const struct sw_plan_touch *like)
 {
@@ -322,7 +332,8 @@ static void push_touches(struct making *k, const struct sw_reach *reach, enum sw
 	}
 }
 
-/* Somewhere from a pointer on. */
+/* Adds an access that begins at the pointer and has no known end.  param: the parameter it came from, -1 none; guess:
+ * it may be no pointer. */
 static void push_open(struct making *k, const struct sw_reach *reach, enum sw_via via, uint64_t pointer, int32_t param,
 		      bool guess)
 {
@@ -365,6 +376,7 @@ static void push_words(struct making *k, const struct sw_reach *reach)
 		push_word(k, reach, at, word, guess);
 }
 
+/* Adds an access with bounds: each of its bytes, or some within them if it is a hull. */
 static void push_box(struct making *k, const struct sw_reach *reach, enum sw_via via)
 {
 	uint64_t size[3] = {reach->width, reach->rows, reach->slices}, pointer;
@@ -381,6 +393,7 @@ static void push_box(struct making *k, const struct sw_reach *reach, enum sw_via
 	push_touches(k, reach, via, &touch);
 }
 
+/* Adds an access that starts from a parameter. */
 static void push_pointer(struct making *k, const struct sw_reach *reach)
 {
 	/* The base of an address is a good guess in code of another architecture, how far it goes is not. */
@@ -392,6 +405,7 @@ static void push_pointer(struct making *k, const struct sw_reach *reach)
 
 /* ---- module variables */
 
+/* Adds an access to a module variable, moved from its stand-in address to where this module's variable lies. */
 static void push_symbol(struct making *k, const struct sw_reach *reach)
 {
 	const struct sw_footprint *f = k->kernel->footprint;
@@ -428,6 +442,8 @@ static bool is_layered(const struct making *k, const struct sw_reach *reach)
 	       f->site[reach->site].size != SW_NO_TERM;
 }
 
+/* Adds an access through a texture, a surface or a tensor map, whose memory is known from its creation.  An unknown one
+ * may be anywhere; for a tensor map in the parameters at least its first word, the address, is a guess. */
 static void push_object(struct making *k, const struct sw_reach *reach)
 {
 	enum sw_via via = via_of(k, reach);
@@ -467,7 +483,8 @@ static void push_object(struct making *k, const struct sw_reach *reach)
 		k->m->plans->touches.at[from].range.unplaced = true;
 }
 
-/* Known pointers that lead nowhere are as good as unknown ones: what is there was not seen. */
+/* Adds an access through a pointer that was read from memory.  Known pointers that lead nowhere are as good as unknown
+ * ones: what is there was not seen. */
 static void push_indirect(struct making *k, const struct sw_reach *reach)
 {
 	const struct sw_address_space *space = &k->m->space;
@@ -493,6 +510,7 @@ static void push_indirect(struct making *k, const struct sw_reach *reach)
 	push_touches(k, reach, SW_VIA_MEMORY, &touch);
 }
 
+/* The reach may be anywhere: the plan is not complete. */
 static void push_unknown(struct making *k, const struct sw_reach *reach)
 {
 	k->plan.unknown = true;
@@ -507,6 +525,8 @@ static void drop_driver_memory(struct making *k, const struct sw_reach *reach)
 	(void)reach;
 }
 
+/* Adds a reach, which is what one site of the kernel touches in this launch, by the kind of pointer that it starts
+ * from. */
 static void add_reach(struct making *k, const struct sw_reach *reach)
 {
 	static void (*const by_root[])(struct making *, const struct sw_reach *) = {
@@ -536,8 +556,8 @@ static void place_params(struct making *k)
 	k->bytes = f->param_bytes;
 }
 
-/* From a null pointer: never made.  Libraries leave flags and workspaces out so, in the same kernel (split-k sums of
-   cuBLAS). */
+/* Does the reach start from a null pointer?  Then it is never made: libraries leave out flags and workspaces so, in the
+ * same kernel (split-k sums of cuBLAS). */
 static bool is_null(const struct making *k, const struct sw_reach *reach)
 {
 	uint64_t word;
@@ -545,6 +565,7 @@ static bool is_null(const struct making *k, const struct sw_reach *reach)
 	       word_at(k, reach->root.param, &word) && !word;
 }
 
+/* Do both start from the same word of the parameters, or the same variable? */
 static bool same_root(const struct sw_reach *a, const struct sw_reach *b)
 {
 	return a->root.kind == b->root.kind && a->root.param == b->root.param && a->root.span == b->root.span &&
@@ -565,7 +586,8 @@ static bool is_own_flag(const struct sw_reaches *reaches, const struct sw_reach 
 	return reads && writes;
 }
 
-/* Blocks that wait for others inside the kernel are ordered by what they read there, which we do not see. */
+/* Notes whether the launch polls flags that others may write: blocks that wait for others inside the kernel are ordered
+ * by what they read there, which is not seen here. */
 static void look_for_flags(struct making *k, const struct sw_reaches *reaches)
 {
 	k->own_flags = true;
@@ -579,6 +601,7 @@ static void look_for_flags(struct making *k, const struct sw_reaches *reaches)
 	k->own_flags = k->own_flags && k->polls;
 }
 
+/* Call-back of struct sw_geometry: the content of memory at an address, or at a variable's stand-in. */
 static enum sw_memory_content content_at(void *arg, uint64_t address, uint32_t bytes, void *out)
 {
 	struct making *k = arg;
@@ -612,7 +635,8 @@ static void evaluate_launch(struct making *k, bool follow)
 		add_reach(k, &reaches->at[i]);
 }
 
-/* tables: what it finds in memory counts, NULL: nothing is known of that. */
+/* Makes the plan of a launch.  tables: notes what its evaluation reads in memory; NULL: no content of memory is
+ * known. */
 static struct sw_plan *make_plan(struct sw_model *m, const struct sw_trace_function *function, struct sw_kernel *kernel,
 				 struct table_reads *tables)
 {

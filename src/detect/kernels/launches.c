@@ -41,12 +41,14 @@
 /* Allocations that one range of an unknown pointer is spread over. */
 #define SW_MAX_SPREAD 64u
 
+/* address + bytes, at most UINT64_MAX. */
 static uint64_t end_of(uint64_t address, uint64_t bytes)
 {
 	return bytes > UINT64_MAX - address ? UINT64_MAX : address + bytes;
 }
 
-/* Virtual memory is mapped piece by piece, one allocation of the program over many of ours. */
+/* May a range whose pointer leads to `owner` (NULL: to none) touch this block?  Virtual memory is mapped piece by
+ * piece, one allocation of the program over many of ours. */
 static bool may_mean(const struct sw_block *owner, const struct sw_block *block)
 {
 	return !owner || block == owner || (owner->memory == SW_MEM_MAPPED && block->memory == SW_MEM_MAPPED);
@@ -83,6 +85,8 @@ static bool touch_parts(struct sw_model *m, const struct sw_access *what, const 
 	return any;
 }
 
+/* Touches a range with bounds: as it is where it lies in one allocation, else its parts in the allocation of its
+ * pointer, else its parts wherever they lie. */
 static bool touch_box(struct sw_model *m, const struct sw_access *what, const struct sw_plan_touch *touch)
 {
 	const struct sw_range *range = &touch->range;
@@ -130,7 +134,7 @@ static bool leads_elsewhere(const struct sw_model *m, const struct sw_plan_touch
 	       (touch->hi <= block->address || touch->lo >= end_of(block->address, block->bytes));
 }
 
-/* Somewhere in between, in whatever lives there. */
+/* Touches whatever lives within the bounds of an access that lie outside the allocation of its pointer. */
 static bool touch_elsewhere(struct sw_model *m, const struct sw_access *what, const struct sw_plan_touch *touch)
 {
 	struct sw_range range = touch->range;
@@ -165,6 +169,7 @@ struct reach {
 	bool below;
 };
 
+/* Widens the bounds by this buffer if the pointer leads into it. */
 static bool widen_reach(struct reach *reach, uint64_t address, uint64_t bytes)
 {
 	if (reach->from < address || reach->from - address >= bytes)
@@ -244,6 +249,7 @@ struct walk {
 	bool elsewhere; /* it reaches memory that we can't name */
 };
 
+/* Counts an access of the launch, and the weakest evidence among them. */
 static void note_touch(struct walk *walk, enum sw_evidence evidence)
 {
 	if (evidence < walk->weakest)
@@ -251,6 +257,8 @@ static void note_touch(struct walk *walk, enum sw_evidence evidence)
 	walk->pointers++;
 }
 
+/* Touches the memory that a word of the parameter block points to, with unknown extent.  Nothing for words that lead
+ * nowhere, or that the code is known to use. */
 static void touch_word(struct walk *walk, uint32_t offset, int32_t param, enum sw_role role, enum sw_evidence evidence)
 {
 	struct sw_model *m = walk->m;
@@ -331,7 +339,7 @@ void sw_launch_work_out(struct sw_model *m, const struct sw_deferred *deferred)
 	free(plan);
 }
 
-/* Notes the evidence of a launch that may be deferred: the same one also where it is evaluated. */
+/* Counts the evidence of a launch that may be deferred, now: the same as if it were evaluated. */
 static void say_of_kernel(struct walk *walk, const struct sw_pointed *pointed)
 {
 	walk->weakest = pointed->weakest;
@@ -339,7 +347,8 @@ static void say_of_kernel(struct walk *walk, const struct sw_pointed *pointed)
 	walk->complete = true;
 }
 
-/* With a single lane there are no conflicts.  Else it helps to know where it lies. */
+/* Defers the launch if nothing can conflict with it so far.  With a single lane there are no conflicts; else it helps
+ * to know where it may access memory.  False: it must be evaluated now. */
 static bool put_off(struct sw_model *m, const struct sw_access *what, struct sw_kernel *kernel,
 		    struct sw_pointed *pointed)
 {
@@ -407,6 +416,8 @@ static bool walk_code(struct walk *walk, const struct sw_trace_function *f)
 	return walk->complete && kernel->ran;
 }
 
+/* How the accesses of the launch are known, for the coverage.  all: the code shows all of them; by_code: how many it
+ * shows. */
 static enum sw_evidence_source_kind evidence_source(const struct walk *walk, bool all, uint32_t by_code)
 {
 	const struct sw_kernel *kernel = walk->kernel;
@@ -420,12 +431,15 @@ static enum sw_evidence_source_kind evidence_source(const struct walk *walk, boo
 	return kernel->footprint->source == SW_SOURCE_SASS ? SW_BY_SASS : SW_BY_PTX;
 }
 
-/* Wherever its accesses go: all of its code is known, and no store of it is one that orders anything. */
+/* May the kernel tell the host, through memory, that it is done?  Not if all of its code is known and no store in it is
+ * volatile or of system scope, wherever the stores go. */
 static bool may_signal(const struct sw_kernel *kernel)
 {
 	return !kernel || !kernel->footprint || !kernel->ran || kernel->wild || kernel->signals;
 }
 
+/* Judges all accesses of a launch: those that its code shows, then those by the types or values of its parameters.
+ * Notes how they are known, and what may happen beyond them. */
 static void walk_launch(struct walk *walk, const struct sw_trace_function *f)
 {
 	struct sw_model *m = walk->m;
@@ -469,6 +483,7 @@ static bool needs_code(const struct sw_trace_api *api)
 	return false;
 }
 
+/* Handles a loaded module, and a call that needs the code of a function and may have loaded it. */
 void sw_on_code_load(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_code *c = (const struct sw_rec_code *)(const void *)r->rec;
@@ -478,6 +493,7 @@ void sw_on_code_load(struct sw_model *m, const struct sw_record *r, struct sw_wa
 		sw_first_use(m, w, c->handle, r->rec->ctx, UINT32_MAX);
 }
 
+/* Judges what a kernel launch touches. */
 void sw_launch_touches(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;
@@ -551,6 +567,8 @@ struct sw_hb_grid sw_launch_grid(struct sw_model *m, const struct sw_record *r)
 	return launch_grid_of(r, f ? sw_kernel_of(m, f) : NULL).order;
 }
 
+/* Handles a launch: enqueues its work, and judges what it touches by the program's annotation, by the arguments of its
+ * library call, or by its code. */
 void sw_on_launch(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;

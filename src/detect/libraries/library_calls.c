@@ -29,6 +29,7 @@ static const char *const without[] = {
 };
 #define N(table) (sizeof(table) / sizeof((table)[0]))
 
+/* The library whose functions' names start as this one. */
 static enum sw_cuda_library library_by_name(const char *name, size_t length)
 {
 	for (size_t i = 0; i < N(libraries); i++) {
@@ -50,6 +51,7 @@ static bool library_matches(const char *pattern, const char *name, size_t length
 	return !pattern[i] && i == length;
 }
 
+/* Are the two names equal?  The first one is not terminated. */
 static bool is_name(const char *name, size_t length, const char *other)
 {
 	return length == strlen(other) && !memcmp(name, other, length);
@@ -99,6 +101,7 @@ static bool library_sets(const char *name, size_t length, const uint64_t *word, 
 	return true;
 }
 
+/* Bytes of an element by the letter of cuBLAS in a function's name: S 4, Z 16, D and C 8. */
 static uint64_t element_bytes(char letter)
 {
 	return letter == 'S' ? 4 : letter == 'Z' ? 16 : 8;
@@ -171,6 +174,7 @@ struct call {
 	bool vague;
 };
 
+/* The value of an argument; a missing one makes the call's operands unknown (`vague`). */
 static uint64_t argument_word(struct call *call, uint8_t index)
 {
 	if (index < call->open->words)
@@ -198,6 +202,7 @@ static uint64_t type_bytes(uint64_t type)
 	return type < sizeof bytes ? bytes[type] : 0;
 }
 
+/* Bytes of an element by the letter in a cuBLAS name (H half, S single ...); 0: none of them. */
 static uint64_t letter_bytes(char letter)
 {
 	static const char letters[] = "HSDCZ";
@@ -206,7 +211,8 @@ static uint64_t letter_bytes(char letter)
 	return at ? bytes[at - letters] : 0;
 }
 
-/* `count` pieces of `width` elements, `step` elements apart, the same `batch` times. */
+/* Adds memory that the call touches: `count` has the elements of a piece, the pieces and the batches; pieces lie `step`
+ * elements apart, batches `stride`. */
 static void add_operand(struct call *call, uint64_t address, uint64_t element, const uint64_t count[3], uint64_t step,
 			uint64_t stride, enum sw_role role)
 {
@@ -219,7 +225,7 @@ static void add_operand(struct call *call, uint64_t address, uint64_t element, c
 		sw_range_box(address, size, step * element, stride * element, role, SW_EV_DIRECTION);
 }
 
-/* Scalars lie on the device where the pointer mode says so (cuBLAS, "cublasPointerMode_t"). */
+/* Adds a scalar argument if it lies on the device, as the pointer mode says (cuBLAS, "cublasPointerMode_t"). */
 static void add_scalar(struct call *call, uint8_t index)
 {
 	if (index == NO || !call->open->device_scalars)
@@ -231,7 +237,8 @@ static void add_scalar(struct call *call, uint8_t index)
 
 /* ---- shapes ------------------------------------------------------------------------------------------------------ */
 
-/* By columns: rows x columns, or transposed. */
+/* Adds matrix `which` of a product, which is stored by columns: rows x columns elements, with its leading dimension as
+ * the step. */
 static void add_matrix(struct call *call, const struct gemm *g, int which, uint64_t rows, uint64_t columns,
 		       enum sw_role role)
 {
@@ -244,6 +251,7 @@ static void add_matrix(struct call *call, const struct gemm *g, int which, uint6
 		    role);
 }
 
+/* The operands of a matrix product C = alpha op(A) op(B) + beta C; op may transpose. */
 static void gemm_operands(struct call *call, const struct gemm *g)
 {
 	const bool a = argument_word(call, 1) != 0, b = argument_word(call, 2) != 0;
@@ -255,12 +263,14 @@ static void gemm_operands(struct call *call, const struct gemm *g)
 	add_scalar(call, g->beta);
 }
 
+/* Adds a vector argument of n elements, `step` apart; pointer, step: indexes of arguments. */
 static void add_vector(struct call *call, uint8_t pointer, uint64_t n, uint8_t step, enum sw_role role)
 {
 	add_operand(call, argument_word(call, pointer), call->element, (uint64_t[]){1, n, 1}, argument_size(call, step),
 		    1, role);
 }
 
+/* The operands of a product of a matrix and a vector, y = alpha op(A) x + beta y. */
 static void gemv_operands(struct call *call)
 {
 	const bool transposed = argument_word(call, 1) != 0;
@@ -273,6 +283,7 @@ static void gemv_operands(struct call *call)
 	add_scalar(call, 9);
 }
 
+/* The operands of a function of one or two vectors. */
 static void vector_call(struct call *call, const struct vectors *v)
 {
 	for (int i = 0; i < 2; i++)
@@ -313,11 +324,13 @@ static void fft_operands(struct call *call, const char *function)
 		call->out.at[0].role = SW_READ_WRITE;
 }
 
+/* Is it a function of cuFFT that runs a plan (cufftExecC2C and alike)? */
 static bool is_exec(const char *function)
 {
 	return strncmp(function, "cufftExec", 9) == 0 && strlen(function) == 12;
 }
 
+/* Finds the operands of a function of cuBLAS by the tables; false: it is in none. */
 static bool by_table(struct call *call, const char *function, size_t length)
 {
 	for (size_t i = 0; i < N(gemms); i++)
@@ -406,7 +419,7 @@ struct parts {
 	uint32_t words, bytes;
 };
 
-/* False: a damaged record. */
+/* Finds the parts of a LIBRARY record: arguments and name.  False: the record is damaged. */
 static bool take_apart(const struct sw_record *r, struct parts *parts)
 {
 	const struct sw_rec_library *l = (const struct sw_rec_library *)(const void *)r->rec;
@@ -419,6 +432,7 @@ static bool take_apart(const struct sw_record *r, struct parts *parts)
 	return true;
 }
 
+/* The state of a library's handle, added if it is new; NULL: a null handle. */
 static struct handle *handle_of(struct sw_model *m, enum sw_cuda_library library, uint64_t handle)
 {
 	if (!handle && library != SW_CUDA_CUFFT) /* whose plans are numbers from 0 */
@@ -433,6 +447,7 @@ static struct handle *handle_of(struct sw_model *m, enum sw_cuda_library library
 	return known;
 }
 
+/* The handle is gone, or made again: nothing is known of it. */
 static void forget_handle(struct sw_model *m, enum sw_cuda_library library, uint64_t handle)
 {
 	const uint64_t key = sw_hash_u64(handle + (uint64_t)library * UINT64_C(0x9e3779b97f4a7c15));
@@ -473,6 +488,7 @@ static uint32_t describe_call(struct sw_model *m, const struct parts *parts, enu
 	return (uint32_t)m->j->library_calls.n;
 }
 
+/* The call of a library that the thread is in, or the place for one. */
 static struct sw_library_open *open_of(struct sw_model *m, uint32_t thread)
 {
 	struct sw_library_open *open = sw_map_ptr(&m->library_calls->threads, thread);
@@ -483,6 +499,7 @@ static struct sw_library_open *open_of(struct sw_model *m, uint32_t thread)
 	return open;
 }
 
+/* The number of this set of operands, which equal calls share; 0: it is empty, or there are too many. */
 static uint32_t keep_operands(struct sw_library_state *library, const struct sw_operands *operands)
 {
 	uint64_t key = operands->n;
@@ -578,6 +595,8 @@ static struct sw_library_plan plan_of(const struct parts *parts)
 	return plan;
 }
 
+/* A call of a library has returned: notes the handle that it made, and what the program set for the handle's later
+ * calls. */
 static void end_call(struct sw_model *m, const struct sw_record *r, const struct parts *parts)
 {
 	const enum sw_cuda_library library = library_by_name(parts->name, parts->bytes);
@@ -621,7 +640,7 @@ void sw_library_take(struct sw_model *m, const struct sw_record *r)
 	}
 }
 
-/* Calls may have returned, and workspaces may have been taken back. */
+/* Records were lost: calls may have returned, and workspaces may have been taken back. */
 void sw_library_lost(struct sw_model *m)
 {
 	struct sw_map_slot slot;

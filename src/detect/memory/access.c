@@ -57,6 +57,7 @@ void sw_intervals_insert(struct sw_intervals *set, struct sw_interval *node)
 	set->n++;
 }
 
+/* Removes the node from the set; nothing happens if it is not there. */
 void sw_intervals_remove(struct sw_intervals *set, struct sw_interval *node)
 {
 	struct sw_interval **at = &set->root, *left = node->left, *right = node->right;
@@ -137,7 +138,7 @@ uint64_t sw_range_span(const struct sw_range *r)
 							 sw_saturate_mul(r->slice, r->slices - 1)));
 }
 
-/* Rows of one slice against [lo, lo + bytes), all offsets from the first byte of the slice. */
+/* Does a row of one slice share a byte with [lo, lo + bytes)?  All offsets are from the first byte of the slice. */
 static bool rows_meet(const struct sw_range *r, __int128 lo, __int128 bytes)
 {
 	if (lo + bytes <= 0)
@@ -151,7 +152,7 @@ static bool rows_meet(const struct sw_range *r, __int128 lo, __int128 bytes)
 	return false;
 }
 
-/* The whole box against [lo, lo + bytes) of absolute addresses. */
+/* Does a box share a byte with the absolute addresses [lo, lo + bytes)? */
 static bool box_meets(const struct sw_range *r, __int128 lo, __int128 bytes)
 {
 	__int128 at = lo - r->address, plane = sw_saturate_add(sw_saturate_mul(r->pitch, r->rows - 1), r->width);
@@ -164,13 +165,14 @@ static bool box_meets(const struct sw_range *r, __int128 lo, __int128 bytes)
 	return false;
 }
 
+/* a / b rounded down, for b > 0. */
 static __int128 floor_div(__int128 a, __int128 b)
 {
 	return a / b - (a % b < 0);
 }
 
-/* Rows of two planes with one pitch, b's first byte d after a's: does an integer k (row of a less row of b) exist with
-   k * pitch inside (d - a.width, d + b.width)? */
+/* Do rows of two planes (2D boxes) with one pitch share a byte, where b's first byte lies d bytes after a's?  They do
+ * if some k, a row of a less a row of b, has k * pitch between d - a's width and d + b's width. */
 static bool planes_meet(const struct sw_range *a, const struct sw_range *b, __int128 d)
 {
 	__int128 pitch = a->rows > 1 ? a->pitch : b->pitch;
@@ -184,6 +186,7 @@ static bool planes_meet(const struct sw_range *a, const struct sw_range *b, __in
 	return low <= high;
 }
 
+/* Do the rows and slices of the two boxes repeat at the same distances? */
 static bool same_grid(const struct sw_range *a, const struct sw_range *b)
 {
 	return (a->rows == 1 || b->rows == 1 || a->pitch == b->pitch) &&
@@ -227,6 +230,7 @@ bool sw_range_has_rows_apart(const struct sw_range *range)
 
 /* ---- within a part of the memory --------------------------------------------------------------------------------- */
 
+/* Do consecutive bytes and another range share a byte in [lo, hi)? */
 static bool bytes_meet_within(const struct sw_range *bytes, const struct sw_range *other, uint64_t lo, uint64_t hi)
 {
 	uint64_t from = bytes->address, to = sw_saturate_add(from, bytes->width);
@@ -236,8 +240,8 @@ static bool bytes_meet_within(const struct sw_range *bytes, const struct sw_rang
 	return from < to && sw_range_overlap(&part, other);
 }
 
-/* The first and the last slice that may lie in [lo, hi), or row of a single slice, are cut there; those between are
-   whole. */
+/* Do a box with rows apart and another range share a byte in [lo, hi)?  Slices, then rows, that are cut by the bounds
+ * are compared by their parts; those between are whole. */
 static bool box_meets_within(const struct sw_range *box, const struct sw_range *other, uint64_t lo, uint64_t hi)
 {
 	const bool sliced = box->slices > 1;

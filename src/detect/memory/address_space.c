@@ -27,12 +27,14 @@ struct sw_view {
 	struct sw_view *older, *newer; /* freed ones */
 };
 
+/* An empty address space: of all addresses only "pageable" is known. */
 void sw_space_init(struct sw_address_space *space)
 {
 	*space = (struct sw_address_space){.lowest = UINT64_MAX};
 	space->pageable = (struct sw_block){.bytes = UINT64_MAX, .memory = SW_MEM_PAGEABLE, .born_passed = true};
 }
 
+/* Frees a block with all that is kept for it. */
 static void block_free(struct sw_address_space *space, struct sw_block *block)
 {
 	sw_shadow_clear(&block->shadow, &space->uses);
@@ -43,11 +45,14 @@ static void block_free(struct sw_address_space *space, struct sw_block *block)
 	free(block);
 }
 
+/* The set of live intervals that the block belongs to: allocations, or blocks of suballocators inside of them. */
 static struct sw_intervals *place_of(struct sw_address_space *space, const struct sw_block *block)
 {
 	return block->within ? &space->inner : &space->live;
 }
 
+/* Makes the block found at this address.  which: 0 its own address, 1 a second one (the device's alias of pinned
+ * memory). */
 static void view_live(struct sw_address_space *space, struct sw_block *block, int which, uint64_t address)
 {
 	struct sw_view *view = sw_calloc(1, sizeof *view);
@@ -62,6 +67,7 @@ static void view_live(struct sw_address_space *space, struct sw_block *block, in
 	space->highest = view->at.hi > space->highest ? view->at.hi : space->highest;
 }
 
+/* Forgets a freed block for good. */
 static void freed_drop(struct sw_address_space *space, struct sw_view *view)
 {
 	sw_intervals_remove(&space->freed, &view->at);
@@ -74,6 +80,7 @@ static void freed_drop(struct sw_address_space *space, struct sw_view *view)
 	free(view);
 }
 
+/* Forgets the freed blocks that overlap [lo, hi): the addresses were allocated again. */
 static void forget_freed(struct sw_address_space *space, uint64_t lo, uint64_t hi)
 {
 	struct sw_interval *at;
@@ -81,6 +88,7 @@ static void forget_freed(struct sw_address_space *space, uint64_t lo, uint64_t h
 		freed_drop(space, (struct sw_view *)at);
 }
 
+/* Remembers a block as freed, for use-after-free; the oldest of too many goes. */
 static void freed_keep(struct sw_address_space *space, struct sw_block *block)
 {
 	forget_freed(space, block->address, block->address + block->bytes);
@@ -102,6 +110,7 @@ void sw_space_forget_freed(struct sw_address_space *space)
 		freed_drop(space, space->oldest);
 }
 
+/* Ends the suballocator's blocks in [lo, hi), with the allocation that they lie in. */
 static void end_inner(struct sw_address_space *space, uint64_t lo, uint64_t hi)
 {
 	struct sw_interval *at;
@@ -109,6 +118,7 @@ static void end_inner(struct sw_address_space *space, uint64_t lo, uint64_t hi)
 		sw_space_remove(space, ((struct sw_view *)at)->block, NULL);
 }
 
+/* Ends all that lives in [lo, hi), or was freed there: memory begins to exist there, so its end was not recorded. */
 static void make_room(struct sw_address_space *space, uint64_t lo, uint64_t hi)
 {
 	struct sw_interval *at;
@@ -159,7 +169,8 @@ struct sw_block *sw_space_add(struct sw_address_space *space, uint64_t address, 
 	return block;
 }
 
-/* A variable begins to exist whose address is unknown; later `asked`, a block that ends, has it. */
+/* Makes the block of a module variable whose address the program has not taken: at a stand-in address that no memory
+ * has. */
 static struct sw_block *space_add_nowhere(struct sw_address_space *space, uint64_t address, uint64_t bytes)
 {
 	struct sw_block *block = sw_space_add(space, address, bytes, SW_MEM_SYMBOL, 0);
@@ -169,6 +180,8 @@ static struct sw_block *space_add_nowhere(struct sw_address_space *space, uint64
 	return block;
 }
 
+/* Gives a variable that lived at a stand-in address its real address, that of the block `asked`, which ends; uses by
+ * either address meet. */
 static void space_settle(struct sw_address_space *space, struct sw_block *block, struct sw_block *asked)
 {
 	uint64_t address = asked->address;
@@ -212,6 +225,7 @@ void sw_space_remove(struct sw_address_space *space, struct sw_block *block, con
 	freed_keep(space, block);
 }
 
+/* The block of the set that holds the address, and the offset in it; NULL: none. */
 static struct sw_block *find_block(const struct sw_intervals *set, uint64_t address, uint64_t *offset)
 {
 	const struct sw_view *view = (const struct sw_view *)sw_intervals_from(set, address);
@@ -308,6 +322,7 @@ struct sw_block *sw_space_freed_in(const struct sw_address_space *space, uint64_
 	return view && view->at.lo < hi ? view->block : NULL;
 }
 
+/* The block of an array, or of the mipmapped array that the handle is a level of; NULL: not known. */
 struct sw_block *sw_space_find_array(const struct sw_address_space *space, uint64_t handle)
 {
 	struct sw_block *block = sw_map_ptr(&space->arrays, handle);
@@ -344,7 +359,7 @@ struct sw_block *sw_space_next(const struct sw_address_space *space, const struc
 	return view ? view->block : NULL;
 }
 
-/* First of the starts above offset. */
+/* Index of the first known start of an object above the offset. */
 static size_t first_start_above(const struct sw_block *block, uint64_t offset)
 {
 	size_t lo = 0, hi = block->starts.n;
@@ -370,6 +385,7 @@ void sw_block_start(struct sw_block *block, uint64_t offset, uint64_t step)
 	block->starts.at[i] = (struct sw_start){offset, step};
 }
 
+/* How many objects share an allocation with so many known starts. */
 static enum sw_crowding crowding_of(size_t starts)
 {
 	return starts > SW_POOL_STARTS	    ? SW_CROWDING_MANY
@@ -406,6 +422,7 @@ uint64_t sw_block_floor(const struct sw_block *block, uint64_t offset, uint64_t 
 	return i ? block->starts.at[i - 1].offset : 0;
 }
 
+/* Frees all blocks and what is kept of freed ones. */
 void sw_space_free(struct sw_address_space *space)
 {
 	struct sw_map_slot slot;
@@ -441,11 +458,13 @@ struct sw_variables *sw_variables_new(void)
 	return sw_calloc(1, sizeof(struct sw_variables));
 }
 
+/* Hash of the identity of a variable: context, image and name. */
 static uint64_t key_of(const struct sw_variable_key *key, uint32_t image, uint8_t ctx)
 {
 	return sw_hash_bytes(sw_hash_u64((uint64_t)image << 8 | ctx), key->name, key->bytes);
 }
 
+/* Notes the image (code file in the trace) of a module or library; image 0: not known. */
 void sw_variables_loaded(struct sw_variables *variables, uint64_t module, uint32_t image)
 {
 	if (image)
@@ -470,7 +489,7 @@ struct sw_block *sw_variables_asked(struct sw_variables *variables, struct sw_ad
 	return block;
 }
 
-/* The address that the program took, 0: none. */
+/* The address of the variable that the program took, 0: none. */
 static uint64_t recorded_address(const struct sw_variables *variables, const struct sw_variable_key *key, uint64_t hash)
 {
 	uint64_t address = sw_map_get(&variables->addresses, hash);
@@ -530,6 +549,7 @@ struct sw_block *sw_space_reserve(struct sw_address_space *space, uint64_t addre
 	return block;
 }
 
+/* Removes the pieces from index `from` to before `to`. */
 static void drop_pieces(pieces *list, size_t from, size_t to)
 {
 	if (from == to)
@@ -538,6 +558,7 @@ static void drop_pieces(pieces *list, size_t from, size_t to)
 	list->n -= to - from;
 }
 
+/* Inserts a piece at index i; the caller fills it in. */
 static struct sw_piece *insert_piece(pieces *list, size_t i)
 {
 	sw_vec_push(list);
@@ -545,7 +566,7 @@ static struct sw_piece *insert_piece(pieces *list, size_t i)
 	return &list->at[i];
 }
 
-/* First of the pieces that end after x. */
+/* Index of the first piece that ends after offset x. */
 static size_t first_piece_beyond(const pieces *list, uint64_t x)
 {
 	size_t lo = 0, hi = list->n;
@@ -559,7 +580,7 @@ static size_t first_piece_beyond(const pieces *list, uint64_t x)
 	return lo;
 }
 
-/* Takes [lo, hi) out of a list of any order. */
+/* Takes the offsets [lo, hi) out of a list of pieces in any order, cutting those that stick out. */
 static void forget_pieces(pieces *list, uint64_t lo, uint64_t hi)
 {
 	for (size_t i = 0; i < list->n; i++) {
@@ -594,6 +615,8 @@ void sw_block_map(struct sw_block *block, uint64_t lo, uint64_t hi)
 		block->mapping->reach = hi;
 }
 
+/* The offsets [lo, hi) of the reservation cease to be memory; the call is remembered for a while, for use after
+ * unmapping. */
 void sw_block_unmap(struct sw_address_space *space, struct sw_block *block, uint64_t lo, uint64_t hi,
 		    const struct sw_access *gone)
 {
@@ -629,6 +652,7 @@ uint64_t sw_block_reach(const struct sw_block *block)
 	return block->mapping ? block->mapping->reach : block->bytes;
 }
 
+/* Frees the lists of a reservation's pieces. */
 static void block_mapping_free(struct sw_block *block)
 {
 	if (!block->mapping)

@@ -19,7 +19,7 @@ void sw_contents_free(struct sw_memory_contents *contents)
 	free(contents);
 }
 
-/* The first part that ends after the address. */
+/* Index of the first part that ends after the address. */
 static size_t first_after(const struct sw_memory_contents *c, uint64_t address)
 {
 	size_t lo = 0, hi = c->part.n;

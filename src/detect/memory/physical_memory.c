@@ -36,6 +36,7 @@ struct sw_physical_set *sw_physical_set_new(void)
 	return sw_calloc(1, sizeof(struct sw_physical_set));
 }
 
+/* Releases a reference; memory ends with the last of its handles and mappings. */
 static void drop_memory(struct memory *memory)
 {
 	if (!memory || --memory->refs)
@@ -59,6 +60,7 @@ void sw_physical_set_free(struct sw_physical_set *set)
 	free(set);
 }
 
+/* From now on the handle names this memory. */
 static void name_memory(struct sw_physical_set *set, uint64_t handle, struct memory *memory)
 {
 	struct memory *before = sw_map_ptr(&set->by_handle, handle);
@@ -78,6 +80,7 @@ void sw_physical_released(struct sw_physical_set *set, uint64_t handle)
 	sw_map_delete(&set->by_handle, handle);
 }
 
+/* The memory that the handle names; one whose creation was not recorded is made now. */
 static struct memory *memory_of(struct sw_physical_set *set, uint64_t handle)
 {
 	if (!sw_map_ptr(&set->by_handle, handle))
@@ -85,6 +88,7 @@ static struct memory *memory_of(struct sw_physical_set *set, uint64_t handle)
 	return sw_map_ptr(&set->by_handle, handle);
 }
 
+/* The mapped pieces of the block, made when first wanted. */
 static struct sw_mapped_pieces *pieces_of(struct sw_block *block)
 {
 	if (!block->pieces)
@@ -127,6 +131,7 @@ void sw_physical_map(struct sw_physical_set *set, uint64_t handle, uint64_t at, 
 	sw_intervals_insert(&pieces_of(block)->pieces, &piece->at);
 }
 
+/* Removes the i-th alias; the order does not matter. */
 static void alias_remove(struct sw_mapped_pieces *p, size_t i)
 {
 	p->aliases.at[i] = p->aliases.at[--p->aliases.n];
@@ -147,6 +152,7 @@ static void alias_end(struct sw_block *block, size_t i)
 	}
 }
 
+/* Removes the mapping of the memory at offset lo of the block. */
 static void forget_place(struct memory *memory, const struct sw_block *block, uint64_t lo)
 {
 	for (size_t i = 0; i < memory->places.n; i++)
@@ -156,6 +162,7 @@ static void forget_place(struct memory *memory, const struct sw_block *block, ui
 		}
 }
 
+/* Memory that is mapped to offsets [lo, hi) of the block is unmapped; aliases of it end, in both blocks. */
 void sw_physical_unmap(struct sw_block *block, uint64_t lo, uint64_t hi)
 {
 	struct sw_mapped_pieces *p = block->pieces;

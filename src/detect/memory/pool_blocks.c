@@ -16,12 +16,14 @@ struct sw_pool_block *sw_pool_block_keep(struct sw_pool_block *pool_block)
 	return pool_block;
 }
 
+/* Releases a reference; NULL is allowed. */
 void sw_pool_block_drop(struct sw_pool_block *pool_block)
 {
 	if (pool_block && !--pool_block->refs)
 		free(pool_block);
 }
 
+/* The part that is kept of the call that allocated or freed a block. */
 static struct sw_pool_block_call call_of(const struct sw_access *call)
 {
 	return (struct sw_pool_block_call){.seq = call->seq,
@@ -34,6 +36,7 @@ static struct sw_pool_block_call call_of(const struct sw_access *call)
 					   .flags = call->flags};
 }
 
+/* Forgets the n blocks that ended first. */
 static void drop_ended(struct sw_pool_blocks *pool_blocks, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -49,6 +52,7 @@ bool sw_pool_blocks_must_trim(const struct sw_pool_blocks *pool_blocks)
 	return pool_blocks->ended.n > MANY_ENDED + 2 * pool_blocks->trimmed;
 }
 
+/* Forgets blocks that ended at or before step `oldest`: no deferred access asks for them any more. */
 void sw_pool_blocks_trim(struct sw_pool_blocks *pool_blocks, uint64_t oldest)
 {
 	size_t n = 0;
@@ -60,6 +64,7 @@ void sw_pool_blocks_trim(struct sw_pool_blocks *pool_blocks, uint64_t oldest)
 	pool_blocks->trimmed = pool_blocks->ended.n;
 }
 
+/* Ends a live block now, by this call; call NULL: its end was not recorded. */
 static void end_block(struct sw_pool_blocks *pool_blocks, struct sw_pool_block *pool_block,
 		      const struct sw_access *call)
 {
@@ -118,12 +123,13 @@ struct sw_pool_block *sw_pool_block_end(struct sw_pool_blocks *pool_blocks, uint
 	return (struct sw_pool_block *)at;
 }
 
+/* Did the block hold the address, and had it begun at that step?  Whether it had ended is asked by the caller. */
 static bool holds_address(const struct sw_pool_block *pool_block, uint64_t address, uint64_t step)
 {
 	return pool_block->at.lo <= address && address < pool_block->at.hi && pool_block->from <= step;
 }
 
-/* The first that ended after a step. */
+/* Index of the first block that ended after the step. */
 static size_t first_after(const struct sw_pool_blocks *pool_blocks, uint64_t step)
 {
 	size_t lo = 0, hi = pool_blocks->ended.n;

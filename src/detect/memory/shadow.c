@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A cleared use, with one reference of the caller. */
 struct sw_shadow_use *sw_use_new(struct sw_use_pool *pool)
 {
 	struct sw_shadow_use *use = pool->free;
@@ -17,6 +18,7 @@ struct sw_shadow_use *sw_use_new(struct sw_use_pool *pool)
 	return use;
 }
 
+/* Takes back a use without references. */
 void sw_use_free(struct sw_use_pool *pool, struct sw_shadow_use *use)
 {
 	sw_pool_block_drop(use->pool_block);
@@ -34,48 +36,48 @@ static struct sw_range extent_of(const struct sw_shadow_use *use)
 }
 
 /* Do the two uses share a byte?  Boxes must be compared row by row: a box may lie in all segments of its hull. */
-static bool share_bytes(const struct sw_shadow_use *m, const struct sw_shadow_use *x)
+static bool share_bytes(const struct sw_shadow_use *other, const struct sw_shadow_use *use)
 {
-	if (sw_use_is_dense(m) && sw_use_is_dense(x)) {
-		uint64_t lo = m->range.address > x->range.address ? m->range.address : x->range.address;
-		return lo < m->end && lo < x->end;
+	if (sw_use_is_dense(other) && sw_use_is_dense(use)) {
+		uint64_t lo = other->range.address > use->range.address ? other->range.address : use->range.address;
+		return lo < other->end && lo < use->end;
 	}
-	struct sw_range a = extent_of(m), b = extent_of(x);
+	struct sw_range a = extent_of(other), b = extent_of(use);
 	return sw_range_overlap(&a, &b);
 }
 
 /* Do they share bytes in [lo, hi)? */
-static bool use_shares_bytes_within(const struct sw_shadow_use *m, const struct sw_shadow_use *x, uint64_t lo,
+static bool use_shares_bytes_within(const struct sw_shadow_use *other, const struct sw_shadow_use *use, uint64_t lo,
 				    uint64_t hi)
 {
-	struct sw_range a = extent_of(m), b = extent_of(x);
+	struct sw_range a = extent_of(other), b = extent_of(use);
 	return sw_range_overlap_within(&a, &b, lo, hi);
 }
 
-bool sw_use_conflicts(const struct sw_shadow_use *m, const struct sw_shadow_use *x)
+bool sw_use_conflicts(const struct sw_shadow_use *other, const struct sw_shadow_use *use)
 {
-	bool conflict = sw_role_writes(m->range.role) || sw_role_writes(x->range.role);
-	if (m->range.role == SW_ATOMIC && x->range.role == SW_ATOMIC)
+	bool conflict = sw_role_writes(other->range.role) || sw_role_writes(use->range.role);
+	if (other->range.role == SW_ATOMIC && use->range.role == SW_ATOMIC)
 		conflict = false;
-	return conflict && share_bytes(m, x);
+	return conflict && share_bytes(other, use);
 }
 
-bool sw_use_stands_for(const struct sw_shadow_use *x, const struct sw_shadow_use *m)
+bool sw_use_stands_for(const struct sw_shadow_use *use, const struct sw_shadow_use *other)
 {
-	bool same_box = x->range.address == m->range.address && x->range.width == m->range.width &&
-			x->range.pitch == m->range.pitch && x->range.rows == m->range.rows &&
-			x->range.slice == m->range.slice && x->range.slices == m->range.slices;
-	if (!sw_range_dense(&x->range) && !same_box)
+	bool same_box = use->range.address == other->range.address && use->range.width == other->range.width &&
+			use->range.pitch == other->range.pitch && use->range.rows == other->range.rows &&
+			use->range.slice == other->range.slice && use->range.slices == other->range.slices;
+	if (!sw_range_dense(&use->range) && !same_box)
 		return false;
-	if (sw_range_rank(&x->range) < sw_range_rank(&m->range) || (x->range.polls && !m->range.polls))
+	if (sw_range_rank(&use->range) < sw_range_rank(&other->range) || (use->range.polls && !other->range.polls))
 		return false;
-	if (!x->range.bounded && x->range.address != m->range.address)
+	if (!use->range.bounded && use->range.address != other->range.address)
 		return false;
-	if (!sw_role_writes(x->range.role) && sw_role_writes(m->range.role))
+	if (!sw_role_writes(use->range.role) && sw_role_writes(other->range.role))
 		return false;
-	if (x->range.role == SW_ATOMIC && m->range.role != SW_ATOMIC)
+	if (use->range.role == SW_ATOMIC && other->range.role != SW_ATOMIC)
 		return false;
-	return !(x->may_wait && !m->may_wait) && !(x->range.perhaps && !m->range.perhaps);
+	return !(use->may_wait && !other->may_wait) && !(use->range.perhaps && !other->range.perhaps);
 }
 
 #define SW_RUN 64u
@@ -87,6 +89,7 @@ struct sw_overlap_run {
 	struct sw_overlap *at; /* room for SW_RUN */
 };
 
+/* Widens the largest end, step and record number of the run by those of an interval. */
 static void take_in(struct sw_overlap_run *run, const struct sw_overlap *x)
 {
 	run->most_hi = x->hi > run->most_hi ? x->hi : run->most_hi;
@@ -94,6 +97,8 @@ static void take_in(struct sw_overlap_run *run, const struct sw_overlap *x)
 	run->most_seq = x->seq > run->most_seq ? x->seq : run->most_seq;
 }
 
+/* Computes the values by which a search passes over the run: its first start, and the largest end, step and record
+ * number. */
 static void summarise_run(struct sw_overlap_run *run)
 {
 	run->lo = run->at[0].lo;
@@ -103,12 +108,13 @@ static void summarise_run(struct sw_overlap_run *run)
 		take_in(run, &run->at[i]);
 }
 
+/* The order of intervals: by start, then by step. */
 static bool starts_later(uint64_t lo, uint64_t tick, uint64_t other_lo, uint64_t other_tick)
 {
 	return lo > other_lo || (lo == other_lo && tick > other_tick);
 }
 
-/* How many runs do not begin after that. */
+/* How many runs begin at or before this start and step. */
 static size_t runs_up_to(const struct sw_overlaps *set, uint64_t lo, uint64_t tick)
 {
 	size_t from = 0, to = set->run.n;
@@ -122,6 +128,7 @@ static size_t runs_up_to(const struct sw_overlaps *set, uint64_t lo, uint64_t ti
 	return from;
 }
 
+/* Inserts an empty run at this index. */
 static struct sw_overlap_run *add_run(struct sw_overlaps *set, size_t at)
 {
 	sw_vec_push(&set->run);
@@ -131,6 +138,7 @@ static struct sw_overlap_run *add_run(struct sw_overlaps *set, size_t at)
 	return run;
 }
 
+/* Splits a full run in two. */
 static void halve_run(struct sw_overlaps *set, size_t at)
 {
 	struct sw_overlap_run *upper = add_run(set, at + 1), *run = upper - 1;
@@ -141,6 +149,7 @@ static void halve_run(struct sw_overlaps *set, size_t at)
 	summarise_run(upper);
 }
 
+/* Inserts an interval at its place in the order of start and step. */
 void sw_overlaps_insert(struct sw_overlaps *set, const struct sw_overlap *interval)
 {
 	size_t number = runs_up_to(set, interval->lo, interval->tick);
@@ -159,6 +168,7 @@ void sw_overlaps_insert(struct sw_overlaps *set, const struct sw_overlap *interv
 		halve_run(set, number);
 }
 
+/* Removes interval `at` of a run, and the run with its last one. */
 static void remove_at(struct sw_overlaps *set, size_t number, uint32_t at)
 {
 	struct sw_overlap_run *run = &set->run.at[number];
@@ -232,6 +242,7 @@ struct segment {
 	struct sw_shadow_use *few[SW_INLINE_USES];
 };
 
+/* Adds an empty segment for the offsets [lo, hi). */
 static struct segment *segment_new(struct sw_shadow *shadow, uint64_t lo, uint64_t hi)
 {
 	struct segment *s = sw_alloc(sizeof *s);
@@ -240,6 +251,7 @@ static struct segment *segment_new(struct sw_shadow *shadow, uint64_t lo, uint64
 	return s;
 }
 
+/* Removes a segment, and its references to uses. */
 static void segment_free(struct sw_shadow *shadow, struct sw_use_pool *pool, struct segment *s)
 {
 	sw_intervals_remove(&shadow->segments, &s->at);
@@ -251,6 +263,7 @@ static void segment_free(struct sw_shadow *shadow, struct sw_use_pool *pool, str
 	free(s);
 }
 
+/* Are there so many uses, or boxes, in the segment that some must be forgotten before one more is added? */
 static bool is_full(const struct sw_use_pool *pool, const struct segment *s)
 {
 	size_t bytes = pool->links * sizeof *s->use + pool->live * sizeof **s->use;
@@ -262,6 +275,8 @@ static bool is_full(const struct sw_use_pool *pool, const struct segment *s)
 	return s->n >= SW_MAX_USES || boxes >= SW_MAX_BOXES || bytes > SW_MAX_USES_BYTES;
 }
 
+/* Drops a use from one segment without a replacement; a later conflict with it there is missed, so each use is counted
+ * once. */
 static void forget_use(struct sw_use_pool *pool, struct sw_shadow_use *use)
 {
 	pool->forgotten += !use->forgotten;
@@ -289,6 +304,7 @@ static void segment_thin(struct sw_use_pool *pool, struct segment *s)
 	s->n = kept;
 }
 
+/* Makes room for so many uses. */
 static void segment_grow(struct segment *s, uint32_t room)
 {
 	struct sw_shadow_use **more = sw_alloc(room * sizeof *more);
@@ -315,8 +331,7 @@ static void segment_add(struct sw_use_pool *pool, struct segment *s, struct sw_s
 	pool->links++;
 }
 
-/* The uses of a segment that are not so many that one would be forgotten; `to` has none.  Room for one more, which
-   comes next. */
+/* Fills an empty segment with the uses of another one, and makes room for one more, which comes next. */
 static void segment_copy(struct sw_use_pool *pool, struct segment *to, const struct segment *s)
 {
 	if (s->n >= to->room)
@@ -342,42 +357,50 @@ static struct segment *segment_cut(struct sw_shadow *shadow, struct sw_use_pool 
 	return upper;
 }
 
+/* Do two segments hold the same uses in the same order?  Then they can be one. */
 static bool same_uses(const struct segment *a, const struct segment *b)
 {
 	return a->n == b->n && !memcmp(a->use, b->use, a->n * sizeof *a->use);
 }
 
-static bool use_passed(const struct sw_shadow_env *env, const struct sw_shadow_use *m)
+/* Can nothing conflict with the use any more, since all that comes is ordered after it and no watched wait keeps it? */
+static bool use_passed(const struct sw_shadow_env *env, const struct sw_shadow_use *other)
 {
-	bool kept = env->keep_from <= env->keep_to && m->access.seq >= env->keep_from;
-	return !kept && sw_hb_passed(env->hb, m->access.point);
+	bool kept = env->keep_from <= env->keep_to && other->access.seq >= env->keep_from;
+	return !kept && sw_hb_passed(env->hb, other->access.point);
 }
 
-/* The cheap part of the overlap test: comparing boxes row by row costs a hundred times as much. */
-static bool may_meet(const struct sw_shadow_env *env, const struct sw_shadow_use *m, const struct sw_shadow_use *x)
+/* Must the two be compared at all: by lane, by role and by order?  The cheap part of the test: comparing boxes row by
+ * row costs a hundred times as much. */
+static bool may_meet(const struct sw_shadow_env *env, const struct sw_shadow_use *other,
+		     const struct sw_shadow_use *use)
 {
 	/* The start of a kernel may overlap the kernel before it in its lane, not the rest of itself. */
-	bool same_lane = m->access.point.lane == x->access.point.lane;
-	if ((same_lane && (!x->view || m->access.point.tick == x->access.point.tick)) ||
-	    (!sw_role_writes(m->range.role) && !sw_role_writes(x->range.role)))
+	bool same_lane = other->access.point.lane == use->access.point.lane;
+	if ((same_lane && (!use->view || other->access.point.tick == use->access.point.tick)) ||
+	    (!sw_role_writes(other->range.role) && !sw_role_writes(use->range.role)))
 		return false;
 	return (env->ordered_too && !same_lane) ||
-	       sw_hb_ordered(env->hb, m->access.point, sw_use_view(x)) != SW_ORDER_DOCUMENTED;
+	       sw_hb_ordered(env->hb, other->access.point, sw_use_view(use)) != SW_ORDER_DOCUMENTED;
 }
 
-/* Must m be kept although x comes after it, for a watched wait (keep_from, keep_to)?  The use that needed the wait
-   does not depend on the order of m and x, unless they conflict: then x needed it. */
-static bool asked_about(const struct sw_shadow_env *env, const struct sw_shadow_use *x, const struct sw_shadow_use *m)
+/* Must the other use be kept although the use comes after it, for a watched wait (keep_from, keep_to)?  The use that
+   needed the wait does not depend on the order of the two, unless they conflict: then this use needed it. */
+static bool asked_about(const struct sw_shadow_env *env, const struct sw_shadow_use *use,
+			const struct sw_shadow_use *other)
 {
-	return m->access.seq >= env->keep_from && m->access.seq <= env->keep_to &&
-	       m->access.point.lane != x->access.point.lane && !sw_use_conflicts(m, x);
+	return other->access.seq >= env->keep_from && other->access.seq <= env->keep_to &&
+	       other->access.point.lane != use->access.point.lane && !sw_use_conflicts(other, use);
 }
 
-static bool use_replaces(const struct sw_shadow_env *env, const struct sw_shadow_use *x, const struct sw_shadow_use *m)
+/* Does the new use take the place of the other one: ordered after it, and in conflict with all that the other would
+ * conflict with? */
+static bool use_replaces(const struct sw_shadow_env *env, const struct sw_shadow_use *use,
+			 const struct sw_shadow_use *other)
 {
-	return sw_use_stands_for(x, m) && !(env->apart && env->apart(env->arg, m, x)) &&
-	       (m->access.point.lane == x->access.point.lane ||
-		sw_hb_ordered(env->hb, m->access.point, x->access.point.lane) == SW_ORDER_DOCUMENTED);
+	return sw_use_stands_for(use, other) && !(env->apart && env->apart(env->arg, other, use)) &&
+	       (other->access.point.lane == use->access.point.lane ||
+		sw_hb_ordered(env->hb, other->access.point, use->access.point.lane) == SW_ORDER_DOCUMENTED);
 }
 
 /* Uses that sw_shadow_has_rival() looks at: more cost as much as an evaluation. */
@@ -403,69 +426,76 @@ bool sw_shadow_has_rival(const struct sw_shadow *shadow, const struct sw_hb *hb,
 	return false;
 }
 
-/* m goes from all segments of x, and x may not come to all that m lies in. */
-static void note_goes(struct sw_shadow_env *env, struct sw_shadow_use *m, const struct sw_shadow_use *x)
+/* The other use goes from all segments of the new one.  Where the new one is entered row by row, the other may remain
+ * between its rows (leave_between()). */
+static void note_goes(struct sw_shadow_env *env, struct sw_shadow_use *other, const struct sw_shadow_use *use)
 {
-	m->stamp = env->serial;
-	m->goes = true;
-	env->between |= x->by_rows && !m->by_rows && !sw_use_is_dense(m);
+	other->stamp = env->serial;
+	other->goes = true;
+	env->between |= use->by_rows && !other->by_rows && !sw_use_is_dense(other);
 }
 
-/* Earlier uses are ordered before x, later ones after it. */
-static void segment_visit_late(struct sw_shadow_env *env, struct segment *s, struct sw_shadow_use *x)
+/* Enters a use that was deferred into one segment: it replaces earlier uses, all of which are ordered before it, and is
+ * left out where a later use, all of which are ordered after it, replaces it. */
+static void segment_visit_late(struct sw_shadow_env *env, struct segment *s, struct sw_shadow_use *use)
 {
 	uint32_t kept = 0;
 	bool replaced = false;
 	for (uint32_t i = 0; i < s->n; i++) {
-		struct sw_shadow_use *m = s->use[i];
-		bool later = m->step > x->step;
-		if (use_passed(env, m) || (!later && sw_use_stands_for(x, m))) {
-			note_goes(env, m, x);
-			sw_use_drop(env->pool, m);
+		struct sw_shadow_use *other = s->use[i];
+		bool later = other->step > use->step;
+		if (use_passed(env, other) || (!later && sw_use_stands_for(use, other))) {
+			note_goes(env, other, use);
+			sw_use_drop(env->pool, other);
 			continue;
 		}
-		replaced |= later && sw_use_stands_for(m, x);
-		s->use[kept++] = m;
+		replaced |= later && sw_use_stands_for(other, use);
+		s->use[kept++] = other;
 	}
 	env->pool->links -= s->n - kept;
 	s->n = kept;
 	if (!replaced)
-		segment_add(env->pool, s, x);
+		segment_add(env->pool, s, use);
 }
 
-/* Does the use lie in all of its hull, and so in segments of which it touches nothing? */
+/* Is the use a box that was entered in all of its hull (the bytes from its first to its last), and so also in segments
+ * of which it touches nothing? */
 static bool has_hull(const struct sw_shadow_use *use)
 {
 	return !use->by_rows && !sw_use_is_dense(use);
 }
 
-/* Compares x with m, once for all segments that both lie in: in the first where m still has bytes that they share.
-   Others may have taken over those in the segments before.  True: m goes from the segments of x. */
-static bool meet_use(struct sw_shadow_env *env, const struct segment *s, struct sw_shadow_use *m,
-		     struct sw_shadow_use *x, bool enter)
+/* Compares the new use with an earlier one, once for all segments that both lie in: in the first where the earlier one
+ * still has bytes that they share.  Others may have taken over those in the segments before.  True: the earlier one
+ * goes from the segments of the new one. */
+static bool meet_use(struct sw_shadow_env *env, const struct segment *s, struct sw_shadow_use *other,
+		     struct sw_shadow_use *use, bool enter)
 {
-	if (m->stamp != env->serial) {
-		m->stamp = env->serial;
-		m->goes = use_passed(env, m);
-		m->meets = !m->goes && may_meet(env, m, x) && sw_use_conflicts(m, x);
-		m->goes |= enter && !env->keep_all && use_replaces(env, x, m) && !asked_about(env, x, m);
+	if (other->stamp != env->serial) {
+		other->stamp = env->serial;
+		other->goes = use_passed(env, other);
+		other->meets = !other->goes && may_meet(env, other, use) && sw_use_conflicts(other, use);
+		other->goes |=
+			enter && !env->keep_all && use_replaces(env, use, other) && !asked_about(env, use, other);
 	}
-	if (m->meets && ((!has_hull(m) && !has_hull(x)) || use_shares_bytes_within(m, x, s->at.lo, s->at.hi))) {
-		m->meets = false;
-		m->refs++;
-		*sw_vec_push(&env->met) = m;
+	if (other->meets &&
+	    ((!has_hull(other) && !has_hull(use)) || use_shares_bytes_within(other, use, s->at.lo, s->at.hi))) {
+		other->meets = false;
+		other->refs++;
+		*sw_vec_push(&env->met) = other;
 	}
-	return m->goes;
+	return other->goes;
 }
 
+/* For qsort(): by the record of a use, then by the order in which its accesses were entered. */
 static int by_entry(const void *a, const void *b)
 {
 	const struct sw_shadow_use *x = *(struct sw_shadow_use *const *)a, *y = *(struct sw_shadow_use *const *)b;
 	return x->step != y->step ? (x->step < y->step ? -1 : 1) : (x->entry > y->entry) - (x->entry < y->entry);
 }
 
-/* In an order that does not depend on how memory is cut into segments: those of one segment are in it already. */
-static void report_conflicts(struct sw_shadow_env *env, struct sw_shadow_use *x)
+/* Passes the conflicts of the use to env->meet, in an order that does not depend on how memory is cut into segments. */
+static void report_conflicts(struct sw_shadow_env *env, struct sw_shadow_use *use)
 {
 	if (!env->met.n)
 		return;
@@ -475,29 +505,30 @@ static void report_conflicts(struct sw_shadow_env *env, struct sw_shadow_use *x)
 	if (sorted < env->met.n)
 		qsort(env->met.at, env->met.n, sizeof *env->met.at, by_entry);
 	for (size_t i = 0; i < env->met.n; i++) {
-		env->meet(env->arg, env->met.at[i], x);
+		env->meet(env->arg, env->met.at[i], use);
 		sw_use_drop(env->pool, env->met.at[i]);
 	}
 	free(env->met.at);
 	env->met = (sw_use_vec){0};
 }
 
-static void segment_visit(struct sw_shadow_env *env, struct segment *s, struct sw_shadow_use *x, bool enter)
+/* Compares the use with those of one segment, removes those that it replaces, and with `enter` adds it. */
+static void segment_visit(struct sw_shadow_env *env, struct segment *s, struct sw_shadow_use *use, bool enter)
 {
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < s->n; i++) {
-		struct sw_shadow_use *m = s->use[i];
-		if (meet_use(env, s, m, x, enter)) {
-			env->between |= x->by_rows && !m->by_rows && !sw_use_is_dense(m);
-			sw_use_drop(env->pool, m);
+		struct sw_shadow_use *other = s->use[i];
+		if (meet_use(env, s, other, use, enter)) {
+			env->between |= use->by_rows && !other->by_rows && !sw_use_is_dense(other);
+			sw_use_drop(env->pool, other);
 		} else {
-			s->use[kept++] = m;
+			s->use[kept++] = other;
 		}
 	}
 	env->pool->links -= s->n - kept;
 	s->n = kept;
 	if (enter)
-		segment_add(env->pool, s, x);
+		segment_add(env->pool, s, use);
 }
 
 /* Joins s to the segment below when both hold the same; returns the one that is left. */
@@ -591,12 +622,15 @@ static void enter_bytes(struct sw_shadow *shadow, struct sw_shadow_env *env, str
 #define SW_SEGMENTS_PER_ROW 4u
 #define SW_MOST_BOX_ROWS    4096u
 
+/* Can the box be entered row by row: few rows, disjoint, in the order of their addresses? */
 static bool has_few_rows_apart(const struct sw_range *box)
 {
 	return box->bounded && box->rows <= SW_MOST_BOX_ROWS && box->slices <= SW_MOST_BOX_ROWS &&
 	       box->rows * box->slices <= SW_MOST_BOX_ROWS && sw_range_has_rows_apart(box);
 }
 
+/* Does the hull of the box hold so many more segments than it has rows that entering it in its rows alone is
+ * cheaper? */
 static bool is_better_by_rows(const struct sw_shadow *shadow, const struct sw_shadow_use *use)
 {
 	const struct sw_range *box = &use->range;
@@ -614,10 +648,11 @@ static bool is_better_by_rows(const struct sw_shadow *shadow, const struct sw_sh
 	return false;
 }
 
-/* Between the rows of x: uses that it replaces, and that are there by their hull. */
-static void leave_between(struct sw_shadow *shadow, struct sw_shadow_env *env, const struct sw_shadow_use *x)
+/* Removes, from the segments between the rows of a box, the uses that it replaces and that are there by their hull
+ * alone. */
+static void leave_between(struct sw_shadow *shadow, struct sw_shadow_env *env, const struct sw_shadow_use *use)
 {
-	for (struct sw_interval *at = sw_intervals_from(&shadow->segments, x->range.address); at && at->lo < x->end;
+	for (struct sw_interval *at = sw_intervals_from(&shadow->segments, use->range.address); at && at->lo < use->end;
 	     at = sw_intervals_next(&shadow->segments, at)) {
 		struct segment *s = (struct segment *)at;
 		uint32_t kept = 0;
@@ -631,6 +666,7 @@ static void leave_between(struct sw_shadow *shadow, struct sw_shadow_env *env, c
 	}
 }
 
+/* Enters a box row by row, as few segments lie in its rows and many in its hull. */
 static void enter_rows(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use, bool late)
 {
 	const struct sw_range *box = &use->range;
@@ -646,6 +682,8 @@ static void enter_rows(struct sw_shadow *shadow, struct sw_shadow_env *env, stru
 		leave_between(shadow, env, use);
 }
 
+/* Enters the use in all segments of its bytes, and compares it with those there.  late: it was deferred, and is
+ * compared with none. */
 static void enter_use(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use, bool late)
 {
 	env->between = false;
@@ -660,6 +698,7 @@ static void enter_use(struct sw_shadow *shadow, struct sw_shadow_env *env, struc
 		sweep_segments(shadow, env);
 }
 
+/* For qsort(): by the number of the call. */
 static int by_call(const void *a, const void *b)
 {
 	const struct sw_shadow_use *const *x = a, *const *y = b;

@@ -86,9 +86,10 @@ static inline bool sw_use_is_dense(const struct sw_shadow_use *use)
 }
 
 /* Two uses in one block: do they share bytes that one of them writes?  Atomic updates do not conflict. */
-bool sw_use_conflicts(const struct sw_shadow_use *m, const struct sw_shadow_use *x);
-/* May x supersede m, if it is ordered after m?  (Both lie in one segment, which a dense x covers.) */
-bool sw_use_stands_for(const struct sw_shadow_use *x, const struct sw_shadow_use *m);
+bool sw_use_conflicts(const struct sw_shadow_use *other, const struct sw_shadow_use *use);
+/* May the use supersede the other one, if it is ordered after it: is every later conflict with the other also one with
+   it?  (Both lie in one segment, which a dense use covers.) */
+bool sw_use_stands_for(const struct sw_shadow_use *use, const struct sw_shadow_use *other);
 
 struct sw_shadow {
 	struct sw_intervals segments;
@@ -160,7 +161,7 @@ struct sw_overlaps {
 typedef SW_VEC(void *) sw_overlap_vec;
 
 void sw_overlaps_insert(struct sw_overlaps *set, const struct sw_overlap *interval);
-/* Adds an interval. */
+/* Removes the interval that was inserted with this start, step and owner. */
 void sw_overlaps_remove(struct sw_overlaps *set, uint64_t lo, uint64_t tick, const void *what);
 void sw_overlaps_clear(struct sw_overlaps *set);
 /* Uses that share a byte with [lo, hi), and have a tick after `tick` or a seq from `seq` on, are appended to *out.  out

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
+/* The table of the last calls, by which findings name calls that they know by number only. */
 static void recent_calls_init(struct sw_recent_calls *recent)
 {
 	recent->at = sw_calloc(SW_RECENT_CALLS, sizeof *recent->at);
@@ -31,7 +32,7 @@ struct sw_named_call sw_recent_call(const struct sw_recent_calls *recent, uint64
 	return call->seq == seq ? *call : (struct sw_named_call){.seq = seq};
 }
 
-/* Below 8 a bucket is one number; from there on an octave has eight. */
+/* The bucket of a duration: below 16 ns one for each number, from there on eight for each power of two. */
 static uint32_t bucket_of(uint64_t ns)
 {
 	if (ns < 8)
@@ -41,6 +42,7 @@ static uint32_t bucket_of(uint64_t ns)
 	return at < 8 * SW_HISTOGRAM_OCTAVES ? at : 8 * SW_HISTOGRAM_OCTAVES - 1;
 }
 
+/* The duration in the middle of a bucket, in ns. */
 static uint64_t middle_of(uint32_t bucket)
 {
 	if (bucket < 16)
@@ -76,6 +78,7 @@ uint64_t sw_histogram_quantile(const struct sw_histogram *spread, unsigned perce
 #define KEPT  4096u
 #define ROOMS 64u
 
+/* Prepares to gather findings into the judgement.  keep_possible: findings that are only possible are wanted too. */
 void sw_collect_init(struct sw_collect *collect, struct sw_judgement *judgement, struct sw_arena *arena,
 		     bool keep_possible)
 {
@@ -91,12 +94,13 @@ struct own_cost {
 	struct sw_histogram *spread;
 };
 
-/* NULL: none of its calls has a cost. */
+/* The cost record that belongs to this finding alone; NULL: none of its calls has a cost. */
 static struct own_cost *own_of(const struct sw_finding *finding)
 {
 	return finding->cost == &sw_no_cost ? NULL : (struct own_cost *)(uintptr_t)finding->cost;
 }
 
+/* Frees the histogram of a finding's durations; its quantiles are filled in by then. */
 static void free_spread(const struct sw_finding *finding)
 {
 	struct own_cost *own = own_of(finding);
@@ -117,12 +121,14 @@ void sw_collect_free(struct sw_collect *collect)
 		free_spread(&collect->judgement->findings.at[i]);
 }
 
+/* Hashes the call site of one side: entry point, stack, kind of call and kernel. */
 static uint64_t hash_site(uint64_t hash, const struct sw_access *a)
 {
 	hash = sw_hash_u64(hash ^ ((uint64_t)a->api << 32 | a->stack));
 	return sw_hash_u64(hash ^ ((uint64_t)a->kind << 32 | a->function));
 }
 
+/* The finding's fingerprint: its id and the call sites of its first two sides. */
 static uint64_t hash_sites(const struct sw_finding *f)
 {
 	uint64_t hash = sw_hash_u64((uint64_t)f->id);
@@ -134,7 +140,7 @@ static uint64_t hash_sites(const struct sw_finding *f)
 /* ---- the index: four bytes for a finding, which has its hash ------------------------------------------------------
  */
 
-/* The finding's place, or the free one where it would be. */
+/* The place of a finding in the index by its fingerprint, or the free one where it would be. */
 static uint32_t *place_of(const struct sw_collect *collect, uint64_t hash)
 {
 	size_t i = hash & (collect->index_room - 1);
@@ -143,6 +149,7 @@ static uint32_t *place_of(const struct sw_collect *collect, uint64_t hash)
 	return &collect->index[i];
 }
 
+/* The finding with this fingerprint; NULL: there is none. */
 static struct sw_finding *find_finding(const struct sw_collect *collect, uint64_t hash)
 {
 	uint32_t at = collect->index_room ? *place_of(collect, hash) : 0;
@@ -164,16 +171,19 @@ static void index_finding(struct sw_collect *collect, size_t finding)
 		*place_of(collect, j->findings.at[i].fingerprint) = (uint32_t)i + 1;
 }
 
+/* Are findings like this one kept at all? */
 static bool is_wanted(const struct sw_collect *collect, const struct sw_finding *seen)
 {
 	return !collect->none && (seen->confidence != SW_POSSIBLE || seen->lowered || collect->keep_possible);
 }
 
+/* Is the occurrence `a` of higher severity, or of the same one and more certain? */
 static bool is_stronger(const struct sw_finding *a, const struct sw_finding *b)
 {
 	return a->severity != b->severity ? a->severity > b->severity : a->confidence > b->confidence;
 }
 
+/* Looks up stack and entry point of the calls that the finding names by their numbers only. */
 static void name_calls(const struct sw_collect *collect, struct sw_finding *f)
 {
 	f->last_call = sw_recent_call(&collect->recent, f->last_call.seq);
@@ -188,6 +198,8 @@ static bool accesses_equal(const struct sw_access *a, const struct sw_access *b)
 	       !memcmp((const char *)a + after, (const char *)b + after, sizeof *a - after);
 }
 
+/* A copy of the access that lives as long as the judgement; one that is equal to an access kept lately is not copied
+ * again. */
 static const struct sw_access *keep_access(struct sw_collect *collect, const struct sw_access *access)
 {
 	uint64_t hash = sw_hash_u64(access->seq ^ sw_hash_u64(access->address + access->role));
@@ -203,7 +215,8 @@ static const struct sw_access *keep_access(struct sw_collect *collect, const str
 	return *slot = collect->room++;
 }
 
-/* Pointers in `seen` live as long as the call that found it. */
+/* The finding describes this occurrence from now on; its accesses are copied, since those in `seen` live only as long
+ * as the current call. */
 static void take_occurrence(struct sw_collect *collect, struct sw_finding *finding, const struct sw_finding *seen)
 {
 	*finding = *seen;
@@ -233,7 +246,8 @@ bool sw_collect_describes(const struct sw_collect *collect, const struct sw_find
 	return !known || is_stronger(seen, known);
 }
 
-/* Is memory that the call stack allocated none that the hazard is known for? */
+/* Was this memory allocated by a call stack other than those of the buffers that the hazard is known for?  False also
+ * if no more are listed. */
 static bool is_new_buffer(const struct sw_collect *collect, const struct sw_finding *known, uint32_t stack)
 {
 	const struct sw_allocation *at = collect->judgement->allocations.at;
@@ -253,6 +267,7 @@ bool sw_collect_wants_buffer(const struct sw_collect *collect, const struct sw_f
 	return known && is_new_buffer(collect, known, stack);
 }
 
+/* Lists another allocation that the hazard was met on. */
 static void add_buffer(struct sw_collect *collect, struct sw_finding *known, uint32_t allocation)
 {
 	if (!allocation || !is_new_buffer(collect, known, collect->judgement->allocations.at[allocation - 1].stack))
@@ -261,6 +276,7 @@ static void add_buffer(struct sw_collect *collect, struct sw_finding *known, uin
 	others->allocation[others->n++] = allocation;
 }
 
+/* Notes, for a judge that follows the program, that the finding is new or stronger. */
 static void note_news(struct sw_collect *collect, const struct sw_finding *finding)
 {
 	const uint32_t at = (uint32_t)(finding - collect->judgement->findings.at);
@@ -317,6 +333,7 @@ struct sw_finding *sw_collect_add(struct sw_collect *collect, const struct sw_fi
 	return added;
 }
 
+/* Adds one call of a wait to the cost of its finding. */
 void sw_collect_cost(struct sw_collect *collect, struct sw_finding *finding, const struct sw_wait_cost *cost)
 {
 	struct sw_cost *sum = sw_collect_own_cost(collect, finding);
@@ -367,6 +384,7 @@ void sw_collect_drop(struct sw_collect *collect, struct sw_finding *finding)
 	finding->count = 0;
 }
 
+/* Removes the findings that were dropped. */
 static void take_out_dropped(struct sw_collect *collect)
 {
 	struct sw_judgement *j = collect->judgement;
@@ -388,6 +406,7 @@ static uint64_t capped_quantile(const struct sw_histogram *spread, unsigned perc
 	return ns < worst_ns ? ns : worst_ns;
 }
 
+/* Fills in the quantiles of a finding's durations and its share of the run (span_ns). */
 static void sum_up(struct sw_cost *cost, const struct sw_histogram *spread, uint64_t span_ns)
 {
 	double share = span_ns ? 1e6 * (double)cost->total_ns / (double)span_ns : 0;
@@ -399,7 +418,7 @@ static void sum_up(struct sw_cost *cost, const struct sw_histogram *spread, uint
 	cost->share_ppm = share < 1e9 ? (uint32_t)share : 1000000000u;
 }
 
-/* The recoverable time: the middle of the interval. */
+/* The recoverable time: the middle of its bounds; 0 where no replay was made. */
 static uint64_t middle_gain(const struct sw_finding *f)
 {
 	return f->cost->replayed
@@ -407,9 +426,10 @@ static uint64_t middle_gain(const struct sw_finding *f)
 		       : 0;
 }
 
-/* Advice that wins nothing is not worth a warning: where the device is what the run waits for, a wait less is as long.
- * Of a wait that is made once, only what is certain counts: nothing tells it from the one at the end of a measurement.
- * Of a replay that does not give the run back, only the upper end can be trusted. */
+/* The time that following the advice can be trusted to save.  Advice that wins nothing is not worth a warning: where
+ * the device is what the run waits for, a wait less is as long.  Of a wait that is made once only what is certain
+ * counts: nothing tells it from the one at the end of a measurement.  Of a replay that does not give the run back, only
+ * the upper end can be trusted. */
 static uint64_t saved_time(const struct sw_finding *f)
 {
 	if (f->cost->calls == 1)
@@ -419,7 +439,8 @@ static uint64_t saved_time(const struct sw_finding *f)
 	return f->cost->nothing ? 0 : middle_gain(f);
 }
 
-/* The host time that makes a warning or none. */
+/* The host time, by the rule of the finding's kind, that decides between warning and note: the time that its calls
+ * waited or took, without the longest one where only repeated waits count. */
 static uint64_t severity_time(const struct sw_finding *f, enum sw_finding_severity by, uint64_t waited)
 {
 	const bool repeated = by == SW_SEVERITY_BY_REPEATED_WAIT || by == SW_SEVERITY_BY_REPEATED_TOTAL;
@@ -430,6 +451,8 @@ static uint64_t severity_time(const struct sw_finding *f, enum sw_finding_severi
 	return ns > f->cost->worst_ns ? ns - f->cost->worst_ns : 0;
 }
 
+/* At the end: makes a wait that costs much a warning, and hides one that costs little (folds it into a sum).  waited:
+ * the time in calls that waited, in ns. */
 static void settle_cost(struct sw_collect *collect, struct sw_finding *f, uint64_t waited, uint64_t fold_below_ns)
 {
 	struct sw_judgement *j = collect->judgement;
@@ -453,6 +476,7 @@ static void settle_cost(struct sw_collect *collect, struct sw_finding *f, uint64
 	}
 }
 
+/* For qsort_r() of indexes: the order of the report, the most severe and the costliest first. */
 static int compare_findings(const void *x, const void *y, void *arg)
 {
 	const struct sw_finding *at = arg, *a = &at[*(const uint32_t *)x], *b = &at[*(const uint32_t *)y];
@@ -497,6 +521,7 @@ static void sort_findings(struct sw_judgement *j)
 /* Large programs allocate, and load code, from hundreds of places while they warm up: the costliest are listed. */
 #define SW_MAX_LISTED 10u
 
+/* Hides all but the first findings with this id; the others are counted in the sum of folded waits. */
 static void list_the_first(struct sw_judgement *j, int id)
 {
 	size_t listed = 0;

@@ -8,11 +8,13 @@ static const struct sw_finding_info infos[] = {
 #include "detect/findings.def"
 };
 
+/* The rows of the table in order; NULL ends. */
 const struct sw_finding_info *sw_finding_info_at(size_t index)
 {
 	return index < sizeof infos / sizeof *infos ? &infos[index] : NULL;
 }
 
+/* The table's row of a finding by its number (102 for SW102); NULL: unknown. */
 const struct sw_finding_info *sw_finding_info(int number)
 {
 	for (size_t i = 0; i < sizeof infos / sizeof *infos; i++)

@@ -92,6 +92,7 @@ uint64_t sw_forbidden_enter(struct sw_model *m, uint64_t rules, uint64_t *entere
 	return hold;
 }
 
+/* The state of a thread for the rules; added if it is new. */
 static struct gate_thread *thread_of(struct sw_model *m, uint32_t thread)
 {
 	struct gate_thread *t = sw_map_ptr(&m->forbidden->threads, thread);
@@ -102,7 +103,8 @@ static struct gate_thread *thread_of(struct sw_model *m, uint32_t thread)
 	return t;
 }
 
-/* Threads get names, and others, after their first calls. */
+/* Rules whose scope is threads of this thread's name.  Asked again at each call, as threads get their names, and
+ * others, after their first calls. */
 static uint64_t named_rules(struct sw_model *m, struct gate_thread *t, uint32_t thread)
 {
 	const struct sw_gate *gate = m->forbidden->gate;
@@ -125,6 +127,7 @@ void sw_forbidden_capture_begun(struct sw_model *m, uint64_t capture, uint32_t t
 	thread_of(m, thread)->captures++;
 }
 
+/* The capture has ended: its thread leaves the scope of rules about captures. */
 void sw_forbidden_capture_ended(struct sw_model *m, uint64_t capture)
 {
 	const uint64_t *thread = m->forbidden ? sw_map_find(&m->forbidden->captures, capture) : NULL;
@@ -134,6 +137,7 @@ void sw_forbidden_capture_ended(struct sw_model *m, uint64_t capture)
 	sw_map_delete(&m->forbidden->captures, capture);
 }
 
+/* Rules whose scope is a Python function that is in this stack. */
 static uint64_t python_rules(struct sw_model *m, uint32_t stack)
 {
 	struct sw_forbidden *f = m->forbidden;
@@ -151,7 +155,7 @@ static uint64_t python_rules(struct sw_model *m, uint32_t stack)
 	return rules;
 }
 
-/* Rules that hold for the call. */
+/* All rules, one bit each, in whose scope the call is. */
 static uint64_t rules_of(struct sw_model *m, const struct sw_access *call)
 {
 	struct gate_thread *t = thread_of(m, call->thread);
@@ -175,12 +179,14 @@ static const struct {
 	{SW_GATE_DEVICE_WAIT, SW_FINDING_FORBIDDEN_DEVICE_WAIT},
 };
 
+/* The bit of a kind of calls in a rule's set of kinds. */
 static uint32_t gate_bit(enum sw_gate_kind kind)
 {
 	return 1u << kind;
 }
 
-/* Stream-ordered memory (cudaMallocAsync) is made for loops: neither an allocation nor a release here. */
+/* The kinds of forbidden calls that an allocation or a release belongs to.  Stream-ordered memory (cudaMallocAsync) is
+ * made for loops: it counts as neither here. */
 static uint32_t memory_kinds(const struct sw_wait *w)
 {
 	const struct sw_rec_alloc *a = (const void *)w->record.rec;
@@ -195,11 +201,14 @@ static uint32_t memory_kinds(const struct sw_wait *w)
 	return w->id == SW_FINDING_DEVICE_FREE || f->memory == SW_MEM_MAPPED ? gate_bit(SW_GATE_FREE) : 0;
 }
 
+/* Did the call load code? */
 static bool is_load(const struct sw_wait *w)
 {
 	return w->what.kind == SW_REC_CODE_LOAD || w->id == SW_FINDING_MODULE_LOAD;
 }
 
+/* The kinds of calls, one bit each, that this call belongs to and that a rule may forbid.  blocks: it makes the host
+ * wait, whether anything was pending or not. */
 static uint32_t kinds_of(const struct sw_wait *w, const struct sw_wait_cost *cost, bool blocks)
 {
 	const struct sw_rec_sync *sync = (const void *)w->record.rec;
@@ -223,6 +232,7 @@ static uint32_t kinds_of(const struct sw_wait *w, const struct sw_wait_cost *cos
 	return kinds;
 }
 
+/* Adds the finding that a rule forbids the call; other: a second call that takes part, NULL: none. */
 static struct sw_finding *report_forbidden(struct sw_model *m, int id, uint32_t rule, enum sw_fix fix,
 					   const struct sw_access *call, const struct sw_access *other)
 {
@@ -239,6 +249,7 @@ static struct sw_finding *report_forbidden(struct sw_model *m, int id, uint32_t 
 	return sw_collect_add(&m->collect, &seen, NULL);
 }
 
+/* Adds the finding that a rule forbids the call, with its cost and what it waited for. */
 static void report_wait(struct sw_model *m, int id, uint32_t rule, const struct sw_wait *w,
 			const struct sw_wait_cost *cost)
 {
@@ -252,6 +263,8 @@ static void report_wait(struct sw_model *m, int id, uint32_t rule, const struct 
 		sw_collect_more(&m->collect, f)->waited_for = w->waited_for;
 }
 
+/* Counts a call for rule i ("no more than so many calls"), in an NVTX range anew for each entry; true: there are too
+ * many now. */
 static bool over_calls(struct sw_model *m, uint32_t thread, uint32_t i)
 {
 	const struct sw_gate_rule *rule = &m->forbidden->gate->rule[i];

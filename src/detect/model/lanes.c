@@ -60,6 +60,7 @@ const struct sw_event_state *sw_event_after(struct sw_model *m, const struct sw_
 	return NULL;
 }
 
+/* The event was destroyed: a later one may have its handle. */
 void sw_event_forget(struct sw_model *m, uint64_t handle)
 {
 	free(sw_map_ptr(&m->events->by_handle, handle));
@@ -72,12 +73,14 @@ void sw_event_waits_forget(struct sw_model *m)
 		m->lanes->at.at[i].event_waits_made = 0;
 }
 
+/* The context of the lane's stream. */
 static uint8_t context_of_lane(const struct sw_model *m, const struct sw_lane_state *lane)
 {
 	return m->j->streams.at[lane->stream].ctx;
 }
 
-/* May work that was given to this lane in a pause be pending? */
+/* May work that was given to this lane itself while the recorder paused be pending?  Not if the host waited for the
+ * lane since. */
 static bool hides_own(const struct sw_model *m, const struct sw_lane_state *lane)
 {
 	return lane->waited_seq < m->cut_seq && lane->made_seq < m->cut_seq;
@@ -148,6 +151,7 @@ void sw_captures_forget(struct sw_model *m)
 
 /* ---- streams ----------------------------------------------------------------------------------------------------- */
 
+/* Does any lane take part in this capture? */
 bool sw_capture_lives(const struct sw_model *m, uint64_t capture)
 {
 	for (size_t i = 0; m->lanes->capturing && capture && i < m->lanes->at.n; i++)
@@ -162,6 +166,7 @@ void sw_capture_join(struct sw_model *m, struct sw_lane_state *lane_state, uint6
 	lane_state->capture = capture;
 }
 
+/* The lane's stream is not part of a capture any more. */
 void sw_capture_leave(struct sw_model *m, struct sw_lane_state *lane_state)
 {
 	m->lanes->capturing -= lane_state->capture != 0;
@@ -177,7 +182,7 @@ void sw_capture_end(struct sw_model *m, uint64_t capture)
 		}
 }
 
-/* The one stream other than that of the call that is part of its capture; 0: none, or several. */
+/* The one stream other than this lane's that is part of its capture; 0: none, or several. */
 uint32_t sw_capture_other_stream(const struct sw_model *m, const struct sw_lane_state *lane_state)
 {
 	uint32_t other = 0;
@@ -197,6 +202,7 @@ uint32_t sw_capture_other_stream(const struct sw_model *m, const struct sw_lane_
 /* Calls that became nodes and may still be named by a description. */
 #define SW_MAX_ORIGINS 65536u
 
+/* Remembers a captured call for the description of the graph that it became a node of; the oldest goes. */
 void sw_origin_remember(struct sw_model *m, const struct sw_access *what)
 {
 	struct sw_captures *g = m->captures;
@@ -246,7 +252,8 @@ void sw_asked_order_unclear(struct sw_model *m, const struct sw_access *what)
 		asked->unclear = true;
 }
 
-/* One address for each byte: memory of the host may have several.  False: it may lie elsewhere, too. */
+/* Gives the range the one address by which its bytes are compared: memory of the host may have several.  False: it may
+ * lie elsewhere, too. */
 static bool has_one_address(const struct sw_model *m, struct sw_range *range)
 {
 	uint64_t offset;
@@ -315,11 +322,13 @@ void sw_lanes_free(struct sw_lanes *lanes)
 	free(lanes);
 }
 
+/* How many lanes the order engine has made. */
 uint32_t sw_lanes_count(const struct sw_model *m)
 {
 	return (uint32_t)m->lanes->at.n;
 }
 
+/* The stream, context and thread of a record, as the order engine takes them. */
 struct sw_hb_at sw_model_at(const struct sw_model *m, const struct sw_record *r, uint64_t stream)
 {
 	(void)m;
@@ -336,7 +345,7 @@ struct sw_hb_at sw_model_at(const struct sw_model *m, const struct sw_record *r,
    further ones of a call site, so that memory does not grow with the run.  A timeline draws each of them anyway. */
 #define SW_MAX_STREAMS 16384u
 
-/* Which description lanes of this kind share; 0: the lane has one of its own. */
+/* A key for the description that this lane shares with others; 0: it has one of its own. */
 static uint64_t shared_key(const struct sw_model *m, const struct sw_hb_at *at, enum sw_lane_kind kind, bool many)
 {
 	uint64_t key = (uint64_t)kind << 40 | (uint64_t)at->ctx << 32;
@@ -374,6 +383,7 @@ static uint32_t describe_stream(struct sw_model *m, const struct sw_hb_at *at, u
 	return index;
 }
 
+/* The state of a lane; empty for a new lane that got the number of an old one. */
 struct sw_lane_state *sw_model_lane_state(struct sw_model *m, uint32_t lane)
 {
 	while (m->lanes->at.n <= lane)
@@ -405,6 +415,8 @@ bool sw_model_captured(struct sw_model *m, const struct sw_hb_at *at)
 	return m->lanes->capturing && sw_model_lane(m, at, &lane)->capture;
 }
 
+/* Enqueues the current call as work of a stream, together with other contexts or as a kernel that may overlap
+ * (`others`).  False: the stream captures, so that nothing is executed. */
 bool sw_model_enqueue_with(struct sw_model *m, const struct sw_record *r, uint64_t stream,
 			   const struct sw_others *others)
 {
@@ -477,6 +489,7 @@ void sw_pending_push(struct sw_model *m, struct sw_lane_state *lane, uint64_t se
 	lane->pending[(lane->pending_first + lane->pending_n++) % lane->pending_room] = (struct sw_pending){seq, tick};
 }
 
+/* The host knows now that this work is done: tells the observer of each piece. */
 void sw_pending_completed(struct sw_model *m, const sw_covered_vec *done, uint64_t t_ns)
 {
 	for (size_t i = 0; i < done->n; i++) {

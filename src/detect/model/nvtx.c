@@ -8,6 +8,7 @@
 #include "detect/model/model.h"
 #include "detect/model/forbidden.h"
 
+/* Reads "OPERATOR, seq = N" from a range's name; sequence 0: it has another form. */
 static struct sw_forward_name read_forward_name(const char *name)
 {
 	static const char before[] = ", seq = ";
@@ -31,7 +32,8 @@ static void remember_forward_call(struct sw_forward_call *call, uint64_t sequenc
 	call->stack = call->several ? 0 : r->stack;
 }
 
-/* A call was made in such a range: remembers its stack, or returns the stack of the forward call; 0 unknown. */
+/* For a call in a range of a forward pass: remembers its stack.  For one in a backward pass: the stack of the forward
+ * call with its sequence number; 0 also if unknown. */
 static uint32_t forward_take(struct sw_model *m, struct sw_forward *forward, struct sw_forward_name name,
 			     const struct sw_record *r)
 {
@@ -84,12 +86,14 @@ struct sw_nvtx_state *sw_nvtx_new(void)
 
 /* ---- stacks ------------------------------------------------------------------------------------------------------ */
 
+/* Key of a thread that has made no CUDA call yet, by its id of the kernel's. */
 static uint64_t waiting_key(uint32_t tid)
 {
 	return UINT64_C(1) << 32 | tid;
 }
 
-/* A thread whose ranges were reported before its first call brings them with it. */
+/* The open ranges of a thread; NULL: none, unless `make`.  A thread whose ranges were reported before its first call
+ * brings them with it. */
 static struct sw_nvtx_stack *stack_of(struct sw_model *m, uint32_t thread, bool make)
 {
 	struct sw_nvtx_stack *stack = sw_map_ptr(&m->nvtx->threads, thread);
@@ -108,6 +112,7 @@ static struct sw_nvtx_stack *stack_of(struct sw_model *m, uint32_t thread, bool 
 	return stack;
 }
 
+/* The open ranges of a thread that has made no CUDA call yet, made if it has none. */
 static struct sw_nvtx_stack *stack_of_tid(struct sw_model *m, uint32_t tid)
 {
 	struct sw_nvtx_stack *stack = sw_map_ptr(&m->nvtx->threads, waiting_key(tid));
@@ -141,7 +146,8 @@ uint64_t sw_nvtx_entries(struct sw_model *m, uint32_t thread, uint32_t rule)
 	return stack && stack->entered ? stack->entered[rule] : 0;
 }
 
-/* In a backward pass ranges of single operators lie within the one that counts. */
+/* The stack of the forward call whose backward pass this call is part of; 0: unknown.  In a backward pass ranges of
+ * single operators lie within the one that counts. */
 uint32_t sw_nvtx_forward(struct sw_model *m, const struct sw_record *r)
 {
 	const struct sw_nvtx_stack *stack = m->nvtx->threads.n ? stack_of(m, r->thread, false) : NULL;
@@ -154,6 +160,8 @@ uint32_t sw_nvtx_forward(struct sw_model *m, const struct sw_record *r)
 
 /* ---- ranges ------------------------------------------------------------------------------------------------------ */
 
+/* The number of the range in the judgement's list, which ranges of one name within the same range share.  within: that
+ * of the range around it. */
 static uint32_t describe_range(struct sw_model *m, const struct open_range *range, uint32_t within)
 {
 	const size_t n = strlen(range->name), d = strlen(range->domain_name);
@@ -170,7 +178,7 @@ static uint32_t describe_range(struct sw_model *m, const struct open_range *rang
 	return (uint32_t)m->j->nvtx.n;
 }
 
-/* A range within one of the same scope continues that entry. */
+/* Notes the rules in whose scope the range is.  A range within one of the same scope continues that entry. */
 static void enter_scopes(struct sw_model *m, struct sw_nvtx_stack *stack, struct open_range *range)
 {
 	uint64_t inside = 0;
@@ -186,6 +194,7 @@ static void enter_scopes(struct sw_model *m, struct sw_nvtx_stack *stack, struct
 	range->holds |= sw_forbidden_enter(m, range->scope & ~inside, stack->entered);
 }
 
+/* A range begins on the thread of this stack of ranges. */
 static void begin_range(struct sw_model *m, struct sw_nvtx_stack *stack, const struct sw_record *r,
 			const struct sw_rec_range *range)
 {
@@ -208,6 +217,7 @@ static void begin_range(struct sw_model *m, struct sw_nvtx_stack *stack, const s
 		sw_map_put_ptr(&m->nvtx->started, range->id, stack);
 }
 
+/* Passes a range to the observer; open: its end was not recorded. */
 static void report_range(struct sw_model *m, const struct sw_nvtx_stack *stack, const struct open_range *range,
 			 uint64_t end_ns, bool open)
 {
@@ -222,13 +232,15 @@ static void report_range(struct sw_model *m, const struct sw_nvtx_stack *stack, 
 									   .open = open});
 }
 
+/* Frees the names of a range. */
 static void drop_range(struct open_range *range)
 {
 	free(range->name);
 	free(range->domain_name);
 }
 
-/* Ranges of other domains, and started ones, may lie above it: they continue. */
+/* Ends the innermost range with this domain and id.  Ranges of other domains, and started ones, may lie above it: they
+ * continue. */
 static void end_range(struct sw_model *m, struct sw_nvtx_stack *stack, uint64_t domain, uint64_t id, uint64_t t_ns)
 {
 	size_t i = stack->open.n;
@@ -245,6 +257,7 @@ static void end_range(struct sw_model *m, struct sw_nvtx_stack *stack, uint64_t 
 	}
 }
 
+/* Handles a record of an NVTX range: pushed, popped, started or ended. */
 void sw_nvtx_take(struct sw_model *m, const struct sw_record *r)
 {
 	const struct sw_rec_range *range = (const struct sw_rec_range *)(const void *)r->rec;
@@ -274,11 +287,13 @@ void sw_nvtx_take(struct sw_model *m, const struct sw_record *r)
 
 /* ---- end --------------------------------------------------------------------------------------------------------- */
 
+/* The later of two times. */
 static uint64_t later_of(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
 
+/* At the end: reports the ranges that have not ended. */
 void sw_nvtx_finish(struct sw_model *m)
 {
 	struct sw_map_slot slot;

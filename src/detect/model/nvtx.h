@@ -16,12 +16,13 @@ void sw_nvtx_take(struct sw_model *m, const struct sw_record *r);
 uint32_t sw_nvtx_of(struct sw_model *m, uint32_t thread);
 /* The stack of the forward call whose backward pass this call is part of; 0 unknown. */
 uint32_t sw_nvtx_forward(struct sw_model *m, const struct sw_record *r);
-/* Rules that forbid calls, by whose scopes the thread is in (model/forbidden.h); how often it entered that of one. */
+/* The rules (one bit each) that forbid calls in an NVTX range which the thread is in (model/forbidden.h). */
 uint64_t sw_nvtx_rules(struct sw_model *m, uint32_t thread);
+/* How often the thread has entered the scope of a rule. */
 uint64_t sw_nvtx_entries(struct sw_model *m, uint32_t thread, uint32_t rule);
-/* Reports ranges that have not ended. */
 /* Where the recorder pauses or goes on: closes all ranges, since their ends may be missing. */
 void sw_nvtx_forget(struct sw_model *m);
+/* At the end: reports the ranges that have not ended. */
 void sw_nvtx_finish(struct sw_model *m);
 struct sw_nvtx_state *sw_nvtx_new(void);
 void sw_nvtx_free(struct sw_nvtx_state *nvtx);

@@ -20,7 +20,8 @@ static uint64_t distance_of(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* from + (at - from_at) * (to - from) / (to_at - from_at), also outside of the two. */
+/* from + (at - from_at) * (to - from) / (to_at - from_at): the time at `at` on the line through two readings of both
+ * clocks, also outside of the two. */
 static uint64_t interpolate_time(uint64_t at, uint64_t from_at, uint64_t to_at, uint64_t from, uint64_t to)
 {
 	const __int128 moved = (__int128)at - from_at;
@@ -29,6 +30,8 @@ static uint64_t interpolate_time(uint64_t at, uint64_t from_at, uint64_t to_at, 
 	return value < 0 ? 0 : value > UINT64_MAX ? UINT64_MAX : (uint64_t)value;
 }
 
+/* Adds a reading of both clocks, that of the time stamps and that of the trace.  Where the two did not run alike since
+ * the reading before, the clock has jumped there. */
 static void time_clock_add(struct sw_time_clock *clock, const struct sw_file_header *header,
 			   const struct sw_record *record)
 {
@@ -55,7 +58,8 @@ static void time_clock_add(struct sw_time_clock *clock, const struct sw_file_hea
 	*sw_vec_push(&clock->pairs) = pair;
 }
 
-/* The last pair whose clock is not behind; the last but one at most, so that there is one after it. */
+/* Index of the last reading at or before this time of the device's clock; the last but one at most, so that there is
+ * one after it to interpolate with. */
 static size_t clock_before(const struct sw_time_clock *clock, uint64_t gpu_ns)
 {
 	size_t low = 0, high = clock->pairs.n - 1;
@@ -69,7 +73,7 @@ static size_t clock_before(const struct sw_time_clock *clock, uint64_t gpu_ns)
 	return low;
 }
 
-/* Ticks of a time stamp, going by the pairs so far. */
+/* The processor's ticks at a time stamp, by the readings so far. */
 static uint64_t time_clock_ticks(const struct sw_time_clock *clock, uint64_t gpu_ns)
 {
 	if (!clock->pairs.n)
@@ -81,7 +85,7 @@ static uint64_t time_clock_ticks(const struct sw_time_clock *clock, uint64_t gpu
 	return interpolate_time(gpu_ns, p[0].gpu_ns, p[1].gpu_ns, p[0].ticks, p[1].ticks);
 }
 
-/* Nanoseconds of the trace; false: the clock jumped there, or was never read. */
+/* The trace's time in nanoseconds at a time stamp; false: the clock jumped there, or was never read. */
 static bool time_clock_ns(const struct sw_time_clock *clock, uint64_t gpu_ns, uint64_t *t_ns)
 {
 	if (clock->pairs.n < 2 || clock->jumps > JUMPS)
@@ -101,13 +105,15 @@ static void time_clock_free(struct sw_time_clock *clock)
 	free(clock->jumped.at);
 }
 
+/* For qsort(): by sequence number. */
 static int by_seq(const void *x, const void *y)
 {
 	const struct sw_time *a = x, *b = y;
 	return a->seq < b->seq ? -1 : a->seq > b->seq;
 }
 
-/* Sorts, and makes one of those that have the same sequence number. */
+/* Sorts the times by call, and joins those of one call to the time from its first work's start to its last one's
+ * end. */
 static void settle_times(struct sw_times *times)
 {
 	size_t kept = 0;
@@ -138,6 +144,8 @@ static bool times_add(struct sw_times *times, uint64_t seq, uint64_t start, uint
 	return true;
 }
 
+/* At the end: sorts the times, and converts them from the device's clock to the trace's; those that it was not read for
+ * are dropped and counted. */
 static void times_finish(struct sw_times *times, const struct sw_time_clock *clock)
 {
 	size_t kept = 0;
@@ -230,6 +238,7 @@ struct join {
 
 /* ---- calls of the program ---------------------------------------------------------------------------------------- */
 
+/* The calls of the thread with this id of the kernel's. */
 static struct thread *thread_of(struct join *j, uint32_t tid)
 {
 	struct thread *t = sw_map_ptr(&j->threads, tid);
@@ -260,15 +269,16 @@ static void remember_call(struct join *j, const struct sw_record *r)
 	*sw_vec_push(&t->calls) = (struct ours){r->seq, r->rec->ticks, to};
 }
 
+/* For how many ticks the call overlaps [from, to). */
 static uint64_t common_ticks(const struct ours *o, uint64_t from, uint64_t to)
 {
 	const uint64_t low = o->from > from ? o->from : from, high = o->to < to ? o->to : to;
 	return low < high ? high - low : 0;
 }
 
-/* The call of this thread that was in progress then; 0: none is known.  A clock that is not ours may be set or steered
-   while the program runs, and is then wrong by more than its readings tell: without a call that encloses the time, the
-   one that has more than half of it. */
+/* The recorded call of this thread that was in progress from `from` to `to` (ticks, give or take `slack`); 0: none is
+ * known.  A clock that is not ours may be set or steered while the program runs, and is then wrong by more than its
+ * readings tell: without a call that encloses the time, the one that has more than half of it. */
 static uint64_t call_at(const struct thread *t, uint64_t from, uint64_t to, uint64_t slack)
 {
 	size_t low = t->first, high = t->calls.n;
@@ -299,6 +309,8 @@ static uint64_t call_at(const struct thread *t, uint64_t from, uint64_t to, uint
    is said but by the thread's own waits. */
 #define FIRST_HANDLE 3u
 
+/* A key for the stream of a record.  Default streams share their handles among contexts and threads, so theirs has
+ * both. */
 static uint64_t stream_key(const struct sw_record *r, uint64_t stream)
 {
 	if (stream >= FIRST_HANDLE)
@@ -307,6 +319,8 @@ static uint64_t stream_key(const struct sw_record *r, uint64_t stream)
 	       (r->rec->flags & SW_RF_PER_THREAD ? 4 : 0) | stream;
 }
 
+/* Notes that this work will be over when the current wait is, if the waiting thread itself put it on the stream in the
+ * same context. */
 static void expect_bound(struct join *j, const struct sw_record *r, const struct last *last)
 {
 	if (last->ctx == r->rec->ctx && last->thread == r->thread && j->bounds.n < BOUNDS)
@@ -330,8 +344,7 @@ static void wait_begins(struct join *j, const struct sw_record *r)
 		*sw_map_put(&j->open, r->seq) = (uint64_t)first << 32 | (j->bounds.n - first);
 }
 
-/* A wait has returned: the work that it waited for had ended by now; a failed wait bounds nothing.  `range`: first and
-   number of its bounds, as wait_begins() packed them. */
+/* A wait has returned: the work that it waited for had ended by now; a failed wait bounds nothing. */
 static void wait_ends(struct join *j, const struct sw_record *r)
 {
 	const uint64_t begin = ((const struct sw_rec_end *)(const void *)r->rec)->begin_seq;
@@ -341,6 +354,7 @@ static void wait_ends(struct join *j, const struct sw_record *r)
 		j->bounds.at[i].t_ns = r->t_ns;
 }
 
+/* Follows the work that was put on each stream last, and the waits that bound when it ended. */
 static void watch_work(struct join *j, const struct sw_record *r)
 {
 	uint64_t stream;
@@ -361,8 +375,8 @@ static void watch_work(struct join *j, const struct sw_record *r)
 	}
 }
 
-/* Work starts after the call that puts it there began, and has ended before a wait for it ends: by how much the
-   clock of the device can be wrong at most. */
+/* By how much the device's clock, as converted, can be wrong at most: work starts after the call that puts it there
+ * began, and has ended before a wait for it ends. */
 static void bound_error(struct join *j)
 {
 	struct sw_gpu_summary *s = &j->times->summary;
@@ -387,6 +401,8 @@ static void bound_error(struct join *j)
 
 /* ---- activities -------------------------------------------------------------------------------------------------- */
 
+/* Finds the recorded call in which this driver call, as CUPTI saw it, was made: by thread and time.  Work with its
+ * correlation id is the recorded call's. */
 static void join_call(struct join *j, const struct sw_rec_activity *a)
 {
 	const uint64_t from = time_clock_ticks(&j->clock, a->start), to = time_clock_ticks(&j->clock, a->end);
@@ -403,7 +419,7 @@ static void join_call(struct join *j, const struct sw_rec_activity *a)
 	*sw_map_put(&j->by_correlation, a->correlation) = j->theirs_n++ % CALLS + 1;
 }
 
-/* False: its call has not come. */
+/* Adds the time of this work on the device to the call that put it there.  False: that call has not come yet. */
 static bool place_activity(struct join *j, const struct activity *a)
 {
 	const uint64_t at = sw_map_get(&j->by_correlation, a->correlation);
@@ -420,6 +436,7 @@ static bool place_activity(struct join *j, const struct activity *a)
 	return true;
 }
 
+/* Tries again to find the calls of work that came before them in the trace. */
 static void place_waiting(struct join *j)
 {
 	size_t kept = 0;
@@ -429,6 +446,7 @@ static void place_waiting(struct join *j)
 	j->waiting.n = kept;
 }
 
+/* Handles a record of CUPTI's: a driver call, or work on the device. */
 static void take_activity(struct join *j, const struct sw_rec_activity *a)
 {
 	struct sw_gpu_summary *s = &j->times->summary;
@@ -453,6 +471,7 @@ static void take_activity(struct join *j, const struct sw_rec_activity *a)
 	*sw_vec_push(&j->waiting) = work;
 }
 
+/* Handles one record of the trace: work on the device, a clock reading, or a call of the program. */
 static void take_record(struct join *j, const struct sw_record *r)
 {
 	if (r->rec->kind == SW_REC_ACTIVITY) {
@@ -469,6 +488,7 @@ static void take_record(struct join *j, const struct sw_record *r)
 	}
 }
 
+/* After the last record: converts all times, bounds their error, and counts the work without a call. */
 static void finish_join(struct join *j)
 {
 	struct sw_gpu_summary *s = &j->times->summary;

@@ -28,6 +28,7 @@ struct sw_schedule_feed {
 	SW_VEC(struct sw_polling) polling; /* by sw_model_thread() */
 };
 
+/* The state of the feed: the loops of queries that threads are in. */
 struct sw_schedule_feed *sw_schedule_feed_new(void)
 {
 	return sw_calloc(1, sizeof(struct sw_schedule_feed));
@@ -46,11 +47,13 @@ static uint64_t timing_site(const struct sw_access *call)
 	return sw_hash_u64(hash ^ ((uint64_t)call->kind << 32 | call->function));
 }
 
+/* The record's body; the caller knows its kind. */
 static const void *rec_of(const struct sw_record *r)
 {
 	return r->rec;
 }
 
+/* Tells the schedule of the stream: its device, and whether the legacy default stream orders it. */
 static void add_queue(struct sw_model *m, uint32_t stream)
 {
 	static const enum sw_queue_kind kinds[] = {
@@ -72,6 +75,7 @@ static void add_queue(struct sw_model *m, uint32_t stream)
 #define THREADS_EACH 1024u
 #define SHARED_EACH  98304u
 
+/* How much of its device a launch fills, in quarters rounded up, 1 to 4; 4 also if the device is not known. */
 static uint32_t device_quarters(struct sw_model *m, const struct sw_rec_launch *l, int device)
 {
 	const struct sw_trace_device *d;
@@ -88,11 +92,13 @@ static uint32_t device_quarters(struct sw_model *m, const struct sw_rec_launch *
 	return 4;
 }
 
+/* A number, not 0, that work of one kind and size shares; `more` tells apart what kind and size do not. */
 static uint64_t likeness_of(const struct sw_schedule_work *work, uint64_t more)
 {
 	return sw_hash_u64(more ^ sw_hash_u64((uint64_t)work->kind << 56 ^ work->bytes)) | 1;
 }
 
+/* The way of a copy over the bus, as the schedule calls it. */
 static enum sw_work_kind copy_kind(const struct sw_wait *w)
 {
 	static const enum sw_work_kind kinds[] = {[SW_MOVES_OTHER] = SW_DOES_OTHER,
@@ -108,6 +114,7 @@ static bool may_be_address(uint64_t value)
 	return value >> 32 && !(value >> 47);
 }
 
+/* Hashes the words of a parameter, but not those that may be addresses: they differ although the work is alike. */
 static uint64_t hash_number(uint64_t hash, const uint8_t *from, uint32_t bytes)
 {
 	for (uint64_t word; bytes; from += sizeof word) {
@@ -121,8 +128,7 @@ static uint64_t hash_number(uint64_t hash, const uint8_t *from, uint32_t bytes)
 	return hash;
 }
 
-/* The numbers among the parameters: a kernel that is told to do less takes less.  Addresses differ although the work is
-   the same (two buffers in turn). */
+/* Hashes the numbers among the parameters of a launch: a kernel that is told to do less takes less time. */
 static uint64_t hash_numbers(const struct sw_model *m, const struct sw_record *r, uint32_t function)
 {
 	const struct sw_trace_function *f = sw_reader_function(m->reader, function);
@@ -137,7 +143,8 @@ static uint64_t hash_numbers(const struct sw_model *m, const struct sw_record *r
 	return hash;
 }
 
-/* Alike is what one line launches with the same numbers: elsewhere the kernel may do more or less. */
+/* Fills in what the schedule needs of a launch.  Launches are alike, and take as long as each other, if one line of the
+ * program makes them with the same numbers: elsewhere the kernel may do more or less. */
 static void describe_launch(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w,
 			    struct sw_schedule_work *work)
 {
@@ -184,6 +191,8 @@ static void describe_work(struct sw_model *m, const struct sw_record *r, const s
 	work->like = likeness_of(work, w->staged);
 }
 
+/* Passes the work that a call put on its stream to the schedule, with the time it took on the device if that was
+ * recorded. */
 static void feed_work(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w)
 {
 	struct sw_schedule_work work = {.seq = r->seq, .queue = w->what.stream};
@@ -209,12 +218,14 @@ static void feed_work(struct sw_model *m, const struct sw_record *r, const struc
 
 /* ---- events and waits -------------------------------------------------------------------------------------------- */
 
+/* Does the stream capture a graph now, so that nothing runs? */
 static bool in_capture(struct sw_model *m, const struct sw_record *r, uint64_t stream)
 {
 	struct sw_hb_at at = sw_model_at(m, r, stream);
 	return sw_model_captured(m, &at);
 }
 
+/* Passes the record of an event, or a stream's wait for one, to the schedule. */
 static void feed_event(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w)
 {
 	const struct sw_rec_event_record *e = rec_of(r);
@@ -268,6 +279,7 @@ static void feed_wait(struct sw_model *m, const struct sw_record *r, const struc
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
+/* Tells the schedule that a call began at t_ns: its place in the program and how long its own work takes. */
 static void enter_work(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w, uint64_t t_ns)
 {
 	struct sw_schedule_call call = {.seq = r->seq,
@@ -278,6 +290,7 @@ static void enter_work(struct sw_model *m, const struct sw_record *r, const stru
 	sw_schedule_enter(m->schedule, &call);
 }
 
+/* The loop of queries that this thread may be in. */
 static struct sw_polling *polling_of(struct sw_model *m, uint32_t thread)
 {
 	const uint32_t number = sw_model_thread(m, thread);
@@ -286,7 +299,7 @@ static struct sw_polling *polling_of(struct sw_model *m, uint32_t thread)
 	return &m->feed->polling.at[number];
 }
 
-/* A loop of queries is one wait, from the first that was not successful to the one that was. */
+/* Passes a loop of queries as one wait, from the first that was not successful to the one that was. */
 static void feed_query(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w)
 {
 	const struct sw_rec_sync *q = rec_of(r);
@@ -371,6 +384,7 @@ struct asked {
 	uint64_t ns;
 };
 
+/* For qsort(): the costliest findings first, equal ones in their order. */
 static int compare_cost(const void *x, const void *y)
 {
 	const struct asked *a = x, *b = y;
@@ -408,6 +422,7 @@ static bool host_may_need(const struct sw_finding *f)
 	}
 }
 
+/* The change to the run that following the finding's advice would make; false: none that can be replayed. */
 static bool change_of(const struct sw_finding *f, struct sw_what_if *change)
 {
 	for (size_t i = 0; f->fix && i < sizeof changes / sizeof *changes; i++) {
@@ -424,7 +439,7 @@ static bool change_of(const struct sw_finding *f, struct sw_what_if *change)
 	return false;
 }
 
-/* "Allocate once" is one advice for the call that allocates and for the one that releases. */
+/* Do the two findings have one advice ("allocate once"), for the call that allocates and for the one that releases? */
 static bool are_partners(const struct sw_finding *a, const struct sw_finding *b)
 {
 	return (sw_finding_details(a)->maker.seq &&
@@ -439,6 +454,7 @@ struct price {
 	uint64_t least, most;
 };
 
+/* The host time, at least and at most, that the change itself costs the program once, such as pinning a buffer. */
 static struct price price_of(const struct sw_finding *f)
 {
 	uint64_t one = f->cost->calls ? f->cost->total_ns / f->cost->calls : 0;
@@ -465,7 +481,8 @@ static struct price price_of(const struct sw_finding *f)
 	}
 }
 
-/* No wait that goes away saves more than it took.  Other changes let work overlap that did not. */
+/* Does the change save no more than its calls took?  A wait that goes away does not; other changes let work overlap
+ * that did not. */
 static bool bounded_by_cost(const struct sw_finding *f)
 {
 	return f->id != SW_FINDING_LEGACY_SERIALISATION && f->id != SW_FINDING_MODULE_LOAD;
@@ -492,11 +509,14 @@ struct trial {
 	size_t sets;
 };
 
+/* Finding `index` in the order of cost. */
 static const struct sw_finding *asked_finding(const struct sw_model *m, const struct trial *t, size_t index)
 {
 	return &m->j->findings.at[t->asked[index].finding];
 }
 
+/* Chooses the findings to replay the run for: the costliest, and of long runs fewer on their own, since each replay
+ * passes all nodes of the schedule. */
 static void choose_findings(struct sw_model *m, struct trial *t)
 {
 	struct sw_judgement *j = m->j;
@@ -513,6 +533,7 @@ static void choose_findings(struct sw_model *m, struct trial *t)
 		t->alone = most < LEAST_ALONE ? (t->n < LEAST_ALONE ? t->n : LEAST_ALONE) : most;
 }
 
+/* Adds the change of one finding to a set of changes that are made together. */
 static void add_change(struct sw_model *m, struct trial *t, struct set *set, size_t index)
 {
 	const struct sw_finding *f = asked_finding(m, t, index);
@@ -552,6 +573,7 @@ static void compose_changes(struct sw_model *m, struct trial *t)
 
 /* ---- what comes of it -------------------------------------------------------------------------------------------- */
 
+/* a - b, at least 0. */
 static uint64_t less_or_zero(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
@@ -562,6 +584,7 @@ static uint64_t least_of(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* Bounds the gain by the time that the calls took, then subtracts what the change itself costs. */
 static void subtract_price(struct sw_gain *gain, const struct set *set)
 {
 	gain->low_ns = less_or_zero(least_of(gain->low_ns, set->most_ns), set->price.most);
@@ -569,6 +592,7 @@ static void subtract_price(struct sw_gain *gain, const struct set *set)
 	gain->high_ns = less_or_zero(least_of(gain->high_ns, set->most_ns), set->price.least);
 }
 
+/* Writes the gain into the cost of a finding or of the run. */
 static void fill_cost(struct sw_cost *cost, const struct sw_gain *gain, bool reliable)
 {
 	cost->recoverable_low_ns = gain->known ? gain->low_ns : 0;

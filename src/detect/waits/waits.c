@@ -29,6 +29,7 @@ struct sw_polls {
 	struct sw_map by_site; /* call site of a query loop, and thread -> struct poll */
 };
 
+/* The loops of queries that may be busy waits (SW403), none yet. */
 struct sw_polls *sw_polls_new(void)
 {
 	return sw_calloc(1, sizeof(struct sw_polls));
@@ -43,6 +44,7 @@ void sw_polls_free(struct sw_polls *polls)
 	free(polls);
 }
 
+/* Adds SW403 for a loop of queries that took `ns`, in which a core did nothing else. */
 static void report_poll(struct sw_model *m, const struct poll *poll, const struct sw_access *what, uint64_t ns)
 {
 	struct sw_finding seen = {.id = SW_FINDING_BUSY_POLL,
@@ -115,6 +117,7 @@ struct sw_stalls {
 	struct ring stalled, holders;
 };
 
+/* The last calls that were held up, and those that may have held them (SW310, SW311), none yet. */
 struct sw_stalls *sw_stalls_new(void)
 {
 	return sw_calloc(1, sizeof(struct sw_stalls));
@@ -125,6 +128,7 @@ void sw_stalls_free(struct sw_stalls *stalls)
 	free(stalls);
 }
 
+/* Does a call of this kind only hand work over to the device, so that it should return at once? */
 static bool hands_over(uint8_t kind)
 {
 	return kind == SW_REC_LAUNCH || kind == SW_REC_COPY || kind == SW_REC_COPY_ND || kind == SW_REC_SET ||
@@ -132,7 +136,8 @@ static bool hands_over(uint8_t kind)
 	       kind == SW_REC_STREAM_WAIT;
 }
 
-/* Calls during which the driver was seen to keep others out, or must, as they change what all work relies on. */
+/* Is this a kind of call during which the driver was seen to keep other threads out, or must, as it changes what all
+ * work relies on? */
 static bool holds_host(uint8_t kind)
 {
 	return kind == SW_REC_ALLOC || kind == SW_REC_FREE || kind == SW_REC_CONFIG || kind == SW_REC_CODE_LOAD ||
@@ -148,11 +153,13 @@ static bool all_the_time(const struct sw_access *holder, const struct sw_access 
 	       holder->t_ns + holder->dur_ns + slack >= stalled->t_ns + stalled->dur_ns;
 }
 
+/* Keeps the call in the ring; the oldest goes. */
 static void remember_stall(struct ring *stalls, const struct sw_access *what)
 {
 	stalls->at[stalls->made++ % SW_STALLS] = *what;
 }
 
+/* Adds SW310: the call took long while another thread's call held the driver's lock. */
 static void report_lock(struct sw_model *m, const struct sw_access *stalled, const struct sw_access *holder)
 {
 	struct sw_finding seen = {
@@ -171,9 +178,8 @@ static void report_lock(struct sw_model *m, const struct sw_access *stalled, con
 					.ns = stalled->dur_ns, .waited = true, .parts.lock_ns = stalled->dur_ns});
 }
 
-/* The record of one thread's call may come before or after that of the other's: the one that comes last looks for the
- * other.
- */
+/* Pairs a call that was held up with one of another thread that held the driver's lock for all of that time.  Either
+ * may come last in the trace: the one that does looks for the other. */
 static void look_for_lock(struct sw_model *m, const struct sw_access *what)
 {
 	bool holder = holds_host(what->kind);
@@ -247,6 +253,7 @@ struct sw_legacy {
 	SW_VEC(struct sw_legacy_site) sites;
 };
 
+/* The waits of legacy default streams for other streams (SW304), none yet. */
 struct sw_legacy *sw_legacy_new(void)
 {
 	return sw_calloc(1, sizeof(struct sw_legacy));
@@ -258,12 +265,15 @@ void sw_legacy_free(struct sw_legacy *legacy)
 	free(legacy);
 }
 
+/* Does a call of this kind put work on a stream that takes time there? */
 static bool is_work(uint8_t kind)
 {
 	return kind == SW_REC_LAUNCH || kind == SW_REC_COPY || kind == SW_REC_COPY_ND || kind == SW_REC_SET ||
 	       kind == SW_REC_GRAPH_LAUNCH || kind == SW_REC_HOST_FUNC;
 }
 
+/* The call that the legacy stream of this lane waited with last; empty for a new stream with the number of an old
+ * one. */
 static struct sw_legacy_site *site_of(struct sw_model *m, uint32_t lane)
 {
 	uint32_t serial = sw_hb_lane_serial(m->hb, lane);
@@ -341,6 +351,8 @@ static void holds_back(struct sw_model *m, struct sw_legacy_site *site, const st
 	}
 }
 
+/* The order engine made an order that nothing else had made: notes it if the current call has it through a legacy
+ * default stream. */
 void sw_legacy_edge(struct sw_model *m, const struct sw_hb_edge *edge)
 {
 	if (!m->wait || edge->to_seq != m->record->seq)
@@ -361,6 +373,7 @@ struct sw_call_waits {
 	sw_covered_vec scratch; /* what the call that ends covered */
 };
 
+/* The state of the calls in flight, for what each waits for. */
 struct sw_call_waits *sw_call_waits_new(void)
 {
 	return sw_calloc(1, sizeof(struct sw_call_waits));
@@ -395,6 +408,7 @@ static const struct {
 	[SW_OWN_LOAD] = {5000000, 0},
 };
 
+/* How long (ns) a call of this kind, on so many bytes, plausibly needs for its own work. */
 uint64_t sw_wait_own(enum sw_own what, uint64_t bytes)
 {
 	uint64_t mib = bytes >> 20, rest = bytes & 0xfffff;
@@ -403,6 +417,7 @@ uint64_t sw_wait_own(enum sw_own what, uint64_t bytes)
 	return own_work[what].base_ns + mib * own_work[what].ns_per_mib + ((rest * own_work[what].ns_per_mib) >> 20);
 }
 
+/* Clears the state of a call, but keeps its memory. */
 static void reset_wait(struct sw_wait *w)
 {
 	sw_covered_vec covered = w->covered;
@@ -432,6 +447,7 @@ struct sw_wait *sw_wait_open(struct sw_model *m, const struct sw_record *r)
 	return w;
 }
 
+/* The state of the current call, which has one record: valid until the next such call. */
 struct sw_wait *sw_wait_single(struct sw_model *m, const struct sw_record *r)
 {
 	struct sw_wait *w = &m->waits->single;
@@ -461,6 +477,8 @@ sw_covered_vec *sw_wait_scratch(struct sw_model *m)
 	return &m->waits->scratch;
 }
 
+/* Adds work that the call waits for: the token stands for it, `order` says whether a document or a measurement shows
+ * that it waits.  Beyond SW_WAIT_TOKENS it is dropped. */
 void sw_wait_add(struct sw_model *m, struct sw_wait *w, sw_hb_token token, enum sw_order order)
 {
 	if (!token)
@@ -479,8 +497,8 @@ void sw_wait_covers(void *arg, uint32_t lane, uint64_t known, uint64_t covered)
 	*sw_vec_push(list) = (struct sw_covered){lane, known, covered};
 }
 
-/* The work that was done last: of one stream the last that it was given; of several streams the device's clock decides;
-   without it, it is unknown. */
+/* Finds the work that the wait was for, i.e. that was done last: on one stream the last that it was given; of several
+ * streams the device's clock decides; without it, it is unknown. */
 static void look_for_work(struct sw_model *m, struct sw_wait *w)
 {
 	uint64_t end = 0;
@@ -518,8 +536,6 @@ void sw_wait_peek(struct sw_model *m, struct sw_wait *w, sw_hb_token token)
 	sw_hb_wait_drop(m->hb, token);
 }
 
-/* ---- work that is not known to be done --------------------------------------------------------------------------- */
-
 /* ---- the end of a call ------------------------------------------------------------------------------------------- */
 
 void sw_wait_drop(struct sw_model *m, struct sw_wait *w)
@@ -536,6 +552,7 @@ static bool is_timed(uint8_t kind)
 	       kind == SW_REC_GRAPH_LAUNCH;
 }
 
+/* Adds the time on the device to the operation that the observer gets. */
 static void add_times(struct sw_model *m, struct sw_operation *op)
 {
 	struct sw_gpu_summary *gpu = &m->j->gpu;

@@ -62,11 +62,13 @@ struct sw_wide_syncs {
 	SW_VEC(struct sw_wide_lane) lanes;
 };
 
+/* The watch over waits for too much (SW401, SW402), of none yet. */
 struct sw_wide_syncs *sw_wide_new(void)
 {
 	return sw_calloc(1, sizeof(struct sw_wide_syncs));
 }
 
+/* The call site of a wait, which all its waits share. */
 static struct sw_sync_site *site_of(struct sw_model *m, const struct sw_access *call)
 {
 	uint64_t key = sw_collect_site(call);
@@ -79,6 +81,7 @@ static struct sw_sync_site *site_of(struct sw_model *m, const struct sw_access *
 	return site;
 }
 
+/* The watched lane of this number; NULL: no wait that is watched covers it. */
 static struct sw_wide_lane *lane_of(struct sw_model *m, uint32_t lane)
 {
 	for (size_t i = 0; i < m->wide->lanes.n; i++)
@@ -87,7 +90,8 @@ static struct sw_wide_lane *lane_of(struct sw_model *m, uint32_t lane)
 	return NULL;
 }
 
-/* The part of a stream's work that the site needs.  NULL: of too many streams to give an advice. */
+/* The need of the site for this stream's work: who needed its waits to cover the stream.  NULL: there are too many
+ * streams to give an advice. */
 static struct sw_sync_need *need_of(struct sw_model *m, struct sw_sync_site *site, uint32_t stream)
 {
 	for (uint32_t i = 0; i < site->n; i++)
@@ -101,6 +105,7 @@ static struct sw_sync_need *need_of(struct sw_model *m, struct sw_sync_site *sit
 	return &site->need[site->n++];
 }
 
+/* Notes that another stream needed the wait: it used what the covered work touched. */
 static void add_reader(struct sw_model *m, struct sw_sync_site *site, struct sw_sync_need *need, uint32_t stream)
 {
 	for (uint32_t i = 0; i < need->tos; i++)
@@ -114,6 +119,7 @@ static void add_reader(struct sw_model *m, struct sw_sync_site *site, struct sw_
 
 /* ---- lanes under watch ------------------------------------------------------------------------------------------- */
 
+/* Ends the watch of a lane: the site needed its wait if the host needed any of what it covered. */
 static void close_lane(struct sw_model *m, const struct sw_wide_lane *lane)
 {
 	struct sw_sync_need *need = lane->host ? need_of(m, lane->site, lane->stream) : NULL;
@@ -124,6 +130,7 @@ static void close_lane(struct sw_model *m, const struct sw_wide_lane *lane)
 	need->work = sw_recent_call(&m->collect.recent, lane->host_seq);
 }
 
+/* Removes the lane from those that are watched; another one takes its place. */
 static void forget_lane(struct sw_model *m, struct sw_wide_lane *lane)
 {
 	*lane = m->wide->lanes.at[--m->wide->lanes.n];
@@ -150,6 +157,8 @@ static void drop_old_lanes(struct sw_model *m, uint64_t seq)
 	}
 }
 
+/* Notes that the host needed the lane's work up to `tick`, as far as the watched wait covers it and nothing else showed
+ * it to the host. */
 static void host_needs(struct sw_wide_lane *lane, uint64_t tick, uint64_t seq)
 {
 	if (tick > lane->covered)
@@ -160,7 +169,8 @@ static void host_needs(struct sw_wide_lane *lane, uint64_t tick, uint64_t seq)
 	lane->host_seq = seq;
 }
 
-/* A wait covers the lane: from now on it is the one that is asked for. */
+/* A wait of the site covers the lane: from now on uses of the covered work are needs of this wait.  An earlier watched
+ * wait of the lane ends; the work that nothing needed of it is handed on to this one. */
 static void watch_lane(struct sw_model *m, struct sw_sync_site *site, const struct sw_covered *covered)
 {
 	struct sw_lane_state *lane_state = sw_model_lane_state(m, covered->lane);
@@ -195,6 +205,7 @@ static bool wait_stays(const struct sw_sync_site *site)
 	return site->excluded && site->busy;
 }
 
+/* Removes the lanes whose wait stays whatever is advised. */
 static void forget_staying(struct sw_model *m)
 {
 	for (size_t i = m->wide->lanes.n; i-- > 0;)
@@ -204,7 +215,8 @@ static void forget_staying(struct sw_model *m)
 
 /* ---- waits ------------------------------------------------------------------------------------------------------- */
 
-/* Everything in the lane was covered before, but not by what the advice leaves: does this wait cover it again? */
+/* Would this wait of a stream or the context cover the watched lane again, if the earlier wait that covers it were
+ * removed as advised? */
 static bool covers_again(const struct sw_model *m, const struct sw_wait *w, const struct sw_wide_lane *lane)
 {
 	const struct sw_rec_sync *sync = (const struct sw_rec_sync *)(const void *)w->record.rec;
@@ -212,6 +224,7 @@ static bool covers_again(const struct sw_model *m, const struct sw_wait *w, cons
 					     : lane->stream == w->what.stream;
 }
 
+/* Watches for this wait also the lanes that earlier, watched waits covered and that it covers again. */
 static void watch_again(struct sw_model *m, struct sw_sync_site *site, const struct sw_wait *w)
 {
 	for (size_t i = 0; i < m->wide->lanes.n; i++) {
@@ -346,6 +359,7 @@ void sw_wide_asked(struct sw_model *m, struct sw_point point, uint64_t seq)
 		exclude_watched(m);
 }
 
+/* The first record whose uses a watched wait may still be needed for; UINT64_MAX: no wait is watched. */
 static uint64_t since_of(const struct sw_model *m)
 {
 	uint64_t since = UINT64_MAX;
@@ -378,6 +392,7 @@ void sw_wide_forget(struct sw_model *m)
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
 
+/* Did the waits of the site need less than all work of some stream that they waited for? */
 static bool needs_less(const struct sw_sync_site *site)
 {
 	for (uint32_t i = 0; i < site->n; i++)
@@ -386,6 +401,7 @@ static bool needs_less(const struct sw_sync_site *site)
 	return false;
 }
 
+/* Adds one need to the finding's advice. */
 static void add_need(struct sw_model *m, struct sw_finding *f, struct sw_need need)
 {
 	struct sw_finding_details *more = sw_collect_more(&m->collect, f);
@@ -393,6 +409,7 @@ static void add_need(struct sw_model *m, struct sw_finding *f, struct sw_need ne
 		more->need[more->needs++] = need;
 }
 
+/* Writes into the finding which work the host, and which streams, needed of the site's waits. */
 static void advise_needs(struct sw_model *m, struct sw_finding *f, const struct sw_sync_site *site)
 {
 	for (uint32_t i = 0; i < site->n; i++) {
@@ -412,6 +429,7 @@ static void advise_needs(struct sw_model *m, struct sw_finding *f, const struct 
 	f->covered = site->n;
 }
 
+/* How many needs the advice would list. */
 static uint32_t needs_of(const struct sw_sync_site *site)
 {
 	uint32_t all = 0;
@@ -420,7 +438,8 @@ static uint32_t needs_of(const struct sw_sync_site *site)
 	return all;
 }
 
-/* True: an advice was given. */
+/* Completes SW401 for the site, or drops it: if its needs are not known, or not less than it waited for, or if without
+ * its waits the next ones would take as long.  True: an advice was given. */
 static bool finish_wide(struct sw_model *m, const struct sw_sync_site *site)
 {
 	struct sw_finding *f = sw_collect_find(&m->collect, SW_FINDING_OVER_WIDE_SYNC, &site->call);
@@ -437,7 +456,8 @@ static bool finish_wide(struct sw_model *m, const struct sw_sync_site *site)
 	return true;
 }
 
-/* "Remove the call" must hold for every call of the place, and when other waits are made narrower. */
+/* Drops SW402 ("remove the call") unless it holds for every call of the place.  narrower: some waits get the advice to
+ * be made narrower; then this one must not be needed either. */
 static void finish_redundant(struct sw_model *m, const struct sw_sync_site *site, bool narrower)
 {
 	struct sw_finding *f = sw_collect_find(&m->collect, SW_FINDING_REDUNDANT_SYNC, &site->call);
