@@ -10,12 +10,14 @@ each side the least and the median, ms, and the ratio to bare of both:
   start   from the start of the program until PyTorch and the device can be used
   first   the first round
   steady  the median of the last half of the rounds
-  rest    from the program's last line to the end of the command: what the recorder, or `run`, does at the end
+  exit    from the program's last line to its end: Python, the driver, the recorder
+  report  from there to the end of the command: what `run` does
 and of the traces the bytes, and those of code from memory in them.  `scaling`: paired_calls in 1, 2, 4, 8, 16 threads.
 """
 import argparse
 import json
 import os
+import re
 import shutil
 import statistics
 import struct
@@ -34,40 +36,46 @@ def kinds():
     return {name: int(text.split(f"X({name}, ")[1].split(",")[0]) for name in ("IMAGE", "IMAGE_DATA", "PACK_DATA")}
 
 
-def bytes_of_kinds(path, wanted):
-    """(bytes of the trace's records, of them code of images, number of IMAGE records)"""
+def records_of(path):
+    """(kind, the record's bytes) of each record"""
     with open(path, "rb") as file:
         trace = file.read()
     header, chunk = struct.unpack_from("<II", trace, 16)
-    whole = data = images = 0
     for start in range(header, len(trace) - 32, chunk):
         magic, _, _, committed = struct.unpack_from("<IIII", trace, start)
         if magic != 0x4b484353:
             continue
         at, end = start + 32, start + 32 + committed
         while at < end:
-            kind = trace[at]
             size = struct.unpack_from("<H", trace, at + 2)[0] * 8
             if not size:
                 break
-            whole += size
-            data += size if kind in (wanted["IMAGE_DATA"], wanted["PACK_DATA"]) else 0
-            images += kind == wanted["IMAGE"]
+            yield trace[at], trace[at:at + size]
             at += size
+
+
+def bytes_of_kinds(path, wanted):
+    """(bytes of the trace's records, of them code of images, number of IMAGE records)"""
+    whole = data = images = 0
+    for kind, record in records_of(path):
+        whole += len(record)
+        data += len(record) if kind in (wanted["IMAGE_DATA"], wanted["PACK_DATA"]) else 0
+        images += kind == wanted["IMAGE"]
     return whole, data, images
 
 
 class Side:
     def __init__(self, name, options, cache):
         self.name, self.options, self.cache = name, options, cache
-        self.values = {"start": [], "first": [], "steady": [], "rest": []}
+        self.values = {"start": [], "first": [], "steady": [], "exit": [], "report": []}
         self.traces = []
 
 
 def run_once(side, asked, part, folder, wanted):
     trace = os.path.join(folder, "trace.swt")
     environment = dict(os.environ)
-    words = [asked.python, os.path.join(HERE, "torch_rounds.py"), part]
+    words = ["sh", "-c", '"$@"; status=$?; echo "{\\"ended\\": $(date +%s.%N)}"; exit $status', "sh",
+             asked.python, os.path.join(HERE, "torch_rounds.py"), part]
     if asked.sim:
         environment["SIMULATED"] = "1"
         environment["LD_LIBRARY_PATH"] = os.path.join(asked.build, "sim")
@@ -81,14 +89,15 @@ def run_once(side, asked, part, folder, wanted):
     environment["STARTED"] = repr(time.monotonic())
     done = subprocess.run(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
                           timeout=170, check=False)
-    ended = time.monotonic()
-    lines = [json.loads(line) for line in done.stdout.split("\n") if line.startswith('{"start_ms"') or line.startswith('{"left"')]
-    if len(lines) != 2:
+    reported = time.time()
+    lines = [json.loads(line) for line in done.stdout.split("\n") if re.match(r'{"(start_ms|left|ended)"', line)]
+    if len(lines) != 3:
         print(f"# {side.name}: failed, exit status {done.returncode}: {done.stderr[-600:]}")
         return False
     rounds = lines[0]["rounds_ms"]
     side.values["start"].append(lines[0]["start_ms"])
-    side.values["rest"].append((ended - lines[1]["left"]) * 1e3)
+    side.values["exit"].append((lines[2]["ended"] - lines[1]["left"]) * 1e3)
+    side.values["report"].append((reported - lines[2]["ended"]) * 1e3)
     if rounds:
         side.values["first"].append(rounds[0])
         side.values["steady"].append(statistics.median(rounds[len(rounds) // 2:]))
@@ -119,7 +128,7 @@ def programs(asked, part, seconds):
             took = time.monotonic() - begin
             done += 1
     print(f"# {part}: {done} rounds of all\n# side            what      least   median  / least / median")
-    for what in ("start", "first", "steady", "rest"):
+    for what in ("start", "first", "steady", "exit", "report"):
         for side in sides:
             own, bare = side.values[what], sides[0].values[what]
             if own:

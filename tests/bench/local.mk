@@ -8,6 +8,14 @@ EXTRA_DIST += tests/bench/torch_rounds.py
 dist_check_SCRIPTS += tests/bench/first_use.py
 TESTS += tests/bench/test_paired_programs.py
 dist_check_SCRIPTS += tests/bench/test_paired_programs.py
+# Code from memory of ten programs of PyTorch, first and second run; the test needs no PyTorch.
+EXTRA_DIST += tests/bench/image_use.py
+TESTS += tests/bench/test_image_use.py
+dist_check_SCRIPTS += tests/bench/test_image_use.py
+# Five of them, bare and recorded in turn.
+EXTRA_DIST += tests/bench/pytorch_pairs.py
+TESTS += tests/bench/test_pytorch_pairs.py
+dist_check_SCRIPTS += tests/bench/test_pytorch_pairs.py
 check_PROGRAMS += tests/bench/bench_hb
 tests_bench_bench_hb_LDADD = libswhb.a libswbase.a
 include tests/bench/recorder.mk

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program of PyTorch that says how long its first use of everything took, and how long each later round.
 
-usage: torch_rounds.py inference|training|import [ROUNDS]
+usage: torch_rounds.py inference|training|graphed|import [ROUNDS]
   inference  four threads, each on a stream of its own, pass a small transformer with a convolution in front (half precision)
   training   steps of a small GPT: embedding, attention, AdamW
+  graphed    steps of training whose blocks are graphed callables; the first one captures them
   import     one call of CUDA after the import
 STARTED in the environment: time.monotonic() before the program was started.  SIMULATED: without what needs cuBLAS or cuDNN.
 Prints one line of JSON: start_ms (until PyTorch and the device can be used), rounds_ms.
@@ -129,15 +130,34 @@ def training(rounds):
     return [timed(step) for _ in range(rounds)]
 
 
+def graphed(rounds):
+    width, heads, blocks, batch, length = (32, 2, 1, 2, 8) if SIMULATED else (384, 6, 4, 8, 128)
+    x = torch.randn(batch, length, width).cuda()
+    model = torch.nn.Sequential(*(Block(width, heads) for _ in range(blocks))).cuda()
+    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    callables = []
+
+    def step():
+        if not callables:
+            callables.append(torch.cuda.make_graphed_callables(model, (x,)))
+        optimiser.zero_grad(set_to_none=True)
+        loss = callables[0](x).square().mean()
+        loss.backward()
+        optimiser.step()
+        loss.item()
+
+    return [timed(step) for _ in range(rounds)]
+
+
 def main():
     torch.manual_seed(0)
     torch.zeros(1, device="cuda")
     torch.cuda.synchronize()
     started = (time.monotonic() - BEGUN) * 1e3
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 40
-    work = {"inference": inference, "training": training, "import": lambda _: []}[sys.argv[1]]
+    work = {"inference": inference, "training": training, "graphed": graphed, "import": lambda _: []}[sys.argv[1]]
     print(json.dumps({"start_ms": started, "rounds_ms": work(rounds)}), flush=True)
-    print(json.dumps({"left": time.monotonic()}), flush=True)
+    print(json.dumps({"left": time.time()}), flush=True)
 
 
 main()
