@@ -44,8 +44,8 @@ int main(int argc, char **argv)
 		argc, argv, "SW102 for what a copy reads that did not make the host wait",
 		"a synchronous copy between buffers of the device, which does not wait; then another stream overwrites "
 		"what it reads",
-		"the copy goes to memory of a managed pool (managed), of a pool of the host (host), or to mapped "
-		"memory of the host (mapped): it waits",
+		"the copy goes to memory of cuMemAllocManaged (managed; broken: of a managed pool, which is as the "
+		"device's to a copy), of a pool of the host (host), or to mapped memory of the host (mapped): it waits",
 		{"managed", "host", "mapped"});
 	Device d;
 	CUmemPoolProps p = {};
@@ -56,13 +56,19 @@ int main(int argc, char **argv)
 		mapped(d, c.fixed);
 		return 0;
 	}
+	if (c.fixed && c.is("managed")) {
+		CHECK(cuMemAllocManaged(&to, BYTES, CU_MEM_ATTACH_GLOBAL));
+		copy(d, to);
+		CHECK(cuMemFree(to));
+		return 0;
+	}
 	p.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
 	p.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
 	p.location.id = d.device;
-	if (c.fixed && c.is("host")) {
+	if (c.fixed) {
 		p.location.type = CU_MEM_LOCATION_TYPE_HOST;
 		p.location.id = 0;
-	} else if (c.fixed) {
+	} else if (c.is("managed")) {
 		p.allocType = static_cast<CUmemAllocationType>(MANAGED);
 		p.location.type = static_cast<CUmemLocationType>(NOWHERE);
 		p.location.id = 0;

@@ -1,5 +1,5 @@
 # tests of gpu
-EXTRA_DIST += tests/gpu/run tests/gpu/cupti_agent.c tests/gpu/completeness.py tests/gpu/gputime.py tests/gpu/overhead.py tests/gpu/savings/savings.py tests/gpu/savings/confirm.py tests/gpu/savings/train_slow.py tests/gpu/spin.cu tests/gpu/neighbours tests/gpu/neighbour.c tests/gpu/soak tests/gpu/soak_churn.c tests/gpu/soak_torch.py tests/gpu/two/calls.cu tests/gpu/two/facts.cu tests/gpu/managed/faults.cu tests/gpu/confirm/run tests/gpu/confirm/explore tests/gpu/confirm/planted.cu
+EXTRA_DIST += tests/gpu/run tests/gpu/cupti_agent.c tests/gpu/completeness.py tests/gpu/gputime.py tests/gpu/overhead.py tests/gpu/savings/savings.py tests/gpu/savings/confirm.py tests/gpu/savings/train_slow.py tests/gpu/spin.cu tests/gpu/neighbours tests/gpu/neighbour.c tests/gpu/soak tests/gpu/soak_churn.c tests/gpu/soak_torch.py tests/gpu/two/calls.cu tests/gpu/two/facts.cu tests/gpu/managed/faults.cu tests/gpu/managed/copies.cu tests/gpu/confirm/run tests/gpu/confirm/explore tests/gpu/confirm/planted.cu
 
 TESTS += tests/gpu/test_neighbours.sh
 dist_check_SCRIPTS += tests/gpu/test_neighbours.sh

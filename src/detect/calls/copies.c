@@ -215,8 +215,7 @@ enum join {
 	MAY,	/* the documents leave it open */
 };
 
-/* [asynchronous][source][destination].  Managed memory may lie on either side of the bus: where that leaves two
-   readings of the order, the one with more order is taken. */
+/* [asynchronous][source][destination].  MANAGED, cudaMallocManaged's: copies wait (measured, see place_in_copy()). */
 static const enum join joins[2][4][4] = {
 	{
 		/*            PAGEABLE PINNED MANAGED DEVICE */
@@ -350,13 +349,23 @@ static void join_host(struct sw_model *m, struct sw_wait *w, enum join join)
 		sw_wait_add(m, w, sw_hb_wait_point(m->hb, w->what.point.lane), SW_ORDER_MEASURED);
 }
 
+/* To a copy, memory of a managed pool is device memory, wherever its pages are: one between two such sides, or with
+   cudaMalloc's, does not make the host wait, and one from pageable memory is in flight when the call returns.  A set of
+   it waits, and so do all copies with cudaMallocManaged's (measured on H200, driver 580.159.04, CUDA 13.0:
+   tests/gpu/managed/copies.cu; no document names managed memory among the copies). */
+static enum place place_in_copy(const struct side *side)
+{
+	bool pooled = side->place == MANAGED && side->block->memory == SW_MEM_ASYNC;
+	return pooled ? DEVICE : side->place;
+}
+
 /* How the host joins the copy, by the kinds of memory of both sides.  Memory with SYNC_MEMOPS makes it wait in full
  * (CU_POINTER_ATTRIBUTE_SYNC_MEMOPS). */
 static enum join join_of(const struct sw_record *r, const struct side *dst, const struct side *src)
 {
 	if ((dst->block && dst->block->sync_memops) || (src->block && src->block->sync_memops))
 		return FULL;
-	return joins[!(r->rec->flags & SW_RF_SYNCHRONOUS)][src->place][dst->place];
+	return joins[!(r->rec->flags & SW_RF_SYNCHRONOUS)][place_in_copy(src)][place_in_copy(dst)];
 }
 
 /* Does the call wait for its stream?  Where no document decides that (MAY: asynchronous copies with pageable

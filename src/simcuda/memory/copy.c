@@ -140,7 +140,10 @@ static CUresult check_side(struct sw_sim_side *s, size_t width, size_t height, s
 	if (s->type == CU_MEMORYTYPE_ARRAY)
 		return check_array(s, width, height, depth);
 	uint64_t bytes = (depth - 1) * s->slice + (height - 1) * s->pitch + width;
+	const struct sw_sim_alloc *alloc = sw_sim_alloc_find(s->address);
 	s->memory = sw_sim_memory_of(s->address);
+	if (s->memory == SW_SIM_MANAGED && alloc->pool) /* measured: copies treat it so (tests/gpu/managed/copies.cu) */
+		s->memory = SW_SIM_DEVICE;
 	if (s->memory == SW_SIM_PAGEABLE && s->type == CU_MEMORYTYPE_DEVICE)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (s->memory != SW_SIM_PAGEABLE && s->memory != SW_SIM_REGISTERED && !sw_sim_alloc_holds(s->address, bytes))
