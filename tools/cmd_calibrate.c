@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/counted.h"
 #include "base/trusted_file.h"
 #include "calibrate/measure.h"
 #include "command.h"
@@ -173,9 +174,10 @@ static void print_table(const struct sw_behaviour *table, const struct sw_behavi
 			unclear += w->blocks == '?' || w->next == '?' || w->own == '?';
 			missing += w->blocks == '-';
 		}
-	printf("%zu calls, each with a kernel on %d kinds of streams, %d times: in %d cells the repetitions "
+	printf("%zu %s, each with a kernel on %d kinds of streams, %d times: in %d %s the repetitions "
 	       "disagree, %d could not be measured\n",
-	       table->rows.n, SW_SPINNERS, SW_CALIBRATE_REPETITIONS, unclear, missing);
+	       table->rows.n, sw_plural(table->rows.n, "call", "calls"), SW_SPINNERS, SW_CALIBRATE_REPETITIONS, unclear,
+	       sw_plural((uint64_t)unclear, "cell", "cells"), missing);
 }
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */

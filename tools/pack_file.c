@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/counted.h"
 #include "command.h"
 #include "output.h"
 #include "pack/pack.h"
@@ -57,11 +58,6 @@ static bool same_file(const char *a, const char *b)
 	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-static const char *plural_s(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 static void print_sums(const char *file, const struct sw_pack_sums *sums)
 {
 	struct stat st;
@@ -69,8 +65,9 @@ static void print_sums(const char *file, const struct sw_pack_sums *sums)
 	fprintf(stderr,
 		"syncwatch: packed into %s (%.1f %s): code of %" PRIu64 " kernel%s, names of %" PRIu64
 		" call site%s in %" PRIu64 " object%s\n",
-		file, kib < 1024 ? kib : kib / 1024, kib < 1024 ? "KiB" : "MiB", sums->kernels, plural_s(sums->kernels),
-		sums->frames, plural_s(sums->frames), sums->modules, plural_s(sums->modules));
+		file, kib < 1024 ? kib : kib / 1024, kib < 1024 ? "KiB" : "MiB", sums->kernels,
+		sw_plural(sums->kernels, "", "s"), sums->frames, sw_plural(sums->frames, "", "s"), sums->modules,
+		sw_plural(sums->modules, "", "s"));
 	for (size_t i = 0; i < sums->unusable.n; i++)
 		fprintf(stderr, "syncwatch: not packed: %s\n", sums->unusable.at[i]);
 }

@@ -1,7 +1,7 @@
 # base: errors, memory, maps, hashes. Includes nothing of ours.
 noinst_LIBRARIES += libswbase.a
 libswbase_a_SOURCES = \
-	src/base/arch.h src/base/error.c src/base/error.h \
+	src/base/arch.h src/base/counted.c src/base/counted.h src/base/error.c src/base/error.h \
 	src/base/memory.c src/base/memory.h \
 	src/base/map.c src/base/map.h \
 	src/base/name_pattern.c src/base/name_pattern.h src/base/ranks.def \

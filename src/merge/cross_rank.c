@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/counted.h"
 #include "base/hash.h"
 #include "merge/collectives.h"
 #include "merge/merged.h"
@@ -77,7 +78,7 @@ static void put_call(FILE *out, const struct sw_collective_call *call)
 /* "rank 3", "ranks 0 to 2, 7": of the communicator, in order. */
 static void put_ranks(FILE *out, const uint32_t *ranks, size_t n)
 {
-	fputs(n == 1 ? "rank " : "ranks ", out);
+	fputs(sw_plural(n, "rank ", "ranks "), out);
 	for (size_t i = 0; i < n; i++) {
 		size_t last = i;
 		while (last + 1 < n && ranks[last + 1] == ranks[last] + 1)
@@ -506,8 +507,8 @@ static void report_straggler(struct sw_merged *merged, struct sw_merged_rank *ra
 	size_t bytes;
 	FILE *out = sw_memory_stream(&b->title, &bytes);
 	sw_merged_name(out, rank);
-	fprintf(out, " comes last to %" PRIu64 " of %" PRIu64 " collectives and holds up the others for about %.1f ms",
-		late->last, compared, (double)late->held_ns / 1e6);
+	fprintf(out, " comes last to %" PRIu64 " of %" PRIu64 " %s and holds up the others for about %.1f ms",
+		late->last, compared, sw_plural(compared, "collective", "collectives"), (double)late->held_ns / 1e6);
 	fclose(out);
 	out = sw_memory_stream(&b->text, &bytes);
 	fprintf(out,

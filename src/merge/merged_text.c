@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/counted.h"
 #include "merge/merged.h"
 #include "report/report.h"
 #include "report/text/text_out.h"
@@ -62,11 +63,13 @@ static void put_findings(const struct sw_merged *merged, FILE *out, const struct
 		printed++;
 		fputs("In ", out);
 		put_in(out, finding);
-		fprintf(out, ": %zu of %zu processes\n", finding->in.n, merged->ranks.n);
+		fprintf(out, ": %zu of %zu %s\n", finding->in.n, merged->ranks.n,
+			sw_plural(merged->ranks.n, "process", "processes"));
 		fputs(finding->text, out);
 	}
 	if (left)
-		fprintf(out, "%zu more causes are not printed: --limit %zu prints them\n\n", left, printed + left);
+		fprintf(out, "%zu more %s not printed: --limit %zu prints %s\n\n", left,
+			sw_plural(left, "cause is", "causes are"), printed + left, sw_plural(left, "it", "them"));
 }
 
 /* Names come from traces. */
@@ -106,9 +109,9 @@ static void put_clocks(const struct sw_merged *merged, FILE *out)
 			      out);
 		else
 			fprintf(out,
-				": %+.6f s from that of the first rank's machine, known to %.1f us by %" PRIu64
-				" collectives\n",
-				(double)-c->offset_ns / 1e9, (double)c->error_ns / 1e3, c->collectives);
+				": %+.6f s from that of the first rank's machine, known to %.1f us by %" PRIu64 " %s\n",
+				(double)-c->offset_ns / 1e9, (double)c->error_ns / 1e3, c->collectives,
+				sw_plural(c->collectives, "collective", "collectives"));
 	}
 }
 
@@ -149,7 +152,8 @@ static void put_table(const struct sw_merged *merged, FILE *out)
 				left++;
 		}
 	if (left)
-		fprintf(out, "  ... and %zu more processes: --json has all of them\n", left);
+		fprintf(out, "  ... and %zu more %s: --json has all of them\n", left,
+			sw_plural(left, "process", "processes"));
 }
 
 void sw_merged_text(const struct sw_merged *merged, FILE *out, const struct sw_text_style *style)
@@ -165,10 +169,11 @@ void sw_merged_text(const struct sw_merged *merged, FILE *out, const struct sw_t
 		put_plain(out, merged->gaps.at[i]);
 		putc('\n', out);
 	}
-	fprintf(out, merged->ranks.n == 1 ? "syncwatch: in %zu process" : "syncwatch: in all %zu processes",
-		merged->ranks.n);
+	fprintf(out, "syncwatch: in %s%zu %s", sw_plural(merged->ranks.n, "", "all "), merged->ranks.n,
+		sw_plural(merged->ranks.n, "process", "processes"));
 	if (merged->expected)
-		fprintf(out, " (%u of %u ranks)", merged->present, merged->expected);
+		fprintf(out, " (%u of %u %s)", merged->present, merged->expected,
+			sw_plural(merged->expected, "rank", "ranks"));
 	fputs(": ", out);
 	sw_report_put_counts(out, merged->errors, merged->warnings, merged->notes);
 	putc('\n', out);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/counted.h"
 #include "merge/merged.h"
 
 #define CLOCKS_APART_NS 3600000000000u /* ranks of one job start within minutes */
@@ -61,7 +62,8 @@ static void check_missing(struct sw_merged *merged)
 		char *text;
 		size_t bytes;
 		FILE *out = sw_memory_stream(&text, &bytes);
-		fprintf(out, "%u of %u ranks have no trace: ", merged->expected - merged->present, merged->expected);
+		const uint32_t n = merged->expected - merged->present;
+		fprintf(out, "%u of %u ranks %s no trace: ", n, merged->expected, sw_plural(n, "has", "have"));
 		put_numbers(out, missing, merged->expected);
 		fclose(out);
 		add_gap(merged, text);
@@ -105,7 +107,8 @@ static void check_twice(struct sw_merged *merged)
 		}
 	}
 	if (more)
-		add_gap(merged, sw_format("%zu more pairs of traces have one rank", more));
+		add_gap(merged, sw_format("%zu more %s one rank", more,
+					  sw_plural(more, "pair of traces has", "pairs of traces have")));
 }
 
 /* ---- groups ------------------------------------------------------------------------------------------------------ */

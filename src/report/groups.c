@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/counted.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "report/symbols/stack.h"
@@ -89,7 +90,7 @@ const char *sw_report_count(struct sw_report *report, const struct sw_finding *f
 			one = nouns[i].one;
 			many = nouns[i].many;
 		}
-	return sw_names_format(&report->names, "%" PRIu64 " %s", n, n == 1 ? one : many);
+	return sw_names_format(&report->names, "%" PRIu64 " %s", n, sw_plural(n, one, many));
 }
 
 uint64_t sw_group_cost(const struct sw_report *report, const struct sw_group *group)
@@ -149,11 +150,10 @@ void sw_group_fix(struct sw_report *report, const struct sw_group *group, struct
 		out->note = *out->note ? sw_names_format(&report->names, "%s; %s", lines->streams, out->note)
 				       : lines->streams;
 	if (group->edges > 1)
-		out->note =
-			sw_names_format(&report->names,
-					"the same is missing between %u other pairs of calls; or put all of them on "
-					"one stream",
-					group->edges - 1);
+		out->note = sw_names_format(&report->names,
+					    "the same is missing between %u other %s of calls; or put all of them on "
+					    "one stream",
+					    group->edges - 1, sw_plural(group->edges - 1, "pair", "pairs"));
 }
 
 /* The leader of a group that was merged with another: it comes last. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/counted.h"
 #include "base/hash.h"
 #include "report/groups.h"
 #include "report/symbols/stack.h"
@@ -14,13 +15,19 @@
 
 bool sw_coverage_count_at(const struct sw_coverage *coverage, size_t i, struct sw_coverage_count *out)
 {
-	const struct sw_coverage_count rows[] = {
+	const struct {
+		uint64_t n;
+		unsigned place;
+		const char *words;
+	} rows[] = {
 #define SW_COVERAGE(member, key, limit, words, meaning) {coverage->member, limit, words},
 #include "detect/coverage.def"
 	};
 	if (i >= sizeof rows / sizeof *rows)
 		return false;
-	*out = rows[i];
+	out->n = rows[i].n;
+	out->place = rows[i].place;
+	sw_counted(out->text, sizeof out->text, rows[i].n, rows[i].words);
 	return true;
 }
 
@@ -206,10 +213,10 @@ static void find_in_the_trace(struct sw_report *report)
 					"they do was not judged",
 					totals.left_out));
 	if (totals.dropped)
-		sw_report_gap(report,
-			      sw_format("%" PRIu64
-					" calls before its last ones were dropped (--last, --keep) and not judged",
-					totals.dropped_calls));
+		sw_report_gap(report, sw_format("%" PRIu64
+						" %s before its last ones %s dropped (--last, --keep) and not judged",
+						totals.dropped_calls, sw_plural(totals.dropped_calls, "call", "calls"),
+						sw_plural(totals.dropped_calls, "was", "were")));
 	if (damage)
 		sw_report_gap(report,
 			      sw_format("its trace is %s: %s", totals.damaged ? "damaged" : "not complete", damage));
@@ -222,7 +229,7 @@ static void find_in_the_judgement(struct sw_report *report)
 	/* The limits of syncwatch that the first lines of the report name. */
 	for (size_t i = 0; sw_coverage_count_at(coverage, i, &count); i++)
 		if (count.n && count.place >= SW_COVERAGE_FIRST_LINES)
-			sw_report_gap(report, sw_format("%" PRIu64 " %s", count.n, count.what));
+			sw_report_gap(report, sw_strdup(count.text));
 	if (coverage->sticky_error_seq)
 		sw_report_gap(report, sw_format("a CUDA error ended its judgement at call %" PRIu64,
 						coverage->sticky_error_seq));
@@ -230,8 +237,9 @@ static void find_in_the_judgement(struct sw_report *report)
 		sw_report_gap(report,
 			      sw_format("%u hazard%s would be an error, but a call that syncwatch does not know may "
 					"order the two sides (SW903; --all shows %s)",
-					report->totals.lowered, report->totals.lowered == 1 ? "" : "s, each of which",
-					report->totals.lowered == 1 ? "it" : "them"));
+					report->totals.lowered,
+					sw_plural(report->totals.lowered, "", "s, each of which"),
+					sw_plural(report->totals.lowered, "it", "them")));
 }
 
 static void find_gaps(struct sw_report *report, bool compared)
@@ -349,6 +357,6 @@ void sw_report_free(struct sw_report *report)
 
 void sw_report_put_counts(FILE *out, uint32_t errors, uint32_t warnings, uint32_t notes)
 {
-	fprintf(out, "%u error%s, %u warning%s, %u note%s", errors, errors == 1 ? "" : "s", warnings,
-		warnings == 1 ? "" : "s", notes, notes == 1 ? "" : "s");
+	fprintf(out, "%u error%s, %u warning%s, %u note%s", errors, sw_plural(errors, "", "s"), warnings,
+		sw_plural(warnings, "", "s"), notes, sw_plural(notes, "", "s"));
 }

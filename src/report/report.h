@@ -159,7 +159,7 @@ void sw_report_json(struct sw_report *report, FILE *out);
 struct sw_coverage_count {
 	uint64_t n;
 	unsigned place; /* among the lines of the text report, 0 in none */
-	const char *what;
+	char text[200]; /* "1 record was lost" */
 };
 
 /* Row i of the table; false beyond the last one. */

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/map.h"
@@ -267,6 +268,25 @@ START_TEST(hashes_of_contents_differ)
 }
 END_TEST
 
+START_TEST(counts_agree_with_their_words)
+{
+	const char *words = "{call|calls} of {one thread|threads} {was|were} lost";
+	char text[64], cut[12];
+	sw_counted(text, sizeof text, 1, words);
+	ck_assert_str_eq(text, "1 call of one thread was lost");
+	sw_counted(text, sizeof text, 2, words);
+	ck_assert_str_eq(text, "2 calls of threads were lost");
+	sw_counted(text, sizeof text, 0, words);
+	ck_assert_str_eq(text, "0 calls of threads were lost");
+	sw_counted(text, sizeof text, UINT64_MAX, "plain");
+	ck_assert_str_eq(text, "18446744073709551615 plain");
+	sw_counted(cut, sizeof cut, 2, words);
+	ck_assert_str_eq(cut, "2 calls of ");
+	sw_counted(cut, sizeof cut, UINT64_MAX, words);
+	ck_assert_uint_lt(strlen(cut), sizeof cut);
+}
+END_TEST
+
 START_TEST(errors_carry_code_and_text)
 {
 	struct sw_error e;
@@ -287,6 +307,7 @@ int main(void)
 	tcase_add_test(t, files_are_trusted_by_what_was_opened);
 	tcase_add_test(t, hashes_of_contents_differ);
 	tcase_add_test(t, errors_carry_code_and_text);
+	tcase_add_test(t, counts_agree_with_their_words);
 	/* A sanitizer's malloc has no heap. */
 	if (!SANITIZED && large_pages_are_told())
 		tcase_add_test(t, memory_is_in_large_pages_once_they_are_wanted);

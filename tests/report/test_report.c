@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Text and JSON of hand-made judgements against golden files; messages and fixes of every finding. */
 #include <check.h>
+#include <regex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -335,6 +337,79 @@ START_TEST(every_finding_has_a_message_without_unfilled_facts)
 }
 END_TEST
 
+/* Sets all counts of the coverage and of the time stamps, whatever they would mean together. */
+static void count_everything(uint64_t n)
+{
+#define SW_COVERAGE(member, key, limit, words, meaning) judgement.coverage.member = n;
+#include "detect/coverage.def"
+	judgement.coverage.sticky_error_seq = 0;
+	judgement.gpu = (struct sw_gpu_summary){.recorded = true,
+						.complete = true,
+						.operations_timed = 0,
+						.operations_untimed = n,
+						.lost = n,
+						.unmatched = n,
+						.untimed = n,
+						.left_out = n,
+						.clock_jumps = n};
+	judgement.folded_waits = n;
+	for (size_t i = 0; i < SW_HOST_WAITS; i++)
+		judgement.host_waits[i] = (struct sw_host_wait){n, 5000000};
+}
+
+/* Whether a plural is among the two words after a 1: "1 calls", "1 driver calls". */
+static bool is_a_plural_of_one(const char *text, char *found, size_t bytes)
+{
+	regex_t plural;
+	regmatch_t at[1];
+	bool is = false;
+	ck_assert_int_eq(
+		regcomp(&plural,
+			"[^0-9.a-z-]1 ((driver|kernel|other|graph|executable|time|call) )?[a-z]*[a-rt-z]s[ ,;:)\n]",
+			REG_EXTENDED),
+		0);
+	for (; !is && regexec(&plural, text, 1, at, 0) == 0; text += at[0].rm_so + 1) {
+		snprintf(found, bytes, "%.*s", (int)(at[0].rm_eo - at[0].rm_so), text + at[0].rm_so);
+		is = !strstr(found, "ends") && !strstr(found, " ms");
+	}
+	regfree(&plural);
+	return is;
+}
+
+START_TEST(counts_of_one_and_two_agree_with_their_nouns)
+{
+	struct sw_coverage_count one, two;
+	char found[64];
+	count_everything(1);
+	make(&(struct sw_report_options){.all = true});
+	char *text = text_of(false);
+	ck_assert_msg(!is_a_plural_of_one(text, found, sizeof found), "'%s' in: %s", found, text);
+	ck_assert_ptr_nonnull(strstr(text, "1 launch that also"));
+	ck_assert_ptr_nonnull(strstr(text, "1 time stamp was lost in CUPTI"));
+	free(text);
+	struct sw_coverage of_one = judgement.coverage;
+	count_everything(2);
+	for (size_t i = 0; sw_coverage_count_at(&judgement.coverage, i, &two) && sw_coverage_count_at(&of_one, i, &one);
+	     i++) {
+		if (!two.place)
+			continue;
+		ck_assert_msg(strcmp(one.text + 2, two.text + 2) != 0, "the words of one and of two are the same: %s",
+			      one.text);
+		ck_assert_msg(strlen(two.text) + 1 < sizeof two.text, "cut: %s", two.text);
+		ck_assert_ptr_null(strpbrk(one.text, "{|}"));
+		ck_assert_ptr_null(strpbrk(two.text, "{|}"));
+	}
+	make(&(struct sw_report_options){.all = true});
+	text = text_of(false);
+	ck_assert_ptr_nonnull(strstr(text, "2 launches that also"));
+	ck_assert_ptr_nonnull(strstr(text, "2 time stamps were lost in CUPTI"));
+	free(text);
+	ck_assert(is_a_plural_of_one("in 1 calls,", found, sizeof found));
+	ck_assert(is_a_plural_of_one("\n1 driver calls\n", found, sizeof found));
+	ck_assert(!is_a_plural_of_one(" 11 calls, 1 call, 2 calls ", found, sizeof found));
+}
+END_TEST
+
 START_TEST(possible_hazards_are_not_called_none)
 {
 	add_scale();
@@ -604,6 +679,7 @@ int main(void)
 	tcase_add_test(c, torch_stacks_collapse_and_advice_speaks_torch);
 	tcase_add_test(c, colour_is_asked_for_and_hostile_names_stay_text);
 	tcase_add_test(c, every_finding_has_a_message_without_unfilled_facts);
+	tcase_add_test(c, counts_of_one_and_two_agree_with_their_nouns);
 	tcase_add_test(c, possible_hazards_are_not_called_none);
 	tcase_add_test(c, notes_take_a_line_each);
 	tcase_add_test(c, notes_of_one_line_name_each_library_once);

@@ -17,6 +17,7 @@ done
 "$PYTHON3" - "$schema" "$top_srcdir/src/detect/coverage.def" <<'END'
 import json, re, sys
 table = re.sub(r"/\*.*?\*/", "", open(sys.argv[2], encoding="utf-8").read(), flags=re.S)
+table = re.sub(r'"\s*\n\s*"', "", table)
 rows = re.findall(r'SW_COVERAGE\(\w+,\s*"(\w*)",\s*(?:\d+|SW_COVERAGE_FIRST_LINES),\s*"([^"]*)",\s*"([^"]*)"\)', table)
 assert len(rows) == len(re.findall(r"^SW_COVERAGE\(", table, re.M)), "a row that this test cannot read"
 known = {key: meaning for key, words, meaning in rows if key}

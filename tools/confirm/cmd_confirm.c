@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/counted.h"
 #include "budget.h"
 #include "ci_files.h"
 #include "confirm/bootstrap.h"
@@ -129,8 +130,9 @@ static int try_all(struct confirm *confirm)
 	for (size_t i = 0; i < confirm->trials.n && !status; i++) {
 		struct sw_trial *trial = &confirm->trials.at[i];
 		if (in->runs >= most) {
-			fprintf(stderr, "syncwatch: %zu findings are not tried: --runs %llu is reached\n",
-				confirm->trials.n - i, (unsigned long long)most);
+			fprintf(stderr, "syncwatch: %zu %s not tried: --runs %llu is reached\n", confirm->trials.n - i,
+				sw_plural(confirm->trials.n - i, "finding is", "findings are"),
+				(unsigned long long)most);
 			return status;
 		}
 		if (trial->result.verdict == SW_VERDICT_UNTRIED)
@@ -272,12 +274,12 @@ static void print_summary(const struct confirm *confirm)
 		verified += confirm->trials.at[i].result.fix == SW_FIX_VERIFIED;
 	}
 	const size_t n = confirm->trials.n;
-	fprintf(stderr, "syncwatch: %zu hazard%s tried in %u run%s", n, n == 1 ? "" : "s", confirm->experiments.runs,
-		confirm->experiments.runs == 1 ? "" : "s");
+	fprintf(stderr, "syncwatch: %zu hazard%s tried in %u run%s", n, sw_plural(n, "", "s"),
+		confirm->experiments.runs, sw_plural(confirm->experiments.runs, "", "s"));
 	for (size_t i = 0; i <= SW_VERDICT_NOT_REACHED; i++)
 		if (of[i])
 			fprintf(stderr, ", %zu %s", of[i], sw_confirmation_outcome((enum sw_trial_verdict)i));
-	fprintf(stderr, "; %zu fix%s verified\n", verified, verified == 1 ? "" : "es");
+	fprintf(stderr, "; %zu fix%s verified\n", verified, sw_plural(verified, "", "es"));
 }
 
 static void summarise_waits(const struct confirm *confirm)
@@ -286,8 +288,8 @@ static void summarise_waits(const struct confirm *confirm)
 	const size_t n = confirm->savings.trials.n;
 	for (size_t i = 0; i < n; i++)
 		of[confirm->savings.trials.at[i].result.verdict]++;
-	fprintf(stderr, "syncwatch: %zu wait%s, %u run%s", n, n == 1 ? "" : "s", confirm->experiments.runs,
-		confirm->experiments.runs == 1 ? "" : "s");
+	fprintf(stderr, "syncwatch: %zu wait%s, %u run%s", n, sw_plural(n, "", "s"), confirm->experiments.runs,
+		sw_plural(confirm->experiments.runs, "", "s"));
 	for (size_t i = 0; i <= SW_SAVING_INCONCLUSIVE; i++)
 		if (of[i])
 			fprintf(stderr, ", %zu %s", of[i], sw_saving_key((enum sw_saving_verdict)i));
@@ -387,8 +389,9 @@ static int run_exploration(struct confirm *confirm)
 		status = sw_explore(&confirm->experiments, runs, seed, options->hold, &found);
 	if (status)
 		return status;
-	fprintf(stderr, "syncwatch: %llu of %llu seeds change what leaves the device (%u runs)\n",
-		(unsigned long long)found, (unsigned long long)runs, confirm->experiments.runs);
+	fprintf(stderr, "syncwatch: %llu of %llu %s %s what leaves the device (%u %s)\n", (unsigned long long)found,
+		(unsigned long long)runs, sw_plural(runs, "seed", "seeds"), sw_plural(found, "changes", "change"),
+		confirm->experiments.runs, sw_plural(confirm->experiments.runs, "run", "runs"));
 	return found && options->error_exitcode ? options->error_exitcode : SW_EXIT_OK;
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/counted.h"
 #include "confirm/trial.h"
 #include "report/symbols/stack.h"
 
@@ -239,8 +240,8 @@ int sw_explore(struct sw_experiments *experiments, uint64_t runs, uint64_t seed,
 		steady += e.base.outputs.at[i].there && e.base.outputs.at[i].steady;
 	*found = 0;
 	if (!status)
-		fprintf(stderr, "syncwatch: %zu copies to the host, %zu of them the same in %u runs without holds\n",
-			e.base.outputs.n, steady, BASELINES);
+		fprintf(stderr, "syncwatch: %zu %s to the host, %zu of them the same in %u runs without holds\n",
+			e.base.outputs.n, sw_plural(e.base.outputs.n, "copy", "copies"), steady, BASELINES);
 	for (uint64_t i = 0; i < runs && !status; i++) {
 		struct run run;
 		long differs;

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "base/counted.h"
 #include "confirm/bootstrap.h"
 
 #define LEAST_PAIRS 5u
@@ -73,8 +74,9 @@ static void tell_pair(const struct sw_savings *s, const struct timed_run *runs)
 		fprintf(s->in->log, "  %s: run %.3f ms, before it %.3f ms", i ? "with the change" : "as it is",
 			(double)runs[i].span / 1e6, (double)runs[i].before / 1e6);
 		if (m->at.n)
-			fprintf(s->in->log, "; %zu calls in %.3f ms; once %.3f ms", m->at.n,
-				(double)(m->end_ns - m->at.at[0].ns) / 1e6, (double)m->once_ns / 1e6);
+			fprintf(s->in->log, "; %zu %s in %.3f ms; once %.3f ms", m->at.n,
+				sw_plural(m->at.n, "call", "calls"), (double)(m->end_ns - m->at.at[0].ns) / 1e6,
+				(double)m->once_ns / 1e6);
 		fputc('\n', s->in->log);
 	}
 }

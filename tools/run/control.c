@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/counted.h"
 #include "command.h"
 #include "syncwatch/format.h"
 
@@ -70,7 +71,8 @@ static int order(struct sw_control *control, enum sw_window_order what, FILE *an
 {
 	sw_channel_order(control->channel, what);
 	const size_t n = count_running(control->session);
-	fprintf(answer, "%s: %zu process%s", what == SW_WINDOW_OPEN ? "recording" : "paused", n, n == 1 ? "" : "es");
+	fprintf(answer, "%s: %zu process%s", what == SW_WINDOW_OPEN ? "recording" : "paused", n,
+		sw_plural(n, "", "es"));
 	fputs(n ? "\n" : " that use CUDA; it is for those that come\n", answer);
 	return SW_EXIT_OK;
 }
@@ -95,7 +97,7 @@ static void print_trace(const struct sw_session_trace *trace, FILE *answer)
 		: open	 ? "recording"
 			 : "paused");
 	if (windows)
-		fprintf(answer, ", %" PRIu32 " window%s so far", opened, opened == 1 ? "" : "s");
+		fprintf(answer, ", %" PRIu32 " window%s so far", opened, sw_plural(opened, "", "s"));
 	fprintf(answer, ", trace %s\n", trace->path);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/counted.h"
 #include "terminal.h"
 
 /* Between two looks, at least: records are judged one look after they were seen (reader/writer.h).  With thousands of
@@ -243,8 +244,8 @@ bool sw_follow_take(struct sw_follow *f, bool compared, struct sw_analysis *anal
 		sw_complain(SW_EXIT_OK,
 			    "process %d: %" PRIu64 " call%s had not returned after %u ms and were judged without the "
 			    "time that they took; 'syncwatch report %s' has it",
-			    (int)f->pid, facts.returned, facts.returned == 1 ? "" : "s", SW_FOLLOW_CALL_NS / 1000000u,
-			    f->path);
+			    (int)f->pid, facts.returned, sw_plural(facts.returned, "", "s"),
+			    SW_FOLLOW_CALL_NS / 1000000u, f->path);
 	sw_analysis_report(&f->analysis, f->sink->options->all, compared);
 	*analysis = f->analysis; /* the rules of its gate stay where they are: the judgement refers to them */
 	f->taken = true;

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/counted.h"
 #include "analysis.h"
 #include "draw.h"
 #include "html_file.h"
@@ -237,7 +238,7 @@ static void compare_processes(struct sw_judged *judged, struct sw_session *sessi
 		sw_session_gap(session, 0,
 			       sw_format("%zu process%s exported memory (cudaIpcGetMemHandle) that no process with a "
 					 "trace here opened: 'syncwatch merge' of all traces compares them",
-					 unopened, unopened == 1 ? "" : "es"));
+					 unopened, sw_plural(unopened, "", "es")));
 }
 
 /* Rules that forbid calls, and that no process gave anything to check. */

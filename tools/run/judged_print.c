@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/counted.h"
 #include "output.h"
 #include "report/json/json_out.h"
 #include "report/json/report_parts.h"
@@ -58,8 +59,8 @@ static void put_findings(FILE *out, const struct sw_judged *judged)
 		fputs(finding->text, out);
 	}
 	if (left)
-		fprintf(out, "%zu more causes are not printed in full: --limit %zu prints them\n\n", left,
-			printed + left);
+		fprintf(out, "%zu more %s not printed in full: --limit %zu prints %s\n\n", left,
+			sw_plural(left, "cause is", "causes are"), printed + left, sw_plural(left, "it", "them"));
 }
 
 static void put_trace(FILE *out, const struct sw_judged_process *p)
@@ -116,7 +117,7 @@ void sw_judged_put_gaps(FILE *out, const struct sw_session *session)
 		fprintf(out,
 			"syncwatch: %zu program%s ran without the recorder, which cannot load the CUDA driver (static, "
 			"or not 64-bit)\n",
-			session->known.n, session->known.n == 1 ? "" : "s");
+			session->known.n, sw_plural(session->known.n, "", "s"));
 }
 
 static void print_to(FILE *out, const struct sw_judged *judged, const struct sw_session *session, bool quiet)

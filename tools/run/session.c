@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/counted.h"
 #include "elf_probe.h"
 #include "run/flight.h"
 #include "run/follower.h"
@@ -335,12 +336,12 @@ void sw_session_end(struct sw_session *session)
 	const size_t shown = session->traces.n + session->failed + session->refused;
 	if (cuda > shown)
 		sw_session_gap(session, 0,
-			       sw_format("%zu of %u processes that use CUDA could not say where their traces are",
-					 cuda - shown, cuda));
+			       sw_format("%zu of %u %s could not say where their traces are", cuda - shown, cuda,
+					 sw_plural(cuda, "process that uses CUDA", "processes that use CUDA")));
 	if (undelivered && cuda <= shown)
-		sw_session_gap(
-			session, 0,
-			sw_format("%u messages of programs that were started did not come through", undelivered));
+		sw_session_gap(session, 0,
+			       sw_format("%u %s of programs that were started did not come through", undelivered,
+					 sw_plural(undelivered, "message", "messages")));
 	if (channel->overflow)
 		sw_session_gap(session, 0, sw_strdup("there were no descriptors left to hear of more processes"));
 }

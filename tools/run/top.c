@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/counted.h"
 #include "report/json/json_out.h"
 #include "report/json/report_parts.h"
 #include "report/symbols/stack.h"
@@ -68,26 +69,32 @@ static void count_hazards(const struct sw_judgement *j, uint64_t *errors, uint64
 static void put_process_text(FILE *out, const struct sw_top_process *p)
 {
 	const struct sw_coverage *c = &p->so_far->coverage;
+	const size_t streams = p->so_far->streams.n ? p->so_far->streams.n - 1 : 0;
 	uint64_t errors, warnings;
 	size_t n;
 	struct site *sites = sites_of(p, &n);
 	count_hazards(p->so_far, &errors, &warnings);
 	fprintf(out, "process %d ", (int)p->pid);
 	sw_put_plain(out, p->program);
-	fprintf(out, "%s  %.1f s  %" PRIu64 " errors, %" PRIu64 " warnings so far\n", p->over ? " (ended)" : "",
-		(double)p->seconds_ns / 1e9, errors, warnings);
+	fprintf(out, "%s  %.1f s  %" PRIu64 " %s, %" PRIu64 " %s so far\n", p->over ? " (ended)" : "",
+		(double)p->seconds_ns / 1e9, errors, sw_plural(errors, "error", "errors"), warnings,
+		sw_plural(warnings, "warning", "warnings"));
 	fprintf(out,
-		"  %.0f calls/s, %.0f launches/s; %" PRIu64 " calls, %" PRIu64 " launches, %" PRIu64 " copies, %" PRIu64
-		" synchronisations, %zu streams\n",
-		p->calls_s, p->launches_s, c->driver_calls, c->launches, c->copies, c->syncs,
-		p->so_far->streams.n ? p->so_far->streams.n - 1 : 0);
+		"  %.0f calls/s, %.0f launches/s; %" PRIu64 " %s, %" PRIu64 " %s, %" PRIu64 " %s, %" PRIu64
+		" %s, %zu %s\n",
+		p->calls_s, p->launches_s, c->driver_calls, sw_plural(c->driver_calls, "call", "calls"), c->launches,
+		sw_plural(c->launches, "launch", "launches"), c->copies, sw_plural(c->copies, "copy", "copies"),
+		c->syncs, sw_plural(c->syncs, "synchronisation", "synchronisations"), streams,
+		sw_plural(streams, "stream", "streams"));
 	for (size_t i = 0; i < SW_HOST_WAITS; i++)
 		if (p->so_far->host_waits[i].calls)
-			fprintf(out, "  host blocked by %-18s %10.1f ms in %" PRIu64 " calls\n", host_waits[i],
-				(double)p->so_far->host_waits[i].ns / 1e6, p->so_far->host_waits[i].calls);
+			fprintf(out, "  host blocked by %-18s %10.1f ms in %" PRIu64 " %s\n", host_waits[i],
+				(double)p->so_far->host_waits[i].ns / 1e6, p->so_far->host_waits[i].calls,
+				sw_plural(p->so_far->host_waits[i].calls, "call", "calls"));
 	for (size_t i = 0; i < n; i++) {
-		fprintf(out, "  SW%03d %10.1f ms %8" PRIu64 " calls  ", sites[i].finding->id,
-			(double)sites[i].finding->cost->total_ns / 1e6, sites[i].finding->cost->calls);
+		fprintf(out, "  SW%03d %10.1f ms %8" PRIu64 " %s", sites[i].finding->id,
+			(double)sites[i].finding->cost->total_ns / 1e6, sites[i].finding->cost->calls,
+			sw_plural(sites[i].finding->cost->calls, "call   ", "calls  "));
 		sw_put_plain(out, sites[i].api);
 		fputs(*sites[i].place ? "  " : "", out);
 		sw_put_plain(out, sites[i].place);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/arch.h"
+#include "base/counted.h"
 #include "base/hash.h"
 #include "preload/handoff/analyse.h"
 #include "preload/platform/bypass.h"
@@ -627,8 +628,9 @@ static void process_count_nested(void)
 	uint64_t count = atomic_load_explicit(&nested, memory_order_relaxed);
 	if (!count)
 		return;
-	snprintf(text, sizeof text, "%llu calls were made inside another CUDA call of their thread and not recorded",
-		 (unsigned long long)count);
+	snprintf(text, sizeof text, "%llu %s made inside another CUDA call of %s thread and not recorded",
+		 (unsigned long long)count, sw_plural(count, "call was", "calls were"),
+		 sw_plural(count, "its", "their"));
 	sw_notice(text);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/counted.h"
 #include "base/hash.h"
 #include "report/ci/ci_parts.h"
 #include "report/symbols/stack.h"
@@ -115,7 +116,7 @@ static const char *whole_text(struct sw_report *report, const struct sw_ci_resul
 		text = sw_names_format(names, "%s Cost: %s.", text, result->words.cost);
 	if (result->group->members.n)
 		text = sw_names_format(names, "%s And %zu more finding%s of this cause.", text,
-				       result->group->members.n, result->group->members.n == 1 ? "" : "s");
+				       result->group->members.n, sw_plural(result->group->members.n, "", "s"));
 	if (*result->fix.text)
 		text = sw_names_format(names, "%s Fix: %s%s", text, result->fix.text,
 				       result->fix.text[strlen(result->fix.text) - 1] == ';' ? "" : ".");

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/counted.h"
 #include "report/ci/ci_parts.h"
 #include "report/excerpts.h"
 
@@ -79,8 +80,8 @@ static void end_github(struct sw_ci *ci)
 	for (int i = 0; i <= SW_ERROR; i++)
 		left += ci->annotated[i] > MOST_ANNOTATIONS ? ci->annotated[i] - MOST_ANNOTATIONS : 0;
 	if (left)
-		fprintf(ci->out,
-			"::notice title=syncwatch::%" PRIu64 " more causes have no annotation: see the report\n", left);
+		fprintf(ci->out, "::notice title=syncwatch::%" PRIu64 " more %s no annotation: see the report\n", left,
+			sw_plural(left, "cause has", "causes have"));
 }
 
 const struct sw_ci_writer sw_ci_github = {.add = add_github, .extra = extra_github, .end = end_github};

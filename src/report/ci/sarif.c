@@ -209,8 +209,7 @@ static void put_invocation(struct sw_ci *ci, struct sw_report *report)
 	sw_json_open(json, "toolExecutionNotifications", '[');
 	for (size_t i = 0; sw_coverage_count_at(&report->judgement->coverage, i, &count); i++)
 		if (count.place && count.n)
-			put_notification(json, "note",
-					 sw_names_format(names, "not looked at: %" PRIu64 " %s", count.n, count.what));
+			put_notification(json, "note", sw_names_format(names, "not looked at: %s", count.text));
 	for (size_t i = 0; i < report->gaps.n; i++)
 		put_notification(json, "warning", sw_names_format(names, "not all was judged: %s", report->gaps.at[i]));
 	for (size_t i = 0; (text = sw_reader_damage(report->reader, i)); i++)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/counted.h"
 #include "base/hash.h"
 #include "report/json/json_out.h"
 #include "report/text/text_out.h"
@@ -434,7 +435,7 @@ static const char *cost_of(struct writer *w, const struct sw_digest *digest, con
 {
 	double share = digest->span_ns ? 100.0 * (double)f->total_ns / (double)digest->span_ns : 0;
 	return sw_names_format(&w->names, "%s in %" PRIu64 " call%s, %s each, %.1f %% of the run, up to %s recoverable",
-			       sw_name_time(&w->names, f->total_ns), f->calls, f->calls == 1 ? "" : "s",
+			       sw_name_time(&w->names, f->total_ns), f->calls, sw_plural(f->calls, "", "s"),
 			       sw_name_time(&w->names, f->total_ns / f->calls), share,
 			       sw_name_time(&w->names, f->recoverable_ns));
 }
@@ -445,7 +446,7 @@ static const char *state_of(struct writer *w, const struct sw_digest *digest, co
 		sw_names_format(&w->names, "%s, %s", sw_name_severity(f->severity), sw_name_confidence(f->confidence));
 	if (f->calls)
 		return sw_names_format(&w->names, "%s: %s", how, cost_of(w, digest, f));
-	return sw_names_format(&w->names, "%s, %" PRIu64 " time%s", how, f->count, f->count == 1 ? "" : "s");
+	return sw_names_format(&w->names, "%s, %" PRIu64 " time%s", how, f->count, sw_plural(f->count, "", "s"));
 }
 
 static void put_entry_text(struct writer *w, const struct sw_diff_entry *entry)
@@ -509,7 +510,7 @@ void sw_diff_text(const struct sw_diff *diff, FILE *out, bool colour, bool all)
 				"syncwatch: %zu new, %zu worse, %zu better, %zu gone, %zu the same; %zu new error%s",
 				diff->count[SW_CHANGE_NEW], diff->count[SW_CHANGE_WORSE], diff->count[SW_CHANGE_BETTER],
 				diff->count[SW_CHANGE_GONE], diff->count[SW_CHANGE_SAME], diff->new_errors,
-				diff->new_errors == 1 ? "" : "s"));
+				sw_plural(diff->new_errors, "", "s")));
 	putc('\n', out);
 	sw_arena_free(&w.names.arena);
 }

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/counted.h"
+
 /* Tolerances of time: what clocks and their conversions round, and how far apart two clocks of a machine run. */
 #define SLACK_NS  2000
 #define DRIFT_PPM 20
@@ -353,9 +355,10 @@ static int refuse_profile(struct joining *j, struct sw_error *error)
 		return sw_fail(error, SW_E_FORMAT,
 			       "%s does not fit %s: they have no thread with the same calls in common", profile, trace);
 	return sw_fail(error, SW_E_FORMAT,
-		       "%s does not fit %s: of its %" PRIu64 " calls of CUDA %" PRIu64
-		       " were found there by thread, function, order and time",
-		       profile, trace, j->out->calls, j->out->matched);
+		       "%s does not fit %s: of its %" PRIu64 " %s of CUDA %" PRIu64
+		       " %s found there by thread, function, order and time",
+		       profile, trace, j->out->calls, sw_plural(j->out->calls, "call", "calls"), j->out->matched,
+		       sw_plural(j->out->matched, "was", "were"));
 }
 
 static int check_process(const struct sw_profile *profile, const struct sw_own_calls *own, struct sw_error *error)

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/counted.h"
 #include "report/groups.h"
 #include "report/kineto/profile.h"
 #include "report/symbols/stack.h"
@@ -399,8 +400,8 @@ static void draw_process(struct drawing *d)
 	const char *text =
 		sw_names_format(names, "syncwatch: streams, hazards, waits of %s", sw_reader_path(m->own->reader));
 	sw_event_name(&m->events, "process_name", m->pid, 0, quoted_label(d, text));
-	text = sw_names_format(names, "%llu of %llu calls joined, clocks to %.1f us",
-			       (unsigned long long)m->join->matched, (unsigned long long)m->join->calls,
+	text = sw_names_format(names, "%llu of %llu %s joined, clocks to %.1f us", (unsigned long long)m->join->matched,
+			       (unsigned long long)m->join->calls, sw_plural(m->join->calls, "call", "calls"),
 			       (double)m->join->error_ns / 1e3);
 	sw_event_name(&m->events, "process_labels", m->pid, 0, quoted_label(d, text));
 }
@@ -474,14 +475,15 @@ const char *sw_kineto_said(const struct sw_kineto *k)
 /* malloc'ed: ", 3 hazards and 7 waits are of calls ...", or "". */
 static char *left_out(const struct sw_kineto_drawn *drawn)
 {
-	char *outside = drawn->hazards_outside || drawn->waits_outside
-				? sw_format("; %" PRIu64 " hazards and %" PRIu64
-					    " waits are of calls that the profile does not hold",
-					    drawn->hazards_outside, drawn->waits_outside)
-				: sw_strdup("");
-	char *all = drawn->crowded
-			    ? sw_format("%s; %" PRIu64 " slices left out, too many at once", outside, drawn->crowded)
-			    : sw_strdup(outside);
+	char *outside =
+		drawn->hazards_outside || drawn->waits_outside
+			? sw_format("; %" PRIu64 " %s and %" PRIu64 " %s are of calls that the profile does not hold",
+				    drawn->hazards_outside, sw_plural(drawn->hazards_outside, "hazard", "hazards"),
+				    drawn->waits_outside, sw_plural(drawn->waits_outside, "wait", "waits"))
+			: sw_strdup("");
+	char *all = drawn->crowded ? sw_format("%s; %" PRIu64 " %s left out, too many at once", outside, drawn->crowded,
+					       sw_plural(drawn->crowded, "slice", "slices"))
+				   : sw_strdup(outside);
 	free(outside);
 	return all;
 }
@@ -491,10 +493,12 @@ static void say_result(struct sw_kineto *k, const struct sw_kineto_drawn *drawn)
 	char *rest = left_out(drawn);
 	free(k->error_text);
 	k->error_text =
-		sw_format("%" PRIu64 " of %" PRIu64 " calls of CUDA joined, clocks agree to %.1f us; added %" PRIu64
-			  " pieces of work, %" PRIu64 " hazards, %" PRIu64 " waits%s",
-			  k->join.matched, k->join.calls, (double)k->join.error_ns / 1e3, drawn->work, drawn->hazards,
-			  drawn->waits, rest);
+		sw_format("%" PRIu64 " of %" PRIu64 " %s of CUDA joined, clocks agree to %.1f us; added %" PRIu64
+			  " %s of work, %" PRIu64 " %s, %" PRIu64 " %s%s",
+			  k->join.matched, k->join.calls, sw_plural(k->join.calls, "call", "calls"),
+			  (double)k->join.error_ns / 1e3, drawn->work, sw_plural(drawn->work, "piece", "pieces"),
+			  drawn->hazards, sw_plural(drawn->hazards, "hazard", "hazards"), drawn->waits,
+			  sw_plural(drawn->waits, "wait", "waits"), rest);
 	free(rest);
 }
 

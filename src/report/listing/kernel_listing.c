@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/counted.h"
 #include "base/memory.h"
 #include "report/symbols/names.h"
 #include "report/text/text_out.h"
@@ -103,7 +104,8 @@ static void put_code(struct sw_out *out, const struct sw_kernel_view *k)
 	const struct sw_footprint *f = e->footprint;
 	char *text;
 	if (k->launches) {
-		text = sw_format("%" PRIu64 " time%s on sm_%u", k->launches, k->launches == 1 ? "" : "s", k->device);
+		text = sw_format("%" PRIu64 " time%s on sm_%u", k->launches, sw_plural(k->launches, "", "s"),
+				 k->device);
 		put_line(out, "launched", text);
 		free(text);
 	}
@@ -147,7 +149,7 @@ static void put_params_listing(struct sw_out *out, const struct sw_kernel_view *
 		uint32_t from = param[i].offset, to = from + param[i].bytes;
 		unsigned roles = roles_at(reaches, from, to);
 		char *label = sw_format("parameter %u", i);
-		char *text = sw_format("%u byte%s, %s", param[i].bytes, param[i].bytes == 1 ? "" : "s",
+		char *text = sw_format("%u byte%s, %s", param[i].bytes, sw_plural(param[i].bytes, "", "s"),
 				       roles ? role_text(roles) : "not used as a pointer");
 		sw_out_paragraph(out, 2, label, LABEL + 2, text);
 		free(label);
@@ -230,7 +232,7 @@ static char *site_text(const struct sw_kernel_view *k, uint32_t index, size_t ro
 	const struct sw_access_site *s = &f->site[index];
 	char address[LISTING_TEXT_ROOM], facts[LISTING_TEXT_ROOM], root[LISTING_TEXT_ROOM] = "";
 	sw_footprint_facts_text(f, index, facts, room);
-	char *bytes = s->size == SW_NO_TERM && s->bytes ? sw_format("%u byte%s", s->bytes, s->bytes == 1 ? "" : "s")
+	char *bytes = s->size == SW_NO_TERM && s->bytes ? sw_format("%u byte%s", s->bytes, sw_plural(s->bytes, "", "s"))
 							: sw_strdup("bytes");
 	char *text;
 	if (s->address != SW_NO_TERM) {
@@ -291,7 +293,8 @@ static void put_ranges(struct sw_out *out, const struct sw_kernel_view *k)
 	while (lines)
 		free(shown[--lines]);
 	if (more) {
-		char *text = sw_format("%u more accesses (name the kernel to see them)", more);
+		char *text = sw_format("%u more %s (name the kernel to see %s)", more,
+				       sw_plural(more, "access", "accesses"), sw_plural(more, "it", "them"));
 		put_line(out, "", text);
 		free(text);
 	}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/counted.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "detect/model/collect.h"
@@ -393,8 +394,9 @@ static void print_program(FILE *out, const struct sw_reader *reader)
 	for (size_t i = 0; (device = sw_reader_device(reader, i)); i++) {
 		fprintf(out, "device %-5d ", device->ordinal);
 		print_clean(out, device->name);
-		fprintf(out, ", sm_%u%u, %u multiprocessors, %.1f GiB\n", device->major, device->minor,
-			device->multiprocessors, (double)device->memory_bytes / (1 << 30));
+		fprintf(out, ", sm_%u%u, %u %s, %.1f GiB\n", device->major, device->minor, device->multiprocessors,
+			sw_plural(device->multiprocessors, "multiprocessor", "multiprocessors"),
+			(double)device->memory_bytes / (1 << 30));
 	}
 	for (size_t i = 0; (module = sw_reader_module_at(reader, i)); i++) {
 		if (!module->cudart || module->cudart >= sizeof links / sizeof *links)
@@ -415,15 +417,18 @@ static void print_costs(FILE *out, const struct sw_reader *reader, const struct 
 		fprintf(out, ", %.1f ns with its call stack", (double)h->cost_stack_ps / 1e3);
 	fprintf(out, " (measured at start-up); about %.3f ms of %.3f ms in all\n",
 		(double)t.operations * (double)ps / 1e9, (double)s->end_ns / 1e6);
-	fprintf(out, "trace        %" PRIu64 " records, %" PRIu64 " operations, %.1f bytes an operation\n", t.records,
-		t.operations, t.operations ? (double)t.bytes / (double)t.operations : 0.0);
-	fprintf(out, "lost         %" PRIu64 " records\n", t.lost);
+	fprintf(out, "trace        %" PRIu64 " %s, %" PRIu64 " %s, %.1f bytes an operation\n", t.records,
+		sw_plural(t.records, "record", "records"), t.operations,
+		sw_plural(t.operations, "operation", "operations"),
+		t.operations ? (double)t.bytes / (double)t.operations : 0.0);
+	fprintf(out, "lost         %" PRIu64 " %s\n", t.lost, sw_plural(t.lost, "record", "records"));
 	fprintf(out, "ended        %s\n", t.closed ? "in order" : "no: killed, crashed or still running");
 }
 
 static void print_volume(FILE *out, const char *name, struct volume v)
 {
-	fprintf(out, "%-12s %" PRIu64 " calls, %" PRIu64 " bytes\n", name, v.calls, v.bytes);
+	fprintf(out, "%-12s %" PRIu64 " %s, %" PRIu64 " %s\n", name, v.calls, sw_plural(v.calls, "call", "calls"),
+		v.bytes, sw_plural(v.bytes, "byte", "bytes"));
 }
 
 static void print_gpu(FILE *out, const struct sw_gpu_summary *gpu)
@@ -432,9 +437,10 @@ static void print_gpu(FILE *out, const struct sw_gpu_summary *gpu)
 		return;
 	fprintf(out,
 		"gpu times    %" PRIu64 " of work, %" PRIu64 " joined to a call, %" PRIu64 " not, %" PRIu64
-		" without times, %" PRIu64 " lost; clock error %s%" PRIu64 " ns, %" PRIu64 " jumps\n",
+		" without times, %" PRIu64 " lost; clock error %s%" PRIu64 " ns, %" PRIu64 " %s\n",
 		gpu->records, gpu->joined, gpu->unmatched, gpu->untimed, gpu->lost,
-		gpu->clock_bounded ? "" : "at least ", gpu->clock_error_ns, gpu->clock_jumps);
+		gpu->clock_bounded ? "" : "at least ", gpu->clock_error_ns, gpu->clock_jumps,
+		sw_plural(gpu->clock_jumps, "jump", "jumps"));
 }
 
 static void print_text(FILE *out, const struct sw_reader *reader, const struct counts *s)
@@ -447,9 +453,11 @@ static void print_text(FILE *out, const struct sw_reader *reader, const struct c
 	print_volume(out, "sets", s->sets);
 	print_volume(out, "allocations", s->allocations);
 	print_gpu(out, &s->gpu);
-	fprintf(out, "failed       %" PRIu64 " calls\n", s->failed);
-	fprintf(out, "in flight    %zu calls began and did not return\n", s->open.n);
-	fprintf(out, "unclassified %" PRIu64 " calls of entry points that are not modelled\n", s->unclassified);
+	fprintf(out, "failed       %" PRIu64 " %s\n", s->failed, sw_plural(s->failed, "call", "calls"));
+	fprintf(out, "in flight    %zu %s began and did not return\n", s->open.n,
+		sw_plural(s->open.n, "call", "calls"));
+	fprintf(out, "unclassified %" PRIu64 " %s of entry points that are not modelled\n", s->unclassified,
+		sw_plural(s->unclassified, "call", "calls"));
 	for (size_t i = 0; (line = sw_reader_notice(reader, i)); i++)
 		print_clean_line(out, "notice", line);
 	for (size_t i = 0; (line = sw_reader_damage(reader, i)); i++)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/counted.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/memory.h"
@@ -627,7 +628,7 @@ const char *sw_name_bytes(struct sw_names *names, uint64_t bytes)
 	double value = (double)bytes;
 	size_t unit = 0;
 	if (bytes < 10240)
-		return sw_names_format(names, "%llu byte%s", (unsigned long long)bytes, bytes == 1 ? "" : "s");
+		return sw_names_format(names, "%llu byte%s", (unsigned long long)bytes, sw_plural(bytes, "", "s"));
 	for (value /= 1024; value >= 1024 && unit + 1 < sizeof units / sizeof units[0]; unit++)
 		value /= 1024;
 	return sw_names_format(names, "%.1f %s", value, units[unit]);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/counted.h"
 #include "report/groups.h"
 #include "report/symbols/stack.h"
 #include "report/words/evidence_text.h"
@@ -219,7 +220,7 @@ void sw_text_stack(struct sw_text *t, uint32_t stack, uint32_t function)
 		fputs("    ... deeper frames were not recorded\n", t->out.file);
 	else if (view.n && view.skipped)
 		fprintf(t->out.file, "    ... %u deeper frame%s not recorded\n", view.skipped,
-			view.skipped == 1 ? " was" : "s were");
+			sw_plural(view.skipped, " was", "s were"));
 	if (view.n == 0)
 		fputs("    (no call stack was recorded)\n", t->out.file);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/counted.h"
 #include "report/groups.h"
 #include "report/report.h"
 #include "report/symbols/stack.h"
@@ -12,8 +13,6 @@
 #include "report/words/wording.h"
 
 /* Limits of recording or judging that the run has hit: findings may be missing, so they stand in the first lines. */
-
-/* Limits that the run has hit, next; nothing when it hit none. */
 static void text_limits_hit(struct sw_text *t)
 {
 	struct sw_coverage_count count;
@@ -21,13 +20,11 @@ static void text_limits_hit(struct sw_text *t)
 	for (size_t i = 0; sw_coverage_count_at(&t->report->judgement->coverage, i, &count); i++) {
 		if (count.place < SW_COVERAGE_FIRST_LINES || !count.n)
 			continue;
-		if (!any) {
-			sw_out_coloured(&t->out, SW_YELLOW,
+		if (!any)
+			sw_out_headline(&t->out, SW_YELLOW,
 					"syncwatch: limits of syncwatch were reached: findings may be missing");
-			putc('\n', t->out.file);
-		}
 		any = true;
-		sw_text_line(t, "limit:", sw_names_format(t->names, "%" PRIu64 " %s", count.n, count.what));
+		sw_text_line(t, "limit:", count.text);
 	}
 	if (any)
 		putc('\n', t->out.file);
@@ -38,11 +35,16 @@ static void text_limits_hit(struct sw_text *t)
 
 #define MOST_FILES 2u
 
+static const char *with_plural(struct sw_text *t, uint64_t n, const char *one, const char *many)
+{
+	return sw_names_format(t->names, "%" PRIu64 " %s", n, sw_plural(n, one, many));
+}
+
 static const char *used_for(struct sw_text *t, const struct sw_unusable_file *file)
 {
 	if (!file->kernels)
 		return "names of call stacks";
-	return sw_names_format(t->names, "code of %" PRIu64 " kernel%s%s", file->kernels, file->kernels == 1 ? "" : "s",
+	return sw_names_format(t->names, "code of %s%s", with_plural(t, file->kernels, "kernel", "kernels"),
 			       file->names ? ", names of call stacks" : "");
 }
 
@@ -65,7 +67,7 @@ static bool find_unusable(struct sw_text *t, sw_unusable_file_vec *files, const 
 	for (size_t i = 0; i < files->n; i++)
 		kernels |= files->at[i].kernels > 0;
 	*count = sw_names_format(t->names, "%zu %s missing here or changed", files->n,
-				 files->n == 1 ? "file of the run is" : "files of the run are");
+				 sw_plural(files->n, "file of the run is", "files of the run are"));
 	return kernels;
 }
 
@@ -219,11 +221,6 @@ static void text_in_flight(struct sw_text *t)
 	putc('\n', t->out.file);
 }
 
-static const char *with_plural(struct sw_text *t, uint64_t n, const char *one, const char *many)
-{
-	return sw_names_format(t->names, "%" PRIu64 " %s", n, n == 1 ? one : many);
-}
-
 static const char *runtimes_text(struct sw_text *t)
 {
 	static const char *const links[] = {[SW_CUDART_SHARED] = "shared cudart",
@@ -259,14 +256,13 @@ static void put_not_looked_at(struct sw_text *t)
 	for (unsigned place = 1; place < SW_COVERAGE_FIRST_LINES; place++)
 		for (size_t i = 0; sw_coverage_count_at(coverage, i, &count); i++)
 			if (count.place == place && count.n)
-				text = sw_names_format(t->names, "%s%s%" PRIu64 " %s", text, *text ? "; " : "", count.n,
-						       count.what);
+				text = sw_names_format(t->names, "%s%s%s", text, *text ? "; " : "", count.text);
 	if (coverage->host_buffers && !was_guarded(t))
 		text = sw_names_format(
 			t->names, "%s%shost code that touches %s while work uses %s (--guard-host)", text,
 			*text ? "; " : "",
 			with_plural(t, coverage->host_buffers, "pinned or managed buffer", "pinned or managed buffers"),
-			coverage->host_buffers == 1 ? "it" : "them");
+			sw_plural(coverage->host_buffers, "it", "them"));
 	sw_text_line(t, "not looked at:", text);
 }
 
@@ -337,30 +333,33 @@ static void put_no_lines(struct sw_text *t)
 static void put_gpu(struct sw_text *t)
 {
 	const struct sw_gpu_summary *gpu = &t->report->judgement->gpu;
+	const char *clock = "the offset of host and device clocks is not bounded by any wait";
 	if (!gpu->recorded)
 		return;
-	const char *clock = sw_names_format(t->names, "host and device clocks agree to %s",
-					    sw_name_time(t->names, gpu->clock_error_ns));
-	if (!gpu->clock_bounded)
-		clock = "the offset of host and device clocks is not bounded by any wait";
+	if (gpu->clock_bounded)
+		clock = sw_names_format(t->names, "host and device clocks agree to %s",
+					sw_name_time(t->names, gpu->clock_error_ns));
 	sw_text_line(t, "gpu times:",
-		     sw_names_format(t->names, "%" PRIu64 " of %" PRIu64 " calls that put work on a device; %s",
-				     gpu->operations_timed, gpu->operations_timed + gpu->operations_untimed, clock));
+		     sw_names_format(t->names, "%" PRIu64 " of %s; %s", gpu->operations_timed,
+				     with_plural(t, gpu->operations_timed + gpu->operations_untimed,
+						 "call that puts work on a device", "calls that put work on a device"),
+				     clock));
 	const struct {
 		uint64_t n;
 		const char *what;
 	} limits[] = {
-		{gpu->lost, "time stamps were lost in CUPTI"},
-		{gpu->unmatched, "time stamps of work whose call was not recorded"},
-		{gpu->untimed, "time stamps without times, or taken while the clock jumped"},
-		{gpu->left_out, "time stamps over the limit"},
-		{gpu->clock_jumps, "jumps of the device clock"},
+		{gpu->lost, "{time stamp was|time stamps were} lost in CUPTI"},
+		{gpu->unmatched, "{time stamp|time stamps} of work whose call was not recorded"},
+		{gpu->untimed, "{time stamp without time|time stamps without times}, or taken while the clock jumped"},
+		{gpu->left_out, "{time stamp|time stamps} over the limit"},
+		{gpu->clock_jumps, "{jump|jumps} of the device clock"},
 		{!gpu->complete, "last batch of time stamps is missing: the program did not end normally"},
 	};
-	for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
-		if (limits[i].n)
-			sw_text_line(
-				t, "limits:", sw_names_format(t->names, "%" PRIu64 " %s", limits[i].n, limits[i].what));
+	for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+		char line[160];
+		sw_counted(line, sizeof line, limits[i].n, limits[i].what);
+		sw_text_line(t, "limits:", limits[i].n ? line : "");
+	}
 }
 
 /* Where the order of waits that no document promises comes from, when that is a table of this machine. */
@@ -387,9 +386,9 @@ static void put_behaviour(struct sw_text *t)
 static void put_coverage(struct sw_text *t)
 {
 	const struct sw_coverage *c = &t->report->judgement->coverage;
-	const char *calls = with_plural(t, c->driver_calls, "driver call", "driver calls");
 	sw_text_line(t, "coverage:",
-		     sw_names_format(t->names, "%s (%" PRIu64 " made by a CUDA runtime)%s", calls, c->runtime_calls,
+		     sw_names_format(t->names, "%s (%" PRIu64 " made by a CUDA runtime)%s",
+				     with_plural(t, c->driver_calls, "driver call", "driver calls"), c->runtime_calls,
 				     runtimes_text(t)));
 	sw_text_line(t, "work:",
 		     sw_names_format(t->names, "%s, %s (%s), %s, %s in %s",
@@ -645,7 +644,9 @@ static void put_suppressed(struct sw_text *t)
 					     with_plural(t, use.findings, "finding", "findings"), errors));
 	}
 	if (more)
-		sw_text_line(t, "", sw_names_format(t->names, "and by %zu more lines (--all lists them)", more));
+		sw_text_line(t, "",
+			     sw_names_format(t->names, "and by %zu more %s (--all lists all)", more,
+					     sw_plural(more, "line", "lines")));
 }
 
 /* Coverage: what was looked at and what was not; with --stat all that is known of the run. */
@@ -762,7 +763,7 @@ static void text_only(struct sw_report *report, FILE *out, const struct sw_text_
 		}
 	if (report->groups.n > printed)
 		fprintf(out, "%zu other cause%s not printed (--finding)\n\n", report->groups.n - printed,
-			report->groups.n - printed == 1 ? " is" : "s are");
+			sw_plural(report->groups.n - printed, " is", "s are"));
 }
 
 static void text_causes(struct sw_report *report, FILE *out, const struct sw_text_style *style)
@@ -781,8 +782,8 @@ static void text_causes(struct sw_report *report, FILE *out, const struct sw_tex
 		printed++;
 	}
 	if (left)
-		fprintf(out, "%zu more causes are not printed in full: --limit %zu prints them\n\n", left,
-			printed + left);
+		fprintf(out, "%zu more %s not printed in full: --limit %zu prints %s\n\n", left,
+			sw_plural(left, "cause is", "causes are"), printed + left, sw_plural(left, "it", "them"));
 	sw_report_text_notes(report, out, style);
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/counted.h"
 #include "report/symbols/stack.h"
 #include "report/timeline/chrome.h"
 #include "report/words/fix_lines.h"
@@ -559,9 +560,9 @@ void sw_chrome_hazards(struct sw_chrome *c)
 		draw_call(c, &c->hazards.at[i]);
 	}
 	if (c->hazards_left) {
-		struct sw_label name =
-			sw_label_any(&c->labels, sw_names_format(&c->labels.names, "%zu more hazards are not drawn",
-								 c->hazards_left));
+		struct sw_label name = sw_label_any(
+			&c->labels, sw_names_format(&c->labels.names, "%zu more %s not drawn", c->hazards_left,
+						    sw_plural(c->hazards_left, "hazard is", "hazards are")));
 		sw_event_slice(&c->events, (struct sw_place){PID_HOST, TID_HAZARDS, c->hazard_end},
 			       c->hazard_end + 1000, name, "hazard");
 		sw_event_end(&c->events);

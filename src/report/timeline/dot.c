@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/counted.h"
 #include "report/timeline/labels.h"
 
 enum {
@@ -252,7 +253,8 @@ void sw_dot_finish(struct sw_dot *d)
 	draw_lanes(d);
 	draw_lines(d);
 	if (d->left_out)
-		fprintf(d->out, "label=\"%" PRIu64 " more operations are not drawn\";\n", d->left_out);
+		fprintf(d->out, "label=\"%" PRIu64 " more %s not drawn\";\n", d->left_out,
+			sw_plural(d->left_out, "operation is", "operations are"));
 	fputs("}\n", d->out);
 	sw_map_free(&d->ends);
 	sw_labels_free(&d->labels);

@@ -4,6 +4,8 @@
 
 #include <inttypes.h>
 
+#include "base/counted.h"
+
 static const struct {
 	const char *key, *outcome, *words, *text;
 } verdicts[] = {
@@ -43,8 +45,11 @@ static const char *bytes_text(struct sw_names *names, const struct sw_confirmati
 {
 	if (!c->compared)
 		return c->not_executed ? "; bytes not compared: kernels of the simulated CUDA write nothing" : "";
-	return sw_names_format(names, "; %" PRIu64 " of %" PRIu64 " bytes that both touch %s", c->differ, c->bytes,
-			       c->differ ? "are not those that the program's order gives" : "differ");
+	return sw_names_format(names, "; %" PRIu64 " of %" PRIu64 " %s that both touch %s", c->differ, c->bytes,
+			       sw_plural(c->bytes, "byte", "bytes"),
+			       !c->differ ? "differ"
+					  : sw_plural(c->differ, "is not the one that the program's order gives",
+						      "are not those that the program's order gives"));
 }
 
 static const char *refused_text(struct sw_names *names, const struct sw_confirmation *c)
@@ -87,7 +92,7 @@ static const char *waited_text(struct sw_names *names, const struct sw_confirmat
 			: sw_names_format(names, "; edges of %" PRIu32 " findings were in that run", c->fix_together);
 	return sw_names_format(
 		names, "the later side waited for it for %s at most (%" PRIu64 " of %" PRIu64 " wait%s timed%s)",
-		sw_name_time(names, c->fix_waited_ns), c->fix_timed, c->edges, c->edges == 1 ? "" : "s", together);
+		sw_name_time(names, c->fix_waited_ns), c->fix_timed, c->edges, sw_plural(c->edges, "", "s"), together);
 }
 
 const char *sw_confirmation_fix_text(struct sw_names *names, const struct sw_confirmation *c)
@@ -141,7 +146,7 @@ static const char *results_text(struct sw_names *names, const struct sw_saving *
 {
 	return sw_names_format(names, "the same exit status%s%s", s->printed ? " and standard output" : "",
 			       s->copies ? sw_names_format(names, ", and the same bytes in %" PRIu64 " %s to the host",
-							   s->copies, s->copies == 1 ? "copy" : "copies")
+							   s->copies, sw_plural(s->copies, "copy", "copies"))
 					 : "");
 }
 
@@ -157,8 +162,10 @@ static const char *calls_text(struct sw_names *names, const struct sw_saving *s)
 {
 	if (!s->calls)
 		return "";
-	return sw_names_format(names, " (%" PRIu64 " %s in a run%s)", s->calls, s->calls == 1 ? "call" : "calls",
-			       s->passed ? sw_names_format(names, ", %" PRIu64 " as they are", s->passed) : "");
+	return sw_names_format(names, " (%" PRIu64 " %s in a run%s)", s->calls, sw_plural(s->calls, "call", "calls"),
+			       s->passed ? sw_names_format(names, ", %" PRIu64 " as %s", s->passed,
+							   sw_plural(s->passed, "it is", "they are"))
+					 : "");
 }
 
 /* The whole run differs by more than a change of a part of it: it comes second. */
@@ -167,10 +174,10 @@ static const char *whole_text(struct sw_names *names, const struct sw_saving *s)
 	if (!s->parts)
 		return "";
 	const char *out =
-		s->left_out
-			? sw_names_format(names, "%" PRIu64 " of %" PRIu64 " parts, %s, left out: runs differ there; ",
-					  s->left_out, s->parts, time_text(names, s->left_out_ns))
-			: "";
+		s->left_out ? sw_names_format(names, "%" PRIu64 " of %" PRIu64 " %s, %s, left out: runs differ there; ",
+					      s->left_out, s->parts, sw_plural(s->parts, "part", "parts"),
+					      time_text(names, s->left_out_ns))
+			    : "";
 	return sw_names_format(names, "%swhole run %s (%s to %s) of %s; ", out, time_text(names, s->whole_ns),
 			       time_text(names, s->whole_low_ns), time_text(names, s->whole_high_ns),
 			       sw_name_time(names, s->whole_base_ns));
@@ -188,11 +195,11 @@ const char *sw_saving_text(struct sw_names *names, const struct sw_saving *s)
 	const char *key = savings[s->verdict].key, *text = savings[s->verdict].text;
 	if (s->verdict == SW_SAVING_MEASURED)
 		return sw_names_format(
-			names, "measured: %s (%s to %s) of %s%s, from %u pairs of runs%s%s; %s%s%s; results: %s",
+			names, "measured: %s (%s to %s) of %s%s, from %u %s of runs%s%s; %s%s%s; results: %s",
 			time_text(names, s->saved_ns), time_text(names, s->low_ns), time_text(names, s->high_ns),
 			sw_name_time(names, s->base_ns), s->parts ? " in which these calls lie" : "", s->pairs,
-			before_text(names, s), once_text(names, s), whole_text(names, s), s->did, calls_text(names, s),
-			results_text(names, s));
+			sw_plural(s->pairs, "pair", "pairs"), before_text(names, s), once_text(names, s),
+			whole_text(names, s), s->did, calls_text(names, s), results_text(names, s));
 	if (s->reason)
 		return sw_names_format(names, "%s: %s: %s", key, text, reasons[s->reason].text);
 	return sw_names_format(names, "%s: %s", key, text);

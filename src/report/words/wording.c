@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/counted.h"
 #include "report/symbols/stack.h"
 #include "report/words/evidence_text.h"
 #include "report/words/expressions.h"
@@ -93,8 +94,8 @@ const char *sw_replay_basis(struct sw_names *names, const struct sw_schedule_fac
 				    ? sw_names_format(names, "residual %u.%u %%", facts->residual_permille / 10,
 						      facts->residual_permille % 10)
 				    : "intervals over all that the waits allow";
-	const char *text =
-		sw_names_format(names, "replay of %" PRIu64 " operations, %s, %s", facts->operations, times, error);
+	const char *text = sw_names_format(names, "replay of %" PRIu64 " %s, %s, %s", facts->operations,
+					   sw_plural(facts->operations, "operation", "operations"), times, error);
 	if (facts->kept_ns < facts->run_ns / 100 * 99 && facts->windows > 1)
 		text = sw_names_format(names, "%s, of %" PRIu64 " %% of the run", text,
 				       facts->kept_ns * 100 / facts->run_ns);
@@ -595,7 +596,7 @@ static const char *held_of(const struct facts *facts)
 	if (!held->timed)
 		return held->untimed ? "the delay is unknown without device times (--gpu-timeline)" : "";
 	const char *text = sw_names_format(names, "%llu operation%s delayed, by at most %s in total",
-					   (unsigned long long)held->timed, held->timed == 1 ? "" : "s",
+					   (unsigned long long)held->timed, sw_plural(held->timed, "", "s"),
 					   sw_name_time(names, held->ns));
 	if (held->untimed)
 		text = sw_names_format(names, "%s; for %llu more the delay is unknown", text,
@@ -630,7 +631,7 @@ static const char *cost_of(const struct facts *facts)
 		return "";
 	const char *text = sw_names_format(names, "%s of host time in %llu call%s, the longest %s",
 					   sw_name_time(names, cost->total_ns), (unsigned long long)cost->calls,
-					   cost->calls == 1 ? "" : "s", sw_name_time(names, cost->worst_ns));
+					   sw_plural(cost->calls, "", "s"), sw_name_time(names, cost->worst_ns));
 	if (cost->calls >= SW_LEAST_FOR_PERCENTILES)
 		text = sw_names_format(names, "%s, median %s, p99 %s", text, sw_name_time(names, cost->p50_ns),
 				       sw_name_time(names, cost->p99_ns));
