@@ -12,7 +12,7 @@ KERNELS_SHARED = \
 	pointer_batch page_table pointer_struct pointer_variable pointer_layers pointer_graph \
 	sync_copy pageable_async sync_memset legacy_between alloc_in_loop alloc_while_busy pin_in_loop lazy_load set_limit \
 	pipeline_wait \
-	graph_branches graph_against_stream graph_two_execs graph_update graph_device_update graph_memcpy_nodes graph_runtime capture_unjoined \
+	graph_branches graph_against_stream graph_two_execs graph_update graph_device_update graph_memcpy_nodes graph_nodes graph_runtime capture_unjoined \
 	pool_reuse pool_free_other_stream pool_use_after_free annotate_blocks \
 	managed_streams managed_discard \
 	device_reset peer_copy device_event peer_free legacy_devices ipc \

@@ -122,6 +122,7 @@ enum sw_finding_facts {
 	SW_FACTS_COVERED,
 	SW_FACTS_POLLS,
 	SW_FACTS_RULE,
+	SW_FACTS_NODES,
 	SW_FACTS_LOST
 };
 struct sw_finding_info {
@@ -397,6 +398,10 @@ struct sw_finding {
 		uint64_t polls;	  /* queries in a row */
 		uint64_t lost;	  /* records */
 		uint32_t rule;	  /* that forbids the call: index into judgement.gate */
+		struct {
+			struct sw_named_call first, second; /* the second is to depend on the first: the nodes, or what
+							       holds them in the graph that both are in */
+		} nodes;
 	};
 	uint64_t fingerprint; /* stable over runs: id and symbol-free stacks are hashed by report with symbols */
 };

@@ -567,7 +567,7 @@ START_TEST(every_fix_has_words_without_unfilled_facts)
 			struct sw_wording words;
 			const struct sw_access fill = launch(SW_WRITE, FAKE_FILL, 1, FAKE_AT_FILL, 20),
 					       scale = launch(SW_READ, FAKE_SCALE, 2, FAKE_AT_SCALE, 21);
-			struct sw_finding finding = {.id = 101,
+			struct sw_finding finding = {.id = fix == SW_FIX_DEPEND ? 107 : 101,
 						     .accesses = 2,
 						     .access = {&fill, &scale},
 						     .fix = (enum sw_fix)fix,

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import unittest
 
-from command_case import COMMAND, CUDA_PROGRAM, ENVIRONMENT, INPUT, OK, OUTPUT, SOURCE, USAGE, Case
+from command_case import BUILD, COMMAND, CUDA_PROGRAM, ENVIRONMENT, INPUT, OK, OUTPUT, SOURCE, USAGE, Case
 
 
 class Project(Case):
@@ -142,6 +142,40 @@ class Asked(Case):
         self.assertIn("in all 2 processes", written)
         self.assertEqual(self.call("report", "--quiet", trace, self.trace("fixed")).stdout.count("SW101"), 0)
         self.refused(USAGE, "would both write", "report", "--text", self.path("a"), "--json", self.path("a"), trace)
+
+
+class Nodes(Case):
+    """The line for two nodes of a graph, whatever the call that adds the later one lists; follow-advice compiles them."""
+
+    program = os.path.join(BUILD, "kernels", "graph_nodes")
+    lines = {
+        "alone": ("&fill, 1, out, data, BYTES, cudaMemcpyDeviceToHost);", "cudaGraphAddMemcpyNode1D(&download, graph, "),
+        "other": ("{begin, write}; cudaGraphAddMemcpyNode1D(&download, graph, after, 2, out,", "{ cudaGraphNode_t after[] = "),
+        "child": ("&fill, 1, part);", "cudaGraphAddChildGraphNode(&download, graph, "),
+    }
+
+    def fix(self, variant):
+        # Names of sources are relative to the folder in which they were compiled.
+        result = subprocess.run([COMMAND, "run", "--sim", "--force", "--json", self.path("r.json"), "-o", self.path("t.swt"), "--",
+                                 self.program, variant], cwd=BUILD, env=ENVIRONMENT, capture_output=True, text=True)
+        self.assertEqual(result.returncode, OK, result.stderr)
+        groups = [group for group in json.loads(self.read("r.json"))["groups"] if group["id"] == "SW107"]
+        self.assertEqual(len(groups), 1)
+        return groups[0]["fix"]
+
+    def test_one_call_or_a_reason(self):
+        if not os.path.exists(self.program):
+            self.skipTest("kernels/graph_nodes is not built: no nvcc")
+        for variant, (end, begin) in self.lines.items():
+            fix = self.fix(variant)
+            self.assertEqual([line["where"] for line in fix["lines"]], ["instead"], variant)
+            code = fix["lines"][0]["code"]
+            self.assertTrue(code.startswith(begin) and end in code, code)
+            source = open(os.path.join(SOURCE, "kernels", "graph_nodes.cu"), encoding="utf-8").read().splitlines()
+            self.assertIn("GraphAdd", source[fix["lines"][0]["place"]["line"] - 1])
+        fix = self.fix("list")
+        self.assertEqual(fix["lines"], [])
+        self.assertIn("add `fill` to `before`", fix["no_lines_because"])
 
 
 class Several(Case):

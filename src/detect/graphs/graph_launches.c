@@ -127,13 +127,6 @@ static bool follow_edges(const struct sw_exec *x, struct sw_paths *p)
 	return known && placed == p->n;
 }
 
-/* The node whose child graph, or body, holds the node; NULL: it is of the graph itself. */
-static const struct sw_graph_node *parent_of(const struct sw_exec *x, const struct sw_graph_node *node)
-{
-	uint64_t place = node->parent ? sw_map_get(&x->index, node->parent) : 0;
-	return place ? &x->nodes.at[place - 1] : NULL;
-}
-
 /* CUgraphDependencyType and CU_GRAPH_KERNEL_NODE_PORT_* of cuda.h. */
 enum { PROGRAMMATIC = 1, PORT_PROGRAMMATIC = 1, PORT_LAUNCH_ORDER = 2 };
 
@@ -174,7 +167,7 @@ static void paths_find_starts(const struct sw_exec *x, struct sw_paths *p)
 	for (size_t i = 0; i < p->n; i++) {
 		const uint32_t number = p->sorted[i];
 		const struct sw_graph_node *node = &x->nodes.at[number];
-		const struct sw_graph_node *parent = parent_of(x, node);
+		const struct sw_graph_node *parent = sw_node_parent(x, node);
 		uint64_t *begin = p->begin + number * p->words;
 		if (!node->overlaps || node->disabled)
 			continue;
@@ -229,8 +222,8 @@ static bool bodies_exclude(const struct sw_exec *x, const struct sw_graph_node *
 {
 	if (!a->perhaps || !b->perhaps)
 		return false;
-	for (; a; a = parent_of(x, a))
-		for (const struct sw_graph_node *at = b; a->body && at; at = parent_of(x, at))
+	for (; a; a = sw_node_parent(x, a))
+		for (const struct sw_graph_node *at = b; a->body && at; at = sw_node_parent(x, at))
 			if (at->body && at != a && at->parent == a->parent)
 				return true;
 	return false;
@@ -282,6 +275,7 @@ static void branch_race(struct sw_model *m, const struct sw_exec *x, const struc
 		.access = {&side[0], &side[1]},
 		.fix = SW_FIX_DEPEND,
 	};
+	sw_exec_find_dependency(x, a->node, b->node, &seen);
 	sw_hazard_lower(m, &seen, m->record->rec->ctx);
 	if (sw_hazard_is_dropped(m, &seen))
 		return;

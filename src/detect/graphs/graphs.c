@@ -580,3 +580,24 @@ void sw_on_graph_node(struct sw_model *m, const struct sw_record *r, struct sw_w
 		node_add(m, x, n);
 	}
 }
+
+/* The call that made the node, or the one that holds it (a child graph, a conditional node) in the graph that both
+   nodes are in: dependencies are between these.  seq 0: it is not known. */
+static struct sw_named_call sibling(const struct sw_exec *x, const struct sw_graph_node *node,
+				    const struct sw_graph_node *other)
+{
+	for (; node; node = sw_node_parent(x, node))
+		for (const struct sw_graph_node *at = other; at; at = sw_node_parent(x, at))
+			if (at->parent == node->parent && at != node)
+				return (struct sw_named_call){node->made.seq, node->made.stack, node->made.api,
+							      node->made.flags};
+	return (struct sw_named_call){0};
+}
+
+void sw_exec_find_dependency(const struct sw_exec *x, uint32_t a, uint32_t b, struct sw_finding *seen)
+{
+	const struct sw_named_call one = sibling(x, &x->nodes.at[a], &x->nodes.at[b]);
+	const struct sw_named_call other = sibling(x, &x->nodes.at[b], &x->nodes.at[a]);
+	seen->nodes.first = other.seq < one.seq ? other : one;
+	seen->nodes.second = other.seq < one.seq ? one : other;
+}

@@ -56,6 +56,13 @@ struct sw_exec {
 	struct sw_access made; /* the call that made the exec, or updated it */
 };
 
+/* The node of a child graph, or of a conditional body, that holds the node; NULL: none does. */
+static inline const struct sw_graph_node *sw_node_parent(const struct sw_exec *x, const struct sw_graph_node *node)
+{
+	uint64_t place = node->parent ? sw_map_get(&x->index, node->parent) : 0;
+	return place ? &x->nodes.at[place - 1] : NULL;
+}
+
 /* Which nodes come before which. */
 struct sw_paths {
 	size_t n, words;
@@ -84,6 +91,9 @@ struct sw_exec *sw_exec_of(struct sw_model *m, uint64_t handle); /* created if u
 void sw_exec_unlist(struct sw_model *m, struct sw_exec *exec);
 /* Records were lost: drops all executable graphs, which calls that are missing may have changed. */
 void sw_graphs_forget(struct sw_model *m);
+/* Sets the nodes of the finding (SW107) between which a dependency is missing: nodes a and b, or those that hold them
+   in the graph that both are in; in the order in which the program made them. */
+void sw_exec_find_dependency(const struct sw_exec *x, uint32_t a, uint32_t b, struct sw_finding *seen);
 struct sw_graphs *sw_graphs_new(void);
 void sw_graphs_free(struct sw_model *m);
 

@@ -647,7 +647,6 @@ static const struct {
 	enum sw_fix fix;
 	const char *why;
 } reasons[] = {
-	{SW_FIX_DEPEND, "the nodes' names are the program's, and the call differs between versions of CUDA"},
 	{SW_FIX_WORKSPACE, "whether to use two handles or two buffers is the program's choice"},
 	{SW_FIX_FREE_TENSOR_LATER, "the tensor's name is not known"},
 	{SW_FIX_FREE_ARRAY_LATER, "the array's name is not known"},
@@ -715,6 +714,9 @@ void sw_fix_call(struct sw_names *names, const struct sw_finding *finding, struc
 	case SW_FIX_JOIN:
 		if (finding->accesses > 1)
 			edge_in_capture(names, finding->access[1], finding->access[0], out);
+		break;
+	case SW_FIX_DEPEND:
+		sw_fix_node_lines(names, finding, out);
 		break;
 	case SW_FIX_EVENT_CAPTURED:
 		if (finding->accesses > 1)

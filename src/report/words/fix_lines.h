@@ -38,6 +38,9 @@ void sw_fix_lines(struct sw_names *names, const struct sw_finding *finding, cons
 void sw_fix_event_lines(struct sw_names *names, const struct sw_finding *finding, const struct sw_access *later,
 			struct sw_fix_lines *out);
 
+/* The line of SW107 between nodes that were added one by one; else `why` is set. */
+void sw_fix_node_lines(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out);
+
 /* The lines for findings whose fix is not an edge between two calls of the program: waits, frees, captures. */
 void sw_fix_call(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out);
 

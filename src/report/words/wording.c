@@ -366,6 +366,19 @@ static const char *fact_rule(struct sw_names *names, const struct sw_finding *fi
 	return sw_names_format(names, "'%s %s'", rule->option, rule->text);
 }
 
+/* "cudaGraphAddChildGraphNode (main.cu:12)": the node that a dependency begins or ends at. */
+static const char *fact_node(struct sw_names *names, const struct sw_finding *finding, const char *key)
+{
+	const bool first = strcmp(key, "node_first") == 0;
+	if (!first && strcmp(key, "node_second") != 0)
+		return NULL;
+	const struct sw_named_call *call = first ? &finding->nodes.first : &finding->nodes.second;
+	if (!call->seq)
+		return fact_operation(names, finding->access[!first]);
+	return sw_names_format(names, "%s (%s)", sw_name_api(names, call->api, call->flags, call->stack),
+			       sw_place_named(names, call));
+}
+
 /* Facts that findings of this id alone have (FACTS of findings.def); NULL: no such fact. */
 static const char *fact_of_id(struct sw_names *names, const struct sw_finding *finding, const char *key)
 {
@@ -383,6 +396,8 @@ static const char *fact_of_id(struct sw_names *names, const struct sw_finding *f
 		return strcmp(key, "lost") == 0 ? fact_number(names, finding->lost) : NULL;
 	case SW_FACTS_RULE:
 		return strcmp(key, "rule") == 0 ? fact_rule(names, finding) : NULL;
+	case SW_FACTS_NODES:
+		return fact_node(names, finding, key);
 	case SW_FACTS_NONE:
 	case SW_FACTS_COVERED:
 	case SW_FACTS_POLLS:
