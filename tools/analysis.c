@@ -12,6 +12,7 @@
 #include "output.h"
 #include "progress.h"
 #include "report/listing/listing.h"
+#include "report/symbols/debug_objects.h"
 #include "report/timeline/timeline.h"
 
 /* Path of the suppressions that come with syncwatch; NULL: not wanted, or not there.  malloc'ed. */
@@ -235,6 +236,23 @@ void sw_analysis_report(struct sw_analysis *analysis, bool hidden, bool compared
 		sw_complain(SW_EXIT_OK, "%s", error.text);
 }
 
+/* Stacks whose files are read while the rest is judged: those of the first findings lie in most files that the report
+   names. */
+#define STACKS_AHEAD 256
+
+struct ahead {
+	const struct sw_reader *reader;
+	unsigned stacks;
+};
+
+static void found(void *arg, const struct sw_judgement *so_far, size_t index)
+{
+	struct ahead *ahead = arg;
+	const struct sw_finding *finding = &so_far->findings.at[index];
+	for (size_t i = 0; i < finding->accesses && ahead->stacks < STACKS_AHEAD; i++, ahead->stacks++)
+		sw_symbols_ahead(ahead->reader, sw_finding_access(finding, i)->stack);
+}
+
 int sw_analysis_judge_more(struct sw_analysis *analysis, const char *trace, const struct sw_options *options,
 			   bool hidden, const struct sw_judge_options *more)
 {
@@ -266,12 +284,18 @@ int sw_analysis_judge_more(struct sw_analysis *analysis, const char *trace, cons
 		judge.narrowed = more->narrowed;
 		judge.n_narrowed = more->n_narrowed;
 	}
+	struct ahead ahead = {.reader = analysis->reader};
+	judge.found = found;
+	judge.found_arg = &ahead;
+	sw_object_ahead_begin();
 	/* A damaged trace is judged as far as it goes; what is missing of it is a gap of the report. */
 	if (sw_analysis_judge_with_progress(analysis->reader, &judge, "judging", &analysis->judgement, &error))
 		status = sw_complain(SW_EXIT_INPUT, "%s", error.text);
+	if (analysis->judgement)
+		sw_analysis_report(analysis, hidden, more && more->shared_uses);
+	sw_object_ahead_end();
 	if (!analysis->judgement)
 		return status;
-	sw_analysis_report(analysis, hidden, more && more->shared_uses);
 	if (status)
 		sw_report_gap(analysis->report, sw_strdup("its trace could not be judged to its end"));
 	return status;

@@ -26,6 +26,12 @@ void sw_object_close(struct sw_debug_object *object)
 	free(object);
 }
 
+void sw_object_ahead(const struct sw_trace_module *module, uint64_t address)
+{
+	(void)module;
+	(void)address;
+}
+
 const char *sw_object_trouble(const struct sw_debug_object *object)
 {
 	(void)object;

@@ -61,7 +61,7 @@ struct sw_dwarf_object *sw_dwarf_open(const struct sw_trace_module *module, enum
 	return object;
 }
 
-void sw_dwarf_places(struct sw_dwarf_object *object, uint64_t address,
+void sw_dwarf_places(struct sw_dwarf_object *object, uint64_t address, bool lines,
 		     void (*each)(void *arg, const struct sw_object_place *place), void *arg)
 {
 	static char huge[SW_WORKER_ANSWER_MAX + 1];
@@ -69,6 +69,8 @@ void sw_dwarf_places(struct sw_dwarf_object *object, uint64_t address,
 	memset(huge, 'x', sizeof huge - 1);
 	if (strcmp(object->path, "/huge") == 0)
 		each(arg, &(struct sw_object_place){huge, huge, 1, false});
+	if (strcmp(object->path, "/counts") == 0 || !lines)
+		each(arg, &(struct sw_object_place){object->path, lines ? "opened" : "no-lines", (int)opened, lines});
 	each(arg, &(struct sw_object_place){object->path, NULL, (int)address, true});
 	each(arg, &(struct sw_object_place){NULL, "file.c", -1, false});
 }
@@ -97,6 +99,14 @@ static struct sw_debug_object *make(struct sw_trace_module *module, const char *
 	enum sw_object_state state;
 	*module = (struct sw_trace_module){.path = path};
 	return sw_object_open(module, &state);
+}
+
+static void ask_ahead(const char *path, uint64_t address)
+{
+	char *copy = strdup(path); /* the module may be gone when its file is asked of again */
+	const struct sw_trace_module module = {.path = copy};
+	sw_object_ahead(&module, address);
+	free(copy);
 }
 
 static void no_children_are_left(void)
@@ -146,6 +156,82 @@ START_TEST(a_file_that_harms_costs_its_own_names)
 	sw_object_close(bad);
 	sw_object_close(good);
 	no_children_are_left();
+}
+END_TEST
+
+START_TEST(what_was_asked_ahead_is_open)
+{
+	struct sw_trace_module module, other;
+	sw_object_ahead_begin();
+	for (uint64_t i = 1; i < 1000; i++)
+		ask_ahead("/counts", i);
+	ask_ahead("/two", 1);
+	struct sw_debug_object *object = make(&module, "/counts"), *third = make(&other, "/three");
+	ck_assert_str_eq(ask(object, 7), "/counts opened 2 1;/counts - 7 1;- file.c -1 0;"); /* and /three */
+	ck_assert_str_eq(ask(third, 8), "/three - 8 1;- file.c -1 0;");
+	sw_object_ahead_end();
+	ck_assert_str_eq(ask(object, 9), "/counts opened 2 1;/counts - 9 1;- file.c -1 0;");
+	sw_object_close(object);
+	sw_object_close(third);
+	no_children_are_left();
+}
+END_TEST
+
+/* Of another build, or mapped elsewhere: another file. */
+START_TEST(what_was_asked_ahead_is_that_file)
+{
+	const uint8_t id = 1;
+	enum sw_object_state state;
+	const struct sw_trace_module elsewhere = {.path = "/counts", .base = 4096},
+				     rebuilt = {.path = "/counts", .build_id = &id, .build_id_bytes = 1};
+	sw_object_ahead_begin();
+	ask_ahead("/counts", 1);
+	struct sw_debug_object *first = sw_object_open(&elsewhere, &state), *second = sw_object_open(&rebuilt, &state);
+	ck_assert_str_eq(ask(first, 7), "/counts opened 3 1;/counts - 7 1;- file.c -1 0;");
+	sw_object_ahead_end();
+	sw_object_close(first);
+	sw_object_close(second);
+}
+END_TEST
+
+START_TEST(harm_ahead_costs_its_own_names)
+{
+	static const char *const bad_files[] = {"/abort", "/exit", "/lie", "/eat"};
+	struct sw_trace_module good_module, bad_module;
+	sw_object_limits(1, 64 << 20);
+	sw_object_ahead_begin();
+	ask_ahead("/good", 1);
+	ask_ahead(bad_files[_i], 1);
+	ask_ahead("/good", 2);
+	struct sw_debug_object *good = make(&good_module, "/good"), *bad = make(&bad_module, bad_files[_i]);
+	ck_assert_str_eq(ask(good, 3), "/good - 3 1;- file.c -1 0;");
+	ck_assert_str_eq(ask(bad, 4), "");
+	ck_assert_ptr_nonnull(sw_object_trouble(bad));
+	ck_assert_str_eq(ask(good, 5), "/good - 5 1;- file.c -1 0;");
+	ck_assert_ptr_null(sw_object_trouble(good));
+	sw_object_ahead_end();
+	sw_object_close(bad);
+	sw_object_close(good);
+	no_children_are_left();
+}
+END_TEST
+
+START_TEST(the_end_waits_for_nothing_that_was_asked_ahead)
+{
+	sw_object_limits(3600, 64 << 20);
+	sw_object_ahead_begin();
+	ask_ahead("/loop", 1);
+	sw_object_ahead_end();
+	no_children_are_left();
+}
+END_TEST
+
+START_TEST(lines_of_system_files_are_not_read)
+{
+	struct sw_trace_module module;
+	struct sw_debug_object *object = make(&module, "/lib/libc.so.6");
+	ck_assert_str_eq(ask(object, 1), "/lib/libc.so.6 no-lines 1 0;/lib/libc.so.6 - 1 1;- file.c -1 0;");
+	sw_object_close(object);
 }
 END_TEST
 
@@ -213,6 +299,11 @@ int main(void)
 	tcase_set_timeout(tcase, 0);
 	tcase_add_test(tcase, sound_files_are_read);
 	tcase_add_loop_test(tcase, a_file_that_harms_costs_its_own_names, 0, 5);
+	tcase_add_test(tcase, what_was_asked_ahead_is_open);
+	tcase_add_test(tcase, what_was_asked_ahead_is_that_file);
+	tcase_add_loop_test(tcase, harm_ahead_costs_its_own_names, 0, 4);
+	tcase_add_test(tcase, the_end_waits_for_nothing_that_was_asked_ahead);
+	tcase_add_test(tcase, lines_of_system_files_are_not_read);
 	tcase_add_test(tcase, harm_while_it_is_opened);
 	tcase_add_test(tcase, names_without_end_are_left_out);
 	tcase_add_test(tcase, many_that_harm);

@@ -2,6 +2,7 @@
 #include "report/symbols/debug_objects.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -10,12 +11,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/hash.h"
+#include "base/map.h"
 #include "base/memory.h"
 
 #define SECONDS	   60		/* processor time of one question: gigabytes of debug information take some */
 #define BYTES	   (8ull << 30) /* memory above what the report itself has */
 #define BLOCKED_MS 120000	/* a worker that does not even compute waits for something that will not come */
 #define DEATHS	   8		/* workers that may end before names are given up altogether */
+#define AHEAD	   128		/* questions that wait in the socket at most: it holds more than these */
 
 struct sw_debug_object {
 	const struct sw_trace_module *module;
@@ -24,20 +28,42 @@ struct sw_debug_object {
 	char *trouble;
 };
 
+/* A file that was asked of ahead: the worker has it open under this number. */
+struct ahead_file {
+	char *path;
+	void *build_id;
+	uint32_t build_id_bytes, number;
+	uint64_t base;
+};
+
 static struct {
 	pid_t pid; /* 0: none runs */
 	int fd;
 	uint64_t generation;
-	unsigned deaths, objects;
+	unsigned deaths, objects; /* an object, too, while questions are asked ahead */
 	uint32_t numbers;
 	unsigned seconds;
 	uint64_t bytes;
+	unsigned unanswered;
+	struct sw_map asked;		 /* addresses that were asked of ahead */
+	SW_VEC(struct ahead_file) ahead; /* of this worker */
 } worker = {.seconds = SECONDS, .bytes = BYTES};
 
 void sw_object_limits(unsigned seconds, uint64_t bytes)
 {
 	worker.seconds = seconds;
 	worker.bytes = bytes;
+}
+
+static void forget_ahead(void)
+{
+	for (size_t i = 0; i < worker.ahead.n; i++) {
+		free(worker.ahead.at[i].path);
+		free(worker.ahead.at[i].build_id);
+	}
+	free(worker.ahead.at);
+	memset(&worker.ahead, 0, sizeof worker.ahead);
+	sw_map_free(&worker.asked);
 }
 
 static bool start_worker(void)
@@ -63,6 +89,8 @@ static bool start_worker(void)
 	worker.fd = pair[0];
 	worker.generation++;
 	worker.numbers = 0;
+	worker.unanswered = 0;
+	forget_ahead();
 	return true;
 }
 
@@ -102,34 +130,86 @@ static void bury_stray(void)
 	}
 }
 
-static bool send_question(struct sw_debug_object *object, uint64_t address)
+static bool is_usable_path(const char *path)
 {
-	const struct sw_trace_module *m = object->module;
-	struct sw_worker_question q = {.address = address, .base = m->base};
-	const bool first = object->known_to != worker.generation;
-	if (first) {
-		object->number = worker.numbers++;
-		object->known_to = worker.generation;
-		q.path_bytes = (uint32_t)strlen(m->path);
-		q.build_id_bytes = m->build_id_bytes;
+	return *path && strlen(path) <= 4096;
+}
+
+/* Lines of these are not read: the user did not write them and cannot change them.  Their debug information, where it
+   is installed, is compressed and takes 30 ms. */
+static bool wants_lines(const char *path)
+{
+	static const char *const files[] = {"libc.so*", "ld-linux*.so*", "libcuda.so*", "libsyncwatch*.so*"};
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+		if (fnmatch(files[i], name, 0) == 0)
+			return false;
+	return true;
+}
+
+static const struct ahead_file *find_ahead(const struct sw_trace_module *m)
+{
+	for (size_t i = 0; i < worker.ahead.n; i++) {
+		const struct ahead_file *file = &worker.ahead.at[i];
+		if (file->base == m->base && file->build_id_bytes == m->build_id_bytes &&
+		    !strcmp(file->path, m->path) &&
+		    (!m->build_id_bytes || !memcmp(file->build_id, m->build_id, m->build_id_bytes)))
+			return file;
 	}
-	q.number = object->number;
+	return NULL;
+}
+
+/* first: the worker has not been told what `number` is. */
+static bool send_question(const struct sw_trace_module *m, uint32_t number, bool first, uint64_t address,
+			  uint32_t flags)
+{
+	const struct sw_worker_question q = {.address = address,
+					     .base = m->base,
+					     .number = number,
+					     .path_bytes = first ? (uint32_t)strlen(m->path) : 0,
+					     .build_id_bytes = first ? m->build_id_bytes : 0,
+					     .flags = flags | (wants_lines(m->path) ? 0 : SW_WORKER_NO_LINES)};
 	return sw_worker_write(worker.fd, &q, sizeof q) && sw_worker_write(worker.fd, m->path, q.path_bytes) &&
 	       sw_worker_write(worker.fd, m->build_id, q.build_id_bytes);
+}
+
+static bool send_question_of(struct sw_debug_object *object, uint64_t address)
+{
+	const bool known = object->known_to == worker.generation;
+	const struct ahead_file *file = known ? NULL : find_ahead(object->module);
+	if (!known)
+		object->number = file ? file->number : worker.numbers++;
+	object->known_to = worker.generation;
+	return send_question(object->module, object->number, !known && !file, address, 0);
+}
+
+/* Takes the answers to what was asked ahead.  A worker that ended over one is buried: whose file it was, is found when
+   that file is asked of again. */
+static void take_ahead(void)
+{
+	struct sw_worker_answer answer;
+	struct pollfd readable = {.fd = worker.fd, .events = POLLIN};
+	for (; worker.pid && worker.unanswered; worker.unanswered--)
+		if (poll(&readable, 1, BLOCKED_MS) == 0 || !sw_worker_read(worker.fd, &answer, sizeof answer) ||
+		    answer.bytes) {
+			free(stop_worker(true));
+			worker.deaths++;
+		}
 }
 
 /* Asks of an object; the places that follow the answer are in *text, malloc'ed.  False: nothing is known. */
 static bool ask_worker(struct sw_debug_object *object, uint64_t address, struct sw_worker_answer *answer, char **text)
 {
-	if (object->trouble || !*object->module->path || strlen(object->module->path) > 4096)
+	if (object->trouble || !is_usable_path(object->module->path))
 		return false;
+	take_ahead();
 	bury_stray();
 	if (!start_worker()) {
 		object->trouble = sw_strdup("no process could be started to read it");
 		return false;
 	}
 	struct pollfd readable = {.fd = worker.fd, .events = POLLIN};
-	if (!send_question(object, address)) {
+	if (!send_question_of(object, address)) {
 		give_up(object, false);
 		return false;
 	}
@@ -164,15 +244,55 @@ struct sw_debug_object *sw_object_open(const struct sw_trace_module *module, enu
 	return object;
 }
 
+/* One object less: with the last one the worker ends. */
+static void drop_object(void)
+{
+	if (--worker.objects)
+		return;
+	if (worker.pid)
+		free(stop_worker(worker.unanswered > 0));
+	forget_ahead();
+	worker.deaths = 0;
+}
+
 void sw_object_close(struct sw_debug_object *object)
 {
 	free(object->trouble);
 	free(object);
-	if (--worker.objects)
+	drop_object();
+}
+
+void sw_object_ahead_begin(void)
+{
+	worker.objects++;
+	start_worker();
+}
+
+void sw_object_ahead(const struct sw_trace_module *module, uint64_t address)
+{
+	uint64_t *asked = NULL;
+	if (!worker.pid || worker.asked.n >= AHEAD || !is_usable_path(module->path) ||
+	    *(asked = sw_map_put(&worker.asked, sw_hash_u64(address))))
 		return;
-	if (worker.pid)
-		free(stop_worker(false));
-	worker.deaths = 0;
+	*asked = 1;
+	const struct ahead_file *known = find_ahead(module);
+	if (!known) {
+		struct ahead_file *file = sw_vec_push(&worker.ahead);
+		*file = (struct ahead_file){.path = sw_strdup(module->path),
+					    .build_id = sw_alloc(module->build_id_bytes + 1),
+					    .build_id_bytes = module->build_id_bytes,
+					    .number = worker.numbers++,
+					    .base = module->base};
+		memcpy(file->build_id, module->build_id_bytes ? module->build_id : (const uint8_t *)"",
+		       module->build_id_bytes);
+	}
+	worker.unanswered +=
+		send_question(module, known ? known->number : worker.numbers - 1, !known, address, SW_WORKER_AHEAD);
+}
+
+void sw_object_ahead_end(void)
+{
+	drop_object();
 }
 
 const char *sw_object_trouble(const struct sw_debug_object *object)

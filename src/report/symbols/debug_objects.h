@@ -40,6 +40,14 @@ struct sw_object_place {
 void sw_object_places(struct sw_debug_object *object, uint64_t address,
 		      void (*each)(void *arg, const struct sw_object_place *place), void *arg);
 
+/*
+ * Reading while the caller does other work: begin() starts the process, before the caller has threads, and ahead() asks
+ * of a place without waiting.  The same question later finds it answered.  end() waits for nothing.
+ */
+void sw_object_ahead_begin(void);
+void sw_object_ahead(const struct sw_trace_module *module, uint64_t address);
+void sw_object_ahead_end(void);
+
 /* Processor seconds that one question may take, and memory (tests ask for less). */
 void sw_object_limits(unsigned seconds, uint64_t bytes);
 
@@ -54,8 +62,9 @@ void sw_object_limits(unsigned seconds, uint64_t bytes);
    nothing in it. */
 struct sw_dwarf_object *sw_dwarf_open(const struct sw_trace_module *module, enum sw_object_state *state);
 
-/* Calls back from the innermost inlined function to the real one; `address` is one inside the calling instruction. */
-void sw_dwarf_places(struct sw_dwarf_object *object, uint64_t address,
+/* Calls back from the innermost inlined function to the real one; `address` is one inside the calling instruction.
+   lines: false for symbols alone. */
+void sw_dwarf_places(struct sw_dwarf_object *object, uint64_t address, bool lines,
 		     void (*each)(void *arg, const struct sw_object_place *place), void *arg);
 
 /*
@@ -108,7 +117,10 @@ struct sw_worker_question {
 	uint64_t address; /* 0: open only */
 	uint64_t base;
 	uint32_t number, path_bytes, build_id_bytes;
+	uint32_t flags;
 };
+#define SW_WORKER_NO_LINES 1u /* symbols are enough */
+#define SW_WORKER_AHEAD	   2u /* the answer has no places: the question comes again */
 
 /* An answer: `bytes` follow, places one after the other: struct sw_worker_place, symbol, file, each without a NUL. */
 struct sw_worker_answer {

@@ -319,14 +319,14 @@ static const char *symbol_at(struct sw_dwarf_object *object, uint64_t address)
 	return label ? dwfl_module_addrname(object->module, address) : NULL;
 }
 
-void sw_dwarf_places(struct sw_dwarf_object *object, uint64_t address,
+void sw_dwarf_places(struct sw_dwarf_object *object, uint64_t address, bool lines,
 		     void (*each)(void *arg, const struct sw_object_place *place), void *arg)
 {
 	struct sw_object_place place = {0};
 	Dwarf_Addr bias = 0;
 	if (!object->module)
 		return;
-	Dwarf_Die *unit = unit_of(object->module, address, &bias);
+	Dwarf_Die *unit = lines ? unit_of(object->module, address, &bias) : NULL;
 	if (unit) {
 		find_line(unit, address - bias, &place);
 		inlined_places(object, unit, address - bias, &place, each, arg);
@@ -349,9 +349,9 @@ struct sw_dwarf_object *sw_dwarf_open(const struct sw_trace_module *recorded, en
 	return sw_calloc(1, sizeof(struct sw_dwarf_object));
 }
 
-void sw_dwarf_places(struct sw_dwarf_object *object, uint64_t address,
+void sw_dwarf_places(struct sw_dwarf_object *object, uint64_t address, bool lines,
 		     void (*each)(void *arg, const struct sw_object_place *place), void *arg)
 {
-	(void)object, (void)address, (void)each, (void)arg;
+	(void)object, (void)address, (void)lines, (void)each, (void)arg;
 }
 #endif

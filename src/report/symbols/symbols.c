@@ -206,3 +206,13 @@ const struct sw_symbol_frames *sw_symbols_stack(struct sw_symbols *symbols, uint
 	sw_map_put_ptr(&symbols->stacks, stack, frames);
 	return frames;
 }
+
+void sw_symbols_ahead(const struct sw_reader *reader, uint32_t stack)
+{
+	const struct sw_trace_stack *recorded = stack ? sw_reader_stack(reader, stack) : NULL;
+	for (uint32_t i = 0; recorded && i < recorded->depth; i++) {
+		const struct sw_trace_module *module = sw_reader_module(reader, recorded->ips[i], recorded->seq);
+		if (module && !sw_reader_names(reader, module))
+			sw_object_ahead(module, recorded->ips[i] - 1);
+	}
+}
