@@ -38,13 +38,15 @@ static const char *const functions[] = {
 	[SW_POOL_BUFFER_END] = "RMM",
 };
 
-/* Said of the launch that follows, or of blocks that come and go as calls do. */
+/* Is this annotation recorded only while a window is open?  True for those about the launch that follows, about order
+   (a pause orders all threads) and about blocks of a pool; ignored memory and names hold for the whole trace. */
 static bool only_in_windows(unsigned op)
 {
 	return op != SW_NOTE_IGNORE && op != SW_NOTE_JUDGE && op <= SW_POOL_BUFFER_END;
 }
 
-static void name_it(enum sw_name_of of, uint64_t handle, const char *name, size_t bytes)
+/* Writes the NAME record of a stream or buffer. */
+static void write_name(enum sw_name_of of, uint64_t handle, const char *name, size_t bytes)
 {
 	const uint8_t ctx = of == SW_NAME_STREAM ? sw_context_of_stream(handle) : sw_context_here();
 	struct sw_rec_name *r = sw_describe(SW_REC_NAME, sizeof *r + bytes, true);
@@ -60,6 +62,7 @@ static void name_it(enum sw_name_of of, uint64_t handle, const char *name, size_
 	sw_describe_done(r);
 }
 
+/* Records the name that the program gives a stream or buffer, as a call of its own so that it has a stack. */
 static void record_name(enum sw_name_of of, uint64_t handle, const char *name, void *frame)
 {
 	const size_t bytes = name ? strnlen(name, MAX_NAME) : 0;
@@ -67,10 +70,12 @@ static void record_name(enum sw_name_of of, uint64_t handle, const char *name, v
 
 	if (!bytes || !sw_call_enter(&call, SW_ID_NONE, 0, frame))
 		return;
-	name_it(of, handle, name, bytes);
+	write_name(of, handle, name, bytes);
 	sw_call_leave(&call, 0);
 }
 
+/* Records an annotation as if it were a call of an entry point, whose id lies after those of CUDA; `op`: enum of the
+   trace, `flags` bit 0: the stream is that of a per-thread default. */
 static void record_annotation(unsigned op, const void *address, size_t bytes, void *stream, unsigned flags, void *frame)
 {
 	const uint16_t id = (uint16_t)(SW_ID_COUNT + SW_STATE_UNKNOWN + op - 1);
@@ -94,6 +99,7 @@ static void record_annotation(unsigned op, const void *address, size_t bytes, vo
 	sw_call_leave(&call, 0);
 }
 
+/* cuProfilerStart() and Stop(): with --capture profiler a window opens or closes. */
 static CUresult call_profiler(const struct sw_site *site, bool on)
 {
 	CUresult (*real)(void) = (__typeof__(real))site->real;
@@ -116,8 +122,8 @@ CUresult sw_custom_profiler_stop(const struct sw_site *site)
 
 __attribute__((visibility("default"))) syncwatch_function syncwatch_annotate;
 
-/* A block of the program forbids calls: what finds them is loaded when the first one begins, on the program's own call,
-   which may take the loader's lock. */
+/* The program begins a block in which it forbids CUDA calls (syncwatch_gate): loads the companion that finds them.
+   Here, on the program's own call, the loader's lock may be taken. */
 static const struct syncwatch_gate *open_gate(void)
 {
 	const struct syncwatch_gate *(*start)(const struct sw_companion *) =

@@ -17,6 +17,7 @@ static void *record_element(struct sw_call *call, enum sw_rec_kind kind, size_t 
 	return i + 1 == count ? sw_call_record(call, kind, bytes) : sw_hook_extra(call, kind, bytes);
 }
 
+/* Publishes the record of element `i` of `count`. */
 static void element_done(struct sw_call *call, void *record, size_t i, size_t count)
 {
 	if (i + 1 == count)
@@ -25,6 +26,7 @@ static void element_done(struct sw_call *call, void *record, size_t i, size_t co
 		sw_describe_done(record);
 }
 
+/* Begins the record of a call that works on one stream.  False: the call is not recorded. */
 static bool batch_enter(struct sw_call *call, const struct sw_site *site, CUstream stream)
 {
 	if (!sw_site_enter(call, site, 0))
@@ -33,6 +35,7 @@ static bool batch_enter(struct sw_call *call, const struct sw_site *site, CUstre
 	return true;
 }
 
+/* When a copy may read its source: at the call, or at any time until the copy has ended; 0: in stream order. */
 static uint32_t source_flags(CUmemcpySrcAccessOrder order)
 {
 	return order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL ? SW_COPY_SRC_DURING
@@ -40,6 +43,7 @@ static uint32_t source_flags(CUmemcpySrcAccessOrder order)
 								   : 0;
 }
 
+/* Flags of an element: of a batch, whether it is the first or the last one, and when it reads its source. */
 static uint32_t element_flags(CUmemcpySrcAccessOrder order, bool first, bool last)
 {
 	return SW_COPY_BATCH | (first ? SW_COPY_BATCH_FIRST : 0) | (last ? 0 : SW_COPY_BATCH_MORE) |
@@ -53,6 +57,8 @@ struct attributes {
 	size_t count, next;
 };
 
+/* The access order that the attributes give an element; elements must be asked for in order.  INVALID: none is given.
+ */
 static CUmemcpySrcAccessOrder order_of(struct attributes *attributes, size_t element)
 {
 	if (!attributes->at || !attributes->first)
@@ -63,6 +69,7 @@ static CUmemcpySrcAccessOrder order_of(struct attributes *attributes, size_t ele
 				: CU_MEMCPY_SRC_ACCESS_ORDER_INVALID;
 }
 
+/* One COPY record an element of a batch of linear copies, written before the driver is called. */
 static void copy_elements(struct sw_call *call, const CUdeviceptr *dsts, const CUdeviceptr *srcs, const size_t *sizes,
 			  size_t count, struct attributes attributes, CUstream stream)
 {
@@ -82,6 +89,7 @@ static void copy_elements(struct sw_call *call, const CUdeviceptr *dsts, const C
 	}
 }
 
+/* cuMemcpyBatchAsync() up to CUDA 12, which has `fail_idx`. */
 CUresult sw_custom_copy_batch(const struct sw_site *site, CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes,
 			      size_t count, CUmemcpyAttributes *attrs, size_t *attrs_idxs, size_t num_attrs,
 			      size_t *fail_idx, CUstream stream)
@@ -101,6 +109,7 @@ CUresult sw_custom_copy_batch(const struct sw_site *site, CUdeviceptr *dsts, CUd
 	return status;
 }
 
+/* cuMemcpyBatchAsync() since CUDA 13. */
 CUresult sw_custom_copy_batch_v2(const struct sw_site *site, CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes,
 				 size_t count, CUmemcpyAttributes *attrs, size_t *attrs_idxs, size_t num_attrs,
 				 CUstream stream)
@@ -180,6 +189,8 @@ static struct sw_box operand_box(const CUmemcpy3DOperand *operand, const CUexten
 	return sw_box_make(&side, extent->width * each, extent->height, 0);
 }
 
+/* One record an element of a batch of copies of boxes, written before the driver is called.  `batch`: false for one
+   copy with attributes. */
 static void copy_3d_elements(struct sw_call *call, const CUDA_MEMCPY3D_BATCH_OP *ops, size_t count, bool batch,
 			     CUstream stream)
 {
@@ -203,6 +214,7 @@ static void copy_3d_elements(struct sw_call *call, const CUDA_MEMCPY3D_BATCH_OP 
 	}
 }
 
+/* cuMemcpy3DBatchAsync() up to CUDA 12, which has `fail_idx`. */
 CUresult sw_custom_copy_3d_batch(const struct sw_site *site, size_t count, CUDA_MEMCPY3D_BATCH_OP *ops,
 				 size_t *fail_idx, unsigned long long flags, CUstream stream)
 {
@@ -220,6 +232,7 @@ CUresult sw_custom_copy_3d_batch(const struct sw_site *site, size_t count, CUDA_
 	return status;
 }
 
+/* cuMemcpy3DBatchAsync() since CUDA 13. */
 CUresult sw_custom_copy_3d_batch_v2(const struct sw_site *site, size_t count, CUDA_MEMCPY3D_BATCH_OP *ops,
 				    unsigned long long flags, CUstream stream)
 {
@@ -236,6 +249,7 @@ CUresult sw_custom_copy_3d_batch_v2(const struct sw_site *site, size_t count, CU
 	return status;
 }
 
+/* cuMemcpy3DWithAttributesAsync(): one copy of a box, recorded as an element of a batch is. */
 CUresult sw_custom_copy_3d_attributes(const struct sw_site *site, CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags,
 				      CUstream stream)
 {
@@ -258,6 +272,7 @@ struct ranges {
 	CUstream stream;
 };
 
+/* Begins the call and writes one MEM_OP record a range of memory.  False: the call is not recorded. */
 static bool memory_enter(struct sw_call *call, const struct sw_site *site, enum sw_mem_op op,
 			 const struct ranges *ranges)
 {
@@ -277,6 +292,7 @@ static bool memory_enter(struct sw_call *call, const struct sw_site *site, enum 
 	return true;
 }
 
+/* The call of memory_enter() has returned. */
 static CUresult memory_leave(struct sw_call *call, const struct ranges *ranges, CUresult status)
 {
 	sw_graphs_capture(call, ranges->stream, status);
@@ -284,6 +300,7 @@ static CUresult memory_leave(struct sw_call *call, const struct ranges *ranges, 
 	return status;
 }
 
+/* cuMemDiscardBatchAsync(): the contents of the ranges become undefined. */
 CUresult sw_custom_discard_batch(const struct sw_site *site, CUdeviceptr *at, size_t *sizes, size_t count,
 				 unsigned long long flags, CUstream stream)
 {
@@ -296,6 +313,7 @@ CUresult sw_custom_discard_batch(const struct sw_site *site, CUdeviceptr *at, si
 	return recorded ? memory_leave(&call, &ranges, status) : status;
 }
 
+/* Calls of one signature that move ranges of managed memory; the locations order nothing and are not recorded. */
 static CUresult prefetch_batch(const struct sw_site *site, enum sw_mem_op op, const struct ranges *ranges,
 			       CUmemLocation *locations, size_t *location_idxs, size_t num_locations,
 			       unsigned long long flags)
@@ -310,6 +328,7 @@ static CUresult prefetch_batch(const struct sw_site *site, enum sw_mem_op op, co
 	return recorded ? memory_leave(&call, ranges, status) : status;
 }
 
+/* cuMemPrefetchBatchAsync(). */
 CUresult sw_custom_prefetch_batch(const struct sw_site *site, CUdeviceptr *at, size_t *sizes, size_t count,
 				  CUmemLocation *locations, size_t *location_idxs, size_t num_locations,
 				  unsigned long long flags, CUstream stream)
@@ -327,6 +346,8 @@ CUresult sw_custom_discard_prefetch_batch(const struct sw_site *site, CUdevicept
 			      location_idxs, num_locations, flags);
 }
 
+/* cuStreamBatchMemOp(): waits for and writes of values in memory; an operation that is not modelled gets a record that
+   says so. */
 CUresult sw_custom_stream_batch(const struct sw_site *site, CUstream stream, unsigned int count,
 				CUstreamBatchMemOpParams *ops, unsigned int flags)
 {

@@ -46,6 +46,7 @@ struct image {
 	enum sw_image_kind kind;
 };
 
+/* Bytes of a fat binary, i.e. of all containers that follow each other; 0: it is none. */
 static uint64_t fatbin_bytes(const char *data)
 {
 	uint64_t total = 0;
@@ -65,6 +66,8 @@ static uint64_t fatbin_bytes(const char *data)
 	return total;
 }
 
+/* Bytes of an ELF image (a cubin): the end of its last section or table, as nothing states the length.  0: not of 64
+   bits. */
 static uint64_t elf_bytes(const char *data)
 {
 	Elf64_Ehdr header;
@@ -100,6 +103,8 @@ static bool looks_like_ptx(const unsigned char *text)
 	return true;
 }
 
+/* Kind and length of the code that the program passes, by its first bytes; a fat binary is found through its
+   wrapper. */
 static struct image image_look(const void *data)
 {
 	struct image image = {.data = data};
@@ -133,6 +138,7 @@ struct segment_search {
 	uint64_t file_offset;
 };
 
+/* For dl_iterate_phdr(): the file offset of an address in a segment of a loaded object. */
 static int search_segment(struct dl_phdr_info *info, size_t size, void *with)
 {
 	struct segment_search *search = with;
@@ -172,6 +178,7 @@ static bool image_file(const struct image *image, char *path, size_t room, uint6
 	return true;
 }
 
+/* Writes the content of an image into the trace, in pieces. */
 static void data_describe(uint32_t id, const struct image *image)
 {
 	for (uint64_t at = 0; at < image->bytes; at += DATA_RECORD) {
@@ -195,6 +202,7 @@ struct origin {
 	uint32_t data; /* of the IMAGE record */
 };
 
+/* Writes the IMAGE record of the code of a module or library handle and remembers its id.  Returns the id, 0: lost. */
 static uint32_t image_record(const struct image *image, const struct origin *origin, uint64_t handle)
 {
 	struct sw_state *state = sw_state();
@@ -225,7 +233,8 @@ static uint32_t image_record(const struct image *image, const struct origin *ori
 	return id;
 }
 
-/* Whether the limit leaves room for so many bytes more; takes it. */
+/* Is there room for so many bytes more under the limit of kept images?  Takes it; else the report says once that code
+   is missing. */
 static bool take_room(struct sw_state *state, uint64_t bytes)
 {
 	const uint64_t most = sw_preload_options()->max_images;
@@ -249,6 +258,8 @@ static struct {
 	struct sw_stored_image *entry;
 } store;
 
+/* Maps the index of the image store, a sorted array; on the isolated thread, as a system call of the program's thread
+   may be filtered. */
 static void read_index(void *unused)
 {
 	char path[sizeof sw_preload_options()->image_store + sizeof "/" SW_STORED_INDEX];
@@ -270,7 +281,8 @@ static void read_index(void *unused)
 	}
 }
 
-/* The recorder's own thread reads the index, once.  A thread that comes meanwhile copies what it loads. */
+/* Has the store of earlier runs this image?  The recorder's own thread reads the index, once; a thread that asks
+   meanwhile hears no, and its image is kept in the trace. */
 static bool is_stored(uint64_t hash, uint64_t bytes)
 {
 	if (!sw_preload_options()->image_store[0])
@@ -291,10 +303,9 @@ static bool is_stored(uint64_t hash, uint64_t bytes)
 	return false;
 }
 
-/*
- * Is the content of an image that lies in no file kept, or was it before, in this run or in the store?  It may be freed
- * when the load returns.  `path`: room for that of the file in the store.
- */
+/* Decides how the content of an image that lies in no file is kept: as data of this trace (1), as that of an earlier
+   image (2), as a file of the store (origin->path, in `path` with `room` bytes), or not at all (0).  The program may
+   free the image when the load returns. */
 static void keep_content(const struct image *image, struct origin *origin, char *path, size_t room)
 {
 	struct sw_state *state = sw_state();

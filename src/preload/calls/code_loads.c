@@ -26,6 +26,7 @@ static void record_load(struct sw_call *call, CUresult status, uint64_t handle, 
 	sw_call_leave(call, status);
 }
 
+/* cuModuleLoad(): the driver reads the image from a file. */
 CUresult sw_custom_module_load(const struct sw_site *site, CUmodule *module, const char *path)
 {
 	__typeof__(&cuModuleLoad) real = (__typeof__(real))site->real;
@@ -38,6 +39,7 @@ CUresult sw_custom_module_load(const struct sw_site *site, CUmodule *module, con
 	return status;
 }
 
+/* cuModuleLoadData(): the image lies in memory. */
 CUresult sw_custom_module_load_data(const struct sw_site *site, CUmodule *module, const void *image)
 {
 	__typeof__(&cuModuleLoadData) real = (__typeof__(real))site->real;
@@ -50,6 +52,7 @@ CUresult sw_custom_module_load_data(const struct sw_site *site, CUmodule *module
 	return status;
 }
 
+/* cuModuleLoadDataEx(): in memory, with options of the compiler, which are not recorded. */
 CUresult sw_custom_module_load_data_ex(const struct sw_site *site, CUmodule *module, const void *image,
 				       unsigned int num_options, CUjit_option *options, void **values)
 {
@@ -63,6 +66,7 @@ CUresult sw_custom_module_load_data_ex(const struct sw_site *site, CUmodule *mod
 	return status;
 }
 
+/* cuLibraryLoadData(): the image of a library lies in memory. */
 CUresult sw_custom_library_load_data(const struct sw_site *site, CUlibrary *library, const void *code,
 				     CUjit_option *jit_options, void **jit_values, unsigned int num_jit,
 				     CUlibraryOption *options, void **values, unsigned int num_options)
@@ -77,6 +81,7 @@ CUresult sw_custom_library_load_data(const struct sw_site *site, CUlibrary *libr
 	return status;
 }
 
+/* cuLibraryLoadFromFile(): the driver reads the image from a file. */
 CUresult sw_custom_library_load_file(const struct sw_site *site, CUlibrary *library, const char *path,
 				     CUjit_option *jit_options, void **jit_values, unsigned int num_jit,
 				     CUlibraryOption *options, void **values, unsigned int num_options)
@@ -112,6 +117,7 @@ static bool record_unload(struct sw_call *call, const struct sw_site *site, uint
 	return true;
 }
 
+/* cuModuleUnload(): its record comes before the call, as another thread may get the handle again before it returns. */
 CUresult sw_custom_module_unload(const struct sw_site *site, CUmodule module)
 {
 	__typeof__(&cuModuleUnload) real = (__typeof__(real))site->real;
@@ -125,6 +131,7 @@ CUresult sw_custom_module_unload(const struct sw_site *site, CUmodule module)
 	return status;
 }
 
+/* cuLibraryUnload(), as sw_custom_module_unload(). */
 CUresult sw_custom_library_unload(const struct sw_site *site, CUlibrary library)
 {
 	__typeof__(&cuLibraryUnload) real = (__typeof__(real))site->real;
@@ -138,6 +145,7 @@ CUresult sw_custom_library_unload(const struct sw_site *site, CUlibrary library)
 	return status;
 }
 
+/* Records after the call that code was used in a way that may load it (lazy loading): that can wait for the device. */
 static void record_touch(struct sw_call *call, CUresult status, uint64_t handle)
 {
 	struct sw_rec_code *r;
@@ -150,6 +158,7 @@ static void record_touch(struct sw_call *call, CUresult status, uint64_t handle)
 	sw_call_leave(call, status);
 }
 
+/* cuLibraryGetKernel(). */
 CUresult sw_custom_library_get_kernel(const struct sw_site *site, CUkernel *kernel, CUlibrary library, const char *name)
 {
 	__typeof__(&cuLibraryGetKernel) real = (__typeof__(real))site->real;
@@ -165,6 +174,7 @@ CUresult sw_custom_library_get_kernel(const struct sw_site *site, CUkernel *kern
 	return status;
 }
 
+/* cuLibraryEnumerateKernels(): all kernels of a library, as handles. */
 CUresult sw_custom_library_enumerate(const struct sw_site *site, CUkernel *kernels, unsigned int count,
 				     CUlibrary library)
 {
@@ -185,6 +195,7 @@ CUresult sw_custom_library_enumerate(const struct sw_site *site, CUkernel *kerne
 	return status;
 }
 
+/* cuLibraryGetModule(): from now on handles of the module belong to the library's image. */
 CUresult sw_custom_library_get_module(const struct sw_site *site, CUmodule *module, CUlibrary library)
 {
 	__typeof__(&cuLibraryGetModule) real = (__typeof__(real))site->real;
@@ -199,6 +210,8 @@ CUresult sw_custom_library_get_module(const struct sw_site *site, CUmodule *modu
 	return status;
 }
 
+/* cuKernelGetFunction(): the function of a kernel in the current context; its module belongs to the kernel's
+   library. */
 CUresult sw_custom_kernel_get_function(const struct sw_site *site, CUfunction *function, CUkernel kernel)
 {
 	__typeof__(&cuKernelGetFunction) real = (__typeof__(real))site->real;

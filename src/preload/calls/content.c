@@ -6,9 +6,10 @@
 #include "preload/intercept/cuda_types.h"
 #include "preload/intercept/driver.h"
 
-/* Reading managed memory would move its pages, or fault on them; memory of devices cannot be read.  "Unlike
-   cuPointerGetAttribute, this function will not return an error when the ptr encountered is not a valid CUDA pointer.
-   Instead, the attributes are assigned default NULL values" (CUDA driver API, cuPointerGetAttributes). */
+/* Is this host memory that may be read here: neither a device's, which cannot be, nor managed, where a read would move
+   pages or fault?  "Unlike cuPointerGetAttribute, this function will not return an error when the ptr encountered is
+   not a valid CUDA pointer.  Instead, the attributes are assigned default NULL values" (CUDA driver API,
+   cuPointerGetAttributes). */
 static bool is_plain_host(CUdeviceptr at)
 {
 	__typeof__(&cuPointerGetAttributes) ask = SW_REAL(cuPointerGetAttributes);

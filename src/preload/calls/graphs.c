@@ -35,6 +35,8 @@ struct scratch {
 	uint64_t edge[SW_MAX_BEFORE]; /* with SW_NODE_EDGES: SW_EDGE_OF each */
 };
 
+/* Asks the driver on which nodes this one depends, and how (programmatic edges do not wait for the end of the work).
+   Fills the scratch; returns how many, 0 also when the driver fails. */
 static size_t ask_before(struct walk *walk, CUgraphNode node)
 {
 	__typeof__(&cuGraphNodeGetDependencies_v2) ask = SW_REAL(cuGraphNodeGetDependencies_v2);
@@ -69,6 +71,7 @@ static size_t ask_before(struct walk *walk, CUgraphNode node)
 	return n;
 }
 
+/* Begins a GRAPH_NODE record with `more` bytes after its structure; all fields but exec are 0.  NULL: lost. */
 static struct sw_rec_graph_node *node_begin(const struct sw_call *call, CUgraphExec exec, size_t more)
 {
 	struct sw_rec_graph_node *r = sw_describe(SW_REC_GRAPH_NODE, sizeof *r + more, true);
@@ -81,6 +84,8 @@ static struct sw_rec_graph_node *node_begin(const struct sw_call *call, CUgraphE
 	return r;
 }
 
+/* Writes one node: where it lies in the graph (`parent`: the node that holds it), on how many nodes it depends
+   (`before`), and its work (`bytes`), which are in the scratch. */
 static void node_write(struct walk *walk, CUgraphNode node, CUgraphNodeType type, uint64_t parent, size_t before,
 		       size_t bytes)
 {
@@ -102,7 +107,8 @@ static void node_write(struct walk *walk, CUgraphNode node, CUgraphNodeType type
 	sw_describe_done(r);
 }
 
-/* Without handles: a graph that is captured again in every round is the same if its nodes are, in the same order. */
+/* Adds a node to the hash of the graph, its dependencies as distances instead of handles: a graph that is captured
+   again in every round has other handles, and is equal if its nodes are, in their order. */
 static void node_hash(struct walk *walk, const CUgraphNode *nodes, size_t at, CUgraphNodeType type, size_t before,
 		      size_t bytes)
 {
@@ -147,6 +153,7 @@ static void bodies_walk(struct walk *walk, CUgraphNode node, unsigned int depth)
 	}
 }
 
+/* Visits node `at` of the list and, if it holds a child graph or bodies, the nodes in them. */
 static void node_walk(struct walk *walk, const CUgraphNode *nodes, size_t at, uint64_t parent, unsigned int depth)
 {
 	const CUgraphNode node = nodes[at];
@@ -178,6 +185,8 @@ static void node_walk(struct walk *walk, const CUgraphNode *nodes, size_t at, ui
 		walk->lost = true;
 }
 
+/* Visits all nodes of a graph: hashes them, or writes them (walk->write).  `parent`: the node that holds the graph, 0:
+   none; what cannot be asked sets walk->lost. */
 static void graph_walk(struct walk *walk, CUgraph graph, uint64_t parent, unsigned int depth)
 {
 	__typeof__(&cuGraphGetNodes) ask = SW_REAL(cuGraphGetNodes);
@@ -204,6 +213,7 @@ static void graph_walk(struct walk *walk, CUgraph graph, uint64_t parent, unsign
 
 /* ---- telling ----------------------------------------------------------------------------------------------------- */
 
+/* Keeps the hash of what an executable graph consists of; 0: forgets it. */
 static void exec_remember(CUgraphExec exec, uint64_t hash)
 {
 	struct sw_state *state = sw_state();
@@ -216,6 +226,8 @@ static void exec_remember(CUgraphExec exec, uint64_t hash)
 	sw_state_unlock(state, mask);
 }
 
+/* Writes the nodes of a graph that was instantiated or updated.  An update to equal nodes, the usual one, writes
+   nothing; `fresh`: the handle is new, so it always writes. */
 static void exec_describe(const struct sw_call *call, CUgraph graph, CUgraphExec exec, bool fresh)
 {
 	struct walk walk = {.call = call, .exec = exec, .hash = 1};
@@ -244,7 +256,7 @@ static void exec_describe(const struct sw_call *call, CUgraph graph, CUgraphExec
 		sw_sys_unmap(walk.scratch, sizeof *walk.scratch);
 }
 
-/* Nodes of a clone were made where those of the original were. */
+/* The nodes of a clone have the origins (the calls that made them) of the original's. */
 static void clone_remember(CUgraph clone, CUgraph original)
 {
 	__typeof__(&cuGraphGetNodes) ask = SW_REAL(cuGraphGetNodes);

@@ -26,7 +26,8 @@ static struct recapture {
 	void *data;
 } * recaptures;
 
-/* NULL: there are too many, calls in the function will not be recorded. */
+/* The argument that stands for this callback and its data, made once for each pair.  NULL: there are too many, calls in
+   the function will not be recorded. */
 static struct recapture *recapture_of(CUgraphRecaptureCallback callback, void *data)
 {
 	struct recapture *first = __atomic_load_n(&recaptures, __ATOMIC_ACQUIRE), *at = first;
@@ -44,6 +45,8 @@ static struct recapture *recapture_of(CUgraphRecaptureCallback callback, void *d
 	return at;
 }
 
+/* Runs in place of the program's callback: calls that it makes are the program's own, so the thread does not count as
+   inside of CUDA. */
 static CUresult CUDA_CB recapture_node(void *with, CUgraphNode node, const CUgraphNodeParams *original,
 				       const CUgraphNodeParams *recapture, CUgraphRecaptureStatus status)
 {
@@ -57,6 +60,7 @@ static CUresult CUDA_CB recapture_node(void *with, CUgraphNode node, const CUgra
 	return result;
 }
 
+/* cuStreamBeginRecaptureToGraph(). */
 CUresult sw_custom_begin_recapture(const struct sw_site *site, CUstream stream, CUstreamCaptureMode mode, CUgraph graph,
 				   CUgraphRecaptureCallback callback, void *data)
 {
@@ -104,6 +108,7 @@ static uint64_t free_head;
 #define ADDRESS_BITS  48
 #define ADDRESS(head) ((struct pending *)(uintptr_t)((head) & ((UINT64_C(1) << ADDRESS_BITS) - 1)))
 
+/* An entry for a function that is being enqueued: a free one or new memory; NULL: none. */
 static struct pending *pending_take(void)
 {
 	uint64_t head = __atomic_load_n(&free_head, __ATOMIC_ACQUIRE);
@@ -118,7 +123,8 @@ static struct pending *pending_take(void)
 	return sw_table_memory(sizeof(struct pending));
 }
 
-static void pending_give(struct pending *p)
+/* Puts an entry on the stack of free ones; any thread. */
+static void pending_free(struct pending *p)
 {
 	uint64_t head = __atomic_load_n(&free_head, __ATOMIC_RELAXED), after;
 
@@ -128,6 +134,8 @@ static void pending_give(struct pending *p)
 	} while (!__atomic_compare_exchange_n(&free_head, &head, after, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
+/* Before the program's host function runs, on a thread of CUDA: writes the BEGIN record of the run, which names the
+   call that enqueued it.  False: not recorded. */
 static bool run_begin(struct sw_call *call, const struct pending *p, bool callback, void *frame)
 {
 	struct sw_rec_host_func *r;
@@ -146,19 +154,22 @@ static bool run_begin(struct sw_call *call, const struct pending *p, bool callba
 	return true;
 }
 
+/* The host function has returned: writes the END record. */
 static void run_end(struct sw_call *call, int status)
 {
 	sw_call_resume(call);
 	sw_call_end(call, status);
 }
 
+/* Runs in place of a function of cuLaunchHostFunc().  The entry is freed first, as the program's function may not
+   return. */
 static void CUDA_CB run_host(void *with)
 {
 	const struct pending p = *(struct pending *)with;
 	struct sw_call call;
 	bool on;
 
-	pending_give(with);
+	pending_free(with);
 	on = run_begin(&call, &p, false, __builtin_frame_address(0));
 	if (on)
 		sw_call_pause(&call);
@@ -167,13 +178,14 @@ static void CUDA_CB run_host(void *with)
 		run_end(&call, 0);
 }
 
+/* Runs in place of a callback of cuStreamAddCallback(). */
 static void CUDA_CB run_callback(CUstream stream, CUresult status, void *with)
 {
 	const struct pending p = *(struct pending *)with;
 	struct sw_call call;
 	bool on;
 
-	pending_give(with);
+	pending_free(with);
 	on = run_begin(&call, &p, true, __builtin_frame_address(0));
 	if (on)
 		sw_call_pause(&call);
@@ -182,10 +194,9 @@ static void CUDA_CB run_callback(CUstream stream, CUresult status, void *with)
 		run_end(&call, status);
 }
 
-/*
- * Whether work on the stream would be captured; true if the driver does not say (the legacy stream during another
- * thread's capture). The query is safe: "calling it does not invalidate the capture" (Driver API, cuStreamIsCapturing).
- */
+/* Would work on the stream be captured?  True also if the driver does not say (the legacy stream during another
+   thread's capture).  The query is safe: "calling it does not invalidate the capture" (Driver API,
+   cuStreamIsCapturing). */
 static bool is_capturing(const struct sw_site *site, CUstream stream)
 {
 	const bool per_thread = site->flags & SW_RF_PER_THREAD;
@@ -196,6 +207,7 @@ static bool is_capturing(const struct sw_site *site, CUstream stream)
 	return !ask || ask(stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
+/* Writes the record of the call that enqueues a host function. */
 static void enqueue_record(struct sw_call *call, CUstream stream, uint64_t function, uint32_t flags)
 {
 	struct sw_rec_host_func *r = sw_call_record(call, SW_REC_HOST_FUNC, sizeof *r);
@@ -208,6 +220,9 @@ static void enqueue_record(struct sw_call *call, CUstream stream, uint64_t funct
 	sw_call_publish(call);
 }
 
+/* Records that a host function is enqueued (`form`: 0 function, 1 callback with status).  Returns the entry by which
+   our function finds it; NULL: the program's function is passed on as it is, since the stream is captured or memory is
+   lacking. */
 static struct pending *enqueue_function(struct sw_call *call, const struct sw_site *site, CUstream stream, void *data,
 					uint64_t function, uint32_t form)
 {
@@ -225,7 +240,8 @@ static struct pending *enqueue_function(struct sw_call *call, const struct sw_si
 	return p;
 }
 
-/* `mode`: of the second version, how the thread that runs it waits for work: no order depends on it. */
+/* The driver's cuLaunchHostFunc().  `mode`: of the second version, how the thread that runs the function waits for
+   work, NULL for the first; no order depends on it. */
 static CUresult call_host_func(const struct sw_site *site, CUstream stream, CUhostFn fn, void *data,
 			       const unsigned *mode)
 {
@@ -234,6 +250,7 @@ static CUresult call_host_func(const struct sw_site *site, CUstream stream, CUho
 	return mode ? real(stream, fn, data, *mode) : ((__typeof__(&cuLaunchHostFunc))site->real)(stream, fn, data);
 }
 
+/* cuLaunchHostFunc() of both versions: enqueues our function in place of the program's. */
 static CUresult launch_host_func(const struct sw_site *site, CUstream stream, CUhostFn fn, void *data,
 				 const unsigned *mode)
 {
@@ -249,7 +266,7 @@ static CUresult launch_host_func(const struct sw_site *site, CUstream stream, CU
 	status = p ? call_host_func(site, stream, run_host, p, mode) : call_host_func(site, stream, fn, data, mode);
 	/* A failed call never runs it. */
 	if (p && status != CUDA_SUCCESS)
-		pending_give(p);
+		pending_free(p);
 	sw_graphs_capture(&call, stream, status);
 	sw_call_leave(&call, status);
 	return status;
@@ -266,6 +283,7 @@ CUresult sw_custom_launch_host_func_v2(const struct sw_site *site, CUstream stre
 	return launch_host_func(site, stream, fn, data, &mode);
 }
 
+/* cuStreamAddCallback(). */
 CUresult sw_custom_add_callback(const struct sw_site *site, CUstream stream, CUstreamCallback fn, void *data,
 				unsigned int flags)
 {
@@ -281,7 +299,7 @@ CUresult sw_custom_add_callback(const struct sw_site *site, CUstream stream, CUs
 		p->fn.callback = fn;
 	status = p ? real(stream, run_callback, p, flags) : real(stream, fn, data, flags);
 	if (p && status != CUDA_SUCCESS)
-		pending_give(p);
+		pending_free(p);
 	sw_graphs_capture(&call, stream, status);
 	sw_call_leave(&call, status);
 	return status;

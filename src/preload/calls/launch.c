@@ -15,7 +15,8 @@
 #define SMALL_BLOCK 1024u
 #define LARGE_BLOCK SW_LAUNCH_BLOCK
 
-/* The packed buffer of `extra`: pairs of a name and a value up to CU_LAUNCH_PARAM_END. */
+/* The packed buffer of cuLaunchKernel()'s `extra`: pairs of a name and a value up to CU_LAUNCH_PARAM_END.  *bytes: 0
+   where there is none, or one too large. */
 static const void *packed_params(void **extra, size_t *bytes)
 {
 	const void *buffer = NULL;
@@ -33,6 +34,7 @@ static const void *packed_params(void **extra, size_t *bytes)
 	return buffer;
 }
 
+/* Writes the LAUNCH record with its parameter block of so many bytes, shortened if an earlier launch had the same. */
 static inline __attribute__((always_inline)) void launch_record(struct sw_call *call, struct sw_launch *launch,
 								const void *block, size_t bytes)
 {
@@ -52,6 +54,7 @@ static inline __attribute__((always_inline)) void launch_record(struct sw_call *
 		sw_call_publish(call);
 }
 
+/* The parameters as the program passes them: one pointer a parameter, with the kernel's layout of them. */
 static inline struct sw_launch_values values_of(const struct sw_kernel_entry *function, void *const *params)
 {
 	return (struct sw_launch_values){function->layout, function->params, function->bytes, params,
@@ -75,6 +78,7 @@ size_t sw_launch_block(const struct sw_kernel_entry *function, void **params, vo
 	return function->bytes;
 }
 
+/* The path of blocks over 1 KiB, in a function of its own for its large frame. */
 static __attribute__((noinline, cold)) void gather_large(struct sw_call *call, struct sw_launch *launch,
 							 const struct sw_launch_values *values)
 {
@@ -97,6 +101,7 @@ static void early_event(const struct sw_call *call, const struct sw_launch *laun
 	sw_describe_done(r);
 }
 
+/* Takes from a launch attribute what changes the order of work (programmatic launches, events) or the shape. */
 static void launch_attribute(const struct sw_call *call, struct sw_launch *launch, const CUlaunchAttribute *attribute)
 {
 	const CUlaunchAttributeValue *value = &attribute->value;
@@ -125,13 +130,15 @@ static void launch_attribute(const struct sw_call *call, struct sw_launch *launc
 	}
 }
 
+/* All attributes of cuLaunchKernelEx(). */
 static __attribute__((noinline)) void launch_attributes(const struct sw_call *call, struct sw_launch *launch)
 {
 	for (unsigned int i = 0; launch->config->attrs && i < launch->config->numAttrs; i++)
 		launch_attribute(call, launch, &launch->config->attrs[i]);
 }
 
-/* Packed parameters, those that a companion looks at, large ones, or several launches in one call. */
+/* Writes a launch that the short path does not: packed parameters, those that a companion looks at, large ones, or
+   several launches in one call. */
 static __attribute__((noinline, cold)) void other_launch(struct sw_call *call, struct sw_launch *launch,
 							 const struct sw_launch_values *values)
 {
@@ -155,7 +162,8 @@ static __attribute__((noinline, cold)) void other_launch(struct sw_call *call, s
 	launch_record(call, launch, block, bytes);
 }
 
-static inline __attribute__((always_inline)) void begin(struct sw_call *call, struct sw_launch *launch)
+/* Writes the record of a launch: as a repetition of an earlier one where it can, which nearly all are. */
+static inline __attribute__((always_inline)) void record_launch(struct sw_call *call, struct sw_launch *launch)
 {
 	const struct sw_kernel_entry *function = sw_function_of(launch->f);
 	struct sw_launch_values values = {0};
@@ -174,7 +182,7 @@ static inline __attribute__((always_inline)) void begin(struct sw_call *call, st
 
 void sw_launch_begin(struct sw_call *call, struct sw_launch *launch)
 {
-	begin(call, launch);
+	record_launch(call, launch);
 }
 
 SW_OFTEN void *sw_launch_enter(struct sw_call *call, uint32_t what, void *frame, struct sw_launch *launch)
@@ -182,7 +190,7 @@ SW_OFTEN void *sw_launch_enter(struct sw_call *call, uint32_t what, void *frame,
 	void *real = sw_hook_begin_here(call, what, frame);
 
 	if (__builtin_expect(call->writer != NULL, 1))
-		begin(call, launch);
+		record_launch(call, launch);
 	return real;
 }
 
@@ -192,6 +200,7 @@ SW_OFTEN void sw_launch_leave(struct sw_call *call, CUstream stream, CUresult st
 	sw_call_leave(call, status);
 }
 
+/* cuLaunchKernelEx(). */
 CUresult sw_custom_launch_ex(const struct sw_site *site, const CUlaunchConfig *config, CUfunction f, void **params,
 			     void **extra)
 {
@@ -212,6 +221,7 @@ CUresult sw_custom_launch_ex(const struct sw_site *site, const CUlaunchConfig *c
 	return status;
 }
 
+/* One kernel of a launch on several devices; `last`: the record that carries status and duration. */
 static void launch_among(struct sw_call *call, const CUDA_LAUNCH_PARAMS *p, bool last)
 {
 	struct sw_launch launch;
@@ -222,6 +232,7 @@ static void launch_among(struct sw_call *call, const CUDA_LAUNCH_PARAMS *p, bool
 	sw_launch_begin(call, &launch);
 }
 
+/* cuLaunchCooperativeKernelMultiDevice(): a record a device. */
 CUresult sw_custom_launch_multi_device(const struct sw_site *site, CUDA_LAUNCH_PARAMS *list, unsigned int devices,
 				       unsigned int flags)
 {
@@ -238,7 +249,8 @@ CUresult sw_custom_launch_multi_device(const struct sw_site *site, CUDA_LAUNCH_P
 	return status;
 }
 
-/* The launches of CUDA 3 take shape and parameters from the function's state, which no call returns. */
+/* Begins the record of a launch of CUDA 3, whose block shape and parameters lie in the function's state, which no call
+   returns: they stay 0.  False: not recorded. */
 static bool launch_old(struct sw_call *call, const struct sw_site *site, CUfunction f, int width, int height,
 		       CUstream stream)
 {
@@ -251,6 +263,7 @@ static bool launch_old(struct sw_call *call, const struct sw_site *site, CUfunct
 	return true;
 }
 
+/* cuLaunch(), a grid of one block. */
 CUresult sw_custom_launch_old(const struct sw_site *site, CUfunction f)
 {
 	CUresult (*real)(CUfunction) = (__typeof__(real))site->real;
@@ -264,6 +277,7 @@ CUresult sw_custom_launch_old(const struct sw_site *site, CUfunction f)
 	return status;
 }
 
+/* cuLaunchGrid(). */
 CUresult sw_custom_launch_grid(const struct sw_site *site, CUfunction f, int width, int height)
 {
 	CUresult (*real)(CUfunction, int, int) = (__typeof__(real))site->real;
@@ -277,6 +291,7 @@ CUresult sw_custom_launch_grid(const struct sw_site *site, CUfunction f, int wid
 	return status;
 }
 
+/* cuLaunchGridAsync(). */
 CUresult sw_custom_launch_grid_async(const struct sw_site *site, CUfunction f, int width, int height, CUstream stream)
 {
 	CUresult (*real)(CUfunction, int, int, CUstream) = (__typeof__(real))site->real;

@@ -20,6 +20,7 @@ static inline uint64_t load_u64(const char *at)
 	return value;
 }
 
+/* Both halves of a 128-bit product, xored: each bit of a and b changes about half of the result. */
 static inline uint64_t fold_product(uint64_t a, uint64_t b)
 {
 	const unsigned __int128 product = (unsigned __int128)a * b;
@@ -46,7 +47,8 @@ static uint64_t hash_block(const char *at, size_t bytes)
 	return hash ? hash : 1;
 }
 
-static __attribute__((noinline)) uint32_t add(struct sw_writer *w, uint64_t hash)
+/* Gives a launch or parameter block, known by its hash, a new number. */
+static __attribute__((noinline)) uint32_t add_number(struct sw_writer *w, uint64_t hash)
 {
 	sw_thread_busy(&sw_thread, 1);
 	const uint32_t id = sw_intern_add(&w->launch_ids, hash);
@@ -54,18 +56,20 @@ static __attribute__((noinline)) uint32_t add(struct sw_writer *w, uint64_t hash
 	return id;
 }
 
-/* Defined in the chunk at hand: what is referred to must not be lost with another one. */
+/* Is the number one that this chunk defines?  A reference must not go to another chunk, with which it could be lost. */
 static inline bool in_chunk(const struct sw_writer *w, uint32_t id)
 {
 	return w->launch_ids.last - id < w->launch_ids.last - w->chunk_ids;
 }
 
+/* Is the number young enough to be referred to?  Readers forget older ones. */
 static inline bool is_live(const struct sw_writer *w, uint32_t id)
 {
 	return w->launch_ids.last - id < SW_INTERN_LIVE;
 }
 
-/* How the block differs from the last new one of its kernel: bytes after the short record, 0: in too much. */
+/* Writes how the block (`words` of 4 bytes) differs from the last new one of its kernel: how many words, where, and
+   their values.  Returns the bytes written after the short record; 0: too many differ. */
 static uint32_t block_differences(const struct sw_last_launch *memo, const uint32_t *block, uint32_t words,
 				  uint32_t *out)
 {
@@ -86,6 +90,8 @@ static uint32_t block_differences(const struct sw_last_launch *memo, const uint3
 	return (head + n * 4 + 7) & ~7u;
 }
 
+/* A full LAUNCH record, under number `like`; `params`: number of its parameter block, of which `inlined` bytes
+   follow. */
 static void whole_record(struct sw_launch_tail *tail, uint32_t like, uint32_t params, size_t inlined)
 {
 	tail->bytes = sizeof tail->launch - HEADER;
@@ -96,6 +102,8 @@ static void whole_record(struct sw_launch_tail *tail, uint32_t like, uint32_t pa
 	tail->launch.launch = like;
 }
 
+/* A record that refers to the launch `like` and the block `params`; `base`: number of the block that the changes are
+   relative to, 0: none. */
 static inline void short_record(struct sw_launch_tail *tail, uint32_t like, uint32_t params, uint32_t base)
 {
 	tail->bytes = sizeof tail->again - HEADER;
@@ -105,6 +113,7 @@ static inline void short_record(struct sw_launch_tail *tail, uint32_t like, uint
 	tail->again.base = (uint16_t)(base ? params - base : 0);
 }
 
+/* Is everything but the parameters equal (kernel, stream, grid, block, shared memory, flags)?  Without branches. */
 static inline bool same_launch(const struct sw_last_launch *memo, const struct sw_launch_tail *tail)
 {
 	const uint64_t *a = memo->launch, *b = &tail->words[HEADER / 8];
@@ -112,6 +121,7 @@ static inline bool same_launch(const struct sw_last_launch *memo, const struct s
 	return !((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]) | (a[4] ^ b[4]) | (a[5] ^ b[5]));
 }
 
+/* Are 8 bytes at any addresses equal? */
 static inline bool same_word(const void *a, const void *b)
 {
 	uint64_t x, y;
@@ -120,6 +130,7 @@ static inline bool same_word(const void *a, const void *b)
 	return x == y;
 }
 
+/* Are the bytes of a parameter equal?  In words of 8, the last of which may overlap the one before it. */
 static inline bool same_value(const char *a, const char *b, size_t bytes)
 {
 	if (__builtin_expect(bytes < 8, 0)) {
@@ -134,11 +145,13 @@ static inline bool same_value(const char *a, const char *b, size_t bytes)
 	return same_word(a + bytes - 8, b + bytes - 8); /* perhaps some bytes again */
 }
 
+/* Is the block equal to the last new one of the kernel? */
 static inline bool same_block(const struct sw_last_launch *memo, const char *block, size_t bytes)
 {
 	return memo->bytes == bytes && same_value((const char *)memo->word, block, bytes);
 }
 
+/* Adds a parameter (its bytes, place and size) to the hash of a launch's parameters. */
 static inline uint64_t hash_value(uint64_t hash, const char *at, const struct sw_param *param)
 {
 	const char *end = at + param->bytes;
@@ -160,7 +173,8 @@ static inline uint64_t hash_value(uint64_t hash, const char *at, const struct sw
 	return fold_product(a ^ SECOND, b ^ hash ^ place);
 }
 
-/* Value by value: one that is put together from smaller ones would have to wait for them. */
+/* Are all parameters equal to the kernel's last new block?  Compares each where the program has it: to put them
+   together first would wait for the processor's store buffer. */
 static inline bool same_values(const struct sw_last_launch *memo, const struct sw_launch_values *values)
 {
 	if (memo->bytes != values->bytes)
@@ -183,6 +197,7 @@ static inline bool same_values(const struct sw_last_launch *memo, const struct s
 	return true;
 }
 
+/* The memo of the kernel now has this launch as number `like`. */
 static void remember_launch(struct sw_last_launch *memo, const struct sw_launch_tail *tail, uint32_t like)
 {
 	const uint32_t function =
@@ -196,6 +211,7 @@ static void remember_launch(struct sw_last_launch *memo, const struct sw_launch_
 	memo->like = like;
 }
 
+/* The memo of the kernel now has this block as number `params`. */
 static void remember_block(struct sw_last_launch *memo, const void *block, size_t bytes, uint32_t params)
 {
 	memo->params = 0;
@@ -206,21 +222,23 @@ static void remember_block(struct sw_last_launch *memo, const void *block, size_
 	memo->params = params;
 }
 
-/* Not what the memo of the kernel has.  *whole: the launch has a new number. */
+/* The number of a launch that differs from the memo of its kernel: an earlier one of this chunk, or a new one (then
+ *whole becomes true: the full record must be written). */
 static SW_OFTEN __attribute__((noinline)) uint32_t number_launch(struct sw_writer *w, struct sw_last_launch *memo,
 								 const struct sw_launch_tail *tail, bool *whole)
 {
 	const uint64_t hash = hash_block((const char *)&tail->launch + HEADER, sizeof memo->launch);
 	uint32_t like = sw_intern_find(&w->launch_ids, hash);
 	if (!like || !in_chunk(w, like)) {
-		like = add(w, hash);
+		like = add_number(w, hash);
 		*whole = true;
 	}
 	remember_launch(memo, tail, like);
 	return like;
 }
 
-/* The block is not the one that the memo has. */
+/* Chooses the record of a launch whose parameter block is not the one of the memo: with the number of an older block,
+   with the differences, or with the whole block. */
 static __attribute__((noinline)) void other_block(struct sw_writer *w, struct sw_last_launch *memo,
 						  struct sw_launch_tail *tail, uint32_t like, const void *block,
 						  size_t bytes, bool whole)
@@ -234,7 +252,7 @@ static __attribute__((noinline)) void other_block(struct sw_writer *w, struct sw
 			short_record(tail, like, params, 0);
 		return;
 	}
-	params = add(w, hash);
+	params = add_number(w, hash);
 	const bool fits = bytes <= sizeof memo->word && bytes % 4 == 0;
 	const uint32_t base = memo->params;
 	if (!whole && fits && base && memo->bytes == bytes && in_chunk(w, base) && is_live(w, base)) {
@@ -292,7 +310,7 @@ void sw_launch_tail_write(struct sw_rec *rec, const struct sw_launch_tail *tail,
 		memcpy(to + tail->bytes / 8, block, tail->block);
 }
 
-/* Nearly all parameters are pointers, words and small arrays of them: not worth a call. */
+/* Copies a parameter.  Nearly all are pointers, words and small arrays of them: not worth a call of memcpy(). */
 static inline void copy_value(char *to, const char *from, size_t bytes)
 {
 	if (bytes == 4) {
@@ -331,12 +349,13 @@ static uint32_t seen_before(struct sw_writer *w, struct sw_launch_tail *tail, co
 	return hash ? sw_intern_find(&w->launch_ids, hash) : 0;
 }
 
+/* Writes the shortest record: launch `like` again, with block `params`.  False: something else is due first. */
 static inline __attribute__((always_inline)) bool write_again(struct sw_call *call, uint32_t like, uint32_t params)
 {
 	return sw_call_write(call, SW_REC_LAUNCH, 1, like | (uint64_t)(uint16_t)(params - like) << 32, 0, 0);
 }
 
-/* The parameters are not those that the memo has. */
+/* Writes a launch whose parameters are not those of the memo.  False: not done, the block is too large. */
 static SW_OFTEN __attribute__((noinline)) bool other_values(struct sw_call *call, struct sw_last_launch *memo,
 							    struct sw_launch_tail *tail, uint32_t like,
 							    const struct sw_launch_values *values)

@@ -24,12 +24,14 @@ void sw_graphs_capturing(enum sw_capture_op op)
 			;
 }
 
+/* For sw_table_sweep(): forget all. */
 static bool any_entry(uint64_t key, uint64_t value, uint64_t with)
 {
 	(void)key, (void)value, (void)with;
 	return true;
 }
 
+/* Keeps an entry of the table of nodes; when it is full all are forgotten, as many belong to graphs that are gone. */
 static void remember_origin(uint64_t key, uint64_t value)
 {
 	struct sw_state *state = sw_state();
@@ -47,14 +49,16 @@ void sw_graphs_origin(uint64_t node, uint64_t seq)
 		remember_origin(node, seq);
 }
 
-/* The driver returns the bodies of a conditional node when the node is created, and never again: how many (0), and
-   each of them (1 ...). Above the bits of an address. */
+/* A key that no node has: the number goes above the bits of an address.  The driver returns the bodies of a conditional
+   node when the node is created, and never again, so their handles are kept under such keys: how many (0), and each of
+   them (1 ...). */
 uint64_t sw_graphs_body(uint64_t node, uint32_t i)
 {
 	return node ^ (uint64_t)(i + 1) << 48;
 }
 #define MAX_BODIES 1024u
 
+/* Keeps the graphs that are the bodies of a new conditional node; 0 where there are too many. */
 static void bodies_remember(CUgraphNode node, const CUDA_CONDITIONAL_NODE_PARAMS *p)
 {
 	uint32_t n = 0;
@@ -89,7 +93,8 @@ void sw_graphs_node_added(struct sw_call *call, CUresult status, CUgraph graph, 
 	sw_call_leave(call, status);
 }
 
-/* After a captured call the stream depends on the node that the call made, and on nothing else. */
+/* After a captured call the stream depends on the node that the call made, and on nothing else: so the nodes that the
+   driver names are of this call. */
 void sw_graphs_captured(const struct sw_call *call, CUstream stream)
 {
 	const bool per_thread = call->flags & SW_RF_PER_THREAD;

@@ -13,7 +13,8 @@
 /* A node of unknown work: it has no record. */
 #define UNKNOWN SIZE_MAX
 
-/* Each writes its record, which is zeroed before, and returns the number of bytes after its structure. */
+/* Each *_fill writes the record of a node's work from the driver's parameters; the record is zeroed before.  Returns
+   the bytes after its structure.  Here: a launch, with its parameter block. */
 static size_t kernel_fill(void *room, const void *params)
 {
 	const CUDA_KERNEL_NODE_PARAMS *p = params;
@@ -35,6 +36,7 @@ static size_t kernel_fill(void *room, const void *params)
 	return bytes;
 }
 
+/* A copy, with the source bytes if they may be addresses. */
 static size_t memcpy_fill(void *room, const void *params)
 {
 	const CUDA_MEMCPY3D *p = params;
@@ -47,6 +49,7 @@ static size_t memcpy_fill(void *room, const void *params)
 	return bytes;
 }
 
+/* A memset; streams are 0 in all of these, a node has none. */
 static size_t memset_fill(void *room, const void *params)
 {
 	const CUDA_MEMSET_NODE_PARAMS *p = params;
@@ -56,6 +59,7 @@ static size_t memset_fill(void *room, const void *params)
 	return 0;
 }
 
+/* A host function. */
 static size_t host_fill(void *room, const void *params)
 {
 	struct sw_rec_host_func *r = room;
@@ -64,6 +68,7 @@ static size_t host_fill(void *room, const void *params)
 	return 0;
 }
 
+/* An event that the node records; such a node is always an external one. */
 static size_t record_fill(void *room, const void *params)
 {
 	struct sw_rec_event_record *r = room;
@@ -72,6 +77,7 @@ static size_t record_fill(void *room, const void *params)
 	return 0;
 }
 
+/* A wait for an event. */
 static size_t wait_fill(void *room, const void *params)
 {
 	struct sw_rec_stream_wait *r = room;
@@ -80,6 +86,7 @@ static size_t wait_fill(void *room, const void *params)
 	return 0;
 }
 
+/* An allocation; its address is fixed when the node is added. */
 static size_t alloc_fill(void *room, const void *params)
 {
 	const CUDA_MEM_ALLOC_NODE_PARAMS *p = params;
@@ -89,6 +96,7 @@ static size_t alloc_fill(void *room, const void *params)
 	return 0;
 }
 
+/* A free of memory that a node allocated. */
 static size_t free_fill(void *room, const void *params)
 {
 	struct sw_rec_free *r = room;
@@ -137,7 +145,7 @@ void sw_node_mem_op(struct sw_rec_mem_op *r, CUstream stream, const CUstreamBatc
 	}
 }
 
-/* All but the first are after the record. */
+/* A batch of memory operations: the first one in the record, all others after it.  UNKNOWN if one is not modelled. */
 static size_t batch_fill(void *room, const void *params)
 {
 	const CUDA_BATCH_MEM_OP_NODE_PARAMS *p = params;
@@ -190,6 +198,7 @@ static const struct row {
 #undef ROW
 };
 
+/* The row of a node type; NULL: its work is not recorded. */
 static const struct row *row_of(CUgraphNodeType type)
 {
 	return (unsigned int)type < sizeof rows / sizeof *rows && rows[type].fill ? &rows[type] : NULL;

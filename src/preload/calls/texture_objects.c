@@ -14,6 +14,8 @@
 #define MAX_RANK 5u
 #define MAX_NAME 16384u
 
+/* The memory behind a texture or surface: an array (all levels of a mipmapped one), or a range or pitched rectangle of
+   linear memory. */
 static void fill_resource(struct sw_rec_object *r, const CUDA_RESOURCE_DESC *from)
 {
 	r->side = SW_SIDE_DEVICE;
@@ -58,6 +60,7 @@ void sw_object_surface(struct sw_rec_object *r, uint64_t handle, const CUDA_RESO
 	fill_resource(r, from);
 }
 
+/* A tensor map has no handle: kernels get its 128 bytes as a parameter, so it is known by their hash. */
 static uint64_t hash_of(const CUtensorMap *map)
 {
 	return sw_hash_words(map, sizeof *map);
@@ -98,6 +101,7 @@ static void map_changed(struct sw_call *call, CUresult status, const CUtensorMap
 	sw_call_leave(call, status);
 }
 
+/* cuTensorMapReplaceAddress(). */
 CUresult sw_custom_tensor_map_replace(const struct sw_site *site, CUtensorMap *map, void *address)
 {
 	__typeof__(&cuTensorMapReplaceAddress) real = (__typeof__(real))site->real;

@@ -97,8 +97,8 @@ enum words_record { WORDS_OTHER, WORDS_UNCLASSIFIED, WORDS_CODE_TOUCH, WORDS_CON
 
 typedef CUresult words_function(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
 
-/* A question about a kernel that the thread has asked before.  A call that the driver refuses or that cannot be counted
-   is recorded once it has returned. */
+/* A question about a kernel that the thread has asked before: counted once it has succeeded; else recorded, after the
+   call. */
 static CUresult asked_again(struct sw_call *call, words_function *real, const uint64_t *at, uint64_t kernel)
 {
 	const CUresult status = real(at[0], at[1], at[2], at[3], at[4], at[5]);
@@ -114,8 +114,9 @@ static CUresult asked_again(struct sw_call *call, words_function *real, const ui
 	return status;
 }
 
-/* `what`: the entry point, flags from bit 16 on, the place of the stream from bit 32 on, those of the record's words
-   from bit 36 on, the record from bit 60 on. */
+/* The wrapper of all calls whose record holds some of their parameters as they are (`at`: up to six).  `what`: the
+   entry point, flags from bit 16 on, the place of the stream among the parameters from bit 32 on, places of the
+   record's words from bit 36 on, the kind of record from bit 60 on. */
 static __attribute__((noinline)) CUresult words(const uint64_t *at, uint64_t what, void *frame)
 {
 	static const struct {

@@ -28,12 +28,15 @@ enum snapshot { BEFORE, AFTER_LATER, AFTER_EARLIER };
 
 struct sw_hold sw_hold;
 
+/* Writes that a call of ours was refused; `what`: a key of SW_REFUSALS. */
 static void report_failure(const char *what, CUresult status)
 {
 	sw_result("failed %s %d", what, (int)status);
 }
 
-/* Our own mapping rather than one of CUDA's: the thread that watches may read it after the context has ended. */
+/* Memory for the words and for copies of the bytes that both calls touch, registered with CUDA: our own mapping rather
+   than one of CUDA's, so that the thread that watches may read it after the context has ended.  False: refused, and
+   said so. */
 static bool make_memory(void)
 {
 	__typeof__(&cuMemHostRegister_v2) enlist = SW_CONFIRM_REAL(cuMemHostRegister_v2);
@@ -71,6 +74,7 @@ CUdeviceptr sw_hold_device_address(const void *word)
 	return at + (CUdeviceptr)((const char *)word - (const char *)sw_hold.words);
 }
 
+/* Enqueues a write of 1 to a word: when the host sees it, all work before it on the stream is done. */
 static CUresult write_mark(CUstream stream, _Atomic uint32_t *word)
 {
 	__typeof__(&cuStreamWriteValue32_v2) put = SW_CONFIRM_REAL(cuStreamWriteValue32_v2);
@@ -78,6 +82,7 @@ static CUresult write_mark(CUstream stream, _Atomic uint32_t *word)
 	return put && at ? put(stream, at, MARK, 0) : CUDA_ERROR_NOT_SUPPORTED;
 }
 
+/* Runs as a host function of the stream. */
 static void CUDA_CB take_snapshot(void *at)
 {
 	memcpy(at, (const void *)(uintptr_t)sw_hold.address, sw_hold.bytes);
@@ -95,6 +100,7 @@ static CUresult put_snapshot(CUstream stream, uint8_t *at)
 		    : CUDA_ERROR_NOT_SUPPORTED;
 }
 
+/* Enqueues a copy of the bytes that both calls touch: before the later call, after it, or after the earlier one. */
 static void snapshot_bytes(CUstream stream, enum snapshot which)
 {
 	if (!sw_hold.bytes || !sw_hold.address)
@@ -106,6 +112,7 @@ static void snapshot_bytes(CUstream stream, enum snapshot which)
 		report_failure("snapshot", status);
 }
 
+/* The allocation of the plan was made: now the bytes that both calls touch have an address. */
 static void hold_buffer(uint64_t address, uint64_t bytes, bool on_host)
 {
 	const struct sw_hold_plan *plan = &sw_confirm_plan;
@@ -117,10 +124,8 @@ static void hold_buffer(uint64_t address, uint64_t bytes, bool on_host)
 		sw_hold.bytes = plan->bytes < MOST_BYTES ? plan->bytes : MOST_BYTES;
 }
 
-/*
- * The later call comes first: it is the one to be held; called before it.  The bytes of the later side are compared
- * for the order of the trace only.
- */
+/* The later call came first, on another thread, and is the one that is held: the roles change.  The bytes of the later
+   side are compared for the order of the trace only. */
 static void hold_swap(void)
 {
 	sw_hold.bytes = 0;
@@ -141,6 +146,7 @@ static bool hold_capture(CUstream stream)
 	return status == CUDA_SUCCESS;
 }
 
+/* Enqueues a mark: `before` the later call's work, or after it. */
 static void hold_mark(CUstream stream, bool before)
 {
 	const CUresult status = write_mark(stream, before ? &sw_hold.words->probe : &sw_hold.words->later);
@@ -148,10 +154,8 @@ static void hold_mark(CUstream stream, bool before)
 		report_failure("mark", status);
 }
 
-/*
- * The same as nodes of a graph: memory before any capture, then the nodes, then the launch.  Registering memory is
- * nothing to do in a capture.
- */
+/* Prepares a hold that will be nodes of a graph: the memory must be there before any capture, as it cannot be
+   registered in one. */
 static void hold_prepare(void)
 {
 	if (make_memory())
@@ -165,7 +169,7 @@ static void hold_give_up(void)
 		atomic_store(&sw_hold.words->release, MARK);
 }
 
-/* The graph with the nodes is launched. */
+/* A graph with the nodes of the hold is launched on the stream: the hold begins. */
 void sw_hold_launch(uint64_t seq, CUstream stream)
 {
 	sw_dependents_begin(stream);
@@ -179,7 +183,7 @@ void sw_hold_launch(uint64_t seq, CUstream stream)
 	sw_sys_wake((const uint32_t *)&sw_hold.state, 1);
 }
 
-/* Before the earlier call, which goes to this stream. */
+/* Holds the stream just before the earlier call: it waits for the word that ends the hold. */
 static void hold_begin(CUstream stream, uint64_t seq)
 {
 	__typeof__(&cuStreamWaitValue32_v2) hold = SW_CONFIRM_REAL(cuStreamWaitValue32_v2);
@@ -200,6 +204,7 @@ static void hold_begin(CUstream stream, uint64_t seq)
 	sw_sys_wake((const uint32_t *)&sw_hold.state, 1);
 }
 
+/* The earlier call has returned, its work is enqueued behind the hold: a snapshot and a mark follow it. */
 static void hold_earlier_left(CUstream stream)
 {
 	sw_result("left %llu", (unsigned long long)sw_result_us());
@@ -210,6 +215,8 @@ static void hold_earlier_left(CUstream stream)
 	atomic_store(&sw_hold.marked, status == CUDA_SUCCESS);
 }
 
+/* Just before the later call: writes whether the hold still stands, and marks what its stream had to do before. `host`:
+   the call does its work before it returns, on no stream. */
 static void hold_later(CUstream stream, bool host, uint64_t seq)
 {
 	const bool held = atomic_load(&sw_hold.state) == SW_HOLD_HELD;
@@ -223,6 +230,7 @@ static void hold_later(CUstream stream, bool host, uint64_t seq)
 		report_failure("mark", status);
 }
 
+/* The later call has returned: marks the end of its work, and gives it the full bound to get done. */
 static void hold_later_left(CUstream stream, bool host)
 {
 	if (host) {
@@ -320,6 +328,7 @@ static bool frees_in_order(const struct sw_rec *rec)
 	return rec->api == SW_ID_cuMemFreeAsync || rec->api == SW_ID_cuMemFreeAsync_ptsz;
 }
 
+/* The stream that a record's call works on; 0 becomes the default stream that the entry point means. */
 static CUstream stream_of(const struct sw_rec *rec)
 {
 	const void *r = rec;
@@ -351,6 +360,7 @@ static CUstream stream_of(const struct sw_rec *rec)
 	return (CUstream)(uintptr_t)stream;
 }
 
+/* If this call destroys or resets a context, ends the hold first. */
 static void context_ends(const struct sw_rec *rec)
 {
 	const struct sw_rec_context_op *o = (const struct sw_rec_context_op *)(const void *)rec;
@@ -362,6 +372,7 @@ static void context_ends(const struct sw_rec *rec)
 #define PUT_IN_APART 8u
 static _Atomic uint32_t put_in;
 
+/* No capture is in progress any more: the hold is given up if only one of the wait and the marks is in a graph. */
 static void capture_ended(void)
 {
 	uint32_t part = 1;
@@ -373,6 +384,7 @@ static void capture_ended(void)
 		atomic_store(&put_in, PUT_IN_APART);
 }
 
+/* Counts captures in progress. */
 static void take_capture(const struct sw_rec *rec)
 {
 	const struct sw_rec_capture *c = (const struct sw_rec_capture *)(const void *)rec;
@@ -385,6 +397,7 @@ static void take_capture(const struct sw_rec *rec)
 
 /* ---- a call of the plan ------------------------------------------------------------------------------------------ */
 
+/* The plan's allocation has its address. */
 static void buffer_made(const struct sw_rec *rec)
 {
 	const struct sw_rec_alloc *a = (const struct sw_rec_alloc *)(const void *)rec;
@@ -392,8 +405,9 @@ static void buffer_made(const struct sw_rec *rec)
 		hold_buffer(a->address, a->bytes, a->memory == SW_MEM_PINNED || a->memory == SW_MEM_REGISTERED);
 }
 
-/* All captures of the place, whichever is meant: a graph that is updated must have the nodes of its update.  After the
-   first hold they let everything through. */
+/* Puts the wait, or the first mark, into a capture, before a call of the plan.  All captures of the place, whichever is
+   meant: a graph that is updated must have the nodes of its update.  After the first hold they let everything
+   through. */
 static void capture_before(void)
 {
 	if (!atomic_load(&captures) || !sw_hold.words)
@@ -404,6 +418,7 @@ static void capture_before(void)
 		hold_mark(mine.stream, true);
 }
 
+/* Puts the mark after the later call into the capture. */
 static void capture_left(const struct call *call)
 {
 	if (!(call->places & SW_PLACE_LATER) || !atomic_load(&captures) || !sw_hold.words)
@@ -412,7 +427,8 @@ static void capture_left(const struct call *call)
 	atomic_fetch_or(&put_in, 2);
 }
 
-/* Once the program has a context: to register memory takes longer than much of what is between the two calls. */
+/* Registers our memory as soon as the program has a context: that takes longer than much of what lies between the two
+   calls. */
 static void prepare_hold(const struct sw_rec *rec)
 {
 	const bool makes =
@@ -434,8 +450,8 @@ static void capture_launched(const struct sw_rec *rec)
 	sw_calls_begun();
 }
 
-/* Calls of two threads come in either order, and what is shown of one is shown of the other.  What the host does itself
-   cannot be held. */
+/* May the later call be held if it comes first?  Calls of two threads come in either order, and what is shown of one is
+   shown of the other.  What the host does itself cannot be held. */
 static bool may_swap(void)
 {
 	const struct sw_hold_plan *plan = &sw_confirm_plan;
@@ -443,6 +459,7 @@ static bool may_swap(void)
 	       !allocations_held();
 }
 
+/* This call of the plan comes first: holds its stream, if that is possible. */
 static void hold_first(const struct sw_rec *rec)
 {
 	/* A record that is written after its call is too late to hold it. */
@@ -459,6 +476,7 @@ static void hold_first(const struct sw_rec *rec)
 	mine.held = atomic_load(&sw_hold.state) == SW_HOLD_HELD;
 }
 
+/* Before a call of the plan: the first of the two is held, the other one is watched. */
 static void hold_before(const struct sw_rec *rec)
 {
 	const uint32_t either = SW_PLACE_EARLIER | SW_PLACE_LATER;
@@ -477,7 +495,7 @@ static void hold_before(const struct sw_rec *rec)
 
 /* ---- an allocation ----------------------------------------------------------------------------------------------- */
 
-/* Before the earlier call, an allocation on this stream: holds it.  False: it is another one.  After it. */
+/* Before an allocation in stream order: holds its stream if it is the earlier call of the plan.  True: it is held. */
 static bool calls_allocates(uint32_t id, CUstream stream)
 {
 	const int saved = errno;
@@ -492,6 +510,7 @@ static bool calls_allocates(uint32_t id, CUstream stream)
 	return held;
 }
 
+/* The held allocation has returned. */
 static void calls_allocated(CUstream stream, CUresult status)
 {
 	const int saved = errno;
@@ -506,7 +525,7 @@ static void calls_allocated(CUstream stream, CUresult status)
 
 /* ---- nodes of a graph -------------------------------------------------------------------------------------------- */
 
-/* The hold is put in when the graph is launched; here the places are found. */
+/* A call of a plan whose sides are graph nodes: notes the node.  The hold is put in when the graph is launched. */
 static void nodes_before(const struct sw_rec *rec)
 {
 	sw_nodes_added(rec, mine.exact);
@@ -517,6 +536,7 @@ static void nodes_before(const struct sw_rec *rec)
 	hold_later(mine.stream, sw_confirm_plan.later_host, mine.seq);
 }
 
+/* Once: puts the functions between wrappers and driver that this plan needs. */
 static void install_hooks(void)
 {
 	static _Atomic bool installed;
@@ -530,6 +550,8 @@ static void install_hooks(void)
 
 /* ---- all others, while a stream is held -------------------------------------------------------------------------- */
 
+/* Any other call while a stream is held: if it would wait for the held work, the hold ends, unless the later call has
+   been made or another thread will make it. */
 static void release_if_blocked(const struct sw_rec *rec)
 {
 	const bool synchronous = rec->flags & SW_RF_BEGIN || rec->kind != SW_REC_SYNC;
@@ -565,6 +587,7 @@ static void host_access(const struct sw_rec *rec)
 	hold_later_left(NULL, true);
 }
 
+/* Each record of the recorder, before its call where the record is pending: takes what the plan's mode needs of it. */
 static void on_record(const struct sw_rec *rec)
 {
 	uint32_t exact;
@@ -628,6 +651,7 @@ static bool told_otherwise(const struct sw_rec *rec)
 	       sw_host_uses_tell(rec, sw_confirm_others);
 }
 
+/* The recorder's hook: passes the record on to the guard, then looks at it. */
 static void record_published(const struct sw_rec *rec)
 {
 	const int saved = errno;
@@ -653,6 +677,7 @@ static bool left_other_mode(int status)
 	return true;
 }
 
+/* The recorder's hook: the call of the records since the last one has returned. */
 static void call_left(int status)
 {
 	if (sw_confirm_others)
@@ -683,6 +708,7 @@ static void call_left(int status)
 	errno = saved;
 }
 
+/* The recorder's hook: the parameter block of the launch that comes next. */
 static void launch_parameters(const void *block, size_t bytes)
 {
 	if (sw_confirm_others)
@@ -729,6 +755,7 @@ static bool allocations_held(void)
 	return real[sw_confirm_plan.earlier.api] != NULL;
 }
 
+/* Puts our function between the wrapper and the driver, for the allocation that is the plan's earlier call. */
 static void allocations_install(void)
 {
 	static const struct {

@@ -29,6 +29,7 @@ static struct {
 	uint64_t at[MOST];
 } dependents;
 
+/* Is the stream ordered with the legacy default stream?  If the driver does not say, yes. */
 static bool is_blocking(CUstream stream)
 {
 	__typeof__(&cuStreamGetFlags) ask = SW_CONFIRM_REAL(cuStreamGetFlags);
@@ -38,6 +39,7 @@ static bool is_blocking(CUstream stream)
 	return !ask || ask(stream, &flags) != CUDA_SUCCESS || !(flags & CU_STREAM_NON_BLOCKING);
 }
 
+/* Does the stream or event wait for the held work? */
 static bool has_dependent(uint64_t handle)
 {
 	for (uint32_t i = 0; i < dependents.n; i++)
@@ -56,6 +58,7 @@ static void add_dependent(uint64_t handle)
 		dependents.all = true;
 }
 
+/* An event was recorded again: what it stood for is replaced. */
 static void drop_dependent(uint64_t handle)
 {
 	for (uint32_t i = 0; i < dependents.n; i++)
@@ -63,6 +66,7 @@ static void drop_dependent(uint64_t handle)
 			dependents.at[i--] = dependents.at[--dependents.n];
 }
 
+/* From now on the stream's work waits for the held work. */
 static void add_stream(CUstream stream)
 {
 	if (is_blocking(stream))
@@ -105,6 +109,7 @@ void sw_dependents_record(const struct sw_rec *rec, CUstream stream)
 	}
 }
 
+/* Would this synchronisation wait for the held work?  Of the device, always. */
 static bool sync_blocks(const struct sw_rec *rec)
 {
 	const struct sw_rec_sync *s = (const struct sw_rec_sync *)(const void *)rec;
@@ -184,6 +189,7 @@ static __thread struct output *leaving __attribute__((tls_model("initial-exec"))
 static __thread CUstream leaving_on __attribute__((tls_model("initial-exec")));
 static __thread bool leaving_done __attribute__((tls_model("initial-exec")));
 
+/* The thread that ends short holds: looks every 50 us which are over and writes their word. */
 static void *end_node_holds(void *unused)
 {
 	static const uint32_t never = 0;
@@ -203,6 +209,7 @@ static void *end_node_holds(void *unused)
 	return unused;
 }
 
+/* Memory, thread and tables for exploring, made once.  False: not there, or another thread is at it. */
 static bool start_exploring(void)
 {
 	static _Atomic uint32_t state; /* 0: not begun, 1: in progress, 2: ready, 3: not to be had */
@@ -224,7 +231,8 @@ static bool start_exploring(void)
 	return good;
 }
 
-/* A slot's number goes up by one, so that a stream that looks late still finds its number reached. */
+/* A free slot, or NULL.  Its word only ever goes up by one, so that a stream that looks late still finds its number
+   reached. */
 static struct slot *take_slot(void)
 {
 	for (uint32_t i = 0; i < SLOTS; i++) {
@@ -235,6 +243,7 @@ static struct slot *take_slot(void)
 	return NULL;
 }
 
+/* Makes the stream wait for so many ns.  `index`: which hold of the run it is. */
 static void hold_stream(CUstream stream, uint64_t seq, uint32_t index, uint64_t ns)
 {
 	__typeof__(&cuStreamWaitValue32_v2) wait = SW_CONFIRM_REAL(cuStreamWaitValue32_v2);
@@ -254,7 +263,7 @@ static void hold_stream(CUstream stream, uint64_t seq, uint32_t index, uint64_t 
 		sw_result("failed hold 0");
 }
 
-/* Copies and kernels, but not what waits for the host itself. */
+/* May the call be held back?  Copies and kernels, but not what waits for the host itself. */
 static bool may_hold(const struct sw_rec *rec)
 {
 	switch (rec->kind) {
@@ -269,6 +278,7 @@ static bool may_hold(const struct sw_rec *rec)
 	}
 }
 
+/* Is this memory of the host?  *pageable: CUDA does not know it. */
 static bool is_host(uint64_t address, bool *pageable)
 {
 	__typeof__(&cuPointerGetAttribute) ask = SW_CONFIRM_REAL(cuPointerGetAttribute);
@@ -277,6 +287,7 @@ static bool is_host(uint64_t address, bool *pageable)
 	return *pageable || type == CU_MEMORYTYPE_HOST;
 }
 
+/* If the call copies from the device to the host, notes where, so that the bytes can be hashed when it has ended. */
 static void leaves_device(const struct sw_rec *rec, CUstream stream)
 {
 	const struct sw_rec_copy *c = (const struct sw_rec_copy *)(const void *)rec;
@@ -316,6 +327,7 @@ void sw_explore_before(const struct sw_rec *rec, CUstream stream)
 	hold_stream(stream, sw_rec_seq(rec), index, ns);
 }
 
+/* Hashes what a copy brought. */
 static void take_hash(struct output *output)
 {
 	uint64_t hash = SW_FNV_START;
@@ -326,6 +338,7 @@ static void take_hash(struct output *output)
 	atomic_store(&output->state, 2);
 }
 
+/* Runs as a host function after the copy. */
 static void CUDA_CB on_stream(void *output)
 {
 	take_hash(output);
@@ -380,6 +393,7 @@ static CUgraphExec program_exec, our_exec;
 static uint64_t made_graphs[GRAPHS];
 static uint32_t n_made;
 
+/* Is the graph the body of a conditional node?  Then the program did not make it, as far as we have seen. */
 static bool is_body(CUgraph graph)
 {
 	for (uint32_t i = 0; i < GRAPHS; i++)
@@ -388,11 +402,13 @@ static bool is_body(CUgraph graph)
 	return n_made <= GRAPHS;
 }
 
+/* Is the plan's later call a node of a graph as well? */
 static bool later_is_node(void)
 {
 	return sw_confirm_plan.nodes & SW_PLAN_NODE_LATER;
 }
 
+/* Remembers the node of a call of the plan.  `exact`: which of its calls. */
 static void set_side(uint32_t exact, CUgraph graph, CUgraphNode node)
 {
 	if (!(exact & (SW_PLACE_EARLIER | SW_PLACE_LATER)) || !node)
@@ -409,7 +425,8 @@ void sw_nodes_added(const struct sw_rec *rec, uint32_t exact)
 		set_side(exact, (CUgraph)(uintptr_t)g->graph, (CUgraphNode)(uintptr_t)g->exec);
 }
 
-/* After a captured call its stream depends on the node that the call made, and on nothing else. */
+/* After a captured call its stream depends on the node that the call made, and on nothing else: so that node is the one
+   that the driver names. */
 void sw_nodes_captured(CUstream stream, uint32_t exact)
 {
 	__typeof__(&cuStreamGetCaptureInfo_v3) ask = SW_CONFIRM_REAL(cuStreamGetCaptureInfo_v3);
@@ -425,6 +442,7 @@ void sw_nodes_captured(CUstream stream, uint32_t exact)
 
 /* ---- our executable graph ---------------------------------------------------------------------------------------- */
 
+/* Is the node in the graph itself, not in a child graph or body? */
 static bool holds_node(CUgraph graph, CUgraphNode node)
 {
 	__typeof__(&cuGraphGetNodes) ask = SW_CONFIRM_REAL(cuGraphGetNodes);
@@ -438,6 +456,7 @@ static bool holds_node(CUgraph graph, CUgraphNode node)
 	return false;
 }
 
+/* On which nodes a node depends; *n of them in `out`, which has room for MOST_BEFORE. */
 static CUresult nodes_before(CUgraphNode node, CUgraphNode *out, size_t *n)
 {
 	__typeof__(&cuGraphNodeGetDependencies_v2) ask = SW_CONFIRM_REAL(cuGraphNodeGetDependencies_v2);
@@ -459,6 +478,7 @@ static CUcontext current_context(void)
 	return ask && ask(&now) == CUDA_SUCCESS ? now : NULL;
 }
 
+/* Adds a node that does one operation on memory, after `n` others. */
 static CUresult add_operation(CUgraphNode *out, CUgraph graph, const CUgraphNode *before, size_t n,
 			      CUstreamBatchMemOpParams *op)
 {
@@ -467,6 +487,7 @@ static CUresult add_operation(CUgraphNode *out, CUgraph graph, const CUgraphNode
 	return add ? add(out, graph, before, n, &params) : CUDA_ERROR_NOT_FOUND;
 }
 
+/* Adds a node that waits until the hold ends. */
 static CUresult add_wait(CUgraphNode *out, CUgraph graph, const CUgraphNode *before, size_t n)
 {
 	CUstreamBatchMemOpParams op = {.waitValue = {.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32,
@@ -476,7 +497,8 @@ static CUresult add_wait(CUgraphNode *out, CUgraph graph, const CUgraphNode *bef
 	return add_operation(out, graph, before, n, &op);
 }
 
-/* In a body of a conditional node there are no operations on memory, but sets. */
+/* Adds a node that writes 1 to a word: a memset in the body of a conditional node, which may have no other operations
+   on memory. */
 static CUresult add_mark(CUgraphNode *out, CUgraph graph, bool body, const CUgraphNode *before, size_t n,
 			 _Atomic uint32_t *word)
 {
@@ -491,6 +513,7 @@ static CUresult add_mark(CUgraphNode *out, CUgraph graph, bool body, const CUgra
 	return set ? set(out, graph, before, n, &params, current_context()) : CUDA_ERROR_NOT_FOUND;
 }
 
+/* Adds an edge. */
 static CUresult order_nodes(CUgraph graph, CUgraphNode from, CUgraphNode to)
 {
 	__typeof__(&cuGraphAddDependencies_v2) add = SW_CONFIRM_REAL(cuGraphAddDependencies_v2);
@@ -504,6 +527,7 @@ struct inserted {
 	uint32_t n;
 };
 
+/* Puts the wait before the earlier node, after all that the node depends on. */
 static CUresult insert_hold(CUgraph graph, struct inserted *in)
 {
 	CUgraphNode before[MOST_BEFORE];
@@ -516,6 +540,7 @@ static CUresult insert_hold(CUgraph graph, struct inserted *in)
 	return status;
 }
 
+/* Puts marks before and after the later node. */
 static CUresult insert_marks(CUgraph graph, struct inserted *in)
 {
 	const struct side *later = &sides[LATER];
@@ -534,6 +559,7 @@ static CUresult insert_marks(CUgraph graph, struct inserted *in)
 	return status;
 }
 
+/* Makes our executable graph: puts the nodes into the program's graph, instantiates it, and takes them out again. */
 static void make_ours(CUgraph graph, CUgraphExec exec)
 {
 	__typeof__(&cuGraphInstantiateWithFlags) make = REAL(cuGraphInstantiateWithFlags);
@@ -558,7 +584,7 @@ static void make_ours(CUgraph graph, CUgraphExec exec)
 	program_exec = exec;
 }
 
-/* The program's call has succeeded. */
+/* The program made, or updated, an executable graph from this graph; graph NULL: it changed one node of it. */
 static void made_from(CUgraph graph, CUgraphExec exec)
 {
 	const uint64_t mask = sw_lock_enter(&lock);

@@ -14,6 +14,7 @@
 
 static uint64_t begun_ns;
 
+/* Parsers: false if the line is not of that kind.  A call: thread, entry point, stack and count. */
 static bool parse_call(const char *line, const char *name, struct sw_plan_call *out)
 {
 	const size_t bytes = strlen(name);
@@ -21,6 +22,7 @@ static bool parse_call(const char *line, const char *name, struct sw_plan_call *
 	       sscanf(line + bytes, SW_PLAN_CALL, &out->thread, &out->api, &out->stack, &out->nth) == 4;
 }
 
+/* An edge of a fix: after which calls an event, before which a wait. */
 static bool parse_edge(const char *line, struct sw_hold_plan *out)
 {
 	struct sw_plan_edge e;
@@ -44,6 +46,7 @@ static const char *const keys[] = {
 #include "base/run_changes.def"
 };
 
+/* Calls of one stack that are made otherwise. */
 static bool parse_site(const char *line, struct sw_plan_changes *out)
 {
 	struct sw_plan_site site = {0};
@@ -60,6 +63,7 @@ static bool parse_site(const char *line, struct sw_plan_changes *out)
 	return true;
 }
 
+/* Belongs to the last site: a stream for which the host, or another stream, still waits. */
 static bool parse_need(const char *line, struct sw_plan_changes *out)
 {
 	struct sw_plan_site *site = out->sites ? &out->site[out->sites - 1] : NULL;
@@ -72,6 +76,7 @@ static bool parse_need(const char *line, struct sw_plan_changes *out)
 	return true;
 }
 
+/* A stream that sites name, by the call that makes it. */
 static bool parse_stream(const char *line, struct sw_plan_changes *out)
 {
 	struct sw_plan_call call = {0};
@@ -82,6 +87,7 @@ static bool parse_stream(const char *line, struct sw_plan_changes *out)
 	return true;
 }
 
+/* Any line of a plan that changes calls. */
 static bool parse_change(const char *line, struct sw_plan_changes *out)
 {
 	int set;
@@ -100,6 +106,7 @@ static bool parse_change(const char *line, struct sw_plan_changes *out)
 	       parse_need(line, out);
 }
 
+/* Any line. */
 static bool parse_line(const char *line, struct sw_hold_plan *out)
 {
 	char mode[8];

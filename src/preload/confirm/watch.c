@@ -40,6 +40,7 @@ struct visit {
 	bool found;
 };
 
+/* For dl_iterate_phdr(): finds the loaded object that holds an address. */
 static int visit_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct visit *visit = arg;
@@ -64,7 +65,7 @@ static __thread struct {
 	bool found;
 } known[KNOWN] __attribute__((tls_model("initial-exec")));
 
-/* False: it lies in no object. */
+/* A return address as offset in its object, which is the same in each run.  False: it lies in no object. */
 static bool offset_of(uint64_t ip, uint64_t *offset)
 {
 	const uint32_t at = (uint32_t)sw_hash_u64(ip) % KNOWN;
@@ -90,6 +91,7 @@ uint64_t sw_places_stack(void)
 	return hash;
 }
 
+/* The thread's counters of calls of the plan; NULL: too many threads. */
 static struct counts *counts_of(uint32_t thread)
 {
 	for (uint32_t i = 0; i < THREADS; i++) {
@@ -101,6 +103,7 @@ static struct counts *counts_of(uint32_t thread)
 	return NULL;
 }
 
+/* Is this the entry point of the plan's call? */
 static bool may_be(const struct sw_plan_call *call, uint16_t api)
 {
 	return call->api && call->api == api;
@@ -202,6 +205,7 @@ static void report_failure(CUresult status)
 	sw_result("failed edge %d", (int)status);
 }
 
+/* Writes that an event was recorded, or waited for, at this call. */
 static void write_edge(const char *what, uint64_t seq, uint32_t fix, uint32_t event)
 {
 	const uint32_t written = atomic_fetch_add(&edges_written, 1);
@@ -215,8 +219,8 @@ static void write_edge(const char *what, uint64_t seq, uint32_t fix, uint32_t ev
 
 static _Atomic uint32_t turn;
 
-/* One place in the program that is both ends, on several threads: one of them at a time, or its wait comes before the
-   event it is meant for. */
+/* Lets one thread at a time through a call that is both the earlier and the later side of an edge: else its wait could
+   come before the event it is meant for.  Gives up after the bound. */
 static void take_turn(void)
 {
 	const uint64_t until = sw_sys_monotonic() + sw_confirm_plan.bound_ns;
@@ -248,6 +252,7 @@ static struct stream_event *event_of(struct fix *fix, CUstream stream)
 	return &fix->events[fix->n++];
 }
 
+/* Records an event after the earlier call of a fix, on its stream. */
 static void put_event(uint32_t number, CUstream stream, uint64_t seq)
 {
 	__typeof__(&cuEventCreate) make = SW_CONFIRM_REAL(cuEventCreate);
@@ -273,6 +278,7 @@ struct waits {
 	CUevent event[MOST_STREAMS];
 };
 
+/* Copies the events of a fix that a later call has to wait for. */
 static void take_waits(struct waits *out, uint32_t fix)
 {
 	const uint64_t mask = sw_lock_enter(&lock);
@@ -283,6 +289,7 @@ static void take_waits(struct waits *out, uint32_t fix)
 	sw_lock_leave(&lock, mask);
 }
 
+/* Makes the host wait for the events, and times that. */
 static CUresult wait_on_host(const struct waits *waits)
 {
 	__typeof__(&cuEventSynchronize) wait = SW_CONFIRM_REAL(cuEventSynchronize);
@@ -299,6 +306,7 @@ static CUresult wait_on_host(const struct waits *waits)
 	return status;
 }
 
+/* A new event with a time stamp, recorded on the stream; NULL: no room, or refused. */
 static CUevent record_event(CUstream stream)
 {
 	__typeof__(&cuEventCreate) make = SW_CONFIRM_REAL(cuEventCreate);
@@ -310,7 +318,8 @@ static CUevent record_event(CUstream stream)
 	return event;
 }
 
-/* Not timed where there is no room or an event is refused: the result has the number of waits. */
+/* Makes the stream wait for the events; `before`: an event with time stamp in front of the waits, NULL: they are not
+   timed.  Not timed either where there is no room or an event is refused: the result has the number of waits. */
 static CUresult wait_on_stream(CUstream stream, const struct waits *waits, CUevent before)
 {
 	__typeof__(&cuStreamWaitEvent) order = SW_CONFIRM_REAL(cuStreamWaitEvent);
@@ -350,6 +359,7 @@ static void put_waits(const struct sw_plan_edge *edge, CUstream stream, CUevent 
 			write_edge("before", seq, edge->fix, i);
 }
 
+/* Before a call: puts the waits of all edges that end at it (`edges`: a bit each), once for each fix. */
 static void put_all_waits(uint64_t edges, CUstream stream, uint64_t seq)
 {
 	const struct sw_hold_plan *plan = &sw_confirm_plan;
@@ -369,6 +379,7 @@ static void put_all_waits(uint64_t edges, CUstream stream, uint64_t seq)
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
+/* Does one of these edges go from one thread to another? */
 static bool crosses_threads(uint64_t edges)
 {
 	bool any = false;
@@ -469,6 +480,7 @@ static const char *const why_text[] = {
 #undef WHY
 };
 
+/* For the watching thread: 50 us. */
 static void pause_a_little(void)
 {
 	static const uint32_t never = 0;
@@ -498,6 +510,7 @@ void sw_watch_wait(void)
 		sw_sys_wait((const uint32_t *)&sw_hold.state, SW_HOLD_HELD, &t);
 }
 
+/* How many bytes differ. */
 static uint64_t count_differing(const uint8_t *a, const uint8_t *b, uint64_t bytes)
 {
 	uint64_t n = 0;
@@ -506,6 +519,7 @@ static uint64_t count_differing(const uint8_t *a, const uint8_t *b, uint64_t byt
 	return n;
 }
 
+/* How many bytes both calls changed. */
 static uint64_t differing_twice(const uint8_t *a, const uint8_t *b, const uint8_t *c, uint64_t bytes)
 {
 	uint64_t n = 0;
@@ -514,6 +528,7 @@ static uint64_t differing_twice(const uint8_t *a, const uint8_t *b, const uint8_
 	return n;
 }
 
+/* Writes which of the common bytes each call changed, if there are all three copies. */
 static void compare_copies(void)
 {
 	const uint8_t *before = sw_hold.copies, *later = before + sw_hold.room, *earlier = later + sw_hold.room;
@@ -527,6 +542,7 @@ static void compare_copies(void)
 		  (unsigned long long)differing_twice(before, later, earlier, n));
 }
 
+/* The hold has ended: waits for the marks of both calls, for a bounded time, and compares the copies. */
 static void look_after(uint64_t now)
 {
 	struct sw_hold_words *words = sw_hold.words;
@@ -545,6 +561,7 @@ static void look_after(uint64_t now)
 	sw_sys_wake((const uint32_t *)&sw_hold.ended, INT_MAX);
 }
 
+/* Ends the hold if the later call's work is done or the time is over. */
 static void look_at_hold(void)
 {
 	const uint64_t now = sw_sys_monotonic();
@@ -556,6 +573,7 @@ static void look_at_hold(void)
 		sw_watch_release(SW_RELEASE_BOUND);
 }
 
+/* The thread that ends the hold. */
 static void *watch_hold(void *unused)
 {
 	prctl(PR_SET_NAME, "syncwatch-hold");
@@ -601,6 +619,7 @@ struct sw_hold_plan sw_confirm_plan;
 const struct sw_companion_hooks *sw_confirm_others;
 static pid_t owner;
 
+/* Writes the results that are known at the end; not in a fork child. */
 static void at_exit(void)
 {
 	if (getpid() != owner)

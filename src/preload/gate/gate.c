@@ -75,6 +75,7 @@ enum place { UNKNOWN, DEVICE, PINNED, PAGED };
 
 typedef int pointer_attribute(void *data, int attribute, uint64_t pointer);
 
+/* Which kind of memory a copy uses, by the record or else by the driver. */
 static enum place place_of(uint64_t address, unsigned side)
 {
 	unsigned type = 0, managed = 0;
@@ -92,6 +93,7 @@ static enum place place_of(uint64_t address, unsigned side)
 	return type == 1 ? PINNED : DEVICE;
 }
 
+/* Kinds of a copy: does the host wait for it, does it use pageable memory? */
 static uint32_t copy_is(const struct sw_rec *r, enum place dst, enum place src)
 {
 	const bool synchronous = r->flags & SW_RF_SYNCHRONOUS;
@@ -104,6 +106,7 @@ static uint32_t copy_is(const struct sw_rec *r, enum place dst, enum place src)
 	return is;
 }
 
+/* Kinds of an allocation. */
 static uint32_t alloc_is(const struct sw_rec_alloc *a)
 {
 	switch (a->memory) {
@@ -120,6 +123,7 @@ static uint32_t alloc_is(const struct sw_rec_alloc *a)
 	}
 }
 
+/* Kinds of a free; most wait for the device. */
 static uint32_t free_is(const struct sw_rec_free *f)
 {
 	switch (f->memory) {
@@ -135,6 +139,7 @@ static uint32_t free_is(const struct sw_rec_free *f)
 	}
 }
 
+/* Which forbidden kinds a call is, by its record; 0: none. */
 static uint32_t kinds_of(const struct sw_rec *r)
 {
 	const struct sw_rec_copy *copy = (const void *)r;
@@ -163,7 +168,7 @@ static uint32_t kinds_of(const struct sw_rec *r)
 
 /* ---- hooks of the recorder --------------------------------------------------------------------------------------- */
 
-/* A launch that repeats an earlier one has a short record: its function was used. */
+/* The id of a launch's kernel, by which a first use is seen; 0 for a short record, which repeats an earlier launch. */
 static uint32_t function_of(const struct sw_rec *r)
 {
 	const struct sw_rec_launch *launch = (const void *)r;
@@ -171,6 +176,7 @@ static uint32_t function_of(const struct sw_rec *r)
 	return r->kind == SW_REC_LAUNCH && r->words * 8u >= sizeof *launch ? launch->function : 0;
 }
 
+/* The recorder's hook: keeps the kinds of the call that is about to be made in a block. */
 static void record_published(const struct sw_rec *r)
 {
 	struct thread *t = mine;
@@ -187,12 +193,14 @@ static void record_published(const struct sw_rec *r)
 	t->pending = true;
 }
 
+/* The recorder's hook: nothing is needed of parameters. */
 static void launch_parameters(const void *block, size_t bytes)
 {
 	if (others)
 		others->parameters(block, bytes);
 }
 
+/* Nanoseconds since a time stamp of the trace. */
 static unsigned long long passed_ns(uint64_t since)
 {
 	const struct sw_file_header *header = recorder->header();
@@ -202,6 +210,7 @@ static unsigned long long passed_ns(uint64_t since)
 	return now > since ? (unsigned long long)((unsigned __int128)(now - since) * 1000000000 / rate) : 0;
 }
 
+/* Counts a forbidden call in a block and tells the program. */
 static void add_found(struct block *b, const struct thread *t, uint32_t is, unsigned long long ns)
 {
 	struct syncwatch_forbidden call = {.ns = ns};
@@ -217,6 +226,7 @@ static void add_found(struct block *b, const struct thread *t, uint32_t is, unsi
 		b->tell(b->arg, &call);
 }
 
+/* The recorder's hook: the call has returned; counts it in each block of the thread that forbids it. */
 static void call_left(int status)
 {
 	struct thread *t = mine;
@@ -250,7 +260,7 @@ static const struct sw_companion_hooks hooks = {
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
-/* 0: a word is none of the kinds. */
+/* A list such as "wait,alloc" as bits; 0: a word is none of the kinds. */
 static uint32_t parse_kinds(const char *text)
 {
 	uint32_t all = 0;
@@ -271,6 +281,7 @@ static uint32_t parse_kinds(const char *text)
 	}
 }
 
+/* syncwatch_forbid_begin(): returns a number for end_block(), or a negative error. */
 static int begin_block(const char *text, syncwatch_forbidden_function *tell, void *arg)
 {
 	const uint32_t wanted = parse_kinds(text);
@@ -289,6 +300,7 @@ static int begin_block(const char *text, syncwatch_forbidden_function *tell, voi
 	return mine->depth;
 }
 
+/* syncwatch_forbid_end(): returns how many forbidden calls were made, or that they could not be seen. */
 static long end_block(int token, struct syncwatch_forbidden *first, unsigned long long *calls)
 {
 	struct block block;

@@ -18,6 +18,7 @@ static const char *const relative_folders[] = {"", "../extras/CUPTI/lib64/", "..
 					       "../../cu13/lib/"};
 static const char *const in_toolkit[] = {"lib64/", "extras/CUPTI/lib64/", "lib/"};
 
+/* Opens CUPTI in a folder and a path further on from it; NULL: not there.  flags: more for dlopen(). */
 static void *open_cupti(const char *folder, const char *further, int flags)
 {
 	void *handle = NULL;
@@ -32,7 +33,7 @@ static void *open_cupti(const char *folder, const char *further, int flags)
 	return handle;
 }
 
-/* A file, or the folder that it lies in. */
+/* CUPTI_PATH: a file, or the folder that it lies in. */
 static void *asked_for(const char *path)
 {
 	void *handle = open_cupti(path, "", 0);
@@ -44,6 +45,7 @@ struct folder {
 	char path[768];
 };
 
+/* For dl_iterate_phdr(): the folder of the CUDA runtime that the program uses. */
 static int cudart_folder(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct folder *folder = arg;
@@ -58,6 +60,7 @@ static int cudart_folder(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
+/* The CUPTI that came with the program's own runtime. */
 static void *near_cudart(void)
 {
 	struct folder folder = {""};
@@ -71,6 +74,7 @@ static void *near_cudart(void)
 	return handle;
 }
 
+/* The CUPTI of an installed toolkit. */
 static void *in_toolkits(void)
 {
 	const char *const homes[] = {secure_getenv("CUDA_HOME"), secure_getenv("CUDA_PATH"), SW_CUDA_HOME,
@@ -97,6 +101,7 @@ static void *find_cupti(void)
 	return handle ? handle : in_toolkits();
 }
 
+/* Finds all functions.  False: one that is needed is missing, *missing names it. */
 static bool resolve_functions(struct sw_cupti *cupti, void *handle, const char **missing)
 {
 	*missing = NULL;
@@ -110,6 +115,7 @@ static bool resolve_functions(struct sw_cupti *cupti, void *handle, const char *
 
 #define SHARED_SINCE 130300u
 
+/* Finds the functions for several users of CUPTI, which come with 13.3; all or none. */
 static void resolve_shared(struct sw_cupti *cupti, void *handle)
 {
 	bool all = cupti->version >= SHARED_SINCE;
@@ -122,6 +128,7 @@ static void resolve_shared(struct sw_cupti *cupti, void *handle)
 		cupti->cuptiSubscribe_v2 = (__typeof__(cupti->cuptiSubscribe_v2))dlsym(handle, "cuptiSubscribe_v2");
 }
 
+/* A subscriber must have a callback; ours wants none. */
 static void CUPTIAPI no_callback(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *info)
 {
 	(void)data;
@@ -177,6 +184,7 @@ static const struct {
 	{"libcudadebugger", "a debugger"},
 };
 
+/* For dl_iterate_phdr(): is a profiler's object loaded? */
 static int known_tool(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;

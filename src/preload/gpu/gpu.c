@@ -57,6 +57,7 @@ static _Atomic(struct sw_gpu_buffer *) filled, spare;
 static _Atomic uint32_t made;
 static _Atomic uint64_t refused;
 
+/* Puts a buffer onto a list; any thread. */
 static void push_buffer(_Atomic(struct sw_gpu_buffer *) *list, struct sw_gpu_buffer *buffer)
 {
 	buffer->next = atomic_load(list);
@@ -76,6 +77,7 @@ static struct sw_gpu_buffer *pop_spare(void)
 	return first;
 }
 
+/* CUPTI asks for a buffer, on a thread of the program: a spare or a new one.  None when 128 MiB wait to be fetched. */
 static void CUPTIAPI gpu_buffer_wanted(uint8_t **buffer, size_t *size, size_t *records)
 {
 	struct sw_gpu_buffer *b = pop_spare();
@@ -95,6 +97,7 @@ static void CUPTIAPI gpu_buffer_wanted(uint8_t **buffer, size_t *size, size_t *r
 	*size = BUFFER_BYTES - FRONT;
 }
 
+/* CUPTI hands over a buffer, `valid` bytes of which are filled. */
 static void CUPTIAPI gpu_buffer_done(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
 	struct sw_gpu_buffer *b;
@@ -133,6 +136,7 @@ static struct sw_gpu_buffer *gpu_buffers_take(void)
 	return turned;
 }
 
+/* Gives a buffer that was read back, cleared as CUPTI wants it. */
 static void gpu_buffer_free(struct sw_gpu_buffer *buffer)
 {
 	memset(buffer->bytes, 0, BUFFER_BYTES - FRONT); /* the size that CUPTI was given */
@@ -170,6 +174,7 @@ static uint64_t rate_by_now(const struct sw_file_header *header)
 	return (ns << 32) / ticks;
 }
 
+/* Takes the trace's clock as the one that CUPTI shall use. */
 static void gpu_clock_start(const struct sw_file_header *header)
 {
 	sw_clock_is_tsc = header->flags & SW_FILE_TSC;
@@ -179,6 +184,7 @@ static void gpu_clock_start(const struct sw_file_header *header)
 		rate = rate_by_now(header);
 }
 
+/* CUPTI calls it for each time stamp: nanoseconds by the trace's clock. */
 static uint64_t gpu_clock_now(void)
 {
 	/* A plain store would take the cache line from the other processors at each call. */
@@ -245,6 +251,7 @@ static bool gpu_clock_write(struct sw_gpu *gpu, uint32_t flags, bool replaced)
 #define OVERHEAD_CORRELATION 120200u
 #define OVERHEAD_DATA	     130000u
 
+/* Begins an ACTIVITY record; times in CUPTI's nanoseconds.  NULL: lost, and counted. */
 static struct sw_rec_activity *begin_activity(struct sw_gpu *gpu, enum sw_activity what, uint64_t start, uint64_t end,
 					      uint32_t correlation)
 {
@@ -284,6 +291,7 @@ WORK(copy, CUpti_ActivityMemcpy6, SW_ACTIVITY_COPY, (r->bytes = a->bytes, r->det
 WORK(copy_peer, CUpti_ActivityMemcpyPtoP4, SW_ACTIVITY_COPY, (r->bytes = a->bytes, r->detail = a->copyKind))
 WORK(set, CUpti_ActivityMemset4, SW_ACTIVITY_SET, r->bytes = a->bytes)
 
+/* A graph's launch as a whole. */
 static struct sw_rec_activity *record_graph(struct sw_gpu *gpu, const CUpti_ActivityGraphTrace2 *a)
 {
 	struct sw_rec_activity *r = begin_activity(gpu, SW_ACTIVITY_GRAPH, a->start, a->end, a->correlationId);
@@ -295,6 +303,7 @@ static struct sw_rec_activity *record_graph(struct sw_gpu *gpu, const CUpti_Acti
 	return r;
 }
 
+/* A call of the driver, on a thread: joins work to the call that put it there. */
 static struct sw_rec_activity *record_call(struct sw_gpu *gpu, const CUpti_ActivityAPI *a)
 {
 	struct sw_rec_activity *r = begin_activity(gpu, SW_ACTIVITY_CALL, a->start, a->end, a->correlationId);
@@ -304,6 +313,7 @@ static struct sw_rec_activity *record_call(struct sw_gpu *gpu, const CUpti_Activ
 	return r;
 }
 
+/* Time that the driver took for itself, such as loading code. */
 static struct sw_rec_activity *record_overhead(struct sw_gpu *gpu, const CUpti_ActivityOverhead3 *a)
 {
 	const bool correlated = gpu->cupti.version >= OVERHEAD_CORRELATION;
@@ -322,6 +332,7 @@ static struct sw_rec_activity *record_overhead(struct sw_gpu *gpu, const CUpti_A
 	return r;
 }
 
+/* Writes one record of CUPTI; NULL: nothing, or lost. */
 static struct sw_rec_activity *record_activity(struct sw_gpu *gpu, const CUpti_Activity *a)
 {
 	switch (a->kind) {
@@ -345,6 +356,7 @@ static struct sw_rec_activity *record_activity(struct sw_gpu *gpu, const CUpti_A
 	}
 }
 
+/* Writes all records of a buffer. */
 static void gpu_records_write(struct sw_gpu *gpu, const struct sw_gpu_buffer *buffer)
 {
 	CUpti_Activity *a = NULL;
@@ -369,6 +381,7 @@ static pid_t owner;
 /* 0: continue; 1: fetch what is left and end; 2: ended. */
 static _Atomic uint32_t stage;
 
+/* A notice in the report; the recorder writes each only once. */
 static void say_once(const char *what, const char *why)
 {
 	char text[600];
@@ -408,6 +421,7 @@ static const struct {
 static const char *const working[] = {"cuLaunch", "cuMem",     "cuGraphLaunch", "cuGraphUpload", "cuGraphInstantiate",
 				      "cuModule", "cuLibrary", "cuKernel",	"cuFuncLoad",	 "cuArray"};
 
+/* Is this a driver function whose records are needed? */
 static bool puts_work(const char *name)
 {
 	for (size_t i = 0; i < sizeof working / sizeof *working; i++)
@@ -416,6 +430,7 @@ static bool puts_work(const char *name)
 	return false;
 }
 
+/* Enables one kind of records, for us alone where CUPTI has several users. */
 static CUptiResult enable_kind(CUpti_ActivityKind kind)
 {
 	return gpu.cupti.subscriber ? gpu.cupti.cuptiActivityEnable_v2(gpu.cupti.subscriber, kind, NULL)
@@ -445,6 +460,7 @@ static CUptiResult enable_calls(void)
 	return chosen ? CUPTI_SUCCESS : enable_kind(CUPTI_ACTIVITY_KIND_DRIVER);
 }
 
+/* A notice that CUPTI refuses something. */
 static void say_refused(const char *what, CUptiResult result)
 {
 	char text[300];
@@ -459,6 +475,8 @@ static bool in_use(CUptiResult result)
 	return result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED || result == CUPTI_ERROR_NOT_COMPATIBLE;
 }
 
+/* Enables all records that are wanted.  False: work cannot be recorded; *share: another user has CUPTI, try as one of
+   several. */
 static bool enable_kinds(bool may_share, bool *share)
 {
 	/* Nodes of graphs are recorded one by one where graphs are not recorded as a whole.  Among several users CUPTI
@@ -524,6 +542,7 @@ static CUptiResult prepare_cupti(void)
 				    : gpu.cupti.cuptiActivityRegisterCallbacks(gpu_buffer_wanted, gpu_buffer_done);
 }
 
+/* Registers with CUPTI and enables records.  False: refused; *share as enable_kinds(). */
 static bool attach_as(bool may_share, bool *share)
 {
 	const CUptiResult result = prepare_cupti();
@@ -536,10 +555,9 @@ static bool attach_as(bool may_share, bool *share)
 	return false;
 }
 
-/*
- * As its only user, as profilers of before 13.3 are: such a one that comes later takes CUPTI over from us, and would be
- * refused if we shared it.  As one of several where somebody does share it already, or where that is asked for.
- */
+/* Registers as CUPTI's only user, as profilers of before 13.3 are: such a one that comes later takes CUPTI over from
+   us, and would be refused if we shared it.  As one of several where somebody does share it already, or where that is
+   asked for. */
 static bool attach_cupti(void)
 {
 	const bool asked = gpu.recorder->options()->gpu_timeline == SW_GPU_TIMELINE_SHARED;
@@ -567,8 +585,8 @@ static bool attach_cupti(void)
 
 /* ---- fetching ---------------------------------------------------------------------------------------------------- */
 
-/* Filled buffers into the trace; the clock before, so that each time stamp lies between two readings: a short program
-   has two readings at its start, and what is extrapolated from them is wrong by more than a call takes.  False:
+/* Writes filled buffers into the trace; the clock before, so that each time stamp lies between two readings: a short
+   program has two readings at its start, and what is extrapolated from them is wrong by more than a call takes.  False:
    somebody else has taken CUPTI over. */
 static bool fetch_buffers(uint32_t flush, uint32_t clock_flags, uint64_t *clock_at)
 {
@@ -598,6 +616,7 @@ static void pause_unless_ending(void)
 	sw_sys_wait((const uint32_t *)&stage, 0, &t);
 }
 
+/* The thread that fetches, every 20 ms and at the end. */
 static void *run_thread(void *unused)
 {
 	uint64_t clock_at = 0;

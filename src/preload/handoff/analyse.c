@@ -49,6 +49,7 @@ static bool find_command(char *out, size_t room, const char *directory)
 	return false;
 }
 
+/* The command line: `syncwatch report`, the options (one a line in `pass`), the trace. */
 static void fill_arguments(struct command *c, const char *trace, const char *pass)
 {
 	size_t n = 0;

@@ -24,6 +24,7 @@ static __thread struct {
 #pragma GCC optimize("Os") /* seldom, as preload/platform/seldom.h */
 #endif
 
+/* Writes the DEVICE record of one GPU, from what the driver says of it. */
 static void device_describe(CUdevice device, __typeof__(&cuDeviceGetAttribute) attribute)
 {
 	__typeof__(&cuDeviceGetName) ask_name = SW_REAL(cuDeviceGetName);
@@ -76,6 +77,7 @@ static void devices_describe(struct sw_state *state)
 		device_describe(i, attribute);
 }
 
+/* The device of a context; -1: the driver does not say. */
 static CUdevice ask_device(CUcontext context)
 {
 	__typeof__(&cuCtxGetDevice) ask = SW_REAL(cuCtxGetDevice);
@@ -124,6 +126,7 @@ static void context_describe(uint8_t id, const struct sw_state_context *context,
 #pragma GCC pop_options
 #endif
 
+/* The id of a context by its handle, the newest first; 0: it has none yet. */
 static uint8_t context_search(const struct sw_state *state, CUcontext context)
 {
 	for (uint32_t i = state->contexts; i > 0; i--) {
@@ -133,8 +136,8 @@ static uint8_t context_search(const struct sw_state *state, CUcontext context)
 	return 0;
 }
 
-/* A new id while there are any, then the one that came back longest ago of a context that has ended; 0: all are in use.
- */
+/* An id for a new context: an unused one while there are any, then that of an ended context, in turn so that an id
+   rests for as long as possible; 0: all are in use.  Under the lock. */
 static uint8_t context_slot(struct sw_state *state)
 {
 	if (state->contexts + 1 < SW_STATE_CONTEXTS)
@@ -150,6 +153,7 @@ static uint8_t context_slot(struct sw_state *state)
 	return 0;
 }
 
+/* Gives a context an id and describes it in the trace; another thread may have done so meanwhile. */
 static uint8_t context_add(struct sw_state *state, const struct sw_state_context *found)
 {
 	const int saved = errno;
@@ -251,6 +255,8 @@ uint8_t sw_context_here(void)
 	return sw_context_of(sw_context_current());
 }
 
+/* sw_context_of_stream() where the table's first slot has not the stream: a default stream, which belongs to the
+   current context, or one that is searched for. */
 static __attribute__((noinline)) uint8_t context_of_other(uint64_t stream)
 {
 	const uint64_t id = stream > LAST_DEFAULT_STREAM ? sw_table_get(&sw_state()->by_stream, stream) : 0;
@@ -292,13 +298,14 @@ uint8_t sw_context_stream_gone(uint64_t stream)
 
 #include "preload/platform/seldom.h" /* from here on */
 
+/* For sw_table_sweep(): does the stream belong to the context that has ended? */
 static bool stream_of_context(uint64_t stream, uint64_t id, uint64_t ended)
 {
 	(void)stream;
 	return id == ended;
 }
 
-/* From now on the driver may reuse the handle for another context. */
+/* Forgets a context that was destroyed, with its streams: from now on the driver may use the handle for another one. */
 static void context_end(uint8_t id)
 {
 	struct sw_state *state = sw_state();
@@ -313,7 +320,7 @@ static void context_end(uint8_t id)
 	sw_state_unlock(state, mask);
 }
 
-/* A primary context ends when its last user releases it. */
+/* Does the device's primary context still exist?  One ends when its last user releases it. */
 static bool primary_active(CUdevice device)
 {
 	__typeof__(&cuDevicePrimaryCtxGetState) ask = SW_REAL(cuDevicePrimaryCtxGetState);
@@ -323,6 +330,7 @@ static bool primary_active(CUdevice device)
 	return ask && ask(device, &flags, &active) == CUDA_SUCCESS && active;
 }
 
+/* The id of a context by the green context that it came from; 0: none. */
 static uint8_t green_search(const struct sw_state *state, uint64_t green)
 {
 	for (uint32_t i = state->contexts; i > 0; i--) {

@@ -52,6 +52,8 @@ static struct identity *known;
 /* This thread looks through a driver, which may ask us on the way: it gets what it would get without us. */
 static __thread bool looking;
 
+/* The entry point that a pointer of this driver stands for; 0: unknown.  Readers take no lock: a place's id is stored
+   before its pointer. */
 static uint16_t identity_find(const struct identity *identity, const void *real)
 {
 	for (uint64_t i = sw_hash_u64((uintptr_t)real);; i++) {
@@ -63,6 +65,7 @@ static uint16_t identity_find(const struct identity *identity, const void *real)
 	}
 }
 
+/* Adds a pointer that is not in the table. */
 static void identity_add(struct identity *identity, const void *real, uint16_t id)
 {
 	uint64_t i = sw_hash_u64((uintptr_t)real);
@@ -191,7 +194,7 @@ static void identity_ask(struct identity *identity)
 	__atomic_store_n(&identity->asked, ASKED, __ATOMIC_RELEASE);
 }
 
-/* Does this object export the function that the program's linker would bind it to, without us? */
+/* Would the program's linker, without us, bind the symbol to this object? */
 static bool is_linked(const struct sw_loaded_object *object, const char *symbol)
 {
 	const void *linked = sw_dlsym_call(RTLD_NEXT, symbol);
@@ -228,6 +231,7 @@ static void use_driver(const struct identity *identity, bool behind)
 	}
 }
 
+/* The table of the driver whose object holds the address; NULL: none that is known. */
 static struct identity *identity_at(const void *address)
 {
 	struct identity *identity = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
@@ -237,6 +241,7 @@ static struct identity *identity_at(const void *address)
 	return identity;
 }
 
+/* For dl_iterate_phdr(): 1 if `object` is met before this library, 2 if this library is. */
 static int find_first(struct dl_phdr_info *info, size_t size, void *with)
 {
 	const struct sw_loaded_object *object = with;
@@ -253,8 +258,9 @@ static bool stands_before_us(const struct sw_loaded_object *object)
 	return dl_iterate_phdr(find_first, (void *)object) == 1;
 }
 
-/* The first pointer of a driver, or of something else that has a name like it: looks through its object.  A driver
-   older than the table lacks some names; the program must not find these failures in dlerror(). */
+/* Looks through the object of a pointer that may be a driver's, and if it is one keeps it loaded and makes its table.
+   NULL: no driver.  `behind`: it was found behind a library that wraps the driver.  A driver older than our table lacks
+   some names; the program must not find these failures in dlerror(). */
 static struct identity *identity_look(const void *real, bool behind)
 {
 	struct identity *fresh = NULL;
@@ -281,7 +287,8 @@ static struct identity *identity_look(const void *real, bool behind)
 	return fresh;
 }
 
-/* The table for the driver that `real` belongs to; NULL when it belongs to something else. */
+/* For dl_iterate_phdr(): finds a driver in another object than the one that holds *with; replaces *with by its function
+   MARK. */
 static int find_other(struct dl_phdr_info *info, size_t size, void *with)
 {
 	const void **mark = with;
@@ -307,6 +314,8 @@ static void look_behind(const struct identity *identity)
 		identity_look(mark, true);
 }
 
+/* The table for the driver that `real` belongs to, made at its first pointer; NULL when the pointer belongs to
+   something else. */
 static struct identity *identity_of(const void *real, bool behind)
 {
 	struct identity *identity = identity_at(real);
@@ -319,6 +328,8 @@ static struct identity *identity_of(const void *real, bool behind)
 	return identity;
 }
 
+/* Finds the real function of an entry point: the one after us in the link order, else in a driver that the program
+   loaded itself; makes it known to all threads. */
 static void *resolve_entry(uint32_t id)
 {
 	void *real, *handle, *none = NULL;
@@ -378,6 +389,7 @@ bool sw_driver_simulated(void)
 	return simulated;
 }
 
+/* Is this an entry point that the table lists as passing through, of which nothing needs to be recorded? */
 static bool is_harmless(const char *name)
 {
 	const size_t id = sw_api_find(name);
@@ -424,6 +436,7 @@ void *sw_driver_unknown(const char *name)
 	return NULL;
 }
 
+/* sw_driver_exchange() with signals blocked. */
 static void *exchange_function(const char *name, void *real, const void *caller, const void *from)
 {
 	struct identity *identity;
@@ -469,6 +482,7 @@ extern const char _end[] __attribute__((visibility("hidden")));
 
 void *sw_dlsym_real, *sw_dlsym_next;
 
+/* Stands for dlsym() where libc has none that we know. */
 static void *no_dlsym(void *handle, const char *name)
 {
 	(void)handle;
@@ -553,6 +567,8 @@ static void *look_up(void *handle, const char *name)
 	return found;
 }
 
+/* Answers the program's dlsym(): with our wrapper where the symbol is the driver's, else as libc would. value 0: the
+   assembly jumps to the real dlsym, which then sees the program's own return address. */
 static struct sw_dlsym_answer decide_answer(void *handle, const char *name, const void *caller)
 {
 	struct sw_loaded_object object = {0};

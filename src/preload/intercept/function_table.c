@@ -23,6 +23,7 @@ struct ask {
 	uint32_t flags; /* of the FUNCTION record */
 };
 
+/* The driver's questions about a CUkernel, a kernel of a library. */
 static struct ask ask_kernel(void)
 {
 	return (struct ask){
@@ -33,6 +34,7 @@ static struct ask ask_kernel(void)
 	};
 }
 
+/* The driver's questions about a CUfunction, a kernel of a module. */
 static struct ask ask_function(void)
 {
 	return (struct ask){
@@ -43,6 +45,7 @@ static struct ask ask_function(void)
 	};
 }
 
+/* The kernel's mangled name; NULL: the driver does not know the handle, or is too old to say. */
 static const char *function_name(const struct ask *ask, void *handle)
 {
 	const char *name = NULL;
@@ -63,6 +66,7 @@ static uint32_t count_params(const struct ask *ask, void *handle, bool *known)
 	return n;
 }
 
+/* Writes the FUNCTION record of a kernel: name, image and where each parameter lies in the block. */
 static void function_describe(const struct sw_kernel_entry *function, uint64_t handle, uint32_t flags, const char *name)
 {
 	const size_t name_bytes = name ? strnlen(name, MAX_NAME) : 0;
@@ -114,8 +118,8 @@ static struct sw_kernel_entry *entry_take(uint32_t params)
 	return entry;
 }
 
-/* The function is unloaded.  A launch of it that is under way on another thread, which would be a mistake of the
-   program, still reads its entry: it is used again when many more were unloaded.  Under the lock. */
+/* Puts the entry of an unloaded function aside, to be used again when many more were unloaded: a launch that is under
+   way on another thread, which would be a mistake of the program, still reads it.  Under the lock. */
 static void entry_retire(struct sw_kernel_entry *entry)
 {
 	struct sw_state *state = sw_state();
@@ -128,7 +132,8 @@ static void entry_retire(struct sw_kernel_entry *entry)
 	*slot = entry;
 }
 
-/* `library`: where the handle is known to be a CUkernel, else 0. */
+/* Asks the driver for name and parameters of a kernel and describes it.  `library`: where the handle is known to be a
+   CUkernel, else 0; the other kind is tried too.  NULL: the driver knows neither. */
 static struct sw_kernel_entry *function_make(void *handle, uint64_t library)
 {
 	const bool kernel = library != 0;
@@ -224,6 +229,7 @@ void sw_functions_module_of(uint64_t module, uint64_t library)
 	sw_state_unlock(state, mask);
 }
 
+/* For sw_table_sweep(): does the function go with this module or library?  Then its entry is retired. */
 static bool retire_owned(uint64_t handle, uint64_t function, uint64_t code)
 {
 	const struct sw_table *by_code = &sw_state()->by_code;
@@ -240,6 +246,7 @@ static bool retire_owned(uint64_t handle, uint64_t function, uint64_t code)
 	return is;
 }
 
+/* For sw_table_sweep(): does the handle stand for the image that is unloaded? */
 static bool of_image(uint64_t handle, uint64_t image, uint64_t ended)
 {
 	(void)handle;
@@ -252,6 +259,7 @@ uint32_t sw_functions_known(void)
 	return state ? __atomic_load_n(&state->functions, __ATOMIC_RELAXED) : 0;
 }
 
+/* For sw_table_sweep(): is the kernel of the library that is unloaded? */
 static bool in_library(uint64_t kernel, uint64_t library, uint64_t code)
 {
 	(void)kernel;

@@ -30,6 +30,7 @@ void sw_hook_describe(uint16_t id, const char *driver, const char *runtime)
 	sw_describe_done(r);
 }
 
+/* Notes the driver's version in the trace's header, once. */
 static void record_driver(void)
 {
 	__typeof__(&cuDriverGetVersion) ask = SW_REAL(cuDriverGetVersion);

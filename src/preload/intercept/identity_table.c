@@ -7,6 +7,7 @@
 #define FIRST_LOG 8u /* a page */
 #define LOG_MASK  SW_TABLE_LOG
 
+/* Zeroed memory from the kernel; errno stays the program's. */
 static void *map_pages(size_t bytes)
 {
 	const int saved = errno;
@@ -16,7 +17,7 @@ static void *map_pages(size_t bytes)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-/* Without memory, and zero. A reader may be in them. */
+/* Makes `n` slots empty and gives their memory back to the kernel; they stay mapped, as a reader may be in them. */
 static void empty_slots(struct sw_table_slot *slots, uint64_t n)
 {
 	const int saved = errno;
@@ -30,23 +31,27 @@ static void empty_slots(struct sw_table_slot *slots, uint64_t n)
 	errno = saved;
 }
 
+/* The slots that a word names: its upper bits are their address. */
 static inline struct sw_table_slot *slots_of(uint64_t word)
 {
 	return (struct sw_table_slot *)(uintptr_t)(word & ~(uint64_t)LOG_MASK);
 }
 
+/* How many slots a word names: its lowest bits are the logarithm. */
 static inline uint64_t room_of(uint64_t word)
 {
 	return word ? UINT64_C(1) << (word & LOG_MASK) : 0;
 }
 
+/* Packs the address of slots and the logarithm of their number, so that a reader gets both in one load. */
 static inline uint64_t word_of(const struct sw_table_slot *slots, uint32_t log)
 {
 	return (uint64_t)(uintptr_t)slots | log;
 }
 
-/* A reader in slots that were reused may find neither a free slot nor its key. */
-static inline __attribute__((always_inline)) uint64_t find(uint64_t word, uint64_t key)
+/* The value of a key in the slots that `word` names, 0: absent.  Linear probing, for at most all slots: a reader in
+   slots that were emptied and reused may find neither its key nor a free one. */
+static inline __attribute__((always_inline)) uint64_t find_value(uint64_t word, uint64_t key)
 {
 	const struct sw_table_slot *slots = slots_of(word);
 	const uint64_t room = room_of(word), first = word ? sw_table_first(word, key) : 0;
@@ -72,7 +77,7 @@ uint64_t sw_table_get(const struct sw_table *table, uint64_t key)
 		return 0;
 	do {
 		version = __atomic_load_n(&table->version, __ATOMIC_ACQUIRE);
-		value = find(__atomic_load_n(&table->slots, __ATOMIC_ACQUIRE), key);
+		value = find_value(__atomic_load_n(&table->slots, __ATOMIC_ACQUIRE), key);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	} while (__builtin_expect(version != __atomic_load_n(&table->version, __ATOMIC_RELAXED), 0));
 	return value;
@@ -189,7 +194,8 @@ static void clean_slots(struct sw_table *table, uint64_t at)
 	}
 }
 
-static void delete (struct sw_table *table, uint64_t key)
+/* Deletes a key if it is there. */
+static void delete_key(struct sw_table *table, uint64_t key)
 {
 	struct sw_table_slot *slot = table->slots && key ? place_of(table->slots, key) : NULL;
 
@@ -209,7 +215,7 @@ static void shrink_table(struct sw_table *table)
 
 void sw_table_delete(struct sw_table *table, uint64_t key)
 {
-	delete (table, key);
+	delete_key(table, key);
 	shrink_table(table);
 }
 
@@ -219,7 +225,7 @@ void sw_table_sweep(struct sw_table *table, bool (*gone)(uint64_t key, uint64_t 
 		const struct sw_table_slot *slot = &slots_of(table->slots)[i];
 
 		if (slot->value && gone(slot->key, slot->value, with))
-			delete (table, slot->key);
+			delete_key(table, slot->key);
 	}
 	shrink_table(table);
 }

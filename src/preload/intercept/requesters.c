@@ -40,6 +40,7 @@ struct sw_runtimes sw_runtimes __attribute__((aligned(64)));
 static const char *const tools[] = {"libcuda.so", "libcudadebugger.",  "libcupti.",    "libnvperf",
 				    "libnvidia-", "libToolsInjection", "libsyncwatch."};
 
+/* The last part of a path. */
 static const char *file_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -52,6 +53,7 @@ static bool starts_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
+/* The object that holds the address and asked for functions before; NULL: none. */
 static struct requester *requester_find(uintptr_t address)
 {
 	uint32_t taken = __atomic_load_n(&requesters_taken, __ATOMIC_ACQUIRE);
@@ -66,6 +68,7 @@ static struct requester *requester_find(uintptr_t address)
 	return NULL;
 }
 
+/* Did the object at this address get functions through us?  For the search for calls past the recorder (bypass.h). */
 static bool has_asked(const void *address)
 {
 	const struct requester *r = requester_find((uintptr_t)address);
@@ -73,6 +76,7 @@ static bool has_asked(const void *address)
 	return r && __atomic_load_n(&r->requests, __ATOMIC_RELAXED);
 }
 
+/* From now on calls from this object count as made by a CUDA runtime. */
 static void runtime_add(const struct sw_loaded_object *object)
 {
 	const uint32_t at = __atomic_fetch_add(&sw_runtimes.taken, 1, __ATOMIC_RELAXED);
@@ -83,6 +87,7 @@ static void runtime_add(const struct sw_loaded_object *object)
 	__atomic_store_n(&sw_runtimes.at[at].bytes, object->end - object->start, __ATOMIC_RELEASE);
 }
 
+/* The object was unloaded. */
 static void runtime_drop(const struct sw_loaded_object *object)
 {
 	for (uint32_t i = 0; i < SW_RUNTIMES; i++) {
@@ -91,6 +96,7 @@ static void runtime_drop(const struct sw_loaded_object *object)
 	}
 }
 
+/* For dl_iterate_phdr(): how many objects were unloaded so far, as the loader counts. */
 static int first_object(struct dl_phdr_info *info, size_t size, void *with)
 {
 	if (size > offsetof(struct dl_phdr_info, dlpi_subs))
@@ -98,7 +104,8 @@ static int first_object(struct dl_phdr_info *info, size_t size, void *with)
 	return 1;
 }
 
-/* Where a requester was unloaded another object may lie by now: it is not a profiler, or a runtime, for its address. */
+/* Forgets requesters that were unloaded: another object may lie at their address by now, and is no profiler or runtime
+   for that.  Cheap where nothing was unloaded. */
 static void requesters_refresh(void)
 {
 	static unsigned long long known;
@@ -120,7 +127,7 @@ static void requesters_refresh(void)
 	}
 }
 
-/* Is an object with this path one of these? */
+/* Is an object with this path a profiler's or the driver's, by its file name? */
 static bool requester_tool_path(const char *path)
 {
 	bool tool = false;
@@ -130,7 +137,8 @@ static bool requester_tool_path(const char *path)
 	return tool;
 }
 
-/* Two threads may add one object twice; the first is found from then on. */
+/* Adds the object that holds `caller`; NULL: none, or no room.  Two threads may add one object twice; the first is
+   found from then on. */
 static struct requester *requester_add(const void *caller)
 {
 	struct requester *r;
@@ -155,6 +163,7 @@ static struct requester *requester_add(const void *caller)
 	return r;
 }
 
+/* The requester that `caller` lies in, added if it is new; NULL: unknown. */
 static struct requester *requester_meet(const void *caller)
 {
 	struct requester *r;
@@ -186,7 +195,7 @@ bool sw_requester_count(const void *caller)
 	return true;
 }
 
-/* The CUDA version that it asked for; the highest is kept. */
+/* Keeps the highest CUDA version that the object at `caller` asked for. */
 static void requester_version(const void *caller, uint32_t version)
 {
 	struct requester *r = requester_find((uintptr_t)caller);
@@ -195,6 +204,7 @@ static void requester_version(const void *caller, uint32_t version)
 		r->version = version;
 }
 
+/* Writes the CUDART record: which object asked for functions, how it has a runtime, and which version. */
 static void requester_describe(const struct requester *requester, uint32_t requests)
 {
 	const size_t bytes = strlen(requester->object.path);
@@ -235,6 +245,8 @@ void sw_requesters_describe(void)
 
 #define EXPORT __attribute__((visibility("default")))
 
+/* Replaces the pointer that the driver is about to return for `symbol` by our wrapper.  `from`: the driver's function
+   that returned it. */
 static void exchange_pointer(const char *symbol, void **pfn, int version, const void *caller, const void *from)
 {
 	if (!pfn || !*pfn || !symbol)
@@ -244,6 +256,7 @@ static void exchange_pointer(const char *symbol, void **pfn, int version, const 
 }
 
 EXPORT CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags);
+/* Exported in place of the driver's. */
 CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)
 {
 	__typeof__(&cuGetProcAddress) real = (__typeof__(real))sw_driver_function(SW_ID_cuGetProcAddress);
@@ -259,6 +272,7 @@ CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuin
 
 EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
 				    CUdriverProcAddressQueryResult *symbolStatus);
+/* Exported in place of the driver's. */
 CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
 			     CUdriverProcAddressQueryResult *symbolStatus)
 {
@@ -280,6 +294,8 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cu
 
 static unsigned long long objects_seen;
 
+/* Looks at one slot that the loader filled for an object: if it holds a function of the driver that our table lacks, it
+   leads to a counting trampoline from now on. */
 static void redirect_slot(const char *name, void **slot, void *object)
 {
 	void *real, *now = __atomic_load_n(slot, __ATOMIC_RELAXED);
@@ -292,6 +308,8 @@ static void redirect_slot(const char *name, void **slot, void *object)
 		sw_object_set_import(slot, sw_trampoline(name, real));
 }
 
+/* For dl_iterate_phdr(): redirects the slots of each object; stops at the first one where none was loaded since the
+   last time. */
 static int visit_object(struct dl_phdr_info *info, size_t size, void *first)
 {
 	struct sw_loaded_object object;

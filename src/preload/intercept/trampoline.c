@@ -19,6 +19,7 @@ static struct {
 	uint32_t called;
 } taken[SW_STATE_UNKNOWN];
 
+/* A copy of the name that is never freed, at most 255 bytes. */
 static const char *keep_name(const char *name)
 {
 	const size_t bytes = strnlen(name, 255);

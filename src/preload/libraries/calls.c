@@ -111,6 +111,7 @@ const uint32_t sw_library_n = sizeof sw_library_functions / sizeof *sw_library_f
 #include "preload/libraries/functions.def"
 #undef FUNCTION
 
+/* A text of the table by its offset. */
 static const char *library_text(uint32_t offset)
 {
 	return (const char *)&texts + offset;
@@ -145,6 +146,8 @@ MISSING(cusolver)
 MISSING(cudnn)
 
 typedef int sw_missing(void);
+/* A function that returns the library's error for "not there", for a program that calls a library that it never
+   loaded. */
 static sw_missing *missing_of(uint32_t library)
 {
 	switch ((enum sw_wrapped_library)library) {
@@ -182,7 +185,8 @@ static const struct sw_companion *find_recorder(void)
 	return companion;
 }
 
-/* A few hundred look-ups at the start of a program, 5 us each: not worth an index. */
+/* For the program's dlsym(): our stub of that name, NULL: none.  A few hundred look-ups at the start of a program, 5 us
+   each: not worth an index. */
 static void *stub_of(const char *name, const char **object)
 {
 	if (name[0] != 'c' || name[1] != 'u' || !strchr("bdfs", name[2]))
@@ -195,6 +199,7 @@ static void *stub_of(const char *name, const char **object)
 	return NULL;
 }
 
+/* From now on dlsym() of the program finds our stubs. */
 __attribute__((constructor)) static void start(void)
 {
 	if (find_recorder() && find_recorder()->look_ups.real)
@@ -236,6 +241,7 @@ static uint64_t area_of(uint64_t plan, const void *caller)
 	return get && get((int)plan, &bytes) == 0 ? bytes : 0;
 }
 
+/* Writes the record of a call, before or after it (`op`): its name, arguments and the handle that it is about. */
 static void record_call(const struct sw_library_function *f, enum sw_library_op op, const uint64_t *registers,
 			const uint64_t *stack, const void *caller)
 {
@@ -259,6 +265,7 @@ static void record_call(const struct sw_library_function *f, enum sw_library_op 
 	find_recorder()->described(r);
 }
 
+/* Writes that the call returned, where a BEGIN was written. */
 static void record_return(int result)
 {
 	struct sw_rec_library *r = find_recorder()->describe(SW_REC_LIBRARY, sizeof *r, true);
@@ -282,6 +289,7 @@ static __thread struct {
 	bool begun; /* its BEGIN was recorded */
 } self __attribute__((tls_model("initial-exec")));
 
+/* May a call of this kind enqueue work? */
 static bool puts_work(uint8_t kind)
 {
 	return kind == SW_KIND_WORK || kind == SW_KIND_MAKES || kind == SW_KIND_BUILDS;

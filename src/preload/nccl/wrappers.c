@@ -101,11 +101,13 @@ static struct {
 
 #define GONE ((void *)1)
 
+/* Where the search for a communicator begins. */
 static uint32_t place_of(const void *handle)
 {
 	return (uint32_t)(((uintptr_t)handle >> 4) * 2654435761u) % MAX_COMMS;
 }
 
+/* The entry of a communicator; NULL: unknown.  Under the lock. */
 static struct entry *find_communicator(const void *handle)
 {
 	for (uint32_t i = 0, at = place_of(handle); i < MAX_COMMS; i++, at = (at + 1) % MAX_COMMS) {
@@ -135,6 +137,7 @@ static void nccl_comm_add(void *handle, uint64_t identity, uint32_t rank, uint32
 	sw_lock_leave(&table.lock, mask);
 }
 
+/* Asks the library for a number of a communicator, i.e. its size or rank; 0: it has none yet. */
 static uint32_t ask_number(sw_nccl_ask *function, void *handle)
 {
 	int value = 0;
@@ -178,6 +181,7 @@ static struct sw_nccl_comm nccl_comm_get(void *handle, bool call, bool split)
 	return comm;
 }
 
+/* Forgets a communicator that the program destroys. */
 static void nccl_comm_remove(void *handle)
 {
 	const uint64_t mask = sw_lock_enter(&table.lock);
@@ -231,6 +235,7 @@ static void nccl_begin(struct sw_nccl_call *call, const struct sw_rec_collective
 	errno = saved;
 }
 
+/* The call has returned: writes the END record, which names the BEGIN. */
 static void nccl_end(struct sw_nccl_call *call, int result)
 {
 	const int saved = errno;
@@ -264,6 +269,7 @@ struct work {
 	void *comm, *stream;
 };
 
+/* Writes the BEGIN record of a collective, or of a send or receive, which have no number in their communicator. */
 static void begin_call(struct sw_nccl_call *call, const struct work *work, void *frame)
 {
 	const bool paired = work->op == SW_COLLECTIVE_SEND || work->op == SW_COLLECTIVE_RECEIVE;
@@ -317,6 +323,7 @@ static void begin_call(struct sw_nccl_call *call, const struct work *work, void 
 
 /* ---- looked up by name ------------------------------------------------------------------------------------------- */
 
+/* For the program's dlsym(): our function of that name; NULL: none. */
 static void *function_of(const char *name, const char **object)
 {
 	static const struct {
@@ -338,6 +345,7 @@ static void *function_of(const char *name, const char **object)
 	return NULL;
 }
 
+/* From now on dlsym() of the program finds our functions. */
 __attribute__((constructor)) static void start(void)
 {
 	if (nccl_recorder() && nccl_recorder()->look_ups.real)
@@ -346,6 +354,7 @@ __attribute__((constructor)) static void start(void)
 
 /* ---- groups ------------------------------------------------------------------------------------------------------ */
 
+/* From here on the thread's collectives are held back until the group's end. */
 int ncclGroupStart(void)
 {
 	REAL(ncclGroupStart);
@@ -374,6 +383,7 @@ int ncclGroupEnd(void)
 	return result;
 }
 
+/* Ends a group whose collectives are never launched. */
 int ncclGroupSimulateEnd(void *info)
 {
 	REAL(ncclGroupSimulateEnd);
@@ -393,11 +403,13 @@ int ncclGroupSimulateEnd(void *info)
 
 /* ---- communicators ----------------------------------------------------------------------------------------------- */
 
+/* Was the communicator made, perhaps not yet completely? */
 static bool was_made(int result)
 {
 	return result == 0 || result == SW_NCCL_IN_PROGRESS;
 }
 
+/* An identity from what all ranks pass; never 0. */
 static uint64_t hash_id(const struct sw_nccl_id *id, int n)
 {
 	const uint64_t hash = sw_hash_words(id, sizeof *id * (size_t)(n > 0 ? n : 0));
@@ -429,6 +441,7 @@ static int end_making(struct sw_nccl_call *call, int result, void *handle, uint6
 	return result;
 }
 
+/* The functions that make communicators record a call that may wait for other ranks, and remember the handle. */
 int ncclCommInitRank(void **comm, int ranks, struct sw_nccl_id id, int rank)
 {
 	REAL(ncclCommInitRank);
@@ -490,6 +503,7 @@ static uint64_t derive_identity(void *parent, uint64_t part)
 	return comm.identity ? sw_hash_words(words, sizeof words) | 1 : 0;
 }
 
+/* Parts of a communicator, one for each `color`; rank and size are asked for later. */
 int ncclCommSplit(void *comm, int color, int key, void **made_, void *config)
 {
 	REAL(ncclCommSplit);
@@ -502,6 +516,7 @@ int ncclCommSplit(void *comm, int color, int key, void **made_, void *config)
 	return end_making(&call, result, was_made(result) ? *made_ : NULL, identity, 0, 0, __builtin_return_address(0));
 }
 
+/* A communicator without some of the ranks. */
 int ncclCommShrink(void *comm, int *excluded, int n_excluded, void **made_, void *config, int flags)
 {
 	REAL(ncclCommShrink);

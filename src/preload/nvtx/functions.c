@@ -35,7 +35,7 @@ static struct {
 
 /* ---- the program's texts ----------------------------------------------------------------------------------------- */
 
-/* Not inside a character of UTF-8: its bytes but the first are 10xxxxxx. */
+/* The bytes of a name that are kept; not cut inside a character of UTF-8, whose bytes but the first are 10xxxxxx. */
 static uint32_t cut_text(const char *text, uint32_t bytes)
 {
 	if (bytes <= SW_NVTX_MAX_NAME)
@@ -45,6 +45,7 @@ static uint32_t cut_text(const char *text, uint32_t bytes)
 	return bytes;
 }
 
+/* A text of the program's, NULL as "". */
 static void fill_text(struct sw_nvtx_text *text, const char *ascii)
 {
 	text->bytes = ascii ? cut_text(ascii, (uint32_t)strnlen(ascii, SW_NVTX_MAX_NAME + 1)) : 0;
@@ -86,7 +87,7 @@ static void nvtx_wide_text(struct sw_nvtx_text *text, const wchar_t *wide)
 
 /* ---- handles ----------------------------------------------------------------------------------------------------- */
 
-/* Is it one that we gave out?  A handle may be older than the recorder. */
+/* Is it a handle that we gave out?  One may be older than the recorder. */
 static bool is_ours(const void *handle)
 {
 	const char *at = __atomic_load_n(&store.at, __ATOMIC_ACQUIRE), *p = handle;
@@ -112,6 +113,7 @@ static const char *nvtx_domain(nvtxDomainHandle_t domain, uint32_t *bytes)
 	return *bytes ? domain->name : "";
 }
 
+/* The kept name that is equal; NULL: none.  Under the lock. */
 static void *find_text(const struct sw_nvtx_text *text)
 {
 	for (uint32_t at = 0; at < store.used;) {
@@ -123,7 +125,8 @@ static void *find_text(const struct sw_nvtx_text *text)
 	return NULL;
 }
 
-/* Equal names get one handle: programs register in loops. */
+/* Keeps a name for as long as the process lives; equal names get one handle, as programs register in loops.  NULL: too
+   many. */
 static void *keep_name(const struct sw_nvtx_text *text)
 {
 	void *found = NULL;
@@ -145,19 +148,9 @@ static void *keep_name(const struct sw_nvtx_text *text)
 	return found;
 }
 
-/* Kept as long as the process lives.  NULL: there have been too many. */
-static nvtxDomainHandle_t nvtx_domain_create(const struct sw_nvtx_text *name)
-{
-	return keep_name(name);
-}
-
-static nvtxStringHandle_t nvtx_string_create(const struct sw_nvtx_text *name)
-{
-	return keep_name(name);
-}
-
 /* ---- ranges ------------------------------------------------------------------------------------------------------ */
 
+/* The message of a range's attributes; "" if they are of an unknown version. */
 static void attributes_text(struct sw_nvtx_text *text, const nvtxEventAttributes_t *attributes)
 {
 	if (attributes && attributes->size >= sizeof *attributes)
@@ -166,7 +159,9 @@ static void attributes_text(struct sw_nvtx_text *text, const nvtxEventAttributes
 		fill_text(text, NULL);
 }
 
-/* How deep the ranges of a thread are is not counted: the answer is that of a process without a tool. */
+/* nvtxDomainRangePushEx().  How deep the ranges of a thread are is not counted: the answer is that of a process without
+   a tool.  The functions below stand for the others of NVTX that begin and end ranges: domain NULL is the default one;
+   _a takes UTF-8, _w wide characters, _ex attributes. */
 static int NVTX_API domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *attributes)
 {
 	struct sw_nvtx_text text;
@@ -207,6 +202,7 @@ static int NVTX_API pop_range(void)
 	return domain_pop(NULL);
 }
 
+/* Begins a range that any thread may end, by the number that this returns. */
 static nvtxRangeId_t start_range(nvtxDomainHandle_t domain, const struct sw_nvtx_text *text)
 {
 	const nvtxRangeId_t id = nvtx_range_id();
@@ -240,6 +236,7 @@ static nvtxRangeId_t NVTX_API start_w(const wchar_t *name)
 	return start_range(NULL, &text);
 }
 
+/* Ends a started range; number 0 is none. */
 static void NVTX_API domain_end(nvtxDomainHandle_t domain, nvtxRangeId_t id)
 {
 	if (id)
@@ -253,6 +250,7 @@ static void NVTX_API end_range(nvtxRangeId_t id)
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
+/* The program names a stream: as if it had called syncwatch_name_stream(). */
 static void name_stream(const void *stream, const struct sw_nvtx_text *text)
 {
 	char name[SW_NVTX_MAX_NAME + 1];
@@ -261,6 +259,7 @@ static void name_stream(const void *stream, const struct sw_nvtx_text *text)
 	sw_nvtx_annotate(SYNCWATCH_NAME_STREAM, NULL, 0, (void *)(uintptr_t)stream, 0, name);
 }
 
+/* The program names an event. */
 static void name_event(const void *event, const struct sw_nvtx_text *text)
 {
 	sw_nvtx_name(SW_NAME_EVENT, (uint64_t)(uintptr_t)event, 0, text);
@@ -285,6 +284,7 @@ NAMES(stream, const void *)
 NAMES(event, const void *)
 NAMES(thread, uint32_t)
 
+/* Names a stream, event or thread by the extended interface; there is no handle to return. */
 static nvtxResourceHandle_t NVTX_API name_resource(nvtxDomainHandle_t domain, nvtxResourceAttributes_t *resource)
 {
 	struct sw_nvtx_text text;
@@ -310,12 +310,13 @@ static nvtxResourceHandle_t NVTX_API name_resource(nvtxDomainHandle_t domain, nv
 	return NULL;
 }
 
+/* Strings are equal in all domains: the handle does not depend on it. */
 static nvtxStringHandle_t NVTX_API register_string_a(nvtxDomainHandle_t domain, const char *string)
 {
 	struct sw_nvtx_text text;
 	(void)domain;
 	fill_text(&text, string);
-	return nvtx_string_create(&text);
+	return keep_name(&text);
 }
 
 static nvtxStringHandle_t NVTX_API register_string_w(nvtxDomainHandle_t domain, const wchar_t *string)
@@ -323,21 +324,21 @@ static nvtxStringHandle_t NVTX_API register_string_w(nvtxDomainHandle_t domain, 
 	struct sw_nvtx_text text;
 	(void)domain;
 	nvtx_wide_text(&text, string);
-	return nvtx_string_create(&text);
+	return keep_name(&text);
 }
 
 static nvtxDomainHandle_t NVTX_API domain_create_a(const char *name)
 {
 	struct sw_nvtx_text text;
 	fill_text(&text, name);
-	return nvtx_domain_create(&text);
+	return keep_name(&text);
 }
 
 static nvtxDomainHandle_t NVTX_API domain_create_w(const wchar_t *name)
 {
 	struct sw_nvtx_text text;
 	nvtx_wide_text(&text, name);
-	return nvtx_domain_create(&text);
+	return keep_name(&text);
 }
 
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
@@ -401,6 +402,7 @@ static struct {
 
 static uint64_t ids;
 
+/* A number for a started range, never 0. */
 static nvtxRangeId_t nvtx_range_id(void)
 {
 	return __atomic_add_fetch(&ids, 1, __ATOMIC_RELAXED);
@@ -408,6 +410,7 @@ static nvtxRangeId_t nvtx_range_id(void)
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */
 
+/* Writes that a range begins.  `name`: its bytes. */
 static void write_begin(const struct early *e, const char *name)
 {
 	uint32_t domain_bytes;
@@ -426,6 +429,7 @@ static void write_begin(const struct early *e, const char *name)
 	nvtx_recorder()->described(r);
 }
 
+/* Writes that a range ends. */
 static void write_end(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t id)
 {
 	struct sw_rec_range *r = nvtx_recorder()->describe(SW_REC_RANGE, sizeof *r, true);
@@ -453,7 +457,7 @@ void sw_nvtx_name(enum sw_name_of of, uint64_t handle, uint64_t bytes, const str
 
 /* ---- before the first CUDA call ---------------------------------------------------------------------------------- */
 
-/* False: recording has begun. */
+/* Keeps a range or a thread's name until recording begins.  False: it has begun. */
 static bool keep_range(const struct early *what, const struct sw_nvtx_text *name)
 {
 	uint64_t mask = sw_lock_enter(&early.lock);
@@ -467,6 +471,7 @@ static bool keep_range(const struct early *what, const struct sw_nvtx_text *name
 	return kept;
 }
 
+/* A range that was kept has ended before recording began: nothing is written of it.  False: recording has begun. */
 static bool forget_range(nvtxDomainHandle_t domain, uint64_t id, uint32_t tid)
 {
 	uint64_t mask = sw_lock_enter(&early.lock);
@@ -543,11 +548,13 @@ static bool is_named(nvtxDomainHandle_t domain, const struct sw_nvtx_text *name)
 	       (!in_domain || fnmatch(in_domain, nvtx_domain(domain, &bytes), 0) == 0);
 }
 
+/* Do ranges of NVTX open windows (--capture nvtx)? */
 static bool opens_windows(void)
 {
 	return nvtx_recorder()->options()->windows == SW_WINDOW_NVTX;
 }
 
+/* Tells the recorder that a range begins, which may open a window. */
 static void begin_window(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t id, const struct sw_nvtx_text *name)
 {
 	const bool named = is_named(domain, name);
@@ -557,6 +564,7 @@ static void begin_window(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_
 		nvtx_recorder()->windows.start(id, named);
 }
 
+/* Tells the recorder that a range ends. */
 static void end_window(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t id)
 {
 	if (op == SW_RANGE_POP)
@@ -565,6 +573,7 @@ static void end_window(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t 
 		nvtx_recorder()->windows.stop(id);
 }
 
+/* A range begins: opens a window if its name says so, then is recorded, or kept if recording has not begun. */
 static void nvtx_begin(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t id, const struct sw_nvtx_text *name)
 {
 	struct early what;
@@ -582,6 +591,7 @@ static void nvtx_begin(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t 
 		write_begin(&what, name->at);
 }
 
+/* A range ends, in the opposite order: recorded first. */
 static void nvtx_end(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t id)
 {
 	bool kept = false;
@@ -632,6 +642,7 @@ static const struct sw_companion *nvtx_recorder(void)
 	return recorder;
 }
 
+/* Puts our functions of one module into the table of NVTX in the program. */
 static void fill_table(const NvtxExportTableCallbacks *callbacks, const struct sw_nvtx_module *module)
 {
 	NvtxFunctionTable table = NULL;
@@ -697,11 +708,13 @@ static struct {
 	} at[MAX_SCHEMAS];
 } known;
 
+/* A number for a schema that the program leaves to us. */
 static uint64_t new_id(void)
 {
 	return NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START + __atomic_add_fetch(&known.ids, 1, __ATOMIC_RELAXED);
 }
 
+/* Remembers the name of a schema, by which ranges with a payload of it are named.  Returns its number. */
 static uint64_t schema_register(nvtxDomainHandle_t domain, const nvtxPayloadSchemaAttr_t *attr)
 {
 	struct sw_nvtx_text text;
@@ -710,7 +723,7 @@ static uint64_t schema_register(nvtxDomainHandle_t domain, const nvtxPayloadSche
 	const bool own = attr->fieldMask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID && attr->schemaId;
 	const uint64_t id = own ? attr->schemaId : new_id();
 	fill_text(&text, attr->fieldMask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME ? attr->name : NULL);
-	nvtxStringHandle_t name = text.bytes ? nvtx_string_create(&text) : NULL;
+	nvtxStringHandle_t name = text.bytes ? keep_name(&text) : NULL;
 	uint64_t mask = sw_lock_enter(&known.lock);
 	if (name && known.n < MAX_SCHEMAS)
 		known.at[known.n++] = (struct schema){domain, id, name};
@@ -726,6 +739,7 @@ static uint64_t enum_register(nvtxDomainHandle_t domain, const nvtxPayloadEnumAt
 	return attr->fieldMask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID && attr->schemaId ? attr->schemaId : new_id();
 }
 
+/* The name of a payload's schema; "": none. */
 static void name_of(struct sw_nvtx_text *text, nvtxDomainHandle_t domain, const nvtxPayloadData_t *data, size_t n)
 {
 	nvtxStringHandle_t name = NULL;
@@ -737,6 +751,7 @@ static void name_of(struct sw_nvtx_text *text, nvtxDomainHandle_t domain, const 
 	fill_text(text, name ? name->name : NULL);
 }
 
+/* A range that begins with a payload. */
 static int range_push(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data, size_t n)
 {
 	struct sw_nvtx_text text;
@@ -753,6 +768,7 @@ static int range_pop(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data, s
 	return NVTX_NO_PUSH_POP_TRACKING;
 }
 
+/* A range that any thread may end, with a payload. */
 static nvtxRangeId_t range_start(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data, size_t n)
 {
 	const nvtxRangeId_t id = nvtx_range_id();
@@ -769,6 +785,7 @@ static void range_end(nvtxDomainHandle_t domain, nvtxRangeId_t id, const nvtxPay
 	nvtx_end(SW_RANGE_END, domain, id);
 }
 
+/* Puts our functions into the table of the extension for payloads. */
 static int nvtx_attach_payload(nvtxExtModuleInfo_t *info)
 {
 	static const struct sw_nvtx_slot slots[] = {

@@ -22,6 +22,7 @@ static struct {
 	} regions[MAX_REGIONS];
 } known;
 
+/* Is the heap (its memory's address) a suballocator that is known?  *place: where; NULL finds a free place. */
 static bool find_heap(const void *heap, uint32_t *place)
 {
 	for (*place = 0; *place < MAX_HEAPS; ++*place)
@@ -32,7 +33,7 @@ static bool find_heap(const void *heap, uint32_t *place)
 
 /* ---- heaps ------------------------------------------------------------------------------------------------------- */
 
-/* The address of its memory is its handle. */
+/* nvtxMemHeapRegister(): remembers a suballocator.  A heap's handle is the address of its memory. */
 static nvtxMemHeapHandle_t heap_register(nvtxDomainHandle_t domain, const nvtxMemHeapDesc_t *desc)
 {
 	const nvtxMemVirtualRangeDesc_t *range =
@@ -67,11 +68,13 @@ static const void *take_region(const void *heap, const void *at)
 	return taken;
 }
 
+/* A region of a suballocator is returned: the block that it was has ended. */
 static void end_block(const void *at)
 {
 	sw_nvtx_annotate(SYNCWATCH_BLOCK_END, at, 0, SYNCWATCH_HOST, 0, NULL);
 }
 
+/* All regions of a heap end. */
 static void heap_reset(nvtxDomainHandle_t domain, nvtxMemHeapHandle_t heap)
 {
 	const void *at;
@@ -80,6 +83,7 @@ static void heap_reset(nvtxDomainHandle_t domain, nvtxMemHeapHandle_t heap)
 		end_block(at);
 }
 
+/* The heap ends, with all of its regions. */
 static void heap_unregister(nvtxDomainHandle_t domain, nvtxMemHeapHandle_t heap)
 {
 	uint32_t place;
@@ -92,7 +96,7 @@ static void heap_unregister(nvtxDomainHandle_t domain, nvtxMemHeapHandle_t heap)
 
 /* ---- regions ----------------------------------------------------------------------------------------------------- */
 
-/* False: it is no block. */
+/* Remembers a region of a suballocator.  False: its heap is none, so the region is no block. */
 static bool add_region(const void *heap, const void *at)
 {
 	uint32_t place;
@@ -104,12 +108,13 @@ static bool add_region(const void *heap, const void *at)
 	return block;
 }
 
-/* Elements may be longer than those that we know of. */
+/* Element `index` of an array of structures of the program's size, which may be longer than those that we know. */
 static const void *element_at(const void *first, size_t index, size_t bytes)
 {
 	return (const char *)first + index * bytes;
 }
 
+/* Regions of a suballocator begin as blocks. */
 static void regions_register(nvtxDomainHandle_t domain, const nvtxMemRegionsRegisterBatch_t *batch)
 {
 	(void)domain;
@@ -126,6 +131,7 @@ static void regions_register(nvtxDomainHandle_t domain, const nvtxMemRegionsRegi
 	}
 }
 
+/* The region that a reference means. */
 static const void *address_of(uint32_t type, nvtxMemRegionRef_t region)
 {
 	return type == NVTX_MEM_REGION_REF_TYPE_POINTER	 ? region.pointer
@@ -133,6 +139,7 @@ static const void *address_of(uint32_t type, nvtxMemRegionRef_t region)
 							 : NULL;
 }
 
+/* Regions end. */
 static void regions_unregister(nvtxDomainHandle_t domain, const nvtxMemRegionsUnregisterBatch_t *batch)
 {
 	(void)domain;
@@ -146,6 +153,7 @@ static void regions_unregister(nvtxDomainHandle_t domain, const nvtxMemRegionsUn
 	}
 }
 
+/* Names regions, as buffers. */
 static void regions_name(nvtxDomainHandle_t domain, const nvtxMemRegionsNameBatch_t *batch)
 {
 	struct sw_nvtx_text text;

@@ -60,6 +60,7 @@ struct search {
 	const char *found, *how;
 };
 
+/* Is this a file of CUDA's driver or runtime? */
 static bool is_cuda(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -128,6 +129,8 @@ struct name_space {
 	struct name_space *next;
 };
 
+/* Looks at all objects of the program's name space, then at other name spaces (dlmopen), where a copy of CUDA has been
+   loaded past us. */
 static void search_all(const struct name_space *space, struct search *search)
 {
 	for (const struct link_map *map = space->base.r_map; map && !search->found; map = map->l_next)
@@ -164,11 +167,13 @@ struct before {
 	bool driver, reached;		 /* the driver is loaded; some object calls the wrapper */
 };
 
+/* Has the name the form of a driver function, cuXxx? */
 static bool is_entry_point(const char *name)
 {
 	return name[0] == 'c' && name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z';
 }
 
+/* For sw_object_imports(): does the object call the wrapper that stands before us? */
 static void look_at_import(const char *name, void **slot, void *with)
 {
 	struct before *before = with;
@@ -176,6 +181,7 @@ static void look_at_import(const char *name, void **slot, void *with)
 		before->reached = true;
 }
 
+/* For dl_iterate_phdr(): is the driver loaded, and does any object call the wrapper? */
 static int look_at_object(struct dl_phdr_info *info, size_t bytes, void *with)
 {
 	struct before *before = with;
@@ -189,7 +195,8 @@ static int look_at_object(struct dl_phdr_info *info, size_t bytes, void *with)
 	return 0;
 }
 
-/* Objects come in the order of the search for symbols.  Not by dlsym: from us it would find us first. */
+/* For dl_iterate_phdr(): finds a library before us that exports dlsym or cuInit and does not ask us in its turn.
+   Objects come in the order of the search for symbols.  Not by dlsym: from us it would find us first. */
 static int look_for_wrapper(struct dl_phdr_info *info, size_t bytes, void *with)
 {
 	struct before *before = with;
@@ -219,6 +226,7 @@ static bool find_before_us(struct before *before)
 	return before->driver && before->reached;
 }
 
+/* Names a library that is preloaded before us and hides the program's calls. */
 static bool stands_before_us(char *text, size_t room)
 {
 	struct before before = {.driver = false};

@@ -47,6 +47,7 @@ static bool counter_is_invariant(void)
 	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
 }
 
+/* Ticks per second as the processor states them; 0: it does not. */
 static uint64_t said_rate(void)
 {
 	return 0;
@@ -79,6 +80,7 @@ static bool kernel_trusts_it(void)
 	return (got >= 3 && memcmp(name, "tsc", 3) == 0) || (got >= 4 && memcmp(name, "arch", 4) == 0);
 }
 
+/* Waits so many ns without sleeping, for a measurement of the clock's rate. */
 static struct sw_clock_pair spin_for(uint64_t ns)
 {
 	uint64_t until = sw_clock_ns(CLOCK_MONOTONIC) + ns;

@@ -32,11 +32,13 @@ static struct {
 	_Atomic bool in_vain; /* to insist was */
 } isolated;
 
+/* Does the thread exist? */
 static bool thread_lives(void)
 {
 	return __atomic_load_n(&isolated.thread, __ATOMIC_ACQUIRE) != 0;
 }
 
+/* Is the caller the isolated thread? */
 static bool on_its_stack(void)
 {
 	return isolated.memory && (uintptr_t)__builtin_frame_address(0) - (uintptr_t)isolated.memory < STACK_BYTES;
@@ -68,6 +70,8 @@ void sw_isolated_wait_entered(const struct timespec *most)
 	sw_sys_wait((const uint32_t *)&isolated.entered, 0, most);
 }
 
+/* Where the thread begins: takes a copy of the descriptor table, so that the program's closing and opening does not
+   reach it. */
 static int enter_thread(void *unused)
 {
 	(void)unused;
@@ -99,7 +103,8 @@ int sw_isolated_start(int (*body)(void))
 	return sw_sys_clone(enter_thread, isolated.memory + STACK_BYTES, tcb, &isolated.thread);
 }
 
-/* True: the job is done.  False: it will not be done. */
+/* Waits until the isolated thread has done the job.  False: it will not be done, as the thread is busy for too long or
+   has ended. */
 static bool wait_for_job(void)
 {
 	const uint64_t until = sw_sys_monotonic() + PATIENCE_NS;
@@ -116,6 +121,7 @@ static bool wait_for_job(void)
 	}
 }
 
+/* Lets the isolated thread do a job and waits for it.  False: not done. */
 static bool run_there(void (*job)(void *), void *with)
 {
 	if (on_its_stack() || !thread_lives())
@@ -139,7 +145,7 @@ bool sw_isolated_run(void (*job)(void *), void *with)
 	return done || on_its_stack();
 }
 
-/* In between signals get to the calling thread, and others to ours. */
+/* Tries again and again for a second; in between signals get to the calling thread, and others to ours. */
 bool sw_isolated_insist(void (*job)(void *), void *with)
 {
 	const uint64_t until = sw_sys_monotonic() + INSISTENCE_NS;
@@ -173,7 +179,7 @@ void sw_isolated_serve(uint64_t ns)
 	}
 }
 
-/* Where a job is on its way the wait ends with it. */
+/* Ends the thread's wait at once; where a job is on its way the wait ends with it. */
 void sw_isolated_nudge(void)
 {
 	uint32_t state = NO_JOB;

@@ -31,6 +31,7 @@ struct search {
 	void *found;
 };
 
+/* Does the loaded object hold the address? */
 static bool holds_address(const struct dl_phdr_info *info, uintptr_t address)
 {
 	for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -41,6 +42,7 @@ static bool holds_address(const struct dl_phdr_info *info, uintptr_t address)
 	return false;
 }
 
+/* For dl_iterate_phdr(): looks the name up in the object of the caller, or in any with the wanted file name. */
 static int visit_object(struct dl_phdr_info *info, size_t bytes, void *arg)
 {
 	struct search *search = arg;

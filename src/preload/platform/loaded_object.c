@@ -38,6 +38,7 @@ void sw_object_read(struct sw_loaded_object *object, const struct dl_phdr_info *
 		strncat(object->path, info->dlpi_name, sizeof object->path - 1);
 }
 
+/* For dl_iterate_phdr(): reads the object, and stops if it holds the address. */
 static int search_object(struct dl_phdr_info *info, size_t size, void *with)
 {
 	struct search *search = with;
@@ -66,6 +67,7 @@ struct tables {
 	size_t relative; /* so many of [1] come first and name no symbol */
 };
 
+/* Where an object's dynamic section says that its symbols, hash tables and relocations lie. */
 static struct tables tables_of(const struct sw_loaded_object *object)
 {
 	struct tables t = {0};
@@ -95,6 +97,7 @@ static struct tables tables_of(const struct sw_loaded_object *object)
 	return t;
 }
 
+/* Is symbol `at` a function of this name that the object defines? */
 static bool is_function(const struct tables *t, uint32_t at, const char *name)
 {
 	const ElfW(Sym) *symbol = &t->symbols[at];
@@ -103,6 +106,7 @@ static bool is_function(const struct tables *t, uint32_t at, const char *name)
 	       !(t->versions && t->versions[at] & HIDDEN) && strcmp(t->names + symbol->st_name, name) == 0;
 }
 
+/* The symbol of a function by DT_GNU_HASH; 0: none. */
 static uint32_t find_gnu(const struct tables *t, const char *name)
 {
 	const uint32_t buckets = t->gnu[0], first = t->gnu[1], *bucket = t->gnu + 4 + 2 * (size_t)t->gnu[2];
@@ -122,6 +126,7 @@ static uint32_t find_gnu(const struct tables *t, const char *name)
 	return 0;
 }
 
+/* The symbol of a function by DT_HASH; 0: none. */
 static uint32_t find_sysv(const struct tables *t, const char *name)
 {
 	const uint32_t buckets = t->sysv[0];
@@ -173,6 +178,7 @@ struct protection {
 	bool fixed;
 };
 
+/* For dl_iterate_phdr(): does the slot lie in pages that the loader made read-only? */
 static int find_protection(struct dl_phdr_info *info, size_t size, void *with)
 {
 	struct protection *p = with;

@@ -31,7 +31,9 @@ static void *find_function(void *handle, const char *name, const char *object, c
 	return found;
 }
 
-static struct sw_dlsym_answer look_up(void *handle, const char *name, const void *caller)
+/* Answers the program's dlsym(): with our function where the program would find the library's, else as if we were not
+   there. */
+static struct sw_dlsym_answer answer_look_up(void *handle, const char *name, const void *caller)
 {
 	const char *object = NULL;
 	void *ours = handle == RTLD_NEXT || sw_loaded_is_ours(caller) ? NULL : named.ours(name, &object);
@@ -55,5 +57,5 @@ void sw_named_functions(sw_named_function *ours, const struct sw_look_ups *recor
 {
 	named.recorder = *recorder;
 	named.ours = ours;
-	named.before = recorder->set(look_up);
+	named.before = recorder->set(answer_look_up);
 }

@@ -12,7 +12,7 @@
 
 #include "preload/platform/sys.h"
 
-/* The reader of a pipe or terminal may be slow, or have ended. */
+/* Writes to a pipe or terminal without waiting: its reader may be slow, or have ended.  Bytes or -errno. */
 static long write_to_reader(const char *line, size_t n)
 {
 	long got = sw_sys_write_now(2, line, n);
@@ -28,7 +28,8 @@ static long write_to_reader(const char *line, size_t n)
 	return sw_sys_writable(2) ? sw_sys_write(2, line, n) : -EAGAIN;
 }
 
-/* A line that can't be written now is dropped: the report says the same once more. */
+/* Writes a line to stderr, whatever that is.  One that cannot be written now is dropped: the report says the same once
+   more. */
 static long write_line(const char *line, size_t n)
 {
 	struct stat s;

@@ -113,6 +113,7 @@ static int allocate_by_writing(int fd, uint64_t offset, uint64_t bytes)
 	return 0;
 }
 
+/* Gets blocks for a part of the file, so that a later write cannot fail for lack of them. */
 static int allocate_blocks(int fd, uint64_t offset, uint64_t bytes)
 {
 	long got;
@@ -350,6 +351,7 @@ __asm__("	.text\n"
 	"	.size	sw_new_task, . - sw_new_task\n");
 #endif
 
+/* A task of the kernel with signals blocked, which it inherits: no handler of the program runs on it. */
 static int new_task(unsigned long flags, void *stack_top, uint32_t *thread, void *thread_pointer, int (*body)(void *),
 		    void *with)
 {
@@ -416,6 +418,7 @@ uint64_t sw_sys_monotonic(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* For dl_iterate_phdr(): sums up the thread-local storage of all objects. */
 static int add_local_bytes(struct dl_phdr_info *info, size_t size, void *sum)
 {
 	(void)size;

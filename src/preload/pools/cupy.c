@@ -60,6 +60,7 @@ static struct sw_python_slots slots_of(void *type);
 #define FIRST_MINOR 9
 #define LAST_MINOR  14
 
+/* Is this a version of CPython whose type objects we know? */
 static bool is_known_api(const char *version)
 {
 	if (strncmp(version, "3.", 2) != 0 || strstr(version, "free-threading"))
@@ -68,6 +69,7 @@ static bool is_known_api(const char *version)
 	return minor >= FIRST_MINOR && minor <= LAST_MINOR;
 }
 
+/* Finds the interpreter's functions.  False: no interpreter, or one is missing. */
 static bool find_functions(struct sw_python_api *api)
 {
 	const char *(*version)(void) = (const char *(*)(void))(uintptr_t)dlsym(RTLD_DEFAULT, "Py_GetVersion");
@@ -112,6 +114,7 @@ static const struct sw_python_api *python_functions(void)
 	return now == 1 ? &api : NULL;
 }
 
+/* Where the slots lie in a type object. */
 static struct sw_python_slots slots_of(void *type)
 {
 	char *at = type;
@@ -140,6 +143,7 @@ static void *python_attribute(const struct sw_python_api *api, void *object, con
 	return found;
 }
 
+/* Reads an attribute that is a number.  False: there is none. */
 static bool python_number(const struct sw_python_api *api, void *object, const char *name, unsigned long long *value)
 {
 	void *number = python_attribute(api, object, name);
@@ -173,6 +177,7 @@ static struct {
 
 static __thread void *unfilled; /* a block that was made and has no bytes yet */
 
+/* Reads 8 bytes of an object. */
 static uint64_t read_word(const void *object, ptrdiff_t at)
 {
 	uint64_t value;
@@ -210,7 +215,7 @@ static bool find_fields(void *block)
 	return true;
 }
 
-/* The stream of the arena that the block comes from. */
+/* The calling thread's current stream, from whose arena the block comes. */
 static void *own_stream(void)
 {
 	if (!cupy.stream)
@@ -223,6 +228,7 @@ static void *own_stream(void)
 	return (void *)stream;
 }
 
+/* A block was handed out: records it with its address, size and stream. */
 static void begin_block(void *block)
 {
 	if (!cupy.at_address && !find_fields(block))
@@ -232,6 +238,7 @@ static void begin_block(void *block)
 		cupy.annotate(SW_POOL_ARRAY_BEGIN, (void *)address, size, own_stream(), 0, NULL);
 }
 
+/* tp_alloc of PooledMemory: a block is about to be filled. */
 static void *alloc_block(void *type, ptrdiff_t items)
 {
 	void *block = cupy.alloc_block(type, items);
@@ -251,6 +258,7 @@ static void *alloc_pointer(void *type, ptrdiff_t items)
 	return cupy.alloc_pointer(type, items);
 }
 
+/* tp_dealloc of PooledMemory: the block is given back. */
 static void block_ends(void *block)
 {
 	const int saved = errno;
@@ -287,6 +295,7 @@ static void find_stream(void)
 		cupy.api->drop(module);
 }
 
+/* Puts our functions into the slots of both types. */
 static enum state replace_slots(void *block_type, void *pointer_type)
 {
 	const struct sw_python_slots block = slots_of(block_type), pointer = slots_of(pointer_type);
@@ -322,6 +331,7 @@ static void attach_types(void)
 	cupy.api->drop(module);
 }
 
+/* Sees the program's dlsym(): when Python loads a module of CuPy, looks whether the types are there. */
 static struct sw_dlsym_answer look_up(void *handle, const char *name, const void *caller)
 {
 	if (cupy.state == REFUSED && cupy.recorder->recording()) {

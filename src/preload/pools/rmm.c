@@ -36,6 +36,7 @@ enum { FUNCTION_ALLOCATE, FUNCTION_RELEASE };
 static struct sw_loaded_site at[64];
 static struct sw_loaded_sites sites = {sizeof at / sizeof *at, at};
 
+/* Is the function one of librmm.so itself? */
 static bool is_library(const void *function)
 {
 	Dl_info info;
@@ -45,7 +46,8 @@ static bool is_library(const void *function)
 	return strncmp(slash ? slash + 1 : info.dli_fname, OBJECT, strlen(OBJECT)) == 0;
 }
 
-/* NULL: nothing is recorded of this function.  Each of the two has its own answer, the same on all threads. */
+/* The recorder's function, if this copy of RMM is to be recorded; NULL: it is not.  Each of the two functions has its
+   own answer, the same on all threads. */
 static syncwatch_function *find_annotate(uint32_t which, const void *real)
 {
 	static struct {
@@ -67,11 +69,13 @@ static syncwatch_function *find_annotate(uint32_t which, const void *real)
 	return annotate;
 }
 
+/* RMM's own function, for a call from this address. */
 static void *real_of(uint32_t which, const void *caller)
 {
 	return sw_loaded_function_at(&sites, which, which == FUNCTION_ALLOCATE ? ALLOCATE : RELEASE, OBJECT, caller);
 }
 
+/* Runs in place of device_buffer::allocate_async(). */
 void sw_rmm_allocate(struct buffer *buffer, size_t bytes)
 {
 	rmm_allocate *real = (rmm_allocate *)(uintptr_t)real_of(FUNCTION_ALLOCATE, __builtin_return_address(0));
@@ -83,6 +87,7 @@ void sw_rmm_allocate(struct buffer *buffer, size_t bytes)
 		annotate(SW_POOL_BUFFER_BEGIN, buffer->data, bytes, SYNCWATCH_HOST, 0, NULL);
 }
 
+/* Runs in place of device_buffer::deallocate_async().  Recorded before the memory can be handed out again. */
 void sw_rmm_release(struct buffer *buffer)
 {
 	rmm_release *real = (rmm_release *)(uintptr_t)real_of(FUNCTION_RELEASE, __builtin_return_address(0));

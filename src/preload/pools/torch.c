@@ -36,7 +36,8 @@ static struct {
 	syncwatch_function *annotate; /* NULL: the recorder is not there */
 } real;
 
-/* The caller's process has libc10.  Each thread that comes here before it is done does it all, with the same result. */
+/* PyTorch's own function, which ours must call; NULL: not found.  The caller's process has libc10.  Each thread that
+   comes here before it is done does it all, with the same result. */
 static report_function *find_reporter(void)
 {
 	report_function *found = __atomic_load_n(&real.report, __ATOMIC_ACQUIRE);

@@ -22,6 +22,7 @@ enum { IS_OTHER = 1, IS_FUNCTION = 2, WHAT = 3 };
 static _Atomic uint64_t known[CODES];
 static _Atomic uint64_t freed; /* ends of code objects that were taken into account */
 
+/* Reads file and name of a code object, and says whether it is the function of --capture (IS_FUNCTION). */
 static uint64_t read_code(const void *code)
 {
 	struct sw_python_source source;
@@ -43,6 +44,7 @@ static uint64_t read_code(const void *code)
 	return what;
 }
 
+/* Is the code object the function?  Asked of each only once, until code objects end. */
 static bool is_function(const void *code)
 {
 	_Atomic uint64_t *place = &known[(sw_hash_u64((uintptr_t)code) >> 12) % CODES];
@@ -54,6 +56,7 @@ static bool is_function(const void *code)
 	return (at & WHAT) == IS_FUNCTION;
 }
 
+/* Forgets all answers when a code object has ended, whose address another one may have by now. */
 static void forget_ended(void)
 {
 	const uint64_t now = sw_python_freed();

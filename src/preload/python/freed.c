@@ -24,6 +24,7 @@ static uint64_t watched[WATCHED];
 static uint32_t used;
 static bool full;
 
+/* Says to all readers that the code object at this address has ended. */
 static void publish_code(const void *code)
 {
 	const uint64_t n = __atomic_fetch_add(&sw_python_freed_count, 1, __ATOMIC_SEQ_CST);
@@ -40,11 +41,13 @@ const void *sw_python_freed_at(uint64_t n)
 	return __atomic_load_n(&ring[n % RING].n, __ATOMIC_RELAXED) == n + 1 ? code : NULL;
 }
 
+/* Where the search for a code object begins. */
 static uint32_t place_of_code(const void *code)
 {
 	return (uint32_t)sw_hash_u64((uintptr_t)code) % WATCHED;
 }
 
+/* Was the code object watched?  If so it is no more. */
 static bool forget_code(const void *code)
 {
 	bool found = __atomic_load_n(&full, __ATOMIC_ACQUIRE);
@@ -80,6 +83,8 @@ void sw_python_freed_watch(const void *code)
 	__atomic_store_n(&full, true, __ATOMIC_RELEASE);
 }
 
+/* Runs in place of PyCode_Type.tp_dealloc, which it calls: tells readers first, since the address may be used again as
+   soon as that returns. */
 static void code_ends(void *code)
 {
 	if (forget_code(code))

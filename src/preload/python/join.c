@@ -23,22 +23,26 @@ static uint64_t bits_of(const void *code)
 	return 1ull << (hash & 63) | 1ull << (hash >> 6 & 63);
 }
 
+/* The one place that a code object may have in the writer's table. */
 static struct sw_python_code *code_place(struct sw_python_stacks *s, const void *code)
 {
 	return &s->code[(sw_hash_u64((uintptr_t)code) >> 12) % SW_PYTHON_CODES];
 }
 
+/* All chains in the order of the arena: the first, NULL: none ... */
 static struct sw_python_chain *first_chain(struct sw_python_stacks *s)
 {
 	return s->used ? sw_python_chain_at(s, 1) : NULL;
 }
 
+/* ... and the one after another. */
 static struct sw_python_chain *chain_after(struct sw_python_stacks *s, struct sw_python_chain *chain)
 {
 	char *next = (char *)chain + chain->bytes;
 	return next < s->arena + s->used ? (struct sw_python_chain *)(void *)next : NULL;
 }
 
+/* Drops what refers to a code object: its entry, and all chains that may hold it. */
 static void drop_code(struct sw_python_stacks *s, const void *code)
 {
 	const uint64_t bits = bits_of(code);
@@ -50,6 +54,7 @@ static void drop_code(struct sw_python_stacks *s, const void *code)
 			c->links = 0;
 }
 
+/* Drops all entries and chains. */
 static void drop_all(struct sw_python_stacks *s)
 {
 	for (struct sw_python_chain *c = first_chain(s); c; c = chain_after(s, c))
@@ -101,6 +106,7 @@ static uint32_t intern_code(struct sw_writer *w, const struct sw_python_source *
 	return id;
 }
 
+/* Is the id so old that readers may have forgotten it? */
 static bool is_old(const struct sw_writer *w, uint32_t id)
 {
 	return id && w->python->code_ids.last - id > SW_PYTHON_OLD;
@@ -151,11 +157,13 @@ static struct sw_python_code *know_code(struct sw_writer *w, const void *code)
 
 /* ---- chains ------------------------------------------------------------------------------------------------------ */
 
+/* The code object of a frame; bits of its pointer that are flags are removed. */
 static const void *code_of(const struct sw_python_link *link)
 {
 	return (const void *)(uintptr_t)(link->code & ~7ull);
 }
 
+/* Where in its code object a frame stands, in bytes. */
 static int64_t offset_of(const struct sw_python_link *link)
 {
 	const struct sw_python_layout *at = &sw_python.at;
@@ -177,12 +185,15 @@ struct reading {
 	bool engine; /* of the innermost one */
 };
 
+/* The frame read last began an evaluation loop of its own: the C stack has a frame for it, by which both stacks are
+   joined. */
 static void end_loop(struct sw_python_stacks *s, const struct reading *r)
 {
 	if (r->frames)
 		s->found[r->frames - 1].line |= SW_PYTHON_ENTRY;
 }
 
+/* The line in which a frame stands; lines are remembered, as line tables have no index. */
 static uint32_t line_of(struct sw_python_stacks *s, struct sw_python_code *known, const struct sw_python_link *link)
 {
 	const uint64_t place = sw_hash_u64(link->instruction + known->read);
@@ -198,6 +209,7 @@ static uint32_t line_of(struct sw_python_stacks *s, struct sw_python_code *known
 	return line->line;
 }
 
+/* Adds the Python frame of one link.  False: it is no code object, or its text was lost. */
 static bool add_frame(struct sw_writer *w, struct reading *r, const struct sw_python_link *link)
 {
 	struct sw_python_stacks *s = w->python;
@@ -245,6 +257,7 @@ static struct sw_python_chain *take_room(struct sw_python_stacks *s, uint32_t by
 	return chain;
 }
 
+/* Makes a chain findable by its hash. */
 static void put_slot(struct sw_python_stacks *s, const struct sw_python_chain *chain)
 {
 	uint32_t i = (uint32_t)chain->hash % SW_PYTHON_SLOTS;
@@ -310,6 +323,7 @@ static struct sw_python_stacks *python_stacks_of(struct sw_writer *w)
 #define STACK_BYTES (1u << 20) /* looked at, of its outermost calls: less than any limit of the stack */
 #define CHUNKS	    64u	       /* more than any thread has */
 
+/* Reads a pointer of the first thread's structures. */
 static const char *pointer_waiting(const char *at)
 {
 	return (const char *)(uintptr_t)sw_python_word(at);
@@ -354,6 +368,7 @@ struct sw_python sw_python;
 
 /* ---- notices ----------------------------------------------------------------------------------------------------- */
 
+/* Writes a notice through the writer of the thread; the usual way would begin another record. */
 static void write_notice(struct sw_writer *w, const char *text)
 {
 	const size_t length = strlen(text);
@@ -375,6 +390,7 @@ uint32_t sw_python_refuse(struct sw_writer *w, uint32_t native)
 	return native;
 }
 
+/* The interpreter's frames are not as its version has them: no more are read. */
 static __attribute__((noinline)) uint32_t give_up(struct sw_writer *w, uint32_t native)
 {
 	__atomic_store_n(&sw_python.notice,
@@ -383,6 +399,7 @@ static __attribute__((noinline)) uint32_t give_up(struct sw_writer *w, uint32_t 
 	return sw_python_refuse(w, native);
 }
 
+/* The call was made in a sub-interpreter, whose frames are not read. */
 static __attribute__((noinline)) uint32_t several(struct sw_writer *w, uint32_t native)
 {
 	if (!__atomic_exchange_n(&sw_python.several, true, __ATOMIC_ACQ_REL))
@@ -392,11 +409,13 @@ static __attribute__((noinline)) uint32_t several(struct sw_writer *w, uint32_t 
 
 /* ---- walking ----------------------------------------------------------------------------------------------------- */
 
+/* Reads a pointer of the thread's own structures. */
 static inline const char *pointer_join(const char *at)
 {
 	return (const char *)(uintptr_t)sw_python_word(at);
 }
 
+/* The code object and instruction of a frame. */
 ALWAYS_INLINE struct sw_python_link link_of(const struct sw_python_layout *at, const char *frame,
 					    enum sw_python_style style)
 {
@@ -529,6 +548,7 @@ const char *sw_python_innermost(void)
 
 /* ---- joining ----------------------------------------------------------------------------------------------------- */
 
+/* Writes the PYTHON_STACK record, which joins the chain to a native stack. */
 static bool write_stack(struct sw_writer *w, const struct sw_python_chain *chain, uint32_t native, uint32_t id)
 {
 	const size_t bytes = chain->frames * sizeof(struct sw_python_frame);
@@ -545,6 +565,7 @@ static bool write_stack(struct sw_writer *w, const struct sw_python_chain *chain
 	return true;
 }
 
+/* The id of this chain on this native stack; a new pair is written.  0: lost. */
 static uint32_t intern_chain(struct sw_writer *w, struct sw_python_chain *chain, uint32_t native)
 {
 	bool fresh;
@@ -557,6 +578,7 @@ static uint32_t intern_chain(struct sw_writer *w, struct sw_python_chain *chain,
 	return 0;
 }
 
+/* The id of a pair that was not met lately.  A chain whose code ids have grown old is read again next time. */
 static __attribute__((noinline)) uint32_t join_new(struct sw_writer *w, struct sw_python_chain *chain, uint32_t native,
 						   struct sw_python_joined *place)
 {
@@ -574,6 +596,7 @@ static __attribute__((noinline)) uint32_t join_new(struct sw_writer *w, struct s
 	return id ? id : native;
 }
 
+/* The id of chain and native stack together: from the table of pairs, which nearly always has it. */
 ALWAYS_INLINE uint32_t join_chain(struct sw_writer *w, struct sw_python_chain *chain, uint32_t native)
 {
 	struct sw_python_stacks *s = w->python;
@@ -584,6 +607,8 @@ ALWAYS_INLINE uint32_t join_chain(struct sw_writer *w, struct sw_python_chain *c
 	return join_new(w, chain, native, place);
 }
 
+/* The path of a call with Python frames: finds the chain, by what followed the last one if that fits, and joins it with
+   the native stack.  Returns the id of both, or `native`. */
 ALWAYS_INLINE uint32_t join_frames(struct sw_writer *w, uint32_t native, const char *thread, const char *frame,
 				   enum sw_python_style style, bool waiting)
 {
@@ -618,6 +643,7 @@ static __attribute__((noinline)) uint32_t join_waiting(struct sw_writer *w, uint
 				       : join_frames(w, native, thread, frame, SW_PYTHON_SHIMS, true);
 }
 
+/* Joins the native stack with the thread's Python frames; `style` is constant in each copy of this function. */
 ALWAYS_INLINE uint32_t join(struct sw_writer *w, uint32_t native, enum sw_python_style style)
 {
 	const struct sw_python_layout *at = &sw_python.at;
@@ -638,6 +664,7 @@ ALWAYS_INLINE uint32_t join(struct sw_writer *w, uint32_t native, enum sw_python
 	return frame ? join_frames(w, native, thread, frame, style, false) : join_waiting(w, native, thread, style);
 }
 
+/* As the recorder calls it: join() for each layout of frames. */
 static uint32_t join_objects(struct sw_writer *w, uint32_t native)
 {
 	return join(w, native, SW_PYTHON_OBJECTS);
@@ -653,6 +680,7 @@ static uint32_t join_shims(struct sw_writer *w, uint32_t native)
 	return join(w, native, SW_PYTHON_SHIMS);
 }
 
+/* Which of them reads this interpreter. */
 static sw_python_join *python_join_of(enum sw_python_style style)
 {
 	switch (style) {
@@ -673,12 +701,14 @@ static char refused[200];
 #define EXPORT __attribute__((visibility("default")))
 EXPORT void syncwatch_python_start(const struct sw_companion *recorder);
 
+/* A function or object that the interpreter exports; NULL: none. */
 static void *find_function(const char *name)
 {
 	return dlsym(RTLD_DEFAULT, name);
 }
 
-/* "3.11.7 (main, ...)": the part that matters. */
+/* Python frames will not be read: the notice says why.  `version`: "3.11.7 (main, ...)", of which the first word
+   matters. */
 static void refuse_python(const char *version, const char *why)
 {
 	const char *end = strchr(version, ' ');
@@ -688,7 +718,7 @@ static void refuse_python(const char *version, const char *why)
 	sw_python.recorder->stacks(sw_python_refuse);
 }
 
-/* Has the object of this type the heads that the layout says? */
+/* Is this the type object with that name, by the layout?  If not, objects are laid out otherwise. */
 static bool is_type(const void *type, const char *name)
 {
 	const char *at;
@@ -697,6 +727,7 @@ static bool is_type(const void *type, const char *name)
 	       sw_python_read(at, text, strlen(name) + 1) && strcmp(text, name) == 0;
 }
 
+/* Finds the interpreter's structures and checks that they are as its version has them.  NULL: done; else why not. */
 static const char *prepare_layout(const char *version)
 {
 	if (!sw_python_readable())
@@ -733,7 +764,7 @@ static void look_at_torch(const struct sw_companion *recorder)
 		dlclose(allocator);
 }
 
-/* Again in each child of fork() that calls CUDA. */
+/* Called by libsyncwatch.so when the process is an interpreter; again in each child of fork() that calls CUDA. */
 void syncwatch_python_start(const struct sw_companion *recorder)
 {
 	const char *(*version)(void) = (const char *(*)(void))(uintptr_t)find_function("Py_GetVersion");

@@ -134,6 +134,7 @@ static const struct published published[] = {
 #define TABLE_WORDS 81
 #define LARGEST	    (1u << 20) /* an offset beyond is none */
 
+/* Takes the offsets from the table that the interpreter publishes.  NULL: done; else why not. */
 static const char *take_published(struct sw_python_layout *out, const struct published *p, const void *runtime)
 {
 	uint64_t word[TABLE_WORDS];

@@ -7,6 +7,8 @@
 
 #include "preload/python/python.h"
 
+/* Copies memory of this process by a system call, which fails where an ordinary load would be a fault.  `number`:
+   process_vm_readv, or process_vm_writev for the other direction. */
 static bool copy_from(long number, const void *at, void *here, size_t bytes)
 {
 	const struct iovec local = {here, bytes}, remote = {(void *)(uintptr_t)at, bytes};

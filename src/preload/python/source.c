@@ -14,12 +14,14 @@
 
 #define CHARACTERS (1u << 24) /* a longer name is none */
 
+/* Is the object of this type? */
 static bool is_a(const struct sw_python_layout *at, const char *object, const void *type)
 {
 	const void *its;
 	return object && sw_python_read(object + at->type, &its, sizeof its) && its == type;
 }
 
+/* Writes a character as UTF-8; returns its bytes, 1 to 4. */
 static unsigned put_utf8(char *out, uint32_t c)
 {
 	if (c < 0x80) {
@@ -57,7 +59,8 @@ static uint32_t encode_utf8(const uint8_t *from, uint32_t n, unsigned width, cha
 	return bytes;
 }
 
-/* False: it is no string.  At most `most` characters are kept, of the end or of the beginning. */
+/* Reads a string object as UTF-8.  `of_end`: what does not fit is cut off at its beginning (paths), else at its end.
+   False: it is no string. */
 static bool read_text(const struct sw_python_layout *at, const struct sw_python_types *types, const char *object,
 		      char *out, uint32_t room, bool of_end, uint32_t *bytes)
 {
@@ -86,8 +89,8 @@ static bool read_text(const struct sw_python_layout *at, const struct sw_python_
 
 /* ---- code objects ------------------------------------------------------------------------------------------------ */
 
-/* _Py_InitCleanup, which runs after an __init__ that was inlined, has that for a file (Objects/codeobject.c of 3.13).
- */
+/* Is this code of the interpreter itself?  _Py_InitCleanup, which runs after an __init__ that was inlined, has its name
+   for a file (Objects/codeobject.c of 3.13). */
 static bool is_internal(const struct sw_python_source *source)
 {
 	return !source->first_line && source->file_bytes == source->function_bytes &&
@@ -135,18 +138,20 @@ struct stream {
 	const uint8_t *at, *end;
 };
 
-/* -1: no more. */
+/* The next byte of a table, -1: no more. */
 static int next_byte(struct stream *s)
 {
 	return s->at < s->end ? *s->at++ : -1;
 }
 
+/* 0 for a line number that cannot be. */
 static uint32_t valid_line(int64_t line)
 {
 	return line > 0 && line < INT32_MAX ? (uint32_t)line : 0;
 }
 
-/* Pairs of increments: of the address (unsigned), of the line (signed). */
+/* Each line_of_* reads a table up to the instruction at `offset`, from where `e` says that it was read last.  3.9:
+   pairs of increments, of the address (unsigned) and of the line (signed). */
 static uint32_t line_of_lnotab(struct stream *s, const uint8_t *begin, struct sw_python_entry *e, int64_t offset)
 {
 	for (int step, delta; (step = next_byte(s)) >= 0 && (delta = next_byte(s)) >= 0;) {
@@ -159,7 +164,7 @@ static uint32_t line_of_lnotab(struct stream *s, const uint8_t *begin, struct sw
 	return valid_line(e->line);
 }
 
-/* Pairs: length of a range, its line as a difference; -128: it has none. */
+/* 3.10: pairs, the length of a range and its line as a difference; -128: it has none. */
 static uint32_t line_of_linetable(struct stream *s, const uint8_t *begin, struct sw_python_entry *e, int64_t offset)
 {
 	for (int step, delta; (step = next_byte(s)) >= 0 && (delta = next_byte(s)) >= 0;) {
@@ -205,7 +210,7 @@ static bool take_location(struct stream *s, unsigned code, int64_t *line, bool *
 	return next_byte(s) >= 0 && (code < 10 || next_byte(s) >= 0);
 }
 
-/* A head byte each: 1, code in four bits, length - 1 in code units in three bits. */
+/* From 3.11 on: a head byte for each range: 1, code in four bits, length - 1 in code units in three bits. */
 static uint32_t line_of_locations(struct stream *s, const uint8_t *begin, struct sw_python_entry *e, int64_t offset)
 {
 	for (int head; (head = next_byte(s)) >= 0;) {

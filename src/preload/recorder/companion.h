@@ -97,4 +97,8 @@ struct sw_companion {
 /* NULL: the versions differ.  Any thread, any time; the table is constant. */
 const struct sw_companion *syncwatch_companion(uint32_t version) __attribute__((visibility("default")));
 
+/* Finds a symbol of a companion that lies next to us, and loads the companion for it; NULL: it is missing.  Takes the
+ * loader's lock. */
+void *sw_companion_symbol(const char *file, const char *name);
+
 #endif

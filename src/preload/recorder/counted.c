@@ -12,6 +12,7 @@ static _Atomic uint32_t unloads;
 
 #define NOT_READY 600 /* CUDA_ERROR_NOT_READY */
 
+/* Nanoseconds in ticks of the trace's clock; divided in two steps, so that the product stays within 64 bits. */
 static uint64_t ticks_of(uint32_t ns)
 {
 	return sw_trace.header->ticks_per_second / 1000000u * ns / 1000u;
@@ -26,18 +27,21 @@ static bool may_count(const struct sw_thread *t, const struct sw_call *call)
 	       !w->held && !w->pending && w->base;
 }
 
-static void stand(struct sw_place_in_trace *place, const struct sw_writer *w)
+/* Keeps where the writer stands: its chunk and the next free byte.  As long as is_at_place() holds, the thread has
+   recorded nothing since. */
+static void remember_place(struct sw_place_in_trace *place, const struct sw_writer *w)
 {
 	place->base = w->base;
 	place->at = w->at;
 }
 
-static bool stands(const struct sw_place_in_trace *place, const struct sw_writer *w)
+static bool is_at_place(const struct sw_place_in_trace *place, const struct sw_writer *w)
 {
 	return place->base == w->base && place->at == w->at;
 }
 
-static void begin(struct sw_counted_calls *c, const struct sw_call *call, uint64_t handle)
+/* Keeps of the call what an equal one must share: handle, entry point, stack and device context. */
+static void set_question(struct sw_counted_calls *c, const struct sw_call *call, uint64_t handle)
 {
 	c->handle = handle;
 	c->what = call->what;
@@ -45,7 +49,8 @@ static void begin(struct sw_counted_calls *c, const struct sw_call *call, uint64
 	c->ctx = call->ctx;
 }
 
-static void add(struct sw_counted_calls *c, struct sw_writer *w, const struct sw_call *call, uint64_t now)
+/* Counts one more call, with the time that it took. */
+static void count_call(struct sw_counted_calls *c, struct sw_writer *w, const struct sw_call *call, uint64_t now)
 {
 	if (!c->calls++)
 		c->first = call->t0;
@@ -87,6 +92,7 @@ static bool end_call(struct sw_thread *t)
 
 /* ---- polls ------------------------------------------------------------------------------------------------------- */
 
+/* Writes the record of the polls counted so far: one QUERY with status "not ready" that spans all of them. */
 static void write_polls(struct sw_writer *w)
 {
 	struct sw_counts_of_calls *counts = &w->counted;
@@ -98,15 +104,17 @@ static void write_polls(struct sw_writer *w)
 		r->handle = counts->polls.handle;
 		sw_writer_commit(w);
 	}
-	stand(&counts->polled_at, w);
+	remember_place(&counts->polled_at, w);
 }
 
+/* Does this call ask the same as the last poll (same object, place in the program and device), with no record of the
+   thread and at most 0.1 s in between?  Only such a poll may be counted instead of recorded. */
 static bool is_same_poll(const struct sw_call *call, enum sw_sync_what what, uint64_t handle)
 {
 	const struct sw_writer *w = call->writer;
 	const struct sw_counted_calls *c = &w->counted.polls;
 	return w->counted.polled == what && c->handle == handle && c->what == call->what && c->stack == call->stack &&
-	       c->ctx == call->ctx && stands(&w->counted.polled_at, w) &&
+	       c->ctx == call->ctx && is_at_place(&w->counted.polled_at, w) &&
 	       call->t0 - w->counted.polled_last <= ticks_of(SW_COUNTED_MOST_NS);
 }
 
@@ -123,7 +131,7 @@ bool sw_counted_poll(struct sw_call *call, enum sw_sync_what what, uint64_t hand
 		write_polls(w);
 	counts->apart = apart;
 	counts->polled_last = sw_clock_ticks();
-	add(&counts->polls, w, call, counts->polled_last);
+	count_call(&counts->polls, w, call, counts->polled_last);
 	if (counts->polled_last - counts->polls.first > ticks_of(SW_COUNTED_MOST_NS))
 		write_polls(w);
 	return end_call(t);
@@ -136,16 +144,17 @@ void sw_counted_poll_recorded(const struct sw_call *call, enum sw_sync_what what
 	if (!sw_call_usable(t, call) || t->busy || !call->rec)
 		return;
 	sw_thread_busy(t, 1);
-	begin(&w->counted.polls, call, handle);
+	set_question(&w->counted.polls, call, handle);
 	w->counted.polled_last = sw_clock_ticks();
 	w->counted.polled = what;
-	stand(&w->counted.polled_at, w);
+	remember_place(&w->counted.polled_at, w);
 	sw_thread_busy(t, 0);
 }
 
 /* ---- questions about kernels ------------------------------------------------------------------------------------- */
 
-/* Never 0.  One of 4 billion kernels has the number of another one and is taken for it. */
+/* A 32-bit number of the question (entry point and kernel); never 0, which marks a free place.  Two questions share a
+   number once in 4 billion; the second then counts as asked before. */
 static uint32_t number_of(const struct sw_call *call, uint64_t kernel)
 {
 	return (uint32_t)(sw_hash_u64(kernel ^ (uint64_t)call->api << 48) >> 32) | 1;
@@ -197,16 +206,18 @@ static void look_at_trace(struct sw_writer *w)
 {
 	struct sw_counts_of_calls *counts = &w->counted;
 	const struct sw_place_in_trace *was = &counts->asked_at;
-	if (stands(was, w))
+	if (is_at_place(was, w))
 		return;
 	if (was->base == w->base && was->at < w->at)
 		counts->silent_since = last_return(w, was->at, counts->silent_since);
 	else
 		counts->silent_since = last_return(w, sizeof(struct sw_chunk_header), 0);
 	counts->last_asked = NULL;
-	stand(&counts->asked_at, w);
+	remember_place(&counts->asked_at, w);
 }
 
+/* Writes the record of the questions counted under one entry point.  The record spans the whole run of questions
+   without another record, so that a reader does not take the thread for idle. */
 static void write_question(struct sw_writer *w, struct sw_counted_calls *c)
 {
 	struct sw_counts_of_calls *counts = &w->counted;
@@ -218,15 +229,17 @@ static void write_question(struct sw_writer *w, struct sw_counted_calls *c)
 		sw_writer_commit(w);
 	}
 	counts->silent_since = counts->run_last;
-	stand(&counts->asked_at, w);
+	remember_place(&counts->asked_at, w);
 }
 
+/* Has the thread written no call for so long (50 us) that the judge would take it for one that waits? */
 static bool is_silent(const struct sw_writer *w, uint64_t now)
 {
 	return now - w->counted.silent_since > ticks_of(SW_COUNTED_SILENCE_NS);
 }
 
-static struct sw_counted_calls *asked_of(struct sw_counts_of_calls *counts, uint16_t api)
+/* The counter of an entry point, or a free one; NULL: all are taken by other entry points. */
+static struct sw_counted_calls *find_question_slot(struct sw_counts_of_calls *counts, uint16_t api)
 {
 	struct sw_counted_calls *c = counts->asked;
 	while (c < counts->asked + SW_COUNTED_QUESTIONS && c->what && (uint16_t)c->what != api)
@@ -239,7 +252,7 @@ bool sw_counted_question(struct sw_call *call, uint64_t kernel)
 	struct sw_thread *t = &sw_thread;
 	struct sw_writer *w = call->writer;
 	struct sw_counts_of_calls *counts = &w->counted;
-	struct sw_counted_calls *c = asked_of(counts, call->api);
+	struct sw_counted_calls *c = find_question_slot(counts, call->api);
 	if (!may_count(t, call) || !c)
 		return false;
 	sw_thread_busy(t, 1);
@@ -252,8 +265,8 @@ bool sw_counted_question(struct sw_call *call, uint64_t kernel)
 		counts->run_first = call->t0;
 	counts->last_asked = c;
 	counts->run_last = now;
-	begin(c, call, kernel);
-	add(c, w, call, now);
+	set_question(c, call, kernel);
+	count_call(c, w, call, now);
 	if (is_silent(w, now) || now - c->first > ticks_of(SW_COUNTED_MOST_NS))
 		write_question(w, c);
 	return end_call(t);
@@ -266,7 +279,7 @@ void sw_counted_flush(struct sw_writer *w)
 	struct sw_counts_of_calls *counts = &w->counted;
 	if (counts->polls.calls)
 		write_polls(w);
-	if (counts->last_asked && stands(&counts->asked_at, w) && is_silent(w, sw_clock_ticks()))
+	if (counts->last_asked && is_at_place(&counts->asked_at, w) && is_silent(w, sw_clock_ticks()))
 		write_question(w, counts->last_asked);
 }
 

@@ -25,8 +25,9 @@
 static struct sw_lock writing;
 static unsigned looks;
 
-/* False: the process that holds it does not respond. What is left undone then is done by the next, or by who holds the
-   memory. */
+/* Takes the lock of the copying, for 0.1 s at most.  False: the process that holds it does not respond; whatever is
+   left undone then is done by the next look, or by the process that holds the memory.  *mask: the signal mask, for
+   sw_lock_leave(). */
 static bool enter_memory(uint64_t *mask)
 {
 	static const uint32_t never = 0;
@@ -83,6 +84,8 @@ void sw_memory_leave(void)
 	sw_trace_return(&sw_trace.file, fd);
 }
 
+/* Writes all bytes at an offset of the file, in pieces if it must.  False: the disk is full or failed; the error is
+   kept, and the trace stops growing. */
 static bool write_all(int fd, const void *data, uint64_t bytes, uint64_t offset)
 {
 	const uint8_t *at = data;
@@ -127,6 +130,7 @@ void sw_memory_write_closed(const uint8_t *chunk)
 	sw_lock_leave(&writing, mask);
 }
 
+/* Copies bytes from memory to the same offset of the trace file. */
 static bool copy_to_file(int memory, int file, uint64_t offset, uint64_t bytes)
 {
 	uint8_t piece[PIECE];
@@ -149,7 +153,8 @@ static bool is_written(int file, uint64_t offset, const struct sw_chunk_header *
 	       then.closed == now->closed;
 }
 
-/* False: the file lacks some of it. */
+/* Copies one chunk from memory to the file if the file lacks some of it, or in any case (`again`); the memory of a
+   closed one is freed.  False: the file still lacks some of it. */
 static bool write_one(int memory, int file, uint64_t offset, bool again)
 {
 	struct sw_chunk_header now;
@@ -166,6 +171,9 @@ static bool write_one(int memory, int file, uint64_t offset, bool again)
 	return true;
 }
 
+/* Copies all chunks that have data in memory to the file.  `again`: also those that have no new records, as durations
+   may have been filled in since.  `last`: the trace has ended; once all is copied the file is no longer marked as
+   behind. */
 static void write_new(int memory, int file, bool again, bool last)
 {
 	const uint64_t chunks = __atomic_load_n(&sw_trace.header->chunks, __ATOMIC_ACQUIRE);

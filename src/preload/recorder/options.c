@@ -17,7 +17,7 @@ const struct sw_preload_options *sw_preload_options(void)
 	return &options;
 }
 
-/* Parsers: false when the text is not such a value. */
+/* Parsers: false when the text is not such a value.  Bytes, with K, M, G or T after the number. */
 static bool parse_size(void *out, const char *text)
 {
 	char *end;
@@ -30,6 +30,7 @@ static bool parse_size(void *out, const char *text)
 	return true;
 }
 
+/* Number of stack frames, 1 to SW_STACK_FRAMES. */
 static bool parse_number(void *out, const char *text)
 {
 	uint64_t value;
@@ -48,6 +49,7 @@ static bool parse_flag(void *out, const char *text)
 	return true;
 }
 
+/* --gpu-timeline: 0, 1, "nodes" (each node of a graph has its own times) or "shared" (next to another profiler). */
 static bool parse_gpu(void *out, const char *text)
 {
 	bool on;
@@ -61,6 +63,8 @@ static bool parse_gpu(void *out, const char *text)
 	return true;
 }
 
+/* Seconds with a fraction, kept in nanoseconds; at most 9 digits before the point, digits after the ninth are
+   dropped. */
 static bool parse_seconds(uint64_t *out, const char *text)
 {
 	const char *end = text + strspn(text, "0123456789");
@@ -85,6 +89,8 @@ static bool needs_run(const char *what)
 	return sw_announce_wanted();
 }
 
+/* --capture: "profiler", "nvtx:RANGE" or "python:FUNCTION"; empty: all is recorded.  Sets the kind of window as well, a
+   member next to `out`. */
 static bool parse_capture(char (*out)[sizeof options.capture], const char *text)
 {
 	static const struct {
@@ -106,6 +112,7 @@ static bool parse_capture(char (*out)[sizeof options.capture], const char *text)
 	return !*text || all->windows;
 }
 
+/* --steps N or N:SKIP: records N steps after leaving out SKIP of them. */
 static bool parse_steps(uint64_t *out, const char *text)
 {
 	struct sw_preload_options *all = (void *)((char *)out - offsetof(struct sw_preload_options, steps));
@@ -145,6 +152,7 @@ static bool pass_on(struct sw_preload_options *out, const char *name, const char
 	return true;
 }
 
+/* Sets one option from its row in options.def.  *known: there is such an option; false: none, or the value is wrong. */
 static bool set_option(struct sw_preload_options *out, const char *name, const char *value, bool *known)
 {
 	*known = true;
@@ -161,6 +169,8 @@ static bool set_option(struct sw_preload_options *out, const char *name, const c
 	return false;
 }
 
+/* One NAME or NAME=VALUE of SYNCWATCH_OPTIONS; a wrong one gets a message and is ignored, as a recorder must not end
+   the program. */
 static void set_word(struct sw_preload_options *out, char *word)
 {
 	bool known;

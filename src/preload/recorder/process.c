@@ -41,6 +41,8 @@ static void process_exit(void);
 #define BOOT_BYTES	36     /* of a UUID as text */
 #define VARIABLES_BYTES 1024u  /* those that do not fit are left out */
 
+/* Writes the PROCESS record: executable, the directory that the program started in, and its arguments (from /proc, as a
+   library has no argv). */
 static void describe_process(struct sw_writer *w, const char *directory)
 {
 	char exe[1024];
@@ -135,7 +137,8 @@ static void describe_environment(struct sw_writer *w)
 	sw_writer_commit(w);
 }
 
-static void sum(uint32_t api, uint64_t *calls, uint64_t *failed)
+/* How often an entry point was called, and how often it failed, over all threads; approximate while they run. */
+static void sum_calls(uint32_t api, uint64_t *calls, uint64_t *failed)
 {
 	*calls = *failed = 0;
 	for (const struct sw_writer *w = sw_writer_all(); w; w = w->next) {
@@ -144,12 +147,13 @@ static void sum(uint32_t api, uint64_t *calls, uint64_t *failed)
 	}
 }
 
+/* Writes how often each entry point was called: the judge compares that with the records that it finds. */
 static void write_counts(struct sw_writer *w)
 {
 	uint64_t calls, failed;
 	uint32_t entries = 0;
 	for (uint32_t api = 0; api < SW_API_IDS; api++) {
-		sum(api, &calls, &failed);
+		sum_calls(api, &calls, &failed);
 		entries += calls != 0;
 	}
 	struct sw_rec_counts *r = (struct sw_rec_counts *)sw_writer_describe(
@@ -158,7 +162,7 @@ static void write_counts(struct sw_writer *w)
 		return;
 	struct sw_count *count = (struct sw_count *)(r + 1);
 	for (uint32_t api = 0; api < SW_API_IDS && r->entries < entries; api++) {
-		sum(api, &calls, &failed);
+		sum_calls(api, &calls, &failed);
 		if (calls)
 			count[r->entries++] =
 				(struct sw_count){.api = (uint16_t)api, .failed = (uint32_t)failed, .calls = calls};
@@ -166,6 +170,7 @@ static void write_counts(struct sw_writer *w)
 	sw_writer_commit(w);
 }
 
+/* Writes the last records of a complete trace: counts and END. */
 static void describe_end(struct sw_writer *w)
 {
 	write_counts(w);
@@ -302,6 +307,7 @@ static void record_rounds(struct sw_writer *scratch)
 	}
 }
 
+/* Takes a stack again and again, for its cost. */
 static void walk_rounds(struct sw_writer *scratch)
 {
 	for (unsigned i = 0; i < ROUNDS; i++)
@@ -380,6 +386,7 @@ __attribute__((constructor)) static void prepare(void)
 	errno = saved;
 }
 
+/* Runs after the program's own atexit functions, which may still call CUDA; errno is the program's. */
 __attribute__((destructor)) static void at_exit(void)
 {
 	int saved = errno;
@@ -387,6 +394,8 @@ __attribute__((destructor)) static void at_exit(void)
 	errno = saved;
 }
 
+/* Changes the state of the recorder and wakes the threads that wait for it.  Returns whether calls are recorded in that
+   state. */
 static bool set_state(enum sw_recorder_state state)
 {
 	atomic_store_explicit(&sw_process_page->state, state, memory_order_release);
@@ -394,8 +403,9 @@ static bool set_state(enum sw_recorder_state state)
 	return sw_state_records(state);
 }
 
-/* Set-user-id programs: the environment is not to be trusted, and neither is the current directory. */
-static bool secure(void)
+/* Is this a set-user-id program?  There the environment is not to be trusted, nor is the current directory, so nothing
+   is recorded. */
+static bool is_set_user_id(void)
 {
 	return getauxval(AT_SECURE) != 0;
 }
@@ -403,6 +413,7 @@ static bool secure(void)
 /* glibc has it from 2.32 on. */
 extern const char *strerrordesc_np(int) __attribute__((weak));
 
+/* Text of a negative errno; without strerror()'s translations where glibc can, as those may allocate. */
 static const char *why_not(int error)
 {
 	const char *text = strerrordesc_np ? strerrordesc_np(-error) : strerror(-error);
@@ -425,12 +436,14 @@ static void announce_trace(void *unused)
 		sw_trace_return(file, fd);
 }
 
+/* Makes the trace and writes its first records.  Returns whether calls are recorded from now on; every way out sets the
+   state, on which other threads wait.  Signals are blocked. */
 static bool start(void)
 {
 	prepare();
 	fork_forget();
 	atomic_store(&warned, false);
-	if (secure())
+	if (is_set_user_id())
 		return set_state(SW_STATE_OFF);
 	sw_announce_begin();
 	int on = fork_page();
@@ -464,6 +477,7 @@ static bool start(void)
 	return set_state((enum sw_recorder_state)on);
 }
 
+/* Tells the user that recording begins, and which options do nothing since their library is not preloaded. */
 static void say_what_starts(const struct sw_preload_options *options)
 {
 	if (!options->quiet)
@@ -529,7 +543,7 @@ static bool wait_for_start(void)
 static bool helper_has_begun(void)
 {
 	prepare();
-	if (secure() || !sw_announce_wanted())
+	if (is_set_user_id() || !sw_announce_wanted())
 		return true;
 	fork_forget();
 	return sw_helper_begin() || sw_isolated_entered();
@@ -606,7 +620,7 @@ void sw_process_full(enum sw_loss_why why, int error)
 	}
 }
 
-/* From now on calls pass through. */
+/* From now on calls pass through, unrecorded. */
 static void process_end(void)
 {
 	set_state(SW_STATE_ENDED);
@@ -622,6 +636,8 @@ void sw_process_nested(void)
 	atomic_fetch_add_explicit(&nested, 1, memory_order_relaxed);
 }
 
+/* Notes for the report how many calls were not recorded as CUDA itself, or a callback, made them inside another
+   call. */
 static void process_count_nested(void)
 {
 	char text[160];
@@ -640,13 +656,13 @@ void sw_intercepted(void)
 		atomic_store_explicit(&hooked, true, memory_order_relaxed);
 }
 
-/* Was any pointer of ours handed out (sw_intercepted)?  Is this the process that the library was loaded in, and not a
-   fork child of it?  Where was it started? */
+/* Was any pointer of ours handed out (sw_intercepted())?  If not, no CUDA call was seen. */
 static bool process_hooked(void)
 {
 	return atomic_load_explicit(&hooked, memory_order_relaxed);
 }
 
+/* Is this the process that the library was loaded in, and not a fork child of it? */
 static bool process_is_first(void)
 {
 	return first_pid == getpid();
@@ -662,6 +678,7 @@ static const char *process_directory(void)
  * to: by then everything is in the file.  No CUDA function is called here.
  */
 
+/* Writes all that is still counted, the END record, and closes the file. */
 static void end_trace(void)
 {
 	struct sw_thread *t = &sw_thread;
@@ -678,6 +695,8 @@ static void end_trace(void)
 	sw_trace_end();
 }
 
+/* Says on stderr, in the trace and to `run` that calls reach CUDA without being recorded (SW901).  `object`: the
+   library that makes them, empty if unknown. */
 static void report_bypassed(const char *what, const char *object)
 {
 	char text[768];
@@ -689,7 +708,8 @@ static void report_bypassed(const char *what, const char *object)
 	sw_announce_failed(text);
 }
 
-/* While records can still be written. */
+/* Looks for libraries that call CUDA past the recorder, and for a second copy of the recorder.  `recorded`: this
+   process has a trace.  Called while records can still be written. */
 static void look_for_bypass(bool recorded)
 {
 	char object[512] = "";
@@ -706,7 +726,8 @@ static void look_for_bypass(bool recorded)
 				object);
 }
 
-/* The work at the end of the program. */
+/* At the end of the program: completes the trace and, with the option `report`, judges it.  A process that made no CUDA
+   call is only looked at for bypassing. */
 static void process_exit(void)
 {
 	const struct sw_preload_options *options = sw_preload_options();

@@ -17,6 +17,7 @@
 #include "preload/recorder/call_record.h"
 #include "preload/recorder/window.h"
 
+/* Does the thread run on the alternate stack of a signal handler? */
 static bool on_signal_stack(void)
 {
 	stack_t s;
@@ -91,6 +92,8 @@ bool sw_call_enter(struct sw_call *call, uint16_t api, uint16_t flags, void *fra
 	return true;
 }
 
+/* sw_call_record() where the chunk is full, the record is a copy's, or nothing can be written (then it is counted as
+   lost).  `flags`: SW_RF_PENDING while the call has not returned. */
 static __attribute__((noinline)) struct sw_rec *reserve_slow(struct sw_call *call, enum sw_rec_kind kind, size_t bytes,
 							     uint16_t flags)
 {
@@ -192,6 +195,8 @@ bool sw_record_pointers(struct sw_rec *r, const void *from, uint32_t bytes)
 	return found;
 }
 
+/* sw_call_publish() where records nest or a companion wants to see the record; the companion is told of a lost one,
+   too. */
 static __attribute__((noinline, cold)) void publish_slow(struct sw_call *call)
 {
 	if (call->rec && sw_call_usable(&sw_thread, call)) {
@@ -234,6 +239,8 @@ static void patch_pending(struct sw_writer *w, uint64_t t0, uint64_t now, int st
 		sw_writer_settle(w);
 }
 
+/* Writes the END record of a call whose BEGIN record was written before other calls of its thread (a host function, a
+   callback). */
 static void write_end(const struct sw_call *call, struct sw_writer *w, uint64_t now, int status)
 {
 	struct sw_rec_end *end = (struct sw_rec_end *)sw_writer_reserve(w, sizeof *end);
@@ -267,6 +274,8 @@ static bool is_answer(const struct sw_call *call, int status)
 	return status == NOT_READY && call->rec && call->kind == SW_REC_QUERY;
 }
 
+/* sw_call_leave() in full: counts failures, completes the pending record, writes END if asked, calls the companion, and
+   gives up the writer of a thread that is ending. */
 static __attribute__((noinline)) void leave(struct sw_call *call, int status, bool end)
 {
 	struct sw_thread *t = &sw_thread;

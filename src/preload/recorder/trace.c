@@ -133,6 +133,8 @@ static int grow_file(uint64_t offset)
 	return fd < 0 ? fd : grow(&sw_trace.file, fd, offset);
 }
 
+/* Gets disk blocks for the chunk at an offset and maps it.  NULL: *why says which kind of loss that is, *error is
+   -errno. */
 static uint8_t *map_chunk(uint64_t offset, enum sw_loss_why *why, int *error)
 {
 	struct sw_trace_file *store = store_file();
@@ -188,7 +190,7 @@ static bool is_spool_full(void)
 	return known && (uint64_t)s.st_blocks * 512 > options->max_bytes + (uint64_t)sw_writer_count() * SW_CHUNK_BYTES;
 }
 
-/* Under the lock. 0 or -errno. */
+/* Makes the next chunk and puts it into the ring, from which writers take it.  Under the lock.  0 or -errno. */
 static int prepare_one(enum sw_loss_why *why)
 {
 	uint64_t number = sw_trace.prepared;
@@ -285,6 +287,7 @@ static bool wait_for_helper(void)
 	return atomic_load(&sw_trace.news) != seen;
 }
 
+/* Wakes the writers that wait in wait_for_helper(). */
 static void tell_news(void)
 {
 	atomic_fetch_add(&sw_trace.news, 1);
@@ -402,6 +405,7 @@ static bool trace_ended(void)
 	return atomic_load(&sw_trace.ended);
 }
 
+/* Gives the file its final length: chunks that were prepared and never taken go. */
 static void cut_file(uint64_t bytes)
 {
 	const int fd = sw_trace_borrow(&sw_trace.file);
@@ -414,7 +418,9 @@ static void cut_file(uint64_t bytes)
 	sw_trace_return(&sw_trace.file, fd);
 }
 
-static void cut(void *unused)
+/* The end of the trace, on the isolated thread: no chunk can be taken any more, unused ones go, full ones are closed,
+   the header says CLOSED. */
+static void end_of_trace(void *unused)
 {
 	(void)unused;
 	uint64_t mask = sw_lock_enter(&sw_trace.lock);
@@ -430,7 +436,7 @@ static void cut(void *unused)
 
 void sw_trace_end(void)
 {
-	sw_isolated_run(cut, NULL);
+	sw_isolated_run(end_of_trace, NULL);
 }
 
 /* Enough for dlopen; the loader takes the program's thread-local storage from it as well. */
@@ -445,20 +451,6 @@ void sw_trace_end(void)
 
 static _Atomic uint32_t loader_done;
 static bool simulated;
-
-void *sw_companion_symbol(const char *file, const char *name)
-{
-	char path[2048];
-	const char *own = sw_modules_own_path();
-	Dl_info us;
-	if (!*own && dladdr(&loader_done, &us)) /* recording has not begun */
-		own = us.dli_fname;
-	const char *slash = strrchr(own, '/');
-	if (!slash || (size_t)snprintf(path, sizeof path, "%.*s/%s", (int)(slash - own), own, file) >= sizeof path)
-		return NULL;
-	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	return handle ? dlsym(handle, name) : NULL;
-}
 
 /* False: the companion is missing. */
 static bool load_companion(const char *file, const char *name)
@@ -477,12 +469,14 @@ static void load_gpu(void)
 			  "CUPTI");
 }
 
+/* Python lines are recorded where the interpreter's symbols are in the process. */
 static void load_python(void)
 {
 	if (dlsym(RTLD_DEFAULT, "PyCode_Type") && !load_companion("libsyncwatch-python.so", "syncwatch_python_start"))
 		sw_notice("Python lines: not recorded, libsyncwatch-python.so is missing");
 }
 
+/* All that needs the loader's lock: companions, the question whether CUDA is simulated, and libunwind. */
 static void use_loader(void)
 {
 	if (sw_preload_options()->gpu_timeline)
@@ -507,7 +501,7 @@ static void *load(void *unused)
 	return unused;
 }
 
-/* Where the line that begins so continues; NULL: there is none. */
+/* The rest of the line of a /proc text that begins with `name` (of `length` bytes); NULL: the text has no such line. */
 static const char *line_of(const char *text, const char *name, long length)
 {
 	for (; *text; text++) {
@@ -521,6 +515,7 @@ static const char *line_of(const char *text, const char *name, long length)
 }
 #define LINE_OF(text, name) line_of(text, "\n" name ":\t", sizeof name + 2)
 
+/* Reads a file of /proc, as far as there is room; always ends with NUL.  Returns the bytes or -errno. */
 static long read_text(const char *path, char *text, long room)
 {
 	const int fd = sw_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
@@ -681,7 +676,8 @@ void sw_host_sync_on(void)
 		__atomic_fetch_or(&header->flags, SW_FILE_HOST_SYNC, __ATOMIC_RELAXED);
 }
 
-static void fill(struct sw_file_header *h, uint64_t ticks_per_second)
+/* Fills the header of a new trace.  `ticks_per_second` is a first estimate, which the helper makes better with time. */
+static void fill_header(struct sw_file_header *h, uint64_t ticks_per_second)
 {
 	memcpy(h->magic, SW_FORMAT_MAGIC, sizeof h->magic);
 	h->major = SW_FORMAT_MAJOR;
@@ -737,6 +733,8 @@ static void create_isolated(void *error)
 	*(int *)error = create();
 }
 
+/* Creates the file under the first free name: PATH, PATH-2, ...; where a hundred are taken, names with the pid, which
+   no other process tries. */
 static int create_some(const char *path)
 {
 	int error = -EEXIST;
@@ -751,6 +749,7 @@ static int create_some(const char *path)
 	return error;
 }
 
+/* Removes the file again, as a job of the isolated thread. */
 static void discard(void *unused)
 {
 	(void)unused;
@@ -783,7 +782,7 @@ int sw_trace_open(const char *asked, const char *directory, uint64_t max_bytes)
 	if (error)
 		atomic_store(&sw_trace.ended, true);
 	else
-		fill(sw_trace.header, rate);
+		fill_header(sw_trace.header, rate);
 	if (!error && sw_trace.memory.inode)
 		sw_trace.header->flags |= SW_FILE_BEHIND;
 	return error;

@@ -113,10 +113,6 @@ bool sw_helper_load(uint64_t mask);
 /* Does libcuda export `syncwatch_simulated_cuda`? False until the helper has looked. */
 bool sw_helper_simulated(void);
 
-/* Finds a symbol of a companion that lies next to us, and loads the companion for it; NULL: it is missing.  Takes the
- * loader's lock. */
-void *sw_companion_symbol(const char *file, const char *name);
-
 /* In a fork child, where the parent's helper does not exist: forgets it, so that sw_helper_begin() starts a new one
    for the child's trace. */
 void sw_helper_forget(void);

@@ -86,13 +86,16 @@ bool sw_window_paused(void)
 
 uint32_t sw_window_captures;
 
+/* Do the options ask for windows at all?  Without any, all of the program is recorded. */
 static bool has_windows(void)
 {
 	const struct sw_preload_options *o = sw_preload_options();
 	return o->windows || o->paused || o->delay_ns || o->duration_ns;
 }
 
-static bool wanted(void)
+/* Should a window be open now?  An order of the user or of the program decides first, then --delay and --duration, then
+   what --capture names. */
+static bool should_be_open(void)
 {
 	const struct sw_preload_options *o = sw_preload_options();
 	const uint32_t order = atomic_load(&window.order);
@@ -105,7 +108,9 @@ static bool wanted(void)
 	return o->windows == SW_WINDOW_ALL || atomic_load(&window.ranges) > 0;
 }
 
-static uint32_t on_state(void)
+/* The state while a window is open; for Python functions one in which each call asks whether it is inside of the
+   function. */
+static uint32_t state_of_open_window(void)
 {
 	return sw_preload_options()->windows == SW_WINDOW_PYTHON ? SW_STATE_ON_ASKED : SW_STATE_ON;
 }
@@ -114,11 +119,12 @@ static uint32_t on_state(void)
 static void reconsider(void)
 {
 	uint32_t state = sw_process_state();
-	const bool open = wanted();
-	if (state == (open ? SW_STATE_PAUSED : on_state()))
+	const bool open = should_be_open();
+	if (state == (open ? SW_STATE_PAUSED : state_of_open_window()))
 		atomic_compare_exchange_strong(&sw_process_page->state, &state, SW_STATE_TURN);
 }
 
+/* Calls of all threads that were counted instead of recorded, since the trace began. */
 static uint64_t count_left_out(void)
 {
 	uint64_t calls = 0;
@@ -127,7 +133,9 @@ static uint64_t count_left_out(void)
 	return calls;
 }
 
-/* Two numbers at once: nobody else gets the one that stays unused. */
+/* Writes the record of an edge of a window; `opens`: of the beginning, which says which calls the pause left out. Takes
+   two sequence numbers at once: the records before and after the edge differ for certain, as no other record has the
+   first one. */
 static void write_cut(struct sw_writer *w, bool opens, uint32_t flags)
 {
 	struct sw_rec_cut *r = (struct sw_rec_cut *)sw_writer_describe(w, SW_REC_CUT, sizeof *r, false);
@@ -148,6 +156,7 @@ static void write_cut(struct sw_writer *w, bool opens, uint32_t flags)
 	window.left_out = left_out;
 }
 
+/* Keeps the number of windows in the header, times two; bit 0: the last one is still open. */
 static void say_in_header(void)
 {
 	const uint32_t was = sw_trace.header->windows, so_far = was ? was : SW_FILE_WINDOWS_WHOLE;
@@ -161,8 +170,8 @@ static void note_opening(void)
 		atomic_store(&window.opened_ns, sw_sys_monotonic());
 }
 
-/* Writes the CUT where a window opens or closes, and notes in the header what there is of windows. */
-static void turn(struct sw_writer *w, bool open)
+/* Writes the CUT record where a window opens or closes, and notes in the header how many windows there are. */
+static void write_edge(struct sw_writer *w, bool open)
 {
 	sw_counted_flush(w);
 	write_cut(w, open, open ? 0 : SW_CUT_BEGINS);
@@ -177,12 +186,13 @@ void sw_window_turn(void)
 	struct sw_thread *t = &sw_thread;
 	const uint64_t mask = sw_lock_enter(&window.lock);
 	uint32_t state = SW_STATE_TURN;
-	const bool open = wanted();
+	const bool open = should_be_open();
 	sw_thread_busy(t, 1);
 	if (sw_process_state() == state) {
 		if (open != window.open)
-			turn(t->writer, open);
-		atomic_compare_exchange_strong(&sw_process_page->state, &state, open ? on_state() : SW_STATE_PAUSED);
+			write_edge(t->writer, open);
+		atomic_compare_exchange_strong(&sw_process_page->state, &state,
+					       open ? state_of_open_window() : SW_STATE_PAUSED);
 	}
 	sw_thread_busy(t, 0);
 	sw_lock_leave(&window.lock, mask);
@@ -206,13 +216,13 @@ enum sw_recorder_state sw_window_begin(struct sw_writer *w)
 	sw_window_look(0);
 	if (has_windows())
 		sw_trace.header->windows = SW_FILE_WINDOWS_NONE;
-	if (!wanted())
-		turn(w, false);
+	if (!should_be_open())
+		write_edge(w, false);
 	else if (has_windows()) {
 		say_in_header();
 		note_opening();
 	}
-	return window.open ? (enum sw_recorder_state)on_state() : SW_STATE_PAUSED;
+	return window.open ? (enum sw_recorder_state)state_of_open_window() : SW_STATE_PAUSED;
 }
 
 void sw_window_end(struct sw_writer *w)
@@ -259,14 +269,15 @@ uint64_t sw_window_look(uint64_t most_ns)
 
 /* ---- what opens windows ------------------------------------------------------------------------------------------ */
 
-/* A range with the name begins: does it open a window (--steps)? */
-static bool counts(void)
+/* A range with the name of --capture begins: does it open a window, or has --steps left it out? */
+static bool is_wanted_entry(void)
 {
 	const struct sw_preload_options *o = sw_preload_options();
 	const uint64_t entry = atomic_fetch_add(&window.entries, 1) + 1;
 	return !o->steps || (entry > o->skip && entry - o->skip <= o->steps);
 }
 
+/* Changes the number of open ranges that keep a window open. */
 static void add_ranges(int32_t n)
 {
 	atomic_fetch_add(&window.ranges, n);
@@ -286,7 +297,7 @@ void sw_window_push(uint64_t domain, bool named)
 	for (uint32_t i = 0; i < DOMAINS; i++)
 		if (here.in[i].depth && here.in[i].domain == domain)
 			at = i;
-	named = named && counts();
+	named = named && is_wanted_entry();
 	for (uint32_t i = 0; named && at == DOMAINS && i < DOMAINS; i++)
 		if (!here.in[i].depth) {
 			here.in[i].domain = domain;
@@ -325,7 +336,7 @@ void sw_window_pop(uint64_t domain)
 
 void sw_window_start(uint64_t id, bool named)
 {
-	if (!named || !counts())
+	if (!named || !is_wanted_entry())
 		return;
 	for (uint32_t i = 0; i < STARTED; i++) {
 		uint64_t none = 0;
@@ -375,5 +386,5 @@ bool sw_window_order(enum sw_window_order order)
 		atomic_store(&window.order, order);
 		reconsider();
 	}
-	return wanted();
+	return should_be_open();
 }

@@ -29,6 +29,7 @@ static struct {
 /* Bytes at the end of each chunk that only a LOSS record may use. */
 #define LOSS_ROOM ((uint32_t)sizeof(struct sw_rec_loss))
 
+/* Does the record lie in this chunk? */
 static bool holds_record(const uint8_t *chunk, const void *record)
 {
 	return (const uint8_t *)record >= chunk && (const uint8_t *)record < chunk + SW_CHUNK_BYTES;
@@ -69,7 +70,9 @@ static bool leave_chunk(struct sw_writer *w)
 	return true;
 }
 
-static void move_to(struct sw_writer *w, uint8_t *chunk)
+/* Begins a chunk: fills its header, whose magic comes last, and lets the writer write there.  References to earlier
+   launches do not go beyond a chunk, so it notes where its ids begin. */
+static void begin_chunk(struct sw_writer *w, uint8_t *chunk)
 {
 	struct sw_chunk_header *h = (struct sw_chunk_header *)chunk;
 	h->writer = w->id;
@@ -82,6 +85,8 @@ static void move_to(struct sw_writer *w, uint8_t *chunk)
 	w->end = SW_CHUNK_RECORDS_END - LOSS_ROOM;
 }
 
+/* Replaces the full chunk by a new one.  False: there is none, or the old one cannot be left; the caller loses its
+   record. */
 static bool next_chunk(struct sw_writer *w)
 {
 	enum sw_loss_why why = SW_LOSS_OTHER;
@@ -95,7 +100,7 @@ static bool next_chunk(struct sw_writer *w)
 	atomic_signal_fence(memory_order_seq_cst);
 	bool left = leave_chunk(w);
 	if (left)
-		move_to(w, chunk);
+		begin_chunk(w, chunk);
 	atomic_signal_fence(memory_order_seq_cst);
 	w->moving = false;
 	if (!left)
@@ -168,6 +173,8 @@ void sw_writer_write_missed(struct sw_writer *w)
 
 /* ---- records ---------------------------------------------------------------------------------------------------- */
 
+/* Writes a pair of the trace's clock and CLOCK_MONOTONIC at the beginning of each chunk, by which a reader converts
+   ticks. */
 static void write_clock(struct sw_writer *w)
 {
 	struct sw_rec_clock *r = (struct sw_rec_clock *)sw_writer_describe(w, SW_REC_CLOCK, sizeof *r, false);
@@ -250,6 +257,7 @@ void sw_writer_abandon(struct sw_writer *w)
 
 /* ---- threads ---------------------------------------------------------------------------------------------------- */
 
+/* A new writer, in memory from the kernel as the program's allocator must not be called here.  Under the lock. */
 static struct sw_writer *make_writer(void)
 {
 	int error;
@@ -262,6 +270,7 @@ static struct sw_writer *make_writer(void)
 	return w;
 }
 
+/* Writes the record that announces the thread: its number in the trace, tid and name. */
 static void write_thread(struct sw_writer *w, uint32_t number)
 {
 	char name[16] = "";
@@ -295,7 +304,7 @@ static void write_start(struct sw_writer *w, struct sw_thread *thread)
 	sw_writer_commit(w);
 }
 
-/* Under the lock. */
+/* Lets the next thread that needs one have the writer.  Under the lock. */
 static void put_free(struct sw_writer *w)
 {
 	w->tid = 0;
@@ -324,6 +333,8 @@ static void look_for_ended(void)
 	pool.look_again = 2 * live + 16;
 }
 
+/* A writer for the calling thread, one that an ended thread left if there is any.  *number: the thread's number in the
+   trace, given here if it is 0. */
 static struct sw_writer *take_writer(uint32_t *number)
 {
 	const uint32_t tid = (uint32_t)syscall(SYS_gettid);

@@ -29,6 +29,7 @@ static struct sw_fence last;
 static bool worked;
 static CUcontext home;
 
+/* A stream that was given work; `thread`: of a per-thread default stream, else 0. */
 static struct known *find_stream(CUstream stream, uint32_t thread)
 {
 	for (uint32_t i = 0; i < n_known; i++)
@@ -44,12 +45,14 @@ static CUevent new_event(void)
 	return make && make(&event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS ? event : NULL;
 }
 
+/* Makes all later work of the stream wait for the event. */
 static bool order_stream(CUstream stream, CUevent event)
 {
 	__typeof__(&cuStreamWaitEvent) wait = SW_SAVINGS_REAL(cuStreamWaitEvent);
 	return wait && wait(stream, event, CU_EVENT_WAIT_DEFAULT) == CUDA_SUCCESS;
 }
 
+/* Is the context current in which our events and stream were made?  Fences work there only. */
 static bool at_home(void)
 {
 	__typeof__(&cuCtxGetCurrent) ask = SW_SAVINGS_REAL(cuCtxGetCurrent);
@@ -98,7 +101,8 @@ void sw_fences_break(void)
 	broken = true;
 }
 
-/* Streams of other threads cannot be named here. */
+/* Makes our stream wait for all work of the program's streams.  False: refused, or another thread's per-thread stream
+   has work, which cannot be named here. */
 static bool join_all(void)
 {
 	__typeof__(&cuEventRecord) record = SW_SAVINGS_REAL(cuEventRecord);
@@ -124,6 +128,7 @@ static bool put_alone(struct sw_fence *fence)
 	return record(fence->event, fence->stream) == CUDA_SUCCESS;
 }
 
+/* Puts a fence by joining all streams in one of ours. */
 static bool put_joined(struct sw_fence *fence)
 {
 	__typeof__(&cuStreamCreate) make = SW_SAVINGS_REAL(cuStreamCreate);
@@ -133,6 +138,7 @@ static bool put_joined(struct sw_fence *fence)
 	return join_all() && record(fence->event, join) == CUDA_SUCCESS;
 }
 
+/* Puts a new fence: an event that stands for all work so far. */
 static bool renew_fence(struct sw_fence *fence)
 {
 	fence->event = fence->event ? fence->event : new_event();

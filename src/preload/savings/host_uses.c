@@ -20,12 +20,13 @@ bool sw_host_uses_whole_pages(uint64_t address, uint64_t bytes)
 	return address % PAGE == 0 && bytes % PAGE == 0;
 }
 
-/* Notes that a copy of other bytes than whole pages was made, of which the guard may miss uses. */
+/* Was a copy of other bytes than whole pages made, of which the guard may miss uses? */
 static bool host_uses_missed(void)
 {
 	return atomic_load(&missed);
 }
 
+/* Is this pinned memory of the host? */
 static bool is_pinned(uint64_t address)
 {
 	__typeof__(&cuPointerGetAttribute) ask = SW_SAVINGS_REAL(cuPointerGetAttribute);
@@ -34,6 +35,7 @@ static bool is_pinned(uint64_t address)
 	       type == CU_MEMORYTYPE_HOST;
 }
 
+/* Does pinned memory share its first or last page with other bytes?  The guard protects whole pages only. */
 static bool shares_pages(uint64_t address, uint64_t bytes)
 {
 	return !sw_host_uses_whole_pages(address, bytes) && is_pinned(address);
@@ -59,12 +61,15 @@ static bool may_be_missed(const struct sw_rec *rec)
 	}
 }
 
-/* The streams that the host still waits for are left out: their memory stays protected for longer than it need be. */
+/* True: the guard hears nothing of this wait, as it is left out.  The streams that the host still waits for are left
+   out as well: their memory stays protected for longer than it need be. */
 static bool tell_wait(const struct sw_plan_site *site)
 {
 	return site->change == SW_CHANGE_SKIP || site->change == SW_CHANGE_NARROW;
 }
 
+/* Tells the guard of the asynchronous copy or set (`bytes` of record) that is made in place of a blocking one.  False:
+   it is made as recorded. */
 static bool tell_asynchronous(const struct sw_plan_site *site, const struct sw_rec *rec, size_t bytes,
 			      const struct sw_companion_hooks *guard)
 {
@@ -127,7 +132,7 @@ void sw_host_uses_end(void)
 
 static _Atomic(CUevent) events[SW_PLAN_SITES][SW_PLAN_NEEDS];
 
-/* One for each need, made at its first use. */
+/* The event for one of the site's needs, made at its first use. */
 static CUevent event_of(const struct sw_plan_site *site, uint32_t need)
 {
 	__typeof__(&cuEventCreate) make = SW_SAVINGS_REAL(cuEventCreate);
@@ -162,6 +167,7 @@ static bool without_host(const struct sw_plan_site *site)
 	return !site->value && sw_confirm_plan.changes.guard == SW_PLAN_GUARDED && !host_uses_missed();
 }
 
+/* Waits only for what the plan says the program needs: streams for each other, the host for some streams. */
 static CUresult narrow_wait(const struct sw_plan_site *site, const CUstream *from, const CUstream *to,
 			    const CUevent *event)
 {

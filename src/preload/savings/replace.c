@@ -28,7 +28,8 @@ static struct block blocks[BLOCKS];
 static uint32_t n_blocks; /* slots that were ever used */
 static uint64_t kept_bytes;
 
-/* The block of that kind that was kept first, as its work ends first; NULL: none. */
+/* A kept block of that kind, size and flags that was kept first, as its work ends first; NULL: none.  `host`: only if
+   its work has ended.  Under the lock. */
 static struct block *take_block(uint32_t kind, uint64_t bytes, unsigned flags, bool host)
 {
 	static uint32_t from;
@@ -82,7 +83,7 @@ static void kept_made(uint32_t kind, uint64_t bytes, unsigned flags, uint64_t ad
 	sw_lock_leave(&kept_lock, mask);
 }
 
-/* False: it must be freed. */
+/* Keeps a block that the program frees, behind a fence of all work so far.  False: it must be freed. */
 static bool kept_give(uint64_t address)
 {
 	const uint64_t mask = sw_lock_enter(&kept_lock);
@@ -114,7 +115,7 @@ static void kept_gone(uint64_t address)
 	sw_lock_leave(&kept_lock, mask);
 }
 
-/* Frees what is kept on the device; false: nothing.  The device is full: what is kept goes. */
+/* The device is full: frees what is kept there.  False: nothing was. */
 static bool kept_drop(void)
 {
 	__typeof__(&cuMemFree_v2) release = SW_SAVINGS_REAL(cuMemFree_v2);
@@ -152,6 +153,7 @@ static CUstream own;
 static CUcontext stream_home;
 static __thread bool of_host __attribute__((tls_model("initial-exec"))); /* the launch to come gets such an address */
 
+/* Which memory CUDA takes the address for; 0: none that it knows. */
 static CUmemorytype type_of(uint64_t address)
 {
 	__typeof__(&cuPointerGetAttribute) ask = SW_SAVINGS_REAL(cuPointerGetAttribute);
@@ -159,6 +161,7 @@ static CUmemorytype type_of(uint64_t address)
 	return ask && ask(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)address) == CUDA_SUCCESS ? type : 0;
 }
 
+/* Is this managed memory?  If the driver does not say, yes. */
 static bool is_managed(uint64_t address)
 {
 	__typeof__(&cuPointerGetAttribute) ask = SW_SAVINGS_REAL(cuPointerGetAttribute);
@@ -171,6 +174,7 @@ bool sw_own_stream_device(uint64_t address)
 	return type_of(address) == CU_MEMORYTYPE_DEVICE && !is_managed(address);
 }
 
+/* Does the plan move work to a stream of ours? */
 static bool plans_launches(void)
 {
 	for (uint32_t i = 0; i < sw_confirm_plan.changes.sites; i++)
@@ -191,6 +195,7 @@ void sw_own_stream_parameters(const void *block, size_t bytes)
 	}
 }
 
+/* May the launch that comes next go to another stream?  Not if a parameter leads to memory of the host. */
 static bool own_stream_launch_may_move(void)
 {
 	return !of_host;
@@ -228,6 +233,7 @@ static struct range {
 } ranges[RANGES];
 static _Atomic uint32_t n_ranges; /* in use, those that are pinned after all left out */
 
+/* Notes memory that the program wants to register and that stays pageable.  False: it must be registered. */
 static bool unpinned_add(void *at, size_t bytes, unsigned flags)
 {
 	bool good = false;
@@ -245,6 +251,7 @@ static bool unpinned_add(void *at, size_t bytes, unsigned flags)
 	return good;
 }
 
+/* The noted range that holds the address; under the lock. */
 static struct range *find_unpinned(uint64_t address)
 {
 	for (uint32_t i = 0; i < RANGES; i++)
@@ -253,7 +260,7 @@ static struct range *find_unpinned(uint64_t address)
 	return NULL;
 }
 
-/* True: there was nothing to release. */
+/* The program unregisters memory.  True: there was nothing to release, as it was never registered. */
 static bool unpinned_drop(void *at)
 {
 	const uint64_t mask = sw_lock_enter(&unpinned_lock);
@@ -280,6 +287,7 @@ bool sw_unpinned_has(uint64_t address)
 	return has;
 }
 
+/* Registers memory after all, since a kernel gets its address. */
 static void pin_left_out(uint64_t address)
 {
 	__typeof__(&cuMemHostRegister_v2) enlist = SW_SAVINGS_REAL(cuMemHostRegister_v2);
@@ -330,6 +338,7 @@ WAIT(cuStreamSynchronize_ptsz, (CUstream stream), (stream))
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
+/* Allocates, or takes a kept block of that size. */
 static CUresult CUDAAPI change_cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
 {
 	__typeof__(&cuMemAlloc_v2) real = SW_SAVINGS_REAL(cuMemAlloc_v2);
@@ -349,6 +358,7 @@ static CUresult CUDAAPI change_cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
 	return status;
 }
 
+/* Frees, or keeps the block for the next allocation. */
 static CUresult CUDAAPI change_cuMemFree_v2(CUdeviceptr at)
 {
 	__typeof__(&cuMemFree_v2) real = SW_SAVINGS_REAL(cuMemFree_v2);
@@ -362,6 +372,7 @@ static CUresult CUDAAPI change_cuMemFree_v2(CUdeviceptr at)
 	return status;
 }
 
+/* Allocates pinned memory, or takes a kept block whose work has ended. */
 static CUresult CUDAAPI change_cuMemHostAlloc(void **out, size_t bytes, unsigned flags)
 {
 	__typeof__(&cuMemHostAlloc) real = SW_SAVINGS_REAL(cuMemHostAlloc);
@@ -378,6 +389,7 @@ static CUresult CUDAAPI change_cuMemHostAlloc(void **out, size_t bytes, unsigned
 	return status;
 }
 
+/* Frees pinned memory, or keeps it. */
 static CUresult CUDAAPI change_cuMemFreeHost(void *at)
 {
 	__typeof__(&cuMemFreeHost) real = SW_SAVINGS_REAL(cuMemFreeHost);
@@ -391,6 +403,7 @@ static CUresult CUDAAPI change_cuMemFreeHost(void *at)
 	return status;
 }
 
+/* Registers memory, or leaves it pageable where the plan says so. */
 static CUresult CUDAAPI change_cuMemHostRegister_v2(void *at, size_t bytes, unsigned flags)
 {
 	__typeof__(&cuMemHostRegister_v2) real = SW_SAVINGS_REAL(cuMemHostRegister_v2);
@@ -494,6 +507,7 @@ SET_ASYNC(cuMemsetD32Async, unsigned)
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
+/* Launches, on a stream of ours where the plan says so and the parameters allow it. */
 static CUresult CUDAAPI change_cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
 					      unsigned by, unsigned bz, unsigned shared, CUstream stream, void **params,
 					      void **extra)
@@ -507,6 +521,7 @@ static CUresult CUDAAPI change_cuLaunchKernel(CUfunction f, unsigned gx, unsigne
 	return status;
 }
 
+/* As change_cuLaunchKernel(), with the stream in the configuration. */
 static CUresult CUDAAPI change_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **params, void **extra)
 {
 	const struct sw_plan_site *site = config ? sw_savings_enter(SW_ID_cuLaunchKernelEx) : NULL;
@@ -520,6 +535,7 @@ static CUresult CUDAAPI change_cuLaunchKernelEx(const CUlaunchConfig *config, CU
 
 /* ---- limits ------------------------------------------------------------------------------------------------------ */
 
+/* Sets a limit, or leaves it as it is where sw_limits_prepare() has set it large enough. */
 static CUresult CUDAAPI change_cuCtxSetLimit(CUlimit limit, size_t value)
 {
 	const struct sw_plan_site *site = sw_savings_enter(SW_ID_cuCtxSetLimit);
@@ -583,6 +599,7 @@ static const struct {
 	REPLACED(cuCtxSetLimit),
 };
 
+/* Does the plan change calls of this entry point, or make one of the changes `also`? */
 static bool is_planned(uint32_t id, uint32_t also)
 {
 	for (uint32_t i = 0; i < sw_confirm_plan.changes.sites; i++) {
@@ -622,6 +639,7 @@ void sw_limits_prepare(void)
 	}
 }
 
+/* Is the limit that the site wants to set already as large? */
 static bool limits_hold(const struct sw_plan_site *site, CUlimit limit, size_t value)
 {
 	return site->change == SW_CHANGE_LIMIT && atomic_load(&set) && limit == CU_LIMIT_STACK_SIZE &&

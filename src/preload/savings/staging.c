@@ -36,7 +36,7 @@ static uint64_t now_ns(void)
 	return sw_sys_monotonic() - atomic_load(&once_ns);
 }
 
-/* Chooses the calls that are marked: equal ones in each run, and fewer the more there are. */
+/* Is the nth call of a site marked?  Equal ones in each run, and fewer the more there are. */
 static bool is_kept(uint32_t nth)
 {
 	return nth <= 1024 || (nth <= 16384 && nth % 16 == 0) || nth % 1024 == 0;
@@ -72,7 +72,7 @@ static void marks_once(uint64_t ns)
 	atomic_fetch_add(&once_ns, ns);
 }
 
-/* `last_ns`: when the last call of all returned. */
+/* Writes all marks and the end of the stretch.  `last_ns`: when the last call of all returned. */
 static void marks_end(uint64_t last_ns)
 {
 	const uint32_t n = atomic_load(&n_marks);
@@ -103,20 +103,11 @@ static struct {
 	_Atomic uint64_t handle;
 } streams[SW_PLAN_STREAMS];
 
-static _Atomic bool capture_open;
+static _Atomic bool capture_open; /* then every call is made as it is */
 static __thread bool busy __attribute__((tls_model("initial-exec")));
 
-/* While a stream is captured every call is made as it is. */
-static void savings_capturing(bool now)
-{
-	atomic_store(&capture_open, now);
-}
-
-static bool savings_captures(void)
-{
-	return atomic_load(&capture_open);
-}
-
+/* The site of the plan that the call in progress is of: by entry point and call stack, else the one for all other calls
+   of the entry point; NULL: none, or a stream is captured. */
 static const struct sw_plan_site *find_site(uint32_t id)
 {
 	const struct sw_plan_changes *plan = &sw_confirm_plan.changes;
@@ -163,6 +154,7 @@ void sw_savings_leave(const struct sw_plan_site *site, bool changed)
 	busy = false;
 }
 
+/* Writes how many calls of each site were made otherwise. */
 static void savings_tell_sites(void)
 {
 	for (uint32_t i = 0; i < sw_confirm_plan.changes.sites; i++)
@@ -197,6 +189,7 @@ static void savings_stream_made(const struct sw_rec *rec)
 	}
 }
 
+/* The stream was destroyed: its handle may come again for another one. */
 static void savings_stream_gone(uint64_t handle)
 {
 	for (uint32_t i = 0; i < sw_confirm_plan.changes.streams; i++) {
@@ -228,6 +221,7 @@ static _Atomic bool made, in_order;
 static _Atomic uint32_t n_owed;
 static uint64_t n_spoilt, n_unknown;
 
+/* Does the plan send copies through pinned buffers? */
 static bool plan_stages(void)
 {
 	for (uint32_t i = 0; i < sw_confirm_plan.changes.sites; i++) {
@@ -238,7 +232,7 @@ static bool plan_stages(void)
 	return false;
 }
 
-/* Before the first work: pinning takes its time, and is done once. */
+/* Pins the ring of buffers before the first work, as that takes time and is done once. */
 static void staging_prepare(void)
 {
 	__typeof__(&cuMemHostAlloc) pin = SW_SAVINGS_REAL(cuMemHostAlloc);
@@ -264,6 +258,7 @@ static void staging_prepare(void)
 	}
 }
 
+/* Writes the bytes of a finished copy to where the program wanted them. */
 static void deliver_slot(struct slot *slot)
 {
 	memcpy(slot->to, slot->at, slot->bytes);
@@ -305,7 +300,8 @@ static void staging_in_order(void)
 		staging_finish();
 }
 
-static uint64_t hash_of_staging(const uint8_t *at, uint64_t bytes)
+/* A hash of any number of bytes. */
+static uint64_t hash_of_bytes(const uint8_t *at, uint64_t bytes)
 {
 	const uint64_t words = bytes & ~7ull;
 	return sw_hash_bytes(words ? sw_hash_words(at, words) : SW_FNV_START, at + words, bytes - words);
@@ -314,7 +310,7 @@ static uint64_t hash_of_staging(const uint8_t *at, uint64_t bytes)
 /* Compares the bytes that came back to a slot with their hash, and counts those that differ. */
 static void compare_slot(struct slot *slot)
 {
-	n_spoilt += hash_of_staging(slot->at, slot->bytes) != slot->hash;
+	n_spoilt += hash_of_bytes(slot->at, slot->bytes) != slot->hash;
 	slot->checked = false;
 }
 
@@ -329,7 +325,7 @@ static void staging_compare(void)
 	sw_lock_leave(&staging_lock, mask);
 }
 
-/* So many were other bytes; so many are not known. */
+/* How many checked copies brought other bytes than the memory held (*spoilt), and of how many that is not known. */
 static void staging_spoilt(uint64_t *spoilt, uint64_t *unknown)
 {
 	const uint64_t mask = sw_lock_enter(&staging_lock);
@@ -340,7 +336,8 @@ static void staging_spoilt(uint64_t *spoilt, uint64_t *unknown)
 	sw_lock_leave(&staging_lock, mask);
 }
 
-/* Each slot in turn: the oldest is done first.  Waits for it where the ring is full. */
+/* The next slot of the ring, the one used longest ago, whose copy is done first; waits for it.  NULL: there is no
+   ring. */
 static struct slot *take_slot(void)
 {
 	__typeof__(&cuEventSynchronize) wait = SW_SAVINGS_REAL(cuEventSynchronize);
@@ -356,12 +353,14 @@ static struct slot *take_slot(void)
 	return slot;
 }
 
+/* Runs as a host function after a copy to the host: the program's memory gets its bytes in stream order. */
 static void CUDA_CB bring_bytes(void *arg)
 {
 	const struct slot *slot = arg;
 	memcpy(slot->to, slot->at, slot->bytes);
 }
 
+/* Copies to the device from the slot, into which the bytes are taken at once. */
 static CUresult to_device(struct slot *slot, const struct sw_savings_copy *c)
 {
 	__typeof__(&cuMemcpyHtoDAsync_v2) copy = SW_SAVINGS_REAL(cuMemcpyHtoDAsync_v2);
@@ -371,6 +370,7 @@ static CUresult to_device(struct slot *slot, const struct sw_savings_copy *c)
 	return copy(c->dst, slot->at, c->bytes, c->stream);
 }
 
+/* Copies from the device to the slot; the program's memory gets the bytes later. */
 static CUresult to_host(struct slot *slot, const struct sw_savings_copy *c)
 {
 	__typeof__(&cuMemcpyDtoHAsync_v2) copy = SW_SAVINGS_REAL(cuMemcpyDtoHAsync_v2);
@@ -387,6 +387,7 @@ static CUresult to_host(struct slot *slot, const struct sw_savings_copy *c)
 	return CUDA_SUCCESS;
 }
 
+/* Is this memory that CUDA does not know? */
 static bool staging_pageable(uint64_t address)
 {
 	__typeof__(&cuPointerGetAttribute) ask = SW_SAVINGS_REAL(cuPointerGetAttribute);
@@ -394,6 +395,7 @@ static bool staging_pageable(uint64_t address)
 	return ask && ask(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)address) == CUDA_ERROR_INVALID_VALUE;
 }
 
+/* Is this device memory? */
 static bool on_device(uint64_t address)
 {
 	__typeof__(&cuPointerGetAttribute) ask = SW_SAVINGS_REAL(cuPointerGetAttribute);
@@ -402,10 +404,8 @@ static bool on_device(uint64_t address)
 	       type == CU_MEMORYTYPE_DEVICE;
 }
 
-/*
- * False: it was not made, or only in part.  From the host to the device, or to pageable memory of the host: pinned
- * memory can be read at once by a program that knows of the copy.
- */
+/* Makes a copy through a pinned buffer.  False: it was not made, or only in part.  From the host to the device, or to
+   pageable memory of the host: pinned memory can be read at once by a program that knows of the copy. */
 static bool staging_copy(const struct sw_savings_copy *c)
 {
 	__typeof__(&cuEventRecord) record = SW_SAVINGS_REAL(cuEventRecord);
@@ -478,6 +478,7 @@ static uint64_t high_of(uint64_t at, uint64_t bytes)
 	return (at + bytes + PAGE - 1) / PAGE * PAGE;
 }
 
+/* A hash of some words of the memory, spread evenly, by which a new content is found out. */
 static uint64_t words_of(uint64_t at, uint64_t bytes)
 {
 	const uint64_t words = bytes / sizeof(uint64_t), step = words / SAMPLES + 1;
@@ -488,6 +489,7 @@ static uint64_t words_of(uint64_t at, uint64_t bytes)
 	return hash;
 }
 
+/* The entry of these bytes, or a fresh one; NULL: all are taken. */
 static struct range *find_pinned(uint64_t at, uint64_t bytes)
 {
 	struct range *slot = NULL;
@@ -501,6 +503,7 @@ static struct range *find_pinned(uint64_t at, uint64_t bytes)
 	return slot;
 }
 
+/* Pins the memory if it is pageable; the time counts as what the change does once. */
 static void pin_range(struct range *range, uint64_t bytes)
 {
 	__typeof__(&cuMemHostRegister_v2) enlist = SW_SAVINGS_REAL(cuMemHostRegister_v2);
@@ -516,7 +519,7 @@ static void pin_range(struct range *range, uint64_t bytes)
 	marks_once(sw_sys_monotonic() - begun);
 }
 
-/* Copies from it may still run. */
+/* Makes the memory pageable again, once copies from it, which may still run, are done. */
 static void unpin_range(struct range *range)
 {
 	__typeof__(&cuMemHostUnregister) delist = SW_SAVINGS_REAL(cuMemHostUnregister);
@@ -544,13 +547,6 @@ static bool range_ready(struct range *range, uint64_t bytes)
 	return false;
 }
 
-static uint64_t hash_of_pinned(const struct sw_savings_copy *c)
-{
-	const uint64_t words = c->bytes & ~7ull;
-	const char *at = (const char *)(uintptr_t)c->src;
-	return sw_hash_bytes(words ? sw_hash_words(at, words) : SW_FNV_START, at + words, c->bytes - words);
-}
-
 /* A copy of pageable memory to the device, from memory that is pinned for it.  False: it was not made. */
 static bool pinned_copy(const struct sw_savings_copy *c)
 {
@@ -563,7 +559,8 @@ static bool pinned_copy(const struct sw_savings_copy *c)
 	sw_lock_leave(&pinned_lock, mask);
 	if (!good)
 		return false;
-	const uint64_t hash = sw_confirm_plan.changes.outputs ? hash_of_pinned(c) : 0;
+	const uint64_t hash =
+		sw_confirm_plan.changes.outputs ? hash_of_bytes((const uint8_t *)(uintptr_t)c->src, c->bytes) : 0;
 	if (copy(c->dst, (const void *)(uintptr_t)c->src, c->bytes, c->stream) != CUDA_SUCCESS)
 		return false;
 	if (sw_confirm_plan.changes.outputs)
@@ -598,6 +595,7 @@ void sw_pinned_release(const void *at, uint64_t bytes)
 	sw_lock_leave(&pinned_lock, mask);
 }
 
+/* Writes how much memory was pinned, and whether copies from it brought what it held. */
 static void pinned_end(void)
 {
 	uint64_t spoilt, unknown;
@@ -619,6 +617,7 @@ static __thread bool timing_counts __attribute__((tls_model("initial-exec")));
 static __thread bool waits __attribute__((tls_model("initial-exec")));
 static __thread bool waits_for_all __attribute__((tls_model("initial-exec")));
 
+/* Does the call give a device something to do? */
 static bool is_work(const struct sw_rec *rec)
 {
 	switch (rec->kind) {
@@ -634,6 +633,7 @@ static bool is_work(const struct sw_rec *rec)
 	}
 }
 
+/* Notes the begin of the first work, and what the call in progress waits for. */
 static void time_call(const struct sw_rec *rec)
 {
 	uint64_t never = 0;
@@ -664,6 +664,7 @@ static void prepare_buffers(const struct sw_rec *rec)
 	staging_prepare();
 }
 
+/* Keeps streams and fences up to date with a call that makes, destroys or uses a stream. */
 static void note_streams(const struct sw_rec *rec, CUstream stream)
 {
 	const uint64_t handle = ((const struct sw_rec_stream *)(const void *)rec)->stream;
@@ -692,7 +693,7 @@ void sw_savings_record(const struct sw_rec *rec, CUstream stream, bool capturing
 {
 	if (!atomic_exchange(&installed, true))
 		sw_savings_install();
-	savings_capturing(capturing);
+	atomic_store(&capture_open, capturing);
 	if (!capturing) {
 		prepare_buffers(rec);
 		note_streams(rec, stream);
@@ -741,13 +742,14 @@ void sw_savings_end(void)
 /* Copies that are made otherwise: those of planned sites, and those of memory that the program pins and the plan
    leaves pageable. */
 
-/* The bytes are protected as long as they are in flight: those of a page that other bytes share are not. */
+/* The bytes are guarded as long as they are in flight: those of a page that other bytes share are not. */
 bool sw_savings_may_be_asynchronous(const struct sw_plan_site *site, uint64_t address, uint64_t bytes)
 {
 	return site->change == SW_CHANGE_ASYNC && sw_confirm_plan.changes.guard == SW_PLAN_GUARDED &&
 	       sw_host_uses_whole_pages(address, bytes) && !staging_pageable(address);
 }
 
+/* Makes a copy to the host that the program waits for without the wait.  False: not made. */
 static bool copy_asynchronously(const struct sw_plan_site *site, const struct sw_savings_copy *c)
 {
 	__typeof__(&cuMemcpyDtoHAsync_v2) copy = SW_SAVINGS_REAL(cuMemcpyDtoHAsync_v2);
@@ -755,6 +757,7 @@ static bool copy_asynchronously(const struct sw_plan_site *site, const struct sw
 	       copy((void *)(uintptr_t)c->dst, c->src, c->bytes, c->stream) == CUDA_SUCCESS;
 }
 
+/* Makes a copy within device memory on a stream of ours.  False: not made. */
 static bool on_own_stream(const struct sw_plan_site *site, const struct sw_savings_copy *c)
 {
 	__typeof__(&cuMemcpyDtoDAsync_v2) copy = SW_SAVINGS_REAL(cuMemcpyDtoDAsync_v2);
@@ -767,7 +770,7 @@ bool sw_savings_copy(uint32_t id, const struct sw_savings_copy *copy)
 {
 	const struct sw_plan_site *site = sw_savings_enter(id);
 	bool changed = false;
-	if (savings_captures())
+	if (atomic_load(&capture_open))
 		return false;
 	/* Memory that a copy writes stays pageable: the program may read it when the call returns. */
 	sw_pinned_release((const void *)(uintptr_t)copy->dst, copy->bytes);

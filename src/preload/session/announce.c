@@ -77,6 +77,7 @@ static long above_streams(long fd)
 	return moved;
 }
 
+/* Maps the file on which processes count what must reach `run` in any case; NULL: it cannot be had. */
 static struct sw_announce_board *map_board(void)
 {
 	char path[SW_ANNOUNCE_FOLDER + 16];
@@ -114,6 +115,8 @@ bool sw_announce_wanted(void)
 	return run.value != NULL;
 }
 
+/* The socket of `run`: in its folder, or its abstract name, for processes that cannot see the folder.  Returns the
+   address's length. */
 static socklen_t address_of(struct sockaddr_un *address, bool abstract)
 {
 	*address = (struct sockaddr_un){.sun_family = AF_UNIX};
@@ -152,7 +155,7 @@ static bool is_ours(long fd)
 	return server.uid == 0 || server.uid == (uid_t)system_call(SYS_geteuid, 0, 0, 0, 0, 0, 0);
 }
 
-/* `passed`: descriptors, the first `n`. */
+/* Sends one message; `passed`: descriptors, the first `n` of which go with it. */
 static long send_message(long fd, struct sw_announce_message *message, const int passed[2], size_t n)
 {
 	struct iovec part = {message, offsetof(struct sw_announce_message, text) + message->text_bytes};
@@ -198,6 +201,7 @@ static bool deliver_message(struct sw_announce_message *message, const int passe
 	return whole;
 }
 
+/* Completes a message with nonce, pid and text, and sends it. */
 static bool announce_text(struct sw_announce_message *message, const int passed[2], size_t n, const char *text)
 {
 	const size_t bytes = strnlen(text, SW_ANNOUNCE_TEXT);
@@ -253,6 +257,7 @@ void sw_announce_failed(const char *why)
 
 /* ---- environments ------------------------------------------------------------------------------------------------ */
 
+/* The value of a variable in an environment; NULL: it is not set. */
 static const char *find_variable(char *const environment[], const char *name)
 {
 	const size_t n = strlen(name);

@@ -28,6 +28,7 @@ static struct {
 #undef REAL
 } real;
 
+/* Finds libc's functions, which ours call. */
 static void find_real(void)
 {
 	const int saved = errno;
@@ -46,6 +47,7 @@ static void find_functions(void)
 	find_real();
 }
 
+/* When an image is loaded: tells `run` that it has begun, and whether the recorder is in it. */
 static __attribute__((constructor)) void begin(void)
 {
 	char file[SW_ANNOUNCE_TEXT];
@@ -60,7 +62,8 @@ static __attribute__((constructor)) void begin(void)
 	errno = saved;
 }
 
-/* Where a relative path starts is known here alone: makes it absolute if there is room. */
+/* Tells `run` that another image starts, and what its environment lacks to be recorded.  Where a relative path starts
+   is known here alone: makes it absolute if there is room. */
 static void announce_start(enum sw_announce_kind kind, uint32_t flags, pid_t pid, const char *file,
 			   char *const environment[])
 {
@@ -80,12 +83,14 @@ static void announce_start(enum sw_announce_kind kind, uint32_t flags, pid_t pid
 	errno = saved;
 }
 
+/* This process is about to become another image. */
 static void announce_exec(uint32_t flags, const char *file, char *const environment[])
 {
 	if (sw_announce_wanted())
 		announce_start(SW_ANNOUNCE_EXEC, flags, 0, file, environment);
 }
 
+/* exec returned, so it failed. */
 static int announce_failure(int result)
 {
 	sw_announce(SW_ANNOUNCE_EXEC_FAILED, 0, 0, "");
@@ -120,6 +125,7 @@ PUBLIC int execvpe(const char *file, char *const arguments[], char *const enviro
 	return announce_failure(real.execvpe(file, arguments, environment));
 }
 
+/* As announce_exec(), for an image that is given as a descriptor. */
 static void announce_descriptor(int fd, char *const environment[])
 {
 	char link[32], path[SW_ANNOUNCE_TEXT];
@@ -159,6 +165,7 @@ static size_t count_words(va_list ap)
 	return n;
 }
 
+/* Collects the arguments of execl() as an array, as execv() takes them. */
 static void collect_words(char **out, const char *first, va_list ap)
 {
 	*out++ = (char *)first;

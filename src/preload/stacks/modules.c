@@ -62,6 +62,7 @@ static void find_build_id(struct layout *out, const uint8_t *notes, size_t bytes
 	}
 }
 
+/* Where an object is mapped, from its first to its last segment, and its build id. */
 static struct layout lay_out(const struct dl_phdr_info *info)
 {
 	struct layout l = {.start = UINT64_MAX};
@@ -78,6 +79,7 @@ static struct layout lay_out(const struct dl_phdr_info *info)
 	return l;
 }
 
+/* Path of a loaded object; the program itself, which comes first, has none in the loader's list. */
 static const char *path_of(const struct dl_phdr_info *info, bool first, char *buffer, size_t room)
 {
 	if (!first || info->dlpi_name[0])
@@ -87,7 +89,8 @@ static const char *path_of(const struct dl_phdr_info *info, bool first, char *bu
 	return buffer;
 }
 
-static void describe(struct sw_writer *w, const struct dl_phdr_info *info, const char *path)
+/* Writes the MODULE record of an object; remembers the path of the one that this code is in. */
+static void write_module(struct sw_writer *w, const struct dl_phdr_info *info, const char *path)
 {
 	struct layout l = lay_out(info);
 	size_t length = strlen(path), padded = (l.build_id_bytes + 7u) & ~7u;
@@ -108,6 +111,8 @@ static void describe(struct sw_writer *w, const struct dl_phdr_info *info, const
 	sw_writer_commit(w);
 }
 
+/* For dl_iterate_phdr(): marks objects that are known as seen in this round, and describes new ones.  Stops at the
+   first where the loader's counters say that nothing changed. */
 static int visit_module(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct visit *v = data;
@@ -132,12 +137,13 @@ static int visit_module(struct dl_phdr_info *info, size_t size, void *data)
 	}
 	if (map.n < MODULES) {
 		map.at[map.n++] = (struct known){info->dlpi_addr, name, map.round};
-		describe(v->w, info, path);
+		write_module(v->w, info, path);
 	}
 	return 0;
 }
 
-/* Modules that this round did not see. */
+/* Writes that the objects which this round did not see were unmapped, and makes stacks and rules that were remembered
+   invalid. */
 static void drop_gone(struct sw_writer *w)
 {
 	bool gone = false;

@@ -75,22 +75,21 @@ void sw_stack_forget(struct sw_writer *w)
 	memset(&c->objects, 0, sizeof c->objects);
 }
 
-/*
- * Would a walk from here, frame `first` of the remembered stack, read the same values again?  Then it finds the same
- * frames: by induction, the code at each return address and the frame pointer determine where the next one lies.
- * (Return addresses alone would not do: where a function has a frame of variable size, an old return address may be
- * left in what is now unused memory of it.)  Read from the inside out: a stack that ends earlier than the remembered
- * one differs before its end is reached.
- */
-static inline bool same(const struct remembered *m, const struct word *at)
+/* Does the remembered word's place on the stack still hold it? */
+static inline bool holds_word(const struct remembered *m, const struct word *at)
 {
 	return ((const uint64_t *)(const void *)m->frame)[at->slot] == at->is;
 }
 
+/* Would a walk from here, frame `first` of the remembered stack, read the same values again?  Then it finds the same
+   frames: by induction, the code at each return address and the frame pointer determine where the next one lies.
+   (Return addresses alone would not do: where a function has a frame of variable size, an old return address may be
+   left in what is now unused memory of it.)  Read from the inside out: a stack that ends earlier than the remembered
+   one differs before its end is reached. */
 static inline __attribute__((always_inline)) bool still_there(const struct remembered *m)
 {
 	for (const struct word *at = m->at, *end = at + m->padded; at < end; at += GROUP)
-		if (!same(m, at) || !same(m, at + 1) || !same(m, at + 2) || !same(m, at + 3))
+		if (!holds_word(m, at) || !holds_word(m, at + 1) || !holds_word(m, at + 2) || !holds_word(m, at + 3))
 			return false;
 	return true;
 }
@@ -98,11 +97,12 @@ static inline __attribute__((always_inline)) bool still_there(const struct remem
 /* Are the words from number `i` on still those that were read? */
 static bool rest_there(const struct remembered *m, unsigned i)
 {
-	while (i < m->words && same(m, &m->at[i]))
+	while (i < m->words && holds_word(m, &m->at[i]))
 		i++;
 	return i >= m->words;
 }
 
+/* The remembered stack of the wrapper's frame that is the current one; NULL: none is. */
 static struct remembered *find_remembered(struct sw_stack_cache *c, unsigned set, const void *frame)
 {
 	for (unsigned k = 0; k < c->filled[set]; k++) {
@@ -120,11 +120,13 @@ static uint32_t distance(const struct remembered *m, uint64_t address)
 	return address && away % 8 == 0 && away / 8 < NONE ? (uint32_t)(away / 8) : NONE;
 }
 
+/* Is word `i` a frame pointer?  Else it is a return address. */
 static inline bool is_pointer(const struct remembered *m, unsigned i)
 {
 	return m->pointer[i / 64] >> i % 64 & 1;
 }
 
+/* Adds a word that the walk read, and where it lies. */
 static void remember_word(struct remembered *m, uint32_t slot, uint64_t word, bool pointer)
 {
 	const unsigned i = m->words++;
@@ -244,8 +246,9 @@ static bool walk_once(struct remembered *m, struct sw_stack_cache *c, const void
 	return keep;
 }
 
-/* By the unwind tables, and where those do not lead on from the beginning with libunwind. */
-static bool walk(struct remembered *m, struct sw_stack_cache *c, const void *frame, uint32_t depth)
+/* Walks by the unwind tables, and where those do not lead on with libunwind from the beginning.  False: the stack
+   cannot be remembered. */
+static bool walk_stack(struct remembered *m, struct sw_stack_cache *c, const void *frame, uint32_t depth)
 {
 	const bool keep = walk_once(m, c, frame, depth, false);
 	if (!m->failed)
@@ -254,6 +257,7 @@ static bool walk(struct remembered *m, struct sw_stack_cache *c, const void *fra
 	return m->cut ? keep : walk_once(m, c, frame, depth, true);
 }
 
+/* Writes the STACK record: at most `depth` return addresses, innermost first.  False: lost. */
 static bool write_stack(struct sw_writer *w, const struct remembered *m, uint32_t id, uint32_t depth)
 {
 	uint32_t frames = m->frames < depth ? m->frames : depth;
@@ -277,7 +281,8 @@ void sw_stack_free(struct sw_writer *w)
 	w->stacks = NULL;
 }
 
-static uint32_t intern(struct sw_writer *w, const struct remembered *m, uint32_t depth)
+/* The id of a stack by its return addresses; a new one is written first.  0: it could not be. */
+static uint32_t intern_stack(struct sw_writer *w, const struct remembered *m, uint32_t depth)
 {
 	bool fresh;
 	uint32_t frames = m->frames < depth ? m->frames : depth;
@@ -294,6 +299,7 @@ static uint32_t intern(struct sw_writer *w, const struct remembered *m, uint32_t
 	return 0;
 }
 
+/* The writer's cache, made at its first stack; NULL: no memory. */
 static struct sw_stack_cache *cache_of(struct sw_writer *w)
 {
 	int error;
@@ -302,10 +308,8 @@ static struct sw_stack_cache *cache_of(struct sw_writer *w)
 	return w->stacks;
 }
 
-/*
- * Walks a stack that is not remembered, and remembers it. NULL: it could not be, but has an id.
- * Signals are blocked: a handler that jumps out of libunwind or the loader would leave their locks taken.
- */
+/* Walks a stack that is not remembered, and remembers it.  NULL: it could not be, but has an id.  Signals are blocked:
+   a handler that jumps out of libunwind or the loader would leave their locks taken. */
 static __attribute__((noinline)) struct remembered *remember(struct sw_writer *w, unsigned set, const void *frame,
 							     uint32_t *id)
 {
@@ -321,10 +325,10 @@ static __attribute__((noinline)) struct remembered *remember(struct sw_writer *w
 		w); /* other code may lie at an address whose rules are known, or code that nobody described */
 	if (w->modules != sw_modules_generation())
 		memset(&c->objects, 0, sizeof c->objects);
-	bool keep = walk(m, c, frame, sw_stack_depth);
+	bool keep = walk_stack(m, c, frame, sw_stack_depth);
 	for (m->padded = m->words; m->padded % GROUP; m->padded++)
 		m->at[m->padded] = m->at[m->words - 1];
-	m->id = *id = intern(w, m, sw_stack_depth);
+	m->id = *id = intern_stack(w, m, sw_stack_depth);
 	if (!keep || !m->id) {
 		m->frame = NULL;
 		if (c->last == m)
@@ -345,8 +349,9 @@ uint32_t sw_stack_frames(const uint64_t **ips)
 	return c->last->frames;
 }
 
-/* The stack is not the one that came after the last one before. */
-static SW_OFTEN __attribute__((noinline)) uint32_t search(struct sw_writer *w, const void *frame)
+/* The stack is not the one that came after the last one before: looks for it among those that are remembered, else
+   walks it.  Returns its id, 0: none. */
+static SW_OFTEN __attribute__((noinline)) uint32_t find_stack(struct sw_writer *w, const void *frame)
 {
 	struct sw_stack_cache *c = cache_of(w);
 	if (!c)
@@ -382,5 +387,5 @@ SW_OFTEN uint32_t sw_stack_walk(struct sw_writer *w, const void *frame)
 			return guess->id;
 		}
 	}
-	return search(w, frame);
+	return find_stack(w, frame);
 }

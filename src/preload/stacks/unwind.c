@@ -29,12 +29,14 @@
 
 #define NO_DESCRIPTOR 0x7fffff00
 
+/* Stands for pipe() in libunwind. */
 static int no_pipe(int out[2])
 {
 	out[0] = out[1] = NO_DESCRIPTOR;
 	return 0;
 }
 
+/* Stands for pipe2(). */
 static int no_pipe2(int out[2], int flags)
 {
 	(void)flags;
@@ -50,6 +52,7 @@ static ssize_t empty_read(int fd, void *to, size_t bytes)
 	return -1;
 }
 
+/* Stands for write(): to the pipe it tests whether the byte can be read. */
 static ssize_t probing_write(int fd, const void *from, size_t bytes)
 {
 	if (fd != NO_DESCRIPTOR)
@@ -60,6 +63,7 @@ static ssize_t probing_write(int fd, const void *from, size_t bytes)
 	return -1;
 }
 
+/* Stands for syscall(), by which newer versions write. */
 static long probing_call(long number, long a, long b, long c, long d, long e, long f)
 {
 	if (number == SYS_write && a == NO_DESCRIPTOR)
@@ -75,6 +79,7 @@ static const struct {
 	{"write", (void *)probing_write}, {"syscall", (void *)probing_call},
 };
 
+/* For sw_object_imports(): replaces the functions of `instead`. */
 static void redirect(const char *name, void **slot, void *unused)
 {
 	(void)unused;
@@ -157,6 +162,7 @@ bool sw_unwind_lacks_library(void)
 	return !sw_unwind_loaded(); /* it may have come meanwhile */
 }
 
+/* With libunwind: its caches too. */
 void sw_unwind_flush(void)
 {
 	sw_unwind_forget_rules();
@@ -212,6 +218,7 @@ static bool left_signal(struct sw_unwind *u, bool before)
 	return (before || lib.is_signal(&u->cursor) > 0) && is_trampoline(u->last.ip);
 }
 
+/* One frame further with libunwind: 1, 0: no more, -1: it cannot go on. */
 static int step_cursor(struct sw_unwind *u, struct sw_unwind_frame *out)
 {
 	unw_word_t ip, sp, rbp;
@@ -331,6 +338,8 @@ static int step_without_library(struct sw_unwind *u, struct sw_unwind_frame *out
 
 #endif
 
+/* The next frame: first the wrapper's caller, then by libunwind or without.  1, 0: no more, -1: the walk cannot go
+   on. */
 static int step(struct sw_unwind *u, struct sw_unwind_frame *out)
 {
 	if (u->first) {

@@ -47,6 +47,7 @@ struct cursor {
 	bool bad;
 };
 
+/* Reads a number of up to 8 bytes, lowest first. */
 static uint64_t take_bytes(struct cursor *c, unsigned bytes)
 {
 	uint64_t value = 0;
@@ -60,12 +61,14 @@ static uint64_t take_bytes(struct cursor *c, unsigned bytes)
 	return value;
 }
 
+/* Reads a number of two's complement. */
 static int64_t take_signed(struct cursor *c, unsigned bytes)
 {
 	const unsigned shift = 64 - 8 * bytes;
 	return (int64_t)(take_bytes(c, bytes) << shift) >> shift;
 }
 
+/* Reads an unsigned LEB128 (DWARF 5, 7.6): seven bits a byte, the lowest first; bit 7: more follow. */
 static uint64_t take_leb(struct cursor *c)
 {
 	uint64_t value = 0;
@@ -77,6 +80,7 @@ static uint64_t take_leb(struct cursor *c)
 	}
 }
 
+/* Reads a signed LEB128. */
 static int64_t take_sleb(struct cursor *c)
 {
 	uint64_t value = 0, byte;
@@ -133,6 +137,8 @@ static uint64_t take_pointer(struct cursor *c, uint8_t encoding, bool relative)
 
 /* ---- where registers are ----------------------------------------------------------------------------------------- */
 
+/* Reads 8 bytes at an address that a rule gives.  False: they cannot be read.  Where the stack is known no system call
+   is needed. */
 static bool load_word(const struct sw_unwind *u, uint64_t address, uint64_t *value)
 {
 	const bool on_stack = address >= (uintptr_t)u->frame && address < u->top;
@@ -142,6 +148,7 @@ static bool load_word(const struct sw_unwind *u, uint64_t address, uint64_t *val
 	return true;
 }
 
+/* The value of a register in the frame that is left; only those that the walk follows are known. */
 static bool register_of(const struct sw_unwind *u, uint64_t number, uint64_t *value)
 {
 	if (number == RBP)
@@ -160,6 +167,7 @@ struct machine {
 	unsigned n;
 };
 
+/* Puts a value onto the stack of an expression.  False: too many. */
 static bool push(struct machine *m, uint64_t value)
 {
 	if (m->n == sizeof m->stack / sizeof *m->stack)
@@ -210,6 +218,7 @@ static bool combine(struct machine *m, uint8_t op)
 	return push(m, value);
 }
 
+/* Carries out one operation of a DWARF expression (DWARF 5, 2.5.1).  False: unknown, or not possible. */
 static bool operate(const struct sw_unwind *u, struct machine *m, struct cursor *c)
 {
 	const uint8_t op = (uint8_t)take_bytes(c, 1);
@@ -248,6 +257,7 @@ static bool operate(const struct sw_unwind *u, struct machine *m, struct cursor 
 	}
 }
 
+/* The value of a rule that is an expression; `with_cfa`: the CFA lies on the stack when it begins. */
 static bool evaluate(const struct sw_unwind *u, const struct rule *rule, uint64_t cfa, bool with_cfa, uint64_t *value)
 {
 	struct machine m = {.n = 0};
@@ -291,11 +301,13 @@ static bool apply(const struct sw_unwind *u, const struct rule *rule, uint64_t c
 
 /* ---- the rules that hold at an instruction ----------------------------------------------------------------------- */
 
+/* The rule of a register by DWARF's number; registers that the walk does not follow go to `ignored`. */
 static struct rule *rule_of(struct rules *rules, uint64_t number, struct rule *ignored)
 {
 	return number == RBP ? &rules->rbp : number == RSP ? &rules->rsp : number == RIP ? &rules->rip : ignored;
 }
 
+/* Sets a rule that is an expression; its bytes follow. */
 static void set_expression(struct rule *rule, struct cursor *c, int kind)
 {
 	const struct cursor block = take_block(c);
@@ -344,6 +356,7 @@ static bool set_register(struct row *row, struct cursor *c, uint8_t op)
 	}
 }
 
+/* The instructions that set the rule for the CFA, the frame's own address.  False: it is none of them. */
 static bool set_cfa(struct row *row, struct cursor *c, uint8_t op)
 {
 	struct rule *cfa = &row->now.cfa;
@@ -373,6 +386,7 @@ static bool set_cfa(struct row *row, struct cursor *c, uint8_t op)
 	}
 }
 
+/* remember_state and restore_state.  False: too deep, or nothing was kept. */
 static bool keep_or_restore(struct row *row, bool keep)
 {
 	if (keep && row->depth < sizeof row->saved / sizeof *row->saved)
@@ -384,7 +398,7 @@ static bool keep_or_restore(struct row *row, bool keep)
 	return true;
 }
 
-/* Carries out one instruction. False: it is unknown. */
+/* Carries out one call frame instruction (DWARF 5, 6.4.2).  False: it is unknown. */
 static bool instruct(struct row *row, struct cursor *c)
 {
 	const uint8_t op = (uint8_t)take_bytes(c, 1);
@@ -417,6 +431,7 @@ static bool instruct(struct row *row, struct cursor *c)
 	}
 }
 
+/* Carries out instructions until they reach the wanted address.  False: one is unknown, or the table is damaged. */
 static bool carry_out(struct row *row, struct cursor c)
 {
 	while (c.at < c.end && !c.bad) {
@@ -445,6 +460,7 @@ static struct cursor entry_at(const uint8_t *at)
 	return (struct cursor){at + 4, at + 4 + (plain ? bytes : 0), !plain};
 }
 
+/* Reads a CIE: what all functions that refer to it have in common.  False: not understood. */
 static bool read_common(struct row *row, struct common *out, const uint8_t *at)
 {
 	struct cursor c = entry_at(at), data;
@@ -618,12 +634,15 @@ static void expand(struct rules *rules, uint64_t word)
 	};
 }
 
+/* Where the search in the table of known rules begins. */
 static unsigned first_place(uint64_t pc)
 {
 	return (unsigned)(pc * 0x9e3779b97f4a7c15ull >> 50);
 }
 
-static uint64_t look_up(uint64_t pc)
+/* The rules of an instruction as a word of the table; 0: not there.  The key is read again after the rules: another
+   thread may have replaced both. */
+static uint64_t look_up_rules(uint64_t pc)
 {
 	for (unsigned i = 0, at = first_place(pc); i < KNOWN_TRIES; i++, at++) {
 		const uint64_t key = atomic_load_explicit(&known[at % KNOWN].key, memory_order_acquire);
@@ -637,7 +656,8 @@ static uint64_t look_up(uint64_t pc)
 	return 0;
 }
 
-static void enter(uint64_t pc, uint64_t word)
+/* Puts the rules of an instruction into the table, if there is room near their place. */
+static void enter_rules(uint64_t pc, uint64_t word)
 {
 	for (unsigned i = 0, at = first_place(pc); i < KNOWN_TRIES; i++, at++) {
 		uint64_t key = 0;
@@ -661,6 +681,7 @@ void sw_unwind_forget_rules(void)
 /* ---- the walk ------------------------------------------------------------------------------------------------------
  */
 
+/* The CFA, i.e. the stack pointer of the caller, by its rule. */
 static bool frame_address(const struct sw_unwind *u, const struct rule *cfa, uint64_t *address)
 {
 	if (cfa->kind == IS_EXPRESSION)
@@ -671,6 +692,8 @@ static bool frame_address(const struct sw_unwind *u, const struct rule *cfa, uin
 	return true;
 }
 
+/* The next frame by rules.  `signal`: this frame is a signal's trampoline, above which lies what it interrupted.  1, 0:
+   no more, -1: the walk cannot go on. */
 static int step_by_rules(struct sw_unwind *u, struct rules *rules, bool signal, struct sw_unwind_frame *out)
 {
 	uint64_t cfa, ip = 0, slot = 0;
@@ -699,7 +722,7 @@ static int step_by_rules(struct sw_unwind *u, struct rules *rules, bool signal, 
 	return 1;
 }
 
-/* Code without tables (JIT) mostly keeps a frame pointer. */
+/* The next frame by the frame pointer, for code without tables (JIT), which mostly keeps one.  1, or -1. */
 static int step_by_pointer(struct sw_unwind *u, struct sw_unwind_frame *out)
 {
 	const uint64_t base = u->last.rbp;
@@ -720,7 +743,7 @@ static int step_by_pointer(struct sw_unwind *u, struct sw_unwind_frame *out)
 
 int sw_unwind_by_tables(struct sw_unwind *u, struct sw_unwind_frame *out)
 {
-	const uint64_t pc = u->last.ip - 1, word = look_up(pc);
+	const uint64_t pc = u->last.ip - 1, word = look_up_rules(pc);
 	struct rules rules;
 	bool signal = false;
 	if (word) {
@@ -732,7 +755,7 @@ int sw_unwind_by_tables(struct sw_unwind *u, struct sw_unwind_frame *out)
 		return sw_unwind_loaded() ? -1 : step_by_pointer(u, out);
 	const uint64_t found = signal ? 0 : compact(&row.now);
 	if (found)
-		enter(pc, found);
+		enter_rules(pc, found);
 	return step_by_rules(u, &row.now, signal, out);
 }
 

@@ -79,6 +79,7 @@ static uint32_t adding;
 
 static const char *const names[] = {"libcuda.so", "libcudart.so", "libcupti.so", "libnvidia-", "libsyncwatch"};
 
+/* Is this the path of one of CUDA's libraries, or ours? */
 static bool is_foreign(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -89,6 +90,7 @@ static bool is_foreign(const char *path)
 	return false;
 }
 
+/* Reads a number and moves behind it. */
 static uintptr_t read_hexadecimal(const char **text)
 {
 	uintptr_t value = 0;
@@ -104,7 +106,7 @@ static uintptr_t read_hexadecimal(const char **text)
 	}
 }
 
-/* "start-end perms offset dev inode   path": true when the address is in it. */
+/* Reads a line of /proc/self/maps, "start-end perms offset dev inode path".  True: the address lies in its range. */
 static bool read_line(const char *line, uintptr_t address, struct range *range)
 {
 	range->start = read_hexadecimal(&line);
@@ -114,8 +116,8 @@ static bool read_line(const char *line, uintptr_t address, struct range *range)
 	return address >= range->start && address < range->end;
 }
 
-/* System calls, not libc's functions: those are cancellation points. */
-static bool look_up(uintptr_t address, struct range *range)
+/* Finds the mapping that holds an address.  By system calls, as libc's functions are cancellation points. */
+static bool find_mapping(uintptr_t address, struct range *range)
 {
 	char text[4096 + 1];
 	size_t n = 0;
@@ -149,7 +151,7 @@ static bool strict_foreign(const void *caller)
 	for (uint32_t i = 0; i < n; i++)
 		if (address >= ranges[i].start && address < ranges[i].end)
 			return ranges[i].foreign;
-	if (!look_up(address, &range))
+	if (!find_mapping(address, &range))
 		return false;
 	/* A thread that comes while another adds does not wait: the next call will add it. */
 	if (n < RANGES && !__atomic_exchange_n(&adding, 1, __ATOMIC_ACQUIRE)) {
@@ -196,6 +198,7 @@ static void strict_begin(void)
 	errno = saved;
 }
 
+/* The real functions are found before the program's threads need them. */
 static __attribute__((constructor)) void start_early(void)
 {
 	sw_real();
@@ -208,7 +211,8 @@ static const struct sw_companion *strict_companion(void)
 	return recorder_table;
 }
 
-/* CUDA calls since the last look are order of the thread's own. */
+/* The filter (sync_filter.h) of the calling thread: which order it has learnt; CUDA calls that it made since the last
+   look count as learnt. */
 static struct sw_sync_thread *strict_filter(void)
 {
 	if (!strict_self.recorder)
@@ -220,12 +224,14 @@ static struct sw_sync_thread *strict_filter(void)
 	return &strict_self.filter;
 }
 
-/* Objects of different kinds at one address are different ones; user addresses have 47 bits. */
+/* One number for an object and its kind: objects of different kinds at one address are different ones.  User addresses
+   have 47 bits. */
 static uint64_t key_of(enum sw_through kind, const void *object)
 {
 	return (uint64_t)(uintptr_t)object | (uint64_t)kind << 56;
 }
 
+/* Records that the thread passes on what it knows through this object, if that is news to anybody. */
 static void strict_release(enum sw_through kind, const void *object, const void *frame)
 {
 	if (!strict_watching(frame))
@@ -240,6 +246,7 @@ static void strict_release(enum sw_through kind, const void *object, const void 
 	errno = saved;
 }
 
+/* Records that the thread learns what was passed on through this object, if that is news to it. */
 static void strict_acquire(enum sw_through kind, const void *object, const void *frame)
 {
 	if (!strict_watching(frame))
@@ -253,7 +260,7 @@ static void strict_acquire(enum sw_through kind, const void *object, const void 
 
 /* Mutexes, spin locks and rwlocks, and C11's names for them. */
 
-/* EOWNERDEAD: the owner of a robust mutex died, and it is ours now. */
+/* Did the call lock?  EOWNERDEAD: the owner of a robust mutex died, and it is ours now. */
 static bool was_locked(int result)
 {
 	return result == 0 || result == EOWNERDEAD;
@@ -400,6 +407,7 @@ SW_EXPORT int sem_post(sem_t *sem)
 
 /* ---- barriers, once ---------------------------------------------------------------------------------------------- */
 
+/* All that enter a barrier pass on what they know to all that leave it. */
 SW_EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
 	RELEASE(BARRIER, barrier);
@@ -419,7 +427,8 @@ struct once {
 };
 static __thread const struct once *once __attribute__((tls_model("initial-exec")));
 
-/* The routine's work is released before the other callers may return. An exception leaves it undone. */
+/* Runs in place of the program's routine: its work is released before the other callers may return.  An exception
+   leaves it undone. */
 static void run_once(void)
 {
 	const struct once *mine = once;
@@ -478,7 +487,8 @@ static struct {
 } end = {.once = PTHREAD_ONCE_INIT};
 static uint64_t births;
 
-/* Our frames have a frame pointer: the return address lies above it. */
+/* Was the wrapper with this frame called by one of CUDA's libraries?  Our frames have a frame pointer: the return
+   address lies above it. */
 static bool frame_is_foreign(const void *frame)
 {
 	const int saved = errno;
@@ -488,11 +498,9 @@ static bool frame_is_foreign(const void *frame)
 	return is;
 }
 
-/*
- * Whether what this thread does is recorded at all: a CUDA call was made, we are not inside of one, and it is no
- * thread of the driver's own.  The driver's own threads take the driver's own locks, which are no promise to the
- * program.  In a host function such a thread does what the program wrote.
- */
+/* Is what this thread does recorded at all?  A CUDA call was made, we are not inside of one, and it is no thread of the
+   driver's own: those take the driver's own locks, which are no promise to the program.  In a host function such a
+   thread does what the program wrote. */
 static bool strict_watching(const void *frame)
 {
 	const struct sw_companion *companion = strict_companion();
@@ -504,10 +512,9 @@ static bool strict_watching(const void *frame)
 	return !frame_is_foreign(frame);
 }
 
-/*
- * The thread ends.  Destructors of other keys may still do something, so ours runs again until the last round; what is
- * done in the same round after it still reaches the thread that joins (sw_hb_thread_join).
- */
+/* A pthread key's destructor: the thread ends.  Destructors of other keys may still do something, so ours runs again
+   until the last round; what is done in the same round after it still reaches the thread that joins
+   (sw_hb_thread_join). */
 static void thread_ended(void *unused)
 {
 	(void)unused;
@@ -519,11 +526,14 @@ static void thread_ended(void *unused)
 		strict_companion()->host_sync(SW_THREAD_END, SW_THROUGH_THREAD, (uint64_t)pthread_self());
 }
 
+/* The key by which ends of threads are seen, made once. */
 static void make_key(void)
 {
 	end.made = pthread_key_create(&end.key, thread_ended) == 0;
 }
 
+/* Before a thread is created: what it will need to know, and a record of the creation.  NULL: no memory, it starts
+   unwatched. */
 static struct sw_strict_birth *expect_thread(const void *frame)
 {
 	const struct sw_companion *companion = strict_companion();
@@ -569,6 +579,7 @@ static void thread_started(struct sw_strict_birth *birth)
 	munmap(birth, PAGE);
 }
 
+/* Where each new thread begins. */
 static void *start_posix(void *arg)
 {
 	const struct sw_strict_birth birth = *(struct sw_strict_birth *)arg;

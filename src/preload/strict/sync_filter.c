@@ -15,6 +15,7 @@ static struct bucket buckets[SW_SYNC_BUCKETS];
 static const uint32_t nothing[SW_SYNC_THREADS];
 static uint32_t places; /* given out; may exceed SW_SYNC_THREADS */
 
+/* How many components of the vectors are in use. */
 static uint32_t places_used(void)
 {
 	uint32_t used = __atomic_load_n(&places, __ATOMIC_RELAXED);
@@ -22,15 +23,14 @@ static uint32_t places_used(void)
 	return used < SW_SYNC_THREADS ? used : SW_SYNC_THREADS;
 }
 
+/* The bucket that the object shares with others. */
 static struct bucket *bucket_of(uint64_t key)
 {
 	return &buckets[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 51 & (SW_SYNC_BUCKETS - 1)];
 }
 
-/*
- * Held for a few dozen instructions.  No thread waits for long: a signal handler that calls sem_post() may have
- * interrupted the holder.  False: not taken.
- */
+/* Takes the bucket's lock, which is held for a few dozen instructions.  False: not taken, after a short while: a signal
+   handler that calls sem_post() may have interrupted the holder. */
 static bool lock_bucket(struct bucket *b)
 {
 	for (unsigned spin = 0; spin < 1000; spin++) {
@@ -50,6 +50,7 @@ static void unlock_bucket(struct bucket *b)
 	__atomic_store_n(&b->lock, 0, __ATOMIC_RELEASE);
 }
 
+/* Is no component of `less` above that of `more`?  Then whoever has `more` knows all that `less` stands for. */
 static bool counts_cover(const uint32_t *more, const uint32_t *less)
 {
 	const uint32_t n = places_used();
@@ -60,6 +61,7 @@ static bool counts_cover(const uint32_t *more, const uint32_t *less)
 	return true;
 }
 
+/* The larger of each component: `into` knows both from now on. */
 static void join_counts(uint32_t *into, const uint32_t *from)
 {
 	const uint32_t n = places_used();
@@ -69,7 +71,8 @@ static void join_counts(uint32_t *into, const uint32_t *from)
 			into[i] = from[i];
 }
 
-/* Before a release: what the thread learnt by itself gets a number.  Numbers that run out are like places that do. */
+/* Before a release: if the thread learnt something by itself, its own component goes up.  A thread without a component,
+   or whose numbers have run out, is `crowded`. */
 static void raise_own(struct sw_sync_thread *t)
 {
 	if (!t->fresh || t->crowded)
