@@ -58,6 +58,7 @@ static int rank_of(char c)
 	return c == '_' ? 1 : (unsigned char)c;
 }
 
+/* Compares names in the order of the table, which is sorted. */
 static int compare_names(const char *a, const char *b)
 {
 	while (*a && *a == *b)

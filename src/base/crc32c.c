@@ -9,7 +9,8 @@
 #include <sys/auxv.h>
 #endif
 
-/* Slicing by four bits keeps the table at 64 bytes: it serves only processors without the instruction. */
+/* CRC-32C four bits at a time: that keeps the table at 64 bytes, for it serves only processors without the
+   instruction. */
 static uint32_t by_table(uint32_t crc, const unsigned char *p, size_t bytes)
 {
 	static const uint32_t table[16] = {0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3,
@@ -44,8 +45,8 @@ __attribute__((target(CRC_TARGET))) static uint32_t by_instruction(uint32_t crc,
 	return crc;
 }
 
-/* Not __builtin_cpu_supports(): it brings a table of all processors. Checked once: CPUID causes an exit from a virtual
-   machine. */
+/* Has the processor the CRC-32C instruction?  Not __builtin_cpu_supports(): it brings a table of all processors.
+   Checked once: CPUID causes an exit from a virtual machine. */
 static int has_instruction(void)
 {
 	static int known; /* 1 no, 2 yes */

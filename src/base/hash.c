@@ -21,6 +21,7 @@ uint64_t sw_hash_words(const void *data, size_t bytes)
 	return hash ? hash : 1;
 }
 
+/* One step of a chain: takes 8 bytes. */
 static inline uint64_t next_in_chain(uint64_t chain, const unsigned char *at)
 {
 	uint64_t word;

@@ -26,6 +26,7 @@ uint64_t sw_map_get(const struct sw_map *map, uint64_t key)
 	return value ? *value : 0;
 }
 
+/* Takes a free or deleted slot for a key that the map does not have. */
 static uint64_t *insert_slot(struct sw_map *map, uint64_t key)
 {
 	size_t i = sw_hash_u64(key) & (map->room - 1);
@@ -39,6 +40,7 @@ static uint64_t *insert_slot(struct sw_map *map, uint64_t key)
 	return &map->slots[i].value;
 }
 
+/* Makes the table four times as large as its keys need, without deleted slots. */
 static void rehash_all(struct sw_map *map)
 {
 	struct sw_map old = *map;

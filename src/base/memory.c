@@ -77,6 +77,7 @@ static void ask_for_large_pages(void *block, size_t bytes)
 
 /* ---- allocation ------------------------------------------------------------------------------------------------- */
 
+/* Ends the process if an allocation failed. */
 static void *check_allocation(void *got, size_t bytes)
 {
 	if (!got && bytes)
@@ -85,6 +86,7 @@ static void *check_allocation(void *got, size_t bytes)
 	return got;
 }
 
+/* count * bytes, or SIZE_MAX, which no allocation grants. */
 static size_t saturating_product(size_t count, size_t bytes)
 {
 	size_t all;

@@ -22,11 +22,13 @@ struct walk {
 	char rest[PATH_MAX];
 };
 
+/* Does the owner count as trusted: this user, root, or the one that the caller allows? */
 static bool is_ours(const struct walk *w, uid_t owner)
 {
 	return owner == geteuid() || owner == 0 || owner == w->also;
 }
 
+/* Fills in the error of a system call for the path; returns the code. */
 static int fail_path(const struct walk *w, int code)
 {
 	return sw_fail(w->error, code, "%s: %s", w->path, strerror(-code));
@@ -77,6 +79,8 @@ static int follow_link(struct walk *w, int link, const char *left)
 	return from_root(w);
 }
 
+/* The opened file, if it is a regular one of a trusted owner.  Returns its descriptor, above those of the standard
+   streams; or an error. */
 static int checked_file(const struct walk *w, int fd)
 {
 	struct stat s;

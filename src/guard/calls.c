@@ -58,16 +58,19 @@ static __attribute__((constructor)) void attach(void)
 
 static uint64_t before;
 
+/* Forking with the lock held, so that the child finds the tables whole. */
 static void before_fork(void)
 {
 	before = sw_guard_lock();
 }
 
+/* In the parent. */
 static void after_fork(void)
 {
 	sw_guard_unlock(before);
 }
 
+/* In the child, which has no other thread and no work on a device: all pages are its own again. */
 static void in_child(void)
 {
 	uint64_t mask = before;
@@ -78,11 +81,13 @@ static void in_child(void)
 	sw_guard_unlock(mask);
 }
 
+/* fork() of the program runs these three. */
 static __attribute__((constructor)) void start(void)
 {
 	pthread_atfork(before_fork, after_fork, in_child);
 }
 
+/* Before exec or spawn: the kernel reads the strings, which may lie on protected pages. */
 static void release_pages(void)
 {
 	if (!sw_pages_any())
@@ -154,6 +159,8 @@ struct call {
 	struct part part[PARTS];
 };
 
+/* Before a call: releases the pages of all its buffers and keeps them released until finish_access().  part.hit: work
+   in flight uses the bytes in a way that this access conflicts with. */
 static void begin_access(struct call *c)
 {
 	uint64_t mask = sw_guard_lock();
@@ -172,6 +179,7 @@ static void begin_access(struct call *c)
 	sw_guard_unlock(mask);
 }
 
+/* The call has returned: its pages may be protected again. */
 static void finish_access(struct call *c)
 {
 	uint64_t mask = sw_guard_lock();
@@ -181,7 +189,8 @@ static void finish_access(struct call *c)
 	sw_guard_unlock(mask);
 }
 
-/* Kept out of the wrappers: `lengths` holds the parts' true lengths, which begin_access() may have cleared. */
+/* After a call that worked on `done` bytes: records each part that hit.  Kept out of the wrappers: `lengths` holds the
+   parts' true lengths, which begin_access() may have cleared. */
 static void record_parts(const struct call *c, const uint64_t lengths[PARTS], uint64_t done, void *frame)
 {
 	int saved = errno;
@@ -195,6 +204,7 @@ static void record_parts(const struct call *c, const uint64_t lengths[PARTS], ui
 	errno = saved;
 }
 
+/* Is the recorder there, and has it begun? */
 static bool is_watched(void)
 {
 	return sw_guard_recorder && sw_guard_recorder->recording();

@@ -3,8 +3,8 @@
  * libsyncwatch-guard.so: what the host touches of buffers that unfinished work uses (--guard-host).
  *
  *     calls.c    finds the recorder; calls of libc that hand buffers to the kernel; fork, exec, spawn
- *     work.c     what the recorder's records mean here; which work is known to be done; the host buffers that CUDA
- *                knows of
+ *     work.c     what the recorder's records mean here; which work is known to be done
+ *     buffers.c  the host buffers that CUDA knows of
  *     pages.c    which pages are protected, for which work; the program's own mappings
  *     signals.c  an access to such a page; faults that are not ours: as if we were not there; the program's own
  *                handlers and masks
@@ -56,7 +56,7 @@ struct sw_guard_at {
 
 bool sw_lanes_done(struct sw_guard_step step);
 
-/* ---- work.c, under the lock ------------------------------------------------------------------------------------- */
+/* ---- buffers.c, under the lock ---------------------------------------------------------------------------------- */
 
 struct sw_buffer {
 	uint64_t address, bytes;
@@ -65,8 +65,14 @@ struct sw_buffer {
 	bool off; /* the program changed its mappings: it is left alone */
 };
 
+/* Host memory was allocated or registered: keeps the buffer, and whether it can be guarded. */
+void sw_buffers_add(const struct sw_rec_alloc *a);
+/* The buffer that begins at the address was freed. */
+void sw_buffers_drop(uint64_t address);
 /* The buffer that holds the address; NULL: none. */
 struct sw_buffer *sw_buffers_find(uint64_t address);
+/* Finds a buffer by the address that kernels use, else by the host's. */
+struct sw_buffer *sw_buffers_find_device(uint64_t address);
 /* The next buffer that shares bytes with [lo, hi), by address; NULL: none. */
 struct sw_buffer *sw_buffers_next(uint64_t lo, uint64_t hi);
 

@@ -1,7 +1,7 @@
 # guard: libsyncwatch-guard.so, preloaded after libsyncwatch.so for --guard-host.  It depends on nothing but libc.
 preload_PROGRAMS += libsyncwatch-guard.so
 libsyncwatch_guard_so_SOURCES = \
-	src/guard/guard.h src/guard/pages.c \
+	src/guard/guard.h src/guard/buffers.c src/guard/pages.c \
 	src/guard/work.c \
 	src/guard/signals.c \
 	src/guard/calls.c src/guard/calls.def \

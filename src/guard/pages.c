@@ -34,7 +34,7 @@ struct range {
 };
 
 static struct range ranges[RANGES];
-static _Atomic uint32_t n;
+static _Atomic uint32_t n_ranges;
 static struct {
 	uint64_t lo, hi;
 } busy[BUSY];
@@ -46,9 +46,10 @@ static uint32_t busy_n, busy_more; /* the latter: system calls that there was no
 
 bool sw_pages_any(void)
 {
-	return atomic_load_explicit(&n, memory_order_acquire) || settling;
+	return atomic_load_explicit(&n_ranges, memory_order_acquire) || settling;
 }
 
+/* Sets the protection of [lo, hi); by a system call, as mprotect() is wrapped here.  0 or errno. */
 static int protect_pages(uint64_t lo, uint64_t hi, int how)
 {
 	int saved = errno;
@@ -58,20 +59,23 @@ static int protect_pages(uint64_t lo, uint64_t hi, int how)
 	return error;
 }
 
+/* Work that writes allows no access, work that only reads allows reading. */
 static int protection_for(const struct range *r)
 {
 	return r->writes ? PROT_NONE : PROT_READ;
 }
 
+/* Do the pages of a range and [lo, hi) overlap? */
 static bool touches_range(const struct range *r, uint64_t lo, uint64_t hi)
 {
 	return r->lo < hi && lo < r->hi;
 }
 
-static void drop_page(uint32_t i)
+/* Forgets a range; the last one takes its place. */
+static void drop_range(uint32_t i)
 {
-	ranges[i] = ranges[n - 1];
-	n--;
+	ranges[i] = ranges[n_ranges - 1];
+	n_ranges--;
 }
 
 static uint64_t highest_of(uint64_t a, uint64_t b)
@@ -88,13 +92,14 @@ static uint64_t lowest_of(uint64_t a, uint64_t b)
 static void restore_protection(uint64_t lo, uint64_t hi, bool readable_too)
 {
 	for (int writes = readable_too ? 0 : 1; writes < 2; writes++)
-		for (uint32_t i = 0; i < n; i++)
+		for (uint32_t i = 0; i < n_ranges; i++)
 			if (ranges[i].writes == (writes == 1) && touches_range(&ranges[i], lo, hi))
 				protect_pages(highest_of(lo, ranges[i].lo), lowest_of(hi, ranges[i].hi),
 					      protection_for(&ranges[i]));
 }
 
-/* A mapping can't be parted any more (ENOMEM): whole buffers can always be released, which joins mappings. */
+/* The kernel cannot part a mapping any more (ENOMEM): releases whole buffers, which is always possible as it joins
+   mappings. */
 static void release_buffers(uint64_t lo, uint64_t hi)
 {
 	for (uint64_t at = lo; at < hi;) {
@@ -106,13 +111,14 @@ static void release_buffers(uint64_t lo, uint64_t hi)
 			start = (b->address + PAGE - 1) & -PAGE, end = (b->address + b->bytes) & -PAGE;
 		if (start < end)
 			protect_pages(start, end, PROT_READ | PROT_WRITE);
-		for (uint32_t i = n; i-- > 0;)
+		for (uint32_t i = n_ranges; i-- > 0;)
 			if (touches_range(&ranges[i], start, end))
-				drop_page(i);
+				drop_range(i);
 		at = b->address + b->bytes;
 	}
 }
 
+/* Makes [lo, hi) accessible, then protects again what other ranges still need. */
 static void release_range(uint64_t lo, uint64_t hi)
 {
 	if (lo >= hi)
@@ -125,9 +131,9 @@ static void release_range(uint64_t lo, uint64_t hi)
 
 /* ---- protecting -------------------------------------------------------------------------------------------------- */
 
-/* Pages of [at, end).  Registered memory shares its first and last page with whatever the program keeps next to it, a
-   lock perhaps, which the kernel must be able to reach: only pages that are the buffer's alone.  What shares pages with
-   pinned memory is other pinned memory. */
+/* The pages that [at, end) of a buffer lies on, as r->lo and r->hi.  Registered memory shares its first and last page
+   with whatever the program keeps next to it, a lock perhaps, which the kernel must be able to reach: only pages that
+   are the buffer's alone.  What shares pages with pinned memory is other pinned memory. */
 static void pages_of(const struct sw_buffer *b, uint64_t at, uint64_t end, struct range *r)
 {
 	r->lo = at & -PAGE;
@@ -138,6 +144,7 @@ static void pages_of(const struct sw_buffer *b, uint64_t at, uint64_t end, struc
 	}
 }
 
+/* Does a system call of any thread work on these pages just now? */
 static bool in_system_call(const struct range *r)
 {
 	for (uint32_t i = 0; i < busy_n; i++)
@@ -146,10 +153,10 @@ static bool in_system_call(const struct range *r)
 	return busy_more != 0;
 }
 
-/* Pages that are protected as strictly already need no system call. */
+/* Is one range around these pages as strict already?  Then no system call is needed. */
 static bool is_protected(const struct range *want)
 {
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n_ranges; i++)
 		if (ranges[i].lo <= want->lo && want->hi <= ranges[i].hi && ranges[i].writes >= want->writes)
 			return true;
 	return false;
@@ -158,7 +165,7 @@ static bool is_protected(const struct range *want)
 /* Later work of a lane uses bytes that are guarded for it already: earlier work is done when the later work is. */
 static bool renew_range(const struct range *want)
 {
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n_ranges; i++) {
 		struct range *r = &ranges[i];
 		if (r->step.lane != want->step.lane || r->lo != want->lo || r->hi != want->hi ||
 		    r->first != want->first || r->last != want->last || r->writes != want->writes)
@@ -169,11 +176,12 @@ static bool renew_range(const struct range *want)
 	return false;
 }
 
+/* Protects a range and remembers for which work.  False: it cannot be. */
 static bool guard_range(const struct range *r)
 {
 	if (renew_range(r))
 		return true;
-	if (n == RANGES || in_system_call(r) || !sw_signals_arm())
+	if (n_ranges == RANGES || in_system_call(r) || !sw_signals_arm())
 		return false;
 	if (!is_protected(r)) {
 		if (protect_pages(r->lo, r->hi, protection_for(r))) {
@@ -183,8 +191,8 @@ static bool guard_range(const struct range *r)
 		if (!r->writes)
 			restore_protection(r->lo, r->hi, false);
 	}
-	ranges[n] = *r;
-	n++;
+	ranges[n_ranges] = *r;
+	n_ranges++;
 	return true;
 }
 
@@ -230,7 +238,7 @@ void sw_pages_forget_unguarded(void)
 
 void sw_pages_settle(void)
 {
-	uint32_t kept = 0, all = n;
+	uint32_t kept = 0, all = n_ranges;
 	for (uint32_t i = 0; i < all; i++) {
 		struct range r = ranges[i];
 		if (sw_lanes_done(r.step))
@@ -240,26 +248,26 @@ void sw_pages_settle(void)
 	}
 	/* Calls that hand pages to the kernel read `n` without the lock. */
 	settling = true;
-	n = kept;
+	n_ranges = kept;
 	for (uint32_t i = kept; i < all; i++)
 		release_range(ranges[i].lo, ranges[i].hi);
 	settling = false;
 }
 
-/* Takes [lo, hi) out of a range; what is left above becomes a range of its own. */
+/* Takes [lo, hi) out of a range; a part that is left above becomes a range of its own. */
 static void cut_range(uint32_t i, uint64_t lo, uint64_t hi)
 {
 	struct range *r = &ranges[i], upper = *r;
 	bool below = r->lo < lo, above = hi < r->hi;
 	if (!below && !above) {
-		drop_page(i);
+		drop_range(i);
 	} else if (!below) {
 		r->lo = hi;
 	} else {
 		r->hi = lo;
 		upper.lo = hi;
-		if (above && n < RANGES) {
-			ranges[n++] = upper;
+		if (above && n_ranges < RANGES) {
+			ranges[n_ranges++] = upper;
 		} else if (above) {
 			release_range(upper.lo, upper.hi);
 			sw_pages_unguarded();
@@ -267,11 +275,12 @@ static void cut_range(uint32_t i, uint64_t lo, uint64_t hi)
 	}
 }
 
-/* For a read: work that reads stays guarded against what may be written next. */
+/* Releases pages after an access.  `writes` false: ranges of work that only reads stay, against what may be written
+   next. */
 static void open_pages(uint64_t lo, uint64_t hi, bool writes)
 {
-	for (uint32_t i = n; i-- > 0;)
-		if (i < n && touches_range(&ranges[i], lo, hi) && (writes || ranges[i].writes))
+	for (uint32_t i = n_ranges; i-- > 0;)
+		if (i < n_ranges && touches_range(&ranges[i], lo, hi) && (writes || ranges[i].writes))
 			cut_range(i, lo, hi);
 	release_range(lo, hi);
 }
@@ -280,7 +289,7 @@ bool sw_pages_release(uint64_t lo, uint64_t hi, bool writes)
 {
 	bool any = false, hit = false;
 	uint64_t first = lo & -PAGE, last = (hi + PAGE - 1) & -PAGE;
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n_ranges; i++) {
 		const struct range *r = &ranges[i];
 		any |= touches_range(r, first, last);
 		hit |= r->first < hi && lo < r->last && touches_range(r, first, last) && (writes || r->writes);
@@ -292,20 +301,20 @@ bool sw_pages_release(uint64_t lo, uint64_t hi, bool writes)
 
 void sw_pages_release_managed(void)
 {
-	for (uint32_t i = n; i-- > 0;) {
-		if (i >= n || !ranges[i].managed)
+	for (uint32_t i = n_ranges; i-- > 0;) {
+		if (i >= n_ranges || !ranges[i].managed)
 			continue;
 		struct range r = ranges[i];
-		drop_page(i);
+		drop_range(i);
 		release_range(r.lo, r.hi);
 	}
 }
 
 void sw_pages_release_all(void)
 {
-	while (n) {
-		struct range r = ranges[n - 1];
-		n--;
+	while (n_ranges) {
+		struct range r = ranges[n_ranges - 1];
+		n_ranges--;
 		if (protect_pages(r.lo, r.hi, PROT_READ | PROT_WRITE))
 			release_buffers(r.lo, r.hi);
 	}
@@ -323,7 +332,7 @@ enum sw_fault sw_pages_fault(uint64_t address, bool writes)
 {
 	uint64_t page = address & -PAGE;
 	enum sw_fault found = SW_FAULT_FOREIGN;
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n_ranges; i++) {
 		const struct range *r = &ranges[i];
 		if (!touches_range(r, page, page + PAGE))
 			continue;
@@ -338,7 +347,7 @@ enum sw_fault sw_pages_fault(uint64_t address, bool writes)
 void sw_pages_open(uint64_t address, bool writes)
 {
 	uint64_t lo = address & -PAGE, pages = 1;
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n_ranges; i++) {
 		struct range *r = &ranges[i];
 		if (!touches_range(r, lo, lo + PAGE) || (!writes && !r->writes))
 			continue;
@@ -388,6 +397,7 @@ static void hands_off(const void *at, size_t bytes)
 	sw_guard_unlock(mask);
 }
 
+/* Each function of libc that changes mappings: first our protection goes, then libc's own is called. */
 SW_EXPORT int mprotect(void *at, size_t bytes, int rights)
 {
 	static int (*real)(void *, size_t, int);
@@ -412,6 +422,7 @@ SW_EXPORT int munmap(void *at, size_t bytes)
 	return real(at, bytes);
 }
 
+/* Both places, the old and the new one, are the program's. */
 SW_EXPORT void *mremap(void *at, size_t bytes, size_t wanted, int flags, ...)
 {
 	static void *(*real)(void *, size_t, size_t, int, ...);

@@ -88,6 +88,7 @@ static struct sigaction signals_action(bool take)
 
 /* ---- sigaction and its relatives --------------------------------------------------------------------------------- */
 
+/* sigaction() for SIGSEGV: while our handler is installed, the program's action is only kept. */
 static int set_ours(const struct sigaction *action, struct sigaction *old)
 {
 	struct sigaction before, after = {0};
@@ -109,6 +110,8 @@ static int set_ours(const struct sigaction *action, struct sigaction *old)
 	return 0;
 }
 
+/* sigaction(): handlers of other signals must not run with SIGSEGV blocked, since they may touch a protected page; the
+   program is told what it asked for. */
 static int set_action(int signal, const struct sigaction *action, struct sigaction *old)
 {
 	SW_NEXT(real_sigaction, "sigaction");
@@ -130,6 +133,7 @@ static int set_action(int signal, const struct sigaction *action, struct sigacti
 	return got;
 }
 
+/* Exported in place of libc's. */
 SW_EXPORT int sigaction(int signal, const struct sigaction *restrict action, struct sigaction *restrict old)
 {
 	return set_action(signal, action, old);
@@ -173,6 +177,8 @@ SIGNAL_LIKE(__sysv_signal, (int)(SA_RESETHAND | SA_NODEFER))
 
 /* ---- masks ------------------------------------------------------------------------------------------------------- */
 
+/* pthread_sigmask() and sigprocmask() of `real`: SIGSEGV stays out of the kernel's mask, and is kept apart for each
+   thread. */
 static int set_mask(int (*real)(int, const sigset_t *, sigset_t *), int how, const sigset_t *set, sigset_t *old)
 {
 	sigset_t without;
@@ -226,19 +232,20 @@ SW_EXPORT int sigsuspend(const sigset_t *set)
 
 #define MASK_BYTES 8u /* of a signal mask, for the kernel */
 
-/* Sent by somebody (kill, raise, sigqueue), not by the processor. */
+/* Was the signal sent by somebody (kill, raise, sigqueue), and not by the processor? */
 static bool was_sent(const siginfo_t *info)
 {
 	return info->si_code <= 0;
 }
 
-/* Sent again to this thread, unchanged. */
+/* Sends the signal to this thread again, unchanged. */
 static void send_again(int signal, siginfo_t *info)
 {
 	syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid), signal, info);
 }
 
-/* The default action takes place when the access is made again, or the signal is sent again. */
+/* Removes our handler: the default action takes place when the access is made again, or the signal, which was sent, is
+   sent again. */
 static void by_default(int signal, siginfo_t *info)
 {
 	uint64_t mask = sw_guard_lock();
@@ -261,7 +268,8 @@ static void keep_waiting(int signal, siginfo_t *info, ucontext_t *c)
 	send_again(signal, info);
 }
 
-/* As the kernel does it: with the handler's mask, and the signal itself blocked unless SA_NODEFER. */
+/* Calls the program's handler as the kernel does: with the handler's mask, and the signal itself blocked unless
+   SA_NODEFER. */
 static void by_handler(const struct sigaction *action, int signal, siginfo_t *info, ucontext_t *c)
 {
 	sigset_t mask = c->uc_sigmask;
@@ -314,6 +322,7 @@ static __thread struct {
 	uint32_t times;
 } stale __attribute__((tls_model("initial-exec")));
 
+/* For dl_iterate_phdr(): finds libcuda's code. */
 static int find_driver(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
@@ -352,6 +361,8 @@ struct host_access {
 	void *frame;
 };
 
+/* Writes the HOST_ACCESS record of an access, with the call stack from t->frame on; no recorded call may be under
+   way. */
 static void record_access(void *arg)
 {
 	const struct host_access *t = arg;
@@ -404,13 +415,15 @@ static void call_on(char *top, void (*function)(void *), void *arg)
 #endif
 }
 
+/* Does the thread run on the alternate stack for signal handlers? */
 static bool on_signal_stack(void)
 {
 	stack_t s;
 	return sigaltstack(NULL, &s) == 0 && (s.ss_flags & SS_ONSTACK);
 }
 
-/* No stack to be had: the access goes unrecorded, which only a burst of threads can bring about. */
+/* Records the access of a fault, on a stack of ours if the handler's may be too small.  None to be had: the access goes
+   unrecorded, which only a burst of threads can bring about. */
 static void record_fault(struct host_access *t)
 {
 	if (!on_signal_stack()) {
@@ -425,6 +438,7 @@ static void record_fault(struct host_access *t)
 		}
 }
 
+/* False: this address has faulted so often that releasing its page does not help. */
 static bool faults_again(uint64_t address)
 {
 	stale.times = stale.address == address ? stale.times + 1 : 0;
@@ -438,7 +452,8 @@ struct function {
 	uint64_t inside, lo, hi; /* hi 0: not found */
 };
 
-/* By the sorted table of .eh_frame_hdr; a function ends where the next one begins. 0: it is in another object. */
+/* For dl_iterate_phdr(): the function that holds f->inside, by the sorted table of .eh_frame_hdr; it ends where the
+   next one begins.  0: it is in another object. */
 static int find_function(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct function *f = arg;
@@ -505,8 +520,9 @@ static void *walk_from(const ucontext_t *c, void *handler, uint64_t records[4])
 #endif
 }
 
-/* Ours: the access can be made again. */
-static __attribute__((noinline)) bool ours(const siginfo_t *info, const ucontext_t *c, void *frame)
+/* Is the fault one of our protection?  Then it is recorded if it conflicts with work in flight, its page released, and
+   the access can be made again. */
+static __attribute__((noinline)) bool take_fault(const siginfo_t *info, const ucontext_t *c, void *frame)
 {
 	uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
 	uint64_t records[4] __attribute__((aligned(16)));
@@ -530,7 +546,7 @@ static void fault_handle(int signal, siginfo_t *info, void *context)
 {
 	int saved = errno;
 	/* Also where the program has blocked the signal: it must not get the signal of a page that we protected. */
-	bool handled = info->si_code == SEGV_ACCERR && ours(info, context, __builtin_frame_address(0));
+	bool handled = info->si_code == SEGV_ACCERR && take_fault(info, context, __builtin_frame_address(0));
 	errno = saved;
 	if (!handled)
 		chain_pass(signal, info, context);

@@ -3,14 +3,11 @@
  * The recorder's records as the guard sees them.  A record that is seen before its call is kept until the call has
  * returned: only then is work in flight, and the driver has done with the pages on the host's side.
  */
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #include "guard/guard.h"
-#include "preload/platform/sys.h"
 #include "syncwatch/format.h"
 
 #define SW_USES 2u /* of one record, both sides of a copy; launches have as many as pointers */
@@ -21,10 +18,9 @@ struct sw_guard_use {
 	bool writes;
 };
 
-static void buffers_drop(uint64_t address);
-
 /* A record says which host memory its work uses, and which handles order it. */
 
+/* The bytes from the first to the last of a 2D or 3D copy's side; 0 bytes: an array, or a size that no memory has. */
 static struct sw_guard_use box_use(const struct sw_rec_copy_nd *c, const struct sw_box *b, bool writes)
 {
 	uint64_t slice, rows, span;
@@ -37,6 +33,7 @@ static struct sw_guard_use box_use(const struct sw_rec_copy_nd *c, const struct 
 	return use;
 }
 
+/* Bytes from the first to the last that a memset writes. */
 static uint64_t set_span(const struct sw_rec_set *s)
 {
 	return s->width + (s->height > 1 ? (s->height - 1) * s->pitch : 0);
@@ -138,6 +135,7 @@ static struct {
 } events[EVENTS];
 static struct sw_guard_clock host_knows;
 
+/* `into` knows from now on all that either knew. */
 static void join_clock(struct sw_guard_clock *into, const struct sw_guard_clock *from)
 {
 	for (unsigned i = 0; i < SW_GUARD_LANES; i++)
@@ -145,6 +143,7 @@ static void join_clock(struct sw_guard_clock *into, const struct sw_guard_clock 
 			into->tick[i] = from->tick[i];
 }
 
+/* The lane of a stream as it would be new: default streams by thread or context, others by handle. */
 static struct lane lane_wanted(const struct sw_guard_at *at)
 {
 	bool own = at->stream == 2 || (!at->stream && at->per_thread);
@@ -154,12 +153,14 @@ static struct lane lane_wanted(const struct sw_guard_at *at)
 			     .legacy = at->stream <= 2 && !own};
 }
 
+/* Does the host know that all work of the lane is done? */
 static bool is_idle(uint32_t i)
 {
 	return host_knows.tick[i] >= lanes[i].knows.tick[i];
 }
 
-/* A free slot, or that of a lane with nothing pending.  Ticks of a slot continue: old steps stay done. */
+/* Makes a lane in a free slot, or in that of a lane with nothing pending.  Ticks of a slot continue: old steps stay
+   done.  NULL: all have work. */
 static struct lane *make_lane(const struct lane *want)
 {
 	struct lane *found = NULL;
@@ -179,7 +180,7 @@ static struct lane *make_lane(const struct lane *want)
 	return found;
 }
 
-/* NULL: no room. */
+/* The lane of a stream, made at its first use; NULL: no room. */
 static struct lane *lane_of(const struct sw_guard_at *at)
 {
 	struct lane want = lane_wanted(at);
@@ -207,7 +208,7 @@ static void legacy_rules(struct lane *l)
 	}
 }
 
-/* A stream is made or destroyed; work is enqueued (returns its step); an event is recorded or waited for. */
+/* A stream was made: does it wait for the legacy stream? */
 static void lanes_stream_made(const struct sw_guard_at *at, bool nonblocking)
 {
 	struct lane *l = lane_of(at);
@@ -215,6 +216,7 @@ static void lanes_stream_made(const struct sw_guard_at *at, bool nonblocking)
 		l->nonblocking = nonblocking;
 }
 
+/* A stream was destroyed: its slot is free once its work is done. */
 static void lanes_stream_gone(const struct sw_guard_at *at)
 {
 	struct lane want = lane_wanted(at);
@@ -223,6 +225,7 @@ static void lanes_stream_gone(const struct sw_guard_at *at)
 			lanes[i].gone = true;
 }
 
+/* Work is enqueued on a stream.  Returns its step. */
 static struct sw_guard_step lanes_enqueue(const struct sw_guard_at *at)
 {
 	struct lane *l = lane_of(at);
@@ -233,6 +236,7 @@ static struct sw_guard_step lanes_enqueue(const struct sw_guard_at *at)
 	return (struct sw_guard_step){i, ++l->knows.tick[i]};
 }
 
+/* An event is recorded: it stands for all that comes before it on the stream. */
 static void lanes_record(uint64_t event, const struct sw_guard_at *at)
 {
 	struct lane *l = lane_of(at);
@@ -256,6 +260,7 @@ static void lanes_cover_event(struct sw_guard_clock *out, uint64_t event)
 		memset(out, 0, sizeof *out);
 }
 
+/* A stream waits for an event: its later work comes after what the event stands for. */
 static void lanes_wait(const struct sw_guard_at *at, uint64_t event)
 {
 	struct sw_guard_clock covered;
@@ -265,6 +270,7 @@ static void lanes_wait(const struct sw_guard_at *at, uint64_t event)
 		join_clock(&l->knows, &covered);
 }
 
+/* The steps that a wait for the stream covers if it begins now. */
 static void lanes_cover_stream(struct sw_guard_clock *out, const struct sw_guard_at *at)
 {
 	struct lane *l = lane_of(at);
@@ -275,6 +281,7 @@ static void lanes_cover_stream(struct sw_guard_clock *out, const struct sw_guard
 	}
 }
 
+/* The steps that a wait for all work of a context covers. */
 static void lanes_cover_context(struct sw_guard_clock *out, uint8_t ctx)
 {
 	memset(out, 0, sizeof *out);
@@ -292,159 +299,6 @@ static void lanes_known(const struct sw_guard_clock *covered)
 bool sw_lanes_done(struct sw_guard_step step)
 {
 	return host_knows.tick[step.lane] >= step.tick;
-}
-
-/* Host memory that CUDA knows of, sorted by address. */
-
-#define BUFFERS 16384u
-
-static struct sw_buffer buffers[BUFFERS];
-static uint32_t n;
-static bool aliased; /* some have another address on the device */
-
-/* The first that ends after the address. */
-static uint32_t first_ending_after(uint64_t address)
-{
-	uint32_t lo = 0, hi = n;
-	while (lo < hi) {
-		uint32_t mid = (lo + hi) / 2;
-		if (buffers[mid].address + buffers[mid].bytes > address)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo;
-}
-
-/*
- * Registered memory is the program's own.  Its pages can be protected and released again where they are readable and
- * writable and nothing else, and where that does not part the process from the device: before Linux 5.19 a private page
- * that is pinned may be *copied* at the first write after mprotect (do_wp_page() looked at the page's use count; since
- * then at PageAnonExclusive), and the device continues with the old one.
- */
-static bool new_kernel(void)
-{
-	static int known; /* 1 no, 2 yes */
-	struct utsname name;
-	unsigned major = 0, minor = 0;
-	if (!known) {
-		if (!uname(&name)) {
-			const char *p = name.release;
-			for (; *p >= '0' && *p <= '9'; p++)
-				major = major * 10 + (unsigned)(*p - '0');
-			for (p += *p == '.'; *p >= '0' && *p <= '9'; p++)
-				minor = minor * 10 + (unsigned)(*p - '0');
-		}
-		known = major > 5 || (major == 5 && minor >= 19) ? 2 : 1;
-	}
-	return known == 2;
-}
-
-static uint64_t read_hexadecimal(const char **p)
-{
-	uint64_t value = 0;
-	for (;; (*p)++) {
-		char c = **p;
-		if (c >= '0' && c <= '9')
-			value = value << 4 | (uint64_t)(c - '0');
-		else if (c >= 'a' && c <= 'f')
-			value = value << 4 | (uint64_t)(c - 'a' + 10);
-		else
-			return value;
-	}
-}
-
-struct scan {
-	uint64_t at, end; /* what is not yet covered */
-	bool good;
-};
-
-/* One line of /proc/self/maps: "lo-hi rwxp ...". */
-static void scan_line(struct scan *s, const char *p)
-{
-	uint64_t lo = read_hexadecimal(&p), hi = *p == '-' ? (p++, read_hexadecimal(&p)) : 0;
-	if (hi <= s->at || lo >= s->end || !s->good)
-		return;
-	bool plain = p[0] == ' ' && p[1] == 'r' && p[2] == 'w' && p[3] == '-';
-	s->good = lo <= s->at && plain && (p[4] == 's' || new_kernel());
-	s->at = hi;
-}
-
-/* Is all of it readable and writable, and does it stay the device's when it is protected? */
-static bool can_be_guarded(uint64_t address, uint64_t bytes)
-{
-	struct scan s = {address, address + bytes, true};
-	char text[4096], line[128];
-	size_t length = 0;
-	int fd = sw_sys_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
-	if (fd < 0)
-		return false;
-	for (long got; s.good && s.at < s.end && (got = sw_sys_read(fd, text, sizeof text)) > 0;)
-		for (long i = 0; i < got; i++) {
-			if (text[i] != '\n') {
-				if (length < sizeof line - 1)
-					line[length++] = text[i];
-				continue;
-			}
-			line[length] = 0;
-			length = 0;
-			scan_line(&s, line);
-		}
-	sw_sys_close(fd);
-	return s.good && s.at >= s.end;
-}
-
-/* Host memory was allocated or registered; the buffer that begins at the address is freed. */
-static void buffers_add(const struct sw_rec_alloc *a)
-{
-	if (!a->bytes || a->address + a->bytes < a->address)
-		return;
-	uint32_t i = first_ending_after(a->address);
-	while (i < n && buffers[i].address < a->address + a->bytes) /* its end was not seen */
-		buffers_drop(buffers[i].address);
-	if (n == BUFFERS) {
-		sw_pages_unguarded();
-		return;
-	}
-	memmove(&buffers[i + 1], &buffers[i], (n - i) * sizeof *buffers);
-	n++;
-	buffers[i] = (struct sw_buffer){
-		.address = a->address,
-		.bytes = a->bytes,
-		.alias = a->device_alias != a->address ? a->device_alias : 0,
-		.memory = (enum sw_memory)a->memory,
-		.off = a->memory == SW_MEM_REGISTERED && !can_be_guarded(a->address, a->bytes),
-	};
-	aliased |= buffers[i].alias != 0;
-}
-
-static void buffers_drop(uint64_t address)
-{
-	uint32_t i = first_ending_after(address);
-	if (i == n || buffers[i].address != address)
-		return;
-	memmove(&buffers[i], &buffers[i + 1], (--n - i) * sizeof *buffers);
-}
-
-struct sw_buffer *sw_buffers_find(uint64_t address)
-{
-	uint32_t i = first_ending_after(address);
-	return i < n && buffers[i].address <= address ? &buffers[i] : NULL;
-}
-
-/* Finds a buffer by the address that kernels use, else by the host's. */
-static struct sw_buffer *buffers_find_device(uint64_t address)
-{
-	for (uint32_t i = 0; aliased && i < n; i++)
-		if (buffers[i].alias && address - buffers[i].alias < buffers[i].bytes)
-			return &buffers[i];
-	return sw_buffers_find(address);
-}
-
-struct sw_buffer *sw_buffers_next(uint64_t lo, uint64_t hi)
-{
-	uint32_t i = first_ending_after(lo);
-	return i < n && buffers[i].address < hi ? &buffers[i] : NULL;
 }
 
 #define CAPTURE_BEGAN 1u
@@ -502,12 +356,14 @@ static bool kernels_in_flight(void)
 	return starting != 0;
 }
 
+/* May work of this kind run kernels, or is that unknown? */
 static bool runs_kernels(uint8_t kind)
 {
 	return kind == SW_REC_LAUNCH || kind == SW_REC_GRAPH_LAUNCH || kind == SW_REC_MEM_OP || kind == SW_REC_OTHER ||
 	       kind == SW_REC_UNCLASSIFIED;
 }
 
+/* Is it memory that the host can touch? */
 static bool is_host(enum sw_memory memory)
 {
 	return memory == SW_MEM_PINNED || memory == SW_MEM_REGISTERED || memory == SW_MEM_MANAGED;
@@ -515,6 +371,7 @@ static bool is_host(enum sw_memory memory)
 
 /* ---- before the call --------------------------------------------------------------------------------------------- */
 
+/* Where the record's work is enqueued. */
 static struct sw_guard_at place_of(const struct sw_rec *rec)
 {
 	if (!mine.id)
@@ -525,6 +382,7 @@ static struct sw_guard_at place_of(const struct sw_rec *rec)
 				    .per_thread = rec->flags & SW_RF_PER_THREAD};
 }
 
+/* Notes which steps the wait or query of this call covers; they are done when it has returned. */
 static void cover_sync(const struct sw_rec *rec, const struct sw_guard_at *at)
 {
 	const struct sw_rec_sync *s = (const struct sw_rec_sync *)(const void *)rec;
@@ -546,6 +404,7 @@ static void cover_sync(const struct sw_rec *rec, const struct sw_guard_at *at)
 	mine.waits = true;
 }
 
+/* Host memory is about to be freed: its pages are released first. */
 static void take_free(const struct sw_rec *rec)
 {
 	const struct sw_rec_free *f = (const struct sw_rec_free *)(const void *)rec;
@@ -553,9 +412,10 @@ static void take_free(const struct sw_rec *rec)
 	if (!b || b->address != f->address)
 		return;
 	sw_pages_release(b->address, b->address + b->bytes, false);
-	buffers_drop(f->address);
+	sw_buffers_drop(f->address);
 }
 
+/* Work of a context that is destroyed or reset is gone: all pages are released. */
 static void context_ends(const struct sw_rec *rec)
 {
 	const struct sw_rec_context_op *o = (const struct sw_rec_context_op *)(const void *)rec;
@@ -563,7 +423,8 @@ static void context_ends(const struct sw_rec *rec)
 		sw_pages_release_all();
 }
 
-/* Takes the guarded uses of a copy or a set; those for which there is no room are counted. */
+/* Takes those uses of a copy or set that lie in known host buffers; those for which there is no room are counted.
+   Returns how many. */
 static uint32_t uses_of(const struct sw_rec *rec)
 {
 	struct sw_guard_use use[SW_USES];
@@ -579,6 +440,7 @@ static uint32_t uses_of(const struct sw_rec *rec)
 	return kept;
 }
 
+/* Before a call: keeps what its work will use, as one element of the call under way. */
 static void begin_op(const struct sw_rec *rec)
 {
 	struct op op = {.kind = rec->kind,
@@ -594,7 +456,7 @@ static void begin_op(const struct sw_rec *rec)
 	else if (rec->kind == SW_REC_ALLOC && !rec->status) {
 		const struct sw_rec_alloc *a = (const struct sw_rec_alloc *)(const void *)rec;
 		if (is_host((enum sw_memory)a->memory))
-			buffers_add(a);
+			sw_buffers_add(a);
 	}
 	if (runs_kernels(rec->kind)) {
 		sw_pages_release_managed();
@@ -638,11 +500,12 @@ static void take_record(const struct sw_rec *rec)
 
 #define CHUNK 64u
 
+/* Notes each host buffer to which one of a launch's parameter words points. */
 static void look_for_pointers(const uint64_t *words, size_t count)
 {
 	uint64_t mask = sw_guard_lock();
 	for (size_t i = 0; i < count; i++) {
-		const struct sw_buffer *b = words[i] > 0xffff ? buffers_find_device(words[i]) : NULL;
+		const struct sw_buffer *b = words[i] > 0xffff ? sw_buffers_find_device(words[i]) : NULL;
 		struct sw_guard_use *pointer = &mine.use[mine.uses];
 		bool known = !b;
 		for (uint32_t k = 0; b && k < mine.pointers; k++)
@@ -671,6 +534,7 @@ static void take_args(const void *block, size_t bytes)
 
 /* ---- after the call ---------------------------------------------------------------------------------------------- */
 
+/* Protects what work uses that was just enqueued as `step`. */
 static void guard_uses(const struct op *op, struct sw_guard_step step)
 {
 	for (uint32_t i = op->first; i < op->first + op->uses; i++) {
@@ -689,8 +553,8 @@ static void guard_uses(const struct op *op, struct sw_guard_step step)
 	}
 }
 
-/* A synchronous copy that known host memory takes part in has been waited for, and all that came before it on its
- * stream. */
+/* After a synchronous copy or set: if known host memory took part, it has been waited for, and all that came before it
+   on its stream. */
 static void waited_for(const struct op *op)
 {
 	struct sw_guard_clock covered;
@@ -703,6 +567,7 @@ static void waited_for(const struct op *op)
 	lanes_known(&covered);
 }
 
+/* The call has enqueued its work: takes its step, and protects its memory if the call did not wait. */
 static void start_work(const struct op *op)
 {
 	if (captures)
@@ -716,6 +581,7 @@ static void start_work(const struct op *op)
 		guard_uses(op, step);
 }
 
+/* A capture has begun or ended. */
 static void end_capture(const struct op *op)
 {
 	if (op->handle == CAPTURE_BEGAN)
@@ -724,6 +590,7 @@ static void end_capture(const struct op *op)
 		captures--;
 }
 
+/* One element of a call that succeeded takes effect. */
 static void op_succeeded(const struct op *op)
 {
 	switch (op->kind) {
