@@ -21,6 +21,8 @@ struct sw_sim_device *sw_sim_device_at(CUdevice ordinal)
 	return ordinal >= 0 && ordinal < sw_sim.devices ? &sw_sim.device[ordinal] : NULL;
 }
 
+/* Begins a context on a device: a legacy stream, and the limits that a fresh context of an H200 has.  A primary context
+   is begun again after each reset; `generation` tells the times apart. */
 static bool context_new(struct sw_sim_ctx *ctx, struct sw_sim_device *d)
 {
 	ctx->device = d;
@@ -39,6 +41,7 @@ static bool context_new(struct sw_sim_ctx *ctx, struct sw_sim_device *d)
 	return true;
 }
 
+/* For sw_sim_object_each(): an event of a context that ends. */
 static void end_event(void *object, void *arg)
 {
 	(void)arg;
@@ -46,7 +49,7 @@ static void end_event(void *object, void *arg)
 	sw_sim_event_end(object);
 }
 
-/* All work is done when this is called. */
+/* Ends all that belongs to a context (events, streams, modules, memory), all of whose work is done. */
 static void context_clear(struct sw_sim_ctx *ctx)
 {
 	ctx->active = false;
@@ -68,6 +71,7 @@ static void context_clear(struct sw_sim_ctx *ctx)
 	ctx->peers = 0;
 }
 
+/* Waits for all work of the context, then clears it; another thread may have done so meanwhile. */
 static void end_context(struct sw_sim_ctx *ctx)
 {
 	sw_sim_ctx_wait(ctx);
@@ -77,11 +81,13 @@ static void end_context(struct sw_sim_ctx *ctx)
 
 /* ---- the API ---- */
 
+/* The only call that needs nothing before it. */
 CUresult cuInit(unsigned flags)
 {
 	return flags ? CUDA_ERROR_INVALID_VALUE : sw_sim_start();
 }
 
+/* The first retain makes the primary context active; its handle is the same each time. */
 CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
@@ -97,6 +103,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device)
 	return CUDA_SUCCESS;
 }
 
+/* The last release ends the primary context. */
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
@@ -110,6 +117,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 	return CUDA_SUCCESS;
 }
 
+/* Ends the primary context whoever retains it. */
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
@@ -145,6 +153,7 @@ CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags)
 	return CUDA_SUCCESS;
 }
 
+/* A context of its own, which becomes the current one of this thread, above the one that was. */
 CUresult cuCtxCreate_v2(CUcontext *out, unsigned flags, CUdevice device)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
@@ -175,6 +184,7 @@ CUresult cuCtxCreate_v4(CUcontext *out, CUctxCreateParams *params, unsigned flag
 	return cuCtxCreate_v2(out, flags, device);
 }
 
+/* Ends a context that cuCtxCreate() made, after its work. */
 CUresult cuCtxDestroy_v2(CUcontext handle)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
@@ -229,6 +239,7 @@ CUresult cuCtxGetCurrent(CUcontext *out)
 	return CUDA_SUCCESS;
 }
 
+/* The context of a handle; NULL: the thread's current one. */
 static CUresult find_context(CUcontext handle, struct sw_sim_ctx **out)
 {
 	*out = handle ? sw_sim_object_get(handle, SW_SIM_CTX) : sw_sim_ctx_current();
@@ -264,6 +275,7 @@ CUresult cuCtxGetApiVersion(CUcontext handle, unsigned *version)
 	return result;
 }
 
+/* Waits for all work of a context; an error while a capture forbids that. */
 CUresult cuCtxSynchronize_v2(CUcontext handle)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);

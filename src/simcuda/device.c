@@ -105,6 +105,7 @@ CUresult cuDeviceGetName(char *name, int room, CUdevice device)
 	return CUDA_SUCCESS;
 }
 
+/* Alike in each run: a text, with the device's number as the last byte. */
 CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
@@ -193,6 +194,7 @@ CUresult cuDeviceCanAccessPeer(int *out, CUdevice device, CUdevice peer)
 	return CUDA_SUCCESS;
 }
 
+/* Enables or disables that the current context reaches memory of another device; an error if that is so already. */
 static CUresult set_peer(CUcontext handle, bool enable)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -229,6 +231,7 @@ CUresult cuDeviceGetP2PAttribute(int *out, CUdevice_P2PAttribute attribute, CUde
 
 /* ---- entry points and errors ---- */
 
+/* The entry point by name and version; `flags` say which default stream its per-thread variant has. */
 CUresult cuGetProcAddress_v2(const char *name, void **out, int version, cuuint64_t flags,
 			     CUdriverProcAddressQueryResult *status)
 {

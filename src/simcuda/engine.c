@@ -40,6 +40,7 @@ struct sw_sim_op *sw_sim_op_new(struct sw_sim_work *work)
 	return op;
 }
 
+/* One more reference to an operation. */
 static struct sw_sim_op *op_get(struct sw_sim_op *op)
 {
 	op->refs++;
@@ -75,11 +76,13 @@ void sw_sim_op_after(struct sw_sim_op *op, struct sw_sim_op *before)
 	op->pending++;
 }
 
+/* The order of the heap: by end, then by submission, so that runs are alike. */
 static bool ends_earlier(const struct sw_sim_op *a, const struct sw_sim_op *b)
 {
 	return a->end < b->end || (a->end == b->end && a->seq < b->seq);
 }
 
+/* Adds a running operation to the heap; wakes the engine if it is now the first to end. */
 static void heap_push(struct sw_sim_op *op)
 {
 	size_t i = heap.n;
@@ -91,6 +94,7 @@ static void heap_push(struct sw_sim_op *op)
 		pthread_cond_signal(&engine_wake);
 }
 
+/* Takes the operation that ends first. */
 static struct sw_sim_op *heap_pop(void)
 {
 	struct sw_sim_op *top = heap.at[0], *last = heap.at[--heap.n];
@@ -106,6 +110,8 @@ static struct sw_sim_op *heap_pop(void)
 	return top;
 }
 
+/* An operation has ended: wakes the threads that wait for it, and lets those that come after it become runnable at its
+   end at the earliest. */
 static void finish_op(struct sw_sim_op *op)
 {
 	op->done = true;
@@ -186,6 +192,7 @@ void syncwatch_simulated_finish(void)
 	pthread_mutex_unlock(&sw_sim_mutex);
 }
 
+/* Sleeps until a time of CLOCK_MONOTONIC, or until an operation comes that ends earlier. */
 static void wait_until(uint64_t ns)
 {
 	struct timespec t = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
@@ -195,12 +202,14 @@ static void wait_until(uint64_t ns)
 /* Memory changes by operations, and by the host, which is not seen: looked at again and again. */
 #define VALUE_NS 100000u
 
+/* Does the operation wait for a value in memory that is not there yet? */
 static bool waits_on(const struct sw_sim_op *op)
 {
 	return op->work->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP && op->work->op.wait &&
 	       !sw_sim_value_there(&op->work->op);
 }
 
+/* Ends those waits whose value is there now. */
 static void release_parked(void)
 {
 	for (size_t i = 0; i < parked.n;) {
@@ -216,6 +225,8 @@ static void release_parked(void)
 	}
 }
 
+/* The engine's thread: at the end of each operation does what it stands for (moves bytes), and lets what comes after it
+   begin. */
 static void *run_engine(void *arg)
 {
 	(void)arg;
@@ -252,6 +263,8 @@ static void *run_engine(void *arg)
 	return NULL;
 }
 
+/* A thread of its own runs host functions, one after the other: they may take any time, and the engine goes on
+   meanwhile. */
 static void *run_callbacks(void *arg)
 {
 	(void)arg;
@@ -274,7 +287,7 @@ static void *run_callbacks(void *arg)
 	return NULL;
 }
 
-/* The program's signals are for its own threads. */
+/* Starts a thread with all signals blocked: the program's signals are for its own threads. */
 static bool start_thread(void *(*body)(void *))
 {
 	sigset_t all, old;

@@ -11,6 +11,7 @@ static const struct {
 #include "simcuda/errors.def"
 };
 
+/* Name or text of an error. */
 static CUresult look_up(CUresult code, const char **out, bool name)
 {
 	if (!out)

@@ -12,6 +12,7 @@ void sw_sim_event_end(struct sw_sim_event *event)
 	free(event);
 }
 
+/* An event that processes share has no time stamps: CUDA asks for CU_EVENT_DISABLE_TIMING. */
 CUresult cuEventCreate(CUevent *out, unsigned flags)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -45,6 +46,8 @@ CUresult cuEventDestroy(CUevent handle)
 	return cuEventDestroy_v2(handle);
 }
 
+/* Records an event on a stream: the marker of all work before it.  In a capture it stands for the stream's last nodes,
+   or becomes a node (external). */
 CUresult cuEventRecordWithFlags(CUevent handle, CUstream stream, unsigned flags)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -74,6 +77,7 @@ CUresult cuEventRecord(CUevent handle, CUstream stream)
 	return cuEventRecordWithFlags(handle, stream, 0);
 }
 
+/* The event that a host call asks about; one that was recorded in a capture stands for no work, so that is an error. */
 static CUresult find_event(CUevent handle, struct sw_sim_event **out)
 {
 	struct sw_sim_event *event = *out = sw_sim_object_get(handle, SW_SIM_EVENT);

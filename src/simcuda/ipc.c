@@ -47,12 +47,14 @@ bool sw_sim_ipc_event_start(struct sw_sim_event *event)
 	return true;
 }
 
+/* The page itself stays. */
 void sw_sim_ipc_event_end(struct sw_sim_event *event)
 {
 	if (event->shared)
 		close(event->fd);
 }
 
+/* Work of the device that writes the event's second counter, or waits until it has reached `value`. */
 static struct sw_sim_work *value_work(struct sw_sim_event *event, uint64_t value, bool wait)
 {
 	struct sw_sim_work *work = sw_sim_work_new(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, 0);
@@ -108,12 +110,14 @@ CUresult cuIpcGetEventHandle(CUipcEventHandle *out, CUevent handle)
 	return CUDA_SUCCESS;
 }
 
+/* Reads a handle that a program passed; false: it is none of this kind. */
 static bool read_handle(struct handle *made, const void *handle, unsigned kind)
 {
 	memcpy(made, handle, sizeof *made);
 	return made->magic == MAGIC && made->kind == kind;
 }
 
+/* Opens the event of another process by its page, through /proc. */
 CUresult cuIpcOpenEventHandle(CUevent *out, CUipcEventHandle handle)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -183,6 +187,7 @@ CUresult cuIpcOpenMemHandle(CUdeviceptr *out, CUipcMemHandle handle, unsigned fl
 	return cuIpcOpenMemHandle_v2(out, handle, flags);
 }
 
+/* Waits for the device, like a free; the last close ends the mapping. */
 CUresult cuIpcCloseMemHandle(CUdeviceptr address)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);

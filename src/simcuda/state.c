@@ -63,6 +63,7 @@ static void at_exit(void)
 }
 
 CUresult sw_sim_start(void);
+/* cuInit(): reads the environment, makes the devices and starts the engine, once.  A fork child cannot use CUDA. */
 CUresult sw_sim_start(void)
 {
 	if (forked)

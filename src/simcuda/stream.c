@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+/* Is the stream's last operation done? */
 static bool is_idle(const struct sw_sim_op *op)
 {
 	return !op || op->done;
@@ -44,7 +45,8 @@ static void prune_streams(struct sw_sim_ctx *ctx)
 	ctx->streams.n = kept;
 }
 
-static struct sw_sim_stream *per_thread(struct sw_sim_ctx *ctx)
+/* This thread's own default stream in a context, made at its first use and remembered by thread. */
+static struct sw_sim_stream *per_thread_stream(struct sw_sim_ctx *ctx)
 {
 	static __thread struct sw_sim_stream *last;
 	static __thread struct sw_sim_ctx *last_ctx;
@@ -76,12 +78,13 @@ CUresult sw_sim_stream_find(CUstream handle, struct sw_sim_stream **out)
 	if (handle == CU_STREAM_LEGACY)
 		*out = ctx->legacy;
 	else if (handle == CU_STREAM_PER_THREAD)
-		*out = per_thread(ctx);
+		*out = per_thread_stream(ctx);
 	else if (!(*out = sw_sim_object_get(handle, SW_SIM_STREAM)) || (*out)->legacy || (*out)->per_thread)
 		return CUDA_ERROR_INVALID_HANDLE; /* a default stream may have the place of one that was destroyed */
 	return CUDA_SUCCESS;
 }
 
+/* The operation waits for all streams of the context, or for the blocking ones. */
 static void after_all(struct sw_sim_op *op, struct sw_sim_ctx *ctx, bool blocking_only)
 {
 	for (size_t i = 0; i < ctx->streams.n; i++)
@@ -133,6 +136,7 @@ CUresult sw_sim_submit(struct sw_sim_stream *s, struct sw_sim_work *work, struct
 	return CUDA_SUCCESS;
 }
 
+/* cuStreamQuery(): is all done that a wait for the stream would cover? */
 static bool stream_idle(struct sw_sim_stream *s)
 {
 	bool all = is_idle(s->tail);
@@ -143,6 +147,7 @@ static bool stream_idle(struct sw_sim_stream *s)
 	return all;
 }
 
+/* Submits a marker, i.e. an operation without work, and waits until what it comes after is done. */
 static void wait_marker(struct sw_sim_op *marker)
 {
 	sw_sim_op_submit(marker);
@@ -159,6 +164,7 @@ static void stream_wait(struct sw_sim_stream *s)
 		sw_sim_op_wait(s->tail);
 }
 
+/* The operation comes after all work of the context. */
 static void after_context(struct sw_sim_op *op, struct sw_sim_ctx *ctx)
 {
 	after_all(op, ctx, false);
@@ -179,6 +185,7 @@ struct whole_device {
 	struct sw_sim_op *marker;
 };
 
+/* For sw_sim_object_each(): work of each active context of the device. */
 static void after_if_there(void *object, void *arg)
 {
 	struct sw_sim_ctx *ctx = object;
@@ -205,6 +212,7 @@ void sw_sim_ctx_barrier(struct sw_sim_ctx *ctx)
 
 /* ---- the API ---- */
 
+/* Priorities are clamped to the range that cuCtxGetStreamPriorityRange() says; they have no effect. */
 CUresult cuStreamCreateWithPriority(CUstream *out, unsigned flags, int priority)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -223,6 +231,7 @@ CUresult cuStreamCreate(CUstream *out, unsigned flags)
 	return cuStreamCreateWithPriority(out, flags, 0);
 }
 
+/* The handle ends at once, pending work goes on. */
 CUresult cuStreamDestroy_v2(CUstream handle)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -272,6 +281,7 @@ CUresult cuStreamQuery(CUstream handle)
 	return result;
 }
 
+/* Makes the stream wait for the event's latest record, or in a capture for the nodes that it stands for. */
 CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned flags)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -301,6 +311,7 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned flags
 	return CUDA_SUCCESS;
 }
 
+/* Enqueues a host function or callback. */
 static CUresult host_function(CUstream handle, struct sw_sim_host host)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+/* The stream, if it has such an attribute. */
 static CUresult find_attribute(CUstream handle, CUstreamAttrID id, struct sw_sim_stream **out)
 {
 	CUresult result = sw_sim_stream_find(handle, out);

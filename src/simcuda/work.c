@@ -44,6 +44,7 @@ void sw_sim_work_put(struct sw_sim_work *work)
 	free(work);
 }
 
+/* Moves the bytes of a copy, row by row and slice by slice. */
 static void run_copy(const struct sw_sim_copy *c)
 {
 	const char *from = c->staged ? c->staged : sw_sim_backing(c->src);
@@ -54,6 +55,7 @@ static void run_copy(const struct sw_sim_copy *c)
 				c->width);
 }
 
+/* Writes the value into each element of each row. */
 static void run_set(const struct sw_sim_set *s)
 {
 	for (size_t y = 0; y < s->height; y++) {

@@ -11,6 +11,7 @@
 
 static __thread CUstreamCaptureMode thread_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 
+/* The part of a stream in a capture; NULL: it takes no part. */
 static struct sw_sim_capture_lane *lane_of(struct sw_sim_capture *c, const struct sw_sim_stream *s)
 {
 	for (size_t i = 0; i < c->lanes.n; i++)
@@ -19,6 +20,7 @@ static struct sw_sim_capture_lane *lane_of(struct sw_sim_capture *c, const struc
 	return NULL;
 }
 
+/* From now on the next node of the stream depends on this one, too. */
 static void lane_depend(struct sw_sim_capture_lane *lane, struct sw_sim_node *node)
 {
 	for (size_t i = 0; i < lane->last.n; i++)
@@ -27,6 +29,7 @@ static void lane_depend(struct sw_sim_capture_lane *lane, struct sw_sim_node *no
 	*sw_vec_push(&lane->last) = node;
 }
 
+/* A stream joins the capture. */
 static struct sw_sim_capture_lane *lane_add(struct sw_sim_capture *c, struct sw_sim_stream *s)
 {
 	struct sw_sim_capture_lane *lane = sw_vec_push(&c->lanes);
@@ -35,6 +38,7 @@ static struct sw_sim_capture_lane *lane_add(struct sw_sim_capture *c, struct sw_
 	return lane;
 }
 
+/* The capture cannot succeed any more; its end will say so.  Returns the error, for the call that spoilt it. */
 CUresult sw_sim_capture_spoil(struct sw_sim_capture *c, CUresult error)
 {
 	c->invalid = true;
@@ -57,7 +61,7 @@ CUresult sw_sim_capture_unsafe(void)
 	return result;
 }
 
-/* The legacy stream would wait for a blocking stream that captures. */
+/* An error if the legacy stream may not be used, since it would wait for a blocking stream that captures. */
 CUresult sw_sim_capture_legacy(struct sw_sim_ctx *ctx)
 {
 	for (size_t i = 0; i < ctx->streams.n; i++) {
@@ -68,7 +72,8 @@ CUresult sw_sim_capture_legacy(struct sw_sim_ctx *ctx)
 	return CUDA_SUCCESS;
 }
 
-/* The parameters of the simplest nodes; others are said to be of their type, no more. */
+/* The parameters of a node, as a callback of a recapture gets them: those of sets; of other nodes their type, no
+   more. */
 static CUgraphNodeParams params_of(const struct sw_sim_work *work)
 {
 	CUgraphNodeParams p = {.type = work->as};
@@ -83,9 +88,9 @@ static CUgraphNodeParams params_of(const struct sw_sim_work *work)
 	return p;
 }
 
-/* CUDA driver API, cuStreamBeginRecaptureToGraph: "the node creation order while recapturing the graph must be
-   identical to the original graph"; its function hears of each node whose parameters differ, while the call that is
-   captured has not returned. */
+/* Puts new work into the next node of the graph that is captured again.  CUDA driver API,
+   cuStreamBeginRecaptureToGraph: "the node creation order while recapturing the graph must be identical to the original
+   graph"; its function hears of each node whose parameters differ, while the call that is captured has not returned. */
 static CUresult recapture_node(struct sw_sim_capture *c, struct sw_sim_capture_lane *lane, struct sw_sim_work *work)
 {
 	struct sw_sim_node *node = c->next < c->graph->nodes.n ? c->graph->nodes.at[c->next++] : NULL;
@@ -111,6 +116,7 @@ static CUresult recapture_node(struct sw_sim_capture *c, struct sw_sim_capture_l
 	return result ? sw_sim_capture_spoil(c, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED) : CUDA_SUCCESS;
 }
 
+/* Work of a stream that captures becomes a node after the stream's last ones. */
 CUresult sw_sim_capture_add(struct sw_sim_stream *s, struct sw_sim_work *work)
 {
 	struct sw_sim_capture *c = s->capture;
@@ -135,6 +141,7 @@ CUresult sw_sim_capture_add(struct sw_sim_stream *s, struct sw_sim_work *work)
 	return CUDA_SUCCESS;
 }
 
+/* The event stands for the stream's last nodes. */
 CUresult sw_sim_capture_record(struct sw_sim_stream *s, struct sw_sim_event *event)
 {
 	struct sw_sim_capture *c = s->capture;
@@ -149,6 +156,7 @@ CUresult sw_sim_capture_record(struct sw_sim_stream *s, struct sw_sim_event *eve
 	return CUDA_SUCCESS;
 }
 
+/* The capture with this number, if it has not ended. */
 static struct sw_sim_capture *find_capture(unsigned long long id)
 {
 	for (size_t i = 0; i < sw_sim.captures.n; i++)
@@ -157,6 +165,8 @@ static struct sw_sim_capture *find_capture(unsigned long long id)
 	return NULL;
 }
 
+/* A wait for an event of a capture: the stream joins it.  Any wait that would connect captured and other work is an
+   error. */
 CUresult sw_sim_capture_wait(struct sw_sim_stream *s, struct sw_sim_event *event)
 {
 	struct sw_sim_capture *c = event->capture_id ? find_capture(event->capture_id) : NULL;
@@ -176,7 +186,7 @@ CUresult sw_sim_capture_wait(struct sw_sim_stream *s, struct sw_sim_event *event
 	return CUDA_SUCCESS;
 }
 
-/* Nodes that nothing of the graph depends on. */
+/* Does no node of the graph depend on this one? */
 static bool is_leaf(const struct sw_sim_graph *graph, const struct sw_sim_node *node)
 {
 	for (size_t i = 0; i < graph->nodes.n; i++)
@@ -186,7 +196,8 @@ static bool is_leaf(const struct sw_sim_graph *graph, const struct sw_sim_node *
 	return true;
 }
 
-/* Another stream's last node must be covered by the origin, directly or through later nodes. */
+/* Have all streams been joined?  Another stream's last node must be covered by the origin, directly or through later
+   nodes. */
 static bool is_joined(struct sw_sim_capture *c)
 {
 	const struct sw_sim_capture_lane *origin = lane_of(c, c->origin);
@@ -202,6 +213,7 @@ static bool is_joined(struct sw_sim_capture *c)
 	return true;
 }
 
+/* Ends a capture, whose graph stays. */
 static void finish_capture(struct sw_sim_capture *c)
 {
 	for (size_t i = 0; i < c->lanes.n; i++) {
@@ -236,6 +248,7 @@ void sw_sim_capture_forget(struct sw_sim_stream *s)
 
 /* ---- the API ---- */
 
+/* Begins a capture on a stream, into a new graph or (graph not NULL) into one that is there, after `n` of its nodes. */
 static CUresult begin_capture(CUstream handle, CUstreamCaptureMode mode, struct sw_sim_graph *graph,
 			      const CUgraphNode *after, size_t n)
 {
@@ -289,6 +302,7 @@ CUresult cuStreamBeginCaptureToGraph(CUstream handle, CUgraph graph, const CUgra
 /* Since 13.3. */
 CUresult cuStreamBeginRecaptureToGraph(CUstream handle, CUstreamCaptureMode mode, CUgraph graph,
 				       CUgraphRecaptureCallback differs, void *data);
+/* A capture whose work replaces that of the graph's nodes; `differs` may be NULL. */
 CUresult cuStreamBeginRecaptureToGraph(CUstream handle, CUstreamCaptureMode mode, CUgraph graph,
 				       CUgraphRecaptureCallback differs, void *data)
 {
@@ -304,6 +318,7 @@ CUresult cuStreamBeginRecaptureToGraph(CUstream handle, CUstreamCaptureMode mode
 	return CUDA_SUCCESS;
 }
 
+/* The graph, or the reason why the capture failed; a graph of our own then ends with it. */
 CUresult cuStreamEndCapture(CUstream handle, CUgraph *out)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -328,6 +343,7 @@ CUresult cuStreamEndCapture(CUstream handle, CUgraph *out)
 	return result;
 }
 
+/* Asked of the legacy stream while others capture, spoils those. */
 CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *out)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -344,6 +360,7 @@ CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *out)
 	return result;
 }
 
+/* As CUDA says it: nodes are those that the stream's next one will depend on. */
 CUresult cuStreamGetCaptureInfo_v3(CUstream handle, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
 				   const CUgraphNode **nodes, const CUgraphEdgeData **edges, size_t *n)
 {
@@ -385,6 +402,7 @@ CUresult cuStreamGetCaptureInfo(CUstream handle, CUstreamCaptureStatus *status, 
 	return cuStreamGetCaptureInfo_v3(handle, status, id, NULL, NULL, NULL, NULL);
 }
 
+/* How unsafe calls of this thread count from now on; *mode: how they did. */
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
 	if (!mode || (unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
@@ -395,6 +413,7 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 	return CUDA_SUCCESS;
 }
 
+/* Sets or adds the nodes that the stream's next one will depend on. */
 CUresult cuStreamUpdateCaptureDependencies_v2(CUstream handle, CUgraphNode *nodes, const CUgraphEdgeData *edges,
 					      size_t n, unsigned flags)
 {

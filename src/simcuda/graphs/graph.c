@@ -12,6 +12,7 @@ struct sw_sim_graph *sw_sim_graph_new(void)
 	return graph;
 }
 
+/* Ends one node; edges to it must be gone. */
 static void node_free(struct sw_sim_node *node)
 {
 	sw_sim_object_remove(node);
@@ -127,7 +128,7 @@ static bool sort_nodes(struct sw_sim_graph *graph)
 	return all;
 }
 
-/* Bodies are filled after their node was made. */
+/* Sorts the bodies of conditional nodes, which are filled after their node was made; false: there is a cycle. */
 static bool sort_bodies(const struct sw_sim_graph *graph)
 {
 	bool sorted = true;
@@ -175,6 +176,7 @@ static struct sw_sim_op *node_begin(const struct sw_sim_node *node)
 	return sw_sim_op_new(bare ? NULL : sw_sim_work_get(work));
 }
 
+/* Submits a node's operation: waits for, or becomes, its event; a child graph runs after it. */
 static void node_submit(struct sw_sim_node *node, struct sw_sim_op *op)
 {
 	struct sw_sim_work *work = node->work;
@@ -214,6 +216,7 @@ static struct sw_sim_op *run_nodes(struct sw_sim_graph *graph, struct sw_sim_op 
 	return last;
 }
 
+/* Loads the kernels of a graph that is about to be launched, with those of its child graphs. */
 static void load_code(const struct sw_sim_graph *graph, struct sw_sim_ctx *ctx)
 {
 	for (size_t i = 0; i < graph->nodes.n; i++) {
@@ -225,7 +228,8 @@ static void load_code(const struct sw_sim_graph *graph, struct sw_sim_ctx *ctx)
 	}
 }
 
-/* Launches of one exec never overlap (CUDA C++ Programming Guide, "Creating a Graph Using Graph APIs"). */
+/* Launches an executable graph after the work of the stream and after its own last launch: launches of one never
+   overlap (CUDA C++ Programming Guide, "Creating a Graph Using Graph APIs"). */
 static void exec_launch(struct sw_sim_exec *exec, struct sw_sim_stream *s)
 {
 	load_code(exec->graph, s->object.ctx);
@@ -278,6 +282,7 @@ CUresult cuGraphInstantiate(CUgraphExec *out, CUgraph handle, CUgraphNode *error
 	return cuGraphInstantiate_v2(out, handle, error, log, log_bytes);
 }
 
+/* cuGraphLaunch() or cuGraphUpload(), which only takes its time; in a capture the launch becomes a child graph. */
 static CUresult in_stream(CUgraphExec handle, CUstream stream, bool launch)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);

@@ -9,6 +9,7 @@
 
 #define WRITE_NS 1000u
 
+/* One operation of a batch as the simulation has it; false: one that does nothing here. */
 static bool value_of(const CUstreamBatchMemOpParams *op, struct sw_sim_value *out)
 {
 	switch (op->operation) {
@@ -30,6 +31,7 @@ static bool value_of(const CUstreamBatchMemOpParams *op, struct sw_sim_value *ou
 	return true;
 }
 
+/* A graph with one node an operation, one after the other. */
 static struct sw_sim_graph *chain_of(const CUstreamBatchMemOpParams *ops, unsigned n)
 {
 	struct sw_sim_graph *graph = sw_sim_graph_new();
@@ -91,6 +93,8 @@ static unsigned chosen_body(const CUDA_CONDITIONAL_NODE_PARAMS *p)
 						    : p->size;
 }
 
+/* A conditional node: makes its bodies, which the program fills, and chooses by the condition's first value the one
+   that runs. */
 static CUresult sim_conditional_work(const void *params, struct sw_sim_work **out)
 {
 	CUDA_CONDITIONAL_NODE_PARAMS *p = (CUDA_CONDITIONAL_NODE_PARAMS *)(uintptr_t)params;
@@ -119,6 +123,7 @@ static CUresult sim_conditional_work(const void *params, struct sw_sim_work **ou
 /* Makes the work of a node from the parameters of its type. */
 typedef CUresult (*builder)(const void *params, struct sw_sim_work **out);
 
+/* Each *_work makes the work of a node from the parameters of its type. */
 static CUresult kernel_work(const void *params, struct sw_sim_work **out)
 {
 	const CUDA_KERNEL_NODE_PARAMS *p = params;
@@ -136,6 +141,7 @@ static CUresult kernel_v1_work(const void *params, struct sw_sim_work **out)
 	return kernel_work(&p, out);
 }
 
+/* A host function. */
 static CUresult host_work(const void *params, struct sw_sim_work **out)
 {
 	const CUDA_HOST_NODE_PARAMS *p = params;
@@ -153,6 +159,7 @@ static CUresult empty_work(const void *params, struct sw_sim_work **out)
 	return CUDA_SUCCESS;
 }
 
+/* A node that records, or waits for, an event. */
 static CUresult event_work(CUgraphNodeType type, const void *handle, struct sw_sim_work **out)
 {
 	struct sw_sim_event *event = sw_sim_object_get(handle, SW_SIM_EVENT);
@@ -173,6 +180,7 @@ static CUresult wait_work(const void *params, struct sw_sim_work **out)
 	return event_work(CU_GRAPH_NODE_TYPE_WAIT_EVENT, *(const CUevent *)params, out);
 }
 
+/* A child graph: a sorted copy of its own, so that later changes of the graph do not reach it. */
 static CUresult child_work(const void *params, struct sw_sim_work **out)
 {
 	const struct sw_sim_graph *child = sw_sim_object_get(*(const CUgraph *)params, SW_SIM_GRAPH);
@@ -186,6 +194,7 @@ static CUresult child_work(const void *params, struct sw_sim_work **out)
 	return CUDA_SUCCESS;
 }
 
+/* Frees memory that a graph's node allocated. */
 static CUresult free_work(const void *params, struct sw_sim_work **out)
 {
 	*out = sw_sim_work_new(CU_GRAPH_NODE_TYPE_MEM_FREE, ALLOC_NS);
@@ -193,6 +202,7 @@ static CUresult free_work(const void *params, struct sw_sim_work **out)
 	return CUDA_SUCCESS;
 }
 
+/* Makes a node depend on `n` others of its graph. */
 static CUresult depend_all(struct sw_sim_node *node, const CUgraphNode *after, const CUgraphEdgeData *edges, size_t n)
 {
 	if (n && !after)
@@ -206,6 +216,7 @@ static CUresult depend_all(struct sw_sim_node *node, const CUgraphNode *after, c
 	return CUDA_SUCCESS;
 }
 
+/* Adds a node whose work `build` makes from `params`. */
 static CUresult add_by(CUgraphNode *out, CUgraph handle, const CUgraphNode *after, const CUgraphEdgeData *edges,
 		       size_t n, builder build, const void *params)
 {
@@ -225,12 +236,14 @@ static CUresult add_by(CUgraphNode *out, CUgraph handle, const CUgraphNode *afte
 	return result;
 }
 
+/* As add_by(), with plain edges. */
 static CUresult add_node(CUgraphNode *out, CUgraph handle, const CUgraphNode *after, size_t n, builder build,
 			 const void *params)
 {
 	return add_by(out, handle, after, NULL, n, build, params);
 }
 
+/* Gives a node new work of the same type. */
 static CUresult change_node(struct sw_sim_node *node, builder build, const void *params)
 {
 	struct sw_sim_work *work;
@@ -248,13 +261,14 @@ static CUresult change_node(struct sw_sim_node *node, builder build, const void 
 	return result;
 }
 
+/* Changes a node of a graph. */
 static CUresult set_params(CUgraphNode handle, builder build, const void *params)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
 	return change_node(sw_sim_object_get(handle, SW_SIM_NODE), build, params);
 }
 
-/* The node of an executable graph that was made from `handle`. */
+/* The node of an executable graph that was made from `handle`; NULL: none. */
 static struct sw_sim_node *made_from(CUgraphExec exec_handle, CUgraphNode handle)
 {
 	const struct sw_sim_exec *exec = sw_sim_object_get(exec_handle, SW_SIM_EXEC);
@@ -264,6 +278,7 @@ static struct sw_sim_node *made_from(CUgraphExec exec_handle, CUgraphNode handle
 	return NULL;
 }
 
+/* Changes a node of an executable graph. */
 static CUresult exec_set(CUgraphExec exec, CUgraphNode handle, builder build, const void *params)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -362,6 +377,7 @@ struct any {
 	void *params;
 };
 
+/* How a node of any type is made from the structure for all types. */
 static struct any any_of(CUgraphNodeParams *p)
 {
 	switch ((int)p->type) {
@@ -403,7 +419,8 @@ CUresult cuGraphAddNode_v2(CUgraphNode *out, CUgraph graph, const CUgraphNode *a
 			 : sw_sim_unsupported("this type of node (cuGraphAddNode)");
 }
 
-/* Memory of nodes stays what it is (CUDA driver API, cuGraphExecNodeSetParams). */
+/* Changes a node by the structure for all types.  Memory of nodes stays what it is (CUDA driver API,
+   cuGraphExecNodeSetParams), and so do conditions. */
 static CUresult any_set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *p, bool in_exec)
 {
 	if (!p)

@@ -70,6 +70,7 @@ CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *out)
 	return CUDA_SUCCESS;
 }
 
+/* The event of a node that records it or waits for it. */
 static CUresult get_event(CUgraphNode node, CUgraphNodeType type, CUevent *out)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);

@@ -7,7 +7,8 @@
 
 typedef SW_VEC(struct sw_sim_node *) node_list;
 
-/* The protocol of all list queries: no array asks for the count; a longer array is filled up with nothing. */
+/* Answers a query for a list of nodes as all of them do: without an array only *count is set; a longer array is filled
+   up with NULL. */
 static CUresult give_nodes(const struct sw_sim_node *const *nodes, size_t n, CUgraphNode *out, size_t *count)
 {
 	if (!count)
@@ -79,6 +80,7 @@ CUresult cuGraphGetNodes(CUgraph handle, CUgraphNode *out, size_t *count)
 	return graph ? GIVE(&graph->nodes, out, count) : CUDA_ERROR_INVALID_VALUE;
 }
 
+/* Nodes that depend on no other. */
 CUresult cuGraphGetRootNodes(CUgraph handle, CUgraphNode *out, size_t *count)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
@@ -108,6 +110,7 @@ CUresult cuGraphNodeGetDependencies_v2(CUgraphNode handle, CUgraphNode *out, CUg
 	return result;
 }
 
+/* Nodes that depend on this one. */
 CUresult cuGraphNodeGetDependentNodes(CUgraphNode handle, CUgraphNode *out, size_t *count)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
@@ -122,6 +125,7 @@ CUresult cuGraphNodeGetDependentNodes(CUgraphNode handle, CUgraphNode *out, size
 	return result;
 }
 
+/* With the edges to them. */
 CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode handle, CUgraphNode *out, CUgraphEdgeData *edges, size_t *count)
 {
 	CUresult result = cuGraphNodeGetDependentNodes(handle, out, count);
@@ -166,6 +170,7 @@ CUresult cuGraphGetEdges_v2(CUgraph handle, CUgraphNode *from, CUgraphNode *to, 
 	return result;
 }
 
+/* Adds or removes `n` edges. */
 static CUresult change_edges(CUgraph handle, const CUgraphNode *from, const CUgraphNode *to,
 			     const CUgraphEdgeData *data, size_t n, bool add)
 {
@@ -210,6 +215,8 @@ CUresult cuGraphRemoveDependencies_v2(CUgraph graph, const CUgraphNode *from, co
 
 /* ---- updating an executable graph from another graph of the same shape ---- */
 
+/* Have two sorted graphs the same nodes and edges in the same order?  *different: the first node of b that does not
+   fit. */
 static bool same_shape(const struct sw_sim_graph *a, const struct sw_sim_graph *b, const struct sw_sim_node **different)
 {
 	*different = NULL;
@@ -230,6 +237,7 @@ static bool same_shape(const struct sw_sim_graph *a, const struct sw_sim_graph *
 	return true;
 }
 
+/* Replaces the executable graph's nodes by those of a graph of the same shape; else an error that names a node. */
 CUresult cuGraphExecUpdate_v2(CUgraphExec exec_handle, CUgraph handle, CUgraphExecUpdateResultInfo *out)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);

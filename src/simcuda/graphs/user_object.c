@@ -24,6 +24,7 @@ struct drop {
 	uint64_t count;
 };
 
+/* Runs a function on the thread of host functions, once `before` has ended (NULL: at once). */
 static void run_after(struct sw_sim_op *before, CUhostFn function, void *arg)
 {
 	struct sw_sim_work *work = sw_sim_work_new(CU_GRAPH_NODE_TYPE_HOST, 0);
@@ -34,6 +35,7 @@ static void run_after(struct sw_sim_op *before, CUhostFn function, void *arg)
 	sw_sim_op_put(op);
 }
 
+/* Drops so many references; the last one runs the destructor. */
 static void release_references(struct sw_sim_user_object *object, uint64_t count)
 {
 	object->references -= count < object->references ? count : object->references;
@@ -44,6 +46,7 @@ static void release_references(struct sw_sim_user_object *object, uint64_t count
 	free(object);
 }
 
+/* Runs as a host function when the launches have ended. */
 static void CUDA_CB release_later(void *arg)
 {
 	struct drop *drop = arg;
@@ -97,11 +100,13 @@ void sw_sim_held_until(struct sw_sim_graph *graph, struct sw_sim_op *last)
 
 /* ---- the API ---- */
 
+/* The user object of a handle; NULL: none. */
 static struct sw_sim_user_object *find_object(CUuserObject handle)
 {
 	return sw_sim_object_get(handle, SW_SIM_USER_OBJECT);
 }
 
+/* CUDA's counts are ints above 0. */
 static bool is_countable(unsigned count)
 {
 	return count && count <= INT_MAX;
@@ -154,6 +159,7 @@ CUresult cuGraphRetainUserObject(CUgraph graph_handle, CUuserObject handle, unsi
 	return CUDA_SUCCESS;
 }
 
+/* How many references of the object the graph holds. */
 static uint64_t held_by(const struct sw_sim_graph *graph, const struct sw_sim_user_object *object)
 {
 	uint64_t count = 0;
@@ -162,6 +168,7 @@ static uint64_t held_by(const struct sw_sim_graph *graph, const struct sw_sim_us
 	return count;
 }
 
+/* Drops references that the graph holds; more than it holds are an error. */
 CUresult cuGraphReleaseUserObject(CUgraph graph_handle, CUuserObject handle, unsigned count)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);

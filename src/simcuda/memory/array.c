@@ -107,6 +107,7 @@ static CUresult check_descriptor(const CUDA_ARRAY3D_DESCRIPTOR *d)
 	return channel_bytes(d->Format) ? CUDA_SUCCESS : sw_sim_unsupported("planar and compressed arrays");
 }
 
+/* Makes an array with memory of its own. */
 static CUresult array_new(const CUDA_ARRAY3D_DESCRIPTOR *what, struct sw_sim_array **out)
 {
 	CUresult result = check_descriptor(what);
@@ -132,6 +133,7 @@ static CUresult array_new(const CUDA_ARRAY3D_DESCRIPTOR *what, struct sw_sim_arr
 	return CUDA_SUCCESS;
 }
 
+/* Ends an array and frees its memory; nothing waits. */
 static void array_free(struct sw_sim_array *array)
 {
 	sw_sim_object_remove(array);
@@ -144,12 +146,14 @@ struct sw_sim_array *sw_sim_array_get(CUarray handle)
 	return sw_sim_object_get(handle, SW_SIM_ARRAY);
 }
 
+/* For sw_sim_object_each(). */
 static void clear_array(void *array, void *arg)
 {
 	(void)arg;
 	array_free(array);
 }
 
+/* For sw_sim_object_each(): the levels are arrays of their own and are cleared as such. */
 static void clear_mipmapped(void *m, void *arg)
 {
 	(void)arg;
@@ -186,6 +190,7 @@ struct sw_sim_array *sw_sim_array_of(uint64_t address, size_t at[3])
 
 /* ---- the API ---- */
 
+/* cuArrayCreate() of any dimension, not allowed in a capture. */
 static CUresult create_array(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *what)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -211,8 +216,9 @@ CUresult cuArray3DCreate_v2(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *what)
 	return create_array(out, what);
 }
 
-/* Waits for the device, as cuMemFree does (measured on H200, driver 580.159.04: "cudaFreeArray",
-   "cudaFreeMipmappedArray"). */
+/* Waits for the device before an array or mipmapped array is freed, as cuMemFree does (measured on H200, driver
+   580.159.04: "cudaFreeArray", "cudaFreeMipmappedArray").  An error if the handle is none, or another thread freed it
+   meanwhile. */
 static CUresult wait_for(const void *handle, enum sw_sim_kind kind)
 {
 	const struct sw_sim_object *object = sw_sim_object_get(handle, kind);
@@ -255,12 +261,13 @@ CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *out, CUarray handle)
 
 /* ---- mipmapped ---- */
 
+/* An extent at a level of a mipmapped array: halved for each, never below 1. */
 static size_t halve_extent(size_t extent, unsigned level)
 {
 	return extent && !(extent >> level) ? 1 : extent >> level;
 }
 
-/* Layers are not made smaller. */
+/* The descriptor of a level; layers do not become fewer. */
 static CUDA_ARRAY3D_DESCRIPTOR level_of(const CUDA_ARRAY3D_DESCRIPTOR *what, unsigned level)
 {
 	bool layers = what->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
@@ -271,6 +278,7 @@ static CUDA_ARRAY3D_DESCRIPTOR level_of(const CUDA_ARRAY3D_DESCRIPTOR *what, uns
 	return d;
 }
 
+/* Ends a mipmapped array with its levels. */
 static void mipmapped_free(struct mipmapped *m)
 {
 	for (unsigned i = 0; i < m->levels; i++)
@@ -279,7 +287,8 @@ static void mipmapped_free(struct mipmapped *m)
 	free(m);
 }
 
-/* CUDA driver API, cuMipmappedArrayCreate: "clamped to the range [1, 1 + floor(log2(max(width, height, depth)))]". */
+/* How many levels a mipmapped array gets.  CUDA driver API, cuMipmappedArrayCreate: "clamped to the range [1, 1 +
+   floor(log2(max(width, height, depth)))]". */
 static unsigned levels_of(const CUDA_ARRAY3D_DESCRIPTOR *what, unsigned asked)
 {
 	size_t widest = what->Width > what->Height ? what->Width : what->Height;

@@ -6,16 +6,20 @@
 #include "simcuda/memory/array.h"
 #include "simcuda/memory/copy.h"
 
+/* One end of a copy by its address alone. */
 static struct sw_sim_side pointer_side(CUdeviceptr address)
 {
 	return (struct sw_sim_side){.type = CU_MEMORYTYPE_UNIFIED, .address = address};
 }
 
+/* Is it one of CUDA's source access orders? */
 static bool order_known(CUmemcpySrcAccessOrder order)
 {
 	return order >= CU_MEMCPY_SRC_ACCESS_ORDER_STREAM && order <= CU_MEMCPY_SRC_ACCESS_ORDER_ANY;
 }
 
+/* When the source is read: in stream order, during the call, or as other asynchronous copies; the first two differ
+   between linear and 3D copies, so the caller says what they mean. */
 static enum sw_sim_source source_of(CUmemcpySrcAccessOrder order, enum sw_sim_source stream, enum sw_sim_source during)
 {
 	return order == CU_MEMCPY_SRC_ACCESS_ORDER_STREAM	     ? stream
@@ -23,7 +27,8 @@ static enum sw_sim_source source_of(CUmemcpySrcAccessOrder order, enum sw_sim_so
 								     : SW_SIM_SOURCE_PLAIN;
 }
 
-/* cuda.h: the stream "must not be legacy NULL stream"; attributes apply from their element on, the first from 0. */
+/* All copies of a linear batch.  cuda.h: the stream "must not be legacy NULL stream"; attributes apply from their
+   element on, the first from 0. */
 static CUresult copy_batch(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
 			   CUmemcpyAttributes *attributes, size_t *first, size_t n, CUstream stream)
 {
@@ -107,6 +112,7 @@ static struct sw_sim_side operand_side(const CUmemcpy3DOperand *o, const CUexten
 	return side;
 }
 
+/* Are the rows and layers of a pointer as long as the copy is wide and high? */
 static bool operand_valid(const CUmemcpy3DOperand *o, const CUextent3D *extent)
 {
 	if (o->type == CU_MEMCPY_OPERAND_TYPE_ARRAY)
@@ -116,12 +122,14 @@ static bool operand_valid(const CUmemcpy3DOperand *o, const CUextent3D *extent)
 	       (!o->op.ptr.layerHeight || o->op.ptr.layerHeight >= extent->height);
 }
 
+/* Is the 3D copy one that CUDA accepts? */
 static bool op_valid(const CUDA_MEMCPY3D_BATCH_OP *op)
 {
 	return order_known(op->srcAccessOrder) && op->extent.width && op->extent.height && op->extent.depth &&
 	       operand_valid(&op->dst, &op->extent) && operand_valid(&op->src, &op->extent) && element_of(op);
 }
 
+/* Makes one 3D copy of a batch. */
 static CUresult op_copy(const CUDA_MEMCPY3D_BATCH_OP *op, CUstream stream)
 {
 	const CUextent3D *e = &op->extent;

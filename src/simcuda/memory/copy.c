@@ -15,6 +15,7 @@
 #define SET_LATENCY_NS 2000u
 #define RATE	       1000u /* bytes a ns */
 
+/* The work of a memset; an error if the memory is not CUDA's or is misaligned. */
 static CUresult set_work(struct sw_sim_set what, struct sw_sim_work **out)
 {
 	uint64_t row = (uint64_t)what.width * what.element;
@@ -95,6 +96,7 @@ static bool on_device(enum sw_sim_memory memory)
 	return memory == SW_SIM_DEVICE;
 }
 
+/* How long a copy takes in the model, by the memory at both ends. */
 static uint64_t copy_ns(const struct sw_sim_side *dst, const struct sw_sim_side *src, uint64_t bytes)
 {
 	uint64_t rate = dst->memory == SW_SIM_PAGEABLE || src->memory == SW_SIM_PAGEABLE ? PAGEABLE_RATE
@@ -123,6 +125,7 @@ static bool host_waits(bool async, const struct sw_sim_side *dst, const struct s
 	return src->memory == SW_SIM_PAGEABLE && bytes > STAGING_BYTES; /* "cudaMemcpyAsync H2D pageable" */
 }
 
+/* Finds the place of the copy in an array; an error if it does not lie within. */
 static CUresult check_array(struct sw_sim_side *s, size_t width, size_t height, size_t depth)
 {
 	const struct sw_sim_array *array = sw_sim_array_get(s->array);
@@ -135,6 +138,7 @@ static CUresult check_array(struct sw_sim_side *s, size_t width, size_t height, 
 	return s->address ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+/* Finds out which memory one end of a copy is, and whether all of it is there. */
 static CUresult check_side(struct sw_sim_side *s, size_t width, size_t height, size_t depth)
 {
 	if (s->type == CU_MEMORYTYPE_ARRAY)
@@ -179,6 +183,7 @@ static struct sw_sim_stream *other_end(struct sw_sim_stream *s, const struct sw_
 	return NULL;
 }
 
+/* Enqueues a copy that takes part in two streams: it begins after both, and both end in it. */
 static struct sw_sim_op *enqueue_across(struct sw_sim_stream *s, struct sw_sim_stream *other, struct sw_sim_work *work)
 {
 	struct sw_sim_op *marker = sw_sim_stream_begin(other, NULL), *op = sw_sim_stream_begin(s, work);
@@ -192,6 +197,7 @@ static struct sw_sim_op *enqueue_across(struct sw_sim_stream *s, struct sw_sim_s
 	return op;
 }
 
+/* The work of a copy whose ends are checked. */
 static struct sw_sim_work *copy_work(const struct sw_sim_side *dst, const struct sw_sim_side *src, size_t width,
 				     size_t height, size_t depth)
 {
@@ -237,6 +243,7 @@ CUresult sw_sim_copy(CUstream handle, bool async, struct sw_sim_side dst, struct
 	return result;
 }
 
+/* Copies bytes in a line. */
 static CUresult copy_linear(CUstream stream, bool async, uint64_t dst, CUmemorytype dst_type, uint64_t src,
 			    CUmemorytype src_type, size_t bytes)
 {
@@ -318,11 +325,13 @@ static struct sw_sim_side side_at(CUmemorytype type, const void *host, CUdevicep
 	side_at((c)->which##MemoryType, (c)->which##Host, (c)->which##Device, (c)->which##Array,                       \
 		(const size_t[]){(c)->which##XInBytes, (c)->which##Y, (z)}, (c)->which##Pitch, (rows))
 
+/* Is the pitch less than a row? */
 static bool is_narrow(CUmemorytype type, size_t pitch, size_t width)
 {
 	return type != CU_MEMORYTYPE_ARRAY && pitch < width;
 }
 
+/* cuMemcpy2D() in all forms; rows must not overlap. */
 static CUresult copy_2d(const CUDA_MEMCPY2D *c, CUstream stream, bool async)
 {
 	if (!c)
@@ -333,6 +342,7 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *c, CUstream stream, bool async)
 	return sw_sim_copy(stream, async, SIDE(c, dst, 0, 0), SIDE(c, src, 0, 0), c->WidthInBytes, c->Height, 1);
 }
 
+/* cuMemcpy3D() in all forms. */
 static CUresult copy_3d(const CUDA_MEMCPY3D *c, CUstream stream, bool async)
 {
 	if (!c)

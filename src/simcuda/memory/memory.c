@@ -18,6 +18,7 @@
 
 static SW_VEC(struct sw_sim_alloc *) allocs; /* by base */
 
+/* Reserves the device's addresses, without access, and its bytes.  False: no room for them. */
 bool sw_sim_memory_start(struct sw_sim_device *d)
 {
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -39,6 +40,7 @@ bool sw_sim_memory_start(struct sw_sim_device *d)
 	return false;
 }
 
+/* The device whose address this is; NULL: none. */
 static struct sw_sim_device *device_of(uint64_t address)
 {
 	for (int i = 0; i < sw_sim.devices; i++)
@@ -100,6 +102,7 @@ enum sw_sim_memory sw_sim_memory_of(uint64_t address)
 	return a ? a->memory : SW_SIM_PAGEABLE;
 }
 
+/* Enters memory into the table of allocations, which is sorted by address. */
 static struct sw_sim_alloc *add_allocation(uint64_t base, uint64_t bytes, enum sw_sim_memory memory,
 					   struct sw_sim_device *d)
 {
@@ -117,6 +120,7 @@ static struct sw_sim_alloc *add_allocation(uint64_t base, uint64_t bytes, enum s
 	return a;
 }
 
+/* Takes the first free range that fits, aligned as cudaMalloc() aligns; what is left of it stays free. */
 struct sw_sim_alloc *sw_sim_alloc_device(struct sw_sim_device *d, size_t bytes)
 {
 	uint64_t align = bytes >= LARGE_ALIGN ? LARGE_ALIGN : SMALL_ALIGN;
@@ -144,6 +148,7 @@ struct sw_sim_alloc *sw_sim_alloc_device(struct sw_sim_device *d, size_t bytes)
 	return NULL;
 }
 
+/* Frees a range of the device's addresses: its pages go, and it joins its free neighbours. */
 static void give_back(struct sw_sim_device *d, uint64_t base, uint64_t bytes)
 {
 	uint64_t room = (bytes + SMALL_ALIGN - 1) & ~(uint64_t)(SMALL_ALIGN - 1),
@@ -252,6 +257,7 @@ struct sw_sim_alloc *sw_sim_alloc_pages(struct sw_sim_device *d, size_t bytes, e
 	return pages == MAP_FAILED ? NULL : add_allocation((uintptr_t)pages, bytes, memory, d);
 }
 
+/* Memory that host and device reach: pinned or managed. */
 static CUresult host_pages(void **out, size_t bytes, enum sw_sim_memory memory, unsigned flags)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -289,8 +295,8 @@ CUresult cuMemAllocManaged(CUdeviceptr *out, size_t bytes, unsigned flags)
 	return result;
 }
 
-/* Both wait for the current device ("cudaFreeHost 1MiB", "cudaHostUnregister"; with two devices "current=0:
- * cudaFreeHost"). */
+/* Frees pinned, or unregisters registered memory; both wait for the current device ("cudaFreeHost 1MiB",
+   "cudaHostUnregister"; with two devices "current=0: cudaFreeHost").  otherwise: the error for any other address. */
 static CUresult host_release(const void *address, enum sw_sim_memory memory, CUresult otherwise)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -313,6 +319,7 @@ CUresult cuMemHostUnregister(void *address)
 	return host_release(address, SW_SIM_REGISTERED, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
 }
 
+/* Registers memory that does not overlap any that CUDA knows. */
 CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned flags)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);

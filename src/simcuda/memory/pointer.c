@@ -4,6 +4,7 @@
 
 #define PREFETCH_NS 5000u
 
+/* CU_MEMORYTYPE_* of an allocation; 0: none.  Managed memory counts as the device's. */
 static unsigned memory_type(const struct sw_sim_alloc *a)
 {
 	if (!a)
@@ -11,12 +12,13 @@ static unsigned memory_type(const struct sw_sim_alloc *a)
 	return a->memory == SW_SIM_PINNED || a->memory == SW_SIM_REGISTERED ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
 }
 
+/* Can the host reach it? */
 static bool on_host(const struct sw_sim_alloc *a)
 {
 	return a && a->memory != SW_SIM_DEVICE;
 }
 
-/* a: NULL for memory that CUDA does not know. */
+/* Answers one question about a pointer; `a`: its allocation, NULL for memory that CUDA does not know. */
 static CUresult get_attribute(void *out, CUpointer_attribute what, CUdeviceptr address, const struct sw_sim_alloc *a)
 {
 	switch ((int)what) {
@@ -96,6 +98,7 @@ CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute what, CUde
 
 /* ---- managed memory: data never moves, the time it would take passes ---- */
 
+/* Prefetches managed memory: only the time passes. */
 static CUresult prefetch_range(CUdeviceptr address, size_t bytes, CUstream handle)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -121,8 +124,9 @@ CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, 
 	return prefetch_range(address, bytes, stream);
 }
 
-/* cuda.h, the three batches: the stream "must not be legacy NULL stream"; locations apply from their range on, the
-   first from 0. A discard takes the time of no migration, and keeps the bytes: that is an indeterminate value, too. */
+/* Prefetches or (moves false) discards ranges.  cuda.h, the three batches: the stream "must not be legacy NULL stream";
+   locations apply from their range on, the first from 0.  A discard takes the time of no migration, and keeps the
+   bytes: that is an indeterminate value, too. */
 static CUresult prefetch_batch(CUdeviceptr *at, const size_t *bytes, size_t count, unsigned long long flags,
 			       CUstream handle, bool moves)
 {
@@ -140,6 +144,7 @@ static CUresult prefetch_batch(CUdeviceptr *at, const size_t *bytes, size_t coun
 	return result;
 }
 
+/* Does each location begin after the one before it, the first at range 0? */
 static bool locations_valid(const CUmemLocation *to, const size_t *first, size_t n, size_t count)
 {
 	bool valid = to && first && n && n <= count && !first[0];

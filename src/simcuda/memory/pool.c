@@ -27,6 +27,8 @@ void sw_sim_pool_free(uint64_t address)
 	sw_sim_unlock();
 }
 
+/* Allocates in stream order; `given`: from the pool `handle`, else from the current pool of the stream's device.  In a
+   capture the memory belongs to the graph. */
 static CUresult allocate_from(CUdeviceptr *out, size_t bytes, CUmemoryPool handle, bool given, CUstream stream)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -77,6 +79,7 @@ CUresult sw_sim_alloc_work(const void *params, struct sw_sim_work **out)
 	return CUDA_SUCCESS;
 }
 
+/* The graph memory that a node of this type allocates or frees; NULL: it is another node. */
 static struct sw_sim_alloc *memory_of(const struct sw_sim_node *node, CUgraphNodeType type)
 {
 	struct sw_sim_alloc *a =
@@ -110,6 +113,7 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, CUmemoryPool po
 	return allocate_from(out, bytes, pool, true, stream);
 }
 
+/* Frees in stream order; memory of a graph, whose addresses stay, is only marked as free. */
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -140,6 +144,7 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
 #define ALLOCATION_MANAGED 2 /* CU_MEM_ALLOCATION_TYPE_MANAGED */
 #define LOCATION_NONE	   0 /* CU_MEM_LOCATION_TYPE_NONE */
 
+/* A pool of the device's, pinned or managed memory. */
 CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
@@ -157,6 +162,7 @@ CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *props)
 	return CUDA_SUCCESS;
 }
 
+/* The pool of a handle. */
 static CUresult find_pool(CUmemoryPool handle, struct sw_sim_pool **out)
 {
 	*out = sw_sim_object_get(handle, SW_SIM_POOL);

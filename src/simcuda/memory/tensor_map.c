@@ -45,6 +45,7 @@ static bool fill_common(struct map *m, CUtensorMapDataType type, cuuint32_t rank
 	return true;
 }
 
+/* Writes the map, which must be aligned to 64 bytes. */
 static CUresult encode_map(CUtensorMap *out, struct map *m, CUtensorMapSwizzle swizzle,
 			   CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill)
 {

@@ -13,6 +13,7 @@ struct texture {
 	bool viewed;
 };
 
+/* For sw_sim_object_each(), and the end of one object. */
 static void remove_object(void *object, void *arg)
 {
 	(void)arg;
@@ -46,6 +47,7 @@ static bool is_valid(const CUDA_RESOURCE_DESC *r)
 	return false;
 }
 
+/* Makes an object that keeps what it was made from. */
 static CUresult create_object(unsigned long long *out, enum sw_sim_kind kind, const struct texture *from)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -63,6 +65,7 @@ static CUresult create_object(unsigned long long *out, enum sw_sim_kind kind, co
 	return CUDA_SUCCESS;
 }
 
+/* The object of a handle; NULL: none of this kind. */
 static const struct texture *find_object(unsigned long long handle, enum sw_sim_kind kind)
 {
 	return sw_sim_object_get((const void *)(uintptr_t)handle, kind);

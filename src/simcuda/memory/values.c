@@ -6,6 +6,7 @@
 
 #define WRITE_NS 1000u
 
+/* The value in memory now, of 4 or 8 bytes. */
 static uint64_t load_value(const struct sw_sim_value *op)
 {
 	const void *at = sw_sim_backing(op->address);
@@ -37,8 +38,8 @@ void sw_sim_value_write(const struct sw_sim_value *op)
 		__atomic_store_n((uint32_t *)at, (uint32_t)op->value, __ATOMIC_RELEASE);
 }
 
-/* The memory must be the device's, or registered or allocated with CUDA (CUDA Driver API, "Stream Memory Operations").
- */
+/* Enqueues a wait for a value or a write of one.  The memory must be the device's, or registered or allocated with CUDA
+   (CUDA Driver API, "Stream Memory Operations"). */
 static CUresult value_op(CUstream stream, const struct sw_sim_value *op)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -74,6 +75,7 @@ CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr address, cuuint64_
 	return value_op(stream, &(struct sw_sim_value){address, value, 8, flags, false});
 }
 
+/* Enqueues one operation of a batch. */
 static CUresult batch_member(CUstream stream, const CUstreamBatchMemOpParams *op)
 {
 	switch (op->operation) {

@@ -34,6 +34,7 @@ struct sw_sim_reserved {
 	SW_VEC(struct mapping) mappings;
 };
 
+/* One user less; without any the memory is free. */
 static void memory_drop(struct memory *memory)
 {
 	if (--memory->users)
@@ -42,6 +43,7 @@ static void memory_drop(struct memory *memory)
 	free(memory);
 }
 
+/* Takes mapping `i` away. */
 static void unmap_memory(struct sw_sim_reserved *r, size_t i)
 {
 	struct memory *memory = r->mappings.at[i].memory;
@@ -89,6 +91,7 @@ CUresult cuMemGetAllocationGranularity(size_t *out, const CUmemAllocationProp *p
 	return CUDA_SUCCESS;
 }
 
+/* Reserves addresses of the device that have no memory until it is mapped. */
 CUresult cuMemAddressReserve(CUdeviceptr *out, size_t size, size_t alignment, CUdeviceptr wish,
 			     unsigned long long flags)
 {
@@ -106,6 +109,7 @@ CUresult cuMemAddressReserve(CUdeviceptr *out, size_t size, size_t alignment, CU
 	return CUDA_SUCCESS;
 }
 
+/* Frees addresses that nothing is mapped to. */
 CUresult cuMemAddressFree(CUdeviceptr address, size_t size)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -116,6 +120,7 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t size)
 	return CUDA_SUCCESS;
 }
 
+/* One more handle of the memory. */
 static CUmemGenericAllocationHandle handle_new(struct memory *memory)
 {
 	struct handle *handle = sw_calloc(1, sizeof *handle);
@@ -125,12 +130,14 @@ static CUmemGenericAllocationHandle handle_new(struct memory *memory)
 	return (uintptr_t)handle;
 }
 
+/* The memory of a handle; NULL: none. */
 static struct memory *memory_of(CUmemGenericAllocationHandle handle)
 {
 	const struct handle *h = sw_sim_object_get((const void *)(uintptr_t)handle, SW_SIM_MEMORY);
 	return h ? h->memory : NULL;
 }
 
+/* Memory without an address, counted as used. */
 CUresult cuMemCreate(CUmemGenericAllocationHandle *out, size_t size, const CUmemAllocationProp *prop,
 		     unsigned long long flags)
 {
@@ -202,6 +209,7 @@ CUresult cuMemExportToShareableHandle(void *out, CUmemGenericAllocationHandle ha
 	return CUDA_SUCCESS;
 }
 
+/* Only within the process: memory of others has no bytes here. */
 CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *out, void *shared, CUmemAllocationHandleType type)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
@@ -218,6 +226,7 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *out, void 
 	return CUDA_SUCCESS;
 }
 
+/* Maps the whole of some memory to reserved addresses that are free; not accessible yet. */
 CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
 		  unsigned long long flags)
 {
@@ -257,6 +266,7 @@ CUresult cuMemUnmap(CUdeviceptr address, size_t size)
 	return CUDA_SUCCESS;
 }
 
+/* Makes all mappings in the range accessible, or inaccessible, to all devices. */
 CUresult cuMemSetAccess(CUdeviceptr address, size_t size, const CUmemAccessDesc *desc, size_t count)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);

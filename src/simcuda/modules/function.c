@@ -8,6 +8,7 @@
 #define SHARED_PER_SM	(228 << 10)
 #define SHARED_RESERVED 1024
 
+/* Attributes of a kernel; what is not modelled is 0. */
 static CUresult get_attribute(int *out, CUfunction_attribute attribute, const struct sw_sim_function *f)
 {
 	if (!out)
@@ -37,6 +38,7 @@ static CUresult get_attribute(int *out, CUfunction_attribute attribute, const st
 	return CUDA_SUCCESS;
 }
 
+/* Keeps the attributes that programs set, within the limits of an H200. */
 static CUresult set_attribute(CUfunction_attribute attribute, int value, struct sw_sim_function *f)
 {
 	if (attribute >= CU_FUNC_ATTRIBUTE_MAX)
@@ -181,6 +183,7 @@ CUresult cuKernelGetParamInfo(CUkernel handle, size_t index, size_t *offset, siz
 
 /* ---- occupancy ---- */
 
+/* How many blocks fit a multiprocessor, by threads and shared memory. */
 static int blocks_per_sm(int threads, size_t shared_bytes)
 {
 	int by_threads = THREADS_PER_SM / ((threads + 31) / 32 * 32);
@@ -206,6 +209,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *out, CUfunction handle
 	return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(out, handle, threads, shared_bytes, 0);
 }
 
+/* The largest block that is allowed, and a grid that fills the device. */
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction handle,
 						   CUoccupancyB2DSize shared_of, size_t shared_bytes, int limit,
 						   unsigned flags)

@@ -36,6 +36,7 @@ static uint64_t parse_ns(const char *text)
 	return 0;
 }
 
+/* Reads GLOB=TIME rules, separated by colons, from the environment. */
 void sw_sim_duration_start(void)
 {
 	const char *env = getenv("SYNCWATCH_SIM_KERNEL_TIME");
@@ -95,6 +96,7 @@ static uint64_t launch_duration(const struct sw_sim_function *f, const unsigned 
 	return LAUNCH_NS + (threads + WAVE_THREADS - 1) / WAVE_THREADS * WAVE_NS;
 }
 
+/* Is the launch within the limits of the device? */
 static CUresult check_geometry(const unsigned grid[3], const unsigned block[3], unsigned shared_bytes)
 {
 	for (int i = 0; i < 3; i++)
@@ -161,6 +163,7 @@ CUresult sw_sim_launch_work(CUfunction handle, const unsigned grid[3], const uns
 	return CUDA_SUCCESS;
 }
 
+/* Launches on a stream of the current context; loads the kernel first if this is its first use. */
 static CUresult launch_kernel(CUfunction handle, const CUlaunchConfig *c, void **params, void **extra)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);

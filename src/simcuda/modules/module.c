@@ -26,6 +26,7 @@ static struct sw_sim_variable *sim_module_variable(struct sw_sim_module *m, cons
 
 /* Module-level variables of cubins and PTX.  The bytes come from the program: every read is bounded. */
 
+/* Adds a variable that is not there yet; `value`: its initial bytes, empty for zeros. */
 static void add_variable(struct sw_sim_module *m, const char *name, uint64_t size, struct sw_bytes value)
 {
 	if (!size || size > SW_IMAGE_MAX_BYTES || sim_module_variable(m, name))
@@ -43,6 +44,7 @@ struct cubin {
 	Elf64_Ehdr head;
 };
 
+/* Header of a section; zeros if it is not within the image. */
 static Elf64_Shdr section_header(const struct cubin *c, uint32_t index)
 {
 	Elf64_Shdr s = {0};
@@ -52,12 +54,14 @@ static Elf64_Shdr section_header(const struct cubin *c, uint32_t index)
 	return s;
 }
 
+/* Bytes of a section, as far as they are within the image. */
 static struct sw_bytes section_content(const struct cubin *c, const Elf64_Shdr *s)
 {
 	return s->sh_type == SHT_NOBITS ? (struct sw_bytes){0} : sw_bytes_of(c->all, s->sh_offset, s->sh_size);
 }
 
-/* __device__ and __managed__ variables are objects in .nv.global*, __constant__ ones in .nv.constant3. */
+/* Adds the variable of a symbol, if it is one: __device__ and __managed__ variables are objects in .nv.global*,
+   __constant__ ones in .nv.constant3. */
 static void add_symbol(struct sw_sim_module *m, const struct cubin *c, const Elf64_Sym *symbol, struct sw_bytes strings)
 {
 	Elf64_Shdr names = section_header(c, c->head.e_shstrndx), home = section_header(c, symbol->st_shndx);
@@ -69,6 +73,7 @@ static void add_symbol(struct sw_sim_module *m, const struct cubin *c, const Elf
 			     sw_bytes_of(section_content(c, &home), symbol->st_value, symbol->st_size));
 }
 
+/* Adds all variables of a cubin's symbol tables. */
 static void cubin_variables(struct sw_sim_module *m, struct sw_bytes all)
 {
 	struct cubin c = {.all = all};
@@ -98,7 +103,8 @@ static uint64_t type_bytes(const struct sw_ptx_lexer *l)
 	return 0;
 }
 
-/* {.global | .const} [.align N] [.attribute(...)] type name {"[" count "]"} [= ...] ;  Initial values are left zero. */
+/* Reads the declaration of a variable: {.global | .const} [.align N] [.attribute(...)] type name {"[" count "]"} [=
+   ...] ;  Initial values are left zero. */
 static void ptx_variable(struct sw_sim_module *m, struct sw_ptx_lexer *l)
 {
 	char *name = NULL;
@@ -124,6 +130,7 @@ static void ptx_variable(struct sw_sim_module *m, struct sw_ptx_lexer *l)
 	free(name);
 }
 
+/* Adds the variables of PTX text that are declared outside of functions. */
 static void ptx_variables(struct sw_sim_module *m, struct sw_bytes text)
 {
 	struct sw_ptx_lexer l = sw_ptx_lexer(text.at, text.n);
@@ -169,12 +176,14 @@ static void *sim_image_file(const char *path)
 	return bytes;
 }
 
+/* For sw_image_kernels(). */
 static int add_kernel(void *arg, const struct sw_cubin_kernel *kernel)
 {
 	sim_module_kernel(arg, kernel->name, kernel->params, kernel->param, kernel->param_bytes);
 	return 0;
 }
 
+/* For sw_fatbin_walk(): the variables of one image of a fat binary. */
 static int add_entry(void *arg, const struct sw_fatbin_entry *entry)
 {
 	void *content;
@@ -223,6 +232,7 @@ struct sw_sim_function *sw_sim_function_get(const void *handle)
 	return sw_sim_object_get(handle, SW_SIM_FUNCTION);
 }
 
+/* Nothing if the kernel is loaded. */
 void sw_sim_function_load(struct sw_sim_function *f, struct sw_sim_ctx *ctx)
 {
 	if (f->loaded)
@@ -235,6 +245,7 @@ void sw_sim_function_load(struct sw_sim_function *f, struct sw_sim_ctx *ctx)
 	sw_sim_ctx_barrier(ctx);
 }
 
+/* A new kernel of a module, whose parameters are not known yet. */
 static struct sw_sim_function *function_add(struct sw_sim_module *m, const char *name)
 {
 	struct sw_sim_function *f = sw_calloc(1, sizeof *f);
@@ -261,6 +272,7 @@ static void sim_module_kernel(struct sw_sim_module *m, const char *name, size_t 
 		memcpy(f->param, param, params * sizeof *param);
 }
 
+/* Loads a module or, without a context, a library. */
 static struct sw_sim_module *load_module(enum sw_sim_kind kind, struct sw_sim_ctx *ctx, const void *image)
 {
 	struct sw_sim_module *m = sw_calloc(1, sizeof *m);
@@ -269,6 +281,7 @@ static struct sw_sim_module *load_module(enum sw_sim_kind kind, struct sw_sim_ct
 	return m;
 }
 
+/* Ends a module with its kernels' handles and the memory of its variables. */
 static void unload_module(struct sw_sim_module *m)
 {
 	for (size_t i = 0; i < m->functions.n; i++) {
@@ -292,12 +305,15 @@ static void unload_module(struct sw_sim_module *m)
 	free(m);
 }
 
+/* For sw_sim_object_each(). */
 static void unload_each(void *object, void *arg)
 {
 	(void)arg;
 	unload_module(object);
 }
 
+/* For sw_sim_object_each(): a context has ended, in which the library's kernels were loaded and its variables had
+   memory. */
 static void forget_loaded(void *object, void *arg)
 {
 	struct sw_sim_module *m = object;
@@ -315,7 +331,7 @@ void sw_sim_module_clear(struct sw_sim_ctx *ctx)
 	sw_sim_object_each(SW_SIM_LIBRARY, NULL, forget_loaded, ctx);
 }
 
-/* A kernel by name; where the image could not be read any name is believed. */
+/* The kernel of that name; NULL: none.  Where the image could not be read any name is believed. */
 static struct sw_sim_function *find_kernel(struct sw_sim_module *m, const char *name)
 {
 	for (size_t i = 0; i < m->functions.n; i++)
@@ -324,7 +340,7 @@ static struct sw_sim_function *find_kernel(struct sw_sim_module *m, const char *
 	return m->readable ? NULL : function_add(m, name);
 }
 
-/* NULL: no such */
+/* The variable of that name; NULL: none. */
 static struct sw_sim_variable *sim_module_variable(struct sw_sim_module *m, const char *name)
 {
 	for (size_t i = 0; i < m->variables.n; i++)
@@ -333,6 +349,7 @@ static struct sw_sim_variable *sim_module_variable(struct sw_sim_module *m, cons
 	return NULL;
 }
 
+/* Address and size of a variable in a context, which gets its memory at the first question. */
 static CUresult find_variable(struct sw_sim_module *m, const char *name, struct sw_sim_ctx *ctx, CUdeviceptr *address,
 			      size_t *bytes)
 {

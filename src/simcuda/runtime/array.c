@@ -4,6 +4,7 @@
 
 /* ---- formats of elements ---- */
 
+/* The driver's format of a channel; 0: none. */
 static CUarray_format format_of(const struct cudaChannelFormatDesc *d)
 {
 	static const CUarray_format formats[3][3] = {
@@ -18,7 +19,7 @@ static CUarray_format format_of(const struct cudaChannelFormatDesc *d)
 	return d->x == 8 ? formats[d->f][0] : d->x == 16 ? formats[d->f][1] : d->x == 32 ? formats[d->f][2] : 0;
 }
 
-/* Formats of elements of arrays; false, or a kind of "none", where the other side has no such format. */
+/* The driver's format and number of channels of an element; false: there is no such format. */
 static bool rt_format(const struct cudaChannelFormatDesc *d, CUarray_format *format, unsigned *channels)
 {
 	const int bits[] = {d->x, d->y, d->z, d->w};
@@ -30,6 +31,7 @@ static bool rt_format(const struct cudaChannelFormatDesc *d, CUarray_format *for
 	return *format && *channels != 3;
 }
 
+/* The runtime's description of a driver's format; kind "none": there is none. */
 static struct cudaChannelFormatDesc rt_channels(CUarray_format format, unsigned channels)
 {
 	static const enum cudaChannelFormatKind kinds[] = {cudaChannelFormatKindSigned, cudaChannelFormatKindUnsigned,
@@ -49,6 +51,7 @@ struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, e
 	return (struct cudaChannelFormatDesc){x, y, z, w, kind};
 }
 
+/* Asks the driver what an array is. */
 static cudaError_t get_descriptor(cudaArray_const_t array, CUDA_ARRAY3D_DESCRIPTOR *out)
 {
 	return (cudaError_t)sw_rt_d->cuArray3DGetDescriptor(out, (CUarray)(uintptr_t)array);
@@ -90,6 +93,7 @@ cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *format, struct cudaEx
 
 /* ---- allocation; flags are numbered alike ---- */
 
+/* The driver's descriptor of an array; false: no such format. */
 static bool describe_array(const struct cudaChannelFormatDesc *format, struct cudaExtent extent, unsigned flags,
 			   CUDA_ARRAY3D_DESCRIPTOR *out)
 {
@@ -150,8 +154,8 @@ struct place {
 	size_t pitch, x, y;
 };
 
-/* One 3D copy: measured with libcudart 13.0.96 on driver 580.159.04, as is that cudaMallocArray is a cuArray3DCreate.
- */
+/* Copies by one driver call: measured with libcudart 13.0.96 on driver 580.159.04, as is that cudaMallocArray is a
+   cuArray3DCreate. */
 static cudaError_t copy_3d(struct place to, struct place from, size_t width, size_t height, enum cudaMemcpyKind kind,
 			   bool async, cudaStream_t stream)
 {
@@ -215,10 +219,9 @@ cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t dst, size_t dst_x, size_t dst_y
 
 /* ---- runs of bytes, row by row (deprecated) ---- */
 
-/*
- * From a position of an array on, over the ends of its rows: the rest of the first row, whole rows, the beginning of
- * the last, each one copy (measured with libcudart 13.0.96 on driver 580.159.04).
- */
+/* Copies bytes from a position of an array on, over the ends of its rows: the rest of the first row, whole rows, the
+   beginning of the last, each one driver call (measured with libcudart 13.0.96 on driver 580.159.04).  in: into the
+   array. */
 static cudaError_t copy_run(cudaArray_const_t array, size_t x, size_t y, const void *p, size_t count, bool in,
 			    enum cudaMemcpyKind kind, bool async, cudaStream_t stream)
 {
@@ -267,7 +270,7 @@ cudaError_t cudaMemcpyFromArrayAsync(void *dst, cudaArray_const_t src, size_t x,
 	return copy_run(src, x, y, dst, count, false, kind, true, stream);
 }
 
-/* By a buffer on the device (measured as above). */
+/* Through a buffer on the device (measured as above). */
 cudaError_t cudaMemcpyArrayToArray(cudaArray_t dst, size_t dst_x, size_t dst_y, cudaArray_const_t src, size_t src_x,
 				   size_t src_y, size_t count, enum cudaMemcpyKind kind)
 {
@@ -286,6 +289,7 @@ cudaError_t cudaMemcpyArrayToArray(cudaArray_t dst, size_t dst_x, size_t dst_y, 
 
 _Static_assert(sizeof(struct cudaResourceViewDesc) == sizeof(CUDA_RESOURCE_VIEW_DESC), "same layout");
 
+/* The driver's form of a resource; false: no such kind or format. */
 static bool convert_resource(const struct cudaResourceDesc *from, CUDA_RESOURCE_DESC *to)
 {
 	*to = (CUDA_RESOURCE_DESC){.resType = (CUresourcetype)from->resType, .flags = from->flags};
@@ -310,6 +314,7 @@ static bool convert_resource(const struct cudaResourceDesc *from, CUDA_RESOURCE_
 	return false;
 }
 
+/* The runtime's form of a resource. */
 static void resource_back(const CUDA_RESOURCE_DESC *from, struct cudaResourceDesc *to)
 {
 	*to = (struct cudaResourceDesc){.resType = (enum cudaResourceType)from->resType, .flags = from->flags};
@@ -350,6 +355,7 @@ static void resource_back(const CUDA_RESOURCE_DESC *from, struct cudaResourceDes
 			(to)->borderColor[i] = (from)->borderColor[i];                                                 \
 	} while (0)
 
+/* The driver's form of how a texture is read. */
 static CUDA_TEXTURE_DESC convert_reading(const struct cudaTextureDesc *from)
 {
 	CUDA_TEXTURE_DESC to = {
@@ -373,9 +379,9 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *out, const struct cudaR
 	SW_RT_CALL(sw_rt_d->cuTexObjectCreate((CUtexObject *)out, &r, &t, (const CUDA_RESOURCE_VIEW_DESC *)view));
 }
 
-cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) SW_RT_FORWARD(cuTexObjectDestroy(object))
+SW_RT_FORWARD(cudaDestroyTextureObject, (cudaTextureObject_t object), cuTexObjectDestroy(object))
 
-	cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *out, cudaTextureObject_t object)
+cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *out, cudaTextureObject_t object)
 {
 	SW_RT_ENTER;
 	CUDA_RESOURCE_DESC r;
@@ -402,10 +408,10 @@ cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *out, cudaTex
 	return sw_rt_result(cudaSuccess);
 }
 
-cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *out, cudaTextureObject_t object)
-	SW_RT_FORWARD(cuTexObjectGetResourceViewDesc((CUDA_RESOURCE_VIEW_DESC *)out, object))
+SW_RT_FORWARD(cudaGetTextureObjectResourceViewDesc, (struct cudaResourceViewDesc * out, cudaTextureObject_t object),
+	      cuTexObjectGetResourceViewDesc((CUDA_RESOURCE_VIEW_DESC *)out, object))
 
-		cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *out, const struct cudaResourceDesc *what)
+cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *out, const struct cudaResourceDesc *what)
 {
 	SW_RT_ENTER;
 	CUDA_RESOURCE_DESC r;
@@ -414,9 +420,9 @@ cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *ou
 	SW_RT_CALL(sw_rt_d->cuSurfObjectCreate((CUsurfObject *)out, &r));
 }
 
-cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object) SW_RT_FORWARD(cuSurfObjectDestroy(object))
+SW_RT_FORWARD(cudaDestroySurfaceObject, (cudaSurfaceObject_t object), cuSurfObjectDestroy(object))
 
-	cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *out, cudaSurfaceObject_t object)
+cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *out, cudaSurfaceObject_t object)
 {
 	SW_RT_ENTER;
 	CUDA_RESOURCE_DESC r;

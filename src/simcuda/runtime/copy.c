@@ -6,7 +6,8 @@
 
 /* Allocation, registration, pools: one driver call each. */
 
-static CUdeviceptr ptr_memory(const void *p)
+/* A device pointer as the driver takes it. */
+static CUdeviceptr device_pointer(const void *p)
 {
 	return (uintptr_t)p;
 }
@@ -21,34 +22,31 @@ cudaError_t cudaMalloc(void **out, size_t bytes)
 	SW_RT_CALL(sw_rt_d->cuMemAlloc((CUdeviceptr *)out, bytes));
 }
 
-cudaError_t cudaFree(void *p) SW_RT_FORWARD(cuMemFree(ptr_memory(p)))
+SW_RT_FORWARD(cudaFree, (void *p), cuMemFree(device_pointer(p)))
 
-	cudaError_t cudaMallocHost(void **out, size_t bytes) SW_RT_FORWARD(cuMemHostAlloc(out, bytes, 0))
+SW_RT_FORWARD(cudaMallocHost, (void **out, size_t bytes), cuMemHostAlloc(out, bytes, 0))
 
-		cudaError_t cudaHostAlloc(void **out, size_t bytes, unsigned flags)
-			SW_RT_FORWARD(cuMemHostAlloc(out, bytes, flags))
+SW_RT_FORWARD(cudaHostAlloc, (void **out, size_t bytes, unsigned flags), cuMemHostAlloc(out, bytes, flags))
 
-				cudaError_t cudaFreeHost(void *p) SW_RT_FORWARD(cuMemFreeHost(p))
+SW_RT_FORWARD(cudaFreeHost, (void *p), cuMemFreeHost(p))
 
-					cudaError_t
-	cudaHostRegister(void *p, size_t bytes, unsigned flags) SW_RT_FORWARD(cuMemHostRegister(p, bytes, flags))
+SW_RT_FORWARD(cudaHostRegister, (void *p, size_t bytes, unsigned flags), cuMemHostRegister(p, bytes, flags))
 
-		cudaError_t cudaHostUnregister(void *p) SW_RT_FORWARD(cuMemHostUnregister(p))
+SW_RT_FORWARD(cudaHostUnregister, (void *p), cuMemHostUnregister(p))
 
-			cudaError_t cudaHostGetDevicePointer(void **out, void *p, unsigned flags)
-				SW_RT_FORWARD(cuMemHostGetDevicePointer((CUdeviceptr *)out, p, flags))
+SW_RT_FORWARD(cudaHostGetDevicePointer, (void **out, void *p, unsigned flags),
+	      cuMemHostGetDevicePointer((CUdeviceptr *)out, p, flags))
 
-					cudaError_t
-	cudaHostGetFlags(unsigned *out, void *p) SW_RT_FORWARD(cuMemHostGetFlags(out, p))
+SW_RT_FORWARD(cudaHostGetFlags, (unsigned *out, void *p), cuMemHostGetFlags(out, p))
 
-		cudaError_t cudaMallocManaged(void **out, size_t bytes, unsigned flags)
-			SW_RT_FORWARD(cuMemAllocManaged((CUdeviceptr *)out, bytes, flags))
+SW_RT_FORWARD(cudaMallocManaged, (void **out, size_t bytes, unsigned flags),
+	      cuMemAllocManaged((CUdeviceptr *)out, bytes, flags))
 
-				cudaError_t cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t height)
-					SW_RT_FORWARD(cuMemAllocPitch((CUdeviceptr *)out, pitch, width, height, 4))
+SW_RT_FORWARD(cudaMallocPitch, (void **out, size_t *pitch, size_t width, size_t height),
+	      cuMemAllocPitch((CUdeviceptr *)out, pitch, width, height, 4))
 
-						cudaError_t
-	cudaMalloc3D(struct cudaPitchedPtr *out, struct cudaExtent extent)
+/* One pitched allocation, whose slices follow each other. */
+cudaError_t cudaMalloc3D(struct cudaPitchedPtr *out, struct cudaExtent extent)
 {
 	SW_RT_ENTER;
 	CUdeviceptr p;
@@ -60,9 +58,9 @@ cudaError_t cudaFree(void *p) SW_RT_FORWARD(cuMemFree(ptr_memory(p)))
 	return sw_rt_result(result);
 }
 
-cudaError_t cudaMemGetInfo(size_t *available, size_t *total) SW_RT_FORWARD(cuMemGetInfo(available, total))
+SW_RT_FORWARD(cudaMemGetInfo, (size_t * available, size_t *total), cuMemGetInfo(available, total))
 
-	cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const void *p)
+cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const void *p)
 {
 	SW_RT_ENTER;
 	if (!out)
@@ -75,7 +73,7 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *total) SW_RT_FORWARD(cuMem
 				       CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
 				       CU_POINTER_ATTRIBUTE_HOST_POINTER};
 	void *values[] = {&type, &managed, &device, &on_device, &on_host};
-	CUresult result = sw_rt_d->cuPointerGetAttributes(5, asked, values, ptr_memory(p));
+	CUresult result = sw_rt_d->cuPointerGetAttributes(5, asked, values, device_pointer(p));
 	if (result)
 		return sw_rt_result((cudaError_t)result);
 	memset(out, 0, sizeof *out);
@@ -89,52 +87,40 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *total) SW_RT_FORWARD(cuMem
 	return cudaSuccess;
 }
 
-cudaError_t cudaMallocAsync(void **out, size_t bytes, cudaStream_t stream)
-	SW_RT_FORWARD(cuMemAllocAsync((CUdeviceptr *)out, bytes, stream))
+SW_RT_FORWARD(cudaMallocAsync, (void **out, size_t bytes, cudaStream_t stream),
+	      cuMemAllocAsync((CUdeviceptr *)out, bytes, stream))
 
-		cudaError_t cudaMallocFromPoolAsync(void **out, size_t bytes, cudaMemPool_t pool, cudaStream_t stream)
-			SW_RT_FORWARD(cuMemAllocFromPoolAsync((CUdeviceptr *)out, bytes, pool, stream))
+SW_RT_FORWARD(cudaMallocFromPoolAsync, (void **out, size_t bytes, cudaMemPool_t pool, cudaStream_t stream),
+	      cuMemAllocFromPoolAsync((CUdeviceptr *)out, bytes, pool, stream))
 
-				cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
-					SW_RT_FORWARD(cuMemFreeAsync(ptr_memory(p), stream))
+SW_RT_FORWARD(cudaFreeAsync, (void *p, cudaStream_t stream), cuMemFreeAsync(device_pointer(p), stream))
 
-	/* The structures of pools, locations and accesses are the driver's under other names. */
-	cudaError_t cudaMemPoolCreate(cudaMemPool_t *out, const struct cudaMemPoolProps *props)
-		SW_RT_FORWARD(cuMemPoolCreate(out, (const CUmemPoolProps *)props))
+/* The structures of pools, locations and accesses are the driver's under other names. */
+SW_RT_FORWARD(cudaMemPoolCreate, (cudaMemPool_t * out, const struct cudaMemPoolProps *props),
+	      cuMemPoolCreate(out, (const CUmemPoolProps *)props))
 
-			cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) SW_RT_FORWARD(cuMemPoolDestroy(pool))
+SW_RT_FORWARD(cudaMemPoolDestroy, (cudaMemPool_t pool), cuMemPoolDestroy(pool))
 
-				cudaError_t
-	cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep) SW_RT_FORWARD(cuMemPoolTrimTo(pool, keep))
+SW_RT_FORWARD(cudaMemPoolTrimTo, (cudaMemPool_t pool, size_t keep), cuMemPoolTrimTo(pool, keep))
 
-		cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
-			SW_RT_FORWARD(cuMemPoolGetAttribute(pool, (CUmemPool_attribute)attribute, value))
+SW_RT_FORWARD(cudaMemPoolGetAttribute, (cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value),
+	      cuMemPoolGetAttribute(pool, (CUmemPool_attribute)attribute, value))
 
-				cudaError_t
-	cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
-		SW_RT_FORWARD(cuMemPoolSetAttribute(pool, (CUmemPool_attribute)attribute, value))
+SW_RT_FORWARD(cudaMemPoolSetAttribute, (cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value),
+	      cuMemPoolSetAttribute(pool, (CUmemPool_attribute)attribute, value))
 
-			cudaError_t
-	cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *map, size_t n)
-		SW_RT_FORWARD(cuMemPoolSetAccess(pool, (const CUmemAccessDesc *)map, n))
+SW_RT_FORWARD(cudaMemPoolSetAccess, (cudaMemPool_t pool, const struct cudaMemAccessDesc *map, size_t n),
+	      cuMemPoolSetAccess(pool, (const CUmemAccessDesc *)map, n))
 
-			cudaError_t
-	cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t pool, struct cudaMemLocation *location)
-		SW_RT_FORWARD(cuMemPoolGetAccess((CUmemAccess_flags *)flags, pool, (CUmemLocation *)location))
+SW_RT_FORWARD(cudaMemPoolGetAccess,
+	      (enum cudaMemAccessFlags * flags, cudaMemPool_t pool, struct cudaMemLocation *location),
+	      cuMemPoolGetAccess((CUmemAccess_flags *)flags, pool, (CUmemLocation *)location))
 
-			cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *out, int device)
-				SW_RT_FORWARD(cuDeviceGetDefaultMemPool(out, device))
+SW_RT_FORWARD(cudaDeviceGetDefaultMemPool, (cudaMemPool_t * out, int device), cuDeviceGetDefaultMemPool(out, device))
 
-					cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *out, int device)
-						SW_RT_FORWARD(cuDeviceGetMemPool(out, device))
+SW_RT_FORWARD(cudaDeviceGetMemPool, (cudaMemPool_t * out, int device), cuDeviceGetMemPool(out, device))
 
-							cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
-								SW_RT_FORWARD(cuDeviceSetMemPool(device, pool))
-
-									static CUdeviceptr ptr_copy(const void *p)
-{
-	return (uintptr_t)p;
-}
+SW_RT_FORWARD(cudaDeviceSetMemPool, (int device, cudaMemPool_t pool), cuDeviceSetMemPool(device, pool))
 
 bool sw_rt_kinds(enum cudaMemcpyKind kind, CUmemorytype *dst, CUmemorytype *src)
 {
@@ -152,56 +138,59 @@ bool sw_rt_kinds(enum cudaMemcpyKind kind, CUmemorytype *dst, CUmemorytype *src)
 	return true;
 }
 
+/* The driver's form of a 2D copy; false: no such kind. */
 static bool fill_plane(CUDA_MEMCPY2D *c, void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
 		       size_t height, enum cudaMemcpyKind kind)
 {
 	*c = (CUDA_MEMCPY2D){.srcHost = src,
-			     .srcDevice = ptr_copy(src),
+			     .srcDevice = device_pointer(src),
 			     .srcPitch = spitch,
 			     .dstHost = dst,
-			     .dstDevice = ptr_copy(dst),
+			     .dstDevice = device_pointer(dst),
 			     .dstPitch = dpitch,
 			     .WidthInBytes = width,
 			     .Height = height};
 	return sw_rt_kinds(kind, &c->dstMemoryType, &c->srcMemoryType);
 }
 
+/* Each kind is a driver call of its own. */
 cudaError_t cudaMemcpy(void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind)
 {
 	SW_RT_ENTER;
 	CUDA_MEMCPY2D c;
 	switch (kind) {
 	case cudaMemcpyHostToDevice:
-		SW_RT_CALL(sw_rt_d->cuMemcpyHtoD(ptr_copy(dst), src, bytes));
+		SW_RT_CALL(sw_rt_d->cuMemcpyHtoD(device_pointer(dst), src, bytes));
 	case cudaMemcpyDeviceToHost:
-		SW_RT_CALL(sw_rt_d->cuMemcpyDtoH(dst, ptr_copy(src), bytes));
+		SW_RT_CALL(sw_rt_d->cuMemcpyDtoH(dst, device_pointer(src), bytes));
 	case cudaMemcpyDeviceToDevice:
-		SW_RT_CALL(sw_rt_d->cuMemcpyDtoD(ptr_copy(dst), ptr_copy(src), bytes));
+		SW_RT_CALL(sw_rt_d->cuMemcpyDtoD(device_pointer(dst), device_pointer(src), bytes));
 	case cudaMemcpyHostToHost:
 		fill_plane(&c, dst, bytes, src, bytes, bytes, 1, kind);
 		SW_RT_CALL(sw_rt_d->cuMemcpy2DUnaligned(&c));
 	case cudaMemcpyDefault:
-		SW_RT_CALL(sw_rt_d->cuMemcpy(ptr_copy(dst), ptr_copy(src), bytes));
+		SW_RT_CALL(sw_rt_d->cuMemcpy(device_pointer(dst), device_pointer(src), bytes));
 	}
 	return sw_rt_result(cudaErrorInvalidMemcpyDirection);
 }
 
+/* Each kind is a driver call of its own. */
 cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
 	SW_RT_ENTER;
 	CUDA_MEMCPY2D c;
 	switch (kind) {
 	case cudaMemcpyHostToDevice:
-		SW_RT_CALL(sw_rt_d->cuMemcpyHtoDAsync(ptr_copy(dst), src, bytes, stream));
+		SW_RT_CALL(sw_rt_d->cuMemcpyHtoDAsync(device_pointer(dst), src, bytes, stream));
 	case cudaMemcpyDeviceToHost:
-		SW_RT_CALL(sw_rt_d->cuMemcpyDtoHAsync(dst, ptr_copy(src), bytes, stream));
+		SW_RT_CALL(sw_rt_d->cuMemcpyDtoHAsync(dst, device_pointer(src), bytes, stream));
 	case cudaMemcpyDeviceToDevice:
-		SW_RT_CALL(sw_rt_d->cuMemcpyDtoDAsync(ptr_copy(dst), ptr_copy(src), bytes, stream));
+		SW_RT_CALL(sw_rt_d->cuMemcpyDtoDAsync(device_pointer(dst), device_pointer(src), bytes, stream));
 	case cudaMemcpyHostToHost:
 		fill_plane(&c, dst, bytes, src, bytes, bytes, 1, kind);
 		SW_RT_CALL(sw_rt_d->cuMemcpy2DAsync(&c, stream));
 	case cudaMemcpyDefault:
-		SW_RT_CALL(sw_rt_d->cuMemcpyAsync(ptr_copy(dst), ptr_copy(src), bytes, stream));
+		SW_RT_CALL(sw_rt_d->cuMemcpyAsync(device_pointer(dst), device_pointer(src), bytes, stream));
 	}
 	return sw_rt_result(cudaErrorInvalidMemcpyDirection);
 }
@@ -244,7 +233,7 @@ cudaError_t sw_rt_volume(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *c)
 			     .srcY = p->srcPos.y,
 			     .srcZ = p->srcPos.z,
 			     .srcHost = p->srcPtr.ptr,
-			     .srcDevice = ptr_copy(p->srcPtr.ptr),
+			     .srcDevice = device_pointer(p->srcPtr.ptr),
 			     .srcArray = (CUarray)p->srcArray,
 			     .srcPitch = p->srcPtr.pitch,
 			     .srcHeight = p->srcPtr.ysize,
@@ -252,7 +241,7 @@ cudaError_t sw_rt_volume(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *c)
 			     .dstY = p->dstPos.y,
 			     .dstZ = p->dstPos.z,
 			     .dstHost = p->dstPtr.ptr,
-			     .dstDevice = ptr_copy(p->dstPtr.ptr),
+			     .dstDevice = device_pointer(p->dstPtr.ptr),
 			     .dstArray = (CUarray)p->dstArray,
 			     .dstPitch = p->dstPtr.pitch,
 			     .dstHeight = p->dstPtr.ysize,
@@ -282,7 +271,8 @@ cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t st
 	return sw_rt_result(result ? result : (cudaError_t)sw_rt_d->cuMemcpy3DAsync(&c, stream));
 }
 
-/* The runtime asks for the API version of each context first. */
+/* The primary contexts of two devices, made if they are not there.  The runtime asks for the API version of each
+   first. */
 static cudaError_t peer_contexts(int dst_device, int src_device, CUcontext *dst, CUcontext *src)
 {
 	unsigned version;
@@ -299,8 +289,9 @@ cudaError_t cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_d
 	SW_RT_ENTER;
 	CUcontext to, from;
 	cudaError_t result = peer_contexts(dst_device, src_device, &to, &from);
-	return sw_rt_result(result ? result
-				   : (cudaError_t)sw_rt_d->cuMemcpyPeer(ptr_copy(dst), to, ptr_copy(src), from, bytes));
+	return sw_rt_result(
+		result ? result
+		       : (cudaError_t)sw_rt_d->cuMemcpyPeer(device_pointer(dst), to, device_pointer(src), from, bytes));
 }
 
 cudaError_t cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int src_device, size_t bytes,
@@ -310,16 +301,15 @@ cudaError_t cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int 
 	CUcontext to, from;
 	cudaError_t result = peer_contexts(dst_device, src_device, &to, &from);
 	return sw_rt_result(result ? result
-				   : (cudaError_t)sw_rt_d->cuMemcpyPeerAsync(ptr_copy(dst), to, ptr_copy(src), from,
-									     bytes, stream));
+				   : (cudaError_t)sw_rt_d->cuMemcpyPeerAsync(device_pointer(dst), to,
+									     device_pointer(src), from, bytes, stream));
 }
 
 /* ---- symbols ---- */
 
-/*
- * The synchronous forms ask for the symbol's size first and its address afterwards: two cuLibraryGetGlobal.  The
- * asynchronous ones ask for the address alone, with no place for the size (seen with libcudart 13.0).
- */
+/* The address of bytes in a variable.  The synchronous forms ask for the symbol's size first (twice): two
+   cuLibraryGetGlobal.  The asynchronous ones ask for the address alone, with no place for the size (seen with libcudart
+   13.0). */
 static cudaError_t symbol_at(const void *symbol, size_t bytes, size_t offset, bool twice, void **out)
 {
 	CUdeviceptr address;
@@ -389,30 +379,27 @@ cudaError_t cudaGetSymbolSize(size_t *out, const void *symbol)
 
 /* ---- sets ---- */
 
-cudaError_t cudaMemset(void *dst, int value, size_t bytes)
-	SW_RT_FORWARD(cuMemsetD8(ptr_copy(dst), (unsigned char)value, bytes))
+SW_RT_FORWARD(cudaMemset, (void *dst, int value, size_t bytes),
+	      cuMemsetD8(device_pointer(dst), (unsigned char)value, bytes))
 
-		cudaError_t cudaMemsetAsync(void *dst, int value, size_t bytes, cudaStream_t stream)
-			SW_RT_FORWARD(cuMemsetD8Async(ptr_copy(dst), (unsigned char)value, bytes, stream))
+SW_RT_FORWARD(cudaMemsetAsync, (void *dst, int value, size_t bytes, cudaStream_t stream),
+	      cuMemsetD8Async(device_pointer(dst), (unsigned char)value, bytes, stream))
 
-				cudaError_t
-	cudaMemset2D(void *dst, size_t pitch, int value, size_t width, size_t height)
-		SW_RT_FORWARD(cuMemsetD2D8(ptr_copy(dst), pitch, (unsigned char)value, width, height))
+SW_RT_FORWARD(cudaMemset2D, (void *dst, size_t pitch, int value, size_t width, size_t height),
+	      cuMemsetD2D8(device_pointer(dst), pitch, (unsigned char)value, width, height))
 
-			cudaError_t
-	cudaMemset2DAsync(void *dst, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
-		SW_RT_FORWARD(cuMemsetD2D8Async(ptr_copy(dst), pitch, (unsigned char)value, width, height, stream))
+SW_RT_FORWARD(cudaMemset2DAsync, (void *dst, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream),
+	      cuMemsetD2D8Async(device_pointer(dst), pitch, (unsigned char)value, width, height, stream))
 
-	/* Slices that follow each other without a gap are one plane; others are set slice by slice. */
-	static cudaError_t
-	set_volume(struct cudaPitchedPtr p, int value, struct cudaExtent e, bool async, cudaStream_t stream)
+/* Slices that follow each other without a gap are one plane; others are set slice by slice. */
+static cudaError_t set_volume(struct cudaPitchedPtr p, int value, struct cudaExtent e, bool async, cudaStream_t stream)
 {
 	SW_RT_ENTER;
 	bool whole = e.height == p.ysize || e.depth == 1;
 	size_t planes = whole ? 1 : e.depth, rows = whole ? e.height * e.depth : e.height;
 	CUresult result = CUDA_SUCCESS;
 	for (size_t z = 0; !result && z < planes; z++) {
-		CUdeviceptr at = ptr_copy(p.ptr) + z * p.pitch * p.ysize;
+		CUdeviceptr at = device_pointer(p.ptr) + z * p.pitch * p.ysize;
 		result = async ? sw_rt_d->cuMemsetD2D8Async(at, p.pitch, (unsigned char)value, e.width, rows, stream)
 			       : sw_rt_d->cuMemsetD2D8(at, p.pitch, (unsigned char)value, e.width, rows);
 	}

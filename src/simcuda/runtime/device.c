@@ -7,7 +7,8 @@
 
 /* Attributes of kernels, occupancy, and the runtime's library API. */
 
-/* Device of the current context and the function in it, as the runtime asks for them before it touches attributes. */
+/* The kernel and its device.  The runtime asks for both, and for the function in the context, before it touches
+   attributes. */
 static cudaError_t begin_attribute(const void *function, CUkernel *kernel, CUdevice *device)
 {
 	CUfunction loaded;
@@ -38,6 +39,7 @@ static cudaError_t begin_attribute(const void *function, CUkernel *kernel, CUdev
 	X(clusterSchedulingPolicyPreference, CLUSTER_SCHEDULING_POLICY_PREFERENCE)                                     \
 	X(nonPortableClusterSizeAllowed, NON_PORTABLE_CLUSTER_SIZE_ALLOWED)
 
+/* One driver call a field. */
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *out, const void *function)
 {
 	SW_RT_ENTER;
@@ -85,11 +87,11 @@ cudaError_t cudaFuncSetCacheConfig(const void *function, enum cudaFuncCache conf
 		result ? result : (cudaError_t)sw_rt_d->cuKernelSetCacheConfig(kernel, (CUfunc_cache)config, device));
 }
 
-cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, enum cudaFuncAttribute attribute, int value,
-					    int device)
-	SW_RT_FORWARD(cuKernelSetAttribute((CUfunction_attribute)attribute, value, (CUkernel)kernel, device))
+SW_RT_FORWARD(cudaKernelSetAttributeForDevice,
+	      (cudaKernel_t kernel, enum cudaFuncAttribute attribute, int value, int device),
+	      cuKernelSetAttribute((CUfunction_attribute)attribute, value, (CUkernel)kernel, device))
 
-		cudaError_t cudaFuncGetName(const char **out, const void *function)
+cudaError_t cudaFuncGetName(const char **out, const void *function)
 {
 	SW_RT_ENTER;
 	CUkernel kernel;
@@ -155,42 +157,39 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *out, const void *f
 
 /* ---- libraries ---- */
 
-cudaError_t cudaLibraryLoadData(cudaLibrary_t *out, const void *code, enum cudaJitOption *jit, void **jit_values,
-				unsigned jit_n, enum cudaLibraryOption *options, void **values, unsigned n)
-	SW_RT_FORWARD(cuLibraryLoadData((CUlibrary *)out, code, (CUjit_option *)jit, jit_values, jit_n,
-					(CUlibraryOption *)options, values, n))
+SW_RT_FORWARD(cudaLibraryLoadData,
+	      (cudaLibrary_t * out, const void *code, enum cudaJitOption *jit, void **jit_values, unsigned jit_n,
+	       enum cudaLibraryOption *options, void **values, unsigned n),
+	      cuLibraryLoadData((CUlibrary *)out, code, (CUjit_option *)jit, jit_values, jit_n,
+				(CUlibraryOption *)options, values, n))
 
-		cudaError_t
-	cudaLibraryLoadFromFile(cudaLibrary_t *out, const char *path, enum cudaJitOption *jit, void **jit_values,
-				unsigned jit_n, enum cudaLibraryOption *options, void **values, unsigned n)
-		SW_RT_FORWARD(cuLibraryLoadFromFile((CUlibrary *)out, path, (CUjit_option *)jit, jit_values, jit_n,
-						    (CUlibraryOption *)options, values, n))
+SW_RT_FORWARD(cudaLibraryLoadFromFile,
+	      (cudaLibrary_t * out, const char *path, enum cudaJitOption *jit, void **jit_values, unsigned jit_n,
+	       enum cudaLibraryOption *options, void **values, unsigned n),
+	      cuLibraryLoadFromFile((CUlibrary *)out, path, (CUjit_option *)jit, jit_values, jit_n,
+				    (CUlibraryOption *)options, values, n))
 
-			cudaError_t
-	cudaLibraryUnload(cudaLibrary_t library) SW_RT_FORWARD(cuLibraryUnload((CUlibrary)library))
+SW_RT_FORWARD(cudaLibraryUnload, (cudaLibrary_t library), cuLibraryUnload((CUlibrary)library))
 
-		cudaError_t cudaLibraryGetKernel(cudaKernel_t *out, cudaLibrary_t library, const char *name)
-			SW_RT_FORWARD(cuLibraryGetKernel((CUkernel *)out, (CUlibrary)library, name))
+SW_RT_FORWARD(cudaLibraryGetKernel, (cudaKernel_t * out, cudaLibrary_t library, const char *name),
+	      cuLibraryGetKernel((CUkernel *)out, (CUlibrary)library, name))
 
-				cudaError_t cudaLibraryGetKernelCount(unsigned *out, cudaLibrary_t library)
-					SW_RT_FORWARD(cuLibraryGetKernelCount(out, (CUlibrary)library))
+SW_RT_FORWARD(cudaLibraryGetKernelCount, (unsigned *out, cudaLibrary_t library),
+	      cuLibraryGetKernelCount(out, (CUlibrary)library))
 
-						cudaError_t
-	cudaLibraryEnumerateKernels(cudaKernel_t *out, unsigned n, cudaLibrary_t library)
-		SW_RT_FORWARD(cuLibraryEnumerateKernels((CUkernel *)out, n, (CUlibrary)library))
+SW_RT_FORWARD(cudaLibraryEnumerateKernels, (cudaKernel_t * out, unsigned n, cudaLibrary_t library),
+	      cuLibraryEnumerateKernels((CUkernel *)out, n, (CUlibrary)library))
 
-			cudaError_t
-	cudaLibraryGetGlobal(void **out, size_t *bytes, cudaLibrary_t library, const char *name)
-		SW_RT_FORWARD(cuLibraryGetGlobal((CUdeviceptr *)out, bytes, (CUlibrary)library, name))
+SW_RT_FORWARD(cudaLibraryGetGlobal, (void **out, size_t *bytes, cudaLibrary_t library, const char *name),
+	      cuLibraryGetGlobal((CUdeviceptr *)out, bytes, (CUlibrary)library, name))
 
-			cudaError_t
-	cudaLibraryGetManaged(void **out, size_t *bytes, cudaLibrary_t library, const char *name)
-		SW_RT_FORWARD(cuLibraryGetManaged((CUdeviceptr *)out, bytes, (CUlibrary)library, name))
+SW_RT_FORWARD(cudaLibraryGetManaged, (void **out, size_t *bytes, cudaLibrary_t library, const char *name),
+	      cuLibraryGetManaged((CUdeviceptr *)out, bytes, (CUlibrary)library, name))
 
-	/* Memory and events of other processes: one driver call each.  The handles of both interfaces are the same
-	   bytes. */
+/* Memory and events of other processes: one driver call each.  The handles of both interfaces are the same
+   bytes. */
 
-	cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *out, void *p)
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *out, void *p)
 {
 	SW_RT_ENTER;
 	SW_RT_CALL(sw_rt_d->cuIpcGetMemHandle((CUipcMemHandle *)out, (uintptr_t)p));
@@ -225,29 +224,26 @@ cudaError_t cudaIpcOpenEventHandle(cudaEvent_t *out, cudaIpcEventHandle_t handle
 }
 
 /* The calls that need a driver but no context. */
-#define WITHOUT_CONTEXT(call)                                                                                          \
+#define WITHOUT_CONTEXT(name, params, call)                                                                            \
+	cudaError_t name params                                                                                        \
 	{                                                                                                              \
 		cudaError_t result = sw_rt_load();                                                                     \
 		return sw_rt_result(result ? result : (cudaError_t)sw_rt_d->call);                                     \
 	}
 
-cudaError_t cudaDeviceGetAttribute(int *out, enum cudaDeviceAttr attribute, int device)
-	WITHOUT_CONTEXT(cuDeviceGetAttribute(out, (CUdevice_attribute)attribute, device))
+WITHOUT_CONTEXT(cudaDeviceGetAttribute, (int *out, enum cudaDeviceAttr attribute, int device),
+		cuDeviceGetAttribute(out, (CUdevice_attribute)attribute, device))
 
-		cudaError_t cudaDeviceGetPCIBusId(char *out, int room, int device)
-			WITHOUT_CONTEXT(cuDeviceGetPCIBusId(out, room, device))
+WITHOUT_CONTEXT(cudaDeviceGetPCIBusId, (char *out, int room, int device), cuDeviceGetPCIBusId(out, room, device))
 
-				cudaError_t cudaDeviceGetByPCIBusId(int *out, const char *id)
-					WITHOUT_CONTEXT(cuDeviceGetByPCIBusId(out, id))
+WITHOUT_CONTEXT(cudaDeviceGetByPCIBusId, (int *out, const char *id), cuDeviceGetByPCIBusId(out, id))
 
-						cudaError_t cudaDeviceCanAccessPeer(int *out, int device, int peer)
-							WITHOUT_CONTEXT(cuDeviceCanAccessPeer(out, device, peer))
+WITHOUT_CONTEXT(cudaDeviceCanAccessPeer, (int *out, int device, int peer), cuDeviceCanAccessPeer(out, device, peer))
 
-								cudaError_t
-	cudaDeviceGetP2PAttribute(int *out, enum cudaDeviceP2PAttr attribute, int device, int peer)
-		WITHOUT_CONTEXT(cuDeviceGetP2PAttribute(out, (CUdevice_P2PAttribute)attribute, device, peer))
+WITHOUT_CONTEXT(cudaDeviceGetP2PAttribute, (int *out, enum cudaDeviceP2PAttr attribute, int device, int peer),
+		cuDeviceGetP2PAttribute(out, (CUdevice_P2PAttribute)attribute, device, peer))
 
-			cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 {
 	SW_RT_ENTER;
 	CUcontext ctx;
@@ -263,23 +259,19 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer)
 	return sw_rt_result(result ? result : (cudaError_t)sw_rt_d->cuCtxDisablePeerAccess(ctx));
 }
 
-cudaError_t cudaDeviceGetLimit(size_t *out, enum cudaLimit limit) SW_RT_FORWARD(cuCtxGetLimit(out, (CUlimit)limit))
+SW_RT_FORWARD(cudaDeviceGetLimit, (size_t * out, enum cudaLimit limit), cuCtxGetLimit(out, (CUlimit)limit))
 
-	cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
-		SW_RT_FORWARD(cuCtxSetLimit((CUlimit)limit, value))
+SW_RT_FORWARD(cudaDeviceSetLimit, (enum cudaLimit limit, size_t value), cuCtxSetLimit((CUlimit)limit, value))
 
-			cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *out)
-				SW_RT_FORWARD(cuCtxGetCacheConfig((CUfunc_cache *)out))
+SW_RT_FORWARD(cudaDeviceGetCacheConfig, (enum cudaFuncCache * out), cuCtxGetCacheConfig((CUfunc_cache *)out))
 
-					cudaError_t
-	cudaDeviceSetCacheConfig(enum cudaFuncCache config) SW_RT_FORWARD(cuCtxSetCacheConfig((CUfunc_cache)config))
+SW_RT_FORWARD(cudaDeviceSetCacheConfig, (enum cudaFuncCache config), cuCtxSetCacheConfig((CUfunc_cache)config))
 
-		cudaError_t cudaCtxResetPersistingL2Cache(void) SW_RT_FORWARD(cuCtxResetPersistingL2Cache())
+SW_RT_FORWARD(cudaCtxResetPersistingL2Cache, (void), cuCtxResetPersistingL2Cache())
 
-			cudaError_t cudaSetDeviceFlags(unsigned flags)
-				WITHOUT_CONTEXT(cuDevicePrimaryCtxSetFlags(sw_rt_device(), flags))
+WITHOUT_CONTEXT(cudaSetDeviceFlags, (unsigned flags), cuDevicePrimaryCtxSetFlags(sw_rt_device(), flags))
 
-					cudaError_t cudaGetDeviceFlags(unsigned *out)
+cudaError_t cudaGetDeviceFlags(unsigned *out)
 {
 	SW_RT_ENTER;
 	int active;
@@ -335,7 +327,7 @@ const char *cudaGetErrorString(cudaError_t code)
 
 /* ---- entry points ---- */
 
-/* cudaEnableDefault means the flavour of the caller's own default stream. */
+/* The address of a driver function.  cudaEnableDefault means the variant for the caller's own default stream. */
 static cudaError_t entry_point(const char *symbol, void **out, unsigned version, unsigned long long flags,
 			       bool per_thread, enum cudaDriverEntryPointQueryResult *status)
 {

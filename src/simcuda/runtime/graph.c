@@ -46,6 +46,7 @@ cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *out, cu
 
 /* ---- copies ---- */
 
+/* Back from the driver's form; positions in arrays are counted in elements. */
 cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy3DParms *out)
 {
 	SW_RT_ENTER;
@@ -100,6 +101,7 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
 
 /* ---- any node by one structure: kernels and copies are translated ---- */
 
+/* The parameters of a kernel node out of the structure for all nodes. */
 static struct cudaKernelNodeParams kernel_of(const struct cudaGraphNodeParams *p)
 {
 	return (struct cudaKernelNodeParams){.func = p->kernel.func,
@@ -172,22 +174,26 @@ _Static_assert(sizeof(struct cudaHostNodeParams) == sizeof(CUDA_HOST_NODE_PARAMS
 _Static_assert(sizeof(cudaGraphEdgeData) == sizeof(CUgraphEdgeData), "same layout");
 _Static_assert(sizeof(struct cudaGraphNodeParams) == sizeof(CUgraphNodeParams), "same layout");
 
+/* Driver and runtime have one layout. */
 static const CUDA_MEMSET_NODE_PARAMS *set_of(const struct cudaMemsetParams *p)
 {
 	return (const CUDA_MEMSET_NODE_PARAMS *)p;
 }
 
+/* Likewise. */
 static const CUDA_HOST_NODE_PARAMS *host_of(const struct cudaHostNodeParams *p)
 {
 	return (const CUDA_HOST_NODE_PARAMS *)p;
 }
 
-/* The runtime asks for the context before it adds a node that names one, and for the function of a kernel. */
+/* The current context.  The runtime asks for it before it adds a node that names one, and for the function of a
+   kernel. */
 static cudaError_t current_context(CUcontext *ctx)
 {
 	return (cudaError_t)sw_rt_d->cuCtxGetCurrent(ctx);
 }
 
+/* The driver's form of a kernel node's parameters; the host stub becomes the function of the current context. */
 static cudaError_t convert_kernel(const struct cudaKernelNodeParams *p, CUDA_KERNEL_NODE_PARAMS *out)
 {
 	CUkernel k;
@@ -211,20 +217,19 @@ static cudaError_t convert_kernel(const struct cudaKernelNodeParams *p, CUDA_KER
 	return result == cudaErrorInvalidResourceHandle ? cudaErrorInvalidDeviceFunction : result;
 }
 
-cudaError_t cudaGraphCreate(cudaGraph_t *out, unsigned flags) SW_RT_FORWARD(cuGraphCreate(out, flags))
+SW_RT_FORWARD(cudaGraphCreate, (cudaGraph_t * out, unsigned flags), cuGraphCreate(out, flags))
 
-	cudaError_t cudaGraphDestroy(cudaGraph_t graph) SW_RT_FORWARD(cuGraphDestroy(graph))
+SW_RT_FORWARD(cudaGraphDestroy, (cudaGraph_t graph), cuGraphDestroy(graph))
 
-		cudaError_t cudaGraphClone(cudaGraph_t *out, cudaGraph_t graph) SW_RT_FORWARD(cuGraphClone(out, graph))
+SW_RT_FORWARD(cudaGraphClone, (cudaGraph_t * out, cudaGraph_t graph), cuGraphClone(out, graph))
 
-			cudaError_t
-	cudaGraphNodeFindInClone(cudaGraphNode_t *out, cudaGraphNode_t node, cudaGraph_t clone)
-		SW_RT_FORWARD(cuGraphNodeFindInClone(out, node, clone))
+SW_RT_FORWARD(cudaGraphNodeFindInClone, (cudaGraphNode_t * out, cudaGraphNode_t node, cudaGraph_t clone),
+	      cuGraphNodeFindInClone(out, node, clone))
 
-	/* ---- nodes ---- */
+/* ---- nodes ---- */
 
-	cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after,
-					   size_t n, const struct cudaKernelNodeParams *params)
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
+				   const struct cudaKernelNodeParams *params)
 {
 	SW_RT_ENTER;
 	CUcontext ctx;
@@ -293,14 +298,14 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *out, cudaGraph_t graph, cons
 		       : (cudaError_t)sw_rt_d->cuGraphAddMemsetNode(out, graph, after, n, set_of(params), ctx));
 }
 
-cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMemsetParams *out)
-	SW_RT_FORWARD(cuGraphMemsetNodeGetParams(node, (CUDA_MEMSET_NODE_PARAMS *)out))
+SW_RT_FORWARD(cudaGraphMemsetNodeGetParams, (cudaGraphNode_t node, struct cudaMemsetParams *out),
+	      cuGraphMemsetNodeGetParams(node, (CUDA_MEMSET_NODE_PARAMS *)out))
 
-		cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const struct cudaMemsetParams *params)
-			SW_RT_FORWARD(cuGraphMemsetNodeSetParams(node, set_of(params)))
+SW_RT_FORWARD(cudaGraphMemsetNodeSetParams, (cudaGraphNode_t node, const struct cudaMemsetParams *params),
+	      cuGraphMemsetNodeSetParams(node, set_of(params)))
 
-				cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-									     const struct cudaMemsetParams *params)
+cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+					     const struct cudaMemsetParams *params)
 {
 	SW_RT_ENTER;
 	CUcontext ctx;
@@ -323,6 +328,7 @@ cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *out, cudaGraph_t graph, cons
 				   : (cudaError_t)sw_rt_d->cuGraphAddMemcpyNode(out, graph, after, n, &c, ctx));
 }
 
+/* The driver's form of a copy of bytes in a line. */
 static void fill_row(CUDA_MEMCPY3D *c, void *dst, const void *src, size_t bytes)
 {
 	*c = (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_UNIFIED,
@@ -374,111 +380,98 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNo
 				   : (cudaError_t)sw_rt_d->cuGraphExecMemcpyNodeSetParams(exec, node, &c, ctx));
 }
 
-cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
-				 const struct cudaHostNodeParams *params)
-	SW_RT_FORWARD(cuGraphAddHostNode(out, graph, after, n, host_of(params)))
+SW_RT_FORWARD(cudaGraphAddHostNode,
+	      (cudaGraphNode_t * out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
+	       const struct cudaHostNodeParams *params),
+	      cuGraphAddHostNode(out, graph, after, n, host_of(params)))
 
-		cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNodeParams *out)
-			SW_RT_FORWARD(cuGraphHostNodeGetParams(node, (CUDA_HOST_NODE_PARAMS *)out))
+SW_RT_FORWARD(cudaGraphHostNodeGetParams, (cudaGraphNode_t node, struct cudaHostNodeParams *out),
+	      cuGraphHostNodeGetParams(node, (CUDA_HOST_NODE_PARAMS *)out))
 
-				cudaError_t
-	cudaGraphHostNodeSetParams(cudaGraphNode_t node, const struct cudaHostNodeParams *params)
-		SW_RT_FORWARD(cuGraphHostNodeSetParams(node, host_of(params)))
+SW_RT_FORWARD(cudaGraphHostNodeSetParams, (cudaGraphNode_t node, const struct cudaHostNodeParams *params),
+	      cuGraphHostNodeSetParams(node, host_of(params)))
 
-			cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-								   const struct cudaHostNodeParams *params)
-				SW_RT_FORWARD(cuGraphExecHostNodeSetParams(exec, node, host_of(params)))
+SW_RT_FORWARD(cudaGraphExecHostNodeSetParams,
+	      (cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaHostNodeParams *params),
+	      cuGraphExecHostNodeSetParams(exec, node, host_of(params)))
 
-					cudaError_t
-	cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
-				   cudaGraph_t child)
-		SW_RT_FORWARD(cuGraphAddChildGraphNode(out, graph, after, n, child))
+SW_RT_FORWARD(cudaGraphAddChildGraphNode,
+	      (cudaGraphNode_t * out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n, cudaGraph_t child),
+	      cuGraphAddChildGraphNode(out, graph, after, n, child))
 
-			cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *out)
-				SW_RT_FORWARD(cuGraphChildGraphNodeGetGraph(node, out))
+SW_RT_FORWARD(cudaGraphChildGraphNodeGetGraph, (cudaGraphNode_t node, cudaGraph_t *out),
+	      cuGraphChildGraphNodeGetGraph(node, out))
 
-					cudaError_t
-	cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child)
-		SW_RT_FORWARD(cuGraphExecChildGraphNodeSetParams(exec, node, child))
+SW_RT_FORWARD(cudaGraphExecChildGraphNodeSetParams, (cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child),
+	      cuGraphExecChildGraphNodeSetParams(exec, node, child))
 
-			cudaError_t
-	cudaGraphAddEmptyNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n)
-		SW_RT_FORWARD(cuGraphAddEmptyNode(out, graph, after, n))
+SW_RT_FORWARD(cudaGraphAddEmptyNode, (cudaGraphNode_t * out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n),
+	      cuGraphAddEmptyNode(out, graph, after, n))
 
-			cudaError_t
-	cudaGraphAddEventRecordNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
-				    cudaEvent_t event)
-		SW_RT_FORWARD(cuGraphAddEventRecordNode(out, graph, after, n, event))
+SW_RT_FORWARD(cudaGraphAddEventRecordNode,
+	      (cudaGraphNode_t * out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n, cudaEvent_t event),
+	      cuGraphAddEventRecordNode(out, graph, after, n, event))
 
-			cudaError_t
-	cudaGraphAddEventWaitNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
-				  cudaEvent_t event) SW_RT_FORWARD(cuGraphAddEventWaitNode(out, graph, after, n, event))
+SW_RT_FORWARD(cudaGraphAddEventWaitNode,
+	      (cudaGraphNode_t * out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n, cudaEvent_t event),
+	      cuGraphAddEventWaitNode(out, graph, after, n, event))
 
-		cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *out)
-			SW_RT_FORWARD(cuGraphEventRecordNodeGetEvent(node, out))
+SW_RT_FORWARD(cudaGraphEventRecordNodeGetEvent, (cudaGraphNode_t node, cudaEvent_t *out),
+	      cuGraphEventRecordNodeGetEvent(node, out))
 
-				cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *out)
-					SW_RT_FORWARD(cuGraphEventWaitNodeGetEvent(node, out))
+SW_RT_FORWARD(cudaGraphEventWaitNodeGetEvent, (cudaGraphNode_t node, cudaEvent_t *out),
+	      cuGraphEventWaitNodeGetEvent(node, out))
 
-						cudaError_t
-	cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
-		SW_RT_FORWARD(cuGraphEventRecordNodeSetEvent(node, event))
+SW_RT_FORWARD(cudaGraphEventRecordNodeSetEvent, (cudaGraphNode_t node, cudaEvent_t event),
+	      cuGraphEventRecordNodeSetEvent(node, event))
 
-			cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
-				SW_RT_FORWARD(cuGraphEventWaitNodeSetEvent(node, event))
+SW_RT_FORWARD(cudaGraphEventWaitNodeSetEvent, (cudaGraphNode_t node, cudaEvent_t event),
+	      cuGraphEventWaitNodeSetEvent(node, event))
 
-					cudaError_t
-	cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event)
-		SW_RT_FORWARD(cuGraphExecEventRecordNodeSetEvent(exec, node, event))
+SW_RT_FORWARD(cudaGraphExecEventRecordNodeSetEvent, (cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event),
+	      cuGraphExecEventRecordNodeSetEvent(exec, node, event))
 
-			cudaError_t
-	cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event)
-		SW_RT_FORWARD(cuGraphExecEventWaitNodeSetEvent(exec, node, event))
+SW_RT_FORWARD(cudaGraphExecEventWaitNodeSetEvent, (cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event),
+	      cuGraphExecEventWaitNodeSetEvent(exec, node, event))
 
-			cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) SW_RT_FORWARD(cuGraphDestroyNode(node))
+SW_RT_FORWARD(cudaGraphDestroyNode, (cudaGraphNode_t node), cuGraphDestroyNode(node))
 
-				cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *out)
-					SW_RT_FORWARD(cuGraphNodeGetType(node, (CUgraphNodeType *)out))
+SW_RT_FORWARD(cudaGraphNodeGetType, (cudaGraphNode_t node, enum cudaGraphNodeType *out),
+	      cuGraphNodeGetType(node, (CUgraphNodeType *)out))
 
-						cudaError_t
-	cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled)
-		SW_RT_FORWARD(cuGraphNodeSetEnabled(exec, node, enabled))
+SW_RT_FORWARD(cudaGraphNodeSetEnabled, (cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled),
+	      cuGraphNodeSetEnabled(exec, node, enabled))
 
-			cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *out)
-				SW_RT_FORWARD(cuGraphNodeGetEnabled(exec, node, out))
+SW_RT_FORWARD(cudaGraphNodeGetEnabled, (cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *out),
+	      cuGraphNodeGetEnabled(exec, node, out))
 
-	/* ---- queries ---- */
+/* ---- queries ---- */
 
-	cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *out, size_t *n)
-		SW_RT_FORWARD(cuGraphGetNodes(graph, out, n))
+SW_RT_FORWARD(cudaGraphGetNodes, (cudaGraph_t graph, cudaGraphNode_t *out, size_t *n), cuGraphGetNodes(graph, out, n))
 
-			cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *out, size_t *n)
-				SW_RT_FORWARD(cuGraphGetRootNodes(graph, out, n))
+SW_RT_FORWARD(cudaGraphGetRootNodes, (cudaGraph_t graph, cudaGraphNode_t *out, size_t *n),
+	      cuGraphGetRootNodes(graph, out, n))
 
-	/* ---- execution ---- */
+/* ---- execution ---- */
 
-	cudaError_t cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags)
-		SW_RT_FORWARD(cuGraphInstantiateWithFlags(out, graph, flags))
+SW_RT_FORWARD(cudaGraphInstantiate, (cudaGraphExec_t * out, cudaGraph_t graph, unsigned long long flags),
+	      cuGraphInstantiateWithFlags(out, graph, flags))
 
-			cudaError_t
-	cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags)
-		SW_RT_FORWARD(cuGraphInstantiateWithFlags(out, graph, flags))
+SW_RT_FORWARD(cudaGraphInstantiateWithFlags, (cudaGraphExec_t * out, cudaGraph_t graph, unsigned long long flags),
+	      cuGraphInstantiateWithFlags(out, graph, flags))
 
-			cudaError_t
-	cudaGraphInstantiateWithParams(cudaGraphExec_t *out, cudaGraph_t graph, cudaGraphInstantiateParams *params)
-		SW_RT_FORWARD(cuGraphInstantiateWithParams(out, graph, (CUDA_GRAPH_INSTANTIATE_PARAMS *)params))
+SW_RT_FORWARD(cudaGraphInstantiateWithParams,
+	      (cudaGraphExec_t * out, cudaGraph_t graph, cudaGraphInstantiateParams *params),
+	      cuGraphInstantiateWithParams(out, graph, (CUDA_GRAPH_INSTANTIATE_PARAMS *)params))
 
-			cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
-				SW_RT_FORWARD(cuGraphUpload(exec, stream))
+SW_RT_FORWARD(cudaGraphUpload, (cudaGraphExec_t exec, cudaStream_t stream), cuGraphUpload(exec, stream))
 
-					cudaError_t
-	cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) SW_RT_FORWARD(cuGraphLaunch(exec, stream))
+SW_RT_FORWARD(cudaGraphLaunch, (cudaGraphExec_t exec, cudaStream_t stream), cuGraphLaunch(exec, stream))
 
-		cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) SW_RT_FORWARD(cuGraphExecDestroy(exec))
+SW_RT_FORWARD(cudaGraphExecDestroy, (cudaGraphExec_t exec), cuGraphExecDestroy(exec))
 
-			cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *out)
-				SW_RT_FORWARD(cuGraphExecGetFlags(exec, (cuuint64_t *)out))
+SW_RT_FORWARD(cudaGraphExecGetFlags, (cudaGraphExec_t exec, unsigned long long *out),
+	      cuGraphExecGetFlags(exec, (cuuint64_t *)out))
 
-					cudaError_t
-	cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *out)
-		SW_RT_FORWARD(cuGraphExecUpdate(exec, graph, (CUgraphExecUpdateResultInfo *)out))
+SW_RT_FORWARD(cudaGraphExecUpdate, (cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *out),
+	      cuGraphExecUpdate(exec, graph, (CUgraphExecUpdateResultInfo *)out))

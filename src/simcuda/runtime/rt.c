@@ -41,6 +41,7 @@ static const struct request {
 #include "simcuda/runtime/driver_versions.def"
 };
 
+/* Asks the driver for all functions that the runtime uses.  False: it lacks one. */
 static bool resolve_driver(PFN_cuGetProcAddress_v12000 get, struct sw_rt_driver *to, cuuint64_t flags)
 {
 	bool all = true;
@@ -53,6 +54,7 @@ static bool resolve_driver(PFN_cuGetProcAddress_v12000 get, struct sw_rt_driver 
 	return all;
 }
 
+/* Loads the driver and its functions, for both default streams. */
 static void load_driver(void)
 {
 	PFN_cuGetProcAddress_v12000 get;
@@ -76,6 +78,7 @@ cudaError_t sw_rt_load(void)
 	return loaded;
 }
 
+/* Retains the context at its first use. */
 cudaError_t sw_rt_primary(int ordinal, CUcontext *out)
 {
 	if (ordinal < 0 || ordinal >= MAX_DEVICES)
@@ -91,7 +94,8 @@ cudaError_t sw_rt_primary(int ordinal, CUcontext *out)
 	return result;
 }
 
-/* A context that the program made current by the driver API is respected. */
+/* A context that the program made current by the driver API is respected; else the primary one of this thread's device
+   becomes current. */
 cudaError_t sw_rt_ready(void)
 {
 	CUcontext ctx = NULL;
@@ -168,6 +172,7 @@ cudaError_t cudaGetDevice(int *out)
 	return cudaSuccess;
 }
 
+/* Makes the device's primary context current. */
 cudaError_t cudaSetDevice(int ordinal)
 {
 	CUcontext ctx;
@@ -197,6 +202,7 @@ cudaError_t cudaInitDevice(int ordinal, unsigned device_flags, unsigned flags)
 	return sw_rt_result(result ? result : sw_rt_primary(ordinal, &ctx));
 }
 
+/* All threads get the new primary context, at their next call. */
 cudaError_t cudaDeviceReset(void)
 {
 	SW_RT_ENTER;
@@ -278,11 +284,13 @@ void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t b
 char __cudaInitModule(void **handle);
 cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *function);
 
+/* The image that nvcc's code names by its handle. */
 static struct image *image_of(void **handle)
 {
 	return (struct image *)(void *)((char *)handle - offsetof(struct image, handle));
 }
 
+/* Called by nvcc's start-up code for each image; nothing is loaded yet. */
 void **__cudaRegisterFatBinary(void *wrapper)
 {
 	struct image *image = sw_calloc(1, sizeof *image);
@@ -302,6 +310,7 @@ void __cudaUnregisterFatBinary(void **handle)
 	(void)handle;
 }
 
+/* Remembers what a stub function or host variable stands for. */
 static void add_entry(void **handle, const void *host, const char *name, bool variable)
 {
 	struct entry *e = sw_calloc(1, sizeof *e);
@@ -340,7 +349,7 @@ void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t b
 	(void)handle, (void)name, (void)host, (void)bytes; /* only kernels would read it */
 }
 
-/* Called with the lock held. */
+/* The image's library, loaded at its first use.  Called with the lock held. */
 static cudaError_t load_library(struct image *image, CUlibrary *out)
 {
 	cudaError_t result = cudaSuccess;
@@ -351,6 +360,7 @@ static cudaError_t load_library(struct image *image, CUlibrary *out)
 	return result;
 }
 
+/* The kernel that a stub stands for, looked up once. */
 static cudaError_t kernel_of(struct entry *e, CUkernel *out)
 {
 	CUlibrary lib;
@@ -366,6 +376,7 @@ static cudaError_t kernel_of(struct entry *e, CUkernel *out)
 	return result == cudaErrorSymbolNotFound ? cudaErrorInvalidDeviceFunction : result;
 }
 
+/* The function or variable that a host address stands for; NULL: nothing registered. */
 static struct entry *find_entry(const void *host)
 {
 	pthread_mutex_lock(&register_lock);
@@ -445,6 +456,7 @@ static __thread struct {
 } configuration[CONFIGURATIONS];
 static __thread unsigned depth;
 
+/* Called for `<<<...>>>`, before the launch's arguments are evaluated. */
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes, struct CUstream_st *stream)
 {
 	if (depth == CONFIGURATIONS)
@@ -467,8 +479,8 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared_b
 	return cudaSuccess;
 }
 
-/* Bad geometry is a bad configuration here; an invalid handle may be the function or the stream: only then it is asked.
- */
+/* The runtime's error for that of the driver: bad geometry is a bad configuration here; an invalid handle may be the
+   function or the stream, and only then it is asked which. */
 static cudaError_t launch_error(CUkernel kernel, CUresult result)
 {
 	const char *name;
@@ -477,6 +489,7 @@ static cudaError_t launch_error(CUkernel kernel, CUresult result)
 	return sw_rt_result(result == CUDA_ERROR_INVALID_VALUE ? cudaErrorInvalidConfiguration : (cudaError_t)result);
 }
 
+/* nvcc's code calls it with a kernel that it has looked up. */
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t shared_bytes,
 			       cudaStream_t stream)
 {

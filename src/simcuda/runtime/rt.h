@@ -61,8 +61,9 @@ cudaError_t sw_rt_element(cudaArray_const_t array, size_t *bytes);
 /* Driver and runtime number the errors that they share alike (CUDA Runtime API, "Error Handling"). */
 #define SW_RT_CALL(call) return sw_rt_result((cudaError_t)(call))
 
-/* A call that is one driver call: enter, call, remember the error. */
-#define SW_RT_FORWARD(call)                                                                                            \
+/* A function that is one driver call: enter, call, remember the error. */
+#define SW_RT_FORWARD(name, params, call)                                                                              \
+	cudaError_t name params                                                                                        \
 	{                                                                                                              \
 		SW_RT_ENTER;                                                                                           \
 		SW_RT_CALL(sw_rt_d->call);                                                                             \

@@ -10,36 +10,35 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *out, int device)
 
 /* ---- managed memory ---- */
 
+/* The driver's form of a location. */
 static CUmemLocation convert_location(struct cudaMemLocation l)
 {
 	return (CUmemLocation){.type = (CUmemLocationType)l.type, .id = l.id};
 }
 
-cudaError_t cudaMemPrefetchAsync(const void *p, size_t bytes, struct cudaMemLocation to, unsigned flags,
-				 cudaStream_t stream)
-	SW_RT_FORWARD(cuMemPrefetchAsync((uintptr_t)p, bytes, convert_location(to), flags, stream))
+SW_RT_FORWARD(cudaMemPrefetchAsync,
+	      (const void *p, size_t bytes, struct cudaMemLocation to, unsigned flags, cudaStream_t stream),
+	      cuMemPrefetchAsync((uintptr_t)p, bytes, convert_location(to), flags, stream))
 
-		cudaError_t
-	cudaMemAdvise(const void *p, size_t bytes, enum cudaMemoryAdvise advice, struct cudaMemLocation to)
-		SW_RT_FORWARD(cuMemAdvise((uintptr_t)p, bytes, (CUmem_advise)advice, convert_location(to)))
+SW_RT_FORWARD(cudaMemAdvise, (const void *p, size_t bytes, enum cudaMemoryAdvise advice, struct cudaMemLocation to),
+	      cuMemAdvise((uintptr_t)p, bytes, (CUmem_advise)advice, convert_location(to)))
 
-	/* ---- capture ---- */
+/* ---- capture ---- */
 
-	cudaError_t cudaStreamGetCaptureInfo(cudaStream_t s, enum cudaStreamCaptureStatus *status,
-					     unsigned long long *id, cudaGraph_t *graph, const cudaGraphNode_t **nodes,
-					     const cudaGraphEdgeData **edges, size_t *n)
-		SW_RT_FORWARD(cuStreamGetCaptureInfo(s, (CUstreamCaptureStatus *)status, (cuuint64_t *)id, graph, nodes,
-						     (const CUgraphEdgeData **)edges, n))
+SW_RT_FORWARD(cudaStreamGetCaptureInfo,
+	      (cudaStream_t s, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
+	       const cudaGraphNode_t **nodes, const cudaGraphEdgeData **edges, size_t *n),
+	      cuStreamGetCaptureInfo(s, (CUstreamCaptureStatus *)status, (cuuint64_t *)id, graph, nodes,
+				     (const CUgraphEdgeData **)edges, n))
 
-			cudaError_t
-	cudaStreamUpdateCaptureDependencies(cudaStream_t s, cudaGraphNode_t *nodes, const cudaGraphEdgeData *edges,
-					    size_t n, unsigned flags)
-		SW_RT_FORWARD(cuStreamUpdateCaptureDependencies(s, nodes, (const CUgraphEdgeData *)edges, n, flags))
+SW_RT_FORWARD(cudaStreamUpdateCaptureDependencies,
+	      (cudaStream_t s, cudaGraphNode_t *nodes, const cudaGraphEdgeData *edges, size_t n, unsigned flags),
+	      cuStreamUpdateCaptureDependencies(s, nodes, (const CUgraphEdgeData *)edges, n, flags))
 
-	/* ---- graphs: edges carry data ---- */
+/* ---- graphs: edges carry data ---- */
 
-	cudaError_t cudaGraphAddNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after,
-				     const cudaGraphEdgeData *edges, size_t n, struct cudaGraphNodeParams *params)
+cudaError_t cudaGraphAddNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after,
+			     const cudaGraphEdgeData *edges, size_t n, struct cudaGraphNodeParams *params)
 {
 	SW_RT_ENTER;
 	if (params && params->type == cudaGraphNodeTypeKernel) {
@@ -60,94 +59,95 @@ cudaError_t cudaMemPrefetchAsync(const void *p, size_t bytes, struct cudaMemLoca
 					   (CUgraphNodeParams *)params));
 }
 
-cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
-				     const cudaGraphEdgeData *edges, size_t n)
-	SW_RT_FORWARD(cuGraphAddDependencies(graph, from, to, (const CUgraphEdgeData *)edges, n))
+SW_RT_FORWARD(cudaGraphAddDependencies,
+	      (cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+	       const cudaGraphEdgeData *edges, size_t n),
+	      cuGraphAddDependencies(graph, from, to, (const CUgraphEdgeData *)edges, n))
 
-		cudaError_t
-	cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
-				    const cudaGraphEdgeData *edges, size_t n)
-		SW_RT_FORWARD(cuGraphRemoveDependencies(graph, from, to, (const CUgraphEdgeData *)edges, n))
+SW_RT_FORWARD(cudaGraphRemoveDependencies,
+	      (cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+	       const cudaGraphEdgeData *edges, size_t n),
+	      cuGraphRemoveDependencies(graph, from, to, (const CUgraphEdgeData *)edges, n))
 
-			cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
-						      cudaGraphEdgeData *edges, size_t *n)
-				SW_RT_FORWARD(cuGraphGetEdges(graph, from, to, (CUgraphEdgeData *)edges, n))
+SW_RT_FORWARD(cudaGraphGetEdges,
+	      (cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, cudaGraphEdgeData *edges, size_t *n),
+	      cuGraphGetEdges(graph, from, to, (CUgraphEdgeData *)edges, n))
 
-					cudaError_t
-	cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *out, cudaGraphEdgeData *edges, size_t *n)
-		SW_RT_FORWARD(cuGraphNodeGetDependencies(node, out, (CUgraphEdgeData *)edges, n))
+SW_RT_FORWARD(cudaGraphNodeGetDependencies,
+	      (cudaGraphNode_t node, cudaGraphNode_t *out, cudaGraphEdgeData *edges, size_t *n),
+	      cuGraphNodeGetDependencies(node, out, (CUgraphEdgeData *)edges, n))
 
-			cudaError_t
-	cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *out, cudaGraphEdgeData *edges, size_t *n)
-		SW_RT_FORWARD(cuGraphNodeGetDependentNodes(node, out, (CUgraphEdgeData *)edges, n))
+SW_RT_FORWARD(cudaGraphNodeGetDependentNodes,
+	      (cudaGraphNode_t node, cudaGraphNode_t *out, cudaGraphEdgeData *edges, size_t *n),
+	      cuGraphNodeGetDependentNodes(node, out, (CUgraphEdgeData *)edges, n))
 
-	/* ---- batch copies ---- */
+/* ---- batch copies ---- */
 
-	_Static_assert(sizeof(struct cudaMemcpyAttributes) == sizeof(CUmemcpyAttributes), "same layout");
+_Static_assert(sizeof(struct cudaMemcpyAttributes) == sizeof(CUmemcpyAttributes), "same layout");
 
-cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from, const size_t *bytes, size_t count,
-				 struct cudaMemcpyAttributes *attributes, size_t *first, size_t n, cudaStream_t s)
-	SW_RT_FORWARD(cuMemcpyBatchAsync((CUdeviceptr *)(uintptr_t)to, (CUdeviceptr *)(uintptr_t)from,
-					 (size_t *)(uintptr_t)bytes, count, (CUmemcpyAttributes *)attributes, first, n,
-					 s))
+SW_RT_FORWARD(cudaMemcpyBatchAsync,
+	      (void *const *to, const void *const *from, const size_t *bytes, size_t count,
+	       struct cudaMemcpyAttributes *attributes, size_t *first, size_t n, cudaStream_t s),
+	      cuMemcpyBatchAsync((CUdeviceptr *)(uintptr_t)to, (CUdeviceptr *)(uintptr_t)from,
+				 (size_t *)(uintptr_t)bytes, count, (CUmemcpyAttributes *)attributes, first, n, s))
 
-		_Static_assert(sizeof(struct cudaMemcpy3DBatchOp) == sizeof(CUDA_MEMCPY3D_BATCH_OP), "same layout");
+_Static_assert(sizeof(struct cudaMemcpy3DBatchOp) == sizeof(CUDA_MEMCPY3D_BATCH_OP), "same layout");
 
-cudaError_t cudaMemcpy3DBatchAsync(size_t count, struct cudaMemcpy3DBatchOp *ops, unsigned long long flags,
-				   cudaStream_t s)
-	SW_RT_FORWARD(cuMemcpy3DBatchAsync(count, (CUDA_MEMCPY3D_BATCH_OP *)ops, flags, s))
+SW_RT_FORWARD(cudaMemcpy3DBatchAsync,
+	      (size_t count, struct cudaMemcpy3DBatchOp *ops, unsigned long long flags, cudaStream_t s),
+	      cuMemcpy3DBatchAsync(count, (CUDA_MEMCPY3D_BATCH_OP *)ops, flags, s))
 
-	/* ---- batches of managed memory ---- */
+/* ---- batches of managed memory ---- */
 
-	_Static_assert(sizeof(struct cudaMemLocation) == sizeof(CUmemLocation), "same layout");
+_Static_assert(sizeof(struct cudaMemLocation) == sizeof(CUmemLocation), "same layout");
 
-cudaError_t cudaMemPrefetchBatchAsync(void **at, size_t *bytes, size_t count, struct cudaMemLocation *to, size_t *first,
-				      size_t n, unsigned long long flags, cudaStream_t s)
-	SW_RT_FORWARD(cuMemPrefetchBatchAsync((CUdeviceptr *)at, bytes, count, (CUmemLocation *)to, first, n, flags, s))
+SW_RT_FORWARD(cudaMemPrefetchBatchAsync,
+	      (void **at, size_t *bytes, size_t count, struct cudaMemLocation *to, size_t *first, size_t n,
+	       unsigned long long flags, cudaStream_t s),
+	      cuMemPrefetchBatchAsync((CUdeviceptr *)at, bytes, count, (CUmemLocation *)to, first, n, flags, s))
 
-		cudaError_t
-	cudaMemDiscardBatchAsync(void **at, size_t *bytes, size_t count, unsigned long long flags, cudaStream_t s)
-		SW_RT_FORWARD(cuMemDiscardBatchAsync((CUdeviceptr *)at, bytes, count, flags, s))
+SW_RT_FORWARD(cudaMemDiscardBatchAsync,
+	      (void **at, size_t *bytes, size_t count, unsigned long long flags, cudaStream_t s),
+	      cuMemDiscardBatchAsync((CUdeviceptr *)at, bytes, count, flags, s))
 
-			cudaError_t
-	cudaMemDiscardAndPrefetchBatchAsync(void **at, size_t *bytes, size_t count, struct cudaMemLocation *to,
-					    size_t *first, size_t n, unsigned long long flags, cudaStream_t s)
-		SW_RT_FORWARD(cuMemDiscardAndPrefetchBatchAsync((CUdeviceptr *)at, bytes, count, (CUmemLocation *)to,
-								first, n, flags, s))
+SW_RT_FORWARD(cudaMemDiscardAndPrefetchBatchAsync,
+	      (void **at, size_t *bytes, size_t count, struct cudaMemLocation *to, size_t *first, size_t n,
+	       unsigned long long flags, cudaStream_t s),
+	      cuMemDiscardAndPrefetchBatchAsync((CUdeviceptr *)at, bytes, count, (CUmemLocation *)to, first, n, flags,
+						s))
 
-	/* ---- per-thread default stream ---- */
+/* ---- per-thread default stream ---- */
 
-	TWIN(cudaMemPrefetchBatchAsync, _ptsz,
-	     (void **at, size_t *bytes, size_t count, struct cudaMemLocation *to, size_t *first, size_t n,
-	      unsigned long long flags, cudaStream_t s),
-	     (at, bytes, count, to, first, n, flags,
-	      s)) TWIN(cudaMemDiscardBatchAsync, _ptsz,
-		       (void **at, size_t *bytes, size_t count, unsigned long long flags, cudaStream_t s),
-		       (at, bytes, count, flags, s)) TWIN(cudaMemDiscardAndPrefetchBatchAsync, _ptsz,
-							  (void **at, size_t *bytes, size_t count,
-							   struct cudaMemLocation *to, size_t *first, size_t n,
-							   unsigned long long flags, cudaStream_t s),
-							  (at, bytes, count, to, first, n, flags, s))
+TWIN(cudaMemPrefetchBatchAsync, _ptsz,
+     (void **at, size_t *bytes, size_t count, struct cudaMemLocation *to, size_t *first, size_t n,
+      unsigned long long flags, cudaStream_t s),
+     (at, bytes, count, to, first, n, flags, s))
 
-		TWIN(cudaMemcpy3DBatchAsync, _ptsz,
-		     (size_t count, struct cudaMemcpy3DBatchOp *ops, unsigned long long flags, cudaStream_t s),
-		     (count, ops, flags, s))
+TWIN(cudaMemDiscardBatchAsync, _ptsz,
+     (void **at, size_t *bytes, size_t count, unsigned long long flags, cudaStream_t s), (at, bytes, count, flags, s))
 
-			TWIN(cudaMemcpyBatchAsync, _ptsz,
-			     (void *const *to, const void *const *from, const size_t *bytes, size_t count,
-			      struct cudaMemcpyAttributes *attributes, size_t *first, size_t n, cudaStream_t s),
-			     (to, from, bytes, count, attributes, first, n, s))
+TWIN(cudaMemDiscardAndPrefetchBatchAsync, _ptsz,
+     (void **at, size_t *bytes, size_t count, struct cudaMemLocation *to, size_t *first, size_t n,
+      unsigned long long flags, cudaStream_t s),
+     (at, bytes, count, to, first, n, flags, s))
 
-				TWIN(cudaMemPrefetchAsync, _ptsz,
-				     (const void *p, size_t bytes, struct cudaMemLocation to, unsigned flags,
-				      cudaStream_t stream),
-				     (p, bytes, to, flags, stream))
-					TWIN(cudaStreamGetCaptureInfo, _ptsz,
-					     (cudaStream_t s, enum cudaStreamCaptureStatus *status,
-					      unsigned long long *id, cudaGraph_t *graph, const cudaGraphNode_t **nodes,
-					      const cudaGraphEdgeData **edges, size_t *n),
-					     (s, status, id, graph, nodes, edges, n))
-						TWIN(cudaStreamUpdateCaptureDependencies, _ptsz,
-						     (cudaStream_t s, cudaGraphNode_t *nodes,
-						      const cudaGraphEdgeData *edges, size_t n, unsigned flags),
-						     (s, nodes, edges, n, flags))
+TWIN(cudaMemcpy3DBatchAsync, _ptsz,
+     (size_t count, struct cudaMemcpy3DBatchOp *ops, unsigned long long flags, cudaStream_t s), (count, ops, flags, s))
+
+TWIN(cudaMemcpyBatchAsync, _ptsz,
+     (void *const *to, const void *const *from, const size_t *bytes, size_t count,
+      struct cudaMemcpyAttributes *attributes, size_t *first, size_t n, cudaStream_t s),
+     (to, from, bytes, count, attributes, first, n, s))
+
+TWIN(cudaMemPrefetchAsync, _ptsz,
+     (const void *p, size_t bytes, struct cudaMemLocation to, unsigned flags, cudaStream_t stream),
+     (p, bytes, to, flags, stream))
+
+TWIN(cudaStreamGetCaptureInfo, _ptsz,
+     (cudaStream_t s, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
+      const cudaGraphNode_t **nodes, const cudaGraphEdgeData **edges, size_t *n),
+     (s, status, id, graph, nodes, edges, n))
+
+TWIN(cudaStreamUpdateCaptureDependencies, _ptsz,
+     (cudaStream_t s, cudaGraphNode_t *nodes, const cudaGraphEdgeData *edges, size_t n, unsigned flags),
+     (s, nodes, edges, n, flags))

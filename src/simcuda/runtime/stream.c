@@ -2,98 +2,88 @@
 /* Streams, events, host functions, capture: one driver call each. */
 #include "simcuda/runtime/rt.h"
 
-cudaError_t cudaStreamCreate(cudaStream_t *out) SW_RT_FORWARD(cuStreamCreate(out, CU_STREAM_DEFAULT))
+SW_RT_FORWARD(cudaStreamCreate, (cudaStream_t * out), cuStreamCreate(out, CU_STREAM_DEFAULT))
 
-	cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags)
-		SW_RT_FORWARD(cuStreamCreate(out, flags))
+SW_RT_FORWARD(cudaStreamCreateWithFlags, (cudaStream_t * out, unsigned flags), cuStreamCreate(out, flags))
 
-			cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int priority)
-				SW_RT_FORWARD(cuStreamCreateWithPriority(out, flags, priority))
+SW_RT_FORWARD(cudaStreamCreateWithPriority, (cudaStream_t * out, unsigned flags, int priority),
+	      cuStreamCreateWithPriority(out, flags, priority))
 
-					cudaError_t cudaStreamDestroy(cudaStream_t s) SW_RT_FORWARD(cuStreamDestroy(s))
+SW_RT_FORWARD(cudaStreamDestroy, (cudaStream_t s), cuStreamDestroy(s))
 
-						cudaError_t
-	cudaStreamSynchronize(cudaStream_t s) SW_RT_FORWARD(cuStreamSynchronize(s))
+SW_RT_FORWARD(cudaStreamSynchronize, (cudaStream_t s), cuStreamSynchronize(s))
 
-		cudaError_t cudaStreamQuery(cudaStream_t s) SW_RT_FORWARD(cuStreamQuery(s))
+SW_RT_FORWARD(cudaStreamQuery, (cudaStream_t s), cuStreamQuery(s))
 
-			cudaError_t
-	cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags) SW_RT_FORWARD(cuStreamWaitEvent(s, e, flags))
+SW_RT_FORWARD(cudaStreamWaitEvent, (cudaStream_t s, cudaEvent_t e, unsigned flags), cuStreamWaitEvent(s, e, flags))
 
-		cudaError_t cudaStreamGetFlags(cudaStream_t s, unsigned *out) SW_RT_FORWARD(cuStreamGetFlags(s, out))
+SW_RT_FORWARD(cudaStreamGetFlags, (cudaStream_t s, unsigned *out), cuStreamGetFlags(s, out))
 
-			cudaError_t cudaStreamGetPriority(cudaStream_t s, int *out)
-				SW_RT_FORWARD(cuStreamGetPriority(s, out))
+SW_RT_FORWARD(cudaStreamGetPriority, (cudaStream_t s, int *out), cuStreamGetPriority(s, out))
 
-					cudaError_t
-	cudaStreamGetId(cudaStream_t s, unsigned long long *out) SW_RT_FORWARD(cuStreamGetId(s, out))
+SW_RT_FORWARD(cudaStreamGetId, (cudaStream_t s, unsigned long long *out), cuStreamGetId(s, out))
 
-		cudaError_t cudaStreamGetDevice(cudaStream_t s, int *out) SW_RT_FORWARD(cuStreamGetDevice(s, out))
+SW_RT_FORWARD(cudaStreamGetDevice, (cudaStream_t s, int *out), cuStreamGetDevice(s, out))
 
-			cudaError_t cudaStreamAttachMemAsync(cudaStream_t s, void *p, size_t bytes, unsigned flags)
-				SW_RT_FORWARD(cuStreamAttachMemAsync(s, (uintptr_t)p, bytes, flags))
+SW_RT_FORWARD(cudaStreamAttachMemAsync, (cudaStream_t s, void *p, size_t bytes, unsigned flags),
+	      cuStreamAttachMemAsync(s, (uintptr_t)p, bytes, flags))
 
-					cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t function, void *arg)
-						SW_RT_FORWARD(cuLaunchHostFunc(s, function, arg))
+SW_RT_FORWARD(cudaLaunchHostFunc, (cudaStream_t s, cudaHostFn_t function, void *arg),
+	      cuLaunchHostFunc(s, function, arg))
 
-	/* Driver and runtime callbacks differ in the error's type alone. */
-	cudaError_t cudaStreamAddCallback(cudaStream_t s, cudaStreamCallback_t callback, void *arg, unsigned flags)
-		SW_RT_FORWARD(cuStreamAddCallback(s, (CUstreamCallback)callback, arg, flags))
+/* Driver and runtime callbacks differ in the error's type alone. */
+SW_RT_FORWARD(cudaStreamAddCallback, (cudaStream_t s, cudaStreamCallback_t callback, void *arg, unsigned flags),
+	      cuStreamAddCallback(s, (CUstreamCallback)callback, arg, flags))
 
-			cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
-				SW_RT_FORWARD(cuCtxGetStreamPriorityRange(least, greatest))
+SW_RT_FORWARD(cudaDeviceGetStreamPriorityRange, (int *least, int *greatest),
+	      cuCtxGetStreamPriorityRange(least, greatest))
 
-	/* ---- events ---- */
+/* ---- events ---- */
 
-	cudaError_t cudaEventCreate(cudaEvent_t *out) SW_RT_FORWARD(cuEventCreate(out, CU_EVENT_DEFAULT))
+SW_RT_FORWARD(cudaEventCreate, (cudaEvent_t * out), cuEventCreate(out, CU_EVENT_DEFAULT))
 
-		cudaError_t
-	cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags) SW_RT_FORWARD(cuEventCreate(out, flags))
+SW_RT_FORWARD(cudaEventCreateWithFlags, (cudaEvent_t * out, unsigned flags), cuEventCreate(out, flags))
 
-		cudaError_t cudaEventDestroy(cudaEvent_t e) SW_RT_FORWARD(cuEventDestroy(e))
+SW_RT_FORWARD(cudaEventDestroy, (cudaEvent_t e), cuEventDestroy(e))
 
-			cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) SW_RT_FORWARD(cuEventRecord(e, s))
+SW_RT_FORWARD(cudaEventRecord, (cudaEvent_t e, cudaStream_t s), cuEventRecord(e, s))
 
-				cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsigned flags)
-					SW_RT_FORWARD(cuEventRecordWithFlags(e, s, flags))
+SW_RT_FORWARD(cudaEventRecordWithFlags, (cudaEvent_t e, cudaStream_t s, unsigned flags),
+	      cuEventRecordWithFlags(e, s, flags))
 
-						cudaError_t cudaEventQuery(cudaEvent_t e) SW_RT_FORWARD(cuEventQuery(e))
+SW_RT_FORWARD(cudaEventQuery, (cudaEvent_t e), cuEventQuery(e))
 
-							cudaError_t
-	cudaEventSynchronize(cudaEvent_t e) SW_RT_FORWARD(cuEventSynchronize(e))
+SW_RT_FORWARD(cudaEventSynchronize, (cudaEvent_t e), cuEventSynchronize(e))
 
-		cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
-			SW_RT_FORWARD(cuEventElapsedTime(ms, start, end))
+SW_RT_FORWARD(cudaEventElapsedTime, (float *ms, cudaEvent_t start, cudaEvent_t end), cuEventElapsedTime(ms, start, end))
 
-	/* ---- capture ---- */
+/* ---- capture ---- */
 
-	cudaError_t cudaStreamBeginCapture(cudaStream_t s, enum cudaStreamCaptureMode mode)
-		SW_RT_FORWARD(cuStreamBeginCapture(s, (CUstreamCaptureMode)mode))
+SW_RT_FORWARD(cudaStreamBeginCapture, (cudaStream_t s, enum cudaStreamCaptureMode mode),
+	      cuStreamBeginCapture(s, (CUstreamCaptureMode)mode))
 
-			cudaError_t
-	cudaStreamBeginCaptureToGraph(cudaStream_t s, cudaGraph_t graph, const cudaGraphNode_t *after,
-				      const cudaGraphEdgeData *edges, size_t n, enum cudaStreamCaptureMode mode)
-		SW_RT_FORWARD(cuStreamBeginCaptureToGraph(s, graph, after, (const CUgraphEdgeData *)edges, n,
-							  (CUstreamCaptureMode)mode))
+SW_RT_FORWARD(cudaStreamBeginCaptureToGraph,
+	      (cudaStream_t s, cudaGraph_t graph, const cudaGraphNode_t *after, const cudaGraphEdgeData *edges,
+	       size_t n, enum cudaStreamCaptureMode mode),
+	      cuStreamBeginCaptureToGraph(s, graph, after, (const CUgraphEdgeData *)edges, n,
+					  (CUstreamCaptureMode)mode))
 
-			cudaError_t
-	cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *out) SW_RT_FORWARD(cuStreamEndCapture(s, out))
+SW_RT_FORWARD(cudaStreamEndCapture, (cudaStream_t s, cudaGraph_t *out), cuStreamEndCapture(s, out))
 
-		cudaError_t cudaStreamIsCapturing(cudaStream_t s, enum cudaStreamCaptureStatus *out)
-			SW_RT_FORWARD(cuStreamIsCapturing(s, (CUstreamCaptureStatus *)out))
+SW_RT_FORWARD(cudaStreamIsCapturing, (cudaStream_t s, enum cudaStreamCaptureStatus *out),
+	      cuStreamIsCapturing(s, (CUstreamCaptureStatus *)out))
 
-				cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
-					SW_RT_FORWARD(cuThreadExchangeStreamCaptureMode((CUstreamCaptureMode *)mode))
+SW_RT_FORWARD(cudaThreadExchangeStreamCaptureMode, (enum cudaStreamCaptureMode * mode),
+	      cuThreadExchangeStreamCaptureMode((CUstreamCaptureMode *)mode))
 
-	/* ---- attributes ---- */
+/* ---- attributes ---- */
 
-	_Static_assert(sizeof(cudaStreamAttrValue) == sizeof(CUstreamAttrValue), "same layout");
+_Static_assert(sizeof(cudaStreamAttrValue) == sizeof(CUstreamAttrValue), "same layout");
 
-cudaError_t cudaStreamSetAttribute(cudaStream_t s, cudaStreamAttrID id, const cudaStreamAttrValue *value)
-	SW_RT_FORWARD(cuStreamSetAttribute(s, (CUstreamAttrID)id, (const CUstreamAttrValue *)value))
+SW_RT_FORWARD(cudaStreamSetAttribute, (cudaStream_t s, cudaStreamAttrID id, const cudaStreamAttrValue *value),
+	      cuStreamSetAttribute(s, (CUstreamAttrID)id, (const CUstreamAttrValue *)value))
 
-		cudaError_t cudaStreamGetAttribute(cudaStream_t s, cudaStreamAttrID id, cudaStreamAttrValue *out)
-			SW_RT_FORWARD(cuStreamGetAttribute(s, (CUstreamAttrID)id, (CUstreamAttrValue *)out))
+SW_RT_FORWARD(cudaStreamGetAttribute, (cudaStream_t s, cudaStreamAttrID id, cudaStreamAttrValue *out),
+	      cuStreamGetAttribute(s, (CUstreamAttrID)id, (CUstreamAttrValue *)out))
 
-				cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from)
-					SW_RT_FORWARD(cuStreamCopyAttributes(to, from))
+SW_RT_FORWARD(cudaStreamCopyAttributes, (cudaStream_t to, cudaStream_t from), cuStreamCopyAttributes(to, from))

@@ -68,55 +68,63 @@ struct properties12 {
 	cudaError_t function params;                                                                                   \
 	cudaError_t function params
 
+#define FORWARD(function, params, call)                                                                                \
+	cudaError_t function params;                                                                                   \
+	SW_RT_FORWARD(function, params, call)
+
 /* The header of CUDA 12 renames cudaGetDeviceProperties to this. */
 DECLARED(cudaGetDeviceProperties_v2, (struct properties12 * out, int device))
 {
 	SW_RT_GET_PROPERTIES(out, device);
 }
 
+/* CUDA 12 names a device, or the host as device -1. */
 static CUmemLocation device_location(int device)
 {
 	return device == cudaCpuDeviceId ? (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_HOST, .id = 0}
 					 : (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
 }
 
-DECLARED(cudaMemPrefetchAsync, (const void *p, size_t bytes, int device, cudaStream_t stream))
-SW_RT_FORWARD(cuMemPrefetchAsync((uintptr_t)p, bytes, device_location(device), 0, stream))
+FORWARD(cudaMemPrefetchAsync, (const void *p, size_t bytes, int device, cudaStream_t stream),
+	cuMemPrefetchAsync((uintptr_t)p, bytes, device_location(device), 0, stream))
+
 TWIN(cudaMemPrefetchAsync, _ptsz, (const void *p, size_t bytes, int device, cudaStream_t stream),
      (p, bytes, device, stream))
 
-DECLARED(cudaMemAdvise, (const void *p, size_t bytes, enum cudaMemoryAdvise advice, int device))
-SW_RT_FORWARD(cuMemAdvise((uintptr_t)p, bytes, (CUmem_advise)advice, device_location(device)))
+FORWARD(cudaMemAdvise, (const void *p, size_t bytes, enum cudaMemoryAdvise advice, int device),
+	cuMemAdvise((uintptr_t)p, bytes, (CUmem_advise)advice, device_location(device)))
 
-DECLARED(cudaStreamGetCaptureInfo_v2, (cudaStream_t s, enum cudaStreamCaptureStatus *status, unsigned long long *id,
-				       cudaGraph_t *graph, const cudaGraphNode_t **nodes, size_t *n))
-SW_RT_FORWARD(cuStreamGetCaptureInfo(s, (CUstreamCaptureStatus *)status, (cuuint64_t *)id, graph, nodes, NULL, n))
+FORWARD(cudaStreamGetCaptureInfo_v2,
+	(cudaStream_t s, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
+	 const cudaGraphNode_t **nodes, size_t *n),
+	cuStreamGetCaptureInfo(s, (CUstreamCaptureStatus *)status, (cuuint64_t *)id, graph, nodes, NULL, n))
+
 TWIN(cudaStreamGetCaptureInfo_v2, _ptsz,
      (cudaStream_t s, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
       const cudaGraphNode_t **nodes, size_t *n),
      (s, status, id, graph, nodes, n))
 
-DECLARED(cudaStreamUpdateCaptureDependencies, (cudaStream_t s, cudaGraphNode_t *nodes, size_t n, unsigned flags))
-SW_RT_FORWARD(cuStreamUpdateCaptureDependencies(s, nodes, NULL, n, flags))
+FORWARD(cudaStreamUpdateCaptureDependencies, (cudaStream_t s, cudaGraphNode_t *nodes, size_t n, unsigned flags),
+	cuStreamUpdateCaptureDependencies(s, nodes, NULL, n, flags))
+
 TWIN(cudaStreamUpdateCaptureDependencies, _ptsz, (cudaStream_t s, cudaGraphNode_t *nodes, size_t n, unsigned flags),
      (s, nodes, n, flags))
 
-DECLARED(cudaGraphAddDependencies,
-	 (cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t n))
-SW_RT_FORWARD(cuGraphAddDependencies(graph, from, to, NULL, n))
+FORWARD(cudaGraphAddDependencies, (cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t n),
+	cuGraphAddDependencies(graph, from, to, NULL, n))
 
-DECLARED(cudaGraphRemoveDependencies,
-	 (cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t n))
-SW_RT_FORWARD(cuGraphRemoveDependencies(graph, from, to, NULL, n))
+FORWARD(cudaGraphRemoveDependencies,
+	(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t n),
+	cuGraphRemoveDependencies(graph, from, to, NULL, n))
 
-DECLARED(cudaGraphGetEdges, (cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *n))
-SW_RT_FORWARD(cuGraphGetEdges(graph, from, to, NULL, n))
+FORWARD(cudaGraphGetEdges, (cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *n),
+	cuGraphGetEdges(graph, from, to, NULL, n))
 
-DECLARED(cudaGraphNodeGetDependencies, (cudaGraphNode_t node, cudaGraphNode_t *out, size_t *n))
-SW_RT_FORWARD(cuGraphNodeGetDependencies(node, out, NULL, n))
+FORWARD(cudaGraphNodeGetDependencies, (cudaGraphNode_t node, cudaGraphNode_t *out, size_t *n),
+	cuGraphNodeGetDependencies(node, out, NULL, n))
 
-DECLARED(cudaGraphNodeGetDependentNodes, (cudaGraphNode_t node, cudaGraphNode_t *out, size_t *n))
-SW_RT_FORWARD(cuGraphNodeGetDependentNodes(node, out, NULL, n))
+FORWARD(cudaGraphNodeGetDependentNodes, (cudaGraphNode_t node, cudaGraphNode_t *out, size_t *n),
+	cuGraphNodeGetDependentNodes(node, out, NULL, n))
 
 DECLARED(cudaMemcpyBatchAsync,
 	 (void **to, void **from, size_t *bytes, size_t count, struct cudaMemcpyAttributes *attributes, size_t *first,
