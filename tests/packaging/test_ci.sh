@@ -11,18 +11,7 @@ python=${PYTHON3:-python3}
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 unset LD_PRELOAD PYTHONPATH SYNCWATCH_OPTIONS
-passed=0 failed=0
-ok() { # ok NAME COMMAND...
-	local name=$1
-	shift
-	if "$@" >"$work/out" 2>&1; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		echo "FAIL: $name"
-		tail -n 20 "$work/out" | sed 's/^/  /'
-	fi
-}
+. "$source_dir/tests/packaging/counting.sh"
 [ "$python" != no ] && "$python" -m venv "$work/probe" >/dev/null 2>&1 || { echo "skipped: python3 has no venv with pip"; exit 77; }
 [ -x "$build/kernels/demo_pipeline" ] || { echo "skipped: the program was not built (nvcc)"; exit 77; }
 
@@ -95,5 +84,4 @@ cp "$work/clone/main.json" "$work/main.json"
 ok "only what is new: a change without one" job 0 --fixed gitlab_2_hazards
 ok "only what is new: a change with a race" job 9 '' gitlab_2_hazards
 ok "only what is new: the difference" has diff.json SW101
-echo "$passed passed, $failed failed, 0 skipped"
-[ "$failed" -eq 0 ]
+finish

@@ -9,29 +9,14 @@ work=$(mktemp -d) || exit 2
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 chmod 755 "$work" && cd "$work" || exit 2
 unset LD_PRELOAD SYNCWATCH_OPTIONS
-passed=0 failed=0 skipped=0
-ok() { # ok NAME COMMAND...
-	local name=$1
-	shift
-	if "$@"; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		echo "FAIL: $name"
-		sed 's/^/  /' said | tail -n 8
-	fi
-}
-skip() {
-	skipped=$((skipped + 1))
-	echo "SKIP: $*"
-}
+. "$source_dir/tests/packaging/counting.sh"
 says() { # says STATUS LINES TEXT COMMAND...: this status, on stderr as many lines of ours and pip's, one of them with the text
 	local wanted=$1 lines=$2 text=$3 got
 	shift 3
-	"$@" >out 2>all
+	"$@" >printed 2>all
 	got=$?
 	grep -E '^(syncwatch|ERROR|Error)' all | grep -v 'simulated CUDA: kernels take time' >said
-	[ $got -eq "$wanted" ] && [ "$(wc -l <said)" -eq "$lines" ] && grep -qF "$text" said || { echo "status $got, $wanted wanted" >>said; return 1; }
+	[ $got -eq "$wanted" ] && [ "$(wc -l <said)" -eq "$lines" ] && grep -qF "$text" said || { cat said; echo "status $got, $wanted wanted"; return 1; }
 }
 run=("$build/syncwatch" run --sim --no-cache --force)
 read -ra compiler <<<"${CC:-cc}"
@@ -78,10 +63,10 @@ else
 	if [ ${#as[@]} -eq 0 ] || { command -v setpriv && "${as[@]}" test -x "$build/syncwatch"; } >/dev/null 2>&1; then
 		# The lines lie outside of the folder that is closed.
 		says_closed() {
-			"${as[@]}" sh -c 'cd closed && exec "$@"' _ "${@:4}" >out 2>all
+			"${as[@]}" sh -c 'cd closed && exec "$@"' _ "${@:4}" >printed 2>all
 			local got=$?
 			grep '^syncwatch' all | grep -v 'simulated CUDA: kernels take time' >said
-			[ $got -eq "$1" ] && [ "$(wc -l <said)" -eq "$2" ] && grep -qF "$3" said || { echo "status $got" >>said; return 1; }
+			[ $got -eq "$1" ] && [ "$(wc -l <said)" -eq "$2" ] && grep -qF "$3" said || { cat said; echo "status $got, $1 wanted"; return 1; }
 		}
 		ok "run: no right to write" says_closed 4 1 "cannot write a trace to '$work/closed': Permission denied" "${run[@]}" "$demo"
 		ok "LD_PRELOAD: no right to write, the program runs" says_closed 0 1 "Permission denied; this program runs unrecorded" \
@@ -94,11 +79,10 @@ else
 	mkdir other_version && cp "$build/libsyncwatch.so" other_version/
 	ok "two recorders: the first records, the second says so" says 0 2 "the recorder is preloaded twice: $build/libsyncwatch.so records" \
 		env LD_LIBRARY_PATH="$build/sim" SYNCWATCH_OPTIONS=report=0:trace=two.swt LD_PRELOAD="$build/libsyncwatch.so $work/other_version/libsyncwatch.so" "$demo"
-	whole() { "$build/syncwatch" report --no-cache --error-exitcode 9 two.swt >said 2>&1; [ $? -eq 9 ] && ! grep -q 'SW901' said; }
+	whole() { "$build/syncwatch" report --no-cache --error-exitcode 9 two.swt >said 2>&1; [ $? -eq 9 ] && ! grep SW901 said; }
 	ok "two recorders: nothing is missing" whole
 	ok "one recorder" says 0 1 "recording;" env LD_LIBRARY_PATH="$build/sim" SYNCWATCH_OPTIONS=report=0:trace=one.swt LD_PRELOAD="$build/libsyncwatch.so" "$demo"
 	lost() { says "$@" && grep -qF 'the LD_PRELOAD that it was started with lacks the recorder' all; }
 	ok "LD_PRELOAD lost by a launcher" lost 6 1 "not all of this run was watched or judged" "${run[@]}" --error-exitcode 9 env -i LD_LIBRARY_PATH="$build/sim" "$demo"
 fi
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+finish

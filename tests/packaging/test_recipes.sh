@@ -6,22 +6,7 @@ set -uo pipefail
 source_dir=${top_srcdir:-.}
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
-passed=0 failed=0 skipped=0
-ok() { # ok NAME COMMAND...
-	local name=$1
-	shift
-	if "$@" >"$work/out" 2>&1; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		echo "FAIL: $name"
-		tail -n 5 "$work/out" | sed 's/^/  /'
-	fi
-}
-skip() {
-	skipped=$((skipped + 1))
-	echo "SKIP: $*"
-}
+. "$source_dir/tests/packaging/counting.sh"
 version=$(sed -n 's/^AC_INIT(\[syncwatch\], \[\([^]]*\)\].*/\1/p' "$source_dir/configure.ac")
 ok "one version: CHANGES" grep -q "^syncwatch $version" "$source_dir/CHANGES"
 ok "one version: RPM" grep -q "^Version: *$version\$" "$source_dir/packaging/rpm/syncwatch.spec"
@@ -71,5 +56,4 @@ TXT
 else
 	skip "find_package(): cmake is not installed"
 fi
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+finish

@@ -7,30 +7,10 @@ export LC_ALL=C PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INDEX=1 PIP_ROOT_USER_ACT
 source_dir=${top_srcdir:-.} build=${top_builddir:-.}
 work=$(mktemp -d) || exit 2
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
-passed=0 failed=0 skipped=0
+. "$source_dir/tests/packaging/counting.sh"
 unset LD_PRELOAD PYTHONPATH SYNCWATCH_OPTIONS
 python=${PYTHON3:-python3}
 
-ok() { # ok NAME COMMAND...
-	local name=$1
-	shift
-	if "$@" >"$work/out" 2>&1; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		echo "FAIL: $name"
-		tail -n 20 "$work/out" | sed 's/^/  /'
-	fi
-}
-skip() {
-	skipped=$((skipped + 1))
-	echo "SKIP: $*"
-}
-finish() {
-	echo "$passed passed, $failed failed, $skipped skipped"
-	[ "$failed" -eq 0 ]
-	exit
-}
 if ! "$python" -m venv "$work/a folder/venv" >/dev/null 2>&1; then
 	skip "the wheel: python3 has no venv with pip"
 	finish
