@@ -324,9 +324,8 @@ static void put_no_lines(struct sw_text *t)
 		modules++;
 	}
 	if (*text)
-		sw_text_line(t, "no lines:",
-			     sw_names_format(t->names, "%s: compile with -g (nvcc: -lineinfo) to see files and lines",
-					     text));
+		sw_text_line(
+			t, "no lines:", sw_names_format(t->names, "%s: compile with -g to see files and lines", text));
 }
 
 /* Time stamps of the devices, where they were asked for. */
