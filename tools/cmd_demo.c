@@ -68,11 +68,30 @@ static char *folder_for_files(void)
 	return NULL;
 }
 
+/* The names of its source files are relative to the folder above that of the program: from there the report finds what
+   it says of streams and variables. */
+static void enter_folder_above(const char *program)
+{
+	char *folder = sw_strdup(program), *slash;
+	for (int i = 0; i < 2 && (slash = strrchr(folder, '/')); i++)
+		*slash = 0;
+	if (*folder && chdir(folder) < 0)
+		sw_complain(SW_EXIT_OK, "%s: %s; the report will lack names of variables", folder, strerror(errno));
+	free(folder);
+}
+
 static void say_what_next(const char *timeline, bool fixed)
 {
+	char *source = sw_install_find("demo/demo_pipeline.cu", NULL);
 	fputs("\nThe timeline is ", stderr);
 	sw_put_plain(stderr, timeline);
 	fputs(": open it on https://ui.perfetto.dev (it stays in your browser).\n", stderr);
+	if (source) {
+		fputs("The source of the program:            ", stderr);
+		sw_put_plain(stderr, source);
+		fputc('\n', stderr);
+	}
+	free(source);
 	if (!fixed)
 		fputs("The fixed program, which is silent:   syncwatch demo --fixed\n"
 		      "What a finding means:                 syncwatch explain SW101\n",
@@ -95,6 +114,7 @@ static int run_program(char *program, const char *folder, bool simulated, bool f
 		.operands = operands,
 		.n_operands = fixed ? 2 : 1,
 	};
+	enter_folder_above(program);
 	const int status = sw_cmd_run(&options);
 	if (!status)
 		say_what_next(timeline, fixed);
