@@ -33,6 +33,7 @@ static char *arguments_of(const struct sw_trace_process *process)
 	return text;
 }
 
+/* Adds the row of the program. */
 static void put_program(struct sw_rows *rows, const struct sw_names *names)
 {
 	const struct sw_trace_process *process = sw_reader_process(names->reader);
@@ -53,6 +54,7 @@ static void put_program(struct sw_rows *rows, const struct sw_names *names)
 	free(arguments);
 }
 
+/* Adds a row for each GPU. */
 static void put_devices(struct sw_rows *rows, struct sw_names *names)
 {
 	const struct sw_trace_device *device;
@@ -68,6 +70,7 @@ static void put_devices(struct sw_rows *rows, struct sw_names *names)
 	}
 }
 
+/* Adds a row for each thread. */
 static void put_threads(struct sw_rows *rows, const struct sw_reader *reader)
 {
 	const struct sw_trace_thread *thread;
@@ -82,6 +85,7 @@ static void put_threads(struct sw_rows *rows, const struct sw_reader *reader)
 	}
 }
 
+/* Adds a row for each shared object. */
 static void put_modules(struct sw_rows *rows, struct sw_names *names)
 {
 	static const char *const links[] = {
@@ -104,6 +108,7 @@ static void put_modules(struct sw_rows *rows, struct sw_names *names)
 	}
 }
 
+/* Adds a row for each counter of the coverage. */
 static void put_coverage(struct sw_rows *rows, const struct sw_coverage *coverage)
 {
 	const struct {
@@ -123,6 +128,7 @@ static void put_coverage(struct sw_rows *rows, const struct sw_coverage *coverag
 	}
 }
 
+/* Adds a row for each text that `at` gives by index until NULL. */
 static void put_notices(struct sw_rows *rows, const char *kind, const struct sw_reader *reader,
 			const char *(*at)(const struct sw_reader *reader, size_t index))
 {
@@ -138,6 +144,7 @@ static void put_notices(struct sw_rows *rows, const char *kind, const struct sw_
 
 /* ---- streams and kernels ----------------------------------------------------------------------------------------- */
 
+/* Adds a row for each stream. */
 static void put_streams(struct sw_rows *rows, struct sw_names *names)
 {
 	static const char *const kinds[] = {
@@ -165,6 +172,7 @@ static void put_streams(struct sw_rows *rows, struct sw_names *names)
 	}
 }
 
+/* Adds a row for each kernel that was launched. */
 static void put_kernels(struct sw_rows *rows, struct sw_names *names, const struct sw_map *launches)
 {
 	struct sw_map_slot slot;
@@ -188,6 +196,7 @@ static void put_kernels(struct sw_rows *rows, struct sw_names *names, const stru
 
 /* ---- call stacks ------------------------------------------------------------------------------------------------- */
 
+/* Adds the row of a call stack. */
 static void put_stack(struct sw_rows *rows, struct sw_names *names, uint32_t stack)
 {
 	const struct sw_trace_stack *recorded = sw_reader_stack(names->reader, stack);
@@ -203,6 +212,7 @@ static void put_stack(struct sw_rows *rows, struct sw_names *names, uint32_t sta
 	sw_rows_end(rows);
 }
 
+/* The hash with a text added; NULL adds nothing. */
 static uint64_t text_hash(uint64_t hash, const char *text)
 {
 	return text ? sw_hash_bytes(hash, text, strlen(text)) : hash;
@@ -230,6 +240,7 @@ static uint64_t place_row(struct sw_rows *rows, struct sw_map *places, const str
 	return *row;
 }
 
+/* Adds a row for each frame of a call stack. */
 static void put_frames(struct sw_rows *rows, struct sw_names *names, struct sw_map *places, uint32_t stack)
 {
 	const struct sw_symbol_frames *frames = sw_symbols_stack(names->symbols, stack);
@@ -247,6 +258,8 @@ static void put_frames(struct sw_rows *rows, struct sw_names *names, struct sw_m
 /* Names are found for the stacks of so many calls at a time: those of all would not fit into memory. */
 #define STACKS_AT_ONCE 4096u
 
+/* Adds the rows of all call stacks, and their frames.  Names are found for the stacks of so many calls at a time: those
+ * of all would not fit into memory. */
 static void put_stacks(struct sw_rows *rows, const struct sw_names *whole)
 {
 	struct sw_names names;
@@ -285,6 +298,7 @@ void sw_description_rows(struct sw_rows *rows, struct sw_names *names, const str
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
+/* The number of an entry point, with the kind of record that it makes. */
 static uint64_t api_row(struct sw_call_rows *calls, const struct sw_rec *rec)
 {
 	uint64_t key = (uint64_t)rec->api << 16 | (rec->flags & SW_RF_RUNTIME ? 256u : 0) | rec->kind;
@@ -294,6 +308,7 @@ static uint64_t api_row(struct sw_call_rows *calls, const struct sw_rec *rec)
 	return *row;
 }
 
+/* Adds the row of a call. */
 static void put_call(struct sw_call_rows *calls, const struct sw_operation *op)
 {
 	struct sw_rows *rows = calls->rows;
@@ -324,6 +339,7 @@ static void put_call(struct sw_call_rows *calls, const struct sw_operation *op)
 	sw_rows_end(rows);
 }
 
+/* Adds the row of a launch, and counts it for its kernel. */
 static void put_launch(struct sw_call_rows *calls, uint64_t seq, const struct sw_rec_launch *launch)
 {
 	struct sw_rows *rows = calls->rows;
@@ -343,12 +359,14 @@ static void put_launch(struct sw_call_rows *calls, uint64_t seq, const struct sw
 
 /* ---- copies and sets --------------------------------------------------------------------------------------------- */
 
+/* The word for a side of a copy as the call said it. */
 static const char *side_name(uint8_t side)
 {
 	static const char *const names[] = {"unified", "host", "device", "array"};
 	return side < sizeof names / sizeof *names ? names[side] : names[0];
 }
 
+/* Adds the row of a copy of consecutive bytes. */
 static void put_copy(struct sw_call_rows *calls, uint64_t seq, const struct sw_rec_copy *copy)
 {
 	struct sw_rows *rows = calls->rows;
@@ -366,6 +384,7 @@ static void put_copy(struct sw_call_rows *calls, uint64_t seq, const struct sw_r
 	sw_rows_end(rows);
 }
 
+/* Adds the row of a copy of rows. */
 static void put_box_copy(struct sw_call_rows *calls, uint64_t seq, const struct sw_rec_copy_nd *copy)
 {
 	struct sw_rows *rows = calls->rows;
@@ -383,6 +402,7 @@ static void put_box_copy(struct sw_call_rows *calls, uint64_t seq, const struct 
 	sw_rows_end(rows);
 }
 
+/* Adds the row of a set (memset). */
 static void put_set(struct sw_call_rows *calls, uint64_t seq, const struct sw_rec_set *set)
 {
 	struct sw_rows *rows = calls->rows;
@@ -401,7 +421,7 @@ static void put_set(struct sw_call_rows *calls, uint64_t seq, const struct sw_re
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-/* Rows are made when the end is known.  Frees what lived. */
+/* Adds the row of an allocation, now that its end is known (seq of the free, 0: none).  Frees what was kept of it. */
 static void put_allocation(struct sw_call_rows *calls, struct sw_rec_alloc *lived, uint64_t freed)
 {
 	struct sw_rows *rows = calls->rows;
@@ -416,6 +436,7 @@ static void put_allocation(struct sw_call_rows *calls, struct sw_rec_alloc *live
 	free(lived);
 }
 
+/* Keeps an allocation until its end. */
 static void begin_allocation(struct sw_call_rows *calls, const struct sw_rec_alloc *alloc)
 {
 	if (!calls->rows->wanted[SW_QUERY_raw_allocations])
@@ -427,6 +448,7 @@ static void begin_allocation(struct sw_call_rows *calls, const struct sw_rec_all
 	sw_map_put_ptr(&calls->allocations, alloc->address, lives);
 }
 
+/* An allocation was freed: adds its row. */
 static void end_allocation(struct sw_call_rows *calls, uint64_t seq, const struct sw_rec_free *freed)
 {
 	struct sw_rec_alloc *lived = sw_map_ptr(&calls->allocations, freed->address);
@@ -438,6 +460,7 @@ static void end_allocation(struct sw_call_rows *calls, uint64_t seq, const struc
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
+/* Adds the row of a call on an event, which gets a number of its own since handles are reused. */
 static void put_event(struct sw_call_rows *calls, uint64_t seq, uint64_t handle, const char *operation)
 {
 	struct sw_rows *rows = calls->rows;
@@ -455,6 +478,7 @@ static void put_event(struct sw_call_rows *calls, uint64_t seq, uint64_t handle,
 		sw_map_delete(&calls->events, handle);
 }
 
+/* Adds the rows of a wait for events. */
 static void put_sync(struct sw_call_rows *calls, uint64_t seq, const struct sw_rec_sync *sync)
 {
 	if (sync->what == SW_SYNC_ELAPSED)
@@ -465,6 +489,7 @@ static void put_sync(struct sw_call_rows *calls, uint64_t seq, const struct sw_r
 
 /* ---- from the judge --------------------------------------------------------------------------------------------- */
 
+/* Adds the rows that a call has besides its own, by its kind. */
 static void put_details(struct sw_call_rows *calls, uint64_t seq, const void *rec)
 {
 	switch (((const struct sw_rec *)rec)->kind) {
@@ -507,6 +532,7 @@ static void put_details(struct sw_call_rows *calls, uint64_t seq, const void *re
 	}
 }
 
+/* Adds the row of the library call that this call is part of. */
 static void put_library(struct sw_call_rows *calls, const struct sw_access *what)
 {
 	struct sw_rows *rows = calls->rows;
@@ -520,11 +546,13 @@ static void put_library(struct sw_call_rows *calls, const struct sw_access *what
 	sw_rows_end(rows);
 }
 
+/* Call-back of the judge: it begins. */
 static void on_begin(void *arg, const struct sw_judgement *so_far)
 {
 	((struct sw_call_rows *)arg)->judgement = so_far;
 }
 
+/* Call-back of the judge: a call. */
 static void on_operation(void *arg, const struct sw_operation *op)
 {
 	struct sw_call_rows *calls = arg;
@@ -534,6 +562,7 @@ static void on_operation(void *arg, const struct sw_operation *op)
 		put_details(calls, op->what.seq, op->record->rec);
 }
 
+/* Call-back of the judge: an order between two operations. */
 static void on_edge(void *arg, const struct sw_hb_edge *edge, uint32_t from_stream, uint32_t to_stream)
 {
 	static const char *const kinds[] = {
@@ -559,6 +588,7 @@ static void on_edge(void *arg, const struct sw_hb_edge *edge, uint32_t from_stre
 	sw_rows_end(rows);
 }
 
+/* Call-back of the judge: an NVTX range. */
 static void on_nvtx(void *arg, const struct sw_nvtx_span *span)
 {
 	struct sw_rows *rows = ((struct sw_call_rows *)arg)->rows;
@@ -573,6 +603,7 @@ static void on_nvtx(void *arg, const struct sw_nvtx_span *span)
 	sw_rows_end(rows);
 }
 
+/* Prepares to add the rows of a trace while it is judged. */
 void sw_call_rows_init(struct sw_call_rows *calls, struct sw_rows *rows)
 {
 	*calls = (struct sw_call_rows){.rows = rows};
@@ -580,6 +611,7 @@ void sw_call_rows_init(struct sw_call_rows *calls, struct sw_rows *rows)
 		.arg = calls, .begin = on_begin, .operation = on_operation, .edge = on_edge, .nvtx = on_nvtx};
 }
 
+/* Frees what was kept of allocations and events. */
 void sw_call_rows_free(struct sw_call_rows *calls)
 {
 	struct sw_map_slot slot;
@@ -593,6 +625,7 @@ void sw_call_rows_free(struct sw_call_rows *calls)
 
 /* ---- from the records -------------------------------------------------------------------------------- */
 
+/* Corrects the status of a call that failed when it returned. */
 static void put_status(sqlite3_stmt *update, const struct sw_record *record)
 {
 	const struct sw_rec_end *end = (const struct sw_rec_end *)(const void *)record->rec;
@@ -602,6 +635,7 @@ static void put_status(sqlite3_stmt *update, const struct sw_record *record)
 	sqlite3_reset(update);
 }
 
+/* Adds the row of a call that the judge does not report. */
 static void put_unjudged(struct sw_call_rows *calls, const struct sw_record *record)
 {
 	struct sw_operation op = {.record = record,

@@ -24,6 +24,7 @@ static const struct sw_schema_line lines[] = {
 };
 #define LINES (sizeof lines / sizeof *lines)
 
+/* The lines of schema.def, by index; NULL ends. */
 static const struct sw_schema_line *line_of_schema(size_t index)
 {
 	return index < LINES ? &lines[index] : NULL;
@@ -61,6 +62,7 @@ static char *schema_create(size_t index)
 	return sql;
 }
 
+/* The statement that inserts a row into the table whose line has this index.  malloc'ed. */
 static char *schema_insert(size_t index)
 {
 	char *sql = sw_format("INSERT OR IGNORE INTO \"%s\" VALUES(?", lines[index].name);
@@ -85,6 +87,7 @@ void sw_query_tables(FILE *out)
 	}
 }
 
+/* Keeps the first error of SQLite. */
 static void check_code(struct sw_rows *rows, int code)
 {
 	if (rows->failed || code == SQLITE_OK || code == SQLITE_DONE || code == SQLITE_ROW)
@@ -120,6 +123,7 @@ static int rows_open(struct sw_rows *rows, sqlite3 *db, struct sw_error *error)
 	return rows->failed ? sw_fail(error, SW_E_UNSUPPORTED, "the database cannot be made: %s", rows->why) : 0;
 }
 
+/* Frees the statements. */
 static void rows_close(struct sw_rows *rows)
 {
 	for (unsigned i = 0; i < SW_QUERY_TABLES; i++)
@@ -137,21 +141,25 @@ bool sw_rows_begin(struct sw_rows *rows, enum sw_query_table table)
 	return true;
 }
 
+/* Adds a number to the row that is being made. */
 void sw_rows_number(struct sw_rows *rows, int64_t number)
 {
 	check_code(rows, sqlite3_bind_int64(rows->at, ++rows->column, number));
 }
 
+/* Adds a real number to the row. */
 static void put_real(struct sw_rows *rows, double number)
 {
 	check_code(rows, sqlite3_bind_double(rows->at, ++rows->column, number));
 }
 
+/* Adds a time to the row, in milliseconds. */
 void sw_rows_ms(struct sw_rows *rows, uint64_t ns)
 {
 	put_real(rows, (double)ns / 1e6);
 }
 
+/* Adds a text to the row; NULL for NULL. */
 void sw_rows_text(struct sw_rows *rows, const char *text)
 {
 	check_code(rows, text ? sqlite3_bind_text(rows->at, ++rows->column, text, -1, SQLITE_TRANSIENT)
@@ -171,6 +179,7 @@ void sw_rows_known(struct sw_rows *rows, int64_t number)
 		sw_rows_null(rows);
 }
 
+/* Inserts the row, all of whose columns must have been given. */
 void sw_rows_end(struct sw_rows *rows)
 {
 	/* A column that is left out would keep the value of the row before. */
@@ -233,6 +242,7 @@ static char *blob_text(const unsigned char *bytes, size_t n)
 	return text;
 }
 
+/* A value of an answer as text. */
 static struct cell cell_of(sqlite3_stmt *statement, int column)
 {
 	struct cell cell = {0};
@@ -254,6 +264,7 @@ static struct cell cell_of(sqlite3_stmt *statement, int column)
 	return cell;
 }
 
+/* Writes a value; control characters are made visible on terminals. */
 static void put_text(const struct sw_query_sink *to, const char *text)
 {
 	if (to->terminal || to->form == SW_QUERY_TABLE)
@@ -264,6 +275,7 @@ static void put_text(const struct sw_query_sink *to, const char *text)
 
 /* ---- CSV and JSON ------------------------------------------------------------------------------------------------ */
 
+/* Writes a value of CSV, quoted where needed. */
 static void put_csv(const struct sw_query_sink *to, const char *text, bool first)
 {
 	if (!first)
@@ -303,6 +315,7 @@ static void put_quoted(const struct sw_query_sink *to, const char *text)
 	free(quoted);
 }
 
+/* Writes a row as an object of JSON. */
 static void put_json(const struct sw_query_sink *to, const struct sw_printer *p)
 {
 	fputs(p->rows ? ",\n{" : "[\n{", to->out);
@@ -324,6 +337,7 @@ static void put_json(const struct sw_query_sink *to, const struct sw_printer *p)
 
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
 
+/* Writes a value padded to its column's width; right: numbers, last: no padding is needed after it. */
 static void put_padded(const struct sw_query_sink *to, const char *text, size_t width, bool right, bool last)
 {
 	size_t own = sw_out_width(text);
@@ -336,6 +350,7 @@ static void put_padded(const struct sw_query_sink *to, const char *text, size_t 
 	fputs(last ? "\n" : "  ", to->out);
 }
 
+/* Writes a row of the table, or a line for each value where rows do not fit. */
 static void put_line(const struct sink *s, const struct sw_printer *p, const struct cell *row)
 {
 	const struct table *t = &s->table;
@@ -351,6 +366,7 @@ static void put_line(const struct sink *s, const struct sw_printer *p, const str
 		put_padded(&s->to, row[i].text ? row[i].text : "", t->width[i], t->numbers[i], i + 1 == p->columns);
 }
 
+/* Writes the heads of the columns, unless rows do not fit. */
 static void put_head(struct sink *s, const struct sw_printer *p)
 {
 	static const char rule[WIDEST + 1] = "----------------------------------------"
@@ -368,6 +384,7 @@ static void put_head(struct sink *s, const struct sw_printer *p)
 		fprintf(s->to.out, "%.*s%s", (int)t->width[i], rule, i + 1 == p->columns ? "\n" : "  ");
 }
 
+/* Finds the widths of the columns by the rows that are held back. */
 static void measure_columns(struct sink *s, const struct sw_printer *p)
 {
 	struct table *t = &s->table;
@@ -380,6 +397,7 @@ static void measure_columns(struct sink *s, const struct sw_printer *p)
 	}
 }
 
+/* Writes the rows that are held back, the head before them. */
 static void show_held(struct sink *s, const struct sw_printer *p)
 {
 	struct table *t = &s->table;
@@ -395,6 +413,7 @@ static void show_held(struct sink *s, const struct sw_printer *p)
 	t->held.n = 0;
 }
 
+/* Holds a row back until enough rows show how wide the columns are. */
 static void hold_table(struct sink *s, const struct sw_printer *p)
 {
 	struct table *t = &s->table;
@@ -424,6 +443,7 @@ static char *name_of(sqlite3_stmt *statement, int column)
 	return same > 1 ? sw_format("%s_%u", name, same) : sw_strdup(name);
 }
 
+/* Prepares to write the rows of an answer to several files. */
 static struct sw_printer *printer_new(const struct sw_query_sink *sinks, size_t n, sqlite3_stmt *statement)
 {
 	struct sw_printer *p = sw_calloc(1, sizeof *p);
@@ -454,6 +474,7 @@ static struct sw_printer *printer_new(const struct sw_query_sink *sinks, size_t 
 	return p;
 }
 
+/* Writes a row to each file in its form. */
 static void printer_row(struct sw_printer *p, sqlite3_stmt *statement)
 {
 	for (int i = 0; i < p->columns; i++)
@@ -514,6 +535,7 @@ static const char settings[] = "PRAGMA journal_mode = OFF; PRAGMA synchronous = 
 
 /* ---- what a statement may do ------------------------------------------------------------------------------------- */
 
+/* The query uses this table: its rows are needed. */
 static void want_table(struct sw_query *query, const char *table)
 {
 	const struct sw_schema_line *line;
@@ -559,6 +581,7 @@ static int fail_query(struct sw_query *query, int code, struct sw_error *error)
 	return sw_fail(error, SW_E_USAGE, "%s", query->refused ? query->refused : sqlite3_errmsg(query->db));
 }
 
+/* Prepares the user's statement; *rest: what follows it. */
 static int prepare_select(struct sw_query *query, sqlite3_stmt **statement, const char **rest, struct sw_error *error)
 {
 	query->refused = NULL;
@@ -623,6 +646,7 @@ int sw_query_new(const char *path, struct sw_query **out, struct sw_error *error
 	return 0;
 }
 
+/* Frees the database; NULL is allowed. */
 void sw_query_free(struct sw_query *query)
 {
 	if (!query)
@@ -634,6 +658,7 @@ void sw_query_free(struct sw_query *query)
 	free(query);
 }
 
+/* The call-backs to judge with. */
 const struct sw_observer *sw_query_observer(struct sw_query *query)
 {
 	return &query->calls.observer;

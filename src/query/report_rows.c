@@ -8,6 +8,7 @@
 #include "report/symbols/stack.h"
 #include "report/words/evidence_text.h"
 
+/* Adds file, line and function of a frame to the row. */
 static void put_place(struct sw_rows *rows, const struct sw_frame *frame)
 {
 	sw_rows_text(rows, frame ? frame->file : NULL);
@@ -15,16 +16,19 @@ static void put_place(struct sw_rows *rows, const struct sw_frame *frame)
 	sw_rows_text(rows, frame ? frame->function : NULL);
 }
 
+/* "SW101". */
 static const char *id_of(struct sw_report *report, const struct sw_finding *finding)
 {
 	return sw_names_format(&report->names, "SW%03d", finding->id);
 }
 
+/* The fingerprint of a shown finding as text. */
 static const char *fingerprint_of(struct sw_report *report, size_t index)
 {
 	return sw_names_format(&report->names, "%016" PRIx64, report->shown.at[index].fingerprint);
 }
 
+/* Adds the host time of a finding's calls to the row. */
 static void put_cost(struct sw_rows *rows, const struct sw_cost *cost)
 {
 	if (cost->calls) {
@@ -47,6 +51,7 @@ static void put_cost(struct sw_rows *rows, const struct sw_cost *cost)
 	}
 }
 
+/* Adds the row of a finding. */
 static void put_finding(struct sw_rows *rows, struct sw_report *report, size_t index)
 {
 	const struct sw_shown_finding *shown = &report->shown.at[index];
@@ -85,6 +90,7 @@ static void put_allocated(struct sw_rows *rows, struct sw_report *report, const 
 	sw_rows_known(rows, known ? (int64_t)info->seq : 0);
 }
 
+/* Adds the memory of an access to the row. */
 static void put_memory(struct sw_rows *rows, struct sw_report *report, const struct sw_access *access)
 {
 	const bool known = access->allocation && access->allocation <= report->judgement->allocations.n;
@@ -104,6 +110,7 @@ static void put_memory(struct sw_rows *rows, struct sw_report *report, const str
 	put_allocated(rows, report, known ? &report->judgement->allocations.at[access->allocation - 1] : NULL);
 }
 
+/* Adds the row of one side of a finding; role: its position. */
 static void put_access(struct sw_rows *rows, struct sw_report *report, size_t index, const struct sw_access *access,
 		       const char *role)
 {
@@ -134,6 +141,7 @@ static void put_access(struct sw_rows *rows, struct sw_report *report, size_t in
 	sw_rows_end(rows);
 }
 
+/* Adds the rows of all sides of a finding. */
 static void put_accesses(struct sw_rows *rows, struct sw_report *report, size_t index)
 {
 	const struct sw_finding *finding = report->shown.at[index].finding;
@@ -147,6 +155,7 @@ static void put_accesses(struct sw_rows *rows, struct sw_report *report, size_t 
 		put_access(rows, report, index, &sw_finding_details(finding)->waited_for, "waited-for");
 }
 
+/* Adds the row of a group of findings with one cause. */
 static void put_group(struct sw_rows *rows, struct sw_report *report, size_t index)
 {
 	const struct sw_group *group = &report->groups.at[index];
@@ -169,6 +178,7 @@ static void put_group(struct sw_rows *rows, struct sw_report *report, size_t ind
 	sw_rows_end(rows);
 }
 
+/* Adds all rows of a report. */
 void sw_report_rows(struct sw_rows *rows, struct sw_report *report)
 {
 	struct sw_names_scope scope;

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+/* Is it one of the later bytes of a character in UTF-8? */
 static bool is_continuation(unsigned char c)
 {
 	return (c & 0xc0) == 0x80;
@@ -28,6 +29,7 @@ size_t sw_utf8_length(const char *text)
 	return 0;
 }
 
+/* For qsort(): by first line. */
 static int by_start(const void *a, const void *b)
 {
 	const struct sw_excerpt *x = a, *y = b;

@@ -29,6 +29,7 @@ static uint32_t call_to_change(const struct sw_finding *finding)
 	}
 }
 
+/* Does the stack, as it is shown, have a frame with this address? */
 static bool has_frame(const struct sw_stack_view *view, uint64_t ip)
 {
 	for (size_t i = 0; i < view->n; i++)
@@ -122,6 +123,8 @@ static const struct sw_finding *failed_event(const struct sw_report *report, con
 	return NULL;
 }
 
+/* The advice for a group: the lines to write in the program, or why there are none, in the words of its leading
+ * finding. */
 void sw_group_fix(struct sw_report *report, const struct sw_group *group, struct sw_group_fix *out)
 {
 	const struct sw_shown_finding *leader = &report->shown.at[group->leader];
@@ -171,6 +174,7 @@ struct span {
 };
 typedef SW_VEC(struct span) span_vec;
 
+/* The finding that is shown at this index. */
 static const struct sw_finding *finding_at(const struct sw_report *report, size_t index)
 {
 	return report->shown.at[index].finding;
@@ -182,6 +186,7 @@ static int rank_of(const struct sw_shown_finding *shown)
 	return shown->suppressed ? -1 : (int)shown->finding->severity;
 }
 
+/* Is it a hazard that order between its two calls would fix: an edge from the earlier call to the later one? */
 static bool has_edge(const struct sw_finding *finding)
 {
 	return sw_is_hazard(finding) && finding->access[0]->role != SW_FREE &&
@@ -189,6 +194,7 @@ static bool has_edge(const struct sw_finding *finding)
 	       finding->id != SW_FINDING_PROGRAMMATIC_RACE && finding->access[0]->seq < finding->access[1]->seq;
 }
 
+/* Begins a group with this finding as its leader. */
 static struct sw_group *new_group(struct sw_report *report, uint32_t leader)
 {
 	struct sw_group *group = sw_vec_push(&report->groups);
@@ -202,6 +208,7 @@ static struct sw_group *new_group(struct sw_report *report, uint32_t leader)
 	return group;
 }
 
+/* Adds the finding at `index` to the group. */
 static void add_member(struct sw_report *report, uint32_t group, uint32_t index)
 {
 	*sw_vec_push(&report->groups.at[group].members) = index;
@@ -211,6 +218,7 @@ static void add_member(struct sw_report *report, uint32_t group, uint32_t index)
 /* ---- hazards that one edge fixes ----------------------------------------------------------------------------------
  */
 
+/* For qsort(): the most severe first, then by the two streams, then by the later call. */
 static int by_lanes_and_end(const void *a, const void *b)
 {
 	const struct span *x = a, *y = b;
@@ -261,6 +269,8 @@ static void place_span(struct sw_report *report, struct chains *chains, const st
 	*slot = report->groups.n;
 }
 
+/* Groups hazards that one edge between their streams fixes: taken by their later calls, each joins the latest group
+ * whose edge can be narrowed to fix it as well. */
 static void group_by_edge(struct sw_report *report)
 {
 	span_vec spans = {0};
@@ -299,12 +309,14 @@ struct heaps {
 	uint32_t *of_group;	     /* index + 1, 0: none */
 };
 
+/* Key of a group's allocation and rank. */
 static uint64_t heap_key(const struct sw_report *report, const struct sw_group *group)
 {
 	const struct sw_access *later = finding_at(report, group->leader)->access[1];
 	return (uint64_t)later->allocation << 8 | (uint8_t)(rank_of(&report->shown.at[group->leader]) + 1);
 }
 
+/* Counts the group with the first one of its allocation and rank whose bytes overlap its own. */
 static void put_on_heap(struct sw_report *report, struct heaps *heaps, uint32_t index)
 {
 	const struct sw_group *group = &report->groups.at[index];
@@ -340,6 +352,8 @@ static void merge_groups(struct sw_report *report, uint32_t into, uint32_t from)
 	*group = (struct sw_group){.leader = GONE};
 }
 
+/* Merges groups on the same bytes where very many edges are missing: they are one cause, work that was never ordered at
+ * all. */
 static void merge_many_edges(struct sw_report *report)
 {
 	struct heaps heaps = {.of_group = sw_calloc(report->groups.n + 1, sizeof *heaps.of_group)};
@@ -376,6 +390,7 @@ static uint64_t lines_key(struct sw_report *report, const struct sw_group *group
 	return key;
 }
 
+/* Merges groups whose advice is the same lines of code, as a loop misses an edge again in each iteration. */
 static void merge_same_lines(struct sw_report *report)
 {
 	struct sw_map by_lines = {0};
@@ -421,22 +436,26 @@ static uint64_t hazard_key(int id, uint64_t seq)
 	return sw_hash_u64((uint64_t)id << 48 ^ seq) | 1;
 }
 
+/* Key of a hazard by the call site and stream of the work that was missed; 0: the site is not known. */
 static uint64_t hazard_site_key(int id, const struct sw_access *missed)
 {
 	return missed->stack ? sw_hash_u64(sw_hash_u64((uint64_t)id << 48 ^ missed->stack) + missed->stream) | 1 : 0;
 }
 
+/* Does the finding explain hazards: an event that failed to order them? */
 static bool explains_others(const struct sw_finding *finding)
 {
 	const struct sw_finding_info *info = sw_finding_info(finding->id);
 	return info && info->facts == SW_FACTS_MISSED && finding->missed.hazard;
 }
 
+/* The work that the event should have covered: the last access of the finding. */
 static const struct sw_access *missed_of(const struct sw_finding *finding)
 {
 	return sw_finding_access(finding, finding->accesses - 1u);
 }
 
+/* Notes that the hazard with this key is in the group, unless it is noted already or nobody explains it. */
 static void set_explained(struct sw_map *hazards, uint64_t key, uint64_t group)
 {
 	uint64_t *slot = key ? sw_map_find(hazards, key) : NULL;
@@ -465,6 +484,7 @@ static void find_explained(const struct sw_report *report, struct sw_map *hazard
 	}
 }
 
+/* The group, + 1, of the hazard that this finding explains; 0: none. */
 static uint64_t group_explained(const struct sw_map *hazards, const struct sw_finding *finding)
 {
 	if (!explains_others(finding))
@@ -474,6 +494,8 @@ static uint64_t group_explained(const struct sw_map *hazards, const struct sw_fi
 	return group || !site ? group : sw_map_get(hazards, site);
 }
 
+/* Groups the findings that are in no group yet: with the hazard that they explain, with those of one cause, or
+ * alone. */
 static void group_the_rest(struct sw_report *report)
 {
 	struct sw_map hazards = {0}, by_key = {0};
@@ -499,12 +521,14 @@ static void group_the_rest(struct sw_report *report)
 	sw_map_free(&by_key);
 }
 
+/* For qsort(): by the leader's place in the report. */
 static int by_leader(const void *a, const void *b)
 {
 	const struct sw_group *x = a, *y = b;
 	return x->leader < y->leader ? -1 : x->leader > y->leader;
 }
 
+/* For qsort(): by number. */
 static int by_index(const void *a, const void *b)
 {
 	const uint32_t *x = a, *y = b;
@@ -557,6 +581,7 @@ void sw_report_group(struct sw_report *report)
 	sort_groups(report);
 }
 
+/* Undoes sw_report_group(). */
 void sw_report_ungroup(struct sw_report *report)
 {
 	for (size_t i = 0; i < report->groups.n; i++)

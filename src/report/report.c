@@ -31,6 +31,7 @@ bool sw_coverage_count_at(const struct sw_coverage *coverage, size_t i, struct s
 	return true;
 }
 
+/* The entry of the file with this path, added if it is new. */
 static struct sw_unusable_file *file_of(sw_unusable_file_vec *files, struct sw_map *by_path, const char *path)
 {
 	uint64_t *at = sw_map_put(by_path, sw_hash_bytes(SW_FNV_START, path, strlen(path)));
@@ -73,6 +74,7 @@ const char *sw_unusable_files_fix(struct sw_report *report)
 		path);
 }
 
+/* Counts a finding in the totals by severity; a suppressed one is not counted. */
 static void count(struct sw_report_totals *totals, const struct sw_shown_finding *shown)
 {
 	if (shown->suppressed)
@@ -101,11 +103,13 @@ struct sw_wording sw_report_words(struct sw_report *report, const struct sw_show
 	return words;
 }
 
+/* The line for a suppressions file that hides this finding. */
 const char *sw_report_suppression(struct sw_report *report, const struct sw_shown_finding *shown)
 {
 	return sw_suppress_line(&report->names, shown->finding, 0);
 }
 
+/* Adds the finding to those that are shown, unless it is suppressed or hidden; counts it in any case. */
 static void add_shown(struct sw_report *report, const struct sw_finding *finding,
 		      const struct sw_report_options *options)
 {
@@ -134,6 +138,7 @@ static void add_shown(struct sw_report *report, const struct sw_finding *finding
 
 /* ---- findings that look alike ------------------------------------------------------------------------------------ */
 
+/* For qsort_r() of indexes: findings with one fingerprint next to each other, told apart by their words. */
 static int by_likeness(const void *x, const void *y, void *arg)
 {
 	struct sw_report *report = arg;
@@ -152,6 +157,7 @@ static int by_likeness(const void *x, const void *y, void *arg)
 	return order ? order : *(const uint32_t *)x < *(const uint32_t *)y ? -1 : 1;
 }
 
+/* Gives findings that have one fingerprint different ones: each after the first is numbered. */
 static void distinguish(struct sw_report *report)
 {
 	const size_t n = report->shown.n;
@@ -178,6 +184,7 @@ void sw_report_gap(struct sw_report *report, char *text)
 	*sw_vec_push(&report->gaps) = text;
 }
 
+/* The end of a sentence about lost records: why they were lost; "" unknown. */
 static const char *why_lost(uint32_t full)
 {
 	switch (full) {
@@ -192,6 +199,7 @@ static const char *why_lost(uint32_t full)
 	}
 }
 
+/* Notes what the trace does not have, and what the report therefore cannot say: lost or left out records. */
 static void find_in_the_trace(struct sw_report *report)
 {
 	const struct sw_trace_totals totals = sw_reader_totals(report->reader);
@@ -222,6 +230,7 @@ static void find_in_the_trace(struct sw_report *report)
 			      sw_format("its trace is %s: %s", totals.damaged ? "damaged" : "not complete", damage));
 }
 
+/* Notes what was not judged although it was recorded. */
 static void find_in_the_judgement(struct sw_report *report)
 {
 	const struct sw_coverage *coverage = &report->judgement->coverage;
@@ -242,6 +251,7 @@ static void find_in_the_judgement(struct sw_report *report)
 					sw_plural(report->totals.lowered, "it", "them")));
 }
 
+/* Collects the gaps of the report.  compared: memory shared with other processes was compared with them (merge). */
 static void find_gaps(struct sw_report *report, bool compared)
 {
 	find_in_the_trace(report);
@@ -269,6 +279,7 @@ static bool is_place(const struct sw_frame *frame, const char *which)
 	return length && end && strncmp(end, which, length) == 0 && (end == frame->file || end[-1] == '/');
 }
 
+/* Is the finding, or one of its operations, at this place of the source ("FILE:LINE")? */
 static bool is_at(struct sw_report *report, const struct sw_finding *finding, const char *which)
 {
 	struct sw_names_scope scope;
@@ -282,6 +293,7 @@ static bool is_at(struct sw_report *report, const struct sw_finding *finding, co
 	return is;
 }
 
+/* Does the user's word mean this finding: an id, a kind, the begin of a fingerprint, or a place? */
 bool sw_report_means(struct sw_report *report, const struct sw_shown_finding *shown, const char *which)
 {
 	char fingerprint[20];
@@ -295,6 +307,7 @@ bool sw_report_means(struct sw_report *report, const struct sw_shown_finding *sh
 	return strchr(which, ':') && is_at(report, shown->finding, which);
 }
 
+/* How many shown findings the user's word means. */
 size_t sw_report_count_meant(struct sw_report *report, const char *which)
 {
 	size_t n = 0;
@@ -315,6 +328,7 @@ struct sw_report *sw_report_begin(struct sw_reader *reader, const struct sw_judg
 	return report;
 }
 
+/* Makes the report show this finding of the judgement alone; false: it is suppressed or hidden. */
 bool sw_report_only(struct sw_report *report, size_t index)
 {
 	const struct sw_report_options options = {.suppressions = report->suppressions};
@@ -325,6 +339,7 @@ bool sw_report_only(struct sw_report *report, size_t index)
 	return report->shown.n;
 }
 
+/* Makes a report of the judgement; what it points to must outlive it. */
 struct sw_report *sw_report_new(struct sw_reader *reader, const struct sw_judgement *judgement,
 				const struct sw_report_options *options)
 {
@@ -341,6 +356,7 @@ struct sw_report *sw_report_new(struct sw_reader *reader, const struct sw_judgem
 	return report;
 }
 
+/* Frees the report; NULL is allowed. */
 void sw_report_free(struct sw_report *report)
 {
 	if (!report)

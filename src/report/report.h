@@ -138,11 +138,16 @@ void sw_report_text(struct sw_report *report, FILE *out, const struct sw_text_st
    findings, the table of groups, the group that one finding leads (false: it leads none, or is a note, which is not
    printed by itself), and what follows the groups: the notes, the headline, and what was looked at. */
 void sw_report_text_files(struct sw_report *report, FILE *out, const struct sw_text_style *style);
+/* Prints the table of all groups. */
 void sw_report_text_table(struct sw_report *report, FILE *out, const struct sw_text_style *style);
+/* Prints the group that this finding leads; false: it leads none that is shown. */
 bool sw_report_text_finding(struct sw_report *report, size_t index, FILE *out, const struct sw_text_style *style);
+/* Prints the notes, a line for those that are alike. */
 void sw_report_text_notes(struct sw_report *report, FILE *out, const struct sw_text_style *style);
+/* Prints the verdict in one line. */
 void sw_report_text_headline(struct sw_report *report, FILE *out, const struct sw_text_style *style,
 			     enum sw_headline headline);
+/* Prints the coverage and the other facts of the run. */
 void sw_report_text_rest(struct sw_report *report, FILE *out, const struct sw_text_style *style);
 
 /* "1 error, 0 warnings, 2 notes" */

@@ -104,11 +104,13 @@ static char **key_field(struct pattern *pattern, const char *word, size_t *lengt
 	return NULL;
 }
 
+/* Was any key given for this side? */
 static bool has_key(const struct side_pattern *side)
 {
 	return side->kernel || side->function || side->file || side->module || side->operation || side->at;
 }
 
+/* The severity of this name; -1: none. */
 static int severity_of(const char *word)
 {
 	for (int i = SW_NOTE; i <= SW_ERROR; i++)
@@ -117,6 +119,7 @@ static int severity_of(const char *word)
 	return -1;
 }
 
+/* Takes one word of a line: the id, `against`, or a key with its value.  0, or SW_E_FORMAT with error filled. */
 static int parse_word(struct pattern *pattern, const char *word, const char *path, struct sw_error *error)
 {
 	size_t length;
@@ -154,6 +157,7 @@ static int parse_word(struct pattern *pattern, const char *word, const char *pat
 	return 0;
 }
 
+/* Frees what a line holds. */
 static void free_pattern(struct pattern *pattern)
 {
 	for (size_t i = 0; i < 2; i++) {
@@ -185,6 +189,7 @@ static int check_exception(const struct pattern *pattern, enum sw_suppress_sourc
 	return 0;
 }
 
+/* Parses one line of a suppressions file and adds its pattern; an empty line adds none. */
 static int parse_line(struct sw_suppressions *s, const char *path, enum sw_suppress_source source, const char *line,
 		      size_t number, struct sw_error *error)
 {
@@ -214,6 +219,7 @@ static int parse_line(struct sw_suppressions *s, const char *path, enum sw_suppr
 	return rc;
 }
 
+/* Removes the patterns from the n-th on. */
 static void drop_from(struct sw_suppressions *s, size_t n)
 {
 	while (s->patterns.n > n)
@@ -254,6 +260,7 @@ int sw_suppress_load(const char *path, enum sw_suppress_source source, struct sw
 	return rc;
 }
 
+/* Frees all patterns; NULL is allowed. */
 void sw_suppress_free(struct sw_suppressions *s)
 {
 	if (!s)
@@ -281,6 +288,7 @@ static const char *collapse_blanks(struct sw_names *names, const char *text)
 	return line;
 }
 
+/* The text of the frame's line with blanks collapsed; NULL: its source is not here. */
 static const char *source_of(struct sw_names *names, const struct sw_frame *frame)
 {
 	const char *line = frame->file && frame->line > 0 ? sw_source_line(names, frame->file, frame->line) : NULL;
@@ -349,17 +357,20 @@ static bool glob_matches(const char *pattern, const char *text)
 
 typedef bool frame_test(const struct sw_frame *frame, const char *pattern);
 
+/* Does the glob match the name of the frame's function, without or with its scope? */
 static bool function_fits(const struct sw_frame *frame, const char *pattern)
 {
 	return glob_matches(pattern, frame->base) || glob_matches(pattern, frame->function);
 }
 
+/* Does the glob match the frame's file, by its path or its last part? */
 static bool file_fits(const struct sw_frame *frame, const char *pattern)
 {
 	const char *slash = frame->file ? strrchr(frame->file, '/') : NULL;
 	return glob_matches(pattern, frame->file) || (slash && glob_matches(pattern, slash + 1));
 }
 
+/* Does the glob match the object that the frame is in? */
 static bool module_fits(const struct sw_frame *frame, const char *pattern)
 {
 	return glob_matches(pattern, frame->module);
@@ -372,6 +383,7 @@ struct subject {
 	const char *at[3]; /* of its operations; NULL: not asked for yet */
 };
 
+/* Does the glob match the name of the kernel, short or in full? */
 static bool kernel_fits(struct sw_names *names, uint32_t function, const char *pattern)
 {
 	return function && (glob_matches(pattern, sw_name_kernel(names, function, false)) ||
@@ -388,6 +400,7 @@ static bool stack_fits(struct sw_names *names, const struct sw_access *access, f
 	return false;
 }
 
+/* Do all keys of one side of the line fit operation i of the finding? */
 static bool key_fits(struct subject *subject, uint32_t i, const struct side_pattern *side)
 {
 	struct sw_names *names = subject->names;
@@ -435,11 +448,13 @@ static const char *allocated_by(struct sw_names *names, const struct sw_allocati
 	return frame ? frame->module : NULL;
 }
 
+/* The allocation with this number, 1 the first; NULL: 0, or there is none. */
 static const struct sw_allocation *allocation_at(const struct sw_names *names, uint32_t index)
 {
 	return index && index <= names->judgement->allocations.n ? &names->judgement->allocations.at[index - 1] : NULL;
 }
 
+/* Does the glob match who allocated the memory: a library, or a place? */
 static bool allocation_fits(struct sw_names *names, uint32_t index, const char *pattern)
 {
 	const struct sw_allocation *allocation = allocation_at(names, index);
@@ -510,11 +525,13 @@ bool sw_suppress_fits(struct sw_suppressions *s, struct sw_names *names, const s
 	return all;
 }
 
+/* How many findings the line has hidden. */
 static uint32_t hid_by(const struct pattern *pattern)
 {
 	return pattern->hid[SW_NOTE] + pattern->hid[SW_WARNING] + pattern->hid[SW_ERROR];
 }
 
+/* "FILE:LINE" of a pattern, with its text if wanted; valid until the next call. */
 static const char *message_of(struct sw_suppressions *s, const struct pattern *pattern, bool text)
 {
 	free(s->message);
@@ -530,6 +547,7 @@ const char *sw_suppress_unused(struct sw_suppressions *s, size_t index)
 	return NULL;
 }
 
+/* The lines that hid something, by index; false: there are no more. */
 bool sw_suppress_used(struct sw_suppressions *s, size_t index, struct sw_suppress_use *out)
 {
 	for (size_t i = 0; s && i < s->patterns.n; i++) {
@@ -655,6 +673,8 @@ struct sw_suppress_file *sw_suppress_file_begin(FILE *out, bool gate)
 	return file;
 }
 
+/* Writes the line that hides this finding, with comments that describe it; not twice.  buffer: index of one of its
+ * other buffers, 0: its own. */
 static void add_finding(struct sw_suppress_file *file, struct sw_report *report, const struct sw_shown_finding *shown,
 			uint32_t buffer)
 {
@@ -691,6 +711,7 @@ void sw_suppress_file_add(struct sw_suppress_file *file, struct sw_report *repor
 	}
 }
 
+/* Frees the state; the file itself stays open. */
 void sw_suppress_file_end(struct sw_suppress_file *file)
 {
 	sw_map_free(&file->reported);

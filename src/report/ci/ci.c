@@ -24,11 +24,13 @@ struct sw_ci *sw_ci_begin(FILE *out, enum sw_ci_format format, const char *versi
 	return ci;
 }
 
+/* Writes the findings of a report. */
 void sw_ci_add(struct sw_ci *ci, struct sw_report *report)
 {
 	writers[ci->format]->add(ci, report);
 }
 
+/* Writes a finding that is of no single report, such as a race between processes, or a gap. */
 void sw_ci_add_extra(struct sw_ci *ci, const struct sw_ci_extra *extra)
 {
 	writers[ci->format]->extra(ci, extra);
@@ -47,6 +49,7 @@ struct sw_ci_extra sw_ci_gap(struct sw_report *report, size_t index)
 				    .fingerprint = sw_hash_bytes(0, text, strlen(text))};
 }
 
+/* Completes the file and frees the state. */
 void sw_ci_end(struct sw_ci *ci)
 {
 	writers[ci->format]->end(ci);

@@ -28,6 +28,7 @@ static void put_escaped(FILE *out, const char *text, const char *also)
 	}
 }
 
+/* Writes a result as an annotation, unless there are as many as GitHub shows. */
 static void put_annotation(struct sw_ci *ci, const struct sw_ci_result *result)
 {
 	static const char *const commands[] = {"notice", "warning", "error"};
@@ -48,6 +49,7 @@ static void put_annotation(struct sw_ci *ci, const struct sw_ci_result *result)
 	putc('\n', ci->out);
 }
 
+/* Writes a finding of no single report, or a gap. */
 static void extra_github(struct sw_ci *ci, const struct sw_ci_extra *extra)
 {
 	static const char *const commands[] = {"notice", "warning", "error"};
@@ -58,6 +60,7 @@ static void extra_github(struct sw_ci *ci, const struct sw_ci_extra *extra)
 	putc('\n', ci->out);
 }
 
+/* Writes the causes of a report, and what it does not know. */
 static void add_github(struct sw_ci *ci, struct sw_report *report)
 {
 	struct sw_names_scope scope;
@@ -74,6 +77,7 @@ static void add_github(struct sw_ci *ci, struct sw_report *report)
 	}
 }
 
+/* Says how many causes have no annotation. */
 static void end_github(struct sw_ci *ci)
 {
 	uint64_t left = 0;

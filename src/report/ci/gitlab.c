@@ -5,6 +5,7 @@
 
 #include "report/ci/ci_parts.h"
 
+/* Writes an issue; line 0: not known. */
 static void put_members(struct sw_ci *ci, const char *text, const char *check, const char *fingerprint,
 			const char *severity, const char *path, int line)
 {
@@ -25,6 +26,7 @@ static void put_members(struct sw_ci *ci, const char *text, const char *check, c
 
 static const char *const severities[] = {"info", "minor", "critical"};
 
+/* Writes a finding of no single report, or a gap; each once. */
 static void extra_gitlab(struct sw_ci *ci, const struct sw_ci_extra *extra)
 {
 	char fingerprint[17], *check = sw_format("%s%s%s", extra->id, *extra->id ? " " : "", extra->kind);
@@ -35,7 +37,7 @@ static void extra_gitlab(struct sw_ci *ci, const struct sw_ci_extra *extra)
 	free(check);
 }
 
-/* A path is required: without a line the program stands for it. */
+/* Writes a result as an issue.  A path is required: without a line the program stands for it. */
 static void put_issue(struct sw_ci *ci, struct sw_report *report, const struct sw_ci_result *result)
 {
 	put_members(
@@ -46,11 +48,13 @@ static void put_issue(struct sw_ci *ci, struct sw_report *report, const struct s
 		result->line);
 }
 
+/* Begins the array of issues. */
 static void begin_gitlab(struct sw_ci *ci)
 {
 	sw_json_open(&ci->json, NULL, '[');
 }
 
+/* Writes the causes of a report, each once, and what it does not know. */
 static void add_gitlab(struct sw_ci *ci, struct sw_report *report)
 {
 	struct sw_names_scope scope;
@@ -67,6 +71,7 @@ static void add_gitlab(struct sw_ci *ci, struct sw_report *report)
 	}
 }
 
+/* Ends the array of issues. */
 static void end_gitlab(struct sw_ci *ci)
 {
 	sw_json_close(&ci->json, ']');

@@ -31,6 +31,7 @@ static void put_escaped(FILE *out, const char *text)
 	}
 }
 
+/* Writes an attribute of XML, escaped. */
 static void put_attribute(FILE *out, const char *name, const char *value)
 {
 	fprintf(out, " %s=\"", name);
@@ -38,6 +39,7 @@ static void put_attribute(FILE *out, const char *name, const char *value)
 	putc('"', out);
 }
 
+/* Writes a result as a test: failed for an error, passed for anything else. */
 static void put_case(struct sw_ci *ci, struct sw_report *report, const struct sw_ci_result *result)
 {
 	struct sw_names *names = &report->names;
@@ -70,6 +72,7 @@ static void put_case(struct sw_ci *ci, struct sw_report *report, const struct sw
 	fputs("    </testcase>\n", ci->out);
 }
 
+/* Begins the file. */
 static void begin_junit(struct sw_ci *ci)
 {
 	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"syncwatch\">\n", ci->out);
@@ -110,6 +113,7 @@ static uint64_t put_kept_rules(FILE *out, const struct sw_judgement *judgement)
 	return n;
 }
 
+/* Writes the test suite of a report.  Its head has the numbers of tests and failures, so they are counted first. */
 static void add_junit(struct sw_ci *ci, struct sw_report *report)
 {
 	struct sw_names_scope scope;
@@ -144,6 +148,7 @@ static void add_junit(struct sw_ci *ci, struct sw_report *report)
 	fputs("  </testsuite>\n", ci->out);
 }
 
+/* Writes a finding of no single report, or a gap, as a suite of one test. */
 static void extra_junit(struct sw_ci *ci, const struct sw_ci_extra *extra)
 {
 	const bool gap = !*extra->id, failed = !gap && extra->severity == SW_ERROR;
@@ -164,6 +169,7 @@ static void extra_junit(struct sw_ci *ci, const struct sw_ci_extra *extra)
 	fprintf(ci->out, "</%s>\n    </testcase>\n  </testsuite>\n", how);
 }
 
+/* Ends the file. */
 static void end_junit(struct sw_ci *ci)
 {
 	fputs("</testsuites>\n", ci->out);

@@ -29,6 +29,7 @@ static char *uri_of(const char *path)
 	return text;
 }
 
+/* Writes a message object. */
 static void put_message(struct sw_json *json, const char *key, const char *text)
 {
 	sw_json_open(json, key, '{');
@@ -36,6 +37,7 @@ static void put_message(struct sw_json *json, const char *key, const char *text)
 	sw_json_close(json, '}');
 }
 
+/* Writes where a file is: relative to the source root where it lies in it. */
 static void put_artifact(struct sw_ci *ci, struct sw_report *report, const char *file)
 {
 	const char *path = sw_ci_path(ci, report, file);
@@ -77,6 +79,7 @@ static void put_location(struct sw_ci *ci, struct sw_report *report, const struc
 /* ---- the tool -----------------------------------------------------------------------------------------------------
  */
 
+/* The tag of a family of findings, by which viewers filter. */
 static const char *family_tag(enum sw_finding_family family)
 {
 	static const char *const tags[] = {
@@ -160,6 +163,7 @@ static void put_rules(struct sw_ci *ci)
 	sw_json_close(json, ']');
 }
 
+/* Writes which rule a result is of, and lists the rule if it is the first one. */
 static void put_rule_of(struct sw_ci *ci, int number)
 {
 	const struct sw_finding_info *info = sw_finding_info(number);
@@ -176,6 +180,7 @@ static void put_rule_of(struct sw_ci *ci, int number)
 	sw_json_number(&ci->json, "ruleIndex", i);
 }
 
+/* Writes the tool with the rules that occur. */
 static void put_tool(struct sw_ci *ci)
 {
 	struct sw_json *json = &ci->json;
@@ -188,6 +193,7 @@ static void put_tool(struct sw_ci *ci)
 	sw_json_close(json, '}');
 }
 
+/* Writes a message about the run of the tool. */
 static void put_notification(struct sw_json *json, const char *level, const char *text)
 {
 	sw_json_open(json, NULL, '{');
@@ -221,6 +227,7 @@ static void put_invocation(struct sw_ci *ci, struct sw_report *report)
 /* ---- results ------------------------------------------------------------------------------------------------------
  */
 
+/* "Earlier write by kernel fill on stream 1". */
 static const char *access_text(struct sw_report *report, const struct sw_finding *finding, uint32_t index)
 {
 	const struct sw_access *access = sw_finding_access(finding, index);
@@ -232,6 +239,7 @@ static const char *access_text(struct sw_report *report, const struct sw_finding
 			       sw_name_stream(&report->names, access->stream));
 }
 
+/* Writes the call stack of an access. */
 static void put_frames(struct sw_ci *ci, struct sw_report *report, const struct sw_access *access)
 {
 	struct sw_json *json = &ci->json;
@@ -282,6 +290,7 @@ static void put_code_flow(struct sw_ci *ci, struct sw_report *report, const stru
 	sw_json_close(json, ']');
 }
 
+/* Writes the sides of a finding, and the other findings of its group, as related locations. */
 static void put_related(struct sw_ci *ci, struct sw_report *report, const struct sw_ci_result *result)
 {
 	const struct sw_finding *finding = result->leader->finding;
@@ -340,6 +349,7 @@ static void put_fixes(struct sw_ci *ci, struct sw_report *report, const struct s
 	sw_json_close(json, ']');
 }
 
+/* Writes confidence, confirmation and savings of a result. */
 static void put_properties(struct sw_ci *ci, struct sw_report *report, const struct sw_ci_result *result)
 {
 	const struct sw_finding *finding = result->leader->finding;
@@ -381,6 +391,7 @@ static void put_program(struct sw_ci *ci, struct sw_report *report)
 	sw_json_close(json, '}');
 }
 
+/* Writes a result: the cause of a group of findings. */
 static void put_result(struct sw_ci *ci, struct sw_report *report, const struct sw_ci_result *result)
 {
 	const struct sw_finding *finding = result->leader->finding;
@@ -416,6 +427,7 @@ static void put_result(struct sw_ci *ci, struct sw_report *report, const struct 
 	sw_json_close(json, '}');
 }
 
+/* Begins the file and its only run. */
 static void begin_sarif(struct sw_ci *ci)
 {
 	struct sw_json *json = &ci->json;
@@ -440,6 +452,7 @@ static void begin_sarif(struct sw_ci *ci)
 		(struct sw_json){.out = sw_memory_stream(&ci->aside_text, &ci->aside_bytes), .depth = 4, .first = true};
 }
 
+/* Writes the causes of a report, each once. */
 static void add_sarif(struct sw_ci *ci, struct sw_report *report)
 {
 	struct sw_names_scope scope;
@@ -468,6 +481,7 @@ static void put_gap(struct sw_ci *ci, const struct sw_ci_extra *extra)
 	sw_json_close(json, '}');
 }
 
+/* Writes a finding of no single report as a result, or a gap as an invocation. */
 static void extra_sarif(struct sw_ci *ci, const struct sw_ci_extra *extra)
 {
 	static const char *const levels[] = {"note", "warning", "error"};
@@ -502,6 +516,7 @@ static void extra_sarif(struct sw_ci *ci, const struct sw_ci_extra *extra)
 	free(uri);
 }
 
+/* Ends the file: the invocations were kept aside until here, and which rules occur is known now. */
 static void end_sarif(struct sw_ci *ci)
 {
 	struct sw_json *json = &ci->json;

@@ -24,16 +24,19 @@ enum likeness {
 	LIKENESSES
 };
 
+/* The hash with a text added, and its end. */
 static uint64_t add_text(uint64_t hash, const char *text)
 {
 	return sw_hash_bytes(hash, text, strlen(text) + 1);
 }
 
+/* The hash with a number added. */
 static uint64_t add_number(uint64_t hash, uint64_t number)
 {
 	return sw_hash_bytes(hash, &number, sizeof number);
 }
 
+/* Key of one side of a finding: the operation and its call stack, as strictly as `like` says. */
 static uint64_t side_key(const struct sw_digest_side *side, enum likeness like)
 {
 	uint64_t hash = add_text(SW_FNV_START, side->what);
@@ -49,11 +52,13 @@ static uint64_t side_key(const struct sw_digest_side *side, enum likeness like)
 	return hash;
 }
 
+/* Is it one of the ids of a race between two operations, which differ by their order only? */
 static bool is_race(int id)
 {
 	return id == SW_FINDING_RACE_RAW || id == SW_FINDING_RACE_WAR || id == SW_FINDING_RACE_WAW;
 }
 
+/* Key of a finding: those with one key are the same finding in two runs, as strictly as `like` says. */
 static uint64_t key_of(const struct sw_digest_finding *f, enum likeness like)
 {
 	bool unordered = like == NO_ORDER && is_race(f->id) && f->sides >= 2;
@@ -76,12 +81,13 @@ struct half {
 	uint64_t key;
 };
 
+/* The line of the finding's innermost frame; 0: not known. */
 static int first_line(const struct sw_digest_finding *f)
 {
 	return f->sides && f->side[0].frames ? f->side[0].frame[0].line : 0;
 }
 
-/* Equal sites of one function are taken in the order of their lines; reports list them by what they cost. */
+/* For qsort(): equal sites of one function in the order of their lines; reports list them by cost. */
 static int by_line(const void *one, const void *other)
 {
 	const struct sw_digest_finding *a = ((const struct half *)one)->finding,
@@ -91,6 +97,7 @@ static int by_line(const void *one, const void *other)
 	return a < b ? -1 : a > b;
 }
 
+/* The findings of one run, for matching; the caller frees the array. */
 static struct half *make_halves(const struct sw_digest *digest)
 {
 	struct half *half = sw_calloc(digest->findings.n + 1, sizeof *half);
@@ -100,6 +107,7 @@ static struct half *make_halves(const struct sw_digest *digest)
 	return half;
 }
 
+/* Makes partners of findings of both runs that have one key and no partner yet. */
 static void match_halves(struct half *a, size_t an, struct half *b, size_t bn, enum likeness like)
 {
 	for (size_t i = 0; i < an; i++)
@@ -153,6 +161,7 @@ static int time_differs(const struct sw_diff *diff, const struct sw_digest_findi
 		       : 0;
 }
 
+/* The host time of all calls but the longest. */
 static uint64_t without_longest(const struct sw_digest_finding *f)
 {
 	return f->total_ns > f->worst_ns ? f->total_ns - f->worst_ns : 0;
@@ -179,6 +188,7 @@ static int gain_differs(const struct sw_diff *diff, const struct sw_digest_findi
 	return time_differs(diff, a, b, a->recoverable_ns, b->recoverable_ns);
 }
 
+/* Is the finding worse, better or the same in the second run? */
 static enum sw_change compare_findings(const struct sw_diff *diff, const struct sw_digest_finding *a,
 				       const struct sw_digest_finding *b)
 {
@@ -225,6 +235,7 @@ static bool repeats_show(const struct sw_diff *diff, const struct sw_digest_find
 	return false;
 }
 
+/* Is a finding like this one missing in some repeat of the second run? */
 static bool repeats_lack(const struct sw_diff *diff, const struct sw_digest_finding *a)
 {
 	for (size_t i = 0; i < diff->repeats; i++)
@@ -233,6 +244,7 @@ static bool repeats_lack(const struct sw_diff *diff, const struct sw_digest_find
 	return false;
 }
 
+/* Adds a finding of both runs, or of one (the other NULL), to the comparison. */
 static void add_pair(struct sw_diff *diff, const struct sw_digest_finding *a, const struct sw_digest_finding *b)
 {
 	struct sw_diff_entry entry = {.a = a, .b = b};
@@ -249,6 +261,7 @@ static void add_pair(struct sw_diff *diff, const struct sw_digest_finding *a, co
 	*sw_vec_push(&diff->entries) = entry;
 }
 
+/* For qsort(): new and worse findings first. */
 static int by_change(const void *one, const void *other)
 {
 	const struct sw_diff_entry *x = one, *y = other;
@@ -277,6 +290,7 @@ void sw_diff_make(struct sw_diff *diff, const struct sw_digest *a, const struct 
 	free(of_b);
 }
 
+/* Frees the comparison. */
 void sw_diff_free(struct sw_diff *diff)
 {
 	free(diff->entries.at);
@@ -291,6 +305,7 @@ const char *sw_name_change(enum sw_change change)
 
 /* A comparison as JSON: doc/diff.schema.json says what each member means. Members are only ever added. */
 
+/* Writes which run was compared. */
 static void put_run(struct sw_json *json, const char *key, const struct sw_digest *digest)
 {
 	sw_json_open(json, key, '{');
@@ -304,6 +319,7 @@ static void put_run(struct sw_json *json, const char *key, const struct sw_diges
 	sw_json_close(json, '}');
 }
 
+/* Writes the host time of a finding's calls in one run; null where it has none. */
 static void put_cost(struct sw_json *json, const struct sw_digest *digest, const struct sw_digest_finding *f)
 {
 	if (!f->calls) {
@@ -320,6 +336,7 @@ static void put_cost(struct sw_json *json, const struct sw_digest *digest, const
 	sw_json_close(json, '}');
 }
 
+/* Writes one side of a finding with its call stack. */
 static void put_side(struct sw_json *json, const struct sw_digest_side *side)
 {
 	sw_json_open(json, NULL, '{');
@@ -337,6 +354,7 @@ static void put_side(struct sw_json *json, const struct sw_digest_side *side)
 	sw_json_close(json, '}');
 }
 
+/* Writes the finding of one run; null where it is not in that run. */
 static void put_finding(struct sw_json *json, const char *key, const struct sw_digest *digest,
 			const struct sw_digest_finding *f)
 {
@@ -360,6 +378,7 @@ static void put_finding(struct sw_json *json, const char *key, const struct sw_d
 	sw_json_close(json, '}');
 }
 
+/* Writes a finding of the comparison as JSON. */
 static void put_entry_json(struct sw_json *json, const struct sw_diff *diff, const struct sw_diff_entry *entry)
 {
 	const struct sw_digest_finding *f = entry->b ? entry->b : entry->a;
@@ -406,6 +425,7 @@ struct writer {
 	const struct sw_diff *diff;
 };
 
+/* The run in words: its file, program and length. */
 static const char *run_of(struct writer *w, const struct sw_digest *digest)
 {
 	return sw_names_format(
@@ -431,6 +451,7 @@ static const char *place_of(struct writer *w, const struct sw_digest_side *side)
 			       best->module);
 }
 
+/* The host time of a finding's calls in one run, in words. */
 static const char *cost_of(struct writer *w, const struct sw_digest *digest, const struct sw_digest_finding *f)
 {
 	double share = digest->span_ns ? 100.0 * (double)f->total_ns / (double)digest->span_ns : 0;
@@ -440,6 +461,7 @@ static const char *cost_of(struct writer *w, const struct sw_digest *digest, con
 			       sw_name_time(&w->names, f->recoverable_ns));
 }
 
+/* Severity and cost, or count, of a finding in one run, in words. */
 static const char *state_of(struct writer *w, const struct sw_digest *digest, const struct sw_digest_finding *f)
 {
 	const char *how =
@@ -449,6 +471,7 @@ static const char *state_of(struct writer *w, const struct sw_digest *digest, co
 	return sw_names_format(&w->names, "%s, %" PRIu64 " time%s", how, f->count, sw_plural(f->count, "", "s"));
 }
 
+/* Prints a finding of the comparison. */
 static void put_entry_text(struct writer *w, const struct sw_diff_entry *entry)
 {
 	static const enum sw_colour colours[SW_CHANGES] = {[SW_CHANGE_NEW] = SW_YELLOW,

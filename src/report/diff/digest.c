@@ -8,17 +8,20 @@
 #include "report/diff/diff.h"
 #include "report/symbols/stack.h"
 
+/* A copy that lives as long as the digest; "" for NULL. */
 static const char *keep_text(struct sw_digest *digest, const char *text)
 {
 	return text ? sw_arena_strndup(&digest->arena, text, strlen(text)) : "";
 }
 
+/* The last part of the path. */
 static const char *file_name(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
 	return slash ? slash + 1 : path;
 }
 
+/* Takes one side of a finding: the operation and its call stack. */
 static void take_side(struct sw_digest *digest, struct sw_names *names, const struct sw_access *access,
 		      struct sw_digest_side *side)
 {
@@ -38,6 +41,7 @@ static void take_side(struct sw_digest *digest, struct sw_names *names, const st
 	}
 }
 
+/* Takes a finding of a report. */
 static void take_finding(struct sw_digest *digest, struct sw_report *report, const struct sw_shown_finding *shown)
 {
 	const struct sw_finding *from = shown->finding;
@@ -84,6 +88,7 @@ void sw_digest_take(struct sw_digest *digest, struct sw_report *report)
 	}
 }
 
+/* Frees the digest. */
 void sw_digest_free(struct sw_digest *digest)
 {
 	free(digest->findings.at);
@@ -118,6 +123,7 @@ struct source {
 	int rc;
 };
 
+/* Fills in the first error: a member that is not as wanted. */
 static void fail_wrong(struct source *s, const char *key, const char *wanted)
 {
 	if (!s->rc)
@@ -126,6 +132,7 @@ static void fail_wrong(struct source *s, const char *key, const char *wanted)
 
 /* ---- members: what is missing or null has its plain value, what is of another type is an error ------------------- */
 
+/* The text of a member; "" where it is missing. */
 static const char *text_of(struct source *s, const json_t *object, const char *key)
 {
 	const json_t *value = json_object_get(object, key);
@@ -138,6 +145,7 @@ static const char *text_of(struct source *s, const json_t *object, const char *k
 	return sw_arena_strndup(&s->digest->arena, json_string_value(value), json_string_length(value));
 }
 
+/* The number of a member; 0 where it is missing. */
 static uint64_t count_of(struct source *s, const json_t *object, const char *key)
 {
 	const json_t *value = json_object_get(object, key);
@@ -152,6 +160,7 @@ static uint64_t count_of(struct source *s, const json_t *object, const char *key
 
 #define MAX_MS 1e12 /* 30 years, far below what nanoseconds in 64 bits hold */
 
+/* The milliseconds of a member, as nanoseconds; 0 where it is missing. */
 static uint64_t time_of(struct source *s, const json_t *object, const char *key)
 {
 	const json_t *value = json_object_get(object, key);
@@ -165,6 +174,7 @@ static uint64_t time_of(struct source *s, const json_t *object, const char *key)
 	return (uint64_t)(ms * 1e6 + 0.5);
 }
 
+/* The truth of a member; false where it is missing. */
 static bool flag_of(struct source *s, const json_t *object, const char *key)
 {
 	const json_t *value = json_object_get(object, key);
@@ -173,6 +183,7 @@ static bool flag_of(struct source *s, const json_t *object, const char *key)
 	return json_is_true(value);
 }
 
+/* The list of a member; an error where it is missing. */
 static const json_t *list_of(struct source *s, const json_t *object, const char *key)
 {
 	const json_t *value = json_object_get(object, key);
@@ -192,11 +203,13 @@ static int word_of(struct source *s, const json_t *object, const char *key, cons
 	return 0;
 }
 
+/* The word for severity i. */
 static const char *severity_name(int i)
 {
 	return sw_name_severity((enum sw_severity)i);
 }
 
+/* The word for confidence i. */
 static const char *confidence_name(int i)
 {
 	return sw_name_confidence((enum sw_confidence)i);
@@ -204,6 +217,7 @@ static const char *confidence_name(int i)
 
 /* ---- findings ---------------------------------------------------------------------------------------------------- */
 
+/* Reads the call stack of a side. */
 static void read_frames(struct source *s, const json_t *access, struct sw_digest_side *side)
 {
 	const json_t *list = list_of(s, access, "stack");
@@ -221,6 +235,7 @@ static void read_frames(struct source *s, const json_t *access, struct sw_digest
 	}
 }
 
+/* Reads the sides of a finding. */
 static void read_sides(struct source *s, const json_t *object, struct sw_digest_finding *finding)
 {
 	const json_t *list = list_of(s, object, "accesses");
@@ -235,6 +250,7 @@ static void read_sides(struct source *s, const json_t *object, struct sw_digest_
 	}
 }
 
+/* Reads a finding. */
 static void read_finding(struct source *s, const json_t *object)
 {
 	const char *id = text_of(s, object, "id");
@@ -275,6 +291,7 @@ static bool is_whole(struct source *s, const json_t *root)
 	       !count_of(s, coverage, "judged_until_call") && (!run || flag_of(s, run, "complete"));
 }
 
+/* Was any call of CUDA recorded in the run, in whichever of its processes? */
 static bool calls_seen(struct source *s, const json_t *root)
 {
 	const json_t *processes = json_object_get(root, "processes");
@@ -284,6 +301,7 @@ static bool calls_seen(struct source *s, const json_t *root)
 	return seen;
 }
 
+/* Reads a report in JSON, after checking that it is one of a known version. */
 static void read_report(struct source *s, const json_t *root)
 {
 	static const char family[] = "syncwatch-report/", known[] = "syncwatch-report/1";

@@ -13,6 +13,7 @@
 
 #define OPERATIONS_MOST 200000u
 
+/* The page will show the operations around this access. */
 static void add_around(struct sw_nearby *n, const struct sw_access *access)
 {
 	if (access->seq)
@@ -20,7 +21,7 @@ static void add_around(struct sw_nearby *n, const struct sw_access *access)
 								 access->seq + SW_NEARBY};
 }
 
-/* Two parts become one. */
+/* Halves the resolution of the overview: each two neighbouring parts become one. */
 static void double_parts(struct sw_overview *o)
 {
 	for (size_t i = 0; i < SW_OVERVIEW_PARTS / 2; i++) {
@@ -32,6 +33,7 @@ static void double_parts(struct sw_overview *o)
 	o->part_ns *= 2;
 }
 
+/* Adds a stretch of time to the parts of the overview that it covers; a longer run halves the resolution first. */
 static void add_stretch(struct sw_overview *o, uint64_t *parts, uint64_t from, uint64_t to)
 {
 	while (to > o->part_ns * SW_OVERVIEW_PARTS && o->part_ns < UINT64_MAX / (2 * SW_OVERVIEW_PARTS))
@@ -43,6 +45,7 @@ static void add_stretch(struct sw_overview *o, uint64_t *parts, uint64_t from, u
 	}
 }
 
+/* Adds the host's wait and the device's work of an operation to the overview. */
 static void look_over(struct sw_overview *o, const struct sw_operation *op)
 {
 	const uint64_t from = op->what.t_ns, to = from + op->what.dur_ns;
@@ -51,6 +54,7 @@ static void look_over(struct sw_overview *o, const struct sw_operation *op)
 		add_stretch(o, o->worked_ns, op->gpu_start_ns, op->gpu_end_ns);
 }
 
+/* Call-back of the judge: keeps the operation if one of the page's findings is near. */
 static void on_operation(void *arg, const struct sw_operation *op)
 {
 	struct sw_nearby *n = arg;
@@ -71,6 +75,7 @@ static void on_operation(void *arg, const struct sw_operation *op)
 	*sw_map_put(&n->index, op->what.seq) = n->operations.n;
 }
 
+/* Call-back of the judge: the times of work by the estimate, for operations that the device's clock did not time. */
 static void on_work(void *arg, const struct sw_stretch *stretch)
 {
 	struct sw_nearby *n = arg;
@@ -100,18 +105,20 @@ struct sw_nearby *sw_nearby_new(struct sw_report *report)
 	return n;
 }
 
+/* The call-backs to judge with. */
 const struct sw_observer *sw_nearby_observer(struct sw_nearby *nearby)
 {
 	return &nearby->observer;
 }
 
+/* For qsort(): by sequence number. */
 static int by_seq(const void *a, const void *b)
 {
 	const struct sw_nearby_operation *x = a, *y = b;
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-/* The first operation at or after a sequence number. */
+/* Index of the first kept operation at or after this sequence number. */
 static size_t nearby_from(struct sw_nearby *n, uint64_t seq)
 {
 	if (n->index.n) {
@@ -130,13 +137,15 @@ static size_t nearby_from(struct sw_nearby *n, uint64_t seq)
 	return low;
 }
 
+/* The kept operation with this sequence number; NULL: none. */
 static struct sw_nearby_operation *nearby_find(struct sw_nearby *n, uint64_t seq)
 {
 	const size_t at = nearby_from(n, seq);
 	return at < n->operations.n && n->operations.at[at].seq == seq ? &n->operations.at[at] : NULL;
 }
 
-/* The estimated earlier side of a hazard is drawn no later than the other, as far as it may be. */
+/* Draws the estimated earlier side of a hazard no later than the later one, as far as its work may have begun
+ * earlier. */
 static void keep_order(struct sw_nearby *n, const struct sw_finding *finding)
 {
 	struct sw_nearby_operation *earlier, *later;
@@ -150,6 +159,7 @@ static void keep_order(struct sw_nearby *n, const struct sw_finding *finding)
 	earlier->room_ns -= by;
 }
 
+/* Frees the kept operations. */
 void sw_nearby_free(struct sw_nearby *n)
 {
 	free(n->excerpts.at);
@@ -172,6 +182,7 @@ static const char *const page[] = {
 /* ---- one finding --------------------------------------------------------------------------------------------------
  */
 
+/* Writes the lines of source around a frame, if its file is here. */
 static void put_excerpt(struct sw_json *json, struct sw_report *report, const struct sw_frame *frame)
 {
 	if (!frame->file || frame->line <= 0 || !sw_source_line(&report->names, frame->file, frame->line))
@@ -185,6 +196,7 @@ static void put_excerpt(struct sw_json *json, struct sw_report *report, const st
 	sw_json_close(json, ']');
 }
 
+/* Writes the frames of an access, the first of them with its source. */
 static void put_stack(struct sw_json *json, struct sw_report *report, const struct sw_access *access)
 {
 	struct sw_stack_view view = sw_stack_view(&report->names, access->stack, access->function);
@@ -208,6 +220,7 @@ static void put_stack(struct sw_json *json, struct sw_report *report, const stru
 	sw_json_close(json, ']');
 }
 
+/* Writes the sides of a finding. */
 static void put_accesses(struct sw_json *json, struct sw_report *report, const struct sw_finding *finding)
 {
 	struct sw_names *names = &report->names;
@@ -229,6 +242,7 @@ static void put_accesses(struct sw_json *json, struct sw_report *report, const s
 	sw_json_close(json, ']');
 }
 
+/* Writes an operation of the small timeline: when it was called, and when it ran. */
 static void put_operation(struct sw_json *json, struct sw_report *report, const struct sw_nearby_operation *op)
 {
 	struct sw_names *names = &report->names;
@@ -249,6 +263,7 @@ static void put_operation(struct sw_json *json, struct sw_report *report, const 
 	sw_json_close(json, '}');
 }
 
+/* Writes the operations around call `seq` that are not written yet; *done: the last one that is. */
 static void put_around(struct sw_json *json, struct sw_report *report, struct sw_nearby *nearby, uint64_t seq,
 		       uint64_t *done)
 {
@@ -262,6 +277,7 @@ static void put_around(struct sw_json *json, struct sw_report *report, struct sw
 	}
 }
 
+/* Writes the operations around both sides of a finding, and the order that is missing between the two. */
 static void put_timeline(struct sw_json *json, struct sw_report *report, struct sw_nearby *nearby,
 			 const struct sw_finding *finding)
 {
@@ -281,6 +297,7 @@ static void put_timeline(struct sw_json *json, struct sw_report *report, struct 
 	}
 }
 
+/* Writes the other findings of a group, up to MEMBERS_MOST. */
 static void put_members(struct sw_json *json, struct sw_report *report, const struct sw_group *group)
 {
 	sw_json_open(json, "members", '[');
@@ -298,6 +315,7 @@ static void put_members(struct sw_json *json, struct sw_report *report, const st
 		sw_json_number(json, "members_left", group->members.n - MEMBERS_MOST);
 }
 
+/* Writes the advice for a group. */
 static void put_fix(struct sw_json *json, struct sw_report *report, const struct sw_group *group)
 {
 	struct sw_group_fix fix;
@@ -315,6 +333,7 @@ static void put_fix(struct sw_json *json, struct sw_report *report, const struct
 	sw_json_close(json, ']');
 }
 
+/* Writes all that the page shows of a group of findings. */
 static void put_group(struct sw_json *json, struct sw_report *report, struct sw_nearby *nearby, size_t index)
 {
 	const struct sw_group *group = &report->groups.at[index];
@@ -362,6 +381,7 @@ static void put_group(struct sw_json *json, struct sw_report *report, struct sw_
 /* ---- the page -----------------------------------------------------------------------------------------------------
  */
 
+/* The last part of the text report, malloc'ed. */
 static char *rest_of(struct sw_report *report)
 {
 	char *text = NULL;
@@ -372,7 +392,7 @@ static char *rest_of(struct sw_report *report)
 	return text;
 }
 
-/* As the text has it, in one line. */
+/* The verdict as the text report has it, in one line, malloc'ed. */
 static char *headline_of(struct sw_report *report)
 {
 	char *text = NULL;
@@ -385,6 +405,7 @@ static char *headline_of(struct sw_report *report)
 	return text;
 }
 
+/* Writes how much the host waited and the devices worked, part by part of the run. */
 static void put_overview(struct sw_json *json, const struct sw_overview *o)
 {
 	const uint64_t n = (o->end_ns + o->part_ns - 1) / o->part_ns;
@@ -402,6 +423,7 @@ static void put_overview(struct sw_json *json, const struct sw_overview *o)
 	sw_json_close(json, '}');
 }
 
+/* Writes the data of the page. */
 static void put_data(struct sw_json *json, struct sw_report *report, struct sw_nearby *nearby, const char *version)
 {
 	const struct sw_trace_process *process = sw_reader_process(report->reader);
@@ -438,7 +460,7 @@ static void put_data(struct sw_json *json, struct sw_report *report, struct sw_n
 	free(headline);
 }
 
-/* JSON stays the same with these as escapes, and nothing in it looks like markup. */
+/* Writes JSON so that nothing in it looks like markup: with escapes, by which it stays the same. */
 static void put_escaped(FILE *out, const char *text)
 {
 	for (size_t plain; *text; text += plain) {
@@ -451,6 +473,7 @@ static void put_escaped(FILE *out, const char *text)
 	}
 }
 
+/* Writes the page, with the data in their place. */
 void sw_html_write(struct sw_report *report, struct sw_nearby *nearby, const char *version, FILE *out)
 {
 	char *text = NULL;

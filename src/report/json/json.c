@@ -36,6 +36,7 @@ static void json_unusable_files(struct sw_json *json, struct sw_report *report)
 
 /* Findings by their cause, as JSON: doc/report.schema.json says what each member means. */
 
+/* Writes a frame as file, line, function and module; null for none. */
 static void put_place(struct sw_json *json, const char *key, const struct sw_frame *frame)
 {
 	if (!frame) {
@@ -51,6 +52,7 @@ static void put_place(struct sw_json *json, const char *key, const struct sw_fra
 	sw_json_close(json, '}');
 }
 
+/* Writes the advice for a group: its sentence and the lines of code. */
 static void put_fix(struct sw_json *json, struct sw_report *report, const struct sw_group *group)
 {
 	static const char *const where[] = {"once", "after", "before", "instead", "before_use", "remove"};
@@ -72,11 +74,13 @@ static void put_fix(struct sw_json *json, struct sw_report *report, const struct
 	sw_json_close(json, '}');
 }
 
+/* Writes the fingerprint of a shown finding. */
 static void put_fingerprint(struct sw_json *json, const char *key, struct sw_report *report, size_t index)
 {
 	sw_json_text(json, key, sw_names_format(&report->names, "%016" PRIx64, report->shown.at[index].fingerprint));
 }
 
+/* Writes the order that a group is missing: after which call, before which. */
 static void put_edge(struct sw_json *json, struct sw_report *report, const struct sw_group *group)
 {
 	if (!group->edges) {
@@ -93,6 +97,7 @@ static void put_edge(struct sw_json *json, struct sw_report *report, const struc
 	sw_json_close(json, '}');
 }
 
+/* Writes a group of findings with one cause. */
 static void put_group(struct sw_json *json, struct sw_report *report, const struct sw_group *group)
 {
 	const struct sw_shown_finding *leader = &report->shown.at[group->leader];
@@ -114,6 +119,7 @@ static void put_group(struct sw_json *json, struct sw_report *report, const stru
 	sw_json_close(json, '}');
 }
 
+/* Writes the member "groups". */
 void sw_report_json_groups(struct sw_json *json, struct sw_report *report)
 {
 	sw_json_open(json, "groups", '[');
@@ -159,6 +165,7 @@ void sw_report_json_saving(struct sw_json *json, struct sw_names *names, const c
 	sw_json_close(json, '}');
 }
 
+/* Writes the member "savings", where following the advice was tried. */
 static void report_json_savings(struct sw_json *json, struct sw_report *report)
 {
 	const struct sw_savings_total *total = report->savings;
@@ -184,6 +191,7 @@ static void report_json_savings(struct sw_json *json, struct sw_report *report)
 
 /* ---- the run ----------------------------------------------------------------------------------------------------- */
 
+/* Writes which rank of a job the process was. */
 static void put_rank(struct sw_json *json, const struct sw_trace_environment *environment)
 {
 	struct sw_rank rank;
@@ -195,6 +203,7 @@ static void put_rank(struct sw_json *json, const struct sw_trace_environment *en
 	sw_json_number(json, "ranks", rank.size);
 }
 
+/* Writes the member "program": path, arguments and trace. */
 static void put_program(struct sw_json *json, const struct sw_report *report)
 {
 	const struct sw_trace_process *process = sw_reader_process(report->reader);
@@ -218,6 +227,7 @@ static void put_program(struct sw_json *json, const struct sw_report *report)
 	sw_json_close(json, '}');
 }
 
+/* Writes the GPUs of the run. */
 static void put_devices(struct sw_json *json, const struct sw_report *report)
 {
 	const struct sw_trace_device *device;
@@ -235,6 +245,7 @@ static void put_devices(struct sw_json *json, const struct sw_report *report)
 	sw_json_close(json, ']');
 }
 
+/* Writes which modules use CUDA, and how they are linked to the runtime. */
 static void put_runtimes(struct sw_json *json, const struct sw_report *report)
 {
 	static const char *const links[] = {
@@ -252,6 +263,7 @@ static void put_runtimes(struct sw_json *json, const struct sw_report *report)
 	sw_json_close(json, ']');
 }
 
+/* Writes an array of strings, which `at` gives by index until NULL. */
 static void put_lines(struct sw_json *json, const char *key,
 		      const char *(*at)(const struct sw_reader *reader, size_t index), const struct sw_reader *reader)
 {
@@ -262,6 +274,7 @@ static void put_lines(struct sw_json *json, const char *key,
 	sw_json_close(json, ']');
 }
 
+/* Writes how many kernels were analysed, and how long that took. */
 static void put_analysis(struct sw_json *json, const struct sw_report *report)
 {
 	const struct sw_footprint_library_totals *analysed = &report->judgement->analysed;
@@ -305,6 +318,7 @@ static void put_behaviour(struct sw_json *json, const struct sw_wait_rules *wait
 	sw_json_close(json, '}');
 }
 
+/* Writes how many launches are known by which evidence. */
 static void put_kernels_by_evidence(struct sw_json *json, const struct sw_report *report)
 {
 	sw_json_open(json, "kernels_by_evidence", '{');
@@ -314,6 +328,7 @@ static void put_kernels_by_evidence(struct sw_json *json, const struct sw_report
 	sw_json_close(json, '}');
 }
 
+/* Writes how many launches are known by which source: PTX, machine code, signature ... */
 static void put_kernels_by_source(struct sw_json *json, const struct sw_report *report)
 {
 	sw_json_open(json, "kernels_by_source", '{');
@@ -323,6 +338,7 @@ static void put_kernels_by_source(struct sw_json *json, const struct sw_report *
 	sw_json_close(json, '}');
 }
 
+/* Writes the member "coverage", by the rows of coverage.def. */
 static void put_coverage(struct sw_json *json, struct sw_report *report)
 {
 	const struct sw_coverage *coverage = &report->judgement->coverage;
@@ -344,6 +360,7 @@ static void put_coverage(struct sw_json *json, struct sw_report *report)
 	sw_json_close(json, '}');
 }
 
+/* Writes how the devices' time stamps were joined to the calls. */
 static void put_gpu(struct sw_json *json, const struct sw_gpu_summary *gpu)
 {
 	sw_json_open(json, "gpu", '{');
@@ -363,6 +380,7 @@ static void put_gpu(struct sw_json *json, const struct sw_gpu_summary *gpu)
 	sw_json_close(json, '}');
 }
 
+/* Writes an interval of milliseconds. */
 static void put_between(struct sw_json *json, const char *key, uint64_t low_ns, uint64_t high_ns)
 {
 	sw_json_open(json, key, '[');
@@ -371,6 +389,7 @@ static void put_between(struct sw_json *json, const char *key, uint64_t low_ns, 
 	sw_json_close(json, ']');
 }
 
+/* Writes the member "replay": the critical path and the sums of the run. */
 static void put_replay(struct sw_json *json, struct sw_names *names, const struct sw_judgement *judgement)
 {
 	const struct sw_schedule_facts *facts = &judgement->schedule;
@@ -427,6 +446,7 @@ static void put_replay(struct sw_json *json, struct sw_names *names, const struc
 	sw_json_close(json, '}');
 }
 
+/* Writes how long the host waited, by kind of call. */
 void sw_report_json_host_waits(struct sw_json *json, const struct sw_host_wait *host_waits)
 {
 	static const char *const kinds[] = {
@@ -465,6 +485,7 @@ void sw_report_json_summary(struct sw_json *json, struct sw_report *report)
 	sw_json_ms(json, "folded_wait_ms", judgement->folded_wait_ns);
 }
 
+/* Writes the member "summary": the counts, and what the report cannot say. */
 static void put_summary(struct sw_json *json, struct sw_report *report)
 {
 	sw_json_open(json, "summary", '{');
@@ -479,6 +500,7 @@ static void put_summary(struct sw_json *json, struct sw_report *report)
 
 /* ---- findings ---------------------------------------------------------------------------------------------------- */
 
+/* Writes the calls that were in progress when the program ended. */
 static void put_in_flight(struct sw_json *json, struct sw_report *report)
 {
 	sw_json_open(json, "in_flight", '[');
@@ -524,6 +546,7 @@ void sw_report_json_head(struct sw_json *json, struct sw_report *report)
 	put_devices(json, report);
 }
 
+/* Writes the members after the findings. */
 void sw_report_json_tail(struct sw_json *json, struct sw_report *report)
 {
 	const char *line;

@@ -31,6 +31,7 @@ void sw_report_json_stack(struct sw_json *json, struct sw_names *names, const ch
 	sw_json_close(json, ']');
 }
 
+/* Writes a stream; null for none. */
 static void put_stream(struct sw_json *json, struct sw_report *report, uint32_t stream)
 {
 	static const char *const kinds[] = {"host", "blocking", "non-blocking", "legacy", "per-thread", "host"};
@@ -47,6 +48,7 @@ static void put_stream(struct sw_json *json, struct sw_report *report, uint32_t 
 	sw_json_close(json, '}');
 }
 
+/* Writes an allocation by its number, 1 the first; null for none. */
 static void put_allocation(struct sw_json *json, struct sw_report *report, uint32_t index)
 {
 	if (index == 0 || index > report->judgement->allocations.n) {
@@ -65,6 +67,7 @@ static void put_allocation(struct sw_json *json, struct sw_report *report, uint3
 	sw_json_close(json, '}');
 }
 
+/* Writes the bytes of an access; null where it has none. */
 static void put_range(struct sw_json *json, struct sw_report *report, const struct sw_access *access)
 {
 	if (!access->ranged) {
@@ -103,6 +106,7 @@ static void put_ground(struct sw_json *json, const struct sw_evidence_detail *gr
 	sw_json_close(json, '}');
 }
 
+/* The word for the position of a side in a finding: earlier, later, or related. */
 static const char *side_name(const struct sw_finding *finding, uint32_t index)
 {
 	if (!sw_is_hazard(finding))
@@ -143,6 +147,7 @@ static void put_library(struct sw_json *json, struct sw_report *report, const st
 	sw_json_close(json, '}');
 }
 
+/* Writes one side of a finding; position: its word. */
 static void put_access(struct sw_json *json, struct sw_report *report, const char *key, const struct sw_access *access,
 		       const char *position)
 {
@@ -173,6 +178,7 @@ static void put_access(struct sw_json *json, struct sw_report *report, const cha
 	sw_json_close(json, '}');
 }
 
+/* Writes the time that the finding's advice would save; null where no replay was made. */
 static void put_recoverable(struct sw_json *json, const struct sw_cost *cost)
 {
 	const char *line;
@@ -194,6 +200,7 @@ static void put_recoverable(struct sw_json *json, const struct sw_cost *cost)
 	sw_json_close(json, '}');
 }
 
+/* Writes the host time of the finding's calls; null where it has none. */
 static void put_cost(struct sw_json *json, const struct sw_cost *cost)
 {
 	if (cost->calls == 0 && !cost->replayed) {
@@ -251,6 +258,7 @@ static void put_confirmation(struct sw_json *json, struct sw_report *report, con
 	sw_json_close(json, '}');
 }
 
+/* Writes all members of a finding and leaves it open, so that a caller can add its own. */
 void sw_report_json_open_finding(struct sw_json *json, struct sw_report *report, size_t index)
 {
 	const struct sw_shown_finding *shown = &report->shown.at[index];

@@ -40,6 +40,7 @@ void sw_json_quote(FILE *out, const char *text)
 	putc('"', out);
 }
 
+/* Writes a line break and the indentation of the current depth. */
 static void put_indent(const struct sw_json *json)
 {
 	static const char spaces[] = "                                ";
@@ -50,6 +51,7 @@ static void put_indent(const struct sw_json *json)
 	}
 }
 
+/* Writes what comes before a value: a comma, a line, and its key unless NULL. */
 static void put_separator(struct sw_json *json, const char *key)
 {
 	if (!json->first)
@@ -63,6 +65,7 @@ static void put_separator(struct sw_json *json, const char *key)
 	}
 }
 
+/* Begins an object ('{') or an array ('['); key: its name, NULL in arrays. */
 void sw_json_open(struct sw_json *json, const char *key, char bracket)
 {
 	if (json->depth == 0)
@@ -99,6 +102,7 @@ void sw_json_number(struct sw_json *json, const char *key, uint64_t number)
 	fprintf(json->out, "%" PRIu64, number);
 }
 
+/* Writes a number that may be negative. */
 void sw_json_signed(struct sw_json *json, const char *key, int64_t number)
 {
 	put_separator(json, key);
@@ -118,6 +122,7 @@ void sw_json_hex(struct sw_json *json, const char *key, uint64_t word)
 	fprintf(json->out, "\"0x%" PRIx64 "\"", word);
 }
 
+/* Writes true or false. */
 void sw_json_bool(struct sw_json *json, const char *key, bool value)
 {
 	put_separator(json, key);

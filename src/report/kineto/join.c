@@ -46,13 +46,15 @@ struct bounds {
 	int64_t low, high;
 };
 
+/* How far the profile's clock may be ahead of the trace's if these two are one call: a call of the runtime encloses
+ * ours, ours encloses one of the driver. */
 static struct bounds bounds_of(const struct sw_profile_call *theirs, const struct sw_own_call *own)
 {
 	int64_t starts = theirs->start - (int64_t)own->start, ends = theirs->end - (int64_t)own->end;
 	return theirs->driver ? (struct bounds){ends, starts} : (struct bounds){starts, ends};
 }
 
-/* By how much an offset is outside. */
+/* By how much an offset lies outside of the bounds; 0: within. */
 static int64_t distance_outside(struct bounds bounds, int64_t offset)
 {
 	return offset < bounds.low ? bounds.low - offset : offset > bounds.high ? offset - bounds.high : 0;
@@ -60,6 +62,7 @@ static int64_t distance_outside(struct bounds bounds, int64_t offset)
 
 /* ---- threads ----------------------------------------------------------------------------------------------------- */
 
+/* The calls of one of our threads. */
 static struct part part_of_own(const struct sw_own_calls *own, uint32_t thread)
 {
 	struct part part = {0, 0};
@@ -82,6 +85,7 @@ static bool is_inner(const struct joining *j, struct part theirs, size_t i)
 	return false;
 }
 
+/* Adds a thread of the profile and the same one of ours, with the calls of functions that both have. */
 static void add_pair(struct joining *j, struct part theirs, struct part own)
 {
 	struct pair pair = {0};
@@ -102,6 +106,7 @@ static void add_pair(struct joining *j, struct part theirs, struct part own)
 	j->out->calls += pair.theirs.n;
 }
 
+/* Our number of the thread with this id of the kernel's; 0: it is not in the trace. */
 static uint32_t own_thread(const struct sw_own_calls *own, uint64_t tid)
 {
 	const struct sw_trace_thread *thread;
@@ -111,6 +116,7 @@ static uint32_t own_thread(const struct sw_own_calls *own, uint64_t tid)
 	return 0;
 }
 
+/* Pairs the threads of the profile with ours. */
 static void make_pairs(struct joining *j)
 {
 	for (size_t i = 0; i < j->profile->calls.n;) {
@@ -250,11 +256,13 @@ static bool run_fits(const struct joining *j, const struct pair *pair, size_t th
 	return true;
 }
 
+/* Does place `a` fit better: more calls find a partner, or the clocks are nearer to the times of day? */
 static bool is_better(const struct place *a, const struct place *b)
 {
 	return a->score != b->score ? a->score > b->score : a->from_hint < b->from_hint;
 }
 
+/* Tries where in the trace the profile's calls from `theirs` on may be; keeps the best place. */
 static void try_run(struct joining *j, const struct pair *pair, size_t theirs, struct place *best, size_t *tried)
 {
 	const size_t left = pair->theirs.n - theirs, run = left < RUN ? left : RUN;
@@ -271,6 +279,7 @@ static void try_run(struct joining *j, const struct pair *pair, size_t theirs, s
 	}
 }
 
+/* The thread with the most calls in the profile; NULL: no thread is in both. */
 static const struct pair *largest_pair(const struct joining *j)
 {
 	const struct pair *found = NULL;
@@ -280,6 +289,8 @@ static const struct pair *largest_pair(const struct joining *j)
 	return found;
 }
 
+/* Finds where in the trace the calls of a thread of the profile are, by runs from several of its places; false:
+ * nowhere. */
 static bool find_place(struct joining *j, const struct pair *pair, struct place *best)
 {
 	size_t tried = 0;
@@ -323,6 +334,7 @@ static int64_t offset_at(const struct joining *j, const struct pair *pair, int64
 	return offset;
 }
 
+/* Matches all calls of all threads, from the place that was found. */
 static void match_all(struct joining *j, const struct pair *main, const struct place *place)
 {
 	j->out->matched +=
@@ -339,6 +351,7 @@ static void match_all(struct joining *j, const struct pair *main, const struct p
 	}
 }
 
+/* Undoes all matches. */
 static void forget_all(struct joining *j)
 {
 	for (size_t i = 0; i < j->profile->calls.n; i++)
@@ -347,6 +360,7 @@ static void forget_all(struct joining *j)
 		j->own->calls.at[i].match = 0;
 }
 
+/* Says why the profile does not fit the trace, and undoes the matches. */
 static int refuse_profile(struct joining *j, struct sw_error *error)
 {
 	const char *profile = j->profile->path, *trace = sw_reader_path(j->own->reader);
@@ -361,6 +375,7 @@ static int refuse_profile(struct joining *j, struct sw_error *error)
 		       sw_plural(j->out->matched, "was", "were"));
 }
 
+/* Is the profile of the process that was recorded?  0, or SW_E_FORMAT with error filled. */
 static int check_process(const struct sw_profile *profile, const struct sw_own_calls *own, struct sw_error *error)
 {
 	const struct sw_trace_process *process = sw_reader_process(own->reader);

@@ -22,6 +22,7 @@ static uint32_t name_of_call(struct sw_own_calls *own, const struct sw_access *w
 	return *name == UINT64_MAX ? 0 : (uint32_t)*name;
 }
 
+/* Call-back of the judge: keeps a call as the profile would have it. */
 static void on_operation(void *arg, const struct sw_operation *op)
 {
 	struct sw_own_calls *own = arg;
@@ -45,6 +46,7 @@ static void on_operation(void *arg, const struct sw_operation *op)
 							 .enqueues = op->enqueues};
 }
 
+/* Call-back of the judge: keeps a hazard; of too many the last ones. */
 static void on_hazard(void *arg, const struct sw_finding *finding, const struct sw_access *earlier,
 		      const struct sw_access *later)
 {
@@ -61,6 +63,7 @@ static void on_hazard(void *arg, const struct sw_finding *finding, const struct 
 	own->hazards_seen++;
 }
 
+/* Prepares to gather the trace's calls and hazards. */
 static void own_calls_init(struct sw_own_calls *own, const struct sw_reader *reader, const struct sw_profile *profile)
 {
 	*own = (struct sw_own_calls){.profile = profile, .reader = reader};
@@ -69,6 +72,7 @@ static void own_calls_init(struct sw_own_calls *own, const struct sw_reader *rea
 	sw_names_init(&own->names, reader, NULL);
 }
 
+/* For qsort(): by thread, then by time. */
 static int by_thread_and_time(const void *a, const void *b)
 {
 	const struct sw_own_call *x = a, *y = b;
@@ -79,6 +83,7 @@ static int by_thread_and_time(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
+/* Sorts the calls by thread and time, and notes where each is. */
 static void own_calls_sort(struct sw_own_calls *own)
 {
 	if (own->calls.n)
@@ -87,13 +92,14 @@ static void own_calls_sort(struct sw_own_calls *own)
 		*sw_map_put(&own->call_of, own->calls.at[i].seq) = i + 1;
 }
 
-/* NULL unknown */
+/* The call with this sequence number; NULL: unknown. */
 static struct sw_own_call *own_call_at(const struct sw_own_calls *own, uint64_t seq)
 {
 	uint64_t index = sw_map_get(&own->call_of, seq);
 	return index ? &own->calls.at[index - 1] : NULL;
 }
 
+/* Frees what was gathered. */
 static void own_calls_free(struct sw_own_calls *own)
 {
 	sw_names_free(&own->names);
@@ -136,22 +142,25 @@ struct drawing {
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
+/* The text as a label: a quoted string of JSON. */
 static struct sw_label quoted_label(struct drawing *d, const char *text)
 {
 	return sw_label_quote(&d->merge->report->names.arena, text);
 }
 
+/* Key of the finding of a wait: function and call stack. */
 static uint64_t wait_key(uint16_t api, uint32_t stack)
 {
 	return (uint64_t)api << 32 | stack;
 }
 
+/* Key of the finding of a hazard: its id and both call stacks. */
 static uint64_t hazard_key(int id, uint32_t earlier, uint32_t later)
 {
 	return (uint64_t)id << 52 ^ (uint64_t)earlier << 26 ^ later;
 }
 
-/* The report's finding for a pair of call sites. */
+/* Notes the report's findings by their call sites. */
 static void know_findings(struct drawing *d)
 {
 	const struct sw_report *report = d->merge->report;
@@ -167,6 +176,7 @@ static void know_findings(struct drawing *d)
 	}
 }
 
+/* The report's finding for a slice; NULL: none is shown. */
 static const struct sw_shown_finding *finding_of(const struct drawing *d, const struct slice *s)
 {
 	uint64_t index = s->what == WAIT ? sw_map_get(&d->waits, wait_key(s->call->api, s->call->stack))
@@ -176,6 +186,7 @@ static const struct sw_shown_finding *finding_of(const struct drawing *d, const 
 	return index ? &d->merge->report->shown.at[index - 1] : NULL;
 }
 
+/* The name of a call's work: the kernel, else the function. */
 static const char *name_of_draw(struct drawing *d, const struct sw_own_call *call)
 {
 	if (call->function)
@@ -183,6 +194,7 @@ static const char *name_of_draw(struct drawing *d, const struct sw_own_call *cal
 	return d->merge->profile->names.at[call->name];
 }
 
+/* The title of a slice. */
 static struct sw_label title_of(struct drawing *d, const struct slice *s)
 {
 	struct sw_names *names = &d->merge->report->names;
@@ -214,6 +226,7 @@ static bool locate_slice(const struct drawing *d, const struct sw_own_call *own,
 	return s->start > 0 && s->end > s->start;
 }
 
+/* Adds slices for the work and the waits of calls that the profile has. */
 static void add_calls(struct drawing *d)
 {
 	const struct sw_own_calls *own = d->merge->own;
@@ -230,6 +243,7 @@ static void add_calls(struct drawing *d)
 	}
 }
 
+/* Adds slices for both sides of hazards of which the profile has both calls. */
 static void add_hazards(struct drawing *d)
 {
 	const struct sw_own_calls *own = d->merge->own;
@@ -248,6 +262,7 @@ static void add_hazards(struct drawing *d)
 	}
 }
 
+/* For qsort(): by start. */
 static int by_start(const void *a, const void *b)
 {
 	const struct slice *x = a, *y = b;
@@ -258,6 +273,7 @@ static int by_start(const void *a, const void *b)
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
+/* The rows of the slice's stream or thread. */
 static struct row *row_of(struct drawing *d, const struct slice *s)
 {
 	static const struct row empty = {
@@ -270,12 +286,14 @@ static struct row *row_of(struct drawing *d, const struct slice *s)
 	return s->stream ? &d->streams.at[s->index] : &d->threads.at[s->index];
 }
 
+/* Where the slice lies in the viewer. */
 static struct sw_place place_of(const struct drawing *d, const struct slice *s)
 {
 	uint32_t tid = (s->stream ? TID_STREAM : TID_THREAD) + s->index * ROWS + s->lane;
 	return (struct sw_place){d->merge->pid, tid, (uint64_t)s->start};
 }
 
+/* Names the row of a slice, at its first one. */
 static void name_row(struct drawing *d, const struct slice *s)
 {
 	struct sw_names *names = &d->merge->report->names;
@@ -290,7 +308,7 @@ static void name_row(struct drawing *d, const struct slice *s)
 	sw_event_sort(&d->merge->events, "thread_sort_index", at.pid, at.tid, at.tid);
 }
 
-/* The first row of its kind on which nothing lies then; false: there is none. */
+/* Finds the first row of its kind on which nothing lies at the time of the slice; false: there is none. */
 static bool find_lane(struct drawing *d, struct slice *s)
 {
 	struct row *row = row_of(d, s);
@@ -310,6 +328,7 @@ static bool find_lane(struct drawing *d, struct slice *s)
 
 /* ---- slices ------------------------------------------------------------------------------------------------------ */
 
+/* Writes the place in the program that the call was made at. */
 static void put_site(struct drawing *d, const char *key, const struct sw_own_call *call)
 {
 	struct sw_names *names = &d->merge->report->names;
@@ -318,6 +337,7 @@ static void put_site(struct drawing *d, const char *key, const struct sw_own_cal
 		sw_event_label(&d->merge->events, key, quoted_label(d, sw_place_full(names, frame)));
 }
 
+/* Writes the sentence and the advice of a finding; nothing for NULL. */
 static void put_finding(struct drawing *d, const struct sw_shown_finding *shown)
 {
 	struct sw_events *e = &d->merge->events;
@@ -333,6 +353,7 @@ static void put_finding(struct drawing *d, const struct sw_shown_finding *shown)
 		sw_event_label(e, "cost of all such calls", quoted_label(d, words.cost));
 }
 
+/* Writes a slice with its facts. */
 static void draw_slice(struct drawing *d, const struct slice *s)
 {
 	static const char *const categories[] = {
@@ -366,6 +387,7 @@ static void draw_arrow(struct drawing *d, const struct slice *a, const struct sl
 	d->merge->drawn.hazards++;
 }
 
+/* Writes all slices, then the arrows between the sides of hazards. */
 static void draw_slices(struct drawing *d)
 {
 	struct sw_kineto_drawn *drawn = &d->merge->drawn;
@@ -393,6 +415,7 @@ static void draw_slices(struct drawing *d)
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
 
+/* Names the process that stands for syncwatch in the viewer, and says how well the two traces were joined. */
 static void draw_process(struct drawing *d)
 {
 	struct sw_kineto_merge *m = d->merge;
@@ -406,6 +429,7 @@ static void draw_process(struct drawing *d)
 	sw_event_name(&m->events, "process_labels", m->pid, 0, quoted_label(d, text));
 }
 
+/* Writes all that is added to the profile. */
 static void kineto_draw(struct sw_kineto_merge *merge)
 {
 	struct drawing d = {.merge = merge};
@@ -443,6 +467,7 @@ int sw_kineto_open(const char *path, struct sw_kineto **out, struct sw_error *er
 	return rc;
 }
 
+/* Frees the profile and what was gathered; NULL is allowed. */
 void sw_kineto_free(struct sw_kineto *k)
 {
 	if (!k)
@@ -454,6 +479,7 @@ void sw_kineto_free(struct sw_kineto *k)
 	free(k);
 }
 
+/* The call-backs to judge with. */
 const struct sw_observer *sw_kineto_observer(struct sw_kineto *k, const struct sw_reader *reader)
 {
 	own_calls_init(&k->own, reader, &k->profile);
@@ -488,6 +514,7 @@ static char *left_out(const struct sw_kineto_drawn *drawn)
 	return all;
 }
 
+/* Makes the message on how many calls were joined, and what was added. */
 static void say_result(struct sw_kineto *k, const struct sw_kineto_drawn *drawn)
 {
 	char *rest = left_out(drawn);
@@ -502,7 +529,7 @@ static void say_result(struct sw_kineto *k, const struct sw_kineto_drawn *drawn)
 	free(rest);
 }
 
-/* The profile's own text, up to an offset. */
+/* Copies the profile's own text up to an offset. */
 static void copy_text(struct sw_json_scan *scan, struct sw_trace_out *out, uint64_t until)
 {
 	char bytes[1 << 14];

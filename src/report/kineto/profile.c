@@ -34,6 +34,7 @@ struct sw_json_scan {
 	struct sw_error error;
 };
 
+/* Fills in an error on opening the file; code: errno. */
 static int fail_open(const char *path, int code, struct sw_error *error)
 {
 	return sw_fail(error, -code, "cannot open '%s': %s", path, strerror(code));
@@ -63,6 +64,7 @@ int sw_json_scan_open(const char *path, struct sw_json_scan **out, struct sw_err
 	return 0;
 }
 
+/* Closes the file; NULL is allowed. */
 void sw_json_scan_close(struct sw_json_scan *scan)
 {
 	if (!scan)
@@ -84,6 +86,7 @@ uint64_t sw_json_scan_offset(const struct sw_json_scan *scan)
 	return scan->before + scan->at;
 }
 
+/* The first error in the file; 0: none. */
 int sw_json_scan_error(const struct sw_json_scan *scan, struct sw_error *error)
 {
 	if (scan->failed)
@@ -100,6 +103,7 @@ static void json_scan_fail(struct sw_json_scan *scan, const char *what)
 	sw_fail(&scan->error, SW_E_FORMAT, "%s: offset %" PRIu64 ": %s", scan->path, sw_json_scan_offset(scan), what);
 }
 
+/* Reads the next part of the file; 0 at its end. */
 static int fill_window(struct sw_json_scan *scan)
 {
 	scan->before += scan->n;
@@ -144,7 +148,7 @@ int sw_json_scan_peek(struct sw_json_scan *scan)
 	return c;
 }
 
-/* Takes it if it is this one. */
+/* Takes the next character if it is this one. */
 static bool json_scan_take(struct sw_json_scan *scan, char wanted)
 {
 	if (sw_json_scan_peek(scan) != (unsigned char)wanted)
@@ -180,7 +184,7 @@ static int read_escape(struct sw_json_scan *scan)
 	return code >= 0x20 && code < 0x7f ? (int)code : '?';
 }
 
-/* A string, cut off where it does not fit; what is escaped and not ASCII becomes '?'. */
+/* Reads a string, cut off where it does not fit; an escaped character that is not ASCII becomes '?'. */
 static bool json_scan_string(struct sw_json_scan *scan, char *text, size_t room)
 {
 	size_t n = 0;
@@ -206,7 +210,7 @@ static bool json_scan_string(struct sw_json_scan *scan, char *text, size_t room)
 	return true;
 }
 
-/* A number as it stands there. */
+/* Reads a number as text. */
 static bool json_scan_number(struct sw_json_scan *scan, char *text, size_t room)
 {
 	size_t n = 0;
@@ -223,6 +227,7 @@ static bool json_scan_number(struct sw_json_scan *scan, char *text, size_t room)
 	return false;
 }
 
+/* Takes a number or a word (true, null). */
 static bool skip_word(struct sw_json_scan *scan)
 {
 	int c;
@@ -237,7 +242,7 @@ static bool skip_word(struct sw_json_scan *scan)
 	return n > 0;
 }
 
-/* Any value. */
+/* Takes any value. */
 static bool json_scan_skip(struct sw_json_scan *scan)
 {
 	char closing[DEEPEST];
@@ -315,6 +320,7 @@ struct event {
 
 /* ---- names, threads ---------------------------------------------------------------------------------------------- */
 
+/* Hash of a text. */
 static uint64_t hash_of(const char *text)
 {
 	return sw_hash_bytes(SW_FNV_START, text, strlen(text));
@@ -326,6 +332,7 @@ uint32_t sw_profile_name(const struct sw_profile *profile, const char *name)
 	return index && strcmp(profile->names.at[index - 1], name) == 0 ? (uint32_t)index : 0;
 }
 
+/* The index of a function's name. */
 static uint32_t name_row(struct sw_profile *profile, const char *name)
 {
 	uint64_t *index = sw_map_put(&profile->name_of, hash_of(name));
@@ -336,6 +343,7 @@ static uint32_t name_row(struct sw_profile *profile, const char *name)
 	return (uint32_t)*index - 1;
 }
 
+/* The index of a thread by its id. */
 static uint32_t thread_row(struct sw_profile *profile, uint64_t tid)
 {
 	uint64_t *index = sw_map_put(&profile->thread_of, tid);
@@ -348,7 +356,7 @@ static uint32_t thread_row(struct sw_profile *profile, uint64_t tid)
 
 /* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
-/* Whole numbers alone: rows of Kineto's own are named by texts. */
+/* Reads a whole number; false: rows of Kineto's own are named by texts. */
 static bool read_whole(const char *text, uint64_t *out)
 {
 	char *end;
@@ -389,7 +397,7 @@ static bool read_nanoseconds(const char *text, int64_t *out)
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
-/* A number or a short text. */
+/* Reads a number or a short text. */
 static bool take_value(struct sw_json_scan *scan, char *text, size_t room)
 {
 	int c = sw_json_scan_peek(scan);
@@ -400,6 +408,7 @@ static bool take_value(struct sw_json_scan *scan, char *text, size_t room)
 	return json_scan_skip(scan);
 }
 
+/* Reads the arguments that matter of an event: correlation and stream. */
 static void take_arguments(struct sw_json_scan *scan, struct event *event)
 {
 	char key[24];
@@ -417,6 +426,7 @@ static void take_arguments(struct sw_json_scan *scan, struct event *event)
 	}
 }
 
+/* Reads an event. */
 static void take_event(struct sw_json_scan *scan, struct event *event)
 {
 	const struct {
@@ -447,6 +457,7 @@ static void take_event(struct sw_json_scan *scan, struct event *event)
 	}
 }
 
+/* Adds a call of CUDA that the profile has. */
 static void add_call(struct sw_profile *profile, const struct event *event, int64_t start, int64_t end)
 {
 	uint64_t pid, tid, correlation;
@@ -463,6 +474,7 @@ static void add_call(struct sw_profile *profile, const struct event *event, int6
 								 .correlation = correlation};
 }
 
+/* Adds a piece of work on a device; pieces of one call become one. */
 static void add_work(struct sw_profile *profile, const struct event *event, int64_t start, int64_t end)
 {
 	uint64_t correlation, stream = 0;
@@ -480,6 +492,7 @@ static void add_work(struct sw_profile *profile, const struct event *event, int6
 	*index = profile->work.n;
 }
 
+/* Adds a call or a piece of work; other events are left out. */
 static void add_event(struct sw_profile *profile, const struct event *event)
 {
 	const char *category = event->category;
@@ -500,6 +513,7 @@ static void add_event(struct sw_profile *profile, const struct event *event)
 
 /* ---- the file ---------------------------------------------------------------------------------------------------- */
 
+/* Reads the array of events. */
 static void take_events(struct sw_json_scan *scan, struct sw_profile *profile)
 {
 	if (!json_scan_take(scan, '[')) {
@@ -515,6 +529,7 @@ static void take_events(struct sw_json_scan *scan, struct sw_profile *profile)
 	json_scan_take(scan, ']');
 }
 
+/* Reads the profile. */
 static void take_file(struct sw_json_scan *scan, struct sw_profile *profile)
 {
 	char key[32], number[40] = "";
@@ -542,6 +557,7 @@ static void take_file(struct sw_json_scan *scan, struct sw_profile *profile)
 		json_scan_fail(scan, "no trace of torch.profiler: it has no traceEvents");
 }
 
+/* For qsort(): by thread, then by time. */
 static int by_thread_and_time(const void *a, const void *b)
 {
 	const struct sw_profile_call *x = a, *y = b;
@@ -576,6 +592,7 @@ int sw_profile_read(const char *path, struct sw_profile *profile, struct sw_erro
 	return 0;
 }
 
+/* Frees what was read. */
 void sw_profile_free(struct sw_profile *profile)
 {
 	for (size_t i = 0; i < profile->names.n; i++)
@@ -591,6 +608,7 @@ void sw_profile_free(struct sw_profile *profile)
 	*profile = (struct sw_profile){0};
 }
 
+/* The work that a call of the profile put on a device; NULL: none. */
 const struct sw_profile_work *sw_profile_work_of(const struct sw_profile *profile, const struct sw_profile_call *call)
 {
 	uint64_t index = call->correlation ? sw_map_get(&profile->work_of, call->correlation) : 0;

@@ -99,6 +99,7 @@ static const struct field {
 };
 #define N_FIELDS (sizeof fields / sizeof *fields)
 
+/* The number of `size` bytes at this place. */
 static uint64_t read_number(const unsigned char *at, size_t size)
 {
 	uint64_t v = 0;
@@ -106,6 +107,7 @@ static uint64_t read_number(const unsigned char *at, size_t size)
 	return v;
 }
 
+/* Prints n numbers of `size` bytes each; prefix: "0x" for hexadecimal, "" for decimal. */
 static void print_list(FILE *out, const unsigned char *at, size_t n, size_t size, const char *separator,
 		       const char *prefix)
 {
@@ -118,12 +120,14 @@ static void print_list(FILE *out, const unsigned char *at, size_t n, size_t size
 	}
 }
 
+/* Prints bytes in hexadecimal. */
 static void print_raw(FILE *out, const unsigned char *at, size_t n)
 {
 	while (n--)
 		fprintf(out, "%02x", *at++);
 }
 
+/* Prints a field of fixed size, as its row says. */
 static void print_fixed(FILE *out, const struct field *f, const unsigned char *at)
 {
 	uint64_t v = f->size <= 8 ? read_number(at, f->size) : 0;
@@ -144,6 +148,7 @@ static void print_fixed(FILE *out, const struct field *f, const unsigned char *a
 		fprintf(out, "%" PRIu64, v);
 }
 
+/* Prints text as a string of JSON. */
 static void print_text(FILE *out, const unsigned char *at, size_t n)
 {
 	char *text = sw_strndup((const char *)at, n);
@@ -151,6 +156,7 @@ static void print_text(FILE *out, const unsigned char *at, size_t n)
 	free(text);
 }
 
+/* Prints texts that each end with NUL. */
 static void print_args(FILE *out, const unsigned char *at, size_t n)
 {
 	for (size_t i = 0; i < n; i += strnlen((const char *)at + i, n - i) + 1) {
@@ -195,6 +201,7 @@ static size_t print_tail(FILE *out, const struct field *f, const unsigned char *
 	}
 }
 
+/* The first field of this kind of record. */
 static const struct field *first_of(uint8_t kind)
 {
 	const struct field *f = fields;
@@ -203,6 +210,7 @@ static const struct field *first_of(uint8_t kind)
 	return f;
 }
 
+/* Bytes of an element of a tail. */
 static size_t bytes_of_one(const struct field *f)
 {
 	switch (f->how) {
@@ -251,6 +259,7 @@ void sw_fields_cover(uint8_t kind, unsigned char *covered, size_t room)
 			covered[i] = 1;
 }
 
+/* The function of NCCL for an operation. */
 static const char *collective_name(uint32_t op)
 {
 	static const char *const names[] = {
@@ -369,6 +378,7 @@ static const struct bit file_flags[] = {{SW_FILE_CLOSED, "CLOSED"}, {SW_FILE_SIM
 					{SW_FILE_GPU, "GPU"},	    {SW_FILE_HOST_SYNC, "HOST_SYNC"},
 					{SW_FILE_BEHIND, "BEHIND"}, {0, NULL}};
 
+/* Prints the names of the bits that are set, and the rest as a number. */
 static void print_bits(FILE *out, const struct bit *bits, unsigned value)
 {
 	const char *separator = "";
@@ -385,6 +395,7 @@ static void print_bits(FILE *out, const struct bit *bits, unsigned value)
 		putc('0', out);
 }
 
+/* Prints the header of the file. */
 static void print_header(FILE *out, const struct sw_file_header *h)
 {
 	fprintf(out, "TRACE version=%u.%u flags=", h->major, h->minor);
@@ -401,6 +412,7 @@ static void print_header(FILE *out, const struct sw_file_header *h)
 	putc('\n', out);
 }
 
+/* Prints the names that the record's numbers stand for. */
 static void print_names(FILE *out, const struct sw_reader *reader, const struct sw_record *record)
 {
 	const struct sw_trace_api *api = sw_reader_api(reader, record->rec->api);
@@ -418,6 +430,7 @@ static void print_names(FILE *out, const struct sw_reader *reader, const struct 
 	}
 }
 
+/* Prints a record in one line. */
 static void print_record(FILE *out, const struct sw_reader *reader, const struct sw_record *record)
 {
 	const struct sw_rec *rec = record->rec;

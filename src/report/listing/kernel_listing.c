@@ -24,6 +24,7 @@ static const char *role_text(unsigned roles)
 	return roles == SW_TOUCH_READ ? "read" : roles == SW_TOUCH_WRITE ? "write" : "read and write";
 }
 
+/* The kernel's parameters, as the driver or else the code has them. */
 static const struct sw_param *params_of(const struct sw_kernel_view *k, uint32_t *n)
 {
 	const struct sw_footprint *f = k->entry->footprint;
@@ -31,6 +32,7 @@ static const struct sw_param *params_of(const struct sw_kernel_view *k, uint32_t
 	return k->param ? k->param : f ? f->param : NULL;
 }
 
+/* Puts "parameter 3" into words: the parameter, or a part of it, that an access goes through. */
 static void name_param(const struct sw_kernel_view *k, const struct sw_root *root, char *out, size_t room)
 {
 	uint32_t n;
@@ -52,6 +54,7 @@ static void name_param(const struct sw_kernel_view *k, const struct sw_root *roo
 	snprintf(out, room, "byte %u of the parameters", root->param);
 }
 
+/* Puts "variable counter" into words: a variable of the module. */
 static void name_symbol(const struct sw_footprint *f, uint32_t symbol, char *out, size_t room)
 {
 	char *name = symbol < f->symbols ? sw_demangle(f->string + f->symbol[symbol].name) : NULL;
@@ -93,11 +96,13 @@ static void kernel_root(const struct sw_kernel_view *k, const struct sw_root *ro
 
 /* ---- text -------------------------------------------------------------------------------------------------------- */
 
+/* Prints a line of the listing. */
 static void put_line(struct sw_out *out, const char *label, const char *text)
 {
 	sw_out_paragraph(out, 2, label, LABEL, text);
 }
 
+/* Prints what is known of the kernel's code. */
 static void put_code(struct sw_out *out, const struct sw_kernel_view *k)
 {
 	const struct sw_footprint_entry *e = k->entry;
@@ -130,6 +135,7 @@ static void put_code(struct sw_out *out, const struct sw_kernel_view *k)
 	}
 }
 
+/* The ways in which the kernel uses pointers in these bytes of its parameters, as bits. */
 static unsigned roles_at(const struct sw_reaches *reaches, uint32_t from, uint32_t to)
 {
 	unsigned roles = 0;
@@ -141,6 +147,7 @@ static unsigned roles_at(const struct sw_reaches *reaches, uint32_t from, uint32
 	return roles;
 }
 
+/* Prints each parameter with what the kernel does through it. */
 static void put_params_listing(struct sw_out *out, const struct sw_kernel_view *k, const struct sw_reaches *reaches)
 {
 	uint32_t n;
@@ -214,6 +221,7 @@ static uint32_t whys_of(const struct sw_footprint *f, uint32_t address)
 	return whys & ~(1u << SW_WHY_NONE);
 }
 
+/* Adds to the text why parts of the site's address are not known. */
 static void append_whys(const struct sw_footprint *f, const struct sw_access_site *s, char **text)
 {
 	uint32_t whys = s->address == SW_NO_TERM ? 0 : whys_of(f, s->address);
@@ -259,6 +267,7 @@ static char *site_text(const struct sw_kernel_view *k, uint32_t index, size_t ro
 	return text;
 }
 
+/* Prints an instruction that accesses memory, with the text of its address. */
 static void put_site_listing(struct sw_out *out, const struct sw_kernel_view *k, uint32_t index, const char *text)
 {
 	const struct sw_footprint *f = k->entry->footprint;
@@ -332,6 +341,7 @@ void sw_kernel_text(FILE *file, const struct sw_kernel_view *k, bool sites)
 
 #define JSON_TEXT_ROOM 4000
 
+/* Writes whether an access reads, writes or updates atomically. */
 static void put_roles(struct sw_json *json, unsigned roles)
 {
 	sw_json_bool(json, "reads", roles & (SW_TOUCH_READ | SW_TOUCH_ATOMIC));
@@ -339,6 +349,7 @@ static void put_roles(struct sw_json *json, unsigned roles)
 	sw_json_bool(json, "atomic", roles & SW_TOUCH_ATOMIC);
 }
 
+/* Writes the kernel's parameters. */
 static void put_params_json(struct sw_json *json, const struct sw_kernel_view *k)
 {
 	const struct sw_footprint *f = k->entry->footprint;
@@ -355,6 +366,7 @@ static void put_params_json(struct sw_json *json, const struct sw_kernel_view *k
 	sw_json_close(json, ']');
 }
 
+/* Writes the parameter, variable or other memory that an access starts from. */
 static void put_root(struct sw_json *json, const struct sw_kernel_view *k, const struct sw_root *root)
 {
 	static const char *const kinds[] = {"parameter", "variable",	"indirect", "object",
@@ -367,7 +379,7 @@ static void put_root(struct sw_json *json, const struct sw_kernel_view *k, const
 	sw_json_text(json, "text", text);
 }
 
-/* Every root once, with what is done through it. */
+/* Writes each root once, with what is done through it. */
 static void put_through(struct sw_json *json, const struct sw_kernel_view *k)
 {
 	struct sw_reaches reaches = {0};
@@ -384,6 +396,7 @@ static void put_through(struct sw_json *json, const struct sw_kernel_view *k)
 	free(reaches.at);
 }
 
+/* Writes an instruction that accesses memory. */
 static void put_site_json(struct sw_json *json, const struct sw_kernel_view *k, uint32_t index)
 {
 	const struct sw_footprint *f = k->entry->footprint;

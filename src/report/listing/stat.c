@@ -15,6 +15,7 @@
 #include "report/json/json_out.h"
 #include "report/text/text_out.h"
 
+/* The row of a table with this key, added if it is new. */
 static struct sw_time_row *row_of(struct sw_call_times *t, enum sw_time_table table, uint32_t key)
 {
 	uint64_t *index = sw_map_put(&t->table[table].index, (uint64_t)key + 1);
@@ -38,16 +39,19 @@ static void add_times(struct sw_time_row *row, uint64_t calls, uint64_t ns)
 		row->worst_ns = each;
 }
 
+/* Adds one duration to a row. */
 static void add_time(struct sw_time_row *row, uint64_t ns)
 {
 	add_times(row, 1, ns);
 }
 
+/* Key of an entry point: calls made by the runtime are counted apart. */
 static uint32_t call_key(uint16_t api, uint16_t flags)
 {
 	return (uint32_t)api << 1 | (flags & SW_RF_RUNTIME ? 1 : 0);
 }
 
+/* Counts work in the row of its stream, or of its kernel, with its time on the device. */
 static void add_work(struct sw_call_times *t, enum sw_time_table table, uint32_t key, const struct sw_operation *op)
 {
 	struct sw_time_row *row = row_of(t, table, key);
@@ -57,6 +61,7 @@ static void add_work(struct sw_call_times *t, enum sw_time_table table, uint32_t
 		add_time(row, op->gpu_end_ns - op->gpu_start_ns);
 }
 
+/* Call-back of the judge: counts a call and the work that it enqueued. */
 static void on_operation(void *arg, const struct sw_operation *op)
 {
 	struct sw_call_times *t = arg;
@@ -80,6 +85,7 @@ static void on_operation(void *arg, const struct sw_operation *op)
 		add_work(t, SW_TIMES_KERNELS, op->what.function, op);
 }
 
+/* The tables of times of a trace, empty. */
 struct sw_call_times *sw_call_times_new(struct sw_reader *reader)
 {
 	struct sw_call_times *t = sw_calloc(1, sizeof *t);
@@ -88,6 +94,7 @@ struct sw_call_times *sw_call_times_new(struct sw_reader *reader)
 	return t;
 }
 
+/* The call-backs to judge with. */
 const struct sw_observer *sw_call_times_observer(struct sw_call_times *t)
 {
 	return &t->observer;
@@ -109,6 +116,7 @@ static void add_counted(struct sw_call_times *t)
 	}
 }
 
+/* The name of a row: the entry point, the stream or the kernel. */
 static const char *name_of(struct sw_call_times *t, enum sw_time_table table, uint32_t key)
 {
 	const char *name = "";
@@ -131,6 +139,7 @@ static uint64_t capped_quantile(const struct sw_time_row *row, unsigned percent)
 	return ns < row->worst_ns && row->timed * (100 - percent) >= 100 ? ns : row->worst_ns;
 }
 
+/* For qsort(): the longest time in all first. */
 static int by_time(const void *a, const void *b)
 {
 	const struct sw_time_row *x = a, *y = b;
@@ -160,6 +169,7 @@ void sw_call_times_sort(struct sw_call_times *t, const struct sw_judgement *judg
 	}
 }
 
+/* Frees the tables. */
 void sw_call_times_free(struct sw_call_times *t)
 {
 	for (int table = 0; table < SW_TIME_TABLES; table++) {
@@ -190,6 +200,7 @@ static void put_time(FILE *out, struct sw_names *names, const struct sw_time_row
 static const char *const headings[] = {"calls of the API, host time", "streams, device time of their work",
 				       "kernels, device time"};
 
+/* Prints one of the tables. */
 static void put_table(FILE *out, struct sw_call_times *t, enum sw_time_table table)
 {
 	const struct sw_out text = {.file = out};
@@ -243,6 +254,7 @@ static void put_csv_name(FILE *out, const char *name)
 	putc('"', out);
 }
 
+/* Writes all tables as CSV. */
 void sw_stat_csv(FILE *out, struct sw_call_times *t)
 {
 	fputs("table,name,count,timed,total_ns,p50_ns,p99_ns,longest_ns,waits,waits_ns,failed,bytes\r\n", out);
@@ -259,6 +271,7 @@ void sw_stat_csv(FILE *out, struct sw_call_times *t)
 		}
 }
 
+/* Writes a row as JSON; calls: it is of the table of calls, which has waits. */
 static void put_row(struct sw_json *json, const struct sw_time_row *row, bool calls)
 {
 	sw_json_open(json, NULL, '{');
@@ -280,6 +293,7 @@ static void put_row(struct sw_json *json, const struct sw_time_row *row, bool ca
 	sw_json_close(json, '}');
 }
 
+/* Writes all tables as JSON. */
 void sw_stat_json(FILE *out, struct sw_call_times *t)
 {
 	struct sw_json json = {.out = out};
@@ -315,12 +329,14 @@ struct counts {
 	struct sw_map open; /* calls that began and did not end yet: sequence number -> 1 */
 };
 
+/* Counts a call that moves or makes so many bytes. */
 static void add_volume(struct volume *v, uint64_t bytes)
 {
 	v->calls++;
 	v->bytes += bytes;
 }
 
+/* Counts a call by its kind. */
 static void count_operation(struct counts *s, const struct sw_record *record)
 {
 	const struct sw_rec *rec = record->rec;
@@ -341,6 +357,7 @@ static void count_operation(struct counts *s, const struct sw_record *record)
 	}
 }
 
+/* Counts a record: calls, those in flight, and when the last one returned. */
 static void count_record(struct counts *s, const struct sw_record *record)
 {
 	const struct sw_rec *rec = record->rec;
@@ -366,6 +383,7 @@ static void print_clean(FILE *out, const char *text)
 	sw_out_text(&(struct sw_out){.file = out}, text);
 }
 
+/* Prints a label and a text that comes from the program. */
 static void print_clean_line(FILE *out, const char *label, const char *text)
 {
 	fprintf(out, "%-13s", label);
@@ -373,6 +391,7 @@ static void print_clean_line(FILE *out, const char *label, const char *text)
 	putc('\n', out);
 }
 
+/* Prints the program, its machine and its GPUs. */
 static void print_program(FILE *out, const struct sw_reader *reader)
 {
 	static const char *const links[] = {[SW_CUDART_SHARED] = "shared",
@@ -407,6 +426,7 @@ static void print_program(FILE *out, const struct sw_reader *reader)
 	}
 }
 
+/* Prints what recording cost, and how large the trace is. */
 static void print_costs(FILE *out, const struct sw_reader *reader, const struct counts *s)
 {
 	const struct sw_file_header *h = sw_reader_header(reader);
@@ -425,12 +445,14 @@ static void print_costs(FILE *out, const struct sw_reader *reader, const struct 
 	fprintf(out, "ended        %s\n", t.closed ? "in order" : "no: killed, crashed or still running");
 }
 
+/* Prints how many calls of a kind were made, and their bytes. */
 static void print_volume(FILE *out, const char *name, struct volume v)
 {
 	fprintf(out, "%-12s %" PRIu64 " %s, %" PRIu64 " %s\n", name, v.calls, sw_plural(v.calls, "call", "calls"),
 		v.bytes, sw_plural(v.bytes, "byte", "bytes"));
 }
 
+/* Prints how the devices' time stamps were joined to the calls. */
 static void print_gpu(FILE *out, const struct sw_gpu_summary *gpu)
 {
 	if (!gpu->recorded)
@@ -443,6 +465,7 @@ static void print_gpu(FILE *out, const struct sw_gpu_summary *gpu)
 		sw_plural(gpu->clock_jumps, "jump", "jumps"));
 }
 
+/* Prints the contents of the trace. */
 static void print_text(FILE *out, const struct sw_reader *reader, const struct counts *s)
 {
 	const char *line;

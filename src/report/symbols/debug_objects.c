@@ -55,6 +55,7 @@ void sw_object_limits(unsigned seconds, uint64_t bytes)
 	worker.bytes = bytes;
 }
 
+/* Forgets which files and addresses the worker was asked of ahead, i.e. before their names are needed. */
 static void forget_ahead(void)
 {
 	for (size_t i = 0; i < worker.ahead.n; i++) {
@@ -66,6 +67,8 @@ static void forget_ahead(void)
 	sw_map_free(&worker.asked);
 }
 
+/* Starts the process that reads debug information for this one, unless it runs; false: it cannot, or has died too
+ * often. */
 static bool start_worker(void)
 {
 	int pair[2];
@@ -113,6 +116,7 @@ static char *stop_worker(bool by_force)
 	return sw_format("its reader ended with status %d", WEXITSTATUS(status));
 }
 
+/* Ends the worker over this object, which gets no names; by_force: it is still running and must be killed. */
 static void give_up(struct sw_debug_object *object, bool by_force)
 {
 	free(object->trouble);
@@ -130,6 +134,7 @@ static void bury_stray(void)
 	}
 }
 
+/* Can the path be one of a file, for all that a damaged trace may say? */
 static bool is_usable_path(const char *path)
 {
 	return *path && strlen(path) <= 4096;
@@ -147,6 +152,7 @@ static bool wants_lines(const char *path)
 	return true;
 }
 
+/* The file of this module among those that the worker was asked of ahead; NULL: it is none of them. */
 static const struct ahead_file *find_ahead(const struct sw_trace_module *m)
 {
 	for (size_t i = 0; i < worker.ahead.n; i++) {
@@ -159,7 +165,8 @@ static const struct ahead_file *find_ahead(const struct sw_trace_module *m)
 	return NULL;
 }
 
-/* first: the worker has not been told what `number` is. */
+/* Asks the worker for the frames at an address of module `number`.  first: the worker has not been told which file that
+ * is. */
 static bool send_question(const struct sw_trace_module *m, uint32_t number, bool first, uint64_t address,
 			  uint32_t flags)
 {
@@ -173,6 +180,7 @@ static bool send_question(const struct sw_trace_module *m, uint32_t number, bool
 	       sw_worker_write(worker.fd, m->build_id, q.build_id_bytes);
 }
 
+/* Asks the worker for the frames at an address of the object, whose file it may know from questions asked ahead. */
 static bool send_question_of(struct sw_debug_object *object, uint64_t address)
 {
 	const bool known = object->known_to == worker.generation;
@@ -255,6 +263,7 @@ static void drop_object(void)
 	worker.deaths = 0;
 }
 
+/* Forgets the object; the worker ends with the last one. */
 void sw_object_close(struct sw_debug_object *object)
 {
 	free(object->trouble);
@@ -300,7 +309,7 @@ const char *sw_object_trouble(const struct sw_debug_object *object)
 	return object->trouble;
 }
 
-/* Takes a string of an answer and moves on; false: the answer is no answer. */
+/* Takes a string of an answer and moves on; false: the answer is malformed. */
 static bool take_text(const char **at, const char *end, uint32_t bytes, char **out)
 {
 	*out = NULL;

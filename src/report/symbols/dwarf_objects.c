@@ -57,6 +57,7 @@ static int open_regular(const char *path)
 	return fd;
 }
 
+/* Is the file the one that was mapped in the run?  True also where the run has no build id of it. */
 static bool same_build_id(Dwfl_Module *module, const struct sw_trace_module *recorded)
 {
 	const unsigned char *bits;
@@ -94,6 +95,7 @@ struct sw_dwarf_object *sw_dwarf_open(const struct sw_trace_module *recorded, en
 	return object;
 }
 
+/* The linkage name of a function in the debug information, else its plain name. */
 static const char *die_name(Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
@@ -134,6 +136,7 @@ static Dwarf_Die *unit_of(Dwfl_Module *module, uint64_t address, Dwarf_Addr *bia
 	return NULL;
 }
 
+/* Fills in file and line of the address. */
 static void find_line(Dwarf_Die *unit, Dwarf_Addr address, struct sw_object_place *place)
 {
 	Dwarf_Line *line = dwarf_getsrc_die(unit, address);
@@ -143,6 +146,7 @@ static void find_line(Dwarf_Die *unit, Dwarf_Addr address, struct sw_object_plac
 	dwarf_lineno(line, &place->line);
 }
 
+/* For qsort(): by address, then by place in the debug information. */
 static int by_address(const void *x, const void *y)
 {
 	const struct function_range *a = x, *b = y;
@@ -166,6 +170,7 @@ static void list_functions(Dwarf_Die *die, struct unit *unit, int depth)
 	}
 }
 
+/* The functions of a compilation unit, listed at the first question about it. */
 static const struct unit *unit_known(struct sw_dwarf_object *object, Dwarf_Die *die)
 {
 	for (size_t i = 0; i < object->units.n; i++)
@@ -247,6 +252,7 @@ static bool may_be_mark(const GElf_Sym *symbol)
 	       symbol->st_size == 0;
 }
 
+/* Is the object code for AArch64? */
 static bool is_of_arm(Dwfl_Module *module)
 {
 	GElf_Addr bias;
@@ -255,6 +261,7 @@ static bool is_of_arm(Dwfl_Module *module)
 	return elf && gelf_getehdr(elf, &head) && head.e_machine == EM_AARCH64;
 }
 
+/* How strong the symbol's name is: of several at one address the global one is shown. */
 static enum sw_symbol_bind bind_of(const GElf_Sym *symbol)
 {
 	int bind = GELF_ST_BIND(symbol->st_info);
@@ -305,6 +312,7 @@ static void index_symbols(struct sw_dwarf_object *object)
 	sw_symbol_index_finish(&object->index);
 }
 
+/* The name of the symbol that holds the address; NULL: none. */
 static const char *symbol_at(struct sw_dwarf_object *object, uint64_t address)
 {
 	GElf_Sym symbol;

@@ -15,6 +15,7 @@ static bool is_loop(const struct sw_frame *frame)
 	       (!frame->symbol[sizeof name - 1] || frame->symbol[sizeof name - 1] == '.');
 }
 
+/* The role of a Python frame in a stack (the program's own, a library's, generated), by file and function. */
 static enum sw_frame_role role_of(const struct sw_trace_python_frame *frame)
 {
 	static const struct {
@@ -31,6 +32,7 @@ static enum sw_frame_role role_of(const struct sw_trace_python_frame *frame)
 	return SW_FRAME_PYTHON;
 }
 
+/* Is it a frame of Python code? */
 bool sw_frame_is_python(const struct sw_frame *frame)
 {
 	return frame->role == SW_FRAME_PYTHON || frame->role == SW_FRAME_PYTHON_LIBRARY ||
@@ -44,6 +46,7 @@ static uint64_t frame_identity(const struct sw_trace_python_frame *frame)
 	return sw_hash_u64(sw_hash_bytes(file, frame->function, strlen(frame->function)) + frame->line) | 1ull << 63;
 }
 
+/* A Python frame in the form of native ones. */
 static struct sw_frame frame_of(const struct sw_trace_python_frame *frame)
 {
 	return (struct sw_frame){
@@ -77,6 +80,7 @@ static size_t end_of_interpreter(const sw_frame_vec *frames)
 	return n ? n : frames->n;
 }
 
+/* Puts the Python frames where the interpreter's evaluation loops are in the native stack. */
 static void join_python(const struct sw_trace_stack *stack, sw_frame_vec *frames)
 {
 	sw_frame_vec all = {0};
@@ -145,12 +149,14 @@ bool sw_python_frames_join(const struct sw_reader *reader, const struct sw_trace
 	return stack->python_depth != 0;
 }
 
+/* Key of a module's file: path and build id. */
 static uint64_t key_of(const struct sw_trace_module *module)
 {
 	uint64_t hash = sw_hash_bytes(SW_FNV_START, module->path, strlen(module->path) + 1);
 	return sw_hash_bytes(hash, module->build_id, module->build_id_bytes);
 }
 
+/* Is this the file of the module? */
 static bool is_of(const struct sw_named_file *file, const struct sw_trace_module *module)
 {
 	uint32_t bytes = module->build_id_bytes;
@@ -158,6 +164,7 @@ static bool is_of(const struct sw_named_file *file, const struct sw_trace_module
 	       (!bytes || !memcmp(file->build_id, module->build_id, bytes));
 }
 
+/* The state of a file whose names were packed. */
 static enum sw_object_state state_of(uint32_t packed)
 {
 	return packed == SW_PACKED_WHOLE     ? SW_OBJECT_USABLE
@@ -221,6 +228,7 @@ void sw_module_names_at(struct sw_module_names *names, const struct sw_trace_mod
 						    .inlined = frame->inlined});
 }
 
+/* Closes all objects. */
 void sw_module_names_free(struct sw_module_names *names)
 {
 	for (size_t i = 0; i < names->all.n; i++) {

@@ -175,8 +175,7 @@ const char *sw_names_format(struct sw_names *names, const char *format, ...)
 	return kept;
 }
 
-/* ---- the program ---------------------------------------------------------------------------------------------------
- */
+/* ---- the program ------------------------------------------------------------------------------------------------- */
 
 static const char *last_part(const char *path)
 {
@@ -666,6 +665,8 @@ static uint64_t name_key(const char *name)
 	return sw_hash_u64(sw_hash_bytes(SW_FNV_START, name, strlen(name))) | 1;
 }
 
+/* Adds a kernel of a finding under its short name; what was particular to the others of that name is worked out
+ * anew. */
 static void add_kernel(struct sw_names *names, uint32_t function)
 {
 	struct sw_template_names *t = names->templates;
@@ -682,6 +683,7 @@ static void add_kernel(struct sw_names *names, uint32_t function)
 	*sw_map_put(&t->by_function, function) = t->all.n;
 }
 
+/* Adds the kernels of findings that are new since the last call. */
 static void add_kernels(struct sw_names *names)
 {
 	const struct sw_judgement *j = names->judgement;
@@ -762,6 +764,7 @@ static size_t arguments_length(const char *types)
 	return 0;
 }
 
+/* The short name of a kernel with what tells it from others of that name among the findings. */
 static const char *particular_name(struct sw_names *names, const struct kernel *kernel)
 {
 	const char *name = sw_name_kernel(names, kernel->function, false);

@@ -26,7 +26,9 @@ struct sw_names {
 	struct sw_template_names *templates; /* NULL: not asked for yet */
 };
 
+/* Prepares to name what a judgement of this trace refers to. */
 void sw_names_init(struct sw_names *names, const struct sw_reader *reader, const struct sw_judgement *judgement);
+/* Frees all names. */
 void sw_names_free(struct sw_names *names);
 
 /* Strings that are made between the two end with it: a report says much of each finding, of which nothing is needed
@@ -34,7 +36,9 @@ void sw_names_free(struct sw_names *names);
 struct sw_names_scope {
 	struct sw_arena outer;
 };
+/* Names that are made from here on live until the end of the scope only. */
 void sw_names_scope_begin(struct sw_names *names, struct sw_names_scope *scope);
+/* Frees the names that were made since the scope began. */
 void sw_names_scope_end(struct sw_names *names, struct sw_names_scope *scope);
 
 #define SW_NVTX_TOLD 4u /* ranges of NVTX around a call that reports name */
@@ -91,9 +95,13 @@ const char *sw_name_memory(enum sw_memory memory);
 /* True when the user calls the driver's API himself (cu..., not cuda...). */
 bool sw_names_driver_api(struct sw_names *names, const struct sw_access *access);
 
+/* The word for the severity, as in reports. */
 const char *sw_name_severity(enum sw_severity severity);
+/* The word for the confidence, as in reports. */
 const char *sw_name_confidence(enum sw_confidence confidence);
+/* The word for whether a document or a measurement is the basis. */
 const char *sw_name_basis(enum sw_basis basis);
+/* The word for how an access is known. */
 const char *sw_name_evidence(enum sw_evidence evidence);
 /* "read", "write", "read-write", "free", ... */
 const char *sw_name_role(enum sw_role role);

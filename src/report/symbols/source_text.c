@@ -38,6 +38,7 @@ static bool too_new(const struct sw_names *names, const struct stat *st)
 	return !header || (header->start_realtime_ns && written > header->start_realtime_ns);
 }
 
+/* The text of a source file, malloc'ed; NULL: it cannot be read, or was changed after the run. */
 static char *read_file(const struct sw_names *names, const char *path)
 {
 	struct stat st;
@@ -65,6 +66,7 @@ static char *read_file(const struct sw_names *names, const char *path)
 	return NULL;
 }
 
+/* As read_file(); a relative path starts at the working directory of the recorded program. */
 static char *find_file(const struct sw_names *names, const char *path)
 {
 	const struct sw_trace_process *process = names->reader ? sw_reader_process(names->reader) : NULL;
@@ -76,6 +78,7 @@ static char *find_file(const struct sw_names *names, const char *path)
 	return text;
 }
 
+/* Notes where each line begins. */
 static void split_lines(struct source_file *file)
 {
 	for (size_t at = 0; file->text && file->text[at];) {
@@ -85,6 +88,7 @@ static void split_lines(struct source_file *file)
 	}
 }
 
+/* The source file of this path, read at the first question; NULL: it cannot be used. */
 static const struct source_file *file_of(struct sw_names *names, const char *path)
 {
 	if (!names->sources)
@@ -104,6 +108,7 @@ static const struct source_file *file_of(struct sw_names *names, const char *pat
 	return file;
 }
 
+/* Frees all source files; NULL is allowed. */
 void sw_source_free(struct sw_source_files *sources)
 {
 	for (size_t i = 0; sources && i < sources->all.n; i++) {
@@ -203,6 +208,7 @@ static const char *split_arguments(struct sw_names *names, const char *at, const
 
 #define LONGEST_VARIABLE 48
 
+/* Can the character be part of a name? */
 static bool part_of_name(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
@@ -232,6 +238,7 @@ bool sw_source_has_word(struct sw_names *names, const char *path, const char *wo
 	return file && file->text && find_word(file->text, file->text, file->text + strlen(file->text), word);
 }
 
+/* The first character from `at` on that is no blank. */
 static const char *skip_blanks(const char *at, const char *end)
 {
 	while (at < end && isspace((unsigned char)*at))
@@ -254,6 +261,7 @@ static const char *skip_template(const char *at, const char *end)
 	return end;
 }
 
+/* Takes the arguments of a call, or of a launch with <<<...>>>, that begin at `at`; false: there is none. */
 static bool parse_call(struct sw_names *names, const char *at, const char *end, struct sw_call_text *out)
 {
 	*out = (struct sw_call_text){0};
@@ -272,6 +280,7 @@ struct piece {
 	const char *begin, *line_end, *end;
 };
 
+/* The line of a frame, and where the statement that begins there must end; false: its source is not here. */
 static bool piece_at(struct sw_names *names, const struct sw_frame *frame, struct piece *out)
 {
 	const struct source_file *file = frame && frame->file ? file_of(names, frame->file) : NULL;
@@ -284,6 +293,7 @@ static bool piece_at(struct sw_names *names, const struct sw_frame *frame, struc
 	return true;
 }
 
+/* The function's name without namespaces and classes. */
 static const char *without_scope(const char *function)
 {
 	const char *colons = strrchr(function, ':');
@@ -369,6 +379,7 @@ const char *sw_source_prefix(struct sw_names *names, const struct sw_frame *fram
 
 #define HEAD_LINES 8 /* of a condition, or blank before a body */
 
+/* Does the text begin with this whole word? */
 static bool begins_with_word(const char *text, const char *word)
 {
 	const size_t length = strlen(word);

@@ -34,6 +34,7 @@ static bool is_hidden(const struct sw_frame *frame, const char *kernel, bool pyt
 
 #define OWN_NAMELESS 8u /* lines of the program's own frames without names */
 
+/* Is it a frame in a C library without symbols? */
 static bool nameless_libc(const struct sw_frame *frame)
 {
 	return !frame->function && strncmp(frame->module, "libc.so", 7) == 0;
@@ -139,6 +140,7 @@ static bool is_foreign_file(const char *file)
 	return false;
 }
 
+/* Does the other stack pass the same address? */
 static bool is_shared(const struct sw_stack_view *view, const struct sw_frame *frame)
 {
 	for (size_t i = 0; i < view->n; i++)
@@ -150,6 +152,8 @@ static bool is_shared(const struct sw_stack_view *view, const struct sw_frame *f
 /* A line of one's own beats a library's, a name beats none; Python's line leads, it is where the program was written.
  */
 enum { NAMELESS, MACHINERY, NAMED, PYTHON_LIBRARY, OWN, OWN_PYTHON };
+
+/* How well the frame names the place in the program, by the scale above. */
 static int frame_quality(const struct sw_frame *frame)
 {
 	if (frame->file && frame->line && frame->role == SW_FRAME_USER)
@@ -232,6 +236,7 @@ struct sw_access sw_place_launch(const struct sw_access *access)
 	return launch;
 }
 
+/* A call that a finding names, in the form of an access. */
 static struct sw_access access_of(const struct sw_named_call *call)
 {
 	return (struct sw_access){.role = SW_CALL,
@@ -344,11 +349,13 @@ static uint64_t add_text(uint64_t hash, const char *text)
 	return sw_hash_bytes(hash, text, strlen(text) + 1);
 }
 
+/* The hash with a number added. */
 static uint64_t add_number(uint64_t hash, uint64_t number)
 {
 	return sw_hash_bytes(hash, &number, sizeof number);
 }
 
+/* The hash with a frame added: without addresses, which differ from run to run. */
 static uint64_t add_frame(uint64_t hash, const struct sw_frame *frame)
 {
 	hash = add_text(hash, frame->module);

@@ -19,6 +19,7 @@ void sw_symbol_index_add(struct sw_symbol_index *index, uint64_t address, uint64
 	};
 }
 
+/* Frees the index. */
 void sw_symbol_index_free(struct sw_symbol_index *index)
 {
 	free(index->symbols.at);
@@ -26,11 +27,13 @@ void sw_symbol_index_free(struct sw_symbol_index *index)
 	*index = (struct sw_symbol_index){0};
 }
 
+/* The bucket of an address. */
 static uint32_t bucket_of(const struct sw_symbol_index *index, uint64_t address)
 {
 	return (uint32_t)((address - index->low) >> index->shift);
 }
 
+/* The address after the symbol, saturating. */
 static uint64_t end_of(const struct sw_index_symbol *s)
 {
 	return s->bytes > UINT64_MAX - s->address ? UINT64_MAX : s->address + s->bytes;
@@ -44,6 +47,7 @@ static void extend_reach(const struct sw_index_symbol *s, uint64_t *end, bool *l
 	*end = own > *end ? own : *end;
 }
 
+/* For each bucket the latest end of all symbols up to it, by which a search knows how far back to look. */
 static void find_ends(struct sw_symbol_index *index)
 {
 	uint64_t end = 0;
@@ -56,6 +60,7 @@ static void find_ends(struct sw_symbol_index *index)
 	}
 }
 
+/* Sorts the symbols into buckets, once all are added. */
 void sw_symbol_index_finish(struct sw_symbol_index *index)
 {
 	const size_t n = index->symbols.n;

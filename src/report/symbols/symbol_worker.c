@@ -42,6 +42,7 @@ int sw_worker_read(int fd, void *out, size_t bytes)
 	return 1;
 }
 
+/* Sends all bytes; false: the other side has ended. */
 int sw_worker_write(int fd, const void *data, size_t bytes)
 {
 	for (const char *p = data; bytes;) {
@@ -78,6 +79,7 @@ static void allow_seconds(unsigned seconds)
 		setrlimit(RLIMIT_CPU, &now);
 }
 
+/* Appends a frame to the answer, unless it has become too long. */
 static void add_place(void *arg, const struct sw_object_place *place)
 {
 	struct answer *answer = arg;
@@ -111,6 +113,8 @@ static int open_object(int fd, const struct sw_worker_question *q, struct known 
 	return known->object != NULL;
 }
 
+/* In the worker: gives up all descriptors but `fd`, signal handlers and memory beyond `bytes`, and ends with its
+ * parent. */
 static void confine_process(int fd, uint64_t bytes)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -123,6 +127,7 @@ static void confine_process(int fd, uint64_t bytes)
 		_exit(1);
 }
 
+/* The worker's loop: answers each question with the frames at an address; seconds, bytes: what it may use. */
 _Noreturn void sw_worker_serve(int fd, unsigned seconds, uint64_t bytes, char *room)
 {
 	SW_VEC(struct known) all = {0};

@@ -28,6 +28,7 @@ struct sw_symbols {
 	SW_VEC(const char *) complaints;
 };
 
+/* Names for the frames of a trace. */
 struct sw_symbols *sw_symbols_new(const struct sw_reader *reader)
 {
 	struct sw_symbols *symbols = sw_calloc(1, sizeof *symbols);
@@ -35,6 +36,7 @@ struct sw_symbols *sw_symbols_new(const struct sw_reader *reader)
 	return symbols;
 }
 
+/* Frees all names; NULL is allowed. */
 void sw_symbols_free(struct sw_symbols *symbols)
 {
 	if (!symbols)
@@ -54,11 +56,13 @@ const char *sw_symbols_complaint(const struct sw_symbols *symbols, size_t index)
 	return index < symbols->complaints.n ? symbols->complaints.at[index] : NULL;
 }
 
+/* Files whose names could not be used, by index; NULL ends. */
 const struct sw_named_file *sw_symbols_unusable(const struct sw_symbols *symbols, size_t index)
 {
 	return index < symbols->unusable.n ? symbols->unusable.at[index] : NULL;
 }
 
+/* The last part of the path. */
 static const char *file_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -73,6 +77,7 @@ static const char *keep_text(struct sw_symbols *symbols, char *text)
 	return kept;
 }
 
+/* The role of a native frame in a stack (the program's own, a runtime's, a library's), by module, function and file. */
 static enum sw_frame_role role_of(const struct sw_frame *frame)
 {
 	static const struct {
@@ -97,6 +102,7 @@ static bool is_file(const struct sw_trace_module *module)
 	return module->path[0] == '/';
 }
 
+/* Notes, once, that the file of a module gives no names. */
 static void note_file(struct sw_symbols *symbols, const struct sw_trace_module *module)
 {
 	const struct sw_named_file *file = sw_module_names_file(&symbols->names, module);
@@ -131,6 +137,7 @@ struct collect {
 	SW_VEC(struct sw_frame) frames;
 };
 
+/* Adds a frame that the debug information has at the address. */
 static void collect_place(void *arg, const struct sw_object_place *place)
 {
 	struct collect *c = arg;
@@ -145,6 +152,7 @@ static void collect_place(void *arg, const struct sw_object_place *place)
 	}
 }
 
+/* The frames at an address of record `seq`, made at the first question. */
 static const struct place *place_of(struct sw_symbols *symbols, uint64_t ip, uint64_t seq)
 {
 	const struct sw_trace_module *module = sw_reader_module(symbols->reader, ip, seq);

@@ -42,6 +42,7 @@ static const char *what_of(struct sw_text *t, const struct sw_shown_finding *sho
 		       : sw_report_words(t->report, shown).message;
 }
 
+/* Is the frame a line of the program's own source? */
 static bool is_line_of_program(const struct sw_frame *site)
 {
 	return site && site->file && (sw_frame_is_python(site) || site->role == SW_FRAME_USER);
@@ -95,6 +96,7 @@ static bool is_same_line(const struct line *line, const struct line *other)
 	       (line->shown->finding->id == SW_FINDING_DEVICE_ALLOC || strcmp(line->where, other->where) == 0);
 }
 
+/* Adds a place to a line of notes, unless it is there or there are too many. */
 static void add_place(struct sw_text *t, struct line *line, const char *where)
 {
 	if (strncmp(line->where, "in ", 3) == 0 && strncmp(where, "in ", 3) == 0)
@@ -106,6 +108,7 @@ static void add_place(struct sw_text *t, struct line *line, const char *where)
 				      line->places > MOST_PLACES ? "..." : where);
 }
 
+/* Adds a note to the line that it shares with others, or a line of its own. */
 static void add_line(struct sw_text *t, line_vec *lines, const struct sw_shown_finding *shown)
 {
 	const struct sw_finding *finding = shown->finding;
@@ -122,6 +125,7 @@ static void add_line(struct sw_text *t, line_vec *lines, const struct sw_shown_f
 	*sw_vec_push(lines) = line;
 }
 
+/* Prints a line of notes: what, how often, at what cost, where. */
 static void put_line(struct sw_text *t, const struct line *line)
 {
 	const char *text = line->what;
@@ -162,6 +166,7 @@ static void put_group(struct sw_text *t, const line_vec *lines, size_t first)
 						 ns ? sw_name_time(t->names, ns) : ""));
 }
 
+/* Is it the first line with this finding's id? */
 static bool first_of_its_id(const line_vec *lines, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
@@ -198,6 +203,7 @@ void sw_text_line(struct sw_text *t, const char *label, const char *text)
 
 /* ---- stacks ------------------------------------------------------------------------------------------------------ */
 
+/* Prints the frames of a stack, in the layout of ThreadSanitizer. */
 void sw_text_stack(struct sw_text *t, uint32_t stack, uint32_t function)
 {
 	struct sw_stack_view view = sw_stack_view(t->names, stack, function);
@@ -227,6 +233,7 @@ void sw_text_stack(struct sw_text *t, uint32_t stack, uint32_t function)
 
 /* ---- accesses ---------------------------------------------------------------------------------------------------- */
 
+/* The stream's name with where it was created. */
 static const char *stream_and_site(struct sw_text *t, uint32_t stream)
 {
 	const char *site = sw_name_stream_site(t->names, stream);
@@ -298,6 +305,7 @@ static void text_access(struct sw_text *t, const struct sw_access *access, const
 	putc('\n', t->out.file);
 }
 
+/* Prints an allocation: its size, kind of memory and address, and the stack that made it. */
 static void put_allocation(struct sw_text *t, uint32_t index)
 {
 	const struct sw_allocation *info = &t->report->judgement->allocations.at[index - 1];
@@ -340,6 +348,7 @@ static void text_allocations(struct sw_text *t, const struct sw_finding *finding
 #define MOST_COMPARED 64u /* members that may share a line */
 #define PLACE_COLUMNS 28
 
+/* The colour of a severity. */
 static enum sw_colour text_colour(enum sw_severity severity)
 {
 	return severity == SW_ERROR ? SW_RED : severity == SW_WARNING ? SW_YELLOW : SW_BLUE;
@@ -399,6 +408,7 @@ static void put_fix_lines(struct sw_text *t, const struct sw_fix_lines *lines)
 	}
 }
 
+/* The ids of a group's findings, each once. */
 static const char *ids_of(struct sw_text *t, const struct sw_group *group)
 {
 	const char *text = sw_names_format(t->names, "SW%03d", t->report->shown.at[group->leader].finding->id);
@@ -411,6 +421,7 @@ static const char *ids_of(struct sw_text *t, const struct sw_group *group)
 	return text;
 }
 
+/* Prints the advice for a group: lines of code where there are some. */
 static void put_fix(struct sw_text *t, const struct sw_group *group)
 {
 	struct sw_group_fix fix;
@@ -487,6 +498,7 @@ static size_t member_lines(struct sw_text *t, const struct sw_group *group, stru
 	return lines;
 }
 
+/* Prints the other findings of a group, a line for those that read alike. */
 static void put_members(struct sw_text *t, const struct sw_group *group)
 {
 	struct member_line line[MOST_MEMBERS];
@@ -515,6 +527,7 @@ static void put_facts(struct sw_text *t, const struct sw_shown_finding *shown)
 		finding->cost->total_ns, shown->fingerprint);
 }
 
+/* Prints both sides of a finding with their stacks. */
 static void put_accesses(struct sw_text *t, const struct sw_finding *finding)
 {
 	if (sw_is_hazard(finding)) {
@@ -533,6 +546,7 @@ static void put_accesses(struct sw_text *t, const struct sw_finding *finding)
 	}
 }
 
+/* Prints the other buffers that the finding was met on. */
 static void put_other_buffers(struct sw_text *t, const struct sw_finding *finding)
 {
 	const struct sw_other_buffers *others = &sw_finding_details(finding)->others;
@@ -540,6 +554,7 @@ static void put_other_buffers(struct sw_text *t, const struct sw_finding *findin
 		sw_text_line(t, i ? "" : "also on:", sw_name_allocation_whole(t->names, others->allocation[i]));
 }
 
+/* Prints a finding in full; group: that it leads, NULL: it is printed by itself. */
 static void put_finding(struct sw_text *t, const struct sw_group *group, const struct sw_shown_finding *shown)
 {
 	const struct sw_finding *finding = shown->finding;
@@ -582,6 +597,7 @@ static void put_finding(struct sw_text *t, const struct sw_group *group, const s
 	t->names->home = NULL;
 }
 
+/* Prints a finding, and frees the names that were made for it. */
 static void put_scoped(struct sw_text *t, const struct sw_group *group, size_t index)
 {
 	struct sw_names_scope scope;
@@ -625,6 +641,7 @@ static const char *module_of(struct sw_text *t, const struct sw_finding *finding
 	return frame ? sw_names_format(t->names, "in %s", frame->module) : "-";
 }
 
+/* The row of a group in the table of the first screen. */
 static struct row row_of(struct sw_text *t, const struct sw_group *group)
 {
 	const struct sw_shown_finding *shown = &t->report->shown.at[group->leader];
@@ -661,6 +678,7 @@ static void put_list(struct sw_text *t, const struct row *rows, size_t n)
 	}
 }
 
+/* Prints a row in columns of these widths. */
 static void put_row(struct sw_text *t, const struct row *row, const size_t *widths)
 {
 	for (int i = 0; i < CELLS; i++) {
@@ -691,6 +709,7 @@ static void fit_columns(size_t *widths, size_t columns)
 	widths[WHAT] = rest - where;
 }
 
+/* Prints the rows, with columns as wide as needed. */
 static void put_table(struct sw_text *t, const struct row *rows, size_t n)
 {
 	static const struct row head = {.cell = {"", "id", "where", "what", "count", "cost"}};

@@ -8,6 +8,7 @@
 
 #define LEAST_TEXT 24 /* columns of text next to a label: with fewer the text begins on the next line */
 
+/* The width of the terminal, or the usual one. */
 size_t sw_out_columns(const struct sw_out *out)
 {
 	return out->columns ? out->columns : SW_OUT_COLUMNS;
@@ -45,6 +46,7 @@ void sw_out_text(const struct sw_out *out, const char *text)
 	put_bytes(out->file, text, strlen(text));
 }
 
+/* Begins a colour, where colours are wanted. */
 static void begin_colour(const struct sw_out *out, enum sw_colour colour)
 {
 	static const char *const codes[] = {
@@ -55,6 +57,7 @@ static void begin_colour(const struct sw_out *out, enum sw_colour colour)
 		fprintf(out->file, "\033[%sm", codes[colour]);
 }
 
+/* Ends the colour. */
 static void end_colour(const struct sw_out *out)
 {
 	if (out->colour)
@@ -94,6 +97,7 @@ void sw_out_place(const struct sw_out *out, enum sw_colour colour, const char *t
 		fputs("\033]8;;\033\\", out->file);
 }
 
+/* How many columns the text takes: characters of UTF-8, not bytes. */
 static size_t columns_of(const char *text, size_t bytes)
 {
 	size_t columns = 0;

@@ -118,7 +118,7 @@ static const char *signed_time(struct sw_text *t, int64_t ns)
 	return ns < 0 ? sw_names_format(t->names, "-%s", time) : time;
 }
 
-/* The text of those that were measured is with their costs, where they are printed in full. */
+/* Prints what each change would save alone.  Those that were measured are printed with their costs, in full. */
 static void put_each(struct sw_text *t)
 {
 	const char *label = "savings:";
@@ -473,6 +473,7 @@ static bool is_clean(const struct sw_report *report, enum sw_headline headline)
 	return headline == SW_HEADLINE_COMPLETE && !totals->errors && !totals->warnings && !totals->hazard_notes;
 }
 
+/* The findings of the verdict line: "no hazards", or how many of which severity. */
 static const char *found_text(struct sw_text *t, enum sw_headline headline)
 {
 	const struct sw_report_totals *totals = &t->report->totals;

@@ -22,6 +22,7 @@ static void chrome_timed(struct sw_chrome *c, const struct sw_operation *op, con
 /* Names are quoted again each time: a program may number its ranges. */
 #define MAX_NAMES (1u << 20)
 
+/* Adds a track for ranges of this thread and domain; index: the number of tracks that it has already. */
 static struct nvtx_track *new_track(struct sw_chrome *c, const struct sw_nvtx_span *span, uint32_t index)
 {
 	const uint32_t tid = TID_NVTX + (uint32_t)c->nvtx.n;
@@ -54,6 +55,7 @@ static struct nvtx_track *track_of(struct sw_chrome *c, const struct sw_nvtx_spa
 	return c->nvtx.n < MAX_TRACKS ? new_track(c, span, alike) : NULL;
 }
 
+/* Call-back: draws an NVTX range that has ended. */
 static void chrome_nvtx(void *arg, const struct sw_nvtx_span *span)
 {
 	struct sw_chrome *c = arg;
@@ -75,6 +77,7 @@ static void chrome_nvtx(void *arg, const struct sw_nvtx_span *span)
 	sw_event_end(&c->events);
 }
 
+/* Frees the tracks of ranges. */
 static void chrome_nvtx_free(struct sw_chrome *c)
 {
 	free(c->nvtx.at);
@@ -85,6 +88,7 @@ static void chrome_nvtx_free(struct sw_chrome *c)
 
 /* ---- tracks ------------------------------------------------------------------------------------------------------ */
 
+/* Names the track of a host thread; lane: not 0 for its track of nested calls. */
 static void name_thread(struct sw_chrome *c, uint32_t thread, unsigned lane, uint32_t tid)
 {
 	const struct sw_trace_thread *info = sw_reader_thread(c->reader, thread);
@@ -120,6 +124,7 @@ static struct sw_drawn chrome_place(struct sw_chrome *c, uint32_t thread, uint64
 	return (struct sw_drawn){tid, start, end};
 }
 
+/* The counter of work that is pending on a device. */
 static struct counter *counter_of(struct sw_chrome *c, int device)
 {
 	while (c->counters.n <= (size_t)device)
@@ -127,12 +132,14 @@ static struct counter *counter_of(struct sw_chrome *c, int device)
 	return &c->counters.at[device];
 }
 
+/* The device of the stream, 0 where it is not known. */
 uint32_t sw_chrome_device(const struct sw_chrome *c, uint32_t stream)
 {
 	int device = c->judgement && stream < c->judgement->streams.n ? c->judgement->streams.at[stream].device : 0;
 	return device > 0 && device < 1000 ? (uint32_t)device : 0;
 }
 
+/* Names the process that stands for a device in the viewer. */
 static void name_device(struct sw_chrome *c, uint32_t device)
 {
 	const struct sw_trace_device *info = NULL, *at;
@@ -146,6 +153,7 @@ static void name_device(struct sw_chrome *c, uint32_t device)
 	free(text);
 }
 
+/* The tracks of a stream. */
 struct stream_track *sw_chrome_track(struct sw_chrome *c, uint32_t stream)
 {
 	while (c->streams.n <= stream)
@@ -153,6 +161,7 @@ struct stream_track *sw_chrome_track(struct sw_chrome *c, uint32_t stream)
 	return &c->streams.at[stream];
 }
 
+/* The name of a stream. */
 struct sw_label sw_chrome_stream(struct sw_chrome *c, uint32_t stream)
 {
 	struct stream_track *track = sw_chrome_track(c, stream);
@@ -212,6 +221,7 @@ static void chrome_name_streams(struct sw_chrome *c)
 
 /* ---- counter ----------------------------------------------------------------------------------------------------- */
 
+/* Writes a counter's value at its last change. */
 static void counter_write(struct sw_chrome *c, uint32_t device, struct counter *counter)
 {
 	if (counter->changed && sw_window_shows(&c->window, counter->ns, counter->ns))
@@ -220,7 +230,7 @@ static void counter_write(struct sw_chrome *c, uint32_t device, struct counter *
 	counter->changed = false;
 }
 
-/* Pending work of the stream's device: so much more, so much fewer. */
+/* Changes the pending work of the stream's device: so much more, so much fewer. */
 static void chrome_count(struct sw_chrome *c, uint32_t stream, uint64_t ns, uint64_t more, uint64_t fewer)
 {
 	uint32_t device = sw_chrome_device(c, stream);
@@ -236,6 +246,7 @@ static void chrome_count(struct sw_chrome *c, uint32_t stream, uint64_t ns, uint
 	counter->value -= fewer < counter->value ? fewer : counter->value;
 }
 
+/* Writes the last values of all counters. */
 static void chrome_count_end(struct sw_chrome *c)
 {
 	for (size_t i = 0; i < c->counters.n; i++)
@@ -249,12 +260,13 @@ static const char *const categories[] = {
 	[SW_WORK_HOST] = "host_function", [SW_WORK_OTHER] = "gpu_operation",
 };
 
+/* The category of a slice, as PyTorch's profiler has them. */
 static const char *chrome_category(const struct sw_work *work)
 {
 	return categories[work->kind];
 }
 
-/* The part that is the same in all slices of devices, up to the first field about their time. */
+/* Writes the facts that all slices of work have, up to the first one about its time. */
 static void chrome_work_args(struct sw_chrome *c, uint32_t stream, const struct sw_work *work)
 {
 	struct sw_events *e = &c->events;
@@ -271,6 +283,7 @@ static void chrome_work_args(struct sw_chrome *c, uint32_t stream, const struct 
 		sw_event_number(e, "bytes", work->bytes);
 }
 
+/* Writes the facts of work whose time on the device is not known. */
 static void work_args(struct sw_chrome *c, uint32_t stream, const struct sw_work *work, const struct sw_laid *laid)
 {
 	struct sw_events *e = &c->events;
@@ -289,6 +302,7 @@ static void work_args(struct sw_chrome *c, uint32_t stream, const struct sw_work
 	sw_event_end(e);
 }
 
+/* Call-back: draws work of which only is known when it was enqueued and when it was seen done. */
 static void draw_work(void *arg, uint32_t stream, const struct sw_work *work, const struct sw_laid *laid)
 {
 	struct sw_chrome *c = arg;
@@ -308,6 +322,7 @@ static void draw_work(void *arg, uint32_t stream, const struct sw_work *work, co
 				"releases host", "sync");
 }
 
+/* Fills in the kind, name and sizes of the work that a call enqueued. */
 static void describe_work(struct sw_chrome *c, const struct sw_operation *op, struct sw_work *work)
 {
 	const void *rec = op->record->rec;
@@ -346,6 +361,7 @@ static uint64_t room_for_arrow(const struct sw_drawn *call)
 	return call->end - call->start > 2 ? call->start + 2 : call->end;
 }
 
+/* Draws the work of a call now if its time is known, else keeps it until it was seen done. */
 static void enqueue_work(struct sw_chrome *c, const struct sw_operation *op, const struct sw_drawn *call)
 {
 	struct sw_work work = {.seq = op->what.seq,
@@ -364,6 +380,7 @@ static void enqueue_work(struct sw_chrome *c, const struct sw_operation *op, con
 	sw_slice_layout_push(&c->lay, op->what.stream, &work);
 }
 
+/* Call-back of the judge: the host knows at t_ns that the work of call `seq` on the stream is done. */
 static void on_completed(void *arg, uint64_t seq, uint32_t stream, uint64_t t_ns)
 {
 	struct sw_chrome *c = arg;
@@ -391,6 +408,7 @@ static void host_func_ran(struct sw_chrome *c, const struct sw_operation *op, co
 
 /* ---- host slices ------------------------------------------------------------------------------------------------- */
 
+/* The name of a call's slice. */
 static struct sw_label call_label(struct sw_chrome *c, const struct sw_operation *op)
 {
 	if (op->what.kind == SW_REC_HOST_FUNC_RUN)
@@ -398,6 +416,7 @@ static struct sw_label call_label(struct sw_chrome *c, const struct sw_operation
 	return sw_label_call(&c->labels, op->record->rec);
 }
 
+/* Draws the slice of a call on its thread; in_flight: it never returned. */
 static struct sw_drawn draw_call(struct sw_chrome *c, const struct sw_operation *op, bool in_flight)
 {
 	uint64_t start = op->what.t_ns, end = in_flight ? c->end_ns : start + op->what.dur_ns;
@@ -446,6 +465,7 @@ static void draw_operation(struct sw_chrome *c, const struct sw_operation *op, b
 	c->reported++;
 }
 
+/* Call-back of the judge: a call; one that had not returned yet is drawn at the end. */
 static void on_operation(void *arg, const struct sw_operation *op)
 {
 	struct sw_chrome *c = arg;
@@ -461,6 +481,7 @@ static void on_operation(void *arg, const struct sw_operation *op)
 	open->op.enqueues = false; /* the work that it enqueued is unknown */
 }
 
+/* Call-back of the judge: it begins. */
 static void on_begin(void *arg, const struct sw_judgement *so_far)
 {
 	struct sw_chrome *c = arg;
@@ -470,11 +491,13 @@ static void on_begin(void *arg, const struct sw_judgement *so_far)
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
+/* Can this build compress timelines? */
 bool sw_chrome_can_gzip(void)
 {
 	return sw_trace_out_can_gzip();
 }
 
+/* Begins a timeline into this file; options NULL: all of the run. */
 struct sw_chrome *sw_chrome_new(FILE *out, struct sw_reader *reader, const struct sw_chrome_options *options)
 {
 	static const struct sw_chrome_options all = {0};
@@ -502,11 +525,13 @@ struct sw_chrome *sw_chrome_new(FILE *out, struct sw_reader *reader, const struc
 	return c;
 }
 
+/* The call-backs to judge with. */
 const struct sw_observer *sw_chrome_observer(struct sw_chrome *chrome)
 {
 	return &chrome->observer;
 }
 
+/* Names the process of the host and its track of hazards. */
 static void name_host(struct sw_chrome *c)
 {
 	const struct sw_trace_process *process = sw_reader_process(c->reader);
@@ -519,6 +544,7 @@ static void name_host(struct sw_chrome *c)
 	free(text);
 }
 
+/* Writes the devices' properties, which PyTorch's tools read. */
 static void write_devices(struct sw_chrome *c)
 {
 	struct sw_trace_out *out = &c->events.out;
@@ -577,7 +603,7 @@ void sw_chrome_finish(struct sw_chrome *c)
  * track.
  */
 
-/* The first track of the stream that is free from `start` on; OVERLAPS + 1: none. */
+/* The first track of the stream that is free from `start` on, 0: its own; OVERLAPS + 1: none. */
 static uint32_t lane_of(struct stream_track *track, uint64_t start, uint64_t end)
 {
 	uint32_t lane = 0;
@@ -591,11 +617,13 @@ static uint32_t lane_of(struct stream_track *track, uint64_t start, uint64_t end
 	return lane;
 }
 
+/* The number of a stream's track. */
 static uint32_t tid_of(uint32_t stream, uint32_t lane)
 {
 	return lane ? TID_OVERLAP + OVERLAPS * stream + lane - 1 : TID_STREAM + stream;
 }
 
+/* Draws work whose time on the device was recorded. */
 static void chrome_timed(struct sw_chrome *c, const struct sw_operation *op, const struct sw_work *work)
 {
 	const uint32_t stream = op->what.stream, pid = PID_DEVICE + sw_chrome_device(c, stream);
@@ -629,6 +657,7 @@ const struct timed *sw_chrome_timed_find(const struct sw_chrome *c, uint64_t seq
 	return t->seq == seq && t->slice.tid ? t : NULL;
 }
 
+/* Names a track of a stream beside its own. */
 static void name_track(struct sw_chrome *c, uint32_t stream, uint32_t tid, const char *what)
 {
 	char text[320];
@@ -638,6 +667,7 @@ static void name_track(struct sw_chrome *c, uint32_t stream, uint32_t tid, const
 	sw_event_sort(&c->events, "thread_sort_index", pid, tid, TID_STREAM + stream);
 }
 
+/* Names the tracks of a stream for overlaps, queued work and estimates. */
 static void chrome_name_timed(struct sw_chrome *c, uint32_t stream)
 {
 	const struct stream_track *track = sw_chrome_track(c, stream);

@@ -35,13 +35,14 @@ void sw_chrome_remember_operation(struct sw_chrome *c, const struct sw_operation
 	c->known_sorted = false;
 }
 
+/* For qsort(): by sequence number. */
 static int by_seq(const void *a, const void *b)
 {
 	const struct known *x = a, *y = b;
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-/* NULL: no operation, or too many */
+/* The name and kind of an operation; NULL: no operation, or there were too many. */
 static const struct known *chrome_known(struct sw_chrome *c, uint64_t seq)
 {
 	const struct known key = {.seq = seq};
@@ -83,7 +84,7 @@ void sw_chrome_work(void *arg, const struct sw_stretch *stretch)
 								.stream = stretch->lane};
 }
 
-/* Work of a stream is done in the order of its calls. */
+/* For qsort(): by stream, then by call: work of a stream is done in the order of its calls. */
 static int by_stream(const void *a, const void *b)
 {
 	const struct estimate *x = a, *y = b;
@@ -92,6 +93,7 @@ static int by_stream(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
+/* The category of the operation's slice. */
 static const char *category_of(const struct known *known)
 {
 	switch (known->kind) {
@@ -109,17 +111,20 @@ static const char *category_of(const struct known *known)
 	}
 }
 
+/* The name of work whose time is estimated. */
 static struct sw_label estimate_name(struct sw_chrome *c, struct sw_label name)
 {
 	return sw_chrome_variant(c, name, "", " (estimate)", 0);
 }
 
-/* Measured and estimated work of one stream may overlap: then the estimates have a row of their own. */
+/* The track for estimated work.  Measured and estimated work of one stream may overlap: then the estimates have a row
+ * of their own. */
 static uint32_t estimate_tid(const struct sw_chrome *c, uint32_t stream)
 {
 	return (c->judgement->gpu.recorded ? TID_ESTIMATED : TID_STREAM) + stream;
 }
 
+/* Draws a piece of work at its estimated time. */
 static void draw_estimate(struct sw_chrome *c, const struct estimate *e)
 {
 	const struct known *known = chrome_known(c, e->seq);
@@ -149,18 +154,21 @@ void sw_chrome_put_site(struct sw_chrome *c, const char *key, uint32_t stack, ui
 /* Work for which the waits leave no time is drawn nevertheless. */
 #define LEAST_DRAWN_NS 1000u
 
+/* For qsort() and bsearch(): by sequence number. */
 static int by_estimate(const void *a, const void *b)
 {
 	const struct estimate *x = a, *y = b;
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
+/* The estimated time of the work of this call; NULL: none. */
 static struct estimate *find_estimate(struct sw_chrome *c, uint64_t seq)
 {
 	const struct estimate key = {.seq = seq};
 	return c->estimates.n ? bsearch(&key, c->estimates.at, c->estimates.n, sizeof key, by_estimate) : NULL;
 }
 
+/* Moves estimated work to an earlier start, as far as it may have begun earlier. */
 static void move_estimate(struct estimate *e, uint64_t start)
 {
 	uint64_t earliest = e->start - e->room, to = start > earliest ? start : earliest;
@@ -218,6 +226,7 @@ static bool chrome_ran(struct sw_chrome *c, const struct sw_access *access, stru
 	return *end > at->ns;
 }
 
+/* Frees what is kept until the end of the timeline. */
 void sw_chrome_estimates_free(struct sw_chrome *c)
 {
 	free(c->known.at);
@@ -282,6 +291,7 @@ void sw_chrome_path(void *arg, const struct sw_stretch *stretch)
 
 /* ---- arrows ------------------------------------------------------------------------------------------------------ */
 
+/* The slice of a call that was drawn lately; NULL: not drawn, or too long ago. */
 static const struct sw_drawn *call_of(const struct sw_chrome *c, uint64_t seq)
 {
 	const struct remembered *r = &c->calls[seq % REMEMBERED];
@@ -300,6 +310,7 @@ void sw_chrome_arrow(struct sw_chrome *c, uint32_t from_pid, const struct sw_dra
 	sw_event_flow(&c->events, (struct sw_place){from_pid, from->tid, ns}, to, name, category);
 }
 
+/* Draws an arrow from the slice of call `from_seq` to the begin of another slice. */
 void sw_chrome_arrow_from_call(struct sw_chrome *c, uint64_t from_seq, const struct sw_drawn *to, const char *name,
 			       const char *category)
 {
@@ -310,6 +321,7 @@ void sw_chrome_arrow_from_call(struct sw_chrome *c, uint64_t from_seq, const str
 
 /* ---- edges ------------------------------------------------------------------------------------------------------- */
 
+/* Call-back of the judge: keeps an order between two operations until the later one is drawn. */
 void sw_chrome_edge(void *arg, const struct sw_hb_edge *edge, uint32_t from_stream, uint32_t to_stream)
 {
 	struct sw_chrome *c = arg;
@@ -347,6 +359,8 @@ static uint64_t draw_release(struct sw_chrome *c, uint64_t seq, const struct sw_
 	return call->end - ns;
 }
 
+/* Draws what released a wait of the host: an arrow from the work to the end of the wait.  *released: when that end is
+ * drawn, made at the first edge of the wait. */
 static void draw_wait(struct sw_chrome *c, const struct waiting *w, uint64_t seq, const struct sw_drawn *call,
 		      uint64_t *released)
 {
@@ -367,6 +381,7 @@ static void draw_wait(struct sw_chrome *c, const struct waiting *w, uint64_t seq
 		sw_chrome_arrow_from_call(c, from, call, "event", "event");
 }
 
+/* Draws one order that ends at this call. */
 static void draw_edge(struct sw_chrome *c, const struct waiting *w, uint64_t seq, const struct sw_drawn *call,
 		      uint64_t *released)
 {
@@ -402,6 +417,7 @@ void sw_chrome_edges(struct sw_chrome *c, uint64_t seq, const struct sw_drawn *c
 /* More than a viewer shows in a useful way; the others are counted. */
 #define HAZARDS_MOST 10000u
 
+/* Call-back of the judge: keeps a hazard, to draw it when all times are known. */
 void sw_chrome_hazard(void *arg, const struct sw_finding *finding, const struct sw_access *earlier,
 		      const struct sw_access *later)
 {
@@ -417,6 +433,7 @@ void sw_chrome_hazard(void *arg, const struct sw_finding *finding, const struct 
 	h->side[1] = *later;
 }
 
+/* The call stack of an access in one line. */
 static struct sw_label stack_label(struct sw_chrome *c, const struct sw_access *access)
 {
 	struct sw_names *names = &c->labels.names;
@@ -441,6 +458,7 @@ static void put_allocation(struct sw_chrome *c, uint32_t index)
 	sw_chrome_put_site(c, "allocated_at", info->stack, 0);
 }
 
+/* Writes what a viewer shows of a hazard; side: which one the slice is. */
 static void put_args(struct sw_chrome *c, const struct hazard *h, const char *side)
 {
 	const struct sw_access *earlier = &h->side[0], *later = &h->side[1];
@@ -468,6 +486,7 @@ static void put_args(struct sw_chrome *c, const struct hazard *h, const char *si
 	sw_event_end(&c->events);
 }
 
+/* "SW101 race-read-after-write". */
 static struct sw_label name_of_hazard(struct sw_chrome *c, const struct hazard *h)
 {
 	const struct sw_finding_info *info = sw_finding_info(h->finding.id);
@@ -493,6 +512,7 @@ static bool part_of(struct sw_chrome *c, const struct sw_access *access, struct 
 	return sw_window_shows(&c->window, at->ns, *end);
 }
 
+/* Draws one side of a hazard within the slice of its work; false: that slice is not drawn. */
 static bool draw_side(struct sw_chrome *c, const struct hazard *h, bool later, struct sw_place *at, uint64_t *end)
 {
 	if (!part_of(c, &h->side[later], at, end))
@@ -503,6 +523,7 @@ static bool draw_side(struct sw_chrome *c, const struct hazard *h, bool later, s
 	return true;
 }
 
+/* Draws both sides of a hazard, and the arrow between them. */
 static void draw_sides(struct sw_chrome *c, const struct hazard *h)
 {
 	struct sw_place from, to;
@@ -522,6 +543,7 @@ static void draw_sides(struct sw_chrome *c, const struct hazard *h)
 /* ---- on the host ---------------------------------------------------------------------------------------------------
  */
 
+/* Draws the hazard where the later call was made, on a track of the host. */
 static void draw_call(struct sw_chrome *c, const struct hazard *h)
 {
 	uint64_t start = h->side[1].t_ns, end = start + h->side[1].dur_ns;
@@ -536,6 +558,7 @@ static void draw_call(struct sw_chrome *c, const struct hazard *h)
 	put_args(c, h, "later call");
 }
 
+/* For qsort(): by the time of the later call. */
 static int by_time(const void *a, const void *b)
 {
 	const struct hazard *x = a, *y = b;

@@ -49,6 +49,7 @@ struct sw_dot {
 
 /* ---- watching ---------------------------------------------------------------------------------------------------- */
 
+/* Is the call one of the sides of the finding that is drawn? */
 static bool is_side(const struct sw_dot *d, uint64_t seq)
 {
 	for (uint32_t i = 0; d->options.around && i < d->options.around->accesses; i++)
@@ -57,6 +58,7 @@ static bool is_side(const struct sw_dot *d, uint64_t seq)
 	return false;
 }
 
+/* The first call of the finding's sides. */
 static uint64_t first_side(const struct sw_dot *d)
 {
 	uint64_t first = UINT64_MAX;
@@ -66,6 +68,7 @@ static uint64_t first_side(const struct sw_dot *d)
 	return first;
 }
 
+/* Is the operation drawn?  Around a finding: its sides, those between them, and the latest few before. */
 static bool is_wanted(struct sw_dot *d, uint64_t seq)
 {
 	if (is_side(d, seq))
@@ -88,6 +91,7 @@ static bool is_wanted(struct sw_dot *d, uint64_t seq)
 	return false;
 }
 
+/* Call-back of the judge: a call; its waits' edges, which name the end of a wait, are resolved to it. */
 static void on_operation(void *arg, const struct sw_operation *op)
 {
 	struct sw_dot *d = arg;
@@ -118,6 +122,7 @@ static void forget_lines(struct sw_dot *d)
 	d->lines.n = kept;
 }
 
+/* Call-back of the judge: keeps an order between two operations. */
 static void on_edge(void *arg, const struct sw_hb_edge *edge, uint32_t from_stream, uint32_t to_stream)
 {
 	struct sw_dot *d = arg;
@@ -130,6 +135,7 @@ static void on_edge(void *arg, const struct sw_hb_edge *edge, uint32_t from_stre
 		*sw_vec_push(&d->lines) = (struct line){edge->from_seq, edge->to_seq, edge->kind, edge->basis};
 }
 
+/* Call-back of the judge: keeps the order that is missing. */
 static void on_hazard(void *arg, const struct sw_finding *finding, const struct sw_access *earlier,
 		      const struct sw_access *later)
 {
@@ -139,6 +145,7 @@ static void on_hazard(void *arg, const struct sw_finding *finding, const struct 
 		*sw_vec_push(&d->missing) = (struct missing){earlier->seq, later->seq, finding->id};
 }
 
+/* Call-back of the judge: it begins. */
 static void on_begin(void *arg, const struct sw_judgement *so_far)
 {
 	sw_labels_judgement(&((struct sw_dot *)arg)->labels, so_far);
@@ -146,6 +153,7 @@ static void on_begin(void *arg, const struct sw_judgement *so_far)
 
 /* ---- drawing ----------------------------------------------------------------------------------------------------- */
 
+/* For qsort(): by stream, else by thread, then in order. */
 static int by_lane(const void *a, const void *b)
 {
 	const struct node *x = a, *y = b;
@@ -156,11 +164,13 @@ static int by_lane(const void *a, const void *b)
 	return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
+/* Are two operations of one stream, or of one host thread? */
 static bool same_lane(const struct node *a, const struct node *b)
 {
 	return a->stream == b->stream && (a->stream || a->thread == b->thread);
 }
 
+/* Draws each stream and thread as a cluster of its operations in order. */
 static void draw_lanes(struct sw_dot *d)
 {
 	for (size_t i = 0; i < d->nodes.n; i++) {
@@ -188,17 +198,20 @@ static const char *const kinds[] = {
 	[SW_EDGE_HOST] = "host threads",
 };
 
+/* The operation of a record: the call, where it is the end of a wait. */
 static uint64_t node_of(const struct sw_dot *d, uint64_t seq)
 {
 	uint64_t call = sw_map_get(&d->ends, seq);
 	return call ? call : seq;
 }
 
+/* Are both ends of an edge drawn, and are they different? */
 static bool is_drawn(const struct sw_map *nodes, uint64_t from, uint64_t to)
 {
 	return from != to && sw_map_find(nodes, from) && sw_map_find(nodes, to);
 }
 
+/* Draws the order that exists, and dashed the order that is missing. */
 static void draw_lines(struct sw_dot *d)
 {
 	struct sw_map nodes = {0};
@@ -224,6 +237,7 @@ static void draw_lines(struct sw_dot *d)
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
+/* Begins a graph into this file; options NULL: all of the run. */
 struct sw_dot *sw_dot_new(FILE *out, struct sw_reader *reader, const struct sw_dot_options *options)
 {
 	struct sw_dot *d = sw_calloc(1, sizeof *d);
@@ -238,11 +252,13 @@ struct sw_dot *sw_dot_new(FILE *out, struct sw_reader *reader, const struct sw_d
 	return d;
 }
 
+/* The call-backs to judge with. */
 const struct sw_observer *sw_dot_observer(struct sw_dot *dot)
 {
 	return &dot->observer;
 }
 
+/* Writes the graph and frees the state. */
 void sw_dot_finish(struct sw_dot *d)
 {
 	if (d->nodes.n)

@@ -6,6 +6,7 @@
 
 #include "report/words/wording.h"
 
+/* The timeline will show so many ns around the sides of a finding. */
 static void add_around(struct sw_export_window *window, const struct sw_finding *finding, uint64_t ns)
 {
 	for (uint32_t i = 0; i < finding->accesses; i++) {
@@ -24,6 +25,7 @@ void sw_window_init(struct sw_export_window *window, const struct sw_chrome_opti
 	sw_excerpts_merge(&window->around_hazards);
 }
 
+/* Does the wanted part of the run show anything of this time? */
 bool sw_window_shows(const struct sw_export_window *window, uint64_t from, uint64_t to)
 {
 	if (to < window->whole.from || from > window->whole.to)
@@ -33,11 +35,13 @@ bool sw_window_shows(const struct sw_export_window *window, uint64_t from, uint6
 	return sw_excerpts_meet(&window->around_hazards, from, to);
 }
 
+/* Frees the excerpts. */
 void sw_window_free(struct sw_export_window *window)
 {
 	free(window->around_hazards.at);
 }
 
+/* Prepares labels for calls, kernels and streams of a trace. */
 void sw_labels_init(struct sw_labels *labels, const struct sw_reader *reader)
 {
 	*labels = (struct sw_labels){0};
@@ -49,6 +53,7 @@ void sw_labels_judgement(struct sw_labels *labels, const struct sw_judgement *ju
 	labels->names.judgement = judgement;
 }
 
+/* Frees all labels. */
 void sw_labels_free(struct sw_labels *labels)
 {
 	sw_names_free(&labels->names);
@@ -57,11 +62,13 @@ void sw_labels_free(struct sw_labels *labels)
 	free(labels->at.at);
 }
 
+/* The text as a label: a quoted string of JSON. */
 struct sw_label sw_label_any(struct sw_labels *labels, const char *text)
 {
 	return sw_label_quote(&labels->names.arena, text);
 }
 
+/* Makes a label and notes its index. */
 static struct sw_label keep_label(struct sw_labels *labels, uint64_t *index, const char *text)
 {
 	struct sw_label label = sw_label_any(labels, text);
@@ -80,6 +87,7 @@ struct sw_label sw_label_call(struct sw_labels *labels, const struct sw_rec *rec
 	return keep_label(labels, index, sw_name_api(&labels->names, rec->api, runtime, 0));
 }
 
+/* The label of a kernel, made at its first launch. */
 static struct sw_label kernel_label(struct sw_labels *labels, uint32_t function)
 {
 	uint64_t *index = sw_map_put(&labels->kernels, function);
@@ -126,6 +134,7 @@ struct sw_label sw_label_work(struct sw_labels *labels, const struct sw_operatio
 	}
 }
 
+/* Is the label the name of a function of the CUDA runtime? */
 bool sw_label_is_runtime(struct sw_label label)
 {
 	return label.n > 5 && memcmp(label.text, "\"cuda", 5) == 0;

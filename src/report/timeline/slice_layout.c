@@ -7,6 +7,7 @@
 
 enum { MOST = 8192 }; /* work held a stream, about a mebibyte */
 
+/* The work that is kept for the stream. */
 static struct sw_slice_layout_stream *stream_at(struct sw_slice_layout *lay, uint32_t stream)
 {
 	while (lay->streams.n <= stream)
@@ -14,11 +15,13 @@ static struct sw_slice_layout_stream *stream_at(struct sw_slice_layout *lay, uin
 	return &lay->streams.at[stream];
 }
 
+/* The later of two times. */
 static uint64_t later_of(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
 
+/* How many pieces of the stream's work are kept. */
 static size_t slices_held(const struct sw_slice_layout_stream *s)
 {
 	return s->work.n - s->first;
@@ -50,7 +53,8 @@ static void forget_slices(struct sw_slice_layout_stream *s, size_t n)
 	s->first = 0;
 }
 
-/* Lays and draws the oldest n pieces, all over by `by`. */
+/* Draws the oldest n pieces of a stream, one after the other, so that the last ends at time `by`; known: the host saw
+ * then that all were done, else it is assumed. */
 static void lay_out(struct sw_slice_layout *lay, uint32_t stream, size_t n, uint64_t by, bool known)
 {
 	struct sw_slice_layout_stream *s = &lay->streams.at[stream];
@@ -71,6 +75,7 @@ static void lay_out(struct sw_slice_layout *lay, uint32_t stream, size_t n, uint
 	forget_slices(s, n);
 }
 
+/* Keeps a piece of work until it was seen done; too many are drawn without that. */
 void sw_slice_layout_push(struct sw_slice_layout *lay, uint32_t stream, const struct sw_work *work)
 {
 	struct sw_slice_layout_stream *s = stream_at(lay, stream);
@@ -117,6 +122,7 @@ void sw_slice_layout_finish(struct sw_slice_layout *lay, uint64_t end_ns)
 	}
 }
 
+/* Frees the work that is kept. */
 void sw_slice_layout_free(struct sw_slice_layout *lay)
 {
 	for (size_t i = 0; i < lay->streams.n; i++)

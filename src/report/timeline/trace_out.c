@@ -36,6 +36,7 @@ static void *deflate_new(void)
 	return z;
 }
 
+/* Compresses the buffer into the file. */
 static void deflate_write(struct sw_trace_out *out, int flush)
 {
 	unsigned char packed[65536];
@@ -80,6 +81,7 @@ void sw_trace_out_open(struct sw_trace_out *out, FILE *file, bool gzip)
 	*out = (struct sw_trace_out){.file = file, .buffer = sw_alloc(BUFFER), .deflate = gzip ? deflate_new() : NULL};
 }
 
+/* Writes the buffer to the file, and empties it. */
 static void write_buffer(struct sw_trace_out *out)
 {
 #ifdef HAVE_ZLIB
@@ -93,6 +95,7 @@ static void write_buffer(struct sw_trace_out *out)
 	out->n = 0;
 }
 
+/* Writes the rest and frees the state; the file stays open. */
 void sw_trace_out_close(struct sw_trace_out *out)
 {
 	if (out->deflate)
@@ -103,6 +106,7 @@ void sw_trace_out_close(struct sw_trace_out *out)
 	*out = (struct sw_trace_out){0};
 }
 
+/* Appends bytes. */
 void sw_trace_out_bytes(struct sw_trace_out *out, const char *bytes, size_t n)
 {
 	while (n > BUFFER - out->n) {
@@ -117,11 +121,13 @@ void sw_trace_out_bytes(struct sw_trace_out *out, const char *bytes, size_t n)
 	out->n += n;
 }
 
+/* Appends a string. */
 void sw_trace_out_text(struct sw_trace_out *out, const char *text)
 {
 	sw_trace_out_bytes(out, text, strlen(text));
 }
 
+/* Appends a number. */
 void sw_trace_out_number(struct sw_trace_out *out, uint64_t number)
 {
 	char digits[20];
@@ -140,6 +146,7 @@ static void trace_out_us(struct sw_trace_out *out, uint64_t ns)
 	sw_trace_out_bytes(out, rest, sizeof rest);
 }
 
+/* The text as a string of JSON, with its quotes, in the arena. */
 struct sw_label sw_label_quote(struct sw_arena *arena, const char *text)
 {
 	/* A byte that is not UTF-8 becomes the three of U+FFFD. */
@@ -202,6 +209,7 @@ struct sw_perfetto {
 
 typedef SW_VEC(char) bytes_vec;
 
+/* Appends bytes to a vector of char. */
 static void append_bytes(void *vec, const void *bytes, size_t n)
 {
 	bytes_vec *v = vec;
@@ -210,6 +218,7 @@ static void append_bytes(void *vec, const void *bytes, size_t n)
 	v->n += n;
 }
 
+/* Appends a number in the varint form of protocol buffers. */
 static void put_varint(void *vec, uint64_t value)
 {
 	char out[10];
@@ -220,12 +229,14 @@ static void put_varint(void *vec, uint64_t value)
 	append_bytes(vec, out, n);
 }
 
+/* Appends a field that is a number. */
 static void put_number(void *vec, unsigned field, uint64_t value)
 {
 	put_varint(vec, field << 3 | WIRE_VARINT);
 	put_varint(vec, value);
 }
 
+/* Appends a field that is bytes, or a message. */
 static void put_bytes(void *vec, unsigned field, const void *bytes, size_t n)
 {
 	put_varint(vec, field << 3 | WIRE_BYTES);
@@ -233,6 +244,7 @@ static void put_bytes(void *vec, unsigned field, const void *bytes, size_t n)
 	append_bytes(vec, bytes, n);
 }
 
+/* Appends a field that is a string. */
 static void put_text(void *vec, unsigned field, const char *text)
 {
 	put_bytes(vec, field, text, strlen(text));
@@ -271,11 +283,13 @@ static void write_packet(struct sw_events *events, unsigned field, uint64_t ns)
 	free(head.at);
 }
 
+/* The number of a track, unique over all processes. */
 static uint64_t track_id(uint32_t pid, uint32_t tid)
 {
 	return (uint64_t)pid << 32 | tid;
 }
 
+/* Begins an event of a track; type 0: it has none. */
 static void begin_event(struct sw_perfetto *p, unsigned type, uint32_t pid, uint32_t tid)
 {
 	p->event.n = 0;
@@ -284,11 +298,13 @@ static void begin_event(struct sw_perfetto *p, unsigned type, uint32_t pid, uint
 	put_number(&p->event, EVENT_TRACK, track_id(pid, tid));
 }
 
+/* Begins a trace in Perfetto's format. */
 static void perfetto_begin(struct sw_events *events)
 {
 	events->perfetto = sw_calloc(1, sizeof *events->perfetto);
 }
 
+/* Frees the state of Perfetto's format. */
 static void perfetto_free(struct sw_events *events)
 {
 	free(events->perfetto->event.at);
@@ -297,6 +313,7 @@ static void perfetto_free(struct sw_events *events)
 	events->perfetto = NULL;
 }
 
+/* Names a process (tid 0) or a track. */
 static void perfetto_name(struct sw_events *events, uint32_t pid, uint32_t tid, struct sw_label name)
 {
 	struct sw_perfetto *p = events->perfetto;
@@ -313,6 +330,7 @@ static void perfetto_name(struct sw_events *events, uint32_t pid, uint32_t tid, 
 	free(what.at);
 }
 
+/* Begins a slice; its facts follow until perfetto_end(). */
 static void perfetto_slice(struct sw_events *events, struct sw_place at, uint64_t end_ns, struct sw_label name,
 			   const char *category)
 {
@@ -324,6 +342,7 @@ static void perfetto_slice(struct sw_events *events, struct sw_place at, uint64_
 	put_label(&p->event, EVENT_NAME, name);
 }
 
+/* Writes the slice: its begin with the facts, then its end. */
 static void perfetto_end(struct sw_events *events)
 {
 	struct sw_perfetto *p = events->perfetto;
@@ -332,6 +351,7 @@ static void perfetto_end(struct sw_events *events)
 	write_packet(events, PACKET_EVENT, p->end_ns);
 }
 
+/* Describes the track of a process's counter, once. */
 static void counter_track(struct sw_events *events, uint32_t pid, const char *name)
 {
 	struct sw_perfetto *p = events->perfetto;
@@ -348,6 +368,7 @@ static void counter_track(struct sw_events *events, uint32_t pid, const char *na
 	write_packet(events, PACKET_TRACK, UINT64_MAX);
 }
 
+/* Writes a counter's value. */
 static void perfetto_counter(struct sw_events *events, uint32_t pid, uint64_t ns, const char *name, uint64_t value)
 {
 	struct sw_perfetto *p = events->perfetto;
@@ -380,12 +401,14 @@ static void perfetto_flow(struct sw_events *events, struct sw_place from, struct
 
 /* ---- arguments --------------------------------------------------------------------------------------------------- */
 
+/* Adds a fact to the event and frees it. */
 static void end_argument(struct sw_perfetto *p, bytes_vec *value)
 {
 	put_bytes(&p->event, EVENT_ARGUMENT, value->at, value->n);
 	free(value->at);
 }
 
+/* Adds a number as a fact of the slice. */
 static void perfetto_number(struct sw_events *events, const char *key, uint64_t number)
 {
 	bytes_vec value = {0};
@@ -394,6 +417,7 @@ static void perfetto_number(struct sw_events *events, const char *key, uint64_t 
 	end_argument(events->perfetto, &value);
 }
 
+/* Adds a string as a fact of the slice. */
 static void perfetto_text(struct sw_events *events, const char *key, const char *plain)
 {
 	bytes_vec value = {0};
@@ -402,6 +426,7 @@ static void perfetto_text(struct sw_events *events, const char *key, const char 
 	end_argument(events->perfetto, &value);
 }
 
+/* Adds a label as a fact of the slice. */
 static void perfetto_label(struct sw_events *events, const char *key, struct sw_label label)
 {
 	bytes_vec value = {0};
@@ -412,6 +437,7 @@ static void perfetto_label(struct sw_events *events, const char *key, struct sw_
 
 #define PUT(text) sw_trace_out_bytes(out, text, sizeof text - 1)
 
+/* Begins a trace in Chrome's or Perfetto's format; as a part of a merged one where events->part is set. */
 void sw_events_begin(struct sw_events *events, uint64_t start_realtime_ns, bool perfetto)
 {
 	struct sw_trace_out *out = &events->out;
@@ -438,6 +464,7 @@ void sw_events_array_end(struct sw_events *events)
 		sw_trace_out_text(&events->out, "\n]");
 }
 
+/* Ends the trace, or the part. */
 void sw_events_end(struct sw_events *events)
 {
 	if (events->perfetto) {
@@ -451,6 +478,7 @@ void sw_events_end(struct sw_events *events)
 	sw_trace_out_close(&events->out);
 }
 
+/* Begins an event of Chrome's format; phase: its kind, tid 0: of the whole process. */
 static void begin_line(struct sw_events *events, char phase, uint32_t pid, uint32_t tid)
 {
 	struct sw_trace_out *out = &events->out;
@@ -467,11 +495,13 @@ static void begin_line(struct sw_events *events, char phase, uint32_t pid, uint3
 	sw_trace_out_number(out, tid);
 }
 
+/* The shift (ns) of a part of a merged trace, whose process began later. */
 static uint64_t shift_of(const struct sw_events *events)
 {
 	return events->part ? events->part->shift_ns : 0;
 }
 
+/* Writes the time of an event. */
 static void time_of(struct sw_events *events, uint64_t ns)
 {
 	struct sw_trace_out *out = &events->out;
@@ -479,6 +509,7 @@ static void time_of(struct sw_events *events, uint64_t ns)
 	trace_out_us(out, ns + shift_of(events));
 }
 
+/* Writes a member that needs no escapes. */
 static void text_of(struct sw_events *events, const char *key, const char *text)
 {
 	struct sw_trace_out *out = &events->out;
@@ -489,6 +520,7 @@ static void text_of(struct sw_events *events, const char *key, const char *text)
 	PUT("\"");
 }
 
+/* Writes the name of an event. */
 static void name_of(struct sw_events *events, struct sw_label name)
 {
 	struct sw_trace_out *out = &events->out;
@@ -496,6 +528,7 @@ static void name_of(struct sw_events *events, struct sw_label name)
 	sw_trace_out_label(out, name);
 }
 
+/* Begins the facts of an event. */
 static void begin_args(struct sw_events *events)
 {
 	struct sw_trace_out *out = &events->out;
@@ -514,6 +547,7 @@ static void key_of(struct sw_events *events, const char *key)
 	PUT("\":");
 }
 
+/* Ends a slice, after its facts. */
 void sw_event_end(struct sw_events *events)
 {
 	if (events->perfetto) {
@@ -551,6 +585,7 @@ void sw_event_name(struct sw_events *events, const char *what, uint32_t pid, uin
 	sw_event_end(events);
 }
 
+/* Says where a viewer should place a process or a track; Perfetto does so by itself. */
 void sw_event_sort(struct sw_events *events, const char *what, uint32_t pid, uint32_t tid, uint64_t index)
 {
 	if (events->perfetto)
@@ -574,6 +609,7 @@ static uint64_t length_of(uint64_t start_ns, uint64_t end_ns)
 	return rounded_up && length > 1 ? length - 1 : length;
 }
 
+/* Begins a slice from at.ns to end_ns; its facts follow until sw_event_end(). */
 void sw_event_slice(struct sw_events *events, struct sw_place at, uint64_t end_ns, struct sw_label name,
 		    const char *category)
 {
@@ -591,6 +627,7 @@ void sw_event_slice(struct sw_events *events, struct sw_place at, uint64_t end_n
 	begin_args(events);
 }
 
+/* Writes the value of a counter from this time on. */
 void sw_event_counter(struct sw_events *events, uint32_t pid, uint64_t ns, const char *name, uint64_t value)
 {
 	if (events->perfetto) {
@@ -638,6 +675,7 @@ void sw_event_number(struct sw_events *events, const char *key, uint64_t number)
 	sw_trace_out_number(&events->out, number);
 }
 
+/* Adds a word in hexadecimal as a fact. */
 void sw_event_hex(struct sw_events *events, const char *key, uint64_t word)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -657,6 +695,7 @@ void sw_event_hex(struct sw_events *events, const char *key, uint64_t word)
 	sw_trace_out_bytes(&events->out, text, n);
 }
 
+/* Adds a string that needs no escapes as a fact. */
 void sw_event_text(struct sw_events *events, const char *key, const char *plain)
 {
 	struct sw_trace_out *out = &events->out;
@@ -680,6 +719,7 @@ void sw_event_label(struct sw_events *events, const char *key, struct sw_label l
 	sw_trace_out_label(&events->out, label);
 }
 
+/* Adds three numbers, such as a grid, as a fact. */
 void sw_event_triple(struct sw_events *events, const char *key, const uint32_t number[3])
 {
 	struct sw_trace_out *out = &events->out;

@@ -41,6 +41,7 @@ const char *sw_confirmation_fix_key(enum sw_fix_check fix)
 	return keys[fix];
 }
 
+/* How many bytes differed between the two orders; "" where they were not compared. */
 static const char *bytes_text(struct sw_names *names, const struct sw_confirmation *c)
 {
 	if (!c->compared)
@@ -52,6 +53,7 @@ static const char *bytes_text(struct sw_names *names, const struct sw_confirmati
 						      "are not those that the program's order gives"));
 }
 
+/* Which call was refused in the experiment, and with which status; "" otherwise. */
 static const char *refused_text(struct sw_names *names, const struct sw_confirmation *c)
 {
 	if (c->doubt != SW_DOUBT_REFUSED || !c->refused)
@@ -131,17 +133,20 @@ const char *sw_saving_key(enum sw_saving_verdict verdict)
 	return savings[verdict].key;
 }
 
+/* The reason's name in JSON. */
 const char *sw_saving_reason_key(enum sw_saving_reason reason)
 {
 	return reasons[reason].key;
 }
 
+/* A time in words, which may be negative. */
 static const char *time_text(struct sw_names *names, int64_t ns)
 {
 	return ns < 0 ? sw_names_format(names, "-%s", sw_name_time(names, (uint64_t)-ns))
 		      : sw_name_time(names, (uint64_t)ns);
 }
 
+/* Which results were the same with the change: the exit status, output, copied bytes. */
 static const char *results_text(struct sw_names *names, const struct sw_saving *s)
 {
 	return sw_names_format(names, "the same exit status%s%s", s->printed ? " and standard output" : "",
@@ -158,6 +163,7 @@ static const char *before_text(struct sw_names *names, const struct sw_saving *s
 	return sw_names_format(names, ", and %s more before the first work", time_text(names, s->before_ns));
 }
 
+/* How many calls were changed in a run, and how many stayed; "" none. */
 static const char *calls_text(struct sw_names *names, const struct sw_saving *s)
 {
 	if (!s->calls)
@@ -183,6 +189,7 @@ static const char *whole_text(struct sw_names *names, const struct sw_saving *s)
 			       sw_name_time(names, s->whole_base_ns));
 }
 
+/* The part of the saving that is made once, not in each round; "" if it is small. */
 static const char *once_text(struct sw_names *names, const struct sw_saving *s)
 {
 	if (s->once_ns <= 0 || s->once_ns < (s->saved_ns < 0 ? -s->saved_ns : s->saved_ns) / 20)

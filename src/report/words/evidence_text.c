@@ -70,6 +70,8 @@ static bool is_visible(const struct sw_frame *from, const struct sw_frame *at, b
 	return strcmp(from->function, "<module>") == 0;
 }
 
+/* The stream in the words of PyTorch or CuPy: by the name that the program gave it, as far as it is visible at
+ * `place`. */
 static const char *python_text(struct sw_names *names, const struct sw_stream_info *info, uint32_t stream,
 			       const struct sw_frame *place, bool cupy)
 {
@@ -155,11 +157,13 @@ static const char *texels_of(struct sw_names *names, const struct sw_access *acc
 	return sw_names_format(names, "%s of %s", text, name);
 }
 
+/* Does the access lie in an array (cudaMallocArray), where bytes have no addresses? */
 static bool is_array(const struct sw_names *names, const struct sw_access *access)
 {
 	return names->judgement->allocations.at[access->allocation - 1].memory == SW_MEM_ARRAY;
 }
 
+/* The bytes of an access: "bytes 0 to 1023 of allocation 2", or from where on where the end is not known. */
 static const char *bytes_of(struct sw_names *names, const struct sw_access *access)
 {
 	const struct sw_judgement *judgement = names->judgement;
@@ -181,6 +185,7 @@ static const char *bytes_of(struct sw_names *names, const struct sw_access *acce
 			       : text;
 }
 
+/* The text with the reason why the code did not show more. */
 static const char *with_reason(struct sw_names *names, const char *text, const struct sw_evidence_detail *ground)
 {
 	const char *why = ground ? sw_why_text(ground->why) : "";
@@ -311,6 +316,7 @@ static const char *way_of(struct sw_names *names, const struct sw_access *access
 			  : sw_names_format(names, "a %s", object);
 }
 
+/* How the kernel's code shows the access: the source, the instruction, and the parameter. */
 static const char *by_code(struct sw_names *names, const struct sw_access *access)
 {
 	const struct sw_evidence_detail *ground = access->evidence_detail;

@@ -148,6 +148,7 @@ const char *sw_stream_or_text(struct sw_names *names, const struct sw_access *ac
 	return *variable ? variable : text;
 }
 
+/* The stream of the access as its own line names it; "" unknown. */
 static const char *own_expression(struct sw_names *names, const struct sw_access *access)
 {
 	const struct sw_frame *place = sw_place_of(names, access, NULL);

@@ -8,6 +8,7 @@
 #include "report/words/evidence_text.h"
 #include "report/words/expressions.h"
 
+/* Adds a line of code to the advice, to be written before, after or instead of the frame's line. */
 static void add_line(struct sw_fix_lines *out, enum sw_fix_where where, const struct sw_frame *frame, const char *code)
 {
 	if (out->n < SW_FIX_LINES)
@@ -40,8 +41,7 @@ static bool same_function(const struct sw_frame *a, const struct sw_frame *b)
 	return a->function && b->function && strcmp(a->function, b->function) == 0;
 }
 
-/* ---- the language of the calls ------------------------------------------------------------------------------------
- */
+/* ---- the language of the calls ----------------------------------------------------------------------------------- */
 
 /* How the program calls CUDA where a line goes: C, or Python through ctypes or NVIDIA's bindings. */
 struct tongue {
@@ -50,6 +50,7 @@ struct tongue {
 	const char *api;    /* "cuda" or "cu" */
 };
 
+/* In which language, and by which binding, the code at this place calls CUDA. */
 static struct tongue tongue_of(struct sw_names *names, const struct sw_access *access, const struct sw_frame *place)
 {
 	struct tongue tongue = {.prefix = "", .api = sw_names_driver_api(names, access) ? "cu" : "cuda"};
@@ -69,6 +70,7 @@ static const char *call_text(struct sw_names *names, const struct tongue *tongue
 			       tongue->python ? "" : ";");
 }
 
+/* The line that creates an event without timing. */
 static const char *create_text(struct sw_names *names, const struct tongue *tongue, const char *event)
 {
 	const bool driver = tongue->api[2] == 0;
@@ -95,8 +97,7 @@ static const char *wait_text(struct sw_names *names, const struct tongue *tongue
 	return call_text(names, tongue, "StreamWaitEvent", sw_names_format(names, "%s, %s, 0", stream, event));
 }
 
-/* ---- the sides of an edge -----------------------------------------------------------------------------------------
- */
+/* ---- the sides of an edge ---------------------------------------------------------------------------------------- */
 
 /* Two calls, their lines, and their streams in the program's own words ("" unknown). */
 struct sides {
@@ -148,9 +149,10 @@ static void name_stream(struct sw_names *names, struct sw_fix_lines *out, const 
 					    out->streams ? out->streams : "", out->streams ? "; " : "", used, site);
 }
 
-/* ---- an event that is new -----------------------------------------------------------------------------------------
- */
+/* ---- an event that is new ---------------------------------------------------------------------------------------- */
 
+/* Adds the lines that make the later call wait for the earlier one by a new event; on_host: the host waits, not a
+ * stream. */
 static void add_event(struct sw_names *names, struct sw_fix_lines *out, const struct sides *s, bool on_host)
 {
 	const char *event = event_name(names, s->first, s->second);
@@ -184,6 +186,7 @@ static bool words_fit(struct sw_names *names, const struct sides *s, bool on_hos
 	return true;
 }
 
+/* The advice "a new event", or why its lines cannot be written. */
 static void new_event(struct sw_names *names, const struct sides *s, bool on_host, struct sw_fix_lines *out)
 {
 	if (!words_fit(names, s, on_host, out))
@@ -195,8 +198,7 @@ static void new_event(struct sw_names *names, const struct sides *s, bool on_hos
 			"before it";
 }
 
-/* ---- an event of the program --------------------------------------------------------------------------------------
- */
+/* ---- an event of the program ------------------------------------------------------------------------------------- */
 
 /* "[slot]" of "done[slot]"; NULL: it has none. */
 static const char *index_of(const char *expression)
@@ -215,6 +217,7 @@ static bool event_fits(struct sw_names *names, const char *event, const struct s
 	return !index || strstr(sw_pointer_expression(names, access, to), index);
 }
 
+/* The reason why an event of the program cannot be named at another line. */
 static const char *why_no_event(struct sw_names *names, const char *event, const struct sw_frame *from)
 {
 	if (!*event)
@@ -225,6 +228,7 @@ static const char *why_no_event(struct sw_names *names, const char *event, const
 	return sw_names_format(names, "`%s` is a name of %s", event, from->base ? from->base : "another function");
 }
 
+/* The advice to wait for an event that the program records already; record: the call that does. */
 static void known_event(struct sw_names *names, const struct sw_named_call *record, const struct sides *s, bool on_host,
 			struct sw_fix_lines *out)
 {
@@ -270,9 +274,9 @@ static void add_wait_stream(struct sw_names *names, struct sw_fix_lines *out, co
 	name_stream(names, out, before, to);
 }
 
-/* ---- edges --------------------------------------------------------------------------------------------------------
- */
+/* ---- edges ------------------------------------------------------------------------------------------------------- */
 
+/* The advice in the words of PyTorch or CuPy: one stream waits for the other. */
 static void torch_lines(struct sw_names *names, enum sw_fix fix, const struct sw_access *after,
 			const struct sw_access *before, struct sw_fix_lines *out)
 {
@@ -333,8 +337,7 @@ void sw_fix_lines(struct sw_names *names, const struct sw_finding *finding, cons
 	}
 }
 
-/* ---- events that failed to order ----------------------------------------------------------------------------------
- */
+/* ---- events that failed to order --------------------------------------------------------------------------------- */
 
 /* The calls of SW201, SW202 and SW203, by what was missed: `missed` is the work, `wait` NULL for SW203. */
 struct failed {
@@ -342,6 +345,8 @@ struct failed {
 	const struct sw_frame *work_place, *record_place, *wait_place;
 };
 
+/* Finds, in a finding about an event (SW201 to SW203), the missed work, the record and the wait with their lines.
+ * False: a line is not known. */
 static bool find_failed(struct sw_names *names, const struct sw_finding *finding, struct failed *out)
 {
 	const bool never = finding->id == SW_FINDING_WAIT_UNRECORDED;
@@ -367,6 +372,7 @@ static const char *stream_of_work(struct sw_names *names, const struct failed *f
 	return stream;
 }
 
+/* The advice to record the event at another place, after the work that it should cover. */
 static void record_elsewhere(struct sw_names *names, const struct failed *f, enum sw_fix fix, struct sw_fix_lines *out)
 {
 	const struct sw_access *call = f->record ? f->record : f->wait;
@@ -388,6 +394,8 @@ static void record_elsewhere(struct sw_names *names, const struct failed *f, enu
 		 there ? place : f->work_place, code);
 }
 
+/* The advice to wait for another event, which was recorded in time; later: the hazard's later side, whose slot of a
+ * ring is meant. */
 static void wait_for_other(struct sw_names *names, const struct sw_finding *finding, const struct failed *f,
 			   const struct sw_access *later, struct sw_fix_lines *out)
 {
@@ -466,8 +474,7 @@ void sw_fix_event_lines(struct sw_names *names, const struct sw_finding *finding
 	}
 }
 
-/* ---- captures -----------------------------------------------------------------------------------------------------
- */
+/* ---- captures ---------------------------------------------------------------------------------------------------- */
 
 /* An edge between two calls that a capture turned into nodes: access `from` before access `to`. */
 static void edge_in_capture(struct sw_names *names, const struct sw_access *from, const struct sw_access *to,
@@ -478,8 +485,7 @@ static void edge_in_capture(struct sw_names *names, const struct sw_access *from
 		add_event(names, out, &sides, false);
 }
 
-/* ---- frees --------------------------------------------------------------------------------------------------------
- */
+/* ---- frees ------------------------------------------------------------------------------------------------------- */
 
 /* Lines for a free that comes too early: it moves after the last use, and waits for it where it does not do so by
    itself. */
@@ -508,8 +514,7 @@ static void free_later(struct sw_names *names, const struct sw_finding *finding,
 	name_stream(names, out, use, s.from);
 }
 
-/* ---- waits --------------------------------------------------------------------------------------------------------
- */
+/* ---- waits ------------------------------------------------------------------------------------------------------- */
 
 /* The words of a stream that are good where the wait stands; "" unknown. */
 static const char *stream_here(struct sw_names *names, uint32_t stream, const struct sw_named_call *work,
@@ -575,6 +580,7 @@ static void narrow_wait(struct sw_names *names, const struct sw_finding *finding
 		out->why = "what later calls need of it is not known";
 }
 
+/* The advice to remove the call: its line, which goes. */
 static void remove_call(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out)
 {
 	const struct sw_frame *place = sw_place_of(names, finding->access[0], NULL);
@@ -639,8 +645,7 @@ static void pin_host_side(struct sw_names *names, const struct sw_finding *findi
 	out->note = "after the buffer is allocated, with its whole size, and cudaHostUnregister before it is freed";
 }
 
-/* ---- by fix -------------------------------------------------------------------------------------------------------
- */
+/* ---- by fix ------------------------------------------------------------------------------------------------------ */
 
 /* Why no line can be given, whatever the program. */
 static const struct {
@@ -727,8 +732,7 @@ void sw_fix_call(struct sw_names *names, const struct sw_finding *finding, struc
 	}
 }
 
-/* ---- bodies without braces ----------------------------------------------------------------------------------------
- */
+/* ---- bodies without braces --------------------------------------------------------------------------------------- */
 
 void sw_fix_mind_bodies(struct sw_names *names, const struct sw_frame *first, struct sw_fix_lines *lines)
 {
@@ -758,8 +762,7 @@ void sw_fix_mind_bodies(struct sw_names *names, const struct sw_frame *first, st
 	}
 }
 
-/* ---- as text ------------------------------------------------------------------------------------------------------
- */
+/* ---- as text ----------------------------------------------------------------------------------------------------- */
 
 const char *sw_fix_place(struct sw_names *names, const struct sw_fix_line *line)
 {

@@ -112,6 +112,7 @@ const char *sw_name_library(enum sw_cuda_library library)
 	return (size_t)library < sizeof words / sizeof *words ? words[library] : words[SW_CUDA_NONE];
 }
 
+/* The library's word for its handle. */
 static const char *handle_noun(const struct sw_library_call *call)
 {
 	return call->library == SW_CUDA_CUFFT ? "plan" : "handle";
@@ -218,6 +219,7 @@ struct facts {
 	const struct sw_finding *finding;
 };
 
+/* "kernel fill on stream 1": the operation, and its stream if it has one. */
 static const char *fact_operation(struct sw_names *names, const struct sw_access *access)
 {
 	const char *name = sw_name_operation_brief(names, access);
@@ -271,6 +273,8 @@ static const char *fact_function(struct sw_names *names, const struct sw_finding
 	return sw_names_format(names, "%s%s", driver ? "cu" : "cuda", function);
 }
 
+/* The value of a fact {key0} or {key1} about one side of a finding, such as its stream or thread; other: the other
+ * side. */
 static const char *fact_about(struct sw_names *names, const struct sw_access *access, const struct sw_access *other,
 			      const char *key)
 {
@@ -302,6 +306,7 @@ static const char *fact_about(struct sw_names *names, const struct sw_access *ac
 	return NULL;
 }
 
+/* The number as text. */
 static const char *fact_number(struct sw_names *names, uint64_t number)
 {
 	return sw_names_format(names, "%llu", (unsigned long long)number);
@@ -317,6 +322,7 @@ static const char *fact_subject(struct sw_names *names, const struct sw_finding 
 	return finding->access[0]->function ? name : sw_names_format(names, "a kernel (in %s)", name);
 }
 
+/* Why a capture refused the call, by its status. */
 static const char *fact_refused(uint32_t status)
 {
 	const char *why = status - REFUSED_FIRST < N(refused) ? refused[status - REFUSED_FIRST] : NULL;
@@ -458,6 +464,7 @@ static const char *fact_text(const struct facts *facts, const char *key)
 			  index < 2 && finding->accesses > 1 ? finding->access[!index] : NULL, stem);
 }
 
+/* The sentence with each fact {key} replaced by its value. */
 static const char *expand_text(const struct facts *facts, const char *text)
 {
 	char *out = NULL;
@@ -487,6 +494,7 @@ static const char *expand_text(const struct facts *facts, const char *text)
 
 /* ---- sentences --------------------------------------------------------------------------------------------------- */
 
+/* The finding's sentence: the row of the table that its id and its accesses fit. */
 static const char *message_of(const struct facts *facts)
 {
 	const struct sw_finding *finding = facts->finding;
@@ -543,6 +551,7 @@ static const char *ordered_by_host(struct sw_names *names, const struct sw_findi
 			       sw_place_named(names, call), work);
 }
 
+/* The sentence on what ordered the two sides of a hazard, and what did not. */
 static const char *ordered_by(const struct facts *facts)
 {
 	const struct sw_finding *finding = facts->finding;
@@ -583,6 +592,7 @@ static const char *ordered_by(const struct facts *facts)
 			       sw_place_named(names, &finding->last_call));
 }
 
+/* The text with the parts of a wait's time added: other work, another thread, transfer, driver. */
 static const char *parts_of(struct sw_names *names, const struct sw_cost_parts *parts, const char *text)
 {
 	const struct {
@@ -622,6 +632,7 @@ static const char *held_of(const struct facts *facts)
 /* SW307: so many calls of one place, in so short a time, that they belong out of a loop. */
 #define STORM_CALLS	 20u
 #define STORM_PER_SECOND 20u
+/* SW307: how often a place allocated, where that was so often that it belongs out of a loop; "" otherwise. */
 static const char *storm_of(struct sw_names *names, const struct sw_finding *finding)
 {
 	uint64_t calls = finding->cost->calls, ns = sw_finding_details(finding)->last_ns - finding->access[0]->t_ns;
@@ -635,6 +646,7 @@ static const char *storm_of(struct sw_names *names, const struct sw_finding *fin
 			       sw_name_bytes(names, sw_finding_details(finding)->pinned / calls));
 }
 
+/* The sentence on the host time of a wait's calls, and what is recoverable; "" for other findings. */
 static const char *cost_of(const struct facts *facts)
 {
 	const struct sw_cost *cost = facts->finding->cost;
@@ -665,6 +677,7 @@ static const char *cost_of(const struct facts *facts)
 	return text;
 }
 
+/* Whether CUDA's documents, or a measurement, say that the call waits; "" for other findings. */
 static const char *basis_of(const struct sw_finding *finding)
 {
 	if (finding->not_waited)
@@ -684,6 +697,7 @@ static const char *basis_of(const struct sw_finding *finding)
 	return "";
 }
 
+/* All sentences of a finding; they live as long as the names. */
 void sw_wording_of(struct sw_names *names, const struct sw_finding *finding, struct sw_wording *out)
 {
 	struct facts facts = {names, finding};
