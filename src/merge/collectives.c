@@ -9,6 +9,7 @@
 
 #define MAX_TIMES 4096u /* of a communicator on a machine */
 
+/* Frees a sequence with its calls and members; the processes are the merged report's. */
 static void free_sequence(struct sw_collective_sequence *s)
 {
 	free(s->calls.at);
@@ -39,6 +40,7 @@ void sw_collective_set_free(struct sw_collective_set *set)
 	*set = (struct sw_collective_set){0};
 }
 
+/* Finds the communicator of this identity, or makes it; the largest size that was told of it counts. */
 struct sw_communicator *sw_communicator_of(struct sw_collective_set *set, uint64_t identity, uint32_t size)
 {
 	for (size_t i = 0; i < set->communicators.n; i++)
@@ -53,6 +55,7 @@ struct sw_communicator *sw_communicator_of(struct sw_collective_set *set, uint64
 	return c;
 }
 
+/* Equal calls of several ranks are one kind, so that a sequence is an array of small numbers. */
 uint32_t sw_communicator_kind(struct sw_communicator *c, const struct sw_collective_call *call)
 {
 	for (size_t i = 0; i < c->kinds.n; i++) {
@@ -75,6 +78,7 @@ static bool sequences_agree(const struct sw_collective_sequence *a, const struct
 	return !n || memcmp(a->calls.at, b->calls.at, n * sizeof *a->calls.at) == 0;
 }
 
+/* Adds the members that are not in `to` yet: a rank whose trace was merged twice is a member once. */
 static void add_members(struct sw_collective_sequence *to, const struct sw_collective_sequence *from)
 {
 	for (size_t i = 0; i < from->members.n; i++) {
@@ -87,6 +91,7 @@ static void add_members(struct sw_collective_sequence *to, const struct sw_colle
 	}
 }
 
+/* Ranks whose calls agree share a sequence: the longer one, since each member knows how much of it is its own. */
 void sw_communicator_take(struct sw_communicator *c, struct sw_collective_sequence *sequence)
 {
 	for (size_t i = 0; i < c->sequences.n; i++) {
@@ -109,6 +114,8 @@ void sw_communicator_take(struct sw_communicator *c, struct sw_collective_sequen
 
 /* ---- times ------------------------------------------------------------------------------------------------------- */
 
+/* The later of the two last ranks is the last of both; the other one is the last but one, unless one of the same side
+   came after it.  All who waited on the earlier side waited further, until the later one. */
 struct sw_arrival sw_arrival_join(const struct sw_arrival *a, const struct sw_arrival *b)
 {
 	const bool first =
@@ -126,6 +133,7 @@ struct sw_arrival sw_arrival_join(const struct sw_arrival *a, const struct sw_ar
 	return both;
 }
 
+/* Keeps every second collective of those that are kept, on each machine. */
 static void thin_out(struct sw_communicator *c)
 {
 	c->stride *= 2;
@@ -139,6 +147,7 @@ static void thin_out(struct sw_communicator *c)
 	}
 }
 
+/* The arrivals on the machine of this boot, made if it is new. */
 static struct sw_arrivals *machine_of(struct sw_communicator *c, const char *boot)
 {
 	for (size_t i = 0; i < c->machines.n; i++)
@@ -150,8 +159,7 @@ static struct sw_arrivals *machine_of(struct sw_communicator *c, const char *boo
 	return m;
 }
 
-/* Where the number is, or belongs. */
-static size_t place_of(const struct sw_arrivals *m, uint32_t number)
+size_t sw_arrivals_place(const struct sw_arrivals *m, uint32_t number)
 {
 	size_t low = 0, high = m->at.n;
 	while (low < high) {
@@ -164,6 +172,8 @@ static size_t place_of(const struct sw_arrivals *m, uint32_t number)
 	return low;
 }
 
+/* Arrivals stay sorted by number; those of ranks of one machine at the same collective are joined.  Numbers that the
+   stride does not divide are not kept. */
 void sw_communicator_arrive(struct sw_communicator *c, const char *boot, const struct sw_arrival *arrival)
 {
 	while (arrival->number / c->stride > MAX_TIMES)
@@ -171,7 +181,7 @@ void sw_communicator_arrive(struct sw_communicator *c, const char *boot, const s
 	if (arrival->number % c->stride)
 		return;
 	struct sw_arrivals *m = machine_of(c, boot);
-	const size_t at = place_of(m, arrival->number);
+	const size_t at = sw_arrivals_place(m, arrival->number);
 	if (at < m->at.n && m->at.at[at].number == arrival->number) {
 		m->at.at[at] = sw_arrival_join(&m->at.at[at], arrival);
 		return;
@@ -183,6 +193,7 @@ void sw_communicator_arrive(struct sw_communicator *c, const char *boot, const s
 
 /* ---- sets -------------------------------------------------------------------------------------------------------- */
 
+/* Moves the sequences, with their calls renumbered: each communicator numbers its kinds itself. */
 static void join_sequences(struct sw_communicator *to, struct sw_communicator *from)
 {
 	for (size_t i = 0; i < from->sequences.n; i++) {
@@ -195,6 +206,7 @@ static void join_sequences(struct sw_communicator *to, struct sw_communicator *f
 	from->sequences.n = 0;
 }
 
+/* Both sides are brought to the larger stride, so that the same collectives are kept of each. */
 void sw_collective_set_join(struct sw_collective_set *set, struct sw_collective_set *from)
 {
 	for (size_t i = 0; i < from->communicators.n; i++) {
@@ -209,6 +221,7 @@ void sw_collective_set_join(struct sw_collective_set *set, struct sw_collective_
 	}
 }
 
+/* In members as well as in arrivals: both point to processes. */
 void sw_collective_set_rename(struct sw_collective_set *set, const struct sw_merged_rank *old,
 			      struct sw_merged_rank *new)
 {
@@ -225,14 +238,15 @@ void sw_collective_set_rename(struct sw_collective_set *set, const struct sw_mer
 	}
 }
 
+/* Order of members: by their rank in the communicator, then by process. */
 static int by_member(const void *a, const void *b)
 {
 	const struct sw_collective_member *x = a, *y = b;
-	return x->rank != y->rank
-		       ? (x->rank < y->rank ? -1 : 1)
-		       : (x->process->index < y->process->index ? -1 : x->process->index > y->process->index);
+	const int by = sw_merged_by_number(x->rank, y->rank);
+	return by ? by : sw_merged_by_number(x->process->index, y->process->index);
 }
 
+/* Order of sequences, whose members are sorted already. */
 static int by_first_member(const void *a, const void *b)
 {
 	return by_member((*(struct sw_collective_sequence *const *)a)->members.at,
@@ -248,7 +262,7 @@ static int by_identity(const void *a, const void *b)
 {
 	const uint64_t x = (*(struct sw_communicator *const *)a)->identity,
 		       y = (*(struct sw_communicator *const *)b)->identity;
-	return x < y ? -1 : x > y;
+	return sw_merged_by_number(x, y);
 }
 
 /* Kinds in the order in which the sequences have them. */
@@ -319,6 +333,8 @@ struct pass {
 #define OPEN_MANY   65536u
 #define STUCK_NS    100000u /* a launch that takes as long waits for room in its stream's queue */
 
+/* This process as a member of the communicator, made at its first collective there.  A process may hold several ranks,
+   one for each of its devices. */
 static struct own *own_of(struct pass *p, const struct sw_rec_collective *c)
 {
 	for (size_t i = 0; i < p->owns.n; i++)
@@ -332,7 +348,8 @@ static struct own *own_of(struct pass *p, const struct sw_rec_collective *c)
 	return own;
 }
 
-/* Buffers may differ from rank to rank; what must not is the rest. */
+/* Puts the call at its number in the sequence; numbers between that have no record are unknown.  Buffers may differ
+   from rank to rank, so they are no part of what must be the same. */
 static void put_call(struct own *own, const struct sw_rec_collective *c)
 {
 	/* Operations that a program makes have numbers of its own. */
@@ -343,6 +360,7 @@ static void put_call(struct own *own, const struct sw_rec_collective *c)
 	own->sequence->calls.at[c->number - 1] = sw_communicator_kind(own->communicator, &call);
 }
 
+/* Hands the arrival over to the communicator, with what is known by now of its end. */
 static void end_collective(struct pass *p, const struct open *open)
 {
 	sw_communicator_arrive(open->own->communicator, p->boot, &open->arrival);
@@ -414,6 +432,7 @@ static bool is_over(unsigned flags)
 	return flags & SW_RF_END || (flags & SW_RF_SYNCHRONOUS && !(flags & SW_RF_BEGIN));
 }
 
+/* Shows a record to both passes, of collectives and of shared memory, and adds the host's time in waits and copies. */
 static void take_record(struct pass *p, const struct sw_reader *reader, const struct sw_record *r)
 {
 	const uint64_t now = p->begin_ns + r->t_ns;
@@ -432,6 +451,8 @@ static void take_record(struct pass *p, const struct sw_reader *reader, const st
 		p->wait_ns += r->dur_ns;
 }
 
+/* Hands over what is still open, and the process as a member of its communicators: with the number of its calls, and
+   when its trace ends. */
 static void finish_pass(struct pass *p, const struct sw_file_header *header)
 {
 	for (size_t i = 0; i < p->open.n; i++)
@@ -461,7 +482,7 @@ int sw_merged_collectives(struct sw_merged *merged, struct sw_merged_rank *proce
 	struct pass p = {.set = &merged->collectives,
 			 .process = process,
 			 .begin_ns = sw_reader_header(reader)->start_monotonic_ns,
-			 .boot = *process->boot ? process->boot : process->host};
+			 .boot = sw_merged_machine(process)};
 	sw_shared_begin(&p.shared, &merged->shared, process, report);
 	while ((rc = sw_reader_next(reader, &record, error)) > 0)
 		take_record(&p, reader, &record);

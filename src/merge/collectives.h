@@ -84,6 +84,8 @@ void sw_collective_set_rename(struct sw_collective_set *set, const struct sw_mer
 /* Sorts, so that the JSON does not depend on the order in which ranks were added. */
 void sw_collective_set_sort(struct sw_collective_set *set);
 
+/* The place of the collective of this number in `at`, or where it belongs. */
+size_t sw_arrivals_place(const struct sw_arrivals *arrivals, uint32_t number);
 /* Two that came on one machine, or on two whose clocks were made one. */
 struct sw_arrival sw_arrival_join(const struct sw_arrival *a, const struct sw_arrival *b);
 

@@ -9,9 +9,6 @@
 #include "merge/collectives.h"
 #include "merge/merged.h"
 
-static void between_stragglers(struct sw_merged *merged);
-static void merged_find_clocks(struct sw_merged *merged);
-
 #define LATE_NS 1000000000u /* jobs that are killed end their ranks within less */
 
 static const struct sw_between_info infos[] = {
@@ -38,6 +35,7 @@ const struct sw_between_info *sw_between_info(int number)
 	return NULL;
 }
 
+/* The fingerprint is made of number and `what`, so that it is the same for each run of the job. */
 struct sw_between *sw_between_add(struct sw_merged *merged, int number, enum sw_severity severity,
 				  const char *confidence, uint64_t what)
 {
@@ -59,6 +57,7 @@ static const char *const types[] = {"int8", "uint8", "int32",  "uint32",   "int6
 				    "half", "float", "double", "bfloat16", "float8 (e4m3)", "float8 (e5m2)"};
 static const char *const reductions[] = {"sum", "product", "maximum", "minimum", "average"};
 
+/* "all-reduce of 1024 float (sum)", with the root where the call has one. */
 static void put_call(FILE *out, const struct sw_collective_call *call)
 {
 	fprintf(out, "%s of %" PRIu64 " ", call->op < sizeof ops / sizeof *ops ? ops[call->op] : ops[0], call->count);
@@ -99,7 +98,7 @@ static uint32_t call_at(const struct sw_collective_sequence *s, uint32_t place)
 }
 
 struct group {
-	uint32_t call; /* kind + 1; 0: it never called it */
+	uint32_t call; /* kind + 1; 0: not recorded; UINT32_MAX: they never called it */
 	SW_VEC(uint32_t) ranks;
 	SW_VEC(const struct sw_collective_member *) members;
 };
@@ -107,11 +106,13 @@ struct groups {
 	SW_VEC(struct group) at;
 };
 
+/* Order of numbers of ranks, for qsort. */
 static int by_rank(const void *a, const void *b)
 {
-	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : *(const uint32_t *)a > *(const uint32_t *)b;
+	return sw_merged_by_number(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
+/* Groups the members by what they called at this place; their ranks are sorted, as put_ranks() expects. */
 static void group_at(struct groups *groups, const struct sw_communicator *c, uint32_t place)
 {
 	for (size_t i = 0; i < c->sequences.n; i++)
@@ -130,6 +131,7 @@ static void group_at(struct groups *groups, const struct sw_communicator *c, uin
 		qsort(groups->at.at[g].ranks.at, groups->at.at[g].ranks.n, sizeof(uint32_t), by_rank);
 }
 
+/* Frees the arrays of each group; the members are the communicator's. */
 static void free_groups(struct groups *groups)
 {
 	for (size_t g = 0; g < groups->at.n; g++) {
@@ -139,12 +141,14 @@ static void free_groups(struct groups *groups)
 	free(groups->at.at);
 }
 
+/* Names the processes of the group in the finding. */
 static void add_ranks(struct sw_between *b, const struct group *group)
 {
 	for (size_t i = 0; i < group->members.n; i++)
 		*sw_vec_push(&b->ranks) = group->members.at[i]->process;
 }
 
+/* Number of calls of the rank that called most. */
 static uint32_t longest_sequence(const struct sw_communicator *c)
 {
 	size_t n = 0;
@@ -202,16 +206,17 @@ static void report_mismatch(struct sw_merged *merged, const struct sw_communicat
 
 /* ---- missing ----------------------------------------------------------------------------------------------------- */
 
+/* The clock of the machine that the process ran on, NULL: there is none yet. */
 static const struct sw_merged_clock *clock_of(const struct sw_merged *merged, const struct sw_merged_rank *rank)
 {
-	const char *boot = *rank->boot ? rank->boot : rank->host;
 	for (size_t i = 0; i < merged->clocks.n; i++)
-		if (strcmp(merged->clocks.at[i].boot, boot) == 0)
+		if (strcmp(merged->clocks.at[i].boot, sw_merged_machine(rank)) == 0)
 			return &merged->clocks.at[i];
 	return NULL;
 }
 
-/* When the first rank called it, and the longest that a trace continues after that: how long the missing ones had. */
+/* How long the missing ranks had to make the call: from the first rank's call until the last trace of its machine
+   ends. */
 static uint64_t waited_for(const struct sw_merged *merged, const struct sw_communicator *c, uint32_t place)
 {
 	uint64_t longest_ns = 0;
@@ -241,6 +246,7 @@ static bool all_whole(const struct group *group)
 	return true;
 }
 
+/* Did each process of the group end by itself?  One that was killed may have been about to make the call. */
 static bool all_ended(const struct group *group)
 {
 	for (size_t i = 0; i < group->members.n; i++)
@@ -282,6 +288,7 @@ static void report_missing(struct sw_merged *merged, const struct sw_communicato
 	add_ranks(b, missing);
 }
 
+/* Compares at the first place that some rank did not reach; what follows there is missing for the same cause. */
 static void check_missing(struct sw_merged *merged, const struct sw_communicator *c)
 {
 	uint32_t least = UINT32_MAX;
@@ -301,39 +308,12 @@ static void check_missing(struct sw_merged *merged, const struct sw_communicator
 	free_groups(&groups);
 }
 
-void sw_between_find(struct sw_merged *merged)
-{
-	sw_collective_set_sort(&merged->collectives);
-	merged_find_clocks(merged);
-	for (size_t i = 0; i < merged->collectives.communicators.n; i++) {
-		const struct sw_communicator *c = merged->collectives.communicators.at[i];
-		const uint32_t place = first_difference(c);
-		if (place != UINT32_MAX)
-			report_mismatch(merged, c, place);
-		else
-			check_missing(merged, c);
-	}
-	sw_between_shared(merged);
-	between_stragglers(merged);
-	for (size_t i = 0; i < merged->between.n; i++)
-		++*(merged->between.at[i]->severity == SW_ERROR	    ? &merged->errors
-		    : merged->between.at[i]->severity == SW_WARNING ? &merged->warnings
-								    : &merged->notes);
-}
-
-/* Clocks of machines as one, and which rank comes last to collectives. */
-
 #define LEAST_COLLECTIVES 4
 #define LEAST_NS	  1000000u /* that a rank holds up the others in all */
 #define LEAST_MEAN_NS	  20000u   /* ... and each time: threads of the host are scheduled with less */
 #define LEAST_SHARE	  10u	   /* ... and of the time between its collectives, one part of so many */
 
 /* ---- clocks ------------------------------------------------------------------------------------------------------ */
-
-static const char *boot_of(const struct sw_merged_rank *rank)
-{
-	return *rank->boot ? rank->boot : rank->host;
-}
 
 /* Does the collective end on each rank only after all ranks have called it? */
 static bool joins_all(const struct sw_communicator *c, uint32_t number)
@@ -349,19 +329,14 @@ static bool joins_all(const struct sw_communicator *c, uint32_t number)
 	return true;
 }
 
+/* The collective of this number on the machine, NULL: it was not kept there. */
 static const struct sw_arrival *find_arrival(const struct sw_arrivals *m, uint32_t number)
 {
-	size_t low = 0, high = m->at.n;
-	while (low < high) {
-		const size_t middle = (low + high) / 2;
-		if (m->at.at[middle].number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < m->at.n && m->at.at[low].number == number ? &m->at.at[low] : NULL;
+	const size_t at = sw_arrivals_place(m, number);
+	return at < m->at.n && m->at.at[at].number == number ? &m->at.at[at] : NULL;
 }
 
+/* The arrivals on the machine of this boot, NULL: the communicator has no rank there. */
 static const struct sw_arrivals *arrivals_on(const struct sw_communicator *c, const char *boot)
 {
 	for (size_t i = 0; i < c->machines.n; i++)
@@ -397,18 +372,18 @@ static void find_clock(struct sw_merged *merged, struct sw_merged_clock *clock, 
 	clock->error_ns = (uint64_t)(high - low) / 2 + 1;
 }
 
-/* For the files of this module. */
-static void merged_find_clocks(struct sw_merged *merged)
+/* Makes a clock for each machine; the first one's is the reference for the others. */
+static void find_clocks(struct sw_merged *merged)
 {
 	for (size_t i = 0; i < merged->ranks.n; i++) {
 		const struct sw_merged_rank *r = merged->ranks.at[i];
 		bool there = false;
 		for (size_t k = 0; k < merged->clocks.n && !there; k++)
-			there = strcmp(merged->clocks.at[k].boot, boot_of(r)) == 0;
+			there = strcmp(merged->clocks.at[k].boot, sw_merged_machine(r)) == 0;
 		if (there)
 			continue;
 		struct sw_merged_clock *clock = sw_vec_push(&merged->clocks);
-		*clock = (struct sw_merged_clock){.boot = boot_of(r), .host = r->host};
+		*clock = (struct sw_merged_clock){.boot = sw_merged_machine(r), .host = r->host};
 		if (merged->clocks.n == 1)
 			continue;
 		clock->error_ns = UINT64_MAX;
@@ -493,6 +468,7 @@ static void compare_all(const struct sw_merged *merged, const struct sw_communic
 	}
 }
 
+/* Time of the host between the collectives that the rank came last to. */
 static uint64_t late_time(const struct late *late)
 {
 	return late->wait_ns + late->copy_ns + late->host_ns;
@@ -523,7 +499,7 @@ static void report_straggler(struct sw_merged *merged, struct sw_merged_rank *ra
 }
 
 /* Finds the ranks of a communicator that came last to its collectives often and by much. */
-static void between_stragglers(struct sw_merged *merged)
+static void find_stragglers(struct sw_merged *merged)
 {
 	struct late *late = sw_calloc(merged->ranks.n + 1, sizeof *late);
 	uint32_t stride = 1;
@@ -546,4 +522,28 @@ static void between_stragglers(struct sw_merged *merged)
 	}
 	free(compared);
 	free(late);
+}
+
+/* ---- all --------------------------------------------------------------------------------------------------------- */
+
+/* Adds each communicator's mismatch, or else its missing call, since after a mismatch the counts mean nothing; then
+   findings of shared memory and late ranks. */
+void sw_between_find(struct sw_merged *merged)
+{
+	sw_collective_set_sort(&merged->collectives);
+	find_clocks(merged);
+	for (size_t i = 0; i < merged->collectives.communicators.n; i++) {
+		const struct sw_communicator *c = merged->collectives.communicators.at[i];
+		const uint32_t place = first_difference(c);
+		if (place != UINT32_MAX)
+			report_mismatch(merged, c, place);
+		else
+			check_missing(merged, c);
+	}
+	sw_between_shared(merged);
+	find_stragglers(merged);
+	for (size_t i = 0; i < merged->between.n; i++)
+		++*(merged->between.at[i]->severity == SW_ERROR	    ? &merged->errors
+		    : merged->between.at[i]->severity == SW_WARNING ? &merged->warnings
+								    : &merged->notes);
 }

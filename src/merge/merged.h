@@ -17,7 +17,6 @@
 #ifndef SW_MERGE_MERGED_H
 #define SW_MERGE_MERGED_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -148,8 +147,8 @@ struct sw_merged {
 struct sw_merged *sw_merged_new(void);
 void sw_merged_free(struct sw_merged *merged);
 
-/* Adds a process; gaps: what the caller found missing in its trace, owned from then on. A trace that was already added
-   is left out. */
+/* Adds a process: its report's findings, and what was missing in its trace.  A process that was already added is left
+   out, and the one that is there returned. */
 struct sw_merged_rank *sw_merged_add(struct sw_merged *merged, struct sw_report *report, const char *trace);
 /* Adds a report without its findings, for comparing processes alone. */
 struct sw_merged_rank *sw_merged_add_process(struct sw_merged *merged, struct sw_report *report, const char *trace);
@@ -178,7 +177,19 @@ void sw_merged_between_json(struct sw_json *json, const struct sw_merged *merged
 
 /* ---- for the files of this module ------------------------------------------------------------------------------- */
 
+static inline int sw_merged_by_number(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
 int sw_merged_compare(const struct sw_merged_rank *a, const struct sw_merged_rank *b);
+/* The machine that the process ran on, as a text: its boot, or the host's name where that is not known. */
+const char *sw_merged_machine(const struct sw_merged_rank *rank);
+/* The process of `merged` that compares equal, NULL: it is not there. */
+struct sw_merged_rank *sw_merged_find_rank(const struct sw_merged *merged, const struct sw_merged_rank *rank);
+void sw_merged_free_rank(struct sw_merged_rank *rank);
+/* Takes the finding; puts it together with one that is the same. */
+void sw_merged_take_finding(struct sw_merged *merged, struct sw_merged_finding *finding);
 /* Faults of the ranks as a set: missing, twice, of several jobs or versions, with clocks that disagree. */
 void sw_merged_check_ranks(struct sw_merged *merged);
 /* "rank 3 (python3, process 123 on node7)" */

@@ -10,6 +10,7 @@
 #define CLOCKS_APART_NS 3600000000000u /* ranks of one job start within minutes */
 #define NAMED_MANY	8
 
+/* Adds the text, which is owned from then on, to the gaps of the whole report. */
 static void add_gap(struct sw_merged *merged, char *text)
 {
 	*sw_vec_push(&merged->gaps) = text;
@@ -17,7 +18,7 @@ static void add_gap(struct sw_merged *merged, char *text)
 
 /* ---- missing ----------------------------------------------------------------------------------------------------- */
 
-/* "3", "5 to 7" and so on. */
+/* Writes the numbers that are wanted, runs of them as one: "3, 5 to 7". */
 static void put_numbers(FILE *out, const bool *wanted, uint32_t n)
 {
 	bool first = true;
@@ -73,6 +74,7 @@ static void check_missing(struct sw_merged *merged)
 
 /* ---- twice ------------------------------------------------------------------------------------------------------- */
 
+/* By the machines' clocks of the day: the times of different machines are compared here, too. */
 static bool runs_overlap(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
 {
 	return a->start_real_ns < b->start_real_ns + b->span_ns && b->start_real_ns < a->start_real_ns + a->span_ns;
@@ -85,7 +87,8 @@ static bool are_related(const struct sw_merged_rank *a, const struct sw_merged_r
 	       (a->ppid == b->pid || b->ppid == a->pid || (a->ppid == b->ppid && a->ppid > 1));
 }
 
-/* Whether two processes with one rank are neighbours in the order is not given, but their rank is. */
+/* Two processes of one rank that ran at the same time, and of which neither is the other's worker, are a gap of the
+   report.  Processes are sorted, so those of one rank follow each other. */
 static void check_twice(struct sw_merged *merged)
 {
 	size_t listed = 0, more = 0;
@@ -148,11 +151,13 @@ static void check_groups(struct sw_merged *merged, const char *(*value)(const st
 	free(groups.at);
 }
 
+/* For check_groups(). */
 static const char *job_of(const struct sw_merged_rank *rank)
 {
 	return rank->job;
 }
 
+/* For check_groups(). */
 static const char *recorder_of(const struct sw_merged_rank *rank)
 {
 	return rank->recorder;
@@ -180,6 +185,7 @@ static void check_clocks(struct sw_merged *merged)
 				  first->rank, first->host));
 }
 
+/* Gaps of single traces come first, then those of the set of them. */
 void sw_merged_check_ranks(struct sw_merged *merged)
 {
 	for (size_t i = 0; i < merged->unusable.n; i++)

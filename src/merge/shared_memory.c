@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Uses of memory that processes share which nothing orders: gathered, joined by memory, compared. */
+/* Memory that processes share: who exported, opened and freed it, and uses of it that nothing orders.  Both are
+   gathered from the traces, joined, and compared at the end. */
 #include "merge/merged.h"
 
 #include <inttypes.h>
@@ -12,17 +13,340 @@
 #include "merge/collectives.h"
 #include "report/symbols/stack.h"
 
-static void between_uses(struct sw_merged *merged);
-static char *merged_call_text(struct sw_report *report, const struct sw_access *call);
-static void merged_uses_free(sw_merged_uses *uses);
-static void merged_uses_join(sw_merged_uses *to, sw_merged_uses *from);
-static void merged_uses_sort(sw_merged_uses *uses);
-static void merged_uses_take(sw_merged_uses *uses, struct sw_merged_rank *process, struct sw_report *report);
-static uint64_t shared_moment(const struct sw_merged_rank *of, const struct sw_merged_rank *on, uint64_t ns);
-static uint64_t shared_moment_error(const struct sw_merged_rank *a, const struct sw_merged_rank *b);
+/* ---- one machine ------------------------------------------------------------------------------------------------- */
 
-/* ---- one trace --------------------------------------------------------------------------------------------------- */
+/* IPC handles are of one machine, and so are its clocks. */
+static bool one_machine(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
+{
+	return *a->boot && strcmp(a->boot, b->boot) == 0;
+}
 
+/* Was the handle given to two allocations of the machine of this process?  Then it is unknown which one is meant. */
+static bool is_ambiguous(const struct sw_shared_memory *shared, const struct sw_merged_rank *process, uint64_t handle)
+{
+	size_t exports = 0;
+	for (size_t i = 0; i < shared->exports.n; i++)
+		exports += shared->exports.at[i].hash == handle && one_machine(shared->exports.at[i].process, process);
+	return exports > 1;
+}
+
+/* ---- moments ----------------------------------------------------------------------------------------------------- */
+
+/* Each process converts ticks by a rate of its own.  Where both ran by the time stamp counter these are compared
+   themselves; then what is left is how far the counters of two processors are apart (below a microsecond, or Linux
+   would not use them). */
+#define MONOTONIC_ERROR_NS 1000000u
+#define TICKS_ERROR_NS	   2000u
+/* By the counter's own ticks; false: it has not the rate. */
+static bool by_counter(const struct sw_merged_rank *of, const struct sw_merged_rank *on, uint64_t ns,
+		       uint64_t *moment_ns)
+{
+	if (!of->tick_rate || !on->tick_rate || ns < of->start_monotonic_ns)
+		return false;
+	const unsigned __int128 since = ns - of->start_monotonic_ns;
+	const __int128 ticks = (__int128)((since << 32) / of->tick_rate) + of->start_ticks - on->start_ticks;
+	const __int128 moment =
+		(__int128)on->start_monotonic_ns + ticks * (__int128)on->tick_rate / ((__int128)1 << 32);
+	*moment_ns = moment > 0 ? (uint64_t)moment : 0;
+	return true;
+}
+
+/* How far a moment by the counter is from the same by CLOCK_MONOTONIC. */
+static uint64_t clock_disagreement(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
+{
+	uint64_t ns;
+	if (!by_counter(a, b, a->start_monotonic_ns, &ns))
+		return 0;
+	return ns > a->start_monotonic_ns ? ns - a->start_monotonic_ns : a->start_monotonic_ns - ns;
+}
+
+/* Each of the two rates is looked at, since both can be off. */
+static uint64_t most_disagreement(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
+{
+	const uint64_t one = clock_disagreement(a, b), other = clock_disagreement(b, a);
+	return one > other ? one : other;
+}
+
+/* Counters of two processors may differ where Linux uses another clock. */
+static bool by_ticks(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
+{
+	return a->tick_rate && b->tick_rate && most_disagreement(a, b) < MONOTONIC_ERROR_NS;
+}
+
+/* By the counter a fixed bound; else how far the two conversions of ticks were found apart, and a millisecond more. */
+static uint64_t moment_error(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
+{
+	const uint64_t apart_ns = most_disagreement(a, b);
+	if (by_ticks(a, b))
+		return TICKS_ERROR_NS;
+	return (apart_ns < UINT64_MAX / 4 ? apart_ns : UINT64_MAX / 4) + MONOTONIC_ERROR_NS;
+}
+
+/* A moment of one process on the clock of another of the same machine, and how far both can be apart. */
+static uint64_t moment(const struct sw_merged_rank *of, const struct sw_merged_rank *on, uint64_t ns)
+{
+	uint64_t moment_ns;
+	return of != on && by_ticks(of, on) && by_counter(of, on, ns, &moment_ns) ? moment_ns : ns;
+}
+
+/* ---- uses: a report ---------------------------------------------------------------------------------------------- */
+
+/* A time of the trace as CLOCK_MONOTONIC; 0 stays 0, which is never. */
+static uint64_t monotonic_time(const struct sw_merged_rank *process, uint64_t t_ns)
+{
+	return t_ns ? process->start_monotonic_ns + t_ns : 0;
+}
+
+/* "cudaFree (demo.cu:28)"; the caller frees it. */
+static char *call_text(struct sw_report *report, const struct sw_access *call)
+{
+	const struct sw_frame *frame = sw_place_of(&report->names, call, NULL);
+	const char *name = sw_name_operation_brief(&report->names, call),
+		   *place = sw_place_brief(&report->names, frame);
+	return *place ? sw_format("%s (%s)", name, place) : sw_strdup(name);
+}
+
+/* The uses that the judgement of the report lists. */
+static void uses_take(sw_merged_uses *uses, struct sw_merged_rank *process, struct sw_report *report)
+{
+	const struct sw_judgement *j = report->judgement;
+	for (size_t i = 0; i < j->shared_uses.n; i++) {
+		const struct sw_shared_use *u = &j->shared_uses.at[i];
+		*sw_vec_push(uses) =
+			(struct sw_merged_use){.process = process,
+					       .handle = u->handle,
+					       .lo = u->lo,
+					       .hi = u->hi,
+					       .call_ns = process->start_monotonic_ns + u->access.t_ns,
+					       .learnt_ns = monotonic_time(process, u->learnt_ns),
+					       .known_ns = monotonic_time(process, u->known_ns),
+					       .signalled_ns = monotonic_time(process, u->signalled_ns),
+					       .waited_ns = monotonic_time(process, u->waited_ns),
+					       .signalled_more_ns = monotonic_time(process, u->signalled_more_ns),
+					       .signalled_event = u->signalled_event,
+					       .waited_event = u->waited_event,
+					       .reads = u->reads,
+					       .writes = u->writes,
+					       .atomic = u->atomic,
+					       .learning = u->learning,
+					       .site = sw_place_hash(&report->names, &u->access),
+					       .what = call_text(report, &u->access)};
+	}
+}
+
+/* ---- uses: several ----------------------------------------------------------------------------------------------- */
+
+/* Is one of the first n uses by this process? */
+static bool has_process(const sw_merged_uses *uses, size_t n, const struct sw_merged_rank *process)
+{
+	for (size_t i = 0; i < n; i++)
+		if (uses->at[i].process == process)
+			return true;
+	return false;
+}
+
+/* `from` is empty afterwards.  Of a process that is in both, once. */
+static void uses_join(sw_merged_uses *to, sw_merged_uses *from)
+{
+	const size_t n = to->n;
+	const struct sw_merged_rank *last = NULL;
+	bool there = false;
+	for (size_t i = 0; i < from->n; i++) {
+		there = from->at[i].process == last ? there : has_process(to, n, from->at[i].process);
+		last = from->at[i].process;
+		if (there)
+			free(from->at[i].what);
+		else
+			*sw_vec_push(to) = from->at[i];
+	}
+	from->n = 0;
+}
+
+/* Order of uses: by process, then by time and by what they use. */
+static int by_process(const void *a, const void *b)
+{
+	const struct sw_merged_use *x = a, *y = b;
+	int by = sw_merged_by_number(x->process->index, y->process->index);
+	by = by ? by : sw_merged_by_number(x->call_ns, y->call_ns);
+	by = by ? by : sw_merged_by_number(x->handle, y->handle);
+	by = by ? by : sw_merged_by_number(x->lo, y->lo);
+	by = by ? by : sw_merged_by_number(x->hi, y->hi);
+	return by ? by : sw_merged_by_number(x->writes, y->writes);
+}
+
+/* Sorts the uses, so that findings do not depend on the order in which traces were added. */
+static void uses_sort(sw_merged_uses *uses)
+{
+	if (uses->n)
+		qsort(uses->at, uses->n, sizeof *uses->at, by_process);
+}
+
+/* Frees the uses with their texts. */
+static void uses_free(sw_merged_uses *uses)
+{
+	for (size_t i = 0; i < uses->n; i++)
+		free(uses->at[i].what);
+	free(uses->at);
+	*uses = (sw_merged_uses){0};
+}
+
+/* ---- uses: pairs ------------------------------------------------------------------------------------------------- */
+
+/* Do both use the same bytes on one machine, so that their order matters?  Reads alone do not conflict, nor do
+   atomics. */
+static bool share_bytes(const struct sw_merged_use *a, const struct sw_merged_use *b)
+{
+	return a->handle == b->handle && a->lo < b->hi && b->lo < a->hi && (a->writes || b->writes) &&
+	       !(a->atomic && b->atomic) && *a->process->boot && strcmp(a->process->boot, b->process->boot) == 0;
+}
+
+/* At the call of `later`, or so soon after it that it may have been before. */
+static bool is_before(const struct sw_merged_use *earlier, uint64_t ns, const struct sw_merged_use *later)
+{
+	const struct sw_merged_rank *on = later->process;
+	return ns && moment(earlier->process, on, ns) < later->call_ns + moment_error(earlier->process, on);
+}
+
+/* Can the later use not have waited for the earlier one?  Only an event may have signalled that, and the later
+   process waited for none since it was recorded. */
+static bool not_waited_for(const struct sw_merged_use *earlier, const struct sw_merged_use *later)
+{
+	const struct sw_merged_rank *on = later->process;
+	return earlier->signalled_event &&
+	       (!later->waited_ns || later->waited_ns + moment_error(earlier->process, on) <
+					     moment(earlier->process, on, earlier->signalled_ns));
+}
+
+enum unordered { ORDERED, LIKELY_NOT, CERTAINLY_NOT };
+
+/* `earlier` was called before `later`. Nothing ordered its end before the call: no way of telling began before it.
+   Nothing did in between: the other process could not learn. And the earlier one, once called, waited for no other
+   process. */
+static enum unordered how_unordered(const struct sw_merged_use *earlier, const struct sw_merged_use *later)
+{
+	const struct sw_merged_rank *on = later->process;
+	const uint64_t error_ns = moment_error(earlier->process, on);
+	const uint64_t called_ns = moment(earlier->process, on, earlier->call_ns);
+	if (earlier->learning || later->learning || called_ns + error_ns >= later->call_ns ||
+	    later->learnt_ns + error_ns >= called_ns || is_before(earlier, earlier->known_ns, later))
+		return ORDERED;
+	if (!is_before(earlier, earlier->signalled_ns, later))
+		return CERTAINLY_NOT;
+	/* A third process may have waited for the event, and signalled the second. */
+	return not_waited_for(earlier, later) && !is_before(earlier, earlier->signalled_more_ns, later) ? LIKELY_NOT
+													: ORDERED;
+}
+
+/* Does a third process wait for the event? */
+static bool has_audience(const sw_merged_uses *uses, const struct sw_merged_use *earlier,
+			 const struct sw_merged_use *later)
+{
+	for (size_t i = 0; i < uses->n; i++)
+		if (uses->at[i].waited_event == earlier->signalled_event && uses->at[i].process != earlier->process &&
+		    uses->at[i].process != later->process)
+			return true;
+	return false;
+}
+
+/* "rank 1 reads what rank 0 writes, and nothing orders the two". */
+static void put_title(FILE *out, const struct sw_merged_use *earlier, const struct sw_merged_use *later)
+{
+	sw_merged_name(out, later->process);
+	fprintf(out, " %s what ", later->writes ? "writes" : "reads");
+	sw_merged_name(out, earlier->process);
+	fprintf(out, " %s, and nothing orders the two", earlier->writes ? "writes" : "reads");
+}
+
+/* Says what an event that the first process recorded failed to do, if it recorded one before the second one's call. */
+static void put_event(FILE *out, const struct sw_merged_use *earlier, const struct sw_merged_use *later)
+{
+	const uint64_t signalled_ns = moment(earlier->process, later->process, earlier->signalled_ns);
+	if (!earlier->signalled_event || signalled_ns > later->call_ns)
+		return;
+	if (earlier->signalled_event == later->waited_event)
+		fprintf(out,
+			"  event:         the second process waits for one %.3f ms before the first process "
+			"records it: that waits for nothing\n",
+			(double)(signalled_ns - later->waited_ns) / 1e6);
+	else
+		fputs("  event:         the first process records one after its work; the second does not wait "
+		      "for it\n",
+		      out);
+}
+
+/* Both calls, the bytes that they share, and what to do. */
+static void put_text_use(FILE *out, const struct sw_merged_use *earlier, const struct sw_merged_use *later)
+{
+	const uint64_t lo = earlier->lo > later->lo ? earlier->lo : later->lo;
+	const uint64_t hi = earlier->hi < later->hi ? earlier->hi : later->hi;
+	const uint64_t called_ns = moment(earlier->process, later->process, earlier->call_ns);
+	fputs("  first:         ", out);
+	sw_merged_name(out, earlier->process);
+	fprintf(out, " calls %s\n  then:          ", earlier->what);
+	sw_merged_name(out, later->process);
+	fprintf(out, " calls %s, %.3f ms later\n", later->what, (double)(later->call_ns - called_ns) / 1e6);
+	fprintf(out, "  memory:        bytes %" PRIu64 " to %" PRIu64 " of an allocation that both know\n", lo, hi - 1);
+	put_event(out, earlier, later);
+	fputs("  fix:           tell the other process only when the work is done (cudaStreamSynchronize), or when an "
+	      "event of\n                 both (cudaIpcGetEventHandle) is recorded after it, which the other's stream "
+	      "waits for\n",
+	      out);
+}
+
+/* SW505: a use that nothing orders after an earlier one of another process. */
+static void report_pair(struct sw_merged *merged, const struct sw_merged_use *earlier,
+			const struct sw_merged_use *later, bool certain)
+{
+	struct sw_between *b =
+		sw_between_add(merged, 505, certain ? SW_ERROR : SW_WARNING, certain ? "certain" : "likely",
+			       earlier->site ^ (later->site << 1 | later->site >> 63));
+	size_t bytes;
+	FILE *out = sw_memory_stream(&b->title, &bytes);
+	put_title(out, earlier, later);
+	fclose(out);
+	out = sw_memory_stream(&b->text, &bytes);
+	put_text_use(out, earlier, later);
+	fclose(out);
+	*sw_vec_push(&b->ranks) = earlier->process;
+	*sw_vec_push(&b->ranks) = later->process;
+}
+
+/* Is it the first finding of this pair of processes and call sites?  Notes that there is one. */
+static bool is_new(struct sw_map *reported, const struct sw_merged_use *earlier, const struct sw_merged_use *later)
+{
+	const uint64_t words[] = {earlier->process->index, later->process->index, earlier->site, later->site};
+	uint64_t *known = sw_map_put(reported, sw_hash_words(words, sizeof words));
+	return !(*known)++;
+}
+
+/* Reports the pair, unless it is ordered, may be, or was reported before. */
+static void compare_uses(struct sw_merged *merged, struct sw_map *reported, const struct sw_merged_use *earlier,
+			 const struct sw_merged_use *later)
+{
+	const enum unordered how = share_bytes(earlier, later) ? how_unordered(earlier, later) : ORDERED;
+	if (how == ORDERED || is_ambiguous(&merged->shared, earlier->process, earlier->handle) ||
+	    (how == LIKELY_NOT && has_audience(&merged->shared.uses, earlier, later)) ||
+	    !is_new(reported, earlier, later))
+		return;
+	report_pair(merged, earlier, later, how == CERTAINLY_NOT);
+}
+
+/* Finds the pairs that nothing orders; the handles must be known to be of one allocation each. */
+static void between_uses(struct sw_merged *merged)
+{
+	const sw_merged_uses *uses = &merged->shared.uses;
+	struct sw_map reported = {0};
+	uses_sort(&merged->shared.uses);
+	for (size_t i = 0; i < uses->n; i++)
+		for (size_t k = 0; k < uses->n; k++)
+			if (uses->at[i].process != uses->at[k].process)
+				compare_uses(merged, &reported, &uses->at[i], &uses->at[k]);
+	sw_map_free(&reported);
+}
+
+/* ---- memory: one trace ------------------------------------------------------------------------------------------- */
+
+/* Exports and imports that the pass adds are found by where the arrays ended before it. */
 void sw_shared_begin(struct sw_shared_pass *pass, struct sw_shared_memory *shared, struct sw_merged_rank *process,
 		     struct sw_report *report)
 {
@@ -49,6 +373,7 @@ static uint64_t allocation_of(const struct sw_shared_pass *pass, uint64_t addres
 	return address;
 }
 
+/* A handle was asked for: notes it once, however often the program asks for the same. */
 static void take_export(struct sw_shared_pass *pass, const struct sw_rec_other *other)
 {
 	uint64_t bytes;
@@ -61,6 +386,7 @@ static void take_export(struct sw_shared_pass *pass, const struct sw_rec_other *
 	*sw_map_put(&pass->exported, address) = pass->shared->exports.n;
 }
 
+/* Notes the size of an allocation, and memory that was opened by a handle; opened again, it needs one close more. */
 static void take_alloc(struct sw_shared_pass *pass, const struct sw_rec_alloc *alloc, uint64_t now)
 {
 	if (alloc->memory == SW_MEM_DEVICE)
@@ -77,8 +403,9 @@ static void take_alloc(struct sw_shared_pass *pass, const struct sw_rec_alloc *a
 	*sw_map_put(&pass->opened, alloc->address) = pass->shared->imports.n;
 }
 
-/* `r`: the free, or the end of one that the driver waited in. */
-static void end_import(struct sw_shared_pass *pass, uint64_t index, const struct sw_record *r, uint64_t now)
+/* Notes when and where exported memory was freed, if it was (index 0: it was not exported).  `r`: the free, or the end
+   of one that the driver waited in. */
+static void export_freed(struct sw_shared_pass *pass, uint64_t index, const struct sw_record *r, uint64_t now)
 {
 	if (!index)
 		return;
@@ -92,18 +419,18 @@ static void end_import(struct sw_shared_pass *pass, uint64_t index, const struct
 				       .param = -1};
 	struct sw_shared_export *e = &pass->shared->exports.at[index - 1];
 	e->freed_ns = now;
-	e->freed_at = merged_call_text(pass->report, &call);
+	e->freed_at = call_text(pass->report, &call);
 	e->freed_site = sw_place_hash(&pass->report->names, &call);
 }
 
-/* A free: it ends the exports and imports of that memory. */
+/* A free ends the export of its memory; a close, the last of them, ends the import. */
 static void take_free(struct sw_shared_pass *pass, const struct sw_record *r, uint64_t now)
 {
 	const struct sw_rec_free *f = (const struct sw_rec_free *)(const void *)r->rec;
 	if (r->rec->flags & SW_RF_END) {
 		const struct sw_rec_end *end = (const struct sw_rec_end *)(const void *)r->rec;
 		if (!r->failed)
-			end_import(pass, sw_map_get(&pass->freeing, end->begin_seq), r, now);
+			export_freed(pass, sw_map_get(&pass->freeing, end->begin_seq), r, now);
 		sw_map_delete(&pass->freeing, end->begin_seq);
 		return;
 	}
@@ -121,11 +448,12 @@ static void take_free(struct sw_shared_pass *pass, const struct sw_record *r, ui
 	if (r->rec->flags & SW_RF_BEGIN && index)
 		*sw_map_put(&pass->freeing, r->seq) = index;
 	else
-		end_import(pass, index, r, now + r->dur_ns);
+		export_freed(pass, index, r, now + r->dur_ns);
 	sw_map_delete(&pass->exported, f->address);
 	sw_map_delete(&pass->sizes, f->address);
 }
 
+/* Allocations, frees and handles that were asked for; other records say nothing of shared memory. */
 void sw_shared_take(struct sw_shared_pass *pass, const struct sw_reader *reader, const struct sw_record *r,
 		    uint64_t now)
 {
@@ -148,19 +476,21 @@ void sw_shared_take(struct sw_shared_pass *pass, const struct sw_reader *reader,
 	}
 }
 
+/* Notes when the process was last seen, and takes its uses from the judgement. */
 void sw_shared_end(struct sw_shared_pass *pass, uint64_t last_ns)
 {
 	for (size_t i = pass->first_import; i < pass->shared->imports.n; i++)
 		pass->shared->imports.at[i].last_ns = last_ns;
-	merged_uses_take(&pass->shared->uses, pass->process, pass->report);
+	uses_take(&pass->shared->uses, pass->process, pass->report);
 	sw_map_free(&pass->sizes);
 	sw_map_free(&pass->exported);
 	sw_map_free(&pass->opened);
 	sw_map_free(&pass->freeing);
 }
 
-/* ---- several ----------------------------------------------------------------------------------------------------- */
+/* ---- memory: several --------------------------------------------------------------------------------------------- */
 
+/* Is it there already, from a result that was merged twice? */
 static bool has_export(const struct sw_shared_memory *shared, const struct sw_shared_export *e)
 {
 	for (size_t i = 0; i < shared->exports.n; i++)
@@ -170,6 +500,7 @@ static bool has_export(const struct sw_shared_memory *shared, const struct sw_sh
 	return false;
 }
 
+/* Is it there already, from a result that was merged twice? */
 static bool has_import(const struct sw_shared_memory *shared, const struct sw_shared_import *e)
 {
 	for (size_t i = 0; i < shared->imports.n; i++)
@@ -191,9 +522,10 @@ void sw_shared_join(struct sw_shared_memory *to, struct sw_shared_memory *from)
 	for (size_t i = 0; i < from->imports.n; i++)
 		if (!has_import(to, &from->imports.at[i]))
 			*sw_vec_push(&to->imports) = from->imports.at[i];
-	merged_uses_join(&to->uses, &from->uses);
+	uses_join(&to->uses, &from->uses);
 }
 
+/* The other process stands for it in exports, imports and uses. */
 void sw_shared_rename(struct sw_shared_memory *shared, const struct sw_merged_rank *old, struct sw_merged_rank *new)
 {
 	for (size_t i = 0; i < shared->exports.n; i++)
@@ -207,34 +539,32 @@ void sw_shared_rename(struct sw_shared_memory *shared, const struct sw_merged_ra
 			shared->uses.at[i].process = new;
 }
 
-static int compare_memory(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
+/* Order of exports: by process, handle and end. */
 static int by_export(const void *a, const void *b)
 {
 	const struct sw_shared_export *x = a, *y = b;
-	int by = compare_memory(x->process->index, y->process->index);
-	by = by ? by : compare_memory(x->hash, y->hash);
-	return by ? by : compare_memory(x->freed_ns, y->freed_ns);
+	int by = sw_merged_by_number(x->process->index, y->process->index);
+	by = by ? by : sw_merged_by_number(x->hash, y->hash);
+	return by ? by : sw_merged_by_number(x->freed_ns, y->freed_ns);
 }
 
+/* Order of imports: by process, handle and beginning. */
 static int by_import(const void *a, const void *b)
 {
 	const struct sw_shared_import *x = a, *y = b;
-	int by = compare_memory(x->process->index, y->process->index);
-	by = by ? by : compare_memory(x->hash, y->hash);
-	return by ? by : compare_memory(x->opened_ns, y->opened_ns);
+	int by = sw_merged_by_number(x->process->index, y->process->index);
+	by = by ? by : sw_merged_by_number(x->hash, y->hash);
+	return by ? by : sw_merged_by_number(x->opened_ns, y->opened_ns);
 }
 
+/* Sorts all three arrays, so that findings do not depend on the order in which traces were added. */
 static void sort_objects(struct sw_shared_memory *shared)
 {
 	if (shared->exports.n)
 		qsort(shared->exports.at, shared->exports.n, sizeof *shared->exports.at, by_export);
 	if (shared->imports.n)
 		qsort(shared->imports.at, shared->imports.n, sizeof *shared->imports.at, by_import);
-	merged_uses_sort(&shared->uses);
+	uses_sort(&shared->uses);
 }
 
 void sw_shared_free(struct sw_shared_memory *shared)
@@ -243,28 +573,13 @@ void sw_shared_free(struct sw_shared_memory *shared)
 		free(shared->exports.at[i].freed_at);
 	free(shared->exports.at);
 	free(shared->imports.at);
-	merged_uses_free(&shared->uses);
+	uses_free(&shared->uses);
 	*shared = (struct sw_shared_memory){0};
 }
 
-/* ---- findings ---------------------------------------------------------------------------------------------------- */
+/* ---- memory: findings -------------------------------------------------------------------------------------------- */
 
-/* IPC handles are of one machine, and so are its clocks. */
-static bool one_machine(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
-{
-	return *a->boot && strcmp(a->boot, b->boot) == 0;
-}
-
-/* Was the handle given to two allocations of the machine of this process?  Then it is unknown which one is meant. */
-static bool shared_ambiguous(const struct sw_shared_memory *shared, const struct sw_merged_rank *process,
-			     uint64_t handle)
-{
-	size_t exports = 0;
-	for (size_t i = 0; i < shared->exports.n; i++)
-		exports += shared->exports.at[i].hash == handle && one_machine(shared->exports.at[i].process, process);
-	return exports > 1;
-}
-
+/* Did one process open what the other exported? */
 static bool same_memory(const struct sw_shared_export *e, const struct sw_shared_import *i)
 {
 	return e->hash == i->hash && e->process != i->process && one_machine(e->process, i->process);
@@ -279,9 +594,10 @@ struct early {
 	uint64_t use_ns;		 /* after the free */
 };
 
+/* The first use by the process that has it open, after the free for certain: beyond what the clocks can be apart. */
 static void find_use(const struct sw_shared_memory *shared, uint64_t freed_ns, struct early *early)
 {
-	const uint64_t since_ns = freed_ns + shared_moment_error(early->freed->process, early->open->process);
+	const uint64_t since_ns = freed_ns + moment_error(early->freed->process, early->open->process);
 	for (size_t i = 0; i < shared->uses.n; i++) {
 		const struct sw_merged_use *u = &shared->uses.at[i];
 		if (u->process != early->open->process || u->handle != early->open->hash || u->call_ns <= since_ns ||
@@ -295,12 +611,13 @@ static void find_use(const struct sw_shared_memory *shared, uint64_t freed_ns, s
 	}
 }
 
-/* False: it was not. */
+/* Was it freed while the other process had it open?  Fills `early`, with the first use after the free if there is
+   one. */
 static bool too_early(const struct sw_shared_memory *shared, const struct sw_shared_export *e,
 		      const struct sw_shared_import *i, struct early *early)
 {
 	const uint64_t until_ns = i->closed_ns ? i->closed_ns : i->last_ns;
-	const uint64_t freed_ns = shared_moment(e->process, i->process, e->freed_ns);
+	const uint64_t freed_ns = moment(e->process, i->process, e->freed_ns);
 	*early = (struct early){.freed = e, .open = i};
 	if (!e->freed_ns || i->opened_ns >= freed_ns || until_ns <= freed_ns)
 		return false;
@@ -309,6 +626,7 @@ static bool too_early(const struct sw_shared_memory *shared, const struct sw_sha
 	return true;
 }
 
+/* Where it was freed, where it was used afterwards, and what to do. */
 static void put_text_memory(FILE *out, const struct early *early)
 {
 	if (early->freed->freed_at) {
@@ -333,7 +651,7 @@ static void put_text_memory(FILE *out, const struct early *early)
 static void report_early_free(struct sw_merged *merged, const struct early *early)
 {
 	const struct sw_merged_rank *by = early->freed->process, *other = early->open->process;
-	const bool certain = early->use || early->ns > shared_moment_error(by, other);
+	const bool certain = early->use || early->ns > moment_error(by, other);
 	const uint64_t sites = early->freed->freed_site ^ (early->use ? early->use->site : 0);
 	struct sw_between *b =
 		sw_between_add(merged, 504, certain ? SW_ERROR : SW_WARNING, certain ? "certain" : "likely",
@@ -363,7 +681,7 @@ static void find_early(struct sw_merged *merged)
 		for (size_t n = 0; shared->exports.at[k].freed_ns && n < shared->imports.n; n++) {
 			const struct sw_shared_export *e = &shared->exports.at[k];
 			const struct sw_shared_import *i = &shared->imports.at[n];
-			if (!same_memory(e, i) || shared_ambiguous(shared, e->process, e->hash) ||
+			if (!same_memory(e, i) || is_ambiguous(shared, e->process, e->hash) ||
 			    !too_early(shared, e, i, &early))
 				continue;
 			uint64_t *pair = sw_map_put(&by_pair, e->process->index << 32 | i->process->index);
@@ -380,12 +698,14 @@ static void find_early(struct sw_merged *merged)
 	sw_map_free(&by_pair);
 }
 
+/* A gap that a count begins, if it is not 0; `one` is the whole text for a count of 1. */
 static void add_count_gap(struct sw_merged *merged, size_t n, const char *one, const char *several)
 {
 	if (n)
 		*sw_vec_push(&merged->gaps) = n == 1 ? sw_strdup(one) : sw_format("%zu %s", n, several);
 }
 
+/* Is the process here that exported what was opened? */
 static bool has_exporter(const struct sw_shared_memory *shared, const struct sw_shared_import *i)
 {
 	for (size_t k = 0; k < shared->exports.n; k++)
@@ -394,6 +714,7 @@ static bool has_exporter(const struct sw_shared_memory *shared, const struct sw_
 	return false;
 }
 
+/* Did a process here open any memory of this exporter? */
 static bool is_opened(const struct sw_shared_memory *shared, const struct sw_merged_rank *exporter)
 {
 	for (size_t i = 0; i < shared->exports.n; i++)
@@ -403,6 +724,7 @@ static bool is_opened(const struct sw_shared_memory *shared, const struct sw_mer
 	return false;
 }
 
+/* Exports are sorted by process, so each exporter is counted at its first one. */
 size_t sw_shared_unopened(const struct sw_shared_memory *shared)
 {
 	const struct sw_merged_rank *last = NULL; /* they are sorted by process */
@@ -423,7 +745,7 @@ static void find_gaps(struct sw_merged *merged)
 	for (size_t i = 0; i < shared->imports.n; i++) {
 		const struct sw_shared_import *import = &shared->imports.at[i];
 		strangers += !has_exporter(shared, import);
-		ambiguous += shared_ambiguous(shared, import->process, import->hash);
+		ambiguous += is_ambiguous(shared, import->process, import->hash);
 	}
 	add_count_gap(merged, strangers, "memory was opened that a process without a trace here exported",
 		      "times memory was opened that a process without a trace here exported");
@@ -432,318 +754,11 @@ static void find_gaps(struct sw_merged *merged)
 		      "times memory was opened by a handle that two allocations had: its uses are not compared");
 }
 
+/* Sorts first: findings are made in the order of exports and uses. */
 void sw_between_shared(struct sw_merged *merged)
 {
 	sort_objects(&merged->shared);
 	find_early(merged);
 	between_uses(merged);
 	find_gaps(merged);
-}
-
-/* Each process converts ticks by a rate of its own.  Where both ran by the time stamp counter these are compared
-   themselves; then what is left is how far the counters of two processors are apart (below a microsecond, or Linux
-   would not use them). */
-#define MONOTONIC_ERROR_NS 1000000u
-#define TICKS_ERROR_NS	   2000u
-
-/* ---- moments ----------------------------------------------------------------------------------------------------- */
-
-/* By the counter's own ticks; false: it has not the rate. */
-static bool by_counter(const struct sw_merged_rank *of, const struct sw_merged_rank *on, uint64_t ns,
-		       uint64_t *moment_ns)
-{
-	if (!of->tick_rate || !on->tick_rate || ns < of->start_monotonic_ns)
-		return false;
-	const unsigned __int128 since = ns - of->start_monotonic_ns;
-	const __int128 ticks = (__int128)((since << 32) / of->tick_rate) + of->start_ticks - on->start_ticks;
-	const __int128 moment =
-		(__int128)on->start_monotonic_ns + ticks * (__int128)on->tick_rate / ((__int128)1 << 32);
-	*moment_ns = moment > 0 ? (uint64_t)moment : 0;
-	return true;
-}
-
-/* How far a moment by the counter is from the same by CLOCK_MONOTONIC. */
-static uint64_t clock_disagreement(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
-{
-	uint64_t ns;
-	if (!by_counter(a, b, a->start_monotonic_ns, &ns))
-		return 0;
-	return ns > a->start_monotonic_ns ? ns - a->start_monotonic_ns : a->start_monotonic_ns - ns;
-}
-
-static uint64_t most_disagreement(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
-{
-	const uint64_t one = clock_disagreement(a, b), other = clock_disagreement(b, a);
-	return one > other ? one : other;
-}
-
-/* Counters of two processors may differ where Linux uses another clock. */
-static bool by_ticks(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
-{
-	return a->tick_rate && b->tick_rate && most_disagreement(a, b) < MONOTONIC_ERROR_NS;
-}
-
-static uint64_t shared_moment_error(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
-{
-	const uint64_t apart_ns = most_disagreement(a, b);
-	if (by_ticks(a, b))
-		return TICKS_ERROR_NS;
-	return (apart_ns < UINT64_MAX / 4 ? apart_ns : UINT64_MAX / 4) + MONOTONIC_ERROR_NS;
-}
-
-/* A moment of one process on the clock of another of the same machine, and how far both can be apart. */
-static uint64_t shared_moment(const struct sw_merged_rank *of, const struct sw_merged_rank *on, uint64_t ns)
-{
-	uint64_t moment_ns;
-	return of != on && by_ticks(of, on) && by_counter(of, on, ns, &moment_ns) ? moment_ns : ns;
-}
-
-/* ---- a report ---------------------------------------------------------------------------------------------------- */
-
-static uint64_t monotonic_time(const struct sw_merged_rank *process, uint64_t t_ns)
-{
-	return t_ns ? process->start_monotonic_ns + t_ns : 0;
-}
-
-/* "cudaFree (demo.cu:28)"; the caller frees it. */
-static char *merged_call_text(struct sw_report *report, const struct sw_access *call)
-{
-	const struct sw_frame *frame = sw_place_of(&report->names, call, NULL);
-	const char *name = sw_name_operation_brief(&report->names, call),
-		   *place = sw_place_brief(&report->names, frame);
-	return *place ? sw_format("%s (%s)", name, place) : sw_strdup(name);
-}
-
-/* The uses that the judgement of the report lists. */
-static void merged_uses_take(sw_merged_uses *uses, struct sw_merged_rank *process, struct sw_report *report)
-{
-	const struct sw_judgement *j = report->judgement;
-	for (size_t i = 0; i < j->shared_uses.n; i++) {
-		const struct sw_shared_use *u = &j->shared_uses.at[i];
-		*sw_vec_push(uses) =
-			(struct sw_merged_use){.process = process,
-					       .handle = u->handle,
-					       .lo = u->lo,
-					       .hi = u->hi,
-					       .call_ns = process->start_monotonic_ns + u->access.t_ns,
-					       .learnt_ns = monotonic_time(process, u->learnt_ns),
-					       .known_ns = monotonic_time(process, u->known_ns),
-					       .signalled_ns = monotonic_time(process, u->signalled_ns),
-					       .waited_ns = monotonic_time(process, u->waited_ns),
-					       .signalled_more_ns = monotonic_time(process, u->signalled_more_ns),
-					       .signalled_event = u->signalled_event,
-					       .waited_event = u->waited_event,
-					       .reads = u->reads,
-					       .writes = u->writes,
-					       .atomic = u->atomic,
-					       .learning = u->learning,
-					       .site = sw_place_hash(&report->names, &u->access),
-					       .what = merged_call_text(report, &u->access)};
-	}
-}
-
-/* ---- several ----------------------------------------------------------------------------------------------------- */
-
-static bool has_process(const sw_merged_uses *uses, size_t n, const struct sw_merged_rank *process)
-{
-	for (size_t i = 0; i < n; i++)
-		if (uses->at[i].process == process)
-			return true;
-	return false;
-}
-
-/* `from` is empty afterwards.  Of a process that is in both, once. */
-static void merged_uses_join(sw_merged_uses *to, sw_merged_uses *from)
-{
-	const size_t n = to->n;
-	const struct sw_merged_rank *last = NULL;
-	bool there = false;
-	for (size_t i = 0; i < from->n; i++) {
-		there = from->at[i].process == last ? there : has_process(to, n, from->at[i].process);
-		last = from->at[i].process;
-		if (there)
-			free(from->at[i].what);
-		else
-			*sw_vec_push(to) = from->at[i];
-	}
-	from->n = 0;
-}
-
-static int compare_use(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
-static int by_process(const void *a, const void *b)
-{
-	const struct sw_merged_use *x = a, *y = b;
-	int by = compare_use(x->process->index, y->process->index);
-	by = by ? by : compare_use(x->call_ns, y->call_ns);
-	by = by ? by : compare_use(x->handle, y->handle);
-	by = by ? by : compare_use(x->lo, y->lo);
-	by = by ? by : compare_use(x->hi, y->hi);
-	return by ? by : compare_use(x->writes, y->writes);
-}
-
-static void merged_uses_sort(sw_merged_uses *uses)
-{
-	if (uses->n)
-		qsort(uses->at, uses->n, sizeof *uses->at, by_process);
-}
-
-static void merged_uses_free(sw_merged_uses *uses)
-{
-	for (size_t i = 0; i < uses->n; i++)
-		free(uses->at[i].what);
-	free(uses->at);
-	*uses = (sw_merged_uses){0};
-}
-
-/* ---- pairs ------------------------------------------------------------------------------------------------------- */
-
-static bool share_bytes(const struct sw_merged_use *a, const struct sw_merged_use *b)
-{
-	return a->handle == b->handle && a->lo < b->hi && b->lo < a->hi && (a->writes || b->writes) &&
-	       !(a->atomic && b->atomic) && *a->process->boot && strcmp(a->process->boot, b->process->boot) == 0;
-}
-
-/* At the call of `later`, or so soon after it that it may have been before. */
-static bool is_before(const struct sw_merged_use *earlier, uint64_t ns, const struct sw_merged_use *later)
-{
-	const struct sw_merged_rank *on = later->process;
-	return ns &&
-	       shared_moment(earlier->process, on, ns) < later->call_ns + shared_moment_error(earlier->process, on);
-}
-
-/* Can the later use not have waited for the earlier one?  Only an event may have signalled that, and the later
-   process waited for none since it was recorded. */
-static bool not_waited_for(const struct sw_merged_use *earlier, const struct sw_merged_use *later)
-{
-	const struct sw_merged_rank *on = later->process;
-	return earlier->signalled_event &&
-	       (!later->waited_ns || later->waited_ns + shared_moment_error(earlier->process, on) <
-					     shared_moment(earlier->process, on, earlier->signalled_ns));
-}
-
-enum unordered { ORDERED, LIKELY_NOT, CERTAINLY_NOT };
-
-/* `earlier` was called before `later`. Nothing ordered its end before the call: no way of telling began before it.
-   Nothing did in between: the other process could not learn. And the earlier one, once called, waited for no other
-   process. */
-static enum unordered how_unordered(const struct sw_merged_use *earlier, const struct sw_merged_use *later)
-{
-	const struct sw_merged_rank *on = later->process;
-	const uint64_t error_ns = shared_moment_error(earlier->process, on);
-	const uint64_t called_ns = shared_moment(earlier->process, on, earlier->call_ns);
-	if (earlier->learning || later->learning || called_ns + error_ns >= later->call_ns ||
-	    later->learnt_ns + error_ns >= called_ns || is_before(earlier, earlier->known_ns, later))
-		return ORDERED;
-	if (!is_before(earlier, earlier->signalled_ns, later))
-		return CERTAINLY_NOT;
-	/* A third process may have waited for the event, and signalled the second. */
-	return not_waited_for(earlier, later) && !is_before(earlier, earlier->signalled_more_ns, later) ? LIKELY_NOT
-													: ORDERED;
-}
-
-/* Does a third process wait for the event? */
-static bool has_audience(const sw_merged_uses *uses, const struct sw_merged_use *earlier,
-			 const struct sw_merged_use *later)
-{
-	for (size_t i = 0; i < uses->n; i++)
-		if (uses->at[i].waited_event == earlier->signalled_event && uses->at[i].process != earlier->process &&
-		    uses->at[i].process != later->process)
-			return true;
-	return false;
-}
-
-static void put_title(FILE *out, const struct sw_merged_use *earlier, const struct sw_merged_use *later)
-{
-	sw_merged_name(out, later->process);
-	fprintf(out, " %s what ", later->writes ? "writes" : "reads");
-	sw_merged_name(out, earlier->process);
-	fprintf(out, " %s, and nothing orders the two", earlier->writes ? "writes" : "reads");
-}
-
-static void put_event(FILE *out, const struct sw_merged_use *earlier, const struct sw_merged_use *later)
-{
-	const uint64_t signalled_ns = shared_moment(earlier->process, later->process, earlier->signalled_ns);
-	if (!earlier->signalled_event || signalled_ns > later->call_ns)
-		return;
-	if (earlier->signalled_event == later->waited_event)
-		fprintf(out,
-			"  event:         the second process waits for one %.3f ms before the first process records "
-			"it: "
-			"that waits for nothing\n",
-			(double)(signalled_ns - later->waited_ns) / 1e6);
-	else
-		fputs("  event:         the first process records one after its work; the second does not wait for "
-		      "it\n",
-		      out);
-}
-
-static void put_text_use(FILE *out, const struct sw_merged_use *earlier, const struct sw_merged_use *later)
-{
-	const uint64_t lo = earlier->lo > later->lo ? earlier->lo : later->lo;
-	const uint64_t hi = earlier->hi < later->hi ? earlier->hi : later->hi;
-	const uint64_t called_ns = shared_moment(earlier->process, later->process, earlier->call_ns);
-	fputs("  first:         ", out);
-	sw_merged_name(out, earlier->process);
-	fprintf(out, " calls %s\n  then:          ", earlier->what);
-	sw_merged_name(out, later->process);
-	fprintf(out, " calls %s, %.3f ms later\n", later->what, (double)(later->call_ns - called_ns) / 1e6);
-	fprintf(out, "  memory:        bytes %" PRIu64 " to %" PRIu64 " of an allocation that both know\n", lo, hi - 1);
-	put_event(out, earlier, later);
-	fputs("  fix:           tell the other process only when the work is done (cudaStreamSynchronize), or when an "
-	      "event of\n                 both (cudaIpcGetEventHandle) is recorded after it, which the other's stream "
-	      "waits for\n",
-	      out);
-}
-
-static void report_pair(struct sw_merged *merged, const struct sw_merged_use *earlier,
-			const struct sw_merged_use *later, bool certain)
-{
-	struct sw_between *b =
-		sw_between_add(merged, 505, certain ? SW_ERROR : SW_WARNING, certain ? "certain" : "likely",
-			       earlier->site ^ (later->site << 1 | later->site >> 63));
-	size_t bytes;
-	FILE *out = sw_memory_stream(&b->title, &bytes);
-	put_title(out, earlier, later);
-	fclose(out);
-	out = sw_memory_stream(&b->text, &bytes);
-	put_text_use(out, earlier, later);
-	fclose(out);
-	*sw_vec_push(&b->ranks) = earlier->process;
-	*sw_vec_push(&b->ranks) = later->process;
-}
-
-/* Is it the first finding of this pair of processes and call sites?  Notes that there is one. */
-static bool is_new(struct sw_map *reported, const struct sw_merged_use *earlier, const struct sw_merged_use *later)
-{
-	const uint64_t words[] = {earlier->process->index, later->process->index, earlier->site, later->site};
-	uint64_t *known = sw_map_put(reported, sw_hash_words(words, sizeof words));
-	return !(*known)++;
-}
-
-static void compare_uses(struct sw_merged *merged, struct sw_map *reported, const struct sw_merged_use *earlier,
-			 const struct sw_merged_use *later)
-{
-	const enum unordered how = share_bytes(earlier, later) ? how_unordered(earlier, later) : ORDERED;
-	if (how == ORDERED || shared_ambiguous(&merged->shared, earlier->process, earlier->handle) ||
-	    (how == LIKELY_NOT && has_audience(&merged->shared.uses, earlier, later)) ||
-	    !is_new(reported, earlier, later))
-		return;
-	report_pair(merged, earlier, later, how == CERTAINLY_NOT);
-}
-
-/* Finds the pairs that nothing orders; the handles must be known to be of one allocation each. */
-static void between_uses(struct sw_merged *merged)
-{
-	const sw_merged_uses *uses = &merged->shared.uses;
-	struct sw_map reported = {0};
-	merged_uses_sort(&merged->shared.uses);
-	for (size_t i = 0; i < uses->n; i++)
-		for (size_t k = 0; k < uses->n; k++)
-			if (uses->at[i].process != uses->at[k].process)
-				compare_uses(merged, &reported, &uses->at[i], &uses->at[k]);
-	sw_map_free(&reported);
 }

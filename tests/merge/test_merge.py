@@ -492,7 +492,7 @@ class Runs(Case):
         environment = dict(ENVIRONMENT, LD_PRELOAD=library, LD_LIBRARY_PATH=os.path.join(BUILD, "sim"), RANK="1",
                            WORLD_SIZE="2", SYNCWATCH_OPTIONS="report=0:quiet:trace=r%q{RANK}.swt")
         subprocess.run([AWKWARD, "fixed"], cwd=self.dir, env=environment, check=True, capture_output=True)
-        self.assertIn("1 of 2 ranks have no trace: 0", self.merge("r1.swt", status=UNPROVEN))
+        self.assertIn("1 of 2 ranks has no trace: 0", self.merge("r1.swt", status=UNPROVEN))
 
 
 if __name__ == "__main__":

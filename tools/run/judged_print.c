@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report over all processes of a run, as text and as JSON. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/counted.h"
