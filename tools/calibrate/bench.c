@@ -30,6 +30,7 @@ static const char head[] = ".version 6.0\n.target sm_50\n.address_size 64\n"
 /* The simulated CUDA knows kernels by their names: one for each time. */
 static const char spinning[] = SPIN("sw_spin") SPIN("sw_patient");
 
+/* The PTX of all kernels, malloc'ed. */
 static char *kernels_text(void)
 {
 	char *text = NULL;
@@ -42,6 +43,7 @@ static char *kernels_text(void)
 	return text;
 }
 
+/* Fills in the error of a driver call. */
 static int fail_call(struct sw_error *error, const char *call, CUresult result)
 {
 	return sw_fail(error, -EIO, "%s failed with CUDA error %d", call, (int)result);
@@ -54,6 +56,7 @@ static int fail_call(struct sw_error *error, const char *call, CUresult result)
 			return fail_call(error, #call, try_result);                                                    \
 	} while (0)
 
+/* Opens the first device and its primary context. */
 static int open_device(struct sw_bench *bench, struct sw_error *error)
 {
 	TRY(cuInit, 0);
@@ -63,6 +66,7 @@ static int open_device(struct sw_bench *bench, struct sw_error *error)
 	return 0;
 }
 
+/* Allocates the memory that the rows use. */
 static int make_memory(struct sw_bench *bench, struct sw_error *error)
 {
 	TRY(cuMemAlloc_v2, &bench->dev, SW_BENCH_LARGE);
@@ -80,6 +84,7 @@ static int make_memory(struct sw_bench *bench, struct sw_error *error)
 	return bench->pages ? 0 : sw_fail(error, -ENOMEM, "out of memory");
 }
 
+/* Makes the streams that the rows use: two without other work, one for a kernel that spins, a blocking one. */
 static int make_streams(struct sw_bench *bench, struct sw_error *error)
 {
 	TRY(cuStreamCreate, &bench->nb1, CU_STREAM_NON_BLOCKING);
@@ -91,6 +96,7 @@ static int make_streams(struct sw_bench *bench, struct sw_error *error)
 	return 0;
 }
 
+/* Loads the kernels: one that spins until it is told to stop, one that does nothing. */
 static int load_kernels(struct sw_bench *bench, struct sw_error *error)
 {
 	CUkernel spin, patient, quick;
@@ -111,11 +117,13 @@ static int load_kernels(struct sw_bench *bench, struct sw_error *error)
 	return 0;
 }
 
+/* How long a spinning kernel runs if it is not stopped. */
 uint64_t sw_bench_spin_ns(const struct sw_bench *bench)
 {
 	return bench->patient ? SW_BENCH_PATIENT_NS : SW_BENCH_SPIN_NS;
 }
 
+/* Launches a kernel that spins on this stream. */
 CUresult sw_bench_spin(struct sw_bench *bench, CUstream stream)
 {
 	uint64_t stop = (uint64_t)(uintptr_t)bench->stop, ns = sw_bench_spin_ns(bench);
@@ -125,6 +133,7 @@ CUresult sw_bench_spin(struct sw_bench *bench, CUstream stream)
 				       params, NULL);
 }
 
+/* Stops the spinning kernel. */
 void sw_bench_stop(struct sw_bench *bench)
 {
 	*bench->stop = 1;
@@ -132,6 +141,7 @@ void sw_bench_stop(struct sw_bench *bench)
 		bench->d.simulated_finish();
 }
 
+/* Launches a kernel that does nothing. */
 CUresult sw_bench_quick(struct sw_bench *bench, CUstream stream)
 {
 	return bench->d.cuLaunchKernel(bench->quick, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL);
@@ -157,6 +167,7 @@ static int warm_up(struct sw_bench *bench, struct sw_error *error)
 	return 0;
 }
 
+/* Prepares everything that rows need; path: of the driver, NULL the system's. */
 int sw_bench_open(struct sw_bench *bench, const char *path, struct sw_error *error)
 {
 	*bench = (struct sw_bench){0};
@@ -172,6 +183,7 @@ int sw_bench_open(struct sw_bench *bench, const char *path, struct sw_error *err
 	return rc ? rc : warm_up(bench, error);
 }
 
+/* Nanoseconds of a clock that only goes forward. */
 uint64_t sw_bench_now(void)
 {
 	struct timespec t;

@@ -32,6 +32,8 @@ static void watch_streams(struct sw_bench *b, CUstream own, struct seen *seen)
 	seen->own = !own_done;
 }
 
+/* Makes the row's call while a kernel spins on a stream, and sees whether it returned before the kernel ended and what
+ * else waited. */
 static CUresult measure_once(struct sw_bench *b, const struct sw_row *row, CUstream spinner, uint64_t idle_ns,
 			     struct seen *seen)
 {
@@ -81,17 +83,20 @@ CUresult sw_cell_idle(struct sw_bench *b, const struct sw_row *row, uint64_t *ns
 	return rc;
 }
 
+/* For qsort(): by value. */
 static int by_size(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 	return x < y ? -1 : x > y;
 }
 
+/* The verdict of `of` repetitions: '0' in none, '1' in all, '?' they disagree, '-' none. */
 static char verdict_of(int times, int of)
 {
 	return of == 0 ? '-' : times == 0 ? '0' : times == of ? '1' : '?';
 }
 
+/* Measures a call, for one kind of stream that is busy, several times. */
 static CUresult measure_cell(struct sw_bench *b, const struct sw_row *row, CUstream spinner, uint64_t idle_ns,
 			     struct sw_waits *out, bool *unclear)
 {

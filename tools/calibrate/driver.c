@@ -11,6 +11,7 @@ static CUresult not_supported(void)
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
 
+/* Loads the driver and finds its functions. */
 int sw_driver_load(struct sw_driver *driver, const char *path, struct sw_error *error)
 {
 	void *library = dlopen(path ? path : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);

@@ -26,6 +26,7 @@ struct message {
 
 /* ---- in the child ------------------------------------------------------------------------------------------------ */
 
+/* Sends a message to the parent. */
 static void send_message(int fd, const struct message *message)
 {
 	/* A parent that has ended needs nothing. */
@@ -50,6 +51,7 @@ static void driver_text(char *out, size_t room)
 	fclose(file);
 }
 
+/* Sends the names of GPU and driver. */
 static void send_head(int fd, struct sw_bench *b)
 {
 	struct message message = {.what = HEAD, .simulated = b->d.simulated_finish != NULL};
@@ -81,6 +83,7 @@ static void measure_row(int fd, struct sw_bench *b, const struct sw_row *row)
 	b->d.cuCtxSynchronize();
 }
 
+/* In the child: measures the rows after `first`, up to the end of their group. */
 static void measure_cells(int fd, size_t first, const char *driver)
 {
 	static struct sw_bench bench;
@@ -116,6 +119,7 @@ static int receive_message(int fd, struct message *message, uint64_t until)
 	return 1;
 }
 
+/* Takes a message of the child into the table. */
 static int take_message(struct sw_behaviour *table, const struct message *message, struct sw_error *error)
 {
 	switch (message->what) {
@@ -134,6 +138,7 @@ static int take_message(struct sw_behaviour *table, const struct message *messag
 	return sw_fail(error, message->error.code, "%s", message->error.text);
 }
 
+/* Collects the rows of a child that measures; one that takes too long is killed. */
 static int collect_rows(struct sw_behaviour *table, int fd, pid_t child, const char *group, struct sw_error *error)
 {
 	static struct message message;
@@ -157,6 +162,7 @@ static int collect_rows(struct sw_behaviour *table, int fd, pid_t child, const c
 	return rc;
 }
 
+/* Measures a group of rows in a process of its own: a call may leave the driver unusable. */
 int sw_measure_group(struct sw_behaviour *table, size_t first, const char *driver, struct sw_error *error)
 {
 	int ends[2];

@@ -8,21 +8,25 @@
 /* The first error, or that of the last call. */
 #define BOTH(first, second) ((b->rc = (first)) ? b->rc : (second))
 
+/* The result of a query: "not ready" is no failure. */
 static CUresult sw_ready(CUresult rc)
 {
 	return rc == CUDA_ERROR_NOT_READY ? CUDA_SUCCESS : rc;
 }
 
+/* Allocates in stream order, and waits. */
 static CUresult sw_malloc_async(struct sw_bench *b)
 {
 	return BOTH(b->d.cuMemAllocAsync(&b->object, 1 << 20, b->nb2), b->d.cuStreamSynchronize(b->nb2));
 }
 
+/* Frees in stream order, and waits. */
 static CUresult sw_free_async(struct sw_bench *b)
 {
 	return BOTH(b->d.cuMemFreeAsync(b->object, b->nb2), b->d.cuStreamSynchronize(b->nb2));
 }
 
+/* Sets how much freed memory the default pool keeps. */
 static CUresult sw_threshold(struct sw_bench *b, uint64_t bytes)
 {
 	CUmemoryPool pool;
@@ -31,6 +35,7 @@ static CUresult sw_threshold(struct sw_bench *b, uint64_t bytes)
 		    b->d.cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &value));
 }
 
+/* Makes the default pool release what it keeps. */
 static CUresult sw_trim(struct sw_bench *b)
 {
 	CUmemoryPool pool;
@@ -48,6 +53,7 @@ static CUresult sw_keep_freed(struct sw_bench *b)
 	return rc ? rc : sw_threshold(b, 0);
 }
 
+/* Makes a memory pool. */
 static CUresult sw_pool_create(struct sw_bench *b)
 {
 	const CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -67,11 +73,13 @@ static CUresult sw_copy_h2h(struct sw_bench *b, size_t bytes)
 	return b->d.cuMemcpy2DUnaligned_v2(&copy);
 }
 
+/* Makes a stream with a spinning kernel on it. */
 static CUresult sw_pending_stream(struct sw_bench *b)
 {
 	return BOTH(b->d.cuStreamCreate(&b->stream, CU_STREAM_NON_BLOCKING), sw_bench_spin(b, b->stream));
 }
 
+/* Makes an event that a spinning kernel holds back. */
 static CUresult sw_pending_event(struct sw_bench *b)
 {
 	CUresult rc = sw_pending_stream(b);
@@ -86,16 +94,19 @@ static CUresult sw_event_again(struct sw_bench *b)
 	return BOTH(b->d.cuEventRecord(b->event, b->nb2), b->d.cuStreamSynchronize(b->nb2));
 }
 
+/* Launches a kernel and waits for it. */
 static CUresult sw_launch_wait(struct sw_bench *b, CUstream stream)
 {
 	return BOTH(sw_bench_quick(b, stream), b->d.cuStreamSynchronize(stream));
 }
 
+/* A host function that does nothing. */
 static void CUDA_CB sw_on_host(void *arg)
 {
 	(void)arg;
 }
 
+/* A kernel that was never used, so that its code is not loaded. */
 static CUresult fresh_kernel(struct sw_bench *b, CUkernel *kernel)
 {
 	char name[32];
@@ -105,6 +116,7 @@ static CUresult fresh_kernel(struct sw_bench *b, CUkernel *kernel)
 	return b->d.cuLibraryGetKernel(kernel, b->library, name);
 }
 
+/* Launches a kernel for the first time. */
 static CUresult sw_first_launch(struct sw_bench *b)
 {
 	CUkernel kernel;
@@ -121,6 +133,7 @@ static CUresult sw_first_query(struct sw_bench *b)
 	return rc ? rc : b->d.cuKernelGetAttribute(&b->value, CU_FUNC_ATTRIBUTE_NUM_REGS, kernel, b->device);
 }
 
+/* Captures a graph of one kernel. */
 static CUresult sw_graph(struct sw_bench *b)
 {
 	CUresult rc = b->d.cuStreamBeginCapture_v2(b->nb3, CU_STREAM_CAPTURE_MODE_RELAXED);
@@ -140,16 +153,19 @@ static CUresult sw_exec(struct sw_bench *b)
 	return rc ? rc : b->d.cuStreamSynchronize(b->nb3);
 }
 
+/* Destroys the graph. */
 static CUresult sw_graph_end(struct sw_bench *b)
 {
 	return BOTH(b->d.cuGraphExecDestroy(b->exec), b->d.cuGraphDestroy(b->graph));
 }
 
+/* Launches the graph on the legacy default stream and waits for it. */
 static CUresult sw_graph_wait(struct sw_bench *b)
 {
 	return BOTH(b->d.cuGraphLaunch(b->exec, CU_STREAM_LEGACY), b->d.cuStreamSynchronize(CU_STREAM_LEGACY));
 }
 
+/* Updates the executable graph. */
 static CUresult sw_graph_update(struct sw_bench *b)
 {
 	CUgraphExecUpdateResultInfo result;

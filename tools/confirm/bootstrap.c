@@ -10,18 +10,22 @@
 #define SAMPLES 2000u
 #define OUTSIDE 50u /* on each side: 2.5 % of the samples */
 
+/* For qsort(): by value. */
 static int compare_ns(const void *a, const void *b)
 {
 	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 	return x < y ? -1 : x > y;
 }
 
+/* The median of n numbers, which it sorts. */
 static int64_t median_of(int64_t *numbers, size_t n)
 {
 	qsort(numbers, n, sizeof *numbers, compare_ns);
 	return n % 2 ? numbers[n / 2] : numbers[n / 2 - 1] + (numbers[n / 2] - numbers[n / 2 - 1]) / 2;
 }
 
+/* The median of n numbers and its 95 % interval, by drawing samples from them; the same numbers give the same
+ * interval. */
 struct sw_interval sw_bootstrap_median(const int64_t *numbers, size_t n)
 {
 	static int64_t medians[SAMPLES];

@@ -21,6 +21,7 @@ struct search {
 	struct sw_map sources;	 /* of copies: wanted call, address and bytes, hashed */
 };
 
+/* The hash of a call stack that is the same in each run: by offsets in modules, which lie elsewhere each time. */
 static uint64_t hash_stack(const struct sw_reader *reader, uint32_t index)
 {
 	const struct sw_trace_stack *stack = index ? sw_reader_stack(reader, index) : NULL;
@@ -33,6 +34,7 @@ static uint64_t hash_stack(const struct sw_reader *reader, uint32_t index)
 	return hash;
 }
 
+/* The hash of a record's call stack, made at the first question. */
 static uint64_t stack_of(struct search *search, const struct sw_record *record)
 {
 	while (search->stacks.n <= record->stack)
@@ -49,12 +51,14 @@ static bool is_call(const struct sw_record *record)
 	return record->rec->kind >= SW_REC_LAUNCH && !(record->rec->flags & SW_RF_END);
 }
 
+/* The number of the record's entry point in this version's table; 0: none. */
 static uint32_t api_of(const struct search *search, const struct sw_record *record)
 {
 	const struct sw_trace_api *api = sw_reader_api(search->reader, record->rec->api);
 	return api ? (uint32_t)sw_api_find(api->driver) : 0;
 }
 
+/* Reads the trace from its start and passes each call to `visit`. */
 static int each_record(struct search *search, const char *trace,
 		       void (*visit)(struct search *, const struct sw_record *), struct sw_error *error)
 {
@@ -93,6 +97,8 @@ static bool is_first_use(struct search *search, const struct sw_rec *rec)
 	return (*uses)++ == 0;
 }
 
+/* Notes, for the trials whose calls lie around it, that the call uses code for the first time: it may load it, which
+ * delays other streams. */
 static void note_first_use(struct search *search, const struct sw_record *record)
 {
 	if (!is_first_use(search, record->rec))
@@ -103,12 +109,14 @@ static void note_first_use(struct search *search, const struct sw_record *record
 	}
 }
 
+/* Does the call release memory at once, not in the order of a stream? */
 static bool frees_at_once(const struct search *search, const struct sw_record *record)
 {
 	const struct sw_trace_api *api = sw_reader_api(search->reader, record->rec->api);
 	return record->rec->kind == SW_REC_FREE && api && !strstr(api->driver, "Async");
 }
 
+/* First pass: notes thread, entry point and stack of the calls that are wanted. */
 static void find_wanted(struct search *search, const struct sw_record *record)
 {
 	note_first_use(search, record);
@@ -138,6 +146,7 @@ static uint64_t amount_of(const struct sw_rec *rec)
 	}
 }
 
+/* Counts the host memory that a wanted call copies from, and how often it copies from the same. */
 static void note_source(struct search *search, size_t wanted, const struct sw_rec_copy *c)
 {
 	struct sw_call_use *use = search->wanted.at[wanted].use;
@@ -163,6 +172,7 @@ static void note_use(struct search *search, size_t wanted, const struct sw_recor
 		*sw_map_put(&search->makers, ((const struct sw_rec_alloc *)r)->address) = wanted + 1;
 }
 
+/* Notes where memory that the call allocated is freed. */
 static void add_free(struct sw_call_use *use, uint32_t api, uint64_t stack)
 {
 	for (uint32_t i = 0; i < use->n_frees; i++)
@@ -176,6 +186,7 @@ static void add_free(struct sw_call_use *use, uint32_t api, uint64_t stack)
 	use->frees[use->n_frees++].stack = stack;
 }
 
+/* Memory of a wanted allocation is freed: notes where, for all allocations of that place. */
 static void note_free(struct search *search, const struct sw_record *record)
 {
 	const uint64_t address = ((const struct sw_rec_free *)(const void *)record->rec)->address;
@@ -191,6 +202,7 @@ static void note_free(struct search *search, const struct sw_record *record)
 	}
 }
 
+/* Notes how much wanted calls and others of their places ask for, and what becomes of it. */
 static void measure_uses(struct search *search, const struct sw_record *record)
 {
 	const uint16_t kind = record->rec->kind;
@@ -208,6 +220,7 @@ static void measure_uses(struct search *search, const struct sw_record *record)
 	}
 }
 
+/* Second pass: counts how often the call of a wanted call's place came before it on its thread. */
 static void count_call(struct search *search, const struct sw_record *record)
 {
 	uint32_t api = 0;
@@ -222,6 +235,7 @@ static void count_call(struct search *search, const struct sw_record *record)
 	}
 }
 
+/* Finds how wanted calls are recognised in another run of the program. */
 static int locate_calls(const sw_wanted_calls *wanted, sw_trials *trials, const char *trace, struct sw_error *error)
 {
 	struct search search = {.wanted = *wanted, .trials = trials};
@@ -235,18 +249,21 @@ static int locate_calls(const sw_wanted_calls *wanted, sw_trials *trials, const 
 	return got;
 }
 
+/* Finds how these calls are recognised in another run: by their stack, and how often it came before. */
 int sw_calls_locate(const sw_wanted_calls *wanted, const char *trace, struct sw_error *error)
 {
 	sw_trials none = {0};
 	return locate_calls(wanted, &none, trace, error);
 }
 
+/* Adds a call to those that are wanted; seq 0: none. */
 static void want_call(sw_wanted_calls *wanted, uint64_t seq, struct sw_plan_call *call)
 {
 	if (seq)
 		*sw_vec_push(wanted) = (struct sw_wanted_call){seq, call, NULL};
 }
 
+/* Finds how the calls of all trials are recognised in another run. */
 int sw_trials_locate(sw_trials *trials, const char *trace, struct sw_error *error)
 {
 	sw_wanted_calls wanted = {0};

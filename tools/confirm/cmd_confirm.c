@@ -53,6 +53,7 @@ static void attach_results(struct confirm *confirm)
 
 /* ---- the first run ----------------------------------------------------------------------------------------------- */
 
+/* The trace of the only process that used CUDA; NULL: there is none, or several (*status). */
 static const struct sw_session_trace *only_trace(const struct sw_session *session, int *status)
 {
 	const struct sw_session_trace *found = NULL;
@@ -72,6 +73,7 @@ static const struct sw_session_trace *only_trace(const struct sw_session *sessio
 	return found;
 }
 
+/* Keeps the gaps of the first run: parts of it that were not watched. */
 static void keep_gaps(struct confirm *confirm, const struct sw_session *session)
 {
 	for (size_t i = 0; i < session->gaps.n; i++)
@@ -90,6 +92,7 @@ static int nothing_to_try(struct confirm *confirm, const struct sw_session *sess
 	return sw_verdict_status(&confirm->verdict);
 }
 
+/* Runs and records the program as it is. */
 static int record_first(struct confirm *confirm)
 {
 	struct sw_launch first = {.options = confirm->options};
@@ -114,6 +117,7 @@ static int record_first(struct confirm *confirm)
 
 /* ---- the others -------------------------------------------------------------------------------------------------- */
 
+/* Says how a trial ended. */
 static void tell_step(const struct confirm *confirm, size_t at)
 {
 	const struct sw_trial *trial = &confirm->trials.at[at];
@@ -121,6 +125,7 @@ static void tell_step(const struct confirm *confirm, size_t at)
 		sw_confirmation_outcome(trial->result.verdict));
 }
 
+/* Tries each hazard, then the advice for those that were reached. */
 static int try_all(struct confirm *confirm)
 {
 	const struct sw_options *options = confirm->options;
@@ -146,6 +151,7 @@ static int try_all(struct confirm *confirm)
 	return sw_experiment_fixes(in, &confirm->trials, (uint32_t)most);
 }
 
+/* Tries the advice on each wait, and with --all-waits all of it together. */
 static int try_waits(struct confirm *confirm)
 {
 	const struct sw_options *options = confirm->options;
@@ -172,6 +178,7 @@ static int try_waits(struct confirm *confirm)
 	return status;
 }
 
+/* Makes the trials of the report, and tries them. */
 static int run_experiments(struct confirm *confirm)
 {
 	struct sw_experiments *e = &confirm->experiments;
@@ -211,6 +218,7 @@ static void add_known_order(const struct confirm *confirm, struct sw_confirmatio
 		c->verdict = SW_VERDICT_ORDERED;
 }
 
+/* Does the call put work on a stream that touches memory? */
 static bool is_work(const struct sw_plan_call *call)
 {
 	return call->kind == SW_REC_LAUNCH || call->kind == SW_REC_COPY || call->kind == SW_REC_COPY_ND ||
@@ -218,6 +226,8 @@ static bool is_work(const struct sw_plan_call *call)
 }
 
 enum overlap { OVERLAP_UNKNOWN, OVERLAP_NONE, OVERLAP_SOME };
+
+/* Do the two calls that the user named touch the same bytes? */
 static enum overlap bytes_overlap(const struct confirm *confirm)
 {
 	const struct sw_trial *trial = &confirm->trials.at[0];
@@ -266,6 +276,7 @@ static int try_calls(struct confirm *confirm)
 
 /* ---- the report -------------------------------------------------------------------------------------------------- */
 
+/* Prints how many hazards were tried in how many runs, and the results. */
 static void print_summary(const struct confirm *confirm)
 {
 	size_t of[SW_VERDICT_NOT_REACHED + 1] = {0}, verified = 0;
@@ -282,6 +293,7 @@ static void print_summary(const struct confirm *confirm)
 	fprintf(stderr, "; %zu fix%s verified\n", verified, sw_plural(verified, "", "es"));
 }
 
+/* Prints how many waits were tried, and the results. */
 static void summarise_waits(const struct confirm *confirm)
 {
 	size_t of[SW_SAVING_INCONCLUSIVE + 1] = {0};
@@ -296,6 +308,7 @@ static void summarise_waits(const struct confirm *confirm)
 	fputc('\n', stderr);
 }
 
+/* Writes the report with the results as JSON, if that is wanted. */
 static int write_json(const struct confirm *confirm)
 {
 	struct sw_output output;
@@ -309,6 +322,7 @@ static int write_json(const struct confirm *confirm)
 	return sw_output_close(&output, &error) ? sw_complain(SW_EXIT_OUTPUT, "%s", error.text) : SW_EXIT_OK;
 }
 
+/* Writes the files that the options want. */
 static void write_files(struct confirm *confirm)
 {
 	struct sw_ci_files *files;
@@ -320,6 +334,8 @@ static void write_files(struct confirm *confirm)
 	sw_verdict_step(verdict, sw_html_file(confirm->trace, confirm->options, confirm->analysis.report));
 }
 
+/* Does the error make the exit status that of errors?  With --proven-only only if an experiment has proven it, or has
+ * reversed the order and the bytes were the same by chance. */
 static bool is_unresolved_error(const struct confirm *confirm, const struct sw_shown_finding *shown)
 {
 	const struct sw_confirmation *c = shown->confirmation;
@@ -330,6 +346,7 @@ static bool is_unresolved_error(const struct confirm *confirm, const struct sw_s
 	       (c && (c->verdict == SW_VERDICT_PROVEN || c->verdict == SW_VERDICT_SAME_BYTES));
 }
 
+/* Prints the report with the results. */
 static int report_results(struct confirm *confirm)
 {
 	struct sw_text_style style = sw_terminal_style(STDERR_FILENO, confirm->options);
@@ -352,6 +369,7 @@ static int report_results(struct confirm *confirm)
 	return sw_verdict_status(&confirm->verdict);
 }
 
+/* Judges the recorded run, then makes the experiments. */
 static int judge_and_try(struct confirm *confirm)
 {
 	int status = sw_budget_start(confirm->options);
@@ -379,6 +397,7 @@ static int judge_and_try(struct confirm *confirm)
 	return report_results(confirm);
 }
 
+/* Runs the program with random holds (--explore). */
 static int run_exploration(struct confirm *confirm)
 {
 	const struct sw_options *options = confirm->options;
@@ -395,6 +414,7 @@ static int run_exploration(struct confirm *confirm)
 	return found && options->error_exitcode ? options->error_exitcode : SW_EXIT_OK;
 }
 
+/* `syncwatch confirm`: checks the options, records the program or takes a trace, and tries its findings. */
 int sw_cmd_confirm(const struct sw_options *options)
 {
 	struct confirm confirm = {.options = options, .verdict = {.options = options}};

@@ -27,6 +27,8 @@
    queues make every start of the program slower. */
 #define OWN_QUEUES 6u
 
+/* The variables for runs with holds: code is loaded at once, and streams have queues of their own.  NULL: none is
+ * needed. */
 const char *const *sw_experiment_environment(const struct sw_experiments *in, bool loads)
 {
 	static const char *const queues[] = {"CUDA_DEVICE_MAX_CONNECTIONS", "32", NULL};
@@ -37,6 +39,7 @@ const char *const *sw_experiment_environment(const struct sw_experiments *in, bo
 	return loads ? code : NULL;
 }
 
+/* Counts the streams that a run of the program made: trials need as many. */
 void sw_experiment_count_streams(struct sw_experiments *in, const char *trace)
 {
 	struct sw_reader *reader;
@@ -49,6 +52,7 @@ void sw_experiment_count_streams(struct sw_experiments *in, const char *trace)
 	sw_reader_close(reader);
 }
 
+/* Nanoseconds of a clock that only goes forward. */
 uint64_t sw_experiments_now(void)
 {
 	struct timespec t;
@@ -56,6 +60,7 @@ uint64_t sw_experiments_now(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* Makes the folder for the files of the runs, and the log. */
 int sw_experiments_begin(struct sw_experiments *experiments, const struct sw_options *options)
 {
 	const char *base = getenv("TMPDIR");
@@ -69,6 +74,7 @@ int sw_experiments_begin(struct sw_experiments *experiments, const struct sw_opt
 	return SW_EXIT_OK;
 }
 
+/* Removes the folder, which is empty by now. */
 void sw_experiments_end(struct sw_experiments *experiments)
 {
 	if (experiments->folder)
@@ -78,6 +84,7 @@ void sw_experiments_end(struct sw_experiments *experiments)
 		fclose(experiments->log);
 }
 
+/* The path of a file of the current run. */
 static char *file_name(const struct sw_experiments *in, const char *what)
 {
 	return sw_format("%s/%u.%s", in->folder, in->runs, what);
@@ -85,6 +92,7 @@ static char *file_name(const struct sw_experiments *in, const char *what)
 
 #define MOST_VARIABLES 16u
 
+/* Runs the program in this process's place, with the plan in its environment. */
 static int launch_here(struct sw_confirm_run *run)
 {
 	const char *environment[MOST_VARIABLES + 3] = {SW_PLAN_VARIABLE, run->plan};
@@ -177,6 +185,7 @@ static int launch_child(struct sw_confirm_run *run)
 	return answer[0];
 }
 
+/* Runs the program with a plan, and waits for its end. */
 int sw_confirm_run_begin(struct sw_confirm_run *run, struct sw_experiments *in, struct sw_hold_plan *plan)
 {
 	struct sw_error error;
@@ -198,12 +207,13 @@ int sw_confirm_run_begin(struct sw_confirm_run *run, struct sw_experiments *in, 
 	return status;
 }
 
-/* Which holds and edges were active, and when. */
+/* Does the line say which holds or edges were active, and when? */
 static bool is_change(const char *line)
 {
 	return strncmp(line, "site ", 5) == 0 || strncmp(line, "need ", 5) == 0 || strncmp(line, "guard ", 6) == 0;
 }
 
+/* Writes the lines of a file that are wanted into the log. */
 static void log_lines(const struct sw_confirm_run *run, const char *path, bool (*wanted)(const char *line))
 {
 	char line[512];
@@ -215,6 +225,7 @@ static void log_lines(const struct sw_confirm_run *run, const char *path, bool (
 		fclose(file);
 }
 
+/* Writes the plan and the results of a run into the log. */
 static void log_run(const struct sw_confirm_run *run)
 {
 	FILE *log = run->in->log;
@@ -227,6 +238,7 @@ static void log_run(const struct sw_confirm_run *run)
 	fflush(log);
 }
 
+/* Removes the files of a run. */
 void sw_confirm_run_end(struct sw_confirm_run *run, bool keep_trace)
 {
 	log_run(run);
@@ -241,6 +253,8 @@ void sw_confirm_run_end(struct sw_confirm_run *run, bool keep_trace)
 
 /* ---- holds ------------------------------------------------------------------------------------------------------- */
 
+/* Runs the program with the earlier side of a hazard held back, and judges what came of it.  nodes: which sides are
+ * held as nodes of a graph. */
 static int run_hold(struct sw_experiments *in, struct sw_trial *trial, uint64_t bound_ns, bool compares, uint32_t nodes)
 {
 	struct sw_hold_plan plan = {.mode = SW_PLAN_HOLD,
@@ -291,6 +305,7 @@ static uint32_t other_way(const struct sw_trial *trial)
 	return trial->result.doubt == SW_DOUBT_GRAPH_PART && trial->node_call.api ? SW_PLAN_NODE_EARLIER : 0;
 }
 
+/* Tries a hazard: holds its earlier side back, in other ways where one does not reach it. */
 int sw_experiment_hold(struct sw_experiments *in, struct sw_trial *trial)
 {
 	if (!trial->earlier_call.api || (!trial->later_call.api && !trial->later_access)) {
@@ -320,6 +335,7 @@ int sw_experiment_hold(struct sw_experiments *in, struct sw_trial *trial)
 	return status;
 }
 
+/* Runs the program with a plan, and passes each line of the results to o->line. */
 int sw_experiment_observe(struct sw_experiments *in, struct sw_hold_plan *plan, struct sw_observation *o)
 {
 	struct sw_confirm_run run = {.environment = o->environment, .output = o->output};

@@ -42,6 +42,7 @@ struct exploration {
 	SW_VEC(char *) changed; /* copies that a seed changes, as text */
 };
 
+/* Takes a line of a run's results: bytes that came to the host, holds. */
 static void take_line(const char *line, struct run *run)
 {
 	uint64_t seq, bytes, hash, ns;
@@ -60,17 +61,20 @@ static void take_line(const char *line, struct run *run)
 	}
 }
 
+/* Call-back for take_line(). */
 static void visit_line(void *arg, const char *line)
 {
 	take_line(line, arg);
 }
 
+/* Frees the results of a run. */
 static void run_free(struct run *run)
 {
 	free(run->outputs.at);
 	free(run->trace);
 }
 
+/* Runs the program with those of the seed's holds that have the numbers first to last. */
 static int run_once(struct exploration *e, uint64_t seed, uint64_t rate, uint64_t first, uint64_t last, struct run *out)
 {
 	struct sw_hold_plan plan = {.mode = SW_PLAN_EXPLORE,
@@ -124,6 +128,7 @@ static int run_baselines(struct exploration *e)
 
 /* ---- one seed ---------------------------------------------------------------------------------------------------- */
 
+/* A call of the trace in words. */
 static const char *call_text(struct sw_report *report, uint64_t seq, const char *trace, bool with_number)
 {
 	struct sw_reader *reader;
@@ -156,6 +161,7 @@ static const char *call_text(struct sw_report *report, uint64_t seq, const char 
 	return text;
 }
 
+/* Prints which hold changes what the program brings to the host.  alone: this hold is enough. */
 static void print_change(struct exploration *e, uint64_t seed, const struct run *run, long at, bool alone)
 {
 	struct sw_analysis analysis;
@@ -188,6 +194,7 @@ static bool changed_before(struct exploration *e, uint64_t seed, const struct ru
 	return before;
 }
 
+/* Runs with a part of the holds; *differs: the first copy that changes, -1 none. */
 static int try_part(struct exploration *e, uint64_t seed, uint64_t first, uint64_t last, struct run *run, long *differs)
 {
 	int status = run_once(e, seed, RATE, first, last, run);
@@ -195,6 +202,7 @@ static int try_part(struct exploration *e, uint64_t seed, uint64_t first, uint64
 	return status;
 }
 
+/* Frees the results of a run and removes its trace. */
 static void drop_run(struct run *run)
 {
 	if (run->trace)
@@ -231,6 +239,7 @@ static int bisect_holds(struct exploration *e, uint64_t seed, struct run *run, l
 	return status;
 }
 
+/* Runs the program with random holds, and reports those that change what leaves the device. */
 int sw_explore(struct sw_experiments *experiments, uint64_t runs, uint64_t seed, uint64_t hold_ns, uint64_t *found)
 {
 	struct exploration e = {.in = experiments, .seed = seed, .hold_ns = hold_ns ? hold_ns : DEFAULT_HOLD};

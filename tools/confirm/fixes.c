@@ -4,6 +4,7 @@
 
 #include "confirm/confirm_run.h"
 
+/* The finding with this fingerprint in the report; NULL: it is not there. */
 static const struct sw_shown_finding *find_shown(const struct sw_report *report, uint64_t fingerprint)
 {
 	for (size_t i = 0; i < report->shown.n; i++)
@@ -12,6 +13,7 @@ static const struct sw_shown_finding *find_shown(const struct sw_report *report,
 	return NULL;
 }
 
+/* Did the edges remove the finding, and did other errors appear with them? */
 static enum sw_fix_check compare_reports(const struct sw_report *before, const struct sw_report *with,
 					 uint64_t fingerprint)
 {
@@ -28,6 +30,7 @@ static enum sw_fix_check compare_reports(const struct sw_report *before, const s
 
 /* ---- the plan ---------------------------------------------------------------------------------------------------- */
 
+/* Does the trial's advice name two calls, between which an edge can be put? */
 static bool has_edge(const struct sw_trial *trial)
 {
 	const enum sw_doubt doubt = trial->result.doubt;
@@ -35,6 +38,7 @@ static bool has_edge(const struct sw_trial *trial)
 	       doubt != SW_DOUBT_ORDER_WRONG && trial->after_call.api && trial->before_call.api;
 }
 
+/* Are two edges between the same places in the program? */
 static bool same_place(const struct sw_plan_edge *a, const struct sw_plan_edge *b)
 {
 	return a->fix == b->fix && a->after_api == b->after_api && a->after_stack == b->after_stack &&
@@ -103,6 +107,7 @@ static uint64_t count_waits(const added_edges *added)
 	return n;
 }
 
+/* Judges the run as it was with the edges of one fix, as if it had no others. */
 static void judge_fix(const struct sw_confirm_run *run, uint32_t fix, uint32_t together, struct sw_trial *trial)
 {
 	struct sw_analysis analysis;
@@ -140,11 +145,13 @@ static int try_together(struct sw_experiments *in, struct sw_hold_plan *plan, st
 	return status;
 }
 
+/* A plan without edges. */
 static struct sw_hold_plan empty_plan(const struct sw_experiments *in)
 {
 	return (struct sw_hold_plan){.mode = SW_PLAN_EDGE, .bound_ns = in->hold_ns, .total_ns = in->most_ns};
 }
 
+/* Tries the fix of one trial in a run of its own. */
 static int try_alone(struct sw_experiments *in, const sw_trials *trials, struct sw_trial *trial)
 {
 	struct sw_hold_plan plan = empty_plan(in);
@@ -153,6 +160,7 @@ static int try_alone(struct sw_experiments *in, const sw_trials *trials, struct 
 	return try_together(in, &plan, &trial, 1, &usable);
 }
 
+/* Tries the fixes of all trials, as many together as a plan holds. */
 int sw_experiment_fixes(struct sw_experiments *in, sw_trials *trials, uint32_t most_runs)
 {
 	int status = SW_EXIT_OK;

@@ -11,6 +11,7 @@
    may be slow by itself. */
 #define PROMPT_SHARE 4u
 
+/* Why a hold ended, by its word in the results. */
 static enum sw_release release_of(const char *word)
 {
 #define NAME(name, text)                                                                                               \
@@ -21,6 +22,7 @@ static enum sw_release release_of(const char *word)
 	return SW_RELEASE_EXIT;
 }
 
+/* Takes a line about an edge that was put in; false: it is another line. */
 static bool take_edge(const char *line, struct sw_outcome *out)
 {
 	struct sw_outcome_edge edge = {0};
@@ -35,6 +37,7 @@ static bool take_edge(const char *line, struct sw_outcome *out)
 	return true;
 }
 
+/* Takes a line about how long the edges of a fix waited; false: it is another line. */
 static bool take_waits(const char *line, struct sw_outcome *out)
 {
 	uint64_t ns, timed;
@@ -46,6 +49,7 @@ static bool take_waits(const char *line, struct sw_outcome *out)
 	return true;
 }
 
+/* Takes a line about when the later side was called. */
 static void take_later(const char *line, struct sw_outcome *out)
 {
 	uint64_t seq;
@@ -57,6 +61,7 @@ static void take_later(const char *line, struct sw_outcome *out)
 	out->later_held = strcmp(word, "held") == 0;
 }
 
+/* Takes a line about when and why the earlier side was released. */
 static void take_released(const char *line, struct sw_outcome *out)
 {
 	char word[8] = "";
@@ -87,6 +92,7 @@ static bool take_failed(const char *line, struct sw_outcome *out)
 	return true;
 }
 
+/* Takes a line of a run's results. */
 static void take_line(const char *line, struct sw_outcome *out)
 {
 	uint64_t seq;
@@ -117,12 +123,14 @@ static void take_line(const char *line, struct sw_outcome *out)
 	take_released(line, out);
 }
 
+/* For qsort(): by sequence number. */
 static int by_seq(const void *a, const void *b)
 {
 	const struct sw_outcome_edge *x = a, *y = b;
 	return x->added.seq < y->added.seq ? -1 : x->added.seq > y->added.seq;
 }
 
+/* Reads the results of a run; false: there is no such file. */
 bool sw_outcome_read(const char *path, struct sw_outcome *out)
 {
 	char line[512];
@@ -140,6 +148,7 @@ bool sw_outcome_read(const char *path, struct sw_outcome *out)
 	return true;
 }
 
+/* Frees the edges. */
 void sw_outcome_free(struct sw_outcome *outcome)
 {
 	free(outcome->edges.at);
@@ -154,6 +163,7 @@ static uint64_t wrong_bytes(const struct sw_outcome *o, int id)
 	return id == SW_FINDING_RACE_RAW ? o->by_both : id == SW_FINDING_RACE_WAR ? o->by_later : o->by_earlier;
 }
 
+/* Why the run says nothing for certain about the hazard; SW_DOUBT_NONE: it does. */
 static enum sw_doubt doubt_of(const struct sw_outcome *o, const struct sw_trial *trial)
 {
 	if (o->refused)
@@ -226,6 +236,7 @@ static void judge_bytes(const struct sw_outcome *o, const struct sw_trial *trial
 	}
 }
 
+/* Concludes from a run with a hold what holds of the finding. */
 void sw_outcome_judge(const struct sw_outcome *o, const struct sw_trial *trial, struct sw_confirmation *out)
 {
 	out->doubt = SW_DOUBT_NONE;

@@ -6,12 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Writes how a call is recognised; nothing for none. */
 static void put_call(FILE *out, const char *name, const struct sw_plan_call *call)
 {
 	if (call->api)
 		fprintf(out, "%s" SW_PLAN_CALL "\n", name, call->thread, call->api, call->stack, call->nth);
 }
 
+/* Writes the changes of calls. */
 static void put_changes(FILE *out, const struct sw_plan_changes *changes)
 {
 	static const char *const keys[] = {
@@ -35,6 +37,7 @@ static void put_changes(FILE *out, const struct sw_plan_changes *changes)
 	}
 }
 
+/* Writes the edges. */
 static void put_edges(FILE *out, const struct sw_hold_plan *plan)
 {
 	for (uint32_t i = 0; i < plan->edges; i++) {
@@ -44,6 +47,7 @@ static void put_edges(FILE *out, const struct sw_hold_plan *plan)
 	}
 }
 
+/* Writes the plan into a file; 0, or <0 with error filled. */
 int sw_plan_write(const char *path, const struct sw_hold_plan *plan, struct sw_error *error)
 {
 	FILE *out = fopen(path, "we");

@@ -31,6 +31,7 @@ struct sw_baseline {
 	struct sw_run_results *one, *two;
 };
 
+/* Takes the times at which calls of changed places began. */
 static void take_marks(struct sw_marks *marks, const char *text)
 {
 	struct sw_mark mark;
@@ -40,6 +41,7 @@ static void take_marks(struct sw_marks *marks, const char *text)
 		*sw_vec_push(&marks->at) = mark;
 }
 
+/* Takes a line about copies from memory that was pinned for the experiment. */
 static void take_pinned(struct sw_run_results *run, const char *line)
 {
 	uint64_t ranges, copies, spoilt, unknown;
@@ -48,6 +50,7 @@ static void take_pinned(struct sw_run_results *run, const char *line)
 		run->spoilt = spoilt + unknown;
 }
 
+/* Takes a line of a run's results. */
 static void take_line(void *arg, const char *line)
 {
 	struct sw_run_results *run = arg;
@@ -74,6 +77,7 @@ static void take_line(void *arg, const char *line)
 	sscanf(line, "span %" SCNu64 " %" SCNu64, &run->span_ns, &run->before_us);
 }
 
+/* The text that the run printed, malloc'ed; NULL: too much. */
 static char *read_all(const char *path)
 {
 	FILE *file = fopen(path, "re");
@@ -87,6 +91,7 @@ static char *read_all(const char *path)
 	return NULL;
 }
 
+/* Runs the program with these changes (NULL: as it is) and takes its results. */
 int sw_run_results_make(struct sw_experiments *in, const struct sw_plan_changes *changes, bool outputs,
 			struct sw_run_results **out)
 {
@@ -109,6 +114,7 @@ int sw_run_results_make(struct sw_experiments *in, const struct sw_plan_changes 
 	return status;
 }
 
+/* Frees the results; NULL is allowed. */
 void sw_run_results_free(struct sw_run_results *run)
 {
 	if (!run)
@@ -119,27 +125,32 @@ void sw_run_results_free(struct sw_run_results *run)
 	free(run);
 }
 
+/* The time from the first to the last work, in ns; 0: there was none. */
 uint64_t sw_run_results_span(const struct sw_run_results *run)
 {
 	return run->span_ns;
 }
 
+/* The time before that, in ns: starting CUDA, loading code. */
 uint64_t sw_run_results_before(const struct sw_run_results *run)
 {
 	return run->before_us * 1000;
 }
 
+/* The times at which calls of changed places began: the caller's from now on. */
 void sw_run_results_take_marks(struct sw_run_results *run, struct sw_marks *out)
 {
 	*out = run->marks;
 	run->marks = (struct sw_marks){0};
 }
 
+/* How many copies from pinned memory brought other bytes than it held, or may have. */
 uint64_t sw_run_results_spoilt(const struct sw_run_results *run)
 {
 	return run->spoilt;
 }
 
+/* How often the host used memory that it would not have waited for; *unseen: some uses may not have been seen. */
 uint64_t sw_run_results_host_uses(const struct sw_run_results *run, bool *unseen)
 {
 	*unseen = run->host_unseen > 0 || !run->ended;
@@ -148,6 +159,7 @@ uint64_t sw_run_results_host_uses(const struct sw_run_results *run, bool *unseen
 
 /* ---- the same? --------------------------------------------------------------------------------------------------- */
 
+/* Makes two runs of the program as it is: what differs between them says nothing. */
 int sw_baseline_make(struct sw_experiments *in, struct sw_baseline **out)
 {
 	struct sw_baseline *base = *out = sw_calloc(1, sizeof *base);
@@ -155,6 +167,7 @@ int sw_baseline_make(struct sw_experiments *in, struct sw_baseline **out)
 	return status ? status : sw_run_results_make(in, NULL, true, &base->two);
 }
 
+/* Frees both runs; NULL is allowed. */
 void sw_baseline_free(struct sw_baseline *base)
 {
 	if (!base)
@@ -164,11 +177,13 @@ void sw_baseline_free(struct sw_baseline *base)
 	free(base);
 }
 
+/* How long the first line of the text is. */
 static size_t line_end(const char *text)
 {
 	return strcspn(text, "\n");
 }
 
+/* The text after its first line, which has so many bytes. */
 static const char *text_after(const char *text, size_t bytes)
 {
 	return text[bytes] ? text + bytes + 1 : text + bytes;
@@ -212,6 +227,7 @@ static bool same_copies(const struct sw_baseline *base, const struct sw_run_resu
 	return true;
 }
 
+/* Fills in why the changed run says nothing good of the change; false. */
 static bool set_differs(struct sw_saving *out, enum sw_saving_verdict verdict, enum sw_saving_reason why)
 {
 	out->verdict = verdict;
@@ -219,6 +235,7 @@ static bool set_differs(struct sw_saving *out, enum sw_saving_verdict verdict, e
 	return false;
 }
 
+/* Did the changed run leave the same as the program as it is? */
 bool sw_baseline_same(const struct sw_baseline *base, const struct sw_run_results *run, struct sw_saving *out)
 {
 	const bool outputs = run->copies.n > 0;

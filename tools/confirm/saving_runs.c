@@ -26,6 +26,7 @@ struct timed_run {
 	struct sw_marks marks;
 };
 
+/* Is the saving known well enough to stop: is its interval narrow? */
 static bool known_well(int64_t base, const struct sw_interval *saved)
 {
 	const int64_t of_saved = (saved->middle < 0 ? -saved->middle : saved->middle) / SHARE_OF_SAVED;
@@ -67,6 +68,7 @@ static struct sw_plan_changes dry_changes(const struct sw_plan_changes *changes)
 	return dry;
 }
 
+/* Writes the times of a pair of runs into the log. */
 static void tell_pair(const struct sw_savings *s, const struct timed_run *runs)
 {
 	for (size_t i = 0; i < 2 && s->in->log; i++) {
@@ -81,6 +83,7 @@ static void tell_pair(const struct sw_savings *s, const struct timed_run *runs)
 	}
 }
 
+/* Runs the program as it is and with the change, in turn, and adds both times to the pairs. */
 static int run_pair(struct sw_savings *s, const struct sw_plan_changes *changes, struct sw_saving *out,
 		    struct pairs *pairs)
 {
@@ -109,6 +112,7 @@ static int run_pair(struct sw_savings *s, const struct sw_plan_changes *changes,
 	return SW_EXIT_OK;
 }
 
+/* Runs with the change, and compares what the run leaves.  *spoilt: a copy brought other bytes than its memory held. */
 static int check_once(struct sw_savings *s, const struct sw_plan_changes *changes, struct sw_saving *out, bool *same,
 		      bool *spoilt)
 {
@@ -165,6 +169,7 @@ static bool conclude_saving(struct sw_savings *s, struct pairs *pairs, bool tell
 	return pairs->n >= LEAST_PAIRS && known_well(base, &saved);
 }
 
+/* Measures pairs of runs until the saving is known well, or there are too many. */
 static int measure_pairs(struct sw_savings *s, const struct sw_plan_changes *changes, struct sw_saving *out)
 {
 	struct pairs *pairs = sw_calloc(1, sizeof *pairs);
@@ -187,6 +192,7 @@ static int measure_pairs(struct sw_savings *s, const struct sw_plan_changes *cha
 	return status;
 }
 
+/* Checks the results with these changes, then measures in pairs of runs. */
 int sw_saving_measure(struct sw_savings *s, const struct sw_plan_changes *wanted, struct sw_saving *out)
 {
 	struct sw_plan_changes changes = *wanted;
@@ -201,6 +207,7 @@ int sw_saving_measure(struct sw_savings *s, const struct sw_plan_changes *wanted
 	return status || !same ? status : measure_pairs(s, &changes, out);
 }
 
+/* How much longer one run takes with the change, all in all. */
 int sw_saving_cost(struct sw_savings *s, const struct sw_plan_changes *changes, struct sw_saving *out, int64_t *cost_ns)
 {
 	const struct sw_plan_changes dry = dry_changes(changes);
@@ -217,6 +224,7 @@ int sw_saving_cost(struct sw_savings *s, const struct sw_plan_changes *changes, 
 	return status;
 }
 
+/* A run in which only the guard knows of the change: the host must not use the memory that it would not wait for. */
 int sw_saving_rehearse(struct sw_savings *s, struct sw_saving_trial *trial)
 {
 	struct sw_run_results *run;

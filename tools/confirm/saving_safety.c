@@ -11,6 +11,7 @@ static bool all_is_known(const struct sw_judgement *j)
 	       !c->records_lost && !c->unknown_streams && !c->forgotten_accesses;
 }
 
+/* Has the report a finding with this fingerprint? */
 static bool has_finding(const struct sw_report *report, uint64_t fingerprint)
 {
 	for (size_t i = 0; i < report->shown.n; i++)
@@ -19,6 +20,7 @@ static bool has_finding(const struct sw_report *report, uint64_t fingerprint)
 	return false;
 }
 
+/* Has the second report a hazard that the first one has not? */
 static bool new_hazard(const struct sw_report *before, const struct sw_report *with)
 {
 	for (size_t i = 0; i < with->shown.n; i++)
@@ -27,6 +29,7 @@ static bool new_hazard(const struct sw_report *before, const struct sw_report *w
 	return false;
 }
 
+/* The change is not tried, for this reason. */
 static void refuse_trial(struct sw_saving_trial *trial, enum sw_saving_reason why)
 {
 	trial->result.verdict = SW_SAVING_REFUSED;
@@ -55,6 +58,8 @@ static int judge_with(struct sw_savings *savings, const struct sw_judge_options 
 	return status;
 }
 
+/* Judges the trace as if the work that moves were on a stream of its own, and refuses the trial where its order is
+ * needed. */
 int sw_saving_judge_moved(struct sw_savings *savings, struct sw_saving_trial *trial)
 {
 	const struct sw_judge_options more = {.moved = trial->moved, .n_moved = trial->n_moved};
@@ -86,6 +91,7 @@ static void narrow_site(const struct sw_savings *savings, const struct sw_saving
 	}
 }
 
+/* Is there no new hazard when only these edges (bits) of the advice are kept? */
 static int is_enough(struct sw_savings *savings, const struct sw_saving_trial *trial, uint32_t mask, bool *enough)
 {
 	struct sw_narrowed_site site;
@@ -105,6 +111,7 @@ static void keep_needs(struct sw_plan_site *site, uint32_t mask)
 	site->needs = n;
 }
 
+/* Leaves out each edge of the advice without which there is no hazard either. */
 int sw_saving_judge_narrowed(struct sw_savings *savings, struct sw_saving_trial *trial)
 {
 	struct sw_plan_site *site = &trial->changes.site[0];

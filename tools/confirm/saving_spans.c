@@ -33,31 +33,34 @@ struct parts {
 	struct sw_mark *from; /* of each part: the call that begins it */
 };
 
+/* Frees the marks. */
 void sw_marks_free(struct sw_marks *marks)
 {
 	free(marks->at.at);
 	*marks = (struct sw_marks){0};
 }
 
+/* Key of a marked call: its place, and which of its calls it is. */
 static uint64_t key_of(const struct sw_mark *mark)
 {
 	return (uint64_t)mark->site << 32 | mark->nth;
 }
 
+/* For qsort(): by value. */
 static int compare_ns(const void *a, const void *b)
 {
 	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 	return x < y ? -1 : x > y;
 }
 
-/* Sorts. */
+/* The median of n numbers, which it sorts; of an even number the upper one of the middle two. */
 static int64_t upper_median(int64_t *numbers, size_t n)
 {
 	qsort(numbers, n, sizeof *numbers, compare_ns);
 	return numbers[n / 2];
 }
 
-/* Sorted; one run that was disturbed is the median's business. */
+/* By how much most of the numbers, which are sorted, differ; one run that was disturbed is the median's business. */
 static int64_t spread_of(const int64_t *sorted, size_t n)
 {
 	return n >= 5 ? sorted[n - 2] - sorted[1] : sorted[n - 1] - sorted[0];
@@ -71,12 +74,14 @@ static void count_runs(struct sw_map *runs, const struct sw_marks *marks, size_t
 			++*sw_map_put(runs, key_of(&marks[i].at.at[k]));
 }
 
+/* The marks of a run: those without the change come first. */
 static const struct sw_marks *run_of(const struct sw_marks *base, const struct sw_marks *with, size_t pairs, size_t run)
 {
 	return run < pairs ? &base[run] : &with[run - pairs];
 }
 
-/* Between the times of the calls, in the order of the first run; the last one ends with the wait. */
+/* Fills in the times of a run's parts: between the marked calls, in the order of the first run; the last one ends with
+ * the wait. */
 static void time_parts(struct parts *parts, size_t run, const struct sw_marks *marks)
 {
 	struct sw_map times = {0};
@@ -91,6 +96,7 @@ static void time_parts(struct parts *parts, size_t run, const struct sw_marks *m
 	sw_map_free(&times);
 }
 
+/* Finds by how much a part differs between runs of one kind, and between the two kinds. */
 static void describe_part(struct parts *parts, size_t k)
 {
 	const size_t pairs = parts->runs / 2;
@@ -107,6 +113,7 @@ static void describe_part(struct parts *parts, size_t k)
 	free(numbers);
 }
 
+/* Cuts the runs into parts at the calls that all of them made; false: there are none. */
 static bool make_parts(struct parts *parts, const struct sw_marks *base, const struct sw_marks *with, size_t pairs)
 {
 	struct sw_map runs = {0};
@@ -130,6 +137,7 @@ static bool make_parts(struct parts *parts, const struct sw_marks *base, const s
 	return parts->n > 0;
 }
 
+/* For qsort_r() of indexes: the parts that differ most between runs of one kind first. */
 static int by_difference(const void *a, const void *b, void *arg)
 {
 	const struct parts *parts = arg;
@@ -167,6 +175,7 @@ static void leave_out(struct parts *parts)
 	free(order);
 }
 
+/* Writes the times of a part into the log. */
 static void tell_part(FILE *log, const struct parts *parts, size_t k)
 {
 	fprintf(log, "  part from call %" PRIu32 " of site %" PRIu32 "%s, ms:", parts->from[k].nth, parts->from[k].site,
@@ -194,6 +203,7 @@ static void log_parts(FILE *log, const struct parts *parts)
 
 /* ---- what is saved ----------------------------------------------------------------------------------------------- */
 
+/* The median of n numbers, which it sorts. */
 static int64_t median_of(int64_t *numbers, size_t n)
 {
 	const int64_t upper = upper_median(numbers, n);
@@ -237,6 +247,7 @@ static struct sw_interval saved_of(const struct parts *parts, int64_t *base)
 				    saved[samples - 1 - samples / 40]};
 }
 
+/* Compares the stretches of the runs in which the changed calls lie, part by part. */
 void sw_saving_compare(const struct sw_marks *base, const struct sw_marks *with, size_t pairs, FILE *log,
 		       struct sw_saving_stretch *out)
 {

@@ -15,6 +15,7 @@ static const struct {
 #include "base/run_changes.def"
 };
 
+/* The change is not tried, for this reason. */
 static void refuse_trial(struct sw_saving_trial *trial, enum sw_saving_reason why)
 {
 	trial->result.verdict = SW_SAVING_REFUSED;
@@ -23,6 +24,7 @@ static void refuse_trial(struct sw_saving_trial *trial, enum sw_saving_reason wh
 	trial->changes.sites = 0;
 }
 
+/* Turns the change from pinning memory to copying it through a ring of pinned memory. */
 void sw_saving_staged(struct sw_saving *saving)
 {
 	if (saving->change != changes[SW_CHANGE_PIN].key)
@@ -31,6 +33,7 @@ void sw_saving_staged(struct sw_saving *saving)
 	saving->did = changes[SW_CHANGE_STAGE].did;
 }
 
+/* Adds a place at which calls are changed in this way; seq: one of its calls. */
 static struct sw_plan_site *add_site(struct sw_saving_trial *trial, enum sw_run_change change, uint64_t seq)
 {
 	struct sw_plan_site *site = &trial->changes.site[trial->changes.sites];
@@ -57,6 +60,7 @@ static bool add_stream(struct sw_saving_trial *trial, const struct sw_judgement 
 	return true;
 }
 
+/* Plans to wait only for what is needed, or not at all. */
 static void narrow_wait(struct sw_saving_trial *trial, const struct sw_report *report)
 {
 	const struct sw_finding *f = trial->shown->finding;
@@ -90,11 +94,13 @@ static bool order_rests_on_waits(const struct sw_report *report)
 	return false;
 }
 
+/* Are both calls of one place in the program? */
 static bool same_place(const struct sw_access *a, const struct sw_access *b)
 {
 	return a->seq && b->seq && a->api == b->api && a->stack == b->stack;
 }
 
+/* Plans to keep memory that is freed, for the next allocation of its size. */
 static void keep_memory(struct sw_saving_trial *trial, uint64_t makes, uint64_t frees)
 {
 	add_site(trial, SW_CHANGE_KEEP, makes);
@@ -122,13 +128,17 @@ static void join_partner(sw_saving_trials *trials, size_t at, const struct sw_re
 	trial->wants_frees = true;
 }
 
+/* Is the entry point one whose name has this part? */
 static bool api_is(const struct sw_report *report, const struct sw_access *access, const char *part)
 {
 	const struct sw_trace_api *api = sw_reader_api(report->reader, access->api);
 	return api && strstr(api->driver, part);
 }
 
-static void pin_copies(struct sw_saving_trial *trial, const struct sw_report *report, const struct sw_options *options)
+/* Plans that memory is not pinned again and again: registered memory stays pageable and is copied through pinned
+ * buffers, memory from cudaHostAlloc is kept for the next allocation. */
+static void avoid_pinning(struct sw_saving_trial *trial, const struct sw_report *report,
+			  const struct sw_options *options)
 {
 	const struct sw_finding *f = trial->shown->finding;
 	const bool registered = api_is(report, f->access[0], "gister"); /* cuMemHostRegister, cuMemHostUnregister */
@@ -141,6 +151,7 @@ static void pin_copies(struct sw_saving_trial *trial, const struct sw_report *re
 		keep_memory(trial, sw_finding_details(f)->maker.seq, f->access[0]->seq);
 }
 
+/* Plans to move the work of this place off the legacy default stream. */
 static void move_to_own_stream(struct sw_saving_trial *trial, const struct sw_finding *f)
 {
 	add_site(trial, SW_CHANGE_OWN, f->access[0]->seq);
@@ -158,6 +169,7 @@ static void make_asynchronous(struct sw_saving_trial *trial, const struct sw_opt
 	trial->guarded = true;
 }
 
+/* Plans to make a copy that waits an asynchronous one. */
 static void synchronous_copy(struct sw_saving_trial *trial, const struct sw_options *options)
 {
 	const struct sw_finding *f = trial->shown->finding;
@@ -171,6 +183,7 @@ static void synchronous_copy(struct sw_saving_trial *trial, const struct sw_opti
 		add_site(trial, SW_CHANGE_STAGE, f->access[0]->seq); /* the bytes are taken before it returns */
 }
 
+/* Chooses the change by the finding's kind, or why there is none. */
 static void choose_change(struct sw_saving_trial *trial, const struct sw_report *report,
 			  const struct sw_options *options)
 {
@@ -193,7 +206,7 @@ static void choose_change(struct sw_saving_trial *trial, const struct sw_report 
 		if (rests)
 			refuse_trial(trial, SW_SAVING_BY_ORDER);
 		else
-			pin_copies(trial, report, options);
+			avoid_pinning(trial, report, options);
 		break;
 	case SW_FINDING_PAGEABLE_ASYNC_COPY:
 		if (f->fix == SW_FIX_VALUE)
@@ -255,6 +268,7 @@ static void join_loads(sw_saving_trials *trials, size_t at)
 		}
 }
 
+/* Does the trial move the work of this finding's place? */
 static bool moves_work(const struct sw_saving_trial *trial, const struct sw_finding *f)
 {
 	for (size_t i = 0; i < trial->n_moved; i++)
@@ -282,6 +296,7 @@ static void join_moves(sw_saving_trials *trials, size_t at)
 	}
 }
 
+/* Joins trials whose advice is one. */
 static void join_trials(sw_saving_trials *trials, const struct sw_report *report)
 {
 	for (size_t i = 0; i < trials->n; i++) {
@@ -295,6 +310,7 @@ static void join_trials(sw_saving_trials *trials, const struct sw_report *report
 	}
 }
 
+/* The waits of the report that are meant, with what is to be changed, or why not. */
 bool sw_saving_trials_make(sw_saving_trials *trials, struct sw_report *report, const struct sw_options *options)
 {
 	const char *which = options->finding;
@@ -313,12 +329,14 @@ bool sw_saving_trials_make(sw_saving_trials *trials, struct sw_report *report, c
 
 /* ---- as another run finds them ----------------------------------------------------------------------------------- */
 
+/* Adds a call to those that are wanted, and how its memory is used; seq 0: none. */
 static void want_use(sw_wanted_calls *wanted, uint64_t seq, struct sw_plan_call *call, struct sw_call_use *use)
 {
 	if (seq)
 		*sw_vec_push(wanted) = (struct sw_wanted_call){seq, call, use};
 }
 
+/* Adds all calls of a trial to those that are wanted. */
 static void want_all(sw_wanted_calls *wanted, struct sw_saving_trial *trial)
 {
 	for (uint32_t i = 0; i < trial->changes.sites; i++)
@@ -331,6 +349,8 @@ static void want_all(sw_wanted_calls *wanted, struct sw_saving_trial *trial)
 #define AGAIN	    4u
 #define LEAST_BYTES (64u << 10) /* the driver takes fewer bytes before the call returns, and goes on */
 
+/* Chooses pinning for copies that come from the same memory again and again: pinning it once is what the fixed program
+ * does. */
 static void pin_or_stage(struct sw_saving_trial *trial, uint32_t at)
 {
 	const struct sw_call_use *use = &trial->use[at];
@@ -364,6 +384,7 @@ static void keep_freed(struct sw_saving_trial *trial)
 		(struct sw_plan_site){.change = SW_CHANGE_KEEP, .api = api, .stack = SW_PLAN_ANY};
 }
 
+/* Is this place one at which the plan changes frees? */
 static bool frees_at(const struct sw_plan_changes *plan, uint32_t api, uint64_t stack)
 {
 	for (uint32_t i = 0; i < plan->sites; i++)
@@ -388,6 +409,7 @@ static void join_frees(sw_saving_trials *trials, size_t at)
 	}
 }
 
+/* Fills in how the calls of the trial are recognised. */
 static void settle_sites(struct sw_saving_trial *trial)
 {
 	for (uint32_t i = 0; i < trial->changes.sites; i++) {
@@ -414,6 +436,7 @@ static void settle_sites(struct sw_saving_trial *trial)
 		}
 }
 
+/* Finds how the calls of all trials are recognised in another run. */
 int sw_saving_trials_locate(sw_saving_trials *trials, const char *trace, struct sw_error *error)
 {
 	sw_wanted_calls wanted = {0};

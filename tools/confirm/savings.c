@@ -8,6 +8,7 @@
 /* Runs of a program differ by about such a share (doc/confirm.md). */
 #define LITTLE 200u
 
+/* Says how a trial ended. */
 static void tell_step(const struct sw_savings *s, size_t at)
 {
 	const struct sw_saving_trial *trial = &s->trials.at[at];
@@ -15,6 +16,7 @@ static void tell_step(const struct sw_savings *s, size_t at)
 		sw_saving_key(trial->result.verdict));
 }
 
+/* Is there any change to try? */
 static bool any_change(const struct sw_savings *s)
 {
 	for (size_t i = 0; i < s->trials.n; i++)
@@ -23,6 +25,7 @@ static bool any_change(const struct sw_savings *s)
 	return false;
 }
 
+/* The change is not tried, for this reason. */
 static void refuse_trial(struct sw_saving_trial *trial, enum sw_saving_reason why)
 {
 	trial->result.verdict = SW_SAVING_REFUSED;
@@ -75,6 +78,7 @@ static int try_one(struct sw_savings *s, struct sw_saving_trial *trial)
 	return status;
 }
 
+/* Tries the changes of all waits, one after the other. */
 int sw_savings_try(struct sw_savings *s)
 {
 	const uint32_t most_runs = s->most_runs;
@@ -98,6 +102,7 @@ int sw_savings_try(struct sw_savings *s)
 	return status;
 }
 
+/* Frees the trials. */
 void sw_savings_free(struct sw_savings *s)
 {
 	sw_baseline_free(s->baseline);

@@ -33,6 +33,7 @@ static enum stands_on kind_of(const struct sw_saving_trial *trial)
 	}
 }
 
+/* For qsort(): what saves most alone first. */
 static int more_first(const void *a, const void *b)
 {
 	const struct sw_saving_step *x = a, *y = b;
@@ -41,6 +42,7 @@ static int more_first(const void *a, const void *b)
 	return x->shown < y->shown ? -1 : x->shown > y->shown;
 }
 
+/* The trial of a step. */
 static const struct sw_saving_trial *trial_of(const struct sw_savings *s, const struct sw_saving_step *step)
 {
 	for (size_t i = 0; i < s->trials.n; i++)
@@ -66,6 +68,8 @@ static void collect_steps(struct sw_savings *s)
 		qsort(s->total.steps.at, s->total.steps.n, sizeof *s->total.steps.at, more_first);
 }
 
+/* Leaves out changes whose safety rests on others: of the kinds of order that they remove, all but the one that saves
+ * most. */
 static void leave_out(struct sw_savings *s)
 {
 	int64_t saved[KINDS] = {0};
@@ -87,6 +91,7 @@ static void leave_out(struct sw_savings *s)
 			others && s->total.steps.at[i].shown->finding->id == SW_FINDING_REDUNDANT_SYNC;
 }
 
+/* How many of the steps make a wait narrower. */
 static size_t count_narrowed(const struct sw_savings *s)
 {
 	size_t n = 0;
@@ -155,6 +160,7 @@ static size_t merge_changes(const struct sw_savings *s, size_t last, struct sw_s
 	return n;
 }
 
+/* Measures all changes up to this step in one run. */
 static int measure_together(struct sw_savings *s, size_t last, struct sw_saving *out)
 {
 	struct sw_saving_trial all;
@@ -176,6 +182,7 @@ static int measure_together(struct sw_savings *s, size_t last, struct sw_saving 
 	return status;
 }
 
+/* Measures all changes that saved something together, and what each adds to those before it. */
 int sw_savings_together(struct sw_savings *s)
 {
 	const uint32_t most_pairs = s->most_pairs;

@@ -11,6 +11,7 @@
 
 #include "report/groups.h"
 
+/* Is the finding meant by --finding?  NULL: all that are not suppressed. */
 bool sw_finding_is_meant(struct sw_report *report, const struct sw_shown_finding *shown, const char *which)
 {
 	return which ? sw_report_means(report, shown, which) : !shown->suppressed;
@@ -51,29 +52,33 @@ static bool touches_all(const struct sw_finding *finding, const struct sw_access
 		(access->evidence == SW_EV_FOOTPRINT && detail && detail->extent == SW_EXTENT_BOX));
 }
 
+/* Does the access write? */
 static bool is_write(const struct sw_access *access)
 {
 	return access->role == SW_WRITE || access->role == SW_READ_WRITE || access->role == SW_ATOMIC;
 }
 
+/* Is it one of the ids of a race between two operations? */
 static bool is_race(int id)
 {
 	return id == SW_FINDING_RACE_RAW || id == SW_FINDING_RACE_WAR || id == SW_FINDING_RACE_WAW;
 }
 
+/* The trial says nothing for certain, for this reason. */
 static void set_doubt(struct sw_trial *trial, enum sw_doubt why)
 {
 	trial->result.verdict = SW_VERDICT_INCONCLUSIVE;
 	trial->result.doubt = why;
 }
 
-/* Does the call do its work before it returns? the host's own accesses, and frees that are not stream-ordered. */
+/* Does the call do its work before it returns: the host's own accesses, and frees that are not stream-ordered? */
 static bool is_host(const struct sw_report *report, const struct sw_access *access)
 {
 	const struct sw_trace_api *api = sw_reader_api(report->reader, access->api);
 	return access->stream == 0 || (access->kind == SW_REC_FREE && api && !strstr(api->driver, "Async"));
 }
 
+/* Plans the trial of a hazard: its calls, and the bytes that both touch. */
 static void add_trial(sw_trials *trials, struct sw_report *report, struct sw_shown_finding *shown)
 {
 	const struct sw_finding *f = shown->finding;
@@ -120,6 +125,7 @@ static void add_trial(sw_trials *trials, struct sw_report *report, struct sw_sho
 	trial->later_access = later->kind == SW_REC_HOST_ACCESS;
 }
 
+/* Plans the trials of the hazards that are meant; false: there are none. */
 bool sw_trials_make(sw_trials *trials, struct sw_report *report, const char *which)
 {
 	*trials = (sw_trials){0};
@@ -132,6 +138,7 @@ bool sw_trials_make(sw_trials *trials, struct sw_report *report, const char *whi
 	return trials->n > 0;
 }
 
+/* Plans the trial of two calls that a text such as "117,118" names; false: it is none. */
 bool sw_trials_of_calls(sw_trials *trials, const char *text)
 {
 	unsigned long long earlier, later;

@@ -32,6 +32,7 @@ static int parse_id(const char *text)
 	return atoi(text);
 }
 
+/* The finding of this kind, such as "busy-poll"; NULL: there is none. */
 static const struct sw_finding_info *find_kind(const char *name)
 {
 	const struct sw_finding_info *info;
@@ -41,6 +42,7 @@ static const struct sw_finding_info *find_kind(const char *name)
 	return NULL;
 }
 
+/* Lists all findings, those of a merge among them, by number. */
 static int list_all(void)
 {
 	size_t i = 0, k = 0;
@@ -61,12 +63,14 @@ static int list_all(void)
 	return sw_finish_stdout(SW_EXIT_OK);
 }
 
+/* Explains a word of reports. */
 static void print_term(const struct term *term)
 {
 	const struct sw_out out = {.file = stdout, .columns = 100};
 	sw_out_paragraph(&out, 0, term->term, 16, term->text);
 }
 
+/* Prints the explanation of a finding. */
 static int explain_finding(const struct sw_finding_info *info)
 {
 	printf("SW%03d %s: %s\n\n%s\n", info->number, info->kind, info->title, info->text);
@@ -83,6 +87,7 @@ static const struct sw_between_info *find_between(const char *what)
 	return NULL;
 }
 
+/* Does the text look like a fingerprint or its begin, or like FILE:LINE? */
 static bool is_fingerprint(const char *text)
 {
 	size_t length = strlen(text);
@@ -92,6 +97,7 @@ static bool is_fingerprint(const char *text)
 	return length >= 4 && length <= 16 && strspn(text, "0123456789abcdefABCDEF") == length;
 }
 
+/* Explains a finding of the last report that was printed. */
 static int explain_fingerprint(const char *text)
 {
 	struct sw_last_finding finding;
@@ -111,6 +117,7 @@ static int explain_fingerprint(const char *text)
 	return status;
 }
 
+/* `syncwatch explain`: by id, by kind, by fingerprint, or a word of reports. */
 int sw_cmd_explain(const struct sw_options *options)
 {
 	if (options->n_operands == 0 && !options->finding)

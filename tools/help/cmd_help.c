@@ -5,6 +5,7 @@
 #include "command.h"
 #include "help/completion.h"
 
+/* `syncwatch help`: the options of a command, or completions for a shell. */
 int sw_cmd_help(const struct sw_options *options)
 {
 	if (options->completion)

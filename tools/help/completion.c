@@ -52,6 +52,7 @@ static void put_quoted(const char *text, const char *special)
 	}
 }
 
+/* Prints the words that `explain` takes. */
 static void put_findings(void)
 {
 	const struct sw_finding_info *info;
@@ -60,6 +61,7 @@ static void put_findings(void)
 		printf(" SW%03d %s", info->number, info->kind);
 }
 
+/* Prints the names of all commands. */
 static void put_commands(void)
 {
 	for (size_t i = 0; i < N_COMMANDS; i++)
@@ -68,6 +70,7 @@ static void put_commands(void)
 
 /* ---- bash -------------------------------------------------------------------------------------------------------- */
 
+/* Prints which options of a command take a value, and of which kind. */
 static void bash_values(size_t command)
 {
 	struct sw_option_info option;
@@ -90,6 +93,7 @@ static void bash_values(size_t command)
 	}
 }
 
+/* Prints the options of a command. */
 static void bash_options(size_t command)
 {
 	struct sw_option_info option;
@@ -100,6 +104,7 @@ static void bash_options(size_t command)
 	puts("' -- \"$current\"); return ;;");
 }
 
+/* Prints the completion for bash. */
 static void print_bash(void)
 {
 	puts("# bash completion for syncwatch, made by 'syncwatch help --completion bash'\n"
@@ -134,6 +139,7 @@ static void print_bash(void)
 
 /* ---- zsh --------------------------------------------------------------------------------------------------------- */
 
+/* Prints an option for zsh's _arguments. */
 static void zsh_option(const struct sw_option_info *option)
 {
 	enum values values = values_of(option);
@@ -156,6 +162,7 @@ static void zsh_option(const struct sw_option_info *option)
 	puts("' \\");
 }
 
+/* Prints the options and operands of a command. */
 static void zsh_command(size_t command)
 {
 	struct sw_option_info option;
@@ -178,6 +185,7 @@ static void zsh_command(size_t command)
 	}
 }
 
+/* Prints the completion for zsh. */
 static void print_zsh(void)
 {
 	puts("#compdef syncwatch\n# zsh completion for syncwatch, made by 'syncwatch help --completion zsh'\n"
@@ -196,6 +204,7 @@ static void print_zsh(void)
 
 /* ---- fish -------------------------------------------------------------------------------------------------------- */
 
+/* Prints an option for fish. */
 static void fish_option(const struct sw_option_info *option)
 {
 	enum values values = values_of(option);
@@ -218,6 +227,7 @@ static void fish_option(const struct sw_option_info *option)
 	puts("'");
 }
 
+/* Prints the completion for fish. */
 static void print_fish(void)
 {
 	struct sw_option_info option;
@@ -237,6 +247,7 @@ static void print_fish(void)
 	puts("'");
 }
 
+/* Prints the completion for this shell; false: it is not supported. */
 bool sw_completion_print(const char *shell)
 {
 	static const struct {

@@ -14,6 +14,7 @@
 
 #include "command.h"
 
+/* Is the file the JSON of a merge of some ranks, not a trace? */
 static bool is_partial(const char *path)
 {
 	FILE *file = fopen(path, "re");
@@ -25,11 +26,13 @@ static bool is_partial(const char *path)
 	return byte == '{';
 }
 
+/* Adds a file; takes the path. */
 static void append_operand(struct sw_merge_operands *operands, char *path)
 {
 	*sw_vec_push(&operands->at) = (struct sw_merge_operand){path, is_partial(path)};
 }
 
+/* Adds the traces of a folder. */
 static int add_folder(struct sw_merge_operands *operands, const char *folder)
 {
 	DIR *dir = opendir(folder);
@@ -44,7 +47,7 @@ static int add_folder(struct sw_merge_operands *operands, const char *folder)
 	return operands->at.n > before ? SW_EXIT_OK : sw_complain(SW_EXIT_INPUT, "%s holds no trace (*.swt)", folder);
 }
 
-/* Patterns are for us where the shell left them alone. */
+/* Adds a file, the traces of a folder, or what fits a pattern that the shell left alone. */
 static int add_operand(struct sw_merge_operands *operands, const char *operand)
 {
 	struct stat s;
@@ -62,11 +65,13 @@ static int add_operand(struct sw_merge_operands *operands, const char *operand)
 	return SW_EXIT_OK;
 }
 
+/* For qsort(): by path. */
 static int by_path(const void *a, const void *b)
 {
 	return strcmp(((const struct sw_merge_operand *)a)->path, ((const struct sw_merge_operand *)b)->path);
 }
 
+/* Sorts the files and drops those that are named twice. */
 static void sort_operands(struct sw_merge_operands *operands)
 {
 	size_t kept = 0;
@@ -80,6 +85,7 @@ static void sort_operands(struct sw_merge_operands *operands)
 	operands->at.n = kept;
 }
 
+/* Finds the files that the operands mean. */
 int sw_merge_operands_find(struct sw_merge_operands *operands, const struct sw_options *options)
 {
 	int status = SW_EXIT_OK;
@@ -89,6 +95,7 @@ int sw_merge_operands_find(struct sw_merge_operands *operands, const struct sw_o
 	return status;
 }
 
+/* Keeps share i of n of the files. */
 void sw_merge_operands_share(struct sw_merge_operands *operands, uint32_t i, uint32_t n)
 {
 	size_t kept = 0;
@@ -100,6 +107,7 @@ void sw_merge_operands_share(struct sw_merge_operands *operands, uint32_t i, uin
 	operands->at.n = kept;
 }
 
+/* Frees the paths. */
 void sw_merge_operands_free(struct sw_merge_operands *operands)
 {
 	for (size_t i = 0; i < operands->at.n; i++)

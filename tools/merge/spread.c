@@ -23,6 +23,7 @@ static char *job_name(void)
 	return name;
 }
 
+/* Finds which of the processes of a job this one is; the folder is the one through which they pass results on. */
 int sw_spread_begin(struct sw_spread *spread, const char *folder)
 {
 	*spread = (struct sw_spread){.folder = folder};
@@ -39,6 +40,7 @@ int sw_spread_begin(struct sw_spread *spread, const char *folder)
 	return SW_EXIT_OK;
 }
 
+/* The path of the result that a rank passes on. */
 static char *part_name(const struct sw_spread *spread, uint32_t rank)
 {
 	return sw_format("%s/syncwatch-merge-%s-%u.json", spread->folder, spread->job, rank);
@@ -55,6 +57,7 @@ static FILE *wait_for(const char *path)
 	return file;
 }
 
+/* Waits for the result of a rank, merges it and removes its file. */
 static int take_rank(const struct sw_spread *spread, struct sw_merged *merged, uint32_t rank)
 {
 	struct sw_error error;
@@ -70,6 +73,7 @@ static int take_rank(const struct sw_spread *spread, struct sw_merged *merged, u
 	return status;
 }
 
+/* Writes this process's result for the one that takes it. */
 static int hand_on(const struct sw_spread *spread, struct sw_merged *merged)
 {
 	struct sw_output output;
@@ -88,6 +92,8 @@ static int hand_on(const struct sw_spread *spread, struct sw_merged *merged)
 	return status;
 }
 
+/* Merges the results of all processes as a tree: at each step half of those left pass theirs on.  *report: this one has
+ * all. */
 int sw_spread_gather(const struct sw_spread *spread, struct sw_merged *merged, bool *report)
 {
 	const uint64_t rank = spread->own.rank, size = spread->own.size;
@@ -102,6 +108,7 @@ int sw_spread_gather(const struct sw_spread *spread, struct sw_merged *merged, b
 	return SW_EXIT_OK;
 }
 
+/* Frees the name of the job. */
 void sw_spread_end(struct sw_spread *spread)
 {
 	free(spread->job);

@@ -11,7 +11,7 @@
 
 #define PIDS 1000u /* of one trace */
 
-/* When it began, on the clock of the first machine; by the time of day where no collective bounds its clock. */
+/* When the rank began, on the clock of the first machine; by the time of day where no collective bounds its clock. */
 static int64_t start_of(const struct sw_merged *merged, const struct sw_merged_rank *rank)
 {
 	const struct sw_merged_rank *first = merged->ranks.at[0];
@@ -22,6 +22,7 @@ static int64_t start_of(const struct sw_merged *merged, const struct sw_merged_r
 	return (int64_t)first->start_monotonic_ns + (int64_t)(rank->start_real_ns - first->start_real_ns);
 }
 
+/* The name of a rank in the timeline, malloc'ed; characters that JSON would escape are replaced. */
 static char *name_of(const struct sw_merged_rank *rank)
 {
 	char *text;
@@ -37,6 +38,7 @@ static char *name_of(const struct sw_merged_rank *rank)
 	return text;
 }
 
+/* Draws the timelines of all ranks into one file. */
 static int draw_all(const struct sw_merged *merged, const struct sw_options *options, FILE *out)
 {
 	struct sw_chrome_part part = {0};
@@ -60,6 +62,7 @@ static int draw_all(const struct sw_merged *merged, const struct sw_options *opt
 	return status;
 }
 
+/* Writes the timeline of all ranks if it is wanted. */
 int sw_merge_timeline(const struct sw_merged *merged, const struct sw_options *options)
 {
 	struct sw_output output;
