@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Makes the area of an address simple (area.h): quotients become digits, variables that the address lacks go. */
 #include <stddef.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@ static sw_wide magnitude_of(sw_wide a)
 	return a < 0 ? -a : a;
 }
 
+/* The least value that the row takes by the intervals of its variables. */
 static sw_wide least_of_row(const struct sw_area *p, const struct sw_area_row *row)
 {
 	sw_wide sum = row->constant;
@@ -18,6 +20,7 @@ static sw_wide least_of_row(const struct sw_area *p, const struct sw_area_row *r
 	return sum;
 }
 
+/* The variables that occur in a row, as a bit set. */
 static uint32_t variables_of(const struct sw_area *p, const struct sw_area_row *row)
 {
 	uint32_t set = 0;
@@ -28,12 +31,13 @@ static uint32_t variables_of(const struct sw_area *p, const struct sw_area_row *
 	return set;
 }
 
+/* The last row takes its place: loops that drop rows run downwards. */
 static void drop_row(struct sw_area *p, uint32_t at)
 {
 	p->row[at] = p->row[--p->rows];
 }
 
-/* row restricted to the variables of x as factor * x; 0 if it has none of them. */
+/* Are the row's terms in the variables of x a multiple of x?  *factor: by how much, 0 if the row has none of them. */
 static bool is_multiple(const struct sw_area *p, const struct sw_area_row *row, const struct sw_area_row *x,
 			sw_wide *factor)
 {
@@ -53,7 +57,8 @@ static bool is_multiple(const struct sw_area *p, const struct sw_area_row *row, 
 	return true;
 }
 
-/* x takes every value between its bounds: coefficients 1, then none larger than what the smaller ones span. */
+/* Does x take every value between its bounds?  It does if the coefficients begin with 1 and none is larger than what
+   the smaller ones span, and one more. */
 static bool is_dense(const struct sw_area *p, const struct sw_area_row *x, sw_wide *lo, sw_wide *hi)
 {
 	uint32_t left = variables_of(p, x);
@@ -76,7 +81,7 @@ static bool is_dense(const struct sw_area *p, const struct sw_area_row *x, sw_wi
 	return true;
 }
 
-/* factor * x becomes factor * (divisor * q + r). */
+/* Replaces factor * x in a row by factor * (divisor * q + r), the quotient and the remainder of x. */
 static void substitute_digits(struct sw_area *p, struct sw_area_row *row, const struct sw_area_row *x, sw_wide divisor,
 			      int q, int r)
 {
@@ -91,6 +96,8 @@ static void substitute_digits(struct sw_area *p, struct sw_area_row *row, const 
 	row->by[r] += factor;
 }
 
+/* Is the row one of the two that define variable q as floor(x / divisor): x - divisor * q >= 0, or divisor * q +
+   divisor - 1 - x >= 0? */
 static bool is_definition(const struct sw_area *p, const struct sw_area_row *row, const struct sw_area_row *x,
 			  sw_wide divisor, int q)
 {
@@ -105,6 +112,7 @@ static bool is_definition(const struct sw_area *p, const struct sw_area_row *row
 	return true;
 }
 
+/* The quotient that variable i stands for; NULL: it is none. */
 static const struct sw_quotient *quotient_of(const struct sw_area *p, uint32_t i)
 {
 	const struct sw_eval *e = p->eval;
@@ -112,12 +120,14 @@ static const struct sw_quotient *quotient_of(const struct sw_area *p, uint32_t i
 	return v && v->quotient ? &e->quotient.at[v->of] : NULL;
 }
 
-/* A dividend with its divisor; false: some variables are not here yet, or were replaced by other digits. */
+/* A number and what it is divided by. */
 struct division {
 	struct sw_area_row x;
 	sw_wide divisor;
 };
 
+/* Writes a quotient's dividend in the area's variables.  False: some of these are not in the area, or were replaced
+   by digits. */
 static bool division_of(const struct sw_area *p, const struct sw_quotient *quotient, struct division *out)
 {
 	*out = (struct division){.x.constant = quotient->x.constant, .divisor = quotient->divisor};
@@ -134,7 +144,8 @@ static bool division_of(const struct sw_area *p, const struct sw_quotient *quoti
 	return true;
 }
 
-/* x / 24 where x / 4 has a variable too is a sixth of that: the rows of blocks in groups, and the groups. */
+/* Another quotient of the same number, by the largest divisor that divides this one's; -1: there is none. The groups
+   of blocks, x / 24, are a sixth of their rows, x / 4. */
 static int finer_quotient(const struct sw_area *p, uint32_t q)
 {
 	const struct sw_quotient *own = quotient_of(p, q), *best = NULL;
@@ -152,7 +163,8 @@ static int finer_quotient(const struct sw_area *p, uint32_t q)
 	return found;
 }
 
-/* Defines quotients by finer ones of the same number; by[q]: that one, -1 none.  false: no room. */
+/* Defines quotients by finer ones of the same number where there are any; by[q]: the finer one, or -1. False: there
+   is no room for the rows. */
 static bool chain_quotients(struct sw_area *p, int by[SW_AREA_VARS])
 {
 	for (uint32_t q = 0; q < p->n; q++) {
@@ -178,7 +190,9 @@ static bool chain_quotients(struct sw_area *p, int by[SW_AREA_VARS])
 	return true;
 }
 
-/* Writes x as divisor * q + r, where q has a variable and r gets one.  *done: it could be done. */
+/* Writes the dividend x of quotient q as divisor * q + r, in the address and in all rows; the remainder r is a new
+   variable.  by: the finer quotient that x is, or -1.  *done: it could be done; x may have to be replaced in parts
+   first. False: there is no room. */
 static bool split_quotient(struct sw_area *p, int q, int by, bool *done)
 {
 	struct division of;
@@ -245,6 +259,8 @@ static bool must_wait(const struct sw_area *p, uint32_t q, int by, uint32_t spli
 	return any;
 }
 
+/* Replaces the dividends of all quotients by quotient and remainder, those inside of others first as long as that
+   gets on.  False: some cannot be replaced. */
 static bool split_quotients(struct sw_area *p)
 {
 	bool again = true, left = true, inner_first = true;
@@ -272,7 +288,8 @@ static bool split_quotients(struct sw_area *p)
 	return !left;
 }
 
-/* Whole numbers: 4 * x + 2 * y >= 3 is 2 * x + y >= 2. */
+/* Divides a row by what its coefficients have in common.  The variables are whole numbers, so the constant is
+   rounded down: 4 * x + 2 * y >= 3 is 2 * x + y >= 2. */
 static void divide_row(struct sw_area *p, struct sw_area_row *row)
 {
 	uint64_t divisor = 0;
@@ -288,6 +305,7 @@ static void divide_row(struct sw_area *p, struct sw_area_row *row)
 		row->by[i] /= (sw_wide)divisor;
 }
 
+/* Have two rows opposite coefficients, so that one bounds from above what the other bounds from below? */
 static bool are_opposite(const struct sw_area *p, const struct sw_area_row *x, const struct sw_area_row *y)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
@@ -297,7 +315,7 @@ static bool are_opposite(const struct sw_area *p, const struct sw_area_row *x, c
 	return true;
 }
 
-/* No point satisfies the rows: an interval is empty, or two rows leave none between them. */
+/* Does no point satisfy the rows: is an interval empty, or do two opposite rows leave nothing between them? */
 static bool is_empty(const struct sw_area *p)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
@@ -351,7 +369,8 @@ static bool shorten_intervals(struct sw_area *p)
 	return changed;
 }
 
-/* Variables that the address lacks and that all rows add up alike are one: tid + 256 * ctaid takes every value. */
+/* Merges variable j into i, neither of which the address has, if all rows add them up in one proportion and the sum
+   takes every value, as tid + 256 * ctaid does.  False: nothing was changed. */
 static bool merge_hidden(struct sw_area *p, uint32_t i, uint32_t j)
 {
 	sw_wide ratio = 0;
@@ -376,6 +395,7 @@ static bool merge_hidden(struct sw_area *p, uint32_t i, uint32_t j)
 	return true;
 }
 
+/* Adds a row, unless it always holds.  False: there is no room, or its constant left the range of numbers. */
 static bool add_row(struct sw_area *p, const struct sw_area_row *row)
 {
 	if (row->constant >= SW_INFINITE)
@@ -386,6 +406,8 @@ static bool add_row(struct sw_area *p, const struct sw_area_row *row)
 	return true;
 }
 
+/* Adds the inequality that the variable's lower bound by one row is at most its upper bound by the other.  False:
+   that is not exact for whole numbers, or its numbers get too large. */
 static bool combine_rows(struct sw_area *p, const struct sw_area_row *lower, const struct sw_area_row *upper,
 			 uint32_t var)
 {
@@ -402,8 +424,9 @@ static bool combine_rows(struct sw_area *p, const struct sw_area_row *lower, con
 	return add_row(p, &sum);
 }
 
-/* Some value of the variable lies between its bounds: every lower one is at most every upper one (Fourier and Motzkin;
-   exact for whole numbers where one of the two coefficients is 1). */
+/* Replaces the rows that have the variable by rows without it which say that some value lies between its bounds:
+   every lower one is at most every upper one (Fourier and Motzkin; exact for whole numbers where one of the two
+   coefficients is 1).  False: that is not exact here. */
 static bool eliminate_variable(struct sw_area *p, uint32_t var)
 {
 	struct sw_area old;
@@ -437,7 +460,7 @@ static bool settle_intervals(struct sw_area *p)
 	return !p->empty;
 }
 
-/* Drops variables that only rows have. */
+/* Drops the variables that the address lacks from the rows, by merging and eliminating them.  False: not exactly. */
 static bool drop_hidden(struct sw_area *p)
 {
 	for (uint32_t i = 0; i < p->n; i++) {

@@ -3,7 +3,7 @@
 #include "footprint/launch/evaluation/operate.h"
 #include "footprint/rules.h"
 
-/* form modulo 2^bits, in [0, 2^bits). */
+/* *out = form modulo 2^bits, in [0, 2^bits): the form less a multiple of its quotient.  False: no form says it. */
 static bool low_bits(struct sw_eval *e, const struct sw_form *form, unsigned bits, unsigned width, struct sw_form *out)
 {
 	struct sw_form turns;
@@ -12,6 +12,7 @@ static bool low_bits(struct sw_eval *e, const struct sw_form *form, unsigned bit
 	return sw_form_sum(out, form, &turns, -(INT64_C(1) << bits), width);
 }
 
+/* a >> b: a quotient by 2^b where b is a fixed number; with another b, at most a. */
 struct sw_form sw_op_shr(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	bool is_signed = t->flags & SW_SIGNED;
@@ -32,6 +33,7 @@ struct sw_form sw_op_shr(struct sw_eval *e, const struct sw_term *t, uint32_t nu
 	return sw_term_within(e, t, x.lo >> bits, x.hi >> bits);
 }
 
+/* a << b: a multiple where b is a fixed number; else unknown. */
 struct sw_form sw_op_shl(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	struct sw_form a = sw_eval_term(e, t->a, t->width), by = sw_eval_term(e, t->b, 0);
@@ -46,6 +48,7 @@ struct sw_form sw_op_shl(struct sw_eval *e, const struct sw_term *t, uint32_t nu
 /* Bits of the longest field that is taken out of a number; beyond, it is a number of a narrower type. */
 #define FIELD 12
 
+/* The low `imm` bits of a, with or without sign, in the term's width. */
 struct sw_form sw_op_extend(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	(void)number;
@@ -64,6 +67,8 @@ struct sw_form sw_op_extend(struct sw_eval *e, const struct sw_term *t, uint32_t
 
 /* ---- bits */
 
+/* x & mask for a fixed mask.  One run of ones, bits from .. to-1, is (x modulo 2^to) - (x modulo 2^from); of other
+   masks only the range is known. */
 static struct sw_form and_mask(struct sw_eval *e, const struct sw_term *t, const struct sw_form *x, uint64_t mask)
 {
 	struct sw_form high, low;
@@ -91,6 +96,7 @@ static unsigned zero_bits(const struct sw_form *form)
 	return bits ? (unsigned)__builtin_ctzll(bits) : 64;
 }
 
+/* A mask of ones up to the highest bit of the larger of two numbers. */
 static sw_wide bits_up_to(sw_wide a, sw_wide b)
 {
 	sw_wide top = a > b ? a : b, mask = 0;
@@ -99,7 +105,8 @@ static sw_wide bits_up_to(sw_wide a, sw_wide b)
 	return mask;
 }
 
-/* Between the lowest bit of what it counts in and its largest value.  Signed: all. */
+/* The bits that may be set in the form's values by its bounds alone: none below the power of two that all are
+   multiples of, none above the largest value.  All bits, where it may be negative or is too large. */
 static uint64_t may_have_between(struct sw_eval *e, const struct sw_form *form)
 {
 	struct sw_bounds bounds = sw_bound_ever(e, form);
@@ -128,7 +135,8 @@ static bool split_at(struct sw_eval *e, const struct sw_form *form, unsigned bit
 	return bounds.lo >= 0 && bounds.hi < (sw_wide)1 << bits;
 }
 
-/* Bits that a number can have: a sum of a small number and of multiples of a power of two has none in between. */
+/* The bits that may be set in the form's values: a sum of a small number and of multiples of a power of two has none
+   in between. */
 static uint64_t may_have(struct sw_eval *e, const struct sw_form *form)
 {
 	uint64_t bits = may_have_between(e, form);
@@ -148,7 +156,7 @@ static bool covers_bits(struct sw_eval *e, const struct sw_form *a, const struct
 	return sw_form_sum(&unset, &ones, a, -1, 0) && !(may_have(e, &unset) & may_have(e, b));
 }
 
-/* Two conditions: where the first one decides, the second is not needed. */
+/* Both (AND) or one (OR) of two conditions: where the first one decides, the second is not looked at. */
 static struct sw_form join_conditions(struct sw_eval *e, const struct sw_term *t)
 {
 	bool decides = t->op == SW_OP_OR;
@@ -161,6 +169,7 @@ static struct sw_form join_conditions(struct sw_eval *e, const struct sw_term *t
 	return b.n ? sw_term_within(e, t, 0, 1) : a;
 }
 
+/* a & b: by a fixed mask, or the one whose bits the other one always has; else at most the smaller of both. */
 struct sw_form sw_op_and(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	if (sw_term_joins_conditions(e, t))
@@ -184,7 +193,8 @@ struct sw_form sw_op_and(struct sw_eval *e, const struct sw_term *t, uint32_t nu
 /* Runs of ones in a mask that are turned around one by one. */
 #define MOST_RUNS 3
 
-/* x ^ mask: of each run of ones, run - (x & run) takes the place of x & run. */
+/* x ^ mask for a mask of few runs of ones: of each run, run - (x & run) takes the place of x & run.  False: there
+   are too many runs, or no form says it. */
 static bool turn_runs(struct sw_eval *e, const struct sw_term *t, const struct sw_form *x, uint64_t mask,
 		      struct sw_form *out)
 {
@@ -210,6 +220,7 @@ static bool turn_runs(struct sw_eval *e, const struct sw_term *t, const struct s
 	return true;
 }
 
+/* a | b and a ^ b: the sum, where they have no bit in common; by the rules for fixed masks; else a range. */
 struct sw_form sw_op_or(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	if (sw_term_joins_conditions(e, t))

@@ -44,6 +44,7 @@ void sw_known_areas_free(struct sw_known_areas *areas)
 	free(areas);
 }
 
+/* An area with these hashes that was made into boxes before, in this evaluation; NULL: there is none. */
 static const struct known_area *find_known_area(const struct sw_eval *e, const uint64_t hash[2])
 {
 	uint64_t found = e->areas ? sw_map_get(&e->areas->of, hash[0]) : 0;
@@ -53,7 +54,7 @@ static const struct known_area *find_known_area(const struct sw_eval *e, const u
 	return area && area->check == hash[1] ? area : NULL;
 }
 
-/* NULL: it is not known. */
+/* Remembers an area by its hashes, with its area.n boxes. */
 static void keep_area(struct sw_eval *e, const uint64_t hash[2], struct known_area area, const struct known_box *box)
 {
 	if (!e->areas)
@@ -66,7 +67,7 @@ static void keep_area(struct sw_eval *e, const uint64_t hash[2], struct known_ar
 	*sw_map_put(&e->areas->of, hash[0]) = e->areas->area.n;
 }
 
-/* NULL: it has none. */
+/* The first box of a known area; NULL: it has none. */
 static const struct known_box *boxes_of_known_area(const struct sw_eval *e, const struct known_area *area)
 {
 	return area->n ? &e->areas->box.at[area->first] : NULL;
@@ -102,7 +103,8 @@ static sw_wide magnitude_of(sw_wide a)
 	return a < 0 ? -a : a;
 }
 
-/* Every variable of the address on its own; negative coefficients count backwards. */
+/* Makes each variable of the address a part of its own, by ascending units.  One with a negative coefficient counts
+   backwards, so that units are positive. */
 static void part_all(const struct sw_area *p, struct parts *out)
 {
 	out->n = 0;
@@ -125,7 +127,8 @@ static void part_all(const struct sw_area *p, struct parts *out)
 	}
 }
 
-/* a + b where b's unit is a multiple of a's and b's steps leave no gaps: then the sum takes every value too. */
+/* Adds part b to part a if the sum, in units of a, takes every value too: b's unit is a multiple of a's, and one
+   step of b is no larger than what a spans.  False: it is not, nothing is changed. */
 static bool merge_parts(struct parts *parts, uint32_t a, uint32_t b)
 {
 	struct part *x = &parts->at[a], *y = &parts->at[b];
@@ -142,7 +145,7 @@ static bool merge_parts(struct parts *parts, uint32_t a, uint32_t b)
 	return true;
 }
 
-/* The row's variables of a part as factor x the part's sum; false: they are no multiple of it. */
+/* Writes the row's terms in the variables of a part as factor x the part's sum.  False: they are no multiple of it. */
 static bool factor_of(const struct sw_area *p, const struct sw_area_row *row, const struct part *part, sw_wide *factor)
 {
 	sw_wide by = row->by[part->first], unit = p->address.by[part->first];
@@ -154,7 +157,8 @@ static bool factor_of(const struct sw_area *p, const struct sw_area_row *row, co
 	return true;
 }
 
-/* Merges the parts of a row that it adds up as the address does.  What stays is in *touched; false: not separable. */
+/* Merges parts that the row adds up in the same proportion as the address does.  False: the row weighs the variables
+   of one part differently. */
 static bool merge_by_row(const struct sw_area *p, const struct sw_area_row *row, struct parts *parts)
 {
 	for (uint32_t a = 0; a < parts->n; a++) {
@@ -182,15 +186,15 @@ struct levels {
 	sw_wide from, width;
 };
 
-/* Records for launches that share the result: the decision depends on the site's address being 0 or more here. */
+/* Records for launches that share this result that it depends on the box's first address being 0 or more. */
 static void area_read_start(const struct sw_eval *e, sw_wide from)
 {
 	if (e->site)
 		sw_reads_between(e->reads, e->site->address, from, from, 0, (sw_wide)UINT64_MAX);
 }
 
-/* Adds the box of these levels to the reaches. False: the address is below 0, or there are too many boxes: the site
-   gets a hull. */
+/* Adds the box of these levels (the first is rows, the second slices) to the reaches.  False: the address is below
+   0, or there are too many boxes: the site gets a hull. */
 static bool push_box(const struct sw_area *p, const struct levels *levels, const struct sw_area_shape *shape)
 {
 	const struct level none = {0, 1}, *row = levels->n > 0 ? &levels->at[0] : &none,
@@ -213,7 +217,8 @@ static bool push_box(const struct sw_area *p, const struct levels *levels, const
 	return true;
 }
 
-/* A box has rows and slices: of what there is more, the shortest is taken apart. */
+/* Adds the boxes of any number of levels.  A box has rows and slices only: of further levels the one with the fewest
+   repetitions is taken apart, a box for each of them. */
 static bool push_boxes(const struct sw_area *p, const struct levels *levels, const struct sw_area_shape *shape)
 {
 	if (levels->n <= 2)
@@ -234,6 +239,8 @@ static bool push_boxes(const struct sw_area *p, const struct levels *levels, con
 	return true;
 }
 
+/* Makes boxes of parts that no inequality bounds any more.  Parts with small units fill the width, each other one is
+   a level of repetitions.  False: they interleave. */
 static bool assemble_boxes(const struct sw_area *p, const struct parts *parts, const struct sw_area_shape *shape)
 {
 	struct levels levels = {.from = p->address.constant, .width = shape->bytes};
@@ -262,6 +269,7 @@ static bool assemble_boxes(const struct sw_area *p, const struct parts *parts, c
 
 static bool place_rest(const struct sw_area *p, struct parts parts, uint32_t row, const struct sw_area_shape *shape);
 
+/* place_rest() where part `which` is cut to [lo, hi]; nothing is added if that leaves no value. */
 static bool place_cut(const struct sw_area *p, const struct parts *parts, uint32_t which, sw_wide lo, sw_wide hi,
 		      uint32_t row, const struct sw_area_shape *shape)
 {
@@ -272,9 +280,9 @@ static bool place_cut(const struct sw_area *p, const struct parts *parts, uint32
 	return x->lo > x->hi || place_rest(p, cut, row, shape);
 }
 
-/*
- * constant + a * A + b * B >= 0 with |a| so large that B matters for at most one value of A: full rows, and that one.
- */
+/* Applies a row over two parts, constant + a * A + b * B >= 0, with |a| so large that B matters for at most one
+   value of A: boxes of the full rows of A, and of that last one, which is not full.  False: the row is not like
+   that. */
 static bool place_rows(const struct sw_area *p, const struct parts *parts, uint32_t row, const uint32_t which[2],
 		       const sw_wide factor[2], sw_wide constant, const struct sw_area_shape *shape)
 {
@@ -312,7 +320,8 @@ static bool place_rows(const struct sw_area *p, const struct parts *parts, uint3
 	return true;
 }
 
-/* Applies the rows one after the other. */
+/* Applies the inequalities from number `row` on to the parts, one after the other, and makes boxes of what is left.
+   False: one of them is over more than one part, and not of the kind that place_rows() knows. */
 static bool place_rest(const struct sw_area *p, struct parts parts, uint32_t row, const struct sw_area_shape *shape)
 {
 	for (; row < p->rows; row++) {
@@ -358,6 +367,7 @@ static bool place_rest(const struct sw_area *p, struct parts parts, uint32_t row
 	return assemble_boxes(p, &parts, shape);
 }
 
+/* Makes boxes of an area as it is.  False: its inequalities tie variables in ways that boxes cannot express. */
 static bool exact_boxes(const struct sw_area *p, const struct sw_area_shape *shape)
 {
 	struct parts parts;
@@ -375,6 +385,7 @@ static bool exact_boxes(const struct sw_area *p, const struct sw_area_shape *sha
 
 #define MAX_SLICES 256 /* of one site: each is a box, or a few */
 
+/* Does an inequality tie this variable to another one? */
 static bool is_coupled(const struct sw_area *p, uint32_t var)
 {
 	for (uint32_t i = 0; i < p->rows; i++) {
@@ -386,7 +397,7 @@ static bool is_coupled(const struct sw_area *p, uint32_t var)
 	return false;
 }
 
-/* The variable with the fewest values, of those that an inequality ties to others. */
+/* The variable with the fewest values, of those that an inequality ties to others; -1: none has few enough. */
 static int slice_variable(const struct sw_area *p)
 {
 	int best = -1;
@@ -399,6 +410,8 @@ static int slice_variable(const struct sw_area *p)
 	return best;
 }
 
+/* Makes boxes for each value of slice_variable(), as for the rows of a triangle.  False: there is no such variable,
+   or some slice is not made of boxes. */
 static bool sliced_boxes(struct sw_eval *e, const struct sw_area *p, const struct sw_area_shape *shape)
 {
 	int var = slice_variable(p);
@@ -427,12 +440,11 @@ static bool area_to_boxes(struct sw_eval *e, const struct sw_area *p, const stru
 	return sliced_boxes(e, p, shape);
 }
 
-/* ---- an address in a case */
-
-/* The bytes that an address touches in a case: boxes of the area that it is made from, or a hull. */
+/* ---- an address in a case: boxes of its area, or a hull */
 
 /* ---- the problem: address and inequalities over at most 16 local variables */
 
+/* Writes a form as a row over the area's variables; variables of one value only go into the constant. */
 static void take_form(const struct sw_eval *e, const struct sw_area *p, const struct sw_form *form,
 		      struct sw_area_row *row)
 {
@@ -447,6 +459,7 @@ static void take_form(const struct sw_eval *e, const struct sw_area *p, const st
 	}
 }
 
+/* Makes the area of an address, with the inequalities and variables of its system. */
 static void take_system(const struct sw_eval *e, const struct sw_form *address, const struct sw_system *s,
 			struct sw_area *p)
 {
@@ -466,6 +479,7 @@ static void take_system(const struct sw_eval *e, const struct sw_form *address, 
 
 /* ---- an area, which may be known but for where it begins */
 
+/* Appends the boxes of all addresses of the system; else returns why there are none. */
 static enum sw_why make_boxes(struct sw_eval *e, const struct sw_form *address, const struct sw_system *s,
 			      const struct sw_area_shape *shape)
 {
@@ -482,7 +496,8 @@ static enum sw_why make_boxes(struct sw_eval *e, const struct sw_form *address, 
 /* Boxes that are kept; of longer lists each is another. */
 #define MOST_KEPT 16
 
-/* false: it must be looked at again. */
+/* Appends the boxes of a known area, moved by the address's constant.  False: it must be made again, because a box
+   would begin below 0, or the budget might end on the way. */
 static bool take_known(struct sw_eval *e, const struct known_area *known, sw_wide constant,
 		       const struct sw_area_shape *shape)
 {
@@ -510,6 +525,7 @@ static bool take_known(struct sw_eval *e, const struct known_area *known, sw_wid
 	return true;
 }
 
+/* Remembers what became of an area, with the address's constant taken out, for addresses that differ in it alone. */
 static void keep_known(struct sw_eval *e, const uint64_t hash[2], struct known_area area, sw_wide constant,
 		       const struct sw_area_shape *shape)
 {
@@ -528,7 +544,8 @@ static void keep_known(struct sw_eval *e, const uint64_t hash[2], struct known_a
 	keep_area(e, hash, area, box);
 }
 
-/* Boxes of all addresses of the system; else why there are none. */
+/* Appends the boxes of all addresses of the system, from a known area if there is one; else returns why there are
+   none. */
 static enum sw_why area_boxes(struct sw_eval *e, const struct sw_form *address, struct sw_system *s, uint64_t bytes,
 			      const struct sw_reach *like, struct sw_reaches *out)
 {
@@ -553,6 +570,7 @@ static enum sw_why area_boxes(struct sw_eval *e, const struct sw_form *address, 
 /* A number that may be larger than that says nothing about the address. */
 #define WHOLE ((sw_wide)INT32_MAX)
 
+/* Has the address a variable that is not understood, and which may be almost any number? */
 static bool is_unlimited(const struct sw_eval *e, const struct sw_form *address)
 {
 	for (uint32_t i = 0; i < address->n; i++) {
@@ -563,6 +581,8 @@ static bool is_unlimited(const struct sw_eval *e, const struct sw_form *address)
 	return false;
 }
 
+/* Why some values of the system's variables need not be taken, so that a box would claim too much; SW_WHY_NONE: all
+   are. */
 static enum sw_why why_of_system(const struct sw_eval *e, const struct sw_system *s)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
@@ -576,6 +596,7 @@ static enum sw_why why_of_system(const struct sw_eval *e, const struct sw_system
 	return sw_eval_rests_on_doubt(e) ? SW_WHY_COMPUTED : SW_WHY_NONE;
 }
 
+/* Why nothing bounds an address. */
 static enum sw_why why_endless(const struct sw_eval *e, const struct sw_form *address)
 {
 	enum sw_why why = sw_eval_why(e, address);

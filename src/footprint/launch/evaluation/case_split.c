@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "footprint/launch/evaluation/eval.h"
 
+/* Is the mark of this number still the one that had this serial, so that the facts up to it hold as they did? */
 static bool mark_stands(const struct sw_eval *e, uint32_t mark, uint64_t serial)
 {
 	return mark < e->mark.n && e->mark.at[mark].serial == serial;
@@ -187,7 +188,8 @@ static uint64_t mix_hash(uint64_t hash, uint64_t more)
 	return sw_hash_u64(hash + more * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* Terms have the same shape if they differ in such numbers alone. */
+/* A hash of a term in which the numbers that are added or compared with are left out: terms have the same shape if
+   they differ in these alone.  shape: of the terms before it, by number. */
 static uint64_t shape_of(const struct sw_footprint *f, const struct sw_term *t, const uint64_t *shape)
 {
 	uint32_t operand[3] = {t->a, t->b, t->c}, n = sw_term_operands(t);
@@ -209,6 +211,7 @@ static uint64_t shape_of(const struct sw_footprint *f, const struct sw_term *t, 
 	return sw_term_is_unknown(t) ? mix_hash(mix_hash(hash, sw_term_why(t)), t->b) : hash;
 }
 
+/* A hash of a site that is the same for sites that are alike: address, facts, roots and access, with terms by shape. */
 static uint64_t key_of(const struct sw_footprint *f, const struct sw_access_site *site, const uint64_t *shape)
 {
 	uint64_t hash = mix_hash(site->role | (uint64_t)site->polls << 8 | (uint64_t)site->op << 16, site->bytes);

@@ -21,6 +21,7 @@ struct parts {
 	struct part at[SW_FORM_VARS];
 };
 
+/* Moves the variables that have only one value into the form's constant. */
 static void fold_fixed(const struct sw_eval *e, struct sw_form *form)
 {
 	for (uint32_t i = form->n; i-- > 0;) {
@@ -30,6 +31,7 @@ static void fold_fixed(const struct sw_eval *e, struct sw_form *form)
 	}
 }
 
+/* The first variable of the form that is a quotient; SW_NONE: there is none. */
 static uint32_t quotient_in(const struct sw_eval *e, const struct sw_form *form)
 {
 	for (uint32_t i = 0; i < form->n; i++) {
@@ -39,7 +41,8 @@ static uint32_t quotient_in(const struct sw_eval *e, const struct sw_form *form)
 	return SW_NONE;
 }
 
-/* (y + floor(x / d)) / divisor is (d * y + x) / (d * divisor). */
+/* Writes a quotient as floor(x / divisor) of a number x that has no quotients in it, since (y + floor(x / d)) /
+   divisor is (d * y + x) / (d * divisor).  False: it is of another form. */
 static bool resolve_quotient(const struct sw_eval *e, uint32_t var, struct part *part)
 {
 	const struct sw_quotient *q = &e->quotient.at[e->variable.at[var].of];
@@ -59,7 +62,7 @@ static bool resolve_quotient(const struct sw_eval *e, uint32_t var, struct part 
 	return false;
 }
 
-/* The quotients of the form, by divisor; they are taken out of it. */
+/* Takes all quotients out of the form, by ascending divisor.  False: there are none, or one is not understood. */
 static bool take_quotients(const struct sw_eval *e, struct sw_form *form, struct parts *out)
 {
 	uint32_t var;
@@ -77,7 +80,8 @@ static bool take_quotients(const struct sw_eval *e, struct sw_form *form, struct
 	return out->n > 0;
 }
 
-/* *rest less by * (x - part's x) / divisor: the part is then one of x. */
+/* Makes the part a quotient of x instead of its own number, which must differ from x by a multiple of the divisor:
+   floor((x - k * divisor) / divisor) is floor(x / divisor) - k, and k goes into *rest.  False: it does not. */
 static bool turn_to(const struct sw_form *x, const struct part *part, struct sw_form *rest)
 {
 	struct sw_form difference;
@@ -92,6 +96,8 @@ static bool turn_to(const struct sw_form *x, const struct part *part, struct sw_
 	return sw_form_sum(rest, rest, &difference, -part->by, 0);
 }
 
+/* Adds by * floor(x / divisor) to the address that digits make.  The factor of a lower digit counts for each higher
+   one too, as a multiple.  False: the divisor is no multiple of the last one, or numbers get too large. */
 static bool add_digit(struct sw_digits *d, const struct part *part)
 {
 	sw_wide last = d->unit[d->n - 1];
@@ -105,7 +111,8 @@ static bool add_digit(struct sw_digits *d, const struct part *part)
 	return d->by[d->n - 1] < MOST && d->by[d->n - 1] > -MOST;
 }
 
-/* Takes the multiple of x itself out of the rest. */
+/* Takes a multiple of x itself out of the rest, as the factor of the lowest digit, which counts ones.  False: x does
+   not fit in evenly. */
 static bool take_ones(struct sw_digits *d, struct sw_form *rest)
 {
 	uint32_t best = 0;
@@ -144,7 +151,7 @@ static bool goes_into(const struct sw_eval *e, const struct sw_form *form, uint3
 	return false;
 }
 
-/* Is the variable bounded by nothing but its interval? */
+/* Is the variable bounded by nothing but its interval, in this case? */
 static bool is_free(const struct sw_eval *e, uint32_t var)
 {
 	for (size_t i = 0; i < e->holds.n; i++) {
@@ -156,7 +163,8 @@ static bool is_free(const struct sw_eval *e, uint32_t var)
 	return true;
 }
 
-/* Takes the other variables of the rest: each is free, or belongs to the number that the last digit counts. */
+/* Takes the variables of the address that are left: each is free, and adds its own multiples, or is added to the
+   number x where only the last digit can show it.  False: one is neither. */
 static bool take_rest(const struct sw_eval *e, struct sw_digits *d, const struct sw_form *rest)
 {
 	sw_wide top = d->by[d->n - 1], unit = d->unit[d->n - 1];
@@ -179,7 +187,7 @@ static bool take_rest(const struct sw_eval *e, struct sw_digits *d, const struct
 	return true;
 }
 
-/* false: the address is made in another way. */
+/* Finds the number x and the factors for its digits that make this address.  False: it is made in another way. */
 static bool digits_find(const struct sw_eval *e, const struct sw_form *address, struct sw_digits *d)
 {
 	struct sw_form rest = *address;
@@ -225,9 +233,7 @@ struct sw_bounds sw_digits_bound(const struct sw_eval *e, const struct sw_form *
 	return sum;
 }
 
-/* ---- boxes of digits */
-
-/* Boxes of what the digits of an interval of numbers make. */
+/* ---- boxes of the addresses that the digits of an interval of numbers make */
 
 /* Boxes of one group of sites; beyond, hulls are as good. */
 #define MOST_BOXES  128
@@ -283,6 +289,7 @@ bool sw_digits_keep(struct sw_eval *e, const struct sw_form *address, uint64_t b
 
 /* ---- boxes */
 
+/* Sorts levels by ascending step. */
 static void sort_levels(struct level *level, uint32_t n)
 {
 	for (uint32_t i = 1; i < n; i++) {
@@ -294,6 +301,8 @@ static void sort_levels(struct level *level, uint32_t n)
 	}
 }
 
+/* Appends a box of `width` bytes at `at`, repeated by n <= 2 levels, rows and slices.  False: there are too many
+   boxes, or it lies outside of the address space. */
 static bool push_box(const struct making *m, sw_wide at, sw_wide width, const struct level *level, uint32_t n)
 {
 	struct sw_reach reach = m->like;
@@ -311,7 +320,7 @@ static bool push_box(const struct making *m, sw_wide at, sw_wide width, const st
 	return true;
 }
 
-/* Levels beyond rows and slices are reported piece by piece. */
+/* Appends the boxes of n levels.  A box has rows and slices only: each step of a further level is a box of its own. */
 static bool push_product(const struct making *m, sw_wide at, sw_wide width, const struct level *level, uint32_t n)
 {
 	if (n <= 2)
@@ -323,7 +332,8 @@ static bool push_product(const struct making *m, sw_wide at, sw_wide width, cons
 	return true;
 }
 
-/* Makes boxes of all sums of one step of each level; false: the steps interleave, or need too many dimensions. */
+/* Makes boxes of all sums of `at` and one step of each level; false: the steps interleave, or there are too many
+   boxes. */
 static bool make_product(const struct making *m, sw_wide at, struct level *level, uint32_t n)
 {
 	struct level kept[MOST_LEVELS];
@@ -354,6 +364,8 @@ static bool make_product(const struct making *m, sw_wide at, struct level *level
 	return push_product(m, at, width, kept, kepts);
 }
 
+/* Makes boxes of the numbers whose digit `top` is from .. to-1, and whose lower digits take all values.  at: the
+   address that the higher digits add up to. */
 static bool make_full(const struct making *m, uint32_t top, sw_wide from, sw_wide to, sw_wide at)
 {
 	const struct sw_digits *d = m->digits;
@@ -367,7 +379,8 @@ static bool make_full(const struct making *m, uint32_t top, sw_wide from, sw_wid
 	return make_product(m, at + d->by[top] * from, level, n);
 }
 
-/* Numbers from `from` up to, without, `to`; what digits above the top one add is in `at`. */
+/* Makes boxes of the numbers from .. to-1, in digits up to `top`, split into parts in which all lower digits take
+   all values.  at: the address that the higher digits add up to. */
 static bool make_interval(const struct making *m, uint32_t top, sw_wide from, sw_wide to, sw_wide at)
 {
 	const struct sw_digits *d = m->digits;
@@ -396,6 +409,8 @@ static bool make_interval(const struct making *m, uint32_t top, sw_wide from, sw
 
 /* ---- groups of sites */
 
+/* Do two sites make addresses from digits with the same units and factors, by the same kind of access?  They differ
+   then only in their numbers, and in where they begin. */
 static bool same_way(const struct sw_digit_site *a, const struct sw_digit_site *b)
 {
 	const struct sw_digits *x = &a->digits, *y = &b->digits;
@@ -416,6 +431,8 @@ static sw_wide shift_of(const struct sw_digit_site *a, const struct sw_digit_sit
 	return top ? (b->digits.constant - x->constant) / top * x->unit[x->n - 1] : 0;
 }
 
+/* Appends a site's numbers, shifted to those that make the same addresses with the first site's constant.  False:
+   they get too large. */
 static bool add_numbers(const struct sw_digit_site *first, struct sw_digit_site *site, struct sw_reaches *out)
 {
 	sw_wide shift = shift_of(first, site);
@@ -441,6 +458,8 @@ static size_t first_of(const struct sw_eval *e, size_t i)
 	return first;
 }
 
+/* Makes boxes of the numbers of all sites of a group, whose digits are those of its first one.  False: not possible,
+   the hulls of the sites are kept. */
 static bool make_boxes(const struct sw_digit_site *first, struct sw_reaches *numbers, struct sw_reaches *out)
 {
 	struct making m = {&first->digits, first->hull, (sw_wide)first->bytes, out, out->n};

@@ -13,7 +13,7 @@
 /* Joined in between when there are more: joining compares all with all. */
 #define MANY 256
 
-/* Bytes touched from the address on: always (*hi the same) or at most; false: not known. */
+/* The least and the most bytes that one access of the site touches from its address on.  False: unknown. */
 static bool site_bytes(struct sw_eval *e, const struct sw_access_site *site, uint64_t *lo, uint64_t *hi)
 {
 	*lo = *hi = site->bytes;
@@ -35,6 +35,7 @@ struct case_state {
 	size_t loops;
 };
 
+/* Takes a snapshot of these parts of the case; keep_case() compares two. */
 static struct case_state state_of(const struct sw_eval *e)
 {
 	return (struct case_state){e->has_uninterpreted_fact, e->impossible, e->choices, e->loops.n};
@@ -63,6 +64,7 @@ static bool begins_inside_turn(const struct sw_eval *e, const struct sw_variable
 	return divided.lo > -SW_INFINITE && divided.lo % q->divisor;
 }
 
+/* A variable of the address that is a quotient of two to MOST_PIECES values, to split the case by; or SW_NONE. */
 static uint32_t few_valued(const struct sw_eval *e, const struct sw_form *address)
 {
 	if (SW_RULE_IS_OFF(ring_pieces))
@@ -75,8 +77,7 @@ static uint32_t few_valued(const struct sw_eval *e, const struct sw_form *addres
 	return SW_NONE;
 }
 
-/* Keeps the hull of a site back until all sites are known, if its address is one that sw_digits_finish() may turn
-   into boxes together with others. */
+/* Takes the site's hull, out->at[from], out of the list for sw_digits_finish(), if that may make boxes of it. */
 static bool keep_digits(struct sw_eval *e, const struct sw_form *address, uint64_t bytes, struct sw_reaches *out,
 			size_t from)
 {
@@ -90,8 +91,10 @@ static bool keep_digits(struct sw_eval *e, const struct sw_form *address, uint64
 	return true;
 }
 
-/* Boxes, or pieces in as many cases as it takes.  That some thread has each value of the quotient is not known: pieces
-   are hulls. */
+/* Appends the boxes of an address in this case.  Where they would be a hull, and the address has a quotient of a few
+   values, the case is split by them: it goes on with one value, the others are cases of their own.  That some thread
+   has each value is not known, so these pieces are hulls.  digits: keep_digits() may be used.  False: there are no
+   bounds, with the reason. */
 static bool boxes_or_pieces(struct sw_eval *e, const struct sw_form *address, uint64_t bytes, bool digits,
 			    const struct sw_reach *like, struct sw_reaches *out, enum sw_why *why)
 {
@@ -122,8 +125,7 @@ static bool boxes_or_pieces(struct sw_eval *e, const struct sw_form *address, ui
 	return false;
 }
 
-/* One case of a site, of which so many choices belong to outer conditions; false: there are no bounds, with the reason.
- */
+/* Appends the site's reaches in one case, with `chosen` choices of outer conditions.  False: no bounds, and why. */
 static bool site_case(struct sw_eval *e, uint32_t chosen, const struct sw_reach *like, struct sw_reaches *out,
 		      enum sw_why *why)
 {
@@ -164,6 +166,7 @@ static bool site_case(struct sw_eval *e, uint32_t chosen, const struct sw_reach 
 	return true;
 }
 
+/* Is a hull no box because of data that the kernel loads or computes?  Evaluating fewer blocks would not help there. */
 static bool by_data(enum sw_why why)
 {
 	return why == SW_WHY_LOADED || why == SW_WHY_SHARED || why == SW_WHY_ATOMIC || why == SW_WHY_FLOAT;
@@ -200,6 +203,7 @@ static const struct sw_access_site *site_at(const struct walk *w, uint32_t i)
 	return &w->e->f->site[w->site[i]];
 }
 
+/* Notes that nothing bounds the addresses of a site, why, and where they may lead. */
 static void set_open(struct site_state *state, enum sw_why why, struct sw_descent descent)
 {
 	state->open = true;
@@ -240,8 +244,8 @@ static void settle_sites(struct walk *w, size_t begun, size_t digits)
 /* Work that is more than a look at another site. */
 #define WORTH 20u
 
-/* Remembers a site that is open (nothing bounds its addresses), which took some work to find, as the example of those
-   that are alike: is_open_like_another() takes its result over where it covers them. */
+/* Remembers an open site (nothing bounds its addresses), found with some work, as an example for
+   is_open_like_another(). */
 static void remember_open_site(struct walk *w, uint32_t number)
 {
 	const struct sw_footprint *f = w->e->f;
@@ -310,6 +314,7 @@ static void walk_site(struct walk *w, uint32_t number, size_t depth)
 		settle_sites(w, begun, digits);
 }
 
+/* Is one of the walk's sites from .. to-1 still bounded?  If not, further cases of them say nothing. */
 static bool any_bounded(const struct walk *w, uint32_t from, uint32_t to)
 {
 	while (from < to && w->state[w->site[from]].open)
@@ -317,8 +322,7 @@ static bool any_bounded(const struct walk *w, uint32_t from, uint32_t to)
 	return from < to;
 }
 
-/* Begins the next case of what these sites have in common; false: there is none.  Without a budget for it they
-   become open. */
+/* Begins the next case of these sites.  False: there is none, or no budget for it (then they become open). */
 static bool next_case_of(struct walk *w, uint32_t from, uint32_t to, uint32_t chosen)
 {
 	if (!any_bounded(w, from, to) || !sw_eval_next_case(w->e, chosen))
@@ -332,7 +336,7 @@ static bool next_case_of(struct walk *w, uint32_t from, uint32_t to, uint32_t ch
 
 static void walk_sites(struct walk *w, uint32_t from, uint32_t to, size_t depth, uint32_t level);
 
-/* Sites that have `shared` outer conditions in common, of which `depth` hold. */
+/* Evaluates the walk's sites from .. to-1 in each case of the `shared` outer conditions that all of them have. */
 static void walk_group(struct walk *w, uint32_t from, uint32_t to, size_t depth, size_t shared, uint32_t level)
 {
 	struct sw_eval *e = w->e;
@@ -359,6 +363,8 @@ static void walk_group(struct walk *w, uint32_t from, uint32_t to, size_t depth,
 		settle_sites(w, begun, digits);
 }
 
+/* Evaluates the walk's sites from .. to-1, of whose outer conditions the first `depth` hold: neighbours with more
+   conditions in common as a group.  level: how deep this group lies in others. */
 static void walk_sites(struct walk *w, uint32_t from, uint32_t to, size_t depth, uint32_t level)
 {
 	while (from < to && !w->e->split.wanted) {
@@ -373,6 +379,7 @@ static void walk_sites(struct walk *w, uint32_t from, uint32_t to, size_t depth,
 	}
 }
 
+/* Appends the reaches of those of the walk's sites from .. to-1 that nothing bounds. */
 static void add_open_sites(struct walk *w, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i < to; i++) {
@@ -389,7 +396,7 @@ static void add_open_sites(struct walk *w, uint32_t from, uint32_t to)
 	}
 }
 
-/* Sites of one loop: what is over in others still counts here. */
+/* Evaluates the walk's sites of one loop, or of none.  Facts begin anew, unless the last case left open is theirs. */
 static void walk_loop(struct walk *w, uint32_t from, uint32_t to)
 {
 	struct sw_eval *e = w->e;
@@ -534,6 +541,7 @@ struct pieces {
 
 /* ---- what depends on elements of the parameter block, or of tables in memory */
 
+/* Is one of the n facts from number `fact` on about a marked term?  term: by number, true if marked. */
 static bool any_fact(const struct sw_footprint *f, uint32_t fact, uint32_t n, const bool *term)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -543,12 +551,13 @@ static bool any_fact(const struct sw_footprint *f, uint32_t fact, uint32_t n, co
 	return false;
 }
 
-/* memory: the content of some is known. */
+/* Is the term's value an element of a table: the parameter block, or (memory) memory of known content? */
 static bool is_table(const struct sw_term *t, bool memory)
 {
 	return t->op == SW_TERM_ELEMENT || (memory && t->op == SW_TERM_LOADED);
 }
 
+/* Does term i depend on elements of tables?  term, loop: which terms and loops are known to, by number. */
 static bool mark_term(const struct sw_footprint *f, uint32_t i, bool memory, const bool *term, const bool *loop)
 {
 	const struct sw_term *t = &f->term[i];
@@ -561,7 +570,7 @@ static bool mark_term(const struct sw_footprint *f, uint32_t i, bool memory, con
 	return any;
 }
 
-/* Loops depend on terms and terms on loops: until nothing changes, or all may. */
+/* Marks what depends on elements of tables, until that marks no more; after MAX_ROUNDS marks all terms. */
 static void mark_terms(const struct sw_footprint *f, bool memory, bool *term, bool *loop)
 {
 	bool again = true;
@@ -583,7 +592,7 @@ static void mark_terms(const struct sw_footprint *f, bool memory, bool *term, bo
 	}
 }
 
-/* By number: the sites that do (that: true), or do not, depend on elements; NULL: there are none that do. */
+/* By number, malloc'ed: does the site depend on elements of tables?  NULL: the kernel has no tables. */
 static bool *mark_sites(const struct sw_footprint *f, bool memory)
 {
 	bool *term = sw_calloc(f->terms + 1u, sizeof *term), *loop = sw_calloc(f->loops + 1u, sizeof *loop),
@@ -607,6 +616,7 @@ static bool *mark_sites(const struct sw_footprint *f, bool memory)
 
 /* ---- which blocks are evaluated together */
 
+/* The whole grid. */
 static struct sw_blocks all_blocks(const struct sw_geometry *g)
 {
 	struct sw_blocks all = {{0}, {0}};
@@ -615,6 +625,7 @@ static struct sw_blocks all_blocks(const struct sw_geometry *g)
 	return all;
 }
 
+/* An evaluation of these blocks with what is left of the budget.  splitting: it may ask for fewer blocks. */
 static struct sw_eval new_evaluation(const struct pieces *p, struct sw_blocks blocks, bool splitting)
 {
 	return (struct sw_eval){.f = p->f,
@@ -626,6 +637,7 @@ static struct sw_eval new_evaluation(const struct pieces *p, struct sw_blocks bl
 				.budget = p->budget < p->most ? p->budget : p->most};
 }
 
+/* Puts the two parts in which the evaluation asked to split these blocks on the list. */
 static void push_halves(struct pieces *p, struct sw_blocks blocks, const struct sw_eval *e)
 {
 	struct sw_blocks front = blocks, back = blocks;
@@ -642,8 +654,8 @@ static bool any_box(const struct sw_reaches *out, size_t from)
 	return from < out->n;
 }
 
-/* same: each group touches the same bytes or none, so the first box is all.  false: too many groups, or too much work,
-   which it also will be where it was for a few of them. */
+/* Evaluates the sites for groups of blocks, each split until its blocks find the same elements in tables.  same:
+   each group touches the same bytes or none, so the first box is all.  False: too many groups or too much work. */
 static bool by_groups(struct pieces *p, const bool *sites, bool same, struct sw_reaches *out)
 {
 	unsigned exhausted = 0;
@@ -677,6 +689,7 @@ static bool by_groups(struct pieces *p, const bool *sites, bool same, struct sw_
 /* So many are looked at one by one. */
 #define MOST_PLACES 8u
 
+/* Is the term a sum of constants and parameters, the same for all threads?  Looks `depth` operands deep. */
 static bool is_launch_value(const struct sw_footprint *f, uint32_t term, unsigned depth)
 {
 	const struct sw_term *t = &f->term[term];
@@ -691,7 +704,8 @@ static bool is_launch_value(const struct sw_footprint *f, uint32_t term, unsigne
 	return true;
 }
 
-/* Numbers alone: which pointers a table holds is no part of what a launch is remembered by. */
+/* Are all elements of the kernel's tables smaller than a pointer?  Which pointers a table holds is not part of what
+   a launch is remembered by, so a result that was found from a few blocks may not depend on it. */
 static bool has_small_elements(const struct sw_footprint *f)
 {
 	for (uint32_t i = 0; i < f->terms; i++)
@@ -700,7 +714,8 @@ static bool has_small_elements(const struct sw_footprint *f)
 	return true;
 }
 
-/* No thread of the whole grid comes there, or a few blocks show all that it touches.  false: neither is known. */
+/* Tries to find what the sites of `only`, whose addresses no thread number goes into, touch: nothing where no thread
+   of the whole grid comes there, else what a few blocks show.  False: neither is known, nothing is appended. */
 static bool settle_place(struct pieces *p, const bool *only, struct sw_reaches *out)
 {
 	size_t from = out->n;
@@ -716,7 +731,7 @@ static bool settle_place(struct pieces *p, const bool *only, struct sw_reaches *
 	return false;
 }
 
-/* Takes what it settles from the sites. */
+/* Tries settle_place() for each of the first MOST_PLACES sites marked in `sites`, and unmarks those it settled. */
 static void settle_places(struct pieces *p, bool *sites, struct sw_reaches *out)
 {
 	const struct sw_footprint *f = p->f;
@@ -738,7 +753,7 @@ static void settle_places(struct pieces *p, bool *sites, struct sw_reaches *out)
 	free(only);
 }
 
-/* evaluate_sites() for all blocks. */
+/* Evaluates all sites for the whole grid: those that depend on tables by groups of blocks, if that is affordable. */
 static void evaluate_grid(const struct sw_footprint *f, const struct sw_geometry *g, struct sw_reads *reads,
 			  struct sw_known_bounds *known, uint64_t budget, struct sw_reaches *out)
 {

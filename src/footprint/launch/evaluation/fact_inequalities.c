@@ -22,12 +22,14 @@ struct data_search {
 	bool *counts; /* goes into something else than conditions on data */
 };
 
+/* Notes that the term (SW_NO_TERM: none) goes into something else than conditions on data. */
 static void mark_counted(const struct data_search *s, uint32_t term)
 {
 	if (term != SW_NO_TERM)
 		s->counts[term] = true;
 }
 
+/* Is the term made from loaded values and constants alone?  Its operands are known. */
 static bool is_data(const struct data_search *s, const struct sw_term *t)
 {
 	uint32_t operand[3] = {t->a, t->b, t->c}, n = sw_term_operands(t);
@@ -41,12 +43,14 @@ static bool is_data(const struct data_search *s, const struct sw_term *t)
 	return true;
 }
 
+/* Does the term only join conditions, so that it adds no use to them? */
 static bool joins_bits(const struct sw_term *t)
 {
 	return t->width == 1 && (t->op == SW_OP_AND || t->op == SW_OP_OR || t->op == SW_OP_NOT || t->op == SW_OP_MOV);
 }
 
-/* Marks the operands of a term whose own users were all looked at. */
+/* Marks the operands of a term as counted, if the term is, or makes something else than a condition of them.  The
+   users of the term come first. */
 static void mark_operands(const struct data_search *s, uint32_t number)
 {
 	const struct sw_term *t = &s->f->term[number];
@@ -61,7 +65,7 @@ static void mark_operands(const struct data_search *s, uint32_t number)
 		mark_counted(s, t->a);
 }
 
-/* Operands come first: is none of what it is made from of use elsewhere? */
+/* Is no part of the term used elsewhere?  apart: the answer for its operands. */
 static bool is_apart(const struct data_search *s, const struct sw_term *t, const bool *apart)
 {
 	uint32_t operand[3] = {t->a, t->b, t->c}, n = sw_term_operands(t);
@@ -71,7 +75,7 @@ static bool is_apart(const struct data_search *s, const struct sw_term *t, const
 	return true;
 }
 
-/* By term: is it made from such data alone?  malloc'ed. */
+/* By term, malloc'ed: is it made from loaded data that decides nothing else, as described above? */
 static bool *find_data_conditions(const struct sw_footprint *f)
 {
 	struct data_search s = {f, sw_calloc(f->terms + 1u, 1), sw_calloc(f->terms + 1u, 1)};
@@ -96,6 +100,7 @@ static bool *find_data_conditions(const struct sw_footprint *f)
 
 #define MAX_ATOMS 64 /* of one fact */
 
+/* Adds form >= 0 to the inequalities that hold.  doubtful: it may hold for no thread (sw_eval_is_doubtful()). */
 static void hold_row(struct sw_eval *e, const struct sw_form *form, bool doubtful)
 {
 	*sw_vec_push(&e->holds) = *form;
@@ -111,7 +116,8 @@ void sw_eval_hold_row(struct sw_eval *e, const struct sw_form *form)
 /* Quotients of quotients that are looked through. */
 #define MAX_QUOTIENTS 8
 
-/* Is it, or what it is a quotient of, computed in unknown ways?  It may in fact never satisfy a fact. */
+/* Is the variable, or a number that it is a quotient of, computed in unknown ways?  It may in fact never satisfy a
+   fact. */
 static bool is_doubtful(const struct sw_eval *e, uint32_t var, int depth)
 {
 	const struct sw_variable *v = &e->variable.at[var];
@@ -149,7 +155,8 @@ bool sw_eval_rests_on_doubt(const struct sw_eval *e)
 	return false;
 }
 
-/* Whole numbers: with x fixed to 0, x + 4 * k >= 7 is k >= 2. */
+/* Divides form >= 0 by what its coefficients have in common, rounding down, as variables are whole numbers: with x
+   fixed to 0, x + 4 * k >= 7 is k >= 2. */
 static void in_whole_numbers(const struct sw_eval *e, struct sw_form *form)
 {
 	struct sw_form row = *form;
@@ -253,6 +260,7 @@ static uint32_t with_same_sign(struct sw_eval *e, uint32_t term, unsigned width)
 	return term;
 }
 
+/* Is the term the constant 0? */
 static bool is_zero(const struct sw_eval *e, uint32_t term)
 {
 	return e->f->term[term].op == SW_OP_CONST && !e->f->term[term].imm;

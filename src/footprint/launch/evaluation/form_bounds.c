@@ -35,6 +35,7 @@ struct equations {
 	sw_wide at[SW_SIMPLEX_COLUMNS][SW_SIMPLEX_COLUMNS + 1];
 };
 
+/* Greatest common divisor of two numbers that are not negative: steps of Euclid until 64 bits suffice. */
 static sw_wide common_of(sw_wide a, sw_wide b)
 {
 	while (b > (sw_wide)UINT64_MAX || (b && a > (sw_wide)UINT64_MAX)) {
@@ -60,7 +61,7 @@ static bool shrink_row(sw_wide *row, uint32_t n)
 	return most / common < LARGE;
 }
 
-/* Takes `column` out of every other equation. */
+/* Eliminates the unknown of this column from all equations but `row`.  False: the numbers get too large. */
 static bool take_out(struct equations *q, uint32_t row, uint32_t column)
 {
 	for (uint32_t i = 0; i < q->rows; i++) {
@@ -78,7 +79,8 @@ static bool take_out(struct equations *q, uint32_t row, uint32_t column)
 	return true;
 }
 
-/* Solves; the solution of column j is over[j] / under[j]. */
+/* Solves the equations by elimination with integers; the solution of unknown j is over[j] / under[j].  False: they
+   have none, or the numbers get too large. */
 static bool solve_equations(struct equations *q, sw_wide *over, sw_wide *under)
 {
 	uint32_t done = 0;
@@ -111,6 +113,8 @@ static bool solve_equations(struct equations *q, sw_wide *over, sw_wide *under)
 	return true;
 }
 
+/* Writes the multipliers over[k] / under[k] of the tight rows with one denominator, out->scale.  Negative ones
+   become 0: a row times a negative number proves nothing.  False: the denominator gets too large. */
 static bool common_scale(const struct sw_simplex *p, sw_wide *over, sw_wide *under, struct multipliers *out)
 {
 	for (uint32_t k = 0; k < p->tight; k++) {
@@ -130,8 +134,8 @@ static bool common_scale(const struct sw_simplex *p, sw_wide *over, sw_wide *und
 	return true;
 }
 
-/* From a program that was solved for `form`, whose rows and columns are those of the system.  false: the numbers get
-   too large. */
+/* Computes the exact multipliers of the rows that a linear program, solved for `form` with the rows and columns of
+   the system, found to be tight.  False: the numbers get too large. */
 static bool find_multipliers(const struct sw_form *form, const struct sw_system *s, const struct sw_simplex *p,
 			     struct multipliers *out)
 {
@@ -169,18 +173,21 @@ static bool find_multipliers(const struct sw_form *form, const struct sw_system 
 /* Beyond it nothing is tried: sums of products would leave the range of sw_wide. */
 #define POINT_FAR ((sw_wide)1 << 62)
 
+/* Has the variable a value in the point that is being tried?  A variable of only one value always has. */
 static bool is_set(const struct sw_eval *e, uint32_t var)
 {
 	const struct sw_variable *v = &e->variable.at[var];
 	return v->lo == v->hi || v->point_round == e->point_round;
 }
 
+/* The value of a variable that is_set(). */
 static sw_wide point_of(const struct sw_eval *e, uint32_t var)
 {
 	const struct sw_variable *v = &e->variable.at[var];
 	return v->lo == v->hi ? v->lo : v->point;
 }
 
+/* Gives a variable its value in the point; false: it is too far away to compute with. */
 static bool set_point(struct sw_eval *e, uint32_t var, sw_wide value)
 {
 	struct sw_variable *v = &e->variable.at[var];
@@ -233,6 +240,7 @@ static bool place_dividend(struct sw_eval *e, const struct sw_quotient *q, sw_wi
 	return true;
 }
 
+/* Does the point satisfy row >= 0? */
 static bool row_holds(const struct sw_eval *e, const struct sw_form *row)
 {
 	sw_wide sum = row->constant;
@@ -241,6 +249,7 @@ static bool row_holds(const struct sw_eval *e, const struct sw_form *row)
 	return sum >= 0;
 }
 
+/* Gives each variable of the form the end of its interval at which the form is largest; false: that is too far away. */
 static bool set_form(struct sw_eval *e, const struct sw_form *form)
 {
 	for (uint32_t i = 0; i < form->n; i++) {
@@ -278,8 +287,8 @@ static bool set_others(struct sw_eval *e, const struct sw_system *s)
 	return true;
 }
 
-/* Some point of the case, by the system's inequalities, reaches the upper bound that the variables alone
-   give. false: not known. */
+/* Does some point of the case, by the system's inequalities, reach the upper bound that the variables' intervals
+   give the form?  False: none was found. */
 static bool bound_is_attained(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s)
 {
 	if (SW_RULE_IS_OFF(attained_bound))
@@ -302,7 +311,7 @@ static bool bound_is_attained(struct sw_eval *e, const struct sw_form *form, con
 	return true;
 }
 
-/* The least upper (lower) bound that one row alone gives a variable. */
+/* The best upper (lower) bound that the variable's interval and any one row give it. */
 static sw_wide by_one_row(const struct sw_eval *e, uint32_t var, bool upper, const struct sw_system *s)
 {
 	const struct sw_variable *v = &e->variable.at[var];
@@ -354,6 +363,7 @@ static bool is_small(const struct sw_form *form, uint32_t k, sw_wide lo, sw_wide
 	return lo == (int64_t)lo && hi == (int64_t)hi && form->by[k] == (int32_t)form->by[k];
 }
 
+/* bound_by_intervals() for numbers of 64 bits, without tests for overflow; false: some are larger. */
 static bool bound_small(const struct sw_eval *e, const struct sw_form *form, bool ever, struct sw_bounds *out)
 {
 	sw_wide lo = form->constant, hi = form->constant;
@@ -372,6 +382,7 @@ static bool bound_small(const struct sw_eval *e, const struct sw_form *form, boo
 	return true;
 }
 
+/* Bounds a form by its variables' intervals: of this case, or (ever) those that hold whatever the facts. */
 static struct sw_bounds bound_by_intervals(const struct sw_eval *e, const struct sw_form *form, bool ever)
 {
 	struct sw_bounds sum;
@@ -421,6 +432,7 @@ static bool system_extend(const struct sw_eval *e, struct sw_system *s, const st
 	return true;
 }
 
+/* Has the form a variable of the system? */
 static bool system_touches(const struct sw_eval *e, const struct sw_system *s, const struct sw_form *form)
 {
 	for (uint32_t i = 0; i < form->n; i++) {
@@ -430,6 +442,7 @@ static bool system_touches(const struct sw_eval *e, const struct sw_system *s, c
 	return false;
 }
 
+/* Do the intervals alone imply row >= 0?  *state keeps the answer until an interval changes. */
 static bool is_implied(const struct sw_eval *e, const struct sw_form *row, struct sw_row_state *state)
 {
 	if (state->round != e->interval_round + 1) {
@@ -461,7 +474,7 @@ static void system_add(const struct sw_eval *e, struct sw_system *s, const struc
 	s->check = s->check * 5 + sw_hash_u64(hash + s->rows);
 }
 
-/* Variables by number: quotients have larger ones than what they divide. */
+/* Orders the variables by number in s->order: a quotient has a larger number than what it divides. */
 static void system_sort(struct sw_system *s)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
@@ -472,7 +485,8 @@ static void system_sort(struct sw_system *s)
 	}
 }
 
-/* Closes the system over what is connected with it. */
+/* Adds all inequalities that are connected with the system by a variable: the definitions of its quotients, and
+   those that hold in this case. */
 static void system_close(const struct sw_eval *e, struct sw_system *s)
 {
 	uint32_t rows, n, looked_at = 0;
@@ -499,6 +513,7 @@ static void system_close(const struct sw_eval *e, struct sw_system *s)
 	system_sort(s);
 }
 
+/* Makes the system of inequalities that may bound the form: its variables, and all that is connected with them. */
 static void system_collect(const struct sw_eval *e, const struct sw_form *form, struct sw_system *out)
 {
 	out->n = out->rows = 0;
@@ -523,7 +538,8 @@ void sw_system_number(const struct sw_eval *e, const struct sw_system *s)
 		e->variable.at[s->var[j]].column = j;
 }
 
-/* scale * form + sum multiplier * row, bounded from above by the intervals, divided by the scale. */
+/* The upper bound of the form that multipliers p of the rows prove: scale * form + sum of multiplier * row, bounded
+   by the intervals and divided by the scale. */
 static sw_wide proven_bound(const struct sw_eval *e, const struct sw_form *form, const struct sw_system *s,
 			    const struct multipliers *p)
 {
@@ -556,6 +572,7 @@ static sw_wide proven_bound(const struct sw_eval *e, const struct sw_form *form,
 	return sum <= -SW_INFINITE ? SW_INFINITE : sw_wide_floor(sum, p->scale);
 }
 
+/* Numbers of 64 bits are converted by one instruction, larger ones by a slow function. */
 static double as_real(sw_wide x)
 {
 	return x == (int64_t)x ? (double)(int64_t)x : (double)x;
@@ -609,6 +626,7 @@ static void hash_of(const struct sw_eval *e, const struct sw_form *form, const s
 	hash[1] = s->check + sw_hash_u64(own + 1);
 }
 
+/* An upper bound of the form by a linear program, SW_INFINITE if that gives none.  *work: its cost, of the budget. */
 static sw_wide solve_program(const struct sw_eval *e, const struct sw_form *form, const struct sw_system *s,
 			     uint64_t *work)
 {
@@ -621,6 +639,8 @@ static sw_wide solve_program(const struct sw_eval *e, const struct sw_form *form
 	return any ? proven_bound(e, form, s, &proof) : SW_INFINITE;
 }
 
+/* The upper bound of the form in this system: `plain`, which the intervals give, where a point attains it; else the
+   one that a linear program proves. */
 static struct sw_known_bound compute_bound(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s,
 					   sw_wide plain)
 {
@@ -634,7 +654,7 @@ static struct sw_known_bound compute_bound(struct sw_eval *e, const struct sw_fo
 	return bound;
 }
 
-/* The bound, from this evaluation or an earlier one. */
+/* compute_bound(), unless an earlier evaluation of the kernel posed the same program. */
 static struct sw_known_bound known_bound(struct sw_eval *e, const struct sw_form *form, struct sw_system *s,
 					 sw_wide plain)
 {
@@ -650,7 +670,8 @@ static struct sw_known_bound known_bound(struct sw_eval *e, const struct sw_form
 	return bound;
 }
 
-/* form has no constant. */
+/* The upper bound of a form without constant in this system, remembered for this evaluation.  plain: the one that
+   the intervals give, which is the answer where there is no budget for more. */
 static sw_wide highest_value(struct sw_eval *e, const struct sw_form *form, struct sw_system *s, sw_wide plain)
 {
 	uint64_t hash[2];
@@ -677,6 +698,7 @@ static void negate_form(struct sw_form *out, const struct sw_form *form)
 		out->by[i] = -out->by[i]; /* INT64_MIN stays: such a form has no bounds worth having */
 }
 
+/* Has each variable a finite lower bound?  The simplex method needs one. */
 static bool is_solvable(const struct sw_eval *e, const struct sw_system *s)
 {
 	for (uint32_t j = 0; j < s->n; j++) {
@@ -713,15 +735,15 @@ struct sw_bounds sw_bound(struct sw_eval *e, const struct sw_form *form)
 	return sw_bound_in(e, form, &s);
 }
 
-/* Do the inequalities contradict each other? */
+/* Do the inequalities contradict each other?  Then they prove that even 0 is less than 0. */
 static bool is_contradictory(struct sw_eval *e, struct sw_system *s)
 {
 	struct sw_form nothing = {0};
 	return s->rows > 1 && is_solvable(e, s) && highest_value(e, &nothing, s, 0) < 0;
 }
 
-/* Bounds of all variables of the system, in its order, where integrality is tighter than the inequalities, and where
-   the width decides. */
+/* Bounds each variable of the system by its inequalities, but numbers of threads and blocks of which all values are
+   taken.  Returns the index in e->range where the bounds begin, in the order of the system. */
 static size_t ranges_of(struct sw_eval *e, struct sw_system *s)
 {
 	uint64_t hash = s->hash, check = s->check;

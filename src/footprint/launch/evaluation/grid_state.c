@@ -25,17 +25,20 @@ struct threads {
 	uint32_t tid[3], ctaid[3];
 };
 
+/* x modulo 2^width. */
 static uint64_t low_bits(uint64_t x, uint32_t width)
 {
 	return width >= 64 ? x : x & ((UINT64_C(1) << width) - 1);
 }
 
+/* The low `width` bits of x as a signed number. */
 static int64_t as_signed(uint64_t x, uint32_t width)
 {
 	uint64_t sign = UINT64_C(1) << (width - 1);
 	return width >= 64 ? (int64_t)x : (int64_t)((low_bits(x, width) ^ sign) - sign);
 }
 
+/* The special register's value in the thread in hand; false: not known from the launch. */
 static bool special_value(const struct threads *t, int64_t which, uint64_t *out)
 {
 	const struct sw_geometry *g = t->g;
@@ -56,6 +59,7 @@ static bool special_value(const struct threads *t, int64_t which, uint64_t *out)
 	return true;
 }
 
+/* The value of a parameter word of this launch; false: the launch does not have it. */
 static bool parameter_value(const struct threads *t, const struct sw_term *term, uint64_t *out)
 {
 	uint32_t bytes = (term->width + 7u) / 8;
@@ -66,6 +70,7 @@ static bool parameter_value(const struct threads *t, const struct sw_term *term,
 	return true;
 }
 
+/* Does the comparison, of the term's signedness and operand width, hold for a and b? */
 static bool compare_values(const struct sw_term *t, uint64_t a, uint64_t b)
 {
 	uint32_t width = (uint32_t)t->imm2;
@@ -77,7 +82,7 @@ static bool compare_values(const struct sw_term *t, uint64_t a, uint64_t b)
 	return holds[t->imm];
 }
 
-/* False: an operation that conditions of waits are not made of. */
+/* Computes an operation of one thread from its operands o.  False: one that conditions of waits are not made of. */
 static bool compute_op(const struct sw_term *t, const uint64_t *o, uint64_t *out)
 {
 	uint32_t w = t->width;
@@ -140,12 +145,14 @@ static bool compute_op(const struct sw_term *t, const uint64_t *o, uint64_t *out
 	}
 }
 
+/* Does the special register differ between the threads of a block? */
 static bool names_thread(int64_t which)
 {
 	return (which >= SW_TID_X && which <= SW_TID_Z) || which == SW_LANEID || which == SW_WARPID;
 }
 
-/* Adds the terms that a condition is made of.  False: too many. */
+/* Lists the terms that the conditions of an operation are made of, in t->need, and notes whether they name the
+   thread or the block.  False: they are too many. */
 static bool need_terms(struct threads *t, const struct sw_grid_op *op)
 {
 	uint32_t last = 0;
@@ -200,7 +207,7 @@ static void compute_term(struct threads *t, uint32_t number)
 
 enum truth { NEVER, PERHAPS, ALWAYS };
 
-/* Evaluates all conditions for the thread. */
+/* Do all conditions of a wait or trigger hold for the thread in hand?  PERHAPS: some are not known. */
 static enum truth facts_hold(struct threads *t, const struct sw_grid_op *op)
 {
 	enum truth truth = ALWAYS;
@@ -223,6 +230,7 @@ struct coming {
 	bool any;	/* perhaps some */
 };
 
+/* Counts a 3D index up, x first. */
 static void next_index(uint32_t at[3], const uint32_t size[3])
 {
 	for (int i = 0; i < 3; i++) {
@@ -232,8 +240,8 @@ static void next_index(uint32_t at[3], const uint32_t size[3])
 	}
 }
 
-/* Do threads come to this instruction: all of them, any, some in each block? Each thread is computed, up to
-   MOST_THREADS. */
+/* Which threads come to this wait or trigger: all of them, some of each block, perhaps some?  Its conditions are
+   computed for each thread; beyond MOST_THREADS the answer is "perhaps some". */
 static struct coming coming_to(struct threads *t, const struct sw_grid_op *op)
 {
 	const struct sw_geometry *g = t->g;

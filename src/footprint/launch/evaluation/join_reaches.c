@@ -13,12 +13,14 @@ bool sw_root_equal(const struct sw_root *a, const struct sw_root *b)
 	       a->symbol == b->symbol;
 }
 
+/* Do both do the same kind of access through the same pointer, so that they may become one reach? */
 static bool same_kind(const struct sw_reach *a, const struct sw_reach *b)
 {
 	return a->role == b->role && a->polls == b->polls && a->order == b->order && a->content == b->content &&
 	       sw_root_equal(&a->root, &b->root);
 }
 
+/* Is it one run of bytes, without gaps? */
 static bool is_dense(const struct sw_reach *a)
 {
 	return a->rows == 1 && a->slices == 1;
@@ -29,6 +31,7 @@ uint64_t sw_reach_end(const struct sw_reach *a)
 	return a->address + a->width + a->pitch * (a->rows - 1) + a->slice * (a->slices - 1);
 }
 
+/* Makes it the run of bytes from `from` up to, without, `to`. */
 static void make_dense(struct sw_reach *a, uint64_t from, uint64_t to)
 {
 	a->address = from;
@@ -36,7 +39,7 @@ static void make_dense(struct sw_reach *a, uint64_t from, uint64_t to)
 	a->rows = a->slices = 1;
 }
 
-/* Rows that touch are one. */
+/* Writes a reach in the simplest way: rows that touch are one, slices of one row each are rows. */
 static void normalise_reach(struct sw_reach *a)
 {
 	if (a->rows > 1 && a->pitch == a->width) {
@@ -54,7 +57,8 @@ static void normalise_reach(struct sw_reach *a)
 	}
 }
 
-/* Both made of equal rows, b's first lies `steps` pitches after a's. */
+/* Extends a row of *count steps by `more` steps that begin `distance` bytes later; false: they are not on the same
+   raster, or leave a gap. */
 static bool join_steps(uint64_t distance, uint64_t pitch, uint64_t *count, uint64_t more)
 {
 	if (!pitch || distance % pitch || distance / pitch > *count)
@@ -64,7 +68,7 @@ static bool join_steps(uint64_t distance, uint64_t pitch, uint64_t *count, uint6
 	return true;
 }
 
-/* a's address is not after b's. */
+/* Makes *a the union of both boxes; a's address is not after b's.  False: the union is no box. */
 static bool join_boxes(struct sw_reach *a, const struct sw_reach *b)
 {
 	uint64_t distance = b->address - a->address;
@@ -105,7 +109,7 @@ static bool join_boxes(struct sw_reach *a, const struct sw_reach *b)
 	return true;
 }
 
-/* *a becomes the union; false: that is not one reach. */
+/* Makes *a the union of both reaches; false: that is not one reach. */
 static bool join_two(struct sw_reach *a, const struct sw_reach *b)
 {
 	if (!same_kind(a, b))
@@ -162,7 +166,8 @@ static int by_address(const void *left, const void *right)
 	return 0;
 }
 
-/* Joins what it can to reach i, of the next ones of its kind; they have no role then. */
+/* Joins to reach i what it can of the reaches of its kind that follow; those that were joined have role 0 then.
+   True: there were some. */
 static bool join_next(struct sw_reach *at, size_t i, size_t n)
 {
 	bool any = false;
@@ -180,6 +185,7 @@ static bool join_next(struct sw_reach *at, size_t i, size_t n)
 	return any;
 }
 
+/* Joins reaches until nothing changes any more, and closes the gaps that those leave which were joined. */
 static void join_all(struct sw_reach *at, size_t *n)
 {
 	bool again = true;
@@ -196,8 +202,8 @@ static void join_all(struct sw_reach *at, size_t *n)
 	}
 }
 
-/* Neighbours with the smallest gap, of one kind and bounded, become their hull; false: there are none.  hulls: only
-   such as are hulls. */
+/* Makes one hull of the two neighbours of one kind, both bounded, with the smallest gap; false: there are none.
+   hulls: only of two hulls. */
 static bool hull_nearest(struct sw_reach *at, size_t *n, bool hulls)
 {
 	size_t best = SIZE_MAX;
@@ -226,7 +232,7 @@ static bool hull_nearest(struct sw_reach *at, size_t *n, bool hulls)
 	return true;
 }
 
-/* More roots than there is room for: whatever is after the last is not known. */
+/* Cuts the list to `most` reaches, the last of which stands for all that do not fit: unbounded, through any pointer. */
 static void give_up(struct sw_reach *at, size_t *n, size_t most)
 {
 	struct sw_reach *last = &at[most - 1];

@@ -30,6 +30,7 @@ struct memory_answers {
 	bool complete;
 };
 
+/* Asks the launch what it knows of the content of these bytes of device memory. */
 static struct memory_answer ask_memory(const struct sw_geometry *g, uint64_t address, uint32_t bytes)
 {
 	struct memory_answer answer = {.address = address, .bytes = bytes};
@@ -37,11 +38,13 @@ static struct memory_answer ask_memory(const struct sw_geometry *g, uint64_t add
 	return answer;
 }
 
+/* Says the launch the same of the memory?  Two answers "not known" are the same. */
 static bool same_answer(const struct memory_answer *a, const struct memory_answer *b)
 {
 	return a->content == b->content && (!a->content || a->value == b->value);
 }
 
+/* The answer that memory gave for these bytes before; NULL: it was not asked. */
 static const struct memory_answer *find_answer(const struct memory_answers *answers, uint64_t address, uint32_t bytes)
 {
 	for (size_t i = answers->at.n; i-- > 0;) {
@@ -52,6 +55,8 @@ static const struct memory_answer *find_answer(const struct memory_answers *answ
 	return NULL;
 }
 
+/* sw_geometry.content of a launch whose evaluation is remembered: asks the real one, and notes the answer, each
+   question once. */
 static enum sw_memory_content record_read(void *arg, uint64_t address, uint32_t bytes, void *out)
 {
 	struct memory_answers *answers = arg;
@@ -70,13 +75,15 @@ static enum sw_memory_content record_read(void *arg, uint64_t address, uint32_t 
 	return (enum sw_memory_content)answer.content;
 }
 
+/* sw_geometry.symbol: asks the real launch. */
 static uint64_t symbol_of(void *arg, const char *name)
 {
 	const struct memory_answers *answers = arg;
 	return answers->launch->symbol(answers->launch->arg, name);
 }
 
-/* The launch, for an evaluation whose questions are noted; valid as long as both. */
+/* A copy of the launch for an evaluation whose questions to memory are noted in *answers; it is valid as long as
+   both are. */
 static struct sw_geometry record_memory_reads(struct memory_answers *answers, const struct sw_geometry *launch)
 {
 	struct sw_geometry listened = *launch;
@@ -89,7 +96,7 @@ static struct sw_geometry record_memory_reads(struct memory_answers *answers, co
 	return listened;
 }
 
-/* Is the launch told the same?  Asks until it is not. */
+/* Would memory give this launch the same n answers? */
 static bool memory_says_so(const struct sw_geometry *launch, const struct memory_answer *answer, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -204,6 +211,7 @@ void sw_launch_memo_close(struct sw_launch_memo *memo)
 	free(memo);
 }
 
+/* The memo of a kernel; one whose launches know the content of some memory is another. */
 static struct memo_kernel *kernel_of(struct sw_launch_memo *memo, const struct sw_footprint *f, bool memory)
 {
 	uint64_t number = (uint64_t)(uintptr_t)f + memory;
@@ -218,6 +226,7 @@ static struct memo_kernel *kernel_of(struct sw_launch_memo *memo, const struct s
 
 /* ---- the key of a launch for one shape */
 
+/* Appends bytes to the key that is being made. */
 static void add_key(struct sw_launch_memo *memo, const void *bytes, size_t n)
 {
 	sw_vec_reserve(&memo->key, memo->key.n + n);
@@ -225,6 +234,7 @@ static void add_key(struct sw_launch_memo *memo, const void *bytes, size_t n)
 	memo->key.n += n;
 }
 
+/* The 8 bytes of the parameter block at an offset; 0 where it is shorter. */
 static uint64_t word_at(const struct sw_geometry *g, uint32_t at)
 {
 	uint64_t word = 0;
@@ -233,6 +243,8 @@ static uint64_t word_at(const struct sw_geometry *g, uint32_t at)
 	return word;
 }
 
+/* Appends the bytes of the parameter block that the shape reads as numbers, and the low bits of words of which it
+   reads no more. */
 static void add_parts(struct sw_launch_memo *memo, const struct read_shape *shape, const struct sw_geometry *g)
 {
 	for (size_t i = 0; i < shape->part.n; i++) {
@@ -248,7 +260,8 @@ static void add_parts(struct sw_launch_memo *memo, const struct read_shape *shap
 	}
 }
 
-/* Into memo->key, with a hash; false: no launch like this has that shape. */
+/* Makes the key of a launch in memo->key, with its hash: all that an evaluation of this shape reads as a number.
+   False: no launch with these parameters has that shape. */
 static bool make_key(struct sw_launch_memo *memo, const struct read_shape *shape, const struct sw_footprint *f,
 		     const struct sw_geometry *g, uint64_t *hash)
 {
@@ -287,7 +300,8 @@ static bool make_key(struct sw_launch_memo *memo, const struct read_shape *shape
 /* Elements of one table that follow each other lie at most so many words apart, in the order of use. */
 #define TABLE_STRIDE 16u
 
-/* Elements of a table that are equal are evaluated as one: is it the same elements? */
+/* Are the same elements of tables equal as in the remembered launch?  Equal ones are evaluated as one, so a launch
+   in which others are equal has another result. */
 static bool same_are_equal(const struct memo_entry *entry, const struct read_shape *shape, const struct sw_geometry *g)
 {
 	for (size_t i = 1; i < shape->base.n; i++) {
@@ -301,6 +315,8 @@ static bool same_are_equal(const struct memo_entry *entry, const struct read_sha
 	return true;
 }
 
+/* May the remembered result be moved to this launch: does each base move no farther than the evaluation allows, and
+   do all relations between bases hold that it relied on? */
 static bool may_move(const struct memo_entry *entry, const struct read_shape *shape, const struct sw_geometry *g)
 {
 	for (size_t i = 0; i < shape->base.n; i++) {
@@ -317,18 +333,21 @@ static bool may_move(const struct memo_entry *entry, const struct read_shape *sh
 	return same_are_equal(entry, shape, g);
 }
 
+/* Has the entry the key that was made last? */
 static bool is_of_key(const struct sw_launch_memo *memo, const struct memo_entry *entry)
 {
 	return entry->key_bytes == memo->key.n && !memcmp(entry->key, memo->key.at, memo->key.n);
 }
 
+/* Is the entry's result, moved, that of this launch? */
 static bool entry_serves(const struct sw_launch_memo *memo, const struct memo_entry *entry,
 			 const struct read_shape *shape, const struct sw_geometry *g)
 {
 	return is_of_key(memo, entry) && may_move(entry, shape, g) && memory_says_so(g, entry->answer, entry->answers);
 }
 
-/* The remembered result for a launch like this one; its shape is looked for first from then on. */
+/* The remembered result that serves for this launch; NULL: none does.  The shape that found it is tried first from
+   then on. */
 static const struct memo_entry *find_entry(struct sw_launch_memo *memo, struct memo_kernel *k,
 					   const struct sw_footprint *f, const struct sw_geometry *g)
 {
@@ -349,6 +368,7 @@ static const struct memo_entry *find_entry(struct sw_launch_memo *memo, struct m
 	return NULL;
 }
 
+/* Appends the remembered reaches, each moved as far as its base lies from the remembered one. */
 static void add_moved(const struct memo_kernel *k, const struct memo_entry *entry, const struct sw_geometry *g,
 		      struct sw_reaches *out)
 {
@@ -365,6 +385,7 @@ static void add_moved(const struct memo_kernel *k, const struct memo_entry *entr
 
 /* ---- what an evaluation read */
 
+/* Do both shapes read the same parts of the block in the same way? */
 static bool same_shape(const struct read_shape *a, const struct read_shape *b)
 {
 	if (a->base.n != b->base.n || a->part.n != b->part.n || a->symbol.n != b->symbol.n)
@@ -385,13 +406,14 @@ static bool same_shape(const struct read_shape *a, const struct read_shape *b)
 	return true;
 }
 
+/* May the base not move at all?  It counts as a number then. */
 static bool is_pinned(const struct sw_base_read *b)
 {
 	return b->least == 0 && b->most == 0;
 }
 
-/* Which words an evaluation read, and how: as bases of addresses, as numbers, or their low bits alone. Launches that
-   agree in these share its result. */
+/* Which words of the block the evaluation read, and how: as bases of addresses, as numbers, or their low bits alone.
+   Launches that agree in these share its result. */
 static struct read_shape shape_of(struct sw_reads *reads)
 {
 	struct read_shape shape = {0};
@@ -421,6 +443,7 @@ static struct read_shape shape_of(struct sw_reads *reads)
 	return shape;
 }
 
+/* The kernel's shape that is like the last evaluation's, a new one if there is none. */
 static const struct read_shape *keep_shape(struct sw_launch_memo *memo, struct memo_kernel *k)
 {
 	struct read_shape shape = shape_of(&memo->reads);
@@ -440,7 +463,7 @@ static const struct read_shape *keep_shape(struct sw_launch_memo *memo, struct m
 	return &k->shape[0];
 }
 
-/* The moves of the bases that are used and not pinned, as in shape_of(). */
+/* By base of the shape: its value, and how far it may move.  The order is that of shape_of(). */
 static const struct base_move *keep_moves(struct sw_launch_memo *memo, size_t n)
 {
 	struct base_move *move = sw_arena_alloc(&memo->arena, n * sizeof *move + 1);
@@ -452,6 +475,7 @@ static const struct base_move *keep_moves(struct sw_launch_memo *memo, size_t n)
 	return move;
 }
 
+/* Copies the relations between bases that the evaluation relied on into the arena. */
 static const struct sw_base_difference *keep_differences(struct sw_launch_memo *memo)
 {
 	size_t bytes = memo->reads.different.n * sizeof *memo->reads.different.at;
@@ -461,6 +485,7 @@ static const struct sw_base_difference *keep_differences(struct sw_launch_memo *
 	return kept;
 }
 
+/* Copies the answers of memory into the arena. */
 static const struct memory_answer *keep_answers(struct sw_launch_memo *memo)
 {
 	size_t bytes = memo->answers.at.n * sizeof *memo->answers.at.at;
@@ -470,7 +495,7 @@ static const struct memory_answer *keep_answers(struct sw_launch_memo *memo)
 	return kept;
 }
 
-/* By base: its number among those of the shape, + 1. */
+/* By reach: the number, + 1, of the shape's base that it moves with; 0: it stays. */
 static const uint16_t *keep_reach_moves(struct sw_launch_memo *memo, const struct sw_reach *reach, size_t n)
 {
 	uint16_t *moves = sw_arena_alloc(&memo->arena, n * sizeof *moves + 1);
@@ -489,6 +514,8 @@ static const uint16_t *keep_reach_moves(struct sw_launch_memo *memo, const struc
 	return moves;
 }
 
+/* Remembers the result of the last evaluation, n reaches, for launches like g.  Where there is no more room, all
+   earlier results are dropped first. */
 static void keep_entry(struct sw_launch_memo *memo, struct memo_kernel *k, const struct sw_footprint *f,
 		       const struct sw_geometry *g, const struct sw_reach *reach, size_t n)
 {

@@ -40,19 +40,20 @@ static void enter_loop(struct sw_eval *e, uint32_t loop);
 #define PERHAPS (UINT32_C(1) << 31)
 static_assert(SW_FOOTPRINT_MAX_TERMS < PERHAPS, "a bit of its own");
 
-/* Joins: after `if (n > 0) for (...) p++;` p is a choice whose loop was not entered for other n. */
+/* Is the term's value one of several, so that operands may not have been computed?  After `if (n > 0) for (...)
+   p++;` p is a choice, and its loop was not entered for other n. */
 static bool is_choice(const struct sw_term *t)
 {
 	return t->op == SW_OP_SELECT || (t->width == 1 && (t->op == SW_OP_OR || t->op == SW_OP_AND));
 }
 
+/* Is this operand (0: a) one of several ways of the term, so that not every thread computes it? */
 static bool is_way(const struct sw_term *t, uint32_t operand)
 {
 	return is_choice(t) && (operand || t->op != SW_OP_SELECT);
 }
 
-/* Finds, of one term, whose operands come first, the loops that sw_eval_enter_loops() would enter: always, or for
-   some of its ways. */
+/* Finds the loops whose counters go into a term: whatever way was taken, and on some ways.  Operands come first. */
 static void find_loops(struct sw_eval *e, uint32_t number)
 {
 	const struct sw_term *t = &e->f->term[number];
@@ -70,8 +71,8 @@ static void find_loops(struct sw_eval *e, uint32_t number)
 	}
 }
 
-/* A term on one of several ways is computed by those threads alone that take it: others never entered its loops, and
-   what holds there need not hold for them.  Operands have smaller numbers. */
+/* Marks the terms that lie on one of several ways: threads that take another way never computed them, and what holds
+   in their loops need not hold for those. */
 static void find_perhaps(struct sw_eval *e)
 {
 	const struct sw_footprint *f = e->f;
@@ -106,8 +107,8 @@ void sw_eval_find_counts(struct sw_eval *e)
 	}
 }
 
-/* Calls enter_loop() for the loops that a term depends on, whatever way was taken, and for those around the site.  Not
-   through SW_TERM_ANY and other choices: who takes one enters its loops. */
+/* Calls enter_loop() for the loops that the term depends on whatever way was taken.  Not for those on one of several
+   ways: who takes one enters its loops.  whether: PERHAPS, or 0 if the term is computed for sure. */
 static void enter_loops(struct sw_eval *e, uint32_t term, uint32_t whether)
 {
 	size_t base = e->work.n;
@@ -157,6 +158,7 @@ void sw_eval_take(struct sw_eval *e, uint32_t of, uint32_t term)
 	}
 }
 
+/* Do the facts of this loop hold already in this case? */
 static bool is_entered(const struct sw_eval *e, uint32_t loop)
 {
 	for (size_t i = 0; i < e->loops.n; i++) {
@@ -166,6 +168,7 @@ static bool is_entered(const struct sw_eval *e, uint32_t loop)
 	return false;
 }
 
+/* Lets the n inequalities hold that are kept from number `from` on. */
 static void hold_all(struct sw_eval *e, uint32_t from, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -174,7 +177,8 @@ static void hold_all(struct sw_eval *e, uint32_t from, uint32_t n)
 	}
 }
 
-/* A loop and those around it. */
+/* Lets hold what is known of the counter of a loop, and of those around it.  Inside of a loop whose facts hold for
+   later iterations only, the first iteration becomes a case of its own. */
 static void enter_loop(struct sw_eval *e, uint32_t loop)
 {
 	for (int i = 0; i < MAX_NEST && loop < e->f->loops && !is_entered(e, loop);
@@ -226,6 +230,7 @@ void sw_eval_doubt_last(struct sw_eval *e, uint32_t var)
 	hold_all(e, info->continued, info->n_continued); /* none yet while it is studied */
 }
 
+/* A loop whose counter is being bounded, and the inequalities that were found so far. */
 struct back {
 	struct sw_loop_info *info;
 	uint32_t loop, counter;
@@ -237,6 +242,7 @@ struct back {
 	} always, continued;
 };
 
+/* Adds a form, unless it is there. */
 static void note_form(struct forms *forms, const struct sw_form *form)
 {
 	for (size_t i = 0; i < forms->n; i++) {
@@ -246,7 +252,8 @@ static void note_form(struct forms *forms, const struct sw_form *form)
 	*sw_vec_push(forms) = *form;
 }
 
-/* Replaces what differs between iterations, other than the counter, by its largest value. */
+/* Replaces what differs between iterations, other than the counter, by its largest value, so that form >= 0 holds in
+   each iteration.  False: nothing bounds it. */
 static bool freeze_others(const struct sw_eval *e, const struct back *b, struct sw_form *form)
 {
 	for (uint32_t i = form->n; i-- > 0;) {
@@ -261,7 +268,8 @@ static bool freeze_others(const struct sw_eval *e, const struct back *b, struct 
 	return form->constant < SW_INFINITE && form->constant > -SW_INFINITE;
 }
 
-/* form >= 0 for every counter >= 1. */
+/* Notes form >= 0, which is known for each counter >= 1; for counter 0 as well, as it is or relaxed, as far as
+   bounds say so. */
 static void learn_inequality(struct sw_eval *e, struct back *b, const struct sw_form *form)
 {
 	struct sw_form first = *form, relaxed = *form;
@@ -291,12 +299,15 @@ struct race {
 	struct sw_bounds type;
 };
 
+/* form becomes -form. */
 static void negate_form(struct sw_form *form)
 {
 	struct sw_form zero = {0};
 	sw_form_sum(form, &zero, form, -1, 0);
 }
 
+/* Writes a comparison that holds while the loop goes on as a race: the side with the counter moves towards a limit,
+   both exact numbers of the type.  False: it is no such comparison, or the start may wrap around. */
 static bool pose_race(struct sw_eval *e, const struct back *b, const struct sw_term *t, bool truth, bool is_signed,
 		      struct race *out)
 {
@@ -336,7 +347,7 @@ static bool pose_race(struct sw_eval *e, const struct back *b, const struct sw_t
 	return true;
 }
 
-/* The limit cannot be jumped over: it is a whole number of steps ahead. */
+/* Is the limit a whole number of steps ahead, so that the moving side meets it and cannot jump over it? */
 static bool meets_limit(struct sw_eval *e, const struct back *b, const struct race *r)
 {
 	struct sw_form ahead;
@@ -347,7 +358,8 @@ static bool meets_limit(struct sw_eval *e, const struct back *b, const struct ra
 	return sw_form_divisor(&ahead) % (uint64_t)r->step == 0 && sw_bound(e, &ahead).lo >= 0;
 }
 
-/* Learns an inequality from a loop that continues while moving < limit: by induction the register does not wrap. */
+/* Learns the inequality of a loop that continues while moving < limit (or until both are equal): as the limit is at
+   least one step from the end of the type, the register does not wrap, by induction.  False: that is not sure. */
 static bool run_race(struct sw_eval *e, struct back *b, struct race *r)
 {
 	struct sw_form ahead;
@@ -370,6 +382,7 @@ static bool run_race(struct sw_eval *e, struct back *b, struct race *r)
 	return true;
 }
 
+/* Learns from one condition that holds whenever the loop goes on to another iteration.  arg: struct back. */
 static void back_atom(struct sw_eval *e, uint32_t term, bool truth, void *arg)
 {
 	struct back *b = arg;
@@ -401,6 +414,7 @@ static void back_atom(struct sw_eval *e, uint32_t term, bool truth, void *arg)
 	}
 }
 
+/* Keeps forms, which are >= 0, with those of the other loops. */
 static void keep_inequalities(struct sw_eval *e, const struct sw_form *forms, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -417,7 +431,8 @@ static void hold_entry(struct sw_eval *e, const struct sw_loop *loop, bool plain
 	}
 }
 
-/* Facts on the way in, with the counter 0; what else they say of values in the loop is left out. */
+/* Learns from the facts on the way into the loop, which hold with the counter 0; those that other values in the loop
+   go into are left out. */
 static void learn_entry(struct sw_eval *e, const struct sw_loop *loop, struct back *b)
 {
 	size_t from = e->inequality.n;
@@ -443,6 +458,8 @@ static bool is_doubtful_entry(const struct sw_eval *e, const struct back *b, con
 	return !sw_form_by(form, b->counter) && sw_bound_ever(e, form).lo < 0 && sw_eval_is_doubtful(e, form);
 }
 
+/* Finds the inequalities that bound the counter of a loop, after those of the loops around it.  Passes repeat
+   because one fact may need another one to be understood. */
 static void derive_loop_bounds(struct sw_eval *e, uint32_t number, uint32_t nest)
 {
 	const struct sw_loop *loop = &e->f->loop[number];

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+/* All that the operands depend on (SW_DEPEND_*). */
 static uint64_t depends_on(struct sw_eval *e, const struct sw_term *t)
 {
 	uint32_t operand[3] = {t->a, t->b, t->c}, n = sw_term_operands(t);
@@ -16,6 +17,7 @@ static uint64_t depends_on(struct sw_eval *e, const struct sw_term *t)
 	return depends;
 }
 
+/* Why the operands' values may not all be taken; SW_WHY_COMPUTED if nothing else is known. */
 static enum sw_why why_of(struct sw_eval *e, const struct sw_term *t)
 {
 	uint32_t operand[3] = {t->a, t->b, t->c}, n = sw_term_operands(t);
@@ -38,7 +40,7 @@ struct sw_form sw_term_within(struct sw_eval *e, const struct sw_term *t, sw_wid
 	return sw_eval_opaque(e, lo, hi, depends_on(e, t), why_of(e, t));
 }
 
-/* The form of a result with too many variables for one: unknown, wherever a base lies. */
+/* A result that no form holds, as it has too many variables: any number of the type, wherever a base lies. */
 static struct sw_form term_overfull(struct sw_eval *e, const struct sw_term *t)
 {
 	return sw_eval_unknown(e, t->width, depends_on(e, t), why_of(e, t));
@@ -50,25 +52,28 @@ struct sw_form sw_term_unknown(struct sw_eval *e, const struct sw_term *t)
 	return term_overfull(e, t);
 }
 
+/* An operation that is not understood. */
 static struct sw_form op_anything(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	(void)number;
 	return sw_eval_unknown(e, t->width, SW_DEPEND_VARIES, SW_WHY_COMPUTED);
 }
 
-/* Any kernel may use memory of the driver's own: a condition on it is as one on data. */
+/* The address of memory of the driver's own, which any kernel may use: a condition on it is like one on data. */
 static struct sw_form op_environment(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	(void)number;
 	return sw_eval_unknown(e, t->width, SW_DEPEND_DATA, SW_WHY_COMPUTED);
 }
 
+/* A constant. */
 static struct sw_form op_const(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	(void)e, (void)number;
 	return sw_form_constant(sw_wide_wrap(t->imm, t->width));
 }
 
+/* A word of the parameter block, which is a known number at a launch. */
 static struct sw_form op_param(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	uint32_t bytes = (t->width + 7u) / 8;
@@ -96,12 +101,14 @@ struct sw_form sw_term_range(struct sw_eval *e, const struct sw_term *t)
 			      why && why < SW_WHYS ? why : SW_WHY_COMPUTED);
 }
 
+/* A number that nothing computes, between bounds. */
 static struct sw_form op_range(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	(void)number;
 	return sw_term_range(e, t);
 }
 
+/* The address of a module variable, where the launch knows it. */
 static struct sw_form op_symbol(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	(void)number;
@@ -122,12 +129,14 @@ struct sw_form sw_term_sum(struct sw_eval *e, const struct sw_term *t, const str
 	return sw_form_sum(&out, a, b, by, t->width) ? out : term_overfull(e, t);
 }
 
+/* A copy. */
 static struct sw_form op_mov(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	(void)number;
 	return sw_eval_term(e, t->a, t->width);
 }
 
+/* a + b or a - b. */
 static struct sw_form op_add(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	struct sw_form a = sw_eval_term(e, t->a, t->width), b = sw_eval_term(e, t->b, t->width);
@@ -135,6 +144,7 @@ static struct sw_form op_add(struct sw_eval *e, const struct sw_term *t, uint32_
 	return sw_term_sum(e, t, &a, &b, t->op == SW_OP_SUB ? -1 : 1);
 }
 
+/* -a; or ~a, which is -1 - a. */
 static struct sw_form op_neg(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	struct sw_form a = sw_eval_term(e, t->a, t->width), start = sw_form_constant(t->op == SW_OP_NOT ? -1 : 0);
@@ -148,6 +158,7 @@ struct sw_form sw_term_scaled(struct sw_eval *e, const struct sw_term *t, const 
 	return sw_term_sum(e, t, &zero, a, (int64_t)sw_wide_wrap(by, 64));
 }
 
+/* A product of two forms that both vary: no form, but it lies in the product of their bounds. */
 static struct sw_form product_of_bounds(struct sw_eval *e, const struct sw_term *t, const struct sw_form *a,
 					const struct sw_form *b)
 {
@@ -156,7 +167,8 @@ static struct sw_form product_of_bounds(struct sw_eval *e, const struct sw_term 
 	return sw_term_within(e, t, all.lo, all.hi);
 }
 
-/* A form whose variables have one value each in this case is that number: the last group of blocks, of another size. */
+/* Replaces a form by a number if its variables have one value each in this case, as the size of the last group of
+   blocks has, which is another than that of the others. */
 static void fix_form(struct sw_eval *e, struct sw_form *form)
 {
 	sw_wide sum = form->constant;
@@ -171,6 +183,7 @@ static void fix_form(struct sw_eval *e, struct sw_form *form)
 	*form = sw_form_constant(sum);
 }
 
+/* a * b: a form where one of both is a fixed number in this case. */
 static struct sw_form op_mul(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	struct sw_form a = sw_eval_term(e, t->a, t->width), b = sw_eval_term(e, t->b, t->width);
@@ -186,6 +199,7 @@ static struct sw_form op_mul(struct sw_eval *e, const struct sw_term *t, uint32_
 	return product_of_bounds(e, t, &a, &b);
 }
 
+/* The product of two numbers of half the width, which cannot overflow. */
 static struct sw_form op_mulwide(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	bool is_signed = t->flags & SW_SIGNED;
@@ -205,11 +219,10 @@ struct fraction {
 	unsigned shift;
 };
 
-/*
- * floor(x * magic / 2^64) for x in [lo, hi] as a division by a number that is not rounded (Granlund and Montgomery,
- * PLDI 1994).  With excess = magic * d - 2^(64 + s) it is floor(x * 2^s / d)        where 0 <= excess and excess * x <
- * 2^64 floor((x * 2^s - 1) / d)  where excess < 0, 0 < x and -excess * x <= 2^64.
- */
+/* Finds the fraction that a multiplication by a magic number stands for: floor(x * magic / 2^64), for all x in [lo,
+   hi], as a division by a number that is not rounded (Granlund and Montgomery, PLDI 1994).  With excess = magic * d
+   - 2^(64 + s) it is floor(x * 2^s / d) where 0 <= excess and excess * x < 2^64, and floor((x * 2^s - 1) / d) where
+   excess < 0, 0 < x and -excess * x <= 2^64.  False: it is none. */
 static bool undo_magic(sw_wide magic, sw_wide lo, sw_wide hi, struct fraction *out)
 {
 	const sw_wide turn = (sw_wide)1 << 64;
@@ -226,6 +239,7 @@ static bool undo_magic(sw_wide magic, sw_wide lo, sw_wide hi, struct fraction *o
 	return false;
 }
 
+/* floor(x * magic / 2^64) as the quotient that it stands for; false: none within the bounds of x. */
 static bool divide_by_magic(struct sw_eval *e, const struct sw_form *x, sw_wide magic, struct sw_form *out)
 {
 	struct sw_bounds range = sw_bound_ever(e, x);
@@ -272,7 +286,8 @@ static struct sw_form op_mulhi(struct sw_eval *e, const struct sw_term *t, uint3
 
 /* ---- quotients */
 
-/* a / b rounded to zero, and the rest: only where no number is negative are they what sw_quotient() gives. */
+/* The quotient a / b or the remainder.  Code rounds to zero, sw_quotient() down: both agree where no number is
+   negative. */
 static struct sw_form op_div(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	bool is_signed = t->flags & SW_SIGNED, rest = t->op == SW_OP_REM;
@@ -302,6 +317,7 @@ static struct sw_form op_div(struct sw_eval *e, const struct sw_term *t, uint32_
 
 /* ---- special registers */
 
+/* The variable of a special register, made when it is first wanted. */
 static uint32_t special_variable(struct sw_eval *e, int64_t which, sw_wide lo, sw_wide hi, uint64_t depends,
 				 enum sw_why why)
 {
@@ -310,6 +326,7 @@ static uint32_t special_variable(struct sw_eval *e, int64_t which, sw_wide lo, s
 	return e->special[which] - 1;
 }
 
+/* The thread's number in its block along an axis. */
 static struct sw_form thread_number(struct sw_eval *e, int axis)
 {
 	uint32_t size = e->g->block[axis];
@@ -319,6 +336,7 @@ static struct sw_form thread_number(struct sw_eval *e, int axis)
 		special_variable(e, SW_TID_X + axis, 0, (sw_wide)size - 1, SW_DEPEND_TID(axis), SW_WHY_NONE));
 }
 
+/* The number of the block along an axis, of those blocks that are evaluated. */
 static struct sw_form block_number(struct sw_eval *e, int axis)
 {
 	uint32_t lo = e->blocks.lo[axis], hi = e->blocks.hi[axis];
@@ -342,6 +360,7 @@ static struct sw_form lane_number(struct sw_eval *e)
 	return sw_eval_opaque(e, 0, 31, 7, SW_WHY_COMPUTED);
 }
 
+/* A special register: numbers of threads and blocks are variables, sizes are fixed. */
 static struct sw_form op_special(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	const struct sw_geometry *g = e->g;
@@ -376,12 +395,13 @@ static struct sw_form op_special(struct sw_eval *e, const struct sw_term *t, uin
 
 /* ---- one of several */
 
+/* Some number between the least and the largest value of two. */
 static struct sw_form hull_of(struct sw_eval *e, const struct sw_term *t, struct sw_bounds x, struct sw_bounds y)
 {
 	return sw_term_within(e, t, x.lo < y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi);
 }
 
-/* a where a - b >= 0, else b. */
+/* The larger (or smaller) of two forms: one of them where bounds decide, else each is a case. */
 static struct sw_form larger_of(struct sw_eval *e, const struct sw_term *t, uint32_t number, const struct sw_form *a,
 				const struct sw_form *b, bool smaller)
 {
@@ -406,6 +426,7 @@ static struct sw_form larger_of(struct sw_eval *e, const struct sw_term *t, uint
 	return (choice == 0) != smaller ? *a : *b;
 }
 
+/* The smaller or larger of two numbers. */
 static struct sw_form op_min(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	bool is_signed = t->flags & SW_SIGNED;
@@ -414,6 +435,7 @@ static struct sw_form op_min(struct sw_eval *e, const struct sw_term *t, uint32_
 	return larger_of(e, t, number, &a, &b, t->op == SW_OP_MIN);
 }
 
+/* |a|, the larger of a and -a. */
 static struct sw_form op_abs(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	struct sw_form a = sw_eval_exact(e, t->a, t->width, true), zero = {0}, negative;
@@ -422,6 +444,7 @@ static struct sw_form op_abs(struct sw_eval *e, const struct sw_term *t, uint32_
 	return larger_of(e, t, number, &a, &negative, false);
 }
 
+/* One of two values by a condition: where this is known, the value that it selects; else each is a case. */
 static struct sw_form op_select(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	uint32_t way = sw_eval_plain_way(e, t);
@@ -454,6 +477,8 @@ static struct sw_form op_select(struct sw_eval *e, const struct sw_term *t, uint
 	return hull_of(e, t, sw_bound_ever(e, &x), sw_bound_ever(e, &y));
 }
 
+/* One of several alternatives: the only one that is possible, or each in a case of its own; with too many for that,
+   something between the least and the largest of all. */
 static struct sw_form op_any(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	const uint32_t *from = e->f->alternative + t->a;
@@ -482,7 +507,7 @@ static struct sw_form op_any(struct sw_eval *e, const struct sw_term *t, uint32_
 	return sw_eval_opaque(e, all.lo, all.hi, depends, why ? why : SW_WHY_COMPLEX);
 }
 
-/* 1, 0, or -1: either. */
+/* Does the comparison of the difference, which lies in d, with 0 hold?  1, 0, or -1: it may or may not. */
 static int decide_comparison(const struct sw_comparison *c, struct sw_bounds d)
 {
 	bool yes, no;
@@ -499,6 +524,7 @@ static int decide_comparison(const struct sw_comparison *c, struct sw_bounds d)
 	return yes || no ? (c->condition == SW_NE) != yes : -1;
 }
 
+/* A comparison: 1 or 0 where bounds decide it. */
 static struct sw_form op_compare(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	struct sw_comparison c;
@@ -519,6 +545,7 @@ static struct sw_form op_compare(struct sw_eval *e, const struct sw_term *t, uin
 			  : sw_form_constant(answer);
 }
 
+/* A value that grows by a fixed step in each iteration: start + step * counter of the loop. */
 static struct sw_form op_step(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	struct sw_form start = sw_eval_term(e, t->a, t->width), step = sw_eval_term(e, t->b, t->width);

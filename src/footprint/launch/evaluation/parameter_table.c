@@ -17,6 +17,7 @@
 
 /* Moves parameters from where the driver has them to where the analysed code has them. */
 
+/* Does the parameter lie in a block of so many bytes? */
 static bool param_fits(size_t bytes, const struct sw_param *p)
 {
 	return p->offset <= bytes && p->bytes <= bytes - p->offset;
@@ -50,21 +51,25 @@ bool sw_footprint_place_params(const struct sw_footprint *footprint, const struc
 /* A table in memory, between its first and its last element. */
 #define MAX_SPREAD ((sw_wide)1 << 16)
 
+/* Is the table in device memory, not in the parameter block? */
 static bool in_memory(const struct sw_term *t)
 {
 	return t->op == SW_TERM_LOADED;
 }
 
+/* The size of the table's elements. */
 static uint32_t bytes_of(const struct sw_term *t)
 {
 	return in_memory(t) ? t->bytes : (uint32_t)t->imm;
 }
 
+/* Which of two ways in which content is known is the less sure one?  UNKNOWN: nothing was read. */
 static enum sw_memory_content weaker_content(enum sw_memory_content a, enum sw_memory_content b)
 {
 	return !a || (b && b < a) ? b : a;
 }
 
+/* Reads an element from device memory whose content is known, and notes how well; false: it is not known. */
 static bool word_in_memory(struct sw_eval *e, const struct sw_term *t, sw_wide at, uint64_t *word)
 {
 	if (at < 0 || at > UINT64_MAX)
@@ -80,6 +85,7 @@ static bool word_in_memory(struct sw_eval *e, const struct sw_term *t, sw_wide a
 	return true;
 }
 
+/* Reads an element from the parameter block; false: it lies outside of what the table may be, or of the block. */
 static bool word_in_block(const struct sw_eval *e, const struct sw_term *t, sw_wide at, uint64_t *word)
 {
 	uint32_t bytes = bytes_of(t), end = t->c < e->g->param_bytes ? t->c : e->g->param_bytes;
@@ -104,17 +110,20 @@ static bool element_at(struct sw_eval *e, const struct sw_term *t, sw_wide at, s
 	return true;
 }
 
+/* The term's number in the footprint. */
 static uint32_t number_of(const struct sw_eval *e, const struct sw_term *t)
 {
 	return (uint32_t)(t - e->f->term);
 }
 
+/* Is the element a pointer that addresses are made from, so that its value does not count? */
 static bool is_wanted_base(const struct sw_eval *e, const struct sw_term *t, sw_wide value)
 {
 	return sw_reads_wants_base(e->reads, number_of(e, t)) && sw_reads_is_base((uint64_t)value);
 }
 
-/* The value is that of the element there.  What memory is asked for is noted where it answers, here and below. */
+/* Records that the term's value is that of the element at this offset.  Reads of memory are recorded where memory
+   answers. */
 static void read_element(const struct sw_eval *e, const struct sw_term *t, sw_wide at, sw_wide value)
 {
 	if (in_memory(t))
@@ -122,13 +131,14 @@ static void read_element(const struct sw_eval *e, const struct sw_term *t, sw_wi
 	sw_reads_element(e->reads, number_of(e, t), (uint32_t)at, (uint32_t)t->imm, (uint64_t)value);
 }
 
-/* Notes that an element's value decided something. */
+/* Records that an element's value decided something, so that launches with another value are evaluated anew. */
 static void read_number(const struct sw_eval *e, const struct sw_term *t, sw_wide at)
 {
 	if (!in_memory(t))
 		sw_reads_bytes(e->reads, (uint32_t)at, (uint32_t)t->imm);
 }
 
+/* Any value that an element of the table can have. */
 static struct sw_form any_value(struct sw_eval *e, const struct sw_term *t, uint64_t depends)
 {
 	if (in_memory(t))
@@ -139,6 +149,7 @@ static struct sw_form any_value(struct sw_eval *e, const struct sw_term *t, uint
 
 /* ---- blocks of the grid */
 
+/* Ends this evaluation: it is repeated for the blocks up to `last` along the axis, and for the others apart. */
 static void ask_for_fewer(struct sw_eval *e, int axis, uint32_t last)
 {
 	if (e->split.wanted)
@@ -166,8 +177,9 @@ struct run {
 	sw_wide value;	    /* the first */
 };
 
-/* The elements of a table, from the first offset on, that are alike (one value, or counting up), and so need one
-   case.  A pointer that is not the next one's is evaluated separately: that they differ need not be remembered. */
+/* The longest run of blocks, from the first one on, whose elements are alike (one value, or counting up), and so
+   need one case.  A pointer that is not the next one's is evaluated separately: that they differ need not be
+   remembered. */
 static struct run find_run(struct sw_eval *e, const struct sw_term *t, const struct sw_form *offset)
 {
 	bool counts = !sw_reads_wants_base(e->reads, number_of(e, t));
@@ -196,7 +208,7 @@ static struct run find_run(struct sw_eval *e, const struct sw_term *t, const str
 	return run;
 }
 
-/* All elements of the run are the first one. */
+/* Records that all elements of the run are equal to the first one. */
 static void read_run(const struct sw_eval *e, const struct sw_term *t, const struct sw_form *offset,
 		     const struct run *run)
 {
@@ -211,7 +223,8 @@ static void read_run(const struct sw_eval *e, const struct sw_term *t, const str
 	}
 }
 
-/* The offset differs by the block's number on one axis alone. */
+/* The value of an element whose offset differs by the block's number on one axis alone: for blocks that find the
+   same, or elements that count up; else fewer blocks are asked for. */
 static struct sw_form by_block(struct sw_eval *e, const struct sw_term *t, const struct sw_form *offset, int axis)
 {
 	struct sw_variable v = e->variable.at[offset->var[0]];
@@ -233,7 +246,7 @@ static struct sw_form by_block(struct sw_eval *e, const struct sw_term *t, const
 	return form;
 }
 
-/* The offset differs by block, in ways that fewer blocks may make simpler. */
+/* Asks for fewer blocks, in halves, if the offset differs between them in other ways; true: it did. */
 static bool split_by_block(struct sw_eval *e, const struct sw_form *offset)
 {
 	for (uint32_t i = 0; i < offset->n; i++) {
@@ -261,12 +274,13 @@ void sw_eval_refine(struct sw_eval *e)
 
 /* ---- any of several */
 
+/* Offsets from first to last, in steps. */
 struct several {
 	sw_wide first, last, step;
 };
 
-/* The offsets that a form can take in this case, of those in the block: what lies beyond is no pointer of anybody's.
-   false: too many.  *cut: there are others. */
+/* The offsets that a form can take in this case, of those in the table: what lies beyond is no pointer of anybody's.
+ *cut: it can take others as well.  False: they are too many. */
 static bool offsets_of(struct sw_eval *e, const struct sw_term *t, const struct sw_form *offset, struct several *out,
 		       bool *cut)
 {
@@ -319,6 +333,8 @@ static bool is_all_over(const struct sw_eval *e, const struct sw_term *t, const 
 	return false;
 }
 
+/* The element at an offset that several can be: each a case of its own if they are pointers, else a number between
+   the smallest and the largest of them. */
 static struct sw_form any_of(struct sw_eval *e, const struct sw_term *t, uint32_t number, const struct sw_form *offset)
 {
 	sw_wide lo = SW_INFINITE, hi = -SW_INFINITE, lowest = 0, highest = 0, value;
@@ -354,7 +370,7 @@ static struct sw_form any_of(struct sw_eval *e, const struct sw_term *t, uint32_
 	return hi < POINTERS || lo == hi ? sw_eval_opaque(e, lo, hi, depends, SW_WHY_TABLE) : any_value(e, t, depends);
 }
 
-/* The offset as a form of what is not fixed. */
+/* The table's offset (in memory: the address), with variables of only one value moved into the constant. */
 static struct sw_form offset_form(struct sw_eval *e, const struct sw_term *t)
 {
 	struct sw_form offset = sw_eval_exact(e, t->a, 64, !in_memory(t));
@@ -378,6 +394,7 @@ static bool has_ends(struct sw_eval *e, const struct sw_term *t, const struct sw
 	       element_at(e, t, s.last, &value);
 }
 
+/* The value of an element of a table, from what is known of its offset in this case. */
 static struct sw_form table_value(struct sw_eval *e, const struct sw_term *t, uint32_t number)
 {
 	struct sw_form offset = offset_form(e, t);
@@ -419,6 +436,7 @@ struct sw_form sw_eval_memory_value(struct sw_eval *e, const struct sw_term *t, 
 
 /* ---- words */
 
+/* Adds an offset to the sorted list, unless it is there; false: there is no room. */
 static bool add_word(struct sw_words *out, uint32_t at)
 {
 	uint32_t i = out->n;
@@ -434,6 +452,7 @@ static bool add_word(struct sw_words *out, uint32_t at)
 	return true;
 }
 
+/* Adds the offsets of all elements that the term may be in this case; false: not all are known. */
 static bool add_words(struct sw_eval *e, const struct sw_term *t, struct sw_words *out)
 {
 	struct sw_form offset = sw_eval_exact(e, t->a, 64, true);
@@ -469,6 +488,7 @@ static void push_word(struct sw_eval *e, uint32_t term, bool cut)
 	*sw_vec_push(&e->work) = term << 1 | cut;
 }
 
+/* Queues the operands that the term's value is made of; conditions choose it, but are no part of it. */
 static void push_word_operands(struct sw_eval *e, const struct sw_term *t, bool cut)
 {
 	uint32_t operand[3] = {t->a, t->b, t->c}, n = t->op == SW_OP_COMPARE ? 0 : sw_term_operands(t);

@@ -19,6 +19,8 @@ static void split_even(struct sw_form form, int64_t divisor, struct sw_form *eve
 	}
 }
 
+/* Divides dividend and divisor by what the divisor and the coefficients have in common; rounding the constant down
+   leaves the quotient the same. */
 static void cancel_common(struct sw_form *form, int64_t *divisor)
 {
 	uint64_t common = sw_gcd(sw_form_divisor(form), (uint64_t)*divisor);
@@ -116,7 +118,8 @@ static bool unnest_quotient(struct sw_eval *e, struct sw_form *form, int64_t *di
 	return false;
 }
 
-/* x / divisor where x / (a divisor of it) has a variable already. */
+/* The quotient of x by the largest number that divides `divisor`, if it has a variable already: x / divisor is a
+   quotient of that one.  NULL: there is none. */
 static const struct sw_quotient *coarser_quotient(const struct sw_eval *e, const struct sw_form *x, int64_t divisor)
 {
 	const struct sw_quotient *best = NULL;
@@ -131,6 +134,8 @@ static const struct sw_quotient *coarser_quotient(const struct sw_eval *e, const
 	return best;
 }
 
+/* Makes a variable for floor(x / divisor), with the two inequalities that define it.  False: x has no lower bound,
+   or the inequalities do not fit a form. */
 static bool create_quotient(struct sw_eval *e, const struct sw_form *x, int64_t divisor, enum sw_why why, uint32_t *var)
 {
 	struct sw_bounds range = sw_bound_ever(e, x);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Records what an evaluation reads of the parameter block, and as what: reads.h. */
 #include "footprint/launch/evaluation/reads.h"
 
 #include <stdlib.h>
@@ -16,12 +17,14 @@ struct base_search {
 	bool memory;
 };
 
+/* Is the term a constant in [0, limit)? */
 static bool is_constant_below(const struct sw_footprint *f, uint32_t term, int64_t limit)
 {
 	const struct sw_term *t = &f->term[term];
 	return t->op == SW_OP_CONST && t->imm >= 0 && t->imm < limit;
 }
 
+/* Notes that some user wants this of the term (SW_NO_TERM: none). */
 static void want_use(struct base_search *s, uint32_t term, uint8_t what)
 {
 	if (term != SW_NO_TERM)
@@ -53,7 +56,7 @@ static bool keeps_low(const struct sw_term *t)
 	}
 }
 
-/* Operands that make the address of what they point to the result's: a bit set. */
+/* The operands that carry a base: if such an operand moves, the result moves as far.  A bit set. */
 static uint32_t base_carriers(const struct sw_term *t)
 {
 	if (t->width != 64)
@@ -121,6 +124,7 @@ static void want_operands(struct base_search *s, uint32_t number)
 	}
 }
 
+/* Finds what is wanted of each term, from facts and addresses down to parameters. */
 static void want_of_sites(struct base_search *s)
 {
 	const struct sw_footprint *f = s->f;
@@ -145,6 +149,7 @@ static bool is_root(const struct sw_footprint *f, int64_t offset)
 	return false;
 }
 
+/* Is the term a word that addresses are made from and that decides nothing else? */
 static bool may_be_base(const struct base_search *s, uint32_t number)
 {
 	const struct sw_term *t = &s->f->term[number];
@@ -223,6 +228,7 @@ static uint32_t base_at(struct sw_reads *reads, uint32_t at)
 	return reads->base_at[at];
 }
 
+/* Notes the value of a base that was read; one that also counts as a number may not move. */
 static void read_base(struct sw_reads *reads, uint32_t base, uint64_t value)
 {
 	struct sw_base_read *b = &reads->base.at[base - 1];
@@ -234,6 +240,7 @@ static void read_base(struct sw_reads *reads, uint32_t base, uint64_t value)
 	b->most = b->number ? 0 : SW_INFINITE;
 }
 
+/* The base's value decided something: it may not move any more (0: no base). */
 static void make_number(struct sw_reads *reads, uint32_t base)
 {
 	if (!base)
@@ -315,7 +322,7 @@ bool sw_base_difference_holds(const struct sw_base_difference *d, uint64_t first
 	return first - second != d->than;
 }
 
-/* false: they are too many. */
+/* Keeps a relation between two words that the result relies on; false: they are too many. */
 static bool keep_different(struct sw_reads *reads, struct sw_base_difference d)
 {
 	for (size_t i = 0; i < reads->different.n; i++) {
@@ -355,6 +362,7 @@ void sw_reads_differ(struct sw_reads *reads, uint32_t a, uint32_t b, sw_wide dif
 	make_number(reads, base[1]);
 }
 
+/* The base that stands for a root, if that is one word of the parameter block; else 0. */
 static uint32_t base_of_root(struct sw_reads *reads, const struct sw_root *root)
 {
 	return root->kind == SW_ROOT_PARAM && root->span <= 8 ? base_at(reads, root->param) : 0;
@@ -376,7 +384,7 @@ bool sw_reads_wants_base(const struct sw_reads *reads, uint32_t term)
 	return reads && (reads->use[term] == SW_WORD_BASE || reads->use[term] == SW_WORD_LOW_BASE);
 }
 
-/* A word that is wanted as a base; 0: it is none. */
+/* Notes that a word was read which the term wants as a base; returns that base, 0: the word cannot be one. */
 static uint32_t read_word(struct sw_reads *reads, uint32_t term, uint32_t at, uint64_t value)
 {
 	uint32_t base = sw_reads_wants_base(reads, term) && sw_reads_is_base(value) ? base_at(reads, at) : 0;
@@ -442,6 +450,7 @@ void sw_reads_symbol(struct sw_reads *reads, uint32_t symbol, uint64_t address)
 	*sw_vec_push(&reads->symbol) = (struct sw_symbol_read){symbol, address};
 }
 
+/* Limits how far a base may move, so that what was made from it, and lay in [lo, hi], stays in [from, to]. */
 static void keep_between(struct sw_reads *reads, uint32_t base, sw_wide lo, sw_wide hi, sw_wide from, sw_wide to)
 {
 	if (!base)
@@ -463,15 +472,14 @@ void sw_reads_between(struct sw_reads *reads, uint32_t term, sw_wide lo, sw_wide
 		keep_between(reads, reads->of[term], lo, hi, from, to);
 }
 
-/* The base, if some address is made from it, else 0: a word that is no pointer is part of the key and stays where
-   it is. */
+/* The base, if it was read as one; else 0.  Words that are no pointers are part of the key and stay as they are. */
 static uint32_t moving_base(const struct sw_reads *reads, uint32_t base)
 {
 	return base && reads->base.at[base - 1].used ? base : 0;
 }
 
-/* least, made from one word, lies below another word or not.  It stays so as long as their difference does; false: that
-   is not kept. */
+/* Keeps that `least`, made from the word `own`, lies below (or not below) `at`, the value of the word `named`, as a
+   relation between the two words.  False: it cannot be kept so. */
 static bool keep_order(struct sw_reads *reads, uint32_t own, uint32_t named, sw_wide least, sw_wide at)
 {
 	const struct sw_base_read *a = &reads->base.at[own - 1], *b = &reads->base.at[named - 1];

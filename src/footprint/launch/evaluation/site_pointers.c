@@ -25,6 +25,7 @@ bool sw_eval_is_table(const struct sw_root *root)
 	return root->kind == SW_ROOT_PARAM && root->span > 8;
 }
 
+/* Is the word at this offset of the parameter block one that the root may stand for? */
 static bool holds_word(const struct sw_root *root, uint32_t word)
 {
 	return root->kind == SW_ROOT_PARAM && root->span >= 8 && word >= root->param &&
@@ -51,7 +52,7 @@ static void push_possible(struct sw_eval *e, const struct sw_term *t, term_stack
 			*sw_vec_push(todo) = operand[i];
 }
 
-/* May a term of that kind go into the term in this case? */
+/* May a term for which is() holds go into the term's value in this case? */
 static bool may_go_in(struct sw_eval *e, uint32_t term, bool (*is)(const struct sw_term *))
 {
 	bool *seen = sw_calloc(e->f->terms + 1u, sizeof *seen), may = false;
@@ -120,12 +121,13 @@ static uint64_t pointer_below(const struct sw_eval *e, uint64_t address)
 	return best;
 }
 
+/* Is the term a pointer that is loaded from memory? */
 static bool is_pointer_in_memory(const struct sw_term *t)
 {
 	return t->op == SW_TERM_LOADED && t->bytes == sizeof(uint64_t);
 }
 
-/* Sizes and strides are among what was found, too: a pointer is what the address begins with. */
+/* The address must begin with one of the words found in memory: these are sizes and strides as well as pointers. */
 uint64_t sw_eval_open_pointer(struct sw_eval *e, const struct sw_access_site *site)
 {
 	if (e->choices || site->roots != 1 || e->f->root[site->root].kind != SW_ROOT_INDIRECT || !e->content)
@@ -155,6 +157,7 @@ void sw_eval_name_pointer(struct sw_eval *e, const struct sw_access_site *site, 
 	}
 }
 
+/* The reach of this root among those from `from` on; NULL: there is none. */
 static struct sw_reach *reach_of(struct sw_reaches *out, size_t from, const struct sw_root *root)
 {
 	for (size_t i = from; i < out->n; i++) {
@@ -164,6 +167,7 @@ static struct sw_reach *reach_of(struct sw_reaches *out, size_t from, const stru
 	return NULL;
 }
 
+/* Adds the site's accesses (read, write, atomic) to the unbounded reach of a root. */
 static void add_direction(struct sw_reaches *out, size_t from, const struct sw_access_site *site, uint32_t number,
 			  const struct sw_root *root)
 {
@@ -233,7 +237,7 @@ uint64_t sw_eval_symbol(struct sw_eval *e, uint32_t symbol)
 	return address;
 }
 
-/* Where an unbounded access starts. */
+/* The address of the pointer that an unbounded access starts from in this launch; 0: not known. */
 static uint64_t root_address(struct sw_eval *e, const struct sw_root *root)
 {
 	const struct sw_geometry *g = e->g;
@@ -256,11 +260,13 @@ static uint64_t root_address(struct sw_eval *e, const struct sw_root *root)
 	}
 }
 
+/* May an access that falls like d lie below the pointer at this address (0: not known)? */
 static bool lies_below(const struct sw_descent *d, uint64_t address)
 {
 	return address ? d->least < (sw_wide)address : d->falls;
 }
 
+/* Does d fall below no pointer of the site but those below which *other falls too? */
 static bool falls_no_deeper(struct sw_eval *e, const struct sw_access_site *site, const struct sw_descent *d,
 			    const struct sw_descent *other)
 {
@@ -272,7 +278,8 @@ static bool falls_no_deeper(struct sw_eval *e, const struct sw_access_site *site
 	return true;
 }
 
-/* As far as the intervals say; false: not in each case. */
+/* How far the site's address may fall by the intervals of its variables alone, of which nothing holds but the first
+   `depth` facts; false: not the same in each case. */
 static bool interval_descent(struct sw_eval *e, const struct sw_access_site *site, size_t depth, struct sw_descent *out)
 {
 	uint32_t chosen = e->choices;
@@ -303,6 +310,7 @@ bool sw_eval_falls_like(struct sw_eval *e, const struct sw_access_site *site, si
 	return true;
 }
 
+/* May the site go through one of many words of the parameter block? */
 static bool has_table(const struct sw_eval *e, const struct sw_access_site *site)
 {
 	for (uint32_t i = 0; i < site->roots; i++) {
@@ -312,6 +320,7 @@ static bool has_table(const struct sw_eval *e, const struct sw_access_site *site
 	return false;
 }
 
+/* Fills in where an unbounded reach begins, and whether it may also lie before that. */
 static void place_open(struct sw_eval *e, struct sw_reach *reach)
 {
 	reach->address = root_address(e, &reach->root);
@@ -326,7 +335,7 @@ static void place_open(struct sw_eval *e, struct sw_reach *reach)
 	reach->below = lies_below(&e->descent, reach->address);
 }
 
-/* A pointer that no load gives in this launch: its only one is in a part of the kernel that the launch does not run. */
+/* Does this launch not run the only load that gives the pointer?  Then no access goes through it. */
 static bool is_never_loaded(struct sw_eval *e, const struct sw_root *root)
 {
 	if (SW_RULE_IS_OFF(never_loaded))
@@ -362,8 +371,8 @@ static bool site_words(struct sw_eval *e, const struct sw_access_site *site, str
 	return known;
 }
 
-/* words: those that the access can be made through, NULL: all of a table.  loaded: perhaps through pointers in memory.
- */
+/* Appends the site's unbounded reaches, one for each pointer.  words: those of tables that it may go through, NULL:
+   all. loaded: perhaps it goes through pointers in memory. */
 static void add_open(struct sw_eval *e, const struct sw_access_site *site, struct sw_reach like, enum sw_why why,
 		     const struct sw_words *words, bool loaded, struct sw_reaches *out)
 {
@@ -397,7 +406,7 @@ static void add_open(struct sw_eval *e, const struct sw_access_site *site, struc
 	}
 }
 
-/* The layers of a texture or surface, as far as the launch shows them. */
+/* Finds the layers of a texture or surface that a site touches, as far as the launch shows them. */
 static void find_layers(struct sw_eval *e, const struct sw_access_site *site, struct sw_reach *reach)
 {
 	if (site->address != SW_NO_TERM || site->size == SW_NO_TERM || !e->budget)

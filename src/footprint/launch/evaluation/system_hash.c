@@ -17,12 +17,15 @@ struct others {
 	uint32_t n, var[MOST_QUOTIENTS * SW_FORM_VARS];
 };
 
+/* Enters a number into both hashes. */
 static void mix_hash(uint64_t hash[2], uint64_t x)
 {
 	hash[0] = sw_hash_u64(hash[0] ^ x);
 	hash[1] = hash[1] * 5 + hash[0];
 }
 
+/* The number that stands for a variable in the hash: its place in the system, or in *others; else the hash of its
+   interval, and *others (may be NULL) gets it.  So two variables of the same interval in the same place look alike. */
 static uint64_t number_of(const struct sw_eval *e, const struct sw_system *s, struct others *others, uint32_t var)
 {
 	const struct sw_variable *v = &e->variable.at[var];
@@ -39,6 +42,7 @@ static uint64_t number_of(const struct sw_eval *e, const struct sw_system *s, st
 	return v->mark;
 }
 
+/* Enters a form into the hashes, with its variables by number_of(). */
 static void mix_form(const struct sw_eval *e, const struct sw_system *s, struct others *others,
 		     const struct sw_form *form, uint64_t hash[2])
 {
@@ -48,6 +52,7 @@ static void mix_form(const struct sw_eval *e, const struct sw_system *s, struct 
 		mix_hash(hash, sw_hash_u64((uint64_t)form->by[k]) + number_of(e, s, others, form->var[k]));
 }
 
+/* Computes the hashes of a system without any form, which it keeps in s->shape. */
 static void hash_system(const struct sw_eval *e, struct sw_system *s)
 {
 	struct others others = {.n = 0};

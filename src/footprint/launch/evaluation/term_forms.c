@@ -18,6 +18,7 @@ void sw_eval_mark(struct sw_variable *v)
 	v->mark = sw_hash_u64(lo + 3 * sw_hash_u64(hi));
 }
 
+/* Narrows the variable's interval in this case, and keeps the old one to take that back. */
 static void narrow_variable(struct sw_eval *e, uint32_t var, sw_wide lo, sw_wide hi)
 {
 	struct sw_variable *v = &e->variable.at[var];
@@ -111,8 +112,8 @@ static bool shift_into(struct sw_form *form, struct sw_bounds bounds, struct sw_
 	return true;
 }
 
-/* As shift_into(), for a term's form.  An address that is made from a base takes the same way wherever the base lies,
-   as long as it stays in the type's range. */
+/* As shift_into(), for the form of `term` (SW_NONE: of a part of one).  Records as well that an address which is
+   made from a base takes the same way wherever the base lies, as long as it stays in the type's range. */
 static bool shift_term(struct sw_eval *e, uint32_t term, struct sw_form *form, struct sw_bounds bounds,
 		       struct sw_bounds type)
 {
@@ -126,7 +127,8 @@ static bool shift_term(struct sw_eval *e, uint32_t term, struct sw_form *form, s
 	return true;
 }
 
-/* A term that may wrap around between these bounds does so as long as the end of the type's range lies between them. */
+/* Records, of a term that may wrap around between these bounds, that it does so as long as the end of the type's
+   range lies between them. */
 static void read_wrap(struct sw_eval *e, uint32_t term, struct sw_bounds bounds, struct sw_bounds type)
 {
 	sw_wide modulus = type.hi - type.lo + 1;
@@ -167,11 +169,13 @@ static struct sw_form exact_form(struct sw_eval *e, uint32_t term, struct sw_for
 	return sw_eval_opaque(e, type.lo, type.hi, sw_eval_depends(e, &form), why ? why : SW_WHY_WRAPS);
 }
 
+/* The term's computed value, which may not hold in this case; NULL: there is none. */
 static struct sw_term_value *value_at(const struct sw_eval *e, uint32_t term)
 {
 	return e->value_of[term] ? &e->value.at[e->value_of[term] - 1] : NULL;
 }
 
+/* The place for the term's value. */
 static struct sw_term_value *value_new(struct sw_eval *e, uint32_t term)
 {
 	if (!e->value_of[term]) {
@@ -181,6 +185,7 @@ static struct sw_term_value *value_new(struct sw_eval *e, uint32_t term)
 	return &e->value.at[e->value_of[term] - 1];
 }
 
+/* Stores the term's value, where it holds, and forgets the exact numbers made from the old one. */
 static void value_set(struct sw_eval *e, uint32_t term, const struct sw_form *form, struct sw_validity valid)
 {
 	struct sw_term_value *v = value_new(e, term);
@@ -192,18 +197,21 @@ static void value_set(struct sw_eval *e, uint32_t term, const struct sw_form *fo
 	}
 }
 
+/* Notes, for the value that is being computed from this one, that it holds no longer than this one. */
 static void read_validity(struct sw_eval *e, const struct sw_validity *valid)
 {
 	e->case_local |= !valid->lasting;
 	e->assumed_fact = valid->assumed_fact > e->assumed_fact ? valid->assumed_fact : e->assumed_fact;
 }
 
+/* Has the term a value that holds in this case? */
 static bool is_known(const struct sw_eval *e, uint32_t term)
 {
 	struct sw_term_value *v = value_at(e, term);
 	return v ? sw_eval_is_valid(e, &v->valid) : e->f->term[term].op == SW_OP_CONST;
 }
 
+/* Pushes the conditions of alternatives that are not known yet; true: there are some. */
 static bool push_conditions(struct sw_eval *e, const struct sw_term *t)
 {
 	size_t before = e->work.n;
@@ -253,7 +261,7 @@ uint32_t sw_eval_plain_way(struct sw_eval *e, const struct sw_term *t)
 	return truth < 0 || e->counts[way] ? SW_NONE : way;
 }
 
-/* Pushes operands that are not known yet. */
+/* Pushes the operands that are needed in this case and not known yet; true: there are some. */
 static bool push_operands(struct sw_eval *e, uint32_t number)
 {
 	const struct sw_term *t = &e->f->term[number];
@@ -340,7 +348,7 @@ struct sw_form sw_eval_term(struct sw_eval *e, uint32_t term, unsigned width)
 	return form;
 }
 
-/* Until the next one is asked for. */
+/* The place for the exact number of a term, signed or not.  Valid until the next one is asked for. */
 static struct sw_exact *exact_at(struct sw_eval *e, uint32_t term, bool is_signed)
 {
 	struct sw_term_value *v = value_at(e, term);
@@ -386,6 +394,7 @@ void sw_eval_settle(struct sw_eval *e, uint32_t term, int64_t constant)
 	value_set(e, term, &form, sw_eval_valid_as_assumed(e));
 }
 
+/* A choice adds to what holds in the case. */
 static uint32_t take_choice(struct sw_eval *e, uint32_t taken)
 {
 	sw_eval_case_changed(e);
