@@ -23,17 +23,22 @@ const char *sw_why_text(enum sw_why why);
 #define SW_NO_TERM UINT32_MAX
 
 /*
- * A value.  op is an enum sw_op of values without halves (no PAIR, LOW, HIGH, CARRY, ADDX, MIX, EXTEND stays), or:
- *   SW_TERM_STEP  a + b * k, where k >= 0 counts the iterations of loop c that were completed; a and b do not change in
- * it SW_TERM_ANY   one of alternatives[a .. a+b); imm, enum sw_why: if not the way through the code selects it; imm2
- * 1: alternatives[a+b .. a+2b) are 1-bit terms of launch values and numbers of threads, each true if its alternative is
- * the one
- *   SW_TERM_ELEMENT  what the parameter block holds at byte offset a (a signed number of 64 bits): imm bytes, extended
- * to `width` bits as SW_SIGNED says; known where the offset lies in [b, c - imm], numbers and no terms RANGE with a:
- * enum sw_why says where it comes from; b: enum sw_range_from.  Operands a, b, c are terms with smaller numbers.
- * SW_TERM_LOADED  what memory holds at address a: `bytes` bytes, extended to `width` bits as SW_SIGNED says.  Where
- * that is not known, it is a RANGE with c: enum sw_why.  a is no operand: only an evaluation that knows content looks
- * at it. PARAM, SPECIAL, CONST, COMPARE, EXTEND keep imm, imm2 as in ops.def.
+ * A value.  op is an enum sw_op of values without halves (no PAIR, LOW, HIGH, CARRY, ADDX, MIX, EXTEND stays), or one
+ * of the four below.  Operands a, b, c are terms with smaller numbers.
+ *
+ * - SW_TERM_STEP: a + b * k, where k >= 0 counts the iterations of loop c that were completed; a and b do not change in
+ *   the loop.
+ * - SW_TERM_ANY: one of alternatives[a .. a+b).  imm: enum sw_why, if not the way through the code selects it.  imm2 1:
+ *   alternatives[a+b .. a+2b) are 1-bit terms of launch values and numbers of threads, each true if its alternative is
+ *   the one.
+ * - SW_TERM_ELEMENT: imm bytes of the parameter block at byte offset a (a signed number of 64 bits), extended to
+ *   `width` bits as SW_SIGNED says; known where the offset lies in [b, c - imm], which are numbers and no terms.
+ * - SW_TERM_LOADED: `bytes` bytes of memory at address a, extended to `width` bits as SW_SIGNED says.  Where the
+ *   content is not known, it is a RANGE with c: enum sw_why.  a is no operand: only an evaluation that knows content
+ *   looks at it.
+ *
+ * RANGE has a: enum sw_why, says where it comes from; b: enum sw_range_from.  PARAM, SPECIAL, CONST, COMPARE, EXTEND
+ * keep imm, imm2 as in ops.def.
  */
 enum { SW_TERM_STEP = SW_OPS, SW_TERM_ANY, SW_TERM_ELEMENT, SW_TERM_LOADED };
 enum sw_range_from {

@@ -27,6 +27,7 @@ static const char *const specials[SW_SPECIALS] = {
 static const char *const conditions[] = {"eq", "ne", "lt", "le", "gt", "ge"};
 static const char *const spaces[] = {"", ".global", ".shared", ".local", ".param", ".const"};
 
+/* A register as "r5", a constant as its number. */
 static void print_operand(FILE *f, struct sw_operand o)
 {
 	if (o.reg == SW_NO_REG)
@@ -35,7 +36,7 @@ static void print_operand(FILE *f, struct sw_operand o)
 		fprintf(f, "r%u", o.reg);
 }
 
-/* src[from ...], each after a comma or what `first` says */
+/* Prints src[from ...]: the first one after `first`, the others after a comma. */
 static void print_operands(FILE *f, const struct sw_insn *i, unsigned from, const char *first)
 {
 	for (unsigned k = from; k < i->n; k++) {
@@ -44,6 +45,7 @@ static void print_operands(FILE *f, const struct sw_insn *i, unsigned from, cons
 	}
 }
 
+/* Prints the address of an access: " [r5+16]". */
 static void print_address(FILE *f, const struct sw_insn *i)
 {
 	fputs(" [", f);
@@ -53,6 +55,7 @@ static void print_address(FILE *f, const struct sw_insn *i)
 	fputs("]", f);
 }
 
+/* Prints space, kind and size of an access, its address and other operands: ".global 1x4 [r5], r6". */
 static void print_memory(FILE *f, const struct sw_insn *i)
 {
 	fputs((unsigned)i->space <= SW_CONSTANT ? spaces[i->space] : ".?", f);
@@ -66,6 +69,7 @@ static void print_memory(FILE *f, const struct sw_insn *i)
 	print_operands(f, i, 1, ", ");
 }
 
+/* Prints the local slots through which values pass to and from a function: "(1, 2)". */
 static void print_slots(FILE *f, const uint32_t *slot, uint32_t n)
 {
 	fputs("(", f);
@@ -74,6 +78,7 @@ static void print_slots(FILE *f, const uint32_t *slot, uint32_t n)
 	fputs(")", f);
 }
 
+/* Prints what is called, with which operands, and the slots of arguments and results. */
 static void print_call(FILE *f, const struct sw_program_function *function, const struct sw_insn *i)
 {
 	const struct sw_program_call *c = &function->calls[i->target];
@@ -88,6 +93,7 @@ static void print_call(FILE *f, const struct sw_program_function *function, cons
 	print_slots(f, c->ret, c->rets);
 }
 
+/* Prints where a SWITCH may lead. */
 static void print_switch(FILE *f, const struct sw_program_function *function, const struct sw_insn *i)
 {
 	for (uint32_t k = 0; k < i->targets; k++)

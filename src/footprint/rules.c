@@ -15,6 +15,7 @@ static const char *const rule_names[] = {
 
 static enum sw_rule rule_off = SW_RULES;
 
+/* At the start of the process: finds the rule that SW_WITHOUT names; an unknown name ends the process. */
 __attribute__((constructor)) static void read_environment(void)
 {
 	const char *name = getenv("SW_WITHOUT");

@@ -32,6 +32,7 @@ enum sw_extern sw_extern_of(const struct sw_program_call *call)
 	return SW_EXTERN_UNKNOWN;
 }
 
+/* Does the call, of a function without code, end the kernel (an assertion that failed)? */
 static bool extern_never_returns(const struct sw_program_call *call)
 {
 	return sw_extern_of(call) == SW_EXTERN_NEVER;
@@ -86,6 +87,7 @@ bool sw_body_insn_aborts(const struct sw_body *body, uint32_t insn)
 	return x->op == SW_OP_CALL && extern_never_returns(&body->call.at[x->target]);
 }
 
+/* Adds a local slot (a variable on the stack, or a parameter of a call) to the body. */
 static uint32_t new_slot(struct sw_body *body)
 {
 	uint32_t slot = (uint32_t)body->slot.n;
@@ -93,6 +95,7 @@ static uint32_t new_slot(struct sw_body *body)
 	return slot;
 }
 
+/* Makes two slots one memory: an argument of a call, and the parameter that it is passed as. */
 static void unite_slots(struct sw_body *body, uint32_t a, uint32_t b)
 {
 	a = sw_body_slot(body, a);
@@ -101,6 +104,8 @@ static void unite_slots(struct sw_body *body, uint32_t a, uint32_t b)
 	body->slot.at[b] = b | PASSED;
 }
 
+/* The body's slot for a slot of the function that is copied.  Those that a function has alone are new in each copy;
+   shared ones, and those of functions that are not inlined, keep their number, + 1. */
 static uint32_t slot_of(struct copier *c, struct instance *in, uint32_t slot)
 {
 	if (slot >= c->program->slots) {
@@ -142,6 +147,8 @@ static void find_owners(struct copier *c)
 
 /* ---- copying --------------------------------------------------------------------------------------------------- */
 
+/* The body's number of a function's register, of which `count` follow each other; out of range: none, and the body
+   is damaged. */
 static sw_reg reg_of(struct copier *c, const struct instance *in, sw_reg reg, uint32_t count)
 {
 	if (reg == SW_NO_REG)
@@ -153,6 +160,7 @@ static sw_reg reg_of(struct copier *c, const struct instance *in, sw_reg reg, ui
 	return in->reg + reg;
 }
 
+/* Appends a copy of an instruction, with the registers of this copy of the function. */
 static struct sw_insn *copy_insn(struct copier *c, const struct instance *in, const struct sw_insn *x)
 {
 	struct sw_insn copy = *x;
@@ -174,6 +182,7 @@ static struct sw_insn *copy_insn(struct copier *c, const struct instance *in, co
 
 static void copy_function(struct copier *c, struct instance *in);
 
+/* May a call be replaced by a copy of the function: does it fit the budget, and is it no recursion? */
 static bool may_copy(const struct copier *c, uint32_t function)
 {
 	if (c->depth >= MAX_DEPTH || c->program->function[function].insns > c->budget - c->body->insn.n ||
@@ -185,13 +194,14 @@ static bool may_copy(const struct copier *c, uint32_t function)
 	return true;
 }
 
+/* Begins a copy of a function, with registers of its own. */
 static void start_instance(struct copier *c, struct instance *in, uint32_t function)
 {
 	*in = (struct instance){.function = &c->program->function[function], .number = function, .reg = c->body->regs};
 	c->body->regs += in->function->regs;
 }
 
-/* The function in the place of its call; its parameter slots are the caller's argument slots. */
+/* Puts a copy of the function in the place of its call; its parameter slots are the caller's argument slots. */
 static void copy_called(struct copier *c, struct instance *caller, const struct sw_program_call *call)
 {
 	struct instance in;
@@ -205,6 +215,7 @@ static void copy_called(struct copier *c, struct instance *caller, const struct 
 	sw_map_free(&in.slots);
 }
 
+/* Asks for the function as one of its own, for calls of it that are not inlined. */
 static void want_function(struct copier *c, uint32_t function)
 {
 	if (c->entry[function])
@@ -213,6 +224,7 @@ static void want_function(struct copier *c, uint32_t function)
 	c->entry[function] = (uint32_t)c->wanted.n + 1;
 }
 
+/* Makes the argument slots of a call one memory with the parameter slots of the function, which is not inlined. */
 static void bind_arguments(struct copier *c, const struct sw_program_call *call, uint32_t function)
 {
 	const struct sw_program_function *f = &c->program->function[function];
@@ -251,6 +263,7 @@ static void keep_call(struct copier *c, struct instance *in, const struct sw_ins
 	*sw_vec_push(&c->body->call) = kept;
 }
 
+/* Replaces a call by a copy of the function where that is possible, and keeps it else. */
 static void copy_call(struct copier *c, struct instance *in, const struct sw_insn *x)
 {
 	if (x->target >= in->function->n_calls) {
@@ -264,7 +277,7 @@ static void copy_call(struct copier *c, struct instance *in, const struct sw_ins
 		copy_called(c, in, call);
 }
 
-/* Targets of the copied jumps; RETURNs of an inlined function jump to the end of the copy. */
+/* Gives the copied jumps their targets in the body; RETURNs of an inlined function jump to the end of the copy. */
 static void patch_jumps(struct copier *c, const struct instance *in)
 {
 	const struct sw_program_function *f = in->function;
@@ -293,6 +306,7 @@ static void patch_jumps(struct copier *c, const struct instance *in)
 	}
 }
 
+/* Appends the code of a function, with what it calls. */
 static void copy_function(struct copier *c, struct instance *in)
 {
 	const struct sw_program_function *f = in->function;
@@ -319,6 +333,7 @@ static void copy_function(struct copier *c, struct instance *in)
 	free(in->at);
 }
 
+/* Appends a function that is not inlined, or the kernel itself, as an entry of the body. */
 static void copy_entry(struct copier *c, uint32_t function)
 {
 	struct instance in;
@@ -342,6 +357,8 @@ static void bind_indirect(struct copier *c, uint32_t function)
 	}
 }
 
+/* Finds the functions whose address is taken, by instructions or by initialisers of variables: calls through
+   pointers may reach them. */
 static void find_addressed(struct copier *c)
 {
 	const struct sw_program *p = c->program;
@@ -362,6 +379,7 @@ static void find_addressed(struct copier *c)
 	free(taken);
 }
 
+/* Has the function these registers? */
 static bool has_reg(const struct sw_program_function *f, sw_reg reg, uint32_t count)
 {
 	return reg == SW_NO_REG || (reg < f->regs && count <= f->regs - reg);
@@ -389,7 +407,8 @@ static bool stays_as_it_is(const struct sw_program *program, const struct sw_ins
 	}
 }
 
-/* A kernel that calls nothing, as nearly all of machine code: its instructions are not copied. */
+/* Takes the program's instructions as the body without copying them: for a kernel that calls nothing, as nearly all
+   of machine code.  False: they have to be copied. */
 static bool borrow_insns(const struct sw_program *program, struct sw_body *body)
 {
 	const struct sw_program_function *f = &program->function[0];

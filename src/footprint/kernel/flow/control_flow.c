@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Makes the flow graph of a body: blocks, edges, dominators, loops (control_flow.h). */
 #include "footprint/kernel/flow/control_flow.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- dominators */
+/* ---- dominators: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" */
 
-/* Dominators after Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm". */
-
+/* The block nearest to both that dominates both: the numbers of dominators are smaller. */
 static uint32_t common_dominator(const struct sw_flow *flow, uint32_t a, uint32_t b)
 {
 	while (a != b) {
@@ -19,6 +19,7 @@ static uint32_t common_dominator(const struct sw_flow *flow, uint32_t a, uint32_
 	return a;
 }
 
+/* Computes the immediate dominator of a block from those of its predecessors known so far; true: it changed. */
 static bool improve_dominator(struct sw_flow *flow, uint32_t b)
 {
 	struct sw_basic_block *block = &flow->block.at[b];
@@ -34,6 +35,7 @@ static bool improve_dominator(struct sw_flow *flow, uint32_t b)
 	return changed;
 }
 
+/* Lists the children of each block in the tree of dominators. */
 static void list_children(struct sw_flow *flow)
 {
 	uint32_t n = (uint32_t)flow->block.n;
@@ -47,7 +49,7 @@ static void list_children(struct sw_flow *flow)
 		flow->child[first[flow->block.at[b].idom + 1]++] = b;
 }
 
-/* Numbers from which one comparison decides dominance. */
+/* Numbers the tree of dominators in a walk, so that one comparison of intervals decides dominance. */
 static void number_tree(struct sw_flow *flow)
 {
 	uint32_t n = (uint32_t)flow->block.n, depth = 1, clock = 0;
@@ -83,9 +85,7 @@ static void find_dominators(struct sw_flow *flow)
 	number_tree(flow);
 }
 
-/* ---- natural loops */
-
-/* Natural loops, outer ones first. */
+/* ---- natural loops, outer ones first */
 
 bool sw_flow_in_loop(const struct sw_flow *flow, uint32_t block, uint32_t loop)
 {
@@ -95,6 +95,8 @@ bool sw_flow_in_loop(const struct sw_flow *flow, uint32_t block, uint32_t loop)
 	return l == loop;
 }
 
+/* Marks the blocks that edges lead back to: loop headers, or irregular where the header does not dominate the edge's
+   source (a loop that can be entered in two places). */
 static void mark_headers(struct sw_flow *flow)
 {
 	for (uint32_t b = 0; b < flow->block.n; b++) {
@@ -111,8 +113,8 @@ static void mark_headers(struct sw_flow *flow)
 	}
 }
 
-/* Blocks that reach the header's back edges without passing the header. Headers are processed in reverse postorder,
-   so an inner loop is found after the outer one and takes over its blocks. */
+/* Collects the blocks of a loop: those that reach the header's back edges without passing the header.  Headers are
+   processed in reverse postorder, so an inner loop is found after the outer one and takes over its blocks. */
 static void collect_blocks(struct sw_flow *flow, uint32_t loop, uint32_t *stack, uint32_t *seen)
 {
 	uint32_t header = flow->loop.at[loop].header, n = 0;
@@ -177,6 +179,7 @@ struct builder {
 	uint32_t *number;     /* raw -> final, SW_NO_BLOCK unreachable */
 };
 
+/* Does control leave the block at this instruction? */
 static bool ends_block(const struct sw_body *body, uint32_t insn)
 {
 	const struct sw_insn *x = &body->insn.at[insn];
@@ -221,6 +224,7 @@ static void find_blocks(struct builder *b)
 	free(leader);
 }
 
+/* Adds an edge from a block to the one that begins at this instruction, unless it is there. */
 static void add_edge(struct builder *b, uint32_t from, uint32_t insn)
 {
 	if (insn >= b->body->insn.n)
@@ -232,6 +236,7 @@ static void add_edge(struct builder *b, uint32_t from, uint32_t insn)
 	*sw_vec_push(&b->succ) = to;
 }
 
+/* Finds where each block leads: a taken jump first, falling through last.  Block 0 leads to all entries. */
 static void find_edges(struct builder *b)
 {
 	const struct sw_body *body = b->body;
@@ -251,7 +256,8 @@ static void find_edges(struct builder *b)
 	b->succ_first[b->n] = (uint32_t)b->succ.n;
 }
 
-/* Postorder by a stack of our own; then numbers from the back. */
+/* Numbers the blocks that can be reached in reverse postorder (all edges but those of loops lead to greater
+   numbers), without recursion.  order: the blocks in postorder; returns how many there are. */
 static uint32_t number_blocks(struct builder *b, uint32_t *order)
 {
 	uint32_t *stack = sw_alloc((size_t)b->n * sizeof *stack), *next = sw_alloc((size_t)b->n * sizeof *next);
@@ -281,6 +287,7 @@ static uint32_t number_blocks(struct builder *b, uint32_t *order)
 	return done;
 }
 
+/* Moves the n reachable blocks into the flow graph in their order, with their edges. */
 static void take_blocks(struct builder *b, struct sw_flow *flow, const uint32_t *order, uint32_t n)
 {
 	sw_vec_reserve(&flow->block, n);
@@ -296,6 +303,7 @@ static void take_blocks(struct builder *b, struct sw_flow *flow, const uint32_t 
 	}
 }
 
+/* Lists the predecessors of each block. */
 static void find_preds(struct sw_flow *flow)
 {
 	uint32_t n = (uint32_t)flow->block.n, at = (uint32_t)flow->edge.n;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds variables of loops: PHIs to which each iteration adds the same. */
 #include "footprint/kernel/flow/induction.h"
 
 #include <stdlib.h>
@@ -9,7 +10,8 @@
 /* PHIs that carry one value around nested loops, a few for each. */
 #define MAX_CARRIED 16
 
-/* The one node that is no PHI and that PHIs carry around, from `node` on; `node` where there are several. */
+/* The one value that is no PHI and that PHIs from `node` on carry around (through nested loops); `node` where there
+   are several. */
 static sw_node carried_value(const struct sw_ssa *ssa, sw_node node)
 {
 	sw_node phi[MAX_CARRIED] = {node}, one = SW_NO_NODE;
@@ -59,7 +61,7 @@ sw_node sw_step_forward(const struct sw_ssa *ssa, sw_node node)
 	return node;
 }
 
-/* block: where the leaf comes to be, SW_NO_BLOCK nowhere. */
+/* A test of a value that is not computed from others.  block: where it comes to be, SW_NO_BLOCK nowhere. */
 typedef bool leaf_test(const struct sw_ssa *ssa, const struct sw_value *leaf, uint32_t block, uint32_t loop);
 
 /* Do all values that the node is computed from, down to PHIs, loads and other values without operands, pass the
@@ -92,12 +94,14 @@ static bool leaves_pass(const struct sw_ssa *ssa, sw_node node, leaf_test *test,
 	return true;
 }
 
+/* Does the value come to be outside of the loop, so that it does not change in it? */
 static bool is_outside(const struct sw_ssa *ssa, const struct sw_value *leaf, uint32_t block, uint32_t loop)
 {
 	(void)leaf;
 	return block == SW_NO_BLOCK || !sw_flow_in_loop(&ssa->flow, block, loop);
 }
 
+/* Is it a constant, a parameter or a launch value, and not made in some block? */
 static bool is_nowhere(const struct sw_ssa *ssa, const struct sw_value *leaf, uint32_t block, uint32_t loop)
 {
 	(void)ssa, (void)leaf, (void)loop;
@@ -109,7 +113,8 @@ bool sw_step_is_fixed(const struct sw_ssa *ssa, sw_node node)
 	return leaves_pass(ssa, node, is_nowhere, 0);
 }
 
-/* The PHI, or what has the same low bits: a number of 64 bits that was cut to an int and widened again. */
+/* Is the node the PHI, or does it have the same low bits, as a number of 64 bits that was cut to an int and widened
+   again? */
 static bool is_phi(const struct sw_ssa *ssa, sw_node node, sw_node phi, unsigned bits)
 {
 	const struct sw_value *v = sw_graph_at(&ssa->graph, node);
@@ -117,7 +122,8 @@ static bool is_phi(const struct sw_ssa *ssa, sw_node node, sw_node phi, unsigned
 			       sw_step_forward(ssa, sw_graph_operand(&ssa->graph, node, 0)) == phi);
 }
 
-/* The number that `value` adds to the low bits of `phi`: the sum without the phi. */
+/* The number that `value` adds to (the low bits of) the PHI: the sum without it.  SW_NO_NODE: it is no such sum, or
+   its other parts change in the loop. */
 static sw_node less_phi(struct sw_ssa *ssa, sw_node value, sw_node phi, uint32_t loop, unsigned bits)
 {
 	struct {

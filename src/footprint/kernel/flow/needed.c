@@ -28,6 +28,7 @@ struct finder {
 	bool in_shared;	   /* some value that matters is loaded from shared memory */
 };
 
+/* Does some instruction below need this variable as it is here? */
 static bool is_live(const struct finder *f, uint32_t var)
 {
 	return f->live[var / 64] >> var % 64 & 1;
@@ -51,6 +52,7 @@ static bool is_loaded_again(const struct finder *f, uint8_t space)
 	return space == SW_GLOBAL ? f->in_variables : space == SW_SHARED ? f->in_shared : true;
 }
 
+/* Does something below need what the instruction writes? */
 static bool result_is_live(const struct finder *f, uint32_t insn)
 {
 	const struct sw_insn *x = &f->ssa->body.insn.at[insn];
@@ -65,6 +67,7 @@ static bool result_is_live(const struct finder *f, uint32_t insn)
 	return false;
 }
 
+/* The parts of an instruction that are needed (SW_NEED_*), given what is live below it. */
 static uint8_t need_of(struct finder *f, uint32_t insn)
 {
 	const struct sw_insn *x = &f->ssa->body.insn.at[insn];
@@ -104,7 +107,7 @@ static void set_live(struct finder *f, uint32_t var)
 	f->live[var / 64] |= UINT64_C(1) << var % 64;
 }
 
-/* An instruction that only computes, as most of the code: one result from its operands alone. */
+/* Goes back over an instruction that only computes, as most of the code: one result from its operands alone. */
 static void step_back_plain(struct finder *f, uint32_t insn)
 {
 	const struct sw_insn *x = &f->ssa->body.insn.at[insn];
@@ -121,6 +124,7 @@ static void step_back_plain(struct finder *f, uint32_t insn)
 			set_live(f, x->src[i].reg);
 }
 
+/* Goes back over an instruction: its results are no longer live, its needed operands are. */
 static void step_back(struct finder *f, uint32_t insn)
 {
 	const struct sw_insn *x = &f->ssa->body.insn.at[insn];
@@ -139,8 +143,8 @@ static void step_back(struct finder *f, uint32_t insn)
 		set_live(f, e->use[k]);
 }
 
-/* Which registers are live at the start of a block, from those at the starts of its successors; its predecessors are
-   looked at again if that changed. */
+/* Finds which variables are live at the start of a block, from those at the starts of its successors; its
+   predecessors are looked at again if that changed. */
 static void look_at(struct finder *f, uint32_t block)
 {
 	const struct sw_flow *flow = &f->ssa->flow;
@@ -162,7 +166,7 @@ static void look_at(struct finder *f, uint32_t block)
 		f->again[flow->edge.at[b->pred + p]] = true;
 }
 
-/* false: it takes too long. */
+/* Looks at blocks until nothing changes; false: that takes too long. */
 static bool settle_needed(struct finder *f)
 {
 	uint32_t n = (uint32_t)f->ssa->flow.block.n;
@@ -182,6 +186,7 @@ static bool settle_needed(struct finder *f)
 	return !changed;
 }
 
+/* Does the code name module variables that can be written? */
 static bool has_variables(const struct sw_program *program, const struct sw_body *body)
 {
 	for (size_t i = 0; i < body->insn.n; i++) {

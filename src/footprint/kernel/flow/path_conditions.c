@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the conditions that hold in each block (path_conditions.h). */
 #include "footprint/kernel/flow/path_conditions.h"
 
 #include <stdlib.h>
@@ -18,6 +19,7 @@ struct finder {
 	uint32_t *seen, mark; /* by block */
 };
 
+/* A list that begins with the condition and goes on with `list`. */
 static uint32_t push_condition(struct sw_path_conditions *guards, uint32_t list, sw_node node)
 {
 	*sw_vec_push(&guards->guard) = (struct sw_path_condition){node, list};
@@ -76,8 +78,9 @@ bool sw_path_conditions_are_data(const struct sw_ssa *ssa, sw_node node)
 	return false;
 }
 
-/* Each edge of a SWITCH excludes the others. Where data do not decide, this must not be dropped: of the functions
-   that a launch value selects from, one is called, and the others touch nothing. */
+/* An unknown condition that stands for "this edge of the SWITCH is taken", the same one each time.  Each edge
+   excludes the others, so where data do not decide it must not be dropped: of the functions that a launch value
+   selects from, one is called, and the others touch nothing. */
 static sw_node edge_chosen(struct sw_ssa *ssa, struct sw_path_conditions *guards, uint32_t from, uint32_t to)
 {
 	uint64_t *found = sw_map_put(&guards->chosen, (uint64_t)from << 32 | to);
@@ -117,6 +120,7 @@ uint32_t sw_path_conditions_unknown(struct sw_ssa *ssa, struct sw_path_condition
 	return push_condition(guards, list, guards->unknown - 1);
 }
 
+/* Has the list more than `most` conditions up to `end`? */
 static bool is_longer(const struct sw_path_conditions *guards, uint32_t list, uint32_t end, uint32_t most)
 {
 	for (; list != end && list != SW_NO_CONDITION && most; most--)
@@ -146,8 +150,8 @@ uint32_t sw_path_conditions_common(struct sw_ssa *ssa, struct sw_path_conditions
 
 /* ---- joins ------------------------------------------------------------------------------------------------------ */
 
-/* Searches from the deciding block past the join: true if some path from there ends, or loops, without reaching the
-   join, so that the join is not reached whenever the deciding block is. */
+/* Can a thread that comes to the block `decides`, the join's immediate dominator, end or loop without reaching the
+   join? Then conditions of the ways say something about who comes there.  Too large a region counts as yes. */
 static bool may_pass_by(struct finder *f, uint32_t decides, uint32_t join)
 {
 	const struct sw_flow *flow = &f->ssa->flow;
@@ -174,7 +178,7 @@ static bool may_pass_by(struct finder *f, uint32_t decides, uint32_t join)
 	return false;
 }
 
-/* All conditions of a list up to `end`, as one condition; SW_NO_NODE: too many. */
+/* The AND of all conditions of a list up to `end`; SW_NO_NODE: they are too many. */
 static sw_node conjoin_list(struct sw_ssa *ssa, const struct sw_path_conditions *guards, uint32_t list, uint32_t end)
 {
 	sw_node all = sw_graph_const(&ssa->graph, 1, 1);
@@ -187,8 +191,8 @@ static sw_node conjoin_list(struct sw_ssa *ssa, const struct sw_path_conditions 
 	return all;
 }
 
-/* One of several paths was taken: if (a || b). A condition that is too complex becomes an unknown one: it must not
-   count as no condition. */
+/* Adds that one of the ways into the block was taken: if (a || b).  A condition that is too complex becomes an
+   unknown one: it must not count as no condition. */
 static uint32_t add_disjunction(struct finder *f, uint32_t block, uint32_t list, uint32_t end)
 {
 	struct sw_ssa *ssa = f->ssa;
@@ -208,7 +212,7 @@ static uint32_t add_disjunction(struct finder *f, uint32_t block, uint32_t list,
 				 : sw_path_conditions_add(ssa, f->guards, list, any);
 }
 
-/* Conditions common to all paths into a block, except back edges: values known before a loop do not change in it. */
+/* The conditions common to all ways into a block, except back edges: values known before a loop do not change in it. */
 static uint32_t at_join(struct finder *f, uint32_t block)
 {
 	struct sw_ssa *ssa = f->ssa;

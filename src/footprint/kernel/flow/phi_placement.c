@@ -10,7 +10,7 @@
 #define MAX_PHIS     (1u << 21)
 #define MAX_STEPS    (1u << 26)
 
-/* Lists by variable, as chains through one pool. */
+/* Lists of blocks by variable, as chains through one pool. */
 struct chain {
 	uint32_t block, next;
 };
@@ -63,12 +63,14 @@ void sw_effects_of(const struct sw_ssa *ssa, const struct sw_stack_frames *frame
 	}
 }
 
+/* Puts a block at the front of a list. */
 static void push_block(struct placer *p, uint32_t *list, uint32_t block)
 {
 	*sw_vec_push(&p->chain) = (struct chain){block, *list};
 	*list = (uint32_t)p->chain.n;
 }
 
+/* Notes that the block writes the variable. */
 static void note_def(struct placer *p, uint32_t var, uint32_t block)
 {
 	struct variable *v = &p->variable[var];
@@ -77,6 +79,7 @@ static void note_def(struct placer *p, uint32_t var, uint32_t block)
 	v->def_block = block + 1;
 }
 
+/* Notes that the block reads the variable's value from above: not one that it wrote itself before. */
 static void note_use(struct placer *p, uint32_t var, uint32_t block)
 {
 	struct variable *v = &p->variable[var];
@@ -101,6 +104,7 @@ static void scan_plain(struct placer *p, const struct sw_insn *x, uint32_t block
 		note_def(p, x->dst, block);
 }
 
+/* Notes for each variable in which blocks it is written and read. */
 static void scan_effects(struct placer *p)
 {
 	struct sw_effects *e = sw_alloc(sizeof *e);
@@ -146,7 +150,8 @@ static bool needs_phi(const struct placer *p, uint32_t var)
 	return false;
 }
 
-/* Dominance frontiers by the walk of Cooper, Harvey and Kennedy; two passes: count, fill. */
+/* Finds the dominance frontier of each block (where its dominance ends) by the walk of Cooper, Harvey and Kennedy,
+   in two passes: count, fill.  False: they are too large. */
 static bool find_frontiers(struct placer *p)
 {
 	const struct sw_flow *flow = &p->ssa->flow;
@@ -179,6 +184,7 @@ out:
 	return total <= MAX_FRONTIER;
 }
 
+/* Marks the blocks at whose start the variable's value is still read later. */
 static void mark_live(struct placer *p, uint32_t var)
 {
 	const struct sw_flow *flow = &p->ssa->flow;
@@ -202,6 +208,7 @@ static void mark_live(struct placer *p, uint32_t var)
 	}
 }
 
+/* Is the variable's value at the start of the block read later? */
 static bool is_live(const struct placer *p, uint32_t block, uint32_t var)
 {
 	const uint64_t *live = p->ssa->live;
@@ -232,6 +239,7 @@ static void place_phis(struct placer *p, uint32_t var, struct sw_places *out)
 	}
 }
 
+/* Sorts the places of PHIs by block; first[b] is where those of block b begin. */
 static void sort_by_block(struct sw_places *places, uint32_t blocks)
 {
 	struct sw_phi_place *sorted = sw_alloc(places->phi.n * sizeof *sorted + 1);

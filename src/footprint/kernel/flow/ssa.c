@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Makes the value graph of a body: keeps the value of each variable, lifts instructions to nodes and uses of memory. */
 #include "footprint/kernel/flow/ssa.h"
 
 #include <stdlib.h>
@@ -24,6 +25,7 @@ struct sw_renamer {
 
 /* ---- reading and writing variables ------------------------------------------------------------------------------ */
 
+/* A number that nothing is known of, which comes to be in this block. */
 static sw_node unknown_value(struct sw_ssa *ssa, uint8_t width, uint32_t block)
 {
 	sw_node node = sw_graph_range(&ssa->graph, width, SW_WHY_COMPUTED);
@@ -41,7 +43,7 @@ static sw_node renamer_read(struct sw_renamer *r, uint32_t var, uint8_t width, u
 	return r->now[var];
 }
 
-/* guard: SW_NO_NODE, or a condition without which the variable stays as it is. */
+/* Gives the variable a new value.  guard: SW_NO_NODE, or the condition without which it keeps the old one. */
 static void renamer_write(struct sw_renamer *r, uint32_t var, sw_node value, sw_node guard)
 {
 	if (r->written) {
@@ -78,6 +80,7 @@ struct working {
 	sw_node guard;
 };
 
+/* The value of an operand: a constant, or the register's value here. */
 static sw_node operand_node(const struct working *w, const struct sw_operand *o, uint8_t width)
 {
 	if (o->reg == SW_NO_REG)
@@ -85,24 +88,27 @@ static sw_node operand_node(const struct working *w, const struct sw_operand *o,
 	return renamer_read(w->r, o->reg, width, w->block);
 }
 
+/* The value of operand i where addresses or conditions depend on it; else 0, which nobody looks at. */
 static sw_node needed_source(const struct working *w, uint32_t i, uint8_t width)
 {
 	bool needed = i < w->x->n && w->need & (i ? SW_NEED_REST : SW_NEED_FIRST);
 	return needed ? operand_node(w, &w->x->src[i], width) : sw_graph_const(&w->ssa->graph, 64, 0);
 }
 
+/* Has the instruction a result in a register that something needs? */
 static bool gives_result(const struct working *w)
 {
 	return w->x->dst != SW_NO_REG && w->need & SW_NEED_RESULT;
 }
 
+/* Stores the instruction's result in its register. */
 static void write_result(const struct working *w, sw_node value)
 {
 	if (gives_result(w))
 		renamer_write(w->r, w->x->dst, value, w->guard);
 }
 
-/* False: never executed. */
+/* Finds the condition under which the instruction is executed, w->guard.  False: it never is. */
 static bool find_guard(struct working *w)
 {
 	const struct sw_insn *x = w->x;
@@ -121,12 +127,13 @@ static bool find_guard(struct working *w)
 
 /* ---- arithmetic ------------------------------------------------------------------------------------------------- */
 
+/* A width in bits that a value can have; 64 for any other number. */
 static uint8_t sound_width(uint32_t width)
 {
 	return width == 1 || width == 8 || width == 16 || width == 32 || width == 64 ? (uint8_t)width : 64;
 }
 
-/* Numbers that a reader may have got wrong: if one is out of range, the operation counts as unknown. */
+/* Does the instruction fit its operation?  One that a reader got wrong does not, and counts as unknown. */
 static bool is_sound(const struct sw_insn *x)
 {
 	if (operands_of[x->op] != 255 && x->n != operands_of[x->op])
@@ -144,7 +151,7 @@ static bool is_sound(const struct sw_insn *x)
 	return true;
 }
 
-/* "cvt.rzi.s32.f32", "F2I.TRUNC", "FSETP": made of a floating-point number. */
+/* Is the number made of a floating-point number, as the mnemonic says: "cvt.rzi.s32.f32", "F2I.TRUNC", "FSETP"? */
 static bool is_float(const char *text)
 {
 	static const char *const kinds[] = {".f16",  ".f32",   ".f64", ".bf16", "F2I",	"FSETP",
@@ -156,11 +163,13 @@ static bool is_float(const char *text)
 	return false;
 }
 
+/* Is it the state of an mbarrier, by which threads signal each other? */
 static bool is_signal(const char *text)
 {
 	return text && strstr(text, "mbarrier");
 }
 
+/* Why the result of this instruction is not known, by its mnemonic. */
 static enum sw_why why_anything(const char *text)
 {
 	return is_float(text) ? SW_WHY_FLOAT : is_signal(text) ? SW_WHY_SHARED : SW_WHY_COMPUTED;
@@ -207,6 +216,7 @@ static uint32_t note_memory_use(const struct working *w, sw_node address, uint32
 	return (uint32_t)ssa->use.n - 1;
 }
 
+/* The address of an access: its first operand and the displacement. */
 static sw_node access_address(const struct working *w)
 {
 	struct sw_graph *g = &w->ssa->graph;
@@ -214,7 +224,7 @@ static sw_node access_address(const struct working *w)
 	return sw_graph_binary(g, SW_OP_ADD, 64, 0, base, sw_graph_const(g, 64, w->x->imm));
 }
 
-/* A parameter whose place in the block is known: its bytes, in the register's form. */
+/* Loads a parameter of known place (else: false) in the register's form.  k: element of a vector load. */
 static bool parameter_value(const struct working *w, sw_node at, uint32_t k, sw_node *out)
 {
 	const struct sw_insn *x = w->x;
@@ -233,7 +243,7 @@ static bool parameter_value(const struct working *w, sw_node at, uint32_t k, sw_
 
 #define MAX_CHOICES 3 /* one inside the other */
 
-/* An address that is one of two by a condition: p ? a : b, or c + extend(p ? a : b). */
+/* Is the address one of two by a condition: p ? a : b, or c + extend(p ? a : b)?  Finds all three. */
 static bool choice_of(struct sw_graph *g, sw_node at, sw_node *condition, sw_node *yes, sw_node *no)
 {
 	struct sw_value v = *sw_graph_at(g, at);
@@ -260,8 +270,8 @@ static bool choice_of(struct sw_graph *g, sw_node at, sw_node *condition, sw_nod
 	return false;
 }
 
-/* A choice between parameters by their place is the choice of what lies there.  Seen with nvcc 13: LDC of c[0x0][0x380
-   + (p ? 0 : 8)], and from compute_100 on ld.param of p ? &a : &b. */
+/* Loads a parameter, also where a condition chooses between places: a choice of places is the choice of what lies
+   there.  Seen with nvcc 13: LDC of c[0x0][0x380 + (p ? 0 : 8)], and from compute_100 on ld.param of p ? &a : &b. */
 static bool chosen_parameter(const struct working *w, sw_node at, uint32_t k, uint32_t depth, sw_node *out)
 {
 	struct sw_graph *g = &w->ssa->graph;
@@ -276,6 +286,7 @@ static bool chosen_parameter(const struct working *w, sw_node at, uint32_t k, ui
 	return true;
 }
 
+/* Why a loaded value is not known: by where it was loaded from. */
 static uint8_t why_of(const struct sw_insn *x)
 {
 	if (x->space == SW_PARAM_SPACE)
@@ -283,7 +294,7 @@ static uint8_t why_of(const struct sw_insn *x)
 	return x->op == SW_OP_ATOMIC ? SW_WHY_ATOMIC : x->space == SW_SHARED ? SW_WHY_SHARED : SW_WHY_LOADED;
 }
 
-/* The result of a load.  Element k is loaded[k]. */
+/* The node for element k of what a load, atomic operation or texture access gave. */
 static sw_node loaded_value(const struct working *w, uint32_t use, sw_node at, uint32_t k)
 {
 	const struct sw_insn *x = w->x;
@@ -299,8 +310,7 @@ static sw_node loaded_value(const struct working *w, uint32_t use, sw_node at, u
 	return sw_graph_make(&w->ssa->graph, m, &at);
 }
 
-/* A load becomes a node: the value of a local slot that is followed like a register, a parameter, or an unknown value
-   that was loaded. */
+/* A load becomes a node: the value of a local slot kept like a register, a parameter, or an unknown value. */
 static void lift_load(const struct working *w)
 {
 	const struct sw_insn *x = w->x;
@@ -326,6 +336,7 @@ static void lift_load(const struct working *w)
 	}
 }
 
+/* A store gives local slots that are followed like registers their values; any other is noted as a use of memory. */
 static void lift_store(const struct working *w)
 {
 	const struct sw_insn *x = w->x;
@@ -340,6 +351,7 @@ static void lift_store(const struct working *w)
 	}
 }
 
+/* An atomic operation or an access to an object: a use of memory, whose result is an unknown loaded value. */
 static void lift_touch(const struct working *w)
 {
 	sw_node at = access_address(w);
@@ -348,7 +360,7 @@ static void lift_touch(const struct working *w)
 		write_result(w, loaded_value(w, use, at, 0));
 }
 
-/* Bulk copies and unknown instructions; their result in a register may be any function of their operands. */
+/* Notes a bulk copy or an unknown instruction; its result in a register may be any function of its operands. */
 static void lift_opaque(const struct working *w)
 {
 	struct working plain = *w;
@@ -364,6 +376,7 @@ static void lift_opaque(const struct working *w)
 	lift_plain(&plain);
 }
 
+/* Notes a call that was not inlined; its result in a register is unknown. */
 static void lift_call(const struct working *w)
 {
 	note_memory_use(w, SW_NO_NODE, 0);
@@ -431,8 +444,7 @@ static void lift_insn(struct sw_renamer *renamer, uint32_t insn, uint32_t block)
 
 /* ---- joins ------------------------------------------------------------------------------------------------------ */
 
-/* The edge of block `at` (the immediate dominator of a join of two ways) by which predecessor i is reached; -1: both.
- */
+/* The edge of `at`, the dominator of a join of two ways, by which the way of `pred` leaves it; -1: either. */
 static int side_of(const struct sw_flow *flow, uint32_t at, uint32_t join, uint32_t pred)
 {
 	const struct sw_basic_block *d = &flow->block.at[at];
@@ -445,7 +457,7 @@ static int side_of(const struct sw_flow *flow, uint32_t at, uint32_t join, uint3
 	return -1;
 }
 
-/* if (c) x = a; else x = b; is c ? a : b. */
+/* Joins two ways of one condition: if (c) x = a; else x = b; is c ? a : b.  SW_NO_NODE: they are no such two. */
 static sw_node select_of(struct sw_ssa *ssa, uint32_t join, const sw_node *in)
 {
 	const struct sw_flow *flow = &ssa->flow;
@@ -460,6 +472,7 @@ static sw_node select_of(struct sw_ssa *ssa, uint32_t join, const sw_node *in)
 	return sw_graph_select(&ssa->graph, width, ssa->condition[b->idom], in[first], in[second]);
 }
 
+/* The greatest width of the values that come in. */
 static uint8_t widest_of(const struct sw_ssa *ssa, const sw_node *in, uint32_t n)
 {
 	uint8_t width = 1;
@@ -469,7 +482,8 @@ static uint8_t widest_of(const struct sw_ssa *ssa, const sw_node *in, uint32_t n
 	return width;
 }
 
-/* Paths on which the variable was never written do not count: no reader is reached by them. */
+/* The value of a variable where n ways meet: one that all agree in, a choice by a condition, or a PHI.  Ways on
+   which it was never written do not count: no reader is reached by them. */
 static sw_node join_of(struct sw_ssa *ssa, uint32_t block, sw_node *in, uint32_t n)
 {
 	sw_node one = SW_NO_NODE;
@@ -497,11 +511,13 @@ static sw_node join_of(struct sw_ssa *ssa, uint32_t block, sw_node *in, uint32_t
 	return node;
 }
 
+/* Do edges lead back to this block? */
 static bool closes_loop(const struct sw_flow *flow, uint32_t block)
 {
 	return flow->block.at[block].header || flow->block.at[block].irregular;
 }
 
+/* Gives the variables that need a PHI at the start of the block their values there. */
 static void open_block(struct sw_renamer *r, uint32_t block)
 {
 	const struct sw_flow *flow = &r->ssa->flow;
@@ -517,7 +533,7 @@ static void open_block(struct sw_renamer *r, uint32_t block)
 	}
 }
 
-/* The values of the variables at the end of a block go to the PHIs of its successors. */
+/* Hands the values of the variables at the end of a block to the PHIs of its successors. */
 static void close_block(struct sw_renamer *r, uint32_t block)
 {
 	const struct sw_flow *flow = &r->ssa->flow;
@@ -535,7 +551,7 @@ static void close_block(struct sw_renamer *r, uint32_t block)
 	}
 }
 
-/* Operands of the PHIs of loop headers, now that the ends of the loops are known. */
+/* Gives the PHIs of loop headers their operands, now that the values at the ends of the loops are known. */
 static void finish_headers(struct sw_renamer *r)
 {
 	struct sw_ssa *ssa = r->ssa;
@@ -574,6 +590,7 @@ void sw_ssa_finish_pairs(struct sw_ssa *ssa)
 
 /* ---- the walk --------------------------------------------------------------------------------------------------- */
 
+/* Makes room for the operands of all PHIs. */
 static void prepare_places(struct sw_renamer *r)
 {
 	struct sw_ssa *ssa = r->ssa;
@@ -589,6 +606,7 @@ static void prepare_places(struct sw_renamer *r)
 	memset(r->incoming, 0xff, total * sizeof *r->incoming);
 }
 
+/* Makes the nodes of a block's instructions in order. */
 static void walk_block(struct sw_renamer *r, uint32_t block)
 {
 	const struct sw_basic_block *b = &r->ssa->flow.block.at[block];
@@ -598,6 +616,7 @@ static void walk_block(struct sw_renamer *r, uint32_t block)
 	close_block(r, block);
 }
 
+/* Restores the variables as they were when the log had this length: before a subtree of dominators was walked. */
 static void undo_block(struct sw_renamer *r, size_t to)
 {
 	while (r->log.n > to) {
@@ -606,8 +625,7 @@ static void undo_block(struct sw_renamer *r, size_t to)
 	}
 }
 
-/* Walks the dominator tree; children in reverse postorder, so all edges into a join except back edges were walked
-   before it. */
+/* Walks the dominator tree in reverse postorder, so all edges into a join but back edges come before it. */
 static void walk_all(struct sw_renamer *r)
 {
 	const struct sw_flow *flow = &r->ssa->flow;
@@ -660,7 +678,7 @@ static void find_widths(struct sw_renamer *r)
 	free(e);
 }
 
-/* Every variable is one PHI of all values that are written to it anywhere. */
+/* Makes nodes without following control flow: each variable is one PHI of all that is ever written to it. */
 static void walk_flat(struct sw_renamer *r)
 {
 	struct sw_ssa *ssa = r->ssa;
@@ -680,6 +698,7 @@ static void walk_flat(struct sw_renamer *r)
 	free(r->written);
 }
 
+/* Gives up on control flow: all code becomes one block. */
 static void go_flat(struct sw_ssa *ssa)
 {
 	sw_flow_free(&ssa->flow);

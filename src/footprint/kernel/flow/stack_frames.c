@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* While looking. */
+/* State of the search for local variables that can be followed like registers. */
 struct finder {
 	const struct sw_ssa *ssa;
 	uint32_t *defs;	 /* by register */
@@ -25,7 +25,8 @@ enum { NONE = UINT32_MAX, MANY = UINT32_MAX - 1 };
 /* Read above where it is written: by the next iteration of a loop. */
 enum { WRITTEN = 1, EARLY = 2 };
 
-/* Written once; or, like a stack pointer, several times in one block that is executed once. */
+/* Is the register's value known wherever it is read?  It is if it is written once, or, like a stack pointer, several
+   times in one block that is executed once. */
 static bool is_followed(const struct finder *f, sw_reg reg)
 {
 	if (f->met[reg] & EARLY)
@@ -37,17 +38,19 @@ static bool is_followed(const struct finder *f, sw_reg reg)
 	return block != MANY && block != NONE && !flow->irregular && flow->block.at[block].loop == SW_NO_LOOP;
 }
 
+/* A byte of a local slot as one number; SW_NO_PLACE where the offset is out of range. */
 static uint64_t place_of(uint32_t slot, int64_t offset)
 {
 	return offset < 0 || offset > INT32_MAX ? SW_NO_PLACE : (uint64_t)slot << 32 | (uint64_t)offset;
 }
 
+/* The byte of a local slot whose address the operand holds; SW_NO_PLACE: not known. */
 static uint64_t frame_of(const struct finder *f, const struct sw_operand *o)
 {
 	return o->reg == SW_NO_REG ? SW_NO_PLACE : f->frame[o->reg];
 }
 
-/* The address that an instruction computes, when all it does is name a local variable. */
+/* The byte of a local slot whose address the instruction computes, if that is all it does; else SW_NO_PLACE. */
 static uint64_t named_address(const struct finder *f, const struct sw_insn *x)
 {
 	if (x->dst == SW_NO_REG || x->guard != SW_NO_REG || !is_followed(f, x->dst))
@@ -66,6 +69,7 @@ static uint64_t named_address(const struct finder *f, const struct sw_insn *x)
 	return place_of((uint32_t)(base >> 32), (int64_t)((base & UINT32_MAX) + (uint64_t)x->src[1].imm));
 }
 
+/* Notes that operands from number `from` on may hold addresses of local slots that are no longer followed. */
 static void note_escapes(struct finder *f, const struct sw_insn *x, uint32_t from)
 {
 	for (uint32_t i = from; i < x->n; i++) {
@@ -75,12 +79,14 @@ static void note_escapes(struct finder *f, const struct sw_insn *x, uint32_t fro
 	}
 }
 
+/* Is it a load or store, of a size that registers have, that may go to local memory? */
 static bool is_plain(const struct sw_insn *x)
 {
 	return (x->op == SW_OP_LOAD || x->op == SW_OP_STORE) && (x->space == SW_LOCAL || x->space == SW_GENERIC) &&
 	       (x->bytes == 1 || x->bytes == 2 || x->bytes == 4 || x->bytes == 8) && x->count;
 }
 
+/* Notes an access to a known byte of a local slot; any other use of the slot's address lets it escape. */
 static void look_at_uses(struct finder *f, struct sw_stack_frames *frames, uint32_t insn)
 {
 	const struct sw_insn *x = &f->ssa->body.insn.at[insn];
@@ -108,6 +114,7 @@ static void look_at_addresses(struct finder *f, uint32_t insn)
 		f->escapes[sw_body_slot(&f->ssa->body, (uint32_t)x->imm)] = true;
 }
 
+/* qsort(): elements by place, then by size. */
 static int by_place(const void *a, const void *b)
 {
 	const struct element *x = a, *y = b;
@@ -163,6 +170,7 @@ static void number_elements(struct finder *f, struct sw_stack_frames *frames)
 	}
 }
 
+/* The number of registers that an instruction writes. */
 static uint32_t results_of(const struct sw_insn *x)
 {
 	if (x->dst == SW_NO_REG)
@@ -170,6 +178,7 @@ static uint32_t results_of(const struct sw_insn *x)
 	return x->op == SW_OP_LOAD ? x->count : 1;
 }
 
+/* Notes how often, and in which blocks, registers are written. */
 static void count_defs(struct finder *f, uint32_t block, uint32_t insn)
 {
 	const struct sw_insn *x = &f->ssa->body.insn.at[insn];
@@ -180,6 +189,7 @@ static void count_defs(struct finder *f, uint32_t block, uint32_t insn)
 	}
 }
 
+/* Notes registers that are read above where they are written. */
 static void note_reads(struct finder *f, uint32_t insn)
 {
 	const struct sw_insn *x = &f->ssa->body.insn.at[insn];
@@ -188,7 +198,8 @@ static void note_reads(struct finder *f, uint32_t insn)
 			f->met[x->src[i].reg] |= EARLY;
 }
 
-/* Blocks come in reverse postorder: what a register holds is known where it is used, or it is never followed. */
+/* Notes whether the instruction's results are addresses of local slots.  Blocks come in reverse postorder, so what a
+   register holds is known where it is used, or it is never followed. */
 static void step_frame(struct finder *f, uint32_t insn)
 {
 	const struct sw_insn *x = &f->ssa->body.insn.at[insn];
@@ -202,6 +213,7 @@ static void step_frame(struct finder *f, uint32_t insn)
 	for (uint32_t b = 0; b < (ssa)->flow.block.n; b++)                                                             \
 		for (uint32_t i = (ssa)->flow.block.at[b].first; i < (ssa)->flow.block.at[b].end; i++)
 
+/* Is there any access that may go to local memory? */
 static bool has_plain(const struct sw_body *body)
 {
 	for (size_t i = 0; i < body->insn.n; i++)

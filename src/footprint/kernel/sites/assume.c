@@ -44,6 +44,7 @@ struct assumer {
 	struct sw_map edges; /* from << 32 | to -> list of guards */
 };
 
+/* The place for what is known of a node. */
 static struct known *known_of(struct assumer *a, sw_node node)
 {
 	size_t n = a->known.n;
@@ -61,7 +62,7 @@ static bool is_looked_through(const struct sw_value *v)
 	return v->op < SW_OPS && v->op != SW_OP_MIX && v->n <= 3;
 }
 
-/* The nodes that truth_of() looks at for a condition. */
+/* The set of conditions, as bits, that truth_of() looks at for this one; each gets a bit when it is first met. */
 static uint64_t conditions_of(struct assumer *a, sw_node node, uint32_t depth)
 {
 	const struct sw_value *v = sw_graph_at(&a->ssa->graph, node);
@@ -97,6 +98,7 @@ static bool may_change(struct assumer *a, sw_node node)
 	return a->chooses.at[node] & a->facts;
 }
 
+/* Notes that the condition is true, or false, under the facts. */
 static void hold_condition(struct assumer *a, sw_node node, bool truth)
 {
 	struct known *k = known_of(a, node);
@@ -106,7 +108,8 @@ static void hold_condition(struct assumer *a, sw_node node, bool truth)
 		a->facts |= UINT64_C(1) << (k->bit - 1);
 }
 
-/* Facts and their negations; of a negation the graph keeps one form only ("a >= b" for NOT "a < b"). */
+/* Makes the conditions of a list the facts, with their negations: of a negation the graph keeps one form only ("a >=
+   b" for NOT "a < b"). */
 static void assume_condition(struct assumer *a, uint32_t list)
 {
 	a->mark++;
@@ -118,7 +121,7 @@ static void assume_condition(struct assumer *a, uint32_t list)
 	}
 }
 
-/* 1, 0; -1: it may be either. */
+/* Does the condition hold under the facts: 1, 0; -1: it may be either. */
 static int truth_of(const struct assumer *a, sw_node node, uint32_t depth)
 {
 	const struct sw_value *v = sw_graph_at(&a->ssa->graph, node);
@@ -143,7 +146,7 @@ static int truth_of(const struct assumer *a, sw_node node, uint32_t depth)
 
 static sw_node node_under(struct assumer *a, sw_node node, uint32_t depth);
 
-/* Does some condition on the way from the block that decides contradict the facts? */
+/* Does some condition on the way by this edge, from the block that decides, contradict the facts? */
 static bool is_barred(struct assumer *a, uint32_t from, uint32_t to)
 {
 	uint64_t *known = sw_map_put(&a->edges, (uint64_t)from << 32 | to);
@@ -159,8 +162,8 @@ static bool is_barred(struct assumer *a, uint32_t from, uint32_t to)
 	return false;
 }
 
-/* Edges into a block that were not taken contribute nothing. PHIs of loops are not changed: facts are about this
-   iteration. */
+/* A PHI under the facts: ways that were not taken contribute nothing.  PHIs of loops are not changed: facts are
+   about this iteration. */
 static sw_node phi_under(struct assumer *a, sw_node phi, uint32_t depth)
 {
 	struct sw_graph *g = &a->ssa->graph;
@@ -195,6 +198,7 @@ static sw_node phi_under(struct assumer *a, sw_node phi, uint32_t depth)
 	return made;
 }
 
+/* An operation under the facts: a choice that they decide is its one side, others are made again of their operands. */
 static sw_node operation_under(struct assumer *a, sw_node node, uint32_t depth)
 {
 	struct sw_graph *g = &a->ssa->graph;
@@ -214,7 +218,7 @@ static sw_node operation_under(struct assumer *a, sw_node node, uint32_t depth)
 	return changed ? sw_graph_make(g, m, o) : node;
 }
 
-/* The node where the facts hold. */
+/* The node's value where the facts hold, looking `depth` operations deep. */
 static sw_node node_under(struct assumer *a, sw_node node, uint32_t depth)
 {
 	const struct sw_value *v = sw_graph_at(&a->ssa->graph, node);

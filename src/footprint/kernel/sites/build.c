@@ -21,6 +21,7 @@
 /* Nodes that are looked through for each question. */
 #define MOST_NODES 64u
 
+/* A search through the nodes that a value is made of. */
 struct search {
 	const struct sw_ssa *ssa;
 	uint32_t loop, use;
@@ -28,6 +29,7 @@ struct search {
 	uint32_t n, seen;
 };
 
+/* Adds a node to those that are looked at, unless it is there.  s->n becomes MOST_NODES when there is no more room. */
 static void push_node(struct search *s, sw_node node)
 {
 	for (uint32_t i = 0; i < s->n; i++)
@@ -38,6 +40,7 @@ static void push_node(struct search *s, sw_node node)
 	s->n += s->n < MOST_NODES;
 }
 
+/* Adds the operands of a node. */
 static void push_operands(struct search *s, sw_node node)
 {
 	const struct sw_value *v = sw_graph_at(&s->ssa->graph, node);
@@ -45,7 +48,7 @@ static void push_operands(struct search *s, sw_node node)
 		push_node(s, sw_graph_operand(&s->ssa->graph, node, i));
 }
 
-/* Has the node one value in all turns of the loop? */
+/* Has the node one value in all iterations of the loop? */
 static bool is_fixed(const struct sw_ssa *ssa, sw_node node, uint32_t loop)
 {
 	struct search s = {.ssa = ssa};
@@ -79,6 +82,7 @@ static bool depends_on(const struct sw_ssa *ssa, sw_node condition, uint32_t use
 	return false;
 }
 
+/* Does an edge lead from the block out of the loop? */
 static bool leaves_loop(const struct sw_ssa *ssa, uint32_t block, uint32_t loop)
 {
 	const struct sw_basic_block *b = &ssa->flow.block.at[block];
@@ -130,7 +134,7 @@ uint32_t sw_emit_string(struct sw_emit *e, const char *text)
 	return at;
 }
 
-/* Facts of the loops that terms mention, and of loops that those mention. */
+/* The footprint's number of a module variable. */
 static uint32_t emit_symbol(struct sw_emit *e, uint32_t symbol)
 {
 	static const struct sw_symbol none = {.name = ""};
@@ -163,6 +167,7 @@ static uint32_t emit_loop(struct sw_emit *e, uint32_t natural)
 	return (uint32_t)e->loop.n - 1;
 }
 
+/* The number of a node's term, which was emitted. */
 static uint32_t number_of(const struct sw_emit *e, sw_node node)
 {
 	return e->term_of[node] - 1;
@@ -313,7 +318,7 @@ static uint32_t on_edges(struct sw_emit *e, uint32_t header, bool back)
 	return list;
 }
 
-/* Facts of the loops that terms mention, and of loops that those mention. */
+/* Emits the facts of the loops that terms mention, and of loops that those mention. */
 static void emit_loops(struct sw_emit *e)
 {
 	for (size_t l = 0; l < e->loop.n; l++) {
@@ -330,6 +335,7 @@ static void emit_loops(struct sw_emit *e)
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
+/* Copies an array into the arena. */
 static void *take_array(struct sw_arena *arena, const void *from, size_t n, size_t bytes)
 {
 	void *to = sw_arena_alloc(arena, n * bytes + 1);
@@ -382,6 +388,8 @@ static struct sw_footprint *emit_finish(struct sw_emit *e, enum sw_code_source s
 
 /* ---- roots of a site --------------------------------------------------------------------------------------------- */
 
+/* Writes an origin of an address as a root; false: it is no global memory (local or shared memory, a parameter).
+   object: the address is a handle or a tensor map. */
 static bool root_of(struct sw_emit *e, const struct sw_origin *o, bool object, struct sw_root *out)
 {
 	*out = (struct sw_root){0};
@@ -413,6 +421,7 @@ static bool root_of(struct sw_emit *e, const struct sw_origin *o, bool object, s
 	}
 }
 
+/* Adds a root to the span at the end of the array, unless it is there. */
 static void add_root(struct sw_emit *e, struct sw_array_span *span, const struct sw_root *root)
 {
 	for (uint32_t i = 0; i < span->n; i++) {
@@ -427,7 +436,8 @@ static void add_root(struct sw_emit *e, struct sw_array_span *span, const struct
 	span->n++;
 }
 
-/* Words that are pointers elsewhere are so here; what is added to them is an index. */
+/* Marks parameters as weak that are mere indices: if one word of the sum is a pointer elsewhere in the kernel, it is
+   so here. */
 static void weaken_roots(struct sw_emit *e, const struct sw_roots *roots, const struct sw_array_span *span)
 {
 	bool known = false;
@@ -444,7 +454,8 @@ static void weaken_roots(struct sw_emit *e, const struct sw_roots *roots, const 
 		e->root.at[span->first].weak = 0;
 }
 
-/* The node and what is added to it; a sum of low halves may not carry, as the block is not left. */
+/* The address without a constant that is added to it, which goes into *sum; SW_NO_NODE: none is added.  A sum of low
+   halves may be taken so, as it does not carry: the parameter block is not left. */
 static sw_node less_constant(const struct sw_ssa *ssa, sw_node node, int64_t *sum)
 {
 	const struct sw_graph *g = &ssa->graph;
@@ -464,7 +475,7 @@ static sw_node less_constant(const struct sw_ssa *ssa, sw_node node, int64_t *su
 	return sw_graph_operand(g, high, 0);
 }
 
-/* The byte of the parameter block that an address always is; false: none, or not always the same. */
+/* Is the address always the same byte of the parameter block?  Finds it. */
 static bool block_byte(const struct sw_ssa *ssa, sw_node address, int64_t *byte)
 {
 	*byte = 0;
@@ -480,7 +491,7 @@ static bool block_byte(const struct sw_ssa *ssa, sw_node address, int64_t *byte)
 	return false;
 }
 
-/* Roots of a set, as they count for an instruction; n 0: none in global memory. */
+/* Appends the roots of a set of origins, as they count for an instruction; n 0: it touches no global memory. */
 static struct sw_array_span emit_roots(struct sw_emit *e, const struct sw_roots *roots, sw_origin_set set,
 				       enum sw_op op, sw_node address)
 {
@@ -523,6 +534,7 @@ struct maker {
 	uint32_t *site_of; /* by use: its site, + 1 */
 };
 
+/* The kind of access that an instruction makes, as enum sw_touch_role. */
 static uint8_t role_of(const struct sw_insn *x)
 {
 	uint8_t flags =
@@ -546,7 +558,8 @@ static uint8_t role_of(const struct sw_insn *x)
 	}
 }
 
-/* The number of a site equal to this one, + 1; it may become that. */
+/* The place of the number, + 1, of a site that is equal to this one but for its place in the code; 0: there is none
+   yet. */
 static uint64_t *equal_site(struct sw_emit *e, const struct sw_access_site *site)
 {
 	struct sw_access_site key = *site;
@@ -559,7 +572,8 @@ static uint64_t *equal_site(struct sw_emit *e, const struct sw_access_site *site
 	return sw_map_put(&e->same, hash);
 }
 
-/* Returns its number, + 1. */
+/* Adds a site, unless there is an equal one; returns its number, + 1.  Beyond the most sites only directions are
+   kept. */
 static uint32_t add_site(struct sw_emit *e, struct sw_access_site *site, const struct sw_insn *x,
 			 struct sw_array_span roots)
 {
@@ -584,7 +598,7 @@ static uint32_t add_site(struct sw_emit *e, struct sw_access_site *site, const s
 	return (uint32_t)*known;
 }
 
-/* Shared, local or parameter memory, and nothing else. */
+/* Is the address for certain one of shared, local or parameter memory? */
 static bool is_elsewhere(const struct sw_roots *roots, sw_node node)
 {
 	uint32_t e[SW_ORIGINS_MAX], n = sw_origins_copy(&roots->origins, roots->of[node], e);
@@ -618,7 +632,7 @@ static sw_node global_part(struct maker *m, sw_node node, uint32_t depth, sw_nod
 	return node;
 }
 
-/* Where, under which conditions. */
+/* Fills in a site's address, its size and the facts that hold there, from path conditions and guard. */
 static void describe_site(struct maker *m, struct sw_access_site *site, const struct sw_memory_op *use, sw_node size)
 {
 	struct sw_emit *e = &m->emit;
@@ -697,6 +711,7 @@ static void add_sites_of_set(struct maker *m, const struct sw_memory_op *use, co
 		add_site(&m->emit, &site, x, roots);
 }
 
+/* Adds the sites of one use of memory: an access, an unknown instruction or a call that is not followed. */
 static void use_site(struct maker *m, const struct sw_memory_op *use)
 {
 	const struct sw_insn *x = &m->emit.ssa->body.insn.at[use->insn];
@@ -717,7 +732,7 @@ static void use_site(struct maker *m, const struct sw_memory_op *use)
 
 /* ---- what spoils the whole --------------------------------------------------------------------------------------- */
 
-/* malloc'ed, NULL if nothing does. */
+/* Why nothing may be concluded from accesses that are missing in this footprint; malloc'ed, NULL: one may conclude. */
 static char *why_wild(const struct maker *m, const struct sw_program *program)
 {
 	const struct sw_ssa *ssa = m->emit.ssa;
@@ -740,7 +755,7 @@ static char *why_wild(const struct maker *m, const struct sw_program *program)
 	return NULL;
 }
 
-/* Where each pointer in memory is loaded, now that all sites have their numbers. */
+/* Names for each pointer in memory the site that loads it, now that all sites have their numbers. */
 static void name_loaders(struct maker *m)
 {
 	for (size_t i = 0; i < m->emit.root.n; i++) {

@@ -36,7 +36,7 @@ struct sw_emit {
 
 /* The facts of a list up to `end` (SW_NO_CONDITION: all), as terms; the same list is the same run. */
 struct sw_array_span sw_emit_facts(struct sw_emit *emit, uint32_t list, uint32_t end);
-/* Facts of the loops that terms mention, and of loops that those mention. */
+/* The offset of the text among the strings of the footprint; equal texts are one. */
 uint32_t sw_emit_string(struct sw_emit *emit, const char *text);
 
 /* ---- assume.c ---- */

@@ -58,6 +58,7 @@ static uint32_t blocks_of(const struct sw_grid_order *o)
 	return (uint32_t)o->ssa->flow.block.n;
 }
 
+/* An empty set of places, for all blocks. */
 static struct passed passed_new(const struct sw_grid_order *o)
 {
 	struct passed p;
@@ -73,17 +74,20 @@ static void passed_free(struct passed *p)
 	free(p->from);
 }
 
+/* Adds an instruction from which on the set holds in its block. */
 static void pass_at(struct passed *p, const struct place *at)
 {
 	if (at->insn < p->from[at->block])
 		p->from[at->block] = at->insn;
 }
 
+/* Does the set hold before this instruction? */
 static bool has_passed(const struct passed *p, uint32_t block, uint32_t insn)
 {
 	return p->at_start[block] || p->from[block] < insn;
 }
 
+/* Does the set hold at the end of the block? */
 static bool at_end(const struct passed *p, uint32_t block)
 {
 	return p->at_start[block] || p->from[block] != UINT32_MAX;
@@ -91,7 +95,8 @@ static bool at_end(const struct passed *p, uint32_t block)
 
 /* ---- ways ------------------------------------------------------------------------------------------------------- */
 
-/* On some way: a block is passed where one before it is. */
+/* Extends a set over the control flow, "on some way": it holds in a block where it holds at the end of one before
+   it. */
 static void settle_some(const struct sw_grid_order *o, struct passed *p)
 {
 	const struct sw_flow *flow = &o->ssa->flow;
@@ -132,8 +137,8 @@ static uint32_t *ways_to(const struct sw_grid_order *o, uint32_t to)
 	return way;
 }
 
-/* On each way: a block is passed where all before it are.  way: edges that count, NULL all.  reached: blocks that these
-   lead to. */
+/* Extends a set over the control flow, "on each way": it holds in a block where it holds at the end of all before
+   it.  way: the edges that count, NULL all.  reached: blocks that these lead to. */
 static void settle_all(const struct sw_grid_order *o, struct passed *p, const uint32_t *way, bool *reached)
 {
 	const struct sw_flow *flow = &o->ssa->flow;
@@ -166,7 +171,7 @@ static bool contains_word(const char *text, const char *word)
 	return text && strstr(text, word);
 }
 
-/* Threads may wait here for others: volatile and acquiring accesses, waits for an mbarrier ("mbarrier.try_wait",
+/* May threads wait here for others?  At volatile and acquiring accesses, waits for an mbarrier ("mbarrier.try_wait",
    "SYNCS"), barriers, calls. */
 static bool may_wait_for_others(const struct sw_insn *x)
 {
@@ -174,6 +179,7 @@ static bool may_wait_for_others(const struct sw_insn *x)
 	       contains_word(x->text, "mbarrier") || contains_word(x->text, "SYNCS");
 }
 
+/* Finds the barriers of the whole block, and all that else may make threads wait for each other. */
 static void find_barriers(struct sw_grid_order *o)
 {
 	for (uint32_t b = 0; b < blocks_of(o); b++) {
@@ -192,6 +198,7 @@ static void find_barriers(struct sw_grid_order *o)
 	}
 }
 
+/* Where a use stands, and the conditions that hold there. */
 static struct place place_of(struct sw_grid_order *o, const struct sw_memory_op *use)
 {
 	uint32_t list = o->ssa->flat ? SW_NO_CONDITION : o->guards->of[use->block];
@@ -200,6 +207,7 @@ static struct place place_of(struct sw_grid_order *o, const struct sw_memory_op 
 	return (struct place){use->insn, use->block, list, use->guard != SW_NO_NODE};
 }
 
+/* Does each way to b come to a first? */
 static bool place_dominates(const struct sw_grid_order *o, const struct place *a, const struct place *b)
 {
 	if (a->block == b->block)
@@ -207,7 +215,7 @@ static bool place_dominates(const struct sw_grid_order *o, const struct place *a
 	return sw_flow_dominates(&o->ssa->flow, a->block, b->block);
 }
 
-/* Does each condition of one list hold where the other does? */
+/* Does each condition of one list, `part`, hold where the other list holds? */
 static bool is_part_of(const struct sw_path_conditions *guards, uint32_t part, uint32_t list)
 {
 	for (; part != SW_NO_CONDITION; part = guards->guard.at[part].next) {
@@ -260,6 +268,7 @@ static void add_condition(struct sw_grid_order *o, uint32_t number)
 	free(way);
 }
 
+/* Finds where each thread has waited, and describes each wait that not every thread comes to. */
 static void find_waits(struct sw_grid_order *o)
 {
 	bool *reached = sw_calloc(blocks_of(o), sizeof *reached);
@@ -279,6 +288,7 @@ static void find_waits(struct sw_grid_order *o)
 	}
 }
 
+/* Finds where a thread may be that made the trigger, and the last barrier that it passed before. */
 static void find_after(const struct sw_grid_order *o, struct trigger *t)
 {
 	const struct place *last = NULL;
@@ -351,6 +361,7 @@ void sw_grid_order_free(struct sw_grid_order *o)
 
 /* ---- accesses ---------------------------------------------------------------------------------------------------- */
 
+/* SW_ORDER_* of a place: how it lies to the kernel's waits for what the launch depends on. */
 static uint32_t order_at(const struct sw_grid_order *o, const struct place *at)
 {
 	uint32_t order = 0;
@@ -371,7 +382,7 @@ static uint32_t order_at(const struct sw_grid_order *o, const struct place *at)
 	return order | (o->too_many || called ? SW_ORDER_UNSURE : 0);
 }
 
-/* May another thread that made the trigger have come before the access?  Not if a barrier lies between, or if each
+/* May another thread have made the trigger before this access is made?  Not if a barrier lies between, or if each
    thread that makes the access makes the trigger after it. */
 static bool may_follow(const struct sw_grid_order *o, const struct trigger *t, const struct place *at)
 {
@@ -392,6 +403,7 @@ uint32_t sw_grid_order_of(struct sw_grid_order *o, const struct sw_memory_op *us
 	return order_at(o, &at);
 }
 
+/* Appends a wait or trigger with its conditions. */
 static void emit_op(struct sw_grid_order *o, struct sw_emit *e, const struct place *at, struct sw_grid_op grid)
 {
 	const struct sw_insn *x = &o->ssa->body.insn.at[at->insn];

@@ -3,11 +3,9 @@
 #include "footprint/kernel/flow/induction.h"
 #include "footprint/kernel/sites/terms.h"
 
-/* ---- halves of one load */
+/* ---- halves of one load: machine code loads 64 bits in two halves, which become one load again */
 
-/* Machine code loads 64 bits in two halves: put together they are one load again. */
-
-/* The element whose two halves these are. */
+/* The element of a table whose two halves these are; SW_NO_NODE: they are none. */
 static sw_node whole_element(struct sw_graph *g, const sw_node *o)
 {
 	struct sw_value low = *sw_graph_at(g, o[0]), high = *sw_graph_at(g, o[1]);
@@ -19,7 +17,7 @@ static sw_node whole_element(struct sw_graph *g, const sw_node *o)
 	return sw_graph_make(g, m, low.operand);
 }
 
-/* The load whose two halves these are. */
+/* The load whose two halves these are; SW_NO_NODE: they are none. */
 static sw_node whole_loaded(struct sw_graph *g, const sw_node *o)
 {
 	struct sw_value low = *sw_graph_at(g, o[0]), high = *sw_graph_at(g, o[1]);
@@ -38,14 +36,13 @@ sw_node sw_terms_whole_load(struct sw_graph *g, const sw_node *o)
 	return whole == SW_NO_NODE ? whole_loaded(g, o) : whole;
 }
 
-/* ---- loads from local memory */
-
-/* Loads from local arrays: one of what is stored there. */
+/* ---- loads from local arrays: one of what is stored there */
 
 /* Loads from local memory are compared with so many stores at most. */
 #define MAX_STORES 256
 
-/* Slot and offset of an address: a local variable's plus something. */
+/* The local slot and offset of an address: that of a variable, plus something where *exact is false.  False: it is
+   not made from a local variable's address that way. */
 static bool find_base(const struct sw_graph *g, sw_node address, uint32_t *slot, int64_t *offset, bool *exact)
 {
 	*exact = true;
@@ -67,7 +64,8 @@ static bool find_base(const struct sw_graph *g, sw_node address, uint32_t *slot,
 	return false;
 }
 
-/* Examines one store: false if the value that the load may read from it is unknown. */
+/* Adds the values that the load may read from one store (use) to out; false: one of them is unknown.  slot, at,
+   exact: the load's address by find_base(). */
 static bool examine_store(struct sw_terms *t, const struct sw_memory_op *use, uint32_t slot, int64_t at, bool exact,
 			  const struct sw_value *load, sw_node *out, uint32_t *n)
 {
@@ -96,7 +94,7 @@ static bool examine_store(struct sw_terms *t, const struct sw_memory_op *use, ui
 	return true;
 }
 
-/* Whether what a use stores may lie in that slot. */
+/* May what a use stores lie in that local slot? */
 static bool may_write(const struct sw_terms *t, const struct sw_memory_op *use, uint32_t slot)
 {
 	const struct sw_origins *origins = &t->roots->origins;
@@ -128,9 +126,7 @@ bool sw_terms_local(struct sw_terms *t, sw_node loaded, sw_node out[SW_TERMS_ALT
 	return *n;
 }
 
-/* ---- loads from tables */
-
-/* Loads at a computed offset, from the parameter block or from a copy of it in a local variable. */
+/* ---- loads at a computed offset, from the parameter block or from a copy of it in a local variable */
 
 /* Sums that deep; compilers write base + index * size + displacement. */
 #define MAX_DEPTH 6
@@ -148,6 +144,7 @@ static bool is_widened(const struct sw_value *v)
 	return v->op == SW_OP_EXTEND && v->imm == 32;
 }
 
+/* Is the address a sum with the address of a parameter or local variable in it? */
 static bool leads_to_base(const struct sw_graph *g, sw_node node, int depth)
 {
 	const struct sw_value *v = sw_graph_at(g, node);
@@ -166,6 +163,8 @@ struct place {
 	sw_node more;
 };
 
+/* Splits an address into byte `at` of the block or of a slot, and what is added to it.  False: it is no such
+   address. */
 static bool take_apart(struct sw_graph *g, sw_node address, struct place *out)
 {
 	sw_node narrow = sw_graph_const(g, 32, 0);
@@ -193,7 +192,7 @@ static bool take_apart(struct sw_graph *g, sw_node address, struct place *out)
 	return width == 64 || out->base.op == SW_OP_LOCAL_ADDRESS;
 }
 
-/* Where in the block a stored value comes from; false: from elsewhere. */
+/* Finds where in the parameter block a stored value comes from; false: from elsewhere. */
 static bool copied_from(const struct sw_graph *g, sw_node value, uint32_t bytes, int64_t *from)
 {
 	const struct sw_value *v = sw_graph_at(g, value);
@@ -244,6 +243,7 @@ static bool copies_table(struct sw_terms *t, const struct sw_memory_op *use, uin
 	return true;
 }
 
+/* Finds whether a local slot holds nothing but a copy of parameters, and which. */
 static bool find_copy(struct sw_terms *t, uint32_t slot, struct copy *copy)
 {
 	*copy = (struct copy){0};

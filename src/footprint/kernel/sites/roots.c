@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the origins of each value, by sweeps over all of them until no set grows any more (roots.h). */
 #include "footprint/kernel/sites/roots.h"
 
 #include <stdlib.h>
@@ -9,13 +10,14 @@
 
 /* ---- sets of origins */
 
+/* qsort() by number. */
 static int by_number(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 	return x < y ? -1 : x > y;
 }
 
-/* Keeps one element of each origin: whole beats half and sure beats weak.  Sorted so, it is the first one. */
+/* Keeps one element of each origin: whole beats half and sure beats weak.  Sorted, that is the first one. */
 static uint32_t tidy_elements(uint32_t *e, uint32_t n)
 {
 	uint32_t kept = 0;
@@ -30,6 +32,7 @@ static uint32_t tidy_elements(uint32_t *e, uint32_t n)
 	return kept;
 }
 
+/* The number of the set with these elements, which are sorted: equal sets have one number. */
 static sw_origin_set intern_set(struct sw_origins *o, const uint32_t *e, uint32_t n)
 {
 	uint64_t key = sw_hash_words(e, n * sizeof *e), *found;
@@ -48,7 +51,7 @@ static sw_origin_set intern_set(struct sw_origins *o, const uint32_t *e, uint32_
 	return set;
 }
 
-/* The set of these elements, which come in any order. */
+/* The set of these elements, which come in any order; too many make it `unknown`. */
 static sw_origin_set origins_of(struct sw_origins *o, uint32_t *elements, uint32_t n)
 {
 	n = n ? tidy_elements(elements, n) : 0;
@@ -57,7 +60,7 @@ static sw_origin_set origins_of(struct sw_origins *o, uint32_t *elements, uint32
 	return n > SW_ORIGINS_MAX ? o->unknown : intern_set(o, elements, n);
 }
 
-/* The set of this origin alone. Equal sets are one number. */
+/* The set of this origin alone.  flags: SW_ELEMENT_*. */
 static sw_origin_set one_origin_set(struct sw_origins *o, enum sw_origin_kind kind, uint32_t a, uint32_t b,
 				    uint32_t flags)
 {
@@ -106,7 +109,7 @@ sw_origin_set sw_origins_union(struct sw_origins *o, sw_origin_set a, sw_origin_
 	return set;
 }
 
-/* All elements with these flags besides their own. */
+/* The set with these flags (SW_ELEMENT_*) added to each element. */
 static sw_origin_set origins_flag(struct sw_origins *o, sw_origin_set set, uint32_t flags)
 {
 	uint32_t e[SW_ORIGINS_MAX], n = sw_origins_copy(o, set, e);
@@ -150,11 +153,13 @@ static void origins_free(struct sw_origins *o)
 #define SYMBOLS	   0xffffffffull /* as slot: what was stored into module variable `offset` */
 #define EVERY_SLOT ((0xfffffffeull << 32))
 
+/* The origins of what is stored at an offset of a local slot (or, SYMBOLS, in a module variable). */
 static sw_origin_set get_contents(const struct sw_roots *r, uint64_t slot, uint32_t offset)
 {
 	return (sw_origin_set)sw_map_get(&r->contents, slot << 32 | offset);
 }
 
+/* Adds origins to what the memory with this key may hold. */
 static void put_at(struct sw_roots *r, uint64_t key, sw_origin_set set)
 {
 	if (!set)
@@ -165,6 +170,7 @@ static void put_at(struct sw_roots *r, uint64_t key, sw_origin_set set)
 	*has = both;
 }
 
+/* Adds origins to what local memory may hold at an offset, in the slot, and anywhere. */
 static void put_contents(struct sw_roots *r, uint64_t slot, uint32_t offset, sw_origin_set set)
 {
 	put_at(r, slot << 32 | offset, set);
@@ -177,7 +183,7 @@ sw_origin_set sw_roots_slot(const struct sw_roots *r, uint32_t slot)
 	return get_contents(r, slot, ALL);
 }
 
-/* The plain offset of an address of local variable `slot`, plus `more`. */
+/* The offset in local variable `slot` that the address plus `more` has; ANYWHERE: not known. */
 static uint32_t offset_of(const struct sw_roots *r, sw_node address, int64_t more)
 {
 	const struct sw_value *v = sw_graph_at(&r->ssa->graph, address);
@@ -187,6 +193,7 @@ static uint32_t offset_of(const struct sw_roots *r, sw_node address, int64_t mor
 	return at >= 0 && at < INT32_MAX ? (uint32_t)at : ANYWHERE;
 }
 
+/* The origins of `bytes` bytes that are loaded from a local slot at this offset. */
 static sw_origin_set from_slot(struct sw_roots *r, uint32_t slot, uint32_t offset, uint32_t bytes)
 {
 	if (offset == ANYWHERE)
@@ -217,6 +224,7 @@ static sw_origin_set from_symbol(struct sw_roots *r, uint32_t symbol)
 #define LOADER_UNKNOWN 1u
 #define LOADER_FIRST   2u
 
+/* Notes that a load (its use, + LOADER_FIRST) gives pointers of this origin; a second load makes it LOADER_UNKNOWN. */
 static void loaded_by(struct sw_roots *r, const struct sw_origin *o, uint64_t loader)
 {
 	uint64_t *known = sw_map_put(&r->loaders, (uint64_t)o->a << 32 | o->b);
@@ -229,7 +237,7 @@ uint32_t sw_roots_loader(const struct sw_roots *r, uint32_t param, uint32_t span
 	return known >= LOADER_FIRST ? (uint32_t)(known - LOADER_FIRST) : UINT32_MAX;
 }
 
-/* Pointers that were loaded there may come from anywhere. */
+/* Notes that pointers of these origins may be given by loads that are not known. */
 static void lose_loader(struct sw_roots *r, sw_origin_set set)
 {
 	uint32_t e[SW_ORIGINS_MAX], n = sw_origins_copy(&r->origins, set, e);
@@ -240,9 +248,9 @@ static void lose_loader(struct sw_roots *r, sw_origin_set set)
 	}
 }
 
-/* A load at a computed place.  PTX keeps an index within the parameter that the address is of; in machine code the
-   displacement is what the compiler made it, and another parameter may be where it points: c[0x0][R + 0x380] with 0 or
-   8 in R chooses between the first two. */
+/* The origins of a load at a computed place of the parameter block.  PTX keeps an index within the parameter that
+   the address is of; in machine code the displacement is what the compiler made it, and another parameter may be
+   where it points: c[0x0][R + 0x380] with 0 or 8 in R chooses between the first two. */
 static sw_origin_set from_block(struct sw_roots *r, const struct sw_origin *o)
 {
 	if (r->machine)
@@ -316,6 +324,7 @@ static sw_origin_set loaded_origins(struct sw_roots *r, sw_node node)
 
 /* ---- stores ------------------------------------------------------------------------------------------------------ */
 
+/* Adds the origins of a value to the memory that an address of this origin stands for, if that is followed. */
 static void store_to(struct sw_roots *r, uint32_t element, const struct sw_memory_op *use, int64_t more,
 		     sw_origin_set value)
 {
@@ -331,6 +340,7 @@ static void store_to(struct sw_roots *r, uint32_t element, const struct sw_memor
 	}
 }
 
+/* Adds the origins of stored values to the memory that the address may lie in. */
 static void store_value(struct sw_roots *r, const struct sw_memory_op *use, const struct sw_insn *x)
 {
 	sw_origin_set to = r->of[use->address];
@@ -425,6 +435,7 @@ static sw_origin_set join_sets(struct sw_roots *r, sw_origin_set a, sw_origin_se
 	return sw_origins_union(&r->origins, a, b);
 }
 
+/* The set as pieces of addresses. */
 static sw_origin_set half_of(struct sw_roots *r, sw_origin_set set)
 {
 	return origins_flag(&r->origins, set, SW_ELEMENT_HALF);
@@ -448,11 +459,13 @@ static bool is_base(const struct sw_origin *o)
 	}
 }
 
+/* One summand: its origins. */
 struct side {
 	uint32_t e[SW_ORIGINS_MAX], n;
 	bool base, word; /* nothing but bases; a whole word of the parameter block is among them */
 };
 
+/* Reads the origins of a summand. */
 static void look_at_side(const struct sw_roots *r, sw_origin_set set, struct side *s)
 {
 	s->n = sw_origins_copy(&r->origins, set, s->e);
@@ -465,7 +478,7 @@ static void look_at_side(const struct sw_roots *r, sw_origin_set set, struct sid
 	}
 }
 
-/* The origins of one summand that may still be the address, given the other. */
+/* The origins of one summand that may still be the address, given the other summand. */
 static uint32_t keep_bases(const struct sw_roots *r, const struct side *s, const struct side *other, uint32_t *out)
 {
 	uint32_t n = 0;
@@ -479,6 +492,7 @@ static uint32_t keep_bases(const struct sw_roots *r, const struct side *s, const
 	return n;
 }
 
+/* The origins of a + b: where one of both is an address for certain, the other is an index, which has none. */
 static sw_origin_set origins_of_sum(struct sw_roots *r, sw_origin_set a, sw_origin_set b)
 {
 	struct side x, y;
@@ -517,6 +531,7 @@ static sw_origin_set origin_of_block(struct sw_roots *r, int64_t at)
 	return one_origin(r, SW_ORIGIN_BLOCK, 0, p->param_bytes, 0);
 }
 
+/* The origin of a parameter's value: the word itself, or a half of it. */
 static sw_origin_set origin_of_parameter(struct sw_roots *r, const struct sw_value *v)
 {
 	if (v->width == 64)
@@ -581,6 +596,7 @@ static sw_origin_set origins_of_pair(struct sw_roots *r, sw_origin_set low, sw_o
 	return join_sets(r, origins_of(&r->origins, x.e, x.n), high);
 }
 
+/* The origins of all operands from number `from` on. */
 static sw_origin_set origins_of_all(struct sw_roots *r, const struct sw_value *v, const sw_node *o, uint32_t from)
 {
 	sw_origin_set set = 0;
@@ -589,6 +605,7 @@ static sw_origin_set origins_of_all(struct sw_roots *r, const struct sw_value *v
 	return set;
 }
 
+/* The origins of a value from those of its operands. */
 static sw_origin_set combine_operands(struct sw_roots *r, sw_node node)
 {
 	struct sw_value v = *sw_graph_at(&r->ssa->graph, node);
@@ -635,8 +652,8 @@ static sw_origin_set combine_operands(struct sw_roots *r, sw_node node)
 
 /* ---- to the fixpoint --------------------------------------------------------------------------------------------- */
 
-/* Would it be combined of other sets than the last time?  Operands come before it, but for those of PHIs, which may
-   have changed after it in the last sweep.  Loads depend on what is stored, too. */
+/* Would the node's set be combined of other sets than the last time?  Operands come before it, but for those of
+   PHIs, which may have changed after it in the last sweep.  Loads depend on what is stored, too. */
 static bool is_stale(const struct sw_roots *r, sw_node node, uint32_t sweep)
 {
 	const struct sw_value *v = sw_graph_at(&r->ssa->graph, node);
@@ -649,7 +666,7 @@ static bool is_stale(const struct sw_roots *r, sw_node node, uint32_t sweep)
 	return false;
 }
 
-/* Values whose set may change although no operand before them did. */
+/* Lists the values whose set may change although no operand before them did. */
 static void find_first_stale(struct sw_roots *r)
 {
 	for (sw_node n = 0; n < r->ssa->graph.value.n; n++) {
@@ -659,7 +676,8 @@ static void find_first_stale(struct sw_roots *r)
 	}
 }
 
-/* Sets only grow: a rule that drops candidates once a sure base is known may have kept them before. */
+/* Combines the sets of all values anew that may change.  Sets only grow: a rule that drops candidates once a sure
+   base is known may have kept them before. */
 static void sweep_values(struct sw_roots *r, uint32_t number)
 {
 	bool any = false;
@@ -682,6 +700,7 @@ static void sweep_values(struct sw_roots *r, uint32_t number)
 		take_store(r, &r->ssa->use.at[u]);
 }
 
+/* Sweeps over all values until no set changes any more. */
 static void settle_roots(struct sw_roots *r)
 {
 	memset(r->of, 0, r->ssa->graph.value.n * sizeof *r->of);
@@ -697,8 +716,8 @@ static void settle_roots(struct sw_roots *r)
 	r->unsettled = r->changed;
 }
 
-/* Marks words of the parameter block that an access uses with no other candidate for its address: they are
-   pointers. */
+/* Marks words of the parameter block that an access uses with no other candidate for its address: they are pointers.
+   True: there are new ones. */
 static bool find_pointers(struct sw_roots *r)
 {
 	size_t before = r->pointers.n;
@@ -715,6 +734,7 @@ static bool find_pointers(struct sw_roots *r)
 	return r->pointers.n > before;
 }
 
+/* Is there a difference of 64 bits, which origins_of_difference() takes otherwise once pointers are known? */
 static bool any_subtraction(const struct sw_ssa *ssa)
 {
 	for (sw_node n = 0; n < ssa->graph.value.n; n++)

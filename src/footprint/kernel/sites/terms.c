@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* From nodes to terms (terms.h): a node is planned (struct recipe), then made when the terms that it needs are. */
 #include "footprint/kernel/sites/terms.h"
 
 #include <stdlib.h>
@@ -9,14 +10,13 @@
 #include "footprint/kernel/values/simplify.h"
 #include "footprint/rules.h"
 
-/* ---- conditions of a way */
-
-/* Which path was taken, where numbers of threads and blocks and launch values alone decide that. */
+/* ---- conditions of a way: which path was taken, where numbers of threads, blocks and launch values alone decide */
 
 /* Libraries unroll loops over the dimensions of tensors, of which there are up to 25 (PyTorch, OffsetCalculator.cuh).
  */
 #define MAX_SAID 40
 
+/* Is the node made of constants, parameters and geometry only?  Remembered. */
 static bool is_fixed(struct sw_terms *t, sw_node node)
 {
 	uint64_t *known = sw_map_put(&t->fixed, node);
@@ -25,6 +25,7 @@ static bool is_fixed(struct sw_terms *t, sw_node node)
 	return *known == 1;
 }
 
+/* path_condition(), computed. */
 static sw_node condition_of(struct sw_terms *t, uint32_t from, uint32_t to)
 {
 	struct sw_ssa *ssa = t->ssa;
@@ -56,6 +57,7 @@ static sw_node path_condition(struct sw_terms *t, uint32_t from, uint32_t to)
 
 /* ---- from nodes to terms */
 
+/* A hash of a PHI's block and operands. */
 static uint64_t hash_of_phi(const struct sw_graph *g, sw_node phi)
 {
 	const struct sw_value *v = sw_graph_at(g, phi);
@@ -76,7 +78,8 @@ static sw_node first_phi(const struct sw_terms *t, sw_node phi)
 	return equal ? (sw_node)*found : phi;
 }
 
-/* Blocks are numbered so that control comes to smaller ones first, but for loops. */
+/* The first block in which something is loaded.  Control comes to blocks with smaller numbers first, but for loops,
+   so data are not known before. */
 static uint32_t first_load(const struct sw_ssa *ssa)
 {
 	uint32_t first = ssa->flat ? 0 : SW_NO_BLOCK;
@@ -142,7 +145,7 @@ struct recipe {
 	sw_node need[2 * SW_TERMS_ALTERNATIVES]; /* EITHER: conditions after the alternatives */
 };
 
-/* All but `need`, which is large, and of which n count. */
+/* Begins a recipe.  Its list of needs is large, and only the first n count, so it is not cleared. */
 static void start_recipe(struct recipe *r)
 {
 	r->form = PLAIN;
@@ -150,6 +153,7 @@ static void start_recipe(struct recipe *r)
 	r->n = r->from = r->to = 0;
 }
 
+/* Adds a node whose term must be made first, unless it is there; with too many the recipe becomes CUT. */
 static void add_need(struct recipe *r, sw_node node)
 {
 	for (uint32_t i = 0; i < r->n; i++)
@@ -174,8 +178,8 @@ static enum sw_why why_of(const struct sw_ssa *ssa, sw_node phi)
 	return SW_WHY_LOOP;
 }
 
-/* A join where numbers of threads and launch values decide which path was taken: a rank of tensors, a flag, how many
-   turns of an unrolled loop are left.  false: they do not decide. */
+/* Plans a join as one of several by conditions, where numbers of threads and launch values decide which path was
+   taken: a rank of tensors, a flag, how many turns of an unrolled loop are left.  False: they do not decide. */
 static bool plan_either(struct sw_terms *t, sw_node node, uint32_t block, struct recipe *r)
 {
 	struct sw_ssa *ssa = t->ssa;
@@ -195,7 +199,8 @@ static bool plan_either(struct sw_terms *t, sw_node node, uint32_t block, struct
 	return decided;
 }
 
-/* The values that come into the loop, then the one that is added: also when that is one of the starts. */
+/* Plans the term of a loop's variable: the values that come into the loop are needed, and then the one that is
+   added, also when that is one of the starts. */
 static void plan_step(struct sw_terms *t, sw_node phi, sw_node step, struct recipe *r)
 {
 	const struct sw_ssa *ssa = t->ssa;
@@ -210,7 +215,8 @@ static void plan_step(struct sw_terms *t, sw_node phi, sw_node step, struct reci
 		r->need[r->n++] = step;
 }
 
-/* An int that is kept in 64 bits, with anything in the upper half: i += grid.size() of a size_t. */
+/* Plans the term of an int that is counted in 64 bits, with anything in the upper half: i += grid.size() of a
+   size_t. */
 static bool plan_low_step(struct sw_terms *t, sw_node node, struct recipe *r)
 {
 	struct sw_ssa *ssa = t->ssa;
@@ -284,6 +290,8 @@ static bool is_plain_load(const struct sw_terms *t, const struct sw_value *v)
 	       (v->space == SW_GLOBAL || v->space == SW_GENERIC || v->space == SW_CONSTANT);
 }
 
+/* Plans the term of a loaded value: an element of the parameter block, what is stored in local memory, or memory's
+   content. */
 static void plan_loaded(struct sw_terms *t, sw_node node, struct recipe *r)
 {
 	struct sw_graph *g = &t->ssa->graph;
@@ -304,6 +312,7 @@ static void plan_loaded(struct sw_terms *t, sw_node node, struct recipe *r)
 	r->need[0] = sw_graph_binary(g, SW_OP_ADD, 64, 0, v.operand[0], sw_graph_const(g, 64, v.imm2));
 }
 
+/* Plans an operation of which the operands are needed. */
 static void plan_plain(const struct sw_graph *g, sw_node node, struct recipe *r)
 {
 	const struct sw_value *v = sw_graph_at(g, node);
@@ -344,8 +353,7 @@ static void plan_node(struct sw_terms *t, sw_node node, struct recipe *r)
 
 /* ---- making terms ------------------------------------------------------------------------------------------------ */
 
-/* Is the value a variable in constant memory, not an element of a table there; or a pointer spilled to local
-   memory? */
+/* Is the value a variable in constant memory, not an element of a table there; or a pointer spilled to local memory? */
 static bool is_setting(const struct sw_terms *t, const struct sw_value *v)
 {
 	if (v->op != SW_VALUE_LOADED || v->space != SW_CONSTANT)
@@ -362,7 +370,8 @@ static uint8_t range_from(const struct sw_terms *t, sw_node node, const struct s
 	return data ? SW_FROM_DATA : SW_FROM_ANYTHING;
 }
 
-/* address: of what is loaded; SW_NO_NODE: it does not matter. */
+/* The term of a number that is not known, within the bounds of its type.  address: where it is loaded from,
+   SW_NO_NODE: that does not matter. */
 static sw_node unknown_node(struct sw_terms *t, sw_node node, const struct sw_value *v, enum sw_why why,
 			    sw_node address)
 {
@@ -384,14 +393,15 @@ static sw_node unknown_node(struct sw_terms *t, sw_node node, const struct sw_va
 	return sw_graph_make(&t->graph, m, loaded ? &address : NULL);
 }
 
+/* qsort() by number. */
 static int by_number(const void *a, const void *b)
 {
 	sw_node x = *(const sw_node *)a, y = *(const sw_node *)b;
 	return x < y ? -1 : x > y;
 }
 
-/* why: which of several values it is depends on more than the path that was taken, for example on a table of
-   pointers. */
+/* The term of one of n alternatives.  why: which of them it is depends on more than the path that was taken, for
+   example on a table of pointers. */
 static sw_node one_of_several(struct sw_terms *t, uint8_t width, sw_node *o, uint32_t n, enum sw_why why)
 {
 	uint32_t kept = 0;
@@ -407,7 +417,7 @@ static sw_node one_of_several(struct sw_terms *t, uint8_t width, sw_node *o, uin
 	return sw_graph_make(&t->graph, m, o);
 }
 
-/* n alternatives and n conditions. */
+/* The term of one of n alternatives, each with a condition of launch values: o has n alternatives and n conditions. */
 static sw_node one_by_condition(struct sw_terms *t, uint8_t width, sw_node *o, uint32_t n)
 {
 	bool same = true;
@@ -419,6 +429,7 @@ static sw_node one_by_condition(struct sw_terms *t, uint8_t width, sw_node *o, u
 	return same ? o[0] : sw_graph_make(&t->graph, m, o);
 }
 
+/* The term of a loop's variable: o has its starts, and last what is added in each iteration. */
 static sw_node step_of_loop(struct sw_terms *t, uint8_t width, uint32_t header, sw_node *o, uint32_t n)
 {
 	int64_t by;
@@ -430,6 +441,7 @@ static sw_node step_of_loop(struct sw_terms *t, uint8_t width, uint32_t header, 
 	return sw_graph_make(&t->graph, m, start_and_step);
 }
 
+/* The term of an element of the parameter block, bytes from .. to of it; a parameter where the offset is fixed. */
 static sw_node table_element(struct sw_terms *t, const struct sw_value *v, sw_node offset, uint32_t from, uint32_t to)
 {
 	struct sw_graph *g = &t->graph;
@@ -446,6 +458,7 @@ static sw_node table_element(struct sw_terms *t, const struct sw_value *v, sw_no
 	return sw_graph_extend(g, v->width, m.width, v->flags & SW_SIGNED, sw_graph_make(g, m, NULL));
 }
 
+/* The term of an operation over its operands' terms. */
 static sw_node plain_node(struct sw_terms *t, sw_node node, const struct sw_value *v, const sw_node *o)
 {
 	if (v->op == SW_OP_NOT && v->width > 1) /* a number that can be added up */
@@ -505,6 +518,7 @@ static sw_node rebuild_node(struct sw_terms *t, sw_node node, const struct recip
 #define UNDER_WAY (SW_NO_NODE - 1)
 #define PLAIN_WAY (SW_NO_NODE - 2) /* the same, of a node whose recipe was PLAIN */
 
+/* The place of a node's term. */
 static sw_node *slot_of(struct sw_terms *t, sw_node node)
 {
 	size_t known = t->of.n;

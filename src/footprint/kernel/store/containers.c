@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Lists the containers of an image, and finds the unit of code that holds a kernel (containers.h). */
 #include "footprint/kernel/store/containers.h"
 
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 
 /* ---- units */
 
-/* Frees what it holds. */
+/* Frees all that the units of a container hold. */
 static void units_free(struct sw_units *u)
 {
 	for (size_t i = 0; i < u->unit.n; i++) {
@@ -23,6 +24,7 @@ static void units_free(struct sw_units *u)
 	free(u->why);
 }
 
+/* Names of kernels in a unit, as hashes. */
 struct names {
 	SW_VEC(struct name {
 		uint64_t hash;
@@ -36,6 +38,7 @@ static uint64_t hash_of(const char *name)
 	return sw_hash_words(name, strlen(name));
 }
 
+/* Notes a kernel, with the size of its code; a callback of sw_cubin_walk() and sw_ptx_walk(). */
 static int add_name(void *arg, const struct sw_cubin_kernel *kernel)
 {
 	struct names *names = arg;
@@ -44,6 +47,7 @@ static int add_name(void *arg, const struct sw_cubin_kernel *kernel)
 	return 0;
 }
 
+/* Reads the names of the kernels in a unit. */
 static void read_names(struct sw_units *u, struct sw_unit *unit, struct names *names)
 {
 	struct sw_error error;
@@ -64,7 +68,8 @@ static void read_names(struct sw_units *u, struct sw_unit *unit, struct names *n
 	sw_contents_give(u->contents, unit);
 }
 
-/* Reads the names of kernels in a unit.  The lock is held, given up meanwhile, and held again on return. */
+/* Reads the names of the kernels in a unit into its sort.  The lock is held, given up meanwhile, and held again on
+   return. */
 static void read_next(struct sw_units *u, struct sw_sort *s, struct sw_unit *unit)
 {
 	struct names names = {0};
@@ -110,6 +115,7 @@ bool sw_units_find(struct sw_units *u, struct sw_sort *s, const char *kernel, st
 #define SW_FATBIN_EXACT	 0x100000u
 #define SW_FATBIN_FAMILY 0x200000u
 
+/* For which devices an entry's code runs, by its flags. */
 static enum sw_variant variant_of(uint64_t flags)
 {
 	return flags & SW_FATBIN_EXACT	  ? SW_VARIANT_EXACT
@@ -117,6 +123,7 @@ static enum sw_variant variant_of(uint64_t flags)
 					  : SW_VARIANT_NONE;
 }
 
+/* The index of the sort (kind, architecture, variant), which is added if there is none yet. */
 static uint32_t sort_of(struct sw_units *u, enum sw_image_kind kind, uint32_t arch, enum sw_variant variant)
 {
 	for (uint32_t i = 0; i < u->sort.n; i++) {
@@ -128,6 +135,7 @@ static uint32_t sort_of(struct sw_units *u, enum sw_image_kind kind, uint32_t ar
 	return (uint32_t)u->sort.n - 1;
 }
 
+/* Notes why something of the container cannot be used; the first reason stays. */
 static void note_why(struct sw_units *u, const char *why)
 {
 	if (!u->why)
@@ -139,6 +147,7 @@ struct listing {
 	const struct sw_footprint_image *image;
 };
 
+/* Notes an entry of a fatbin as a unit; a callback of sw_fatbin_walk_block(). */
 static int add_entry(void *arg, const struct sw_fatbin_entry *e)
 {
 	struct listing *listing = arg;
@@ -154,6 +163,7 @@ static int add_entry(void *arg, const struct sw_fatbin_entry *e)
 	return 0;
 }
 
+/* Ends the walk at the first kernel: only the architecture is asked for. */
 static int ignore_kernel(void *arg, const struct sw_cubin_kernel *kernel)
 {
 	(void)arg;
@@ -161,7 +171,8 @@ static int ignore_kernel(void *arg, const struct sw_cubin_kernel *kernel)
 	return 1;
 }
 
-/* PTX ISA, ".target": the architecture is a word of its own, "sm_90a". */
+/* The architecture that PTX is for, and its variant; 0: not found.  PTX ISA, ".target": the architecture is a word
+   of its own, "sm_90a". */
 static uint32_t ptx_arch(const char *text, size_t n, enum sw_variant *variant)
 {
 	const char *at = memmem(text, n, ".target", 7), *end = text + n;
@@ -193,7 +204,7 @@ static void add_plain(struct sw_units *u, const struct sw_footprint_image *image
 						  .image = image};
 }
 
-/* A container at *at, which is moved to its end; NULL: there are no more. */
+/* Reads the fatbin at *at, which is moved to its end; NULL: there are no more. */
 static struct sw_units *next_of_fatbin(struct sw_containers *c, size_t *at)
 {
 	struct sw_bytes all = {c->bytes, c->n};
@@ -212,6 +223,7 @@ static struct sw_units *next_of_fatbin(struct sw_containers *c, size_t *at)
 	return u;
 }
 
+/* Reads the next container of an image; one that is no fatbin has a single container.  NULL: there are no more. */
 static struct sw_units *next_units(struct sw_containers *c)
 {
 	enum sw_image_kind kind = sw_image_kind_of(c->bytes, c->n);

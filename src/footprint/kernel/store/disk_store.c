@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads and writes the files of footprints (disk_store.h has the format). */
 #include "footprint/kernel/store/disk_store.h"
 
 #include <dirent.h>
@@ -16,9 +17,7 @@
 #include "base/trusted_file.h"
 #include "footprint/version.h"
 
-/* ---- the folder */
-
-/* Where footprints are kept, and how much of it. */
+/* ---- the folder: where footprints are kept, and how much of them */
 
 /* A writer takes milliseconds: what is older was abandoned. */
 #define SW_TEMPORARY_SECONDS 3600
@@ -43,6 +42,7 @@ struct file {
 	struct timespec used;
 };
 
+/* qsort(): files that were not used for longest come first. */
 static int by_age(const void *a, const void *b)
 {
 	const struct timespec *x = &((const struct file *)a)->used, *y = &((const struct file *)b)->used;
@@ -51,6 +51,7 @@ static int by_age(const void *a, const void *b)
 	return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
+/* Is it a file of the cache, by its name? */
 static bool is_ours(const char *name)
 {
 	size_t n = strlen(name), suffix = strlen(".footprints");
@@ -108,6 +109,7 @@ struct record {
 	uint32_t arch, ran, reserved;
 };
 
+/* The bytes of a record's body, with the padding. */
 static size_t body_bytes(const struct record *r)
 {
 	return ((size_t)r->name_bytes + r->why_bytes + r->footprint_bytes + 7) & ~(size_t)7;
@@ -123,6 +125,7 @@ static uint64_t hash_of(const char *kernel)
 	return sw_hash_bytes(SW_FNV_START, kernel, strlen(kernel));
 }
 
+/* The path of the image's file, malloc'ed: image, architecture and version of the analysis are in its name. */
 static char *path_of(const struct sw_store *s)
 {
 	return sw_format("%s/%016" PRIx64 "-%u-%08x.footprints", s->folder, s->image, s->arch, SW_ANALYSIS_VERSION);
@@ -168,6 +171,7 @@ static bool body_whole(const unsigned char *body, const struct record *r)
 	       (!r->why_bytes || !body[r->name_bytes + r->why_bytes - 1]);
 }
 
+/* Finds where the records of the file begin, up to the first that is damaged. */
 static void index_records(struct sw_store *s)
 {
 	struct record r;
@@ -229,6 +233,7 @@ void sw_store_close(struct sw_store *s)
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
+/* Writes the record of a kernel. */
 static void put_record(FILE *f, const struct sw_store_new *new)
 {
 	const struct sw_footprint_entry *e = new->entry;
@@ -273,6 +278,7 @@ static void put_others(FILE *f, const struct sw_store *now, const struct sw_map 
 	}
 }
 
+/* Writes the head, the new records and those that other processes have added; false: writing failed. */
 static bool put_all(FILE *f, const struct sw_store *now, const struct sw_store_new *entries, size_t n)
 {
 	struct head head = {SW_STORE_MAGIC, now->image, SW_ANALYSIS_VERSION, now->arch};

@@ -18,6 +18,7 @@
 
 /* ---- the choice of the code -------------------------------------------------------------------------------------- */
 
+/* The footprint of a kernel, from the code that was chosen. */
 struct sw_code_choice {
 	struct sw_footprint *footprint; /* NULL: why */
 	char *why;
@@ -43,19 +44,21 @@ struct choice {
 	uint32_t distance; /* smaller is better */
 };
 
-/* CUDA C++ Programming Guide, "Binary Compatibility": within a major revision, from one minor to the same or later
- * ones. */
+/* Does machine code of this sort run on a device of this architecture?  CUDA C++ Programming Guide, "Binary
+   Compatibility": within a major revision, from one minor to the same or later ones. */
 static bool runs_on(const struct sw_sort *s, uint32_t arch)
 {
 	return s->arch / 10 == arch / 10 && s->arch <= arch && (s->variant != SW_VARIANT_EXACT || s->arch == arch);
 }
 
-/* "PTX Compatibility": on any later one, but for the variants. */
+/* Would the driver compile PTX of this sort for the architecture?  "PTX Compatibility": for any later one, but for
+   the variants. */
 static bool compiles_for(const struct sw_sort *s, uint32_t arch)
 {
 	return s->variant == SW_VARIANT_NONE ? s->arch <= arch : runs_on(s, arch);
 }
 
+/* The architecture of the newest machine code, else of the newest PTX; 0: there is neither. */
 static uint32_t newest_arch(const struct sw_units *u)
 {
 	uint32_t best[2] = {0};
@@ -81,6 +84,7 @@ static bool made_here(const struct sw_units *u, uint32_t arch)
 	return !any;
 }
 
+/* qsort(): the best choice comes first. */
 static int by_preference(const void *a, const void *b)
 {
 	const struct choice *x = a, *y = b;
@@ -91,7 +95,8 @@ static int by_preference(const void *a, const void *b)
 	return (int)y->sort->variant - (int)x->sort->variant;
 }
 
-/* Returns the number of choices, best first; *out is malloc'ed. */
+/* Lists the sorts of code that may stand for what runs on this architecture, best first, malloc'ed; returns how
+   many. */
 static size_t rank_choices(struct sw_units *u, uint32_t arch, struct choice **out)
 {
 	struct choice *choice = sw_calloc(u->sort.n + 1, sizeof *choice);
@@ -118,6 +123,7 @@ static size_t rank_choices(struct sw_units *u, uint32_t arch, struct choice **ou
 
 /* ---- analysis ---------------------------------------------------------------------------------------------------- */
 
+/* Reads the kernel's code, of PTX or machine code, into the neutral form. */
 static int read_program(const struct sw_unit *unit, const struct sw_content *c, const char *kernel,
 			struct sw_program *program, uint32_t *arch, struct sw_error *error)
 {
@@ -127,7 +133,7 @@ static int read_program(const struct sw_unit *unit, const struct sw_content *c, 
 	return sw_sass_read(c->bytes, c->n, kernel, program, arch, error);
 }
 
-/* NULL with error filled. */
+/* Makes the footprint of a kernel from the code in this unit; NULL with error filled. */
 static struct sw_footprint *analyse_kernel(struct sw_units *u, const struct sw_found *found, const char *kernel,
 					   struct sw_error *error)
 {
@@ -148,7 +154,7 @@ static struct sw_footprint *analyse_kernel(struct sw_units *u, const struct sw_f
 	return footprint;
 }
 
-/* 0: not wild; else the greater, the less is known. */
+/* How little a footprint says: 0 if it is not wild, else the number of accesses of unknown roots, + 1. */
 static uint32_t unknown_roots(const struct sw_footprint *f)
 {
 	uint32_t unknown = f->wild != 0;
@@ -158,6 +164,7 @@ static uint32_t unknown_roots(const struct sw_footprint *f)
 	return unknown;
 }
 
+/* The attempts to find the kernel's code. */
 struct attempt {
 	struct sw_units *units;
 	const char *kernel;
@@ -173,12 +180,14 @@ static const char *kind_name(enum sw_image_kind kind)
 	return kind == SW_IMAGE_PTX ? "PTX " : "";
 }
 
+/* Notes why code of this sort could not be read; the first reason stays. */
 static void note_unreadable(struct attempt *a, const struct sw_sort *s, const char *why)
 {
 	if (!a->why)
 		a->why = sw_format("unreadable: %ssm_%u: %s", kind_name(s->kind), s->arch, why);
 }
 
+/* Analyses the kernel's code of one sort; the outcome stays if it says more than those before. */
 static void try_choice(struct attempt *a, const struct choice *choice)
 {
 	struct sw_found found;
@@ -213,7 +222,7 @@ static void try_choice(struct attempt *a, const struct choice *choice)
 	a->out->ran = choice->origin == ORIGIN_JIT ? !a->machine_code : choice->origin != ORIGIN_OTHER;
 }
 
-/* Returns the number of choices that the container offers. */
+/* Tries the sorts of code in a container, best first, until an outcome is not wild; returns how many it offers. */
 static size_t choose_in(struct attempt *a, struct sw_units *u, uint32_t arch)
 {
 	struct choice *choice;
@@ -339,6 +348,7 @@ struct sw_footprint_library *sw_footprint_library_open(const char *cache, uint32
 	return l;
 }
 
+/* The library's record of an image, made when it is first named. */
 static struct image *image_of(struct sw_footprint_library *l, const struct sw_footprint_image *named)
 {
 	struct image *image = sw_map_ptr(&l->images, named->id);
@@ -351,7 +361,7 @@ static struct image *image_of(struct sw_footprint_library *l, const struct sw_fo
 	return image;
 }
 
-/* NULL: nothing is kept. */
+/* The footprints on disk of an image for an architecture; NULL: nothing of it is kept. */
 static struct shelf *shelf_of(struct sw_footprint_library *l, const struct sw_footprint_image *image, uint32_t arch)
 {
 	uint64_t key = sw_hash_u64(image->hash) + arch;
@@ -366,7 +376,8 @@ static struct shelf *shelf_of(struct sw_footprint_library *l, const struct sw_fo
 	return shelf;
 }
 
-/* Callers are one at a time, so tables of images and items need no lock; what threads write does. */
+/* The library's record of a kernel, made when it is first named.  Callers are one at a time, so tables of images and
+   items need no lock; what threads write does. */
 static struct item *item_of(struct sw_footprint_library *l, const struct sw_footprint_image *image, uint32_t arch,
 			    const char *kernel)
 {
@@ -386,6 +397,7 @@ static struct item *item_of(struct sw_footprint_library *l, const struct sw_foot
 	return item;
 }
 
+/* Time that this thread has computed. */
 static uint64_t thread_ns(void)
 {
 	struct timespec t;
@@ -393,7 +405,8 @@ static uint64_t thread_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* From the code.  What it says does not change from run to run; why there is none may. */
+/* Analyses a kernel's code, and keeps the outcome for the disk.  The outcome does not change from run to run, but
+   why there is no code may, and is not kept. */
 static void analyse_item(struct sw_footprint_library *l, struct item *item)
 {
 	struct sw_containers *containers = &item->image->containers;
@@ -449,6 +462,7 @@ static void get_entry(struct sw_footprint_library *l, struct item *item)
 		trim_memory(l);
 }
 
+/* A thread of the library: analyses expected kernels, until the library is closed. */
 static void *run_worker(void *arg)
 {
 	struct sw_footprint_library *l = arg;
@@ -472,7 +486,8 @@ static void *run_worker(void *arg)
 	return NULL;
 }
 
-/* The caller is one of the threads: it works on what it asks for.  Where no thread can be had, it works alone. */
+/* Starts another thread, if there may be one.  The caller is one of the threads: it works on what it asks for.
+   Where no thread can be had, it works alone. */
 static void start_thread(struct sw_footprint_library *l)
 {
 	if (l->started + 1 < l->threads && !pthread_create(&l->thread[l->started], NULL, run_worker, l))
@@ -497,7 +512,8 @@ void sw_footprint_library_expect(struct sw_footprint_library *l, const struct sw
 	pthread_mutex_unlock(&l->monitor.lock);
 }
 
-/* When it is asked for: how far threads are with what was not asked for yet must not show in a report. */
+/* Counts a kernel in the totals when it is asked for: how far threads are with what was not asked for yet must not
+   show in a report. */
 static void count_item(struct sw_footprint_library_totals *totals, const struct item *item)
 {
 	totals->asked++;
@@ -538,6 +554,7 @@ struct sw_footprint_library_totals sw_footprint_library_totals(const struct sw_f
 	return totals;
 }
 
+/* Writes all new footprints to disk, and closes what is kept there. */
 static void write_shelves(struct sw_footprint_library *l)
 {
 	struct sw_map_slot slot;
@@ -556,6 +573,7 @@ static void write_shelves(struct sw_footprint_library *l)
 	sw_map_free(&l->shelves);
 }
 
+/* Frees all kernels with their footprints. */
 static void free_items(struct sw_map *items)
 {
 	struct sw_map_slot slot;

@@ -8,17 +8,19 @@
 
 /* ---- bytes that were read are not trusted */
 
+/* Fails: an element of the array is not what it may be. */
 static int bad_array(struct sw_error *error, const char *array, uint32_t index, const char *what)
 {
 	return sw_fail(error, SW_E_FORMAT, "footprint: %s %u: %s", array, index, what);
 }
 
+/* Do n entries from `first` on lie within `count`? */
 static bool range_fits(uint32_t first, uint32_t n, uint32_t count)
 {
 	return first <= count && n <= count - first;
 }
 
-/* Operands of the values that a term can be, as ops.def has them; -1: no value of its own. */
+/* The number of operands of an operation that a term can be, as ops.def has them; -1: it is no such operation. */
 static int operands_of(uint32_t op)
 {
 	static const uint8_t operands[] = {
@@ -28,11 +30,13 @@ static int operands_of(uint32_t op)
 	return op < SW_OP_PAIR ? operands[op] : -1; /* from there on: halves, memory, control */
 }
 
+/* Is it the width of a value, in bits? */
 static bool width_valid(uint32_t width)
 {
 	return width == 1 || width == 8 || width == 16 || width == 32 || width == 64;
 }
 
+/* The fault of a term's own numbers; NULL: it has none. */
 static const char *leaf_bad(const struct sw_footprint *f, const struct sw_term *t)
 {
 	switch (t->op) {
@@ -57,6 +61,7 @@ static const char *leaf_bad(const struct sw_footprint *f, const struct sw_term *
 	}
 }
 
+/* The fault of an ELEMENT term, which is term i; NULL: it has none. */
 static const char *element_bad(const struct sw_term *t, uint32_t i)
 {
 	if (t->a >= i)
@@ -66,6 +71,7 @@ static const char *element_bad(const struct sw_term *t, uint32_t i)
 	return t->b > t->c || t->c > UINT16_MAX + 1u ? "no parameter can lie there" : NULL;
 }
 
+/* The fault of a LOADED term, which is term i; NULL: it has none. */
 static const char *loaded_bad(const struct sw_term *t, uint32_t i)
 {
 	if (t->a >= i)
@@ -75,6 +81,7 @@ static const char *loaded_bad(const struct sw_term *t, uint32_t i)
 	return t->c >= SW_WHYS ? "no such reason" : t->b > SW_FROM_ANYTHING ? "no such unknown" : NULL;
 }
 
+/* The fault of term i; NULL: it has none. */
 static const char *term_bad(const struct sw_footprint *f, uint32_t i)
 {
 	const struct sw_term *t = &f->term[i];
@@ -105,9 +112,8 @@ static const char *term_bad(const struct sw_footprint *f, uint32_t i)
 	return leaf_bad(f, t);
 }
 
-/* Each loop has one parent: a walk up that takes more steps than there are loops goes in a circle.  Marks make it
- * linear.
- */
+/* Is a loop its own ancestor?  Each has one parent, so a walk up that meets a mark of its own goes in a circle;
+   marks make it linear. */
 static bool loops_circle(const struct sw_footprint *f)
 {
 	uint32_t *mark = sw_calloc(f->loops + 1, sizeof *mark);
@@ -134,6 +140,7 @@ static int check_loops(const struct sw_footprint *f, struct sw_error *error)
 	return loops_circle(f) ? bad_array(error, "loop", 0, "a loop inside itself") : 0;
 }
 
+/* The fault of a root; NULL: it has none. */
 static const char *root_bad(const struct sw_footprint *f, const struct sw_root *r)
 {
 	if (r->kind > SW_ROOT_UNKNOWN || r->weak > 1)
@@ -147,6 +154,7 @@ static const char *root_bad(const struct sw_footprint *f, const struct sw_root *
 	return placed && (uint64_t)r->param + r->span > UINT16_MAX ? "no parameter can lie there" : NULL;
 }
 
+/* The fault of a site; NULL: it has none. */
 static const char *site_bad(const struct sw_footprint *f, const struct sw_access_site *s)
 {
 	if (!s->role || s->role > (SW_TOUCH_READ | SW_TOUCH_WRITE | SW_TOUCH_ATOMIC) || s->polls > 1)
@@ -162,6 +170,7 @@ static const char *site_bad(const struct sw_footprint *f, const struct sw_access
 	return s->text >= f->strings ? "no such string" : NULL;
 }
 
+/* The fault of a wait or trigger; NULL: it has none. */
 static const char *grid_bad(const struct sw_footprint *f, const struct sw_grid_op *g)
 {
 	if (g->kind > SW_GRID_TRIGGER || g->early > 1 || g->number > SW_MAX_GRID_WAITS)
@@ -252,7 +261,7 @@ void sw_footprint_pack(const struct sw_footprint *f, void **out, size_t *bytes)
 	*bytes = n;
 }
 
-/* An array of `count` elements at *at, which is moved after it; NULL: beyond the end. */
+/* A copy of the next array at *at, which is moved after it and its padding; NULL: it goes beyond the end. */
 static void *take_array(struct sw_arena *arena, const unsigned char *bytes, size_t size, size_t *at, size_t array_bytes)
 {
 	if (array_bytes > size - *at)

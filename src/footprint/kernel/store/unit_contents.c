@@ -23,6 +23,7 @@
 #define SMALL	   (SW_SPARE_PIECE / 2)
 #define SMALL_UNIT ((size_t)64 << 10)
 
+/* Fresh memory from the system; NULL: none can be had. */
 static void *map_memory(size_t bytes)
 {
 	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -87,6 +88,7 @@ void sw_spare_drop(struct sw_spare_memory *m)
 /* Bytes that are looked at and copied at once: a page of most machines.  Larger pages cost memory, nothing else. */
 #define PIECE 4096u
 
+/* Are all n bytes zero? */
 static bool is_zero(const unsigned char *at, size_t n)
 {
 	uint64_t any = 0;
@@ -135,6 +137,7 @@ void sw_sparse_free(void *copy, size_t mapped)
 /* A module's tables are larger than its text. */
 #define SW_MODULE_COST 8
 
+/* Takes a content out of the list of those without users. */
 static void unlink_content(struct sw_contents *cs, struct sw_content *c)
 {
 	*(c->newer ? &c->newer->older : &cs->newest) = c->older;
@@ -142,7 +145,7 @@ static void unlink_content(struct sw_contents *cs, struct sw_content *c)
 	c->newer = c->older = NULL;
 }
 
-/* The memory that it was decompressed into goes back to `spare`. */
+/* Frees what a content holds; the memory that it was decompressed into goes back to `spare`. */
 static void empty_content(struct sw_content *c, struct sw_spare_memory *spare)
 {
 	if (c->module)
@@ -161,6 +164,7 @@ void sw_content_free(struct sw_content *c)
 	sw_spare_drop(&spare);
 }
 
+/* Frees contents without users, those unused for longest first, until the rest is within the limit. */
 static void make_room(struct sw_contents *cs)
 {
 	while (cs->held > cs->limit && cs->oldest) {
@@ -171,12 +175,14 @@ static void make_room(struct sw_contents *cs)
 	}
 }
 
+/* Will the entry's content mostly be zeros? */
 static bool is_sparse(const struct sw_fatbin_entry *e)
 {
 	return e->compressed && e->kind == SW_IMAGE_ELF && e->bytes >= SPARSE_LEAST &&
 	       e->bytes / SPARSE_RATIO > e->stored_bytes;
 }
 
+/* Memory that the entry can be decompressed into; NULL with error filled. */
 static void *take_memory(struct sw_contents *cs, const struct sw_fatbin_entry *e, size_t *room, struct sw_error *error)
 {
 	if (sw_fatbin_check(e, error))
@@ -189,6 +195,7 @@ static void *take_memory(struct sw_contents *cs, const struct sw_fatbin_entry *e
 	return memory;
 }
 
+/* Decompresses an entry; one of mostly zeros into memory that takes no room for these. */
 static int extract_content(struct sw_contents *cs, struct sw_unit *u, struct sw_error *error)
 {
 	struct sw_content *c = &u->content;
@@ -211,7 +218,8 @@ static int extract_content(struct sw_contents *cs, struct sw_unit *u, struct sw_
 	return rc;
 }
 
-/* Without the lock: the content is GOING, no other thread writes it.  What was read before stays as it is. */
+/* Reads the content of a unit, and parses PTX if `parsed`.  Without the lock: the content is GOING, no other thread
+   writes it.  What was read before stays as it is. */
 static int read_content(struct sw_contents *cs, struct sw_unit *u, bool parsed, struct sw_error *error)
 {
 	struct sw_content *c = &u->content;
@@ -230,6 +238,7 @@ static int read_content(struct sw_contents *cs, struct sw_unit *u, bool parsed, 
 	return rc;
 }
 
+/* The memory that a unit's content takes, in bytes. */
 static size_t cost_of(const struct sw_unit *u)
 {
 	const struct sw_content *c = &u->content;
@@ -254,6 +263,7 @@ static void load_content(struct sw_contents *cs, struct sw_unit *u, bool parsed)
 	pthread_cond_broadcast(&cs->monitor->changed);
 }
 
+/* Is the content loaded, and parsed if that is wanted? */
 static bool content_is_there(const struct sw_unit *u, bool parsed)
 {
 	return u->content.load == SW_LOAD_DONE && (!parsed || u->entry.kind != SW_IMAGE_PTX || u->content.module);

@@ -20,6 +20,7 @@
  * Everything but the first line is compared, so that nothing else is taken for it.  The result is n, or rest.
  */
 
+/* A division of 32 bits, of which the parts are found or made one after the other. */
 struct division {
 	struct sw_graph *g;
 	sw_node a, b, n;		/* n: before it is corrected */
@@ -47,6 +48,7 @@ static sw_node make_constant(const struct division *d, uint8_t width, int64_t im
 	return sw_graph_const(d->g, width, imm);
 }
 
+/* The node, of 32 bits, extended to 64 with zeros. */
 static sw_node make_wide(const struct division *d, sw_node node)
 {
 	return sw_graph_extend(d->g, 64, 32, 0, node);
@@ -62,13 +64,14 @@ static bool is_widened(const struct division *d, sw_node node, sw_node *narrow)
 	return value_at(d, *narrow)->width == 32;
 }
 
-/* The upper half of a product or a sum. */
+/* The upper 32 bits of a product or a sum of 64. */
 static sw_node upper_half(const struct division *d, sw_node node)
 {
 	return make_binary(d, SW_OP_SHR, 64, node, make_constant(d, 32, 32));
 }
 
-/* Is it the reciprocal of b? */
+/* Is the node the reciprocal of d->b that Newton's step gives?  Makes the step of the estimate q that the node has
+   in it, and compares. */
 static bool is_reciprocal(const struct division *d, sw_node node)
 {
 	int64_t by;
@@ -96,7 +99,7 @@ static bool is_reciprocal(const struct division *d, sw_node node)
 	return same;
 }
 
-/* n = mulhi(reciprocal of b, a) */
+/* Finds d->a, of which d->n is the upper half of the product with b's reciprocal; false: it is not. */
 static bool find_dividend(struct division *d)
 {
 	if (!is_op(d, d->n, SW_OP_EXTEND, 32) || value_at(d, d->n)->imm != 32)
@@ -113,7 +116,7 @@ static bool find_dividend(struct division *d)
 	return false;
 }
 
-/* Fills in all that follows from n and b; false: n is no such quotient. */
+/* Makes all that follows from n and b: the rest, and both after the first correction.  False: n is no such quotient. */
 static bool complete_division(struct division *d)
 {
 	if (!find_dividend(d))
@@ -129,7 +132,8 @@ static bool complete_division(struct division *d)
 	return true;
 }
 
-/* again ? n + 1 : n, where n was corrected once. */
+/* Are the operands of a SELECT "again ? n + 1 : n", where n was corrected once already?  Then d->a and d->b are what
+   is divided. */
 static bool is_quotient(struct division *d, const sw_node *o)
 {
 	if (make_binary(d, SW_OP_ADD, 32, o[2], make_constant(d, 32, 1)) != o[1])
@@ -146,7 +150,7 @@ static bool is_quotient(struct division *d, const sw_node *o)
 	return false;
 }
 
-/* b * -n of a sum, n not a number but the upper half of a product; or n * -b. */
+/* Finds b and n of a rest, a + b * -n or a + n * -b; n is the one that is the upper half of a product. */
 static bool find_part(struct division *d, sw_node rest)
 {
 	for (int depth = 0; depth < 2 && is_op(d, rest, SW_OP_ADD, 32); depth++) {
@@ -167,7 +171,7 @@ static bool find_part(struct division *d, sw_node rest)
 	return false;
 }
 
-/* again ? rest - b : rest, where rest was corrected once. */
+/* Are the operands of a SELECT "again ? rest - b : rest", where the rest was corrected once already? */
 static bool is_rest(struct division *d, const sw_node *o)
 {
 	sw_node rest = value_at(d, o[2])->operand[2];
@@ -232,6 +236,7 @@ static bool is_computed(const struct sw_value *v)
 	return v->n && v->n <= 3 && v->op < SW_OPS && v->op != SW_OP_MIX;
 }
 
+/* Adds a node to those that are computed, unless it is there. */
 static void add_step(struct trial *t, sw_node node)
 {
 	uint64_t *place = sw_map_put(&t->place, node);
@@ -241,6 +246,7 @@ static void add_step(struct trial *t, sw_node node)
 	*place = t->step.n;
 }
 
+/* Adds a node and all that it is computed from; false: they are too many. */
 static bool add_steps_of(struct trial *t, sw_node from)
 {
 	size_t i = t->step.n;
@@ -255,17 +261,20 @@ static bool add_steps_of(struct trial *t, sw_node from)
 	return true;
 }
 
+/* qsort() by node: operands have smaller numbers than their users. */
 static int by_number(const void *a, const void *b)
 {
 	sw_node x = ((const struct step *)a)->node, y = ((const struct step *)b)->node;
 	return (x > y) - (x < y);
 }
 
+/* The step that computes the node. */
 static uint32_t place_of(const struct trial *t, sw_node node)
 {
 	return (uint32_t)sw_map_get(&t->place, node) - 1;
 }
 
+/* Puts the steps in an order in which operands come first, and links each to its operands' steps. */
 static void sort_steps(struct trial *t)
 {
 	qsort(t->step.at, t->step.n, sizeof *t->step.at, by_number);
@@ -278,7 +287,8 @@ static void sort_steps(struct trial *t)
 	}
 }
 
-/* false: it is no such division. */
+/* Lists the steps that compute a, b and the choice, and finds the estimate of the reciprocal among them: the only
+   unknown numbers that are not among what goes into a and b.  False: it is no such division. */
 static bool prepare_trial(struct trial *t, sw_node a, sw_node b, const sw_node *choice)
 {
 	sw_node estimate[2];
@@ -308,8 +318,8 @@ static bool prepare_trial(struct trial *t, sw_node a, sw_node b, const sw_node *
 	return true;
 }
 
-/* A number of any length, often of full length: a long number divided by a short one shows how exact a reciprocal is.
- */
+/* A number for a trial, of any length up to `most` bits, often of full length: a long number divided by a short one
+   shows how exact a reciprocal is. */
 static uint64_t some_bits(uint64_t seed, uint32_t most)
 {
 	uint64_t random = sw_hash_u64(seed), kind = sw_hash_u64(random);
@@ -317,7 +327,7 @@ static uint64_t some_bits(uint64_t seed, uint32_t most)
 	return length >= 64 ? random : random & ((UINT64_C(1) << length) - 1);
 }
 
-/* A word of the parameter block: parts of it are nodes of their own. */
+/* A word of the parameter block for a trial.  Nodes that are parts of one word get the bits of the same number. */
 static uint64_t some_parameter(uint64_t seed, uint64_t offset)
 {
 	uint64_t word = some_bits(seed + offset / 8, 64), next = some_bits(seed + offset / 8 + 1, 64);
@@ -325,7 +335,7 @@ static uint64_t some_parameter(uint64_t seed, uint64_t offset)
 	return bits ? word >> bits | next << (64 - bits) : word;
 }
 
-/* Some number that the node can be. */
+/* A number for a trial that the node can be, by its known bits and bounds. */
 static int64_t some_number(const struct sw_graph *g, sw_node node, uint64_t seed)
 {
 	const struct sw_value *v = sw_graph_at(g, node);
@@ -346,7 +356,7 @@ static int64_t some_number(const struct sw_graph *g, sw_node node, uint64_t seed
 	return sw_fold_canonical((int64_t)number, v->width);
 }
 
-/* The first n steps. */
+/* Computes the first n steps from numbers that depend on the seed.  reciprocal: the estimate's halves; NULL: none. */
 static void compute_steps(struct trial *t, uint32_t n, uint64_t seed, const uint64_t *reciprocal)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -365,7 +375,8 @@ static void compute_steps(struct trial *t, uint32_t n, uint64_t seed, const uint
 	}
 }
 
-/* As MUFU.RCP gives it: some 22 bits, and not more than it is. */
+/* 2^64 / b as MUFU.RCP gives it: some 22 bits are right, and it is not too large.  high_first: which of the
+   estimate's nodes is the upper half. */
 static void reciprocal_of(const struct trial *t, uint64_t b, bool high_first, uint64_t out[2])
 {
 	uint64_t whole = UINT64_MAX / b;
@@ -376,7 +387,7 @@ static void reciprocal_of(const struct trial *t, uint64_t b, bool high_first, ui
 		out[0] = whole;
 }
 
-/* Is it a % b, or else a / b, wherever that is tried? */
+/* Does the choice give a % b (rest), or else a / b, with all numbers that are tried? */
 static bool always_gives(struct trial *t, bool rest, bool high_first)
 {
 	uint32_t useful = 0, others = 0, inputs = (t->a > t->b ? t->a : t->b) + 1;
@@ -398,7 +409,7 @@ static bool always_gives(struct trial *t, bool rest, bool high_first)
 	return useful == ENOUGH;
 }
 
-/* a % b, or else a / b, of which the choice is all, or the low bits? */
+/* Is the choice, in all or in its low `width` bits, a % b (rest), or else a / b? */
 static bool is_division(const struct sw_graph *g, bool rest, uint8_t width, sw_node a, sw_node b, const sw_node *choice)
 {
 	struct trial t = {.g = g, .width = width};
@@ -408,7 +419,7 @@ static bool is_division(const struct sw_graph *g, bool rest, uint8_t width, sw_n
 	return any;
 }
 
-/* b <= rest, without signs. */
+/* Is the condition "b <= rest", without signs?  Finds both. */
 static bool is_too_large(const struct sw_graph *g, sw_node condition, sw_node *b, sw_node *rest)
 {
 	const struct sw_value *v = sw_graph_at(g, condition);
@@ -425,7 +436,8 @@ static bool is_product_of(const struct sw_graph *g, sw_node node, sw_node b)
 	return v->op == SW_OP_MUL && (v->operand[0] == b || v->operand[1] == b);
 }
 
-/* a of a - b * n, where constants, and numbers that are taken away, may be outermost. */
+/* The dividend a of a rest a - b * n, where constants, and numbers that are taken away, may be outermost;
+   SW_NO_NODE: it is no such rest. */
 static sw_node find_wide_dividend(struct sw_graph *g, sw_node rest, sw_node b, int depth)
 {
 	const struct sw_value v = *sw_graph_at(g, rest);
@@ -441,8 +453,8 @@ static sw_node find_wide_dividend(struct sw_graph *g, sw_node rest, sw_node b, i
 	return SW_NO_NODE;
 }
 
-/* Is `choice` a SELECT under the condition of a number that was corrected, or of that number?  DIV: by + 1, REM: by -
-   b; SW_OP_CONST: in another way. */
+/* How a SELECT under this condition corrects its last operand: DIV: by + 1, REM: by - b; SW_OP_CONST: in another
+   way. */
 static enum sw_op correction_op(struct sw_graph *g, sw_node condition, const sw_node *choice, sw_node b)
 {
 	uint8_t width = sw_graph_at(g, choice[2])->width;

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Values of 64 bits put together from two registers of 32.  A join_*() rule gets the nodes of both halves and gives the
+ * value of 64 bits that they are halves of, or SW_NO_NODE.
+ */
 #include "footprint/kernel/values/register_pairs.h"
 #include "footprint/rules.h"
 
-/* x * 2^k, of which machine code makes the upper half as x >> (32 - k). */
+/* {x >> (32 - k), x << k}, as machine code has it, as x * 2^k of 64 bits; SW_NO_NODE: it is not that. */
 static sw_node register_pairs_shifted(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
 	struct sw_graph *g = p->graph;
@@ -40,6 +44,8 @@ sw_node sw_register_pairs_joined(struct sw_register_pairs *p, sw_node low, sw_no
 
 /* ---- leaves ----------------------------------------------------------------------------------------------------- */
 
+/* Joins two constants, two words of parameters that follow each other, the halves of an address of shared or local
+   memory, or two PHIs of one block. */
 static sw_node join_leaves(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
 	const struct sw_value *l = sw_register_pairs_at(p, low), *h = sw_register_pairs_at(p, high);
@@ -59,6 +65,7 @@ static sw_node join_leaves(struct sw_register_pairs *p, sw_node low, sw_node hig
 	return SW_NO_NODE;
 }
 
+/* Joins a number and its sign, or zeros, as an extension to 64 bits. */
 static sw_node join_extended(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
 	if (is_constant(p, high, 0))
@@ -77,7 +84,7 @@ static sw_node join_extended(struct sw_register_pairs *p, sw_node low, sw_node h
 	return SW_NO_NODE;
 }
 
-/* Is it the upper half of `whole`?  Shifted right, that is a shift of the upper half before. */
+/* Is the node the upper half of `whole`?  That of a number shifted right is a shift of the upper half before. */
 static bool is_upper_half(struct sw_register_pairs *p, sw_node high, sw_node whole)
 {
 	sw_node by, of = whole;
@@ -115,6 +122,7 @@ static sw_node join_halves(struct sw_register_pairs *p, sw_node low, sw_node hig
 
 /* ---- bits ------------------------------------------------------------------------------------------------------- */
 
+/* Joins two halves as NOT of the number that is made of their inverses. */
 static sw_node wide_complement(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
 	sw_node l = sw_graph_unary(p->graph, SW_OP_NOT, 32, low), h = sw_graph_unary(p->graph, SW_OP_NOT, 32, high);
@@ -122,6 +130,7 @@ static sw_node wide_complement(struct sw_register_pairs *p, sw_node low, sw_node
 	return n == SW_NO_NODE ? n : sw_graph_unary(p->graph, SW_OP_NOT, 64, n);
 }
 
+/* Joins halves that are made by the same logical operation or choice: it becomes one of 64 bits. */
 static sw_node join_bits(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
 	unsigned op = sw_register_pairs_at(p, low)->op, high_op = sw_register_pairs_at(p, high)->op;
@@ -161,7 +170,7 @@ static sw_node join_bits(struct sw_register_pairs *p, sw_node low, sw_node high)
 
 /* ---- sums ------------------------------------------------------------------------------------------------------- */
 
-/* ~b and a carry in are -b. */
+/* a + b, and 1 with a carry in; since -y is ~y + 1, a sum with ~y and a carry is a difference. */
 static sw_node wide_sum(struct sw_register_pairs *p, sw_node a, sw_node b, bool carry_in)
 {
 	if (!carry_in)
@@ -175,8 +184,8 @@ static sw_node wide_sum(struct sw_register_pairs *p, sw_node a, sw_node b, bool 
 	return sw_graph_binary(p->graph, SW_OP_ADD, 64, 0, sum, sw_graph_const(p->graph, 64, 1));
 }
 
-/* {high, low} + {high2, low2} is the same with the upper halves exchanged: whichever makes fewer bare pairs.
-   SW_NO_NODE: fewer than `least` are joined. */
+/* The sum {ah, a} + {bh, b} of 64 bits.  With the upper halves exchanged it is the same: whichever makes fewer bare
+   pairs.  SW_NO_NODE: fewer than `least` are joined. */
 static sw_node sum_of_pairs(struct sw_register_pairs *p, sw_node a, sw_node b, sw_node ah, sw_node bh, bool carry_in,
 			    unsigned least)
 {
@@ -196,7 +205,7 @@ static sw_node sum_of_pairs(struct sw_register_pairs *p, sw_node a, sw_node b, s
 			straight[1] != SW_NO_NODE ? straight[1] : sw_register_pairs_joined(p, b, bh), carry_in);
 }
 
-/* Is it the carry of a sum that is `low`?  *in: with a carry in. */
+/* Is it the carry of a sum whose result is `low`?  *in: the sum has a carry in. */
 static bool is_carry_into(struct sw_register_pairs *p, sw_node carry, sw_node low, bool *in)
 {
 	const struct sw_value *c = sw_register_pairs_at(p, carry);
@@ -218,20 +227,21 @@ static bool is_carry_into(struct sw_register_pairs *p, sw_node carry, sw_node lo
 	return sum == low;
 }
 
+/* Is it a sum of two numbers of 32 bits and a carry? */
 static bool is_sum(const struct sw_register_pairs *p, sw_node n)
 {
 	return sw_register_pairs_is(p, n, SW_OP_ADDX, 32) && sw_register_pairs_at(p, n)->n == 3;
 }
 
-/* ah + bh + carry, what is below of it a + b. */
+/* {ah, a} + {bh, b}, of which `carry` has the lower halves a and b as operands. */
 static sw_node join_sum(struct sw_register_pairs *p, sw_node carry, sw_node ah, sw_node bh, bool in, unsigned least)
 {
 	return sum_of_pairs(p, sw_register_pairs_operand(p, carry, 0), sw_register_pairs_operand(p, carry, 1), ah, bh,
 			    in, least);
 }
 
-/* A sum of three has two carries, and either may come first: (x + y + its carry) + z + the inner one is put in the
-   order of the lower half. */
+/* Joins the sum of three numbers, which has two carries of which either may come first: the upper half, (x + y + its
+   carry) + z + the inner carry, is put in the order of the lower one. */
 static sw_node join_inner_carry(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
 	bool in;
@@ -253,7 +263,7 @@ static sw_node join_inner_carry(struct sw_register_pairs *p, sw_node low, sw_nod
 	return SW_NO_NODE;
 }
 
-/* low: a + b; high: ah + bh and what the former carries. */
+/* Joins the halves of a sum: low is a + b, high is ah + bh and the carry of that. */
 static sw_node join_carry(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
 	bool in;
@@ -274,6 +284,7 @@ struct terms {
 	sw_node at[MAX_TERMS];
 	unsigned n;
 };
+/* Appends the terms of a sum of 32 bits; differences have a negative term. */
 static void flatten_sum(struct sw_register_pairs *p, sw_node n, struct terms *t, unsigned depth)
 {
 	bool minus = sw_register_pairs_is(p, n, SW_OP_SUB, 32);
@@ -286,7 +297,7 @@ static void flatten_sum(struct sw_register_pairs *p, sw_node n, struct terms *t,
 	}
 }
 
-/* The other factor if the term is `factor` times a value, or an equivalent shift or sign; else SW_NO_NODE. */
+/* Where the term is `factor` times a value (also as a shift or a sign): that value; else SW_NO_NODE. */
 static sw_node factor_over(struct sw_register_pairs *p, sw_node term, sw_node factor)
 {
 	int64_t f, shift;
@@ -304,7 +315,7 @@ static sw_node factor_over(struct sw_register_pairs *p, sw_node term, sw_node fa
 	return SW_NO_NODE;
 }
 
-/* A factor of 32 bits without a sign in a product of 64. */
+/* The number of 32 bits, without a sign, that a factor of 64 was made from; SW_NO_NODE: it is longer. */
 static sw_node narrow_factor(struct sw_register_pairs *p, sw_node n)
 {
 	int64_t v;
@@ -348,10 +359,12 @@ static bool take_factors(struct sw_register_pairs *p, sw_node wide, sw_node x[2]
  * divides 32 bits so on sm_100 and later, whose IMAD.HI is slow.
  */
 
+/* The factors, of 32 bits, of a product. */
 struct factors {
 	sw_node a, b;
 };
 
+/* take_factors() as a struct. */
 static bool factors_of(struct sw_register_pairs *p, sw_node n, struct factors *out)
 {
 	sw_node x[2];
@@ -366,7 +379,7 @@ static bool is_product_of(const struct factors *f, sw_node a, sw_node b)
 	return (f->a == a && f->b == b) || (f->a == b && f->b == a);
 }
 
-/* The bit that a number is made of; SW_NO_NODE. */
+/* The one bit that the number is made of, which is 0 or 1; SW_NO_NODE: it is another number. */
 static sw_node bit_of(const struct sw_register_pairs *p, sw_node n)
 {
 	const struct sw_value *v = sw_register_pairs_at(p, n);
@@ -381,7 +394,7 @@ static sw_node bit_of(const struct sw_register_pairs *p, sw_node n)
 	return bit != SW_NO_NODE && sw_register_pairs_at(p, bit)->width == 1 ? bit : SW_NO_NODE;
 }
 
-/* Is the bit what a sum of 64 bits carries: is the sum less than one of its sides? */
+/* Is the bit the carry of this sum of 64 bits: is the sum less than one of its sides? */
 static bool is_carry_of(const struct sw_register_pairs *p, sw_node bit, sw_node sum)
 {
 	const struct sw_value *c = sw_register_pairs_at(p, bit);
@@ -393,7 +406,7 @@ static bool is_carry_of(const struct sw_register_pairs *p, sw_node bit, sw_node 
 	       (more == sw_register_pairs_operand(p, sum, 0) || more == sw_register_pairs_operand(p, sum, 1));
 }
 
-/* xl * yl: its upper half and the lower half of `cross` are added to give the carry. */
+/* Finds xl * yl (above): its upper half and the lower half of `cross` are added to give the carry. */
 static bool lower_product(struct sw_register_pairs *p, sw_node carry, sw_node cross, struct factors *out)
 {
 	sw_node low = sw_register_pairs_half(p, false, cross);
@@ -409,6 +422,8 @@ static bool lower_product(struct sw_register_pairs *p, sw_node carry, sw_node cr
 	return false;
 }
 
+/* The upper half of the product x * y, as above, from xh * yh, from the pair of what cross carries and its upper
+   half, and from the last carry; SW_NO_NODE: these do not fit. */
 static sw_node high_product(struct sw_register_pairs *p, sw_node upper, sw_node pair, sw_node carry)
 {
 	struct factors low, high, side[2];
@@ -494,7 +509,8 @@ static sw_node short_high_product(struct sw_register_pairs *p, const sw_node *op
 	return SW_NO_NODE;
 }
 
-/* The product of which `wide` is xl * yl, with those terms that belong to it, which are taken out of the list. */
+/* Completes the product whose lower halves `wide` multiplies (xl * yl) by terms of the upper half, which are taken
+   out of the list.  SW_NO_NODE: none of them belongs to it. */
 static sw_node wide_product(struct sw_register_pairs *p, sw_node wide, struct terms *t)
 {
 	sw_node x[2], upper[2] = {SW_NO_NODE, SW_NO_NODE}, factor[2];
@@ -544,6 +560,8 @@ static sw_node with_terms(struct sw_register_pairs *p, sw_node wide, struct term
 	return n;
 }
 
+/* Joins halves of which the upper one is a sum: one of its terms is the upper half of a product, the others come
+   from the upper halves of the factors. */
 static sw_node join_terms(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
 	struct terms t = {{0}, 0};
@@ -563,6 +581,7 @@ static sw_node join_terms(struct sw_register_pairs *p, sw_node low, sw_node high
 	return SW_NO_NODE;
 }
 
+/* Tries the rules that put two halves together, one after the other, until one fits or the budget ends. */
 static sw_node join_as_pair(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
 	static sw_node (*const rules[])(struct sw_register_pairs *, sw_node, sw_node) = {
@@ -601,7 +620,7 @@ sw_node sw_register_pairs_remembered(struct sw_register_pairs *p, uint64_t key, 
 
 /* ---- one bit ---------------------------------------------------------------------------------------------------- */
 
-/* Carry out of a sum of which all but one operand are 0. */
+/* The carry out of a sum that is certain: of constants, or where all but one operand are 0; else SW_NO_NODE. */
 static sw_node carry_of(struct sw_register_pairs *p, const sw_node *operand, unsigned n)
 {
 	uint64_t sum = 0;
@@ -618,6 +637,8 @@ static sw_node carry_of(struct sw_register_pairs *p, const sw_node *operand, uns
 	return unknown == 1 && sum == 0 ? sw_graph_const(p->graph, 1, 0) : SW_NO_NODE;
 }
 
+/* A sum of 32 bits with a carry in as plain sums, where the carry is known, or as the upper half of a product;
+   SW_NO_NODE: neither. */
 static sw_node addx_of(struct sw_register_pairs *p, const sw_node *operand, unsigned n)
 {
 	int64_t carry;

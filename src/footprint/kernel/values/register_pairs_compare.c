@@ -2,12 +2,14 @@
 /* Comparisons of 64 bits, which machine code makes of one for each half. */
 #include "footprint/kernel/values/register_pairs.h"
 
+/* A comparison of 32 bits: a <condition> b. */
 struct comparison {
 	enum sw_condition condition;
 	bool is_signed;
 	sw_node a, b;
 };
 
+/* Reads a node as a comparison of 32 bits, also if it is the inverse of one; false: it is none. */
 static bool as_comparison(const struct sw_register_pairs *p, sw_node n, struct comparison *c)
 {
 	const struct sw_value *v = sw_register_pairs_at(p, n);
@@ -27,6 +29,7 @@ static bool as_comparison(const struct sw_register_pairs *p, sw_node n, struct c
 	return true;
 }
 
+/* a < b becomes b > a. */
 static void swap_sides(struct comparison *c)
 {
 	static const uint8_t swapped[] = {
@@ -37,8 +40,8 @@ static void swap_sides(struct comparison *c)
 	c->condition = (enum sw_condition)swapped[c->condition];
 }
 
-/* As the strict comparison of upper halves that are not equal: x <= y - 1 is x < y, and without a sign x > 0 is x != 0.
- */
+/* Reads a node as the strict comparison (<, >) of the upper halves that *equal compares for equality.  As they are
+   not equal where it counts, x <= y is x < y there, and without a sign x != 0 is x > 0.  False: it is none. */
 static bool strict_of(struct sw_register_pairs *p, sw_node n, const struct comparison *equal, struct comparison *c)
 {
 	int64_t truth;
@@ -110,7 +113,8 @@ sw_node sw_register_pairs_select(struct sw_register_pairs *p, sw_node equal, sw_
 	return SW_NO_NODE;
 }
 
-/* Equality of both halves, where both sides are known to be values of 64 bits: two conditions on their own stay two. */
+/* One comparison of 64 bits for those of both halves, where both sides are known to be values of 64 bits: two
+   conditions on their own stay two.  SW_NO_NODE: they are. */
 static sw_node pair_equality(struct sw_register_pairs *p, sw_node a, sw_node b, enum sw_condition condition)
 {
 	struct comparison x, y;
@@ -133,7 +137,7 @@ static sw_node pair_equality(struct sw_register_pairs *p, sw_node a, sw_node b, 
 	return SW_NO_NODE;
 }
 
-/* The two PHIs are halves of a number that some address or other value is made from. */
+/* The number of 64 bits whose halves both PHIs are, if some address or other value is made from it; else SW_NO_NODE. */
 static sw_node known_pair(const struct sw_register_pairs *p, sw_node low, sw_node high)
 {
 	if (sw_register_pairs_at(p, low)->op != SW_VALUE_PHI || sw_register_pairs_at(p, high)->op != SW_VALUE_PHI)

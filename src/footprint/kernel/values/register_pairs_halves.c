@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LOW and HIGH of a value of 64 bits; halves as arithmetic. */
+/* LOW and HIGH of a value of 64 bits (upper: HIGH), as nodes of 32 bits; halves as arithmetic. */
 #include "footprint/kernel/values/register_pairs.h"
 
-/* A half of an operand, or of what it is made of. */
+/* The half of an operand: something simpler where there is it, else LOW or HIGH of it. */
 static sw_node half_of_operand(struct sw_register_pairs *p, bool upper, sw_node value)
 {
 	sw_node n = sw_register_pairs_half(p, upper, value);
@@ -12,6 +12,7 @@ static sw_node half_of_operand(struct sw_register_pairs *p, bool upper, sw_node 
 			     &value);
 }
 
+/* A half of a constant, a parameter or a local address; SW_NO_NODE: of something else. */
 static sw_node of_leaf(struct sw_register_pairs *p, bool upper, const struct sw_value *v)
 {
 	switch (v->op) {
@@ -48,6 +49,7 @@ static sw_node of_extended(struct sw_register_pairs *p, bool upper, const struct
 		     : sw_graph_const(g, 32, 0);
 }
 
+/* A half of a << by or a >> by, for a fixed `by`: one that is made from one half of a alone; else SW_NO_NODE. */
 static sw_node of_shift(struct sw_register_pairs *p, bool upper, const struct sw_value *v, sw_node a, sw_node by)
 {
 	struct sw_graph *g = p->graph;
@@ -70,8 +72,8 @@ static sw_node of_shift(struct sw_register_pairs *p, bool upper, const struct sw
 			       sw_graph_const(g, 32, n - 32));
 }
 
-/* The bits that are shifted out of a number of at most 32 bits times 2^k.  Machine code makes a sign of x so, as the
-   upper half of x * 2. */
+/* The upper half of a number of at most 32 bits times 2^k: the bits that are shifted out.  Machine code makes the
+   sign of x so, as the upper half of x * 2. */
 static sw_node of_scaled(struct sw_register_pairs *p, const struct sw_value *v, sw_node a, sw_node by)
 {
 	struct sw_graph *g = p->graph;
@@ -86,6 +88,8 @@ static sw_node of_scaled(struct sw_register_pairs *p, const struct sw_value *v, 
 			       sw_graph_const(g, 32, 32 - __builtin_ctzll((uint64_t)factor)));
 }
 
+/* The lower or upper half of a node of 64 bits, made from the halves of its operands; SW_NO_NODE: that is not
+   possible. */
 static sw_node half_of(struct sw_register_pairs *p, bool upper, sw_node value)
 {
 	struct sw_graph *g = p->graph;
@@ -141,12 +145,14 @@ static sw_node half_of(struct sw_register_pairs *p, bool upper, sw_node value)
 	}
 }
 
+/* half_of() as a rule that sw_register_pairs_remembered() takes. */
 static sw_node lower_of(struct sw_register_pairs *p, sw_node value, sw_node unused)
 {
 	(void)unused;
 	return half_of(p, false, value);
 }
 
+/* half_of() as a rule that sw_register_pairs_remembered() takes. */
 static sw_node upper_of(struct sw_register_pairs *p, sw_node value, sw_node unused)
 {
 	(void)unused;
@@ -163,6 +169,7 @@ sw_node sw_register_pairs_half(struct sw_register_pairs *p, bool upper, sw_node 
 
 /* ---- halves that found no whole ---------------------------------------------------------------------------------- */
 
+/* The upper 32 bits of a value of 64, as a value of 64. */
 static sw_node upper_bits(struct sw_graph *g, sw_node value)
 {
 	return sw_graph_binary(g, SW_OP_SHR, 64, 0, value, sw_graph_const(g, 32, 32));

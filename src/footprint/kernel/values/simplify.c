@@ -25,6 +25,7 @@
 #define MAX_TRUTHS 8
 #define TABLE	   128
 
+/* One side of a choice: the conditions that hold there, and the nodes that were looked at, with what they are there. */
 struct branch {
 	struct sw_graph *graph;
 	sw_node truth[MAX_TRUTHS]; /* hold here */
@@ -33,6 +34,7 @@ struct branch {
 	uint32_t truths, nodes;
 };
 
+/* Adds a condition, and the parts of an AND, to those that hold in the branch. */
 static void hold_truth(struct branch *b, sw_node condition)
 {
 	const struct sw_value *v = sw_graph_at(b->graph, condition);
@@ -46,7 +48,7 @@ static void hold_truth(struct branch *b, sw_node condition)
 	hold_truth(b, both[1]);
 }
 
-/* 1, 0; -1: it may be either. */
+/* Does the condition hold in the branch: 1, 0; -1: it may be either. */
 static int truth_of(struct branch *b, sw_node condition)
 {
 	for (uint32_t i = 0; i < b->truths; i++) {
@@ -63,6 +65,7 @@ static int truth_of(struct branch *b, sw_node condition)
 
 static sw_node choose_under(struct branch *b, sw_node node, uint32_t depth);
 
+/* The operation again, over its operands as they are in the branch. */
 static sw_node operation_under(struct branch *b, sw_node node, uint32_t depth)
 {
 	const struct sw_value v = *sw_graph_at(b->graph, node); /* a copy: making nodes moves them */
@@ -76,8 +79,7 @@ static sw_node operation_under(struct branch *b, sw_node node, uint32_t depth)
 	return changed ? sw_graph_make(b->graph, m, o) : node;
 }
 
-/* The value of a node where the branch's condition holds: choices by that condition are decided, also within operands.
- */
+/* The value of a node in the branch: choices by its conditions are decided, also within operands, `depth` deep. */
 static sw_node choose_under(struct branch *b, sw_node node, uint32_t depth)
 {
 	const struct sw_value *v = sw_graph_at(b->graph, node);
@@ -102,7 +104,7 @@ static sw_node choose_under(struct branch *b, sw_node node, uint32_t depth)
 	return b->is[at] = operation_under(b, node, depth - 1);
 }
 
-/* The node where the condition holds: without the other sides of choices by it. */
+/* The node where the condition holds: the other sides of choices by it are left out. */
 static sw_node choice_under(struct sw_graph *graph, sw_node node, sw_node condition)
 {
 	struct branch b;
@@ -135,7 +137,7 @@ static sw_node choice_under(struct sw_graph *graph, sw_node node, sw_node condit
 #define MAX_HISTORY 128
 #define MAX_ASIDE   6
 
-/* Are these bits of the number 0, for it was masked so? */
+/* Is the number known to have 0 in these bits, because it was masked or widened? */
 static bool has_cleared(const struct sw_graph *g, sw_node node, uint64_t bits)
 {
 	const struct sw_value *v = sw_graph_at(g, node);
@@ -145,7 +147,7 @@ static bool has_cleared(const struct sw_graph *g, sw_node node, uint64_t bits)
 	return v->op == SW_OP_AND && sw_graph_is_const(g, v->operand[1], &mask) && !((uint64_t)mask & bits);
 }
 
-/* "x | bits", also as a sum of numbers without a common bit. */
+/* Is the node "x | bits", also as a sum of numbers without a common bit? */
 static bool is_or(const struct sw_graph *g, sw_node node, sw_node *x, uint64_t *bits)
 {
 	const struct sw_value *v = sw_graph_at(g, node);
@@ -169,8 +171,8 @@ struct look {
 
 static sw_node bit_of(struct look *l, sw_node node, uint32_t bit, uint32_t depth);
 
-/* "condition ? yes : no", where yes is mostly no with a bit more; or a logical operation on masks: CUTLASS puts the
-   guards of a tile's rows together so. */
+/* A bit of a choice or logical operation, from that bit of both operands.  As "condition ? yes : no", yes is mostly
+   no with a bit more; CUTLASS puts the guards of a tile's rows together by logical operations. */
 static sw_node of_two(struct look *l, const struct sw_value *v, uint32_t bit)
 {
 	bool select = v->op == SW_OP_SELECT;
@@ -185,7 +187,8 @@ static sw_node of_two(struct look *l, const struct sw_value *v, uint32_t bit)
 		      : sw_graph_binary(l->g, (enum sw_op)v->op, 1, 0, a, b);
 }
 
-/* Finds the bit in another number, which is a shift of this one or has its bits turned around; false: it is none. */
+/* Goes from a number to the one that it is a shift or the inverse of, where the bit is in another place; false: it
+   is neither.  *turned: the bit was inverted. */
 static bool step_aside(const struct sw_graph *g, sw_node *node, uint32_t *bit, bool *turned)
 {
 	const struct sw_value *v = sw_graph_at(g, *node), *inner = sw_graph_at(g, v->n ? v->operand[0] : *node);
@@ -210,15 +213,15 @@ static bool step_aside(const struct sw_graph *g, sw_node *node, uint32_t *bit, b
 	return true;
 }
 
-/* A multiple of a power of two above the bit. */
+/* Is the node a multiple of a power of two above the bit, so that the bit is 0? */
 static bool is_above(const struct sw_graph *g, sw_node node, uint32_t bit)
 {
 	const struct sw_value *v = sw_graph_at(g, node);
 	return v->op == SW_OP_MUL && sw_known_zeros(g, node, 1) > bit;
 }
 
-/* A bit of a node as a node of width 1, found by following extensions, masks and shifts down to where the bit comes
-   from. SW_NO_NODE: it does not come from one place. */
+/* A bit of a node as a node of width 1, found by following extensions, masks and shifts, `depth` of them, down to
+   where the bit comes from.  *turned: its inverse is meant.  SW_NO_NODE: it does not come from one place. */
 static sw_node straight_bit_of(struct look *l, sw_node node, uint32_t bit, uint32_t depth, bool *turned)
 {
 	struct sw_graph *g = l->g;
@@ -256,6 +259,7 @@ static sw_node straight_bit_of(struct look *l, sw_node node, uint32_t bit, uint3
 	return SW_NO_NODE;
 }
 
+/* straight_bit_of(), and the inverse where that is meant. */
 static sw_node bit_of(struct look *l, sw_node node, uint32_t bit, uint32_t depth)
 {
 	bool turned = false;
@@ -285,6 +289,7 @@ static sw_node predicate_bit_test(struct sw_graph *g, const struct sw_making *m,
 
 /* ---- rules */
 
+/* A rule of one operation: a simpler node for it, or SW_NO_NODE; it may reorder operands and change *m. */
 typedef sw_node rule(struct sw_graph *g, struct sw_making *m, sw_node *o);
 
 static bool is_op(const struct sw_graph *g, sw_node node, enum sw_op op)
@@ -292,13 +297,14 @@ static bool is_op(const struct sw_graph *g, sw_node node, enum sw_op op)
 	return sw_graph_at(g, node)->op == op;
 }
 
+/* Is the node this constant? */
 static bool is_number(const struct sw_graph *g, sw_node node, int64_t imm)
 {
 	int64_t has;
 	return sw_graph_is_const(g, node, &has) && has == imm;
 }
 
-/* x of "x + constant". */
+/* Is the node a sum x + constant?  Finds both. */
 static bool is_sum(const struct sw_graph *g, sw_node node, sw_node *x, int64_t *imm)
 {
 	if (!is_op(g, node, SW_OP_ADD) || !sw_graph_is_const(g, sw_graph_operand(g, node, 1), imm))
@@ -320,13 +326,14 @@ static void order_operands(const struct sw_graph *g, sw_node *o)
 
 /* ---- rules by operation ---------------------------------------------------------------------------------------- */
 
+/* A copy is what it copies. */
 static sw_node simplify_mov(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	(void)g, (void)m;
 	return o[0];
 }
 
-/* Address of something plus a constant. */
+/* The address of a parameter, local slot or module variable, moved by some bytes; SW_NO_NODE: it is none. */
 static sw_node displace_address(struct sw_graph *g, sw_node node, int64_t by)
 {
 	struct sw_value v = *sw_graph_at(g, node);
@@ -372,6 +379,7 @@ static sw_node simplify_add(struct sw_graph *g, struct sw_making *m, sw_node *o)
 	return SW_NO_NODE;
 }
 
+/* A difference in its simplest form: with a constant it is a sum, constants stand last, x + y - y is x. */
 static sw_node simplify_sub(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	sw_node x;
@@ -403,6 +411,7 @@ static sw_node simplify_sub(struct sw_graph *g, struct sw_making *m, sw_node *o)
 	return SW_NO_NODE;
 }
 
+/* A product by a constant: constants are multiplied, and those of a sum taken out of it. */
 static sw_node simplify_mul(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	sw_node x;
@@ -423,6 +432,7 @@ static sw_node simplify_mul(struct sw_graph *g, struct sw_making *m, sw_node *o)
 	return SW_NO_NODE;
 }
 
+/* A product of two numbers of half the width is a plain product of the widened numbers. */
 static sw_node simplify_mulwide(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	uint8_t half = m->width / 2;
@@ -430,6 +440,7 @@ static sw_node simplify_mulwide(struct sw_graph *g, struct sw_making *m, sw_node
 			       sw_graph_extend(g, m->width, half, m->flags, o[1]));
 }
 
+/* x / 1 and x % 1. */
 static sw_node simplify_division(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	if (is_number(g, o[1], 1) && m->width > 1)
@@ -437,6 +448,7 @@ static sw_node simplify_division(struct sw_graph *g, struct sw_making *m, sw_nod
 	return SW_NO_NODE;
 }
 
+/* MIN and MAX: of two equal numbers either one. */
 static sw_node simplify_extreme(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	(void)m;
@@ -444,6 +456,7 @@ static sw_node simplify_extreme(struct sw_graph *g, struct sw_making *m, sw_node
 	return o[0] == o[1] ? o[0] : SW_NO_NODE;
 }
 
+/* -(-x) is x, -(x - y) is y - x; constants stand last. */
 static sw_node simplify_neg(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	struct sw_value v = *sw_graph_at(g, o[0]);
@@ -488,6 +501,7 @@ static sw_node simplify_conditions(struct sw_graph *g, const struct sw_making *m
 	return SW_NO_NODE;
 }
 
+/* A mask without the bits that are 0 anyway; one of low bits only is an EXTEND. */
 static sw_node simplify_and(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	int64_t c;
@@ -511,6 +525,7 @@ static sw_node simplify_and(struct sw_graph *g, struct sw_making *m, sw_node *o)
 	return SW_NO_NODE;
 }
 
+/* OR of numbers without a common bit is a sum; of conditions, see simplify_conditions(). */
 static sw_node simplify_or(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	int64_t c;
@@ -530,6 +545,7 @@ static sw_node simplify_or(struct sw_graph *g, struct sw_making *m, sw_node *o)
 	return simplify_conditions(g, m, o);
 }
 
+/* x ^ x is 0, and of all ones NOT x; with a mask of high bits, where x has no others, a difference. */
 static sw_node simplify_xor(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	int64_t c;
@@ -549,6 +565,7 @@ static sw_node simplify_xor(struct sw_graph *g, struct sw_making *m, sw_node *o)
 	return SW_NO_NODE;
 }
 
+/* NOT NOT x is x; the inverse of a comparison is the opposite one. */
 static sw_node simplify_not(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	static const uint8_t opposite[] = {
@@ -562,6 +579,7 @@ static sw_node simplify_not(struct sw_graph *g, struct sw_making *m, sw_node *o)
 	return SW_NO_NODE;
 }
 
+/* A shift by a constant is a product. */
 static sw_node shift_left(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	int64_t c;
@@ -592,6 +610,7 @@ static sw_node shift_back(struct sw_graph *g, const struct sw_making *m, const s
 			       sw_graph_const(g, m->width, (int64_t)(1ull << (left - right))));
 }
 
+/* x >> n: a part of x where x was shifted left before; a number that is known not to be negative loses the sign. */
 static sw_node shift_right(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	uint32_t bits = sw_known_bits(g, o[0], 3);
@@ -608,6 +627,8 @@ static sw_node shift_right(struct sw_graph *g, struct sw_making *m, sw_node *o)
 										 : SW_NO_NODE;
 }
 
+/* Extends only as many bits as count: nothing where the bits are those already, one EXTEND for two, and without a
+   sign where the number is known not to be negative. */
 static sw_node simplify_extend(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	struct sw_value v = *sw_graph_at(g, o[0]);
@@ -630,7 +651,7 @@ static sw_node simplify_extend(struct sw_graph *g, struct sw_making *m, sw_node 
 	return SW_NO_NODE;
 }
 
-/* SELECT(a < b, a, b) and its variants are MIN and MAX. */
+/* SELECT(a < b, a, b) and its variants as MIN or MAX; SW_NO_NODE: it is none. */
 static sw_node select_extreme(struct sw_graph *g, const struct sw_making *m, const sw_node *o)
 {
 	struct sw_value c = *sw_graph_at(g, o[0]);
@@ -693,6 +714,8 @@ static sw_node compare_choice(struct sw_graph *g, const struct sw_making *m, con
 	return if_yes ? v.operand[0] : sw_graph_unary(g, SW_OP_NOT, 1, v.operand[0]);
 }
 
+/* A comparison in its simplest form, with a constant last; that of a choice between two constants, or of a predicate
+   bit in a register, is the condition itself. */
 static sw_node simplify_compare(struct sw_graph *g, struct sw_making *m, sw_node *o)
 {
 	static const uint8_t mirrored[] = {

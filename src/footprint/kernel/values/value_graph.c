@@ -8,13 +8,12 @@
 #include "base/memory.h"
 #include "footprint/kernel/values/simplify.h"
 
-/* ---- constant fold */
-
-/* Operations on constants. */
+/* ---- operations on constants */
 
 __extension__ typedef unsigned __int128 wide;
 __extension__ typedef __int128 signed_wide;
 
+/* The quotient or remainder of two constants; false: of a division by 0. */
 static bool fold_division(const struct sw_making *m, int64_t a, int64_t b, int64_t *result)
 {
 	uint64_t ua = sw_fold_unsigned(a, m->width), ub = sw_fold_unsigned(b, m->width);
@@ -30,6 +29,7 @@ static bool fold_division(const struct sw_making *m, int64_t a, int64_t b, int64
 	return true;
 }
 
+/* A shift of a constant; by the width or more it gives 0, or the sign (PTX ISA, shl and shr). */
 static int64_t fold_shift(const struct sw_making *m, int64_t a, int64_t count)
 {
 	uint64_t n = sw_fold_unsigned(count, 32);
@@ -41,6 +41,7 @@ static int64_t fold_shift(const struct sw_making *m, int64_t a, int64_t count)
 	return n >= w ? 0 : (int64_t)(sw_fold_unsigned(a, w) >> n);
 }
 
+/* The upper half of the product of two constants. */
 static int64_t fold_mulhi(const struct sw_making *m, int64_t a, int64_t b)
 {
 	if (m->flags & SW_SIGNED)
@@ -68,12 +69,14 @@ static bool fold_compare(const struct sw_making *m, int64_t a, int64_t b)
 	}
 }
 
+/* The smaller (MIN) or larger (MAX) of two constants. */
 static int64_t fold_extreme(const struct sw_making *m, int64_t a, int64_t b)
 {
 	bool less = m->flags & SW_SIGNED ? a < b : sw_fold_unsigned(a, m->width) < sw_fold_unsigned(b, m->width);
 	return less == (m->op == SW_OP_MIN) ? a : b;
 }
 
+/* The low imm bits of a constant, extended with its sign or with zeros. */
 static int64_t fold_extend(const struct sw_making *m, int64_t a)
 {
 	uint32_t bits = (uint32_t)m->imm;
@@ -84,7 +87,7 @@ static int64_t fold_extend(const struct sw_making *m, int64_t a)
 	return (int64_t)sw_fold_unsigned(a, bits);
 }
 
-/* Sum of 32-bit operands, the last of an ADDX being a carry of one bit. */
+/* The sum of operands of 32 bits, of which the last one of an ADDX is a carry of one bit. */
 static uint64_t fold_sum(const struct sw_making *m, const int64_t *imm)
 {
 	uint64_t total = 0;
@@ -175,9 +178,7 @@ bool sw_fold(const struct sw_making *m, const int64_t *imm, int64_t *result)
 	return true;
 }
 
-/* ---- known bits */
-
-/* How many low bits of a value may be set, looking a few nodes deep. */
+/* ---- known bits: which bits of a value may be set, looking a few nodes deep */
 
 uint32_t sw_known_zeros(const struct sw_graph *g, sw_node node, uint32_t depth)
 {
@@ -249,7 +250,7 @@ void sw_graph_free(struct sw_graph *graph)
 #define LEAST_BUCKETS 1024
 /* ---- the table of equal nodes ---------------------------------------------------------------------------------- */
 
-/* Products that do not wait for each other. */
+/* Hashes all that makes two nodes equal.  One product for each part: they do not wait for each other. */
 static uint32_t hash_of(const struct sw_making *m, const sw_node *operands)
 {
 	static const uint64_t factor[3] = {0x9fb21c651e98df25ull, 0xd6e8feb86659fd93ull, 0xa0761d6478bd642full};
@@ -276,6 +277,7 @@ static bool is_unique(uint8_t op)
 	return op == SW_OP_RANGE || op == SW_OP_MIX || op == SW_VALUE_LOADED || op == SW_TERM_LOADED;
 }
 
+/* Makes the table of equal nodes larger: `room` buckets, a power of two. */
 static void grow_buckets(struct sw_graph *graph, size_t room)
 {
 	struct sw_graph_bucket *old = graph->bucket;
@@ -302,6 +304,7 @@ void sw_graph_expect(struct sw_graph *graph, size_t nodes)
 		grow_buckets(graph, room);
 }
 
+/* Stores a node's operands: up to three in the node, more in the graph's list. */
 static void put_operands(struct sw_graph *graph, struct sw_value *v, const sw_node *operands, uint32_t n)
 {
 	v->n = n;
@@ -315,6 +318,7 @@ static void put_operands(struct sw_graph *graph, struct sw_value *v, const sw_no
 		*sw_vec_push(&graph->list) = operands[i];
 }
 
+/* Appends a node, without looking whether there is an equal one. */
 static sw_node add_node(struct sw_graph *graph, const struct sw_making *m, const sw_node *operands)
 {
 	struct sw_value v = {.op = m->op,
@@ -333,6 +337,7 @@ static sw_node add_node(struct sw_graph *graph, const struct sw_making *m, const
 	return (sw_node)(graph->value.n - 1);
 }
 
+/* The node of this operation and these operands: an equal one if there is one, else a new one. */
 static sw_node intern_node(struct sw_graph *graph, const struct sw_making *m, const sw_node *operands)
 {
 	if (graph->filled * 2 >= graph->buckets)
@@ -350,7 +355,7 @@ static sw_node intern_node(struct sw_graph *graph, const struct sw_making *m, co
 
 /* ---- making nodes ---------------------------------------------------------------------------------------------- */
 
-/* Bits that operand i is wanted in; 0: as it comes. */
+/* The number of bits that operand i is wanted in; 0: as it comes. */
 static uint32_t width_of_operand(const struct sw_making *m, uint32_t i)
 {
 	switch (m->op) {
@@ -383,6 +388,7 @@ static uint32_t width_of_operand(const struct sw_making *m, uint32_t i)
 	}
 }
 
+/* The constant that the operation gives where all operands are constants; SW_NO_NODE: they are not. */
 static sw_node fold_constants(struct sw_graph *graph, const struct sw_making *m, const sw_node *operands)
 {
 	int64_t imm[SW_MAX_SRC], result;
@@ -429,7 +435,7 @@ sw_node sw_graph_const(struct sw_graph *graph, uint8_t width, int64_t imm)
 	return c->node - 1;
 }
 
-/* Each condition of a path is asked for its inverse for each access that it holds for. */
+/* NOT of a condition, remembered: each condition of a path is asked for its inverse for each access it holds for. */
 static sw_node inverse_of(struct sw_graph *graph, sw_node a)
 {
 	if (a < graph->inverse.n && graph->inverse.at[a])
