@@ -2,21 +2,25 @@
 /* Logic, shifts and bit fields (PTX ISA 9.0, 9.7.1 and 9.7.8), taken apart into what the data flow follows. */
 #include "footprint/instructions/ptx/ptx_reader.h"
 
+/* The type that an instruction works on: its last one, 32 bits where it names none. */
 static struct sw_ptx_type type_of(const struct sw_ptx_reader *r)
 {
 	return r->op->types ? r->op->type[r->op->types - 1] : (struct sw_ptx_type){32, SW_PTX_BITS};
 }
 
+/* Is the operand's value known? */
 static bool is_constant(struct sw_operand o)
 {
 	return o.reg == SW_NO_REG;
 }
 
+/* A mask of the low `bits` bits. */
 static uint64_t mask_of(unsigned bits)
 {
 	return bits >= 64 ? UINT64_MAX : (1ull << bits) - 1;
 }
 
+/* and, or, xor, not: d = a op b.  arg: the operation. */
 void sw_ptx_logic(struct sw_ptx_reader *r, int arg)
 {
 	unsigned width = type_of(r).bits;
@@ -30,7 +34,7 @@ void sw_ptx_logic(struct sw_ptx_reader *r, int arg)
 				    : sw_ptx_op2((enum sw_op)arg, width, a, sw_ptx_value(r, 2)));
 }
 
-/* a == 0 ? 1 : 0 */
+/* cnot d, a: a == 0 ? 1 : 0. */
 void sw_ptx_cnot(struct sw_ptx_reader *r, int arg)
 {
 	unsigned width = type_of(r).bits;
@@ -40,7 +44,7 @@ void sw_ptx_cnot(struct sw_ptx_reader *r, int arg)
 	sw_ptx_set(r, sw_ptx_at(r, 0), sw_ptx_extend(width, zero, 1, false));
 }
 
-/* Amounts above the width shift everything out (PTX ISA, "shl", "shr"). */
+/* shl, shr.  Amounts above the width shift everything out (PTX ISA, "shl", "shr").  arg: the operation. */
 void sw_ptx_shift(struct sw_ptx_reader *r, int arg)
 {
 	struct sw_ptx_type type = type_of(r);
@@ -58,7 +62,7 @@ void sw_ptx_shift(struct sw_ptx_reader *r, int arg)
 	sw_ptx_set(r, dst, sw_ptx_signed(sw_ptx_op2((enum sw_op)arg, type.bits, a, by), sign));
 }
 
-/* shf.l and shf.r: 32 bits of a pair, shifted. */
+/* shf.l and shf.r d, low, high, by: 32 bits of a pair, shifted by a fixed amount; with another amount unknown. */
 void sw_ptx_funnel(struct sw_ptx_reader *r, int arg)
 {
 	struct sw_operand low = sw_ptx_value(r, 1), high = sw_ptx_value(r, 2), by = sw_ptx_value(r, 3);
@@ -78,6 +82,8 @@ void sw_ptx_funnel(struct sw_ptx_reader *r, int arg)
 	sw_ptx_set(r, dst, sw_ptx_op1(SW_OP_LOW, 32, pair));
 }
 
+/* bfe d, a, from, count: the field of `count` bits of a from bit `from` on, extended as the type says; unknown where
+   the place of the field is not fixed. */
 void sw_ptx_bfe(struct sw_ptx_reader *r, int arg)
 {
 	struct sw_ptx_type type = type_of(r);
@@ -103,7 +109,7 @@ void sw_ptx_bfe(struct sw_ptx_reader *r, int arg)
 		sw_ptx_set(r, dst, sw_ptx_extend(type.bits, at ? sw_ptx_temp(r, shifted) : a, bits, sign));
 }
 
-/* f = b with `count` low bits of a at `from` */
+/* bfi f, a, b, from, count: b, with `count` low bits of a put in at bit `from`. */
 void sw_ptx_bfi(struct sw_ptx_reader *r, int arg)
 {
 	unsigned width = type_of(r).bits;
@@ -131,7 +137,7 @@ void sw_ptx_bfi(struct sw_ptx_reader *r, int arg)
 	sw_ptx_set(r, dst, sw_ptx_op2(SW_OP_OR, width, hole, cut));
 }
 
-/* d = the low b bits of a, extended; .wrap takes b modulo 32, .clamp cuts it at 32. */
+/* szext d, a, b: the low b bits of a, extended; .wrap takes b modulo 32, .clamp cuts it at 32. */
 void sw_ptx_szext(struct sw_ptx_reader *r, int arg)
 {
 	struct sw_operand a = sw_ptx_value(r, 1), count = sw_ptx_value(r, 2);
@@ -155,6 +161,7 @@ void sw_ptx_counted(struct sw_ptx_reader *r, int arg)
 
 /* ---- lop3 ---- */
 
+/* A logical operation, as the neutral form names it and as a function of truth tables. */
 struct gate {
 	enum sw_op op;
 	uint8_t (*of)(uint8_t a, uint8_t b);
@@ -177,11 +184,13 @@ static const uint8_t inputs[] = {0xf0, 0xcc, 0xaa, 0x00, 0xff};
 
 enum { SIMPLE = 8 }; /* the five, and the complements of a, b and c */
 
+/* The truth table of simple input k: a, b, c, nothing, everything, and from 5 on NOT a, b, c. */
 static uint8_t truth_table(unsigned k)
 {
 	return k < 5 ? inputs[k] : (uint8_t)~inputs[k - 5];
 }
 
+/* The value of simple input k. */
 static struct sw_operand table_input(struct sw_ptx_reader *r, unsigned k)
 {
 	if (k == 3 || k == 4)
@@ -190,6 +199,7 @@ static struct sw_operand table_input(struct sw_ptx_reader *r, unsigned k)
 	return k < 5 ? value : sw_ptx_temp(r, sw_ptx_op1(SW_OP_NOT, 32, value));
 }
 
+/* Sets dst to one operation on two simple inputs that has this truth table; false: there is none. */
 static bool find_gate(struct sw_ptx_reader *r, uint8_t lut, const struct sw_ptx_node *dst)
 {
 	for (unsigned x = 0; x < SIMPLE; x++)
@@ -203,7 +213,8 @@ static bool find_gate(struct sw_ptx_reader *r, uint8_t lut, const struct sw_ptx_
 	return false;
 }
 
-/* ((x inner y) outer z): together with the above most of the tables that compilers make. */
+/* Sets dst to ((x inner y) outer z) of simple inputs, if some such has this truth table: with find_gate() most of
+   the tables that compilers make.  False: none has. */
 static bool find_two_gates(struct sw_ptx_reader *r, uint8_t lut, const struct sw_ptx_node *dst)
 {
 	for (unsigned z = 0; z < SIMPLE; z++)
@@ -242,7 +253,7 @@ void sw_ptx_lop3(struct sw_ptx_reader *r, int arg)
 
 /* ---- prmt ---- */
 
-/* One run of bytes that stay side by side: `bytes` from byte `from` of a (0-3) or b (4-7) to byte `to`. */
+/* A run of bytes that stay side by side: `bytes` from byte `from` of a (0-3) or b (4-7) to byte `to`. */
 static struct sw_operand move_bytes(struct sw_ptx_reader *r, unsigned from, unsigned to, unsigned bytes)
 {
 	struct sw_operand x = sw_ptx_value(r, from < 4 ? 1 : 2);
@@ -256,7 +267,8 @@ static struct sw_operand move_bytes(struct sw_ptx_reader *r, unsigned from, unsi
 	return x;
 }
 
-/* Selections of at most two runs are worked out, others mixed. */
+/* prmt d, a, b, selector: each byte of d is one of a and b.  Selections of at most two runs are worked out, others
+   mixed. */
 void sw_ptx_prmt(struct sw_ptx_reader *r, int arg)
 {
 	struct sw_operand a = sw_ptx_value(r, 1), b = sw_ptx_value(r, 2), selector = sw_ptx_value(r, 3);

@@ -7,7 +7,7 @@
 
 #include "footprint/instructions/ptx/ptx_reader.h"
 
-/* A place as one value. */
+/* The address of a place as one value. */
 static struct sw_operand place_address(struct sw_ptx_reader *r, const struct sw_ptx_place *place)
 {
 	if (place->block)
@@ -18,7 +18,7 @@ static struct sw_operand place_address(struct sw_ptx_reader *r, const struct sw_
 	return sw_ptx_temp(r, sw_ptx_op2(SW_OP_ADD, 64, place->address, sw_operand_imm(place->displacement)));
 }
 
-/* Bytes at a memory operand; size NULL: unknown. */
+/* Emits an access of `size` bytes (NULL: unknown) at a memory operand.  flags: SW_READS, SW_WRITES, SW_ATOMICS. */
 static void access_bulk(struct sw_ptx_reader *r, const struct sw_ptx_node *memory, unsigned space, unsigned flags,
 			const struct sw_operand *size)
 {
@@ -31,14 +31,14 @@ static void access_bulk(struct sw_ptx_reader *r, const struct sw_ptx_node *memor
 	sw_ptx_do(r, insn);
 }
 
-/* A number of bytes, 32 bits in the instruction. */
+/* Operand i as a number of bytes: 32 bits in the instruction, 64 in the neutral form. */
 static struct sw_operand size_at(struct sw_ptx_reader *r, uint32_t i)
 {
 	struct sw_operand size = sw_ptx_value(r, i);
 	return size.reg == SW_NO_REG ? size : sw_ptx_temp(r, sw_ptx_extend(64, size, 32, false));
 }
 
-/* At most so many bytes. */
+/* A number of bytes from 0 to `size`. */
 static struct sw_operand up_to(struct sw_ptx_reader *r, struct sw_operand size)
 {
 	return sw_ptx_temp(r, sw_ptx_op2(SW_OP_MIN, 64, size, sw_ptx_temp(r, sw_ptx_between(64, 0, UINT32_MAX))));
@@ -46,7 +46,7 @@ static struct sw_operand up_to(struct sw_ptx_reader *r, struct sw_operand size)
 
 /* ---- cp ---- */
 
-/* The state spaces in the order they are named: destination, source. */
+/* The state space that an opcode names first (which 0: the destination's) or second (1: the source's). */
 static unsigned space_named(const struct sw_ptx_opcode *op, unsigned which)
 {
 	for (unsigned i = 1; i < op->parts; i++) {
@@ -102,6 +102,7 @@ static void cp_bulk(struct sw_ptx_reader *r, bool reduce)
 	access_bulk(r, sw_ptx_at(r, 0), to, reduce ? SW_READS | SW_WRITES | SW_ATOMICS : SW_WRITES, &some);
 }
 
+/* cp.async and its kinds, by what the opcode says; prefetches and waits touch nothing. */
 void sw_ptx_cp(struct sw_ptx_reader *r, int arg)
 {
 	static const char *const silent[] = {"prefetch", "commit_group", "wait_group", "wait_all", "mbarrier"};
@@ -128,7 +129,7 @@ void sw_ptx_st_bulk(struct sw_ptx_reader *r, int arg)
 	access_bulk(r, sw_ptx_at(r, 0), r->op->space, SW_WRITES, &size);
 }
 
-/* Throws the lines away without writing them back: the bytes are undefined afterwards. */
+/* discard.L2 [a], size: throws the lines away without writing them back, so the bytes are undefined afterwards. */
 void sw_ptx_discard(struct sw_ptx_reader *r, int arg)
 {
 	struct sw_operand size = sw_ptx_value(r, 1);
@@ -138,8 +139,8 @@ void sw_ptx_discard(struct sw_ptx_reader *r, int arg)
 
 /* ---- tensor maps ---- */
 
-/* Changes a map of 128 bytes in memory. A map with another address gives access to memory that its encoding did not
-   name: the address counts as read and written. */
+/* tensormap.replace, .cp_fenceproxy: changes a map of 128 bytes in memory.  A map with another address gives access
+   to memory that its encoding did not name: the address counts as read and written. */
 void sw_ptx_tensormap(struct sw_ptx_reader *r, int arg)
 {
 	struct sw_operand size = sw_operand_imm(128);
@@ -159,7 +160,7 @@ void sw_ptx_tensormap(struct sw_ptx_reader *r, int arg)
 
 /* ---- matrices ---- */
 
-/* "m16n16k8": number after a letter; 0: none. */
+/* The number after a letter in "m16n16k8"; 0: none. */
 static unsigned tile_extent(const struct sw_ptx_opcode *op, char letter)
 {
 	for (unsigned i = 1; i < op->parts; i++) {
@@ -175,7 +176,7 @@ static unsigned tile_extent(const struct sw_ptx_opcode *op, char letter)
 	return 0;
 }
 
-/* Types of less than a byte are wmma's own. */
+/* The bits of a matrix element.  Types of less than a byte are wmma's own. */
 static unsigned element_bits(const struct sw_ptx_opcode *op)
 {
 	if (op->types)
@@ -183,7 +184,8 @@ static unsigned element_bits(const struct sw_ptx_opcode *op)
 	return sw_ptx_has(op, "b1") ? 1 : sw_ptx_has(op, "s4") || sw_ptx_has(op, "u4") ? 4 : 0;
 }
 
-/* How a fragment lies in memory (PTX ISA 9.0, "wmma.load"): lines `stride` elements apart.  False: not known. */
+/* Finds how a matrix fragment lies in memory (PTX ISA 9.0, "wmma.load"): lines `stride` elements apart.  False: not
+   known. */
 static bool fragment_lines(const struct sw_ptx_opcode *op, unsigned *lines, unsigned *line_bytes)
 {
 	bool a = sw_ptx_has(op, "a"), b = sw_ptx_has(op, "b");
@@ -194,7 +196,8 @@ static bool fragment_lines(const struct sw_ptx_opcode *op, unsigned *lines, unsi
 	return *lines && *line_bytes && (by_row || sw_ptx_has(op, "col"));
 }
 
-/* Each line by itself; without a stride they follow each other. */
+/* Emits an access to each line of a fragment at operand `at`; the stride is operand `stride_at`, without it lines
+   follow each other. */
 static void wmma_lines(struct sw_ptx_reader *r, uint32_t at, uint32_t stride_at, unsigned flags)
 {
 	const struct sw_ptx_node *memory = sw_ptx_at(r, at);
@@ -226,6 +229,7 @@ static void wmma_lines(struct sw_ptx_reader *r, uint32_t at, uint32_t stride_at,
 	}
 }
 
+/* wmma.load, .store and .mma: only the first two touch memory; registers hold no addresses. */
 void sw_ptx_wmma(struct sw_ptx_reader *r, int arg)
 {
 	(void)arg;
@@ -238,7 +242,7 @@ void sw_ptx_wmma(struct sw_ptx_reader *r, int arg)
 	sw_ptx_set_range(r, sw_ptx_at(r, 0));
 }
 
-/* Operands are registers and descriptors of shared memory. */
+/* wgmma: operands are registers and descriptors of shared memory. */
 void sw_ptx_wgmma(struct sw_ptx_reader *r, int arg)
 {
 	(void)arg;
@@ -246,7 +250,7 @@ void sw_ptx_wgmma(struct sw_ptx_reader *r, int arg)
 		sw_ptx_set_range(r, sw_ptx_at(r, 0));
 }
 
-/* Shared and tensor memory only; alloc leaves a tensor memory address in shared memory. */
+/* tcgen05: shared and tensor memory only; alloc leaves a tensor memory address in shared memory. */
 void sw_ptx_tcgen05(struct sw_ptx_reader *r, int arg)
 {
 	struct sw_operand four = sw_operand_imm(4);
@@ -257,7 +261,7 @@ void sw_ptx_tcgen05(struct sw_ptx_reader *r, int arg)
 		access_bulk(r, sw_ptx_at(r, 0), SW_SHARED, SW_WRITES, &four);
 }
 
-/* try_cancel writes 16 bytes of shared memory, query_cancel gives numbers of blocks. */
+/* clusterlaunchcontrol: try_cancel writes 16 bytes of shared memory, query_cancel gives numbers of blocks. */
 void sw_ptx_cluster_launch(struct sw_ptx_reader *r, int arg)
 {
 	struct sw_operand sixteen = sw_operand_imm(16);
@@ -270,8 +274,9 @@ void sw_ptx_cluster_launch(struct sw_ptx_reader *r, int arg)
 
 /* ---- textures and surfaces ---- */
 
-/* The coordinate that is the number of a layer.  PTX ISA, "Texture instructions" and "Surface instructions": of .a1d
-   and .a2d the first one "is the index into the array"; of .3d the third one is the slice, of textures as a float. */
+/* Finds the coordinate that is the number of a layer; false: the object has none.  PTX ISA, "Texture instructions"
+   and "Surface instructions": of .a1d and .a2d the first one "is the index into the array"; of .3d the third one is
+   the slice, of textures as a float. */
 static bool layer_coordinate(struct sw_ptx_reader *r, const struct sw_ptx_node *memory, bool surface,
 			     struct sw_operand *out)
 {
@@ -286,6 +291,7 @@ static bool layer_coordinate(struct sw_ptx_reader *r, const struct sw_ptx_node *
 	return true;
 }
 
+/* Emits an access through a texture or surface handle, in memory operand i, with its layer if there is one. */
 static void access_object(struct sw_ptx_reader *r, enum sw_op op, unsigned flags, uint32_t i)
 {
 	const struct sw_ptx_node *memory = sw_ptx_at(r, i);
@@ -300,6 +306,7 @@ static void access_object(struct sw_ptx_reader *r, enum sw_op op, unsigned flags
 	sw_ptx_do(r, insn);
 }
 
+/* tex d, [texture, coordinates]: reads a texture; the texels hold no addresses. */
 void sw_ptx_texture(struct sw_ptx_reader *r, int arg)
 {
 	(void)arg;
@@ -307,6 +314,7 @@ void sw_ptx_texture(struct sw_ptx_reader *r, int arg)
 	sw_ptx_set_range(r, sw_ptx_at(r, 0));
 }
 
+/* suld, sust, sured: reads or writes a surface.  arg: SW_READS, SW_WRITES, SW_ATOMICS. */
 void sw_ptx_surface(struct sw_ptx_reader *r, int arg)
 {
 	access_object(r, SW_OP_SURFACE, (unsigned)arg, arg == SW_READS ? 1 : 0);

@@ -2,18 +2,21 @@
 /* Jumps, calls, ends. */
 #include "footprint/instructions/ptx/ptx_reader.h"
 
+/* An instruction that neither touches memory nor makes a number: fences, prefetches, hints. */
 void sw_ptx_nothing(struct sw_ptx_reader *r, int arg)
 {
 	(void)r;
 	(void)arg;
 }
 
+/* exit: ends the thread. */
 void sw_ptx_exit(struct sw_ptx_reader *r, int arg)
 {
 	(void)arg;
 	sw_ptx_do(r, (struct sw_ptx_insn){.op = SW_OP_EXIT});
 }
 
+/* ret: copies results that are in registers to the slots of the caller, and returns. */
 void sw_ptx_ret(struct sw_ptx_reader *r, int arg)
 {
 	const struct sw_ptx_function *f = r->function;
@@ -27,6 +30,7 @@ void sw_ptx_ret(struct sw_ptx_reader *r, int arg)
 	sw_ptx_do(r, (struct sw_ptx_insn){.op = SW_OP_RETURN});
 }
 
+/* Emits a jump (or, in_switch, a SWITCH) whose target is a label, which may be declared further down. */
 static void jump_to_label(struct sw_ptx_reader *r, const struct sw_ptx_node *label, struct sw_ptx_insn insn,
 			  bool in_switch)
 {
@@ -41,19 +45,21 @@ static void jump_to_label(struct sw_ptx_reader *r, const struct sw_ptx_node *lab
 			(struct sw_ptx_pending){.in_switch = in_switch, .at = (uint32_t)r->insn.n - 1});
 }
 
+/* bra label. */
 void sw_ptx_bra(struct sw_ptx_reader *r, int arg)
 {
 	(void)arg;
 	jump_to_label(r, sw_ptx_at(r, 0), (struct sw_ptx_insn){.op = SW_OP_JUMP}, false);
 }
 
+/* brx.idx index, list: a jump to one of a list of labels. */
 void sw_ptx_brx(struct sw_ptx_reader *r, int arg)
 {
 	(void)arg;
 	jump_to_label(r, sw_ptx_at(r, 1), sw_ptx_op1(SW_OP_SWITCH, 32, sw_ptx_value(r, 0)), true);
 }
 
-/* bar and barrier: only .red gives a result.  Without a number of threads all of the block take part (PTX ISA,
+/* bar and barrier.  Only .red gives a result.  Without a number of threads all of the block take part (PTX ISA,
    "barrier"); .arrive waits for nobody, .warp and .cluster are not about the block. */
 void sw_ptx_barrier(struct sw_ptx_reader *r, int arg)
 {
@@ -68,6 +74,7 @@ void sw_ptx_barrier(struct sw_ptx_reader *r, int arg)
 	sw_ptx_do(r, (struct sw_ptx_insn){.op = SW_OP_BARRIER, .imm = block});
 }
 
+/* griddepcontrol.wait and .launch_dependents. */
 void sw_ptx_grid_dependency(struct sw_ptx_reader *r, int arg)
 {
 	(void)arg;
@@ -76,8 +83,8 @@ void sw_ptx_grid_dependency(struct sw_ptx_reader *r, int arg)
 
 /* ---- calls ---- */
 
-/* An argument or result: a slot by its name, or a register or constant (PTX ISA, "call": .reg parameters), which gets a
-   slot of its own. */
+/* The local slot through which an argument or result passes: one that the code names, or for a register or constant
+   (PTX ISA, "call": .reg parameters) a new one, which an argument is stored to first. */
 static uint32_t slot_of(struct sw_ptx_reader *r, const struct sw_ptx_node *node, bool result)
 {
 	if (node->kind == SW_PTX_VALUE && node->thing.kind == SW_PTX_SLOT)
@@ -95,6 +102,7 @@ static uint32_t slot_of(struct sw_ptx_reader *r, const struct sw_ptx_node *node,
 	return slot;
 }
 
+/* The slots of a list of arguments or results, in the arena. */
 static const uint32_t *slots_of(struct sw_ptx_reader *r, const struct sw_ptx_node *list, bool results, uint32_t *count)
 {
 	*count = sw_ptx_children(r, list);
@@ -104,7 +112,7 @@ static const uint32_t *slots_of(struct sw_ptx_reader *r, const struct sw_ptx_nod
 	return slots;
 }
 
-/* One of the functions of a .calltargets list. */
+/* The address of one of the functions in a .calltargets list: it is not known which. */
 static struct sw_operand any_of(struct sw_ptx_reader *r, const struct sw_ptx_thing *callees)
 {
 	struct sw_operand one = {SW_NO_REG, 0};
@@ -119,7 +127,8 @@ static struct sw_operand any_of(struct sw_ptx_reader *r, const struct sw_ptx_thi
 	return one;
 }
 
-/* Which function: by name, or in src[0]. */
+/* Fills in which function is called: by its name, or by the address in src[0].  last: the operand that may be a list
+   of targets. */
 static void bind_callee(struct sw_ptx_reader *r, const struct sw_ptx_node *callee, uint32_t last,
 			struct sw_program_call *call, struct sw_ptx_insn *insn)
 {

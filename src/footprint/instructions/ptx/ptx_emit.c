@@ -29,6 +29,7 @@ sw_reg sw_ptx_new(struct sw_ptx_reader *r, uint32_t count)
 	return first;
 }
 
+/* Appends an instruction to the function that is being read. */
 static void push_instruction(struct sw_ptx_reader *r, struct sw_ptx_insn insn)
 {
 	if (r->insns + r->insn.n >= SW_CODE_MAX_INSNS) {
@@ -123,7 +124,8 @@ struct sw_ptx_insn sw_ptx_any(unsigned bits)
 	return bits < 64 ? sw_ptx_between(bits, 0, (1ll << bits) - 1) : sw_ptx_between(64, INT64_MIN, INT64_MAX);
 }
 
-/* Every register of a destination: elements of a vector, both of "p|q". */
+/* Gives every register of a destination (elements of a vector, both of "p|q") a value that may hold pieces of *of;
+   NULL: any number. */
 static void set_each(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, const struct sw_operand *of)
 {
 	if (dst->kind == SW_PTX_VECTOR) {
@@ -153,11 +155,13 @@ void sw_ptx_set_mix(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, stru
 		set_each(r, dst, &of);
 }
 
+/* The address of a local slot. */
 static struct sw_operand slot_address(struct sw_ptx_reader *r, uint32_t slot)
 {
 	return sw_ptx_temp(r, (struct sw_ptx_insn){.op = SW_OP_LOCAL_ADDRESS, .width = 64, .imm = slot});
 }
 
+/* A load or store of a whole slot, of as many elements as the registers hold. */
 static struct sw_ptx_insn in_slot(enum sw_op op, struct sw_operand address, const struct sw_ptx_thing *registers)
 {
 	unsigned bits = registers->bits > 64 ? 64 : registers->bits;

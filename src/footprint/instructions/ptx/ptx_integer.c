@@ -8,6 +8,7 @@ static struct sw_ptx_type type_of(const struct sw_ptx_reader *r)
 	return r->op->types ? r->op->type[r->op->types - 1] : (struct sw_ptx_type){32, SW_PTX_BITS};
 }
 
+/* An instruction that touches no memory and whose result holds no address, such as arithmetic of floats. */
 void sw_ptx_any_result(struct sw_ptx_reader *r, int arg)
 {
 	const struct sw_ptx_node *first = r->operands ? sw_ptx_at(r, 0) : NULL;
@@ -16,7 +17,8 @@ void sw_ptx_any_result(struct sw_ptx_reader *r, int arg)
 		sw_ptx_set_range(r, first);
 }
 
-/* The leader's number and whether this thread is it. */
+/* elect.sync d|p, mask: the leader's number and whether this thread is it.  Some thread is, so a condition on it can
+   hold: MIX without operands (ops.def). */
 void sw_ptx_elect(struct sw_ptx_reader *r, int arg)
 {
 	const struct sw_ptx_node *dst = r->operands ? sw_ptx_at(r, 0) : NULL;
@@ -27,8 +29,8 @@ void sw_ptx_elect(struct sw_ptx_reader *r, int arg)
 				    (struct sw_ptx_insn){.op = SW_OP_MIX, .width = (uint8_t)dst->thing.bits});
 }
 
-/* A function of the operands that is not modelled.  arg 1: of the first only (lanes and masks follow it); 2: what that
-   is in another thread. */
+/* A function of the operands that is not modelled.  arg 1: of the first only (lanes and masks follow it); 2: the
+   first one as it is in another thread. */
 void sw_ptx_mix(struct sw_ptx_reader *r, int arg)
 {
 	struct sw_ptx_insn insn = {.op = SW_OP_MIX, .width = 64};
@@ -49,11 +51,13 @@ void sw_ptx_mix(struct sw_ptx_reader *r, int arg)
 
 /* ---- carries ---- */
 
+/* NOT a, in `width` bits. */
 static struct sw_operand complement_of(struct sw_ptx_reader *r, struct sw_operand a, unsigned width)
 {
 	return sw_ptx_temp(r, sw_ptx_op1(SW_OP_NOT, width, a));
 }
 
+/* The register that stands for CC.CF, the carry flag. */
 static sw_reg carry_flag(struct sw_ptx_reader *r)
 {
 	if (r->carry == SW_NO_REG)
@@ -96,6 +100,7 @@ static void carry_sum(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, en
 		sw_ptx_into(r, carry_flag(r), sw_ptx_op1(SW_OP_MOV, 1, carried));
 }
 
+/* addc, subc: a sum with a carry in.  arg: SW_OP_ADD or SW_OP_SUB. */
 void sw_ptx_with_carry(struct sw_ptx_reader *r, int arg)
 {
 	struct sw_operand a = sw_ptx_value(r, 1), b = sw_ptx_value(r, 2);
@@ -104,12 +109,13 @@ void sw_ptx_with_carry(struct sw_ptx_reader *r, int arg)
 
 /* ---- sums, products ---- */
 
-/* add.sat, add.u16x2 and similar instructions are not modelled. */
+/* Is it integer arithmetic that is modelled?  add.sat, add.u16x2 and similar instructions are not. */
 static bool is_plain(const struct sw_ptx_reader *r)
 {
 	return type_of(r).class != SW_PTX_PACKED && !sw_ptx_has(r->op, "sat");
 }
 
+/* add, sub, div, rem, min, max, neg, abs of integers.  arg: the operation. */
 void sw_ptx_arithmetic(struct sw_ptx_reader *r, int arg)
 {
 	struct sw_ptx_type type = type_of(r);
@@ -137,7 +143,7 @@ void sw_ptx_arithmetic(struct sw_ptx_reader *r, int arg)
 	sw_ptx_set(r, dst, insn);
 }
 
-/* arg: 0 mul, 1 mad, 2 madc */
+/* mul, mad and madc, of integers.  arg: 0 mul, 1 mad, 2 madc. */
 void sw_ptx_multiply(struct sw_ptx_reader *r, int arg)
 {
 	struct sw_ptx_type type = type_of(r);
@@ -171,6 +177,7 @@ void sw_ptx_multiply(struct sw_ptx_reader *r, int arg)
 		sw_ptx_set(r, dst, sw_ptx_signed(sw_ptx_op2(SW_OP_ADD, width, p, c), sign));
 }
 
+/* mul24 (arg 0) and mad24 (1): products of numbers of 24 bits. */
 void sw_ptx_multiply24(struct sw_ptx_reader *r, int arg)
 {
 	bool sign = type_of(r).class == SW_PTX_SIGNED;
@@ -187,7 +194,7 @@ void sw_ptx_multiply24(struct sw_ptx_reader *r, int arg)
 	sw_ptx_set(r, dst, product);
 }
 
-/* |a - b| + c */
+/* sad d, a, b, c: |a - b| + c. */
 void sw_ptx_sad(struct sw_ptx_reader *r, int arg)
 {
 	struct sw_ptx_type type = type_of(r);

@@ -10,6 +10,7 @@ struct shape {
 	bool sign;
 };
 
+/* The shape of the access that an opcode makes. */
 static struct shape shape_of(const struct sw_ptx_opcode *op)
 {
 	struct sw_ptx_type type = op->types ? op->type[op->types - 1] : (struct sw_ptx_type){32, SW_PTX_BITS};
@@ -21,6 +22,7 @@ static struct shape shape_of(const struct sw_ptx_opcode *op)
 	return s;
 }
 
+/* An access of this shape at this place, without its values. */
 static struct sw_ptx_insn access_insn(enum sw_op op, const struct sw_ptx_place *place, const struct shape *s)
 {
 	struct sw_ptx_insn insn = sw_ptx_op1(op, s->bits, place->address);
@@ -31,7 +33,7 @@ static struct sw_ptx_insn access_insn(enum sw_op op, const struct sw_ptx_place *
 	return insn;
 }
 
-/* An address in the parameter block for what cannot say it by a number. */
+/* Makes the address of a place in the parameter block a value, for instructions that take no plain number for it. */
 static void in_register(struct sw_ptx_reader *r, struct sw_ptx_place *place)
 {
 	if (!place->block)
@@ -48,6 +50,7 @@ static const struct sw_ptx_node *register_element(struct sw_ptx_reader *r, const
 	return node->kind == SW_PTX_VECTOR ? sw_ptx_child(r, node, k) : k ? NULL : node;
 }
 
+/* Has the operand as many registers as the access has elements?  If not, reading fails. */
 static bool vector_fits(struct sw_ptx_reader *r, const struct sw_ptx_node *node, const struct shape *s)
 {
 	unsigned have = !node ? 0 : node->kind == SW_PTX_VECTOR ? sw_ptx_children(r, node) : 1;
@@ -57,7 +60,7 @@ static bool vector_fits(struct sw_ptx_reader *r, const struct sw_ptx_node *node,
 	return false;
 }
 
-/* Parameters of the kernel, by their place in the block. */
+/* Loads kernel parameters by their place in the block: PARAM instructions, no access. */
 static void load_params(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, const struct sw_ptx_place *place,
 			const struct shape *s)
 {
@@ -73,7 +76,8 @@ static void load_params(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, 
 	}
 }
 
-/* The first register if the destination's registers follow each other and are as wide as the access, else SW_NO_REG. */
+/* The first register, if the destination's registers follow each other and are as wide as the access; else
+   SW_NO_REG. */
 static sw_reg in_a_row(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, const struct shape *s)
 {
 	sw_reg first = SW_NO_REG;
@@ -90,6 +94,7 @@ static sw_reg in_a_row(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, c
 	return first;
 }
 
+/* Loads into the registers of a destination: at once if they follow each other, else through temporaries. */
 static void load_registers(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, const struct sw_ptx_place *place,
 			   const struct shape *s, unsigned flags)
 {
@@ -118,11 +123,13 @@ static void load_registers(struct sw_ptx_reader *r, const struct sw_ptx_node *ds
 	}
 }
 
+/* SW_VOLATILE if the access may order or observe what another launch does. */
 static unsigned poll_flags(const struct sw_ptx_reader *r)
 {
 	return r->op->polls;
 }
 
+/* ld d, [a]: parameters of the kernel become values, all else is an access. */
 void sw_ptx_ld(struct sw_ptx_reader *r, int arg)
 {
 	struct shape s = shape_of(r->op);
@@ -152,6 +159,7 @@ static void add_values(struct sw_ptx_reader *r, const struct sw_ptx_node *src, c
 	}
 }
 
+/* Stores the registers of `src`, in the shape of the opcode. */
 static void store_registers(struct sw_ptx_reader *r, const struct sw_ptx_node *memory, const struct sw_ptx_node *src,
 			    unsigned space)
 {
@@ -180,8 +188,8 @@ void sw_ptx_st(struct sw_ptx_reader *r, int arg)
 
 /* ---- atomic operations ---- */
 
-/* An atomic returns the value that memory held before. Vectors are floating point. The low half of 128 bits is
- * followed, the high half is a mix of it. */
+/* Emits an atomic operation, whose result is the value that memory held before.  Vectors are floating point.  The
+   low half of 128 bits is followed, the high half is a mix of it. */
 static void set_old(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, struct sw_ptx_insn insn)
 {
 	if (dst->kind == SW_PTX_SINK || dst->kind == SW_PTX_VECTOR) {
@@ -200,7 +208,7 @@ static void set_old(struct sw_ptx_reader *r, const struct sw_ptx_node *dst, stru
 	}
 }
 
-/* arg: 1 atom (with a result), 0 red */
+/* atom (arg 1), which gives the old value, and red (arg 0). */
 void sw_ptx_atom(struct sw_ptx_reader *r, int arg)
 {
 	struct shape s = shape_of(r->op);
@@ -244,6 +252,7 @@ void sw_ptx_multimem(struct sw_ptx_reader *r, int arg)
 
 /* ---- matrices in shared memory ---- */
 
+/* An access of 4 bytes somewhere in shared memory. */
 static struct sw_ptx_insn somewhere_shared(struct sw_ptx_reader *r, enum sw_op op)
 {
 	struct sw_ptx_insn insn =
@@ -254,7 +263,7 @@ static struct sw_ptx_insn somewhere_shared(struct sw_ptx_reader *r, enum sw_op o
 	return insn;
 }
 
-/* The rows' addresses come from other lanes, so each register may come from anywhere in shared memory. */
+/* ldmatrix: the rows' addresses come from other lanes, so each register may come from anywhere in shared memory. */
 void sw_ptx_ldmatrix(struct sw_ptx_reader *r, int arg)
 {
 	const struct sw_ptx_node *dst = sw_ptx_at(r, 0);
@@ -263,6 +272,7 @@ void sw_ptx_ldmatrix(struct sw_ptx_reader *r, int arg)
 		sw_ptx_set_mix(r, dst, sw_ptx_temp(r, somewhere_shared(r, SW_OP_LOAD)));
 }
 
+/* stmatrix: each register goes somewhere in shared memory. */
 void sw_ptx_stmatrix(struct sw_ptx_reader *r, int arg)
 {
 	const struct sw_ptx_node *src = sw_ptx_at(r, 1);

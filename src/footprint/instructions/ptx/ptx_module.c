@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 
+/* A hash of a name. */
 static uint32_t hash_of(const char *at, size_t n)
 {
 	return (uint32_t)sw_hash_u64(sw_hash_bytes(SW_FNV_START, at, n));
@@ -29,6 +30,7 @@ uint32_t sw_ptx_names_find(const struct sw_ptx_names *names, const char *at, siz
 	return names->slots ? names->slot[slot_of(names, at, n, hash_of(at, n))] - 1 : SW_PTX_NO_NAME;
 }
 
+/* Makes the table of names twice as large. */
 static void grow_slots(struct sw_ptx_names *names)
 {
 	names->slots = names->slots ? names->slots * 2 : 64;
@@ -94,7 +96,7 @@ enum sw_ptx_state sw_ptx_state_of(const struct sw_ptx_lexer *l)
 	return SW_PTX_NO_STATE;
 }
 
-/* After an opening bracket: up to the one that closes it. */
+/* Skips from after an opening bracket to the one that closes it; false: there is none. */
 static bool ptx_skip_group(struct sw_ptx_lexer *l)
 {
 	for (size_t depth = 1; depth;) {
@@ -108,6 +110,7 @@ static bool ptx_skip_group(struct sw_ptx_lexer *l)
 	return true;
 }
 
+/* Reads the number after .align; NULL, or what is wrong. */
 static const char *read_align(struct sw_ptx_lexer *l, uint64_t *align)
 {
 	if (!sw_ptx_next(l) || !sw_ptx_number(l, 1u << 20, align) || !*align || *align & (*align - 1))
@@ -148,6 +151,7 @@ const char *sw_ptx_declaration_begin(struct sw_ptx_lexer *l, struct sw_ptx_decla
 	return NULL;
 }
 
+/* Reads "[length]" of an array into d->bytes; NULL, or what is wrong. */
 static const char *read_sizes(struct sw_ptx_lexer *l, struct sw_ptx_declaration *d)
 {
 	uint64_t count;
@@ -191,6 +195,7 @@ const char *sw_ptx_declaration_name(struct sw_ptx_lexer *l, struct sw_ptx_declar
 /* An alias of an alias of ...: the driver knows of none that is longer than one. */
 #define MOST_ALIASES 8
 
+/* The state of reading a module. */
 struct walk {
 	struct sw_ptx_module *m;
 	struct sw_ptx_lexer l;
@@ -199,6 +204,7 @@ struct walk {
 	const char *wrong;
 };
 
+/* The line that the lexer stands in, for error messages. */
 static uint32_t line_here(struct walk *w)
 {
 	while (w->counted < w->l.at) {
@@ -209,6 +215,7 @@ static uint32_t line_here(struct walk *w)
 	return w->line;
 }
 
+/* Goes on to the next word; false: the text ends. */
 static bool next_word(struct walk *w)
 {
 	if (sw_ptx_next(&w->l))
@@ -217,6 +224,7 @@ static bool next_word(struct walk *w)
 	return false;
 }
 
+/* The entry for a name of the module, made when it is first met. */
 static struct sw_ptx_named *name_it(struct sw_ptx_module *m, const char *name, size_t n)
 {
 	uint32_t number = sw_ptx_names_add(&m->names, name, n);
@@ -259,8 +267,8 @@ static const char *skip_opaque(const char *p, const char *end)
 	return p;
 }
 
-/* The lexer is after "{"; it is left after the closing brace. Skips text, not tokens: most of a module is bodies of
-   kernels that are not needed. */
+/* Skips a function's body, from after "{"; returns its closing brace, NULL if there is none.  Skips text, not
+   tokens: most of a module is bodies of kernels that are not needed. */
 static const char *skip_body(struct walk *w)
 {
 	const char *p = w->l.at, *end = w->l.end;
@@ -278,7 +286,7 @@ static const char *skip_body(struct walk *w)
 	return NULL;
 }
 
-/* After "(": parameters or results up to and with ")". */
+/* Reads parameters or results, from after "(" up to and with ")", and lays them out as in a parameter block. */
 static void read_formals(struct walk *w, uint32_t *count, uint32_t *block_bytes)
 {
 	struct sw_ptx_formal f;
@@ -320,7 +328,7 @@ static void read_directives(struct walk *w, struct sw_ptx_function *f)
 	}
 }
 
-/* The lexer stands on .entry or .func. */
+/* Reads the head of a function and skips its body; the lexer stands on .entry or .func. */
 static void read_function(struct walk *w)
 {
 	struct sw_ptx_function f = {.entry = sw_ptx_is(&w->l, ".entry")};
@@ -365,8 +373,8 @@ static void read_function(struct walk *w)
 	*sw_vec_push(&m->functions) = f;
 }
 
-/* After "=": names whose addresses are in the initialiser. Functions like generic(x) and 0xff(x) count as undeclared
-   names. */
+/* Reads an initialiser, from after "=", and notes the names whose addresses are in it.  Functions like generic(x)
+   and 0xff(x) count as undeclared names. */
 static void read_initialiser(struct walk *w, struct sw_ptx_variable *v)
 {
 	size_t depth = 0;
@@ -388,6 +396,7 @@ static void read_initialiser(struct walk *w, struct sw_ptx_variable *v)
 	v->pointees = (uint32_t)w->m->pointees.n - v->pointee;
 }
 
+/* Reads a declaration of module variables; the lexer stands on its state space. */
 static void read_variables(struct walk *w)
 {
 	struct sw_ptx_declaration d;
@@ -439,7 +448,7 @@ static void read_target(struct walk *w)
 	w->m->arch = arch;
 }
 
-/* .section .debug_info { ... } */
+/* Skips a section of debug information: .section .debug_info { ... } */
 static void read_section(struct walk *w)
 {
 	while (next_word(w))
@@ -449,6 +458,7 @@ static void read_section(struct walk *w)
 		}
 }
 
+/* Reads all of a module's declarations. */
 static void read_module(struct walk *w)
 {
 	while (!w->wrong && sw_ptx_next(&w->l)) {

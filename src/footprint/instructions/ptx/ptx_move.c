@@ -15,6 +15,7 @@ static const struct comparison {
 	{"ge", SW_GE, false}, {"lo", SW_LT, true},  {"ls", SW_LE, true},  {"hi", SW_GT, true},	{"hs", SW_GE, true},
 };
 
+/* The comparison that an opcode names; NULL: one of floating-point numbers only (equ, num, nan). */
 static const struct comparison *comparison_of(const struct sw_ptx_opcode *op)
 {
 	for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++)
@@ -23,7 +24,7 @@ static const struct comparison *comparison_of(const struct sw_ptx_opcode *op)
 	return NULL;
 }
 
-/* The comparison alone; of floating-point numbers (and of pairs) nothing is known. */
+/* The comparison of operands a and a + 1; of floating-point numbers (and of pairs) nothing is known. */
 static struct sw_ptx_insn comparison_insn(struct sw_ptx_reader *r, uint32_t a, struct sw_ptx_type type)
 {
 	const struct comparison *c = comparison_of(r->op);
@@ -33,7 +34,7 @@ static struct sw_ptx_insn comparison_insn(struct sw_ptx_reader *r, uint32_t a, s
 			      sw_ptx_value(r, a), sw_ptx_value(r, a + 1));
 }
 
-/* With the predicate that may follow the operands. */
+/* The comparison, or its inverse, combined with the predicate that may follow the operands (setp.lt.and). */
 static struct sw_ptx_insn combine_predicate(struct sw_ptx_reader *r, struct sw_operand cmp, bool inverted)
 {
 	enum sw_op op = sw_ptx_has(r->op, "and")   ? SW_OP_AND
@@ -47,7 +48,7 @@ static struct sw_ptx_insn combine_predicate(struct sw_ptx_reader *r, struct sw_o
 	return sw_ptx_op2(op, 1, cmp, sw_ptx_value(r, 3));
 }
 
-/* arg: 0 setp, 1 set */
+/* setp p|q, a, b (arg 0); set d, a, b (arg 1), which gives all ones for true. */
 void sw_ptx_setp(struct sw_ptx_reader *r, int arg)
 {
 	struct sw_ptx_type type = r->op->types ? r->op->type[r->op->types - 1] : (struct sw_ptx_type){0};
@@ -81,6 +82,7 @@ void sw_ptx_setp(struct sw_ptx_reader *r, int arg)
 		sw_ptx_set(r, &r->nodes.at[dst->other], second.op ? second : sw_ptx_any(1));
 }
 
+/* selp d, a, b, p: p ? a : b. */
 void sw_ptx_selp(struct sw_ptx_reader *r, int arg)
 {
 	unsigned width = r->op->type[0].bits;
@@ -89,7 +91,7 @@ void sw_ptx_selp(struct sw_ptx_reader *r, int arg)
 	sw_ptx_set(r, sw_ptx_at(r, 0), sw_ptx_op3(SW_OP_SELECT, width, p, a, b));
 }
 
-/* c >= 0 ? a : b */
+/* slct d, a, b, c: c >= 0 ? a : b. */
 void sw_ptx_slct(struct sw_ptx_reader *r, int arg)
 {
 	struct sw_operand a = sw_ptx_value(r, 1), b = sw_ptx_value(r, 2), c = sw_ptx_value(r, 3);
@@ -101,7 +103,7 @@ void sw_ptx_slct(struct sw_ptx_reader *r, int arg)
 
 /* ---- PTX ISA 9.0, 9.7.9 "Data Movement and Conversion Instructions" ---------------------------------------------- */
 
-/* The registers of 64 bits that hold an operand of 128. */
+/* The two registers of 64 bits that hold an operand of 128. */
 static void split_halves(struct sw_ptx_reader *r, const struct sw_ptx_node *node, struct sw_operand half[2])
 {
 	half[0] = sw_ptx_use(r, node);
@@ -178,6 +180,7 @@ static void unpack_vector(struct sw_ptx_reader *r, const struct sw_ptx_node *to,
 		sw_ptx_set(r, sw_ptx_child(r, to, i), sw_ptx_op1(SW_OP_MOV, each, part[i]));
 }
 
+/* mov: copies a register, makes an address of a name, packs or unpacks a vector. */
 void sw_ptx_mov(struct sw_ptx_reader *r, int arg)
 {
 	const struct sw_ptx_node *dst = sw_ptx_at(r, 0), *src = sw_ptx_at(r, 1);
@@ -203,8 +206,8 @@ void sw_ptx_mov(struct sw_ptx_reader *r, int arg)
 	}
 }
 
-/* Generic and window addresses are one value here, which implies its space. Only a shared address may be a bare
-   number (its window begins at 0), so it becomes one when it is made generic. */
+/* cvta: generic and window addresses are one value here, which implies its space.  Only a shared address may be a
+   bare number (its window begins at 0), so it becomes one when it is made generic. */
 void sw_ptx_cvta(struct sw_ptx_reader *r, int arg)
 {
 	unsigned width = r->op->types ? r->op->type[0].bits : 64;
@@ -227,7 +230,8 @@ void sw_ptx_mapa(struct sw_ptx_reader *r, int arg)
 					.width = (uint8_t)(r->op->types ? r->op->type[0].bits : 64)});
 }
 
-/* Every time another piece of the stack: somewhere in a slot of its own, so that no store there replaces another. */
+/* alloca: every time another piece of the stack, somewhere in a slot of its own, so that no store there replaces
+   another. */
 void sw_ptx_alloca(struct sw_ptx_reader *r, int arg)
 {
 	unsigned width = r->op->types ? r->op->type[0].bits : 64;

@@ -4,6 +4,7 @@
 
 #include "footprint/instructions/ptx/ptx_reader.h"
 
+/* Is this part of an opcode this word? */
 static bool part_is(const struct sw_ptx_part *part, const char *text)
 {
 	return strlen(text) == part->n && !memcmp(part->at, text, part->n);
@@ -17,7 +18,7 @@ bool sw_ptx_has(const struct sw_ptx_opcode *op, const char *part)
 	return false;
 }
 
-/* ".shared", ".shared::cluster" */
+/* The state space that a part of an opcode names, as ".shared" or ".shared::cluster"; -1: none. */
 static int space_of(const struct sw_ptx_part *part)
 {
 	static const struct {
@@ -56,6 +57,8 @@ static bool may_poll(const struct sw_ptx_opcode *op)
 	return !data && (sw_ptx_has(op, "sys") || (sw_ptx_has(op, "relaxed") && !atomic));
 }
 
+/* Finds the function that lowers the instruction, by its name in ptx_insns.def; one with types that are too wide
+   stays unknown. */
 static void find_meaning(struct sw_ptx_opcode *op)
 {
 	static const struct {
@@ -84,7 +87,7 @@ static void find_meaning(struct sw_ptx_opcode *op)
 	}
 }
 
-/* "ld.global.v4.f32" without what says how much: "ld.global". */
+/* The opcode for the evidence of findings, in the arena: "ld.global.v4.f32" without types and vectors, "ld.global". */
 static const char *evidence_text(struct sw_ptx_reader *r, const struct sw_ptx_opcode *op, size_t n)
 {
 	char *text = sw_arena_alloc(&r->program->arena, n + 1), *to = text;
@@ -102,6 +105,7 @@ static const char *evidence_text(struct sw_ptx_reader *r, const struct sw_ptx_op
 	return text;
 }
 
+/* Splits an opcode at its dots and reads types, space and vector; false: it has too many parts. */
 static bool decode_parts(struct sw_ptx_reader *r, struct sw_ptx_opcode *op, const char *at, size_t n)
 {
 	const char *end = at + n;
@@ -146,7 +150,7 @@ const struct sw_ptx_opcode *sw_ptx_opcode(struct sw_ptx_reader *r, const char *a
 	return &r->opcodes.at[number];
 }
 
-/* Counts registers and addresses among operands, wherever they stand. */
+/* Appends all registers and addresses among operands, wherever they stand, to the instruction's sources. */
 static void gather_operands(struct sw_ptx_reader *r, uint32_t first, struct sw_ptx_insn *insn)
 {
 	for (uint32_t i = first; i != SW_PTX_NO_NODE && !r->failed; i = r->nodes.at[i].next) {
@@ -163,6 +167,8 @@ static void gather_operands(struct sw_ptx_reader *r, uint32_t first, struct sw_p
 	}
 }
 
+/* An unknown instruction: its operands count as addresses that are read and written, and its result may hold any
+   part of them. */
 void sw_ptx_unknown(struct sw_ptx_reader *r, int arg)
 {
 	struct sw_ptx_insn insn = {.op = SW_OP_OPAQUE, .width = 64};

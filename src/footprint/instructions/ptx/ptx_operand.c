@@ -4,6 +4,7 @@
 
 #include "footprint/instructions/ptx/ptx_reader.h"
 
+/* Goes on to the next word of the instruction; false: reading failed. */
 static bool next_word(struct sw_ptx_reader *r)
 {
 	if (r->failed)
@@ -14,6 +15,7 @@ static bool next_word(struct sw_ptx_reader *r)
 	return false;
 }
 
+/* Does the current word begin with this character? */
 static bool word_is(const struct sw_ptx_reader *r, char c)
 {
 	return *r->l.word == c;
@@ -24,7 +26,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* 0f3F800000, 0d3FF0000000000000: bits of a floating-point number. */
+/* Reads a floating-point number by its bits: 0f3F800000, 0d3FF0000000000000; false: it is none. */
 static bool float_bits(const struct sw_ptx_lexer *l, int64_t *out)
 {
 	char mark = l->n > 2 && l->word[0] == '0' ? (char)(l->word[1] | 32) : 0;
@@ -42,6 +44,7 @@ static bool float_bits(const struct sw_ptx_lexer *l, int64_t *out)
 	return true;
 }
 
+/* Reads a number into the node; floating-point numbers that are not given by bits are unknown. */
 static void read_number(struct sw_ptx_reader *r, struct sw_ptx_node *node)
 {
 	uint64_t number;
@@ -56,6 +59,7 @@ static void read_number(struct sw_ptx_reader *r, struct sw_ptx_node *node)
 		sw_ptx_fail(r, "a number that is none: \"%.*s\"", (int)(r->l.n > 40 ? 40 : r->l.n), r->l.word);
 }
 
+/* Reads a name into the node, and what it stands for here. */
 static void read_name(struct sw_ptx_reader *r, struct sw_ptx_node *node)
 {
 	node->name = r->l.word;
@@ -120,6 +124,7 @@ static uint32_t read_list(struct sw_ptx_reader *r, char close, unsigned depth)
 	return first;
 }
 
+/* Reads what is in brackets, ( ), [ ] or { }, as children of node `at`; the lexer is left after them. */
 static void read_group(struct sw_ptx_reader *r, uint32_t at, unsigned depth)
 {
 	char open = *r->l.word;
@@ -223,6 +228,7 @@ bool sw_ptx_is_register(const struct sw_ptx_node *node)
 	return node->kind == SW_PTX_VALUE && node->thing.kind == SW_PTX_REGISTERS && !node->thing.many;
 }
 
+/* Does the name stand for memory or a function, so that its value is an address? */
 static bool is_address(const struct sw_ptx_node *node)
 {
 	return node->kind == SW_PTX_VALUE && node->thing.kind >= SW_PTX_SLOT && node->thing.kind <= SW_PTX_CODE;

@@ -9,6 +9,7 @@
 #define MOST_FUNCTIONS 4096
 #define MOST_SYMBOLS   (1u << 16)
 
+/* Counts lines up to the current word. */
 static void count_lines(struct sw_ptx_reader *r)
 {
 	while (r->counted < r->l.word) {
@@ -22,11 +23,13 @@ static void count_lines(struct sw_ptx_reader *r)
 	}
 }
 
+/* Goes on to the next word; false: the function ends, or reading failed. */
 static bool next_word(struct sw_ptx_reader *r)
 {
 	return !r->failed && sw_ptx_next(&r->l);
 }
 
+/* Skips up to the semicolon. */
 static void skip_statement(struct sw_ptx_reader *r)
 {
 	while (next_word(r) && !sw_ptx_is(&r->l, ";"))
@@ -84,6 +87,7 @@ static void read_label(struct sw_ptx_reader *r)
 	}
 }
 
+/* Is the current word a label, followed by a colon? */
 static bool label_here(const struct sw_ptx_reader *r)
 {
 	struct sw_ptx_lexer ahead = r->l;
@@ -120,12 +124,14 @@ static void join_colons(struct sw_ptx_lexer *l)
 	}
 }
 
+/* Is the node the register that guards the instruction? */
 static bool is_guard(const struct sw_ptx_reader *r, const struct sw_ptx_node *node)
 {
 	return sw_ptx_is_register(node) && node->thing.a == r->guard;
 }
 
-/* "@%p setp.ne.u32 %p|%q, ..." writes its guard before it is done with it. */
+/* Copies the guard where the instruction writes it with one result before the other is written: "@%p setp.ne.u32
+   %p|%q, ...". */
 static void keep_guard(struct sw_ptx_reader *r)
 {
 	if (r->failed || r->guard == SW_NO_REG || !r->operands)
@@ -136,6 +142,7 @@ static void keep_guard(struct sw_ptx_reader *r)
 		r->guard = sw_ptx_temp(r, sw_ptx_op1(SW_OP_MOV, 1, sw_operand_reg(r->guard))).reg;
 }
 
+/* Reads one instruction: guard, opcode, operands; its meaning then emits what it does. */
 static void read_instruction(struct sw_ptx_reader *r)
 {
 	r->guard = SW_NO_REG;
@@ -157,6 +164,7 @@ static void read_instruction(struct sw_ptx_reader *r)
 	r->op = NULL;
 }
 
+/* Reads all statements of a function: declarations, labels, instructions, blocks. */
 static void read_statements(struct sw_ptx_reader *r)
 {
 	while (next_word(r)) {
@@ -181,6 +189,7 @@ static void read_statements(struct sw_ptx_reader *r)
 
 /* ---- functions ---- */
 
+/* Copies n elements of a vector into the program's arena. */
 static void *copy_to_arena(struct sw_ptx_reader *r, const void *from, size_t n, size_t bytes)
 {
 	void *to = sw_arena_alloc(&r->program->arena, n * bytes + 1);
@@ -189,6 +198,7 @@ static void *copy_to_arena(struct sw_ptx_reader *r, const void *from, size_t n, 
 	return to;
 }
 
+/* Sets the reader to the start of a function's body. */
 static void begin_function(struct sw_ptx_reader *r, const struct sw_ptx_function *f)
 {
 	r->function = f;
@@ -205,6 +215,7 @@ static void begin_function(struct sw_ptx_reader *r, const struct sw_ptx_function
 	r->end_is_target = true;
 }
 
+/* Reads one function into the neutral form. */
 static struct sw_program_function read_function(struct sw_ptx_reader *r, const struct sw_ptx_function *is)
 {
 	struct sw_program_function f = {.name = sw_arena_strndup(&r->program->arena, is->name, strlen(is->name))};
@@ -237,6 +248,7 @@ static struct sw_program_function read_function(struct sw_ptx_reader *r, const s
 
 /* ---- symbols ---- */
 
+/* Describes a module variable, with the functions and variables that its initialiser points to. */
 static struct sw_symbol read_symbol(struct sw_ptx_reader *r, const struct sw_ptx_variable *v)
 {
 	struct sw_arena *arena = &r->program->arena;
@@ -263,6 +275,7 @@ static struct sw_symbol read_symbol(struct sw_ptx_reader *r, const struct sw_ptx
 
 /* ---- the program ---- */
 
+/* Reads the kernel and all that it reaches: functions name symbols, whose initialisers name functions. */
 static void read_all(struct sw_ptx_reader *r)
 {
 	SW_VEC(struct sw_program_function) functions = {0};
@@ -288,6 +301,7 @@ static void read_all(struct sw_ptx_reader *r)
 	free(symbols.at);
 }
 
+/* Fills in how the kernel's parameters lie in their block. */
 static void read_layout(struct sw_ptx_reader *r, const struct sw_ptx_function *kernel)
 {
 	struct sw_param *param = sw_arena_alloc(&r->program->arena, kernel->params * sizeof *param);

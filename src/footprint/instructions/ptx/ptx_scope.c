@@ -11,6 +11,7 @@
 
 /* ---- special registers ---- */
 
+/* A special register: how its value is said in the neutral form. */
 struct special {
 	const char *name;
 	uint8_t bits, op;
@@ -27,12 +28,14 @@ static_assert(sizeof specials / sizeof *specials < COUNTER, "indices of the tabl
 /* The axes of %ctaid and %nctaid are numbers modulo 3. */
 static_assert(SW_CTAID_X % 3 == 0 && SW_NCTAID_X % 3 == 0, "as enum sw_special has them");
 
+/* Is the name `with` and then a digit, as "%envreg3"? */
 static bool is_numbered(const char *name, size_t n, const char *with)
 {
 	return n > strlen(with) && !memcmp(name, with, strlen(with)) && name[strlen(with)] >= '0' &&
 	       name[strlen(with)] <= '9';
 }
 
+/* The special register of this name; kind SW_PTX_NOTHING: there is none. */
 static struct sw_ptx_thing find_special(const char *name, size_t n)
 {
 	if (is_numbered(name, n, "%envreg"))
@@ -81,11 +84,13 @@ void sw_ptx_scope_open(struct sw_ptx_reader *r)
 		*sw_vec_push(&r->scopes) = (struct sw_ptx_scope){r->undo.n, r->pending.n};
 }
 
+/* The place for what the name stands for: a single thing, or a family such as "%r<10>". */
 static struct sw_ptx_thing *binding_of(struct sw_ptx_reader *r, uint32_t name, bool family)
 {
 	return family ? &r->bindings.at[name].family : &r->bindings.at[name].single;
 }
 
+/* The number of a name in this function. */
 static uint32_t add_name(struct sw_ptx_reader *r, const char *name, size_t n)
 {
 	uint32_t number = sw_ptx_names_add(&r->names, name, n);
@@ -103,7 +108,7 @@ void sw_ptx_bind(struct sw_ptx_reader *r, const char *name, size_t n, bool famil
 	*at = thing;
 }
 
-/* True: what was pending is settled. */
+/* Fills in the target of a jump or list that waited for this label; false: the label is not in this scope. */
 static bool settle_label(struct sw_ptx_reader *r, const struct sw_ptx_pending *p)
 {
 	const struct sw_ptx_thing *label = &r->bindings.at[p->name].single;
@@ -147,7 +152,7 @@ void sw_ptx_wait_for(struct sw_ptx_reader *r, const char *name, size_t n, struct
 
 /* ---- lookup ---- */
 
-/* "%r12" of "%r<20>". */
+/* The register "%r12" of a declared family "%r<20>"; kind SW_PTX_NOTHING: there is none. */
 static struct sw_ptx_thing find_family(const struct sw_ptx_reader *r, const char *name, size_t n)
 {
 	uint64_t number = 0, scale = 1;
@@ -176,6 +181,7 @@ static struct sw_ptx_thing find_family(const struct sw_ptx_reader *r, const char
 	return (struct sw_ptx_thing){0};
 }
 
+/* The function, module variable or special register that a name stands for which the function does not declare. */
 static struct sw_ptx_thing find_outside(struct sw_ptx_reader *r, const char *name, size_t n)
 {
 	struct sw_ptx_named named = sw_ptx_module_find(r->module, name, n);
@@ -199,6 +205,8 @@ static struct sw_ptx_thing find_outside(struct sw_ptx_reader *r, const char *nam
 	return (struct sw_ptx_thing){.kind = SW_PTX_SYMBOL, .a = sw_ptx_symbol_index(r, named.index)};
 }
 
+/* The thing of this function that a name stands for, in the innermost scope. Kind 0: the function declares no such
+   name. */
 static struct sw_ptx_thing find_here(struct sw_ptx_reader *r, const char *name, size_t n)
 {
 	struct sw_ptx_thing single = {0}, family = find_family(r, name, n);
@@ -210,7 +218,7 @@ static struct sw_ptx_thing find_here(struct sw_ptx_reader *r, const char *name, 
 	return !family.kind || (single.kind && single.depth >= family.depth) ? single : family;
 }
 
-/* "%v.x" of a vector register. */
+/* The element "%v.x" of a vector register. */
 static struct sw_ptx_thing find_element(struct sw_ptx_reader *r, const char *name, size_t n)
 {
 	static const char elements[] = "xyzwrgba";
@@ -266,6 +274,7 @@ uint32_t sw_ptx_symbol_index(struct sw_ptx_reader *r, uint32_t variable)
 
 /* ---- declarations ---- */
 
+/* Makes the registers of a .reg declaration. */
 static struct sw_ptx_thing declare_registers(struct sw_ptx_reader *r, const struct sw_ptx_declaration *d)
 {
 	uint64_t count = d->many ? d->many : 1;
@@ -308,8 +317,9 @@ void sw_ptx_declare(struct sw_ptx_reader *r)
 		sw_ptx_fail(r, "%s", wrong);
 }
 
-/* Formal parameters in registers (PTX ISA, "Function Declarations and Definitions") are passed through slots, as all
-   are: the body copies them at its beginning, ptx_control.c at its end. */
+/* Gives each formal parameter or result a slot, and declares its name.  Those in registers (PTX ISA, "Function
+   Declarations and Definitions") are passed through slots, as all are: the body copies them at its beginning,
+   ptx_control.c at its end. */
 static const uint32_t *declare_list(struct sw_ptx_reader *r, uint32_t first, uint32_t count, bool results)
 {
 	uint32_t *slots = sw_arena_alloc(&r->program->arena, count * sizeof *slots);

@@ -2,8 +2,8 @@
 /*
  * Inside of the reader of machine code (sass_*.c): from a cubin to struct sw_program.
  *
- *     cubin ─► sass_cubin.c ─► sass_read.c ─► sass_ops.def ─► sass_integer.c, sass_logic.c, sass_memory.c, ... ─►
- * sw_insn sections        instances      what it is       how it is said in ops.def         by sass_build.c
+ *     cubin ─► sass_cubin.c ─► sass_read.c ─► sass_ops.def ─► sass_integer.c, ... ─► struct sw_insn
+ *              sections        instances      operation       lowering               by sass_build.c
  *
  * NVIDIA documents no encoding: all of it was established by experiment, see sass_ops.def.
  */

@@ -101,6 +101,7 @@ struct sw_operand sw_sass_anything(struct sw_sass *s, unsigned width)
 	return sw_sass_leaf(s, SW_OP_RANGE, width, 0, width == 64 ? -1 : (int64_t)((UINT64_C(1) << width) - 1));
 }
 
+/* Notes that the register no longer holds a known value. */
 static void forget_known(struct sw_sass *s, sw_reg reg)
 {
 	if (reg < 512)

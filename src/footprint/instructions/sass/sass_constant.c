@@ -43,6 +43,7 @@ static const struct {
 /* Stacks grow down from here, in the one slot of local memory: more than a thread's local memory can be (512 KiB). */
 #define STACK_TOP (1 << 20)
 
+/* The word of bank 0 below the parameters at this offset; one that is not known comes from the driver. */
 static struct sw_operand launch_word(struct sw_sass *s, uint32_t offset)
 {
 	for (size_t i = 0; i < sizeof launch / sizeof *launch; i++) {
@@ -65,13 +66,14 @@ static struct sw_operand launch_word(struct sw_sass *s, uint32_t offset)
 	return sw_sass_leaf(s, SW_OP_ENVIRONMENT, 32, 0, 0);
 }
 
+/* Do these bytes of bank 0 lie in the parameters? */
 static bool in_params(const struct sw_sass *s, uint32_t offset, unsigned bytes)
 {
 	uint32_t base = s->cubin->param_base;
 	return offset >= base && offset - base + bytes <= s->cubin->param_bytes;
 }
 
-/* The program's number of a variable of the cubin. */
+/* The program's number of a variable of the cubin, which is added when it is first met. */
 static uint32_t variable_of(struct sw_sass *s, uint64_t symbol, const char *name, uint64_t bytes, bool constant)
 {
 	for (uint32_t i = 0; i < s->variable.n; i++)
@@ -125,6 +127,7 @@ struct sw_operand sw_sass_symbol(struct sw_sass *s, uint64_t symbol, int64_t add
 	return sw_sass_leaf(s, SW_OP_SYMBOL_ADDRESS, 64, n, addend);
 }
 
+/* Emits a load of `bytes` bytes at an address in constant memory or in the parameter block. */
 static struct sw_operand load_constant(struct sw_sass *s, unsigned space, struct sw_operand address, unsigned bytes,
 				       bool is_signed)
 {
@@ -136,12 +139,13 @@ static struct sw_operand load_constant(struct sw_sass *s, unsigned space, struct
 	return t;
 }
 
+/* A value of fewer than 4 bytes, extended to 32 bits. */
 static struct sw_operand narrow_value(struct sw_sass *s, struct sw_operand v, unsigned bytes, bool is_signed)
 {
 	return bytes < 4 ? sw_sass_extend(s, 32, 8 * bytes, is_signed, v) : v;
 }
 
-/* Constants of the compiler are in the file. */
+/* A constant of the compiler, whose value is in the file. */
 static struct sw_operand compiler_constant(struct sw_sass *s, uint32_t offset, unsigned bytes, bool is_signed)
 {
 	struct sw_bytes bank = sw_sass_cubin_content(s->cubin, s->cubin->bank[BANK_COMPILER]);
@@ -153,6 +157,7 @@ static struct sw_operand compiler_constant(struct sw_sass *s, uint32_t offset, u
 	return sw_operand_imm(is_signed || bytes == 4 ? (int64_t)(v << unused) >> unused : (int64_t)v);
 }
 
+/* An address in bank 4, which the loader fills in: that of a variable or function. */
 static struct sw_operand address_constant(struct sw_sass *s, uint32_t offset, unsigned bytes)
 {
 	uint64_t symbol;

@@ -12,6 +12,7 @@
 #define INFO_PARAM_BANK	  0x0a /* u32 symbol, u16 offset of the parameters in bank 0, u16 bytes */
 #define INFO_JUMP_TARGETS 0x34 /* u32 offset of the jump, u16, u16, u32 n, n x u32 offsets */
 
+/* The header of a section; all zero where there is no such section. */
 static Elf64_Shdr section_header(const struct sw_sass_cubin *c, uint32_t section)
 {
 	Elf64_Shdr s = {0};
@@ -28,6 +29,7 @@ struct sw_bytes sw_sass_cubin_content(const struct sw_sass_cubin *c, uint32_t se
 	return sw_bytes_of(c->all, s.sh_offset, s.sh_size);
 }
 
+/* The name of a section; "" where it has none. */
 static const char *name_of(const struct sw_sass_cubin *c, uint32_t section)
 {
 	const char *name = sw_bytes_string(c->names, section_header(c, section).sh_name);
@@ -48,11 +50,13 @@ const char *sw_sass_cubin_symbol(const struct sw_sass_cubin *c, uint64_t index, 
 	return sw_bytes_string(sw_sass_cubin_content(c, section_header(c, c->symtab).sh_link), symbol.st_name);
 }
 
+/* The kernel that is looked for. */
 struct layout {
 	struct sw_sass_cubin *cubin;
 	const char *kernel;
 	bool found;
 };
+/* Takes the parameters of the kernel that is looked for; a callback of sw_cubin_walk_named(). */
 static int take_layout(void *arg, const struct sw_cubin_kernel *k)
 {
 	struct layout *l = arg;
@@ -67,7 +71,8 @@ static int take_layout(void *arg, const struct sw_cubin_kernel *k)
 	return 1;
 }
 
-/* ".nv.constant2.<kernel>" belongs to the section that it names in sh_info, ".nv.constant3" to all. */
+/* Notes a section that is a bank of constants: ".nv.constant2.<kernel>" belongs to the section that it names in
+   sh_info, ".nv.constant3" to all. */
 static void take_bank(struct sw_sass_cubin *c, uint32_t i, const char *name)
 {
 	static const char prefix[] = ".nv.constant";
@@ -79,7 +84,8 @@ static void take_bank(struct sw_sass_cubin *c, uint32_t i, const char *name)
 		c->bank[bank] = i;
 }
 
-/* Numbers of relocations: seen with nvcc 13.0, linked and unlinked; calls on sm_80, and from sm_90 on. */
+/* The kind of value that a relocation of this number puts into an instruction.  Seen with nvcc 13.0, linked and
+   unlinked; calls on sm_80, and from sm_90 on. */
 static enum sw_sass_relocation_kind kind_of(uint32_t type)
 {
 	switch (type) {
@@ -95,7 +101,8 @@ static enum sw_sass_relocation_kind kind_of(uint32_t type)
 	}
 }
 
-/* Relocations without an addend field have the addend in the instruction's immediate; only 0 was met there. */
+/* Notes the relocations of the kernel's code.  Those without an addend field have the addend in the instruction's
+   immediate; only 0 was met there. */
 static void take_relocations(struct sw_sass_cubin *c, uint32_t section, bool addends)
 {
 	struct sw_bytes table = sw_sass_cubin_content(c, section), code = sw_sass_cubin_content(c, c->code);
@@ -113,6 +120,7 @@ static void take_relocations(struct sw_sass_cubin *c, uint32_t section, bool add
 	}
 }
 
+/* Finds the sections that belong to the kernel: code, constants, attributes, relocations. */
 static void find_sections(struct sw_sass_cubin *c, const char *kernel)
 {
 	for (uint32_t i = 1; i < c->sections; i++) {
@@ -159,7 +167,7 @@ void sw_sass_cubin_symbols(struct sw_sass_cubin *c)
 	}
 }
 
-/* Where parameters begin in bank 0, and whether the kernel was made of Tile IR. */
+/* Reads from the kernel's attributes where parameters begin in bank 0, and whether it was made of Tile IR. */
 static void read_info(struct sw_sass_cubin *c)
 {
 	struct sw_bytes info = sw_sass_cubin_content(c, c->info);

@@ -28,11 +28,12 @@ sw_reg sw_sass_reg(const struct sw_sass *s, unsigned at, bool uniform)
 
 enum slot { SLOT_A, SLOT_32, SLOT_64 };
 enum kind { KIND_REG, KIND_IMM, KIND_CONST, KIND_UREG };
+/* Where an operand stands in the instruction, and its kind. */
 struct where {
 	uint8_t slot, kind;
 };
 
-/* Bits 9-11 say what bits 32-63 hold, and whether that is the second or the third operand. */
+/* Where an operand stands.  Bits 9-11 say what bits 32-63 hold, and whether that is the second or the third operand. */
 static struct where where_is(const struct sw_sass *s, enum sw_sass_operand which)
 {
 	static const struct where table[8][3] = {
@@ -48,6 +49,7 @@ static struct where where_is(const struct sw_sass *s, enum sw_sass_operand which
 	return table[sw_sass_bits(s, 9, 3)][which];
 }
 
+/* The register that stands there. */
 static sw_reg slot_reg(const struct sw_sass *s, struct where w)
 {
 	static const uint8_t at[] = {[SLOT_A] = 24, [SLOT_32] = 32, [SLOT_64] = 64};

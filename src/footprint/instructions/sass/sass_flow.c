@@ -8,7 +8,8 @@ void sw_sass_wild(struct sw_sass *s, const char *why)
 		s->program->wild = why;
 }
 
-/* Since sm_90 the lowest 8 bits of the distance stand elsewhere; it counts 4 bytes, from the next instruction on. */
+/* The instruction that a jump leads to; UINT64_MAX: out of the code.  Since sm_90 the lowest 8 bits of the distance
+   stand elsewhere; it counts 4 bytes, from the next instruction on. */
 static uint64_t branch_target(const struct sw_sass *s)
 {
 	int64_t distance = sw_sass_signed(s, 34, 48);
@@ -18,6 +19,7 @@ static uint64_t branch_target(const struct sw_sass *s)
 	return to < 0 || to % 16 || (uint64_t)to / 16 >= s->instructions ? UINT64_MAX : (uint64_t)to / 16;
 }
 
+/* Emits a jump to an instruction of the section, whose place in the program is filled in later. */
 static struct sw_insn *emit_jump(struct sw_sass *s, uint64_t target)
 {
 	struct sw_insn *i = sw_sass_emit(s, SW_OP_JUMP, 32);
@@ -25,15 +27,15 @@ static struct sw_insn *emit_jump(struct sw_sass *s, uint64_t target)
 	return i;
 }
 
-/* The target is unknown: all that was read counts, and more may come. */
+/* Emits a jump to an unknown place: all that was read counts, and more may come. */
 static void jump_anywhere(struct sw_sass *s, const char *why)
 {
 	sw_sass_wild(s, why);
 	sw_sass_emit(s, SW_OP_SWITCH, 32)->target = (uint32_t)s->target.n;
 }
 
-/* 947: 87-90 a predicate besides the guard; 84-86, 91: conditions on masks of threads (.DIV, .U.ANY).  547: 24-27 a
-   uniform predicate. */
+/* BRA.  Form 947: 87-90 a predicate besides the guard; 84-86, 91: conditions on masks of threads (.DIV, .U.ANY).
+   547: 24-27 a uniform predicate. */
 void sw_sass_lower_bra(struct sw_sass *s)
 {
 	bool never, unknown = sw_sass_bits(s, 9, 3) != 4 && sw_sass_bits(s, 9, 3) != 2;
@@ -64,7 +66,7 @@ void sw_sass_lower_bra(struct sw_sass *s)
 	i->flags = guard == s->guard && s->guard_not ? SW_GUARD_NOT : 0;
 }
 
-/* .COLLECTIVE: those threads that are not in the mask continue at the target. */
+/* WARPSYNC.COLLECTIVE: those threads that are not in the mask continue at the target. */
 void sw_sass_lower_warpsync(struct sw_sass *s)
 {
 	uint64_t target = branch_target(s);
@@ -73,6 +75,7 @@ void sw_sass_lower_warpsync(struct sw_sass *s)
 		emit_jump(s, target)->guard = either.reg;
 }
 
+/* BRX, BRXU: a jump to one of the targets that the cubin lists for it. */
 void sw_sass_lower_brx(struct sw_sass *s)
 {
 	uint32_t n, first = (uint32_t)s->target.n;
@@ -102,11 +105,13 @@ void sw_sass_lower_brx(struct sw_sass *s)
 	i->flags = s->guard_not ? SW_GUARD_NOT : 0;
 }
 
+/* JMP, JMX, JMXU: the addresses are not known before the code is loaded. */
 void sw_sass_lower_jmp(struct sw_sass *s)
 {
 	jump_anywhere(s, "a jump to an absolute address");
 }
 
+/* EXIT, under the guard and a predicate. */
 void sw_sass_lower_exit(struct sw_sass *s)
 {
 	bool never;
@@ -119,8 +124,8 @@ void sw_sass_lower_exit(struct sw_sass *s)
 	i->flags = guard == s->guard && s->guard_not ? SW_GUARD_NOT : 0;
 }
 
-/* The subroutine at `target` is read once more for this call.  listed: by way of entry `caller` of the list of targets.
- */
+/* Asks for the subroutine at `target` to be read once more for this call.  caller: the jump that leads there, or
+   (listed) the entry of the list of targets. */
 static void enter_subroutine(struct sw_sass *s, uint64_t target, uint32_t caller, bool listed)
 {
 	const struct sw_sass_instance *here = &s->instance.at[s->current];
@@ -138,7 +143,7 @@ static void enter_subroutine(struct sw_sass *s, uint64_t target, uint32_t caller
 	*sw_vec_push(&s->instance) = new;
 }
 
-/* If the instruction is not executed, control continues after it. */
+/* Emits an instruction of control under the guard; if it is not executed, control continues after it. */
 static struct sw_insn *emit_skippable(struct sw_sass *s, enum sw_op op)
 {
 	struct sw_insn *i = sw_sass_emit(s, op, 32);
@@ -147,7 +152,7 @@ static struct sw_insn *emit_skippable(struct sw_sass *s, enum sw_op op)
 	return i;
 }
 
-/* The target of a relocation on the current instruction: a function of its own section is no subroutine of this one. */
+/* CALL.REL: a subroutine of this section is read for this call.  A relocation means a function in another section. */
 void sw_sass_lower_call(struct sw_sass *s)
 {
 	uint64_t target = branch_target(s);
@@ -160,7 +165,7 @@ void sw_sass_lower_call(struct sw_sass *s)
 	enter_subroutine(s, target, (uint32_t)s->insn.n - 1, false);
 }
 
-/* Through a register: any function of this section but the kernel itself. */
+/* CALL through a register: any function of this section but the kernel itself. */
 void sw_sass_lower_call_register(struct sw_sass *s)
 {
 	uint32_t first = (uint32_t)s->target.n;
@@ -179,6 +184,7 @@ void sw_sass_lower_call_register(struct sw_sass *s)
 		sw_sass_wild(s, "an indirect call");
 }
 
+/* RET: back to the instruction after the call; of the kernel itself, its end. */
 void sw_sass_lower_ret(struct sw_sass *s)
 {
 	const struct sw_sass_instance *here = &s->instance.at[s->current];
@@ -186,7 +192,7 @@ void sw_sass_lower_ret(struct sw_sass *s)
 	i->target = here->back_at;
 }
 
-/* Functions of the driver's; arguments from R4 on, results in R4 and R5 (seen with nvcc 13.0). */
+/* CALL.ABS: functions of the driver's.  Arguments are from R4 on, results in R4 and R5 (seen with nvcc 13.0). */
 void sw_sass_lower_call_absolute(struct sw_sass *s)
 {
 	sw_reg ra = sw_sass_reg(s, 24, false);

@@ -10,7 +10,7 @@
 
 /* ---- the smaller or the larger of numbers ------------------------------------------------------------------------ */
 
-/* Predicates that say which one it was are not followed. */
+/* Gives the predicates that say which one it was an unknown value: they are not followed. */
 static void give_predicates(struct sw_sass *s)
 {
 	for (unsigned at = 81; at <= 84; at += 3)
@@ -18,6 +18,7 @@ static void give_predicates(struct sw_sass *s)
 			sw_sass_set(s, sw_sass_predicate_out(s, at), 1, sw_sass_anything(s, 1));
 }
 
+/* Gives Rd the smaller or the larger of a and b, as the predicate at 87 says. */
 static void least_of(struct sw_sass *s, unsigned width, bool is_signed, struct sw_operand a, struct sw_operand b)
 {
 	struct sw_operand smaller = sw_sass_predicate(s, 87, 90), v;
@@ -35,6 +36,7 @@ static void least_of(struct sw_sass *s, unsigned width, bool is_signed, struct s
 		sw_sass_result(s, v);
 }
 
+/* least_of() for the first two operands of the instruction. */
 static void lower_least(struct sw_sass *s, unsigned width, bool is_signed)
 {
 	struct sw_operand a = width == 64 ? sw_sass_wide(s, SW_SASS_A) : sw_sass_operand(s, SW_SASS_A);
@@ -42,7 +44,8 @@ static void lower_least(struct sw_sass *s, unsigned width, bool is_signed)
 	least_of(s, width, is_signed, a, b);
 }
 
-/* 74: 64 bits, from sm_100 on; those with a predicate at 77, seen only as !PT, are not known. */
+/* IMNMX: minimum or maximum.  74: 64 bits, from sm_100 on; those with a predicate at 77, seen only as !PT, are not
+   known. */
 void sw_sass_lower_imnmx(struct sw_sass *s)
 {
 	bool newer = s->cubin->arch >= 100;
@@ -55,7 +58,8 @@ void sw_sass_lower_imnmx(struct sw_sass *s)
 		give_predicates(s);
 }
 
-/* 73 and 74: two numbers of 16 bits, and other forms.  72, elsewhere the sign of the first operand, means signed. */
+/* VIMNMX: minimum or maximum.  73 and 74: two numbers of 16 bits, and other forms.  72, elsewhere the sign of the
+   first operand, means signed. */
 void sw_sass_lower_vimnmx(struct sw_sass *s)
 {
 	if (sw_sass_bits(s, 73, 2))
@@ -66,7 +70,7 @@ void sw_sass_lower_vimnmx(struct sw_sass *s)
 		give_predicates(s);
 }
 
-/* a + b, and then the smaller (or larger) of that and c.  72: signed; 73-74: other forms. */
+/* VIADDMNMX: a + b, and then the smaller (or larger) of that and c.  72: signed; 73-74: other forms. */
 void sw_sass_lower_viaddmnmx(struct sw_sass *s)
 {
 	if (sw_sass_bits(s, 73, 2)) {
@@ -78,6 +82,7 @@ void sw_sass_lower_viaddmnmx(struct sw_sass *s)
 	least_of(s, 32, sw_sass_bit(s, 72), sw_sass_is(b, 0) ? a : sw_sass_binary(s, SW_OP_ADD, 32, a, b), c);
 }
 
+/* VIMNMX3: the least or largest of three numbers. */
 void sw_sass_lower_vimnmx3(struct sw_sass *s)
 {
 	struct sw_operand least = sw_sass_predicate(s, 87, 90);
@@ -92,6 +97,7 @@ void sw_sass_lower_vimnmx3(struct sw_sass *s)
 	sw_sass_result(s, sw_sass_value(s, op, 32, flags, 2, SRC(v, c)));
 }
 
+/* a + b, without an instruction where one of both is 0. */
 static struct sw_operand add_values(struct sw_sass *s, struct sw_operand a, struct sw_operand b)
 {
 	if (sw_sass_is(a, 0))
@@ -101,7 +107,7 @@ static struct sw_operand add_values(struct sw_sass *s, struct sw_operand a, stru
 	return sw_sass_binary(s, SW_OP_ADD, 32, a, b);
 }
 
-/* Sum with a carry in, 1 bit. */
+/* The sum of a, b and a carry in of 1 bit. */
 static struct sw_operand add_with_carry(struct sw_sass *s, struct sw_operand a, struct sw_operand b,
 					struct sw_operand carry)
 {
@@ -110,7 +116,7 @@ static struct sw_operand add_with_carry(struct sw_sass *s, struct sw_operand a, 
 	return sw_sass_value(s, SW_OP_ADDX, 32, 0, 3, SRC(a, b, carry));
 }
 
-/* Carry out of a + b + carry. */
+/* The carry out of a + b + carry. */
 static struct sw_operand carry_of(struct sw_sass *s, struct sw_operand a, struct sw_operand b, struct sw_operand carry)
 {
 	return sw_sass_value(s, SW_OP_CARRY, 1, 0, sw_sass_is(carry, 0) ? 2 : 3, SRC(a, b, carry));
@@ -123,10 +129,12 @@ static struct sw_operand inverted_operand(struct sw_sass *s, enum sw_sass_operan
 	return sw_sass_negated(s, which) ? sw_sass_unary(s, SW_OP_NOT, 32, v) : v;
 }
 
-/* a + b and what it carries; negated[k]: operand k is -x of which the sum takes ~x and 1 more. */
+/* A sum of 32 bits and the carry out of it. */
 struct sum {
 	struct sw_operand value, carry;
 };
+/* The sum of a, b and a carry in, and if wanted its carry out.  a_negated: a stands for -a, of which the carry takes
+   ~a and 1 more. */
 static struct sum sum_of(struct sw_sass *s, struct sw_operand a, bool a_negated, struct sw_operand b, bool b_negated,
 			 struct sw_operand in, bool want_carry)
 {
@@ -149,10 +157,9 @@ static struct sum sum_of(struct sw_sass *s, struct sw_operand a, bool a_negated,
 	return sum;
 }
 
-/*
- * Two predicates take the carries of (a + b) and of that + c; with one of them all operands but two are RZ, or the
- * compiler knows that only one sum carries, which is then either: the first whose operands are not RZ.
- */
+/* IADD3, with carries in if `extended`.  Two predicates take the carries of (a + b) and of that + c.  With one of
+   them all operands but two are RZ, or the compiler knows that only one sum carries, which is then either: the first
+   whose operands are not RZ. */
 static void lower_sum(struct sw_sass *s, bool extended)
 {
 	struct sw_operand a, b, c, in0 = sw_operand_imm(0), in1 = in0;
@@ -192,18 +199,20 @@ static void lower_sum(struct sw_sass *s, bool extended)
 	sw_sass_set(s, out1, 1, second.carry);
 }
 
+/* IADD3: a + b + c; 74, .X: with carries in. */
 void sw_sass_lower_iadd3(struct sw_sass *s)
 {
 	lower_sum(s, sw_sass_bit(s, 74));
 }
 
+/* VIADD: a + b without carries. */
 void sw_sass_lower_viadd(struct sw_sass *s)
 {
 	struct sw_operand a = sw_sass_operand(s, SW_SASS_A), b = sw_sass_operand(s, SW_SASS_B);
 	sw_sass_result(s, add_values(s, a, b));
 }
 
-/* A predicate that is not followed: carries of 64 bits and others. */
+/* Gives a predicate that is not followed (carries of 64 bits and others) an unknown value. */
 static void give_predicate(struct sw_sass *s, unsigned at)
 {
 	sw_reg out = sw_sass_predicate_out(s, at);
@@ -211,6 +220,7 @@ static void give_predicate(struct sw_sass *s, unsigned at)
 		sw_sass_set(s, out, 1, sw_sass_anything(s, 1));
 }
 
+/* UIADD3.64: a sum of three numbers of 64 bits. */
 void sw_sass_lower_uiadd3_64(struct sw_sass *s)
 {
 	struct sw_operand a = sw_sass_wide(s, SW_SASS_A), b = sw_sass_wide(s, SW_SASS_B);
@@ -220,7 +230,7 @@ void sw_sass_lower_uiadd3_64(struct sw_sass *s)
 	give_predicate(s, 84);
 }
 
-/* Since sm_100 there is a sum of two: 73: 64 bits, 74: .X, with a carry in. */
+/* IADD, since sm_100: a sum of two.  73: 64 bits, 74: .X, with a carry in. */
 void sw_sass_lower_iadd(struct sw_sass *s)
 {
 	bool extended = sw_sass_bit(s, 74);
@@ -243,6 +253,7 @@ void sw_sass_lower_iadd(struct sw_sass *s)
 	sw_sass_set(s, out, 1, sum.carry);
 }
 
+/* The product of the first two operands, without an instruction where it is 0 or one of both. */
 static struct sw_operand product_of(struct sw_sass *s)
 {
 	struct sw_operand a = sw_sass_plain(s, SW_SASS_A), b = sw_sass_operand(s, SW_SASS_B);
@@ -253,7 +264,7 @@ static struct sw_operand product_of(struct sw_sass *s)
 	return sw_sass_binary(s, SW_OP_MUL, 32, a, b);
 }
 
-/* Also IMAD.MOV (0 * 0 + c), IMAD.IADD (a * 1 + c), IMAD.SHL (a * 2^n + 0). */
+/* IMAD: a * b + c; also as IMAD.MOV (0 * 0 + c), IMAD.IADD (a * 1 + c), IMAD.SHL (a * 2^n + 0). */
 void sw_sass_lower_imad(struct sw_sass *s)
 {
 	struct sw_operand p = product_of(s);
@@ -274,7 +285,7 @@ void sw_sass_lower_imad(struct sw_sass *s)
 		sw_sass_set(s, out, 1, sw_sass_anything(s, 1));
 }
 
-/* a * b + {Rc+1, Rc}; *carry: what it carries. */
+/* a * b + {Rc+1, Rc} in 64 bits; *carry: the carry out, if the instruction gives it. */
 static struct sw_operand wide_sum(struct sw_sass *s, struct sw_operand *carry)
 {
 	struct sw_operand a = sw_sass_plain(s, SW_SASS_A), b = sw_sass_operand(s, SW_SASS_B);
@@ -295,6 +306,7 @@ static struct sw_operand wide_sum(struct sw_sass *s, struct sw_operand *carry)
 	return sum;
 }
 
+/* IMAD.WIDE: a * b + {Rc+1, Rc} in 64 bits. */
 void sw_sass_lower_imad_wide(struct sw_sass *s)
 {
 	struct sw_operand carry = sw_operand_imm(0), sum = wide_sum(s, &carry);
@@ -304,7 +316,7 @@ void sw_sass_lower_imad_wide(struct sw_sass *s)
 		sw_sass_set(s, out, 1, carry);
 }
 
-/* The upper half of a * b + {Rc+1, Rc}: the sequences for division count on it. */
+/* IMAD.HI: the upper half of a * b + {Rc+1, Rc}: the sequences for division count on it. */
 void sw_sass_lower_imad_hi(struct sw_sass *s)
 {
 	sw_reg out = sw_sass_predicate_out(s, 81);
@@ -344,8 +356,8 @@ void sw_sass_lower_lea(struct sw_sass *s)
 	sw_sass_set(s, out, 1, sum.carry);
 }
 
-/* {high, low} moved left (76: right); 80: the upper half of it; 73-74: 64 or 32 bits, signed or not; 75: count modulo.
- */
+/* SHF: {high, low} moved left (76: right); 80: the upper half of it; 73-74: 64 or 32 bits, signed or not; 75: count
+   modulo. */
 void sw_sass_lower_shf(struct sw_sass *s)
 {
 	unsigned type = (unsigned)sw_sass_bits(s, 73, 2);
@@ -370,6 +382,7 @@ void sw_sass_lower_shf(struct sw_sass *s)
 	sw_sass_result(s, v);
 }
 
+/* The predicate v combined with another: how: 0 and, 1 or, 2 xor. */
 static struct sw_operand combine_predicate(struct sw_sass *s, unsigned how, struct sw_operand v, struct sw_operand with)
 {
 	static const uint8_t op[4] = {SW_OP_AND, SW_OP_OR, SW_OP_XOR, SW_OP_AND};
@@ -401,6 +414,8 @@ static struct sw_operand upper_half(struct sw_sass *s, unsigned compare, bool is
 	return sw_sass_value(s, SW_OP_SELECT, 1, 0, 3, SRC(equal, lower, strict));
 }
 
+/* ISETP: a comparison, combined with another predicate; the second result is the inverse.  72, .EX: the upper half
+   of one of 64 bits. */
 void sw_sass_lower_isetp(struct sw_sass *s)
 {
 	bool upper = sw_sass_bit(s, 72), is_signed = sw_sass_bit(s, 73);
@@ -424,11 +439,13 @@ void sw_sass_lower_isetp(struct sw_sass *s)
 	sw_sass_set(s, out1, 1, other);
 }
 
+/* IABS: |b|. */
 void sw_sass_lower_iabs(struct sw_sass *s)
 {
 	sw_sass_result(s, sw_sass_unary(s, SW_OP_ABS, 32, sw_sass_operand(s, SW_SASS_B)));
 }
 
+/* SGXT: the low n bits of a, with sign or zeros, for a fixed n. */
 void sw_sass_lower_sgxt(struct sw_sass *s)
 {
 	struct sw_operand n = sw_sass_plain(s, SW_SASS_B), a = sw_sass_plain(s, SW_SASS_A);

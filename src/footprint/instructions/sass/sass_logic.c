@@ -33,6 +33,7 @@ void sw_sass_lower_mov(struct sw_sass *s)
 	}
 }
 
+/* Gives Rd a where the predicate at 87 holds, else b. */
 static void select_of(struct sw_sass *s, unsigned width, struct sw_operand a, struct sw_operand b)
 {
 	struct sw_operand p = sw_sass_predicate(s, 87, 90);
@@ -44,6 +45,7 @@ static void select_of(struct sw_sass *s, unsigned width, struct sw_operand a, st
 		sw_sass_result(s, v);
 }
 
+/* SEL: p ? a : b. */
 void sw_sass_lower_sel(struct sw_sass *s)
 {
 	struct sw_operand a = sw_sass_operand(s, SW_SASS_A), b = sw_sass_operand(s, SW_SASS_B);
@@ -62,7 +64,7 @@ void sw_sass_lower_sel64(struct sw_sass *s)
 	select_of(s, 64, a, b);
 }
 
-/* Bits 72-73 and 62-63: signs and absolute values of floating-point numbers. */
+/* FSEL, which also selects integers.  Bits 72-73 and 62-63: signs and absolute values of floating-point numbers. */
 void sw_sass_lower_fsel(struct sw_sass *s)
 {
 	bool imm = sw_sass_bits(s, 9, 3) == 4;
@@ -72,7 +74,8 @@ void sw_sass_lower_fsel(struct sw_sass *s)
 		select_of(s, 32, sw_sass_plain(s, SW_SASS_A), sw_sass_plain(s, SW_SASS_B));
 }
 
-/* -0 * 0 + immediate is how compilers keep the floating-point pipe busy with loading constants. */
+/* HADD2, HFMA2 and others of half precision: numbers that hold no address; but -0 * 0 + immediate is how compilers
+   keep the floating-point pipe busy with loading constants. */
 void sw_sass_lower_half(struct sw_sass *s)
 {
 	bool fma = (s->low & 0x1ff) != 0x030, imm = sw_sass_bits(s, 9, 3) == 2;
@@ -123,7 +126,7 @@ static unsigned fix_operand(unsigned lut, unsigned k, unsigned bit)
 	return table;
 }
 
-/* Bit 4a + 2b + c of lut. */
+/* A function of three bits by its table lut (bit 4a + 2b + c), written with as few operations as this finds. */
 static struct sw_operand of_three(struct sw_sass *s, unsigned lut, unsigned width, const struct sw_operand x[3])
 {
 	for (unsigned k = 0; k < 3; k++) { /* an operand that does not matter or is a constant 0 (or 1, -1) */
@@ -155,7 +158,8 @@ static struct sw_operand of_three(struct sw_sass *s, unsigned lut, unsigned widt
 	return sw_sass_binary(s, SW_OP_OR, width, one, zero);
 }
 
-/* The predicate says whether any bit is set; it is or'ed (80: and'ed) with the one at 87. */
+/* LOP3: any function of three numbers, bit by bit.  The predicate says whether any bit is set; it is or'ed (80:
+   and'ed) with the one at 87. */
 void sw_sass_lower_lop3(struct sw_sass *s)
 {
 	struct sw_operand x[3] = {sw_sass_plain(s, SW_SASS_A), sw_sass_plain(s, SW_SASS_B),
@@ -172,6 +176,7 @@ void sw_sass_lower_lop3(struct sw_sass *s)
 	sw_sass_set(s, out, 1, p);
 }
 
+/* PLOP3: two functions of three predicates, each by its table. */
 void sw_sass_lower_plop3(struct sw_sass *s)
 {
 	struct sw_operand x[3] = {sw_sass_predicate(s, 87, 90), sw_sass_predicate(s, 77, 80),
@@ -202,7 +207,8 @@ static struct sw_operand byte_run(struct sw_sass *s, struct sw_operand v, unsign
 	return to ? sw_sass_binary(s, SW_OP_SHL, 32, v, sw_operand_imm(8 * to)) : v;
 }
 
-/* The 4 digits of the second operand pick bytes of the first (0-3) and the third (4-7); 8 more: only their sign. */
+/* PRMT: the 4 digits of the second operand pick bytes of the first (0-3) and the third (4-7); 8 more: only their
+   sign. */
 void sw_sass_lower_prmt(struct sw_sass *s)
 {
 	struct sw_operand a = sw_sass_plain(s, SW_SASS_A), digits = sw_sass_plain(s, SW_SASS_B),

@@ -5,10 +5,9 @@
 const struct sw_sass_size sw_sass_sizes[8] = {{1, 1, 0}, {1, 1, 1}, {2, 1, 0}, {2, 1, 1},
 					      {4, 1, 0}, {4, 2, 0}, {4, 4, 0}, {4, 4, 0}};
 
-/*
- * Bits 77-80: 0 weak, 4 constant, 5 .STRONG.SM, 7 .STRONG.GPU, 10 .STRONG.SYS; on sm_75 two fields, scope (0 CTA, 2
- * GPU, 3 system) and then 0 constant, 1 weak, 2 strong, 3 mmio.
- */
+/* SW_VOLATILE if a load or store may order or observe what another launch does.  Bits 77-80: 0 weak, 4 constant, 5
+   .STRONG.SM, 7 .STRONG.GPU, 10 .STRONG.SYS; on sm_75 two fields, scope (0 CTA, 2 GPU, 3 system) and then 0
+   constant, 1 weak, 2 strong, 3 mmio. */
 static unsigned volatile_of(const struct sw_sass *s)
 {
 	unsigned order = (unsigned)sw_sass_bits(s, 77, 4);
@@ -17,13 +16,13 @@ static unsigned volatile_of(const struct sw_sass *s)
 	return order == 0 || order == 4 ? 0 : SW_VOLATILE;
 }
 
-/* Atomics are always strong: only those that the host may also see are distinguished. */
+/* SW_VOLATILE for an atomic that the host may also see: atomics are always strong, only these are distinguished. */
 static unsigned system_scope(const struct sw_sass *s)
 {
 	return sw_sass_bits(s, 77, 4) == (s->cubin->arch < 80 ? 11 : 10) ? SW_VOLATILE : 0;
 }
 
-/* An access whose scope is the threads of one block. */
+/* SW_READS and SW_WRITES for an atomic whose scope is one block: for other kernels it is a load and a store. */
 static unsigned block_scope(const struct sw_sass *s)
 {
 	return sw_sass_bits(s, 77, 4) == (s->cubin->arch < 80 ? 8 : 5) ? SW_READS | SW_WRITES : 0;
@@ -45,6 +44,7 @@ void sw_sass_give_predicate(struct sw_sass *s)
 		sw_sass_set(s, sw_sass_predicate_out(s, 81), 1, sw_sass_value(s, SW_OP_MIX, 1, 0, 0, NULL));
 }
 
+/* The register as an operand; RZ is the constant 0. */
 struct sw_operand sw_sass_or_zero(sw_reg reg)
 {
 	return reg == SW_NO_REG ? sw_operand_imm(0) : sw_operand_reg(reg);
@@ -93,11 +93,13 @@ static struct sw_operand near_address(struct sw_sass *s, unsigned uniform_at)
 	return ur == SW_NO_REG ? a : sw_sass_binary(s, SW_OP_ADD, 32, a, sw_operand_reg(ur));
 }
 
+/* Is it local or shared memory, whose addresses have 32 bits? */
 static bool near_space(unsigned space)
 {
 	return space == SW_LOCAL || space == SW_SHARED;
 }
 
+/* The address of a load or store, without its displacement. */
 static struct sw_operand access_address(struct sw_sass *s, unsigned uniform_at)
 {
 	return near_space(SW_SPACE_OF(s->op->flags))
@@ -122,8 +124,8 @@ static bool wide_displacement(const struct sw_sass *s)
 	return plain_store(s) || plain_load;
 }
 
-/* Pointers come in elements of 64 bits out of global memory; local memory is kept in words, as spills may take either.
- */
+/* LD, LDG, LDS, LDL.  Pointers come in elements of 64 bits out of global memory; local memory is kept in words, as
+   spills may take either. */
 void sw_sass_lower_load(struct sw_sass *s)
 {
 	unsigned space = SW_SPACE_OF(s->op->flags), size = (unsigned)sw_sass_bits(s, 73, 3);
@@ -154,6 +156,7 @@ void sw_sass_lower_load(struct sw_sass *s)
 	sw_sass_give_predicate(s);
 }
 
+/* ST, STG, STS, STL: a store of 1 to 16 bytes. */
 void sw_sass_lower_store(struct sw_sass *s)
 {
 	unsigned space = SW_SPACE_OF(s->op->flags), size = (unsigned)sw_sass_bits(s, 73, 3);
@@ -179,13 +182,15 @@ static const uint8_t atomic_bytes[8] = {4, 4, 8, 4, 4, 8, 8, 16};
    kind, then one, two or four floats; 15: double. */
 static const uint8_t float_bytes[16] = {4, 8, 16, 4, 8, 16, 16, 16, 16, 4, 8, 16, 16, 16, 16, 8};
 
-/* Since sm_90 pairs of halves are among the latter and their code means 128 bits here. */
+/* The bytes that an atomic touches.  Since sm_90 pairs of halves are among those of floats, and their code means 128
+   bits here. */
 static unsigned bytes_of(const struct sw_sass *s)
 {
 	unsigned type = (unsigned)sw_sass_bits(s, 73, 3);
 	return type == 4 && s->cubin->arch >= 90 ? 16 : atomic_bytes[type];
 }
 
+/* Emits an atomic operation on `bytes` bytes.  result: it gives the old value in Rd. */
 static void lower_atomic(struct sw_sass *s, unsigned bytes, bool result)
 {
 	unsigned space = SW_SPACE_OF(s->op->flags);
@@ -219,27 +224,31 @@ static void lower_atomic(struct sw_sass *s, unsigned bytes, bool result)
 	sw_sass_give_predicate(s);
 }
 
+/* ATOM, ATOMG, ATOMS. */
 void sw_sass_lower_atomic(struct sw_sass *s)
 {
 	lower_atomic(s, bytes_of(s), true);
 }
 
+/* ATOMG of floating-point numbers. */
 void sw_sass_lower_atomic_float(struct sw_sass *s)
 {
 	lower_atomic(s, float_bytes[sw_sass_bits(s, 73, 4)], true);
 }
 
+/* RED: an atomic operation without a result. */
 void sw_sass_lower_reduce(struct sw_sass *s)
 {
 	lower_atomic(s, bytes_of(s), false);
 }
 
+/* RED of floating-point numbers. */
 void sw_sass_lower_reduce_float(struct sw_sass *s)
 {
 	lower_atomic(s, float_bytes[sw_sass_bits(s, 73, 4)], false);
 }
 
-/* 256 bits: two groups of four registers.  The displacement counts 32 bytes and has 17 bits, 19 in stores; above it
+/* LDG.256: two groups of four registers.  The displacement counts 32 bytes and has 17 bits, 19 in stores; above it
    stand masks of words. */
 void sw_sass_lower_load_wide(struct sw_sass *s)
 {
@@ -260,6 +269,7 @@ void sw_sass_lower_load_wide(struct sw_sass *s)
 			sw_sass_halves(s, group[k / 2] + 2 * (k % 2), value[k]);
 }
 
+/* STG.256: as sw_sass_lower_load_wide(). */
 void sw_sass_lower_store_wide(struct sw_sass *s)
 {
 	sw_reg group[2] = {sw_sass_reg(s, 32, false), sw_sass_reg(s, 16, false)};

@@ -5,6 +5,7 @@
 
 /* Caches: all but one kind leave memory as it is.  discard.L2 makes 128 bytes undefined. */
 #define CCTL_DISCARD 11
+/* CCTL, caches: all but one kind leave memory as it is; discard.L2 makes 128 bytes undefined. */
 void sw_sass_lower_cctl(struct sw_sass *s)
 {
 	if (sw_sass_bits(s, 87, 4) != CCTL_DISCARD)
@@ -82,17 +83,19 @@ static void lower_bulk(struct sw_sass *s, unsigned writes)
 	}
 }
 
+/* UBLKCP: a bulk copy. */
 void sw_sass_lower_ublkcp(struct sw_sass *s)
 {
 	lower_bulk(s, SW_WRITES);
 }
 
+/* UBLKRED: a bulk copy that adds to memory. */
 void sw_sass_lower_ublkred(struct sw_sass *s)
 {
 	lower_bulk(s, SW_READS | SW_WRITES | SW_ATOMICS);
 }
 
-/* layer: NULL if there is none. */
+/* Emits an access through an object.  layer: NULL if there is none. */
 static void emit_object(struct sw_sass *s, enum sw_op op, struct sw_operand handle, unsigned flags,
 			const struct sw_operand *layer)
 {
@@ -104,30 +107,33 @@ static void emit_object(struct sw_sass *s, enum sw_op op, struct sw_operand hand
 		i->src[i->n++] = *layer;
 }
 
-/* URa: address of the tensor map. */
+/* Emits an access through the tensor map whose address is in URa. */
 static void lower_tensor(struct sw_sass *s, unsigned flags)
 {
 	struct sw_operand map = sw_sass_pair(s, sw_sass_reg(s, 24, true));
 	emit_object(s, SW_OP_TENSOR, map, flags, NULL);
 }
 
+/* UTMALDG: reads memory through a tensor map. */
 void sw_sass_lower_tensor_read(struct sw_sass *s)
 {
 	lower_tensor(s, SW_READS);
 }
 
+/* UTMASTG: writes memory through a tensor map. */
 void sw_sass_lower_tensor_write(struct sw_sass *s)
 {
 	lower_tensor(s, SW_WRITES);
 }
 
+/* UTMAREDG: adds to memory through a tensor map. */
 void sw_sass_lower_tensor_both(struct sw_sass *s)
 {
 	lower_tensor(s, SW_READS | SW_WRITES | SW_ATOMICS);
 }
 
-/* The handle: in a uniform register at 40 (form 7), a word of bank 0 (40-53, form 5), or two registers at 32 (form 1).
- */
+/* The handle of a texture or surface: in a uniform register at 40 (form 7), a word of bank 0 (40-53, form 5), or two
+   registers at 32 (form 1). */
 static struct sw_operand object_handle(struct sw_sass *s)
 {
 	unsigned form = (unsigned)sw_sass_bits(s, 9, 3);
@@ -141,9 +147,9 @@ static struct sw_operand object_handle(struct sw_sass *s)
 	return sw_sass_value(s, SW_OP_MIX, 32, 0, 3, src);
 }
 
-/* The register with the number of a layer, counted from that of the first coordinate (24-31).  61-63, as nvdisasm shows
-   them: of textures 4 ARRAY_1D, 5 ARRAY_2D, whose first coordinate it is; of surfaces 2 1D_ARRAY, 4 2D_ARRAY, 5 3D,
-   whose last one it is (a slice of 3D). */
+/* Finds the register with the number of a layer, counted from that of the first coordinate (24-31); false: there is
+   none. 61-63, as nvdisasm shows them: of textures 4 ARRAY_1D, 5 ARRAY_2D, whose first coordinate it is; of surfaces
+   2 1D_ARRAY, 4 2D_ARRAY, 5 3D, whose last one it is (a slice of 3D). */
 static bool layer_of(struct sw_sass *s, enum sw_op op, struct sw_operand *out)
 {
 	unsigned form = (unsigned)sw_sass_bits(s, 9, 3), shape = (unsigned)sw_sass_bits(s, 61, 3);
@@ -156,6 +162,7 @@ static bool layer_of(struct sw_sass *s, enum sw_op op, struct sw_operand *out)
 	return true;
 }
 
+/* Emits an access to a texture or surface; what it reads holds no address. */
 static void access_object(struct sw_sass *s, enum sw_op op, unsigned flags)
 {
 	struct sw_operand h = object_handle(s), number;
@@ -172,21 +179,25 @@ static void access_object(struct sw_sass *s, enum sw_op op, unsigned flags)
 	sw_sass_give_predicate(s);
 }
 
+/* TEX, TLD and others that read a texture. */
 void sw_sass_lower_texture(struct sw_sass *s)
 {
 	access_object(s, SW_OP_TEXTURE, SW_READS);
 }
 
+/* SULD: reads a surface. */
 void sw_sass_lower_surface_read(struct sw_sass *s)
 {
 	access_object(s, SW_OP_SURFACE, SW_READS);
 }
 
+/* SUST: writes a surface. */
 void sw_sass_lower_surface_write(struct sw_sass *s)
 {
 	access_object(s, SW_OP_SURFACE, SW_WRITES);
 }
 
+/* SUATOM, SURED: atomic operations on a surface. */
 void sw_sass_lower_surface_both(struct sw_sass *s)
 {
 	access_object(s, SW_OP_SURFACE, SW_READS | SW_WRITES | SW_ATOMICS);

@@ -2,24 +2,27 @@
 /* Machine instructions whose results are unknown numbers, and unknown instructions. */
 #include "footprint/instructions/sass/sass_lower.h"
 
+/* An instruction that neither touches memory nor makes a number: NOP, fences, waits for scoreboards. */
 void sw_sass_lower_nothing(struct sw_sass *s)
 {
 	(void)s;
 }
 
-/* ACQBULK is what ptxas makes of griddepcontrol.wait, PREEXIT of .launch_dependents (seen with nvcc 13.0). */
+/* ACQBULK: waits for the launches that this one depends on; ptxas makes it of griddepcontrol.wait (seen with nvcc
+   13.0). */
 void sw_sass_lower_grid_wait(struct sw_sass *s)
 {
 	sw_sass_guarded(s, SW_OP_GRID_WAIT, 32, SW_GENERIC);
 }
 
+/* PREEXIT: launches that depend on this one may begin; ptxas makes it of griddepcontrol.launch_dependents. */
 void sw_sass_lower_grid_trigger(struct sw_sass *s)
 {
 	sw_sass_guarded(s, SW_OP_GRID_TRIGGER, 32, SW_GENERIC);
 }
 
-/* 77-79: 0 .SYNC, 1 .ARV, which waits for nobody, 2 .RED.  b1d and 51d have the number of threads in 42-53, 0 for all
-   of the block; 31d and 91d in a register. */
+/* BAR.  77-79: 0 .SYNC, 1 .ARV, which waits for nobody, 2 .RED.  b1d and 51d have the number of threads in 42-53, 0
+   for all of the block; 31d and 91d in a register. */
 void sw_sass_lower_bar(struct sw_sass *s)
 {
 	unsigned form = (unsigned)sw_sass_bits(s, 9, 3);
@@ -28,13 +31,14 @@ void sw_sass_lower_bar(struct sw_sass *s)
 		sw_sass_guarded(s, SW_OP_BARRIER, 32, SW_GENERIC)->imm = all;
 }
 
-/* 9c7 arrives, dc7 waits. */
+/* UCGABAR, the barrier of a cluster: 9c7 arrives, dc7 waits. */
 void sw_sass_lower_ucgabar(struct sw_sass *s)
 {
 	if (sw_sass_bits(s, 9, 3) == 6)
 		sw_sass_guarded(s, SW_OP_BARRIER, 32, SW_GENERIC);
 }
 
+/* WARPSYNC: threads of one warp wait for each other, which orders no others of the block. */
 void sw_sass_lower_warp_barrier(struct sw_sass *s)
 {
 	sw_sass_guarded(s, SW_OP_BARRIER, 32, SW_GENERIC);
@@ -101,15 +105,16 @@ void sw_sass_lower_number(struct sw_sass *s)
 	write_words(s, unknown_word);
 }
 
-/* A function of Rb, which finds the leader in a mask of lanes: as certain as the mask.  FLO gives -1 for 0.  Bits 24-31
-   are no register. */
+/* FLO, BREV: a function of Rb, which finds the leader in a mask of lanes, as certain as the mask.  FLO gives -1 for
+   0.  Bits 24-31 are no register. */
 void sw_sass_lower_bits_of(struct sw_sass *s)
 {
 	sw_sass_result(s, sw_sass_unary(s, SW_OP_MIX, 32, sw_sass_plain(s, SW_SASS_B)));
 	write_predicates(s);
 }
 
-/* 53-57: columns of the result, in eights; each makes four registers, or two of half precision. */
+/* GMMA: results of a matrix product.  53-57: columns of the result, in eights; each makes four registers, or two of
+   half precision. */
 void sw_sass_lower_gmma(struct sw_sass *s)
 {
 	sw_reg rd = sw_sass_reg(s, 16, false);
@@ -124,7 +129,8 @@ void sw_sass_lower_gmma(struct sw_sass *s)
 	}
 }
 
-/* 75-76: bytes of the result, 3 for two registers. */
+/* F2F, F2I, I2F, FRND: a number made of or into a float, of one or two registers.  75-76: bytes of the result, 3 for
+   two registers. */
 void sw_sass_lower_convert(struct sw_sass *s)
 {
 	sw_reg rd = sw_sass_reg(s, 16, false);
@@ -133,8 +139,8 @@ void sw_sass_lower_convert(struct sw_sass *s)
 		sw_sass_set(s, rd + k, 32, sw_sass_anything(s, 32));
 }
 
-/* 80-82: shape, 4 and 6 one register each (32x32b, 16x64b), others four at most; 83-86: times 2^n.  Half of them where
-   two values are packed into one. */
+/* LDTM: loads tensor memory.  80-82: shape, 4 and 6 one register each (32x32b, 16x64b), others four at most; 83-86:
+   times 2^n.  Half of them where two values are packed into one. */
 void sw_sass_lower_ldtm(struct sw_sass *s)
 {
 	sw_reg rd = sw_sass_reg(s, 16, false);
@@ -146,6 +152,7 @@ void sw_sass_lower_ldtm(struct sw_sass *s)
 	}
 }
 
+/* A result that may be any function of the operands, and hold parts of addresses among them. */
 static struct sw_operand mixed_word(struct sw_sass *s)
 {
 	struct sw_operand src[3];
@@ -158,12 +165,13 @@ static struct sw_operand mixed_word(struct sw_sass *s)
 	return sw_sass_value(s, SW_OP_MIX, 32, 0, n, src);
 }
 
+/* An instruction that is not modelled, whose result is some function of its operands. */
 void sw_sass_lower_mix(struct sw_sass *s)
 {
 	write_words(s, mixed_word);
 }
 
-/* Another thread's Ra; of one that does not take part PTX promises nothing. */
+/* SHFL: another thread's Ra; of one that does not take part PTX promises nothing. */
 void sw_sass_lower_shfl(struct sw_sass *s)
 {
 	struct sw_operand a = sw_sass_or_zero(sw_sass_reg(s, 24, false)), other = sw_sass_unary(s, SW_OP_MIX, 32, a);
@@ -172,16 +180,19 @@ void sw_sass_lower_shfl(struct sw_sass *s)
 	write_predicates(s);
 }
 
+/* POPC: a number of bits. */
 void sw_sass_lower_popc(struct sw_sass *s)
 {
 	sw_sass_result(s, sw_sass_leaf(s, SW_OP_RANGE, 32, 0, 32));
 }
 
+/* REDUX: some function of the operands of all threads of the warp, in a uniform register. */
 void sw_sass_lower_redux(struct sw_sass *s)
 {
 	sw_sass_set(s, sw_sass_reg(s, 16, true), 32, mixed_word(s));
 }
 
+/* ELECT: the mask's leader, in a uniform register, and whether this thread is it. */
 void sw_sass_lower_elect(struct sw_sass *s)
 {
 	sw_sass_set(s, sw_sass_reg(s, 16, true), 32, sw_sass_anything(s, 32));
@@ -190,6 +201,7 @@ void sw_sass_lower_elect(struct sw_sass *s)
 		sw_sass_set(s, sw_sass_predicate_out(s, 81), 1, number_of_some_thread(s, 1));
 }
 
+/* R2UR: a register's value as it is in some threads, in a uniform register. */
 void sw_sass_lower_r2ur(struct sw_sass *s)
 {
 	sw_reg from = sw_sass_reg(s, 24, false);
@@ -203,8 +215,8 @@ static bool moves_low_byte(const struct sw_sass *s)
 	return !sw_sass_bits(s, 72, 32);
 }
 
-/* P0 to P6 as bits 0 to 6, those that the mask names.  Seen with RZ for the rest of the bits; what another register
-   would leave there is not known. */
+/* P2R: P0 to P6 as bits 0 to 6, those that the mask names.  Seen with RZ for the rest of the bits; what another
+   register would leave there is not known. */
 void sw_sass_lower_p2r(struct sw_sass *s)
 {
 	struct sw_operand mask = sw_sass_plain(s, SW_SASS_B), v = sw_operand_imm(0);
@@ -224,13 +236,14 @@ void sw_sass_lower_p2r(struct sw_sass *s)
 	sw_sass_result(s, v);
 }
 
+/* Is this bit of v set? */
 static struct sw_operand has_bit(struct sw_sass *s, struct sw_operand v, uint32_t bit)
 {
 	struct sw_operand masked = sw_sass_binary(s, SW_OP_AND, 32, v, sw_operand_imm(1 << bit));
 	return sw_sass_compare(s, SW_NE, 32, false, masked, sw_operand_imm(0));
 }
 
-/* Predicates from bits of a register, those that the mask names. */
+/* R2P: predicates from bits of a register, those that the mask names. */
 void sw_sass_lower_r2p(struct sw_sass *s)
 {
 	struct sw_operand mask = sw_sass_plain(s, SW_SASS_B), from = sw_sass_or_zero(sw_sass_reg(s, 24, false));
@@ -259,12 +272,13 @@ static bool is_clock(unsigned number)
 	return number >= 0x50 && number <= 0x53;
 }
 
+/* 32 bits of a special register that says nothing about addresses. */
 static struct sw_operand half_of_special(struct sw_sass *s, unsigned number)
 {
 	return is_clock(number) ? number_of_some_thread(s, 32) : sw_sass_anything(s, 32);
 }
 
-/* CS2R writes two registers, but one with bit 80 clear (.32). */
+/* S2R, CS2R: a special register.  CS2R writes two registers, but one with bit 80 clear (.32). */
 void sw_sass_lower_s2r(struct sw_sass *s)
 {
 	unsigned number = (unsigned)sw_sass_bits(s, 72, 8);
@@ -284,7 +298,7 @@ void sw_sass_lower_s2r(struct sw_sass *s)
 		sw_sass_set(s, rd + 1, 32, number == SPECIAL_ZERO ? sw_operand_imm(0) : half_of_special(s, number));
 }
 
-/* Addresses of local memory are counted from 0: the window adds nothing. */
+/* The base of the window of local memory, whose addresses are counted from 0: it adds nothing. */
 void sw_sass_lower_window(struct sw_sass *s)
 {
 	sw_sass_result64(s, sw_operand_imm(0));

@@ -29,6 +29,7 @@ static struct {
 } lines;
 static pthread_once_t lines_are_sorted = PTHREAD_ONCE_INIT;
 
+/* Links the lines of the table by operation, once for the process. */
 static void sort_lines(void)
 {
 	for (uint16_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -39,7 +40,7 @@ static void sort_lines(void)
 	}
 }
 
-/* NULL: unknown. */
+/* The line of the table for an instruction word; NULL: it is unknown. */
 static const struct sw_sass_op *find_op(uint64_t low, uint32_t arch)
 {
 	for (uint16_t i = lines.last[low & OPERATION]; i; i = lines.before[i - 1]) {
@@ -59,6 +60,7 @@ static bool guard_uniform(const struct sw_sass *s)
 	return (sw_sass_uniform(s) && code != 0x086) || (s->cubin->arch >= 100 && code >= 0x1b4 && code <= 0x1bb);
 }
 
+/* Is it unknown of which file the guard of this instruction is, so that it is not known which threads execute it? */
 static bool guard_unknown(const struct sw_sass *s)
 {
 	unsigned code = (unsigned)(s->low & 0x1ff);
@@ -115,6 +117,7 @@ static const struct sw_sass_op *name_unknown(struct sw_sass *s)
 	return op;
 }
 
+/* Reads one instruction of the section and emits what it does. */
 static void lower_instruction(struct sw_sass *s, uint64_t at)
 {
 	uint64_t symbol;
@@ -143,6 +146,7 @@ static void lower_instruction(struct sw_sass *s, uint64_t at)
 		s->known[rd] = (struct sw_sass_known){s->stamp, SW_KNOWN_SYMBOL, (int64_t)symbol};
 }
 
+/* qsort() by address. */
 static int compare_addresses(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -167,7 +171,8 @@ static void sort_reached(struct sw_sass *s)
 				s->reached.at[n++] = at;
 }
 
-/* All of one instance; what its jumps lead to is in `place` then. */
+/* Reads all of one instance (the kernel, or a subroutine for one call); s->place then has where its instructions lie
+   in the program. */
 static void read_instance(struct sw_sass *s, uint32_t which)
 {
 	s->current = which;
@@ -209,6 +214,7 @@ static void read_instance(struct sw_sass *s, uint32_t which)
 		s->seen[s->reached.at[i]] = 0;
 }
 
+/* Moves what was read into the program. */
 static void copy_out(struct sw_sass *s, const char *kernel)
 {
 	struct sw_program *p = s->program;
@@ -244,6 +250,7 @@ static void copy_out(struct sw_sass *s, const char *kernel)
 	p->param_bytes = c->param_bytes;
 }
 
+/* Reads the kernel, and each subroutine for each call of it. */
 static void read_all(struct sw_sass *s)
 {
 	s->instructions = s->code.n / 16;

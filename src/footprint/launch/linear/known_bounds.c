@@ -30,6 +30,7 @@ void sw_known_bounds_free(struct sw_known_bounds *known)
 	free(known);
 }
 
+/* The only place where a bound with this hash may be. */
 static struct sw_known_bound *place_of(const struct sw_known_bounds *known, uint64_t hash)
 {
 	return &known->at[hash & (known->places - 1)];
@@ -41,6 +42,7 @@ const struct sw_known_bound *sw_known_bounds_find(const struct sw_known_bounds *
 	return bound->hash[0] == hash[0] && bound->hash[1] == hash[1] && (hash[0] | hash[1]) ? bound : NULL;
 }
 
+/* Makes the table twice as large; of two bounds in one place the last one stays. */
 static void grow_table(struct sw_known_bounds *known)
 {
 	struct sw_known_bound *old = known->at;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Sums of linear forms, and numbers that saturate at infinity (linear_form.h). */
 #include "footprint/launch/linear/linear_form.h"
 
 #include <string.h>
@@ -78,7 +79,7 @@ void sw_form_wrap(struct sw_form *form, unsigned width)
 	form->n = n;
 }
 
-/* a + b * by for one coefficient. */
+/* a + b * by for one coefficient, modulo 2^width, or exactly with width 0; false: it does not fit. */
 static inline bool combine_coefficients(int64_t a, int64_t b, int64_t by, unsigned width, int64_t *out)
 {
 	if (width) {
@@ -92,6 +93,7 @@ static inline bool combine_coefficients(int64_t a, int64_t b, int64_t by, unsign
 	return exact == *out;
 }
 
+/* a + b * by for the constants, modulo 2^width, or exactly with width 0; false: it is infinite. */
 static bool combine_constants(sw_wide a, sw_wide b, int64_t by, unsigned width, sw_wide *out)
 {
 	if (width) {

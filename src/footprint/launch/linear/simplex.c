@@ -17,6 +17,7 @@
 /* Rounding, as a part of the numbers that were added. */
 #define ROUNDING 4e-15
 
+/* A number that may be infinite: so many infinities, and what is finite. */
 struct number {
 	double infinities, finite;
 };
@@ -36,6 +37,7 @@ struct state {
 	struct number at[SW_SIMPLEX_COLUMNS]; /* value of the free variable */
 };
 
+/* The lower bound of a variable; 0 for a slack. */
 static double low_of(const struct state *s, uint32_t variable)
 {
 	return variable < s->p->columns ? s->p->lo[variable] : 0;
@@ -47,6 +49,7 @@ static double high_of(const struct state *s, uint32_t variable)
 	return variable < s->p->columns ? s->p->hi[variable] : INFINITY;
 }
 
+/* x as a pair; INFINITY is one infinity. */
 static struct number number_of(double x)
 {
 	return x < INFINITY ? (struct number){0, x} : (struct number){1, 0};
@@ -59,6 +62,7 @@ struct sums {
 	bool infinite; /* some free variables are */
 };
 
+/* Adds by[i] * value to all sums, and how large these numbers are to the sizes. */
 static void add_column(double *restrict sum, double *restrict size, const double *restrict by, double value,
 		       uint32_t vectors)
 {
@@ -69,6 +73,7 @@ static void add_column(double *restrict sum, double *restrict size, const double
 	}
 }
 
+/* Computes the value of each basic variable from those of the free ones. */
 static void add_up(const struct state *s, struct sums *sums)
 {
 	sums->infinite = false;
@@ -88,7 +93,8 @@ static void add_up(const struct state *s, struct sums *sums)
 	}
 }
 
-/* By how much a basic variable is outside of its bounds, 0: it is not. */
+/* By how far a basic variable is outside of its bounds, more than rounding explains; 0: it is not.  *below: under
+   the lower one. */
 static double outside_by(const struct state *s, uint32_t row, const struct sums *sums, bool *below)
 {
 	if (sums->infinite && fabs(sums->infinities[row]) > ROUNDING * sums->most[row]) {
@@ -140,13 +146,15 @@ static uint32_t entering_column(const struct state *s, uint32_t row, bool below)
 	return best;
 }
 
+/* to += of * by, for all rows. */
 static void add_multiple(double *restrict to, const double *restrict of, double by, uint32_t vectors)
 {
 	for (uint32_t i = 0; i < VECTOR * vectors; i++)
 		to[i] += of[i] * by;
 }
 
-/* Exchanges the basic variable `out` and the free variable `in`, which then stands at its lower or upper bound. */
+/* Exchanges the basic variable of row `out` and the free variable `in`; what was basic then stands at its lower
+   (below) or upper bound. */
 static void pivot_on(struct state *s, uint32_t out, uint32_t in, bool below)
 {
 	uint32_t variable = s->basic[out];
@@ -174,6 +182,7 @@ static void pivot_on(struct state *s, uint32_t out, uint32_t in, bool below)
 /* A row whose part in the goal is that small, of the largest there was, has none: rounding left it. */
 #define PART 1e-13
 
+/* The largest of n numbers, without their signs. */
 static double largest_of(const double *x, uint32_t n)
 {
 	double most = 0;
@@ -182,7 +191,7 @@ static double largest_of(const double *x, uint32_t n)
 	return most;
 }
 
-/* Which rows bound the goal: those whose slack is free and matters to it. */
+/* Lists the rows that bound the goal, those whose slack is free and matters to it, and the variables that are basic. */
 static void find_tight_rows(const struct state *s, struct sw_simplex *p)
 {
 	double goal = largest_of(p->goal, p->columns);
@@ -199,6 +208,7 @@ static void find_tight_rows(const struct state *s, struct sw_simplex *p)
 	}
 }
 
+/* Begins where the intervals alone put the largest goal: all variables free, all slacks basic. */
 static void start_table(struct state *s, struct sw_simplex *p)
 {
 	s->p = p;

@@ -8,7 +8,7 @@
 /* ---- quotients and remainders */
 
 /*
- * Quotients and remainders.  An index of several dimensions is taken apart by divisions, which code writes as products
+ * An index of several dimensions is taken apart by divisions, which code writes as products
  * with a magic number: q = (umulhi(x, m) + x) >> s.  The remainder x - d * q is small, which the intervals of x and q
  * alone do not show.
  */
@@ -86,7 +86,7 @@ static uint32_t plain_term(const struct sw_spans *s, uint32_t number)
 	return number;
 }
 
-/* x, if it is no less than 0 as a number of its width. */
+/* Is the interval of x that of its value read without a sign, so that it is no less than 0 and does not wrap? */
 static bool is_number(const struct sw_spans *s, uint32_t x)
 {
 	struct sw_bounds range = s->value[x].range;
@@ -116,6 +116,7 @@ static struct sw_span_quotient long_product(const struct sw_spans *s, uint32_t x
 	return (struct sw_span_quotient){x, by, 1};
 }
 
+/* A product of 64 bits by a fixed number. */
 static struct sw_span_quotient of_long_product(const struct sw_spans *s, const struct sw_term *t)
 {
 	uint32_t x;
@@ -125,6 +126,7 @@ static struct sw_span_quotient of_long_product(const struct sw_spans *s, const s
 	return long_product(s, x, by);
 }
 
+/* A choice that the launch decides: the quotient that it is, or x itself as x / 1. */
 static struct sw_span_quotient of_choice(const struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds which = sw_span_exact(s, t->a, 1, false);
@@ -136,6 +138,8 @@ static struct sw_span_quotient of_choice(const struct sw_spans *s, const struct 
 	return is_number(s, x) ? (struct sw_span_quotient){x, 1, 1} : NONE;
 }
 
+/* The upper half (MULHI) or all (MULWIDE) of a product by a fixed number of 32 bits: floor(x * by / 2^width), or x *
+   by. */
 static struct sw_span_quotient of_product(const struct sw_spans *s, const struct sw_term *t)
 {
 	bool wide = t->op == SW_OP_MULWIDE;
@@ -147,7 +151,7 @@ static struct sw_span_quotient of_product(const struct sw_spans *s, const struct
 	return (struct sw_span_quotient){x, by, (sw_wide)1 << (wide ? 0 : width)};
 }
 
-/* x * m + x * 2^32: machine code adds x to the upper half of the product. */
+/* x * m + x * 2^32, as x * (m + 2^32): machine code adds x to the upper half of the product. */
 static struct sw_span_quotient of_long_sum(const struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_span_quotient a = s->value[plain_term(s, t->a)].quotient, b = s->value[plain_term(s, t->b)].quotient;
@@ -156,7 +160,7 @@ static struct sw_span_quotient of_long_sum(const struct sw_spans *s, const struc
 	return long_product(s, a.of, a.by + b.by);
 }
 
-/* floor(x * m / 2^w) + x */
+/* floor(x * m / 2^w) + x, as floor(x * (m + 2^w) / 2^w): divisions whose magic number has a bit too many. */
 static struct sw_span_quotient of_sum(const struct sw_spans *s, const struct sw_term *t, uint32_t number)
 {
 	for (int swap = 0; swap < 2; swap++) {
@@ -168,6 +172,7 @@ static struct sw_span_quotient of_sum(const struct sw_spans *s, const struct sw_
 	return of_long_sum(s, t);
 }
 
+/* A number, or a quotient that the term is already, divided by a fixed number. */
 static struct sw_span_quotient of_division(const struct sw_spans *s, const struct sw_term *t, sw_wide divisor)
 {
 	uint32_t x = plain_term(s, t->a);
@@ -209,7 +214,7 @@ struct sw_span_quotient sw_span_quotient_of(const struct sw_spans *s, uint32_t n
 	}
 }
 
-/* A term that is factor * *q, as far as `width` bits go. */
+/* Is the term factor * *q, as far as `width` bits go?  Finds both. */
 static bool is_multiple(const struct sw_spans *s, uint32_t number, unsigned width, uint32_t *q, sw_wide *factor)
 {
 	const struct sw_term *t = &s->f->term[number];
@@ -243,12 +248,13 @@ static bool is_multiple(const struct sw_spans *s, uint32_t number, unsigned widt
 	return false;
 }
 
+/* a / b rounded up. */
 static sw_wide divide_up(sw_wide a, sw_wide b)
 {
 	return -sw_wide_floor(-a, b);
 }
 
-/* x - d * floor(x * by / over), for every x of the interval. */
+/* Bounds x - d * floor(x * by / over) for every x of the interval.  False: the numbers get too large. */
 static bool remainder_of(struct sw_bounds x, sw_wide d, const struct sw_span_quotient *q, struct sw_bounds *out)
 {
 	sw_wide part = q->over - sw_wide_mul(d, q->by);
@@ -260,7 +266,7 @@ static bool remainder_of(struct sw_bounds x, sw_wide d, const struct sw_span_quo
 	return true;
 }
 
-/* The dividend, as x + *more modulo 2^width: rows of an unrolled loop are (x - d * ((x + 8) / d)) + 8. */
+/* Is the dividend x + *more modulo 2^width?  Rows of an unrolled loop are (x - d * ((x + 8) / d)) + 8. */
 static bool lies_from(const struct sw_spans *s, uint32_t divided, uint32_t x, unsigned width, sw_wide *more)
 {
 	const struct sw_term *t = &s->f->term[divided];
@@ -277,7 +283,7 @@ static bool lies_from(const struct sw_spans *s, uint32_t divided, uint32_t x, un
 	return false;
 }
 
-/* The dividend less x; false: not known. */
+/* The interval of the dividend less x; false: not known. */
 static bool more_than(const struct sw_spans *s, uint32_t divided, uint32_t x, unsigned width, struct sw_bounds *more)
 {
 	const struct sw_term *sum = &s->f->term[divided];
@@ -303,7 +309,8 @@ static int clears_low_bits(struct sw_bounds mask, struct sw_bounds x, unsigned w
 	return !(kept & (kept - 1)) && (all || (x.lo >= 0 && x.hi < kept)) ? (int)bits : -1;
 }
 
-/* x - ((x + more) & -2^k), C's remainder by a power of two: what is cleared is less than 2^k. */
+/* Bounds x - ((x + more) & -2^k), C's remainder by a power of two: what is cleared is less than 2^k.  False: it is
+   no such difference. */
 static bool low_bits(const struct sw_spans *s, const struct sw_term *t, struct sw_bounds *out)
 {
 	const struct sw_term *cleared = &s->f->term[t->b];
@@ -362,7 +369,7 @@ static struct sw_bounds fixed_value(sw_wide x)
 	return (struct sw_bounds){x, x};
 }
 
-/* The interval of a result modulo 2^width: one as wide as the type says nothing. */
+/* The interval of a result modulo 2^width: one as wide as the type says nothing, and becomes any number. */
 static struct sw_bounds within_type(const struct sw_term *t, sw_wide lo, sw_wide hi)
 {
 	if (lo < -LARGE || hi > LARGE || hi - lo >= (sw_wide)1 << t->width)
@@ -376,6 +383,7 @@ static struct sw_bounds read_as(const struct sw_spans *s, const struct sw_term *
 	return sw_span_exact(s, term, t->width, t->flags & SW_SIGNED);
 }
 
+/* The interval of a product: its least and its largest value lie where the operands are at their ends. */
 static struct sw_bounds bounds_of_product(const struct sw_term *t, struct sw_bounds x, struct sw_bounds y)
 {
 	struct sw_bounds all = sw_bounds_product(x, y);
@@ -384,12 +392,14 @@ static struct sw_bounds bounds_of_product(const struct sw_term *t, struct sw_bou
 
 /* ---- values without operands */
 
+/* A constant. */
 static struct sw_bounds op_const(struct sw_spans *s, const struct sw_term *t)
 {
 	(void)s;
 	return fixed_value(sw_wide_wrap(t->imm, t->width));
 }
 
+/* A parameter, which is a known number at a launch. */
 static struct sw_bounds op_param(struct sw_spans *s, const struct sw_term *t)
 {
 	uint32_t bytes = (t->width + 7u) / 8;
@@ -424,6 +434,7 @@ static struct sw_bounds op_special(struct sw_spans *s, const struct sw_term *t)
 	return which == SW_SHARED_BYTES ? fixed_value(g->shared_bytes) : any_value(t);
 }
 
+/* A number that nothing computes, between bounds. */
 static struct sw_bounds op_range(struct sw_spans *s, const struct sw_term *t)
 {
 	bool is_signed = t->flags & SW_SIGNED;
@@ -436,6 +447,7 @@ static struct sw_bounds op_range(struct sw_spans *s, const struct sw_term *t)
 
 /* ---- arithmetic */
 
+/* A copy. */
 static struct sw_bounds op_mov(struct sw_spans *s, const struct sw_term *t)
 {
 	return within_type(t, sw_span_of(s, t->a, t->width).lo, sw_span_of(s, t->a, t->width).hi);
@@ -446,6 +458,7 @@ static struct sw_bounds shorter_of(struct sw_bounds x, struct sw_bounds y)
 	return y.hi - y.lo < x.hi - x.lo ? y : x;
 }
 
+/* a + b, more tightly where it is a remainder x - d * (x / d). */
 static struct sw_bounds op_add(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds x = sw_span_of(s, t->a, t->width), y = sw_span_of(s, t->b, t->width), better;
@@ -453,6 +466,7 @@ static struct sw_bounds op_add(struct sw_spans *s, const struct sw_term *t)
 	return span_remainder(s, t, &better) ? shorter_of(better, sum) : sum;
 }
 
+/* a - b, more tightly where it is a remainder x - d * (x / d). */
 static struct sw_bounds op_sub(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds x = sw_span_of(s, t->a, t->width), y = sw_span_of(s, t->b, t->width), better;
@@ -460,11 +474,13 @@ static struct sw_bounds op_sub(struct sw_spans *s, const struct sw_term *t)
 	return span_remainder(s, t, &better) ? shorter_of(better, difference) : difference;
 }
 
+/* a * b. */
 static struct sw_bounds op_mul(struct sw_spans *s, const struct sw_term *t)
 {
 	return bounds_of_product(t, sw_span_of(s, t->a, t->width), sw_span_of(s, t->b, t->width));
 }
 
+/* The product of two numbers of half the width. */
 static struct sw_bounds op_mulwide(struct sw_spans *s, const struct sw_term *t)
 {
 	unsigned half = t->width / 2;
@@ -474,6 +490,7 @@ static struct sw_bounds op_mulwide(struct sw_spans *s, const struct sw_term *t)
 	return bounds_of_product(t, sw_span_exact(s, t->a, half, is_signed), sw_span_exact(s, t->b, half, is_signed));
 }
 
+/* The upper half of a product of numbers that are no less than 0; else any number. */
 static struct sw_bounds op_mulhi(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds x = read_as(s, t, t->a), y = read_as(s, t, t->b);
@@ -482,6 +499,7 @@ static struct sw_bounds op_mulhi(struct sw_spans *s, const struct sw_term *t)
 	return (struct sw_bounds){(x.lo * y.lo) >> t->width, (x.hi * y.hi) >> t->width};
 }
 
+/* a / b for a no less than 0 and b greater than 0; else any number. */
 static struct sw_bounds op_div(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds x = read_as(s, t, t->a), y = read_as(s, t, t->b);
@@ -490,6 +508,7 @@ static struct sw_bounds op_div(struct sw_spans *s, const struct sw_term *t)
 	return (struct sw_bounds){x.lo / y.hi, x.hi / y.lo};
 }
 
+/* a % b for a no less than 0 and b greater than 0: a itself if it is less than b, else less than b. */
 static struct sw_bounds op_rem(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds x = read_as(s, t, t->a), y = read_as(s, t, t->b);
@@ -500,6 +519,7 @@ static struct sw_bounds op_rem(struct sw_spans *s, const struct sw_term *t)
 	return (struct sw_bounds){0, x.hi < y.hi ? x.hi : y.hi - 1};
 }
 
+/* The smaller (MIN) or larger (MAX) of two numbers. */
 static struct sw_bounds op_min(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds x = read_as(s, t, t->a), y = read_as(s, t, t->b);
@@ -508,6 +528,7 @@ static struct sw_bounds op_min(struct sw_spans *s, const struct sw_term *t)
 	return (struct sw_bounds){x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
 }
 
+/* -a; NOT is -a - 1. */
 static struct sw_bounds op_neg(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds x = sw_span_of(s, t->a, t->width);
@@ -515,6 +536,7 @@ static struct sw_bounds op_neg(struct sw_spans *s, const struct sw_term *t)
 	return within_type(t, -x.hi - less, -x.lo - less);
 }
 
+/* |a|. */
 static struct sw_bounds op_abs(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds x = sw_span_exact(s, t->a, t->width, true);
@@ -524,6 +546,7 @@ static struct sw_bounds op_abs(struct sw_spans *s, const struct sw_term *t)
 
 /* ---- bits */
 
+/* Ones in all bits up to the highest one of x. */
 static sw_wide bits_up_to(sw_wide x)
 {
 	sw_wide mask = 0;
@@ -539,6 +562,7 @@ static struct sw_bounds round_down(const struct sw_term *t, struct sw_bounds x, 
 	return within_type(t, sw_wide_floor(x.lo, unit) * unit, sw_wide_floor(x.hi, unit) * unit);
 }
 
+/* a & b: a multiple of a power of two for a mask that clears low bits, else at most the smaller of both. */
 static struct sw_bounds op_and(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds x = sw_span_exact(s, t->a, t->width, false), y = sw_span_exact(s, t->b, t->width, false);
@@ -553,6 +577,7 @@ static struct sw_bounds op_and(struct sw_spans *s, const struct sw_term *t)
 	return (struct sw_bounds){0, x.hi < y.hi ? x.hi : y.hi};
 }
 
+/* a | b or a ^ b: no more than the sum, and no bits above the highest of both. */
 static struct sw_bounds op_or(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds x = sw_span_exact(s, t->a, t->width, false), y = sw_span_exact(s, t->b, t->width, false);
@@ -560,6 +585,7 @@ static struct sw_bounds op_or(struct sw_spans *s, const struct sw_term *t)
 	return (struct sw_bounds){t->op == SW_OP_OR ? least : 0, x.hi + y.hi < most ? x.hi + y.hi : most};
 }
 
+/* a << b for a fixed b, as a product; else any number. */
 static struct sw_bounds op_shl(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds by = sw_span_exact(s, t->b, s->f->term[t->b].width, false);
@@ -570,6 +596,7 @@ static struct sw_bounds op_shl(struct sw_spans *s, const struct sw_term *t)
 	return bounds_of_product(t, sw_span_of(s, t->a, t->width), fixed_value((sw_wide)1 << (unsigned)by.lo));
 }
 
+/* a >> b: exact for a fixed b, else between 0 and a. */
 static struct sw_bounds op_shr(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds x = read_as(s, t, t->a), by = sw_span_exact(s, t->b, s->f->term[t->b].width, false);
@@ -579,8 +606,8 @@ static struct sw_bounds op_shr(struct sw_spans *s, const struct sw_term *t)
 	return (struct sw_bounds){x.lo >> bits, x.hi >> bits};
 }
 
-/* The low bits of what a shift moves down are the same whatever comes in above: (x * 2^k) >> 32 in 32 bits, machine
-   code's x / 2^(32 - k), may be below zero.  False: it is no such shift. */
+/* Bounds the low bits of a shift to the right; they are the same whatever comes in above.  Machine code's x / 2^(32
+   - k), (x * 2^k) >> 32 in 32 bits, may so be below zero.  False: it is no such shift. */
 static bool low_bits_moved(struct sw_spans *s, uint32_t term, unsigned bits, struct sw_bounds *out)
 {
 	const struct sw_term *t = &s->f->term[term];
@@ -593,6 +620,7 @@ static bool low_bits_moved(struct sw_spans *s, uint32_t term, unsigned bits, str
 	return true;
 }
 
+/* The low imm bits of a, with or without sign. */
 static struct sw_bounds op_extend(struct sw_spans *s, const struct sw_term *t)
 {
 	unsigned bits = t->imm < t->width ? (unsigned)t->imm : t->width;
@@ -612,6 +640,7 @@ static struct sw_bounds hull_of(struct sw_bounds x, struct sw_bounds y)
 	return (struct sw_bounds){x.lo < y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
 }
 
+/* One of two values: the one that the condition selects where the launch decides it, else their hull. */
 static struct sw_bounds op_select(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds which = sw_span_exact(s, t->a, 1, false);
@@ -629,6 +658,7 @@ static bool is_possible(const struct sw_spans *s, const struct sw_term *t, uint3
 	return sw_span_exact(s, s->f->alternative[t->a + t->b + i], 1, false).hi != 0;
 }
 
+/* The hull of the alternatives that are possible. */
 static struct sw_bounds op_any(struct sw_spans *s, const struct sw_term *t)
 {
 	const uint32_t *from = s->f->alternative + t->a;
@@ -644,7 +674,7 @@ static struct sw_bounds op_any(struct sw_spans *s, const struct sw_term *t)
 	return all;
 }
 
-/* 1, 0, or -1: either. */
+/* Does "x condition y" hold for the intervals: 1, 0, or -1: for some numbers. */
 static int decide_comparison(int64_t condition, struct sw_bounds x, struct sw_bounds y)
 {
 	switch (condition) {
@@ -666,6 +696,7 @@ static int decide_comparison(int64_t condition, struct sw_bounds x, struct sw_bo
 	}
 }
 
+/* A comparison: 1, 0, or either. */
 static struct sw_bounds op_compare(struct sw_spans *s, const struct sw_term *t)
 {
 	bool is_signed = t->flags & SW_SIGNED;
@@ -685,13 +716,14 @@ struct sw_bounds sw_span_steps(const struct sw_spans *s, const struct sw_term *t
 	return (struct sw_bounds){lo < 0 ? lo : 0, hi > 0 ? hi : 0};
 }
 
+/* A value that grows by a step in each iteration of a loop. */
 static struct sw_bounds op_step(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds start = sw_span_of(s, t->a, t->width), more = sw_span_steps(s, t);
 	return within_type(t, start.lo + more.lo, start.hi + more.hi);
 }
 
-/* A word of the parameter block. */
+/* An element of a table in the parameter block. */
 static struct sw_bounds op_element(struct sw_spans *s, const struct sw_term *t)
 {
 	struct sw_bounds x;

@@ -74,12 +74,14 @@ static uint32_t first_of(const struct sw_spans *s, uint32_t pointer)
 	return pointer;
 }
 
+/* Notes that a pointer counts as a number: spans of a launch in which it is another one are not the same, moved. */
 static void pin_pointer(struct sw_spans *s, uint32_t pointer)
 {
 	if (pointer != SW_SPAN_NO_POINTER)
 		s->pointer.at[first_of(s, pointer)].pinned = true;
 }
 
+/* Notes that spans move with two pointers, which must move by the same distance. */
 static void tie_pointers(struct sw_spans *s, uint32_t x, uint32_t y)
 {
 	struct sw_span_pointer *p = &s->pointer.at[first_of(s, x)], *q = &s->pointer.at[first_of(s, y)];
@@ -98,6 +100,8 @@ void sw_span_pin(struct sw_spans *s, uint32_t number)
 		pin_pointer(s, s->value[number].pointer);
 }
 
+/* Notes that the bounds of this launch depend on what the term reads of the parameter block; returns the pointer
+   that it is. */
 static uint32_t read_parameters(struct sw_spans *s, const struct sw_term *t, uint32_t number)
 {
 	uint32_t pointer = s->word[number];
@@ -150,6 +154,7 @@ static uint32_t choice_moves_with(struct sw_spans *s, const struct sw_term *t)
 	return pointer;
 }
 
+/* Is a pointer compared with null?  Only that counts of it then. */
 static bool asks_for_null(const struct sw_spans *s, const struct sw_term *t)
 {
 	const struct sw_term *term = s->f->term;
@@ -157,8 +162,8 @@ static bool asks_for_null(const struct sw_spans *s, const struct sw_term *t)
 	       s->word[t->a] != SW_SPAN_NO_POINTER && term[t->b].op == SW_OP_CONST && !term[t->b].imm;
 }
 
-/* The operand with the larger number is the pointer, the other one is a number that is added; one that is subtracted,
-   or added in each iteration, is one in any case. */
+/* The pointer that a sum moves with.  The operand with the larger number is the pointer, the other one is a number
+   that is added; one that is subtracted, or added in each iteration, is one in any case. */
 static uint32_t sum_moves_with(struct sw_spans *s, const struct sw_term *t)
 {
 	uint32_t base = t->a, offset = t->b;
@@ -209,6 +214,7 @@ uint32_t sw_span_moves_with(struct sw_spans *s, uint32_t number)
 	return SW_SPAN_NO_POINTER;
 }
 
+/* Lists the runs of bytes that are marked as read. */
 static void add_bytes(struct sw_span_shape *shape, const bool *read, uint32_t n)
 {
 	for (uint32_t lo = 0, hi; lo < n; lo = hi + 1) {
@@ -219,7 +225,7 @@ static void add_bytes(struct sw_span_shape *shape, const bool *read, uint32_t n)
 	}
 }
 
-/* The parts that were read.  The caller frees them. */
+/* The parts of the parameters that the bounds of this launch were made from.  The caller frees it. */
 static struct sw_span_shape shape_of_reads(struct sw_spans *s)
 {
 	struct sw_span_shape shape = {0};
@@ -246,6 +252,7 @@ static struct sw_span_shape shape_of_reads(struct sw_spans *s)
 #define FEW_TERMS      16u
 #define MOST_KEY_BYTES 8192u
 
+/* The 8 bytes of the parameter block at an offset; 0: beyond its end. */
 static uint64_t word_at(const struct sw_geometry *g, uint32_t at)
 {
 	uint64_t word = 0;
@@ -283,6 +290,7 @@ static void make_key(struct sw_spans *s, const struct sw_span_shape *shape, cons
 	}
 }
 
+/* Was this remembered for the key in hand? */
 static bool has_key(const struct sw_spans *s, const struct sw_span_memory *memory)
 {
 	return memory->bytes == s->key.n && !memcmp(memory->key, s->key.at, s->key.n);
@@ -303,6 +311,7 @@ static uint32_t way_of_key(const struct sw_spans *s, const struct sw_span_memory
 	return way;
 }
 
+/* Moves a place to the front of its set: it was used last. */
 static void use_first(struct sw_span_memory *set, uint32_t way)
 {
 	struct sw_span_memory used = set[way];
@@ -336,7 +345,8 @@ static struct sw_span_memory *remember_spans(struct sw_spans *s, bool bounded)
 	return memory;
 }
 
-/* A launch that differs in pointers alone: the spans move.  False: past the end of all addresses, perhaps. */
+/* Moves remembered spans as far as the pointers of this launch lie from the remembered ones.  False: that leaves the
+   address space, or nothing is bounded. */
 static bool move_spans(struct sw_spans *s, const struct sw_span_memory *memory)
 {
 	s->found.n = 0;
@@ -354,7 +364,7 @@ static bool move_spans(struct sw_spans *s, const struct sw_span_memory *memory)
 	return memory->bounded;
 }
 
-/* Leaves in *out what the key's launch has. */
+/* Finds the remembered spans for the key in hand, moved to this launch's pointers.  False: there are none. */
 static bool recall_spans(struct sw_spans *s, const struct sw_span **out, uint32_t *n, bool *bounded)
 {
 	struct sw_span_memory *memory = memories_of_key(s);
@@ -379,6 +389,7 @@ static void free_shape(struct sw_span_shape *shape)
 	free(shape->pointer.at);
 }
 
+/* Are the same parts of the parameters read in the same way? */
 static bool same_shape(const struct sw_span_shape *a, const struct sw_span_shape *b)
 {
 	return a->read.n == b->read.n && a->pointer.n == b->pointer.n &&
@@ -386,6 +397,7 @@ static bool same_shape(const struct sw_span_shape *a, const struct sw_span_shape
 	       (!a->pointer.n || !memcmp(a->pointer.at, b->pointer.at, a->pointer.n * sizeof *a->pointer.at));
 }
 
+/* Makes shape i the first one, which is tried first. */
 static void bring_to_front(struct sw_spans *s, uint32_t i)
 {
 	struct sw_span_shape used = s->shape[i];
@@ -393,7 +405,7 @@ static void bring_to_front(struct sw_spans *s, uint32_t i)
 	s->shape[0] = used;
 }
 
-/* The shape of the reads, as the first one now. */
+/* Makes the shape of this launch's reads the first one. */
 static void note_shape(struct sw_spans *s)
 {
 	struct sw_span_shape shape = shape_of_reads(s);

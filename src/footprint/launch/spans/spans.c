@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Bounds the addresses of a launch by intervals: which terms are needed, how often loops turn, spans of sites. */
 #include "footprint/launch/spans/spans.h"
 #include "footprint/rules.h"
 
@@ -15,22 +16,26 @@
  * The number must go nowhere but into such sums: a condition on it, or bits of it, might bound it after all.
  */
 
+/* The search for addresses that are endless, i.e. without bounds in any launch. */
 struct search {
 	const struct sw_footprint *f;
 	bool *endless; /* by term */
 	bool *spoiled; /* by term: something else is made from it, too */
 };
 
+/* Is the term an unknown number of 64 bits without bounds? */
 static bool is_any_number(const struct sw_term *t)
 {
 	return t->op == SW_OP_RANGE && t->width == 64 && !(t->flags & SW_SIGNED) && t->imm == 0 && t->imm2 == -1;
 }
 
+/* Is the term (SW_NO_TERM: no) known to be endless? */
 static bool is_endless(const struct search *x, uint32_t term)
 {
 	return term < x->f->terms && x->endless[term];
 }
 
+/* Are all n terms endless, of which there is at least one? */
 static bool all_endless(const struct search *x, const uint32_t *term, uint32_t n)
 {
 	uint32_t i = 0;
@@ -69,6 +74,7 @@ static bool stays_endless(const struct search *x, const struct sw_term *t)
 	}
 }
 
+/* Finds the endless terms: unknown numbers that are not spoiled, and sums of one and other numbers. */
 static void find_endless(const struct search *x)
 {
 	for (uint32_t i = 0; i < x->f->terms; i++) {
@@ -77,13 +83,15 @@ static void find_endless(const struct search *x)
 	}
 }
 
+/* If `by`, something else than an endless number is made from the term: it might be bounded. */
 static void spoil_term(const struct search *x, uint32_t term, bool by)
 {
 	if (by && is_endless(x, term))
 		x->spoiled[term] = true;
 }
 
-/* Users first: what one of them does to a number counts for all that it was made of. */
+/* Spoils the operands of terms that may bound them.  Users come first: what one of them does to a number counts for
+   all that it was made of. */
 static void spoil_operands(const struct search *x)
 {
 	for (uint32_t i = x->f->terms; i-- > 0;) {
@@ -99,7 +107,7 @@ static void spoil_operands(const struct search *x)
 	}
 }
 
-/* By term: an address without bounds in any launch; malloc'ed. */
+/* By term, malloc'ed: is it an address without bounds in any launch? */
 static bool *find_endless_terms(const struct sw_footprint *f)
 {
 	struct search x = {.f = f,
@@ -129,7 +137,7 @@ static bool *find_endless_terms(const struct sw_footprint *f)
 
 #define DEEP 12
 
-/* start + step * k */
+/* A number that moves with a loop: start + step * k in iteration k. */
 struct moving {
 	struct sw_bounds start;
 	sw_wide step;
@@ -138,6 +146,7 @@ struct moving {
 static bool follow_term(const struct sw_spans *s, uint32_t number, uint32_t loop, unsigned width, unsigned depth,
 			struct moving *out);
 
+/* follow_term() for a sum or difference. */
 static bool follow_sum(const struct sw_spans *s, const struct sw_term *t, uint32_t loop, unsigned depth,
 		       struct moving *out)
 {
@@ -156,7 +165,7 @@ static bool is_small(sw_wide x, sw_wide limit)
 	return x >= -limit && x <= limit;
 }
 
-/* 4 * i + 3 < n: index arithmetic of vectors. */
+/* follow_term() for a product by a fixed number: 4 * i + 3 < n, in index arithmetic of vectors. */
 static bool follow_product(const struct sw_spans *s, const struct sw_term *t, uint32_t loop, unsigned depth,
 			   struct moving *out)
 {
@@ -175,6 +184,7 @@ static bool follow_product(const struct sw_spans *s, const struct sw_term *t, ui
 	return false;
 }
 
+/* follow_term() for the variable of this loop itself. */
 static bool follow_step(const struct sw_spans *s, const struct sw_term *t, uint32_t loop, struct moving *out)
 {
 	struct sw_bounds step = sw_span_exact(s, t->b, t->width, true);
@@ -185,7 +195,7 @@ static bool follow_step(const struct sw_spans *s, const struct sw_term *t, uint3
 	return true;
 }
 
-/* The term modulo 2^width. */
+/* Writes a term modulo 2^width as start + step * k in iteration k of the loop; false: it does not move so. */
 static bool follow_term(const struct sw_spans *s, uint32_t number, uint32_t loop, unsigned width, unsigned depth,
 			struct moving *out)
 {
@@ -216,7 +226,7 @@ static struct sw_bounds negated_bounds(struct sw_bounds x)
 	return (struct sw_bounds){-x.hi, -x.lo};
 }
 
-/* Into the type, by a multiple of its size; false: that takes different ones. */
+/* Moves an interval into the type by a multiple of 2^width; false: that takes different ones. */
 static bool move_into(struct sw_bounds *x, struct sw_bounds type)
 {
 	sw_wide modulus = type.hi - type.lo + 1, turns = sw_wide_floor(x->lo - type.lo, modulus);
@@ -227,7 +237,7 @@ static bool move_into(struct sw_bounds *x, struct sw_bounds type)
 	return true;
 }
 
-/* Goes on while moving <= limit - below. */
+/* How often a loop turns that goes on while moving <= limit - below; SW_INFINITE: the number may wrap around first. */
 static sw_wide turns_below(struct moving m, struct sw_bounds limit, struct sw_bounds type, sw_wide below)
 {
 	if (limit.hi - below + m.step > type.hi)
@@ -236,7 +246,7 @@ static sw_wide turns_below(struct moving m, struct sw_bounds limit, struct sw_bo
 	return last < 0 ? 0 : last + 1;
 }
 
-/* Goes on until both are equal, which they become. */
+/* How often a loop turns that goes on until both are equal, if they ever are; else SW_INFINITE. */
 static sw_wide turns_until(struct moving m, struct sw_bounds limit, unsigned width)
 {
 	sw_wide modulus = (sw_wide)1 << width, ahead = m.step > 0 ? limit.lo - m.start.lo : m.start.lo - limit.lo;
@@ -306,12 +316,14 @@ static bool span_count_turns(struct sw_spans *s)
 
 /* ---- of the kernel ----------------------------------------------------------------------------------------------- */
 
+/* Marks a term (SW_NO_TERM: none) as needed. */
 static void mark_needed(const struct sw_footprint *f, bool *needed, uint32_t term)
 {
 	if (term < f->terms)
 		needed[term] = true;
 }
 
+/* Marks all that a term is made of as needed. */
 static void mark_operands(const struct sw_footprint *f, bool *needed, uint32_t number)
 {
 	const struct sw_term *t = &f->term[number];
@@ -322,6 +334,7 @@ static void mark_operands(const struct sw_footprint *f, bool *needed, uint32_t n
 		mark_needed(f, needed, f->alternative[t->a + i]);
 }
 
+/* Marks what the ends of loops compare as needed, and lists it. */
 static void mark_loops(struct sw_spans *s, bool *needed)
 {
 	const struct sw_footprint *f = s->f;
@@ -336,6 +349,7 @@ static void mark_loops(struct sw_spans *s, bool *needed)
 		}
 }
 
+/* The loops that a term depends on, one bit each. */
 static uint64_t loops_of(const struct sw_spans *s, uint32_t number)
 {
 	const struct sw_footprint *f = s->f;
@@ -349,7 +363,7 @@ static uint64_t loops_of(const struct sw_spans *s, uint32_t number)
 	return loops;
 }
 
-/* All that it may touch starts from words of the parameter block. */
+/* Does all that the site may touch start from words of the parameter block? */
 static bool starts_from_words(const struct sw_footprint *f, const struct sw_access_site *site)
 {
 	uint32_t i = 0;
@@ -359,7 +373,8 @@ static bool starts_from_words(const struct sw_footprint *f, const struct sw_acce
 	return site->roots && i == site->roots;
 }
 
-/* Sites of one address have the same roots. */
+/* Adds a site to those that are bounded; one of an address that is there already makes that one larger.  Sites of
+   one address have the same roots. */
 static void add_site(struct sw_spans *s, uint32_t number, const bool *endless)
 {
 	const struct sw_access_site *site = &s->f->site[number];
@@ -380,6 +395,7 @@ static void add_site(struct sw_spans *s, uint32_t number, const bool *endless)
 	};
 }
 
+/* Bounds a term whose operands are bounded. */
 static void bound_term(struct sw_spans *s, uint32_t number)
 {
 	s->value[number].range = sw_span_operate(s, number);
@@ -387,6 +403,7 @@ static void bound_term(struct sw_spans *s, uint32_t number)
 	s->value[number].pointer = sw_span_moves_with(s, number);
 }
 
+/* Prepares a needed term; a constant is bounded once for all launches. */
 static void add_term(struct sw_spans *s, uint32_t number)
 {
 	s->terms++;
@@ -494,6 +511,7 @@ void sw_span_add(struct sw_spans *s, const struct sw_span_site *site, sw_wide lo
 	*sw_vec_push(&s->found) = span;
 }
 
+/* Adds a span for each word of the parameter block that an endless site starts from. */
 static bool add_endless(struct sw_spans *s, const struct sw_span_site *site)
 {
 	const struct sw_access_site *of = &s->f->site[site->number];
@@ -507,6 +525,7 @@ static bool add_endless(struct sw_spans *s, const struct sw_span_site *site)
 	return true;
 }
 
+/* Adds the spans of a site whose address is bounded; false: they are too wide to say anything. */
 static bool add_spans(struct sw_spans *s, const struct sw_span_site *site)
 {
 	struct sw_bounds at = s->value[site->address].range, size = {site->bytes, site->bytes};
@@ -525,11 +544,13 @@ static bool add_spans(struct sw_spans *s, const struct sw_span_site *site)
 	return true;
 }
 
+/* Is the term bounded already, in this round or, if no loop goes into it, in this launch? */
 static bool is_bounded(const struct sw_spans *s, uint32_t number)
 {
 	return s->stamp[number] >= (s->loops[number] ? s->round : s->launch);
 }
 
+/* Puts a term on the list of those to be bounded; false: it is bounded, or there is none. */
 static bool want_term(struct sw_spans *s, uint32_t number)
 {
 	if (number >= s->f->terms || is_bounded(s, number))
@@ -562,7 +583,7 @@ static bool want_way(struct sw_spans *s, const struct sw_term *t)
 	return any;
 }
 
-/* False: its operands are bounded. */
+/* Puts the operands that are needed and not bounded yet on the list; false: there are none. */
 static bool want_operands(struct sw_spans *s, const struct sw_term *t)
 {
 	const uint32_t operand[3] = {t->a, t->b, t->c};
@@ -574,6 +595,7 @@ static bool want_operands(struct sw_spans *s, const struct sw_term *t)
 	return any;
 }
 
+/* Bounds a term and all that it needs, without recursion. */
 static void bound_all(struct sw_spans *s, uint32_t number)
 {
 	want_term(s, number);
@@ -592,6 +614,8 @@ static void bound_all(struct sw_spans *s, uint32_t number)
 /* The start of an inner loop needs the bounds of the outer one. */
 #define ROUNDS 2u
 
+/* Bounds how often each loop turns in this launch, in rounds: an inner loop may start from the variable of an outer
+   one. */
 static void count_turns(struct sw_spans *s)
 {
 	for (uint32_t i = 0; i < s->f->loops; i++)
@@ -610,7 +634,8 @@ static void count_turns(struct sw_spans *s)
 /* Conditions within conditions that are looked at. */
 #define MOST_DEEP 8u
 
-/* 1 or 0 if the launch alone decides it: every evaluation sees that, too.  -1: it does not. */
+/* Does the condition hold: 1 or 0 if the launch alone decides it, so that every evaluation sees that, too; -1: it
+   does not. */
 static int is_decided(const struct sw_spans *s, uint32_t number, unsigned depth)
 {
 	const struct sw_term *t = &s->f->term[number];
@@ -649,7 +674,7 @@ static bool is_idle(struct sw_spans *s, const struct sw_access_site *site)
 	return false;
 }
 
-/* Is what the accesses by one address share with others idle? */
+/* Does no thread come to any of the sites that share this one's address? */
 static bool all_idle(struct sw_spans *s, const struct sw_span_site *site)
 {
 	for (uint32_t i = site->number; i < s->f->sites; i++) {
@@ -660,7 +685,7 @@ static bool all_idle(struct sw_spans *s, const struct sw_span_site *site)
 	return true;
 }
 
-/* False: not bounded. */
+/* Adds the spans of a site, none where no thread of this launch comes there.  False: it is not bounded. */
 static bool bound_site(struct sw_spans *s, const struct sw_span_site *site)
 {
 	size_t from = s->found.n;

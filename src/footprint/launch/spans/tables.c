@@ -17,17 +17,20 @@
 
 /* ---- of the kernel: a number modulo a power of two --------------------------------------------------------------- */
 
+/* A constant, modulo the largest unit. */
 static struct sw_span_unit unit_of_number(int64_t x)
 {
 	return (struct sw_span_unit){MOST_UNIT, (uint16_t)((uint64_t)x % MOST_UNIT)};
 }
 
+/* The unit of x + y, or x - y: the smaller of both. */
 static struct sw_span_unit unit_of_sum(struct sw_span_unit x, struct sw_span_unit y, bool minus)
 {
 	uint16_t unit = x.unit < y.unit ? x.unit : y.unit;
 	return (struct sw_span_unit){unit, (uint16_t)((x.at + (minus ? 2u * MOST_UNIT - y.at : y.at)) % unit)};
 }
 
+/* The unit of x times a constant: each factor 2 of it makes the unit twice as large. */
 static struct sw_span_unit unit_of_product(struct sw_span_unit x, uint64_t by)
 {
 	uint64_t unit = x.unit;
@@ -116,10 +119,11 @@ void sw_span_note_table(struct sw_spans *s, uint32_t number)
 
 /* ---- of a launch ------------------------------------------------------------------------------------------------- */
 
-/* The offsets that an index may be: first, first + unit ... last.  False: they are not known, or too many. */
+/* Offsets in a table: first, first + unit ... last. */
 struct elements {
 	uint32_t first, last, unit;
 };
+/* Finds the offsets that the index of a table may be.  False: they are not known, or too many. */
 static bool find_elements(const struct sw_spans *s, const struct sw_term *t, struct elements *out)
 {
 	struct sw_bounds at = sw_span_exact(s, t->a, 64, true);
@@ -135,6 +139,7 @@ static bool find_elements(const struct sw_spans *s, const struct sw_term *t, str
 	return true;
 }
 
+/* The element at an offset of the parameter block. */
 static sw_wide element_at(const struct sw_spans *s, const struct sw_term *t, uint32_t at)
 {
 	uint64_t word = 0;
@@ -158,7 +163,7 @@ bool sw_span_element(const struct sw_spans *s, const struct sw_term *t, struct s
 	return true;
 }
 
-/* The number that is added to the pointer from the table. */
+/* The interval of what is added to the pointer from the table to make this address. */
 static struct sw_bounds rest_of(const struct sw_spans *s, uint32_t number)
 {
 	uint32_t table = s->table[number];
@@ -176,7 +181,8 @@ static struct sw_bounds rest_of(const struct sw_spans *s, uint32_t number)
 	return rest;
 }
 
-/* The tensors of a list mostly lie in the order of the list: joins the last span with those before it. */
+/* Joins the span found last with one of the few before it, if they adjoin: the tensors of a list mostly lie in its
+   order. */
 static void join_last(struct sw_spans *s, size_t from)
 {
 	const struct sw_span last = s->found.at[s->found.n - 1];
