@@ -25,7 +25,7 @@ static bool expand_zstd(const struct sw_fatbin_entry *e, void *out)
 	return ZSTD_decompress(out, e->bytes, e->payload, e->stored_bytes) == e->bytes;
 }
 #else
-#define zstd NULL
+#define expand_zstd NULL
 #endif
 
 #ifdef HAVE_LZ4
@@ -37,7 +37,7 @@ static bool expand_lz4(const struct sw_fatbin_entry *e, void *out)
 	       LZ4_decompress_safe(e->payload, out, (int)e->stored_bytes, (int)e->bytes) == (int)e->bytes;
 }
 #else
-#define lz4 NULL
+#define expand_lz4 NULL
 #endif
 
 static const struct {
