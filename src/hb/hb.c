@@ -10,12 +10,14 @@
 
 static void lane_die(struct sw_hb *hb, uint32_t lane);
 
+/* The bytes of a clock with room for so many lanes. */
 static size_t size_of(uint32_t room)
 {
 	return sizeof(struct sw_vector_clock) + room * sizeof(struct sw_known_tick);
 }
 
-/* *bytes: the memory that clocks hold. */
+/* Gives up one reference to a clock (NULL: nothing), and frees the clock with the last.  *bytes: the memory that all
+   clocks hold. */
 static void release_clock(size_t *bytes, struct sw_vector_clock *clock)
 {
 	if (!clock || --clock->refs)
@@ -24,7 +26,8 @@ static void release_clock(size_t *bytes, struct sw_vector_clock *clock)
 	free(clock);
 }
 
-/* A clock of our own with at least n slots: the same one, or a copy when others hold it. */
+/* Takes a reference to a clock and returns one to a clock with at least n slots that may be written: the same one,
+   or a copy where others refer to it or it has no room. */
 static struct sw_vector_clock *writable_clock(size_t *bytes, struct sw_vector_clock *clock, uint32_t n)
 {
 	uint32_t had = clock ? clock->n : 0;
@@ -50,7 +53,7 @@ static struct sw_vector_clock *writable_clock(size_t *bytes, struct sw_vector_cl
 	return copy;
 }
 
-/* Raises the clock's tick of `lane` to at least tick. Returns whether it grew. */
+/* Raises the clock's tick of `lane` to at least `tick`.  Returns whether it grew. */
 static bool raise_tick(size_t *bytes, struct sw_vector_clock **clock, uint32_t lane, uint64_t tick, uint64_t learnt)
 {
 	if (sw_clock_get(*clock, lane) >= tick)
@@ -60,7 +63,7 @@ static bool raise_tick(size_t *bytes, struct sw_vector_clock **clock, uint32_t l
 	return true;
 }
 
-/* Index of the first slot of `from`, other than `own`, that *clock does not know; from->n if there is none. */
+/* The first slot, other than `own`, of which `from` knows a later tick than the clock; from->n if there is none. */
 static uint32_t first_newer(const struct sw_vector_clock *clock, const struct sw_vector_clock *from, uint32_t own)
 {
 	uint32_t both = clock->n < from->n ? clock->n : from->n, i = 0;
@@ -72,7 +75,8 @@ static uint32_t first_newer(const struct sw_vector_clock *clock, const struct sw
 	return i;
 }
 
-/* Joins `from` into the clock of lane `own`; learnt: what to note for each slot that grows, or SW_LEARNT_KEEP. */
+/* Raises each tick of *clock, the clock of lane `own`, to that of `from`.  learnt: the record to note for each slot
+   that grows, or SW_LEARNT_KEEP for the one that `from` has.  Returns whether any grew. */
 static bool join_clock(size_t *bytes, struct sw_vector_clock **clock, struct sw_vector_clock *from, uint32_t own,
 		       uint64_t learnt)
 {
@@ -96,7 +100,7 @@ static bool join_clock(size_t *bytes, struct sw_vector_clock **clock, struct sw_
 	return true;
 }
 
-/* Equal ticks, from whatever records. */
+/* Do both clocks have the same ticks, whatever records these were learnt from? */
 static bool clocks_equal(const struct sw_vector_clock *a, const struct sw_vector_clock *b)
 {
 	uint32_t na = a ? a->n : 0, nb = b ? b->n : 0;
@@ -120,12 +124,13 @@ void sw_known_drop(size_t *bytes, struct sw_known *known)
 	*known = (struct sw_known){NULL, NULL, NULL};
 }
 
-/* Which clocks other than the documented one are, or become, separate clocks. (A clock that knows nothing is NULL.) */
+/* Which of a lane's clocks are, or are about to be, apart from the one below. */
 struct separate {
 	bool measured, observed;
 };
 
-/* Before the clocks may come to differ ... */
+/* Gives the measured and the observed clock of a lane, before the lane learns something of this basis, a reference
+   of its own where they may come to differ from the clock below.  from: the clocks that are joined, or NULL. */
 static struct separate separate_clocks(struct sw_known *known, const struct sw_known *from, enum sw_order basis)
 {
 	struct separate separate = {.measured = known->measured || basis == SW_ORDER_MEASURED,
@@ -139,7 +144,8 @@ static struct separate separate_clocks(struct sw_known *known, const struct sw_k
 	return separate;
 }
 
-/* ... and after: what did not learn cannot have caught up. */
+/* Drops, after the lane has learnt something, the measured and the observed clock where they equal the clock below.
+   documented, measured: whether these clocks grew: where neither did, none can have caught up. */
 static void merge_equal(size_t *bytes, struct sw_known *known, bool documented, bool measured)
 {
 	const struct sw_vector_clock *less = sw_known_measured(known);
@@ -349,6 +355,7 @@ struct sw_hb_last sw_hb_last_join(const struct sw_hb *hb, uint32_t lane, uint32_
 	return (struct sw_hb_last){known->tick, known->learnt >> 4, (enum sw_edge_kind)(known->learnt & 15)};
 }
 
+/* The memory that a table holds. */
 static size_t map_bytes(const struct sw_map *map)
 {
 	return map->room * (sizeof *map->slots + sizeof *map->used);
@@ -408,6 +415,7 @@ struct sw_context *sw_context_use(struct sw_hb *hb, uint8_t ctx)
 	return c;
 }
 
+/* Removes a lane from a list, which keeps its order. */
 static void remove_value(sw_lanes *lanes, uint32_t lane)
 {
 	for (size_t i = 0; i < lanes->n; i++)
@@ -418,18 +426,20 @@ static void remove_value(sw_lanes *lanes, uint32_t lane)
 		}
 }
 
+/* The key of a per-thread stream in hb->threads: context and thread. */
 static uint64_t thread_key(uint8_t ctx, uint32_t thread)
 {
 	return (uint64_t)ctx << 32 | thread;
 }
 
+/* Is it the lane of a host thread, be it the program's or the driver's? */
 static bool is_host(const struct sw_lane *lane)
 {
 	return lane->kind == SW_LANE_HOST || lane->kind == SW_LANE_CALLBACK;
 }
 
-/* A host thread that ended.  Its steps are known to all, but not that it was the last to act, and what it had observed.
- */
+/* Forgets the lane of a host thread that ended.  All know its steps, but hb->left keeps what it had observed where
+   it was the last to act. */
 static void release_host(struct sw_hb *hb, uint32_t lane)
 {
 	const struct sw_lane *l = sw_lane_at(hb, lane);
@@ -443,7 +453,8 @@ static void release_host(struct sw_hb *hb, uint32_t lane)
 	}
 }
 
-/* Every host lane knows all steps of this slot, so another lane may use it: ticks continue, old points stay valid. */
+/* Frees a lane's slot for another lane, once every host lane knows all its steps.  Ticks of the slot continue, so
+   old points keep their meaning. */
 static void release_slot(struct sw_hb *hb, uint32_t lane)
 {
 	struct sw_lane *l = sw_lane_at(hb, lane);
@@ -473,12 +484,14 @@ static void release_slot(struct sw_hb *hb, uint32_t lane)
 	*sw_vec_push(&hb->free) = lane;
 }
 
+/* Does every host lane know all steps of this lane? */
 static bool lane_passed(const struct sw_hb *hb, uint32_t lane)
 {
 	return sw_hb_passed(hb, (struct sw_point){lane, sw_lane_at(hb, lane)->tick});
 }
 
-/* To bound memory: all hosts are taken to know this lane's work.  An edge too many at worst, and counted. */
+/* Makes all hosts know this lane's work, so that its slot becomes free and memory stays bounded.  Counted, as the
+   order added is no order that the program made. */
 static void join_for_safety(struct sw_hb *hb, uint32_t lane)
 {
 	for (size_t i = 0; i < hb->hosts.n; i++) {
@@ -490,7 +503,8 @@ static void join_for_safety(struct sw_hb *hb, uint32_t lane)
 	}
 }
 
-/* Examines the oldest candidates for unused slots; slots still needed go to the end of the queue. */
+/* Frees the slots of the oldest lanes of a queue that all hosts know; lanes that are still needed go to its end.
+   keep: so many lanes are left alone; max: beyond so many, join_for_safety() makes the oldest known. */
 static void reclaim_slots(struct sw_hb *hb, sw_lanes *queue, size_t keep, size_t max)
 {
 	for (size_t look = LOOK; look && queue->n > keep; look--) {
@@ -541,6 +555,7 @@ uint32_t sw_lane_new(struct sw_hb *hb, enum sw_lane_kind kind, uint8_t ctx, uint
 	return lane;
 }
 
+/* Ends a lane: no handle or thread leads to it any more, and its slot is free once all hosts know its steps. */
 static void lane_die(struct sw_hb *hb, uint32_t lane)
 {
 	struct sw_lane *l = sw_lane_at(hb, lane);
@@ -552,6 +567,7 @@ static void lane_die(struct sw_hb *hb, uint32_t lane)
 	*sw_vec_push(&hb->dead) = lane;
 }
 
+/* The lane of a context's legacy stream, made at the first use. */
 static uint32_t legacy_lane(struct sw_hb *hb, uint8_t ctx)
 {
 	struct sw_context *c = sw_context_use(hb, ctx);
@@ -560,6 +576,7 @@ static uint32_t legacy_lane(struct sw_hb *hb, uint8_t ctx)
 	return c->legacy - 1;
 }
 
+/* The lane of a thread's own default stream in a context, made at the first use. */
 static uint32_t per_thread_lane(struct sw_hb *hb, uint8_t ctx, uint32_t thread)
 {
 	uint64_t key = thread_key(ctx, thread);
@@ -614,10 +631,8 @@ void sw_hb_stream_destroy(struct sw_hb *hb, uint64_t stream)
 
 /* ---- hosts ---- */
 
-/*
- * A new host thread knows what all the others know: one of them created it.  Which one was not recorded, and less would
- * undo what sw_hb_passed() promised.
- */
+/* Gives a new host lane what all the others know: one of them created the thread.  Which one was not recorded, and
+   less would undo what sw_hb_passed() promised. */
 static void inherit_from_hosts(struct sw_hb *hb, uint32_t lane)
 {
 	struct sw_lane *l = sw_lane_at(hb, lane);
@@ -643,6 +658,7 @@ static void inherit_from_hosts(struct sw_hb *hb, uint32_t lane)
 	}
 }
 
+/* Makes the lane of a host thread. */
 static uint32_t new_host(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind kind)
 {
 	uint32_t lane = sw_lane_new(hb, kind, 0, thread, 0);
@@ -651,7 +667,8 @@ static uint32_t new_host(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind ki
 	return lane;
 }
 
-/* A thread may act once more after it ended: in a destructor of thread-local data that runs after the recorder's. */
+/* Makes the lane of an ended thread count again, as the thread acts once more: in a destructor of thread-local data
+   that runs after the recorder's. */
 static void revive_lane(struct sw_hb *hb, uint32_t lane)
 {
 	sw_lane_at(hb, lane)->dead = false;
@@ -660,7 +677,7 @@ static void revive_lane(struct sw_hb *hb, uint32_t lane)
 	*sw_vec_push(&hb->hosts) = lane;
 }
 
-/* The lane of a host thread; kind: what it will be when this is its first. */
+/* The lane of a host thread, made at its first use.  kind: which kind it gets then. */
 static uint32_t host_lane(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind kind)
 {
 	if (!hb->options.strict_host) {
@@ -678,10 +695,8 @@ static uint32_t host_lane(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind k
 	return (uint32_t)lane - 1;
 }
 
-/*
- * In addition to what the thread knows, its lane observes what the host as a whole knew: the last step of any host
- * lane. So the observed clocks are those that one lane for all threads would have.
- */
+/* Returns host_lane(); with a lane for each thread, it first observes what the host as a whole knew, the last step
+   of any host lane.  So the observed clocks are those that one lane for all threads would have. */
 uint32_t sw_lane_acts(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind kind, uint64_t seq)
 {
 	uint32_t lane = host_lane(hb, thread, kind);

@@ -34,16 +34,19 @@ struct sw_vector_clock {
 /* Kinds of sw_learnt_from(): enum sw_edge_kind, and a lane's own step in a merged snapshot. */
 #define SW_LEARNT_OWN  15u
 #define SW_LEARNT_KEEP UINT64_MAX /* for joins that pass on the source's records */
+/* By which record, and which kind of edge, a tick was learnt. */
 static inline uint64_t sw_learnt_from(uint64_t seq, unsigned kind)
 {
 	return seq << 4 | kind;
 }
 
+/* The last tick of a lane that the clock knows; 0: none. */
 static inline uint64_t sw_clock_get(const struct sw_vector_clock *clock, uint32_t lane)
 {
 	return clock && lane < clock->n ? clock->at[lane].tick : 0;
 }
 
+/* One more reference to the clock (NULL: the clock that knows nothing). */
 static inline struct sw_vector_clock *sw_clock_hold(struct sw_vector_clock *clock)
 {
 	if (clock)
@@ -58,10 +61,12 @@ static inline struct sw_vector_clock *sw_clock_hold(struct sw_vector_clock *cloc
 struct sw_known {
 	struct sw_vector_clock *documented, *measured, *observed;
 };
+/* The measured clock; it is the documented one where they do not differ. */
 static inline struct sw_vector_clock *sw_known_measured(const struct sw_known *known)
 {
 	return known->measured ? known->measured : known->documented;
 }
+/* The clock that holds the order of this basis. */
 static inline struct sw_vector_clock *sw_known_by(const struct sw_known *known, enum sw_order basis)
 {
 	if (basis == SW_ORDER_DOCUMENTED)
@@ -174,6 +179,7 @@ static inline struct sw_lane *sw_lane_at(const struct sw_hb *hb, uint32_t lane)
 {
 	return &hb->lanes.at[lane];
 }
+/* Does the legacy stream wait for this stream, and this stream for it? */
 static inline bool sw_lane_blocking(const struct sw_lane *lane)
 {
 	return lane->kind == SW_LANE_BLOCKING || lane->kind == SW_LANE_PER_THREAD;

@@ -6,6 +6,7 @@
 
 static struct sw_snap snap_stream(struct sw_hb *hb, const struct sw_hb_at *at);
 
+/* Counts an edge that adds order and reports it to on_edge(). */
 static void report_edge(struct sw_hb *hb, enum sw_edge_kind kind, enum sw_order basis, struct sw_point from,
 			uint64_t from_seq, uint32_t lane, uint64_t seq)
 {
@@ -18,7 +19,8 @@ static void report_edge(struct sw_hb *hb, enum sw_edge_kind kind, enum sw_order 
 	hb->options.on_edge(hb->options.arg, &edge);
 }
 
-/* A merge has no step of its own: one edge for each merged lane that adds order. */
+/* Joins a merge into the lane.  It has no step of its own, so there is an edge for each merged lane that adds order.
+   Returns whether the lane's clock grew. */
 static bool acquire_merge(struct sw_hb *hb, uint32_t lane, const struct sw_snap *from, enum sw_edge_kind kind,
 			  enum sw_order basis, uint64_t seq)
 {
@@ -103,7 +105,7 @@ void sw_snap_context(struct sw_hb *hb, struct sw_snap *into, uint8_t ctx)
 			sw_snap_context(hb, into, (uint8_t)part);
 }
 
-/* All future work of a context and its parts comes after this. */
+/* Makes all future work of a context and its parts come after the snapshot. */
 static void context_hold(struct sw_hb *hb, uint8_t ctx, const struct sw_snap *snap)
 {
 	struct sw_context *c = &hb->contexts[ctx];
@@ -114,11 +116,10 @@ static void context_hold(struct sw_hb *hb, uint8_t ctx, const struct sw_snap *sn
 			context_hold(hb, (uint8_t)part, snap);
 }
 
-/*
- * CUDA Runtime API, "Stream synchronization behavior", legacy default stream: "when an action is taken in the legacy
- * stream [...], the legacy stream first waits on all blocking streams, the action is queued in the legacy stream, and
- * then all blocking streams wait on the legacy stream".
- */
+/* Joins what CUDA's legacy default stream makes a stream wait for before its next command. CUDA Runtime API, "Stream
+   synchronization behavior": "when an action is taken in the legacy stream [...], the legacy stream first waits on
+   all blocking streams, the action is queued in the legacy stream, and then all blocking streams wait on the legacy
+   stream". */
 static void acquire_legacy(struct sw_hb *hb, uint32_t lane, uint64_t seq)
 {
 	struct sw_lane *l = sw_lane_at(hb, lane);
@@ -137,8 +138,8 @@ static void acquire_legacy(struct sw_hb *hb, uint32_t lane, uint64_t seq)
 	}
 }
 
-/* Work for which CUDA makes a stream wait before its next command: the host's call, the legacy rules, context-wide
- * waits. */
+/* Joins into a stream's lane all that CUDA makes the stream wait for before its next command: the host's call, the
+   legacy rules, context-wide waits. */
 static void step_begin(struct sw_hb *hb, const struct sw_hb_at *at, uint32_t lane)
 {
 	struct sw_snap host = sw_snap_peek(hb, sw_lane_acts(hb, at->thread, SW_LANE_HOST, at->seq));
@@ -219,12 +220,15 @@ struct sw_point sw_hb_host_step(struct sw_hb *hb, uint32_t thread, uint64_t seq)
 
 /* Events: what their latest record saw, and who waits for it on a stream. */
 
+/* The event of a handle; NULL: it is not known. */
 static struct sw_event *find_event(const struct sw_hb *hb, uint64_t event)
 {
 	uint64_t index = sw_map_get(&hb->events, event);
 	return index ? &hb->event.at[index - 1] : NULL;
 }
 
+/* The event of a handle, which is new (never recorded) where the handle is not known.  Valid until the next event is
+   added. */
 static struct sw_event *find_or_add(struct sw_hb *hb, uint64_t event)
 {
 	uint64_t *index = sw_map_put(&hb->events, event);
@@ -290,8 +294,8 @@ static const struct sw_snap *event_use(struct sw_hb *hb, uint64_t event, struct 
 	return &e->snap;
 }
 
-/* CUDA Driver API, cuCtxRecordEvent: "captures in hEvent all the activities of the context hCtx at the time of this
- * call". */
+/* A merge of all that a context-wide record covers.  CUDA Driver API, cuCtxRecordEvent: "captures in hEvent all the
+   activities of the context hCtx at the time of this call". */
 static struct sw_snap record_context(struct sw_hb *hb, const struct sw_hb_at *at)
 {
 	struct sw_snap snap = {{0, 0}, 0, 0, {NULL, NULL, NULL}};
@@ -340,7 +344,8 @@ void sw_hb_event_snapshot(struct sw_hb *hb, uint64_t event, uint32_t lane)
 			       sw_lane_at(hb, lane)->ctx};
 }
 
-/* cuCtxWaitEvent: "makes all future work submitted to context hCtx wait for all work captured in hEvent". */
+/* Makes all future work of a context wait for the snapshot (NULL: for nothing but the host). cuCtxWaitEvent: "makes
+   all future work submitted to context hCtx wait for all work captured in hEvent". */
 static void wait_context(struct sw_hb *hb, const struct sw_hb_at *at, const struct sw_snap *snap)
 {
 	struct sw_snap host = sw_snap_peek(hb, sw_lane_acts(hb, at->thread, SW_LANE_HOST, at->seq));
@@ -366,13 +371,15 @@ void sw_hb_stream_wait(struct sw_hb *hb, const struct sw_hb_at *at, uint64_t eve
 	sw_step_end(hb, lane, at->seq, false);
 }
 
+/* The last step of lane `slot` that the snapshot covers, by the clock of the basis. */
 static uint64_t tick_in(const struct sw_snap *snap, uint32_t slot, enum sw_order basis)
 {
 	return snap->at.tick && snap->at.lane == slot ? snap->at.tick
 						      : sw_clock_get(sw_known_by(&snap->known, basis), slot);
 }
 
-/* The intersection of sets that hold with each step all that it knew does so, too: the least ticks are a clock. */
+/* A snapshot of the steps that all of the events cover: the least tick of each lane.  These ticks are a clock, since an
+   intersection of sets that hold with each step all that the step knew is such a set, too. */
 static struct sw_snap common_of(struct sw_hb *hb, const uint64_t *event, size_t n)
 {
 	struct sw_snap common = {{0, 0}, 0, 0, {NULL, NULL, NULL}};
@@ -417,6 +424,7 @@ void sw_chain_end(struct sw_hb *hb, uint32_t lane)
 	*chain = (struct sw_chain){0};
 }
 
+/* The slot that all views share. */
 static uint32_t view_lane(struct sw_hb *hb)
 {
 	if (!hb->view)
@@ -424,7 +432,7 @@ static uint32_t view_lane(struct sw_hb *hb)
 	return hb->view - 1;
 }
 
-/* The view has no steps and its joins are no edges of their own: the kernel's lane has them. */
+/* Makes the view know a snapshot.  A view has no steps, and its joins are no edges: those of the kernel's lane are. */
 static void raise_view(struct sw_hb *hb, uint32_t view, const struct sw_snap *from, enum sw_order basis)
 {
 	struct sw_known *known = &sw_lane_at(hb, view)->known;
@@ -434,8 +442,8 @@ static void raise_view(struct sw_hb *hb, uint32_t view, const struct sw_snap *fr
 			       sw_learnt_from(from->seq, SW_EDGE_ENQUEUE), basis);
 }
 
-/* An empty view, but for the blocking streams that a launch on the legacy stream is about to join: its own clock does
-   not tell which of its own steps those know. */
+/* Empties the view for a launch on this lane.  On the legacy stream it begins with the blocking streams that the
+   launch is about to join, as the lane's own clock does not tell which of its steps those know. */
 static uint32_t view_new(struct sw_hb *hb, uint32_t lane)
 {
 	uint32_t view = view_lane(hb); /* lanes may move */
@@ -449,7 +457,7 @@ static uint32_t view_new(struct sw_hb *hb, uint32_t lane)
 	return view;
 }
 
-/* All else that a kernel on this lane waits for before it begins, as step_begin() has it. */
+/* Makes the view know all that step_begin() makes a kernel on this lane wait for. */
 static void take_rest(struct sw_hb *hb, const struct sw_hb_at *at, uint32_t view, uint32_t lane)
 {
 	const struct sw_lane *l = sw_lane_at(hb, lane);
@@ -463,7 +471,7 @@ static void take_rest(struct sw_hb *hb, const struct sw_hb_at *at, uint32_t view
 	}
 }
 
-/* All that the lane knew before its last kernel, and what it has learnt since from others. */
+/* Makes the view know all that the lane knew before its last kernel, and what it has learnt from others since. */
 static void take_before(struct sw_hb *hb, uint32_t view, uint32_t lane)
 {
 	struct sw_snap before = sw_snap_peek(hb, lane);
@@ -471,6 +479,8 @@ static void take_before(struct sw_hb *hb, uint32_t view, uint32_t lane)
 	raise_view(hb, view, &before, SW_ORDER_DOCUMENTED);
 }
 
+/* Makes the view know all that a launch overlapping the lane's last kernel comes after when it begins: what that
+   kernel began after or had waited for when it triggered, and step_begin()'s waits. */
 static void look_from(struct sw_hb *hb, const struct sw_hb_at *at, uint32_t view, uint32_t lane)
 {
 	const struct sw_chain chain = sw_lane_at(hb, lane)->chain;
@@ -484,7 +494,8 @@ static void look_from(struct sw_hb *hb, const struct sw_hb_at *at, uint32_t view
 		raise_view(hb, view, &all, SW_ORDER_MEASURED);
 }
 
-/* Launches that overlap this one may begin before it ends.  begun: they may come before its wait, too. */
+/* Makes a kernel the one that launches on this lane may overlap.  begun: they may begin before the kernel has waited
+   itself, so they come after no more than its own view. */
 static void begin_chain(struct sw_hb *hb, uint32_t lane, const struct sw_hb_grid *grid, bool begun, uint32_t view)
 {
 	struct sw_lane *l = sw_lane_at(hb, lane);
@@ -525,7 +536,7 @@ struct sw_point sw_hb_launch(struct sw_hb *hb, const struct sw_hb_at *at, const 
 
 /* Waits of the host: their begin fixes what they cover, their end makes the host lane join it. */
 
-/* Takes over the snapshot's references. */
+/* A token for a wait that covers this snapshot, whose references it takes over. */
 static sw_hb_token give_token(struct sw_hb *hb, struct sw_snap snap)
 {
 	uint32_t token;
@@ -539,6 +550,7 @@ static sw_hb_token give_token(struct sw_hb *hb, struct sw_snap snap)
 	return token + 1;
 }
 
+/* The wait of a token; NULL: there is none, or it has ended. */
 static struct sw_token *find_wait(const struct sw_hb *hb, sw_hb_token token)
 {
 	if (!token || token > hb->token.n || !hb->token.at[token - 1].taken)
@@ -556,6 +568,7 @@ void sw_hb_wait_drop(struct sw_hb *hb, sw_hb_token token)
 	*sw_vec_push(&hb->token_free) = token - 1;
 }
 
+/* A token for a wait that covers the lane up to now. */
 static sw_hb_token give_lane(struct sw_hb *hb, uint32_t lane)
 {
 	struct sw_snap snap = sw_snap_peek(hb, lane);
@@ -573,11 +586,9 @@ sw_hb_token sw_hb_wait_point(struct sw_hb *hb, uint32_t lane)
 	return lane < hb->lanes.n ? give_lane(hb, lane) : 0;
 }
 
-/*
- * The snapshot that a command enqueued there now would come after; the caller drops it.  The stream as a command
- * enqueued now would find it, without enqueuing one: the lane must not change in a way that a later query could see.
- * Measured: cudaStreamSynchronize(legacy) waits for blocking streams.
- */
+/* The snapshot that a command enqueued on this stream now would come after; the caller drops it.  Nothing is
+   enqueued: the lane must not change in a way that a later query could see.  Measured: cudaStreamSynchronize(legacy)
+   waits for blocking streams. */
 static struct sw_snap snap_stream(struct sw_hb *hb, const struct sw_hb_at *at)
 {
 	uint32_t lane = sw_hb_lane(hb, at);
@@ -620,8 +631,8 @@ sw_hb_token sw_hb_wait_device(struct sw_hb *hb, int device)
 	return give_token(hb, snap);
 }
 
-/* The last work of a lane after `known` up to `covered`; 0: none.  Older than 64 steps: covered itself is taken for
- * work. */
+/* The last step of a lane after `known` and up to `covered` that is work; 0: none.  Of steps older than the last 64
+   it is not known, so `covered` itself is taken for work. */
 static uint64_t last_work(const struct sw_lane *lane, uint64_t known, uint64_t covered)
 {
 	for (uint64_t tick = covered; tick > known; tick--) {
@@ -634,12 +645,14 @@ static uint64_t last_work(const struct sw_lane *lane, uint64_t known, uint64_t c
 	return 0;
 }
 
+/* Work on one lane that a wait covers and the host does not know. */
 struct pending {
 	uint32_t lane;
 	uint64_t known, covered, work;
 };
 
-/* Iterates over the lanes on which the snapshot covers work that the host does not know.  *lane: where to continue. */
+/* Finds the next lane, from *lane on, on which the snapshot covers work that the host does not know.  Moves *lane
+   on; false: there are no more. */
 static bool next_pending(const struct sw_hb *hb, const struct sw_snap *snap, const struct sw_lane *host,
 			 enum sw_order basis, uint32_t *lane, struct pending *out)
 {
@@ -681,7 +694,8 @@ void sw_hb_wait_lanes(const struct sw_hb *hb, sw_hb_token token, uint32_t thread
 		each(arg, p.lane, p.known, p.covered);
 }
 
-/* Returns the host lane that joined; the token ends. */
+/* Ends a wait: the host lane joins what it covers, and the token is free again.  *waited (may be NULL): the work
+   that the host did not know to be done. */
 static void end_wait(struct sw_hb *hb, sw_hb_token token, uint32_t host, uint64_t seq, enum sw_edge_kind kind,
 		     enum sw_order basis, struct sw_hb_waited *waited)
 {
@@ -703,7 +717,7 @@ void sw_hb_wait_end(struct sw_hb *hb, sw_hb_token token, uint32_t thread, uint64
 		end_wait(hb, token, sw_lane_acts(hb, thread, SW_LANE_HOST, seq), seq, SW_EDGE_HOST_WAIT, basis, waited);
 }
 
-/* CUDA Driver API, cuLaunchHostFunc: the function "will block work added after it"; it is a step of its stream. */
+/* CUDA Driver API, cuLaunchHostFunc: the function "will block work added after it", so it is a step of its stream. */
 struct sw_point sw_hb_host_func(struct sw_hb *hb, const struct sw_hb_at *at, sw_hb_token *token)
 {
 	struct sw_point step = sw_hb_enqueue(hb, at);

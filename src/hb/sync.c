@@ -13,6 +13,7 @@ enum {
 
 /* ---- objects ---- */
 
+/* Does every host lane know all that the snapshot covers? */
 static bool all_passed(const struct sw_hb *hb, const struct sw_snap *snap)
 {
 	if (snap->at.tick)
@@ -24,6 +25,7 @@ static bool all_passed(const struct sw_hb *hb, const struct sw_snap *snap)
 	return true;
 }
 
+/* Removes object i, and puts the last one in its place. */
 static void forget_object(struct sw_hb *hb, size_t i)
 {
 	struct sw_sync *last = &hb->sync.at[hb->sync.n - 1];
@@ -36,10 +38,9 @@ static void forget_object(struct sw_hb *hb, size_t i)
 	hb->sync.n--;
 }
 
-/*
- * Mutexes need not be destroyed, so objects are dropped when all hosts know what they hold.  (What an observed clock
- * holds beyond that, the next host to act knows anyway.)  If too many are left, they become one: more order, not less.
- */
+/* Drops the objects of which all hosts know what they hold, as mutexes need not be destroyed.  (What an observed
+   clock holds beyond that, the next host to act knows anyway.)  If too many are left, they become one: more order,
+   not less. */
 static void look_through(struct sw_hb *hb)
 {
 	for (size_t i = hb->sync.n; i--;)
@@ -54,12 +55,14 @@ static void look_through(struct sw_hb *hb)
 	hb->syncs_kept = hb->sync.n;
 }
 
+/* The object of a key; NULL: it was never released. */
 static struct sw_sync *find_object(const struct sw_hb *hb, uint64_t key)
 {
 	uint64_t index = sw_map_get(&hb->syncs, key);
 	return index ? &hb->sync.at[index - 1] : NULL;
 }
 
+/* The object of a key, made where there is none.  Valid until the next one is made. */
 static struct sw_sync *find_or_add(struct sw_hb *hb, uint64_t key)
 {
 	struct sw_sync *sync = find_object(hb, key);
@@ -92,6 +95,7 @@ void sw_hb_release(struct sw_hb *hb, uint64_t key, uint32_t thread, uint64_t seq
 	sync->holder = SW_NO_LANE;
 }
 
+/* Joins a snapshot into a host lane, as one step of it if that adds order. */
 static void learn_snapshot(struct sw_hb *hb, uint32_t lane, const struct sw_snap *from, uint64_t seq)
 {
 	if (sw_acquire(hb, lane, from, SW_EDGE_HOST, SW_ORDER_DOCUMENTED, seq))
@@ -113,10 +117,8 @@ void sw_hb_acquire(struct sw_hb *hb, uint64_t key, uint32_t thread, uint64_t seq
 
 /* ---- threads ---- */
 
-/*
- * The lane exists from the creation on and counts as a host: accesses are forgotten when all hosts know them, and the
- * new thread, which knows what its creator knew, must be one of these hosts.
- */
+/* The new thread's lane counts as a host from its creation on: accesses are forgotten when all hosts know them, and
+   the new thread, which knows what its creator knew, must be one of these hosts. */
 void sw_hb_thread_create(struct sw_hb *hb, uint64_t id, uint32_t creator, uint64_t seq)
 {
 	if (!hb->options.strict_host || sw_map_get(&hb->unborn, id))
@@ -164,7 +166,8 @@ void sw_hb_thread_end(struct sw_hb *hb, uint64_t handle, uint32_t thread)
 		sw_lane_end_host(hb, (uint32_t)lane - 1);
 }
 
-/* All steps of the thread, including recorded ones after its end: after the join the thread no longer exists. */
+/* The joiner comes after all steps of the thread, also those recorded after its end: after the join the thread no
+   longer exists. */
 void sw_hb_thread_join(struct sw_hb *hb, uint64_t handle, uint32_t joiner, uint64_t seq)
 {
 	if (!hb->options.strict_host)
