@@ -13,11 +13,13 @@ struct sw_bytes {
 	size_t n;
 };
 
+/* Are there n bytes from the offset on? */
 static inline bool sw_bytes_hold(struct sw_bytes b, uint64_t offset, uint64_t n)
 {
 	return offset <= b.n && n <= b.n - offset;
 }
 
+/* The n bytes from the offset on; none if there are not so many. */
 static inline struct sw_bytes sw_bytes_of(struct sw_bytes b, uint64_t offset, uint64_t n)
 {
 	return sw_bytes_hold(b, offset, n) ? (struct sw_bytes){b.at + offset, (size_t)n} : (struct sw_bytes){0};

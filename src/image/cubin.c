@@ -24,6 +24,7 @@ struct cubin {
 	} * section;
 };
 
+/* The header of a section; all zero where the index is too large. */
 static Elf64_Shdr section_at(const struct cubin *c, uint32_t index)
 {
 	Elf64_Shdr s = {0};
@@ -32,18 +33,21 @@ static Elf64_Shdr section_at(const struct cubin *c, uint32_t index)
 	return s;
 }
 
+/* The bytes of a section; none where it has none or they go beyond the file. */
 static struct sw_bytes section_content(const struct cubin *c, uint32_t index)
 {
 	Elf64_Shdr s = section_at(c, index);
 	return s.sh_type == SHT_NOBITS ? (struct sw_bytes){0} : sw_bytes_of(c->all, s.sh_offset, s.sh_size);
 }
 
+/* The name of a section; "" where that cannot be read. */
 static const char *section_name(const struct cubin *c, uint32_t index)
 {
 	const char *name = sw_bytes_string(c->names, section_at(c, index).sh_name);
 	return name ? name : "";
 }
 
+/* Finds the table of sections of a cubin.  <0: it has none that fits.  c->section is to be freed. */
 static int open_cubin(struct cubin *c, const void *bytes, size_t size, struct sw_error *error)
 {
 	Elf64_Ehdr h;
@@ -69,8 +73,8 @@ static int open_cubin(struct cubin *c, const void *bytes, size_t size, struct sw
 	return 0;
 }
 
-/* Marks the .text sections of kernels. Static kernels have local symbols, so the CUDA entry bit decides, not the
-   binding. */
+/* Marks the .text sections of kernels, and notes the .nv.info section of each.  Static kernels have local symbols,
+   so the CUDA entry bit decides, not the binding. */
 static void find_kernels(struct cubin *c)
 {
 	for (uint32_t i = 1; i < c->n; i++) {
@@ -90,11 +94,13 @@ static void find_kernels(struct cubin *c)
 	}
 }
 
+/* Where a kernel's parameters lie in its parameter block. */
 struct layout {
 	SW_VEC(struct sw_param) params;
 	uint32_t bytes; /* of the block, 0 unknown */
 };
 
+/* Notes the place of one parameter; numbers that no kernel can have are ignored. */
 static void put_param(struct layout *l, uint32_t ordinal, uint16_t offset, uint32_t bytes)
 {
 	if (ordinal >= PARAMS_MAX || bytes > UINT16_MAX)
@@ -104,6 +110,7 @@ static void put_param(struct layout *l, uint32_t ordinal, uint16_t offset, uint3
 	l->params.at[ordinal] = (struct sw_param){offset, (uint16_t)bytes};
 }
 
+/* Reads the layout of a kernel's parameters from the attributes in its .nv.info section. */
 static void read_layout(struct sw_bytes info, struct layout *l)
 {
 	l->params.n = 0;
@@ -122,7 +129,8 @@ static void read_layout(struct sw_bytes info, struct layout *l)
 	}
 }
 
-/* A parameter that no attribute describes (its number was skipped) leaves the whole layout unknown. */
+/* Is each parameter described?  One that no attribute describes (its number was skipped) leaves the whole layout
+   unknown. */
 static bool layout_whole(const struct layout *l)
 {
 	for (size_t i = 0; i < l->params.n; i++)
@@ -131,6 +139,7 @@ static bool layout_whole(const struct layout *l)
 	return true;
 }
 
+/* Calls back for each kernel, or the one that is asked for.  <0: a kernel's code or layout is damaged. */
 static int each_kernel(struct cubin *c, int (*each)(void *arg, const struct sw_cubin_kernel *kernel), void *arg,
 		       struct sw_error *error)
 {

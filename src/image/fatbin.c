@@ -20,6 +20,7 @@
 
 #ifdef HAVE_ZSTD
 #include <zstd.h>
+/* Decompresses the content of an entry to `out`.  False: it is damaged. */
 static bool expand_zstd(const struct sw_fatbin_entry *e, void *out)
 {
 	return ZSTD_decompress(out, e->bytes, e->payload, e->stored_bytes) == e->bytes;
@@ -31,6 +32,7 @@ static bool expand_zstd(const struct sw_fatbin_entry *e, void *out)
 #ifdef HAVE_LZ4
 #include <limits.h>
 #include <lz4.h>
+/* Decompresses the content of an entry to `out`.  False: it is damaged. */
 static bool expand_lz4(const struct sw_fatbin_entry *e, void *out)
 {
 	return e->bytes <= INT_MAX && e->stored_bytes <= INT_MAX &&
@@ -49,6 +51,7 @@ static const struct {
 	{SW_FATBIN_LZ4, "LZ4", expand_lz4},
 };
 
+/* Decompresses the content of an entry, by the method that its flags name, to `out`.  <0: that is not possible. */
 static int expand_entry(const struct sw_fatbin_entry *e, void *out, struct sw_error *error)
 {
 	for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
@@ -111,13 +114,15 @@ int sw_fatbin_extract(const struct sw_fatbin_entry *entry, void **out, size_t *b
 
 /* The kind of an image by its first bytes: fatbin, cubin, PTX. */
 
+/* Is it an ELF file of the CUDA architecture? */
 static bool is_cubin(struct sw_bytes b)
 {
 	return b.n >= sizeof(Elf64_Ehdr) && !memcmp(b.at, ELFMAG, SELFMAG) && b.at[EI_CLASS] == ELFCLASS64 &&
 	       sw_u16(b, offsetof(Elf64_Ehdr, e_machine)) == SW_ELF_MACHINE_CUDA;
 }
 
-/* PTX ISA, "PTX Module Directives": a module begins with .version; only comments and blanks may come before. */
+/* Does the text begin with .version, as a module does?  Only comments and blanks may come before that (PTX ISA, "PTX
+   Module Directives"). */
 static bool is_ptx(struct sw_bytes b)
 {
 	struct sw_ptx_lexer lexer = sw_ptx_lexer(b.at, b.n);
@@ -145,6 +150,7 @@ uint64_t sw_fatbin_wrapper_target(const void *wrapper)
 	return sw_u32(b, 0) == SW_WRAPPER_MAGIC && (version == 1 || version == 2) ? sw_u64(b, 8) : 0;
 }
 
+/* Bytes from the offset to the next multiple of 8, where blocks and entries begin. */
 static size_t padding_after(uint64_t offset)
 {
 	return (size_t)(-offset & 7);
@@ -176,6 +182,7 @@ size_t sw_fatbin_bytes(const void *fatbin, size_t size)
 	return end;
 }
 
+/* The kind of image for a fatbin's number of it. */
 static enum sw_image_kind kind_of(uint16_t kind)
 {
 	return kind == SW_FATBIN_PTX	  ? SW_IMAGE_PTX

@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "image/fatbin.h"
 
+/* A walk over the kernels of an image. */
 struct search {
 	uint32_t arch; /* of the device, 0 any */
 	int (*each)(void *arg, const struct sw_cubin_kernel *kernel);
@@ -18,13 +19,14 @@ struct search {
 	struct sw_error *error;
 };
 
-/* CUDA C++ Programming Guide, "Binary Compatibility": within a major revision, from one minor to the same or later
- * ones. */
+/* Does a cubin of one architecture run on a device of another?  Within a major revision, from one minor to the same
+   or later ones (CUDA C++ Programming Guide, "Binary Compatibility"). */
 static bool runs_on(uint32_t cubin, uint32_t device)
 {
 	return !device || (cubin / 10 == device / 10 && cubin <= device);
 }
 
+/* For each entry of a block: notes in the search which kind and architecture of code the device would use so far. */
 static int choose_arch(void *arg, const struct sw_fatbin_entry *e)
 {
 	struct search *s = arg;
@@ -37,6 +39,7 @@ static int choose_arch(void *arg, const struct sw_fatbin_entry *e)
 	return 0;
 }
 
+/* For each kernel: passes it on, unless one of its name was passed on before. */
 static int visit_once(void *arg, const struct sw_cubin_kernel *kernel)
 {
 	struct search *s = arg;
@@ -44,6 +47,7 @@ static int visit_once(void *arg, const struct sw_cubin_kernel *kernel)
 	return (*seen)++ ? 0 : s->each(s->arg, kernel);
 }
 
+/* Visits the kernels of a cubin or PTX.  <0: it is damaged, or of another kind. */
 static int walk_plain(struct search *s, enum sw_image_kind kind, const void *image, size_t size)
 {
 	if (kind == SW_IMAGE_ELF)
@@ -56,7 +60,8 @@ static int walk_plain(struct search *s, enum sw_image_kind kind, const void *ima
 						 : "neither fatbin, cubin nor PTX");
 }
 
-/* With -rdc or relocatable libraries several entries of one block have the same architecture: all are taken. */
+/* For each entry of a block: visits its kernels if it is of the chosen kind and architecture.  With -rdc or
+   relocatable libraries several entries are: all are taken. */
 static int visit_entry(void *arg, const struct sw_fatbin_entry *e)
 {
 	struct search *s = arg;
@@ -72,6 +77,7 @@ static int visit_entry(void *arg, const struct sw_fatbin_entry *e)
 	return rc;
 }
 
+/* Visits the kernels of all blocks of a fatbin, in the code that the device would use of each. */
 static int walk_fatbin(struct search *s, struct sw_bytes all)
 {
 	struct sw_fatbin_block block;

@@ -39,13 +39,14 @@ static struct sw_mangled_type mangled_type(struct sw_mangled *p);
 
 static const struct sw_mangled_type value = {.as = SW_SIG_VALUE}, unknown = {.as = SW_SIG_UNKNOWN};
 
+/* Notes that the name is not understood; the type to return then. */
 static struct sw_mangled_type fail_type(struct sw_mangled *p)
 {
 	p->failed = true;
 	return unknown;
 }
 
-/* Passes over `text` if it stands here. */
+/* Passes over `text` if the name goes on with it.  Returns whether it did. */
 static bool mangled_take(struct sw_mangled *p, const char *text)
 {
 	size_t n = strlen(text);
@@ -55,6 +56,7 @@ static bool mangled_take(struct sw_mangled *p, const char *text)
 	return true;
 }
 
+/* Appends a type to a list; a list that is full makes the name one that is not understood. */
 static void add_type(struct sw_mangled *p, struct sw_mangled_list *list, struct sw_mangled_type t)
 {
 	if (list->n == SW_MANGLED_TYPES_MAX)
@@ -70,7 +72,8 @@ static struct sw_mangled_type mangled_add(struct sw_mangled *p, struct sw_mangle
 	return t;
 }
 
-/* <seq-id> or the number of a template parameter, up to its underscore: "_" is 0, "0_" is 1, ... */
+/* Reads a <seq-id> (base 36) or the number of a template parameter (base 10), up to its underscore: "_" is 0, "0_"
+   is 1, ... */
 static size_t read_index(struct sw_mangled *p, unsigned base)
 {
 	size_t value_of = 0;
@@ -90,12 +93,13 @@ static size_t read_index(struct sw_mangled *p, unsigned base)
 	return value_of + 1;
 }
 
+/* The type with this index in a list; there being none, the name is not understood. */
 static struct sw_mangled_type list_member(struct sw_mangled *p, const struct sw_mangled_list *list, size_t index)
 {
 	return index < list->n ? list->at[index] : fail_type(p);
 }
 
-/* <source-name>, with internal linkage and ABI tags. */
+/* Reads a <source-name>, with internal linkage and ABI tags. */
 static void mangled_source_name(struct sw_mangled *p)
 {
 	mangled_take(p, "L"); /* internal linkage */
@@ -118,7 +122,7 @@ static void mangled_source_name(struct sw_mangled *p)
 		mangled_source_name(p);
 }
 
-/* <template-arg>: a type, a literal, or a pack of them. */
+/* Reads a <template-arg>, but for packs, and appends it to the list: a type, or a literal, which is unknown. */
 static void template_arg(struct sw_mangled *p, struct sw_mangled_list *out)
 {
 	if (mangled_take(p, "L")) {
@@ -140,6 +144,7 @@ static void template_arg(struct sw_mangled *p, struct sw_mangled_list *out)
 	}
 }
 
+/* Reads the members of a pack of template arguments, after its J, and appends the pack to the list as one argument. */
 static void read_pack(struct sw_mangled *p, struct sw_mangled_list *out)
 {
 	struct sw_mangled_type t = {.as = SW_SIG_UNKNOWN, .pack = true, .first = (uint16_t)p->packed.n};
@@ -161,7 +166,7 @@ static void read_pack(struct sw_mangled *p, struct sw_mangled_list *out)
 	add_type(p, out, t);
 }
 
-/* <template-args> after the I. */
+/* Reads <template-args>, after the I, into a list of their own. */
 static void mangled_template_args(struct sw_mangled *p, struct sw_mangled_list *out)
 {
 	out->n = 0;
@@ -177,7 +182,7 @@ static void mangled_template_args(struct sw_mangled *p, struct sw_mangled_list *
 	p->depth--;
 }
 
-/* Abbreviations of the standard library that are no candidates themselves: Sa Ss Sb Si So Sd. */
+/* Passes over an abbreviation of the standard library that is no candidate itself: Sa Ss Sb Si So Sd. */
 static bool std_abbreviation(struct sw_mangled *p)
 {
 	if (p->p[0] == 'S' && p->p[1] && strchr("asbiod", p->p[1])) {
@@ -228,7 +233,7 @@ static void mangled_nested_name(struct sw_mangled *p, bool is_type, struct sw_ma
 	p->failed |= !mangled_take(p, "E") || first;
 }
 
-/* A class or enumeration: its bytes may hold anything. */
+/* Reads the name of a class or enumeration.  A parameter of it is unknown: its bytes may hold anything. */
 static struct sw_mangled_type class_type(struct sw_mangled *p)
 {
 	struct sw_mangled_list args = {.n = 0};
@@ -247,7 +252,7 @@ static struct sw_mangled_type class_type(struct sw_mangled *p)
 	return unknown;
 }
 
-/* <substitution> as a type: S_ S0_ ..., St..., Sa...; may be a template that gets arguments here. */
+/* Reads a <substitution> as a type: S_ S0_ ..., St..., Sa...; it may be a template that gets arguments here. */
 static struct sw_mangled_type read_substitution(struct sw_mangled *p)
 {
 	struct sw_mangled_list args = {.n = 0};
@@ -265,7 +270,7 @@ static struct sw_mangled_type read_substitution(struct sw_mangled *p)
 	return t;
 }
 
-/* <template-param>: T_, T0_, ... */
+/* Reads a <template-param>, T_, T0_, ...: the type is that of the argument. */
 static struct sw_mangled_type mangled_template_param(struct sw_mangled *p)
 {
 	struct sw_mangled_list args = {.n = 0};
@@ -278,7 +283,7 @@ static struct sw_mangled_type mangled_template_param(struct sw_mangled *p)
 	return t;
 }
 
-/* P: the type that it points to decides. */
+/* Reads a pointer, P and the type that it points to: whether that is const decides what a kernel does with it. */
 static struct sw_mangled_type read_pointer(struct sw_mangled *p)
 {
 	p->p++;
@@ -288,7 +293,7 @@ static struct sw_mangled_type read_pointer(struct sw_mangled *p)
 	return mangled_add(p, (struct sw_mangled_type){.as = to.is_const ? SW_SIG_POINTER_CONST : SW_SIG_POINTER});
 }
 
-/* Qualifiers apply to what follows, as one candidate. */
+/* Reads a type with qualifiers (r V K), which are one candidate together with what they apply to. */
 static struct sw_mangled_type read_qualified(struct sw_mangled *p)
 {
 	bool is_const = false;
@@ -302,7 +307,8 @@ static struct sw_mangled_type read_qualified(struct sw_mangled *p)
 	return mangled_add(p, t);
 }
 
-/* References and arrays: no kernel has them as parameters, but pointers may lead to arrays. */
+/* Reads an array, A, its length and the type of its elements.  No kernel has one as a parameter, but pointers may
+   lead to arrays. */
 static struct sw_mangled_type read_array(struct sw_mangled *p)
 {
 	p->p++;
@@ -315,6 +321,7 @@ static struct sw_mangled_type read_array(struct sw_mangled *p)
 	return mangled_add(p, (struct sw_mangled_type){.as = SW_SIG_UNKNOWN, .is_const = element.is_const});
 }
 
+/* Reads the type of a function, F: pointers may lead to one. */
 static struct sw_mangled_type read_function(struct sw_mangled *p)
 {
 	p->p++;
@@ -325,6 +332,7 @@ static struct sw_mangled_type read_function(struct sw_mangled *p)
 	return mangled_add(p, unknown);
 }
 
+/* Reads a reference, R or O, which no kernel has as a parameter, but a template argument may be one. */
 static struct sw_mangled_type read_reference(struct sw_mangled *p)
 {
 	p->p++;
@@ -332,7 +340,7 @@ static struct sw_mangled_type read_reference(struct sw_mangled *p)
 	return mangled_add(p, unknown);
 }
 
-/* D...: newer builtin types. */
+/* Reads a newer builtin type, D... */
 static struct sw_mangled_type d_type(struct sw_mangled *p)
 {
 	static const char *const small[] = {"Dh", "Ds", "Di", "Du", "DF16b", "DF16_"};
@@ -342,7 +350,7 @@ static struct sw_mangled_type d_type(struct sw_mangled *p)
 	return mangled_take(p, "Dn") ? unknown : fail_type(p);
 }
 
-/* Builtin types.  Integers of 64 bits may carry an address (CUdeviceptr), so nothing is said of them. */
+/* Reads a builtin type of one letter.  Integers of 64 bits may carry an address (CUdeviceptr), so they are unknown. */
 static struct sw_mangled_type read_builtin(struct sw_mangled *p)
 {
 	char c = *p->p;
@@ -357,6 +365,7 @@ static struct sw_mangled_type read_builtin(struct sw_mangled *p)
 	return fail_type(p);
 }
 
+/* Reads a <type> by the letter that it begins with. */
 static struct sw_mangled_type any_type(struct sw_mangled *p)
 {
 	switch (*p->p) {
@@ -387,6 +396,7 @@ static struct sw_mangled_type any_type(struct sw_mangled *p)
 	}
 }
 
+/* Reads a <type>, at any depth of nesting that is allowed. */
 static struct sw_mangled_type mangled_type(struct sw_mangled *p)
 {
 	if (p->failed || ++p->depth > SW_MANGLED_DEPTH_MAX)
@@ -401,7 +411,8 @@ static struct sw_mangled_type mangled_type(struct sw_mangled *p)
  * is called const by mistake would hide a write.
  */
 
-/* The function's name; true: it is a template, so a return type follows. */
+/* Reads the function's name, whose template arguments become p->args.  True: it is a template, so a return type
+   follows. */
 static bool function_name(struct sw_mangled *p)
 {
 	bool templated = false;
@@ -418,6 +429,7 @@ static bool function_name(struct sw_mangled *p)
 	return true;
 }
 
+/* Appends the type of a parameter; false: there are too many. */
 static bool put_param(struct sw_mangled_list *params, struct sw_mangled_type t)
 {
 	if (params->n == SW_MANGLED_TYPES_MAX)
@@ -426,7 +438,8 @@ static bool put_param(struct sw_mangled_list *params, struct sw_mangled_type t)
 	return true;
 }
 
-/* Dp T_: one parameter for each member of the pack.  Other patterns would have to be applied to each member. */
+/* Reads what follows Dp, T_: one parameter for each member of the pack.  Other patterns, which would have to be
+   applied to each member, are not understood. */
 static void read_expansion(struct sw_mangled *p, struct sw_mangled_list *params)
 {
 	if (*p->p != 'T') {
@@ -441,6 +454,7 @@ static void read_expansion(struct sw_mangled *p, struct sw_mangled_list *params)
 		p->failed |= !put_param(params, p->packed.at[t.first + i]);
 }
 
+/* Reads the types of the function's parameters, up to the end of the name. */
 static void parse_params(struct sw_mangled *p, struct sw_mangled_list *params)
 {
 	if (p->p[0] == 'v' && (!p->p[1] || p->p[1] == '.'))
@@ -458,8 +472,8 @@ static void parse_params(struct sw_mangled *p, struct sw_mangled_list *params)
 	}
 }
 
-/* With -rdc nvcc makes names of static kernels unique by "__nv_static_<n>__" and n characters before the mangled name.
- */
+/* The mangled name within the name of a static kernel.  With -rdc nvcc makes these unique by "__nv_static_<n>__" and
+   n characters before the mangled name. */
 static const char *without_static_prefix(const char *name)
 {
 	static const char prefix[] = "__nv_static_";

@@ -19,30 +19,35 @@ struct sw_ptx_lexer sw_ptx_lexer(const void *text, size_t size)
 	return (struct sw_ptx_lexer){.at = text, .end = end ? end : (const char *)text + size};
 }
 
-/* PTX ISA, "Identifiers": letters, digits, _ $ %; directives and types begin with a dot. */
+/* Can the character be part of a word?  Letters, digits, _ $ % (PTX ISA, "Identifiers"); directives and types begin
+   with a dot. */
 static bool in_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%' || c == '.';
 }
 
+/* Passes over the rest of the line. */
 static void to_newline(struct sw_ptx_lexer *l)
 {
 	const char *nl = memchr(l->at, '\n', (size_t)(l->end - l->at));
 	l->at = nl ? nl : l->end;
 }
 
+/* Passes over all up to the mark and over it; without one, over the rest of the text. */
 static void skip_past(struct sw_ptx_lexer *l, const char *mark, size_t n)
 {
 	const char *found = memmem(l->at, (size_t)(l->end - l->at), mark, n);
 	l->at = found ? found + n : l->end;
 }
 
+/* Does the text go on with this? */
 static bool starts_with(const struct sw_ptx_lexer *l, const char *with)
 {
 	size_t n = strlen(with);
 	return (size_t)(l->end - l->at) >= n && !memcmp(l->at, with, n);
 }
 
+/* Passes over blanks, comments and strings. */
 static void skip_blanks(struct sw_ptx_lexer *l)
 {
 	while (l->at < l->end) {
@@ -113,12 +118,14 @@ bool sw_ptx_number(const struct sw_ptx_lexer *l, uint64_t most, uint64_t *out)
 /* CUDA C++ Programming Guide, "Function Parameters": 32764 bytes from sm_70 on. */
 #define BLOCK_MAX 32764
 
+/* The parameters of the entry that is being read. */
 struct entry {
 	SW_VEC(struct sw_param) params;
 	uint64_t bytes; /* of the block so far */
 };
 
-/* PTX ISA, "Fundamental Types" and "Opaque Types" (which are 64-bit handles as parameters). */
+/* The size of a type, 0 for a word that is none.  PTX ISA, "Fundamental Types" and "Opaque Types" (which are 64-bit
+   handles as parameters). */
 static unsigned type_bytes(const struct sw_ptx_lexer *l)
 {
 	static const struct {
@@ -136,13 +143,14 @@ static unsigned type_bytes(const struct sw_ptx_lexer *l)
 	return 0;
 }
 
+/* Fills the error with the place where the lexer stands and what is wrong there. */
 static int fail_at(const struct sw_ptx_lexer *l, const char *text, const char *what, struct sw_error *error)
 {
 	return sw_fail(error, SW_E_FORMAT, "PTX: offset %zu: %s", (size_t)(l->at - text), what);
 }
 
-/* .param [.align N] type [.ptr [.space] [.align N]] name [ "[" count "]" ]..., the lexer stands on .param.  On return
-   it stands on the comma or parenthesis after it. */
+/* Reads one parameter and appends its place: .param [.align N] type [.ptr [.space] [.align N]] name [ "[" count "]"
+   ]..., the lexer stands on .param.  On return it stands on the comma or parenthesis after it. */
 static int read_param(struct sw_ptx_lexer *l, const char *text, struct entry *e, struct sw_error *error)
 {
 	uint64_t bytes = 0, align = 0, number;
@@ -181,7 +189,8 @@ static int read_param(struct sw_ptx_lexer *l, const char *text, struct entry *e,
 	return 0;
 }
 
-/* The lexer stands after the name.  Kernels without parameters may leave the parentheses out. */
+/* Reads the parameters of an entry; the lexer stands on its name.  Kernels without parameters may leave the
+   parentheses out. */
 static int read_params(struct sw_ptx_lexer *l, const char *text, struct entry *e, struct sw_error *error)
 {
 	int rc;
