@@ -21,7 +21,7 @@
 #define MOST_BYTES   (512ull << 20) /* of the store; the longest unused go first */
 #define KEPT_SECONDS 86400	    /* what was used since may be named by a trace that is not finished */
 
-/* Under its name at once and as a whole, or not at all. */
+/* Writes a file of the store, which has its name once it is whole, or never.  False: it could not be written. */
 static bool write_file(const char *folder, const char *name, const void *content, size_t bytes)
 {
 	char *temporary = sw_format("%s/new-XXXXXX", folder), *path = sw_format("%s/%s", folder, name);
@@ -40,17 +40,20 @@ static bool write_file(const char *folder, const char *name, const void *content
 
 /* ---- what the store has ------------------------------------------------------------------------------------------ */
 
+/* A file of the store, and when a run used it last. */
 struct stored {
 	struct sw_stored_image image;
 	struct timespec used;
 };
 
+/* Order of images by hash, for qsort(). */
 static int by_hash(const void *a, const void *b)
 {
 	const uint64_t x = ((const struct sw_stored_image *)a)->hash, y = ((const struct sw_stored_image *)b)->hash;
 	return (x > y) - (x < y);
 }
 
+/* Order of files by their last use, the longest unused first, for qsort(). */
 static int by_use(const void *a, const void *b)
 {
 	const struct timespec *x = &((const struct stored *)a)->used, *y = &((const struct stored *)b)->used;
@@ -59,7 +62,7 @@ static int by_use(const void *a, const void *b)
 	return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
-/* Removes what is too much, and says in the index what is left. */
+/* Removes the longest unused files beyond MOST_BYTES, and writes into the store's index which are left. */
 static void remove_oldest(const char *folder)
 {
 	SW_VEC(struct stored) files = {0};
@@ -104,6 +107,7 @@ static void remove_oldest(const char *folder)
 /* ---- the images of a trace ----------------------------------------------------------------------------------------
  */
 
+/* Makes a folder and those that it lies in. */
 static void make_folder(const char *folder)
 {
 	char *path = sw_strdup(folder);
@@ -116,12 +120,13 @@ static void make_folder(const char *folder)
 	free(path);
 }
 
+/* Does the trace name a file of the store for this image, instead of its content? */
 static bool is_stored(const struct sw_trace_image *image)
 {
 	return image->hash && image->path[0];
 }
 
-/* A file that is used is young again. True: it was not there, and is now. */
+/* Puts an image into the store.  One that is there becomes young instead.  True: it was not there, and is now. */
 static bool add_image(struct sw_reader *reader, const struct sw_trace_image *image, const char *folder)
 {
 	char *name = sw_format(SW_STORED_NAME, image->hash), *path = sw_format("%s/%s", folder, name);
@@ -135,7 +140,8 @@ static bool add_image(struct sw_reader *reader, const struct sw_trace_image *ima
 	return added;
 }
 
-/* Not what its name says: a next run copies what it loads again. */
+/* Removes the image's file from the store if its content is not that which its name says: a next run copies what it
+   loads again. */
 static void drop_damaged(const struct sw_trace_image *image, const char *folder)
 {
 	char *path = sw_format("%s/" SW_STORED_NAME, folder, image->hash); /* whatever the trace names */

@@ -18,12 +18,14 @@
 
 /* ---- the trace --------------------------------------------------------------------------------------------------- */
 
+/* A kernel that was launched, and the image that it is in. */
 struct launched {
 	uint32_t image;
 	const char *name;
 };
 typedef SW_VEC(struct launched) launched_vec;
 
+/* The gathered image with this number, added if it is new.  index: numbers -> index + 1 in g->images. */
 static struct sw_gathered_image *image_of(struct sw_gather *g, struct sw_map *index, uint32_t id, uint64_t t_ns)
 {
 	uint64_t *at = sw_map_put(index, id);
@@ -34,7 +36,8 @@ static struct sw_gathered_image *image_of(struct sw_gather *g, struct sw_map *in
 	return &g->images.at[*at - 1];
 }
 
-/* Images with the same content have the same code: so each of them needs what any of them launched. */
+/* Finds where an image has its code.  Images with the same content share one, as each of them needs what any of them
+   launched.  codes: code of an image -> what was gathered of it. */
 static void find_code(struct sw_gather *g, struct sw_map *codes, struct sw_gathered_image *image)
 {
 	const char *why;
@@ -50,6 +53,7 @@ static void find_code(struct sw_gather *g, struct sw_map *codes, struct sw_gathe
 	sw_map_put_ptr(codes, (uint64_t)(uintptr_t)found, image->code);
 }
 
+/* Finds the code of all images, and notes which kernels of each were launched. */
 static void find_codes(struct sw_gather *g, const struct sw_map *index, const launched_vec *launched)
 {
 	struct sw_map codes = {0};
@@ -64,6 +68,7 @@ static void find_codes(struct sw_gather *g, const struct sw_map *index, const la
 	sw_map_free(&codes);
 }
 
+/* Lists the architectures of the trace's devices, each once. */
 static void find_archs(struct sw_gather *g)
 {
 	const struct sw_trace_device *device;
@@ -77,6 +82,7 @@ static void find_archs(struct sw_gather *g)
 	}
 }
 
+/* Makes a gathering from this reader that has nothing yet. */
 static void begin_gathering(struct sw_gather *g, struct sw_reader *reader)
 {
 	*g = (struct sw_gather){.reader = reader, .codes = sw_calloc(1, sizeof *g->codes), .names.reader = reader};
@@ -113,6 +119,7 @@ int sw_gather_open(struct sw_gather *g, const char *trace, struct sw_error *erro
 	return rc;
 }
 
+/* Frees what was gathered; the reader stays open. */
 static void end_gathering(struct sw_gather *g)
 {
 	for (size_t i = 0; i < g->all.n; i++) {
@@ -160,12 +167,14 @@ void sw_gather_code(struct sw_gather *g, bool no_ptx, int level)
 
 /* ---- frames ------------------------------------------------------------------------------------------------------ */
 
-/* One file at one offset, whatever it was mapped as. */
+/* A key for one place in a file, whatever the file was mapped as. */
 static uint64_t frame_key(const struct sw_named_file *file, uint64_t offset)
 {
 	return sw_hash_u64(offset) ^ (uint64_t)(uintptr_t)file;
 }
 
+/* Adds a return address to g->frames if it lies in a file, and its place there is new.  known: frame_key() -> index
+   + 1 in g->frames. */
 static void gather_frame(struct sw_gather *g, struct sw_map *known, uint64_t ip, uint64_t seq)
 {
 	const struct sw_trace_module *module = sw_reader_module(g->reader, ip, seq);
@@ -184,7 +193,7 @@ static void gather_frame(struct sw_gather *g, struct sw_map *known, uint64_t ip,
 	*at = g->frames.n;
 }
 
-/* Lists gather->frames. */
+/* Lists in g->frames the return addresses of all stacks of the trace. */
 static void gather_frames(struct sw_gather *g)
 {
 	struct sw_map known = {0};
@@ -197,6 +206,7 @@ static void gather_frames(struct sw_gather *g)
 
 /* Gathered code and names, as records. */
 
+/* Writes the record that begins a packing: by which version, and whether names were looked up. */
 static void pack_put_head(struct sw_pack_chunks *chunks, const char *version)
 {
 	struct sw_rec_pack *r = sw_pack_record(chunks, SW_REC_PACK, sizeof *r + strlen(version));
@@ -207,6 +217,7 @@ static void pack_put_head(struct sw_pack_chunks *chunks, const char *version)
 	memcpy(r + 1, version, strlen(version));
 }
 
+/* Adds a line, which it takes over, to what is missing from the pack, unless it is there. */
 static void add_complaint(struct sw_pack_sums *sums, char *text)
 {
 	for (size_t i = 0; i < sums->unusable.n; i++)
@@ -219,6 +230,7 @@ static void add_complaint(struct sw_pack_sums *sums, char *text)
 
 /* ---- code -------------------------------------------------------------------------------------------------------- */
 
+/* Writes the bytes of an image's code, in as many records as they take. */
 static void put_data(struct sw_pack_chunks *chunks, uint32_t image, const struct sw_gathered_code *code)
 {
 	size_t most = (sw_pack_record_max(chunks) - sizeof(struct sw_rec_image_data)) & ~(size_t)7;
@@ -232,6 +244,7 @@ static void put_data(struct sw_pack_chunks *chunks, uint32_t image, const struct
 	}
 }
 
+/* Writes the state of an image's code, and the code itself with the first image that has it. */
 static void put_image(struct sw_pack_chunks *chunks, uint32_t image, struct sw_gathered_code *code)
 {
 	size_t why = code->why ? strlen(code->why) : 0;
@@ -249,6 +262,7 @@ static void put_image(struct sw_pack_chunks *chunks, uint32_t image, struct sw_g
 	code->written = true;
 }
 
+/* Writes the code of all images, and counts it. */
 static void pack_put_code(struct sw_pack_chunks *chunks, struct sw_gather *g, struct sw_pack_sums *sums)
 {
 	for (size_t i = 0; i < g->images.n; i++)
@@ -264,12 +278,14 @@ static void pack_put_code(struct sw_pack_chunks *chunks, struct sw_gather *g, st
 
 /* ---- functions and lines ----------------------------------------------------------------------------------------- */
 
+/* The return address whose functions put_place() writes. */
 struct frame_out {
 	struct sw_pack_chunks *chunks;
 	uint64_t offset;
 	uint32_t module;
 };
 
+/* Writes a function that a return address lies in, with file and line; for inlined functions there are several. */
 static void put_place(void *arg, const struct sw_object_place *place)
 {
 	const struct frame_out *f = arg;
@@ -293,6 +309,7 @@ static void put_place(void *arg, const struct sw_object_place *place)
 		memcpy((char *)(r + 1) + symbol, place->file, file);
 }
 
+/* The state of an object file, as records have it. */
 static enum sw_pack_state packed_state(enum sw_object_state state)
 {
 	return state == SW_OBJECT_USABLE    ? SW_PACKED_WHOLE
@@ -300,6 +317,7 @@ static enum sw_pack_state packed_state(enum sw_object_state state)
 					    : SW_PACKED_MISSING;
 }
 
+/* Writes the path and build id of an object file, to which the records of its frames refer by number. */
 static void put_module(struct sw_pack_chunks *chunks, uint32_t number, const struct sw_named_file *file)
 {
 	size_t id = (file->build_id_bytes + 7u) & ~(size_t)7, path = strlen(file->path);
@@ -316,6 +334,7 @@ static void put_module(struct sw_pack_chunks *chunks, uint32_t number, const str
 	memcpy((char *)(r + 1) + id, file->path, path);
 }
 
+/* Says in the sums that names are missing because of this object file, where that is so. */
 static void complain_of(struct sw_pack_sums *sums, const struct sw_named_file *file)
 {
 	if (file->path[0] == '/' && file->state != SW_OBJECT_USABLE)
@@ -324,6 +343,7 @@ static void complain_of(struct sw_pack_sums *sums, const struct sw_named_file *f
 									       : "is missing, or not readable"));
 }
 
+/* Writes the object files of all stacks, and the functions of each return address, and counts both. */
 static void pack_put_frames(struct sw_pack_chunks *chunks, struct sw_gather *g, struct sw_pack_sums *sums)
 {
 	struct sw_map numbers = {0};
@@ -343,8 +363,10 @@ static void pack_put_frames(struct sw_pack_chunks *chunks, struct sw_gather *g, 
 	sw_map_free(&numbers);
 }
 
-/* Which calls wait may have been measured on the machine that recorded: a report elsewhere must not lack that. */
+/* ---- tables of calibrate ----------------------------------------------------------------------------------------- */
 
+/* Writes a table of calibrate: which calls wait was measured on the machine that recorded, and a report elsewhere
+   must not lack that. */
 static void put_table(struct sw_pack_chunks *chunks, const struct sw_trace_table *table)
 {
 	const size_t gpu = strlen(table->gpu), path = strlen(table->path);
@@ -360,6 +382,7 @@ static void put_table(struct sw_pack_chunks *chunks, const struct sw_trace_table
 	memcpy(at + gpu + path, table->text, table->bytes);
 }
 
+/* Writes the table of calibrate that this machine has for a GPU and driver, if there is one. */
 static void put_stored(struct sw_pack_chunks *chunks, const char *gpu, uint32_t driver)
 {
 	char *path = sw_behaviour_path(gpu, driver);
@@ -373,6 +396,7 @@ static void put_stored(struct sw_pack_chunks *chunks, const char *gpu, uint32_t 
 	free(path);
 }
 
+/* Is no earlier device of the trace called the same? */
 static bool is_first(const struct sw_reader *reader, size_t index)
 {
 	const char *name = sw_reader_device(reader, index)->name;
@@ -382,7 +406,8 @@ static bool is_first(const struct sw_reader *reader, size_t index)
 	return *name;
 }
 
-/* The tables of calibrate that a report would use here. */
+/* Writes the tables of calibrate that a report would use here, one for each name of a GPU: those in the trace if it
+   was packed before, else this machine's. */
 static void pack_put_tables(struct sw_pack_chunks *chunks, const struct sw_reader *reader)
 {
 	const struct sw_trace_device *device;
@@ -401,7 +426,8 @@ static void pack_put_tables(struct sw_pack_chunks *chunks, const struct sw_reade
    are read. */
 #define CODE_LEVEL 9
 
-/* The header page, and what a newer version may have put after it. */
+/* Writes the header page, with the number of chunks that the pack has, and what a newer version may have put after
+   it. */
 static int put_header(const struct sw_pack_copy *copy, const struct sw_pack_chunks *chunks,
 		      struct sw_pack_stream *stream, struct sw_error *error)
 {
@@ -422,6 +448,7 @@ static int put_header(const struct sw_pack_copy *copy, const struct sw_pack_chun
 	return rc;
 }
 
+/* Writes the whole file: header, chunks of the packing, chunks of the trace. */
 static int write_all(struct sw_pack_copy *copy, const struct sw_pack_chunks *chunks, struct sw_pack_stream *stream,
 		     struct sw_error *error)
 {
@@ -434,6 +461,7 @@ static int write_all(struct sw_pack_copy *copy, const struct sw_pack_chunks *chu
 	return rc ? rc : sw_pack_stream_end(stream, error);
 }
 
+/* Writes the packed trace from what was gathered. */
 static int pack_gathered(struct sw_gather *gather, const struct sw_pack_options *options, FILE *out,
 			 struct sw_pack_sums *sums, struct sw_error *error)
 {
@@ -463,7 +491,7 @@ static int pack_gathered(struct sw_gather *gather, const struct sw_pack_options 
 	return rc;
 }
 
-/* Kernels whose code lies in the store of images alone. */
+/* Gathers the kernels whose code lies in the store of images alone. */
 static void gather_stored(struct sw_gather *g)
 {
 	struct sw_map index = {0};
@@ -482,7 +510,7 @@ static void gather_stored(struct sw_gather *g)
 	sw_map_free(&index);
 }
 
-/* Behind the chunks that are there; then the header says that they are there. */
+/* Writes chunks behind the `number` chunks of a trace; then its header says that they are there. */
 static int append_chunks(const struct sw_pack_chunks *chunks, uint64_t number, const struct sw_file_header *header,
 			 const char *trace, struct sw_error *error)
 {

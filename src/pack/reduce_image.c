@@ -13,13 +13,13 @@
 #include "image/ptx.h"
 #include "pack/reduce.h"
 
-/* Damaged images may hold a kernel within what looks like another one. */
-
+/* A search for launched kernels in machine code or PTX. */
 struct search {
 	const struct sw_map *launched;
 	struct sw_map found;
 };
 
+/* For each kernel: notes its name if it was launched. */
 static int on_kernel_check(void *arg, const struct sw_cubin_kernel *kernel)
 {
 	struct search *s = arg;
@@ -42,7 +42,8 @@ static void reduce_find(const struct sw_map *launched, enum sw_image_kind kind, 
 	*found = s.found;
 }
 
-/* Are all launched kernels of `before` in `after`, too? */
+/* Are all launched kernels of `before` in `after`, too?  Damaged images may hold a kernel within what looks like
+   another one. */
 static bool reduce_keeps(const struct sw_map *launched, enum sw_image_kind kind, const void *before, const void *after,
 			 size_t size)
 {
@@ -68,6 +69,7 @@ struct cubin {
 	struct sw_map others; /* hash of name */
 };
 
+/* The header of a section; all zero where that cannot be read. */
 static Elf64_Shdr section_at(const struct cubin *c, uint32_t index)
 {
 	Elf64_Shdr s = {0};
@@ -77,6 +79,7 @@ static Elf64_Shdr section_at(const struct cubin *c, uint32_t index)
 	return s;
 }
 
+/* The name of a section; "" where that cannot be read. */
 static const char *name_of(const struct cubin *c, const Elf64_Shdr *s)
 {
 	Elf64_Shdr names = section_at(c, c->head.e_shstrndx);
@@ -86,6 +89,7 @@ static const char *name_of(const struct cubin *c, const Elf64_Shdr *s)
 	return memchr(name, 0, c->size - names.sh_offset - s->sh_name) ? name : "";
 }
 
+/* Fills the content of a section with zeros. */
 static void blank_cubin(struct cubin *c, uint32_t index)
 {
 	Elf64_Shdr s = section_at(c, index);
@@ -93,6 +97,7 @@ static void blank_cubin(struct cubin *c, uint32_t index)
 		memset(c->bytes + s.sh_offset, 0, s.sh_size);
 }
 
+/* Is a section of this name there for debuggers and profilers only? */
 static bool is_for_debuggers(const char *name)
 {
 	static const char *const prefixes[] = {".debug_",   ".nv_debug_",     ".rela.debug_", ".rel.debug_",
@@ -103,7 +108,8 @@ static bool is_for_debuggers(const char *name)
 	return false;
 }
 
-/* Functions that are not kernels stay, as a launched kernel may call them. */
+/* For each kernel: notes its name if it was not launched.  Functions that are not kernels stay, as a launched kernel
+   may call them. */
 static int on_kernel_cubin(void *arg, const struct sw_cubin_kernel *kernel)
 {
 	struct cubin *c = arg;
@@ -113,13 +119,15 @@ static int on_kernel_cubin(void *arg, const struct sw_cubin_kernel *kernel)
 	return 0;
 }
 
+/* Is it the code of a kernel that was not launched? */
 static bool is_other(const struct cubin *c, const Elf64_Shdr *s)
 {
 	const char *name = name_of(c, s);
 	return !strncmp(name, ".text.", 6) && sw_map_find(&c->others, sw_reduce_name(name + 6, strlen(name + 6)));
 }
 
-/* In place.  What is damaged is left as it is. */
+/* Fills the sections of other kernels, and those for debuggers, with zeros, in place.  A cubin that is damaged is
+   left as it is. */
 static void reduce_cubin(const struct sw_map *launched, unsigned char *bytes, size_t size)
 {
 	struct cubin c = {.bytes = bytes, .size = size, .launched = launched};
@@ -147,17 +155,20 @@ static void reduce_cubin(const struct sw_map *launched, unsigned char *bytes, si
 
 /* PTX: other kernels become blanks; newlines stay, since a report names lines. */
 
+/* A kernel in PTX text. */
 struct entry {
 	char *from, *to;
 	uint64_t name;
 };
 
+/* PTX text as it is being reduced. */
 struct ptx {
 	struct sw_ptx_lexer l;
 	struct sw_map words; /* names -> how often they stand in the text */
 	SW_VEC(struct entry) entries;
 };
 
+/* Moves on to the next word, and counts it if it is a name.  False: the text ends. */
 static bool next_word(struct ptx *p)
 {
 	if (!sw_ptx_next(&p->l))
@@ -168,7 +179,8 @@ static bool next_word(struct ptx *p)
 	return true;
 }
 
-/* The lexer stands on .entry; passes over the name, the parameters and the body, if there is one. */
+/* Passes over an entry: its name, its parameters and its body, if there is one.  The lexer stands on .entry.  False:
+   the text ends before. */
 static bool pass_entry(struct ptx *p, struct entry *e)
 {
 	size_t depth = 0;
@@ -186,6 +198,7 @@ static bool pass_entry(struct ptx *p, struct entry *e)
 	return false;
 }
 
+/* Lists the kernels of the text.  False: the last one is not whole. */
 static bool find_entries(struct ptx *p)
 {
 	const char *linkage = NULL;
@@ -205,6 +218,7 @@ static bool find_entries(struct ptx *p)
 	return true;
 }
 
+/* Turns the text of a kernel into blanks, but for its newlines. */
 static void blank_ptx(const struct entry *e)
 {
 	for (char *at = e->from; at < e->to; at++)
@@ -212,6 +226,7 @@ static void blank_ptx(const struct entry *e)
 			*at = ' ';
 }
 
+/* Turns the kernels that were not launched into blanks, in place.  Damaged text is left as it is. */
 static void reduce_ptx(const struct sw_map *launched, char *text, size_t bytes)
 {
 	struct ptx p = {.l = sw_ptx_lexer(text, bytes)};
@@ -249,6 +264,7 @@ struct sort {
 	struct sw_fatbin_entry first; /* without a launched kernel */
 };
 
+/* A fatbin that is being reduced. */
 struct fatbin {
 	const struct sw_reduce *what;
 	const unsigned char *from;
@@ -260,6 +276,7 @@ struct fatbin {
 
 /* ---- writing entries --------------------------------------------------------------------------------------------- */
 
+/* Appends bytes to the new fatbin, with zeros up to the next multiple of 8. */
 static void append_bytes(struct fatbin *f, const void *bytes, size_t size)
 {
 	size_t padded = (size + 7) & ~(size_t)7;
@@ -270,7 +287,7 @@ static void append_bytes(struct fatbin *f, const void *bytes, size_t size)
 	f->out.n += padded;
 }
 
-/* The content as it is stored: compressed where we can.  malloc'ed. */
+/* The content of an entry as it is stored, malloc'ed: compressed where that makes it smaller. */
 static void *store_content(const struct fatbin *f, const void *bytes, size_t size, size_t *stored, bool *compressed)
 {
 #ifdef HAVE_ZSTD
@@ -289,12 +306,13 @@ static void *store_content(const struct fatbin *f, const void *bytes, size_t siz
 	return memcpy(sw_alloc(size + 1), bytes, size);
 }
 
+/* The size of an entry's header. */
 static size_t header_bytes(const struct fatbin *f, const struct sw_fatbin_entry *e)
 {
 	return (size_t)((const unsigned char *)e->payload - f->from) - e->offset;
 }
 
-/* The name of an entry is that of a source file: its folder is private. */
+/* Fills the name in an entry's header with zeros: it is that of a source file, whose folder is private. */
 static void forget_name(unsigned char *head, size_t header)
 {
 	uint32_t at, n;
@@ -306,7 +324,7 @@ static void forget_name(unsigned char *head, size_t header)
 		memset(head + at, 0, n);
 }
 
-/* The entry's own header, with what is different now. */
+/* Appends an entry with new content; its header is as before but for sizes, compression and name. */
 static void put_entry(struct fatbin *f, const struct sw_fatbin_entry *e, const void *bytes, size_t size)
 {
 	size_t stored, header = header_bytes(f, e);
@@ -329,7 +347,7 @@ static void put_entry(struct fatbin *f, const struct sw_fatbin_entry *e, const v
 	free(payload);
 }
 
-/* As it is: what cannot be read says why, there as here. */
+/* Appends an entry as it is, as it cannot be read: what is wrong with it is then reported there as here. */
 static void put_unread(struct fatbin *f, const struct sw_fatbin_entry *e)
 {
 	uint64_t payload;
@@ -339,6 +357,7 @@ static void put_unread(struct fatbin *f, const struct sw_fatbin_entry *e)
 
 /* ---- which entries ----------------------------------------------------------------------------------------------- */
 
+/* Is it code that the run's devices may run: machine code of their architecture, or PTX? */
 static bool is_wanted(const struct fatbin *f, const struct sw_fatbin_entry *e)
 {
 	const struct sw_reduce *what = f->what;
@@ -350,6 +369,7 @@ static bool is_wanted(const struct fatbin *f, const struct sw_fatbin_entry *e)
 	return e->kind == SW_IMAGE_ELF && runs;
 }
 
+/* The sort that an entry belongs to, added if it is new. */
 static struct sort *sort_of(struct fatbin *f, const struct sw_fatbin_entry *e)
 {
 	uint64_t flags = e->flags & ~(uint64_t)(SW_FATBIN_LZ4 | SW_FATBIN_ZSTD);
@@ -363,6 +383,7 @@ static struct sort *sort_of(struct fatbin *f, const struct sw_fatbin_entry *e)
 	return s;
 }
 
+/* Does the content hold launched kernels?  Notes them as found in this sort. */
 static bool holds_launched(const struct fatbin *f, struct sort *sort, const void *bytes, size_t size)
 {
 	struct sw_map found = {0};
@@ -375,6 +396,7 @@ static bool holds_launched(const struct fatbin *f, struct sort *sort, const void
 	return any;
 }
 
+/* Reduces the content of an entry in place and appends the entry. */
 static void put_reduced(struct fatbin *f, const struct sw_fatbin_entry *e, void *content, size_t size)
 {
 	bool ptx = e->kind == SW_IMAGE_PTX;
@@ -385,6 +407,7 @@ static void put_reduced(struct fatbin *f, const struct sw_fatbin_entry *e, void 
 	put_entry(f, e, content, size + ptx); /* with its NUL */
 }
 
+/* For each entry: notes the newest architecture of machine code. */
 static int look_at_entry(void *arg, const struct sw_fatbin_entry *e)
 {
 	struct fatbin *f = arg;
@@ -393,6 +416,8 @@ static int look_at_entry(void *arg, const struct sw_fatbin_entry *e)
 	return 0;
 }
 
+/* For each entry: appends it, reduced, if it is wanted and has launched kernels, until those of its sort are all
+   there. */
 static int take_entry(void *arg, const struct sw_fatbin_entry *e)
 {
 	struct fatbin *f = arg;
@@ -425,7 +450,8 @@ static int take_entry(void *arg, const struct sw_fatbin_entry *e)
 	return 0;
 }
 
-/* That there is code for an architecture is reported by one entry at least, launched kernels or not. */
+/* Appends the first entry of a sort of which none was kept: that there is code for an architecture must be known,
+   launched kernels or not. */
 static void stand_in(struct fatbin *f, const struct sort *s)
 {
 	struct sw_error error;
@@ -437,6 +463,7 @@ static void stand_in(struct fatbin *f, const struct sort *s)
 	free(content);
 }
 
+/* Appends the header of a fatbin, whose size end_fatbin() fills in. */
 static void begin_fatbin(struct fatbin *f)
 {
 	uint64_t header = SW_FATBIN_MAGIC | 1ull << 32 | (uint64_t)SW_FATBIN_HEADER_BYTES << 48, none = 0;
@@ -444,6 +471,7 @@ static void begin_fatbin(struct fatbin *f)
 	append_bytes(f, &none, sizeof none);
 }
 
+/* The finished fatbin, malloc'ed. */
 static void *end_fatbin(struct fatbin *f, size_t *out_bytes)
 {
 	const uint64_t entries = f->out.n - SW_FATBIN_HEADER_BYTES;
@@ -452,6 +480,7 @@ static void *end_fatbin(struct fatbin *f, size_t *out_bytes)
 	return f->out.at;
 }
 
+/* A new fatbin, malloc'ed, of the reduced entries that are needed. */
 static void *reduce_fatbin(const struct sw_reduce *what, const void *bytes, size_t size, size_t *out_bytes)
 {
 	struct fatbin f = {.what = what, .from = bytes};
@@ -467,13 +496,14 @@ static void *reduce_fatbin(const struct sw_reduce *what, const void *bytes, size
 	return end_fatbin(&f, out_bytes);
 }
 
+/* For the first kernel: ends the walk. */
 static int leave_walk(void *arg, const struct sw_cubin_kernel *kernel)
 {
 	(void)arg, (void)kernel;
 	return 1;
 }
 
-/* A fatbin of this cubin alone.  NULL: it is none. */
+/* A fatbin, malloc'ed, of this cubin alone.  NULL: it is no cubin with a kernel. */
 static void *wrap_cubin(const struct sw_reduce *what, const void *cubin, size_t bytes, size_t *out_bytes)
 {
 	unsigned char head[SW_FATBIN_ENTRY_BYTES] = {SW_FATBIN_ELF, 0, 1, 1};

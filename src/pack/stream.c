@@ -18,6 +18,7 @@ uint32_t sw_pack_record_max(const struct sw_pack_chunks *c)
 	return (room < SW_REC_MAX_BYTES ? room : SW_REC_MAX_BYTES) & ~7u;
 }
 
+/* The chunk that is being filled. */
 static struct sw_chunk_header *last_chunk(const struct sw_pack_chunks *c)
 {
 	return (void *)(c->at + (c->n - 1) * c->chunk_bytes);
@@ -33,6 +34,7 @@ void sw_pack_chunks_close(struct sw_pack_chunks *c)
 	h->closed = 1;
 }
 
+/* Closes the last chunk and begins a new one. */
 static void next_chunk(struct sw_pack_chunks *c)
 {
 	sw_pack_chunks_close(c);
@@ -80,6 +82,7 @@ bool sw_pack_can_compress(void)
 	return true;
 }
 
+/* Begins a frame of zstd. */
 static int begin_frame(struct sw_pack_stream *s, struct sw_error *error)
 {
 	s->zstd = sw_calloc(1, sizeof *s->zstd);
@@ -93,6 +96,7 @@ static int begin_frame(struct sw_pack_stream *s, struct sw_error *error)
 	return 0;
 }
 
+/* Compresses bytes and writes what comes out, all of it where `what` ends the frame. */
 static int compress_bytes(struct sw_pack_stream *s, const void *data, size_t bytes, ZSTD_EndDirective what,
 			  struct sw_error *error)
 {
@@ -108,11 +112,13 @@ static int compress_bytes(struct sw_pack_stream *s, const void *data, size_t byt
 	return 0;
 }
 
+/* Ends the frame of zstd. */
 static int end_frame(struct sw_pack_stream *s, struct sw_error *error)
 {
 	return compress_bytes(s, NULL, 0, ZSTD_e_end, error);
 }
 
+/* Adds bytes to the frame of zstd. */
 static int put_bytes(struct sw_pack_stream *s, const void *data, size_t bytes, struct sw_error *error)
 {
 	return compress_bytes(s, data, bytes, ZSTD_e_continue, error);
@@ -138,18 +144,21 @@ bool sw_pack_can_compress(void)
 	return false;
 }
 
+/* Fails, as this build cannot compress. */
 static int begin_frame(struct sw_pack_stream *s, struct sw_error *error)
 {
 	(void)s;
 	return sw_fail(error, SW_E_UNSUPPORTED, "this syncwatch was built without zstd and cannot compress");
 }
 
+/* Never called, as no frame begins in this build. */
 static int end_frame(struct sw_pack_stream *s, struct sw_error *error)
 {
 	(void)s, (void)error;
 	return 0;
 }
 
+/* Never called, as no frame begins in this build. */
 static int put_bytes(struct sw_pack_stream *s, const void *data, size_t bytes, struct sw_error *error)
 {
 	(void)s, (void)data, (void)bytes, (void)error;
@@ -181,28 +190,32 @@ int sw_pack_stream_end(struct sw_pack_stream *s, struct sw_error *error)
 	return s->zstd ? end_frame(s, error) : 0;
 }
 
+/* Where in the file the chunk with this number begins. */
 static uint64_t offset_of(const struct sw_pack_copy *c, uint64_t number)
 {
 	return c->source->header.header_bytes + number * c->source->header.chunk_bytes;
 }
 
+/* Was the chunk never written to? */
 static bool is_unused(const struct sw_chunk_header *head)
 {
 	return !head->magic && !head->committed;
 }
 
+/* Is it the header of a chunk, with a number of bytes that fits? */
 static bool is_sound(const struct sw_pack_copy *c, const struct sw_chunk_header *head)
 {
 	return head->magic == SW_FORMAT_CHUNK_MAGIC &&
 	       head->committed <= c->source->header.chunk_bytes - sizeof(struct sw_chunk_header);
 }
 
+/* Is the chunk copied?  All are that were written to, damaged ones too, but those of an earlier packing. */
 static bool is_left(const struct sw_pack_copy *c, const struct sw_chunk_header *head)
 {
 	return !is_unused(head) && !(is_sound(c, head) && sw_map_find(&c->old, head->writer));
 }
 
-/* Is this a chunk of a packing, and of nothing else? */
+/* Are these the records of a packing, and nothing else? */
 static bool is_pack(const unsigned char *at, uint32_t bytes)
 {
 	const unsigned char *end = at + bytes;
@@ -216,11 +229,12 @@ static bool is_pack(const unsigned char *at, uint32_t bytes)
 	return at == end && bytes;
 }
 
-/* Chunks of a writer: all, and those of a packing. */
+/* How many chunks of a writer there are: all, and those of a packing. */
 struct chunks {
 	uint32_t all, packed;
 };
 
+/* The counts of a writer, which begin at 0. */
 static struct chunks *chunks_of(struct sw_map *writers, uint32_t writer)
 {
 	struct chunks *chunks = sw_map_ptr(writers, writer);
@@ -231,6 +245,7 @@ static struct chunks *chunks_of(struct sw_map *writers, uint32_t writer)
 	return chunks;
 }
 
+/* Reads the header of the next chunk and counts it for its writer; a damaged one counts as copied. */
 static int look_at_chunk(struct sw_pack_copy *c, struct sw_map *writers, unsigned char *chunk, struct sw_error *error)
 {
 	const struct sw_chunk_header *head = (const void *)chunk;
@@ -252,6 +267,8 @@ static int look_at_chunk(struct sw_pack_copy *c, struct sw_map *writers, unsigne
 	return rc;
 }
 
+/* Finds the writers of earlier packings, counts the chunks that are copied, and finds a number for a new writer.
+   Frees `writers`. */
 static void count_chunks(struct sw_pack_copy *c, struct sw_map *writers)
 {
 	struct sw_map_slot slot;
@@ -288,8 +305,8 @@ void sw_pack_copy_free(struct sw_pack_copy *copy)
 	sw_map_free(&copy->old);
 }
 
-/* Fills the content of images with zeros in the records of a chunk, of which `bytes` are there: the pack has their code
-   elsewhere.  True: there was some. */
+/* Fills the content of images with zeros in the records of a chunk, of which `bytes` are there: the pack has their
+   code elsewhere.  True: there was some. */
 static bool leave_out(unsigned char *at, uint32_t bytes)
 {
 	const unsigned char *end = at + bytes;
