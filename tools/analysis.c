@@ -21,6 +21,7 @@ static char *known_findings(const struct sw_options *options)
 	return options->no_known ? NULL : sw_install_find_data("known.supp");
 }
 
+/* Loads the suppressions that come with syncwatch; only a file of a trusted owner, else findings are reported. */
 static int load_known(const char *path, struct sw_suppressions **out, struct sw_error *error)
 {
 	FILE *file = sw_trusted_stream(path, sw_install_owner(), error);
@@ -36,6 +37,7 @@ static int load_known(const char *path, struct sw_suppressions **out, struct sw_
 	return rc;
 }
 
+/* Loads the suppressions of the project's configuration. */
 static int load_config(const struct sw_options *options, struct sw_suppressions **out, struct sw_error *error)
 {
 	const char *text = options->config_text;
@@ -75,6 +77,7 @@ static void tell_without_known(const struct sw_options *options)
 	free(known);
 }
 
+/* Reads the rules of --forbid, --max-wait and --max-calls. */
 int sw_analysis_gate(const struct sw_options *options, struct sw_gate *gate)
 {
 	const struct {
@@ -97,12 +100,14 @@ int sw_analysis_gate(const struct sw_options *options, struct sw_gate *gate)
 	return SW_EXIT_OK;
 }
 
+/* Adds, by rule, how many calls were in its scope. */
 void sw_analysis_add_checked(const struct sw_judgement *judgement, uint64_t *calls)
 {
 	for (size_t i = 0; i < judgement->gate.n; i++)
 		calls[i] += judgement->gate.at[i].calls;
 }
 
+/* The next rule, from *index on, that had no call in its scope, as a sentence, malloc'ed; NULL: none. */
 char *sw_analysis_unchecked(const struct sw_gate *gate, const uint64_t *calls, uint32_t *index)
 {
 	while (*index < gate->n && calls[*index])
@@ -115,6 +120,7 @@ char *sw_analysis_unchecked(const struct sw_gate *gate, const uint64_t *calls, u
 				    : "no call was in its scope");
 }
 
+/* Checks, before anything runs, all files and rules that the options name. */
 int sw_analysis_check(const struct sw_options *options)
 {
 	struct sw_error error;
@@ -140,6 +146,7 @@ int sw_analysis_check(const struct sw_options *options)
 	return status;
 }
 
+/* Writes the report as JSON. */
 static int write_json(struct sw_report *report, const char *path)
 {
 	struct sw_output output;
@@ -152,11 +159,13 @@ static int write_json(struct sw_report *report, const char *path)
 	return SW_EXIT_OK;
 }
 
+/* Was the order of host threads recorded (--strict-host)? */
 static bool tells_host_syncs(const struct sw_reader *reader)
 {
 	return sw_reader_header(reader)->flags & SW_FILE_HOST_SYNC;
 }
 
+/* The judge's options for those of the command line. */
 struct sw_judge_options sw_analysis_judge(const struct sw_options *options, const struct sw_reader *reader)
 {
 	return (struct sw_judge_options){.fold_below_ns = SW_FOLD_BELOW_NS,
@@ -169,11 +178,13 @@ struct sw_judge_options sw_analysis_judge(const struct sw_options *options, cons
 												: options->behaviour};
 }
 
+/* Call-back of the judge: shows the progress. */
 static void report_progress(void *arg, uint64_t operations, double part)
 {
 	sw_progress_tell(arg, operations, part);
 }
 
+/* Judges the trace and shows the progress on a terminal. */
 int sw_analysis_judge_with_progress(struct sw_reader *reader, struct sw_judge_options *judge, const char *step,
 				    struct sw_judgement **judgement, struct sw_error *error)
 {
@@ -186,6 +197,7 @@ int sw_analysis_judge_with_progress(struct sw_reader *reader, struct sw_judge_op
 	return rc;
 }
 
+/* Tells of a damaged trace; the status is that of an unusable input, unless it was an error before. */
 int sw_analysis_tell_damage(const struct sw_reader *reader, int status)
 {
 	if (status || !sw_reader_totals(reader).damaged)
@@ -194,6 +206,7 @@ int sw_analysis_tell_damage(const struct sw_reader *reader, int status)
 			   sw_reader_damage(reader, 0));
 }
 
+/* Judges a trace and makes its report.  hidden: with findings that are suppressed or folded. */
 int sw_analysis_judge_only(struct sw_analysis *analysis, const char *trace, const struct sw_options *options,
 			   bool hidden)
 {
@@ -208,6 +221,7 @@ static int prepare_judging(struct sw_analysis *analysis, const struct sw_options
 	return status ? status : sw_analysis_gate(options, &analysis->gate);
 }
 
+/* Prepares to judge the trace of a program that runs, record by record. */
 int sw_analysis_begin(struct sw_analysis *analysis, struct sw_reader *reader, const struct sw_options *options,
 		      struct sw_judge_options *judge)
 {
@@ -220,6 +234,7 @@ int sw_analysis_begin(struct sw_analysis *analysis, struct sw_reader *reader, co
 	return status;
 }
 
+/* All suppressions that the options name. */
 struct sw_suppressions *sw_analysis_suppressions(const struct sw_options *options)
 {
 	struct sw_suppressions *suppressions = NULL;
@@ -227,6 +242,7 @@ struct sw_suppressions *sw_analysis_suppressions(const struct sw_options *option
 	return suppressions;
 }
 
+/* Makes the report of the judgement. */
 void sw_analysis_report(struct sw_analysis *analysis, bool hidden, bool compared)
 {
 	struct sw_error error;
@@ -245,6 +261,7 @@ struct ahead {
 	unsigned stacks;
 };
 
+/* Call-back of the judge: has the files read that hold the first findings' stacks, while it goes on. */
 static void found(void *arg, const struct sw_judgement *so_far, size_t index)
 {
 	struct ahead *ahead = arg;
@@ -253,6 +270,7 @@ static void found(void *arg, const struct sw_judgement *so_far, size_t index)
 		sw_symbols_ahead(ahead->reader, sw_finding_access(finding, i)->stack);
 }
 
+/* As sw_analysis_judge_only(), with the members of `more` (NULL: none) in the judge's options. */
 int sw_analysis_judge_more(struct sw_analysis *analysis, const char *trace, const struct sw_options *options,
 			   bool hidden, const struct sw_judge_options *more)
 {
@@ -301,6 +319,7 @@ int sw_analysis_judge_more(struct sw_analysis *analysis, const char *trace, cons
 	return status;
 }
 
+/* Judges a trace, makes its report and writes --json. */
 int sw_analysis_make(struct sw_analysis *analysis, const char *trace, const struct sw_options *options, bool hidden)
 {
 	int status = sw_analysis_judge_only(analysis, trace, options, hidden);
@@ -308,6 +327,7 @@ int sw_analysis_make(struct sw_analysis *analysis, const char *trace, const stru
 	return written ? written : status;
 }
 
+/* Frees the report, the judgement and the reader. */
 void sw_analysis_free(struct sw_analysis *analysis)
 {
 	sw_report_free(analysis->report);

@@ -13,6 +13,7 @@
 #include "base/process.h"
 #include "output.h"
 
+/* Handles the end of --max-time: ends the command without half-written files. */
 static void out_of_time(int sig)
 {
 	static const char text[] = "syncwatch: --max-time is reached; the trace is untouched\n";
@@ -23,6 +24,7 @@ static void out_of_time(int sig)
 	_exit(SW_EXIT_MEMORY);
 }
 
+/* Limits the memory of this process to so many bytes above its present size. */
 static int limit_memory(uint64_t bytes)
 {
 	struct rlimit limit;
@@ -37,6 +39,7 @@ static int limit_memory(uint64_t bytes)
 	return SW_EXIT_OK;
 }
 
+/* Starts the limits of --max-time and --max-memory. */
 int sw_budget_start(const struct sw_options *options)
 {
 	if (options->max_time) {

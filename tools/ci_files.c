@@ -34,6 +34,7 @@ static char *current_folder(void)
 	return NULL;
 }
 
+/* Frees all, and drops files that are not complete. */
 static void free_files(struct sw_ci_files *files)
 {
 	for (size_t i = 0; i < SW_CI_FORMATS; i++) {
@@ -49,6 +50,7 @@ static void free_files(struct sw_ci_files *files)
 	free(files);
 }
 
+/* Opens a file for suppressions; path NULL: it is not wanted.  gate: for findings of rules that forbid calls. */
 static int open_suppressions(struct suppressions *s, const char *path, bool gate)
 {
 	struct sw_error error;
@@ -59,6 +61,7 @@ static int open_suppressions(struct suppressions *s, const char *path, bool gate
 	return SW_EXIT_OK;
 }
 
+/* Opens all files that the options want. */
 static int open_files(struct sw_ci_files *files, const struct sw_options *options)
 {
 	const char *paths[SW_CI_FORMATS] = {
@@ -82,6 +85,7 @@ static int open_files(struct sw_ci_files *files, const struct sw_options *option
 	return status ? status : open_suppressions(&files->allowed, options->write_allow, true);
 }
 
+/* Do the options want any of these files? */
 bool sw_ci_files_wanted(const struct sw_options *options)
 {
 	return options->write_suppressions || options->write_allow
@@ -90,6 +94,7 @@ bool sw_ci_files_wanted(const struct sw_options *options)
 		;
 }
 
+/* Opens the files; *out NULL: none is wanted. */
 int sw_ci_files_open(const struct sw_options *options, struct sw_ci_files **out)
 {
 	*out = NULL;
@@ -105,6 +110,7 @@ int sw_ci_files_open(const struct sw_options *options, struct sw_ci_files **out)
 	return status;
 }
 
+/* Writes the findings of a report to all files. */
 void sw_ci_files_add(struct sw_ci_files *files, struct sw_report *report)
 {
 	for (size_t i = 0; files && i < SW_CI_FORMATS; i++)
@@ -116,6 +122,7 @@ void sw_ci_files_add(struct sw_ci_files *files, struct sw_report *report)
 		sw_suppress_file_add(files->allowed.file, report);
 }
 
+/* Writes a finding of no single report to all files. */
 static void add_extra(struct sw_ci_files *files, const struct sw_ci_extra *extra)
 {
 	for (size_t i = 0; files && i < SW_CI_FORMATS; i++)
@@ -123,6 +130,7 @@ static void add_extra(struct sw_ci_files *files, const struct sw_ci_extra *extra
 			sw_ci_add_extra(files->ci[i], extra);
 }
 
+/* Writes that not all of the run of this program was judged. */
 void sw_ci_files_gap(struct sw_ci_files *files, const char *program, const char *text)
 {
 	char *whole = sw_format("Not all of the run of %s was judged: %s.", program, text);
@@ -135,6 +143,7 @@ void sw_ci_files_gap(struct sw_ci_files *files, const char *program, const char 
 	free(whole);
 }
 
+/* Writes the findings between processes (SW5xx). */
 void sw_ci_files_between(struct sw_ci_files *files, const char *program, const struct sw_merged *merged)
 {
 	for (size_t i = 0; i < merged->between.n; i++) {
@@ -147,12 +156,14 @@ void sw_ci_files_between(struct sw_ci_files *files, const char *program, const s
 	}
 }
 
+/* Completes a file. */
 static int close_output(struct sw_output *output)
 {
 	struct sw_error error;
 	return sw_output_close(output, &error) ? sw_complain(SW_EXIT_OUTPUT, "%s", error.text) : SW_EXIT_OK;
 }
 
+/* Completes a file of suppressions. */
 static int close_suppressions(struct suppressions *s)
 {
 	if (!s->file)
@@ -161,6 +172,7 @@ static int close_suppressions(struct suppressions *s)
 	return close_output(&s->output);
 }
 
+/* Completes all files, and prints GitHub's commands on `commands`. */
 int sw_ci_files_close(struct sw_ci_files *files, FILE *commands)
 {
 	int status = SW_EXIT_OK;

@@ -39,6 +39,7 @@ static void make_folders(const char *path)
 	free(copy);
 }
 
+/* Writes the table into a file. */
 static int store_table(const struct sw_behaviour *table, const char *path)
 {
 	struct sw_output output;
@@ -68,6 +69,7 @@ static int measure_table(struct sw_behaviour *table, const char *driver)
 	return SW_EXIT_OK;
 }
 
+/* Measures all calls on this machine. */
 static int measure_here(struct sw_behaviour *table, bool simulated)
 {
 	struct sw_error error;
@@ -87,11 +89,13 @@ static int measure_here(struct sw_behaviour *table, bool simulated)
 
 static const char *const spinners[SW_SPINNERS] = {"a non-blocking stream", "a blocking stream", "the legacy stream"};
 
+/* Is it clear whether the call waits? */
 static bool is_verdict(char c)
 {
 	return c == '0' || c == '1';
 }
 
+/* Prints a call that waits where it should not, or the other way round; false: there is no difference. */
 static bool print_difference(const char *call, int spinner, char found, char expected, const char *what,
 			     const char *against)
 {
@@ -101,6 +105,7 @@ static bool print_difference(const char *call, int spinner, char found, char exp
 	return true;
 }
 
+/* Prints where the table differs from CUDA's documents; how often. */
 static int tell_documents(const struct sw_behaviour *table)
 {
 	int n = 0;
@@ -115,6 +120,7 @@ static int tell_documents(const struct sw_behaviour *table)
 	return n;
 }
 
+/* Prints where the table differs from what is built in; how often. */
 static int tell_built_in(const struct sw_behaviour *table)
 {
 	int n = 0;
@@ -134,6 +140,7 @@ static int tell_built_in(const struct sw_behaviour *table)
 	return n;
 }
 
+/* Prints where the table differs from another one; how often. */
 static int tell_table(const struct sw_behaviour *table, const struct sw_behaviour *other, const char *name)
 {
 	int n = 0;
@@ -152,6 +159,7 @@ static int tell_table(const struct sw_behaviour *table, const struct sw_behaviou
 	return n;
 }
 
+/* Says so where there was no difference. */
 static void tell_count(int n)
 {
 	if (!n)
@@ -159,6 +167,7 @@ static void tell_count(int n)
 	putchar('\n');
 }
 
+/* Prints the head of a table and its differences; other: a table to compare with, NULL. */
 static void print_table(const struct sw_behaviour *table, const struct sw_behaviour *other, const char *name)
 {
 	int unclear = 0, missing = 0;
@@ -201,6 +210,7 @@ static char *only_stored_table(void)
 	return path;
 }
 
+/* Prints a table that was stored. */
 static int show_table(const struct sw_options *options, const struct sw_behaviour *other)
 {
 	struct sw_behaviour table;
@@ -218,6 +228,7 @@ static int show_table(const struct sw_options *options, const struct sw_behaviou
 	return sw_finish_stdout(SW_EXIT_OK);
 }
 
+/* Measures, prints and stores a table. */
 static int calibrate_table(const struct sw_options *options, const struct sw_behaviour *other)
 {
 	struct sw_behaviour table = {0};
@@ -237,6 +248,7 @@ static int calibrate_table(const struct sw_options *options, const struct sw_beh
 	return status;
 }
 
+/* `syncwatch calibrate`: measures which calls wait, or shows what was measured. */
 int sw_cmd_calibrate(const struct sw_options *options)
 {
 	struct sw_behaviour other = {0};

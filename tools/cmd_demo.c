@@ -16,6 +16,7 @@
 
 #define ENDS_WITHOUT_GPU 1
 
+/* In a process of its own: its exit status says whether there is a GPU. */
 static _Noreturn void look_for_gpu(void)
 {
 	struct sw_driver driver;
@@ -80,6 +81,7 @@ static void enter_folder_above(const char *program)
 	free(folder);
 }
 
+/* Says where the files are that the demo made, and what to try next. */
 static void say_what_next(const char *timeline, bool fixed)
 {
 	char *source = sw_install_find("demo/demo_pipeline.cu", NULL);
@@ -99,6 +101,7 @@ static void say_what_next(const char *timeline, bool fixed)
 	fputs("A program of yours:                   syncwatch run ./app args\n", stderr);
 }
 
+/* Runs the program as `syncwatch run` would. */
 static int run_program(char *program, const char *folder, bool simulated, bool fixed)
 {
 	char *trace = sw_format("%s/syncwatch-demo.swt", folder),
@@ -123,6 +126,7 @@ static int run_program(char *program, const char *folder, bool simulated, bool f
 	return status;
 }
 
+/* `syncwatch demo`. */
 int sw_cmd_demo(const struct sw_options *options)
 {
 	struct sw_error error;

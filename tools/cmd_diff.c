@@ -40,6 +40,7 @@ static int take_trace(struct sw_digest *digest, const char *path, const struct s
 	return status;
 }
 
+/* Reads a trace or a report. */
 static int take_digest(struct sw_digest *digest, const char *path, const struct sw_options *options)
 {
 	struct sw_error error;
@@ -54,6 +55,7 @@ static int take_digest(struct sw_digest *digest, const char *path, const struct 
 	return report ? status : take_trace(digest, path, options);
 }
 
+/* Writes the comparison as JSON. */
 static int write_json(const struct sw_diff *diff, const char *path)
 {
 	struct sw_output output;
@@ -66,6 +68,7 @@ static int write_json(const struct sw_diff *diff, const char *path)
 	return SW_EXIT_OK;
 }
 
+/* Prints the comparison. */
 static int print_diff(const struct sw_diff *diff, const struct sw_options *options, bool json)
 {
 	if (json) {
@@ -96,6 +99,7 @@ static int compare_digests(const struct sw_digest *a, const struct sw_digest *b,
 	return sw_verdict_status(&verdict);
 }
 
+/* `syncwatch diff`: compares two runs. */
 int sw_cmd_diff(const struct sw_options *options)
 {
 	bool json = options->format && strcmp(options->format, "json") == 0;

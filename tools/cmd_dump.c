@@ -3,6 +3,7 @@
 #include "analysis.h"
 #include "report/listing/listing.h"
 
+/* `syncwatch dump`: prints the records of a trace. */
 int sw_cmd_dump(const struct sw_options *options)
 {
 	struct sw_dump_options dump = {.kinds = options->kinds};

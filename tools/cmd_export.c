@@ -26,6 +26,7 @@ static int merge_and_draw(const struct sw_options *options)
 	return status || (!rest.perfetto && !rest.dot) ? status : sw_draw(options->operands[0], &rest, NULL);
 }
 
+/* `syncwatch export`: draws a trace. */
 int sw_cmd_export(const struct sw_options *options)
 {
 	if (options->n_operands != 1)

@@ -42,6 +42,7 @@ struct kernels {
 	uint32_t arch;
 };
 
+/* Is the kernel one that the user asked for, by a part of its name? */
 static bool is_wanted(const struct kernels *k, const char *name)
 {
 	if (!k->wanted || strstr(name, k->wanted))
@@ -54,6 +55,7 @@ static bool is_wanted(const struct kernels *k, const char *name)
 
 /* ---- of a trace -------------------------------------------------------------------------------------------------- */
 
+/* The architecture of a context's device, 90 for sm_90; 0: unknown. */
 static uint32_t arch_of(const struct sw_reader *reader, uint8_t ctx)
 {
 	const struct sw_trace_context *context = sw_reader_context(reader, ctx);
@@ -64,6 +66,7 @@ static uint32_t arch_of(const struct sw_reader *reader, uint8_t ctx)
 	return 0;
 }
 
+/* Counts a launch of a kernel, which is added if it is new. */
 static void count_launch(struct kernels *k, const struct sw_record *record)
 {
 	uint32_t id = ((const struct sw_rec_launch *)(const void *)record->rec)->function;
@@ -78,7 +81,7 @@ static void count_launch(struct kernels *k, const struct sw_record *record)
 	k->kernel.at[*index - 1].launches++;
 }
 
-/* malloc'ed */
+/* Where the image comes from, malloc'ed. */
 static char *image_text(const struct sw_trace_image *image)
 {
 	static const char *const kinds[] = {"unknown kind", "fatbin", "cubin", "PTX", "LTO-IR"};
@@ -107,6 +110,7 @@ static void find_images(struct kernels *k)
 	k->kernel.n = n;
 }
 
+/* Finds the kernels that a trace launched. */
 static int read_trace(struct kernels *k, const char *path, struct sw_error *error)
 {
 	struct sw_record record;
@@ -124,6 +128,7 @@ static int read_trace(struct kernels *k, const char *path, struct sw_error *erro
 
 /* ---- of a file --------------------------------------------------------------------------------------------------- */
 
+/* Adds a kernel of a file if it is wanted. */
 static int add_kernel(void *arg, const struct sw_cubin_kernel *found)
 {
 	struct kernels *k = arg;
@@ -151,6 +156,7 @@ static int read_file(struct kernels *k, const char *path, struct sw_error *error
 
 /* ---- printing ---------------------------------------------------------------------------------------------------- */
 
+/* The analysis of a kernel, or why there is none. */
 static struct sw_footprint_entry entry_of(struct kernels *k, const struct kernel *kernel)
 {
 	if (!kernel->image)
@@ -158,6 +164,7 @@ static struct sw_footprint_entry entry_of(struct kernels *k, const struct kernel
 	return *sw_footprint_library_get(k->library, kernel->image, kernel->arch, kernel->name);
 }
 
+/* Prints or writes all kernels. */
 static void print_kernels(struct kernels *k, FILE *out, bool as_json)
 {
 	struct sw_json json = {.out = out};
@@ -189,6 +196,7 @@ static void print_kernels(struct kernels *k, FILE *out, bool as_json)
 	}
 }
 
+/* Analyses all kernels and prints them, and writes --json. */
 static int print_all(struct kernels *k, bool as_json)
 {
 	struct sw_output output;
@@ -209,6 +217,7 @@ static int print_all(struct kernels *k, bool as_json)
 	return sw_finish_stdout(SW_EXIT_OK);
 }
 
+/* Frees the kernels and what they refer to. */
 static void free_all(struct kernels *k)
 {
 	for (size_t i = 0; i < k->kernel.n; i++) {
@@ -226,6 +235,7 @@ static void free_all(struct kernels *k)
 	sw_code_file_close(&k->file);
 }
 
+/* Does the file begin as a trace does? */
 static bool is_trace(const char *path)
 {
 	char magic[sizeof SW_FORMAT_MAGIC - 1] = "";
@@ -247,6 +257,7 @@ static uint32_t parse_arch(const char *text)
 	return sound && arch < 1000 ? (uint32_t)arch : 0;
 }
 
+/* `syncwatch kernels`: what the kernels of a trace or a file touch. */
 int sw_cmd_kernels(const struct sw_options *options)
 {
 	struct kernels k = {.options = options};

@@ -28,6 +28,7 @@ struct merge {
 
 /* ---- input ------------------------------------------------------------------------------------------------------- */
 
+/* Judges a trace and adds its report. */
 static void add_trace(struct merge *m, const char *path)
 {
 	struct sw_analysis analysis;
@@ -50,6 +51,7 @@ static void add_trace(struct merge *m, const char *path)
 	sw_analysis_free(&analysis);
 }
 
+/* Adds the result of a merge of some ranks. */
 static void add_partial(struct merge *m, const char *path)
 {
 	struct sw_error error;
@@ -66,6 +68,7 @@ static void add_partial(struct merge *m, const char *path)
 
 /* ---- output ------------------------------------------------------------------------------------------------------ */
 
+/* Writes the merged report as JSON. */
 static int write_json(const struct sw_merged *merged, const char *path)
 {
 	struct sw_output output;
@@ -78,6 +81,7 @@ static int write_json(const struct sw_merged *merged, const char *path)
 	return sw_output_close(&output, &error) ? sw_complain(SW_EXIT_OUTPUT, "%s", error.text) : SW_EXIT_OK;
 }
 
+/* Prints the merged report. */
 static int print_merged(const struct merge *m)
 {
 	const struct sw_text_style style = sw_terminal_style(STDOUT_FILENO, m->options);
@@ -126,6 +130,7 @@ static int finish_merge(struct merge *m)
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
 
+/* Reads --share I/N. */
 static int parse_share(struct merge *m)
 {
 	char *end;
@@ -143,11 +148,13 @@ static int parse_share(struct merge *m)
 	return SW_EXIT_OK;
 }
 
+/* Do the options want files that are made from traces, not from results of merges? */
 static bool wants_traces(const struct sw_options *options)
 {
 	return sw_ci_files_wanted(options) || options->chrome;
 }
 
+/* Checks the options. */
 static int check_options(struct merge *m)
 {
 	const struct sw_options *options = m->options;
@@ -172,6 +179,7 @@ static int check_options(struct merge *m)
 	return status;
 }
 
+/* Judges this process's traces, gathers the results of others, and reports all. */
 static int merge_all(struct merge *m, const struct sw_spread *spread)
 {
 	bool report = true;
@@ -184,6 +192,7 @@ static int merge_all(struct merge *m, const struct sw_spread *spread)
 	return status || !report ? status : finish_merge(m);
 }
 
+/* `syncwatch merge`. */
 int sw_cmd_merge(const struct sw_options *options)
 {
 	struct merge m = {.options = options, .merged = sw_merged_new()};

@@ -5,6 +5,7 @@
 #include "command.h"
 #include "pack_file.h"
 
+/* `syncwatch pack`. */
 int sw_cmd_pack(const struct sw_options *options)
 {
 	if (options->n_operands != 1)

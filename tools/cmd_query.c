@@ -26,6 +26,7 @@ struct answer {
 	size_t n;
 };
 
+/* The form of this name; a status after one line for an unknown one. */
 static int form_of(const char *format, enum sw_query_form *form)
 {
 	static const char *const names[] = {
@@ -39,6 +40,7 @@ static int form_of(const char *format, enum sw_query_form *form)
 	return format ? sw_complain_usage("unknown format '%s': table, csv or json", format) : SW_EXIT_OK;
 }
 
+/* Adds a file that the answer is written to; path NULL: none. */
 static int add_file(struct answer *answer, struct sw_output *output, const char *path, enum sw_query_form form)
 {
 	struct sw_error error;
@@ -50,6 +52,7 @@ static int add_file(struct answer *answer, struct sw_output *output, const char 
 	return SW_EXIT_OK;
 }
 
+/* Completes a file; its status, or the one before. */
 static int close_file(struct sw_output *output, int status)
 {
 	struct sw_error error;
@@ -60,6 +63,7 @@ static int close_file(struct sw_output *output, int status)
 	return status;
 }
 
+/* Prints the answers to all statements, and writes them to files. */
 static int print_rows(struct sw_query *query, const struct sw_options *options, enum sw_query_form form)
 {
 	struct sw_error error;

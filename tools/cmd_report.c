@@ -70,6 +70,7 @@ static void write_files(struct sw_verdict *verdict, const char *trace, struct sw
 	sw_verdict_step(verdict, sw_draw(trace, options, analysis->report));
 }
 
+/* Notes rules that had no call in their scope as gaps. */
 static void tell_unchecked(struct sw_analysis *analysis)
 {
 	uint64_t calls[SW_GATE_RULES] = {0};
@@ -79,6 +80,7 @@ static void tell_unchecked(struct sw_analysis *analysis)
 		sw_report_gap(analysis->report, text);
 }
 
+/* Prints the report of a trace and writes its files. */
 static void report_it(struct sw_verdict *verdict, const char *trace, struct sw_analysis *analysis,
 		      const struct sw_options *options, bool json)
 {
@@ -101,6 +103,7 @@ static void report_it(struct sw_verdict *verdict, const char *trace, struct sw_a
 	sw_session_free(&session);
 }
 
+/* Judges one trace and reports it. */
 static int report_one(const char *trace, const struct sw_options *options, bool json)
 {
 	struct sw_analysis analysis;
@@ -177,6 +180,7 @@ static bool newest_here(struct traces *traces)
 	return newest;
 }
 
+/* `syncwatch report`. */
 int sw_cmd_report(const struct sw_options *given)
 {
 	struct sw_options changed = *given;

@@ -9,6 +9,7 @@
 
 enum form { TEXT, JSON, CSV };
 
+/* The form of this name; -1: unknown. */
 static int parse_form(const char *format)
 {
 	static const char *const names[] = {"text", "json", "csv"};
@@ -18,6 +19,7 @@ static int parse_form(const char *format)
 	return format ? -1 : TEXT;
 }
 
+/* Writes the tables into a file; path NULL: none. */
 static int write_file(const char *path, struct sw_call_times *times, void (*write)(FILE *, struct sw_call_times *))
 {
 	struct sw_output output;
@@ -30,6 +32,7 @@ static int write_file(const char *path, struct sw_call_times *times, void (*writ
 	return sw_output_close(&output, &error) ? sw_complain(SW_EXIT_OUTPUT, "%s", error.text) : SW_EXIT_OK;
 }
 
+/* Prints the contents of the trace and the tables. */
 static int print_text(const struct sw_options *options, struct sw_call_times *times)
 {
 	struct sw_reader *reader;
@@ -43,6 +46,7 @@ static int print_text(const struct sw_options *options, struct sw_call_times *ti
 	return rc ? sw_complain(SW_EXIT_INPUT, "%s", error.text) : status;
 }
 
+/* Prints the tables, and writes --json and --csv. */
 static int print_tables(const struct sw_options *options, struct sw_call_times *times, int form)
 {
 	int status = write_file(options->json, times, sw_stat_json);
@@ -56,6 +60,7 @@ static int print_tables(const struct sw_options *options, struct sw_call_times *
 	return sw_finish_stdout(SW_EXIT_OK);
 }
 
+/* `syncwatch stat`. */
 int sw_cmd_stat(const struct sw_options *options)
 {
 	const int form = parse_form(options->format);

@@ -14,6 +14,7 @@
 #include "image/formats.h"
 #include "image/image.h"
 
+/* Maps the file. */
 static int map_file(const char *path, struct sw_code_file *file, struct sw_error *error)
 {
 	struct stat s;
@@ -35,6 +36,7 @@ static int map_file(const char *path, struct sw_code_file *file, struct sw_error
 	return rc;
 }
 
+/* Call-back of struct sw_footprint_image: its bytes, which are mapped. */
 static const void *bytes_of(void *arg, size_t *size, struct sw_error *error)
 {
 	const struct sw_code_image *image = arg;
@@ -43,6 +45,7 @@ static const void *bytes_of(void *arg, size_t *size, struct sw_error *error)
 	return image->bytes;
 }
 
+/* Adds a piece of the file that holds code for devices. */
 static void add_image(struct sw_code_file *file, size_t offset, size_t n)
 {
 	struct sw_code_image *image = sw_vec_push(&file->images);
@@ -50,7 +53,8 @@ static void add_image(struct sw_code_file *file, size_t offset, size_t n)
 	image->image = (struct sw_footprint_image){.id = offset + 1, .bytes = bytes_of};
 }
 
-/* Linkers align fatbins to 8 bytes; where sections begin does not matter then. */
+/* Finds the fatbins in an executable or library.  Linkers align them to 8 bytes; where sections begin does not matter
+ * then. */
 static void find_fatbins(struct sw_code_file *file)
 {
 	const unsigned char *map = file->map;
@@ -64,11 +68,13 @@ static void find_fatbins(struct sw_code_file *file)
 	}
 }
 
+/* Is it an ELF file of the host's? */
 static bool is_host_elf(const struct sw_code_file *file)
 {
 	return file->mapped > EI_NIDENT && !memcmp(file->map, ELFMAG, SELFMAG);
 }
 
+/* Opens a file and finds the code for devices in it: a cubin, PTX, a fatbin, or those in an executable. */
 int sw_code_file_open(const char *path, struct sw_code_file *file, struct sw_error *error)
 {
 	*file = (struct sw_code_file){0};
@@ -106,6 +112,7 @@ int sw_code_file_open(const char *path, struct sw_code_file *file, struct sw_err
 		       path);
 }
 
+/* Unmaps the file. */
 void sw_code_file_close(struct sw_code_file *file)
 {
 	if (file->map)

@@ -30,12 +30,14 @@ struct line {
 	char text[2048];
 };
 
+/* Appends text to the line; control characters become '?'. */
 static void put_text(struct line *line, const char *text)
 {
 	for (; *text && line->n < sizeof line->text; text++)
 		line->text[line->n++] = (unsigned char)*text < ' ' ? '?' : *text;
 }
 
+/* Appends a number. */
 static void put_number(struct line *line, uint64_t number, unsigned base)
 {
 	char digits[24], *p = digits + sizeof digits - 1;
@@ -47,6 +49,7 @@ static void put_number(struct line *line, uint64_t number, unsigned base)
 	put_text(line, p);
 }
 
+/* Writes the line on standard error and empties it. */
 static void end_line(struct line *line)
 {
 	if (line->n == sizeof line->text)
@@ -92,6 +95,7 @@ static bool next_line(struct maps *maps, char *line, size_t room)
 	return true;
 }
 
+/* Reads a hexadecimal number and moves on. */
 static uint64_t read_hex(const char **p)
 {
 	uint64_t value = 0;
@@ -127,6 +131,7 @@ static bool find_object(uintptr_t address, char *object, size_t room, uintptr_t 
 	return found;
 }
 
+/* Appends an address as object and offset, where it lies in one. */
 static void put_address(struct line *line, uintptr_t address)
 {
 	static char object[1024];
@@ -142,6 +147,7 @@ static void put_address(struct line *line, uintptr_t address)
 
 /* ---- the handler ------------------------------------------------------------------------------------------------- */
 
+/* The name of the signal. */
 static const char *name_of(int sig)
 {
 	return sig == SIGSEGV  ? "SIGSEGV"
@@ -151,6 +157,7 @@ static const char *name_of(int sig)
 			       : "SIGABRT";
 }
 
+/* Prints what has failed. */
 static void print_crash(int sig, const siginfo_t *info)
 {
 	static struct line line;
@@ -169,6 +176,7 @@ static void print_crash(int sig, const siginfo_t *info)
 	end_line(&line);
 }
 
+/* Prints the call stack. */
 static void put_frames(const ucontext_t *context)
 {
 	static struct line line;
@@ -200,11 +208,13 @@ static void handle_fault(int sig, siginfo_t *info, void *context)
 	raise(sig); /* pending until the handler returns, to where it failed: a core dump shows that place */
 }
 
+/* From here on a crash ends the process with this status. */
 void sw_crash_status(int status)
 {
 	end_status = status;
 }
 
+/* From here on a crash prints a message and calls `clean`. */
 void sw_crash_watch(void (*clean)(void))
 {
 	clean_up = clean;
@@ -224,6 +234,7 @@ void sw_crash_watch(void (*clean)(void))
 	}
 }
 
+/* A crash is not ours from here on: before another program is started. */
 void sw_crash_ignore(void)
 {
 	const struct sigaction standard = {.sa_handler = SIG_DFL};
@@ -233,6 +244,7 @@ void sw_crash_ignore(void)
 			sigaction(fatal[i], &standard, NULL);
 }
 
+/* The message of a crash will say this of the trace at this path; NULL: nothing. */
 void sw_crash_note(const char *note, const char *path)
 {
 	memset(message, 0, sizeof message);

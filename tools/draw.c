@@ -28,6 +28,7 @@ struct drawing {
 	struct sw_dot *dot;
 };
 
+/* Begins a timeline: the call-backs to judge with. */
 static const struct sw_observer *begin_timeline(struct drawing *d, struct sw_reader *reader)
 {
 	struct sw_chrome_options options = {
@@ -43,6 +44,7 @@ static const struct sw_observer *begin_timeline(struct drawing *d, struct sw_rea
 	return sw_chrome_observer(d->chrome);
 }
 
+/* Begins a graph: the call-backs to judge with. */
 static const struct sw_observer *begin_dot(struct drawing *d, struct sw_reader *reader)
 {
 	struct sw_dot_options options = {0};
@@ -53,6 +55,7 @@ static const struct sw_observer *begin_dot(struct drawing *d, struct sw_reader *
 	return sw_dot_observer(d->dot);
 }
 
+/* Completes the drawing. */
 static void finish_drawing(struct drawing *d)
 {
 	if (d->chrome)
@@ -61,6 +64,7 @@ static void finish_drawing(struct drawing *d)
 		sw_dot_finish(d->dot);
 }
 
+/* Judges the trace while the drawing is made. */
 static int pass_records(struct drawing *d, const char *trace)
 {
 	struct sw_reader *reader;
@@ -81,6 +85,7 @@ static int pass_records(struct drawing *d, const char *trace)
 	return rc ? sw_complain(SW_EXIT_INPUT, "%s", error.text) : SW_EXIT_OK;
 }
 
+/* Draws a trace into a file of this form. */
 static int draw_trace(const char *path, const char *trace, const struct sw_options *options, struct sw_report *earlier,
 		      const bool *meant, enum form form, bool tells_damage)
 {
@@ -133,6 +138,7 @@ static bool *find_meant(struct sw_report *report, const char *which)
 	return NULL;
 }
 
+/* Draws all files that the options want. */
 static int draw_all(const char *trace, const struct sw_options *options, struct sw_report *earlier, bool tells_damage)
 {
 	int status = SW_EXIT_OK;
@@ -155,6 +161,7 @@ static int draw_all(const char *trace, const struct sw_options *options, struct 
 	return status;
 }
 
+/* Draws a trace as the options want; report: its report if there is one, NULL. */
 int sw_draw(const char *trace, const struct sw_options *options, struct sw_report *report)
 {
 	struct sw_reader *reader = NULL;
@@ -177,6 +184,7 @@ int sw_draw(const char *trace, const struct sw_options *options, struct sw_repor
 	return status;
 }
 
+/* Draws a trace as a part of a merged timeline. */
 int sw_draw_part(FILE *out, const char *trace, const struct sw_options *options, struct sw_chrome_part *part)
 {
 	struct sw_reader *reader;

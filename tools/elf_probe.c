@@ -23,6 +23,7 @@ struct image {
 	size_t size;
 };
 
+/* So many bytes at this offset; NULL: the file ends before. */
 static const void *image_range(const struct image *image, uint64_t offset, uint64_t bytes)
 {
 	if (offset > image->size || bytes > image->size - offset)
@@ -30,6 +31,7 @@ static const void *image_range(const struct image *image, uint64_t offset, uint6
 	return image->bytes + offset;
 }
 
+/* The string at this offset of a table of strings; "" if it lies outside. */
 static const char *image_string(const struct image *image, const Elf64_Shdr *table, uint64_t offset)
 {
 	if (offset >= table->sh_size || !image_range(image, table->sh_offset, table->sh_size))
@@ -38,6 +40,7 @@ static const char *image_string(const struct image *image, const Elf64_Shdr *tab
 	return memchr(text, 0, table->sh_size - offset) ? text : "";
 }
 
+/* Does the dynamic section name libcudart? */
 static bool needs_cudart(const struct image *image, const Elf64_Shdr *sections, const Elf64_Shdr *dynamic, unsigned n)
 {
 	const Elf64_Dyn *entry = image_range(image, dynamic->sh_offset, dynamic->sh_size);
@@ -51,6 +54,7 @@ static bool needs_cudart(const struct image *image, const Elf64_Shdr *sections, 
 	return false;
 }
 
+/* Is it an executable with code for devices that needs no libcudart: is the runtime linked into it? */
 static bool probe_image(const struct image *image)
 {
 	const Elf64_Ehdr *header = image_range(image, 0, sizeof *header);
@@ -84,11 +88,13 @@ static bool open_image(const char *path, struct image *image, struct stat *s)
 	return map != MAP_FAILED;
 }
 
+/* Unmaps the file. */
 static void close_image(const struct image *image)
 {
 	munmap((void *)image->bytes, image->size);
 }
 
+/* Has the program the CUDA runtime linked into it? */
 bool sw_elf_static_cudart(const char *path)
 {
 	struct stat s;
@@ -116,6 +122,7 @@ static bool script_interpreter(const struct image *image, char *out, size_t room
 	return n > 0;
 }
 
+/* How the program is linked. */
 static enum sw_elf_kind kind_of(const struct image *image)
 {
 	const Elf64_Ehdr *header = image_range(image, 0, sizeof *header);
@@ -133,6 +140,7 @@ static enum sw_elf_kind kind_of(const struct image *image)
 	return SW_ELF_STATIC;
 }
 
+/* How the program of this path is linked; of a script, its interpreter. */
 enum sw_elf_kind sw_elf_kind(const char *path)
 {
 	char name[PATH_MAX];
@@ -154,6 +162,7 @@ enum sw_elf_kind sw_elf_kind(const char *path)
 	return SW_ELF_UNKNOWN;
 }
 
+/* The path of a program as execvp() finds it, malloc'ed; NULL: not in PATH. */
 char *sw_elf_find_program(const char *name)
 {
 	if (strchr(name, '/'))
@@ -171,6 +180,7 @@ char *sw_elf_find_program(const char *name)
 	return NULL;
 }
 
+/* Is it an ELF file? */
 bool sw_elf_is(const char *path)
 {
 	struct stat s;
@@ -182,6 +192,7 @@ bool sw_elf_is(const char *path)
 	return elf;
 }
 
+/* The processor that the program is for; NULL: unknown. */
 static const char *machine_of(const struct image *image)
 {
 	static const struct {
@@ -212,6 +223,7 @@ static const char *loader_of(const struct image *image)
 	return "";
 }
 
+/* Does the program use the C library musl, for which a preloaded object of glibc is none? */
 bool sw_elf_needs_musl(const char *path)
 {
 	struct stat s;
@@ -236,6 +248,7 @@ static char *with_interpreter(const char *name, const char *from_file)
 		  : sw_strdup("it is not executable: chmod +x");
 }
 
+/* Why the program could not be started, malloc'ed; NULL: unknown. */
 static char *why_not(const char *name, int error, const struct image *image)
 {
 	char by[PATH_MAX] = "";
@@ -256,6 +269,7 @@ static char *why_not(const char *name, int error, const struct image *image)
 	}
 }
 
+/* Why execvp() of this name failed with this error, malloc'ed; NULL: unknown. */
 char *sw_elf_why_not(const char *name, int error)
 {
 	struct stat s;

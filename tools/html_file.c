@@ -26,6 +26,7 @@ static int look_around(const char *trace, const struct sw_options *options, stru
 	return rc ? sw_complain(SW_EXIT_INPUT, "%s", error.text) : SW_EXIT_OK;
 }
 
+/* Writes the report as a page if that is wanted. */
 int sw_html_file(const char *trace, const struct sw_options *options, struct sw_report *report)
 {
 	struct sw_output output;

@@ -36,6 +36,7 @@ static char *first_readable(char *places[], size_t n)
 	return found;
 }
 
+/* A file that was installed with this command, malloc'ed; NULL with error filled. */
 char *sw_install_find(const char *name, struct sw_error *error)
 {
 	char folder[PATH_MAX];
@@ -57,6 +58,7 @@ char *sw_install_find(const char *name, struct sw_error *error)
 	return found;
 }
 
+/* A data file that was installed with this command, malloc'ed; NULL: it is not there. */
 char *sw_install_find_data(const char *name)
 {
 	char folder[PATH_MAX];
@@ -70,6 +72,7 @@ char *sw_install_find_data(const char *name)
 	return first_readable(places, sizeof places / sizeof places[0]);
 }
 
+/* The owner of this command, whose files are trusted as it is. */
 uid_t sw_install_owner(void)
 {
 	struct stat s;

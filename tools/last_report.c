@@ -21,6 +21,7 @@ struct sw_last_report {
 	size_t n;
 };
 
+/* Where the last report is kept, malloc'ed; NULL: nowhere. */
 static char *path_of_file(void)
 {
 	char *folder = sw_store_folder("");
@@ -29,6 +30,7 @@ static char *path_of_file(void)
 	return path;
 }
 
+/* Begins to keep a report, for `syncwatch explain FINGERPRINT`; NULL: it is not kept. */
 struct sw_last_report *sw_last_report_begin(bool no_cache)
 {
 	struct sw_error error;
@@ -61,6 +63,7 @@ static void put_line(FILE *out, const char *what, const char *text)
 		putc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, out);
 }
 
+/* Adds the findings of a report. */
 void sw_last_report_add(struct sw_last_report *last, struct sw_report *report, const char *trace)
 {
 	for (size_t i = 0; last && i < report->shown.n && last->n < MOST; i++, last->n++) {
@@ -84,6 +87,7 @@ void sw_last_report_add(struct sw_last_report *last, struct sw_report *report, c
 	}
 }
 
+/* Completes the file. */
 void sw_last_report_end(struct sw_last_report *last)
 {
 	struct sw_error error;
@@ -115,6 +119,7 @@ static bool is_asked(const char *line, const char *which)
 	return false;
 }
 
+/* Finds a finding of the last report by fingerprint or FILE:LINE: how many, -1: no report was kept. */
 int sw_last_report_find(const char *which, struct sw_last_finding *out)
 {
 	char *path = path_of_file(), *line = NULL, *parts;

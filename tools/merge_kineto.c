@@ -7,6 +7,7 @@
 #include "output.h"
 #include "report/kineto/kineto.h"
 
+/* Writes the profile with the trace's work and findings. */
 static int write_merged(struct sw_kineto *kineto, struct sw_report *report, const char *path)
 {
 	struct sw_output output;
@@ -22,6 +23,7 @@ static int write_merged(struct sw_kineto *kineto, struct sw_report *report, cons
 	return sw_complain(SW_EXIT_OK, "%s", sw_kineto_said(kineto));
 }
 
+/* Judges the trace, joins it with the profile and writes both. */
 static int merge_profile(struct sw_kineto *kineto, struct sw_reader *reader, const struct sw_options *options)
 {
 	struct sw_judgement *judgement = NULL;
@@ -43,6 +45,7 @@ static int merge_profile(struct sw_kineto *kineto, struct sw_reader *reader, con
 	return status;
 }
 
+/* Merges a profile of torch.profiler with the trace. */
 int sw_merge_kineto(const char *trace, const struct sw_options *options)
 {
 	struct sw_kineto *kineto;

@@ -55,6 +55,7 @@ static const struct option_row *find_row(const char *argument, int command, cons
 	return NULL;
 }
 
+/* Sets an exit status, 1 to 255. */
 static int set_status(int *out, const char *value, const char *argument, struct sw_error *error)
 {
 	char *end;
@@ -66,6 +67,7 @@ static int set_status(int *out, const char *value, const char *argument, struct 
 	return 0;
 }
 
+/* Sets a number, + 1: 0 means that the option was not given. */
 static int set_count(uint64_t *out, const char *value, const char *argument, struct sw_error *error)
 {
 	char *end;
@@ -98,6 +100,7 @@ static int set_time(uint64_t *out, const char *value, const char *argument, bool
 	return 0;
 }
 
+/* Sets a size in bytes, with a unit K, M, G or T. */
 static int set_size(uint64_t *out, const char *value, const char *argument, struct sw_error *error)
 {
 	static const char units[] = "KMGT";
@@ -113,6 +116,7 @@ static int set_size(uint64_t *out, const char *value, const char *argument, stru
 	return 0;
 }
 
+/* Adds a value of an option that may be given several times. */
 static int add_to_list(struct sw_option_list *list, const char *value, const char *argument, struct sw_error *error)
 {
 	if (list->n == SW_OPTION_LIST)
@@ -172,6 +176,7 @@ static size_t edit_distance(const char *a, size_t n, const char *b)
 	return row[m];
 }
 
+/* The name of the first of these commands. */
 static const char *command_of(int commands)
 {
 	static const struct {
@@ -257,6 +262,7 @@ static bool same_file(const char *a, const char *b)
 	return S_ISREG(s.st_mode) && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
 }
 
+/* The file that option i makes the command write; NULL: none. */
 static const char *output_of(const struct sw_options *options, size_t i, int command)
 {
 	const bool output = rows[i].commands & command && names_output(&rows[i]);
@@ -337,6 +343,7 @@ static bool is_set(const struct sw_options *options, const struct option_row *ro
 	return false;
 }
 
+/* Sets an option that the configuration names, unless it was given. */
 int sw_options_default(struct sw_options *options, int command, const char *name, const char *value,
 		       struct sw_error *error)
 {
@@ -368,6 +375,7 @@ int sw_options_default(struct sw_options *options, int command, const char *name
 	return known ? 0 : sw_fail(error, SW_E_USAGE, "unknown option '%s'", name);
 }
 
+/* The options by index; false: there are no more. */
 bool sw_option_info(size_t index, struct sw_option_info *out)
 {
 	if (index >= N_ROWS)
@@ -412,6 +420,7 @@ static void put_help(FILE *out, const char *help, int command)
 	putc('\n', out);
 }
 
+/* Prints the options of a command. */
 void sw_options_help(FILE *out, int command)
 {
 	for (size_t i = 0; i < N_ROWS; i++) {

@@ -17,6 +17,7 @@
 /* Temporary files that exist: a signal handler may have to remove them. */
 static char *volatile temporaries[OPEN_MOST];
 
+/* Remembers a temporary file, for sw_output_drop_all(). */
 static void remember_temporary(char *temporary)
 {
 	for (size_t i = 0; i < OPEN_MOST; i++)
@@ -26,6 +27,7 @@ static void remember_temporary(char *temporary)
 		}
 }
 
+/* The temporary file is gone, or has its real name. */
 static void forget_temporary(const char *temporary)
 {
 	for (size_t i = 0; temporary && i < OPEN_MOST; i++)
@@ -33,6 +35,7 @@ static void forget_temporary(const char *temporary)
 			temporaries[i] = NULL;
 }
 
+/* Removes all temporary files; for signal handlers. */
 void sw_output_drop_all(void)
 {
 	for (size_t i = 0; i < OPEN_MOST; i++)
@@ -40,6 +43,7 @@ void sw_output_drop_all(void)
 			unlink(temporaries[i]);
 }
 
+/* Fills in the error that a file cannot be written. */
 static int fail_write(const char *path, int code, struct sw_error *error)
 {
 	return sw_fail(error, -code, "cannot write '%s': %s", path, strerror(code));
@@ -52,17 +56,20 @@ static char *target_of(const char *path)
 	return real ? real : sw_strdup(path);
 }
 
+/* Does "-" name standard output? */
 static bool is_stdout(const char *path)
 {
 	return strcmp(path, "-") == 0;
 }
 
+/* Is it something that cannot be replaced by renaming: standard output, a device or a pipe? */
 static bool in_place(const char *path)
 {
 	struct stat s;
 	return is_stdout(path) || (stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode));
 }
 
+/* Opens a file next to the one that is wanted, which it replaces when it is complete. */
 static int open_temporary(struct sw_output *output, struct sw_error *error)
 {
 	struct stat s;
@@ -85,6 +92,7 @@ static int open_temporary(struct sw_output *output, struct sw_error *error)
 	return fail_write(output->path, code, error);
 }
 
+/* Opens a file for writing. */
 int sw_output_open(struct sw_output *output, const char *path, struct sw_error *error)
 {
 	*output = (struct sw_output){.path = target_of(path)};
@@ -100,6 +108,7 @@ int sw_output_open(struct sw_output *output, const char *path, struct sw_error *
 	return rc;
 }
 
+/* Gives the file up: what was there before stays. */
 void sw_output_drop(struct sw_output *output)
 {
 	if (output->file)
@@ -112,6 +121,7 @@ void sw_output_drop(struct sw_output *output)
 	*output = (struct sw_output){0};
 }
 
+/* Completes the file; <0 with error filled if any of it could not be written. */
 int sw_output_close(struct sw_output *output, struct sw_error *error)
 {
 	bool bad = ferror(output->file) != 0;
@@ -134,6 +144,7 @@ int sw_output_close(struct sw_output *output, struct sw_error *error)
 	return rc;
 }
 
+/* Could the file be written?  Nothing is left of the attempt. */
 int sw_output_check(const char *path, struct sw_error *error)
 {
 	struct sw_output output;

@@ -15,6 +15,7 @@
 #include "output.h"
 #include "pack/pack.h"
 
+/* The usual name of the packed trace, malloc'ed. */
 char *sw_pack_default(const char *trace)
 {
 	size_t n = strlen(trace);
@@ -41,6 +42,7 @@ static char *free_name(const char *trace)
 	return name;
 }
 
+/* Packs a trace in its place; the new name, malloc'ed, NULL: it stays as it is. */
 char *sw_pack_replace(const char *trace)
 {
 	char *file = free_name(trace);
@@ -52,12 +54,14 @@ char *sw_pack_replace(const char *trace)
 	return file;
 }
 
+/* Are both the same file? */
 static bool same_file(const char *a, const char *b)
 {
 	struct stat x, y;
 	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+/* Prints what was packed. */
 static void print_sums(const char *file, const struct sw_pack_sums *sums)
 {
 	struct stat st;
@@ -72,6 +76,7 @@ static void print_sums(const char *file, const struct sw_pack_sums *sums)
 		fprintf(stderr, "syncwatch: not packed: %s\n", sums->unusable.at[i]);
 }
 
+/* Packs a trace into a file.  shown: prints what was packed. */
 int sw_pack_file(const char *trace, const char *file, bool shown)
 {
 	struct sw_pack_options options = {.version = PACKAGE_VERSION, .compress = fnmatch("*.swt", file, 0) != 0};

@@ -15,6 +15,7 @@
 static pid_t pager;
 static int terminal; /* standard output, while the pager has its place */
 
+/* The command of the pager; NULL: none is wanted, or there. */
 static const char *pager_command(void)
 {
 	static const char *const names[] = {"SYNCWATCH_PAGER", "PAGER"};
@@ -28,6 +29,7 @@ static const char *pager_command(void)
 	return less ? "less" : NULL;
 }
 
+/* In the child: becomes the pager, which reads from the pipe. */
 static void become_pager(const char *name, const int pipe_ends[2])
 {
 	dup2(pipe_ends[0], STDIN_FILENO);
@@ -40,6 +42,7 @@ static void become_pager(const char *name, const int pipe_ends[2])
 	_exit(127);
 }
 
+/* Sends standard output through a pager if it is a terminal. */
 void sw_pager_start(const struct sw_options *options)
 {
 	int ends[2];
@@ -63,6 +66,7 @@ void sw_pager_start(const struct sw_options *options)
 	close(ends[1]);
 }
 
+/* Waits until the user has left the pager. */
 int sw_pager_finish(void)
 {
 	int ended;

@@ -13,6 +13,7 @@
 /* For the work: before that the rest cannot be estimated. */
 #define LEAST_PART 0.01
 
+/* Nanoseconds of a clock that only goes forward. */
 static uint64_t now_ns(void)
 {
 	struct timespec t;
@@ -20,6 +21,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* Begins a step; nothing is shown unless `fd` is a terminal. */
 void sw_progress_begin(struct sw_progress *progress, int fd, const char *step)
 {
 	const char *terminal = getenv("TERM");
@@ -28,6 +30,7 @@ void sw_progress_begin(struct sw_progress *progress, int fd, const char *step)
 	progress->next_ns = progress->begun_ns + FIRST_NS;
 }
 
+/* The text of the line: operations, their rate, and the time that is left where it can be told. */
 void sw_progress_line(char *line, size_t room, const char *step, uint64_t operations, double part, double seconds)
 {
 	int n = snprintf(line, room, "%s: %" PRIu64 " operations, %.0f a second", step, operations,
@@ -50,6 +53,7 @@ static void show_line(const struct sw_progress *progress, const char *line)
 		return;
 }
 
+/* Shows how far the step is, not too often. */
 void sw_progress_tell(struct sw_progress *progress, uint64_t operations, double part)
 {
 	char line[128];
@@ -65,6 +69,7 @@ void sw_progress_tell(struct sw_progress *progress, uint64_t operations, double 
 	show_line(progress, line);
 }
 
+/* Clears the line. */
 void sw_progress_end(struct sw_progress *progress)
 {
 	if (progress->shown)

@@ -75,11 +75,13 @@ static const char *of_command(char *name, int command, bool *other)
 /* Options point to what the file says, as they point to arguments, until the process ends. */
 static SW_VEC(char *) kept;
 
+/* Keeps a text of the file as long as the process lives: options point to it. */
 static char *keep_word(char *text)
 {
 	return *sw_vec_push(&kept) = text;
 }
 
+/* Takes a line: "option" or "option = value", perhaps of one command. */
 static int take_line(struct sw_options *options, int command, char *line, const char *path, size_t number,
 		     struct sw_error *error)
 {
@@ -120,6 +122,7 @@ static char *text_of(FILE *file)
 	return sw_strdup("");
 }
 
+/* Takes all lines of the file. */
 static int take_lines(struct sw_options *options, int command, const char *text, const char *path,
 		      struct sw_error *error)
 {
@@ -134,6 +137,7 @@ static int take_lines(struct sw_options *options, int command, const char *text,
 	return rc;
 }
 
+/* Sets the options of the project's configuration that the command line does not give. */
 int sw_config_apply(struct sw_options *options, int command)
 {
 	struct sw_error error;

@@ -18,6 +18,7 @@ int sw_query_export(const char *trace, const struct sw_options *options)
 #include "analysis.h"
 #include "output.h"
 
+/* The exit status for an error of the database. */
 int sw_query_status(const struct sw_error *error)
 {
 	return error->code == -ENOMEM ? SW_EXIT_MEMORY : error->code == -ENOSPC ? SW_EXIT_OUTPUT : SW_EXIT_USAGE;
@@ -34,6 +35,7 @@ static struct sw_judge_options judge_for(struct sw_query *query, const struct sw
 	return judge;
 }
 
+/* Judges the trace and fills the database.  *loaded: it was read. */
 int sw_query_fill(struct sw_query *query, const char *trace, const struct sw_options *options, bool *loaded)
 {
 	struct sw_judgement *judgement = NULL;
@@ -58,6 +60,7 @@ int sw_query_fill(struct sw_query *query, const char *trace, const struct sw_opt
 	return status;
 }
 
+/* Fills a database in a file. */
 static int fill_file(const char *path, const char *trace, const struct sw_options *options)
 {
 	struct sw_query *query;

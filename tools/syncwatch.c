@@ -40,6 +40,7 @@ static void __attribute__((format(printf, 1, 0))) complain(const char *format, v
 	sw_put_plain(stderr, text);
 }
 
+/* Prints a line "syncwatch: ..." on standard error; returns the status. */
 int sw_complain(int status, const char *format, ...)
 {
 	va_list ap;
@@ -50,6 +51,7 @@ int sw_complain(int status, const char *format, ...)
 	return status;
 }
 
+/* Prints what is wrong with the command line, and where help is. */
 int sw_complain_usage(const char *format, ...)
 {
 	va_list ap;
@@ -60,6 +62,7 @@ int sw_complain_usage(const char *format, ...)
 	return SW_EXIT_USAGE;
 }
 
+/* Completes standard output; returns the status, or that of an output that could not be written. */
 int sw_finish_stdout(int status)
 {
 	errno = 0;
@@ -68,12 +71,14 @@ int sw_finish_stdout(int status)
 	return sw_complain(SW_EXIT_OUTPUT, "cannot write to standard output: %s", strerror(errno ? errno : EIO));
 }
 
+/* Prints the version. */
 static int print_version(void)
 {
 	puts("syncwatch " PACKAGE_VERSION);
 	return sw_finish_stdout(SW_EXIT_OK);
 }
 
+/* Prints all commands. */
 static int print_overview(FILE *out)
 {
 	fputs("syncwatch finds unordered work and needless waits in CUDA programs.\n\nUsage:\n", out);
@@ -85,6 +90,7 @@ static int print_overview(FILE *out)
 	return SW_EXIT_OK;
 }
 
+/* Prints the options and exit statuses of a command. */
 static int print_help(const struct command *command)
 {
 	printf("Usage: syncwatch %s [options] %s\n%s\n\nOptions:\n", command->name, command->operands, command->text);
@@ -98,6 +104,7 @@ static int print_help(const struct command *command)
 	return sw_finish_stdout(SW_EXIT_OK);
 }
 
+/* The command of this name; NULL: none. */
 static const struct command *find_command(const char *name)
 {
 	for (size_t i = 0; i < N_COMMANDS; i++)
@@ -106,6 +113,7 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
+/* Prints the help of a command; NULL: the overview. */
 int sw_help(const char *name)
 {
 	const struct command *command = name ? find_command(name) : NULL;
@@ -114,6 +122,7 @@ int sw_help(const char *name)
 	return command ? print_help(command) : sw_complain_usage("unknown command '%s'", name);
 }
 
+/* Finds the command, parses its options and calls it. */
 int main(int argc, char **argv)
 {
 	sw_crash_watch(sw_output_drop_all);

@@ -11,12 +11,14 @@
 #define LEAST_COLUMNS 20
 #define MOST_COLUMNS  140 /* longer lines are hard to read */
 
+/* Does the descriptor lead to a terminal that knows colours? */
 static bool can_do_more(int fd)
 {
 	const char *terminal = getenv("TERM");
 	return isatty(fd) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
+/* Shall the text be coloured, by --color, NO_COLOR and the terminal? */
 bool sw_terminal_colour(int fd, const struct sw_options *options)
 {
 	const char *no = getenv("NO_COLOR");
@@ -42,6 +44,7 @@ static unsigned columns_of(int fd)
 	return columns < LEAST_COLUMNS ? LEAST_COLUMNS : columns > MOST_COLUMNS ? MOST_COLUMNS : (unsigned)columns;
 }
 
+/* How the text of a report is printed on this descriptor. */
 struct sw_text_style sw_terminal_style(int fd, const struct sw_options *options)
 {
 	/* The console of Linux prints what it does not know of a link. */
@@ -55,6 +58,7 @@ struct sw_text_style sw_terminal_style(int fd, const struct sw_options *options)
 				      .limit = options->limit ? (size_t)options->limit - 1 : SW_REPORT_LIMIT};
 }
 
+/* Prints text of the program; control characters become visible. */
 void sw_put_plain(FILE *out, const char *text)
 {
 	sw_out_text(&(struct sw_out){.file = out}, text);

@@ -3,6 +3,7 @@
 
 #include "report/report.h"
 
+/* Notes that a step of the command ended with this status. */
 void sw_verdict_step(struct sw_verdict *verdict, int status)
 {
 	switch (status) {
@@ -20,6 +21,7 @@ void sw_verdict_step(struct sw_verdict *verdict, int status)
 	}
 }
 
+/* Notes what a report found, and whether it is complete. */
 void sw_verdict_take(struct sw_verdict *verdict, const struct sw_report *report)
 {
 	const struct sw_trace_totals totals = sw_reader_totals(report->reader);
@@ -28,6 +30,7 @@ void sw_verdict_take(struct sw_verdict *verdict, const struct sw_report *report)
 	verdict->calls_seen |= report->judgement->coverage.driver_calls;
 }
 
+/* The status with --error-exitcode: errors, then the program's own, then whether all was judged. */
 static int with_error_exitcode(const struct sw_verdict *verdict)
 {
 	if (verdict->errors)
@@ -39,6 +42,7 @@ static int with_error_exitcode(const struct sw_verdict *verdict)
 	return verdict->calls_seen ? SW_EXIT_OK : SW_EXIT_NOTHING;
 }
 
+/* The exit status of the command. */
 int sw_verdict_status(const struct sw_verdict *verdict)
 {
 	if (verdict->failed)
@@ -51,6 +55,7 @@ int sw_verdict_status(const struct sw_verdict *verdict)
 	return verdict->unusable ? SW_EXIT_INPUT : verdict->unwritten ? SW_EXIT_OUTPUT : program_status;
 }
 
+/* The exit status where the program was not run at all. */
 int sw_verdict_refusal(const struct sw_options *options, int status)
 {
 	const bool unproven = options->error_exitcode && (status == SW_EXIT_INPUT || status == SW_EXIT_OUTPUT);
