@@ -55,14 +55,19 @@ static int take_digest(struct sw_digest *digest, const char *path, const struct 
 	return report ? status : take_trace(digest, path, options);
 }
 
-/* Writes the comparison as JSON. */
-static int write_json(const struct sw_diff *diff, const char *path)
+/* Writes the result to a file, as JSON or as text.  path NULL: not asked for. */
+static int write_file(const struct sw_diff *diff, const char *path, const struct sw_options *options, bool json)
 {
 	struct sw_output output;
 	struct sw_error error;
+	if (!path)
+		return SW_EXIT_OK;
 	if (sw_output_open(&output, path, &error))
 		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
-	sw_diff_json(diff, output.file);
+	if (json)
+		sw_diff_json(diff, output.file);
+	else
+		sw_diff_text(diff, output.file, &(struct sw_diff_style){.all = options->all});
 	if (sw_output_close(&output, &error))
 		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
 	return SW_EXIT_OK;
@@ -75,9 +80,10 @@ static int print_diff(const struct sw_diff *diff, const struct sw_options *optio
 		sw_diff_json(diff, stdout);
 		return sw_finish_stdout(SW_EXIT_OK);
 	}
-	const bool colour = sw_terminal_colour(STDOUT_FILENO, options);
+	const struct sw_diff_style style = {
+		.colour = sw_terminal_colour(STDOUT_FILENO, options), .all = options->all, .quiet = options->quiet};
 	sw_pager_start(options);
-	sw_diff_text(diff, stdout, colour, options->all);
+	sw_diff_text(diff, stdout, &style);
 	return sw_pager_finish();
 }
 
@@ -88,8 +94,8 @@ static int compare_digests(const struct sw_digest *a, const struct sw_digest *b,
 	struct sw_diff diff;
 	struct sw_verdict verdict = {.options = options};
 	sw_diff_make(&diff, a, b, repeat, options->repeats.n);
-	if (options->json)
-		sw_verdict_step(&verdict, write_json(&diff, options->json));
+	sw_verdict_step(&verdict, write_file(&diff, options->json, options, true));
+	sw_verdict_step(&verdict, write_file(&diff, options->text, options, false));
 	sw_verdict_step(&verdict, print_diff(&diff, options, json));
 	verdict.errors = diff.new_errors;
 	verdict.incomplete = !a->whole || !b->whole;

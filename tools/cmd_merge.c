@@ -68,8 +68,8 @@ static void add_partial(struct merge *m, const char *path)
 
 /* ---- output ------------------------------------------------------------------------------------------------------ */
 
-/* Writes the merged report as JSON. */
-static int write_json(const struct sw_merged *merged, const char *path)
+/* Writes the result to a file, as JSON or as text.  path NULL: not asked for. */
+static int write_file(const struct merge *m, const char *path, bool json)
 {
 	struct sw_output output;
 	struct sw_error error;
@@ -77,14 +77,21 @@ static int write_json(const struct sw_merged *merged, const char *path)
 		return SW_EXIT_OK;
 	if (sw_output_open(&output, path, &error))
 		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
-	sw_merged_json(merged, output.file);
+	struct sw_text_style style = sw_terminal_style(STDOUT_FILENO, m->options);
+	style.colour = style.links = false;
+	style.columns = 0;
+	if (json)
+		sw_merged_json(m->merged, output.file);
+	else
+		sw_merged_text(m->merged, output.file, &style);
 	return sw_output_close(&output, &error) ? sw_complain(SW_EXIT_OUTPUT, "%s", error.text) : SW_EXIT_OK;
 }
 
 /* Prints the merged report. */
 static int print_merged(const struct merge *m)
 {
-	const struct sw_text_style style = sw_terminal_style(STDOUT_FILENO, m->options);
+	struct sw_text_style style = sw_terminal_style(STDOUT_FILENO, m->options);
+	style.quiet = m->options->quiet;
 	if (m->json) {
 		sw_merged_json(m->merged, stdout);
 		return sw_finish_stdout(SW_EXIT_OK);
@@ -113,9 +120,11 @@ static int finish_merge(struct merge *m)
 {
 	struct sw_verdict v = {.options = m->options};
 	sw_merged_finish(m->merged);
-	if (!m->shares)
+	if (!m->shares) {
 		sw_verdict_step(&v, print_merged(m));
-	sw_verdict_step(&v, write_json(m->merged, m->options->json));
+		sw_verdict_step(&v, write_file(m, m->options->text, false));
+	}
+	sw_verdict_step(&v, write_file(m, m->options->json, true));
 	for (size_t i = 0; i < m->merged->gaps.n; i++)
 		sw_ci_files_gap(m->files, "the job", m->merged->gaps.at[i]);
 	sw_ci_files_between(m->files, "the job", m->merged);
@@ -140,6 +149,8 @@ static int parse_share(struct merge *m)
 	const unsigned long i = strtoul(text, &end, 10), n = *end == '/' ? strtoul(end + 1, &end, 10) : 0;
 	if (*end || !n || i >= n || n > UINT32_MAX || strspn(text, "0123456789/") != strlen(text))
 		return sw_complain_usage("'--share' takes I/N, such as 0/16, not '%s'", text);
+	if (m->options->text)
+		return sw_complain_usage("a share has no text: '--text' is for the merge of all");
 	if (!m->options->json || m->options->spread)
 		return sw_complain_usage(m->options->spread ? "'--share' or '--spread', not both"
 							    : "'--share' needs '--json FILE' for its partial result");

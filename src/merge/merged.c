@@ -73,6 +73,9 @@ void sw_merged_unusable(struct sw_merged *merged, const char *path, const char *
 /* Adds a copy of the text to what is missing in the process's trace. */
 static void add_gap(struct sw_merged_rank *rank, const char *text)
 {
+	for (size_t i = 0; i < rank->gaps.n; i++)
+		if (strcmp(rank->gaps.at[i], text) == 0)
+			return;
 	*sw_vec_push(&rank->gaps) = sw_strdup(text);
 }
 
@@ -147,14 +150,16 @@ static void join_findings(struct sw_merged_finding *kept, struct sw_merged_findi
 	free_finding(other);
 }
 
-void sw_merged_take_finding(struct sw_merged *merged, struct sw_merged_finding *finding)
+bool sw_merged_take_finding(struct sw_merged *merged, struct sw_merged_finding *finding)
 {
 	for (size_t i = 0; i < merged->findings.n; i++)
 		if (same_finding(merged->findings.at[i], finding)) {
+			const bool new = !holds_rank(merged->findings.at[i], finding->in.at[0]);
 			join_findings(merged->findings.at[i], finding);
-			return;
+			return new;
 		}
 	*sw_vec_push(&merged->findings) = finding;
+	return true;
 }
 
 /* ---- a report ---------------------------------------------------------------------------------------------------- */
@@ -187,9 +192,11 @@ static char *finding_text(struct sw_report *report, size_t index)
 	return NULL;
 }
 
-/* Adds all findings that the report shows, as findings of this process. */
-static void add_findings(struct sw_merged *merged, struct sw_report *report, struct sw_merged_rank *rank)
+/* Adds all findings that the report shows, as findings of this process.  again: of another trace of a process that was
+   added before: what that one lacked is counted. */
+static void add_findings(struct sw_merged *merged, struct sw_report *report, struct sw_merged_rank *rank, bool again)
 {
+	uint32_t *const counts[] = {&rank->notes, &rank->warnings, &rank->errors};
 	for (size_t i = 0; i < report->shown.n; i++) {
 		const struct sw_shown_finding *shown = &report->shown.at[i];
 		struct sw_merged_finding *finding = sw_calloc(1, sizeof *finding);
@@ -199,7 +206,9 @@ static void add_findings(struct sw_merged *merged, struct sw_report *report, str
 		finding->text = finding_text(report, i);
 		finding->json = finding_json(report, i);
 		*sw_vec_push(&finding->in) = rank;
-		sw_merged_take_finding(merged, finding);
+		const enum sw_severity severity = finding->severity;
+		if (sw_merged_take_finding(merged, finding) && again && !shown->suppressed)
+			++*counts[severity];
 	}
 }
 
@@ -261,8 +270,11 @@ struct sw_merged_rank *sw_merged_add(struct sw_merged *merged, struct sw_report 
 {
 	const size_t before = merged->ranks.n;
 	struct sw_merged_rank *rank = sw_merged_add_process(merged, report, trace);
-	if (merged->ranks.n > before)
-		add_findings(merged, report, rank);
+	/* A copy adds nothing; windows of one process (--last, --keep) have findings of their own. */
+	const bool again = merged->ranks.n == before;
+	add_findings(merged, report, rank, again);
+	for (size_t i = 0; again && i < report->gaps.n; i++)
+		add_gap(rank, report->gaps.at[i]);
 	return rank;
 }
 

@@ -188,8 +188,8 @@ const char *sw_merged_machine(const struct sw_merged_rank *rank);
 /* The process of `merged` that compares equal, NULL: it is not there. */
 struct sw_merged_rank *sw_merged_find_rank(const struct sw_merged *merged, const struct sw_merged_rank *rank);
 void sw_merged_free_rank(struct sw_merged_rank *rank);
-/* Takes the finding; puts it together with one that is the same. */
-void sw_merged_take_finding(struct sw_merged *merged, struct sw_merged_finding *finding);
+/* Takes the finding; puts it together with one that is the same.  False: its first process had that already. */
+bool sw_merged_take_finding(struct sw_merged *merged, struct sw_merged_finding *finding);
 /* Faults of the ranks as a set: missing, twice, of several jobs or versions, with clocks that disagree. */
 void sw_merged_check_ranks(struct sw_merged *merged);
 /* "rank 3 (python3, process 123 on node7)" */

@@ -164,10 +164,12 @@ static void put_table(const struct sw_merged *merged, FILE *out)
 /* Findings first, then the processes, then what is missing, and the counts as the last line. */
 void sw_merged_text(const struct sw_merged *merged, FILE *out, const struct sw_text_style *style)
 {
-	put_findings(merged, out, style);
-	sw_merged_between_text(merged, out);
-	put_table(merged, out);
-	put_clocks(merged, out);
+	if (!style->quiet) {
+		put_findings(merged, out, style);
+		sw_merged_between_text(merged, out);
+		put_table(merged, out);
+		put_clocks(merged, out);
+	}
 	if (merged->gaps.n)
 		fputs("syncwatch: not everything was merged, so there may be more:\n", out);
 	for (size_t i = 0; i < merged->gaps.n; i++) {

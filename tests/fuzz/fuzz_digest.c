@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	sw_diff_make(&diff, &a, &b, &b, 1);
 	if (diff.count[SW_CHANGE_SAME] != diff.entries.n || diff.entries.n != a.findings.n || diff.new_errors)
 		abort();
-	sw_diff_text(&diff, nowhere, true, true);
+	sw_diff_text(&diff, nowhere, &(struct sw_diff_style){.colour = true, .all = true});
 	sw_diff_json(&diff, nowhere);
 	sw_diff_free(&diff);
 	sw_digest_free(&a);

@@ -272,7 +272,7 @@ static char *printed(bool json)
 	if (json)
 		sw_diff_json(&diff, out);
 	else
-		sw_diff_text(&diff, out, false, true);
+		sw_diff_text(&diff, out, &(struct sw_diff_style){.all = true});
 	fclose(out);
 	return text;
 }

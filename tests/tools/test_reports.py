@@ -143,6 +143,24 @@ class Asked(Case):
         self.assertEqual(self.call("report", "--quiet", trace, self.trace("fixed")).stdout.count("SW101"), 0)
         self.refused(USAGE, "would both write", "report", "--text", self.path("a"), "--json", self.path("a"), trace)
 
+    def test_quiet_and_text_of_all_that_judge(self):
+        race, fixed = self.trace("race"), self.trace("fixed")
+        # Two windows of one process: it is one process, with the findings of both.
+        for arguments, found in ((("merge", race, fixed), "in 1 process: 1 error"), (("merge", fixed, race), "in 1 process: 1 error"), (("diff", fixed, race), "1 new error")):
+            whole = self.call(*arguments).stdout
+            result = self.call(*arguments, "--quiet", "--text", self.path("r.txt"), "--color", "always") if arguments[0] == "diff" else \
+                self.call(*arguments, "--quiet", "--text", self.path("r.txt"))
+            self.assertEqual(self.read("r.txt"), whole, arguments)
+            self.assertIn("SW101", whole)
+            self.assertNotIn("SW101", result.stdout, arguments)
+            self.assertIn(found, result.stdout)
+            self.assertTrue(all(line.startswith(("syncwatch: ", "  ", "\033")) or " is not complete (" in line or not line.strip()
+                                for line in result.stdout.splitlines()), result.stdout)
+        self.refused(USAGE, "has no text", "merge", "--share", "0/2", "--json", self.path("p.json"), "--text", self.path("t"), race)
+        self.refused(USAGE, "is for the report", "confirm", "--explore", "1", "--text", self.path("t"), "--", "/bin/true")
+        for command in ("query", "stat", "dump", "top", "kernels"):
+            self.refused(USAGE, "", command, "--quiet", race)
+
 
 class Nodes(Case):
     """The line for two nodes of a graph, whatever the call that adds the later one lists; follow-advice compiles them."""
@@ -166,12 +184,13 @@ class Nodes(Case):
     def test_one_call_or_a_reason(self):
         if not os.path.exists(self.program):
             self.skipTest("kernels/graph_nodes is not built: no nvcc")
+        with open(os.path.join(SOURCE, "kernels", "graph_nodes.cu"), encoding="utf-8") as file:
+            source = file.read().splitlines()
         for variant, (end, begin) in self.lines.items():
             fix = self.fix(variant)
             self.assertEqual([line["where"] for line in fix["lines"]], ["instead"], variant)
             code = fix["lines"][0]["code"]
             self.assertTrue(code.startswith(begin) and end in code, code)
-            source = open(os.path.join(SOURCE, "kernels", "graph_nodes.cu"), encoding="utf-8").read().splitlines()
             self.assertIn("GraphAdd", source[fix["lines"][0]["place"]["line"] - 1])
         fix = self.fix("list")
         self.assertEqual(fix["lines"], [])

@@ -121,6 +121,8 @@ static int record_first(struct confirm *confirm)
 static void tell_step(const struct confirm *confirm, size_t at)
 {
 	const struct sw_trial *trial = &confirm->trials.at[at];
+	if (confirm->options->quiet)
+		return;
 	fprintf(stderr, "syncwatch: %zu of %zu: SW%03d %s\n", at + 1, confirm->trials.n, trial->shown->finding->id,
 		sw_confirmation_outcome(trial->result.verdict));
 }
@@ -277,7 +279,7 @@ static int try_calls(struct confirm *confirm)
 /* ---- the report -------------------------------------------------------------------------------------------------- */
 
 /* Prints how many hazards were tried in how many runs, and the results. */
-static void print_summary(const struct confirm *confirm)
+static void print_summary(const struct confirm *confirm, FILE *out)
 {
 	size_t of[SW_VERDICT_NOT_REACHED + 1] = {0}, verified = 0;
 	for (size_t i = 0; i < confirm->trials.n; i++) {
@@ -285,27 +287,27 @@ static void print_summary(const struct confirm *confirm)
 		verified += confirm->trials.at[i].result.fix == SW_FIX_VERIFIED;
 	}
 	const size_t n = confirm->trials.n;
-	fprintf(stderr, "syncwatch: %zu hazard%s tried in %u run%s", n, sw_plural(n, "", "s"),
-		confirm->experiments.runs, sw_plural(confirm->experiments.runs, "", "s"));
+	fprintf(out, "syncwatch: %zu hazard%s tried in %u run%s", n, sw_plural(n, "", "s"), confirm->experiments.runs,
+		sw_plural(confirm->experiments.runs, "", "s"));
 	for (size_t i = 0; i <= SW_VERDICT_NOT_REACHED; i++)
 		if (of[i])
-			fprintf(stderr, ", %zu %s", of[i], sw_confirmation_outcome((enum sw_trial_verdict)i));
-	fprintf(stderr, "; %zu fix%s verified\n", verified, sw_plural(verified, "", "es"));
+			fprintf(out, ", %zu %s", of[i], sw_confirmation_outcome((enum sw_trial_verdict)i));
+	fprintf(out, "; %zu fix%s verified\n", verified, sw_plural(verified, "", "es"));
 }
 
 /* Prints how many waits were tried, and the results. */
-static void summarise_waits(const struct confirm *confirm)
+static void summarise_waits(const struct confirm *confirm, FILE *out)
 {
 	size_t of[SW_SAVING_INCONCLUSIVE + 1] = {0};
 	const size_t n = confirm->savings.trials.n;
 	for (size_t i = 0; i < n; i++)
 		of[confirm->savings.trials.at[i].result.verdict]++;
-	fprintf(stderr, "syncwatch: %zu wait%s, %u run%s", n, sw_plural(n, "", "s"), confirm->experiments.runs,
+	fprintf(out, "syncwatch: %zu wait%s, %u run%s", n, sw_plural(n, "", "s"), confirm->experiments.runs,
 		sw_plural(confirm->experiments.runs, "", "s"));
 	for (size_t i = 0; i <= SW_SAVING_INCONCLUSIVE; i++)
 		if (of[i])
-			fprintf(stderr, ", %zu %s", of[i], sw_saving_key((enum sw_saving_verdict)i));
-	fputc('\n', stderr);
+			fprintf(out, ", %zu %s", of[i], sw_saving_key((enum sw_saving_verdict)i));
+	fputc('\n', out);
 }
 
 /* Writes the report with the results as JSON, if that is wanted. */
@@ -322,12 +324,41 @@ static int write_json(const struct confirm *confirm)
 	return sw_output_close(&output, &error) ? sw_complain(SW_EXIT_OUTPUT, "%s", error.text) : SW_EXIT_OK;
 }
 
+/* The report and what the experiments showed. */
+static void print_results(const struct confirm *confirm, FILE *out, const struct sw_text_style *style)
+{
+	sw_report_text(confirm->analysis.report, out, style);
+	sw_judged_put_gaps(out, &confirm->first);
+	if (confirm->waits)
+		summarise_waits(confirm, out);
+	else
+		print_summary(confirm, out);
+}
+
+/* Writes what print_results() prints to the file of --text. */
+static int write_text(const struct confirm *confirm)
+{
+	struct sw_output output;
+	struct sw_error error;
+	if (!confirm->options->text)
+		return SW_EXIT_OK;
+	if (sw_output_open(&output, confirm->options->text, &error))
+		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
+	struct sw_text_style style = sw_terminal_style(STDERR_FILENO, confirm->options);
+	style.colour = style.links = false;
+	style.columns = 0;
+	style.trace = confirm->trace;
+	print_results(confirm, output.file, &style);
+	return sw_output_close(&output, &error) ? sw_complain(SW_EXIT_OUTPUT, "%s", error.text) : SW_EXIT_OK;
+}
+
 /* Writes the files that the options want. */
 static void write_files(struct confirm *confirm)
 {
 	struct sw_ci_files *files;
 	struct sw_verdict *verdict = &confirm->verdict;
 	sw_verdict_step(verdict, write_json(confirm));
+	sw_verdict_step(verdict, write_text(confirm));
 	sw_verdict_step(verdict, sw_ci_files_open(confirm->options, &files));
 	sw_ci_files_add(files, confirm->analysis.report);
 	sw_verdict_step(verdict, sw_ci_files_close(files, stderr));
@@ -355,12 +386,8 @@ static int report_results(struct confirm *confirm)
 	sw_judged_take_gaps(&confirm->first, 0, report);
 	if (confirm->verdict.incomplete)
 		sw_report_gap(report, sw_strdup("not all of its first run was watched"));
-	sw_report_text(report, stderr, &style);
-	sw_judged_put_gaps(stderr, &confirm->first);
-	if (confirm->waits)
-		summarise_waits(confirm);
-	else
-		print_summary(confirm);
+	style.quiet = confirm->options->quiet;
+	print_results(confirm, stderr, &style);
 	write_files(confirm);
 	sw_verdict_take(&confirm->verdict, report);
 	for (size_t i = 0; i < report->shown.n; i++)
@@ -421,6 +448,8 @@ int sw_cmd_confirm(const struct sw_options *options)
 	int status = SW_EXIT_OK;
 	if (options->n_operands == 0)
 		return sw_complain_usage("which program?");
+	if (options->text && (options->calls || options->explore))
+		return sw_complain_usage("--text is for the report: --calls and --explore print none");
 	if (options->calls && !options->earlier_trace)
 		return sw_complain_usage("--calls needs --trace: the numbers are those of a trace");
 	if (options->pairs && (options->pairs - 1 < 5 || options->pairs - 1 > SW_BOOTSTRAP_MOST))

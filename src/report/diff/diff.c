@@ -514,15 +514,18 @@ static void put_doubts(struct writer *w)
 				 "One of the runs was on the simulated CUDA: their times cannot be compared.");
 }
 
-void sw_diff_text(const struct sw_diff *diff, FILE *out, bool colour, bool all)
+void sw_diff_text(const struct sw_diff *diff, FILE *out, const struct sw_diff_style *style)
 {
-	struct writer w = {.out = {.file = out, .colour = colour}, .diff = diff};
-	sw_out_paragraph(&w.out, 0, "", 0,
-			 sw_names_format(&w.names, "syncwatch: %s -> %s", run_of(&w, diff->a), run_of(&w, diff->b)));
+	struct writer w = {.out = {.file = out, .colour = style->colour}, .diff = diff};
+	if (!style->quiet)
+		sw_out_paragraph(
+			&w.out, 0, "", 0,
+			sw_names_format(&w.names, "syncwatch: %s -> %s", run_of(&w, diff->a), run_of(&w, diff->b)));
 	put_doubts(&w);
-	putc('\n', out);
-	for (size_t i = 0; i < diff->entries.n; i++)
-		if (all || diff->entries.at[i].change != SW_CHANGE_SAME)
+	if (!style->quiet)
+		putc('\n', out);
+	for (size_t i = 0; !style->quiet && i < diff->entries.n; i++)
+		if (style->all || diff->entries.at[i].change != SW_CHANGE_SAME)
 			put_entry_text(&w, &diff->entries.at[i]);
 	sw_out_coloured(
 		&w.out,

@@ -99,7 +99,12 @@ void sw_diff_free(struct sw_diff *diff);
 /* "new", "worse", ... */
 const char *sw_name_change(enum sw_change change);
 /* `all`: what did not change, too. */
-void sw_diff_text(const struct sw_diff *diff, FILE *out, bool colour, bool all);
+struct sw_diff_style {
+	bool colour;
+	bool all;   /* what is the same, too */
+	bool quiet; /* the counts alone, and what makes them doubtful */
+};
+void sw_diff_text(const struct sw_diff *diff, FILE *out, const struct sw_diff_style *style);
 /* doc/diff.schema.json */
 void sw_diff_json(const struct sw_diff *diff, FILE *out);
 
