@@ -52,7 +52,7 @@ else
 	[ $? -eq 1 ]; ok $? "bad tests fail"
 	grep -q '2 failed, 4 passed, 3 errors' out; ok $? "bad tests fail, each"
 	grep -q 'wait: cuStreamSynchronize took' out && grep -q 'device.wait()' out; ok $? "a failure says the call and the line"
-	grep -q 'cuda_step was entered 1 times, and the first 5 are skipped' out; ok $? "a test that checked nothing fails"
+	grep -q 'cuda_step was entered 1 time, and the first 5 are skipped' out; ok $? "a test that checked nothing fails"
 	grep -q "unknown kind 'waits'" out; ok $? "a mark with an unknown kind fails"
 	LD_LIBRARY_PATH=$build/sim "${tests[@]}" -rs >out 2>&1
 	grep -q '1 passed, 6 skipped, 1 error' out && grep -q 'not recorded, so nothing would be checked: pytest --cuda-forbid' out

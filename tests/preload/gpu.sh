@@ -90,7 +90,7 @@ joined 20 20 "0 not, 0 without times, 0 lost; clock error (at least )?[1-9]"
 run moving moving
 joined 20 10 "10 not, 0 without times, 0 lost"
 run taken taken
-joined 20 2 "1[67] not, [12] without times, 0 lost; .*, 1 jumps" # the one on either side of the jump
+joined 20 2 "1[67] not, [12] without times, 0 lost; .*, 1 jump" # the one on either side of the jump
 has '^NOTICE .* text="GPU time stamps: another user of CUPTI took over' 1
 
 run busy busy

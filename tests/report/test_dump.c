@@ -196,12 +196,12 @@ START_TEST(stat_tells_calls_kernels_bytes_losses_and_cost)
 	ck_assert(holds(text, "device 0     Test GPU, sm_90, 132 multiprocessors, 64.0 GiB\n"));
 	ck_assert(holds(text, "cost         40.0 ns a record, 90.0 ns with its call stack"));
 	ck_assert(holds(text, "copies       2 calls, 320 bytes\n"));
-	ck_assert(holds(text, "sets         1 calls, 100 bytes\n"));
-	ck_assert(holds(text, "allocations  1 calls, 4096 bytes\n"));
+	ck_assert(holds(text, "sets         1 call, 100 bytes\n"));
+	ck_assert(holds(text, "allocations  1 call, 4096 bytes\n"));
 	ck_assert(holds(text, "lost         0 records\n"));
-	ck_assert(holds(text, "failed       1 calls\n"));
-	ck_assert(holds(text, "in flight    1 calls began and did not return\n"));
-	ck_assert(holds(text, "unclassified 1 calls"));
+	ck_assert(holds(text, "failed       1 call\n"));
+	ck_assert(holds(text, "in flight    1 call began and did not return\n"));
+	ck_assert(holds(text, "unclassified 1 call"));
 	ck_assert(holds(text, "notice       libunwind was not found.\n"));
 	const char *calls = strstr(text, "calls of the API"),
 		   *launch = strstr(text, "cudaLaunchKernel (cuLaunchKernel)\n");

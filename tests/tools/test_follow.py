@@ -185,7 +185,7 @@ class Follow(Case):
         process, = json.loads(result.stdout)["processes"]
         self.assertEqual((process["program"], process["errors"], process["ended"]), ("awkward", 1, False))
         self.assertGreaterEqual(process["calls"], 100)
-        self.assertIn("1 errors, 0 warnings so far", self.top(process["pid"]).stdout)  # by the process, too
+        self.assertIn("1 error, 0 warnings so far", self.top(process["pid"]).stdout)  # by the process, too
         self.assertRegex(self.top(run.pid, "--prometheus").stdout, r'syncwatch_errors\{pid="\d+",program="awkward"\} 1\n')
         self.assertEqual(self.finish(run)[0], ERRORS)
         ended = json.loads(self.top(self.path("t.swt"), "--json").stdout)["processes"][0]

@@ -80,6 +80,20 @@ class Ctl(Windows):
         self.assertIn("no hazards in 1 window of awkward", error)
         self.assertRegex(error, r"\d+ calls outside of the windows were left out")
         self.assertEqual(self.cuts(), [BEGINS, 0, BEGINS, AT_END])
+        # The second call of its place in the window is not the second one of another run.
+        tried = subprocess.run([COMMAND, "confirm", "--sim", "--trace", self.trace, "--", AWKWARD], env=ENVIRONMENT,
+                               capture_output=True, text=True, timeout=LONG)
+        self.assertEqual((tried.returncode, tried.stderr.count("\n")), (3, 1), tried.stderr)
+        self.assertIn("lacks calls outside of its windows", tried.stderr)
+        said = subprocess.run([COMMAND, "stat", self.trace], env=ENVIRONMENT, capture_output=True, text=True, timeout=LONG).stdout
+        self.assertRegex(said, r"\nwindows      1, \d+ calls outside were left out\n")
+        self.assertNotIn("entry point 0", said)
+        report = self.path("r.json")
+        subprocess.run([COMMAND, "report", "--quiet", "--json", report, self.trace], env=ENVIRONMENT, check=True, timeout=LONG,
+                       stdout=subprocess.DEVNULL)
+        for run in self.trace, report:
+            said = subprocess.run([COMMAND, "diff", run, run], env=ENVIRONMENT, capture_output=True, text=True, timeout=LONG).stdout
+            self.assertEqual(len(re.findall(r"was recorded in windows: \d+ calls were outside and left out", " ".join(said.split()))), 2, said)
 
     def test_signals(self):
         """Real-time signals to `run`: none of them reaches the program, however many come."""

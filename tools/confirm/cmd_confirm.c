@@ -396,6 +396,19 @@ static int report_results(struct confirm *confirm)
 	return sw_verdict_status(&confirm->verdict);
 }
 
+/* Calls are found again by their number among those of their place: that needs all calls before them. */
+static int check_whole(const struct confirm *confirm)
+{
+	const struct sw_trace_totals totals = sw_reader_totals(confirm->analysis.reader);
+	if (!totals.pauses && !totals.dropped)
+		return SW_EXIT_OK;
+	return sw_complain(SW_EXIT_INPUT,
+			   "%s lacks calls %s, so those of its findings cannot be found again in another run: leave "
+			   "'--trace' out, and name a finding by '--finding'",
+			   confirm->trace,
+			   totals.dropped ? "before its last ones (--last, --keep)" : "outside of its windows");
+}
+
 /* Judges the recorded run, then makes the experiments. */
 static int judge_and_try(struct confirm *confirm)
 {
@@ -411,6 +424,8 @@ static int judge_and_try(struct confirm *confirm)
 	if (!status)
 		status = sw_analysis_judge_more(&confirm->analysis, confirm->trace, confirm->options,
 						confirm->options->all, &more);
+	if (!status)
+		status = check_whole(confirm);
 	if (!status)
 		status = sw_experiments_begin(&confirm->experiments, confirm->options);
 	if (!status)

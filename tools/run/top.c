@@ -76,15 +76,16 @@ static void put_process_text(FILE *out, const struct sw_top_process *p)
 	count_hazards(p->so_far, &errors, &warnings);
 	fprintf(out, "process %d ", (int)p->pid);
 	sw_put_plain(out, p->program);
-	fprintf(out, "%s  %.1f s  %" PRIu64 " %s, %" PRIu64 " %s so far\n", p->over ? " (ended)" : "",
+	fprintf(out, "%s  %.1f s  %" PRIu64 " %s, %" PRIu64 " %s%s\n", p->over ? " (ended)" : "",
 		(double)p->seconds_ns / 1e9, errors, sw_plural(errors, "error", "errors"), warnings,
-		sw_plural(warnings, "warning", "warnings"));
-	fprintf(out,
-		"  %.0f calls/s, %.0f launches/s; %" PRIu64 " %s, %" PRIu64 " %s, %" PRIu64 " %s, %" PRIu64
-		" %s, %zu %s\n",
-		p->calls_s, p->launches_s, c->driver_calls, sw_plural(c->driver_calls, "call", "calls"), c->launches,
-		sw_plural(c->launches, "launch", "launches"), c->copies, sw_plural(c->copies, "copy", "copies"),
-		c->syncs, sw_plural(c->syncs, "synchronisation", "synchronisations"), streams,
+		sw_plural(warnings, "warning", "warnings"), p->over ? "" : " so far");
+	fputs("  ", out);
+	if (!p->over)
+		fprintf(out, "%.0f calls/s, %.0f launches/s; ", p->calls_s, p->launches_s);
+	fprintf(out, "%" PRIu64 " %s, %" PRIu64 " %s, %" PRIu64 " %s, %" PRIu64 " %s, %zu %s\n", c->driver_calls,
+		sw_plural(c->driver_calls, "call", "calls"), c->launches, sw_plural(c->launches, "launch", "launches"),
+		c->copies, sw_plural(c->copies, "copy", "copies"), c->syncs,
+		sw_plural(c->syncs, "synchronisation", "synchronisations"), streams,
 		sw_plural(streams, "stream", "streams"));
 	for (size_t i = 0; i < SW_HOST_WAITS; i++)
 		if (p->so_far->host_waits[i].calls)

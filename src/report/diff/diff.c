@@ -509,6 +509,14 @@ static void put_doubts(struct writer *w)
 						"%s is not complete (a crash, a signal, lost records, a damaged "
 						"trace): what it lacks may just not have been seen.",
 						runs[i]->path));
+	for (size_t i = 0; i < 2; i++)
+		if (runs[i]->left_out)
+			sw_out_paragraph(&w->out, 0, "", 0,
+					 sw_names_format(&w->names,
+							 "%s was recorded in windows: %" PRIu64
+							 " %s outside and left out, so what it lacks may lie there.",
+							 runs[i]->path, runs[i]->left_out,
+							 sw_plural(runs[i]->left_out, "call was", "calls were")));
 	if (runs[0]->simulated != runs[1]->simulated)
 		sw_out_paragraph(&w->out, 0, "", 0,
 				 "One of the runs was on the simulated CUDA: their times cannot be compared.");

@@ -54,7 +54,8 @@ struct sw_digest {
 	bool damaged;	 /* the trace is not what was recorded */
 	bool calls_seen; /* of CUDA */
 	bool simulated;
-	bool all; /* cheap waits are among the findings */
+	bool all;	   /* cheap waits are among the findings */
+	uint64_t left_out; /* calls outside of the windows that were recorded */
 	SW_VEC(struct sw_digest_finding) findings;
 };
 

@@ -79,6 +79,7 @@ void sw_digest_take(struct sw_digest *digest, struct sw_report *report)
 	digest->complete = totals.closed && digest->whole;
 	digest->damaged = totals.damaged || !process;
 	digest->calls_seen = report->judgement->coverage.driver_calls;
+	digest->left_out = report->judgement->coverage.left_out;
 	for (size_t i = 0; i < report->shown.n; i++) {
 		struct sw_names_scope scope;
 		sw_names_scope_begin(&report->names, &scope);
@@ -291,6 +292,13 @@ static bool is_whole(struct source *s, const json_t *root)
 	       !count_of(s, coverage, "judged_until_call") && (!run || flag_of(s, run, "complete"));
 }
 
+/* Reports of older versions, and of several processes, have no such count. */
+static uint64_t left_out(struct source *s, const json_t *root)
+{
+	const json_t *coverage = json_object_get(root, "coverage");
+	return json_object_get(coverage, "calls_left_out") ? count_of(s, coverage, "calls_left_out") : 0;
+}
+
 /* Was any call of CUDA recorded in the run, in whichever of its processes? */
 static bool calls_seen(struct source *s, const json_t *root)
 {
@@ -325,6 +333,7 @@ static void read_report(struct source *s, const json_t *root)
 	s->digest->whole = is_whole(s, root);
 	s->digest->complete = flag_of(s, program, "ended_in_order") && s->digest->whole;
 	s->digest->calls_seen = calls_seen(s, root);
+	s->digest->left_out = left_out(s, root);
 	for (size_t i = 0; i < json_array_size(list) && !s->rc; i++)
 		read_finding(s, json_array_get(list, i));
 }

@@ -107,6 +107,9 @@ static void add_counted(struct sw_call_times *t)
 		const uint64_t calls = sw_reader_calls(t->reader, (uint16_t)id);
 		const struct sw_trace_api *api = sw_reader_api(t->reader, (uint16_t)id);
 		uint64_t seen = 0;
+		/* Records of ranges, notices and the like: 0 is no entry point. */
+		if (!id && !api)
+			continue;
 		for (int runtime = 0; calls && runtime < 2; runtime++) {
 			uint64_t at = sw_map_get(&t->table[SW_TIMES_CALLS].index, (id << 1 | (unsigned)runtime) + 1ull);
 			seen += at ? t->table[SW_TIMES_CALLS].rows.at[at - 1].count : 0;
@@ -306,6 +309,10 @@ void sw_stat_json(FILE *out, struct sw_call_times *t)
 	sw_json_bool(&json, "ended_in_order", totals.closed);
 	sw_json_number(&json, "records", totals.records);
 	sw_json_number(&json, "records_lost", totals.lost);
+	sw_json_bool(&json, "windowed", totals.windowed);
+	sw_json_number(&json, "windows", totals.windows);
+	sw_json_number(&json, "calls_left_out", totals.left_out);
+	sw_json_number(&json, "calls_dropped", totals.dropped_calls);
 	for (int table = 0; table < SW_TIME_TABLES; table++) {
 		sw_json_open(&json, call_times_title((enum sw_time_table)table), '[');
 		for (size_t i = 0; i < t->table[table].rows.n; i++)
@@ -442,6 +449,14 @@ static void print_costs(FILE *out, const struct sw_reader *reader, const struct 
 		sw_plural(t.operations, "operation", "operations"),
 		t.operations ? (double)t.bytes / (double)t.operations : 0.0);
 	fprintf(out, "lost         %" PRIu64 " %s\n", t.lost, sw_plural(t.lost, "record", "records"));
+	if (t.windowed)
+		fprintf(out, "windows      %u, %" PRIu64 " %s outside were left out\n", t.windows, t.left_out,
+			sw_plural(t.left_out, "call", "calls"));
+	if (t.dropped)
+		fprintf(out,
+			"dropped      %" PRIu64
+			" %s before the last ones (--last, --keep): counted below, without times\n",
+			t.dropped_calls, sw_plural(t.dropped_calls, "call", "calls"));
 	fprintf(out, "ended        %s\n", t.closed ? "in order" : "no: killed, crashed or still running");
 }
 

@@ -123,7 +123,7 @@ class Merged(Case):
         wait, = slices(events, "wait")
         self.assertEqual(wait["name"], "waits in cudaDeviceSynchronize")
         self.assertRegex(said, r"^syncwatch export: 5 of 5 calls of CUDA joined, clocks agree to [0-9.]+ us; added 2 pieces "
-                               r"of work, 1 hazards, 1 waits\n$")
+                               r"of work, 1 hazard, 1 wait\n$")
         self.assertEqual({e["pid"] for e in events} & {e["pid"] for e in profile.events}, set())
 
     def test_the_fixed_twin_has_no_hazard(self):
