@@ -117,5 +117,5 @@ def cuda_step(request):
 
     yield step
     if entered <= skip:
-        pytest.fail(f"cuda_forbid checked nothing: cuda_step was entered {entered} time{"s" * (entered != 1)}, and the first {skip} are skipped",
+        pytest.fail(f"cuda_forbid checked nothing: cuda_step was entered {entered} time{'s' * (entered != 1)}, and the first {skip} are skipped",
                     pytrace=False)
