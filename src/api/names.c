@@ -66,6 +66,7 @@ static int compare_names(const char *a, const char *b)
 	return rank_of(*a) - rank_of(*b);
 }
 
+/* Binary search: ids are in the order of their names. */
 size_t sw_api_find(const char *symbol)
 {
 	size_t low = 1, high = SW_ID_COUNT;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+/* Multiplies and folds each word; the length is part of the hash, so zeros at the end count. */
 uint64_t sw_hash_words(const void *data, size_t bytes)
 {
 	const unsigned char *p = data;

@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+/* Says why, and ends the process: the command can do nothing without memory. */
 void sw_out_of_memory(size_t bytes)
 {
 	struct rlimit limit;
@@ -41,6 +42,7 @@ static bool is_rationed(int resource)
 	return getrlimit(resource, &limit) || limit.rlim_cur != RLIM_INFINITY;
 }
 
+/* Makes malloc() take and give back its memory in large steps, on which the kernel can put large pages. */
 void sw_memory_use_large_pages(void)
 {
 	if (is_rationed(RLIMIT_DATA) || is_rationed(RLIMIT_AS))
@@ -128,6 +130,7 @@ FILE *sw_memory_stream(char **text, size_t *bytes)
 	return stream;
 }
 
+/* The text is malloc'ed; out of memory ends the process. */
 char *sw_format(const char *format, ...)
 {
 	char *text = NULL;
@@ -139,6 +142,7 @@ char *sw_format(const char *format, ...)
 	return check_allocation(text, 1);
 }
 
+/* Doubles the room, at least to `count`; returns the memory that replaces `old`. */
 void *sw_vec_grow(void *old, size_t *room, size_t count, size_t bytes)
 {
 	size_t more = *room ? *room * 2 : 8;
@@ -154,6 +158,7 @@ struct sw_arena_block {
 	_Alignas(16) unsigned char data[];
 };
 
+/* Zeroed memory that sw_arena_free() returns as a whole, from blocks of 64 KiB. */
 void *sw_arena_alloc(struct sw_arena *arena, size_t bytes)
 {
 	struct sw_arena_block *b = arena->head;

@@ -62,6 +62,7 @@ static const char *part_of(const char *at, struct parts *parts, size_t *bytes)
 	}
 }
 
+/* "%p" is the process, "%e" the program, "%h" the host, "%q{NAME}" a variable; other uses of "%" stay as they are. */
 int sw_name_expand(char *out, size_t room, const char *pattern)
 {
 	struct parts parts;

@@ -7,6 +7,7 @@
 
 #define LEAST 65536 /* libgcc's unwinder alone takes some 10 KB */
 
+/* A handler for SIGSEGV needs it where the fault is an overflow of the stack. */
 void *sw_signal_stack_begin(void)
 {
 #ifdef SW_BASE_SANITIZED
@@ -20,6 +21,7 @@ void *sw_signal_stack_begin(void)
 	return NULL;
 }
 
+/* The kernel must not use it any more when it is freed. */
 void sw_signal_stack_end(void *stack)
 {
 	const stack_t none = {.ss_flags = SS_DISABLE};

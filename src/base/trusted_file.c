@@ -138,6 +138,7 @@ static int enter_part(struct walk *w)
 	return rc;
 }
 
+/* Opens each part of the path by itself and looks whom it belongs to; so nobody can exchange a part in between. */
 int sw_trusted_open(const char *path, uid_t also, struct sw_error *error)
 {
 	struct walk w = {.path = path, .also = also, .error = error, .at = -1};
@@ -151,6 +152,7 @@ int sw_trusted_open(const char *path, uid_t also, struct sw_error *error)
 	return rc ? rc : fail_path(&w, -ELOOP);
 }
 
+/* As sw_trusted_open(), as a stream. */
 FILE *sw_trusted_stream(const char *path, uid_t also, struct sw_error *error)
 {
 	const int fd = sw_trusted_open(path, also, error);

@@ -111,6 +111,7 @@ static bool can_be_guarded(uint64_t address, uint64_t bytes)
 	return s.good && s.at >= s.end;
 }
 
+/* Buffers are sorted by address.  Those that lie where the new one does must have been freed unseen. */
 void sw_buffers_add(const struct sw_rec_alloc *a)
 {
 	if (!a->bytes || a->address + a->bytes < a->address)
@@ -134,6 +135,7 @@ void sw_buffers_add(const struct sw_rec_alloc *a)
 	aliased |= buffers[i].alias != 0;
 }
 
+/* Nothing happens for an address inside of a buffer. */
 void sw_buffers_drop(uint64_t address)
 {
 	uint32_t i = first_ending_after(address);
@@ -148,6 +150,7 @@ struct sw_buffer *sw_buffers_find(uint64_t address)
 	return i < n_buffers && buffers[i].address <= address ? &buffers[i] : NULL;
 }
 
+/* Memory may have another address for kernels than for the host. */
 struct sw_buffer *sw_buffers_find_device(uint64_t address)
 {
 	for (uint32_t i = 0; aliased && i < n_buffers; i++)

@@ -122,8 +122,6 @@ void sw_work_forget(void);
 /* Records that a call of libc touched memory; `frame` is that of the exported function. */
 void sw_fault_record(uint64_t at, uint64_t bytes, uint64_t instruction, uint32_t flags, void *frame);
 
-/* ---- signals.c, signals.c --------------------------------------------------------------------------------------- */
-
 /* Installs our handler if it is not there, and remembers the program's.  Under the lock.  False: it can't be had. */
 bool sw_signals_arm(void);
 

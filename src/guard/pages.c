@@ -196,6 +196,7 @@ static bool guard_range(const struct range *r)
 	return true;
 }
 
+/* Parts of pages at both ends may belong to others and stay open; what cannot be protected is counted. */
 void sw_pages_guard(struct sw_guard_step step, uint64_t at, uint64_t bytes, bool writes)
 {
 	const struct sw_buffer *b = sw_buffers_find(at);
@@ -220,6 +221,7 @@ void sw_pages_unguarded(void)
 	unguarded++;
 }
 
+/* Told when they have grown by an eighth, so that the trace gets few records of it. */
 uint64_t sw_pages_unguarded_new(bool now)
 {
 	uint64_t unguarded_new = unguarded - unguarded_recorded;
@@ -236,6 +238,7 @@ void sw_pages_forget_unguarded(void)
 
 /* ---- releasing --------------------------------------------------------------------------------------------------- */
 
+/* After a wait of the host: work that is complete needs no protection. */
 void sw_pages_settle(void)
 {
 	uint32_t kept = 0, all = n_ranges;
@@ -246,7 +249,7 @@ void sw_pages_settle(void)
 		ranges[i] = ranges[kept];
 		ranges[kept++] = r;
 	}
-	/* Calls that hand pages to the kernel read `n` without the lock. */
+	/* Calls that hand pages to the kernel read `n_ranges` without the lock. */
 	settling = true;
 	n_ranges = kept;
 	for (uint32_t i = kept; i < all; i++)
@@ -285,6 +288,7 @@ static void open_pages(uint64_t lo, uint64_t hi, bool writes)
 	release_range(lo, hi);
 }
 
+/* For uses that no fault shows or may disturb, such as system calls, which fail with EFAULT on protected pages. */
 bool sw_pages_release(uint64_t lo, uint64_t hi, bool writes)
 {
 	bool any = false, hit = false;
@@ -299,6 +303,8 @@ bool sw_pages_release(uint64_t lo, uint64_t hi, bool writes)
 	return hit;
 }
 
+/* Before kernels run: one that faults on managed memory gets the rights of the process's mapping, and would fail on a
+   protected page. */
 void sw_pages_release_managed(void)
 {
 	for (uint32_t i = n_ranges; i-- > 0;) {
@@ -310,6 +316,7 @@ void sw_pages_release_managed(void)
 	}
 }
 
+/* The end of guarding; a range whose pages have been mapped anew is released buffer by buffer. */
 void sw_pages_release_all(void)
 {
 	while (n_ranges) {
@@ -328,6 +335,8 @@ void sw_pages_stop(void)
 
 /* ---- faults ------------------------------------------------------------------------------------------------------ */
 
+/* Says what a fault at this address means: memory that is not ours, a byte beside the guarded ones of its page, a page
+   that was released meanwhile, or a use too early. */
 enum sw_fault sw_pages_fault(uint64_t address, bool writes)
 {
 	uint64_t page = address & -PAGE;
@@ -344,6 +353,7 @@ enum sw_fault sw_pages_fault(uint64_t address, bool writes)
 	return found == SW_FAULT_FOREIGN && b && !b->off ? SW_FAULT_STALE : found;
 }
 
+/* The number of pages doubles with each fault, so that a loop over the buffer is not slowed down page by page. */
 void sw_pages_open(uint64_t address, bool writes)
 {
 	uint64_t lo = address & -PAGE, pages = 1;
@@ -357,6 +367,7 @@ void sw_pages_open(uint64_t address, bool writes)
 	open_pages(lo, lo + pages * PAGE, writes);
 }
 
+/* Both ends are told by the same range. */
 void sw_pages_busy(uint64_t lo, uint64_t hi, bool begins)
 {
 	lo &= -PAGE;
@@ -385,6 +396,8 @@ void sw_pages_busy(uint64_t lo, uint64_t hi, bool begins)
  * functions too.)
  */
 
+/* The program changes these pages' protection or mapping itself: they are released, and their buffers never guarded
+   again. */
 static void hands_off(const void *at, size_t bytes)
 {
 	uint64_t lo = (uint64_t)(uintptr_t)at, hi = lo + bytes;
@@ -406,6 +419,7 @@ SW_EXPORT int mprotect(void *at, size_t bytes, int rights)
 	return real(at, bytes, rights);
 }
 
+/* See hands_off(). */
 SW_EXPORT int pkey_mprotect(void *at, size_t bytes, int rights, int key)
 {
 	static int (*real)(void *, size_t, int, int);
@@ -414,6 +428,7 @@ SW_EXPORT int pkey_mprotect(void *at, size_t bytes, int rights, int key)
 	return real(at, bytes, rights, key);
 }
 
+/* See hands_off(). */
 SW_EXPORT int munmap(void *at, size_t bytes)
 {
 	static int (*real)(void *, size_t);
@@ -444,6 +459,7 @@ static void take_mapping(const void *at, size_t bytes, int flags)
 		hands_off(at, bytes);
 }
 
+/* A fixed address may lie on guarded memory. */
 SW_EXPORT void *mmap(void *at, size_t bytes, int rights, int flags, int fd, off_t offset)
 {
 	static void *(*real)(void *, size_t, int, int, int, off_t);
@@ -452,6 +468,7 @@ SW_EXPORT void *mmap(void *at, size_t bytes, int rights, int flags, int fd, off_
 	return real(at, bytes, rights, flags, fd, offset);
 }
 
+/* A fixed address may lie on guarded memory. */
 SW_EXPORT void *mmap64(void *at, size_t bytes, int rights, int flags, int fd, off64_t offset)
 {
 	static void *(*real)(void *, size_t, int, int, int, off64_t);
@@ -469,6 +486,7 @@ SW_EXPORT int madvise(void *at, size_t bytes, int advice)
 	return real(at, bytes, advice);
 }
 
+/* Pages that cannot be read cannot be locked. */
 SW_EXPORT int mlock(const void *at, size_t bytes)
 {
 	static int (*real)(const void *, size_t);

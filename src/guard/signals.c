@@ -51,6 +51,7 @@ static void install_action(void)
 	real_sigaction(SIGSEGV, &mine, NULL);
 }
 
+/* Faults that are not the guard's go to the program's handler, as they would without it. */
 bool sw_signals_arm(void)
 {
 	struct sigaction now;

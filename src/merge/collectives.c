@@ -159,6 +159,7 @@ static struct sw_arrivals *machine_of(struct sw_communicator *c, const char *boo
 	return m;
 }
 
+/* Binary search by the number of the collective. */
 size_t sw_arrivals_place(const struct sw_arrivals *m, uint32_t number)
 {
 	size_t low = 0, high = m->at.n;
@@ -280,6 +281,7 @@ static void sort_kinds(struct sw_communicator *c)
 	c->kinds.room = sorted.kinds.room;
 }
 
+/* From the inside out: members first, since sequences are compared by their first members. */
 void sw_collective_set_sort(struct sw_collective_set *set)
 {
 	for (size_t i = 0; i < set->communicators.n; i++) {
@@ -471,6 +473,7 @@ static void finish_pass(struct pass *p, const struct sw_file_header *header)
 	sw_map_free(&p->begun);
 }
 
+/* Reads the trace a second time: the report's own pass does not keep collectives. */
 int sw_merged_collectives(struct sw_merged *merged, struct sw_merged_rank *process, struct sw_report *report,
 			  const char *trace, struct sw_error *error)
 {

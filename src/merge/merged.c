@@ -266,6 +266,7 @@ struct sw_merged_rank *sw_merged_add_process(struct sw_merged *merged, struct sw
 	return rank;
 }
 
+/* Findings of a process that was there before would count twice. */
 struct sw_merged_rank *sw_merged_add(struct sw_merged *merged, struct sw_report *report, const char *trace)
 {
 	const size_t before = merged->ranks.n;

@@ -510,6 +510,7 @@ static bool has_import(const struct sw_shared_memory *shared, const struct sw_sh
 	return false;
 }
 
+/* Texts of what `to` has already are freed; the others belong to `to` then. */
 void sw_shared_join(struct sw_shared_memory *to, struct sw_shared_memory *from)
 {
 	for (size_t i = 0; i < from->exports.n; i++) {

@@ -132,6 +132,8 @@ static const struct syncwatch_gate *open_gate(void)
 	return start ? start(syncwatch_companion(SW_COMPANION_VERSION)) : NULL;
 }
 
+/* The one function that <syncwatch.h> calls, found by dlsym() or a weak symbol; `op` says which of its macros it
+   was. */
 void syncwatch_annotate(unsigned op, const void *address, size_t bytes, void *stream, unsigned flags, const char *name)
 {
 	if (op == SYNCWATCH_GATE && bytes == sizeof(void *)) {

@@ -328,6 +328,7 @@ static void keep_content(const struct image *image, struct origin *origin, char 
 	origin->data = take_room(state, image->bytes);
 }
 
+/* A module's code in memory: the file that it is mapped from is named if there is one, else its bytes are kept. */
 uint32_t sw_image_describe(const void *data, uint64_t handle)
 {
 	const int saved = errno;
@@ -350,6 +351,7 @@ uint32_t sw_image_describe(const void *data, uint64_t handle)
 	return id;
 }
 
+/* Here the path is all that is needed; the reader of the trace opens the file. */
 uint32_t sw_image_describe_file(const char *path, uint64_t handle)
 {
 	const int saved = errno;

@@ -270,6 +270,8 @@ static __attribute__((noinline)) void other_block(struct sw_writer *w, struct sw
 		remember_block(memo, block, bytes, params);
 }
 
+/* Writes the record of a launch in full or, where the thread launched the same function in the same way before, as a
+   short one that refers to that record; parameters in the same manner. */
 __attribute__((cold)) void sw_launch_tail(struct sw_launch_tail *tail, const void *block, size_t bytes, bool whole)
 {
 	const struct sw_thread *t = &sw_thread;
@@ -296,6 +298,7 @@ __attribute__((cold)) void sw_launch_tail(struct sw_launch_tail *tail, const voi
 		short_record(tail, like, params, 0);
 }
 
+/* The record's words, then the block of parameters. */
 void sw_launch_tail_write(struct sw_rec *rec, const struct sw_launch_tail *tail, const void *block)
 {
 	if (__builtin_expect(!rec, 0)) {
@@ -324,6 +327,7 @@ static inline void copy_value(char *to, const char *from, size_t bytes)
 	}
 }
 
+/* Parameters lie anywhere in the program's memory; the block has them at the offsets of the kernel's layout. */
 void sw_launch_gather(const struct sw_launch_values *values, char *block)
 {
 	/* Bytes between parameters are padding: they must not make equal blocks differ. */
@@ -376,6 +380,8 @@ static SW_OFTEN __attribute__((noinline)) bool other_values(struct sw_call *call
 	return true;
 }
 
+/* The fast path: all that a launch in a loop costs are comparisons with the memo of the last one, and a short
+   record. */
 SW_OFTEN bool sw_launch_again(struct sw_call *call, struct sw_launch_tail *tail, const struct sw_launch_values *values)
 {
 	struct sw_writer *w = call->writer;

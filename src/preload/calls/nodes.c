@@ -105,6 +105,7 @@ static size_t free_fill(void *room, const void *params)
 	return 0;
 }
 
+/* False: the operation is recorded as one of unknown effect. */
 bool sw_node_mem_op_known(const CUstreamBatchMemOpParams *op)
 {
 	switch (op->operation) {
@@ -120,6 +121,8 @@ bool sw_node_mem_op_known(const CUstreamBatchMemOpParams *op)
 	}
 }
 
+/* Fills the record of one operation, with what is written or waited for at which address; 32-bit operations have 4
+   bytes. */
 void sw_node_mem_op(struct sw_rec_mem_op *r, CUstream stream, const CUstreamBatchMemOpParams *op)
 {
 	switch (op->operation) {
@@ -204,6 +207,8 @@ static const struct row *row_of(CUgraphNodeType type)
 	return (unsigned int)type < sizeof rows / sizeof *rows && rows[type].fill ? &rows[type] : NULL;
 }
 
+/* A node's work has the record that the like call on a stream has, without time and number; the type's row says how it
+   is filled. */
 size_t sw_node_record(const struct sw_node_work *work, void *room)
 {
 	const struct row *row = row_of(work->type);
@@ -235,6 +240,7 @@ static bool changes_on_device(CUgraphNode node)
 	       value.deviceUpdatableKernelNode.deviceUpdatable;
 }
 
+/* Kernel nodes that the device may change are asked for nothing: what the host knows of them may be old. */
 size_t sw_node_ask(CUgraphNode node, CUgraphNodeType type, void *room)
 {
 	const struct row *row = row_of(type);
@@ -247,6 +253,7 @@ size_t sw_node_ask(CUgraphNode node, CUgraphNodeType type, void *room)
 	return sw_node_record(&(struct sw_node_work){type, &params}, room);
 }
 
+/* Finds the member of the union that the type selects. */
 const void *sw_node_params(const CUgraphNodeParams *any)
 {
 	switch (any->type) {

@@ -66,6 +66,8 @@ static uint64_t hash_of(const CUtensorMap *map)
 	return sw_hash_words(map, sizeof *map);
 }
 
+/* A tensor map has no handle: kernels get its 128 bytes, so their hash stands for it.  The innermost dimension has no
+   stride. */
 void sw_object_tensor_map(struct sw_rec_object *r, const CUtensorMap *map, CUtensorMapDataType type, uint32_t rank,
 			  const void *address, const cuuint64_t *size, const cuuint64_t *stride)
 {
@@ -131,6 +133,7 @@ CUresult sw_custom_tensor_map_class(const struct sw_site *site, CUtensorMap *map
 	return status;
 }
 
+/* "__device__ float table[64]" is called "table" in the report, not by its address. */
 void sw_symbol_named(uint64_t address, const char *name)
 {
 	const size_t bytes = name ? strnlen(name, MAX_NAME) : 0;

@@ -62,6 +62,7 @@ static bool make_memory(void)
 	return true;
 }
 
+/* The address by which kernels see a word of the pinned page that hold and release are told by. */
 CUdeviceptr sw_hold_device_address(const void *word)
 {
 	__typeof__(&cuMemHostGetDevicePointer_v2) ask = SW_CONFIRM_REAL(cuMemHostGetDevicePointer_v2);

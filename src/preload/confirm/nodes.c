@@ -48,6 +48,7 @@ static bool has_dependent(uint64_t handle)
 	return dependents.all;
 }
 
+/* Notes an object whose work comes after what is held; too many, and every call counts as dependent. */
 static void add_dependent(uint64_t handle)
 {
 	if (has_dependent(handle))
@@ -87,6 +88,7 @@ void sw_dependents_begin(CUstream held)
 	add_stream(held);
 }
 
+/* Follows, record by record, which streams and events can only be complete after the work that is held. */
 void sw_dependents_record(const struct sw_rec *rec, CUstream stream)
 {
 	const void *r = rec;
@@ -129,6 +131,7 @@ static bool ends_context(const struct sw_rec_context_op *o)
 	return o->op == SW_CONTEXT_DESTROY || o->op == SW_CONTEXT_RESET || o->op == SW_CONTEXT_RELEASE;
 }
 
+/* True: the host would wait for the hold, so it must be released before the call is made. */
 bool sw_dependents_blocks(const struct sw_rec *rec, CUstream stream)
 {
 	switch (rec->kind) {
@@ -306,6 +309,8 @@ static void leaves_device(const struct sw_rec *rec, CUstream stream)
 	leaving_done = pageable || rec->flags & SW_RF_BEGIN;
 }
 
+/* Before a call: with the plan's chance, by a generator that the seed starts, holds the call's stream for a random
+   time.  Copies to the host are hashed too: a result that changes with the holds shows a race. */
 void sw_explore_before(const struct sw_rec *rec, CUstream stream)
 {
 	const struct sw_hold_plan *plan = &sw_confirm_plan;
@@ -344,6 +349,7 @@ static void CUDA_CB on_stream(void *output)
 	take_hash(output);
 }
 
+/* After a copy to the host returned: its bytes are hashed now, or by a host function behind it on the stream. */
 void sw_explore_left(int status)
 {
 	__typeof__(&cuLaunchHostFunc) later = SW_CONFIRM_REAL(cuLaunchHostFunc);
@@ -360,6 +366,7 @@ void sw_explore_left(int status)
 		later(leaving_on, on_stream, output);
 }
 
+/* Lines for `syncwatch confirm`: each output's hash, and how many holds there were. */
 void sw_explore_end(void)
 {
 	const uint32_t n = atomic_load(&n_outputs);
@@ -629,6 +636,7 @@ MAKES(cuGraphInstantiateWithParams, (CUgraphExec * out, CUgraph graph, CUDA_GRAP
 MAKES(cuGraphInstantiateWithParams_ptsz, (CUgraphExec * out, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params),
       (out, graph, params))
 
+/* An update may take the nodes of another graph: then these are the executable graph's from now on. */
 static CUresult CUDAAPI nodes_cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info)
 {
 	const CUresult status = REAL(cuGraphExecUpdate_v2)(exec, graph, info);
@@ -657,6 +665,8 @@ static CUresult CUDAAPI nodes_cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph gra
 LAUNCHES(cuGraphLaunch)
 LAUNCHES(cuGraphLaunch_ptsz)
 
+/* Puts our functions between the wrappers and the driver, for calls that make executable graphs of graphs and launch
+   them. */
 void sw_nodes_install(void)
 {
 	static const struct {

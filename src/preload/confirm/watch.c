@@ -80,6 +80,7 @@ static bool offset_of(uint64_t ip, uint64_t *offset)
 	return known[at].found;
 }
 
+/* Hash of the frames' offsets in their objects, as addresses differ from run to run. */
 uint64_t sw_places_stack(void)
 {
 	const uint64_t *ips;
@@ -109,6 +110,7 @@ static bool may_be(const struct sw_plan_call *call, uint16_t api)
 	return call->api && call->api == api;
 }
 
+/* Looks ahead before the call is made: its count is the next one. */
 bool sw_places_is_earlier(uint32_t id)
 {
 	const struct sw_plan_call *call = &sw_confirm_plan.earlier;
@@ -117,6 +119,7 @@ bool sw_places_is_earlier(uint32_t id)
 	return counts && call->api == id && counts->calls[EARLIER] + 1 == call->nth && call->stack == sw_places_stack();
 }
 
+/* Compares stacks only for entry points that the plan names: a stack costs more than the comparison. */
 uint32_t sw_places_of_call(const struct sw_rec *rec, uint32_t *exact)
 {
 	const struct sw_hold_plan *plan = &sw_confirm_plan;
@@ -388,6 +391,7 @@ static bool crosses_threads(uint64_t edges)
 	return any;
 }
 
+/* An edge of the plan orders two calls by an event, as the fix of the race would: this tests whether it helps. */
 void sw_edges_record(const struct sw_rec *rec, CUstream stream, bool capturing)
 {
 	uint64_t after, before;
@@ -426,6 +430,8 @@ static void read_marks(void)
 	sw_lock_leave(&lock, mask);
 }
 
+/* After the call returned: puts the events behind its work, one for each fix, and lets the next thread have its
+   turn. */
 void sw_edges_left(int status, bool capturing)
 {
 	const struct call call = mine;
@@ -454,6 +460,7 @@ void sw_edges_end(void)
 			sw_result("waited %u %llu %u", i, (unsigned long long)fixes[i].waited_ns, fixes[i].timed);
 }
 
+/* Events went with their context: none of them may be used any more. */
 void sw_edges_context_gone(void)
 {
 	const uint64_t mask = sw_lock_enter(&lock);
@@ -488,6 +495,7 @@ static void pause_a_little(void)
 	sw_sys_wait(&never, 0, &t);
 }
 
+/* The store to `release`, in memory that the device sees, ends the hold without a call of CUDA. */
 void sw_watch_release(enum sw_release why)
 {
 	struct sw_hold_words *words = sw_hold.words;
@@ -587,6 +595,8 @@ static void *watch_hold(void *unused)
 	return unused;
 }
 
+/* Starts the thread that releases the hold in time, whatever the program does.  False: there is none, so nothing may be
+   held. */
 bool sw_watch_start(void)
 {
 	bool expected = false;

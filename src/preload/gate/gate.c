@@ -329,6 +329,8 @@ static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 /* Called by the recorder whenever the program asks for the gate; it hooks itself into calls once. */
 EXPORT const struct syncwatch_gate *syncwatch_gate_start(const struct sw_companion *companion);
 
+/* The program asked for its gate: from the first time on it sees each record, and passes all on to companions that came
+   before. */
 const struct syncwatch_gate *syncwatch_gate_start(const struct sw_companion *companion)
 {
 	if (!companion)

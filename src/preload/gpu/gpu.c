@@ -390,6 +390,7 @@ static void say_once(const char *what, const char *why)
 	gpu.recorder->notice(text);
 }
 
+/* CUPTI's name for its result. */
 static const char *result_text(CUptiResult result)
 {
 	const char *text = NULL;
@@ -437,6 +438,7 @@ static CUptiResult enable_kind(CUpti_ActivityKind kind)
 				    : gpu.cupti.cuptiActivityEnable(kind);
 }
 
+/* Ends the recording of one kind of activity, in the way that it was begun. */
 static void disable_kind(CUpti_ActivityKind kind)
 {
 	if (gpu.cupti.subscriber)
@@ -658,6 +660,8 @@ static void at_exit(void)
 		sw_sys_wait((const uint32_t *)&stage, 1, &t);
 }
 
+/* Called by the recorder when it starts with --gpu-timeline: attaches to CUPTI and starts the thread that fetches
+   times.  Whatever is missing is said once, and the trace has no times. */
 void syncwatch_gpu_start(const struct sw_companion *recorder)
 {
 	const struct sw_file_header *header = recorder->header();

@@ -115,6 +115,7 @@ static int wait_for(pid_t pid)
 	return -1;
 }
 
+/* The report is a process of its own: judging takes memory and time that the program's process should not have. */
 void sw_analyse(const char *trace, const char *pass, const char *directory)
 {
 	int error, status = -1;

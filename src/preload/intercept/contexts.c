@@ -181,6 +181,8 @@ static uint8_t context_add(struct sw_state *state, const struct sw_state_context
 	return id;
 }
 
+/* The id of a context in the trace, given at its first use; 0: none, or no ids are left.  Each thread remembers its
+   last one, as the epoch says whether that is still true. */
 uint8_t sw_context_of(CUcontext context)
 {
 	struct sw_state *state;
@@ -216,6 +218,7 @@ uint8_t sw_context_made_primary(CUcontext context, CUdevice device)
 			   &(struct sw_state_context){.handle = context, .primary = true, .device = device});
 }
 
+/* The id of the context that belongs to a green context (a part of the device's processors). */
 uint8_t sw_context_of_green(CUgreenCtx green)
 {
 	__typeof__(&cuCtxFromGreenCtx) ask = SW_REAL(cuCtxFromGreenCtx);
@@ -231,6 +234,7 @@ uint8_t sw_context_of_green(CUgreenCtx green)
 								       .device = context_device(context)});
 }
 
+/* The newest comes first: the device's primary context may have been reset, and made again. */
 uint8_t sw_context_of_primary(CUdevice device)
 {
 	const struct sw_state *state = sw_state();
@@ -242,6 +246,7 @@ uint8_t sw_context_of_primary(CUdevice device)
 	return 0;
 }
 
+/* The driver's answer for this thread; NULL: no context is current. */
 CUcontext sw_context_current(void)
 {
 	__typeof__(&cuCtxGetCurrent) ask = SW_REAL(cuCtxGetCurrent);
@@ -264,6 +269,7 @@ static __attribute__((noinline)) uint8_t context_of_other(uint64_t stream)
 	return id ? (uint8_t)id : sw_context_here();
 }
 
+/* Streams are in a table from their creation on; one that was created unseen counts as of the current context. */
 SW_OFTEN uint8_t sw_context_of_stream(uint64_t stream)
 {
 	const struct sw_state *state = __atomic_load_n(&sw_state_published, __ATOMIC_ACQUIRE);
@@ -272,6 +278,7 @@ SW_OFTEN uint8_t sw_context_of_stream(uint64_t stream)
 	return __builtin_expect(id != 0, 1) ? (uint8_t)id : context_of_other(stream);
 }
 
+/* Notes the stream's context.  The default streams have none of their own. */
 void sw_context_stream_made(uint64_t stream, uint8_t id)
 {
 	struct sw_state *state = sw_state();
@@ -284,6 +291,7 @@ void sw_context_stream_made(uint64_t stream, uint8_t id)
 	sw_state_unlock(state, mask);
 }
 
+/* The handle may be given to a stream of another context next. */
 uint8_t sw_context_stream_gone(uint64_t stream)
 {
 	struct sw_state *state = sw_state();
@@ -340,6 +348,8 @@ static uint8_t green_search(const struct sw_state *state, uint64_t green)
 	return 0;
 }
 
+/* Ends ids of contexts that are gone: a handle or a device may get a new context, which is another one to the
+   report. */
 void sw_context_changed(enum sw_context_op op, uint64_t handle)
 {
 	const struct sw_state *state = sw_state();

@@ -372,6 +372,7 @@ void *sw_driver_replace(uint32_t id, void *function)
 	return sw_driver_real[id] ? __atomic_exchange_n(&sw_driver_real[id], function, __ATOMIC_ACQ_REL) : NULL;
 }
 
+/* The simulated driver exports a symbol that the real one lacks. */
 bool sw_driver_simulated(void)
 {
 	const uint64_t mask = sw_sys_block_signals();
@@ -425,6 +426,7 @@ static void driver_meet(const void *real)
 		identity_of(real, true);
 }
 
+/* The driver is newer than the table of entry points: the name is looked for in what it exports itself. */
 void *sw_driver_unknown(const char *name)
 {
 	for (struct identity *i = __atomic_load_n(&known, __ATOMIC_ACQUIRE); i; i = i->next) {
@@ -462,6 +464,7 @@ static void *exchange_function(const char *name, void *real, const void *caller,
 	return sw_wrapper(id) ? sw_wrapper(id) : real;
 }
 
+/* Signals are blocked meanwhile: a handler that calls dlsym() would find the tables half changed. */
 void *sw_driver_exchange(const char *name, void *real, const void *caller, const void *from)
 {
 	const int saved = errno;
@@ -514,6 +517,7 @@ __attribute__((used)) void *sw_dlsym_find(void)
 	return next;
 }
 
+/* The loader's dlsym, which is found at first use: ours stands before it. */
 void *sw_dlsym_call(void *handle, const char *name)
 {
 	void *(*real)(void *, const char *) = (__typeof__(real))__atomic_load_n(&sw_dlsym_real, __ATOMIC_ACQUIRE);
@@ -605,6 +609,8 @@ static struct sw_dlsym_answer decide_answer(void *handle, const char *name, cons
 	return answer;
 }
 
+/* Called from dlsym's stub (in assembly): the answer, or the function that must be asked with the caller's return
+   address. */
 __attribute__((used)) struct sw_dlsym_answer sw_dlsym_decide(void *handle, const char *name, const void *caller)
 {
 	const int saved = errno;

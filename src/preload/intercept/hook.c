@@ -10,6 +10,7 @@
 #include "preload/intercept/hook_state.h"
 #include "preload/recorder/window.h"
 
+/* An API record says what the number of an entry point stands for; one for each number and process. */
 void sw_hook_describe(uint16_t id, const char *driver, const char *runtime)
 {
 	const size_t driver_bytes = strlen(driver), runtime_bytes = strlen(runtime);
@@ -43,6 +44,7 @@ static void record_driver(void)
 _Static_assert(SW_STATE_DESCRIPTIONS <= SW_API_IDS, "each entry point is counted on its own");
 _Static_assert(sizeof(struct sw_rec_event_record) == sizeof(struct sw_rec_stream_wait), "two words and flags");
 
+/* Describes an entry point before its first record, and at the first of all the driver too. */
 __attribute__((cold)) void sw_hook_first_use(uint16_t id)
 {
 	const int saved = errno;
@@ -59,6 +61,8 @@ __attribute__((cold)) void sw_hook_first_use(uint16_t id)
 	errno = saved;
 }
 
+/* Calls of hot entry points outside of all windows end here, without a record; the others get one, marked where the
+   runtime library made them. */
 SW_OFTEN bool sw_hook_enter_other(struct sw_call *call, uint32_t what, void *frame)
 {
 	if (!sw_window_asks && (uint16_t)what < SW_ID_COUNT && sw_driver_hot((uint16_t)what) && sw_window_counts_out())
@@ -78,6 +82,7 @@ SW_OFTEN void *sw_hook_begin(struct sw_call *call, uint32_t what, void *frame)
 	return sw_hook_begin_here(call, what, frame);
 }
 
+/* These calls are the most frequent after launches: so there is a short way to their record. */
 SW_OFTEN void *sw_hook_event(struct sw_call *call, uint32_t what, void *frame, uint64_t a, uint64_t b, uint64_t more)
 {
 	void *real = sw_hook_begin_here(call, what, frame);
@@ -99,6 +104,7 @@ SW_OFTEN void *sw_hook_event(struct sw_call *call, uint32_t what, void *frame, u
 	return real;
 }
 
+/* The record has the call's own context, flags and stack. */
 void *sw_hook_extra(const struct sw_call *call, enum sw_rec_kind kind, size_t bytes)
 {
 	struct sw_rec *r = sw_describe(kind, bytes, true);

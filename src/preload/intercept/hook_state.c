@@ -10,6 +10,8 @@
 static struct sw_state fallback;
 struct sw_state *sw_state_published;
 
+/* Makes the state that belongs to the process, at first use, without a lock: of several threads one succeeds.  A fork
+   child begins with zeros, as the pages are wiped there. */
 struct sw_state *sw_state_begin(void)
 {
 	const int saved = errno;

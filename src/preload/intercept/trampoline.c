@@ -28,6 +28,8 @@ static const char *keep_name(const char *name)
 	return copy ? memcpy(copy, name, bytes) : "";
 }
 
+/* Each trampoline is some bytes of code with an index; the table has for it the function to jump to.  Finds the one of
+   this function, or takes a free one by compare-and-swap. */
 void *sw_trampoline(const char *name, void *real)
 {
 	for (uint32_t i = 0; i < SW_STATE_UNKNOWN; i++) {
@@ -44,6 +46,8 @@ void *sw_trampoline(const char *name, void *real)
 	return real;
 }
 
+/* Called from the trampoline, with the registers that hold arguments: records the first call and returns where to
+   jump. */
 __attribute__((used)) void *sw_trampoline_count(uint64_t index, const uint64_t *args, void *frame)
 {
 	const uint16_t id = (uint16_t)(SW_ID_COUNT + index);

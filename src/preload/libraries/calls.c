@@ -295,6 +295,9 @@ static bool puts_work(uint8_t kind)
 	return kind == SW_KIND_WORK || kind == SW_KIND_MAKES || kind == SW_KIND_BUILDS;
 }
 
+/* Called by the stub of a library's function before the call: finds the real function and records the call's beginning.
+   `stack` of the result says how many words of arguments the stub must pass on, since it comes back here; -1: it jumps
+   to the function, and the return is not seen. */
 struct sw_library_target sw_library_enter(uint32_t function, const uint64_t *registers, const uint64_t *stack,
 					  const void *caller)
 {
@@ -321,6 +324,7 @@ struct sw_library_target sw_library_enter(uint32_t function, const uint64_t *reg
 	return target;
 }
 
+/* Called by the stub after the call: records its end, and what it made or changed where it succeeded. */
 void sw_library_leave(uint32_t result, const uint64_t *registers, const uint64_t *stack)
 {
 	const int saved = errno;

@@ -455,6 +455,7 @@ int ncclCommInitRank(void **comm, int ranks, struct sw_nccl_id id, int rank)
 			  __builtin_return_address(0));
 }
 
+/* The unique id, which all ranks got from one of them, identifies the communicator. */
 int ncclCommInitRankConfig(void **comm, int ranks, struct sw_nccl_id id, int rank, void *config)
 {
 	REAL(ncclCommInitRankConfig);
@@ -468,6 +469,7 @@ int ncclCommInitRankConfig(void **comm, int ranks, struct sw_nccl_id id, int ran
 			  __builtin_return_address(0));
 }
 
+/* As ncclCommInitRankConfig(), with several ids for large jobs. */
 int ncclCommInitRankScalable(void **comm, int ranks, int rank, int ids, struct sw_nccl_id *id, void *config)
 {
 	REAL(ncclCommInitRankScalable);
@@ -529,6 +531,7 @@ int ncclCommShrink(void *comm, int *excluded, int n_excluded, void **made_, void
 	return end_making(&call, result, was_made(result) ? *made_ : NULL, identity, 0, 0, __builtin_return_address(0));
 }
 
+/* The pointer may be another communicator's next. */
 int ncclCommDestroy(void *comm)
 {
 	REAL(ncclCommDestroy);
@@ -538,6 +541,7 @@ int ncclCommDestroy(void *comm)
 	return real(comm);
 }
 
+/* The pointer may be another communicator's next. */
 int ncclCommAbort(void *comm)
 {
 	REAL(ncclCommAbort);

@@ -17,7 +17,7 @@ static const struct sw_companion *nvtx_recorder(void);
 static int nvtx_attach_payload(nvtxExtModuleInfo_t *info);
 static void nvtx_begin(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t id, const struct sw_nvtx_text *name);
 static void nvtx_end(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t id);
-static void nvtx_name_thread(uint32_t tid, const struct sw_nvtx_text *name);
+static void name_thread(uint32_t tid, const struct sw_nvtx_text *name);
 static nvtxRangeId_t nvtx_range_id(void);
 
 /*
@@ -76,6 +76,7 @@ static uint32_t encode_utf8(char *out, uint32_t c)
 	return 4;
 }
 
+/* Wide characters are 32 bits here; the text is cut where the room ends. */
 static void nvtx_wide_text(struct sw_nvtx_text *text, const wchar_t *wide)
 {
 	uint32_t n = 0;
@@ -94,6 +95,7 @@ static bool is_ours(const void *handle)
 	return at && p >= at && p < at + STORE_BYTES - sizeof(uint32_t) && !((uintptr_t)p & 7);
 }
 
+/* A string of the program, or one that it registered before; "" where the type is unknown. */
 void sw_nvtx_message(struct sw_nvtx_text *text, int32_t type, const nvtxMessageValue_t *message)
 {
 	if (type == NVTX_MESSAGE_TYPE_ASCII)
@@ -279,7 +281,6 @@ static void name_event(const void *event, const struct sw_nvtx_text *text)
 		nvtx_wide_text(&text, name);                                                                           \
 		name_##what(handle, &text);                                                                            \
 	}
-#define name_thread nvtx_name_thread
 NAMES(stream, const void *)
 NAMES(event, const void *)
 NAMES(thread, uint32_t)
@@ -302,9 +303,7 @@ static nvtxResourceHandle_t NVTX_API name_resource(nvtxDomainHandle_t domain, nv
 		name_event(resource->identifier.pValue, &text);
 		break;
 	case NVTX_RESOURCE_TYPE_GENERIC_THREAD_NATIVE:
-		nvtx_name_thread((uint32_t)resource->identifier.ullValue, &text);
-		break;
-	default:
+		name_thread((uint32_t)resource->identifier.ullValue, &text);
 		break;
 	}
 	return NULL;
@@ -604,7 +603,7 @@ static void nvtx_end(enum sw_range_op op, nvtxDomainHandle_t domain, uint64_t id
 }
 
 /* A thread's name, by the kernel's id. */
-static void nvtx_name_thread(uint32_t tid, const struct sw_nvtx_text *name)
+static void name_thread(uint32_t tid, const struct sw_nvtx_text *name)
 {
 	struct early what;
 	what.op = 0;
@@ -669,6 +668,7 @@ int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t export_table)
 	return 1;
 }
 
+/* Ids beyond the table are functions that the program's version of NVTX does not have yet. */
 int sw_nvtx_attach_slots(nvtxExtModuleInfo_t *info, const struct sw_nvtx_slot *slots, size_t n)
 {
 	if (!info->segmentsCount || !info->segments)

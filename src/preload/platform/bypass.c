@@ -36,6 +36,7 @@ struct entry { /* as getdents64 fills it: struct dirent64 of the kernel */
 	char name[];
 };
 
+/* True when a descriptor of the process is a device of the driver: CUDA is used, though no call was seen. */
 bool sw_bypass_gpu_open(void)
 {
 	char buffer[2048] __attribute__((aligned(8)));
@@ -236,6 +237,8 @@ static bool stands_before_us(char *text, size_t room)
 	return true;
 }
 
+/* True when an object before ours in the order of symbols has our own entry point: it is a second copy of the recorder,
+   and the calls go there. */
 bool sw_bypass_recorder(char *path, size_t room)
 {
 	struct before before = {.driver = false};
@@ -245,6 +248,8 @@ bool sw_bypass_recorder(char *path, size_t room)
 	return true;
 }
 
+/* Finds what may keep the program's calls of CUDA from us: objects with a way to the driver that does not pass our
+   symbols. */
 bool sw_bypass_object(char *text, size_t room, bool all)
 {
 	struct search search = {.real_dlsym = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34"), .all = all};

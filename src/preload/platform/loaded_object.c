@@ -17,6 +17,7 @@ struct search {
 	struct sw_loaded_object *object;
 };
 
+/* Reads from the loader's list where an object lies: the range of its segments, its dynamic section, its path. */
 void sw_object_read(struct sw_loaded_object *object, const struct dl_phdr_info *info)
 {
 	object->start = UINTPTR_MAX;
@@ -142,6 +143,7 @@ static uint32_t find_sysv(const struct tables *t, const char *name)
 	return at;
 }
 
+/* Looks the name up in the object's own hash table: dlsym() would search other objects, and may be replaced. */
 void *sw_object_function(const struct sw_loaded_object *object, const char *name)
 {
 	const struct tables t = tables_of(object);
@@ -152,6 +154,8 @@ void *sw_object_function(const struct sw_loaded_object *object, const char *name
 	return at ? (void *)(object->base + t.symbols[at].st_value) : NULL;
 }
 
+/* Walks through both tables of relocations, for calls (PLT) and for addresses as data, and visits those of undefined
+   symbols. */
 void sw_object_imports(const struct sw_loaded_object *object, void (*visit)(const char *name, void **slot, void *with),
 		       void *with)
 {
@@ -197,6 +201,7 @@ static int find_protection(struct dl_phdr_info *info, size_t size, void *with)
 	return 0;
 }
 
+/* Slots of an object linked with "-z relro" can only be read: their page is opened for the store. */
 bool sw_object_set_import(void **slot, void *function)
 {
 	struct protection p = {.slot = (uintptr_t)slot};

@@ -69,6 +69,8 @@ static void make_plain(unsigned char *line, size_t n)
 			line[i] = '?';
 }
 
+/* One line, made in a buffer on the stack and written at once: neither stdio nor malloc is ours to use inside the
+   program. */
 void sw_say(const char *format, ...)
 {
 	char line[2048] = "syncwatch: ";

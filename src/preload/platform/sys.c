@@ -125,6 +125,7 @@ static int allocate_blocks(int fd, uint64_t offset, uint64_t bytes)
 	return (int)got;
 }
 
+/* Above RLIMIT_FSIZE the kernel sends SIGXFSZ, which is blocked around the call and taken away after it. */
 int sw_sys_allocate(int fd, uint64_t offset, uint64_t bytes)
 {
 	const uint64_t raised = SW_SYS_SIGNAL(SIGXFSZ), mask = sw_sys_block_signals();
@@ -146,6 +147,7 @@ int sw_sys_resize(const char *path, uint64_t bytes)
 	return (int)call(SYS_truncate, (long)path, (long)bytes, 0, 0, 0, 0);
 }
 
+/* The seal keeps others from cutting the file, so a store into its mapping cannot raise SIGBUS. */
 int sw_sys_memory(const char *name)
 {
 	const int fd = (int)call(SYS_memfd_create, (long)name, MFD_CLOEXEC | MFD_ALLOW_SEALING, 0, 0, 0, 0);
@@ -176,6 +178,7 @@ int sw_sys_punch(int fd, uint64_t offset, uint64_t bytes)
 			 0);
 }
 
+/* `available` counts without the blocks that only root may use. */
 int sw_sys_space(int fd, uint64_t *total, uint64_t *available)
 {
 	struct statfs s;
@@ -239,6 +242,7 @@ long sw_sys_copy(void *to, const void *from, size_t bytes)
 	return call(SYS_process_vm_readv, pid, (long)&local, 1, (long)&remote, 1, 0);
 }
 
+/* Asks the kernel by a futex call, which reads the word and fails with EFAULT where it cannot. */
 bool sw_sys_readable(const void *at)
 {
 	/* Looks whether the word has this value, and does not wait if it has. */
@@ -271,6 +275,7 @@ void sw_sys_set_signals(uint64_t mask)
 	call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask, 0, 0);
 }
 
+/* A signal that was pending before the call must stay: it is the program's. */
 uint64_t sw_sys_signals_before(uint64_t mask, uint64_t raised)
 {
 	uint64_t pending = 0;
@@ -279,6 +284,7 @@ uint64_t sw_sys_signals_before(uint64_t mask, uint64_t raised)
 	return pending;
 }
 
+/* Takes the signals that the call raised, those of `raised` that were not pending `before`, without waiting. */
 void sw_sys_drop_signals(uint64_t raised, uint64_t before)
 {
 	const struct timespec now = {0};
@@ -361,6 +367,7 @@ static int new_task(unsigned long flags, void *stack_top, uint32_t *thread, void
 	return (int)got;
 }
 
+/* Starts a thread by the kernel's call alone, so that libc has no part in it. */
 int sw_sys_clone(int (*body)(void *), void *stack_top, void *thread_pointer, uint32_t *thread)
 {
 	/* Descriptors are shared at first: Valgrind knows threads of no other kind. */
@@ -399,6 +406,7 @@ int sw_sys_user(void)
 	return (int)call(SYS_getuid, 0, 0, 0, 0, 0, 0);
 }
 
+/* By system calls: libc's functions would change the rights of all threads. */
 void sw_sys_become(const unsigned user[3], const unsigned group[3])
 {
 	/* A change of user makes the whole process one that cannot be traced or dumped; the program may have undone
@@ -428,6 +436,8 @@ static int add_local_bytes(struct dl_phdr_info *info, size_t size, void *sum)
 	return 0;
 }
 
+/* As pthread_create(), with all signals blocked, detached, and room on the stack for all objects' thread-local
+   variables. */
 int sw_sys_thread(void *(*body)(void *), size_t stack_bytes)
 {
 	pthread_attr_t attributes;

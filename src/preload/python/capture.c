@@ -67,6 +67,8 @@ static void forget_ended(void)
 		atomic_store_explicit(&known[i], 0, memory_order_relaxed);
 }
 
+/* Walks through the Python frames of the thread, innermost first, and compares each one's code with the functions that
+   were asked for. */
 bool sw_python_inside(void)
 {
 	const struct sw_python_layout *at = &sw_python.at;

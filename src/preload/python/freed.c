@@ -33,6 +33,7 @@ static void publish_code(const void *code)
 	__atomic_store_n(&ring[n % RING].n, n + 1, __ATOMIC_SEQ_CST);
 }
 
+/* The number is read before and after: another thread may have overwritten the place meanwhile. */
 const void *sw_python_freed_at(uint64_t n)
 {
 	if (__atomic_load_n(&ring[n % RING].n, __ATOMIC_ACQUIRE) != n + 1)
@@ -63,6 +64,7 @@ static bool forget_code(const void *code)
 	return found;
 }
 
+/* Enters the address into a table without a lock.  Once it is full, the end of any code object counts. */
 void sw_python_freed_watch(const void *code)
 {
 	uint32_t i = place_of_code(code);
@@ -92,6 +94,8 @@ static void code_ends(void *code)
 	original(code);
 }
 
+/* Replaces the pointer to the function that frees code objects.  False: it cannot be written, so stacks cannot be
+   trusted. */
 bool sw_python_freed_start(void *code_type, uint32_t type_free)
 {
 	void (**slot)(void *) = (void (**)(void *))(void *)((char *)code_type + type_free);

@@ -381,6 +381,7 @@ static void write_notice(struct sw_writer *w, const char *text)
 	sw_python.recorder->writer_commit(w);
 }
 
+/* The interpreter cannot be read safely: from now on there are native frames only, and the report says why. */
 uint32_t sw_python_refuse(struct sw_writer *w, uint32_t native)
 {
 	const char *notice = __atomic_exchange_n(&sw_python.notice, NULL, __ATOMIC_ACQ_REL);
@@ -533,6 +534,8 @@ static __attribute__((noinline)) bool begin(const char *thread)
 	return sound;
 }
 
+/* The interpreter's own structures are read, so each condition under which they may change is looked at first: another
+   interpreter, the end of Python, an unknown layout. */
 const char *sw_python_innermost(void)
 {
 	const struct sw_python_layout *at = &sw_python.at;

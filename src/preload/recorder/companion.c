@@ -121,6 +121,7 @@ const struct sw_companion *syncwatch_companion(uint32_t version)
 	return version == SW_COMPANION_VERSION ? &companion : NULL;
 }
 
+/* Companions (guard, GPU times, Python) are loaded only where they are needed, from the recorder's own folder. */
 void *sw_companion_symbol(const char *file, const char *name)
 {
 	char path[2048];

@@ -131,6 +131,7 @@ static bool parse_steps(uint64_t *out, const char *text)
 	return true;
 }
 
+/* False: too long for a path. */
 static bool parse_path(void *out, const char *text)
 {
 	if (strlen(text) >= sizeof options.trace)
@@ -185,6 +186,7 @@ static void set_word(struct sw_preload_options *out, char *word)
 		sw_say("SYNCWATCH_OPTIONS: unknown option '%.60s'; ignored", word);
 }
 
+/* Options are words between colons, "\:" is a colon in one; each goes to the parser of its row in options.def. */
 void sw_options_parse(struct sw_preload_options *out, const char *text)
 {
 	char word[sizeof options.trace + 32];

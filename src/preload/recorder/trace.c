@@ -51,6 +51,8 @@ static struct sw_trace_file *store_file(void)
 	return sw_trace.memory.inode ? &sw_trace.memory : &sw_trace.file;
 }
 
+/* A descriptor is kept open on the isolated thread only; elsewhere the file is opened anew for each use, and compared
+   by device and inode. */
 int sw_trace_borrow(struct sw_trace_file *file)
 {
 	if (file->fd >= 0 && sw_isolated_here())
@@ -295,6 +297,7 @@ static void tell_news(void)
 		sw_sys_wake((const uint32_t *)&sw_trace.news, INT_MAX);
 }
 
+/* A large image is about to be written; chunks are prepared ahead so that the thread need not wait for each. */
 void sw_trace_expect(uint64_t bytes)
 {
 	const uint64_t chunks = bytes / SW_CHUNK_RECORDS_END + 2,
@@ -306,6 +309,7 @@ void sw_trace_expect(uint64_t bytes)
 	sw_isolated_nudge();
 }
 
+/* A prepared chunk, or one that is prepared here where the helper is late. */
 uint8_t *sw_trace_take(enum sw_loss_why *why, int *error)
 {
 	uint8_t *chunk = take_prepared();
@@ -330,6 +334,7 @@ static void close_chunk(uint8_t *chunk)
 	__atomic_store_n(&h->closed, 1, __ATOMIC_RELEASE);
 }
 
+/* The helper closes the chunk: it fills in its CRC and unmaps it. */
 void sw_trace_retire(uint8_t *chunk)
 {
 	for (unsigned i = 0; i < 2 * SW_CHUNK_RING; i++) {
@@ -388,6 +393,7 @@ static void trace_close_retired(uint64_t ahead)
 	}
 }
 
+/* The longer the distance between the two pairs, the more exact the rate. */
 void sw_trace_update_clock(void)
 {
 	struct sw_file_header *h = sw_trace.header;
@@ -616,6 +622,7 @@ static int help(void)
 	return status;
 }
 
+/* The isolated thread prepares chunks, writes memory to the file, and keeps the clock. */
 int sw_helper_begin(void)
 {
 	static pid_t begun_by;
@@ -626,6 +633,7 @@ int sw_helper_begin(void)
 	return sw_isolated_start(help);
 }
 
+/* Loading libraries needs the loader's lock, which the program's thread may hold: another thread does it. */
 bool sw_helper_load(uint64_t mask)
 {
 	if (sw_sys_thread(load, STACK_BYTES))
@@ -668,6 +676,7 @@ static int name_try(char *out, size_t room, const char *path, unsigned number)
 
 static bool host_sync;
 
+/* Called by the part that records mutexes, threads and their like, once all of them are seen. */
 void sw_host_sync_on(void)
 {
 	__atomic_store_n(&host_sync, true, __ATOMIC_SEQ_CST);
@@ -738,10 +747,8 @@ static void create_isolated(void *error)
 static int create_some(const char *path)
 {
 	int error = -EEXIST;
-	for (unsigned try = 1; try <= 2 * SW_NAME_TRIES && error == -EEXIST; try++) {
-		const unsigned number = try <= SW_NAME_TRIES ?
-		try : try
-			+(unsigned)getpid();
+	for (unsigned attempt = 1; attempt <= 2 * SW_NAME_TRIES && error == -EEXIST; attempt++) {
+		const unsigned number = attempt <= SW_NAME_TRIES ? attempt : attempt + (unsigned)getpid();
 		error = name_try(sw_trace.file.path, sizeof sw_trace.file.path, path, number);
 		if (!error)
 			sw_isolated_run(create_isolated, &error);
@@ -762,6 +769,7 @@ void sw_trace_discard(void)
 	sw_isolated_run(discard, NULL);
 }
 
+/* Reads the clock first, since the header tells its rate; a name that is taken gets a number. */
 int sw_trace_open(const char *asked, const char *directory, uint64_t max_bytes)
 {
 	char name[sizeof sw_trace.file.path], path[sizeof sw_trace.file.path];

@@ -85,7 +85,7 @@ void sw_trace_retire(uint8_t *chunk);
 void sw_trace_update_clock(void);
 
 /*
- * For trace.c and trace.c: the descriptor of the trace for one use, and the end of that use.  Negative: -errno.  On
+ * For the recorder's own files: the descriptor of the trace for one use, and the end of that use.  Negative: -errno. On
  * any thread but the isolated one the program may put another file after the number at any time.
  */
 int sw_trace_borrow(struct sw_trace_file *file);

@@ -59,6 +59,7 @@ static void add_ranges(int32_t n);
 
 /* ---- hot calls --------------------------------------------------------------------------------------------------- */
 
+/* The thread's part of the count of open ranges changes when it enters or leaves the function. */
 void sw_window_ask(void)
 {
 	sw_window_inside *inside = __atomic_load_n(&sw_window_ask_python, __ATOMIC_ACQUIRE);
@@ -69,6 +70,8 @@ void sw_window_ask(void)
 	add_ranges(now ? 1 : -1);
 }
 
+/* Only entry points that are marked HOT are left out; the report needs the others, such as those that make and free
+   things. */
 bool sw_window_leaves_out(uint16_t api)
 {
 	if (__builtin_expect(window.no_thread, 0))
@@ -181,6 +184,7 @@ static void write_edge(struct sw_writer *w, bool open)
 		note_opening();
 }
 
+/* Whichever thread comes first after the windows were found open or closed carries it out. */
 void sw_window_turn(void)
 {
 	struct sw_thread *t = &sw_thread;
@@ -208,6 +212,7 @@ void sw_window_prepare(void)
 		atomic_store(&window.order, SW_WINDOW_CLOSE);
 }
 
+/* Records until here, such as the modules, belong to no window. */
 enum sw_recorder_state sw_window_begin(struct sw_writer *w)
 {
 	window.no_thread = !sw_isolated_thread() && has_windows();
@@ -231,6 +236,7 @@ void sw_window_end(struct sw_writer *w)
 		write_cut(w, true, SW_CUT_AT_END);
 }
 
+/* See above for what a child keeps: the thread that called fork() goes on in its ranges. */
 void sw_window_forget(void)
 {
 	int32_t ranges = here.python;
@@ -246,6 +252,7 @@ void sw_window_forget(void)
 	sw_window_captures = 0;
 }
 
+/* Three things open and close windows without a call: the command's order, --delay, --duration. */
 uint64_t sw_window_look(uint64_t most_ns)
 {
 	const struct sw_preload_options *o = sw_preload_options();
@@ -291,6 +298,8 @@ static void say_too_many(void)
 		  "domains: the others opened no window");
 }
 
+/* Ranges are counted by domain, as NVTX ends them by domain; a bit of each level says whether its range was a wanted
+   one. */
 void sw_window_push(uint64_t domain, bool named)
 {
 	uint32_t at = DOMAINS;
@@ -317,6 +326,7 @@ void sw_window_push(uint64_t domain, bool named)
 	add_ranges(1);
 }
 
+/* Only the end of a wanted range closes anything. */
 void sw_window_pop(uint64_t domain)
 {
 	for (uint32_t i = 0; i < DOMAINS; i++) {
@@ -334,6 +344,7 @@ void sw_window_pop(uint64_t domain)
 	}
 }
 
+/* nvtxRangeStart(): ranges that may end on another thread have ids. */
 void sw_window_start(uint64_t id, bool named)
 {
 	if (!named || !is_wanted_entry())
@@ -349,6 +360,7 @@ void sw_window_start(uint64_t id, bool named)
 	say_too_many();
 }
 
+/* nvtxRangeEnd(): closes the range if it was one of those that are wanted. */
 void sw_window_stop(uint64_t id)
 {
 	for (uint32_t i = 0; i < STARTED && atomic_load(&window.started_n); i++) {
@@ -361,6 +373,7 @@ void sw_window_stop(uint64_t id)
 	}
 }
 
+/* A range that its thread left open would keep the window open for ever. */
 void sw_window_thread_ended(void)
 {
 	int32_t ranges = here.python;
@@ -380,6 +393,7 @@ void sw_window_profiler(bool on)
 	reconsider();
 }
 
+/* The last order counts, whether the program or the command gave it. */
 bool sw_window_order(enum sw_window_order order)
 {
 	if (order == SW_WINDOW_OPEN || order == SW_WINDOW_CLOSE) {

@@ -63,6 +63,7 @@ static bool at_home(void)
 	return home == now;
 }
 
+/* Each stream that had work is known, and is marked as having more than the last fence covers. */
 void sw_fences_work(CUstream any)
 {
 	/* One stream has two names. */
@@ -84,6 +85,7 @@ void sw_fences_work(CUstream any)
 	sw_lock_leave(&lock, mask);
 }
 
+/* A destroyed stream's work cannot be waited for: with work left, no fence can be had any more. */
 void sw_fences_stream_gone(CUstream stream)
 {
 	const uint64_t mask = sw_lock_enter(&lock);
@@ -151,6 +153,7 @@ static bool renew_fence(struct sw_fence *fence)
 	return true;
 }
 
+/* The last fence serves again if no stream had work since. */
 bool sw_fence_put(struct sw_fence *fence)
 {
 	const uint64_t mask = sw_lock_enter(&lock);
@@ -170,6 +173,7 @@ bool sw_fence_passed(const struct sw_fence *fence)
 	return ask && ask(fence->event) == CUDA_SUCCESS;
 }
 
+/* Lets every known stream wait for the fence's event; streams that come later wait when they get work. */
 bool sw_fence_order(const struct sw_fence *fence)
 {
 	const uint32_t thread = sw_confirm_recorder->thread()->number;

@@ -133,6 +133,7 @@ static bool kept_drop(void)
 	return any;
 }
 
+/* The device was reset: blocks that were kept for later allocations are gone with it. */
 void sw_kept_forget(void)
 {
 	const uint64_t mask = sw_lock_enter(&kept_lock);
@@ -183,6 +184,7 @@ static bool plans_launches(void)
 	return false;
 }
 
+/* Any word that the driver knows as an address counts as a pointer. */
 void sw_own_stream_parameters(const void *block, size_t bytes)
 {
 	uint64_t word;
@@ -201,6 +203,7 @@ static bool own_stream_launch_may_move(void)
 	return !of_host;
 }
 
+/* One stream for all, in the context that it was made in; work of other contexts stays where it is. */
 bool sw_own_stream(const struct sw_plan_site *site, CUstream from, CUstream *out)
 {
 	__typeof__(&cuStreamCreate) make = SW_SAVINGS_REAL(cuStreamCreate);
@@ -276,6 +279,7 @@ static bool unpinned_drop(void *at)
 	return good;
 }
 
+/* The plan leaves out calls that pin memory, to see what they cost and bring. */
 bool sw_unpinned_has(uint64_t address)
 {
 	if (!atomic_load(&n_ranges))
@@ -301,6 +305,7 @@ static void pin_left_out(uint64_t address)
 	sw_lock_leave(&unpinned_lock, mask);
 }
 
+/* A kernel may only use pinned memory. */
 void sw_unpinned_parameters(const void *block, size_t bytes)
 {
 	uint64_t word;
@@ -610,6 +615,7 @@ static bool is_planned(uint32_t id, uint32_t also)
 	return false;
 }
 
+/* Only entry points that the plan changes are replaced, so that the others cost what they always do. */
 void sw_savings_install(void)
 {
 	for (size_t i = 0; i < sizeof replaced / sizeof *replaced; i++) {
@@ -625,6 +631,8 @@ void sw_savings_install(void)
 
 static _Atomic bool set;
 
+/* Sets the stack size of the plan in advance, so that the program's own call, which would change it later, has nothing
+   to do. */
 void sw_limits_prepare(void)
 {
 	__typeof__(&cuCtxSetLimit) now = SW_SAVINGS_REAL(cuCtxSetLimit);

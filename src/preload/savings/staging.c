@@ -136,6 +136,7 @@ const struct sw_plan_site *sw_savings_site(uint32_t id)
 	return sw_confirm_plan.changes.dry ? NULL : find_site(id);
 }
 
+/* The call is found by its stack, once for each call that the plan may change. */
 const struct sw_plan_site *sw_savings_enter(uint32_t id)
 {
 	const struct sw_plan_site *site = find_site(id);
@@ -583,6 +584,7 @@ static bool pinned_has(uint64_t address)
 	return has;
 }
 
+/* By whole pages, as pinning is. */
 void sw_pinned_release(const void *at, uint64_t bytes)
 {
 	const uint64_t low = low_of((uintptr_t)at), high = high_of((uintptr_t)at, bytes);
@@ -689,6 +691,7 @@ static void context_op(const struct sw_rec *rec)
 	sw_kept_forget();
 }
 
+/* For each record, before its call is made: keeps the streams' order, buffers and times up to date. */
 void sw_savings_record(const struct sw_rec *rec, CUstream stream, bool capturing)
 {
 	if (!atomic_exchange(&installed, true))
@@ -708,6 +711,8 @@ void sw_savings_record(const struct sw_rec *rec, CUstream stream, bool capturing
 		sw_explore_before(rec, stream);
 }
 
+/* After the call: delivers copies that went through our buffers if the call was a wait, and compares outputs where the
+   plan asks for it. */
 void sw_savings_left(int status)
 {
 	if (sw_confirm_plan.changes.outputs)
@@ -726,6 +731,7 @@ void sw_savings_left(int status)
 		sw_explore_left(status);
 }
 
+/* Lines for `syncwatch confirm`: what was changed, how often, and the time from the first call to the last. */
 void sw_savings_end(void)
 {
 	const uint64_t first = atomic_load(&first_ns), last = atomic_load(&last_ns);
@@ -766,6 +772,7 @@ static bool on_own_stream(const struct sw_plan_site *site, const struct sw_savin
 	       sw_own_stream(site, c->stream, &own) && copy(c->dst, c->src, c->bytes, own) == CUDA_SUCCESS;
 }
 
+/* By pinning its memory, through pinned buffers of ours, on a stream of its own, or asynchronously. */
 bool sw_savings_copy(uint32_t id, const struct sw_savings_copy *copy)
 {
 	const struct sw_plan_site *site = sw_savings_enter(id);

@@ -94,6 +94,7 @@ static struct sw_announce_board *map_board(void)
 	return memcmp(board->magic, SW_ANNOUNCE_MAGIC, sizeof board->magic) ? NULL : board;
 }
 
+/* Under `syncwatch run` a variable names the socket to announce processes to, and the board with its orders. */
 void sw_announce_start(void)
 {
 	if (started)
@@ -213,6 +214,7 @@ static bool announce_text(struct sw_announce_message *message, const int passed[
 	return deliver_message(message, passed, n);
 }
 
+/* Sends one message to `syncwatch run`; without one, nothing happens. */
 void sw_announce(enum sw_announce_kind kind, uint32_t flags, uint64_t number, const char *text)
 {
 	if (!run.value)
@@ -237,6 +239,7 @@ void sw_announce_begin(void)
 		atomic_fetch_add(&run.board->cuda, 1);
 }
 
+/* The command reads the trace by these descriptors, also after this process was killed. */
 bool sw_announce_trace(int fd, int memory, uint64_t device, uint64_t inode, const char *path)
 {
 	const int passed[2] = {fd, memory};
@@ -280,6 +283,7 @@ static bool is_preloaded(const char *list, const char *object, size_t bytes)
 	return false;
 }
 
+/* A program that is started without our variables escapes the run: the command warns of it. */
 uint32_t sw_announce_lost(char *const environment[])
 {
 	const char *list = find_variable(environment, "LD_PRELOAD"),

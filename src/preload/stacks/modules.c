@@ -167,6 +167,7 @@ static void drop_gone(struct sw_writer *w)
 	}
 }
 
+/* Compares the loader's list with what was written: new objects get a MODULE record, those that are gone are ended. */
 void sw_modules_refresh(struct sw_writer *w)
 {
 	struct visit v = {.w = w, .first = true};

@@ -60,6 +60,7 @@ void sw_stack_start(void)
 	__atomic_store_n(&sw_stack_depth, sw_preload_options()->depth, __ATOMIC_RELEASE);
 }
 
+/* Empties the cache, whose entries are only true for the stack and the ids that they were made with. */
 void sw_stack_forget(struct sw_writer *w)
 {
 	struct sw_stack_cache *c = w->stacks;
@@ -340,6 +341,7 @@ static __attribute__((noinline)) struct remembered *remember(struct sw_writer *w
 	return m;
 }
 
+/* Only inside of a call, whose stack is the one that was remembered last. */
 uint32_t sw_stack_frames(const uint64_t **ips)
 {
 	struct sw_stack_cache *c = sw_thread.writer->stacks;
@@ -377,6 +379,8 @@ static SW_OFTEN __attribute__((noinline)) uint32_t find_stack(struct sw_writer *
 	return m->id;
 }
 
+/* The id of the call stack that begins at this frame.  Guesses that the stack is the one that followed the last one the
+   time before, as in a loop; else it is looked up, or walked. */
 SW_OFTEN uint32_t sw_stack_walk(struct sw_writer *w, const void *frame)
 {
 	struct sw_stack_cache *c = w->stacks;

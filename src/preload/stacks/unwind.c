@@ -117,6 +117,7 @@ extern void __tsan_acquire(void *) __attribute__((weak));
 
 static bool used_without; /* a walk ended for lack of it */
 
+/* Finds all functions or gives up.  libunwind's header makes unw_step a macro for _ULx86_64_step, hence NAME_OF. */
 bool sw_unwind_load(void)
 {
 	/* Version 8 is the ABI since libunwind 1.0; LLVM's library of the same name has other symbols. */
@@ -273,6 +274,8 @@ void sw_unwind_flush(void)
 /* The first thread's stack grows down to its limit at most; libc would read all mappings to say where it ends. */
 #define FIRST_BYTES (8ul << 20)
 
+/* The main thread's by what the kernel put at its end, since libc would read /proc/self/maps for it; others' by
+   libc. */
 struct sw_unwind_stack sw_unwind_find_stack(void)
 {
 	pthread_attr_t attributes;
@@ -289,6 +292,7 @@ struct sw_unwind_stack sw_unwind_find_stack(void)
 	return (struct sw_unwind_stack){(uintptr_t)low, (uintptr_t)low + bytes};
 }
 
+/* The first step takes the caller from the frame record; tables are needed from the second step on. */
 void sw_unwind_start(struct sw_unwind *u, const void *frame, struct sw_unwind_stack stack,
 		     struct sw_unwind_objects *objects, bool library)
 {
@@ -359,6 +363,7 @@ static int step(struct sw_unwind *u, struct sw_unwind_frame *out)
 	return step_without_library(u, out);
 }
 
+/* One step, by whichever way knows the frame; the result is where the next step begins. */
 int sw_unwind_next(struct sw_unwind *u, struct sw_unwind_frame *out)
 {
 	int got = step(u, out);

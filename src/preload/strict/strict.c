@@ -436,6 +436,7 @@ static void run_once(void)
 	RELEASE(ONCE, mine->control);
 }
 
+/* The routine's end is a release for whoever calls this later. */
 SW_EXPORT int pthread_once(pthread_once_t *control, void (*routine)(void))
 {
 	const struct once mine = {routine, control};
@@ -446,6 +447,7 @@ SW_EXPORT int pthread_once(pthread_once_t *control, void (*routine)(void))
 	return result;
 }
 
+/* As pthread_once(), by C11's name. */
 SW_EXPORT void call_once(once_flag *flag, void (*routine)(void))
 {
 	const struct once mine = {routine, flag};
@@ -588,6 +590,7 @@ static void *start_posix(void *arg)
 	return birth.start.posix(birth.arg);
 }
 
+/* The first function of a thread that thrd_create() made. */
 static int start_c11(void *arg)
 {
 	const struct sw_strict_birth birth = *(struct sw_strict_birth *)arg;
@@ -596,6 +599,7 @@ static int start_c11(void *arg)
 	return birth.start.c11(birth.arg);
 }
 
+/* The new thread comes after all that this one did before: the record of its birth says so. */
 SW_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *arg)
 {
 	struct sw_strict_birth *birth = expect_thread(__builtin_frame_address(0));
@@ -609,6 +613,7 @@ SW_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes
 	return result;
 }
 
+/* As pthread_create(), by C11's name. */
 SW_EXPORT int thrd_create(thrd_t *thread, thrd_start_t start, void *arg)
 {
 	struct sw_strict_birth *birth = expect_thread(__builtin_frame_address(0));

@@ -86,6 +86,7 @@ static void raise_own(struct sw_sync_thread *t)
 	t->fresh = t->crowded;
 }
 
+/* No, if the object already holds all that the thread knows: the record would order nothing new. */
 bool sw_sync_release(struct sw_sync_thread *t, uint64_t key)
 {
 	struct bucket *b = bucket_of(key);
@@ -102,6 +103,7 @@ bool sw_sync_release(struct sw_sync_thread *t, uint64_t key)
 	return news;
 }
 
+/* The object now holds what the thread knows.  Objects share buckets: of others than the first `over` holds a bound. */
 void sw_sync_released(const struct sw_sync_thread *t, uint64_t key)
 {
 	struct bucket *b = bucket_of(key);
@@ -118,6 +120,7 @@ void sw_sync_released(const struct sw_sync_thread *t, uint64_t key)
 	unlock_bucket(b);
 }
 
+/* No, if the thread already knows all that the object can hold. */
 bool sw_sync_acquire(struct sw_sync_thread *t, uint64_t key)
 {
 	struct bucket *b = bucket_of(key);
