@@ -25,6 +25,7 @@ enum sw_op {
 #include "footprint/ops.def"
 	SW_OPS
 };
+/* The name of an operation, for messages and sw_program_print(). */
 const char *sw_op_text(enum sw_op op);
 
 /* Numbers that differ by thread or launch without being computed. */
@@ -79,10 +80,12 @@ struct sw_operand {
 	sw_reg reg;
 	int64_t imm;
 };
+/* A register as an operand. */
 static inline struct sw_operand sw_operand_reg(sw_reg reg)
 {
 	return (struct sw_operand){reg, 0};
 }
+/* A constant as an operand. */
 static inline struct sw_operand sw_operand_imm(int64_t imm)
 {
 	return (struct sw_operand){SW_NO_REG, imm};
@@ -155,6 +158,7 @@ struct sw_program {
 	const char *wild; /* why nothing may be concluded from this code (NULL: one may); the accesses still count */
 	void *code;	  /* malloc'ed instructions that are not the arena's; NULL */
 };
+/* Frees all that the program owns. */
 void sw_program_free(struct sw_program *program);
 
 #define SW_CODE_MAX_INSNS (1u << 18) /* of one kernel with all it calls */
@@ -167,10 +171,13 @@ void sw_program_free(struct sw_program *program);
  */
 struct sw_ptx_module;
 int sw_ptx_module_open(const char *text, size_t bytes, struct sw_ptx_module **module, struct sw_error *error);
+/* Frees a module; NULL is allowed. */
 void sw_ptx_module_close(struct sw_ptx_module *module);
 uint32_t sw_ptx_module_arch(const struct sw_ptx_module *module); /* 90 for .target sm_90a */
+/* Reads a kernel of a module, with all that it can call. */
 int sw_ptx_read(const struct sw_ptx_module *module, const char *kernel, struct sw_program *program,
 		struct sw_error *error);
+/* Reads a kernel of a cubin, with all that it can call.  *arch: 90 for sm_90. */
 int sw_sass_read(const void *cubin, size_t bytes, const char *kernel, struct sw_program *program, uint32_t *arch,
 		 struct sw_error *error);
 

@@ -18,6 +18,7 @@ enum sw_why {
 #include "footprint/whys.def"
 	SW_WHYS
 };
+/* The reason as text, for reports. */
 const char *sw_why_text(enum sw_why why);
 
 #define SW_NO_TERM UINT32_MAX
@@ -260,6 +261,7 @@ struct sw_grid_state {
 	bool early;	     /* an access may follow the trigger */
 	bool triggers_first; /* before its own wait */
 };
+/* Finds out which waits and triggers of programmatic dependent launch come into play at this launch. */
 void sw_footprint_grid(const struct sw_footprint *footprint, const struct sw_geometry *geometry,
 		       struct sw_grid_state *out);
 /* Where an access with this SW_ORDER_* lies in the launch. */

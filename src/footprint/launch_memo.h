@@ -16,7 +16,7 @@
 
 struct sw_launch_memo;
 
-/* most: bytes to keep; beyond that all results are dropped. */
+/* An empty memo.  most: bytes to keep; beyond that all results are dropped. */
 struct sw_launch_memo *sw_launch_memo_open(size_t most);
 void sw_launch_memo_close(struct sw_launch_memo *memo); /* NULL is allowed */
 
@@ -29,6 +29,7 @@ struct sw_launch_memo_totals {
 	uint64_t asked, evaluated;
 	size_t bytes; /* kept */
 };
+/* Counts of the launches that were asked for and of those that had to be evaluated. */
 struct sw_launch_memo_totals sw_launch_memo_totals(const struct sw_launch_memo *memo);
 
 #endif

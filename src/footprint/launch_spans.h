@@ -26,11 +26,12 @@ struct sw_span {
 
 struct sw_spans;
 
+/* Prepares the spans of a kernel, once for all its launches. */
 struct sw_spans *sw_spans_new(const struct sw_footprint *footprint);
 void sw_spans_free(struct sw_spans *spans); /* NULL is allowed */
 
-/* *out, *n: until the next call.  False: some access has no bounds, or the parameter block lacks what it is made
-   from. */
+/* The spans of a launch, *n of them at *out until the next call.  False: some access has no bounds, or the parameter
+   block lacks what it is made from. */
 bool sw_spans_find(struct sw_spans *spans, const struct sw_geometry *geometry, const struct sw_span **out, uint32_t *n);
 
 #endif

@@ -14,7 +14,8 @@
 
 struct sw_footprint_library;
 
-/* cache: folder, "" for the default, NULL for none; threads: 0 for as many as there are processors. */
+/* Opens a library.  cache: folder, "" for the default, NULL for none; threads: 0 for as many as there are
+   processors. */
 struct sw_footprint_library *sw_footprint_library_open(const char *cache, uint32_t threads);
 /* Writes new footprints to disk and frees all that were returned. */
 void sw_footprint_library_close(struct sw_footprint_library *library);
@@ -49,7 +50,8 @@ const struct sw_footprint_entry *sw_footprint_library_get(struct sw_footprint_li
 /* Lets the threads analyse a kernel that will be requested. */
 void sw_footprint_library_expect(struct sw_footprint_library *library, const struct sw_footprint_image *image,
 				 uint32_t arch, const char *kernel);
-/* A kernel was launched; called for each, so that memory goes back to the system when no new ones come. */
+/* Notes that a kernel was launched, for each launch, so that memory goes back to the system when no new kernels
+   come. */
 void sw_footprint_library_launched(struct sw_footprint_library *library);
 
 struct sw_footprint_library_totals {

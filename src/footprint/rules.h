@@ -17,6 +17,7 @@ enum sw_rule {
 };
 
 #ifdef SW_ABLATION
+/* Is this the rule that SW_WITHOUT names? */
 bool sw_rule_is_off(enum sw_rule rule);
 #define SW_RULE_IS_OFF(name) sw_rule_is_off(SW_RULE_##name)
 #else

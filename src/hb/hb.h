@@ -76,13 +76,13 @@ struct sw_hb_options {
 	void *arg;
 };
 
-/* Options are copied; the caller frees the engine. */
+/* An engine without streams or events.  Options are copied; the caller frees the engine. */
 struct sw_hb *sw_hb_new(const struct sw_hb_options *options);
 void sw_hb_free(struct sw_hb *hb);
 
 /* ---- contexts, streams ------------------------------------------------------------------------------------------ */
 
-/* Contexts are created on first use; create sets the device (default: 0). */
+/* Sets the device of a context.  Contexts are created on first use, on device 0. */
 void sw_hb_context_create(struct sw_hb *hb, uint8_t ctx, int device);
 /* A green context: what is recorded, waits or is waited for in all of `whole` (the primary context) is in `part` too,
    and `part` ends with it.  Ignored where either is a part already. */
@@ -90,25 +90,29 @@ void sw_hb_context_within(struct sw_hb *hb, uint8_t part, uint8_t whole);
 /* Destroy or reset: the calling host joins everything of the context, whose streams, events and parts end. */
 void sw_hb_context_destroy(struct sw_hb *hb, uint8_t ctx, uint32_t thread, uint64_t seq);
 
-/* A known handle is destroyed first: handles are reused.  Default streams need no create. */
+/* Adds a stream.  One of the same handle is destroyed first, as handles are reused.  Default streams need no call. */
 void sw_hb_stream_create(struct sw_hb *hb, uint8_t ctx, uint64_t stream, bool nonblocking);
-/* Work pending continues: the legacy stream and context-wide waits still cover it.  Unknown handles are ignored. */
+/* Ends a stream.  Its pending work continues: the legacy stream and context-wide waits still cover it.  Unknown
+   handles are ignored. */
 void sw_hb_stream_destroy(struct sw_hb *hb, uint64_t stream);
 
 /* The lane of a call's stream; created here for default streams and, as a blocking stream, for unknown handles (counted
    as precision lost). */
 uint32_t sw_hb_lane(struct sw_hb *hb, const struct sw_hb_at *at);
+/* The kind of a lane. */
 enum sw_lane_kind sw_hb_lane_kind(const struct sw_hb *hb, uint32_t lane);
 /* Which lane holds this slot now: a new number each time that a slot is given out, never 0. A table about streams
    that is indexed by lane must check it: also the slots of per-thread streams of idle threads are reused. */
 uint32_t sw_hb_lane_serial(const struct sw_hb *hb, uint32_t lane);
+/* The lane of a host thread: its own with strict_host, else the one of all threads. */
 uint32_t sw_hb_host_lane(struct sw_hb *hb, uint32_t thread);
 
 /* ---- steps ------------------------------------------------------------------------------------------------------ */
 
 /* Enqueue, record, wait and host function are steps of their stream's lane; the first and the last are *work*. */
 
-/* An operation is enqueued: the stream joins the host, the legacy rules apply, the lane ticks. */
+/* A step of a stream, an operation that is enqueued: the stream joins the host, the legacy rules apply, the lane
+   ticks. */
 struct sw_point sw_hb_enqueue(struct sw_hb *hb, const struct sw_hb_at *at);
 
 /* A kernel by programmatic dependent launch: what its code does about the kernel before it on the stream, and lets the
@@ -141,8 +145,9 @@ struct sw_point sw_hb_host_step(struct sw_hb *hb, uint32_t thread, uint64_t seq)
 
 /* ---- events ----------------------------------------------------------------------------------------------------- */
 
-/* A known handle is destroyed first: handles are reused. */
+/* Adds an event that was never recorded.  One of the same handle is destroyed first, as handles are reused. */
 void sw_hb_event_create(struct sw_hb *hb, uint64_t event);
+/* Forgets an event; unknown handles are ignored. */
 void sw_hb_event_destroy(struct sw_hb *hb, uint64_t event);
 
 /* State of an event when a call looked at it. */
@@ -159,17 +164,20 @@ enum {
 	SW_HB_CONTEXT = 2, /* all streams of at->ctx (cuCtxRecordEvent, cuCtxWaitEvent); future ones too when waiting */
 	SW_HB_MEASURED = 4 /* a wait that no document promises, but that this run made; not with SW_HB_CONTEXT */
 };
-/* A step of the stream unless SW_HB_CONTEXT.  *before (may be NULL): what it replaces. */
+/* Records an event: a step of the stream unless SW_HB_CONTEXT.  *before (may be NULL): the record that this one
+   replaces. */
 void sw_hb_event_record(struct sw_hb *hb, uint64_t event, const struct sw_hb_at *at, unsigned flags,
 			struct sw_hb_event_state *before);
-/* A step of the stream unless SW_HB_CONTEXT, also when the event was never recorded.  *state: what was waited for. */
+/* Makes a stream wait for an event: a step of the stream unless SW_HB_CONTEXT, also when the event was never
+   recorded.  *state: the event as it was waited for. */
 void sw_hb_stream_wait(struct sw_hb *hb, const struct sw_hb_at *at, uint64_t event, unsigned flags,
 		       struct sw_hb_event_state *state);
-/* A step of the stream that comes after what all of the events have in common, by each clock; nothing if one of them
-   was never recorded.  Not counted in their waits; no edge is reported for several. */
+/* A step of the stream that comes after the steps which all of the events cover, by each clock; after nothing if one
+   of them was never recorded.  Not counted in their waits; no edge is reported for several. */
 void sw_hb_stream_wait_common(struct sw_hb *hb, const struct sw_hb_at *at, const uint64_t *event, size_t n);
 /* The event stands for the lane up to its last step, as if it had been recorded there: no step of its own. */
 void sw_hb_event_snapshot(struct sw_hb *hb, uint64_t event, uint32_t lane);
+/* *state: the state of an event; that of one never recorded if the handle is unknown. */
 void sw_hb_event_state(const struct sw_hb *hb, uint64_t event, struct sw_hb_event_state *state);
 
 /* ---- the host waits --------------------------------------------------------------------------------------------- */
@@ -180,12 +188,16 @@ void sw_hb_event_state(const struct sw_hb *hb, uint64_t event, struct sw_hb_even
  */
 typedef uint32_t sw_hb_token;
 
-/* For an event, *state (may be NULL): what was waited for. */
+/* Begins a wait for an event.  *state (may be NULL): the event as it was waited for. */
 sw_hb_token sw_hb_wait_event(struct sw_hb *hb, uint64_t event, struct sw_hb_event_state *state);
-sw_hb_token sw_hb_wait_stream(struct sw_hb *hb, const struct sw_hb_at *at); /* legacy: what it would order before it */
+/* Begins a wait for all that a command enqueued in the stream now would come after. */
+sw_hb_token sw_hb_wait_stream(struct sw_hb *hb, const struct sw_hb_at *at);
+/* Begins a wait for all streams of a context. */
 sw_hb_token sw_hb_wait_context(struct sw_hb *hb, uint8_t ctx);
-sw_hb_token sw_hb_wait_device(struct sw_hb *hb, int device);   /* all contexts of the device */
-sw_hb_token sw_hb_wait_point(struct sw_hb *hb, uint32_t lane); /* all that the lane knows now, its own steps included */
+/* Begins a wait for all contexts of a device. */
+sw_hb_token sw_hb_wait_device(struct sw_hb *hb, int device);
+/* Begins a wait for all that the lane knows now, its own steps included. */
+sw_hb_token sw_hb_wait_point(struct sw_hb *hb, uint32_t lane);
 
 struct sw_hb_waited {
 	/* Pending: it covered work (enqueued, host function) that the host did not know to be done, by `basis`.  Exact
@@ -195,8 +207,11 @@ struct sw_hb_waited {
 	uint32_t lane;	      /* one of them, when pending */
 	struct sw_point last; /* its last such step */
 };
+/* Ends a wait: the host joins what it covers.  *waited (may be NULL): the work that the host did not know to be
+   done. */
 void sw_hb_wait_end(struct sw_hb *hb, sw_hb_token token, uint32_t thread, uint64_t seq, enum sw_order basis,
 		    struct sw_hb_waited *waited);
+/* Ends a wait that gives no order. */
 void sw_hb_wait_drop(struct sw_hb *hb, sw_hb_token token);
 
 /* Which work would a wait for this token still cover? Calls back for each lane with work unknown to the host. */
@@ -218,18 +233,21 @@ void sw_hb_host_func_return(struct sw_hb *hb, const struct sw_hb_at *at);
 
 /* ---- host threads (strict_host; without it these do nothing) ---------------------------------------------------- */
 
-/* An object that orders threads, such as a mutex: its key differs from those of all other objects in use. */
+/* A host thread releases an object that orders threads, such as a mutex: later sw_hb_acquire() of it come after.
+   Its key differs from those of all other objects in use. */
 void sw_hb_release(struct sw_hb *hb, uint64_t key, uint32_t thread, uint64_t seq);
+/* A host thread acquires an object: it comes after all earlier releases of it. */
 void sw_hb_acquire(struct sw_hb *hb, uint64_t key, uint32_t thread, uint64_t seq);
 /* Before a thread is created: what its creator knows, the new thread will know.  `id` is unique; it counts as a host
    thread from now on. */
 void sw_hb_thread_create(struct sw_hb *hb, uint64_t id, uint32_t creator, uint64_t seq);
-/* At the first action of the new thread: gives it what its creator knew. abandon: its creation failed, and `id` is
-   dropped. */
+/* At the first action of the new thread: gives it what its creator knew. */
 void sw_hb_thread_start(struct sw_hb *hb, uint64_t id, uint32_t thread);
+/* Drops `id`, as the thread's creation failed. */
 void sw_hb_thread_abandon(struct sw_hb *hb, uint64_t id);
 /* The thread ends; a join names it by `handle`. Calls that it still makes (in destructors) count. */
 void sw_hb_thread_end(struct sw_hb *hb, uint64_t handle, uint32_t thread);
+/* Makes the joiner come after all steps of the thread that ended with this handle. */
 void sw_hb_thread_join(struct sw_hb *hb, uint64_t handle, uint32_t joiner, uint64_t seq);
 
 /* ---- queries ---------------------------------------------------------------------------------------------------- */
@@ -253,6 +271,7 @@ struct sw_hb_last {
 };
 struct sw_hb_last sw_hb_last_join(const struct sw_hb *hb, uint32_t lane, uint32_t from);
 
+/* Counts of the engine's work, and the memory that it holds. */
 struct sw_hb_stats {
 	uint64_t steps, edges;
 	uint64_t unknown_streams;  /* calls on streams whose creation was not recorded */

@@ -73,11 +73,15 @@ static inline struct sw_vector_clock *sw_known_by(const struct sw_known *known, 
 		return known->documented;
 	return basis == SW_ORDER_OBSERVED && known->observed ? known->observed : sw_known_measured(known);
 }
+/* References to all clocks of a lane. */
 struct sw_known sw_known_hold(const struct sw_known *known);
+/* Gives up the references to all clocks of a lane. */
 void sw_known_drop(size_t *bytes, struct sw_known *known);
-/* Updates the clock of the basis and those above it. */
+/* Raises the tick of a lane in the clock of the basis and those above it.  Returns whether any grew. */
 bool sw_known_raise(size_t *bytes, struct sw_known *known, uint32_t lane, uint64_t tick, uint64_t learnt,
 		    enum sw_order basis);
+/* Joins the clocks of `from` into those of lane `own`: by this basis, the clock of the basis and those above it.
+   Returns whether any grew. */
 bool sw_known_join(size_t *bytes, struct sw_known *known, const struct sw_known *from, uint32_t own, uint64_t learnt,
 		   enum sw_order basis);
 
@@ -193,8 +197,9 @@ uint32_t sw_lane_new(struct sw_hb *hb, enum sw_lane_kind kind, uint8_t ctx, uint
 uint32_t sw_lane_acts(struct sw_hb *hb, uint32_t thread, enum sw_lane_kind kind, uint64_t seq);
 /* A host lane that has ended no longer counts for sw_hb_passed(); it may become active again. */
 void sw_lane_end_host(struct sw_hb *hb, uint32_t lane);
-/* step.c: forgets the chain. */
+/* No kernel of this lane can be overlapped any more.  (step.c) */
 void sw_chain_end(struct sw_hb *hb, uint32_t lane);
+/* The context with this number, which counts as used from here on. */
 struct sw_context *sw_context_use(struct sw_hb *hb, uint8_t ctx);
 
 /* Is there no lane yet, so that sw_hb_lane() would make one? */
@@ -202,6 +207,7 @@ bool sw_lane_exists(const struct sw_hb *hb, const struct sw_hb_at *at);
 
 /* ---- step.c ---- */
 
+/* Destroys all events that were recorded in a context. */
 void sw_event_end_context(struct sw_hb *hb, uint8_t ctx);
 
 /* ---- step.c: what all operations are made of ---- */
@@ -209,11 +215,14 @@ void sw_event_end_context(struct sw_hb *hb, uint8_t ctx);
 /* Joins the snapshot into the lane; true if the lane's clock grew: then it must tick. */
 bool sw_acquire(struct sw_hb *hb, uint32_t lane, const struct sw_snap *from, enum sw_edge_kind kind,
 		enum sw_order basis, uint64_t seq);
+/* The lane makes a step.  work: it is work of a stream, which a wait of the host can be for. */
 struct sw_point sw_step_end(struct sw_hb *hb, uint32_t lane, uint64_t seq, bool work);
 
 /* The lane as it is now, without a reference: valid until the lane changes. */
 struct sw_snap sw_snap_peek(const struct sw_hb *hb, uint32_t lane);
+/* A copy of a snapshot with references of its own. */
 struct sw_snap sw_snap_hold(const struct sw_snap *snap);
+/* Gives up a snapshot's references. */
 void sw_snap_drop(struct sw_hb *hb, struct sw_snap *snap);
 /* Turns a snapshot (an empty one to begin with) into a merge that covers the other one too. */
 void sw_snap_merge(struct sw_hb *hb, struct sw_snap *into, const struct sw_snap *from);

@@ -17,11 +17,11 @@
 
 #define SW_IMAGE_MAX_BYTES (1ull << 30)
 
-/* By magic alone: a fatbin (not its wrapper), a cubin, PTX text, LTO-IR, Tile IR; UNKNOWN for anything else. */
+/* The kind of an image by its first bytes alone: a fatbin (not its wrapper), a cubin, PTX text, LTO-IR, Tile IR;
+   UNKNOWN for anything else. */
 enum sw_image_kind sw_image_kind_of(const void *bytes, size_t size);
 
-/* The fatbin wrapper that cuLibraryLoadData is given.  Returns the address that it points to, 0 if this is none.
-   Reads 24 bytes. */
+/* The address that a fatbin wrapper, as cuLibraryLoadData is given, points to; 0 if this is none.  Reads 24 bytes. */
 uint64_t sw_fatbin_wrapper_target(const void *wrapper);
 
 /* Bytes that the fatbin (headers and entries, several in a row) occupies, as its headers say; 0 if this is none.
@@ -61,8 +61,8 @@ struct sw_cubin_kernel {
 	const void *code;	      /* .text.<name> */
 	size_t code_bytes;
 };
-/* A cubin (ELF, machine EM_CUDA): each kernel (a .text.<name> section of a global entry function).
- *arch may be NULL.  Return values as for sw_fatbin_walk. */
+/* Calls back for each kernel of a cubin (ELF, machine EM_CUDA): each .text.<name> section of a global entry
+   function.  *arch may be NULL.  Return values as for sw_fatbin_walk. */
 int sw_cubin_walk(const void *cubin, size_t size, uint32_t *arch,
 		  int (*each)(void *arg, const struct sw_cubin_kernel *kernel), void *arg, struct sw_error *error);
 /* sw_cubin_walk() for the kernel of this name alone. */
@@ -70,7 +70,7 @@ int sw_cubin_walk_named(const void *cubin, size_t size, const char *name, uint32
 			int (*each)(void *arg, const struct sw_cubin_kernel *kernel), void *arg,
 			struct sw_error *error);
 
-/* Kernel entry points of PTX text with their parameters' sizes and offsets; code is NULL. */
+/* Calls back for each kernel of PTX text, with its parameters' sizes and offsets; code is NULL. */
 int sw_ptx_walk(const char *ptx, size_t size, int (*each)(void *arg, const struct sw_cubin_kernel *kernel), void *arg,
 		struct sw_error *error);
 

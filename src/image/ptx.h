@@ -19,9 +19,10 @@ struct sw_ptx_lexer {
 
 /* Before the first word; the text is borrowed and need not end with a NUL. */
 struct sw_ptx_lexer sw_ptx_lexer(const void *text, size_t size);
-/* False at the end of the text (or its first NUL: fatbins pad with them). */
+/* Moves on to the next word.  False at the end of the text (or its first NUL: fatbins pad with them). */
 bool sw_ptx_next(struct sw_ptx_lexer *lexer);
 
+/* Is this the current word? */
 static inline bool sw_ptx_is(const struct sw_ptx_lexer *lexer, const char *word)
 {
 	return strlen(word) == lexer->n && !memcmp(lexer->word, word, lexer->n);

@@ -11,7 +11,8 @@
 
 struct sw_reader;
 
-/* For a trace that was read to its end and that nobody writes any more.  0, or <0 with error filled: the trace lacks
+/* Puts the code of launched kernels that the store has into the trace, and what is new in the trace into the store.
+   For a trace that was read to its end and that nobody writes any more.  0, or <0 with error filled: the trace lacks
    code.  The store itself is left as it is where it cannot be written. */
 int sw_image_store_settle(struct sw_reader *reader, const char *trace, const char *folder, struct sw_error *error);
 

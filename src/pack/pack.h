@@ -36,7 +36,9 @@ int sw_pack(const char *trace, const struct sw_pack_options *options, FILE *out,
 /* Adds the code of launched kernels that lies in the store of images (image_store.h) to the trace, which the reader has
    read to its end.  0, or <0 with error filled: not all of it. */
 int sw_pack_append_stored(struct sw_reader *reader, const char *trace, struct sw_error *error);
+/* Frees what the sums hold. */
 void sw_pack_sums_free(struct sw_pack_sums *sums);
+/* Was this syncwatch built with zstd? */
 bool sw_pack_can_compress(void);
 
 /* Collects from other files what judging a trace needs: code of the launched kernels, names of the frames of its
@@ -79,10 +81,10 @@ struct sw_gather {
 	bool wrap; /* as in struct sw_reduce */
 };
 
-/* Reads the trace; 0 or <0 with error filled.  A damaged trace is gathered from as far as it goes.  Free it in any
- * case. */
+/* Reads a trace and lists which images, kernels and devices it has; 0 or <0 with error filled.  A damaged trace is
+   gathered from as far as it goes.  Free it in any case. */
 int sw_gather_open(struct sw_gather *gather, const char *trace, struct sw_error *error);
-/* Makes the code of gather->images; `level` is that of zstd. */
+/* Makes the reduced code of all images.  no_ptx: of machine code alone; level: of zstd. */
 void sw_gather_code(struct sw_gather *gather, bool no_ptx, int level);
 void sw_gather_close(struct sw_gather *gather);
 

@@ -28,13 +28,14 @@ struct sw_reduce {
 	int level;   /* of zstd */
 };
 
+/* The hash by which a kernel's name stands in sw_reduce.launched. */
 static inline uint64_t sw_reduce_name(const char *kernel, size_t bytes)
 {
 	return sw_hash_bytes(SW_FNV_START, kernel, bytes);
 }
 
-/* malloc'ed; never fails: what can't be read stays as it is. *out_bytes is 0 only if the image has no launched
-   kernel. */
+/* The reduced image, malloc'ed.  Never fails: an image that can't be read stays as it is.  *out_bytes is 0 only if
+   the image has no launched kernel. */
 void *sw_reduce_image(const struct sw_reduce *what, const void *image, size_t bytes, size_t *out_bytes);
 
 #endif

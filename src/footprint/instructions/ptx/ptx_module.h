@@ -29,6 +29,7 @@ struct sw_ptx_names {
 
 /* The number of a name, SW_PTX_NO_NAME when it was never added. */
 uint32_t sw_ptx_names_find(const struct sw_ptx_names *names, const char *at, size_t n);
+/* The number of a name, which gets the next one if it is new. */
 uint32_t sw_ptx_names_add(struct sw_ptx_names *names, const char *at, size_t n);
 /* Forgets all names and keeps the memory. */
 void sw_ptx_names_clear(struct sw_ptx_names *names);
@@ -42,7 +43,7 @@ struct sw_ptx_type {
 	uint16_t bits; /* 0: no type */
 	uint8_t class; /* enum sw_ptx_class */
 };
-/* "u32" (without its dot); bits 0 when it is no type. */
+/* The type that a word such as "u32" (without its dot) names; bits 0 when it is no type. */
 struct sw_ptx_type sw_ptx_type_of(const char *at, size_t n);
 
 enum sw_ptx_state {
@@ -54,7 +55,7 @@ enum sw_ptx_state {
 	SW_PTX_GLOBAL,
 	SW_PTX_CONST
 };
-/* ".reg" to ".const" */
+/* The state space that the current word names, ".reg" to ".const". */
 enum sw_ptx_state sw_ptx_state_of(const struct sw_ptx_lexer *lexer);
 
 struct sw_ptx_declaration {
@@ -69,7 +70,8 @@ struct sw_ptx_declaration {
 	uint64_t bytes; /* of the whole; 0: an array of unknown length */
 };
 
-/* From the state space (where the lexer stands) up to and with the first name.  NULL, or what is wrong. */
+/* Reads a declaration from its state space (where the lexer stands) up to and with its first name.  NULL, or text
+   that says what is wrong. */
 const char *sw_ptx_declaration_begin(struct sw_ptx_lexer *lexer, struct sw_ptx_declaration *declaration);
 /* Reads the sizes after a name: <count>, [sizes].  The lexer then stands on what ends it: a comma, semicolon, "=" or
    ")". */
@@ -117,6 +119,7 @@ struct sw_ptx_module {
 
 /* Finds the thing that a name of the module stands for, through aliases. */
 struct sw_ptx_named sw_ptx_module_find(const struct sw_ptx_module *module, const char *name, size_t n);
+/* The function or variable that a name, by its number, stands for, through aliases. */
 struct sw_ptx_named sw_ptx_module_meaning(const struct sw_ptx_module *module, uint32_t name);
 
 #endif

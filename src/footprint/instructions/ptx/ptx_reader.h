@@ -32,6 +32,7 @@ struct sw_ptx_opcode {
 	uint8_t polls;	  /* SW_VOLATILE or 0 */
 	const char *text; /* without types; the program's arena */
 };
+/* Has the opcode this part behind a dot, such as "wrap"? */
 bool sw_ptx_has(const struct sw_ptx_opcode *op, const char *part);
 /* The decoded opcode of a word such as "ld.global.u32", kept for all instructions that have it.  NULL when it has
    too many parts. */
@@ -161,80 +162,106 @@ struct sw_ptx_reader {
 	uint32_t operands;
 };
 
+/* Notes an error with the current line, unless there was one before. */
 void sw_ptx_fail(struct sw_ptx_reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* ptx_scope.c */
+/* ---- ptx_scope.c */
+/* Begins a scope of names: a function's body, or a block within it. */
 void sw_ptx_scope_open(struct sw_ptx_reader *reader);
+/* Ends a scope: names mean again what they did before it, and jumps to its labels get their targets. */
 void sw_ptx_scope_close(struct sw_ptx_reader *reader);
+/* Makes a name stand for a thing in the current scope.  family: it is the "%r" of "%r<10>". */
 void sw_ptx_bind(struct sw_ptx_reader *reader, const char *name, size_t n, bool family, struct sw_ptx_thing thing);
+/* The thing that a name stands for here; kind SW_PTX_NOTHING: none. */
 struct sw_ptx_thing sw_ptx_lookup(struct sw_ptx_reader *reader, const char *name, size_t n);
 /* A declaration within a function; the lexer stands on its state space and is left on the semicolon. */
 void sw_ptx_declare(struct sw_ptx_reader *reader);
-/* Parameters and results of the current function. */
+/* Declares parameters and results of the current function. */
 void sw_ptx_declare_formals(struct sw_ptx_reader *reader, struct sw_program_function *function);
+/* The number of a new local slot. */
 uint32_t sw_ptx_slot(struct sw_ptx_reader *reader);
+/* The instruction that gives the value of a special register such as %tid.x. */
 struct sw_ptx_insn sw_ptx_special(struct sw_ptx_reader *reader, const struct sw_ptx_thing *thing);
 /* The instruction or target list pending.at names a label that may be declared further down. */
 void sw_ptx_wait_for(struct sw_ptx_reader *reader, const char *name, size_t n, struct sw_ptx_pending pending);
+/* The program's number of a function of the module, which is read later if it is new. */
 uint32_t sw_ptx_function_index(struct sw_ptx_reader *reader, uint32_t function);
+/* The program's number of a variable of the module. */
 uint32_t sw_ptx_symbol_index(struct sw_ptx_reader *reader, uint32_t variable);
 
-/* ptx_operand.c */
+/* ---- ptx_operand.c */
+/* Reads the operands of the current instruction. */
 void sw_ptx_operands(struct sw_ptx_reader *reader);
 /* Operand i of the current instruction; NULL (and an error) when there is none. */
 struct sw_ptx_node *sw_ptx_at(struct sw_ptx_reader *reader, uint32_t i);
+/* Element i of a list, vector or memory operand; NULL: there is none. */
 struct sw_ptx_node *sw_ptx_child(struct sw_ptx_reader *reader, const struct sw_ptx_node *node, uint32_t i);
+/* The number of elements of a list, vector or memory operand. */
 uint32_t sw_ptx_children(const struct sw_ptx_reader *reader, const struct sw_ptx_node *node);
+/* Is the operand one register? */
 bool sw_ptx_is_register(const struct sw_ptx_node *node);
-/* The value of an operand; the low half of a 128-bit register. */
+/* The value of an operand; of a 128-bit register the low half. */
 struct sw_operand sw_ptx_use(struct sw_ptx_reader *reader, const struct sw_ptx_node *node);
 struct sw_operand sw_ptx_value(struct sw_ptx_reader *reader, uint32_t i); /* operand i */
 /* The instruction that moves an operand's value, for results that need no temporary. */
 struct sw_ptx_insn sw_ptx_move(struct sw_ptx_reader *reader, const struct sw_ptx_node *node, unsigned bits);
 
-/* ptx_emit.c: a temporary is written whatever the guard says, what the program sees under it. */
+/* ---- ptx_emit.c */
+/* The first of `count` new registers of the function. */
 sw_reg sw_ptx_new(struct sw_ptx_reader *reader, uint32_t count);
+/* Appends an instruction whose result goes to a new register.  It is executed whatever the guard says, as nothing
+   but instructions under the guard uses it. */
 struct sw_operand sw_ptx_temp(struct sw_ptx_reader *reader, struct sw_ptx_insn insn);
+/* Appends an instruction that writes register dst under the guard of the current instruction. */
 void sw_ptx_into(struct sw_ptx_reader *reader, sw_reg dst, struct sw_ptx_insn insn);
+/* Appends an instruction without a result under the guard of the current instruction. */
 void sw_ptx_do(struct sw_ptx_reader *reader, struct sw_ptx_insn insn);
-/* Into a destination operand, extended to its width as insn.flags say.  Nothing for the sink. */
+/* Appends an instruction whose result goes to a destination operand, extended to its width as insn.flags say.
+   Nothing for the sink "_". */
 void sw_ptx_set(struct sw_ptx_reader *reader, const struct sw_ptx_node *dst, struct sw_ptx_insn insn);
-/* Any value of `bits` bits that holds no address, into dst and its elements (and the other half of "p|q"). */
+/* Makes dst and its elements (and the other half of "p|q") any value of their width that holds no address. */
 void sw_ptx_set_range(struct sw_ptx_reader *reader, const struct sw_ptx_node *dst);
-/* Any value that may contain pieces of `of`, into dst and its elements. */
+/* Makes dst and its elements any value that may contain pieces of `of`. */
 void sw_ptx_set_mix(struct sw_ptx_reader *reader, const struct sw_ptx_node *dst, struct sw_operand of);
+/* The instruction that gives any number of `bits` bits. */
 struct sw_ptx_insn sw_ptx_any(unsigned bits);
-/* Instructions that move a parameter or result of a call: from its local slot to registers, back, and from slot to
-   slot. */
+/* Appends the load of a parameter or result of a call from its local slot to registers. */
 void sw_ptx_from_slot(struct sw_ptx_reader *reader, uint32_t slot, const struct sw_ptx_thing *registers);
+/* Appends the store of a parameter or result of a call from registers to its local slot. */
 void sw_ptx_to_slot(struct sw_ptx_reader *reader, uint32_t slot, const struct sw_ptx_thing *registers);
+/* The instruction that gives any number from `low` to `high`. */
 struct sw_ptx_insn sw_ptx_between(unsigned bits, int64_t low, int64_t high);
 
+/* An instruction with one operand. */
 static inline struct sw_ptx_insn sw_ptx_op1(enum sw_op op, unsigned width, struct sw_operand a)
 {
 	return (struct sw_ptx_insn){.op = (uint8_t)op, .width = (uint8_t)width, .n = 1, .src = {a}};
 }
+/* An instruction with two operands. */
 static inline struct sw_ptx_insn sw_ptx_op2(enum sw_op op, unsigned width, struct sw_operand a, struct sw_operand b)
 {
 	return (struct sw_ptx_insn){.op = (uint8_t)op, .width = (uint8_t)width, .n = 2, .src = {a, b}};
 }
+/* An instruction with three operands. */
 static inline struct sw_ptx_insn sw_ptx_op3(enum sw_op op, unsigned width, struct sw_operand a, struct sw_operand b,
 					    struct sw_operand c)
 {
 	return (struct sw_ptx_insn){.op = (uint8_t)op, .width = (uint8_t)width, .n = 3, .src = {a, b, c}};
 }
+/* The instruction, as one on signed numbers if `yes`. */
 static inline struct sw_ptx_insn sw_ptx_signed(struct sw_ptx_insn insn, bool yes)
 {
 	insn.flags |= yes ? SW_SIGNED : 0;
 	return insn;
 }
-/* From the low `from` bits. */
+/* The instruction that extends the low `from` bits of a number to `width` bits. */
 static inline struct sw_ptx_insn sw_ptx_extend(unsigned width, struct sw_operand a, unsigned from, bool sign)
 {
 	struct sw_ptx_insn insn = sw_ptx_signed(sw_ptx_op1(SW_OP_EXTEND, width, a), sign);
 	insn.imm = from;
 	return insn;
 }
+/* The instruction that compares two numbers of `bits` bits. */
 static inline struct sw_ptx_insn sw_ptx_compare(enum sw_condition condition, unsigned bits, bool sign,
 						struct sw_operand a, struct sw_operand b)
 {
@@ -251,6 +278,7 @@ struct sw_ptx_place {
 	uint8_t space; /* enum sw_space */
 	bool block;    /* at `displacement` of the parameter block, no address is needed */
 };
+/* Finds the place that a memory operand stands for.  space: that of the instruction. */
 struct sw_ptx_place sw_ptx_place(struct sw_ptx_reader *reader, const struct sw_ptx_node *memory, unsigned space);
 
 /* Functions that lower instructions; ptx_insns.def has one a line. */

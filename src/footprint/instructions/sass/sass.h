@@ -89,16 +89,19 @@ struct sw_sass_cubin {
 	SW_VEC(struct sw_sass_relocation) relocation; /* of the kernel's code */
 	struct sw_map relocated;		      /* offset in it -> index into relocation, + 1 */
 };
+/* Finds the kernel in a cubin: its code, layout of parameters, constant banks and relocations.  <0 with error
+   filled: damaged, or no such kernel. */
 int sw_sass_cubin_open(struct sw_sass_cubin *cubin, const void *bytes, size_t size, const char *kernel,
 		       struct sw_error *error);
 void sw_sass_cubin_close(struct sw_sass_cubin *cubin);
 /* Fills `function` and `variable`, which few kernels need: of all kernels that the cubin has. */
 void sw_sass_cubin_symbols(struct sw_sass_cubin *cubin);
+/* The bytes of a section; none for section 0. */
 struct sw_bytes sw_sass_cubin_content(const struct sw_sass_cubin *cubin, uint32_t section);
 /* Name of a symbol of the table, its section in *section (0: undefined), value and size; NULL: there is none. */
 const char *sw_sass_cubin_symbol(const struct sw_sass_cubin *cubin, uint64_t index, uint32_t *section, uint64_t *value,
 				 uint64_t *bytes);
-/* Which symbol the 8 bytes at `offset` of bank 4 are the address of; false: none. */
+/* The symbol whose address the 8 bytes at `offset` of bank 4 are; false: they are none. */
 bool sw_sass_cubin_address(const struct sw_sass_cubin *cubin, uint64_t offset, uint64_t *symbol, int64_t *addend);
 /* Targets of the indirect jump at `offset` of the code, offsets as well; n: how many, 0 unknown. */
 struct sw_bytes sw_sass_cubin_targets(const struct sw_sass_cubin *cubin, uint64_t offset, uint32_t *n);
@@ -162,54 +165,75 @@ struct sw_sass {
 
 /* ---- sass_fields.c: what the bits say --------------------------------------------------------------------------- */
 
+/* The number in bits at .. at+n-1 of the current instruction's 128. */
 uint64_t sw_sass_bits(const struct sw_sass *s, unsigned at, unsigned n);
+/* One bit of the current instruction's 128. */
 static inline bool sw_sass_bit(const struct sw_sass *s, unsigned at)
 {
 	return (at < 64 ? s->low >> at : s->high >> (at - 64)) & 1;
 }
+/* sw_sass_bits() as a signed number. */
 int64_t sw_sass_signed(const struct sw_sass *s, unsigned at, unsigned n);
+/* Is it an instruction of the uniform datapath, with UR registers throughout? */
 bool sw_sass_uniform(const struct sw_sass *s);
-/* Register number `field` of the file of the instruction or of UR; SW_NO_REG for RZ, URZ. */
+/* The program's register for the number in bits at .. at+7, of R or (uniform) UR; SW_NO_REG for RZ, URZ. */
 sw_reg sw_sass_reg(const struct sw_sass *s, unsigned at, bool uniform);
-/* Operands of the common layout, 32 bits, negation done (or inversion, in .X instructions); _wide: 64 bits. */
+/* Operands of the common layout of instructions. */
 enum sw_sass_operand { SW_SASS_A, SW_SASS_B, SW_SASS_C };
-struct sw_operand sw_sass_plain(struct sw_sass *s, enum sw_sass_operand which); /* negation left to the caller */
+/* Operand A, B or C of the common layout, in 32 bits; negation is left to the caller. */
+struct sw_operand sw_sass_plain(struct sw_sass *s, enum sw_sass_operand which);
+/* Is the operand negated? */
 bool sw_sass_negated(const struct sw_sass *s, enum sw_sass_operand which);
+/* Operand A, B or C of the common layout, in 32 bits, negated where the instruction says so (inverted, in .X
+   instructions). */
 struct sw_operand sw_sass_operand(struct sw_sass *s, enum sw_sass_operand which);
+/* Operand A, B or C of the common layout, in 64 bits. */
 struct sw_operand sw_sass_wide(struct sw_sass *s, enum sw_sass_operand which);
-/* A predicate that is read, at bits at..at+2, inverted by bit `inverted`; constants become immediate. */
+/* A predicate that is read, at bits at .. at+2, inverted by bit `inverted`; constant ones become immediate. */
 struct sw_operand sw_sass_predicate(struct sw_sass *s, unsigned at, unsigned inverted);
 /* A predicate that is written; SW_NO_REG for PT. */
 sw_reg sw_sass_predicate_out(const struct sw_sass *s, unsigned at);
 
 /* ---- sass_build.c: instructions of the program ------------------------------------------------------------------ */
 
+/* Appends an instruction to the program, for the caller to complete. */
 struct sw_insn *sw_sass_emit(struct sw_sass *s, enum sw_op op, unsigned width);
+/* A new temporary register. */
 struct sw_operand sw_sass_temp(struct sw_sass *s);
-/* A value in a temporary.  flags: SW_SIGNED. */
+/* Appends an instruction whose result goes to a new temporary.  flags: SW_SIGNED. */
 struct sw_operand sw_sass_value(struct sw_sass *s, enum sw_op op, unsigned width, unsigned flags, unsigned n,
 				const struct sw_operand *src);
+/* sw_sass_value() for one operand. */
 struct sw_operand sw_sass_unary(struct sw_sass *s, enum sw_op op, unsigned width, struct sw_operand a);
+/* sw_sass_value() for two operands. */
 struct sw_operand sw_sass_binary(struct sw_sass *s, enum sw_op op, unsigned width, struct sw_operand a,
 				 struct sw_operand b);
+/* A temporary of 1 bit: the comparison of two numbers of `bits` bits. */
 struct sw_operand sw_sass_compare(struct sw_sass *s, enum sw_condition condition, unsigned bits, bool is_signed,
 				  struct sw_operand a, struct sw_operand b);
+/* A temporary: the low `from` bits of a number extended to `width` bits. */
 struct sw_operand sw_sass_extend(struct sw_sass *s, unsigned width, unsigned from, bool is_signed, struct sw_operand a);
+/* A temporary for an operation without operands, whose meaning is in imm and imm2. */
 struct sw_operand sw_sass_leaf(struct sw_sass *s, enum sw_op op, unsigned width, int64_t imm, int64_t imm2);
+/* A temporary that may be any number of `width` bits. */
 struct sw_operand sw_sass_anything(struct sw_sass *s, unsigned width);
+/* Is the operand this constant? */
 static inline bool sw_sass_is(struct sw_operand a, int64_t imm)
 {
 	return a.reg == SW_NO_REG && a.imm == imm;
 }
-/* A register of the machine gets a value, where the instruction is executed. */
+/* Gives a register of the machine a value, where the current instruction is executed. */
 void sw_sass_set(struct sw_sass *s, sw_reg reg, unsigned width, struct sw_operand value);
-/* ... perhaps: afterwards it holds something made of what it held. */
+/* Gives a register of the machine perhaps a new value: afterwards it holds something made of what it held. */
 void sw_sass_blur(struct sw_sass *s, sw_reg reg, unsigned width);
-/* Rd, and Rd and the next from 64 bits. */
+/* Writes the result to Rd. */
 void sw_sass_result(struct sw_sass *s, struct sw_operand value);
+/* Writes a result of 64 bits to Rd and the register after it. */
 void sw_sass_result64(struct sw_sass *s, struct sw_operand value);
+/* Writes 64 bits to a register and the one after it. */
 void sw_sass_halves(struct sw_sass *s, sw_reg reg, struct sw_operand value);
-struct sw_operand sw_sass_pair(struct sw_sass *s, sw_reg reg); /* SW_NO_REG: 0 */
+/* The 64 bits in a register and the one after it; 0 for SW_NO_REG. */
+struct sw_operand sw_sass_pair(struct sw_sass *s, sw_reg reg);
 /* A 1-bit register that is true where the instruction is executed and `condition` holds. */
 sw_reg sw_sass_condition(struct sw_sass *s, struct sw_operand condition, bool *never);
 
@@ -225,10 +249,12 @@ struct sw_operand sw_sass_symbol(struct sw_sass *s, uint64_t symbol, int64_t add
 
 /* ---- sass_flow.c ------------------------------------------------------------------------------------------------ */
 
-/* Follows the code from `entry`: reached lists what it leads to, seen marks it. */
+/* Follows the code from instruction `entry`: s->reached lists what it leads to, s->seen marks it. */
 void sw_sass_reach(struct sw_sass *s, uint64_t entry);
+/* Makes instruction `at` of the section the current one. */
 void sw_sass_fetch(struct sw_sass *s, uint64_t at);
 bool sw_sass_may_control(const struct sw_sass *s, uint64_t at); /* false: it leads to the next instruction */
+/* Notes why nothing may be concluded from this program. */
 void sw_sass_wild(struct sw_sass *s, const char *why);
 enum { SW_SASS_REACHED = 1, SW_SASS_LEADER = 2 };
 

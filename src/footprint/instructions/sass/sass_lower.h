@@ -17,8 +17,10 @@ struct sw_insn *sw_sass_guarded(struct sw_sass *s, enum sw_op op, unsigned width
 /* Writes the predicate that an instruction gives besides its result, if it has one, as an unknown number that some
    thread has. */
 void sw_sass_give_predicate(struct sw_sass *s);
+/* The register as an operand; the constant 0 for SW_NO_REG. */
 struct sw_operand sw_sass_or_zero(sw_reg reg);
-/* Address of a global or generic access; uniform_at: where its uniform register stands, which may be a descriptor. */
+/* The address of a global or generic access.  uniform_at: where its uniform register stands, which may be a
+   descriptor. */
 struct sw_operand sw_sass_global_address(struct sw_sass *s, unsigned uniform_at, bool descriptor);
 
 /* Remembers that a register holds a constant from here on in straight code (`constant`; else forgets what it held),

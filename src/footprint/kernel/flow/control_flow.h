@@ -25,11 +25,12 @@ struct sw_body {
 	bool damaged;  /* a target or number out of range: what is there counts, the kernel is wild */
 };
 
+/* Lists all code of a program, with functions inlined where they are called, as far as that is possible. */
 void sw_body_make(const struct sw_program *program, struct sw_body *body);
 void sw_body_free(struct sw_body *body);
-/* The slot that stands for all that are one memory with `slot`. */
+/* The local slot that stands for all those that are one memory with `slot`. */
 uint32_t sw_body_slot(const struct sw_body *body, uint32_t slot);
-/* A call that ends the whole kernel instead of returning (an assertion that failed). */
+/* Is the instruction a call that ends the whole kernel instead of returning (an assertion that failed)? */
 bool sw_body_insn_aborts(const struct sw_body *body, uint32_t insn);
 /* Is the slot one of a call that was not inlined, so that its content passes between functions? */
 bool sw_body_slot_passed(const struct sw_body *body, uint32_t slot);
@@ -59,11 +60,13 @@ struct sw_flow {
 	bool irregular;			/* some block is */
 };
 
+/* Finds blocks, edges, dominators and loops of the body. */
 void sw_flow_build(const struct sw_body *body, struct sw_flow *flow);
-/* One block of everything, for code whose jumps may go anywhere. */
+/* Makes one block of everything, for code whose jumps may go anywhere. */
 void sw_flow_build_flat(const struct sw_body *body, struct sw_flow *flow);
 void sw_flow_free(struct sw_flow *flow);
 
+/* Does every way to block b go through block a? */
 static inline bool sw_flow_dominates(const struct sw_flow *flow, uint32_t a, uint32_t b)
 {
 	return flow->block.at[a].in <= flow->block.at[b].in && flow->block.at[b].out <= flow->block.at[a].out;
@@ -73,6 +76,7 @@ static inline bool sw_flow_retreats(uint32_t from, uint32_t to)
 {
 	return from >= to;
 }
+/* Is the block in this loop, or in one within it? */
 bool sw_flow_in_loop(const struct sw_flow *flow, uint32_t block, uint32_t loop);
 
 #endif

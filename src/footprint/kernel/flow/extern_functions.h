@@ -7,7 +7,7 @@
 
 enum sw_extern { SW_EXTERN_UNKNOWN, SW_EXTERN_NUMBER, SW_EXTERN_MEMORY, SW_EXTERN_NEVER };
 
-/* For a call by name, without code; SW_EXTERN_UNKNOWN for all others. */
+/* The kind of function that a call by name, to no code, calls; SW_EXTERN_UNKNOWN for all others. */
 enum sw_extern sw_extern_of(const struct sw_program_call *call);
 
 #endif

@@ -24,18 +24,18 @@ struct sw_path_conditions {
 	sw_node unknown;      /* condition that stands for those that are not kept, + 1 */
 };
 
-/* Adds nodes to the graph (negations). */
+/* Finds the conditions that hold in each block.  Adds nodes to the graph (negations). */
 void sw_path_conditions_find(struct sw_ssa *ssa, struct sw_path_conditions *guards);
 void sw_path_conditions_free(struct sw_path_conditions *guards);
-/* The list, with what holds if `condition` is true prepended. */
+/* Prepends to a list what holds if `condition` is true; returns the new list. */
 uint32_t sw_path_conditions_add(struct sw_ssa *ssa, struct sw_path_conditions *guards, uint32_t list,
 				sw_node condition);
-/* The condition of the edge from block `from` to block `to`. */
+/* The list of conditions that hold on the edge from block `from` to block `to`. */
 uint32_t sw_path_conditions_on_edge(struct sw_ssa *ssa, struct sw_path_conditions *guards, uint32_t from, uint32_t to);
-/* The conditions common to both lists, up to `end`. */
+/* The list of conditions that are in both lists, up to `end`. */
 uint32_t sw_path_conditions_common(struct sw_ssa *ssa, struct sw_path_conditions *guards, uint32_t a, uint32_t b,
 				   uint32_t end);
-/* The list with an unknown condition: a dropped condition must not count as no condition. */
+/* Prepends an unknown condition to a list: a dropped condition must not count as no condition. */
 uint32_t sw_path_conditions_unknown(struct sw_ssa *ssa, struct sw_path_conditions *guards, uint32_t list);
 /* Does the node depend on loaded data, or on a number that some thread has (MIX without operands, ops.def)? Tables in
  * constant memory count as code; the index into them counts. */

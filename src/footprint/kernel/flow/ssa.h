@@ -38,11 +38,13 @@ struct sw_ssa {
 };
 /* LOADED nodes: imm is the index of the use, imm2 the byte's distance from its address. */
 
+/* Makes the graph of a program. */
 void sw_ssa_build(const struct sw_program *program, struct sw_ssa *ssa);
 void sw_ssa_free(struct sw_ssa *ssa);
-/* Operands for 64-bit PHIs that replace two of 32 bits. Making nodes may create more of these PHIs, and so may this
-   function. */
+/* Gives 64-bit PHIs that replace two of 32 bits their operands.  Making nodes may create more of these PHIs, and so
+   may this function. */
 void sw_ssa_finish_pairs(struct sw_ssa *ssa);
+/* Notes the block in which a RANGE or MIX comes to be. */
 void sw_ssa_set_block(struct sw_ssa *ssa, sw_node node, uint32_t block);
 /* The block that defines a PHI, RANGE, MIX or LOADED; SW_NO_BLOCK for all others. */
 uint32_t sw_ssa_block_of(const struct sw_ssa *ssa, sw_node node);
@@ -56,6 +58,8 @@ struct sw_stack_frames {
 	uint64_t *at;	       /* by instruction: slot << 32 | offset of a plain access, SW_NO_PLACE otherwise */
 };
 #define SW_NO_PLACE UINT64_MAX
+/* Finds the local variables that can be followed like registers: all accesses to them are plain, and their address
+   is never taken. */
 void sw_frames_find(const struct sw_ssa *ssa, struct sw_stack_frames *frames);
 void sw_frames_free(struct sw_stack_frames *frames);
 /* The variable of element k that an access goes to; SW_NO_REG: it goes to memory. */
@@ -75,6 +79,8 @@ static inline uint8_t sw_need_of(const struct sw_ssa *ssa, uint32_t insn)
 {
 	return ssa->need ? ssa->need[insn] : SW_NEED_ALL;
 }
+/* Finds what of each instruction is needed to know addresses and conditions, ssa->need, and which variables are live
+   at each block's start. */
 void sw_needed_find(const struct sw_program *program, struct sw_ssa *ssa, const struct sw_stack_frames *frames);
 
 /* ---- phi_placement.c: where PHIs are needed (Cytron et al., pruned by liveness)
@@ -85,6 +91,7 @@ struct sw_effects {
 	uint32_t def[256], defs; /* a LOAD has up to 255 elements */
 	uint32_t use[SW_MAX_SRC + 256], uses;
 };
+/* Lists the needed variables that an instruction writes and reads. */
 void sw_effects_of(const struct sw_ssa *ssa, const struct sw_stack_frames *frames, uint32_t insn,
 		   struct sw_effects *out);
 
@@ -95,7 +102,7 @@ struct sw_places {
 	SW_VEC(struct sw_phi_place) phi; /* by block */
 	uint32_t *first;		 /* [blocks + 1] */
 };
-/* false: too many. */
+/* Finds the variables that need a PHI at the start of each block; false: there are too many. */
 bool sw_places_find(const struct sw_ssa *ssa, const struct sw_stack_frames *frames, struct sw_places *places);
 void sw_places_free(struct sw_places *places);
 

@@ -41,16 +41,16 @@ uint32_t sw_emit_string(struct sw_emit *emit, const char *text);
 
 /* ---- assume.c ---- */
 
-/* Rewrites the addresses of all uses, given what is true where they are executed.  Adds nodes: before roots are found.
- */
+/* Rewrites the addresses of all memory accesses, given what is true where they are executed.  Adds nodes, so it
+   comes before roots are found. */
 void sw_assume_facts(struct sw_ssa *ssa, struct sw_path_conditions *guards);
 
 /* ---- grid_order.c ---- */
 
-/* NULL: the kernel neither waits nor triggers. */
+/* Finds how the kernel's waits and triggers for dependent launches lie in its code; NULL: it has none. */
 struct sw_grid_order *sw_grid_order_find(struct sw_ssa *ssa, struct sw_path_conditions *guards);
 void sw_grid_order_free(struct sw_grid_order *order);
-/* SW_ORDER_* of an access; notes that it is there.  order NULL: 0. */
+/* SW_ORDER_* of an access; notes that it is there, for the triggers before it.  order NULL: 0. */
 uint32_t sw_grid_order_of(struct sw_grid_order *order, const struct sw_memory_op *use);
 /* Emits the waits and triggers, when all accesses are noted. */
 void sw_grid_order_emit(struct sw_grid_order *order, struct sw_emit *emit);

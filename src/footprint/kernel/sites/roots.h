@@ -51,10 +51,12 @@ struct sw_origins {
 /* More elements make a set `unknown`. */
 #define SW_ORIGINS_MAX 512
 
+/* The union of two sets. */
 sw_origin_set sw_origins_union(struct sw_origins *origins, sw_origin_set a, sw_origin_set b);
 
-/* Elements are copied out: making sets moves them. */
+/* Copies the elements of a set out, as making sets moves them; returns how many they are. */
 uint32_t sw_origins_copy(const struct sw_origins *origins, sw_origin_set set, uint32_t out[SW_ORIGINS_MAX]);
+/* The origin that an element stands for. */
 static inline const struct sw_origin *sw_origin_at(const struct sw_origins *origins, uint32_t element)
 {
 	return &origins->origin.at[element >> SW_ELEMENT_SHIFT];
@@ -76,15 +78,16 @@ struct sw_roots {
 	bool unsettled; /* no fixpoint within the cap: nothing may be concluded */
 };
 
+/* Finds the set of origins of each node.  machine: the program was machine code. */
 void sw_roots_find(const struct sw_program *program, bool machine, const struct sw_ssa *ssa, struct sw_roots *roots);
 void sw_roots_free(struct sw_roots *roots);
 
-/* A call of an unknown function, or of one without known code: it may access everything that it can reach. */
+/* Is it a call of an unknown function, or of one without known code?  It may access everything that it can reach. */
 bool sw_roots_call_is_open(const struct sw_roots *roots, const struct sw_memory_op *use);
 
 /* The only use that loads pointers through these words of the parameter block; UINT32_MAX: not known. */
 uint32_t sw_roots_loader(const struct sw_roots *roots, uint32_t param, uint32_t span);
-/* Adds the roots of all that is stored to a local slot. */
+/* The union of the origins of all that is stored to a local slot. */
 sw_origin_set sw_roots_slot(const struct sw_roots *roots, uint32_t slot);
 
 #endif

@@ -26,6 +26,7 @@ struct sw_terms {
 	SW_VEC(uint32_t) stores; /* uses that may write local memory, all slots */
 };
 
+/* An empty graph of terms. */
 void sw_terms_init(struct sw_terms *terms, struct sw_ssa *ssa, const struct sw_roots *roots,
 		   struct sw_path_conditions *guards);
 void sw_terms_free(struct sw_terms *terms);

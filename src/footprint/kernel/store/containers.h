@@ -46,8 +46,9 @@ void sw_spare_drop(struct sw_spare_memory *memory);
 
 /* A copy of bytes most of which are zero: pages of zeros are never written, so they take no memory and no time. */
 
-/* Never NULL; at least one zero follows the bytes.  *mapped: for sw_sparse_free(); *filled: bytes of it that take
-   memory. Thread-safe; without memory it ends the process (sw_out_of_memory()). */
+/* Copies bytes to fresh memory and leaves pages of zeros untouched.  Never NULL; at least one zero follows the
+   bytes.  *mapped: for sw_sparse_free(); *filled: bytes of it that take memory.  Thread-safe; without memory it ends
+   the process (sw_out_of_memory()). */
 void *sw_sparse_copy(const void *bytes, size_t n, size_t *mapped, size_t *filled);
 void sw_sparse_free(void *copy, size_t mapped);
 
@@ -130,8 +131,10 @@ struct sw_found {
 /* The first unit of this sort that holds the kernel; reads names as far as needed.  Thread-safe. */
 bool sw_units_find(struct sw_units *units, struct sw_sort *sort, const char *kernel, struct sw_found *found);
 
-/* The content, to be returned; with a module for PTX if `parsed`.  NULL: unit->why has the reason.  Thread-safe. */
+/* Gets the content of a unit, decompressed, to be returned by sw_contents_give(); with a module for PTX if `parsed`.
+   NULL: unit->why has the reason.  Thread-safe. */
 const struct sw_content *sw_contents_take(struct sw_contents *contents, struct sw_unit *unit, bool parsed);
+/* Returns the content: it stays in the cache until its memory is needed for another one. */
 void sw_contents_give(struct sw_contents *contents, struct sw_unit *unit);
 /* Frees the content that a unit holds, when the unit ends. */
 void sw_content_free(struct sw_content *content);
@@ -157,6 +160,7 @@ bool sw_containers_load(struct sw_containers *containers, const struct sw_footpr
 /* The units of one container, which live until the end; NULL: there are not so many.  An image that is no fatbin is one
    container.  The content must have been loaded.  Thread-safe. */
 struct sw_units *sw_containers_get(struct sw_containers *containers, size_t index);
+/* Frees all containers with their units. */
 void sw_containers_free(struct sw_containers *containers);
 
 #endif

@@ -30,15 +30,17 @@ struct sw_store {
 	struct sw_map index; /* hash of a kernel's name -> offset of its record */
 };
 
+/* Reads the file of an image and architecture, if there is one. */
 void sw_store_open(struct sw_store *store, const char *folder, uint64_t image, uint32_t arch);
-/* false: not there.  The entry's footprint and reason are the caller's. */
+/* Looks a kernel up in the file as it was opened; false: it is not there.  The entry's footprint and reason are the
+   caller's. */
 bool sw_store_get(const struct sw_store *store, const char *kernel, struct sw_footprint_entry *out);
 
 struct sw_store_new {
 	const char *kernel;
 	const struct sw_footprint_entry *entry;
 };
-/* Adds to what is in the file now. */
+/* Writes the file anew: what is in it now, and these entries. */
 void sw_store_write(const struct sw_store *store, const struct sw_store_new *entries, size_t n);
 void sw_store_close(struct sw_store *store);
 

@@ -23,18 +23,22 @@ struct sw_register_pairs {
 #define SW_PAIRS_KEY_OF_HALF(node, upper)                                                                              \
 	((uint64_t)(node) << 32 | (SW_NO_NODE - (upper))) /* no node has such a number */
 typedef sw_node sw_register_pairs_rule(struct sw_register_pairs *p, sw_node a, sw_node b);
+/* rule(a, b), or what it gave before for this key; SW_NO_NODE where it asks for itself. */
 sw_node sw_register_pairs_remembered(struct sw_register_pairs *p, uint64_t key, sw_register_pairs_rule *rule, sw_node a,
 				     sw_node b);
 
-/* The value of 64 bits with these halves, if it is simpler than a PAIR; SW_NO_NODE. */
+/* The value of 64 bits with these halves, if there is a simpler one than a PAIR; else SW_NO_NODE. */
 sw_node sw_register_pairs_join(struct sw_register_pairs *p, sw_node low, sw_node high);
-/* ... a PAIR if it must be. */
+/* The value of 64 bits with these halves, a PAIR if it must be. */
 sw_node sw_register_pairs_joined(struct sw_register_pairs *p, sw_node low, sw_node high);
-/* A half of a value of 64 bits; SW_NO_NODE: no simpler than LOW or HIGH. */
+/* The lower or upper half of a value of 64 bits; SW_NO_NODE: it is no simpler than LOW or HIGH. */
 sw_node sw_register_pairs_half(struct sw_register_pairs *p, bool upper, sw_node value);
-/* One comparison of 64 bits for those of the halves; SW_NO_NODE. */
+/* One comparison of 64 bits for "upper halves equal ? lower halves compare : upper halves compare"; SW_NO_NODE: it
+   is none. */
 sw_node sw_register_pairs_select(struct sw_register_pairs *p, sw_node equal, sw_node lower, sw_node strict);
+/* One comparison of 64 bits for a condition of which both parts must hold; SW_NO_NODE: it is none. */
 sw_node sw_register_pairs_both(struct sw_register_pairs *p, sw_node a, sw_node b);
+/* One comparison of 64 bits for a condition of which either part must hold; SW_NO_NODE: it is none. */
 sw_node sw_register_pairs_either(struct sw_register_pairs *p, sw_node a, sw_node b);
 
 /* The value of a node. */
@@ -42,11 +46,13 @@ static inline const struct sw_value *sw_register_pairs_at(const struct sw_regist
 {
 	return sw_graph_at(p->graph, n);
 }
+/* Is the node such an operation of such a width? */
 static inline bool sw_register_pairs_is(const struct sw_register_pairs *p, sw_node n, unsigned op, unsigned width)
 {
 	const struct sw_value *v = sw_register_pairs_at(p, n);
 	return v->op == op && v->width == width;
 }
+/* The node's operand i. */
 static inline sw_node sw_register_pairs_operand(const struct sw_register_pairs *p, sw_node n, uint32_t i)
 {
 	return sw_graph_operand(p->graph, n, i);

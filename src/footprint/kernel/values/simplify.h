@@ -22,7 +22,7 @@ static inline uint64_t sw_fold_unsigned(int64_t imm, uint32_t width)
 
 /* Trailing zero bits that a value certainly has; looks `depth` nodes deep. */
 uint32_t sw_known_zeros(const struct sw_graph *graph, sw_node node, uint32_t depth);
-/* As an unsigned number the value is below 2 to the power of the result. */
+/* The number n for which the value is certainly below 2^n, as an unsigned number; looks `depth` nodes deep. */
 uint32_t sw_known_bits(const struct sw_graph *graph, sw_node node, uint32_t depth);
 
 /* The result of an operation on constants (canonical, of the operands' own widths); false: not defined (division by 0)
@@ -33,7 +33,8 @@ bool sw_fold(const struct sw_making *making, const int64_t *imm, int64_t *result
    32 bits): DIV or REM; SW_NO_NODE: it is none. */
 sw_node sw_reciprocal_division(struct sw_graph *graph, const sw_node *operands);
 
-/* As above for 64 bits, of which the choice may be the low half. */
+/* The quotient or rest of 64 bits that this SELECT ends the computation of by a reciprocal; the choice may be of the
+   low half.  SW_NO_NODE: it is none. */
 sw_node sw_wide_division(struct sw_graph *graph, uint8_t width, const sw_node *operands);
 
 /* A simpler node for what is to be made, SW_NO_NODE if there is none.  May reorder operands and change *making into an

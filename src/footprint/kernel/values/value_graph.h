@@ -63,15 +63,18 @@ void sw_graph_free(struct sw_graph *graph);
 /* Room for about so many nodes at once; there may be more. */
 void sw_graph_expect(struct sw_graph *graph, size_t nodes);
 
+/* The value of a node. */
 static inline const struct sw_value *sw_graph_at(const struct sw_graph *graph, sw_node node)
 {
 	return &graph->value.at[node];
 }
+/* All operands of a node. */
 static inline const sw_node *sw_graph_operands(const struct sw_graph *graph, sw_node node)
 {
 	const struct sw_value *v = &graph->value.at[node];
 	return v->n > 3 ? graph->list.at + v->operand[0] : v->operand;
 }
+/* The node's operand i. */
 static inline sw_node sw_graph_operand(const struct sw_graph *graph, sw_node node, uint32_t i)
 {
 	return sw_graph_operands(graph, node)[i];
@@ -85,7 +88,7 @@ struct sw_making {
 };
 sw_node sw_graph_make(struct sw_graph *graph, struct sw_making making, const sw_node *operands);
 
-/* Makes a node like this one again, of other operands. */
+/* The operation to make a node like this one again, of other operands. */
 static inline struct sw_making sw_making_of(const struct sw_value *v)
 {
 	return (struct sw_making){.op = v->op,
@@ -99,24 +102,29 @@ static inline struct sw_making sw_making_of(const struct sw_value *v)
 				  .imm2 = v->imm2};
 }
 
-/* sw_graph_make() for common shapes; equal ones are one node. */
+/* The node of a number. */
 sw_node sw_graph_const(struct sw_graph *graph, uint8_t width, int64_t imm);
+/* sw_graph_make() for an operation on one operand. */
 sw_node sw_graph_unary(struct sw_graph *graph, enum sw_op op, uint8_t width, sw_node a);
+/* sw_graph_make() for an operation on two operands. */
 sw_node sw_graph_binary(struct sw_graph *graph, enum sw_op op, uint8_t width, uint8_t flags, sw_node a, sw_node b);
+/* sw_graph_make() for: condition ? yes : no. */
 sw_node sw_graph_select(struct sw_graph *graph, uint8_t width, sw_node condition, sw_node yes, sw_node no);
+/* sw_graph_make() for a comparison of two numbers of `bits` bits.  flags: SW_SIGNED. */
 sw_node sw_graph_compare(struct sw_graph *graph, enum sw_condition condition, uint8_t bits, uint8_t flags, sw_node a,
 			 sw_node b);
-/* From the low `bits` bits of a node to `width` bits. */
+/* The low `bits` bits of a node extended to `width` bits, by the sign if flags say SW_SIGNED. */
 sw_node sw_graph_extend(struct sw_graph *graph, uint8_t width, uint8_t bits, uint8_t flags, sw_node a);
 /* The node in `width` bits: itself, truncated, or zero-extended. */
 sw_node sw_graph_fit(struct sw_graph *graph, sw_node a, uint8_t width);
 /* Any number of `width` bits; a new one each time. */
 sw_node sw_graph_range(struct sw_graph *graph, uint8_t width, enum sw_why why);
-/* A PHI whose operands are given later, once, in the order of the predecessors. */
+/* A new PHI at the start of a block, whose operands are given later, once. */
 sw_node sw_graph_phi(struct sw_graph *graph, uint8_t width, uint32_t block);
+/* Gives a PHI its operands, in the order of the block's predecessors. */
 void sw_graph_phi_set(struct sw_graph *graph, sw_node phi, const sw_node *operands, uint32_t n);
 
-/* True: the node is the constant *imm. */
+/* Is the node a number?  *imm receives it. */
 bool sw_graph_is_const(const struct sw_graph *graph, sw_node node, int64_t *imm);
 
 /* Values of two halves, put together (register_pairs.c).  Called for all operations before a node is made of
@@ -132,10 +140,12 @@ sw_node sw_register_pairs_is_zero(struct sw_graph *graph, sw_node node);
 /* Combines two 32-bit PHIs of one block to one of 64 bits: makes it (operands follow when both have theirs), or
    finds it; SW_NO_NODE: there are too many already. */
 #define SW_GRAPH_MAX_PAIRED (1u << 16)
+/* Combines two 32-bit PHIs of one block to one of 64 bits: makes it (operands follow when both have theirs), or
+   finds it.  SW_NO_NODE: there are too many already. */
 sw_node sw_graph_phi_pair(struct sw_graph *graph, sw_node low, sw_node high);
-/* As above, if it was made before; else SW_NO_NODE. */
+/* The PHI of 64 bits that sw_graph_phi_pair() made of these two; SW_NO_NODE: it did not. */
 sw_node sw_graph_phi_pair_known(const struct sw_graph *graph, sw_node low, sw_node high);
-/* The halves of such a PHI; false: it is none. */
+/* The two PHIs of 32 bits that a PHI was made of by sw_graph_phi_pair(); false: it was not. */
 bool sw_graph_phi_halves(const struct sw_graph *graph, sw_node phi, sw_node *low, sw_node *high);
 
 #endif

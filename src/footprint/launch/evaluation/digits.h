@@ -36,9 +36,10 @@ struct sw_digit_site {
 	uint32_t n;
 	bool done;
 };
-/* Keeps what the hull stands for until all sites are known; false: it is no such address. */
+/* Keeps a site, of which `hull` is what is known, until all sites are: sw_digits_finish() may make boxes of several.
+   False: its address is not made from digits. */
 bool sw_digits_keep(struct sw_eval *e, const struct sw_form *address, uint64_t bytes, const struct sw_reach *hull);
-/* Appends boxes, or the hulls. */
+/* Appends, for all sites that were kept, boxes where they can be made, else the hulls. */
 void sw_digits_finish(struct sw_eval *e, struct sw_reaches *out);
 
 #endif

@@ -233,15 +233,19 @@ struct sw_eval {
 };
 
 /* ---- variables */
+/* Adds a variable whose values lie in [lo, hi] whatever the facts; returns its number.  depends: SW_DEPEND_* of what
+   it varies with; why: why not all these values may be taken. */
 uint32_t sw_eval_variable(struct sw_eval *e, sw_wide lo, sw_wide hi, uint64_t depends, enum sw_why why);
-/* Narrows in this case; an empty interval makes the case impossible. */
+/* Cuts a variable's interval down to [lo, hi] in this case; one that becomes empty makes the case impossible. */
 void sw_eval_narrow(struct sw_eval *e, uint32_t var, sw_wide lo, sw_wide hi);
-/* The interval was changed. */
+/* Updates the variable's hash, after its interval was changed. */
 void sw_eval_mark(struct sw_variable *v);
+/* Has the variable only one value in this case? */
 static inline bool sw_eval_fixed(const struct sw_eval *e, uint32_t var)
 {
 	return e->variable.at[var].lo == e->variable.at[var].hi;
 }
+/* SW_DEPEND_* of all variables of a form. */
 uint64_t sw_eval_depends(const struct sw_eval *e, const struct sw_form *form);
 /* Why a form's values may not all be taken: of its first variable that is not fixed and has a reason. */
 enum sw_why sw_eval_why(const struct sw_eval *e, const struct sw_form *form);
@@ -249,6 +253,7 @@ enum sw_why sw_eval_why(const struct sw_eval *e, const struct sw_form *form);
 /* ---- form_bounds.c: outer bounds, infinite if there are none */
 struct sw_bounds sw_bound_ever(const struct sw_eval *e, const struct sw_form *form);  /* whatever the facts */
 struct sw_bounds sw_bound_plain(const struct sw_eval *e, const struct sw_form *form); /* from the variables alone */
+/* The least and the largest value of a form in this case, by intervals, facts and linear programs. */
 struct sw_bounds sw_bound(struct sw_eval *e, const struct sw_form *form);
 /* The inequalities that matter for a form: not implied by the intervals, and connected with it. */
 #define SW_SYSTEM_ROWS 40
@@ -286,16 +291,18 @@ bool sw_quotient(struct sw_eval *e, const struct sw_form *form, int64_t divisor,
 struct sw_form sw_eval_term(struct sw_eval *e, uint32_t term, unsigned width);
 /* The number that its low `width` bits stand for. */
 struct sw_form sw_eval_exact(struct sw_eval *e, uint32_t term, unsigned width, bool is_signed);
-/* A value that no form expresses: something in [lo, hi]. */
+/* A new variable in [lo, hi], for a value that no form expresses. */
 struct sw_form sw_eval_opaque(struct sw_eval *e, sw_wide lo, sw_wide hi, uint64_t depends, enum sw_why why);
-/* Any number of `width` bits. */
+/* A new variable that may be any number of `width` bits. */
 struct sw_form sw_eval_unknown(struct sw_eval *e, unsigned width, uint64_t depends, enum sw_why why);
+/* The least and the largest number of `width` bits. */
 struct sw_bounds sw_type_range(unsigned width, bool is_signed);
-/* A 1-bit term: 1, 0 in this case; -1: either. */
+/* Is a 1-bit term true (1) or false (0) in this case; -1: either. */
 int sw_eval_truth(struct sw_eval *e, uint32_t term);
-/* From here on, in this case, the term has this value. */
+/* Makes the term have this value from here on, in this case. */
 void sw_eval_settle(struct sw_eval *e, uint32_t term, int64_t constant);
-/* Which of `options` is looked at in this case; SW_NONE: too many cases. */
+/* Which of `options` alternatives is looked at in this case; the others are left to further cases.  key: names the
+   choice, so that a case makes it once.  SW_NONE: there are too many cases. */
 uint32_t sw_eval_case_choose(struct sw_eval *e, uint64_t key, uint32_t options);
 
 /* Which alternative of a SW_TERM_ANY is looked at in this case: the only one that launch values leave, or any; SW_NONE:
@@ -305,7 +312,7 @@ uint32_t sw_eval_pick(struct sw_eval *e, uint32_t number);
 /* The way of a SELECT that is the only one, if taking it says nothing of any loop; SW_NONE.  Its condition is known. */
 uint32_t sw_eval_plain_way(struct sw_eval *e, const struct sw_term *t);
 
-/* Both or one of two conditions: where the first one decides, the second is not looked at. */
+/* Is the term "both" or "either" of two conditions?  Where the first one decides, the second is not looked at. */
 static inline bool sw_term_joins_conditions(const struct sw_eval *e, const struct sw_term *t)
 {
 	return t->width == 1 && (t->op == SW_OP_AND || t->op == SW_OP_OR) && e->f->term[t->a].width == 1 &&
@@ -313,12 +320,13 @@ static inline bool sw_term_joins_conditions(const struct sw_eval *e, const struc
 }
 
 /* ---- operate.c */
-/* The form of one term whose operands are known. */
+/* The form of one term from the forms of its operands, which are known. */
 struct sw_form sw_eval_operate(struct sw_eval *e, uint32_t number);
 
 /* ---- parameter_table.c */
+/* The form of an element of the parameter block (SW_TERM_ELEMENT) at an offset that is a form. */
 struct sw_form sw_eval_table_value(struct sw_eval *e, const struct sw_term *t, uint32_t number);
-/* As sw_eval_table_value(), for memory; an unknown value is a range. */
+/* The form of a value loaded from memory (SW_TERM_LOADED) whose content may be known; an unknown one is a range. */
 struct sw_form sw_eval_memory_value(struct sw_eval *e, const struct sw_term *t, uint32_t number);
 /* After a hull was found for the blocks in hand: asks for an evaluation of fewer blocks at a time, if that may give
    boxes. */
@@ -332,62 +340,69 @@ struct sw_words {
 bool sw_eval_words(struct sw_eval *e, uint32_t address, bool halves, struct sw_words *out);
 
 /* ---- evaluate.c */
-/* sw_footprint_evaluate() that reports what it read; reads: may be NULL, else empty.  known: NULL, or what this and
-   other evaluations share. */
+/* As sw_footprint_evaluate(), and reports what it read.  reads: may be NULL, else empty.  known: bounds that this
+   and other evaluations share, or NULL. */
 void sw_eval_launch(const struct sw_footprint *footprint, const struct sw_geometry *geometry, struct sw_reads *reads,
 		    struct sw_known_bounds *known, struct sw_reaches *out);
 
 /* ---- site_pointers.c */
 /* The root that the access's boxes are reported for; NULL: it has none. */
 const struct sw_root *sw_eval_root(const struct sw_footprint *footprint, const struct sw_access_site *site);
-/* A root that is many words: it is unknown yet which of them. */
+/* Is the root a table, i.e. many words of the parameter block of which it is not known yet which one is meant? */
 bool sw_eval_is_table(const struct sw_root *root);
-/* Boxes that begin at one word of a table are that word's. */
+/* Names the one word of a table as the root of those reaches, from index `from` on, that begin at it. */
 void sw_eval_name_word(struct sw_eval *e, const struct sw_access_site *site, struct sw_reaches *out, size_t from);
 /* The pointer in memory that the address of an access without bounds starts from, in all of its cases; 0: not known. */
 uint64_t sw_eval_open_pointer(struct sw_eval *e, const struct sw_access_site *site);
-/* The reaches of a case, from `from` on, are those of a pointer in memory if the case takes it from there. */
+/* Names the pointer in memory as the origin of the reaches of a case, from index `from` on, if the case takes its
+   address from there. */
 void sw_eval_name_pointer(struct sw_eval *e, const struct sw_access_site *site, struct sw_reaches *out, size_t from);
 
-/* How far an address may fall in this case. */
+/* How low an address may lie in this case, for an access without bounds. */
 struct sw_descent sw_descent_of(struct sw_eval *e, uint32_t term);
-/* Address of a module variable, 0 unknown. */
+/* The address of a module variable at this launch, 0: unknown. */
 uint64_t sw_eval_symbol(struct sw_eval *e, uint32_t symbol);
 /* Does the site, of which nothing holds but the first `depth` facts, fall below no pointer but those that one does
    which falls like *descent, made from *base?  Then both are the site's own, or as good. */
 bool sw_eval_falls_like(struct sw_eval *e, const struct sw_access_site *site, size_t depth, struct sw_descent *descent,
 			uint16_t *base);
-/* Appends the reaches of the site in hand where it has no bounds, in some case.  Leaves no case behind. */
+/* Appends the reaches of a site that has no bounds in some case: all memory of its roots.  Leaves no case behind. */
 void sw_eval_add_open(struct sw_eval *e, uint32_t number, enum sw_why why, struct sw_reaches *out);
 
 /* ---- fact_inequalities.c */
-void sw_eval_hold(struct sw_eval *e, const struct sw_form *form);     /* form >= 0 from here on */
-void sw_eval_hold_row(struct sw_eval *e, const struct sw_form *form); /* ... without looking at it */
+/* Makes form >= 0 hold from here on, in this case; a form of one variable narrows its interval. */
+void sw_eval_hold(struct sw_eval *e, const struct sw_form *form);
+/* Adds form >= 0 to what holds, without looking at it. */
+void sw_eval_hold_row(struct sw_eval *e, const struct sw_form *form);
 /* Is something in the form computed in unknown ways, so that form >= 0 may in fact never be satisfied? */
 bool sw_eval_is_doubtful(const struct sw_eval *e, const struct sw_form *form);
 /* Is there a fact that holds only for some of the values of such a number?  Where facts left it few values, no
    inequality need have it any more. */
 bool sw_eval_rests_on_doubt(const struct sw_eval *e);
+/* Makes a 1-bit term true (or false) from here on, in this case. */
 void sw_eval_fact(struct sw_eval *e, uint32_t term, bool truth);
 struct sw_comparison {
 	struct sw_form difference;   /* exact */
 	enum sw_condition condition; /* difference <condition> 0; GT and GE are turned around */
 };
-/* false: the operands do not compare as forms. */
+/* A comparison of two terms that is true (or false) as one form against 0.  False: the operands do not compare as
+   forms. */
 bool sw_eval_compare(struct sw_eval *e, uint32_t term, bool truth, struct sw_comparison *out);
 
 /* Calls back with every comparison or other 1-bit term that must be true (false) for `term` to be; false: with some of
    them, there are too many. */
 bool sw_eval_atoms(struct sw_eval *e, uint32_t term, bool truth,
 		   void (*atom)(struct sw_eval *e, uint32_t term, bool truth, void *arg), void *arg);
-/* condition on a number and 0, as inequalities: 1 or 2 forms that are >= 0; 0 for NE. */
+/* The inequalities that a comparison says: 1 or 2 forms that are >= 0; none for "not equal". */
 uint32_t sw_comparison_forms(const struct sw_comparison *c, struct sw_form out[2]);
 
 /* ---- loop_counters.c */
+/* The variable that counts a loop's completed iterations, made at its first use. */
 uint32_t sw_eval_counter(struct sw_eval *e, uint32_t loop);
 /* Bounds the counters of all loops by the facts of the loops. */
 void sw_eval_loops(struct sw_eval *e);
-/* The loops whose counters the term depends on, and those around them, were entered: their facts hold from here on. */
+/* Makes the facts of those loops hold from here on whose counters the term depends on, and of those around them, as
+   they were entered. */
 void sw_eval_enter_loops(struct sw_eval *e, uint32_t term);
 /* As sw_eval_enter_loops(), for one of several ways of the term `of`. */
 void sw_eval_enter_way(struct sw_eval *e, uint32_t of, uint32_t term);
@@ -396,8 +411,8 @@ void sw_eval_enter_way(struct sw_eval *e, uint32_t of, uint32_t term);
 void sw_eval_doubt(struct sw_eval *e, uint32_t term);
 /* By term: does sw_eval_enter_loops() find any, and which? */
 void sw_eval_find_counts(struct sw_eval *e);
-/* One of several ways of the term `of` is looked at, the term that it leads to: its loops are entered, unless `of`
-   need not have been computed. They have ended, and what their counters came to is only bounded: no box. */
+/* Looks at one of several ways of the term `of`: enters the loops of the term that the way leads to, unless `of`
+   need not have been computed.  These loops have ended, and what their counters came to is only bounded: no box. */
 void sw_eval_take(struct sw_eval *e, uint32_t of, uint32_t term);
 
 /* Is the site in a loop that is never entered? */
@@ -414,32 +429,32 @@ bool sw_eval_inside(const struct sw_eval *e, uint32_t loop);
 void sw_eval_doubt_last(struct sw_eval *e, uint32_t var);
 
 /* ---- case_split.c */
-/* Nothing holds, and nothing that was computed in another case is taken up again. */
+/* Begins a case in which no fact holds yet, and in which nothing that depends on another case is taken up again. */
 void sw_eval_case_begin(struct sw_eval *e);
-/* Marks the case: facts that hold from here on can be taken back. */
+/* Marks the present state of the case, to which sw_eval_case_return() goes back. */
 void sw_eval_case_mark(struct sw_eval *e);
-/* Takes back what came after a mark. */
+/* Takes back all facts that were entered after a mark, by its index. */
 void sw_eval_case_return(struct sw_eval *e, size_t mark);
 /* Enters the first n facts of the site, counted from outside, that do not hold yet.  The outer
    conditions first: they bound what inner ones and loops compare. */
 void sw_eval_enter_facts(struct sw_eval *e, const struct sw_access_site *site, size_t n);
-/* Enters all facts that do not hold yet, and the loops of the access. */
+/* Enters the site's facts that do not hold yet, and the loops that its address and size depend on. */
 void sw_eval_enter_rest(struct sw_eval *e, const struct sw_access_site *site);
 /* Begins a case, and enters all facts of the site. */
 void sw_eval_enter_site(struct sw_eval *e, const struct sw_access_site *site);
-/* The next case that makes the same first `chosen` choices: back to the last mark that is the same in both; false: this
-   was the last one. */
+/* Goes on to the next case that makes the same first `chosen` choices: back to the last mark that both cases share.
+   False: the last one was the last. */
 bool sw_eval_next_case(struct sw_eval *e, uint32_t chosen);
 /* Are two sites executed in the same cases, with the same loops entered? */
 bool sw_eval_same_case(const struct sw_eval *e, const struct sw_access_site *a, const struct sw_access_site *b);
-/* How many of their outer conditions are the same. */
+/* The number of outer conditions that two sites have in common. */
 uint32_t sw_eval_shared_facts(const struct sw_footprint *f, const struct sw_access_site *a,
 			      const struct sw_access_site *b);
 /* By site: the first one that is like it, malloc'ed.  Alike are sites that differ only in numbers that are added or
    compared with: the copies that an unrolled loop makes of one access, the rows that a thread copies.  They go through
    the same pointers under alike conditions, so mostly the same is found of them. */
 uint32_t *sw_alike_sites_find(const struct sw_footprint *footprint);
-/* The set of facts that hold has changed. */
+/* Notes that the set of facts that hold has changed. */
 static inline void sw_eval_case_changed(struct sw_eval *e)
 {
 	e->state = ++e->serials;
@@ -448,10 +463,11 @@ static inline void sw_eval_case_changed(struct sw_eval *e)
 struct sw_validity sw_eval_valid_now(const struct sw_eval *e);
 /* Where a fact holds that is assumed now: in this case, until it is left. */
 struct sw_validity sw_eval_valid_as_assumed(const struct sw_eval *e);
-/* Does the value hold here? */
+/* Does a value that was computed before hold in the present case? */
 bool sw_eval_is_valid(const struct sw_eval *e, struct sw_validity *valid);
 
 /* ---- boxes.c */
+/* Frees the remembered areas; NULL is allowed. */
 void sw_known_areas_free(struct sw_known_areas *areas); /* NULL is allowed */
 
 /* Appends to *out the bytes that `bytes` bytes from `address` on touch in this case, with the other fields of *like:
@@ -462,7 +478,9 @@ bool sw_eval_boxes(struct sw_eval *e, const struct sw_form *address, uint64_t by
 /* ---- join_reaches.c */
 /* Joins reaches from index `from` on whose union is one reach; then makes hulls until at most `most` are left. */
 void sw_reaches_join(struct sw_reaches *reaches, size_t from, size_t most);
+/* The address after the last byte of a reach. */
 uint64_t sw_reach_end(const struct sw_reach *reach);
+/* Are two roots the same? */
 bool sw_root_equal(const struct sw_root *a, const struct sw_root *b);
 
 #endif

@@ -8,16 +8,17 @@
 /* The form of `term`, which is the footprint's term `number`, from its operands, modulo 2^width. */
 typedef struct sw_form sw_operation(struct sw_eval *e, const struct sw_term *term, uint32_t number);
 
-/* Something in [lo, hi], or in the type's range where that is left, known to be computed from the operands. */
+/* A new variable in [lo, hi], or in the type's range where that is left, that depends on the operands. */
 struct sw_form sw_term_within(struct sw_eval *e, const struct sw_term *term, sw_wide lo, sw_wide hi);
-/* Anything of the term's width, computed from the operands. */
+/* A new variable of the term's width that depends on the operands. */
 struct sw_form sw_term_unknown(struct sw_eval *e, const struct sw_term *term);
-/* a + b * by, a * by; unknown where no form holds it. */
+/* The form a + b * by; an unknown number where no form holds it. */
 struct sw_form sw_term_sum(struct sw_eval *e, const struct sw_term *term, const struct sw_form *a,
 			   const struct sw_form *b, int64_t by);
+/* The form a * by; an unknown number where no form holds it. */
 struct sw_form sw_term_scaled(struct sw_eval *e, const struct sw_term *term, const struct sw_form *a, sw_wide by);
 
-/* For a RANGE or LOADED: anything in its bounds. */
+/* A new variable for a RANGE or LOADED: anything in its bounds. */
 struct sw_form sw_term_range(struct sw_eval *e, const struct sw_term *term);
 
 /* bit_operations.c */

@@ -29,7 +29,7 @@ enum sw_word_use { SW_WORD_NUMBER, SW_WORD_LOW, SW_WORD_BASE, SW_WORD_LOW_BASE }
    holds: words that go into the address of a load whose value counts are numbers. */
 uint8_t *sw_base_words_find(const struct sw_footprint *footprint, bool memory);
 
-/* A comparison of a term of 64 bits, its first operand, with 0. */
+/* Is the term a comparison of its first operand, a term of 64 bits, with 0? */
 bool sw_base_asks_for_null(const struct sw_term *terms, const struct sw_term *term);
 
 /* A byte of the parameter block was read as part of a number; the low bits of the 16-bit word there were read. */
@@ -60,6 +60,7 @@ struct sw_base_difference {
 	uint64_t than; /* LESS, NOT_LESS: signed */
 };
 #define SW_MOST_DIFFERENCES 64
+/* Does the relation hold for these two values of its words? */
 bool sw_base_difference_holds(const struct sw_base_difference *d, uint64_t first, uint64_t second);
 
 struct sw_reads {
@@ -74,17 +75,19 @@ struct sw_reads {
 	SW_VEC(struct sw_base_difference) different;
 };
 
-/* Room for another evaluation of this kernel with so many bytes of parameters. */
+/* Empties the record for the launches of one kernel with so many bytes of parameters. */
 void sw_reads_reset(struct sw_reads *reads, const struct sw_footprint *footprint, const uint8_t *use, uint32_t bytes);
+/* Frees what the record holds. */
 void sw_reads_free(struct sw_reads *reads);
 /* Begins an evaluation of these blocks: no term has a base yet. */
 void sw_reads_begin(struct sw_reads *reads, const struct sw_footprint *footprint);
 
-/* After the last evaluation: what moves as far as a base that stays where it is stays, too. */
+/* Ends the record after the last evaluation: pointers that move as far as one that stays where it is stay, too. */
 void sw_reads_finish(struct sw_reads *reads);
 
 /* Pointers of programs: an address and what is added to it stay far from both ends of the address space. */
 #define SW_LEAST_BASE ((sw_wide)1 << 32)
+/* Can the value be a pointer of a program? */
 static inline bool sw_reads_is_base(uint64_t value)
 {
 	return value >= SW_LEAST_BASE && value < UINT64_C(1) << 62;
@@ -101,20 +104,22 @@ void sw_reads_mix(struct sw_reads *reads, uint32_t term, const uint32_t *of, uin
 void sw_reads_unequal(struct sw_reads *reads, uint32_t at, uint32_t other);
 /* Notes that a decision depends on two terms differing by this much. */
 void sw_reads_differ(struct sw_reads *reads, uint32_t a, uint32_t b, sw_wide difference);
-/* An access by this term, between lo and hi, is said to be made from the root's word.  One below SW_LEAST_BASE that is
-   made from no base stays where it is. */
+/* Notes that an access by this term, between lo and hi, is reported as made from the root's word.  One below
+   SW_LEAST_BASE that is made from no base stays where it is. */
 void sw_reads_name(struct sw_reads *reads, uint32_t term, const struct sw_root *root, sw_wide lo, sw_wide hi);
-/* Notes that bytes of the parameter block were read, for a term or by an address. */
+/* Notes that bytes of the parameter block were read for a term, and their value. */
 void sw_reads_param(struct sw_reads *reads, uint32_t term, uint32_t at, uint32_t bytes, uint64_t value);
+/* Notes that bytes of the parameter block were read as a number. */
 void sw_reads_bytes(struct sw_reads *reads, uint32_t at, uint32_t bytes);
-/* An element of a table was read; the term is made from it. */
+/* Notes that an element of a table in the parameter block was read, which the term is made from. */
 void sw_reads_element(struct sw_reads *reads, uint32_t term, uint32_t at, uint32_t bytes, uint64_t value);
-/* Instead of that element it may be the one at another offset, which is equal. */
+/* Notes that the term's element may as well be the one at another offset, which is equal. */
 void sw_reads_same(struct sw_reads *reads, uint32_t term, uint32_t at, uint32_t bytes, uint64_t value);
 /* Is the term's element one whose value does not count, if it is a base? */
 bool sw_reads_wants_base(const struct sw_reads *reads, uint32_t term);
-/* The word that a root is made from. */
+/* Notes the word that a root is made from, and its value. */
 void sw_reads_root(struct sw_reads *reads, uint32_t at, uint64_t value);
+/* Notes that the address of a module variable was read. */
 void sw_reads_symbol(struct sw_reads *reads, uint32_t symbol, uint64_t address);
 /* Notes that numbers between lo and hi were made from the term, and that a decision depends on their lying in
    [from, to]. */
@@ -126,6 +131,7 @@ void sw_reads_avoid(struct sw_reads *reads, uint32_t term, sw_wide distance);
 void sw_reads_below(struct sw_reads *reads, uint32_t term, sw_wide least, const struct sw_root *root, uint64_t address);
 /* The base that a term is made from where it was evaluated last, for a later look at the same case. */
 uint16_t sw_reads_base_of(const struct sw_reads *reads, uint32_t term);
+/* Sets the base that a term is made from, which sw_reads_base_of() gave before. */
 void sw_reads_set_base(struct sw_reads *reads, uint32_t term, uint16_t base);
 /* Notes that a decision holds for no other value of the term's base. */
 void sw_reads_pin(struct sw_reads *reads, uint32_t term);

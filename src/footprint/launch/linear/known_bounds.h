@@ -16,10 +16,12 @@ struct sw_known_bound {
 	uint64_t work; /* that it took: an evaluation pays it again, so that its budget ends where it did */
 };
 
+/* An empty table of bounds. */
 struct sw_known_bounds *sw_known_bounds_new(void);
 void sw_known_bounds_free(struct sw_known_bounds *known); /* NULL is allowed */
-/* NULL: it is not known. */
+/* The bound of a linear program by its hash; NULL: it is not known. */
 const struct sw_known_bound *sw_known_bounds_find(const struct sw_known_bounds *known, const uint64_t hash[2]);
+/* Remembers a bound; it may take the place of another. */
 void sw_known_bounds_keep(struct sw_known_bounds *known, const struct sw_known_bound *bound);
 
 #endif

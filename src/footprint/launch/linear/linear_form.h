@@ -29,10 +29,12 @@ struct sw_bounds {
 	sw_wide lo, hi;
 };
 
+/* The form of a number. */
 static inline struct sw_form sw_form_constant(sw_wide constant)
 {
 	return (struct sw_form){.constant = constant};
 }
+/* The form of one variable. */
 static inline struct sw_form sw_form_variable(uint32_t var)
 {
 	return (struct sw_form){.n = 1, .var = {var}, .by = {1}};
@@ -43,7 +45,9 @@ static inline struct sw_form sw_form_variable(uint32_t var)
 bool sw_form_sum(struct sw_form *out, const struct sw_form *a, const struct sw_form *b, int64_t by, unsigned width);
 /* Brings the numbers of a form that is meant modulo 2^width into the signed range. */
 void sw_form_wrap(struct sw_form *form, unsigned width);
+/* Are the forms the same, number by number? */
 bool sw_form_equal(const struct sw_form *a, const struct sw_form *b);
+/* A hash of a form, the same for equal forms. */
 uint64_t sw_form_hash(const struct sw_form *form); /* of equal forms the same */
 /* Coefficient of a variable, 0 if it does not occur. */
 int64_t sw_form_by(const struct sw_form *form, uint32_t var);
@@ -52,7 +56,8 @@ int64_t sw_form_take(struct sw_form *form, uint32_t var);
 /* Greatest common divisor of the coefficients; 0 for a constant. */
 uint64_t sw_form_divisor(const struct sw_form *form);
 
-/* Numbers that saturate at infinity. */
+/* ---- numbers that saturate at infinity */
+/* a + b, infinite where one of them is or the sum gets too large. */
 static inline sw_wide sw_wide_add(sw_wide a, sw_wide b)
 {
 	if (a >= SW_INFINITE || b >= SW_INFINITE)
@@ -62,7 +67,9 @@ static inline sw_wide sw_wide_add(sw_wide a, sw_wide b)
 	sw_wide sum = a + b;
 	return sum >= SW_INFINITE ? SW_INFINITE : sum <= -SW_INFINITE ? -SW_INFINITE : sum;
 }
+/* sw_wide_mul() for numbers of any size. */
 sw_wide sw_wide_mul_large(sw_wide a, sw_wide b);
+/* a * b, infinite where one of them is or the product gets too large; 0 times infinity is 0. */
 static inline sw_wide sw_wide_mul(sw_wide a, sw_wide b)
 {
 	/* Most numbers are small: their product is far from infinity. */
@@ -72,11 +79,12 @@ static inline sw_wide sw_wide_mul(sw_wide a, sw_wide b)
 		return (sw_wide)(int32_t)b * (int64_t)a;
 	return sw_wide_mul_large(a, b);
 }
-/* All products of a number of each. */
+/* The bounds of a product of a number within `a` and a number within `b`. */
 struct sw_bounds sw_bounds_product(struct sw_bounds a, struct sw_bounds b);
 sw_wide sw_wide_floor(sw_wide a, sw_wide b); /* a / b rounded down, b > 0; infinite a stays */
-/* The number of `width` bits as a signed one. */
+/* The signed number that the low `width` bits of a number stand for. */
 sw_wide sw_wide_wrap(sw_wide a, unsigned width);
+/* The greatest common divisor; that of 0 and another number is the other one. */
 uint64_t sw_gcd(uint64_t a, uint64_t b);
 
 #endif

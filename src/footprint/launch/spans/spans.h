@@ -110,16 +110,17 @@ struct sw_spans {
  */
 enum { SW_SPAN_QUOTIENT = 1, SW_SPAN_DIVIDED = 2, SW_SPAN_MULTIPLE = 4, SW_SPAN_REMAINDER = 8 };
 
-/* The values of `width` bits. */
+/* The least and the largest number of `width` bits. */
 struct sw_bounds sw_span_type(unsigned width, bool is_signed);
-/* Moved by multiples of 2^width into the type; all of it where that takes different ones. */
+/* An interval moved by a multiple of 2^width into the type; all of the type where different numbers need different
+   multiples. */
 struct sw_bounds sw_span_wrapped(struct sw_bounds x, struct sw_bounds type);
-/* Most intervals are the same numbers in each type of that width. */
+/* Do the numbers of the interval mean the same as signed and as unsigned ones of `width` bits?  Most do. */
 static inline bool sw_span_is_plain(struct sw_bounds x, unsigned width)
 {
 	return x.lo >= 0 && x.hi < (sw_wide)1 << (width - 1);
 }
-/* A number that it is modulo 2^width. */
+/* An interval of a number that equals the term modulo 2^width. */
 static inline struct sw_bounds sw_span_of(const struct sw_spans *s, uint32_t term, unsigned width)
 {
 	unsigned own = s->f->term[term].width;
@@ -127,45 +128,48 @@ static inline struct sw_bounds sw_span_of(const struct sw_spans *s, uint32_t ter
 	/* Higher bits are zero. */
 	return width <= own || sw_span_is_plain(x, own) ? x : sw_span_wrapped(x, sw_span_type(own, false));
 }
-/* A term's value as a number of `width` bits. */
+/* The interval of a term's value as a number of `width` bits. */
 static inline struct sw_bounds sw_span_exact(const struct sw_spans *s, uint32_t term, unsigned width, bool is_signed)
 {
 	struct sw_bounds x = sw_span_of(s, term, width);
 	return sw_span_is_plain(x, width) ? x : sw_span_wrapped(x, sw_span_type(width, is_signed));
 }
+/* Is it an interval of one number? */
 static inline bool sw_span_fixed(struct sw_bounds x)
 {
 	return x.lo == x.hi;
 }
 
-/* spans.c: [lo, hi), which may lie on both sides of address 0. */
+/* Adds the bytes [lo, hi) of a site to the spans found; they may lie on both sides of address 0.  (spans.c) */
 void sw_span_add(struct sw_spans *s, const struct sw_span_site *site, sw_wide lo, sw_wide hi);
-/* intervals.c */
+/* The interval of a term from those of its operands.  (intervals.c) */
 struct sw_bounds sw_span_operate(struct sw_spans *s, uint32_t number);
-/* The sum that the iterations of its loop add to a STEP. */
+/* The interval of what the iterations of its loop add to a STEP. */
 struct sw_bounds sw_span_steps(const struct sw_spans *s, const struct sw_term *t);
-/* tables.c: of the kernel, operands first. */
+/* Notes, once for the kernel, the pointer from a table that a term is a sum of; operands come first.  (tables.c) */
 void sw_span_note_table(struct sw_spans *s, uint32_t number);
-/* The values that an ELEMENT may have; false: any. */
+/* The interval of the values that an ELEMENT may have; false: any. */
 bool sw_span_element(const struct sw_spans *s, const struct sw_term *t, struct sw_bounds *out);
 /* Is the address made from one of several pointers of a table? */
 bool sw_span_has_pointers(const struct sw_spans *s, const struct sw_span_site *site);
-/* Spans for each of them; false: not bounded. */
+/* Adds the spans of a site for each pointer of the table that its address may be made from; false: they are not
+   bounded. */
 bool sw_span_add_pointers(struct sw_spans *s, const struct sw_span_site *site, sw_wide bytes);
-/* The hints of a term; operands come first. */
+/* Finds the kind of a term (SW_SPAN_ bits), once for the kernel; operands come first. */
 void sw_span_hint(struct sw_spans *s, uint32_t number);
-/* The number that the term is a quotient of; over 0: none. */
+/* The number that the term is a quotient of; with `over` 0: it is none. */
 struct sw_span_quotient sw_span_quotient_of(const struct sw_spans *s, uint32_t number);
-/* spans.c: into s->found; false: not bounded. */
+/* Bounds all sites at a launch, into s->found; false: they are not bounded.  (spans.c) */
 bool sw_spans_bound(struct sw_spans *s, const struct sw_geometry *geometry);
 /* remembered.c: notes a word of the parameter block that a term of the kernel reads. */
 void sw_span_note_word(struct sw_spans *s, uint32_t number);
-/* At a launch: nothing was read yet; the pointer that a term moves with, whose operands are bounded; it is a number
-   after all. */
+/* Begins a launch: nothing of its parameters was read yet. */
 void sw_span_begin_reads(struct sw_spans *s);
+/* The pointer among the parameters that a term moves with, once its operands are bounded; SW_SPAN_NO_POINTER: none. */
 uint32_t sw_span_moves_with(struct sw_spans *s, uint32_t number);
+/* Notes that the pointer which a term moves with is used as a number, so that its very value counts. */
 void sw_span_pin(struct sw_spans *s, uint32_t number);
-/* remembered.c */
+/* Frees what is remembered of launches. */
 void sw_spans_forget(struct sw_spans *s);
 
 #endif
