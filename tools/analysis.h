@@ -15,7 +15,7 @@ struct sw_analysis {
 };
 
 /* Can every file that the options name be written, and the suppressions be read?  SW_EXIT_OK, or a status after one
- * line. */
+   line. */
 int sw_analysis_check(const struct sw_options *options);
 
 /* How the options want a trace to be judged: strictly only if it has what that needs of host threads. */

@@ -16,7 +16,7 @@ bool sw_ci_files_wanted(const struct sw_options *options);
 int sw_ci_files_open(const struct sw_options *options, struct sw_ci_files **files);
 void sw_ci_files_add(struct sw_ci_files *files, struct sw_report *report);
 /* Adds findings that stand in no report of a trace: a part of the run of `program` that was not judged; findings
- * between processes. */
+   between processes. */
 void sw_ci_files_gap(struct sw_ci_files *files, const char *program, const char *text);
 void sw_ci_files_between(struct sw_ci_files *files, const char *program, const struct sw_merged *merged);
 /* Writes them, and frees; commands: where --github prints.  SW_EXIT_OK, or a status after a line for each file that

@@ -54,7 +54,7 @@ static void add_image(struct sw_code_file *file, size_t offset, size_t n)
 }
 
 /* Finds the fatbins in an executable or library.  Linkers align them to 8 bytes; where sections begin does not matter
- * then. */
+   then. */
 static void find_fatbins(struct sw_code_file *file)
 {
 	const unsigned char *map = file->map;

@@ -23,7 +23,7 @@ static int find_file(char **path, FILE **file, struct sw_error *error)
 		*file = sw_trusted_stream(*path, (uid_t)-1, error);
 		rc = *file ? 0 : error->code;
 		/* Something else of that name, such as a folder, is passed by, and so is a folder that cannot be
-		 * searched. */
+		   searched. */
 		if (rc == -EISDIR || rc == -ENOTDIR || rc == -ELOOP ||
 		    (rc == -EACCES && faccessat(AT_FDCWD, *path, F_OK, AT_SYMLINK_NOFOLLOW)))
 			rc = -ENOENT;

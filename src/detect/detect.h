@@ -558,7 +558,7 @@ struct sw_judge_options {
 	const char *cache; /* folder for what is known of code from earlier runs, "" the default, NULL: none */
 	uint32_t threads;  /* that analyse code, 0: as many as there are processors */
 	/* Which calls wait: NULL as built in, "" as measured on this machine if it was (sw_behaviour_folder()), or a
-	 * table. */
+	   table. */
 	const char *behaviour;
 	const struct sw_added_edge *added; /* by seq */
 	size_t n_added;

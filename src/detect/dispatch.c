@@ -123,7 +123,7 @@ static bool held_up(const struct sw_wait *w, bool waited)
 }
 
 /* Counts the time of a call that held the host, by its kind.  Queries hold nobody: loops of them are counted as a whole
- * (waits.c). */
+   (waits.c). */
 static void count_by_kind(struct sw_model *m, const struct sw_wait *w, uint64_t ns)
 {
 	struct sw_host_wait *held = &m->j->host_waits[held_by(w->what.kind)];
@@ -200,7 +200,7 @@ static uint64_t forget_uses(struct sw_model *m)
 }
 
 /* Forgets the accesses so far, since everything before is taken to be ordered before everything after: they could only
- * make findings that straddle the gap. */
+   make findings that straddle the gap. */
 static void forget_work(struct sw_model *m, uint64_t seq)
 {
 	sw_deferred_flush(m);
@@ -231,7 +231,7 @@ void sw_on_loss(struct sw_model *m, const struct sw_record *r, struct sw_wait *w
 }
 
 /* Handles the edge of a pause, in which hot calls are left out on purpose.  Graphs, captures and memory were recorded
- * all along.  Of events and streams less is known than happened (sw_pause_hides_event(), sw_pause_hides_work()). */
+   all along.  Of events and streams less is known than happened (sw_pause_hides_event(), sw_pause_hides_work()). */
 void sw_on_cut(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_cut *cut = (const struct sw_rec_cut *)(const void *)r->rec;

@@ -207,7 +207,7 @@ static const struct sw_narrowed_site *site_of(const struct sw_model *m, const st
 }
 
 /* Judges, in place of a wait whose site is to be narrowed, what the advice leaves of it.  False: the record is none of
- * them. */
+   them. */
 static bool narrowed_wait(struct sw_model *m, const struct sw_record *record)
 {
 	if (!m->options->n_narrowed || record->rec->kind != SW_REC_SYNC || record->failed)
@@ -308,7 +308,7 @@ static void nothing_intercepted(struct sw_model *m)
 }
 
 /* Reports lost records.  How many is known only at the end: holes between sequence numbers and LOSS records describe
- * the same losses. */
+   the same losses. */
 static void records_lost(struct sw_model *m)
 {
 	uint64_t lost = sw_reader_totals(m->reader).lost;

@@ -259,7 +259,7 @@ static void put_frames(struct sw_rows *rows, struct sw_names *names, struct sw_m
 #define STACKS_AT_ONCE 4096u
 
 /* Adds the rows of all call stacks, and their frames.  Names are found for the stacks of so many calls at a time: those
- * of all would not fit into memory. */
+   of all would not fit into memory. */
 static void put_stacks(struct sw_rows *rows, const struct sw_names *whole)
 {
 	struct sw_names names;

@@ -117,7 +117,7 @@ static bool content_is(uint64_t hash, const void *data, uint64_t bytes)
 }
 
 /* IMAGE_DATA: a piece of an image's content.  Only its place in the file is kept, and the pieces must follow each
- * other. */
+   other. */
 static const char *take_image_data(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_image_data *r = (const void *)rec;
@@ -171,7 +171,7 @@ const void *sw_image_content(struct sw_image_entry *e, const struct sw_source *s
 }
 
 /* PACK_LEFT_OUT: content that packing left out.  Counted as if the bytes were there: the image is known neither earlier
- * nor later than it was before packing. */
+   nor later than it was before packing. */
 static const char *take_pack_left_out(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_image_data *r = (const void *)rec;
@@ -303,7 +303,7 @@ static const char *take_python_code(struct sw_dictionary *d, struct sw_writer_cu
 }
 
 /* A recorded Python frame with the names of its code.  Frames whose code is not known (a chunk was damaged) have
- * neither file nor function. */
+   neither file nor function. */
 static struct sw_trace_python_frame frame_of(const struct sw_dictionary *d, const struct sw_writer_cursor *w,
 					     const struct sw_python_frame *recorded)
 {
@@ -506,7 +506,7 @@ static const char *take_function(struct sw_dictionary *d, struct sw_writer_curso
 }
 
 /* Gives a thread its name, by its number or by the kernel's id: then of the thread that had it last, or will have
- * it. */
+   it. */
 static void name_thread(struct sw_dictionary *d, const struct sw_rec_name *r, const char *name)
 {
 	uint64_t number = r->handle ? r->handle : sw_map_get(&d->tids, r->bytes);
@@ -570,7 +570,7 @@ static const char *take_counts(struct sw_dictionary *d, struct sw_writer_cursor 
 }
 
 /* A short LAUNCH record, whose parameter block is the one before it with some words changed.  Without that one, which
- * was lost, the block is not known. */
+   was lost, the block is not known. */
 static const char *take_launch_changes(struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_launch_again *r = (const void *)rec;
@@ -599,7 +599,7 @@ static const char *take_launch_changes(struct sw_writer_cursor *w, const struct 
 }
 
 /* Keeps the fields that short records of the same launch leave out, as a parameter block is kept, with which it shares
- * its numbers. */
+   its numbers. */
 static void define_launch(struct sw_writer_cursor *w, const struct sw_rec_launch *r)
 {
 	struct sw_rec_launch rest = *r;

@@ -58,7 +58,7 @@ static void forget_params(struct sw_writer_cursor *w)
 }
 
 /* Reads the records of a closed chunk into `scratch` and compares their CRC.  1: they are right; 0: damaged; <0:
- * reading failed. */
+   reading failed. */
 static int check_crc(const struct sw_writer_cursor *w, const struct sw_source *source, unsigned char *scratch,
 		     struct sw_damage *damage, struct sw_error *error)
 {
@@ -151,7 +151,7 @@ static int refill_window(struct sw_writer_cursor *w, const struct sw_source *sou
 }
 
 /* Looks at the record at the cursor.  1: a whole record stands there; 0: the chunk ends here, orderly or not; <0:
- * reading failed. */
+   reading failed. */
 static int look_at_head(struct sw_writer_cursor *w, const struct sw_source *source, struct sw_damage *damage,
 			struct sw_error *error)
 {
@@ -612,7 +612,7 @@ void sw_merge_look(struct sw_merge *m, const struct sw_source *source, bool ende
 }
 
 /* Was the writer's record seen in time, so that no record that must come before it can still be missed
- * (sw_merge_follow())? */
+   (sw_merge_follow())? */
 bool sw_merge_is_sure(const struct sw_merge *m, const struct sw_writer_cursor *w)
 {
 	const struct sw_chunk_ref *c = &w->chunks.at[w->chunk];

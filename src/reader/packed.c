@@ -230,7 +230,7 @@ static void note_image(struct sw_dictionary *d, uint32_t id)
 }
 
 /* PACK_CODE: the code of an image, as packed: whether it was there, why not, or that it is the same as an earlier
- * one's. */
+   one's. */
 const char *sw_take_pack_code(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_pack_code *r = (const void *)rec;
@@ -347,7 +347,7 @@ const char *sw_take_pack_module(struct sw_dictionary *d, struct sw_writer_cursor
 }
 
 /* PACK_FRAME: function and line at an offset of a packed object; several, from the innermost on, where calls were
- * inlined. */
+   inlined. */
 const char *sw_take_pack_frame(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_pack_frame *r = (const void *)rec;

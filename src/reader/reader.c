@@ -78,7 +78,7 @@ int sw_reader_open(const char *path, struct sw_reader **out, struct sw_error *er
 }
 
 /* Opens the trace of a program that runs, by descriptors of its file and of its memory (-1: none), which the reader
- * owns from now on. */
+   owns from now on. */
 int sw_reader_follow(const char *path, int file, int memory, struct sw_reader **out, struct sw_error *error)
 {
 	struct sw_reader *r = sw_calloc(1, sizeof *r);
@@ -376,7 +376,7 @@ static bool was_held(struct sw_reader *r, uint64_t seq, uint64_t most_ns)
 }
 
 /* For a program that runs: must the record wait, since an earlier one or its own return may still come?  1: yes; 0: no;
- * <0: reading failed. */
+   <0: reading failed. */
 static int hold_back(struct sw_reader *r, struct sw_writer_cursor *w, struct sw_error *error)
 {
 	const uint64_t seq = sw_rec_seq(w->head);

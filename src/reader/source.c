@@ -82,7 +82,7 @@ static int read_from(const struct sw_source *source, int fd, uint64_t offset, vo
 }
 
 /* Is the chunk of this offset still in the recorder's memory, so that bytes just read from there were its own?  The
- * recorder writes a chunk to the file before it takes it out of the memory.  No read crosses the end of a chunk. */
+   recorder writes a chunk to the file before it takes it out of the memory.  No read crosses the end of a chunk. */
 static bool is_in_memory(const struct sw_source *source, uint64_t offset)
 {
 	const uint64_t header = source->header.header_bytes, bytes = source->header.chunk_bytes;

@@ -124,7 +124,7 @@ static const struct sw_finding *failed_event(const struct sw_report *report, con
 }
 
 /* The advice for a group: the lines to write in the program, or why there are none, in the words of its leading
- * finding. */
+   finding. */
 void sw_group_fix(struct sw_report *report, const struct sw_group *group, struct sw_group_fix *out)
 {
 	const struct sw_shown_finding *leader = &report->shown.at[group->leader];
@@ -270,7 +270,7 @@ static void place_span(struct sw_report *report, struct chains *chains, const st
 }
 
 /* Groups hazards that one edge between their streams fixes: taken by their later calls, each joins the latest group
- * whose edge can be narrowed to fix it as well. */
+   whose edge can be narrowed to fix it as well. */
 static void group_by_edge(struct sw_report *report)
 {
 	span_vec spans = {0};
@@ -353,7 +353,7 @@ static void merge_groups(struct sw_report *report, uint32_t into, uint32_t from)
 }
 
 /* Merges groups on the same bytes where very many edges are missing: they are one cause, work that was never ordered at
- * all. */
+   all. */
 static void merge_many_edges(struct sw_report *report)
 {
 	struct heaps heaps = {.of_group = sw_calloc(report->groups.n + 1, sizeof *heaps.of_group)};
@@ -495,7 +495,7 @@ static uint64_t group_explained(const struct sw_map *hazards, const struct sw_fi
 }
 
 /* Groups the findings that are in no group yet: with the hazard that they explain, with those of one cause, or
- * alone. */
+   alone. */
 static void group_the_rest(struct sw_report *report)
 {
 	struct sw_map hazards = {0}, by_key = {0};

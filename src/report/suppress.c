@@ -674,7 +674,7 @@ struct sw_suppress_file *sw_suppress_file_begin(FILE *out, bool gate)
 }
 
 /* Writes the line that hides this finding, with comments that describe it; not twice.  buffer: index of one of its
- * other buffers, 0: its own. */
+   other buffers, 0: its own. */
 static void add_finding(struct sw_suppress_file *file, struct sw_report *report, const struct sw_shown_finding *shown,
 			uint32_t buffer)
 {

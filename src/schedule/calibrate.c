@@ -25,7 +25,7 @@ static bool is_sorted(const struct sw_ordered *o, const uint32_t *node, size_t n
 }
 
 /* Sorts the nodes by their keys (times), one digit of DIGIT_BITS after the other, which takes a tenth of what
- * comparisons do.  The nodes come by number, so those with one key stay in that order. */
+   comparisons do.  The nodes come by number, so those with one key stay in that order. */
 static void sort_nodes(const uint64_t *key, uint32_t *node, size_t n)
 {
 	uint32_t *other = sw_alloc((n + 1) * sizeof *other), *from = node, *to = other;
@@ -76,7 +76,7 @@ static void order_prepare(struct sw_window *w)
 }
 
 /* The time by which a node is put in order: its start, but never before what an edge comes from: clocks of host and
- * device differ by microseconds. */
+   device differ by microseconds. */
 static uint64_t key_of(const struct sw_window *w, uint32_t node)
 {
 	const struct sw_schedule_node *n = &w->nodes.at[node];
@@ -206,7 +206,7 @@ static struct sw_resource *resource_of(struct sw_resources *r, const struct sw_s
 /* ---- pieces that run --------------------------------------------------------------------------------------------- */
 
 /* Notes, by how many quarters of the device the piece took, the last one that ended of its row (work of a queue, one
- * after the other); the oldest row of too many is forgotten. */
+   after the other); the oldest row of too many is forgotten. */
 static void end_piece(struct sw_resource *r, uint32_t quarters, struct sw_ended ended)
 {
 	size_t n = r->ended[quarters].n, at = 0, first = 0;
@@ -249,7 +249,7 @@ static void retire_until(struct sw_resource *r, uint64_t t)
 }
 
 /* How many quarters of the device other work must occupy, at least, so that this piece had to keep out of its way:
- * together more than four. */
+   together more than four. */
 static uint32_t least_quarters(const struct sw_schedule_node *n)
 {
 	return 5u - n->quarters;
@@ -268,7 +268,7 @@ static uint64_t resource_free(struct sw_resource *r, const struct sw_schedule_no
 /* ---- what waits for them ----------------------------------------------------------------------------------------- */
 
 /* A piece of work of a queue was passed.  If its delay is negative, the work after it may end before it in a replay:
- * then a new row begins, since its end no longer stands for those before it. */
+   then a new row begins, since its end no longer stands for those before it. */
 static void resources_pass(struct sw_resources *r, const struct sw_window *w, const struct sw_schedule_node *n)
 {
 	/* In a replay a copy from pageable memory may take no time. */
@@ -289,7 +289,7 @@ static struct sw_counted *counted_of(struct sw_resources *all, struct sw_resourc
 }
 
 /* Adds to the window's list the pieces whose ends this one waits for, but for those that earlier work of its queue has
- * waited for already. */
+   waited for already. */
 static void list_ended(struct sw_resources *all, struct sw_resource *r, struct sw_window *w,
 		       const struct sw_schedule_node *n)
 {
@@ -385,7 +385,7 @@ static void list_gaps(struct sw_window *w)
 }
 
 /* When the thread whose node is at this place of its list makes its next call; UINT64_MAX: never, or it is still in a
- * call. */
+   call. */
 static uint64_t goes_on(const struct sw_window *w, size_t thread, uint32_t place)
 {
 	const struct sw_ordered *o = &w->ordered;
@@ -396,8 +396,8 @@ static uint64_t goes_on(const struct sw_window *w, size_t thread, uint32_t place
 }
 
 /* Makes the call wait for the last node of another thread, if that one stopped then and during this one's silence: the
- * thread that stopped last may have let this one continue.  passed: by thread, the place after its last node before
- * this one. */
+   thread that stopped last may have let this one continue.  passed: by thread, the place after its last node before
+   this one. */
 static void hand_over(struct sw_window *w, uint32_t node, const uint32_t *passed, size_t threads)
 {
 	const struct sw_ordered *o = &w->ordered;
@@ -454,7 +454,7 @@ static void find_thread_waits(const struct sw_schedule *s, struct sw_window *w)
 /* ---- edges that the times contradict ----------------------------------------------------------------------------- */
 
 /* Drops the edges of a node that its times contradict: what it should have waited for ended later, by more than the
- * clocks may differ. */
+   clocks may differ. */
 static void drop_contradictions(struct sw_window *w, uint32_t node)
 {
 	const struct sw_schedule_node *n = &w->nodes.at[node];
@@ -478,7 +478,7 @@ static int32_t short_of(uint64_t to, uint64_t from)
 }
 
 /* Splits the delay of a call's begin: if something other than its thread's call before it ended last, it began so long
- * after that (lag), else after the call before it (lead). */
+   after that (lag), else after the call before it (lead). */
 static void bind_call(struct sw_window *w, uint32_t node)
 {
 	struct sw_schedule_node *n = &w->nodes.at[node];
@@ -494,7 +494,7 @@ static void bind_call(struct sw_window *w, uint32_t node)
 }
 
 /* Splits the time of a call that waited: its own work (lead), and how long after the end of the work that it waited for
- * it returned (lag). */
+   it returned (lag). */
 static void bind_return(struct sw_window *w, uint32_t node)
 {
 	struct sw_schedule_node *n = &w->nodes.at[node], *call = &w->nodes.at[n->prev];
@@ -527,7 +527,7 @@ static void bind_return(struct sw_window *w, uint32_t node)
 }
 
 /* Splits the delay of a piece of work: it started so long after the work before it, or after its call, whichever came
- * last.  taken: the latest end of other work that it had to keep out of the way of.  Replays keep these delays. */
+   last.  taken: the latest end of other work that it had to keep out of the way of.  Replays keep these delays. */
 static void bind_work(struct sw_window *w, uint32_t node, uint64_t taken)
 {
 	struct sw_schedule_node *n = &w->nodes.at[node];
@@ -560,7 +560,7 @@ static void bind_calls(struct sw_window *w)
 }
 
 /* Orders the nodes of a window by the times of the reading in hand, and finds which part of each delay belongs to which
- * edge. */
+   edge. */
 void sw_calibrate(struct sw_schedule *s, struct sw_window *w)
 {
 	struct sw_resources *resources = resources_new(s);

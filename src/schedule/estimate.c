@@ -104,7 +104,7 @@ static uint64_t guess_time(const struct pass *p, const struct sw_schedule_node *
 }
 
 /* Were so few pieces of its class seen alone that they say little of the others?  False if none was: then nothing says
- * that they differ. */
+   that they differ. */
 static bool few_were_seen(const struct pass *p, const struct sw_schedule_node *n)
 {
 	const struct sw_class *class = n->alike ? &p->s->class_of.at[n->alike - 1] : NULL;
@@ -151,8 +151,8 @@ static bool waits_for_own(const struct sw_window *w, uint32_t node)
 }
 
 /* When the work that a call waited for was done at the latest, with flags of how sure that is: before the call's
- * return, less what the call does itself after the wait.  LOOSE where the call's own work may have taken all of its
- * time. */
+   return, less what the call does itself after the wait.  LOOSE where the call's own work may have taken all of its
+   time. */
 static uint64_t seen_by(const struct sw_window *w, uint32_t node, const struct sw_reading *how)
 {
 	const struct sw_schedule_node *r = &w->nodes.at[node];
@@ -193,7 +193,7 @@ static void held_by(struct sw_window *w, uint32_t node, const struct sw_reading 
 }
 
 /* Passes the latest times by which nodes were done back along their edges.  Edges lead back, so one pass from the end
- * does.  how: takes part of what waits saw as well; NULL: only of what other nodes need. */
+   does.  how: takes part of what waits saw as well; NULL: only of what other nodes need. */
 static void pass_back(struct sw_window *w, const struct sw_reading *how)
 {
 	for (size_t k = w->others.n; k-- > 0;) {
@@ -266,7 +266,7 @@ static void count_rows(struct pass *p)
 }
 
 /* The earliest time at which the piece can start: after its call, the work before it on its queue, and all its
- * edges. */
+   edges. */
 static uint64_t earliest_start(const struct sw_window *w, uint32_t node)
 {
 	const struct sw_schedule_node *n = &w->nodes.at[node], *call = &w->nodes.at[n->call];
@@ -279,7 +279,7 @@ static uint64_t earliest_start(const struct sw_window *w, uint32_t node)
 }
 
 /* The time of a piece whose class is not known: its part of what its row has left (rest), as the reading shares it;
- * each: an equal part. */
+   each: an equal part. */
 static uint64_t share_of_rest(const struct pass *p, const struct sw_schedule_node *n, uint64_t rest, uint64_t each)
 {
 	bool mixed = n->lag < 0;
@@ -295,7 +295,7 @@ static uint64_t share_of_rest(const struct pass *p, const struct sw_schedule_nod
 }
 
 /* How long a piece that starts at `start` took: what its class takes, or its share of its row, or all that is left
- * until its row ended if it is the last. */
+   until its row ended if it is the last. */
 static uint64_t time_taken(const struct pass *p, const struct sw_schedule_node *n, uint64_t start, uint64_t each)
 {
 	uint64_t by = n->end, own = class_time(p, n), left = sw_less(by, start);
@@ -372,7 +372,7 @@ static void learn_time(struct sw_schedule *s, const struct sw_schedule_node *n, 
 }
 
 /* Is the piece a row of its own, enqueued after all before it on its queue had been seen done?  Then its time is known
- * from when it was seen done. */
+   from when it was seen done. */
 static bool was_alone(const struct sw_window *w, const struct sw_schedule_node *n)
 {
 	const struct sw_schedule_node *before = n->prev == SW_NONE ? NULL : &w->nodes.at[n->prev];
@@ -427,7 +427,7 @@ static uint32_t site_of_work(const struct sw_schedule *s, uint64_t seq)
 }
 
 /* Finds for a part of a wait that stays the place of the work that it is for, and whether the program orders the two
- * queues by events anyway. */
+   queues by events anyway. */
 static void choose_keep(const struct sw_schedule *s, struct sw_keep *keep)
 {
 	keep->site = site_of_work(s, keep->seq);

@@ -359,7 +359,7 @@ static struct sw_queue *legacy_of(struct sw_schedule *s, uint8_t ctx)
 }
 
 /* CUDA Runtime API, "Stream synchronization behavior": the legacy stream waits for all blocking streams, and these for
- * it. */
+   it. */
 static void join_legacy(struct sw_schedule *s, struct sw_queue *q)
 {
 	if (q->kind == SW_QUEUE_LEGACY) {
@@ -525,7 +525,7 @@ static bool covers_queue(const struct sw_schedule *s, enum sw_until what, uint64
 }
 
 /* The open call returns when the queues that the wait covers are done.  A queue whose tail was waited for WAITS_KEPT
- * times is not listed any more. */
+   times is not listed any more. */
 static void until_queues(struct sw_schedule *s, struct sw_open_call *call, enum sw_until what, uint64_t which)
 {
 	size_t kept = 0;

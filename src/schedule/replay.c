@@ -179,7 +179,7 @@ struct call_waits {
 };
 
 /* When a call begins or returns: after the call before it and its own lead, and after the work that it waits for and
- * the lag; then it takes its time. */
+   the lag; then it takes its time. */
 static void pass_host(struct sw_moments *end, const struct call_waits *from, int64_t lag)
 {
 	SW_IN_EACH
@@ -189,7 +189,7 @@ static void pass_host(struct sw_moments *end, const struct call_waits *from, int
 }
 
 /* Computes when a call ends, or begins to wait, in each replay.  before: the node before it on its thread, SW_NONE:
- * none. */
+   none. */
 static void pass_call(struct pass *p, uint32_t node, uint32_t before)
 {
 	const struct sw_schedule_node *n = &p->w->nodes.at[node];
@@ -214,7 +214,7 @@ static void pass_call(struct pass *p, uint32_t node, uint32_t before)
 #define LOOK_BACK 64
 
 /* The last work of the queue up to `tail` that came from this place in the program; `tail` itself where the place is
- * not known or not found near. */
+   not known or not found near. */
 static uint32_t last_needed_work(const struct pass *p, uint32_t tail, uint32_t site)
 {
 	uint32_t at = tail;

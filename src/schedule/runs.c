@@ -32,7 +32,7 @@ static uint32_t last_of_path(const struct sw_window *w, uint32_t node)
 }
 
 /* The work that delayed this piece without an edge, as both need one engine: the last of its kind that ended before it
- * began. */
+   began. */
 static uint32_t holder_of(const struct sw_schedule *s, const struct sw_window *w, uint32_t node, size_t place)
 {
 	const struct sw_schedule_node *n = &w->nodes.at[node];
@@ -52,7 +52,7 @@ static uint32_t holder_of(const struct sw_schedule *s, const struct sw_window *w
 }
 
 /* The node before this one on the critical path; SW_NONE: the path begins here.  *body: the path leads from that node's
- * end, else from its begin. */
+   end, else from its begin. */
 static uint32_t step_back(const struct sw_schedule *s, const struct sw_window *w, uint32_t node, size_t place,
 			  bool *body)
 {
@@ -260,7 +260,7 @@ static void collect_spans(const struct sw_window *w, span_vec *spans, struct sw_
 }
 
 /* Adds the time between two starts to the sums: each of the four (busy, copy, kernel, blocked) is on up to its moment
- * in `until`. */
+   in `until`. */
 static void pass_time(struct sw_schedule_sums *sums, const uint64_t until[SPANS], uint64_t from, uint64_t to)
 {
 	uint64_t on[SPANS];
@@ -436,7 +436,7 @@ static uint32_t taken_from(const struct runs *r, uint32_t place)
 /* ---- nodes whose own end is needed ------------------------------------------------------------------------------- */
 
 /* Notes that the own end of this node is needed.  The end of what came last on a thread or queue is at hand anyway,
- * also in a run. */
+   also in a run. */
 static void ask_for(struct runs *r, uint32_t node)
 {
 	if (node != SW_NONE && *last_of_run(r, &r->w->nodes.at[node]) != node)
@@ -498,7 +498,7 @@ static void note_gate(struct runs *r, uint32_t node)
 }
 
 /* May a gate, at a wait that becomes narrower, hold this work, i.e. is there one since the queue's last work that was
- * checked? */
+   checked? */
 static bool passes_gate(struct runs *r, uint32_t node)
 {
 	const struct sw_schedule_node *n = &r->w->nodes.at[node];
@@ -510,7 +510,7 @@ static bool passes_gate(struct runs *r, uint32_t node)
 }
 
 /* Can the node be part of a run: does it wait only for its thread, its queue and its call, and does no change concern
- * it? */
+   it? */
 static bool fits_run(struct runs *r, const struct sw_step *step)
 {
 	const struct sw_schedule_node *n = &r->w->nodes.at[step->node];
@@ -694,7 +694,7 @@ static bool passes_over(const struct sw_window *w, const struct sw_changed_place
 }
 
 /* The node before a call in the replay.  Where calls before it are passed over, that is the node before them, which
- * add_call() kept in `step_before`. */
+   add_call() kept in `step_before`. */
 static uint32_t before_of(const struct sw_window *w, const struct sw_changed_places *places, uint32_t call)
 {
 	uint32_t prev = w->nodes.at[call].prev;

@@ -76,7 +76,7 @@ void sw_schedule_record(struct sw_schedule *s, uint32_t queue, uint64_t event);
 void sw_schedule_wait(struct sw_schedule *s, uint32_t queue, uint64_t event);
 
 /* Work that is enqueued next waits for all work of the device, and all work enqueued later waits for it (a lazy load of
- * code). */
+   code). */
 void sw_schedule_barrier(struct sw_schedule *s, uint32_t queue);
 
 /* The open call returns when this is done: the work that it enqueued itself, an event, all of a queue (of the legacy

@@ -33,7 +33,7 @@ static void watch_streams(struct sw_bench *b, CUstream own, struct seen *seen)
 }
 
 /* Makes the row's call while a kernel spins on a stream, and sees whether it returned before the kernel ended and what
- * else waited. */
+   else waited. */
 static CUresult measure_once(struct sw_bench *b, const struct sw_row *row, CUstream spinner, uint64_t idle_ns,
 			     struct seen *seen)
 {

@@ -25,7 +25,7 @@ static int64_t median_of(int64_t *numbers, size_t n)
 }
 
 /* The median of n numbers and its 95 % interval, by drawing samples from them; the same numbers give the same
- * interval. */
+   interval. */
 struct sw_interval sw_bootstrap_median(const int64_t *numbers, size_t n)
 {
 	static int64_t medians[SAMPLES];

@@ -98,7 +98,7 @@ static bool is_first_use(struct search *search, const struct sw_rec *rec)
 }
 
 /* Notes, for the trials whose calls lie around it, that the call uses code for the first time: it may load it, which
- * delays other streams. */
+   delays other streams. */
 static void note_first_use(struct search *search, const struct sw_record *record)
 {
 	if (!is_first_use(search, record->rec))

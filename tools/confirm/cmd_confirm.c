@@ -366,7 +366,7 @@ static void write_files(struct confirm *confirm)
 }
 
 /* Does the error make the exit status that of errors?  With --proven-only only if an experiment has proven it, or has
- * reversed the order and the bytes were the same by chance. */
+   reversed the order and the bytes were the same by chance. */
 static bool is_unresolved_error(const struct confirm *confirm, const struct sw_shown_finding *shown)
 {
 	const struct sw_confirmation *c = shown->confirmation;

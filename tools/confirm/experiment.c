@@ -28,7 +28,7 @@
 #define OWN_QUEUES 6u
 
 /* The variables for runs with holds: code is loaded at once, and streams have queues of their own.  NULL: none is
- * needed. */
+   needed. */
 const char *const *sw_experiment_environment(const struct sw_experiments *in, bool loads)
 {
 	static const char *const queues[] = {"CUDA_DEVICE_MAX_CONNECTIONS", "32", NULL};
@@ -254,7 +254,7 @@ void sw_confirm_run_end(struct sw_confirm_run *run, bool keep_trace)
 /* ---- holds ------------------------------------------------------------------------------------------------------- */
 
 /* Runs the program with the earlier side of a hazard held back, and judges what came of it.  nodes: which sides are
- * held as nodes of a graph. */
+   held as nodes of a graph. */
 static int run_hold(struct sw_experiments *in, struct sw_trial *trial, uint64_t bound_ns, bool compares, uint32_t nodes)
 {
 	struct sw_hold_plan plan = {.mode = SW_PLAN_HOLD,

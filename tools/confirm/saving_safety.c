@@ -59,7 +59,7 @@ static int judge_with(struct sw_savings *savings, const struct sw_judge_options 
 }
 
 /* Judges the trace as if the work that moves were on a stream of its own, and refuses the trial where its order is
- * needed. */
+   needed. */
 int sw_saving_judge_moved(struct sw_savings *savings, struct sw_saving_trial *trial)
 {
 	const struct sw_judge_options more = {.moved = trial->moved, .n_moved = trial->n_moved};

@@ -81,7 +81,7 @@ static const struct sw_marks *run_of(const struct sw_marks *base, const struct s
 }
 
 /* Fills in the times of a run's parts: between the marked calls, in the order of the first run; the last one ends with
- * the wait. */
+   the wait. */
 static void time_parts(struct parts *parts, size_t run, const struct sw_marks *marks)
 {
 	struct sw_map times = {0};

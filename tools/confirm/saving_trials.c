@@ -136,7 +136,7 @@ static bool api_is(const struct sw_report *report, const struct sw_access *acces
 }
 
 /* Plans that memory is not pinned again and again: registered memory stays pageable and is copied through pinned
- * buffers, memory from cudaHostAlloc is kept for the next allocation. */
+   buffers, memory from cudaHostAlloc is kept for the next allocation. */
 static void avoid_pinning(struct sw_saving_trial *trial, const struct sw_report *report,
 			  const struct sw_options *options)
 {
@@ -350,7 +350,7 @@ static void want_all(sw_wanted_calls *wanted, struct sw_saving_trial *trial)
 #define LEAST_BYTES (64u << 10) /* the driver takes fewer bytes before the call returns, and goes on */
 
 /* Chooses pinning for copies that come from the same memory again and again: pinning it once is what the fixed program
- * does. */
+   does. */
 static void pin_or_stage(struct sw_saving_trial *trial, uint32_t at)
 {
 	const struct sw_call_use *use = &trial->use[at];

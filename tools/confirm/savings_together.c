@@ -69,7 +69,7 @@ static void collect_steps(struct sw_savings *s)
 }
 
 /* Leaves out changes whose safety rests on others: of the kinds of order that they remove, all but the one that saves
- * most. */
+   most. */
 static void leave_out(struct sw_savings *s)
 {
 	int64_t saved[KINDS] = {0};

@@ -93,7 +93,7 @@ static int hand_on(const struct sw_spread *spread, struct sw_merged *merged)
 }
 
 /* Merges the results of all processes as a tree: at each step half of those left pass theirs on.  *report: this one has
- * all. */
+   all. */
 int sw_spread_gather(const struct sw_spread *spread, struct sw_merged *merged, bool *report)
 {
 	const uint64_t rank = spread->own.rank, size = spread->own.size;

@@ -19,6 +19,7 @@
 #define EVENTS	64
 #define WATCHED (1ull << 32) /* in the word of an event, in addition to the descriptor */
 
+/* Fills `error` with errno's reason why `what` could not be done; returns -errno. */
 static int fail_with(struct sw_error *error, const char *what)
 {
 	const int code = errno;
@@ -32,6 +33,8 @@ static bool is_usable(const char *parent)
 	       !strpbrk(parent, " :$\t\n");
 }
 
+/* Makes the private folder in the first place of several that is usable, so that no full or unwritable one stops the
+   run. */
 static int make_folder(struct sw_channel *channel, struct sw_error *error)
 {
 	const char *parents[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp", "/dev/shm"};
@@ -49,11 +52,13 @@ static int make_folder(struct sw_channel *channel, struct sw_error *error)
 	return fail_with(error, "make a private folder in $XDG_RUNTIME_DIR, $TMPDIR, /tmp or /dev/shm");
 }
 
+/* FOLDER/NAME, malloc'ed. */
 static char *path_inside(const struct sw_channel *channel, const char *name)
 {
 	return sw_format("%s/%s", channel->folder, name);
 }
 
+/* Makes the board: a file of the private folder that this process and all of the run map, for counts and orders. */
 static int make_board(struct sw_channel *channel, struct sw_error *error)
 {
 	char *path = path_inside(channel, SW_ANNOUNCE_BOARD);
@@ -75,6 +80,7 @@ static int make_board(struct sw_channel *channel, struct sw_error *error)
 	return rc;
 }
 
+/* Listens at one address and adds it to what the channel polls; 0 or -errno. */
 static int listen_at(struct sw_channel *channel, int which, const struct sockaddr_un *address, socklen_t bytes,
 		     struct sw_error *error)
 {
@@ -88,6 +94,8 @@ static int listen_at(struct sw_channel *channel, int which, const struct sockadd
 	return 0;
 }
 
+/* Listens at a path of the folder, and at an abstract name for processes that cannot reach the folder (chroot, another
+   user). */
 static int listen_all(struct sw_channel *channel, struct sw_error *error)
 {
 	struct sockaddr_un path = {.sun_family = AF_UNIX}, name = path;
@@ -106,6 +114,7 @@ static int listen_all(struct sw_channel *channel, struct sw_error *error)
 	return 0;
 }
 
+/* Makes the value of the environment variable by which recorders find and prove themselves to this channel. */
 static void make_variable(struct sw_channel *channel)
 {
 	char hex[2 * SW_ANNOUNCE_NONCE + 1];
@@ -170,6 +179,7 @@ static void passed_descriptors(struct msghdr *header, int fds[2])
 			memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
 }
 
+/* Is it a whole message of a recorder that knows our nonce?  Anybody may connect to the abstract name. */
 static bool is_sound(const struct sw_channel *channel, const struct sw_announce_message *m, size_t bytes)
 {
 	const size_t head = offsetof(struct sw_announce_message, text);

@@ -37,9 +37,10 @@ struct sw_channel {
 	bool linked;
 };
 
-/* Makes the folder and listens.  `preload`: the objects that LD_PRELOAD will name, with colons between them.  0 or
-   -errno with error filled. */
+/* Makes the folder and listens.  0 or -errno with error filled. */
 int sw_channel_open(struct sw_channel *channel, struct sw_error *error);
+
+/* Tells recorders and the guard which objects LD_PRELOAD must name: `preload` has them with colons between. */
 void sw_channel_expect(struct sw_channel *channel, const char *preload);
 
 /* A name for an installation folder whose own the loader would take apart: FOLDER/lib.  NULL: no link could be made. */
@@ -58,6 +59,7 @@ void sw_channel_serve(struct sw_channel *channel);
 uint32_t sw_channel_cuda(const struct sw_channel *channel);
 uint32_t sw_channel_undelivered(const struct sw_channel *channel);
 
+/* Ends the channel and removes its folder; harmless after a failure to open it. */
 void sw_channel_close(struct sw_channel *channel);
 
 #endif

@@ -18,6 +18,7 @@
 /* Signals that a user, a shell or a batch system may send to end or steer a program. */
 static const int passed_on[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH};
 
+/* The signals that `run` handles itself while the program runs. */
 static void watched_set(sigset_t *set)
 {
 	sigemptyset(set);
@@ -59,6 +60,8 @@ static int exec_result(int fd)
 	return n == sizeof code ? code : 0;
 }
 
+/* Handles one signal: those for `run` itself go to its command, others are passed to the program if nobody has shown it
+   them. */
 static void take_signal(const struct sw_child *child, int fd, pid_t pid, struct sw_witness *witness)
 {
 	struct signalfd_siginfo info;
@@ -91,6 +94,7 @@ static bool reap_ended(pid_t pid, struct sw_witness *witness, int *status)
 	return false;
 }
 
+/* Serves the channel and signals until the program has ended. */
 static void wait_for(const struct sw_child *child, pid_t pid, int signals, struct sw_witness *witness, int *status)
 {
 	struct pollfd fds[] = {{.fd = signals, .events = POLLIN}, {.fd = child->fd, .events = POLLIN}};
@@ -104,6 +108,7 @@ static void wait_for(const struct sw_child *child, pid_t pid, int signals, struc
 	}
 }
 
+/* Fills `error` with why the exec of the program failed. */
 static int cannot_run(const char *name, int failed, struct sw_error *error)
 {
 	char *why = sw_elf_why_not(name, failed);

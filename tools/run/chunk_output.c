@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
+/* Writes all bytes at an offset; the first failure stays in `error`, and nothing is written after it. */
 static void write_all(struct sw_chunk_output *o, const void *data, size_t bytes, uint64_t offset)
 {
 	for (size_t done = 0; done < bytes && !o->error;) {

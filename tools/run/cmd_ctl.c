@@ -29,6 +29,7 @@ static bool is_run(int fd, pid_t *pid)
 	return server.uid == 0 || server.uid == geteuid();
 }
 
+/* A connection to a run at this address whose owner may be trusted, -1: there is none. */
 static int connect_to(const struct sockaddr_un *address, socklen_t bytes, pid_t *pid)
 {
 	const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -39,6 +40,7 @@ static int connect_to(const struct sockaddr_un *address, socklen_t bytes, pid_t 
 	return -1;
 }
 
+/* Connects to a run by its process number; -1: no run has that number. */
 static int connect_to_run(pid_t pid)
 {
 	struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -93,6 +95,7 @@ static int connect_to_parent_of(pid_t pid)
 	return known ? connect_to_run((pid_t)parent) : -1;
 }
 
+/* Puts the words behind each other, each with its 0, as a request.  Its bytes, 0: it would be too long. */
 static size_t pack(char *request, char *const *words, size_t n)
 {
 	size_t bytes = 0;

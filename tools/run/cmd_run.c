@@ -13,6 +13,7 @@
 #include "run/judged.h"
 #include "run/launch.h"
 
+/* Judges the traces of the session and prints and writes all reports.  An exit status. */
 static int judge(const struct sw_options *options, struct sw_session *session, int *program_status)
 {
 	struct sw_judged judged;
@@ -42,6 +43,8 @@ static int report(struct sw_launch *run)
 	return judge(run->options, &run->session, &run->program_status);
 }
 
+/* Are the options for judging live right together, and can the log be written?  Known before the program runs for
+   hours. */
 static int check_live(const struct sw_options *options)
 {
 	if (!options->live && (options->live_log || options->on_error || options->stop_on_error))

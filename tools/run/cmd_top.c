@@ -18,11 +18,13 @@
 
 static const char *const words[SW_TOP_FORMATS] = {"text", "json", "prometheus"};
 
+/* Is it the number of a process?  A file may still have that name. */
 static bool is_number(const char *text)
 {
 	return *text && !text[strspn(text, "0123456789")];
 }
 
+/* Shows a recorded trace as a run that has just ended. */
 static int top_of_trace(const char *path, const struct sw_options *options, enum sw_top_format format)
 {
 	struct sw_analysis analysis;
@@ -58,6 +60,7 @@ static int ask(const char *process, enum sw_top_format format, char **answer)
 	return status;
 }
 
+/* Shows how a run stands, once, or again and again until it ends. */
 static int top_of_run(const char *process, const struct sw_options *options, enum sw_top_format format)
 {
 	const bool clears = !options->once && isatty(STDOUT_FILENO);

@@ -11,6 +11,7 @@
 
 #define CHUNK_MAX (64u << 20) /* as readers have it: the memory was the program's, which may have written anything */
 
+/* Reads all bytes at an offset; 0 or -errno, -ENODATA where the file ends before. */
 static int read_all(int fd, void *data, size_t bytes, uint64_t offset)
 {
 	for (size_t done = 0; done < bytes;) {
@@ -24,6 +25,7 @@ static int read_all(int fd, void *data, size_t bytes, uint64_t offset)
 	return 0;
 }
 
+/* Writes all bytes at an offset; 0 or -errno. */
 static int write_all(int fd, const void *data, size_t bytes, uint64_t offset)
 {
 	for (size_t done = 0; done < bytes;) {
@@ -37,6 +39,7 @@ static int write_all(int fd, const void *data, size_t bytes, uint64_t offset)
 	return 0;
 }
 
+/* Copies what is committed of one chunk; bytes behind that may be half a record. */
 static int collect_chunk(int memory, int file, void *chunk, uint32_t bytes, uint64_t offset)
 {
 	const struct sw_chunk_header *header = chunk;

@@ -19,6 +19,7 @@
 #define BACKLOG 16
 #define WORDS	16
 
+/* A socket that listens at this address and that the channel reports; -1: there is none. */
 static int listen_at(struct sw_channel *channel, const struct sockaddr_un *address, socklen_t bytes)
 {
 	const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -57,6 +58,7 @@ void sw_control_close(struct sw_control *control)
 
 /* ---- commands ---------------------------------------------------------------------------------------------------- */
 
+/* How many processes with a trace have not ended. */
 static size_t count_running(const struct sw_session *session)
 {
 	size_t n = 0;
@@ -67,6 +69,7 @@ static size_t count_running(const struct sw_session *session)
 	return n;
 }
 
+/* Tells all recorders to open or close a window and answers how many will hear it. */
 static int order(struct sw_control *control, enum sw_window_order what, FILE *answer)
 {
 	sw_channel_order(control->channel, what);
@@ -84,6 +87,7 @@ static bool read_windows(const struct sw_session_trace *trace, uint32_t *windows
 		     offsetof(struct sw_file_header, windows)) == (ssize_t)sizeof *windows;
 }
 
+/* One line for `status`: does the process live, and is it recording? */
 static void print_trace(const struct sw_session_trace *trace, FILE *answer)
 {
 	uint32_t windows = 0;
@@ -101,6 +105,7 @@ static void print_trace(const struct sw_session_trace *trace, FILE *answer)
 	fprintf(answer, ", trace %s\n", trace->path);
 }
 
+/* Answers the command `status`: a line for each process. */
 static int status(struct sw_control *control, FILE *answer)
 {
 	const struct sw_session *session = control->session;
@@ -111,6 +116,7 @@ static int status(struct sw_control *control, FILE *answer)
 	return SW_EXIT_OK;
 }
 
+/* Answers a command that another part of `run` does, if it does it in this run. */
 static int other(sw_control_command *command, void *arg, char **words, size_t n, FILE *answer)
 {
 	if (command)
@@ -119,6 +125,7 @@ static int other(sw_control_command *command, void *arg, char **words, size_t n,
 	return SW_EXIT_INPUT;
 }
 
+/* Does one request and prints its answer; returns the exit status for `ctl`. */
 static int answer_to(struct sw_control *control, char **words, size_t n, FILE *answer)
 {
 	if (n && strcmp(words[0], "start") == 0)
@@ -137,6 +144,7 @@ static int answer_to(struct sw_control *control, char **words, size_t n, FILE *a
 
 /* ---- connections ------------------------------------------------------------------------------------------------- */
 
+/* Is the other side root or our own user?  An order changes what is recorded. */
 static bool may_ask(int connection)
 {
 	struct ucred peer;
@@ -145,6 +153,7 @@ static bool may_ask(int connection)
 	       (peer.uid == 0 || peer.uid == geteuid());
 }
 
+/* Sends exit status and text, cut to what a message may have; whoever does not read it gets none. */
 static void send_answer(int connection, int code, const char *text, size_t bytes)
 {
 	char *all = sw_alloc(bytes + 1);

@@ -47,6 +47,8 @@ void sw_control_open(struct sw_control *control, struct sw_channel *channel, str
 bool sw_control_readable(struct sw_control *control, int fd);
 /* A signal for `run` (signal.h). */
 void sw_control_signal(struct sw_control *control, int number);
+
+/* Removes the socket; may be called twice. */
 void sw_control_close(struct sw_control *control);
 
 #endif

@@ -53,11 +53,13 @@ struct sw_flight {
 	SW_VEC(struct recording) recordings; /* as the session's traces */
 };
 
+/* Do the options ask for the last part of a run only? */
 static bool is_wanted(const struct sw_options *options)
 {
 	return options->last || options->keep;
 }
 
+/* How many bytes of closed chunks stay, by option or default. */
 static uint64_t keep_bytes(const struct sw_options *options)
 {
 	return options->keep ? options->keep : KEEP_BYTES;
@@ -110,6 +112,7 @@ int sw_flight_descriptor(const struct sw_flight *f)
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
+/* Reads all bytes at an offset; false: they are not there. */
 static bool read_all(int fd, void *data, size_t bytes, uint64_t offset)
 {
 	for (size_t done = 0; done < bytes;) {
@@ -123,11 +126,13 @@ static bool read_all(int fd, void *data, size_t bytes, uint64_t offset)
 	return true;
 }
 
+/* Where chunk `number` begins in the file, as in the memory. */
 static uint64_t offset_of(const struct recording *r, uint64_t number)
 {
 	return r->header_bytes + number * r->chunk_bytes;
 }
 
+/* Is it the header of a chunk that the recorder has begun? */
 static bool is_sound(const struct sw_chunk_header *h, const struct recording *r)
 {
 	return h->magic == SW_FORMAT_CHUNK_MAGIC && h->committed <= r->chunk_bytes - sizeof *h;
@@ -139,6 +144,8 @@ static int place_of(const struct sw_session_trace *trace, const struct chunk *ch
 	return chunk->state == CHUNK_CLOSED || trace->memory < 0 ? trace->fd : trace->memory;
 }
 
+/* Reads header and records of a chunk from where it should be, else from the file, into which it may have been moved
+   meanwhile. */
 static bool read_chunk(const struct recording *r, const struct sw_session_trace *trace, uint64_t number,
 		       struct sw_chunk_header *h, void *records, uint32_t room)
 {
@@ -159,6 +166,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* Reads the header of a trace and checks what offsets are computed from: the program can write to it. */
 static bool read_header(const struct sw_session_trace *trace, struct sw_file_header *header)
 {
 	return read_all(trace->memory >= 0 ? trace->memory : trace->fd, header, sizeof *header, 0) &&
@@ -210,6 +218,7 @@ static void examine(struct recording *r, const struct sw_session_trace *trace, u
 
 /* ---- the window -------------------------------------------------------------------------------------------------- */
 
+/* The recording of the session's trace `index`, new ones added as needed. */
 static struct recording *recording_of(struct sw_flight *f, size_t index)
 {
 	while (f->recordings.n <= index)
@@ -257,6 +266,7 @@ static uint64_t closed_bytes(const struct recording *r)
 	return n;
 }
 
+/* Was anything dropped?  Else the file is a whole trace as it is. */
 static bool has_dropped(const struct recording *r)
 {
 	for (size_t i = 0; i < r->chunks.n; i++)
@@ -278,6 +288,7 @@ static struct chunk *oldest(const struct recording *r)
 	return first;
 }
 
+/* Takes out of a chunk what later records refer to, and gives its disk space back. */
 static void drop(struct recording *r, const struct sw_session_trace *trace, struct chunk *c)
 {
 	const uint64_t number = r->base + (uint64_t)(c - r->chunks.at);
@@ -316,6 +327,7 @@ static void move_window(struct sw_flight *f, struct recording *r, const struct s
 	r->base += gone;
 }
 
+/* Prepares a recording at its first look.  False: the header has changed since, so that offsets would be wrong. */
 static bool begin(struct recording *r, const struct sw_file_header *header)
 {
 	if (r->kept)
@@ -334,6 +346,7 @@ struct window_source {
 	const struct sw_session_trace *trace;
 };
 
+/* For sw_kept_write(): reads a chunk of the window. */
 static bool read_window(void *arg, uint64_t place, void *records, uint32_t *bytes, uint32_t room)
 {
 	const struct window_source *source = arg;
@@ -344,6 +357,7 @@ static bool read_window(void *arg, uint64_t place, void *records, uint32_t *byte
 	return true;
 }
 
+/* Writes a trace of what is kept and of the chunks in the window; 0 or -errno. */
 static int write_window(struct recording *r, const struct sw_session_trace *trace, const char *notice, bool running,
 			int out)
 {
@@ -391,6 +405,7 @@ static bool write_dump(struct recording *r, const struct sw_session_trace *trace
 	return pid > 0 && status == 0;
 }
 
+/* Writes a dump of one process under the first number that is free, and answers with its name or why there is none. */
 static int dump(struct recording *r, const struct sw_session_trace *trace, const char *why, FILE *answer)
 {
 	if (r->dumps >= DUMPS_MOST)
@@ -406,6 +421,7 @@ static int dump(struct recording *r, const struct sw_session_trace *trace, const
 	return done ? SW_EXIT_OK : SW_EXIT_OUTPUT;
 }
 
+/* Is the process known to run? */
 static bool runs(const struct sw_session_trace *trace)
 {
 	struct pollfd end = {.fd = trace->pidfd, .events = POLLIN};
@@ -432,6 +448,7 @@ int sw_flight_dump(struct sw_flight *f, struct sw_session *session, const char *
 
 /* ---- while it runs, and at its end ------------------------------------------------------------------------------- */
 
+/* One look at one process: takes up new chunks, drops old ones, and dumps at the first error that ends a context. */
 static void look_at(struct sw_flight *f, const struct sw_session *session, size_t index)
 {
 	const struct sw_session_trace *trace = &session->traces.at[index];

@@ -19,7 +19,7 @@
 
 struct sw_flight;
 
-/* NULL: the options do not ask for it. */
+/* A recorder of the last part of a run; NULL: the options do not ask for it. */
 struct sw_flight *sw_flight_new(const struct sw_options *options);
 void sw_flight_free(struct sw_flight *flight);
 
@@ -28,6 +28,9 @@ uint64_t sw_flight_most_bytes(const struct sw_options *options);
 
 /* Can be read when it is time for sw_flight_look(); -1: never. */
 int sw_flight_descriptor(const struct sw_flight *flight);
+
+/* Takes up what all processes recorded since the last look, drops what fell out of the window, and dumps at an error.
+ */
 void sw_flight_look(struct sw_flight *flight, struct sw_session *session);
 
 /* After a process ended, and its memory was written to its file: turns the file into the trace of its window. */

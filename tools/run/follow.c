@@ -45,6 +45,7 @@ static uint64_t now_ns(void)
 /* ---- what is found ------------------------------------------------------------------------------------------------
  */
 
+/* The judgement, finished or not. */
 static const struct sw_judgement *so_far_of(const struct sw_follow *f)
 {
 	return f->judging ? sw_judging_so_far(f->judging) : f->analysis.judgement;
@@ -58,6 +59,7 @@ static void begin_showing(struct sw_follow *f)
 		f->shown = sw_report_begin(f->analysis.reader, so_far_of(f), &options);
 }
 
+/* Prints one finding as it was found, with the time into the program. */
 static void print(struct sw_follow *f, size_t index)
 {
 	struct sw_follow_sink *sink = f->sink;
@@ -120,6 +122,7 @@ struct sw_follow *sw_follow_open(const char *path, pid_t pid, int file, int memo
 	return f;
 }
 
+/* Ends the judging; its judgement is that of the whole trace. */
 static void finish(struct sw_follow *f)
 {
 	f->analysis.judgement = sw_judging_end(f->judging);
@@ -175,6 +178,7 @@ bool sw_follow_is_over(const struct sw_follow *f)
 
 #define RATE_NS 1000000000u
 
+/* Measures calls and launches a second, over no less than RATE_NS, as shorter times give rates that jump. */
 static void measure(struct sw_follow *f, const struct sw_judgement *so_far)
 {
 	const uint64_t now = now_ns(), passed = now - f->measured_ns;

@@ -31,9 +31,12 @@ struct sw_follow *sw_follow_open(const char *path, pid_t pid, int file, int memo
 size_t sw_follow_step(struct sw_follow *follow, size_t most);
 /* All records up to that number have been judged; UINT64_MAX: all that there will be. */
 uint64_t sw_follow_passed(const struct sw_follow *follow);
-/* After the process ended: what is in its trace now is all. sw_follow_is_over(): has all of it been judged? */
+
+/* After the process ended: what is in its trace now is all. */
 void sw_follow_ended(struct sw_follow *follow);
 bool sw_follow_has_ended(const struct sw_follow *follow);
+
+/* Has all been judged that there will be? */
 bool sw_follow_is_over(const struct sw_follow *follow);
 
 /* The judgement of the whole trace with its report; the analysis is the caller's.  False: it must be judged from its

@@ -74,6 +74,7 @@ struct sw_follower {
 /* ---- messages -----------------------------------------------------------------------------------------------------
  */
 
+/* Sends a message with up to FILES descriptors; false: it did not go out. */
 static bool send_message(int fd, const struct message *message, const int *files, size_t n, int flags)
 {
 	struct iovec part = {(void *)(uintptr_t)message, offsetof(struct message, text) + strlen(message->text) + 1};
@@ -139,6 +140,7 @@ struct state {
 	struct message message; /* received last */
 };
 
+/* Adds a trace that `run` announced and opens it for judging; the descriptors that came are its own. */
 static void add_trace(struct state *s, const struct message *m, const int *files)
 {
 	struct sw_session_trace trace = {
@@ -162,12 +164,14 @@ static void add_trace(struct state *s, const struct message *m, const int *files
 	*sw_vec_push(&s->session.traces) = trace;
 }
 
+/* Notes that another file is the trace now. */
 static void move_trace(struct sw_session_trace *trace, const struct message *m)
 {
 	trace->device = m->device;
 	trace->inode = m->inode;
 }
 
+/* Adds a gap that `run` knows of to the follower's session, from which the report is made. */
 static void add_gap(struct state *s, const struct message *m)
 {
 	const struct sw_session_gap gap = {.pid = m->pid, .text = sw_strdup(m->text), .in_report = m->flags & 1};
@@ -177,6 +181,7 @@ static void add_gap(struct state *s, const struct message *m)
 		*sw_vec_push(&s->session.gaps) = gap;
 }
 
+/* Gives each trace a turn and publishes how far it is.  The number of records that were judged. */
 static size_t judge_a_turn(struct state *s)
 {
 	size_t n = 0;
@@ -205,6 +210,7 @@ static void judge_the_rest(struct state *s)
 /* Signals of a user or a terminal are for the program: `run` passes them on. */
 static const int passed_on[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGPIPE};
 
+/* Ignores what a user sends to the program, or stops ignoring it. */
 static void heed_signals(bool heed)
 {
 	const struct sigaction action = {.sa_handler = heed ? SIG_DFL : SIG_IGN};
@@ -212,6 +218,7 @@ static void heed_signals(bool heed)
 		sigaction(passed_on[i], &action, NULL);
 }
 
+/* Lets the kernel end the follower before the program where memory lacks, and raises the limit of descriptors. */
 static void be_modest(void)
 {
 	const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -227,6 +234,7 @@ static void be_modest(void)
 		close(fd);
 }
 
+/* Starts the command of --on-error for a finding, which it learns from its environment; does not wait for it. */
 static void run_command(struct state *s, pid_t pid, const struct sw_shown_finding *shown)
 {
 	const struct sw_options *options = s->sink.options;
@@ -247,6 +255,7 @@ static void run_command(struct state *s, pid_t pid, const struct sw_shown_findin
 	_exit(127);
 }
 
+/* Collects commands of --on-error that have ended. */
 static void bury_commands(struct state *s)
 {
 	size_t kept = 0;
@@ -256,6 +265,7 @@ static void bury_commands(struct state *s)
 	s->commands.n = kept;
 }
 
+/* For a finding that is an error: runs the command, and asks `run` once to end the program, as the options say. */
 static void on_error(void *arg, pid_t pid, const struct sw_shown_finding *shown)
 {
 	struct state *s = arg;
@@ -270,6 +280,7 @@ static void on_error(void *arg, pid_t pid, const struct sw_shown_finding *shown)
 /* Between two texts for `top`. */
 #define SHOW_NS 500000000u
 
+/* Writes the texts for `top`, at most once in SHOW_NS. */
 static void show(struct state *s)
 {
 	struct timespec t;
@@ -344,6 +355,7 @@ static void follow_in_turn(struct state *s, bool modest)
 	}
 }
 
+/* Waits until this thread is to go on. */
 static void take_turn(sem_t *turn)
 {
 	while (sem_wait(turn))
@@ -366,6 +378,8 @@ static void *follow_modestly(void *arg)
 	return NULL;
 }
 
+/* Follows with low priority while the program runs and with the normal one when it does not, each in a thread of its
+   own. */
 static void follow_by_turns(struct state *s)
 {
 	pthread_t thread;
@@ -381,6 +395,7 @@ static void follow_by_turns(struct state *s)
 		}
 }
 
+/* The follower's process: judges until the program has ended, reports, and sends the exit status. */
 static void __attribute__((noreturn)) follow(const struct sw_follower *follower, int socket)
 {
 	static struct state s;
@@ -486,6 +501,7 @@ int sw_follower_descriptor(const struct sw_follower *follower)
 	return follower->socket;
 }
 
+/* Sends `run`'s message to the follower, or notes that the follower does not know all. */
 static void tell(struct sw_follower *follower, const struct message *message, const int *files, size_t n)
 {
 	/* One that was stopped does not read: `run` waits for nobody. */
@@ -538,6 +554,7 @@ void sw_follower_moved(struct sw_follower *follower, size_t index, const struct 
 	tell(follower, &m, NULL, 0);
 }
 
+/* Sends a gap at the end of the run, when waiting for the follower delays no program. */
 static void tell_gap(struct sw_follower *follower, const struct sw_session_gap *gap, enum gap_list list)
 {
 	struct message m = {.kind = FOLLOW_GAP, .pid = gap->pid, .number = list, .flags = gap->in_report};
@@ -546,6 +563,7 @@ static void tell_gap(struct sw_follower *follower, const struct sw_session_gap *
 		follower->incomplete = true;
 }
 
+/* Is the process stopped, by a signal or a debugger?  It would never answer. */
 static bool is_stopped(pid_t pid)
 {
 	char path[64], text[512] = "";

@@ -26,13 +26,16 @@ struct sw_follower *sw_follower_start(const struct sw_options *options,
 /* All records of a trace up to that number have been judged; UINT64_MAX: the follower reads no more of it. */
 uint64_t sw_follower_passed(const struct sw_follower *follower, size_t index);
 
-/* Can be read when the follower wants something: then sw_follower_serve().  True: that the program ends
-   (--stop-on-error). */
+/* Can be read when the follower wants something: then sw_follower_serve(). */
 int sw_follower_descriptor(const struct sw_follower *follower);
+
+/* Reads what the follower wants.  True: that the program ends (--stop-on-error). */
 bool sw_follower_serve(struct sw_follower *follower);
 
-/* Passes it a trace, and says that its process has ended; by the trace's index in the session. */
+/* Passes it a trace with its descriptors, by the index in the session. */
 void sw_follower_trace(struct sw_follower *follower, size_t index, const struct sw_session_trace *trace);
+
+/* Tells it that the process of a trace has ended. */
 void sw_follower_ended(struct sw_follower *follower, size_t index);
 /* Another file is the trace now, with the device and inode that are there. */
 void sw_follower_moved(struct sw_follower *follower, size_t index, const struct sw_session_trace *trace);
@@ -41,6 +44,8 @@ void sw_follower_moved(struct sw_follower *follower, size_t index, const struct 
    nothing was reported. */
 bool sw_follower_finish(struct sw_follower *follower, const struct sw_session *session, int *program_status,
 			int *status);
+
+/* Ends the follower where it still is, and waits for it. */
 void sw_follower_free(struct sw_follower *follower);
 
 /* For the control (sw_control_command): how the run stands.  SW_EXIT_NOTHING: ask again a moment later. */

@@ -29,6 +29,7 @@ struct buffer {
 	FILE *file;
 };
 
+/* Opens a stream into memory; ends the command where there is none. */
 static FILE *buffer_open(struct buffer *buffer)
 {
 	buffer->file = open_memstream(&buffer->text, &buffer->bytes);
@@ -39,6 +40,7 @@ static FILE *buffer_open(struct buffer *buffer)
 	return buffer->file;
 }
 
+/* Closes the stream and returns its text, malloc'ed. */
 static char *buffer_close(struct buffer *buffer)
 {
 	if (fclose(buffer->file)) {
@@ -59,6 +61,7 @@ static char *json_of(struct sw_report *report, int depth, void (*put)(struct sw_
 	return buffer_close(&buffer);
 }
 
+/* Writes the JSON of one process as an object. */
 static void put_whole(struct sw_json *json, struct sw_report *report)
 {
 	sw_json_open(json, NULL, '{');
@@ -66,6 +69,7 @@ static void put_whole(struct sw_json *json, struct sw_report *report)
 	sw_json_close(json, '}');
 }
 
+/* A finding's JSON without its closing bracket: the processes that have it follow. */
 static char *finding_json(struct sw_report *report, size_t index)
 {
 	struct buffer buffer;
@@ -74,6 +78,7 @@ static char *finding_json(struct sw_report *report, size_t index)
 	return buffer_close(&buffer);
 }
 
+/* A finding as text, malloc'ed; NULL: it leads no group that is printed. */
 static char *finding_text(struct sw_report *report, size_t index, const struct sw_text_style *style)
 {
 	struct buffer buffer;
@@ -93,6 +98,7 @@ static uint64_t *slot_of(struct sw_judged *judged, const struct sw_shown_finding
 			  shown->fingerprint ^ ((uint64_t)shown->finding->severity << 1 | (uint64_t)shown->suppressed));
 }
 
+/* Adds a finding of the last process, to the one like it of another process where there is one. */
 static void add_finding(struct sw_judged *judged, struct sw_report *report, size_t index)
 {
 	const struct sw_shown_finding *shown = &report->shown.at[index];
@@ -116,6 +122,7 @@ static void add_finding(struct sw_judged *judged, struct sw_report *report, size
 		*sw_vec_push(&f->in) = process;
 }
 
+/* The program's name without its folder, malloc'ed. */
 static char *name_of(const struct sw_reader *reader)
 {
 	const struct sw_trace_process *process = sw_reader_process(reader);
@@ -131,12 +138,14 @@ void sw_judged_take_gaps(struct sw_session *session, pid_t pid, const struct sw_
 	}
 }
 
+/* The rank that the process had in its job, -1: none. */
 static int64_t rank_of(const struct sw_reader *reader)
 {
 	struct sw_rank rank;
 	return sw_rank_of(sw_reader_environment(reader), &rank) ? (int64_t)rank.rank : -1;
 }
 
+/* Makes the parts of a process's text now: its trace is closed before the report over all of them is printed. */
 static void put_texts(struct sw_judged *judged, struct sw_judged_process *p, struct sw_report *report)
 {
 	struct buffer buffer;
@@ -154,6 +163,7 @@ static void put_texts(struct sw_judged *judged, struct sw_judged_process *p, str
 	p->rest = buffer_close(&buffer);
 }
 
+/* Adds what one trace says to the whole: its findings, counts, texts and JSON. */
 static void add_process(struct sw_judged *judged, struct sw_session *session, pid_t pid, const char *trace,
 			struct sw_analysis *analysis)
 {
@@ -210,6 +220,7 @@ static void take_part(struct sw_judged *judged, const char *path, struct sw_anal
 		sw_complain(SW_EXIT_INPUT, "%s", error.text);
 }
 
+/* Marks the processes that a finding between processes is about. */
 static void mark_ranks(struct sw_judged *judged, const struct sw_between *between)
 {
 	for (size_t i = 0; i < between->ranks.n; i++)
@@ -282,6 +293,7 @@ static void settle_images(const struct sw_judged *judged, struct sw_reader *read
 	free(folder);
 }
 
+/* Judges one trace, packs it if asked to, and adds it; a failure goes into the verdict and becomes a gap. */
 static void judge_trace(struct sw_judged *judged, struct sw_session *session, const struct sw_session_trace *trace,
 			bool draw)
 {
@@ -328,6 +340,7 @@ static size_t main_trace(const struct sw_session *session)
 	return best;
 }
 
+/* Opens what is written while traces are judged: files for builds, and the report that `last` shows. */
 static void begin_files(struct sw_judged *judged)
 {
 	judged->no_files = sw_ci_files_open(judged->options, &judged->files);
@@ -354,6 +367,7 @@ void sw_judged_make(struct sw_judged *judged, const struct sw_options *options, 
 	tell_unchecked(judged, session);
 }
 
+/* Opens a trace of the command line as one of a session.  An exit status. */
 static int open_trace(struct sw_session_trace *trace, const char *path)
 {
 	struct stat s;

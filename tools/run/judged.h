@@ -68,20 +68,26 @@ void sw_judged_make(struct sw_judged *judged, const struct sw_options *options, 
 void sw_judged_traces(struct sw_judged *judged, const struct sw_options *options, char *const *paths, size_t n,
 		      struct sw_session *session);
 
-/* Prints the report; writes the JSON to the file of the options, if asked for, or to a stream. */
+/* Prints the report as text. */
 void sw_judged_print(const struct sw_judged *judged, const struct sw_session *session);
 /* Writes the file that --text names.  An exit status. */
 int sw_judged_text(const struct sw_judged *judged, const struct sw_session *session);
+
+/* Writes the file that --json names.  An exit status. */
 int sw_judged_json(const struct sw_judged *judged, const struct sw_session *session);
+
+/* Writes the report as JSON to a stream. */
 void sw_judged_json_to(const struct sw_judged *judged, const struct sw_session *session, FILE *out);
 /* Writes the files for builds that --sarif and its like name; once. */
 int sw_judged_files(struct sw_judged *judged, const struct sw_session *session);
 
-/* The gaps of a report become those of the session; prints them. */
+/* The gaps of a report become those of the session. */
 void sw_judged_take_gaps(struct sw_session *session, pid_t pid, const struct sw_report *report);
+
+/* Prints the gaps of a session. */
 void sw_judged_put_gaps(FILE *out, const struct sw_session *session);
 
-/* Completes the verdict by the gaps of the session. */
+/* Completes the verdict by the gaps of the session; the exit status of the command. */
 int sw_judged_status(struct sw_judged *judged, const struct sw_session *session, const int *program_status);
 
 void sw_judged_free(struct sw_judged *judged);

@@ -17,6 +17,7 @@
 
 /* ---- text -------------------------------------------------------------------------------------------------------- */
 
+/* Names a process, by its rank where it has one. */
 static void put_name(FILE *out, const struct sw_judged_process *p)
 {
 	sw_put_plain(out, p->name);
@@ -26,6 +27,7 @@ static void put_name(FILE *out, const struct sw_judged_process *p)
 		fprintf(out, " (process %d)", (int)p->pid);
 }
 
+/* Says in which processes a finding is: the first few by name. */
 static void put_where(FILE *out, const struct sw_judged *judged, const struct sw_judged_finding *finding)
 {
 	fputs("In ", out);
@@ -39,6 +41,7 @@ static void put_where(FILE *out, const struct sw_judged *judged, const struct sw
 	fprintf(out, ": %zu of %zu processes\n", finding->in.n, judged->processes.n);
 }
 
+/* Prints the findings over all processes, each once, and how many are left out. */
 static void put_findings(FILE *out, const struct sw_judged *judged)
 {
 	const size_t limit = judged->options->all ? 0 : judged->style.limit;
@@ -64,6 +67,7 @@ static void put_findings(FILE *out, const struct sw_judged *judged)
 			sw_plural(left, "cause is", "causes are"), printed + left, sw_plural(left, "it", "them"));
 }
 
+/* Prints the line that says where the trace is. */
 static void put_trace(FILE *out, const struct sw_judged_process *p)
 {
 	fprintf(out, "  %-15s", "trace:");
@@ -71,6 +75,8 @@ static void put_trace(FILE *out, const struct sw_judged_process *p)
 	putc('\n', out);
 }
 
+/* Prints the part of one process; of those after the first few a line.  `complete`: all of the run was seen, so that no
+   finding means that there is none. */
 static void put_process(FILE *out, const struct sw_judged *judged, size_t index, bool complete, bool quiet)
 {
 	const struct sw_judged_process *p = &judged->processes.at[index];
@@ -99,6 +105,7 @@ static void put_process(FILE *out, const struct sw_judged *judged, size_t index,
 	put_trace(out, p);
 }
 
+/* Prints one gap, with its process where it is of one. */
 static void put_gap(FILE *out, const struct sw_session_gap *gap)
 {
 	fputs("  ", out);
@@ -121,6 +128,7 @@ void sw_judged_put_gaps(FILE *out, const struct sw_session *session)
 			session->known.n, sw_plural(session->known.n, "", "s"));
 }
 
+/* Prints the whole report.  `quiet`: without findings. */
 static void print_to(FILE *out, const struct sw_judged *judged, const struct sw_session *session, bool quiet)
 {
 	if (!quiet)
@@ -183,6 +191,7 @@ int sw_judged_text(const struct sw_judged *judged, const struct sw_session *sess
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
+/* Puts members that are JSON already in their place, with a comma before them where one is needed. */
 static void put_raw(struct sw_json *json, const char *members)
 {
 	if (!json->first)
@@ -191,6 +200,7 @@ static void put_raw(struct sw_json *json, const char *members)
 	json->first = false;
 }
 
+/* Writes the findings over all processes, each with the numbers of the processes that have it. */
 static void put_json_findings(struct sw_json *json, const struct sw_judged *judged)
 {
 	sw_json_open(json, "findings", '[');
@@ -236,6 +246,7 @@ static void put_sums(struct sw_json *json, const struct sw_judged *judged)
 	sw_json_ms(json, "folded_wait_ms", folded_ns);
 }
 
+/* Writes the summary: counts, and whether all of the run was seen. */
 static void put_json_summary(struct sw_json *json, const struct sw_judged *judged, const struct sw_session *session)
 {
 	sw_json_open(json, "summary", '{');
@@ -251,6 +262,7 @@ static void put_json_summary(struct sw_json *json, const struct sw_judged *judge
 	sw_json_close(json, '}');
 }
 
+/* Writes gaps as an array of objects. */
 static void put_json_gaps(struct sw_json *json, const char *key, const struct sw_session_gap *gaps, size_t n)
 {
 	sw_json_open(json, key, '[');
@@ -263,6 +275,7 @@ static void put_json_gaps(struct sw_json *json, const char *key, const struct sw
 	sw_json_close(json, ']');
 }
 
+/* Writes a coverage of zeros, so that readers find all members that the schema requires. */
 static void put_no_coverage(struct sw_json *json)
 {
 	static const char *const zeros[] = {"driver_calls", "runtime_calls", "launches",	   "copies",
@@ -305,6 +318,7 @@ static void put_no_cuda(struct sw_json *json, const struct sw_judged *judged, co
 	put_no_coverage(json);
 }
 
+/* Writes the whole report.  Its head is that of the first process, which is the program itself. */
 static void put_json(struct sw_json *json, const struct sw_judged *judged, const struct sw_session *session)
 {
 	const struct sw_judged_process *first = judged->processes.n ? &judged->processes.at[0] : NULL;

@@ -62,6 +62,7 @@ struct sw_kept *sw_kept_new(void)
 	return sw_calloc(1, sizeof(struct sw_kept));
 }
 
+/* The writer of this number, new if it is not known yet. */
 static struct kept_writer *writer_of(struct sw_kept *k, uint32_t id)
 {
 	uint64_t *at = sw_map_put(&k->by_id, id);
@@ -75,6 +76,7 @@ static struct kept_writer *writer_of(struct sw_kept *k, uint32_t id)
 	return k->writers.at[*at - 1];
 }
 
+/* Takes a record out of the list of its thing. */
 static void forget_key(struct sw_kept *k, struct kept_record *r)
 {
 	if (!r->key)
@@ -90,6 +92,7 @@ static void forget_key(struct sw_kept *k, struct kept_record *r)
 	r->key = 0;
 }
 
+/* The kept stack that `id` means now: numbers are used again. */
 static struct kept_record *stack_of(const struct kept_writer *w, uint32_t id)
 {
 	struct kept_record *r = id ? sw_map_ptr(&w->stacks, id % SW_FORMAT_LIVE_IDS) : NULL;
@@ -98,6 +101,7 @@ static struct kept_record *stack_of(const struct kept_writer *w, uint32_t id)
 
 static void remove_record(struct sw_kept *k, struct kept_record *r);
 
+/* Can a record that comes still refer to it?  No later one has its number. */
 static bool is_live_stack(const struct kept_record *r)
 {
 	return stack_of(r->writer, ((const struct sw_rec_stack *)(const void *)r->data)->id) == r;
@@ -113,6 +117,7 @@ static void use_stack(struct sw_kept *k, struct kept_record *stack, bool comes)
 		remove_record(k, stack);
 }
 
+/* Removes a record for good, with the END that belongs to it and the stack that nobody else needs. */
 static void remove_record(struct sw_kept *k, struct kept_record *r)
 {
 	struct kept_writer *w = r->writer;
@@ -134,6 +139,7 @@ static void remove_record(struct sw_kept *k, struct kept_record *r)
 		remove_record(k, end);
 }
 
+/* Copies a record to the end of what its writer keeps, under its key. */
 static struct kept_record *keep(struct sw_kept *k, struct kept_writer *w, const struct sw_rec *rec, uint64_t key)
 {
 	const uint32_t bytes = rec->words * 8u;
@@ -179,6 +185,7 @@ enum thing {
 	THING_CALL,
 };
 
+/* One number for a kind of thing and its handle; never 0. */
 static uint64_t key_of(enum thing thing, uint64_t handle)
 {
 	return sw_hash_u64(sw_hash_u64(handle) ^ (uint64_t)thing << 56) | 1;
@@ -211,6 +218,7 @@ static bool ended_later(struct sw_kept *k, uint64_t key, uint64_t seq)
 	return first;
 }
 
+/* Keeps a record that says that a thing begins, unless its end is known already. */
 static void begins(struct sw_kept *k, struct kept_writer *w, const struct sw_rec *rec, uint64_t key)
 {
 	if (!ended_later(k, key, sw_rec_seq(rec)))
@@ -227,6 +235,8 @@ static void begins_anew(struct sw_kept *k, struct kept_writer *w, const struct s
 /* More ends of one thing than that, whose begins are not known yet, are none. */
 #define ENDS_MOST 4u
 
+/* A record ends a thing: neither is needed any more, but the end stays where its begin may still come from another
+   writer. */
 static void ends(struct sw_kept *k, struct kept_writer *w, const struct sw_rec *rec, uint64_t key)
 {
 	unsigned known = 0;
@@ -272,6 +282,7 @@ static void define(struct sw_kept *k, struct kept_writer *w, struct sw_map *ids,
 		remove_record(k, old);
 }
 
+/* Keeps what was changed of a node of a graph instead of what was changed there before. */
 static void keep_node(struct sw_kept *k, struct kept_writer *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_graph_node *n = (const void *)rec;
@@ -300,6 +311,7 @@ static bool did_nothing(const struct kept_writer *w)
 	return r == w->thread;
 }
 
+/* Keeps the last THREAD of a writer; an earlier one only if a call between them stays. */
 static void keep_thread(struct sw_kept *k, struct kept_writer *w, const struct sw_rec *rec)
 {
 	if (w->thread && did_nothing(w))
@@ -321,6 +333,7 @@ static void keep_loss(struct sw_kept *k, struct kept_writer *w, const struct sw_
 	loss->last_seq = more->last_seq > loss->last_seq ? more->last_seq : loss->last_seq;
 }
 
+/* Takes a record that describes: threads, code, kernels, names, stacks, losses. */
 static void take_description(struct sw_kept *k, struct kept_writer *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_name *name = (const void *)rec;
@@ -357,6 +370,7 @@ static void take_description(struct sw_kept *k, struct kept_writer *w, const str
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
+/* Removes the mappings inside a range that is unmapped; an unmap of none that is known stays. */
 static void unmap(struct sw_kept *k, struct kept_writer *w, const struct sw_rec_free *f)
 {
 	bool any = false;
@@ -375,6 +389,7 @@ static void unmap(struct sw_kept *k, struct kept_writer *w, const struct sw_rec_
 		keep(k, w, &f->h, 0);
 }
 
+/* Takes an operation on graphs: what makes one stays until the graph is destroyed. */
 static void take_graph(struct sw_kept *k, struct kept_writer *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_graph *g = (const void *)rec;
@@ -399,6 +414,7 @@ static void take_graph(struct sw_kept *k, struct kept_writer *w, const struct sw
 	}
 }
 
+/* Takes an operation on contexts: the last one that is current counts, of a thread. */
 static void take_context(struct sw_kept *k, struct kept_writer *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_context_op *c = (const void *)rec;
@@ -417,6 +433,7 @@ static void take_context(struct sw_kept *k, struct kept_writer *w, const struct 
 	}
 }
 
+/* Takes an annotation of the program: what it says stays as long as it holds. */
 static void take_annotation(struct sw_kept *k, struct kept_writer *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_annotation *a = (const void *)rec;
@@ -444,6 +461,7 @@ static void take_annotation(struct sw_kept *k, struct kept_writer *w, const stru
 	}
 }
 
+/* Takes an NVTX range: those that are open stay. */
 static void take_range(struct sw_kept *k, struct kept_writer *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_range *r = (const void *)rec;
@@ -470,6 +488,7 @@ static void take_range(struct sw_kept *k, struct kept_writer *w, const struct sw
 	}
 }
 
+/* Takes a call of a library: the last one of each function stays, until its handle is destroyed. */
 static void take_library(struct sw_kept *k, struct kept_writer *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_library *l = (const void *)rec;
@@ -570,6 +589,7 @@ static bool take_lifecycle(struct sw_kept *k, struct kept_writer *w, const struc
 	}
 }
 
+/* Keeps the END of a call whose BEGIN was kept. */
 static void take_end(struct sw_kept *k, struct kept_writer *w, const struct sw_rec *rec)
 {
 	struct kept_record *begin = sw_map_ptr(&k->begins, ((const struct sw_rec_end *)(const void *)rec)->begin_seq);
@@ -577,6 +597,7 @@ static void take_end(struct sw_kept *k, struct kept_writer *w, const struct sw_r
 		begin->end = keep(k, w, rec, 0);
 }
 
+/* Decides for one record of a chunk that is dropped what of it stays. */
 static void take(struct sw_kept *k, struct kept_writer *w, const struct sw_rec *rec)
 {
 	const uint64_t seq = sw_rec_seq(rec);
@@ -697,6 +718,7 @@ static void put_launch(struct sw_chunk_output *o, struct kept_writer *w, const s
 	note_written(w, whole.params);
 }
 
+/* Orders chunks by writer, those of one by their place in it. */
 static int by_writer(const void *a, const void *b)
 {
 	const struct sw_window_chunk *x = a, *y = b;
@@ -720,6 +742,7 @@ static uint32_t take_front(struct sw_kept *k, struct kept_writer *w, const unsig
 	return end;
 }
 
+/* Writes what is kept of a writer, then its chunks in the window, up to the number `end`. */
 static void put_writer(struct sw_kept *k, struct sw_chunk_output *o, struct kept_writer *w,
 		       const struct sw_window *window, const uint32_t *fronts, uint64_t end, unsigned char *scratch,
 		       uint32_t room)

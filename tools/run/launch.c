@@ -113,6 +113,7 @@ static char *recorder_options(const struct sw_options *options)
 	return both;
 }
 
+/* In the child before the exec: sets the environment by which the loader and the recorder know what to do. */
 static void prepare(void *arg, pid_t pid)
 {
 	const struct sw_launch *run = arg;
@@ -227,6 +228,7 @@ static char *loadable(struct sw_launch *run, char *path)
 	return other;
 }
 
+/* Finds the simulated CUDA; a program that has the runtime inside cannot use it.  An exit status. */
 static int find_simulation(struct sw_launch *run)
 {
 	struct sw_error error;
@@ -264,6 +266,7 @@ static int add_object(struct sw_launch *run, const char *name)
 	return SW_EXIT_OK;
 }
 
+/* Finds all objects that are preloaded for these options.  An exit status. */
 static int add_objects(struct sw_launch *run)
 {
 	const struct {
@@ -290,6 +293,7 @@ static int add_objects(struct sw_launch *run)
 	return status;
 }
 
+/* Do the options that say when to record make sense?  An exit status. */
 static int check_windows(const struct sw_options *options)
 {
 	const char *name = options->capture;
@@ -314,6 +318,7 @@ static int check_windows(const struct sw_options *options)
 	return SW_EXIT_OK;
 }
 
+/* Checks and prepares all that can fail before the program runs.  An exit status. */
 static int set_up(struct sw_launch *run)
 {
 	struct sw_error error;
@@ -344,6 +349,7 @@ static int set_up(struct sw_launch *run)
 
 /* ---- the run ----------------------------------------------------------------------------------------------------- */
 
+/* The program runs: its session begins, and the control and the follower learn of it. */
 static void started(void *arg, pid_t pid)
 {
 	struct sw_launch *run = arg;
@@ -359,6 +365,7 @@ static void started(void *arg, pid_t pid)
 		sw_channel_watch(&run->channel, sw_flight_descriptor(run->session.flight));
 }
 
+/* For the control: the command `dump`. */
 static int dump(void *arg, char **words, size_t n, FILE *answer)
 {
 	struct sw_launch *run = arg;
@@ -367,12 +374,14 @@ static int dump(void *arg, char **words, size_t n, FILE *answer)
 	return sw_flight_dump(run->session.flight, &run->session, "it was asked for", answer);
 }
 
+/* For the channel: a recorder's message came. */
 static void received(void *arg, const struct sw_received *received)
 {
 	struct sw_launch *run = arg;
 	sw_session_received(&run->session, received);
 }
 
+/* For the channel: a descriptor that it watches can be read. */
 static void readable(void *arg, int fd)
 {
 	struct sw_launch *run = arg;
@@ -380,18 +389,21 @@ static void readable(void *arg, int fd)
 		sw_session_ended(&run->session, fd);
 }
 
+/* For the child: a signal that is for `run` itself came. */
 static void signalled(void *arg, int number)
 {
 	struct sw_launch *run = arg;
 	sw_control_signal(&run->control, number);
 }
 
+/* For the child: the channel can be read. */
 static void serve(void *arg)
 {
 	struct sw_launch *run = arg;
 	sw_channel_serve(&run->channel);
 }
 
+/* Raises our limit of open files, as each process takes some; `descriptors` has the one that the program gets. */
 static void raise_descriptors(struct sw_launch *run)
 {
 	if (getrlimit(RLIMIT_NOFILE, &run->descriptors))
@@ -401,6 +413,7 @@ static void raise_descriptors(struct sw_launch *run)
 	setrlimit(RLIMIT_NOFILE, &all);
 }
 
+/* Waits for what outlives the program, then closes all by which processes of the run reach us. */
 static void end_session(struct sw_launch *run)
 {
 	const uint64_t wait_ms = run->options->wait ? run->options->wait / 1000000 : OUTLIVE_MS;
@@ -413,6 +426,7 @@ static void end_session(struct sw_launch *run)
 	sw_channel_close(&run->channel);
 }
 
+/* Opens the channel and runs the program to its end.  An exit status. */
 static int run_program(struct sw_launch *run)
 {
 	struct sw_child child = {.argv = run->options->operands,

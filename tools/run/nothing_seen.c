@@ -22,6 +22,7 @@ static const char *const folders[] = {"/usr/lib/x86_64-linux-gnu",
 				      "/usr/local/nvidia/lib64",
 				      "/usr/lib/wsl/lib"};
 
+/* Is the driver's library in the folder, whose name has `bytes` bytes? */
 static bool holds_driver(const char *folder, size_t bytes)
 {
 	char *path = sw_format("%.*s/libcuda.so.1", (int)bytes, folder);
@@ -30,6 +31,7 @@ static bool holds_driver(const char *folder, size_t bytes)
 	return found;
 }
 
+/* Does the loader's cache name the driver's library?  Its format is not read: the name stands there as text. */
 static bool is_named_in_cache(void)
 {
 	FILE *cache = fopen("/etc/ld.so.cache", "re");
@@ -42,6 +44,7 @@ static bool is_named_in_cache(void)
 	return found;
 }
 
+/* Would the loader find a driver? */
 static bool has_driver(void)
 {
 	const char *path = getenv("LD_LIBRARY_PATH");

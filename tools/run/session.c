@@ -29,6 +29,7 @@ void sw_session_gap(struct sw_session *session, pid_t pid, char *text)
 	*sw_vec_push(&session->gaps) = (struct sw_session_gap){.pid = pid, .text = text};
 }
 
+/* From now on a recorder is expected in the process: one that never says HELLO ran without it. */
 static void expect_image(struct sw_session *session, pid_t pid, uint32_t flags, const char *file)
 {
 	*sw_vec_push(&session->expected) = (struct sw_session_image){pid, flags, sw_strdup(file)};
@@ -57,6 +58,7 @@ static bool forget_last(struct sw_session *session, pid_t pid)
 	return false;
 }
 
+/* Did the process say HELLO before it was announced?  Forgets that it did. */
 static bool take_early(struct sw_session *session, pid_t pid)
 {
 	for (size_t i = 0; i < session->early.n; i++)
@@ -67,6 +69,7 @@ static bool take_early(struct sw_session *session, pid_t pid)
 	return false;
 }
 
+/* A recorder began, or the guard that says that none did: the program is expected no more. */
 static void take_hello(struct sw_session *session, pid_t pid, uint32_t flags, const char *file)
 {
 	if (!forget_last(session, pid))
@@ -117,6 +120,7 @@ static const char *refusal_of(int fd, const struct sw_received *received)
 	return NULL;
 }
 
+/* Is the process known to run? */
 static bool is_running(const struct sw_session_trace *trace)
 {
 	struct pollfd end = {.fd = trace->pidfd, .events = POLLIN};
@@ -145,6 +149,7 @@ static void collect_memory(struct sw_session *session, struct sw_session_trace *
 		sw_follower_moved(session->follower, index, trace);
 }
 
+/* Adds a trace that a process says to have made, if the file is its own, and watches for the end of the process. */
 static void take_trace(struct sw_session *session, const struct sw_received *received)
 {
 	const int fd =
@@ -248,6 +253,7 @@ void sw_session_received(void *arg, const struct sw_received *received)
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
 
+/* Milliseconds of a clock that nobody sets. */
 static int64_t now_ms(void)
 {
 	struct timespec t;
@@ -305,6 +311,7 @@ static char *explain_image(const struct sw_session_image *image, bool *harmless)
 	return text;
 }
 
+/* Turns each image that is still expected into a gap, or into a harmless one that is only counted. */
 static void explain_all(struct sw_session *session)
 {
 	for (size_t i = 0; i < session->expected.n; i++) {

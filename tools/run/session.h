@@ -63,8 +63,10 @@ void sw_session_start(struct sw_session *session, struct sw_channel *channel, pi
 /* Passes each trace that is announced from now on to the follower (--live). */
 void sw_session_follow(struct sw_session *session, struct sw_follower *follower);
 
-/* For the channel: `session` is its argument. */
+/* For the channel: a message came.  `session` is the argument of the channel. */
 void sw_session_received(void *session, const struct sw_received *received);
+
+/* For the channel: a process ended, or another descriptor of the session can be read. */
 void sw_session_ended(void *session, int pidfd);
 
 /* Waits for what outlives the program, at most `most_ms`; serves the channel meanwhile.  Orphans must become our

@@ -25,6 +25,7 @@ struct site {
 	const char *api, *place;
 };
 
+/* Orders the costliest first. */
 static int by_cost(const void *a, const void *b)
 {
 	const struct site *x = a, *y = b;
@@ -66,6 +67,7 @@ static void count_hazards(const struct sw_judgement *j, uint64_t *errors, uint64
 /* ---- text ---------------------------------------------------------------------------------------------------------
  */
 
+/* Prints one process as text: its counts, then the costliest waits and their places. */
 static void put_process_text(FILE *out, const struct sw_top_process *p)
 {
 	const struct sw_coverage *c = &p->so_far->coverage;
@@ -107,6 +109,7 @@ static void put_process_text(FILE *out, const struct sw_top_process *p)
 /* ---- JSON ---------------------------------------------------------------------------------------------------------
  */
 
+/* Writes the counts of a process as members. */
 static void put_counts_json(struct sw_json *json, const struct sw_top_process *p)
 {
 	const struct sw_coverage *c = &p->so_far->coverage;
@@ -132,6 +135,7 @@ static void put_counts_json(struct sw_json *json, const struct sw_top_process *p
 	sw_report_json_host_waits(json, p->so_far->host_waits);
 }
 
+/* Writes one process as an object, with its costliest waits. */
 static void put_process_json(struct sw_json *json, const struct sw_top_process *p)
 {
 	size_t n;
@@ -155,6 +159,7 @@ static void put_process_json(struct sw_json *json, const struct sw_top_process *
 	free(sites);
 }
 
+/* Writes all processes as one document. */
 static void put_json(FILE *out, const struct sw_top_process *processes, size_t n)
 {
 	struct sw_json json = {.out = out};
@@ -188,6 +193,7 @@ METRIC(streams, p->so_far->streams.n ? p->so_far->streams.n - 1 : 0)
 METRIC(in_flight, p->follow.in_flight)
 #undef METRIC
 
+/* For the metrics: hazards so far that are errors. */
 static uint64_t errors_of(const struct sw_top_process *p)
 {
 	uint64_t errors, warnings;
@@ -195,6 +201,7 @@ static uint64_t errors_of(const struct sw_top_process *p)
 	return errors;
 }
 
+/* For the metrics: hazards so far that are warnings. */
 static uint64_t warnings_of(const struct sw_top_process *p)
 {
 	uint64_t errors, warnings;
@@ -213,6 +220,7 @@ static const struct metric metrics[] = {
 	{"in_flight_calls_total", "counter", "Calls judged before they returned.", in_flight},
 };
 
+/* Writes the labels of a process up to their last quote; characters that would end a label become '_'. */
 static void put_labels(FILE *out, const struct sw_top_process *p)
 {
 	fprintf(out, "{pid=\"%d\",program=\"", (int)p->pid);
@@ -221,6 +229,7 @@ static void put_labels(FILE *out, const struct sw_top_process *p)
 	fputc('"', out);
 }
 
+/* Writes all processes in Prometheus' text format, one metric after the other as it requires. */
 static void put_prometheus(FILE *out, const struct sw_top_process *processes, size_t n)
 {
 	for (size_t m = 0; m < sizeof metrics / sizeof *metrics; m++) {

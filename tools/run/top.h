@@ -21,18 +21,28 @@ struct sw_top_process {
 	struct sw_follow_facts follow;
 };
 
+/* Prints how processes stand. */
 void sw_top_print(FILE *out, enum sw_top_format format, const struct sw_top_process *processes, size_t n);
 
-/* Texts of all formats that the follower writes and `run` reads: memory that both share.  NULL: there is none. */
+/* Texts of all formats that the follower writes and `run` reads: memory that both share. */
 struct sw_top_board;
+
+/* Memory that `run` and the follower share; NULL: there is none. */
 struct sw_top_board *sw_top_board_new(void);
+
+/* Puts a text there, by the follower. */
 void sw_top_board_write(struct sw_top_board *board, enum sw_top_format format, const char *text);
-/* Were all texts written with names? */
+
+/* Notes that all texts were written with names. */
 void sw_top_board_named(struct sw_top_board *board);
-/* False: that did not happen yet. */
+
+/* Prints a text.  False: none was written with names yet. */
 bool sw_top_board_read(const struct sw_top_board *board, enum sw_top_format format, FILE *out);
-/* Notes that somebody looks: from then on places are named, which costs memory; and whether anybody did. */
+
+/* Notes that somebody looks: from then on places are named, which costs memory. */
 void sw_top_board_ask(struct sw_top_board *board);
+
+/* Has anybody looked? */
 bool sw_top_board_asked(const struct sw_top_board *board);
 
 #endif

@@ -22,6 +22,7 @@ struct numbers {
 /* A number that is taken and has no record yet is close to the last one. */
 #define IN_FLIGHT_MOST 65536u
 
+/* The first number near the end of the window that no record has, last + 1: there is none. */
 static uint64_t first_missing(const struct numbers *n)
 {
 	uint64_t from = n->last - n->first > IN_FLIGHT_MOST ? n->last - IN_FLIGHT_MOST : n->first;
@@ -30,12 +31,14 @@ static uint64_t first_missing(const struct numbers *n)
 	return from;
 }
 
+/* Notes that a record has this number. */
 static void see_number(struct numbers *n, uint64_t seq)
 {
 	if (seq >= n->first && seq <= n->last)
 		n->seen[(seq - n->first) / 8] |= (unsigned char)(1u << ((seq - n->first) % 8));
 }
 
+/* Notes the numbers of all records of a chunk from byte `from` on, and the highest one in *last. */
 static void each_number(const unsigned char *records, uint32_t from, uint32_t bytes, struct numbers *n, uint64_t *last)
 {
 	const struct sw_rec *rec;

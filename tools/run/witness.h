@@ -16,7 +16,11 @@ struct sw_witness {
 
 /* All signals that will be asked about must be blocked. */
 void sw_witness_start(struct sw_witness *witness);
+
+/* Was a signal that came to us shown to the witness, too?  Then it went to our whole group. */
 bool sw_witness_saw(struct sw_witness *witness, int sig);
+
+/* Ends the witness; may be called twice. */
 void sw_witness_end(struct sw_witness *witness);
 
 #endif

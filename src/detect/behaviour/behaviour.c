@@ -118,7 +118,7 @@ static bool time_of(const char *text, uint64_t *ns)
 }
 
 /* Reads one of the table's verdicts: '1' the call waited in all repetitions, '0' in none, '?' they disagree, '-' not
- * measured. */
+   measured. */
 static bool read_verdict(const char *text, char *out)
 {
 	if (!*text || text[1] || !strchr("01?-", *text))
@@ -295,7 +295,7 @@ const char *sw_wait_rule_text(enum sw_wait_rule may, bool *built_in)
 }
 
 /* Does the measured table say that calls of this rule wait?  Only if all cells of the rule agree; else the built-in
- * value stays. */
+   value stays. */
 static bool rule_waits(const struct rule *rule, const struct sw_behaviour *table)
 {
 	char said = 0;

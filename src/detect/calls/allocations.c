@@ -31,7 +31,7 @@
  */
 
 /* The event, in the order engine, that stands for the free of this block of a memory pool.  No program can hold its
- * handle: events are pointers. */
+   handle: events are pointers. */
 static uint64_t free_event(const struct sw_block *block)
 {
 	return UINT64_C(1) << 63 | block->number;
@@ -138,7 +138,7 @@ void sw_tensor_block_begin(struct sw_model *m, const struct sw_record *r, const 
 }
 
 /* Was the event recorded by the very call that frees the block: do both stacks have the same callers, but for a few
- * frames of the free's own? */
+   frames of the free's own? */
 static bool within_call(const struct sw_trace_stack *free, const struct sw_trace_stack *event)
 {
 	uint32_t same = 0;
@@ -155,7 +155,7 @@ struct event_counts {
 };
 
 /* Counts an event that the allocator recorded for the block: needed if the block's own stream (lane `own`) is not
- * ordered after the work that the event covers, else needless. */
+   ordered after the work that the event covers, else needless. */
 static void count_event(struct sw_model *m, const struct recent *recent, uint32_t own,
 			struct event_counts *event_counts)
 {
@@ -216,7 +216,7 @@ static void judge_events(struct sw_model *m, const struct sw_record *r, const st
 }
 
 /* A caching allocator takes a block back (annotation): ends it, and judges the events recorded for other streams that
- * used it. */
+   used it. */
 void sw_tensor_block_end(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w,
 			 const struct sw_rec_annotation *a)
 {
@@ -304,7 +304,7 @@ static bool map_reserved(struct sw_model *m, const struct sw_record *r, struct s
 }
 
 /* Is the memory in hand one of another process's pool?  External memory (of another API) looks alike but for the
- * call. */
+   call. */
 static bool is_of_another_pool(const struct sw_model *m)
 {
 	const struct sw_trace_api *api = sw_reader_api(m->reader, m->record->rec->api);
@@ -339,7 +339,7 @@ void sw_block_made(struct sw_model *m, const struct sw_rec_alloc *a, const struc
 }
 
 /* Handles an allocation: what it waits for, and the block that begins; stream-ordered memory begins at a point of its
- * stream. */
+   stream. */
 void sw_on_alloc(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_alloc *a = (const struct sw_rec_alloc *)(const void *)r->rec;
@@ -365,7 +365,7 @@ void sw_on_alloc(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 /* ---- release ----------------------------------------------------------------------------------------------------- */
 
 /* Judges whether all uses of these bytes are ordered before their release, and returns the access that stands for
- * it. */
+   it. */
 static struct sw_access release_bytes(struct sw_model *m, const struct sw_access *what, struct sw_block *block,
 				      uint64_t lo, uint64_t bytes)
 {
@@ -433,8 +433,8 @@ static void free_async(struct sw_model *m, const struct sw_record *r, struct sw_
 }
 
 /* Unmaps a part of reserved addresses: judged like a free of these bytes, for which nothing waits.  CUDA Driver API,
- * cuMemUnmap: promises no wait.  (PyTorch's allocator: "unlike cudaFree, MemUnmap and MemRelease do not appear to
- * synchronize in all cases".) */
+   cuMemUnmap: promises no wait.  (PyTorch's allocator: "unlike cudaFree, MemUnmap and MemRelease do not appear to
+   synchronize in all cases".) */
 static void unmap_bytes(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_free *f,
 			struct sw_block *block)
 {

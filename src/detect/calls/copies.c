@@ -92,7 +92,7 @@ void sw_batches_forget(struct sw_batches *batches)
 }
 
 /* The block at an address, or of an array's handle, and the offset in it; memory that CUDA does not know of counts as
- * pageable. */
+   pageable. */
 static struct sw_block *block_of(struct sw_model *m, bool array, uint64_t address, uint64_t *offset)
 {
 	struct sw_block *block =
@@ -159,7 +159,7 @@ static void report_race(struct sw_model *m, const struct element *a, const struc
 }
 
 /* Reports the writes of a batch that overlap the element, until there are `pairs` of SW_MAX_PAIRS.  The writes are
- * sorted: from the last one that begins before the element's end, back to where none reaches it (`most`). */
+   sorted: from the last one that begins before the element's end, back to where none reaches it (`most`). */
 static unsigned compare_writes(struct sw_model *m, const element_vec *writes, const struct element *x, unsigned pairs)
 {
 	size_t lo = 0, hi = writes->n;
@@ -240,7 +240,7 @@ struct side {
 };
 
 /* The kind of memory on one side of a copy, for the table `joins`; `said` is what the call said of it, where the
- * address is not known. */
+   address is not known. */
 static enum place place_of(const struct sw_block *block, uint8_t said)
 {
 	static const enum place places[] = {
@@ -273,7 +273,7 @@ static struct side side_of(struct sw_model *m, uint64_t address, uint8_t said, u
 }
 
 /* One side of a copy of rows: in an array the box of its elements, which have fixed pitches there (SW_ARRAY_PITCH),
- * else the rows in memory. */
+   else the rows in memory. */
 static struct side side_of_box(struct sw_model *m, const struct sw_box *box, const struct sw_rec_copy_nd *copy,
 			       enum sw_role role)
 {
@@ -360,7 +360,7 @@ static enum place place_in_copy(const struct side *side)
 }
 
 /* How the host joins the copy, by the kinds of memory of both sides.  Memory with SYNC_MEMOPS makes it wait in full
- * (CU_POINTER_ATTRIBUTE_SYNC_MEMOPS). */
+   (CU_POINTER_ATTRIBUTE_SYNC_MEMOPS). */
 static enum join join_of(const struct sw_record *r, const struct side *dst, const struct side *src)
 {
 	if ((dst->block && dst->block->sync_memops) || (src->block && src->block->sync_memops))
@@ -458,7 +458,7 @@ static const void *content_of(const struct sw_rec *r, size_t head, uint32_t flag
 }
 
 /* May the source be changed after the call, before the copy reads it?  Pageable memory was read inside the call (CUDA
- * driver API, "API synchronization behavior", memcpy), pinned memory is read when the copy runs. */
+   driver API, "API synchronization behavior", memcpy), pinned memory is read when the copy runs. */
 static bool source_may_change(const struct sw_record *r, const struct side *src, uint32_t flags)
 {
 	bool inside = r->rec->flags & SW_RF_SYNCHRONOUS || src->place == PAGEABLE || flags & SW_COPY_SRC_DURING;
@@ -468,7 +468,7 @@ static bool source_may_change(const struct sw_record *r, const struct side *src,
 #define SW_VALUE_BYTES 64u
 
 /* Judges a copy: what it waits for, whom it makes wait, and the memory that it touches.  ctx: the contexts that a peer
- * copy names, of destination and source.  False: it became part of a capture. */
+   copy names, of destination and source.  False: it became part of a capture. */
 static bool judge_copy(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, uint64_t stream,
 		       struct side *dst, struct side *src, uint32_t flags, const uint8_t ctx[2], uint64_t bytes)
 {
@@ -508,7 +508,7 @@ static bool judge_copy(struct sw_model *m, const struct sw_record *r, struct sw_
 }
 
 /* Compares the elements of a batch at the last one.  Traces before minor 8 do not say which elements are of one
- * call. */
+   call. */
 static void batch_over(struct sw_model *m, uint32_t flags)
 {
 	if (flags & SW_COPY_BATCH && !(flags & SW_COPY_BATCH_MORE))

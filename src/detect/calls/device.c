@@ -29,7 +29,7 @@
 /* Calls that are not modelled. */
 
 /* Handles a call that is not modelled: reports it once a place, and weakens what is said of its context from here
- * on. */
+   on. */
 void sw_on_unclassified(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	struct sw_finding seen = {.id = SW_FINDING_UNCLASSIFIED_CALL,
@@ -98,7 +98,7 @@ void sw_host_func_returned(struct sw_model *m, const struct sw_record *begin, ui
 /* Annotations of the program: the calls of syncwatch/syncwatch.h. */
 
 /* The event, in the order engine, of a tag of the program's annotations.  No program can hold its handle: events are
- * pointers. */
+   pointers. */
 static uint64_t tag_event(uint64_t tag)
 {
 	return UINT64_C(1) << 62 | (tag & (UINT64_MAX >> 2));
@@ -108,7 +108,7 @@ static uint64_t tag_event(uint64_t tag)
  */
 
 /* Places a block's begin or end: as work of its stream, as for cudaMallocAsync and cudaFreeAsync, or now, by the host.
- * False: the stream captures. */
+   False: the stream captures. */
 static bool place_annotation(struct sw_model *m, const struct sw_record *r, struct sw_wait *w,
 			     const struct sw_rec_annotation *a)
 {
@@ -119,7 +119,7 @@ static bool place_annotation(struct sw_model *m, const struct sw_record *r, stru
 }
 
 /* The program's suballocator hands out a block: it is a block of its own from now on, and each freed block that it
- * reuses must have been freed in order before. */
+   reuses must have been freed in order before. */
 static void begin_block(struct sw_model *m, const struct sw_record *r, struct sw_wait *w,
 			const struct sw_rec_annotation *a)
 {
@@ -155,14 +155,14 @@ static void end_block(struct sw_model *m, const struct sw_record *r, struct sw_w
  */
 
 /* The object, in the order engine, through which host threads order each other by a tag.  No kind of HOST_SYNC has this
- * number. */
+   number. */
 static uint64_t tag_object(uint64_t tag)
 {
 	return UINT64_C(0xff) << 56 | tag;
 }
 
 /* "Happens before" of a tag: by a stream as an event's record, by the host as the release of an object.  With one lane
- * for the host, what it does is after all that it did. */
+   for the host, what it does is after all that it did. */
 static void record_annotation(struct sw_model *m, const struct sw_record *r, const struct sw_rec_annotation *a)
 {
 	struct sw_hb_at at = sw_model_at(m, r, a->stream);
@@ -188,7 +188,7 @@ static void order_stream_after(struct sw_model *m, const struct sw_record *r, co
 }
 
 /* Handles an annotation of the program: accesses of a launch, blocks of suballocators, ignored memory, order by
- * tags. */
+   tags. */
 void sw_on_annotation(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_annotation *a = (const struct sw_rec_annotation *)(const void *)r->rec;
@@ -271,7 +271,7 @@ static void end_context(struct sw_model *m, const struct sw_record *r, struct sw
 }
 
 /* Does this call end the context?  A destroyed green context does not end: cuda.h, cuGreenCtxDestroy: "does not destroy
- * streams"; measured: it does not wait for their work, which the primary context continues to cover. */
+   streams"; measured: it does not wait for their work, which the primary context continues to cover. */
 static bool context_ends(const struct sw_context_state *c, const struct sw_record *r)
 {
 	const struct sw_rec_context_op *o = (const struct sw_rec_context_op *)(const void *)r->rec;
@@ -296,7 +296,7 @@ void sw_on_context_op(struct sw_model *m, const struct sw_record *r, struct sw_w
 }
 
 /* Joins a new context with the others of its device: waits and records of the primary context cover its green ones.
- * cuda.h, cuCtxRecordEvent, cuCtxWaitEvent, cuCtxSynchronize: the primary context "and its green contexts". */
+   cuda.h, cuCtxRecordEvent, cuCtxWaitEvent, cuCtxSynchronize: the primary context "and its green contexts". */
 static void join_green(struct sw_model *m, uint8_t ctx)
 {
 	const struct sw_context_state *c = &m->context[ctx];
@@ -313,7 +313,7 @@ static void join_green(struct sw_model *m, uint8_t ctx)
 }
 
 /* Ends contexts that a new context shows to have ended.  A device has one primary context: after a release another one
- * means that the one before had no user left.  An id that is used again means that its context has ended. */
+   means that the one before had no user left.  An id that is used again means that its context has ended. */
 static void end_earlier(struct sw_model *m, const struct sw_rec_context *r, struct sw_wait *w)
 {
 	for (unsigned id = 1; id < 256; id++) {
@@ -367,7 +367,7 @@ void sw_on_context(struct sw_model *m, const struct sw_record *r, struct sw_wait
 }
 
 /* Is the variable one for all devices?  CUDA driver API, cuLibraryGetManaged: "managed memory for library is shared
- * across devices". */
+   across devices". */
 static bool is_everywhere(const struct sw_model *m, const struct sw_block *block)
 {
 	const struct sw_trace_api *api = sw_reader_api(m->reader, block->born.api);
@@ -375,7 +375,7 @@ static bool is_everywhere(const struct sw_model *m, const struct sw_block *block
 }
 
 /* The program asked for the address of a module variable: the block is the variable from now on, also for kernels that
- * use it by name. */
+   use it by name. */
 static void variable_asked(struct sw_model *m, struct sw_block *block, const char *name, uint64_t address)
 {
 	const struct sw_variable_key key = {
@@ -440,7 +440,7 @@ static void pointer_attribute(struct sw_model *m, const uint64_t *args)
 }
 
 /* A stream signals an external semaphore: the host, or another API on its behalf, may wait for it, so it may know that
- * the stream's work is done. */
+   the stream's work is done. */
 static void signal_semaphore(struct sw_model *m, const uint64_t *args)
 {
 	struct sw_hb_at at = sw_model_at(m, m->record, args[0]);
@@ -500,7 +500,7 @@ static void memory_created(struct sw_model *m, const uint64_t *args)
 }
 
 /* A handle names memory of another process.  Descriptors of the driver are all of one file, numbers are reused, and the
- * imported handle is another one (measured on H200, driver 580.159.04): nothing says which memory it is. */
+   imported handle is another one (measured on H200, driver 580.159.04): nothing says which memory it is. */
 static void memory_imported(struct sw_model *m, const uint64_t *args)
 {
 	sw_physical_created(m->physical, args[0]);
@@ -523,7 +523,7 @@ static void memory_exported(struct sw_model *m, const uint64_t *args)
 }
 
 /* cuMemPoolExportPointer: other processes may use memory of a pool.  They get it by the pool's handle and data of the
- * pointer: neither says which memory it is. */
+   pointer: neither says which memory it is. */
 static void pointer_exported(struct sw_model *m, const uint64_t *args)
 {
 	uint64_t offset;

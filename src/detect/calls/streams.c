@@ -21,14 +21,14 @@
 #define SW_EVENT_INTERPROCESS 4u /* CU_EVENT_INTERPROCESS */
 
 /* The event, in the order engine, that stands for the lane's last record which other processes may wait for.  No
- * program can hold its handle: events are pointers. */
+   program can hold its handle: events are pointers. */
 static uint64_t told_by(uint32_t lane)
 {
 	return UINT64_C(1) << 62 | lane;
 }
 
 /* An event was created: notes whether other processes may know it, or it is one of theirs that was opened here
- * (`shared`: low bits of its handle's hash). */
+   (`shared`: low bits of its handle's hash). */
 static void shared_event_made(struct sw_model *m, const struct sw_rec_event *e)
 {
 	if (e->flags & SW_EVENT_INTERPROCESS || e->shared)
@@ -37,7 +37,7 @@ static void shared_event_made(struct sw_model *m, const struct sw_rec_event *e)
 }
 
 /* Other processes may wait for an event that covers some work of the context, not known which: it may be all that was
- * enqueued so far. */
+   enqueued so far. */
 static void mark_shared_event(struct sw_model *m, uint8_t ctx)
 {
 	m->context[ctx].shared_event = m->shared_events_recorded = m->shares = true;
@@ -46,7 +46,7 @@ static void mark_shared_event(struct sw_model *m, uint8_t ctx)
 }
 
 /* The event's handle was exported: others may wait for its earlier record from now on, which covered some of the work
- * so far. */
+   so far. */
 void sw_shared_event_exported(struct sw_model *m, uint64_t handle, uint64_t hash)
 {
 	struct sw_event_state *event = sw_event_of(m, handle);
@@ -58,7 +58,7 @@ void sw_shared_event_exported(struct sw_model *m, uint64_t handle, uint64_t hash
 }
 
 /* An event that other processes know was recorded: they may learn, and tell this process, that the work before it is
- * done. */
+   done. */
 static void shared_event_recorded(struct sw_model *m, const struct sw_event_state *event, uint8_t ctx)
 {
 	const struct sw_point record = event->record.point;
@@ -74,8 +74,8 @@ static void shared_event_recorded(struct sw_model *m, const struct sw_event_stat
 }
 
 /* Before a stream waits for an event that other processes know (at: the stream; flags: of sw_hb_stream_wait): it is
- * also ordered after all that records of such events cover here (see streams.h), since another process may have waited
- * for them. */
+   also ordered after all that records of such events cover here (see streams.h), since another process may have waited
+   for them. */
 static void shared_event_joined(struct sw_model *m, const struct sw_event_state *event, const struct sw_hb_at *at,
 				unsigned flags)
 {
@@ -101,7 +101,7 @@ static void shared_event_joined(struct sw_model *m, const struct sw_event_state 
 }
 
 /* The host waits for an event that other processes know: the wait covers all that records of such events cover here, as
- * well (see streams.h). */
+   well (see streams.h). */
 static void shared_event_awaited(struct sw_model *m, const struct sw_event_state *event, struct sw_wait *w)
 {
 	if (event->interprocess)
@@ -219,7 +219,7 @@ static void asked_event(struct sw_model *m, uint64_t handle)
 }
 
 /* Notes the work that a query, or a measured time between events, asked for: a wait before it was perhaps made for this
- * question, since without the wait the answer might have been "not ready". */
+   question, since without the wait the answer might have been "not ready". */
 static void remember_question(struct sw_model *m, const struct sw_record *r, const struct sw_rec_sync *s)
 {
 	struct sw_hb_at at = sw_model_at(m, r, s->handle);
@@ -357,7 +357,7 @@ void sw_value_written(struct sw_model *m, struct sw_point point, const struct sw
 }
 
 /* The stream waits until memory holds a value: it comes after what all stores that may have released the wait have in
- * common. */
+   common. */
 void sw_value_waited(struct sw_model *m, const struct sw_hb_at *at, const struct sw_rec_mem_op *o)
 {
 	uint64_t events[SW_MAX_STORES];
@@ -369,8 +369,8 @@ void sw_value_waited(struct sw_model *m, const struct sw_hb_at *at, const struct
 }
 
 /* Discarded memory is written, with indeterminate values; each range of a batch is work of its own.  CUDA Driver API,
- * cuMemDiscardBatchAsync: reading from a discarded range "will return an indeterminate value", and "any reads, writes
- * or prefetches [...] that occur simultaneously with the discard" are undefined behaviour. */
+   cuMemDiscardBatchAsync: reading from a discarded range "will return an indeterminate value", and "any reads, writes
+   or prefetches [...] that occur simultaneously with the discard" are undefined behaviour. */
 static void touch_discarded(struct sw_model *m, const struct sw_access *what, const struct sw_rec_mem_op *o)
 {
 	const struct sw_range range = sw_range_bytes(o->address, o->bytes, SW_WRITE, SW_EV_EXACT);
@@ -379,7 +379,7 @@ static void touch_discarded(struct sw_model *m, const struct sw_access *what, co
 }
 
 /* Handles writes of values and waits for them, prefetches, attachments and discards.  A prefetch and an attachment are
- * work; advice is not.  A batch's barriers and flushes order what its other members order anyway. */
+   work; advice is not.  A batch's barriers and flushes order what its other members order anyway. */
 void sw_on_mem_op(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_mem_op *o = (const struct sw_rec_mem_op *)(const void *)r->rec;
@@ -485,7 +485,7 @@ void sw_event_recorded(struct sw_model *m, struct sw_access *what, const struct 
 }
 
 /* Handles a record of an event on a stream or a context; in a capture it becomes part of the graph and orders nothing
- * outside. */
+   outside. */
 void sw_on_event_record(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_event_record *e = (const struct sw_rec_event_record *)(const void *)r->rec;
@@ -522,7 +522,7 @@ static void wait_for_graph(struct sw_model *m, const struct sw_hb_at *at, unsign
 }
 
 /* Handles the wait of a stream, or of a context's future work, for an event.  A wait for an event that was recorded in
- * a capture makes the stream part of the capture. */
+   a capture makes the stream part of the capture. */
 void sw_on_stream_wait(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_stream_wait *s = (const struct sw_rec_stream_wait *)(const void *)r->rec;
@@ -611,7 +611,7 @@ void sw_on_host_func(struct sw_model *m, const struct sw_record *r, struct sw_wa
 }
 
 /* Handles the start of a host function: all work before it on its stream is done.  The host may learn so before the
- * function returns (it signals a condition variable, the waiting thread is faster than the return). */
+   function returns (it signals a condition variable, the waiting thread is faster than the return). */
 void sw_on_host_func_run(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_host_func *f = (const struct sw_rec_host_func *)(const void *)r->rec;

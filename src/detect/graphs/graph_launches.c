@@ -66,7 +66,7 @@ struct degree {
 };
 
 /* Fills in, for each node, which nodes depend on it and how many it depends on.  False: a dependency is on a node that
- * is not part of the graph. */
+   is not part of the graph. */
 static bool count_degrees(const struct sw_exec *x, struct degree *d)
 {
 	index_vec on = {0};
@@ -99,7 +99,7 @@ static void pass_on(const struct sw_paths *p, uint32_t from, uint32_t to)
 }
 
 /* Sorts the nodes so that each follows those it depends on, and finds all that come before each.  False: there is a
- * cycle, or a node is missing. */
+   cycle, or a node is missing. */
 static bool follow_edges(const struct sw_exec *x, struct sw_paths *p)
 {
 	struct degree d = {sw_calloc(p->n, sizeof *d.after), sw_calloc(p->n, sizeof *d.open)};
@@ -137,9 +137,9 @@ static void join_row(uint64_t *into, const uint64_t *row, size_t words)
 }
 
 /* Adds to the nodes that come before the start of `node` (before its griddepcontrol.wait) those that one of its
- * dependencies puts there: all before node `from` or before its start, and `from` itself unless the dependency is
- * programmatic.  True: the rest of `from` comes before the start too, as measured, since it triggers after its last
- * access. */
+   dependencies puts there: all before node `from` or before its start, and `from` itself unless the dependency is
+   programmatic.  True: the rest of `from` comes before the start too, as measured, since it triggers after its last
+   access. */
 static bool begin_after(const struct sw_exec *x, struct sw_paths *p, uint32_t node, uint32_t from, uint64_t edge)
 {
 	uint64_t *begin = p->begin + node * p->words;
@@ -200,7 +200,7 @@ static void paths_free(struct sw_paths *paths)
 }
 
 /* Finds which nodes come before which.  False: there are too many nodes, a circle, or a dependency on a node that is
- * not there. */
+   not there. */
 static bool paths_find(const struct sw_exec *exec, struct sw_paths *paths)
 {
 	struct sw_paths p = {.n = exec->nodes.n, .words = (exec->nodes.n + 63) / 64};
@@ -217,7 +217,7 @@ static bool paths_find(const struct sw_exec *exec, struct sw_paths *paths)
 }
 
 /* Are the two nodes in two bodies of one conditional node?  At most one of them runs at a time (CUDA driver API,
- * CUgraphConditionalNodeType), and inside a loop one pass follows the other. */
+   CUgraphConditionalNodeType), and inside a loop one pass follows the other. */
 static bool bodies_exclude(const struct sw_exec *x, const struct sw_graph_node *a, const struct sw_graph_node *b)
 {
 	if (!a->perhaps || !b->perhaps)
@@ -257,7 +257,7 @@ static struct sw_verdict weigh_start(const struct sw_exec *x, const struct sw_pa
 }
 
 /* Adds a finding for two conflicting accesses of unordered nodes.  p: only the start of the second one is unordered, by
- * these paths; NULL: the nodes are. */
+   these paths; NULL: the nodes are. */
 static void branch_race(struct sw_model *m, const struct sw_exec *x, const struct sw_paths *p,
 			const struct sw_listed *a, const struct sw_listed *b)
 {
@@ -311,7 +311,7 @@ static int by_place(const void *x, const void *y)
 }
 
 /* Compares the listed accesses, which are sorted by place, with those that begin before they end, and reports conflicts
- * of unordered nodes. */
+   of unordered nodes. */
 static void compare_listed(struct sw_model *m, const struct sw_exec *x, const struct sw_paths *p,
 			   const struct sw_listed **at, size_t n)
 {
@@ -372,7 +372,7 @@ static struct sw_record node_as_record(const struct sw_record *launch, const str
 }
 
 /* Touches what a kernel node that follows pointers in memory reaches at this launch; false: not all of the pointers are
- * known, and nothing was touched. */
+   known, and nothing was touched. */
 static bool node_follow(struct sw_model *m, const struct sw_graph_node *node, const struct sw_access *what)
 {
 	const struct sw_record *launch = m->record;
@@ -445,7 +445,7 @@ static void node_list(struct sw_model *m, struct sw_graph_node *node)
 }
 
 /* Is it a node that does nothing to memory by itself?  The nodes of a child graph, or of a body, are listed by
- * themselves. */
+   themselves. */
 static bool is_silent(const struct sw_graph_node *node)
 {
 	return node->type == TYPE_GRAPH || node->type == TYPE_EMPTY || node->type == TYPE_CONDITIONAL ||
@@ -704,7 +704,7 @@ static void touch_listed(struct run *run, uint32_t node)
 }
 
 /* Judges what a node touches at this launch: where it follows pointers and the tables are known, by those; else as
- * listed. */
+   listed. */
 static void touch_node(struct run *run, uint32_t number)
 {
 	struct sw_model *m = run->m;
@@ -757,7 +757,7 @@ static void run_node(struct run *run, const struct sw_ordered_node *turn)
 }
 
 /* Handles the launch of a graph: steps of its stream that touch what its nodes touch.  "Each launch is ordered behind
- * both any previous work in hStream and any previous launches of hGraphExec" (CUDA driver API, cuGraphLaunch). */
+   both any previous work in hStream and any previous launches of hGraphExec" (CUDA driver API, cuGraphLaunch). */
 void sw_on_graph_launch(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_graph_launch *g = (const struct sw_rec_graph_launch *)(const void *)r->rec;

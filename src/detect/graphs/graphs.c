@@ -33,7 +33,7 @@ struct sw_branch_order {
 };
 
 /* The chain that the node can be put at the end of, i.e. whose last node comes before it; a new one if there is none;
- * NO_CHAIN: there are too many. */
+   NO_CHAIN: there are too many. */
 static uint32_t choose_chain(struct sw_branch_order *order, const struct sw_paths *paths, uint32_t node,
 			     const uint32_t *last)
 {
@@ -123,7 +123,7 @@ bool sw_branches_apart(void *arg, const struct sw_shadow_use *earlier, const str
 #define SW_MAX_MARKS 256u
 
 /* Does the node wait for something, or record something, at its place: an event, or a value in memory?  Bits of
- * SW_ORDERED_*. */
+   SW_ORDERED_*. */
 static uint32_t marks_of(const struct sw_graph_node *node)
 {
 	const struct sw_rec_mem_op *o = (const struct sw_rec_mem_op *)(const void *)node->work;
@@ -177,7 +177,7 @@ static bool held_back(const struct making *k, uint32_t node)
 }
 
 /* Chooses the order in which a launch takes the nodes: records as early as their dependencies allow, waits as late as
- * possible, so that each covers or holds back as little as possible. */
+   possible, so that each covers or holds back as little as possible. */
 static void take_all(struct making *k, const uint32_t *sorted)
 {
 	size_t n = k->paths->n;
@@ -201,7 +201,7 @@ static void take_all(struct making *k, const uint32_t *sorted)
 }
 
 /* How many waits hold back something that does not depend on them, or records cover something that they do not depend
- * on, in the order that was chosen. */
+   on, in the order that was chosen. */
 static uint32_t too_much(const struct sw_exec *x, const struct sw_paths *paths)
 {
 	uint32_t n = 0;
@@ -463,7 +463,7 @@ static struct sw_rec *work_of(const struct sw_rec_graph_node *n)
 }
 
 /* Gives a captured kernel node the function handle of its launch: the driver may return another one for the node, whose
- * code is not known. */
+   code is not known. */
 static void name_kernel(const struct sw_model *m, const struct sw_graph_node *node)
 {
 	struct sw_rec_launch *l = (struct sw_rec_launch *)(void *)node->work;

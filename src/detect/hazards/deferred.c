@@ -73,7 +73,7 @@ static uint64_t watched_from(const struct sw_model *m)
 }
 
 /* Must an access of `lane` that comes now care about this earlier access of another lane?  Yes if no document orders it
- * before, or if a watched wait may be what orders it (records from number `watched` on). */
+   before, or if a watched wait may be what orders it (records from number `watched` on). */
 static bool earlier_counts(const struct sw_model *m, struct sw_point earlier, uint64_t seq, uint32_t lane,
 			   uint64_t watched)
 {
@@ -99,7 +99,7 @@ static bool is_over(const struct sw_model *m, struct sw_point point, uint64_t se
 }
 
 /* Removes lanes whose last access nothing can conflict with any more, and that have nothing deferred, so that the list
- * of a block used by many streams in turn stays short. */
+   of a block used by many streams in turn stays short. */
 static void forget_lanes(const struct sw_model *m, struct sw_touched *touched)
 {
 	uint64_t watched = watched_from(m);
@@ -124,7 +124,7 @@ static struct sw_last_touch *touch_of(const struct sw_touched *touched, uint32_t
 }
 
 /* Notes that the lane of `what` touched this memory at record number `step`.  A deferred launch is entered late, so an
- * earlier step than the last one of the lane changes nothing. */
+   earlier step than the last one of the lane changes nothing. */
 static struct sw_last_touch *note_touch(const struct sw_model *m, struct sw_touched *touched,
 					const struct sw_access *what, uint64_t step)
 {
@@ -166,7 +166,7 @@ static void leave_blocks(struct sw_deferred *d)
 }
 
 /* Marks the launch as done and takes it out of all lists but the queue and `unplaced`, which drop it when they are next
- * swept. */
+   swept. */
 static void finish_launch(struct sw_deferrals *deferrals, struct sw_deferred *d)
 {
 	d->done = true;
@@ -176,7 +176,7 @@ static void finish_launch(struct sw_deferrals *deferrals, struct sw_deferred *d)
 }
 
 /* Evaluates a deferred launch: its accesses are entered as of its own record and step, then the current record is
- * judged on. */
+   judged on. */
 static void work_out(struct sw_model *m, struct sw_deferred *d)
 {
 	const struct sw_record *record = m->record;
@@ -207,7 +207,7 @@ static void tidy_unplaced(struct sw_deferrals *deferrals)
 }
 
 /* May the launch write where the bytes that a copy uploaded before it are known (contents.h)?  Such a write matters
- * even if it conflicts with nothing: the known content ends with it. */
+   even if it conflicts with nothing: the known content ends with it. */
 static bool may_overwrite(const struct sw_model *m, const struct sw_deferred *d)
 {
 	bool may = !d->blocks && sw_contents_before(m->contents, 0, UINT64_MAX, d->step);
@@ -489,7 +489,7 @@ void sw_deferred_leave(void *arg, struct sw_block *block)
 }
 
 /* A launch without a known place may access any block that was allocated before it.  A block allocated since at a
- * reused address was not there for it to access. */
+   reused address was not there for it to access. */
 bool sw_deferred_lies_in(const struct sw_deferred *d, const struct sw_block *block)
 {
 	for (uint32_t i = 0; i < d->blocks; i++)

@@ -50,8 +50,8 @@ static void one_more(void *arg, uint32_t lane, uint64_t known, uint64_t covered)
 }
 
 /* Does the record of the event that the stream waits for cover only work that the host already knows to be done?  Then
- * the wait orders nothing.  False also if the host itself came after the record: the wait is right, only no longer
- * needed. */
+   the wait orders nothing.  False also if the host itself came after the record: the wait is right, only no longer
+   needed. */
 static bool covers_nothing(struct sw_model *m, const struct sw_event_state *event)
 {
 	const struct sw_rec_stream_wait *wait = (const struct sw_rec_stream_wait *)(const void *)m->wait->record.rec;
@@ -74,7 +74,7 @@ static bool covers_nothing(struct sw_model *m, const struct sw_event_state *even
 }
 
 /* Finds or adds the note "this wait orders nothing" (SW205) for the call site of the wait.  NULL: the note was dropped
- * for good, since another wait of the site ordered something or is reported with a hazard. */
+   for good, since another wait of the site ordered something or is reported with a hazard. */
 static struct sw_finding *find_or_add(struct sw_model *m, const struct sw_event_wait *tie)
 {
 	struct sw_finding seen = {.id = SW_FINDING_WAIT_ORDERS_NOTHING,
@@ -121,7 +121,7 @@ void sw_event_wait_worked(struct sw_model *m, uint32_t lane)
 }
 
 /* Is one of the two lanes the legacy default stream, and the other one a stream of the same context that it waits for
- * and that waits for it (all but non-blocking streams)? */
+   and that waits for it (all but non-blocking streams)? */
 static bool legacy_orders(struct sw_model *m, const struct sw_access *earlier, const struct sw_access *later)
 {
 	const enum sw_lane_kind from = sw_hb_lane_kind(m->hb, earlier->point.lane);
@@ -152,7 +152,7 @@ static bool ordered_without_host(struct sw_model *m, const struct sw_access *ear
 /* ---- waits that did not order a hazard --------------------------------------------------------------------------- */
 
 /* Remembers a wait of a stream or the host for an event, so that a hazard can name it, and reports a wait for an event
- * that was never recorded.  useless: its record covered no work that the waiting side did not know of. */
+   that was never recorded.  useless: its record covered no work that the waiting side did not know of. */
 void sw_event_wait_remember(struct sw_model *m, struct sw_lane_state *lane, const struct sw_event_state *event,
 			    const struct sw_hb_event_state *state, bool useless)
 {
@@ -230,7 +230,7 @@ static enum miss miss_of(const struct sw_event_wait *tie, const struct sw_access
 }
 
 /* The wait among the last ones of the lane that should most likely have ordered the earlier side; *miss says how it
- * failed.  NULL: none was meant for it. */
+   failed.  NULL: none was meant for it. */
 static const struct sw_event_wait *find_tie(const struct sw_lane_state *lane, const struct sw_access *earlier,
 					    enum miss *miss)
 {
@@ -321,7 +321,7 @@ static void event_wait_hazard(struct sw_model *m, struct sw_finding *hazard, str
 }
 
 /* Each occurrence of a hazard is passed to the observer up to this many times a pair of call sites: markers in a
- * timeline. */
+   timeline. */
 #define SW_MAX_OBSERVED 64u
 
 struct sw_hazards {
@@ -349,8 +349,8 @@ void sw_hazards_released(struct sw_model *m, const sw_covered_vec *covers)
 	m->hazards->free_covers = covers;
 }
 
-/* The finding for two unordered uses.  Memory of the host that is freed, or
- * an access by the host itself, races with work in flight; the others are named by read and write. */
+/* The finding for two unordered uses.  Memory of the host that is freed, or an access by the host itself, races with
+   work in flight; the others are named by read and write. */
 static int hazard_id(const struct sw_shadow_use *earlier, const struct sw_shadow_use *later)
 {
 	enum sw_memory memory = later->block->memory;
@@ -408,7 +408,7 @@ static void mention_blocks(struct sw_model *m, struct hazard *hazard, const stru
 }
 
 /* Adds the finding and passes it to the observer (timelines).  An allocation is only mentioned where a report will name
- * it: a hazard in a loop over new allocations must not list them all. */
+   it: a hazard in a loop over new allocations must not list them all. */
 static void emit_at(struct sw_model *m, struct hazard *hazard, const struct place *place)
 {
 	struct sw_finding *seen = &hazard->seen, *f;
@@ -455,7 +455,7 @@ static void weaken_observed(struct sw_finding *seen, enum sw_order order)
 }
 
 /* Takes over severity and confidence.  If the two are ordered by measurement alone (`measured`) it is a note; may: the
- * documents leave open whether the earlier call waited. */
+   documents leave open whether the earlier call waited. */
 static void apply_verdict(struct sw_finding *seen, struct sw_verdict verdict, bool measured, bool may)
 {
 	seen->severity = verdict.severity;
@@ -574,7 +574,7 @@ static void wait_by_event(struct sw_model *m, struct sw_finding *seen, const str
 }
 
 /* Chooses the advice by what made the later access: the host, a host function, work that polls a flag of the host's, or
- * another stream. */
+   another stream. */
 static void choose_fix(struct sw_model *m, struct sw_finding *seen, const struct sw_shadow_use *earlier,
 		       const struct sw_shadow_use *later)
 {

@@ -39,7 +39,7 @@ void sw_host_flag_written(struct sw_model *m, struct sw_point by)
 }
 
 /* A step of a stream reads a flag in memory that the host sees: the first such step that may still be running is kept,
- * since all work after it may have waited for the host. */
+   since all work after it may have waited for the host. */
 void sw_host_flag_read(struct sw_model *m, struct sw_point by)
 {
 	struct sw_lane_state *lane_state = sw_model_lane_state(m, by.lane);
@@ -52,7 +52,7 @@ void sw_host_flag_read(struct sw_model *m, struct sw_point by)
 typedef uint64_t last_signal_fn(const struct sw_lane_state *lane_state);
 
 /* The last step of the lane that may tell the host, through memory, that it is done: a value written to memory that the
- * host sees, or work that is not known and may do so. */
+   host sees, or work that is not known and may do so. */
 static uint64_t last_host_signal(const struct sw_lane_state *lane_state)
 {
 	return lane_state->signal > lane_state->unclear ? lane_state->signal : lane_state->unclear;
@@ -71,7 +71,7 @@ static uint64_t last_flag(const struct sw_lane_state *lane_state)
 }
 
 /* Is `work` ordered before such a signal of any lane that the host does not know to be done?  Whoever sees the signal
- * then knows that the work is done as well. */
+   then knows that the work is done as well. */
 static bool ordered_before_signal(struct sw_model *m, struct sw_point work, last_signal_fn *last_signal)
 {
 	for (uint32_t lane = 0; lane < sw_lanes_count(m); lane++) {
@@ -199,7 +199,7 @@ static struct held_lane *hold_lane(struct sw_host_funcs *funcs, uint32_t lane)
 }
 
 /* Removes the lane's record once no function of it is pending: sw_host_func_note() looks at each such lane at every
- * use. */
+   use. */
 static void let_go(struct sw_host_funcs *funcs, struct held_lane *held)
 {
 	if (held->pending || held->unseen.n)
@@ -310,7 +310,7 @@ void sw_host_func_note(struct sw_model *m, struct sw_point use)
 }
 
 /* The last step of the held lane that the use is ordered after: it knew of this step when it was enqueued.  UINT64_MAX,
- * i.e. all steps, where too much would have to be kept. */
+   i.e. all steps, where too much would have to be kept. */
 static uint64_t known_to(const struct held_lane *held, struct sw_point use)
 {
 	uint64_t known = 0;

@@ -63,7 +63,7 @@ static bool hull_base_outside(const struct sw_range *hull, const struct sw_range
 /* The edge of a hull, rounded up to whole tiles or lines, reaches into what starts after it. */
 #define SW_GRAZE 16
 /* Does the hull (the interval that holds all that an access touches) reach only with its last sixteenth into what
- * starts after it?  It is rounded up to whole tiles or lines. */
+   starts after it?  It is rounded up to whole tiles or lines. */
 static bool overlaps_hull_edge(const struct sw_range *hull, const struct sw_range *other)
 {
 	uint64_t span = sw_range_span(hull), gap = other->address - hull->address;
@@ -72,7 +72,7 @@ static bool overlaps_hull_edge(const struct sw_range *hull, const struct sw_rang
 }
 
 /* Rows of different lengths (`why` RAGGED): the hull is the least interval that holds all of them, and which of its
- * bytes they touch is not kept.  The other range may lie in a gap between two rows, unless it covers the whole hull. */
+   bytes they touch is not kept.  The other range may lie in a gap between two rows, unless it covers the whole hull. */
 static bool lies_between(const struct sw_range *hull, const struct sw_range *other)
 {
 	const struct sw_evidence_detail *detail = hull->evidence_detail;
@@ -93,7 +93,7 @@ static bool may_be_ordered(const struct sw_range *a, const struct sw_range *b)
 }
 
 /* The verdict on two ranges in one allocation that are known to overlap: by the weaker evidence of the two and by how
- * they meet (bytes, pointer, assumed extent), then weakened for all that may keep them apart. */
+   they meet (bytes, pointer, assumed extent), then weakened for all that may keep them apart. */
 struct sw_verdict sw_matrix(const struct sw_range *a, const struct sw_range *b, enum sw_crowding crowding)
 {
 	enum sw_contact contact = sw_contact_of(a, b);

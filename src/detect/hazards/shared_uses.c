@@ -181,7 +181,7 @@ void sw_sharing_free(struct sw_sharing *sharing)
 /* ---- uses -------------------------------------------------------------------------------------------------------- */
 
 /* The sharing state, with the marks of the current call (record number `seq`) cleared when the first of them is asked
- * for. */
+   for. */
 static struct sw_sharing *of_call(struct sw_model *m, uint64_t seq)
 {
 	struct sw_sharing *s = m->sharing;
@@ -193,7 +193,7 @@ static struct sw_sharing *of_call(struct sw_model *m, uint64_t seq)
 }
 
 /* Is it certain that the use touches every byte of its range, by work of a stream outside of any graph?  Only such uses
- * are compared between processes. */
+   are compared between processes. */
 static bool is_sure(const struct sw_shadow_use *use)
 {
 	const struct sw_range *r = &use->range;
@@ -203,8 +203,8 @@ static bool is_sure(const struct sw_shadow_use *use)
 }
 
 /* Notes that another process may learn at t_ns that the use is done.  Signalled by an event (`by`: its handle here, 0:
- * something else), only those learn it that wait for the event after its record; so the first other signal is noted,
- * too. */
+   something else), only those learn it that wait for the event after its record; so the first other signal is noted,
+   too. */
 static void note_signal(struct sw_model *m, struct sw_shared_use *u, uint64_t t_ns, uint64_t by)
 {
 	const struct sw_event_state *event = by ? sw_event_find(m, by) : NULL;
@@ -218,7 +218,7 @@ static void note_signal(struct sw_model *m, struct sw_shared_use *u, uint64_t t_
 }
 
 /* Lists a use for the comparison with other processes; NULL if the list is full (counted as left out).  The caller
- * fills in what this process may have learnt before the use. */
+   fills in what this process may have learnt before the use. */
 static struct sw_shared_use *add_shared_use(struct sw_model *m, const struct sw_shadow_use *use, uint64_t handle)
 {
 	struct sw_sharing *s = m->sharing;
@@ -248,7 +248,7 @@ bool sw_sharing_watches(const struct sw_model *m, const struct sw_block *block)
 }
 
 /* Is there memory that other processes may see without our knowing its handle: passed on, mapped, or opened from one
- * that did not export it under a recorded handle?  A flag in it may signal anything. */
+   that did not export it under a recorded handle?  A flag in it may signal anything. */
 static bool has_dark_memory(const struct sw_model *m)
 {
 	for (const struct sw_block *b = sw_space_next(&m->space, NULL); b; b = sw_space_next(&m->space, b))
@@ -258,7 +258,7 @@ static bool has_dark_memory(const struct sw_model *m)
 }
 
 /* Notes work that may be learning from another process until it is done; the last of each lane is enough.  No step, or
- * too many lanes: from here on everything may have learnt something (`blind`). */
+   too many lanes: from here on everything may have learnt something (`blind`). */
 static void note_learner(struct sw_sharing *s, struct sw_point at)
 {
 	size_t i = 0;
@@ -273,7 +273,7 @@ static void note_learner(struct sw_sharing *s, struct sw_point at)
 }
 
 /* Begins to follow what tells other processes and learns from them, at the first memory that is shared.  What was done
- * before may have told them already, and may still be learning. */
+   before may have told them already, and may still be learning. */
 static void begin_sharing(struct sw_model *m)
 {
 	struct sw_sharing *s = m->sharing;
@@ -375,7 +375,7 @@ void sw_sharing_waited(struct sw_model *m, uint32_t handle)
 }
 
 /* May a call of this kind tell another process that earlier work is done: a host function, a graph, a call that is not
- * modelled, a value written to memory? */
+   modelled, a value written to memory? */
 static bool tells_by_kind(const struct sw_wait *w)
 {
 	const struct sw_rec_mem_op *op = (const struct sw_rec_mem_op *)(const void *)w->record.rec;
@@ -393,7 +393,7 @@ static bool tells_by_kind(const struct sw_wait *w)
 }
 
 /* Does the call record an event that other processes know?  *by: its handle here, 0 if the event itself is not
- * known. */
+   known. */
 static bool tells_by_event(struct sw_model *m, const struct sw_wait *w, uint64_t *by)
 {
 	const struct sw_rec_event_record *e = (const struct sw_rec_event_record *)(const void *)w->record.rec;
@@ -405,7 +405,7 @@ static bool tells_by_event(struct sw_model *m, const struct sw_wait *w, uint64_t
 }
 
 /* Notes for each open use before this call that the call may tell others that it is done.  own: the uses of the call
- * itself as well, which it tells by something else than its own access. */
+   itself as well, which it tells by something else than its own access. */
 static void signal_uses(struct sw_model *m, const struct sw_wait *w, uint64_t by, bool own)
 {
 	struct sw_sharing *s = m->sharing;
@@ -440,7 +440,7 @@ void sw_sharing_called(struct sw_model *m, const struct sw_wait *w)
 /* ---- what is known ----------------------------------------------------------------------------------------------- */
 
 /* After a wait of the host: uses and learning work that the host now knows to be done are closed, with the time
- * t_ns. */
+   t_ns. */
 void sw_sharing_known(struct sw_model *m, uint32_t thread, uint64_t t_ns)
 {
 	struct sw_sharing *s = m->sharing;

@@ -108,7 +108,7 @@ void sw_stored_values_free(struct sw_model *m)
 }
 
 /* Adds a store to the address (the oldest goes if there are 32) and notes which stores it is ordered after.  The caller
- * fills in the value. */
+   fills in the value. */
 static struct store *add_store(struct sw_model *m, struct cell *cell, struct sw_point point)
 {
 	uint32_t after = 0;
@@ -139,7 +139,7 @@ static struct store *add_content(struct sw_model *m, struct cell *cell, const st
 }
 
 /* The stores known for an address.  They begin anew, with what filled the block, if the address belongs to another
- * allocation than when it was last asked for. */
+   allocation than when it was last asked for. */
 static struct cell *cell_of(struct sw_model *m, uint64_t address)
 {
 	uint64_t offset;
@@ -256,7 +256,7 @@ static bool satisfies_wait(const struct sw_rec_mem_op *wait, uint64_t value)
 }
 
 /* Was store i of the address overwritten before the lane's wait: by a store that is ordered after it and before the
- * wait? */
+   wait? */
 static bool is_overwritten(const struct sw_model *m, const struct cell *cell, uint32_t i, uint32_t lane)
 {
 	for (uint32_t k = i + 1; k < cell->n; k++)
@@ -266,7 +266,7 @@ static bool is_overwritten(const struct sw_model *m, const struct cell *cell, ui
 }
 
 /* May a write of an unknown value have replaced the store before the lane's wait?  Content by a set or a copy is given
- * up sooner: other writes to it may have been forgotten. */
+   up sooner: other writes to it may have been forgotten. */
 static bool may_be_overwritten(const struct sw_model *m, const struct cell *cell, const struct store *store,
 			       uint32_t lane)
 {
@@ -287,7 +287,7 @@ struct candidates {
 };
 
 /* Sorts the stores of the address by whether they may have released the wait: satisfying its value, of its width, and
- * not overwritten before. */
+   not overwritten before. */
 static struct candidates find_candidates(const struct sw_model *m, const struct cell *cell,
 					 const struct sw_rec_mem_op *wait, uint32_t lane)
 {

@@ -71,7 +71,7 @@ void sw_ignored_free(struct sw_model *m)
 /* The accesses of a graph's nodes are listed instead of judged. */
 
 /* Lists an access of a graph's node instead of judging it: it is judged at each launch of the graph.  Takes the
- * reference to `use`, which is NULL where the memory has ended. */
+   reference to `use`, which is NULL where the memory has ended. */
 static void listing_add(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 			const struct sw_touch *how, struct sw_shadow_use *use)
 {
@@ -134,7 +134,7 @@ uint32_t sw_model_mention_pool_block(struct sw_model *m, struct sw_block *block,
 }
 
 /* The record number at which the access in hand was issued.  A deferred launch that is evaluated now keeps its own, so
- * that it sees the memory as it was then. */
+   that it sees the memory as it was then. */
 static uint64_t step_of(const struct sw_model *m)
 {
 	return m->scope && m->scope->late ? m->scope->late->step : m->step;
@@ -169,7 +169,7 @@ static struct sw_pool_block *pool_block_of(const struct sw_model *m, const struc
 }
 
 /* Where an access of unknown extent ends, as an offset: at the end of its pool block, else where the next array is
- * known to start. Starts seen in a pool block may have been a previous owner's: they end nothing. */
+   known to start. Starts seen in a pool block may have been a previous owner's: they end nothing. */
 static uint64_t open_end(const struct sw_shadow_use *use)
 {
 	const struct sw_block *block = use->block;
@@ -231,7 +231,7 @@ struct sw_shadow_use *sw_model_use(struct sw_model *m, const struct sw_access *w
 }
 
 /* Cuts the use to the offsets [lo, hi) of its block.  Which bytes a bounded range touches there is no longer known
- * (`loose`). */
+   (`loose`). */
 static void cut_touch(struct sw_shadow_use *use, uint64_t lo, uint64_t hi)
 {
 	struct sw_range *range = &use->range;
@@ -247,7 +247,7 @@ static void cut_touch(struct sw_shadow_use *use, uint64_t lo, uint64_t hi)
 }
 
 /* Cuts an access of unknown extent to the span [how->lo, how->hi) that its launch was shown to stay in.  A span that
- * does not meet the use as placed replaces it: the next array that started nearby is then not what ends the access. */
+   does not meet the use as placed replaces it: the next array that started nearby is then not what ends the access. */
 static void clip_to_span(struct sw_shadow_use *use, const struct sw_touch *how)
 {
 	const struct sw_block *block = use->block;
@@ -265,7 +265,7 @@ static void clip_to_span(struct sw_shadow_use *use, const struct sw_touch *how)
 }
 
 /* Enters an access of a deferred launch that is evaluated now, cut to the ranges that it was deferred with, without
- * comparing it: a launch that could conflict, or show what the host knows, was not deferred (kernels/deferrable.h). */
+   comparing it: a launch that could conflict, or show what the host knows, was not deferred (kernels/deferrable.h). */
 static void touch_late(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 		       const struct sw_touch *how, struct sw_block *block, uint64_t address)
 {
@@ -326,7 +326,7 @@ struct place {
 };
 
 /* Finds the memory of an access: a live block or array, else a freed block at the address (not for an assumed pointer),
- * else pageable memory for an access known exactly.  block NULL: no known memory. */
+   else pageable memory for an access known exactly.  block NULL: no known memory. */
 static struct place place_of(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 			     const struct sw_touch *how)
 {
@@ -355,8 +355,8 @@ static struct place place_of(struct sw_model *m, const struct sw_access *what, c
 /* ---- in front: what was deferred --------------------------------------------------------------------------------- */
 
 /* Evaluates the deferred launches that the use may conflict with.  A kernel that has not yet waited for the kernel
- * before it (programmatic launch) is ordered by the lane of its view, so launches unordered with that one count as
- * well. */
+   before it (programmatic launch) is ordered by the lane of its view, so launches unordered with that one count as
+   well. */
 static void evaluate_deferred(struct sw_model *m, struct sw_block *block, const struct sw_shadow_use *use)
 {
 	if (sw_host_sees(block))
@@ -384,7 +384,7 @@ static void note_host_memory(struct sw_model *m, const struct sw_access *what, c
 }
 
 /* Enters the use in the shadow memory of a live block, which compares it with earlier uses, and at other addresses of
- * the same memory. */
+   the same memory. */
 static void enter_live(struct sw_model *m, const struct place *p, struct sw_shadow_use *use)
 {
 	struct sw_shadow_env env;
@@ -400,7 +400,7 @@ static void enter_live(struct sw_model *m, const struct place *p, struct sw_shad
 }
 
 /* Does the access show that an array begins at its base pointer?  Only a parameter or an exact pointer does; an address
- * that a kernel computes from a pointer starts nothing, nor does the first byte that the host came by. */
+   that a kernel computes from a pointer starts nothing, nor does the first byte that the host came by. */
 static bool starts_an_array(const struct sw_model *m, const struct sw_access *what, const struct place *p)
 {
 	return !m->scope && what->kind != SW_REC_HOST_ACCESS &&
@@ -439,7 +439,7 @@ static void touch_now(struct sw_model *m, const struct sw_access *what, const st
 }
 
 /* Places a range that lies in one allocation and judges it; in a graph that is being listed it is only listed.  False:
- * no known memory lies there. */
+   no known memory lies there. */
 static bool touch_one(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 		      const struct sw_touch *how)
 {
@@ -460,7 +460,7 @@ static bool touch_one(struct sw_model *m, const struct sw_access *what, const st
 }
 
 /* The current call touches a range: it is compared with earlier uses and entered, piece by piece where it spans blocks
- * of suballocators.  False: no known memory lies there. */
+   of suballocators.  False: no known memory lies there. */
 bool sw_model_touch(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 		    const struct sw_touch *how)
 {
@@ -502,7 +502,7 @@ static void met_already(void *arg, struct sw_shadow_use *earlier, struct sw_shad
 }
 
 /* The part [lo, hi) of the range, as seen at another address of the same memory.  Rows that are cut (not `inside`)
- * become the bytes from the first to the last of them. */
+   become the bytes from the first to the last of them. */
 static struct sw_range cut_use(const struct sw_range *range, uint64_t lo, uint64_t hi, bool inside)
 {
 	struct sw_range part = *range;
@@ -524,7 +524,7 @@ static struct sw_range cut_use(const struct sw_range *range, uint64_t lo, uint64
 }
 
 /* A copy of the use as seen at the other address that its memory is mapped at (`alias`); NULL: it does not reach
- * there. */
+   there. */
 static struct sw_shadow_use *use_at_alias(struct sw_model *m, const struct sw_shadow_use *use,
 					  const struct sw_alias *alias)
 {
@@ -556,7 +556,7 @@ static struct sw_shadow_use *use_at_alias(struct sw_model *m, const struct sw_sh
 }
 
 /* Enters the copy of a use at a second address without comparing it.  past: it is older than uses there, and replaces
- * none. */
+   none. */
 static void enter_mirrored(struct sw_model *m, struct sw_shadow_use *copy, bool past)
 {
 	struct sw_shadow_env env;
@@ -610,7 +610,7 @@ static bool is_there(const sw_use_vec *uses, const struct sw_shadow_use *copy)
 }
 
 /* Enters the earlier uses of the block at the address where its memory is mapped now.  Uses by addresses that were
- * unmapped remain as mirrored uses, perhaps at several places. */
+   unmapped remain as mirrored uses, perhaps at several places. */
 void sw_uses_share(void *model, struct sw_block *block, const struct sw_alias *alias)
 {
 	struct sw_model *m = model;

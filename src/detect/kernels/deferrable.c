@@ -43,8 +43,8 @@ void sw_deferrable_free(struct sw_deferrable *deferrable)
 
 /* ---- of the kernel ----------------------------------------------------------------------------------------------- */
 
-/* Adds the parameter that this pointer root stands for, which may be a structure (span, in bytes) with pointers.
- * False: there are too many. */
+/* Adds the parameter that this pointer root stands for, which may be a structure (span, in bytes) with pointers. False:
+   there are too many. */
 static bool add_word(struct sw_deferrable *d, const struct sw_root *root)
 {
 	uint32_t bytes = root->span > 8 ? root->span : 8;
@@ -58,7 +58,7 @@ static bool add_word(struct sw_deferrable *d, const struct sw_root *root)
 }
 
 /* Adds the tensor map in the parameter block that this root stands for.  False: a table of maps, or too many of
- * them. */
+   them. */
 static bool add_map(struct sw_deferrable *d, const struct sw_root *root)
 {
 	if (root->span > SW_TENSOR_MAP_BYTES)
@@ -82,7 +82,7 @@ static bool is_mapped(const struct sw_footprint *f, const struct sw_access_site 
 }
 
 /* For each term of the footprint: is it made from a loaded value of which nothing is known?  The caller frees the
- * array. */
+   array. */
 static bool *made_from_data(const struct sw_footprint *f)
 {
 	bool *made = sw_calloc(f->terms + 1u, sizeof *made);
@@ -126,7 +126,7 @@ static bool add_root(struct sw_deferrable *d, const struct sw_access_site *site,
 }
 
 /* Collects the pointers and tensor maps of the parameter block that all sites start from.  False: some site may start
- * anywhere else, so nothing bounds a launch. */
+   anywhere else, so nothing bounds a launch. */
 static bool look_at_sites(struct sw_deferrable *d)
 {
 	const struct sw_footprint *f = d->footprint;
@@ -154,7 +154,7 @@ static bool one_architecture(const struct sw_model *m)
 }
 
 /* Gets or makes the knowledge that is the same for all launches of the kernel: which words of its parameters lead to
- * memory, and whether its launches can be deferred at all. */
+   memory, and whether its launches can be deferred at all. */
 static struct sw_deferrable *deferrable_of(const struct sw_model *m, struct sw_kernel *kernel)
 {
 	struct sw_deferrable *d = kernel->deferrable;
@@ -190,7 +190,7 @@ struct search {
 };
 
 /* Adds an allocation that the launch may access.  False: there are too many, or its launches must be evaluated at
- * once. */
+   once. */
 static bool add_block(struct search *s, struct sw_block *block)
 {
 	for (uint32_t i = 0; i < s->out->blocks; i++)
@@ -203,8 +203,8 @@ static bool add_block(struct search *s, struct sw_block *block)
 }
 
 /* Adds the allocation that the pointer leads to, and notes that an array starts there, which holds also if the launch
- * is evaluated later or never.  A number that leads nowhere is no pointer in this launch, or one to memory that is not
- * judged.  False: it leads to freed memory, or to more allocations than are kept. */
+   is evaluated later or never.  A number that leads nowhere is no pointer in this launch, or one to memory that is not
+   judged.  False: it leads to freed memory, or to more allocations than are kept. */
 static bool follow_pointer(struct search *s, uint64_t address)
 {
 	struct sw_address_space *space = &s->m->space;
@@ -300,7 +300,7 @@ static enum sw_where add_overlapped(struct search *s, uint64_t lo, uint64_t hi)
 }
 
 /* Bounds the addresses that each site of this launch may touch (footprint/launch/spans), without evaluating the
- * launch. */
+   launch. */
 static bool find_spans(const struct sw_model *m, struct sw_deferrable *d, const struct sw_span **span, uint32_t *n)
 {
 	const struct sw_geometry geometry = sw_launch_geometry(m->record);
@@ -403,7 +403,7 @@ static bool add_ranges(const struct sw_model *m, const struct sw_deferrable *d, 
 }
 
 /* Fills in where the launch may access memory: the ranges that its spans bound, or all of each block if there are too
- * many or some site is not bounded. */
+   many or some site is not bounded. */
 static void place_span(const struct sw_model *m, const struct sw_deferrable *d, const struct sw_span *span, uint32_t n,
 		       struct sw_pointed *out)
 {
@@ -418,7 +418,7 @@ static void place_span(const struct sw_model *m, const struct sw_deferrable *d, 
 }
 
 /* Finds where the launch may access memory.  *bounded: spans bound it; if not, it may be anywhere.  After several
- * failures in a row no spans are computed for the kernel any more. */
+   failures in a row no spans are computed for the kernel any more. */
 static enum sw_where where_reached(struct search *s, struct sw_deferrable *d, bool *bounded)
 {
 	const struct sw_model *m = s->m;

@@ -68,7 +68,7 @@ static uint64_t median_ns(const struct durations *d)
 }
 
 /* How long a first use takes at least if it loaded code.  A lower bound than SW_LOAD_NS counts only where first
- * launches of this run are seen to take twice as long as later ones. */
+   launches of this run are seen to take twice as long as later ones. */
 static uint64_t least_load_ns(const struct sw_first_uses *uses)
 {
 	if (uses->first.count < SW_ENOUGH || uses->later.count < SW_ENOUGH)

@@ -151,7 +151,7 @@ static int read_file(struct sw_code *code, struct sw_error *error)
 }
 
 /* Call-back of struct sw_footprint_image: the bytes of the image, from the trace or else read from its file now.  NULL:
- * *error says why they cannot be had. */
+   `error` says why they cannot be had. */
 static const void *bytes_of(void *arg, size_t *size, struct sw_error *error)
 {
 	struct sw_code *code = arg;
@@ -192,7 +192,7 @@ static char *absolute_path(const struct sw_reader *reader, const char *path)
 }
 
 /* Looks for the build id of the file, as it was mapped in the recorded process, and derives the identity of the image
- * from it. */
+   from it. */
 static void find_build_id(struct sw_code *code, const struct sw_reader *reader)
 {
 	const struct sw_trace_module *module;

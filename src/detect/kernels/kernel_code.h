@@ -32,7 +32,7 @@ const struct sw_footprint_image *sw_codes_find(struct sw_codes *codes, uint32_t 
 /* A kernel of the image could not be analysed: it counts against the file, if that is why. */
 void sw_codes_lost_kernel(const struct sw_footprint_image *image);
 /* Index from 0; false: there are no more.  `kernels` is 0 for code that could be used.  The path lives as long as
- * `codes`. */
+   `codes`. */
 struct sw_unusable_code;
 bool sw_codes_unusable(const struct sw_codes *codes, size_t index, struct sw_unusable_code *out);
 

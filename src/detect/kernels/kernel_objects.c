@@ -151,7 +151,7 @@ static struct sw_range range_of(const struct sw_rec_object *o)
 }
 
 /* Notes a texture, surface or tensor map that the program created.  A tensor map made from another one by replacing its
- * address (`before`) keeps the other's size. */
+   address (`before`) keeps the other's size. */
 void sw_handles_add(struct sw_handles *handles, const struct sw_rec_object *record)
 {
 	struct object object = {0};

@@ -264,7 +264,7 @@ const struct sw_evidence_detail *sw_kernel_no_evidence(struct sw_model *m, struc
 }
 
 /* The offset in the analysed code's parameter block of the parameter that the driver has at `offset`: tensor maps may
- * be aligned differently. */
+   be aligned differently. */
 static uint32_t place_in_code(const struct sw_kernel *kernel, const struct sw_trace_function *function, uint32_t offset)
 {
 	for (uint32_t i = 0; kernel->moved && i < function->params; i++) {

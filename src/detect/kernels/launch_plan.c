@@ -146,7 +146,7 @@ struct table_reads {
 #define MOST_READS 4096u
 
 /* May the kernel follow pointers in memory, and is anything known of memory, now?  A launch that is evaluated late
- * would find what came after it; a graph is judged once for all its launches. */
+   would find what came after it; a graph is judged once for all its launches. */
 static bool table_reads_wanted(const struct sw_model *m, const struct sw_kernel *kernel)
 {
 	return kernel->follows && kernel->ran && !m->listing && !(m->scope && m->scope->late) &&
@@ -333,7 +333,7 @@ static void push_touches(struct making *k, const struct sw_reach *reach, enum sw
 }
 
 /* Adds an access that begins at the pointer and has no known end.  param: the parameter it came from, -1 none; guess:
- * it may be no pointer. */
+   it may be no pointer. */
 static void push_open(struct making *k, const struct sw_reach *reach, enum sw_via via, uint64_t pointer, int32_t param,
 		      bool guess)
 {
@@ -443,7 +443,7 @@ static bool is_layered(const struct making *k, const struct sw_reach *reach)
 }
 
 /* Adds an access through a texture, a surface or a tensor map, whose memory is known from its creation.  An unknown one
- * may be anywhere; for a tensor map in the parameters at least its first word, the address, is a guess. */
+   may be anywhere; for a tensor map in the parameters at least its first word, the address, is a guess. */
 static void push_object(struct making *k, const struct sw_reach *reach)
 {
 	enum sw_via via = via_of(k, reach);
@@ -484,7 +484,7 @@ static void push_object(struct making *k, const struct sw_reach *reach)
 }
 
 /* Adds an access through a pointer that was read from memory.  Known pointers that lead nowhere are as good as unknown
- * ones: what is there was not seen. */
+   ones: what is there was not seen. */
 static void push_indirect(struct making *k, const struct sw_reach *reach)
 {
 	const struct sw_address_space *space = &k->m->space;
@@ -526,7 +526,7 @@ static void drop_driver_memory(struct making *k, const struct sw_reach *reach)
 }
 
 /* Adds a reach, which is what one site of the kernel touches in this launch, by the kind of pointer that it starts
- * from. */
+   from. */
 static void add_reach(struct making *k, const struct sw_reach *reach)
 {
 	static void (*const by_root[])(struct making *, const struct sw_reach *) = {
@@ -557,7 +557,7 @@ static void place_params(struct making *k)
 }
 
 /* Does the reach start from a null pointer?  Then it is never made: libraries leave out flags and workspaces so, in the
- * same kernel (split-k sums of cuBLAS). */
+   same kernel (split-k sums of cuBLAS). */
 static bool is_null(const struct making *k, const struct sw_reach *reach)
 {
 	uint64_t word;
@@ -587,7 +587,7 @@ static bool is_own_flag(const struct sw_reaches *reaches, const struct sw_reach 
 }
 
 /* Notes whether the launch polls flags that others may write: blocks that wait for others inside the kernel are ordered
- * by what they read there, which is not seen here. */
+   by what they read there, which is not seen here. */
 static void look_for_flags(struct making *k, const struct sw_reaches *reaches)
 {
 	k->own_flags = true;
@@ -636,7 +636,7 @@ static void evaluate_launch(struct making *k, bool follow)
 }
 
 /* Makes the plan of a launch.  tables: notes what its evaluation reads in memory; NULL: no content of memory is
- * known. */
+   known. */
 static struct sw_plan *make_plan(struct sw_model *m, const struct sw_trace_function *function, struct sw_kernel *kernel,
 				 struct table_reads *tables)
 {

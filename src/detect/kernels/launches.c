@@ -48,7 +48,7 @@ static uint64_t end_of(uint64_t address, uint64_t bytes)
 }
 
 /* May a range whose pointer leads to `owner` (NULL: to none) touch this block?  Virtual memory is mapped piece by
- * piece, one allocation of the program over many of ours. */
+   piece, one allocation of the program over many of ours. */
 static bool may_mean(const struct sw_block *owner, const struct sw_block *block)
 {
 	return !owner || block == owner || (owner->memory == SW_MEM_MAPPED && block->memory == SW_MEM_MAPPED);
@@ -86,7 +86,7 @@ static bool touch_parts(struct sw_model *m, const struct sw_access *what, const 
 }
 
 /* Touches a range with bounds: as it is where it lies in one allocation, else its parts in the allocation of its
- * pointer, else its parts wherever they lie. */
+   pointer, else its parts wherever they lie. */
 static bool touch_box(struct sw_model *m, const struct sw_access *what, const struct sw_plan_touch *touch)
 {
 	const struct sw_range *range = &touch->range;
@@ -213,8 +213,8 @@ static const struct sw_plan_touch *library_bound(const struct sw_model *m, const
 }
 
 /* The current launch, whose code does not show everything, may touch all operands and the workspace.  A node of a graph
- * may have got other parameters since its call was captured: its operands touch nothing by themselves. How much of a
- * workspace a call uses depends on the algorithm that the library takes: never more than likely. */
+   may have got other parameters since its call was captured: its operands touch nothing by themselves. How much of a
+   workspace a call uses depends on the algorithm that the library takes: never more than likely. */
 static void library_contract(struct sw_model *m, const struct sw_wait *w)
 {
 	const struct sw_library_call *call = w->what.library ? &m->j->library_calls.at[w->what.library - 1] : NULL;
@@ -258,7 +258,7 @@ static void note_touch(struct walk *walk, enum sw_evidence evidence)
 }
 
 /* Touches the memory that a word of the parameter block points to, with unknown extent.  Nothing for words that lead
- * nowhere, or that the code is known to use. */
+   nowhere, or that the code is known to use. */
 static void touch_word(struct walk *walk, uint32_t offset, int32_t param, enum sw_role role, enum sw_evidence evidence)
 {
 	struct sw_model *m = walk->m;
@@ -348,7 +348,7 @@ static void say_of_kernel(struct walk *walk, const struct sw_pointed *pointed)
 }
 
 /* Defers the launch if nothing can conflict with it so far.  With a single lane there are no conflicts; else it helps
- * to know where it may access memory.  False: it must be evaluated now. */
+   to know where it may access memory.  False: it must be evaluated now. */
 static bool put_off(struct sw_model *m, const struct sw_access *what, struct sw_kernel *kernel,
 		    struct sw_pointed *pointed)
 {
@@ -417,7 +417,7 @@ static bool walk_code(struct walk *walk, const struct sw_trace_function *f)
 }
 
 /* How the accesses of the launch are known, for the coverage.  all: the code shows all of them; by_code: how many it
- * shows. */
+   shows. */
 static enum sw_evidence_source_kind evidence_source(const struct walk *walk, bool all, uint32_t by_code)
 {
 	const struct sw_kernel *kernel = walk->kernel;
@@ -432,14 +432,14 @@ static enum sw_evidence_source_kind evidence_source(const struct walk *walk, boo
 }
 
 /* May the kernel tell the host, through memory, that it is done?  Not if all of its code is known and no store in it is
- * volatile or of system scope, wherever the stores go. */
+   volatile or of system scope, wherever the stores go. */
 static bool may_signal(const struct sw_kernel *kernel)
 {
 	return !kernel || !kernel->footprint || !kernel->ran || kernel->wild || kernel->signals;
 }
 
 /* Judges all accesses of a launch: those that its code shows, then those by the types or values of its parameters.
- * Notes how they are known, and what may happen beyond them. */
+   Notes how they are known, and what may happen beyond them. */
 static void walk_launch(struct walk *walk, const struct sw_trace_function *f)
 {
 	struct sw_model *m = walk->m;
@@ -568,7 +568,7 @@ struct sw_hb_grid sw_launch_grid(struct sw_model *m, const struct sw_record *r)
 }
 
 /* Handles a launch: enqueues its work, and judges what it touches by the program's annotation, by the arguments of its
- * library call, or by its code. */
+   library call, or by its code. */
 void sw_on_launch(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_launch *l = (const struct sw_rec_launch *)(const void *)r->rec;

@@ -212,7 +212,7 @@ static uint64_t letter_bytes(char letter)
 }
 
 /* Adds memory that the call touches: `count` has the elements of a piece, the pieces and the batches; pieces lie `step`
- * elements apart, batches `stride`. */
+   elements apart, batches `stride`. */
 static void add_operand(struct call *call, uint64_t address, uint64_t element, const uint64_t count[3], uint64_t step,
 			uint64_t stride, enum sw_role role)
 {
@@ -238,7 +238,7 @@ static void add_scalar(struct call *call, uint8_t index)
 /* ---- shapes ------------------------------------------------------------------------------------------------------ */
 
 /* Adds matrix `which` of a product, which is stored by columns: rows x columns elements, with its leading dimension as
- * the step. */
+   the step. */
 static void add_matrix(struct call *call, const struct gemm *g, int which, uint64_t rows, uint64_t columns,
 		       enum sw_role role)
 {
@@ -596,7 +596,7 @@ static struct sw_library_plan plan_of(const struct parts *parts)
 }
 
 /* A call of a library has returned: notes the handle that it made, and what the program set for the handle's later
- * calls. */
+   calls. */
 static void end_call(struct sw_model *m, const struct sw_record *r, const struct parts *parts)
 {
 	const enum sw_cuda_library library = library_by_name(parts->name, parts->bytes);

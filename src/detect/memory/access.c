@@ -172,7 +172,7 @@ static __int128 floor_div(__int128 a, __int128 b)
 }
 
 /* Do rows of two planes (2D boxes) with one pitch share a byte, where b's first byte lies d bytes after a's?  They do
- * if some k, a row of a less a row of b, has k * pitch between d - a's width and d + b's width. */
+   if some k, a row of a less a row of b, has k * pitch between d - a's width and d + b's width. */
 static bool planes_meet(const struct sw_range *a, const struct sw_range *b, __int128 d)
 {
 	__int128 pitch = a->rows > 1 ? a->pitch : b->pitch;
@@ -241,7 +241,7 @@ static bool bytes_meet_within(const struct sw_range *bytes, const struct sw_rang
 }
 
 /* Do a box with rows apart and another range share a byte in [lo, hi)?  Slices, then rows, that are cut by the bounds
- * are compared by their parts; those between are whole. */
+   are compared by their parts; those between are whole. */
 static bool box_meets_within(const struct sw_range *box, const struct sw_range *other, uint64_t lo, uint64_t hi)
 {
 	const bool sliced = box->slices > 1;

@@ -52,7 +52,7 @@ static struct sw_intervals *place_of(struct sw_address_space *space, const struc
 }
 
 /* Makes the block found at this address.  which: 0 its own address, 1 a second one (the device's alias of pinned
- * memory). */
+   memory). */
 static void view_live(struct sw_address_space *space, struct sw_block *block, int which, uint64_t address)
 {
 	struct sw_view *view = sw_calloc(1, sizeof *view);
@@ -170,7 +170,7 @@ struct sw_block *sw_space_add(struct sw_address_space *space, uint64_t address, 
 }
 
 /* Makes the block of a module variable whose address the program has not taken: at a stand-in address that no memory
- * has. */
+   has. */
 static struct sw_block *space_add_nowhere(struct sw_address_space *space, uint64_t address, uint64_t bytes)
 {
 	struct sw_block *block = sw_space_add(space, address, bytes, SW_MEM_SYMBOL, 0);
@@ -181,7 +181,7 @@ static struct sw_block *space_add_nowhere(struct sw_address_space *space, uint64
 }
 
 /* Gives a variable that lived at a stand-in address its real address, that of the block `asked`, which ends; uses by
- * either address meet. */
+   either address meet. */
 static void space_settle(struct sw_address_space *space, struct sw_block *block, struct sw_block *asked)
 {
 	uint64_t address = asked->address;
@@ -616,7 +616,7 @@ void sw_block_map(struct sw_block *block, uint64_t lo, uint64_t hi)
 }
 
 /* The offsets [lo, hi) of the reservation cease to be memory; the call is remembered for a while, for use after
- * unmapping. */
+   unmapping. */
 void sw_block_unmap(struct sw_address_space *space, struct sw_block *block, uint64_t lo, uint64_t hi,
 		    const struct sw_access *gone)
 {

@@ -235,7 +235,7 @@ struct sw_block *sw_variables_asked(struct sw_variables *variables, struct sw_ad
 /* The image of a module or library, 0 not known. */
 uint32_t sw_variables_image(const struct sw_variables *variables, uint64_t owner);
 /* Where a kernel's variable is.  One whose address the program did not take is made, of `size` bytes (0: not known):
- *made is its block, else NULL.  0: it cannot be distinguished from others of its name. */
+   made is its block, else NULL.  0: it cannot be distinguished from others of its name. */
 uint64_t sw_variables_find(struct sw_variables *variables, struct sw_address_space *space,
 			   const struct sw_variable_key *key, uint64_t size, struct sw_block **made);
 

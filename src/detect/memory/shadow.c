@@ -98,7 +98,7 @@ static void take_in(struct sw_overlap_run *run, const struct sw_overlap *x)
 }
 
 /* Computes the values by which a search passes over the run: its first start, and the largest end, step and record
- * number. */
+   number. */
 static void summarise_run(struct sw_overlap_run *run)
 {
 	run->lo = run->at[0].lo;
@@ -276,7 +276,7 @@ static bool is_full(const struct sw_use_pool *pool, const struct segment *s)
 }
 
 /* Drops a use from one segment without a replacement; a later conflict with it there is missed, so each use is counted
- * once. */
+   once. */
 static void forget_use(struct sw_use_pool *pool, struct sw_shadow_use *use)
 {
 	pool->forgotten += !use->forgotten;
@@ -371,7 +371,7 @@ static bool use_passed(const struct sw_shadow_env *env, const struct sw_shadow_u
 }
 
 /* Must the two be compared at all: by lane, by role and by order?  The cheap part of the test: comparing boxes row by
- * row costs a hundred times as much. */
+   row costs a hundred times as much. */
 static bool may_meet(const struct sw_shadow_env *env, const struct sw_shadow_use *other,
 		     const struct sw_shadow_use *use)
 {
@@ -394,7 +394,7 @@ static bool asked_about(const struct sw_shadow_env *env, const struct sw_shadow_
 }
 
 /* Does the new use take the place of the other one: ordered after it, and in conflict with all that the other would
- * conflict with? */
+   conflict with? */
 static bool use_replaces(const struct sw_shadow_env *env, const struct sw_shadow_use *use,
 			 const struct sw_shadow_use *other)
 {
@@ -427,7 +427,7 @@ bool sw_shadow_has_rival(const struct sw_shadow *shadow, const struct sw_hb *hb,
 }
 
 /* The other use goes from all segments of the new one.  Where the new one is entered row by row, the other may remain
- * between its rows (leave_between()). */
+   between its rows (leave_between()). */
 static void note_goes(struct sw_shadow_env *env, struct sw_shadow_use *other, const struct sw_shadow_use *use)
 {
 	other->stamp = env->serial;
@@ -436,7 +436,7 @@ static void note_goes(struct sw_shadow_env *env, struct sw_shadow_use *other, co
 }
 
 /* Enters a use that was deferred into one segment: it replaces earlier uses, all of which are ordered before it, and is
- * left out where a later use, all of which are ordered after it, replaces it. */
+   left out where a later use, all of which are ordered after it, replaces it. */
 static void segment_visit_late(struct sw_shadow_env *env, struct segment *s, struct sw_shadow_use *use)
 {
 	uint32_t kept = 0;
@@ -459,15 +459,15 @@ static void segment_visit_late(struct sw_shadow_env *env, struct segment *s, str
 }
 
 /* Is the use a box that was entered in all of its hull (the bytes from its first to its last), and so also in segments
- * of which it touches nothing? */
+   of which it touches nothing? */
 static bool has_hull(const struct sw_shadow_use *use)
 {
 	return !use->by_rows && !sw_use_is_dense(use);
 }
 
 /* Compares the new use with an earlier one, once for all segments that both lie in: in the first where the earlier one
- * still has bytes that they share.  Others may have taken over those in the segments before.  True: the earlier one
- * goes from the segments of the new one. */
+   still has bytes that they share.  Others may have taken over those in the segments before.  True: the earlier one
+   goes from the segments of the new one. */
 static bool meet_use(struct sw_shadow_env *env, const struct segment *s, struct sw_shadow_use *other,
 		     struct sw_shadow_use *use, bool enter)
 {
@@ -630,7 +630,7 @@ static bool has_few_rows_apart(const struct sw_range *box)
 }
 
 /* Does the hull of the box hold so many more segments than it has rows that entering it in its rows alone is
- * cheaper? */
+   cheaper? */
 static bool is_better_by_rows(const struct sw_shadow *shadow, const struct sw_shadow_use *use)
 {
 	const struct sw_range *box = &use->range;
@@ -649,7 +649,7 @@ static bool is_better_by_rows(const struct sw_shadow *shadow, const struct sw_sh
 }
 
 /* Removes, from the segments between the rows of a box, the uses that it replaces and that are there by their hull
- * alone. */
+   alone. */
 static void leave_between(struct sw_shadow *shadow, struct sw_shadow_env *env, const struct sw_shadow_use *use)
 {
 	for (struct sw_interval *at = sw_intervals_from(&shadow->segments, use->range.address); at && at->lo < use->end;
@@ -683,7 +683,7 @@ static void enter_rows(struct sw_shadow *shadow, struct sw_shadow_env *env, stru
 }
 
 /* Enters the use in all segments of its bytes, and compares it with those there.  late: it was deferred, and is
- * compared with none. */
+   compared with none. */
 static void enter_use(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use, bool late)
 {
 	env->between = false;

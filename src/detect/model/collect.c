@@ -199,7 +199,7 @@ static bool accesses_equal(const struct sw_access *a, const struct sw_access *b)
 }
 
 /* A copy of the access that lives as long as the judgement; one that is equal to an access kept lately is not copied
- * again. */
+   again. */
 static const struct sw_access *keep_access(struct sw_collect *collect, const struct sw_access *access)
 {
 	uint64_t hash = sw_hash_u64(access->seq ^ sw_hash_u64(access->address + access->role));
@@ -216,7 +216,7 @@ static const struct sw_access *keep_access(struct sw_collect *collect, const str
 }
 
 /* The finding describes this occurrence from now on; its accesses are copied, since those in `seen` live only as long
- * as the current call. */
+   as the current call. */
 static void take_occurrence(struct sw_collect *collect, struct sw_finding *finding, const struct sw_finding *seen)
 {
 	*finding = *seen;
@@ -247,7 +247,7 @@ bool sw_collect_describes(const struct sw_collect *collect, const struct sw_find
 }
 
 /* Was this memory allocated by a call stack other than those of the buffers that the hazard is known for?  False also
- * if no more are listed. */
+   if no more are listed. */
 static bool is_new_buffer(const struct sw_collect *collect, const struct sw_finding *known, uint32_t stack)
 {
 	const struct sw_allocation *at = collect->judgement->allocations.at;
@@ -427,9 +427,9 @@ static uint64_t middle_gain(const struct sw_finding *f)
 }
 
 /* The time that following the advice can be trusted to save.  Advice that wins nothing is not worth a warning: where
- * the device is what the run waits for, a wait less is as long.  Of a wait that is made once only what is certain
- * counts: nothing tells it from the one at the end of a measurement.  Of a replay that does not give the run back, only
- * the upper end can be trusted. */
+   the device is what the run waits for, a wait less is as long.  Of a wait that is made once only what is certain
+   counts: nothing tells it from the one at the end of a measurement.  Of a replay that does not give the run back, only
+   the upper end can be trusted. */
 static uint64_t saved_time(const struct sw_finding *f)
 {
 	if (f->cost->calls == 1)
@@ -440,7 +440,7 @@ static uint64_t saved_time(const struct sw_finding *f)
 }
 
 /* The host time, by the rule of the finding's kind, that decides between warning and note: the time that its calls
- * waited or took, without the longest one where only repeated waits count. */
+   waited or took, without the longest one where only repeated waits count. */
 static uint64_t severity_time(const struct sw_finding *f, enum sw_finding_severity by, uint64_t waited)
 {
 	const bool repeated = by == SW_SEVERITY_BY_REPEATED_WAIT || by == SW_SEVERITY_BY_REPEATED_TOTAL;
@@ -452,7 +452,7 @@ static uint64_t severity_time(const struct sw_finding *f, enum sw_finding_severi
 }
 
 /* At the end: makes a wait that costs much a warning, and hides one that costs little (folds it into a sum).  waited:
- * the time in calls that waited, in ns. */
+   the time in calls that waited, in ns. */
 static void settle_cost(struct sw_collect *collect, struct sw_finding *f, uint64_t waited, uint64_t fold_below_ns)
 {
 	struct sw_judgement *j = collect->judgement;

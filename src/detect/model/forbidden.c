@@ -104,7 +104,7 @@ static struct gate_thread *thread_of(struct sw_model *m, uint32_t thread)
 }
 
 /* Rules whose scope is threads of this thread's name.  Asked again at each call, as threads get their names, and
- * others, after their first calls. */
+   others, after their first calls. */
 static uint64_t named_rules(struct sw_model *m, struct gate_thread *t, uint32_t thread)
 {
 	const struct sw_gate *gate = m->forbidden->gate;
@@ -186,7 +186,7 @@ static uint32_t gate_bit(enum sw_gate_kind kind)
 }
 
 /* The kinds of forbidden calls that an allocation or a release belongs to.  Stream-ordered memory (cudaMallocAsync) is
- * made for loops: it counts as neither here. */
+   made for loops: it counts as neither here. */
 static uint32_t memory_kinds(const struct sw_wait *w)
 {
 	const struct sw_rec_alloc *a = (const void *)w->record.rec;
@@ -208,7 +208,7 @@ static bool is_load(const struct sw_wait *w)
 }
 
 /* The kinds of calls, one bit each, that this call belongs to and that a rule may forbid.  blocks: it makes the host
- * wait, whether anything was pending or not. */
+   wait, whether anything was pending or not. */
 static uint32_t kinds_of(const struct sw_wait *w, const struct sw_wait_cost *cost, bool blocks)
 {
 	const struct sw_rec_sync *sync = (const void *)w->record.rec;
@@ -264,7 +264,7 @@ static void report_wait(struct sw_model *m, int id, uint32_t rule, const struct 
 }
 
 /* Counts a call for rule i ("no more than so many calls"), in an NVTX range anew for each entry; true: there are too
- * many now. */
+   many now. */
 static bool over_calls(struct sw_model *m, uint32_t thread, uint32_t i)
 {
 	const struct sw_gate_rule *rule = &m->forbidden->gate->rule[i];

@@ -80,7 +80,7 @@ static uint8_t context_of_lane(const struct sw_model *m, const struct sw_lane_st
 }
 
 /* May work that was given to this lane itself while the recorder paused be pending?  Not if the host waited for the
- * lane since. */
+   lane since. */
 static bool hides_own(const struct sw_model *m, const struct sw_lane_state *lane)
 {
 	return lane->waited_seq < m->cut_seq && lane->made_seq < m->cut_seq;
@@ -253,7 +253,7 @@ void sw_asked_order_unclear(struct sw_model *m, const struct sw_access *what)
 }
 
 /* Gives the range the one address by which its bytes are compared: memory of the host may have several.  False: it may
- * lie elsewhere, too. */
+   lie elsewhere, too. */
 static bool has_one_address(const struct sw_model *m, struct sw_range *range)
 {
 	uint64_t offset;
@@ -416,7 +416,7 @@ bool sw_model_captured(struct sw_model *m, const struct sw_hb_at *at)
 }
 
 /* Enqueues the current call as work of a stream, together with other contexts or as a kernel that may overlap
- * (`others`).  False: the stream captures, so that nothing is executed. */
+   (`others`).  False: the stream captures, so that nothing is executed. */
 bool sw_model_enqueue_with(struct sw_model *m, const struct sw_record *r, uint64_t stream,
 			   const struct sw_others *others)
 {

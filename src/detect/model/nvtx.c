@@ -33,7 +33,7 @@ static void remember_forward_call(struct sw_forward_call *call, uint64_t sequenc
 }
 
 /* For a call in a range of a forward pass: remembers its stack.  For one in a backward pass: the stack of the forward
- * call with its sequence number; 0 also if unknown. */
+   call with its sequence number; 0 also if unknown. */
 static uint32_t forward_take(struct sw_model *m, struct sw_forward *forward, struct sw_forward_name name,
 			     const struct sw_record *r)
 {
@@ -93,7 +93,7 @@ static uint64_t waiting_key(uint32_t tid)
 }
 
 /* The open ranges of a thread; NULL: none, unless `make`.  A thread whose ranges were reported before its first call
- * brings them with it. */
+   brings them with it. */
 static struct sw_nvtx_stack *stack_of(struct sw_model *m, uint32_t thread, bool make)
 {
 	struct sw_nvtx_stack *stack = sw_map_ptr(&m->nvtx->threads, thread);
@@ -147,7 +147,7 @@ uint64_t sw_nvtx_entries(struct sw_model *m, uint32_t thread, uint32_t rule)
 }
 
 /* The stack of the forward call whose backward pass this call is part of; 0: unknown.  In a backward pass ranges of
- * single operators lie within the one that counts. */
+   single operators lie within the one that counts. */
 uint32_t sw_nvtx_forward(struct sw_model *m, const struct sw_record *r)
 {
 	const struct sw_nvtx_stack *stack = m->nvtx->threads.n ? stack_of(m, r->thread, false) : NULL;
@@ -161,7 +161,7 @@ uint32_t sw_nvtx_forward(struct sw_model *m, const struct sw_record *r)
 /* ---- ranges ------------------------------------------------------------------------------------------------------ */
 
 /* The number of the range in the judgement's list, which ranges of one name within the same range share.  within: that
- * of the range around it. */
+   of the range around it. */
 static uint32_t describe_range(struct sw_model *m, const struct open_range *range, uint32_t within)
 {
 	const size_t n = strlen(range->name), d = strlen(range->domain_name);
@@ -240,7 +240,7 @@ static void drop_range(struct open_range *range)
 }
 
 /* Ends the innermost range with this domain and id.  Ranges of other domains, and started ones, may lie above it: they
- * continue. */
+   continue. */
 static void end_range(struct sw_model *m, struct sw_nvtx_stack *stack, uint64_t domain, uint64_t id, uint64_t t_ns)
 {
 	size_t i = stack->open.n;

@@ -21,7 +21,7 @@ static uint64_t distance_of(uint64_t a, uint64_t b)
 }
 
 /* from + (at - from_at) * (to - from) / (to_at - from_at): the time at `at` on the line through two readings of both
- * clocks, also outside of the two. */
+   clocks, also outside of the two. */
 static uint64_t interpolate_time(uint64_t at, uint64_t from_at, uint64_t to_at, uint64_t from, uint64_t to)
 {
 	const __int128 moved = (__int128)at - from_at;
@@ -31,7 +31,7 @@ static uint64_t interpolate_time(uint64_t at, uint64_t from_at, uint64_t to_at, 
 }
 
 /* Adds a reading of both clocks, that of the time stamps and that of the trace.  Where the two did not run alike since
- * the reading before, the clock has jumped there. */
+   the reading before, the clock has jumped there. */
 static void time_clock_add(struct sw_time_clock *clock, const struct sw_file_header *header,
 			   const struct sw_record *record)
 {
@@ -59,7 +59,7 @@ static void time_clock_add(struct sw_time_clock *clock, const struct sw_file_hea
 }
 
 /* Index of the last reading at or before this time of the device's clock; the last but one at most, so that there is
- * one after it to interpolate with. */
+   one after it to interpolate with. */
 static size_t clock_before(const struct sw_time_clock *clock, uint64_t gpu_ns)
 {
 	size_t low = 0, high = clock->pairs.n - 1;
@@ -113,7 +113,7 @@ static int by_seq(const void *x, const void *y)
 }
 
 /* Sorts the times by call, and joins those of one call to the time from its first work's start to its last one's
- * end. */
+   end. */
 static void settle_times(struct sw_times *times)
 {
 	size_t kept = 0;
@@ -145,7 +145,7 @@ static bool times_add(struct sw_times *times, uint64_t seq, uint64_t start, uint
 }
 
 /* At the end: sorts the times, and converts them from the device's clock to the trace's; those that it was not read for
- * are dropped and counted. */
+   are dropped and counted. */
 static void times_finish(struct sw_times *times, const struct sw_time_clock *clock)
 {
 	size_t kept = 0;
@@ -277,8 +277,8 @@ static uint64_t common_ticks(const struct ours *o, uint64_t from, uint64_t to)
 }
 
 /* The recorded call of this thread that was in progress from `from` to `to` (ticks, give or take `slack`); 0: none is
- * known.  A clock that is not ours may be set or steered while the program runs, and is then wrong by more than its
- * readings tell: without a call that encloses the time, the one that has more than half of it. */
+   known.  A clock that is not ours may be set or steered while the program runs, and is then wrong by more than its
+   readings tell: without a call that encloses the time, the one that has more than half of it. */
 static uint64_t call_at(const struct thread *t, uint64_t from, uint64_t to, uint64_t slack)
 {
 	size_t low = t->first, high = t->calls.n;
@@ -310,7 +310,7 @@ static uint64_t call_at(const struct thread *t, uint64_t from, uint64_t to, uint
 #define FIRST_HANDLE 3u
 
 /* A key for the stream of a record.  Default streams share their handles among contexts and threads, so theirs has
- * both. */
+   both. */
 static uint64_t stream_key(const struct sw_record *r, uint64_t stream)
 {
 	if (stream >= FIRST_HANDLE)
@@ -320,7 +320,7 @@ static uint64_t stream_key(const struct sw_record *r, uint64_t stream)
 }
 
 /* Notes that this work will be over when the current wait is, if the waiting thread itself put it on the stream in the
- * same context. */
+   same context. */
 static void expect_bound(struct join *j, const struct sw_record *r, const struct last *last)
 {
 	if (last->ctx == r->rec->ctx && last->thread == r->thread && j->bounds.n < BOUNDS)
@@ -376,7 +376,7 @@ static void watch_work(struct join *j, const struct sw_record *r)
 }
 
 /* By how much the device's clock, as converted, can be wrong at most: work starts after the call that puts it there
- * began, and has ended before a wait for it ends. */
+   began, and has ended before a wait for it ends. */
 static void bound_error(struct join *j)
 {
 	struct sw_gpu_summary *s = &j->times->summary;
@@ -402,7 +402,7 @@ static void bound_error(struct join *j)
 /* ---- activities -------------------------------------------------------------------------------------------------- */
 
 /* Finds the recorded call in which this driver call, as CUPTI saw it, was made: by thread and time.  Work with its
- * correlation id is the recorded call's. */
+   correlation id is the recorded call's. */
 static void join_call(struct join *j, const struct sw_rec_activity *a)
 {
 	const uint64_t from = time_clock_ticks(&j->clock, a->start), to = time_clock_ticks(&j->clock, a->end);

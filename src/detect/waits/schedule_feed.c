@@ -144,7 +144,7 @@ static uint64_t hash_numbers(const struct sw_model *m, const struct sw_record *r
 }
 
 /* Fills in what the schedule needs of a launch.  Launches are alike, and take as long as each other, if one line of the
- * program makes them with the same numbers: elsewhere the kernel may do more or less. */
+   program makes them with the same numbers: elsewhere the kernel may do more or less. */
 static void describe_launch(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w,
 			    struct sw_schedule_work *work)
 {
@@ -192,7 +192,7 @@ static void describe_work(struct sw_model *m, const struct sw_record *r, const s
 }
 
 /* Passes the work that a call put on its stream to the schedule, with the time it took on the device if that was
- * recorded. */
+   recorded. */
 static void feed_work(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w)
 {
 	struct sw_schedule_work work = {.seq = r->seq, .queue = w->what.stream};
@@ -482,7 +482,7 @@ static struct price price_of(const struct sw_finding *f)
 }
 
 /* Does the change save no more than its calls took?  A wait that goes away does not; other changes let work overlap
- * that did not. */
+   that did not. */
 static bool bounded_by_cost(const struct sw_finding *f)
 {
 	return f->id != SW_FINDING_LEGACY_SERIALISATION && f->id != SW_FINDING_MODULE_LOAD;
@@ -516,7 +516,7 @@ static const struct sw_finding *asked_finding(const struct sw_model *m, const st
 }
 
 /* Chooses the findings to replay the run for: the costliest, and of long runs fewer on their own, since each replay
- * passes all nodes of the schedule. */
+   passes all nodes of the schedule. */
 static void choose_findings(struct sw_model *m, struct trial *t)
 {
 	struct sw_judgement *j = m->j;

@@ -137,7 +137,7 @@ static bool hands_over(uint8_t kind)
 }
 
 /* Is this a kind of call during which the driver was seen to keep other threads out, or must, as it changes what all
- * work relies on? */
+   work relies on? */
 static bool holds_host(uint8_t kind)
 {
 	return kind == SW_REC_ALLOC || kind == SW_REC_FREE || kind == SW_REC_CONFIG || kind == SW_REC_CODE_LOAD ||
@@ -179,7 +179,7 @@ static void report_lock(struct sw_model *m, const struct sw_access *stalled, con
 }
 
 /* Pairs a call that was held up with one of another thread that held the driver's lock for all of that time.  Either
- * may come last in the trace: the one that does looks for the other. */
+   may come last in the trace: the one that does looks for the other. */
 static void look_for_lock(struct sw_model *m, const struct sw_access *what)
 {
 	bool holder = holds_host(what->kind);
@@ -273,7 +273,7 @@ static bool is_work(uint8_t kind)
 }
 
 /* The call that the legacy stream of this lane waited with last; empty for a new stream with the number of an old
- * one. */
+   one. */
 static struct sw_legacy_site *site_of(struct sw_model *m, uint32_t lane)
 {
 	uint32_t serial = sw_hb_lane_serial(m->hb, lane);
@@ -352,7 +352,7 @@ static void holds_back(struct sw_model *m, struct sw_legacy_site *site, const st
 }
 
 /* The order engine made an order that nothing else had made: notes it if the current call has it through a legacy
- * default stream. */
+   default stream. */
 void sw_legacy_edge(struct sw_model *m, const struct sw_hb_edge *edge)
 {
 	if (!m->wait || edge->to_seq != m->record->seq)
@@ -478,7 +478,7 @@ sw_covered_vec *sw_wait_scratch(struct sw_model *m)
 }
 
 /* Adds work that the call waits for: the token stands for it, `order` says whether a document or a measurement shows
- * that it waits.  Beyond SW_WAIT_TOKENS it is dropped. */
+   that it waits.  Beyond SW_WAIT_TOKENS it is dropped. */
 void sw_wait_add(struct sw_model *m, struct sw_wait *w, sw_hb_token token, enum sw_order order)
 {
 	if (!token)
@@ -498,7 +498,7 @@ void sw_wait_covers(void *arg, uint32_t lane, uint64_t known, uint64_t covered)
 }
 
 /* Finds the work that the wait was for, i.e. that was done last: on one stream the last that it was given; of several
- * streams the device's clock decides; without it, it is unknown. */
+   streams the device's clock decides; without it, it is unknown. */
 static void look_for_work(struct sw_model *m, struct sw_wait *w)
 {
 	uint64_t end = 0;

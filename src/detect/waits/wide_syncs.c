@@ -91,7 +91,7 @@ static struct sw_wide_lane *lane_of(struct sw_model *m, uint32_t lane)
 }
 
 /* The need of the site for this stream's work: who needed its waits to cover the stream.  NULL: there are too many
- * streams to give an advice. */
+   streams to give an advice. */
 static struct sw_sync_need *need_of(struct sw_model *m, struct sw_sync_site *site, uint32_t stream)
 {
 	for (uint32_t i = 0; i < site->n; i++)
@@ -158,7 +158,7 @@ static void drop_old_lanes(struct sw_model *m, uint64_t seq)
 }
 
 /* Notes that the host needed the lane's work up to `tick`, as far as the watched wait covers it and nothing else showed
- * it to the host. */
+   it to the host. */
 static void host_needs(struct sw_wide_lane *lane, uint64_t tick, uint64_t seq)
 {
 	if (tick > lane->covered)
@@ -170,7 +170,7 @@ static void host_needs(struct sw_wide_lane *lane, uint64_t tick, uint64_t seq)
 }
 
 /* A wait of the site covers the lane: from now on uses of the covered work are needs of this wait.  An earlier watched
- * wait of the lane ends; the work that nothing needed of it is handed on to this one. */
+   wait of the lane ends; the work that nothing needed of it is handed on to this one. */
 static void watch_lane(struct sw_model *m, struct sw_sync_site *site, const struct sw_covered *covered)
 {
 	struct sw_lane_state *lane_state = sw_model_lane_state(m, covered->lane);
@@ -216,7 +216,7 @@ static void forget_staying(struct sw_model *m)
 /* ---- waits ------------------------------------------------------------------------------------------------------- */
 
 /* Would this wait of a stream or the context cover the watched lane again, if the earlier wait that covers it were
- * removed as advised? */
+   removed as advised? */
 static bool covers_again(const struct sw_model *m, const struct sw_wait *w, const struct sw_wide_lane *lane)
 {
 	const struct sw_rec_sync *sync = (const struct sw_rec_sync *)(const void *)w->record.rec;
@@ -439,7 +439,7 @@ static uint32_t needs_of(const struct sw_sync_site *site)
 }
 
 /* Completes SW401 for the site, or drops it: if its needs are not known, or not less than it waited for, or if without
- * its waits the next ones would take as long.  True: an advice was given. */
+   its waits the next ones would take as long.  True: an advice was given. */
 static bool finish_wide(struct sw_model *m, const struct sw_sync_site *site)
 {
 	struct sw_finding *f = sw_collect_find(&m->collect, SW_FINDING_OVER_WIDE_SYNC, &site->call);
@@ -457,7 +457,7 @@ static bool finish_wide(struct sw_model *m, const struct sw_sync_site *site)
 }
 
 /* Drops SW402 ("remove the call") unless it holds for every call of the place.  narrower: some waits get the advice to
- * be made narrower; then this one must not be needed either. */
+   be made narrower; then this one must not be needed either. */
 static void finish_redundant(struct sw_model *m, const struct sw_sync_site *site, bool narrower)
 {
 	struct sw_finding *f = sw_collect_find(&m->collect, SW_FINDING_REDUNDANT_SYNC, &site->call);

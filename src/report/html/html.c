@@ -145,7 +145,7 @@ static struct sw_nearby_operation *nearby_find(struct sw_nearby *n, uint64_t seq
 }
 
 /* Draws the estimated earlier side of a hazard no later than the later one, as far as its work may have begun
- * earlier. */
+   earlier. */
 static void keep_order(struct sw_nearby *n, const struct sw_finding *finding)
 {
 	struct sw_nearby_operation *earlier, *later;

@@ -47,7 +47,7 @@ struct bounds {
 };
 
 /* How far the profile's clock may be ahead of the trace's if these two are one call: a call of the runtime encloses
- * ours, ours encloses one of the driver. */
+   ours, ours encloses one of the driver. */
 static struct bounds bounds_of(const struct sw_profile_call *theirs, const struct sw_own_call *own)
 {
 	int64_t starts = theirs->start - (int64_t)own->start, ends = theirs->end - (int64_t)own->end;
@@ -290,7 +290,7 @@ static const struct pair *largest_pair(const struct joining *j)
 }
 
 /* Finds where in the trace the calls of a thread of the profile are, by runs from several of its places; false:
- * nowhere. */
+   nowhere. */
 static bool find_place(struct joining *j, const struct pair *pair, struct place *best)
 {
 	size_t tried = 0;

@@ -339,7 +339,7 @@ int sw_in_flight_find(struct sw_report *report, struct sw_error *error)
 			continue;
 		}
 		/* Below 64 are descriptions.  Stacks are numbered by content in the order of the file: alike in both
-		 * readers. */
+		   readers. */
 		if (!sw_kind_is_operation(record.rec->kind) || !(record.rec->flags & SW_RF_PENDING))
 			continue;
 		*sw_vec_push(&report->in_flight) = (struct sw_in_flight){

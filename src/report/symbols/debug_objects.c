@@ -68,7 +68,7 @@ static void forget_ahead(void)
 }
 
 /* Starts the process that reads debug information for this one, unless it runs; false: it cannot, or has died too
- * often. */
+   often. */
 static bool start_worker(void)
 {
 	int pair[2];
@@ -166,7 +166,7 @@ static const struct ahead_file *find_ahead(const struct sw_trace_module *m)
 }
 
 /* Asks the worker for the frames at an address of module `number`.  first: the worker has not been told which file that
- * is. */
+   is. */
 static bool send_question(const struct sw_trace_module *m, uint32_t number, bool first, uint64_t address,
 			  uint32_t flags)
 {

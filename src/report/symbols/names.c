@@ -666,7 +666,7 @@ static uint64_t name_key(const char *name)
 }
 
 /* Adds a kernel of a finding under its short name; what was particular to the others of that name is worked out
- * anew. */
+   anew. */
 static void add_kernel(struct sw_names *names, uint32_t function)
 {
 	struct sw_template_names *t = names->templates;

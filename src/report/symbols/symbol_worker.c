@@ -114,7 +114,7 @@ static int open_object(int fd, const struct sw_worker_question *q, struct known 
 }
 
 /* In the worker: gives up all descriptors but `fd`, signal handlers and memory beyond `bytes`, and ends with its
- * parent. */
+   parent. */
 static void confine_process(int fd, uint64_t bytes)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

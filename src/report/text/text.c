@@ -364,7 +364,7 @@ static const char *as_sentence(struct sw_text *t, const char *text)
 }
 
 /* "/src/race.cu:33: error: SW101 race-read-after-write (certain, 3 launches)": the place first, so that editors find
- * it. */
+   it. */
 static void put_title(struct sw_text *t, const struct sw_shown_finding *shown, const struct sw_wording *words)
 {
 	const struct sw_finding *finding = shown->finding;

@@ -118,7 +118,7 @@ static struct sw_label estimate_name(struct sw_chrome *c, struct sw_label name)
 }
 
 /* The track for estimated work.  Measured and estimated work of one stream may overlap: then the estimates have a row
- * of their own. */
+   of their own. */
 static uint32_t estimate_tid(const struct sw_chrome *c, uint32_t stream)
 {
 	return (c->judgement->gpu.recorded ? TID_ESTIMATED : TID_STREAM) + stream;
@@ -360,7 +360,7 @@ static uint64_t draw_release(struct sw_chrome *c, uint64_t seq, const struct sw_
 }
 
 /* Draws what released a wait of the host: an arrow from the work to the end of the wait.  *released: when that end is
- * drawn, made at the first edge of the wait. */
+   drawn, made at the first edge of the wait. */
 static void draw_wait(struct sw_chrome *c, const struct waiting *w, uint64_t seq, const struct sw_drawn *call,
 		      uint64_t *released)
 {

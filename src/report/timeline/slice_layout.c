@@ -54,7 +54,7 @@ static void forget_slices(struct sw_slice_layout_stream *s, size_t n)
 }
 
 /* Draws the oldest n pieces of a stream, one after the other, so that the last ends at time `by`; known: the host saw
- * then that all were done, else it is assumed. */
+   then that all were done, else it is assumed. */
 static void lay_out(struct sw_slice_layout *lay, uint32_t stream, size_t n, uint64_t by, bool known)
 {
 	struct sw_slice_layout_stream *s = &lay->streams.at[stream];

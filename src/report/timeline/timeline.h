@@ -33,7 +33,7 @@ struct sw_chrome_part {
 struct sw_chrome_options {
 	uint64_t from_ns, to_ns; /* only what touches this time since the start of the trace; to_ns 0: to the end */
 	/* Only what lies within around_ns of an access of a hazard of this judgement, made in an earlier pass; NULL:
-	 * all. */
+	   all. */
 	const struct sw_judgement *around;
 	uint64_t around_ns;
 	const bool *meant;	     /* of each finding of it: is it meant, hazard or not?  NULL: all hazards are */
@@ -52,7 +52,7 @@ bool sw_chrome_can_gzip(void);
 
 struct sw_dot_options {
 	/* A finding to draw around, as judged in an earlier pass, or NULL for the whole run (its first max_nodes
-	 * operations). */
+	   operations). */
 	const struct sw_finding *around;
 	uint32_t max_nodes; /* 0: 400 */
 };

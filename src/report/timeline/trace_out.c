@@ -451,7 +451,7 @@ void sw_events_begin(struct sw_events *events, uint64_t start_realtime_ns, bool 
 		return;
 	}
 	/* Times are relative to the start, because microseconds since 1970 lose digits in a double.  HTA looks for
-	 * "rank". */
+	   "rank". */
 	PUT("{\"schemaVersion\":1,\"displayTimeUnit\":\"ns\",\"distributedInfo\":{\"rank\": "
 	    "0},\"baseTimeNanoseconds\":");
 	sw_trace_out_number(out, start_realtime_ns);

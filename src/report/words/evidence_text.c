@@ -71,7 +71,7 @@ static bool is_visible(const struct sw_frame *from, const struct sw_frame *at, b
 }
 
 /* The stream in the words of PyTorch or CuPy: by the name that the program gave it, as far as it is visible at
- * `place`. */
+   `place`. */
 static const char *python_text(struct sw_names *names, const struct sw_stream_info *info, uint32_t stream,
 			       const struct sw_frame *place, bool cupy)
 {

@@ -152,7 +152,7 @@ static void name_stream(struct sw_names *names, struct sw_fix_lines *out, const 
 /* ---- an event that is new ---------------------------------------------------------------------------------------- */
 
 /* Adds the lines that make the later call wait for the earlier one by a new event; on_host: the host waits, not a
- * stream. */
+   stream. */
 static void add_event(struct sw_names *names, struct sw_fix_lines *out, const struct sides *s, bool on_host)
 {
 	const char *event = event_name(names, s->first, s->second);
@@ -346,7 +346,7 @@ struct failed {
 };
 
 /* Finds, in a finding about an event (SW201 to SW203), the missed work, the record and the wait with their lines.
- * False: a line is not known. */
+   False: a line is not known. */
 static bool find_failed(struct sw_names *names, const struct sw_finding *finding, struct failed *out)
 {
 	const bool never = finding->id == SW_FINDING_WAIT_UNRECORDED;
@@ -395,7 +395,7 @@ static void record_elsewhere(struct sw_names *names, const struct failed *f, enu
 }
 
 /* The advice to wait for another event, which was recorded in time; later: the hazard's later side, whose slot of a
- * ring is meant. */
+   ring is meant. */
 static void wait_for_other(struct sw_names *names, const struct sw_finding *finding, const struct failed *f,
 			   const struct sw_access *later, struct sw_fix_lines *out)
 {

@@ -274,7 +274,7 @@ static const char *fact_function(struct sw_names *names, const struct sw_finding
 }
 
 /* The value of a fact {key0} or {key1} about one side of a finding, such as its stream or thread; other: the other
- * side. */
+   side. */
 static const char *fact_about(struct sw_names *names, const struct sw_access *access, const struct sw_access *other,
 			      const char *key)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Facts of a finding into sentences. All words are in detect/findings.def and wording.def; strings live as long as the
- * names. */
+   names. */
 #ifndef SW_REPORT_WORDS_WORDING_H
 #define SW_REPORT_WORDS_WORDING_H
 
@@ -31,7 +31,7 @@ const char *sw_replay_assumption(const struct sw_cost *cost, size_t index);
 /* "host", "kernel", ...: what makes up the critical path; `work` counts for SW_STRETCH_WORK only. */
 const char *sw_replay_stretch(enum sw_stretch_kind kind, enum sw_work_kind work);
 /* "replay of 1234 operations, times of the device, residual 0.1 %": what the numbers of all findings rest on; NULL:
- * nothing was replayed. */
+   nothing was replayed. */
 const char *sw_replay_basis(struct sw_names *names, const struct sw_schedule_facts *facts);
 
 /* Sentences about calls of cuBLAS, cuFFT and others. */
