@@ -10,21 +10,34 @@
 #include <elf.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/auxv.h>
 #include <ucontext.h>
 
 #if defined __x86_64__
 #define SW_ARCH_MACHINE	       EM_X86_64
 #define SW_ARCH_OLDEST_LIBC    "GLIBC_2.2.5" /* the version of symbols that never changed */
 #define SW_ARCH_ARGUMENT_WORDS 6u	     /* integers that are passed in registers */
+#define SW_ARCH_JUMP_SLOT      R_X86_64_JUMP_SLOT
+#define SW_ARCH_GLOB_DAT       R_X86_64_GLOB_DAT
+#define SW_ARCH_POINTER	       R_X86_64_64
 #define SW_ARCH_USES_LIBUNWIND true
 #elif defined __aarch64__
 #define SW_ARCH_MACHINE	       EM_AARCH64
 #define SW_ARCH_OLDEST_LIBC    "GLIBC_2.17"
 #define SW_ARCH_ARGUMENT_WORDS 8u
+#define SW_ARCH_JUMP_SLOT      R_AARCH64_JUMP_SLOT
+#define SW_ARCH_GLOB_DAT       R_AARCH64_GLOB_DAT
+#define SW_ARCH_POINTER	       R_AARCH64_ABS64
 #define SW_ARCH_USES_LIBUNWIND false /* a chain of frame records is all that stacks need */
 #else
 #error "syncwatch runs on x86-64 and aarch64"
 #endif
+
+/* Kernels for aarch64 have pages of 4, 16 or 64 KiB. */
+static inline uint64_t sw_arch_page_bytes(void)
+{
+	return getauxval(AT_PAGESZ);
+}
 
 /* A return address as it lies in memory, without the signature that pointer authentication may have put into it. */
 static inline uint64_t sw_arch_return_address(uint64_t stored)
@@ -36,6 +49,12 @@ static inline uint64_t sw_arch_return_address(uint64_t stored)
 #else
 	return stored;
 #endif
+}
+
+/* Where the function with this frame record returns to: a place in its caller. */
+static inline const void *sw_arch_caller(const void *frame)
+{
+	return (const void *)(uintptr_t)sw_arch_return_address(((const uint64_t *)frame)[1]);
 }
 
 /* Where a signal came. */

@@ -115,6 +115,11 @@ static void must(CUresult status, const char *what)
 enum call { LAUNCH_SAME, LAUNCH_NEW, LAUNCH_TURN, RECORD, SET };
 
 #define LINES 1024
+#ifdef __x86_64__
+#define JUMP "jmp"
+#else
+#define JUMP "b"
+#endif
 
 /* A jump in each line of 64 KiB of code, a load from each line of as much memory. */
 __attribute__((noinline)) static void other_work(void)
@@ -122,7 +127,7 @@ __attribute__((noinline)) static void other_work(void)
 	static const volatile char memory[LINES * 64] = {1};
 	for (unsigned i = 0; i < LINES; i++)
 		(void)memory[i * 64];
-	__asm__ volatile(".rept 1024\n\tjmp 1f\n\t.balign 64\n1:\n\t.endr");
+	__asm__ volatile(".rept 1024\n\t" JUMP " 1f\n\t.balign 64\n1:\n\t.endr");
 }
 
 static void calls(const struct driver *d, enum call call, bool between, unsigned n)

@@ -16,17 +16,30 @@ _Static_assert(COUNTED_MAX == 1024, "as many trampolines");
 __attribute__((visibility("hidden"))) void *counted_target[COUNTED_MAX];
 __attribute__((visibility("hidden"))) long counted_calls[COUNTED_MAX];
 extern char counted_trampoline[] __attribute__((visibility("hidden")));
-#define TRAMPOLINE_BYTES 32
+#define TRAMPOLINE_BYTES 64
 
 __asm__(".text\n"
 	".globl counted_trampoline\n.hidden counted_trampoline\n"
-	".balign 32\n"
+	".balign 64\n"
 	"counted_trampoline:\n"
 	".set index, 0\n"
 	".rept 1024\n"
-	"	.balign 32\n"
+	"	.balign 64\n"
+#ifdef __x86_64__
 	"	lock incq counted_calls + 8 * index(%rip)\n"
 	"	jmp *counted_target + 8 * index(%rip)\n"
+#else
+	"	adrp x16, counted_calls + 8 * index\n"
+	"	add x16, x16, :lo12:counted_calls + 8 * index\n"
+	"1:	ldxr x17, [x16]\n"
+	"	add x17, x17, #1\n"
+	"	stxr w9, x17, [x16]\n"
+	"	cbnz w9, 1b\n"
+	"	adrp x16, counted_target + 8 * index\n"
+	"	add x16, x16, :lo12:counted_target + 8 * index\n"
+	"	ldr x16, [x16]\n"
+	"	br x16\n"
+#endif
 	"	.set index, index + 1\n"
 	".endr\n");
 

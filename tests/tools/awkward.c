@@ -296,12 +296,21 @@ static void step_with(const char *name, char *value)
 void without_tables(void (*function)(int));
 __asm__("	.text\n"
 	"without_tables:\n"
+#ifdef __x86_64__
 	"	pushq	%rbp\n"
 	"	xorl	%ebp, %ebp\n"
 	"	movq	%rdi, %rax\n"
 	"	movl	$1, %edi\n"
 	"	call	*%rax\n"
 	"	popq	%rbp\n"
+#else
+	"	stp	x29, x30, [sp, #-16]!\n"
+	"	mov	x29, xzr\n"
+	"	mov	x9, x0\n"
+	"	mov	w0, #1\n"
+	"	blr	x9\n"
+	"	ldp	x29, x30, [sp], #16\n"
+#endif
 	"	ret\n");
 
 static void step(const char *name)

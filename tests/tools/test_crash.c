@@ -99,6 +99,7 @@ static void divide(void)
 {
 	watch();
 	zero = 77 / zero;
+	raise(SIGFPE); /* Arm divides by zero */
 }
 
 static void give_up(void)

@@ -36,7 +36,7 @@ declare -A may=(
 	[preload/pools]="preload/pools preload/recorder/companion.h preload/platform syncwatch"
 	[preload/savings]="preload/savings preload/confirm preload/recorder preload/platform api base syncwatch"
 	[preload/confirm]="preload/confirm preload/savings preload/recorder preload/platform api base syncwatch"
-	[preload/strict]="preload/strict preload/recorder syncwatch"
+	[preload/strict]="preload/strict preload/recorder base syncwatch"
 
 	[detect/behaviour]="detect/behaviour base"
 	[detect/memory]="detect/memory detect/detect.h hb reader base syncwatch"

@@ -67,7 +67,7 @@ SW_OFTEN bool sw_hook_enter_other(struct sw_call *call, uint32_t what, void *fra
 {
 	if (!sw_window_asks && (uint16_t)what < SW_ID_COUNT && sw_driver_hot((uint16_t)what) && sw_window_counts_out())
 		return false;
-	if (sw_requester_is_runtime(((void **)frame)[1]))
+	if (sw_requester_is_runtime(sw_arch_caller(frame)))
 		what |= SW_CALL_WHAT(0, SW_RF_RUNTIME);
 	return sw_call_enter_late(call, what, frame);
 }

@@ -4,6 +4,7 @@
 #ifndef SW_PRELOAD_INTERCEPT_HOOK_ENTER_H
 #define SW_PRELOAD_INTERCEPT_HOOK_ENTER_H
 
+#include "base/arch.h"
 #include "preload/intercept/hook.h"
 #include "preload/intercept/requesters.h"
 #include "preload/recorder/call_record.h"
@@ -22,7 +23,7 @@ static inline __attribute__((always_inline)) bool sw_hook_enter_here(struct sw_c
 	if (id >= SW_API_IDS)
 		__builtin_unreachable();
 	if (sw_call_simple()) {
-		if (sw_requester_is_runtime(((void **)frame)[1]))
+		if (sw_requester_is_runtime(sw_arch_caller(frame)))
 			what |= SW_CALL_WHAT(0, SW_RF_RUNTIME);
 		times = sw_call_begin(call, what, frame);
 	} else if (sw_hook_enter_other(call, what, frame)) {

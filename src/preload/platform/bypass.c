@@ -74,7 +74,7 @@ static bool calls_real(const struct link_map *map, const ElfW(Rela) * rela, size
 {
 	for (size_t i = 0; rela && symbols && names && i < bytes / sizeof *rela; i++) {
 		const uint64_t type = ELF64_R_TYPE(rela[i].r_info);
-		if ((type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT) &&
+		if ((type == SW_ARCH_JUMP_SLOT || type == SW_ARCH_GLOB_DAT) &&
 		    *(const void *const *)(map->l_addr + rela[i].r_offset) == real &&
 		    strcmp(names + symbols[ELF64_R_SYM(rela[i].r_info)].st_name, "dlsym") == 0)
 			return true;

@@ -9,7 +9,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define PAGE   4096u
+#include "base/arch.h"
+
+#define PAGE   sw_arch_page_bytes()
 #define HIDDEN 0x8000u /* of a version: an old one, which names without a version do not mean */
 
 struct search {
@@ -169,8 +171,8 @@ void sw_object_imports(const struct sw_loaded_object *object, void (*visit)(cons
 			const ElfW(Sym) *symbol = &t.symbols[ELF64_R_SYM(r->r_info)];
 			const uint32_t type = ELF64_R_TYPE(r->r_info);
 
-			if ((type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT ||
-			     (type == R_X86_64_64 && r->r_addend == 0)) &&
+			if ((type == SW_ARCH_JUMP_SLOT || type == SW_ARCH_GLOB_DAT ||
+			     (type == SW_ARCH_POINTER && r->r_addend == 0)) &&
 			    symbol->st_shndx == SHN_UNDEF && symbol->st_name)
 				visit(t.names + symbol->st_name, (void **)(object->base + r->r_offset), with);
 		}

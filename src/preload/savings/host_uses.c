@@ -7,9 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arch.h"
 #include "preload/savings/savings.h"
 
-#define PAGE 4096u
+#define PAGE sw_arch_page_bytes()
 
 static _Atomic uint64_t seen, in_calls, unguarded;
 /* An access to other bytes of a guarded page opened it: later ones to the copy's bytes were not seen. */

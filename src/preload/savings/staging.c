@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arch.h"
 #include "preload/platform/lock.h"
 #include "preload/platform/sys.h"
 #include "preload/recorder/writer.h"
@@ -457,7 +458,7 @@ static bool staging_check(const struct sw_savings_copy *c, uint64_t hash)
 
 #define RANGES		  256u
 #define PINNED_MOST_BYTES (8ull << 30)
-#define PAGE		  4096u
+#define PAGE		  sw_arch_page_bytes()
 #define SAMPLES		  512u
 
 static struct sw_lock pinned_lock;

@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/arch.h"
 #include "preload/recorder/companion.h"
 #include "preload/recorder/writer.h"
 #include "preload/strict/sync_filter.h"
@@ -494,7 +495,7 @@ static uint64_t births;
 static bool frame_is_foreign(const void *frame)
 {
 	const int saved = errno;
-	const bool is = strict_foreign(((void *const *)frame)[1]);
+	const bool is = strict_foreign(sw_arch_caller(frame));
 
 	errno = saved;
 	return is;

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/arch.h"
+
 int jumps_held;
 static __thread int armed __attribute__((tls_model("initial-exec")));
 static int calls, raise_at;
@@ -68,7 +70,7 @@ void *dlopen(const char *path, int flags)
 	static void *(*real)(const char *, int);
 	void *handle;
 	if (!real)
-		*(void **)&real = dlvsym(RTLD_NEXT, "dlopen", "GLIBC_2.2.5");
+		*(void **)&real = dlvsym(RTLD_NEXT, "dlopen", SW_ARCH_OLDEST_LIBC);
 	HOLD(handle = real(path, flags));
 	return handle;
 }
@@ -78,7 +80,7 @@ int dl_iterate_phdr(int (*callback)(struct dl_phdr_info *, size_t, void *), void
 	static int (*real)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
 	int got;
 	if (!real)
-		*(void **)&real = dlvsym(RTLD_NEXT, "dl_iterate_phdr", "GLIBC_2.2.5");
+		*(void **)&real = dlvsym(RTLD_NEXT, "dl_iterate_phdr", SW_ARCH_OLDEST_LIBC);
 	HOLD(got = real(callback, with));
 	return got;
 }

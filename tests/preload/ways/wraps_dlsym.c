@@ -4,13 +4,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/arch.h"
+
 static void *(*real_dlsym)(void *, const char *);
 static int looked_up, allocated;
 
 void *dlsym(void *handle, const char *name)
 {
 	if (!real_dlsym)
-		real_dlsym = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+		real_dlsym = dlvsym(RTLD_NEXT, "dlsym", SW_ARCH_OLDEST_LIBC);
 	looked_up++;
 	return real_dlsym(handle, name);
 }
@@ -20,7 +22,7 @@ void *malloc(size_t bytes)
 	static void *(*real)(size_t);
 
 	if (!real)
-		real = dlvsym(RTLD_NEXT, "malloc", "GLIBC_2.2.5");
+		real = dlvsym(RTLD_NEXT, "malloc", SW_ARCH_OLDEST_LIBC);
 	allocated++;
 	return real(bytes);
 }

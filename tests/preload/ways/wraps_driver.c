@@ -12,13 +12,15 @@
 
 #include "preload/intercept/cuda_types.h"
 
+#include "base/arch.h"
+
 #define EXPORT __attribute__((visibility("default")))
 
 static int counted;
 
 static void *(*libcs_dlsym(void))(void *, const char *)
 {
-	return (__typeof__(libcs_dlsym()))dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+	return (__typeof__(libcs_dlsym()))dlvsym(RTLD_NEXT, "dlsym", SW_ARCH_OLDEST_LIBC);
 }
 
 static void *of_driver(const char *name)
