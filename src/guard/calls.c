@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/arch.h"
 #include "guard/guard.h"
 #include "preload/platform/lock.h"
 
@@ -47,7 +48,7 @@ static __attribute__((constructor)) void attach(void)
 
 	sw_guard_recorder = find ? find(SW_COMPANION_VERSION) : NULL;
 	if (sw_guard_recorder)
-		sw_guard_others = sw_guard_recorder->hook(&sw_guard_hooks);
+		sw_guard_recorder->hook(&sw_guard_hooks, &sw_guard_others);
 }
 
 /*
@@ -163,10 +164,11 @@ struct call {
    in flight uses the bytes in a way that this access conflicts with. */
 static void begin_access(struct call *c)
 {
+	const uint64_t page = sw_arch_page_bytes();
 	uint64_t mask = sw_guard_lock();
 	for (uint32_t i = 0; i < c->n; i++) {
 		struct part *p = &c->part[i];
-		if (p->bytes && sw_buffers_next(p->at & -4096ull, (p->at + p->bytes + 4095) & -4096ull)) {
+		if (p->bytes && sw_buffers_next(p->at & -page, (p->at + p->bytes + page - 1) & -page)) {
 			c->any = true;
 			p->hit = sw_pages_release(p->at, p->at + p->bytes, c->writes);
 			sw_pages_busy(p->at, p->at + p->bytes, true);

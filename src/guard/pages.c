@@ -6,20 +6,15 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "base/arch.h"
 #include "guard/guard.h"
 
-/* Kernels for aarch64 have pages of 4, 16 or 64 KiB. */
-#define PAGE page_bytes()
-static uint64_t page_bytes(void)
-{
-	return getauxval(AT_PAGESZ);
-}
+#define PAGE sw_arch_page_bytes()
 
 /* Each range parts mappings of the process, of which Linux allows 65530 (vm.max_map_count). */
 #define RANGES 4096u
@@ -39,14 +34,15 @@ static struct {
 	uint64_t lo, hi;
 } busy[BUSY];
 static bool stopped;
-static _Atomic bool settling; /* pages are being released that belong to no range any more */
+static _Atomic uint32_t changing; /* > 0: pages may be protected that belong to no range */
 static uint64_t unguarded,
 	unguarded_recorded;	   /* uses of buffers that were not guarded, or in part; those that the trace has */
 static uint32_t busy_n, busy_more; /* the latter: system calls that there was no room for */
 
 bool sw_pages_any(void)
 {
-	return atomic_load_explicit(&n_ranges, memory_order_acquire) || settling;
+	return atomic_load_explicit(&n_ranges, memory_order_acquire) ||
+	       atomic_load_explicit(&changing, memory_order_acquire);
 }
 
 /* Sets the protection of [lo, hi); by a system call, as mprotect() is wrapped here.  0 or errno. */
@@ -71,11 +67,28 @@ static bool touches_range(const struct range *r, uint64_t lo, uint64_t hi)
 	return r->lo < hi && lo < r->hi;
 }
 
+/* Calls that hand pages to the kernel ask sw_pages_any() without the lock.  While `n_ranges` does not say what is
+   protected, they must take it. */
+static void begin_change(void)
+{
+	atomic_fetch_add_explicit(&changing, 1, memory_order_relaxed);
+}
+
+static void end_change(void)
+{
+	atomic_fetch_sub_explicit(&changing, 1, memory_order_release);
+}
+
+static void set_count(uint32_t count)
+{
+	atomic_store_explicit(&n_ranges, count, memory_order_release);
+}
+
 /* Forgets a range; the last one takes its place. */
 static void drop_range(uint32_t i)
 {
 	ranges[i] = ranges[n_ranges - 1];
-	n_ranges--;
+	set_count(n_ranges - 1);
 }
 
 static uint64_t highest_of(uint64_t a, uint64_t b)
@@ -176,13 +189,8 @@ static bool renew_range(const struct range *want)
 	return false;
 }
 
-/* Protects a range and remembers for which work.  False: it cannot be. */
-static bool guard_range(const struct range *r)
+static bool add_range(const struct range *r)
 {
-	if (renew_range(r))
-		return true;
-	if (n_ranges == RANGES || in_system_call(r) || !sw_signals_arm())
-		return false;
 	if (!is_protected(r)) {
 		if (protect_pages(r->lo, r->hi, protection_for(r))) {
 			release_range(r->lo, r->hi); /* some of it may be protected already */
@@ -192,8 +200,21 @@ static bool guard_range(const struct range *r)
 			restore_protection(r->lo, r->hi, false);
 	}
 	ranges[n_ranges] = *r;
-	n_ranges++;
+	set_count(n_ranges + 1);
 	return true;
+}
+
+/* Protects a range and remembers for which work.  False: it cannot be. */
+static bool guard_range(const struct range *r)
+{
+	if (renew_range(r))
+		return true;
+	if (n_ranges == RANGES || in_system_call(r) || !sw_signals_arm())
+		return false;
+	begin_change();
+	const bool added = add_range(r);
+	end_change();
+	return added;
 }
 
 /* Parts of pages at both ends may belong to others and stay open; what cannot be protected is counted. */
@@ -249,12 +270,11 @@ void sw_pages_settle(void)
 		ranges[i] = ranges[kept];
 		ranges[kept++] = r;
 	}
-	/* Calls that hand pages to the kernel read `n_ranges` without the lock. */
-	settling = true;
-	n_ranges = kept;
+	begin_change();
+	set_count(kept);
 	for (uint32_t i = kept; i < all; i++)
 		release_range(ranges[i].lo, ranges[i].hi);
-	settling = false;
+	end_change();
 }
 
 /* Takes [lo, hi) out of a range; a part that is left above becomes a range of its own. */
@@ -270,7 +290,8 @@ static void cut_range(uint32_t i, uint64_t lo, uint64_t hi)
 		r->hi = lo;
 		upper.lo = hi;
 		if (above && n_ranges < RANGES) {
-			ranges[n_ranges++] = upper;
+			ranges[n_ranges] = upper;
+			set_count(n_ranges + 1);
 		} else if (above) {
 			release_range(upper.lo, upper.hi);
 			sw_pages_unguarded();
@@ -282,10 +303,12 @@ static void cut_range(uint32_t i, uint64_t lo, uint64_t hi)
    next. */
 static void open_pages(uint64_t lo, uint64_t hi, bool writes)
 {
+	begin_change();
 	for (uint32_t i = n_ranges; i-- > 0;)
 		if (i < n_ranges && touches_range(&ranges[i], lo, hi) && (writes || ranges[i].writes))
 			cut_range(i, lo, hi);
 	release_range(lo, hi);
+	end_change();
 }
 
 /* For uses that no fault shows or may disturb, such as system calls, which fail with EFAULT on protected pages. */
@@ -307,6 +330,7 @@ bool sw_pages_release(uint64_t lo, uint64_t hi, bool writes)
    protected page. */
 void sw_pages_release_managed(void)
 {
+	begin_change();
 	for (uint32_t i = n_ranges; i-- > 0;) {
 		if (i >= n_ranges || !ranges[i].managed)
 			continue;
@@ -314,17 +338,20 @@ void sw_pages_release_managed(void)
 		drop_range(i);
 		release_range(r.lo, r.hi);
 	}
+	end_change();
 }
 
 /* The end of guarding; a range whose pages have been mapped anew is released buffer by buffer. */
 void sw_pages_release_all(void)
 {
+	begin_change();
 	while (n_ranges) {
 		struct range r = ranges[n_ranges - 1];
-		n_ranges--;
+		set_count(n_ranges - 1);
 		if (protect_pages(r.lo, r.hi, PROT_READ | PROT_WRITE))
 			release_buffers(r.lo, r.hi);
 	}
+	end_change();
 }
 
 void sw_pages_stop(void)

@@ -4,6 +4,7 @@ EXTRA_DIST += tests/arch/run tests/arch/emulator.tsv
 dist_check_SCRIPTS += tests/arch/litmus/check
 TESTS += tests/arch/litmus/check
 EXTRA_DIST += tests/arch/litmus/orders.tsv \
+	tests/arch/litmus/board_page.litmus \
 	tests/arch/litmus/chunk_header.litmus \
 	tests/arch/litmus/chunk_prepared.litmus \
 	tests/arch/litmus/chunk_retired.litmus \
@@ -14,6 +15,7 @@ EXTRA_DIST += tests/arch/litmus/orders.tsv \
 	tests/arch/litmus/companion_begins.litmus \
 	tests/arch/litmus/free_list.litmus \
 	tests/arch/litmus/freed_ring.litmus \
+	tests/arch/litmus/guard_changing.litmus \
 	tests/arch/litmus/job.litmus \
 	tests/arch/litmus/known_rules.litmus \
 	tests/arch/litmus/lock.litmus \
@@ -27,4 +29,6 @@ EXTRA_DIST += tests/arch/litmus/orders.tsv \
 	tests/arch/litmus/table_key.litmus \
 	tests/arch/litmus/table_moved.litmus \
 	tests/arch/litmus/table_slot.litmus \
-	tests/arch/litmus/unwinder_comes.litmus
+	tests/arch/litmus/unwinder_comes.litmus \
+	tests/arch/litmus/waiters_woken.litmus \
+	tests/arch/litmus/window_turn.litmus

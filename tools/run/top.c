@@ -2,6 +2,7 @@
 #include "run/top.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -296,22 +297,25 @@ void sw_top_board_write(struct sw_top_board *board, enum sw_top_format format, c
 	if (bytes >= TEXT_MOST)
 		for (bytes = TEXT_MOST - 1; bytes && text[bytes - 1] != '\n'; bytes--)
 			continue;
-	board->page[format].version++;
+	const uint32_t version = atomic_load_explicit(&board->page[format].version, memory_order_relaxed);
+	atomic_store_explicit(&board->page[format].version, version + 1, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release); /* no byte of the text is seen before the odd number */
 	memcpy(board->page[format].text, text, bytes);
 	board->page[format].text[bytes] = 0;
-	board->page[format].version++;
+	atomic_store_explicit(&board->page[format].version, version + 2, memory_order_release);
 }
 
 bool sw_top_board_read(const struct sw_top_board *board, enum sw_top_format format, FILE *out)
 {
 	char *copy = sw_alloc(TEXT_MOST);
 	bool whole = false;
-	for (int i = 0; i < TRIES && board->named && !whole; i++) {
-		const uint32_t version = board->page[format].version;
+	for (int i = 0; i < TRIES && atomic_load_explicit(&board->named, memory_order_acquire) && !whole; i++) {
+		const uint32_t version = atomic_load_explicit(&board->page[format].version, memory_order_acquire);
 		if (!version || version & 1)
 			continue;
 		memcpy(copy, board->page[format].text, TEXT_MOST);
-		whole = board->page[format].version == version;
+		atomic_thread_fence(memory_order_acquire); /* the text was read before the number is, again */
+		whole = atomic_load_explicit(&board->page[format].version, memory_order_relaxed) == version;
 	}
 	copy[TEXT_MOST - 1] = 0;
 	if (whole)
@@ -322,15 +326,15 @@ bool sw_top_board_read(const struct sw_top_board *board, enum sw_top_format form
 
 void sw_top_board_named(struct sw_top_board *board)
 {
-	board->named = true;
+	atomic_store_explicit(&board->named, true, memory_order_release);
 }
 
 void sw_top_board_ask(struct sw_top_board *board)
 {
-	board->asked = true;
+	atomic_store_explicit(&board->asked, true, memory_order_relaxed);
 }
 
 bool sw_top_board_asked(const struct sw_top_board *board)
 {
-	return board->asked;
+	return atomic_load_explicit(&board->asked, memory_order_relaxed);
 }

@@ -40,9 +40,9 @@ static inline __attribute__((always_inline)) void launch_record(struct sw_call *
 {
 	struct sw_launch_tail *tail = &launch->tail;
 
-	sw_launch_tail(tail, block, bytes, sw_companion_hooks != NULL);
-	if (__builtin_expect(sw_companion_hooks != NULL, 0))
-		sw_companion_hooks->parameters(block, bytes);
+	sw_launch_tail(tail, block, bytes, sw_companion_hooked());
+	if (__builtin_expect(sw_companion_hooked(), 0))
+		sw_companion_hooks_now()->parameters(block, bytes);
 	const size_t room = sizeof(struct sw_rec) + tail->bytes + tail->block;
 	struct sw_rec *r =
 		launch->more ? sw_hook_extra(call, SW_REC_LAUNCH, room) : sw_call_record(call, SW_REC_LAUNCH, room);

@@ -387,7 +387,7 @@ SW_OFTEN bool sw_launch_again(struct sw_call *call, struct sw_launch_tail *tail,
 	struct sw_writer *w = call->writer;
 	struct sw_last_launch *memo = &w->memos[tail->launch.function % SW_LAUNCH_MEMOS];
 	uint32_t like = memo->like, params = memo->params;
-	if (__builtin_expect(sw_thread.busy || sw_companion_hooks, 0))
+	if (__builtin_expect(sw_thread.busy || sw_companion_hooked(), 0))
 		return false;
 	if (__builtin_expect(!like || !in_chunk(w, like) || !is_live(w, like) || !same_launch(memo, tail), 0)) {
 		like = number_launch(w, memo, tail, &tail->fresh);

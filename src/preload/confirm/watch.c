@@ -654,6 +654,6 @@ static __attribute__((constructor)) void attach(void)
 	if (!path || !sw_confirm_recorder || !sw_plan_read(path, &sw_confirm_plan))
 		return;
 	owner = getpid();
-	sw_confirm_others = sw_confirm_recorder->hook(&sw_confirm_hooks);
+	sw_confirm_recorder->hook(&sw_confirm_hooks, &sw_confirm_others);
 	atexit(at_exit);
 }

@@ -338,7 +338,7 @@ const struct syncwatch_gate *syncwatch_gate_start(const struct sw_companion *com
 	pthread_mutex_lock(&starting);
 	if (!recorder) {
 		recorder = companion;
-		others = companion->hook(&hooks);
+		companion->hook(&hooks, &others);
 	}
 	pthread_mutex_unlock(&starting);
 	return &gate;

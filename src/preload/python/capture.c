@@ -60,11 +60,11 @@ static bool is_function(const void *code)
 static void forget_ended(void)
 {
 	const uint64_t now = sw_python_freed();
-	if (atomic_load_explicit(&freed, memory_order_relaxed) == now)
+	if (atomic_load_explicit(&freed, memory_order_acquire) == now)
 		return;
-	atomic_store_explicit(&freed, now, memory_order_relaxed);
 	for (uint32_t i = 0; i < CODES; i++)
 		atomic_store_explicit(&known[i], 0, memory_order_relaxed);
+	atomic_store_explicit(&freed, now, memory_order_release); /* other threads do not look at them before */
 }
 
 /* Walks through the Python frames of the thread, innermost first, and compares each one's code with the functions that

@@ -49,7 +49,7 @@ static inline __attribute__((always_inline)) bool sw_call_write(struct sw_call *
 		return false;
 	sw_thread_busy(t, 1);
 	const uint32_t at = w->at, next = at + bytes;
-	if (__builtin_expect(w->open || w->held || sw_companion_hooks || next > w->end, 0)) {
+	if (__builtin_expect(w->open || w->held || sw_companion_hooked() || next > w->end, 0)) {
 		sw_thread_busy(t, 0);
 		return false;
 	}

@@ -21,13 +21,12 @@ static bool is_inside(void)
 	return sw_thread.guard || sw_thread.busy;
 }
 
-/* A companion sets the functions that the recorder calls for each record.  Returns those set before, which the new ones
-   must call in turn. */
-static const struct sw_companion_hooks *set_hooks(const struct sw_companion_hooks *hooks)
+/* A companion sets the functions that the recorder calls for each record.  Those set before, which the new ones must
+   call in turn, are stored first: other threads may be recording. */
+static void set_hooks(const struct sw_companion_hooks *hooks, const struct sw_companion_hooks **others)
 {
-	const struct sw_companion_hooks *before = sw_companion_hooks;
-	sw_companion_hooks = hooks;
-	return before;
+	*others = sw_companion_hooks_now();
+	__atomic_store_n(&sw_companion_hooks, hooks, __ATOMIC_RELEASE);
 }
 
 void (*sw_companion_begun)(void);

@@ -15,7 +15,7 @@
 
 struct sw_writer;
 
-#define SW_COMPANION_VERSION 10u /* both sides are built together: any difference is a mixed installation */
+#define SW_COMPANION_VERSION 11u /* both sides are built together: any difference is a mixed installation */
 
 /* Functions of a companion that the recorder calls.  Each is called on the thread of the call; none may call CUDA, but
    through pointers of driver(). */
@@ -29,8 +29,18 @@ struct sw_companion_hooks {
 	void (*left)(int status);
 };
 
-/* NULL: no companion.  Set once, before the first call is recorded. */
+/* NULL: no companion.  Those of the gate are set while other threads record: only the functions below read it. */
 extern const struct sw_companion_hooks *sw_companion_hooks __attribute__((visibility("hidden")));
+
+static inline bool sw_companion_hooked(void)
+{
+	return __atomic_load_n(&sw_companion_hooks, __ATOMIC_RELAXED) != NULL;
+}
+
+static inline const struct sw_companion_hooks *sw_companion_hooks_now(void)
+{
+	return __atomic_load_n(&sw_companion_hooks, __ATOMIC_ACQUIRE);
+}
 
 extern void (*sw_companion_begun)(void) __attribute__((visibility("hidden"))); /* NULL: no companion waits for it */
 
@@ -60,8 +70,9 @@ struct sw_companion {
 	bool (*recording)(void);
 	bool (*inside)(void);		       /* a call of this thread is being recorded: calls made now are not */
 	void (*begun)(void (*function)(void)); /* called whenever recording begins; at once where it has: one at most */
-	/* Returns the hooks that were set before, which the new ones must call; NULL: none. */
-	const struct sw_companion_hooks *(*hook)(const struct sw_companion_hooks *hooks);
+	/* `others`: becomes the hooks that were set before, which the new ones must call, before a thread meets these;
+	   NULL: none. */
+	void (*hook)(const struct sw_companion_hooks *hooks, const struct sw_companion_hooks **others);
 	bool (*nested)(const void *frame); /* the same for a function with this frame, a signal handler or not */
 	bool (*host_sync)(enum sw_thread_op op, enum sw_through kind, uint64_t object);
 	void (*host_sync_on)(void);

@@ -23,7 +23,7 @@ static uint64_t ticks_of(uint32_t ns)
 static bool may_count(const struct sw_thread *t, const struct sw_call *call)
 {
 	const struct sw_writer *w = call->writer;
-	return sw_call_usable(t, call) && !t->busy && !t->ending && !sw_companion_hooks && !w->loss && !w->missed &&
+	return sw_call_usable(t, call) && !t->busy && !t->ending && !sw_companion_hooked() && !w->loss && !w->missed &&
 	       !w->held && !w->pending && w->base;
 }
 

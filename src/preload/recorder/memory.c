@@ -164,6 +164,9 @@ static bool write_one(int memory, int file, uint64_t offset, bool again)
 	struct sw_chunk_header now;
 	if (sw_sys_read_at(memory, &now, sizeof now, offset) != sizeof now)
 		return false;
+	/* A writer that closes it now: the length may have been read before its last record, `closed` after that. */
+	if (now.closed && sw_sys_read_at(memory, &now, sizeof now, offset) != sizeof now)
+		return false;
 	if (now.magic != SW_FORMAT_CHUNK_MAGIC || now.committed > SW_CHUNK_BYTES - sizeof now)
 		return true; /* no thread has begun it */
 	if ((again || !is_written(file, offset, &now)) &&

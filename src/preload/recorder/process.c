@@ -485,7 +485,7 @@ static void say_what_starts(const struct sw_preload_options *options)
 {
 	if (!options->quiet)
 		sw_say("recording; 'syncwatch report %s' judges the trace", sw_trace.file.path);
-	if (options->guard_host && !sw_companion_hooks)
+	if (options->guard_host && !sw_companion_hooked())
 		sw_say("guard-host does nothing without libsyncwatch-guard.so: put it after libsyncwatch.so in "
 		       "LD_PRELOAD");
 	if (strstr(options->pass, "--strict-host\n") && !(sw_trace.header->flags & SW_FILE_HOST_SYNC))

@@ -210,8 +210,8 @@ static __attribute__((noinline, cold)) void publish_slow(struct sw_call *call)
 		sw_writer_commit(call->writer);
 		sw_thread_busy(&sw_thread, 0);
 	}
-	if (sw_companion_hooks)
-		sw_companion_hooks->published(call->rec);
+	if (sw_companion_hooked())
+		sw_companion_hooks_now()->published(call->rec);
 }
 
 /* Readers look at `committed`, which is stored after the record is whole. */
@@ -219,7 +219,7 @@ SW_OFTEN void sw_call_publish(struct sw_call *call)
 {
 	struct sw_thread *t = &sw_thread;
 	struct sw_writer *w = call->writer;
-	if (__builtin_expect(!call->rec || !sw_call_usable(t, call) || w->open > 1 || w->held || sw_companion_hooks,
+	if (__builtin_expect(!call->rec || !sw_call_usable(t, call) || w->open > 1 || w->held || sw_companion_hooked(),
 			     0)) {
 		publish_slow(call);
 		return;
@@ -299,9 +299,9 @@ static __attribute__((noinline)) void leave(struct sw_call *call, int status, bo
 	patch_pending(w, call->t0, now, status);
 	if (end && call->rec)
 		write_end(call, w, now, status);
-	if (__builtin_expect(sw_companion_hooks != NULL, 0)) {
+	if (__builtin_expect(sw_companion_hooked(), 0)) {
 		sw_thread_busy(t, 0); /* the hook may describe something, as in sw_call_publish() */
-		sw_companion_hooks->left(status);
+		sw_companion_hooks_now()->left(status);
 		sw_thread_busy(t, 1);
 	}
 	t->guard = NULL;
@@ -394,8 +394,8 @@ SW_OFTEN void sw_call_leave(struct sw_call *call, int status)
 	struct sw_thread *t = &sw_thread;
 	struct sw_writer *w = call->writer;
 	struct sw_rec *r = w->pending;
-	if (__builtin_expect(!sw_call_usable(t, call) || !r || status || w->held || sw_companion_hooks || t->ending ||
-				     !sw_clock_is_tsc,
+	if (__builtin_expect(!sw_call_usable(t, call) || !r || status || w->held || sw_companion_hooked() ||
+				     t->ending || !sw_clock_is_tsc,
 			     0)) {
 		leave(call, status, false);
 		return;
@@ -450,8 +450,8 @@ void sw_describe_done(void *rec)
 	sw_thread_busy(t, 1);
 	sw_writer_commit(t->writer);
 	sw_thread_busy(t, 0);
-	if (__builtin_expect(sw_companion_hooks != NULL, 0))
-		sw_companion_hooks->published(rec);
+	if (__builtin_expect(sw_companion_hooked(), 0))
+		sw_companion_hooks_now()->published(rec);
 	if (__builtin_expect(t->ending, 0) && !t->guard) {
 		sw_thread_busy(t, 1);
 		sw_writer_release(t);

@@ -121,7 +121,9 @@ static uint32_t state_of_open_window(void)
 /* Something that opens or closes windows has changed.  Any thread, the isolated one too. */
 static void reconsider(void)
 {
-	uint32_t state = sw_process_state();
+	/* In one order for all with what should_be_open() reads: of a thread that opens a window and one that ends a
+	   turn at least one sees what the other has stored. */
+	uint32_t state = atomic_load(&sw_process_page->state);
 	const bool open = should_be_open();
 	if (state == (open ? SW_STATE_PAUSED : state_of_open_window()))
 		atomic_compare_exchange_strong(&sw_process_page->state, &state, SW_STATE_TURN);
@@ -200,8 +202,9 @@ void sw_window_turn(void)
 	}
 	sw_thread_busy(t, 0);
 	sw_lock_leave(&window.lock, mask);
-	if (sw_companion_hooks)
-		sw_companion_hooks->published(NULL); /* what companions know of work in flight is not true any more */
+	if (sw_companion_hooked())
+		sw_companion_hooks_now()->published(
+			NULL); /* what companions know of work in flight is not true any more */
 	reconsider();
 }
 
