@@ -5,6 +5,7 @@
  *     test_evaluate_oracle [FIRST [COUNT]]     seeds; the default is what `make check` has time for
  *     test_evaluate_oracle digits [FIRST [COUNT]]    the kernels of oracle_make_digits() alone
  *     test_evaluate_oracle guarded [FIRST [COUNT]]   those of oracle_make_guarded()
+ *     ORACLE_KERNELS: another count
  *
  * Soundness: every byte touched lies in a reach of its role.  Precision: every byte of a box is touched.  Boxes, hulls
  * and open reaches are counted; a floor on the boxes keeps the test from passing on an evaluation that says "anything".
@@ -185,8 +186,12 @@ static void check_kind(const char *kind, void (*make)(struct oracle_kernel *k, u
 	bool named = argc > 1 && (argv[1][0] < '0' || argv[1][0] > '9');
 	if (named ? strcmp(argv[1], kind) != 0 : argc > 1 && *kind)
 		return;
+	const char *kernels = getenv("ORACLE_KERNELS");
 	uint64_t first = argc > 1 + named ? strtoull(argv[1 + named], NULL, 0) : 1,
-		 count = argc > 2 + named ? strtoull(argv[2 + named], NULL, 0) : 4000;
+		 count = strtoull(argc > 2 + named ? argv[2 + named]
+				  : kernels	   ? kernels
+						   : "4000",
+				  NULL, 0);
 	for (uint64_t seed = first; seed < first + count; seed++)
 		check_kernel(make, seed, touched, t);
 }

@@ -2,7 +2,8 @@
 /*
  * Spans of random kernels, executed thread by thread: every byte that is touched lies in one of them.
  *
- *     test_spans [FIRST [COUNT]]     seeds; the default is what `make check` has time for
+ *     test_spans [FIRST [COUNT]]     seeds; the default is what `make check` has time for; ORACLE_KERNELS: another
+ * count
  *
  * And by hand: indices that are taken apart by magic numbers, loops that count up, down and until, tables of pointers
  * and numbers.
@@ -377,8 +378,11 @@ static void idle(void)
 
 int main(int argc, char **argv)
 {
-	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1,
-		 count = argc > 2 ? strtoull(argv[2], NULL, 0) : 4000;
+	const char *kernels = getenv("ORACLE_KERNELS");
+	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1, count = strtoull(argc > 2  ? argv[2]
+										     : kernels ? kernels
+											       : "4000",
+										     NULL, 0);
 	struct totals t = {0};
 	struct oracle_touched touched = {.at = malloc(ORACLE_BYTES * sizeof *touched.at)};
 	magic_numbers();
