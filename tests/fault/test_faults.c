@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/arch.h"
 #include "faulty_sys.h"
 #include "preload/recording.h"
 #include "../run_suite.h"
@@ -172,8 +173,9 @@ START_TEST(test_stacks_without_libunwind)
 	for (unsigned i = 2; i < 10; i++)
 		ck_assert_uint_eq(ips[i], ips[1]); /* level() called by level() */
 	const struct sw_rec_notice *notice = trace_find(&t, SW_REC_NOTICE, 0);
-	ck_assert_ptr_nonnull(notice);
-	ck_assert_mem_eq(notice + 1, "libunwind could not be loaded", 29);
+	ck_assert(SW_ARCH_USES_LIBUNWIND == (notice != NULL));
+	if (notice)
+		ck_assert_mem_eq(notice + 1, "libunwind could not be loaded", 29);
 	trace_free(&t);
 }
 END_TEST
