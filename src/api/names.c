@@ -66,7 +66,7 @@ static int compare_names(const char *a, const char *b)
 	return rank_of(*a) - rank_of(*b);
 }
 
-/* Binary search: ids are in the order of their names. */
+/* The number of an entry point by its name, 0: unknown.  Binary search, as numbers are in the order of names. */
 size_t sw_api_find(const char *symbol)
 {
 	size_t low = 1, high = SW_ID_COUNT;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Copies the words without what does not agree with n. */
+/* Writes a count and its words: of each "{one|many}" only the part that agrees with n. */
 void sw_counted(char *text, size_t bytes, uint64_t n, const char *words)
 {
 	int digits = snprintf(text, bytes, "%" PRIu64 " ", n);

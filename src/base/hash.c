@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* Multiplies and folds each word; the length is part of the hash, so zeros at the end count. */
+/* A hash of 8 bytes at a time: each word is multiplied and folded.  The length is part of it, so zeros at the end
+   count. */
 uint64_t sw_hash_words(const void *data, size_t bytes)
 {
 	const unsigned char *p = data;

@@ -8,7 +8,7 @@
 
 enum { FREE, TAKEN, DELETED };
 
-/* Open addressing: a deleted place is passed, a free one ends the search. */
+/* The value of a key, NULL: absent.  Open addressing: a deleted place is passed, a free one ends the search. */
 uint64_t *sw_map_find(const struct sw_map *map, uint64_t key)
 {
 	if (!map->n)
@@ -58,7 +58,7 @@ static void rehash_all(struct sw_map *map)
 	free(old.used);
 }
 
-/* Grows at three quarters, deleted places included. */
+/* The value of a key, added as 0 if it is absent.  The table grows at three quarters, deleted places included. */
 uint64_t *sw_map_put(struct sw_map *map, uint64_t key)
 {
 	uint64_t *value = sw_map_find(map, key);
@@ -69,7 +69,7 @@ uint64_t *sw_map_put(struct sw_map *map, uint64_t key)
 	return insert_slot(map, key);
 }
 
-/* The place stays marked, so that searches for other keys pass it. */
+/* Removes a key; its place stays marked, so that searches for other keys pass it. */
 bool sw_map_delete(struct sw_map *map, uint64_t key)
 {
 	uint64_t *value = sw_map_find(map, key);
@@ -81,7 +81,7 @@ bool sw_map_delete(struct sw_map *map, uint64_t key)
 	return true;
 }
 
-/* `at` is the place after the last one that was returned. */
+/* The next key and value from place `at` on; returns the place after it, 0: no more. */
 size_t sw_map_next(const struct sw_map *map, size_t at, struct sw_map_slot *out)
 {
 	for (; at < map->room; at++)

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* Read from VmData in /proc/self/status. */
+/* Bytes of private, writable memory: VmData in /proc/self/status. */
 uint64_t sw_process_data_bytes(void)
 {
 	unsigned long long kilobytes = 0;

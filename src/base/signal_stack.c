@@ -7,7 +7,7 @@
 
 #define LEAST 65536 /* libgcc's unwinder alone takes some 10 KB */
 
-/* A handler for SIGSEGV needs it where the fault is an overflow of the stack. */
+/* Gives the thread a stack for signal handlers, which it needs where a fault is an overflow of its own. */
 void *sw_signal_stack_begin(void)
 {
 #ifdef SW_BASE_SANITIZED
@@ -21,7 +21,7 @@ void *sw_signal_stack_begin(void)
 	return NULL;
 }
 
-/* The kernel must not use it any more when it is freed. */
+/* Takes the thread's stack for signal handlers away, and only then frees it. */
 void sw_signal_stack_end(void *stack)
 {
 	const stack_t none = {.ss_flags = SS_DISABLE};

@@ -138,7 +138,8 @@ static int enter_part(struct walk *w)
 	return rc;
 }
 
-/* Opens each part of the path by itself and looks whom it belongs to; so nobody can exchange a part in between. */
+/* Opens a file if it belongs to someone who is trusted.  Each part of the path is opened by itself and looked at, so
+   nobody can exchange one in between. */
 int sw_trusted_open(const char *path, uid_t also, struct sw_error *error)
 {
 	struct walk w = {.path = path, .also = also, .error = error, .at = -1};

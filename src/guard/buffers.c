@@ -111,7 +111,8 @@ static bool can_be_guarded(uint64_t address, uint64_t bytes)
 	return s.good && s.at >= s.end;
 }
 
-/* Buffers are sorted by address.  Those that lie where the new one does must have been freed unseen. */
+/* Adds a buffer, sorted by address.  Those that lie where the new one does must have been freed unseen, and are
+   dropped. */
 void sw_buffers_add(const struct sw_rec_alloc *a)
 {
 	if (!a->bytes || a->address + a->bytes < a->address)
@@ -135,7 +136,7 @@ void sw_buffers_add(const struct sw_rec_alloc *a)
 	aliased |= buffers[i].alias != 0;
 }
 
-/* Nothing happens for an address inside of a buffer. */
+/* Removes the buffer that begins at this address, if there is one. */
 void sw_buffers_drop(uint64_t address)
 {
 	uint32_t i = first_ending_after(address);
@@ -150,7 +151,7 @@ struct sw_buffer *sw_buffers_find(uint64_t address)
 	return i < n_buffers && buffers[i].address <= address ? &buffers[i] : NULL;
 }
 
-/* Memory may have another address for kernels than for the host. */
+/* Finds the buffer at an address that a kernel uses, which may be another one than the host's. */
 struct sw_buffer *sw_buffers_find_device(uint64_t address)
 {
 	for (uint32_t i = 0; aliased && i < n_buffers; i++)

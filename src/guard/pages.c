@@ -217,7 +217,8 @@ static bool guard_range(const struct range *r)
 	return added;
 }
 
-/* Parts of pages at both ends may belong to others and stay open; what cannot be protected is counted. */
+/* Protects the pages of a range that work uses.  Parts of pages at both ends may belong to others and stay open; what
+   cannot be protected is counted. */
 void sw_pages_guard(struct sw_guard_step step, uint64_t at, uint64_t bytes, bool writes)
 {
 	const struct sw_buffer *b = sw_buffers_find(at);
@@ -242,7 +243,8 @@ void sw_pages_unguarded(void)
 	unguarded++;
 }
 
-/* Told when they have grown by an eighth, so that the trace gets few records of it. */
+/* How many uses of memory that cannot be protected are new; told when they have grown by an eighth, so that the trace
+   gets few records of it. */
 uint64_t sw_pages_unguarded_new(bool now)
 {
 	uint64_t unguarded_new = unguarded - unguarded_recorded;
@@ -259,7 +261,7 @@ void sw_pages_forget_unguarded(void)
 
 /* ---- releasing --------------------------------------------------------------------------------------------------- */
 
-/* After a wait of the host: work that is complete needs no protection. */
+/* After a wait of the host: releases the pages of work that is complete. */
 void sw_pages_settle(void)
 {
 	uint32_t kept = 0, all = n_ranges;
@@ -311,7 +313,8 @@ static void open_pages(uint64_t lo, uint64_t hi, bool writes)
 	end_change();
 }
 
-/* For uses that no fault shows or may disturb, such as system calls, which fail with EFAULT on protected pages. */
+/* Opens pages for a use that no fault shows or may disturb, such as system calls, which fail with EFAULT on protected
+   pages.  True: that use comes too early. */
 bool sw_pages_release(uint64_t lo, uint64_t hi, bool writes)
 {
 	bool any = false, hit = false;
@@ -341,7 +344,7 @@ void sw_pages_release_managed(void)
 	end_change();
 }
 
-/* The end of guarding; a range whose pages have been mapped anew is released buffer by buffer. */
+/* Opens all pages; a range whose pages have been mapped anew is released buffer by buffer. */
 void sw_pages_release_all(void)
 {
 	begin_change();
@@ -380,7 +383,8 @@ enum sw_fault sw_pages_fault(uint64_t address, bool writes)
 	return found == SW_FAULT_FOREIGN && b && !b->off ? SW_FAULT_STALE : found;
 }
 
-/* The number of pages doubles with each fault, so that a loop over the buffer is not slowed down page by page. */
+/* After a fault: opens its page, and twice as many with each further fault in the range, so that a loop over the buffer
+   is not slowed down page by page. */
 void sw_pages_open(uint64_t address, bool writes)
 {
 	uint64_t lo = address & -PAGE, pages = 1;
@@ -394,7 +398,8 @@ void sw_pages_open(uint64_t address, bool writes)
 	open_pages(lo, lo + pages * PAGE, writes);
 }
 
-/* Both ends are told by the same range. */
+/* Notes that a system call works on these bytes, which must not be protected meanwhile, or (not `begins`) that it
+   returned; both by the same range. */
 void sw_pages_busy(uint64_t lo, uint64_t hi, bool begins)
 {
 	lo &= -PAGE;
@@ -446,7 +451,7 @@ SW_EXPORT int mprotect(void *at, size_t bytes, int rights)
 	return real(at, bytes, rights);
 }
 
-/* See hands_off(). */
+/* The program changes the protection itself: see hands_off(). */
 SW_EXPORT int pkey_mprotect(void *at, size_t bytes, int rights, int key)
 {
 	static int (*real)(void *, size_t, int, int);
@@ -455,7 +460,7 @@ SW_EXPORT int pkey_mprotect(void *at, size_t bytes, int rights, int key)
 	return real(at, bytes, rights, key);
 }
 
-/* See hands_off(). */
+/* The program takes the pages away: see hands_off(). */
 SW_EXPORT int munmap(void *at, size_t bytes)
 {
 	static int (*real)(void *, size_t);
@@ -486,7 +491,7 @@ static void take_mapping(const void *at, size_t bytes, int flags)
 		hands_off(at, bytes);
 }
 
-/* A fixed address may lie on guarded memory. */
+/* A mapping at a fixed address may lie on guarded memory. */
 SW_EXPORT void *mmap(void *at, size_t bytes, int rights, int flags, int fd, off_t offset)
 {
 	static void *(*real)(void *, size_t, int, int, int, off_t);
@@ -495,7 +500,7 @@ SW_EXPORT void *mmap(void *at, size_t bytes, int rights, int flags, int fd, off_
 	return real(at, bytes, rights, flags, fd, offset);
 }
 
-/* A fixed address may lie on guarded memory. */
+/* A mapping at a fixed address may lie on guarded memory. */
 SW_EXPORT void *mmap64(void *at, size_t bytes, int rights, int flags, int fd, off64_t offset)
 {
 	static void *(*real)(void *, size_t, int, int, int, off64_t);
@@ -513,7 +518,7 @@ SW_EXPORT int madvise(void *at, size_t bytes, int advice)
 	return real(at, bytes, advice);
 }
 
-/* Pages that cannot be read cannot be locked. */
+/* Opens the pages, as those that cannot be read cannot be locked. */
 SW_EXPORT int mlock(const void *at, size_t bytes)
 {
 	static int (*real)(const void *, size_t);

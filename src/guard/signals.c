@@ -51,7 +51,7 @@ static void install_action(void)
 	real_sigaction(SIGSEGV, &mine, NULL);
 }
 
-/* Faults that are not the guard's go to the program's handler, as they would without it. */
+/* Installs the handler for SIGSEGV, over the program's: faults that are not the guard's go on to that. */
 bool sw_signals_arm(void)
 {
 	struct sigaction now;

@@ -335,7 +335,7 @@ static uint32_t captures;			  /* in progress: what is issued may not be executed
 static uint32_t starting;			  /* kernels whose launch has not returned */
 static struct sw_guard_step last[SW_GUARD_LANES]; /* kernel of each lane */
 
-/* In a fork child no kernel is in flight. */
+/* In a fork child, where no kernel is in flight: forgets the call under way and all counts. */
 void sw_work_forget(void)
 {
 	mine.n = mine.uses = mine.pointers = 0;

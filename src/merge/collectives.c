@@ -55,7 +55,7 @@ struct sw_communicator *sw_communicator_of(struct sw_collective_set *set, uint64
 	return c;
 }
 
-/* Equal calls of several ranks are one kind, so that a sequence is an array of small numbers. */
+/* The number of this call among the communicator's different calls: a sequence is an array of such numbers. */
 uint32_t sw_communicator_kind(struct sw_communicator *c, const struct sw_collective_call *call)
 {
 	for (size_t i = 0; i < c->kinds.n; i++) {
@@ -159,7 +159,7 @@ static struct sw_arrivals *machine_of(struct sw_communicator *c, const char *boo
 	return m;
 }
 
-/* Binary search by the number of the collective. */
+/* The place of a collective among a machine's arrivals, or where it belongs: binary search by its number. */
 size_t sw_arrivals_place(const struct sw_arrivals *m, uint32_t number)
 {
 	size_t low = 0, high = m->at.n;
@@ -173,8 +173,8 @@ size_t sw_arrivals_place(const struct sw_arrivals *m, uint32_t number)
 	return low;
 }
 
-/* Arrivals stay sorted by number; those of ranks of one machine at the same collective are joined.  Numbers that the
-   stride does not divide are not kept. */
+/* Adds a rank's arrival at a collective; arrivals are sorted by number, and those of one machine at one collective are
+   joined.  Numbers that the stride does not divide are not kept. */
 void sw_communicator_arrive(struct sw_communicator *c, const char *boot, const struct sw_arrival *arrival)
 {
 	while (arrival->number / c->stride > MAX_TIMES)
@@ -222,7 +222,7 @@ void sw_collective_set_join(struct sw_collective_set *set, struct sw_collective_
 	}
 }
 
-/* In members as well as in arrivals: both point to processes. */
+/* Lets another process stand for `old`, in members as well as in arrivals. */
 void sw_collective_set_rename(struct sw_collective_set *set, const struct sw_merged_rank *old,
 			      struct sw_merged_rank *new)
 {
@@ -281,7 +281,7 @@ static void sort_kinds(struct sw_communicator *c)
 	c->kinds.room = sorted.kinds.room;
 }
 
-/* From the inside out: members first, since sequences are compared by their first members. */
+/* Sorts from the inside out: members first, since sequences are compared by their first members. */
 void sw_collective_set_sort(struct sw_collective_set *set)
 {
 	for (size_t i = 0; i < set->communicators.n; i++) {
@@ -473,7 +473,7 @@ static void finish_pass(struct pass *p, const struct sw_file_header *header)
 	sw_map_free(&p->begun);
 }
 
-/* Reads the trace a second time: the report's own pass does not keep collectives. */
+/* Adds the collectives of a process by reading its trace a second time: the report's own pass does not keep them. */
 int sw_merged_collectives(struct sw_merged *merged, struct sw_merged_rank *process, struct sw_report *report,
 			  const char *trace, struct sw_error *error)
 {

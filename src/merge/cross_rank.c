@@ -35,7 +35,7 @@ const struct sw_between_info *sw_between_info(int number)
 	return NULL;
 }
 
-/* The fingerprint is made of number and `what`, so that it is the same for each run of the job. */
+/* A new finding.  Its fingerprint is made of number and `what`, so that it is the same for each run of the job. */
 struct sw_between *sw_between_add(struct sw_merged *merged, int number, enum sw_severity severity,
 				  const char *confidence, uint64_t what)
 {

@@ -266,7 +266,7 @@ struct sw_merged_rank *sw_merged_add_process(struct sw_merged *merged, struct sw
 	return rank;
 }
 
-/* Findings of a process that was there before would count twice. */
+/* Adds a process and its findings, unless it was there before: they would count twice. */
 struct sw_merged_rank *sw_merged_add(struct sw_merged *merged, struct sw_report *report, const char *trace)
 {
 	const size_t before = merged->ranks.n;
@@ -338,7 +338,8 @@ void sw_merged_compare_processes(struct sw_merged *merged)
 	sw_between_find(merged);
 }
 
-/* Processes first, since the order of all else depends on theirs. */
+/* Sorts and counts all that was added, then compares the processes.  Processes are sorted first, since the order of all
+   else depends on theirs. */
 void sw_merged_finish(struct sw_merged *merged)
 {
 	number_ranks(merged);

@@ -259,7 +259,8 @@ static void put_summary(struct sw_json *json, const struct sw_merged *merged)
 	sw_json_close(json, '}');
 }
 
-/* Processes are named by index into "processes", or by pid where there is no such member. */
+/* Writes the findings between processes, which are named by index into "processes", or by pid where there is no such
+   member. */
 void sw_merged_between_json(struct sw_json *json, const struct sw_merged *merged, bool pids)
 {
 	sw_json_open(json, "between_ranks", '[');

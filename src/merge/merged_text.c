@@ -13,7 +13,7 @@
 #define CELL	   16 /* columns of a name */
 #define ROWS	   16 /* processes in the table; of more ranks, those with findings or gaps first */
 
-/* A process without a rank is named by program, number and host. */
+/* Names a process by its rank or, without one, by program, number and host. */
 void sw_merged_name(FILE *out, const struct sw_merged_rank *rank)
 {
 	if (rank->ranked) {
@@ -87,7 +87,8 @@ static void put_cell(FILE *out, const char *text)
 	putc(' ', out);
 }
 
-/* Titles may have names of the traces in them, so they are printed without control characters. */
+/* Prints the findings between processes.  Titles may have names of the traces in them, so control characters are left
+   out. */
 void sw_merged_between_text(const struct sw_merged *merged, FILE *out)
 {
 	static const char *const severities[] = {"note", "warning", "error"};

@@ -346,7 +346,7 @@ static void between_uses(struct sw_merged *merged)
 
 /* ---- memory: one trace ------------------------------------------------------------------------------------------- */
 
-/* Exports and imports that the pass adds are found by where the arrays ended before it. */
+/* Begins reading one trace; what it adds is found later by where the arrays ended before. */
 void sw_shared_begin(struct sw_shared_pass *pass, struct sw_shared_memory *shared, struct sw_merged_rank *process,
 		     struct sw_report *report)
 {
@@ -510,7 +510,7 @@ static bool has_import(const struct sw_shared_memory *shared, const struct sw_sh
 	return false;
 }
 
-/* Texts of what `to` has already are freed; the others belong to `to` then. */
+/* Moves all to `to`, but for what is there already, whose texts are freed. */
 void sw_shared_join(struct sw_shared_memory *to, struct sw_shared_memory *from)
 {
 	for (size_t i = 0; i < from->exports.n; i++) {
@@ -526,7 +526,7 @@ void sw_shared_join(struct sw_shared_memory *to, struct sw_shared_memory *from)
 	uses_join(&to->uses, &from->uses);
 }
 
-/* The other process stands for it in exports, imports and uses. */
+/* Lets another process stand for `old`, in exports, imports and uses. */
 void sw_shared_rename(struct sw_shared_memory *shared, const struct sw_merged_rank *old, struct sw_merged_rank *new)
 {
 	for (size_t i = 0; i < shared->exports.n; i++)
@@ -755,7 +755,8 @@ static void find_gaps(struct sw_merged *merged)
 		      "times memory was opened by a handle that two allocations had: its uses are not compared");
 }
 
-/* Sorts first: findings are made in the order of exports and uses. */
+/* Finds memory that was freed too early and uses that nothing orders.  Sorts first: findings are made in the order of
+   exports and uses. */
 void sw_between_shared(struct sw_merged *merged)
 {
 	sort_objects(&merged->shared);

@@ -328,7 +328,8 @@ static void keep_content(const struct image *image, struct origin *origin, char 
 	origin->data = take_room(state, image->bytes);
 }
 
-/* A module's code in memory: the file that it is mapped from is named if there is one, else its bytes are kept. */
+/* Records the code of a module that the program loads from memory: by name and offset if a file is mapped there, else
+   by its bytes. */
 uint32_t sw_image_describe(const void *data, uint64_t handle)
 {
 	const int saved = errno;
@@ -351,7 +352,7 @@ uint32_t sw_image_describe(const void *data, uint64_t handle)
 	return id;
 }
 
-/* Here the path is all that is needed; the reader of the trace opens the file. */
+/* Records the code of a module that the driver reads from a file: the path is enough. */
 uint32_t sw_image_describe_file(const char *path, uint64_t handle)
 {
 	const int saved = errno;

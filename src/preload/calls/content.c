@@ -20,7 +20,8 @@ static bool is_plain_host(CUdeviceptr at)
 	return ask && ask(2, what, out, at) == CUDA_SUCCESS && !managed && (!type || type == CU_MEMORYTYPE_HOST);
 }
 
-/* Only rows of host memory, of a size that a pointer table for a kernel has. */
+/* The bytes that a copy node takes from host memory, if they may be addresses that a kernel follows later: small single
+   rows only. */
 uint32_t sw_node_content(const struct sw_rec_copy_nd *copy, uint64_t *to)
 {
 	const uint64_t bytes = copy->width;
@@ -32,8 +33,8 @@ uint32_t sw_node_content(const struct sw_rec_copy_nd *copy, uint64_t *to)
 	return sw_copy_pointers(to, (const void *)(uintptr_t)copy->src.base, (uint32_t)bytes) ? (uint32_t)bytes : 0;
 }
 
-/* Bytes of a small copy from host memory may be addresses that a kernel follows later; they are appended to the
-   record. */
+/* Appends the bytes of a small copy from host memory to its record if they may be addresses, which a kernel may follow
+   later. */
 void sw_copy_content(struct sw_rec_copy *copy)
 {
 	if (copy->bytes < sizeof(uint32_t) || copy->bytes > SW_COPY_CONTENT_MAX || !is_plain_host(copy->src))

@@ -5,8 +5,8 @@
 #include "preload/intercept/contexts.h"
 #include "preload/intercept/driver.h"
 
-/* Where the box begins: an address in linear memory, coordinates in an array.  A pitch or a height of 0 means that of
-   the box. */
+/* One side of a copy of several dimensions: where its box begins, as an address in linear memory, as coordinates in an
+   array.  A pitch or height of 0 means that of the box. */
 struct sw_box sw_box_make(const struct sw_box_side *side, uint64_t width, uint64_t height, uint8_t ctx)
 {
 	const uint64_t pitch = side->pitch ? side->pitch : width, rows = side->rows ? side->rows : height;
@@ -64,7 +64,7 @@ COPY(3d_v1, CUDA_MEMCPY3D_v1, SIDE_3D, p->Depth, 0)
 COPY(3d, CUDA_MEMCPY3D, SIDE_3D, p->Depth, 0)
 COPY(3d_peer, CUDA_MEMCPY3D_PEER, SIDE_3D_PEER, p->Depth, SW_COPY_PEER)
 
-/* 0: not known.  A height or depth of 0 is 1, as in descriptors of fewer dimensions. */
+/* Bytes of an array; 0: not known.  A height or depth of 0 is 1, as in descriptors of fewer dimensions. */
 uint64_t sw_box_array_bytes(CUarray_format format, uint64_t channels, uint64_t width, uint64_t height, uint64_t depth)
 {
 	uint64_t each;
@@ -90,7 +90,7 @@ uint64_t sw_box_array_bytes(CUarray_format format, uint64_t channels, uint64_t w
 	return each * channels * width * (height ? height : 1) * (depth ? depth : 1);
 }
 
-/* The range that a copy may touch, where only its first address is known. */
+/* Bytes from this address to the end of its allocation: the most that a copy of unknown size can touch. */
 uint64_t sw_box_extent(uint64_t device)
 {
 	__typeof__(&cuMemGetAddressRange_v2) ask = SW_REAL(cuMemGetAddressRange_v2);
@@ -102,7 +102,8 @@ uint64_t sw_box_extent(uint64_t device)
 	return bytes - (device - base);
 }
 
-/* Registered memory has two addresses on some devices; kernels use the second one. */
+/* The second address of registered host memory, which kernels use where it differs from the host's; 0: there is
+   none. */
 uint64_t sw_box_device_alias(uint64_t host)
 {
 	__typeof__(&cuMemHostGetDevicePointer_v2) ask = SW_REAL(cuMemHostGetDevicePointer_v2);

@@ -278,7 +278,8 @@ static void clone_remember(CUgraph clone, CUgraph original)
 	sw_sys_unmap(nodes, n * sizeof *nodes);
 }
 
-/* After a call that made, copied, instantiated, updated or destroyed a graph. */
+/* After a call that made, copied, instantiated, updated or destroyed a graph: describes the nodes of executable graphs,
+   and keeps what clones and handles stand for. */
 void sw_graphs_changed(const struct sw_call *call, enum sw_graph_op op, uint64_t graph, uint64_t exec)
 {
 	const CUgraph g = (CUgraph)(uintptr_t)graph;
@@ -313,8 +314,8 @@ void sw_graphs_node_changed(const struct sw_call *call, CUgraphExec exec, CUgrap
 	exec_remember(exec, 0);
 }
 
-/* Walks through the child graph twice: first to count its nodes, since the record of the parent node tells their number
-   and comes first, then to write them. */
+/* Records the new child graph of a node.  The graph is walked through twice: to count its nodes, since their number
+   comes first, then to write them. */
 void sw_graphs_child_changed(const struct sw_call *call, CUgraphExec exec, CUgraphNode node, CUgraph child)
 {
 	struct walk walk = {.call = call, .exec = exec, .hash = 1};
@@ -343,7 +344,7 @@ void sw_graphs_child_changed(const struct sw_call *call, CUgraphExec exec, CUgra
 	errno = saved;
 }
 
-/* For cuGraphExecNodeSetParams(), which changes nodes of any type. */
+/* Records the change of a node of any type, for cuGraphExecNodeSetParams(). */
 void sw_graphs_any_changed(const struct sw_call *call, CUgraphExec exec, CUgraphNode node,
 			   const CUgraphNodeParams *params)
 {
@@ -353,7 +354,7 @@ void sw_graphs_any_changed(const struct sw_call *call, CUgraphExec exec, CUgraph
 		sw_graphs_node_changed(call, exec, node, &(struct sw_node_work){params->type, sw_node_params(params)});
 }
 
-/* Records that the node is skipped from now on, or is not. */
+/* Records that a node of an executable graph is skipped from now on, or is not any more. */
 void sw_graphs_node_enabled(const struct sw_call *call, CUgraphExec exec, CUgraphNode node, bool enabled)
 {
 	struct sw_rec_graph_node *r = node_begin(call, exec, 0);

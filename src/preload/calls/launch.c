@@ -61,7 +61,8 @@ static inline struct sw_launch_values values_of(const struct sw_kernel_entry *fu
 					 function->gaps != 0};
 }
 
-/* A copy of the kernel's parameters as they lie in its parameter memory. */
+/* Copies the kernel's parameters as they lie in its parameter memory into `block`; returns their bytes, 0: not
+   known. */
 size_t sw_launch_block(const struct sw_kernel_entry *function, void **params, void **extra, char *block)
 {
 	size_t bytes = 0;
@@ -186,7 +187,7 @@ void sw_launch_begin(struct sw_call *call, struct sw_launch *launch)
 	record_launch(call, launch);
 }
 
-/* In one step what each launch does: start the call, write its record. */
+/* Starts a recorded launch: the call itself, then its record.  Returns the driver's function. */
 SW_OFTEN void *sw_launch_enter(struct sw_call *call, uint32_t what, void *frame, struct sw_launch *launch)
 {
 	void *real = sw_hook_begin_here(call, what, frame);

@@ -298,7 +298,7 @@ __attribute__((cold)) void sw_launch_tail(struct sw_launch_tail *tail, const voi
 		short_record(tail, like, params, 0);
 }
 
-/* The record's words, then the block of parameters. */
+/* Fills a launch's record behind its header: its words, then the block of parameters. */
 void sw_launch_tail_write(struct sw_rec *rec, const struct sw_launch_tail *tail, const void *block)
 {
 	if (__builtin_expect(!rec, 0)) {
@@ -327,7 +327,8 @@ static inline void copy_value(char *to, const char *from, size_t bytes)
 	}
 }
 
-/* Parameters lie anywhere in the program's memory; the block has them at the offsets of the kernel's layout. */
+/* Makes the block of parameters: their values lie anywhere in the program's memory, the block has them at the offsets
+   of the kernel's layout. */
 void sw_launch_gather(const struct sw_launch_values *values, char *block)
 {
 	/* Bytes between parameters are padding: they must not make equal blocks differ. */
@@ -380,8 +381,8 @@ static SW_OFTEN __attribute__((noinline)) bool other_values(struct sw_call *call
 	return true;
 }
 
-/* The fast path: all that a launch in a loop costs are comparisons with the memo of the last one, and a short
-   record. */
+/* The fast path for a launch in a loop: compares with the memo of the thread's last launch of this function, and writes
+   a short record.  False: sw_launch_tail() must write it. */
 SW_OFTEN bool sw_launch_again(struct sw_call *call, struct sw_launch_tail *tail, const struct sw_launch_values *values)
 {
 	struct sw_writer *w = call->writer;

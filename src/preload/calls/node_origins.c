@@ -12,7 +12,8 @@
 /* Nodes whose origin is remembered.  Those of destroyed graphs are among them, so now and then all are forgotten. */
 #define MAX_ORIGINS (1u << 18)
 
-/* The count may not fall below 0: a capture may have begun before recording did. */
+/* Counts the captures that are in progress.  The count may not fall below 0, as one may have begun before recording
+   did. */
 void sw_graphs_capturing(enum sw_capture_op op)
 {
 	uint32_t n = __atomic_load_n(&sw_window_captures, __ATOMIC_RELAXED);
@@ -69,7 +70,8 @@ static void bodies_remember(CUgraphNode node, const CUDA_CONDITIONAL_NODE_PARAMS
 	remember_origin(sw_graphs_body(SW_WORD(node), 0), n == p->size ? n : 0);
 }
 
-/* The node's origin is the sequence number of this call: the report names its line when the graph is launched. */
+/* Ends a call that added a node: records it, and notes its sequence number as the node's origin, so that reports name
+   this line when the graph runs. */
 void sw_graphs_node_added(struct sw_call *call, CUresult status, CUgraph graph, const CUgraphNode *node,
 			  const CUgraphNodeParams *params)
 {

@@ -105,7 +105,8 @@ static size_t free_fill(void *room, const void *params)
 	return 0;
 }
 
-/* False: the operation is recorded as one of unknown effect. */
+/* Is the effect of this memory operation (a wait for, or a write of a value) known?  Else it is recorded as one of
+   unknown effect. */
 bool sw_node_mem_op_known(const CUstreamBatchMemOpParams *op)
 {
 	switch (op->operation) {
@@ -207,8 +208,8 @@ static const struct row *row_of(CUgraphNodeType type)
 	return (unsigned int)type < sizeof rows / sizeof *rows && rows[type].fill ? &rows[type] : NULL;
 }
 
-/* A node's work has the record that the like call on a stream has, without time and number; the type's row says how it
-   is filled. */
+/* Writes the record of a node's work: that of the like call on a stream, without time and number.  The row of its type
+   fills it. */
 size_t sw_node_record(const struct sw_node_work *work, void *room)
 {
 	const struct row *row = row_of(work->type);
@@ -240,7 +241,8 @@ static bool changes_on_device(CUgraphNode node)
 	       value.deviceUpdatableKernelNode.deviceUpdatable;
 }
 
-/* Kernel nodes that the device may change are asked for nothing: what the host knows of them may be old. */
+/* Writes the record of a node's work as the driver knows it.  Kernel nodes that the device may change have none: the
+   host's knowledge may be old. */
 size_t sw_node_ask(CUgraphNode node, CUgraphNodeType type, void *room)
 {
 	const struct row *row = row_of(type);
@@ -253,7 +255,7 @@ size_t sw_node_ask(CUgraphNode node, CUgraphNodeType type, void *room)
 	return sw_node_record(&(struct sw_node_work){type, &params}, room);
 }
 
-/* Finds the member of the union that the type selects. */
+/* The member of the union that the node's type selects; NULL: its work is not recorded. */
 const void *sw_node_params(const CUgraphNodeParams *any)
 {
 	switch (any->type) {

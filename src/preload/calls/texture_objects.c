@@ -133,7 +133,8 @@ CUresult sw_custom_tensor_map_class(const struct sw_site *site, CUtensorMap *map
 	return status;
 }
 
-/* "__device__ float table[64]" is called "table" in the report, not by its address. */
+/* Names a variable of the device, so that reports call "__device__ float table[64]" by its name instead of an
+   address. */
 void sw_symbol_named(uint64_t address, const char *name)
 {
 	const size_t bytes = name ? strnlen(name, MAX_NAME) : 0;

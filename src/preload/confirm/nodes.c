@@ -366,7 +366,7 @@ void sw_explore_left(int status)
 		later(leaving_on, on_stream, output);
 }
 
-/* Lines for `syncwatch confirm`: each output's hash, and how many holds there were. */
+/* Writes each output's hash and how many holds there were, for `syncwatch confirm`. */
 void sw_explore_end(void)
 {
 	const uint32_t n = atomic_load(&n_outputs);

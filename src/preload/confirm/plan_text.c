@@ -135,7 +135,8 @@ static bool parse_line(const char *line, struct sw_hold_plan *out)
 #undef CALL
 }
 
-/* A file of one line for each setting; anything that is not understood makes the whole plan invalid. */
+/* Reads the plan of an experiment: a file with one setting a line.  Anything that is not understood makes it invalid
+   (false). */
 bool sw_plan_read(const char *path, struct sw_hold_plan *out)
 {
 	static char text[MOST_TEXT];
@@ -161,7 +162,7 @@ bool sw_plan_read(const char *path, struct sw_hold_plan *out)
 		       : out->earlier.api && (out->later.api || out->later_access) && out->result[0];
 }
 
-/* The file of results can be made once: who makes it runs the experiment. */
+/* Does this process run the experiment?  Of several, the one that makes the file of results does. */
 bool sw_result_claim(void)
 {
 	const int fd = sw_sys_open(sw_confirm_plan.result, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -171,7 +172,7 @@ bool sw_result_claim(void)
 	return true;
 }
 
-/* Appends the line by one write, so lines of several threads do not mix. */
+/* Appends a line to the results by one write, so that lines of several threads do not mix. */
 void sw_result(const char *format, ...)
 {
 	char line[256];

@@ -80,7 +80,7 @@ static bool offset_of(uint64_t ip, uint64_t *offset)
 	return known[at].found;
 }
 
-/* Hash of the frames' offsets in their objects, as addresses differ from run to run. */
+/* A hash of the call stack's offsets in their objects, which are the same from run to run, unlike addresses. */
 uint64_t sw_places_stack(void)
 {
 	const uint64_t *ips;
@@ -110,7 +110,7 @@ static bool may_be(const struct sw_plan_call *call, uint16_t api)
 	return call->api && call->api == api;
 }
 
-/* Looks ahead before the call is made: its count is the next one. */
+/* Is this call, which is not made yet, the plan's earlier one: the n-th of its thread with this stack? */
 bool sw_places_is_earlier(uint32_t id)
 {
 	const struct sw_plan_call *call = &sw_confirm_plan.earlier;
@@ -119,7 +119,8 @@ bool sw_places_is_earlier(uint32_t id)
 	return counts && call->api == id && counts->calls[EARLIER] + 1 == call->nth && call->stack == sw_places_stack();
 }
 
-/* Compares stacks only for entry points that the plan names: a stack costs more than the comparison. */
+/* Which calls of the plan this one may be, by its stack, as bits; *exact: those that it is.  Stacks are looked at only
+   for entry points of the plan, as they cost more than the comparison. */
 uint32_t sw_places_of_call(const struct sw_rec *rec, uint32_t *exact)
 {
 	const struct sw_hold_plan *plan = &sw_confirm_plan;
@@ -391,7 +392,8 @@ static bool crosses_threads(uint64_t edges)
 	return any;
 }
 
-/* An edge of the plan orders two calls by an event, as the fix of the race would: this tests whether it helps. */
+/* An edge of the plan orders two calls by an event, as the fix of the race would: before the later one a wait is put,
+   which shows whether the fix helps. */
 void sw_edges_record(const struct sw_rec *rec, CUstream stream, bool capturing)
 {
 	uint64_t after, before;
@@ -460,7 +462,7 @@ void sw_edges_end(void)
 			sw_result("waited %u %llu %u", i, (unsigned long long)fixes[i].waited_ns, fixes[i].timed);
 }
 
-/* Events went with their context: none of them may be used any more. */
+/* Forgets all events of the plan's edges: they went with their context. */
 void sw_edges_context_gone(void)
 {
 	const uint64_t mask = sw_lock_enter(&lock);
@@ -495,7 +497,8 @@ static void pause_a_little(void)
 	sw_sys_wait(&never, 0, &t);
 }
 
-/* The store to `release`, in memory that the device sees, ends the hold without a call of CUDA. */
+/* Ends the hold by a store to memory that the device sees, without a call of CUDA, and writes what had happened until
+   then. */
 void sw_watch_release(enum sw_release why)
 {
 	struct sw_hold_words *words = sw_hold.words;

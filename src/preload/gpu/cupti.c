@@ -137,7 +137,7 @@ static void CUPTIAPI no_callback(void *data, CUpti_CallbackDomain domain, CUpti_
 	(void)info;
 }
 
-/* Subscribes beside another tool, where CUPTI allows that; `other` gets that tool's name. */
+/* Becomes a user of CUPTI beside another tool, where CUPTI allows that; `other` gets that tool's name. */
 CUptiResult sw_cupti_share(struct sw_cupti *cupti, char *other, size_t room)
 {
 	struct sw_cupti_subscriber how = {sizeof how, "syncwatch", other, room, 1, {0}};
@@ -148,7 +148,7 @@ CUptiResult sw_cupti_share(struct sw_cupti *cupti, char *other, size_t room)
 		       : CUPTI_ERROR_NOT_SUPPORTED;
 }
 
-/* All functions that are needed are looked up at once, so that none is missing later. */
+/* Loads CUPTI and looks up all functions that are needed, so that none is missing later; `why` says what failed. */
 int sw_cupti_load(struct sw_cupti *out, char *why, size_t room)
 {
 	struct sw_cupti cupti = {.version = 0};
@@ -199,7 +199,8 @@ static int known_tool(struct dl_phdr_info *info, size_t size, void *arg)
 	return *found != NULL;
 }
 
-/* By the objects that are loaded, and by the variable that names one to be loaded. */
+/* The name of another tool that uses CUPTI, by the objects that are loaded, and by the variable that names one to be
+   loaded. */
 const char *sw_cupti_other_tool(void)
 {
 	const char *found = NULL;

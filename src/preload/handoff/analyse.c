@@ -115,7 +115,8 @@ static int wait_for(pid_t pid)
 	return -1;
 }
 
-/* The report is a process of its own: judging takes memory and time that the program's process should not have. */
+/* Runs `syncwatch report` at the program's end, as a process of its own: judging takes memory and time that the program
+   should not give. */
 void sw_analyse(const char *trace, const char *pass, const char *directory)
 {
 	int error, status = -1;

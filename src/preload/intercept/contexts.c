@@ -234,7 +234,8 @@ uint8_t sw_context_of_green(CUgreenCtx green)
 								       .device = context_device(context)});
 }
 
-/* The newest comes first: the device's primary context may have been reset, and made again. */
+/* The id of the device's primary context, 0: it was not seen.  The newest comes first, as it may have been reset and
+   made again. */
 uint8_t sw_context_of_primary(CUdevice device)
 {
 	const struct sw_state *state = sw_state();
@@ -269,7 +270,8 @@ static __attribute__((noinline)) uint8_t context_of_other(uint64_t stream)
 	return id ? (uint8_t)id : sw_context_here();
 }
 
-/* Streams are in a table from their creation on; one that was created unseen counts as of the current context. */
+/* The id of the stream's context: streams are in a table from their creation on; one that was created unseen counts as
+   of the current context. */
 SW_OFTEN uint8_t sw_context_of_stream(uint64_t stream)
 {
 	const struct sw_state *state = __atomic_load_n(&sw_state_published, __ATOMIC_ACQUIRE);
@@ -291,7 +293,8 @@ void sw_context_stream_made(uint64_t stream, uint8_t id)
 	sw_state_unlock(state, mask);
 }
 
-/* The handle may be given to a stream of another context next. */
+/* Forgets a stream that is destroyed, as its handle may be given to a stream of another context; returns its context's
+   id. */
 uint8_t sw_context_stream_gone(uint64_t stream)
 {
 	struct sw_state *state = sw_state();
@@ -348,8 +351,8 @@ static uint8_t green_search(const struct sw_state *state, uint64_t green)
 	return 0;
 }
 
-/* Ends ids of contexts that are gone: a handle or a device may get a new context, which is another one to the
-   report. */
+/* After a call that made or ended a context: ends the ids of those that are gone, since a handle or device may get
+   another context later. */
 void sw_context_changed(enum sw_context_op op, uint64_t handle)
 {
 	const struct sw_state *state = sw_state();

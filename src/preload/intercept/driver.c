@@ -426,7 +426,7 @@ static void driver_meet(const void *real)
 		identity_of(real, true);
 }
 
-/* The driver is newer than the table of entry points: the name is looked for in what it exports itself. */
+/* Finds a function that the driver exports and the table of entry points lacks: it is newer than the table. */
 void *sw_driver_unknown(const char *name)
 {
 	for (struct identity *i = __atomic_load_n(&known, __ATOMIC_ACQUIRE); i; i = i->next) {
@@ -464,7 +464,8 @@ static void *exchange_function(const char *name, void *real, const void *caller,
 	return sw_wrapper(id) ? sw_wrapper(id) : real;
 }
 
-/* Signals are blocked meanwhile: a handler that calls dlsym() would find the tables half changed. */
+/* The answer to a request for a function of the driver, mostly our wrapper.  Signals are blocked meanwhile, as a
+   handler that calls dlsym() would find the tables half changed. */
 void *sw_driver_exchange(const char *name, void *real, const void *caller, const void *from)
 {
 	const int saved = errno;

@@ -176,7 +176,8 @@ static struct sw_kernel_entry *function_make(void *handle, uint64_t library)
 	return function;
 }
 
-/* Known functions are found without a lock; one that is new is asked for at the driver. */
+/* A kernel's name, image and parameter layout, described in the trace at its first launch.  Known ones are found
+   without a lock. */
 const struct sw_kernel_entry *sw_function_meet(CUfunction handle)
 {
 	struct sw_state *state = sw_state();
@@ -199,7 +200,7 @@ const struct sw_kernel_entry *sw_function_meet(CUfunction handle)
 	return made;
 }
 
-/* A function's handle leads to its library by this, and so to its code. */
+/* Notes which library a kernel is of, and so which code it runs. */
 void sw_function_is_kernel(CUkernel kernel, CUlibrary library)
 {
 	struct sw_state *state = sw_state();
@@ -218,7 +219,7 @@ uint64_t sw_functions_library_of(CUkernel kernel)
 	return sw_table_get(&sw_state()->kernels, (uint64_t)(uintptr_t)kernel);
 }
 
-/* The module's handle stands for the library's image from then on. */
+/* Notes that a module's code is the library's image. */
 void sw_functions_module_of(uint64_t module, uint64_t library)
 {
 	struct sw_state *state = sw_state();
@@ -269,7 +270,7 @@ static bool in_library(uint64_t kernel, uint64_t library, uint64_t code)
 	return library == code;
 }
 
-/* All three tables are swept: the driver may give any of these handles to new code. */
+/* Forgets all handles of code that is unloaded, since the driver may give them to new code. */
 uint32_t sw_functions_unload(uint64_t code)
 {
 	struct sw_state *state = sw_state();

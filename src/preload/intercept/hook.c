@@ -82,7 +82,8 @@ SW_OFTEN void *sw_hook_begin(struct sw_call *call, uint32_t what, void *frame)
 	return sw_hook_begin_here(call, what, frame);
 }
 
-/* These calls are the most frequent after launches: so there is a short way to their record. */
+/* Begins and records a call about an event; such calls are frequent, so there is a short way to their record.  Returns
+   the driver's function. */
 SW_OFTEN void *sw_hook_event(struct sw_call *call, uint32_t what, void *frame, uint64_t a, uint64_t b, uint64_t more)
 {
 	void *real = sw_hook_begin_here(call, what, frame);
@@ -104,7 +105,7 @@ SW_OFTEN void *sw_hook_event(struct sw_call *call, uint32_t what, void *frame, u
 	return real;
 }
 
-/* The record has the call's own context, flags and stack. */
+/* A further record of the call in progress, with its context, flags and stack, for calls that do several things. */
 void *sw_hook_extra(const struct sw_call *call, enum sw_rec_kind kind, size_t bytes)
 {
 	struct sw_rec *r = sw_describe(kind, bytes, true);

@@ -68,7 +68,8 @@ static inline __attribute__((always_inline)) uint64_t find_value(uint64_t word, 
 	return 0;
 }
 
-/* Without a lock: the version tells whether the table was changed meanwhile; then the search is repeated. */
+/* The value of a key, 0: absent.  Needs no lock: a version tells whether the table was changed meanwhile, and then the
+   search is repeated. */
 uint64_t sw_table_get(const struct sw_table *table, uint64_t key)
 {
 	uint32_t version;
@@ -163,7 +164,8 @@ static bool resize_table(struct sw_table *table)
 	return true;
 }
 
-/* Under the caller's lock.  Readers see the key before its value, and a version in between. */
+/* Sets the value of a key, under the caller's lock.  Readers see the key before its value, and a new version in
+   between. */
 bool sw_table_put(struct sw_table *table, uint64_t key, uint64_t value)
 {
 	struct sw_table_slot *slot;
@@ -221,7 +223,7 @@ void sw_table_delete(struct sw_table *table, uint64_t key)
 	shrink_table(table);
 }
 
-/* Under the caller's lock; the table is made smaller where few keys are left. */
+/* Deletes all keys that `gone` chooses, under the caller's lock, and makes the table smaller where few are left. */
 void sw_table_sweep(struct sw_table *table, bool (*gone)(uint64_t key, uint64_t value, uint64_t with), uint64_t with)
 {
 	for (uint64_t i = 0; i < room_of(table->slots); i++) {
@@ -235,7 +237,7 @@ void sw_table_sweep(struct sw_table *table, bool (*gone)(uint64_t key, uint64_t 
 
 #define BLOCK_BYTES (64u << 10)
 
-/* Takes from a block by one addition; a full block is replaced by compare-and-swap, its rest is lost. */
+/* Memory that is never freed, from a block by one atomic addition; a full block is replaced by compare-and-swap. */
 void *sw_table_memory(size_t bytes)
 {
 	static struct block {

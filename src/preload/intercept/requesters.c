@@ -180,7 +180,8 @@ bool sw_requester_is_tool(const void *caller)
 	return r && r->tool;
 }
 
-/* An object that asks for many functions of the driver holds a copy of the CUDA runtime (cudart), linked statically. */
+/* Counts who asks for functions of the driver: an object that asks for many holds a copy of the CUDA runtime (cudart),
+   linked statically. */
 bool sw_requester_count(const void *caller)
 {
 	struct requester *r = requester_meet(caller);
@@ -222,7 +223,7 @@ static void requester_describe(const struct requester *requester, uint32_t reque
 	sw_describe_done(r);
 }
 
-/* Names the modules that hold a CUDA runtime: the report says whose calls were seen. */
+/* Records which modules hold a CUDA runtime, so that the report says whose calls were seen. */
 void sw_requesters_describe(void)
 {
 	uint32_t *described = sw_state()->requests_described;
@@ -327,7 +328,8 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *first)
 	return 0;
 }
 
-/* Looks through all loaded objects, before the first call and after each load. */
+/* Looks through all loaded objects for functions of the driver that they are linked with: before the first call, and
+   after each load. */
 void sw_driver_find_references(void)
 {
 	const uint64_t mask = sw_sys_block_signals();

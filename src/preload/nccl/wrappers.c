@@ -531,7 +531,7 @@ int ncclCommShrink(void *comm, int *excluded, int n_excluded, void **made_, void
 	return end_making(&call, result, was_made(result) ? *made_ : NULL, identity, 0, 0, __builtin_return_address(0));
 }
 
-/* The pointer may be another communicator's next. */
+/* Forgets the communicator first: another one may get its pointer as soon as this returns. */
 int ncclCommDestroy(void *comm)
 {
 	REAL(ncclCommDestroy);
@@ -541,7 +541,7 @@ int ncclCommDestroy(void *comm)
 	return real(comm);
 }
 
-/* The pointer may be another communicator's next. */
+/* Forgets the communicator first: another one may get its pointer as soon as this returns. */
 int ncclCommAbort(void *comm)
 {
 	REAL(ncclCommAbort);

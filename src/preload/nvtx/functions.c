@@ -76,7 +76,7 @@ static uint32_t encode_utf8(char *out, uint32_t c)
 	return 4;
 }
 
-/* Wide characters are 32 bits here; the text is cut where the room ends. */
+/* Text of wide characters, which have 32 bits here, as UTF-8; cut where the room ends. */
 static void nvtx_wide_text(struct sw_nvtx_text *text, const wchar_t *wide)
 {
 	uint32_t n = 0;
@@ -95,7 +95,7 @@ static bool is_ours(const void *handle)
 	return at && p >= at && p < at + STORE_BYTES - sizeof(uint32_t) && !((uintptr_t)p & 7);
 }
 
-/* A string of the program, or one that it registered before; "" where the type is unknown. */
+/* The text of a message: a string of the program, or one that it registered before; "" where the type is unknown. */
 void sw_nvtx_message(struct sw_nvtx_text *text, int32_t type, const nvtxMessageValue_t *message)
 {
 	if (type == NVTX_MESSAGE_TYPE_ASCII)
@@ -668,7 +668,7 @@ int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t export_table)
 	return 1;
 }
 
-/* Ids beyond the table are functions that the program's version of NVTX does not have yet. */
+/* Writes our functions into NVTX's table; ids beyond it are functions that the program's version does not have. */
 int sw_nvtx_attach_slots(nvtxExtModuleInfo_t *info, const struct sw_nvtx_slot *slots, size_t n)
 {
 	if (!info->segmentsCount || !info->segments)

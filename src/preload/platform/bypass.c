@@ -248,8 +248,8 @@ bool sw_bypass_recorder(char *path, size_t room)
 	return true;
 }
 
-/* Finds what may keep the program's calls of CUDA from us: objects with a way to the driver that does not pass our
-   symbols. */
+/* Finds an object that may keep the program's calls of CUDA from us, because it reaches the driver without our symbols;
+   its file and how it does so go into `text`.  `all`: also objects that use no library of CUDA. */
 bool sw_bypass_object(char *text, size_t room, bool all)
 {
 	struct search search = {.real_dlsym = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34"), .all = all};

@@ -11,7 +11,8 @@
 
 bool sw_clock_is_tsc;
 
-/* Ticks are read before and after CLOCK_MONOTONIC; their middle belongs to it, by half their distance at worst. */
+/* Both clocks at one moment: ticks are read before and after CLOCK_MONOTONIC, and their middle is taken, which is off
+   by half their distance at most. */
 struct sw_clock_pair sw_clock_read(void)
 {
 	struct sw_clock_pair best = {0};
@@ -32,7 +33,8 @@ struct sw_clock_pair sw_clock_read(void)
 	return best;
 }
 
-/* Below 10 us the two readings' own errors would be too large a part. */
+/* Ticks a second between two readings of both clocks; 0 if these are less than 10 us apart, where their errors are too
+   large a part. */
 uint64_t sw_clock_rate(struct sw_clock_pair first, struct sw_clock_pair last)
 {
 	uint64_t ns = last.monotonic_ns - first.monotonic_ns;

@@ -79,8 +79,8 @@ static int enter_thread(void *unused)
 	return isolated.body();
 }
 
-/* Makes the thread with memory of its own for stack and thread-local variables, since libc, which would provide them,
-   must not know of it. */
+/* Starts the recorder's own thread, which libc does not know of; so its stack and thread-local variables are memory of
+   ours. */
 int sw_isolated_start(int (*body)(void))
 {
 	int error = 0;
@@ -139,7 +139,7 @@ static bool run_there(void (*job)(void *), void *with)
 	return done;
 }
 
-/* Runs the job there, or here where there is no such thread in time. */
+/* Runs the job on the isolated thread and waits for it, or runs it here where that thread does not take it in time. */
 bool sw_isolated_run(void (*job)(void *), void *with)
 {
 	const bool done = run_there(job, with);
@@ -161,8 +161,8 @@ bool sw_isolated_insist(void (*job)(void *), void *with)
 	return false;
 }
 
-/* The state says whose turn it is: a job that waits is taken by compare-and-swap, since the thread that brought it may
-   take it back. */
+/* On the isolated thread: waits so long for a job and runs it.  `state` says whose turn it is; a job is taken by
+   compare-and-swap, since who brought it may take it back. */
 void sw_isolated_serve(uint64_t ns)
 {
 	const uint64_t until = sw_sys_monotonic() + ns;
@@ -192,8 +192,8 @@ void sw_isolated_nudge(void)
 		sw_sys_wake((const uint32_t *)&isolated.state, 1);
 }
 
-/* Descriptors of the isolated thread are its own; on any other thread ours is moved to a high number, out of the
-   program's way. */
+/* Opens a file with a descriptor that is not in the program's way: on the isolated thread it is that thread's own,
+   elsewhere one with a high number. */
 int sw_isolated_open(const char *path, int flags, unsigned mode)
 {
 	static const int from[] = {1000, 200, 3};
@@ -208,7 +208,8 @@ int sw_isolated_open(const char *path, int flags, unsigned mode)
 	return high;
 }
 
-/* In a fork child: there is no such thread, and its lock may have been held when the process was copied. */
+/* In a fork child there is no isolated thread, and its lock may have been held when the process was copied: all of it
+   begins anew. */
 void sw_isolated_forget(void)
 {
 	isolated.lock = (struct sw_lock){0};

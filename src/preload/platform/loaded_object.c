@@ -156,8 +156,8 @@ void *sw_object_function(const struct sw_loaded_object *object, const char *name
 	return at ? (void *)(object->base + t.symbols[at].st_value) : NULL;
 }
 
-/* Walks through both tables of relocations, for calls (PLT) and for addresses as data, and visits those of undefined
-   symbols. */
+/* Visits the slots through which an object uses functions and variables of others; they are filled by relocations of
+   undefined symbols, in one table for calls and one for data. */
 void sw_object_imports(const struct sw_loaded_object *object, void (*visit)(const char *name, void **slot, void *with),
 		       void *with)
 {
@@ -203,7 +203,8 @@ static int find_protection(struct dl_phdr_info *info, size_t size, void *with)
 	return 0;
 }
 
-/* Slots of an object linked with "-z relro" can only be read: their page is opened for the store. */
+/* Stores another address into such a slot.  In objects linked with "-z relro" slots can only be read: their page is
+   opened for the store. */
 bool sw_object_set_import(void **slot, void *function)
 {
 	struct protection p = {.slot = (uintptr_t)slot};

@@ -125,7 +125,8 @@ static int allocate_blocks(int fd, uint64_t offset, uint64_t bytes)
 	return (int)got;
 }
 
-/* Above RLIMIT_FSIZE the kernel sends SIGXFSZ, which is blocked around the call and taken away after it. */
+/* Gives a range of the file blocks on the disk.  Above RLIMIT_FSIZE the kernel sends SIGXFSZ, which is blocked
+   meanwhile and taken away. */
 int sw_sys_allocate(int fd, uint64_t offset, uint64_t bytes)
 {
 	const uint64_t raised = SW_SYS_SIGNAL(SIGXFSZ), mask = sw_sys_block_signals();
@@ -147,7 +148,7 @@ int sw_sys_resize(const char *path, uint64_t bytes)
 	return (int)call(SYS_truncate, (long)path, (long)bytes, 0, 0, 0, 0);
 }
 
-/* The seal keeps others from cutting the file, so a store into its mapping cannot raise SIGBUS. */
+/* A file in memory.  Its seal keeps others from cutting it, so a store into its mapping cannot raise SIGBUS. */
 int sw_sys_memory(const char *name)
 {
 	const int fd = (int)call(SYS_memfd_create, (long)name, MFD_CLOEXEC | MFD_ALLOW_SEALING, 0, 0, 0, 0);
@@ -178,7 +179,7 @@ int sw_sys_punch(int fd, uint64_t offset, uint64_t bytes)
 			 0);
 }
 
-/* `available` counts without the blocks that only root may use. */
+/* How large the file's file system is and how much of it is free, without the blocks that only root may use. */
 int sw_sys_space(int fd, uint64_t *total, uint64_t *available)
 {
 	struct statfs s;
@@ -242,7 +243,7 @@ long sw_sys_copy(void *to, const void *from, size_t bytes)
 	return call(SYS_process_vm_readv, pid, (long)&local, 1, (long)&remote, 1, 0);
 }
 
-/* Asks the kernel by a futex call, which reads the word and fails with EFAULT where it cannot. */
+/* Can a word be read at this address?  A futex call reads it in the kernel, and fails with EFAULT where it cannot. */
 bool sw_sys_readable(const void *at)
 {
 	/* Looks whether the word has this value, and does not wait if it has. */
@@ -275,7 +276,7 @@ void sw_sys_set_signals(uint64_t mask)
 	call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask, 0, 0);
 }
 
-/* A signal that was pending before the call must stay: it is the program's. */
+/* Which of these signals are pending before a call that may raise them: they are the program's and must stay. */
 uint64_t sw_sys_signals_before(uint64_t mask, uint64_t raised)
 {
 	uint64_t pending = 0;
@@ -406,7 +407,7 @@ int sw_sys_user(void)
 	return (int)call(SYS_getuid, 0, 0, 0, 0, 0, 0);
 }
 
-/* By system calls: libc's functions would change the rights of all threads. */
+/* Changes user and group of this thread alone, by system calls: libc's functions would change those of all threads. */
 void sw_sys_become(const unsigned user[3], const unsigned group[3])
 {
 	/* A change of user makes the whole process one that cannot be traced or dumped; the program may have undone

@@ -354,7 +354,7 @@ static struct sw_dlsym_answer look_up(void *handle, const char *name, const void
 	return cupy.before ? cupy.before(handle, name, caller) : (struct sw_dlsym_answer){NULL, 0};
 }
 
-/* Nothing is watched unless a recorder is loaded, and its hook into dlsym() can be had. */
+/* Watches for CuPy's pool, if a recorder is loaded and its hook into dlsym() can be had. */
 __attribute__((constructor)) static void start(void)
 {
 	const struct sw_companion *(*find)(uint32_t) =

@@ -33,7 +33,8 @@ static void publish_code(const void *code)
 	__atomic_store_n(&ring[n % RING].n, n + 1, __ATOMIC_SEQ_CST);
 }
 
-/* The number is read before and after: another thread may have overwritten the place meanwhile. */
+/* The n-th code object that ended, NULL: overwritten since.  The number is read before and after, since another thread
+   may write there. */
 const void *sw_python_freed_at(uint64_t n)
 {
 	if (__atomic_load_n(&ring[n % RING].n, __ATOMIC_ACQUIRE) != n + 1)
@@ -64,7 +65,8 @@ static bool forget_code(const void *code)
 	return found;
 }
 
-/* Enters the address into a table without a lock.  Once it is full, the end of any code object counts. */
+/* Notes the address of a code object that is in a recorded stack, without a lock.  Once the table is full, the end of
+   any code object counts. */
 void sw_python_freed_watch(const void *code)
 {
 	uint32_t i = place_of_code(code);
@@ -94,8 +96,8 @@ static void code_ends(void *code)
 	original(code);
 }
 
-/* Replaces the pointer to the function that frees code objects.  False: it cannot be written, so stacks cannot be
-   trusted. */
+/* Puts our function in place of the one that frees code objects, to learn when an address stands for another one.
+   False: it cannot be written. */
 bool sw_python_freed_start(void *code_type, uint32_t type_free)
 {
 	void (**slot)(void *) = (void (**)(void *))(void *)((char *)code_type + type_free);

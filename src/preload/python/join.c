@@ -534,8 +534,8 @@ static __attribute__((noinline)) bool begin(const char *thread)
 	return sound;
 }
 
-/* The interpreter's own structures are read, so each condition under which they may change is looked at first: another
-   interpreter, the end of Python, an unknown layout. */
+/* The thread's innermost Python frame, NULL: none that is safe to read.  The interpreter's own structures are read, so
+   other interpreters, Python's end, and unknown layouts are looked at first. */
 const char *sw_python_innermost(void)
 {
 	const struct sw_python_layout *at = &sw_python.at;

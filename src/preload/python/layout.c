@@ -182,8 +182,8 @@ static const char *take_published(struct sw_python_layout *out, const struct pub
 	return NULL;
 }
 
-/* Offsets are fixed for versions until 3.12 and published by the interpreter itself in later ones; a version before its
-   release may have others. */
+/* Where the interpreter has what stacks are read from: fixed for versions until 3.12, published by the interpreter
+   itself in later ones.  NULL: found; else why not. */
 const char *sw_python_layout_find(struct sw_python_layout *out, const char *version, const void *runtime)
 {
 	char *end;

@@ -97,8 +97,8 @@ static bool is_internal(const struct sw_python_source *source)
 	       memcmp(source->text, source->text + source->file_bytes, source->file_bytes) == 0;
 }
 
-/* File, function and table of lines of a code object.  Each pointer is read by a system call, since the object may be
-   gone already. */
+/* Reads file, function and table of lines of a code object.  Each pointer is read by a system call, since the object
+   may be gone already. */
 enum sw_python_found sw_python_source_read(const struct sw_python_layout *at, const struct sw_python_types *types,
 					   const void *code, struct sw_python_source *out)
 {
@@ -123,7 +123,7 @@ enum sw_python_found sw_python_source_read(const struct sw_python_layout *at, co
 
 #define TABLE (64u << 20) /* a longer table is none */
 
-/* A length that is no table's is taken for a damaged object. */
+/* The bytes of a table of lines; none if its length is no table's, as a damaged object has. */
 struct sw_python_table sw_python_table_of(const struct sw_python_layout *at, const struct sw_python_types *types,
 					  const void *object)
 {
@@ -229,7 +229,8 @@ static uint32_t line_of_locations(struct stream *s, const uint8_t *begin, struct
 	return 0;
 }
 
-/* Entries follow each other, so a later offset continues where the last search ended. */
+/* The line of an instruction.  Entries of the table follow each other, so a later offset continues where the last
+   search ended. */
 uint32_t sw_python_line(enum sw_python_format format, const struct sw_python_table *table, uint32_t first_line,
 			int64_t offset, struct sw_python_entry *last)
 {

@@ -118,8 +118,8 @@ static bool is_same_poll(const struct sw_call *call, enum sw_sync_what what, uin
 	       call->t0 - w->counted.polled_last <= ticks_of(SW_COUNTED_MOST_NS);
 }
 
-/* Polls in quick succession and polls with pauses between them are counted in records of their own, so that the report
-   can tell waiting from asking now and then. */
+/* Counts a "not ready" that repeats the last one, instead of recording it.  Polls in quick succession and polls with
+   pauses between them are counted apart, so that the report can tell waiting from asking now and then. */
 bool sw_counted_poll(struct sw_call *call, enum sw_sync_what what, uint64_t handle)
 {
 	struct sw_thread *t = &sw_thread;
@@ -139,7 +139,7 @@ bool sw_counted_poll(struct sw_call *call, enum sw_sync_what what, uint64_t hand
 	return end_call(t);
 }
 
-/* The first poll of a loop has a record of its own; those like it that follow are counted. */
+/* Remembers a poll that was recorded: those like it that follow are counted. */
 void sw_counted_poll_recorded(const struct sw_call *call, enum sw_sync_what what, uint64_t handle)
 {
 	struct sw_thread *t = &sw_thread;
@@ -163,8 +163,8 @@ static uint32_t number_of(const struct sw_call *call, uint64_t kernel)
 	return (uint32_t)(sw_hash_u64(kernel ^ (uint64_t)call->api << 48) >> 32) | 1;
 }
 
-/* The table is small and has one place for each hash: a kernel that is pushed out is recorded again, which is only
-   longer. */
+/* Has the thread asked this of the kernel before?  The table has one place for each hash: a kernel that is pushed out
+   is recorded again, which does no harm. */
 bool sw_counted_knows(const struct sw_call *call, uint64_t kernel)
 {
 	struct sw_writer *w = call->writer;
@@ -252,8 +252,8 @@ static struct sw_counted_calls *find_question_slot(struct sw_counts_of_calls *co
 	return c < counts->asked + SW_COUNTED_QUESTIONS ? c : NULL;
 }
 
-/* Counts of each question are kept apart, and written when the thread is silent for a while or too much time is in one
-   count. */
+/* Counts a question about a kernel that was asked before.  Counts are written when the thread is silent for a while, or
+   too much time is in one. */
 bool sw_counted_question(struct sw_call *call, uint64_t kernel)
 {
 	struct sw_thread *t = &sw_thread;
@@ -281,7 +281,7 @@ bool sw_counted_question(struct sw_call *call, uint64_t kernel)
 
 /* ---- records of the thread --------------------------------------------------------------------------------------- */
 
-/* Counts must come before a record that was made after them. */
+/* Writes the counts that must come before the thread's next record. */
 void sw_counted_flush(struct sw_writer *w)
 {
 	struct sw_counts_of_calls *counts = &w->counted;
@@ -291,7 +291,7 @@ void sw_counted_flush(struct sw_writer *w)
 		write_question(w, counts->last_asked);
 }
 
-/* Nothing follows that would write them. */
+/* Writes all counts of a thread that ends. */
 void sw_counted_flush_all(struct sw_writer *w)
 {
 	struct sw_counts_of_calls *counts = &w->counted;

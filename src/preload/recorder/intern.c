@@ -19,7 +19,8 @@ static struct sw_intern_slot *place_of(struct sw_intern *table, uint64_t hash)
 	return best;
 }
 
-/* Takes the place of another hash if all of the set are taken: that one gets a new id when it comes again. */
+/* Gives a text or stack, by its hash, the next id.  If all places of its set are taken, one of them is given up: that
+   text gets a new id when it comes again. */
 uint32_t sw_intern_add(struct sw_intern *table, uint64_t hash)
 {
 	struct sw_intern_slot *slot = place_of(table, hash);
@@ -35,7 +36,7 @@ void sw_intern_clear(struct sw_intern *table)
 	memset(table->slots, 0, sizeof table->slots);
 }
 
-/* The id stays unused. */
+/* Forgets a hash whose definition could not be written; its id stays unused. */
 void sw_intern_undo(struct sw_intern *table, uint64_t hash)
 {
 	struct sw_intern_slot *set = sw_intern_set(table, hash);

@@ -40,7 +40,8 @@ static bool enter_memory(uint64_t *mask)
 	return false;
 }
 
-/* Records go to memory, and full chunks from there to the file: the program does not wait for a disk. */
+/* Makes the memory that records go to; full chunks are written from there to the file, so the program does not wait for
+   a disk. */
 void sw_memory_make(void)
 {
 	struct stat s;
@@ -62,7 +63,7 @@ void sw_memory_name(void)
 		 sw_trace.memory.fd);
 }
 
-/* The trace is written into its file directly. */
+/* Gives the memory up: the trace is written into its file directly. */
 void sw_memory_drop(void)
 {
 	if (sw_trace.memory.inode && sw_isolated_here())
@@ -71,7 +72,7 @@ void sw_memory_drop(void)
 	sw_trace.memory.inode = 0;
 }
 
-/* Copies the header into the file and maps it instead. */
+/* Changes from memory to the file while there is only the header, which is copied and mapped there. */
 void sw_memory_leave(void)
 {
 	int error;
@@ -114,7 +115,7 @@ static bool write_chunk(int fd, uint64_t offset, const struct sw_chunk_header *h
 	       write_all(fd, header, sizeof *header, offset);
 }
 
-/* The chunk's pages are freed as soon as the file has it. */
+/* Writes a full chunk to the file and frees its pages in memory. */
 void sw_memory_write_closed(const uint8_t *chunk)
 {
 	uint64_t number, mask;
@@ -198,7 +199,8 @@ static void write_new(int memory, int file, bool again, bool last)
 	write_all(file, sw_trace.header, SW_FORMAT_HEADER_BYTES, 0);
 }
 
-/* Looks at all chunks now and then, otherwise only at those that were added to. */
+/* Writes to the file what was added to memory since; now and then all chunks, since records of calls in progress change
+   later. */
 void sw_memory_write(bool last)
 {
 	uint64_t mask;

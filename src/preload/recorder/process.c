@@ -185,8 +185,8 @@ static void describe_end(struct sw_writer *w)
 
 static _Atomic uint64_t recorded_notices[NOTICES];
 
-/* Hashes of the notices that were written lie in a small table, entered by compare-and-swap; when it is full, further
-   ones are left out. */
+/* Records a sentence for the user, once: hashes of those that were written lie in a small table, entered by
+   compare-and-swap.  When it is full, further ones are left out. */
 void sw_notice(const char *text)
 {
 	size_t length = strlen(text);
@@ -217,7 +217,8 @@ static void notice_forget(void)
 		atomic_store(&recorded_notices[i], 0);
 }
 
-/* Both stores are atomic: the command may read the header of a running trace. */
+/* Writes the driver's version into the trace's header, atomically: the command may read the header of a running
+   trace. */
 void sw_record_driver(uint32_t version, bool simulated)
 {
 	struct sw_file_header *header = sw_trace.header;
@@ -571,7 +572,8 @@ static void start_or_wait(bool may_wait)
 	errno = saved;
 }
 
-/* Follows the states of the process: whoever changes FRESH to STARTING starts the recorder, the others wait for it. */
+/* Is recording on?  Starts it at the first call, if `may_start`: whoever changes the state from FRESH to STARTING does
+   it, the others wait. */
 bool sw_process_ready(bool may_start)
 {
 	uint32_t state = sw_process_state();
@@ -602,7 +604,7 @@ enum sw_loss_why sw_process_loss(void)
 	return sw_process_state() == SW_STATE_FULL ? full_why : SW_LOSS_OTHER;
 }
 
-/* The first thread that finds no room changes the state and says so. */
+/* Stops recording where there is no more room: the first thread that finds none changes the state and says so. */
 void sw_process_full(enum sw_loss_why why, int error)
 {
 	uint32_t state = sw_process_state();

@@ -85,7 +85,8 @@ __attribute__((noinline, cold)) bool sw_call_enter_late(struct sw_call *call, ui
 	return true;
 }
 
-/* The common case is inline; all else is in sw_call_enter_late(). */
+/* Begins a recorded call; false: it is not recorded.  The common case is inline, all else is in
+   sw_call_enter_late(). */
 bool sw_call_enter(struct sw_call *call, uint16_t api, uint16_t flags, void *frame)
 {
 	if (!sw_call_simple())
@@ -121,7 +122,7 @@ static __attribute__((noinline)) struct sw_rec *reserve_slow(struct sw_call *cal
 	return r;
 }
 
-/* The fast path takes the room from the thread's own chunk; nobody else writes there. */
+/* Makes the call's record.  The fast path takes room from the thread's own chunk, where nobody else writes. */
 SW_OFTEN void *sw_call_record(struct sw_call *call, enum sw_rec_kind kind, size_t bytes)
 {
 	struct sw_thread *t = &sw_thread;
@@ -152,7 +153,7 @@ static inline uint16_t set_duration(struct sw_rec *r, uint64_t ticks)
 	return SW_RF_DUR_1024;
 }
 
-/* The call's result decides what the record says, so it is made after the call. */
+/* Makes the record of a call that has returned, where its result decides what the record says. */
 void *sw_call_record_after(struct sw_call *call, enum sw_rec_kind kind, size_t bytes, int status)
 {
 	uint64_t now = sw_clock_ticks();
@@ -170,7 +171,8 @@ static bool may_be_address(uint64_t word)
 	return word >> 32 && !(word >> 48);
 }
 
-/* Copies by a system call, which fails where memory cannot be read, instead of raising SIGSEGV. */
+/* Copies host memory by a system call, which fails where it cannot be read, instead of raising SIGSEGV.  True: some
+   word may be an address, or it is one word. */
 bool sw_copy_pointers(uint64_t *to, const void *from, uint32_t bytes)
 {
 	const bool whole = sw_sys_copy(to, from, bytes) == (long)bytes;
@@ -180,7 +182,8 @@ bool sw_copy_pointers(uint64_t *to, const void *from, uint32_t bytes)
 	return found;
 }
 
-/* The bytes are copied to where the record would continue; it grows by them only if they may be addresses. */
+/* Appends bytes of the program's memory to the last record, if they may be addresses: they are copied to where the
+   record would continue, and it grows by them only then. */
 bool sw_record_pointers(struct sw_rec *r, const void *from, uint32_t bytes)
 {
 	struct sw_thread *t = &sw_thread;
@@ -214,7 +217,7 @@ static __attribute__((noinline, cold)) void publish_slow(struct sw_call *call)
 		sw_companion_hooks_now()->published(call->rec);
 }
 
-/* Readers look at `committed`, which is stored after the record is whole. */
+/* Makes the record visible: readers look at `committed`, which is stored after the record is whole. */
 SW_OFTEN void sw_call_publish(struct sw_call *call)
 {
 	struct sw_thread *t = &sw_thread;
@@ -356,7 +359,8 @@ void sw_thread_resume(const struct sw_pause *pause)
 	sw_thread_busy(t, 0);
 }
 
-/* A guard that was left by longjmp() is no call: the frame must lie below it, with the return address still there. */
+/* Is the thread inside of a recorded call?  A guard that was left by longjmp() is none: the frame must lie below it,
+   with the return address still there. */
 bool sw_call_inside(const void *frame)
 {
 	const struct sw_thread *t = &sw_thread;
@@ -366,7 +370,7 @@ bool sw_call_inside(const void *frame)
 	       on_signal_stack();
 }
 
-/* A mutex, a thread's start or end and the like: orders what the threads do. */
+/* Records a step by which the host's threads are ordered: of a mutex, a thread's start or end and the like. */
 bool sw_host_sync(enum sw_thread_op op, enum sw_through kind, uint64_t object)
 {
 	if ((op == SW_THREAD_ACQUIRE || op == SW_THREAD_RELEASE) && sw_window_paused())
@@ -388,7 +392,7 @@ struct sw_thread *sw_recorder_thread(void)
 	return &sw_thread;
 }
 
-/* The fast path writes the duration into the record, which no reader takes for complete before. */
+/* Ends a call.  The fast path writes the duration into its record, which no reader takes for complete before. */
 SW_OFTEN void sw_call_leave(struct sw_call *call, int status)
 {
 	struct sw_thread *t = &sw_thread;
@@ -418,7 +422,8 @@ void sw_call_end(struct sw_call *call, int status)
 	leave(call, status, true);
 }
 
-/* Also starts what a first call would start: a writer for the thread, a window that is due. */
+/* Makes a record that is no call's; also does what a first call would: a writer for the thread, a window's change that
+   is due. */
 void *sw_describe(enum sw_rec_kind kind, size_t bytes, bool ordered)
 {
 	struct sw_thread *t = &sw_thread;
@@ -441,7 +446,7 @@ void *sw_describe(enum sw_rec_kind kind, size_t bytes, bool ordered)
 	return r;
 }
 
-/* Publishes the description, and shows it to companions. */
+/* Publishes a record that sw_describe() made, and shows it to companions. */
 void sw_describe_done(void *rec)
 {
 	struct sw_thread *t = &sw_thread;

@@ -51,8 +51,7 @@ static struct sw_trace_file *store_file(void)
 	return sw_trace.memory.inode ? &sw_trace.memory : &sw_trace.file;
 }
 
-/* A descriptor is kept open on the isolated thread only; elsewhere the file is opened anew for each use, and compared
-   by device and inode. */
+/* A descriptor for one use: only the isolated thread keeps one open, others open the file anew. */
 int sw_trace_borrow(struct sw_trace_file *file)
 {
 	if (file->fd >= 0 && sw_isolated_here())
@@ -297,7 +296,8 @@ static void tell_news(void)
 		sw_sys_wake((const uint32_t *)&sw_trace.news, INT_MAX);
 }
 
-/* A large image is about to be written; chunks are prepared ahead so that the thread need not wait for each. */
+/* So many bytes, as of a large image, will be written soon: chunks are prepared ahead, so that the thread need not wait
+   for each. */
 void sw_trace_expect(uint64_t bytes)
 {
 	const uint64_t chunks = bytes / SW_CHUNK_RECORDS_END + 2,
@@ -309,7 +309,7 @@ void sw_trace_expect(uint64_t bytes)
 	sw_isolated_nudge();
 }
 
-/* A prepared chunk, or one that is prepared here where the helper is late. */
+/* A zeroed chunk that the helper prepared; where that is late, one that is made here. */
 uint8_t *sw_trace_take(enum sw_loss_why *why, int *error)
 {
 	uint8_t *chunk = take_prepared();
@@ -334,7 +334,7 @@ static void close_chunk(uint8_t *chunk)
 	__atomic_store_n(&h->closed, 1, __ATOMIC_RELEASE);
 }
 
-/* The helper closes the chunk: it fills in its CRC and unmaps it. */
+/* Hands a full chunk to the helper, which closes and unmaps it; where that is late, unmaps it here. */
 void sw_trace_retire(uint8_t *chunk)
 {
 	for (unsigned i = 0; i < 2 * SW_CHUNK_RING; i++) {
@@ -393,7 +393,8 @@ static void trace_close_retired(uint64_t ahead)
 	}
 }
 
-/* The longer the distance between the two pairs, the more exact the rate. */
+/* Writes the present time by both clocks into the header, and their rate: the longer the trace, the more exact it
+   is. */
 void sw_trace_update_clock(void)
 {
 	struct sw_file_header *h = sw_trace.header;
@@ -622,7 +623,7 @@ static int help(void)
 	return status;
 }
 
-/* The isolated thread prepares chunks, writes memory to the file, and keeps the clock. */
+/* Starts the isolated thread, which prepares chunks, writes memory to the file, and keeps the clock. */
 int sw_helper_begin(void)
 {
 	static pid_t begun_by;
@@ -633,7 +634,8 @@ int sw_helper_begin(void)
 	return sw_isolated_start(help);
 }
 
-/* Loading libraries needs the loader's lock, which the program's thread may hold: another thread does it. */
+/* Loads what needs the loader's lock on a thread of its own, as the program's thread may hold that lock, and waits for
+   it for a short time. */
 bool sw_helper_load(uint64_t mask)
 {
 	if (sw_sys_thread(load, STACK_BYTES))
@@ -676,7 +678,7 @@ static int name_try(char *out, size_t room, const char *path, unsigned number)
 
 static bool host_sync;
 
-/* Called by the part that records mutexes, threads and their like, once all of them are seen. */
+/* From now on the trace says that it has all steps that order the host's threads: called once all of them are seen. */
 void sw_host_sync_on(void)
 {
 	__atomic_store_n(&host_sync, true, __ATOMIC_SEQ_CST);
@@ -769,7 +771,8 @@ void sw_trace_discard(void)
 	sw_isolated_run(discard, NULL);
 }
 
-/* Reads the clock first, since the header tells its rate; a name that is taken gets a number. */
+/* Makes the trace's file and header.  The clock is measured first, since the header tells its rate; a name that is
+   taken gets a number. */
 int sw_trace_open(const char *asked, const char *directory, uint64_t max_bytes)
 {
 	char name[sizeof sw_trace.file.path], path[sizeof sw_trace.file.path];

@@ -59,7 +59,8 @@ static void add_ranges(int32_t n);
 
 /* ---- hot calls --------------------------------------------------------------------------------------------------- */
 
-/* The thread's part of the count of open ranges changes when it enters or leaves the function. */
+/* --capture of a Python function: looks whether the thread is inside of it, and changes the count of open ranges when
+   that changes. */
 void sw_window_ask(void)
 {
 	sw_window_inside *inside = __atomic_load_n(&sw_window_ask_python, __ATOMIC_ACQUIRE);
@@ -70,8 +71,8 @@ void sw_window_ask(void)
 	add_ranges(now ? 1 : -1);
 }
 
-/* Only entry points that are marked HOT are left out; the report needs the others, such as those that make and free
-   things. */
+/* Is the call, outside of all windows, left out?  Only entry points marked HOT are; the report needs the others, such
+   as those that make and free things. */
 bool sw_window_leaves_out(uint16_t api)
 {
 	if (__builtin_expect(window.no_thread, 0))
@@ -186,7 +187,8 @@ static void write_edge(struct sw_writer *w, bool open)
 		note_opening();
 }
 
-/* Whichever thread comes first after the windows were found open or closed carries it out. */
+/* Opens or closes the window, on whichever thread comes first after that was found due: writes the CUT record and
+   changes the state. */
 void sw_window_turn(void)
 {
 	struct sw_thread *t = &sw_thread;
@@ -215,7 +217,7 @@ void sw_window_prepare(void)
 		atomic_store(&window.order, SW_WINDOW_CLOSE);
 }
 
-/* Records until here, such as the modules, belong to no window. */
+/* The state that recording begins with: outside of a window if the options ask for windows and none is open. */
 enum sw_recorder_state sw_window_begin(struct sw_writer *w)
 {
 	window.no_thread = !sw_isolated_thread() && has_windows();
@@ -239,7 +241,8 @@ void sw_window_end(struct sw_writer *w)
 		write_cut(w, true, SW_CUT_AT_END);
 }
 
-/* See above for what a child keeps: the thread that called fork() goes on in its ranges. */
+/* In a fork child: keeps the ranges of the thread that called fork(), which goes on in them, and forgets all that other
+   threads and the parent's trace had. */
 void sw_window_forget(void)
 {
 	int32_t ranges = here.python;
@@ -255,7 +258,8 @@ void sw_window_forget(void)
 	sw_window_captures = 0;
 }
 
-/* Three things open and close windows without a call: the command's order, --delay, --duration. */
+/* Opens and closes windows without a call: by the command's order, --delay, or --duration.  Returns the nanoseconds
+   until the next look. */
 uint64_t sw_window_look(uint64_t most_ns)
 {
 	const struct sw_preload_options *o = sw_preload_options();
@@ -301,8 +305,8 @@ static void say_too_many(void)
 		  "domains: the others opened no window");
 }
 
-/* Ranges are counted by domain, as NVTX ends them by domain; a bit of each level says whether its range was a wanted
-   one. */
+/* A range of NVTX begins.  Depth is counted by domain, as ranges end by domain; a bit of each level says whether its
+   range opens a window. */
 void sw_window_push(uint64_t domain, bool named)
 {
 	uint32_t at = DOMAINS;
@@ -329,7 +333,7 @@ void sw_window_push(uint64_t domain, bool named)
 	add_ranges(1);
 }
 
-/* Only the end of a wanted range closes anything. */
+/* The thread's innermost range of the domain ends; if it was a wanted one, so does its part in the window. */
 void sw_window_pop(uint64_t domain)
 {
 	for (uint32_t i = 0; i < DOMAINS; i++) {
@@ -347,7 +351,7 @@ void sw_window_pop(uint64_t domain)
 	}
 }
 
-/* nvtxRangeStart(): ranges that may end on another thread have ids. */
+/* nvtxRangeStart(): a range that any thread may end by its id; opens a window if it is wanted. */
 void sw_window_start(uint64_t id, bool named)
 {
 	if (!named || !is_wanted_entry())
@@ -363,7 +367,7 @@ void sw_window_start(uint64_t id, bool named)
 	say_too_many();
 }
 
-/* nvtxRangeEnd(): closes the range if it was one of those that are wanted. */
+/* nvtxRangeEnd(): ends the range of this id, if it was a wanted one. */
 void sw_window_stop(uint64_t id)
 {
 	for (uint32_t i = 0; i < STARTED && atomic_load(&window.started_n); i++) {
@@ -376,7 +380,7 @@ void sw_window_stop(uint64_t id)
 	}
 }
 
-/* A range that its thread left open would keep the window open for ever. */
+/* Closes the ranges that a thread left open at its end: they would keep the window open for ever. */
 void sw_window_thread_ended(void)
 {
 	int32_t ranges = here.python;
@@ -396,7 +400,7 @@ void sw_window_profiler(bool on)
 	reconsider();
 }
 
-/* The last order counts, whether the program or the command gave it. */
+/* The program's order to record or to pause; the last order counts, whether of the program or of the command. */
 bool sw_window_order(enum sw_window_order order)
 {
 	if (order == SW_WINDOW_OPEN || order == SW_WINDOW_CLOSE) {

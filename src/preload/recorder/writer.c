@@ -35,7 +35,7 @@ static bool holds_record(const uint8_t *chunk, const void *record)
 	return (const uint8_t *)record >= chunk && (const uint8_t *)record < chunk + SW_CHUNK_BYTES;
 }
 
-/* The records in the earlier chunk are published first: they come first in the trace. */
+/* Publishes the records in the earlier chunk, which come first in the trace; then that chunk is passed on. */
 void sw_writer_commit_held(struct sw_writer *w)
 {
 	if (w->held_at) {
@@ -47,7 +47,7 @@ void sw_writer_commit_held(struct sw_writer *w)
 		sw_writer_settle(w);
 }
 
-/* Called whenever the reason for holding it may be gone. */
+/* Passes an earlier chunk to the helper, if the reason for holding it (an unfinished record) is gone. */
 void sw_writer_settle(struct sw_writer *w)
 {
 	if (w->held && !w->held_at) {
@@ -135,7 +135,8 @@ static void write_full(struct sw_writer *w)
 	sw_writer_commit(w);
 }
 
-/* Losses of one reason in a row are one LOSS record; a full trace has one that counts on. */
+/* Counts a record that is lost.  Losses of one reason in a row are one LOSS record; a full trace has one that counts
+   on. */
 void sw_writer_lost(struct sw_writer *w, uint32_t bytes, enum sw_loss_why why)
 {
 	if (sw_trace.header) {
@@ -160,7 +161,7 @@ void sw_writer_lost(struct sw_writer *w, uint32_t bytes, enum sw_loss_why why)
 		__atomic_fetch_add(&w->loss->records, 1, __ATOMIC_RELAXED);
 }
 
-/* Says between which records of the trace the lost ones were. */
+/* Writes the LOSS record: how many records are missing, and between which ones of the trace. */
 void sw_writer_write_missed(struct sw_writer *w)
 {
 	if (!w->missed)
@@ -190,7 +191,8 @@ static void write_clock(struct sw_writer *w)
 	sw_writer_commit(w);
 }
 
-/* Also writes what is due before the next record: counts, losses, the clock of a new chunk. */
+/* Room for a record, in a new chunk if need be; first writes what is due before it: counts, losses, the clock of a new
+   chunk. */
 struct sw_rec *sw_writer_reserve_slow(struct sw_writer *w, uint32_t bytes)
 {
 	if (w->loss || bytes > SW_REC_MAX_BYTES)
@@ -211,7 +213,7 @@ struct sw_rec *sw_writer_reserve_slow(struct sw_writer *w, uint32_t bytes)
 	return r;
 }
 
-/* For records that have no call: what the recorder itself knows. */
+/* Makes a record that is no call's: what the recorder itself knows. */
 struct sw_rec *sw_writer_describe(struct sw_writer *w, enum sw_rec_kind kind, size_t bytes, bool ordered)
 {
 	uint32_t rounded = (uint32_t)(bytes + 7) & ~7u;
@@ -236,7 +238,8 @@ void sw_writer_forget_launches(struct sw_writer *w)
 		w->memos[i].like = w->memos[i].params = 0;
 }
 
-/* Nothing that was reserved and not published can be trusted. */
+/* After a call that never returned (longjmp, cancellation): drops what it had reserved, as nothing unpublished can be
+   trusted. */
 void sw_writer_abandon(struct sw_writer *w)
 {
 	w->pending = NULL;
@@ -373,7 +376,7 @@ static void inherit_missed(struct sw_writer *w)
 	w->end = 0; /* the next record takes the slow path and writes the LOSS */
 }
 
-/* Writers of threads that ended are used again: each has a chunk, which need not be full yet. */
+/* Gives the thread a writer, if possible that of a thread that ended, whose chunk need not be full yet. */
 bool sw_writer_attach(struct sw_thread *thread)
 {
 	uint64_t mask = sw_sys_block_signals(); /* a writer that a handler jumped away from would be lost */
@@ -395,7 +398,7 @@ bool sw_writer_attach(struct sw_thread *thread)
 	return w != NULL;
 }
 
-/* Called at the thread's end by pthread's key, or after its last call. */
+/* At a thread's end: writes what is still counted, and lets another thread use the writer. */
 void sw_writer_release(struct sw_thread *thread)
 {
 	struct sw_writer *w = thread->writer;
@@ -442,7 +445,7 @@ struct sw_writer *sw_writer_all(void)
 	return __atomic_load_n(&pool.all, __ATOMIC_ACQUIRE);
 }
 
-/* A fork child begins with no writers; the calling thread gets one at its next record. */
+/* In a fork child, whose parent owns all writers: begins with none; the calling thread gets one at its next record. */
 void sw_writer_forget(void)
 {
 	/* The parent's buffers stay mapped, unused: another thread may have been changing them when the process was

@@ -63,7 +63,7 @@ static bool at_home(void)
 	return home == now;
 }
 
-/* Each stream that had work is known, and is marked as having more than the last fence covers. */
+/* Before a stream gets work: it becomes known, and marked as having more than the last fence covers. */
 void sw_fences_work(CUstream any)
 {
 	/* One stream has two names. */
@@ -85,7 +85,7 @@ void sw_fences_work(CUstream any)
 	sw_lock_leave(&lock, mask);
 }
 
-/* A destroyed stream's work cannot be waited for: with work left, no fence can be had any more. */
+/* A stream is destroyed: its work cannot be waited for any more, so with work left no fence can be had from now on. */
 void sw_fences_stream_gone(CUstream stream)
 {
 	const uint64_t mask = sw_lock_enter(&lock);
@@ -153,7 +153,7 @@ static bool renew_fence(struct sw_fence *fence)
 	return true;
 }
 
-/* The last fence serves again if no stream had work since. */
+/* Puts a fence, an event after all work so far; the last fence serves again if no stream had work since. */
 bool sw_fence_put(struct sw_fence *fence)
 {
 	const uint64_t mask = sw_lock_enter(&lock);
@@ -173,7 +173,7 @@ bool sw_fence_passed(const struct sw_fence *fence)
 	return ask && ask(fence->event) == CUDA_SUCCESS;
 }
 
-/* Lets every known stream wait for the fence's event; streams that come later wait when they get work. */
+/* Lets every known stream wait for the fence; streams that come later wait when they get work. */
 bool sw_fence_order(const struct sw_fence *fence)
 {
 	const uint32_t thread = sw_confirm_recorder->thread()->number;

@@ -87,8 +87,8 @@ static bool tell_asynchronous(const struct sw_plan_site *site, const struct sw_r
 	return true;
 }
 
-/* The savings replace a wait or a copy by one that does not make the host wait; the guard then watches whether the host
-   needed it. */
+/* Tells the guard that a wait or copy is made so that the host does not wait: it then watches whether the host needed
+   that. */
 bool sw_host_uses_tell(const struct sw_rec *rec, const struct sw_companion_hooks *guard)
 {
 	const bool copy = rec->kind == SW_REC_COPY, set = rec->kind == SW_REC_SET;
@@ -106,7 +106,7 @@ bool sw_host_uses_tell(const struct sw_rec *rec, const struct sw_companion_hooks
 	return tell_asynchronous(site, rec, copy ? sizeof(struct sw_rec_copy) : sizeof(struct sw_rec_set), guard);
 }
 
-/* Each such use shows that the wait was needed: the experiment's result counts them. */
+/* The host used memory of unfinished work: a wait that was left out was needed, which the result counts. */
 void sw_host_uses_seen(const struct sw_rec *rec)
 {
 	const struct sw_rec_host_access *a = (const struct sw_rec_host_access *)(const void *)rec;
@@ -121,7 +121,7 @@ void sw_host_uses_seen(const struct sw_rec *rec)
 		wait();
 }
 
-/* The counts of uses in code, in system calls, and of memory that could not be watched. */
+/* Writes how many uses there were in code, in system calls, and of memory that could not be watched. */
 void sw_host_uses_end(void)
 {
 	if (sw_confirm_plan.changes.guard)
@@ -194,7 +194,8 @@ static CUresult narrow_wait(const struct sw_plan_site *site, const CUstream *fro
 	return status;
 }
 
-/* A wait is left out, or replaced by a wait for the streams whose work the plan says is needed. */
+/* Makes a wait of the program as the plan says: not at all, or only for the streams whose work is needed.  False: as it
+   was. */
 bool sw_savings_wait(const struct sw_plan_site *site, CUresult *status)
 {
 	CUstream from[SW_PLAN_NEEDS], to[SW_PLAN_NEEDS];

@@ -184,7 +184,8 @@ static bool plans_launches(void)
 	return false;
 }
 
-/* Any word that the driver knows as an address counts as a pointer. */
+/* Do the kernel's parameters lead to memory that the host can reach?  Any word that the driver knows as an address
+   counts as a pointer. */
 void sw_own_stream_parameters(const void *block, size_t bytes)
 {
 	uint64_t word;
@@ -203,7 +204,8 @@ static bool own_stream_launch_may_move(void)
 	return !of_host;
 }
 
-/* One stream for all, in the context that it was made in; work of other contexts stays where it is. */
+/* The stream of ours that default-stream work of this site goes to: one for all, in the context that it was made in.
+   False: the work stays where it is. */
 bool sw_own_stream(const struct sw_plan_site *site, CUstream from, CUstream *out)
 {
 	__typeof__(&cuStreamCreate) make = SW_SAVINGS_REAL(cuStreamCreate);
@@ -279,7 +281,7 @@ static bool unpinned_drop(void *at)
 	return good;
 }
 
-/* The plan leaves out calls that pin memory, to see what they cost and bring. */
+/* Is this memory that the program wanted pinned, and the plan left pageable to see what pinning costs and brings? */
 bool sw_unpinned_has(uint64_t address)
 {
 	if (!atomic_load(&n_ranges))
@@ -305,7 +307,7 @@ static void pin_left_out(uint64_t address)
 	sw_lock_leave(&unpinned_lock, mask);
 }
 
-/* A kernel may only use pinned memory. */
+/* Pins memory after all to which the kernel's parameters point: a kernel may only use pinned memory. */
 void sw_unpinned_parameters(const void *block, size_t bytes)
 {
 	uint64_t word;
@@ -615,7 +617,8 @@ static bool is_planned(uint32_t id, uint32_t also)
 	return false;
 }
 
-/* Only entry points that the plan changes are replaced, so that the others cost what they always do. */
+/* Puts our functions before the driver's, for entry points that the plan changes only, so that the others cost what
+   they always do. */
 void sw_savings_install(void)
 {
 	for (size_t i = 0; i < sizeof replaced / sizeof *replaced; i++) {

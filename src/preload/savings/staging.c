@@ -137,7 +137,8 @@ const struct sw_plan_site *sw_savings_site(uint32_t id)
 	return sw_confirm_plan.changes.dry ? NULL : find_site(id);
 }
 
-/* The call is found by its stack, once for each call that the plan may change. */
+/* The site of the plan that this call is, by its stack; NULL: none.  Until sw_savings_leave() calls of this thread are
+   ours. */
 const struct sw_plan_site *sw_savings_enter(uint32_t id)
 {
 	const struct sw_plan_site *site = find_site(id);
@@ -585,7 +586,7 @@ static bool pinned_has(uint64_t address)
 	return has;
 }
 
-/* By whole pages, as pinning is. */
+/* Unpins what we pinned of these pages: the program pins them itself, or reads them after a copy. */
 void sw_pinned_release(const void *at, uint64_t bytes)
 {
 	const uint64_t low = low_of((uintptr_t)at), high = high_of((uintptr_t)at, bytes);
@@ -732,7 +733,7 @@ void sw_savings_left(int status)
 		sw_explore_left(status);
 }
 
-/* Lines for `syncwatch confirm`: what was changed, how often, and the time from the first call to the last. */
+/* Writes what was changed, how often, and the time from the first call to the last, for `syncwatch confirm`. */
 void sw_savings_end(void)
 {
 	const uint64_t first = atomic_load(&first_ns), last = atomic_load(&last_ns);
@@ -773,7 +774,8 @@ static bool on_own_stream(const struct sw_plan_site *site, const struct sw_savin
 	       sw_own_stream(site, c->stream, &own) && copy(c->dst, c->src, c->bytes, own) == CUDA_SUCCESS;
 }
 
-/* By pinning its memory, through pinned buffers of ours, on a stream of its own, or asynchronously. */
+/* Makes a copy as the plan says: with its memory pinned, through pinned buffers of ours, on a stream of its own, or
+   asynchronously.  False: as it was. */
 bool sw_savings_copy(uint32_t id, const struct sw_savings_copy *copy)
 {
 	const struct sw_plan_site *site = sw_savings_enter(id);

@@ -94,7 +94,8 @@ static struct sw_announce_board *map_board(void)
 	return memcmp(board->magic, SW_ANNOUNCE_MAGIC, sizeof board->magic) ? NULL : board;
 }
 
-/* Under `syncwatch run` a variable names the socket to announce processes to, and the board with its orders. */
+/* Finds `syncwatch run`, if the process is under it: a variable names the socket to announce processes to, and the
+   board with its orders. */
 void sw_announce_start(void)
 {
 	if (started)
@@ -239,7 +240,8 @@ void sw_announce_begin(void)
 		atomic_fetch_add(&run.board->cuda, 1);
 }
 
-/* The command reads the trace by these descriptors, also after this process was killed. */
+/* Passes the trace's descriptors to `syncwatch run`, which reads the trace by them also after this process was
+   killed. */
 bool sw_announce_trace(int fd, int memory, uint64_t device, uint64_t inode, const char *path)
 {
 	const int passed[2] = {fd, memory};
@@ -283,7 +285,7 @@ static bool is_preloaded(const char *list, const char *object, size_t bytes)
 	return false;
 }
 
-/* A program that is started without our variables escapes the run: the command warns of it. */
+/* Which of our variables a program is started without: it escapes the run then, and the command warns of it. */
 uint32_t sw_announce_lost(char *const environment[])
 {
 	const char *list = find_variable(environment, "LD_PRELOAD"),

@@ -146,7 +146,7 @@ PUBLIC int fexecve(int fd, char *const arguments[], char *const environment[])
 	return announce_failure(real.fexecve(fd, arguments, environment));
 }
 
-/* With an empty path the program is the file of the descriptor. */
+/* With an empty path the program is the descriptor's file, which is announced as such. */
 PUBLIC int execveat(int fd, const char *file, char *const arguments[], char *const environment[], int flags)
 {
 	find_functions();
@@ -199,7 +199,7 @@ PUBLIC int execlp(const char *file, const char *first, ...)
 	return execvp(file, words);
 }
 
-/* The environment follows the arguments' NULL. */
+/* Collects the arguments for execve(); the environment follows their NULL. */
 PUBLIC int execle(const char *file, const char *first, ...)
 {
 	WORDS(first);
@@ -210,7 +210,7 @@ PUBLIC int execle(const char *file, const char *first, ...)
 	return execve(file, words, environment);
 }
 
-/* Announced after the start, when the child's number is known. */
+/* Starts the program, then announces it, since only then its number is known. */
 PUBLIC int posix_spawn(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
 		       const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[])
 {
@@ -224,7 +224,7 @@ PUBLIC int posix_spawn(pid_t *pid, const char *file, const posix_spawn_file_acti
 	return rc;
 }
 
-/* As posix_spawn(), with a search of PATH. */
+/* As posix_spawn(), for a program that is looked for in PATH. */
 PUBLIC int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
 			const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[])
 {

@@ -167,7 +167,8 @@ static void drop_gone(struct sw_writer *w)
 	}
 }
 
-/* Compares the loader's list with what was written: new objects get a MODULE record, those that are gone are ended. */
+/* Compares the loader's list of objects with what the trace says: writes a record for each that is new and for each
+   that is gone. */
 void sw_modules_refresh(struct sw_writer *w)
 {
 	struct visit v = {.w = w, .first = true};

@@ -60,7 +60,8 @@ void sw_stack_start(void)
 	__atomic_store_n(&sw_stack_depth, sw_preload_options()->depth, __ATOMIC_RELEASE);
 }
 
-/* Empties the cache, whose entries are only true for the stack and the ids that they were made with. */
+/* Empties the thread's cache of call stacks, whose entries hold only for the stack memory and the ids that they were
+   made with. */
 void sw_stack_forget(struct sw_writer *w)
 {
 	struct sw_stack_cache *c = w->stacks;
@@ -341,7 +342,8 @@ static __attribute__((noinline)) struct remembered *remember(struct sw_writer *w
 	return m;
 }
 
-/* Only inside of a call, whose stack is the one that was remembered last. */
+/* The return addresses of the call in progress, which are those of the stack that was remembered last; 0: there is
+   none. */
 uint32_t sw_stack_frames(const uint64_t **ips)
 {
 	struct sw_stack_cache *c = sw_thread.writer->stacks;

@@ -274,8 +274,8 @@ void sw_unwind_flush(void)
 /* The first thread's stack grows down to its limit at most; libc would read all mappings to say where it ends. */
 #define FIRST_BYTES (8ul << 20)
 
-/* The main thread's by what the kernel put at its end, since libc would read /proc/self/maps for it; others' by
-   libc. */
+/* Where the thread's stack lies: the main thread's by what the kernel put at its end, as libc would read
+   /proc/self/maps for it; the others' by libc. */
 struct sw_unwind_stack sw_unwind_find_stack(void)
 {
 	pthread_attr_t attributes;
@@ -292,7 +292,8 @@ struct sw_unwind_stack sw_unwind_find_stack(void)
 	return (struct sw_unwind_stack){(uintptr_t)low, (uintptr_t)low + bytes};
 }
 
-/* The first step takes the caller from the frame record; tables are needed from the second step on. */
+/* Begins a walk up the call stack.  The first step takes the caller from the frame record at `frame`; tables are needed
+   from the second step on. */
 void sw_unwind_start(struct sw_unwind *u, const void *frame, struct sw_unwind_stack stack,
 		     struct sw_unwind_objects *objects, bool library)
 {
@@ -363,7 +364,7 @@ static int step(struct sw_unwind *u, struct sw_unwind_frame *out)
 	return step_without_library(u, out);
 }
 
-/* One step, by whichever way knows the frame; the result is where the next step begins. */
+/* One step to the caller, by whichever way knows the frame; the next step begins at the result. */
 int sw_unwind_next(struct sw_unwind *u, struct sw_unwind_frame *out)
 {
 	int got = step(u, out);

@@ -741,8 +741,8 @@ static int step_by_pointer(struct sw_unwind *u, struct sw_unwind_frame *out)
 	return 1;
 }
 
-/* Rules that any thread has used lie in a shared table by address, as a word; else they are found in the tables of the
-   object.  -1: libunwind should try, 0: no more frames. */
+/* The caller's frame by the compiler's unwind tables.  Rules that any thread has used are kept by address, as a word
+   each; others are found in the tables of the object.  -1: libunwind should try; 0: no more frames. */
 int sw_unwind_by_tables(struct sw_unwind *u, struct sw_unwind_frame *out)
 {
 	const uint64_t pc = u->last.ip - 1, word = look_up_rules(pc);

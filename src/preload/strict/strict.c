@@ -437,7 +437,7 @@ static void run_once(void)
 	RELEASE(ONCE, mine->control);
 }
 
-/* The routine's end is a release for whoever calls this later. */
+/* The routine's end, wherever it runs, is a release; each return from here is an acquire. */
 SW_EXPORT int pthread_once(pthread_once_t *control, void (*routine)(void))
 {
 	const struct once mine = {routine, control};

@@ -86,7 +86,8 @@ static void raise_own(struct sw_sync_thread *t)
 	t->fresh = t->crowded;
 }
 
-/* No, if the object already holds all that the thread knows: the record would order nothing new. */
+/* Is a release (an unlock, a post) worth a record?  Not if the object already holds all that the thread knows, since it
+   would order nothing new. */
 bool sw_sync_release(struct sw_sync_thread *t, uint64_t key)
 {
 	struct bucket *b = bucket_of(key);
@@ -103,7 +104,8 @@ bool sw_sync_release(struct sw_sync_thread *t, uint64_t key)
 	return news;
 }
 
-/* The object now holds what the thread knows.  Objects share buckets: of others than the first `over` holds a bound. */
+/* Notes that the object holds what the thread knows.  Objects share buckets: `over` bounds what any of them holds,
+   `held` is exact for the first. */
 void sw_sync_released(const struct sw_sync_thread *t, uint64_t key)
 {
 	struct bucket *b = bucket_of(key);
@@ -120,7 +122,7 @@ void sw_sync_released(const struct sw_sync_thread *t, uint64_t key)
 	unlock_bucket(b);
 }
 
-/* No, if the thread already knows all that the object can hold. */
+/* Is an acquire (a lock, a wait) worth a record?  Not if the thread already knows all that the object can hold. */
 bool sw_sync_acquire(struct sw_sync_thread *t, uint64_t key)
 {
 	struct bucket *b = bucket_of(key);
