@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/* Fills *error, if there is one, and returns the code: for "return sw_fail(...)". */
 int sw_fail(struct sw_error *error, int code, const char *format, ...)
 {
 	if (error) {

@@ -21,6 +21,7 @@ uint64_t *sw_map_find(const struct sw_map *map, uint64_t key)
 	}
 }
 
+/* The value of a key, 0: absent. */
 uint64_t sw_map_get(const struct sw_map *map, uint64_t key)
 {
 	const uint64_t *value = sw_map_find(map, key);

@@ -100,11 +100,13 @@ void *sw_alloc(size_t bytes)
 	return check_allocation(malloc(bytes), bytes);
 }
 
+/* Zeroed memory for an array; out of memory ends the process. */
 void *sw_calloc(size_t count, size_t bytes)
 {
 	return check_allocation(calloc(count, bytes), saturating_product(count, bytes));
 }
 
+/* As realloc() for an array; out of memory ends the process. */
 void *sw_realloc(void *old, size_t count, size_t bytes)
 {
 	return check_allocation(reallocarray(old, count, bytes), saturating_product(count, bytes));
@@ -123,6 +125,7 @@ char *sw_strndup(const char *text, size_t bytes)
 	return copy;
 }
 
+/* A stream into memory that grows; only one thread may use it, since it is not locked. */
 FILE *sw_memory_stream(char **text, size_t *bytes)
 {
 	FILE *stream = check_allocation(open_memstream(text, bytes), sizeof(FILE));

@@ -145,6 +145,7 @@ void sw_buffers_drop(uint64_t address)
 	memmove(&buffers[i], &buffers[i + 1], (--n_buffers - i) * sizeof *buffers);
 }
 
+/* The buffer that holds the address; NULL: none. */
 struct sw_buffer *sw_buffers_find(uint64_t address)
 {
 	uint32_t i = first_ending_after(address);
@@ -160,6 +161,7 @@ struct sw_buffer *sw_buffers_find_device(uint64_t address)
 	return sw_buffers_find(address);
 }
 
+/* The first buffer by address that shares bytes with [lo, hi); NULL: none. */
 struct sw_buffer *sw_buffers_next(uint64_t lo, uint64_t hi)
 {
 	uint32_t i = first_ending_after(lo);

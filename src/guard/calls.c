@@ -34,6 +34,7 @@ static void guard_lock_renew(void)
 	lock = (struct sw_lock){0};
 }
 
+/* The function of this name that comes after ours, mostly libc's. */
 void *sw_guard_next(const char *name)
 {
 	return dlsym(RTLD_NEXT, name);

@@ -39,6 +39,7 @@ static uint64_t unguarded,
 	unguarded_recorded;	   /* uses of buffers that were not guarded, or in part; those that the trace has */
 static uint32_t busy_n, busy_more; /* the latter: system calls that there was no room for */
 
+/* Are any pages protected?  Read without the lock, so as of a moment ago. */
 bool sw_pages_any(void)
 {
 	return atomic_load_explicit(&n_ranges, memory_order_acquire) ||
@@ -238,6 +239,7 @@ void sw_pages_guard(struct sw_guard_step step, uint64_t at, uint64_t bytes, bool
 		sw_pages_unguarded();
 }
 
+/* Counts a use of memory that cannot be protected, or only in part. */
 void sw_pages_unguarded(void)
 {
 	unguarded++;
@@ -254,6 +256,7 @@ uint64_t sw_pages_unguarded_new(bool now)
 	return unguarded_new;
 }
 
+/* In a fork child: the parent's trace has the count so far. */
 void sw_pages_forget_unguarded(void)
 {
 	unguarded_recorded = unguarded;
@@ -357,6 +360,7 @@ void sw_pages_release_all(void)
 	end_change();
 }
 
+/* From now on nothing is protected. */
 void sw_pages_stop(void)
 {
 	stopped = true;

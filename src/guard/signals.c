@@ -203,12 +203,14 @@ static int set_mask(int (*real)(int, const sigset_t *, sigset_t *), int how, con
 	return got;
 }
 
+/* The program's masks are watched, since a blocked SIGSEGV would end the process at a fault. */
 SW_EXPORT int pthread_sigmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
 {
 	SW_NEXT(real_mask, "pthread_sigmask");
 	return set_mask(real_mask, how, set, old);
 }
 
+/* As pthread_sigmask(). */
 SW_EXPORT int sigprocmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
 {
 	static int (*real)(int, const sigset_t *, sigset_t *);
@@ -344,6 +346,7 @@ static void fault_start(void)
 	dl_iterate_phdr(find_driver, NULL);
 }
 
+/* Is it an instruction of the driver?  Its accesses are not the program's. */
 static bool of_driver(uint64_t address)
 {
 	return address >= driver.lo && address < driver.hi;
@@ -383,6 +386,7 @@ static void record_access(void *arg)
 	sw_guard_recorder->leave(&call, 0);
 }
 
+/* Records an access that a function of libc made for the program. */
 void sw_fault_record(uint64_t at, uint64_t bytes, uint64_t instruction, uint32_t flags, void *frame)
 {
 	record_access(&(struct host_access){at, bytes, instruction, flags, frame});

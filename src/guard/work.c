@@ -296,6 +296,7 @@ static void lanes_known(const struct sw_guard_clock *covered)
 	join_clock(&host_knows, covered);
 }
 
+/* Does the host know, by a wait, that this step of a stream is complete? */
 bool sw_lanes_done(struct sw_guard_step step)
 {
 	return host_knows.tick[step.lane] >= step.tick;

@@ -27,6 +27,7 @@ const struct sw_between_info *sw_between_info_at(size_t index)
 	return index < sizeof infos / sizeof *infos ? &infos[index] : NULL;
 }
 
+/* Name and texts of a kind of finding, by its number. */
 const struct sw_between_info *sw_between_info(int number)
 {
 	for (size_t i = 0; i < sizeof infos / sizeof *infos; i++)

@@ -150,6 +150,7 @@ static void join_findings(struct sw_merged_finding *kept, struct sw_merged_findi
 	free_finding(other);
 }
 
+/* Takes the finding, or joins it to the one that is the same.  False: its first process had that already. */
 bool sw_merged_take_finding(struct sw_merged *merged, struct sw_merged_finding *finding)
 {
 	for (size_t i = 0; i < merged->findings.n; i++)
@@ -332,6 +333,7 @@ static void number_ranks(struct sw_merged *merged)
 		merged->ranks.at[i]->index = i;
 }
 
+/* Compares the processes only, which need not be all of a job. */
 void sw_merged_compare_processes(struct sw_merged *merged)
 {
 	number_ranks(merged);

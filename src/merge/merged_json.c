@@ -306,6 +306,7 @@ static void put_clocks(struct sw_json *json, const struct sw_merged *merged)
 	sw_json_close(json, ']');
 }
 
+/* Writes the whole result, so that sw_merged_read() can go on from it. */
 void sw_merged_json(const struct sw_merged *merged, FILE *out)
 {
 	struct sw_json json = {.out = out};

@@ -182,6 +182,7 @@ static inline __attribute__((always_inline)) void record_launch(struct sw_call *
 		other_launch(call, launch, &values);
 }
 
+/* Writes the launch's record, and those of the events that it records. */
 void sw_launch_begin(struct sw_call *call, struct sw_launch *launch)
 {
 	record_launch(call, launch);
@@ -197,6 +198,7 @@ SW_OFTEN void *sw_launch_enter(struct sw_call *call, uint32_t what, void *frame,
 	return real;
 }
 
+/* Ends a launch; one into a capture made a graph node, whose origin is noted. */
 SW_OFTEN void sw_launch_leave(struct sw_call *call, CUstream stream, CUresult status)
 {
 	sw_graphs_capture(call, stream, status);

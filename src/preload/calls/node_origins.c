@@ -45,6 +45,7 @@ static void remember_origin(uint64_t key, uint64_t value)
 	sw_state_unlock(state, mask);
 }
 
+/* Notes the call (by its sequence number) that made a graph node: `confirm` finds it by that. */
 void sw_graphs_origin(uint64_t node, uint64_t seq)
 {
 	if (node && seq)

@@ -283,17 +283,20 @@ enum { UNTRIED, BEGINNING, BEGUN };
 static _Atomic uint32_t tried; /* a futex */
 #define BEGIN_NS 1000000000ull
 
+/* True for one thread of the process: it makes the hold, of which there is one in a run. */
 bool sw_calls_try(void)
 {
 	uint32_t expected = UNTRIED;
 	return atomic_compare_exchange_strong(&tried, &expected, BEGINNING);
 }
 
+/* Has a thread begun to make the hold? */
 bool sw_calls_tried(void)
 {
 	return atomic_load(&tried) != UNTRIED;
 }
 
+/* The hold is there, or could not be made: wakes the threads that wait for that. */
 void sw_calls_begun(void)
 {
 	atomic_store(&tried, BEGUN);

@@ -76,11 +76,13 @@ static void add_stream(CUstream stream)
 		add_dependent((uintptr_t)stream);
 }
 
+/* Does work on the stream come after what is held? */
 static bool has_stream(CUstream stream)
 {
 	return is_blocking(stream) ? dependents.blocking || dependents.all : has_dependent((uintptr_t)stream);
 }
 
+/* Begins to follow what depends on the held stream: at first nothing but that stream. */
 void sw_dependents_begin(CUstream held)
 {
 	dependents.all = dependents.blocking = false;
@@ -425,6 +427,7 @@ static void set_side(uint32_t exact, CUgraph graph, CUgraphNode node)
 	sw_lock_leave(&lock, mask);
 }
 
+/* After a call that added a node to a graph: notes the node, if the call is one of the plan's. */
 void sw_nodes_added(const struct sw_rec *rec, uint32_t exact)
 {
 	const struct sw_rec_graph *g = (const struct sw_rec_graph *)(const void *)rec;
@@ -478,6 +481,7 @@ static CUresult nodes_before(CUgraphNode node, CUgraphNode *out, size_t *n)
 	return ask ? ask(node, out, edges, n) : ask_old(node, out, n);
 }
 
+/* The driver's context of this thread; NULL: none. */
 static CUcontext current_context(void)
 {
 	__typeof__(&cuCtxGetCurrent) ask = SW_CONFIRM_REAL(cuCtxGetCurrent);

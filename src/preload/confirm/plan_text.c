@@ -192,6 +192,7 @@ void sw_result(const char *format, ...)
 	errno = saved;
 }
 
+/* Microseconds since the plan was read, which results have as their time. */
 uint64_t sw_result_us(void)
 {
 	return (sw_sys_monotonic() - begun_ns) / 1000;

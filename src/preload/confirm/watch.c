@@ -236,6 +236,7 @@ static void take_turn(void)
 	}
 }
 
+/* Lets the next thread order its calls by events, which take turns. */
 static void end_turn(void)
 {
 	atomic_store(&turn, 0);
@@ -455,6 +456,7 @@ void sw_edges_left(int status, bool capturing)
 		end_turn();
 }
 
+/* Writes how long the waits took that the plan's fixes put. */
 void sw_edges_end(void)
 {
 	for (uint32_t i = 0; i < SW_PLAN_EDGES; i++)
@@ -514,6 +516,7 @@ void sw_watch_release(enum sw_release why)
 	sw_result("released %llu %s %u %u", (unsigned long long)sw_result_us(), why_text[why], probe, later);
 }
 
+/* Waits until the hold has ended, which its bound in time ends at the latest. */
 void sw_watch_wait(void)
 {
 	const struct timespec t = {.tv_nsec = 10000000};

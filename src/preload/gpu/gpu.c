@@ -111,12 +111,14 @@ static void CUPTIAPI gpu_buffer_done(CUcontext context, uint32_t stream, uint8_t
 	push_buffer(&filled, b);
 }
 
+/* CUPTI wants a buffer, with several users. */
 void CUPTIAPI sw_gpu_shared_wanted(uint8_t **buffer, size_t *size, size_t *records, void *info)
 {
 	(void)info;
 	gpu_buffer_wanted(buffer, size, records);
 }
 
+/* CUPTI has filled a buffer, with several users. */
 void CUPTIAPI sw_gpu_shared_done(uint8_t *buffer, size_t size, size_t valid, void *info)
 {
 	(void)info;
@@ -611,6 +613,7 @@ static bool fetch_buffers(uint32_t flush, uint32_t clock_flags, uint64_t *clock_
 	return flush || !ours ? gpu_clock_write(&gpu, clock_flags, true) : true;
 }
 
+/* Sleeps until the next fetch of times, or until the process ends. */
 static void pause_unless_ending(void)
 {
 	struct timespec t = {.tv_nsec = FETCH_NS};

@@ -206,12 +206,14 @@ uint8_t sw_context_of(CUcontext context)
 	return id;
 }
 
+/* Gives a context that the program created an id. */
 uint8_t sw_context_made(CUcontext context)
 {
 	return context_add(sw_state(),
 			   &(struct sw_state_context){.handle = context, .device = context_device(context)});
 }
 
+/* Gives the primary context of a device an id. */
 uint8_t sw_context_made_primary(CUcontext context, CUdevice device)
 {
 	return context_add(sw_state(),
@@ -256,6 +258,7 @@ CUcontext sw_context_current(void)
 	return ask && ask(&context) == CUDA_SUCCESS ? context : NULL;
 }
 
+/* The id of the thread's current context.  The driver is asked each time: cudart also changes it by private tables. */
 uint8_t sw_context_here(void)
 {
 	return sw_context_of(sw_context_current());

@@ -110,6 +110,7 @@ const uint16_t sw_driver_since[SW_ID_COUNT] = {
 #include "api/cuda.def"
 };
 
+/* Is the entry point recorded in windows only? */
 bool sw_calls_hot(uint16_t id)
 {
 	return id < SW_ID_COUNT && sw_driver_hot(id);
@@ -367,6 +368,7 @@ void *sw_driver_resolve(uint32_t id)
 	return real;
 }
 
+/* The wrapper calls `function` from now on; returns the driver's function that it called before. */
 void *sw_driver_replace(uint32_t id, void *function)
 {
 	return sw_driver_real[id] ? __atomic_exchange_n(&sw_driver_real[id], function, __ATOMIC_ACQ_REL) : NULL;

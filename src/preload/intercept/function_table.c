@@ -214,6 +214,7 @@ void sw_function_is_kernel(CUkernel kernel, CUlibrary library)
 	sw_state_unlock(state, mask);
 }
 
+/* The library that a CUkernel is of; 0: unknown. */
 uint64_t sw_functions_library_of(CUkernel kernel)
 {
 	return sw_table_get(&sw_state()->kernels, (uint64_t)(uintptr_t)kernel);
@@ -257,6 +258,7 @@ static bool of_image(uint64_t handle, uint64_t image, uint64_t ended)
 	return image == ended;
 }
 
+/* Number of kernels that were described, for the trace's totals. */
 uint32_t sw_functions_known(void)
 {
 	const struct sw_state *state = __atomic_load_n(&sw_state_published, __ATOMIC_ACQUIRE);

@@ -72,11 +72,13 @@ SW_OFTEN bool sw_hook_enter_other(struct sw_call *call, uint32_t what, void *fra
 	return sw_call_enter_late(call, what, frame);
 }
 
+/* Begins a call and, at its first use, describes the entry point.  False: nothing is recorded. */
 bool sw_hook_enter(struct sw_call *call, uint16_t id, uint16_t flags, void *frame)
 {
 	return sw_hook_enter_here(call, SW_CALL_WHAT(id, flags), frame);
 }
 
+/* As sw_hook_enter(); returns the driver's function, which the wrapper calls next. */
 SW_OFTEN void *sw_hook_begin(struct sw_call *call, uint32_t what, void *frame)
 {
 	return sw_hook_begin_here(call, what, frame);

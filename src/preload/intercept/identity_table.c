@@ -217,6 +217,7 @@ static void shrink_table(struct sw_table *table)
 		resize_table(table);
 }
 
+/* Under the caller's lock. */
 void sw_table_delete(struct sw_table *table, uint64_t key)
 {
 	delete_key(table, key);

@@ -173,6 +173,7 @@ static struct requester *requester_meet(const void *caller)
 	return r ? r : requester_add(caller);
 }
 
+/* Is the caller in a profiler or in the driver itself?  Such calls are not the program's. */
 bool sw_requester_is_tool(const void *caller)
 {
 	const struct requester *r = requester_meet(caller);

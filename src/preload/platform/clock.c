@@ -45,6 +45,7 @@ uint64_t sw_clock_rate(struct sw_clock_pair first, struct sw_clock_pair last)
 
 /* CPUID 0x80000007, EDX bit 8: the counter runs at one rate in all power states (Intel SDM 3B, 18.17.1). */
 #ifdef __x86_64__
+/* Does the counter run at one rate, whatever the processor's clock does? */
 static bool counter_is_invariant(void)
 {
 	unsigned a, b, c, d;

@@ -44,6 +44,7 @@ static bool on_its_stack(void)
 	return isolated.memory && (uintptr_t)__builtin_frame_address(0) - (uintptr_t)isolated.memory < STACK_BYTES;
 }
 
+/* Is the calling thread the isolated one, whose descriptors nobody else can touch? */
 bool sw_isolated_here(void)
 {
 	return on_its_stack() && atomic_load(&isolated.own_descriptors);
@@ -54,17 +55,20 @@ uint32_t sw_isolated_thread(void)
 	return __atomic_load_n(&isolated.thread, __ATOMIC_ACQUIRE);
 }
 
+/* Has the isolated thread begun, or is there none? */
 bool sw_isolated_entered(void)
 {
 	return atomic_load(&isolated.entered) || !thread_lives();
 }
 
+/* The isolated thread has begun: wakes who waits for that. */
 void sw_isolated_enter(void)
 {
 	atomic_store(&isolated.entered, 1);
 	sw_sys_wake((const uint32_t *)&isolated.entered, INT32_MAX);
 }
 
+/* Waits at most so long until it has begun. */
 void sw_isolated_wait_entered(const struct timespec *most)
 {
 	sw_sys_wait((const uint32_t *)&isolated.entered, 0, most);

@@ -9,6 +9,7 @@
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
+/* Does the address lie in this very object? */
 bool sw_loaded_is_ours(const void *address)
 {
 	return (const char *)address >= __ehdr_start && (const char *)address < _end;

@@ -51,6 +51,7 @@ static int search_object(struct dl_phdr_info *info, size_t size, void *with)
 	return sw_object_has(search->object, (const void *)search->address);
 }
 
+/* Finds the loaded object that the address lies in, by the loader's list.  False: none. */
 bool sw_object_of(const void *address, struct sw_loaded_object *object)
 {
 	struct search search = {(uintptr_t)address, object};

@@ -53,6 +53,7 @@ static struct sw_dlsym_answer answer_look_up(void *handle, const char *name, con
 	return answer;
 }
 
+/* From now on dlsym() gives the program our functions of these names. */
 void sw_named_functions(sw_named_function *ours, const struct sw_look_ups *recorder)
 {
 	named.recorder = *recorder;

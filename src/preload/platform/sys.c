@@ -63,17 +63,20 @@ long sw_sys_write(int fd, const void *data, size_t bytes)
 	return call(SYS_write, fd, (long)data, (long)bytes, 0, 0, 0);
 }
 
+/* Writes only if that need not wait; -EAGAIN where it would. */
 long sw_sys_write_now(int fd, const void *data, size_t bytes)
 {
 	const struct iovec all = {(void *)(uintptr_t)data, bytes};
 	return call(SYS_pwritev2, fd, (long)&all, 1, -1, -1, RWF_NOWAIT);
 }
 
+/* Sends to a socket, without waiting and without SIGPIPE. */
 long sw_sys_send(int fd, const void *data, size_t bytes)
 {
 	return call(SYS_sendto, fd, (long)data, (long)bytes, MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0);
 }
 
+/* Can something be written to the descriptor without waiting? */
 bool sw_sys_writable(int fd)
 {
 	struct pollfd p = {.fd = fd, .events = POLLOUT};
@@ -138,6 +141,7 @@ int sw_sys_allocate(int fd, uint64_t offset, uint64_t bytes)
 	return got;
 }
 
+/* Gives the file blocks beyond its end; its size stays. */
 int sw_sys_reserve(int fd, uint64_t offset, uint64_t bytes)
 {
 	return (int)call(SYS_fallocate, fd, FALLOC_FL_KEEP_SIZE, (long)offset, (long)bytes, 0, 0);
@@ -168,11 +172,13 @@ long sw_sys_write_at(int fd, const void *data, size_t bytes, uint64_t offset)
 	return call(SYS_pwrite64, fd, (long)data, (long)bytes, (long)offset, 0, 0);
 }
 
+/* The next offset at which the file holds something; -ENXIO: there is none. */
 int64_t sw_sys_next_data(int fd, uint64_t offset)
 {
 	return call(SYS_lseek, fd, (long)offset, SEEK_DATA, 0, 0, 0);
 }
 
+/* Gives the memory of this part of a file back; the file keeps its length. */
 int sw_sys_punch(int fd, uint64_t offset, uint64_t bytes)
 {
 	return (int)call(SYS_fallocate, fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (long)offset, (long)bytes, 0,
@@ -206,6 +212,7 @@ void *sw_sys_map(int fd, uint64_t offset, size_t bytes, int *error)
 	return (void *)(got + (long)before);
 }
 
+/* Unmaps memory that need not begin at a page. */
 void sw_sys_unmap(void *at, size_t bytes)
 {
 	const uint64_t before = (uintptr_t)at & (getauxval(AT_PAGESZ) - 1);
@@ -236,6 +243,8 @@ static void valgrind_errors(long change)
 #endif
 }
 
+/* Copies from this process's memory by a system call, which fails where SIGSEGV would be raised.  Bytes copied, or
+   -errno. */
 long sw_sys_copy(void *to, const void *from, size_t bytes)
 {
 	const struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)from, bytes};
@@ -254,6 +263,7 @@ bool sw_sys_readable(const void *at)
 	return got != -EFAULT;
 }
 
+/* Waits while *word == value, at most until the timeout (relative; NULL: none). */
 int sw_sys_wait(const uint32_t *word, uint32_t value, const struct timespec *timeout)
 {
 	return (int)call(SYS_futex, (long)word, FUTEX_WAIT_PRIVATE, value, (long)timeout, 0, 0);
@@ -264,6 +274,7 @@ void sw_sys_wake(const uint32_t *word, int threads)
 	call(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE, threads, 0, 0, 0);
 }
 
+/* Blocks every signal, also those that glibc keeps for itself; returns the mask before. */
 uint64_t sw_sys_block_signals(void)
 {
 	uint64_t all = ~0ull, old = 0;
@@ -294,6 +305,7 @@ void sw_sys_drop_signals(uint64_t raised, uint64_t before)
 		;
 }
 
+/* Is there this thread in this process?  Signal 0 only asks. */
 bool sw_sys_thread_lives(int process, int thread)
 {
 	return call(SYS_tgkill, process, thread, 0, 0, 0, 0) != -ESRCH;
@@ -378,12 +390,14 @@ int sw_sys_clone(int (*body)(void *), void *stack_top, void *thread_pointer, uin
 	return got < 0 ? got : 0;
 }
 
+/* Starts a child that shares our memory until it execs; the caller sleeps meanwhile. */
 int sw_sys_spawn(int (*body)(void *), void *with, void *stack_top)
 {
 	/* No exit signal, so that no SIGCHLD is sent and a plain wait() of the program doesn't see it. */
 	return new_task(CLONE_VM | CLONE_VFORK, stack_top, NULL, NULL, body, with);
 }
 
+/* In a child, before exec: all signals as a new program has them. */
 void sw_sys_default_signals(void)
 {
 	const uint64_t standard[4] = {0}; /* the kernel's struct sigaction: SIG_DFL */
@@ -391,6 +405,7 @@ void sw_sys_default_signals(void)
 		call(SYS_rt_sigaction, sig, (long)standard, 0, sizeof *standard, 0, 0);
 }
 
+/* Gives the calling thread an empty table of descriptors, which the program's threads do not see. */
 int sw_sys_own_descriptors(void)
 {
 	/* Linux 5.9; nothing is copied, and no other thread sees any of it closed. */
@@ -420,6 +435,7 @@ void sw_sys_become(const unsigned user[3], const unsigned group[3])
 		call(SYS_prctl, PR_SET_DUMPABLE, dumpable, 0, 0, 0, 0);
 }
 
+/* By a system call: the program may have put a clock_gettime() of its own before libc's. */
 uint64_t sw_sys_monotonic(void)
 {
 	struct timespec t = {0};

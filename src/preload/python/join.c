@@ -673,11 +673,15 @@ static uint32_t join_objects(struct sw_writer *w, uint32_t native)
 	return join(w, native, SW_PYTHON_OBJECTS);
 }
 
+/* Joins Python's frames with native ones in Python 3.11, where a frame says whether an evaluation loop was started for
+   it. */
 static uint32_t join_flags(struct sw_writer *w, uint32_t native)
 {
 	return join(w, native, SW_PYTHON_FLAG);
 }
 
+/* Joins Python's frames with native ones from Python 3.12 on, where a frame of the loop itself ends those that it
+   runs. */
 static uint32_t join_shims(struct sw_writer *w, uint32_t native)
 {
 	return join(w, native, SW_PYTHON_SHIMS);

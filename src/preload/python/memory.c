@@ -18,11 +18,13 @@ static bool copy_from(long number, const void *at, void *here, size_t bytes)
 	return got == (long)bytes;
 }
 
+/* Copies memory of this process that may not be there; false: it is not. */
 bool sw_python_read(const void *at, void *out, size_t bytes)
 {
 	return copy_from(SYS_process_vm_readv, at, out, bytes);
 }
 
+/* Can this process read its own memory by a system call at all?  Containers may forbid that. */
 bool sw_python_readable(void)
 {
 	const uint64_t known = 0x5357505954484f4eull;

@@ -115,6 +115,7 @@ static const struct sw_companion companion = {
 	.look_ups = {set_names, sw_dlsym_call},
 };
 
+/* Entry point of companions (guard, GPU times, Python): the table of our functions; NULL: their version differs. */
 const struct sw_companion *syncwatch_companion(uint32_t version)
 {
 	return version == SW_COMPANION_VERSION ? &companion : NULL;

@@ -35,6 +35,7 @@ static void remember_place(struct sw_place_in_trace *place, const struct sw_writ
 	place->at = w->at;
 }
 
+/* Is the end of the writer's trace still this place, that is, was nothing written since? */
 static bool is_at_place(const struct sw_place_in_trace *place, const struct sw_writer *w)
 {
 	return place->base == w->base && place->at == w->at;
@@ -181,6 +182,7 @@ bool sw_counted_knows(const struct sw_call *call, uint64_t kernel)
 	return known;
 }
 
+/* After code was unloaded: handles may mean other kernels, so no question counts as asked before. */
 void sw_counted_unloaded(void)
 {
 	atomic_fetch_add_explicit(&unloads, 1, memory_order_release);

@@ -57,6 +57,7 @@ void sw_memory_make(void)
 	sw_trace.memory.inode = s.st_ino;
 }
 
+/* The path by which the program's threads open the memory: it is a descriptor of the isolated thread. */
 void sw_memory_name(void)
 {
 	snprintf(sw_trace.memory.path, sizeof sw_trace.memory.path, "/proc/self/task/%u/fd/%d", sw_isolated_thread(),
@@ -216,11 +217,14 @@ void sw_memory_write(bool last)
 	sw_lock_leave(&writing, mask);
 }
 
+/* In a fork child: a thread of the parent may have held the lock. */
 void sw_memory_forget(void)
 {
 	writing = (struct sw_lock){0};
 }
 
+/* Does too much memory wait for a file system that stands still?  Then the program waits as well, as it would for a
+   file. */
 bool sw_memory_is_behind(void)
 {
 	/* Without the isolated thread nothing would ever be written. */

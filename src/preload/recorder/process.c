@@ -594,11 +594,13 @@ bool sw_process_ready(bool may_start)
 
 static enum sw_loss_why full_why;
 
+/* True the first time: one warning a trace is enough. */
 bool sw_process_warn(void)
 {
 	return !atomic_exchange(&warned, true);
 }
 
+/* Why there is no room for a record now. */
 enum sw_loss_why sw_process_loss(void)
 {
 	return sw_process_state() == SW_STATE_FULL ? full_why : SW_LOSS_OTHER;
@@ -638,6 +640,7 @@ static void process_end(void)
 static _Atomic bool hooked;
 static _Atomic uint64_t nested;
 
+/* Counts a call inside of another one, which is not recorded. */
 void sw_process_nested(void)
 {
 	atomic_fetch_add_explicit(&nested, 1, memory_order_relaxed);
@@ -657,6 +660,7 @@ static void process_count_nested(void)
 	sw_notice(text);
 }
 
+/* The program got a function of ours.  One that never did, but has a GPU open at its end, is told so (SW901). */
 void sw_intercepted(void)
 {
 	if (!atomic_load_explicit(&hooked, memory_order_relaxed))

@@ -326,6 +326,7 @@ void sw_call_pause(struct sw_call *call)
 	sw_thread_busy(t, 0);
 }
 
+/* The program's function that the driver called inside of this call has returned. */
 void sw_call_resume(struct sw_call *call)
 {
 	struct sw_thread *t = &sw_thread;
@@ -417,6 +418,7 @@ SW_OFTEN void sw_call_leave(struct sw_call *call, int status)
 	sw_thread_busy(t, 0);
 }
 
+/* Ends a call that has two records, of its beginning and its end, since it may wait. */
 void sw_call_end(struct sw_call *call, int status)
 {
 	leave(call, status, true);
@@ -464,11 +466,13 @@ void sw_describe_done(void *rec)
 	}
 }
 
+/* Where the thread remembers the id of its current context. */
 uint8_t *sw_thread_context(void)
 {
 	return &sw_thread.ctx;
 }
 
+/* Is there a trace, and is it written to? */
 bool sw_recording(void)
 {
 	return sw_state_records(sw_process_state());

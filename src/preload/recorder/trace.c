@@ -70,6 +70,7 @@ int sw_trace_borrow(struct sw_trace_file *file)
 	return fd;
 }
 
+/* Ends a use of the descriptor: closes it, unless the program put another file there. */
 void sw_trace_return(const struct sw_trace_file *file, int fd)
 {
 	if (!sw_isolated_here() && is_file(file, fd))
@@ -296,8 +297,7 @@ static void tell_news(void)
 		sw_sys_wake((const uint32_t *)&sw_trace.news, INT_MAX);
 }
 
-/* So many bytes, as of a large image, will be written soon: chunks are prepared ahead, so that the thread need not wait
-   for each. */
+/* So many bytes will be written soon: chunks are prepared ahead, so that the thread need not wait for each. */
 void sw_trace_expect(uint64_t bytes)
 {
 	const uint64_t chunks = bytes / SW_CHUNK_RECORDS_END + 2,
@@ -634,8 +634,7 @@ int sw_helper_begin(void)
 	return sw_isolated_start(help);
 }
 
-/* Loads what needs the loader's lock on a thread of its own, as the program's thread may hold that lock, and waits for
-   it for a short time. */
+/* Loads on another thread what needs the loader's lock, which this one may hold; waits for it for a short time. */
 bool sw_helper_load(uint64_t mask)
 {
 	if (sw_sys_thread(load, STACK_BYTES))
@@ -656,6 +655,7 @@ bool sw_helper_simulated(void)
 	return atomic_load_explicit(&loader_done, memory_order_acquire) && simulated;
 }
 
+/* In a fork child there is no helper: a new one can be started for the child's trace. */
 void sw_helper_forget(void)
 {
 	atomic_store(&loader_done, 0);

@@ -81,6 +81,7 @@ bool sw_window_leaves_out(uint16_t api)
 	return sw_calls_hot && sw_calls_hot(api) && sw_window_counts_out();
 }
 
+/* Is everything left out now?  During a capture nothing is, since the graph may be launched in a window. */
 bool sw_window_paused(void)
 {
 	return sw_process_state() == SW_STATE_PAUSED && !__atomic_load_n(&sw_window_captures, __ATOMIC_RELAXED);
@@ -210,6 +211,7 @@ void sw_window_turn(void)
 	reconsider();
 }
 
+/* Before main: --delay counts from here, and --paused begins outside of a window. */
 void sw_window_prepare(void)
 {
 	window.started_ns = sw_sys_monotonic();
@@ -235,6 +237,7 @@ enum sw_recorder_state sw_window_begin(struct sw_writer *w)
 	return window.open ? (enum sw_recorder_state)state_of_open_window() : SW_STATE_PAUSED;
 }
 
+/* The trace ends outside of a window: a last CUT record counts what was left out. */
 void sw_window_end(struct sw_writer *w)
 {
 	if (!window.open)
@@ -394,6 +397,7 @@ void sw_window_thread_ended(void)
 		add_ranges(-ranges);
 }
 
+/* cudaProfilerStart() or cudaProfilerStop(), which open and close the window of --capture profiler. */
 void sw_window_profiler(bool on)
 {
 	atomic_store(&window.profiler, on);

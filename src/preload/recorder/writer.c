@@ -231,6 +231,7 @@ struct sw_rec *sw_writer_describe(struct sw_writer *w, enum sw_rec_kind kind, si
 
 #include "preload/platform/seldom.h" /* from here on */
 
+/* A LAUNCH record was lost: later ones must not refer to it, and define ids and parameters again. */
 void sw_writer_forget_launches(struct sw_writer *w)
 {
 	sw_intern_clear(&w->launch_ids);
@@ -428,6 +429,7 @@ static void thread_ended(void *value)
 	sw_writer_release(&sw_thread);
 }
 
+/* Learns of the ends of threads by a key of pthread. */
 void sw_writer_start(void)
 {
 	/* Without a key (1024 are taken) look_for_ended() finds the writers that threads left. */

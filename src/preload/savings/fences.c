@@ -38,6 +38,7 @@ static struct known *find_stream(CUstream stream, uint32_t thread)
 	return NULL;
 }
 
+/* An event without time, which costs less; NULL: there is none. */
 static CUevent new_event(void)
 {
 	__typeof__(&cuEventCreate) make = SW_SAVINGS_REAL(cuEventCreate);
@@ -98,6 +99,7 @@ void sw_fences_stream_gone(CUstream stream)
 	sw_lock_leave(&lock, mask);
 }
 
+/* From now on no fence can be had: what it would have to order is not known any more. */
 void sw_fences_break(void)
 {
 	broken = true;
@@ -167,6 +169,7 @@ bool sw_fence_put(struct sw_fence *fence)
 	return good;
 }
 
+/* Is all work before the fence complete? */
 bool sw_fence_passed(const struct sw_fence *fence)
 {
 	__typeof__(&cuEventQuery) ask = SW_SAVINGS_REAL(cuEventQuery);

@@ -16,6 +16,7 @@ static _Atomic uint64_t seen, in_calls, unguarded;
 /* An access to other bytes of a guarded page opened it: later ones to the copy's bytes were not seen. */
 static _Atomic bool missed;
 
+/* Do the bytes fill their pages, so that protecting these hits nothing else? */
 bool sw_host_uses_whole_pages(uint64_t address, uint64_t bytes)
 {
 	return address % PAGE == 0 && bytes % PAGE == 0;

@@ -170,6 +170,7 @@ static bool is_managed(uint64_t address)
 	return !ask || ask(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, (CUdeviceptr)address) != CUDA_SUCCESS || managed;
 }
 
+/* Is the address in device memory that the host cannot reach? */
 bool sw_own_stream_device(uint64_t address)
 {
 	return type_of(address) == CU_MEMORYTYPE_DEVICE && !is_managed(address);
@@ -320,6 +321,7 @@ void sw_unpinned_parameters(const void *block, size_t bytes)
 
 void *sw_savings_real[SW_ID_COUNT];
 
+/* The driver's function, behind those that the plan replaces. */
 void *sw_savings_function(uint32_t id)
 {
 	return sw_savings_real[id] ? sw_savings_real[id] : sw_confirm_recorder->driver(id);

@@ -167,6 +167,7 @@ static void savings_tell_sites(void)
 
 /* ---- streams ----------------------------------------------------------------------------------------------------- */
 
+/* The program's stream that the plan calls by this index.  False: it is not there, or not yet. */
 bool sw_savings_stream(uint32_t index, CUstream *stream)
 {
 	const uint64_t handle = atomic_load(&streams[index].handle);
@@ -774,8 +775,7 @@ static bool on_own_stream(const struct sw_plan_site *site, const struct sw_savin
 	       sw_own_stream(site, c->stream, &own) && copy(c->dst, c->src, c->bytes, own) == CUDA_SUCCESS;
 }
 
-/* Makes a copy as the plan says: with its memory pinned, through pinned buffers of ours, on a stream of its own, or
-   asynchronously.  False: as it was. */
+/* Makes a copy as the plan says: pinned, through buffers of ours, on another stream, or asynchronously. */
 bool sw_savings_copy(uint32_t id, const struct sw_savings_copy *copy)
 {
 	const struct sw_plan_site *site = sw_savings_enter(id);

@@ -112,6 +112,7 @@ void sw_announce_start(void)
 	run.value = value;
 }
 
+/* Is the process under `syncwatch run`? */
 bool sw_announce_wanted(void)
 {
 	return run.value != NULL;
@@ -228,12 +229,14 @@ void sw_announce(enum sw_announce_kind kind, uint32_t flags, uint64_t number, co
 	announce_text(&message, NULL, 0, text);
 }
 
+/* The last order of `syncwatch run` to record or to pause; 0: none since *seen. */
 uint32_t sw_announce_order(_Atomic uint32_t *seen)
 {
 	const uint32_t orders = run.board ? atomic_load(&run.board->orders) : 0;
 	return atomic_exchange(seen, orders) == orders ? 0 : orders % SW_ANNOUNCE_ORDERS;
 }
 
+/* This process begins to use CUDA: `syncwatch run` expects a trace of it, or a failure. */
 void sw_announce_begin(void)
 {
 	if (run.board)

@@ -97,6 +97,7 @@ static int announce_failure(int result)
 	return result;
 }
 
+/* Announces the program that takes this process's place; a failure is announced, too, as then the process goes on. */
 PUBLIC int execve(const char *file, char *const arguments[], char *const environment[])
 {
 	find_functions();

@@ -194,6 +194,7 @@ const char *sw_modules_own_path(void)
 	return map.own;
 }
 
+/* In a fork child, which starts a trace of its own: every module is to be described again. */
 void sw_modules_forget(void)
 {
 	map.lock = (struct sw_lock){0};

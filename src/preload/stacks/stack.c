@@ -55,6 +55,7 @@ struct sw_stack_cache {
 	struct remembered sets[SETS][WAYS];
 };
 
+/* From now on calls are recorded with their stacks: a depth of 0 means none. */
 void sw_stack_start(void)
 {
 	__atomic_store_n(&sw_stack_depth, sw_preload_options()->depth, __ATOMIC_RELEASE);
@@ -276,6 +277,7 @@ static bool write_stack(struct sw_writer *w, const struct remembered *m, uint32_
 	return true;
 }
 
+/* Frees the cache of call stacks of a writer that is given up. */
 void sw_stack_free(struct sw_writer *w)
 {
 	if (w->stacks)

@@ -156,6 +156,7 @@ bool sw_unwind_loaded(void)
 	return __atomic_load_n(&lib.loaded, __ATOMIC_SEQ_CST);
 }
 
+/* A walk ended early.  Was that because libunwind is not loaded yet?  Then such stacks are walked again when it is. */
 bool sw_unwind_lacks_library(void)
 {
 	if (!sw_unwind_loaded())
@@ -312,6 +313,7 @@ void sw_unwind_start(struct sw_unwind *u, const void *frame, struct sw_unwind_st
 
 #ifdef __x86_64__
 
+/* One step to the caller, in a build that has no libunwind. */
 static int step_without_library(struct sw_unwind *u, struct sw_unwind_frame *out)
 {
 	return sw_unwind_by_tables(u, out);

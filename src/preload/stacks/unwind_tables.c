@@ -672,6 +672,7 @@ static void enter_rules(uint64_t pc, uint64_t word)
 	}
 }
 
+/* Forgets the rules that all threads share: the code that they are of may be gone. */
 void sw_unwind_forget_rules(void)
 {
 	for (unsigned i = 0; i < KNOWN && atomic_load_explicit(&any_known, memory_order_relaxed); i++)

@@ -39,6 +39,7 @@ extern bool sw_strict_ready;
 /* Any thread, also in constructors that run before ours. */
 static void strict_begin(void);
 
+/* The functions that ours stand before, looked up at first use. */
 static inline const struct sw_strict_real *sw_real(void)
 {
 	if (__builtin_expect(!__atomic_load_n(&sw_strict_ready, __ATOMIC_ACQUIRE), 0))

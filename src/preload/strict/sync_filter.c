@@ -144,6 +144,7 @@ bool sw_sync_acquire(struct sw_sync_thread *t, uint64_t key)
 	return news;
 }
 
+/* A new thread knows what its creator knows. */
 void sw_sync_inherit(struct sw_sync_thread *child, struct sw_sync_thread *creator)
 {
 	raise_own(creator);
@@ -151,6 +152,7 @@ void sw_sync_inherit(struct sw_sync_thread *child, struct sw_sync_thread *creato
 	memcpy(child->known, creator->known, sizeof child->known);
 }
 
+/* Forgets everything: for tests. */
 void sw_sync_reset(void)
 {
 	memset(buckets, 0, sizeof buckets);
