@@ -137,8 +137,7 @@ const struct sw_plan_site *sw_savings_site(uint32_t id)
 	return sw_confirm_plan.changes.dry ? NULL : find_site(id);
 }
 
-/* The site of the plan that this call is, by its stack; NULL: none.  Until sw_savings_leave() calls of this thread are
-   ours. */
+/* The site of the plan that this call is, by its stack; NULL: none.  Until sw_savings_leave() calls are ours. */
 const struct sw_plan_site *sw_savings_enter(uint32_t id)
 {
 	const struct sw_plan_site *site = find_site(id);
@@ -340,8 +339,7 @@ static void staging_spoilt(uint64_t *spoilt, uint64_t *unknown)
 	sw_lock_leave(&staging_lock, mask);
 }
 
-/* The next slot of the ring, the one used longest ago, whose copy is done first; waits for it.  NULL: there is no
-   ring. */
+/* The slot of the ring that was used longest ago, after its copy is done.  NULL: there is no ring. */
 static struct slot *take_slot(void)
 {
 	__typeof__(&cuEventSynchronize) wait = SW_SAVINGS_REAL(cuEventSynchronize);
