@@ -204,9 +204,14 @@ static int prepare_one(enum sw_loss_why *why)
 	uint8_t *base = map_chunk(offset, why, &error);
 	if (!base)
 		return error;
-	fault_in(base);
+	/* To get pages of memory and to map them takes half of the time each: a thread that waits does the second half,
+	   and the helper goes on to the next chunk. */
+	const bool cold = sw_trace.memory.inode && atomic_load(&sw_trace.waiting);
+	if (!cold)
+		fault_in(base);
 	memcpy(base + SW_CHUNK_RECORDS_END, &number, sizeof number);
 	sw_trace.ring[number % SW_CHUNK_RING].base = base;
+	sw_trace.ring[number % SW_CHUNK_RING].cold = cold;
 	sw_trace.prepared = number + 1;
 	atomic_store_explicit(&sw_trace.ring[number % SW_CHUNK_RING].number, number + 1, memory_order_release);
 	return 0;
@@ -230,9 +235,12 @@ static uint8_t *take_prepared(void)
 		if (atomic_load_explicit(&sw_trace.ring[next % SW_CHUNK_RING].number, memory_order_acquire) != next + 1)
 			return NULL;
 		uint8_t *base = sw_trace.ring[next % SW_CHUNK_RING].base;
+		const bool cold = sw_trace.ring[next % SW_CHUNK_RING].cold;
 		if (atomic_compare_exchange_weak_explicit(&sw_trace.taken, &next, next + 1, memory_order_acq_rel,
 							  memory_order_relaxed)) {
 			count_taken(next + 1);
+			if (cold)
+				fault_in(base);
 			return base;
 		}
 	}
@@ -337,7 +345,7 @@ static void close_chunk(uint8_t *chunk)
 /* Hands a full chunk to the helper, which closes and unmaps it; where that is late, unmaps it here. */
 void sw_trace_retire(uint8_t *chunk)
 {
-	for (unsigned i = 0; i < 2 * SW_CHUNK_RING; i++) {
+	for (unsigned i = 0; i < SW_CHUNKS_RETIRED; i++) {
 		uint8_t *free_slot = NULL;
 		if (atomic_compare_exchange_strong_explicit(&sw_trace.retired[i], &free_slot, chunk,
 							    memory_order_release, memory_order_relaxed))
@@ -364,7 +372,6 @@ static uint64_t trace_prepare(uint64_t ahead)
 {
 	enum sw_loss_why why;
 	bool more = true;
-	atomic_store(&sw_trace.preparing, 1);
 	while (more) {
 		uint64_t mask = sw_lock_enter(&sw_trace.lock);
 		more = !sw_trace.ended && lacks_chunks(ahead) &&
@@ -373,15 +380,13 @@ static uint64_t trace_prepare(uint64_t ahead)
 		if (more)
 			tell_news();
 	}
-	atomic_store(&sw_trace.preparing, 0);
-	tell_news();
 	return atomic_load(&sw_trace.taken);
 }
 
 /* Each takes as long as to prepare one, so those are not left waiting in between.  ahead 0: the trace ends. */
 static void trace_close_retired(uint64_t ahead)
 {
-	for (unsigned i = 0; i < 2 * SW_CHUNK_RING; i++) {
+	for (unsigned i = 0; i < SW_CHUNKS_RETIRED; i++) {
 		uint8_t *chunk = atomic_exchange_explicit(&sw_trace.retired[i], NULL, memory_order_acquire);
 		if (!chunk)
 			continue;
@@ -404,12 +409,6 @@ void sw_trace_update_clock(void)
 		__atomic_store_n(&h->ticks_per_second, rate, __ATOMIC_RELAXED);
 	__atomic_store_n(&h->last_ticks, now.ticks, __ATOMIC_RELAXED);
 	__atomic_store_n(&h->last_monotonic_ns, now.monotonic_ns, __ATOMIC_RELEASE);
-}
-
-/* Is there nothing left to do for the helper? */
-static bool trace_ended(void)
-{
-	return atomic_load(&sw_trace.ended);
 }
 
 /* Gives the file its final length: chunks that were prepared and never taken go. */
@@ -594,13 +593,16 @@ static int help(void)
 	if (sw_announce_wanted())
 		sw_memory_make();
 	sw_isolated_enter();
-	while (!trace_ended()) {
+	while (!atomic_load(&sw_trace.ended)) {
 		uint64_t used = 0;
 		if (sw_recording()) {
+			atomic_store(&sw_trace.preparing, 1);
 			const uint64_t taken = trace_prepare(ahead);
 			used = taken - seen;
 			seen = taken;
 			trace_close_retired(ahead);
+			atomic_store(&sw_trace.preparing, 0);
+			tell_news();
 			ahead = used * 2 > ahead ? used * 2 : ahead - (ahead > 2);
 			ahead = ahead > SW_CHUNK_RING - 2 ? SW_CHUNK_RING - 2 : ahead;
 		}

@@ -18,8 +18,9 @@
 
 /* 256 KiB: some 4000 operations, so that taking a chunk is rare; a quiet program of 30 threads still needs only 8 MiB.
  */
-#define SW_CHUNK_BYTES 262144u
-#define SW_CHUNK_RING  32u
+#define SW_CHUNK_BYTES	  262144u
+#define SW_CHUNK_RING	  32u
+#define SW_CHUNKS_RETIRED 128u /* that wait for the helper: 32 MiB */
 /* The last bytes of each chunk hold its number in the file, which records never reach. */
 #define SW_CHUNK_RECORDS_END (SW_CHUNK_BYTES - (uint32_t)sizeof(uint64_t))
 
@@ -49,12 +50,13 @@ struct sw_trace {
 	struct {
 		_Atomic uint64_t number; /* chunk number + 1 when `base` is that chunk, prepared */
 		uint8_t *base;
+		bool cold; /* its pages are not mapped yet: whoever takes it does that */
 	} ring[SW_CHUNK_RING];
 	_Atomic uint64_t expected;		       /* so many chunks will be taken in all, as far as writers know */
 	_Atomic uint32_t preparing;		       /* the helper is at it */
 	_Atomic uint32_t news;			       /* counts each chunk that it prepared, and each end of that */
 	_Atomic uint32_t waiting;		       /* writers, for news */
-	_Atomic(uint8_t *) retired[2 * SW_CHUNK_RING]; /* full chunks, for the helper to close */
+	_Atomic(uint8_t *) retired[SW_CHUNKS_RETIRED]; /* full chunks, for the helper to close */
 	_Atomic uint64_t late;			       /* chunks that a writer had to wait for (tests/bench shows it) */
 	_Atomic uint64_t behind;		       /* full chunks in memory that found no place in `retired` */
 	bool low;	 /* the file system has little room left: the trace stops growing before it is full */
