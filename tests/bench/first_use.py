@@ -11,6 +11,7 @@ each side the least and the median, ms, and the ratio to bare of both:
   first   the first round
   steady  the median of the last half of the rounds
   exit    from the program's last line to its end: Python, the driver, the recorder
+  apart   of that, what comes after the recorder's end: the kernel takes the process apart
   report  from there to the end of the command: what `run` does
 and of the traces the bytes, and those of code from memory in them.  `scaling`: paired_calls in 1, 2, 4, 8, 16 threads.
 """
@@ -64,10 +65,17 @@ def bytes_of_kinds(path, wanted):
     return whole, data, images
 
 
+def closed_at(path):
+    """When the recorder ended the trace, as time.time()."""
+    with open(path, "rb") as file:
+        monotonic, real, _, last = struct.unpack_from("<QQQQ", file.read(88), 56)
+    return (real + last - monotonic) / 1e9
+
+
 class Side:
     def __init__(self, name, options, cache):
         self.name, self.options, self.cache = name, options, cache
-        self.values = {"start": [], "first": [], "steady": [], "exit": [], "report": []}
+        self.values = {"start": [], "first": [], "steady": [], "exit": [], "apart": [], "report": []}
         self.traces = []
 
 
@@ -105,6 +113,7 @@ def run_once(side, asked, part, folder, wanted):
         for name in os.listdir(folder):
             if name.endswith(".swt"):
                 side.traces.append(bytes_of_kinds(os.path.join(folder, name), wanted))
+                side.values["apart"].append((lines[2]["ended"] - closed_at(os.path.join(folder, name))) * 1e3)
                 os.unlink(os.path.join(folder, name))
     return True
 
@@ -128,10 +137,12 @@ def programs(asked, part, seconds):
             took = time.monotonic() - begin
             done += 1
     print(f"# {part}: {done} rounds of all\n# side            what      least   median  / least / median")
-    for what in ("start", "first", "steady", "exit", "report"):
+    for what in ("start", "first", "steady", "exit", "apart", "report"):
         for side in sides:
             own, bare = side.values[what], sides[0].values[what]
-            if own:
+            if own and not bare:
+                print(f"{side.name:16}  {what:6} {min(own):8.1f} {statistics.median(own):8.1f}")
+            elif own:
                 print(f"{side.name:16}  {what:6} {min(own):8.1f} {statistics.median(own):8.1f}   {min(own) / min(bare):6.3f}   "
                       f"{statistics.median(own) / statistics.median(bare):6.3f}")
     for side in sides[1:]:
