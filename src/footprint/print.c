@@ -141,6 +141,7 @@ static void print_numbers(FILE *f, const struct sw_insn *i)
 	}
 }
 
+/* Prints one instruction: guard, result, operation, operands. */
 static void print_insn(FILE *f, const struct sw_program_function *function, const struct sw_insn *i)
 {
 	if (i->guard != SW_NO_REG)
@@ -171,6 +172,7 @@ static void print_insn(FILE *f, const struct sw_program_function *function, cons
 	fputs("\n", f);
 }
 
+/* Prints a module variable and the functions and variables that it points to. */
 static void print_symbol(FILE *f, const struct sw_symbol *s, uint32_t at)
 {
 	fprintf(f, "%s %u %s %" PRIu64, s->constant ? "constant" : "variable", at, s->name, s->bytes);

@@ -22,7 +22,7 @@ static struct shape shape_of(const struct sw_ptx_opcode *op)
 	return s;
 }
 
-/* An access of this shape at this place, without its values. */
+/* The instruction for an access of this shape (elements and their size) at this place, without the values. */
 static struct sw_ptx_insn access_insn(enum sw_op op, const struct sw_ptx_place *place, const struct shape *s)
 {
 	struct sw_ptx_insn insn = sw_ptx_op1(op, s->bits, place->address);

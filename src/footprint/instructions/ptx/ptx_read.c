@@ -316,6 +316,7 @@ static void read_layout(struct sw_ptx_reader *r, const struct sw_ptx_function *k
 	r->program->param_bytes = kernel->block_bytes;
 }
 
+/* Frees what the reader holds; the program that it made stays. */
 static void free_reader(struct sw_ptx_reader *r)
 {
 	free(r->order.at);

@@ -218,7 +218,7 @@ static struct sw_ptx_thing find_here(struct sw_ptx_reader *r, const char *name, 
 	return !family.kind || (single.kind && single.depth >= family.depth) ? single : family;
 }
 
-/* The element "%v.x" of a vector register. */
+/* The thing that "%v.x" stands for, an element of a vector register; kind 0: it is none. */
 static struct sw_ptx_thing find_element(struct sw_ptx_reader *r, const char *name, size_t n)
 {
 	static const char elements[] = "xyzwrgba";

@@ -10,7 +10,7 @@
 
 /* ---- the smaller or the larger of numbers ------------------------------------------------------------------------ */
 
-/* Gives the predicates that say which one it was an unknown value: they are not followed. */
+/* Gives the predicates that the instruction sets besides its result (which operand it chose, say) unknown values. */
 static void give_predicates(struct sw_sass *s)
 {
 	for (unsigned at = 81; at <= 84; at += 3)

@@ -82,7 +82,8 @@ static struct sw_operand atomic_address(struct sw_sass *s, bool result)
 				    : sw_sass_global_address(s, 64, descriptor);
 }
 
-/* Local and shared memory: 32 bits; 78-79: Ra times 4, 8, 16; 91: a uniform register on top. */
+/* The 32-bit address of an access to local or shared memory: Ra, times 4, 8 or 16 as bits 78-79 say, and with bit 91
+   a uniform register on top. */
 static struct sw_operand near_address(struct sw_sass *s, unsigned uniform_at)
 {
 	struct sw_operand a = sw_sass_or_zero(sw_sass_reg(s, 24, false));

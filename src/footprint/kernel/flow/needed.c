@@ -102,12 +102,13 @@ static uint8_t need_of(struct finder *f, uint32_t insn)
 	}
 }
 
+/* Adds a variable to the set of those that are live here. */
 static void set_live(struct finder *f, uint32_t var)
 {
 	f->live[var / 64] |= UINT64_C(1) << var % 64;
 }
 
-/* Goes back over an instruction that only computes, as most of the code: one result from its operands alone. */
+/* Steps back over an instruction that only computes, as most do: if its one result is needed, its operands are. */
 static void step_back_plain(struct finder *f, uint32_t insn)
 {
 	const struct sw_insn *x = &f->ssa->body.insn.at[insn];

@@ -298,7 +298,8 @@ struct sw_array_span sw_emit_facts(struct sw_emit *e, uint32_t list, uint32_t en
 	return span;
 }
 
-/* The conditions that all edges into a header share, those that close the loop or the others. */
+/* The list of conditions that hold on all edges into a loop's header: on those that close the loop (back), or on
+   those from outside. */
 static uint32_t on_edges(struct sw_emit *e, uint32_t header, bool back)
 {
 	const struct sw_flow *flow = &e->ssa->flow;

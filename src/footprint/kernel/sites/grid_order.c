@@ -74,7 +74,7 @@ static void passed_free(struct passed *p)
 	free(p->from);
 }
 
-/* Adds an instruction from which on the set holds in its block. */
+/* Notes that every way through this instruction's block has passed it from the instruction on. */
 static void pass_at(struct passed *p, const struct place *at)
 {
 	if (at->insn < p->from[at->block])
@@ -166,6 +166,7 @@ static void settle_all(const struct sw_grid_order *o, struct passed *p, const ui
 
 /* ---- instructions ------------------------------------------------------------------------------------------------ */
 
+/* Does the text contain this word? */
 static bool contains_word(const char *text, const char *word)
 {
 	return text && strstr(text, word);

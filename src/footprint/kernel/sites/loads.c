@@ -133,6 +133,7 @@ bool sw_terms_local(struct sw_terms *t, sw_node loaded, sw_node out[SW_TERMS_ALT
 /* A copy is looked for among so many stores at most: each load looks at all. */
 #define MAX_TABLE_STORES 1024
 
+/* Is it the address of the parameter block or of a local variable? */
 static bool is_base(const struct sw_value *v)
 {
 	return v->op == SW_OP_PARAM_ADDRESS || v->op == SW_OP_LOCAL_ADDRESS;

@@ -121,6 +121,7 @@ static sw_origin_set origins_flag(struct sw_origins *o, sw_origin_set set, uint3
 	return all ? set : origins_of(o, e, n);
 }
 
+/* Empty sets of origins: number 0 is the empty one, and there is the one of the unknown origin. */
 static void origins_init(struct sw_origins *o)
 {
 	*o = (struct sw_origins){0};

@@ -115,6 +115,7 @@ static size_t body_bytes(const struct record *r)
 	return ((size_t)r->name_bytes + r->why_bytes + r->footprint_bytes + 7) & ~(size_t)7;
 }
 
+/* The checksum of a record's lengths. */
 static uint32_t head_crc(const struct record *r)
 {
 	return sw_crc32c(0, (const char *)r + sizeof r->head_crc, sizeof *r - sizeof r->head_crc);
@@ -133,8 +134,9 @@ static char *path_of(const struct sw_store *s)
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
-/* NULL unless it is a plain file of sensible size that could be read whole.  A file that is used is young again, so
-   that it stays; where that is not allowed it is merely removed earlier. */
+/* The content of a file, malloc'ed, *n bytes; NULL unless it is a plain file of sensible size that the user trusts.
+   Marks the file as used just now, so that it stays in the cache; where that is not allowed it is merely removed
+   earlier. */
 static unsigned char *read_file(const char *path, size_t *n)
 {
 	int fd = sw_trusted_open(path, (uid_t)-1, NULL);

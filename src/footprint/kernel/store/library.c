@@ -175,6 +175,7 @@ struct attempt {
 	char *why;	   /* the first thing that could not be read */
 };
 
+/* "PTX " for PTX, in a message; nothing for machine code. */
 static const char *kind_name(enum sw_image_kind kind)
 {
 	return kind == SW_IMAGE_PTX ? "PTX " : "";
@@ -588,6 +589,7 @@ static void free_items(struct sw_map *items)
 	sw_map_free(items);
 }
 
+/* Frees the containers of all images. */
 static void free_images(struct sw_map *images)
 {
 	struct sw_map_slot slot;

@@ -128,6 +128,7 @@ static bool loops_circle(const struct sw_footprint *f)
 	return circle;
 }
 
+/* <0 with error filled if a loop has no such parent, is inside itself, or has facts beyond the array. */
 static int check_loops(const struct sw_footprint *f, struct sw_error *error)
 {
 	for (uint32_t i = 0; i < f->loops; i++) {
@@ -233,6 +234,7 @@ struct head {
 #undef SW_COUNT
 };
 
+/* A size rounded up to a multiple of 8. */
 static size_t padded_size(size_t bytes)
 {
 	return (bytes + 7) & ~(size_t)7;

@@ -28,16 +28,19 @@ struct division {
 	sw_node corrected, rest, again; /* n and rest after the first correction; whether there is a second one */
 };
 
+/* The value of a node. */
 static const struct sw_value *value_at(const struct division *d, sw_node node)
 {
 	return sw_graph_at(d->g, node);
 }
 
+/* Is the node this operation? */
 static bool is_op(const struct division *d, sw_node node, enum sw_op op, uint32_t width)
 {
 	return value_at(d, node)->op == op && value_at(d, node)->width == width;
 }
 
+/* The node of an operation on two operands, in the width of this division. */
 static sw_node make_binary(const struct division *d, enum sw_op op, uint8_t width, sw_node a, sw_node b)
 {
 	return sw_graph_binary(d->g, op, width, 0, a, b);
@@ -430,6 +433,7 @@ static bool is_too_large(const struct sw_graph *g, sw_node condition, sw_node *b
 	return true;
 }
 
+/* Is the node a product of b and something? */
 static bool is_product_of(const struct sw_graph *g, sw_node node, sw_node b)
 {
 	const struct sw_value *v = sw_graph_at(g, node);

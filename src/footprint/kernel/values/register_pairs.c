@@ -374,6 +374,7 @@ static bool factors_of(struct sw_register_pairs *p, sw_node n, struct factors *o
 	return true;
 }
 
+/* Are the factors these two, in either order? */
 static bool is_product_of(const struct factors *f, sw_node a, sw_node b)
 {
 	return (f->a == a && f->b == b) || (f->a == b && f->b == a);

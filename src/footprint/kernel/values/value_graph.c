@@ -49,6 +49,7 @@ static int64_t fold_mulhi(const struct sw_making *m, int64_t a, int64_t b)
 	return (int64_t)(((wide)sw_fold_unsigned(a, m->width) * sw_fold_unsigned(b, m->width)) >> m->width);
 }
 
+/* Does the comparison hold for these two constants? */
 static bool fold_compare(const struct sw_making *m, int64_t a, int64_t b)
 {
 	uint64_t ua = sw_fold_unsigned(a, (uint32_t)m->imm2), ub = sw_fold_unsigned(b, (uint32_t)m->imm2);
@@ -262,6 +263,7 @@ static uint32_t hash_of(const struct sw_making *m, const sw_node *operands)
 	return (uint32_t)((h ^ h >> 32) * 0xe7037ed1a0b428dbull >> 32);
 }
 
+/* Is the node the same operation on the same operands as what is to be made? */
 static bool is_equal_node(const struct sw_graph *graph, sw_node node, const struct sw_making *m,
 			  const sw_node *operands)
 {

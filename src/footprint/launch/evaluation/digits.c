@@ -128,6 +128,7 @@ static bool take_ones(struct sw_digits *d, struct sw_form *rest)
 	return sw_form_sum(rest, rest, &d->x, -(int64_t)d->by[0], 0);
 }
 
+/* Is the variable a number of a thread or block? */
 static bool is_thread_or_block(const struct sw_eval *e, uint32_t var)
 {
 	for (int i = 0; i < 3; i++) {

@@ -212,6 +212,7 @@ void sw_eval_hold(struct sw_eval *e, const struct sw_form *whole)
 	}
 }
 
+/* The condition that holds where this one does not. */
 static enum sw_condition negated_condition(enum sw_condition c)
 {
 	static const uint8_t table[] = {

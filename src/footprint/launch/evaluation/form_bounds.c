@@ -690,6 +690,7 @@ static sw_wide highest_value(struct sw_eval *e, const struct sw_form *form, stru
 	return bound.highest;
 }
 
+/* Turns all signs of a form. */
 static void negate_form(struct sw_form *out, const struct sw_form *form)
 {
 	*out = *form;

@@ -254,6 +254,7 @@ static void give_up(struct sw_reach *at, size_t *n, size_t most)
    ones, and joining compares all with all. */
 #define MOST_HULLS 64
 
+/* How many of the reaches from index `from` on are hulls. */
 static size_t count_hulls(const struct sw_reach *at, size_t n)
 {
 	size_t hulls = 0;

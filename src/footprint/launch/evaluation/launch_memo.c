@@ -181,6 +181,7 @@ struct sw_launch_memo *sw_launch_memo_open(size_t most)
 	return memo;
 }
 
+/* Frees what is kept of launches of one shape. */
 static void free_shape(struct read_shape *shape)
 {
 	free(shape->part.at);

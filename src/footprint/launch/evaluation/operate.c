@@ -40,7 +40,7 @@ struct sw_form sw_term_within(struct sw_eval *e, const struct sw_term *t, sw_wid
 	return sw_eval_opaque(e, lo, hi, depends_on(e, t), why_of(e, t));
 }
 
-/* A result that no form holds, as it has too many variables: any number of the type, wherever a base lies. */
+/* A new variable for a result that has too many variables for a form: any number of the type, wherever a base lies. */
 static struct sw_form term_overfull(struct sw_eval *e, const struct sw_term *t)
 {
 	return sw_eval_unknown(e, t->width, depends_on(e, t), why_of(e, t));

@@ -322,7 +322,8 @@ bool sw_base_difference_holds(const struct sw_base_difference *d, uint64_t first
 	return first - second != d->than;
 }
 
-/* Keeps a relation between two words that the result relies on; false: they are too many. */
+/* Remembers how two words of the parameter block, from which addresses are made, must lie to each other so that the
+   result stays the same.  False: there are too many such relations. */
 static bool keep_different(struct sw_reads *reads, struct sw_base_difference d)
 {
 	for (size_t i = 0; i < reads->different.n; i++) {

@@ -79,7 +79,8 @@ struct sw_reads {
 void sw_reads_reset(struct sw_reads *reads, const struct sw_footprint *footprint, const uint8_t *use, uint32_t bytes);
 /* Frees what the record holds. */
 void sw_reads_free(struct sw_reads *reads);
-/* Begins an evaluation of these blocks: no term has a base yet. */
+/* Begins an evaluation for some blocks of the grid: for no term it is known yet which word of the parameter block
+   its address is made from. */
 void sw_reads_begin(struct sw_reads *reads, const struct sw_footprint *footprint);
 
 /* Ends the record after the last evaluation: pointers that move as far as one that stays where it is stay, too. */

@@ -40,6 +40,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct text *t, const char
 	memcpy(t->out + (t->n + 4 > t->room ? t->room - 4 : t->n), "...", 4);
 }
 
+/* Writes a byte offset of the parameter block as a parameter: "param 2", "param 2[8]". */
 static void put_param(struct text *t, int64_t offset)
 {
 	for (uint32_t i = 0; i < t->f->params; i++) {
@@ -54,6 +55,7 @@ static void put_param(struct text *t, int64_t offset)
 	put(t, "param[%" PRId64 "]", offset);
 }
 
+/* Writes a special number: "tid.x". */
 static void put_special(struct text *t, int64_t which)
 {
 	static const char *const names[] = {
@@ -80,6 +82,8 @@ static void put_special(struct text *t, int64_t which)
 
 static void put_term(struct text *t, uint32_t term, int outer, int depth);
 
+/* Writes an operation on two operands, "a + b", in brackets where the operation around it binds more tightly (outer
+   > level). */
 static void put_infix(struct text *t, const struct sw_term *x, const char *sign, int level, int outer, int depth)
 {
 	/* Constants and launch values lead in a product, as people write them. */
@@ -96,6 +100,7 @@ static void put_infix(struct text *t, const struct sw_term *x, const char *sign,
 	put(t, "%s", outer > level ? ")" : "");
 }
 
+/* Writes an operation as a function: "min(a, b)". */
 static void put_call(struct text *t, const char *name, const uint32_t *terms, uint32_t n, int depth)
 {
 	put(t, "%s(", name);
@@ -106,6 +111,7 @@ static void put_call(struct text *t, const char *name, const uint32_t *terms, ui
 	put(t, ")");
 }
 
+/* Writes a shift by a fixed number as a product or quotient, any other as one. */
 static void put_shift(struct text *t, const struct sw_term *x, int outer, int depth)
 {
 	const struct sw_term *by = &t->f->term[x->b];
@@ -122,6 +128,7 @@ static void put_shift(struct text *t, const struct sw_term *x, int outer, int de
 	put(t, "%s", outer > PRODUCT ? ")" : "");
 }
 
+/* Writes a variable of a loop: start + step * k, k the iterations of that loop. */
 static void put_step(struct text *t, const struct sw_term *x, int outer, int depth)
 {
 	const struct sw_term *start = &t->f->term[x->a], *step = &t->f->term[x->b];
@@ -144,6 +151,7 @@ struct notation {
 	int level;
 };
 
+/* The sign between the operands of an operation, and how tightly it binds; NULL: it has no such sign. */
 static const struct notation *notation_of(const struct sw_term *x)
 {
 	static const struct notation infix[] = {
@@ -154,6 +162,7 @@ static const struct notation *notation_of(const struct sw_term *x)
 	return x->op < sizeof infix / sizeof *infix && infix[x->op].sign ? &infix[x->op] : NULL;
 }
 
+/* Writes the operations that no other function has. */
 static void put_other(struct text *t, const struct sw_term *x, int outer, int depth)
 {
 	static const char *const condition[] = {"==", "!=", "<", "<=", ">", ">="};
@@ -216,6 +225,7 @@ static bool takes_low_bits(const struct text *t, const struct sw_term *x)
 	       x->imm < t->f->term[x->a].width;
 }
 
+/* Writes the low bits of a value as a rest: "a % 256". */
 static void put_low_bits(struct text *t, const struct sw_term *x, int outer, int depth)
 {
 	put(t, "%s", outer > PRODUCT ? "(" : "");
@@ -223,6 +233,7 @@ static void put_low_bits(struct text *t, const struct sw_term *x, int outer, int
 	put(t, " %% %" PRId64 "%s", INT64_C(1) << x->imm, outer > PRODUCT ? ")" : "");
 }
 
+/* Writes a term.  outer: how tightly the operation around it binds; depth: of terms around it. */
 static void put_term(struct text *t, uint32_t term, int outer, int depth)
 {
 	const struct sw_term *x = &t->f->term[term];
@@ -283,6 +294,7 @@ static bool is_shown(const struct sw_footprint *f, uint32_t term)
 	return decided && unknowns < 2;
 }
 
+/* Writes a condition that is known to be true, or false: then its opposite. */
 static void put_fact(struct text *t, const struct sw_fact *fact)
 {
 	static const char *const negated[] = {"!=", "==", ">=", ">", "<=", "<"};

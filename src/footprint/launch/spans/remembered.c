@@ -383,6 +383,7 @@ static bool recall_spans(struct sw_spans *s, const struct sw_span **out, uint32_
 
 /* ---- shapes ------------------------------------------------------------------------------------------------------ */
 
+/* Frees the parts of the parameters that a shape lists. */
 static void free_shape(struct sw_span_shape *shape)
 {
 	free(shape->read.at);
