@@ -467,6 +467,30 @@ START_TEST(directions)
 }
 END_TEST
 
+/* i = 3; do a[64 * blockIdx.x + i]; while (--i > (long long)blockIdx.x << 63 && i > 0): the limit of block 1 is the
+   least number, which has no opposite. */
+START_TEST(limit_without_opposite)
+{
+	struct terms *t = terms_new();
+	uint32_t block = extend(t, 64, 32, 0, special(t, SW_CTAID_X));
+	uint32_t i = step(t, 64, constant(t, 64, 3), constant(t, 64, -1), 0), next = add_constant(t, 64, i, -1);
+	uint32_t limit = op(t, SW_OP_SHL, 64, 0, block, constant(t, 32, 63));
+	uint32_t above = compare(t, SW_GT, 64, SW_SIGNED, next, limit);
+	uint32_t positive = compare(t, SW_GT, 64, SW_SIGNED, next, constant(t, 64, 0));
+	t->loop[0] = (struct sw_loop){UINT32_MAX, 0, 0, fact(t, above, true), 2};
+	fact(t, positive, true);
+	t->f.loops = 1;
+	uint32_t index = add(t, 64, mul(t, 64, block, constant(t, 64, 64)), i);
+	uint32_t address = add(t, 64, param(t, 64, 0), mul(t, 64, index, constant(t, 64, 4)));
+	site(t, SW_TOUCH_WRITE, 0, address, 4, 0)->loop = 1;
+	launch(t, 2, 1);
+	struct sw_reaches r = evaluate(t);
+	ck_assert_uint_eq(r.n, 1);
+	expect(&r, 0, SW_EXTENT_HULL, A + 4, 256 + 12);
+	finish(t, &r);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("evaluate");
@@ -490,6 +514,7 @@ int main(void)
 	tcase_add_test(tests, triangular);
 	tcase_add_test(tests, after_loop);
 	tcase_add_test(tests, around_loop);
+	tcase_add_test(tests, limit_without_opposite);
 	tcase_add_test(tests, all_but_one);
 	tcase_add_test(tests, texts);
 	tcase_add_test(tests, directions);

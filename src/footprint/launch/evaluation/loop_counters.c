@@ -299,11 +299,11 @@ struct race {
 	struct sw_bounds type;
 };
 
-/* form becomes -form. */
-static void negate_form(struct sw_form *form)
+/* form becomes -form.  False: the least number of 64 bits, which has no opposite, is a coefficient. */
+static bool negate_form(struct sw_form *form)
 {
 	struct sw_form zero = {0};
-	sw_form_sum(form, &zero, form, -1, 0);
+	return sw_form_sum(form, &zero, form, -1, 0);
 }
 
 /* Writes a comparison that holds while the loop goes on as a race: the side with the counter moves towards a limit,
@@ -340,8 +340,8 @@ static bool pose_race(struct sw_eval *e, const struct back *b, const struct sw_t
 	if (out->step > 0)
 		return true;
 	out->step = -out->step;
-	negate_form(&out->moving);
-	negate_form(&out->limit);
+	if (!negate_form(&out->moving) || !negate_form(&out->limit))
+		return false;
 	out->condition = (enum sw_condition)turned[out->condition];
 	out->type = (struct sw_bounds){-out->type.hi, -out->type.lo};
 	return true;
