@@ -6,11 +6,6 @@
 #include "footprint/launch/evaluation/area.h"
 #include "footprint/rules.h"
 
-static sw_wide magnitude_of(sw_wide a)
-{
-	return a < 0 ? -a : a;
-}
-
 /* The least value that the row takes by the intervals of its variables. */
 static sw_wide least_of_row(const struct sw_area *p, const struct sw_area_row *row)
 {
@@ -67,10 +62,11 @@ static bool is_dense(const struct sw_area *p, const struct sw_area_row *x, sw_wi
 	while (left) {
 		int best = -1;
 		for (uint32_t i = 0; i < p->n; i++) {
-			if ((left >> i & 1) && (best < 0 || magnitude_of(x->by[i]) < magnitude_of(x->by[best])))
+			if ((left >> i & 1) &&
+			    (best < 0 || sw_wide_magnitude(x->by[i]) < sw_wide_magnitude(x->by[best])))
 				best = (int)i;
 		}
-		sw_wide by = x->by[best], size = magnitude_of(by);
+		sw_wide by = x->by[best], size = sw_wide_magnitude(by);
 		if (size > span + 1)
 			return false;
 		span = sw_wide_add(span, sw_wide_mul(size, p->hi[best] - p->lo[best]));
@@ -294,9 +290,9 @@ static void divide_row(struct sw_area *p, struct sw_area_row *row)
 {
 	uint64_t divisor = 0;
 	for (uint32_t i = 0; i < p->n; i++) {
-		if (magnitude_of(row->by[i]) > INT64_MAX)
+		if (sw_wide_magnitude(row->by[i]) > INT64_MAX)
 			return;
-		divisor = sw_gcd(divisor, (uint64_t)magnitude_of(row->by[i]));
+		divisor = sw_gcd(divisor, (uint64_t)sw_wide_magnitude(row->by[i]));
 	}
 	if (divisor < 2)
 		return;
@@ -384,7 +380,7 @@ static bool merge_hidden(struct sw_area *p, uint32_t i, uint32_t j)
 			return false;
 		ratio = y / x;
 	}
-	sw_wide size = magnitude_of(ratio);
+	sw_wide size = sw_wide_magnitude(ratio);
 	if (!ratio || (p->hi[i] < SW_INFINITE && size > p->hi[i] - p->lo[i] + 1))
 		return false;
 	p->lo[i] = sw_wide_add(p->lo[i], sw_wide_mul(ratio, ratio > 0 ? p->lo[j] : p->hi[j]));

@@ -98,11 +98,6 @@ struct parts {
 	uint32_t n;
 };
 
-static sw_wide magnitude_of(sw_wide a)
-{
-	return a < 0 ? -a : a;
-}
-
 /* Makes each variable of the address a part of its own, by ascending units.  One with a negative coefficient counts
    backwards, so that units are positive. */
 static void part_all(const struct sw_area *p, struct parts *out)
@@ -114,7 +109,7 @@ static void part_all(const struct sw_area *p, struct parts *out)
 			continue;
 		out->at[out->n++] = (struct part){.lo = by > 0 ? p->lo[i] : -p->hi[i],
 						  .hi = by > 0 ? p->hi[i] : -p->lo[i],
-						  .unit = magnitude_of(by),
+						  .unit = sw_wide_magnitude(by),
 						  .vars = 1u << i,
 						  .first = (int)i};
 	}
@@ -286,19 +281,19 @@ static bool place_cut(const struct sw_area *p, const struct parts *parts, uint32
 static bool place_rows(const struct sw_area *p, const struct parts *parts, uint32_t row, const uint32_t which[2],
 		       const sw_wide factor[2], sw_wide constant, const struct sw_area_shape *shape)
 {
-	int big = magnitude_of(factor[1]) > magnitude_of(factor[0]);
+	int big = sw_wide_magnitude(factor[1]) > sw_wide_magnitude(factor[0]);
 	const struct part *minor = &parts->at[which[!big]];
 	sw_wide a = factor[big], b = factor[!big];
 	if (SW_RULE_IS_OFF(partial_rows))
 		return false;
 	if (minor->lo <= -SW_INFINITE || minor->hi >= SW_INFINITE ||
-	    magnitude_of(a) < magnitude_of(b) * (minor->hi - minor->lo))
+	    sw_wide_magnitude(a) < sw_wide_magnitude(b) * (minor->hi - minor->lo))
 		return false;
 	sw_wide least = b * (b > 0 ? minor->lo : minor->hi), most = b * (b > 0 ? minor->hi : minor->lo);
 	/* In terms of s * A (s the sign of a), which the row bounds from below: full from `full` on, partly from `some`
 	 * on. */
-	sw_wide full = -sw_wide_floor(constant + least, magnitude_of(a)),
-		some = -sw_wide_floor(constant + most, magnitude_of(a));
+	sw_wide full = -sw_wide_floor(constant + least, sw_wide_magnitude(a)),
+		some = -sw_wide_floor(constant + most, sw_wide_magnitude(a));
 	sw_wide up = SW_INFINITE;
 	if (!place_cut(p, parts, which[big], a > 0 ? full : -up, a > 0 ? up : -full, row + 1, shape))
 		return false;

@@ -736,9 +736,9 @@ static void settle_places(struct pieces *p, bool *sites, struct sw_reaches *out)
 {
 	const struct sw_footprint *f = p->f;
 	uint64_t budget = p->budget;
-	bool *only = sw_calloc(f->sites + 1u, sizeof *only);
 	if (SW_RULE_IS_OFF(settled_places))
 		return;
+	bool *only = sw_calloc(f->sites + 1u, sizeof *only);
 	for (uint32_t i = 0, n = 0; i < f->sites && n < MOST_PLACES && has_small_elements(f); i++) {
 		const struct sw_access_site *s = &f->site[i];
 		if (!sites[i] || s->address == SW_NO_TERM || s->size != SW_NO_TERM ||
@@ -753,11 +753,10 @@ static void settle_places(struct pieces *p, bool *sites, struct sw_reaches *out)
 	free(only);
 }
 
-/* Evaluates all sites for the whole grid: those that depend on tables by groups of blocks, if that is affordable. */
-static void evaluate_grid(const struct sw_footprint *f, const struct sw_geometry *g, struct sw_reads *reads,
-			  struct sw_known_bounds *known, uint64_t budget, struct sw_reaches *out)
+void sw_eval_launch(const struct sw_footprint *f, const struct sw_geometry *g, struct sw_reads *reads,
+		    struct sw_known_bounds *known, struct sw_reaches *out)
 {
-	struct pieces p = {.f = f, .g = g, .reads = reads, .known = known, .budget = budget, .most = budget};
+	struct pieces p = {.f = f, .g = g, .reads = reads, .known = known, .budget = BUDGET, .most = BUDGET};
 	size_t from = out->n, others;
 	bool *sites = SW_RULE_IS_OFF(grid_split) ? NULL : mark_sites(f, g->content != NULL);
 	bool any = !sites;
@@ -772,12 +771,12 @@ static void evaluate_grid(const struct sw_footprint *f, const struct sw_geometry
 		if (!g->content)
 			settle_places(&p, sites, out);
 		others = out->n;
-		p.budget = BUDGETS * budget;
+		p.budget = (uint64_t)BUDGETS * BUDGET;
 		for (uint32_t i = any = 0; i < f->sites; i++)
 			any |= sites[i];
 		if (any && !by_groups(&p, sites, false, out)) {
 			out->n = others;
-			p.budget = budget;
+			p.budget = BUDGET;
 			e = new_evaluation(&p, all_blocks(g), false);
 			evaluate_sites(&e, sites, out);
 		}
@@ -785,12 +784,6 @@ static void evaluate_grid(const struct sw_footprint *f, const struct sw_geometry
 	}
 	free(p.todo.at);
 	free(sites);
-}
-
-void sw_eval_launch(const struct sw_footprint *footprint, const struct sw_geometry *geometry, struct sw_reads *reads,
-		    struct sw_known_bounds *known, struct sw_reaches *out)
-{
-	evaluate_grid(footprint, geometry, reads, known, BUDGET, out);
 }
 
 void sw_footprint_evaluate(const struct sw_footprint *footprint, const struct sw_geometry *geometry,

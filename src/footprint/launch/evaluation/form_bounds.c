@@ -23,11 +23,6 @@ struct multipliers {
 /* Numbers above this are not multiplied: their products may leave the range of sw_wide. */
 #define LARGE ((sw_wide)1 << 62)
 
-static sw_wide magnitude_of(sw_wide a)
-{
-	return a < 0 ? -a : a;
-}
-
 /* Equations for the multipliers of the tight rows: the sum vanishes in every basic variable.  One more column: the
    right side. */
 struct equations {
@@ -51,11 +46,11 @@ static bool shrink_row(sw_wide *row, uint32_t n)
 {
 	sw_wide common = 0, most = 0;
 	for (uint32_t j = 0; j <= n; j++)
-		most = magnitude_of(row[j]) > most ? magnitude_of(row[j]) : most;
+		most = sw_wide_magnitude(row[j]) > most ? sw_wide_magnitude(row[j]) : most;
 	if (most < (sw_wide)1 << 31)
 		return true;
 	for (uint32_t j = 0; j <= n && common != 1; j++)
-		common = common_of(common, magnitude_of(row[j]));
+		common = common_of(common, sw_wide_magnitude(row[j]));
 	for (uint32_t j = 0; common > 1 && j <= n; j++)
 		row[j] /= common;
 	return most / common < LARGE;
@@ -68,7 +63,7 @@ static bool take_out(struct equations *q, uint32_t row, uint32_t column)
 		sw_wide a = q->at[row][column], b = q->at[i][column];
 		if (i == row || !b)
 			continue;
-		uint64_t common = sw_gcd((uint64_t)magnitude_of(a), (uint64_t)magnitude_of(b));
+		uint64_t common = sw_gcd((uint64_t)sw_wide_magnitude(a), (uint64_t)sw_wide_magnitude(b));
 		a /= (sw_wide)common;
 		b /= (sw_wide)common;
 		for (uint32_t j = 0; j <= q->n; j++)
@@ -88,8 +83,8 @@ static bool solve_equations(struct equations *q, sw_wide *over, sw_wide *under)
 		uint32_t row = SW_NONE, column = 0;
 		for (uint32_t i = 0; i < q->rows; i++) { /* small numbers first: they keep the others small */
 			for (uint32_t j = 0; j < q->n && !(done >> i & 1); j++) {
-				sw_wide size = magnitude_of(q->at[i][j]);
-				if (size && (row == SW_NONE || size < magnitude_of(q->at[row][column]))) {
+				sw_wide size = sw_wide_magnitude(q->at[i][j]);
+				if (size && (row == SW_NONE || size < sw_wide_magnitude(q->at[row][column]))) {
 					row = i;
 					column = j;
 				}
@@ -690,13 +685,13 @@ static sw_wide highest_value(struct sw_eval *e, const struct sw_form *form, stru
 	return bound.highest;
 }
 
-/* Turns all signs of a form. */
+/* Turns all signs of a form, none of whose coefficients is INT64_MIN. */
 static void negate_form(struct sw_form *out, const struct sw_form *form)
 {
 	*out = *form;
 	out->constant = -out->constant;
 	for (uint32_t i = 0; i < out->n; i++)
-		out->by[i] = -out->by[i]; /* INT64_MIN stays: such a form has no bounds worth having */
+		out->by[i] = -out->by[i];
 }
 
 /* Has each variable a finite lower bound?  The simplex method needs one. */

@@ -79,6 +79,11 @@ static inline sw_wide sw_wide_mul(sw_wide a, sw_wide b)
 		return (sw_wide)(int32_t)b * (int64_t)a;
 	return sw_wide_mul_large(a, b);
 }
+/* The number without its sign. */
+static inline sw_wide sw_wide_magnitude(sw_wide a)
+{
+	return a < 0 ? -a : a;
+}
 /* The bounds of a product of a number within `a` and a number within `b`. */
 struct sw_bounds sw_bounds_product(struct sw_bounds a, struct sw_bounds b);
 sw_wide sw_wide_floor(sw_wide a, sw_wide b); /* a / b rounded down, b > 0; infinite a stays */
