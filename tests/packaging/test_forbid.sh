@@ -35,6 +35,7 @@ ok $? "blocks alone"
 
 "$PYTHON3" -c 'import sys; sys.modules["ctypes"] = None
 import syncwatch; syncwatch.command_path()
+with syncwatch.window(): pass
 try: syncwatch.forbid("wait")
 except syncwatch.NotChecked as error: sys.exit("needs ctypes" not in str(error))
 sys.exit(2)' >out 2>&1

@@ -84,6 +84,8 @@ ok "the module's paths exist" "$bin/python" -c 'import os, syncwatch
 assert os.access(syncwatch.command_path(), os.X_OK) and os.path.isfile(syncwatch.preload_path())
 assert os.path.isfile(os.path.join(syncwatch.include_path(), "syncwatch", "syncwatch.h"))
 assert not syncwatch.active()'
+ok "the module has its parts" "$bin/python" -c 'import syncwatch
+assert syncwatch.forbid.__module__ == "syncwatch._gate" and syncwatch.window.__module__ == "syncwatch._record"'
 
 # The command takes the place of Python: its process is the one that was started, and so are status and signals.
 status() { # status WANTED COMMAND...

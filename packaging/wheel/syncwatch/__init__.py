@@ -18,9 +18,8 @@ import contextlib
 import os
 
 try:
-    from ._gate import ForbiddenCall, NotChecked, forbid
-    from ._record import is_recording, record_start, record_stop, window
-except ImportError as _error:  # a Python that was built without ctypes: the command needs none
+    import ctypes as _
+except ImportError as _error:  # a Python that was built without it: the command needs none
     ForbiddenCall = NotChecked = RuntimeError
     _why = f"syncwatch.forbid needs ctypes: {_error}"
 
@@ -31,7 +30,13 @@ except ImportError as _error:  # a Python that was built without ctypes: the com
         return False
 
     record_start = record_stop = is_recording
-    window = contextlib.nullcontext
+
+    @contextlib.contextmanager
+    def window():
+        yield
+else:
+    from ._gate import ForbiddenCall, NotChecked, forbid
+    from ._record import is_recording, record_start, record_stop, window
 
 __all__ = ["ForbiddenCall", "NotChecked", "active", "command_path", "forbid", "include_path", "is_recording",
            "preload_path", "record_start", "record_stop", "recorded", "window"]
