@@ -46,7 +46,8 @@ static bool is_register(const struct finder *f, uint32_t insn)
 	return true;
 }
 
-/* May an address or a condition be made of what is stored there?  Local memory holds pointers, and is not much. */
+/* May what is stored in this space be loaded again and go into an address or a condition?  For local memory always:
+   it holds pointers, and is not much. */
 static bool is_loaded_again(const struct finder *f, uint8_t space)
 {
 	return space == SW_GLOBAL ? f->in_variables : space == SW_SHARED ? f->in_shared : true;

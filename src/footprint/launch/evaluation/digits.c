@@ -80,8 +80,8 @@ static bool take_quotients(const struct sw_eval *e, struct sw_form *form, struct
 	return out->n > 0;
 }
 
-/* Makes the part a quotient of x instead of its own number, which must differ from x by a multiple of the divisor:
-   floor((x - k * divisor) / divisor) is floor(x / divisor) - k, and k goes into *rest.  False: it does not. */
+/* Rewrites the part floor(y / divisor) over the number x of the address, of which y must be x - k * divisor: floor(y
+   / divisor) is floor(x / divisor) - k, and k goes into *rest.  False: y is no such number. */
 static bool turn_to(const struct sw_form *x, const struct part *part, struct sw_form *rest)
 {
 	struct sw_form difference;

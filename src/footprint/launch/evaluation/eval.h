@@ -340,9 +340,9 @@ struct sw_words {
 bool sw_eval_words(struct sw_eval *e, uint32_t address, bool halves, struct sw_words *out);
 
 /* ---- evaluate.c */
-/* As sw_footprint_evaluate(): evaluates all sites for the whole grid, those that depend on tables by groups of blocks, if
-   that is affordable.  Also reports what it read.  reads: may be NULL, else empty.  known: bounds that this and other
-   evaluations share, or NULL. */
+/* As sw_footprint_evaluate(): evaluates all sites for the whole grid, those that depend on tables by groups of blocks,
+   if that is affordable.  Also reports what it read.  reads: may be NULL, else empty.  known: bounds that this and
+   other evaluations share, or NULL. */
 void sw_eval_launch(const struct sw_footprint *footprint, const struct sw_geometry *geometry, struct sw_reads *reads,
 		    struct sw_known_bounds *known, struct sw_reaches *out);
 

@@ -94,8 +94,8 @@ static inline bool sw_reads_is_base(uint64_t value)
 	return value >= SW_LEAST_BASE && value < UINT64_C(1) << 62;
 }
 
-/* Finds the base that a term is made from, before the term is evaluated and after its operands were.  NULL reads: not
-   wanted, in all of these. */
+/* Finds the base that a term is made from, i.e. the word of the parameter block that its address begins at, before
+   the term is evaluated and after its operands were.  NULL reads: not wanted, in all of these. */
 void sw_reads_follow(struct sw_reads *reads, const struct sw_term *terms, uint32_t term);
 /* Gives the term the base of `chosen`, the one of several others that it is. */
 void sw_reads_choose(struct sw_reads *reads, uint32_t term, uint32_t chosen);

@@ -218,7 +218,7 @@ static void put_other(struct text *t, const struct sw_term *x, int outer, int de
 	}
 }
 
-/* The low bits of a wider number, as a mask or a remainder takes them. */
+/* Does the term take the low bits of a wider number, as a mask or a remainder would? */
 static bool takes_low_bits(const struct text *t, const struct sw_term *x)
 {
 	return x->op == SW_OP_EXTEND && !(x->flags & SW_SIGNED) && x->imm > 0 && x->imm < 32 &&

@@ -68,7 +68,7 @@ void sw_span_hint(struct sw_spans *s, uint32_t number)
 	s->hint[number] = hint;
 }
 
-/* The term that a term is, wherever it only is made wider or is copied. */
+/* The term whose value this one has: passes over terms that only copy or widen a number, four at most. */
 static uint32_t plain_term(const struct sw_spans *s, uint32_t number)
 {
 	for (int i = 0; i < 4; i++) {
