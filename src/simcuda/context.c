@@ -10,6 +10,7 @@ static __thread unsigned depth; /* stack[depth] is the current one; stack[0] wha
 
 CUresult sw_sim_start(void);
 
+/* The thread's current context; NULL: none, or one that was destroyed or released. */
 struct sw_sim_ctx *sw_sim_ctx_current(void)
 {
 	struct sw_sim_ctx *ctx = stack[depth];
@@ -210,6 +211,7 @@ CUresult cuCtxPushCurrent_v2(CUcontext handle)
 	return CUDA_SUCCESS;
 }
 
+/* A context that was destroyed is popped too; the lowest place of the stack is never removed. */
 CUresult cuCtxPopCurrent_v2(CUcontext *out)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
@@ -263,6 +265,7 @@ CUresult cuCtxGetDevice(CUdevice *out)
 	return cuCtxGetDevice_v2(out, NULL);
 }
 
+/* The version of all contexts since CUDA 3.2. */
 CUresult cuCtxGetApiVersion(CUcontext handle, unsigned *version)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);

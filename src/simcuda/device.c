@@ -185,6 +185,7 @@ CUresult cuProfilerStop(void)
 
 /* ---- peers ---- */
 
+/* All simulated devices reach each other. */
 CUresult cuDeviceCanAccessPeer(int *out, CUdevice device, CUdevice peer)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
@@ -220,6 +221,7 @@ CUresult cuCtxDisablePeerAccess(CUcontext handle)
 	return set_peer(handle, false);
 }
 
+/* Access is there; atomics and arrays across devices are not. */
 CUresult cuDeviceGetP2PAttribute(int *out, CUdevice_P2PAttribute attribute, CUdevice device, CUdevice other)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);

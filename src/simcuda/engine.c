@@ -30,6 +30,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* A new operation of a stream.  One without `work` is a marker, which takes no time; work is taken over. */
 struct sw_sim_op *sw_sim_op_new(struct sw_sim_work *work)
 {
 	struct sw_sim_op *op = sw_calloc(1, sizeof *op);
@@ -47,6 +48,7 @@ static struct sw_sim_op *op_get(struct sw_sim_op *op)
 	return op;
 }
 
+/* Drops a reference; the last one frees the operation and its work. */
 void sw_sim_op_put(struct sw_sim_op *op)
 {
 	if (!op || --op->refs)
@@ -56,6 +58,7 @@ void sw_sim_op_put(struct sw_sim_op *op)
 	free(op);
 }
 
+/* Lets a variable refer to another operation. */
 void sw_sim_op_set(struct sw_sim_op **slot, struct sw_sim_op *op)
 {
 	struct sw_sim_op *old = *slot;
@@ -63,6 +66,7 @@ void sw_sim_op_set(struct sw_sim_op **slot, struct sw_sim_op *op)
 	sw_sim_op_put(old);
 }
 
+/* Orders the operation after another one: it begins when all that it waits for is complete. */
 void sw_sim_op_after(struct sw_sim_op *op, struct sw_sim_op *before)
 {
 	if (!before || before == op)
@@ -151,6 +155,7 @@ static void settle_ready(void)
 	settling = false;
 }
 
+/* From now on the operation may run: at once if all that it waits for is complete, else when the last of that is. */
 void sw_sim_op_submit(struct sw_sim_op *op)
 {
 	uint64_t now = now_ns();
@@ -163,6 +168,7 @@ void sw_sim_op_submit(struct sw_sim_op *op)
 	}
 }
 
+/* Waits until the operation is complete, with the lock released. */
 void sw_sim_op_wait(struct sw_sim_op *op)
 {
 	if (!op || op->done)
@@ -177,6 +183,7 @@ void sw_sim_op_wait(struct sw_sim_op *op)
 
 /* For tests: ends the kernels that run, so that nothing depends on how long a machine takes. */
 void syncwatch_simulated_finish(void);
+/* Ends the kernels that are running, whose time would pass in vain: the recorder calls it at the program's end. */
 void syncwatch_simulated_finish(void)
 {
 	pthread_mutex_lock(&sw_sim_mutex);

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+/* Frees an event and its part in memory that it shares with other processes. */
 void sw_sim_event_end(struct sw_sim_event *event)
 {
 	sw_sim_op_put(event->op);
@@ -108,6 +109,8 @@ CUresult cuEventSynchronize(CUevent handle)
 	return result;
 }
 
+/* By the ends of the operations that the events were recorded behind: simulated work ends at a moment that is known in
+   advance. */
 CUresult cuEventElapsedTime_v2(float *ms, CUevent start_handle, CUevent end_handle)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);

@@ -76,12 +76,16 @@ struct sw_sim_work *sw_sim_ipc_wait(struct sw_sim_event *event)
 	return value_work(event, __atomic_load_n(&event->shared->recorded, __ATOMIC_ACQUIRE), true);
 }
 
+/* Is the last recording of an event, which another process may have made, complete?  Both counts lie in shared
+   memory. */
 bool sw_sim_ipc_done(const struct sw_sim_event *event)
 {
 	const uint64_t recorded = __atomic_load_n(&event->shared->recorded, __ATOMIC_ACQUIRE);
 	return __atomic_load_n(&event->shared->done, __ATOMIC_ACQUIRE) >= recorded;
 }
 
+/* Waits for the last recording of an event of several processes.  No wake reaches another process: the count is looked
+   at again and again, without the lock. */
 void sw_sim_ipc_synchronize(const struct sw_sim_event *event)
 {
 	const struct sw_sim_shared_event *shared = event->shared;
@@ -96,6 +100,8 @@ void sw_sim_ipc_synchronize(const struct sw_sim_event *event)
 
 /* ---- the API ---- */
 
+/* The handle has what the other process needs to map the event's counts: this process and the descriptor of their
+   memory. */
 CUresult cuIpcGetEventHandle(CUipcEventHandle *out, CUevent handle)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);

@@ -32,6 +32,7 @@ void sw_sim_unlock(void)
 	pthread_mutex_unlock(&sw_sim_mutex);
 }
 
+/* The thread's number, asked of the kernel once. */
 uint64_t sw_sim_thread(void)
 {
 	if (!thread_id)
@@ -117,6 +118,8 @@ static bool context_has_failed(enum sw_sim_need need)
 	return after && calls > after;
 }
 
+/* Begins each call of the driver: takes the lock, or says why the call fails (in a fork child, inside of a callback,
+   before cuInit(), without a context, after a failed kernel). */
 CUresult sw_sim_enter(enum sw_sim_need need)
 {
 	if (forked)
@@ -140,12 +143,14 @@ CUresult sw_sim_enter(enum sw_sim_need need)
 	return result;
 }
 
+/* Ends each call of the driver, by the attribute of SW_SIM_ENTER's variable: gives the lock back if it was taken. */
 void sw_sim_leave(const CUresult *entered)
 {
 	if (!*entered)
 		sw_sim_unlock();
 }
 
+/* Makes an object's address a handle that calls accept; it ends with its context, if it has one. */
 void sw_sim_object_add(void *object, enum sw_sim_kind kind, struct sw_sim_ctx *ctx)
 {
 	struct sw_sim_object *o = object;
@@ -164,6 +169,7 @@ void sw_sim_object_remove(void *object)
 	sw_map_delete(&objects, (uintptr_t)object);
 }
 
+/* Calls each() for all objects of a kind (and of a context, if one is given). */
 void sw_sim_object_each(enum sw_sim_kind kind, struct sw_sim_ctx *ctx, void (*each)(void *object, void *arg), void *arg)
 {
 	struct sw_map_slot slot;
@@ -174,6 +180,7 @@ void sw_sim_object_each(enum sw_sim_kind kind, struct sw_sim_ctx *ctx, void (*ea
 	}
 }
 
+/* Says once for each name that the simulation lacks it, and fails as a driver without it would. */
 CUresult sw_sim_unsupported(const char *name)
 {
 	static struct sw_map reported; /* by the name's address: one literal a function */

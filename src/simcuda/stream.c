@@ -14,6 +14,7 @@ static bool is_idle(const struct sw_sim_op *op)
 	return !op || op->done;
 }
 
+/* A new stream; its context's end destroys it. */
 struct sw_sim_stream *sw_sim_stream_new(struct sw_sim_ctx *ctx, unsigned flags, int priority)
 {
 	struct sw_sim_stream *s = sw_calloc(1, sizeof *s);
@@ -24,6 +25,7 @@ struct sw_sim_stream *sw_sim_stream_new(struct sw_sim_ctx *ctx, unsigned flags, 
 	return s;
 }
 
+/* Frees a stream; its work goes on. */
 void sw_sim_stream_end(struct sw_sim_stream *s)
 {
 	sw_sim_op_put(s->tail);
@@ -70,6 +72,7 @@ static struct sw_sim_stream *per_thread_stream(struct sw_sim_ctx *ctx)
 	return s;
 }
 
+/* The stream of a handle; NULL, 1 and 2 mean default streams, as in CUDA. */
 CUresult sw_sim_stream_find(CUstream handle, struct sw_sim_stream **out)
 {
 	struct sw_sim_ctx *ctx = sw_sim_ctx_current();
@@ -92,6 +95,8 @@ static void after_all(struct sw_sim_op *op, struct sw_sim_ctx *ctx, bool blockin
 			sw_sim_op_after(op, ctx->streams.at[i]->tail);
 }
 
+/* An operation that comes after all that the stream has, and with default streams after what CUDA orders before them:
+   the legacy one waits for all blocking streams, and they for it. */
 struct sw_sim_op *sw_sim_stream_begin(struct sw_sim_stream *s, struct sw_sim_work *work)
 {
 	struct sw_sim_ctx *ctx = s->object.ctx;
@@ -110,6 +115,7 @@ void sw_sim_stream_advance(struct sw_sim_stream *s, struct sw_sim_op *op)
 	sw_sim_op_set(&s->tail, op);
 }
 
+/* Puts work at the end of the stream and lets it run. */
 struct sw_sim_op *sw_sim_stream_enqueue(struct sw_sim_stream *s, struct sw_sim_work *work)
 {
 	struct sw_sim_op *op = sw_sim_stream_begin(s, work);
@@ -119,6 +125,7 @@ struct sw_sim_op *sw_sim_stream_enqueue(struct sw_sim_stream *s, struct sw_sim_w
 	return op;
 }
 
+/* Puts work on a stream, or makes a node of it where the stream is captured; then *op is NULL. */
 CUresult sw_sim_submit(struct sw_sim_stream *s, struct sw_sim_work *work, struct sw_sim_op **op)
 {
 	if (op)
@@ -172,6 +179,7 @@ static void after_context(struct sw_sim_op *op, struct sw_sim_ctx *ctx)
 	sw_sim_op_after(op, ctx->barrier);
 }
 
+/* Waits for all work of a context, by a marker behind the end of each of its streams. */
 void sw_sim_ctx_wait(struct sw_sim_ctx *ctx)
 {
 	struct sw_sim_op *marker = sw_sim_op_new(NULL);
@@ -194,6 +202,7 @@ static void after_if_there(void *object, void *arg)
 		after_context(whole->marker, ctx);
 }
 
+/* Waits for all work of all contexts of a device. */
 void sw_sim_device_wait(struct sw_sim_device *d)
 {
 	struct whole_device whole = {d, sw_sim_op_new(NULL)};
@@ -201,6 +210,7 @@ void sw_sim_device_wait(struct sw_sim_device *d)
 	wait_marker(whole.marker);
 }
 
+/* Code is loaded: all work of the context that comes later waits for all that is there, as was measured on an H200. */
 void sw_sim_ctx_barrier(struct sw_sim_ctx *ctx)
 {
 	struct sw_sim_op *barrier = sw_sim_op_new(NULL);
@@ -345,6 +355,7 @@ CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback callback, void *a
 	return host_function(handle, (struct sw_sim_host){.callback = callback, .stream = handle, .arg = arg});
 }
 
+/* Where managed memory is attached has no effect here; the call is checked and takes its place in the stream. */
 CUresult cuStreamAttachMemAsync(CUstream handle, CUdeviceptr address, size_t bytes, unsigned flags)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);

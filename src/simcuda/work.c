@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* New work with one reference: `ns` is how long it takes.  Graphs and the operations of their launches share it. */
 struct sw_sim_work *sw_sim_work_new(CUgraphNodeType type, uint64_t ns)
 {
 	struct sw_sim_work *work = sw_calloc(1, sizeof *work);
@@ -14,12 +15,14 @@ struct sw_sim_work *sw_sim_work_new(CUgraphNodeType type, uint64_t ns)
 	return work;
 }
 
+/* One reference more. */
 struct sw_sim_work *sw_sim_work_get(struct sw_sim_work *work)
 {
 	work->refs++;
 	return work;
 }
 
+/* One reference less; the last one frees the work and what its kind owns. */
 void sw_sim_work_put(struct sw_sim_work *work)
 {
 	if (!work || --work->refs)
@@ -68,6 +71,8 @@ static void run_set(const struct sw_sim_set *s)
 	}
 }
 
+/* Does what the work does to memory or calls, at its end and without the lock.  Kernels do nothing: their code is not
+   run. */
 void sw_sim_work_run(const struct sw_sim_work *work)
 {
 	switch ((int)work->type) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes that are more than work, on the simulated driver: conditional ones, memory of graphs, memory operations. */
 #include <cuda.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,6 +180,48 @@ static void any_node_is_changed(void)
 	OK(cuGraphDestroy(graph));
 }
 
+#define MANY   2000
+#define ROUNDS 400
+
+static atomic_bool over;
+
+/* Makes and destroys so many graphs that the driver's table of handles moves again and again. */
+static void *make_many(void *unused)
+{
+	static CUgraph graphs[MANY];
+	for (int round = 0; round < ROUNDS; round++) {
+		for (int i = 0; i < MANY; i++)
+			OK(cuGraphCreate(&graphs[i], 0));
+		for (int i = 0; i < MANY; i++)
+			OK(cuGraphDestroy(graphs[i]));
+	}
+	over = true;
+	return unused;
+}
+
+/* Edges are asked for while another thread makes objects: the handle is found each time. */
+static void edges_beside_other_threads(void)
+{
+#if CUDA_VERSION >= 12030
+	CUgraph graph = new_graph();
+	CUgraphNode first = add_set(graph, 1, buffer, NULL), from[2], to[2];
+	CUgraphEdgeData edges[2];
+	add_set(graph, 2, buffer, &first);
+	pthread_t other;
+	EXPECT(pthread_create(&other, NULL, make_many, NULL) == 0);
+	while (!over && !failures) {
+		size_t n = 2;
+		OK(cuGraphGetEdges_v2(graph, from, to, edges, &n));
+		EXPECT(n == 1 && from[0] == first);
+		n = 2;
+		OK(cuGraphNodeGetDependentNodes_v2(first, to, edges, &n));
+		EXPECT(n == 1);
+	}
+	EXPECT(pthread_join(other, NULL) == 0);
+	OK(cuGraphDestroy(graph));
+#endif
+}
+
 int main(void)
 {
 	OK(cuInit(0));
@@ -190,6 +234,7 @@ int main(void)
 	memory_operations();
 	memory_of_graphs();
 	any_node_is_changed();
+	edges_beside_other_threads();
 	printf("%d failures\n", failures);
 	return failures != 0;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* An empty graph; graphs belong to no context. */
 struct sw_sim_graph *sw_sim_graph_new(void)
 {
 	struct sw_sim_graph *graph = sw_calloc(1, sizeof *graph);
@@ -22,6 +23,7 @@ static void node_free(struct sw_sim_node *node)
 	free(node);
 }
 
+/* Frees a graph with its nodes and the user objects that it holds. */
 void sw_sim_graph_free(struct sw_sim_graph *graph)
 {
 	for (size_t i = 0; i < graph->nodes.n; i++)
@@ -32,6 +34,7 @@ void sw_sim_graph_free(struct sw_sim_graph *graph)
 	free(graph);
 }
 
+/* Adds a node without dependencies; the work is taken over. */
 struct sw_sim_node *sw_sim_graph_add(struct sw_sim_graph *graph, struct sw_sim_work *work)
 {
 	struct sw_sim_node *node = sw_calloc(1, sizeof *node);
@@ -42,6 +45,7 @@ struct sw_sim_node *sw_sim_graph_add(struct sw_sim_graph *graph, struct sw_sim_w
 	return node;
 }
 
+/* Lets the node wait for another one, once.  Edge NULL: a plain dependency. */
 void sw_sim_node_depend(struct sw_sim_node *node, struct sw_sim_node *before, const CUgraphEdgeData *edge)
 {
 	static const CUgraphEdgeData plain;
@@ -52,6 +56,7 @@ void sw_sim_node_depend(struct sw_sim_node *node, struct sw_sim_node *before, co
 	*sw_vec_push(&node->edge) = edge ? *edge : plain;
 }
 
+/* Removes a dependency; false: there is none. */
 bool sw_sim_node_undepend(struct sw_sim_node *node, const struct sw_sim_node *before)
 {
 	for (size_t i = 0; i < node->before.n; i++) {
@@ -66,6 +71,7 @@ bool sw_sim_node_undepend(struct sw_sim_node *node, const struct sw_sim_node *be
 	return false;
 }
 
+/* Removes a node, and the dependencies on it. */
 void sw_sim_graph_remove(struct sw_sim_node *node)
 {
 	struct sw_sim_graph *graph = node->graph;
@@ -80,6 +86,8 @@ void sw_sim_graph_remove(struct sw_sim_node *node)
 	node_free(node);
 }
 
+/* Copies a graph: nodes share their work.  `link`: each node of the copy knows which one it was made of, for
+   cuGraphNodeFindInClone() and changes of executable graphs. */
 struct sw_sim_graph *sw_sim_graph_copy(const struct sw_sim_graph *from, bool link)
 {
 	struct sw_sim_graph *to = sw_sim_graph_new();
@@ -140,6 +148,8 @@ static bool sort_bodies(const struct sw_sim_graph *graph)
 	return sorted;
 }
 
+/* Instantiates a graph: copies it and sorts the nodes, so that each comes after those that it depends on.  A cycle
+   fails. */
 CUresult sw_sim_exec_new(struct sw_sim_graph *graph, unsigned long long flags, struct sw_sim_exec **out)
 {
 	struct sw_sim_graph *copy = sw_sim_graph_copy(graph, true);
@@ -155,6 +165,7 @@ CUresult sw_sim_exec_new(struct sw_sim_graph *graph, unsigned long long flags, s
 	return CUDA_SUCCESS;
 }
 
+/* Takes the sorted graph out of an executable graph that was never launched. */
 struct sw_sim_graph *sw_sim_exec_take(struct sw_sim_exec *exec)
 {
 	struct sw_sim_graph *graph = exec->graph;
@@ -258,6 +269,7 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph handle, unsigned 
 	return result;
 }
 
+/* Which node caused an error is not told. */
 CUresult cuGraphInstantiateWithParams(CUgraphExec *out, CUgraph handle, CUDA_GRAPH_INSTANTIATE_PARAMS *params)
 {
 	if (!params)
@@ -317,6 +329,7 @@ CUresult cuGraphUpload(CUgraphExec handle, CUstream stream)
 	return in_stream(handle, stream, false);
 }
 
+/* A launch that is under way goes on: its operations hold the work, and user objects are kept until it ends. */
 CUresult cuGraphExecDestroy(CUgraphExec handle)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);

@@ -71,6 +71,7 @@ static CUresult sim_batch_work(const void *params, struct sw_sim_work **out)
 	return CUDA_SUCCESS;
 }
 
+/* A condition is a number in a table; kernels, which could change it, are not run. */
 CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *out, CUgraph graph, CUcontext ctx, unsigned value,
 					unsigned flags)
 {
@@ -152,6 +153,7 @@ static CUresult host_work(const void *params, struct sw_sim_work **out)
 	return CUDA_SUCCESS;
 }
 
+/* An empty node's work: none. */
 static CUresult empty_work(const void *params, struct sw_sim_work **out)
 {
 	(void)params;
@@ -409,6 +411,7 @@ static struct any any_of(CUgraphNodeParams *p)
 	return (struct any){0};
 }
 
+/* Adds a node of any type, by the function for its type. */
 CUresult cuGraphAddNode_v2(CUgraphNode *out, CUgraph graph, const CUgraphNode *after, const CUgraphEdgeData *edges,
 			   size_t n, CUgraphNodeParams *p)
 {

@@ -104,10 +104,13 @@ CUresult cuGraphNodeGetDependencies(CUgraphNode handle, CUgraphNode *out, size_t
 CUresult cuGraphNodeGetDependencies_v2(CUgraphNode handle, CUgraphNode *out, CUgraphEdgeData *edges, size_t *count)
 {
 	CUresult result = cuGraphNodeGetDependencies(handle, out, count);
+	if (result || !edges)
+		return result;
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
 	const struct sw_sim_node *node = sw_sim_object_get(handle, SW_SIM_NODE);
-	for (size_t i = 0; !result && edges && i < *count && i < node->edge.n; i++)
+	for (size_t i = 0; node && i < *count && i < node->edge.n; i++)
 		edges[i] = node->edge.at[i];
-	return result;
+	return CUDA_SUCCESS;
 }
 
 /* Nodes that depend on this one. */
@@ -129,13 +132,16 @@ CUresult cuGraphNodeGetDependentNodes(CUgraphNode handle, CUgraphNode *out, size
 CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode handle, CUgraphNode *out, CUgraphEdgeData *edges, size_t *count)
 {
 	CUresult result = cuGraphNodeGetDependentNodes(handle, out, count);
+	if (result || !edges)
+		return result;
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
 	const struct sw_sim_node *node = sw_sim_object_get(handle, SW_SIM_NODE);
 	size_t n = 0;
-	for (size_t i = 0; !result && edges && i < node->graph->nodes.n; i++)
+	for (size_t i = 0; node && i < node->graph->nodes.n; i++)
 		for (size_t j = 0; j < node->graph->nodes.at[i]->before.n && n < *count; j++)
 			if (node->graph->nodes.at[i]->before.at[j] == node)
 				edges[n++] = node->graph->nodes.at[i]->edge.at[j];
-	return result;
+	return CUDA_SUCCESS;
 }
 
 CUresult cuGraphGetEdges(CUgraph handle, CUgraphNode *from, CUgraphNode *to, size_t *count)
@@ -162,12 +168,15 @@ CUresult cuGraphGetEdges(CUgraph handle, CUgraphNode *from, CUgraphNode *to, siz
 CUresult cuGraphGetEdges_v2(CUgraph handle, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edges, size_t *count)
 {
 	CUresult result = cuGraphGetEdges(handle, from, to, count);
+	if (result || !edges)
+		return result;
+	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);
 	const struct sw_sim_graph *graph = sw_sim_object_get(handle, SW_SIM_GRAPH);
 	size_t n = 0;
-	for (size_t i = 0; !result && edges && i < graph->nodes.n; i++)
+	for (size_t i = 0; graph && i < graph->nodes.n; i++)
 		for (size_t j = 0; j < graph->nodes.at[i]->before.n && n < *count; j++)
 			edges[n++] = graph->nodes.at[i]->edge.at[j];
-	return result;
+	return CUDA_SUCCESS;
 }
 
 /* Adds or removes `n` edges. */

@@ -56,6 +56,7 @@ static void CUDA_CB release_later(void *arg)
 	free(drop);
 }
 
+/* A graph ends: drops its references to user objects, but not before its last launch is complete. */
 void sw_sim_held_free(struct sw_sim_graph *graph)
 {
 	for (size_t i = 0; i < graph->held.n; i++) {
@@ -72,6 +73,7 @@ void sw_sim_held_free(struct sw_sim_graph *graph)
 	sw_sim_op_put(graph->until);
 }
 
+/* A copy of a graph has references of its own to the user objects. */
 void sw_sim_held_copy(struct sw_sim_graph *to, const struct sw_sim_graph *from)
 {
 	for (size_t i = 0; i < from->held.n; i++) {
@@ -146,6 +148,7 @@ CUresult cuUserObjectRelease(CUuserObject handle, unsigned count)
 	return CUDA_SUCCESS;
 }
 
+/* The graph takes over references of the caller (MOVE), or gets new ones. */
 CUresult cuGraphRetainUserObject(CUgraph graph_handle, CUuserObject handle, unsigned count, unsigned flags)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);

@@ -161,12 +161,14 @@ static void clear_mipmapped(void *m, void *arg)
 	free(m);
 }
 
+/* A context ends, and its arrays with it, without a wait. */
 void sw_sim_array_clear(struct sw_sim_ctx *ctx)
 {
 	sw_sim_object_each(SW_SIM_ARRAY, ctx, clear_array, NULL); /* levels, too */
 	sw_sim_object_each(SW_SIM_MIPMAPPED, ctx, clear_mipmapped, NULL);
 }
 
+/* The address of a place in the array; 0: a box of this extent there does not lie within. */
 uint64_t sw_sim_array_at(const struct sw_sim_array *array, const size_t at[3], const size_t extent[3])
 {
 	const size_t room[3] = {array->width * array->element, array->height, array->depth};
@@ -176,6 +178,7 @@ uint64_t sw_sim_array_at(const struct sw_sim_array *array, const size_t at[3], c
 	return array->memory->base + (at[2] * room[1] + at[1]) * room[0] + at[0];
 }
 
+/* The array that an address lies in, and the place there: byte, row, slice.  NULL: none. */
 struct sw_sim_array *sw_sim_array_of(uint64_t address, size_t at[3])
 {
 	const struct sw_sim_alloc *a = sw_sim_alloc_find(address);
@@ -228,6 +231,7 @@ static CUresult wait_for(const void *handle, enum sw_sim_kind kind)
 	return sw_sim_object_get(handle, kind) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
+/* Waits for work that uses the array; a level of a mipmapped array ends with that. */
 CUresult cuArrayDestroy(CUarray handle)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -300,6 +304,7 @@ static unsigned levels_of(const CUDA_ARRAY3D_DESCRIPTOR *what, unsigned asked)
 	return asked < 1 ? 1 : asked < most ? asked : most;
 }
 
+/* Each level is an array of its own, half as large as the one before. */
 CUresult cuMipmappedArrayCreate(CUmipmappedArray *out, const CUDA_ARRAY3D_DESCRIPTOR *what, unsigned levels)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);

@@ -68,6 +68,7 @@ CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *siz
 /* Since 13.2. */
 CUresult cuMemcpyWithAttributesAsync(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUmemcpyAttributes *attributes,
 				     CUstream stream);
+/* One copy whose attributes say when the source may be read. */
 CUresult cuMemcpyWithAttributesAsync(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUmemcpyAttributes *attributes,
 				     CUstream stream)
 {
@@ -140,6 +141,7 @@ static CUresult op_copy(const CUDA_MEMCPY3D_BATCH_OP *op, CUstream stream)
 			   e->depth);
 }
 
+/* Nothing is copied unless all operations are valid. */
 CUresult cuMemcpy3DBatchAsync_v2(size_t count, CUDA_MEMCPY3D_BATCH_OP *ops, unsigned long long flags, CUstream stream)
 {
 	if (!count || !ops || flags || !stream || stream == CU_STREAM_LEGACY)

@@ -27,6 +27,7 @@ static CUresult set_work(struct sw_sim_set what, struct sw_sim_work **out)
 	return CUDA_SUCCESS;
 }
 
+/* Makes work of a node that fills memory, after the checks. */
 CUresult sw_sim_set_work(const void *params, struct sw_sim_work **out)
 {
 	const CUDA_MEMSET_NODE_PARAMS *p = params;
@@ -215,6 +216,8 @@ static struct sw_sim_work *copy_work(const struct sw_sim_side *dst, const struct
 	return work;
 }
 
+/* Any copy: checks both sides, puts the work on the stream and waits where CUDA does.  Pageable sources of asynchronous
+   copies are staged, so that the program may change them at once. */
 CUresult sw_sim_copy(CUstream handle, bool async, struct sw_sim_side dst, struct sw_sim_side src, size_t width,
 		     size_t height, size_t depth)
 {
@@ -381,6 +384,7 @@ CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *c, CUstream stream)
 
 /* ---- for graph nodes ---- */
 
+/* Makes work of a copy node, after the checks of both sides. */
 CUresult sw_sim_copy_work(const void *params, struct sw_sim_work **out)
 {
 	const CUDA_MEMCPY3D *c = params;
@@ -412,6 +416,7 @@ CUresult sw_sim_copy_work(const void *params, struct sw_sim_work **out)
 		(out)->which##Z = array ? at[2] : 0;                                                                   \
 	} while (0)
 
+/* Gives back what the program told of a copy node. */
 void sw_sim_copy_params(const struct sw_sim_work *work, CUDA_MEMCPY3D *out)
 {
 	const struct sw_sim_copy *c = &work->copy;

@@ -49,6 +49,8 @@ static struct sw_sim_device *device_of(uint64_t address)
 	return NULL;
 }
 
+/* Where the bytes of an address are in this process: device addresses have a mapping elsewhere, which the program
+   cannot know. */
 void *sw_sim_backing(uint64_t address)
 {
 	struct sw_sim_device *d = device_of(address);
@@ -69,18 +71,21 @@ static size_t first_above(uint64_t address)
 	return low;
 }
 
+/* The allocation that the address lies in, or the reserved range, whether it has memory or not. */
 struct sw_sim_alloc *sw_sim_alloc_at(uint64_t address)
 {
 	size_t i = first_above(address);
 	return i && address - allocs.at[i - 1]->base < allocs.at[i - 1]->size ? allocs.at[i - 1] : NULL;
 }
 
+/* The allocation that the address lies in; NULL: none, also in a reserved range without memory there. */
 struct sw_sim_alloc *sw_sim_alloc_find(uint64_t address)
 {
 	struct sw_sim_alloc *a = sw_sim_alloc_at(address);
 	return a && a->reserved && !sw_sim_reserved_holds(a, address, 1) ? NULL : a;
 }
 
+/* Memory of another process that was opened here already, by its process and number there. */
 struct sw_sim_alloc *sw_sim_alloc_opened(int exporter, unsigned long long exported)
 {
 	for (size_t i = 0; i < allocs.n; i++)
@@ -89,6 +94,7 @@ struct sw_sim_alloc *sw_sim_alloc_opened(int exporter, unsigned long long export
 	return NULL;
 }
 
+/* Do all these bytes lie in one allocation? */
 bool sw_sim_alloc_holds(uint64_t address, uint64_t bytes)
 {
 	const struct sw_sim_alloc *a = sw_sim_alloc_find(address);
@@ -96,6 +102,7 @@ bool sw_sim_alloc_holds(uint64_t address, uint64_t bytes)
 	       (!a->reserved || sw_sim_reserved_holds(a, address, bytes));
 }
 
+/* Which kind of memory the address is in; pageable where no allocation knows it. */
 enum sw_sim_memory sw_sim_memory_of(uint64_t address)
 {
 	const struct sw_sim_alloc *a = sw_sim_alloc_find(address);
@@ -173,6 +180,7 @@ static void give_back(struct sw_sim_device *d, uint64_t base, uint64_t bytes)
 	}
 }
 
+/* Removes an allocation from the sorted table and frees its memory. */
 void sw_sim_alloc_release(struct sw_sim_alloc *a)
 {
 	size_t i = first_above(a->base) - 1;
@@ -185,6 +193,7 @@ void sw_sim_alloc_release(struct sw_sim_alloc *a)
 	free(a);
 }
 
+/* A context ends, and its allocations with it. */
 void sw_sim_alloc_clear(struct sw_sim_ctx *ctx)
 {
 	for (size_t i = allocs.n; i--;)
@@ -249,6 +258,7 @@ CUresult cuMemFree_v2(CUdeviceptr address)
 	return CUDA_SUCCESS;
 }
 
+/* Memory at the same address for host and device: pinned or managed. */
 struct sw_sim_alloc *sw_sim_alloc_pages(struct sw_sim_device *d, size_t bytes, enum sw_sim_memory memory)
 {
 	size_t room = (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);

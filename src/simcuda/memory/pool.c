@@ -7,6 +7,7 @@
 
 #define ALLOC_NS 1000u
 
+/* A memory pool of a device, which uses no memory yet. */
 struct sw_sim_pool *sw_sim_pool_new(struct sw_sim_device *d)
 {
 	struct sw_sim_pool *pool = sw_calloc(1, sizeof *pool);
@@ -16,6 +17,7 @@ struct sw_sim_pool *sw_sim_pool_new(struct sw_sim_device *d)
 	return pool;
 }
 
+/* Frees memory of a pool, when the stream comes to it; what a graph allocated stays the graph's. */
 void sw_sim_pool_free(uint64_t address)
 {
 	sw_sim_lock();
@@ -87,6 +89,8 @@ static struct sw_sim_alloc *memory_of(const struct sw_sim_node *node, CUgraphNod
 	return a && a->graph ? a : NULL;
 }
 
+/* A graph is launched: what its nodes allocate becomes live.  False: it is live since an earlier launch, which CUDA
+   refuses. */
 bool sw_sim_graph_claim(const struct sw_sim_graph *graph, unsigned long long flags)
 {
 	struct sw_sim_alloc *a;

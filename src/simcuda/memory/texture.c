@@ -21,6 +21,7 @@ static void remove_object(void *object, void *arg)
 	free(object);
 }
 
+/* A context ends, and its texture and surface objects with it. */
 void sw_sim_texture_clear(struct sw_sim_ctx *ctx)
 {
 	sw_sim_object_each(SW_SIM_TEXTURE, ctx, remove_object, NULL);
@@ -71,6 +72,7 @@ static const struct texture *find_object(unsigned long long handle, enum sw_sim_
 	return sw_sim_object_get((const void *)(uintptr_t)handle, kind);
 }
 
+/* Ends a texture or surface object. */
 static CUresult destroy_object(unsigned long long handle, enum sw_sim_kind kind)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -116,6 +118,7 @@ CUresult cuSurfObjectDestroy(CUsurfObject handle)
 	return destroy_object(handle, SW_SIM_SURFACE);
 }
 
+/* Gives back the resource that the object was made of. */
 static CUresult resource_of(CUDA_RESOURCE_DESC *out, unsigned long long handle, enum sw_sim_kind kind)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);

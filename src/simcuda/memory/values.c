@@ -14,6 +14,8 @@ static uint64_t load_value(const struct sw_sim_value *op)
 			      : __atomic_load_n((const uint32_t *)at, __ATOMIC_ACQUIRE);
 }
 
+/* Is the value there that a wait of a stream is for?  "At least" means a difference of less than half the range, as
+   values may wrap around. */
 bool sw_sim_value_there(const struct sw_sim_value *op)
 {
 	uint64_t now = load_value(op), mask = op->bytes == 8 ? UINT64_MAX : UINT32_MAX, asked = op->value & mask;
@@ -29,6 +31,7 @@ bool sw_sim_value_there(const struct sw_sim_value *op)
 	}
 }
 
+/* Writes a stream's value; who waits for it reads it without the lock. */
 void sw_sim_value_write(const struct sw_sim_value *op)
 {
 	void *at = sw_sim_backing(op->address);

@@ -51,6 +51,7 @@ static void unmap_memory(struct sw_sim_reserved *r, size_t i)
 	memory_drop(memory);
 }
 
+/* Is all of this range mapped, maybe by several mappings in a row, and made accessible? */
 bool sw_sim_reserved_holds(const struct sw_sim_alloc *alloc, uint64_t address, uint64_t bytes)
 {
 	const struct sw_sim_reserved *r = alloc->reserved;
@@ -69,6 +70,7 @@ bool sw_sim_reserved_holds(const struct sw_sim_alloc *alloc, uint64_t address, u
 	return true;
 }
 
+/* Unmaps all that a reserved range has, and frees what is known of it. */
 void sw_sim_reserved_free(struct sw_sim_alloc *alloc)
 {
 	if (!alloc->reserved)

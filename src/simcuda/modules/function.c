@@ -55,6 +55,7 @@ static CUresult set_attribute(CUfunction_attribute attribute, int value, struct 
 	return CUDA_SUCCESS;
 }
 
+/* A function is loaded into the context by this, as in CUDA with lazy loading. */
 CUresult cuFuncGetAttribute(int *out, CUfunction_attribute attribute, CUfunction handle)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -71,6 +72,7 @@ CUresult cuKernelGetAttribute(int *out, CUfunction_attribute attribute, CUkernel
 	return cuFuncGetAttribute(out, attribute, (CUfunction)handle);
 }
 
+/* A function is loaded into the context by this, as in CUDA with lazy loading. */
 CUresult cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, int value)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -100,6 +102,7 @@ CUresult cuKernelSetCacheConfig(CUkernel handle, CUfunc_cache config, CUdevice d
 	return cuFuncSetCacheConfig((CUfunction)handle, config);
 }
 
+/* Kernels and functions are one object here; asking for the function loads it. */
 CUresult cuKernelGetFunction(CUfunction *out, CUkernel handle)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -111,6 +114,7 @@ CUresult cuKernelGetFunction(CUfunction *out, CUkernel handle)
 	return CUDA_SUCCESS;
 }
 
+/* Loads a function that would be loaded at its first launch. */
 CUresult cuFuncLoad(CUfunction handle)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);

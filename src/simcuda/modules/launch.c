@@ -77,6 +77,7 @@ static void base_name(const char *mangled, char *out, size_t room)
 	snprintf(out, room, "%.*s", (int)length, found);
 }
 
+/* The time that SYNCWATCH_SIM_KERNEL_TIME gives to kernels of this name, mangled or without its parameters; 0: none. */
 uint64_t sw_sim_duration_of(const char *mangled)
 {
 	char base[256];
@@ -142,6 +143,7 @@ static void keep_params(struct sw_sim_launch *l, void **params, void **extra)
 	}
 }
 
+/* Makes work of a launch, after the checks of a real launch; `params` or `extra` has the parameters, which are kept. */
 CUresult sw_sim_launch_work(CUfunction handle, const unsigned grid[3], const unsigned block[3], unsigned shared_bytes,
 			    void **params, void **extra, struct sw_sim_work **out)
 {

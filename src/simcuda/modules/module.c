@@ -325,6 +325,7 @@ static void forget_loaded(void *object, void *arg)
 		m->variables.at[i].address[ctx->device->index] = 0;
 }
 
+/* A context ends: its modules are unloaded, and what libraries loaded into it is forgotten. */
 void sw_sim_module_clear(struct sw_sim_ctx *ctx)
 {
 	sw_sim_object_each(SW_SIM_MODULE, ctx, unload_each, NULL);
@@ -375,6 +376,7 @@ static CUresult find_variable(struct sw_sim_module *m, const char *name, struct 
 
 /* ---- modules ---- */
 
+/* Reads the image's kernels and variables; each gets a handle now, and is loaded when it is first used. */
 CUresult cuModuleLoadData(CUmodule *out, const void *image)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
@@ -441,6 +443,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule hand
 
 /* ---- libraries: modules without a context ---- */
 
+/* As cuModuleLoadData(), for all contexts; options of the compiler have no effect. */
 CUresult cuLibraryLoadData(CUlibrary *out, const void *image, CUjit_option *jit, void **jit_values, unsigned jit_n,
 			   CUlibraryOption *options, void **values, unsigned n)
 {

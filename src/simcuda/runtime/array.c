@@ -57,6 +57,7 @@ static cudaError_t get_descriptor(cudaArray_const_t array, CUDA_ARRAY3D_DESCRIPT
 	return (cudaError_t)sw_rt_d->cuArray3DGetDescriptor(out, (CUarray)(uintptr_t)array);
 }
 
+/* Bytes of an element of the array, by the driver's descriptor. */
 cudaError_t sw_rt_element(cudaArray_const_t array, size_t *bytes)
 {
 	CUDA_ARRAY3D_DESCRIPTOR d;

@@ -60,6 +60,8 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *out, struct cudaExtent extent)
 
 SW_RT_FORWARD(cudaMemGetInfo, (size_t * available, size_t *total), cuMemGetInfo(available, total))
 
+/* Answered by five attributes of the driver, which are asked for in one call; memory that no allocation knows is
+   unregistered, which is no error. */
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const void *p)
 {
 	SW_RT_ENTER;
@@ -122,6 +124,7 @@ SW_RT_FORWARD(cudaDeviceGetMemPool, (cudaMemPool_t * out, int device), cuDeviceG
 
 SW_RT_FORWARD(cudaDeviceSetMemPool, (int device, cudaMemPool_t pool), cuDeviceSetMemPool(device, pool))
 
+/* On which sides a copy of this kind begins and ends, as the driver names them; false: there is no such kind. */
 bool sw_rt_kinds(enum cudaMemcpyKind kind, CUmemorytype *dst, CUmemorytype *src)
 {
 	static const CUmemorytype table[][2] = {
@@ -284,6 +287,7 @@ static cudaError_t peer_contexts(int dst_device, int src_device, CUcontext *dst,
 	return result ? result : (cudaError_t)sw_rt_d->cuCtxGetApiVersion(*src, &version);
 }
 
+/* By the primary contexts of both devices. */
 cudaError_t cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_device, size_t bytes)
 {
 	SW_RT_ENTER;
@@ -294,6 +298,7 @@ cudaError_t cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_d
 		       : (cudaError_t)sw_rt_d->cuMemcpyPeer(device_pointer(dst), to, device_pointer(src), from, bytes));
 }
 
+/* By the primary contexts of both devices. */
 cudaError_t cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int src_device, size_t bytes,
 				cudaStream_t stream)
 {
@@ -324,6 +329,7 @@ static cudaError_t symbol_at(const void *symbol, size_t bytes, size_t offset, bo
 	return result;
 }
 
+/* As cudaMemcpy() to the variable's address, after its size was checked. */
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *src, size_t bytes, size_t offset,
 			       enum cudaMemcpyKind kind)
 {
@@ -333,6 +339,7 @@ cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *src, size_t bytes
 	return result ? sw_rt_result(result) : cudaMemcpy(dst, src, bytes, kind);
 }
 
+/* As cudaMemcpy() from the variable's address, after its size was checked. */
 cudaError_t cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind)
 {
 	SW_RT_ENTER;
@@ -341,6 +348,7 @@ cudaError_t cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t bytes, si
 	return result ? sw_rt_result(result) : cudaMemcpy(dst, src, bytes, kind);
 }
 
+/* As cudaMemcpyAsync() to the variable's address, after its size was checked. */
 cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t bytes, size_t offset,
 				    enum cudaMemcpyKind kind, cudaStream_t stream)
 {
@@ -350,6 +358,7 @@ cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t 
 	return result ? sw_rt_result(result) : cudaMemcpyAsync(dst, src, bytes, kind, stream);
 }
 
+/* As cudaMemcpyAsync() from the variable's address, after its size was checked. */
 cudaError_t cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t bytes, size_t offset,
 				      enum cudaMemcpyKind kind, cudaStream_t stream)
 {

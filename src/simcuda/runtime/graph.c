@@ -112,6 +112,8 @@ static struct cudaKernelNodeParams kernel_of(const struct cudaGraphNodeParams *p
 					     .extra = p->kernel.extra};
 }
 
+/* Kernels and copies have other structures in the runtime than in the driver and are converted; the rest is the same in
+   both. */
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams *params)
 {
 	SW_RT_ENTER;
@@ -124,6 +126,8 @@ cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodePar
 	SW_RT_CALL(sw_rt_d->cuGraphNodeSetParams(node, (CUgraphNodeParams *)params));
 }
 
+/* Kernels and copies have other structures in the runtime than in the driver and are converted; the rest is the same in
+   both. */
 cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, struct cudaGraphNodeParams *params)
 {
 	SW_RT_ENTER;
@@ -287,6 +291,7 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernel
 	return sw_rt_result(result);
 }
 
+/* The driver needs the context in which the address is meant: the current one. */
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
 				   const struct cudaMemsetParams *params)
 {
@@ -315,6 +320,7 @@ cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
 		       : (cudaError_t)sw_rt_d->cuGraphExecMemsetNodeSetParams(exec, node, set_of(params), ctx));
 }
 
+/* The driver needs the context in which the copy's addresses are meant: the current one. */
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
 				   const struct cudaMemcpy3DParms *params)
 {
@@ -344,6 +350,7 @@ static void fill_row(CUDA_MEMCPY3D *c, void *dst, const void *src, size_t bytes)
 			     .Depth = 1};
 }
 
+/* A copy of one row. */
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n,
 				     void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind)
 {

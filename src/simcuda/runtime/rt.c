@@ -72,6 +72,7 @@ static void load_driver(void)
 	loaded = (cudaError_t)legacy.cuInit(0);
 }
 
+/* Loads the driver, once, as the runtime library does it: by dlopen(). */
 cudaError_t sw_rt_load(void)
 {
 	pthread_once(&once, load_driver);
@@ -114,6 +115,7 @@ cudaError_t sw_rt_ready(void)
 	return result;
 }
 
+/* Remembers an error for cudaGetLastError() and returns it. */
 cudaError_t sw_rt_result(cudaError_t error)
 {
 	if (error)
@@ -126,6 +128,7 @@ int sw_rt_device(void)
 	return current_device;
 }
 
+/* Says once for each name that the simulation lacks it, and fails. */
 cudaError_t sw_rt_unsupported(const char *name)
 {
 	static const char *reported[512];
@@ -218,6 +221,7 @@ cudaError_t cudaDeviceReset(void)
 	return sw_rt_result(result);
 }
 
+/* CUDA's own runtime also asks for the current context first, and passes it on. */
 cudaError_t cudaDeviceSynchronize(void)
 {
 	SW_RT_ENTER;
@@ -385,6 +389,7 @@ static struct entry *find_entry(const void *host)
 	return e;
 }
 
+/* The driver's kernel of a host function by which the program launches it, or of a cudaKernel_t. */
 cudaError_t sw_rt_kernel(const void *function, CUkernel *out)
 {
 	struct entry *e = find_entry(function);
@@ -396,6 +401,7 @@ cudaError_t sw_rt_kernel(const void *function, CUkernel *out)
 	return cudaSuccess;
 }
 
+/* Address and size of a variable of the device that the program names by the address of its shadow on the host. */
 cudaError_t sw_rt_symbol(const void *symbol, CUdeviceptr *address, size_t *bytes)
 {
 	CUlibrary lib;
@@ -468,6 +474,7 @@ unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes,
 	return 0;
 }
 
+/* "kernel<<<...>>>()" is compiled to a push of the configuration and a call of the stub, which takes it back here. */
 cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared_bytes, void *stream)
 {
 	if (!depth)
@@ -501,6 +508,7 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void 
 						    block.z, (unsigned)shared_bytes, stream, args, NULL));
 }
 
+/* `function` is the host's stub, which stands for the kernel. */
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **args, size_t shared_bytes,
 			     cudaStream_t stream)
 {

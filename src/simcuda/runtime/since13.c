@@ -37,6 +37,7 @@ SW_RT_FORWARD(cudaStreamUpdateCaptureDependencies,
 
 /* ---- graphs: edges carry data ---- */
 
+/* Adds a node of any type.  Kernel nodes get their dependencies one by one where edges have ports. */
 cudaError_t cudaGraphAddNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *after,
 			     const cudaGraphEdgeData *edges, size_t n, struct cudaGraphNodeParams *params)
 {
