@@ -178,8 +178,7 @@ static void fault_in(uint8_t *chunk)
 		*(volatile uint8_t *)(chunk + at) = 0;
 }
 
-/* Does the trace of a flight recorder (spool) take more blocks than it may, because `run` does not give them back
-   any more? */
+/* Does the trace of a flight recorder take more blocks than it may, as `run` does not give them back any more? */
 static bool is_spool_full(void)
 {
 	const struct sw_preload_options *options = sw_preload_options();
@@ -398,8 +397,7 @@ static void trace_close_retired(uint64_t ahead)
 	}
 }
 
-/* Writes the present time by both clocks into the header, and their rate: the longer the trace, the more exact it
-   is. */
+/* Writes the present time by both clocks into the header, and a rate that is the more exact the later. */
 void sw_trace_update_clock(void)
 {
 	struct sw_file_header *h = sw_trace.header;
@@ -773,8 +771,7 @@ void sw_trace_discard(void)
 	sw_isolated_run(discard, NULL);
 }
 
-/* Makes the trace's file and header.  The clock is measured first, since the header tells its rate; a name that is
-   taken gets a number. */
+/* Makes the trace's file and header; a name that is taken gets a number. */
 int sw_trace_open(const char *asked, const char *directory, uint64_t max_bytes)
 {
 	char name[sizeof sw_trace.file.path], path[sizeof sw_trace.file.path];
