@@ -13,7 +13,8 @@
 #include "install.h"
 #include "output.h"
 
-/* One that the user named, or one that is stored where tables are searched for. */
+/* Reads a table of measured behaviour: one that the user named, or one that is stored where tables are searched for,
+   which must be the user's own. */
 static int read_table(struct sw_behaviour *table, const char *path, bool named)
 {
 	struct sw_error error;
@@ -27,7 +28,7 @@ static int read_table(struct sw_behaviour *table, const char *path, bool named)
 	return rc ? sw_complain(SW_EXIT_INPUT, "%s", error.text) : SW_EXIT_OK;
 }
 
-/* Every folder above the file. */
+/* Makes all folders above the file. */
 static void make_folders(const char *path)
 {
 	char *copy = sw_strdup(path);

@@ -32,7 +32,8 @@ static _Noreturn void look_for_gpu(void)
 	_exit(there ? 0 : ENDS_WITHOUT_GPU);
 }
 
-/* In a process of its own: a driver that fails must not take the command along, and leaves descriptors open. */
+/* Is there a usable GPU?  Asked in a process of its own: a driver that fails must not take the command along, and
+   leaves descriptors open. */
 static bool gpu_is_there(void)
 {
 	int status = 0;
@@ -45,8 +46,8 @@ static bool gpu_is_there(void)
 	return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* The program for a GPU has the runtime inside and needs a driver alone; the other one can be simulated.  In a build
-   tree one program serves both. */
+/* Finds the demo's program.  That for a GPU has the runtime inside and needs a driver alone; the other one can be
+   simulated.  In a build tree one program serves both. */
 static char *find_program(bool simulated, struct sw_error *error)
 {
 	static const char *const names[] = {"demo/demo_pipeline-gpu", "demo/demo_pipeline", "kernels/demo_pipeline"};
@@ -56,7 +57,7 @@ static char *find_program(bool simulated, struct sw_error *error)
 	return program;
 }
 
-/* The current folder, or a new one where that cannot be written. NULL: neither. */
+/* Where the demo's files go: the current folder, or a new one where that cannot be written.  NULL: neither. */
 static char *folder_for_files(void)
 {
 	const char *temporary = getenv("TMPDIR");

@@ -25,7 +25,7 @@ static bool is_report(FILE *file)
 	return byte == '{';
 }
 
-/* One that cannot be judged to its end is compared as far as it goes. */
+/* Judges a trace for the comparison.  One that cannot be judged to its end is compared as far as it goes. */
 static int take_trace(struct sw_digest *digest, const char *path, const struct sw_options *options)
 {
 	struct sw_analysis analysis;
@@ -87,7 +87,8 @@ static int print_diff(const struct sw_diff *diff, const struct sw_options *optio
 	return sw_pager_finish();
 }
 
-/* The later run is the one that is judged; of an earlier one that is not whole it is not known what is new. */
+/* Compares two runs, and prints and writes what differs; an exit status.  The later run is the one that is judged; of
+   an earlier one that is not whole it is not known what is new. */
 static int compare_digests(const struct sw_digest *a, const struct sw_digest *b, const struct sw_digest *repeat,
 			   const struct sw_options *options, bool json)
 {

@@ -5,7 +5,7 @@
 #include "merge_kineto.h"
 #include "query_database.h"
 
-/* The profile's own times and rows are kept as they are. */
+/* Do the options allow --merge-kineto?  It keeps the profile's own times and rows. */
 static int check_merge(const struct sw_options *options)
 {
 	if (!options->merge_kineto)
@@ -17,7 +17,7 @@ static int check_merge(const struct sw_options *options)
 	return SW_EXIT_OK;
 }
 
-/* --chrome is the merged profile then, and not drawn. */
+/* Merges into the profile, and draws the other files that are asked for; --chrome is the merged profile then. */
 static int merge_and_draw(const struct sw_options *options)
 {
 	struct sw_options rest = *options;

@@ -93,7 +93,7 @@ static char *image_text(const struct sw_trace_image *image)
 	return sw_format("image %u, loaded from memory, %s of %" PRIu64 " bytes", image->id, kind, image->bytes);
 }
 
-/* Contents of images are complete only at the end of the trace. */
+/* Finds the code of the trace's kernels, at its end: contents of images are complete only there. */
 static void find_images(struct kernels *k)
 {
 	size_t n = 0;
@@ -141,7 +141,8 @@ static int add_kernel(void *arg, const struct sw_cubin_kernel *found)
 	return 0;
 }
 
-/* An image that can't be read does not hide the others: the first reason is reported at the end. */
+/* Adds the kernels in the images of a file.  One that can't be read does not hide the others: the first reason is
+   reported at the end. */
 static int read_file(struct kernels *k, const char *path, struct sw_error *error)
 {
 	int rc = sw_code_file_open(path, &k->file, error), first = 0;
@@ -247,7 +248,7 @@ static bool is_trace(const char *path)
 	return is;
 }
 
-/* "90", "sm_90", "sm_90a"; 0: none of these. */
+/* Reads an architecture: "90", "sm_90", "sm_90a"; 0: none of these. */
 static uint32_t parse_arch(const char *text)
 {
 	const char *digits = strncmp(text, "sm_", 3) == 0 ? text + 3 : text;

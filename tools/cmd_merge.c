@@ -115,7 +115,8 @@ static int merge_verdict(const struct merge *m, struct sw_verdict *v)
 	return status || !v->incomplete ? status : SW_EXIT_UNPROVEN;
 }
 
-/* A share says nothing about the whole: what is missing shows when the shares are merged. */
+/* Compares and prints what was merged; an exit status.  A share says nothing about the whole: what is missing shows
+   when the shares are merged. */
 static int finish_merge(struct merge *m)
 {
 	struct sw_verdict v = {.options = m->options};

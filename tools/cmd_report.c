@@ -20,7 +20,7 @@ struct traces {
 	SW_VEC(char *) paths;
 };
 
-/* Prints "text" or "json" on standard output. */
+/* Prints the report as text or JSON on standard output. */
 static int print_report(struct sw_report *report, const char *trace, bool json, const struct sw_options *options,
 			const struct sw_session *session)
 {
@@ -115,7 +115,7 @@ static int report_one(const char *trace, const struct sw_options *options, bool 
 	return sw_verdict_status(&verdict);
 }
 
-/* As "syncwatch run" reports the processes of a run. */
+/* Reports several traces as "syncwatch run" reports the processes of a run. */
 static int report_several(const struct traces *traces, const struct sw_options *options, bool json)
 {
 	struct sw_judged judged;
@@ -157,7 +157,7 @@ static void expand_patterns(const struct sw_options *options, struct traces *tra
 	}
 }
 
-/* The trace that was written last, under one of the names that traces get. */
+/* Finds the trace that was written last in the current folder, under one of the names that traces get. */
 static bool newest_here(struct traces *traces)
 {
 	glob_t found;

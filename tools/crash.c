@@ -73,7 +73,7 @@ struct maps {
 	char bytes[4096];
 };
 
-/* False: no more lines.  One that is too long is cut. */
+/* Reads a line of /proc/self/maps; one that is too long is cut.  False: no more lines. */
 static bool next_line(struct maps *maps, char *line, size_t room)
 {
 	size_t n = 0;
@@ -195,8 +195,8 @@ static void put_frames(const ucontext_t *context)
 	end_line(&line);
 }
 
-/* The signal is as without a handler from here on (SA_RESETHAND): a second fault in here ends the process, after the
-   line that matters most was written. */
+/* Prints where the command crashed and ends it.  The signal is as without a handler from here on (SA_RESETHAND): a
+   second fault in here ends the process, after the line that matters most was written. */
 static void handle_fault(int sig, siginfo_t *info, void *context)
 {
 	print_crash(sig, info);

@@ -106,7 +106,7 @@ static int draw_trace(const char *path, const char *trace, const struct sw_optio
 	return status ? status : d.damage;
 }
 
-/* A judgement without any drawing, for those that are drawn around its findings.  Its reader must outlive it. */
+/* Judges without any drawing, for those that are drawn around findings.  The judgement's reader must outlive it. */
 static int judge_first(const char *trace, const struct sw_options *options, struct sw_reader **reader,
 		       struct sw_judgement **judgement)
 {
@@ -119,7 +119,8 @@ static int judge_first(const char *trace, const struct sw_options *options, stru
 	return SW_EXIT_OK;
 }
 
-/* Which findings --finding means; NULL: none.  A number is a place in the judgement. */
+/* A flag for each finding of the judgement: does --finding mean it, by id or by its place there?  malloc'ed; NULL: it
+   means none. */
 static bool *find_meant(struct sw_report *report, const char *which)
 {
 	const struct sw_judgement *judgement = report->judgement;

@@ -74,7 +74,7 @@ static bool probe_image(const struct image *image)
 	return device_code;
 }
 
-/* Maps a regular file.  False: cannot be had. */
+/* Maps a regular file; false: it cannot be had. */
 static bool open_image(const char *path, struct image *image, struct stat *s)
 {
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -106,7 +106,7 @@ bool sw_elf_static_cudart(const char *path)
 	return result;
 }
 
-/* "#!/bin/sh -e": the interpreter into `out`. */
+/* Puts the interpreter of a script, from its line "#!/bin/sh -e", into `out`; false: it has none. */
 static bool script_interpreter(const struct image *image, char *out, size_t room)
 {
 	if (image->size < 4 || memcmp(image->bytes, "#!", 2) != 0)
@@ -236,7 +236,8 @@ bool sw_elf_needs_musl(const char *path)
 	return musl;
 }
 
-/* "python3 train.py" */
+/* Says how to run a file that is not executable, with its interpreter where that is known: "try 'python3 train.py', or
+   chmod +x"; malloc'ed. */
 static char *with_interpreter(const char *name, const char *from_file)
 {
 	const char *dot = strrchr(name, '.');

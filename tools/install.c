@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 
-/* Where this command lies; false with errno set. */
+/* Finds the folder of this command; false with errno set. */
 static bool own_folder(char folder[PATH_MAX])
 {
 	ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);

@@ -53,7 +53,7 @@ struct sw_last_report *sw_last_report_begin(bool no_cache)
 	return last;
 }
 
-/* One line of text, whatever the names hold. */
+/* Writes one line of the file that `last` reads, whatever control characters the names hold. */
 static void put_line(FILE *out, const char *what, const char *text)
 {
 	if (!*text)
@@ -97,7 +97,7 @@ void sw_last_report_end(struct sw_last_report *last)
 	free(last);
 }
 
-/* The parts after the id, a line each.  malloc'ed. */
+/* The parts of a line after the id, a line each; malloc'ed. */
 static char *lines_of(const char *parts)
 {
 	char *text = sw_strdup(parts);

@@ -79,7 +79,7 @@ static int set_count(uint64_t *out, const char *value, const char *argument, str
 	return 0;
 }
 
-/* A number alone is in `seconds` or milliseconds; a unit after it says what it is in. */
+/* Reads a time.  A number alone is in `seconds` or milliseconds; a unit after it says what it is in. */
 static int set_time(uint64_t *out, const char *value, const char *argument, bool seconds, struct sw_error *error)
 {
 	static const struct {
@@ -155,7 +155,7 @@ static int set_value(struct sw_options *options, const struct option_row *row, c
 	return 0;
 }
 
-/* How many letters must be changed, added or left out. */
+/* How many letters must be changed, added or left out to make one word the other. */
 static size_t edit_distance(const char *a, size_t n, const char *b)
 {
 	size_t row[64], m = strlen(b);
@@ -240,7 +240,7 @@ static int take_option(struct sw_options *options, int command, int left, char *
 	return rc ? rc : taken;
 }
 
-/* The only file that a project may name is one that is read. */
+/* Is it an option that names a file that is written?  A project's file may name only files that are read. */
 static bool names_output(const struct option_row *row)
 {
 	static const char *const read[] = {"suppress",	   "behaviour", "allow",  "baseline",
@@ -269,7 +269,7 @@ static const char *output_of(const struct sw_options *options, size_t i, int com
 	return output ? *(const char *const *)((const char *)options + rows[i].offset) : NULL;
 }
 
-/* A word of "auto|always|never"; help of other arguments is in capitals. */
+/* Is the value one of the words of "auto|always|never"?  Words in capitals stand for other values. */
 static bool is_choice(const struct option_row *row, const char *value)
 {
 	const size_t bytes = strlen(value);
@@ -403,8 +403,8 @@ static bool of_another(const char *clause, int command)
 	return false;
 }
 
-/* "... (diff: new ones)", "...; run: for the report alone": what is said of one command is printed for that one only.
- */
+/* Prints the help of an option; what is said of one command, "... (diff: new ones)" or "...; run: for the report
+   alone", for that one only. */
 static void put_help(FILE *out, const char *help, int command)
 {
 	while (*help) {

@@ -44,7 +44,7 @@ void sw_progress_line(char *line, size_t room, const char *step, uint64_t operat
 		snprintf(line + n, room - (size_t)n, ", %.0f min left", left / 60);
 }
 
-/* A terminal that takes nothing more loses the line, not the report. */
+/* Replaces the line on the terminal.  One that takes nothing more loses the line, not the report. */
 static void show_line(const struct sw_progress *progress, const char *line)
 {
 	char text[160];

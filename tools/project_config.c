@@ -13,7 +13,8 @@
 
 #define NAME ".syncwatch"
 
-/* The nearest one: 0 with its name (malloc'ed) and the open file, -ENOENT, or -EPERM with error filled. */
+/* Finds the nearest project file in this folder and those above: 0 with its name (malloc'ed) and the open file,
+   -ENOENT, or -EPERM with error filled. */
 static int find_file(char **path, FILE **file, struct sw_error *error)
 {
 	char *folder = getcwd(NULL, 0);
@@ -38,7 +39,8 @@ static int find_file(char **path, FILE **file, struct sw_error *error)
 	return rc;
 }
 
-/* Texts of the file live as long as the process: options point to them. */
+/* The text without blanks around it, cut in place.  Texts of the file live as long as the process: options point to
+   them. */
 static char *trim_text(char *text)
 {
 	text += strspn(text, " \t\r\n");
@@ -48,7 +50,7 @@ static char *trim_text(char *text)
 	return text;
 }
 
-/* "run.sim": of one command. */
+/* The option's name without a command before it, "run.sim" -> "sim"; *other: the line is for another command. */
 static const char *of_command(char *name, int command, bool *other)
 {
 	static const struct {
@@ -111,7 +113,7 @@ static int take_line(struct sw_options *options, int command, char *line, const 
 	return 0;
 }
 
-/* All of it, malloc'ed. */
+/* Reads all of the file, malloc'ed. */
 static char *text_of(FILE *file)
 {
 	char *text = NULL;

@@ -29,7 +29,8 @@ bool sw_terminal_colour(int fd, const struct sw_options *options)
 	return can_do_more(fd) && (!no || !*no);
 }
 
-/* A file has the same lines wherever it is written; on a terminal COLUMNS overrides its width. */
+/* How wide lines may be, 0: any.  A file has the same lines wherever it is written; on a terminal COLUMNS overrides its
+   width. */
 static unsigned columns_of(int fd)
 {
 	struct winsize size;

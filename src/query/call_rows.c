@@ -15,7 +15,7 @@
 
 /* ---- the run ----------------------------------------------------------------------------------------------------- */
 
-/* As JSON: an argument may hold anything.  malloc'ed. */
+/* The program's arguments as JSON, since one may hold anything; malloc'ed. */
 static char *arguments_of(const struct sw_trace_process *process)
 {
 	char *text = NULL;

@@ -96,7 +96,7 @@ static void check_code(struct sw_rows *rows, int code)
 	rows->why = sw_strdup(sqlite3_errmsg(rows->db));
 }
 
-/* Runs a statement that answers nothing. */
+/* Runs an SQL statement that gives no rows, unless an earlier one failed. */
 static void rows_execute(struct sw_rows *rows, const char *sql)
 {
 	if (!rows->failed)
@@ -227,7 +227,7 @@ struct sw_printer {
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */
 
-/* malloc'ed: x'00ff', as SQL writes it */
+/* Writes bytes as SQL does: x'00ff'; malloc'ed. */
 static char *blob_text(const unsigned char *bytes, size_t n)
 {
 	char *text = sw_alloc(2 * n + 4), *at = text;
@@ -301,7 +301,8 @@ static void put_csv(const struct sw_query_sink *to, const char *text, bool first
 	putc('"', to->out);
 }
 
-/* JSON leaves characters from U+0080 to U+009F as they are, which some terminals obey. */
+/* Prints a string as JSON.  That leaves characters from U+0080 to U+009F as they are, which some terminals obey: for a
+   terminal put_text() makes them harmless. */
 static void put_quoted(const struct sw_query_sink *to, const char *text)
 {
 	char *quoted = NULL;
@@ -495,7 +496,7 @@ static void printer_row(struct sw_printer *p, sqlite3_stmt *statement)
 	p->rows++;
 }
 
-/* Prints what is left and frees. */
+/* Prints the rows that are held to align a table, or the end of a JSON array, and frees. */
 static void printer_end(struct sw_printer *p)
 {
 	for (size_t i = 0; i < p->n; i++) {
@@ -570,7 +571,7 @@ static int authorize_action(void *arg, int action, const char *what, const char 
 	return SQLITE_DENY;
 }
 
-/* The message of SQLite, without the line breaks that a statement may have brought into it. */
+/* Fills `error` by what SQLite says, without the line breaks that a statement may have brought into it. */
 static int fail_query(struct sw_query *query, int code, struct sw_error *error)
 {
 	if (code == SQLITE_NOMEM)

@@ -80,7 +80,7 @@ static void put_finding(struct sw_rows *rows, struct sw_report *report, size_t i
 	sw_rows_end(rows);
 }
 
-/* The call that made the memory. */
+/* Fills the columns about the call that allocated the memory. */
 static void put_allocated(struct sw_rows *rows, struct sw_report *report, const struct sw_allocation *info)
 {
 	const bool known = info && info->seq;

@@ -193,7 +193,7 @@ static bool read_header(const struct sw_source *source, uint64_t offset, struct 
 	       header->committed <= source->header.chunk_bytes - sizeof *header;
 }
 
-/* There may be more records by now in chunk `i` of the writer.  False: there are none. */
+/* Looks again whether chunk `i` of the writer has more records by now.  False: it has none. */
 static bool chunk_grew(struct sw_writer_cursor *w, size_t i, const struct sw_source *source)
 {
 	struct sw_chunk_ref *c = &w->chunks.at[i];
@@ -223,7 +223,7 @@ static bool is_being_written(const struct sw_source *source, const struct sw_chu
 
 enum rest { REST_NONE, REST_MORE, REST_LATER };
 
-/* After the last record that was seen of the chunk: does more follow in it? */
+/* Does more follow in the chunk, after the last record that was seen of it? */
 static enum rest chunk_rest(const struct sw_merge *m, struct sw_writer_cursor *w, const struct sw_source *source)
 {
 	const struct sw_chunk_ref *c = &w->chunks.at[w->chunk];

@@ -141,7 +141,8 @@ static int expand_piece(struct stream *s, size_t bytes, size_t *left)
 	return 0;
 }
 
-/* A frame that is cut short yields what was whole: the reader says where the trace ends. */
+/* Decompresses a packed trace from where it stopped until there is enough for the reader, or no more; 0 or <0.  A frame
+   that is cut short yields what was whole: the reader says where the trace ends. */
 static int expand_frames(struct stream *s)
 {
 	for (size_t left = 0;;) {

@@ -16,7 +16,7 @@ static const struct launcher {
 #undef SW_RANK_OTHER
 };
 
-/* Value of a variable; NULL: it was not set. */
+/* Value of a variable of the program's environment, as recorded; NULL: it was not set. */
 static const char *recorded_variable(const struct sw_trace_environment *environment, const char *name)
 {
 	const size_t n = strlen(name);

@@ -160,8 +160,8 @@ static void count_cut(struct sw_reader *r, const struct sw_rec_cut *cut)
 		r->totals.paused = cut->flags & (SW_CUT_BEGINS | SW_CUT_AT_END);
 }
 
-/* A CUT record without a number whose range ends before `seq`, which is the next one of a record: in *out, false: there
-   is none. */
+/* Hands out a CUT record (records were left out on purpose) whose range ends before `seq`, the number of the next
+   record: in *out; false: there is none. */
 static bool cut_is_over(struct sw_reader *r, uint64_t seq, uint64_t ticks, struct sw_record *out)
 {
 	size_t first = r->cuts.n;
@@ -195,7 +195,7 @@ static void report_hole(struct sw_reader *r, uint64_t seq, const struct sw_write
 	report_lost(r, (struct hole){r->seq + 1, seq - 1}, w, out);
 }
 
-/* The records that a LOSS counts and a hole did not count before. */
+/* How many records a LOSS counts that no hole in the numbers counted before. */
 static uint64_t newly_lost(const struct sw_reader *r, const struct sw_rec_loss *loss)
 {
 	uint64_t reported = 0;

@@ -10,7 +10,8 @@ static bool is_continuation(unsigned char c)
 	return (c & 0xc0) == 0x80;
 }
 
-/* Table 3-7 of the Unicode standard: the second byte's range depends on the first. */
+/* Bytes of the UTF-8 character that begins here, 0: it is none.  Table 3-7 of the Unicode standard: the second byte's
+   range depends on the first. */
 size_t sw_utf8_length(const char *text)
 {
 	const unsigned char *p = (const unsigned char *)text;

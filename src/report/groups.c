@@ -12,8 +12,8 @@
 
 /* The words of a group, whatever the format. */
 
-/* Which of its calls must change, of findings that are no hazards: the wait that comes too early, the record that comes
-   too early, the call on the legacy stream; of the others the last. */
+/* Index of the access whose call must change, for findings that are no hazards: the wait that comes too early, the
+   record that comes too early, the call on the legacy stream; of the others the last. */
 static uint32_t call_to_change(const struct sw_finding *finding)
 {
 	switch (finding->id) {
@@ -38,7 +38,8 @@ static bool has_frame(const struct sw_stack_view *view, uint64_t ip)
 	return false;
 }
 
-/* Without any name: the innermost of the program's own frames that the other side does not have, else of all. */
+/* The frame by which an access is grouped where none has a name: the innermost of the program's own that the other side
+   does not have, else of all. */
 static const struct sw_frame *nameless_site(struct sw_names *names, const struct sw_access *access,
 					    const struct sw_access *other)
 {
@@ -180,7 +181,7 @@ static const struct sw_finding *finding_at(const struct sw_report *report, size_
 	return report->shown.at[index].finding;
 }
 
-/* Suppressed findings, shown on request, lead no others. */
+/* Rank for leading a group, the worst highest: suppressed findings, shown on request, lead no others. */
 static int rank_of(const struct sw_shown_finding *shown)
 {
 	return shown->suppressed ? -1 : (int)shown->finding->severity;
@@ -373,8 +374,8 @@ static void merge_many_edges(struct sw_report *report)
 /* ---- edges between the same two lines ------------------------------------------------------------------------------
  */
 
-/* A loop misses an edge again in each iteration, and its findings may come from different ones: the lines to write are
-   the same.  0: a line is not known. */
+/* A key for the two lines of a missing edge; 0: a line is not known.  A loop misses an edge again in each iteration,
+   and its findings may come from different ones: the lines to write are the same. */
 static uint64_t lines_key(struct sw_report *report, const struct sw_group *group)
 {
 	struct sw_names *names = &report->names;
@@ -429,8 +430,7 @@ static uint64_t key_of(struct sw_report *report, const struct sw_finding *findin
 	return place ? sw_hash_u64(place) | 1 : 0;
 }
 
-/* The hazard that a call was meant to prevent, by its id and the work that was missed; or by the call site of that
-   work: in a loop the finding may come from another round than the hazard. */
+/* A key for a hazard that a call was meant to prevent: by its id and the record of the work that was missed. */
 static uint64_t hazard_key(int id, uint64_t seq)
 {
 	return sw_hash_u64((uint64_t)id << 48 ^ seq) | 1;
@@ -463,7 +463,8 @@ static void set_explained(struct sw_map *hazards, uint64_t key, uint64_t group)
 		*slot = group;
 }
 
-/* Groups of the hazards that others explain: most explain nothing, and there may be a million of them. */
+/* Finds the group of each hazard that another finding explains (a wait or record that failed to prevent it): key ->
+   group.  Most explain nothing, and there may be a million of them. */
 static void find_explained(const struct sw_report *report, struct sw_map *hazards)
 {
 	for (size_t i = 0; i < report->shown.n; i++) {
@@ -535,7 +536,7 @@ static int by_index(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* The strongest finding leads, the first of those. */
+/* Makes the strongest finding of the group its leader, of equal ones the first. */
 static void choose_leader(const struct sw_report *report, struct sw_group *group)
 {
 	for (size_t i = 0; i < group->members.n; i++) {
@@ -550,7 +551,7 @@ static void choose_leader(const struct sw_report *report, struct sw_group *group
 	qsort(group->members.at, group->members.n, sizeof *group->members.at, by_index);
 }
 
-/* Groups come in the order of their leaders. */
+/* Puts the groups in the order of their leaders, and drops those that were merged into others. */
 static void sort_groups(struct sw_report *report)
 {
 	for (size_t i = 0; i < report->groups.n; i++)

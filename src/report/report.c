@@ -276,7 +276,7 @@ static void find_gaps(struct sw_report *report, bool compared)
 				  "that starts them all"));
 }
 
-/* "FILE:LINE", the file by its name or by the end of its path. */
+/* Is `which` the "FILE:LINE" of the frame, the file by its name or by the end of its path? */
 static bool is_place(const struct sw_frame *frame, const char *which)
 {
 	const char *colon = strrchr(which, ':');

@@ -70,7 +70,7 @@ static char *take_word(const char **at, bool *open)
 	return word;
 }
 
-/* SW101, SW1??, SW*: three digits, with any of them as a glob. */
+/* Is the word an id of findings, as SW101, SW1?? or SW*: three digits, with any of them as a glob? */
 static bool valid_id(const char *word)
 {
 	if (strncmp(word, "SW", 2) != 0)
@@ -86,7 +86,7 @@ static bool is_known(const char *id)
 	return strpbrk(id, "?*") || id[2] == '5' || sw_finding_info(atoi(id + 2));
 }
 
-/* The value that `word` gives, and how long its key is; NULL: it is no key. */
+/* The field of the pattern that "KEY=..." sets, and in *length how long its key is; NULL: it is no key. */
 static char **key_field(struct pattern *pattern, const char *word, size_t *length)
 {
 	struct side_pattern *side = &pattern->side[pattern->against];
@@ -174,7 +174,8 @@ static void free_pattern(struct pattern *pattern)
 	free(pattern->path);
 }
 
-/* `rest`: of the line, from its comment on. */
+/* Checks that a line of --allow means a forbidden call and says why, in a comment; `rest`: of the line, from its
+   comment on. */
 static int check_exception(const struct pattern *pattern, enum sw_suppress_source source, const char *rest,
 			   struct sw_error *error)
 {
@@ -274,7 +275,7 @@ void sw_suppress_free(struct sw_suppressions *s)
 /* ---- places that survive inserted lines ---------------------------------------------------------------------------
  */
 
-/* A blank for each run of them. */
+/* The text with a blank for each run of them, without those at its begin. */
 static const char *collapse_blanks(struct sw_names *names, const char *text)
 {
 	char *line = sw_arena_strndup(&names->arena, text, strlen(text)), *out = line;
@@ -304,11 +305,9 @@ static const char *function_of(const struct sw_frame *frame)
 	return strstr(frame->base, "operator()") && frame->function ? frame->function : frame->base;
 }
 
-/*
- * The visible frames with the text of their lines, "fill: cudaMemsetAsync(p, 0, n, s); < main: fill(a, s);": a line
- * that is inserted elsewhere does not change it.  Without the sources, where the calls are in the code: exact for one
- * build.
- */
+/* A place that survives changes elsewhere in the source: the visible frames with the text of their lines, "fill:
+   cudaMemsetAsync(p, 0, n, s); < main: fill(a, s);".  Without the sources, where the calls are in the code: exact for
+   one build. */
 static const char *place_text(struct sw_names *names, uint32_t stack, uint32_t function)
 {
 	struct sw_stack_view view = sw_stack_view(names, stack, function);
@@ -346,7 +345,8 @@ static const char *origin_text(struct sw_names *names, const struct sw_allocatio
 
 /* ---- matching ---------------------------------------------------------------------------------------------------- */
 
-/* Most patterns begin with something that is no glob and that most texts don't begin with. */
+/* Does the text fit the glob?  Most patterns begin with something that is no glob and that most texts don't begin with,
+   which is compared first. */
 static bool glob_matches(const char *pattern, const char *text)
 {
 	const size_t plain = strcspn(pattern, "*?[\\");
@@ -415,7 +415,7 @@ static bool key_fits(struct subject *subject, uint32_t i, const struct side_patt
 	       (!side->module || stack_fits(names, access, module_fits, side->module));
 }
 
-/* Which operations of the finding pass, a bit for each. */
+/* Which operations of the finding fit all keys of `side`, a bit for each. */
 static unsigned sides_that_fit(struct subject *subject, const struct side_pattern *side)
 {
 	unsigned bits = 0;
@@ -424,7 +424,8 @@ static unsigned sides_that_fit(struct subject *subject, const struct side_patter
 	return bits;
 }
 
-/* Each key of a line without `against` may fit another operation. */
+/* Do the operations of the finding fit the line?  With `against` two different ones must fit a side each; without, each
+   key may fit another operation. */
 static bool sides_fit(struct subject *subject, const struct pattern *pattern)
 {
 	const struct side_pattern *side = &pattern->side[0];
@@ -462,7 +463,8 @@ static bool allocation_fits(struct sw_names *names, uint32_t index, const char *
 			      glob_matches(pattern, origin_text(names, allocation)));
 }
 
-/* All sides that touch memory: one that is the program's own makes it the program's business. */
+/* Are all buffers that the finding's sides touch of an origin that fits?  One that is the program's own makes it the
+   program's business. */
 static bool allocations_fit(struct sw_names *names, const struct sw_finding *finding, const char *pattern)
 {
 	bool any = false;
@@ -476,7 +478,7 @@ static bool allocations_fit(struct sw_names *names, const struct sw_finding *fin
 	return any;
 }
 
-/* Everything but the memory. */
+/* Does the line fit the finding in everything but the memory? */
 static bool line_fits(struct subject *subject, const struct pattern *pattern)
 {
 	const struct sw_finding *finding = subject->finding;
@@ -488,10 +490,8 @@ static bool line_fits(struct subject *subject, const struct pattern *pattern)
 	       sides_fit(subject, pattern);
 }
 
-/*
- * Every buffer that the finding is about must be in the lines' scope: those of its sides, and, of a finding that was
- * seen for buffers of several origins, each of the others, perhaps by another line.
- */
+/* Do lines fit the finding?  Every buffer that it is about must be in their scope: those of its sides, and, of a
+   finding that was seen for buffers of several origins, each of the others, perhaps by another line. */
 bool sw_suppress_fits(struct sw_suppressions *s, struct sw_names *names, const struct sw_finding *finding, bool *known)
 {
 	const struct sw_other_buffers *others = &sw_finding_details(finding)->others;
@@ -597,8 +597,8 @@ static const char *key_value(struct sw_names *names, const char *key, const char
 	return text;
 }
 
-/* One operation: the kernel or the call, and the place.  Of a call whose place is not known, "", unless it must be
-   named as one of two sides. */
+/* The keys that name one operation: the kernel or the call, and the place.  Of a call whose place is not known, "",
+   unless it must be named as one of two sides. */
 static const char *side_keys(struct sw_names *names, const struct sw_access *access, bool one_of_two)
 {
 	const char *place = place_text(names, access->stack, access->function);

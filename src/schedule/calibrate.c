@@ -255,7 +255,7 @@ static uint32_t least_quarters(const struct sw_schedule_node *n)
 	return 5u - n->quarters;
 }
 
-/* The end of the last piece that n had to keep out of the way of, as recorded. */
+/* When the last piece that n had to keep out of the way of ended, as recorded. */
 static uint64_t resource_free(struct sw_resource *r, const struct sw_schedule_node *n)
 {
 	uint64_t seen = 0;
@@ -372,7 +372,8 @@ static void list_threads(struct sw_window *w, size_t threads)
 			o->thread_node[o->thread_first[w->nodes.at[i].lane + 1]++] = i;
 }
 
-/* Calls before which their thread was silent for long, in order: something outside of CUDA may have held it. */
+/* Lists the calls before which their thread was silent for long, in order: something outside of CUDA may have held
+   it. */
 static void list_gaps(struct sw_window *w)
 {
 	struct sw_ordered *o = &w->ordered;
@@ -425,8 +426,8 @@ static void forget_thread_waits(struct sw_window *w)
 		w->edges.at[w->nodes.at[w->ordered.gap.at[i]].edges] = sw_edge(SW_WHY_NOT, 0);
 }
 
-/* Calls before which their thread was silent for long may have waited for another thread: finds the last calls of the
-   others before each, and adds an edge where that explains the silence. */
+/* Adds edges from one host thread to another: calls before which their thread was silent for long may have waited for
+   another thread.  Finds the last calls of the others before each, and adds an edge where that explains the silence. */
 static void find_thread_waits(const struct sw_schedule *s, struct sw_window *w)
 {
 	struct sw_ordered *o = &w->ordered;

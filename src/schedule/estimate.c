@@ -111,7 +111,7 @@ static bool few_were_seen(const struct pass *p, const struct sw_schedule_node *n
 	return class && class->n && class->n < class->pieces / FEW_SEEN;
 }
 
-/* How long a piece takes according to its class, 0 unknown. */
+/* How long a piece takes according to the pieces of its class (equal kind and size); 0 unknown. */
 static uint64_t class_time(const struct pass *p, const struct sw_schedule_node *n)
 {
 	const struct sw_class *class = n->alike ? &p->s->class_of.at[n->alike - 1] : NULL;
@@ -212,7 +212,7 @@ static void pass_back(struct sw_window *w, const struct sw_reading *how)
 	}
 }
 
-/* Leaves in `end` by when each piece was done. */
+/* Finds the latest time by which each piece was done, by the waits that saw it, and leaves it in `end`. */
 static void observe_ends(struct sw_window *w, const struct sw_reading *how)
 {
 	for (size_t i = 0; i < w->others.n; i++)
@@ -326,7 +326,7 @@ static void estimate_piece(struct pass *p, uint32_t node)
 	p->w->end = sw_later(p->w->end, n->end);
 }
 
-/* Times of work without the device's, by one of the readings. */
+/* Estimates the times of work where the device's are not known, by one of the readings (sets of assumptions). */
 static void sw_estimate(struct sw_schedule *s, struct sw_window *w, uint32_t reading)
 {
 	struct pass p = {.s = s, .w = w, .how = &sw_readings[reading]};
@@ -414,7 +414,7 @@ static uint64_t scale_time(uint64_t ns, uint64_t run, uint64_t kept)
 	return kept && run > kept ? (uint64_t)((double)ns * (double)run / (double)kept) : ns;
 }
 
-/* The place that enqueued the work of this call; SW_NONE not known. */
+/* The place in the program that enqueued the work of this call; SW_NONE not known. */
 static uint32_t site_of_work(const struct sw_schedule *s, uint64_t seq)
 {
 	for (uint32_t i = 0; seq && i < s->windows; i++) {

@@ -79,7 +79,8 @@ static void forget_window(struct sw_schedule *s)
 	sw_map_free(&s->events);
 }
 
-/* Five windows are one too many: drop every other one, and skip twice as many from now on. */
+/* Drops every other window of the run that is kept for replays when there is one too many, and skips twice as many from
+   now on. */
 void sw_thin_out(struct sw_schedule *s)
 {
 	uint32_t kept = 0;
@@ -145,14 +146,14 @@ static struct sw_schedule_node *node_push(struct sw_schedule *s, enum sw_node_ki
 	return n;
 }
 
-/* An edge of the node that was pushed last, from `node`; SW_NONE: from none. */
+/* Adds an edge of the node that was pushed last, from `node`; SW_NONE: adds none. */
 static void edge_push(struct sw_schedule *s, enum sw_edge_why why, uint32_t node)
 {
 	if (node != SW_NONE)
 		*sw_vec_push(&window_filling(s)->edges) = sw_edge(why, node);
 }
 
-/* The window, and the run, reach to this time at least. */
+/* Makes the window, and the run, reach to this time at least. */
 static void window_reach(struct sw_schedule *s, uint64_t t_ns)
 {
 	struct sw_window *w = window_filling(s);
@@ -286,8 +287,8 @@ void sw_schedule_enter(struct sw_schedule *s, const struct sw_schedule_call *cal
 	window_reach(s, n->start);
 }
 
-/* A call that waited for work gets a node of its own for its end, with an edge from each piece of that work, so that a
-   replay can move the end apart from the begin; the thread's next call comes after it. */
+/* Adds a node for the end of a call that waited for work, with an edge from each piece of that work, so that a replay
+   can move the end apart from the begin; the thread's next call comes after it. */
 static void push_return(struct sw_schedule *s, const struct sw_open_call *call, uint64_t end)
 {
 	uint32_t node;
@@ -358,8 +359,8 @@ static struct sw_queue *legacy_of(struct sw_schedule *s, uint8_t ctx)
 	return NULL;
 }
 
-/* CUDA Runtime API, "Stream synchronization behavior": the legacy stream waits for all blocking streams, and these for
-   it. */
+/* Adds the order that the legacy stream makes.  CUDA Runtime API, "Stream synchronization behavior": it waits for all
+   blocking streams, and these for it. */
 static void join_legacy(struct sw_schedule *s, struct sw_queue *q)
 {
 	if (q->kind == SW_QUEUE_LEGACY) {

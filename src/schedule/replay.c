@@ -63,8 +63,8 @@ static const struct sw_what_if *change_of(const struct pass *p, uint32_t k, cons
 	return change->only_idle && held ? NULL : change;
 }
 
-/* The host's use of the memory that it waited for is not recorded: one replay assumes that it needs it, the other
-   that it does not. */
+/* Does this replay assume that the host needs what it waited for?  Its use of the memory is not recorded: one replay
+   assumes that it does, the other that it does not. */
 static bool host_needs(const struct sw_replay *how, const struct sw_what_if *change)
 {
 	return change->needed == SW_NEEDED || (change->needed == SW_NEEDED_MAYBE && how->needed);
@@ -77,7 +77,7 @@ static bool is_changed(const struct pass *p, uint32_t k, const struct sw_schedul
 	return change && change->kind == kind;
 }
 
-/* The time of a call that waits for nothing.  change: of the call; NULL: none. */
+/* How long a call that waits for nothing takes in a replay with this change; NULL: with none. */
 static uint64_t call_takes(const struct sw_schedule_node *call, const struct sw_what_if *change)
 {
 	uint64_t took = call->end - call->start;

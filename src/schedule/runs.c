@@ -15,7 +15,7 @@
 
 /* The critical path of each window: from the node that ended last backwards, each time to what its start waited for. */
 
-/* The node, among those with an edge to this one, that ended last. */
+/* The last to end of the nodes that this one waits for. */
 static uint32_t last_of_path(const struct sw_window *w, uint32_t node)
 {
 	const struct sw_schedule_node *n = &w->nodes.at[node];
@@ -740,7 +740,7 @@ static void pull_call(struct sw_ordered *o, uint32_t call)
 	*sw_vec_push(&o->pulled) = call;
 }
 
-/* A call, and before it those that it comes after. */
+/* Adds a call to the replay, and before it those that it comes after. */
 static void pull_calls(struct sw_window *w, const struct sw_changed_places *places, uint32_t call)
 {
 	struct sw_ordered *o = &w->ordered;

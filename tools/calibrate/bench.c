@@ -147,7 +147,7 @@ CUresult sw_bench_quick(struct sw_bench *bench, CUstream stream)
 	return bench->d.cuLaunchKernel(bench->quick, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL);
 }
 
-/* Everything that a row uses is loaded and has run once before anything is measured. */
+/* Runs all that a row uses once, so that nothing is loaded for the first time while it is measured. */
 static int warm_up(struct sw_bench *bench, struct sw_error *error)
 {
 	const CUstream streams[] = {bench->nb1, bench->nb2,	  bench->nb3,

@@ -12,8 +12,8 @@ struct seen {
 	uint64_t ns;
 };
 
-/* Work after the call did not wait if it was seen to be done before the kernel was: the kernel is asked last, as it
-   may end between two questions. */
+/* Sees whether work after the call waited for the kernel that spins.  It did not if it was seen to be done before the
+   kernel was: the kernel is asked last, as it may end between two questions. */
 static void watch_streams(struct sw_bench *b, CUstream own, struct seen *seen)
 {
 	bool next_done = false, own_done = !own;
@@ -60,7 +60,8 @@ static CUresult measure_once(struct sw_bench *b, const struct sw_row *row, CUstr
 	return rc ? rc : row->end(b);
 }
 
-/* The lesser of two: the first may have to load or to grow something. */
+/* How long the row's call takes when nothing runs: the lesser of two, as the first may have to load or to grow
+   something. */
 CUresult sw_cell_idle(struct sw_bench *b, const struct sw_row *row, uint64_t *ns)
 {
 	CUresult rc = CUDA_SUCCESS;
@@ -123,8 +124,9 @@ static CUresult measure_cell(struct sw_bench *b, const struct sw_row *row, CUstr
 	return CUDA_SUCCESS;
 }
 
-/* A host that was busy elsewhere makes work look held back, calls look long, and repetitions disagree: those are asked
-   again, with a kernel that spins for longer than a host thread is descheduled. */
+/* Measures one cell of the table: does the row's call wait for a kernel on this stream?  A host that was busy elsewhere
+   makes work look held back, calls look long, and repetitions disagree: those are asked again, with a kernel that spins
+   for longer than a host thread is descheduled. */
 CUresult sw_cell_measure(struct sw_bench *b, const struct sw_row *row, enum sw_spinner where, uint64_t idle_ns,
 			 struct sw_waits *out)
 {

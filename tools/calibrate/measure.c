@@ -34,7 +34,8 @@ static void send_message(int fd, const struct message *message)
 		_exit(1);
 }
 
-/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.04  ..." : the word with a point in it. */
+/* Version of the driver, the word with a point in it of "NVRM version: NVIDIA UNIX x86_64 Kernel Module 580.159.04
+   ..."; "" unknown. */
 static void driver_text(char *out, size_t room)
 {
 	char line[512], *at = line, *word;
@@ -64,7 +65,7 @@ static void send_head(int fd, struct sw_bench *b)
 	send_message(fd, &message);
 }
 
-/* A row that fails says nothing: the driver may lack it. */
+/* Measures all cells of a row and sends them.  A row that fails says nothing: the driver may lack it. */
 static void measure_row(int fd, struct sw_bench *b, const struct sw_row *row)
 {
 	struct message message = {.what = ROW};
@@ -99,7 +100,7 @@ static void measure_cells(int fd, size_t first, const char *driver)
 
 /* ---- in the parent ----------------------------------------------------------------------------------------------- */
 
-/* A whole message within the time that is left: 1, 0 at the end, -ETIME. */
+/* Receives a whole message within the time that is left: 1, 0 at the end, -ETIME. */
 static int receive_message(int fd, struct message *message, uint64_t until)
 {
 	size_t n = 0;

@@ -42,7 +42,7 @@ static CUresult sw_trim(struct sw_bench *b)
 	return BOTH(b->d.cuDeviceGetDefaultMemPool(&pool, b->device), b->d.cuMemPoolTrimTo(pool, 0));
 }
 
-/* 64 MiB that the pool keeps: a trim has something to return. */
+/* Frees 64 MiB that the pool keeps, so that a trim has something to return. */
 static CUresult sw_keep_freed(struct sw_bench *b)
 {
 	CUresult rc = sw_threshold(b, UINT64_MAX);
@@ -61,7 +61,7 @@ static CUresult sw_pool_create(struct sw_bench *b)
 	return b->d.cuMemPoolCreate(&b->pool, &props);
 }
 
-/* As cudaMemcpy between pageable buffers does. */
+/* Copies between pageable buffers, as cudaMemcpy does. */
 static CUresult sw_copy_h2h(struct sw_bench *b, size_t bytes)
 {
 	const CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
@@ -124,7 +124,8 @@ static CUresult sw_first_launch(struct sw_bench *b)
 		    b->d.cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 1, 1, 1, 0, b->nb2, NULL, NULL));
 }
 
-/* As the runtime does: it is the function that loads the code, not the query. */
+/* Asks for an attribute of a kernel that was not used yet, as the runtime does: it is getting the function that loads
+   the code, not the query. */
 static CUresult sw_first_query(struct sw_bench *b)
 {
 	CUkernel kernel;
@@ -142,7 +143,7 @@ static CUresult sw_graph(struct sw_bench *b)
 	return rc ? rc : b->d.cuStreamEndCapture(b->nb3, &b->graph);
 }
 
-/* An executable graph that ran once: its upload has ended. */
+/* Makes an executable graph and runs it once, so that its upload has ended. */
 static CUresult sw_exec(struct sw_bench *b)
 {
 	CUresult rc = sw_graph(b);

@@ -45,7 +45,8 @@ static uint64_t stack_of(struct search *search, const struct sw_record *record)
 	return *known;
 }
 
-/* As the companion counts them: every record of an operation but the ends of calls. */
+/* Does the recorder's companion, which holds the n-th call, count this record?  Every one of an operation but the ends
+   of calls. */
 static bool is_call(const struct sw_record *record)
 {
 	return record->rec->kind >= SW_REC_LAUNCH && !(record->rec->flags & SW_RF_END);
@@ -74,7 +75,7 @@ static int each_record(struct search *search, const char *trace,
 	return got;
 }
 
-/* On the legacy default stream? */
+/* Is the work on the legacy default stream? */
 static bool is_legacy(const struct sw_rec *rec)
 {
 	uint64_t stream;
@@ -83,7 +84,8 @@ static bool is_legacy(const struct sw_rec *rec)
 	return stream == LEGACY || (!stream && !(rec->flags & SW_RF_PER_THREAD));
 }
 
-/* Code that the program uses for the first time: a kernel of a context, or whatever a copy or a set needs. */
+/* Does the work need code that the program uses for the first time: a kernel of a context, or whatever a copy or a set
+   needs? */
 static bool is_first_use(struct search *search, const struct sw_rec *rec)
 {
 	if (!sw_kind_has(rec->kind, SW_KIND_DEVICE))
@@ -130,7 +132,7 @@ static void find_wanted(struct search *search, const struct sw_record *record)
 									   .frees = frees_at_once(search, record)};
 }
 
-/* How much a call asks for. */
+/* How much a call asks for: bytes of a copy, of an allocation. */
 static uint64_t amount_of(const struct sw_rec *rec)
 {
 	const void *r = rec;
@@ -159,7 +161,7 @@ static void note_source(struct search *search, size_t wanted, const struct sw_re
 	*seen = 1;
 }
 
-/* A call of the stack of one that is wanted. */
+/* Notes a call that has the stack of one that is wanted: the most that it asks for, and the source of a copy. */
 static void note_use(struct search *search, size_t wanted, const struct sw_record *record)
 {
 	const void *r = record->rec;

@@ -42,7 +42,7 @@ struct confirm {
 	struct sw_verdict verdict;
 };
 
-/* Results of the trials belong to the report as long as they live. */
+/* Lets the report show the results of the trials; they must live as long as it does. */
 static void attach_results(struct confirm *confirm)
 {
 	for (size_t i = 0; i < confirm->trials.n; i++)
@@ -81,7 +81,7 @@ static void keep_gaps(struct confirm *confirm, const struct sw_session *session)
 	confirm->verdict.incomplete = session->gaps.n;
 }
 
-/* Nothing can be tried: the verdict over a run without a trace, or with several. */
+/* The verdict where nothing can be tried: over a run without a trace, or with several. */
 static int nothing_to_try(struct confirm *confirm, const struct sw_session *session)
 {
 	sw_judged_put_gaps(stderr, session);
@@ -201,7 +201,7 @@ static int run_experiments(struct confirm *confirm)
 	return status;
 }
 
-/* A rule orders two calls, and nothing that is not understood is why the judge says so. */
+/* Does a rule order the two calls, and is there nothing that is not understood because of which the judge says so? */
 static bool known_order(const struct confirm *confirm)
 {
 	const struct sw_coverage *coverage = &confirm->analysis.judgement->coverage;
@@ -209,7 +209,8 @@ static bool known_order(const struct confirm *confirm)
 	       !coverage->edges_for_safety;
 }
 
-/* Then it is no doubt, and refutes nothing, that one waits for the other. */
+/* Turns a result into "ordered" where a rule orders the two calls.  Then it is no doubt, and refutes nothing, that one
+   waits for the other. */
 static void add_known_order(const struct confirm *confirm, struct sw_confirmation *c)
 {
 	const bool waited = c->verdict == SW_VERDICT_REFUTED ||
@@ -241,14 +242,15 @@ static enum overlap bytes_overlap(const struct confirm *confirm)
 		       : OVERLAP_UNKNOWN;
 }
 
-/* That two calls are not ordered is a hazard only where they touch the same bytes. */
+/* Weakens a proof that two calls are not ordered where they are not known to touch the same bytes: only there it is a
+   hazard. */
 static void add_overlap(const struct confirm *confirm, struct sw_confirmation *c)
 {
 	if (c->verdict == SW_VERDICT_PROVEN && bytes_overlap(confirm) != OVERLAP_SOME)
 		c->verdict = bytes_overlap(confirm) == OVERLAP_NONE ? SW_VERDICT_APART : SW_VERDICT_UNORDERED;
 }
 
-/* Two calls that the user names. */
+/* Tries whether two calls that the user names are ordered; an exit status. */
 static int try_calls(struct confirm *confirm)
 {
 	struct sw_error error;

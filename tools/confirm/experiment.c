@@ -116,8 +116,8 @@ static int launch_here(struct sw_confirm_run *run)
 	return status;
 }
 
-/* The program dies with this process: so it ends also if its parent was killed, or if it ignores SIGTERM. Not by
-   alarm(): that signal is passed on to the program. */
+/* Makes the process end after the longest time that a run may take.  The program dies with it, also if its parent was
+   killed, or if it ignores SIGTERM.  Not by alarm(): that signal is passed on to the program. */
 static void end_some_day(const struct sw_confirm_run *run)
 {
 	struct sigevent by = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
@@ -128,7 +128,7 @@ static void end_some_day(const struct sw_confirm_run *run)
 		timer_settime(timer, 0, &when, NULL);
 }
 
-/* In the process that runs the program: what both statuses are, then nothing else of ours. */
+/* In the process that runs the program: runs it and writes its status and that of the launch to `pipe`. */
 static void report_launch(struct sw_confirm_run *run, int pipe)
 {
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -154,10 +154,8 @@ static bool wait_for_answer(struct sw_confirm_run *run, int pipe, pid_t pid, int
 	return read(pipe, answer, 2 * sizeof *answer) == 2 * sizeof *answer;
 }
 
-/*
- * In a process of its own: a launch has ended when it has no children left, and we have one that looks symbols up.
- * Ctrl-C reaches the program, which decides; we wait for its end.
- */
+/* Runs the program in a process of its own, since a launch has ended when it has no children left, and we have one that
+   looks symbols up.  Ctrl-C reaches the program, which decides; we wait for its end. */
 static int launch_child(struct sw_confirm_run *run)
 {
 	int ends[2], answer[2] = {SW_EXIT_OUTPUT, 0};
@@ -296,8 +294,9 @@ static bool other_order(const struct sw_trial *trial)
 	       (trial->later_access && trial->result.doubt == SW_DOUBT_NOT_MADE);
 }
 
-/* A hold of the stream stops the whole graph, and its nodes in a capture change the program's graph: a graph of ours in
-   its place does neither. */
+/* How to try a hazard of a graph's nodes that could not be tried by holding a stream, as flags of the plan; 0: there is
+   no other way.  A hold of the stream stops the whole graph, and its nodes in a capture change the program's graph: a
+   graph of ours in its place does neither. */
 static uint32_t other_way(const struct sw_trial *trial)
 {
 	if (trial->result.doubt == SW_DOUBT_GRAPH_NODES)

@@ -95,7 +95,7 @@ static int run_once(struct exploration *e, uint64_t seed, uint64_t rate, uint64_
 	return status;
 }
 
-/* The first copy that brought other bytes than without holds; -1: none. */
+/* The first copy to the host that brought other bytes than in the run without holds; -1: none. */
 static long first_difference(const struct exploration *e, const struct run *run)
 {
 	for (size_t i = 0; i < e->base.outputs.n && i < run->outputs.n; i++) {

@@ -45,7 +45,7 @@ static bool same_place(const struct sw_plan_edge *a, const struct sw_plan_edge *
 	       a->before_api == b->before_api && a->before_stack == b->before_stack;
 }
 
-/* False: there is no room. */
+/* Adds the edge that a finding's advice makes to the plan.  False: there is no room. */
 static bool add_edge(struct sw_hold_plan *plan, uint32_t fix, const struct sw_trial *trial)
 {
 	const struct sw_plan_edge edge = {.fix = fix,
@@ -64,7 +64,8 @@ static bool add_edge(struct sw_hold_plan *plan, uint32_t fix, const struct sw_tr
 	return true;
 }
 
-/* A line of the source may be several stacks, of which each made a finding: the advice is for the line. */
+/* Adds the edges of a finding's advice to the plan: of all findings of this line of the source, which may be several
+   stacks, as the advice is for the line. */
 static bool add_fix(struct sw_hold_plan *plan, uint32_t fix, const sw_trials *trials, const struct sw_trial *trial)
 {
 	const uint32_t edges = plan->edges;
@@ -95,7 +96,7 @@ static void take_added(const struct sw_outcome *outcome, uint32_t fix, bool on_h
 	}
 }
 
-/* A call that waits for several events waits once. */
+/* How many waits the added edges are: a call that waits for several events waits once. */
 static uint64_t count_waits(const added_edges *added)
 {
 	uint64_t n = 0, last = 0;
@@ -129,7 +130,7 @@ static void judge_fix(const struct sw_confirm_run *run, uint32_t fix, uint32_t t
 	free(added.at);
 }
 
-/* Fixes of these trials, in one run.  *usable: it says something of them. */
+/* Runs the program with the fixes of these trials in it.  *usable: the run says something of them. */
 static int try_together(struct sw_experiments *in, struct sw_hold_plan *plan, struct sw_trial *const *trials,
 			uint32_t n, bool *usable)
 {

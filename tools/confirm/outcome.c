@@ -156,8 +156,8 @@ void sw_outcome_free(struct sw_outcome *outcome)
 
 /* ---- what it means ----------------------------------------------------------------------------------------------- */
 
-/* Bytes that are wrong when the later side comes first: what it reads is stale, what the earlier one reads is new, what
-   the later one wrote is overwritten. */
+/* How many bytes are wrong when the later side comes first: what it reads is stale, what the earlier one reads is new,
+   what the later one wrote is overwritten. */
 static uint64_t wrong_bytes(const struct sw_outcome *o, int id)
 {
 	return id == SW_FINDING_RACE_RAW ? o->by_both : id == SW_FINDING_RACE_WAR ? o->by_later : o->by_earlier;
@@ -196,8 +196,8 @@ static enum sw_doubt doubt_of(const struct sw_outcome *o, const struct sw_trial 
 					 : SW_DOUBT_BLOCKED_BEFORE;
 }
 
-/* The later call waited: it had its time, its stream was free for it, and it ended only when the other was released.  A
-   call of the host needs no stream. */
+/* Did the later call wait for the earlier one?  It had its time, its stream was free for it, and it ended only when the
+   other was released.  A call of the host needs no stream. */
 static bool later_waited(const struct sw_outcome *o, const struct sw_trial *trial)
 {
 	const uint64_t held_us = o->released_us - o->later_us;
@@ -217,7 +217,7 @@ static bool touch_the_same(const struct sw_outcome *o, const struct sw_trial *tr
 	return earlier && later && o->by_each;
 }
 
-/* The verdict where the later side ran first, from the bytes that both touch. */
+/* Decides, where the later side ran first, by the bytes that both touch whether that made a difference. */
 static void judge_bytes(const struct sw_outcome *o, const struct sw_trial *trial, struct sw_confirmation *out)
 {
 	out->compared = o->compared && !trial->not_executed;

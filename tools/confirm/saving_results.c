@@ -189,7 +189,8 @@ static const char *text_after(const char *text, size_t bytes)
 	return text[bytes] ? text + bytes + 1 : text + bytes;
 }
 
-/* Line by line: those that differ between two runs as they are say nothing.  *steady: some do not. */
+/* Is the text `now`, of the run with a change, that of two runs without?  Compared line by line: those that differ
+   between the two as they are say nothing.  *steady: some do not. */
 static bool same_text(const char *one, const char *two, const char *now, bool *steady)
 {
 	*steady = one && two && now && !*one && !*two;

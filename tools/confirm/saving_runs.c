@@ -34,7 +34,7 @@ static bool known_well(int64_t base, const struct sw_interval *saved)
 	return saved->high - saved->middle <= enough && saved->middle - saved->low <= enough;
 }
 
-/* One run; with the change: why it says nothing is filled. */
+/* Runs the program once, with or without the change; why a run with it says nothing goes into `out`. */
 static int run_once(struct sw_savings *s, const struct sw_plan_changes *changes, struct sw_saving *out,
 		    struct timed_run *timed)
 {
@@ -125,7 +125,8 @@ static int check_once(struct sw_savings *s, const struct sw_plan_changes *change
 	return status;
 }
 
-/* Where memory that is pinned does not stay as it is until its copy is done, its bytes are taken first. */
+/* Checks whether results stay the same with the change.  Where memory that is pinned does not stay as it is until its
+   copy is done, its bytes are taken first. */
 static int check_change(struct sw_savings *s, struct sw_plan_changes *changes, struct sw_saving *out, bool *same)
 {
 	bool spoilt;

@@ -2,7 +2,7 @@
 /* Is the order needed that goes away?  The trace is judged without it. */
 #include "confirm/savings.h"
 
-/* The judge sees what every piece of work touches: else no hazard says nothing. */
+/* Does the judge see what every piece of work touches?  Else that it finds no hazard says nothing. */
 static bool all_is_known(const struct sw_judgement *j)
 {
 	const struct sw_coverage *c = &j->coverage;
@@ -73,7 +73,8 @@ int sw_saving_judge_moved(struct sw_savings *savings, struct sw_saving_trial *tr
 
 /* ---- narrowed waits ---------------------------------------------------------------------------------------------- */
 
-/* The narrowed wait when the edges of `mask` stay.  With the guard the host waits for nothing. */
+/* Describes the wait of the trial as it is when only the edges of `mask` stay.  With the guard the host waits for
+   nothing. */
 static void narrow_site(const struct sw_savings *savings, const struct sw_saving_trial *trial, uint32_t mask,
 			struct sw_narrowed_site *out)
 {
@@ -101,7 +102,7 @@ static int is_enough(struct sw_savings *savings, const struct sw_saving_trial *t
 	return judge_with(savings, &more, enough, &why);
 }
 
-/* The needs of the plan are those of the finding, in this order. */
+/* Leaves in the plan only the needed edges of `mask`: they are those of the finding, in its order. */
 static void keep_needs(struct sw_plan_site *site, uint32_t mask)
 {
 	uint32_t n = 0;

@@ -145,13 +145,14 @@ static int by_difference(const void *a, const void *b, void *arg)
 	return x > y ? -1 : x < y;
 }
 
-/* Does the change take effect in this part? */
+/* Does the change take effect in part k of the run: does that move more than it differs between equal runs? */
 static bool has_effect(const struct parts *parts, size_t k)
 {
 	return parts->moved[k] > parts->differ[k];
 }
 
-/* A few parts are left out, as many as can be, of which each differs more than all that stay do together. */
+/* Leaves out parts of the run that differ much: a few, as many as can be, of which each differs more than all that stay
+   do together. */
 static void leave_out(struct parts *parts)
 {
 	size_t *order = sw_calloc(parts->n, sizeof *order), candidates = 0, n = 0;
@@ -210,8 +211,8 @@ static int64_t median_of(int64_t *numbers, size_t n)
 	return n % 2 ? upper : numbers[n / 2 - 1] + (upper - numbers[n / 2 - 1]) / 2;
 }
 
-/* The parts of a typical run, of these pairs, without the change (kind 0) or with it: whatever disturbs a run disturbs
-   few of its parts. */
+/* The time of a run made of the median of each part, of these pairs, without the change (kind 0) or with it: whatever
+   disturbs a run disturbs few of its parts. */
 static int64_t typical_run(const struct parts *parts, const size_t *pairs, size_t kind)
 {
 	const size_t n = parts->runs / 2;

@@ -44,7 +44,7 @@ static struct sw_plan_site *add_site(struct sw_saving_trial *trial, enum sw_run_
 	return site;
 }
 
-/* The place of a stream in the plan; false: it cannot be named. */
+/* Gives a stream a place in the plan; false: it cannot be named there. */
 static bool add_stream(struct sw_saving_trial *trial, const struct sw_judgement *judgement, uint32_t stream,
 		       uint32_t *place)
 {
@@ -107,7 +107,7 @@ static void keep_memory(struct sw_saving_trial *trial, uint64_t makes, uint64_t 
 	add_site(trial, SW_CHANGE_KEEP, frees);
 }
 
-/* The call that frees what this one allocates, and the other way round, have one advice. */
+/* Joins two findings that have one advice: the call that frees what this one allocates, and the other way round. */
 static void join_partner(sw_saving_trials *trials, size_t at, const struct sw_report *report)
 {
 	struct sw_saving_trial *trial = &trials->at[at];
@@ -158,7 +158,8 @@ static void move_to_own_stream(struct sw_saving_trial *trial, const struct sw_fi
 	trial->moved[trial->n_moved++] = (struct sw_moved_site){f->access[0]->api, f->access[0]->stack};
 }
 
-/* The host continues before its memory is written. */
+/* Plans that the copy or set does not wait: then the host continues before its memory is written, which the guard must
+   see. */
 static void make_asynchronous(struct sw_saving_trial *trial, const struct sw_options *options)
 {
 	if (!options->guard_host) {
@@ -257,7 +258,7 @@ static void choose_change(struct sw_saving_trial *trial, const struct sw_report 
 	}
 }
 
-/* Loading all code at the start is one change for all kernels. */
+/* Joins findings about loading code: loading all of it at the start is one change for all kernels. */
 static void join_loads(sw_saving_trials *trials, size_t at)
 {
 	for (size_t i = 0; i < at; i++)
@@ -277,7 +278,8 @@ static bool moves_work(const struct sw_saving_trial *trial, const struct sw_find
 	return false;
 }
 
-/* Off the legacy default stream: all of it, since what moves and what stays may touch the same memory. */
+/* Joins findings whose work moves off the legacy default stream: all of it moves, since what moves and what stays may
+   touch the same memory. */
 static void join_moves(sw_saving_trials *trials, size_t at)
 {
 	struct sw_saving_trial *trial = &trials->at[at];

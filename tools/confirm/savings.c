@@ -43,8 +43,8 @@ static int64_t predicted_saving(const struct sw_savings *s, const struct sw_savi
 	return sum;
 }
 
-/* Loading all code of all libraries at the start may take longer than what it saves: none is measured alone here, so it
-   would hide what the others save. */
+/* Refuses to load all code at the start where that takes longer, as measured now, than it may save: among other changes
+   it would hide what they save. */
 static int bound_loading(struct sw_savings *s, struct sw_saving_trial *trial)
 {
 	const int64_t most = predicted_saving(s, trial);

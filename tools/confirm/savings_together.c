@@ -16,7 +16,7 @@
 
 enum stands_on { ON_NOTHING, ON_WAITS, ON_COPIES, ON_STREAMS, KINDS };
 
-/* The kind of order that the change removes and other changes may rest on. */
+/* Which kind of order the change removes, that other changes may rest on. */
 static enum stands_on kind_of(const struct sw_saving_trial *trial)
 {
 	switch (trial->shown->finding->id) {
@@ -100,7 +100,7 @@ static size_t count_narrowed(const struct sw_savings *s)
 	return n;
 }
 
-/* Two findings may be calls of one stack, from different lines of a script. */
+/* Has the plan this call already?  Two findings may be calls of one stack, from different lines of a script. */
 static bool has_site(const struct sw_plan_changes *all, const struct sw_plan_site *site)
 {
 	for (uint32_t i = 0; i < all->sites; i++)
@@ -109,7 +109,8 @@ static bool has_site(const struct sw_plan_changes *all, const struct sw_plan_sit
 	return false;
 }
 
-/* `whole`: edges that are not needed as long as all other waits are made.  False: there is no room. */
+/* Adds a trial's changes to the plan.  `whole`: also edges that are not needed as long as all other waits are made.
+   False: there is no room. */
 static bool add_trial(struct sw_plan_changes *all, const struct sw_saving_trial *trial, bool whole)
 {
 	const struct sw_plan_changes *one = &trial->changes;
@@ -136,7 +137,7 @@ static bool add_trial(struct sw_plan_changes *all, const struct sw_saving_trial 
 	return true;
 }
 
-/* The changes up to that step; how many they are. */
+/* Makes one plan of the changes up to step `last`; returns how many they are. */
 static size_t merge_changes(const struct sw_savings *s, size_t last, struct sw_saving_trial *out)
 {
 	const bool whole = count_narrowed(s) > 1;

@@ -17,7 +17,7 @@ bool sw_finding_is_meant(struct sw_report *report, const struct sw_shown_finding
 	return which ? sw_report_means(report, shown, which) : !shown->suppressed;
 }
 
-/* Bytes that both sides touch, as far as one allocation holds them. */
+/* Finds the bytes that both sides touch, as far as one allocation holds them. */
 static void find_overlap(struct sw_trial *trial, const struct sw_judgement *judgement)
 {
 	const struct sw_access *a = trial->shown->finding->access[0], *b = trial->shown->finding->access[1];

@@ -22,7 +22,7 @@ static const struct term terms[] = {
 };
 #define N_TERMS (sizeof terms / sizeof terms[0])
 
-/* "SW103", "sw103" or "103": the number, else 0. */
+/* Reads the number of a finding: "SW103", "sw103" or "103"; else 0. */
 static int parse_id(const char *text)
 {
 	if (tolower((unsigned char)text[0]) == 's' && tolower((unsigned char)text[1]) == 'w')
@@ -77,7 +77,7 @@ static int explain_finding(const struct sw_finding_info *info)
 	return sw_finish_stdout(SW_EXIT_OK);
 }
 
-/* Finds a finding that only a merge makes. */
+/* Finds the kind of finding that only a merge makes, by number or name. */
 static const struct sw_between_info *find_between(const char *what)
 {
 	const struct sw_between_info *info;

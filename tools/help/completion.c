@@ -31,14 +31,14 @@ static enum values values_of(const struct sw_option_info *option)
 	return strchr(argument, '|') ? WORDS : ANY;
 }
 
-/* "text|json" -> "text json". */
+/* Prints the choices of an option as words: "text|json" -> "text json". */
 static void put_words(const char *argument)
 {
 	for (; *argument; argument++)
 		putchar(*argument == '|' ? ' ' : *argument);
 }
 
-/* In single quotes: what a shell, and what zsh's _arguments takes apart, with a backslash before it. */
+/* Prints text in single quotes, with a backslash before what zsh's _arguments takes apart (`special`). */
 static void put_quoted(const char *text, const char *special)
 {
 	for (; *text; text++) {

@@ -46,8 +46,8 @@ static char *part_name(const struct sw_spread *spread, uint32_t rank)
 	return sw_format("%s/syncwatch-merge-%s-%u.json", spread->folder, spread->job, rank);
 }
 
-/* A process that dies ends the whole start: mpirun sees to that, srun with --kill-on-bad-exit; --max-time in any case.
- */
+/* Waits until another process has written its part, and opens it.  One that dies ends the whole start: mpirun sees to
+   that, srun with --kill-on-bad-exit; --max-time in any case. */
 static FILE *wait_for(const char *path)
 {
 	const struct timespec look = {.tv_nsec = LOOK_NS};

@@ -26,7 +26,8 @@ static int fail_with(struct sw_error *error, const char *what)
 	return sw_fail(error, -code, "cannot %s: %s", what, strerror(code));
 }
 
-/* The folder's name goes into a socket's address and into LD_PRELOAD, which have their own ideas of names. */
+/* May the private folder be in this one?  Its name goes into a socket's address and into LD_PRELOAD, which have their
+   own ideas of names. */
 static bool is_usable(const char *parent)
 {
 	return parent && parent[0] == '/' && strlen(parent) + sizeof "/syncwatch-XXXXXX" <= SW_ANNOUNCE_FOLDER &&
@@ -169,7 +170,7 @@ char *sw_channel_link(struct sw_channel *channel, const char *target)
 
 /* ---- messages ---------------------------------------------------------------------------------------------------- */
 
-/* One, or two of which the second is that of memory. */
+/* Takes the descriptors out of a message: that of the trace and, if there is a second one, that of memory; -1: none. */
 static void passed_descriptors(struct msghdr *header, int fds[2])
 {
 	fds[0] = fds[1] = -1;
@@ -188,7 +189,7 @@ static bool is_sound(const struct sw_channel *channel, const struct sw_announce_
 	       bytes == head + m->text_bytes;
 }
 
-/* False: nothing has come yet. */
+/* Receives one message and passes it on; false: nothing has come yet. */
 static bool receive_message(struct sw_channel *channel, int connection)
 {
 	struct sw_announce_message message;
@@ -223,8 +224,8 @@ static bool receive_message(struct sw_channel *channel, int connection)
 	return true;
 }
 
-/* A connection's message is read in its turn: a message that was sent before the connection was made comes first (the
-   poll set returns what is ready in the order in which it became so). */
+/* Accepts what connects, and reads each connection's message in its turn: a message that was sent before the connection
+   was made comes first (the poll set returns what is ready in the order in which it became so). */
 static void take_connection(struct sw_channel *channel, int listener)
 {
 	for (;;) {

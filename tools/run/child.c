@@ -29,7 +29,8 @@ static void watched_set(sigset_t *set)
 		sigaddset(set, SIGRTMIN + i);
 }
 
-/* In the child: never returns. */
+/* In the forked child: restores the signals, lets our caller prepare and executes the program; if that fails, writes
+   errno to `report` and ends. */
 static void start_program(const struct sw_child *child, const sigset_t *mask, const struct sigaction *sigchld,
 			  int report)
 {
@@ -117,7 +118,8 @@ static int cannot_run(const char *name, int failed, struct sw_error *error)
 	return code;
 }
 
-/* The program's life, with every watched signal blocked. */
+/* Starts the program and waits for its end, with every watched signal blocked meanwhile, so that they are read in
+   order. */
 static int watch_program(const struct sw_child *child, const sigset_t *watched, const sigset_t *before,
 			 const struct sigaction *sigchld, pid_t *pid, int *status, struct sw_error *error)
 {

@@ -53,7 +53,7 @@ static int connect_to_run(pid_t pid)
 	return -1;
 }
 
-/* The run that watches a process stands in its environment. */
+/* Connects to the run that watches a process, which stands in the process's environment; -1: there is none. */
 static int connect_to_run_of(pid_t pid)
 {
 	struct sockaddr_un path = {.sun_family = AF_UNIX};
@@ -80,8 +80,8 @@ static int connect_to_run_of(pid_t pid)
 	return fd;
 }
 
-/* The process that `run` keeps to learn of signals (witness.h) has its name and its arguments, and may be meant for it.
- */
+/* Connects to the parent of a process: the one that `run` keeps to learn of signals (witness.h) has its name and its
+   arguments, and may be meant for it. */
 static int connect_to_parent_of(pid_t pid)
 {
 	char file[64];
@@ -140,7 +140,7 @@ int sw_ctl_ask(const char *process, char *const *words, size_t n, char **answer)
 	return status;
 }
 
-/* Names of files are in the text: none may control the terminal. */
+/* Prints an answer.  Names of files are in it: none may control the terminal. */
 static void put_lines(FILE *out, char *text)
 {
 	for (char *line = text, *next; *line; line = next) {

@@ -32,7 +32,7 @@ static int judge(const struct sw_options *options, struct sw_session *session, i
 	return status;
 }
 
-/* By the follower, or here when there is none (any more). */
+/* Makes the report of the run: by the follower, or here when there is none (any more). */
 static int report(struct sw_launch *run)
 {
 	int status;
@@ -63,10 +63,8 @@ enum {
 	FILES
 };
 
-/*
- * Each rank of a job may be a `run` of its own: the names of its files distinguish them as those of traces do.  The
- * caller frees what is made of them, also after an error.
- */
+/* Expands %p and the like in the names of report files.  Each rank of a job may be a `run` of its own: the names of its
+   files distinguish them as those of traces do.  The caller frees what is made of them, also after an error. */
 static int expand_names(struct sw_options *options, char *made[FILES])
 {
 	const char **names[FILES] = {

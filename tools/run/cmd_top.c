@@ -45,7 +45,7 @@ static int top_of_trace(const char *path, const struct sw_options *options, enum
 	return sw_finish_stdout(status);
 }
 
-/* The answer of the run, malloc'ed; SW_EXIT_NOTHING: it has judged nothing yet. */
+/* Asks the run, again while it has judged nothing yet (SW_EXIT_NOTHING); *answer is malloc'ed. */
 static int ask(const char *process, enum sw_top_format format, char **answer)
 {
 	char *request[] = {(char *)(uintptr_t) "top", (char *)(uintptr_t)words[format]};

@@ -80,7 +80,7 @@ static int order(struct sw_control *control, enum sw_window_order what, FILE *an
 	return SW_EXIT_OK;
 }
 
-/* The header lies in memory until the process has ended. */
+/* Reads the number of windows from the trace's header, which lies in memory until the process has ended. */
 static bool read_windows(const struct sw_session_trace *trace, uint32_t *windows)
 {
 	return pread(trace->memory < 0 ? trace->fd : trace->memory, windows, sizeof *windows,
@@ -164,7 +164,8 @@ static void send_answer(int connection, int code, const char *text, size_t bytes
 	free(all);
 }
 
-/* The request is there when the connection is, or at once behind it: who connects and says nothing gets no answer. */
+/* Reads a request and answers it.  It is there when the connection is, or at once behind it: who connects and says
+   nothing gets no answer. */
 static void serve(struct sw_control *control, int connection)
 {
 	char request[SW_CONTROL_REQUEST + 1], *words[WORDS], *text = NULL;

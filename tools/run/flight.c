@@ -138,7 +138,8 @@ static bool is_sound(const struct sw_chunk_header *h, const struct recording *r)
 	return h->magic == SW_FORMAT_CHUNK_MAGIC && h->committed <= r->chunk_bytes - sizeof *h;
 }
 
-/* A chunk that is not closed lies in memory, where there is any; the file follows it. */
+/* The descriptor by which a chunk is read: one that is not closed lies in memory, where there is any; the file follows
+   it. */
 static int place_of(const struct sw_session_trace *trace, const struct chunk *chunk)
 {
 	return chunk->state == CHUNK_CLOSED || trace->memory < 0 ? trace->fd : trace->memory;
@@ -176,7 +177,7 @@ static bool read_header(const struct sw_session_trace *trace, struct sw_file_hea
 
 /* ---- CUDA errors ------------------------------------------------------------------------------------------------- */
 
-/* "The context cannot be used": cuda.h, of these. */
+/* Is the status of a call an error after which, as cuda.h says of these, "the context cannot be used"? */
 static bool ends_context(uint16_t status)
 {
 	return status == 700 || (status >= 714 && status <= 719) || status == 214 || status == 220 || status == 226 ||
@@ -257,7 +258,7 @@ static void find_chunks(struct recording *r, const struct sw_session_trace *trac
 	}
 }
 
-/* Bytes of records in closed chunks: one of a thread that ended is hardly full. */
+/* Bytes of records in closed chunks, not of whole chunks: that of a thread that ended is hardly full. */
 static uint64_t closed_bytes(const struct recording *r)
 {
 	uint64_t n = 0;
@@ -275,7 +276,8 @@ static bool has_dropped(const struct recording *r)
 	return r->base != 0;
 }
 
-/* The chunk that began first, of those that may go: the next one of its writer. */
+/* The closed chunk that began first, of those that may go, which are the next one of each writer; NULL: there is
+   none. */
 static struct chunk *oldest(const struct recording *r)
 {
 	struct chunk *first = NULL;
@@ -377,7 +379,7 @@ static int write_window(struct recording *r, const struct sw_session_trace *trac
 	return rc;
 }
 
-/* NAME.swt -> NAME-dump1.swt */
+/* Name of a dump: NAME.swt -> NAME-dump1.swt; malloc'ed. */
 static char *dump_path(const char *path, uint32_t number)
 {
 	const char *end = strrchr(path, '.');
@@ -386,7 +388,7 @@ static char *dump_path(const char *path, uint32_t number)
 	return sw_format("%.*s-dump%" PRIu32 "%s", stem, path, number, known ? ".swt" : "");
 }
 
-/* By a process of its own, as what is kept is used up by that. */
+/* Writes a dump, by a process of its own, as what is kept is used up by that. */
 static bool write_dump(struct recording *r, const struct sw_session_trace *trace, const char *why, const char *path)
 {
 	int status = 1;
@@ -476,7 +478,7 @@ void sw_flight_look(struct sw_flight *f, struct sw_session *session)
 			look_at(f, session, i);
 }
 
-/* The new file takes the place of the old one. 0 or -errno. */
+/* Writes the trace of the window to a new file, which takes the place of the old one; 0 or -errno. */
 static int replace(struct recording *r, struct sw_session_trace *trace)
 {
 	struct stat s;

@@ -51,7 +51,7 @@ static const struct sw_judgement *so_far_of(const struct sw_follow *f)
 	return f->judging ? sw_judging_so_far(f->judging) : f->analysis.judgement;
 }
 
-/* Names are looked up once: `shown` keeps them. */
+/* Prepares what names are looked up with, once: `shown` keeps them. */
 static void begin_showing(struct sw_follow *f)
 {
 	const struct sw_report_options options = {.suppressions = f->suppressed};

@@ -98,8 +98,8 @@ static bool send_message(int fd, const struct message *message, const int *files
 	return sent == (ssize_t)part.iov_len;
 }
 
-/* 1: received; 0: nothing is there (only with MSG_DONTWAIT); <0: the other side is gone.  Those of `files` that did not
-   come are -1. */
+/* Receives a message.  1: received; 0: nothing is there (only with MSG_DONTWAIT); <0: the other side is gone.  Those of
+   `files` that did not come are -1. */
 static int receive(int fd, struct message *message, int *files, int flags)
 {
 	struct iovec part = {message, sizeof *message - 1};
@@ -318,7 +318,8 @@ static bool is_early(const struct state *s)
 	return !s->session.traces.n;
 }
 
-/* Until the program has ended, or the other thread is to go on. */
+/* Takes messages of `run` and judges, until the program has ended, or the other thread is to go on (`modest`: this is
+   the one for while processes run). */
 static void follow_in_turn(struct state *s, bool modest)
 {
 	struct message *m = &s->message;
@@ -362,8 +363,8 @@ static void take_turn(sem_t *turn)
 		continue;
 }
 
-/* A thread of its own: whenever no process runs, what is left is done with the priority that it was started with, which
-   one that was lowered cannot be given back. */
+/* Follows with low priority, in a thread of its own: whenever no process runs, what is left is done with the priority
+   that the follower was started with, which a thread that lowered its own cannot get back. */
 static void *follow_modestly(void *arg)
 {
 	struct state *s = arg;
@@ -427,10 +428,8 @@ static void __attribute__((noreturn)) follow(const struct sw_follower *follower,
 /* ---- the side of `run` ---------------------------------------------------------------------------------------------
  */
 
-/*
- * A thread is the follower's parent: `run` waits for what is left of the program by asking for children of its own
- * thread (__WNOTHREAD), to which orphans come.
- */
+/* Forks the follower, and waits until it may end, in a thread that is its parent: `run` waits for what is left of the
+   program by asking for children of its own thread (__WNOTHREAD), to which orphans come. */
 static void *be_parent(void *arg)
 {
 	struct sw_follower *follower = arg;

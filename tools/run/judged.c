@@ -52,7 +52,7 @@ static char *buffer_close(struct buffer *buffer)
 
 /* ---- one process ------------------------------------------------------------------------------------------------- */
 
-/* JSON as it will stand `depth` levels deep in the file. */
+/* A part of the report as JSON, as it will stand `depth` levels deep in the file; malloc'ed. */
 static char *json_of(struct sw_report *report, int depth, void (*put)(struct sw_json *json, struct sw_report *report))
 {
 	struct buffer buffer;
@@ -91,7 +91,7 @@ static char *finding_text(struct sw_report *report, size_t index, const struct s
 	return NULL;
 }
 
-/* The index + 1 of the finding that processes share, 0: it is new. */
+/* Where the index + 1 of the finding that processes share is kept; 0 there: it is new. */
 static uint64_t *slot_of(struct sw_judged *judged, const struct sw_shown_finding *shown)
 {
 	return sw_map_put(&judged->index,
@@ -229,7 +229,7 @@ static void mark_ranks(struct sw_judged *judged, const struct sw_between *betwee
 				judged->processes.at[k].in_between |= between->severity != SW_NOTE;
 }
 
-/* Findings of `syncwatch merge` between the processes belong to the verdict over them. */
+/* Compares the processes as `syncwatch merge` does: what is found between them belongs to the verdict over them. */
 static void compare_processes(struct sw_judged *judged, struct sw_session *session)
 {
 	struct sw_merged *between = judged->between;
@@ -264,7 +264,7 @@ static void tell_unchecked(struct sw_judged *judged, struct sw_session *session)
 	sw_gate_free(&gate);
 }
 
-/* A process that outlived the run writes its trace to the end. */
+/* Is the trace still being written, by a process that outlived the run? */
 static bool is_written(const struct sw_session_trace *trace)
 {
 	struct pollfd process = {.fd = trace->pidfd, .events = POLLIN};
@@ -283,7 +283,8 @@ static bool take_followed(struct sw_judged *judged, const struct sw_session_trac
 	return false;
 }
 
-/* Code of launched kernels goes into the trace, new code into the store. */
+/* Completes the trace with the code of launched kernels that the store of images has, and puts new code into the
+   store. */
 static void settle_images(const struct sw_judged *judged, struct sw_reader *reader, const char *path)
 {
 	struct sw_error error;
@@ -330,7 +331,8 @@ static void judge_trace(struct sw_judged *judged, struct sw_session *session, co
 	free(packed);
 }
 
-/* The trace of the program itself; a program that execs another leaves several, the last of which did the work. */
+/* Index of the trace of the program itself; a program that execs another leaves several, the last of which did the
+   work. */
 static size_t main_trace(const struct sw_session *session)
 {
 	size_t best = 0;
@@ -415,7 +417,7 @@ int sw_judged_status(struct sw_judged *judged, const struct sw_session *session,
 	return sw_verdict_status(&judged->verdict);
 }
 
-/* Notes that stand in no report of a process. */
+/* Adds to the files for builds what stands in no report of a process. */
 static void add_extras(struct sw_judged *judged, const struct sw_session *session)
 {
 	const char *program = judged->processes.n	    ? judged->processes.at[0].name

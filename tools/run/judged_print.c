@@ -153,7 +153,7 @@ void sw_judged_print(const struct sw_judged *judged, const struct sw_session *se
 	print_to(judged->out, judged, session, judged->options->quiet);
 }
 
-/* Without colours and links, which the texts of a terminal hold: ESC [ ... letter, ESC ] ... ESC \\. */
+/* Prints text without the colours and links of a terminal: ESC [ ... letter, ESC ] ... ESC \\. */
 static void put_without_escapes(FILE *out, const char *text)
 {
 	while (*text) {
@@ -217,7 +217,8 @@ static void put_json_findings(struct sw_json *json, const struct sw_judged *judg
 	sw_json_close(json, ']');
 }
 
-/* Several processes: a finding that they share counts once, and none of their schedules is that of the run. */
+/* Writes the sums over several processes: a finding that they share counts once, and none of their schedules is that of
+   the run. */
 static void put_sums(struct sw_json *json, const struct sw_judged *judged)
 {
 	uint64_t wait_ns = 0, folded_ns = 0, folded = 0;
@@ -292,7 +293,8 @@ static void put_no_coverage(struct sw_json *json)
 	sw_json_close(json, '}');
 }
 
-/* No process used CUDA: a report of the program that says so, where an older file would be taken for this run's. */
+/* Writes the head of a report where no process used CUDA: it says so of the program, where an older file would be taken
+   for this run's. */
 static void put_no_cuda(struct sw_json *json, const struct sw_judged *judged, const struct sw_session *session)
 {
 	sw_json_text(json, "schema", "syncwatch-report/1");

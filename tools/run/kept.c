@@ -107,7 +107,7 @@ static bool is_live_stack(const struct kept_record *r)
 	return stack_of(r->writer, ((const struct sw_rec_stack *)(const void *)r->data)->id) == r;
 }
 
-/* A record that refers to the stack comes, or goes. */
+/* Counts that a record which refers to the stack comes, or goes; the last one takes it along. */
 static void use_stack(struct sw_kept *k, struct kept_record *stack, bool comes)
 {
 	if (!stack)
@@ -117,7 +117,7 @@ static void use_stack(struct sw_kept *k, struct kept_record *stack, bool comes)
 		remove_record(k, stack);
 }
 
-/* Removes a record for good, with the END that belongs to it and the stack that nobody else needs. */
+/* Removes a record with the END that belongs to it, and the stack that nobody else needs. */
 static void remove_record(struct sw_kept *k, struct kept_record *r)
 {
 	struct kept_writer *w = r->writer;
@@ -206,7 +206,7 @@ static bool remove_begun(struct sw_kept *k, uint64_t key, uint64_t seq)
 	return any;
 }
 
-/* Chunks of several writers are not dropped in the order of their records: the end may be known first. */
+/* Is the end known already, from another writer's chunk that was dropped first?  Forgets it: the pair is done. */
 static bool ended_later(struct sw_kept *k, uint64_t key, uint64_t seq)
 {
 	struct kept_record *r = sw_map_ptr(&k->things, key), *first = NULL;
@@ -235,7 +235,7 @@ static void begins_anew(struct sw_kept *k, struct kept_writer *w, const struct s
 /* More ends of one thing than that, whose begins are not known yet, are none. */
 #define ENDS_MOST 4u
 
-/* A record ends a thing: neither is needed any more, but the end stays where its begin may still come from another
+/* Takes the end of a thing: its begin goes, and the end stays only while the begin may still come, of another
    writer. */
 static void ends(struct sw_kept *k, struct kept_writer *w, const struct sw_rec *rec, uint64_t key)
 {
@@ -264,14 +264,14 @@ static void first_only(struct sw_kept *k, struct kept_writer *w, const struct sw
 
 /* ---- descriptions ------------------------------------------------------------------------------------------------ */
 
-/* Both kinds of stack begin alike; `native` stands where `depth` does in the other. */
+/* The native stack that a Python stack refers to; NULL: none.  Both kinds of record begin alike. */
 static struct kept_record *native_of(const struct kept_record *r)
 {
 	const struct sw_rec_python_stack *p = (const void *)r->data;
 	return p->h.kind == SW_REC_PYTHON_STACK ? stack_of(r->writer, p->native) : NULL;
 }
 
-/* In place of one that no record can refer to any more. */
+/* Keeps a stack or code under its id, in place of an older one that no record can refer to any more. */
 static void define(struct sw_kept *k, struct kept_writer *w, struct sw_map *ids, const struct sw_rec *rec, uint32_t id)
 {
 	struct kept_record *old = sw_map_ptr(ids, id % SW_FORMAT_LIVE_IDS), *r = keep(k, w, rec, 0);
@@ -319,7 +319,7 @@ static void keep_thread(struct sw_kept *k, struct kept_writer *w, const struct s
 	w->thread = keep(k, w, rec, 0);
 }
 
-/* One record for all losses. */
+/* Keeps one record that counts all losses. */
 static void keep_loss(struct sw_kept *k, struct kept_writer *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_loss *more = (const void *)rec;
@@ -370,7 +370,7 @@ static void take_description(struct sw_kept *k, struct kept_writer *w, const str
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
-/* Removes the mappings inside a range that is unmapped; an unmap of none that is known stays. */
+/* Removes the mappings in a range that is unmapped; where none is known the record stays. */
 static void unmap(struct sw_kept *k, struct kept_writer *w, const struct sw_rec_free *f)
 {
 	bool any = false;
@@ -509,7 +509,7 @@ static void take_library(struct sw_kept *k, struct kept_writer *w, const struct 
 	keep(k, w, rec, key_of(THING_LIBRARY, l->handle));
 }
 
-/* False: a hot call, which is dropped. */
+/* Takes a record of a thing that begins, changes or ends; false: a hot call, which is dropped. */
 static bool take_lifecycle(struct sw_kept *k, struct kept_writer *w, const struct sw_rec *rec)
 {
 	const void *r = rec;
@@ -623,7 +623,7 @@ static void take(struct sw_kept *k, struct kept_writer *w, const struct sw_rec *
 		k->dropped += calls ? calls->calls : 1;
 }
 
-/* Unknown kinds, of which nothing can be said, and those that are too short for theirs. */
+/* Is the record of a known kind and long enough for it? */
 static bool is_sound(const struct sw_rec *rec)
 {
 	const size_t least = sw_kind_bytes(rec);
@@ -684,7 +684,7 @@ static void note_written(struct kept_writer *w, uint32_t id)
 		*sw_map_put(&w->written, id % SW_FORMAT_LIVE_IDS) = id;
 }
 
-/* A launch may refer to others that were dropped: then it says all itself. */
+/* Writes a launch of the window.  A short one may refer to others that were dropped: then it says all itself. */
 static void put_launch(struct sw_chunk_output *o, struct kept_writer *w, const struct sw_rec *rec)
 {
 	struct sw_rec_launch whole;
@@ -727,7 +727,7 @@ static int by_writer(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Records up to the cut: of the window's chunks, too, only what stays does. */
+/* Takes the records of a window's chunk up to the cut as if they were dropped.  Returns where the rest begins. */
 static uint32_t take_front(struct sw_kept *k, struct kept_writer *w, const unsigned char *records, uint32_t bytes,
 			   uint64_t cut)
 {

@@ -31,7 +31,7 @@
 
 /* ---- before ------------------------------------------------------------------------------------------------------ */
 
-/* NAME=value, with what the variable held before after it. */
+/* Sets NAME=value, with what the variable held before after it. */
 static void prepend(const char *name, const char *value)
 {
 	const char *old = getenv(name);
@@ -40,7 +40,7 @@ static void prepend(const char *name, const char *value)
 	free(both);
 }
 
-/* A copy with each `what` after a `before`. */
+/* A copy of the path with a `before` in front of each character of `what`; malloc'ed. */
 static char *escape(const char *path, const char *what, char before)
 {
 	char *out = sw_alloc(2 * strlen(path) + 1), *p = out;
@@ -93,7 +93,7 @@ char *sw_launch_image_store(const struct sw_options *options)
 	return folder;
 }
 
-/* The recorder's options for SYNCWATCH_OPTIONS, each with a colon after it. */
+/* The options that the recorder gets in SYNCWATCH_OPTIONS, each with a colon after it; malloc'ed. */
 static char *recorder_options(const struct sw_options *options)
 {
 	const unsigned long long depth = options->depth ? options->depth - 1 : 0;
@@ -154,8 +154,8 @@ static void prepare(void *arg, pid_t pid)
 	free(path);
 }
 
-/* A trace of an earlier run under the name that the user gave would be taken for that of this run: it is removed
-   (--force), or the run does not begin. */
+/* Removes a trace of an earlier run under the name that the user gave (--force), or refuses to run: it would be taken
+   for that of this run. */
 static int make_room(const struct sw_launch *run, const char *path)
 {
 	struct stat s;
@@ -182,7 +182,7 @@ static bool names_process(const char *pattern)
 	return false;
 }
 
-/* The trace's folder must be there before the program runs for hours, and its name free. */
+/* Is the trace's folder there, and its name free?  Asked before the program runs for hours. */
 static int check_trace(const struct sw_launch *run)
 {
 	char *pattern = trace_path(run), path[PATH_MAX];
@@ -206,8 +206,9 @@ static int check_trace(const struct sw_launch *run)
 	return status;
 }
 
-/* LD_PRELOAD and LD_LIBRARY_PATH are lists, and the loader expands $ORIGIN and its like: an installation in a folder
-   whose name it would take apart is named by a link in our private folder. */
+/* The path of an object as the loader takes it.  LD_PRELOAD and LD_LIBRARY_PATH are lists, and the loader expands
+   $ORIGIN and its like: an installation in a folder whose name it would take apart is named by a link in our private
+   folder. */
 static char *loadable(struct sw_launch *run, char *path)
 {
 	char *slash = strrchr(path, '/');
@@ -249,7 +250,7 @@ static int find_simulation(struct sw_launch *run)
 	return run->simulation ? SW_EXIT_OK : SW_EXIT_INPUT;
 }
 
-/* An object next to the command, added to what is preloaded. */
+/* Adds an object next to the command to what is preloaded. */
 static int add_object(struct sw_launch *run, const char *name)
 {
 	struct sw_error error;

@@ -78,7 +78,8 @@ static void take_hello(struct sw_session *session, pid_t pid, uint32_t flags, co
 		sw_session_gap(session, pid, sw_format("%s: libsyncwatch.so could not be loaded into it", file));
 }
 
-/* The pid of posix_spawn is of the sender's namespace: only where that is ours does it name a process to us. */
+/* Expects a recorder in a process that posix_spawn made, unless it said HELLO already.  Its pid is of the sender's
+   namespace: only where that is ours does it name a process to us. */
 static void take_spawned(struct sw_session *session, const struct sw_received *received)
 {
 	const struct sw_announce_message *m = received->message;
@@ -127,7 +128,7 @@ static bool is_running(const struct sw_session_trace *trace)
 	return trace->pidfd >= 0 && poll(&end, 1, 0) == 0;
 }
 
-/* The process has ended: what only its memory holds belongs into the file. */
+/* After the process has ended: writes to the file what only its memory holds. */
 static void collect_memory(struct sw_session *session, struct sw_session_trace *trace)
 {
 	const int rc = trace->memory < 0 ? 0 : sw_collect(trace->memory, trace->fd);
@@ -288,7 +289,7 @@ void sw_session_wait(struct sw_session *session, int most_ms)
 	sw_channel_serve(channel);
 }
 
-/* Why an image has no recorder, by its file and its start.  *harmless: it cannot load the CUDA driver. */
+/* Why an image has no recorder, by its file and its start; malloc'ed.  *harmless: it cannot load the CUDA driver. */
 static char *explain_image(const struct sw_session_image *image, bool *harmless)
 {
 	char *found = image->flags & SW_ANNOUNCE_SEARCH ? sw_elf_find_program(image->file) : NULL;

@@ -33,7 +33,7 @@ static int by_cost(const void *a, const void *b)
 	return x->finding->cost->total_ns < y->finding->cost->total_ns ? 1 : -1;
 }
 
-/* The costliest; free them with free(). */
+/* The waits with a cost, costliest first; free them with free(). */
 static struct site *sites_of(const struct sw_top_process *p, size_t *n)
 {
 	const struct sw_judgement *j = p->so_far;
@@ -288,7 +288,7 @@ struct sw_top_board *sw_top_board_new(void)
 	return board == MAP_FAILED ? NULL : board;
 }
 
-/* Whole lines of what is too long. */
+/* Puts a text on the board; of one that is too long whole lines, and no JSON at all. */
 void sw_top_board_write(struct sw_top_board *board, enum sw_top_format format, const char *text)
 {
 	size_t bytes = strlen(text);

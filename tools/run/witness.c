@@ -15,7 +15,7 @@
 #define WAIT_NS	  50000000
 #define ANSWER_MS 2000
 
-/* In the witness: for each signal number that comes, was it pending? */
+/* In the witness: answers for each signal number that is asked about whether it was pending here. */
 static void watch_signals(int fd)
 {
 	unsigned char sig;

@@ -365,7 +365,8 @@ static void open_table(struct sw_wait_rules *wait_rules, struct sw_wait_rule_set
 		add_complaint(wait_rules, sw_format("%s; what is built in is used", error.text));
 }
 
-/* A packed trace is judged alike everywhere: by the table that came with it, or by what is built in. */
+/* Takes the rules from a packed trace: by the table that came with it, or by what is built in, so that it is judged
+   alike everywhere. */
 static void open_packed(struct sw_wait_rules *wait_rules, struct sw_wait_rule_set *set, uint32_t driver)
 {
 	const char *path, *text;

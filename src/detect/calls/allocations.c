@@ -284,7 +284,8 @@ static void set_context(const struct sw_model *m, const struct sw_record *r, str
 	block->device = m->context[r->rec->ctx].device;
 }
 
-/* A part of reserved addresses becomes memory.  False: the reservation was not seen. */
+/* Makes a part of reserved addresses a block of memory, from its physical memory.  False: the reservation was not
+   seen. */
 static bool map_reserved(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_alloc *a)
 {
 	struct sw_block *block = sw_space_reservation(&m->space, a->address, a->bytes);

@@ -77,7 +77,7 @@ static struct batch *batch_of(struct sw_model *m)
 	return batch;
 }
 
-/* An element begins a batch of its thread; what is known of an earlier one that failed, or was lost in part, is
+/* Begins a batch of copies of the thread; what is left of an earlier one, which failed or was lost in part, is
    dropped. */
 static void batch_begin(struct sw_model *m)
 {
@@ -135,7 +135,7 @@ static int by_place(const void *x, const void *y)
 	return (a->range.address > b->range.address) - (a->range.address < b->range.address);
 }
 
-/* Two elements of one batch of copies conflict: nothing orders them (SW_FINDING_BATCH_COPY_RACE). */
+/* Reports two elements of one batch of copies that conflict: nothing orders them (SW_FINDING_BATCH_COPY_RACE). */
 static void report_race(struct sw_model *m, const struct element *a, const struct element *b)
 {
 	uint64_t offset;
@@ -399,9 +399,10 @@ static void expect_wait(struct sw_wait *w, enum join join, bool synchronous, boo
 	}
 }
 
-/* CUDA driver API, cuMemcpyBatchAsync: access to the source "can be out of stream order", and is either "complete
-   before the API call returns" or "can happen even after the API call returns".  In both cases what still writes the
-   source when the call is made is too late. */
+/* Touches the source of a copy that may read it out of stream order, as if the host read it now.  CUDA driver API,
+   cuMemcpyBatchAsync: access to the source "can be out of stream order", and is either "complete before the API call
+   returns" or "can happen even after the API call returns".  In both cases what still writes the source when the call
+   is made is too late. */
 static void touch_out_of_order(struct sw_model *m, const struct sw_wait *w, const struct side *side)
 {
 	struct sw_touch how = side->how;
@@ -428,7 +429,8 @@ static void touch_batch(struct sw_model *m, const struct side *dst, const struct
 	}
 }
 
-/* A synchronous copy out of pageable memory reads it inside the call; all else is read and written by the stream. */
+/* Touches the memory on one side of a copy: by the host inside of the call for a synchronous copy out of pageable
+   memory, else by the stream. */
 static void touch_side(struct sw_model *m, struct sw_wait *w, const struct side *side, enum join join, bool synchronous)
 {
 	struct sw_touch how = side->how;

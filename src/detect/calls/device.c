@@ -254,7 +254,7 @@ void sw_on_host_access(struct sw_model *m, const struct sw_record *r, struct sw_
 	sw_model_touch(m, &w->what, &range, &(struct sw_touch){.host = true});
 }
 
-/* A context ends: its work is done, its handles are invalid, and what it owned ends, unless it is a part of another
+/* Ends a context: its work is done, its handles are invalid, and what it owned ends, unless it is a part of another
    context. */
 static void end_context(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, uint8_t ctx)
 {

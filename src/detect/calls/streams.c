@@ -123,8 +123,8 @@ static void shared_event_awaited(struct sw_model *m, const struct sw_event_state
 /* With nothing pending that we know of, a call that takes longer than this waited for something that we do not see. */
 #define SW_REDUNDANT_MAX_NS 100000u
 
-/* A wait of the host for an event: it covers all that came before the event's last record; an event that a graph
-   records covers the whole context, to be safe. */
+/* Adds to a wait of the host all work before the event's last record; an event that a graph records covers the whole
+   context, to be safe. */
 static void wait_event(struct sw_model *m, struct sw_wait *w, const struct sw_record *r, uint64_t handle)
 {
 	struct sw_hb_event_state state;
@@ -163,7 +163,7 @@ static void wait_event(struct sw_model *m, struct sw_wait *w, const struct sw_re
 	sw_event_wait_remember(m, sw_model_lane_state(m, host), event, &state, sw_event_wait_useless(m, event, host));
 }
 
-/* A synchronisation begins: takes a snapshot of the work that it waits for. */
+/* Begins a synchronisation: takes a snapshot of the work that it waits for. */
 static void begin_sync(struct sw_model *m, const struct sw_record *r, struct sw_wait *w, const struct sw_rec_sync *s)
 {
 	struct sw_hb_at at = sw_model_at(m, r, s->handle);
@@ -193,7 +193,7 @@ static void begin_sync(struct sw_model *m, const struct sw_record *r, struct sw_
 	sw_wait_add(m, w, token, SW_ORDER_DOCUMENTED);
 }
 
-/* A wait is over: work before it is known to be done, whatever the recorder left out. */
+/* After a wait: work before it is known to be done, even where the recorder left out (`cut_seq`) what came between. */
 void sw_sync_over(struct sw_model *m, const struct sw_wait *w)
 {
 	const struct sw_rec_sync *s = (const struct sw_rec_sync *)(const void *)w->record.rec;
@@ -263,7 +263,8 @@ struct sw_access *sw_model_value(struct sw_model *m, uint32_t thread)
 	return &m->value_copies->by_thread.at[number];
 }
 
-/* A value is copied to pinned memory and waited for (tensor.item()): the copy is asynchronous, the pair is not. */
+/* Is the wait for a value that was just copied to pinned memory (tensor.item())?  Then the asynchronous copy and the
+   wait are judged as one synchronous copy. */
 static void read_back(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	struct sw_access *value = sw_model_value(m, r->thread);

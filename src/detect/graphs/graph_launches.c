@@ -39,7 +39,7 @@
 
 typedef SW_VEC(uint32_t) index_vec;
 
-/* The nodes that node i depends on, in numbers; false: a node that is not part of the graph. */
+/* Lists the nodes that node i depends on, by their places in x; false: one is not part of the graph. */
 static bool depends_on(const struct sw_exec *x, size_t i, index_vec *out)
 {
 	const struct sw_graph_node *node = &x->nodes.at[i];
@@ -386,7 +386,7 @@ static bool node_follow(struct sw_model *m, const struct sw_graph_node *node, co
 	return followed;
 }
 
-/* The content that a copy node has uploaded is known from here on. */
+/* Notes the content that a copy node has uploaded, as a copy outside of a graph does. */
 static void node_upload(struct sw_model *m, const struct sw_graph_node *node, const struct sw_access *what)
 {
 	const struct sw_record *launch = m->record;

@@ -266,7 +266,7 @@ static void sweep_queue(struct sw_model *m)
 	deferrals->queue.n = deferrals->swept = kept;
 }
 
-/* Memory stays bounded: the oldest half is evaluated. */
+/* Evaluates the oldest half of the deferred launches when there are too many of them, or they take too much memory. */
 static void bound_memory(struct sw_model *m)
 {
 	struct sw_deferrals *deferrals = m->deferrals;

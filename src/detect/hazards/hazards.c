@@ -90,8 +90,8 @@ static struct sw_finding *find_or_add(struct sw_model *m, const struct sw_event_
 	return known && !known->count ? NULL : sw_collect_add(&m->collect, &seen, NULL);
 }
 
-/* The wait was right after all: its finding is dropped, and made first where there is none, so that a later round of
-   the same wait finds it dropped (find_or_add()). */
+/* Takes back the finding about a wait that was right after all; it is made first where there is none, so that a later
+   round of the same wait finds it dropped (find_or_add()). */
 static void drop_event_finding(struct sw_model *m, const struct sw_event_wait *tie)
 {
 	struct sw_finding *known = find_or_add(m, tie);
@@ -186,8 +186,8 @@ void sw_event_wait_remember(struct sw_model *m, struct sw_lane_state *lane, cons
 	sw_collect_add(&m->collect, &seen, NULL);
 }
 
-/* An event that a library keeps for itself and records within its calls: the program knows nothing of it.  A hazard
-   that the lost record would have prevented names it all the same. */
+/* Is it an event that a library keeps for itself and records within its calls?  The program knows nothing of it.  A
+   hazard that the lost record would have prevented names it all the same. */
 static bool is_of_library(const struct sw_model *m, const struct sw_access *a, const struct sw_access *b)
 {
 	const struct sw_library_call *calls = m->j->library_calls.at;
@@ -212,8 +212,8 @@ void sw_event_wait_replaced(struct sw_model *m, const struct sw_event_state *eve
 /* How a wait failed to order the earlier side, the most telling first. */
 enum miss { NEVER, REPLACED, TOO_EARLY, WRONG_STREAM, NONE };
 
-/* A wait that was issued before the earlier side cannot have been meant for it; one that brought the order of other
-   work did its own duty. */
+/* How a wait for an event failed to order the lane after `earlier`: NONE if it was issued before it, and so cannot have
+   been meant for it, or if it brought the order of other work and so did its own duty. */
 static enum miss miss_of(const struct sw_event_wait *tie, const struct sw_access *earlier)
 {
 	if (tie->wait.seq < earlier->seq)
@@ -248,8 +248,8 @@ static const struct sw_event_wait *find_tie(const struct sw_lane_state *lane, co
 	return best;
 }
 
-/* Another event was recorded after the earlier side, in time for the wait: advises to wait for that one (the wrong
-   slot of a ring was waited for). */
+/* Advises to wait for another event, which was recorded after the earlier side and in time for the wait: the wrong slot
+   of a ring was waited for. */
 static void wait_for_other(struct sw_model *m, struct sw_finding *seen, const struct sw_event_wait *tie,
 			   const struct sw_access *earlier, enum miss miss)
 {
@@ -438,10 +438,8 @@ static void emit_hazard(struct sw_model *m, struct hazard *hazard, struct sw_blo
 	emit_at(m, hazard, &(struct place){.block = block});
 }
 
-/*
- * Ordered only because the host threads ran in this order: no lock was seen that makes them.  One made of atomic
- * operations would not have been, so this is never certain.
- */
+/* Weakens a finding whose sides are ordered only because the host threads ran in this order: no lock was seen that
+   makes them.  One made of atomic operations would not have been, so this is never certain. */
 static void weaken_observed(struct sw_finding *seen, enum sw_order order)
 {
 	if (order != SW_ORDER_OBSERVED)
@@ -475,8 +473,8 @@ static void fix_after(struct sw_finding *seen, const struct sw_access *earlier)
 	seen->fix_call.seq = earlier->seq;
 }
 
-/* The last edge that ordered the lane after that of the earlier side.  A call that blocks its thread may also have got
-   it from a wait of the host, where the advice looks for it. */
+/* Adds to the finding the last edge that ordered the lane after that of the earlier side.  A call that blocks its
+   thread may also have got it from a wait of the host, where the advice looks for it. */
 static void last_order(struct sw_model *m, struct sw_finding *seen, const struct sw_point *earlier, uint32_t lane)
 {
 	struct sw_hb_last last = sw_hb_last_join(m->hb, lane, earlier->lane);
@@ -492,7 +490,7 @@ static void last_order(struct sw_model *m, struct sw_finding *seen, const struct
 	seen->last_call.seq = last.tick ? last.seq : 0;
 }
 
-/* A release that waits by measurement: does its wait cover the use? */
+/* Does the wait of the release in hand, which waits by measurement, cover the use? */
 static bool covered_by_free(const struct sw_model *m, struct sw_point point)
 {
 	if (m->hazards->free_covers)
@@ -503,14 +501,15 @@ static bool covered_by_free(const struct sw_model *m, struct sw_point point)
 	return false;
 }
 
-/* The next weaker verdict, for accesses that may be protected in a way that is not seen: at most a warning. */
+/* The next weaker verdict, at most a warning, for accesses that may be protected in a way that is not seen. */
 static struct sw_verdict one_step_down(struct sw_verdict verdict)
 {
 	return verdict.severity == SW_ERROR ? (struct sw_verdict){SW_WARNING, SW_LIKELY}
 					    : (struct sw_verdict){SW_NOTE, SW_POSSIBLE};
 }
 
-/* By what both sides are known to touch, and how far what they belong to is known. */
+/* Severity and confidence by what both sides are known to touch, and by how far it is known to what blocks or objects
+   that belongs. */
 static struct sw_verdict weigh_evidence(struct sw_model *m, const struct sw_shadow_use *earlier,
 					const struct sw_shadow_use *later)
 {
@@ -533,7 +532,8 @@ static struct sw_verdict weigh_evidence(struct sw_model *m, const struct sw_shad
 	return verdict;
 }
 
-/* The memory of the earlier side was freed, and allocated again for the later one: the free is the third side. */
+/* Adds the free as the third side where the memory of the earlier side was freed, and allocated again for the later
+   one. */
 static void describe_reuse(struct hazard *hazard, const struct sw_shadow_use *earlier,
 			   const struct sw_shadow_use *later)
 {
@@ -547,8 +547,9 @@ static void describe_reuse(struct hazard *hazard, const struct sw_shadow_use *ea
 	seen->fix = earlier->pool_block->one_stream ? SW_FIX_FREE_ARRAY_LATER : SW_FIX_FREE_TENSOR_LATER;
 }
 
-/* The later side is a kernel before its wait for the kernel before it.  Ordered as measured where that triggers after
-   its last access: still, no document promises that its memory can be seen then. */
+/* Makes it a finding about a kernel that accesses memory before its wait for the kernel before it (programmatic
+   dependent launch).  Where that one triggers after its last access they are ordered as measured: still, no document
+   promises that its memory can be seen then. */
 static void describe_start(struct sw_finding *seen, struct sw_verdict verdict, enum sw_order order)
 {
 	seen->id = SW_FINDING_PROGRAMMATIC_RACE;
@@ -558,8 +559,8 @@ static void describe_start(struct sw_finding *seen, struct sw_verdict verdict, e
 		seen->severity = verdict.severity < SW_WARNING ? verdict.severity : SW_WARNING;
 }
 
-/* An event that the program records after the work orders no more than that work; a wait for a stream would also wait
-   for the work that came since, and so undo double buffering. */
+/* Advises to wait for an event that the program records after the earlier work, where there is one: it orders no more
+   than that work; a wait for a stream would also wait for the work that came since, and so undo double buffering. */
 static void wait_by_event(struct sw_model *m, struct sw_finding *seen, const struct sw_access *earlier,
 			  const struct sw_access *later, bool on_host)
 {

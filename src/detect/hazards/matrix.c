@@ -50,8 +50,9 @@ static bool was_described(const struct sw_range *range)
 	return detail && (detail->via == SW_VIA_TEXTURE || detail->via == SW_VIA_SURFACE);
 }
 
-/* In an allocation of several objects a hull covers bytes of other objects: its pointer, too, must lead to the other
-   side's bytes. */
+/* Does the pointer of the hull (the interval that holds all that an access touches) lead to other bytes than the other
+   side's?  In an allocation of several objects a hull covers bytes of other objects, so its pointer, too, must lead
+   there. */
 static bool hull_base_outside(const struct sw_range *hull, const struct sw_range *other)
 {
 	if (was_described(hull))
@@ -84,9 +85,9 @@ static bool lies_between(const struct sw_range *hull, const struct sw_range *oth
 	return !covers;
 }
 
-/* Code that polls or signals may order what no call orders: the other side takes part if it polls or signals, too, or
-   writes what this one polls.  Flags that a kernel writes itself are semaphores of its own blocks, and locks: a copy
-   takes no lock. */
+/* May code that polls or signals order the two, though no call does?  The other side takes part if it polls or signals,
+   too, or writes what this one polls.  Flags that a kernel writes itself are semaphores of its own blocks, and locks: a
+   copy takes no lock. */
 static bool may_be_ordered(const struct sw_range *a, const struct sw_range *b)
 {
 	return (a->polls && b->polls) || (a->polls && !a->own_flags) || (b->polls && !b->own_flags);

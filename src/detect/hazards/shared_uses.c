@@ -39,8 +39,9 @@ enum sw_crowding sw_pool_blocks_crowding(const struct sw_shadow_use *earlier, co
 	return sw_block_crowding_in(block, b->at.lo - block->address, b->at.hi - block->address);
 }
 
-/* A kernel that was not understood exactly touches the block of its pointer: no correct one leaves it.  One that
-   certainly touches all of its bytes may be wrong. */
+/* Would the use, beyond the allocator's block of its pointer, meet the other one there?  Then it is none: no correct
+   kernel leaves that block, and its code was not understood exactly.  One that certainly touches all of its bytes may
+   be wrong, and counts. */
 static bool leaves_block(const struct sw_shadow_use *use, const struct sw_shadow_use *other)
 {
 	const struct sw_range *range = &use->range;
@@ -356,7 +357,8 @@ void sw_sharing_exported(struct sw_model *m, struct sw_block *block, uint64_t ha
 /* ---- signals to other processes
    ------------------------------------------------------------------------------------------------ */
 
-/* The handle of an event was exported after the event was recorded. */
+/* Notes that the event's handle was exported after the event was recorded: uses that its record ends may be known to
+   others by `handle`. */
 void sw_sharing_event_exported(struct sw_model *m, uint64_t event, uint32_t handle)
 {
 	for (size_t i = 0; m->sharing && i < m->j->shared_uses.n; i++) {

@@ -54,7 +54,7 @@ struct sw_stored_values *sw_stored_values_new(void)
 	return sw_calloc(1, sizeof(struct sw_stored_values));
 }
 
-/* Events of ours: no program can hold these handles, events are pointers. */
+/* A number for an event of ours in the order engine; no handle of the program's can have it, as events are pointers. */
 static uint64_t new_event(struct sw_model *m)
 {
 	return UINT64_C(3) << 62 | ++m->values->events;
@@ -123,7 +123,7 @@ static struct store *add_store(struct sw_model *m, struct cell *cell, struct sw_
 	return store;
 }
 
-/* The value that the address has by what filled its block; NULL: that is not known. */
+/* Adds the value that the address has by what filled its block; NULL: that is not known. */
 static struct store *add_content(struct sw_model *m, struct cell *cell, const struct sw_block *block, uint64_t address)
 {
 	const struct sw_filling *filling = &block->filling;

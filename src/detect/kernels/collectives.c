@@ -65,7 +65,8 @@ static void add_range(struct open_op *op, uint64_t address, uint64_t bytes, enum
 		op->ranges[op->n++] = sw_range_bytes(address, bytes, role, SW_EV_EXACT);
 }
 
-/* Parts of all ranks one after the other, of which an own one that is in place is not written. */
+/* Adds the write of the parts of all ranks, which lie one after the other; an own part that is sent in place is not
+   written. */
 static void add_parts(struct open_op *op, const struct sw_rec_collective *c, uint64_t part)
 {
 	const uint64_t own = c->receive + c->rank * part;
@@ -77,8 +78,8 @@ static void add_parts(struct open_op *op, const struct sw_rec_collective *c, uin
 	add_range(op, own + part, (c->size - c->rank - 1) * part, SW_WRITE);
 }
 
-/* NCCL's user guide, "Collective Operations": which buffers each operation uses, and what "in-place" means for it.
-   Which ranks use them: the same place, at each operation. */
+/* Adds the ranges that a collective reads and writes on this rank.  NCCL's user guide, "Collective Operations": which
+   buffers each operation uses, and what "in-place" means for it. */
 static void find_ranges(struct open_op *op, const struct sw_rec_collective *c)
 {
 	const uint64_t bytes = c->count * type_bytes(c->type);

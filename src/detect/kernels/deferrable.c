@@ -99,7 +99,7 @@ static bool *made_from_data(const struct sw_footprint *f)
 	return made;
 }
 
-/* The weakest evidence of the kernel's launches, whatever their arguments. */
+/* The weakest evidence that a launch of the kernel can have, whatever its arguments. */
 static enum sw_evidence weakest_of(const struct sw_footprint *f)
 {
 	bool *made = made_from_data(f), data = false;
@@ -321,7 +321,8 @@ static uint32_t word_of(const struct sw_deferrable *d, const struct sw_span *spa
 	return UINT32_MAX;
 }
 
-/* Ranges of one pointer in one allocation are one: the evaluation joins what it finds there. */
+/* Adds a range where the launch may access memory, joined with another of the same pointer in the same allocation, as
+   the evaluation joins what it finds there.  False: there are too many. */
 static bool add_range(struct sw_pointed *out, uint32_t *words, uint32_t word, struct sw_deferred_range range)
 {
 	uint32_t i = 0;

@@ -88,8 +88,8 @@ const uint8_t *sw_code_build_id(const void *file, size_t bytes, uint32_t *id_byt
 	return found;
 }
 
-/* A trace can name anything: nothing but files is opened, since opening a device does something, and nobody waits for a
-   pipe that came between. */
+/* Opens the file of a code, or fails.  A trace can name anything: nothing but files is opened, since opening a device
+   does something, and nobody waits for a pipe that came between. */
 static int open_file(const struct sw_code *code, struct sw_error *error)
 {
 	struct stat st;
@@ -114,8 +114,9 @@ static bool is_unchanged(const struct sw_code *code, const struct stat *st)
 	return id && bytes == code->build_id_bytes && !memcmp(id, code->build_id, bytes);
 }
 
-/* The whole file is mapped, which costs nothing but addresses, for its build id. If it is truncated while we read,
-   SIGBUS ends this process, as it would end a debugger: libraries in use are replaced by renaming. */
+/* Maps the file that had the code when it was recorded, and checks that it is unchanged and holds the code; 0 or <0.
+   All of it is mapped, which costs nothing but addresses, for its build id.  If it is truncated while we read, SIGBUS
+   ends this process, as it would end a debugger: libraries in use are replaced by renaming. */
 static int map_file(struct sw_code *code, int fd, struct sw_error *error)
 {
 	struct stat st;
@@ -168,7 +169,8 @@ static const void *bytes_of(void *arg, size_t *size, struct sw_error *error)
 	return code->data;
 }
 
-/* Fatbins of half a gigabyte are common; of one, a few pages are needed again. */
+/* Call-back of struct sw_footprint_image: gives back the memory of mapped pages that were read.  Fatbins of half a
+   gigabyte are common; of one, a few pages are needed again. */
 static void was_read(void *arg, const void *at, size_t bytes)
 {
 	const struct sw_code *code = arg;
@@ -210,7 +212,8 @@ static void find_build_id(struct sw_code *code, const struct sw_reader *reader)
 	code->image.hash = hash ? hash : 1;
 }
 
-/* The code of an image, from the trace where it was kept there, else from the file that the program had loaded. */
+/* Makes the code of an image, from the trace where it was kept there, else from the file that the program had
+   loaded. */
 static struct sw_code *make_code(struct sw_codes *codes, const struct sw_trace_image *image, const void *content,
 				 uint64_t t_ns)
 {

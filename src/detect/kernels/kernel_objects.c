@@ -131,7 +131,8 @@ static uint64_t key_of(uint32_t kind, uint64_t handle)
 	return sw_hash_u64(handle) ^ kind;
 }
 
-/* All of the tensor: a box in up to three dimensions, beyond that the bytes from the first element to the last. */
+/* All memory of a tensor or texture object: a box in up to three dimensions, beyond that the bytes from the first
+   element to the last. */
 static struct sw_range range_of(const struct sw_rec_object *o)
 {
 	bool map = o->kind == SW_OBJECT_TENSOR_MAP;

@@ -100,7 +100,7 @@ static void read_name(struct sw_kernel *kernel, const struct sw_trace_function *
 	kernel->signed_ = sw_signature_of(function->name, kernel->signature, function->params) == function->params;
 }
 
-/* 90 for sm_90; 0: the trace does not describe the device. */
+/* Architecture of the context's device, 90 for sm_90; 0: the trace does not describe the device. */
 static uint32_t arch_of(struct sw_model *m, uint8_t ctx)
 {
 	struct sw_context_state *context = &m->context[ctx];
@@ -111,8 +111,9 @@ static uint32_t arch_of(struct sw_model *m, uint8_t ctx)
 	return context->arch;
 }
 
-/* Number and sizes of parameters are the driver's: anything else is another kernel of that name.  *moved: they lie
-   elsewhere (a tensor map is aligned to 128 bytes in PTX, and in the machine code to what makes it so in its bank). */
+/* Are number and sizes of the parameters of the analysed code those that the driver said at the launch?  Else it is
+   another kernel of that name.  *moved: they lie elsewhere (a tensor map is aligned to 128 bytes in PTX, and in the
+   machine code to what makes it so in its bank). */
 static bool same_params(const struct sw_footprint *footprint, const struct sw_trace_function *function, bool *moved)
 {
 	*moved = false;
@@ -192,7 +193,8 @@ struct sw_kernel *sw_kernel_of(struct sw_model *m, const struct sw_trace_functio
 	return kernel;
 }
 
-/* A kernel is described when it is launched for the first time: time enough for the threads to begin. */
+/* Handles the description of a kernel, which comes before its first launch: lets its footprint be made in other threads
+   already. */
 void sw_on_function(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_function *f = (const struct sw_rec_function *)(const void *)r->rec;

@@ -160,7 +160,7 @@ static bool table_reads_begin(struct table_reads *reads, struct sw_model *m)
 	return sw_uploads_known(m);
 }
 
-/* Memory that the current launch finds is known from then on; false: none is.  Evaluates deferred launches. */
+/* Frees the list of what the evaluation read. */
 static void table_reads_end(struct table_reads *reads)
 {
 	free(reads->read.at);
@@ -293,8 +293,8 @@ static int32_t param_of(const struct making *k, uint32_t offset)
 	return -1;
 }
 
-/* Reading what others update at once is not an update: it stays a side of its own.  Writing to it makes all of it
-   writing. */
+/* Splits what an access does (SW_TOUCH_* bits) into one or two roles.  Reading what others update at once is not an
+   update: it stays a role of its own.  Writing to it makes all of it writing. */
 static uint32_t roles_of(uint32_t touched, enum sw_role role[2])
 {
 	static const struct {
@@ -517,8 +517,8 @@ static void push_unknown(struct making *k, const struct sw_reach *reach)
 	k->plan.writes_anywhere |= may_write(reach);
 }
 
-/* Memory that the driver allocated is left out: of the workspace of a cooperative launch no other launch has the
-   address; of malloc() in kernels another one may have it, a miss that doc/footprints.md names. */
+/* For accesses to memory that the driver allocated: adds nothing.  Of the workspace of a cooperative launch no other
+   launch has the address; of malloc() in kernels another one may have it, a miss that doc/footprints.md names. */
 static void drop_driver_memory(struct making *k, const struct sw_reach *reach)
 {
 	(void)k;

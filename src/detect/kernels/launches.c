@@ -54,8 +54,7 @@ static bool may_mean(const struct sw_block *owner, const struct sw_block *block)
 	return !owner || block == owner || (owner->memory == SW_MEM_MAPPED && block->memory == SW_MEM_MAPPED);
 }
 
-/* An access whose range spans several blocks touches each of them, as far as the range may mean it. False: it touched
-   none. */
+/* Touches each of the blocks that a range spans, as far as the range may mean it.  False: it touched none. */
 static bool touch_parts(struct sw_model *m, const struct sw_access *what, const struct sw_range *range,
 			const struct sw_block *owner)
 {
@@ -103,8 +102,8 @@ static bool touch_box(struct sw_model *m, const struct sw_access *what, const st
 	       sw_model_touch(m, what, range, &how);
 }
 
-/* A texture or surface over an array may reach all of it, one over a level of a mipmapped array all of that; where the
-   code says which, only some layers. */
+/* Touches an array through a texture or surface: all of it, of a level of a mipmapped array all of that; where the code
+   says which, only some layers. */
 static bool touch_array(struct sw_model *m, const struct sw_access *what, const struct sw_plan_touch *touch)
 {
 	const struct sw_block *block = sw_space_find_array(&m->space, touch->array);
@@ -179,8 +178,8 @@ static bool widen_reach(struct reach *reach, uint64_t address, uint64_t bytes)
 	return true;
 }
 
-/* An access that begins at a pointer and has no known end ends with the operand, or the workspace, that holds the
-   pointer. Returns `touch` itself, or `room` filled. */
+/* Gives an access of a library's kernel that begins at a pointer and has no known end the end of the operand, or of the
+   workspace, that holds the pointer.  Returns `touch` itself, or `room` filled. */
 static const struct sw_plan_touch *library_bound(const struct sw_model *m, const struct sw_access *what,
 						 const struct sw_plan_touch *touch, struct sw_plan_touch *room)
 {
@@ -212,9 +211,10 @@ static const struct sw_plan_touch *library_bound(const struct sw_model *m, const
 	return room;
 }
 
-/* The current launch, whose code does not show everything, may touch all operands and the workspace.  A node of a graph
-   may have got other parameters since its call was captured: its operands touch nothing by themselves. How much of a
-   workspace a call uses depends on the algorithm that the library takes: never more than likely. */
+/* For a kernel of a library (cuBLAS, cuDNN, cuFFT) whose code does not show everything: touches all operands of the
+   library call, and its workspace, as its documents allow.  A node of a graph may have got other parameters since its
+   call was captured: its operands touch nothing by themselves.  How much of a workspace a call uses depends on the
+   algorithm that the library takes: never more than likely. */
 static void library_contract(struct sw_model *m, const struct sw_wait *w)
 {
 	const struct sw_library_call *call = w->what.library ? &m->j->library_calls.at[w->what.library - 1] : NULL;
@@ -277,7 +277,8 @@ static void touch_word(struct walk *walk, uint32_t offset, int32_t param, enum s
 		note_touch(walk, evidence);
 }
 
-/* Every aligned word that points into allocated memory: structures passed by value hold undeclared pointers. */
+/* Touches each aligned word of a parameter that points into allocated memory: structures passed by value hold
+   undeclared pointers. */
 static void scan_words(struct walk *walk, uint32_t offset, uint32_t bytes, int32_t param)
 {
 	uint32_t first = (offset + 7) & ~7u;
@@ -285,8 +286,8 @@ static void scan_words(struct walk *walk, uint32_t offset, uint32_t bytes, int32
 		touch_word(walk, at, param, SW_READ_WRITE, SW_EV_ASSUMED);
 }
 
-/* Accesses of a kernel whose code does not show them: by the types of its parameters, else by each word that is an
-   address. */
+/* Touches what a kernel whose code shows no accesses may access: by the types of its parameters, else by each word that
+   is an address. */
 static void walk_parameters(struct walk *walk, const struct sw_trace_function *f)
 {
 	const struct sw_kernel *kernel = walk->kernel;
@@ -472,8 +473,8 @@ static void walk_launch(struct walk *walk, const struct sw_trace_function *f)
 	}
 }
 
-/* Calls that need the code itself. Handles of libraries, modules and their kernels are given out without it: getting
-   one (every CUDA runtime does so by itself) loads nothing. */
+/* Does the call need the code of a kernel itself, so that the driver loads it now?  Handles of libraries, modules and
+   their kernels are given out without it: getting one (every CUDA runtime does so by itself) loads nothing. */
 static bool needs_code(const struct sw_trace_api *api)
 {
 	static const char *const families[] = {"cuFunc", "cuKernel", "cuOccupancy"};

@@ -183,7 +183,8 @@ static uint64_t argument_word(struct call *call, uint8_t index)
 	return 0;
 }
 
-/* A size or a distance in elements: what does not fit any memory is not understood. */
+/* An argument that is a size or a distance in elements, without its sign; one that fits no memory makes the call
+   `vague` (not understood). */
 static uint64_t argument_size(struct call *call, uint8_t index)
 {
 	const int64_t value = (int64_t)argument_word(call, index);
@@ -519,7 +520,7 @@ static uint32_t keep_operands(struct sw_library_state *library, const struct sw_
 	return (uint32_t)library->sets.n;
 }
 
-/* A call of a library begins: the launches that follow on this thread are parts of it, until it ends. */
+/* Begins a call of a library: the launches that follow on this thread are parts of it, until it ends. */
 static void begin_call(struct sw_model *m, const struct sw_record *r, const struct parts *parts)
 {
 	struct sw_library_open *open = open_of(m, r->thread);
@@ -543,7 +544,7 @@ static void begin_call(struct sw_model *m, const struct sw_record *r, const stru
 	}
 }
 
-/* From an address to the end of its allocation; 0: there is none. */
+/* Bytes from an address to the end of its allocation; 0: there is none. */
 static uint64_t rest_of_block(const struct sw_model *m, uint64_t address)
 {
 	uint64_t offset;
@@ -560,11 +561,9 @@ void sw_library_allocated(struct sw_model *m, uint32_t thread, uint64_t address,
 			(struct sw_library_memory){address, bytes};
 }
 
-/*
- * The work area that a plan of cuFFT allocated for itself: its size is that of cufftGetSize(), which the recorder
- * called. cuFFT, "cufftSetStream()": "in order to overlap plans using single plan handle user needs to manage work area
- * buffers. Each concurrent plan execution needs it's exclusive work area."
- */
+/* The work area that a plan of cuFFT allocated for itself: its size is that of cufftGetSize(), which the recorder
+   called; bytes 0: none was seen.  cuFFT, "cufftSetStream()": "in order to overlap plans using single plan handle user
+   needs to manage work area buffers. Each concurrent plan execution needs it's exclusive work area." */
 static struct sw_library_memory own_area(const struct sw_library_open *open, const struct parts *parts)
 {
 	const uint64_t bytes = parts->words ? parts->word[parts->words - 1] : 0;
@@ -574,7 +573,8 @@ static struct sw_library_memory own_area(const struct sw_library_open *open, con
 	return (struct sw_library_memory){0};
 }
 
-/* cufftPlan1d(), 2d and 3d, and cufftMakePlan...: the size follows the plan, then the type, then the batch. */
+/* The transform that cufftPlan1d(), 2d, 3d or cufftMakePlan...() describes: the size follows the plan, then the type,
+   then the batch.  rank 0: another call. */
 static struct sw_library_plan plan_of(const struct parts *parts)
 {
 	static const char *const names[][2] = {{"cufftPlan1d", "cufftMakePlan1d"},

@@ -96,7 +96,8 @@ static struct sw_mapped_pieces *pieces_of(struct sw_block *block)
 	return block->pieces;
 }
 
-/* The part of the memory that both places show becomes one alias of each block. */
+/* Makes the part of physical memory that two places of the address space both show an alias of each block, and tells
+   `shared`. */
 static void link_places(const struct place *old, const struct place *new,
 			void (*shared)(void *arg, struct sw_block *block, const struct sw_alias *alias), void *arg)
 {

@@ -27,7 +27,7 @@ void sw_use_free(struct sw_use_pool *pool, struct sw_shadow_use *use)
 	pool->live--;
 }
 
-/* An unbounded use is taken to touch all of its assumed extent. */
+/* The range that the use is compared by: one without known end is taken to touch all of its assumed extent. */
 static struct sw_range extent_of(const struct sw_shadow_use *use)
 {
 	const struct sw_range *range = &use->range;
@@ -46,7 +46,7 @@ static bool share_bytes(const struct sw_shadow_use *other, const struct sw_shado
 	return sw_range_overlap(&a, &b);
 }
 
-/* Do they share bytes in [lo, hi)? */
+/* Do the two uses share bytes in [lo, hi)? */
 static bool use_shares_bytes_within(const struct sw_shadow_use *other, const struct sw_shadow_use *use, uint64_t lo,
 				    uint64_t hi)
 {

@@ -190,7 +190,7 @@ static void name_calls(const struct sw_collect *collect, struct sw_finding *f)
 	f->fix_call = sw_recent_call(&collect->recent, f->fix_call.seq);
 }
 
-/* Equal in every member: only `point` may have a hole. */
+/* Are two accesses equal in every member?  Only `point` may have bytes of padding, so all else is compared as bytes. */
 static bool accesses_equal(const struct sw_access *a, const struct sw_access *b)
 {
 	const size_t point = offsetof(struct sw_access, point), after = point + sizeof a->point;
@@ -399,7 +399,7 @@ static void take_out_dropped(struct sw_collect *collect)
 	j->findings.n = kept;
 }
 
-/* The longest call is known exactly, so no quantile is longer. */
+/* A quantile of the times of calls.  The longest call is known exactly, so no quantile is longer. */
 static uint64_t capped_quantile(const struct sw_histogram *spread, unsigned percent, uint64_t worst_ns)
 {
 	uint64_t ns = sw_histogram_quantile(spread, percent);

@@ -131,7 +131,8 @@ static void settle_times(struct sw_times *times)
 	times->at.n = kept;
 }
 
-/* More work of one call makes its time longer.  False: the table is full (counted). */
+/* Adds the time of a piece of work of a call; more work of one call makes its time longer.  False: the table is full
+   (counted). */
 static bool times_add(struct sw_times *times, uint64_t seq, uint64_t start, uint64_t end)
 {
 	if (times->at.n == SW_TIMES_MOST && !times->summary.left_out)
@@ -327,7 +328,7 @@ static void expect_bound(struct join *j, const struct sw_record *r, const struct
 		*sw_vec_push(&j->bounds) = (struct bound){last->seq, 0};
 }
 
-/* When a wait begins: keeps the work that it waits for, whose end the wait's end will bound. */
+/* At the begin of a wait: keeps the work that it waits for, whose end the wait's end will bound. */
 static void wait_begins(struct join *j, const struct sw_record *r)
 {
 	const struct sw_rec_sync *sync = (const void *)r->rec;
@@ -344,7 +345,7 @@ static void wait_begins(struct join *j, const struct sw_record *r)
 		*sw_map_put(&j->open, r->seq) = (uint64_t)first << 32 | (j->bounds.n - first);
 }
 
-/* A wait has returned: the work that it waited for had ended by now; a failed wait bounds nothing. */
+/* At the end of a wait: the work that it waited for had ended by now; a failed wait bounds nothing. */
 static void wait_ends(struct join *j, const struct sw_record *r)
 {
 	const uint64_t begin = ((const struct sw_rec_end *)(const void *)r->rec)->begin_seq;

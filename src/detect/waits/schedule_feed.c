@@ -108,7 +108,7 @@ static enum sw_work_kind copy_kind(const struct sw_wait *w)
 	return kinds[w->moves];
 }
 
-/* Addresses of a program's memory lie here; other values of 64 bits seldom do. */
+/* May the value be an address?  Memory of a program lies here; other values of 64 bits seldom do. */
 static bool may_be_address(uint64_t value)
 {
 	return value >> 32 && !(value >> 47);
@@ -264,8 +264,8 @@ static void feed_sync(struct sw_model *m, const struct sw_record *r, const struc
 	}
 }
 
-/* Calls that wait although no document says so: of two records those of which it is known, of one those that were seen
-   to take long while something was pending. */
+/* Tells the schedule that a call waits although no document says so: of a call with two records (begin and end) where
+   that is known, of one with a single record where it took long while something was pending. */
 static void feed_wait(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w)
 {
 	bool two = r->rec->flags & SW_RF_BEGIN;
@@ -395,7 +395,7 @@ static int compare_cost(const void *x, const void *y)
 
 /* ---- the change -------------------------------------------------------------------------------------------------- */
 
-/* The needed part of a wait that is too wide.  `keep`: room for SW_MAX_NEEDS. */
+/* Fills in the part of a too wide wait that was needed.  `keep`: room for SW_MAX_NEEDS. */
 static void keep_needs(const struct sw_finding *f, struct sw_what_if *change, struct sw_keep *keep)
 {
 	const struct sw_finding_details *more = sw_finding_details(f);
@@ -407,8 +407,9 @@ static void keep_needs(const struct sw_finding *f, struct sw_what_if *change, st
 					   .seq = more->need[i].whole ? 0 : more->need[i].work.seq};
 }
 
-/* The guard alone sees what the host does with memory, and only while work uses the memory: whether the program needs a
-   wait after which it can read a result, or refill a buffer, is not known. */
+/* May the host need the wait for something that the recorder cannot see?  The guard alone sees what the host does with
+   memory, and only while work uses the memory: whether the program needs a wait after which it can read a result, or
+   refill a buffer, is not known. */
 static bool host_may_need(const struct sw_finding *f)
 {
 	switch (f->id) {

@@ -197,7 +197,8 @@ static void look_for_lock(struct sw_model *m, const struct sw_access *what)
 	}
 }
 
-/* A call that took long while its stream had a full queue of work: the driver made it wait (SW_FINDING_QUEUE_FULL). */
+/* Reports a call that took long while its stream had a full queue of work: the driver made it wait
+   (SW_FINDING_QUEUE_FULL). */
 static void look_for_queue(struct sw_model *m, const struct sw_wait *w)
 {
 	struct sw_point point = w->what.point;
@@ -302,11 +303,9 @@ static void waits_for(struct sw_model *m, struct sw_legacy_site *site, const str
 	}
 }
 
-/*
- * Without the legacy stream the work could have begun when it was given out and its own stream was free: from then
- * until the legacy stream's work ended it was held back.  At most: other streams that it waits for, or a full device,
- * may have held it as well.
- */
+/* Adds how long the legacy stream held the work back.  Without it the work could have begun when it was given out and
+   its own stream was free: from then until the legacy stream's work ended it was held back.  At most: other streams
+   that it waits for, or a full device, may have held it as well. */
 static void add_held(struct sw_model *m, struct sw_held *held, const struct sw_legacy_site *site, uint32_t lane)
 {
 	const struct sw_access *before = &sw_model_lane_state(m, lane)->last;
@@ -324,8 +323,8 @@ static void add_held(struct sw_model *m, struct sw_held *held, const struct sw_l
 	held->ns += to > from ? to - from : 0;
 }
 
-/* Work on the legacy default stream ordered this work after work of another stream (SW_FINDING_LEGACY_SERIALISATION):
-   reported once for each pair of places. */
+/* Reports that work on the legacy default stream ordered this work after work of another stream
+   (SW_FINDING_LEGACY_SERIALISATION), once for each pair of places. */
 static void holds_back(struct sw_model *m, struct sw_legacy_site *site, const struct sw_hb_edge *edge)
 {
 	if (!is_work(m->wait->what.kind))
@@ -575,7 +574,7 @@ void sw_wait_report(struct sw_model *m, struct sw_wait *w, bool blocks)
 		m->observer->operation(m->observer->arg, &op);
 }
 
-/* The trace ends, or records were lost: calls that never came to their end stay in flight. */
+/* At the end of the trace, or where records were lost: ends the calls that never came to their end. */
 void sw_wait_forget(struct sw_model *m)
 {
 	struct sw_map_slot slot;

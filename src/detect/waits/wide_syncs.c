@@ -136,7 +136,7 @@ static void forget_lane(struct sw_model *m, struct sw_wide_lane *lane)
 	*lane = m->wide->lanes.at[--m->wide->lanes.n];
 }
 
-/* Unknown work may need any of the watched waits: nothing is reported of their sites. */
+/* Gives up all watched waits, since unknown work may need any of them: nothing is reported of their sites. */
 static void exclude_watched(struct sw_model *m)
 {
 	for (size_t i = 0; i < m->wide->lanes.n; i++)
@@ -199,7 +199,8 @@ static void watch_lane(struct sw_model *m, struct sw_sync_site *site, const stru
 	*old = lane;
 }
 
-/* An excluded site that had work to wait for: no advice removes its waits, so the host knows what they covered. */
+/* Is it an excluded site that had work to wait for?  No advice removes its waits, so the host knows what they
+   covered. */
 static bool wait_stays(const struct sw_sync_site *site)
 {
 	return site->excluded && site->busy;
@@ -234,7 +235,7 @@ static void watch_again(struct sw_model *m, struct sw_sync_site *site, const str
 	}
 }
 
-/* A wait that stays covers these lanes: earlier ones were needed for no more than is known by now. */
+/* Ends the watches that a wait which stays covers: earlier waits were needed for no more than is known by now. */
 static void end_watches(struct sw_model *m, const struct sw_wait *w)
 {
 	for (size_t i = 0; i < w->covered.n; i++)
@@ -251,8 +252,8 @@ static void end_watches(struct sw_model *m, const struct sw_wait *w)
 	}
 }
 
-/* A wait of a site that may be removed or made narrower (a stream's or the context's): from now on it is the one that
-   is asked for what it covered. */
+/* Begins to watch a wait of a site that may be removed or made narrower (a stream's or the context's): from now on it
+   is the one that is asked for what it covered. */
 static void begin_round(struct sw_model *m, struct sw_sync_site *site, const struct sw_wait *w)
 {
 	if (m->wide->last)
@@ -290,8 +291,8 @@ static void add_finding(struct sw_model *m, const struct sw_wait *w, const struc
 		sw_collect_more(&m->collect, f)->waited_for = w->waited_for;
 }
 
-/* A call other than a stream's or context's wait (a copy, an event's wait) that documents promise to wait: no advice
-   removes it, so what it covered the host knows whatever becomes of the waits that are watched. */
+/* After a call other than a stream's or context's wait (a copy, an event's wait) that documents promise to wait: no
+   advice removes it, so what it covered the host knows whatever becomes of the waits that are watched. */
 static void note_known_work(struct sw_model *m, const struct sw_wait *w)
 {
 	for (size_t i = 0; i < w->covered.n; i++) {
@@ -301,8 +302,8 @@ static void note_known_work(struct sw_model *m, const struct sw_wait *w)
 	}
 }
 
-/* At each end of a call, so that lanes are dropped also in a program that makes no more waits; once in an eighth of
-   SW_WATCHED records, as it looks at all lanes. */
+/* Drops lanes that are watched for too long, at the end of each call, so also in a program that makes no more waits;
+   once in an eighth of SW_WATCHED records, as it looks at all lanes. */
 static void drop_old_lanes_sometimes(struct sw_model *m, uint64_t seq)
 {
 	if (seq - m->wide->looked_for_old < SW_WATCHED / 8)

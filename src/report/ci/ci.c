@@ -60,7 +60,7 @@ void sw_ci_end(struct sw_ci *ci)
 /* ---- paths --------------------------------------------------------------------------------------------------------
  */
 
-/* "/a/b/../c/./d" -> "/a/c/d", in place. */
+/* Takes "." and ".." out of an absolute path, in place: "/a/b/../c/./d" -> "/a/c/d". */
 static void normalise_path(char *path)
 {
 	char *out = path;
@@ -101,7 +101,7 @@ const char *sw_ci_program(const struct sw_report *report)
 /* ---- results ------------------------------------------------------------------------------------------------------
  */
 
-/* With a capital; a name of the API at the start stays what it is. */
+/* The text with a capital; a name of the API at its start stays as it is. */
 static const char *as_sentence(struct sw_names *names, const char *text)
 {
 	if (strspn(text, "abcdefghijklmnopqrstuvwxyz") < strcspn(text, " "))

@@ -6,7 +6,7 @@
 #include "report/ci/ci_parts.h"
 #include "report/excerpts.h"
 
-/* As XML 1.0 allows: markup escaped, control characters and what is no UTF-8 replaced. */
+/* Writes text as XML 1.0 allows: markup escaped, control characters and what is no UTF-8 replaced. */
 static void put_escaped(FILE *out, const char *text)
 {
 	static const struct {
@@ -78,7 +78,7 @@ static void begin_junit(struct sw_ci *ci)
 	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"syncwatch\">\n", ci->out);
 }
 
-/* A test that could not be carried out to its end. */
+/* Writes an error of its own for what was not recorded or judged: a test that could not be carried out to its end. */
 static void put_incomplete(struct sw_ci *ci, struct sw_report *report)
 {
 	fputs("    <testcase classname=\"syncwatch\" name=\"all was recorded and judged\">\n      <error "

@@ -14,7 +14,7 @@
 #include "report/report.h"
 #include "report/symbols/stack.h"
 
-/* A URI reference: what stands for itself in a path, the rest escaped byte by byte.  malloc'ed. */
+/* A URI reference for a path: what stands for itself is kept, the rest escaped byte by byte; malloc'ed. */
 static char *uri_of(const char *path)
 {
 	char *text = sw_alloc(3 * strlen(path) + 8), *out = text;
@@ -50,7 +50,7 @@ static void put_artifact(struct sw_ci *ci, struct sw_report *report, const char 
 	sw_json_close(&ci->json, '}');
 }
 
-/* The members of a location; the caller opens and closes it. */
+/* Writes the members of a location, file and line or the program, with a text; the caller opens and closes it. */
 static void put_location(struct sw_ci *ci, struct sw_report *report, const struct sw_frame *frame, const char *text)
 {
 	struct sw_json *json = &ci->json;
@@ -118,7 +118,8 @@ static char *markdown_of(const char *text)
 	return markdown;
 }
 
-/* The explanation and where it stands.  There is no page on the web to name as helpUri. */
+/* Writes the explanation of a finding, as text and as Markdown, and where it stands.  There is no page on the web to
+   name as helpUri. */
 static void put_help(struct sw_json *json, const struct sw_finding_info *info)
 {
 	static const char more[] =
@@ -137,7 +138,7 @@ static void put_help(struct sw_json *json, const struct sw_finding_info *info)
 	free(markdown);
 }
 
-/* The rules that occur. */
+/* Writes the rules that occur: the kinds of findings that results refer to. */
 static void put_rules(struct sw_ci *ci)
 {
 	char id[16];
@@ -202,7 +203,8 @@ static void put_notification(struct sw_json *json, const char *level, const char
 	sw_json_close(json, '}');
 }
 
-/* A report without results that did not see all of the run must not read as a clean one. */
+/* Writes the run as an invocation, with what was not seen as its warnings: a report without results that did not see
+   all of the run must not read as a clean one. */
 static void put_invocation(struct sw_ci *ci, struct sw_report *report)
 {
 	struct sw_names *names = &report->names;
@@ -259,7 +261,7 @@ static void put_frames(struct sw_ci *ci, struct sw_report *report, const struct 
 	sw_json_close(json, '}');
 }
 
-/* One thread flow for each side: what the stream does, with the stack of the call. */
+/* Writes a thread flow for each side of a finding: what the stream does, with the stack of the call. */
 static void put_code_flow(struct sw_ci *ci, struct sw_report *report, const struct sw_finding *finding)
 {
 	struct sw_json *json = &ci->json;
@@ -319,7 +321,7 @@ static void put_related(struct sw_ci *ci, struct sw_report *report, const struct
 	sw_json_close(json, ']');
 }
 
-/* Only a fix that is complete: one that needs a declaration as well is in the message. */
+/* Writes a fix as text to insert, if it is complete: one that needs a declaration as well is in the message. */
 static void put_fixes(struct sw_ci *ci, struct sw_report *report, const struct sw_group_fix *fix)
 {
 	struct sw_json *json = &ci->json;
@@ -378,7 +380,8 @@ static void put_properties(struct sw_ci *ci, struct sw_report *report, const str
 	sw_json_close(json, '}');
 }
 
-/* Code scanning refuses a result without a file: the program stands for a line that is unknown. */
+/* Writes the program's file as the place of a result whose line is unknown: code scanning refuses one without a
+   file. */
 static void put_program(struct sw_ci *ci, struct sw_report *report)
 {
 	const struct sw_trace_process *process = sw_reader_process(report->reader);

@@ -125,7 +125,8 @@ static void match_halves(struct half *a, size_t an, struct half *b, size_t bn, e
 
 /* ---- what changed ------------------------------------------------------------------------------------------------ */
 
-/* -1, 0, 1: `b` is less than, about, more than `a`, by so many hundredths of the larger. */
+/* Compares two numbers: -1, 0 or 1 if `b` is less than, about or more than `a`, by more than `percent` of the
+   larger. */
 static int differs_much(uint64_t a, uint64_t b, uint64_t percent)
 {
 	uint64_t most = a > b ? a : b, apart = a > b ? a - b : b - a;
@@ -167,7 +168,8 @@ static uint64_t without_longest(const struct sw_digest_finding *f)
 	return f->total_ns > f->worst_ns ? f->total_ns - f->worst_ns : 0;
 }
 
-/* One slow call changes nothing, unless there are too few to tell. */
+/* Does the time of a wait differ between the runs (-1, 0, 1), also without the longest call of each?  One slow call
+   changes nothing, unless there are too few to tell. */
 static int wait_differs(const struct sw_diff *diff, const struct sw_digest_finding *a,
 			const struct sw_digest_finding *b)
 {
@@ -178,7 +180,7 @@ static int wait_differs(const struct sw_diff *diff, const struct sw_digest_findi
 	return time_differs(diff, a, b, without_longest(a), without_longest(b)) == differs ? differs : 0;
 }
 
-/* Intervals that meet may be of the same value. */
+/* Does the time that can be won differ?  Intervals that meet may be of the same value: 0. */
 static int gain_differs(const struct sw_diff *diff, const struct sw_digest_finding *a,
 			const struct sw_digest_finding *b)
 {
@@ -205,7 +207,8 @@ static enum sw_change compare_findings(const struct sw_diff *diff, const struct 
 	return worse > 0 ? SW_CHANGE_WORSE : worse < 0 ? SW_CHANGE_BETTER : SW_CHANGE_SAME;
 }
 
-/* A cheap wait may stand on either side of what a report leaves out: that says nothing. */
+/* Does the wait cost so little that it may stand on either side of what a report leaves out?  Then it says nothing that
+   one report lacks it. */
 static bool is_cheap(const struct sw_digest_finding *f)
 {
 	return f->calls && f->severity != SW_ERROR && f->total_ns <= SW_DIFF_NOISE_NS;
@@ -223,7 +226,8 @@ static const struct sw_digest_finding *find_alike(const struct sw_digest *in, co
 	return NULL;
 }
 
-/* A repeat that is like `b` in this: what differs between `a` and `b` differs between runs of one program, too. */
+/* Has a repeated run of the first program a finding like `b`?  Then what differs between `a` and `b` differs between
+   runs of one program, too. */
 static bool repeats_show(const struct sw_diff *diff, const struct sw_digest_finding *b)
 {
 	for (size_t i = 0; i < diff->repeats; i++) {
@@ -433,7 +437,7 @@ static const char *run_of(struct writer *w, const struct sw_digest *digest)
 		digest->simulated ? " on the simulated CUDA" : "", sw_name_time(&w->names, digest->span_ns));
 }
 
-/* The innermost frame that says most: the one with a line, else with a name, else the first. */
+/* The place that names a side: its innermost frame with a line, else with a name, else the first. */
 static const char *place_of(struct writer *w, const struct sw_digest_side *side)
 {
 	const struct sw_digest_frame *best = NULL;

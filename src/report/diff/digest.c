@@ -193,7 +193,7 @@ static const json_t *list_of(struct source *s, const json_t *object, const char 
 	return value;
 }
 
-/* Place of a word in a list of words; -1, and an error, for any other. */
+/* Place of a member's word in a list of words; 0, and an error, for any other. */
 static int word_of(struct source *s, const json_t *object, const char *key, const char *(*name)(int), int last)
 {
 	const char *text = text_of(s, object, key);
@@ -280,7 +280,8 @@ static void read_finding(struct source *s, const json_t *object)
 		*sw_vec_push(&s->digest->findings) = finding;
 }
 
-/* Reports of older versions have no "complete" in their summary. */
+/* Did the report see all of its run?  Reports of older versions have no "complete" in their summary: then the counts of
+   what is missing say it. */
 static bool is_whole(struct source *s, const json_t *root)
 {
 	const json_t *coverage = json_object_get(root, "coverage"), *run = json_object_get(root, "run");

@@ -85,7 +85,7 @@ static void put_range(struct sw_json *json, struct sw_report *report, const stru
 	sw_json_close(json, '}');
 }
 
-/* Facts from the code of a kernel. */
+/* Writes what the code of the kernel says about the access, or null. */
 static void put_ground(struct sw_json *json, const struct sw_evidence_detail *ground)
 {
 	if (!ground || !ground->source) {
@@ -114,7 +114,7 @@ static const char *side_name(const struct sw_finding *finding, uint32_t index)
 	return index == 0 ? "earlier" : index == 1 ? "later" : "related";
 }
 
-/* Innermost first; left out where the program has none. */
+/* Writes the NVTX ranges of the call, innermost first; left out where the program has none. */
 static void put_nvtx(struct sw_json *json, const struct sw_judgement *judgement, uint32_t nvtx)
 {
 	if (!nvtx)
@@ -131,7 +131,7 @@ static void put_nvtx(struct sw_json *json, const struct sw_judgement *judgement,
 	sw_json_close(json, ']');
 }
 
-/* Left out where it was part of no such call. */
+/* Writes the library call that the access was a part of; left out where there is none. */
 static void put_library(struct sw_json *json, struct sw_report *report, const struct sw_access *access)
 {
 	const struct sw_library_call *call = sw_library_call_of(&report->names, access);
@@ -234,7 +234,7 @@ static void put_cost(struct sw_json *json, const struct sw_cost *cost)
 	sw_json_close(json, '}');
 }
 
-/* Left out where no experiment was made. */
+/* Writes the result of the experiment (`confirm`); left out where none was made. */
 static void put_confirmation(struct sw_json *json, struct sw_report *report, const struct sw_confirmation *c)
 {
 	if (!c)

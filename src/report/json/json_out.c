@@ -5,7 +5,7 @@
 
 #include "report/excerpts.h"
 
-/* Bytes from here on that stand for themselves. */
+/* How many bytes from here on stand for themselves in a JSON string. */
 static size_t plain_bytes(const char *text)
 {
 	size_t n = 0;
@@ -109,7 +109,7 @@ void sw_json_signed(struct sw_json *json, const char *key, int64_t number)
 	fprintf(json->out, "%" PRId64, number);
 }
 
-/* From integers: no locale's comma, no rounding. */
+/* Writes nanoseconds as milliseconds, from integers: no locale's comma, no rounding. */
 void sw_json_ms(struct sw_json *json, const char *key, uint64_t ns)
 {
 	put_separator(json, key);

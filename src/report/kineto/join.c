@@ -73,7 +73,7 @@ static struct part part_of_own(const struct sw_own_calls *own, uint32_t thread)
 	return part;
 }
 
-/* A call that the runtime makes is no call of the program. */
+/* Is the profile's driver call one that a call of the runtime made?  Then it is no call of the program. */
 static bool is_inner(const struct joining *j, struct part theirs, size_t i)
 {
 	const struct sw_profile_call *call = &j->profile->calls.at[theirs.first + i];
@@ -310,7 +310,8 @@ static bool find_place(struct joining *j, const struct pair *pair, struct place 
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
 
-/* The offset at a time, by the match of a pair that is next to it. */
+/* The offset between the clocks at a time, by the nearest matched call of a pair of threads; `otherwise` if none is
+   matched. */
 static int64_t offset_at(const struct joining *j, const struct pair *pair, int64_t time, int64_t otherwise)
 {
 	int64_t nearest = INT64_MAX, offset = otherwise;

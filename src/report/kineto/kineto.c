@@ -10,7 +10,8 @@
 #include "report/symbols/stack.h"
 #include "reader/kinds.h"
 
-/* By the record alone, as Kineto names it: the function of the runtime where there was one. */
+/* The number of the name that Kineto gives the call, by the record alone: the function of the runtime where there was
+   one; 0: the profile has no such name. */
 static uint32_t name_of_call(struct sw_own_calls *own, const struct sw_access *what)
 {
 	const uint16_t runtime = what->flags & SW_RF_RUNTIME;
@@ -498,7 +499,7 @@ const char *sw_kineto_said(const struct sw_kineto *k)
 	return k->error_text ? k->error_text : "";
 }
 
-/* malloc'ed: ", 3 hazards and 7 waits are of calls ...", or "". */
+/* Says what could not be drawn, ", 3 hazards and 7 waits are of calls ...", or ""; malloc'ed. */
 static char *left_out(const struct sw_kineto_drawn *drawn)
 {
 	char *outside =

@@ -94,7 +94,7 @@ int sw_json_scan_error(const struct sw_json_scan *scan, struct sw_error *error)
 	return scan->failed ? scan->error.code : 0;
 }
 
-/* "not JSON here: WHAT". */
+/* Fills the scan's error, unless it has one, with the place and what is wrong there. */
 static void json_scan_fail(struct sw_json_scan *scan, const char *what)
 {
 	if (scan->failed)
@@ -157,7 +157,7 @@ static bool json_scan_take(struct sw_json_scan *scan, char wanted)
 	return true;
 }
 
-/* After a backslash: the character that is meant. */
+/* Reads what follows a backslash in a string; returns the character that is meant, -1: none. */
 static int read_escape(struct sw_json_scan *scan)
 {
 	static const char plain[] = "\"\\/", short_form[] = "bfnrt", meant[] = "\b\f\n\r\t";
@@ -298,7 +298,8 @@ static bool json_scan_member(struct sw_json_scan *scan, bool *first, char *key, 
 	return false;
 }
 
-/* The end of the array is not taken, so that its offset can be asked for. */
+/* Goes on to the next element of an array; false: its end, or an error.  The end is not taken, so that its offset can
+   be asked for. */
 static bool json_scan_element(struct sw_json_scan *scan, bool *first)
 {
 	if (sw_json_scan_peek(scan) == ']')

@@ -227,7 +227,7 @@ static size_t bytes_of_one(const struct field *f)
 	}
 }
 
-/* The record must be whole and checked, as sw_reader_next() hands it out. */
+/* Prints the fields of a record.  It must be whole and checked, as sw_reader_next() hands it out. */
 static void fields_print(FILE *out, const struct sw_rec *rec)
 {
 	const unsigned char *bytes = (const unsigned char *)rec, *end = bytes + rec->words * 8u, *tail = NULL;
@@ -283,7 +283,8 @@ struct open_calls {
 	SW_VEC(struct sw_in_flight) at;
 };
 
-/* Records of collectives are complete when they are written: a call whose record has no end has not returned. */
+/* Notes a call of a collective as open until its end comes.  Its record is complete when it is written, so one that has
+   no end has not returned. */
 static void take_collective(struct open_calls *open, const struct sw_record *r)
 {
 	const struct sw_rec_collective *c = (const struct sw_rec_collective *)(const void *)r->rec;
@@ -303,7 +304,8 @@ static void take_collective(struct open_calls *open, const struct sw_record *r)
 		}
 }
 
-/* A reader that followed the program knows them: a trace of hours is not read once more. */
+/* Lists the calls that had not returned, as a reader that followed the program knows them: a trace of hours is not read
+   once more. */
 static void list_unreturned(struct sw_report *report)
 {
 	struct sw_unreturned call;

@@ -16,7 +16,7 @@
 #define SHORT_ROOM	  160 /* the same when the kernel was not asked for by name */
 #define MOST_LINES	  16  /* of such a kernel */
 
-/* "read", "write", "read and write", "atomic update" */
+/* An access's role in words: "read", "write", "read and write", "atomic update". */
 static const char *role_text(unsigned roles)
 {
 	if (roles & SW_TOUCH_ATOMIC)
@@ -189,7 +189,7 @@ static void put_roots(struct sw_out *out, const struct sw_kernel_view *k, const 
 	free(shown.at);
 }
 
-/* Marks the operands of term i. */
+/* Marks the terms that term i is made from. */
 static void mark_operands(const struct sw_footprint *f, uint32_t i, bool *marked)
 {
 	const struct sw_term *t = &f->term[i];
@@ -204,7 +204,8 @@ static void mark_operands(const struct sw_footprint *f, uint32_t i, bool *marked
 		marked[f->alternative[t->a + k]] = true;
 }
 
-/* Why something in an address is not known: a bit for each enum sw_why.  Operands lie before their users. */
+/* Why something in an address is not known: a bit for each enum sw_why.  Operands lie before their users, so one pass
+   from the address down sees all. */
 static uint32_t whys_of(const struct sw_footprint *f, uint32_t address)
 {
 	bool *marked = sw_calloc((size_t)address + 1, sizeof *marked);
@@ -278,7 +279,7 @@ static void put_site_listing(struct sw_out *out, const struct sw_kernel_view *k,
 	free(more);
 }
 
-/* The lines of the sites: each once. */
+/* Prints the kernel's accesses, a line each; equal lines once. */
 static void put_ranges(struct sw_out *out, const struct sw_kernel_view *k)
 {
 	const struct sw_footprint *f = k->entry->footprint;

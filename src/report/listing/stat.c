@@ -100,7 +100,7 @@ const struct sw_observer *sw_call_times_observer(struct sw_call_times *t)
 	return &t->observer;
 }
 
-/* Calls that order nothing have no records of their own. */
+/* Adds calls that order nothing, which are counted in the trace but have no records of their own. */
 static void add_counted(struct sw_call_times *t)
 {
 	for (uint32_t id = 0; id <= UINT16_MAX; id++) {
@@ -135,7 +135,8 @@ static const char *name_of(struct sw_call_times *t, enum sw_time_table table, ui
 		     : sw_names_format(&t->names, "kernel %u, name unknown", key);
 }
 
-/* The longest is known exactly, so nothing is said to be longer; of few it is the answer. */
+/* A quantile of the times of a row.  The longest is known exactly, so nothing is said to be longer; of few it is the
+   answer. */
 static uint64_t capped_quantile(const struct sw_time_row *row, unsigned percent)
 {
 	uint64_t ns = sw_histogram_quantile(row->times, percent);
@@ -185,7 +186,7 @@ void sw_call_times_free(struct sw_call_times *t)
 	free(t);
 }
 
-/* "calls", "streams", "kernels". */
+/* Name of a table: "calls", "streams" or "kernels". */
 static const char *call_times_title(enum sw_time_table table)
 {
 	static const char *const titles[] = {"calls", "streams", "kernels"};
@@ -194,7 +195,7 @@ static const char *call_times_title(enum sw_time_table table)
 
 /* The tables of syncwatch stat, as text, CSV and JSON. */
 
-/* "-" where no time is known. */
+/* Prints a time in its column; "-" where none is known. */
 static void put_time(FILE *out, struct sw_names *names, const struct sw_time_row *row, uint64_t ns)
 {
 	fprintf(out, " %10s", row->timed ? sw_name_time(names, ns) : "-");
@@ -243,7 +244,7 @@ static void stat_tables_text(FILE *out, struct sw_call_times *t)
 			put_table(out, t, (enum sw_time_table)table);
 }
 
-/* RFC 4180.  A name that begins like a formula would be one in a spreadsheet. */
+/* Prints a name as CSV (RFC 4180).  One that begins like a formula would be one in a spreadsheet: it gets a quote. */
 static void put_csv_name(FILE *out, const char *name)
 {
 	putc('"', out);

@@ -124,7 +124,7 @@ static void give_up(struct sw_debug_object *object, bool by_force)
 	worker.deaths++;
 }
 
-/* A worker that ended, or sent something, without a request: whose file did it is not known. */
+/* Ends a worker that ended, or sent something, without a request: whose file did it is not known. */
 static void bury_stray(void)
 {
 	struct pollfd readable = {.fd = worker.fd, .events = POLLIN};
@@ -205,7 +205,8 @@ static void take_ahead(void)
 		}
 }
 
-/* Asks of an object; the places that follow the answer are in *text, malloc'ed.  False: nothing is known. */
+/* Asks the worker about an address of the object; the places that follow the answer are in text, malloc'ed.  False:
+   nothing is known. */
 static bool ask_worker(struct sw_debug_object *object, uint64_t address, struct sw_worker_answer *answer, char **text)
 {
 	if (object->trouble || !is_usable_path(object->module->path))

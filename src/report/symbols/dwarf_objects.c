@@ -43,7 +43,8 @@ struct sw_dwarf_object {
 /* Bytes of a file that is examined: the largest libraries have 10 GB with debug information. */
 #define OBJECT_MAX (64ll << 30)
 
-/* A trace may name any path: opening a device has effects, and opening a pipe would block. */
+/* Opens a regular file; -1: it is none, or too large.  A trace may name any path: opening a device has effects, and
+   opening a pipe would block. */
 static int open_regular(const char *path)
 {
 	struct stat s;
@@ -105,7 +106,7 @@ static const char *die_name(Dwarf_Die *die)
 	return dwarf_formstring(&attribute);
 }
 
-/* Where an inlined function was called. */
+/* File and line where an inlined function was called; NULL and 0 unknown. */
 static void call_site(Dwarf_Die *unit, Dwarf_Die *inlined, const char **file, int *line)
 {
 	Dwarf_Attribute attribute;
@@ -245,7 +246,8 @@ static bool is_code(const GElf_Sym *symbol)
 	       (type == STT_FUNC || type == STT_NOTYPE || type == STT_GNU_IFUNC);
 }
 
-/* Arm's "$x" and "$d" mark code and data within a section (AAELF64, 5.6), and name nothing. */
+/* May the symbol be one of Arm's "$x" and "$d", which mark code and data within a section (AAELF64, 5.6), and name
+   nothing? */
 static bool may_be_mark(const GElf_Sym *symbol)
 {
 	return GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE && GELF_ST_BIND(symbol->st_info) == STB_LOCAL &&
@@ -285,7 +287,8 @@ static const Elf64_Sym *table_of(Elf *elf, int n)
 	return NULL;
 }
 
-/* All in one table, which is the rule, are read as they lie there; a call for each takes as long as what it saves. */
+/* Makes the index of an object's symbols.  All in one table, which is the rule, are read as they lie there; a call of
+   libdw for each takes as long as what the index saves. */
 static void index_symbols(struct sw_dwarf_object *object)
 {
 	int n = dwfl_module_getsymtab(object->module);

@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 
-/* CPython's evaluation loop.  Compilers split off what it rarely does: "_PyEval_EvalFrameDefault.cold". */
+/* Is the frame CPython's evaluation loop?  Compilers split off what it rarely does: "_PyEval_EvalFrameDefault.cold". */
 static bool is_loop(const struct sw_frame *frame)
 {
 	static const char name[] = "_PyEval_EvalFrameDefault";
@@ -39,7 +39,8 @@ bool sw_frame_is_python(const struct sw_frame *frame)
 	       frame->role == SW_FRAME_PYTHON_GENERATED;
 }
 
-/* Frames of the same line are the same, like native ones of the same address: no address has this bit. */
+/* A number that stands for the place of a Python frame, as an address does for a native one: frames of the same line
+   are the same.  No address has bit 63. */
 static uint64_t frame_identity(const struct sw_trace_python_frame *frame)
 {
 	const uint64_t file = sw_hash_bytes(SW_FNV_START, frame->file, strlen(frame->file));
@@ -60,7 +61,7 @@ static struct sw_frame frame_of(const struct sw_trace_python_frame *frame)
 	};
 }
 
-/* The frames of one evaluation loop, from the i-th on; returns the index after them. */
+/* Adds the Python frames of one evaluation loop, from the i-th on; returns the index after them. */
 static uint32_t put_loop(const struct sw_trace_stack *stack, uint32_t i, sw_frame_vec *out)
 {
 	while (i < stack->python_depth) {
@@ -71,7 +72,7 @@ static uint32_t put_loop(const struct sw_trace_stack *stack, uint32_t i, sw_fram
 	return i;
 }
 
-/* Where the rest goes when fewer loops were found than there are: after the last frame of the interpreter. */
+/* Index behind the interpreter's last frame, where Python frames go when fewer loops were found than there are. */
 static size_t end_of_interpreter(const sw_frame_vec *frames)
 {
 	size_t n = frames->n;
@@ -101,15 +102,16 @@ static void join_python(const struct sw_trace_stack *stack, sw_frame_vec *frames
 	*frames = all;
 }
 
-/* Engine::thread_init() and thread_main() of torch/csrc/autograd/engine.cpp, PythonEngine::thread_init(). */
+/* Is the frame the outermost of an autograd thread: Engine::thread_init() or thread_main() of
+   torch/csrc/autograd/engine.cpp, PythonEngine::thread_init()? */
 static bool is_autograd(const struct sw_frame *frame)
 {
 	return frame->role == SW_FRAME_DISPATCH && frame->base &&
 	       fnmatch("torch::autograd::*Engine::thread_*", frame->base, 0) == 0;
 }
 
-/* A thread of PyTorch's has no Python frame that names a place; its outermost function says what it is. False: it is
-   none. */
+/* Names the frame that says that it is an autograd thread of PyTorch: such a thread has no Python frame that names a
+   place.  False: it is none. */
 static bool name_autograd(sw_frame_vec *frames)
 {
 	for (size_t i = frames->n; i-- > 0;) {
@@ -123,7 +125,8 @@ static bool name_autograd(sw_frame_vec *frames)
 	return false;
 }
 
-/* The frames in which the thread that called backward() waits go after all of its helper's. */
+/* Adds the Python frames of the thread that called backward(), and waits, after all of its helper thread's.  False: it
+   is no such helper. */
 static bool join_waiting(const struct sw_trace_stack *stack, sw_frame_vec *frames)
 {
 	if (!name_autograd(frames))
@@ -172,7 +175,8 @@ static enum sw_object_state state_of(uint32_t packed)
 					     : SW_OBJECT_MISSING;
 }
 
-/* Packed names count before this machine's file, so that a report is the same everywhere. */
+/* Finds where the names of a module come from: those packed in the trace count before this machine's file, so that a
+   report is the same everywhere. */
 static void open_file(struct sw_module_names *names, struct sw_named_file *file, const struct sw_trace_module *module)
 {
 	file->packed = sw_reader_names(names->reader, module);

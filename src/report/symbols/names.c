@@ -50,7 +50,7 @@ static bool part_of_name(const char *text, const char *at)
 	return at[1] == ')' && before >= sizeof call - 1 && strncmp(at - (sizeof call - 1), call, sizeof call - 1) == 0;
 }
 
-/* Where the parameters begin, else the end. */
+/* Where a function's parameters begin, else the end. */
 static size_t name_end(const char *text)
 {
 	int angle = 0;
@@ -312,7 +312,7 @@ const struct sw_library_call *sw_library_call_of(const struct sw_names *names, c
 									: NULL;
 }
 
-/* cublas_v2.h defines cublasSgemm as cublasSgemm_v2, and cublasSgemm_64 as cublasSgemm_v2_64. */
+/* The library call as programs write it: cublas_v2.h defines cublasSgemm_64 as cublasSgemm_v2_64. */
 static const char *library_function_name(struct sw_names *names, const struct sw_access *access)
 {
 	const struct sw_library_call *call = sw_library_call_of(names, access);
@@ -324,7 +324,7 @@ static const char *library_function_name(struct sw_names *names, const struct sw
 		     : call->function;
 }
 
-/* cuBLAS and cuDNN name their kernels by all they are made of, in one word of 120 letters. */
+/* Is the name one word of 120 letters, as cuBLAS and cuDNN give them to kernels? */
 static bool is_one_long_word(const char *name)
 {
 	size_t letters = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$");
@@ -419,7 +419,7 @@ const struct sw_frame *sw_name_stream_made(struct sw_names *names, uint32_t stre
 	return sw_place_made(names, names->judgement->streams.at[stream].create_stack, stacks, n);
 }
 
-/* The variables that the frame's line fills with streams; `callee`: the next frame in, NULL: the API itself. */
+/* Lists the variables that the frame's line fills with streams; `callee`: the next frame in, NULL: the API itself. */
 static size_t variables_at(struct sw_names *names, const struct sw_frame *frame, const struct sw_frame *callee,
 			   const char *variable[SW_SOURCE_VARIABLES])
 {
@@ -462,7 +462,7 @@ static const char *variable_in_order(struct sw_names *names, uint32_t stream, co
 	return made <= n && rank < n ? variable[rank] : "";
 }
 
-/* By the outermost line that fills a variable: a helper's own name for it says nothing. */
+/* The variable of a stream, by the outermost line that fills one: a helper's own name for it says nothing. */
 static const char *find_variable(struct sw_names *names, uint32_t stream)
 {
 	const struct sw_stack_view view = sw_stack_view(names, names->judgement->streams.at[stream].create_stack, 0);
@@ -722,7 +722,7 @@ static bool has_word(const char *text, const char *word, size_t length)
 	return false;
 }
 
-/* Do all kernels of this short name have it? */
+/* Do all kernels of this short name have the word among their template arguments? */
 static bool is_common(const struct sw_template_names *t, uint64_t key, const char *word, size_t length)
 {
 	for (size_t i = sw_map_get(&t->by_name, key); i; i = t->all.at[i - 1].next)

@@ -30,7 +30,7 @@ struct sw_source_files {
 /* ---- files --------------------------------------------------------------------------------------------------------
  */
 
-/* Written after the run began: it may not be what was compiled. */
+/* Was the file written after the run began?  Then it may not be what was compiled. */
 static bool too_new(const struct sw_names *names, const struct stat *st)
 {
 	const struct sw_file_header *header = names->reader ? sw_reader_header(names->reader) : NULL;
@@ -135,7 +135,7 @@ const char *sw_source_line(struct sw_names *names, const char *path, int line)
 /* ---- calls --------------------------------------------------------------------------------------------------------
  */
 
-/* After a string, a character or a comment that begins here; else `at`. */
+/* Goes past a string, a character or a comment that begins here; else `at`. */
 static const char *skip_opaque(const char *at, const char *end)
 {
 	if (at[0] == '/' && at[1] == '*') {
@@ -154,7 +154,7 @@ static const char *skip_opaque(const char *at, const char *end)
 	return at < end ? at + 1 : end;
 }
 
-/* With one blank for each run of blanks and ends of lines. */
+/* Copies the text with one blank for each run of blanks and ends of lines. */
 static const char *collapse_blanks(struct sw_names *names, const char *from, const char *to)
 {
 	while (from < to && isspace((unsigned char)*from))
@@ -214,7 +214,7 @@ static bool part_of_name(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Where the name stands as a whole word. */
+/* Finds where the name stands as a whole word, outside of comments and strings. */
 static const char *find_word(const char *at, const char *begin, const char *end, const char *word)
 {
 	size_t length = strlen(word);
@@ -246,7 +246,7 @@ static const char *skip_blanks(const char *at, const char *end)
 	return at;
 }
 
-/* The template arguments of a launch: scale<float><<<...>>>.  Only plain ones are followed. */
+/* Goes past the template arguments of a launch: scale<float><<<...>>>.  Only plain ones are followed. */
 static const char *skip_template(const char *at, const char *end)
 {
 	if (at >= end || *at != '<' || at[1] == '<')
@@ -386,7 +386,7 @@ static bool begins_with_word(const char *text, const char *word)
 	return strncmp(text, word, length) == 0 && !part_of_name(text[length]);
 }
 
-/* The code of a line without its comment: where it begins and ends. */
+/* Finds the code of a line without its comment: returns where it begins, *end where it ends. */
 static const char *code_of_line(const char *text, const char **end)
 {
 	const char *at = text, *all = text + strlen(text);

@@ -7,7 +7,8 @@
 
 #include "base/hash.h"
 
-/* `python`: the stack has Python frames, and the interpreter's functions say less. */
+/* Is the frame left out of the stacks that reports show?  `python`: the stack has Python frames, and the interpreter's
+   functions say less. */
 static bool is_hidden(const struct sw_frame *frame, const char *kernel, bool python)
 {
 	switch (frame->role) {
@@ -129,7 +130,7 @@ const struct sw_frame *sw_stack_module(struct sw_names *names, uint32_t stack, u
 	return NULL;
 }
 
-/* Code that is compiled into the program, but that its author did not write. */
+/* Is it code that is compiled into the program, but that its author did not write? */
 static bool is_foreign_file(const char *file)
 {
 	static const char *const files[] = {"/usr/include/*", "/usr/local/cuda*", "/opt/cuda*",	 "*/include/c++/*",
@@ -174,7 +175,8 @@ static int frame_quality(const struct sw_frame *frame)
 	}
 }
 
-/* A frame that the other side does not have beats one that both have, unless that one is the author's alone. */
+/* Does a frame that the other side does not have (`best`) beat one that both have?  Yes, unless that one is the
+   author's alone. */
 static bool is_better(const struct sw_frame *best, const struct sw_frame *shared)
 {
 	const int a = frame_quality(best), b = frame_quality(shared);
@@ -288,7 +290,8 @@ uint64_t sw_place_hash(struct sw_names *names, const struct sw_access *access)
 	return access->stack ? sw_hash_u64((uint64_t)access->stack << 8 | 1) : 0;
 }
 
-/* Native frames are named by their addresses: stacks that no report shows need no names. */
+/* Has the other stack the frame?  Native frames are compared by their addresses: stacks that no report shows need no
+   names. */
 static bool in_stack(const struct sw_names *names, uint32_t stack, const struct sw_frame *frame)
 {
 	const struct sw_trace_stack *other = sw_reader_stack(names->reader, stack);
@@ -305,7 +308,8 @@ static bool in_stack(const struct sw_names *names, uint32_t stack, const struct 
 	return false;
 }
 
-/* Alone, there is nothing to differ from: the innermost frame in the file that the report is about. */
+/* The innermost frame in the file that the report is about: for a stack alone, which there is nothing to differ
+   from. */
 static const struct sw_frame *at_home(const struct sw_names *names, const struct sw_stack_view *view)
 {
 	for (size_t i = 0; i < view->n && names->home; i++)
@@ -343,7 +347,7 @@ const struct sw_frame *sw_place_made(struct sw_names *names, uint32_t stack, con
 	return made ? made : site;
 }
 
-/* With its terminator, so that "ab" "c" and "a" "bc" differ. */
+/* Adds a text to a hash with its terminator, so that "ab" "c" and "a" "bc" differ. */
 static uint64_t add_text(uint64_t hash, const char *text)
 {
 	return sw_hash_bytes(hash, text, strlen(text) + 1);
@@ -382,7 +386,7 @@ uint64_t sw_fingerprint(struct sw_names *names, const struct sw_finding *finding
 	return hash;
 }
 
-/* All frames, also those that are not shown. */
+/* Orders two stacks by all their frames, also those that are not shown. */
 static int stack_order(struct sw_names *names, uint32_t a, uint32_t b)
 {
 	const struct sw_symbol_frames *x = sw_symbols_stack(names->symbols, a),

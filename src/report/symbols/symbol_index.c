@@ -39,7 +39,8 @@ static uint64_t end_of(const struct sw_index_symbol *s)
 	return s->bytes > UINT64_MAX - s->address ? UINT64_MAX : s->address + s->bytes;
 }
 
-/* The latest end so far, and whether a label lies there. */
+/* Keeps in *end the latest end of the symbols so far, and in *label whether a label (a symbol without size) lies
+   there. */
 static void extend_reach(const struct sw_index_symbol *s, uint64_t *end, bool *label)
 {
 	uint64_t own = end_of(s);

@@ -67,7 +67,8 @@ static void lower_limit(int resource, rlim_t most)
 	}
 }
 
-/* The whole processor time of a process counts: each question moves its end. */
+/* Allows the worker so many more seconds of processor time.  The limit counts the whole time of a process: each
+   question moves its end. */
 static void allow_seconds(unsigned seconds)
 {
 	struct rusage used;

@@ -69,7 +69,7 @@ static const char *file_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* A copy in the arena of a malloc'ed string, which is freed. */
+/* Moves a malloc'ed string into the arena. */
 static const char *keep_text(struct sw_symbols *symbols, char *text)
 {
 	const char *kept = sw_arena_strndup(&symbols->arena, text, strlen(text));
@@ -96,7 +96,8 @@ static enum sw_frame_role role_of(const struct sw_frame *frame)
 	return SW_FRAME_USER;
 }
 
-/* An object that the kernel maps into every process ("linux-vdso.so.1", "[vdso]") is no file that could be missing. */
+/* Is the module a file?  An object that the kernel maps into every process ("linux-vdso.so.1", "[vdso]") is none that
+   could be missing. */
 static bool is_file(const struct sw_trace_module *module)
 {
 	return module->path[0] == '/';
@@ -118,7 +119,7 @@ static void note_file(struct sw_symbols *symbols, const struct sw_trace_module *
 					   module->path));
 }
 
-/* Reading the file was given up: damaged, or made to harm. */
+/* Notes, once, that reading the module's file was given up: it is damaged, or made to harm. */
 static void note_trouble(struct sw_symbols *symbols, const struct sw_trace_module *module)
 {
 	const struct sw_named_file *file = sw_module_names_file(&symbols->names, module);

@@ -33,7 +33,8 @@ static bool is_note(const struct sw_text *t, const struct sw_shown_finding *show
 	return t->report->shown.at[group->leader].finding->severity == SW_NOTE && !t->report->all;
 }
 
-/* SW3nn and SW4nn say the same of each call but for its name; other messages say what the ids' titles do not. */
+/* The middle column of a finding in a list: SW3nn and SW4nn say the same of each call but for its name; other messages
+   say what the ids' titles do not. */
 static const char *what_of(struct sw_text *t, const struct sw_shown_finding *shown)
 {
 	const struct sw_finding *finding = shown->finding;
@@ -89,7 +90,8 @@ static const char *cost_of(struct sw_text *t, const struct line *line)
 				    : sw_name_time(t->names, line->ns);
 }
 
-/* SW305 is always shown, so there are many: a line for each function, wherever it is called. */
+/* Are the two one line of the list?  SW305 is always shown, so there are many: a line for each function, wherever it is
+   called. */
 static bool is_same_line(const struct line *line, const struct line *other)
 {
 	return line->shown->finding->id == other->shown->finding->id && strcmp(line->what, other->what) == 0 &&
@@ -139,7 +141,7 @@ static void put_line(struct sw_text *t, const struct line *line)
 	sw_out_paragraph(&t->out, 4, "", 0, text);
 }
 
-/* All lines of the id that lines->at[first] has. */
+/* Prints the lines of the id that lines->at[first] has, under its title. */
 static void put_group(struct sw_text *t, const line_vec *lines, size_t first)
 {
 	const struct sw_shown_finding *shown = lines->at[first].shown;
@@ -267,7 +269,7 @@ static const char *access_heading(struct sw_text *t, const struct sw_access *acc
 			       thread, access->seq, node);
 }
 
-/* "in NVTX range 'backward' within 'step 3', 'epoch'": the innermost ones. */
+/* Prints the innermost NVTX ranges of a call: "in NVTX range 'backward' within 'step 3', 'epoch'". */
 static void put_nvtx(struct sw_text *t, uint32_t nvtx)
 {
 	const struct sw_judgement *judgement = t->report->judgement;
@@ -329,7 +331,7 @@ static void put_allocation(struct sw_text *t, uint32_t index)
 	putc('\n', t->out.file);
 }
 
-/* Each allocation of the finding once.  Each allocation once, in the order in which the accesses name them. */
+/* Prints each allocation of the finding once, in the order in which the accesses name them. */
 static void text_allocations(struct sw_text *t, const struct sw_finding *finding)
 {
 	for (uint32_t i = 0; i < finding->accesses; i++) {
@@ -354,7 +356,7 @@ static enum sw_colour text_colour(enum sw_severity severity)
 	return severity == SW_ERROR ? SW_RED : severity == SW_WARNING ? SW_YELLOW : SW_BLUE;
 }
 
-/* With a capital and a full stop; "cudaMemcpy" at the start stays what it is. */
+/* The text with a capital and a full stop; "cudaMemcpy" at the start stays what it is. */
 static const char *as_sentence(struct sw_text *t, const char *text)
 {
 	size_t word = strcspn(text, " "), lower = strspn(text, "abcdefghijklmnopqrstuvwxyz");
@@ -363,8 +365,8 @@ static const char *as_sentence(struct sw_text *t, const char *text)
 	return sw_names_format(t->names, "%c%s.", toupper((unsigned char)text[0]), text + 1);
 }
 
-/* "/src/race.cu:33: error: SW101 race-read-after-write (certain, 3 launches)": the place first, so that editors find
-   it. */
+/* Prints a finding's first line, the place first, so that editors find it: "/src/race.cu:33: error: SW101
+   race-read-after-write (certain, 3 launches)". */
 static void put_title(struct sw_text *t, const struct sw_shown_finding *shown, const struct sw_wording *words)
 {
 	const struct sw_finding *finding = shown->finding;
@@ -387,7 +389,7 @@ static void put_title(struct sw_text *t, const struct sw_shown_finding *shown, c
 /* ---- the fix ------------------------------------------------------------------------------------------------------
  */
 
-/* Code stays on one line: it is there to be copied. */
+/* Prints the lines of code to write, each after its place, on one line however long: they are there to be copied. */
 static void put_fix_lines(struct sw_text *t, const struct sw_fix_lines *lines)
 {
 	const char *places[SW_FIX_LINES];
@@ -445,7 +447,7 @@ static void put_fix(struct sw_text *t, const struct sw_group *group)
 /* ---- the others of the group --------------------------------------------------------------------------------------
  */
 
-/* "SW103 kernel scale (race.cu:33), after kernel fill (race.cu:31)" */
+/* Names a finding of a group in a line: "SW103 kernel scale (race.cu:33), after kernel fill (race.cu:31)". */
 static const char *describe_member(struct sw_text *t, const struct sw_finding *finding)
 {
 	const char *text = sw_names_format(t->names, "SW%03d", finding->id);
@@ -461,7 +463,7 @@ static const char *describe_member(struct sw_text *t, const struct sw_finding *f
 	return text;
 }
 
-/* ": bytes 0-4095, 3 launches" */
+/* Bytes or cost of a group's member, and its count: ": bytes 0-4095, 3 launches". */
 static const char *member_facts(struct sw_text *t, const struct sw_finding *finding)
 {
 	const char *overlap = sw_is_hazard(finding) ? sw_evidence_overlap(t->names, finding) : "";
@@ -664,7 +666,7 @@ static struct row row_of(struct sw_text *t, const struct sw_group *group)
 	return row;
 }
 
-/* On a narrow terminal. */
+/* Prints the table as a list of paragraphs, for a narrow terminal. */
 static void put_list(struct sw_text *t, const struct row *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -14,7 +14,7 @@ size_t sw_out_columns(const struct sw_out *out)
 	return out->columns ? out->columns : SW_OUT_COLUMNS;
 }
 
-/* At most `bytes` of the text. */
+/* Prints at most `bytes` of the text, with what could control a terminal replaced. */
 static void put_bytes(FILE *file, const char *text, size_t bytes)
 {
 	const char *end = text + bytes;
@@ -71,7 +71,8 @@ void sw_out_coloured(const struct sw_out *out, enum sw_colour colour, const char
 	end_colour(out);
 }
 
-/* A path comes from debug information: every byte that could end the sequence is escaped. */
+/* Prints a path within a link's escape sequence.  It comes from debug information: every byte that could end the
+   sequence is escaped. */
 static void put_url(FILE *file, const char *path)
 {
 	for (const char *p = path; *p; p++)

@@ -59,7 +59,7 @@ static void put_files(struct sw_text *t, const sw_unusable_file_vec *files)
 		sw_text_line(t, "", sw_names_format(t->names, "and %zu more", files->n - MOST_FILES));
 }
 
-/* True: some hold the code of kernels. */
+/* Lists the files of the run that are missing here or changed; true: some hold the code of kernels. */
 static bool find_unusable(struct sw_text *t, sw_unusable_file_vec *files, const char **count)
 {
 	bool kernels = false;
@@ -71,7 +71,7 @@ static bool find_unusable(struct sw_text *t, sw_unusable_file_vec *files, const 
 	return kernels;
 }
 
-/* Files of the run that are missing here and weaken findings, first of all; nothing when none is. */
+/* Prints the files of the run that are missing here and weaken findings, first of all; nothing when none is. */
 static void text_files(struct sw_text *t)
 {
 	sw_unusable_file_vec files;
@@ -86,7 +86,7 @@ static void text_files(struct sw_text *t)
 	free(files.at);
 }
 
-/* Files that only names are missing for. */
+/* Prints the files that only names are missing for. */
 static void text_nameless(struct sw_text *t)
 {
 	sw_unusable_file_vec files;
@@ -165,7 +165,7 @@ static void put_order(struct sw_text *t, const struct sw_savings_total *total)
 	}
 }
 
-/* Saving of following the advice on waits; nothing where that was not tried. */
+/* Prints what following the advice on waits saved; nothing where that was not tried. */
 static void text_savings(struct sw_text *t)
 {
 	const struct sw_savings_total *total = t->report->savings;
@@ -192,7 +192,7 @@ static const char *full_text(uint32_t why)
 	}
 }
 
-/* Calls in progress when the program ended out of order. */
+/* Prints the calls in progress when the program ended out of order. */
 static void text_in_flight(struct sw_text *t)
 {
 	struct sw_report *report = t->report;
@@ -247,7 +247,7 @@ static bool was_guarded(const struct sw_text *t)
 	return t->report->judgement->coverage.host_accesses;
 }
 
-/* Limits of this report, each only when it happened. */
+/* Prints the limits of this report, each only when it happened. */
 static void put_not_looked_at(struct sw_text *t)
 {
 	const struct sw_coverage *coverage = &t->report->judgement->coverage;
@@ -301,7 +301,7 @@ static bool is_unusable(struct sw_text *t, const char *module)
 	return found;
 }
 
-/* The modules of the program whose functions have names but no lines: reported once, with what helps. */
+/* Prints the modules of the program whose functions have names but no lines, once, with what helps. */
 static void put_no_lines(struct sw_text *t)
 {
 	const char *text = "";
@@ -328,7 +328,7 @@ static void put_no_lines(struct sw_text *t)
 			t, "no lines:", sw_names_format(t->names, "%s: compile with -g to see files and lines", text));
 }
 
-/* Time stamps of the devices, where they were asked for. */
+/* Prints how much of the work has time stamps of the devices, where they were asked for. */
 static void put_gpu(struct sw_text *t)
 {
 	const struct sw_gpu_summary *gpu = &t->report->judgement->gpu;
@@ -361,7 +361,7 @@ static void put_gpu(struct sw_text *t)
 	}
 }
 
-/* Where the order of waits that no document promises comes from, when that is a table of this machine. */
+/* Prints where the order of waits that no document promises comes from, when that is a table of this machine. */
 static void put_behaviour(struct sw_text *t)
 {
 	const struct sw_wait_rules *wait_rules = &t->report->judgement->wait_rules;
@@ -399,7 +399,7 @@ static void put_coverage(struct sw_text *t)
 	sw_text_line(t, "kernels:", sw_evidence_coverage(t->names, c));
 }
 
-/* One line for the basis of the verdict. */
+/* Prints in one line how much was judged: the basis of the verdict. */
 static void put_looked_at(struct sw_text *t)
 {
 	const struct sw_coverage *c = &t->report->judgement->coverage;
@@ -434,7 +434,8 @@ static void put_rules(struct sw_text *t)
 	}
 }
 
-/* "2 notes of hazards (SW104, SW105)": hazards that no document orders are no clean run. */
+/* Names the notes that are hazards, "2 notes of hazards (SW104, SW105)": hazards that no document orders are no clean
+   run. */
 static const char *hazard_notes(struct sw_text *t)
 {
 	const struct sw_report *report = t->report;
@@ -466,7 +467,7 @@ static const char *counts_text(struct sw_text *t)
 	return text;
 }
 
-/* "No hazards" is said of a judgement that is complete and found none, be it as a note. */
+/* May the headline say "no hazards"?  Only of a judgement that is complete and found none, be it as a note. */
 static bool is_clean(const struct sw_report *report, enum sw_headline headline)
 {
 	const struct sw_report_totals *totals = &report->totals;
@@ -501,7 +502,7 @@ static const char *windows_of(struct sw_text *t)
 	return sw_names_format(t->names, "%s of ", with_plural(t, totals.windows, "window", "windows"));
 }
 
-/* The verdict in one line. */
+/* Prints the verdict in one line. */
 static void text_headline(struct sw_text *t, enum sw_headline headline)
 {
 	const struct sw_report *report = t->report;
@@ -536,7 +537,7 @@ static const char *path_part(struct sw_text *t, const char *path, const char *na
 			       interval_text(t->names, low_ns, high_ns));
 }
 
-/* Where the run as a whole spends its time. */
+/* Prints where the run as a whole spends its time. */
 static void put_replay(struct sw_text *t)
 {
 	const struct sw_schedule_facts *facts = &t->report->judgement->schedule;
@@ -572,7 +573,7 @@ static void put_replay(struct sw_text *t)
 	sw_text_line(t, "basis:", basis);
 }
 
-/* "synchronisations 12 ms (3), releases of memory 2.1 ms (1)" */
+/* Host time that waits took, by kind: "synchronisations 12 ms (3), releases of memory 2.1 ms (1)". */
 static const char *by_kind(struct sw_text *t)
 {
 	static const char *const kinds[] = {
@@ -649,7 +650,7 @@ static void put_suppressed(struct sw_text *t)
 					     sw_plural(more, "line", "lines")));
 }
 
-/* Coverage: what was looked at and what was not; with --stat all that is known of the run. */
+/* Prints the coverage: what was looked at and what was not; with --stat all that is known of the run. */
 static void text_run(struct sw_text *t)
 {
 	const struct sw_report *report = t->report;

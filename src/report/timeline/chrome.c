@@ -188,7 +188,7 @@ struct sw_label sw_chrome_variant(struct sw_chrome *c, struct sw_label name, con
 	return c->variants.at[c->variants.n - 1];
 }
 
-/* "stream 1 'upload' (estimated; 3 of 8 are not drawn)" */
+/* Title of a stream's row: "stream 1 'upload' (estimated; 3 of 8 are not drawn)". */
 static struct sw_label name_of_track(struct sw_chrome *c, uint32_t stream)
 {
 	const struct stream_track *track = sw_chrome_track(c, stream);
@@ -201,7 +201,7 @@ static struct sw_label name_of_track(struct sw_chrome *c, uint32_t stream)
 							name, track->untimed - track->shown, track->untimed));
 }
 
-/* At the end, when all is known that a stream was ever called. */
+/* Names the rows of all streams that were drawn, at the end, when all is known that a stream was ever called. */
 static void chrome_name_streams(struct sw_chrome *c)
 {
 	for (uint32_t i = 0; i < c->streams.n; i++) {
@@ -355,7 +355,8 @@ static void describe_work(struct sw_chrome *c, const struct sw_operation *op, st
 	}
 }
 
-/* Work may start at once; a nanosecond or two later there is room for the arrow that leads to it. */
+/* The earliest time at which the work of a call is drawn: it may start at once, but a nanosecond or two later there is
+   room for the arrow that leads to it. */
 static uint64_t room_for_arrow(const struct sw_drawn *call)
 {
 	return call->end - call->start > 2 ? call->start + 2 : call->end;
@@ -389,7 +390,8 @@ static void on_completed(void *arg, uint64_t seq, uint32_t stream, uint64_t t_ns
 		chrome_count(c, stream, t_ns, 0, done);
 }
 
-/* A host function's run is recorded: earlier work is complete when it starts, and the function itself when it ends. */
+/* Bounds work by the recorded run of a host function: earlier work is complete when it starts, and the function itself
+   when it ends. */
 static void host_func_ran(struct sw_chrome *c, const struct sw_operation *op, const struct sw_drawn *call)
 {
 	const struct sw_rec_host_func *run = (const struct sw_rec_host_func *)(const void *)op->record->rec;

@@ -54,7 +54,7 @@ static const struct known *chrome_known(struct sw_chrome *c, uint64_t seq)
 	return bsearch(&key, c->known.at, c->known.n, sizeof *c->known.at, by_seq);
 }
 
-/* "race.cu:33 in main", kept for each stack; n 0: unknown. */
+/* Label of a call's place, "race.cu:33 in main", kept for each stack; n 0: unknown. */
 static struct sw_label site_label(struct sw_chrome *c, uint32_t stack, uint32_t function)
 {
 	struct sw_names *names = &c->labels.names;
@@ -177,7 +177,7 @@ static void move_estimate(struct estimate *e, uint64_t start)
 	e->start = to;
 }
 
-/* The earlier side of a hazard is drawn no later than the other, unless work that comes before it leaves no room. */
+/* Draws the earlier side of each hazard no later than the other, unless work that comes before it leaves no room. */
 static void keep_order(struct sw_chrome *c)
 {
 	if (c->estimates.n)
@@ -240,7 +240,7 @@ void sw_chrome_estimates_free(struct sw_chrome *c)
 
 /* The critical path of the run, as a process of its own: readers take all slices of the host for calls. */
 
-/* "host code, between two calls", "in cudaMemcpy", "kernel scale(float*)". */
+/* Label of a piece of the critical path: "host code, between two calls", "in cudaMemcpy", "kernel scale(float *)". */
 static struct sw_label name_of_path(struct sw_chrome *c, const struct sw_stretch *stretch)
 {
 	const struct known *known = chrome_known(c, stretch->seq);
@@ -298,7 +298,8 @@ static const struct sw_drawn *call_of(const struct sw_chrome *c, uint64_t seq)
 	return r->seq == seq && r->call.tid ? &r->call : NULL;
 }
 
-/* Never at the same nanosecond: Perfetto then may take the end for the start. */
+/* Draws an arrow from the end of a slice, but never to the same nanosecond: Perfetto then may take the end for the
+   start. */
 void sw_chrome_arrow(struct sw_chrome *c, uint32_t from_pid, const struct sw_drawn *from, struct sw_place to,
 		     const char *name, const char *category)
 {
@@ -337,12 +338,10 @@ void sw_chrome_edge(void *arg, const struct sw_hb_edge *edge, uint32_t from_stre
 	c->edges[c->edge_n++] = (struct waiting){*edge, from_stream, c->reported};
 }
 
-/*
- * The end of a wait, as a slice within the call's slice: an arrow needs a slice that starts after the work did, because
- * Perfetto makes every arrow lead from the slice that starts earlier to the one that starts later. It ends before the
- * call: if both ended in the same nanosecond, floating point could put the inner end after the outer one, and
- * Chromium's panel would then drop the slice.
- */
+/* Draws the end of a wait as a slice within the call's slice, and returns the time where the arrow that released it
+   ends.  An arrow needs a slice that starts after the work did, because Perfetto makes every arrow lead from the slice
+   that starts earlier to the one that starts later.  It ends before the call: if both ended in the same nanosecond,
+   floating point could put the inner end after the outer one, and Chromium's panel would then drop the slice. */
 static uint64_t draw_release(struct sw_chrome *c, uint64_t seq, const struct sw_drawn *call, const struct waiting *w)
 {
 	uint64_t ns = (call->end - call->start) / 8;
@@ -397,7 +396,8 @@ static void draw_edge(struct sw_chrome *c, const struct waiting *w, uint64_t seq
 		sw_chrome_arrow_from_call(c, w->edge.from_seq, call, names[w->edge.kind], kinds[w->edge.kind]);
 }
 
-/* A wait's edges are reported just before its call and name the record of its end; other edges name the call itself. */
+/* Draws the edges that were reported for this call.  A wait's edges are reported just before its call and name the
+   record of its end; other edges name the call itself. */
 void sw_chrome_edges(struct sw_chrome *c, uint64_t seq, const struct sw_drawn *call)
 {
 	size_t kept = 0;
@@ -444,7 +444,7 @@ static struct sw_label stack_label(struct sw_chrome *c, const struct sw_access *
 	return sw_label_any(&c->labels, *text ? text : "not recorded");
 }
 
-/* The buffer as the report calls it, and the call that made it. */
+/* Adds to an event the buffer, as the report calls it, and the call that made it. */
 static void put_allocation(struct sw_chrome *c, uint32_t index)
 {
 	if (index == 0 || index > c->judgement->allocations.n)
@@ -497,7 +497,8 @@ static struct sw_label name_of_hazard(struct sw_chrome *c, const struct hazard *
 /* ---- on the streams ------------------------------------------------------------------------------------------------
  */
 
-/* Hazards of one piece of work lie one after the other within its slice: none may overlap another. */
+/* Finds room for one more hazard in the slice of a piece of work: they lie one after the other there, as none may
+   overlap another.  False: there is none. */
 static bool part_of(struct sw_chrome *c, const struct sw_access *access, struct sw_place *at, uint64_t *end)
 {
 	uint64_t whole_end, *used = sw_map_put(&c->hazard_parts, access->seq);

@@ -77,7 +77,8 @@ static struct sw_label keep_label(struct sw_labels *labels, uint64_t *index, con
 	return label;
 }
 
-/* Without the stack: symbols of every place that calls would cost more than the rest of the timeline. */
+/* Label of a call by its record, without the stack: symbols of every place that calls would cost more than the rest of
+   the timeline. */
 struct sw_label sw_label_call(struct sw_labels *labels, const struct sw_rec *rec)
 {
 	uint16_t runtime = rec->flags & SW_RF_RUNTIME;
@@ -97,7 +98,7 @@ static struct sw_label kernel_label(struct sw_labels *labels, uint32_t function)
 	return keep_label(labels, index, name[0] ? name : "kernel");
 }
 
-/* Kineto's names. */
+/* Name of a copy between two kinds of memory, as Kineto has it. */
 static struct sw_label copy_label(unsigned dst, unsigned src)
 {
 	const struct sw_label names[3][3] = {

@@ -41,7 +41,7 @@ static size_t up_to(const struct sw_slice_layout_stream *s, uint64_t seq)
 	return low;
 }
 
-/* Removes the oldest n. */
+/* Removes the oldest n pieces of a stream. */
 static void forget_slices(struct sw_slice_layout_stream *s, size_t n)
 {
 	s->first += n;

@@ -263,7 +263,7 @@ static void put_label(void *vec, unsigned field, struct sw_label label)
 	free(plain.at);
 }
 
-/* One packet with the message in p->event; ns UINT64_MAX: it has no time. */
+/* Writes one packet of Perfetto's format with the message in p->event; ns UINT64_MAX: it has no time. */
 static void write_packet(struct sw_events *events, unsigned field, uint64_t ns)
 {
 	struct sw_perfetto *p = events->perfetto;
@@ -378,7 +378,8 @@ static void perfetto_counter(struct sw_events *events, uint32_t pid, uint64_t ns
 	write_packet(events, PACKET_EVENT, ns);
 }
 
-/* The form of the older format, which binds an arrow to the slices that stand there, written long before. */
+/* Draws an arrow, in the form of the older format, which binds it to the slices that stand there, written long
+   before. */
 static void perfetto_flow(struct sw_events *events, struct sw_place from, struct sw_place to, const char *name,
 			  const char *category)
 {
@@ -557,7 +558,7 @@ void sw_event_end(struct sw_events *events)
 	sw_trace_out_text(&events->out, "}}");
 }
 
-/* A label has its quotes, and what stands before it is plain. */
+/* Writes the name of a row or process.  A label has its quotes, and what stands before it is plain. */
 static void put_name(struct sw_events *events, struct sw_label name, bool process)
 {
 	struct sw_trace_out *out = &events->out;

@@ -83,7 +83,8 @@ const char *sw_confirmation_text(struct sw_names *names, const struct sw_confirm
 	}
 }
 
-/* The stretch that was timed, and nothing else: how long a run takes differs by more than an edge costs. */
+/* Says how long the later side waited for the earlier one with the missing edge.  The stretch that was timed, and
+   nothing else: how long a run takes differs by more than an edge costs. */
 static const char *waited_text(struct sw_names *names, const struct sw_confirmation *c)
 {
 	if (!c->fix_timed)
@@ -174,7 +175,7 @@ static const char *calls_text(struct sw_names *names, const struct sw_saving *s)
 					 : "");
 }
 
-/* The whole run differs by more than a change of a part of it: it comes second. */
+/* Says how the times of whole runs differ.  They differ by more than a change of a part: so this comes second. */
 static const char *whole_text(struct sw_names *names, const struct sw_saving *s)
 {
 	if (!s->parts)

@@ -33,7 +33,8 @@ bool sw_call_of_cupy(const struct sw_names *names, const struct sw_access *acces
 	return false;
 }
 
-/* "self.copies" of "    self.copies = torch.cuda.Stream()"; length 0: the line makes no stream, or gives it no name. */
+/* The name on the left side of a Python line that makes a stream, "self.copies" of "  self.copies =
+   torch.cuda.Stream()"; *length 0: the line makes no stream, or gives it no name. */
 static const char *assigned_name(const char *line, size_t *length)
 {
 	const char *name = line + strspn(line, " \t");
@@ -49,7 +50,7 @@ static const char *assigned_name(const char *line, size_t *length)
 	return name;
 }
 
-/* "Trainer" of "Trainer.step", "" of "step". */
+/* Length of the scope in a Python function's qualified name: that of "Trainer" in "Trainer.step", 0 for "step". */
 static size_t scope_length(const char *function)
 {
 	const char *dot = strrchr(function, '.');
@@ -133,13 +134,13 @@ const char *sw_name_extent(enum sw_extent extent)
 
 /* ---- which bytes ------------------------------------------------------------------------------------------------- */
 
-/* Code was read, but it does not say where the access ends. */
+/* Was the code read, and does it not say where the access ends? */
 static bool open_by_code(const struct sw_access *access)
 {
 	return !access->extent_known && access->evidence_detail && access->evidence_detail->source;
 }
 
-/* "bytes 0 to 255 of rows 16 to 31 of array 2" */
+/* Says which texels of an array the access touches: "bytes 0 to 255 of rows 16 to 31 of array 2". */
 static const char *texels_of(struct sw_names *names, const struct sw_access *access, const char *name)
 {
 	if (access->bytes >= SW_ARRAY_LEVEL || !access->bytes)
@@ -212,7 +213,8 @@ const char *sw_evidence_extent(struct sw_names *names, const struct sw_access *a
 /* ---- which of them both sides touch -------------------------------------------------------------------------------
  */
 
-/* The word that ends at `end` of the type: "float const*" -> "float".  0: not one of these. */
+/* Bytes of an element of the type that `length` characters name, and *name without what follows them; 0: not one of
+   these. */
 static size_t element_bytes(const char *type, size_t length, const char **name)
 {
 	static const struct {
@@ -296,7 +298,7 @@ const char *sw_evidence_overlap(struct sw_names *names, const struct sw_finding 
 
 /* ---- how that is known ------------------------------------------------------------------------------------------- */
 
-/* "parameter 3", "the texture in parameter 2", "variable counter"; "" if unknown. */
+/* Says through what the access came: "parameter 3", "the texture in parameter 2", "variable counter"; "" if unknown. */
 static const char *way_of(struct sw_names *names, const struct sw_access *access)
 {
 	const struct sw_evidence_detail *ground = access->evidence_detail;
@@ -350,7 +352,7 @@ const char *sw_evidence_instruction(struct sw_names *names, const struct sw_acce
 		       : sw_names_format(names, "%s (at 0x%x of its machine code)", text, ground->place);
 }
 
-/* Without code: what was assumed, and why there was no code. */
+/* The evidence of an access whose kernel's code is not known: what was assumed, and why there was no code. */
 static const char *by_name(struct sw_names *names, const struct sw_access *access, const char *what)
 {
 	const char *way = way_of(names, access);

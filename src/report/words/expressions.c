@@ -63,14 +63,15 @@ static const struct {
 	{"cuStreamWaitEvent", 3, 0, -1, -1},
 };
 
-/* Something that names a thing: no call, whose effect would come twice. */
+/* May the expression be repeated in another line: does it name a thing, and make no call, whose effect would come
+   twice? */
 static bool is_plain(const char *text)
 {
 	return *text && strlen(text) <= LONGEST && !strpbrk(text, "(){};\"'=\\") && !strstr(text, "++") &&
 	       !strstr(text, "--");
 }
 
-/* The call as the source has it; the row of its function, or -1 for launches and what is not in the table. */
+/* Finds the call as the source has it; *row: of its function, or -1 for launches and what is not in the table. */
 static bool call_at(struct sw_names *names, const struct sw_access *access, const struct sw_frame *place,
 		    struct sw_call_text *call, int *row)
 {
@@ -129,7 +130,7 @@ const char *sw_pointer_expression(struct sw_names *names, const struct sw_access
 	return is_plain(text) ? text : "";
 }
 
-/* The variable that its creation filled, in the function where it did. */
+/* The variable that the stream's creation filled, if `place` is in the same function; else "". */
 static const char *variable_at(struct sw_names *names, uint32_t stream, const struct sw_frame *place)
 {
 	const struct sw_frame *made = place ? sw_name_stream_made(names, stream) : NULL;

@@ -108,7 +108,7 @@ struct sides {
 	struct tongue tongue;
 };
 
-/* False, and `why` is set: their lines cannot be written. */
+/* Finds the lines of both sides and their words.  False, and `why` is set: they cannot be written. */
 static bool find_sides(struct sw_names *names, const struct sw_access *after, const struct sw_access *before,
 		       struct sides *out, struct sw_fix_lines *lines)
 {
@@ -170,7 +170,7 @@ static void add_event(struct sw_names *names, struct sw_fix_lines *out, const st
 		out->note = sw_names_format(names, "declare `%s` outside of both functions", event);
 }
 
-/* The words of both streams mean what they say in these lines; else `why` is set. */
+/* Do the words of both streams mean what they say in these lines?  Else `why` is set. */
 static bool words_fit(struct sw_names *names, const struct sides *s, bool on_host, struct sw_fix_lines *out)
 {
 	if (*s->own_from && s->after->stream != s->before->stream && strcmp(s->own_from, s->own_to) == 0) {
@@ -200,7 +200,7 @@ static void new_event(struct sw_names *names, const struct sides *s, bool on_hos
 
 /* ---- an event of the program ------------------------------------------------------------------------------------- */
 
-/* "[slot]" of "done[slot]"; NULL: it has none. */
+/* The index in an expression, "[slot]" of "done[slot]"; NULL: it has none. */
 static const char *index_of(const char *expression)
 {
 	return sw_is_indexed(expression) ? strchr(expression, '[') : NULL;
@@ -246,7 +246,8 @@ static void known_event(struct sw_names *names, const struct sw_named_call *reco
 		name_stream(names, out, s->before, s->to);
 }
 
-/* PyTorch: wait_stream() orders all that was submitted to the other stream so far; CuPy: an event recorded now does. */
+/* Adds the line that makes a Python program's stream wait for another.  PyTorch: wait_stream() orders all that was
+   submitted to the other stream so far; CuPy: an event recorded now does. */
 static void add_wait_stream(struct sw_names *names, struct sw_fix_lines *out, const struct sw_access *after,
 			    const struct sw_access *before, const struct sw_frame *first, const struct sw_frame *second)
 {
@@ -363,7 +364,7 @@ static bool find_failed(struct sw_names *names, const struct sw_finding *finding
 	       (!out->wait || has_place(out->wait_place));
 }
 
-/* The stream of the work, written where the call on the event stands. */
+/* The stream of the missed work, written so that it can stand where the call on the event is. */
 static const char *stream_of_work(struct sw_names *names, const struct failed *f, struct sw_fix_lines *out)
 {
 	const char *own = sw_stream_at(names, f->missed, f->work_place);
@@ -419,7 +420,7 @@ static void wait_for_other(struct sw_names *names, const struct sw_finding *find
 			 : call_text(names, &tongue, strstr(api, "Event") ? strstr(api, "Event") : api, event));
 }
 
-/* The second record gets an event of its own, and who waited for the first waits for that, too. */
+/* Gives the second record an event of its own, and makes who waited for the first wait for that, too. */
 static void own_event(struct sw_names *names, const struct failed *f, const struct sw_access *later,
 		      struct sw_fix_lines *out)
 {
@@ -476,7 +477,7 @@ void sw_fix_event_lines(struct sw_names *names, const struct sw_finding *finding
 
 /* ---- captures ---------------------------------------------------------------------------------------------------- */
 
-/* An edge between two calls that a capture turned into nodes: access `from` before access `to`. */
+/* Adds the lines for an edge from one to the other of two calls that a capture turned into nodes. */
 static void edge_in_capture(struct sw_names *names, const struct sw_access *from, const struct sw_access *to,
 			    struct sw_fix_lines *out)
 {
@@ -516,7 +517,8 @@ static void free_later(struct sw_names *names, const struct sw_finding *finding,
 
 /* ---- waits ------------------------------------------------------------------------------------------------------- */
 
-/* The words of a stream that are good where the wait stands; "" unknown. */
+/* The words for a stream that mean it in the function where the wait (`here`) stands: its variable, or what a call
+   there says; "" unknown. */
 static const char *stream_here(struct sw_names *names, uint32_t stream, const struct sw_named_call *work,
 			       const struct sw_frame *here)
 {
@@ -592,7 +594,7 @@ static void remove_call(struct sw_names *names, const struct sw_finding *finding
 		out->why = no_line(names, finding->access[0]);
 }
 
-/* cudaMemcpy that waits for work on a stream of the program: the same copy on that stream. */
+/* For a cudaMemcpy that waits for work on a stream of the program: writes the same copy on that stream. */
 static void copy_on_stream(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out)
 {
 	struct sw_call_text call;
@@ -623,7 +625,7 @@ static void copy_on_stream(struct sw_names *names, const struct sw_finding *find
 		    "afterwards";
 }
 
-/* The host side of a copy, registered where it was allocated. */
+/* Writes the line that registers (pins) the host side of a copy where it was allocated. */
 static void pin_host_side(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out)
 {
 	struct sw_call_text call;

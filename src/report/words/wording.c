@@ -15,7 +15,7 @@
 /* Less than this is reported as nothing: clocks are read to some microseconds. */
 #define NOTHING_NS 5000u
 
-/* Much of it is recoverable only where the host does not use what it waited for. */
+/* Restricts the recoverable time where much of it is recoverable only if the host does not use what it waited for. */
 static const char *if_not_needed(const struct sw_cost *cost)
 {
 	return cost->recoverable_high_ns - cost->recoverable_sure_ns > cost->recoverable_high_ns / 100
@@ -23,7 +23,8 @@ static const char *if_not_needed(const struct sw_cost *cost)
 		       : "";
 }
 
-/* "; 1.2 ms to 1.5 ms of recoverable time", "" when nothing is known.  Lives as long as the names. */
+/* The gain without the wait, by a replay: "; 1.2 ms to 1.5 ms of recoverable time", "" unknown.  Lives as long as the
+   names. */
 static const char *replay_gain(struct sw_names *names, const struct sw_cost *cost)
 {
 	const char *unsure = cost->reliable ? "" : ", but the replay of this run is inaccurate";
@@ -131,7 +132,7 @@ const char *sw_name_library_call(struct sw_names *names, const struct sw_access 
 	return sw_names_format(names, "part of %s (%s%s)", call->function, handle, stream);
 }
 
-/* A hazard in a workspace: "the workspace of cuBLAS handles 1 and 2". */
+/* Names the workspace that a hazard is in: "the workspace of cuBLAS handles 1 and 2". */
 static const char *name_workspace(struct sw_names *names, const struct sw_finding *finding)
 {
 	const struct sw_library_call *a = sw_library_call_of(names, finding->access[0]);
@@ -148,7 +149,7 @@ static const char *name_workspace(struct sw_names *names, const struct sw_findin
 			       handle_noun(a), a->number, sw_name_library(b->library), handle_noun(b), b->number);
 }
 
-/* How the calls of the finding get a workspace each. */
+/* Says how the calls of the finding get a workspace each. */
 static const char *name_workspace_fix(struct sw_names *names, const struct sw_finding *finding)
 {
 	const struct sw_library_call *call = sw_library_call_of(names, finding->access[1]);
@@ -228,7 +229,8 @@ static const char *fact_operation(struct sw_names *names, const struct sw_access
 	return sw_names_format(names, "%s on %s", name, sw_name_stream(names, access->stream));
 }
 
-/* "`frames` in allocation 2 (2.0 MiB, cudaMalloc at main.cu:16)": the first side that says what it is. */
+/* Names the memory of a finding, by the first side that says what it is: "`frames` in allocation 2 (2.0 MiB, cudaMalloc
+   at main.cu:16)". */
 static const char *fact_memory(struct sw_names *names, const struct sw_finding *finding)
 {
 	uint32_t index = 0;
@@ -245,14 +247,15 @@ static const char *fact_memory(struct sw_names *names, const struct sw_finding *
 	return *text ? sw_names_format(names, "`%s` in %s", text, name) : name;
 }
 
-/* "the workspace of cuBLAS handles 1 and 2, allocation 2 (4.0 MiB, cudaMalloc at main.cu:16)" */
+/* Names the buffer, and the workspace that it is: "the workspace of cuBLAS handles 1 and 2, allocation 2 (4.0 MiB,
+   cudaMalloc at main.cu:16)". */
 static const char *fact_buffer(struct sw_names *names, const struct sw_finding *finding)
 {
 	const char *memory = fact_memory(names, finding);
 	return finding->workspace ? sw_names_format(names, "%s, %s", name_workspace(names, finding), memory) : memory;
 }
 
-/* "cudaMemcpyAsync (main.cu:23)"; without a line, with its stream. */
+/* Names a side by its call and line, "cudaMemcpyAsync (main.cu:23)"; without a line, by its stream. */
 static const char *fact_who(struct sw_names *names, const struct sw_finding *finding, uint32_t index)
 {
 	const struct sw_access *access = sw_finding_access(finding, index);
@@ -266,7 +269,8 @@ static const char *fact_who(struct sw_names *names, const struct sw_finding *fin
 	return sw_names_format(names, "%s (%s)", sw_name_operation_brief(names, access), sw_place_brief(names, place));
 }
 
-/* {cuda:EventRecord}: in the API of the first operation that was not a kernel, for kernels say nothing of it. */
+/* The fact {cuda:EventRecord}: the function, in the API of the first operation that was not a kernel, for kernels say
+   nothing of it. */
 static const char *fact_function(struct sw_names *names, const struct sw_finding *finding, const char *function)
 {
 	bool driver = finding->accesses > 0 && sw_names_driver_api(names, finding->access[0]);
@@ -329,7 +333,8 @@ static const char *fact_refused(uint32_t status)
 	return why ? why : "a capture forbids it";
 }
 
-/* "the host waits for stream 1 with cudaEventSynchronize on an event recorded after main.cu:7; stream 3 waits ..." */
+/* Says which waits are needed instead of a too wide one: "the host waits for stream 1 with cudaEventSynchronize on an
+   event recorded after main.cu:7; stream 3 waits ...". */
 static const char *fact_needs(struct sw_names *names, const struct sw_finding *finding)
 {
 	const char *text = "";
@@ -352,7 +357,7 @@ static const char *fact_needs(struct sw_names *names, const struct sw_finding *f
 	return text;
 }
 
-/* The call that allocated the memory, as an order. */
+/* Names, as an order, the call that allocated the memory. */
 static const char *fact_allocate(struct sw_names *names, const struct sw_finding *finding)
 {
 	const struct sw_access *access = sw_finding_details(finding)->maker.seq	  ? &sw_finding_details(finding)->maker
@@ -365,7 +370,7 @@ static const char *fact_allocate(struct sw_names *names, const struct sw_finding
 			       sw_place_brief(names, place));
 }
 
-/* The option of a gate as it was given on the command line, for the finding that it made. */
+/* Names the option of a gate as it was given on the command line, for the finding that it made. */
 static const char *fact_rule(struct sw_names *names, const struct sw_finding *finding)
 {
 	const struct sw_gate_result *rule = &names->judgement->gate.at[finding->rule];
@@ -412,7 +417,7 @@ static const char *fact_of_id(struct sw_names *names, const struct sw_finding *f
 	return NULL;
 }
 
-/* "reads|read": the first where it is certain, the second after "may" where it is not. */
+/* The fact "reads|read": the first where the finding is certain, the second after "may" where it is not. */
 static const char *fact_verb(struct sw_names *names, const struct sw_finding *finding, const char *key)
 {
 	const char *second = strchr(key, '|') + 1;
@@ -421,7 +426,7 @@ static const char *fact_verb(struct sw_names *names, const struct sw_finding *fi
 	return sw_names_format(names, "may %s", second);
 }
 
-/* About the finding as a whole; NULL: no such fact. */
+/* The value of a fact about the finding as a whole; NULL: no such fact. */
 static const char *fact_whole(struct sw_names *names, const struct sw_finding *finding, const char *key)
 {
 	if (strncmp(key, "cuda:", 5) == 0)
@@ -447,7 +452,8 @@ static const char *fact_whole(struct sw_names *names, const struct sw_finding *f
 	return fact_of_id(names, finding, key);
 }
 
-/* NULL: the table asks for something that does not exist (a test expands every row). */
+/* The value of a fact in a sentence of the table; NULL: the table asks for something that does not exist (a test
+   expands every row). */
 static const char *fact_text(const struct facts *facts, const char *key)
 {
 	static const struct sw_access unknown = {.role = SW_CALL, .param = -1};
@@ -507,7 +513,8 @@ static const char *message_of(const struct facts *facts)
 	return info ? info->title : "";
 }
 
-/* Users of PyTorch and CuPy cannot call cudaStreamWaitEvent: the advice uses the functions of these. */
+/* The text of the advice.  Users of PyTorch and CuPy cannot call cudaStreamWaitEvent: theirs uses the functions of
+   these. */
 static const char *fix_of(const struct facts *facts)
 {
 	enum sw_fix fix = facts->finding->fix;
@@ -520,13 +527,14 @@ static const char *fix_of(const struct facts *facts)
 	return expand_text(facts, torch ? fixes[fix].torch : fixes[fix].text);
 }
 
-/* Waits outside of the windows are not known. */
+/* Were only windows of the run recorded?  Waits outside of them are not known. */
 static bool in_windows(const struct sw_names *names)
 {
 	return names->judgement->coverage.windows;
 }
 
-/* The last wait of the host for the earlier side's stream, and the wait that is missing. */
+/* Says what ordered the two sides so far: the last wait of the host for the earlier side's stream, and the wait that is
+   missing. */
 static const char *ordered_by_host(struct sw_names *names, const struct sw_finding *finding, const char *from,
 				   const char *to)
 {
@@ -613,7 +621,7 @@ static const char *parts_of(struct sw_names *names, const struct sw_cost_parts *
 	return text;
 }
 
-/* SW304: what the device lost; "" of all others. */
+/* Says what the device lost by a serialisation (SW304); "" of all others. */
 static const char *held_of(const struct facts *facts)
 {
 	const struct sw_held *held = &sw_finding_details(facts->finding)->held;
