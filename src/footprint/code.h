@@ -170,6 +170,7 @@ void sw_program_free(struct sw_program *program);
  * A module of PTX is parsed once for all its kernels; *text must outlive it.  A cubin is read kernel by kernel.
  */
 struct sw_ptx_module;
+/* Parses a module of PTX once for all its kernels; *text must outlive it.  0, or <0 with error filled. */
 int sw_ptx_module_open(const char *text, size_t bytes, struct sw_ptx_module **module, struct sw_error *error);
 /* Frees a module; NULL is allowed. */
 void sw_ptx_module_close(struct sw_ptx_module *module);

@@ -153,7 +153,8 @@ static bool is_quotient(struct division *d, const sw_node *o)
 	return false;
 }
 
-/* Finds b and n of a rest, a + b * -n or a + n * -b; n is the one that is the upper half of a product. */
+/* Finds the divisor b and the quotient n of a rest that code computes as a + b * -n or a + n * -b; n is the one that
+   is the upper half of a product. */
 static bool find_part(struct division *d, sw_node rest)
 {
 	for (int depth = 0; depth < 2 && is_op(d, rest, SW_OP_ADD, 32); depth++) {

@@ -287,9 +287,9 @@ void sw_system_hash(const struct sw_eval *e, struct sw_system *s, const struct s
 bool sw_quotient(struct sw_eval *e, const struct sw_form *form, int64_t divisor, enum sw_why why, struct sw_form *out);
 
 /* ---- term_forms.c */
-/* The term modulo 2^width (0: its own width). */
+/* The form of a term modulo 2^width (0: its own width). */
 struct sw_form sw_eval_term(struct sw_eval *e, uint32_t term, unsigned width);
-/* The number that its low `width` bits stand for. */
+/* The form of the number that the low `width` bits of a term stand for, with or without a sign. */
 struct sw_form sw_eval_exact(struct sw_eval *e, uint32_t term, unsigned width, bool is_signed);
 /* A new variable in [lo, hi], for a value that no form expresses. */
 struct sw_form sw_eval_opaque(struct sw_eval *e, sw_wide lo, sw_wide hi, uint64_t depends, enum sw_why why);
@@ -460,9 +460,9 @@ static inline void sw_eval_case_changed(struct sw_eval *e)
 {
 	e->state = ++e->serials;
 }
-/* Where a value holds that is computed now: in this case, and in those that agree in all that it was computed from. */
+/* The validity of a value that is computed now: it holds in every case, or (e->case_local) in this one as it is. */
 struct sw_validity sw_eval_valid_now(const struct sw_eval *e);
-/* Where a fact holds that is assumed now: in this case, until it is left. */
+/* The validity of a value that assumes a fact: it holds in this case, until that fact is taken back. */
 struct sw_validity sw_eval_valid_as_assumed(const struct sw_eval *e);
 /* Does a value that was computed before hold in the present case? */
 bool sw_eval_is_valid(const struct sw_eval *e, struct sw_validity *valid);

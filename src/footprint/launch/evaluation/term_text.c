@@ -20,6 +20,7 @@ struct text {
 
 enum { LOOSE, COMPARED, SHIFTED, SUM, PRODUCT, ATOM }; /* how tightly operators bind */
 
+/* Appends text, as printf() does; where the room ends, "..." follows and nothing more is taken. */
 __attribute__((format(printf, 2, 3))) static void put(struct text *t, const char *format, ...)
 {
 	va_list args;

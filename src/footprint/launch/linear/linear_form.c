@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 
+/* Is the number so large that it counts as infinite? */
 static bool is_infinite(sw_wide a)
 {
 	return a >= SW_INFINITE || a <= -SW_INFINITE;
