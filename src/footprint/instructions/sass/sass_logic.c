@@ -8,8 +8,6 @@
 		__VA_ARGS__                                                                                            \
 	}
 
-/* Remembers that a register holds this constant from here on (constant: it does), so that an address made of constants
-   is found; forgets it otherwise. */
 void sw_sass_know(struct sw_sass *s, sw_reg reg, bool constant, int64_t value)
 {
 	if (reg < 512)

@@ -23,8 +23,8 @@ struct sw_operand sw_sass_or_zero(sw_reg reg);
    descriptor. */
 struct sw_operand sw_sass_global_address(struct sw_sass *s, unsigned uniform_at, bool descriptor);
 
-/* Remembers that a register holds a constant from here on in straight code (`constant`; else forgets what it held),
-   so that addresses made of constants are found. */
+/* Remembers that a register holds this constant from here on in straight code (`constant`; else forgets what it
+   held), so that addresses made of constants are found. */
 void sw_sass_know(struct sw_sass *s, sw_reg reg, bool constant, int64_t value);
 
 #define SW_SASS_ROW(code, mask, first, last, name, lowering, words, flags)                                             \

@@ -5,8 +5,8 @@
 
 #include "footprint/kernel/flow/ssa.h"
 
-/* The node that a PHI always is, when all its operands are that node, itself, or PHIs of which the same is true; else
-   the node. */
+/* The node whose value a PHI always has: all operands of the PHI are that node, the PHI itself, or PHIs of which the
+   same is true.  The node itself if there is no such one. */
 sw_node sw_step_forward(const struct sw_ssa *ssa, sw_node node);
 /* True: every iteration of its loop adds *step, which does not change in the loop, to the PHI at the loop's header. */
 bool sw_step_find(struct sw_ssa *ssa, sw_node phi, sw_node *step);

@@ -149,7 +149,8 @@ static bool leave_together(struct finder *f, struct sw_stack_frames *frames, uin
 	return found && found < x->count;
 }
 
-/* Elements that overlap partly are left in memory.  Machine code has all variables in one slot. */
+/* Numbers the elements of local variables that are followed like registers.  Elements that overlap partly are left
+   in memory.  Machine code has all variables in one slot. */
 static void number_elements(struct finder *f, struct sw_stack_frames *frames)
 {
 	const struct element *e = f->element.at;

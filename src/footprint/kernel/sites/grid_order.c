@@ -18,7 +18,8 @@ struct place {
 	bool guarded;
 };
 
-/* By block: on each way to its start, or from this instruction on.  Both only ever become true along a way. */
+/* The places of the code behind certain instructions (waits, say): the start of a block, or from an instruction of
+   it on.  Either only ever becomes true along a way. */
 struct passed {
 	bool *at_start;
 	uint32_t *from; /* first instruction of the block after which it holds; UINT32_MAX: none */
@@ -58,7 +59,7 @@ static uint32_t blocks_of(const struct sw_grid_order *o)
 	return (uint32_t)o->ssa->flow.block.n;
 }
 
-/* An empty set of places, for all blocks. */
+/* A set of no places. */
 static struct passed passed_new(const struct sw_grid_order *o)
 {
 	struct passed p;
@@ -74,20 +75,20 @@ static void passed_free(struct passed *p)
 	free(p->from);
 }
 
-/* Notes that every way through this instruction's block has passed it from the instruction on. */
+/* Notes an instruction: what follows it in its block lies behind it. */
 static void pass_at(struct passed *p, const struct place *at)
 {
 	if (at->insn < p->from[at->block])
 		p->from[at->block] = at->insn;
 }
 
-/* Does the set hold before this instruction? */
+/* Does this instruction lie behind one of those noted, on some or each way, as the set was settled? */
 static bool has_passed(const struct passed *p, uint32_t block, uint32_t insn)
 {
 	return p->at_start[block] || p->from[block] < insn;
 }
 
-/* Does the set hold at the end of the block? */
+/* Does the end of the block lie behind one of those noted? */
 static bool at_end(const struct passed *p, uint32_t block)
 {
 	return p->at_start[block] || p->from[block] != UINT32_MAX;
@@ -95,8 +96,8 @@ static bool at_end(const struct passed *p, uint32_t block)
 
 /* ---- ways ------------------------------------------------------------------------------------------------------- */
 
-/* Extends a set over the control flow, "on some way": it holds in a block where it holds at the end of one before
-   it. */
+/* Completes a set for "behind one of those noted on some way": a block's start is so if the end of any block before
+   it is. */
 static void settle_some(const struct sw_grid_order *o, struct passed *p)
 {
 	const struct sw_flow *flow = &o->ssa->flow;
@@ -137,8 +138,9 @@ static uint32_t *ways_to(const struct sw_grid_order *o, uint32_t to)
 	return way;
 }
 
-/* Extends a set over the control flow, "on each way": it holds in a block where it holds at the end of all before
-   it.  way: the edges that count, NULL all.  reached: blocks that these lead to. */
+/* Completes a set for "behind one of those noted on each way": a block's start is so if the ends of all blocks
+   before it are.  way: by block, the only successor that counts, NULL: all count.  reached: gets the blocks that
+   these lead to. */
 static void settle_all(const struct sw_grid_order *o, struct passed *p, const uint32_t *way, bool *reached)
 {
 	const struct sw_flow *flow = &o->ssa->flow;

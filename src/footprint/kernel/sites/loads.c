@@ -139,7 +139,7 @@ static bool is_base(const struct sw_value *v)
 	return v->op == SW_OP_PARAM_ADDRESS || v->op == SW_OP_LOCAL_ADDRESS;
 }
 
-/* Machine code keeps addresses of local memory in 32 bits. */
+/* Is it a number of 32 bits in a wider register?  Machine code keeps addresses of local memory so. */
 static bool is_widened(const struct sw_value *v)
 {
 	return v->op == SW_OP_EXTEND && v->imm == 32;

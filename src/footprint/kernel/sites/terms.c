@@ -25,7 +25,7 @@ static bool is_fixed(struct sw_terms *t, sw_node node)
 	return *known == 1;
 }
 
-/* path_condition(), computed. */
+/* Computes path_condition(), which remembers the result. */
 static sw_node condition_of(struct sw_terms *t, uint32_t from, uint32_t to)
 {
 	struct sw_ssa *ssa = t->ssa;
@@ -518,7 +518,7 @@ static sw_node rebuild_node(struct sw_terms *t, sw_node node, const struct recip
 #define UNDER_WAY (SW_NO_NODE - 1)
 #define PLAIN_WAY (SW_NO_NODE - 2) /* the same, of a node whose recipe was PLAIN */
 
-/* The place of a node's term. */
+/* Where the term of a node is kept; before it is made, SW_NO_NODE, UNDER_WAY or PLAIN_WAY. */
 static sw_node *slot_of(struct sw_terms *t, sw_node node)
 {
 	size_t known = t->of.n;

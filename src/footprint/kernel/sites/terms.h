@@ -30,7 +30,8 @@ struct sw_terms {
 void sw_terms_init(struct sw_terms *terms, struct sw_ssa *ssa, const struct sw_roots *roots,
 		   struct sw_path_conditions *guards);
 void sw_terms_free(struct sw_terms *terms);
-/* The term of a node. */
+/* The term that a node of the value graph becomes: how its number follows from parameters, numbers of threads and
+   counters of loops. */
 sw_node sw_terms_of(struct sw_terms *terms, sw_node node);
 
 /* loads.c */

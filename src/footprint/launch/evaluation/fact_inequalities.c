@@ -49,8 +49,8 @@ static bool joins_bits(const struct sw_term *t)
 	return t->width == 1 && (t->op == SW_OP_AND || t->op == SW_OP_OR || t->op == SW_OP_NOT || t->op == SW_OP_MOV);
 }
 
-/* Marks the operands of a term as counted, if the term is, or makes something else than a condition of them.  The
-   users of the term come first. */
+/* Marks the operands of a term as counted, i.e. used for more than conditions on data: if the term is counted
+   itself, or is not made from data and does more than join conditions.  The users of the term come first. */
 static void mark_operands(const struct data_search *s, uint32_t number)
 {
 	const struct sw_term *t = &s->f->term[number];

@@ -451,8 +451,8 @@ static void learn_entry(struct sw_eval *e, const struct sw_loop *loop, struct ba
 	e->inequality.n = from;
 }
 
-/* The way in may be one that no thread takes: what holds on it is held before the site's facts, which say the same and
-   are then taken for assumed_fact. */
+/* Is form >= 0, which holds on the way into the loop, one that perhaps no thread satisfies?  Then the loop is vague:
+   the site's own facts say the same, but only later, and would be taken for known by then. */
 static bool is_doubtful_entry(const struct sw_eval *e, const struct back *b, const struct sw_form *form)
 {
 	return !sw_form_by(form, b->counter) && sw_bound_ever(e, form).lo < 0 && sw_eval_is_doubtful(e, form);
