@@ -36,12 +36,12 @@ struct sw_spare_memory {
 	uint64_t used_again; /* pieces */
 };
 
-/* Memory for at least `wanted` bytes, of which *bytes are there; NULL: none can be had.  The caller's until given
-   back; what it holds is not defined. */
+/* Memory for at least `wanted` bytes, of which *bytes are there; NULL: none can be had.  The caller has it until
+   sw_spare_give(); its content is not defined. */
 void *sw_spare_take(struct sw_spare_memory *memory, size_t wanted, size_t *bytes);
 /* Takes the memory back: it is kept as far as there is room, else returned to the system. */
 void sw_spare_give(struct sw_spare_memory *memory, void *at, size_t bytes);
-/* Returns all that is kept to the system. */
+/* Returns all memory that is kept to the system. */
 void sw_spare_drop(struct sw_spare_memory *memory);
 
 /* A copy of bytes most of which are zero: pages of zeros are never written, so they take no memory and no time. */

@@ -212,8 +212,8 @@ void sw_launch_memo_close(struct sw_launch_memo *memo)
 	free(memo);
 }
 
-/* What is kept of a kernel's launches, made at its first one.  memory: launches that know the content of some memory
-   are kept apart from those that know none. */
+/* All that is kept of a kernel's launches, made at its first one.  memory: launches that know the content of some
+   memory are kept apart from those that know none. */
 static struct memo_kernel *kernel_of(struct sw_launch_memo *memo, const struct sw_footprint *f, bool memory)
 {
 	uint64_t number = (uint64_t)(uintptr_t)f + memory;

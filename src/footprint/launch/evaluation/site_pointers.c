@@ -357,7 +357,7 @@ static bool is_never_loaded(struct sw_eval *e, const struct sw_root *root)
 	return *runs == 2;
 }
 
-/* The words of tables that the site's address can be made of, whatever the case. */
+/* Lists the words of tables that the site's address can be made of, whatever the case; false: not all are known. */
 static bool site_words(struct sw_eval *e, const struct sw_access_site *site, struct sw_words *words)
 {
 	if (site->address == SW_NO_TERM || !has_table(e, site))

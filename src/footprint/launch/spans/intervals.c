@@ -359,11 +359,13 @@ static bool span_remainder(const struct sw_spans *s, const struct sw_term *t, st
 
 typedef struct sw_bounds operation(struct sw_spans *s, const struct sw_term *t);
 
+/* The interval of all numbers of the term's width. */
 static struct sw_bounds any_value(const struct sw_term *t)
 {
 	return sw_span_type(t->width, false);
 }
 
+/* The interval of one number. */
 static struct sw_bounds fixed_value(sw_wide x)
 {
 	return (struct sw_bounds){x, x};
@@ -635,6 +637,7 @@ static struct sw_bounds op_extend(struct sw_spans *s, const struct sw_term *t)
 
 /* ---- one of several */
 
+/* The least interval that both lie in. */
 static struct sw_bounds hull_of(struct sw_bounds x, struct sw_bounds y)
 {
 	return (struct sw_bounds){x.lo < y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
