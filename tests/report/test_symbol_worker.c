@@ -167,17 +167,34 @@ START_TEST(what_was_asked_ahead_is_open)
 		ask_ahead("/counts", i);
 	ask_ahead("/two", 1);
 	struct sw_debug_object *object = make(&module, "/counts"), *third = make(&other, "/three");
-	ck_assert_str_eq(ask(object, 7), "/counts opened 2 1;/counts - 7 1;- file.c -1 0;"); /* and /three */
+	/* Before /three was opened; then asked once more; then one for which the socket had no room, as for /two. */
+	ck_assert_str_eq(ask(object, 7), "/counts opened 1 1;/counts - 7 1;- file.c -1 0;");
+	ck_assert_str_eq(ask(object, 7), "/counts opened 2 1;/counts - 7 1;- file.c -1 0;");
+	ck_assert_str_eq(ask(object, 999), "/counts opened 2 1;/counts - 999 1;- file.c -1 0;");
 	ck_assert_str_eq(ask(third, 8), "/three - 8 1;- file.c -1 0;");
 	sw_object_ahead_end();
-	ck_assert_str_eq(ask(object, 9), "/counts opened 2 1;/counts - 9 1;- file.c -1 0;");
+	ck_assert_str_eq(ask(object, 9), "/counts opened 1 1;/counts - 9 1;- file.c -1 0;");
 	sw_object_close(object);
 	sw_object_close(third);
 	no_children_are_left();
 }
 END_TEST
 
-/* Of another build, or mapped elsewhere: another file. */
+/* A file that is open already is not opened again for it. */
+START_TEST(asked_ahead_of_what_is_open)
+{
+	struct sw_trace_module module;
+	struct sw_debug_object *object = make(&module, "/counts");
+	ask_ahead("/counts", 1);
+	ask_ahead("/counts", 2);
+	ck_assert_str_eq(ask(object, 2), "/counts opened 1 1;/counts - 2 1;- file.c -1 0;");
+	ck_assert_str_eq(ask(object, 1), "/counts opened 1 1;/counts - 1 1;- file.c -1 0;");
+	sw_object_close(object);
+	no_children_are_left();
+}
+END_TEST
+
+/* Another build, or mapped elsewhere: another file. */
 START_TEST(what_was_asked_ahead_is_that_file)
 {
 	const uint8_t id = 1;
@@ -300,6 +317,7 @@ int main(void)
 	tcase_add_test(tcase, sound_files_are_read);
 	tcase_add_loop_test(tcase, a_file_that_harms_costs_its_own_names, 0, 5);
 	tcase_add_test(tcase, what_was_asked_ahead_is_open);
+	tcase_add_test(tcase, asked_ahead_of_what_is_open);
 	tcase_add_test(tcase, what_was_asked_ahead_is_that_file);
 	tcase_add_loop_test(tcase, harm_ahead_costs_its_own_names, 0, 4);
 	tcase_add_test(tcase, the_end_waits_for_nothing_that_was_asked_ahead);

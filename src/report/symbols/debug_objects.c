@@ -28,12 +28,22 @@ struct sw_debug_object {
 	char *trouble;
 };
 
-/* A file that was asked of ahead: the worker has it open under this number. */
-struct ahead_file {
+/* A file that was asked of: the worker has it open under this number. */
+struct asked_file {
 	char *path;
 	void *build_id;
 	uint32_t build_id_bytes, number;
 	uint64_t base;
+	bool answered;
+	uint32_t state; /* by the last answer */
+};
+
+/* A question that was asked ahead, and its answer. */
+struct ahead_place {
+	uint64_t address;
+	uint32_t number;
+	struct sw_worker_answer answer;
+	char *text;
 };
 
 static struct {
@@ -44,9 +54,11 @@ static struct {
 	uint32_t numbers;
 	unsigned seconds;
 	uint64_t bytes;
-	unsigned unanswered;
-	struct sw_map asked;		 /* addresses that were asked of ahead */
-	SW_VEC(struct ahead_file) ahead; /* of this worker */
+	/* The rest is forgotten with the worker. */
+	struct sw_map asked; /* addresses that were asked of ahead */
+	SW_VEC(struct asked_file) files;
+	SW_VEC(struct ahead_place) waiting; /* for their answers, which come in this order */
+	struct sw_map answered;		    /* place_key() -> struct ahead_place, until it is asked of again */
 } worker = {.seconds = SECONDS, .bytes = BYTES};
 
 void sw_object_limits(unsigned seconds, uint64_t bytes)
@@ -55,16 +67,29 @@ void sw_object_limits(unsigned seconds, uint64_t bytes)
 	worker.bytes = bytes;
 }
 
-/* Forgets which files and addresses the worker was asked of ahead, i.e. before their names are needed. */
-static void forget_ahead(void)
+static void free_place(struct ahead_place *place)
 {
-	for (size_t i = 0; i < worker.ahead.n; i++) {
-		free(worker.ahead.at[i].path);
-		free(worker.ahead.at[i].build_id);
+	if (place)
+		free(place->text);
+	free(place);
+}
+
+/* Forgets which files the worker was asked of, and what was asked ahead, i.e. before names are needed. */
+static void forget_files(void)
+{
+	for (size_t i = 0; i < worker.files.n; i++) {
+		free(worker.files.at[i].path);
+		free(worker.files.at[i].build_id);
 	}
-	free(worker.ahead.at);
-	memset(&worker.ahead, 0, sizeof worker.ahead);
+	struct sw_map_slot slot;
+	for (size_t at = 0; (at = sw_map_next(&worker.answered, at, &slot));)
+		free_place((struct ahead_place *)(uintptr_t)slot.value);
+	free(worker.files.at);
+	free(worker.waiting.at);
+	memset(&worker.files, 0, sizeof worker.files);
+	memset(&worker.waiting, 0, sizeof worker.waiting);
 	sw_map_free(&worker.asked);
+	sw_map_free(&worker.answered);
 }
 
 /* Starts the process that reads debug information for this one, unless it runs; false: it cannot, or has died too
@@ -92,8 +117,7 @@ static bool start_worker(void)
 	worker.fd = pair[0];
 	worker.generation++;
 	worker.numbers = 0;
-	worker.unanswered = 0;
-	forget_ahead();
+	forget_files();
 	return true;
 }
 
@@ -152,11 +176,11 @@ static bool wants_lines(const char *path)
 	return true;
 }
 
-/* The file of this module among those that the worker was asked of ahead; NULL: it is none of them. */
-static const struct ahead_file *find_ahead(const struct sw_trace_module *m)
+/* The file of this module among those that the worker was asked of; NULL: it is none of them. */
+static struct asked_file *find_file(const struct sw_trace_module *m)
 {
-	for (size_t i = 0; i < worker.ahead.n; i++) {
-		const struct ahead_file *file = &worker.ahead.at[i];
+	for (size_t i = 0; i < worker.files.n; i++) {
+		struct asked_file *file = &worker.files.at[i];
 		if (file->base == m->base && file->build_id_bytes == m->build_id_bytes &&
 		    !strcmp(file->path, m->path) &&
 		    (!m->build_id_bytes || !memcmp(file->build_id, m->build_id, m->build_id_bytes)))
@@ -165,44 +189,128 @@ static const struct ahead_file *find_ahead(const struct sw_trace_module *m)
 	return NULL;
 }
 
+/* The worker is told which file has the next number. */
+static void add_file(const struct sw_trace_module *m)
+{
+	struct asked_file *file = sw_vec_push(&worker.files);
+	*file = (struct asked_file){.path = sw_strdup(m->path),
+				    .build_id = sw_alloc(m->build_id_bytes + 1),
+				    .build_id_bytes = m->build_id_bytes,
+				    .number = worker.numbers++,
+				    .base = m->base};
+	if (m->build_id_bytes)
+		memcpy(file->build_id, m->build_id, m->build_id_bytes);
+}
+
 /* Asks the worker for the frames at an address of module `number`.  first: the worker has not been told which file that
-   is. */
-static bool send_question(const struct sw_trace_module *m, uint32_t number, bool first, uint64_t address,
-			  uint32_t flags)
+   is.  wait: false where the question is dropped rather than waited for room in the socket. */
+static bool send_question(const struct sw_trace_module *m, uint32_t number, bool first, uint64_t address, bool wait)
 {
 	const struct sw_worker_question q = {.address = address,
 					     .base = m->base,
 					     .number = number,
 					     .path_bytes = first ? (uint32_t)strlen(m->path) : 0,
 					     .build_id_bytes = first ? m->build_id_bytes : 0,
-					     .flags = flags | (wants_lines(m->path) ? 0 : SW_WORKER_NO_LINES)};
-	return sw_worker_write(worker.fd, &q, sizeof q) && sw_worker_write(worker.fd, m->path, q.path_bytes) &&
-	       sw_worker_write(worker.fd, m->build_id, q.build_id_bytes);
+					     .flags = wants_lines(m->path) ? 0 : SW_WORKER_NO_LINES};
+	const size_t bytes = sizeof q + q.path_bytes + q.build_id_bytes;
+	char *all = sw_alloc(bytes), *id = mempcpy(mempcpy(all, &q, sizeof q), m->path, q.path_bytes);
+	if (q.build_id_bytes)
+		memcpy(id, m->build_id, q.build_id_bytes);
+	const ssize_t sent = wait ? 0 : send(worker.fd, all, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+	const bool done = sent >= 0 && sw_worker_write(worker.fd, all + sent, bytes - (size_t)sent);
+	free(all);
+	return done;
 }
 
 /* Asks the worker for the frames at an address of the object, whose file it may know from questions asked ahead. */
 static bool send_question_of(struct sw_debug_object *object, uint64_t address)
 {
 	const bool known = object->known_to == worker.generation;
-	const struct ahead_file *file = known ? NULL : find_ahead(object->module);
+	const struct asked_file *file = known ? NULL : find_file(object->module);
 	if (!known)
-		object->number = file ? file->number : worker.numbers++;
+		object->number = file ? file->number : worker.numbers;
 	object->known_to = worker.generation;
-	return send_question(object->module, object->number, !known && !file, address, 0);
+	const bool first = !known && !file, sent = send_question(object->module, object->number, first, address, true);
+	if (first)
+		add_file(object->module);
+	return sent;
+}
+
+enum taken { TAKEN, TAKEN_LATE, TAKEN_NOTHING };
+
+/* Takes the next answer; *text, malloc'ed, has the places that follow it. */
+static enum taken take_answer(struct sw_worker_answer *answer, char **text)
+{
+	struct pollfd readable = {.fd = worker.fd, .events = POLLIN};
+	if (poll(&readable, 1, BLOCKED_MS) == 0)
+		return TAKEN_LATE;
+	if (!sw_worker_read(worker.fd, answer, sizeof *answer) || answer->bytes > SW_WORKER_ANSWER_MAX)
+		return TAKEN_NOTHING;
+	*text = sw_alloc(answer->bytes + 1);
+	if (sw_worker_read(worker.fd, *text, answer->bytes))
+		return TAKEN;
+	free(*text);
+	return TAKEN_NOTHING;
+}
+
+static uint64_t place_key(uint32_t number, uint64_t address)
+{
+	return sw_hash_u64(address) ^ sw_hash_u64(number + 1ull);
+}
+
+static void keep_answer(const struct ahead_place *place)
+{
+	const uint64_t key = place_key(place->number, place->address);
+	struct ahead_place *kept = sw_alloc(sizeof *kept);
+	*kept = *place;
+	free_place(sw_map_ptr(&worker.answered, key));
+	sw_map_put_ptr(&worker.answered, key, kept);
+	for (size_t i = 0; i < worker.files.n; i++)
+		if (worker.files.at[i].number == place->number) {
+			worker.files.at[i].answered = true;
+			worker.files.at[i].state = place->answer.state;
+		}
 }
 
 /* Takes the answers to what was asked ahead.  A worker that ended over one is buried: whose file it was, is found when
    that file is asked of again. */
 static void take_ahead(void)
 {
-	struct sw_worker_answer answer;
-	struct pollfd readable = {.fd = worker.fd, .events = POLLIN};
-	for (; worker.pid && worker.unanswered; worker.unanswered--)
-		if (poll(&readable, 1, BLOCKED_MS) == 0 || !sw_worker_read(worker.fd, &answer, sizeof answer) ||
-		    answer.bytes) {
+	for (size_t i = 0; worker.pid && i < worker.waiting.n; i++) {
+		struct ahead_place *place = &worker.waiting.at[i];
+		if (take_answer(&place->answer, &place->text) == TAKEN) {
+			keep_answer(place);
+		} else {
 			free(stop_worker(true));
 			worker.deaths++;
 		}
+	}
+	worker.waiting.n = 0;
+}
+
+/* Was it answered before it was asked? */
+static bool find_answer(struct sw_debug_object *object, uint64_t address, struct sw_worker_answer *answer, char **text)
+{
+	const bool known = object->known_to == worker.generation;
+	const struct asked_file *file = known ? NULL : find_file(object->module);
+	if (!worker.pid || (!known && !file))
+		return false;
+	object->number = known ? object->number : file->number;
+	object->known_to = worker.generation;
+	if (!address && file && file->answered) {
+		*answer = (struct sw_worker_answer){.state = file->state};
+		*text = sw_strdup("");
+		return true;
+	}
+	const uint64_t key = place_key(object->number, address);
+	struct ahead_place *place = sw_map_ptr(&worker.answered, key);
+	if (!place || place->number != object->number || place->address != address)
+		return false;
+	sw_map_delete(&worker.answered, key);
+	*answer = place->answer;
+	*text = place->text;
+	free(place);
+	return true;
 }
 
 /* Asks the worker about an address of the object; the places that follow the answer are in text, malloc'ed.  False:
@@ -212,30 +320,17 @@ static bool ask_worker(struct sw_debug_object *object, uint64_t address, struct 
 	if (object->trouble || !is_usable_path(object->module->path))
 		return false;
 	take_ahead();
+	if (find_answer(object, address, answer, text))
+		return true;
 	bury_stray();
 	if (!start_worker()) {
 		object->trouble = sw_strdup("no process could be started to read it");
 		return false;
 	}
-	struct pollfd readable = {.fd = worker.fd, .events = POLLIN};
-	if (!send_question_of(object, address)) {
-		give_up(object, false);
-		return false;
-	}
-	if (poll(&readable, 1, BLOCKED_MS) == 0) {
-		give_up(object, true);
-		return false;
-	}
-	if (!sw_worker_read(worker.fd, answer, sizeof *answer) || answer->bytes > SW_WORKER_ANSWER_MAX) {
-		give_up(object, false);
-		return false;
-	}
-	*text = sw_alloc(answer->bytes + 1);
-	if (sw_worker_read(worker.fd, *text, answer->bytes))
-		return true;
-	free(*text);
-	give_up(object, false);
-	return false;
+	const enum taken taken = send_question_of(object, address) ? take_answer(answer, text) : TAKEN_NOTHING;
+	if (taken != TAKEN)
+		give_up(object, taken == TAKEN_LATE);
+	return taken == TAKEN;
 }
 
 struct sw_debug_object *sw_object_open(const struct sw_trace_module *module, enum sw_object_state *state)
@@ -259,8 +354,8 @@ static void drop_object(void)
 	if (--worker.objects)
 		return;
 	if (worker.pid)
-		free(stop_worker(worker.unanswered > 0));
-	forget_ahead();
+		free(stop_worker(worker.waiting.n > 0));
+	forget_files();
 	worker.deaths = 0;
 }
 
@@ -280,24 +375,17 @@ void sw_object_ahead_begin(void)
 
 void sw_object_ahead(const struct sw_trace_module *module, uint64_t address)
 {
-	uint64_t *asked = NULL;
-	if (!worker.pid || worker.asked.n >= AHEAD || !is_usable_path(module->path) ||
-	    *(asked = sw_map_put(&worker.asked, sw_hash_u64(address))))
+	if (!worker.pid || worker.waiting.n >= AHEAD || !is_usable_path(module->path) ||
+	    sw_map_get(&worker.asked, sw_hash_u64(address)))
 		return;
-	*asked = 1;
-	const struct ahead_file *known = find_ahead(module);
-	if (!known) {
-		struct ahead_file *file = sw_vec_push(&worker.ahead);
-		*file = (struct ahead_file){.path = sw_strdup(module->path),
-					    .build_id = sw_alloc(module->build_id_bytes + 1),
-					    .build_id_bytes = module->build_id_bytes,
-					    .number = worker.numbers++,
-					    .base = module->base};
-		memcpy(file->build_id, module->build_id_bytes ? module->build_id : (const uint8_t *)"",
-		       module->build_id_bytes);
-	}
-	worker.unanswered +=
-		send_question(module, known ? known->number : worker.numbers - 1, !known, address, SW_WORKER_AHEAD);
+	const struct asked_file *known = find_file(module);
+	const uint32_t number = known ? known->number : worker.numbers;
+	if (!send_question(module, number, !known, address, false))
+		return;
+	if (!known)
+		add_file(module);
+	*sw_map_put(&worker.asked, sw_hash_u64(address)) = 1;
+	*sw_vec_push(&worker.waiting) = (struct ahead_place){.address = address, .number = number};
 }
 
 void sw_object_ahead_end(void)

@@ -42,7 +42,8 @@ void sw_object_places(struct sw_debug_object *object, uint64_t address,
 
 /*
  * Reading while the caller does other work: begin() starts the process, before the caller has threads, and ahead() asks
- * of a place without waiting.  The same question later finds it answered.  end() waits for nothing.
+ * of a place without waiting.  The same question later finds it answered.  end() waits for nothing.  ahead() may also
+ * be called later, before the first of several questions is asked: then they take one turn of the process together.
  */
 void sw_object_ahead_begin(void);
 void sw_object_ahead(const struct sw_trace_module *module, uint64_t address);
@@ -120,7 +121,6 @@ struct sw_worker_question {
 	uint32_t flags;
 };
 #define SW_WORKER_NO_LINES 1u /* symbols are enough */
-#define SW_WORKER_AHEAD	   2u /* the answer has no places: the question comes again */
 
 /* An answer: `bytes` follow, places one after the other: struct sw_worker_place, symbol, file, each without a NUL. */
 struct sw_worker_answer {

@@ -145,8 +145,6 @@ _Noreturn void sw_worker_serve(int fd, unsigned seconds, uint64_t bytes, char *r
 		answer.n = 0;
 		if (q.address)
 			sw_dwarf_places(known->object, q.address, !(q.flags & SW_WORKER_NO_LINES), add_place, &answer);
-		if (q.flags & SW_WORKER_AHEAD)
-			answer.n = 0;
 		const struct sw_worker_answer head = {.state = known->state, .bytes = (uint32_t)answer.n};
 		if (!sw_worker_write(3, &head, sizeof head) || !sw_worker_write(3, answer.at, answer.n))
 			break;

@@ -154,10 +154,23 @@ static void collect_place(void *arg, const struct sw_object_place *place)
 }
 
 /* The frames at an address of record `seq`, made at the first question. */
+static uint64_t place_key(const struct sw_trace_module *module, uint64_t ip)
+{
+	return sw_hash_u64(ip) ^ (uint64_t)(uintptr_t)module;
+}
+
+/* All new places of a stack take one turn of the process that reads symbols. */
+static void ask_ahead(struct sw_symbols *symbols, uint64_t ip, uint64_t seq)
+{
+	const struct sw_trace_module *module = sw_reader_module(symbols->reader, ip, seq);
+	if (module && !sw_map_ptr(&symbols->places, place_key(module, ip)) && !sw_reader_names(symbols->reader, module))
+		sw_object_ahead(module, ip - 1);
+}
+
 static const struct place *place_of(struct sw_symbols *symbols, uint64_t ip, uint64_t seq)
 {
 	const struct sw_trace_module *module = sw_reader_module(symbols->reader, ip, seq);
-	uint64_t key = sw_hash_u64(ip) ^ (uint64_t)(uintptr_t)module;
+	const uint64_t key = place_key(module, ip);
 	struct place *place = sw_map_ptr(&symbols->places, key);
 	if (place)
 		return place;
@@ -197,6 +210,8 @@ const struct sw_symbol_frames *sw_symbols_stack(struct sw_symbols *symbols, uint
 		return frames;
 
 	sw_frame_vec all = {0};
+	for (uint32_t i = 0; i < recorded->depth; i++)
+		ask_ahead(symbols, recorded->ips[i], recorded->seq);
 	for (uint32_t i = 0; i < recorded->depth; i++) {
 		const struct place *place = place_of(symbols, recorded->ips[i], recorded->seq);
 		for (size_t k = 0; k < place->n; k++)
