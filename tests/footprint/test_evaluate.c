@@ -491,6 +491,25 @@ START_TEST(limit_without_opposite)
 }
 END_TEST
 
+/* a + 16 * ((100 - threadIdx.x) / 8) + (threadIdx.x << 63): the factor of the thread's number is the least number, and
+   that in what is divided -1. */
+START_TEST(digits_of_the_least_number)
+{
+	struct terms *t = terms_new();
+	uint32_t thread = extend(t, 64, 32, 0, special(t, SW_TID_X));
+	uint32_t left = op(t, SW_OP_SUB, 64, 0, constant(t, 64, 100), thread);
+	uint32_t eighth = op(t, SW_OP_SHR, 64, 0, left, constant(t, 32, 3));
+	uint32_t top = op(t, SW_OP_SHL, 64, 0, thread, constant(t, 32, 63));
+	uint32_t offset = add(t, 64, mul(t, 64, eighth, constant(t, 64, 16)), top);
+	site(t, SW_TOUCH_WRITE, 0, add(t, 64, param(t, 64, 0), offset), 4, 0);
+	launch(t, 1, 32);
+	struct sw_reaches r = evaluate(t);
+	ck_assert_uint_eq(r.n, 1);
+	expect(&r, 0, SW_EXTENT_OPEN, A, 0);
+	finish(t, &r);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("evaluate");
@@ -515,6 +534,7 @@ int main(void)
 	tcase_add_test(tests, after_loop);
 	tcase_add_test(tests, around_loop);
 	tcase_add_test(tests, limit_without_opposite);
+	tcase_add_test(tests, digits_of_the_least_number);
 	tcase_add_test(tests, all_but_one);
 	tcase_add_test(tests, texts);
 	tcase_add_test(tests, directions);

@@ -73,6 +73,8 @@ static bool take_quotients(const struct sw_eval *e, struct sw_form *form, struct
 		if (e->variable.at[var].why || !resolve_quotient(e, var, &part))
 			return false;
 		part.by = sw_form_take(form, var);
+		if (sw_wide_magnitude(part.by) >= MOST)
+			return false;
 		for (; i && out->at[i - 1].divisor > part.divisor; i--)
 			out->at[i] = out->at[i - 1];
 		out->at[i] = part;
@@ -117,15 +119,17 @@ static bool take_ones(struct sw_digits *d, struct sw_form *rest)
 {
 	uint32_t best = 0;
 	for (uint32_t i = 1; i < d->x.n; i++) {
-		if ((d->x.by[i] < 0 ? -d->x.by[i] : d->x.by[i]) < (d->x.by[best] < 0 ? -d->x.by[best] : d->x.by[best]))
+		if (sw_wide_magnitude(d->x.by[i]) < sw_wide_magnitude(d->x.by[best]))
 			best = i;
 	}
-	int64_t by = d->x.n ? sw_form_by(rest, d->x.var[best]) : 1;
-	if (!d->x.n || by % d->x.by[best])
+	if (!d->x.n)
+		return false;
+	sw_wide by = sw_form_by(rest, d->x.var[best]); /* -2^63 / -1 has more than 64 bits */
+	if (by % d->x.by[best])
 		return false;
 	d->by[0] = by / d->x.by[best];
 	d->unit[0] = d->n = 1;
-	return sw_form_sum(rest, rest, &d->x, -(int64_t)d->by[0], 0);
+	return sw_wide_magnitude(d->by[0]) < MOST && sw_form_sum(rest, rest, &d->x, -(int64_t)d->by[0], 0);
 }
 
 /* Is the variable a number of a thread or block? */
