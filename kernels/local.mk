@@ -3,7 +3,7 @@ KERNELS_SHARED = \
 	raw_kernel_kernel raw_copy_kernel raw_kernel_copy raw_copy_copy \
 	war_kernel_copy war_copy_copy waw_copy_set waw_kernel_kernel \
 	streams copies sets symbol symbol_kernels arrays slices columns boxes \
-	event_early event_late event_wrong_stream event_replaced event_never event_recreated event_ring event_fork_join event_interprocess wait_first \
+	event_early event_late event_wrong_stream event_replaced event_never event_recreated event_ring event_fork_join event_interprocess launch_event wait_first \
 	host_wait host_function host_produce host_read_early host_free_in_flight host_code host_staging host_library host_two_copies zero_copy staging_refill staging_bounce host_refill host_far_end user_object \
 	use_after_free free_in_flight free_async_early use_before_alloc alloc_order_measured stream_destroyed \
 	threads threads_default default_stream \
@@ -12,7 +12,7 @@ KERNELS_SHARED = \
 	pointer_batch page_table pointer_struct pointer_variable pointer_layers pointer_graph \
 	sync_copy pageable_async sync_memset legacy_between alloc_in_loop alloc_while_busy pin_in_loop lazy_load set_limit \
 	pipeline_wait \
-	graph_branches graph_against_stream graph_two_execs graph_update graph_device_update graph_memcpy_nodes graph_nodes graph_runtime capture_unjoined \
+	graph_branches graph_against_stream graph_two_execs graph_update graph_device_update graph_memcpy_nodes graph_nodes graph_free graph_runtime capture_unjoined \
 	pool_reuse pool_free_other_stream pool_use_after_free annotate_blocks \
 	managed_streams managed_discard \
 	device_reset peer_copy device_event peer_free legacy_devices ipc \

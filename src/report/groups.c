@@ -192,7 +192,8 @@ static bool has_edge(const struct sw_finding *finding)
 {
 	return sw_is_hazard(finding) && finding->access[0]->role != SW_FREE &&
 	       finding->id != SW_FINDING_GRAPH_BRANCH_RACE && finding->id != SW_FINDING_BATCH_COPY_RACE &&
-	       finding->id != SW_FINDING_PROGRAMMATIC_RACE && finding->access[0]->seq < finding->access[1]->seq;
+	       finding->id != SW_FINDING_PROGRAMMATIC_RACE && finding->fix != SW_FIX_EVENT_CAPTURED &&
+	       finding->fix != SW_FIX_USE_NODE_LATER && finding->access[0]->seq < finding->access[1]->seq;
 }
 
 /* Begins a group with this finding as its leader. */

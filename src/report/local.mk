@@ -3,7 +3,7 @@ noinst_LIBRARIES += libswreport.a
 libswreport_a_SOURCES = \
 	src/report/words/confirmation.c src/report/words/confirmation.def src/report/words/saving.def src/report/report.c src/report/report.h \
 	src/report/text/text.c src/report/text/text.h \
-	src/report/groups.c src/report/groups.h src/report/words/fix_lines.c src/report/words/fix_lines.h src/report/words/node_lines.c src/report/words/expressions.c src/report/words/expressions.h \
+	src/report/groups.c src/report/groups.h src/report/words/fix_lines.c src/report/words/fix_lines.h src/report/words/fix_text.c src/report/words/node_lines.c src/report/words/expressions.c src/report/words/expressions.h \
 	src/report/symbols/source_text.c src/report/symbols/source_text.h \
 	src/report/text/text_run.c \
 	src/report/text/text_out.c src/report/text/text_out.h \

@@ -351,8 +351,10 @@ void sw_on_alloc(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 		return;
 	if (a->memory == SW_MEM_ASYNC) {
 		/* In a capture it becomes a node of the graph: this memory is not there yet. */
-		if (sw_model_captured(m, &at))
+		if (sw_model_captured(m, &at)) {
+			sw_model_enqueue(m, r, a->stream);
 			return;
+		}
 		pool_reuse(m, &at, a->address, a->bytes);
 		if (!sw_model_enqueue(m, r, a->stream))
 			return;
@@ -426,7 +428,7 @@ static void free_async(struct sw_model *m, const struct sw_record *r, struct sw_
 		       struct sw_block *block)
 {
 	struct sw_hb_at at = sw_model_at(m, r, f->stream);
-	if (sw_model_captured(m, &at) || !sw_model_enqueue(m, r, f->stream) || !block)
+	if (!sw_model_enqueue(m, r, f->stream) || !block)
 		return;
 	struct sw_access gone = sw_block_release(m, &w->what, block);
 	pool_freed(m, &at, block);

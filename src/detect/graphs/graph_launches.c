@@ -489,8 +489,10 @@ static void exec_list(struct sw_model *m, struct sw_exec *x)
 	if (known)
 		sw_branch_order_make(x, &paths);
 	m->j->coverage.uncompared_graphs += paths_too_many(x);
-	if (known)
+	if (known) {
 		branches_judge(m, x, &paths, &x->touches);
+		sw_exec_judge_allocations(m, x, &paths);
+	}
 	sw_node_order_make(x, known ? &paths : NULL);
 	paths_free(&paths);
 	for (size_t i = 0; i < x->touches.at.n; i++) {

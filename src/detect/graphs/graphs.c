@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "detect/hazards/hazards.h"
+#include "detect/hazards/touch.h"
+#include "detect/memory/address_space.h"
 #include "detect/memory/shadow.h"
 #include "detect/model/call.h"
 #include "detect/model/lanes.h"
@@ -600,4 +603,54 @@ void sw_exec_find_dependency(const struct sw_exec *x, uint32_t a, uint32_t b, st
 	const struct sw_named_call other = sibling(x, &x->nodes.at[b], &x->nodes.at[a]);
 	seen->nodes.first = other.seq < one.seq ? other : one;
 	seen->nodes.second = other.seq < one.seq ? one : other;
+}
+
+/* ---- memory of the graph ----------------------------------------------------------------------------------------- */
+
+/* Is every byte of the use touched, whatever the data? */
+static bool is_sure(const struct sw_range *range)
+{
+	return !range->perhaps &&
+	       (range->evidence == SW_EV_EXACT ||
+		(range->evidence == SW_EV_FOOTPRINT && range->bounded && !range->loose && !range->polls));
+}
+
+/* Reports a use that no path leads to from the node that allocates the memory. */
+static void report_unborn(struct sw_model *m, const struct sw_graph_node *alloc, const struct sw_listed *use)
+{
+	struct sw_access side[2] = {alloc->made, use->use->access};
+	struct sw_finding seen = {
+		.id = SW_FINDING_USE_BEFORE_ALLOC,
+		.severity = SW_ERROR,
+		.confidence = SW_CERTAIN,
+		.basis = SW_BASIS_DOCUMENTED,
+		.accesses = 2,
+		.access = {&side[0], &side[1]},
+		.fix = side[0].stream && side[1].stream ? SW_FIX_EVENT_CAPTURED : SW_FIX_USE_NODE_LATER,
+		.fix_stream = side[0].stream,
+		.fix_call.seq = side[0].seq,
+	};
+	side[0].role = SW_ALLOC;
+	side[0].node = alloc->made.seq;
+	sw_hazard_lower(m, &seen, m->record->rec->ctx);
+	if (!alloc->made.seq || sw_hazard_is_dropped(m, &seen))
+		return;
+	side[0].allocation = side[1].allocation = sw_model_mention(m, use->use->block);
+	sw_collect_add(&m->collect, &seen, NULL);
+}
+
+void sw_exec_judge_allocations(struct sw_model *m, const struct sw_exec *x, const struct sw_paths *paths)
+{
+	for (size_t i = 0; i < x->nodes.n; i++) {
+		const struct sw_graph_node *node = &x->nodes.at[i];
+		if (!node->work || node->work->kind != SW_REC_ALLOC || node->perhaps || node->disabled)
+			continue;
+		const struct sw_rec_alloc *a = (const struct sw_rec_alloc *)(const void *)node->work;
+		for (size_t k = 0; k < x->touches.at.n; k++) {
+			const struct sw_listed *l = &x->touches.at.at[k];
+			if (l->use && l->use->block->address == a->address && l->node != i && is_sure(&l->use->range) &&
+			    !x->nodes.at[l->node].perhaps && !sw_paths_before(paths, (uint32_t)i, l->node))
+				report_unborn(m, node, l);
+		}
+	}
 }

@@ -91,6 +91,9 @@ struct sw_exec *sw_exec_of(struct sw_model *m, uint64_t handle); /* created if u
 void sw_exec_unlist(struct sw_model *m, struct sw_exec *exec);
 /* Records were lost: drops all executable graphs, which calls that are missing may have changed. */
 void sw_graphs_forget(struct sw_model *m);
+/* Reports nodes that use the graph's own memory and do not come after the node that allocates it (SW106); while the
+   uses of its listing are there. */
+void sw_exec_judge_allocations(struct sw_model *m, const struct sw_exec *x, const struct sw_paths *paths);
 /* Sets the nodes of the finding (SW107) between which a dependency is missing: nodes a and b, or those that hold them
    in the graph that both are in; in the order in which the program made them. */
 void sw_exec_find_dependency(const struct sw_exec *x, uint32_t a, uint32_t b, struct sw_finding *seen);

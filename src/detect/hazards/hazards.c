@@ -2,6 +2,7 @@
 #include "detect/hazards/hazards.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "detect/hazards/host_functions.h"
 #include "detect/hazards/shared_uses.h"
@@ -261,6 +262,13 @@ static void wait_for_other(struct sw_model *m, struct sw_finding *seen, const st
 	seen->fix_call.seq = event->record.seq;
 }
 
+/* Is the event recorded by a launch, as its programmatic or launch-completion event? */
+static bool is_of_a_launch(const struct sw_model *m, const struct sw_access *record)
+{
+	const struct sw_trace_api *api = sw_reader_api(m->reader, record->api);
+	return record->kind == SW_REC_EVENT_RECORD && api && strstr(api->driver, "Launch");
+}
+
 /* Looks for the wait that should have ordered the hazard: names it in the hazard's advice and as a finding of its own.
  */
 static void event_wait_hazard(struct sw_model *m, struct sw_finding *hazard, struct sw_block *block)
@@ -305,6 +313,9 @@ static void event_wait_hazard(struct sw_model *m, struct sw_finding *hazard, str
 		seen.fix = SW_FIX_RECORD_BEFORE;
 	if (miss == TOO_EARLY && tie->record.kind != SW_REC_EVENT_RECORD)
 		seen.fix = SW_FIX_RECORD_NODE;
+	const bool by_launch = miss == TOO_EARLY && is_of_a_launch(m, &tie->record);
+	if (by_launch)
+		seen.fix = SW_FIX_RECORD_AFTER_LAUNCH;
 	wait_for_other(m, &seen, tie, earlier, miss);
 	drop_event_finding(m, tie);
 	/* The note on the same wait would repeat the fact. */
@@ -312,7 +323,8 @@ static void event_wait_hazard(struct sw_model *m, struct sw_finding *hazard, str
 	if (note)
 		sw_collect_drop(&m->collect, note);
 	hazard->fix_stream = seen.fix_stream;
-	hazard->fix = seen.fix;
+	/* There is no call to move: an event is recorded besides. */
+	hazard->fix = by_launch && seen.fix == SW_FIX_RECORD_AFTER_LAUNCH ? SW_FIX_EVENT : seen.fix;
 	hazard->fix_call.seq = seen.fix_call.seq;
 	hazard->fix_call = sw_recent_call(&m->collect.recent, seen.fix_call.seq);
 	if (sw_collect_describes(&m->collect, &seen))
@@ -651,6 +663,20 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 	emit_at(m, &hazard, &(struct place){block, {earlier->pool_block, later->pool_block}});
 }
 
+/* Both sides are nodes of one launch: their order belongs where the graph is made, and the streams are those that were
+   captured. */
+static void order_nodes(const struct sw_model *m, struct hazard *hazard)
+{
+	const struct sw_access *made[2] = {sw_origin_find(m, hazard->side[0].node),
+					   sw_origin_find(m, hazard->side[1].node)};
+	if (!made[0] || !made[1] || hazard->side[0].seq != hazard->side[1].seq)
+		return;
+	for (int i = 0; i < 2; i++)
+		hazard->side[i].stream = made[i]->stream;
+	const bool captured = made[0]->stream && made[1]->stream;
+	hazard->seen.fix = captured ? SW_FIX_JOIN : SW_FIX_FREE_NODE_LATER;
+}
+
 /* A use of memory that was freed: reports use after free. */
 void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_shadow_use *later)
 {
@@ -668,6 +694,7 @@ void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_shado
 										    : SW_FIX_FREE_LATER,
 			 .fix_call.seq = freed->gone.seq},
 	};
+	order_nodes(m, &hazard);
 	sw_hazard_lower(m, &hazard.seen, later->ctx);
 	if (!sw_hazard_is_dropped(m, &hazard.seen))
 		emit_hazard(m, &hazard, freed);

@@ -275,8 +275,6 @@ static void add_wait_stream(struct sw_names *names, struct sw_fix_lines *out, co
 	name_stream(names, out, before, to);
 }
 
-/* ---- edges ------------------------------------------------------------------------------------------------------- */
-
 /* The advice in the words of PyTorch or CuPy: one stream waits for the other. */
 static void torch_lines(struct sw_names *names, enum sw_fix fix, const struct sw_access *after,
 			const struct sw_access *before, struct sw_fix_lines *out)
@@ -667,6 +665,7 @@ static const struct {
 	{SW_FIX_REUSE_PINNED, "where the program begins its work, and its largest size, are not recorded"},
 	{SW_FIX_LATER, "where nothing is pending is the program's choice"},
 	{SW_FIX_RECORD_FIRST, "which work the wait was meant for is not known"},
+	{SW_FIX_RECORD_AFTER_LAUNCH, "the lines are those of its hazard, which record an event of their own"},
 	{SW_FIX_RECORD_NODE, "it is a node of a graph: the order belongs where the graph is made"},
 	{SW_FIX_RECORD_LATER, "the order of the calls must change, or both go"},
 	{SW_FIX_PRELOAD, "where the program starts is not recorded"},
@@ -676,6 +675,8 @@ static const struct {
 	{SW_FIX_VALUE, "when the value is needed is not recorded"},
 	{SW_FIX_BEFORE_THREADS, "where the threads start is not recorded"},
 	{SW_FIX_SLEEP, "the loop around the query must go, and its event needs cudaEventBlockingSync"},
+	{SW_FIX_USE_NODE_LATER, "the call differs between versions of CUDA"},
+	{SW_FIX_FREE_NODE_LATER, "the call differs between versions of CUDA"},
 	{SW_FIX_JOIN_ALL, "the driver does not say which of the streams was not joined"},
 	{SW_FIX_OUTSIDE_CAPTURE, "the call moves out of the capture: before it or after it"},
 	{SW_FIX_ONE_CAPTURE, "which capture is one too many is the program's choice"},
@@ -762,39 +763,4 @@ void sw_fix_mind_bodies(struct sw_names *names, const struct sw_frame *first, st
 					   : sw_names_format(names, "put braces around %s and the new line", place);
 		lines->note = lines->note ? sw_names_format(names, "%s; %s", lines->note, note) : note;
 	}
-}
-
-/* ---- as text ----------------------------------------------------------------------------------------------------- */
-
-const char *sw_fix_place(struct sw_names *names, const struct sw_fix_line *line)
-{
-	static const char *const words[] = {"once",  "after", "before", "instead of", "before the result is used",
-					    "remove"};
-	if (!line->frame)
-		return words[line->where];
-	return sw_names_format(names, "%s %s", words[line->where], sw_place_brief(names, line->frame));
-}
-
-const char *sw_fix_lines_text(struct sw_names *names, const struct sw_fix_lines *lines)
-{
-	const char *text = "";
-	for (uint32_t i = 0; i < lines->n; i++)
-		text = sw_names_format(names, "%s%s%s: %s", text, i ? " " : "", sw_fix_place(names, &lines->line[i]),
-				       lines->line[i].code);
-	return text;
-}
-
-const char *sw_fix_text(struct sw_names *names, const struct sw_finding *finding, const char *sentence)
-{
-	struct sw_fix_lines lines = {0};
-	const bool hazard = finding->accesses > 1 && finding->access[0]->role != SW_FREE;
-	if (hazard && sw_finding_is(finding->id, SW_FAMILY_HAZARD))
-		sw_fix_lines(names, finding, finding->access[0], finding->access[1], &lines);
-	if (!lines.n)
-		sw_fix_call(names, finding, &lines);
-	if (!lines.n)
-		return sentence;
-	sw_fix_mind_bodies(names, hazard ? sw_place_of(names, finding->access[0], NULL) : NULL, &lines);
-	return lines.streams ? sw_names_format(names, "%s (%s)", sw_fix_lines_text(names, &lines), lines.streams)
-			     : sw_fix_lines_text(names, &lines);
 }
