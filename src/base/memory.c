@@ -35,7 +35,7 @@ void sw_out_of_memory(size_t bytes)
 /* Up to here large pages were asked for; 0: not started. */
 static _Atomic uintptr_t heap_end;
 
-/* Where memory is rationed, none is reserved. */
+/* Is there a limit on this kind of memory?  Then none is taken in advance. */
 static bool is_rationed(int resource)
 {
 	struct rlimit limit;
@@ -53,7 +53,8 @@ void sw_memory_use_large_pages(void)
 	heap_end = (uintptr_t)sbrk(0);
 }
 
-/* Where the system does not grant it, pages stay small, and nobody sees that. */
+/* Asks the kernel for large pages in a range.  Where the system does not grant it, pages stay small, and nobody sees
+   that. */
 static void ask_huge_pages(uintptr_t from, uintptr_t to)
 {
 	int saved = errno;

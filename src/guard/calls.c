@@ -66,7 +66,7 @@ static void before_fork(void)
 	before = sw_guard_lock();
 }
 
-/* In the parent. */
+/* After fork(), in the parent: gives the lock back. */
 static void after_fork(void)
 {
 	sw_guard_unlock(before);

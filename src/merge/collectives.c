@@ -91,7 +91,8 @@ static void add_members(struct sw_collective_sequence *to, const struct sw_colle
 	}
 }
 
-/* Ranks whose calls agree share a sequence: the longer one, since each member knows how much of it is its own. */
+/* Adds a rank's sequence of calls.  Ranks whose calls agree share one: the longer, since each member knows how much of
+   it is its own. */
 void sw_communicator_take(struct sw_communicator *c, struct sw_collective_sequence *sequence)
 {
 	for (size_t i = 0; i < c->sequences.n; i++) {
@@ -114,8 +115,9 @@ void sw_communicator_take(struct sw_communicator *c, struct sw_collective_sequen
 
 /* ---- times ------------------------------------------------------------------------------------------------------- */
 
-/* The later of the two last ranks is the last of both; the other one is the last but one, unless one of the same side
-   came after it.  All who waited on the earlier side waited further, until the later one. */
+/* The arrivals of two groups of ranks as one.  The later of the two last ranks is the last of both; the other one is
+   the last but one, unless one of the same side came after it.  All who waited on the earlier side waited further,
+   until the later one. */
 struct sw_arrival sw_arrival_join(const struct sw_arrival *a, const struct sw_arrival *b)
 {
 	const bool first =
@@ -207,7 +209,8 @@ static void join_sequences(struct sw_communicator *to, struct sw_communicator *f
 	from->sequences.n = 0;
 }
 
-/* Both sides are brought to the larger stride, so that the same collectives are kept of each. */
+/* Adds all communicators of `from`.  Both sides are brought to the larger stride, so that the same collectives are kept
+   of each. */
 void sw_collective_set_join(struct sw_collective_set *set, struct sw_collective_set *from)
 {
 	for (size_t i = 0; i < from->communicators.n; i++) {
@@ -266,7 +269,7 @@ static int by_identity(const void *a, const void *b)
 	return sw_merged_by_number(x, y);
 }
 
-/* Kinds in the order in which the sequences have them. */
+/* Sorts the kinds of calls in the order in which the sequences have them. */
 static void sort_kinds(struct sw_communicator *c)
 {
 	struct sw_communicator sorted = {0};

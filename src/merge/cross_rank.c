@@ -58,7 +58,7 @@ static const char *const types[] = {"int8", "uint8", "int32",  "uint32",   "int6
 				    "half", "float", "double", "bfloat16", "float8 (e4m3)", "float8 (e5m2)"};
 static const char *const reductions[] = {"sum", "product", "maximum", "minimum", "average"};
 
-/* "all-reduce of 1024 float (sum)", with the root where the call has one. */
+/* Writes a collective: "all-reduce of 1024 float (sum)", with the root where the call has one. */
 static void put_call(FILE *out, const struct sw_collective_call *call)
 {
 	fprintf(out, "%s of %" PRIu64 " ", call->op < sizeof ops / sizeof *ops ? ops[call->op] : ops[0], call->count);
@@ -75,7 +75,7 @@ static void put_call(FILE *out, const struct sw_collective_call *call)
 		fprintf(out, ", root %d", call->root);
 }
 
-/* "rank 3", "ranks 0 to 2, 7": of the communicator, in order. */
+/* Writes ranks of a communicator, in order: "rank 3", "ranks 0 to 2, 7". */
 static void put_ranks(FILE *out, const uint32_t *ranks, size_t n)
 {
 	fputs(sw_plural(n, "rank ", "ranks "), out);
@@ -174,7 +174,7 @@ static uint32_t first_difference(const struct sw_communicator *c)
 	return UINT32_MAX;
 }
 
-/* Two ranks called different collectives at the same place of a communicator's sequence. */
+/* Reports that two ranks called different collectives at the same place of a communicator's sequence. */
 static void report_mismatch(struct sw_merged *merged, const struct sw_communicator *c, uint32_t place)
 {
 	struct groups groups = {0};
@@ -256,8 +256,8 @@ static bool all_ended(const struct group *group)
 	return true;
 }
 
-/* Some ranks never called a collective that others called: an error where those ranks ended in order, a warning where
-   the job was ended. */
+/* Reports ranks that never called a collective that others called: an error where those ranks ended in order, a warning
+   where the job was ended. */
 static void report_missing(struct sw_merged *merged, const struct sw_communicator *c, uint32_t place,
 			   const struct group *missing, const struct group *called)
 {
@@ -289,7 +289,8 @@ static void report_missing(struct sw_merged *merged, const struct sw_communicato
 	add_ranks(b, missing);
 }
 
-/* Compares at the first place that some rank did not reach; what follows there is missing for the same cause. */
+/* Looks for calls that some ranks never made, at the first place that one did not reach; what follows there is missing
+   for the same cause. */
 static void check_missing(struct sw_merged *merged, const struct sw_communicator *c)
 {
 	uint32_t least = UINT32_MAX;
@@ -346,10 +347,9 @@ static const struct sw_arrivals *arrivals_on(const struct sw_communicator *c, co
 	return NULL;
 }
 
-/*
- * A collective that joins all ranks is complete on neither machine before both have called it: each one bounds the
- * difference of the clocks from both sides, and the least interval holds it.
- */
+/* Finds how far a machine's clock is from the reference's.  A collective that joins all ranks is complete on neither
+   machine before both have called it: each one bounds the difference of the clocks from both sides, and the least
+   interval holds it. */
 static void find_clock(struct sw_merged *merged, struct sw_merged_clock *clock, const char *reference)
 {
 	int64_t low = INT64_MIN, high = INT64_MAX;
@@ -400,7 +400,7 @@ struct late {
 	uint64_t wait_ns, copy_ns, host_ns; /* between its collectives */
 };
 
-/* One collective on all machines whose clocks are known as one; *error: how well. */
+/* A collective's arrivals on all machines whose clocks are known as one; *error: how well they are. */
 static struct sw_arrival put_together(const struct sw_merged *merged, const struct sw_communicator *c, uint32_t number,
 				      uint64_t *error)
 {
@@ -438,7 +438,8 @@ static int64_t held_up(const struct sw_arrival *a, uint64_t before_ns)
 	return more < most ? more : most;
 }
 
-/* The first collective of a communicator shows how ranks started, which no rank is to blame for. */
+/* Finds who came last to each collective of a communicator.  The first one shows how ranks started, which no rank is to
+   blame for. */
 static void compare_all(const struct sw_merged *merged, const struct sw_communicator *c, struct late *late,
 			uint64_t *compared)
 {
@@ -475,7 +476,7 @@ static uint64_t late_time(const struct late *late)
 	return late->wait_ns + late->copy_ns + late->host_ns;
 }
 
-/* A rank that came last to many collectives, and by how much the others waited for it. */
+/* SW503: a rank that came last to many collectives, and by how much the others waited for it. */
 static void report_straggler(struct sw_merged *merged, struct sw_merged_rank *rank, const struct late *late,
 			     uint64_t compared, uint32_t stride)
 {

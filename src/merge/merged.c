@@ -267,7 +267,7 @@ struct sw_merged_rank *sw_merged_add_process(struct sw_merged *merged, struct sw
 	return rank;
 }
 
-/* Adds a process and its findings, unless it was there before: they would count twice. */
+/* Adds a process and its findings; of a process that was there before only those that it did not have. */
 struct sw_merged_rank *sw_merged_add(struct sw_merged *merged, struct sw_report *report, const char *trace)
 {
 	const size_t before = merged->ranks.n;

@@ -147,8 +147,8 @@ struct sw_merged {
 struct sw_merged *sw_merged_new(void);
 void sw_merged_free(struct sw_merged *merged);
 
-/* Adds a process: its report's findings, and what was missing in its trace.  A process that was already added is left
-   out, and the one that is there returned. */
+/* Adds a process: its report's findings, and what was missing in its trace.  Of a process that was already added, which
+   is returned, only those that are new. */
 struct sw_merged_rank *sw_merged_add(struct sw_merged *merged, struct sw_report *report, const char *trace);
 /* Adds a report without its findings, for comparing processes alone. */
 struct sw_merged_rank *sw_merged_add_process(struct sw_merged *merged, struct sw_report *report, const char *trace);

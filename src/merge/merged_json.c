@@ -11,7 +11,7 @@
 
 /* Collectives in a partial result: arrays of numbers, since there are many. */
 
-/* The different calls, to which the sequences refer by index + 1. */
+/* Writes the different calls, to which the sequences refer by index + 1. */
 static void put_kinds(struct sw_json *json, const struct sw_communicator *c)
 {
 	sw_json_open(json, "kinds", '[');
@@ -43,7 +43,7 @@ static void put_numbers(struct sw_json *json, const char *key, const uint32_t *n
 	free(text);
 }
 
-/* The calls of the ranks that agree, and these ranks with how far each got. */
+/* Writes the calls of the ranks that agree, and these ranks with how far each got. */
 static void put_sequence(struct sw_json *json, const struct sw_collective_sequence *s)
 {
 	sw_json_open(json, NULL, '{');
@@ -63,7 +63,7 @@ static void put_sequence(struct sw_json *json, const struct sw_collective_sequen
 	sw_json_close(json, '}');
 }
 
-/* When ranks of one machine came to each collective that is kept; -1 stands for an end that is not known. */
+/* Writes when ranks of one machine came to each collective that is kept; -1 stands for an end that is not known. */
 static void put_machine(struct sw_json *json, const struct sw_arrivals *m)
 {
 	sw_json_open(json, NULL, '{');
@@ -83,7 +83,7 @@ static void put_machine(struct sw_json *json, const struct sw_arrivals *m)
 	sw_json_close(json, '}');
 }
 
-/* The member "communicators", from which a later merge goes on. */
+/* Writes the member "communicators", from which a later merge goes on. */
 static void merged_json_collectives(struct sw_json *json, const struct sw_merged *merged)
 {
 	sw_json_open(json, "communicators", '[');
@@ -111,7 +111,7 @@ static void merged_json_collectives(struct sw_json *json, const struct sw_merged
 
 /* Memory that processes share, as JSON. */
 
-/* A hash as 16 hexadecimal digits: JSON's numbers hold no 64 bits in all readers. */
+/* Writes a hash as 16 hexadecimal digits: JSON's numbers hold no 64 bits in all readers. */
 static void put_hash(struct sw_json *json, const char *name, uint64_t hash)
 {
 	char text[17];
@@ -127,7 +127,7 @@ static void put_handle(struct sw_json *json, const struct sw_merged_rank *proces
 	put_hash(json, "handle", hash);
 }
 
-/* One use of shared memory, by the names that take_use() reads. */
+/* Writes one use of shared memory, by the names that take_use() reads. */
 static void put_use(struct sw_json *json, const struct sw_merged_use *u)
 {
 	put_handle(json, u->process, u->handle);
@@ -150,7 +150,7 @@ static void put_use(struct sw_json *json, const struct sw_merged_use *u)
 	sw_json_close(json, '}');
 }
 
-/* The members "shared_memory" and "shared_uses": exports have "bytes", imports "opened_ns". */
+/* Writes the members "shared_memory" and "shared_uses": exports have "bytes", imports "opened_ns". */
 static void merged_json_shared(struct sw_json *json, const struct sw_merged *merged)
 {
 	sw_json_open(json, "shared_memory", '[');
@@ -180,7 +180,7 @@ static void merged_json_shared(struct sw_json *json, const struct sw_merged *mer
 	sw_json_close(json, ']');
 }
 
-/* One process: who it is, how its run went, and what its trace lacks. */
+/* Writes one process: who it is, how its run went, and what its trace lacks. */
 static void put_rank(struct sw_json *json, const struct sw_merged_rank *r)
 {
 	sw_json_open(json, NULL, '{');
@@ -216,13 +216,13 @@ static void put_rank(struct sw_json *json, const struct sw_merged_rank *r)
 	sw_json_close(json, '}');
 }
 
-/* As reports in JSON write it. */
+/* The severity as reports in JSON write it. */
 static const char *severity_name(enum sw_severity severity)
 {
 	return severity == SW_ERROR ? "error" : severity == SW_WARNING ? "warning" : "note";
 }
 
-/* One finding with its processes, its text and the rank's own object of it. */
+/* Writes one finding with its processes, its text and the rank's own object of it. */
 static void put_finding(struct sw_json *json, const struct sw_merged_finding *finding)
 {
 	char fingerprint[17];
@@ -240,7 +240,7 @@ static void put_finding(struct sw_json *json, const struct sw_merged_finding *fi
 	sw_json_close(json, '}');
 }
 
-/* Counts, and whether all ranks were merged whole. */
+/* Writes the counts, and whether all ranks were merged whole. */
 static void put_summary(struct sw_json *json, const struct sw_merged *merged)
 {
 	sw_json_open(json, "summary", '{');
@@ -286,7 +286,7 @@ void sw_merged_between_json(struct sw_json *json, const struct sw_merged *merged
 	sw_json_close(json, ']');
 }
 
-/* How the machines' clocks differ, where collectives tell. */
+/* Writes how the machines' clocks differ, where collectives tell. */
 static void put_clocks(struct sw_json *json, const struct sw_merged *merged)
 {
 	sw_json_open(json, "clocks", '[');

@@ -170,7 +170,7 @@ static const json_t *typed_member(struct partial *p, const json_t *object, const
 	return NULL;
 }
 
-/* Lines stay; nothing else that a terminal would obey. */
+/* A copy of the text in which lines stay, and nothing else that a terminal would obey. */
 static char *plain_text(const char *text)
 {
 	char *copy = sw_strdup(text);

@@ -29,7 +29,7 @@ void sw_merged_name(FILE *out, const struct sw_merged_rank *rank)
 	putc(')', out);
 }
 
-/* "rank 0 to 3, 7": processes of a finding, in their order. */
+/* Writes the processes of a finding, in their order: "rank 0 to 3, 7". */
 static void put_in(FILE *out, const struct sw_merged_finding *finding)
 {
 	size_t named = 0, i = 0;
@@ -50,7 +50,7 @@ static void put_in(FILE *out, const struct sw_merged_finding *finding)
 		fprintf(out, " and %zu more", finding->in.n - i);
 }
 
-/* Each finding under a line that says which processes have it, up to the limit of the style. */
+/* Prints each finding under a line that says which processes have it, up to the limit of the style. */
 static void put_findings(const struct sw_merged *merged, FILE *out, const struct sw_text_style *style)
 {
 	size_t printed = 0, left = 0;
@@ -74,13 +74,13 @@ static void put_findings(const struct sw_merged *merged, FILE *out, const struct
 			sw_plural(left, "cause is", "causes are"), printed + left, sw_plural(left, "it", "them"));
 }
 
-/* Names come from traces: nothing in them that a terminal obeys is passed on. */
+/* Prints a name, which comes from a trace: nothing in it that a terminal obeys is passed on. */
 static void put_plain(FILE *out, const char *text)
 {
 	sw_out_text(&(struct sw_out){.file = out}, text);
 }
 
-/* One column of the table, cut to its width; "?" where the name is not known. */
+/* Prints one column of the table, cut to its width; "?" where the name is not known. */
 static void put_cell(FILE *out, const char *text)
 {
 	sw_out_cell(&(struct sw_out){.file = out}, *text ? text : "?", CELL, true);
@@ -103,7 +103,7 @@ void sw_merged_between_text(const struct sw_merged *merged, FILE *out)
 	}
 }
 
-/* How far each machine's clock is from the first one's, if there are several machines. */
+/* Prints how far each machine's clock is from the first one's, if there are several machines. */
 static void put_clocks(const struct sw_merged *merged, FILE *out)
 {
 	for (size_t i = 1; i < merged->clocks.n; i++) {
@@ -121,7 +121,7 @@ static void put_clocks(const struct sw_merged *merged, FILE *out)
 	}
 }
 
-/* One process of the table. */
+/* Prints one process of the table. */
 static void put_row(FILE *out, const struct sw_merged_rank *r)
 {
 	char rank[16] = "-", wait[24];
@@ -137,13 +137,13 @@ static void put_row(FILE *out, const struct sw_merged_rank *r)
 	putc('\n', out);
 }
 
-/* Nothing to look at: no errors, no warnings, no gaps. */
+/* Is there nothing to look at: no errors, no warnings, no gaps? */
 static bool is_plain(const struct sw_merged_rank *r)
 {
 	return !r->errors && !r->warnings && !r->gaps.n;
 }
 
-/* Processes with something to look at come first; what does not fit is a line with its count. */
+/* Prints the processes.  Those with something to look at come first; what does not fit is a line with its count. */
 static void put_table(const struct sw_merged *merged, FILE *out)
 {
 	size_t rows = 0, left = 0;
@@ -164,7 +164,7 @@ static void put_table(const struct sw_merged *merged, FILE *out)
 			sw_plural(left, "process", "processes"));
 }
 
-/* Findings first, then the processes, then what is missing, and the counts as the last line. */
+/* Prints the report: findings, then the processes, then what is missing, and the counts as the last line. */
 void sw_merged_text(const struct sw_merged *merged, FILE *out, const struct sw_text_style *style)
 {
 	if (!style->quiet) {

@@ -74,13 +74,14 @@ static void check_missing(struct sw_merged *merged)
 
 /* ---- twice ------------------------------------------------------------------------------------------------------- */
 
-/* By the machines' clocks of the day: the times of different machines are compared here, too. */
+/* Did both run at the same time?  By the clocks of day, as they may be of different machines. */
 static bool runs_overlap(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
 {
 	return a->start_real_ns < b->start_real_ns + b->span_ns && b->start_real_ns < a->start_real_ns + a->span_ns;
 }
 
-/* Workers of a rank have its environment: they are its children, or children of the same process. */
+/* Is one the other's worker?  Workers of a rank have its environment: they are its children, or children of the same
+   process. */
 static bool are_related(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
 {
 	return strcmp(a->host, b->host) == 0 &&
@@ -121,7 +122,8 @@ struct group {
 	size_t n;
 };
 
-/* More than one value of what all should have in common: one gap that counts the processes of each. */
+/* If the processes differ in something that all should have in common, that is one gap, with the number of processes of
+   each value. */
 static void check_groups(struct sw_merged *merged, const char *(*value)(const struct sw_merged_rank *),
 			 const char *what)
 {
@@ -151,13 +153,13 @@ static void check_groups(struct sw_merged *merged, const char *(*value)(const st
 	free(groups.at);
 }
 
-/* For check_groups(). */
+/* The job of a process, for check_groups(). */
 static const char *job_of(const struct sw_merged_rank *rank)
 {
 	return rank->job;
 }
 
-/* For check_groups(). */
+/* The recorder's version of a process, for check_groups(). */
 static const char *recorder_of(const struct sw_merged_rank *rank)
 {
 	return rank->recorder;
@@ -165,7 +167,7 @@ static const char *recorder_of(const struct sw_merged_rank *rank)
 
 /* ---- clocks ------------------------------------------------------------------------------------------------------ */
 
-/* Ranks of one job on several machines: by the time at which they say that they began. */
+/* Ranks of one job start within minutes: if their clocks of day say otherwise, that is a gap. */
 static void check_clocks(struct sw_merged *merged)
 {
 	const struct sw_merged_rank *first = NULL, *last = NULL;
@@ -185,7 +187,7 @@ static void check_clocks(struct sw_merged *merged)
 				  first->rank, first->host));
 }
 
-/* Gaps of single traces come first, then those of the set of them. */
+/* Notes what is missing: in single traces first, then in the set of them. */
 void sw_merged_check_ranks(struct sw_merged *merged)
 {
 	for (size_t i = 0; i < merged->unusable.n; i++)

@@ -15,7 +15,7 @@
 
 /* ---- one machine ------------------------------------------------------------------------------------------------- */
 
-/* IPC handles are of one machine, and so are its clocks. */
+/* Are both of one machine?  IPC handles are of one, and so are its clocks. */
 static bool one_machine(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
 {
 	return *a->boot && strcmp(a->boot, b->boot) == 0;
@@ -37,7 +37,7 @@ static bool is_ambiguous(const struct sw_shared_memory *shared, const struct sw_
    would not use them). */
 #define MONOTONIC_ERROR_NS 1000000u
 #define TICKS_ERROR_NS	   2000u
-/* By the counter's own ticks; false: it has not the rate. */
+/* A moment by the processor's counter on the other process's clock; false: one of them has not the counter's rate. */
 static bool by_counter(const struct sw_merged_rank *of, const struct sw_merged_rank *on, uint64_t ns,
 		       uint64_t *moment_ns)
 {
@@ -60,20 +60,21 @@ static uint64_t clock_disagreement(const struct sw_merged_rank *a, const struct 
 	return ns > a->start_monotonic_ns ? ns - a->start_monotonic_ns : a->start_monotonic_ns - ns;
 }
 
-/* Each of the two rates is looked at, since both can be off. */
+/* How far both conversions of ticks are from CLOCK_MONOTONIC at most. */
 static uint64_t most_disagreement(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
 {
 	const uint64_t one = clock_disagreement(a, b), other = clock_disagreement(b, a);
 	return one > other ? one : other;
 }
 
-/* Counters of two processors may differ where Linux uses another clock. */
+/* May moments be compared by the counter?  Counters of two processors may differ where Linux uses another clock. */
 static bool by_ticks(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
 {
 	return a->tick_rate && b->tick_rate && most_disagreement(a, b) < MONOTONIC_ERROR_NS;
 }
 
-/* By the counter a fixed bound; else how far the two conversions of ticks were found apart, and a millisecond more. */
+/* How far two moments of two processes may be apart unseen: by the counter a fixed bound; else how far the two
+   conversions of ticks were found apart, and a millisecond more. */
 static uint64_t moment_error(const struct sw_merged_rank *a, const struct sw_merged_rank *b)
 {
 	const uint64_t apart_ns = most_disagreement(a, b);
@@ -82,7 +83,7 @@ static uint64_t moment_error(const struct sw_merged_rank *a, const struct sw_mer
 	return (apart_ns < UINT64_MAX / 4 ? apart_ns : UINT64_MAX / 4) + MONOTONIC_ERROR_NS;
 }
 
-/* A moment of one process on the clock of another of the same machine, and how far both can be apart. */
+/* A moment of one process on the clock of another of the same machine; moment_error() says how well. */
 static uint64_t moment(const struct sw_merged_rank *of, const struct sw_merged_rank *on, uint64_t ns)
 {
 	uint64_t moment_ns;
@@ -106,7 +107,7 @@ static char *call_text(struct sw_report *report, const struct sw_access *call)
 	return *place ? sw_format("%s (%s)", name, place) : sw_strdup(name);
 }
 
-/* The uses that the judgement of the report lists. */
+/* Takes the uses of shared memory that the judgement of the report lists. */
 static void uses_take(sw_merged_uses *uses, struct sw_merged_rank *process, struct sw_report *report)
 {
 	const struct sw_judgement *j = report->judgement;
@@ -145,7 +146,7 @@ static bool has_process(const sw_merged_uses *uses, size_t n, const struct sw_me
 	return false;
 }
 
-/* `from` is empty afterwards.  Of a process that is in both, once. */
+/* Moves uses to `to`; of a process that is in both, once. */
 static void uses_join(sw_merged_uses *to, sw_merged_uses *from)
 {
 	const size_t n = to->n;
@@ -200,7 +201,7 @@ static bool share_bytes(const struct sw_merged_use *a, const struct sw_merged_us
 	       !(a->atomic && b->atomic) && *a->process->boot && strcmp(a->process->boot, b->process->boot) == 0;
 }
 
-/* At the call of `later`, or so soon after it that it may have been before. */
+/* Was the moment `ns` of the earlier process before the later one's call, or so soon after it that it may have been? */
 static bool is_before(const struct sw_merged_use *earlier, uint64_t ns, const struct sw_merged_use *later)
 {
 	const struct sw_merged_rank *on = later->process;
@@ -219,9 +220,9 @@ static bool not_waited_for(const struct sw_merged_use *earlier, const struct sw_
 
 enum unordered { ORDERED, LIKELY_NOT, CERTAINLY_NOT };
 
-/* `earlier` was called before `later`. Nothing ordered its end before the call: no way of telling began before it.
-   Nothing did in between: the other process could not learn. And the earlier one, once called, waited for no other
-   process. */
+/* Does nothing order the two uses, of which `earlier` was called first?  Nothing ordered its end before the call: no
+   way of telling began before it.  Nothing did in between: the other process could not learn.  And the earlier one,
+   once called, waited for no other process. */
 static enum unordered how_unordered(const struct sw_merged_use *earlier, const struct sw_merged_use *later)
 {
 	const struct sw_merged_rank *on = later->process;
@@ -248,7 +249,7 @@ static bool has_audience(const sw_merged_uses *uses, const struct sw_merged_use 
 	return false;
 }
 
-/* "rank 1 reads what rank 0 writes, and nothing orders the two". */
+/* Writes "rank 1 reads what rank 0 writes, and nothing orders the two". */
 static void put_title(FILE *out, const struct sw_merged_use *earlier, const struct sw_merged_use *later)
 {
 	sw_merged_name(out, later->process);
@@ -274,7 +275,7 @@ static void put_event(FILE *out, const struct sw_merged_use *earlier, const stru
 		      out);
 }
 
-/* Both calls, the bytes that they share, and what to do. */
+/* Writes both calls, the bytes that they share, and what to do. */
 static void put_text_use(FILE *out, const struct sw_merged_use *earlier, const struct sw_merged_use *later)
 {
 	const uint64_t lo = earlier->lo > later->lo ? earlier->lo : later->lo;
@@ -293,7 +294,7 @@ static void put_text_use(FILE *out, const struct sw_merged_use *earlier, const s
 	      out);
 }
 
-/* SW505: a use that nothing orders after an earlier one of another process. */
+/* SW505: reports a use that nothing orders after an earlier one of another process. */
 static void report_pair(struct sw_merged *merged, const struct sw_merged_use *earlier,
 			const struct sw_merged_use *later, bool certain)
 {
@@ -357,7 +358,7 @@ void sw_shared_begin(struct sw_shared_pass *pass, struct sw_shared_memory *share
 					.first_import = shared->imports.n};
 }
 
-/* The handle is of the whole allocation, also where a pointer into it was asked for. */
+/* The allocation that a handle was asked for, which is of the whole of it, also where a pointer into it was given. */
 static uint64_t allocation_of(const struct sw_shared_pass *pass, uint64_t address, uint64_t *bytes)
 {
 	struct sw_map_slot slot;
@@ -453,7 +454,7 @@ static void take_free(struct sw_shared_pass *pass, const struct sw_record *r, ui
 	sw_map_delete(&pass->sizes, f->address);
 }
 
-/* Allocations, frees and handles that were asked for; other records say nothing of shared memory. */
+/* Takes from a record what it says of shared memory: allocations, frees and handles that were asked for do. */
 void sw_shared_take(struct sw_shared_pass *pass, const struct sw_reader *reader, const struct sw_record *r,
 		    uint64_t now)
 {
@@ -627,7 +628,7 @@ static bool too_early(const struct sw_shared_memory *shared, const struct sw_sha
 	return true;
 }
 
-/* Where it was freed, where it was used afterwards, and what to do. */
+/* Writes where it was freed, where it was used afterwards, and what to do. */
 static void put_text_memory(FILE *out, const struct early *early)
 {
 	if (early->freed->freed_at) {
@@ -648,7 +649,7 @@ static void put_text_memory(FILE *out, const struct early *early)
 		early->open->closed_ns ? "closed it" : "made its last call of CUDA; it never closed it");
 }
 
-/* The exporter freed memory while another process still used it. */
+/* SW504: reports that the exporter freed memory while another process still used it. */
 static void report_early_free(struct sw_merged *merged, const struct early *early)
 {
 	const struct sw_merged_rank *by = early->freed->process, *other = early->open->process;
@@ -671,7 +672,8 @@ static void report_early_free(struct sw_merged *merged, const struct early *earl
 	*sw_vec_push(&b->ranks) = early->open->process;
 }
 
-/* One finding for each pair of processes, if possible of memory that was used: the others have the same cause. */
+/* Finds memory that was freed too early: one finding for each pair of processes, if possible of memory that was used,
+   as the others have the same cause. */
 static void find_early(struct sw_merged *merged)
 {
 	const struct sw_shared_memory *shared = &merged->shared;
@@ -725,7 +727,8 @@ static bool is_opened(const struct sw_shared_memory *shared, const struct sw_mer
 	return false;
 }
 
-/* Exports are sorted by process, so each exporter is counted at its first one. */
+/* How many processes exported memory that none here opened.  Exports are sorted by process, so each is counted at its
+   first one. */
 size_t sw_shared_unopened(const struct sw_shared_memory *shared)
 {
 	const struct sw_merged_rank *last = NULL; /* they are sorted by process */
@@ -738,7 +741,7 @@ size_t sw_shared_unopened(const struct sw_shared_memory *shared)
 	return n;
 }
 
-/* Uses that cannot be compared, and why. */
+/* Notes the uses that cannot be compared, and why. */
 static void find_gaps(struct sw_merged *merged)
 {
 	const struct sw_shared_memory *shared = &merged->shared;

@@ -47,7 +47,7 @@ bool sw_sim_ipc_event_start(struct sw_sim_event *event)
 	return true;
 }
 
-/* The page itself stays. */
+/* Closes the event's memory; its page stays mapped, as work in flight may write to it. */
 void sw_sim_ipc_event_end(struct sw_sim_event *event)
 {
 	if (event->shared)
@@ -165,8 +165,8 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *out, CUdeviceptr address)
 	return CUDA_SUCCESS;
 }
 
-/* Measured on H200 (driver 580, CUDA 13.0): its own process may not open it, opened once more it has the same address,
-   and what the exporter frees stays until it is closed. */
+/* Maps memory of another process.  Measured on H200 (driver 580, CUDA 13.0): its own process may not open it, opened
+   once more it has the same address, and what the exporter frees stays until it is closed. */
 CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *out, CUipcMemHandle handle, unsigned flags)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);

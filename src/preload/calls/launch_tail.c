@@ -28,8 +28,8 @@ static inline uint64_t fold_product(uint64_t a, uint64_t b)
 }
 
 /*
- * Both halves of a product for each 16 bytes, after wyhash (public domain).  Sums of words do not do: what differs are
- * one or two words of a block, which must not cancel each other.  Never 0.
+ * A hash of a parameter block: both halves of a product for each 16 bytes, after wyhash (public domain).  Sums of words
+ * do not do: what differs are one or two words of a block, which must not cancel each other.  Never 0.
  */
 static uint64_t hash_block(const char *at, size_t bytes)
 {

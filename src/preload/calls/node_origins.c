@@ -98,8 +98,8 @@ void sw_graphs_node_added(struct sw_call *call, CUresult status, CUgraph graph, 
 	sw_call_leave(call, status);
 }
 
-/* After a captured call the stream depends on the node that the call made, and on nothing else: so the nodes that the
-   driver names are of this call. */
+/* Notes which node a captured call made.  After it the stream depends on that node and on nothing else, so the nodes
+   that the driver names are of this call. */
 void sw_graphs_captured(const struct sw_call *call, CUstream stream)
 {
 	const bool per_thread = call->flags & SW_RF_PER_THREAD;

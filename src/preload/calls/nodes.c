@@ -36,7 +36,7 @@ static size_t kernel_fill(void *room, const void *params)
 	return bytes;
 }
 
-/* A copy, with the source bytes if they may be addresses. */
+/* The record of a copy node, with the source bytes if they may be addresses. */
 static size_t memcpy_fill(void *room, const void *params)
 {
 	const CUDA_MEMCPY3D *p = params;
@@ -49,7 +49,7 @@ static size_t memcpy_fill(void *room, const void *params)
 	return bytes;
 }
 
-/* A memset; streams are 0 in all of these, a node has none. */
+/* The record of a memset node; streams are 0 in all of these, a node has none. */
 static size_t memset_fill(void *room, const void *params)
 {
 	const CUDA_MEMSET_NODE_PARAMS *p = params;
@@ -59,7 +59,7 @@ static size_t memset_fill(void *room, const void *params)
 	return 0;
 }
 
-/* A host function. */
+/* The record of a host node: the function and its argument. */
 static size_t host_fill(void *room, const void *params)
 {
 	struct sw_rec_host_func *r = room;
@@ -68,7 +68,7 @@ static size_t host_fill(void *room, const void *params)
 	return 0;
 }
 
-/* An event that the node records; such a node is always an external one. */
+/* The record of a node that records an event; such an event is always an external one. */
 static size_t record_fill(void *room, const void *params)
 {
 	struct sw_rec_event_record *r = room;
@@ -77,7 +77,7 @@ static size_t record_fill(void *room, const void *params)
 	return 0;
 }
 
-/* A wait for an event. */
+/* The record of a node that waits for an external event. */
 static size_t wait_fill(void *room, const void *params)
 {
 	struct sw_rec_stream_wait *r = room;
@@ -86,7 +86,7 @@ static size_t wait_fill(void *room, const void *params)
 	return 0;
 }
 
-/* An allocation; its address is fixed when the node is added. */
+/* The record of an allocation node; its address is fixed when the node is added. */
 static size_t alloc_fill(void *room, const void *params)
 {
 	const CUDA_MEM_ALLOC_NODE_PARAMS *p = params;
@@ -96,7 +96,7 @@ static size_t alloc_fill(void *room, const void *params)
 	return 0;
 }
 
-/* A free of memory that a node allocated. */
+/* The record of a node that frees memory which a node allocated. */
 static size_t free_fill(void *room, const void *params)
 {
 	struct sw_rec_free *r = room;
@@ -149,7 +149,8 @@ void sw_node_mem_op(struct sw_rec_mem_op *r, CUstream stream, const CUstreamBatc
 	}
 }
 
-/* A batch of memory operations: the first one in the record, all others after it.  UNKNOWN if one is not modelled. */
+/* The record of a batch of memory operations: the first one in it, all others after it.  UNKNOWN if one is not
+   modelled. */
 static size_t batch_fill(void *room, const void *params)
 {
 	const CUDA_BATCH_MEM_OP_NODE_PARAMS *p = params;

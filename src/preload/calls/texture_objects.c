@@ -117,8 +117,8 @@ CUresult sw_custom_tensor_map_replace(const struct sw_site *site, CUtensorMap *m
 	return status;
 }
 
-/* CUDA driver API, cuTensorMapSetAllocationClass: "adjusts only the encoded selector", "an in-place read-modify-write".
- */
+/* cuTensorMapSetAllocationClass() changes a tensor map in place ("adjusts only the encoded selector"), and so the hash
+   by which it is known: both are recorded. */
 CUresult sw_custom_tensor_map_class(const struct sw_site *site, CUtensorMap *map, CUtensorMapAllocClass class,
 				    CUtensorMapAllocClass *out)
 {

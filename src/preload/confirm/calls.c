@@ -326,7 +326,7 @@ static bool is_ours(void)
 	return atomic_load(&owner) == OURS;
 }
 
-/* Other frees have a number of bytes where these have their stream. */
+/* Is this a free in stream order?  Such records have their stream where other frees have a number of bytes. */
 static bool frees_in_order(const struct sw_rec *rec)
 {
 	return rec->api == SW_ID_cuMemFreeAsync || rec->api == SW_ID_cuMemFreeAsync_ptsz;
@@ -401,7 +401,7 @@ static void take_capture(const struct sw_rec *rec)
 
 /* ---- a call of the plan ------------------------------------------------------------------------------------------ */
 
-/* The plan's allocation has its address. */
+/* The plan's allocation was made: from now on the bytes to compare have an address. */
 static void buffer_made(const struct sw_rec *rec)
 {
 	const struct sw_rec_alloc *a = (const struct sw_rec_alloc *)(const void *)rec;

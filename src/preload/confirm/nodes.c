@@ -334,7 +334,7 @@ void sw_explore_before(const struct sw_rec *rec, CUstream stream)
 	hold_stream(stream, sw_rec_seq(rec), index, ns);
 }
 
-/* Hashes what a copy brought. */
+/* Hashes the bytes that a copy brought to the host. */
 static void take_hash(struct output *output)
 {
 	uint64_t hash = SW_FNV_START;
@@ -345,7 +345,7 @@ static void take_hash(struct output *output)
 	atomic_store(&output->state, 2);
 }
 
-/* Runs as a host function after the copy. */
+/* Runs as a host function behind a copy: hashes what it brought. */
 static void CUDA_CB on_stream(void *output)
 {
 	take_hash(output);
@@ -524,7 +524,7 @@ static CUresult add_mark(CUgraphNode *out, CUgraph graph, bool body, const CUgra
 	return set ? set(out, graph, before, n, &params, current_context()) : CUDA_ERROR_NOT_FOUND;
 }
 
-/* Adds an edge. */
+/* Makes the node `to` depend on `from`. */
 static CUresult order_nodes(CUgraph graph, CUgraphNode from, CUgraphNode to)
 {
 	__typeof__(&cuGraphAddDependencies_v2) add = SW_CONFIRM_REAL(cuGraphAddDependencies_v2);

@@ -87,7 +87,7 @@ static bool parse_stream(const char *line, struct sw_plan_changes *out)
 	return true;
 }
 
-/* Any line of a plan that changes calls. */
+/* Reads any line of a plan that changes calls. */
 static bool parse_change(const char *line, struct sw_plan_changes *out)
 {
 	int set;
@@ -106,7 +106,7 @@ static bool parse_change(const char *line, struct sw_plan_changes *out)
 	       parse_need(line, out);
 }
 
-/* Any line. */
+/* Reads any line of a plan.  False: it is not understood. */
 static bool parse_line(const char *line, struct sw_hold_plan *out)
 {
 	char mode[8];

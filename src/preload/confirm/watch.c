@@ -650,7 +650,7 @@ static void at_exit(void)
 	sw_result("end");
 }
 
-/* The recorder is preloaded before us, and is there, whichever constructor runs first. */
+/* Joins the recorder, if there is a plan; it is preloaded before us, and is there whichever constructor runs first. */
 static __attribute__((constructor)) void attach(void)
 {
 	const char *path = getenv(SW_PLAN_VARIABLE);

@@ -93,7 +93,7 @@ static enum place place_of(uint64_t address, unsigned side)
 	return type == 1 ? PINNED : DEVICE;
 }
 
-/* Kinds of a copy: does the host wait for it, does it use pageable memory? */
+/* Which forbidden kinds a copy is of: one that the host waits for, one of pageable memory. */
 static uint32_t copy_is(const struct sw_rec *r, enum place dst, enum place src)
 {
 	const bool synchronous = r->flags & SW_RF_SYNCHRONOUS;
@@ -106,7 +106,7 @@ static uint32_t copy_is(const struct sw_rec *r, enum place dst, enum place src)
 	return is;
 }
 
-/* Kinds of an allocation. */
+/* Which forbidden kinds an allocation is of. */
 static uint32_t alloc_is(const struct sw_rec_alloc *a)
 {
 	switch (a->memory) {
@@ -123,7 +123,7 @@ static uint32_t alloc_is(const struct sw_rec_alloc *a)
 	}
 }
 
-/* Kinds of a free; most wait for the device. */
+/* Which forbidden kinds a free is of; most wait for the device. */
 static uint32_t free_is(const struct sw_rec_free *f)
 {
 	switch (f->memory) {
@@ -193,7 +193,7 @@ static void record_published(const struct sw_rec *r)
 	t->pending = true;
 }
 
-/* The recorder's hook: nothing is needed of parameters. */
+/* The recorder's hook for parameters of launches, which the gate does not need: passes them on. */
 static void launch_parameters(const void *block, size_t bytes)
 {
 	if (others)

@@ -201,8 +201,8 @@ static bool gpu_clock_used(void)
 	return atomic_exchange(&used, false);
 }
 
-/* Reads ticks and CUPTI's clock together and writes GPU_CLOCK, a clock that replaced ours only if `replaced`.  False:
-   CUPTI does not use our clock any more. */
+/* Writes a GPU_CLOCK record: the trace's ticks and CUPTI's nanoseconds of one moment.  CUPTI uses our clock, until
+   another tool gives it its own: then nothing is written unless `replaced`.  False: that has happened. */
 static bool gpu_clock_write(struct sw_gpu *gpu, uint32_t flags, bool replaced)
 {
 	uint64_t before = 0, after = 0, ns = 0, width = UINT64_MAX, middle = 0, best = 0;
@@ -293,7 +293,7 @@ WORK(copy, CUpti_ActivityMemcpy6, SW_ACTIVITY_COPY, (r->bytes = a->bytes, r->det
 WORK(copy_peer, CUpti_ActivityMemcpyPtoP4, SW_ACTIVITY_COPY, (r->bytes = a->bytes, r->detail = a->copyKind))
 WORK(set, CUpti_ActivityMemset4, SW_ACTIVITY_SET, r->bytes = a->bytes)
 
-/* A graph's launch as a whole. */
+/* Writes the record of a graph's launch as a whole; NULL: lost. */
 static struct sw_rec_activity *record_graph(struct sw_gpu *gpu, const CUpti_ActivityGraphTrace2 *a)
 {
 	struct sw_rec_activity *r = begin_activity(gpu, SW_ACTIVITY_GRAPH, a->start, a->end, a->correlationId);
@@ -305,7 +305,8 @@ static struct sw_rec_activity *record_graph(struct sw_gpu *gpu, const CUpti_Acti
 	return r;
 }
 
-/* A call of the driver, on a thread: joins work to the call that put it there. */
+/* Writes the record of a call of the driver on a thread, by whose number work is joined to the call that enqueued
+   it. */
 static struct sw_rec_activity *record_call(struct sw_gpu *gpu, const CUpti_ActivityAPI *a)
 {
 	struct sw_rec_activity *r = begin_activity(gpu, SW_ACTIVITY_CALL, a->start, a->end, a->correlationId);
@@ -315,7 +316,7 @@ static struct sw_rec_activity *record_call(struct sw_gpu *gpu, const CUpti_Activ
 	return r;
 }
 
-/* Time that the driver took for itself, such as loading code. */
+/* Writes the record of time that the driver took for itself, such as loading code. */
 static struct sw_rec_activity *record_overhead(struct sw_gpu *gpu, const CUpti_ActivityOverhead3 *a)
 {
 	const bool correlated = gpu->cupti.version >= OVERHEAD_CORRELATION;

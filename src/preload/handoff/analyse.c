@@ -31,7 +31,8 @@ struct command {
 	char stack[CHILD_STACK] __attribute__((aligned(16)));
 };
 
-/* Next to the library in a build tree, else where `make install` puts the command for DIR/lib/syncwatch. */
+/* Finds the command that makes the report: next to the library in a build tree, else where `make install` puts it for
+   DIR/lib/syncwatch. */
 static bool find_command(char *out, size_t room, const char *directory)
 {
 	static const char *const places[] = {"", "/../../bin"};
@@ -67,7 +68,7 @@ static void fill_arguments(struct command *c, const char *trace, const char *pas
 	c->argv[n] = NULL;
 }
 
-/* The environment without what would record the analyser itself. NULL: no memory. */
+/* The environment for the report, without what would record that too.  NULL: no memory. */
 static char **fill_environment(size_t *bytes)
 {
 	size_t n = 0, kept = 0;

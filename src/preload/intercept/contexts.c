@@ -62,7 +62,8 @@ static void device_describe(CUdevice device, __typeof__(&cuDeviceGetAttribute) a
 	sw_describe_done(r);
 }
 
-/* Once a process, at its first context: by then the driver is initialised and answers. */
+/* Describes all GPUs in the trace, once a process, at its first context: by then the driver is initialised and
+   answers. */
 static void devices_describe(struct sw_state *state)
 {
 	__typeof__(&cuDeviceGetCount) ask_count = SW_REAL(cuDeviceGetCount);
@@ -108,7 +109,8 @@ static int32_t context_device(CUcontext context)
 	return device;
 }
 
-/* again: the id had another context before, so that it matters which records follow the description. */
+/* Describes a context in the trace.  `again`: its id had another context before, so the record must keep its place
+   among the others. */
 static void context_describe(uint8_t id, const struct sw_state_context *context, bool again)
 {
 	struct sw_rec_context *r = sw_describe(SW_REC_CONTEXT, sizeof *r, again);

@@ -350,8 +350,8 @@ static void *resolve_entry(uint32_t id)
 	return real;
 }
 
-/* Signals are blocked on these rare paths: a handler that jumps out of libc or the loader would leave their locks
-   taken. */
+/* Finds the real function of an entry point, with signals blocked: a handler that jumps out of libc or the loader would
+   leave their locks taken. */
 void *sw_driver_resolve(uint32_t id)
 {
 	const int saved = errno;
@@ -374,7 +374,7 @@ void *sw_driver_replace(uint32_t id, void *function)
 	return sw_driver_real[id] ? __atomic_exchange_n(&sw_driver_real[id], function, __ATOMIC_ACQ_REL) : NULL;
 }
 
-/* The simulated driver exports a symbol that the real one lacks. */
+/* Is this the simulated driver, which exports a symbol that the real one lacks? */
 bool sw_driver_simulated(void)
 {
 	const uint64_t mask = sw_sys_block_signals();
@@ -440,7 +440,7 @@ void *sw_driver_unknown(const char *name)
 	return NULL;
 }
 
-/* sw_driver_exchange() with signals blocked. */
+/* sw_driver_exchange(), called with signals blocked. */
 static void *exchange_function(const char *name, void *real, const void *caller, const void *from)
 {
 	struct identity *identity;

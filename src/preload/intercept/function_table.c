@@ -23,7 +23,7 @@ struct ask {
 	uint32_t flags; /* of the FUNCTION record */
 };
 
-/* The driver's questions about a CUkernel, a kernel of a library. */
+/* The functions by which the driver answers about a CUkernel, a kernel of a library. */
 static struct ask ask_kernel(void)
 {
 	return (struct ask){
@@ -34,7 +34,7 @@ static struct ask ask_kernel(void)
 	};
 }
 
-/* The driver's questions about a CUfunction, a kernel of a module. */
+/* The functions by which the driver answers about a CUfunction, a kernel of a module. */
 static struct ask ask_function(void)
 {
 	return (struct ask){

@@ -184,7 +184,7 @@ bool sw_table_put(struct sw_table *table, uint64_t key, uint64_t value)
 	return true;
 }
 
-/* A deleted key followed by a free slot is on no search path: its slot is free again, too. */
+/* Frees slots of deleted keys that are followed by a free slot, as those are on no search path. */
 static void clean_slots(struct sw_table *table, uint64_t at)
 {
 	struct sw_table_slot *slots = slots_of(table->slots);
@@ -217,7 +217,7 @@ static void shrink_table(struct sw_table *table)
 		resize_table(table);
 }
 
-/* Under the caller's lock. */
+/* Deletes a key, under the caller's lock; the table becomes smaller where few are left. */
 void sw_table_delete(struct sw_table *table, uint64_t key)
 {
 	delete_key(table, key);

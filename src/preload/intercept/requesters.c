@@ -87,7 +87,7 @@ static void runtime_add(const struct sw_loaded_object *object)
 	__atomic_store_n(&sw_runtimes.at[at].bytes, object->end - object->start, __ATOMIC_RELEASE);
 }
 
-/* The object was unloaded. */
+/* The object was unloaded: calls from its place are a runtime's no more. */
 static void runtime_drop(const struct sw_loaded_object *object)
 {
 	for (uint32_t i = 0; i < SW_RUNTIMES; i++) {
@@ -260,7 +260,7 @@ static void exchange_pointer(const char *symbol, void **pfn, int version, const 
 }
 
 EXPORT CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags);
-/* Exported in place of the driver's. */
+/* Stands before the driver's: the program gets our wrapper of the function that it asks for. */
 CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)
 {
 	__typeof__(&cuGetProcAddress) real = (__typeof__(real))sw_driver_function(SW_ID_cuGetProcAddress);
@@ -276,7 +276,7 @@ CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuin
 
 EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
 				    CUdriverProcAddressQueryResult *symbolStatus);
-/* Exported in place of the driver's. */
+/* Stands before the driver's: the program gets our wrapper of the function that it asks for. */
 CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
 			     CUdriverProcAddressQueryResult *symbolStatus)
 {

@@ -173,7 +173,7 @@ static sw_missing *missing_of(uint32_t library)
 static const struct sw_companion *companion;
 static bool asked;
 
-/* Each thread that comes here before it is done does it all: the results are the same. */
+/* The recorder, NULL: there is none.  Each thread that comes here before it is known looks for it, with one result. */
 static const struct sw_companion *find_recorder(void)
 {
 	if (!__atomic_load_n(&asked, __ATOMIC_ACQUIRE)) {

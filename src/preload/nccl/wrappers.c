@@ -69,7 +69,8 @@ static const char *const names[] = {
 static struct sw_loaded_site loaded_at[1024];
 static struct sw_loaded_sites sites = {sizeof loaded_at / sizeof *loaded_at, loaded_at};
 
-/* The real one, for a call that returns to this address; NULL: the library has none, or is not loaded.  Any thread. */
+/* NCCL's function that ours stands before, for a call that returns to this address; NULL: the library has none, or is
+   not loaded.  Any thread. */
 static void *nccl_real(enum sw_nccl_function function, const void *caller)
 {
 	return sw_loaded_function_at(&sites, function, names[function], SW_NCCL_OBJECT, caller);
@@ -214,7 +215,7 @@ static const struct sw_companion *nccl_recorder(void)
 	return recorder;
 }
 
-/* Fills `r` (all but its header) into a BEGIN record. */
+/* Writes the BEGIN record of a call: `what`, all but its header. */
 static void nccl_begin(struct sw_nccl_call *call, const struct sw_rec_collective *what, void *frame)
 {
 	const int saved = errno;
@@ -416,7 +417,7 @@ static uint64_t hash_id(const struct sw_nccl_id *id, int n)
 	return hash ? hash : 1;
 }
 
-/* The communicator of a call that may wait for other ranks: one that never returns is in the trace as such. */
+/* Records that a call begins to make a communicator, since it may wait for other ranks for ever. */
 static void begin_making(struct sw_nccl_call *call, uint64_t identity, int rank, int ranks, void *frame)
 {
 	const struct sw_rec_collective r = {.op = SW_COLLECTIVE_COMMUNICATOR,
@@ -430,7 +431,8 @@ static void begin_making(struct sw_nccl_call *call, uint64_t identity, int rank,
 	self.inside++;
 }
 
-/* In a group the handle is filled in when the group ends; until then it has the place for it. */
+/* Records that it was made.  In a group the handle is filled in when the group ends; until then it has the place for
+   it. */
 static int end_making(struct sw_nccl_call *call, int result, void *handle, uint64_t identity, uint32_t rank,
 		      uint32_t size, const void *caller)
 {

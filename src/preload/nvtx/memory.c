@@ -74,7 +74,7 @@ static void end_block(const void *at)
 	sw_nvtx_annotate(SYNCWATCH_BLOCK_END, at, 0, SYNCWATCH_HOST, 0, NULL);
 }
 
-/* All regions of a heap end. */
+/* nvtxMemHeapReset(): all regions of a heap end. */
 static void heap_reset(nvtxDomainHandle_t domain, nvtxMemHeapHandle_t heap)
 {
 	const void *at;
@@ -139,7 +139,7 @@ static const void *address_of(uint32_t type, nvtxMemRegionRef_t region)
 							 : NULL;
 }
 
-/* Regions end. */
+/* nvtxMemRegionsUnregister(): regions end, and with them the blocks that they were. */
 static void regions_unregister(nvtxDomainHandle_t domain, const nvtxMemRegionsUnregisterBatch_t *batch)
 {
 	(void)domain;

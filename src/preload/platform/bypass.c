@@ -147,7 +147,8 @@ static void search_all(const struct name_space *space, struct search *search)
 			}
 }
 
-/* The first object is the program; the loader keeps all objects where they are meanwhile. */
+/* For dl_iterate_phdr(), at its first object, the program: searches all objects, which the loader keeps where they are
+   meanwhile. */
 static int look_at_program(struct dl_phdr_info *info, size_t bytes, void *with)
 {
 	(void)bytes;

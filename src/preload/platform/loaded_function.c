@@ -60,7 +60,8 @@ static int visit_object(struct dl_phdr_info *info, size_t bytes, void *arg)
 	return search->found != NULL;
 }
 
-/* In the order of the loader: the global scope, then what the caller was loaded with. */
+/* A function of a library as the program's call would find it: in the global scope, then in what the caller was loaded
+   with. */
 void *sw_loaded_function(const char *name, const char *object, const void *caller)
 {
 	const int saved = errno;
@@ -84,7 +85,8 @@ void *sw_loaded_function(const char *name, const char *object, const void *calle
 #define PROBES 8u
 #define BUSY   1u /* a key that no call site has */
 
-/* Entries are never changed once they are made: readers take no lock. */
+/* As sw_loaded_function(), which is asked once for each place of call.  Entries are never changed once they are made:
+   readers take no lock. */
 void *sw_loaded_function_at(struct sw_loaded_sites *sites, uint32_t function, const char *name, const char *object,
 			    const void *caller)
 {

@@ -197,8 +197,8 @@ int sw_sys_space(int fd, uint64_t *total, uint64_t *available)
 	return 0;
 }
 
-/* Chunks of a trace begin at multiples of 4 KiB, pages of some kernels for aarch64 have 64 KiB: a mapping begins with
-   its page, what is returned lies in it. */
+/* Maps a part of a file, or new memory.  Chunks of a trace begin at multiples of 4 KiB, pages of some kernels for
+   aarch64 have 64 KiB: a mapping begins with its page, what is returned lies in it. */
 void *sw_sys_map(int fd, uint64_t offset, size_t bytes, int *error)
 {
 	int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
@@ -435,7 +435,8 @@ void sw_sys_become(const unsigned user[3], const unsigned group[3])
 		call(SYS_prctl, PR_SET_DUMPABLE, dumpable, 0, 0, 0, 0);
 }
 
-/* By a system call: the program may have put a clock_gettime() of its own before libc's. */
+/* Nanoseconds of CLOCK_MONOTONIC, by a system call: the program may have put a clock_gettime() of its own before
+   libc's. */
 uint64_t sw_sys_monotonic(void)
 {
 	struct timespec t = {0};

@@ -101,7 +101,8 @@ static bool find_functions(struct sw_python_api *api)
 	return true;
 }
 
-/* Each thread that comes here before it is done does it all, with the same result. */
+/* The interpreter's functions that we need.  Each thread that comes here before they are known looks for them, with one
+   result. */
 static const struct sw_python_api *python_functions(void)
 {
 	static struct sw_python_api api;

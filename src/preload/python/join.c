@@ -112,7 +112,8 @@ static bool is_old(const struct sw_writer *w, uint32_t id)
 	return id && w->python->code_ids.last - id > SW_PYTHON_OLD;
 }
 
-/* backward() and grad() wait in autograd/graph.py, those of older versions in autograd/__init__.py. */
+/* Does a thread wait in this function of PyTorch for its backward pass?  backward() and grad() wait in
+   autograd/graph.py, those of older versions in autograd/__init__.py. */
 static bool is_engine(const struct sw_python_source *source)
 {
 	static const char *const files[] = {"/torch/autograd/graph.py", "/torch/autograd/__init__.py"};
@@ -510,7 +511,7 @@ static bool is_sound(const char *frame)
 	return true;
 }
 
-/* False: what should hold the frame cannot be read. */
+/* Reads the thread's innermost frame by system calls.  False: what should hold it cannot be read. */
 static bool frame_with_care(const char *thread, const char **frame)
 {
 	const struct sw_python_layout *at = &sw_python.at;
@@ -520,7 +521,7 @@ static bool frame_with_care(const char *thread, const char **frame)
 	       sw_python_read(*frame + at->held, frame, sizeof *frame);
 }
 
-/* False: the structures are not what they should be. */
+/* Before the first stack: checks that the interpreter's structures are what they should be.  False: they are not. */
 static __attribute__((noinline)) bool begin(const char *thread)
 {
 	const uint64_t mask = sw_sys_block_signals();
@@ -687,7 +688,7 @@ static uint32_t join_shims(struct sw_writer *w, uint32_t native)
 	return join(w, native, SW_PYTHON_SHIMS);
 }
 
-/* Which of them reads this interpreter. */
+/* The function that joins stacks for this layout of frames. */
 static sw_python_join *python_join_of(enum sw_python_style style)
 {
 	switch (style) {

@@ -40,7 +40,7 @@ static bool parse_number(void *out, const char *text)
 	return true;
 }
 
-/* "quiet" alone means quiet=1. */
+/* A switch: 0 or 1; "quiet" alone means quiet=1. */
 static bool parse_flag(void *out, const char *text)
 {
 	if (text[0] && (strchr("01", text[0]) == NULL || text[1]))
@@ -81,7 +81,7 @@ static bool parse_seconds(uint64_t *out, const char *text)
 	return true;
 }
 
-/* Ranges and functions reach the recorder by what `run` sets up. */
+/* Is the process under `syncwatch run`, by which alone ranges and functions reach the recorder?  Else says so. */
 static bool needs_run(const char *what)
 {
 	if (!sw_announce_wanted())

@@ -358,7 +358,7 @@ void sw_trace_retire(uint8_t *chunk)
 	sw_sys_unmap(chunk, SW_CHUNK_BYTES);
 }
 
-/* Under the lock: no more than the ring holds, whatever is expected. */
+/* Must more chunks be prepared?  No more than the ring holds, whatever is expected.  Under the lock. */
 static bool lacks_chunks(uint64_t ahead)
 {
 	const uint64_t taken = atomic_load(&sw_trace.taken), expected = atomic_load(&sw_trace.expected);
@@ -456,7 +456,7 @@ void sw_trace_end(void)
 static _Atomic uint32_t loader_done;
 static bool simulated;
 
-/* False: the companion is missing. */
+/* Loads a companion and starts it.  False: it is missing. */
 static bool load_companion(const char *file, const char *name)
 {
 	void (*start)(const struct sw_companion *) = (__typeof__(start))sw_companion_symbol(file, name);
@@ -465,7 +465,7 @@ static bool load_companion(const char *file, const char *name)
 	return start != NULL;
 }
 
-/* Before the first CUDA call continues, so that no work is missed. */
+/* Loads the companion for GPU times before the first CUDA call continues, so that no work is missed. */
 static void load_gpu(void)
 {
 	if (!load_companion("libsyncwatch-gpu.so", "syncwatch_gpu_start"))
@@ -707,7 +707,7 @@ static void fill_header(struct sw_file_header *h, uint64_t ticks_per_second)
 	strncpy(h->recorder_version, PACKAGE_VERSION, sizeof h->recorder_version - 1);
 }
 
-/* The file and its first page. -EEXIST: the name is taken. */
+/* Makes the trace's file and maps its first page.  -EEXIST: the name is taken. */
 static int create(void)
 {
 	struct stat s;

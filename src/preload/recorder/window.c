@@ -120,7 +120,8 @@ static uint32_t state_of_open_window(void)
 	return sw_preload_options()->windows == SW_WINDOW_PYTHON ? SW_STATE_ON_ASKED : SW_STATE_ON;
 }
 
-/* Something that opens or closes windows has changed.  Any thread, the isolated one too. */
+/* Something has changed that opens or closes windows: if one must change, the state becomes TURN, and the next call
+   does it.  Any thread, the isolated one too. */
 static void reconsider(void)
 {
 	/* In one order for all with what should_be_open() reads: of a thread that opens a window and one that ends a

@@ -38,7 +38,7 @@ static void find_real(void)
 	errno = saved;
 }
 
-/* A constructor of another library may come here before ours. */
+/* Finds libc's functions if the constructor has not run: that of another library may come here before. */
 static void find_functions(void)
 {
 	if (real.popen)

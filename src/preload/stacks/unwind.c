@@ -313,7 +313,7 @@ void sw_unwind_start(struct sw_unwind *u, const void *frame, struct sw_unwind_st
 
 #ifdef __x86_64__
 
-/* One step to the caller, in a build that has no libunwind. */
+/* One step to the caller without libunwind: by the unwind tables. */
 static int step_without_library(struct sw_unwind *u, struct sw_unwind_frame *out)
 {
 	return sw_unwind_by_tables(u, out);

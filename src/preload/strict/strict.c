@@ -341,8 +341,8 @@ SW_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 
 /* ---- condition variables ----------------------------------------------------------------------------------------- */
 
-/* A wait may be cancelled; the mutex is locked again before the program's clean-up runs (POSIX.1, pthread_cond_wait).
- */
+/* Runs if a wait is cancelled: the mutex is locked again before the program's clean-up runs (POSIX.1,
+   pthread_cond_wait). */
 static void locked_again(void *mutex)
 {
 	ACQUIRE(MUTEX, mutex);
@@ -583,7 +583,7 @@ static void thread_started(struct sw_strict_birth *birth)
 	munmap(birth, PAGE);
 }
 
-/* Where each new thread begins. */
+/* The first function of a thread that pthread_create() made. */
 static void *start_posix(void *arg)
 {
 	const struct sw_strict_birth birth = *(struct sw_strict_birth *)arg;

@@ -142,7 +142,7 @@ static CUresult kernel_v1_work(const void *params, struct sw_sim_work **out)
 	return kernel_work(&p, out);
 }
 
-/* A host function. */
+/* Makes the work of a host node. */
 static CUresult host_work(const void *params, struct sw_sim_work **out)
 {
 	const CUDA_HOST_NODE_PARAMS *p = params;
@@ -161,7 +161,7 @@ static CUresult empty_work(const void *params, struct sw_sim_work **out)
 	return CUDA_SUCCESS;
 }
 
-/* A node that records, or waits for, an event. */
+/* Makes the work of a node that records, or waits for, an event. */
 static CUresult event_work(CUgraphNodeType type, const void *handle, struct sw_sim_work **out)
 {
 	struct sw_sim_event *event = sw_sim_object_get(handle, SW_SIM_EVENT);
@@ -182,7 +182,8 @@ static CUresult wait_work(const void *params, struct sw_sim_work **out)
 	return event_work(CU_GRAPH_NODE_TYPE_WAIT_EVENT, *(const CUevent *)params, out);
 }
 
-/* A child graph: a sorted copy of its own, so that later changes of the graph do not reach it. */
+/* Makes the work of a child graph's node: a sorted copy of its own, so that later changes of the graph do not reach
+   it. */
 static CUresult child_work(const void *params, struct sw_sim_work **out)
 {
 	const struct sw_sim_graph *child = sw_sim_object_get(*(const CUgraph *)params, SW_SIM_GRAPH);
@@ -196,7 +197,7 @@ static CUresult child_work(const void *params, struct sw_sim_work **out)
 	return CUDA_SUCCESS;
 }
 
-/* Frees memory that a graph's node allocated. */
+/* Makes the work of a node that frees memory which a graph's node allocated. */
 static CUresult free_work(const void *params, struct sw_sim_work **out)
 {
 	*out = sw_sim_work_new(CU_GRAPH_NODE_TYPE_MEM_FREE, ALLOC_NS);
@@ -466,7 +467,7 @@ CUresult cuGraphAddNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *afte
 	return cuGraphAddNode_v2(out, graph, after, NULL, n, p);
 }
 
-/* CUDA driver API: an attribute of kernel nodes that may not be taken back. Others have no effect here. */
+/* "Device updatable" is kept, which cannot be taken back (CUDA driver API); other attributes have no effect here. */
 CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, CUkernelNodeAttrID id, const CUkernelNodeAttrValue *value)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_INIT);

@@ -128,7 +128,7 @@ CUresult cuGraphNodeGetDependentNodes(CUgraphNode handle, CUgraphNode *out, size
 	return result;
 }
 
-/* With the edges to them. */
+/* As cuGraphNodeGetDependentNodes(), with the edges to them. */
 CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode handle, CUgraphNode *out, CUgraphEdgeData *edges, size_t *count)
 {
 	CUresult result = cuGraphNodeGetDependentNodes(handle, out, count);

@@ -82,7 +82,8 @@ void sw_sim_held_copy(struct sw_sim_graph *to, const struct sw_sim_graph *from)
 	}
 }
 
-/* Children are shared by the graphs that a graph was copied to: what they hold is kept for the launches of all. */
+/* A graph is launched or ends: what it holds is kept until `last`, the end of its launch.  Children are shared by the
+   graphs that a graph was copied to: what they hold is kept for the launches of all. */
 void sw_sim_held_until(struct sw_sim_graph *graph, struct sw_sim_op *last)
 {
 	if (!last || last->done)

@@ -88,7 +88,8 @@ static size_t channel_bytes(CUarray_format format)
 	return 0;
 }
 
-/* CUDA driver API, cuArray3DCreate: which extents may be 0, what cubemaps are; "it may be 1, 2, or 4". */
+/* Would CUDA make this array?  Driver API, cuArray3DCreate: which extents may be 0, what cubemaps are; "it may be 1, 2,
+   or 4". */
 static CUresult check_descriptor(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
 	bool layered = d->Flags & CUDA_ARRAY3D_LAYERED, cube = d->Flags & CUDA_ARRAY3D_CUBEMAP;
@@ -146,7 +147,7 @@ struct sw_sim_array *sw_sim_array_get(CUarray handle)
 	return sw_sim_object_get(handle, SW_SIM_ARRAY);
 }
 
-/* For sw_sim_object_each(). */
+/* For sw_sim_object_each(): frees an array. */
 static void clear_array(void *array, void *arg)
 {
 	(void)arg;

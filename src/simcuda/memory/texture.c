@@ -28,7 +28,8 @@ void sw_sim_texture_clear(struct sw_sim_ctx *ctx)
 	sw_sim_object_each(SW_SIM_SURFACE, ctx, remove_object, NULL);
 }
 
-/* CUDA driver API, cuTexObjectCreate: "devPtr ... must be aligned", the memory must be there; 2D: "pitchInBytes". */
+/* Would CUDA take this resource?  Driver API, cuTexObjectCreate: "devPtr ... must be aligned", the memory must be
+   there; 2D: "pitchInBytes". */
 static bool is_valid(const CUDA_RESOURCE_DESC *r)
 {
 	if (r->flags)

@@ -176,7 +176,7 @@ static void *sim_image_file(const char *path)
 	return bytes;
 }
 
-/* For sw_image_kernels(). */
+/* For sw_image_kernels(): adds a kernel of the image. */
 static int add_kernel(void *arg, const struct sw_cubin_kernel *kernel)
 {
 	sim_module_kernel(arg, kernel->name, kernel->params, kernel->param, kernel->param_bytes);
@@ -232,7 +232,7 @@ struct sw_sim_function *sw_sim_function_get(const void *handle)
 	return sw_sim_object_get(handle, SW_SIM_FUNCTION);
 }
 
-/* Nothing if the kernel is loaded. */
+/* Loads a kernel, which holds up the context as CUDA's lazy loading does; nothing if it is loaded. */
 void sw_sim_function_load(struct sw_sim_function *f, struct sw_sim_ctx *ctx)
 {
 	if (f->loaded)
@@ -305,7 +305,7 @@ static void unload_module(struct sw_sim_module *m)
 	free(m);
 }
 
-/* For sw_sim_object_each(). */
+/* For sw_sim_object_each(): unloads a module. */
 static void unload_each(void *object, void *arg)
 {
 	(void)arg;

@@ -184,7 +184,7 @@ static const CUDA_MEMSET_NODE_PARAMS *set_of(const struct cudaMemsetParams *p)
 	return (const CUDA_MEMSET_NODE_PARAMS *)p;
 }
 
-/* Likewise. */
+/* Driver and runtime have one layout. */
 static const CUDA_HOST_NODE_PARAMS *host_of(const struct cudaHostNodeParams *p)
 {
 	return (const CUDA_HOST_NODE_PARAMS *)p;
