@@ -103,6 +103,23 @@ const char *sw_merged_machine(const struct sw_merged_rank *rank)
 	return *rank->boot ? rank->boot : rank->host;
 }
 
+/* Joins what another trace of the same process says of it.  Gaps of both count; times are those of the trace whose path
+   comes first, so that the order of adding makes no difference. */
+void sw_merged_join_rank(struct sw_merged_rank *rank, struct sw_merged_rank *other)
+{
+	for (size_t i = 0; i < other->gaps.n; i++)
+		add_gap(rank, other->gaps.at[i]);
+	if (strcmp(rank->trace, other->trace) <= 0)
+		return;
+	char *trace = rank->trace;
+	rank->trace = other->trace;
+	other->trace = trace;
+	rank->span_ns = other->span_ns;
+	rank->host_wait_ns = other->host_wait_ns;
+	rank->driver_calls = other->driver_calls;
+	rank->ended_in_order = other->ended_in_order;
+}
+
 struct sw_merged_rank *sw_merged_find_rank(const struct sw_merged *merged, const struct sw_merged_rank *rank)
 {
 	for (size_t i = 0; i < merged->ranks.n; i++)
@@ -150,17 +167,32 @@ static void join_findings(struct sw_merged_finding *kept, struct sw_merged_findi
 	free_finding(other);
 }
 
-/* Takes the finding, or joins it to the one that is the same.  False: its first process had that already. */
-bool sw_merged_take_finding(struct sw_merged *merged, struct sw_merged_finding *finding)
+/* Counts the finding for those of its processes that were there before, unless `known`, which is the same (or NULL),
+   has them. */
+static void count_again(const struct sw_merged_finding *finding, const struct sw_merged_finding *known)
 {
-	for (size_t i = 0; i < merged->findings.n; i++)
-		if (same_finding(merged->findings.at[i], finding)) {
-			const bool new = !holds_rank(merged->findings.at[i], finding->in.at[0]);
-			join_findings(merged->findings.at[i], finding);
-			return new;
-		}
-	*sw_vec_push(&merged->findings) = finding;
-	return true;
+	for (size_t i = 0; i < finding->in.n && !finding->suppressed; i++) {
+		struct sw_merged_rank *rank = finding->in.at[i];
+		if (!rank->again || (known && holds_rank(known, rank)))
+			continue;
+		++*(finding->severity == SW_ERROR     ? &rank->errors
+		    : finding->severity == SW_WARNING ? &rank->warnings
+						      : &rank->notes);
+	}
+}
+
+/* Takes the finding, or joins it to the one that is the same. */
+void sw_merged_take_finding(struct sw_merged *merged, struct sw_merged_finding *finding)
+{
+	struct sw_merged_finding *known = NULL;
+	for (size_t i = 0; i < merged->findings.n && !known; i++)
+		if (same_finding(merged->findings.at[i], finding))
+			known = merged->findings.at[i];
+	count_again(finding, known);
+	if (known)
+		join_findings(known, finding);
+	else
+		*sw_vec_push(&merged->findings) = finding;
 }
 
 /* ---- a report ---------------------------------------------------------------------------------------------------- */
@@ -193,11 +225,9 @@ static char *finding_text(struct sw_report *report, size_t index)
 	return NULL;
 }
 
-/* Adds all findings that the report shows, as findings of this process.  again: of another trace of a process that was
-   added before: what that one lacked is counted. */
-static void add_findings(struct sw_merged *merged, struct sw_report *report, struct sw_merged_rank *rank, bool again)
+/* Adds all findings that the report shows, as findings of this process. */
+static void add_findings(struct sw_merged *merged, struct sw_report *report, struct sw_merged_rank *rank)
 {
-	uint32_t *const counts[] = {&rank->notes, &rank->warnings, &rank->errors};
 	for (size_t i = 0; i < report->shown.n; i++) {
 		const struct sw_shown_finding *shown = &report->shown.at[i];
 		struct sw_merged_finding *finding = sw_calloc(1, sizeof *finding);
@@ -207,9 +237,7 @@ static void add_findings(struct sw_merged *merged, struct sw_report *report, str
 		finding->text = finding_text(report, i);
 		finding->json = finding_json(report, i);
 		*sw_vec_push(&finding->in) = rank;
-		const enum sw_severity severity = finding->severity;
-		if (sw_merged_take_finding(merged, finding) && again && !shown->suppressed)
-			++*counts[severity];
+		sw_merged_take_finding(merged, finding);
 	}
 }
 
@@ -256,13 +284,14 @@ struct sw_merged_rank *sw_merged_add_process(struct sw_merged *merged, struct sw
 	rank->warnings = report->totals.warnings;
 	rank->notes = report->totals.notes;
 	rank->driver_calls = report->judgement->coverage.driver_calls;
+	for (size_t i = 0; i < report->gaps.n; i++)
+		add_gap(rank, report->gaps.at[i]);
 	struct sw_merged_rank *there = sw_merged_find_rank(merged, rank);
 	if (there) {
+		sw_merged_join_rank(there, rank);
 		sw_merged_free_rank(rank);
 		return there;
 	}
-	for (size_t i = 0; i < report->gaps.n; i++)
-		add_gap(rank, report->gaps.at[i]);
 	*sw_vec_push(&merged->ranks) = rank;
 	return rank;
 }
@@ -273,10 +302,9 @@ struct sw_merged_rank *sw_merged_add(struct sw_merged *merged, struct sw_report 
 	const size_t before = merged->ranks.n;
 	struct sw_merged_rank *rank = sw_merged_add_process(merged, report, trace);
 	/* A copy adds nothing; windows of one process (--last, --keep) have findings of their own. */
-	const bool again = merged->ranks.n == before;
-	add_findings(merged, report, rank, again);
-	for (size_t i = 0; again && i < report->gaps.n; i++)
-		add_gap(rank, report->gaps.at[i]);
+	rank->again = merged->ranks.n == before;
+	add_findings(merged, report, rank);
+	rank->again = false;
 	return rank;
 }
 

@@ -113,6 +113,7 @@ struct sw_merged_rank {
 	uint64_t driver_calls; /* that were judged */
 	SW_VEC(char *) gaps;   /* what is missing in its trace, so that its report proves nothing */
 	size_t index;	       /* in the order of the report, once finished */
+	bool again;	       /* while something is added: it was there before, and what it did not have is counted */
 };
 
 struct sw_merged_finding {
@@ -188,8 +189,10 @@ const char *sw_merged_machine(const struct sw_merged_rank *rank);
 /* The process of `merged` that compares equal, NULL: it is not there. */
 struct sw_merged_rank *sw_merged_find_rank(const struct sw_merged *merged, const struct sw_merged_rank *rank);
 void sw_merged_free_rank(struct sw_merged_rank *rank);
-/* Takes the finding; puts it together with one that is the same.  False: its first process had that already. */
-bool sw_merged_take_finding(struct sw_merged *merged, struct sw_merged_finding *finding);
+/* Takes the finding; puts it together with one that is the same. */
+void sw_merged_take_finding(struct sw_merged *merged, struct sw_merged_finding *finding);
+/* Adds what `other`, another trace of the same process, says of it; its counts are added by its findings. */
+void sw_merged_join_rank(struct sw_merged_rank *rank, struct sw_merged_rank *other);
 /* Faults of the ranks as a set: missing, twice, of several jobs or versions, with clocks that disagree. */
 void sw_merged_check_ranks(struct sw_merged *merged);
 /* "rank 3 (python3, process 123 on node7)" */

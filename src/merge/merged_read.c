@@ -405,7 +405,8 @@ static void take_all(struct partial *p, const json_t *root, const char *name,
 	}
 }
 
-/* Moves what was read; a process that was already added replaces the one that was read. */
+/* Moves what was read.  A process that was already added replaces the one that was read, and gets what it did not
+   have. */
 static void move_ranks(struct sw_merged *to, struct sw_merged *from)
 {
 	for (size_t i = 0; i < from->ranks.n; i++) {
@@ -417,6 +418,8 @@ static void move_ranks(struct sw_merged *to, struct sw_merged *from)
 		if (there) {
 			sw_collective_set_rename(&from->collectives, from->ranks.at[i], there);
 			sw_shared_rename(&from->shared, from->ranks.at[i], there);
+			sw_merged_join_rank(there, from->ranks.at[i]);
+			there->again = true;
 			sw_merged_free_rank(from->ranks.at[i]);
 		} else
 			*sw_vec_push(&to->ranks) = from->ranks.at[i];
@@ -427,6 +430,8 @@ static void move_ranks(struct sw_merged *to, struct sw_merged *from)
 	for (size_t i = 0; i < from->findings.n; i++)
 		sw_merged_take_finding(to, from->findings.at[i]);
 	from->findings.n = 0;
+	for (size_t i = 0; i < to->ranks.n; i++)
+		to->ranks.at[i]->again = false;
 	for (size_t i = 0; i < from->unusable.n; i++)
 		*sw_vec_push(&to->unusable) = from->unusable.at[i];
 	from->unusable.n = 0;

@@ -156,6 +156,14 @@ class Asked(Case):
             self.assertIn(found, result.stdout)
             self.assertTrue(all(line.startswith(("syncwatch: ", "  ", "\033")) or " is not complete (" in line or not line.strip()
                                 for line in result.stdout.splitlines()), result.stdout)
+        # Also where one of them comes as a partial result: the table and the counts are the same.
+        for first, second in ((race, fixed), (fixed, race)):
+            with open(self.path("part.json"), "w", encoding="utf-8") as file:
+                file.write(self.call("merge", "--format", "json", second).stdout)
+            with open(self.path("first.json"), "w", encoding="utf-8") as file:
+                file.write(self.call("merge", "--format", "json", first).stdout)
+            for arguments in ((first, self.path("part.json")), (self.path("first.json"), self.path("part.json"))):
+                self.assertEqual(self.call("merge", first, second).stdout, self.call("merge", *arguments).stdout)
         self.refused(USAGE, "has no text", "merge", "--share", "0/2", "--json", self.path("p.json"), "--text", self.path("t"), race)
         self.refused(USAGE, "is for the report", "confirm", "--explore", "1", "--text", self.path("t"), "--", "/bin/true")
         for command in ("query", "stat", "dump", "top", "kernels"):
