@@ -295,7 +295,7 @@ static void base_access(struct sw_model *m, const struct sw_record *r, struct sw
 	};
 }
 
-/* Counts a call, and widens the time of the run by it. */
+/* Counts a record of a call by its kind for the coverage, and widens the time span of the run by it. */
 static void count_call(struct sw_model *m, const struct sw_record *r)
 {
 	uint64_t end = r->t_ns + r->dur_ns;

@@ -135,7 +135,8 @@ static void make_stream(struct sw_model *m, const struct sw_record *record)
 	m->moved = true;
 }
 
-/* Judges the record as if its work were on the stream of our own.  False: it stays on the stream that it is on. */
+/* Judges the record as if its work were on a stream of our own instead of the legacy default stream, to try whether
+   moving it is safe.  False: it stays on the stream that it is on. */
 static bool moved_work(struct sw_model *m, const struct sw_record *record)
 {
 	if (!m->options->n_moved || record->rec->flags & (SW_RF_END | SW_RF_PER_THREAD) || !is_moved(m, record))

@@ -580,7 +580,8 @@ static void enqueue_writer(struct sw_merge *m, struct sw_writer_cursor *w)
 	sift_up(m, m->n++);
 }
 
-/* Looks at the chunks of one writer that it has not passed. */
+/* Looks again how many records the chunks of one writer hold now, from the one on that it has not passed; those that
+   were passed are forgotten. */
 static void look_at_writer(struct sw_merge *m, struct sw_writer_cursor *w, const struct sw_source *source)
 {
 	for (size_t i = w->chunk; i < w->chunks.n; i++) {

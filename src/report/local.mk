@@ -5,11 +5,12 @@ libswreport_a_SOURCES = \
 	src/report/text/text.c src/report/text/text.h \
 	src/report/groups.c src/report/groups.h src/report/words/fix_lines.c src/report/words/fix_lines.h src/report/words/fix_text.c src/report/words/node_lines.c src/report/words/expressions.c src/report/words/expressions.h \
 	src/report/symbols/source_text.c src/report/symbols/source_text.h \
+	src/report/text/text_report.c \
 	src/report/text/text_run.c \
 	src/report/text/text_out.c src/report/text/text_out.h \
 	src/report/json/json.c src/report/json/json_finding.c src/report/json/json_out.c src/report/json/json_out.h src/report/json/report_parts.h src/report/excerpts.c src/report/excerpts.h \
 	src/report/words/wording.c src/report/words/wording.h src/report/words/wording.def \
-	src/report/symbols/names.c src/report/symbols/names.h \
+	src/report/symbols/demangle.c src/report/symbols/names.c src/report/symbols/names.h \
 	src/report/words/evidence_text.c src/report/words/evidence_text.h \
 	src/report/listing/kernel_listing.c src/report/listing/listing.h \
 	src/report/symbols/stack.c src/report/symbols/stack.h src/report/symbols/symbols.c src/report/symbols/symbol_worker.c src/report/symbols/symbol_index.c src/report/symbols/symbols.h src/report/symbols/frames.def \

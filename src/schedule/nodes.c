@@ -303,7 +303,7 @@ static void push_return(struct sw_schedule *s, const struct sw_open_call *call, 
 	*last_of_thread(s, call->thread) = node;
 }
 
-/* Ends a call `dur_ns` after its begin. */
+/* Ends a call `dur_ns` after its begin; one that waited for work gets a node of its own for the end. */
 void sw_schedule_leave(struct sw_schedule *s, uint64_t seq, uint64_t dur_ns)
 {
 	struct sw_open_call *call = open_of(s, seq);
@@ -421,7 +421,7 @@ static uint32_t class_of(struct sw_schedule *s, uint64_t like)
 	return index + 1;
 }
 
-/* Adds a piece of work of an open call to its queue. */
+/* Adds a piece of work of an open call to the end of its queue (stream), with edges from the work that it waits for. */
 void sw_schedule_work(struct sw_schedule *s, const struct sw_schedule_work *work)
 {
 	struct sw_open_call *call = open_of(s, work->seq);

@@ -134,7 +134,8 @@ static bool edge_holds(const struct pass *p, uint32_t k, uint32_t node, uint32_t
 	return true;
 }
 
-/* Replays in which this edge may not hold: bits. */
+/* In which replays the edge may not hold, since a change takes away its reason (the legacy stream, a wait): a bit for
+   each. */
 static uint32_t replays_doubtful(const struct pass *p, uint32_t node, uint32_t edge)
 {
 	switch (sw_edge_why(edge)) {

@@ -274,7 +274,7 @@ static void pass_time(struct sw_schedule_sums *sums, const uint64_t until[SPANS]
 	sums->overlap_ns += sw_earlier(on[COPY], on[KERNEL]);
 }
 
-/* Adds what was busy and what overlapped in a window. */
+/* Adds how long copies, kernels and the host were busy, and overlapped, in a window. */
 static void sum_window(const struct sw_window *w, struct sw_schedule_sums *sums)
 {
 	span_vec spans = {0};
@@ -443,7 +443,7 @@ static void ask_for(struct runs *r, uint32_t node)
 		r->asked[node] = true;
 }
 
-/* Notes the nodes whose ends this step waits for. */
+/* Notes the nodes whose own ends this step waits for: no run may hide them. */
 static void ask_for_needs(struct runs *r, const struct sw_step *step)
 {
 	const struct sw_schedule_node *n = &r->w->nodes.at[step->node];
@@ -555,7 +555,7 @@ static void start_run(struct runs *r, const struct sw_step *step)
 				 .work_after_host = NO_WORK};
 }
 
-/* Adds a node to the run: its times to the sums. */
+/* Adds a node to the run, a row of steps that are replayed at once: its times to the sums. */
 static void extend_run(struct runs *r, uint32_t node)
 {
 	const struct sw_schedule_node *n = &r->w->nodes.at[node];
@@ -586,7 +586,7 @@ static void finish_run(struct runs *r)
 	r->run.host = SW_NONE;
 }
 
-/* Adds a node to the steps: to a run where it fits, else by itself. */
+/* Adds a node to the steps of the replay: to a run where it fits, else by itself. */
 static void add_step(struct runs *r, const struct sw_step *step)
 {
 	note_gate(r, step->node);
@@ -613,7 +613,8 @@ static uint32_t *none_of(size_t n)
 	return at;
 }
 
-/* Makes ordered.steps and ordered.runs of ordered.single. */
+/* Joins the steps of a window's replay that always come one after the other into runs, which are replayed at once:
+   makes ordered.steps and ordered.runs of ordered.single. */
 static void runs_make(const struct sw_schedule *s, struct sw_window *w, const struct sw_changed_places *places)
 {
 	struct runs r = {.s = s, .w = w, .o = &w->ordered, .places = places, .last_gate = SW_NONE};

@@ -411,7 +411,7 @@ static int check_whole(const struct confirm *confirm)
 			   totals.dropped ? "before its last ones (--last, --keep)" : "outside of its windows");
 }
 
-/* Judges the recorded run, then makes the experiments. */
+/* Judges the recorded run, then makes the experiments that the options ask for; an exit status. */
 static int judge_and_try(struct confirm *confirm)
 {
 	int status = sw_budget_start(confirm->options);

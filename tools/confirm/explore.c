@@ -128,7 +128,7 @@ static int run_baselines(struct exploration *e)
 
 /* ---- one seed ---------------------------------------------------------------------------------------------------- */
 
-/* A call of the trace in words. */
+/* Names a call of the trace by its operation and place, for which the trace is read once more. */
 static const char *call_text(struct sw_report *report, uint64_t seq, const char *trace, bool with_number)
 {
 	struct sw_reader *reader;
@@ -210,7 +210,7 @@ static void drop_run(struct run *run)
 	run_free(run);
 }
 
-/* Halves the holds as long as one half shows it. */
+/* Finds which holds make the difference: halves them as long as one half alone shows it in a run. */
 static int bisect_holds(struct exploration *e, uint64_t seed, struct run *run, long at)
 {
 	uint64_t first = 0, last = run->holds;

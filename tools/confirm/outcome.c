@@ -92,7 +92,7 @@ static bool take_failed(const char *line, struct sw_outcome *out)
 	return true;
 }
 
-/* Takes a line of a run's results. */
+/* Takes a line that the recorder's companion wrote about the hold of an experiment. */
 static void take_line(const char *line, struct sw_outcome *out)
 {
 	uint64_t seq;

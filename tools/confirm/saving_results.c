@@ -50,7 +50,7 @@ static void take_pinned(struct sw_run_results *run, const char *line)
 		run->spoilt = spoilt + unknown;
 }
 
-/* Takes a line of a run's results. */
+/* Takes a line that the recorder's companion wrote about a run with changes: outputs, marks and what was refused. */
 static void take_line(void *arg, const char *line)
 {
 	struct sw_run_results *run = arg;

@@ -411,7 +411,8 @@ static void join_frees(sw_saving_trials *trials, size_t at)
 	}
 }
 
-/* Fills in how the calls of the trial are recognised. */
+/* Fills in by which function and call stack the calls of the trial are recognised in another run; refuses it where one
+   is not known. */
 static void settle_sites(struct sw_saving_trial *trial)
 {
 	for (uint32_t i = 0; i < trial->changes.sites; i++) {

@@ -349,7 +349,8 @@ static const struct sw_wait_rule_set *may_of(struct sw_model *m, int32_t ordinal
 	return NULL;
 }
 
-/* Handles a context that is seen for the first time. */
+/* Handles a context that is seen for the first time: its number may have been that of another one, which has ended
+   then. */
 void sw_on_context(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_context *c = (const struct sw_rec_context *)(const void *)r->rec;

@@ -426,7 +426,7 @@ static struct sw_access access_of(const struct sw_graph_node *node, const struct
 	return what;
 }
 
-/* Lists what a node touches, by the handler of its kind. */
+/* Lists the memory that a node touches, by the handler of its kind, which judges nothing while the model is listing. */
 static void node_list(struct sw_model *m, struct sw_graph_node *node)
 {
 	const struct sw_record *outer = m->record;
@@ -688,7 +688,7 @@ static size_t first_of(const struct sw_listing *list, uint32_t node)
 	return lo;
 }
 
-/* Judges the listed accesses of a node, as accesses of this launch. */
+/* Judges the listed accesses of a node, as accesses of this launch of the graph. */
 static void touch_listed(struct run *run, uint32_t node)
 {
 	struct sw_model *m = run->m;

@@ -151,7 +151,7 @@ struct making {
 	uint64_t *waits; /* bit i: node i waits and was not taken yet */
 };
 
-/* The node is next in the order of the launch. */
+/* Puts the node next in the order of the launch. */
 static void take_node(struct making *k, uint32_t node)
 {
 	k->taken[node] = true;
@@ -169,7 +169,7 @@ static void take_with_all_before(struct making *k, uint32_t node)
 	}
 }
 
-/* Is the node a wait that was not taken yet, or does it depend on one? */
+/* Does the node depend on a wait (of a semaphore or event) that is not in the order of the launch yet, or is it one? */
 static bool held_back(const struct making *k, uint32_t node)
 {
 	const uint64_t *row = k->paths->before + node * k->paths->words;
@@ -478,7 +478,7 @@ static void name_kernel(const struct sw_model *m, const struct sw_graph_node *no
 		l->function = node->made.function;
 }
 
-/* Adds a node from its record. */
+/* Adds a node of an executable graph from its record: its work, and the nodes that it comes after. */
 static void node_add(struct sw_model *m, struct sw_exec *x, const struct sw_rec_graph_node *n)
 {
 	size_t edges = edge_bytes(n);
@@ -566,7 +566,8 @@ static void node_change(struct sw_exec *x, const struct sw_rec_graph_node *n)
 		x->nodes.at[place - 1].disabled = n->flags & SW_NODE_DISABLED;
 }
 
-/* Handles the description of a node, or of its change. */
+/* Handles the description of a node of an executable graph, or of its change, after a head that says how many nodes
+   follow. */
 void sw_on_graph_node(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	const struct sw_rec_graph_node *n = (const struct sw_rec_graph_node *)(const void *)r->rec;

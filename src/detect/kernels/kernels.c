@@ -215,7 +215,8 @@ static const char *keep_text(struct sw_model *m, const char *text)
 	return text ? sw_arena_strndup(m->arena, text, strlen(text)) : NULL;
 }
 
-/* Key of a detail of evidence.  A kernel may run on devices of several architectures. */
+/* Key of a detail of evidence of this kernel, which may run on devices of several architectures: `what` about the
+   instruction `site`. */
 static uint64_t ground_key(const struct sw_kernel *kernel, uint32_t site, uint32_t what)
 {
 	return (uint64_t)kernel->arch << 48 | (uint64_t)site << 24 | what;

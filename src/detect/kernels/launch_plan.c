@@ -214,7 +214,8 @@ static bool may_overwrite(const struct table_reads *reads, const struct sw_reach
 	return block && looked_at(reads, block->address, block->address + block->bytes);
 }
 
-/* May the launch write to what it read? */
+/* May the launch write to memory whose content its own evaluation has read?  Then what it read may not have been there
+   any more. */
 static bool table_reads_overwritten(const struct table_reads *reads, const struct sw_reaches *reaches)
 {
 	for (size_t i = 0; i < reaches->n; i++)
@@ -539,7 +540,8 @@ static void add_reach(struct making *k, const struct sw_reach *reach)
 	(known ? by_root[reach->root.kind] : push_unknown)(k, reach);
 }
 
-/* Lays the parameters of the launch out as the analysed code has them. */
+/* Lays the launch's parameter block out as the analysed code has it: PTX may place a parameter elsewhere than machine
+   code. */
 static void place_params(struct making *k)
 {
 	const struct sw_footprint *f = k->kernel->footprint;

@@ -378,7 +378,8 @@ static void forget_uploads(struct sw_model *m)
 		sw_uploads_forget(m);
 }
 
-/* Adds the accesses that the code shows; true: these are all. */
+/* Adds the accesses that the code of the kernel shows: now, or, if nothing can conflict with them yet, when something
+   may (deferral).  True: these are all that it makes. */
 static bool walk_code(struct walk *walk, const struct sw_trace_function *f)
 {
 	struct sw_model *m = walk->m;

@@ -194,7 +194,7 @@ static void enter_scopes(struct sw_model *m, struct sw_nvtx_stack *stack, struct
 	range->holds |= sw_forbidden_enter(m, range->scope & ~inside, stack->entered);
 }
 
-/* A range begins on the thread of this stack of ranges. */
+/* Opens a range on the thread that has this stack of ranges; too many are only counted. */
 static void begin_range(struct sw_model *m, struct sw_nvtx_stack *stack, const struct sw_record *r,
 			const struct sw_rec_range *range)
 {

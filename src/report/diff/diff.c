@@ -501,7 +501,8 @@ static void put_entry_text(struct writer *w, const struct sw_diff_entry *entry)
 	putc('\n', w->out.file);
 }
 
-/* Differences that make "gone" and "new" less certain. */
+/* Prints what makes "gone" and "new" less certain: a run that is not complete, was recorded in windows, or simulated.
+ */
 static void put_doubts(struct writer *w)
 {
 	const struct sw_digest *const runs[] = {w->diff->a, w->diff->b};

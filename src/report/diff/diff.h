@@ -105,6 +105,7 @@ struct sw_diff_style {
 	bool all;   /* what is the same, too */
 	bool quiet; /* the counts alone, and what makes them doubtful */
 };
+/* Prints the comparison as text: what differs, and how much of it. */
 void sw_diff_text(const struct sw_diff *diff, FILE *out, const struct sw_diff_style *style);
 /* doc/diff.schema.json */
 void sw_diff_json(const struct sw_diff *diff, FILE *out);

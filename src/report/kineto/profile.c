@@ -242,7 +242,7 @@ static bool skip_word(struct sw_json_scan *scan)
 	return n > 0;
 }
 
-/* Takes any value. */
+/* Reads past a value of any kind, however deep it is nested; false: an error. */
 static bool json_scan_skip(struct sw_json_scan *scan)
 {
 	char closing[DEEPEST];
@@ -427,7 +427,7 @@ static void take_arguments(struct sw_json_scan *scan, struct event *event)
 	}
 }
 
-/* Reads an event. */
+/* Reads the members of one event of the profile that are of interest. */
 static void take_event(struct sw_json_scan *scan, struct event *event)
 {
 	const struct {

@@ -40,13 +40,12 @@ struct sw_object_place {
 void sw_object_places(struct sw_debug_object *object, uint64_t address,
 		      void (*each)(void *arg, const struct sw_object_place *place), void *arg);
 
-/*
- * Reading while the caller does other work: begin() starts the process, before the caller has threads, and ahead() asks
- * of a place without waiting.  The same question later finds it answered.  end() waits for nothing.  ahead() may also
- * be called later, before the first of several questions is asked: then they take one turn of the process together.
- */
+/* Reading while the caller does other work: starts the process that reads, before the caller has threads. */
 void sw_object_ahead_begin(void);
+/* Asks of a place without waiting.  The same question later (sw_object_places()) finds it answered.  Called before the
+   first of several questions is asked, these take one turn of the process together. */
 void sw_object_ahead(const struct sw_trace_module *module, uint64_t address);
+/* No more is asked ahead: ends the process where nothing else uses it.  Waits for nothing. */
 void sw_object_ahead_end(void);
 
 /* Processor seconds that one question may take, and memory (tests ask for less). */

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "report/symbols/names.h"
 
 #include <ctype.h>
@@ -20,114 +18,6 @@
 
 static const char *name_kernel_particular(struct sw_names *names, uint32_t function);
 static void template_names_free(struct sw_template_names *templates);
-
-#ifdef HAVE_DEMANGLE
-/* Declared here because <cxxabi.h> is a C++ header; the symbol is part of the Itanium C++ ABI. */
-extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
-#endif
-
-char *sw_demangle(const char *name)
-{
-#ifdef HAVE_DEMANGLE
-	/* Anything that does not start so is a plain name: "f" would be demangled as the type "float". */
-	if (strncmp(name, "_Z", 2) == 0) {
-		int status = 0;
-		char *plain = __cxa_demangle(name, NULL, NULL, &status);
-		if (plain)
-			return plain;
-	}
-#endif
-	return sw_strdup(name);
-}
-
-/* Does the parenthesis at `at` belong to a name ("(anonymous namespace)", "operator()") rather than open parameters? */
-static bool part_of_name(const char *text, const char *at)
-{
-	static const char anonymous[] = "(anonymous namespace)", call[] = "operator";
-	if (strncmp(at, anonymous, sizeof anonymous - 1) == 0)
-		return true;
-	size_t before = (size_t)(at - text);
-	return at[1] == ')' && before >= sizeof call - 1 && strncmp(at - (sizeof call - 1), call, sizeof call - 1) == 0;
-}
-
-/* Where a function's parameters begin, else the end. */
-static size_t name_end(const char *text)
-{
-	int angle = 0;
-	for (const char *p = text; *p; p++) {
-		if (strncmp(p, "operator", 8) == 0 && (p[8] == '<' || p[8] == '>' || p[8] == '-')) {
-			p += 8;
-			while (p[1] == '<' || p[1] == '>' || p[1] == '=')
-				p++;
-			continue;
-		}
-		if (*p == '<') {
-			angle++;
-		} else if (*p == '>') {
-			angle -= angle > 0;
-		} else if (*p == '(' && angle == 0) {
-			if (!part_of_name(text, p))
-				return (size_t)(p - text);
-			p = strchr(p, ')');
-		}
-	}
-	return strlen(text);
-}
-
-/* Start of "operator..." in the name, `end` if it is none: blanks and brackets after it belong to the name.  One among
-   template arguments (lambdas of PyTorch's kernels) is not the name. */
-static size_t operator_at(const char *text, size_t end)
-{
-	int depth = 0;
-	for (size_t i = 0; i < end; i++) {
-		depth += text[i] == '<';
-		depth -= text[i] == '>';
-		if (depth == 0 && strncmp(text + i, "operator", 8) == 0 &&
-		    (i == 0 || text[i - 1] == ' ' || text[i - 1] == ':'))
-			return i;
-	}
-	return end;
-}
-
-/* Where the template arguments that end at `end` begin; `end` if there are none. */
-static size_t arguments_at(const char *text, size_t end)
-{
-	int depth = 0;
-	if (end == 0 || text[end - 1] != '>')
-		return end;
-	for (size_t i = end; i-- > 1;) {
-		depth += text[i] == '>';
-		depth -= text[i] == '<';
-		if (depth == 0)
-			return i;
-	}
-	return end;
-}
-
-/* After the return type: the last blank before `end` that is in no bracket. */
-static size_t name_start(const char *text, size_t end)
-{
-	int depth = 0;
-	while (end > 0) {
-		char c = text[end - 1];
-		depth += c == '>' || c == ')';
-		depth -= c == '<' || c == '(';
-		if (c == ' ' && depth == 0)
-			break;
-		end--;
-	}
-	return end;
-}
-
-char *sw_demangled_base(const char *demangled)
-{
-	size_t end = name_end(demangled);
-	size_t call = operator_at(demangled, end);
-	if (call == end)
-		call = end = arguments_at(demangled, end);
-	size_t start = name_start(demangled, call);
-	return sw_strndup(demangled + start, end - start);
-}
 
 #define LONG_FUNCTION 64 /* letters of a name that is printed whole */
 
@@ -177,6 +67,7 @@ const char *sw_names_format(struct sw_names *names, const char *format, ...)
 
 /* ---- the program ------------------------------------------------------------------------------------------------- */
 
+/* The name of a file without its folders. */
 static const char *last_part(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -205,6 +96,7 @@ const char *sw_name_program(const struct sw_names *names)
 
 /* ---- the function that the user called --------------------------------------------------------------------------- */
 
+/* Is it a function of the runtime's API, "cudaMemcpy", rather than one inside of it? */
 static bool public_name(const char *symbol)
 {
 	return strncmp(symbol, "cuda", 4) == 0 && symbol[4] >= 'A' && symbol[4] <= 'Z';
@@ -436,6 +328,7 @@ static size_t variables_at(struct sw_names *names, const struct sw_frame *frame,
 	return n;
 }
 
+/* Does the stack go through this line of the source? */
 static bool goes_through(struct sw_names *names, uint32_t stack, const struct sw_frame *line)
 {
 	const struct sw_stack_view view = sw_stack_view(names, stack, 0);
@@ -476,6 +369,7 @@ static const char *find_variable(struct sw_names *names, uint32_t stream)
 	return "";
 }
 
+/* Frees the variables that were found: more streams are known now. */
 static void forget_variables(struct sw_names *names)
 {
 	for (size_t i = 0; names->variables && i <= MOST_COMPARED; i++)
@@ -633,6 +527,8 @@ const char *sw_name_bytes(struct sw_names *names, uint64_t bytes)
 	return sw_names_format(names, "%.1f %s", value, units[unit]);
 }
 
+/* ---- kernels of one template, which a name without its types does not distinguish -------------------------------- */
+
 #define LONG_ARGUMENTS 32 /* letters of types that are printed whole */
 #define MOST_WORDS     2
 
@@ -649,6 +545,7 @@ struct sw_template_names {
 	struct sw_arena arena; /* what outlives the scope in which it was asked for */
 };
 
+/* Frees the kernels that are distinguished; NULL is allowed. */
 static void template_names_free(struct sw_template_names *templates)
 {
 	if (!templates)
@@ -660,6 +557,7 @@ static void template_names_free(struct sw_template_names *templates)
 	free(templates);
 }
 
+/* A key for a short name, for by_name. */
 static uint64_t name_key(const char *name)
 {
 	return sw_hash_u64(sw_hash_bytes(SW_FNV_START, name, strlen(name))) | 1;
@@ -698,11 +596,13 @@ static void add_kernels(struct sw_names *names)
 	names->templates->findings = j->findings.n;
 }
 
+/* May the character be part of a C++ identifier? */
 static bool is_letter(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
 }
 
+/* How long the identifier is that begins here, 0: none does. */
 static size_t word_length(const char *text)
 {
 	size_t n = 0;
@@ -711,6 +611,7 @@ static size_t word_length(const char *text)
 	return n;
 }
 
+/* Is the word one of the text's identifiers? */
 static bool has_word(const char *text, const char *word, size_t length)
 {
 	for (const char *p = text; *p; p++) {
@@ -731,7 +632,8 @@ static bool is_common(const struct sw_template_names *t, uint64_t key, const cha
 	return true;
 }
 
-/* "...FillFunctor...int...": the first words that not all of them have; scopes are no such words. */
+/* The first words of the types that not all kernels of this short name have, "...FillFunctor...int..."; scopes are no
+   such words. */
 static const char *particular_words(struct sw_names *names, const struct kernel *kernel, uint64_t key)
 {
 	const char *text = "", *seen[MOST_WORDS];
@@ -751,7 +653,7 @@ static const char *particular_words(struct sw_names *names, const struct kernel 
 	return text;
 }
 
-/* How long "<float, 4>" is; 0: it is no list of arguments. */
+/* Length of the template arguments that the text begins with, "<float, 4>"; 0: it begins with none. */
 static size_t arguments_length(const char *types)
 {
 	int depth = 0;

@@ -111,9 +111,7 @@ const char *sw_name_time(struct sw_names *names, uint64_t ns);
 /* "4096 bytes", "12.0 MiB". */
 const char *sw_name_bytes(struct sw_names *names, uint64_t bytes);
 
-/* Kernels of one template, which a name without its types does not distinguish. */
-
-/* C++ names as people write them. Thread-safe. */
+/* C++ names as people write them (demangle.c).  Thread-safe. */
 
 /* The demangled name, or a copy of the name when it is not a mangled one (or the build has no demangler). malloc'ed. */
 char *sw_demangle(const char *name);

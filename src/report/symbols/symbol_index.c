@@ -61,7 +61,7 @@ static void find_ends(struct sw_symbol_index *index)
 	}
 }
 
-/* Sorts the symbols into buckets, once all are added. */
+/* Sorts the symbols, once all are added, and puts them into buckets of equal width of addresses. */
 void sw_symbol_index_finish(struct sw_symbol_index *index)
 {
 	const size_t n = index->symbols.n;

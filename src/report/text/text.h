@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions that the parts of the text share: the table (text.c), the groups (text.c) with their accesses (text.c),
-   the notes (text.c) and the run as a whole (text_run.c). */
+/* The parts of the text: the table, the groups with their accesses, the notes (text.c), and the run as a whole
+   (text_run.c); text_report.c puts them together. */
 #ifndef SW_REPORT_TEXT_TEXT_H
 #define SW_REPORT_TEXT_TEXT_H
 
@@ -28,5 +28,16 @@ bool sw_text_is_shown(const struct sw_text *t, const struct sw_group *group);
 
 /* The notes by id, a line each. */
 void sw_text_notes(struct sw_text *t);
+
+/* Limits of recording or judging that the run has hit: findings may be missing, so they stand in the first lines. */
+void sw_text_limits_hit(struct sw_text *t);
+/* Prints the files of the run that are missing here and weaken findings, first of all; nothing when none is. */
+void sw_text_files(struct sw_text *t);
+/* Prints the calls in progress when the program ended out of order. */
+void sw_text_in_flight(struct sw_text *t);
+/* Prints the verdict in one line. */
+void sw_text_headline(struct sw_text *t, enum sw_headline headline);
+/* Prints the coverage: what was looked at and what was not; with --stat all that is known of the run. */
+void sw_text_run(struct sw_text *t);
 
 #endif

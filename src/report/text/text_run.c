@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of the report: the run as a whole. */
+/* The first and last lines of the report, which are about the run as a whole. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,7 @@
 #include "report/words/evidence_text.h"
 #include "report/words/wording.h"
 
-/* Limits of recording or judging that the run has hit: findings may be missing, so they stand in the first lines. */
-static void text_limits_hit(struct sw_text *t)
+void sw_text_limits_hit(struct sw_text *t)
 {
 	struct sw_coverage_count count;
 	bool any = false;
@@ -35,11 +34,13 @@ static void text_limits_hit(struct sw_text *t)
 
 #define MOST_FILES 2u
 
+/* "3 copies", "1 copy": the number with the word in singular or plural. */
 static const char *with_plural(struct sw_text *t, uint64_t n, const char *one, const char *many)
 {
 	return sw_names_format(t->names, "%" PRIu64 " %s", n, sw_plural(n, one, many));
 }
 
+/* Says for which purpose the report needs the file. */
 static const char *used_for(struct sw_text *t, const struct sw_unusable_file *file)
 {
 	if (!file->kernels)
@@ -48,6 +49,7 @@ static const char *used_for(struct sw_text *t, const struct sw_unusable_file *fi
 			       file->names ? ", names of call stacks" : "");
 }
 
+/* Prints the first few of the files that are missing or changed. */
 static void put_files(struct sw_text *t, const sw_unusable_file_vec *files)
 {
 	for (size_t i = 0; i < files->n && i < MOST_FILES; i++) {
@@ -71,8 +73,7 @@ static bool find_unusable(struct sw_text *t, sw_unusable_file_vec *files, const 
 	return kernels;
 }
 
-/* Prints the files of the run that are missing here and weaken findings, first of all; nothing when none is. */
-static void text_files(struct sw_text *t)
+void sw_text_files(struct sw_text *t)
 {
 	sw_unusable_file_vec files;
 	const char *count;
@@ -106,19 +107,21 @@ static void text_nameless(struct sw_text *t)
 
 /* Savings of following the advice on waits: a line for each, those together, and the order in which to fix. */
 
+/* Names a finding in a line about its saving: "SW301 main.cu:33". */
 static const char *place_text(struct sw_text *t, const struct sw_shown_finding *shown)
 {
 	const char *at = sw_place_brief(t->names, sw_place_of(t->names, shown->finding->access[0], NULL));
 	return sw_names_format(t->names, "SW%03d%s%s", shown->finding->id, *at ? " " : "", at);
 }
 
+/* A time with its sign: following advice may also cost time. */
 static const char *signed_time(struct sw_text *t, int64_t ns)
 {
 	const char *time = sw_name_time(t->names, (uint64_t)(ns < 0 ? -ns : ns));
 	return ns < 0 ? sw_names_format(t->names, "-%s", time) : time;
 }
 
-/* Prints what each change would save alone.  Those that were measured are printed with their costs, in full. */
+/* Prints what each change would save alone, a line each. */
 static void put_each(struct sw_text *t)
 {
 	const char *label = "savings:";
@@ -139,6 +142,7 @@ static void put_each(struct sw_text *t)
 	}
 }
 
+/* Prints in which order to follow the advice, with what each step saves alone and with those before it. */
 static void put_order(struct sw_text *t, const struct sw_savings_total *total)
 {
 	const char *label = "fix first:";
@@ -178,6 +182,7 @@ static void text_savings(struct sw_text *t)
 
 #define MOST_MODULES 3u
 
+/* Says why the recorder stopped: the size limit, the disk or memory. */
 static const char *full_text(uint32_t why)
 {
 	switch (why) {
@@ -192,8 +197,7 @@ static const char *full_text(uint32_t why)
 	}
 }
 
-/* Prints the calls in progress when the program ended out of order. */
-static void text_in_flight(struct sw_text *t)
+void sw_text_in_flight(struct sw_text *t)
 {
 	struct sw_report *report = t->report;
 	const struct sw_trace_totals totals = sw_reader_totals(report->reader);
@@ -221,6 +225,7 @@ static void text_in_flight(struct sw_text *t)
 	putc('\n', t->out.file);
 }
 
+/* The modules through which the program calls CUDA, and how the runtime is linked there: "; static cudart in a.out". */
 static const char *runtimes_text(struct sw_text *t)
 {
 	static const char *const links[] = {[SW_CUDART_SHARED] = "shared cudart",
@@ -238,6 +243,7 @@ static const char *runtimes_text(struct sw_text *t)
 	return text;
 }
 
+/* Was the program run with the guard, which sees what the host does with memory? */
 static bool was_guarded(const struct sw_text *t)
 {
 	const struct sw_trace_module *module;
@@ -266,6 +272,8 @@ static void put_not_looked_at(struct sw_text *t)
 	sw_text_line(t, "not looked at:", text);
 }
 
+/* Prints what limited recording or the report: errors, damage, files that could not be read, suppressions without
+   use. */
 static void put_troubles(struct sw_text *t)
 {
 	sw_unusable_file_vec files;
@@ -382,6 +390,7 @@ static void put_behaviour(struct sw_text *t)
 			t, "behaviour:", sw_names_format(t->names, "table not used: %s", wait_rules->complaints.at[i]));
 }
 
+/* Prints how many calls there were, of which kinds, and how well the kernels are known. */
 static void put_coverage(struct sw_text *t)
 {
 	const struct sw_coverage *c = &t->report->judgement->coverage;
@@ -451,6 +460,7 @@ static const char *hazard_notes(struct sw_text *t)
 			       with_plural(t, report->totals.hazard_notes, "note", "notes"), ids);
 }
 
+/* The counts of the headline: "2 errors, 1 warning from 2 causes", and notes of hazards. */
 static const char *counts_text(struct sw_text *t)
 {
 	const struct sw_report *report = t->report;
@@ -494,6 +504,7 @@ static const char *found_text(struct sw_text *t, enum sw_headline headline)
 		text);
 }
 
+/* If only windows of the run were recorded: "3 windows of ", for the headline. */
 static const char *windows_of(struct sw_text *t)
 {
 	const struct sw_trace_totals totals = sw_reader_totals(t->report->reader);
@@ -502,8 +513,7 @@ static const char *windows_of(struct sw_text *t)
 	return sw_names_format(t->names, "%s of ", with_plural(t, totals.windows, "window", "windows"));
 }
 
-/* Prints the verdict in one line. */
-static void text_headline(struct sw_text *t, enum sw_headline headline)
+void sw_text_headline(struct sw_text *t, enum sw_headline headline)
 {
 	const struct sw_report *report = t->report;
 	/* Nothing is known of it where the end of the trace is missing. */
@@ -519,7 +529,7 @@ static void text_headline(struct sw_text *t, enum sw_headline headline)
 				report->judgement->simulated ? " (simulated CUDA: kernels were not executed)" : ""));
 }
 
-/* "1.2 ms to 1.5 ms", one of them where both print alike, "up to 1.5 ms". */
+/* An interval of times: "1.2 ms to 1.5 ms", one of them where both print alike, "up to 1.5 ms". */
 static const char *interval_text(struct sw_names *names, uint64_t low_ns, uint64_t high_ns)
 {
 	const char *low = sw_name_time(names, low_ns), *high = sw_name_time(names, high_ns);
@@ -528,7 +538,8 @@ static const char *interval_text(struct sw_names *names, uint64_t low_ns, uint64
 	return strcmp(low, high) ? sw_names_format(names, "%s to %s", low, high) : high;
 }
 
-/* "host 1.2 ms, kernel 3.4 ms to 24.7 ms": parts of less than a hundredth are left out. */
+/* Adds a part of the critical path to its line, "host 1.2 ms, kernel 3.4 ms to 24.7 ms", unless it is less than a
+   hundredth of it. */
 static const char *path_part(struct sw_text *t, const char *path, const char *name, uint64_t low_ns, uint64_t high_ns)
 {
 	if (high_ns <= t->report->judgement->schedule.kept_ns / 100)
@@ -590,6 +601,7 @@ static const char *by_kind(struct sw_text *t)
 	return text;
 }
 
+/* Prints how long the host waited, by kind of wait, and the replay of the run. */
 static void put_waits(struct sw_text *t)
 {
 	const struct sw_judgement *judgement = t->report->judgement;
@@ -600,6 +612,7 @@ static void put_waits(struct sw_text *t)
 	put_replay(t);
 }
 
+/* With --strict-host: says how threads of the host are ordered. */
 static void put_host(struct sw_text *t)
 {
 	const struct sw_judgement *judgement = t->report->judgement;
@@ -610,6 +623,7 @@ static void put_host(struct sw_text *t)
 							 "synchronisations")));
 }
 
+/* How many findings are suppressed, and how many of them by the list that comes with syncwatch. */
 static const char *suppressed_text(struct sw_text *t)
 {
 	const struct sw_report_totals *totals = &t->report->totals;
@@ -625,6 +639,7 @@ static const char *suppressed_text(struct sw_text *t)
 /* --all lists them all. */
 #define SW_LINES_LISTED 10u
 
+/* Prints how many findings are suppressed, and by which lines of which files. */
 static void put_suppressed(struct sw_text *t)
 {
 	struct sw_suppress_use use;
@@ -650,8 +665,7 @@ static void put_suppressed(struct sw_text *t)
 					     sw_plural(more, "line", "lines")));
 }
 
-/* Prints the coverage: what was looked at and what was not; with --stat all that is known of the run. */
-static void text_run(struct sw_text *t)
+void sw_text_run(struct sw_text *t)
 {
 	const struct sw_report *report = t->report;
 	const struct sw_judgement *judgement = report->judgement;
@@ -678,123 +692,4 @@ static void text_run(struct sw_text *t)
 	text_savings(t);
 	if (t->trace)
 		sw_text_line(t, "trace:", t->trace);
-}
-
-/* The report as text: the table, the groups, the notes, the run. */
-
-static struct sw_text text_of(struct sw_report *report, FILE *out, const struct sw_text_style *style)
-{
-	return (struct sw_text){.report = report,
-				.names = &report->names,
-				.out = {out, style->colour, style->links, style->columns},
-				.stat = style->stat || report->all,
-				.trace = style->trace};
-}
-
-void sw_report_text_files(struct sw_report *report, FILE *out, const struct sw_text_style *style)
-{
-	if (style->quiet)
-		return;
-	struct sw_text t = text_of(report, out, style);
-	text_files(&t);
-	text_limits_hit(&t);
-}
-
-void sw_report_text_table(struct sw_report *report, FILE *out, const struct sw_text_style *style)
-{
-	if (style->quiet)
-		return;
-	struct sw_text t = text_of(report, out, style);
-	sw_text_table(&t);
-}
-
-bool sw_report_text_finding(struct sw_report *report, size_t index, FILE *out, const struct sw_text_style *style)
-{
-	if (style->quiet)
-		return false;
-	struct sw_text t = text_of(report, out, style);
-	const struct sw_group *group = sw_report_group_of(report, &report->shown.at[index]);
-	if (group->leader != index || !sw_text_is_shown(&t, group))
-		return false;
-	sw_text_group(&t, group);
-	return true;
-}
-
-void sw_report_text_notes(struct sw_report *report, FILE *out, const struct sw_text_style *style)
-{
-	if (style->quiet)
-		return;
-	struct sw_text t = text_of(report, out, style);
-	sw_text_notes(&t);
-	text_in_flight(&t);
-}
-
-void sw_report_text_headline(struct sw_report *report, FILE *out, const struct sw_text_style *style,
-			     enum sw_headline headline)
-{
-	struct sw_text t = text_of(report, out, style);
-	text_headline(&t, headline);
-}
-
-void sw_report_text_rest(struct sw_report *report, FILE *out, const struct sw_text_style *style)
-{
-	if (style->quiet)
-		return;
-	struct sw_text t = text_of(report, out, style);
-	text_run(&t);
-}
-
-static bool group_is_meant(struct sw_report *report, const struct sw_group *group, const char *which)
-{
-	bool meant = sw_report_means(report, &report->shown.at[group->leader], which);
-	for (size_t i = 0; i < group->members.n && !meant; i++)
-		meant = sw_report_means(report, &report->shown.at[group->members.at[i]], which);
-	return meant;
-}
-
-/* Causes that were asked for, notes too; the headline is that of the whole run. */
-static void text_only(struct sw_report *report, FILE *out, const struct sw_text_style *style)
-{
-	struct sw_text t = text_of(report, out, style);
-	size_t printed = 0;
-	for (size_t i = 0; i < report->groups.n; i++)
-		if (group_is_meant(report, &report->groups.at[i], style->only)) {
-			sw_text_group(&t, &report->groups.at[i]);
-			printed++;
-		}
-	if (report->groups.n > printed)
-		fprintf(out, "%zu other cause%s not printed (--finding)\n\n", report->groups.n - printed,
-			sw_plural(report->groups.n - printed, " is", "s are"));
-}
-
-static void text_causes(struct sw_report *report, FILE *out, const struct sw_text_style *style)
-{
-	struct sw_text t = text_of(report, out, style);
-	size_t limit = report->all ? 0 : style->limit, printed = 0, left = 0;
-	sw_text_table(&t);
-	for (size_t i = 0; i < report->groups.n; i++) {
-		if (!sw_text_is_shown(&t, &report->groups.at[i]))
-			continue;
-		if (limit && printed >= limit) {
-			left++;
-			continue;
-		}
-		sw_text_group(&t, &report->groups.at[i]);
-		printed++;
-	}
-	if (left)
-		fprintf(out, "%zu more %s not printed in full: --limit %zu prints %s\n\n", left,
-			sw_plural(left, "cause is", "causes are"), printed + left, sw_plural(left, "it", "them"));
-	sw_report_text_notes(report, out, style);
-}
-
-void sw_report_text(struct sw_report *report, FILE *out, const struct sw_text_style *style)
-{
-	sw_report_text_files(report, out, style);
-	if (style->only && !style->quiet)
-		text_only(report, out, style);
-	else if (!style->quiet)
-		text_causes(report, out, style);
-	sw_report_text_headline(report, out, style, report->gaps.n ? SW_HEADLINE_INCOMPLETE : SW_HEADLINE_COMPLETE);
-	sw_report_text_rest(report, out, style);
 }

@@ -188,7 +188,7 @@ struct sw_label sw_chrome_variant(struct sw_chrome *c, struct sw_label name, con
 	return c->variants.at[c->variants.n - 1];
 }
 
-/* Title of a stream's row: "stream 1 'upload' (estimated; 3 of 8 are not drawn)". */
+/* Title of a stream's row: "stream 1 'upload' (2 of 8 without a time are not drawn)". */
 static struct sw_label name_of_track(struct sw_chrome *c, uint32_t stream)
 {
 	const struct stream_track *track = sw_chrome_track(c, stream);

@@ -15,11 +15,13 @@ static void add_line(struct sw_fix_lines *out, enum sw_fix_where where, const st
 		out->line[out->n++] = (struct sw_fix_line){where, frame, code, false};
 }
 
+/* Is the line of the source known? */
 static bool has_place(const struct sw_frame *frame)
 {
 	return frame && frame->file && frame->line;
 }
 
+/* Why nothing can be written: the line of this call is not known. */
 static const char *no_line(struct sw_names *names, const struct sw_access *access)
 {
 	return sw_names_format(names, "the line of %s is not known", sw_name_operation_brief(names, access));
@@ -36,6 +38,7 @@ static const char *event_name(struct sw_names *names, const struct sw_frame *fir
 	return free_names[i];
 }
 
+/* Are both frames in one function, so that its variables mean the same? */
 static bool same_function(const struct sw_frame *a, const struct sw_frame *b)
 {
 	return a->function && b->function && strcmp(a->function, b->function) == 0;
@@ -63,6 +66,7 @@ static struct tongue tongue_of(struct sw_names *names, const struct sw_access *a
 	return tongue;
 }
 
+/* The code of a call in the program's language. */
 static const char *call_text(struct sw_names *names, const struct tongue *tongue, const char *function,
 			     const char *arguments)
 {
@@ -86,12 +90,14 @@ static const char *create_text(struct sw_names *names, const struct tongue *tong
 			       event, event);
 }
 
+/* The code that records an event on a stream. */
 static const char *record_text(struct sw_names *names, const struct tongue *tongue, const char *event,
 			       const char *stream)
 {
 	return call_text(names, tongue, "EventRecord", sw_names_format(names, "%s, %s", event, stream));
 }
 
+/* The code that makes a stream wait for an event. */
 static const char *wait_text(struct sw_names *names, const struct tongue *tongue, const char *stream, const char *event)
 {
 	return call_text(names, tongue, "StreamWaitEvent", sw_names_format(names, "%s, %s, 0", stream, event));
@@ -151,8 +157,7 @@ static void name_stream(struct sw_names *names, struct sw_fix_lines *out, const 
 
 /* ---- an event that is new ---------------------------------------------------------------------------------------- */
 
-/* Adds the lines that make the later call wait for the earlier one by a new event; on_host: the host waits, not a
-   stream. */
+/* Adds lines that make the later call wait for the earlier one by a new event; on_host: the host waits. */
 static void add_event(struct sw_names *names, struct sw_fix_lines *out, const struct sides *s, bool on_host)
 {
 	const char *event = event_name(names, s->first, s->second);
@@ -246,8 +251,7 @@ static void known_event(struct sw_names *names, const struct sw_named_call *reco
 		name_stream(names, out, s->before, s->to);
 }
 
-/* Adds the line that makes a Python program's stream wait for another.  PyTorch: wait_stream() orders all that was
-   submitted to the other stream so far; CuPy: an event recorded now does. */
+/* Adds the line that makes a Python stream wait for all of another so far: wait_stream(), in CuPy by an event. */
 static void add_wait_stream(struct sw_names *names, struct sw_fix_lines *out, const struct sw_access *after,
 			    const struct sw_access *before, const struct sw_frame *first, const struct sw_frame *second)
 {
@@ -344,8 +348,7 @@ struct failed {
 	const struct sw_frame *work_place, *record_place, *wait_place;
 };
 
-/* Finds, in a finding about an event (SW201 to SW203), the missed work, the record and the wait with their lines.
-   False: a line is not known. */
+/* Finds the lines of the missed work, the record and the wait of SW201 to SW203.  False: one is not known. */
 static bool find_failed(struct sw_names *names, const struct sw_finding *finding, struct failed *out)
 {
 	const bool never = finding->id == SW_FINDING_WAIT_UNRECORDED;
@@ -393,8 +396,7 @@ static void record_elsewhere(struct sw_names *names, const struct failed *f, enu
 		 there ? place : f->work_place, code);
 }
 
-/* The advice to wait for another event, which was recorded in time; later: the hazard's later side, whose slot of a
-   ring is meant. */
+/* Advises to wait for an event that was recorded in time, of the ring's slot that `later` (of the hazard) uses. */
 static void wait_for_other(struct sw_names *names, const struct sw_finding *finding, const struct failed *f,
 			   const struct sw_access *later, struct sw_fix_lines *out)
 {
@@ -486,8 +488,7 @@ static void edge_in_capture(struct sw_names *names, const struct sw_access *from
 
 /* ---- frees ------------------------------------------------------------------------------------------------------- */
 
-/* Lines for a free that comes too early: it moves after the last use, and waits for it where it does not do so by
-   itself. */
+/* Lines for a free that comes too early: it moves after the last use, and waits for it unless it does anyway. */
 static void free_later(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out)
 {
 	const struct sw_access *free_call = finding->access[0], *use = finding->access[1];
@@ -515,8 +516,7 @@ static void free_later(struct sw_names *names, const struct sw_finding *finding,
 
 /* ---- waits ------------------------------------------------------------------------------------------------------- */
 
-/* The words for a stream that mean it in the function where the wait (`here`) stands: its variable, or what a call
-   there says; "" unknown. */
+/* The words that mean the stream in the function of `here`, where the wait stands; "" unknown. */
 static const char *stream_here(struct sw_names *names, uint32_t stream, const struct sw_named_call *work,
 			       const struct sw_frame *here)
 {

@@ -22,6 +22,7 @@ struct added {
 	uint32_t number_at; /* which argument says how many dependencies there are; the third lists them */
 };
 
+/* Is the text a null pointer in C or C++? */
 static bool is_null(const char *text)
 {
 	return strcmp(text, "nullptr") == 0 || strcmp(text, "NULL") == 0 || strcmp(text, "0") == 0;
