@@ -135,7 +135,7 @@ static struct {
 } events[EVENTS];
 static struct sw_guard_clock host_knows;
 
-/* `into` knows from now on all that either knew. */
+/* `into` (what a lane or the host knows to be done, of each lane) gets what `from` knows. */
 static void join_clock(struct sw_guard_clock *into, const struct sw_guard_clock *from)
 {
 	for (unsigned i = 0; i < SW_GUARD_LANES; i++)
@@ -225,7 +225,7 @@ static void lanes_stream_gone(const struct sw_guard_at *at)
 			lanes[i].gone = true;
 }
 
-/* Work is enqueued on a stream.  Returns its step. */
+/* Work is enqueued on a stream.  Returns its step: the stream's lane, and its number there. */
 static struct sw_guard_step lanes_enqueue(const struct sw_guard_at *at)
 {
 	struct lane *l = lane_of(at);
@@ -250,7 +250,7 @@ static void lanes_record(uint64_t event, const struct sw_guard_at *at)
 	}
 }
 
-/* The steps that a wait for the event covers if it begins now. */
+/* The steps of all lanes that a wait for the event covers if it begins now. */
 static void lanes_cover_event(struct sw_guard_clock *out, uint64_t event)
 {
 	uint32_t slot = (uint32_t)((event * 0x9e3779b97f4a7c15ull) >> 55) % EVENTS;

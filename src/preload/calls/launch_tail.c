@@ -113,7 +113,8 @@ static inline void short_record(struct sw_launch_tail *tail, uint32_t like, uint
 	tail->again.base = (uint16_t)(base ? params - base : 0);
 }
 
-/* Is everything but the parameters equal (kernel, stream, grid, block, shared memory, flags)?  Without branches. */
+/* Is everything but the parameters equal to the last launch of this kernel by this thread (stream, grid, block, shared
+   memory, flags)?  Without branches. */
 static inline bool same_launch(const struct sw_last_launch *memo, const struct sw_launch_tail *tail)
 {
 	const uint64_t *a = memo->launch, *b = &tail->words[HEADER / 8];
@@ -145,7 +146,7 @@ static inline bool same_value(const char *a, const char *b, size_t bytes)
 	return same_word(a + bytes - 8, b + bytes - 8); /* perhaps some bytes again */
 }
 
-/* Is the block equal to the last new one of the kernel? */
+/* Is the parameter block equal to the last new one of the kernel? */
 static inline bool same_block(const struct sw_last_launch *memo, const char *block, size_t bytes)
 {
 	return memo->bytes == bytes && same_value((const char *)memo->word, block, bytes);
@@ -197,7 +198,8 @@ static inline bool same_values(const struct sw_last_launch *memo, const struct s
 	return true;
 }
 
-/* The memo of the kernel now has this launch as number `like`. */
+/* From now on the thread's memo of the kernel, with which later launches are compared, has this launch, as number
+   `like`. */
 static void remember_launch(struct sw_last_launch *memo, const struct sw_launch_tail *tail, uint32_t like)
 {
 	const uint32_t function =
@@ -211,7 +213,7 @@ static void remember_launch(struct sw_last_launch *memo, const struct sw_launch_
 	memo->like = like;
 }
 
-/* The memo of the kernel now has this block as number `params`. */
+/* From now on the thread's memo of the kernel has this parameter block, as number `params`. */
 static void remember_block(struct sw_last_launch *memo, const void *block, size_t bytes, uint32_t params)
 {
 	memo->params = 0;
@@ -222,8 +224,8 @@ static void remember_block(struct sw_last_launch *memo, const void *block, size_
 	memo->params = params;
 }
 
-/* The number of a launch that differs from the memo of its kernel: an earlier one of this chunk, or a new one (then
- *whole becomes true: the full record must be written). */
+/* Gives a launch that differs from the thread's memo of its kernel a number: that of an earlier one of this chunk, or a
+   new one (then whole becomes true: the full record must be written). */
 static SW_OFTEN __attribute__((noinline)) uint32_t number_launch(struct sw_writer *w, struct sw_last_launch *memo,
 								 const struct sw_launch_tail *tail, bool *whole)
 {

@@ -125,8 +125,8 @@ static void hold_buffer(uint64_t address, uint64_t bytes, bool on_host)
 		sw_hold.bytes = plan->bytes < MOST_BYTES ? plan->bytes : MOST_BYTES;
 }
 
-/* The later call came first, on another thread, and is the one that is held: the roles change.  The bytes of the later
-   side are compared for the order of the trace only. */
+/* The plan's later call came first, on another thread, so it is the one that is held, and the roles change.  The bytes
+   of both are not compared then, as that is for the order of the trace only. */
 static void hold_swap(void)
 {
 	sw_hold.bytes = 0;
@@ -147,7 +147,7 @@ static bool hold_capture(CUstream stream)
 	return status == CUDA_SUCCESS;
 }
 
-/* Enqueues a mark: `before` the later call's work, or after it. */
+/* Enqueues a mark, i.e. a write to a word that the host looks at: `before` the later call's work, or after it. */
 static void hold_mark(CUstream stream, bool before)
 {
 	const CUresult status = write_mark(stream, before ? &sw_hold.words->probe : &sw_hold.words->later);
@@ -155,15 +155,15 @@ static void hold_mark(CUstream stream, bool before)
 		report_failure("mark", status);
 }
 
-/* Prepares a hold that will be nodes of a graph: the memory must be there before any capture, as it cannot be
-   registered in one. */
+/* Prepares a hold (a stream made to wait) that will be nodes of a graph: the memory must be there before any capture,
+   as it cannot be registered in one. */
 static void hold_prepare(void)
 {
 	if (make_memory())
 		sw_watch_start();
 }
 
-/* Releases a hold whose wait is in a graph that shows nothing, since nothing else would end it. */
+/* Ends a hold whose wait is in a graph that shows nothing, since nothing else would end it. */
 static void hold_give_up(void)
 {
 	if (sw_hold.words)
@@ -184,7 +184,7 @@ void sw_hold_launch(uint64_t seq, CUstream stream)
 	sw_sys_wake((const uint32_t *)&sw_hold.state, 1);
 }
 
-/* Holds the stream just before the earlier call: it waits for the word that ends the hold. */
+/* Holds the stream just before the plan's earlier call: it waits for the word that ends the hold. */
 static void hold_begin(CUstream stream, uint64_t seq)
 {
 	__typeof__(&cuStreamWaitValue32_v2) hold = SW_CONFIRM_REAL(cuStreamWaitValue32_v2);
@@ -205,7 +205,8 @@ static void hold_begin(CUstream stream, uint64_t seq)
 	sw_sys_wake((const uint32_t *)&sw_hold.state, 1);
 }
 
-/* The earlier call has returned, its work is enqueued behind the hold: a snapshot and a mark follow it. */
+/* The plan's earlier call has returned, its work is enqueued behind the hold: a snapshot of the bytes and a mark follow
+   it. */
 static void hold_earlier_left(CUstream stream)
 {
 	sw_result("left %llu", (unsigned long long)sw_result_us());
@@ -216,8 +217,8 @@ static void hold_earlier_left(CUstream stream)
 	atomic_store(&sw_hold.marked, status == CUDA_SUCCESS);
 }
 
-/* Just before the later call: writes whether the hold still stands, and marks what its stream had to do before. `host`:
-   the call does its work before it returns, on no stream. */
+/* Just before the plan's later call: writes whether the hold still stands, and marks what its stream had to do before.
+   `host`: the call does its work before it returns, on no stream. */
 static void hold_later(CUstream stream, bool host, uint64_t seq)
 {
 	const bool held = atomic_load(&sw_hold.state) == SW_HOLD_HELD;
@@ -231,7 +232,7 @@ static void hold_later(CUstream stream, bool host, uint64_t seq)
 		report_failure("mark", status);
 }
 
-/* The later call has returned: marks the end of its work, and gives it the full bound to get done. */
+/* The plan's later call has returned: marks the end of its work, and gives it the full bound to get done. */
 static void hold_later_left(CUstream stream, bool host)
 {
 	if (host) {

@@ -16,7 +16,7 @@
 
 /* ---- what ended -------------------------------------------------------------------------------------------------- */
 
-/* Two bits for a code object: which chains may have it. */
+/* Two bits for a code object: which chains (remembered sequences of Python frames) may have it. */
 static uint64_t bits_of(const void *code)
 {
 	const uint64_t hash = sw_hash_u64((uintptr_t)code);
@@ -29,20 +29,20 @@ static struct sw_python_code *code_place(struct sw_python_stacks *s, const void 
 	return &s->code[(sw_hash_u64((uintptr_t)code) >> 12) % SW_PYTHON_CODES];
 }
 
-/* All chains in the order of the arena: the first, NULL: none ... */
+/* The first of all remembered chains of frames, in the order of the arena that they lie in; NULL: none. */
 static struct sw_python_chain *first_chain(struct sw_python_stacks *s)
 {
 	return s->used ? sw_python_chain_at(s, 1) : NULL;
 }
 
-/* ... and the one after another. */
+/* The chain after this one in the arena; NULL: it is the last. */
 static struct sw_python_chain *chain_after(struct sw_python_stacks *s, struct sw_python_chain *chain)
 {
 	char *next = (char *)chain + chain->bytes;
 	return next < s->arena + s->used ? (struct sw_python_chain *)(void *)next : NULL;
 }
 
-/* Drops what refers to a code object: its entry, and all chains that may hold it. */
+/* Drops what refers to a code object: its entry, and all chains of frames that may hold it. */
 static void drop_code(struct sw_python_stacks *s, const void *code)
 {
 	const uint64_t bits = bits_of(code);
@@ -63,7 +63,7 @@ static void drop_all(struct sw_python_stacks *s)
 		s->code[i].code = NULL;
 }
 
-/* Drops what refers to code objects that have ended. */
+/* Drops what refers to code objects that have ended, as others may get their addresses. */
 static void python_stacks_refresh(struct sw_python_stacks *s)
 {
 	const uint64_t now = sw_python_freed();
@@ -243,7 +243,7 @@ static uint32_t read_frames(struct sw_writer *w, struct reading *r, uint32_t lin
 	return i;
 }
 
-/* Room for a chain; signals are blocked. */
+/* Room for a chain of frames; signals are blocked. */
 static struct sw_python_chain *take_room(struct sw_python_stacks *s, uint32_t bytes)
 {
 	if (s->used + bytes > SW_PYTHON_ARENA || s->chains >= SW_PYTHON_SLOTS / 4 * 3) {
@@ -258,7 +258,7 @@ static struct sw_python_chain *take_room(struct sw_python_stacks *s, uint32_t by
 	return chain;
 }
 
-/* Makes a chain findable by its hash. */
+/* Makes a chain of frames findable by its hash. */
 static void put_slot(struct sw_python_stacks *s, const struct sw_python_chain *chain)
 {
 	uint32_t i = (uint32_t)chain->hash % SW_PYTHON_SLOTS;
@@ -268,8 +268,8 @@ static void put_slot(struct sw_python_stacks *s, const struct sw_python_chain *c
 	s->chains++;
 }
 
-/* Reads `links` that are walked into a chain; signals are blocked. NULL: it is none, or no room is left in the trace.
- */
+/* Reads `links` frames that were walked into a new chain, by which this sequence is known from now on; signals are
+   blocked.  NULL: it is none, or no room is left in the trace. */
 static struct sw_python_chain *python_chain_add(struct sw_writer *w, uint32_t links, bool cut, bool waiting,
 						uint64_t hash)
 {
@@ -299,7 +299,7 @@ static struct sw_python_chain *python_chain_add(struct sw_writer *w, uint32_t li
 	return chain;
 }
 
-/* Makes room for the writer's chains.  NULL: no memory. */
+/* Makes room for what a thread's writer remembers of Python frames.  NULL: no memory. */
 static struct sw_python_stacks *python_stacks_of(struct sw_writer *w)
 {
 	int error;
@@ -436,7 +436,8 @@ ALWAYS_INLINE struct sw_python_link link_of(const struct sw_python_layout *at, c
 
 #define FRAME_BYTES 96u /* all that is read of a frame, in versions whose frames may be another thread's */
 
-/* Is this the chain that begins at the frame? */
+/* Is the chain (a remembered sequence of code objects and instructions) just the Python frames that begin at
+   `frame`? */
 ALWAYS_INLINE bool fits(const struct sw_python_chain *chain, const char *frame, enum sw_python_style style,
 			bool waiting)
 {
@@ -454,7 +455,7 @@ ALWAYS_INLINE bool fits(const struct sw_python_chain *chain, const char *frame, 
 	return links && i == links && (frame != NULL) == chain->cut && chain->waiting == waiting;
 }
 
-/* The chain that begins at the frame, remembered or read; NULL: it cannot be read. */
+/* The chain of the Python frames that begin at this one, remembered or read; NULL: they cannot be read. */
 ALWAYS_INLINE struct sw_python_chain *look_up(struct sw_writer *w, const char *thread, const char *frame,
 					      enum sw_python_style style, bool waiting)
 {
@@ -489,7 +490,7 @@ ALWAYS_INLINE struct sw_python_chain *look_up(struct sw_writer *w, const char *t
 	return chain;
 }
 
-/* The first chain of the process is read with care: are there code objects where they should be?  Later loads rely on
+/* The first stack of the process is read with care: are there code objects where they should be?  Later loads rely on
    that. */
 static bool is_sound(const char *frame)
 {
@@ -552,7 +553,7 @@ const char *sw_python_innermost(void)
 
 /* ---- joining ----------------------------------------------------------------------------------------------------- */
 
-/* Writes the PYTHON_STACK record, which joins the chain to a native stack. */
+/* Writes the PYTHON_STACK record, which joins a chain of Python frames to a native stack. */
 static bool write_stack(struct sw_writer *w, const struct sw_python_chain *chain, uint32_t native, uint32_t id)
 {
 	const size_t bytes = chain->frames * sizeof(struct sw_python_frame);
@@ -569,7 +570,7 @@ static bool write_stack(struct sw_writer *w, const struct sw_python_chain *chain
 	return true;
 }
 
-/* The id of this chain on this native stack; a new pair is written.  0: lost. */
+/* The id of a chain of Python frames on this native stack; a new pair is written.  0: lost. */
 static uint32_t intern_chain(struct sw_writer *w, struct sw_python_chain *chain, uint32_t native)
 {
 	bool fresh;
@@ -582,7 +583,8 @@ static uint32_t intern_chain(struct sw_writer *w, struct sw_python_chain *chain,
 	return 0;
 }
 
-/* The id of a pair that was not met lately.  A chain whose code ids have grown old is read again next time. */
+/* The id of a chain and native stack that were not met together lately.  A chain whose code ids have grown old is read
+   again next time. */
 static __attribute__((noinline)) uint32_t join_new(struct sw_writer *w, struct sw_python_chain *chain, uint32_t native,
 						   struct sw_python_joined *place)
 {
@@ -600,7 +602,8 @@ static __attribute__((noinline)) uint32_t join_new(struct sw_writer *w, struct s
 	return id ? id : native;
 }
 
-/* The id of chain and native stack together: from the table of pairs, which nearly always has it. */
+/* The id of a chain of Python frames and a native stack together: from the table of pairs, which nearly always has
+   it. */
 ALWAYS_INLINE uint32_t join_chain(struct sw_writer *w, struct sw_python_chain *chain, uint32_t native)
 {
 	struct sw_python_stacks *s = w->python;

@@ -41,7 +41,7 @@ static bool is_at_place(const struct sw_place_in_trace *place, const struct sw_w
 	return place->base == w->base && place->at == w->at;
 }
 
-/* Keeps of the call what an equal one must share: handle, entry point, stack and device context. */
+/* Keeps of a call what an equal one, which is counted, must share: handle, entry point, stack and device context. */
 static void set_question(struct sw_counted_calls *c, const struct sw_call *call, uint64_t handle)
 {
 	c->handle = handle;
@@ -93,7 +93,8 @@ static bool end_call(struct sw_thread *t)
 
 /* ---- polls ------------------------------------------------------------------------------------------------------- */
 
-/* Writes the record of the polls counted so far: one QUERY with status "not ready" that spans all of them. */
+/* Writes one record for the polls (queries that returned "not ready") that were counted: a QUERY that spans all of
+   them. */
 static void write_polls(struct sw_writer *w)
 {
 	struct sw_counts_of_calls *counts = &w->counted;
@@ -157,7 +158,7 @@ void sw_counted_poll_recorded(const struct sw_call *call, enum sw_sync_what what
 
 /* ---- questions about kernels ------------------------------------------------------------------------------------- */
 
-/* A 32-bit number of the question (entry point and kernel); never 0, which marks a free place.  Two questions share a
+/* A 32-bit number of a question (entry point and kernel); never 0, which marks a free place.  Two questions share a
    number once in 4 billion; the second then counts as asked before. */
 static uint32_t number_of(const struct sw_call *call, uint64_t kernel)
 {
@@ -208,7 +209,8 @@ static uint64_t last_return(const struct sw_writer *w, uint32_t at, uint64_t non
 	return last;
 }
 
-/* Has something of the thread been recorded since the last question?  Then another run of questions begins. */
+/* Has something of the thread been recorded since the last question about a kernel?  Then another run of questions
+   begins. */
 static void look_at_trace(struct sw_writer *w)
 {
 	struct sw_counts_of_calls *counts = &w->counted;
@@ -223,8 +225,8 @@ static void look_at_trace(struct sw_writer *w)
 	remember_place(&counts->asked_at, w);
 }
 
-/* Writes the record of the questions counted under one entry point.  The record spans the whole run of questions
-   without another record, so that a reader does not take the thread for idle. */
+/* Writes one record for the questions about kernels (of one entry point) that were counted.  It spans the whole run of
+   questions without another record, so that a reader does not take the thread for idle. */
 static void write_question(struct sw_writer *w, struct sw_counted_calls *c)
 {
 	struct sw_counts_of_calls *counts = &w->counted;
@@ -245,7 +247,7 @@ static bool is_silent(const struct sw_writer *w, uint64_t now)
 	return now - w->counted.silent_since > ticks_of(SW_COUNTED_SILENCE_NS);
 }
 
-/* The counter of an entry point, or a free one; NULL: all are taken by other entry points. */
+/* The counter of questions by one entry point, or a free one; NULL: all are taken by other entry points. */
 static struct sw_counted_calls *find_question_slot(struct sw_counts_of_calls *counts, uint16_t api)
 {
 	struct sw_counted_calls *c = counts->asked;

@@ -28,8 +28,8 @@ static struct block blocks[BLOCKS];
 static uint32_t n_blocks; /* slots that were ever used */
 static uint64_t kept_bytes;
 
-/* A kept block of that kind, size and flags that was kept first, as its work ends first; NULL: none.  `host`: only if
-   its work has ended.  Under the lock. */
+/* Takes a block that the program freed and that was kept: of that kind, size and flags, the one kept first, as its work
+   ends first; NULL: none.  `host`: only if its work has ended.  Under the lock. */
 static struct block *take_block(uint32_t kind, uint64_t bytes, unsigned flags, bool host)
 {
 	static uint32_t from;
@@ -83,7 +83,8 @@ static void kept_made(uint32_t kind, uint64_t bytes, unsigned flags, uint64_t ad
 	sw_lock_leave(&kept_lock, mask);
 }
 
-/* Keeps a block that the program frees, behind a fence of all work so far.  False: it must be freed. */
+/* Keeps a block that the program frees for a later allocation, behind a fence of all work so far.  False: it must be
+   freed. */
 static bool kept_give(uint64_t address)
 {
 	const uint64_t mask = sw_lock_enter(&kept_lock);
@@ -115,7 +116,7 @@ static void kept_gone(uint64_t address)
 	sw_lock_leave(&kept_lock, mask);
 }
 
-/* The device is full: frees what is kept there.  False: nothing was. */
+/* The device is full: frees the blocks that were kept there.  False: there were none. */
 static bool kept_drop(void)
 {
 	__typeof__(&cuMemFree_v2) release = SW_SAVINGS_REAL(cuMemFree_v2);

@@ -261,7 +261,7 @@ static void staging_prepare(void)
 	}
 }
 
-/* Writes the bytes of a finished copy to where the program wanted them. */
+/* Writes the bytes of a finished copy from our buffer to where the program wanted them. */
 static void deliver_slot(struct slot *slot)
 {
 	memcpy(slot->to, slot->at, slot->bytes);

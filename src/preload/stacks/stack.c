@@ -97,7 +97,7 @@ static inline __attribute__((always_inline)) bool still_there(const struct remem
 	return true;
 }
 
-/* Are the words from number `i` on still those that were read? */
+/* Are the remembered words from number `i` on still those that were read? */
 static bool rest_there(const struct remembered *m, unsigned i)
 {
 	while (i < m->words && holds_word(m, &m->at[i]))
@@ -148,7 +148,8 @@ static const uint64_t *addresses(struct sw_stack_cache *c, const struct remember
 	return c->ips;
 }
 
-/* Which word of the donor is this frame's return address?  *number: which frame it is. The number of words: none is. */
+/* Which word of a remembered stack is this frame's return address?  *number: which frame it is.  The number of words:
+   none is. */
 static unsigned find_frame(const struct remembered *donor, const struct sw_unwind_frame *f, unsigned *number)
 {
 	*number = 0;
@@ -173,8 +174,8 @@ static bool same_pointer(const struct remembered *donor, unsigned first, unsigne
 	return true;
 }
 
-/* `f` is the last frame of `m`: appends what lies beyond it from `donor`, if the donor has that frame too and a walk
-   would find the same. */
+/* Ends a walk early: `f` is the last frame of `m` so far, and where `donor`, a remembered stack, has that frame too and
+   a walk would find the same, its outer frames are appended.  False: the walk must go on. */
 static bool take_over(struct remembered *m, const struct remembered *donor, const struct sw_unwind_frame *f,
 		      uint32_t depth)
 {
