@@ -176,7 +176,8 @@ static bool is_protected(const struct range *want)
 	return false;
 }
 
-/* Later work of a lane uses bytes that are guarded for it already: earlier work is done when the later work is. */
+/* Is the range guarded already, for earlier work of the same stream?  Then it is from now on for this work, as earlier
+   work is done when the later work is. */
 static bool renew_range(const struct range *want)
 {
 	for (uint32_t i = 0; i < n_ranges; i++) {

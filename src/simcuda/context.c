@@ -24,7 +24,7 @@ struct sw_sim_device *sw_sim_device_at(CUdevice ordinal)
 
 /* Begins a context on a device: a legacy stream, and the limits that a fresh context of an H200 has.  A primary context
    is begun again after each reset; `generation` tells the times apart. */
-static bool context_new(struct sw_sim_ctx *ctx, struct sw_sim_device *d)
+static void context_new(struct sw_sim_ctx *ctx, struct sw_sim_device *d)
 {
 	ctx->device = d;
 	ctx->active = true;
@@ -39,7 +39,6 @@ static bool context_new(struct sw_sim_ctx *ctx, struct sw_sim_device *d)
 	sw_sim_object_add(ctx, SW_SIM_CTX, NULL);
 	ctx->legacy = sw_sim_stream_new(ctx, CU_STREAM_DEFAULT, 0);
 	ctx->legacy->legacy = true;
-	return true;
 }
 
 /* For sw_sim_object_each(): an event of a context that ends. */

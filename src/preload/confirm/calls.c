@@ -423,7 +423,7 @@ static void capture_before(void)
 		hold_mark(mine.stream, true);
 }
 
-/* Puts the mark after the later call into the capture. */
+/* After the plan's later call in a capture: puts the mark that tells its end into the graph. */
 static void capture_left(const struct call *call)
 {
 	if (!(call->places & SW_PLACE_LATER) || !atomic_load(&captures) || !sw_hold.words)

@@ -587,7 +587,7 @@ static void look_at_hold(void)
 		sw_watch_release(SW_RELEASE_BOUND);
 }
 
-/* The thread that ends the hold. */
+/* The body of the thread that ends the hold, i.e. lets the stream that was made to wait go on. */
 static void *watch_hold(void *unused)
 {
 	prctl(PR_SET_NAME, "syncwatch-hold");

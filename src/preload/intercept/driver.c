@@ -496,11 +496,9 @@ static void *no_dlsym(void *handle, const char *name)
 	return NULL;
 }
 
-/*
- * The real one by version, so that the answer is libc's and not ours.  dlvsym is none of our exports and on no path of
- * ours.  GLIBC_2.34 is where dlsym moved from libdl into libc.  The next one may be that of another library that wraps
- * it: the program's look-ups go through it, ours do not.
- */
+/* Finds libc's own dlsym, by its version, so that it is not ours; GLIBC_2.34 is where it moved from libdl into libc.
+   dlvsym is none of our exports and on no path of ours.  Returns the next dlsym, which may be that of another library
+   that wraps it: the program's look-ups go through that, ours do not. */
 __attribute__((used)) void *sw_dlsym_find(void)
 {
 	const uint64_t mask = sw_sys_block_signals();

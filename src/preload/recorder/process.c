@@ -295,7 +295,7 @@ static void fork_forget(void)
 #define ROUNDS 40u
 #define TRIES  5u
 
-/* Whole calls: the same code as the program will run, without a trace. */
+/* Makes records of calls, with the code that the program's calls will run, to measure what one costs. */
 static void record_rounds(struct sw_writer *scratch)
 {
 	(void)scratch;
@@ -311,7 +311,7 @@ static void record_rounds(struct sw_writer *scratch)
 	}
 }
 
-/* Takes a stack again and again, for its cost. */
+/* Takes a stack again and again, to measure what one costs. */
 static void walk_rounds(struct sw_writer *scratch)
 {
 	for (unsigned i = 0; i < ROUNDS; i++)

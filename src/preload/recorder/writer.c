@@ -299,8 +299,7 @@ static void write_thread(struct sw_writer *w, uint32_t number)
 	sw_writer_commit(w);
 }
 
-/* Writes that the thread was created, as the first thing that its lane does: the creating thread comes before it
-   (strict host). */
+/* Writes that the thread was created, as the first thing that it does: then what its creator did comes before it. */
 static void write_start(struct sw_writer *w, struct sw_thread *thread)
 {
 	struct sw_rec_host_sync *r = NULL;
