@@ -193,20 +193,26 @@ static const char *with_reason(struct sw_names *names, const char *text, const s
 	return *why ? sw_names_format(names, "%s: %s", text, why) : text;
 }
 
+/* "within bytes 0 to 255 of array 2"; what is anywhere is loose already. */
+static const char *loosely(struct sw_names *names, const char *word, const char *text)
+{
+	return strncmp(text, "anywhere ", 9) == 0 ? text : sw_names_format(names, "%s %s", word, text);
+}
+
 const char *sw_evidence_extent(struct sw_names *names, const struct sw_access *access)
 {
 	const struct sw_evidence_detail *ground = access->evidence_detail;
 	const char *text = bytes_of(names, access);
 	if (open_by_code(access))
-		return with_reason(names, sw_names_format(names, "somewhere %s", text), ground);
+		return with_reason(names, loosely(names, "somewhere", text), ground);
 	if (!access->extent_known)
 		return sw_names_format(names, "%s at most", text);
 	if (access->width && access->pitch > access->width && access->pitch != SW_ARRAY_PITCH)
 		text = sw_names_format(names, "%s, %" PRIu64 " of every %" PRIu64, text, access->width, access->pitch);
 	if (ground && ground->via == SW_VIA_WORKSPACE)
-		return sw_names_format(names, "within %s", text);
+		return loosely(names, "within", text);
 	if (ground && ground->source && ground->extent != SW_EXTENT_BOX)
-		return with_reason(names, sw_names_format(names, "within %s", text), ground);
+		return with_reason(names, loosely(names, "within", text), ground);
 	return text;
 }
 
