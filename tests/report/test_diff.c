@@ -197,11 +197,13 @@ START_TEST(what_repeats_show_is_no_difference)
 		expect(0, 0, 0, 0, 0);
 	else
 		expect(0, _i != 1, 0, 0, _i == 1);
+	ck_assert_uint_eq(diff.measured_once, 0);
 	repeats = 0;
 	if (_i == 2)
 		expect(0, 0, 0, 1, 0);
 	else
 		expect(_i == 3, 1, 0, 0, 0);
+	ck_assert_uint_eq(diff.measured_once, _i == 3 ? 2 : 1);
 	free(other.findings.at);
 	sw_arena_free(&other.arena);
 }

@@ -262,6 +262,8 @@ static void add_pair(struct sw_diff *diff, const struct sw_digest_finding *a, co
 		entry.change != SW_CHANGE_SAME && b && b->severity == SW_ERROR && (!a || a->severity != SW_ERROR);
 	diff->count[entry.change]++;
 	diff->new_errors += entry.new_error;
+	diff->measured_once +=
+		entry.change != SW_CHANGE_SAME && !entry.new_error && !diff->repeats && (b ? b : a)->calls > 0;
 	*sw_vec_push(&diff->entries) = entry;
 }
 
@@ -413,6 +415,7 @@ void sw_diff_json(const struct sw_diff *diff, FILE *out)
 	for (int change = 0; change < SW_CHANGES; change++)
 		sw_json_number(&json, sw_name_change((enum sw_change)change), diff->count[change]);
 	sw_json_number(&json, "new_errors", diff->new_errors);
+	sw_json_number(&json, "measured_once", diff->measured_once);
 	sw_json_close(&json, '}');
 	sw_json_open(&json, "entries", '[');
 	for (size_t i = 0; i < diff->entries.n; i++)
@@ -540,6 +543,14 @@ void sw_diff_text(const struct sw_diff *diff, FILE *out, const struct sw_diff_st
 	for (size_t i = 0; !style->quiet && i < diff->entries.n; i++)
 		if (style->all || diff->entries.at[i].change != SW_CHANGE_SAME)
 			put_entry_text(&w, &diff->entries.at[i]);
+	if (diff->measured_once)
+		sw_out_paragraph(&w.out, 0, "", 0,
+				 sw_names_format(&w.names,
+						 "%zu of these %s by the times of waits, of one run each: runs of "
+						 "one program differ as well. With --repeat RUN, another run of %s's "
+						 "program, what its own runs differ in is left out.",
+						 diff->measured_once,
+						 sw_plural(diff->measured_once, "differs", "differ"), diff->a->path));
 	sw_out_coloured(
 		&w.out,
 		diff->new_errors					    ? SW_RED

@@ -90,6 +90,7 @@ struct sw_diff {
 	size_t repeats;
 	SW_VEC(struct sw_diff_entry) entries; /* by change, then in the order of their reports */
 	size_t count[SW_CHANGES], new_errors;
+	size_t measured_once; /* entries that differ in the times of waits, of one run of each program: runs differ */
 };
 
 /* A difference that one of the repeats shows as well is none.  The digests must outlive the comparison. */
