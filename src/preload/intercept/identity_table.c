@@ -113,7 +113,8 @@ static struct sw_table_slot *place_of(uint64_t word, uint64_t key)
 	}
 }
 
-/* Slots for `room` keys: those that were left before, where they are large enough. */
+/* Takes 2^log slots: those that were left before, where they are large enough; *mapped: the logarithm of how many it
+   really has. */
 static struct sw_table_slot *take_slots(struct sw_table *table, uint32_t log, uint32_t *mapped)
 {
 	struct sw_table_slot *slots;

@@ -209,8 +209,8 @@ static uint64_t last_return(const struct sw_writer *w, uint32_t at, uint64_t non
 	return last;
 }
 
-/* Has something of the thread been recorded since the last question about a kernel?  Then another run of questions
-   begins. */
+/* Begins another run of questions if something of the thread has been recorded since the last question about a
+   kernel. */
 static void look_at_trace(struct sw_writer *w)
 {
 	struct sw_counts_of_calls *counts = &w->counted;

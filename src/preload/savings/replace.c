@@ -186,8 +186,8 @@ static bool plans_launches(void)
 	return false;
 }
 
-/* Do the kernel's parameters lead to memory that the host can reach?  Any word that the driver knows as an address
-   counts as a pointer. */
+/* Notes whether the kernel's parameters lead to memory that the host can reach.  Any word that the driver knows as an
+   address counts as a pointer. */
 void sw_own_stream_parameters(const void *block, size_t bytes)
 {
 	uint64_t word;

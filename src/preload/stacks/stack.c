@@ -84,7 +84,7 @@ static inline bool holds_word(const struct remembered *m, const struct word *at)
 	return ((const uint64_t *)(const void *)m->frame)[at->slot] == at->is;
 }
 
-/* Would a walk from here, frame `first` of the remembered stack, read the same values again?  Then it finds the same
+/* Would a walk read the same values again that the remembered one read?  Then it finds the same
    frames: by induction, the code at each return address and the frame pointer determine where the next one lies.
    (Return addresses alone would not do: where a function has a frame of variable size, an old return address may be
    left in what is now unused memory of it.)  Read from the inside out: a stack that ends earlier than the remembered
