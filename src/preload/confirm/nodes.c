@@ -538,7 +538,7 @@ struct inserted {
 	uint32_t n;
 };
 
-/* Puts the wait before the earlier node, after all that the node depends on. */
+/* Puts a node that waits (the hold) before the node of the plan's earlier call, after all that this one depends on. */
 static CUresult insert_hold(CUgraph graph, struct inserted *in)
 {
 	CUgraphNode before[MOST_BEFORE];
@@ -551,7 +551,7 @@ static CUresult insert_hold(CUgraph graph, struct inserted *in)
 	return status;
 }
 
-/* Puts marks before and after the later node. */
+/* Puts nodes that write marks, which the host looks at, before and after the node of the plan's later call. */
 static CUresult insert_marks(CUgraph graph, struct inserted *in)
 {
 	const struct side *later = &sides[LATER];

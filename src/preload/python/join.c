@@ -614,8 +614,8 @@ ALWAYS_INLINE uint32_t join_chain(struct sw_writer *w, struct sw_python_chain *c
 	return join_new(w, chain, native, place);
 }
 
-/* The path of a call with Python frames: finds the chain, by what followed the last one if that fits, and joins it with
-   the native stack.  Returns the id of both, or `native`. */
+/* Joins a call's native stack with its Python frames: finds the chain of these, by what followed the last one if that
+   fits.  Returns the id of both, or `native`. */
 ALWAYS_INLINE uint32_t join_frames(struct sw_writer *w, uint32_t native, const char *thread, const char *frame,
 				   enum sw_python_style style, bool waiting)
 {

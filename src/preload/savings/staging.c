@@ -43,7 +43,7 @@ static bool is_kept(uint32_t nth)
 	return nth <= 1024 || (nth <= 16384 && nth % 16 == 0) || nth % 1024 == 0;
 }
 
-/* Marks the begin of a call of this site, for comparing the parts of runs. */
+/* Marks the begin of a call of this site of the plan, so that the same parts of two runs can be compared. */
 static void marks_call(uint32_t site)
 {
 	const uint32_t nth = atomic_fetch_add(&calls[site], 1) + 1;
@@ -73,7 +73,7 @@ static void marks_once(uint64_t ns)
 	atomic_fetch_add(&once_ns, ns);
 }
 
-/* Writes all marks and the end of the stretch.  `last_ns`: when the last call of all returned. */
+/* Writes the marks (when planned calls began) and the end of their stretch.  `last_ns`: when the last call returned. */
 static void marks_end(uint64_t last_ns)
 {
 	const uint32_t n = atomic_load(&n_marks);
