@@ -302,7 +302,7 @@ static int check_values(const struct sw_options *options, int command, struct sw
 	return 0;
 }
 
-int sw_options_parse(struct sw_options *options, int command, int argc, char **argv, int first, struct sw_error *error)
+int sw_options_read(struct sw_options *options, int command, int argc, char **argv, int first, struct sw_error *error)
 {
 	int operands = first;
 	int i = first;

@@ -80,7 +80,7 @@ struct sw_options {
  * Parses argv[first...] for one command (SW_FOR_*).  `run` stops at the first operand, the others take options and
  * operands in any order; "--" ends the options.  Reorders argv.  0 or SW_E_USAGE with one line that names the argument.
  */
-int sw_options_parse(struct sw_options *options, int command, int argc, char **argv, int first, struct sw_error *error);
+int sw_options_read(struct sw_options *options, int command, int argc, char **argv, int first, struct sw_error *error);
 
 /*
  * Sets an option, by its name without dashes, that is not set yet; value NULL: none was given.  One of another command

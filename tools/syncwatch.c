@@ -142,7 +142,7 @@ int main(int argc, char **argv)
 
 	struct sw_options options;
 	struct sw_error error;
-	if (sw_options_parse(&options, command->bit, argc, argv, 2, &error))
+	if (sw_options_read(&options, command->bit, argc, argv, 2, &error))
 		return sw_complain_usage("%s", error.text);
 	if (options.help)
 		return print_help(command);

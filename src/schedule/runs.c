@@ -741,7 +741,7 @@ static void pull_call(struct sw_ordered *o, uint32_t call)
 	*sw_vec_push(&o->pulled) = call;
 }
 
-/* Adds a call to the replay, and before it those that it comes after. */
+/* Adds a call to the nodes that are replayed, and before it the calls that it comes after, the first one first. */
 static void pull_calls(struct sw_window *w, const struct sw_changed_places *places, uint32_t call)
 {
 	struct sw_ordered *o = &w->ordered;

@@ -784,7 +784,7 @@ int sw_kept_write(struct sw_kept *k, const struct sw_file_header *header, struct
 		if (window->read(window->arg, window->chunk[i].place, scratch, &bytes, room))
 			fronts[i] = take_front(k, w, scratch, bytes, cut);
 	}
-	const uint64_t end = sw_window_end(window, cut, scratch, room);
+	const uint64_t end = sw_window_end_number(window, cut, scratch, room);
 	sw_chunk_output_begin(&o, fd, header);
 	for (size_t i = 0; i < k->writers.n; i++) {
 		sw_chunk_output_writer(&o, k->writers.at[i]->id);

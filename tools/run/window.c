@@ -50,7 +50,7 @@ static void each_number(const unsigned char *records, uint32_t from, uint32_t by
 	}
 }
 
-uint64_t sw_window_end(const struct sw_window *window, uint64_t after, unsigned char *scratch, uint32_t room)
+uint64_t sw_window_end_number(const struct sw_window *window, uint64_t after, unsigned char *scratch, uint32_t room)
 {
 	struct numbers n = {.first = after + 1};
 	uint32_t bytes;

@@ -27,6 +27,6 @@ const struct sw_rec *sw_window_record(const unsigned char *records, uint32_t at,
 
 /* The number at which a trace of the window ends: the last one before which none is missing, if the program runs.
    `after`: the last number that was dropped.  `scratch` has room for a chunk. */
-uint64_t sw_window_end(const struct sw_window *window, uint64_t after, unsigned char *scratch, uint32_t room);
+uint64_t sw_window_end_number(const struct sw_window *window, uint64_t after, unsigned char *scratch, uint32_t room);
 
 #endif

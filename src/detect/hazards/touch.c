@@ -408,8 +408,8 @@ static bool starts_an_array(const struct sw_model *m, const struct sw_access *wh
 	       (p->range.evidence == SW_EV_EXACT || p->range.param >= 0) && p->range.base < p->block->bytes;
 }
 
-/* Judges an access to a block: evaluates the deferred launches that may conflict with it, compares it with earlier
-   uses, and enters it into shadow memory. */
+/* Judges an access to a block or to freed memory: evaluates the deferred launches that may conflict with it, compares
+ * it with earlier uses, and enters it into shadow memory. */
 static void touch_now(struct sw_model *m, const struct sw_access *what, const struct place *p,
 		      const struct sw_touch *how)
 {
