@@ -2,7 +2,7 @@
 EXTRA_DIST += tools/deps tools/toolkit tools/toolkit.pins tools/check tools/demo .ci/run
 bin_PROGRAMS += syncwatch
 syncwatch_SOURCES = \
-	tools/syncwatch.c tools/command.h \
+	tools/syncwatch.c tools/command.h tools/clock.h \
 	tools/options.c tools/options.h tools/options.def tools/report_files.def tools/exits.def \
 	tools/analysis.c tools/analysis.h tools/verdict.c tools/verdict.h tools/output.c tools/output.h tools/terminal.c tools/terminal.h tools/pager.c tools/pager.h \
 	tools/install.c tools/install.h tools/budget.c tools/budget.h tools/crash.c tools/crash.h \

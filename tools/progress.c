@@ -5,28 +5,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 #define FIRST_NS 1000000000u
 #define EACH_NS	 200000000u
 /* For the work: before that the rest cannot be estimated. */
 #define LEAST_PART 0.01
 
-/* Nanoseconds of a clock that only goes forward. */
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* Begins a step; nothing is shown unless `fd` is a terminal. */
 void sw_progress_begin(struct sw_progress *progress, int fd, const char *step)
 {
 	const char *terminal = getenv("TERM");
 	bool can = isatty(fd) && (!terminal || strcmp(terminal, "dumb") != 0);
-	*progress = (struct sw_progress){.fd = can ? fd : -1, .step = step, .begun_ns = now_ns()};
+	*progress = (struct sw_progress){.fd = can ? fd : -1, .step = step, .begun_ns = sw_now_ns()};
 	progress->next_ns = progress->begun_ns + FIRST_NS;
 }
 
@@ -59,7 +52,7 @@ void sw_progress_tell(struct sw_progress *progress, uint64_t operations, double 
 	char line[128];
 	if (progress->fd < 0)
 		return;
-	uint64_t now = now_ns();
+	uint64_t now = sw_now_ns();
 	if (now < progress->next_ns)
 		return;
 	progress->next_ns = now + EACH_NS;

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/memory.h"
 
@@ -181,12 +180,4 @@ int sw_bench_open(struct sw_bench *bench, const char *path, struct sw_error *err
 	if (!rc)
 		rc = load_kernels(bench, error);
 	return rc ? rc : warm_up(bench, error);
-}
-
-/* Nanoseconds of a clock that only goes forward. */
-uint64_t sw_bench_now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }

@@ -49,6 +49,4 @@ uint64_t sw_bench_spin_ns(const struct sw_bench *bench);
 void sw_bench_stop(struct sw_bench *bench);
 CUresult sw_bench_quick(struct sw_bench *bench, CUstream stream);
 
-uint64_t sw_bench_now(void);
-
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "calibrate/measure.h"
+#include "clock.h"
 
 /* Results of one repetition. */
 struct seen {
@@ -44,9 +45,9 @@ static CUresult measure_once(struct sw_bench *b, const struct sw_row *row, CUstr
 		rc = b->d.cuEventRecord(b->spin_end, spinner);
 	if (rc)
 		return rc;
-	uint64_t start = sw_bench_now();
+	uint64_t start = sw_now_ns();
 	rc = row->call(b);
-	seen->ns = sw_bench_now() - start;
+	seen->ns = sw_now_ns() - start;
 	if (rc)
 		return rc;
 	/* A call that takes as long with nothing pending did not wait, it worked. */
@@ -71,10 +72,10 @@ CUresult sw_cell_idle(struct sw_bench *b, const struct sw_row *row, uint64_t *ns
 		sw_bench_stop(b); /* what the set-up left spinning */
 		if (!rc)
 			rc = b->d.cuCtxSynchronize();
-		uint64_t start = sw_bench_now();
+		uint64_t start = sw_now_ns();
 		if (!rc)
 			rc = row->call(b);
-		uint64_t took = sw_bench_now() - start;
+		uint64_t took = sw_now_ns() - start;
 		*ns = took < *ns ? took : *ns;
 		if (!rc)
 			rc = b->d.cuCtxSynchronize();

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "calibrate/cell.h"
+#include "clock.h"
 #include "crash.h"
 
 /* Messages that the child writes into the pipe: a head, then a row each; `error` ends it. */
@@ -105,7 +106,7 @@ static int receive_message(int fd, struct message *message, uint64_t until)
 {
 	size_t n = 0;
 	while (n < sizeof *message) {
-		uint64_t now = sw_bench_now();
+		uint64_t now = sw_now_ns();
 		struct pollfd poller = {.fd = fd, .events = POLLIN};
 		int ready = now < until ? poll(&poller, 1, (int)((until - now) / 1000000 + 1)) : 0;
 		if (ready == 0)
@@ -143,7 +144,7 @@ static int take_message(struct sw_behaviour *table, const struct message *messag
 static int collect_rows(struct sw_behaviour *table, int fd, pid_t child, const char *group, struct sw_error *error)
 {
 	static struct message message;
-	uint64_t until = sw_bench_now() + SW_CALIBRATE_LIMIT_S * 1000000000ull;
+	uint64_t until = sw_now_ns() + SW_CALIBRATE_LIMIT_S * 1000000000ull;
 	int rc = 0, more = 1, status = 0;
 	while (!rc && (more = receive_message(fd, &message, until)) == 1)
 		rc = take_message(table, &message, error);

@@ -8,6 +8,7 @@
 #include "base/counted.h"
 #include "budget.h"
 #include "ci_files.h"
+#include "clock.h"
 #include "confirm/bootstrap.h"
 #include "confirm/explore.h"
 #include "confirm/savings.h"
@@ -96,9 +97,9 @@ static int nothing_to_try(struct confirm *confirm, const struct sw_session *sess
 static int record_first(struct confirm *confirm)
 {
 	struct sw_launch first = {.options = confirm->options};
-	const uint64_t began = sw_experiments_now();
+	const uint64_t began = sw_now_ns();
 	int status = sw_launch_run(&first);
-	confirm->experiments.most_run_ns += PATIENCE * (sw_experiments_now() - began);
+	confirm->experiments.most_run_ns += PATIENCE * (sw_now_ns() - began);
 	if (status) {
 		status = sw_verdict_refusal(confirm->options, status);
 		sw_launch_free(&first);

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "run/launch.h"
 
 #define OBJECT "libsyncwatch-confirm.so"
@@ -50,14 +51,6 @@ void sw_experiment_count_streams(struct sw_experiments *in, const char *trace)
 	while (sw_reader_next(reader, &record, &error) > 0)
 		in->streams += record.rec->kind == SW_REC_STREAM_CREATE;
 	sw_reader_close(reader);
-}
-
-/* Nanoseconds of a clock that only goes forward. */
-uint64_t sw_experiments_now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 /* Makes the folder for the files of the runs, and the log. */
@@ -197,9 +190,9 @@ int sw_confirm_run_begin(struct sw_confirm_run *run, struct sw_experiments *in, 
 	strcpy(plan->result, run->result);
 	if (sw_plan_write(run->plan, plan, &error))
 		return sw_complain(SW_EXIT_OUTPUT, "%s", error.text);
-	const uint64_t began = sw_experiments_now();
+	const uint64_t began = sw_now_ns();
 	int status = launch_child(run);
-	run->ns = sw_experiments_now() - began;
+	run->ns = sw_now_ns() - began;
 	if (!status)
 		run->has_outcome = sw_outcome_read(run->result, &run->outcome);
 	return status;

@@ -153,8 +153,6 @@ const char *const *sw_experiment_environment(const struct sw_experiments *experi
 /* Counts the streams that a run of the program made: trials need as many. */
 void sw_experiment_count_streams(struct sw_experiments *experiments, const char *trace);
 
-/* Nanoseconds of a clock that only goes forward. */
-uint64_t sw_experiments_now(void);
 int sw_experiments_begin(struct sw_experiments *experiments, const struct sw_options *options);
 void sw_experiments_end(struct sw_experiments *experiments);
 /* Holds the earlier side.  SW_EXIT_OK, or a status after one line. */

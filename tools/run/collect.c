@@ -11,8 +11,7 @@
 
 #define CHUNK_MAX (64u << 20) /* as readers have it: the memory was the program's, which may have written anything */
 
-/* Reads all bytes at an offset; 0 or -errno, -ENODATA where the file ends before. */
-static int read_all(int fd, void *data, size_t bytes, uint64_t offset)
+int sw_collect_read(int fd, void *data, size_t bytes, uint64_t offset)
 {
 	for (size_t done = 0; done < bytes;) {
 		const ssize_t got = pread(fd, (char *)data + done, bytes - done, (off_t)(offset + done));
@@ -43,7 +42,7 @@ static int write_all(int fd, const void *data, size_t bytes, uint64_t offset)
 static int collect_chunk(int memory, int file, void *chunk, uint32_t bytes, uint64_t offset)
 {
 	const struct sw_chunk_header *header = chunk;
-	const int rc = read_all(memory, chunk, bytes, offset);
+	const int rc = sw_collect_read(memory, chunk, bytes, offset);
 	if (rc || header->magic != SW_FORMAT_CHUNK_MAGIC || header->committed > bytes - sizeof *header)
 		return rc == -ENODATA ? 0 : rc; /* not begun yet */
 	return write_all(file, chunk, sizeof *header + header->committed, offset);
@@ -52,7 +51,7 @@ static int collect_chunk(int memory, int file, void *chunk, uint32_t bytes, uint
 int sw_collect(int memory, int file)
 {
 	struct sw_file_header header;
-	int rc = read_all(memory, &header, sizeof header, 0);
+	int rc = sw_collect_read(memory, &header, sizeof header, 0);
 	if (rc || header.chunk_bytes < sizeof(struct sw_chunk_header) || header.chunk_bytes > CHUNK_MAX)
 		return rc ? rc : -EINVAL;
 	uint8_t *chunk = sw_alloc(header.chunk_bytes);

@@ -62,10 +62,8 @@ void sw_control_close(struct sw_control *control)
 static size_t count_running(const struct sw_session *session)
 {
 	size_t n = 0;
-	for (size_t i = 0; i < session->traces.n; i++) {
-		struct pollfd end = {.fd = session->traces.at[i].pidfd, .events = POLLIN};
-		n += end.fd >= 0 && poll(&end, 1, 0) == 0;
-	}
+	for (size_t i = 0; i < session->traces.n; i++)
+		n += sw_session_is_running(&session->traces.at[i]);
 	return n;
 }
 
@@ -91,8 +89,7 @@ static bool read_windows(const struct sw_session_trace *trace, uint32_t *windows
 static void print_trace(const struct sw_session_trace *trace, FILE *answer)
 {
 	uint32_t windows = 0;
-	struct pollfd end = {.fd = trace->pidfd, .events = POLLIN};
-	const bool lives = end.fd >= 0 && poll(&end, 1, 0) == 0;
+	const bool lives = sw_session_is_running(trace);
 	const bool known = read_windows(trace, &windows), open = !windows || windows & 1;
 	const uint32_t opened = windows >> 1 ? (windows >> 1) - 1 : 0;
 	fprintf(answer, "process %d: %s", (int)trace->pid,

@@ -4,16 +4,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/map.h"
+#include "clock.h"
+#include "run/collect.h"
 #include "run/follower.h"
 #include "run/kept.h"
 
@@ -112,20 +112,6 @@ int sw_flight_descriptor(const struct sw_flight *f)
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
-/* Reads all bytes at an offset; false: they are not there. */
-static bool read_all(int fd, void *data, size_t bytes, uint64_t offset)
-{
-	for (size_t done = 0; done < bytes;) {
-		const ssize_t got = pread(fd, (char *)data + done, bytes - done, (off_t)(offset + done));
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		done += (size_t)got;
-	}
-	return true;
-}
-
 /* Where chunk `number` begins in the file, as in the memory. */
 static uint64_t offset_of(const struct recording *r, uint64_t number)
 {
@@ -154,23 +140,17 @@ static bool read_chunk(const struct recording *r, const struct sw_session_trace 
 	const int at = place_of(trace, c);
 	const int places[] = {at, trace->fd};
 	for (size_t i = 0; i < 2; i++)
-		if (read_all(places[i], h, sizeof *h, offset_of(r, number)) && is_sound(h, r) && h->committed <= room &&
-		    read_all(places[i], records, h->committed, offset_of(r, number) + sizeof *h))
+		if (!sw_collect_read(places[i], h, sizeof *h, offset_of(r, number)) && is_sound(h, r) &&
+		    h->committed <= room &&
+		    !sw_collect_read(places[i], records, h->committed, offset_of(r, number) + sizeof *h))
 			return true;
 	return false;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 /* Reads the header of a trace and checks what offsets are computed from: the program can write to it. */
 static bool read_header(const struct sw_session_trace *trace, struct sw_file_header *header)
 {
-	return read_all(trace->memory >= 0 ? trace->memory : trace->fd, header, sizeof *header, 0) &&
+	return !sw_collect_read(trace->memory >= 0 ? trace->memory : trace->fd, header, sizeof *header, 0) &&
 	       header->chunk_bytes > sizeof(struct sw_chunk_header) && header->chunk_bytes <= CHUNK_MAX &&
 	       header->header_bytes >= SW_FORMAT_HEADER_BYTES && header->chunks < UINT64_MAX / CHUNK_MAX / 2;
 }
@@ -239,20 +219,20 @@ static void find_chunks(struct recording *r, const struct sw_session_trace *trac
 		const uint64_t offset = offset_of(r, r->base + i);
 		if (c->state >= CHUNK_CLOSED)
 			continue;
-		bool there = read_all(trace->fd, &h, sizeof h, offset) && is_sound(&h, r);
+		bool there = !sw_collect_read(trace->fd, &h, sizeof h, offset) && is_sound(&h, r);
 		const bool closed = there && (h.closed || ended);
 		if (!there && trace->memory >= 0)
-			there = read_all(trace->memory, &h, sizeof h, offset) && is_sound(&h, r);
+			there = !sw_collect_read(trace->memory, &h, sizeof h, offset) && is_sound(&h, r);
 		if (!there)
 			continue;
 		c->writer = h.writer;
 		c->index = h.index;
 		if (c->bytes != h.committed)
-			r->active_ns = now_ns();
+			r->active_ns = sw_now_ns();
 		c->bytes = h.committed;
 		c->first_seq = h.first_seq;
 		c->state = closed ? CHUNK_CLOSED : CHUNK_OPEN;
-		c->closed_ns = now_ns();
+		c->closed_ns = sw_now_ns();
 		if (!ended)
 			examine(r, trace, r->base + i);
 	}
@@ -423,13 +403,6 @@ static int dump(struct recording *r, const struct sw_session_trace *trace, const
 	return done ? SW_EXIT_OK : SW_EXIT_OUTPUT;
 }
 
-/* Is the process known to run? */
-static bool runs(const struct sw_session_trace *trace)
-{
-	struct pollfd end = {.fd = trace->pidfd, .events = POLLIN};
-	return trace->pidfd >= 0 && poll(&end, 1, 0) == 0;
-}
-
 int sw_flight_dump(struct sw_flight *f, struct sw_session *session, const char *why, FILE *answer)
 {
 	int status = SW_EXIT_OK;
@@ -437,7 +410,7 @@ int sw_flight_dump(struct sw_flight *f, struct sw_session *session, const char *
 	sw_flight_look(f, session);
 	for (size_t i = 0; i < session->traces.n; i++) {
 		struct recording *r = recording_of(f, i);
-		if (r->over || !r->kept || !runs(&session->traces.at[i]))
+		if (r->over || !r->kept || !sw_session_is_running(&session->traces.at[i]))
 			continue;
 		const int rc = dump(r, &session->traces.at[i], why, answer);
 		status = rc ? rc : status;
@@ -474,7 +447,7 @@ void sw_flight_look(struct sw_flight *f, struct sw_session *session)
 	if (f->timer >= 0 && read(f->timer, &times, sizeof times) < 0 && errno != EAGAIN)
 		return;
 	for (size_t i = 0; i < session->traces.n; i++)
-		if (runs(&session->traces.at[i]))
+		if (sw_session_is_running(&session->traces.at[i]))
 			look_at(f, session, i);
 }
 

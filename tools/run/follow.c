@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/counted.h"
+#include "clock.h"
 #include "terminal.h"
 
 /* Between two looks, at least: records are judged one look after they were seen (reader/writer.h).  With thousands of
@@ -34,13 +34,6 @@ struct sw_follow {
 	bool ended, looked_last, broken, taken;
 	struct sw_error error;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* ---- what is found ------------------------------------------------------------------------------------------------
  */
@@ -131,7 +124,7 @@ static void finish(struct sw_follow *f)
 
 size_t sw_follow_step(struct sw_follow *f, size_t most)
 {
-	const uint64_t now = now_ns();
+	const uint64_t now = sw_now_ns();
 	size_t n = 0;
 	if (!f->judging)
 		return 0;
@@ -139,7 +132,7 @@ size_t sw_follow_step(struct sw_follow *f, size_t most)
 		f->looked_ns = now;
 		f->looked_last = f->ended;
 		f->broken |= sw_reader_refresh(f->analysis.reader, now, f->ended, &f->error);
-		const uint64_t took = now_ns() - now;
+		const uint64_t took = sw_now_ns() - now;
 		f->pause_ns = took * LOOK_SHARE > LOOK_NS ? took * LOOK_SHARE : LOOK_NS;
 	}
 	for (int got = 1; n < most && got == 1 && !f->broken; n += got == 1) {
@@ -181,7 +174,7 @@ bool sw_follow_is_over(const struct sw_follow *f)
 /* Measures calls and launches a second, over no less than RATE_NS, as shorter times give rates that jump. */
 static void measure(struct sw_follow *f, const struct sw_judgement *so_far)
 {
-	const uint64_t now = now_ns(), passed = now - f->measured_ns;
+	const uint64_t now = sw_now_ns(), passed = now - f->measured_ns;
 	if (f->measured_ns && passed < RATE_NS)
 		return;
 	if (f->measured_ns) {
@@ -198,8 +191,6 @@ void sw_follow_view(struct sw_follow *f, bool names, struct sw_top_process *top)
 	const struct sw_judgement *so_far = so_far_of(f);
 	const struct sw_trace_process *process = sw_reader_process(f->analysis.reader);
 	const char *slash = process ? strrchr(process->exe, '/') : NULL;
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
 	const uint64_t start = sw_reader_header(f->analysis.reader)->start_monotonic_ns;
 	measure(f, so_far);
 	if (names)
@@ -212,8 +203,7 @@ void sw_follow_view(struct sw_follow *f, bool names, struct sw_top_process *top)
 		.over = !f->judging,
 		.so_far = so_far,
 		.report = names ? f->shown : NULL,
-		.seconds_ns = f->judging ? (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec - start
-					 : so_far->span_ns,
+		.seconds_ns = f->judging ? sw_now_ns() - start : so_far->span_ns,
 		.calls_s = f->judging ? f->calls_s : 0,
 		.launches_s = f->judging ? f->launches_s : 0,
 		.follow = sw_reader_follow_facts(f->analysis.reader),

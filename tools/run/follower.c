@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "crash.h"
 #include "run/follow.h"
 
@@ -283,9 +284,7 @@ static void on_error(void *arg, pid_t pid, const struct sw_shown_finding *shown)
 /* Writes the texts for `top`, at most once in SHOW_NS. */
 static void show(struct state *s)
 {
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	const uint64_t now = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	const uint64_t now = sw_now_ns();
 	if (!s->board || !s->session.traces.n || now - s->shown_ns < SHOW_NS)
 		return;
 	s->shown_ns = now;

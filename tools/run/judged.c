@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -264,13 +263,6 @@ static void tell_unchecked(struct sw_judged *judged, struct sw_session *session)
 	sw_gate_free(&gate);
 }
 
-/* Is the trace still being written, by a process that outlived the run? */
-static bool is_written(const struct sw_session_trace *trace)
-{
-	struct pollfd process = {.fd = trace->pidfd, .events = POLLIN};
-	return trace->pidfd >= 0 && poll(&process, 1, 0) == 0;
-}
-
 /* Was it judged while it ran, and is that judgement the one of its trace? */
 static bool take_followed(struct sw_judged *judged, const struct sw_session_trace *trace, struct sw_analysis *analysis)
 {
@@ -302,7 +294,9 @@ static void judge_trace(struct sw_judged *judged, struct sw_session *session, co
 	const struct sw_judge_options more = {.shared_uses = judged->several};
 	char *held = sw_format("/proc/self/fd/%d", trace->fd);
 	const bool kept = sw_session_in_place(trace);
-	char *packed = judged->options->pack && kept && !is_written(trace) ? sw_pack_replace(trace->path) : NULL;
+	/* A process that outlived the run still writes its trace: it is neither packed nor completed. */
+	const bool written = sw_session_is_running(trace);
+	char *packed = judged->options->pack && kept && !written ? sw_pack_replace(trace->path) : NULL;
 	const char *path = packed ? packed : kept ? trace->path : held;
 	int status = SW_EXIT_OK;
 	if (packed || !take_followed(judged, trace, &analysis))
@@ -324,7 +318,7 @@ static void judge_trace(struct sw_judged *judged, struct sw_session *session, co
 		sw_verdict_step(&judged->verdict, sw_html_file(path, judged->options, analysis.report));
 		sw_verdict_step(&judged->verdict, sw_draw(path, judged->options, analysis.report));
 	}
-	if (analysis.reader && judged->recorded_here && kept && !packed && !is_written(trace))
+	if (analysis.reader && judged->recorded_here && kept && !packed && !written)
 		settle_images(judged, analysis.reader, trace->path);
 	sw_analysis_free(&analysis);
 	free(held);

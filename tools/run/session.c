@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/counted.h"
+#include "clock.h"
 #include "elf_probe.h"
 #include "run/flight.h"
 #include "run/follower.h"
@@ -22,7 +22,7 @@
 #include "syncwatch/format.h"
 
 #define REAP_MS	    5
-#define PATIENCE_MS 1000
+#define PATIENCE_NS 1000000000u
 
 void sw_session_gap(struct sw_session *session, pid_t pid, char *text)
 {
@@ -121,8 +121,7 @@ static const char *refusal_of(int fd, const struct sw_received *received)
 	return NULL;
 }
 
-/* Is the process known to run? */
-static bool is_running(const struct sw_session_trace *trace)
+bool sw_session_is_running(const struct sw_session_trace *trace)
 {
 	struct pollfd end = {.fd = trace->pidfd, .events = POLLIN};
 	return trace->pidfd >= 0 && poll(&end, 1, 0) == 0;
@@ -216,7 +215,7 @@ static void collect_rest(struct sw_session *session)
 {
 	for (size_t i = 0; i < session->traces.n; i++) {
 		struct sw_session_trace *trace = &session->traces.at[i];
-		if (trace->pidfd >= 0 ? !is_running(trace) : !session->outlived)
+		if (trace->pidfd >= 0 ? !sw_session_is_running(trace) : !session->outlived)
 			collect_memory(session, trace);
 	}
 }
@@ -254,14 +253,6 @@ void sw_session_received(void *arg, const struct sw_received *received)
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
 
-/* Milliseconds of a clock that nobody sets. */
-static int64_t now_ms(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* Buries what has ended.  False: nothing of the run is left. */
 static bool reap_ended(void)
 {
@@ -274,13 +265,13 @@ static bool reap_ended(void)
 void sw_session_wait(struct sw_session *session, int most_ms)
 {
 	struct sw_channel *channel = session->channel;
-	const int64_t start = now_ms();
+	const uint64_t start = sw_now_ns(), most_ns = (uint64_t)most_ms * 1000000u;
 	bool shown = false;
-	while ((session->outlived = reap_ended()) && now_ms() - start < most_ms) {
+	while ((session->outlived = reap_ended()) && sw_now_ns() - start < most_ns) {
 		struct pollfd readable = {.fd = channel->poll, .events = POLLIN};
 		poll(&readable, 1, REAP_MS);
 		sw_channel_serve(channel);
-		if (!shown && now_ms() - start > PATIENCE_MS) {
+		if (!shown && sw_now_ns() - start > PATIENCE_NS) {
 			fputs("syncwatch: the program has ended; waiting for processes of it that still run (--wait)\n",
 			      stderr);
 			shown = true;
@@ -333,7 +324,7 @@ void sw_session_end(struct sw_session *session)
 	collect_rest(session);
 	bool named = false;
 	for (size_t i = 0; i < session->traces.n; i++)
-		if (is_running(&session->traces.at[i])) {
+		if (sw_session_is_running(&session->traces.at[i])) {
 			sw_session_gap(session, session->traces.at[i].pid,
 				       sw_strdup("uses CUDA and still runs: judged up to now"));
 			named = true;

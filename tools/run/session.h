@@ -76,6 +76,9 @@ void sw_session_wait(struct sw_session *session, int most_ms);
 /* Does the path of a trace still name the file that was announced, rather than one that the program put there? */
 bool sw_session_in_place(const struct sw_session_trace *trace);
 
+/* Is the process of a trace known to run? */
+bool sw_session_is_running(const struct sw_session_trace *trace);
+
 /* The last word: turns what is still expected, and what the board counted, into gaps. */
 void sw_session_end(struct sw_session *session);
 
