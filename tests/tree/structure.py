@@ -6,6 +6,7 @@ usage: structure.py [--print] [TREE]     --print: the numbers as a table, for co
 """
 
 import collections
+import glob
 import os
 import re
 import shutil
@@ -14,6 +15,7 @@ import sys
 
 MOST_FILES = 45
 MOST_LINES = 800
+MOST_COLUMNS = 120
 # Files that may be longer, each with the reason.  Tables (.def) always may.
 LONG = {}
 # Pairs of rows that say the same twice: may only become fewer.
@@ -163,6 +165,77 @@ def pronouns(top):
     return found
 
 
+def documents(top):
+    for folder in ("doc", "tests", "."):
+        for where, inside, names in os.walk(os.path.join(top, folder)):
+            inside[:] = sorted(d for d in inside if folder != "." and d not in ("node_modules", "__pycache__"))
+            yield from (os.path.normpath(os.path.relpath(os.path.join(where, n), top)) for n in sorted(names) if n.endswith(".md"))
+
+
+def prose(top, path):
+    """(number, line) of what is not in a block of code."""
+    code = False
+    for number, line in enumerate(read(top, path).split("\n"), 1):
+        if line.lstrip().startswith("```"):
+            code = not code
+        elif not code:
+            yield number, line
+
+
+def wide_lines(top):
+    """Lines over the width that can be broken: neither in a table nor in a block of code, nor one long word."""
+    return [
+        f"{path}:{number}: {len(line)} columns"
+        for path in documents(top)
+        for number, line in prose(top, path)
+        if len(line) > MOST_COLUMNS
+        and not line.lstrip().startswith("|")
+        and not line.startswith("    ")
+        and " " in line.strip()[:MOST_COLUMNS]
+    ]
+
+
+def anchors(top, path):
+    """Names that a link to the document may have behind its #, as Markdown makes them from headings."""
+    found = collections.Counter()
+    for _, line in prose(top, path):
+        heading = re.match(r"#+ +(.*)", line)
+        if heading:
+            text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading[1].strip())
+            name = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
+            found[name] += 1
+            yield name if found[name] == 1 else f"{name}-{found[name] - 1}"
+
+
+def dead_links(top):
+    """Links to files, or to headings of documents, that are not there."""
+    found = []
+    for path in documents(top):
+        for number, line in prose(top, path):
+            for target in re.findall(r"\]\(([^)\s]+)\)", line):
+                name, _, anchor = target.partition("#")
+                other = os.path.normpath(os.path.join(os.path.dirname(path), name)) if name else path
+                if re.match(r"[a-z]+:", target):
+                    continue
+                if not os.path.exists(os.path.join(top, other)):
+                    found.append(f"{path}:{number}: no file {target}")
+                elif anchor and anchor not in anchors(top, other):
+                    found.append(f"{path}:{number}: no heading {target}")
+    return found
+
+
+def missing_files(top):
+    """Files and folders that documents name by their whole path, and that are not there."""
+    found = []
+    for path in documents(top):
+        for number, line in prose(top, path):
+            for name in re.findall(r"`((?:src|include|tools|kernels|tests|share|packaging|doc)/[\w./-]+)[^`]*`", line):
+                whole = os.path.join(top, name)
+                if not re.search("[A-Z]{3}", name) and not os.path.exists(whole) and not glob.glob(whole + "[_.]*"):
+                    found.append(f"{path}:{number}: {name}")
+    return found
+
+
 def unformatted(top):
     """C files that clang-format would change; None where version 14 is not installed."""
     tool = shutil.which("clang-format-14") or shutil.which("clang-format")
@@ -214,6 +287,9 @@ def check(top):
     results.check("HACKING.md has a row for each folder", unmapped(top))
     results.check("each .c file says what it is for", unexplained(top))
     results.check("comments begin with their subject, not with a pronoun", pronouns(top))
+    results.check(f"lines of documents have at most {MOST_COLUMNS} columns", wide_lines(top))
+    results.check("links of documents lead somewhere", dead_links(top))
+    results.check("documents name files that exist", missing_files(top))
     wrong = unformatted(top)
     what = "formatted as .clang-format says" + ("" if wrong is not None else ": clang-format 14 is not installed")
     results.check(what, wrong)
