@@ -42,8 +42,6 @@ struct sw_gpu_buffer {
 	size_t valid;
 	uint8_t *bytes;
 };
-sw_cupti_buffer_wanted sw_gpu_shared_wanted;
-sw_cupti_buffer_done sw_gpu_shared_done;
 
 /* CUPTI takes one for each thread that calls CUDA, and clears it on that thread: some thousand records. */
 #define BUFFER_BYTES (512u << 10)
@@ -112,14 +110,14 @@ static void CUPTIAPI gpu_buffer_done(CUcontext context, uint32_t stream, uint8_t
 }
 
 /* CUPTI wants a buffer, with several users. */
-void CUPTIAPI sw_gpu_shared_wanted(uint8_t **buffer, size_t *size, size_t *records, void *info)
+static void CUPTIAPI shared_wanted(uint8_t **buffer, size_t *size, size_t *records, void *info)
 {
 	(void)info;
 	gpu_buffer_wanted(buffer, size, records);
 }
 
 /* CUPTI has filled a buffer, with several users. */
-void CUPTIAPI sw_gpu_shared_done(uint8_t *buffer, size_t size, size_t valid, void *info)
+static void CUPTIAPI shared_done(uint8_t *buffer, size_t size, size_t valid, void *info)
 {
 	(void)info;
 	gpu_buffer_done(NULL, 0, buffer, size, valid);
@@ -542,9 +540,9 @@ static CUptiResult prepare_cupti(void)
 		gpu.cupti.cuptiSetThreadIdType(ids);
 	/* We clear buffers on our thread; CUPTI would on the program's. */
 	set_attribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, sizeof on, &on);
-	return gpu.cupti.subscriber ? gpu.cupti.cuptiActivityRegisterCallbacks_v2(
-					      gpu.cupti.subscriber, sw_gpu_shared_wanted, sw_gpu_shared_done)
-				    : gpu.cupti.cuptiActivityRegisterCallbacks(gpu_buffer_wanted, gpu_buffer_done);
+	return gpu.cupti.subscriber
+		       ? gpu.cupti.cuptiActivityRegisterCallbacks_v2(gpu.cupti.subscriber, shared_wanted, shared_done)
+		       : gpu.cupti.cuptiActivityRegisterCallbacks(gpu_buffer_wanted, gpu_buffer_done);
 }
 
 /* Registers with CUPTI and enables records.  False: refused; *share as enable_kinds(). */
