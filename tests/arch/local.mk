@@ -32,3 +32,5 @@ EXTRA_DIST += tests/arch/litmus/orders.tsv \
 	tests/arch/litmus/unwinder_comes.litmus \
 	tests/arch/litmus/waiters_woken.litmus \
 	tests/arch/litmus/window_turn.litmus
+# an emulated machine, run by hand
+EXTRA_DIST += tests/arch/machine
