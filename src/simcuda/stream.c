@@ -162,7 +162,8 @@ static void wait_marker(struct sw_sim_op *marker)
 	sw_sim_op_put(marker);
 }
 
-/* The legacy stream's wait covers the blocking streams too ("cudaStreamSynchronize legacy" of the measured table). */
+/* Waits for a stream's work; a wait for the legacy stream covers the blocking streams, too ("cudaStreamSynchronize
+   legacy" of the measured table). */
 static void stream_wait(struct sw_sim_stream *s)
 {
 	if (s->legacy)

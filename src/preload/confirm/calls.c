@@ -83,7 +83,7 @@ static CUresult write_mark(CUstream stream, _Atomic uint32_t *word)
 	return put && at ? put(stream, at, MARK, 0) : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* Runs as a host function of the stream. */
+/* Runs as a host function of the stream: copies the bytes that both calls of the plan touch. */
 static void CUDA_CB take_snapshot(void *at)
 {
 	memcpy(at, (const void *)(uintptr_t)sw_hold.address, sw_hold.bytes);

@@ -367,7 +367,7 @@ int ncclGroupStart(void)
 	return result;
 }
 
-/* The group's collectives are launched when its outermost end is reached. */
+/* Ends a group, at whose outermost end its collectives are launched: a record of that stands for their launch. */
 int ncclGroupEnd(void)
 {
 	REAL(ncclGroupEnd);

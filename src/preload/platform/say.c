@@ -59,7 +59,8 @@ static void write_quietly(const char *line, size_t n)
 	sw_sys_set_signals(mask);
 }
 
-/* Folders and programs have any names: what a terminal would obey becomes '?', the C1 controls of UTF-8 included. */
+/* Replaces what a terminal would obey by '?', the C1 controls of UTF-8 included: folders and programs have any
+   names. */
 static void make_plain(unsigned char *line, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

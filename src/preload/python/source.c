@@ -35,8 +35,8 @@ static unsigned put_utf8(char *out, uint32_t c)
 	return n;
 }
 
-/* A code point that is no character (surrogates stand for bytes that were no UTF-8) becomes '?', and so do control
-   characters: they would end a line of a report. */
+/* The character as it may be printed: '?' for what is none (surrogates stand for bytes that were no UTF-8), and for
+   control characters, which would end a line of a report. */
 static uint32_t printable_char(uint32_t c)
 {
 	return c < 0x20 || c == 0x7f || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff ? '?' : c;

@@ -350,14 +350,16 @@ static uint64_t measure_rounds(void (*rounds)(struct sw_writer *scratch))
 	return (uint64_t)((unsigned __int128)best * 1000000000000u / sw_trace.header->ticks_per_second / ROUNDS);
 }
 
-/* Fills the header's cost field; about a tenth of a millisecond. Before the state is ON: uses the calling thread. */
+/* Measures what a record costs and writes that into the trace's header, in about a tenth of a millisecond.  Before the
+   state is ON: uses the calling thread. */
 static void cost_measure(void)
 {
 	sw_trace.header->cost_no_stack_ps = measure_rounds(record_rounds);
 	atomic_store(&sw_sequence.last, 0); /* no other thread counts yet */
 }
 
-/* Fills the header's field for a record with a remembered stack; when stacks are on and the module map is fresh. */
+/* Measures what a record with a remembered call stack costs and writes that into the trace's header; when stacks are on
+   and the modules are known. */
 static void cost_measure_stack(void)
 {
 	uint64_t walk = measure_rounds(walk_rounds);
@@ -495,11 +497,9 @@ static void say_what_starts(const struct sw_preload_options *options)
 		       "the report takes all host threads for one");
 }
 
-/*
- * What may take a while or needs the loader's lock comes after the state is ON: no other thread waits for it.  A
- * handler that jumps out of the wait for the loader leaves out what follows it, so that is nothing that a later call
- * needs.
- */
+/* The rest of the start, which may take a while or needs the loader's lock, comes after the state is ON, as no other
+   thread waits for it.  A handler that jumps out of the wait for the loader leaves out what follows it, so that is
+   nothing that a later call needs. */
 static void start_rest(uint64_t mask)
 {
 	const struct sw_preload_options *options = sw_preload_options();
