@@ -109,6 +109,7 @@ void sw_merged_join_rank(struct sw_merged_rank *rank, struct sw_merged_rank *oth
 {
 	for (size_t i = 0; i < other->gaps.n; i++)
 		add_gap(rank, other->gaps.at[i]);
+	rank->left_out = rank->left_out > other->left_out ? rank->left_out : other->left_out;
 	if (strcmp(rank->trace, other->trace) <= 0)
 		return;
 	char *trace = rank->trace;
@@ -284,6 +285,7 @@ struct sw_merged_rank *sw_merged_add_process(struct sw_merged *merged, struct sw
 	rank->warnings = report->totals.warnings;
 	rank->notes = report->totals.notes;
 	rank->driver_calls = report->judgement->coverage.driver_calls;
+	rank->left_out = report->judgement->coverage.left_out;
 	for (size_t i = 0; i < report->gaps.n; i++)
 		add_gap(rank, report->gaps.at[i]);
 	struct sw_merged_rank *there = sw_merged_find_rank(merged, rank);

@@ -111,6 +111,7 @@ struct sw_merged_rank {
 	uint32_t errors, warnings, notes;
 	uint64_t host_wait_ns;
 	uint64_t driver_calls; /* that were judged */
+	uint64_t left_out;     /* calls outside of the windows that were recorded */
 	SW_VEC(char *) gaps;   /* what is missing in its trace, so that its report proves nothing */
 	size_t index;	       /* in the order of the report, once finished */
 	bool again;	       /* while something is added: it was there before, and what it did not have is counted */

@@ -204,6 +204,7 @@ static void put_rank(struct sw_json *json, const struct sw_merged_rank *r)
 	sw_json_number(json, "span_ns", r->span_ns);
 	sw_json_number(json, "host_wait_ns", r->host_wait_ns);
 	sw_json_number(json, "driver_calls", r->driver_calls);
+	sw_json_number(json, "calls_left_out", r->left_out);
 	sw_json_bool(json, "ended_in_order", r->ended_in_order);
 	sw_json_bool(json, "simulated", r->simulated);
 	sw_json_number(json, "errors", r->errors);

@@ -253,6 +253,7 @@ static void take_rank(struct partial *p, const json_t *object)
 	rank->tick_rate = later_number_of(p, object, "tick_rate");
 	/* An older version wrote none: processes without a call were rare. */
 	rank->driver_calls = json_object_get(object, "driver_calls") ? later_number_of(p, object, "driver_calls") : 1;
+	rank->left_out = later_number_of(p, object, "calls_left_out");
 	rank->span_ns = number_of(p, object, "span_ns", INT64_MAX);
 	rank->host_wait_ns = number_of(p, object, "host_wait_ns", INT64_MAX);
 	rank->ended_in_order = bool_of(p, object, "ended_in_order");

@@ -103,6 +103,21 @@ void sw_merged_between_text(const struct sw_merged *merged, FILE *out)
 	}
 }
 
+/* Prints of which processes windows were recorded only: what they do outside was not judged, as was asked for. */
+static void put_windows(const struct sw_merged *merged, FILE *out)
+{
+	size_t processes = 0;
+	uint64_t calls = 0;
+	for (size_t i = 0; i < merged->ranks.n; i++) {
+		processes += merged->ranks.at[i]->left_out > 0;
+		calls += merged->ranks.at[i]->left_out;
+	}
+	if (processes)
+		fprintf(out, "syncwatch: windows of %zu %s were recorded: %" PRIu64 " %s outside and left out\n",
+			processes, sw_plural(processes, "process", "processes"), calls,
+			sw_plural(calls, "call was", "calls were"));
+}
+
 /* Prints how far each machine's clock is from the first one's, if there are several machines. */
 static void put_clocks(const struct sw_merged *merged, FILE *out)
 {
@@ -173,6 +188,7 @@ void sw_merged_text(const struct sw_merged *merged, FILE *out, const struct sw_t
 		put_table(merged, out);
 		put_clocks(merged, out);
 	}
+	put_windows(merged, out);
 	if (merged->gaps.n)
 		fputs("syncwatch: not everything was merged, so there may be more:\n", out);
 	for (size_t i = 0; i < merged->gaps.n; i++) {

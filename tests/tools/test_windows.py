@@ -88,6 +88,11 @@ class Ctl(Windows):
         said = subprocess.run([COMMAND, "stat", self.trace], env=ENVIRONMENT, capture_output=True, text=True, timeout=LONG).stdout
         self.assertRegex(said, r"\nwindows      1, \d+ calls outside were left out\n")
         self.assertNotIn("entry point 0", said)
+        part = self.path("part.json")
+        for operand in self.trace, part:
+            said = subprocess.run([COMMAND, "merge", "--json", part, operand], env=ENVIRONMENT, capture_output=True, text=True,
+                                  timeout=LONG).stdout
+            self.assertRegex(said, r"\nsyncwatch: windows of 1 process were recorded: \d+ calls were outside and left out\n")
         report = self.path("r.json")
         subprocess.run([COMMAND, "report", "--quiet", "--json", report, self.trace], env=ENVIRONMENT, check=True, timeout=LONG,
                        stdout=subprocess.DEVNULL)
