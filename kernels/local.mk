@@ -25,7 +25,7 @@ KERNELS_PER_THREAD = threads_default default_stream
 # Programs that use the driver API alone.
 KERNELS_DRIVER = context_loop driver_api vmm_unmap_in_flight vmm_two_addresses vmm_import batch_copies wait_value value_to_host \
 	graph_conditional graph_mem_nodes graph_batch_memop graph_child graph_event_part graph_external_wait \
-	newer_calls pool_memory
+	newer_calls pool_memory green_contexts
 
 # Programs that use cuBLAS, cuFFT and cuSOLVER, where the toolkit has them.
 KERNELS_CUBLAS = blas_batched blas_result blas_workspace fft_work_area solver_workspace
