@@ -21,7 +21,7 @@ int sw_analysis_check(const struct sw_options *options);
 /* How the options want a trace to be judged: strictly only if it has what that needs of host threads. */
 struct sw_judge_options sw_analysis_judge(const struct sw_options *options, const struct sw_reader *reader);
 
-/* sw_judge() with a line on a terminal while it takes long: "judging: ..." */
+/* Judges as sw_judge(), with a line on a terminal while it takes long: "judging: ..." */
 int sw_analysis_judge_with_progress(struct sw_reader *reader, struct sw_judge_options *judge, const char *step,
 				    struct sw_judgement **judgement, struct sw_error *error);
 
@@ -50,12 +50,12 @@ struct sw_suppressions *sw_analysis_suppressions(const struct sw_options *option
 /* Judges a trace and writes the files of the options.  `hidden`: the report holds cheap waits and what is suppressed,
    too. SW_EXIT_OK, or a status after one line; free it in any case. */
 int sw_analysis_make(struct sw_analysis *analysis, const char *trace, const struct sw_options *options, bool hidden);
-/* The rules of the options that forbid calls.  SW_EXIT_OK, or SW_EXIT_USAGE after one line. */
+/* Makes the rules of the options that forbid calls.  SW_EXIT_OK, or SW_EXIT_USAGE after one line. */
 int sw_analysis_gate(const struct sw_options *options, struct sw_gate *gate);
 /* Adds the calls that each rule of --forbid and its like checked in this trace to `calls`, which may be of several
    traces: a rule in whose scope no call was has checked nothing, a gap in the proof. */
 void sw_analysis_add_checked(const struct sw_judgement *judgement, uint64_t *calls);
-/* The rules at 0, from *index on: a text that is malloc'ed, NULL after the last. */
+/* Names the next rule that had nothing to check (`calls` is 0), from *index on; malloc'ed, NULL after the last. */
 char *sw_analysis_unchecked(const struct sw_gate *gate, const uint64_t *calls, uint32_t *index);
 
 void sw_analysis_free(struct sw_analysis *analysis);

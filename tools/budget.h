@@ -6,10 +6,9 @@
 
 #include "command.h"
 
-/*
- * From now on: memory beyond what is in use already, and time.  Reaching one ends the command with a line and
- * SW_EXIT_MEMORY; files that it was writing do not appear.  SW_EXIT_OK, or a status after one line.
- */
+/* Limits the command from now on, as the options say: memory beyond what is in use already, and time.  Reaching one
+   ends the command with a line and SW_EXIT_MEMORY; files that it was writing do not appear.  SW_EXIT_OK, or a status
+   after one line. */
 int sw_budget_start(const struct sw_options *options);
 
 #endif

@@ -12,8 +12,10 @@
 struct sw_ci_files;
 
 bool sw_ci_files_wanted(const struct sw_options *options);
-/* *files is NULL where none is asked for.  SW_EXIT_OK, or a status after one line. */
+/* Begins the files for builds that the options name; *files is NULL where none is asked for.  SW_EXIT_OK, or a status
+   after one line. */
 int sw_ci_files_open(const struct sw_options *options, struct sw_ci_files **files);
+/* Adds the findings of a report to all of them. */
 void sw_ci_files_add(struct sw_ci_files *files, struct sw_report *report);
 /* Adds findings that stand in no report of a trace: a part of the run of `program` that was not judged; findings
    between processes. */

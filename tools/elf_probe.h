@@ -20,7 +20,7 @@ enum sw_elf_kind {
 	SW_ELF_PRIVILEGED, /* set-user-id, set-group-id or with capabilities: the loader ignores our paths */
 };
 
-/* For a script, the kind of its interpreter. */
+/* The kind of a program; for a script, that of its interpreter. */
 enum sw_elf_kind sw_elf_kind(const char *path);
 
 /* Is it an ELF file?  A shell that is given one reads it as a script. */

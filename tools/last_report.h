@@ -8,8 +8,8 @@
 
 struct sw_last_report;
 
-/* NULL: no cache folder, or not writable; the functions below take it.  Begins a new file; what was there stays until
-   sw_last_report_end(). */
+/* Begins a new file of the last report's findings; what was there stays until sw_last_report_end().  NULL: no cache
+   folder, or not writable; the functions below take it. */
 struct sw_last_report *sw_last_report_begin(bool no_cache);
 void sw_last_report_add(struct sw_last_report *last, struct sw_report *report, const char *trace);
 void sw_last_report_end(struct sw_last_report *last);
@@ -19,9 +19,8 @@ struct sw_last_finding {
 	int id;
 	char *text;
 };
-/* By a fingerprint or the start of one, at least 4 digits, or by FILE:LINE (the first finding there).  1: found; 0:
- * none; 2: several; -1: there is no last report.
- */
+/* Finds a finding of the last report by a fingerprint or the start of one, at least 4 digits, or by FILE:LINE (the
+   first finding there).  1: found; 0: none; 2: several; -1: there is no last report. */
 int sw_last_report_find(const char *which, struct sw_last_finding *out);
 
 #endif

@@ -98,7 +98,7 @@ struct sw_option_info {
 };
 bool sw_option_info(size_t index, struct sw_option_info *out);
 
-/* One line for each option of the command. */
+/* Prints one line for each option of the command. */
 void sw_options_help(FILE *out, int command);
 
 #endif

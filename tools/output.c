@@ -27,7 +27,7 @@ static void remember_temporary(char *temporary)
 		}
 }
 
-/* The temporary file is gone, or has its real name. */
+/* Forgets a temporary file that is gone, or has its real name, so that a crash does not remove it. */
 static void forget_temporary(const char *temporary)
 {
 	for (size_t i = 0; temporary && i < OPEN_MOST; i++)

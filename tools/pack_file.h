@@ -5,10 +5,12 @@
 
 #include <stdbool.h>
 
-/* "TRACE.zst", or TRACE itself with ".packed" before ".swt" in a build that cannot compress.  malloc'ed. */
+/* Name of a packed trace: "TRACE.zst", or TRACE itself with ".packed" before ".swt" in a build that cannot compress.
+   malloc'ed. */
 char *sw_pack_default(const char *trace);
 
-/* SW_EXIT_OK, or a status after one line.  `shown`: prints what was packed, and what could not be, on stderr. */
+/* Packs a trace.  SW_EXIT_OK, or a status after one line.  `shown`: prints what was packed, and what could not be, on
+   stderr. */
 int sw_pack_file(const char *trace, const char *file, bool shown);
 
 /* Packs a trace that is complete into a file of its own, which replaces it.  Its name, malloc'ed; NULL after

@@ -6,7 +6,7 @@
 
 #include "command.h"
 
-/* From now on standard output goes to the pager, where there is one. */
+/* Sends standard output to the pager from now on, where there is one. */
 void sw_pager_start(const struct sw_options *options);
 /* Waits until its user has left it.  SW_EXIT_OK, or a status after one line; a pager that was left early is no error.
  */

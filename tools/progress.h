@@ -21,11 +21,11 @@ struct sw_progress {
 };
 
 void sw_progress_begin(struct sw_progress *progress, int fd, const char *step);
-/* part: of the work, 0 to 1.  Cheap enough to be called a million times a second. */
+/* Shows how far it is; part: of the work, 0 to 1.  Cheap enough to be called a million times a second. */
 void sw_progress_tell(struct sw_progress *progress, uint64_t operations, double part);
 void sw_progress_end(struct sw_progress *progress);
 
-/* The line itself. */
+/* Makes the line that is shown. */
 void sw_progress_line(char *line, size_t room, const char *step, uint64_t operations, double part, double seconds);
 
 #endif

@@ -409,7 +409,7 @@ static inline const struct sw_access *sw_finding_access(const struct sw_finding 
 {
 	return i < 2 ? finding->access[i] : finding->third;
 }
-/* All zero where the finding has none. */
+/* Members that few findings need; all zero where the finding has none. */
 const struct sw_finding_details *sw_finding_details(const struct sw_finding *finding);
 
 /* The source of what is known of launches, each launch counted once. OTHER_CODE: code that is not what ran. NOTHING:

@@ -24,13 +24,14 @@
 
 struct sw_model;
 
-/* All pointers are borrowed until sw_model_free(), which leaves the judgement and the arena to their owner. */
+/* Prepares to judge.  All pointers are borrowed until sw_model_free(), which leaves the judgement and the arena to
+   their owner. */
 void sw_model_init(struct sw_model *m, struct sw_reader *reader, const struct sw_judge_options *options,
 		   struct sw_judgement *judgement, struct sw_arena *arena);
 void sw_model_free(struct sw_model *m);
-/* In the order of sequence numbers. */
+/* Judges one record; they come in the order of their sequence numbers. */
 void sw_model_step(struct sw_model *m, const struct sw_record *record);
-/* After the last record: what was deferred, what needs the whole run, sums. */
+/* After the last record: judges what was deferred and what needs the whole run, and sums up. */
 void sw_model_finish(struct sw_model *m);
 
 #endif

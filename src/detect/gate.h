@@ -65,7 +65,7 @@ struct sw_gate {
  */
 int sw_gate_add(struct sw_gate *gate, enum sw_gate_op op, const char *text, struct sw_error *error);
 void sw_gate_free(struct sw_gate *gate);
-/* "--forbid" and so on. */
+/* The option that makes such a rule: "--forbid" and so on. */
 const char *sw_gate_option(enum sw_gate_op op);
 
 /* The outcome of a rule in a trace. */

@@ -552,7 +552,7 @@ static void on_begin(void *arg, const struct sw_judgement *so_far)
 	((struct sw_call_rows *)arg)->judgement = so_far;
 }
 
-/* Call-back of the judge: a call. */
+/* Call-back of the judge: adds the rows of a call that it has judged. */
 static void on_operation(void *arg, const struct sw_operation *op)
 {
 	struct sw_call_rows *calls = arg;

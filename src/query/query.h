@@ -27,12 +27,12 @@
 
 struct sw_query;
 
-/* path NULL: a temporary database, where SQLITE_TMPDIR or TMPDIR say, else in /var/tmp; its cache is in memory.
-   0, or <0 with error filled. */
+/* Makes a database for the rows of a trace; path NULL: a temporary one, where SQLITE_TMPDIR or TMPDIR say, else in
+   /var/tmp; its cache is in memory.  0, or <0 with error filled. */
 int sw_query_new(const char *path, struct sw_query **out, struct sw_error *error);
 void sw_query_free(struct sw_query *query);
 
-/* One SELECT: SW_E_USAGE with one line for all else, before anything is loaded. */
+/* Prepares one SELECT; SW_E_USAGE with one line for all else, before anything is loaded. */
 int sw_query_ask(struct sw_query *query, const char *sql, struct sw_error *error);
 
 /* Does an answer need findings, footprints or the schedule? Otherwise judging may leave them out. */

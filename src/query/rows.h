@@ -56,14 +56,18 @@ struct sw_rows {
 	char *why;	  /* malloc'ed */
 };
 
-/* False: the query does not use this table, or an error came before. */
+/* Begins a row of the table.  False: the query does not use this table, or an error came before. */
 bool sw_rows_begin(struct sw_rows *rows, enum sw_query_table table);
+/* Fills the next column with a number. */
 void sw_rows_number(struct sw_rows *rows, int64_t number);
+/* Fills the next column with a time in milliseconds. */
 void sw_rows_ms(struct sw_rows *rows, uint64_t ns);
 void sw_rows_text(struct sw_rows *rows, const char *text); /* NULL: NULL; copied */
+/* Fills the next column with NULL. */
 void sw_rows_null(struct sw_rows *rows);
-/* NULL for 0. */
+/* Fills the next column with a number, or with NULL for 0. */
 void sw_rows_known(struct sw_rows *rows, int64_t number);
+/* Ends the row, which is then in the table. */
 void sw_rows_end(struct sw_rows *rows);
 
 /* Rows that are made while a trace is judged: calls, their kinds, order. */
@@ -86,12 +90,12 @@ void sw_call_rows_free(struct sw_call_rows *calls);
    from another reading of the file. 0, or <0 with error filled. */
 int sw_call_rows_add(struct sw_call_rows *calls, const struct sw_judgement *judgement, const char *path,
 		     struct sw_error *error);
-/* When all calls were seen: what they are called, and memory that was not freed. */
+/* When all calls were seen: adds what they are called, and the memory that was not freed. */
 void sw_call_rows_finish(struct sw_call_rows *calls, struct sw_names *names);
 
 /* Rows of what others refer to: the program, its threads, modules, streams, kernels, call stacks. */
 
-/* `launches`: of each kernel. */
+/* Adds the rows of what a trace describes: process, devices, threads, kernels.  `launches`: of each kernel. */
 void sw_description_rows(struct sw_rows *rows, struct sw_names *names, const struct sw_map *launches);
 
 /* Rows of a report: findings, their operations, their causes. */

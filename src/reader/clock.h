@@ -15,11 +15,12 @@ struct sw_trace_clock {
 	bool fixed; /* the header has a second pair: its long base line is better than any CLOCK record */
 };
 
-/* False: the header gives neither a rate nor a second pair (1 tick = 1 ns is assumed). */
+/* Prepares to convert ticks to time.  False: the header gives neither a rate nor a second pair (1 tick = 1 ns is
+   assumed). */
 bool sw_trace_clock_start(struct sw_trace_clock *clock, const struct sw_file_header *header);
 
-/* A CLOCK record: refines the rate where the header could not (the program was killed before it wrote the last pair).
- */
+/* Takes a CLOCK record: refines the rate where the header could not (the program was killed before it wrote the last
+   pair). */
 void sw_clock_pair(struct sw_trace_clock *clock, uint64_t ticks, uint64_t monotonic_ns);
 
 uint64_t sw_clock_ns(const struct sw_trace_clock *clock, uint64_t ticks);

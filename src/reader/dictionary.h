@@ -46,7 +46,7 @@ struct sw_dictionary {
 const char *sw_dictionary_take(struct sw_dictionary *d, struct sw_writer_cursor *writer, const struct sw_rec *rec);
 void sw_dictionary_free(struct sw_dictionary *d);
 
-/* A short LAUNCH record as a whole one, without its block.  False: the launch that it refers to is missing. */
+/* Makes a short LAUNCH record a whole one, without its block.  False: the launch that it refers to is missing. */
 bool sw_launch_expand(const struct sw_writer_cursor *w, const struct sw_rec *rec, struct sw_rec_launch *out);
 
 /* For the files of this module. */

@@ -21,7 +21,8 @@ struct sw_packed {
 	const char *version; /* NULL: not packed */
 };
 
-/* Code for an image that was described, and whose content is complete or lies in a file: fills in what there is. */
+/* Fills in what was packed of the code of an image that was described, and whose content is complete or lies in a
+   file. */
 void sw_packed_find(const struct sw_packed *packed, struct sw_trace_image *image);
 const struct sw_trace_names *sw_packed_names(const struct sw_packed *packed, const struct sw_trace_module *module);
 const struct sw_trace_table *sw_packed_table(const struct sw_packed *packed, const char *gpu);

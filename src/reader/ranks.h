@@ -15,7 +15,7 @@ struct sw_rank {
 	const char *job;     /* "" unknown */
 };
 
-/* False: the process had no rank, or the trace does not say (before minor 9). */
+/* Finds the rank of the recorded process.  False: it had none, or the trace does not say (before minor 9). */
 bool sw_rank_of(const struct sw_trace_environment *environment, struct sw_rank *out);
 
 /* The rank of this process, which the launcher of `syncwatch merge` started. */

@@ -38,7 +38,7 @@ struct sw_record {
 	uint32_t param_bytes;
 };
 
-/* 0, or <0 with error filled: -errno, SW_E_FORMAT (with file and offset), SW_E_VERSION. */
+/* Opens a trace.  0, or <0 with error filled: -errno, SW_E_FORMAT (with file and offset), SW_E_VERSION. */
 int sw_reader_open(const char *path, struct sw_reader **out, struct sw_error *error);
 void sw_reader_close(struct sw_reader *reader);
 
@@ -91,8 +91,9 @@ bool sw_reader_follows(const struct sw_reader *reader);
 
 /* The number of the last record that was handed out, or that is known to be missing. */
 uint64_t sw_reader_passed(const struct sw_reader *reader);
-/* Header and path as given live as long as the reader. */
+/* The header; lives as long as the reader. */
 const struct sw_file_header *sw_reader_header(const struct sw_reader *reader);
+/* The path as it was given. */
 const char *sw_reader_path(const struct sw_reader *reader);
 /* Bytes of the file, expanded; its records take a little less. */
 uint64_t sw_reader_bytes(const struct sw_reader *reader);
@@ -185,30 +186,37 @@ struct sw_trace_environment {
 	const char *const *variable; /* "NAME=value" */
 };
 
-/* NULL when unknown. */
+/* A thread by its number; NULL: the trace says nothing of it. */
 const struct sw_trace_thread *sw_reader_thread(const struct sw_reader *r, uint32_t thread);
+/* The function with this number of the trace's own table; NULL unknown. */
 const struct sw_trace_api *sw_reader_api(const struct sw_reader *r, uint16_t api);
+/* A call stack by its index; NULL for 0 and when unknown. */
 const struct sw_trace_stack *sw_reader_stack(const struct sw_reader *r, uint32_t stack);
 /* Were Python frames recorded? */
 bool sw_reader_has_python(const struct sw_reader *r);
+/* A kernel by its number; NULL unknown. */
 const struct sw_trace_function *sw_reader_function(const struct sw_reader *r, uint32_t id);
+/* A context by its number; NULL: the trace says nothing of it. */
 const struct sw_trace_context *sw_reader_context(const struct sw_reader *r, uint8_t ctx);
+/* An image (code that was loaded) by its number; NULL unknown. */
 const struct sw_trace_image *sw_reader_image(const struct sw_reader *r, uint32_t id);
-/* All kernels, all images, in any order: from *at 0 on; NULL after the last. */
+/* All kernels, in any order: from *at 0 on; NULL after the last. */
 const struct sw_trace_function *sw_reader_next_function(const struct sw_reader *r, size_t *at);
+/* All images, likewise. */
 const struct sw_trace_image *sw_reader_next_image(const struct sw_reader *r, size_t *at);
 /* The image's bytes; NULL: the trace does not have all of them, not yet, or their hash is wrong.  Read at the first
    call; the reader's. */
 const void *sw_reader_image_content(const struct sw_reader *r, uint32_t id);
+/* The program and its arguments; NULL: the trace does not say. */
 const struct sw_trace_process *sw_reader_process(const struct sw_reader *r);
+/* The variables that were recorded; NULL: the trace does not say. */
 const struct sw_trace_environment *sw_reader_environment(const struct sw_reader *r);
 /* The module that held address ip when record seq was made. */
 const struct sw_trace_module *sw_reader_module(const struct sw_reader *r, uint64_t ip, uint64_t seq);
 
-/* The part of this object that was packed; NULL: nothing.  Innermost first; NULL: no frame at this offset of a return
- * address.
- */
+/* The names of this object that were packed with the trace; NULL: nothing. */
 const struct sw_trace_names *sw_reader_names(const struct sw_reader *r, const struct sw_trace_module *module);
+/* Frames at an offset of a return address, innermost first; NULL: none. */
 const struct sw_trace_frame *sw_trace_names_at(const struct sw_trace_names *names, uint64_t offset);
 /* A table of `syncwatch calibrate` that was packed, for devices of this name; NULL: none. */
 struct sw_trace_table {
@@ -219,11 +227,13 @@ const struct sw_trace_table *sw_reader_table(const struct sw_reader *r, const ch
 /* Version of the syncwatch that packed the trace; NULL: it is not packed. */
 const char *sw_reader_packer(const struct sw_reader *r);
 
-/* Iterate: index from 0; NULL ends. */
+/* The GPUs that the trace describes; index from 0, NULL ends. */
 const struct sw_trace_device *sw_reader_device(const struct sw_reader *r, size_t index);
+/* The files that were mapped; index from 0, NULL ends. */
 const struct sw_trace_module *sw_reader_module_at(const struct sw_reader *r, size_t index);
+/* Sentences of the recorder for the report; index from 0, NULL ends. */
 const char *sw_reader_notice(const struct sw_reader *r, size_t index);
-/* Faults of the file (one line each), and losses while recording. */
+/* Faults of the file (one line each), and losses while recording; index from 0, NULL ends. */
 const char *sw_reader_damage(const struct sw_reader *r, size_t index);
 
 struct sw_trace_totals {

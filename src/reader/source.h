@@ -28,9 +28,9 @@ struct sw_source {
 
 /* Opens and checks the header.  On failure nothing is left open. */
 int sw_source_open(struct sw_source *source, const char *path, struct sw_error *error);
-/* The trace of a program that runs, by descriptors that the source owns from now on, also on failure.  Its header is
-   that of now: sw_source_refresh() reads it again. */
+/* Opens the trace of a program that runs, by descriptors that the source owns from now on, also on failure. */
 int sw_source_follow(struct sw_source *source, const char *path, int file, int memory, struct sw_error *error);
+/* Reads its header, which grows while the program runs, again. */
 int sw_source_refresh(struct sw_source *source, struct sw_error *error);
 void sw_source_close(struct sw_source *source);
 
@@ -53,7 +53,7 @@ struct sw_damage {
    not fill memory or terminals. */
 void sw_damage_add(struct sw_damage *damage, uint64_t offset, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Damage of a file that is whole: the recorder itself left something out. */
+/* Adds damage of a file that is whole: the recorder itself left something out. */
 void sw_damage_gap(struct sw_damage *damage, uint64_t offset, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void sw_damage_free(struct sw_damage *damage);

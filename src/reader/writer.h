@@ -94,11 +94,12 @@ int sw_merge_open(struct sw_merge *merge, const struct sw_source *source, struct
 		  struct sw_error *error);
 void sw_merge_close(struct sw_merge *merge);
 
-/* 1: *out's head is the next record, until the next call; 0: end; <0: reading failed. */
+/* Finds the next record of all threads in their order.  1: *out's head is it, until the next call; 0: end; <0: reading
+   failed. */
 int sw_merge_next(struct sw_merge *merge, const struct sw_source *source, struct sw_damage *damage,
 		  struct sw_writer_cursor **out, struct sw_error *error);
 
-/* The chunk of the head last returned is not to be trusted any further. */
+/* Gives up the chunk of the head last returned, which is not to be trusted any further. */
 void sw_merge_skip_chunk(struct sw_merge *merge);
 
 /*

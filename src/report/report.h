@@ -96,6 +96,8 @@ void sw_report_free(struct sw_report *report);
    place of the one before.  False: the finding is suppressed. */
 struct sw_report *sw_report_begin(struct sw_reader *reader, const struct sw_judgement *so_far,
 				  const struct sw_report_options *options);
+/* Makes it a report of one finding of the judgement so far, by its index, in place of the one before.  False: the
+   finding is suppressed. */
 bool sw_report_only(struct sw_report *report, size_t index);
 
 /* Does the text of --finding mean it: an id (SW101), a kind, a fingerprint or its beginning, or FILE:LINE of one of its
@@ -131,7 +133,7 @@ enum sw_headline {
 	SW_HEADLINE_COUNTS	/* complete, and the process has hazards that stand elsewhere in the report */
 };
 
-/* Errors of the stream are left for the caller to find (ferror). */
+/* Prints the report.  Errors of the stream are left for the caller to find (ferror). */
 void sw_report_text(struct sw_report *report, FILE *out, const struct sw_text_style *style);
 
 /* The parts of the text, for reports of several processes: files of the run that are missing here and weaken
@@ -150,10 +152,10 @@ void sw_report_text_headline(struct sw_report *report, FILE *out, const struct s
 /* Prints the coverage and the other facts of the run. */
 void sw_report_text_rest(struct sw_report *report, FILE *out, const struct sw_text_style *style);
 
-/* "1 error, 0 warnings, 2 notes" */
+/* Prints "1 error, 0 warnings, 2 notes". */
 void sw_report_put_counts(FILE *out, uint32_t errors, uint32_t warnings, uint32_t notes);
 
-/* doc/report.schema.json; valid UTF-8 whatever the names hold. */
+/* Writes the report as of doc/report.schema.json; valid UTF-8 whatever the names hold. */
 void sw_report_json(struct sw_report *report, FILE *out);
 
 /* Limits that a report must state: the rows of detect/coverage.def that have words. */
@@ -167,7 +169,7 @@ struct sw_coverage_count {
 	char text[200]; /* "1 record was lost" */
 };
 
-/* Row i of the table; false beyond the last one. */
+/* Row i of the table of what was not recorded or judged; false beyond the last one. */
 bool sw_coverage_count_at(const struct sw_coverage *coverage, size_t i, struct sw_coverage_count *out);
 
 /* Files of the run that are missing or changed where it is judged, so that the report says less than it could. */
@@ -180,7 +182,7 @@ struct sw_unusable_file {
 };
 typedef SW_VEC(struct sw_unusable_file) sw_unusable_file_vec;
 
-/* Files with code first.  Free files->at. */
+/* Lists the files of the run that are missing here or changed, those with code first.  Free files->at. */
 void sw_unusable_files(const struct sw_report *report, sw_unusable_file_vec *files);
 
 /* How to get a report that needs none of them. */

@@ -37,7 +37,7 @@ enum sw_suppress_source {
    ("file:line: what is wrong"); *out is as it was then. */
 int sw_suppress_load(const char *path, enum sw_suppress_source source, struct sw_suppressions **out,
 		     struct sw_error *error);
-/* Reads a file that is open: path is its name. */
+/* Reads the lines of a file that is open; path is its name. */
 int sw_suppress_read(FILE *file, const char *path, enum sw_suppress_source source, struct sw_suppressions **out,
 		     struct sw_error *error);
 void sw_suppress_free(struct sw_suppressions *suppressions);
@@ -63,9 +63,10 @@ const char *sw_suppress_line(struct sw_names *names, const struct sw_finding *fi
 
 /* Writes what a report shows as a file of suppressions, with a comment for each, to be reviewed. */
 
-/* gate: calls that a rule forbids alone, as lines of --allow. */
+/* Begins a file of lines that hide findings; gate: of calls that a rule forbids alone, as lines of --allow. */
 struct sw_suppress_file *sw_suppress_file_begin(FILE *out, bool gate);
-/* Findings that are shown and not suppressed; a line that stands there already is not repeated. */
+/* Adds lines for the findings of a report that are shown and not suppressed; a line that stands there already is not
+   repeated. */
 void sw_suppress_file_add(struct sw_suppress_file *file, struct sw_report *report);
 void sw_suppress_file_end(struct sw_suppress_file *file);
 

@@ -310,7 +310,8 @@ static uint64_t time_taken(const struct pass *p, const struct sw_schedule_node *
 	return last ? left : own;
 }
 
-/* Sets start and end of a piece of work by the reading. */
+/* Sets start and end of a piece of work as the reading (a set of assumptions) gives them: it starts as early as it can,
+   and takes the time of its class where that fits. */
 static void estimate_piece(struct pass *p, uint32_t node)
 {
 	struct sw_schedule_node *n = &p->w->nodes.at[node];

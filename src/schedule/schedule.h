@@ -70,13 +70,13 @@ struct sw_schedule_work {
 	bool staged;	   /* a copy through pageable memory: the call itself moves the bytes */
 };
 void sw_schedule_work(struct sw_schedule *s, const struct sw_schedule_work *work);
-/* Notes an event that is recorded on the queue; adds an edge from what the event recorded last to the queue's next
-   work. */
+/* Notes that an event is recorded on the queue. */
 void sw_schedule_record(struct sw_schedule *s, uint32_t queue, uint64_t event);
+/* Makes the queue's next work wait for what the event recorded last. */
 void sw_schedule_wait(struct sw_schedule *s, uint32_t queue, uint64_t event);
 
-/* Work that is enqueued next waits for all work of the device, and all work enqueued later waits for it (a lazy load of
-   code). */
+/* Makes the work that is enqueued next wait for all work of the device, and all work enqueued later for it (a lazy load
+   of code). */
 void sw_schedule_barrier(struct sw_schedule *s, uint32_t queue);
 
 /* The open call returns when this is done: the work that it enqueued itself, an event, all of a queue (of the legacy
@@ -84,8 +84,8 @@ void sw_schedule_barrier(struct sw_schedule *s, uint32_t queue);
 enum sw_until { SW_UNTIL_OWN, SW_UNTIL_EVENT, SW_UNTIL_QUEUE, SW_UNTIL_CONTEXT, SW_UNTIL_DEVICE };
 void sw_schedule_until(struct sw_schedule *s, uint64_t seq, enum sw_until what, uint64_t which);
 
-/* The device's clock recorded work from start to end (a graph's pieces: the hull of all their times). May be called
-   at any time after the work was enqueued. */
+/* Notes that the device's clock recorded work from start to end (a graph's pieces: the hull of all their times).  May
+   be called at any time after the work was enqueued. */
 void sw_schedule_times(struct sw_schedule *s, uint64_t seq, uint64_t start_ns, uint64_t end_ns);
 /* Records were lost: ends the window, since edges from work that is missing would be missing, too. */
 void sw_schedule_break(struct sw_schedule *s);
@@ -153,7 +153,7 @@ struct sw_what_ifs { /* made together; of two for one place the first counts */
 	size_t n;
 };
 void sw_schedule_try(struct sw_schedule *s, const struct sw_what_ifs *sets, struct sw_gain *gains, size_t n);
-/* By what the replays of a real run may be off: they are exact about its recorded times. */
+/* Widens the interval of a gain by what replays of a real run may be off: they are exact about its recorded times. */
 void sw_gain_widen(struct sw_gain *gain);
 
 /* The critical path: pieces that make up the run's length, first to last. */
@@ -175,8 +175,9 @@ struct sw_stretch {
 };
 void sw_schedule_path(struct sw_schedule *s, void (*stretch)(void *arg, const struct sw_stretch *stretch), void *arg);
 
-/* Each piece of work of the windows with its time, recorded or estimated; also pieces for which no time is left.  No
-   copy is estimated to take longer than the slowest bus needs for its bytes: it lies at the end of its time. */
+/* Calls back for each piece of work of the windows with its time, recorded or estimated; also pieces for which no time
+   is left.  No copy is estimated to take longer than the slowest bus needs for its bytes: it lies at the end of its
+   time. */
 void sw_schedule_each_work(struct sw_schedule *s, void (*work)(void *arg, const struct sw_stretch *stretch), void *arg);
 
 /* Sums over the windows, of recorded (or, without device times, estimated) times. */

@@ -15,8 +15,8 @@ struct sw_driver {
 	void (*simulated_finish)(void);
 };
 
-/* `path`: of a libcuda.so.1, NULL the system's.  Entry points that are missing fail with CUDA_ERROR_NOT_SUPPORTED.  0
-   or -ENOENT with error filled. */
+/* Loads the driver; `path`: of a libcuda.so.1, NULL the system's.  Entry points that are missing fail with
+   CUDA_ERROR_NOT_SUPPORTED.  0 or -ENOENT with error filled. */
 int sw_driver_load(struct sw_driver *driver, const char *path, struct sw_error *error);
 
 #endif

@@ -65,7 +65,7 @@ static bool add_edge(struct sw_hold_plan *plan, uint32_t fix, const struct sw_tr
 }
 
 /* Adds the edges of a finding's advice to the plan: of all findings of this line of the source, which may be several
-   stacks, as the advice is for the line. */
+   stacks, as the advice is for the line.  False: there is no room for the first of them. */
 static bool add_fix(struct sw_hold_plan *plan, uint32_t fix, const sw_trials *trials, const struct sw_trial *trial)
 {
 	const uint32_t edges = plan->edges;

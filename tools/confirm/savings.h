@@ -62,7 +62,7 @@ int sw_saving_judge_narrowed(struct sw_savings *savings, struct sw_saving_trial 
 
 /* Results of a run: its output, its status, the bytes that its copies brought to the host. */
 struct sw_run_results;
-/* A run with these changes.  SW_EXIT_OK, or a status after one line. */
+/* Runs the program with these changes.  SW_EXIT_OK, or a status after one line. */
 int sw_run_results_make(struct sw_experiments *in, const struct sw_plan_changes *changes, bool outputs,
 			struct sw_run_results **out);
 void sw_run_results_free(struct sw_run_results *results);
@@ -71,16 +71,16 @@ uint64_t sw_run_results_span(const struct sw_run_results *results);
 /* Nanoseconds before the span: starting CUDA, loading code. */
 uint64_t sw_run_results_before(const struct sw_run_results *results);
 
-/* So often the host used memory that it would not have waited for; and what of it may not have been seen. */
+/* How often the host used memory that it would not have waited for; *unseen: some of it may not have been seen. */
 uint64_t sw_run_results_host_uses(const struct sw_run_results *results, bool *unseen);
 
-/* Two runs as they are: what differs between them says nothing. */
+/* Makes two runs as they are: what differs between them says nothing. */
 int sw_baseline_make(struct sw_experiments *in, struct sw_baseline **out);
 void sw_baseline_free(struct sw_baseline *baseline);
 /* Did the changed run leave the same?  Fills what was compared, or verdict and reason. */
 bool sw_baseline_same(const struct sw_baseline *baseline, const struct sw_run_results *results, struct sw_saving *out);
 
-/* When calls of sites began in it: the caller's from now on. */
+/* When calls of sites began in the run; *out is the caller's from now on. */
 void sw_run_results_take_marks(struct sw_run_results *results, struct sw_marks *out);
 /* Copies from pinned memory that brought other bytes than it held, or may have. */
 uint64_t sw_run_results_spoilt(const struct sw_run_results *results);
@@ -89,11 +89,11 @@ uint64_t sw_run_results_spoilt(const struct sw_run_results *results);
 
 /* Checks the results with these changes, then measures in pairs of runs. */
 int sw_saving_measure(struct sw_savings *savings, const struct sw_plan_changes *changes, struct sw_saving *out);
-/* One run as it is and one with the change: how much longer that one took in all, its start included. */
+/* Makes one run as it is and one with the change: how much longer that one took in all, its start included. */
 int sw_saving_cost(struct sw_savings *savings, const struct sw_plan_changes *changes, struct sw_saving *out,
 		   int64_t *cost_ns);
-/* A run in which only the guard knows of the change. The trial is refused, or goes without the guard, where the host
-   uses the memory. */
+/* Makes a run in which only the guard knows of the change.  The trial is refused, or goes without the guard, where the
+   host uses the memory. */
 int sw_saving_rehearse(struct sw_savings *savings, struct sw_saving_trial *trial);
 
 /* ---- savings_together.c ------------------------------------------------------------------------------------------ */

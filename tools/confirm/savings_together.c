@@ -110,7 +110,7 @@ static bool has_site(const struct sw_plan_changes *all, const struct sw_plan_sit
 }
 
 /* Adds a trial's changes to the plan.  `whole`: also edges that are not needed as long as all other waits are made.
-   False: there is no room. */
+   False: the plan has no room for them. */
 static bool add_trial(struct sw_plan_changes *all, const struct sw_saving_trial *trial, bool whole)
 {
 	const struct sw_plan_changes *one = &trial->changes;

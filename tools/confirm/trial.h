@@ -87,7 +87,7 @@ struct sw_wanted_call {
 	struct sw_call_use *use; /* NULL: not wanted */
 };
 typedef SW_VEC(struct sw_wanted_call) sw_wanted_calls;
-/* 0 or <0 with error filled. */
+/* Finds the calls in the trace, and by what they can be recognised in another run; 0 or <0 with error filled. */
 int sw_calls_locate(const sw_wanted_calls *wanted, const char *trace, struct sw_error *error);
 /* Finds, from the trace, how the calls of all trials are recognised in another run. 0 or <0 with error filled. */
 int sw_trials_locate(sw_trials *trials, const char *trace, struct sw_error *error);
@@ -126,7 +126,7 @@ struct sw_outcome {
 	} waits[SW_PLAN_EDGES];	    /* of each fix */
 };
 
-/* False: there is no such file. */
+/* Reads what a run with a hold left behind.  False: there is no such file. */
 bool sw_outcome_read(const char *path, struct sw_outcome *out);
 void sw_outcome_free(struct sw_outcome *outcome);
 /* Concludes from a run with a hold what holds of the finding. */

@@ -19,7 +19,7 @@ struct sw_merge_operands {
 	SW_VEC(struct sw_merge_operand) at; /* sorted by name, each once */
 };
 
-/* The traces of a folder (*.swt, *.swt.zst).  SW_EXIT_OK, or a status after one line. */
+/* Lists the traces of the command line and of folders (*.swt, *.swt.zst).  SW_EXIT_OK, or a status after one line. */
 int sw_merge_operands_find(struct sw_merge_operands *operands, const struct sw_options *options);
 /* Keeps every n-th trace, from the i-th on, for one of n processes that share the work. */
 void sw_merge_operands_share(struct sw_merge_operands *operands, uint32_t i, uint32_t n);

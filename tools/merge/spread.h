@@ -18,7 +18,8 @@ struct sw_spread {
 	char *job; /* in the names of the files: those of other jobs are left alone */
 };
 
-/* The number of this process and of all, from the launcher. SW_EXIT_OK, or a status after one line: there is none. */
+/* Finds the number of this process and of all, from the launcher.  SW_EXIT_OK, or a status after one line: there is
+   none. */
 int sw_spread_begin(struct sw_spread *spread, const char *folder);
 /* Takes the results of others, or passes ours on: *report only in the process that holds all. */
 int sw_spread_gather(const struct sw_spread *spread, struct sw_merged *merged, bool *report);

@@ -55,8 +55,9 @@ void sw_channel_order(struct sw_channel *channel, enum sw_window_order order);
 /* Receives all that has come.  Never blocks. */
 void sw_channel_serve(struct sw_channel *channel);
 
-/* How many processes began to use CUDA, and how many messages could not be sent. */
+/* How many processes began to use CUDA. */
 uint32_t sw_channel_cuda(const struct sw_channel *channel);
+/* How many messages could not be sent. */
 uint32_t sw_channel_undelivered(const struct sw_channel *channel);
 
 /* Ends the channel and removes its folder; harmless after a failure to open it. */

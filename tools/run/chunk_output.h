@@ -17,7 +17,7 @@ struct sw_chunk_output {
 	uint64_t last_seq;
 };
 
-/* The header is completed at the end. */
+/* Begins to write a trace; the header is completed at the end. */
 void sw_chunk_output_begin(struct sw_chunk_output *output, int fd, const struct sw_file_header *header);
 /* Begins the records of one writer: all records that follow are its own. */
 void sw_chunk_output_writer(struct sw_chunk_output *output, uint32_t writer);

@@ -45,7 +45,7 @@ void sw_control_open(struct sw_control *control, struct sw_channel *channel, str
 /* Serves a descriptor of the control that can be read, as the channel reported.  False: it is none of the
    control's. */
 bool sw_control_readable(struct sw_control *control, int fd);
-/* A signal for `run` (signal.h). */
+/* Does what a signal to `run` asks for (signal.h). */
 void sw_control_signal(struct sw_control *control, int number);
 
 /* Removes the socket; may be called twice. */

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-/* `process`: the number of the run, or of a process that it watches.  An exit status; *answer is malloc'ed text,
-   unchanged where nobody answered and a line said so. */
+/* Asks a run; `process`: the number of the run, or of a process that it watches.  An exit status; *answer is malloc'ed
+   text, unchanged where nobody answered and a line said so. */
 int sw_ctl_ask(const char *process, char *const *words, size_t n, char **answer);
 
 #endif

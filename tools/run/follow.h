@@ -24,7 +24,8 @@ struct sw_follow_sink {
 
 struct sw_follow;
 
-/* The descriptors are its own from now on, also on failure; NULL after one line. */
+/* Begins to judge the trace of a process that runs.  The descriptors are its own from now on, also on failure; NULL
+   after one line. */
 struct sw_follow *sw_follow_open(const char *path, pid_t pid, int file, int memory, struct sw_follow_sink *sink);
 
 /* Judges at most `most` records of what there is.  The number of those judged; fewer: there are no more yet. */
@@ -39,8 +40,8 @@ bool sw_follow_has_ended(const struct sw_follow *follow);
 /* Has all been judged that there will be? */
 bool sw_follow_is_over(const struct sw_follow *follow);
 
-/* The judgement of the whole trace with its report; the analysis is the caller's.  False: it must be judged from its
-   file, and `why` says why. */
+/* Takes the judgement of the whole trace with its report; the analysis is the caller's.  False: it must be judged from
+   its file, and `why` says why. */
 bool sw_follow_take(struct sw_follow *follow, bool compared, struct sw_analysis *analysis, const char **why);
 /* How it stands; with names if they are wanted.  `top` is valid until the next step. */
 void sw_follow_view(struct sw_follow *follow, bool names, struct sw_top_process *top);

@@ -17,8 +17,9 @@
 
 struct sw_follower;
 
-/* Before the program is started, while this process has one thread.  `report` makes the report of the run, in the
-   follower, from a session whose traces have `follow`, and returns the exit status.  NULL after one line. */
+/* Starts the follower, before the program is started, while this process has one thread.  `report` makes the report of
+   the run, in the follower, from a session whose traces have `follow`, and returns the exit status.  NULL after one
+   line. */
 struct sw_follower *sw_follower_start(const struct sw_options *options,
 				      int (*report)(const struct sw_options *options, struct sw_session *session,
 						    int *program_status));
@@ -37,10 +38,10 @@ void sw_follower_trace(struct sw_follower *follower, size_t index, const struct 
 
 /* Tells it that the process of a trace has ended. */
 void sw_follower_ended(struct sw_follower *follower, size_t index);
-/* Another file is the trace now, with the device and inode that are there. */
+/* Tells it that another file is the trace now, with the device and inode that are there. */
 void sw_follower_moved(struct sw_follower *follower, size_t index, const struct sw_session_trace *trace);
 
-/* The run is over: the follower reports and ends.  False: it is not there any more, or does not have all traces, and
+/* The run is over: lets the follower report and end.  False: it is not there any more, or does not have all traces, and
    nothing was reported. */
 bool sw_follower_finish(struct sw_follower *follower, const struct sw_session *session, int *program_status,
 			int *status);

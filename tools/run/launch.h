@@ -33,7 +33,8 @@ struct sw_launch {
 	struct rlimit descriptors; /* of the program; ours are raised, as we hold one for each trace */
 };
 
-/* SW_EXIT_OK, or a status after one line: then nothing ran.  Free it in any case. */
+/* Runs the program with the recorder.  SW_EXIT_OK, or a status after one line: then nothing ran.  Free it in any
+   case. */
 int sw_launch_run(struct sw_launch *launch);
 void sw_launch_free(struct sw_launch *launch);
 

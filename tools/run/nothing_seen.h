@@ -5,7 +5,8 @@
 
 #include <stdbool.h>
 
-/* The likely reason, in a sentence that follows a colon.  simulated: the run was on the simulated CUDA. */
+/* The likely reason why no process used CUDA, in a sentence that follows a colon.  simulated: the run was on the
+   simulated CUDA. */
 const char *sw_nothing_seen(bool simulated);
 
 #endif

@@ -79,7 +79,7 @@ bool sw_session_in_place(const struct sw_session_trace *trace);
 /* Is the process of a trace known to run? */
 bool sw_session_is_running(const struct sw_session_trace *trace);
 
-/* The last word: turns what is still expected, and what the board counted, into gaps. */
+/* At the end: turns what is still expected, and what the board counted, into gaps. */
 void sw_session_end(struct sw_session *session);
 
 /* Adds a gap; takes the text. */

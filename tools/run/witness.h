@@ -14,7 +14,8 @@ struct sw_witness {
 	int fd;
 };
 
-/* All signals that will be asked about must be blocked. */
+/* Starts a process of our group that tells whether it was sent a signal, too.  All signals that will be asked about
+   must be blocked. */
 void sw_witness_start(struct sw_witness *witness);
 
 /* Was a signal that came to us shown to the witness, too?  Then it went to our whole group. */

@@ -43,16 +43,18 @@ struct sw_behaviour {
 #define SW_BEHAVIOUR_VERSION 1
 
 void sw_behaviour_write(const struct sw_behaviour *table, FILE *out);
-/* 0, or SW_E_FORMAT / SW_E_VERSION with error filled ("path:line: what is wrong"); nothing to free then. */
+/* Reads a table of measured behaviour.  0, or SW_E_FORMAT / SW_E_VERSION with error filled ("path:line: what is
+   wrong"); nothing to free then. */
 int sw_behaviour_read(struct sw_behaviour *table, FILE *in, const char *path, struct sw_error *error);
 void sw_behaviour_free(struct sw_behaviour *table);
 
-/* NULL: not measured. */
+/* The row of a call; NULL: it was not measured. */
 const struct sw_behaviour_row *sw_behaviour_find(const struct sw_behaviour *table, const char *name);
 
-/* Where tables are kept: $XDG_DATA_HOME/syncwatch, else ~/.local/share/syncwatch; and the table of a GPU and driver in
-   it. malloc'ed; NULL: neither variable names a folder. */
+/* Folder of the tables: $XDG_DATA_HOME/syncwatch, else ~/.local/share/syncwatch; malloc'ed, NULL: neither variable
+   names a folder. */
 char *sw_behaviour_folder(void);
+/* File of the table of a GPU and driver in it; malloc'ed, NULL likewise. */
 char *sw_behaviour_path(const char *gpu, uint32_t driver);
 
 /* The documents' rules, and those measured on H200 with driver 580: src/detect/behaviour/behaviour.def. */

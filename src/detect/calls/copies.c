@@ -510,7 +510,7 @@ static bool judge_copy(struct sw_model *m, const struct sw_record *r, struct sw_
 }
 
 /* After an element of a batch of copies: if it is the last one, compares the elements with each other.  Traces before
- * minor 8 do not say which elements are of one call, and compare none. */
+   minor 8 do not say which elements are of one call, and compare none. */
 static void batch_over(struct sw_model *m, uint32_t flags)
 {
 	if (flags & SW_COPY_BATCH && !(flags & SW_COPY_BATCH_MORE))

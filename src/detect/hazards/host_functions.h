@@ -29,8 +29,10 @@ void sw_host_func_add(struct sw_model *m, uint64_t seq, struct sw_point point, s
 /* Notes a host function whose run is not recorded (a host node of a graph, a function that was passed through): it
    may have made accesses of the host that are found later. */
 void sw_host_func_add_unseen(struct sw_model *m, struct sw_point point);
-/* The function enqueued by record `seq` starts on a thread; gives its token, 0 if it is not known. */
+/* The function enqueued by record `seq` starts on a thread; gives the token of the work before it, 0 if it is not
+   known. */
 sw_hb_token sw_host_func_start(struct sw_model *m, uint64_t seq, uint32_t thread);
+/* The function has returned. */
 void sw_host_func_finish(struct sw_model *m, uint64_t seq, uint32_t thread);
 /* Notes that the thread makes CUDA calls: CUDA forbids them in host functions, so none of its accesses is one of a
    host function that is not seen. */

@@ -409,7 +409,7 @@ static bool starts_an_array(const struct sw_model *m, const struct sw_access *wh
 }
 
 /* Judges an access to a block or to freed memory: evaluates the deferred launches that may conflict with it, compares
- * it with earlier uses, and enters it into shadow memory. */
+   it with earlier uses, and enters it into shadow memory. */
 static void touch_now(struct sw_model *m, const struct sw_access *what, const struct place *p,
 		      const struct sw_touch *how)
 {

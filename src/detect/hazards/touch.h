@@ -45,8 +45,9 @@ uint32_t sw_model_mention_pool_block(struct sw_model *m, struct sw_block *block,
 
 /* Addresses that the program excludes from judging (syncwatch_ignore(), syncwatch.h).  Not thread-safe. */
 
-/* Accesses to [lo, hi) are not judged from here on, until sw_judge_range_again(). */
+/* Accesses to [lo, hi) are not judged from here on. */
 void sw_ignore_range(struct sw_model *m, uint64_t lo, uint64_t hi);
+/* Accesses to [lo, hi) are judged again. */
 void sw_judge_range_again(struct sw_model *m, uint64_t lo, uint64_t hi);
 struct sw_intervals *sw_ignored_new(void);
 void sw_ignored_free(struct sw_model *m);

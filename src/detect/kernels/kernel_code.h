@@ -31,9 +31,8 @@ const struct sw_footprint_image *sw_codes_find(struct sw_codes *codes, uint32_t 
 
 /* A kernel of the image could not be analysed: it counts against the file, if that is why. */
 void sw_codes_lost_kernel(const struct sw_footprint_image *image);
-/* Index from 0; false: there are no more.  `kernels` is 0 for code that could be used.  The path lives as long as
-   `codes`. */
 struct sw_unusable_code;
+/* Files whose code could not be used: index from 0; false: there are no more.  The path lives as long as `codes`. */
 bool sw_codes_unusable(const struct sw_codes *codes, size_t index, struct sw_unusable_code *out);
 
 /* The build id in an ELF file of `bytes` bytes (untrusted); NULL: none. */

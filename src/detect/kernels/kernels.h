@@ -27,7 +27,8 @@ struct sw_kernel {
 	struct sw_deferrable *deferrable;     /* NULL: not examined yet (deferrable.h) */
 };
 
-/* NULL: more of them than a program has.  Valid until the next call. */
+/* The kernel with this description, with its code as for the device of the current call; NULL: more of them than a
+   program has.  Valid until the next call. */
 struct sw_kernel *sw_kernel_of(struct sw_model *m, const struct sw_trace_function *function);
 /* The spans of a footprint: libraries load the same code again and again, each time as other kernels. */
 struct sw_spans *sw_kernels_spans(struct sw_kernels *kernels, const struct sw_footprint *footprint);

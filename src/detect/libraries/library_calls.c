@@ -80,13 +80,11 @@ static bool library_has_area(const char *name, size_t length)
 	return false;
 }
 
-/*
- * Does it say what later calls of the handle work in?  cuBLAS, "cublasSetWorkspace()": "a user-owned device buffer,
- * which will be used to execute all subsequent calls to the cuBLAS library functions (on the currently set stream)";
- * "The cublasSetStream() function unconditionally resets the cuBLAS library workspace back to the default workspace
- * pool", which is safe on any number of streams. cuFFT, "cufftSetWorkArea()": "overrides the work area pointer
- * associated with a plan".
- */
+/* Does the library call set the memory that later calls of its handle work in (*setting)?  cuBLAS,
+   "cublasSetWorkspace()": "a user-owned device buffer, which will be used to execute all subsequent calls to the cuBLAS
+   library functions (on the currently set stream)"; "The cublasSetStream() function unconditionally resets the cuBLAS
+   library workspace back to the default workspace pool", which is safe on any number of streams.  cuFFT,
+   "cufftSetWorkArea()": "overrides the work area pointer associated with a plan". */
 static bool library_sets(const char *name, size_t length, const uint64_t *word, uint32_t words,
 			 struct sw_library_memory *setting)
 {

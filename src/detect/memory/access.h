@@ -38,11 +38,12 @@ struct sw_range {
 	const struct sw_evidence_detail *evidence_detail; /* evidence from the kernel's code, NULL: none */
 };
 
-/* A box of consecutive bytes. */
+/* A range of consecutive bytes. */
 struct sw_range sw_range_bytes(uint64_t address, uint64_t bytes, enum sw_role role, enum sw_evidence evidence);
-/* A pointer of which only the start is known. */
+/* A range of which only the start is known: all that can be reached from a pointer. */
 struct sw_range sw_range_open(uint64_t address, enum sw_role role, enum sw_evidence evidence, int32_t param);
-/* A box; rows or slices of 0 count as 1.  Dense boxes become consecutive bytes. */
+/* A range that is a box: size[0] bytes in each of size[1] rows, `pitch` apart, in each of size[2] slices; 0 counts as
+   1.  One without gaps becomes consecutive bytes. */
 struct sw_range sw_range_box(uint64_t address, const uint64_t size[3], uint64_t pitch, uint64_t slice,
 			     enum sw_role role, enum sw_evidence evidence);
 
@@ -100,9 +101,10 @@ struct sw_intervals {
 
 /* The first interval that ends after x: the one that holds x, else the next one; NULL: none. */
 struct sw_interval *sw_intervals_from(const struct sw_intervals *set, uint64_t x);
-/* lo and hi are set by the caller and overlap nothing in the set.  Both may be changed later as long as order and
+/* Adds an interval, whose lo and hi overlap nothing in the set.  Both may be changed later as long as order and
    disjointness hold. */
 void sw_intervals_insert(struct sw_intervals *set, struct sw_interval *node);
+/* Takes the interval out of the set; nothing happens if it is not there. */
 void sw_intervals_remove(struct sw_intervals *set, struct sw_interval *node);
 
 static inline struct sw_interval *sw_intervals_next(const struct sw_intervals *set, const struct sw_interval *node)

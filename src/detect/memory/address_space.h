@@ -122,23 +122,24 @@ struct sw_address_space {
 void sw_space_init(struct sw_address_space *space);
 void sw_space_free(struct sw_address_space *space);
 
-/* A block begins to exist at [address, address + bytes), and at `alias` unless 0. A block that is still known there has
-   ended without a record and is removed. The caller fills in the rest. */
+/* Adds a block that begins to exist at [address, address + bytes), and at `alias` unless 0.  A block that is still
+   known there has ended without a record and is removed.  The caller fills in the rest. */
 struct sw_block *sw_space_add(struct sw_address_space *space, uint64_t address, uint64_t bytes, enum sw_memory memory,
 			      uint64_t alias);
-/* The block ends; device memory is remembered for a while as freed (bounded), with `gone`. */
+/* Ends a block; device memory is remembered for a while as freed (bounded), with `gone`. */
 void sw_space_remove(struct sw_address_space *space, struct sw_block *block, const struct sw_access *gone);
 /* Counts the block in `perhaps` until it ends. */
 void sw_space_doubt(struct sw_address_space *space, struct sw_block *block);
 /* Forgets freed blocks: records were lost. */
 void sw_space_forget_freed(struct sw_address_space *space);
 
-/* The live block that holds the address and the offset in it; NULL: none. */
+/* The live block that holds the address, and the offset in it; NULL: none. */
 struct sw_block *sw_space_find(const struct sw_address_space *space, uint64_t address, uint64_t *offset);
 /* The allocation that holds the address, without regard to blocks of suballocators. */
 struct sw_block *sw_space_find_outer(const struct sw_address_space *space, uint64_t address, uint64_t *offset);
+/* The block of an array, or of a level of one, by its handle; NULL: none. */
 struct sw_block *sw_space_find_array(const struct sw_address_space *space, uint64_t handle);
-/* A handle stands for a level of a mipmapped array.  False: that one is not known. */
+/* Notes that a handle stands for a level of a mipmapped array.  False: that one is not known. */
 bool sw_space_add_level(struct sw_address_space *space, uint64_t handle, uint64_t mipmap, uint64_t level);
 /* Where the texels of the handle begin in the block that is found by it. */
 uint64_t sw_space_level(const struct sw_address_space *space, uint64_t handle);
@@ -172,8 +173,9 @@ struct sw_block *sw_space_freed_in(const struct sw_address_space *space, uint64_
 struct sw_block *sw_space_reserve(struct sw_address_space *space, uint64_t address, uint64_t bytes);
 /* The reservation that holds all of [address, address + bytes), mapped or not; NULL: none. */
 struct sw_block *sw_space_reservation(const struct sw_address_space *space, uint64_t address, uint64_t bytes);
-/* Offsets [lo, hi) become memory, or cease to be (remembered for a while, with `gone`). */
+/* Offsets [lo, hi) of a reservation become memory. */
 void sw_block_map(struct sw_block *block, uint64_t lo, uint64_t hi);
+/* Offsets [lo, hi) cease to be memory; `gone` is remembered for a while. */
 void sw_block_unmap(struct sw_address_space *space, struct sw_block *block, uint64_t lo, uint64_t hi,
 		    const struct sw_access *gone);
 /* Where the mapped part that holds the offset ends; 0: the offset is not mapped. */
@@ -183,8 +185,8 @@ uint64_t sw_block_reach(const struct sw_block *block);
 
 /* ---- blocks of suballocators ---- */
 
-/* Part of a block is allocated: from now on it is a block of its own, of the same memory.  NULL: nothing lives there,
-   or the range is not inside one allocation. */
+/* Makes the allocated part of a block a block of its own, of the same memory.  NULL: nothing lives there, or the range
+   is not inside one allocation. */
 struct sw_block *sw_space_add_inner(struct sw_address_space *space, uint64_t address, uint64_t bytes);
 /* The first block of a suballocator that ends after the address; NULL: none. */
 struct sw_block *sw_space_inner_from(const struct sw_address_space *space, uint64_t address);
@@ -194,10 +196,10 @@ uint64_t sw_space_cut(const struct sw_address_space *space, uint64_t lo, uint64_
 /* The first live block that ends after the address; NULL: none. */
 struct sw_block *sw_space_from(const struct sw_address_space *space, uint64_t address, uint64_t *start);
 
-/* Iterate over the live blocks (arrays excepted), in address order; NULL starts and ends. */
+/* The next live block (arrays excepted), in address order; NULL starts and ends. */
 struct sw_block *sw_space_next(const struct sw_address_space *space, const struct sw_block *block);
 
-/* An object starts here: from this step on, accesses of unknown extent from lower addresses end here. */
+/* Notes that an object starts here: from this step on, accesses of unknown extent from lower addresses end here. */
 void sw_block_start(struct sw_block *block, uint64_t offset, uint64_t step);
 /* How many objects it holds, by the known starts. */
 enum sw_crowding sw_block_crowding(const struct sw_block *block);

@@ -27,7 +27,7 @@ void sw_contents_free(struct sw_memory_contents *contents);
 static inline bool sw_contents_any(const struct sw_memory_contents *contents);
 /* Takes the place of what was known there; data is copied. */
 void sw_contents_put(struct sw_memory_contents *contents, const struct sw_content_part *part);
-/* [lo, hi) may have been written by record number `step`: older content is dropped. */
+/* Drops what is known of [lo, hi), which record number `step` may have written; newer content stays. */
 void sw_contents_forget(struct sw_memory_contents *contents, uint64_t lo, uint64_t hi, uint64_t step);
 /* The part that holds all of [address, address + bytes); NULL: not known.  Until the next change. */
 const struct sw_content_part *sw_contents_find(const struct sw_memory_contents *contents, uint64_t address,

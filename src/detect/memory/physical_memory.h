@@ -21,9 +21,9 @@ struct sw_physical_set;
 struct sw_physical_set *sw_physical_set_new(void);
 void sw_physical_set_free(struct sw_physical_set *set);
 
-/* A handle names new memory: cuMemCreate, or an import from elsewhere. */
+/* Notes that a handle names new memory: cuMemCreate, or an import from elsewhere. */
 void sw_physical_created(struct sw_physical_set *set, uint64_t handle);
-/* The handle was released and may be reused for other memory; mappings stay. */
+/* Forgets a handle that was released and may be reused for other memory; mappings stay. */
 void sw_physical_released(struct sw_physical_set *set, uint64_t handle);
 /* Records were lost: any handle may name other memory by now. */
 void sw_physical_forget(struct sw_physical_set *set);
@@ -33,9 +33,10 @@ void sw_physical_forget(struct sw_physical_set *set);
 void sw_physical_map(struct sw_physical_set *set, uint64_t handle, uint64_t at, struct sw_block *block, uint64_t lo,
 		     uint64_t hi, void (*shared)(void *arg, struct sw_block *block, const struct sw_alias *alias),
 		     void *arg);
+/* Offsets [lo, hi) of the block show that memory no more. */
 void sw_physical_unmap(struct sw_block *block, uint64_t lo, uint64_t hi);
 
-/* Aliases of the block; NULL ends. */
+/* The places where the block's memory can be seen as well, by index; NULL ends. */
 const struct sw_alias *sw_physical_alias(const struct sw_block *block, size_t index);
 
 #endif

@@ -55,16 +55,18 @@ struct sw_pool_block *sw_pool_block_begin(struct sw_pool_blocks *pool_blocks, ui
 /* Returns the block that ended, valid until the next trim; NULL: none begins at `address`. */
 struct sw_pool_block *sw_pool_block_end(struct sw_pool_blocks *pool_blocks, uint64_t address,
 					const struct sw_access *call);
-/* The memory itself was freed. */
+/* Ends all blocks in memory that was itself freed. */
 void sw_pool_blocks_leave(struct sw_pool_blocks *pool_blocks, uint64_t lo, uint64_t hi);
 /* The block that held the address at `step`; NULL: none. */
 struct sw_pool_block *sw_pool_block_at(const struct sw_pool_blocks *pool_blocks, uint64_t address, uint64_t step);
-/* Trimming forgets blocks that ended at or before step `oldest`, the first that a later look-up may name. */
+/* Are so many blocks remembered that trimming is due? */
 bool sw_pool_blocks_must_trim(const struct sw_pool_blocks *pool_blocks);
+/* Forgets blocks that ended at or before step `oldest`, the first that a later look-up may name. */
 void sw_pool_blocks_trim(struct sw_pool_blocks *pool_blocks, uint64_t oldest);
 
-/* References; NULL is allowed. */
+/* Takes a reference to the block; NULL is allowed. */
 struct sw_pool_block *sw_pool_block_keep(struct sw_pool_block *pool_block);
+/* Gives a reference back, the last of which frees the block; NULL is allowed. */
 void sw_pool_block_drop(struct sw_pool_block *pool_block);
 
 /* The call that allocated (SW_ALLOC) or freed (SW_FREE) the block, as the third access of a finding. */

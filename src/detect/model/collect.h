@@ -25,9 +25,10 @@ struct sw_recent_calls {
 	struct sw_named_call *at;
 };
 
-/* `seq`: that of the record, or of the END record of its call. */
+/* Remembers a call for a while, so that findings can name it by `seq`: that of the record, or of the END record of its
+   call. */
 void sw_recent_calls_add(struct sw_recent_calls *recent, const struct sw_record *record, uint64_t seq);
-/* Stack and api are 0 when the call is not in the table; seq 0: no call. */
+/* The call with this number; its stack and api are 0 when it is not in the table any more; seq 0: no call. */
 struct sw_named_call sw_recent_call(const struct sw_recent_calls *recent, uint64_t seq);
 
 /*
@@ -43,7 +44,7 @@ struct sw_histogram {
 	uint32_t bucket[8 * SW_HISTOGRAM_OCTAVES];
 };
 
-/* So many durations of that length. */
+/* Adds so many durations of that length. */
 void sw_histogram_add(struct sw_histogram *spread, uint64_t times, uint64_t ns);
 /* The duration that `percent` of them do not exceed, in ns; 0 when there are none. */
 uint64_t sw_histogram_quantile(const struct sw_histogram *spread, unsigned percent);

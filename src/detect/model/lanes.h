@@ -52,8 +52,9 @@ struct sw_lane_state {
 };
 
 struct sw_hb_at sw_model_at(const struct sw_model *m, const struct sw_record *r, uint64_t stream);
-/* Lane and its state; the stream is described in the judgement on the way. */
+/* The lane of a stream, and its state; the stream is described in the judgement on the way. */
 struct sw_lane_state *sw_model_lane(struct sw_model *m, const struct sw_hb_at *at, uint32_t *lane);
+/* The state of a lane by its number. */
 struct sw_lane_state *sw_model_lane_state(struct sw_model *m, uint32_t lane);
 /* Does the stream take part in a capture, so that what is issued to it now is not executed? */
 bool sw_model_captured(struct sw_model *m, const struct sw_hb_at *at);
@@ -71,9 +72,9 @@ struct sw_others {
 bool sw_model_enqueue_with(struct sw_model *m, const struct sw_record *r, uint64_t stream,
 			   const struct sw_others *others);
 
-/* Enqueued work that is not known to be done is kept until a wait covers it; the observer is then told when that
-   was. */
+/* Keeps enqueued work that is not known to be done until a wait covers it. */
 void sw_pending_push(struct sw_model *m, struct sw_lane_state *lane, uint64_t seq, uint64_t tick);
+/* Drops the work that a wait covered, and tells the observer when it was done. */
 void sw_pending_completed(struct sw_model *m, const sw_covered_vec *done, uint64_t t_ns);
 
 uint32_t sw_lanes_count(const struct sw_model *m);
@@ -112,10 +113,11 @@ struct sw_event_state {
    again; NULL: there is none. */
 const struct sw_event_state *sw_event_after(struct sw_model *m, const struct sw_access *work, uint64_t until);
 
-/* Created if unknown. */
+/* The state of an event, made if it is unknown. */
 struct sw_event_state *sw_event_of(struct sw_model *m, uint64_t handle);
-/* NULL: nothing is known of it. */
+/* The state of an event; NULL: nothing is known of it. */
 struct sw_event_state *sw_event_find(struct sw_model *m, uint64_t handle);
+/* Forgets an event that was destroyed. */
 void sw_event_forget(struct sw_model *m, uint64_t handle);
 struct sw_event_table *sw_event_table_new(void);
 void sw_event_table_free(struct sw_event_table *events);
@@ -160,9 +162,11 @@ const struct sw_access *sw_origin_last(const struct sw_model *m, uint32_t stream
 /* The captured call with this record; NULL: not known. */
 const struct sw_access *sw_origin_find(const struct sw_model *m, uint64_t seq);
 
-/* A lane becomes part of a capture, or leaves it; and whether any lane is part of it. */
+/* Makes a lane part of a capture. */
 void sw_capture_join(struct sw_model *m, struct sw_lane_state *lane, uint64_t capture);
+/* The lane is part of a capture no more. */
 void sw_capture_leave(struct sw_model *m, struct sw_lane_state *lane);
+/* Is any lane part of the capture? */
 bool sw_capture_lives(const struct sw_model *m, uint64_t capture);
 /* All lanes leave the capture; 0: none. */
 void sw_capture_end(struct sw_model *m, uint64_t capture);

@@ -42,7 +42,7 @@ struct sw_times {
 	SW_VEC(struct sw_time) at; /* by sequence number, one each, once finished */
 	struct sw_gpu_summary summary;
 };
-/* NULL: not known. */
+/* When the work of a call ran, by its record's number; NULL: not known. */
 const struct sw_time *sw_times_find(const struct sw_times *times, uint64_t seq);
 void sw_times_free(struct sw_times *times);
 

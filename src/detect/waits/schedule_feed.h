@@ -19,7 +19,7 @@ void sw_schedule_feed_free(struct sw_schedule_feed *feed);
 
 /* ---- schedule_feed.c ---- */
 
-/* All is seen: what is recoverable is filled into the findings, sums of the run into the judgement. */
+/* At the end: fills what is recoverable into the findings, and sums of the run into the judgement. */
 void sw_gains_judge(struct sw_model *m);
 
 #endif

@@ -43,8 +43,9 @@ struct sw_wait *sw_wait_open(struct sw_model *m, const struct sw_record *r);
 struct sw_wait *sw_wait_single(struct sw_model *m, const struct sw_record *r);
 /* Takes the call with this BEGIN out of the open ones; NULL: none. */
 struct sw_wait *sw_wait_take(struct sw_model *m, uint64_t begin_seq);
-/* A call of two records has ended and is judged: its state may be used for another. */
+/* Gives back the state of a call of two records that has ended and is judged. */
 void sw_wait_recycle(struct sw_model *m, struct sw_wait *w);
+/* Adds work (`token`: a snapshot of it) to what the call waits for; `order`: whether that is documented or measured. */
 void sw_wait_add(struct sw_model *m, struct sw_wait *w, sw_hb_token token, enum sw_order order);
 /* Finds the work that the token covers and the host does not know to be done; sets w->pending, w->covered. */
 void sw_wait_look(struct sw_model *m, struct sw_wait *w, sw_hb_token token);
@@ -54,12 +55,13 @@ void sw_wait_peek(struct sw_model *m, struct sw_wait *w, sw_hb_token token);
 void sw_wait_drop(struct sw_model *m, struct sw_wait *w);
 /* For sw_hb_wait_lanes(): gathers what a wait covers in a sw_covered_vec. */
 void sw_wait_covers(void *list, uint32_t lane, uint64_t known, uint64_t covered);
+/* How long (ns) a call of this kind, on so many bytes, plausibly needs for its own work. */
 uint64_t sw_wait_own(enum sw_own what, uint64_t bytes);
 /* Reports the call to the observer, at its end. */
 void sw_wait_report(struct sw_model *m, struct sw_wait *w, bool blocks);
 /* The trace ends, or records were lost: calls that never came to their end stay in flight. */
 void sw_wait_forget(struct sw_model *m);
-/* An empty list, for the call that ends. */
+/* An empty list of what the call that ends has covered; the same one at each call. */
 sw_covered_vec *sw_wait_scratch(struct sw_model *m);
 struct sw_call_waits *sw_call_waits_new(void);
 void sw_call_waits_free(struct sw_call_waits *waits);

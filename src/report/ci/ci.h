@@ -31,10 +31,14 @@ struct sw_ci_extra {
 	uint64_t fingerprint;
 };
 
-/* version: of syncwatch; root: folder that paths are relative to, NULL: none.  Both must outlive it. */
+/* Begins a file for a build.  version: of syncwatch; root: folder that paths are relative to, NULL: none.  Both must
+   outlive it. */
 struct sw_ci *sw_ci_begin(FILE *out, enum sw_ci_format format, const char *version, const char *root);
+/* Adds the findings of a report. */
 void sw_ci_add(struct sw_ci *ci, struct sw_report *report);
+/* Adds a finding or gap that stands in no report. */
 void sw_ci_add_extra(struct sw_ci *ci, const struct sw_ci_extra *extra);
+/* Writes what the format ends with, and frees. */
 void sw_ci_end(struct sw_ci *ci);
 
 #endif

@@ -59,10 +59,11 @@ struct sw_digest {
 	SW_VEC(struct sw_digest_finding) findings;
 };
 
-/* Suppressed findings are left out. */
+/* Takes what is compared of a report; suppressed findings are left out. */
 void sw_digest_take(struct sw_digest *digest, struct sw_report *report);
-/* From JSON as of doc/report.schema.json, members that an older version did not write yet may be missing; `path` is for
-   messages.  0, or SW_E_FORMAT, SW_E_VERSION, or SW_E_UNSUPPORTED where this build reads no JSON, with error filled. */
+/* Reads what is compared from JSON as of doc/report.schema.json, of which members that an older version did not write
+   yet may be missing; `path` is for messages.  0, or SW_E_FORMAT, SW_E_VERSION, or SW_E_UNSUPPORTED where this build
+   reads no JSON, with error filled. */
 int sw_digest_read(struct sw_digest *digest, FILE *file, const char *path, struct sw_error *error);
 void sw_digest_free(struct sw_digest *digest);
 
@@ -93,7 +94,8 @@ struct sw_diff {
 	size_t measured_once; /* entries that differ in the times of waits, of one run of each program: runs differ */
 };
 
-/* A difference that one of the repeats shows as well is none.  The digests must outlive the comparison. */
+/* Compares two runs; a difference that one of the repeats shows as well is none.  The digests must outlive the
+   comparison. */
 void sw_diff_make(struct sw_diff *diff, const struct sw_digest *a, const struct sw_digest *b,
 		  const struct sw_digest *repeat, size_t repeats);
 void sw_diff_free(struct sw_diff *diff);
@@ -108,7 +110,7 @@ struct sw_diff_style {
 };
 /* Prints the comparison as text: what differs, and how much of it. */
 void sw_diff_text(const struct sw_diff *diff, FILE *out, const struct sw_diff_style *style);
-/* doc/diff.schema.json */
+/* Writes the comparison as of doc/diff.schema.json. */
 void sw_diff_json(const struct sw_diff *diff, FILE *out);
 
 #endif

@@ -19,8 +19,9 @@
 
 struct sw_nearby;
 
-/* The report must outlive it. */
+/* Gathers what happened around each finding, for the page's timelines; the report must outlive it. */
 struct sw_nearby *sw_nearby_new(struct sw_report *report);
+/* The observer through which the judge says what happens in the run. */
 const struct sw_observer *sw_nearby_observer(struct sw_nearby *nearby);
 void sw_nearby_free(struct sw_nearby *nearby);
 

@@ -22,12 +22,15 @@ void sw_json_quote(FILE *out, const char *text);
 void sw_json_open(struct sw_json *json, const char *key, char bracket);	    /* '{' or '[' */
 void sw_json_close(struct sw_json *json, char bracket);			    /* '}' or ']' */
 void sw_json_text(struct sw_json *json, const char *key, const char *text); /* NULL: null */
+/* Writes a number that is not negative; key NULL: an element of an array. */
 void sw_json_number(struct sw_json *json, const char *key, uint64_t number);
+/* Writes a number that may be negative. */
 void sw_json_signed(struct sw_json *json, const char *key, int64_t number);
 void sw_json_ms(struct sw_json *json, const char *key, uint64_t ns);	/* milliseconds, six decimals */
 void sw_json_hex(struct sw_json *json, const char *key, uint64_t word); /* "0x7f..." */
-/* Text that is JSON already. */
+/* Writes text that is JSON already; NULL: null. */
 void sw_json_raw(struct sw_json *json, const char *key, const char *value);
+/* Writes true or false. */
 void sw_json_bool(struct sw_json *json, const char *key, bool value);
 
 #endif

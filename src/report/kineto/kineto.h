@@ -24,13 +24,14 @@
 
 struct sw_kineto;
 
-/* 0, -errno, or SW_E_FORMAT with one line: no trace of torch.profiler with calls of CUDA. */
+/* Reads a profile.  0, -errno, or SW_E_FORMAT with one line: no trace of torch.profiler with calls of CUDA. */
 int sw_kineto_open(const char *path, struct sw_kineto **out, struct sw_error *error);
 void sw_kineto_free(struct sw_kineto *kineto);
 
 const struct sw_observer *sw_kineto_observer(struct sw_kineto *kineto, const struct sw_reader *reader);
 
-/* 0, or SW_E_FORMAT with one line: the profile and the trace are not of one run. */
+/* Finds for each call of the trace the one of the profile.  0, or SW_E_FORMAT with one line: they are not of one
+   run. */
 int sw_kineto_join(struct sw_kineto *kineto, struct sw_error *error);
 
 /* Copies the profile as it is, with our events at the end of its own.  0, or <0: the file changed meanwhile.  Errors of

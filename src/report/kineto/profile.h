@@ -49,12 +49,13 @@ struct sw_profile {
 	bool any_events;
 };
 
-/* 0; SW_E_FORMAT: it is no such trace, or holds no calls of CUDA; -errno. */
+/* Reads a profile of torch.profiler.  0; SW_E_FORMAT: it is no such trace, or holds no calls of CUDA; -errno. */
 int sw_profile_read(const char *path, struct sw_profile *profile, struct sw_error *error);
 void sw_profile_free(struct sw_profile *profile);
 
-/* Index + 1; 0: no call has this name. */
+/* Index + 1 of a function's name; 0: no call has this name. */
 uint32_t sw_profile_name(const struct sw_profile *profile, const char *name);
+/* The work that a call put on a stream; NULL: the profile has none. */
 const struct sw_profile_work *sw_profile_work_of(const struct sw_profile *profile, const struct sw_profile_call *call);
 
 /*
@@ -64,12 +65,13 @@ const struct sw_profile_work *sw_profile_work_of(const struct sw_profile *profil
  * from then on every function fails.
  */
 
-/* 0, or -errno with error filled; plain files alone. */
+/* Opens a file of JSON to be read piece by piece.  0, or -errno with error filled; plain files alone. */
 int sw_json_scan_open(const char *path, struct sw_json_scan **out, struct sw_error *error);
 void sw_json_scan_close(struct sw_json_scan *scan);
 
-/* Offset (of the expanded text) of the next byte, and the first error: 0, or SW_E_FORMAT with error filled. */
+/* Offset (of the expanded text) of the next byte. */
 uint64_t sw_json_scan_offset(const struct sw_json_scan *scan);
+/* The first error: 0, or SW_E_FORMAT with error filled. */
 int sw_json_scan_error(const struct sw_json_scan *scan, struct sw_error *error);
 
 /* The next character that is no blank, not taken; -1: the end, or an error. */

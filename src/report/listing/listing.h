@@ -81,9 +81,9 @@ struct sw_kernel_view {
 	uint32_t params;
 };
 
-/* A paragraph.  sites: every access with its place, not what they come down to. */
+/* Prints a paragraph about a kernel's code.  sites: every access with its place, not what they come down to. */
 void sw_kernel_text(FILE *out, const struct sw_kernel_view *kernel, bool sites);
-/* doc/kernels.schema.json says what each member means. */
+/* Writes a kernel as JSON; doc/kernels.schema.json says what each member means. */
 void sw_kernel_json(struct sw_json *json, const struct sw_kernel_view *kernel);
 
 /* Every record of a trace, one line each, all fields named: KIND name=value ...  For people and for grep. */

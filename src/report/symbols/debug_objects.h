@@ -95,7 +95,7 @@ struct sw_symbol_index {
 	unsigned shift;				/* its addresses, as a power of 2 */
 };
 
-/* number: the caller's name for it, below 2^30. */
+/* Adds a symbol; number: the caller's name for it, below 2^30. */
 void sw_symbol_index_add(struct sw_symbol_index *index, uint64_t address, uint64_t bytes, uint32_t number,
 			 enum sw_symbol_bind bind);
 void sw_symbol_index_finish(struct sw_symbol_index *index);
@@ -135,8 +135,9 @@ struct sw_worker_place {
 /* Answers questions until the other side closes.  room: SW_WORKER_ANSWER_MAX bytes.  Never returns. */
 _Noreturn void sw_worker_serve(int fd, unsigned seconds, uint64_t bytes, char *room);
 
-/* All of it, or false. */
+/* Reads all of it; false: the other side has gone. */
 int sw_worker_read(int fd, void *out, size_t bytes);
+/* Writes all of it; false: the other side has gone. */
 int sw_worker_write(int fd, const void *data, size_t bytes);
 
 #endif

@@ -62,7 +62,7 @@ static size_t name_end(const char *text)
 }
 
 /* Start of "operator..." in the name, `end` if it is none: blanks and brackets after it belong to the name.  One among
- * template arguments (lambdas of PyTorch's kernels) is not the name. */
+   template arguments (lambdas of PyTorch's kernels) is not the name. */
 static size_t operator_at(const char *text, size_t end)
 {
 	int depth = 0;

@@ -34,7 +34,7 @@ struct sw_named_file {
 
 void sw_module_names_free(struct sw_module_names *names);
 
-/* Never NULL; the first call for a file opens it. */
+/* The file of a module, opened at the first call for it; never NULL. */
 const struct sw_named_file *sw_module_names_file(struct sw_module_names *names, const struct sw_trace_module *module);
 
 /* Calls back from the innermost inlined function to the real one; `ip` is a return address in the module. */

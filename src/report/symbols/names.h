@@ -55,7 +55,7 @@ const char *sw_name_api(struct sw_names *names, uint16_t api, uint16_t flags, ui
 /* Demangled kernel name, whole ("scale(float*, int)") or without types ("scale"); "" when there is no kernel. */
 const char *sw_name_kernel(struct sw_names *names, uint32_t function, bool whole);
 
-/* Whole, unless its types would bury the line: "at::native::vectorized_elementwise_kernel<...>(...)". */
+/* Kernel name, whole unless its types would bury the line: "at::native::vectorized_elementwise_kernel<...>(...)". */
 const char *sw_name_kernel_short(struct sw_names *names, uint32_t function);
 
 /* "kernel scale", "cudaMemcpyAsync", "the host function enqueued by cudaLaunchHostFunc". */
@@ -67,10 +67,10 @@ const char *sw_name_operation_brief(struct sw_names *names, const struct sw_acce
 /* The call of a library that the access was part of; NULL: none. */
 const struct sw_library_call *sw_library_call_of(const struct sw_names *names, const struct sw_access *access);
 
-/* The function of a frame, whole, unless its types would bury the line: "at::native::copy(...)"; "" unknown. */
+/* The name of a frame's function, whole unless its types would bury the line: "at::native::copy(...)"; "" unknown. */
 const char *sw_name_function(struct sw_names *names, const struct sw_frame *frame);
 
-/* The program uses more than one: then they are named. */
+/* Does the program use more than one device?  Then they are named. */
 bool sw_names_several_devices(struct sw_names *names);
 
 /* The variable of the program that its creation fills, "copies"; "" where the source is not here, or one line makes
@@ -82,7 +82,7 @@ const char *sw_name_stream(struct sw_names *names, uint32_t stream);
 /* Where it was created, by the first caller that differs from those of other streams: "main.cu:12", or "" when that is
    not known. */
 const char *sw_name_stream_site(struct sw_names *names, uint32_t stream);
-/* That place; NULL unknown. */
+/* The place where a stream was created; NULL unknown. */
 const struct sw_frame *sw_name_stream_made(struct sw_names *names, uint32_t stream);
 
 /* "allocation 2 'weights'", "the buffer" when unknown.  Index as in struct sw_access: 0: none. */

@@ -309,7 +309,7 @@ static bool in_stack(const struct sw_names *names, uint32_t stack, const struct 
 }
 
 /* The innermost frame in the file that the finding is about, to name the place of a stack with which no other is
- * compared; NULL: none is in it. */
+   compared; NULL: none is in it. */
 static const struct sw_frame *at_home(const struct sw_names *names, const struct sw_stack_view *view)
 {
 	for (size_t i = 0; i < view->n && names->home; i++)

@@ -22,18 +22,18 @@ size_t sw_out_columns(const struct sw_out *out);
 
 /* Prints the text; control characters (a name could hold escape sequences) and invalid UTF-8 become '?'. */
 void sw_out_text(const struct sw_out *out, const char *text);
-/* sw_out_text() in a colour. */
+/* Prints as sw_out_text(), in a colour. */
 void sw_out_coloured(const struct sw_out *out, enum sw_colour colour, const char *text);
-/* sw_out_coloured(), as a link to a line of a file, where links are asked for and the path is absolute. */
+/* Prints as sw_out_coloured(), as a link to a line of a file, where links are asked for and the path is absolute. */
 void sw_out_place(const struct sw_out *out, enum sw_colour colour, const char *text, const char *file, int line);
 
-/* A line of its own in a colour, wrapped at blanks. */
+/* Prints a line of its own in a colour, wrapped at blanks. */
 void sw_out_headline(const struct sw_out *out, enum sw_colour colour, const char *text);
 
 /* Columns that the text takes: one for each character. */
 size_t sw_out_width(const char *text);
-/* The text in so many columns at most: its end is left out ("...") where it is longer, and blanks follow to `fill` it.
- */
+/* Prints the text in so many columns at most: its end is left out ("...") where it is longer, and blanks follow to
+   `fill` it. */
 void sw_out_cell(const struct sw_out *out, const char *text, size_t columns, bool fill);
 
 /*

@@ -73,8 +73,8 @@ struct sw_slice_layout {
 };
 
 void sw_slice_layout_push(struct sw_slice_layout *lay, uint32_t stream, const struct sw_work *work);
-/* All work of the stream up to this sequence number is done by then. Returns how many pieces of it were not known to be
-   done before. */
+/* Notes that all work of the stream up to this sequence number is done by then.  Returns how many pieces of it were not
+   known to be done before. */
 size_t sw_slice_layout_done(struct sw_slice_layout *lay, uint32_t stream, uint64_t seq, uint64_t t_ns);
 /* The last work up to this sequence number that has not been drawn yet, NULL: none. */
 struct sw_work *sw_slice_layout_find(struct sw_slice_layout *lay, uint32_t stream, uint64_t seq);
@@ -216,7 +216,7 @@ struct sw_chrome {
 
 /* ---- chrome.c ---- */
 
-/* NULL: not measured, not shown, or too long ago. */
+/* The work of a call whose time on the device was recorded; NULL: not measured, not shown, or too long ago. */
 const struct timed *sw_chrome_timed_find(const struct sw_chrome *c, uint64_t seq);
 
 /* ---- chrome.c ---- */
@@ -230,8 +230,8 @@ struct stream_track *sw_chrome_track(struct sw_chrome *c, uint32_t stream);
 
 /* ---- chrome_hazards.c ---- */
 
-/* From the end of one slice to the start of another; earlier within the first where the clock would have it run back.
- */
+/* Draws an arrow from the end of one slice to the start of another; earlier within the first where the clock would have
+   it run back. */
 void sw_chrome_arrow(struct sw_chrome *c, uint32_t from_pid, const struct sw_drawn *from, struct sw_place to,
 		     const char *name, const char *category);
 void sw_chrome_arrow_from_call(struct sw_chrome *c, uint64_t from_seq, const struct sw_drawn *to, const char *name,

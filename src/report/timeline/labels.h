@@ -39,8 +39,9 @@ struct sw_export_window {
 	sw_excerpt_vec around_hazards; /* meant only with `around` */
 };
 
-/* The options are borrowed.  shows: does some of [from, to] (ns of the trace) lie in it? */
+/* Prepares the window of time that is drawn; the options are borrowed. */
 void sw_window_init(struct sw_export_window *window, const struct sw_chrome_options *options);
+/* Does some of [from, to] (ns of the trace) lie in it? */
 bool sw_window_shows(const struct sw_export_window *window, uint64_t from, uint64_t to);
 void sw_window_free(struct sw_export_window *window);
 

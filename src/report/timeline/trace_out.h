@@ -23,7 +23,8 @@ struct sw_trace_out {
 };
 
 bool sw_trace_out_can_gzip(void);
-/* The file stays the caller's; close() writes what is left, errors are found by ferror(file). */
+/* Begins to write through a buffer, with gzip if asked for.  The file stays the caller's; close() writes what is left,
+   errors are found by ferror(file). */
 void sw_trace_out_open(struct sw_trace_out *out, FILE *file, bool gzip);
 void sw_trace_out_close(struct sw_trace_out *out);
 

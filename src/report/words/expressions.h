@@ -37,7 +37,7 @@ const char *sw_event_at(struct sw_names *names, const struct sw_access *call, co
 /* The call as the source has it there, in one piece: "cudaFree(p)"; "" not known. */
 const char *sw_call_at(struct sw_names *names, const struct sw_access *call, const struct sw_frame *place);
 
-/* streams[i]: another one each time, and unknown elsewhere. */
+/* Is it an expression such as streams[i], which is another one each time, and unknown elsewhere? */
 bool sw_is_indexed(const char *expression);
 
 /* A call that is no side of a finding, as an access without memory. */
