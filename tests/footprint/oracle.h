@@ -18,11 +18,14 @@ struct oracle_kernel {
 	uint32_t loops;			   /* 0 to 2, the second in the first */
 	bool data;			   /* something is loaded */
 	bool plain;			   /* only what compilers make of ordinary index arithmetic */
+	bool extreme;			   /* numbers next to the ends of types */
 	uint32_t outer[3], outers, truths; /* guards around all sites; a bit each: which way */
 };
 
 /* The kernel of a seed; k->t is the caller's to free. */
 void oracle_make(struct oracle_kernel *k, uint64_t seed);
+/* One with many numbers next to the ends of types. */
+void oracle_make_extreme(struct oracle_kernel *k, uint64_t seed);
 /* One of many sites that have their outer guards in common, as those of unrolled loops do. */
 void oracle_make_guarded(struct oracle_kernel *k, uint64_t seed);
 /* One whose addresses are made from the digits of an index, in another way each. */

@@ -17,8 +17,20 @@ static unsigned width_of(int w)
 	return 8u << w;
 }
 
+/* A number next to an end of some type, a power of two or the opposite of one. */
+static int64_t extreme_number(unsigned width)
+{
+	static const uint8_t bits[] = {0, 1, 7, 8, 15, 16, 30, 31, 32, 33, 61, 62, 63};
+	uint64_t number = UINT64_C(1) << bits[oracle_random(sizeof bits)];
+	number = oracle_random(3) ? number : 0 - number;
+	number += oracle_random(2) ? 0 : oracle_random(5) - 2;
+	return (int64_t)(number << (64 - width)) >> (64 - width);
+}
+
 static uint32_t any(struct oracle_kernel *k, int w)
 {
+	if (k->extreme && !oracle_random(4))
+		return constant(k->t, width_of(w), extreme_number(width_of(w)));
 	if (!k->n[w] || !oracle_random(4))
 		return constant(k->t, width_of(w),
 				oracle_random(3) ? (int64_t)oracle_random(20) : (int64_t)oracle_random(400) - 200);
@@ -118,6 +130,8 @@ static void make_loop(struct oracle_kernel *k, uint32_t number)
 		 by = constant(t, width,
 			       oracle_random(6) ? (int64_t)oracle_random(9) + 1 : -(int64_t)oracle_random(5) - 1);
 	uint32_t i = step(t, width, start, by, number), next = add(t, width, i, by), limit = any(k, w);
+	if (k->extreme && oracle_random(4) == 0)
+		t->term[by].imm = extreme_number(width);
 	if (!k->plain && oracle_random(4) == 0) /* near the end of the type: the last step may wrap around */
 		limit = constant(t, width, (flags ? INT64_MAX >> (64 - width) : -1) - (int64_t)oracle_random(9));
 	enum sw_condition c = t->term[by].imm < 0 ? (oracle_random(2) ? SW_GT : SW_GE)
@@ -179,15 +193,16 @@ static void make_site(struct oracle_kernel *k)
 		behind ? 0 : k->loops;
 }
 
-static void make_terms(struct oracle_kernel *k, uint64_t seed)
+static void make_terms(struct oracle_kernel *k, uint64_t seed, bool extreme)
 {
 	struct terms *t = terms_new();
 	memset(k, 0, sizeof *k);
 	k->t = t;
+	k->extreme = extreme;
 	state = seed * UINT64_C(0x9E3779B97F4A7C15) + 1;
 	for (int i = 0; i < 8; i++)
 		oracle_random(2);
-	k->plain = oracle_random(3) != 0;
+	k->plain = oracle_random(3) != 0 && !extreme;
 	t->geometry.grid[0] = 1 + (uint32_t)oracle_random(6);
 	t->geometry.block[0] = 1 + (uint32_t)oracle_random(20);
 	if (oracle_random(2)) {
@@ -226,14 +241,21 @@ static void make_terms(struct oracle_kernel *k, uint64_t seed)
 
 void oracle_make(struct oracle_kernel *k, uint64_t seed)
 {
-	make_terms(k, seed);
+	make_terms(k, seed, false);
+	for (uint64_t n = 1 + oracle_random(2); n; n--)
+		make_site(k);
+}
+
+void oracle_make_extreme(struct oracle_kernel *k, uint64_t seed)
+{
+	make_terms(k, seed, true);
 	for (uint64_t n = 1 + oracle_random(2); n; n--)
 		make_site(k);
 }
 
 void oracle_make_guarded(struct oracle_kernel *k, uint64_t seed)
 {
-	make_terms(k, seed);
+	make_terms(k, seed, false);
 	k->outers = 1 + (uint32_t)oracle_random(3);
 	for (uint32_t i = 0; i < k->outers; i++)
 		k->outer[i] = bit(k);

@@ -6,6 +6,8 @@
 
 #define MAX_STEPS 600 /* iterations of a loop; kernels that need more are left out */
 
+__extension__ typedef unsigned __int128 unsigned_wide;
+
 struct oracle_thread {
 	const struct oracle_kernel *k;
 	uint32_t tid[3], ctaid[3];
@@ -67,7 +69,6 @@ static bool run_term(struct oracle_thread *th, uint32_t number)
 	bool is_signed = t->flags & SW_SIGNED;
 	uint64_t a = t->a < number ? th->result[t->a] : 0, b = t->b < number ? th->result[t->b] : 0, r = 0;
 	int64_t x = as_signed(a, w), y = as_signed(b, w);
-	sw_wide p;
 	switch (t->op) {
 	case SW_OP_CONST:
 		r = (uint64_t)t->imm;
@@ -92,9 +93,7 @@ static bool run_term(struct oracle_thread *th, uint32_t number)
 		r = a * b;
 		break;
 	case SW_OP_MULHI:
-		p = is_signed ? (sw_wide)x * y
-			      : (sw_wide)a * (sw_wide)b; /* overflows into the sign: the shift undoes it */
-		r = (uint64_t)(p >> w);
+		r = is_signed ? (uint64_t)((sw_wide)x * y >> w) : (uint64_t)((unsigned_wide)a * b >> w);
 		break;
 	case SW_OP_MULWIDE:
 		r = is_signed ? (uint64_t)as_signed(a, half) * (uint64_t)as_signed(b, half) : a * b;

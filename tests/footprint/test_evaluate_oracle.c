@@ -5,6 +5,7 @@
  *     test_evaluate_oracle [FIRST [COUNT]]     seeds; the default is what `make check` has time for
  *     test_evaluate_oracle digits [FIRST [COUNT]]    the kernels of oracle_make_digits() alone
  *     test_evaluate_oracle guarded [FIRST [COUNT]]   those of oracle_make_guarded()
+ *     test_evaluate_oracle extreme [FIRST [COUNT]]   those of oracle_make_extreme()
  *     ORACLE_KERNELS: another count
  *
  * Soundness: every byte touched lies in a reach of its role.  Precision: every byte of a box is touched.  Boxes, hulls
@@ -198,7 +199,7 @@ static void check_kind(const char *kind, void (*make)(struct oracle_kernel *k, u
 
 int main(int argc, char **argv)
 {
-	struct totals t = {0}, d = {0}, g = {0};
+	struct totals t = {0}, d = {0}, g = {0}, e = {0};
 	struct oracle_touched touched = {.at = malloc(ORACLE_BYTES * sizeof *touched.at)};
 	check_kind("", oracle_make, argc, argv, &touched, &t);
 	for (size_t i = 0; argc < 2 && i < sizeof once_wrong / sizeof *once_wrong; i++)
@@ -207,13 +208,15 @@ int main(int argc, char **argv)
 	check_kind("guarded", oracle_make_guarded, argc, argv, &touched, &g);
 	for (size_t i = 0; argc < 2 && i < sizeof once_wrong_guarded / sizeof *once_wrong_guarded; i++)
 		check_kernel(oracle_make_guarded, once_wrong_guarded[i], &touched, &g);
+	check_kind("extreme", oracle_make_extreme, argc, argv, &touched, &e);
 	free(touched.at);
 	print_totals("any", &t);
 	print_totals("digits", &d);
 	print_totals("guarded", &g);
+	print_totals("extreme", &e);
 	if (argc < 2 && (t.extents[1][0] < t.extents[1][1] + t.extents[1][2] || d.extents[1][0] < d.extents[1][1])) {
 		fprintf(stderr, "too few boxes among hulls and open reaches in ordinary kernels\n");
 		return 1;
 	}
-	return t.failed || d.failed || g.failed;
+	return t.failed || d.failed || g.failed || e.failed;
 }
