@@ -213,8 +213,8 @@ static bool gpu_clock_write(struct sw_gpu *gpu, uint32_t flags, bool replaced)
 		if (SW_CUPTI(&gpu->cupti, cuptiGetTimestamp, &ns) != CUPTI_SUCCESS)
 			return false;
 		after = sw_clock_ticks();
-		if (after - before < width) {
-			width = after - before;
+		if (after - before + 1 < width) {
+			width = after - before + 1; /* a tick of aarch64 is up to 50 ns long: `after` has not ended */
 			middle = before + width / 2;
 			best = ns;
 		}
