@@ -8,10 +8,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cuda_runtime_api.h>
 
-#define PAGE 4096u
+#define PAGE ((unsigned)sysconf(_SC_PAGESIZE))
 
 #define CHECK(condition)                                                                                               \
 	do {                                                                                                           \

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "recording.h"
 #include "../run_suite.h"
@@ -28,15 +29,17 @@ static __attribute__((noinline)) bool fake_copy(const void *from, uint32_t bytes
 	return taken;
 }
 
-/* Two pages, of which the second cannot be read. */
+/* As many bytes as a page of x86-64 has; what follows them cannot be read. */
 static char *half_readable(void)
 {
-	char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ck_assert_ptr_ne(pages, MAP_FAILED);
-	for (uint32_t at = 0; at < 2 * PAGE; at += 8)
-		memcpy(pages + at, &(uint64_t){0x7f0000000000 + at}, 8);
-	ck_assert_int_eq(mprotect(pages + PAGE, PAGE, PROT_NONE), 0);
-	return pages;
+	char *last = pages + page - PAGE;
+	for (uint32_t at = 0; at < PAGE; at += 8)
+		memcpy(last + at, &(uint64_t){0x7f0000000000 + at}, 8);
+	ck_assert_int_eq(mprotect(pages + page, page, PROT_NONE), 0);
+	return last;
 }
 
 static void copies(void)

@@ -534,13 +534,15 @@ END_TEST
 /* The answers that libunwind gets in place of its pipe. */
 START_TEST(test_what_can_be_read)
 {
-	char *pages = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	ck_assert(pages != MAP_FAILED && !mprotect(pages, 4096, PROT_READ) && !mprotect(pages + 8192, 4096, PROT_NONE));
-	ck_assert(sw_sys_readable(pages) && sw_sys_readable(pages + 4097) && sw_sys_readable(pages + 8191));
-	ck_assert(!sw_sys_readable(pages + 8192) && !sw_sys_readable(NULL) && !sw_sys_readable((void *)-1l));
-	*(uint32_t *)(void *)(pages + 4096) = 0x5357; /* the value that it looks for */
-	ck_assert(sw_sys_readable(pages + 4096));
-	munmap(pages, 3 * 4096);
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *pages = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+	     *second = pages + page, *third = second + page;
+	ck_assert(pages != MAP_FAILED && !mprotect(pages, page, PROT_READ) && !mprotect(third, page, PROT_NONE));
+	ck_assert(sw_sys_readable(pages) && sw_sys_readable(second + 1) && sw_sys_readable(third - 1));
+	ck_assert(!sw_sys_readable(third) && !sw_sys_readable(NULL) && !sw_sys_readable((void *)-1l));
+	*(uint32_t *)(void *)second = 0x5357; /* the value that it looks for */
+	ck_assert(sw_sys_readable(second));
+	munmap(pages, 3 * page);
 }
 END_TEST
 
