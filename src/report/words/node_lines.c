@@ -45,8 +45,15 @@ static bool find_added(struct sw_names *names, const struct sw_named_call *call,
 		*why = sw_names_format(names, "the line of %s is not known", out->api);
 		return false;
 	}
-	if (sw_frame_is_python(out->place) || !strstr(out->api, "GraphAdd") ||
-	    !sw_source_call(names, out->place, out->api, &out->call) || out->call.arguments < 5) {
+	if (!strstr(out->api, "GraphAdd")) {
+		*why = strstr(out->api, "Graph")
+			       ? sw_names_format(names, "%s changed a node: the dependency goes where it was added",
+						 out->api)
+			       : "one of them is a captured call: its node depends on what its stream has waited for";
+		return false;
+	}
+	if (sw_frame_is_python(out->place) || !sw_source_call(names, out->place, out->api, &out->call) ||
+	    out->call.arguments < 5) {
 		*why = sw_names_format(names, "%s is not written out at %s", out->api,
 				       sw_place_brief(names, out->place));
 		return false;

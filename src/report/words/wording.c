@@ -386,6 +386,11 @@ static const char *fact_node(struct sw_names *names, const struct sw_finding *fi
 	const struct sw_named_call *call = first ? &finding->nodes.first : &finding->nodes.second;
 	if (!call->seq)
 		return fact_operation(names, finding->access[!first]);
+	/* A side itself has its kernel; what holds it, has the name of a call. */
+	for (int i = 0; i < 2; i++)
+		if (finding->access[i]->node == call->seq)
+			return sw_names_format(names, "%s%s", sw_name_operation_brief(names, finding->access[i]),
+					       fact_about(names, finding->access[i], NULL, "at"));
 	return sw_names_format(names, "%s (%s)", sw_name_api(names, call->api, call->flags, call->stack),
 			       sw_place_named(names, call));
 }
