@@ -740,6 +740,7 @@ static void run_node(struct run *run, const struct sw_ordered_node *turn)
 {
 	const struct sw_graph_node *node = &run->x->nodes.at[turn->node];
 	run->m->played = run->x;
+	run->m->played_allocates = sw_exec_allocates;
 	run->m->played_node = turn->node + 1;
 	run->m->branches_apart = run->x->branches ? sw_branches_apart : NULL;
 	uint8_t kind = node->work ? node->work->kind : 0;

@@ -633,11 +633,23 @@ static void report_unborn(struct sw_model *m, const struct sw_graph_node *alloc,
 	};
 	side[0].role = SW_ALLOC;
 	side[0].node = alloc->made.seq;
+	seen.nodes.first = (struct sw_named_call){side[0].seq, side[0].stack, side[0].api, side[0].flags};
+	seen.nodes.second = (struct sw_named_call){side[1].node, side[1].stack, side[1].api, side[1].flags};
 	sw_hazard_lower(m, &seen, m->record->rec->ctx);
 	if (!alloc->made.seq || sw_hazard_is_dropped(m, &seen))
 		return;
 	side[0].allocation = side[1].allocation = sw_model_mention(m, use->use->block);
 	sw_collect_add(&m->collect, &seen, NULL);
+}
+
+bool sw_exec_allocates(const struct sw_exec *x, uint64_t address)
+{
+	for (size_t i = 0; x && x->branches && i < x->nodes.n; i++) {
+		const struct sw_rec_alloc *a = (const struct sw_rec_alloc *)(const void *)x->nodes.at[i].work;
+		if (a && a->h.kind == SW_REC_ALLOC && a->address == address)
+			return true;
+	}
+	return false;
 }
 
 void sw_exec_judge_allocations(struct sw_model *m, const struct sw_exec *x, const struct sw_paths *paths)

@@ -91,6 +91,8 @@ struct sw_exec *sw_exec_of(struct sw_model *m, uint64_t handle); /* created if u
 void sw_exec_unlist(struct sw_model *m, struct sw_exec *exec);
 /* Records were lost: drops all executable graphs, which calls that are missing may have changed. */
 void sw_graphs_forget(struct sw_model *m);
+/* Has the graph, whose nodes were compared, a node that allocates this address?  exec NULL: no. */
+bool sw_exec_allocates(const struct sw_exec *x, uint64_t address);
 /* Reports nodes that use the graph's own memory and do not come after the node that allocates it (SW106); while the
    uses of its listing are there. */
 void sw_exec_judge_allocations(struct sw_model *m, const struct sw_exec *x, const struct sw_paths *paths);

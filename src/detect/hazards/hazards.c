@@ -675,6 +675,8 @@ static void order_nodes(const struct sw_model *m, struct hazard *hazard)
 		hazard->side[i].stream = made[i]->stream;
 	const bool captured = made[0]->stream && made[1]->stream;
 	hazard->seen.fix = captured ? SW_FIX_JOIN : SW_FIX_FREE_NODE_LATER;
+	hazard->seen.nodes.first = (struct sw_named_call){made[1]->seq, made[1]->stack, made[1]->api, made[1]->flags};
+	hazard->seen.nodes.second = (struct sw_named_call){made[0]->seq, made[0]->stack, made[0]->api, made[0]->flags};
 }
 
 /* A use of memory that was freed: reports use after free. */
@@ -683,6 +685,10 @@ void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_shado
 	struct sw_range whole = sw_range_bytes(0, freed->bytes, SW_FREE, SW_EV_EXACT);
 	struct sw_verdict verdict = sw_matrix(&whole, &later->range, sw_block_crowding(freed));
 	if (freed->memory == SW_MEM_ASYNC && verdict.severity != SW_ERROR)
+		return;
+	/* The graph allocates the memory itself, after this use: that is SW106, said when its nodes were compared. */
+	if (freed->born.node && freed->gone.seq != later->access.seq && m->played &&
+	    m->played_allocates(m->played, freed->address))
 		return;
 	struct hazard hazard = {
 		.side = {freed->gone, later->access},

@@ -34,6 +34,8 @@ struct sw_model {
 	struct sw_plans *plans;
 	const struct sw_exec *played; /* of which a node touches memory now: its number + 1; NULL, 0: none */
 	uint32_t played_node;
+	bool (*played_allocates)(const struct sw_exec *exec,
+				 uint64_t address); /* by one of its nodes; set while played is */
 	bool (*branches_apart)(void *arg, const struct sw_shadow_use *earlier, const struct sw_shadow_use *later);
 
 	bool paused;		      /* outside of all windows: no access, no wait is judged */

@@ -675,8 +675,6 @@ static const struct {
 	{SW_FIX_VALUE, "when the value is needed is not recorded"},
 	{SW_FIX_BEFORE_THREADS, "where the threads start is not recorded"},
 	{SW_FIX_SLEEP, "the loop around the query must go, and its event needs cudaEventBlockingSync"},
-	{SW_FIX_USE_NODE_LATER, "the call differs between versions of CUDA"},
-	{SW_FIX_FREE_NODE_LATER, "the call differs between versions of CUDA"},
 	{SW_FIX_JOIN_ALL, "the driver does not say which of the streams was not joined"},
 	{SW_FIX_OUTSIDE_CAPTURE, "the call moves out of the capture: before it or after it"},
 	{SW_FIX_ONE_CAPTURE, "which capture is one too many is the program's choice"},
@@ -724,6 +722,8 @@ void sw_fix_call(struct sw_names *names, const struct sw_finding *finding, struc
 			edge_in_capture(names, finding->access[1], finding->access[0], out);
 		break;
 	case SW_FIX_DEPEND:
+	case SW_FIX_USE_NODE_LATER:
+	case SW_FIX_FREE_NODE_LATER:
 		sw_fix_node_lines(names, finding, out);
 		break;
 	case SW_FIX_EVENT_CAPTURED:
