@@ -70,8 +70,8 @@ static char *folder_for_files(void)
 	return NULL;
 }
 
-/* The names of its source files are relative to the folder above that of the program: from there the report finds what
-   it says of streams and variables. */
+/* Changes to the folder above that of the program, to which the names of its source files are relative: from there the
+   report finds what it says of streams and variables. */
 static void enter_folder_above(const char *program)
 {
 	char *folder = sw_strdup(program), *slash;

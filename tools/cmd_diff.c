@@ -13,7 +13,8 @@
 #include "terminal.h"
 #include "verdict.h"
 
-/* Reports are JSON objects, whatever their file is called; traces begin with another byte. */
+/* Is the file a report rather than a trace?  Reports are JSON objects, whatever their file is called; traces begin with
+   another byte. */
 static bool is_report(FILE *file)
 {
 	int byte;

@@ -157,7 +157,7 @@ static void expand_patterns(const struct sw_options *options, struct traces *tra
 	}
 }
 
-/* Finds the trace that was written last in the current folder, under one of the names that traces get. */
+/* Finds the trace that was written last in the current folder, under one of the names that traces get; false: none. */
 static bool newest_here(struct traces *traces)
 {
 	glob_t found;

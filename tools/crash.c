@@ -104,8 +104,8 @@ static uint64_t read_hex(const char **p)
 	return value;
 }
 
-/* The object that holds an address, and where its first mapping starts: offsets from there are the ones that it was
-   linked with.  Lines are "START-END MODE OFFSET DEVICE INODE      PATH". */
+/* Finds the object that holds an address, and where its first mapping starts: offsets from there are the ones that it
+   was linked with.  False: none.  Lines are "START-END MODE OFFSET DEVICE INODE PATH". */
 static bool find_object(uintptr_t address, char *object, size_t room, uintptr_t *base)
 {
 	static struct maps maps;
@@ -234,7 +234,7 @@ void sw_crash_watch(void (*clean)(void))
 	}
 }
 
-/* A crash is not ours from here on: before another program is started. */
+/* Lets a crash end the process as without us: before another program is started. */
 void sw_crash_ignore(void)
 {
 	const struct sigaction standard = {.sa_handler = SIG_DFL};
@@ -244,7 +244,7 @@ void sw_crash_ignore(void)
 			sigaction(fatal[i], &standard, NULL);
 }
 
-/* The message of a crash will say this of the trace at this path; NULL: nothing. */
+/* Sets what the message of a crash will say of the trace at this path; NULL: nothing. */
 void sw_crash_note(const char *note, const char *path)
 {
 	memset(message, 0, sizeof message);

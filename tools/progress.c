@@ -23,7 +23,7 @@ void sw_progress_begin(struct sw_progress *progress, int fd, const char *step)
 	progress->next_ns = progress->begun_ns + FIRST_NS;
 }
 
-/* The text of the line: operations, their rate, and the time that is left where it can be told. */
+/* Makes the text of the line: operations, their rate, and the time that is left where it can be told. */
 void sw_progress_line(char *line, size_t room, const char *step, uint64_t operations, double part, double seconds)
 {
 	int n = snprintf(line, room, "%s: %" PRIu64 " operations, %.0f a second", step, operations,

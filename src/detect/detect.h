@@ -137,7 +137,7 @@ struct sw_finding_info {
 const struct sw_finding_info *sw_finding_info(int number);	/* NULL unknown */
 const struct sw_finding_info *sw_finding_info_at(size_t index); /* NULL ends */
 bool sw_finding_is(int number, enum sw_finding_family family);
-/* Findings of family WAIT or NEEDLESS: they cost host time. */
+/* Is it a finding of family WAIT or NEEDLESS, which cost host time? */
 bool sw_finding_is_wait(int number);
 
 /* Calls that blocked a host thread, by purpose. */

@@ -133,8 +133,8 @@ static void count_by_kind(struct sw_model *m, const struct sw_wait *w, uint64_t 
 	held->ns += ns;
 }
 
-/* The call has returned: the host joins what it waited for, then the wait is judged, by what it covered and how long it
-   took. */
+/* Ends a call that has returned: the host joins what it waited for, then the wait is judged, by what it covered and how
+   long it took. */
 static void wait_done(struct sw_model *m, struct sw_wait *w, uint64_t seq, uint64_t t_ns, uint64_t dur_ns, bool failed)
 {
 	struct sw_wait_cost cost = {.ns = dur_ns, .own_ns = dur_ns};
@@ -271,7 +271,7 @@ static bool is_sticky(uint16_t status)
 	return false;
 }
 
-/* An access as the record alone describes it: who called, where and when; the handler adds what it touches. */
+/* Fills an access with what the record alone says: who called, where and when; the handler adds what it touches. */
 static void base_access(struct sw_model *m, const struct sw_record *r, struct sw_access *what)
 {
 	const struct sw_library_open *open = sw_library_open_of(m, r->thread);

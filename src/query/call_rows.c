@@ -448,7 +448,7 @@ static void begin_allocation(struct sw_call_rows *calls, const struct sw_rec_all
 	sw_map_put_ptr(&calls->allocations, alloc->address, lives);
 }
 
-/* An allocation was freed: adds its row. */
+/* Adds the row of an allocation that was freed. */
 static void end_allocation(struct sw_call_rows *calls, uint64_t seq, const struct sw_rec_free *freed)
 {
 	struct sw_rec_alloc *lived = sw_map_ptr(&calls->allocations, freed->address);

@@ -536,7 +536,7 @@ static const char settings[] = "PRAGMA journal_mode = OFF; PRAGMA synchronous = 
 
 /* ---- what a statement may do ------------------------------------------------------------------------------------- */
 
-/* The query uses this table: its rows are needed. */
+/* Notes that the query uses this table, whose rows are needed then. */
 static void want_table(struct sw_query *query, const char *table)
 {
 	const struct sw_schema_line *line;

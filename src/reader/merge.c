@@ -22,7 +22,7 @@ static int by_index(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* The writer's next record is not loaded; its key is at least the first number of its next chunk. */
+/* Estimates the key of a writer whose next record is not loaded: it is at least the first number of its next chunk. */
 static void set_due(struct sw_writer_cursor *w)
 {
 	w->loaded = false;

@@ -253,7 +253,7 @@ const char *sw_take_pack_code(struct sw_dictionary *d, struct sw_writer_cursor *
 	return NULL;
 }
 
-/* All pieces of the packed code came: takes it if its hash is right. */
+/* After all pieces of the packed code came: takes it if its hash is right. */
 static void code_is_complete(struct sw_dictionary *d, uint32_t id, struct sw_packed_code *code)
 {
 	/* Other code than what was packed would give wrong certainties: better none. */

@@ -32,7 +32,7 @@ static const char *value_of(const struct sw_trace_environment *environment, cons
 	return environment ? recorded_variable(environment, name) : *name ? getenv(name) : NULL;
 }
 
-/* Reads a whole number that a rank can be; a program that runs with "RANK=high" uses the variable for something
+/* Reads a whole number that a rank can be.  False: a program that runs with "RANK=high" uses the variable for something
    else. */
 static bool read_number(const char *text, uint32_t *out)
 {
@@ -48,7 +48,7 @@ static bool read_number(const char *text, uint32_t *out)
 }
 
 /* Finds the rank by the variables of a known launcher (mpirun, torchrun ...), those of the trace or (environment NULL)
-   our own. */
+   our own.  False: none of them is set. */
 static bool find_launcher(const struct sw_trace_environment *environment, struct sw_rank *out)
 {
 	for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {

@@ -18,7 +18,7 @@ struct sw_rank {
 /* Finds the rank of the recorded process.  False: it had none, or the trace does not say (before minor 9). */
 bool sw_rank_of(const struct sw_trace_environment *environment, struct sw_rank *out);
 
-/* The rank of this process, which the launcher of `syncwatch merge` started. */
+/* Finds the rank of this process, which the launcher of `syncwatch merge` gave it; false: it has none. */
 bool sw_rank_own(struct sw_rank *out);
 
 #endif

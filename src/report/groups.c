@@ -124,7 +124,7 @@ static const struct sw_finding *failed_event(const struct sw_report *report, con
 	return NULL;
 }
 
-/* The advice for a group: the lines to write in the program, or why there are none, in the words of its leading
+/* Makes the advice for a group: the lines to write in the program, or why there are none, in the words of its leading
    finding. */
 void sw_group_fix(struct sw_report *report, const struct sw_group *group, struct sw_group_fix *out)
 {

@@ -136,9 +136,8 @@ enum sw_headline {
 /* Prints the report.  Errors of the stream are left for the caller to find (ferror). */
 void sw_report_text(struct sw_report *report, FILE *out, const struct sw_text_style *style);
 
-/* The parts of the text, for reports of several processes: files of the run that are missing here and weaken
-   findings, the table of groups, the group that one finding leads (false: it leads none, or is a note, which is not
-   printed by itself), and what follows the groups: the notes, the headline, and what was looked at. */
+/* Parts of the text, for reports of several processes.  This one prints files of the run that are missing here and
+   weaken findings. */
 void sw_report_text_files(struct sw_report *report, FILE *out, const struct sw_text_style *style);
 /* Prints the table of all groups. */
 void sw_report_text_table(struct sw_report *report, FILE *out, const struct sw_text_style *style);

@@ -267,8 +267,8 @@ static uint64_t resource_free(struct sw_resource *r, const struct sw_schedule_no
 
 /* ---- what waits for them ----------------------------------------------------------------------------------------- */
 
-/* A piece of work of a queue was passed.  If its delay is negative, the work after it may end before it in a replay:
-   then a new row begins, since its end no longer stands for those before it. */
+/* Passes a piece of work of a queue.  If its delay is negative, the work after it may end before it in a replay: then a
+   new row begins, since its end no longer stands for those before it. */
 static void resources_pass(struct sw_resources *r, const struct sw_window *w, const struct sw_schedule_node *n)
 {
 	/* In a replay a copy from pageable memory may take no time. */

@@ -132,7 +132,7 @@ static bool is_guessed(const struct sw_schedule_node *n)
 
 /* ---- by when was it done ----------------------------------------------------------------------------------------- */
 
-/* The node was done at this time at the latest; the earliest such time counts. */
+/* Notes that the node was done at this time at the latest; the earliest such time counts. */
 static void done_by(struct sw_window *w, uint32_t node, uint64_t by)
 {
 	struct sw_schedule_node *n = &w->nodes.at[node];
@@ -622,7 +622,7 @@ static void try_reading(struct trial *t, bool first)
 /* Intervals of which times of the device would leave less than a half say little: those that matter are marked. */
 #define VAGUE_RUN 100u
 
-/* The gain of a set of changes, from the ranges of its replays over all readings. */
+/* Computes the gain of a set of changes from the ranges of its replays over all readings. */
 static void conclude_gain(struct sw_gain *gain, const struct tried *tried, const struct sw_schedule_facts *facts)
 {
 	gain->low_ns = sw_earlier(tried->low[LEAST], tried->low[SURE]);

@@ -398,7 +398,7 @@ static void join_barrier(struct sw_schedule *s, struct sw_queue *q)
 	edge_push(s, SW_WHY_LOAD, barrier);
 }
 
-/* The node is the last work of the queue from now on: no wait of the host has covered it. */
+/* Makes the node the last work of the queue: no wait of the host has covered it. */
 static void advance_tail(struct sw_schedule *s, uint32_t queue, uint32_t node)
 {
 	struct sw_queue *q = &s->queues.at[queue];
@@ -481,7 +481,7 @@ void sw_schedule_record(struct sw_schedule *s, uint32_t queue, uint64_t event)
 		*sw_map_put(&s->events, event) = (uint64_t)q->tail + 1;
 }
 
-/* The queue waits for an event: an edge from what it recorded last. */
+/* Makes the queue wait for an event: an edge from what it recorded last. */
 void sw_schedule_wait(struct sw_schedule *s, uint32_t queue, uint64_t event)
 {
 	uint64_t node = sw_map_get(&s->events, event);
@@ -507,7 +507,7 @@ void sw_schedule_barrier(struct sw_schedule *s, uint32_t queue)
 
 /* ---- waits of the host ------------------------------------------------------------------------------------------- */
 
-/* The open call returns after this node. */
+/* Lets the open call return after this node. */
 static void until_node(struct sw_open_call *call, uint32_t node)
 {
 	if (node != SW_NONE && node != call->node)
@@ -525,8 +525,8 @@ static bool covers_queue(const struct sw_schedule *s, enum sw_until what, uint64
 	return of->kind == SW_QUEUE_LEGACY && q->kind == SW_QUEUE_BLOCKING && q->ctx == of->ctx;
 }
 
-/* The open call returns when the queues that the wait covers are done.  A queue whose tail was waited for WAITS_KEPT
-   times is not listed any more. */
+/* Lets the open call return when the queues that the wait covers are done.  A queue whose tail was waited for
+   WAITS_KEPT times is not listed any more. */
 static void until_queues(struct sw_schedule *s, struct sw_open_call *call, enum sw_until what, uint64_t which)
 {
 	size_t kept = 0;
@@ -548,7 +548,7 @@ static void until_queues(struct sw_schedule *s, struct sw_open_call *call, enum 
 	s->live.n = kept;
 }
 
-/* The open call `seq` returns when this is done: a context, device, event or queue (`which`), or its own work. */
+/* Lets the open call `seq` return when this is done: a context, device, event or queue (`which`), or its own work. */
 void sw_schedule_until(struct sw_schedule *s, uint64_t seq, enum sw_until what, uint64_t which)
 {
 	struct sw_open_call *call = open_of(s, seq);

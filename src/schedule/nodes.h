@@ -271,7 +271,7 @@ static inline bool sw_order_before(const struct sw_ordered *o, uint32_t a, uint3
 }
 
 /* ---- estimate.c ---- */
-/* The times of all windows become those of a reading, if they are not. */
+/* Gives all windows the times of a reading, if they have not got them. */
 void sw_read_times(struct sw_schedule *s, uint32_t reading);
 
 /* ---- calibrate.c: copy engines and multiprocessors ---- */

@@ -645,7 +645,7 @@ static void runs_make(const struct sw_schedule *s, struct sw_window *w, const st
 
 enum { NEEDED = 1, FOLLOWED = 2, ADDED = 4, AFTER_TURN = 8 };
 
-/* The node's own begin and end are needed: it is passed by itself. */
+/* Notes that the node's own begin and end are needed: it is passed by itself. */
 static void mark_needed(struct sw_window *w, uint32_t node)
 {
 	w->ordered.needed[node] |= NEEDED;
@@ -734,7 +734,7 @@ static uint32_t missing_call(const struct sw_window *w, uint32_t call)
 	return needed[turn] & ADDED || w->nodes.at[turn].kind != SW_NODE_CALL ? SW_NONE : turn;
 }
 
-/* The call must be added before others.  Marked as added at once: damaged times may make circles. */
+/* Notes that the call must be added before others.  Marked as added at once: damaged times may make circles. */
 static void pull_call(struct sw_ordered *o, uint32_t call)
 {
 	o->needed[call] |= ADDED; /* it will be: damaged times may make circles */

@@ -35,8 +35,8 @@ static void send_message(int fd, const struct message *message)
 		_exit(1);
 }
 
-/* Version of the driver, the word with a point in it of "NVRM version: NVIDIA UNIX x86_64 Kernel Module 580.159.04
-   ..."; "" unknown. */
+/* Finds the version of the driver, the word with a point in it of "NVRM version: NVIDIA UNIX x86_64 Kernel Module
+   580.159.04 ..."; "" unknown. */
 static void driver_text(char *out, size_t room)
 {
 	char line[512], *at = line, *word;

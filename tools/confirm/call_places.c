@@ -188,7 +188,7 @@ static void add_free(struct sw_call_use *use, uint32_t api, uint64_t stack)
 	use->frees[use->n_frees++].stack = stack;
 }
 
-/* Memory of a wanted allocation is freed: notes where, for all allocations of that place. */
+/* Notes where memory of a wanted allocation is freed, for all allocations of that place. */
 static void note_free(struct search *search, const struct sw_record *record)
 {
 	const uint64_t address = ((const struct sw_rec_free *)(const void *)record->rec)->address;

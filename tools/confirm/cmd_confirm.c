@@ -327,7 +327,7 @@ static int write_json(const struct confirm *confirm)
 	return sw_output_close(&output, &error) ? sw_complain(SW_EXIT_OUTPUT, "%s", error.text) : SW_EXIT_OK;
 }
 
-/* The report and what the experiments showed. */
+/* Prints the report and what the experiments showed. */
 static void print_results(const struct confirm *confirm, FILE *out, const struct sw_text_style *style)
 {
 	sw_report_text(confirm->analysis.report, out, style);

@@ -133,7 +133,8 @@ static void report_launch(struct sw_confirm_run *run, int pipe)
 	_exit(write(pipe, answer, sizeof answer) == sizeof answer ? 0 : SW_EXIT_OUTPUT);
 }
 
-/* Waits for the answer.  A program whose work was reordered may never end: it has its time, then it is killed. */
+/* Waits for the answer of the process that runs the program; false: there was none.  A program whose work was reordered
+   may never end: it has its time, then it is killed. */
 static bool wait_for_answer(struct sw_confirm_run *run, int pipe, pid_t pid, int answer[2])
 {
 	const uint64_t ms = run->in->most_run_ns / 1000000;
@@ -280,7 +281,8 @@ static int run_hold(struct sw_experiments *in, struct sw_trial *trial, uint64_t 
 	return status;
 }
 
-/* Threads come in another order in another run; an access of the host that came first is not seen. */
+/* May the trial fail only because the two came in another order, as threads do from run to run?  An access of the host
+   that came first is not seen. */
 static bool other_order(const struct sw_trial *trial)
 {
 	return trial->result.doubt == SW_DOUBT_SWAPPED ||

@@ -74,7 +74,7 @@ static void take_released(const char *line, struct sw_outcome *out)
 	out->later_done = later;
 }
 
-/* Takes a line that says what the driver refused; the first of them counts. */
+/* Takes a line that says what the driver refused; the first of them counts.  False: it is another line. */
 static bool take_failed(const char *line, struct sw_outcome *out)
 {
 	char word[16];

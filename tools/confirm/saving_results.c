@@ -137,7 +137,7 @@ uint64_t sw_run_results_before(const struct sw_run_results *run)
 	return run->before_us * 1000;
 }
 
-/* The times at which calls of changed places began: the caller's from now on. */
+/* Hands over the times at which calls of changed places began: the caller's from now on. */
 void sw_run_results_take_marks(struct sw_run_results *run, struct sw_marks *out)
 {
 	*out = run->marks;
@@ -210,7 +210,8 @@ static bool same_text(const char *one, const char *two, const char *now, bool *s
 	return *one || *two || !*now;
 }
 
-/* Copies that differ between the two hold times or addresses. */
+/* Did the run bring the same bytes to the host as the two without the change?  Copies that differ between the two hold
+   times or addresses: they are not compared. */
 static bool same_copies(const struct sw_baseline *base, const struct sw_run_results *run, uint64_t *compared)
 {
 	const struct sw_run_results *one = base->one, *two = base->two;

@@ -29,7 +29,7 @@ static bool new_hazard(const struct sw_report *before, const struct sw_report *w
 	return false;
 }
 
-/* The change is not tried, for this reason. */
+/* Refuses to try the change, for this reason. */
 static void refuse_trial(struct sw_saving_trial *trial, enum sw_saving_reason why)
 {
 	trial->result.verdict = SW_SAVING_REFUSED;

@@ -15,7 +15,7 @@ static const struct {
 #include "base/run_changes.def"
 };
 
-/* The change is not tried, for this reason. */
+/* Refuses to try the change, for this reason. */
 static void refuse_trial(struct sw_saving_trial *trial, enum sw_saving_reason why)
 {
 	trial->result.verdict = SW_SAVING_REFUSED;

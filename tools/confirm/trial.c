@@ -64,7 +64,7 @@ static bool is_race(int id)
 	return id == SW_FINDING_RACE_RAW || id == SW_FINDING_RACE_WAR || id == SW_FINDING_RACE_WAW;
 }
 
-/* The trial says nothing for certain, for this reason. */
+/* Notes why the trial says nothing for certain. */
 static void set_doubt(struct sw_trial *trial, enum sw_doubt why)
 {
 	trial->result.verdict = SW_VERDICT_INCONCLUSIVE;

@@ -18,7 +18,7 @@
 /* Signals that a user, a shell or a batch system may send to end or steer a program. */
 static const int passed_on[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH};
 
-/* The signals that `run` handles itself while the program runs. */
+/* Fills in the signals that `run` handles itself while the program runs. */
 static void watched_set(sigset_t *set)
 {
 	sigemptyset(set);

@@ -85,7 +85,7 @@ static bool read_windows(const struct sw_session_trace *trace, uint32_t *windows
 		     offsetof(struct sw_file_header, windows)) == (ssize_t)sizeof *windows;
 }
 
-/* One line for `status`: does the process live, and is it recording? */
+/* Prints a line for `status`: does the process live, and is it recording? */
 static void print_trace(const struct sw_session_trace *trace, FILE *answer)
 {
 	uint32_t windows = 0;

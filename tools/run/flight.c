@@ -132,7 +132,7 @@ static int place_of(const struct sw_session_trace *trace, const struct chunk *ch
 }
 
 /* Reads header and records of a chunk from where it should be, else from the file, into which it may have been moved
-   meanwhile. */
+   meanwhile; false: it is in neither. */
 static bool read_chunk(const struct recording *r, const struct sw_session_trace *trace, uint64_t number,
 		       struct sw_chunk_header *h, void *records, uint32_t room)
 {
@@ -147,7 +147,8 @@ static bool read_chunk(const struct recording *r, const struct sw_session_trace 
 	return false;
 }
 
-/* Reads the header of a trace and checks what offsets are computed from: the program can write to it. */
+/* Reads the header of a trace and checks what offsets are computed from: the program can write to it.  False: it is not
+   sound. */
 static bool read_header(const struct sw_session_trace *trace, struct sw_file_header *header)
 {
 	return !sw_collect_read(trace->memory >= 0 ? trace->memory : trace->fd, header, sizeof *header, 0) &&
@@ -164,7 +165,8 @@ static bool ends_context(uint16_t status)
 	       status == 702 || status == 710 || status == 999;
 }
 
-/* Looks on where it stopped: at a call that had not returned. */
+/* Has a call in the chunk failed with an error that ends its context?  Looks on where it stopped: at a call that had
+   not returned. */
 static bool has_error(struct chunk *c, const unsigned char *records, uint32_t bytes)
 {
 	while (c->looked + sizeof(struct sw_rec) <= bytes) {
@@ -328,7 +330,7 @@ struct window_source {
 	const struct sw_session_trace *trace;
 };
 
-/* For sw_kept_write(): reads a chunk of the window. */
+/* For sw_kept_write(): reads a chunk of the window; false: it is gone. */
 static bool read_window(void *arg, uint64_t place, void *records, uint32_t *bytes, uint32_t room)
 {
 	const struct window_source *source = arg;
@@ -368,7 +370,7 @@ static char *dump_path(const char *path, uint32_t number)
 	return sw_format("%.*s-dump%" PRIu32 "%s", stem, path, number, known ? ".swt" : "");
 }
 
-/* Writes a dump, by a process of its own, as what is kept is used up by that. */
+/* Writes a dump, by a process of its own, as what is kept is used up by that; false: it failed. */
 static bool write_dump(struct recording *r, const struct sw_session_trace *trace, const char *why, const char *path)
 {
 	int status = 1;
@@ -423,7 +425,7 @@ int sw_flight_dump(struct sw_flight *f, struct sw_session *session, const char *
 
 /* ---- while it runs, and at its end ------------------------------------------------------------------------------- */
 
-/* One look at one process: takes up new chunks, drops old ones, and dumps at the first error that ends a context. */
+/* Looks at one process: takes up new chunks, drops old ones, and dumps at the first error that ends a context. */
 static void look_at(struct sw_flight *f, const struct sw_session *session, size_t index)
 {
 	const struct sw_session_trace *trace = &session->traces.at[index];

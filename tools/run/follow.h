@@ -43,7 +43,7 @@ bool sw_follow_is_over(const struct sw_follow *follow);
 /* Takes the judgement of the whole trace with its report; the analysis is the caller's.  False: it must be judged from
    its file, and `why` says why. */
 bool sw_follow_take(struct sw_follow *follow, bool compared, struct sw_analysis *analysis, const char **why);
-/* How it stands; with names if they are wanted.  `top` is valid until the next step. */
+/* Fills in how it stands; with names if they are wanted.  `top` is valid until the next step. */
 void sw_follow_view(struct sw_follow *follow, bool names, struct sw_top_process *top);
 void sw_follow_free(struct sw_follow *follow);
 

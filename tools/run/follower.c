@@ -308,7 +308,7 @@ static void show(struct state *s)
 	free(tops);
 }
 
-/* Does the program run, for all that is known: then the follower is modest. */
+/* Does the program run, for all that is known?  Then the follower is modest. */
 static bool is_early(const struct state *s)
 {
 	for (size_t i = 0; i < s->session.traces.n; i++)

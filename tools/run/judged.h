@@ -81,7 +81,7 @@ void sw_judged_json_to(const struct sw_judged *judged, const struct sw_session *
 /* Writes the files for builds that --sarif and its like name; once. */
 int sw_judged_files(struct sw_judged *judged, const struct sw_session *session);
 
-/* The gaps of a report become those of the session. */
+/* Adds the gaps of a report to those of the session. */
 void sw_judged_take_gaps(struct sw_session *session, pid_t pid, const struct sw_report *report);
 
 /* Prints the gaps of a session. */

@@ -191,7 +191,7 @@ static uint64_t key_of(enum thing thing, uint64_t handle)
 	return sw_hash_u64(sw_hash_u64(handle) ^ (uint64_t)thing << 56) | 1;
 }
 
-/* Removes the records that say that a thing begins and come before `seq`. */
+/* Removes the records that say that a thing begins and come before `seq`; false: there are none. */
 static bool remove_begun(struct sw_kept *k, uint64_t key, uint64_t seq)
 {
 	struct kept_record *r = sw_map_ptr(&k->things, key), *same;
@@ -225,7 +225,7 @@ static void begins(struct sw_kept *k, struct kept_writer *w, const struct sw_rec
 		keep(k, w, rec, key);
 }
 
-/* A record begins a thing whose handle or address was given out before: drops that one, whose end was not seen. */
+/* Keeps the begin of a thing and drops an earlier one of its handle or address, whose end was not seen. */
 static void begins_anew(struct sw_kept *k, struct kept_writer *w, const struct sw_rec *rec, uint64_t key)
 {
 	remove_begun(k, key, sw_rec_seq(rec));

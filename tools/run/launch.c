@@ -350,7 +350,7 @@ static int set_up(struct sw_launch *run)
 
 /* ---- the run ----------------------------------------------------------------------------------------------------- */
 
-/* The program runs: its session begins, and the control and the follower learn of it. */
+/* When the program runs: begins its session, and tells the control and the follower of it. */
 static void started(void *arg, pid_t pid)
 {
 	struct sw_launch *run = arg;

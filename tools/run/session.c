@@ -69,7 +69,8 @@ static bool take_early(struct sw_session *session, pid_t pid)
 	return false;
 }
 
-/* A recorder began, or the guard that says that none did: the program is expected no more. */
+/* Takes a HELLO of the recorder in a process, or of the guard, which says that no recorder began: nothing more is
+   expected of its program. */
 static void take_hello(struct sw_session *session, pid_t pid, uint32_t flags, const char *file)
 {
 	if (!forget_last(session, pid))

@@ -118,7 +118,7 @@ static bool time_of(const char *text, uint64_t *ns)
 }
 
 /* Reads one of the table's verdicts: '1' the call waited in all repetitions, '0' in none, '?' they disagree, '-' not
-   measured. */
+   measured.  False: it is none of these. */
 static bool read_verdict(const char *text, char *out)
 {
 	if (!*text || text[1] || !strchr("01?-", *text))

@@ -196,8 +196,8 @@ static void report_needless(struct sw_model *m, const struct sw_access *free, st
 		sw_collect_drop(&m->collect, f);
 }
 
-/* A pool block was freed: counts the events that the allocator recorded for it in this very call of the program, and
-   judges them. */
+/* After a pool block was freed: counts the events that the allocator recorded for it in this very call of the program,
+   and judges them. */
 static void judge_events(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w,
 			 struct sw_pool_block *pool_block)
 {
@@ -215,7 +215,7 @@ static void judge_events(struct sw_model *m, const struct sw_record *r, const st
 		report_needless(m, &w->what, pool_block, &event_counts);
 }
 
-/* A caching allocator takes a block back (annotation): ends it, and judges the events recorded for other streams that
+/* Ends a block that a caching allocator takes back (annotation), and judges the events recorded for other streams that
    used it. */
 void sw_tensor_block_end(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w,
 			 const struct sw_rec_annotation *a)
@@ -276,7 +276,7 @@ void sw_block_born(struct sw_block *block, const struct sw_access *call)
 	block->born.extent_known = true;
 }
 
-/* The block belongs to the record's context; memory of a green context belongs to the primary one. */
+/* Gives the block the context of the record; memory of a green context belongs to the primary one. */
 static void set_context(const struct sw_model *m, const struct sw_record *r, struct sw_block *block)
 {
 	uint8_t whole = m->context[r->rec->ctx].whole;

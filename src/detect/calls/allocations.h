@@ -23,7 +23,7 @@ void sw_block_made(struct sw_model *m, const struct sw_rec_alloc *a, const struc
 struct sw_access sw_block_release(struct sw_model *m, const struct sw_access *what, struct sw_block *block);
 /* Releases the block that starts at the address, if there is one, and removes it from the address space. */
 void sw_block_freed(struct sw_model *m, uint64_t address, const struct sw_access *what);
-/* The memory of a context that has ended: later uses by other contexts are judged. cuda.h, cuCtxDestroy, and
+/* Ends the memory of a context that has ended: later uses by other contexts are judged.  cuda.h, cuCtxDestroy, and
    cudaDeviceReset: pool memory and that of cuMemCreate stay. */
 void sw_blocks_end(struct sw_model *m, uint8_t ctx, const struct sw_access *what);
 
@@ -33,11 +33,11 @@ void sw_pool_init(struct sw_model *m);
 
 /* Caching allocators (PyTorch's, CuPy's) allocate and free blocks; SW206: record_stream() that was not needed. */
 
-/* The caching allocator of a framework (PyTorch) says by an annotation that it hands out a block, or takes one
-   back: enters it, or ends it and judges the events that were recorded for other streams that used it.  `w`: the
+/* Makes what a framework's caching allocator (PyTorch) hands out, as an annotation says, a block of its own.  `w`: the
    current call, whose place is that of the block. */
 void sw_tensor_block_begin(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w,
 			   const struct sw_rec_annotation *a);
+/* Ends a block that it takes back, and judges the events that were recorded for other streams that used it. */
 void sw_tensor_block_end(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w,
 			 const struct sw_rec_annotation *a);
 /* Remembers an event record: the allocator's own, by which it waits for other streams' uses of a block, are found

@@ -9,8 +9,8 @@ struct sw_batches;
 struct sw_model;
 struct sw_record;
 
-/* A copy node of a graph ran, after its accesses were entered: the content of its source that the trace has is now
-   in memory. */
+/* After a copy node of a graph ran, and its accesses were entered: notes that the content of its source, if the trace
+   has it, is now in memory. */
 void sw_copy_uploads(struct sw_model *m, const struct sw_record *r, const struct sw_access *what);
 
 /*

@@ -118,8 +118,8 @@ static bool place_annotation(struct sw_model *m, const struct sw_record *r, stru
 	return true;
 }
 
-/* The program's suballocator hands out a block: it is a block of its own from now on, and each freed block that it
-   reuses must have been freed in order before. */
+/* Makes what the program's suballocator hands out a block of its own; each freed block that it reuses must have been
+   freed in order before. */
 static void begin_block(struct sw_model *m, const struct sw_record *r, struct sw_wait *w,
 			const struct sw_rec_annotation *a)
 {
@@ -139,7 +139,7 @@ static void begin_block(struct sw_model *m, const struct sw_record *r, struct sw
 	block->born = whole.born;
 }
 
-/* The program's suballocator takes a block back: judged like a free. */
+/* Ends a block that the program's suballocator takes back: judged like a free. */
 static void end_block(struct sw_model *m, const struct sw_record *r, struct sw_wait *w,
 		      const struct sw_rec_annotation *a)
 {
@@ -161,8 +161,8 @@ static uint64_t tag_object(uint64_t tag)
 	return UINT64_C(0xff) << 56 | tag;
 }
 
-/* "Happens before" of a tag: by a stream as an event's record, by the host as the release of an object.  With one lane
-   for the host, what it does is after all that it did. */
+/* Handles "happens before" of a tag: by a stream as an event's record, by the host as the release of an object.  With
+   one lane for the host, what it does is after all that it did. */
 static void record_annotation(struct sw_model *m, const struct sw_record *r, const struct sw_rec_annotation *a)
 {
 	struct sw_hb_at at = sw_model_at(m, r, a->stream);
@@ -172,7 +172,7 @@ static void record_annotation(struct sw_model *m, const struct sw_record *r, con
 		sw_hb_event_record(m->hb, tag_event(a->address), &at, 0, NULL);
 }
 
-/* "Happens after" of a tag: the stream, or the host, waits for what came before the tag. */
+/* Handles "happens after" of a tag: the stream, or the host, waits for what came before the tag. */
 static void order_stream_after(struct sw_model *m, const struct sw_record *r, const struct sw_rec_annotation *a)
 {
 	struct sw_hb_at at = sw_model_at(m, r, a->stream);
@@ -375,8 +375,7 @@ static bool is_everywhere(const struct sw_model *m, const struct sw_block *block
 	return api && !strcmp(api->driver, "cuLibraryGetManaged");
 }
 
-/* The program asked for the address of a module variable: the block is the variable from now on, also for kernels that
-   use it by name. */
+/* Makes the block the variable whose address the program asked for, also for kernels that use it by name. */
 static void variable_asked(struct sw_model *m, struct sw_block *block, const char *name, uint64_t address)
 {
 	const struct sw_variable_key key = {
@@ -440,8 +439,8 @@ static void pointer_attribute(struct sw_model *m, const uint64_t *args)
 		block->sync_memops = true;
 }
 
-/* A stream signals an external semaphore: the host, or another API on its behalf, may wait for it, so it may know that
-   the stream's work is done. */
+/* Handles the signal of an external semaphore by a stream: the host, or another API on its behalf, may wait for it, so
+   it may know that the stream's work is done. */
 static void signal_semaphore(struct sw_model *m, const uint64_t *args)
 {
 	struct sw_hb_at at = sw_model_at(m, m->record, args[0]);
@@ -451,13 +450,13 @@ static void signal_semaphore(struct sw_model *m, const uint64_t *args)
 		sw_host_signalled(m, (struct sw_point){lane, work});
 }
 
-/* cuMemAddressReserve: addresses, of which nothing is memory yet. */
+/* Handles cuMemAddressReserve: a block of addresses, of which nothing is memory yet. */
 static void reserve_addresses(struct sw_model *m, const uint64_t *args)
 {
 	sw_space_reserve(&m->space, args[0], args[1]);
 }
 
-/* cuMemAddressFree: the reservation ends. */
+/* Handles cuMemAddressFree: ends the reservation. */
 static void free_addresses(struct sw_model *m, const uint64_t *args)
 {
 	struct sw_block *block = sw_space_reservation(&m->space, args[0], 0);
@@ -490,7 +489,7 @@ static void pool_made(struct sw_model *m, const uint64_t *args)
 		sw_map_delete(&m->space.pools, args[0]);
 }
 
-/* cuMemCreate: a handle names new memory, at the host or on a device. */
+/* Handles cuMemCreate: notes that a handle names new memory, at the host or on a device. */
 static void memory_created(struct sw_model *m, const uint64_t *args)
 {
 	sw_physical_created(m->physical, args[0]);
@@ -500,21 +499,21 @@ static void memory_created(struct sw_model *m, const uint64_t *args)
 		sw_map_delete(&m->space.host_pieces, args[0]);
 }
 
-/* A handle names memory of another process.  Descriptors of the driver are all of one file, numbers are reused, and the
-   imported handle is another one (measured on H200, driver 580.159.04): nothing says which memory it is. */
+/* Handles the import of memory of another process.  Descriptors of the driver are all of one file, numbers are reused,
+   and the imported handle is another one (measured on H200, driver 580.159.04): nothing says which memory it is. */
 static void memory_imported(struct sw_model *m, const uint64_t *args)
 {
 	sw_physical_created(m->physical, args[0]);
 	m->j->coverage.imported_memory++;
 }
 
-/* cuMemRelease: the handle may name other memory later. */
+/* Handles cuMemRelease: forgets what the handle names, which may be other memory later. */
 static void memory_released(struct sw_model *m, const uint64_t *args)
 {
 	sw_physical_released(m->physical, args[0]);
 }
 
-/* cuIpcGetMemHandle: other processes may use the memory from now on. */
+/* Handles cuIpcGetMemHandle: other processes may use the memory from now on. */
 static void memory_exported(struct sw_model *m, const uint64_t *args)
 {
 	uint64_t offset;
@@ -523,8 +522,8 @@ static void memory_exported(struct sw_model *m, const uint64_t *args)
 		sw_sharing_exported(m, block, args[1]);
 }
 
-/* cuMemPoolExportPointer: other processes may use memory of a pool.  They get it by the pool's handle and data of the
-   pointer: neither says which memory it is. */
+/* Handles cuMemPoolExportPointer: other processes may use memory of a pool.  They get it by the pool's handle and data
+   of the pointer: neither says which memory it is. */
 static void pointer_exported(struct sw_model *m, const uint64_t *args)
 {
 	uint64_t offset;
@@ -534,7 +533,7 @@ static void pointer_exported(struct sw_model *m, const uint64_t *args)
 		block->passed_on = true;
 }
 
-/* cuIpcGetEventHandle: other processes may wait for the event from now on. */
+/* Handles cuIpcGetEventHandle: other processes may wait for the event from now on. */
 static void event_exported(struct sw_model *m, const uint64_t *args)
 {
 	sw_shared_event_exported(m, args[0], args[1]);

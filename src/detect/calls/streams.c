@@ -27,7 +27,7 @@ static uint64_t told_by(uint32_t lane)
 	return UINT64_C(1) << 62 | lane;
 }
 
-/* An event was created: notes whether other processes may know it, or it is one of theirs that was opened here
+/* When an event was created: notes whether other processes may know it, or it is one of theirs that was opened here
    (`shared`: low bits of its handle's hash). */
 static void shared_event_made(struct sw_model *m, const struct sw_rec_event *e)
 {
@@ -36,8 +36,8 @@ static void shared_event_made(struct sw_model *m, const struct sw_rec_event *e)
 			.exportable = true, .interprocess = e->shared != 0, .handle = e->shared};
 }
 
-/* Other processes may wait for an event that covers some work of the context, not known which: it may be all that was
-   enqueued so far. */
+/* Notes that other processes may wait for an event that covers some work of the context, not known which: it may be all
+   that was enqueued so far, on any lane. */
 static void mark_shared_event(struct sw_model *m, uint8_t ctx)
 {
 	m->context[ctx].shared_event = m->shared_events_recorded = m->shares = true;
@@ -45,8 +45,8 @@ static void mark_shared_event(struct sw_model *m, uint8_t ctx)
 		sw_model_lane_state(m, lane)->shared_event = sw_model_lane_state(m, lane)->work;
 }
 
-/* The event's handle was exported: others may wait for its earlier record from now on, which covered some of the work
-   so far. */
+/* When the event's handle was exported: others may wait for its earlier record from now on, which covered some of the
+   work so far. */
 void sw_shared_event_exported(struct sw_model *m, uint64_t handle, uint64_t hash)
 {
 	struct sw_event_state *event = sw_event_of(m, handle);
@@ -57,8 +57,8 @@ void sw_shared_event_exported(struct sw_model *m, uint64_t handle, uint64_t hash
 	sw_sharing_event_exported(m, handle, (uint32_t)hash);
 }
 
-/* An event that other processes know was recorded: they may learn, and tell this process, that the work before it is
-   done. */
+/* When an event was recorded that other processes know: they may learn, and tell this process, that the work before it
+   is done. */
 static void shared_event_recorded(struct sw_model *m, const struct sw_event_state *event, uint8_t ctx)
 {
 	const struct sw_point record = event->record.point;
@@ -100,8 +100,8 @@ static void shared_event_joined(struct sw_model *m, const struct sw_event_state 
 	}
 }
 
-/* The host waits for an event that other processes know: the wait covers all that records of such events cover here, as
-   well (see streams.h). */
+/* Adds to a wait of the host for an event that other processes know all that records of such events cover here (see
+   streams.h). */
 static void shared_event_awaited(struct sw_model *m, const struct sw_event_state *event, struct sw_wait *w)
 {
 	if (event->interprocess)
@@ -210,7 +210,8 @@ void sw_sync_over(struct sw_model *m, const struct sw_wait *w)
 		sw_model_lane_state(m, event->record.point.lane)->waited_seq = event->record.seq;
 }
 
-/* The host learnt that the event's record was done: notes the question for waits that may have been made for it. */
+/* When the host learnt that the event's record was done: notes the question for waits that may have been made for
+   it. */
 static void asked_event(struct sw_model *m, uint64_t handle)
 {
 	struct sw_event_state *event = sw_event_find(m, handle);
@@ -263,8 +264,8 @@ struct sw_access *sw_model_value(struct sw_model *m, uint32_t thread)
 	return &m->value_copies->by_thread.at[number];
 }
 
-/* Is the wait for a value that was just copied to pinned memory (tensor.item())?  Then the asynchronous copy and the
-   wait are judged as one synchronous copy. */
+/* For a wait for a value that was just copied to pinned memory (tensor.item()): judges the asynchronous copy and the
+   wait as one synchronous copy. */
 static void read_back(struct sw_model *m, const struct sw_record *r, struct sw_wait *w)
 {
 	struct sw_access *value = sw_model_value(m, r->thread);
@@ -357,8 +358,8 @@ void sw_value_written(struct sw_model *m, struct sw_point point, const struct sw
 		sw_host_flag_written(m, point);
 }
 
-/* The stream waits until memory holds a value: it comes after what all stores that may have released the wait have in
-   common. */
+/* Makes the stream wait until memory holds a value: it comes after what all stores that may have released the wait have
+   in common. */
 void sw_value_waited(struct sw_model *m, const struct sw_hb_at *at, const struct sw_rec_mem_op *o)
 {
 	uint64_t events[SW_MAX_STORES];
@@ -369,9 +370,9 @@ void sw_value_waited(struct sw_model *m, const struct sw_hb_at *at, const struct
 		sw_hb_stream_wait_common(m->hb, at, events, (size_t)n);
 }
 
-/* Discarded memory is written, with indeterminate values; each range of a batch is work of its own.  CUDA Driver API,
-   cuMemDiscardBatchAsync: reading from a discarded range "will return an indeterminate value", and "any reads, writes
-   or prefetches [...] that occur simultaneously with the discard" are undefined behaviour. */
+/* Touches discarded memory, which is written with indeterminate values; each range of a batch is work of its own.  CUDA
+   Driver API, cuMemDiscardBatchAsync: reading from a discarded range "will return an indeterminate value", and "any
+   reads, writes or prefetches [...] that occur simultaneously with the discard" are undefined behaviour. */
 static void touch_discarded(struct sw_model *m, const struct sw_access *what, const struct sw_rec_mem_op *o)
 {
 	const struct sw_range range = sw_range_bytes(o->address, o->bytes, SW_WRITE, SW_EV_EXACT);

@@ -15,8 +15,8 @@ struct sw_wait;
 struct sw_rec_mem_op;
 struct sw_value_copies;
 
-/* An event is recorded, by a call or a node of a graph: it stands from now on for the work before it on its stream.
-   If nothing waited for its last record, the finding for that may be given. */
+/* Takes the record of an event, by a call or a node of a graph: it stands from now on for the work before it on its
+   stream.  If nothing waited for its last record, the finding for that may be given. */
 void sw_event_recorded(struct sw_model *m, struct sw_access *what, const struct sw_hb_at *at, uint64_t handle,
 		       unsigned flags);
 
@@ -41,12 +41,13 @@ void sw_shared_event_exported(struct sw_model *m, uint64_t handle, uint64_t hash
 
 /* Streams that signal each other through memory. */
 
-/* The current call writes a value to memory, as work at `point`, which may release a wait; or makes a stream wait
-   until memory holds a value: the stream is then ordered after what all stores that may have released it have in
-   common. */
+/* Notes that the current call writes a value to memory, as work at `point`, which may release a wait. */
 void sw_value_written(struct sw_model *m, struct sw_point point, const struct sw_rec_mem_op *o);
+/* Makes a stream wait until memory holds a value: it is then ordered after what all stores that may have released the
+   wait have in common. */
 void sw_value_waited(struct sw_model *m, const struct sw_hb_at *at, const struct sw_rec_mem_op *o);
-/* The call orders work in a way that is not modelled: findings in its context are possible at most from here on. */
+/* Notes that the call orders work in a way that is not modelled: findings in its context are possible at most from here
+   on. */
 void sw_value_not_followed(struct sw_model *m, const struct sw_access *call);
 
 #endif

@@ -88,7 +88,7 @@ static bool count_degrees(const struct sw_exec *x, struct degree *d)
 	return known;
 }
 
-/* All that comes before node `from`, and `from` itself, come before node `to`. */
+/* Notes that all that comes before node `from`, and `from` itself, come before node `to`. */
 static void pass_on(const struct sw_paths *p, uint32_t from, uint32_t to)
 {
 	const uint64_t *row = p->before + from * p->words;

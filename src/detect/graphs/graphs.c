@@ -159,7 +159,7 @@ static void take_node(struct making *k, uint32_t node)
 	*sw_vec_push(&k->x->node_order) = (struct sw_ordered_node){node, SW_ORDERED_ALL};
 }
 
-/* The node is next, after all that it depends on. */
+/* Puts the node next in the order of the launch, after all that it depends on. */
 static void take_with_all_before(struct making *k, uint32_t node)
 {
 	for (size_t i = 0; i < k->paths->n; i++) {
@@ -534,7 +534,7 @@ static void empty_child(struct sw_exec *x, uint64_t child)
 	sw_map_free(&gone);
 }
 
-/* The program gave a node of the executable graph other work, or a child node another graph. */
+/* Takes the other work that the program gave a node of the executable graph, or the other graph of a child node. */
 static void work_change(struct sw_exec *x, struct sw_graph_node *node, const struct sw_rec_graph_node *n)
 {
 	bool semaphore = node->type == TYPE_SEMAPHORE_SIGNAL || node->type == TYPE_SEMAPHORE_WAIT;
@@ -554,7 +554,7 @@ static void work_change(struct sw_exec *x, struct sw_graph_node *node, const str
 	x->unknown |= !node->work && !semaphore;
 }
 
-/* A node of the executable graph was changed, enabled or disabled. */
+/* Takes a change of a node of the executable graph, or that it was enabled or disabled. */
 static void node_change(struct sw_exec *x, const struct sw_rec_graph_node *n)
 {
 	size_t place = sw_map_get(&x->index, n->node);

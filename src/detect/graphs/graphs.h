@@ -120,7 +120,7 @@ uint64_t sw_exec_node_order(const struct sw_exec *exec);
 
 /* Calls that a capture forbids (SW204). */
 
-/* A call failed: reports SW204 where its status says that a capture in progress refused it. */
+/* After a call that failed: reports SW204 where its status says that a capture in progress refused it. */
 void sw_isolation_failed(struct sw_model *m, const struct sw_record *r, const struct sw_access *call);
 
 #endif

@@ -195,7 +195,7 @@ static bool is_of_library(const struct sw_model *m, const struct sw_access *a, c
 	return a->library && b->library && calls[a->library - 1].library == calls[b->library - 1].library;
 }
 
-/* The event was recorded again before anything waited for its earlier record (SW203, a note). */
+/* Reports that an event was recorded again before anything waited for its earlier record (SW203, a note). */
 void sw_event_wait_replaced(struct sw_model *m, const struct sw_event_state *event)
 {
 	if (is_of_library(m, &event->replaced, &event->record))
@@ -663,8 +663,8 @@ void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_u
 	emit_at(m, &hazard, &(struct place){block, {earlier->pool_block, later->pool_block}});
 }
 
-/* Both sides are nodes of one launch: their order belongs where the graph is made, and the streams are those that were
-   captured. */
+/* Changes a hazard between nodes of one launch: their order belongs where the graph is made, and the streams are those
+   that were captured. */
 static void order_nodes(const struct sw_model *m, struct hazard *hazard)
 {
 	const struct sw_access *made[2] = {sw_origin_find(m, hazard->side[0].node),
@@ -679,7 +679,7 @@ static void order_nodes(const struct sw_model *m, struct hazard *hazard)
 	hazard->seen.nodes.second = (struct sw_named_call){made[0]->seq, made[0]->stack, made[0]->api, made[0]->flags};
 }
 
-/* A use of memory that was freed: reports use after free. */
+/* Reports a use of memory that was freed (use after free). */
 void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_shadow_use *later)
 {
 	struct sw_range whole = sw_range_bytes(0, freed->bytes, SW_FREE, SW_EV_EXACT);

@@ -13,13 +13,13 @@ struct sw_model;
 struct sw_shadow_use;
 
 /* Two uses share bytes, one of them writes: judges their order and adds a finding where there is none.  `arg`: the
-   model.  A use of freed memory (`freed`: the block that was there); a use of memory that is not allocated yet. */
+   model. */
 void sw_hazard_meet(void *arg, struct sw_shadow_use *earlier, struct sw_shadow_use *later);
 void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_shadow_use *later);
 /* A suballocator (a memory pool, a stream's allocator) hands out again what was freed: judges whether the free is
-   ordered before that.  Then: judges whether a use comes after the allocation of its block, which is work of a
-   stream. */
+   ordered before that. */
 void sw_hazard_reused(struct sw_model *m, struct sw_block *freed, const struct sw_access *born);
+/* Judges whether a use comes after the allocation of its block, which is work of a stream. */
 void sw_hazard_unborn(struct sw_model *m, struct sw_block *block, struct sw_shadow_use *later);
 
 /* A call that is not modelled was made in the context, and may order the two sides: the finding is possible at most,
@@ -63,7 +63,7 @@ void sw_event_wait_remember(struct sw_model *m, struct sw_lane_state *lane, cons
 			    const struct sw_hb_event_state *state, bool useless);
 /* Would a wait of this lane for what the event holds now bring nothing?  Asked before the wait. */
 bool sw_event_wait_useless(struct sw_model *m, const struct sw_event_state *event, uint32_t lane);
-/* Work came on the lane: what the waits before it could wait for is settled. */
+/* When work comes on the lane: settles what the waits before it could wait for. */
 void sw_event_wait_worked(struct sw_model *m, uint32_t lane);
 void sw_event_wait_replaced(struct sw_model *m, const struct sw_event_state *event);
 

@@ -38,8 +38,8 @@ void sw_host_flag_written(struct sw_model *m, struct sw_point by)
 	sw_model_lane_state(m, by.lane)->flag = by.tick;
 }
 
-/* A step of a stream reads a flag in memory that the host sees: the first such step that may still be running is kept,
-   since all work after it may have waited for the host. */
+/* Notes that a step of a stream reads a flag in memory that the host sees: the first such step that may still be
+   running is kept, since all work after it may have waited for the host. */
 void sw_host_flag_read(struct sw_model *m, struct sw_point by)
 {
 	struct sw_lane_state *lane_state = sw_model_lane_state(m, by.lane);
@@ -248,7 +248,7 @@ sw_hb_token sw_host_func_start(struct sw_model *m, uint64_t seq, uint32_t thread
 	return funcs->function.at[at - 1].token;
 }
 
-/* The host function that record `seq` enqueued has returned on this thread. */
+/* Ends the host function that record `seq` enqueued, which has returned on this thread. */
 void sw_host_func_finish(struct sw_model *m, uint64_t seq, uint32_t thread)
 {
 	struct sw_host_funcs *funcs = m->host_funcs;

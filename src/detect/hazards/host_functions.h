@@ -40,8 +40,8 @@ void sw_host_func_caller(struct sw_model *m, uint32_t thread);
 /* The function that runs on the thread; tick 0: none. */
 struct sw_point sw_host_func_running(const struct sw_model *m, uint32_t thread);
 
-/* The access was made by a function that the driver calls, which must not call CUDA, or perhaps by one whose run is not
-   seen. */
+/* Was the access made by a function that the driver calls, which must not call CUDA, or perhaps by one whose run is not
+   seen? */
 bool sw_host_func_made(const struct sw_model *m, const struct sw_shadow_use *access);
 
 /* Keeps, for the two questions below, what the lane of a use (of memory that the host sees) knows of pending host
@@ -61,8 +61,9 @@ void sw_host_signalled(struct sw_model *m, struct sw_point by);
 void sw_host_unclear(struct sw_model *m, struct sw_point by, bool may_signal);
 /* May the host know through memory that this step is done? */
 bool sw_host_may_know(struct sw_model *m, struct sw_point work);
-/* A step that writes, or reads, a flag in memory which the host sees: volatile or by system scope. */
+/* Notes a step that writes a flag in memory which the host sees: volatile or by system scope. */
 void sw_host_flag_written(struct sw_model *m, struct sw_point by);
+/* Notes a step that reads such a flag. */
 void sw_host_flag_read(struct sw_model *m, struct sw_point by);
 /* May the host have ordered what it enqueues now after this step by such a flag, or this step after that? */
 bool sw_host_may_relay(struct sw_model *m, struct sw_point work);

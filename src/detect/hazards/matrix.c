@@ -72,8 +72,9 @@ static bool overlaps_hull_edge(const struct sw_range *hull, const struct sw_rang
 	       span - gap < span / SW_GRAZE;
 }
 
-/* Rows of different lengths (`why` RAGGED): the hull is the least interval that holds all of them, and which of its
-   bytes they touch is not kept.  The other range may lie in a gap between two rows, unless it covers the whole hull. */
+/* May the other range lie in a gap between two rows of the hull, so that they share no byte?  For rows of different
+   lengths (`why` RAGGED) the hull is the least interval that holds all of them, and which of its bytes they touch is
+   not kept.  No, if it covers the whole hull. */
 static bool lies_between(const struct sw_range *hull, const struct sw_range *other)
 {
 	const struct sw_evidence_detail *detail = hull->evidence_detail;

@@ -24,7 +24,7 @@
 #include "detect/model/model.h"
 #include "reader/reader.h"
 
-/* The intervals [lo, hi) have a byte in common. */
+/* Have the intervals [lo, hi) a byte in common? */
 static bool intervals_overlap(const struct sw_interval *a, const struct sw_interval *b)
 {
 	return a->lo < b->hi && b->lo < a->hi;

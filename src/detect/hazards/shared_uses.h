@@ -45,7 +45,8 @@ void sw_sharing_waited(struct sw_model *m, uint32_t handle);
 /* After each call: which uses it may have signalled as done. Then, if it waited: what the host knows. */
 void sw_sharing_called(struct sw_model *m, const struct sw_wait *w);
 void sw_sharing_known(struct sw_model *m, uint32_t thread, uint64_t t_ns);
-/* The trace ends.  lost: parts of it are missing; ended: the program did, else it may have gone on without us. */
+/* Ends the list of shared uses with the trace.  lost: parts of it are missing; ended: the program did, else it may have
+   gone on without us. */
 void sw_sharing_finish(struct sw_model *m, bool lost, bool ended);
 
 /* Two accesses that conflict, and the blocks of a caching allocator that their pointers lead to. */
@@ -78,7 +79,7 @@ bool sw_library_may_order(const struct sw_shadow_use *a, const struct sw_shadow_
  * Memory that the program hands to the library is not of this kind.
  */
 
-/* Both are calls of one such library, on memory that it allocated. */
+/* Are both calls of one such library, on memory that it allocated? */
 bool sw_library_workspace(const struct sw_model *m, const struct sw_shadow_use *a, const struct sw_shadow_use *b);
 
 #endif

@@ -60,7 +60,7 @@ static uint64_t new_event(struct sw_model *m)
 	return UINT64_C(3) << 62 | ++m->values->events;
 }
 
-/* A document orders the point before whatever comes next on the lane. */
+/* Does a document order the point before whatever comes next on the lane? */
 static bool is_ordered(const struct sw_model *m, struct sw_point point, uint32_t lane)
 {
 	return sw_hb_ordered(m->hb, point, lane) == SW_ORDER_DOCUMENTED;

@@ -11,7 +11,7 @@ struct sw_record;
 struct sw_wait;
 struct sw_rec_annotation;
 
-/* An annotation of the program says that the next launch on its stream reads or writes a range: keeps it for
+/* Keeps a range that the next launch on its stream reads or writes, as an annotation of the program says, for
    sw_note_launch(). */
 void sw_note_range(struct sw_model *m, const struct sw_record *r, const struct sw_rec_annotation *a);
 /* Enters the accesses that the program declared for the current launch; false: it declared none. */

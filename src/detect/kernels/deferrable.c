@@ -225,7 +225,8 @@ static bool follow_pointer(struct search *s, uint64_t address)
 	return true;
 }
 
-/* Follows a pointer of the parameter block, or each aligned word of a structure that is passed by value. */
+/* Follows a pointer of the parameter block, or each aligned word of a structure that is passed by value.  False: the
+   launch cannot be deferred. */
 static bool follow_word(struct search *s, const struct word *word)
 {
 	const struct sw_record *r = s->m->record;
@@ -299,8 +300,8 @@ static enum sw_where add_overlapped(struct search *s, uint64_t lo, uint64_t hi)
 	return where;
 }
 
-/* Bounds the addresses that each site of this launch may touch (footprint/launch/spans), without evaluating the
-   launch. */
+/* Bounds the addresses that each site of this launch may touch (footprint/launch/spans), without evaluating the launch.
+   False: it cannot be done. */
 static bool find_spans(const struct sw_model *m, struct sw_deferrable *d, const struct sw_span **span, uint32_t *n)
 {
 	const struct sw_geometry geometry = sw_launch_geometry(m->record);
@@ -341,8 +342,8 @@ static bool add_range(struct sw_pointed *out, uint32_t *words, uint32_t word, st
 	return true;
 }
 
-/* Adds, for an access without bounds, the allocation parts that the pointers in these bytes of the parameter block
-   lead to. */
+/* Adds, for an access without bounds, the allocation parts that the pointers in these bytes of the parameter block lead
+   to.  False: there are too many. */
 static bool add_endless(const struct sw_model *m, const struct sw_span *span, const struct sw_block *block,
 			uint32_t *words, struct sw_pointed *out)
 {
@@ -363,7 +364,7 @@ static bool add_endless(const struct sw_model *m, const struct sw_span *span, co
 	return true;
 }
 
-/* Adds the ranges of those tensors of the launch's maps that lie in the block. */
+/* Adds the ranges of those tensors of the launch's maps that lie in the block.  False: there are too many. */
 static bool add_maps(const struct sw_block *block, uint32_t *words, struct sw_pointed *out)
 {
 	for (uint32_t i = 0; i < out->maps; i++) {

@@ -29,7 +29,7 @@ void sw_codes_free(struct sw_codes *codes);
    (yet), *why says so. */
 const struct sw_footprint_image *sw_codes_find(struct sw_codes *codes, uint32_t id, uint64_t t_ns, const char **why);
 
-/* A kernel of the image could not be analysed: it counts against the file, if that is why. */
+/* Notes that a kernel of the image could not be analysed: it counts against the file, if that is why. */
 void sw_codes_lost_kernel(const struct sw_footprint_image *image);
 struct sw_unusable_code;
 /* Files whose code could not be used: index from 0; false: there are no more.  The path lives as long as `codes`. */

@@ -173,7 +173,7 @@ void sw_handles_add(struct sw_handles *handles, const struct sw_rec_object *reco
 	keep_object(handles, key_of(record->kind, record->handle), &object);
 }
 
-/* The memory of an object that is known with its size. */
+/* Finds the memory of an object.  False: the object, or its size, is not known. */
 static bool find_range(struct sw_handles *handles, uint64_t key, struct sw_range *range, uint64_t *array)
 {
 	const struct object *object = find_object(handles, key);

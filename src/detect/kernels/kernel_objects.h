@@ -35,8 +35,7 @@ void sw_handles_add(struct sw_handles *handles, const struct sw_rec_object *reco
 bool sw_handles_find(struct sw_handles *handles, enum sw_object_kind kind, uint64_t handle, struct sw_range *range,
 		     uint64_t *array);
 /* As sw_handles_find(), for a tensor map by its content, of which there are at most `bytes`: as it was made, else as it
- * says itself.
- */
+   says itself.  False: neither is known. */
 bool sw_handles_find_map(struct sw_handles *handles, uint32_t arch, const void *map, size_t bytes,
 			 struct sw_range *range);
 /* The addresses [*lo, *hi) of its tensor if that is what is found at any time, also when its record is forgotten: the

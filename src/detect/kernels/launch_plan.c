@@ -511,7 +511,7 @@ static void push_indirect(struct making *k, const struct sw_reach *reach)
 	push_touches(k, reach, SW_VIA_MEMORY, &touch);
 }
 
-/* The reach may be anywhere: the plan is not complete. */
+/* Notes that the reach may be anywhere, so that the plan is not complete. */
 static void push_unknown(struct making *k, const struct sw_reach *reach)
 {
 	k->plan.unknown = true;

@@ -85,7 +85,7 @@ static bool touch_parts(struct sw_model *m, const struct sw_access *what, const 
 }
 
 /* Touches a range with bounds: as it is where it lies in one allocation, else its parts in the allocation of its
-   pointer, else its parts wherever they lie. */
+   pointer, else its parts wherever they lie.  False: it touched nothing. */
 static bool touch_box(struct sw_model *m, const struct sw_access *what, const struct sw_plan_touch *touch)
 {
 	const struct sw_range *range = &touch->range;
@@ -103,7 +103,7 @@ static bool touch_box(struct sw_model *m, const struct sw_access *what, const st
 }
 
 /* Touches an array through a texture or surface: all of it, of a level of a mipmapped array all of that; where the code
-   says which, only some layers. */
+   says which, only some layers.  False: the array is not known. */
 static bool touch_array(struct sw_model *m, const struct sw_access *what, const struct sw_plan_touch *touch)
 {
 	const struct sw_block *block = sw_space_find_array(&m->space, touch->array);
@@ -133,7 +133,8 @@ static bool leads_elsewhere(const struct sw_model *m, const struct sw_plan_touch
 	       (touch->hi <= block->address || touch->lo >= end_of(block->address, block->bytes));
 }
 
-/* Touches whatever lives within the bounds of an access that lie outside the allocation of its pointer. */
+/* Touches whatever lives within the bounds of an access that lie outside the allocation of its pointer.  False: nothing
+   does. */
 static bool touch_elsewhere(struct sw_model *m, const struct sw_access *what, const struct sw_plan_touch *touch)
 {
 	struct sw_range range = touch->range;
@@ -168,7 +169,7 @@ struct reach {
 	bool below;
 };
 
-/* Widens the bounds by this buffer if the pointer leads into it. */
+/* Widens the bounds by this buffer if the pointer leads into it.  False: it does not. */
 static bool widen_reach(struct reach *reach, uint64_t address, uint64_t bytes)
 {
 	if (reach->from < address || reach->from - address >= bytes)
@@ -368,7 +369,7 @@ static bool put_off(struct sw_model *m, const struct sw_access *what, struct sw_
 	return true;
 }
 
-/* A kernel may have written anywhere: drops what is known of the content of memory (in a list of a graph's
+/* After a kernel that may have written anywhere: drops what is known of the content of memory (in a list of a graph's
    accesses: notes that it does). */
 static void forget_uploads(struct sw_model *m)
 {

@@ -250,7 +250,7 @@ static void add_matrix(struct call *call, const struct gemm *g, int which, uint6
 		    role);
 }
 
-/* The operands of a matrix product C = alpha op(A) op(B) + beta C; op may transpose. */
+/* Adds the operands of a matrix product C = alpha op(A) op(B) + beta C; op may transpose. */
 static void gemm_operands(struct call *call, const struct gemm *g)
 {
 	const bool a = argument_word(call, 1) != 0, b = argument_word(call, 2) != 0;
@@ -269,7 +269,7 @@ static void add_vector(struct call *call, uint8_t pointer, uint64_t n, uint8_t s
 		    1, role);
 }
 
-/* The operands of a product of a matrix and a vector, y = alpha op(A) x + beta y. */
+/* Adds the operands of a product of a matrix and a vector, y = alpha op(A) x + beta y. */
 static void gemv_operands(struct call *call)
 {
 	const bool transposed = argument_word(call, 1) != 0;
@@ -282,7 +282,7 @@ static void gemv_operands(struct call *call)
 	add_scalar(call, 9);
 }
 
-/* The operands of a function of one or two vectors. */
+/* Adds the operands of a function of one or two vectors. */
 static void vector_call(struct call *call, const struct vectors *v)
 {
 	for (int i = 0; i < 2; i++)
@@ -292,10 +292,9 @@ static void vector_call(struct call *call, const struct vectors *v)
 	add_scalar(call, v->alpha);
 }
 
-/*
- * cuFFT, "cufftExecC2C()" and the others: transforms of `batch` signals, one after the other, in the basic layout; of
- * real signals only half of the complex results are stored ("Data Layout").  In place the real side is padded.
- */
+/* Adds the operands of cufftExecC2C() and the others: transforms of `batch` signals, one after the other, in the basic
+   layout; of real signals only half of the complex results are stored (cuFFT, "Data Layout").  In place the real side
+   is padded. */
 static void fft_operands(struct call *call, const char *function)
 {
 	const struct sw_library_plan *plan = &call->open->plan;
@@ -446,7 +445,7 @@ static struct handle *handle_of(struct sw_model *m, enum sw_cuda_library library
 	return known;
 }
 
-/* The handle is gone, or made again: nothing is known of it. */
+/* Forgets all of a handle that is gone, or made again. */
 static void forget_handle(struct sw_model *m, enum sw_cuda_library library, uint64_t handle)
 {
 	const uint64_t key = sw_hash_u64(handle + (uint64_t)library * UINT64_C(0x9e3779b97f4a7c15));
@@ -593,8 +592,7 @@ static struct sw_library_plan plan_of(const struct parts *parts)
 	return plan;
 }
 
-/* A call of a library has returned: notes the handle that it made, and what the program set for the handle's later
-   calls. */
+/* Ends a call of a library: notes the handle that it made, and what the program set for the handle's later calls. */
 static void end_call(struct sw_model *m, const struct sw_record *r, const struct parts *parts)
 {
 	const enum sw_cuda_library library = library_by_name(parts->name, parts->bytes);

@@ -58,8 +58,7 @@ static inline bool sw_range_dense(const struct sw_range *range)
 bool sw_range_overlap(const struct sw_range *a, const struct sw_range *b);
 /* Are the rows of a box disjoint, and in the order of their addresses? */
 bool sw_range_has_rows_apart(const struct sw_range *range);
-/* sw_range_overlap() for bytes in [lo, hi) only.  Of two boxes one must have its rows apart; else all bytes
-   count. */
+/* Do both touch a byte in [lo, hi)?  Of two boxes one must have its rows apart; else all bytes count. */
 bool sw_range_overlap_within(const struct sw_range *a, const struct sw_range *b, uint64_t lo, uint64_t hi);
 
 static inline bool sw_role_reads(enum sw_role role)

@@ -27,7 +27,7 @@ struct sw_view {
 	struct sw_view *older, *newer; /* freed ones */
 };
 
-/* An empty address space: of all addresses only "pageable" is known. */
+/* Makes an empty address space: of all addresses only "pageable" is known. */
 void sw_space_init(struct sw_address_space *space)
 {
 	*space = (struct sw_address_space){.lowest = UINT64_MAX};
@@ -615,8 +615,8 @@ void sw_block_map(struct sw_block *block, uint64_t lo, uint64_t hi)
 		block->mapping->reach = hi;
 }
 
-/* The offsets [lo, hi) of the reservation cease to be memory; the call is remembered for a while, for use after
-   unmapping. */
+/* Takes the offsets [lo, hi) of the reservation out of what is memory; the call is remembered for a while, for use
+   after unmapping. */
 void sw_block_unmap(struct sw_address_space *space, struct sw_block *block, uint64_t lo, uint64_t hi,
 		    const struct sw_access *gone)
 {

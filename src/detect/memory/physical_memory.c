@@ -163,7 +163,7 @@ static void forget_place(struct memory *memory, const struct sw_block *block, ui
 		}
 }
 
-/* Memory that is mapped to offsets [lo, hi) of the block is unmapped; aliases of it end, in both blocks. */
+/* Unmaps memory at offsets [lo, hi) of the block; aliases of it end, in both blocks. */
 void sw_physical_unmap(struct sw_block *block, uint64_t lo, uint64_t hi)
 {
 	struct sw_mapped_pieces *p = block->pieces;

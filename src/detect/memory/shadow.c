@@ -108,7 +108,7 @@ static void summarise_run(struct sw_overlap_run *run)
 		take_in(run, &run->at[i]);
 }
 
-/* The order of intervals: by start, then by step. */
+/* Does the interval (lo, tick) come after the other in the order by start, then by step? */
 static bool starts_later(uint64_t lo, uint64_t tick, uint64_t other_lo, uint64_t other_tick)
 {
 	return lo > other_lo || (lo == other_lo && tick > other_tick);
@@ -426,8 +426,8 @@ bool sw_shadow_has_rival(const struct sw_shadow *shadow, const struct sw_hb *hb,
 	return false;
 }
 
-/* The other use goes from all segments of the new one.  Where the new one is entered row by row, the other may remain
-   between its rows (leave_between()). */
+/* Takes the other use out of all segments of the new one.  Where the new one is entered row by row, the other may
+   remain between its rows (leave_between()). */
 static void note_goes(struct sw_shadow_env *env, struct sw_shadow_use *other, const struct sw_shadow_use *use)
 {
 	other->stamp = env->serial;

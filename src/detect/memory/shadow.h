@@ -128,7 +128,7 @@ bool sw_shadow_has_rival(const struct sw_shadow *shadow, const struct sw_hb *hb,
 void sw_shadow_probe(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use);
 /* Compares the use with those that are there and enters it (segments then hold references). */
 void sw_shadow_enter(struct sw_shadow *shadow, struct sw_shadow_env *env, struct sw_shadow_use *use);
-/* The uses that lie in [lo, hi), each once, in the order of their calls. */
+/* Lists the uses that lie in [lo, hi), each once, in the order of their calls. */
 void sw_shadow_list(struct sw_shadow *shadow, const struct sw_shadow_env *env, uint64_t lo, uint64_t hi,
 		    sw_use_vec *out);
 /* Enters a use that came before some of those that are there, from which nobody could tell it apart until now: of all
@@ -164,8 +164,8 @@ void sw_overlaps_insert(struct sw_overlaps *set, const struct sw_overlap *interv
 /* Removes the interval that was inserted with this start, step and owner. */
 void sw_overlaps_remove(struct sw_overlaps *set, uint64_t lo, uint64_t tick, const void *what);
 void sw_overlaps_clear(struct sw_overlaps *set);
-/* Uses that share a byte with [lo, hi), and have a tick after `tick` or a seq from `seq` on, are appended to *out.  out
-   NULL: is there one? */
+/* Appends the uses that share a byte with [lo, hi), and have a tick after `tick` or a seq from `seq` on, to *out.
+   Returns whether there is one; out may be NULL. */
 bool sw_overlaps_later(const struct sw_overlaps *set, uint64_t lo, uint64_t hi, uint64_t tick, uint64_t seq,
 		       sw_overlap_vec *out);
 

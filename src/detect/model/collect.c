@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
-/* The table of the last calls, by which findings name calls that they know by number only. */
+/* Empties the table of the last calls, by which findings name calls that they know by number only. */
 static void recent_calls_init(struct sw_recent_calls *recent)
 {
 	recent->at = sw_calloc(SW_RECENT_CALLS, sizeof *recent->at);
@@ -215,8 +215,8 @@ static const struct sw_access *keep_access(struct sw_collect *collect, const str
 	return *slot = collect->room++;
 }
 
-/* The finding describes this occurrence from now on; its accesses are copied, since those in `seen` live only as long
-   as the current call. */
+/* Lets the finding describe this occurrence from now on; its accesses are copied, since those in `seen` live only as
+   long as the current call. */
 static void take_occurrence(struct sw_collect *collect, struct sw_finding *finding, const struct sw_finding *seen)
 {
 	*finding = *seen;

@@ -127,7 +127,7 @@ void sw_forbidden_capture_begun(struct sw_model *m, uint64_t capture, uint32_t t
 	thread_of(m, thread)->captures++;
 }
 
-/* The capture has ended: its thread leaves the scope of rules about captures. */
+/* Ends a capture: its thread leaves the scope of rules about captures. */
 void sw_forbidden_capture_ended(struct sw_model *m, uint64_t capture)
 {
 	const uint64_t *thread = m->forbidden ? sw_map_find(&m->forbidden->captures, capture) : NULL;

@@ -22,7 +22,7 @@ uint64_t sw_forbidden_range(const struct sw_model *m, const char *name, const ch
 /* A thread entered the scopes of these rules; `entered` counts its entries by rule (SW_GATE_RULES).  Returns those that
    hold: whose first entries are past. */
 uint64_t sw_forbidden_enter(struct sw_model *m, uint64_t rules, uint64_t *entered);
-/* A thread begins a capture, which is in the scope of rules about captures until it ends, on whichever thread. */
+/* Begins a capture, which is in the scope of rules about captures until it ends, on whichever thread. */
 void sw_forbidden_capture_begun(struct sw_model *m, uint64_t capture, uint32_t thread);
 void sw_forbidden_capture_ended(struct sw_model *m, uint64_t capture);
 

@@ -58,8 +58,8 @@ sw_handler sw_launch_touches, sw_copy_touches, sw_set_touches;
 
 /* Calls that order host threads (strict host). */
 
-/* The host function that began with the record `begin` (HOST_FUNC_RUN) returned by record `seq`: work that is
-   enqueued in its stream from now on comes after it. */
+/* Ends the host function that began with the record `begin` (HOST_FUNC_RUN), which returned by record `seq`: work that
+   is enqueued in its stream from now on comes after it. */
 void sw_host_func_returned(struct sw_model *m, const struct sw_record *begin, uint64_t seq);
 
 #endif

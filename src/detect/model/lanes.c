@@ -60,7 +60,7 @@ const struct sw_event_state *sw_event_after(struct sw_model *m, const struct sw_
 	return NULL;
 }
 
-/* The event was destroyed: a later one may have its handle. */
+/* Forgets an event that was destroyed: a later one may have its handle. */
 void sw_event_forget(struct sw_model *m, uint64_t handle)
 {
 	free(sw_map_ptr(&m->events->by_handle, handle));
@@ -166,7 +166,7 @@ void sw_capture_join(struct sw_model *m, struct sw_lane_state *lane_state, uint6
 	lane_state->capture = capture;
 }
 
-/* The lane's stream is not part of a capture any more. */
+/* Takes the lane's stream out of its capture. */
 void sw_capture_leave(struct sw_model *m, struct sw_lane_state *lane_state)
 {
 	m->lanes->capturing -= lane_state->capture != 0;
@@ -489,7 +489,7 @@ void sw_pending_push(struct sw_model *m, struct sw_lane_state *lane, uint64_t se
 	lane->pending[(lane->pending_first + lane->pending_n++) % lane->pending_room] = (struct sw_pending){seq, tick};
 }
 
-/* The host knows now that this work is done: tells the observer of each piece. */
+/* Tells the observer of each piece of work that the host knows now to be done. */
 void sw_pending_completed(struct sw_model *m, const sw_covered_vec *done, uint64_t t_ns)
 {
 	for (size_t i = 0; i < done->n; i++) {

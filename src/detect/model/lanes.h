@@ -168,7 +168,7 @@ void sw_capture_join(struct sw_model *m, struct sw_lane_state *lane, uint64_t ca
 void sw_capture_leave(struct sw_model *m, struct sw_lane_state *lane);
 /* Is any lane part of the capture? */
 bool sw_capture_lives(const struct sw_model *m, uint64_t capture);
-/* All lanes leave the capture; 0: none. */
+/* Takes all lanes out of the capture; 0: none. */
 void sw_capture_end(struct sw_model *m, uint64_t capture);
 /* The one stream besides this lane's that is part of its capture; 0: none, or several. */
 uint32_t sw_capture_other_stream(const struct sw_model *m, const struct sw_lane_state *lane);

@@ -376,8 +376,8 @@ static void watch_work(struct join *j, const struct sw_record *r)
 	}
 }
 
-/* By how much the device's clock, as converted, can be wrong at most: work starts after the call that puts it there
-   began, and has ended before a wait for it ends. */
+/* Computes by how much the device's clock, as converted, can be wrong at most: work starts after the call that puts it
+   there began, and has ended before a wait for it ends. */
 static void bound_error(struct join *j)
 {
 	struct sw_gpu_summary *s = &j->times->summary;

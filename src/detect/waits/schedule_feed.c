@@ -157,8 +157,8 @@ static void describe_launch(struct sw_model *m, const struct sw_record *r, const
 	work->like = likeness_of(work, shape ^ hash_numbers(m, r, l->function) ^ (uint64_t)w->what.stack << 32);
 }
 
-/* The kind and size of the work that a call enqueues, and a number that work of the same kind and size shares: the
-   schedule learns its duration. */
+/* Fills in the kind and size of the work that a call enqueues, and a number that work of the same kind and size shares:
+   the schedule learns its duration. */
 static void describe_work(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w,
 			  struct sw_schedule_work *work)
 {

@@ -350,7 +350,7 @@ static void holds_back(struct sw_model *m, struct sw_legacy_site *site, const st
 	}
 }
 
-/* The order engine made an order that nothing else had made: notes it if the current call has it through a legacy
+/* When the order engine made an order that nothing else had made: notes it if the current call has it through a legacy
    default stream. */
 void sw_legacy_edge(struct sw_model *m, const struct sw_hb_edge *edge)
 {
@@ -544,7 +544,7 @@ void sw_wait_drop(struct sw_model *m, struct sw_wait *w)
 	w->tokens = 0;
 }
 
-/* Kinds for which CUPTI has times; the others put something on a stream that takes no time of its own. */
+/* Has CUPTI times for work of this kind?  The others put something on a stream that takes no time of its own. */
 static bool is_timed(uint8_t kind)
 {
 	return kind == SW_REC_LAUNCH || kind == SW_REC_COPY || kind == SW_REC_COPY_ND || kind == SW_REC_SET ||

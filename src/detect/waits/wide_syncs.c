@@ -169,8 +169,8 @@ static void host_needs(struct sw_wide_lane *lane, uint64_t tick, uint64_t seq)
 	lane->host_seq = seq;
 }
 
-/* A wait of the site covers the lane: from now on uses of the covered work are needs of this wait.  An earlier watched
-   wait of the lane ends; the work that nothing needed of it is handed on to this one. */
+/* Begins to watch a lane that a wait of the site covers: from now on uses of the covered work are needs of this wait.
+   An earlier watched wait of the lane ends; the work that nothing needed of it is handed on to this one. */
 static void watch_lane(struct sw_model *m, struct sw_sync_site *site, const struct sw_covered *covered)
 {
 	struct sw_lane_state *lane_state = sw_model_lane_state(m, covered->lane);

@@ -16,17 +16,18 @@ struct sw_shadow_use;
    SW401 until finished if it took time; a wait for an event only counts for SW402; any other call that waited
    (`documented`: documents promise it) tells the host that what it covered is done. */
 void sw_wide_wait_ended(struct sw_model *m, struct sw_wait *w, const struct sw_wait_cost *cost, bool documented);
-/* The later use is ordered after the earlier one and conflicts with it: if a watched wait covered the earlier one, the
-   later one's stream, or the host, needed that wait. */
+/* After a use that is ordered after an earlier one and conflicts with it: if a watched wait covered the earlier one,
+   the later one's stream, or the host, needed that wait. */
 void sw_wide_need(struct sw_model *m, const struct sw_shadow_use *earlier, const struct sw_shadow_use *later);
-/* The host learnt by a query or a measurement of time that the step is done (tick 0: an unknown step), and may rely on
-   it: a watched wait that covered the step was needed by the host. */
+/* When the host learnt by a query or a measurement of time that the step is done (tick 0: an unknown step), and may
+   rely on it: a watched wait that covered the step was needed by the host. */
 void sw_wide_asked(struct sw_model *m, struct sw_point point, uint64_t seq);
-/* The shadow must keep the uses made in records [from, to], which watched waits covered; none: from > to. */
+/* Says which uses the shadow memory must keep: those made in records [from, to], which watched waits covered; none:
+   from > to. */
 void sw_wide_keep(const struct sw_model *m, uint64_t *from, uint64_t *to);
 /* Is any wait watched, so that sw_wide_need() must be called? */
 bool sw_wide_watches(const struct sw_model *m);
-/* An unknown operation: the waits around it are not reported. */
+/* After an unknown operation: does not report the waits around it. */
 void sw_wide_poison(struct sw_model *m);
 /* Records were lost, and with them perhaps needs: nothing is reported of the sites that are watched. */
 void sw_wide_forget(struct sw_model *m);

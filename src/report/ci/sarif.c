@@ -469,7 +469,7 @@ static void add_sarif(struct sw_ci *ci, struct sw_report *report)
 	}
 }
 
-/* A part that was not judged is an invocation of its own: it is no result that a reviewer could close.  It counts as
+/* Writes an invocation for a part that was not judged: it is no result that a reviewer could close.  It counts as
    successful, since syncwatch itself ran to its end (SARIF 2.1.0, 3.20.14: false where the process failed); that not
    all was judged is its warning. */
 static void put_gap(struct sw_ci *ci, const struct sw_ci_extra *extra)

@@ -13,7 +13,7 @@
 
 #define OPERATIONS_MOST 200000u
 
-/* The page will show the operations around this access. */
+/* Asks for the operations around this access, which the page will show. */
 static void add_around(struct sw_nearby *n, const struct sw_access *access)
 {
 	if (access->seq)

@@ -16,7 +16,7 @@ struct sw_json {
 	bool first; /* the innermost array or object is still empty */
 };
 
-/* One string in its quotes, without any writer around it. */
+/* Writes one string in its quotes, without any writer around it. */
 void sw_json_quote(FILE *out, const char *text);
 
 void sw_json_open(struct sw_json *json, const char *key, char bracket);	    /* '{' or '[' */

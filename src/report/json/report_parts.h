@@ -8,26 +8,29 @@
 #include "report/json/json_out.h"
 #include "report/report.h"
 
-/* All members of a report; the caller opens and closes the object. */
+/* Writes all members of a report; the caller opens and closes the object. */
 void sw_report_json_members(struct sw_json *json, struct sw_report *report);
 
-/* The parts of sw_report_json_members(), for files that join several reports: the members before the findings; one
-   finding, whose object stays open, so that the caller can add members and closes it with sw_json_close(json, '}'); the
-   groups of findings; the members after findings and summary. */
+/* The parts of sw_report_json_members(), for files that join several reports.  This one writes the members before the
+   findings. */
 void sw_report_json_head(struct sw_json *json, struct sw_report *report);
+/* Writes one finding, whose object stays open, so that the caller can add members and closes it with
+   sw_json_close(json, '}'). */
 void sw_report_json_open_finding(struct sw_json *json, struct sw_report *report, size_t index);
+/* Writes the groups of findings. */
 void sw_report_json_groups(struct sw_json *json, struct sw_report *report);
+/* Writes the members after findings and summary. */
 void sw_report_json_tail(struct sw_json *json, struct sw_report *report);
-/* The members of the summary but for "complete" and "gaps", which the caller adds, as it does the object; and what held
-   host threads, kinds that did not are left out. */
+/* Writes the members of the summary but for "complete" and "gaps", which the caller adds, as it does the object. */
 void sw_report_json_summary(struct sw_json *json, struct sw_report *report);
+/* Writes what held host threads; kinds that did not are left out. */
 void sw_report_json_host_waits(struct sw_json *json, const struct sw_host_wait *host_waits);
 
-/* The saving of following the advice on a wait; of several together, nothing where that was not tried. */
+/* Writes the saving of following the advice on a wait; nothing where that was not tried. */
 void sw_report_json_saving(struct sw_json *json, struct sw_names *names, const char *key,
 			   const struct sw_saving *saving);
 
-/* A call stack, as an array.  function: the kernel that the call launched, 0: none. */
+/* Writes a call stack, as an array.  function: the kernel that the call launched, 0: none. */
 void sw_report_json_stack(struct sw_json *json, struct sw_names *names, const char *key, uint32_t stack,
 			  uint32_t function);
 

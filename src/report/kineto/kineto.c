@@ -210,7 +210,8 @@ static struct sw_label title_of(struct drawing *d, const struct slice *s)
 
 /* ---- what there is ----------------------------------------------------------------------------------------------- */
 
-/* Where a call is seen: its work on a stream if the profile has it and `work` is asked for, else the call itself. */
+/* Finds where a call is seen: its work on a stream if the profile has it and `work` is asked for, else the call itself.
+   False: the profile has neither. */
 static bool locate_slice(const struct drawing *d, const struct sw_own_call *own, bool work, struct slice *s)
 {
 	if (!own || !own->match)

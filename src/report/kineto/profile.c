@@ -148,7 +148,7 @@ int sw_json_scan_peek(struct sw_json_scan *scan)
 	return c;
 }
 
-/* Takes the next character if it is this one. */
+/* Takes the next character if it is this one; false: it is another. */
 static bool json_scan_take(struct sw_json_scan *scan, char wanted)
 {
 	if (sw_json_scan_peek(scan) != (unsigned char)wanted)
@@ -184,7 +184,8 @@ static int read_escape(struct sw_json_scan *scan)
 	return code >= 0x20 && code < 0x7f ? (int)code : '?';
 }
 
-/* Reads a string, cut off where it does not fit; an escaped character that is not ASCII becomes '?'. */
+/* Reads a string, cut off where it does not fit; an escaped character that is not ASCII becomes '?'.  False: an
+   error. */
 static bool json_scan_string(struct sw_json_scan *scan, char *text, size_t room)
 {
 	size_t n = 0;
@@ -210,7 +211,7 @@ static bool json_scan_string(struct sw_json_scan *scan, char *text, size_t room)
 	return true;
 }
 
-/* Reads a number as text. */
+/* Reads a number as text; false: it is missing or too long. */
 static bool json_scan_number(struct sw_json_scan *scan, char *text, size_t room)
 {
 	size_t n = 0;
@@ -367,7 +368,8 @@ static bool read_whole(const char *text, uint64_t *out)
 	return !*end;
 }
 
-/* Microseconds as nanoseconds: by digits, since a double has too few for a time of day. */
+/* Reads microseconds as nanoseconds: by digits, since a double has too few for a time of day.  False: it is no such
+   number. */
 static bool read_nanoseconds(const char *text, int64_t *out)
 {
 	char *end;
@@ -398,7 +400,7 @@ static bool read_nanoseconds(const char *text, int64_t *out)
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
-/* Reads a number or a short text. */
+/* Reads a string or a number as text, or reads past another value; false: an error. */
 static bool take_value(struct sw_json_scan *scan, char *text, size_t room)
 {
 	int c = sw_json_scan_peek(scan);

@@ -62,8 +62,8 @@ static void name_symbol(const struct sw_footprint *f, uint32_t symbol, char *out
 	free(name);
 }
 
-/* "parameter 3", "parameter 2 at +16", "through parameter 0", "variable counter", "unknown memory": what an access goes
-   through.  At most `room` bytes. */
+/* Says what an access goes through: "parameter 3", "parameter 2 at +16", "through parameter 0", "variable counter",
+   "unknown memory".  At most `room` bytes. */
 static void kernel_root(const struct sw_kernel_view *k, const struct sw_root *root, char *out, size_t room)
 {
 	char inner[LISTING_TEXT_ROOM];

@@ -164,8 +164,8 @@ static bool is_usable_path(const char *path)
 	return *path && strlen(path) <= 4096;
 }
 
-/* Lines of these are not read: the user did not write them and cannot change them.  Their debug information, where it
-   is installed, is compressed and takes 30 ms. */
+/* Are the lines of this object read?  Not of libraries that the user did not write and cannot change: their debug
+   information, where it is installed, is compressed and takes 30 ms. */
 static bool wants_lines(const char *path)
 {
 	static const char *const files[] = {"libc.so*", "ld-linux*.so*", "libcuda.so*", "libsyncwatch*.so*"};
@@ -189,7 +189,7 @@ static struct asked_file *find_file(const struct sw_trace_module *m)
 	return NULL;
 }
 
-/* The worker is told which file has the next number. */
+/* Notes which file has the next number, which the worker was told. */
 static void add_file(const struct sw_trace_module *m)
 {
 	struct asked_file *file = sw_vec_push(&worker.files);
@@ -222,7 +222,8 @@ static bool send_question(const struct sw_trace_module *m, uint32_t number, bool
 	return done;
 }
 
-/* Asks the worker for the frames at an address of the object, whose file it may know from questions asked ahead. */
+/* Asks the worker for the frames at an address of the object, whose file it may know from questions asked ahead. False:
+   it is gone. */
 static bool send_question_of(struct sw_debug_object *object, uint64_t address)
 {
 	const bool known = object->known_to == worker.generation;
@@ -348,7 +349,7 @@ struct sw_debug_object *sw_object_open(const struct sw_trace_module *module, enu
 	return object;
 }
 
-/* One object less: with the last one the worker ends. */
+/* Counts one object less: with the last one the worker ends. */
 static void drop_object(void)
 {
 	if (--worker.objects)

@@ -40,15 +40,15 @@ struct sw_object_place {
 void sw_object_places(struct sw_debug_object *object, uint64_t address,
 		      void (*each)(void *arg, const struct sw_object_place *place), void *arg);
 
-/* Reading while the caller does other work: starts the process that reads, before the caller has threads. */
+/* Starts the process that reads while the caller does other work, before the caller has threads. */
 void sw_object_ahead_begin(void);
 /* Asks of a place without waiting.  The same question later (sw_object_places()) finds it answered.  Called before the
    first of several questions is asked, these take one turn of the process together. */
 void sw_object_ahead(const struct sw_trace_module *module, uint64_t address);
-/* No more is asked ahead: ends the process where nothing else uses it.  Waits for nothing. */
+/* Ends the process where nothing else uses it: no more is asked ahead.  Waits for nothing. */
 void sw_object_ahead_end(void);
 
-/* Processor seconds that one question may take, and memory (tests ask for less). */
+/* Sets how many seconds of the processor one question may take, and how much memory (tests ask for less). */
 void sw_object_limits(unsigned seconds, uint64_t bytes);
 
 /*

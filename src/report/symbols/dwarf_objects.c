@@ -106,7 +106,7 @@ static const char *die_name(Dwarf_Die *die)
 	return dwarf_formstring(&attribute);
 }
 
-/* File and line where an inlined function was called; NULL and 0 unknown. */
+/* Finds file and line where an inlined function was called; NULL and 0 unknown. */
 static void call_site(Dwarf_Die *unit, Dwarf_Die *inlined, const char **file, int *line)
 {
 	Dwarf_Attribute attribute;
@@ -185,8 +185,8 @@ static const struct unit *unit_known(struct sw_dwarf_object *object, Dwarf_Die *
 	return unit;
 }
 
-/* The function that holds the address; libdw walks through the whole unit for each (a tenth of a second for the twenty
-   units of CuPy that a report names). */
+/* Finds the function that holds the address; false: none.  libdw walks through the whole unit for each (a tenth of a
+   second for the twenty units of CuPy that a report names), so its functions are kept. */
 static bool function_at(struct sw_dwarf_object *object, Dwarf_Die *die, Dwarf_Addr address, Dwarf_Die *function)
 {
 	const struct unit *unit = unit_known(object, die);
@@ -219,7 +219,8 @@ static size_t scopes_at(Dwarf_Die *function, Dwarf_Addr address, Dwarf_Die *scop
 	return n;
 }
 
-/* Inlined functions around the address, innermost first; *place leaves as the call site in the real function. */
+/* Calls back for the inlined functions around the address, innermost first; *place leaves as the call site in the real
+   function. */
 static void inlined_places(struct sw_dwarf_object *object, Dwarf_Die *unit, Dwarf_Addr address,
 			   struct sw_object_place *place, void (*each)(void *arg, const struct sw_object_place *place),
 			   void *arg)
@@ -238,7 +239,7 @@ static void inlined_places(struct sw_dwarf_object *object, Dwarf_Die *unit, Dwar
 
 /* ---- names of functions ------------------------------------------------------------------------------------------ */
 
-/* Symbols that calls can return to; data is the larger half of the symbols of a C++ library. */
+/* Is it a symbol that calls can return to?  Data is the larger half of the symbols of a C++ library. */
 static bool is_code(const GElf_Sym *symbol)
 {
 	int type = GELF_ST_TYPE(symbol->st_info);

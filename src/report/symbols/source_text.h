@@ -25,7 +25,8 @@ struct sw_call_text {
 bool sw_source_call(struct sw_names *names, const struct sw_frame *frame, const char *function,
 		    struct sw_call_text *out);
 
-/* The only launch that stands at the frame's line, whatever its kernel's name is there. */
+/* Finds the only launch that stands at the frame's line, whatever its kernel's name is there; false: there is none, or
+   several. */
 bool sw_source_launch(struct sw_names *names, const struct sw_frame *frame, struct sw_call_text *out);
 
 #define SW_SOURCE_VARIABLES 8u

@@ -159,7 +159,7 @@ static uint64_t place_key(const struct sw_trace_module *module, uint64_t ip)
 	return sw_hash_u64(ip) ^ (uint64_t)(uintptr_t)module;
 }
 
-/* All new places of a stack take one turn of the process that reads symbols. */
+/* Asks for all new places of a stack at once, so that they take one turn of the process that reads symbols. */
 static void ask_ahead(struct sw_symbols *symbols, uint64_t ip, uint64_t seq)
 {
 	const struct sw_trace_module *module = sw_reader_module(symbols->reader, ip, seq);

@@ -60,9 +60,8 @@ void sw_symbols_free(struct sw_symbols *symbols);
 /* Frames of a recorded stack; an empty one for 0 and for unknown stacks. */
 const struct sw_symbol_frames *sw_symbols_stack(struct sw_symbols *symbols, uint32_t stack);
 
-/* A process of its own reads the files of these frames while the caller goes on; sw_object_ahead_begin() has started
- * it.
- */
+/* Lets a process of its own read the files of these frames while the caller goes on; sw_object_ahead_begin() has
+   started it. */
 void sw_symbols_ahead(const struct sw_reader *reader, uint32_t stack);
 
 /* Files that frames asked for so far are in, and that are missing or not what ran; index from 0, NULL ends. */

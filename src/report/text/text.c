@@ -286,7 +286,7 @@ static void put_nvtx(struct sw_text *t, uint32_t nvtx)
 		sw_out_paragraph(&t->out, 4, "", 0, text);
 }
 
-/* One side of a finding with its stack; `when` comes before it: "Earlier ". */
+/* Prints one side of a finding with its stack; `when` comes before it: "Earlier ". */
 static void text_access(struct sw_text *t, const struct sw_access *access, const char *when)
 {
 	sw_out_paragraph(&t->out, 2, "", 0, access_heading(t, access, when));

@@ -15,21 +15,22 @@ struct sw_text {
 	const char *trace;
 };
 
-/* "  label:      text", wrapped; nothing when the text is empty. */
+/* Prints "  label:      text", wrapped; nothing when the text is empty. */
 void sw_text_line(struct sw_text *t, const char *label, const char *text);
 void sw_text_stack(struct sw_text *t, uint32_t stack, uint32_t function);
 
-/* A group: its leader in full, the others in a line each. */
+/* Prints a group: its leader in full, the others in a line each. */
 void sw_text_group(struct sw_text *t, const struct sw_group *group);
-/* The groups as a table; nothing where there are less than two. */
+/* Prints the groups as a table; nothing where there are less than two. */
 void sw_text_table(struct sw_text *t);
 /* Is the group printed in full (errors and warnings), rather than with the notes? */
 bool sw_text_is_shown(const struct sw_text *t, const struct sw_group *group);
 
-/* The notes by id, a line each. */
+/* Prints the notes by id, a line each. */
 void sw_text_notes(struct sw_text *t);
 
-/* Limits of recording or judging that the run has hit: findings may be missing, so they stand in the first lines. */
+/* Prints limits of recording or judging that the run has hit: findings may be missing, so they stand in the first
+   lines. */
 void sw_text_limits_hit(struct sw_text *t);
 /* Prints the files of the run that are missing here and weaken findings, first of all; nothing when none is. */
 void sw_text_files(struct sw_text *t);

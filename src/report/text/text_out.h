@@ -36,10 +36,9 @@ size_t sw_out_width(const char *text);
    `fill` it. */
 void sw_out_cell(const struct sw_out *out, const char *text, size_t columns, bool fill);
 
-/*
- * "  label: text", wrapped at blanks so that lines stay within the columns; later lines start under the text, or, where
- * that leaves no room, on lines of their own.  label "": just the indent.  A word longer than a line stays whole.
- */
+/* Prints "  label: text", wrapped at blanks so that lines stay within the columns; later lines start under the text,
+   or, where that leaves no room, on lines of their own.  label "": just the indent.  A word longer than a line stays
+   whole. */
 void sw_out_paragraph(const struct sw_out *out, int indent, const char *label, int label_columns, const char *text);
 
 #endif

@@ -259,7 +259,8 @@ void sw_chrome_work(void *arg, const struct sw_stretch *stretch);
 /* At the end of the run: draws the work that has estimated times only. */
 void sw_chrome_estimates(struct sw_chrome *c);
 void sw_chrome_estimates_free(struct sw_chrome *c);
-/* The place in the program that made a call, as an argument of the slice that is open; nothing where it is unknown. */
+/* Adds the place in the program that made a call as an argument of the slice that is open; nothing where it is
+   unknown. */
 void sw_chrome_put_site(struct sw_chrome *c, const char *key, uint32_t stack, uint32_t function);
 
 #endif

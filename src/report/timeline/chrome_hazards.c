@@ -209,7 +209,8 @@ void sw_chrome_estimates(struct sw_chrome *c)
 		*sw_map_put(&c->estimate_of, c->estimates.at[i].seq) = i + 1;
 }
 
-/* Where the work of a call lies on its stream's own row: measured, or estimated and drawn. */
+/* Finds where the work of a call lies on its stream's own row: measured, or estimated and drawn.  False: it is not
+   there. */
 static bool chrome_ran(struct sw_chrome *c, const struct sw_access *access, struct sw_place *at, uint64_t *end)
 {
 	uint64_t index = sw_map_get(&c->estimate_of, access->seq);

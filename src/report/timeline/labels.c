@@ -6,7 +6,7 @@
 
 #include "report/words/wording.h"
 
-/* The timeline will show so many ns around the sides of a finding. */
+/* Adds the times around the sides of a finding to what the timeline will show. */
 static void add_around(struct sw_export_window *window, const struct sw_finding *finding, uint64_t ns)
 {
 	for (uint32_t i = 0; i < finding->accesses; i++) {

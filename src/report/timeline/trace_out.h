@@ -71,19 +71,23 @@ void sw_events_begin(struct sw_events *events, uint64_t start_realtime_ns, bool 
 void sw_events_array_end(struct sw_events *events);
 void sw_events_end(struct sw_events *events);
 
-/* `what`: "process_name", "thread_name". */
+/* Names a process or thread; `what`: "process_name", "thread_name". */
 void sw_event_name(struct sw_events *events, const char *what, uint32_t pid, uint32_t tid, struct sw_label name);
+/* Gives it a place among the others: by `index`. */
 void sw_event_sort(struct sw_events *events, const char *what, uint32_t pid, uint32_t tid, uint64_t index);
+/* Draws a slice; its arguments follow, up to sw_event_end(). */
 void sw_event_slice(struct sw_events *events, struct sw_place at, uint64_t end_ns, struct sw_label name,
 		    const char *category);
+/* Draws a value of a counter from this time on. */
 void sw_event_counter(struct sw_events *events, uint32_t pid, uint64_t ns, const char *name, uint64_t value);
-/* One pair an arrow: viewers disagree on one start with several ends.  Both must lie inside slices already written, and
-   from.ns < to.ns. */
+/* Draws an arrow.  One pair an arrow: viewers disagree on one start with several ends.  Both must lie inside slices
+   already written, and from.ns < to.ns. */
 void sw_event_flow(struct sw_events *events, struct sw_place from, struct sw_place to, const char *name,
 		   const char *category);
 
-/* Arguments of the slice begun last. */
+/* Adds a number as an argument of the slice begun last. */
 void sw_event_number(struct sw_events *events, const char *key, uint64_t number);
+/* Adds a word in hexadecimal. */
 void sw_event_hex(struct sw_events *events, const char *key, uint64_t word);
 void sw_event_text(struct sw_events *events, const char *key, const char *plain); /* nothing to quote in it */
 void sw_event_label(struct sw_events *events, const char *key, struct sw_label label);

@@ -71,7 +71,8 @@ static bool is_plain(const char *text)
 	       !strstr(text, "--");
 }
 
-/* Finds the call as the source has it; *row: of its function, or -1 for launches and what is not in the table. */
+/* Finds the call as the source has it; *row: of its function, or -1 for launches and what is not in the table.  False:
+   it is not there. */
 static bool call_at(struct sw_names *names, const struct sw_access *access, const struct sw_frame *place,
 		    struct sw_call_text *call, int *row)
 {

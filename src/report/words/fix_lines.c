@@ -137,7 +137,7 @@ static bool find_sides(struct sw_names *names, const struct sw_access *after, co
 	return true;
 }
 
-/* "stream1 is the stream created at main.cu:12", where the program's own name for it is not known. */
+/* Adds "stream1 is the stream created at main.cu:12" where the program's own name for it is not known. */
 static void name_stream(struct sw_names *names, struct sw_fix_lines *out, const struct sw_access *access,
 			const char *used)
 {
@@ -191,7 +191,7 @@ static bool words_fit(struct sw_names *names, const struct sides *s, bool on_hos
 	return true;
 }
 
-/* The advice "a new event", or why its lines cannot be written. */
+/* Gives the advice "a new event", or why its lines cannot be written. */
 static void new_event(struct sw_names *names, const struct sides *s, bool on_host, struct sw_fix_lines *out)
 {
 	if (!words_fit(names, s, on_host, out))
@@ -233,7 +233,7 @@ static const char *why_no_event(struct sw_names *names, const char *event, const
 	return sw_names_format(names, "`%s` is a name of %s", event, from->base ? from->base : "another function");
 }
 
-/* The advice to wait for an event that the program records already; record: the call that does. */
+/* Gives the advice to wait for an event that the program records already; record: the call that does. */
 static void known_event(struct sw_names *names, const struct sw_named_call *record, const struct sides *s, bool on_host,
 			struct sw_fix_lines *out)
 {
@@ -279,7 +279,7 @@ static void add_wait_stream(struct sw_names *names, struct sw_fix_lines *out, co
 	name_stream(names, out, before, to);
 }
 
-/* The advice in the words of PyTorch or CuPy: one stream waits for the other. */
+/* Gives the advice in the words of PyTorch or CuPy: one stream waits for the other. */
 static void torch_lines(struct sw_names *names, enum sw_fix fix, const struct sw_access *after,
 			const struct sw_access *before, struct sw_fix_lines *out)
 {
@@ -374,7 +374,7 @@ static const char *stream_of_work(struct sw_names *names, const struct failed *f
 	return stream;
 }
 
-/* The advice to record the event at another place, after the work that it should cover. */
+/* Gives the advice to record the event at another place, after the work that it should cover. */
 static void record_elsewhere(struct sw_names *names, const struct failed *f, enum sw_fix fix, struct sw_fix_lines *out)
 {
 	const struct sw_access *call = f->record ? f->record : f->wait;
@@ -580,7 +580,7 @@ static void narrow_wait(struct sw_names *names, const struct sw_finding *finding
 		out->why = "what later calls need of it is not known";
 }
 
-/* The advice to remove the call: its line, which goes. */
+/* Gives the advice to remove the call: its line, which goes. */
 static void remove_call(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out)
 {
 	const struct sw_frame *place = sw_place_of(names, finding->access[0], NULL);

@@ -26,22 +26,20 @@ struct sw_fix_lines {
 	struct sw_fix_line line[SW_FIX_LINES];
 };
 
-/*
- * The lines that order `before` after `after`: accesses of a finding whose fix is an event or a wait of the host.  None
- * where a line is not known.  In PyTorch's terms where the program uses it.
- */
+/* Makes the lines that order `before` after `after`: accesses of a finding whose fix is an event or a wait of the
+   host.  None where a line is not known.  In PyTorch's terms where the program uses it. */
 void sw_fix_lines(struct sw_names *names, const struct sw_finding *finding, const struct sw_access *after,
 		  const struct sw_access *before, struct sw_fix_lines *out);
 
-/* The lines of SW201, SW202 and SW203 that explain a hazard: the event is recorded, or waited for, where it orders it.
-   `later`: the later side of the hazard, NULL not known. */
+/* Makes the lines of SW201, SW202 and SW203 that explain a hazard: the event is recorded, or waited for, where it
+   orders it.  `later`: the later side of the hazard, NULL not known. */
 void sw_fix_event_lines(struct sw_names *names, const struct sw_finding *finding, const struct sw_access *later,
 			struct sw_fix_lines *out);
 
-/* The line of SW107 between nodes that were added one by one; else `why` is set. */
+/* Makes the line of SW107 between nodes that were added one by one; else `why` is set. */
 void sw_fix_node_lines(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out);
 
-/* The lines for findings whose fix is not an edge between two calls of the program: waits, frees, captures. */
+/* Makes the lines for findings whose fix is not an edge between two calls of the program: waits, frees, captures. */
 void sw_fix_call(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out);
 
 /*

@@ -710,7 +710,7 @@ static const char *basis_of(const struct sw_finding *finding)
 	return "";
 }
 
-/* All sentences of a finding; they live as long as the names. */
+/* Makes all sentences of a finding; they live as long as the names. */
 void sw_wording_of(struct sw_names *names, const struct sw_finding *finding, struct sw_wording *out)
 {
 	struct facts facts = {names, finding};

@@ -21,7 +21,7 @@ void sw_wording_of(struct sw_names *names, const struct sw_finding *finding, str
 /* "Read by" */
 const char *sw_wording_heading(enum sw_role role);
 
-/* Two operations that nothing orders: races and lifetimes. */
+/* Is the finding about two operations that nothing orders: a race, or a lifetime that ends too early? */
 bool sw_is_hazard(const struct sw_finding *finding);
 
 /* The result of a replay of the run, in words. */
