@@ -242,7 +242,7 @@ void sw_ptx_alloca(struct sw_ptx_reader *r, int arg)
 		   sw_ptx_op2(SW_OP_ADD, width, slot, sw_ptx_temp(r, sw_ptx_between(width, 0, UINT32_MAX))));
 }
 
-/* cvt between integers, and what it gives otherwise. */
+/* cvt: a number of one integer type as another one; to and from floating-point numbers the result is unknown. */
 void sw_ptx_cvt(struct sw_ptx_reader *r, int arg)
 {
 	const struct sw_ptx_node *dst = sw_ptx_at(r, 0);

@@ -5,6 +5,8 @@
 
 #include "footprint/instructions/sass/sass.h"
 
+/* Lowers an instruction that the table does not know: all that it may read counts; each register that it may write
+   holds an unknown value or its old one. */
 void sw_sass_lower_unknown(struct sw_sass *s);
 
 /* Bits 73-75 of loads and stores: elements and their bytes, and whether the sign fills the rest of the register. */

@@ -28,7 +28,6 @@ static unsigned block_scope(const struct sw_sass *s)
 	return sw_sass_bits(s, 77, 4) == (s->cubin->arch < 80 ? 8 : 5) ? SW_READS | SW_WRITES : 0;
 }
 
-/* An instruction that only some threads execute, of the file that its guard is in. */
 struct sw_insn *sw_sass_guarded(struct sw_sass *s, enum sw_op op, unsigned width, unsigned space)
 {
 	struct sw_insn *i = sw_sass_emit(s, op, width);

@@ -304,8 +304,6 @@ void sw_sass_lower_window(struct sw_sass *s)
 	sw_sass_result64(s, sw_operand_imm(0));
 }
 
-/* An unknown instruction: all that it may read counts; each register that it may write holds an unknown value or its
-   old one. */
 void sw_sass_lower_unknown(struct sw_sass *s)
 {
 	static const uint8_t at[] = {24, 32, 64};

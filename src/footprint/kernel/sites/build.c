@@ -210,7 +210,7 @@ static void put_term(struct sw_emit *e, sw_node node)
 	e->term_of[node] = (uint32_t)e->term.n;
 }
 
-/* For all nodes that there are: emitting makes none. */
+/* Makes room for the term numbers of all nodes that there are; emitting terms makes no new nodes. */
 static void make_room(struct sw_emit *e)
 {
 	size_t room = e->terms.graph.value.room;

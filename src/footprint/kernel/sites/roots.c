@@ -436,7 +436,7 @@ static sw_origin_set join_sets(struct sw_roots *r, sw_origin_set a, sw_origin_se
 	return sw_origins_union(&r->origins, a, b);
 }
 
-/* The set as pieces of addresses. */
+/* The set whose elements are those of this one, but each only a piece (half) of the address. */
 static sw_origin_set half_of(struct sw_roots *r, sw_origin_set set)
 {
 	return origins_flag(&r->origins, set, SW_ELEMENT_HALF);

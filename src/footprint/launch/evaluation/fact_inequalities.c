@@ -434,7 +434,7 @@ static bool hold_zeroes(struct sw_eval *e, const struct sw_term *t, bool truth)
 	return true;
 }
 
-/* A condition that is no AND or OR of others holds, or does not: as inequalities of forms where it is a comparison;
+/* Makes a condition that is no AND or OR of others true or false: as inequalities of forms where it is a comparison;
    else it counts as a fact that was not interpreted. */
 static void hold_atom(struct sw_eval *e, uint32_t term, bool truth, void *arg)
 {

@@ -35,10 +35,9 @@ static void cancel_common(struct sw_form *form, int64_t *divisor)
 /* Factors from there on are worth a look at the facts: smaller ones are sizes and strides. */
 #define RECIPROCAL (UINT64_C(1) << 31)
 
-/*
- * Compilers divide by multiplying with a rounded reciprocal.  floor(g * y / D) is floor(y / d) for d = ceil(D / g)
- * where 0 <= y and (g * d - D) * y < D  (Granlund and Montgomery, PLDI 1994).
- */
+/* Turns a product with a rounded reciprocal, by which compilers divide, back into the division: floor(g * y / D) is
+   floor(y / d) for d = ceil(D / g) where 0 <= y and (g * d - D) * y < D  (Granlund and Montgomery, PLDI 1994). form
+   and divisor: g * y and D, then y and d; unchanged where that is not so. */
 static void undo_reciprocal(struct sw_eval *e, struct sw_form *form, int64_t *divisor)
 {
 	uint64_t g = sw_form_divisor(form);

@@ -205,7 +205,8 @@ void sw_footprint_directions(const struct sw_footprint *footprint, struct sw_rea
 
 /* Accesses without bounds: the pointers that they may start from, and whether they may fall below those. */
 
-/* A loaded or rounded number is taken for an index from its pointer on, though its type would let it be negative. */
+/* Is it a loaded or rounded number?  Such a one is taken for an index from its pointer on, though its type would let
+   it be negative. */
 static bool is_index(const struct sw_variable *v)
 {
 	return v->why == SW_WHY_LOADED || v->why == SW_WHY_SHARED || v->why == SW_WHY_ATOMIC || v->why == SW_WHY_FLOAT;
