@@ -86,8 +86,8 @@ struct sw_call_rows {
 void sw_call_rows_init(struct sw_call_rows *calls, struct sw_rows *rows);
 void sw_call_rows_free(struct sw_call_rows *calls);
 
-/* Calls that the judge does not report: errors of calls that waited, and calls after an error that ended their context,
-   from another reading of the file. 0, or <0 with error filled. */
+/* Adds calls that the judge does not report: errors of calls that waited, and calls after an error that ended their
+   context, from another reading of the file.  0, or <0 with error filled. */
 int sw_call_rows_add(struct sw_call_rows *calls, const struct sw_judgement *judgement, const char *path,
 		     struct sw_error *error);
 /* When all calls were seen: adds what they are called, and the memory that was not freed. */

@@ -19,7 +19,7 @@ static struct sw_trace_module *mapped_at(const struct sw_dictionary *d, uint64_t
 	return NULL;
 }
 
-/* MODULE: a shared object was mapped. */
+/* Takes a MODULE record: a shared object was mapped.  NULL, or what is wrong with it. */
 static const char *take_module(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_module *r = (const void *)rec;
@@ -47,7 +47,8 @@ static const char *take_module(struct sw_dictionary *d, struct sw_writer_cursor 
 	return NULL;
 }
 
-/* MODULE_GONE: the shared object at this base was unmapped; addresses of later records are not its. */
+/* Takes a MODULE_GONE record: the shared object at this base was unmapped; addresses of later records are not its.
+   NULL, or what is wrong with it. */
 static const char *take_module_gone(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	struct sw_trace_module *m = mapped_at(d, ((const struct sw_rec_module *)(const void *)rec)->base);
@@ -57,7 +58,8 @@ static const char *take_module_gone(struct sw_dictionary *d, struct sw_writer_cu
 	return NULL;
 }
 
-/* CUDART: how the module with this base is linked to the CUDA runtime.  It may come before the module itself. */
+/* Takes a CUDART record: how the module with this base is linked to the CUDA runtime.  It may come before the module
+   itself.  NULL, or what is wrong with it. */
 static const char *take_cudart(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_cudart *r = (const void *)rec;
@@ -78,7 +80,8 @@ void sw_image_found(struct sw_dictionary *d, struct sw_image_entry *e)
 		sw_packed_find(&d->packed, &e->image);
 }
 
-/* IMAGE: describes code that the program loaded.  An earlier image with this hash and size has its content too. */
+/* Takes an IMAGE record: describes code that the program loaded.  An earlier image with this hash and size has its
+   content too.  NULL, or what is wrong with it. */
 static const char *take_image(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_image *r = (const void *)rec;
@@ -116,8 +119,8 @@ static bool content_is(uint64_t hash, const void *data, uint64_t bytes)
 	       sw_hash_bytes(SW_FNV_START, data, bytes) == hash;
 }
 
-/* IMAGE_DATA: a piece of an image's content.  Only its place in the file is kept, and the pieces must follow each
-   other. */
+/* Takes an IMAGE_DATA record: a piece of an image's content.  Only its place in the file is kept, and the pieces must
+   follow each other.  NULL, or what is wrong with it. */
 static const char *take_image_data(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_image_data *r = (const void *)rec;
@@ -170,8 +173,8 @@ const void *sw_image_content(struct sw_image_entry *e, const struct sw_source *s
 	return e->content;
 }
 
-/* PACK_LEFT_OUT: content that packing left out.  Counted as if the bytes were there: the image is known neither earlier
-   nor later than it was before packing. */
+/* Takes a PACK_LEFT_OUT record: content that packing left out.  Counted as if the bytes were there: the image is known
+   neither earlier nor later than it was before packing.  NULL, or what is wrong with it. */
 static const char *take_pack_left_out(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_image_data *r = (const void *)rec;
@@ -253,7 +256,8 @@ static uint32_t intern_stack(struct sw_dictionary *d, uint64_t key, const struct
 	return (uint32_t)*index;
 }
 
-/* STACK: a writer's call stack, to which its later records refer by number. */
+/* Takes a STACK record: a writer's call stack, to which its later records refer by number.  NULL, or what is wrong with
+   it. */
 static const char *take_stack(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_stack *r = (const void *)rec;
@@ -273,7 +277,8 @@ static const char *take_stack(struct sw_dictionary *d, struct sw_writer_cursor *
 
 /* ---- Python ------------------------------------------------------------------------------------------------------ */
 
-/* PYTHON_CODE: a Python function and its file, to which the writer's later stacks refer by number. */
+/* Takes a PYTHON_CODE record: a Python function and its file, to which the writer's later stacks refer by number.
+   NULL, or what is wrong with it. */
 static const char *take_python_code(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_python_code *r = (const void *)rec;
@@ -318,7 +323,8 @@ static struct sw_trace_python_frame frame_of(const struct sw_dictionary *d, cons
 	return frame;
 }
 
-/* PYTHON_STACK: Python frames, with the native stack below which they were. */
+/* Takes a PYTHON_STACK record: Python frames, with the native stack below which they were.  NULL, or what is wrong with
+   it. */
 static const char *take_python_stack(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_python_stack *r = (const void *)rec;
@@ -369,7 +375,7 @@ static const char *const *copy_strings(struct sw_dictionary *d, const void *byte
 	return at;
 }
 
-/* PROCESS: program, working directory and arguments. */
+/* Takes a PROCESS record: program, working directory and arguments.  NULL, or what is wrong with it. */
 static const char *take_process(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_process *r = (const void *)rec;
@@ -388,7 +394,8 @@ static const char *take_process(struct sw_dictionary *d, struct sw_writer_cursor
 	return NULL;
 }
 
-/* ENVIRONMENT: the machine's name and boot, and some variables of the program's environment. */
+/* Takes an ENVIRONMENT record: the machine's name and boot, and some variables of the program's environment.  NULL, or
+   what is wrong with it. */
 static const char *take_environment(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_environment *r = (const void *)rec;
@@ -406,7 +413,8 @@ static const char *take_environment(struct sw_dictionary *d, struct sw_writer_cu
 	return NULL;
 }
 
-/* THREAD: the writer is this thread.  A name that was given to its kernel's id before belongs to it. */
+/* Takes a THREAD record: the writer is this thread.  A name that was given to its kernel's id before belongs to it.
+   NULL, or what is wrong with it. */
 static const char *take_thread(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_thread *r = (const void *)rec;
@@ -428,7 +436,8 @@ static const char *take_thread(struct sw_dictionary *d, struct sw_writer_cursor 
 	return NULL;
 }
 
-/* API: the names of an entry point, of the driver and of the runtime function that stands for it. */
+/* Takes an API record: the names of an entry point, of the driver and of the runtime function that stands for it. NULL,
+   or what is wrong with it. */
 static const char *take_api(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_api *r = (const void *)rec;
@@ -446,7 +455,7 @@ static const char *take_api(struct sw_dictionary *d, struct sw_writer_cursor *w,
 	return NULL;
 }
 
-/* DEVICE: name and size of a GPU. */
+/* Takes a DEVICE record: name and size of a GPU.  NULL, or what is wrong with it. */
 static const char *take_device(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_device *r = (const void *)rec;
@@ -468,7 +477,7 @@ static const char *take_device(struct sw_dictionary *d, struct sw_writer_cursor 
 	return NULL;
 }
 
-/* CONTEXT: a context and its device. */
+/* Takes a CONTEXT record: a context and its device.  NULL, or what is wrong with it. */
 static const char *take_context(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_context *r = (const void *)rec;
@@ -479,7 +488,7 @@ static const char *take_context(struct sw_dictionary *d, struct sw_writer_cursor
 	return NULL;
 }
 
-/* FUNCTION: a kernel with its parameters' places and its name. */
+/* Takes a FUNCTION record: a kernel with its parameters' places and its name.  NULL, or what is wrong with it. */
 static const char *take_function(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_function *r = (const void *)rec;
@@ -517,7 +526,8 @@ static void name_thread(struct sw_dictionary *d, const struct sw_rec_name *r, co
 		sw_map_put_ptr(&d->thread_names, r->bytes, name);
 }
 
-/* NAME: the program named something; only threads' names belong here. */
+/* Takes a NAME record: the program named something; only threads' names belong here.  NULL, or what is wrong with
+   it. */
 static const char *take_name(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_name *r = (const void *)rec;
@@ -531,7 +541,7 @@ static const char *take_name(struct sw_dictionary *d, struct sw_writer_cursor *w
 	return NULL;
 }
 
-/* CLOCK: a pair of readings, to learn how long a tick is. */
+/* Takes a CLOCK record: a pair of readings, to learn how long a tick is.  NULL, or what is wrong with it. */
 static const char *take_clock(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	(void)w;
@@ -539,7 +549,7 @@ static const char *take_clock(struct sw_dictionary *d, struct sw_writer_cursor *
 	return NULL;
 }
 
-/* NOTICE: a message of the recorder for the user. */
+/* Takes a NOTICE record: a message of the recorder for the user.  NULL, or what is wrong with it. */
 static const char *take_notice(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_notice *r = (const void *)rec;
@@ -552,7 +562,7 @@ static const char *take_notice(struct sw_dictionary *d, struct sw_writer_cursor 
 	return NULL;
 }
 
-/* COUNTS: how often each entry point was called. */
+/* Takes a COUNTS record: how often each entry point was called.  NULL, or what is wrong with it. */
 static const char *take_counts(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_counts *r = (const void *)rec;
@@ -623,7 +633,8 @@ bool sw_launch_expand(const struct sw_writer_cursor *w, const struct sw_rec *rec
 	return true;
 }
 
-/* LAUNCH: keeps its parameter block, and its fields for later short records. */
+/* Takes a LAUNCH record: keeps its parameter block, and its fields for later short records.  NULL, or what is wrong
+   with it. */
 static const char *take_launch(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_launch *r = (const void *)rec;

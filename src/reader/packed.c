@@ -207,7 +207,7 @@ struct sw_packed_code {
 	uint64_t have, room; /* bytes of owned */
 };
 
-/* PACK: the version of syncwatch that packed the trace. */
+/* Takes a PACK record: the version of syncwatch that packed the trace.  NULL, or what is wrong with it. */
 const char *sw_take_pack(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_pack *r = (const void *)rec;
@@ -230,8 +230,8 @@ static void note_image(struct sw_dictionary *d, uint32_t id)
 		sw_image_found(d, e);
 }
 
-/* PACK_CODE: the code of an image, as packed: whether it was there, why not, or that it is the same as an earlier
-   one's. */
+/* Takes a PACK_CODE record: the code of an image, as packed: whether it was there, why not, or that it is the same as
+   an earlier one's.  NULL, or what is wrong with it. */
 const char *sw_take_pack_code(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_pack_code *r = (const void *)rec;
@@ -264,7 +264,8 @@ static void code_is_complete(struct sw_dictionary *d, uint32_t id, struct sw_pac
 	note_image(d, id);
 }
 
-/* PACK_DATA: a piece of packed code.  Room grows with what arrived, as a damaged size must not allocate. */
+/* Takes a PACK_DATA record: a piece of packed code.  Room grows with what arrived, as a damaged size must not
+   allocate.  NULL, or what is wrong with it. */
 const char *sw_take_pack_data(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_image_data *r = (const void *)rec;
@@ -319,7 +320,7 @@ static uint64_t file_key(const char *path, const uint8_t *build_id, uint32_t byt
 	return sw_hash_bytes(sw_hash_bytes(SW_FNV_START, path, strlen(path) + 1), build_id, bytes);
 }
 
-/* PACK_MODULE: an object whose functions and lines were packed. */
+/* Takes a PACK_MODULE record: an object whose functions and lines were packed.  NULL, or what is wrong with it. */
 const char *sw_take_pack_module(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_pack_module *r = (const void *)rec;
@@ -347,8 +348,8 @@ const char *sw_take_pack_module(struct sw_dictionary *d, struct sw_writer_cursor
 	return NULL;
 }
 
-/* PACK_FRAME: function and line at an offset of a packed object; several, from the innermost on, where calls were
-   inlined. */
+/* Takes a PACK_FRAME record: function and line at an offset of a packed object; several, from the innermost on, where
+   calls were inlined.  NULL, or what is wrong with it. */
 const char *sw_take_pack_frame(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_pack_frame *r = (const void *)rec;
@@ -401,7 +402,8 @@ const struct sw_trace_names *sw_packed_names(const struct sw_packed *packed, con
 /* One a kind of GPU: no machine has as many. */
 #define MOST_TABLES 64u
 
-/* PACK_TABLE: a table of measured waits for a GPU (syncwatch calibrate). */
+/* Takes a PACK_TABLE record: a table of measured waits for a GPU (syncwatch calibrate).  NULL, or what is wrong with
+   it. */
 const char *sw_take_pack_table(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_pack_table *r = (const void *)rec;

@@ -52,7 +52,7 @@ static struct site *sites_of(const struct sw_top_process *p, size_t *n)
 	return sites;
 }
 
-/* Hazards that the report will call errors and warnings; waits are judged by the whole run. */
+/* Counts the hazards so far that the report will call errors and warnings; waits are judged by the whole run. */
 static void count_hazards(const struct sw_judgement *j, uint64_t *errors, uint64_t *warnings)
 {
 	*errors = *warnings = 0;

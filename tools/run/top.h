@@ -30,7 +30,7 @@ struct sw_top_board;
 /* Memory that `run` and the follower share; NULL: there is none. */
 struct sw_top_board *sw_top_board_new(void);
 
-/* Puts a text there, by the follower. */
+/* Puts a text on the board, by the follower. */
 void sw_top_board_write(struct sw_top_board *board, enum sw_top_format format, const char *text);
 
 /* Notes that all texts were written with names. */

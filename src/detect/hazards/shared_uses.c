@@ -323,7 +323,8 @@ void sw_sharing_unclear(struct sw_model *m)
 		of_call(m, m->wait->what.seq)->unclear = true;
 }
 
-/* Uses that the host had not waited for when the memory was exported. It is not known what was signalled since. */
+/* Begins to list the block's uses for other processes, first those that the host had not waited for when the memory was
+   exported.  It is not known what was signalled since. */
 void sw_sharing_exported(struct sw_model *m, struct sw_block *block, uint64_t handle)
 {
 	struct sw_shadow_env env;

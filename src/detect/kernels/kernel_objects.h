@@ -38,8 +38,8 @@ bool sw_handles_find(struct sw_handles *handles, enum sw_object_kind kind, uint6
    says itself.  False: neither is known. */
 bool sw_handles_find_map(struct sw_handles *handles, uint32_t arch, const void *map, size_t bytes,
 			 struct sw_range *range);
-/* The addresses [*lo, *hi) of its tensor if that is what is found at any time, also when its record is forgotten: the
-   map itself says the same.  None if it was never made (null). */
+/* Does a tensor map with this content stand for the same addresses [*lo, *hi) at any time, also when its record is
+   forgotten, since the map itself says the same?  None if it was never made (null). */
 bool sw_handles_lasting_map(struct sw_handles *handles, uint32_t arch, const void *map, size_t bytes, uint64_t *lo,
 			    uint64_t *hi);
 

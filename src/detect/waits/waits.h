@@ -49,7 +49,7 @@ void sw_wait_recycle(struct sw_model *m, struct sw_wait *w);
 void sw_wait_add(struct sw_model *m, struct sw_wait *w, sw_hb_token token, enum sw_order order);
 /* Finds the work that the token covers and the host does not know to be done; sets w->pending, w->covered. */
 void sw_wait_look(struct sw_model *m, struct sw_wait *w, sw_hb_token token);
-/* Looks as sw_wait_look() does, then drops the token. */
+/* Notes whether work that a snapshot (token) holds was pending, as sw_wait_look() does, and drops the snapshot. */
 void sw_wait_peek(struct sw_model *m, struct sw_wait *w, sw_hb_token token);
 /* Drops all tokens of the call: what it waits for is not looked at any more. */
 void sw_wait_drop(struct sw_model *m, struct sw_wait *w);
