@@ -531,6 +531,28 @@ START_TEST(last_step_wraps)
 }
 END_TEST
 
+/* unsigned char i = start; do a[i]; while ((i += 3) != limit): i meets the limit, or is past it, or jumps over it and
+   comes to it after wrapping around. */
+START_TEST(until_equal)
+{
+	static const int starts[] = {0, 9, 0}, limits[] = {30, 6, 5};
+	struct terms *t = terms_new();
+	uint32_t i = step(t, 8, constant(t, 8, starts[_i]), constant(t, 8, 3), 0), next = add_constant(t, 8, i, 3);
+	uint32_t again = compare(t, SW_NE, 8, 0, next, constant(t, 8, limits[_i]));
+	t->loop[0] = (struct sw_loop){UINT32_MAX, 0, 0, fact(t, again, true), 1};
+	t->f.loops = 1;
+	site(t, SW_TOUCH_WRITE, 0, element(t, 0, extend(t, 32, 8, 0, i), 4, 0), 4, 0)->loop = 1;
+	launch(t, 1, 1);
+	struct sw_reaches r = evaluate(t);
+	ck_assert_uint_eq(r.n, 1);
+	if (_i)
+		expect(&r, 0, SW_EXTENT_HULL, A, 4 * 256);
+	else
+		expect_rows(&r, 0, A, 4, 12, 10);
+	finish(t, &r);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("evaluate");
@@ -556,6 +578,7 @@ int main(void)
 	tcase_add_test(tests, around_loop);
 	tcase_add_test(tests, limit_without_opposite);
 	tcase_add_loop_test(tests, last_step_wraps, 0, 2);
+	tcase_add_loop_test(tests, until_equal, 0, 3);
 	tcase_add_test(tests, digits_of_the_least_number);
 	tcase_add_test(tests, all_but_one);
 	tcase_add_test(tests, texts);
