@@ -11,6 +11,7 @@
 #include "terminal.h"
 
 #ifndef HAVE_SQLITE
+/* `syncwatch query` in a build without SQLite. */
 int sw_cmd_query(const struct sw_options *options)
 {
 	(void)options;
@@ -86,6 +87,7 @@ static int print_rows(struct sw_query *query, const struct sw_options *options, 
 	return close_file(&answer.json, close_file(&answer.csv, status));
 }
 
+/* `syncwatch query`: one SQL query of a trace, printed and written to the files that are asked for. */
 int sw_cmd_query(const struct sw_options *options)
 {
 	struct sw_query *query;

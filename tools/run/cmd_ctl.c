@@ -152,6 +152,7 @@ static void put_lines(FILE *out, char *text)
 	}
 }
 
+/* `syncwatch ctl PROCESS start|stop|status|dump`: prints the answer of the run. */
 int sw_cmd_ctl(const struct sw_options *options)
 {
 	static const char *const commands[] = {"start", "stop", "status", "dump"};

@@ -82,6 +82,7 @@ static int expand_names(struct sw_options *options, char *made[FILES])
 	return SW_EXIT_OK;
 }
 
+/* `syncwatch run`: runs the program, then makes the report, or lets the follower make it (--live). */
 int sw_cmd_run(const struct sw_options *given)
 {
 	struct sw_options options = *given;

@@ -88,6 +88,7 @@ static int top_of_run(const char *process, const struct sw_options *options, enu
 	return status;
 }
 
+/* `syncwatch top PROCESS|TRACE`: shows a run that goes on, or how a recorded one stood at its end. */
 int sw_cmd_top(const struct sw_options *options)
 {
 	const enum sw_top_format format = options->top_json	? SW_TOP_JSON

@@ -130,6 +130,7 @@ static bool follow_edges(const struct sw_exec *x, struct sw_paths *p)
 /* CUgraphDependencyType and CU_GRAPH_KERNEL_NODE_PORT_* of cuda.h. */
 enum { PROGRAMMATIC = 1, PORT_PROGRAMMATIC = 1, PORT_LAUNCH_ORDER = 2 };
 
+/* Adds all of a row (a bit for each node) to another. */
 static void join_row(uint64_t *into, const uint64_t *row, size_t words)
 {
 	for (size_t w = 0; w < words; w++)
@@ -185,6 +186,7 @@ static void paths_find_starts(const struct sw_exec *x, struct sw_paths *p)
 	}
 }
 
+/* Has the graph too many nodes to find which come before which? */
 static bool paths_too_many(const struct sw_exec *exec)
 {
 	return exec->nodes.n > SW_MAX_BRANCH_NODES;

@@ -254,11 +254,13 @@ static enum taken take_answer(struct sw_worker_answer *answer, char **text)
 	return TAKEN_NOTHING;
 }
 
+/* A key for an address of the file with this number. */
 static uint64_t place_key(uint32_t number, uint64_t address)
 {
 	return sw_hash_u64(address) ^ sw_hash_u64(number + 1ull);
 }
 
+/* Keeps an answer of the worker until the place is asked for, in place of an older one. */
 static void keep_answer(const struct ahead_place *place)
 {
 	const uint64_t key = place_key(place->number, place->address);

@@ -153,13 +153,14 @@ static void collect_place(void *arg, const struct sw_object_place *place)
 	}
 }
 
-/* The frames at an address of record `seq`, made at the first question. */
+/* A key for an address of a module, by which its frames are kept. */
 static uint64_t place_key(const struct sw_trace_module *module, uint64_t ip)
 {
 	return sw_hash_u64(ip) ^ (uint64_t)(uintptr_t)module;
 }
 
-/* Asks for all new places of a stack at once, so that they take one turn of the process that reads symbols. */
+/* Asks of an address of a stack without waiting, unless its frames are known: all new ones of a stack then take one
+   turn of the process that reads symbols. */
 static void ask_ahead(struct sw_symbols *symbols, uint64_t ip, uint64_t seq)
 {
 	const struct sw_trace_module *module = sw_reader_module(symbols->reader, ip, seq);
@@ -167,6 +168,7 @@ static void ask_ahead(struct sw_symbols *symbols, uint64_t ip, uint64_t seq)
 		sw_object_ahead(module, ip - 1);
 }
 
+/* The frames at an address of record `seq`, made at the first question. */
 static const struct place *place_of(struct sw_symbols *symbols, uint64_t ip, uint64_t seq)
 {
 	const struct sw_trace_module *module = sw_reader_module(symbols->reader, ip, seq);
