@@ -122,7 +122,6 @@ enum sw_finding_facts {
 	SW_FACTS_COVERED,
 	SW_FACTS_POLLS,
 	SW_FACTS_RULE,
-	SW_FACTS_NODES,
 	SW_FACTS_LOST
 };
 struct sw_finding_info {
@@ -352,6 +351,11 @@ struct sw_finding_details {
 	bool to_host;		  /* the host may use what the calls wait for as soon as they return */
 	uint32_t needs;		  /* SW401: all that may not be left out of what the wait covered */
 	struct sw_need need[SW_MAX_NEEDS];
+	/* SW107, and SW105, SW106 within one graph: the second is to depend on the first; the nodes, or what holds them
+	   in the graph that both are in.  seq 0: not known. */
+	struct sw_node_pair {
+		struct sw_named_call first, second;
+	} nodes;
 	struct sw_other_buffers others;
 };
 
@@ -398,10 +402,6 @@ struct sw_finding {
 		uint64_t polls;	  /* queries in a row */
 		uint64_t lost;	  /* records */
 		uint32_t rule;	  /* that forbids the call: index into judgement.gate */
-		struct {
-			struct sw_named_call first, second; /* the second is to depend on the first: the nodes, or what
-							       holds them in the graph that both are in */
-		} nodes;
 	};
 	uint64_t fingerprint; /* stable over runs: id and symbol-free stacks are hashed by report with symbols */
 };

@@ -277,7 +277,6 @@ static void branch_race(struct sw_model *m, const struct sw_exec *x, const struc
 		.access = {&side[0], &side[1]},
 		.fix = SW_FIX_DEPEND,
 	};
-	sw_exec_find_dependency(x, a->node, b->node, &seen);
 	sw_hazard_lower(m, &seen, m->record->rec->ctx);
 	if (sw_hazard_is_dropped(m, &seen))
 		return;
@@ -294,7 +293,8 @@ static void branch_race(struct sw_model *m, const struct sw_exec *x, const struc
 		seen.basis = seen.measured_order ? SW_BASIS_MEASURED : SW_BASIS_DOCUMENTED;
 	}
 	side[0].allocation = side[1].allocation = sw_model_mention(m, block);
-	sw_collect_add(&m->collect, &seen, NULL);
+	const struct sw_node_pair nodes = sw_exec_find_dependency(x, a->node, b->node);
+	sw_collect_nodes(&m->collect, sw_collect_add(&m->collect, &seen, NULL), &nodes);
 }
 
 /* For qsort(): by allocation, then by address. */

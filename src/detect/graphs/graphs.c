@@ -598,12 +598,11 @@ static struct sw_named_call sibling(const struct sw_exec *x, const struct sw_gra
 	return (struct sw_named_call){0};
 }
 
-void sw_exec_find_dependency(const struct sw_exec *x, uint32_t a, uint32_t b, struct sw_finding *seen)
+struct sw_node_pair sw_exec_find_dependency(const struct sw_exec *x, uint32_t a, uint32_t b)
 {
 	const struct sw_named_call one = sibling(x, &x->nodes.at[a], &x->nodes.at[b]);
 	const struct sw_named_call other = sibling(x, &x->nodes.at[b], &x->nodes.at[a]);
-	seen->nodes.first = other.seq < one.seq ? other : one;
-	seen->nodes.second = other.seq < one.seq ? one : other;
+	return other.seq < one.seq ? (struct sw_node_pair){other, one} : (struct sw_node_pair){one, other};
 }
 
 /* ---- memory of the graph ----------------------------------------------------------------------------------------- */
@@ -633,13 +632,15 @@ static void report_unborn(struct sw_model *m, const struct sw_graph_node *alloc,
 	};
 	side[0].role = SW_ALLOC;
 	side[0].node = alloc->made.seq;
-	seen.nodes.first = (struct sw_named_call){side[0].seq, side[0].stack, side[0].api, side[0].flags};
-	seen.nodes.second = (struct sw_named_call){side[1].node, side[1].stack, side[1].api, side[1].flags};
 	sw_hazard_lower(m, &seen, m->record->rec->ctx);
 	if (!alloc->made.seq || sw_hazard_is_dropped(m, &seen))
 		return;
 	side[0].allocation = side[1].allocation = sw_model_mention(m, use->use->block);
-	sw_collect_add(&m->collect, &seen, NULL);
+	sw_collect_nodes(&m->collect, sw_collect_add(&m->collect, &seen, NULL),
+			 &(struct sw_node_pair){
+				 {side[0].seq, side[0].stack, side[0].api, side[0].flags},
+				 {side[1].node, side[1].stack, side[1].api, side[1].flags},
+			 });
 }
 
 bool sw_exec_allocates(const struct sw_exec *x, uint64_t address)

@@ -96,9 +96,9 @@ bool sw_exec_allocates(const struct sw_exec *x, uint64_t address);
 /* Reports nodes that use the graph's own memory and do not come after the node that allocates it (SW106); while the
    uses of its listing are there. */
 void sw_exec_judge_allocations(struct sw_model *m, const struct sw_exec *x, const struct sw_paths *paths);
-/* Sets the nodes of the finding (SW107) between which a dependency is missing: nodes a and b, or those that hold them
-   in the graph that both are in; in the order in which the program made them. */
-void sw_exec_find_dependency(const struct sw_exec *x, uint32_t a, uint32_t b, struct sw_finding *seen);
+/* Returns between which nodes the dependency is missing: a and b, or those that hold them in the graph that both are
+   in; in the order in which the program made them. */
+struct sw_node_pair sw_exec_find_dependency(const struct sw_exec *x, uint32_t a, uint32_t b);
 struct sw_graphs *sw_graphs_new(void);
 void sw_graphs_free(struct sw_model *m);
 

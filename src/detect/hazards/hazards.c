@@ -409,6 +409,7 @@ struct place {
 struct hazard {
 	struct sw_access side[2], free; /* free: the third, if there is one */
 	struct sw_finding seen;		/* of these */
+	struct sw_node_pair nodes;	/* both are nodes of one launch; seq 0: they are not */
 };
 
 /* Lists the allocations of both sides in the judgement, for the report to name. */
@@ -438,6 +439,8 @@ static void emit_at(struct sw_model *m, struct hazard *hazard, const struct plac
 	if (described)
 		mention_blocks(m, hazard, place);
 	f = sw_collect_add(&m->collect, seen, NULL);
+	if (hazard->nodes.first.seq)
+		sw_collect_nodes(&m->collect, f, &hazard->nodes);
 	if (f && !described && f->count <= SW_MAX_OBSERVED)
 		mention_blocks(m, hazard, place);
 	if (f && !counted_only && m->observer->hazard && (f->count <= SW_MAX_OBSERVED || m->observer->every_hazard))
@@ -675,8 +678,8 @@ static void order_nodes(const struct sw_model *m, struct hazard *hazard)
 		hazard->side[i].stream = made[i]->stream;
 	const bool captured = made[0]->stream && made[1]->stream;
 	hazard->seen.fix = captured ? SW_FIX_JOIN : SW_FIX_FREE_NODE_LATER;
-	hazard->seen.nodes.first = (struct sw_named_call){made[1]->seq, made[1]->stack, made[1]->api, made[1]->flags};
-	hazard->seen.nodes.second = (struct sw_named_call){made[0]->seq, made[0]->stack, made[0]->api, made[0]->flags};
+	hazard->nodes.first = (struct sw_named_call){made[1]->seq, made[1]->stack, made[1]->api, made[1]->flags};
+	hazard->nodes.second = (struct sw_named_call){made[0]->seq, made[0]->stack, made[0]->api, made[0]->flags};
 }
 
 /* Reports a use of memory that was freed (use after free). */

@@ -367,6 +367,12 @@ struct sw_finding_details *sw_collect_more(struct sw_collect *collect, struct sw
 	return finding->more;
 }
 
+void sw_collect_nodes(struct sw_collect *collect, struct sw_finding *finding, const struct sw_node_pair *nodes)
+{
+	if (finding)
+		sw_collect_more(collect, finding)->nodes = *nodes;
+}
+
 uint64_t sw_collect_site(const struct sw_access *access)
 {
 	return hash_site(0, access);

@@ -94,6 +94,8 @@ struct sw_cost *sw_collect_own_cost(struct sw_collect *collect, struct sw_findin
 
 /* The members that few findings need, to be filled in. */
 struct sw_finding_details *sw_collect_more(struct sw_collect *collect, struct sw_finding *finding);
+/* Keeps the nodes between which a dependency is missing.  finding NULL: it was not wanted. */
+void sw_collect_nodes(struct sw_collect *collect, struct sw_finding *finding, const struct sw_node_pair *nodes);
 
 /* Identifies the call site of one side. */
 uint64_t sw_collect_site(const struct sw_access *access);

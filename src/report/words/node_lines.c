@@ -119,9 +119,10 @@ static const char *only_node(struct sw_names *names, const char *list)
 
 void sw_fix_node_lines(struct sw_names *names, const struct sw_finding *finding, struct sw_fix_lines *out)
 {
+	const struct sw_node_pair *nodes = &sw_finding_details(finding)->nodes;
 	struct added first, second;
-	if (!find_added(names, &finding->nodes.first, &first, &out->why) ||
-	    !find_added(names, &finding->nodes.second, &second, &out->why))
+	if (!find_added(names, &nodes->first, &first, &out->why) ||
+	    !find_added(names, &nodes->second, &second, &out->why))
 		return;
 	const char *list = second.call.argument[2], *number = second.call.argument[second.number_at], *code;
 	if (!first.place->function || !second.place->function ||

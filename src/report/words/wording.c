@@ -383,7 +383,8 @@ static const char *fact_node(struct sw_names *names, const struct sw_finding *fi
 	const bool first = strcmp(key, "node_first") == 0;
 	if (!first && strcmp(key, "node_second") != 0)
 		return NULL;
-	const struct sw_named_call *call = first ? &finding->nodes.first : &finding->nodes.second;
+	const struct sw_node_pair *nodes = &sw_finding_details(finding)->nodes;
+	const struct sw_named_call *call = first ? &nodes->first : &nodes->second;
 	if (!call->seq)
 		return fact_operation(names, finding->access[!first]);
 	/* A side itself has its kernel; what holds it, has the name of a call. */
@@ -412,8 +413,6 @@ static const char *fact_of_id(struct sw_names *names, const struct sw_finding *f
 		return strcmp(key, "lost") == 0 ? fact_number(names, finding->lost) : NULL;
 	case SW_FACTS_RULE:
 		return strcmp(key, "rule") == 0 ? fact_rule(names, finding) : NULL;
-	case SW_FACTS_NODES:
-		return fact_node(names, finding, key);
 	case SW_FACTS_NONE:
 	case SW_FACTS_COVERED:
 	case SW_FACTS_POLLS:
@@ -446,6 +445,8 @@ static const char *fact_whole(struct sw_names *names, const struct sw_finding *f
 		return sw_place_named(names, &finding->fix_call);
 	if (strcmp(key, "allocate") == 0)
 		return fact_allocate(names, finding);
+	if (strncmp(key, "node_", 5) == 0 && finding->accesses > 1)
+		return fact_node(names, finding, key);
 	if (strcmp(key, "workspace") == 0)
 		return name_workspace_fix(names, finding);
 	if (strcmp(key, "needs") == 0)
