@@ -553,6 +553,25 @@ START_TEST(until_equal)
 }
 END_TEST
 
+/* for (k = 0;; k++) { i = 3 * k + x; a[i]; if (i >= 50) break; }, x loaded anew in each turn: the i that let a turn
+   begin says nothing of its own, so nothing bounds it. */
+START_TEST(loaded_in_each_turn)
+{
+	struct terms *t = terms_new();
+	uint32_t k = step(t, 32, constant(t, 32, 0), constant(t, 32, 3), 0);
+	uint32_t i = add(t, 32, k, value(t, SW_OP_RANGE, 32, 0, 0, 100));
+	t->loop[0] =
+		(struct sw_loop){UINT32_MAX, 0, 0, fact(t, compare(t, SW_LT, 32, 0, i, constant(t, 32, 50)), true), 1};
+	t->f.loops = 1;
+	site(t, SW_TOUCH_WRITE, 0, element(t, 0, i, 4, 0), 4, 0)->loop = 1;
+	launch(t, 1, 1);
+	struct sw_reaches r = evaluate(t);
+	ck_assert_uint_eq(r.n, 1);
+	expect(&r, 0, SW_EXTENT_OPEN, A, 0);
+	finish(t, &r);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("evaluate");
@@ -579,6 +598,7 @@ int main(void)
 	tcase_add_test(tests, limit_without_opposite);
 	tcase_add_loop_test(tests, last_step_wraps, 0, 2);
 	tcase_add_loop_test(tests, until_equal, 0, 3);
+	tcase_add_test(tests, loaded_in_each_turn);
 	tcase_add_test(tests, digits_of_the_least_number);
 	tcase_add_test(tests, all_but_one);
 	tcase_add_test(tests, texts);
