@@ -193,8 +193,13 @@ static int run(const struct plan *plan)
 	const int status = watch(pid, &channel);
 	if (plan->who > RUN_GONE)
 		sw_channel_serve(&channel);
-	if (plan->who == RUN_LIVES && held.memory >= 0)
-		ck_assert_int_eq(sw_collect(held.memory, held.file), 0);
+	if (plan->who == RUN_LIVES && held.memory >= 0) {
+		bool changed = false;
+		ck_assert_int_eq(sw_collect(held.memory, held.file, &changed), 0);
+		changed = false;
+		ck_assert_int_eq(sw_collect(held.memory, held.file, &changed), 0);
+		ck_assert(!changed); /* the file has all of it by now */
+	}
 	was_in_memory = held.memory >= 0;
 	if (held.memory >= 0)
 		close(held.memory);

@@ -84,6 +84,11 @@ tests_tools_clock_step_so_SOURCES = tests/tools/clock_step.c
 tests_tools_clock_step_so_CFLAGS = $(SW_CFLAGS) -fPIC
 tests_tools_clock_step_so_LDFLAGS = -shared
 tests_tools_clock_step_so_LDADD = -ldl
+check_PROGRAMS += tests/tools/late_end.so
+tests_tools_late_end_so_SOURCES = tests/tools/late_end.c
+tests_tools_late_end_so_CFLAGS = $(SW_CFLAGS) -fPIC
+tests_tools_late_end_so_LDFLAGS = -shared
+tests_tools_late_end_so_LDADD =
 # uses CUDA by dlsym, and needs it as well
 check_PROGRAMS += tests/tools/plugin.so
 tests_tools_plugin_so_SOURCES = tests/gpu/neighbour.c

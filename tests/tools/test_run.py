@@ -13,11 +13,14 @@ import stat
 import struct
 import subprocess
 import sys
+import time
 import unittest
 
 from run_case import AWKWARD, BUILD, COMMAND, ENVIRONMENT, ERRORS, LONG, NOTHING, OBJECTS, SOURCE, UNPROVEN, Case
 
 STATIC = os.path.join(BUILD, "tests", "tools", "awkward_static")
+LATE_END = os.path.join(BUILD, "tests", "tools", "late_end.so")
+LONG_JOB = os.path.join(BUILD, "tests", "tools", "long_job")
 CLOCK = os.path.join(BUILD, "tests", "tools", "clock_step.so")
 PID_OFFSET = 28  # in struct sw_file_header
 
@@ -115,6 +118,89 @@ class Processes(Case):
         report = self.ends(UNPROVEN, "--wait", "50", "sh", "-c", f"'{AWKWARD}' wait={done} >/dev/null 2>&1 &")
         self.assertIn("still runs, and may use CUDA later", report)
         open(done, "w").close()
+
+
+def children(pid):
+    """Processes that this one started and has not waited for."""
+    found = []
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as file:
+            found += file.read().split()
+    return found
+
+
+def cpu_time(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+        return file.read().rsplit(")", 1)[1].split()[11:13]
+
+
+class CompleteTraces(Case):
+    def start(self, *options):
+        os.mkfifo(self.path("fifo"))
+        words = [COMMAND, "run", "--sim", "--error-exitcode", str(ERRORS), "-o", "t.swt", *options, LONG_JOB, "4000", "2000"]
+        environment = dict(ENVIRONMENT, LD_PRELOAD=LATE_END, LATE_END=self.path("fifo"))
+        run = subprocess.Popen(words, cwd=self.dir, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, text=True)
+        self.addCleanup(run.communicate)
+        self.addCleanup(run.kill)
+        return run, open(self.path("fifo"), "wb")  # once the recorder has ended
+
+    def judged(self, run):
+        report = run.communicate(timeout=LONG)[1]
+        self.assertEqual(run.returncode, ERRORS, report)
+        with open(self.path("r.json"), encoding="utf-8") as file:
+            return json.load(file)
+
+    def check_report(self, found):
+        done = subprocess.run([COMMAND, "report", "--json", self.path("report.json"), self.path("t.swt")], env=ENVIRONMENT,
+                              stdout=subprocess.DEVNULL, check=True)
+        self.assertEqual(done.returncode, 0)
+        with open(self.path("report.json"), encoding="utf-8") as file:
+            report = json.load(file)
+        self.assertEqual(found["processes"][0]["findings"], report["findings"])
+        self.assertEqual(found["run"], {"processes": 1, "complete": True, "gaps": [], "without_recorder": []})
+
+    def judge(self, run):
+        """The process that judges; the others are the program and the witness of signals."""
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("one processor")
+        until = time.monotonic() + 60
+        while len(children(run.pid)) < 3 and time.monotonic() < until:
+            time.sleep(0.01)
+        self.assertEqual(len(children(run.pid)), 3)
+        return max(map(int, children(run.pid)))
+
+    def test_judging_begins_while_the_process_is_taken_apart(self):
+        run, end = self.start("--json", "r.json")
+        with end:
+            self.judge(run)
+        self.check_report(self.judged(run))
+
+    def test_a_trace_that_changed_since_is_judged_again(self):
+        run, end = self.start("--json", "r.json")
+        with end:
+            judge, used = self.judge(run), None
+            while used != (used := cpu_time(judge)):  # so it has read the trace, most likely
+                time.sleep(0.2)
+            with open(self.path("t.swt"), "r+b") as trace:
+                trace.seek(PID_OFFSET)
+                trace.write(b"\0\0\0\0")  # memory has it, too
+                trace.seek(4096 + 262144 + 1000)
+                trace.write(b"damaged" * 10)  # and has this no more
+        report = run.communicate(timeout=LONG)[1]
+        self.assertIn("its trace is damaged", report)
+
+    def test_one_that_judges_and_is_killed_is_not_missed(self):
+        run, end = self.start("--json", "r.json")
+        with end:
+            os.kill(self.judge(run), signal.SIGKILL)
+        self.check_report(self.judged(run))
+
+    def test_not_where_the_report_is_limited(self):
+        run, end = self.start("--json", "r.json", "--max-time", "1000")
+        with end:
+            self.assertEqual(len(children(run.pid)), 2)
+        self.check_report(self.judged(run))
 
 
 class Believed(Case):

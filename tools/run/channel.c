@@ -273,8 +273,11 @@ void sw_channel_serve(struct sw_channel *channel)
 				channel->readable(channel->arg, fd);
 			else if (fd == channel->listener[0] || fd == channel->listener[1])
 				take_connection(channel, fd);
-			else if (receive_message(channel, fd))
+			else if (receive_message(channel, fd)) {
+				/* A process that was forked just now may have it, too, and then it is still watched. */
+				epoll_ctl(channel->poll, EPOLL_CTL_DEL, fd, NULL);
 				close(fd);
+			}
 		}
 	} while (n > 0);
 }

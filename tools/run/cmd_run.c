@@ -36,9 +36,13 @@ static int judge(const struct sw_options *options, struct sw_session *session, i
 static int report(struct sw_launch *run)
 {
 	int status;
+	if (run->early && (run->session.traces.n != 1 || run->session.traces.at[0].changed)) {
+		sw_follower_free(run->follower);
+		run->follower = NULL;
+	}
 	if (run->follower && sw_follower_finish(run->follower, &run->session, &run->program_status, &status))
 		return status;
-	if (run->follower)
+	if (run->follower && !run->early)
 		fputs("syncwatch: what judged while the program ran is gone: the traces are judged now\n", stderr);
 	return judge(run->options, &run->session, &run->program_status);
 }
@@ -86,7 +90,7 @@ static int expand_names(struct sw_options *options, char *made[FILES])
 int sw_cmd_run(const struct sw_options *given)
 {
 	struct sw_options options = *given;
-	struct sw_launch run = {.options = &options};
+	struct sw_launch run = {.options = &options, .report = judge};
 	char *made[FILES] = {0};
 	int status = check_live(&options);
 	if (!status)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -38,17 +39,27 @@ static int write_all(int fd, const void *data, size_t bytes, uint64_t offset)
 	return 0;
 }
 
+/* Makes the file have these bytes; *changed: it had others. */
+static int update_file(int file, const void *data, size_t bytes, uint64_t offset, bool *changed)
+{
+	uint8_t *there = sw_alloc(bytes);
+	const bool same = !sw_collect_read(file, there, bytes, offset) && !memcmp(there, data, bytes);
+	free(there);
+	*changed |= !same;
+	return same ? 0 : write_all(file, data, bytes, offset);
+}
+
 /* Copies what is committed of one chunk; bytes behind that may be half a record. */
-static int collect_chunk(int memory, int file, void *chunk, uint32_t bytes, uint64_t offset)
+static int collect_chunk(int memory, int file, void *chunk, uint32_t bytes, uint64_t offset, bool *changed)
 {
 	const struct sw_chunk_header *header = chunk;
 	const int rc = sw_collect_read(memory, chunk, bytes, offset);
 	if (rc || header->magic != SW_FORMAT_CHUNK_MAGIC || header->committed > bytes - sizeof *header)
 		return rc == -ENODATA ? 0 : rc; /* not begun yet */
-	return write_all(file, chunk, sizeof *header + header->committed, offset);
+	return update_file(file, chunk, sizeof *header + header->committed, offset, changed);
 }
 
-int sw_collect(int memory, int file)
+int sw_collect(int memory, int file, bool *changed)
 {
 	struct sw_file_header header;
 	int rc = sw_collect_read(memory, &header, sizeof header, 0);
@@ -61,10 +72,10 @@ int sw_collect(int memory, int file)
 		const uint64_t offset = header.header_bytes + number * header.chunk_bytes;
 		if (number >= header.chunks)
 			break;
-		rc = collect_chunk(memory, file, chunk, header.chunk_bytes, offset);
+		rc = collect_chunk(memory, file, chunk, header.chunk_bytes, offset, changed);
 		at = (off_t)(offset + header.chunk_bytes);
 	}
 	free(chunk);
 	header.flags &= ~(uint32_t)SW_FILE_BEHIND;
-	return rc ? rc : write_all(file, &header, sizeof header, 0);
+	return rc ? rc : update_file(file, &header, sizeof header, 0, changed);
 }

@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "analysis.h"
 #include "clock.h"
 #include "crash.h"
 #include "run/follow.h"
@@ -66,6 +67,7 @@ struct sw_follower {
 	bool incomplete; /* a message did not reach it */
 	const struct sw_options *options;
 	int (*report)(const struct sw_options *options, struct sw_session *session, int *program_status);
+	const struct sw_session *closed; /* its only trace is complete and is judged as a whole; NULL: it is followed */
 	pthread_t parent;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -395,6 +397,20 @@ static void follow_by_turns(struct state *s)
 		}
 }
 
+/* Reports, after FOLLOW_FINISH, and sends the exit status. */
+static void __attribute__((noreturn)) report_and_end(struct state *s, const struct sw_follower *follower)
+{
+	s->session.main = s->message.pid;
+	s->session.outlived = s->message.flags;
+	int program_status = s->message.number;
+	const struct message done = {.kind = FOLLOWER_DONE,
+				     .number = follower->report(follower->options, &s->session, &program_status)};
+	if (fflush(NULL))
+		errno = 0;
+	send_message(s->socket, &done, NULL, 0, 0);
+	_exit(done.number);
+}
+
 /* The follower's process: judges until the program has ended, reports, and sends the exit status. */
 static void __attribute__((noreturn)) follow(const struct sw_follower *follower, int socket)
 {
@@ -413,15 +429,50 @@ static void __attribute__((noreturn)) follow(const struct sw_follower *follower,
 	follow_by_turns(&s);
 	heed_signals(true);
 	judge_the_rest(&s);
-	s.session.main = s.message.pid;
-	s.session.outlived = s.message.flags;
-	int program_status = s.message.number;
-	const struct message done = {.kind = FOLLOWER_DONE,
-				     .number = follower->report(follower->options, &s.session, &program_status)};
-	if (fflush(NULL))
-		errno = 0;
-	send_message(socket, &done, NULL, 0, 0);
-	_exit(done.number);
+	report_and_end(&s, follower);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* Closes all descriptors but the standard ones and these: what `run` closes is to be closed. */
+static void close_others(int a, int b, int c)
+{
+	int kept[] = {a, b, c}, next = STDERR_FILENO + 1;
+	qsort(kept, 3, sizeof *kept, by_number);
+	for (int i = 0; i < 3; i++) {
+		if (kept[i] > next)
+			syscall(SYS_close_range, next, kept[i] - 1, 0);
+		next = kept[i] >= next ? kept[i] + 1 : next;
+	}
+	syscall(SYS_close_range, next, ~0u, 0);
+}
+
+/* The follower's process of a trace that is complete: judges it, and reports when the run is over. */
+static void __attribute__((noreturn)) judge_closed(const struct sw_follower *follower, int socket)
+{
+	static struct state s;
+	static struct sw_analysis analysis;
+	struct sw_session_trace trace = follower->closed->traces.at[0];
+	int files[FILES], got;
+	s.socket = socket;
+	heed_signals(false);
+	be_modest();
+	trace.memory = -1;
+	close_others(socket, trace.fd, trace.pidfd);
+	trace.closed_status =
+		sw_analysis_judge_more(&analysis, trace.path, follower->options, follower->options->all, NULL);
+	trace.closed = &analysis;
+	*sw_vec_push(&s.session.traces) = trace;
+	while ((got = receive(socket, &s.message, files, 0)) > 0 && s.message.kind != FOLLOW_FINISH)
+		if (s.message.kind == FOLLOW_GAP)
+			add_gap(&s, &s.message);
+	if (got < 0)
+		_exit(SW_EXIT_MEMORY);
+	heed_signals(true);
+	report_and_end(&s, follower);
 }
 
 /* ---- the side of `run` ---------------------------------------------------------------------------------------------
@@ -441,6 +492,8 @@ static void *be_parent(void *arg)
 	}
 	if (!follower->pid) {
 		close(ends[0]);
+		if (follower->closed)
+			judge_closed(follower, ends[1]);
 		follow(follower, ends[1]);
 	}
 	if (ends[1] >= 0)
@@ -455,6 +508,25 @@ static void *be_parent(void *arg)
 	return NULL;
 }
 
+/* Starts the process; *error: why it could not. */
+static bool start(struct sw_follower *follower, int *error)
+{
+	pthread_mutex_init(&follower->lock, NULL);
+	pthread_cond_init(&follower->changed, NULL);
+	sigset_t all, before;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	*error = pthread_create(&follower->parent, NULL, be_parent, follower);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (*error)
+		return false;
+	pthread_mutex_lock(&follower->lock);
+	while (!follower->forked)
+		pthread_cond_wait(&follower->changed, &follower->lock);
+	pthread_mutex_unlock(&follower->lock);
+	return true;
+}
+
 struct sw_follower *sw_follower_start(const struct sw_options *options,
 				      int (*report)(const struct sw_options *options, struct sw_session *session,
 						    int *program_status))
@@ -462,30 +534,35 @@ struct sw_follower *sw_follower_start(const struct sw_options *options,
 	struct sw_follower *follower = sw_calloc(1, sizeof *follower);
 	void *passed = mmap(NULL, PASSED_MOST * sizeof *follower->passed, PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int error;
 	*follower = (struct sw_follower){.board = sw_top_board_new(),
 					 .passed = passed == MAP_FAILED ? NULL : passed,
 					 .socket = -1,
 					 .options = options,
 					 .report = report};
-	pthread_mutex_init(&follower->lock, NULL);
-	pthread_cond_init(&follower->changed, NULL);
-	sigset_t all, before;
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	const int failed = pthread_create(&follower->parent, NULL, be_parent, follower);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (failed) {
-		sw_complain(SW_EXIT_MEMORY, "--live: no thread could be made: %s", strerror(failed));
+	if (!start(follower, &error)) {
+		sw_complain(SW_EXIT_MEMORY, "--live: no thread could be made: %s", strerror(error));
 		free(follower);
 		return NULL;
 	}
-	pthread_mutex_lock(&follower->lock);
-	while (!follower->forked)
-		pthread_cond_wait(&follower->changed, &follower->lock);
-	pthread_mutex_unlock(&follower->lock);
 	if (follower->pid < 0)
 		sw_complain(SW_EXIT_MEMORY, "--live: no process could be made: it is judged when it has ended");
 	return follower;
+}
+
+struct sw_follower *sw_follower_start_closed(const struct sw_options *options, const struct sw_session *session,
+					     int (*report)(const struct sw_options *options, struct sw_session *session,
+							   int *program_status))
+{
+	struct sw_follower *follower = sw_calloc(1, sizeof *follower);
+	int error;
+	*follower = (struct sw_follower){.socket = -1, .options = options, .report = report, .closed = session};
+	if (fflush(NULL))
+		errno = 0;
+	if (start(follower, &error))
+		return follower;
+	free(follower);
+	return NULL;
 }
 
 uint64_t sw_follower_passed(const struct sw_follower *follower, size_t index)

@@ -24,6 +24,13 @@ struct sw_follower *sw_follower_start(const struct sw_options *options,
 				      int (*report)(const struct sw_options *options, struct sw_session *session,
 						    int *program_status));
 
+/* Begins when the only trace of a run is complete (SW_ANNOUNCE_CLOSED): judges it while the process is taken apart,
+   which takes tenths of a second where it used a GPU, and reports as the other one does, by sw_follower_finish(). NULL:
+   none could be started. */
+struct sw_follower *sw_follower_start_closed(const struct sw_options *options, const struct sw_session *session,
+					     int (*report)(const struct sw_options *options, struct sw_session *session,
+							   int *program_status));
+
 /* All records of a trace up to that number have been judged; UINT64_MAX: the follower reads no more of it. */
 uint64_t sw_follower_passed(const struct sw_follower *follower, size_t index);
 

@@ -264,9 +264,15 @@ static void tell_unchecked(struct sw_judged *judged, struct sw_session *session)
 }
 
 /* Was it judged while it ran, and is that judgement the one of its trace? */
-static bool take_followed(struct sw_judged *judged, const struct sw_session_trace *trace, struct sw_analysis *analysis)
+static bool take_followed(struct sw_judged *judged, const struct sw_session_trace *trace, struct sw_analysis *analysis,
+			  int *status)
 {
 	const char *why;
+	if (trace->closed) {
+		*analysis = *trace->closed;
+		*status = trace->closed_status;
+		return true;
+	}
 	if (!trace->follow)
 		return false;
 	if (sw_follow_take(trace->follow, judged->several, analysis, &why))
@@ -299,7 +305,7 @@ static void judge_trace(struct sw_judged *judged, struct sw_session *session, co
 	char *packed = judged->options->pack && kept && !written ? sw_pack_replace(trace->path) : NULL;
 	const char *path = packed ? packed : kept ? trace->path : held;
 	int status = SW_EXIT_OK;
-	if (packed || !take_followed(judged, trace, &analysis))
+	if (packed || !take_followed(judged, trace, &analysis, &status))
 		status = sw_analysis_judge_more(&analysis, path, judged->options, judged->options->all, &more);
 	if (analysis.report) {
 		take_part(judged, path, &analysis);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <fnmatch.h>
 #include <limits.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@
 #include "run/child.h"
 #include "run/flight.h"
 #include "run/follower.h"
+#include "syncwatch/format.h"
 
 /* How long processes that made a trace may outlive the program before they are judged as they stand. */
 #define OUTLIVE_MS 10000
@@ -376,10 +378,35 @@ static int dump(void *arg, char **words, size_t n, FILE *answer)
 }
 
 /* For the channel: a recorder's message came. */
+/* Chunks of a trace that takes longer to judge than another process takes to start. */
+#define EARLY_CHUNKS 4u
+
+/* Is this the trace of the program itself, the only one, complete in its file, and is there a processor to judge it
+   while the program ends? */
+static bool may_judge_early(const struct sw_launch *run, pid_t pid)
+{
+	const struct sw_session *session = &run->session;
+	const struct sw_options *options = run->options;
+	const struct sw_session_trace *trace = session->traces.at;
+	struct sw_file_header header;
+	cpu_set_t cpus;
+	if (!run->report || run->follower || session->flight || options->pack || options->max_time ||
+	    options->max_memory || session->traces.n != 1 || session->failed || session->refused)
+		return false;
+	if (pid != session->main || trace->pid != pid || trace->memory < 0 || !sw_session_in_place(trace))
+		return false;
+	if (pread(trace->fd, &header, sizeof header, 0) != (ssize_t)sizeof header || !(header.flags & SW_FILE_CLOSED) ||
+	    header.flags & SW_FILE_BEHIND || header.chunks < EARLY_CHUNKS)
+		return false;
+	return !sched_getaffinity(0, sizeof cpus, &cpus) && CPU_COUNT(&cpus) > 1;
+}
+
 static void received(void *arg, const struct sw_received *received)
 {
 	struct sw_launch *run = arg;
 	sw_session_received(&run->session, received);
+	if (received->message->kind == SW_ANNOUNCE_CLOSED)
+		run->closed = received->peer.pid;
 }
 
 /* For the channel: a descriptor that it watches can be read. */
@@ -402,6 +429,12 @@ static void serve(void *arg)
 {
 	struct sw_launch *run = arg;
 	sw_channel_serve(&run->channel);
+	/* Not while a connection is served: the other process would keep it open. */
+	if (run->closed && may_judge_early(run, run->closed)) {
+		run->follower = sw_follower_start_closed(run->options, &run->session, run->report);
+		run->early = run->follower != NULL;
+	}
+	run->closed = 0;
 }
 
 /* Raises our limit of open files, as each process takes some; `descriptors` has the one that the program gets. */

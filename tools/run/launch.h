@@ -19,9 +19,14 @@ struct sw_launch {
 	bool dies_with_us;		  /* the program ends when the process that launches it does */
 	int output;			  /* descriptor for what the program prints, 0: as ours */
 	struct sw_follower *follower;	  /* judges while the program runs; NULL: none does */
-	int errors;			  /* the same for standard error, 0: as `output` */
+	/* Makes the report; the follower that begins when the program's trace is complete (run/follower.h) calls it,
+	   too. NULL: none begins. */
+	int (*report)(const struct sw_options *options, struct sw_session *session, int *program_status);
+	int errors; /* the same for standard error, 0: as `output` */
 	/* Made. */
 	struct sw_session session; /* its traces */
+	pid_t closed;		   /* a process whose trace is complete, until that was looked at; 0: none */
+	bool early;		   /* `follower` judges the only trace, as it was when it was complete */
 	int program_status;
 	/* Filled by the launch. */
 	char *preload;	  /* to preload: one object, or several with colons between them */

@@ -131,7 +131,7 @@ bool sw_session_is_running(const struct sw_session_trace *trace)
 /* After the process has ended: writes to the file what only its memory holds. */
 static void collect_memory(struct sw_session *session, struct sw_session_trace *trace)
 {
-	const int rc = trace->memory < 0 ? 0 : sw_collect(trace->memory, trace->fd);
+	const int rc = trace->memory < 0 ? 0 : sw_collect(trace->memory, trace->fd, &trace->changed);
 	if (rc)
 		sw_session_gap(
 			session, trace->pid,

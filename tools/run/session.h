@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "run/channel.h"
 
+struct sw_analysis;
 struct sw_flight;
 struct sw_follow;
 struct sw_follower;
@@ -26,7 +27,10 @@ struct sw_session_trace {
 	int pidfd;  /* -1: it has ended, or cannot be asked */
 	int memory; /* what the file lacks, until the process has ended; -1: nothing */
 	uint64_t device, inode;
+	bool changed;		  /* when the process had ended, its memory had something that the file did not have */
 	struct sw_follow *follow; /* in the follower: judged while it ran; NULL: it was not */
+	struct sw_analysis *closed; /* in the follower: judged when it was complete; NULL: it was not */
+	int closed_status;	    /* of that */
 };
 
 /* An image that was to begin and has not said hello. */

@@ -704,6 +704,7 @@ static void end_trace(void)
 	process_end();
 	sw_trace_update_clock();
 	sw_trace_end();
+	sw_announce(SW_ANNOUNCE_CLOSED, 0, 0, "");
 }
 
 /* Says on stderr, in the trace and to `run` that calls reach CUDA without being recorded (SW901).  `object`: the

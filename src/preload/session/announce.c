@@ -199,7 +199,7 @@ static bool deliver_message(struct sw_announce_message *message, const int passe
 			rc = send_message(fd, message, passed, 0);
 		system_call(SYS_close, fd, 0, 0, 0, 0, 0);
 	}
-	if (rc < 0 && run.board)
+	if (rc < 0 && run.board && message->kind != SW_ANNOUNCE_CLOSED)
 		atomic_fetch_add(&run.board->undelivered, 1);
 	return whole;
 }

@@ -35,7 +35,9 @@ enum sw_announce_kind {
 	SW_ANNOUNCE_FAILED, /* the process uses CUDA and runs unrecorded; text: why */
 	SW_ANNOUNCE_EXEC,   /* is about to become another image; text: its file */
 	SW_ANNOUNCE_EXEC_FAILED, /* did not */
-	SW_ANNOUNCE_SPAWNED,	 /* started process `number` (0: unknown) with another image; text: its file */
+	SW_ANNOUNCE_CLOSED, /* the trace of the process is complete, all of it in its file: the process is about to end.
+			       One that does not come through is not missed */
+	SW_ANNOUNCE_SPAWNED, /* started process `number` (0: unknown) with another image; text: its file */
 };
 
 enum {					   /* flags */
