@@ -13,9 +13,12 @@ int sw_query_export(const char *trace, const struct sw_options *options)
 #else
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "analysis.h"
+#include "base/counted.h"
 #include "output.h"
 
 /* The exit status for an error of the database. */
@@ -33,6 +36,18 @@ static struct sw_judge_options judge_for(struct sw_query *query, const struct sw
 	judge.no_footprints |= !sw_query_needs_report(query);
 	judge.no_schedule = !sw_query_needs_report(query);
 	return judge;
+}
+
+/* Says which calls the tables lack although the trace is whole: whoever counts rows must know. */
+static void tell_absent(const struct sw_reader *reader)
+{
+	const struct sw_trace_totals totals = sw_reader_totals(reader);
+	if (totals.windowed && totals.left_out)
+		fprintf(stderr, "syncwatch: the tables lack %" PRIu64 " %s outside of the recorded windows\n",
+			totals.left_out, sw_plural(totals.left_out, "call", "calls"));
+	if (totals.dropped_calls)
+		fprintf(stderr, "syncwatch: the tables lack %" PRIu64 " %s before the last ones (--last, --keep)\n",
+			totals.dropped_calls, sw_plural(totals.dropped_calls, "call", "calls"));
 }
 
 /* Judges the trace and fills the database.  *loaded: it was read. */
@@ -53,6 +68,8 @@ int sw_query_fill(struct sw_query *query, const char *trace, const struct sw_opt
 	*loaded = judgement && !sw_query_load(query, reader, judgement, report, &error);
 	if (judgement && !*loaded)
 		status = sw_complain(sw_query_status(&error), "%s", error.text);
+	if (*loaded)
+		tell_absent(reader);
 	sw_report_free(report);
 	sw_judgement_free(judgement);
 	status = sw_analysis_tell_damage(reader, status);

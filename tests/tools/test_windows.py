@@ -88,6 +88,10 @@ class Ctl(Windows):
         said = subprocess.run([COMMAND, "stat", self.trace], env=ENVIRONMENT, capture_output=True, text=True, timeout=LONG).stdout
         self.assertRegex(said, r"\nwindows      1, \d+ calls outside were left out\n")
         self.assertNotIn("entry point 0", said)
+        asked = subprocess.run([COMMAND, "query", self.trace, "select count(*) from calls"], env=ENVIRONMENT, capture_output=True,
+                               text=True, timeout=LONG)
+        if "has no SQLite" not in asked.stderr:
+            self.assertRegex(asked.stderr, r"^syncwatch: the tables lack \d+ calls outside of the recorded windows\n$")
         part = self.path("part.json")
         for operand in self.trace, part:
             said = subprocess.run([COMMAND, "merge", "--json", part, operand], env=ENVIRONMENT, capture_output=True, text=True,
