@@ -111,8 +111,10 @@ static void add_trial(sw_trials *trials, struct sw_report *report, struct sw_sho
 		trial->captured = true;
 		trial->earlier = earlier->node;
 		trial->later = later->node;
-	} else if (f->id == SW_FINDING_GRAPH_BRANCH_RACE)
-		set_doubt(trial, SW_DOUBT_ONE_LAUNCH);
+	} else if (f->id == SW_FINDING_GRAPH_BRANCH_RACE ||
+		   (f->id == SW_FINDING_USE_BEFORE_ALLOC &&
+		    (f->fix == SW_FIX_EVENT_CAPTURED || f->fix == SW_FIX_USE_NODE_LATER)))
+		set_doubt(trial, SW_DOUBT_ONE_LAUNCH); /* memory of the graph: its nodes cannot be put apart */
 	else if (f->id == SW_FINDING_BATCH_COPY_RACE || earlier->seq == later->seq)
 		set_doubt(trial, earlier->node ? SW_DOUBT_ONE_LAUNCH : SW_DOUBT_ONE_CALL);
 	else if ((earlier->stream && earlier->stream == later->stream) ||
