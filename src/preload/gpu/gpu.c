@@ -75,18 +75,29 @@ static struct sw_gpu_buffer *pop_spare(void)
 	return first;
 }
 
-/* CUPTI asks for a buffer, on a thread of the program: a spare or a new one.  None when 128 MiB wait to be fetched. */
+/* Maps a new buffer; NULL: MOST are made already, or there is no memory. */
+static struct sw_gpu_buffer *make_buffer(void)
+{
+	void *at = MAP_FAILED;
+
+	if (atomic_fetch_add(&made, 1) < MOST)
+		at = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (at != MAP_FAILED)
+		return at;
+	atomic_fetch_sub(&made, 1);
+	return NULL;
+}
+
+/* CUPTI asks for a buffer, on a thread of the program: a spare or a new one.  None when 128 MiB of buffers are made and
+   none is spare: CUPTI fills them, or they wait to be fetched. */
 static void CUPTIAPI gpu_buffer_wanted(uint8_t **buffer, size_t *size, size_t *records)
 {
 	struct sw_gpu_buffer *b = pop_spare();
 
 	*buffer = NULL;
 	*size = *records = 0;
-	if (!b && atomic_fetch_add(&made, 1) < MOST) {
-		b = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (b == MAP_FAILED)
-			b = NULL;
-	}
+	if (!b)
+		b = make_buffer();
 	if (!b) {
 		atomic_fetch_add(&refused, 1);
 		return;
