@@ -55,7 +55,10 @@ static void put_place(struct sw_json *json, const char *key, const struct sw_fra
 /* Writes the advice for a group: its sentence and the lines of code. */
 static void put_fix(struct sw_json *json, struct sw_report *report, const struct sw_group *group)
 {
-	static const char *const where[] = {"once", "after", "before", "instead", "before_use", "remove"};
+	static const char *const where[] = {
+		[SW_FIX_ONCE] = "once",	      [SW_FIX_AFTER] = "after",	    [SW_FIX_BEFORE] = "before",
+		[SW_FIX_INSTEAD] = "instead", [SW_FIX_LAST] = "before_use", [SW_FIX_WITHOUT] = "remove",
+	};
 	struct sw_group_fix fix;
 	sw_group_fix(report, group, &fix);
 	sw_json_open(json, "fix", '{');

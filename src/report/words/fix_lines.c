@@ -105,9 +105,10 @@ static const char *wait_text(struct sw_names *names, const struct tongue *tongue
 
 /* ---- the sides of an edge ---------------------------------------------------------------------------------------- */
 
-/* Two calls, their lines, and their streams in the program's own words ("" unknown). */
+/* Two calls that must be ordered, their lines (first: the earlier call's), and their streams in the program's own words
+   ("" unknown). */
 struct sides {
-	const struct sw_access *after, *before;
+	const struct sw_access *earlier, *later;
 	const struct sw_frame *first, *second;
 	const char *own_from, *own_to;
 	const char *from, *to; /* what is not known has a name made up */
@@ -115,25 +116,25 @@ struct sides {
 };
 
 /* Finds the lines of both sides and their words.  False, and `why` is set: they cannot be written. */
-static bool find_sides(struct sw_names *names, const struct sw_access *after, const struct sw_access *before,
+static bool find_sides(struct sw_names *names, const struct sw_access *earlier, const struct sw_access *later,
 		       struct sides *out, struct sw_fix_lines *lines)
 {
-	*out = (struct sides){.after = after, .before = before};
-	out->first = sw_place_of(names, after, before);
-	out->second = sw_place_of(names, before, after);
+	*out = (struct sides){.earlier = earlier, .later = later};
+	out->first = sw_place_of(names, earlier, later);
+	out->second = sw_place_of(names, later, earlier);
 	if (!has_place(out->first) || !has_place(out->second)) {
-		lines->why = no_line(names, has_place(out->first) ? before : after);
+		lines->why = no_line(names, has_place(out->first) ? later : earlier);
 		return false;
 	}
 	if (sw_frame_is_python(out->first) != sw_frame_is_python(out->second)) {
 		lines->why = "one of the two calls is made from Python, the other is not";
 		return false;
 	}
-	out->tongue = tongue_of(names, after, out->first);
-	out->own_from = sw_stream_at(names, after, out->first);
-	out->own_to = sw_stream_at(names, before, out->second);
-	out->from = sw_stream_or_text(names, after, out->own_from, out->first);
-	out->to = sw_stream_or_text(names, before, out->own_to, out->second);
+	out->tongue = tongue_of(names, earlier, out->first);
+	out->own_from = sw_stream_at(names, earlier, out->first);
+	out->own_to = sw_stream_at(names, later, out->second);
+	out->from = sw_stream_or_text(names, earlier, out->own_from, out->first);
+	out->to = sw_stream_or_text(names, later, out->own_to, out->second);
 	return true;
 }
 
@@ -168,9 +169,9 @@ static void add_event(struct sw_names *names, struct sw_fix_lines *out, const st
 	add_line(out, at_once ? SW_FIX_AFTER : SW_FIX_BEFORE, at_once ? s->first : s->second,
 		 on_host ? call_text(names, &s->tongue, "EventSynchronize", event)
 			 : wait_text(names, &s->tongue, s->to, event));
-	name_stream(names, out, s->after, s->from);
+	name_stream(names, out, s->earlier, s->from);
 	if (!on_host)
-		name_stream(names, out, s->before, s->to);
+		name_stream(names, out, s->later, s->to);
 	if (!same_function(s->first, s->second))
 		out->note = sw_names_format(names, "declare `%s` outside of both functions", event);
 }
@@ -178,7 +179,7 @@ static void add_event(struct sw_names *names, struct sw_fix_lines *out, const st
 /* Do the words of both streams mean what they say in these lines?  Else `why` is set. */
 static bool words_fit(struct sw_names *names, const struct sides *s, bool on_host, struct sw_fix_lines *out)
 {
-	if (*s->own_from && s->after->stream != s->before->stream && strcmp(s->own_from, s->own_to) == 0) {
+	if (*s->own_from && s->earlier->stream != s->later->stream && strcmp(s->own_from, s->own_to) == 0) {
 		out->why =
 			sw_names_format(names, "both calls say `%s`, which is another stream each time", s->own_from);
 		return false;
@@ -237,10 +238,10 @@ static const char *why_no_event(struct sw_names *names, const char *event, const
 static void known_event(struct sw_names *names, const struct sw_named_call *record, const struct sides *s, bool on_host,
 			struct sw_fix_lines *out)
 {
-	const struct sw_access call = sw_access_of_call(record, s->after->stream);
+	const struct sw_access call = sw_access_of_call(record, s->earlier->stream);
 	const struct sw_frame *place = call.stack ? sw_place_of(names, &call, NULL) : NULL;
 	const char *event = place ? sw_event_at(names, &call, place) : "";
-	if (!event_fits(names, event, place, s->second, s->before)) {
+	if (!event_fits(names, event, place, s->second, s->later)) {
 		out->why = why_no_event(names, event, place);
 		return;
 	}
@@ -248,71 +249,72 @@ static void known_event(struct sw_names *names, const struct sw_named_call *reco
 		 on_host ? call_text(names, &s->tongue, "EventSynchronize", event)
 			 : wait_text(names, &s->tongue, s->to, event));
 	if (!on_host)
-		name_stream(names, out, s->before, s->to);
+		name_stream(names, out, s->later, s->to);
 }
 
-/* Adds the line that makes a Python stream wait for all of another so far: wait_stream(), in CuPy by an event. */
-static void add_wait_stream(struct sw_names *names, struct sw_fix_lines *out, const struct sw_access *after,
-			    const struct sw_access *before, const struct sw_frame *first, const struct sw_frame *second)
+/* Adds, before the later call's line, the line that makes its Python stream wait for the earlier call's: wait_stream(),
+   in CuPy wait_event(), for a collective work.wait().  Nothing where that line cannot be placed. */
+static void add_wait_stream(struct sw_names *names, struct sw_fix_lines *out, const struct sw_access *earlier,
+			    const struct sw_access *later, const struct sw_frame *first, const struct sw_frame *second)
 {
 	/* A line of the forward pass is not where the backward pass makes its calls. */
 	if (!second || !sw_frame_is_python(second) || second->role != SW_FRAME_PYTHON || !second->file ||
-	    !second->line || sw_place_forward(names, before))
+	    !second->line || sw_place_forward(names, later))
 		return;
 	/* Both calls in one execution of a line: what comes before it comes before both. */
 	if (first && first->ip == second->ip)
 		return;
-	const struct sw_frame *collective = sw_place_collective(names, after);
+	const struct sw_frame *collective = sw_place_collective(names, earlier);
 	if (collective && first) {
 		add_line(out, SW_FIX_BEFORE, second, "work.wait()");
 		out->streams = sw_names_format(names, "work is what %s(..., async_op=True) returned at %s",
 					       collective->function, sw_place_brief(names, first));
 		return;
 	}
-	const char *to = sw_stream_text(names, before, second), *from = sw_stream_text(names, after, second);
+	const char *to = sw_stream_text(names, later, second), *from = sw_stream_text(names, earlier, second);
 	if (strcmp(to, from) == 0)
 		return;
-	const bool cupy = sw_call_of_cupy(names, after) && sw_call_of_cupy(names, before);
+	const bool cupy = sw_call_of_cupy(names, earlier) && sw_call_of_cupy(names, later);
 	add_line(out, SW_FIX_BEFORE, second,
 		 sw_names_format(names, cupy ? "%s.wait_event(%s.record())" : "%s.wait_stream(%s)", to, from));
-	name_stream(names, out, after, from);
-	name_stream(names, out, before, to);
+	name_stream(names, out, earlier, from);
+	name_stream(names, out, later, to);
 }
 
 /* Gives the advice in the words of PyTorch or CuPy: one stream waits for the other. */
-static void torch_lines(struct sw_names *names, enum sw_fix fix, const struct sw_access *after,
-			const struct sw_access *before, struct sw_fix_lines *out)
+static void torch_lines(struct sw_names *names, enum sw_fix fix, const struct sw_access *earlier,
+			const struct sw_access *later, struct sw_fix_lines *out)
 {
 	if (fix == SW_FIX_EVENT || fix == SW_FIX_STREAM_EVENT)
-		add_wait_stream(names, out, after, before, sw_place_of(names, after, before),
-				sw_place_of(names, before, after));
+		add_wait_stream(names, out, earlier, later, sw_place_of(names, earlier, later),
+				sw_place_of(names, later, earlier));
 }
 
 /* Does the event that the finding names lie between the two calls, so that it covers the edge? */
-static bool event_covers(const struct sw_finding *finding, const struct sw_access *after,
-			 const struct sw_access *before)
+static bool event_covers(const struct sw_finding *finding, const struct sw_access *earlier,
+			 const struct sw_access *later)
 {
-	return finding->fix_call.seq > after->seq && finding->fix_call.seq < before->seq;
+	return finding->fix_call.seq > earlier->seq && finding->fix_call.seq < later->seq;
 }
 
-void sw_fix_lines(struct sw_names *names, const struct sw_finding *finding, const struct sw_access *after,
-		  const struct sw_access *before, struct sw_fix_lines *out)
+void sw_fix_lines(struct sw_names *names, const struct sw_finding *finding, const struct sw_access *earlier,
+		  const struct sw_access *later, struct sw_fix_lines *out)
 {
 	*out = (struct sw_fix_lines){0};
-	const struct sw_access from_call = sw_place_launch(after), to_call = sw_place_launch(before);
+	const struct sw_access from_call = sw_place_launch(earlier), to_call = sw_place_launch(later);
 	struct sides sides;
-	after = &from_call;
-	before = &to_call;
+	earlier = &from_call;
+	later = &to_call;
 	/* Two nodes of one launch, or a launch that is not known: an event does not go between them. */
-	if (after->node || before->node || after->seq == before->seq) {
+	if (earlier->node || later->node || earlier->seq == later->seq) {
 		out->why = "both are in one launch of a graph: the order belongs where the graph is made";
 		return;
 	}
-	if (sw_names_torch(names) || sw_call_of_cupy(names, before)) {
-		torch_lines(names, finding->fix, after, before, out);
+	if (sw_names_torch(names) || sw_call_of_cupy(names, later)) {
+		torch_lines(names, finding->fix, earlier, later, out);
 		return;
 	}
-	if (!find_sides(names, after, before, &sides, out))
+	if (!find_sides(names, earlier, later, &sides, out))
 		return;
 	switch (finding->fix) {
 	case SW_FIX_EVENT:
@@ -323,7 +325,7 @@ void sw_fix_lines(struct sw_names *names, const struct sw_finding *finding, cons
 		break;
 	case SW_FIX_STREAM_EVENT:
 	case SW_FIX_HOST_EVENT:
-		if (event_covers(finding, after, before))
+		if (event_covers(finding, earlier, later))
 			known_event(names, &finding->fix_call, &sides, finding->fix == SW_FIX_HOST_EVENT, out);
 		else
 			new_event(names, &sides, finding->fix == SW_FIX_HOST_EVENT, out);
@@ -333,7 +335,7 @@ void sw_fix_lines(struct sw_names *names, const struct sw_finding *finding, cons
 			break;
 		add_line(out, SW_FIX_BEFORE, sides.second,
 			 call_text(names, &sides.tongue, "StreamSynchronize", sides.from));
-		name_stream(names, out, after, sides.from);
+		name_stream(names, out, earlier, sides.from);
 		break;
 	default:
 		break;
@@ -477,13 +479,15 @@ void sw_fix_event_lines(struct sw_names *names, const struct sw_finding *finding
 
 /* ---- captures ---------------------------------------------------------------------------------------------------- */
 
-/* Adds the lines for an edge from one to the other of two calls that a capture turned into nodes. */
-static void edge_in_capture(struct sw_names *names, const struct sw_access *from, const struct sw_access *to,
+/* Adds the lines that order two calls of a capture by a new event, for which the later call's stream waits (not the
+   host). */
+static void edge_in_capture(struct sw_names *names, const struct sw_access *earlier, const struct sw_access *later,
 			    struct sw_fix_lines *out)
 {
 	struct sides sides;
-	if (find_sides(names, from, to, &sides, out) && words_fit(names, &sides, false, out))
-		add_event(names, out, &sides, false);
+	const bool on_host = false;
+	if (find_sides(names, earlier, later, &sides, out) && words_fit(names, &sides, on_host, out))
+		add_event(names, out, &sides, on_host);
 }
 
 /* ---- frees ------------------------------------------------------------------------------------------------------- */

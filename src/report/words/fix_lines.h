@@ -28,8 +28,8 @@ struct sw_fix_lines {
 
 /* Makes the lines that order `before` after `after`: accesses of a finding whose fix is an event or a wait of the
    host.  None where a line is not known.  In PyTorch's terms where the program uses it. */
-void sw_fix_lines(struct sw_names *names, const struct sw_finding *finding, const struct sw_access *after,
-		  const struct sw_access *before, struct sw_fix_lines *out);
+void sw_fix_lines(struct sw_names *names, const struct sw_finding *finding, const struct sw_access *earlier,
+		  const struct sw_access *later, struct sw_fix_lines *out);
 
 /* Makes the lines of SW201, SW202 and SW203 that explain a hazard: the event is recorded, or waited for, where it
    orders it.  `later`: the later side of the hazard, NULL not known. */
