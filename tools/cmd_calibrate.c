@@ -192,7 +192,8 @@ static void print_table(const struct sw_behaviour *table, const struct sw_behavi
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
 
-/* The only table that is stored; malloc'ed, NULL after one line. */
+/* The path of the only table that is stored, malloc'ed.  NULL: there is none, or more than one, which an error line
+   has said. */
 static char *only_stored_table(void)
 {
 	char *folder = sw_behaviour_folder(), *path = NULL;

@@ -312,12 +312,13 @@ static void count_call(struct sw_model *m, const struct sw_record *r)
 	m->j->coverage.runtime_calls += r->rec->flags & SW_RF_RUNTIME ? r->calls : 0;
 }
 
-/* Handles the END record of a call of two records: it is judged as a whole now. */
+/* Handles the END record of a call of two records: wait_done() judges the call as a whole now.  m->wait and m->record
+   are those of the call until the next record sets them. */
 static void end_of_call(struct sw_model *m, const struct sw_record *r)
 {
 	const struct sw_rec_end *end = (const struct sw_rec_end *)(const void *)r->rec;
 	struct sw_wait *w = sw_wait_take(m, end->begin_seq);
-	if (!w)
+	if (!w) /* its BEGIN record was lost, or not judged */
 		return;
 	m->wait = w;
 	m->record = &w->record;

@@ -417,7 +417,8 @@ static void take_free(const struct sw_rec *rec)
 	sw_buffers_drop(f->address);
 }
 
-/* Work of a context that is destroyed or reset is gone: all pages are released. */
+/* Work of a context that is destroyed or reset is gone: all pages are released, those that work of other contexts
+   guards, too.  A use too early may be missed there; none is invented. */
 static void context_ends(const struct sw_rec *rec)
 {
 	const struct sw_rec_context_op *o = (const struct sw_rec_context_op *)(const void *)rec;

@@ -75,8 +75,9 @@ static uint32_t first_newer(const struct sw_vector_clock *clock, const struct sw
 	return i;
 }
 
-/* Raises each tick of *clock, the clock of lane `own`, to that of `from`.  learnt: the record to note for each slot
-   that grows, or SW_LEARNT_KEEP for the one that `from` has.  Returns whether any grew. */
+/* Raises each tick of *clock, the clock of lane `own`, to that of `from`, except the lane's own, which its clock does
+   not keep.  learnt: the record to note for each slot that grows, or SW_LEARNT_KEEP for the one that `from` has.
+   *bytes: what all clocks take, kept up to date.  Returns whether any grew. */
 static bool join_clock(size_t *bytes, struct sw_vector_clock **clock, struct sw_vector_clock *from, uint32_t own,
 		       uint64_t learnt)
 {

@@ -457,8 +457,9 @@ static uint32_t view_new(struct sw_hb *hb, uint32_t lane)
 	return view;
 }
 
-/* Makes the view know all that step_begin() makes a kernel on this lane wait for. */
-static void take_rest(struct sw_hb *hb, const struct sw_hb_at *at, uint32_t view, uint32_t lane)
+/* Makes the view know all that step_begin() makes a kernel on this lane wait for: the host's call, context-wide waits
+   and the legacy stream.  The lane itself takes no step. */
+static void take_begin_waits(struct sw_hb *hb, const struct sw_hb_at *at, uint32_t view, uint32_t lane)
 {
 	const struct sw_lane *l = sw_lane_at(hb, lane);
 	const struct sw_context *ctx = &hb->contexts[l->ctx];
@@ -489,7 +490,7 @@ static void look_from(struct sw_hb *hb, const struct sw_hb_at *at, uint32_t view
 		raise_view(hb, view, chain.begin, SW_ORDER_DOCUMENTED);
 	else
 		take_before(hb, view, lane);
-	take_rest(hb, at, view, lane);
+	take_begin_waits(hb, at, view, lane);
 	if (chain.late)
 		raise_view(hb, view, &all, SW_ORDER_MEASURED);
 }

@@ -108,10 +108,12 @@ void sw_hb_acquire(struct sw_hb *hb, uint64_t key, uint32_t thread, uint64_t seq
 		return;
 	uint32_t lane = sw_lane_acts(hb, thread, SW_LANE_HOST, seq);
 	struct sw_sync *sync = find_object(hb, key);
+	/* Releases of objects that were forgotten to bound memory: any object may be one of them. */
 	learn_snapshot(hb, lane, &hb->old, seq);
 	if (!sync)
 		return;
 	learn_snapshot(hb, lane, &sync->snap, seq);
+	/* If this lane releases next, its own clock replaces the object's. */
 	sync->holder = lane;
 }
 

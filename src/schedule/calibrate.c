@@ -217,6 +217,7 @@ static void end_piece(struct sw_resource *r, uint32_t quarters, struct sw_ended 
 	}
 	if (at < n) {
 		struct sw_ended *same = &r->ended[quarters].at[at];
+		/* Pieces that are retired together come in no order: of a row, the later node ended last. */
 		same->node = ended.node > same->node ? ended.node : same->node;
 		same->number = ended.number;
 	} else if (n == MOST_ROWS) {

@@ -31,14 +31,17 @@ static uint32_t last_of_path(const struct sw_window *w, uint32_t node)
 	return last;
 }
 
-/* The work that delayed this piece without an edge, as both need one engine: the last of its kind that ended before it
-   began. */
-static uint32_t holder_of(const struct sw_schedule *s, const struct sw_window *w, uint32_t node, size_t place)
+/* How many nodes are looked through for the work that held another: a search, not a limit of the hardware. */
+#define MOST_LOOKED_BACK 4096u
+
+/* The work that delayed this piece (SW_NF_HELD, at this place of w->order) without an edge, as both need one engine:
+   the last of its kind that ended before it began.  One that ended within the clock's error of that begin is taken at
+   once; SW_NONE: none is near enough. */
+static uint32_t holder_of(const struct sw_window *w, uint32_t node, size_t place)
 {
 	const struct sw_schedule_node *n = &w->nodes.at[node];
 	uint32_t best = SW_NONE;
-	(void)s;
-	for (size_t i = place; i-- > 0 && place - i < 4096;) {
+	for (size_t i = place; i-- > 0 && place - i < MOST_LOOKED_BACK;) {
 		uint32_t other = w->order[i];
 		const struct sw_schedule_node *o = &w->nodes.at[other];
 		if (o->kind != SW_NODE_WORK || o->does != n->does || o->end > n->start)
@@ -53,8 +56,7 @@ static uint32_t holder_of(const struct sw_schedule *s, const struct sw_window *w
 
 /* The node before this one on the critical path; SW_NONE: the path begins here.  *body: the path leads from that node's
    end, else from its begin. */
-static uint32_t step_back(const struct sw_schedule *s, const struct sw_window *w, uint32_t node, size_t place,
-			  bool *body)
+static uint32_t step_back(const struct sw_window *w, uint32_t node, size_t place, bool *body)
 {
 	const struct sw_schedule_node *n = &w->nodes.at[node];
 	uint32_t from;
@@ -67,7 +69,7 @@ static uint32_t step_back(const struct sw_schedule *s, const struct sw_window *w
 	case SW_NODE_WORK:
 	case SW_NODE_MARK:
 		if (n->flags & SW_NF_LAG) {
-			from = n->flags & SW_NF_HELD ? holder_of(s, w, node, place) : SW_NONE;
+			from = n->flags & SW_NF_HELD ? holder_of(w, node, place) : SW_NONE;
 			return from != SW_NONE ? from : last_of_path(w, node);
 		}
 		*body = false;
@@ -77,7 +79,7 @@ static uint32_t step_back(const struct sw_schedule *s, const struct sw_window *w
 }
 
 /* Marks the nodes of the critical path: from the node that ended last back to what each waited for. */
-static void mark_path(const struct sw_schedule *s, struct sw_window *w)
+static void mark_path(struct sw_window *w)
 {
 	uint32_t node = SW_NONE;
 	uint64_t end = 0;
@@ -94,7 +96,7 @@ static void mark_path(const struct sw_schedule *s, struct sw_window *w)
 		if (w->order[place] != node)
 			continue;
 		w->nodes.at[node].flags |= SW_NF_PATH | (body ? SW_NF_BODY : 0);
-		node = step_back(s, w, node, place, &body);
+		node = step_back(w, node, place, &body);
 	}
 }
 
@@ -116,8 +118,7 @@ static void report_stretch(stretch_fn *stretch, void *arg, enum sw_stretch_kind 
 }
 
 /* Reports the pieces of a node of the critical path; *at: until where the path was reported. */
-static void report_node(const struct sw_window *w, const struct sw_schedule_node *n, uint64_t *at, stretch_fn *stretch,
-			void *arg)
+static void report_node(const struct sw_schedule_node *n, uint64_t *at, stretch_fn *stretch, void *arg)
 {
 	switch ((enum sw_node_kind)n->kind) {
 	case SW_NODE_CALL:
@@ -138,7 +139,6 @@ static void report_node(const struct sw_window *w, const struct sw_schedule_node
 		*at = sw_later(*at, n->end);
 		return;
 	}
-	(void)w;
 }
 
 /* Reports the critical path of each window, first to last. */
@@ -147,10 +147,10 @@ static void report_path(struct sw_schedule *s, stretch_fn *stretch, void *arg)
 	for (uint32_t i = 0; i < s->windows; i++) {
 		struct sw_window *w = &s->window[i];
 		uint64_t at = w->start;
-		mark_path(s, w);
+		mark_path(w);
 		for (size_t k = 0; k < w->nodes.n; k++)
 			if (w->nodes.at[w->order[k]].flags & SW_NF_PATH)
-				report_node(w, &w->nodes.at[w->order[k]], &at, stretch, arg);
+				report_node(&w->nodes.at[w->order[k]], &at, stretch, arg);
 	}
 }
 

@@ -274,7 +274,8 @@ void sw_channel_serve(struct sw_channel *channel)
 			else if (fd == channel->listener[0] || fd == channel->listener[1])
 				take_connection(channel, fd);
 			else if (receive_message(channel, fd)) {
-				/* A process that was forked just now may have it, too, and then it is still watched. */
+				/* A connection carries one message.  A process that was forked just now may have the
+				   connection, too, and then it is still watched. */
 				epoll_ctl(channel->poll, EPOLL_CTL_DEL, fd, NULL);
 				close(fd);
 			}

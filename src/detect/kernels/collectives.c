@@ -217,7 +217,7 @@ static bool is_launching(const struct sw_collectives *c, uint32_t thread)
  * Is the operation one of those that a launch on this stream is made for?  NCCL launches what a communicator was given
  * on several streams of a group on the first of them, and makes the others wait before and after.
  */
-static bool is_for(const struct sw_collectives *c, const struct open_op *op, uint32_t thread, uint64_t stream)
+static bool launched_with(const struct sw_collectives *c, const struct open_op *op, uint32_t thread, uint64_t stream)
 {
 	if (op->thread != thread)
 		return false;
@@ -238,14 +238,14 @@ bool sw_collective_launch(struct sw_model *m, const struct sw_record *r, struct 
 	if (!c->launching.n || !is_launching(c, r->thread))
 		return false;
 	for (size_t i = 0; i < c->open.n; i++)
-		if (is_for(c, &c->open.at[i], r->thread, l->stream)) {
+		if (launched_with(c, &c->open.at[i], r->thread, l->stream)) {
 			if (c->open.at[i].vague)
 				return false;
 			any = true;
 		}
 	/* Several kernels of one call: each counts as touching all, since nothing of the program comes between them. */
 	for (size_t i = 0; any && i < c->open.n; i++)
-		for (uint32_t k = 0; is_for(c, &c->open.at[i], r->thread, l->stream) && k < c->open.at[i].n; k++)
+		for (uint32_t k = 0; launched_with(c, &c->open.at[i], r->thread, l->stream) && k < c->open.at[i].n; k++)
 			sw_model_touch(m, &w->what, &c->open.at[i].ranges[k], &(struct sw_touch){0});
 	return any;
 }

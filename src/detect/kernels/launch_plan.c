@@ -333,13 +333,14 @@ static void push_touches(struct making *k, const struct sw_reach *reach, enum sw
 	}
 }
 
-/* Adds an access that begins at the pointer and has no known end.  param: the parameter it came from, -1 none; guess:
-   it may be no pointer. */
+/* Adds an access that begins at the pointer and has no known end; a null pointer leads nowhere.  param: the parameter
+   that the pointer came from, -1 none; guess: it may be no pointer. */
 static void push_open(struct making *k, const struct sw_reach *reach, enum sw_via via, uint64_t pointer, int32_t param,
 		      bool guess)
 {
 	if (!pointer)
 		return;
+	/* SW_READ stands in: push_touches() makes an access of it for each role of the reach. */
 	struct sw_plan_touch touch = {.range = sw_range_open(pointer, SW_READ, SW_EV_DIRECTION, param), .guess = guess};
 	touch.range.below = reach->below;
 	push_touches(k, reach, via, &touch);

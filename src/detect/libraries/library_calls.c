@@ -17,7 +17,8 @@ static const struct {
 
 static const struct {
 	const char *name;
-	uint8_t pointer, size, unit;
+	uint8_t pointer, size; /* indices of the arguments */
+	uint8_t unit;	       /* bytes of what the size counts; 0: by the letter of the name */
 } workspaces[] = {
 #define SW_WORKSPACE(name, pointer, size, unit) {name, pointer, size, unit},
 #include "detect/libraries/library_arguments.def"
@@ -105,7 +106,8 @@ static uint64_t element_bytes(char letter)
 	return letter == 'S' ? 4 : letter == 'Z' ? 16 : 8;
 }
 
-/* Does the call say itself what it works in, or need nothing (bytes 0)?  Else it is what its handle has. */
+/* Does the call say itself what it works in (*setting), or need nothing (bytes 0)?  False: it works in what its handle
+   has.  Arguments that were not recorded, or make no sense, count as nothing: a conflict is not invented. */
 static bool library_workspace_argument(const char *name, size_t length, const uint64_t *word, uint32_t words,
 				       struct sw_library_memory *setting)
 {

@@ -103,8 +103,9 @@ void sw_symbol_index_free(struct sw_symbol_index *index);
 
 /*
  * The number of the symbol whose bytes hold the address: a global or weak one before a local one, the one that begins
- * nearest, the shortest of those, a global one before a weak one. -1: none does; *label: a symbol without a size begins
- * after all that end before the address, and so may be meant.
+ * nearest, the shortest of those, a global one before a weak one. -1: none does. *label, with -1
+ * only: of the symbols that begin at or before the address, the one that reaches furthest has no size, so the address
+ * may belong to it, and the caller must ask libdw.
  */
 int64_t sw_symbol_index_find(const struct sw_symbol_index *index, uint64_t address, bool *label);
 

@@ -114,6 +114,7 @@ int64_t sw_symbol_index_find(const struct sw_symbol_index *index, uint64_t addre
 	const uint32_t last = steps < BUCKETS ? (uint32_t)steps : BUCKETS - 1;
 	uint64_t end = last ? index->bucket[last - 1].end : 0;
 	bool at_end = last && index->bucket[last - 1].label;
+	/* Backwards until no earlier bucket has a symbol that reaches the address. */
 	for (uint32_t b = last + 1; b-- > 0 && (b == last || index->bucket[b].end > address);)
 		for (size_t i = index->bucket[b].first; i < index->bucket[b + 1].first; i++) {
 			const struct sw_index_symbol *s = &index->symbols.at[i];

@@ -26,7 +26,7 @@ struct sw_fix_lines {
 	struct sw_fix_line line[SW_FIX_LINES];
 };
 
-/* Makes the lines that order `before` after `after`: accesses of a finding whose fix is an event or a wait of the
+/* Makes the lines that order `later` after `earlier`: accesses of a finding whose fix is an event or a wait of the
    host.  None where a line is not known.  In PyTorch's terms where the program uses it. */
 void sw_fix_lines(struct sw_names *names, const struct sw_finding *finding, const struct sw_access *earlier,
 		  const struct sw_access *later, struct sw_fix_lines *out);

@@ -169,8 +169,8 @@ static void stage_source(struct sw_sim_copy *c)
 	c->src_slice = c->width * c->height;
 }
 
-/* The legacy stream of the device at the other end, when a synchronous copy crosses devices: it takes part in both.
-   (measured on two H200: "cudaMemcpyPeer 0->1 1MiB", "cudaMemcpy D2D 0->1") */
+/* The legacy stream of the device at the other end, when a synchronous copy crosses devices: the copy takes part in
+   both streams. (measured on two H200: "cudaMemcpyPeer 0->1 1MiB", "cudaMemcpy D2D 0->1") */
 static struct sw_sim_stream *other_end(struct sw_sim_stream *s, const struct sw_sim_side *dst,
 				       const struct sw_sim_side *src)
 {

@@ -39,7 +39,7 @@ static cudaError_t begin_attribute(const void *function, CUkernel *kernel, CUdev
 	X(clusterSchedulingPolicyPreference, CLUSTER_SCHEDULING_POLICY_PREFERENCE)                                     \
 	X(nonPortableClusterSizeAllowed, NON_PORTABLE_CLUSTER_SIZE_ALLOWED)
 
-/* One driver call a field. */
+/* Makes one driver call for each field, as the real runtime does. */
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *out, const void *function)
 {
 	SW_RT_ENTER;

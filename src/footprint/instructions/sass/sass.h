@@ -189,6 +189,9 @@ bool sw_sass_negated(const struct sw_sass *s, enum sw_sass_operand which);
 struct sw_operand sw_sass_operand(struct sw_sass *s, enum sw_sass_operand which);
 /* Operand A, B or C of the common layout, in 64 bits. */
 struct sw_operand sw_sass_wide(struct sw_sass *s, enum sw_sass_operand which);
+/* Where the predicates of the common layout lie, two that are written and two that are read: three bits each, and for
+   one that is read the bit that inverts it. */
+enum { SW_AT_OUT = 81, SW_AT_OUT2 = 84, SW_AT_IN = 87, SW_AT_IN_NOT = 90, SW_AT_IN2 = 77, SW_AT_IN2_NOT = 80 };
 /* A predicate that is read, at bits at .. at+2, inverted by bit `inverted`; constant ones become immediate. */
 struct sw_operand sw_sass_predicate(struct sw_sass *s, unsigned at, unsigned inverted);
 /* A predicate that is written; SW_NO_REG for PT. */

@@ -39,7 +39,7 @@ static void jump_anywhere(struct sw_sass *s, const char *why)
 void sw_sass_lower_bra(struct sw_sass *s)
 {
 	bool never, unknown = sw_sass_bits(s, 9, 3) != 4 && sw_sass_bits(s, 9, 3) != 2;
-	struct sw_operand condition = sw_sass_predicate(s, 87, 90);
+	struct sw_operand condition = sw_sass_predicate(s, SW_AT_IN, SW_AT_IN_NOT);
 	if (sw_sass_bits(s, 9, 3) == 2) {
 		uint32_t up = (uint32_t)sw_sass_bits(s, 24, 3);
 		condition = up == 7 ? sw_operand_imm(!sw_sass_bit(s, 27)) : sw_operand_reg(SW_SASS_UP + up);
@@ -115,7 +115,7 @@ void sw_sass_lower_jmp(struct sw_sass *s)
 void sw_sass_lower_exit(struct sw_sass *s)
 {
 	bool never;
-	struct sw_operand condition = sw_sass_predicate(s, 87, 90);
+	struct sw_operand condition = sw_sass_predicate(s, SW_AT_IN, SW_AT_IN_NOT);
 	sw_reg guard = sw_sass_condition(s, condition, &never);
 	if (never)
 		return;

@@ -13,7 +13,7 @@
 /* Gives the predicates that the instruction sets besides its result (which operand it chose, say) unknown values. */
 static void give_predicates(struct sw_sass *s)
 {
-	for (unsigned at = 81; at <= 84; at += 3)
+	for (unsigned at = SW_AT_OUT; at <= SW_AT_OUT2; at += SW_AT_OUT2 - SW_AT_OUT)
 		if (sw_sass_predicate_out(s, at) != SW_NO_REG)
 			sw_sass_set(s, sw_sass_predicate_out(s, at), 1, sw_sass_anything(s, 1));
 }
@@ -21,7 +21,7 @@ static void give_predicates(struct sw_sass *s)
 /* Gives Rd the smaller or the larger of a and b, as the predicate at 87 says. */
 static void least_of(struct sw_sass *s, unsigned width, bool is_signed, struct sw_operand a, struct sw_operand b)
 {
-	struct sw_operand smaller = sw_sass_predicate(s, 87, 90), v;
+	struct sw_operand smaller = sw_sass_predicate(s, SW_AT_IN, SW_AT_IN_NOT), v;
 	unsigned flags = is_signed ? SW_SIGNED : 0;
 	if (smaller.reg == SW_NO_REG) {
 		v = sw_sass_value(s, smaller.imm ? SW_OP_MIN : SW_OP_MAX, width, flags, 2, SRC(a, b));
@@ -49,7 +49,7 @@ static void lower_least(struct sw_sass *s, unsigned width, bool is_signed)
 void sw_sass_lower_imnmx(struct sw_sass *s)
 {
 	bool newer = s->cubin->arch >= 100;
-	if (newer && !sw_sass_is(sw_sass_predicate(s, 77, 80), 0))
+	if (newer && !sw_sass_is(sw_sass_predicate(s, SW_AT_IN2, SW_AT_IN2_NOT), 0))
 		sw_sass_result64(s, sw_sass_value(s, SW_OP_MIX, 64, 0, 2,
 						  SRC(sw_sass_wide(s, SW_SASS_A), sw_sass_wide(s, SW_SASS_B))));
 	else
@@ -85,7 +85,7 @@ void sw_sass_lower_viaddmnmx(struct sw_sass *s)
 /* VIMNMX3: the least or largest of three numbers. */
 void sw_sass_lower_vimnmx3(struct sw_sass *s)
 {
-	struct sw_operand least = sw_sass_predicate(s, 87, 90);
+	struct sw_operand least = sw_sass_predicate(s, SW_AT_IN, SW_AT_IN_NOT);
 	if (sw_sass_bits(s, 73, 2) || least.reg != SW_NO_REG || sw_sass_negated(s, SW_SASS_C)) {
 		sw_sass_lower_number(s);
 		return;
@@ -157,20 +157,20 @@ static struct sum sum_of(struct sw_sass *s, struct sw_operand a, bool a_negated,
 	return sum;
 }
 
-/* IADD3, with carries in if `extended`.  Two predicates take the carries of (a + b) and of that + c.  With one of
-   them all operands but two are RZ, or the compiler knows that only one sum carries, which is then either: the first
-   whose operands are not RZ. */
+/* IADD3, with carries in if `extended`.  Two predicates take the carries of (a + b) and of that + c.  With only one
+   predicate, either no more than two operands are not RZ, and it takes the carry of their sum; or the compiler knows
+   that only one of the two sums can carry, and it takes the OR of both carries. */
 static void lower_sum(struct sw_sass *s, bool extended)
 {
 	struct sw_operand a, b, c, in0 = sw_operand_imm(0), in1 = in0;
 	bool neg[3] = {0};
-	sw_reg out0 = sw_sass_predicate_out(s, 81), out1 = sw_sass_predicate_out(s, 84);
+	sw_reg out0 = sw_sass_predicate_out(s, SW_AT_OUT), out1 = sw_sass_predicate_out(s, SW_AT_OUT2);
 	if (extended) {
 		a = inverted_operand(s, SW_SASS_A);
 		b = inverted_operand(s, SW_SASS_B);
 		c = inverted_operand(s, SW_SASS_C);
-		in0 = sw_sass_predicate(s, 87, 90);
-		in1 = sw_sass_predicate(s, 77, 80);
+		in0 = sw_sass_predicate(s, SW_AT_IN, SW_AT_IN_NOT);
+		in1 = sw_sass_predicate(s, SW_AT_IN2, SW_AT_IN2_NOT);
 	} else {
 		a = sw_sass_plain(s, SW_SASS_A);
 		b = sw_sass_plain(s, SW_SASS_B);
@@ -226,23 +226,23 @@ void sw_sass_lower_uiadd3_64(struct sw_sass *s)
 	struct sw_operand a = sw_sass_wide(s, SW_SASS_A), b = sw_sass_wide(s, SW_SASS_B);
 	struct sw_operand sum = sw_sass_binary(s, SW_OP_ADD, 64, a, b);
 	sw_sass_result64(s, sw_sass_binary(s, SW_OP_ADD, 64, sum, sw_sass_wide(s, SW_SASS_C)));
-	give_predicate(s, 81);
-	give_predicate(s, 84);
+	give_predicate(s, SW_AT_OUT);
+	give_predicate(s, SW_AT_OUT2);
 }
 
 /* IADD, since sm_100: a sum of two.  73: 64 bits, 74: .X, with a carry in. */
 void sw_sass_lower_iadd(struct sw_sass *s)
 {
 	bool extended = sw_sass_bit(s, 74);
-	struct sw_operand in = extended ? sw_sass_predicate(s, 87, 90) : sw_operand_imm(0);
-	sw_reg out = sw_sass_predicate_out(s, 81);
+	struct sw_operand in = extended ? sw_sass_predicate(s, SW_AT_IN, SW_AT_IN_NOT) : sw_operand_imm(0);
+	sw_reg out = sw_sass_predicate_out(s, SW_AT_OUT);
 	if (sw_sass_bit(s, 73)) {
 		struct sw_operand a = sw_sass_wide(s, SW_SASS_A), b = sw_sass_wide(s, SW_SASS_B);
 		struct sw_operand sum = sw_sass_binary(s, SW_OP_ADD, 64, a, b);
 		if (extended)
 			sum = sw_sass_binary(s, SW_OP_ADD, 64, sum, sw_sass_extend(s, 64, 1, false, in));
 		sw_sass_result64(s, sum);
-		give_predicate(s, 81);
+		give_predicate(s, SW_AT_OUT);
 		return;
 	}
 	struct sw_operand a = extended ? inverted_operand(s, SW_SASS_A) : sw_sass_plain(s, SW_SASS_A);
@@ -269,7 +269,8 @@ void sw_sass_lower_imad(struct sw_sass *s)
 {
 	struct sw_operand p = product_of(s);
 	if (sw_sass_bit(s, 74)) { /* .X */
-		sw_sass_result(s, add_with_carry(s, p, inverted_operand(s, SW_SASS_C), sw_sass_predicate(s, 87, 90)));
+		sw_sass_result(s, add_with_carry(s, p, inverted_operand(s, SW_SASS_C),
+						 sw_sass_predicate(s, SW_AT_IN, SW_AT_IN_NOT)));
 		return;
 	}
 	struct sw_operand sum;
@@ -278,7 +279,7 @@ void sw_sass_lower_imad(struct sw_sass *s)
 	else
 		sum = add_values(s, p, sw_sass_plain(s, SW_SASS_C));
 	bool constant = sum.reg == SW_NO_REG && s->guard == SW_NO_REG;
-	sw_reg reg = sw_sass_reg(s, 16, sw_sass_uniform(s)), out = sw_sass_predicate_out(s, 81);
+	sw_reg reg = sw_sass_reg(s, 16, sw_sass_uniform(s)), out = sw_sass_predicate_out(s, SW_AT_OUT);
 	sw_sass_result(s, sum);
 	sw_sass_know(s, reg, constant, sum.imm);
 	if (out != SW_NO_REG)
@@ -294,7 +295,7 @@ static struct sw_operand wide_sum(struct sw_sass *s, struct sw_operand *carry)
 		p = sw_sass_value(s, SW_OP_MULWIDE, 64, sw_sass_bit(s, 73) ? SW_SIGNED : 0, 2, SRC(a, b));
 	struct sw_operand c = sw_sass_wide(s, SW_SASS_C);
 	struct sw_operand sum = sw_sass_is(c, 0) ? p : sw_sass_binary(s, SW_OP_ADD, 64, p, c);
-	if (sw_sass_predicate_out(s, 81) == SW_NO_REG)
+	if (sw_sass_predicate_out(s, SW_AT_OUT) == SW_NO_REG)
 		;
 	else if (sw_sass_bit(s, 74) || sw_sass_bit(s, 73))
 		*carry = sw_sass_anything(s, 1);
@@ -302,7 +303,7 @@ static struct sw_operand wide_sum(struct sw_sass *s, struct sw_operand *carry)
 		*carry = sw_sass_compare(s, SW_LT, 64, false, sum, c);
 	if (sw_sass_bit(s, 74))
 		sum = sw_sass_binary(s, SW_OP_ADD, 64, sum,
-				     sw_sass_extend(s, 64, 1, false, sw_sass_predicate(s, 87, 90)));
+				     sw_sass_extend(s, 64, 1, false, sw_sass_predicate(s, SW_AT_IN, SW_AT_IN_NOT)));
 	return sum;
 }
 
@@ -310,7 +311,7 @@ static struct sw_operand wide_sum(struct sw_sass *s, struct sw_operand *carry)
 void sw_sass_lower_imad_wide(struct sw_sass *s)
 {
 	struct sw_operand carry = sw_operand_imm(0), sum = wide_sum(s, &carry);
-	sw_reg out = sw_sass_predicate_out(s, 81);
+	sw_reg out = sw_sass_predicate_out(s, SW_AT_OUT);
 	sw_sass_result64(s, sum);
 	if (out != SW_NO_REG)
 		sw_sass_set(s, out, 1, carry);
@@ -319,7 +320,7 @@ void sw_sass_lower_imad_wide(struct sw_sass *s)
 /* IMAD.HI: the upper half of a * b + {Rc+1, Rc}: the sequences for division count on it. */
 void sw_sass_lower_imad_hi(struct sw_sass *s)
 {
-	sw_reg out = sw_sass_predicate_out(s, 81);
+	sw_reg out = sw_sass_predicate_out(s, SW_AT_OUT);
 	struct sw_operand carry = sw_operand_imm(0), sum = wide_sum(s, &carry);
 	sw_sass_result(s, sw_sass_unary(s, SW_OP_HIGH, 32, sum));
 	if (out != SW_NO_REG)
@@ -345,12 +346,12 @@ void sw_sass_lower_lea(struct sw_sass *s)
 	} else {
 		shifted = n ? sw_sass_binary(s, SW_OP_SHL, 32, a, sw_operand_imm(n)) : a;
 	}
-	struct sw_operand in = extended ? sw_sass_predicate(s, 87, 90) : sw_operand_imm(0);
+	struct sw_operand in = extended ? sw_sass_predicate(s, SW_AT_IN, SW_AT_IN_NOT) : sw_operand_imm(0);
 	if (extended && b_negated) {
 		b = sw_sass_unary(s, SW_OP_NOT, 32, b);
 		b_negated = false;
 	}
-	sw_reg out = sw_sass_predicate_out(s, 81);
+	sw_reg out = sw_sass_predicate_out(s, SW_AT_OUT);
 	struct sum sum = sum_of(s, shifted, false, b, b_negated, in, out != SW_NO_REG);
 	sw_sass_result(s, sum.value);
 	sw_sass_set(s, out, 1, sum.carry);
@@ -421,7 +422,7 @@ void sw_sass_lower_isetp(struct sw_sass *s)
 	bool upper = sw_sass_bit(s, 72), is_signed = sw_sass_bit(s, 73);
 	bool wide = s->cubin->arch >= 100 && sw_sass_bit(s, 80);
 	unsigned how = (unsigned)sw_sass_bits(s, 74, 2), compare = (unsigned)sw_sass_bits(s, 76, 3);
-	struct sw_operand with = sw_sass_predicate(s, 87, 90), v;
+	struct sw_operand with = sw_sass_predicate(s, SW_AT_IN, SW_AT_IN_NOT), v;
 	struct sw_operand a = wide ? sw_sass_wide(s, SW_SASS_A) : sw_sass_plain(s, SW_SASS_A);
 	struct sw_operand b = wide ? sw_sass_wide(s, SW_SASS_B) : sw_sass_operand(s, SW_SASS_B);
 	if (compare == COMPARE_NEVER || compare == COMPARE_ALWAYS)
@@ -430,7 +431,7 @@ void sw_sass_lower_isetp(struct sw_sass *s)
 		v = upper_half(s, compare, is_signed, a, b);
 	else
 		v = sw_sass_compare(s, (enum sw_condition)condition_of[compare], wide ? 64 : 32, is_signed, a, b);
-	sw_reg out0 = sw_sass_predicate_out(s, 81), out1 = sw_sass_predicate_out(s, 84);
+	sw_reg out0 = sw_sass_predicate_out(s, SW_AT_OUT), out1 = sw_sass_predicate_out(s, SW_AT_OUT2);
 	struct sw_operand other = sw_operand_imm(0);
 	if (out1 != SW_NO_REG)
 		other = combine_predicate(s, how, sw_sass_unary(s, SW_OP_NOT, 1, v), with);

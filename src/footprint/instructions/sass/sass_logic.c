@@ -34,7 +34,7 @@ void sw_sass_lower_mov(struct sw_sass *s)
 /* Gives Rd a where the predicate at 87 holds, else b. */
 static void select_of(struct sw_sass *s, unsigned width, struct sw_operand a, struct sw_operand b)
 {
-	struct sw_operand p = sw_sass_predicate(s, 87, 90);
+	struct sw_operand p = sw_sass_predicate(s, SW_AT_IN, SW_AT_IN_NOT);
 	struct sw_operand v =
 		p.reg == SW_NO_REG ? (p.imm ? a : b) : sw_sass_value(s, SW_OP_SELECT, width, 0, 3, SRC(p, a, b));
 	if (width == 64)
@@ -163,9 +163,9 @@ void sw_sass_lower_lop3(struct sw_sass *s)
 	struct sw_operand x[3] = {sw_sass_plain(s, SW_SASS_A), sw_sass_plain(s, SW_SASS_B),
 				  sw_sass_plain(s, SW_SASS_C)};
 	struct sw_operand v = of_three(s, (unsigned)sw_sass_bits(s, 72, 8), 32, x), p = v;
-	sw_reg out = sw_sass_predicate_out(s, 81);
+	sw_reg out = sw_sass_predicate_out(s, SW_AT_OUT);
 	if (out != SW_NO_REG) {
-		struct sw_operand with = sw_sass_predicate(s, 87, 90);
+		struct sw_operand with = sw_sass_predicate(s, SW_AT_IN, SW_AT_IN_NOT);
 		p = sw_sass_compare(s, SW_NE, 32, false, v, sw_operand_imm(0));
 		if (!sw_sass_is(with, sw_sass_bit(s, 80)))
 			p = sw_sass_binary(s, sw_sass_bit(s, 80) ? SW_OP_AND : SW_OP_OR, 1, p, with);
@@ -177,15 +177,15 @@ void sw_sass_lower_lop3(struct sw_sass *s)
 /* PLOP3: two functions of three predicates, each by its table. */
 void sw_sass_lower_plop3(struct sw_sass *s)
 {
-	struct sw_operand x[3] = {sw_sass_predicate(s, 87, 90), sw_sass_predicate(s, 77, 80),
-				  sw_sass_predicate(s, 68, 71)};
+	struct sw_operand x[3] = {sw_sass_predicate(s, SW_AT_IN, SW_AT_IN_NOT),
+				  sw_sass_predicate(s, SW_AT_IN2, SW_AT_IN2_NOT), sw_sass_predicate(s, 68, 71)};
 	if (!sw_sass_uniform(s) && sw_sass_bit(s, 67) && sw_sass_bits(s, 68, 3) != 7) {
 		x[2] = sw_operand_reg(SW_SASS_UP + (uint32_t)sw_sass_bits(s, 68, 3)); /* UP among P */
 		if (sw_sass_bit(s, 71))
 			x[2] = sw_sass_unary(s, SW_OP_NOT, 1, x[2]);
 	}
 	unsigned lut = (unsigned)(sw_sass_bits(s, 72, 5) << 3 | sw_sass_bits(s, 64, 3));
-	sw_reg out0 = sw_sass_predicate_out(s, 81), out1 = sw_sass_predicate_out(s, 84);
+	sw_reg out0 = sw_sass_predicate_out(s, SW_AT_OUT), out1 = sw_sass_predicate_out(s, SW_AT_OUT2);
 	struct sw_operand first = of_three(s, lut, 1, x), second = sw_operand_imm(0);
 	if (out1 != SW_NO_REG)
 		second = of_three(s, (unsigned)sw_sass_bits(s, 16, 8), 1, x);

@@ -39,8 +39,8 @@ struct sw_insn *sw_sass_guarded(struct sw_sass *s, enum sw_op op, unsigned width
 
 void sw_sass_give_predicate(struct sw_sass *s)
 {
-	if (s->op->flags & SW_PREDICATE && sw_sass_predicate_out(s, 81) != SW_NO_REG)
-		sw_sass_set(s, sw_sass_predicate_out(s, 81), 1, sw_sass_value(s, SW_OP_MIX, 1, 0, 0, NULL));
+	if (s->op->flags & SW_PREDICATE && sw_sass_predicate_out(s, SW_AT_OUT) != SW_NO_REG)
+		sw_sass_set(s, sw_sass_predicate_out(s, SW_AT_OUT), 1, sw_sass_value(s, SW_OP_MIX, 1, 0, 0, NULL));
 }
 
 /* The register as an operand; RZ is the constant 0. */

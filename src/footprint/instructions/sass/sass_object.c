@@ -44,7 +44,8 @@ void sw_sass_lower_multimem(struct sw_sass *s)
 void sw_sass_lower_ldgsts(struct sw_sass *s)
 {
 	bool never, newer = s->cubin->arch >= 100;
-	sw_reg guard = sw_sass_condition(s, sw_sass_predicate(s, 87, 90), &never), ur = sw_sass_reg(s, 64, true);
+	sw_reg guard = sw_sass_condition(s, sw_sass_predicate(s, SW_AT_IN, SW_AT_IN_NOT), &never),
+	       ur = sw_sass_reg(s, 64, true);
 	struct sw_operand at = sw_sass_pair(s, sw_sass_reg(s, 24, false));
 	unsigned size = (unsigned)sw_sass_bits(s, newer ? 74 : 73, newer ? 2 : 3);
 	unsigned bytes = newer ? 4u << size : sw_sass_sizes[size].bytes * sw_sass_sizes[size].count;

@@ -62,11 +62,11 @@ static void write_predicates(struct sw_sass *s)
 	/* QSPC asks which space an address lies in: the access to global memory that it guards is made where an address
 	   lies there. */
 	bool some_thread = (s->low & 0x1ff) == QSPC;
-	if (s->op->flags & (SW_PREDICATE | SW_PREDICATES) && sw_sass_predicate_out(s, 81) != SW_NO_REG)
-		sw_sass_set(s, sw_sass_predicate_out(s, 81), 1,
+	if (s->op->flags & (SW_PREDICATE | SW_PREDICATES) && sw_sass_predicate_out(s, SW_AT_OUT) != SW_NO_REG)
+		sw_sass_set(s, sw_sass_predicate_out(s, SW_AT_OUT), 1,
 			    some_thread ? number_of_some_thread(s, 1) : sw_sass_anything(s, 1));
-	if (s->op->flags & SW_PREDICATES && sw_sass_predicate_out(s, 84) != SW_NO_REG)
-		sw_sass_set(s, sw_sass_predicate_out(s, 84), 1, sw_sass_anything(s, 1));
+	if (s->op->flags & SW_PREDICATES && sw_sass_predicate_out(s, SW_AT_OUT2) != SW_NO_REG)
+		sw_sass_set(s, sw_sass_predicate_out(s, SW_AT_OUT2), 1, sw_sass_anything(s, 1));
 }
 
 /* Gives Rd, and the registers after it that the instruction writes, a value each from `make`; then the predicates.
@@ -197,8 +197,8 @@ void sw_sass_lower_elect(struct sw_sass *s)
 {
 	sw_sass_set(s, sw_sass_reg(s, 16, true), 32, sw_sass_anything(s, 32));
 	/* Some lane is elected whenever control comes here. */
-	if (sw_sass_predicate_out(s, 81) != SW_NO_REG)
-		sw_sass_set(s, sw_sass_predicate_out(s, 81), 1, number_of_some_thread(s, 1));
+	if (sw_sass_predicate_out(s, SW_AT_OUT) != SW_NO_REG)
+		sw_sass_set(s, sw_sass_predicate_out(s, SW_AT_OUT), 1, number_of_some_thread(s, 1));
 }
 
 /* R2UR: a register's value as it is in some threads, in a uniform register. */

@@ -363,8 +363,9 @@ void sw_eval_name_pointer(struct sw_eval *e, const struct sw_access_site *site, 
 struct sw_descent sw_descent_of(struct sw_eval *e, uint32_t term);
 /* The address of a module variable at this launch, 0: unknown. */
 uint64_t sw_eval_symbol(struct sw_eval *e, uint32_t symbol);
-/* Does the site, of which nothing holds but the first `depth` facts, fall below no pointer but those that one does
-   which falls like *descent, made from *base?  Then both are the site's own, or as good. */
+/* May an unbounded site be described by *descent and *base, found for another one?  True if it falls, while only the
+   first `depth` facts hold, below no pointers but those below which *descent falls.  Where the site's own descent shows
+   that, it replaces *descent and *base. */
 bool sw_eval_falls_like(struct sw_eval *e, const struct sw_access_site *site, size_t depth, struct sw_descent *descent,
 			uint16_t *base);
 /* Appends the reaches of a site that has no bounds in some case: all memory of its roots.  Leaves no case behind. */

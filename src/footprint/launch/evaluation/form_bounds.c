@@ -196,7 +196,9 @@ static sw_wide clamp_to(sw_wide value, sw_wide lo, sw_wide hi)
 	return value < lo ? lo : value > hi ? hi : value;
 }
 
-/* Gives the free variables of a quotient's dividend values such that the quotient has this value. */
+/* Tries to give the variables of a quotient's dividend that have no value yet such values that the quotient has this
+   one.  Greedy, so true does not say that it has: the caller checks the rows that define the quotient.  False: a value
+   is too far away to compute with. */
 static bool place_dividend(struct sw_eval *e, const struct sw_quotient *q, sw_wide value)
 {
 	sw_wide rest = value * q->divisor - q->x.constant, hi = 0;

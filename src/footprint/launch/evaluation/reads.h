@@ -103,7 +103,8 @@ void sw_reads_choose(struct sw_reads *reads, uint32_t term, uint32_t chosen);
 void sw_reads_mix(struct sw_reads *reads, uint32_t term, const uint32_t *of, uint32_t n);
 /* Notes that a decision depends on the words at two offsets of the parameter block being unequal. */
 void sw_reads_unequal(struct sw_reads *reads, uint32_t at, uint32_t other);
-/* Notes that a decision depends on two terms differing by this much. */
+/* Notes that a decision depends on two terms being unequal; difference: a less b in this launch.  With too many such
+   relations the words that the terms are made from become numbers, whose very values count. */
 void sw_reads_differ(struct sw_reads *reads, uint32_t a, uint32_t b, sw_wide difference);
 /* Notes that an access by this term, between lo and hi, is reported as made from the root's word.  One below
    SW_LEAST_BASE that is made from no base stays where it is. */

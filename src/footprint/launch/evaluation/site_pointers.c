@@ -279,15 +279,16 @@ static bool falls_no_deeper(struct sw_eval *e, const struct sw_access_site *site
 	return true;
 }
 
-/* How far the site's address may fall by the intervals of its variables alone, of which nothing holds but the first
-   `depth` facts; false: not the same in each case. */
-static bool interval_descent(struct sw_eval *e, const struct sw_access_site *site, size_t depth, struct sw_descent *out)
+/* How low the site's address may lie, computed from the intervals of its variables alone, while only the first `depth`
+   facts hold.  False: a choice between cases was made on the way, so *out holds in one of them only. */
+static bool descent_by_intervals(struct sw_eval *e, const struct sw_access_site *site, size_t depth,
+				 struct sw_descent *out)
 {
 	uint32_t chosen = e->choices;
 	e->site = site;
 	e->open_case = NULL;
 	sw_eval_case_return(e, depth);
-	sw_eval_case_mark(e); /* what is computed now is not taken up again */
+	sw_eval_case_mark(e); /* a state of its own: no value that is remembered from here is used elsewhere */
 	sw_eval_case_changed(e);
 	e->interval_bounds_only = true;
 	*out = sw_descent_of(e, site->address);
@@ -304,7 +305,7 @@ bool sw_eval_falls_like(struct sw_eval *e, const struct sw_access_site *site, si
 	struct sw_descent own;
 	if (falls_no_deeper(e, site, &SW_DESCENT_ANYWHERE, descent))
 		return true;
-	if (!interval_descent(e, site, depth, &own) || !falls_no_deeper(e, site, &own, descent))
+	if (!descent_by_intervals(e, site, depth, &own) || !falls_no_deeper(e, site, &own, descent))
 		return false;
 	*descent = own;
 	*base = sw_reads_base_of(e->reads, site->address);
