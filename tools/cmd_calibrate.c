@@ -88,7 +88,9 @@ static int measure_here(struct sw_behaviour *table, bool simulated)
 
 /* ---- telling ----------------------------------------------------------------------------------------------------- */
 
-static const char *const spinners[SW_SPINNERS] = {"a non-blocking stream", "a blocking stream", "the legacy stream"};
+static const char *const spinners[SW_SPINNERS] = {[SW_SPIN_NONBLOCKING] = "a non-blocking stream",
+						  [SW_SPIN_BLOCKING] = "a blocking stream",
+						  [SW_SPIN_LEGACY] = "the legacy stream"};
 
 /* Is it clear whether the call waits? */
 static bool is_verdict(char c)

@@ -84,7 +84,12 @@ static void count_launch(struct kernels *k, const struct sw_record *record)
 /* Where the image comes from, malloc'ed. */
 static char *image_text(const struct sw_trace_image *image)
 {
-	static const char *const kinds[] = {"unknown kind", "fatbin", "cubin", "PTX", "LTO-IR"};
+	static const char *const kinds[] = {[SW_IMAGE_UNKNOWN] = "unknown kind",
+					    [SW_IMAGE_FATBIN] = "fatbin",
+					    [SW_IMAGE_ELF] = "cubin",
+					    [SW_IMAGE_PTX] = "PTX",
+					    [SW_IMAGE_LTOIR] = "LTO-IR",
+					    [SW_IMAGE_TILEIR] = "Tile IR"};
 	if (!image)
 		return sw_strdup("none was seen");
 	const char *kind = image->kind < sizeof kinds / sizeof kinds[0] ? kinds[image->kind] : kinds[0];

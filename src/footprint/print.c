@@ -6,26 +6,28 @@
 #include "footprint/code.h"
 
 static const char *const specials[SW_SPECIALS] = {
-	"tid.x",
-	"tid.y",
-	"tid.z",
-	"ntid.x",
-	"ntid.y",
-	"ntid.z",
-	"ctaid.x",
-	"ctaid.y",
-	"ctaid.z",
-	"nctaid.x",
-	"nctaid.y",
-	"nctaid.z",
-	"laneid",
-	"warpid",
-	"cluster_nctarank",
-	"cluster_ctarank",
-	"dynamic_smem_size",
+	[SW_TID_X] = "tid.x",
+	[SW_TID_Y] = "tid.y",
+	[SW_TID_Z] = "tid.z",
+	[SW_NTID_X] = "ntid.x",
+	[SW_NTID_Y] = "ntid.y",
+	[SW_NTID_Z] = "ntid.z",
+	[SW_CTAID_X] = "ctaid.x",
+	[SW_CTAID_Y] = "ctaid.y",
+	[SW_CTAID_Z] = "ctaid.z",
+	[SW_NCTAID_X] = "nctaid.x",
+	[SW_NCTAID_Y] = "nctaid.y",
+	[SW_NCTAID_Z] = "nctaid.z",
+	[SW_LANEID] = "laneid",
+	[SW_WARPID] = "warpid",
+	[SW_CLUSTER_BLOCKS] = "cluster_nctarank",
+	[SW_CLUSTER_RANK] = "cluster_ctarank",
+	[SW_SHARED_BYTES] = "dynamic_smem_size",
 };
-static const char *const conditions[] = {"eq", "ne", "lt", "le", "gt", "ge"};
-static const char *const spaces[] = {"", ".global", ".shared", ".local", ".param", ".const"};
+static const char *const conditions[] = {
+	[SW_EQ] = "eq", [SW_NE] = "ne", [SW_LT] = "lt", [SW_LE] = "le", [SW_GT] = "gt", [SW_GE] = "ge"};
+static const char *const spaces[] = {[SW_GENERIC] = "",	    [SW_GLOBAL] = ".global",	 [SW_SHARED] = ".shared",
+				     [SW_LOCAL] = ".local", [SW_PARAM_SPACE] = ".param", [SW_CONSTANT] = ".const"};
 
 /* A register as "r5", a constant as its number. */
 static void print_operand(FILE *f, struct sw_operand o)

@@ -52,8 +52,20 @@ struct sw_between *sw_between_add(struct sw_merged *merged, int number, enum sw_
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
-static const char *const ops[] = {"?",		"all-reduce", "broadcast", "reduce", "all-gather", "reduce-scatter",
-				  "all-to-all", "gather",     "scatter",   "send",   "receive"};
+static const char *const ops[] = {
+	[0] = "?",
+	[SW_COLLECTIVE_ALL_REDUCE] = "all-reduce",
+	[SW_COLLECTIVE_BROADCAST] = "broadcast",
+	[SW_COLLECTIVE_REDUCE] = "reduce",
+	[SW_COLLECTIVE_ALL_GATHER] = "all-gather",
+	[SW_COLLECTIVE_REDUCE_SCATTER] = "reduce-scatter",
+	[SW_COLLECTIVE_ALL_TO_ALL] = "all-to-all",
+	[SW_COLLECTIVE_GATHER] = "gather",
+	[SW_COLLECTIVE_SCATTER] = "scatter",
+	[SW_COLLECTIVE_SEND] = "send",
+	[SW_COLLECTIVE_RECEIVE] = "receive",
+};
+/* ncclDataType_t and ncclRedOp_t (wrappers.c 2.30) as words, by their numbers. */
 static const char *const types[] = {"int8", "uint8", "int32",  "uint32",   "int64",	    "uint64",
 				    "half", "float", "double", "bfloat16", "float8 (e4m3)", "float8 (e5m2)"};
 static const char *const reductions[] = {"sum", "product", "maximum", "minimum", "average"};

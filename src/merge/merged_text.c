@@ -91,7 +91,7 @@ static void put_cell(FILE *out, const char *text)
    out. */
 void sw_merged_between_text(const struct sw_merged *merged, FILE *out)
 {
-	static const char *const severities[] = {"note", "warning", "error"};
+	static const char *const severities[] = {[SW_NOTE] = "note", [SW_WARNING] = "warning", [SW_ERROR] = "error"};
 	for (size_t i = 0; i < merged->between.n; i++) {
 		const struct sw_between *b = merged->between.at[i];
 		const char *kind = sw_between_info(b->number)->kind;

@@ -362,7 +362,10 @@ static void put_launch(struct sw_call_rows *calls, uint64_t seq, const struct sw
 /* The word for a side of a copy as the call said it. */
 static const char *side_name(uint8_t side)
 {
-	static const char *const names[] = {"unified", "host", "device", "array"};
+	static const char *const names[] = {[SW_SIDE_UNIFIED] = "unified",
+					    [SW_SIDE_HOST] = "host",
+					    [SW_SIDE_DEVICE] = "device",
+					    [SW_SIDE_ARRAY] = "array"};
 	return side < sizeof names / sizeof *names ? names[side] : names[0];
 }
 

@@ -357,8 +357,9 @@ static void put_line(const struct sink *s, const struct sw_printer *p, const str
 	const struct table *t = &s->table;
 	if (t->upright) {
 		for (int i = 0; i < p->columns; i++) {
-			put_padded(&s->to, p->name[i], t->width[p->columns], false, false);
-			put_padded(&s->to, row[i].text ? row[i].text : "", 0, false, true);
+			put_padded(&s->to, p->name[i], t->width[p->columns], /* right */ false,
+				   /* last */ false);
+			put_padded(&s->to, row[i].text ? row[i].text : "", 0, /* right */ false, /* last */ true);
 		}
 		putc('\n', s->to.out);
 		return;

@@ -131,7 +131,8 @@ static CUresult measure_cell(struct sw_bench *b, const struct sw_row *row, CUstr
 CUresult sw_cell_measure(struct sw_bench *b, const struct sw_row *row, enum sw_spinner where, uint64_t idle_ns,
 			 struct sw_waits *out)
 {
-	const CUstream spinners[SW_SPINNERS] = {b->nb1, b->blk, CU_STREAM_LEGACY};
+	const CUstream spinners[SW_SPINNERS] = {
+		[SW_SPIN_NONBLOCKING] = b->nb1, [SW_SPIN_BLOCKING] = b->blk, [SW_SPIN_LEGACY] = CU_STREAM_LEGACY};
 	bool unclear = false;
 	b->patient = false;
 	CUresult rc = measure_cell(b, row, spinners[where], idle_ns, out, &unclear);

@@ -16,7 +16,8 @@
 #define ASK_MS	  200
 #define MOST_ASKS 50 /* until the follower has judged anything */
 
-static const char *const words[SW_TOP_FORMATS] = {"text", "json", "prometheus"};
+static const char *const words[SW_TOP_FORMATS] = {
+	[SW_TOP_TEXT] = "text", [SW_TOP_JSON] = "json", [SW_TOP_PROMETHEUS] = "prometheus"};
 
 /* Is it the number of a process?  A file may still have that name. */
 static bool is_number(const char *text)

@@ -274,7 +274,7 @@ struct work {
 static void begin_call(struct sw_nccl_call *call, const struct work *work, void *frame)
 {
 	const bool paired = work->op == SW_COLLECTIVE_SEND || work->op == SW_COLLECTIVE_RECEIVE;
-	const struct sw_nccl_comm comm = nccl_comm_get(work->comm, !paired, false);
+	const struct sw_nccl_comm comm = nccl_comm_get(work->comm, !paired, /* split */ false);
 	const struct sw_rec_collective r = {
 		.communicator = comm.identity,
 		.number = paired || !comm.identity ? 0 : comm.calls + 1,
@@ -502,7 +502,7 @@ int ncclCommInitAll(void **comms, int devices, const int *list)
 /* All ranks of the parent call it, in the same order: parent, count and what distinguishes the parts identify it. */
 static uint64_t derive_identity(void *parent, uint64_t part)
 {
-	const struct sw_nccl_comm comm = nccl_comm_get(parent, false, true);
+	const struct sw_nccl_comm comm = nccl_comm_get(parent, /* call */ false, /* split */ true);
 	const uint64_t words[] = {comm.identity, comm.splits, part};
 	return comm.identity ? sw_hash_words(words, sizeof words) | 1 : 0;
 }

@@ -31,7 +31,7 @@ static void put_escaped(FILE *out, const char *text, const char *also)
 /* Writes a result as an annotation, unless there are as many as GitHub shows. */
 static void put_annotation(struct sw_ci *ci, const struct sw_ci_result *result)
 {
-	static const char *const commands[] = {"notice", "warning", "error"};
+	static const char *const commands[] = {[SW_NOTE] = "notice", [SW_WARNING] = "warning", [SW_ERROR] = "error"};
 	if (ci->annotated[result->leader->finding->severity]++ >= MOST_ANNOTATIONS)
 		return;
 	fprintf(ci->out, "::%s ", commands[result->leader->finding->severity]);
@@ -52,7 +52,7 @@ static void put_annotation(struct sw_ci *ci, const struct sw_ci_result *result)
 /* Writes a finding of no single report, or a gap. */
 static void extra_github(struct sw_ci *ci, const struct sw_ci_extra *extra)
 {
-	static const char *const commands[] = {"notice", "warning", "error"};
+	static const char *const commands[] = {[SW_NOTE] = "notice", [SW_WARNING] = "warning", [SW_ERROR] = "error"};
 	fprintf(ci->out, "::%s title=%s%s", commands[extra->severity], extra->id, *extra->id ? " " : "syncwatch ");
 	put_escaped(ci->out, extra->kind, ":,");
 	fputs("::", ci->out);

@@ -24,7 +24,7 @@ static void put_members(struct sw_ci *ci, const char *text, const char *check, c
 	sw_json_close(json, '}');
 }
 
-static const char *const severities[] = {"info", "minor", "critical"};
+static const char *const severities[] = {[SW_NOTE] = "info", [SW_WARNING] = "minor", [SW_ERROR] = "critical"};
 
 /* Writes a finding of no single report, or a gap; each once. */
 static void extra_gitlab(struct sw_ci *ci, const struct sw_ci_extra *extra)

@@ -487,7 +487,7 @@ static void put_gap(struct sw_ci *ci, const struct sw_ci_extra *extra)
 /* Writes a finding of no single report as a result, or a gap as an invocation. */
 static void extra_sarif(struct sw_ci *ci, const struct sw_ci_extra *extra)
 {
-	static const char *const levels[] = {"note", "warning", "error"};
+	static const char *const levels[] = {[SW_NOTE] = "note", [SW_WARNING] = "warning", [SW_ERROR] = "error"};
 	struct sw_json *json = &ci->json;
 	char fingerprint[17], *uri;
 	if (!*extra->id) {

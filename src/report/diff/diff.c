@@ -305,7 +305,10 @@ void sw_diff_free(struct sw_diff *diff)
 
 const char *sw_name_change(enum sw_change change)
 {
-	static const char *const names[SW_CHANGES] = {"new", "worse", "better", "gone", "same"};
+	static const char *const names[SW_CHANGES] = {
+		[SW_CHANGE_NEW] = "new",   [SW_CHANGE_WORSE] = "worse", [SW_CHANGE_BETTER] = "better",
+		[SW_CHANGE_GONE] = "gone", [SW_CHANGE_SAME] = "same",
+	};
 	return names[change];
 }
 

@@ -34,7 +34,14 @@ void sw_report_json_stack(struct sw_json *json, struct sw_names *names, const ch
 /* Writes a stream; null for none. */
 static void put_stream(struct sw_json *json, struct sw_report *report, uint32_t stream)
 {
-	static const char *const kinds[] = {"host", "blocking", "non-blocking", "legacy", "per-thread", "host"};
+	static const char *const kinds[] = {
+		[SW_LANE_HOST] = "host",
+		[SW_LANE_BLOCKING] = "blocking",
+		[SW_LANE_NONBLOCKING] = "non-blocking",
+		[SW_LANE_LEGACY] = "legacy",
+		[SW_LANE_PER_THREAD] = "per-thread",
+		[SW_LANE_CALLBACK] = "host",
+	};
 	if (stream == 0 || stream >= report->judgement->streams.n) {
 		sw_json_text(json, "stream", NULL);
 		return;

@@ -272,7 +272,8 @@ static void try_run(struct joining *j, const struct pair *pair, size_t theirs, s
 		if (!run_fits(j, pair, theirs, own, run, &place.offset))
 			continue;
 		++*tried;
-		place.score = follow_offset(j, pair, theirs, sample, true, place.offset, false);
+		place.score =
+			follow_offset(j, pair, theirs, sample, /* forwards */ true, place.offset, /* keep */ false);
 		place.from_hint = j->hint ? llabs((long long)(place.offset - j->hint)) : 0;
 		if (is_better(&place, best))
 			*best = place;
@@ -338,17 +339,19 @@ static int64_t offset_at(const struct joining *j, const struct pair *pair, int64
 /* Matches all calls of all threads, from the place that was found. */
 static void match_all(struct joining *j, const struct pair *main, const struct place *place)
 {
-	j->out->matched +=
-		follow_offset(j, main, place->theirs, main->theirs.n - place->theirs, true, place->offset, true);
+	j->out->matched += follow_offset(j, main, place->theirs, main->theirs.n - place->theirs, /* forwards */ true,
+					 place->offset, /* keep */ true);
 	if (place->theirs)
-		j->out->matched += follow_offset(j, main, place->theirs - 1, place->theirs, false, place->offset, true);
+		j->out->matched +=
+			follow_offset(j, main, place->theirs - 1, place->theirs, /* forwards */ false, place->offset,
+				      /* keep */ true);
 	for (size_t i = 0; i < j->pairs.n; i++) {
 		const struct pair *pair = &j->pairs.at[i];
 		if (pair == main || !pair->theirs.n)
 			continue;
 		int64_t first = j->profile->calls.at[pair->theirs.at[0]].start;
-		j->out->matched +=
-			follow_offset(j, pair, 0, pair->theirs.n, true, offset_at(j, main, first, place->offset), true);
+		j->out->matched += follow_offset(j, pair, 0, pair->theirs.n, /* forwards */ true,
+						 offset_at(j, main, first, place->offset), /* keep */ true);
 	}
 }
 

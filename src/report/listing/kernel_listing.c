@@ -370,8 +370,11 @@ static void put_params_json(struct sw_json *json, const struct sw_kernel_view *k
 /* Writes the parameter, variable or other memory that an access starts from. */
 static void put_root(struct sw_json *json, const struct sw_kernel_view *k, const struct sw_root *root)
 {
-	static const char *const kinds[] = {"parameter", "variable",	"indirect", "object",
-					    "map",	 "environment", "unknown"};
+	static const char *const kinds[] = {
+		[SW_ROOT_PARAM] = "parameter", [SW_ROOT_SYMBOL] = "variable", [SW_ROOT_INDIRECT] = "indirect",
+		[SW_ROOT_OBJECT] = "object",   [SW_ROOT_MAP] = "map",	      [SW_ROOT_ENVIRONMENT] = "environment",
+		[SW_ROOT_UNKNOWN] = "unknown",
+	};
 	char text[JSON_TEXT_ROOM];
 	kernel_root(k, root, text, sizeof text);
 	sw_json_text(json, "kind", root->kind < sizeof kinds / sizeof kinds[0] ? kinds[root->kind] : "unknown");

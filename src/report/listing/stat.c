@@ -26,7 +26,7 @@ static struct sw_time_row *row_of(struct sw_call_times *t, enum sw_time_table ta
 	return &t->table[table].rows.at[*index - 1];
 }
 
-/* Adds calls that are counted in one record, of which only the sum of the times is known: each counts as the mean. */
+/* Adds calls that are counted in one record.  Only the sum of their times is known: each counts as the mean. */
 static void add_times(struct sw_time_row *row, uint64_t calls, uint64_t ns)
 {
 	const uint64_t each = ns / calls;
@@ -189,7 +189,8 @@ void sw_call_times_free(struct sw_call_times *t)
 /* Name of a table: "calls", "streams" or "kernels". */
 static const char *call_times_title(enum sw_time_table table)
 {
-	static const char *const titles[] = {"calls", "streams", "kernels"};
+	static const char *const titles[] = {
+		[SW_TIMES_CALLS] = "calls", [SW_TIMES_STREAMS] = "streams", [SW_TIMES_KERNELS] = "kernels"};
 	return titles[table];
 }
 
@@ -201,8 +202,9 @@ static void put_time(FILE *out, struct sw_names *names, const struct sw_time_row
 	fprintf(out, " %10s", row->timed ? sw_name_time(names, ns) : "-");
 }
 
-static const char *const headings[] = {"calls of the API, host time", "streams, device time of their work",
-				       "kernels, device time"};
+static const char *const headings[] = {[SW_TIMES_CALLS] = "calls of the API, host time",
+				       [SW_TIMES_STREAMS] = "streams, device time of their work",
+				       [SW_TIMES_KERNELS] = "kernels, device time"};
 
 /* Prints one of the tables. */
 static void put_table(FILE *out, struct sw_call_times *t, enum sw_time_table table)

@@ -102,9 +102,9 @@ static struct sw_label kernel_label(struct sw_labels *labels, uint32_t function)
 static struct sw_label copy_label(unsigned dst, unsigned src)
 {
 	const struct sw_label names[3][3] = {
-		{SW_LABEL("Memcpy"), SW_LABEL("Memcpy from host"), SW_LABEL("Memcpy from device")},
-		{SW_LABEL("Memcpy to host"), SW_LABEL("Memcpy HtoH"), SW_LABEL("Memcpy DtoH")},
-		{SW_LABEL("Memcpy to device"), SW_LABEL("Memcpy HtoD"), SW_LABEL("Memcpy DtoD")},
+		[SW_SIDE_UNIFIED] = {SW_LABEL("Memcpy"), SW_LABEL("Memcpy from host"), SW_LABEL("Memcpy from device")},
+		[SW_SIDE_HOST] = {SW_LABEL("Memcpy to host"), SW_LABEL("Memcpy HtoH"), SW_LABEL("Memcpy DtoH")},
+		[SW_SIDE_DEVICE] = {SW_LABEL("Memcpy to device"), SW_LABEL("Memcpy HtoD"), SW_LABEL("Memcpy DtoD")},
 	};
 	dst = dst == SW_SIDE_ARRAY ? SW_SIDE_DEVICE : dst;
 	src = src == SW_SIDE_ARRAY ? SW_SIDE_DEVICE : src;

@@ -37,7 +37,10 @@ const char *sw_confirmation_doubt_key(enum sw_doubt doubt)
 
 const char *sw_confirmation_fix_key(enum sw_fix_check fix)
 {
-	static const char *const keys[] = {"unchecked", "verified", "stays", "others"};
+	static const char *const keys[] = {[SW_FIX_UNCHECKED] = "unchecked",
+					   [SW_FIX_VERIFIED] = "verified",
+					   [SW_FIX_STAYS] = "stays",
+					   [SW_FIX_OTHERS] = "others"};
 	return keys[fix];
 }
 

@@ -5,8 +5,14 @@
 
 const char *sw_fix_place(struct sw_names *names, const struct sw_fix_line *line)
 {
-	static const char *const words[] = {"once",  "after", "before", "instead of", "before the result is used",
-					    "remove"};
+	static const char *const words[] = {
+		[SW_FIX_ONCE] = "once",
+		[SW_FIX_AFTER] = "after",
+		[SW_FIX_BEFORE] = "before",
+		[SW_FIX_INSTEAD] = "instead of",
+		[SW_FIX_LAST] = "before the result is used",
+		[SW_FIX_WITHOUT] = "remove",
+	};
 	if (!line->frame)
 		return words[line->where];
 	return sw_names_format(names, "%s %s", words[line->where], sw_place_brief(names, line->frame));

@@ -278,7 +278,7 @@ static const char *fact_function(struct sw_names *names, const struct sw_finding
 }
 
 /* The value of a fact {key0} or {key1} about one side of a finding, such as its stream or thread; other: the other
-   side. */
+   side.  NULL: no such key. */
 static const char *fact_about(struct sw_names *names, const struct sw_access *access, const struct sw_access *other,
 			      const char *key)
 {
@@ -377,7 +377,8 @@ static const char *fact_rule(struct sw_names *names, const struct sw_finding *fi
 	return sw_names_format(names, "'%s %s'", rule->option, rule->text);
 }
 
-/* "cudaGraphAddChildGraphNode (main.cu:12)": the node that a dependency begins or ends at. */
+/* "cudaGraphAddChildGraphNode (main.cu:12)": the node that a dependency begins ({node_first}) or ends at
+   ({node_second}).  NULL: the key is neither. */
 static const char *fact_node(struct sw_names *names, const struct sw_finding *finding, const char *key)
 {
 	const bool first = strcmp(key, "node_first") == 0;

@@ -250,25 +250,25 @@ static cudaError_t copy_run(cudaArray_const_t array, size_t x, size_t y, const v
 cudaError_t cudaMemcpyToArray(cudaArray_t dst, size_t x, size_t y, const void *src, size_t count,
 			      enum cudaMemcpyKind kind)
 {
-	return copy_run(dst, x, y, src, count, true, kind, false, NULL);
+	return copy_run(dst, x, y, src, count, /* in */ true, kind, /* async */ false, NULL);
 }
 
 cudaError_t cudaMemcpyFromArray(void *dst, cudaArray_const_t src, size_t x, size_t y, size_t count,
 				enum cudaMemcpyKind kind)
 {
-	return copy_run(src, x, y, dst, count, false, kind, false, NULL);
+	return copy_run(src, x, y, dst, count, /* in */ false, kind, /* async */ false, NULL);
 }
 
 cudaError_t cudaMemcpyToArrayAsync(cudaArray_t dst, size_t x, size_t y, const void *src, size_t count,
 				   enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-	return copy_run(dst, x, y, src, count, true, kind, true, stream);
+	return copy_run(dst, x, y, src, count, /* in */ true, kind, /* async */ true, stream);
 }
 
 cudaError_t cudaMemcpyFromArrayAsync(void *dst, cudaArray_const_t src, size_t x, size_t y, size_t count,
 				     enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-	return copy_run(src, x, y, dst, count, false, kind, true, stream);
+	return copy_run(src, x, y, dst, count, /* in */ false, kind, /* async */ true, stream);
 }
 
 /* Through a buffer on the device (measured as above). */
@@ -279,9 +279,9 @@ cudaError_t cudaMemcpyArrayToArray(cudaArray_t dst, size_t dst_x, size_t dst_y, 
 	cudaError_t result = cudaMalloc(&between, count);
 	if (result)
 		return result;
-	result = copy_run(src, src_x, src_y, between, count, false, kind, false, NULL);
+	result = copy_run(src, src_x, src_y, between, count, /* in */ false, kind, /* async */ false, NULL);
 	if (!result)
-		result = copy_run(dst, dst_x, dst_y, between, count, true, kind, false, NULL);
+		result = copy_run(dst, dst_x, dst_y, between, count, /* in */ true, kind, /* async */ false, NULL);
 	cudaFree(between);
 	return sw_rt_result(result);
 }

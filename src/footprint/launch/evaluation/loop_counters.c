@@ -311,8 +311,10 @@ static bool negate_form(struct sw_form *form)
 static bool pose_race(struct sw_eval *e, const struct back *b, const struct sw_term *t, bool truth, bool is_signed,
 		      struct race *out)
 {
-	static const uint8_t negated[] = {SW_NE, SW_EQ, SW_GE, SW_GT, SW_LE, SW_LT};
-	static const uint8_t turned[] = {SW_EQ, SW_NE, SW_GT, SW_GE, SW_LT, SW_LE};
+	static const uint8_t negated[] = {
+		[SW_EQ] = SW_NE, [SW_NE] = SW_EQ, [SW_LT] = SW_GE, [SW_LE] = SW_GT, [SW_GT] = SW_LE, [SW_GE] = SW_LT};
+	static const uint8_t turned[] = {
+		[SW_EQ] = SW_EQ, [SW_NE] = SW_NE, [SW_LT] = SW_GT, [SW_LE] = SW_GE, [SW_GT] = SW_LT, [SW_GE] = SW_LE};
 	unsigned width = (unsigned)t->imm2;
 	struct sw_form left = sw_eval_term(e, t->a, width), right = sw_eval_term(e, t->b, width);
 	bool swap = !sw_form_by(&left, b->counter);

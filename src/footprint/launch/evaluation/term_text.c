@@ -166,7 +166,8 @@ static const struct notation *notation_of(const struct sw_term *x)
 /* Writes the operations that no other function has. */
 static void put_other(struct text *t, const struct sw_term *x, int outer, int depth)
 {
-	static const char *const condition[] = {"==", "!=", "<", "<=", ">", ">="};
+	static const char *const condition[] = {
+		[SW_EQ] = "==", [SW_NE] = "!=", [SW_LT] = "<", [SW_LE] = "<=", [SW_GT] = ">", [SW_GE] = ">="};
 	const uint32_t both[2] = {x->a, x->b};
 	switch (x->op) {
 	case SW_OP_RANGE:
@@ -298,7 +299,8 @@ static bool is_shown(const struct sw_footprint *f, uint32_t term)
 /* Writes a condition that is known to be true, or false: then its opposite. */
 static void put_fact(struct text *t, const struct sw_fact *fact)
 {
-	static const char *const negated[] = {"!=", "==", ">=", ">", "<=", "<"};
+	static const char *const negated[] = {
+		[SW_EQ] = "!=", [SW_NE] = "==", [SW_LT] = ">=", [SW_LE] = ">", [SW_GT] = "<=", [SW_GE] = "<"};
 	const struct sw_term *x = &t->f->term[fact->term];
 	if (!fact->truth && x->op == SW_OP_COMPARE && x->imm >= SW_EQ && x->imm <= SW_GE) {
 		put_infix(t, x, negated[x->imm], COMPARED, LOOSE, 0);
