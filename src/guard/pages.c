@@ -16,7 +16,7 @@
 
 #define PAGE sw_arch_page_bytes()
 
-/* Each range parts mappings of the process, of which Linux allows 65530 (vm.max_map_count). */
+/* Each range parts mappings of the process; Linux allows 65530 of these (vm.max_map_count). */
 #define RANGES 4096u
 #define BUSY   64u
 

@@ -63,7 +63,7 @@ static bool raise_tick(size_t *bytes, struct sw_vector_clock **clock, uint32_t l
 	return true;
 }
 
-/* The first slot, other than `own`, of which `from` knows a later tick than the clock; from->n if there is none. */
+/* The first slot, other than `own`, whose tick in `from` is later than in the clock; from->n if there is none. */
 static uint32_t first_newer(const struct sw_vector_clock *clock, const struct sw_vector_clock *from, uint32_t own)
 {
 	uint32_t both = clock->n < from->n ? clock->n : from->n, i = 0;

@@ -38,7 +38,7 @@ static void forget_object(struct sw_hb *hb, size_t i)
 	hb->sync.n--;
 }
 
-/* Drops the objects of which all hosts know what they hold, as mutexes need not be destroyed.  (What an observed
+/* Drops the objects whose releases all hosts know, as mutexes need not be destroyed.  (What an observed
    clock holds beyond that, the next host to act knows anyway.)  If too many are left, they become one: more order,
    not less. */
 static void look_through(struct sw_hb *hb)

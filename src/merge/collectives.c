@@ -431,7 +431,7 @@ static void take_sync(struct pass *p, const struct sw_record *r, uint64_t now)
 	sw_map_delete(&p->begun, end->begin_seq);
 }
 
-/* A synchronous copy that has ended: one that waits has two records, of which the last has its time. */
+/* Has a synchronous copy ended with this record?  One that waits has two records; the last has its time. */
 static bool is_over(unsigned flags)
 {
 	return flags & SW_RF_END || (flags & SW_RF_SYNCHRONOUS && !(flags & SW_RF_BEGIN));

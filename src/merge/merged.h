@@ -93,7 +93,7 @@ void sw_shared_join(struct sw_shared_memory *to, struct sw_shared_memory *from);
 void sw_shared_rename(struct sw_shared_memory *shared, const struct sw_merged_rank *old, struct sw_merged_rank *new);
 void sw_shared_free(struct sw_shared_memory *shared);
 
-/* Processes that exported memory of which no process here opened any. */
+/* How many processes exported memory that no process here opened. */
 size_t sw_shared_unopened(const struct sw_shared_memory *shared);
 
 /* Findings: freed by the exporter while another process has it open; used by two without order. */

@@ -88,8 +88,8 @@ static bool are_related(const struct sw_merged_rank *a, const struct sw_merged_r
 	       (a->ppid == b->pid || b->ppid == a->pid || (a->ppid == b->ppid && a->ppid > 1));
 }
 
-/* Two processes of one rank that ran at the same time, and of which neither is the other's worker, are a gap of the
-   report.  Processes are sorted, so those of one rank follow each other. */
+/* Two processes of one rank that ran at the same time are a gap of the report, unless one is the other's worker.
+    Processes are sorted, so those of one rank follow each other. */
 static void check_twice(struct sw_merged *merged)
 {
 	size_t listed = 0, more = 0;

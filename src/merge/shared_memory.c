@@ -220,7 +220,7 @@ static bool not_waited_for(const struct sw_merged_use *earlier, const struct sw_
 
 enum unordered { ORDERED, LIKELY_NOT, CERTAINLY_NOT };
 
-/* How surely nothing orders the two uses, of which `earlier` was called first.  Nothing ordered its end before the
+/* How surely nothing orders the two uses; `earlier` was called first.  Nothing ordered its end before the
    call: no way of telling began before it.  Nothing did in between: the other process could not learn.  And the earlier
    one, once called, waited for no other process. */
 static enum unordered how_unordered(const struct sw_merged_use *earlier, const struct sw_merged_use *later)

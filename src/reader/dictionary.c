@@ -364,7 +364,7 @@ static const char *copy_text(struct sw_dictionary *d, const void *bytes, size_t 
 	return sw_arena_strndup(&d->arena, bytes, n);
 }
 
-/* Copies strings that each end with NUL, of which `n` are announced; *got is less where they are fewer. */
+/* Copies the `n` strings that are announced, which each end with NUL; *got is less where they are fewer. */
 static const char *const *copy_strings(struct sw_dictionary *d, const void *bytes, size_t size, uint32_t n,
 				       uint32_t *got)
 {

@@ -304,7 +304,7 @@ static uint64_t time_taken(const struct pass *p, const struct sw_schedule_node *
 	if (!own)
 		return share_of_rest(p, n, sw_less(left, (uint64_t)n->lead), each);
 	own = sw_earlier(own, left);
-	/* The last piece of a row that held the host ends it; of several rows all of which are known, none is
+	/* The last piece of a row that held the host ends it.  If there are several rows, and all are known, none is
 	   stretched. */
 	bool last = !n->lag && !(by & (LOOSE | SHARED)) && class_time(p, n) >= (uint64_t)n->lead;
 	return last ? left : own;

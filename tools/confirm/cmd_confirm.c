@@ -202,7 +202,7 @@ static int run_experiments(struct confirm *confirm)
 	return status;
 }
 
-/* Does a rule order the two calls, and is there nothing that is not understood because of which the judge says so? */
+/* Does a rule order the two calls?  Not where the judge may say so only because something was not understood. */
 static bool known_order(const struct confirm *confirm)
 {
 	const struct sw_coverage *coverage = &confirm->analysis.judgement->coverage;

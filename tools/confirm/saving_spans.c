@@ -151,7 +151,7 @@ static bool has_effect(const struct parts *parts, size_t k)
 	return parts->moved[k] > parts->differ[k];
 }
 
-/* Leaves out parts of the run that differ much: a few, as many as can be, of which each differs more than all that stay
+/* Leaves out a few parts of the run that differ much: as many as possible, where each differs more than all that stay
    do together. */
 static void leave_out(struct parts *parts)
 {

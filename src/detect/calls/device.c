@@ -336,7 +336,8 @@ static bool find_packed(void *arg, const char *gpu, const char **path, const cha
 	return true;
 }
 
-/* The rules for calls that no document decides, for this device and driver. */
+/* The rules for calls that no document decides, for this device and driver; NULL: the trace does not describe the
+   device. */
 static const struct sw_wait_rule_set *may_of(struct sw_model *m, int32_t ordinal)
 {
 	const struct sw_trace_device *device;

@@ -45,8 +45,8 @@ void sw_value_overwritten(struct sw_model *m, struct sw_point point, struct sw_b
 /* Notes that record number `step` may have written anywhere: values that were known before are not relied on. */
 void sw_values_unknown(struct sw_model *m, uint64_t step);
 
-/* The stores of which each may have released a wait on this lane: how many events were filled, each standing for what
-   came before one of them; 0: what is ordered before the wait already; -1: not known. */
+/* The stores that may each have released a wait on this lane: how many events were filled, each standing for what came
+   before one store; 0: what is ordered before the wait already; -1: not known. */
 int sw_value_releases(struct sw_model *m, const struct sw_rec_mem_op *wait, uint32_t lane,
 		      uint64_t events[SW_MAX_STORES]);
 

@@ -154,7 +154,8 @@ void sw_model_env(struct sw_model *m, struct sw_shadow_env *env)
 }
 
 /* The live block of a caching allocator that a pointer leads to. Memory that a graph's nodes were captured with may
-   have been freed since, and belong to other tensors: the graph's own memory has no known owner. */
+   have been freed since, and belong to other tensors: the graph's own memory has no known owner.  NULL: there is
+   none, or it is not known. */
 static struct sw_pool_block *pool_block_of(const struct sw_model *m, const struct sw_access *what,
 					   const struct sw_block *block, uint64_t offset)
 {

@@ -204,7 +204,7 @@ void sw_collective_take(struct sw_model *m, const struct sw_record *r)
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* Is the thread in a call that launches its collectives, all of which are known? */
+/* Is the thread in a call that launches its collectives, and are these all known? */
 static bool is_launching(const struct sw_collectives *c, uint32_t thread)
 {
 	for (size_t i = 0; i < c->launching.n; i++)

@@ -279,7 +279,7 @@ static bool may_err(const struct sw_model *m)
 	return m->space.freed_n || m->space.perhaps;
 }
 
-/* Adds the allocations that lie in [lo, hi), most of which threads that have nothing to do would reach alone.
+/* Adds the allocations that lie in [lo, hi).  Most of them only threads would reach that have nothing to do.
    SW_ANYWHERE: they are too many; SW_IN_DOUBT: more lies there than memory that lives. */
 static enum sw_where add_overlapped(struct search *s, uint64_t lo, uint64_t hi)
 {

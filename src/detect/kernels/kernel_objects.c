@@ -109,7 +109,8 @@ static struct object *keep_object(struct sw_handles *handles, uint64_t key, cons
 	return kept;
 }
 
-/* Finds an object in either generation, and moves it to the newer one: it is in use. */
+/* Finds an object in either generation, and moves it to the newer one: it is in use.  NULL: it was never
+   made, or forgotten after a long time without use. */
 static const struct object *find_object(struct sw_handles *handles, uint64_t key)
 {
 	const struct object *object = sw_map_ptr(&handles->recent, key);

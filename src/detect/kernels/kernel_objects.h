@@ -21,8 +21,8 @@
 struct sw_handles;
 
 /* arch: of the device, 90 for sm_90.  Fills the address, element type, rank, sizes and strides (bytes) of *object as
-   its creation would have recorded them; false: the bytes at `map`, of which `bytes` may be read, are no tensor map of
-   this layout, or the layout of this device's maps is not known.  Thread-safe. */
+   its creation would have recorded them; false: the bytes at `map` (`bytes` may be read) are no tensor map of this
+   layout, or the layout of this device's maps is not known.  Thread-safe. */
 bool sw_tensor_map_read(uint32_t arch, const void *map, size_t bytes, struct sw_rec_object *object);
 
 struct sw_handles *sw_handles_new(void);
@@ -34,7 +34,7 @@ void sw_handles_add(struct sw_handles *handles, const struct sw_rec_object *reco
    they then have the same *array, so a kernel that writes one and another that reads the other meet there. */
 bool sw_handles_find(struct sw_handles *handles, enum sw_object_kind kind, uint64_t handle, struct sw_range *range,
 		     uint64_t *array);
-/* As sw_handles_find(), for a tensor map by its content, of which there are at most `bytes`: as it was made, else as it
+/* As sw_handles_find(), for a tensor map by its content, at most `bytes` of it: as it was made, else as it
    says itself.  False: neither is known. */
 bool sw_handles_find_map(struct sw_handles *handles, uint32_t arch, const void *map, size_t bytes,
 			 struct sw_range *range);

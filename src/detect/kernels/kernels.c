@@ -209,7 +209,7 @@ void sw_on_function(struct sw_model *m, const struct sw_record *r, struct sw_wai
 		sw_footprint_library_expect(m->library, image, arch, function->name);
 }
 
-/* A copy that lives as long as the judgement. */
+/* A copy that lives as long as the judgement; NULL of NULL. */
 static const char *keep_text(struct sw_model *m, const char *text)
 {
 	return text ? sw_arena_strndup(m->arena, text, strlen(text)) : NULL;

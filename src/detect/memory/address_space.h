@@ -107,8 +107,8 @@ struct sw_address_space {
 	struct sw_block pageable;
 	struct sw_view *oldest, *newest; /* freed ones, in the order of the frees */
 	size_t freed_n;
-	/* Live blocks of which more is said than what is done there: of pools, which may not be memory yet, and
-	   reservations of which a part was unmapped, or shows memory that another part shows. */
+	/* Live blocks where a use may be reported for itself, not only for its conflicts: blocks of pools may not be
+	   memory yet; a part of a reservation may be unmapped, or show memory that another part shows. */
 	size_t perhaps;
 	/* Called before a block of a pool is forgotten that was freed in stream order; NULL: not wanted. */
 	void (*forget)(void *arg, const struct sw_block *block);

@@ -435,8 +435,8 @@ static void note_goes(struct sw_shadow_env *env, struct sw_shadow_use *other, co
 	env->between |= use->by_rows && !other->by_rows && !sw_use_is_dense(other);
 }
 
-/* Enters a use that was deferred into one segment: it replaces earlier uses, all of which are ordered before it, and is
-   left out where a later use, all of which are ordered after it, replaces it. */
+/* Enters a use that was deferred into one segment.  Earlier uses are all ordered before it, later ones after it: it
+   replaces earlier ones, and is left out where a later one replaces it. */
 static void segment_visit_late(struct sw_shadow_env *env, struct segment *s, struct sw_shadow_use *use)
 {
 	uint32_t kept = 0;
@@ -458,8 +458,8 @@ static void segment_visit_late(struct sw_shadow_env *env, struct segment *s, str
 		segment_add(env->pool, s, use);
 }
 
-/* Is the use a box that was entered in all of its hull (the bytes from its first to its last), and so also in segments
-   of which it touches nothing? */
+/* Is the use a box that was entered in all of its hull (the bytes from its first to its last)?  Then it stands also in
+   segments that it does not touch. */
 static bool has_hull(const struct sw_shadow_use *use)
 {
 	return !use->by_rows && !sw_use_is_dense(use);

@@ -284,7 +284,7 @@ enum { UNTRIED, BEGINNING, BEGUN };
 static _Atomic uint32_t tried; /* a futex */
 #define BEGIN_NS 1000000000ull
 
-/* True for one thread of the process: it makes the hold, of which there is one in a run. */
+/* True for one thread of the process: it makes the hold.  There is one hold in a run. */
 bool sw_calls_try(void)
 {
 	uint32_t expected = UNTRIED;
@@ -754,7 +754,7 @@ ALLOCATES(cuMemAllocFromPoolAsync, COMMON(stream),
 ALLOCATES(cuMemAllocFromPoolAsync_ptsz, OWN(stream),
 	  (CUdeviceptr * out, size_t bytes, CUmemoryPool pool, CUstream stream), (out, bytes, pool, stream))
 
-/* Is the earlier call of the plan an allocation, of which our function stands before the driver's? */
+/* Is the earlier call of the plan an allocation, so that our function stands before the driver's? */
 static bool allocations_held(void)
 {
 	return real[sw_confirm_plan.earlier.api] != NULL;

@@ -392,7 +392,7 @@ bool sw_driver_simulated(void)
 	return simulated;
 }
 
-/* Is this an entry point that the table lists as passing through, of which nothing needs to be recorded? */
+/* Is this an entry point that the table lists as passing through?  Nothing needs to be recorded of it. */
 static bool is_harmless(const char *name)
 {
 	const size_t id = sw_api_find(name);

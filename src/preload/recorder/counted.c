@@ -83,7 +83,7 @@ static void *write_counted(struct sw_writer *w, struct sw_counted_calls *c, enum
 	return r;
 }
 
-/* Ends a call that was counted, without a record of its own. */
+/* Ends a call that was counted, without a record of its own.  True, for its callers to return: it has ended. */
 static bool end_call(struct sw_thread *t)
 {
 	t->guard = NULL;

@@ -109,7 +109,7 @@ static bool write_all(int fd, const void *data, uint64_t bytes, uint64_t offset)
 	return true;
 }
 
-/* The header of the chunk comes last: where the file has it, it has the records. */
+/* Writes a chunk to the file.  Its header comes last: where the file has it, it has the records.  False: an error. */
 static bool write_chunk(int fd, uint64_t offset, const struct sw_chunk_header *header, const uint8_t *records)
 {
 	return write_all(fd, records, header->committed, offset + sizeof *header) &&
@@ -136,7 +136,7 @@ void sw_memory_write_closed(const uint8_t *chunk)
 	sw_lock_leave(&writing, mask);
 }
 
-/* Copies bytes from memory to the same offset of the trace file. */
+/* Copies bytes from memory to the same offset of the trace file.  False: an error, or memory ends before. */
 static bool copy_to_file(int memory, int file, uint64_t offset, uint64_t bytes)
 {
 	uint8_t piece[PIECE];

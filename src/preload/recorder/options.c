@@ -17,7 +17,9 @@ const struct sw_preload_options *sw_preload_options(void)
 	return &options;
 }
 
-/* Parsers: false when the text is not such a value.  Bytes, with K, M, G or T after the number. */
+/* Parsers of values, by the names that options.def has for them.  False: the text is no such value. */
+
+/* Bytes, with K, M, G or T after the number. */
 static bool parse_size(void *out, const char *text)
 {
 	char *end;
@@ -140,7 +142,8 @@ static bool parse_path(void *out, const char *text)
 	return true;
 }
 
-/* Appends "--name=value" and a newline to the list for the analyser. */
+/* Appends "--name=value" and a newline to the list for the analyser.  wanted: the option takes a value.  False: it has
+   one against that, or lacks it, or there is no room. */
 static bool pass_on(struct sw_preload_options *out, const char *name, const char *value, bool wanted)
 {
 	size_t at = strlen(out->pass), need = strlen(name) + strlen(value) + 5;

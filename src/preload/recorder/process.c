@@ -527,7 +527,7 @@ static void start_rest(uint64_t mask)
 /*
  * Another thread starts recording: waits for it, but for a bounded time.  Looks again after a moment: the state may
  * have moved to another page (process.c) since it was read.  Time in which the whole process was stopped does not
- * count.
+ * count.  False: it took too long, which is counted as a loss.
  */
 static bool wait_for_start(void)
 {
@@ -543,7 +543,8 @@ static bool wait_for_start(void)
 	return true;
 }
 
-/* Under `run` the trace is in memory whose descriptors the isolated thread has (memory.h): it must run first. */
+/* Begins the isolated thread.  Under `run` it has the descriptors of the memory that the trace lies in (memory.h), so
+   it must run first.  False: it is not there yet, and recording must wait. */
 static bool helper_has_begun(void)
 {
 	prepare();

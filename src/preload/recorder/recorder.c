@@ -165,7 +165,8 @@ void *sw_call_record_after(struct sw_call *call, enum sw_rec_kind kind, size_t b
 	return r;
 }
 
-/* Devices are given addresses from 4 GiB on, of 48 bits (measured: from 0x302000000, and 0x7f...). */
+/* May the word be an address of a device?  These are from 4 GiB on, of 48 bits (measured: from 0x302000000, and
+   0x7f...). */
 static bool may_be_address(uint64_t word)
 {
 	return word >> 32 && !(word >> 48);
@@ -278,7 +279,7 @@ static void write_end(const struct sw_call *call, struct sw_writer *w, uint64_t 
 
 #define NOT_READY 600 /* CUDA_ERROR_NOT_READY */
 
-/* "Not ready" is a result of a query, not a failure. */
+/* Is the status an answer, not a failure?  "Not ready" is one to a query. */
 static bool is_answer(const struct sw_call *call, int status)
 {
 	return status == NOT_READY && call->rec && call->kind == SW_REC_QUERY;

@@ -162,7 +162,8 @@ static uint8_t *map_chunk(uint64_t offset, enum sw_loss_why *why, int *error)
 	return base;
 }
 
-/* Above RLIMIT_FSIZE the kernel would not only refuse but send SIGXFSZ, which ends the program. */
+/* Would a file of so many bytes be above RLIMIT_FSIZE?  There the kernel does not only refuse but send SIGXFSZ, which
+   ends the program. */
 static bool trace_over_file_limit(uint64_t bytes)
 {
 	struct rlimit limit;
@@ -225,8 +226,8 @@ static void count_taken(uint64_t chunks)
 		;
 }
 
-/* The next chunk if it is prepared. A slot is used again only once `taken` has passed it, so that a base read before
-   the exchange succeeds is the right one. */
+/* Takes the next chunk if it is prepared; NULL: it is not.  A slot is used again only once `taken` has passed it, so
+   that a base read before the exchange succeeds is the right one. */
 static uint8_t *take_prepared(void)
 {
 	uint64_t next = atomic_load_explicit(&sw_trace.taken, memory_order_relaxed);

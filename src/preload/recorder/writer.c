@@ -56,7 +56,8 @@ void sw_writer_settle(struct sw_writer *w)
 	}
 }
 
-/* Leaves the full chunk. A record in it that is open, or pending until its call returns, keeps it mapped. */
+/* Leaves the full chunk.  A record in it that is open, or pending until its call returns, keeps it mapped.  False: an
+   earlier chunk is kept so already, and there is place for only one. */
 static bool leave_chunk(struct sw_writer *w)
 {
 	if (!w->base)
@@ -268,7 +269,8 @@ void sw_writer_abandon(struct sw_writer *w)
 
 /* ---- threads ---------------------------------------------------------------------------------------------------- */
 
-/* A new writer, in memory from the kernel as the program's allocator must not be called here.  Under the lock. */
+/* A new writer, in memory from the kernel as the program's allocator must not be called here.  Under the lock.  NULL:
+   the kernel has none. */
 static struct sw_writer *make_writer(void)
 {
 	int error;

@@ -22,7 +22,7 @@ bool sw_host_uses_whole_pages(uint64_t address, uint64_t bytes)
 	return address % PAGE == 0 && bytes % PAGE == 0;
 }
 
-/* Was a copy of other bytes than whole pages made, of which the guard may miss uses? */
+/* Was a copy of other bytes than whole pages made?  The guard may miss uses of these. */
 static bool host_uses_missed(void)
 {
 	return atomic_load(&missed);

@@ -61,9 +61,9 @@ struct sw_digest {
 
 /* Takes what is compared of a report; suppressed findings are left out. */
 void sw_digest_take(struct sw_digest *digest, struct sw_report *report);
-/* Reads what is compared from JSON as of doc/report.schema.json, of which members that an older version did not write
-   yet may be missing; `path` is for messages.  0, or SW_E_FORMAT, SW_E_VERSION, or SW_E_UNSUPPORTED where this build
-   reads no JSON, with error filled. */
+/* Reads what is compared from JSON as of doc/report.schema.json.  Members that an older version did not write yet may
+   be missing.  `path` is for messages.  0, or SW_E_FORMAT, SW_E_VERSION, or SW_E_UNSUPPORTED where this build reads no
+   JSON, with error filled. */
 int sw_digest_read(struct sw_digest *digest, FILE *file, const char *path, struct sw_error *error);
 void sw_digest_free(struct sw_digest *digest);
 

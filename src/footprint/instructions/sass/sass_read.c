@@ -60,7 +60,8 @@ static bool guard_uniform(const struct sw_sass *s)
 	return (sw_sass_uniform(s) && code != 0x086) || (s->cubin->arch >= 100 && code >= 0x1b4 && code <= 0x1bb);
 }
 
-/* Is it unknown of which file the guard of this instruction is, so that it is not known which threads execute it? */
+/* Is it unknown whether the guard of this instruction is a thread's predicate or a uniform one?  Then it is not known
+   which threads execute it. */
 static bool guard_unknown(const struct sw_sass *s)
 {
 	unsigned code = (unsigned)(s->low & 0x1ff);

@@ -147,8 +147,8 @@ static void find_owners(struct copier *c)
 
 /* ---- copying --------------------------------------------------------------------------------------------------- */
 
-/* The body's number of a function's register, of which `count` follow each other; out of range: none, and the body
-   is damaged. */
+/* The body's number of a function's register, the first of `count` that follow each other; out of range: none, and the
+   body is damaged. */
 static sw_reg reg_of(struct copier *c, const struct instance *in, sw_reg reg, uint32_t count)
 {
 	if (reg == SW_NO_REG)

@@ -36,7 +36,7 @@ struct sw_spare_memory {
 	uint64_t used_again; /* pieces */
 };
 
-/* Memory for at least `wanted` bytes, of which *bytes are there; NULL: none can be had.  The caller has it until
+/* Memory for at least `wanted` bytes, *bytes in all; NULL: none can be had.  The caller has it until
    sw_spare_give(); its content is not defined. */
 void *sw_spare_take(struct sw_spare_memory *memory, size_t wanted, size_t *bytes);
 /* Takes the memory back: it is kept as far as there is room, else returned to the system. */

@@ -102,7 +102,7 @@ static bool is_reciprocal(const struct division *d, sw_node node)
 	return same;
 }
 
-/* Finds d->a, of which d->n is the upper half of the product with b's reciprocal; false: it is not. */
+/* Finds d->a: d->n is the upper half of its product with b's reciprocal.  False: d->n is no such half. */
 static bool find_dividend(struct division *d)
 {
 	if (!is_op(d, d->n, SW_OP_EXTEND, 32) || value_at(d, d->n)->imm != 32)

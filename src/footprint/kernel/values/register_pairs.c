@@ -101,7 +101,7 @@ static bool is_upper_half(struct sw_register_pairs *p, sw_node high, sw_node who
 	       sw_register_pairs_join(p, low, sw_register_pairs_operand(p, high, 0)) == of;
 }
 
-/* The value of which both are halves, or of which one is a half while the other equals the other half. */
+/* The value that low and high are the halves of.  Only one may be taken from it, if the other equals its other half. */
 static sw_node join_halves(struct sw_register_pairs *p, sw_node low, sw_node high)
 {
 	bool l = sw_register_pairs_is(p, low, SW_OP_LOW, 32), h = sw_register_pairs_is(p, high, SW_OP_HIGH, 32);
@@ -233,14 +233,14 @@ static bool is_sum(const struct sw_register_pairs *p, sw_node n)
 	return sw_register_pairs_is(p, n, SW_OP_ADDX, 32) && sw_register_pairs_at(p, n)->n == 3;
 }
 
-/* {ah, a} + {bh, b}, of which `carry` has the lower halves a and b as operands. */
+/* {ah, a} + {bh, b}; the lower halves a and b are the operands of `carry`. */
 static sw_node join_sum(struct sw_register_pairs *p, sw_node carry, sw_node ah, sw_node bh, bool in, unsigned least)
 {
 	return sum_of_pairs(p, sw_register_pairs_operand(p, carry, 0), sw_register_pairs_operand(p, carry, 1), ah, bh,
 			    in, least);
 }
 
-/* Joins the sum of three numbers, which has two carries of which either may come first: the upper half, (x + y + its
+/* Joins the sum of three numbers.  It has two carries, and either may come first: the upper half, (x + y + its
    carry) + z + the inner carry, is put in the order of the lower one. */
 static sw_node join_inner_carry(struct sw_register_pairs *p, sw_node low, sw_node high)
 {

@@ -36,9 +36,9 @@ sw_node sw_register_pairs_half(struct sw_register_pairs *p, bool upper, sw_node 
 /* One comparison of 64 bits for "upper halves equal ? lower halves compare : upper halves compare"; SW_NO_NODE: it
    is none. */
 sw_node sw_register_pairs_select(struct sw_register_pairs *p, sw_node equal, sw_node lower, sw_node strict);
-/* One comparison of 64 bits for a condition of which both parts must hold; SW_NO_NODE: it is none. */
+/* One comparison of 64 bits for the condition a && b; SW_NO_NODE: it is none. */
 sw_node sw_register_pairs_both(struct sw_register_pairs *p, sw_node a, sw_node b);
-/* One comparison of 64 bits for a condition of which either part must hold; SW_NO_NODE: it is none. */
+/* One comparison of 64 bits for the condition a || b; SW_NO_NODE: it is none. */
 sw_node sw_register_pairs_either(struct sw_register_pairs *p, sw_node a, sw_node b);
 
 /* The value of a node. */

@@ -365,8 +365,8 @@ static bool shorten_intervals(struct sw_area *p)
 	return changed;
 }
 
-/* Merges variable j into i, neither of which the address has, if all rows add them up in one proportion and the sum
-   takes every value, as tid + 256 * ctaid does.  False: nothing was changed. */
+/* Merges variable j into i, if all rows add them up in one proportion and the sum takes every value, as tid + 256 *
+   ctaid does.  The address has neither of them.  False: nothing was changed. */
 static bool merge_hidden(struct sw_area *p, uint32_t i, uint32_t j)
 {
 	sw_wide ratio = 0;

@@ -79,8 +79,8 @@ static const struct known_box *boxes_of_known_area(const struct sw_eval *e, cons
  * From an area to boxes of bytes.
  *
  * Variables are put together to parts: sums that take every value of an interval (tid + 256 * ctaid).  An inequality
- * that concerns one part shortens it; one that concerns two, of which one counts the other's overflow, leaves full rows
- * and a last one that is not full.  Then parts whose bytes adjoin become the width, the others pitch and slice.
+ * over one part shortens it.  One over two parts, where one counts the overflow of the other, leaves full rows and a
+ * last one that is not full.  Then parts whose bytes adjoin become the width, the others pitch and slice.
  */
 
 #define MAX_PIECES 8 /* boxes from one address: a full part and partial rows at both ends, twice */
@@ -213,7 +213,7 @@ static bool push_box(const struct sw_area *p, const struct levels *levels, const
 }
 
 /* Adds the boxes of any number of levels.  A box has rows and slices only: of further levels the one with the fewest
-   repetitions is taken apart, a box for each of them. */
+   repetitions is taken apart, a box for each of them.  False: as push_box(). */
 static bool push_boxes(const struct sw_area *p, const struct levels *levels, const struct sw_area_shape *shape)
 {
 	if (levels->n <= 2)
@@ -264,7 +264,7 @@ static bool assemble_boxes(const struct sw_area *p, const struct parts *parts, c
 
 static bool place_rest(const struct sw_area *p, struct parts parts, uint32_t row, const struct sw_area_shape *shape);
 
-/* place_rest() where part `which` is cut to [lo, hi]; nothing is added if that leaves no value. */
+/* place_rest() where part `which` is cut to [lo, hi]; true, and nothing is added, if that leaves no value. */
 static bool place_cut(const struct sw_area *p, const struct parts *parts, uint32_t which, sw_wide lo, sw_wide hi,
 		      uint32_t row, const struct sw_area_shape *shape)
 {
@@ -316,7 +316,8 @@ static bool place_rows(const struct sw_area *p, const struct parts *parts, uint3
 }
 
 /* Applies the inequalities from number `row` on to the parts, one after the other, and makes boxes of what is left.
-   False: one of them is over more than one part, and not of the kind that place_rows() knows. */
+   False: the site gets a hull.  One of them is over more than one part, and not of the kind that place_rows() knows, or
+   assemble_boxes() could not. */
 static bool place_rest(const struct sw_area *p, struct parts parts, uint32_t row, const struct sw_area_shape *shape)
 {
 	for (; row < p->rows; row++) {

@@ -82,8 +82,8 @@ static bool take_quotients(const struct sw_eval *e, struct sw_form *form, struct
 	return out->n > 0;
 }
 
-/* Rewrites the part floor(y / divisor) over the number x of the address, of which y must be x - k * divisor: floor(y
-   / divisor) is floor(x / divisor) - k, and k goes into *rest.  False: y is no such number. */
+/* Rewrites the part floor(y / divisor) over the number x of the address.  y must be x - k * divisor: then floor(y /
+   divisor) is floor(x / divisor) - k, and k goes into *rest.  False: y is no such number. */
 static bool turn_to(const struct sw_form *x, const struct part *part, struct sw_form *rest)
 {
 	struct sw_form difference;
@@ -325,7 +325,8 @@ static bool push_box(const struct making *m, sw_wide at, sw_wide width, const st
 	return true;
 }
 
-/* Appends the boxes of n levels.  A box has rows and slices only: each step of a further level is a box of its own. */
+/* Appends the boxes of n levels.  A box has rows and slices only: each step of a further level is a box of its own.
+   False: as push_box(). */
 static bool push_product(const struct making *m, sw_wide at, sw_wide width, const struct level *level, uint32_t n)
 {
 	if (n <= 2)
@@ -370,7 +371,7 @@ static bool make_product(const struct making *m, sw_wide at, struct level *level
 }
 
 /* Makes boxes of the numbers whose digit `top` is from .. to-1, and whose lower digits take all values.  at: the
-   address that the higher digits add up to. */
+   address that the higher digits add up to.  False: as make_product(). */
 static bool make_full(const struct making *m, uint32_t top, sw_wide from, sw_wide to, sw_wide at)
 {
 	const struct sw_digits *d = m->digits;
@@ -385,7 +386,7 @@ static bool make_full(const struct making *m, uint32_t top, sw_wide from, sw_wid
 }
 
 /* Makes boxes of the numbers from .. to-1, in digits up to `top`, split into parts in which all lower digits take
-   all values.  at: the address that the higher digits add up to. */
+   all values.  at: the address that the higher digits add up to.  False: as make_product(). */
 static bool make_interval(const struct making *m, uint32_t top, sw_wide from, sw_wide to, sw_wide at)
 {
 	const struct sw_digits *d = m->digits;

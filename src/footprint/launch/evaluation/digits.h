@@ -36,7 +36,7 @@ struct sw_digit_site {
 	uint32_t n;
 	bool done;
 };
-/* Keeps a site, of which `hull` is what is known, until all sites are: sw_digits_finish() may make boxes of several.
+/* Keeps a site, with the hull of its addresses, until all sites are kept: sw_digits_finish() may make boxes of several.
    False: its address is not made from digits. */
 bool sw_digits_keep(struct sw_eval *e, const struct sw_form *address, uint64_t bytes, const struct sw_reach *hull);
 /* Appends, for all sites that were kept, boxes where they can be made, else the hulls. */

@@ -332,7 +332,7 @@ struct sw_form sw_eval_memory_value(struct sw_eval *e, const struct sw_term *t, 
    boxes. */
 void sw_eval_refine(struct sw_eval *e);
 /* The words of the block (their offsets, ascending, each once) that an address may be made of in this case; false: not
-   all of them are known.  halves: those of which no more than a half goes into it count next to whole ones, too. */
+   all of them are known.  halves: next to whole words, a word counts also where only a half of it goes into it. */
 #define SW_MAX_WORDS 512
 struct sw_words {
 	uint32_t n, at[SW_MAX_WORDS];
@@ -349,7 +349,7 @@ void sw_eval_launch(const struct sw_footprint *footprint, const struct sw_geomet
 /* ---- site_pointers.c */
 /* The root that the access's boxes are reported for; NULL: it has none. */
 const struct sw_root *sw_eval_root(const struct sw_footprint *footprint, const struct sw_access_site *site);
-/* Is the root a table, i.e. many words of the parameter block of which it is not known yet which one is meant? */
+/* Is the root a table, i.e. many words of the parameter block?  Which one is meant is not known yet. */
 bool sw_eval_is_table(const struct sw_root *root);
 /* Names the one word of a table as the root of those reaches, from index `from` on, that begin at it. */
 void sw_eval_name_word(struct sw_eval *e, const struct sw_access_site *site, struct sw_reaches *out, size_t from);

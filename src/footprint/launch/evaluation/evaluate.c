@@ -77,7 +77,8 @@ static uint32_t few_valued(const struct sw_eval *e, const struct sw_form *addres
 	return SW_NONE;
 }
 
-/* Takes the site's hull, out->at[from], out of the list for sw_digits_finish(), if that may make boxes of it. */
+/* Takes the site's hull, out->at[from], out of the list for sw_digits_finish(), if that may make boxes of it.
+   False: it stays there. */
 static bool keep_digits(struct sw_eval *e, const struct sw_form *address, uint64_t bytes, struct sw_reaches *out,
 			size_t from)
 {
@@ -647,7 +648,8 @@ static void push_halves(struct pieces *p, struct sw_blocks blocks, const struct 
 	*sw_vec_push(&p->todo) = front;
 }
 
-static bool any_box(const struct sw_reaches *out, size_t from)
+/* Is one of the reaches from `from` on a box, not a hull or open? */
+static bool has_box(const struct sw_reaches *out, size_t from)
 {
 	while (from < out->n && out->at[from].extent != SW_EXTENT_BOX)
 		from++;
@@ -678,7 +680,7 @@ static bool by_groups(struct pieces *p, const bool *sites, bool same, struct sw_
 		exhausted += !e.budget && !e.split.wanted;
 		if (e.split.wanted)
 			push_halves(p, blocks, &e);
-		else if (same && any_box(out, from))
+		else if (same && has_box(out, from))
 			break;
 	}
 	return true;

@@ -411,7 +411,8 @@ static void hold_one_of(struct sw_eval *e, uint32_t term, uint32_t a, uint32_t b
 		sw_eval_fact(e, b, want);
 }
 
-/* a | b == 0, as compilers write a == 0 && b == 0. */
+/* Holds a | b == 0, as compilers write a == 0 && b == 0, as two inequalities.  False: the condition is not that, or not
+   both could be written. */
 static bool hold_zeroes(struct sw_eval *e, const struct sw_term *t, bool truth)
 {
 	struct sw_form zero = {0};

@@ -328,7 +328,8 @@ static sw_wide by_one_row(const struct sw_eval *e, uint32_t var, bool upper, con
 	return best;
 }
 
-/* For a form that is one variable, up or down: the bound that one row gives it, if some point reaches that. */
+/* For a form that is one variable, up or down: *highest is the bound that one row gives it.  True if some point reaches
+   that, so that no other row makes it smaller.  False: none was found, and *highest may be set all the same. */
 static bool variable_bound_attained(struct sw_eval *e, const struct sw_form *form, const struct sw_system *s,
 				    sw_wide *highest)
 {
@@ -740,7 +741,7 @@ static bool is_contradictory(struct sw_eval *e, struct sw_system *s)
 	return s->rows > 1 && is_solvable(e, s) && highest_value(e, &nothing, s, 0) < 0;
 }
 
-/* Bounds each variable of the system by its inequalities, but numbers of threads and blocks of which all values are
+/* Bounds each variable of the system by its inequalities; not numbers of threads and blocks, whose values are all
    taken.  Returns the index in e->range where the bounds begin, in the order of the system. */
 static size_t ranges_of(struct sw_eval *e, struct sw_system *s)
 {

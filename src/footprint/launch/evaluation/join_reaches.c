@@ -232,7 +232,7 @@ static bool hull_nearest(struct sw_reach *at, size_t *n, bool hulls)
 	return true;
 }
 
-/* Cuts the list to `most` reaches, the last of which stands for all that do not fit: unbounded, through any pointer. */
+/* Cuts the list to `most` reaches.  The last one stands for all that do not fit: unbounded, through any pointer. */
 static void give_up(struct sw_reach *at, size_t *n, size_t most)
 {
 	struct sw_reach *last = &at[most - 1];

@@ -245,8 +245,8 @@ static uint64_t word_at(const struct sw_geometry *g, uint32_t at)
 	return word;
 }
 
-/* Appends the bytes of the parameter block that the shape reads as numbers, and the low bits of words of which it
-   reads no more. */
+/* Appends the bytes of the parameter block that the shape reads as numbers.  Of words whose low bits alone it reads it
+   appends only these. */
 static void add_parts(struct sw_launch_memo *memo, const struct read_shape *shape, const struct sw_geometry *g)
 {
 	for (size_t i = 0; i < shape->part.n; i++) {

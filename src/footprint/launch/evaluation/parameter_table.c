@@ -298,7 +298,7 @@ static bool offsets_of(struct sw_eval *e, const struct sw_term *t, const struct 
 }
 
 /* Makes a case of each offset that the element may be read at: in it the offset is fixed, and *value is the
-   element's. */
+   element's.  False: there are too many or none, or this case has no element or no room. */
 static bool choose_offset(struct sw_eval *e, const struct sw_term *t, uint32_t number, const struct sw_form *offset,
 			  const struct several *s, sw_wide *value)
 {
@@ -320,8 +320,8 @@ static bool choose_offset(struct sw_eval *e, const struct sw_term *t, uint32_t n
 	return true;
 }
 
-/* Where an offset may lead all over the block, other words than those of the table are counted in, pointers or parts of
-   them, and bounds of all say nothing.  They would make a number of each pointer. */
+/* May an offset lead all over the parameter block, to other words than those of the table?  These are pointers or parts
+   of them: bounds of all say nothing, and would make a number of each pointer. */
 static bool is_all_over(const struct sw_eval *e, const struct sw_term *t, const struct several *s, bool cut)
 {
 	for (uint32_t i = 0; cut && !in_memory(t) && i < e->f->roots; i++) {

@@ -86,9 +86,11 @@ static void flatten_quotient(struct sw_eval *e, struct sw_form *form, int64_t *d
 #define MAX_NESTS 2
 
 /*
- * (y + floor(x / d)) / divisor is (d * y + x) / (d * divisor): division by (x + mulhi(x, magic)) >> shift, as libraries
- * divide by numbers that they know at the launch (PyTorch, IntegerDivider.cuh), and by (((x - q) >> 1) + q) >> shift
- * with q = mulhi(x, magic), as compilers do where the magic number has a bit too many.
+ * Rewrites (y + floor(x / d)) / divisor as (d * y + x) / (d * divisor): *form / *divisor is one quotient then.  False:
+ * it is not like that, or numbers get too large; both are as they were.  Such quotients come from the division by
+ * (x + mulhi(x, magic)) >> shift, as libraries divide by numbers that they know at the launch (PyTorch,
+ * IntegerDivider.cuh), and by (((x - q) >> 1) + q) >> shift with q = mulhi(x, magic), as compilers do where the magic
+ * number has a bit too many.
  */
 static bool unnest_quotient(struct sw_eval *e, struct sw_form *form, int64_t *divisor, int nests)
 {

@@ -99,7 +99,7 @@ static inline bool sw_reads_is_base(uint64_t value)
 void sw_reads_follow(struct sw_reads *reads, const struct sw_term *terms, uint32_t term);
 /* Gives the term the base of `chosen`, the one of several others that it is. */
 void sw_reads_choose(struct sw_reads *reads, uint32_t term, uint32_t chosen);
-/* Gives the term a base that moves as those of several others do, of which it is one or between which it lies. */
+/* Gives the term a base that moves as those of several others do: it is one of these terms, or lies between them. */
 void sw_reads_mix(struct sw_reads *reads, uint32_t term, const uint32_t *of, uint32_t n);
 /* Notes that a decision depends on the words at two offsets of the parameter block being unequal. */
 void sw_reads_unequal(struct sw_reads *reads, uint32_t at, uint32_t other);

@@ -101,7 +101,8 @@ struct sw_form sw_eval_unknown(struct sw_eval *e, unsigned width, uint64_t depen
 	return sw_eval_opaque(e, range.lo, range.hi, depends, why);
 }
 
-/* Moves a form by a multiple of 2^width into the type's range, if its bounds allow that. */
+/* Moves a form by a multiple of 2^width into the type's range.  False: its bounds do not fit there as a whole, and it
+   stays as it was. */
 static bool shift_into(struct sw_form *form, struct sw_bounds bounds, struct sw_bounds type)
 {
 	sw_wide modulus = type.hi - type.lo + 1;
@@ -112,8 +113,8 @@ static bool shift_into(struct sw_form *form, struct sw_bounds bounds, struct sw_
 	return true;
 }
 
-/* As shift_into(), for the form of `term` (SW_NONE: of a part of one).  Records as well that an address which is
-   made from a base takes the same way wherever the base lies, as long as it stays in the type's range. */
+/* As shift_into(), for the form of `term` (SW_NONE: of a part of one).  Records as well how far the word that
+   the term is made from may move: until the term would be shifted by another multiple. */
 static bool shift_term(struct sw_eval *e, uint32_t term, struct sw_form *form, struct sw_bounds bounds,
 		       struct sw_bounds type)
 {

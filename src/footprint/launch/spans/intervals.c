@@ -93,7 +93,8 @@ static bool is_number(const struct sw_spans *s, uint32_t x)
 	return range.lo >= 0 && range.hi <= sw_span_type(s->f->term[x].width, false).hi;
 }
 
-/* Splits a product: *x is the operand that varies, *by the value of the other one, no less than 0. */
+/* Splits a product: *x is the operand that varies, *by the value of the other one, no less than 0.
+   False: no operand is fixed so, or the other one may wrap around. */
 static bool split_product(const struct sw_spans *s, const struct sw_term *t, unsigned width, bool is_signed,
 			  uint32_t *x, sw_wide *by)
 {

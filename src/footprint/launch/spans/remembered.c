@@ -25,7 +25,7 @@
 /* No parameter block has so many bytes: a term that reads beyond it reads nothing. */
 #define MOST_BYTES ((int64_t)1 << 16)
 
-/* The bytes of the parameter block that a term reads: [*lo, *hi). */
+/* The bytes of the parameter block that a term itself reads: [*lo, *hi).  False: it reads none. */
 static bool bytes_read(const struct sw_term *t, int64_t *lo, int64_t *hi)
 {
 	bool table = t->op == SW_TERM_ELEMENT;

@@ -9,9 +9,9 @@
 /* ---- addresses without bounds in any launch */
 
 /*
- * Addresses that no evaluation bounds: a pointer plus a number of 64 bits of which nothing is known, such as one that a
- * loop moves in a way that is not followed.  All that a launch touches there is open, so it lies in the allocations
- * that its pointers lead to.
+ * Addresses that no evaluation bounds: a pointer plus an unknown number of 64 bits, for example one that a loop moves
+ * in a way that is not followed.  All that a launch touches there is open, so it lies in the allocations that its
+ * pointers lead to.
  *
  * The number must go nowhere but into such sums: a condition on it, or bits of it, might bound it after all.
  */
@@ -35,7 +35,7 @@ static bool is_endless(const struct search *x, uint32_t term)
 	return term < x->f->terms && x->endless[term];
 }
 
-/* Are all n terms endless, of which there is at least one? */
+/* Are all n terms endless, and is there at least one? */
 static bool all_endless(const struct search *x, const uint32_t *term, uint32_t n)
 {
 	uint32_t i = 0;
@@ -159,7 +159,7 @@ static bool follow_sum(const struct sw_spans *s, const struct sw_term *t, uint32
 	return true;
 }
 
-/* A number that is no less than -limit and no more than limit. */
+/* Is the number in [-limit, limit]? */
 static bool is_small(sw_wide x, sw_wide limit)
 {
 	return x >= -limit && x <= limit;
@@ -260,8 +260,10 @@ static sw_wide turns_until(struct moving m, struct sw_bounds limit, unsigned wid
 /* How often the loop turns at most before this comparison ends it; SW_INFINITE: unknown. */
 static sw_wide turns_by(const struct sw_spans *s, uint32_t loop, const struct sw_term *t, bool truth)
 {
-	static const uint8_t negated[] = {SW_NE, SW_EQ, SW_GE, SW_GT, SW_LE, SW_LT};
-	static const uint8_t turned[] = {SW_EQ, SW_NE, SW_GT, SW_GE, SW_LT, SW_LE};
+	static const uint8_t negated[] = {
+		[SW_EQ] = SW_NE, [SW_NE] = SW_EQ, [SW_LT] = SW_GE, [SW_LE] = SW_GT, [SW_GT] = SW_LE, [SW_GE] = SW_LT};
+	static const uint8_t turned[] = {
+		[SW_EQ] = SW_EQ, [SW_NE] = SW_NE, [SW_LT] = SW_GT, [SW_LE] = SW_GE, [SW_GT] = SW_LT, [SW_GE] = SW_LE};
 	unsigned width = (unsigned)t->imm2;
 	bool is_signed = t->flags & SW_SIGNED;
 	struct moving a, b;
@@ -512,7 +514,7 @@ void sw_span_add(struct sw_spans *s, const struct sw_span_site *site, sw_wide lo
 }
 
 /* Adds a span for each word of the parameter block that an endless site starts from. */
-static bool add_endless(struct sw_spans *s, const struct sw_span_site *site)
+static void add_endless(struct sw_spans *s, const struct sw_span_site *site)
 {
 	const struct sw_access_site *of = &s->f->site[site->number];
 	for (uint32_t i = 0; i < of->roots; i++) {
@@ -522,7 +524,6 @@ static bool add_endless(struct sw_spans *s, const struct sw_span_site *site)
 				(struct sw_span){root->param, root->param + (root->span > 8 ? root->span : 8),
 						 site->number, SW_SPAN_NO_POINTER, true};
 	}
-	return true;
 }
 
 /* Adds the spans of a site whose address is bounded; false: they are too wide to say anything. */
@@ -534,8 +535,10 @@ static bool add_spans(struct sw_spans *s, const struct sw_span_site *site)
 	s->far = true;
 	if (size.hi > SW_SPAN_FAR)
 		return false;
-	if (site->endless)
-		return add_endless(s, site);
+	if (site->endless) {
+		add_endless(s, site);
+		return true;
+	}
 	if (sw_span_has_pointers(s, site) && sw_span_add_pointers(s, site, size.hi))
 		return true;
 	if (at.hi - at.lo > SW_SPAN_FAR)
