@@ -135,9 +135,10 @@ def cpu_time(pid):
 
 
 class CompleteTraces(Case):
-    def start(self, *options):
+    def start(self, *options, wrapper=()):
         os.mkfifo(self.path("fifo"))
-        words = [COMMAND, "run", "--sim", "--error-exitcode", str(ERRORS), "-o", "t.swt", *options, LONG_JOB, "4000", "2000"]
+        words = [COMMAND, "run", "--sim", "--error-exitcode", str(ERRORS), "-o", "t.swt", *options]
+        words += [*wrapper, LONG_JOB, "4000", "2000"]
         environment = dict(ENVIRONMENT, LD_PRELOAD=LATE_END, LATE_END=self.path("fifo"))
         run = subprocess.Popen(words, cwd=self.dir, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE, text=True)
@@ -176,6 +177,12 @@ class CompleteTraces(Case):
             self.judge(run)
         self.check_report(self.judged(run))
 
+    def test_also_of_a_program_that_a_script_runs(self):
+        run, end = self.start("--json", "r.json", wrapper=("sh", "-c", '"$@"; exit $?', "sh"))
+        with end:
+            self.judge(run)
+        self.check_report(self.judged(run))
+
     def test_a_trace_that_changed_since_is_judged_again(self):
         run, end = self.start("--json", "r.json")
         with end:
@@ -195,6 +202,11 @@ class CompleteTraces(Case):
         with end:
             os.kill(self.judge(run), signal.SIGKILL)
         self.check_report(self.judged(run))
+
+    def test_one_of_two_programs_of_a_script_is_given_up(self):
+        environment = {"LD_PRELOAD": LATE_END, "LATE_END": self.path("none")}  # and does not wait
+        report = self.ends(ERRORS, "sh", "-c", f"'{LONG_JOB}' 4000 2000; '{AWKWARD}' race", environment=environment)
+        self.assertIn("in all 2 processes that used CUDA: 2 errors", report)
 
     def test_not_where_the_report_is_limited(self):
         run, end = self.start("--json", "r.json", "--max-time", "1000")

@@ -381,8 +381,8 @@ static int dump(void *arg, char **words, size_t n, FILE *answer)
 /* Chunks of a trace that takes longer to judge than another process takes to start. */
 #define EARLY_CHUNKS 4u
 
-/* Is this the trace of the program itself, the only one, complete in its file, and is there a processor to judge it
-   while the program ends? */
+/* Is the trace of this process the only one, complete in its file, and is there a processor to judge it while the
+   process ends? */
 static bool may_judge_early(const struct sw_launch *run, pid_t pid)
 {
 	const struct sw_session *session = &run->session;
@@ -390,10 +390,10 @@ static bool may_judge_early(const struct sw_launch *run, pid_t pid)
 	const struct sw_session_trace *trace = session->traces.at;
 	struct sw_file_header header;
 	cpu_set_t cpus;
-	if (!run->report || run->follower || session->flight || options->pack || options->max_time ||
+	if (!run->report || run->follower || run->early || session->flight || options->pack || options->max_time ||
 	    options->max_memory || session->traces.n != 1 || session->failed || session->refused)
 		return false;
-	if (pid != session->main || trace->pid != pid || trace->memory < 0 || !sw_session_in_place(trace))
+	if (trace->pid != pid || trace->memory < 0 || !sw_session_in_place(trace))
 		return false;
 	if (pread(trace->fd, &header, sizeof header, 0) != (ssize_t)sizeof header || !(header.flags & SW_FILE_CLOSED) ||
 	    header.flags & SW_FILE_BEHIND || header.chunks < EARLY_CHUNKS)
@@ -407,6 +407,11 @@ static void received(void *arg, const struct sw_received *received)
 	sw_session_received(&run->session, received);
 	if (received->message->kind == SW_ANNOUNCE_CLOSED)
 		run->closed = received->peer.pid;
+	/* A script runs several programs: each is judged in the end. */
+	if (run->early && run->session.traces.n > 1) {
+		sw_follower_free(run->follower);
+		run->follower = NULL;
+	}
 }
 
 /* For the channel: a descriptor that it watches can be read. */

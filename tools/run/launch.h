@@ -26,7 +26,7 @@ struct sw_launch {
 	/* Made. */
 	struct sw_session session; /* its traces */
 	pid_t closed;		   /* a process whose trace is complete, until that was looked at; 0: none */
-	bool early;		   /* `follower` judges the only trace, as it was when it was complete */
+	bool early;		   /* `follower` judges, or did, what was the only trace when it was complete */
 	int program_status;
 	/* Filled by the launch. */
 	char *preload;	  /* to preload: one object, or several with colons between them */
