@@ -370,6 +370,28 @@ START_TEST(memory_is_freed_by_the_next_launch)
 }
 END_TEST
 
+/* A graph that allocates, uses and frees, and again at the same address: 0: each use comes after its allocation; 1: the
+   first one after none. */
+START_TEST(memory_is_used_after_its_allocation)
+{
+	struct sw_rec_free release = {.memory = SW_MEM_ASYNC, .address = DEV3};
+	const uint64_t b = B, d = D;
+	struct tb *tb = two_streams();
+	describe(tb, 5);
+	node_alloc(tb, A);
+	node_set(tb, B, _i ? 0 : A, 0, DEV3);
+	tb_node(tb, EXEC, C, &b, 1, SW_REC_FREE, &release, sizeof release);
+	struct sw_rec_alloc again = {.memory = SW_MEM_ASYNC, .address = DEV3, .bytes = 4096};
+	const uint64_t c = C;
+	tb_node(tb, EXEC, D, &c, 1, SW_REC_ALLOC, &again, sizeof again);
+	node_set(tb, D + 8, d, 0, DEV3);
+	tb_graph_launch(tb, EXEC, S1);
+	struct sw_judgement *j = judged(tb);
+	ck_assert_uint_eq(count_of(j, 106), _i ? 1 : 0);
+	sw_judgement_free(j);
+}
+END_TEST
+
 /* Whatever the bytes say: no crash, no end that never comes. */
 START_TEST(damaged)
 {
@@ -415,6 +437,7 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, a_child_is_replaced, 0, 4);
 	tcase_add_loop_test(tc, memory_outlives_the_launch, 0, 4);
 	tcase_add_loop_test(tc, memory_is_freed_by_the_next_launch, 0, 2);
+	tcase_add_loop_test(tc, memory_is_used_after_its_allocation, 0, 2);
 }
 
 int main(void)

@@ -618,7 +618,8 @@ static bool is_sure(const struct sw_range *range)
 /* Reports a use that no path leads to from the node that allocates the memory. */
 static void report_unborn(struct sw_model *m, const struct sw_graph_node *alloc, const struct sw_listed *use)
 {
-	struct sw_access side[2] = {alloc->made, use->use->access};
+	const bool known = alloc->made.seq;
+	struct sw_access side[2] = {known ? alloc->made : use->use->block->born, use->use->access};
 	struct sw_finding seen = {
 		.id = SW_FINDING_USE_BEFORE_ALLOC,
 		.severity = SW_ERROR,
@@ -626,19 +627,19 @@ static void report_unborn(struct sw_model *m, const struct sw_graph_node *alloc,
 		.basis = SW_BASIS_DOCUMENTED,
 		.accesses = 2,
 		.access = {&side[0], &side[1]},
-		.fix = side[0].stream && side[1].stream ? SW_FIX_EVENT_CAPTURED : SW_FIX_USE_NODE_LATER,
+		.fix = known && side[0].stream && side[1].stream ? SW_FIX_EVENT_CAPTURED : SW_FIX_USE_NODE_LATER,
 		.fix_stream = side[0].stream,
 		.fix_call.seq = side[0].seq,
 	};
 	side[0].role = SW_ALLOC;
 	side[0].node = alloc->made.seq;
 	sw_hazard_lower(m, &seen, m->record->rec->ctx);
-	if (!alloc->made.seq || sw_hazard_is_dropped(m, &seen))
+	if (sw_hazard_is_dropped(m, &seen))
 		return;
 	side[0].allocation = side[1].allocation = sw_model_mention(m, use->use->block);
 	sw_collect_nodes(&m->collect, sw_collect_add(&m->collect, &seen, NULL),
 			 &(struct sw_node_pair){
-				 {side[0].seq, side[0].stack, side[0].api, side[0].flags},
+				 {side[0].node, side[0].stack, side[0].api, side[0].flags},
 				 {side[1].node, side[1].stack, side[1].api, side[1].flags},
 			 });
 }
@@ -653,18 +654,45 @@ bool sw_exec_allocates(const struct sw_exec *x, uint64_t address)
 	return false;
 }
 
+typedef SW_VEC(uint32_t) node_vec;
+
+/* The first of these nodes that allocates the memory of the use, NULL: none does.  *ordered: one of them comes before
+   the use.  CUDA may give memory that the graph has freed to a later node of it, at the same address. */
+static const struct sw_graph_node *allocation_of(const struct sw_exec *x, const struct sw_paths *paths,
+						 const node_vec *allocs, const struct sw_listed *l, bool *ordered)
+{
+	const struct sw_graph_node *first = NULL;
+	*ordered = false;
+	for (size_t i = 0; i < allocs->n; i++) {
+		const struct sw_graph_node *node = &x->nodes.at[allocs->at[i]];
+		const struct sw_rec_alloc *a = (const struct sw_rec_alloc *)(const void *)node->work;
+		if (a->address != l->use->block->address)
+			continue;
+		*ordered |= node->perhaps || node->disabled || sw_paths_before(paths, allocs->at[i], l->node);
+		first = first ? first : node;
+	}
+	return first;
+}
+
+/* So many are compared with each use. */
+#define SW_MAX_GRAPH_ALLOCS 1024u
+
 void sw_exec_judge_allocations(struct sw_model *m, const struct sw_exec *x, const struct sw_paths *paths)
 {
-	for (size_t i = 0; i < x->nodes.n; i++) {
-		const struct sw_graph_node *node = &x->nodes.at[i];
-		if (!node->work || node->work->kind != SW_REC_ALLOC || node->perhaps || node->disabled)
+	node_vec allocs = {0};
+	for (size_t i = 0; i < x->nodes.n && allocs.n <= SW_MAX_GRAPH_ALLOCS; i++)
+		if (x->nodes.at[i].work && x->nodes.at[i].work->kind == SW_REC_ALLOC)
+			*sw_vec_push(&allocs) = (uint32_t)i;
+	if (allocs.n > SW_MAX_GRAPH_ALLOCS)
+		m->j->coverage.uncompared_graphs++;
+	for (size_t k = 0; allocs.n && allocs.n <= SW_MAX_GRAPH_ALLOCS && k < x->touches.at.n; k++) {
+		const struct sw_listed *l = &x->touches.at.at[k];
+		bool ordered;
+		if (!l->use || !is_sure(&l->use->range) || x->nodes.at[l->node].perhaps)
 			continue;
-		const struct sw_rec_alloc *a = (const struct sw_rec_alloc *)(const void *)node->work;
-		for (size_t k = 0; k < x->touches.at.n; k++) {
-			const struct sw_listed *l = &x->touches.at.at[k];
-			if (l->use && l->use->block->address == a->address && l->node != i && is_sure(&l->use->range) &&
-			    !x->nodes.at[l->node].perhaps && !sw_paths_before(paths, (uint32_t)i, l->node))
-				report_unborn(m, node, l);
-		}
+		const struct sw_graph_node *alloc = allocation_of(x, paths, &allocs, l, &ordered);
+		if (alloc && !ordered)
+			report_unborn(m, alloc, l);
 	}
+	free(allocs.at);
 }
