@@ -690,7 +690,7 @@ void sw_hazard_freed(struct sw_model *m, struct sw_block *freed, struct sw_shado
 	if (freed->memory == SW_MEM_ASYNC && verdict.severity != SW_ERROR)
 		return;
 	/* The graph allocates the memory itself, after this use: that is SW106, said when its nodes were compared. */
-	if (freed->born.node && freed->gone.seq != later->access.seq && m->played &&
+	if (freed->born.node && freed->gone.seq != later->access.seq && !later->range.perhaps && m->played &&
 	    m->played_allocates(m->played, freed->address))
 		return;
 	struct hazard hazard = {
