@@ -96,6 +96,24 @@ static void magic_numbers(void)
 	CHECK(spans(t, 0, 128));
 }
 
+/* x - 5 * (3 * x / d / d / d / e): the product of the divisors has more than 128 bits, and in 128 bits it would be a
+   number below 0. */
+static void large_divisors(void)
+{
+	static const int64_t divisor[] = {(INT64_C(1) << 40) - 9, (INT64_C(1) << 40) - 9, (INT64_C(1) << 40) - 9,
+					  INT64_C(651562446096)};
+	struct terms *t = terms_new();
+	uint32_t x = op(t, SW_OP_EXTEND, 64, 0, spans_thread(t), 0);
+	t->term[x].imm = 32;
+	uint32_t q = op(t, SW_OP_MUL, 64, 0, x, spans_number(t, 64, 3));
+	for (int i = 0; i < 4; i++)
+		q = op(t, SW_OP_DIV, 64, 0, q, spans_number(t, 64, divisor[i]));
+	uint32_t rest = op(t, SW_OP_SUB, 64, 0, x, op(t, SW_OP_MUL, 64, 0, q, spans_number(t, 64, 5)));
+	uint32_t base = terms_add(t, (struct sw_term){.op = SW_OP_PARAM, .width = 64});
+	spans_add_site(t, op(t, SW_OP_ADD, 64, 0, base, op(t, SW_OP_MUL, 64, 0, rest, spans_number(t, 64, 4))));
+	CHECK(spans(t, 0, 4000));
+}
+
 /* x - ((x + more) & -32), C's remainder of a signed number: more is 31 below 0, else 0.  Code may leave the bits out
    that x has not. */
 static void signed_remainders(void)
@@ -387,6 +405,7 @@ int main(int argc, char **argv)
 	struct oracle_touched touched = {.at = malloc(ORACLE_BYTES * sizeof *touched.at)};
 	magic_numbers();
 	signed_remainders();
+	large_divisors();
 	divisions();
 	loops();
 	lists();

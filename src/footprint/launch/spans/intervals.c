@@ -173,15 +173,19 @@ static struct sw_span_quotient of_sum(const struct sw_spans *s, const struct sw_
 	return of_long_sum(s, t);
 }
 
+/* Divisors of more bits are not followed, as no code divides an index by so much; nor are products of divisors that
+   have more than twice as many, so that what is computed from them stays exact. */
+#define DIVISOR_BITS 40
+
 /* A number, or a quotient that the term is already, divided by a fixed number. */
 static struct sw_span_quotient of_division(const struct sw_spans *s, const struct sw_term *t, sw_wide divisor)
 {
 	uint32_t x = plain_term(s, t->a);
 	struct sw_span_quotient q = s->value[x].quotient;
-	if (divisor < 1 || divisor > (sw_wide)1 << 40 || !is_number(s, x) ||
+	if (divisor < 1 || divisor > (sw_wide)1 << DIVISOR_BITS || !is_number(s, x) ||
 	    sw_span_exact(s, t->a, t->width, t->flags & SW_SIGNED).lo < 0)
 		return NONE;
-	if (q.over && q.by > 1)
+	if (q.over && q.by > 1 && q.over <= ((sw_wide)1 << 2 * DIVISOR_BITS) / divisor)
 		return (struct sw_span_quotient){q.of, q.by, q.over * divisor};
 	return (struct sw_span_quotient){x, 1, divisor};
 }
@@ -207,7 +211,7 @@ struct sw_span_quotient sw_span_quotient_of(const struct sw_spans *s, uint32_t n
 		return sw_span_fixed(by) ? of_division(s, t, by.lo) : NONE;
 	case SW_OP_SHR:
 		by = sw_span_exact(s, t->b, s->f->term[t->b].width, false);
-		return sw_span_fixed(by) && by.lo < 40 && by.lo < t->width
+		return sw_span_fixed(by) && by.lo < DIVISOR_BITS && by.lo < t->width
 			       ? of_division(s, t, (sw_wide)1 << (unsigned)by.lo)
 			       : NONE;
 	default:
