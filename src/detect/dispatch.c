@@ -254,23 +254,6 @@ static sw_handler *const handlers[256] = {
 #undef SW_HANDLER
 };
 
-/* Errors after which a context can only be destroyed: cuda.h says of each that "the context cannot be used". */
-static const uint16_t sticky[] = {
-	214 /* ECC */,		 220 /* NVLink */,	  226 /* contained */,	700 /* illegal address */,
-	702 /* time-out */,	 710 /* assert */,	  714 /* stack */,	715 /* illegal instruction */,
-	716 /* misaligned */,	 717 /* address space */, 718 /* invalid pc */, 719 /* launch failed */,
-	721 /* tensor memory */, 999 /* unknown */,
-};
-
-/* Is it an error after which the context can only be destroyed? */
-static bool is_sticky(uint16_t status)
-{
-	for (size_t i = 0; i < sizeof sticky / sizeof *sticky; i++)
-		if (sticky[i] == status)
-			return true;
-	return false;
-}
-
 /* Fills an access with what the record alone says: who called, where and when; the handler adds what it touches. */
 static void base_access(struct sw_model *m, const struct sw_record *r, struct sw_access *what)
 {
@@ -336,7 +319,7 @@ static void report_failed_call(struct sw_model *m, const struct sw_record *r)
 {
 	struct sw_operation op = {.record = r};
 	struct sw_context_state *context = &m->context[r->rec->ctx];
-	if (is_sticky(r->rec->status) && !context->over) {
+	if (sw_status_ends_context(r->rec->status) && !context->over) {
 		context->over = true;
 		if (!m->j->coverage.sticky_error_seq)
 			m->j->coverage.sticky_error_seq = r->seq;

@@ -80,3 +80,17 @@ const char *sw_record_kind_name(uint8_t kind)
 {
 	return names[kind] ? names[kind] : "?";
 }
+
+bool sw_status_ends_context(uint16_t status)
+{
+	static const uint16_t ending[] = {
+		214 /* ECC */,		 220 /* NVLink */,	  226 /* contained */,	700 /* illegal address */,
+		702 /* time-out */,	 710 /* assert */,	  714 /* stack */,	715 /* illegal instruction */,
+		716 /* misaligned */,	 717 /* address space */, 718 /* invalid pc */, 719 /* launch failed */,
+		721 /* tensor memory */, 999 /* unknown */,
+	};
+	for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
+		if (ending[i] == status)
+			return true;
+	return false;
+}

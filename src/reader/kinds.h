@@ -54,4 +54,9 @@ uint64_t sw_record_bytes(const struct sw_rec *rec);
 /* Bytes that a record must have at least; 0: kind unknown. */
 size_t sw_kind_bytes(const struct sw_rec *rec);
 
+/* Is the status of a call an error after which nothing runs in its context any more?  cuda.h says of most that "any
+   further CUDA work will return the same error", of 710 that the context "cannot be used anymore"; it says nothing
+   of 214, 220 and 999, which are taken for such. */
+bool sw_status_ends_context(uint16_t status);
+
 #endif

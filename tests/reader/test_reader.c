@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "reader/kinds.h"
 #include "reader/trace_file.h"
 #include "../run_suite.h"
 
@@ -349,6 +350,15 @@ START_TEST(clock_records_refine_the_rate_of_a_killed_program)
 }
 END_TEST
 
+/* `run --flight` and the judge ask it.  "Not ready", out of memory and an invalid value leave the context as it was. */
+START_TEST(some_errors_end_their_context)
+{
+	ck_assert(sw_status_ends_context(700));
+	ck_assert(sw_status_ends_context(721));
+	ck_assert(!sw_status_ends_context(600) && !sw_status_ends_context(2) && !sw_status_ends_context(1));
+}
+END_TEST
+
 START_TEST(only_the_last_ids_of_a_writer_are_kept)
 {
 	struct tb *tb = tb_new(path, NULL);
@@ -385,6 +395,7 @@ int main(void)
 	tcase_add_test(tc, an_image_that_changes_before_it_is_read_has_no_content);
 	tcase_add_test(tc, time_comes_from_the_two_pairs_of_the_header);
 	tcase_add_test(tc, clock_records_refine_the_rate_of_a_killed_program);
+	tcase_add_test(tc, some_errors_end_their_context);
 	tcase_add_test(tc, only_the_last_ids_of_a_writer_are_kept);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);

@@ -13,6 +13,7 @@
 
 #include "base/map.h"
 #include "clock.h"
+#include "reader/kinds.h"
 #include "run/collect.h"
 #include "run/follower.h"
 #include "run/kept.h"
@@ -158,13 +159,6 @@ static bool read_header(const struct sw_session_trace *trace, struct sw_file_hea
 
 /* ---- CUDA errors ------------------------------------------------------------------------------------------------- */
 
-/* Is the status of a call an error after which, as cuda.h says of these, "the context cannot be used"? */
-static bool ends_context(uint16_t status)
-{
-	return status == 700 || (status >= 714 && status <= 719) || status == 214 || status == 220 || status == 226 ||
-	       status == 702 || status == 710 || status == 999;
-}
-
 /* Has a call in the chunk failed with an error that ends its context?  Looks on where it stopped: at a call that had
    not returned. */
 static bool has_error(struct chunk *c, const unsigned char *records, uint32_t bytes)
@@ -176,7 +170,7 @@ static bool has_error(struct chunk *c, const unsigned char *records, uint32_t by
 		    (rec->flags & SW_RF_PENDING && c->state != CHUNK_CLOSED))
 			return false;
 		c->looked += length;
-		if (rec->kind >= SW_REC_LAUNCH && !(rec->flags & SW_RF_PENDING) && ends_context(rec->status))
+		if (rec->kind >= SW_REC_LAUNCH && !(rec->flags & SW_RF_PENDING) && sw_status_ends_context(rec->status))
 			return true;
 	}
 	return false;
