@@ -355,6 +355,9 @@ struct sw_schedule_sums sw_schedule_sums(struct sw_schedule *s)
 /* Work that began long after all that it had to wait for. */
 #define UNEXPLAINED_NS 100000u
 
+/* A replay without changes that differs from the run by more than 5 % is not reliable. */
+#define MOST_RESIDUAL_PERMILLE 50u
+
 /* Sums the delays of work that began long after all that it had to wait for. */
 static uint64_t unexplained_time(const struct sw_window *w)
 {
@@ -395,7 +398,8 @@ struct sw_schedule_facts sw_schedule_facts(struct sw_schedule *s)
 	uint64_t off = f.replayed_ns > f.kept_ns ? f.replayed_ns - f.kept_ns : f.kept_ns - f.replayed_ns;
 	if (f.kept_ns)
 		f.residual_permille = (uint32_t)sw_earlier(1000, (off + f.unexplained_ns) * 1000 / f.kept_ns);
-	f.reliable = f.kept_ns && f.residual_permille <= 50 && (f.timed + f.bracketed || !f.operations);
+	f.reliable =
+		f.kept_ns && f.residual_permille <= MOST_RESIDUAL_PERMILLE && (f.timed + f.bracketed || !f.operations);
 	return f;
 }
 

@@ -244,8 +244,8 @@ static struct sw_interval saved_of(const struct parts *parts, int64_t *base)
 	for (size_t i = 0; i < n; i++)
 		pairs[i] = i;
 	*base = typical_run(parts, pairs, 0);
-	return (struct sw_interval){*base - typical_run(parts, pairs, 1), saved[samples / 40],
-				    saved[samples - 1 - samples / 40]};
+	const size_t tail = samples / 40; /* 2.5 % at each end: an interval of 95 % */
+	return (struct sw_interval){*base - typical_run(parts, pairs, 1), saved[tail], saved[samples - 1 - tail]};
 }
 
 /* Compares the stretches of the runs in which the changed calls lie, part by part. */

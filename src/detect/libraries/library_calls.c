@@ -199,7 +199,7 @@ static uint64_t type_bytes(uint64_t type)
 {
 	static const uint8_t bytes[] = {4, 8, 2, 1, 8, 16, 4, 2, 1, 2, 4, 8, 4, 8, 2, 4};
 	if (type == 28 || type == 29)
-		return 1; /* 8-bit floats */
+		return 1; /* CUDA_R_8F_E4M3, CUDA_R_8F_E5M2 */
 	return type < sizeof bytes ? bytes[type] : 0;
 }
 
@@ -252,7 +252,8 @@ static void add_matrix(struct call *call, const struct gemm *g, int which, uint6
 		    role);
 }
 
-/* Adds the operands of a matrix product C = alpha op(A) op(B) + beta C; op may transpose. */
+/* Adds the operands of a matrix product C = alpha op(A) op(B) + beta C; op may transpose.  Arguments 1 to 5 of all are
+   transa, transb, m, n, k; the others are in the table. */
 static void gemm_operands(struct call *call, const struct gemm *g)
 {
 	const bool a = argument_word(call, 1) != 0, b = argument_word(call, 2) != 0;
@@ -271,7 +272,8 @@ static void add_vector(struct call *call, uint8_t pointer, uint64_t n, uint8_t s
 		    1, role);
 }
 
-/* Adds the operands of a product of a matrix and a vector, y = alpha op(A) x + beta y. */
+/* Adds the operands of a product of a matrix and a vector, y = alpha op(A) x + beta y.  Numbers: indices of the
+   arguments (handle, trans, m, n, alpha, A, lda, x, incx, beta, y, incy). */
 static void gemv_operands(struct call *call)
 {
 	const bool transposed = argument_word(call, 1) != 0;
@@ -300,6 +302,7 @@ static void vector_call(struct call *call, const struct vectors *v)
 static void fft_operands(struct call *call, const char *function)
 {
 	const struct sw_library_plan *plan = &call->open->plan;
+	/* The letters after "cufftExec" are the types of input and output, as in "R2C" (Z and D: double). */
 	const uint64_t scalar = function[9] == 'Z' || function[9] == 'D' ? 8 : 4;
 	const bool from_real = function[9] == 'R' || function[9] == 'D';
 	const bool to_real = function[11] == 'R' || function[11] == 'D';

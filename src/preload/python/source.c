@@ -195,22 +195,27 @@ static bool take_number(struct stream *s, uint32_t *out)
 	return true;
 }
 
+/* Codes of entries (CPython, Objects/locations.md): below ONE_LINE short forms on the same line; from there three that
+   add 0 to 2 lines; then those with a line of their own, the first of them without columns; no location. */
+enum { ONE_LINE = 10, NO_COLUMNS = 13, NO_LOCATION = 15 };
+
 /* Adds to the line as an entry of this code says, and reads its columns. False: the table ends. */
 static bool take_location(struct stream *s, unsigned code, int64_t *line, bool *none)
 {
 	uint32_t number, skipped;
-	*none = code == 15;
-	if (code == 15)
+	*none = code == NO_LOCATION;
+	if (*none)
 		return true;
-	if (code >= 13) {
+	if (code >= NO_COLUMNS) {
 		if (!take_number(s, &number))
 			return false;
 		*line += number & 1 ? -(int64_t)(number >> 1) : (int64_t)(number >> 1);
-		return code == 13 || (take_number(s, &skipped) && take_number(s, &skipped) && take_number(s, &skipped));
+		return code == NO_COLUMNS ||
+		       (take_number(s, &skipped) && take_number(s, &skipped) && take_number(s, &skipped));
 	}
-	if (code >= 10)
-		*line += code - 10;
-	return next_byte(s) >= 0 && (code < 10 || next_byte(s) >= 0);
+	if (code >= ONE_LINE)
+		*line += code - ONE_LINE;
+	return next_byte(s) >= 0 && (code < ONE_LINE || next_byte(s) >= 0);
 }
 
 /* From 3.11 on: a head byte for each range: 1, code in four bits, length - 1 in code units in three bits. */

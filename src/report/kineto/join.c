@@ -301,7 +301,8 @@ static bool find_place(struct joining *j, const struct pair *pair, struct place 
 		if (i && theirs == pair->theirs.n * (i - 1) / STARTS)
 			continue;
 		try_run(j, pair, theirs, best, &tried);
-		/* All places of this run were tried: another run leads to the same one. */
+		/* All places of this run were tried.  Where nine of ten calls match, another run leads to the same one.
+		 */
 		size_t left = pair->theirs.n - best->theirs, most = left < SAMPLE ? left : SAMPLE;
 		if (best->score * 10 >= most * 9)
 			break;

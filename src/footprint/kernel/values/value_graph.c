@@ -209,7 +209,8 @@ uint32_t sw_known_bits(const struct sw_graph *g, sw_node node, uint32_t depth)
 	switch (v->op) {
 	case SW_OP_CONST:
 		return v->imm < 0 ? v->width : v->imm ? 64 - (uint32_t)__builtin_clzll((uint64_t)v->imm) : 0;
-	case SW_OP_SPECIAL: /* a block has at most 1024 threads, 32 warps of 32 lanes */
+	case SW_OP_SPECIAL: /* a block has at most 1024 threads (numbers of 10 bits), 32 warps of 32 lanes (of 5 bits)
+			     */
 		return v->imm <= SW_TID_Z			    ? 10
 		       : v->imm <= SW_NTID_Z			    ? 11
 		       : v->imm == SW_LANEID || v->imm == SW_WARPID ? 5

@@ -609,8 +609,9 @@ static void pose_program(const struct sw_eval *e, const struct sw_form *form, co
 			p->goal[e->variable.at[form->var[k]].column] = (double)form->by[k];
 }
 
-/* Cells of a linear program's table that take as long as a term. */
-#define CELLS_OF_A_TERM 24
+/* Cells of a linear program's table that take as long as a term; and how many terms the least program takes. */
+#define CELLS_OF_A_TERM	   24
+#define LEAST_PROGRAM_WORK 20
 
 /* Two hashes of what the bound follows from: the form, the rows, and the intervals of their variables. */
 static void hash_of(const struct sw_eval *e, const struct sw_form *form, const struct sw_system *s, uint64_t hash[2])
@@ -633,7 +634,7 @@ static sw_wide solve_program(const struct sw_eval *e, const struct sw_form *form
 	sw_system_number(e, s);
 	pose_program(e, form, s, &p);
 	bool any = sw_simplex_solve(&p) && find_multipliers(form, s, &p, &proof);
-	*work = 20 + p.work / CELLS_OF_A_TERM;
+	*work = LEAST_PROGRAM_WORK + p.work / CELLS_OF_A_TERM;
 	return any ? proven_bound(e, form, s, &proof) : SW_INFINITE;
 }
 
@@ -673,7 +674,7 @@ static struct sw_known_bound known_bound(struct sw_eval *e, const struct sw_form
 static sw_wide highest_value(struct sw_eval *e, const struct sw_form *form, struct sw_system *s, sw_wide plain)
 {
 	uint64_t hash[2];
-	if (e->budget < 20 || e->interval_bounds_only)
+	if (e->budget < LEAST_PROGRAM_WORK || e->interval_bounds_only)
 		return plain;
 	hash_of(e, form, s, hash);
 	uint64_t *known = sw_map_put(&e->bound_of, hash[0]);

@@ -317,6 +317,10 @@ static struct sw_form op_div(struct sw_eval *e, const struct sw_term *t, uint32_
 
 /* ---- special registers */
 
+/* On the thread's number, on the block's number, along any axis. */
+#define DEPEND_ANY_TID	 (SW_DEPEND_TID(0) | SW_DEPEND_TID(1) | SW_DEPEND_TID(2))
+#define DEPEND_ANY_CTAID (SW_DEPEND_CTAID(0) | SW_DEPEND_CTAID(1) | SW_DEPEND_CTAID(2))
+
 /* The variable of a special register, made when it is first wanted. */
 static uint32_t special_variable(struct sw_eval *e, int64_t which, sw_wide lo, sw_wide hi, uint64_t depends,
 				 enum sw_why why)
@@ -379,13 +383,13 @@ static struct sw_form op_special(struct sw_eval *e, const struct sw_term *t, uin
 	case SW_LANEID:
 		return lane_number(e);
 	case SW_WARPID: /* "may change", says the PTX ISA: no function of the thread's number */
-		return sw_form_variable(special_variable(e, which, 0, 31, 7, SW_WHY_COMPUTED));
+		return sw_form_variable(special_variable(e, which, 0, 31, DEPEND_ANY_TID, SW_WHY_COMPUTED));
 	case SW_CLUSTER_BLOCKS:
 		return sw_form_constant(cluster);
 	case SW_CLUSTER_RANK:
 		if (cluster == 1)
 			return sw_form_constant(0);
-		return sw_form_variable(special_variable(e, which, 0, cluster - 1, 0x38, SW_WHY_COMPUTED));
+		return sw_form_variable(special_variable(e, which, 0, cluster - 1, DEPEND_ANY_CTAID, SW_WHY_COMPUTED));
 	case SW_SHARED_BYTES:
 		return sw_form_constant(g->shared_bytes);
 	default:

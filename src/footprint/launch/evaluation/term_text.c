@@ -116,7 +116,7 @@ static void put_call(struct text *t, const char *name, const uint32_t *terms, ui
 static void put_shift(struct text *t, const struct sw_term *x, int outer, int depth)
 {
 	const struct sw_term *by = &t->f->term[x->b];
-	if (by->op != SW_OP_CONST || by->imm < 0 || by->imm > 62) {
+	if (by->op != SW_OP_CONST || by->imm < 0 || by->imm > 62) { /* 2^62 is the largest factor of 64 bits, signed */
 		put_infix(t, x, x->op == SW_OP_SHL ? "<<" : ">>", SHIFTED, outer, depth);
 		return;
 	}
