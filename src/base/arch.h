@@ -16,6 +16,7 @@
 #if defined __x86_64__
 #define SW_ARCH_MACHINE	       EM_X86_64
 #define SW_ARCH_OLDEST_LIBC    "GLIBC_2.2.5" /* the version of symbols that never changed */
+#define SW_ARCH_CONDITIONS     "GLIBC_2.3.2" /* of condition variables: the second generation of them */
 #define SW_ARCH_ARGUMENT_WORDS 6u	     /* integers that are passed in registers */
 #define SW_ARCH_JUMP_SLOT      R_X86_64_JUMP_SLOT
 #define SW_ARCH_GLOB_DAT       R_X86_64_GLOB_DAT
@@ -24,6 +25,7 @@
 #elif defined __aarch64__
 #define SW_ARCH_MACHINE	       EM_AARCH64
 #define SW_ARCH_OLDEST_LIBC    "GLIBC_2.17"
+#define SW_ARCH_CONDITIONS     "" /* there never was another */
 #define SW_ARCH_ARGUMENT_WORDS 8u
 #define SW_ARCH_JUMP_SLOT      R_AARCH64_JUMP_SLOT
 #define SW_ARCH_GLOB_DAT       R_AARCH64_GLOB_DAT
