@@ -53,7 +53,7 @@ struct sw_term {
 	int64_t imm, imm2;
 };
 
-/* A number that nothing computes: why that is. */
+/* Is the term a number that nothing computes: one of a range, or loaded from memory? */
 static inline bool sw_term_is_unknown(const struct sw_term *t)
 {
 	return t->op == SW_OP_RANGE || t->op == SW_TERM_LOADED;

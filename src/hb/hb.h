@@ -258,8 +258,8 @@ enum sw_order sw_hb_ordered(const struct sw_hb *hb, struct sw_point earlier, uin
 /* The last step of another lane that a document orders before the last step of `lane`; 0: none. */
 uint64_t sw_hb_known(const struct sw_hb *hb, uint32_t lane, uint32_t other);
 
-/* Everything that will ever be recorded is ordered after this point in both clocks: it can be forgotten.  (What the
-   documented clock has passed, the measured one has too.) */
+/* Is everything that will ever be recorded ordered after this point in both clocks, so that it can be forgotten?  (What
+   the documented clock has passed, the measured one has too.) */
 bool sw_hb_passed(const struct sw_hb *hb, struct sw_point point);
 
 /* "Stream 3 last waited for stream 1 at ...": the last step of `from` that `lane` knows by the documented clock, and

@@ -14,9 +14,9 @@
 /*
  * Vector clocks that are shared until written.
  *
- * For each lane slot a clock has the last tick that is known and the record that made it known. NULL is the clock that
- * knows nothing. A lane's own steps are not kept in its clock, so a step costs no write and an event's snapshot is one
- * reference.
+ * For each lane slot a clock has the last tick that is known, and the record by which it became known.  NULL is the
+ * clock that knows nothing. A lane's own steps are not kept in its clock, so a step costs no write and an event's
+ * snapshot is one reference.
  */
 
 struct sw_known_tick {

@@ -15,13 +15,13 @@ static inline bool sw_kind_is_operation(uint8_t kind)
 	return kind >= SW_REC_LAUNCH && kind != SW_REC_ACTIVITY;
 }
 
-/* Written by `syncwatch pack` besides what was recorded. */
+/* Is it a kind that `syncwatch pack` writes besides what was recorded? */
 static inline bool sw_kind_is_packed(uint8_t kind)
 {
 	return kind >= SW_REC_PACK && kind <= SW_REC_PACK_TABLE && kind != SW_REC_PACK_LEFT_OUT;
 }
 
-/* A LAUNCH that is struct sw_rec_launch_again. */
+/* Is it a LAUNCH in the short form, struct sw_rec_launch_again? */
 static inline bool sw_launch_is_short(const struct sw_rec *rec)
 {
 	return rec->kind == SW_REC_LAUNCH && !(rec->flags & SW_RF_END) &&

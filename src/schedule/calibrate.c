@@ -502,8 +502,8 @@ static void bind_return(struct sw_window *w, uint32_t node)
 	struct sw_schedule_node *n = &w->nodes.at[node], *call = &w->nodes.at[n->prev];
 	uint64_t took = n->end - call->start, done = sw_sources_end(w, node), staged = 0;
 	uint64_t own = sw_earlier(took, call->own);
-	/* A call that moves bytes itself began to when the work before its own was done.  One that leaves that to the
-	   device has nothing to do itself. */
+	/* A call that moves bytes itself (STAGED) began to move them when the work before its own was done.  A call
+	   that leaves the moving to the device has nothing to do itself. */
 	for (uint32_t e = n->edges; e < sw_edges_end(w, node); e++) {
 		const struct sw_schedule_node *work = &w->nodes.at[sw_edge_node(w->edges.at[e])];
 		if (work->call != n->prev)

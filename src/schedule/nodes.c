@@ -287,8 +287,8 @@ void sw_schedule_enter(struct sw_schedule *s, const struct sw_schedule_call *cal
 	window_reach(s, n->start);
 }
 
-/* Adds a node for the end of a call that waited for work, with an edge from each piece of that work, so that a replay
-   can move the end apart from the begin; the thread's next call comes after it. */
+/* Adds a node for the end of a call that waited for work, with an edge from each piece of that work.  So a replay can
+   move the end apart from the begin.  The thread's next call comes after it. */
 static void push_return(struct sw_schedule *s, const struct sw_open_call *call, uint64_t end)
 {
 	uint32_t node;

@@ -724,8 +724,8 @@ static void add_call(struct sw_window *w, const struct sw_changed_places *places
 	n->lead = (int64_t)(since - w->nodes.at[before].end);
 }
 
-/* The call that this one comes after and that is not added yet, SW_NONE: none.  Of calls only those that took a turn
-   come after more than the one before them; waits are added when their time comes. */
+/* The call that must be added before this one and is not yet; SW_NONE: none.  That is the call before it on its thread,
+   or for a call that took a turn, the call whose turn was before.  Waits are added when their time comes. */
 static uint32_t missing_call(const struct sw_window *w, uint32_t call)
 {
 	const struct sw_schedule_node *n = &w->nodes.at[call];

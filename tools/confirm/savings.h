@@ -41,7 +41,8 @@ struct sw_savings {
 
 /* ---- saving_trials.c --------------------------------------------------------------------------------------------- */
 
-/* The waits of the report that `which` means, as in sw_trials_make(), with what is to be changed, or why not. */
+/* The waits of the report that `which` means, as in sw_trials_make(), with what is to be changed, or why not.
+   False: it means none. */
 bool sw_saving_trials_make(sw_saving_trials *trials, struct sw_report *report, const struct sw_options *options);
 /* Turns the change of a trial from pinning memory to copying it through a ring of pinned memory. */
 void sw_saving_staged(struct sw_saving *saving);

@@ -37,7 +37,8 @@ void sw_pool_init(struct sw_model *m);
    current call, whose place is that of the block. */
 void sw_tensor_block_begin(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w,
 			   const struct sw_rec_annotation *a);
-/* Ends a block that it takes back, and judges the events that were recorded for other streams that used it. */
+/* The allocator takes a block back: the block ends, and the events that were recorded for its uses on other streams are
+   judged. */
 void sw_tensor_block_end(struct sw_model *m, const struct sw_record *r, const struct sw_wait *w,
 			 const struct sw_rec_annotation *a);
 /* Remembers an event record: the allocator's own, by which it waits for other streams' uses of a block, are found

@@ -325,8 +325,8 @@ void sw_on_query(struct sw_model *m, const struct sw_record *r, struct sw_wait *
 /*
  * Streams that signal each other through memory: cuStreamWriteValue, cuStreamWaitValue, cuStreamBatchMemOp.
  *
- * A wait is ordered after what all stores have in common that may have released it (hazards/stored_values.h).  A wait
- * that none releases is released by a kernel, by the host or by a write that comes later: that is not followed.
+ * Several stores may have released a wait: it is ordered after what they all come after (hazards/stored_values.h).  If
+ * none may have, a kernel, the host or a later write releases it: that is not followed.
  *
  * CUDA Driver API, "Stream Memory Operations": a write is preceded by a system-wide memory barrier unless
  * CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER; a wait holds "further work" of its stream.

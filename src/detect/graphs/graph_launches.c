@@ -28,9 +28,9 @@
 /*
  * SW107: two nodes of one graph that no path joins, and that conflict.
  *
- * Which nodes come before which is held as a set of bits a node, filled in an order in which each node follows what it
- * depends on.  A child graph is part of the graph: its nodes follow what the child graph's node depends on, and that
- * node is its end.
+ * Each node has a set of bits: the nodes that come before it.  The sets are filled in an order in which each node
+ * follows those that it depends on.  A child graph is part of the graph: its nodes follow what the child graph's node
+ * depends on, and that node is its end.
  */
 
 /* Beyond these, branches are not compared (128 MiB of bits), or not all of them. */

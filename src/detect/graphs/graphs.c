@@ -585,8 +585,9 @@ void sw_on_graph_node(struct sw_model *m, const struct sw_record *r, struct sw_w
 	}
 }
 
-/* The call that made the node, or the one that holds it (a child graph, a conditional node) in the graph that both
-   nodes are in: dependencies are between these.  seq 0: it is not known. */
+/* The call that made the node.  Where the other node is in another graph: the call that made the node around it (a
+   child graph, a conditional node) in the graph that holds both, since dependencies are between nodes of one graph. seq
+   0: it is not known. */
 static struct sw_named_call sibling(const struct sw_exec *x, const struct sw_graph_node *node,
 				    const struct sw_graph_node *other)
 {

@@ -73,6 +73,7 @@ struct sw_paths {
 	uint64_t *begin;
 	bool *late;
 };
+/* Does node a come before node b? */
 static inline bool sw_paths_before(const struct sw_paths *p, uint32_t a, uint32_t b)
 {
 	return p->before[b * p->words + a / 64] >> (a % 64) & 1;

@@ -51,8 +51,8 @@ void sw_host_flag_read(struct sw_model *m, struct sw_point by)
 /* The last step of the lane that may signal through memory, 0: none. */
 typedef uint64_t last_signal_fn(const struct sw_lane_state *lane_state);
 
-/* The last step of the lane that may tell the host, through memory, that it is done: a value written to memory that the
-   host sees, or work that is not known and may do so. */
+/* The last step of the lane that may tell the host, through memory that the host sees, that it is done: a write of a
+   value there, or work that is not known. */
 static uint64_t last_host_signal(const struct sw_lane_state *lane_state)
 {
 	return lane_state->signal > lane_state->unclear ? lane_state->signal : lane_state->unclear;

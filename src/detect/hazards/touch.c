@@ -293,9 +293,9 @@ static void touch_late(struct sw_model *m, const struct sw_access *what, const s
 		sw_deferred_note(m, block, what);
 }
 
-/* Notes that a kernel with flags touched memory that the host sees, so that it may tell the host something.  Its code
-   says whether that may be one of them: blocks that wait for each other by flags in the device's memory tell the host
-   nothing. */
+/* Notes that a kernel with flags touched memory that the host sees: a flag there may tell the host something.  The
+   kernel's code says whether this access may be to a flag.  Blocks that wait for each other by flags in the device's
+   memory tell the host nothing. */
 static void note_flag(struct sw_model *m, struct sw_point by, const struct sw_range *range)
 {
 	const struct sw_evidence_detail *detail = range->evidence_detail;

@@ -79,7 +79,7 @@ static inline uint32_t sw_use_view(const struct sw_shadow_use *use)
 	return use->view ? use->view - 1 : use->access.point.lane;
 }
 
-/* Consecutive bytes; an unbounded use is taken to touch all of its assumed extent. */
+/* Does the use touch consecutive bytes?  An unbounded one is taken to touch all of its assumed extent. */
 static inline bool sw_use_is_dense(const struct sw_shadow_use *use)
 {
 	return !use->range.bounded || sw_range_dense(&use->range);

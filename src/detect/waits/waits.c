@@ -496,8 +496,8 @@ void sw_wait_covers(void *arg, uint32_t lane, uint64_t known, uint64_t covered)
 	*sw_vec_push(list) = (struct sw_covered){lane, known, covered};
 }
 
-/* Finds the work that the wait was for, i.e. that was done last: on one stream the last that it was given; of several
-   streams the device's clock decides; without it, it is unknown. */
+/* Finds the work that the wait was for, i.e. the work that was done last.  On one stream this is the last work that was
+   enqueued.  Of several streams the times of the device decide; without these it is unknown. */
 static void look_for_work(struct sw_model *m, struct sw_wait *w)
 {
 	uint64_t end = 0;

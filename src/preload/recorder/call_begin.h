@@ -21,7 +21,7 @@ static inline void sw_thread_busy(struct sw_thread *t, uint8_t value)
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* Nothing is due before a call of this thread is recorded. */
+/* Is nothing due before a call of this thread is recorded? */
 static inline bool sw_call_simple(void)
 {
 	return __builtin_expect(sw_process_on() && !sw_thread.guard && sw_thread.writer, 1);

@@ -43,14 +43,14 @@ static inline uint32_t sw_process_state(void)
 	return atomic_load_explicit(&sw_process_page->state, memory_order_acquire);
 }
 
-/* Records are written, perhaps not of hot calls. */
+/* Are records written in this state, though perhaps not of hot calls? */
 static inline bool sw_state_records(uint32_t state)
 {
 	return state == SW_STATE_ON || state == SW_STATE_ON_CHECKED || state == SW_STATE_PAUSED ||
 	       state == SW_STATE_ON_ASKED || state == SW_STATE_TURN;
 }
 
-/* Recording is on and no check is due. */
+/* Is recording on, and no check due? */
 static inline bool sw_process_on(void)
 {
 	return __builtin_expect(sw_process_state() == SW_STATE_ON, 1);

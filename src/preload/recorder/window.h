@@ -23,7 +23,8 @@
 /* Captures of streams that have not ended: then every call is recorded. */
 extern uint32_t sw_window_captures __attribute__((visibility("hidden")));
 
-/* A hot call is left out and counted, in state PAUSED and outside of all else that is to be recorded. */
+/* Leaves a hot call out and counts it, in state PAUSED and where nothing else asks for its record.  False: it must be
+   recorded. */
 static inline bool sw_window_counts_out(void)
 {
 	const struct sw_thread *t = &sw_thread;

@@ -128,7 +128,8 @@ struct sw_found {
 	struct sw_unit *unit;
 	uint32_t code_bytes; /* of the kernel: machine code, or its share of the PTX */
 };
-/* The first unit of this sort that holds the kernel; reads names as far as needed.  Thread-safe. */
+/* Finds the first unit of this sort that holds the kernel; reads names as far as needed.  False: none does.
+   Thread-safe. */
 bool sw_units_find(struct sw_units *units, struct sw_sort *sort, const char *kernel, struct sw_found *found);
 
 /* Gets the content of a unit, decompressed, to be returned by sw_contents_give(); with a module for PTX if `parsed`.

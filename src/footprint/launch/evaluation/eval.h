@@ -42,8 +42,8 @@
 #define SW_DEPEND_DATA	      (UINT64_C(1) << 63)
 /* Perhaps another number each time it is computed. */
 #define SW_DEPEND_ANEW (SW_DEPEND_VARIES | SW_DEPEND_DATA)
-/* Because of data and nothing else: what such a condition guards may well be touched.  Any other condition that is not
-   understood may hold for no thread at all. */
+/* Is a condition not understood because of data, and of nothing else?  What it guards may well be touched.  Any other
+   condition that is not understood may hold for no thread at all. */
 static inline bool sw_depends_on_data_only(uint64_t depends)
 {
 	return (depends & SW_DEPEND_ANEW) == SW_DEPEND_DATA;

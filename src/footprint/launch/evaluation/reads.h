@@ -50,9 +50,9 @@ struct sw_symbol_read {
 	uint64_t address;
 };
 
-/* The part that counts of the difference of two words, the first less the second, by their offsets in the block
-   (UINT32_MAX: no word, 0): that it is not this number (two values that are made from them would be equal), or that it
-   is less, or not less. */
+/* A relation between two words of the parameter block that an evaluation relied on: their difference, the first less
+   the second, is not `than` (else two values made from them would be equal), is less than it, or is not less.  at:
+   their offsets in the block; UINT32_MAX stands for a word that is 0. */
 enum sw_base_relation { SW_BASES_DIFFER, SW_BASES_LESS, SW_BASES_NOT_LESS };
 struct sw_base_difference {
 	uint32_t at[2];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launches that were asked about.  One that agrees with an earlier one in all that its bounds were made from has the
- * same spans, moved with its pointers.
+ * Launches that were asked about.  If a launch agrees with an earlier one in all parameters that the bounds were made
+ * from, it has the same spans, moved with its pointers.
  */
 #include <stdlib.h>
 #include <string.h>
