@@ -193,7 +193,8 @@ static void held_by(struct sw_window *w, uint32_t node, const struct sw_reading 
 }
 
 /* Passes the latest times by which nodes were done back along their edges.  Edges lead back, so one pass from the end
-   does.  how: takes part of what waits saw as well; NULL: only of what other nodes need. */
+   does.  how: waits for work bound it, too, as this reading takes
+   them; NULL: only what other nodes need bounds it. */
 static void pass_back(struct sw_window *w, const struct sw_reading *how)
 {
 	for (size_t k = w->others.n; k-- > 0;) {

@@ -35,7 +35,7 @@ struct sw_spans *sw_kernels_spans(struct sw_kernels *kernels, const struct sw_fo
 /* The evidence of an access of the kernel; lives as long as the judgement. */
 const struct sw_evidence_detail *sw_kernel_evidence(struct sw_model *m, struct sw_kernel *kernel,
 						    const struct sw_reach *reach, enum sw_via via);
-/* Detail for accesses that the code does not show: why; NULL when the code was not read. */
+/* Detail for accesses that the code does not show: why it could not be read, or not all of it.  NULL: it was read. */
 const struct sw_evidence_detail *sw_kernel_no_evidence(struct sw_model *m, struct sw_kernel *kernel);
 /* Does the footprint have an access through the word at this offset of the parameter block? */
 bool sw_kernel_mentions(const struct sw_kernel *kernel, const struct sw_trace_function *function, uint32_t offset);

@@ -379,7 +379,8 @@ static void push_words(struct making *k, const struct sw_reach *reach)
 		push_word(k, reach, at, word, guess);
 }
 
-/* Adds an access with bounds: each of its bytes, or some within them if it is a hull. */
+/* Adds an access with bounds: each of its bytes, or some within them if it is a hull.  SW_READ stands for each role of
+   the reach, as in push_open(). */
 static void push_box(struct making *k, const struct sw_reach *reach, enum sw_via via)
 {
 	uint64_t size[3] = {reach->width, reach->rows, reach->slices}, pointer;

@@ -132,6 +132,7 @@ static bool library_workspace_argument(const char *name, size_t length, const ui
 	return false;
 }
 
+/* Index of an argument that the function does not have. */
 #define NO 255
 
 static const struct gemm {

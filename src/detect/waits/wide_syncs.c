@@ -419,7 +419,6 @@ static void advise_needs(struct sw_model *m, struct sw_finding *f, const struct 
 			add_need(m, f,
 				 (struct sw_need){.stream = need->stream, .work = need->work, .whole = need->whole});
 			f->fix_stream = need->stream;
-			f->fix_call.seq = need->work.seq;
 			f->fix_call = need->work;
 		}
 		/* Work that the host waits for in full comes before all that it enqueues later. */

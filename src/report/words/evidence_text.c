@@ -250,7 +250,8 @@ static size_t element_bytes(const char *type, size_t length, const char **name)
 	return 0;
 }
 
-/* Bytes of an element of the parameter that an access goes through, by the kernel's signature; 0 unknown. */
+/* Bytes of an element of the parameter that an access goes through, by the kernel's signature; 0 unknown.
+ *name: the element's type. */
 static size_t element_of(struct sw_names *names, const struct sw_access *access, const char **name)
 {
 	const char *whole = access->function ? sw_name_kernel(names, access->function, true) : "";

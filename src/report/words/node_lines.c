@@ -98,7 +98,8 @@ static const char *list_name(struct sw_names *names, const struct sw_frame *plac
 	return free_names[i];
 }
 
-/* The call with other dependencies. */
+/* The code of the call that adds a node, with `list` for its dependencies (the third argument) and `number` for how
+   many there are. */
 static const char *call_after(struct sw_names *names, const struct added *added, const char *list, const char *number)
 {
 	const char *text = sw_names_format(names, "%s(", added->api);

@@ -378,8 +378,8 @@ void sw_eval_hold(struct sw_eval *e, const struct sw_form *form);
 void sw_eval_hold_row(struct sw_eval *e, const struct sw_form *form);
 /* Is something in the form computed in unknown ways, so that form >= 0 may in fact never be satisfied? */
 bool sw_eval_is_doubtful(const struct sw_eval *e, const struct sw_form *form);
-/* Is there a fact that holds only for some of the values of such a number?  Where facts left it few values, no
-   inequality need have it any more. */
+/* Is there a doubtful fact (sw_eval_is_doubtful()) that not all values of its unknown numbers satisfy?  These count
+   with the values that they may have whatever the facts: a fact may have narrowed them, and hold by itself then. */
 bool sw_eval_rests_on_doubt(const struct sw_eval *e);
 /* Makes a 1-bit term true (or false) from here on, in this case. */
 void sw_eval_fact(struct sw_eval *e, uint32_t term, bool truth);
@@ -449,7 +449,8 @@ void sw_eval_enter_site(struct sw_eval *e, const struct sw_access_site *site);
 bool sw_eval_next_case(struct sw_eval *e, uint32_t chosen);
 /* Are two sites executed in the same cases, with the same loops entered? */
 bool sw_eval_same_case(const struct sw_eval *e, const struct sw_access_site *a, const struct sw_access_site *b);
-/* The number of outer conditions that two sites have in common. */
+/* The number of conditions that two sites have in common, from the outermost on, which is the last one of their facts.
+ */
 uint32_t sw_eval_shared_facts(const struct sw_footprint *f, const struct sw_access_site *a,
 			      const struct sw_access_site *b);
 /* By site: the first one that is like it, malloc'ed.  Alike are sites that differ only in numbers that are added or

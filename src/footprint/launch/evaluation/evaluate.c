@@ -571,7 +571,8 @@ static bool mark_term(const struct sw_footprint *f, uint32_t i, bool memory, con
 	return any;
 }
 
-/* Marks what depends on elements of tables, until that marks no more; after MAX_ROUNDS marks all terms. */
+/* Marks in term[] and loop[] what depends on elements of tables (memory: on memory of known content, too), until a
+   round marks no more; after MAX_ROUNDS marks all terms. */
 static void mark_terms(const struct sw_footprint *f, bool memory, bool *term, bool *loop)
 {
 	bool again = true;

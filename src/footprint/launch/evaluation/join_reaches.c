@@ -31,7 +31,7 @@ uint64_t sw_reach_end(const struct sw_reach *a)
 	return a->address + a->width + a->pitch * (a->rows - 1) + a->slice * (a->slices - 1);
 }
 
-/* Makes it the run of bytes from `from` up to, without, `to`. */
+/* Makes the reach the run of bytes [from, to). */
 static void make_dense(struct sw_reach *a, uint64_t from, uint64_t to)
 {
 	a->address = from;

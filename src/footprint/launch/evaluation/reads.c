@@ -479,8 +479,9 @@ static uint32_t moving_base(const struct sw_reads *reads, uint32_t base)
 	return base && reads->base.at[base - 1].used ? base : 0;
 }
 
-/* Keeps that `least`, made from the word `own`, lies below (or not below) `at`, the value of the word `named`, as a
-   relation between the two words.  False: it cannot be kept so. */
+/* Keeps, as a relation between the words `own` and `named`, that `least`, which is made from the first, lies below (or
+   not below) `at`, the value of the second.  False: their distance is no number of 64 bits, or there are too many
+   relations. */
 static bool keep_order(struct sw_reads *reads, uint32_t own, uint32_t named, sw_wide least, sw_wide at)
 {
 	const struct sw_base_read *a = &reads->base.at[own - 1], *b = &reads->base.at[named - 1];
