@@ -343,6 +343,8 @@ bool sw_hb_passed(const struct sw_hb *hb, struct sw_point point)
 	return hb->hosts.n > 0;
 }
 
+/* The last step of lane `from` that `lane` knows by what CUDA documents, and the record by which it learnt of that
+   step; tick 0: none since the slot of `from` has its present owner. */
 struct sw_hb_last sw_hb_last_join(const struct sw_hb *hb, uint32_t lane, uint32_t from)
 {
 	struct sw_hb_last never = {0, 0, SW_EDGE_ENQUEUE};
@@ -362,6 +364,7 @@ static size_t map_bytes(const struct sw_map *map)
 	return map->room * (sizeof *map->slots + sizeof *map->used);
 }
 
+/* Counts of the engine's work, and the bytes that it holds. */
 struct sw_hb_stats sw_hb_stats(const struct sw_hb *hb)
 {
 	struct sw_hb_stats stats = hb->stats;

@@ -486,6 +486,8 @@ static const char *without_static_prefix(const char *name)
 	return !strncmp(p, "__", 2) && strnlen(p + 2, n) == n ? p + 2 + n : name;
 }
 
+/* Says of each parameter in a kernel's mangled name whether it is a value or a pointer; fills the first `room`. Returns
+   how many parameters there are; 0: the name has no types. */
 size_t sw_signature_of(const char *mangled, enum sw_signature *out, size_t room)
 {
 	struct sw_mangled p = {.p = without_static_prefix(mangled)};

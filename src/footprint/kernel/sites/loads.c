@@ -107,6 +107,8 @@ static bool may_write(const struct sw_terms *t, const struct sw_memory_op *use, 
 	return false;
 }
 
+/* Lists the nodes that a load from local memory may give, from the stores that may have written there.  False: not all
+   of these are known, or there is none. */
 bool sw_terms_local(struct sw_terms *t, sw_node loaded, sw_node out[SW_TERMS_ALTERNATIVES], uint32_t *n)
 {
 	struct sw_value v = *sw_graph_at(&t->ssa->graph, loaded);

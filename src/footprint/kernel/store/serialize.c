@@ -274,6 +274,8 @@ static void *take_array(struct sw_arena *arena, const unsigned char *bytes, size
 	return copy;
 }
 
+/* Reads a footprint from its flat form.  The bytes are not trusted: every index is checked.  SW_E_FORMAT with `error`
+   filled, and *out as it was, where they are damaged. */
 int sw_footprint_unpack(const void *bytes, size_t size, struct sw_footprint **out, struct sw_error *error)
 {
 	struct head head;

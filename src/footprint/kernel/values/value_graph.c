@@ -403,6 +403,8 @@ static sw_node fold_constants(struct sw_graph *graph, const struct sw_making *m,
 	return sw_fold(m, imm, &result) ? sw_graph_const(graph, m->width, result) : SW_NO_NODE;
 }
 
+/* The node of an operation over these operands: a simpler one that has the same value, an equal one that is there
+   already, or a new one.  Operands of another width than wanted are cut or extended with zeros. */
 sw_node sw_graph_make(struct sw_graph *graph, struct sw_making making, const sw_node *operands)
 {
 	sw_node o[SW_MAX_SRC];

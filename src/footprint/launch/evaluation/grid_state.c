@@ -302,6 +302,8 @@ void sw_footprint_grid(const struct sw_footprint *f, const struct sw_geometry *g
 	free(t.value);
 }
 
+/* Says whether an access with this SW_ORDER_* comes after the grid's wait for the kernel before it
+   (griddepcontrol.wait), by what is known of that wait at this launch. */
 enum sw_grid_phase sw_grid_phase(const struct sw_grid_state *state, uint32_t order)
 {
 	uint8_t all = (uint8_t)(order >> SW_ORDER_IF_ALL_SHIFT), some = (uint8_t)(order >> SW_ORDER_IF_SOME_SHIFT);

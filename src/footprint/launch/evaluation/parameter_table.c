@@ -498,6 +498,8 @@ static void push_word_operands(struct sw_eval *e, const struct sw_term *t, bool 
 		push_word(e, operand[i], cut);
 }
 
+/* Lists the words of the parameter block that the address may be made of; false: not all are known, or there is none.
+   halves: also words of which only a half goes into it.  Without it these count where there is no whole word. */
 bool sw_eval_words(struct sw_eval *e, uint32_t address, bool halves, struct sw_words *out)
 {
 	size_t base = e->work.n;
