@@ -655,13 +655,11 @@ static void follow_values(struct run *run, const struct sw_graph_node *node, boo
 	sw_wide_poison(m);
 }
 
-/* Runs a node that waits for values in memory. */
 static void values_waited(struct run *run, const struct sw_graph_node *node)
 {
 	follow_values(run, node, true);
 }
 
-/* Runs a node that writes values to memory. */
 static void values_written(struct run *run, const struct sw_graph_node *node)
 {
 	follow_values(run, node, false);
