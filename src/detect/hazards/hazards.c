@@ -187,8 +187,8 @@ void sw_event_wait_remember(struct sw_model *m, struct sw_lane_state *lane, cons
 	sw_collect_add(&m->collect, &seen, NULL);
 }
 
-/* Is it an event that a library keeps for itself and records within its calls?  The program knows nothing of it.  A
-   hazard that the lost record would have prevented names it all the same. */
+/* Were both records of an event made within calls of one library?  Such an event the library keeps for itself, and the
+   program knows nothing of it.  A hazard that the lost record would have prevented names it all the same. */
 static bool is_of_library(const struct sw_model *m, const struct sw_access *a, const struct sw_access *b)
 {
 	const struct sw_library_call *calls = m->j->library_calls.at;

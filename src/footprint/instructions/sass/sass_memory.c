@@ -5,27 +5,36 @@
 const struct sw_sass_size sw_sass_sizes[8] = {{1, 1, 0}, {1, 1, 1}, {2, 1, 0}, {2, 1, 1},
 					      {4, 1, 0}, {4, 2, 0}, {4, 4, 0}, {4, 4, 0}};
 
-/* SW_VOLATILE if a load or store may order or observe what another launch does.  Bits 77-80: 0 weak, 4 constant, 5
-   .STRONG.SM, 7 .STRONG.GPU, 10 .STRONG.SYS; on sm_75 two fields, scope (0 CTA, 2 GPU, 3 system) and then 0
-   constant, 1 weak, 2 strong, 3 mmio. */
+/* Bits 77-80: how strong an access is, and for which threads.  7 is .STRONG.GPU.  On sm_75 two fields: scope (0 CTA, 2
+   GPU, 3 system), then strength (0 constant, 1 weak, 2 strong, 3 mmio). */
+enum { WEAK = 0, CONSTANT = 4, STRONG_SM = 5, STRONG_SYS = 10 };
+enum { STRONG_OF_SM75 = 2, STRONG_CTA_OF_SM75 = STRONG_OF_SM75 << 2, STRONG_SYS_OF_SM75 = STRONG_OF_SM75 << 2 | 3 };
+
+/* The strength and scope of the current instruction, as above. */
+static unsigned order_of(const struct sw_sass *s)
+{
+	return (unsigned)sw_sass_bits(s, 77, 4);
+}
+
+/* SW_VOLATILE if a load or store may order or observe what another launch does. */
 static unsigned volatile_of(const struct sw_sass *s)
 {
-	unsigned order = (unsigned)sw_sass_bits(s, 77, 4);
+	unsigned order = order_of(s);
 	if (s->cubin->arch < 80)
-		return order >> 2 >= 2 ? SW_VOLATILE : 0;
-	return order == 0 || order == 4 ? 0 : SW_VOLATILE;
+		return order >> 2 >= STRONG_OF_SM75 ? SW_VOLATILE : 0;
+	return order == WEAK || order == CONSTANT ? 0 : SW_VOLATILE;
 }
 
 /* SW_VOLATILE for an atomic that the host may also see: atomics are always strong, only these are distinguished. */
 static unsigned system_scope(const struct sw_sass *s)
 {
-	return sw_sass_bits(s, 77, 4) == (s->cubin->arch < 80 ? 11 : 10) ? SW_VOLATILE : 0;
+	return order_of(s) == (s->cubin->arch < 80 ? STRONG_SYS_OF_SM75 : STRONG_SYS) ? SW_VOLATILE : 0;
 }
 
 /* SW_READS and SW_WRITES for an atomic whose scope is one block: for other kernels it is a load and a store. */
 static unsigned block_scope(const struct sw_sass *s)
 {
-	return sw_sass_bits(s, 77, 4) == (s->cubin->arch < 80 ? 8 : 5) ? SW_READS | SW_WRITES : 0;
+	return order_of(s) == (s->cubin->arch < 80 ? STRONG_CTA_OF_SM75 : STRONG_SM) ? SW_READS | SW_WRITES : 0;
 }
 
 struct sw_insn *sw_sass_guarded(struct sw_sass *s, enum sw_op op, unsigned width, unsigned space)
