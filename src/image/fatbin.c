@@ -196,19 +196,20 @@ static enum sw_image_kind kind_of(uint16_t kind)
 static size_t read_entry(struct sw_bytes all, size_t offset, size_t end, struct sw_fatbin_entry *e)
 {
 	struct sw_bytes h = sw_bytes_of(all, offset, end - offset);
-	uint32_t header = sw_u32(h, 4), compressed = sw_u32(h, 16), name = sw_u32(h, 32), name_bytes = sw_u32(h, 36);
-	uint64_t payload = sw_u64(h, 8);
+	uint32_t header = sw_u32(h, SW_ENTRY_HEADER), compressed = sw_u32(h, SW_ENTRY_COMPRESSED),
+		 name = sw_u32(h, SW_ENTRY_NAME), name_bytes = sw_u32(h, SW_ENTRY_NAME_BYTES);
+	uint64_t payload = sw_u64(h, SW_ENTRY_PAYLOAD);
 	if (h.n < SW_FATBIN_ENTRY_BYTES || header < SW_FATBIN_ENTRY_BYTES || !sw_bytes_hold(h, header, payload) ||
 	    compressed > payload)
 		return 0;
 	*e = (struct sw_fatbin_entry){
-		.kind = kind_of(sw_u16(h, 0)),
-		.arch = sw_u32(h, 28),
-		.flags = sw_u64(h, 40),
+		.kind = kind_of(sw_u16(h, SW_ENTRY_KIND)),
+		.arch = sw_u32(h, SW_ENTRY_ARCH),
+		.flags = sw_u64(h, SW_ENTRY_FLAGS),
 		.compressed = compressed != 0,
 		.payload = h.at + header,
 		.stored_bytes = compressed ? compressed : (size_t)payload,
-		.bytes = compressed ? (size_t)sw_u64(h, 56) : (size_t)payload,
+		.bytes = compressed ? (size_t)sw_u64(h, SW_ENTRY_PLAIN) : (size_t)payload,
 		.offset = offset,
 	};
 	if (name && name_bytes && sw_bytes_hold(h, name, name_bytes)) {

@@ -9,6 +9,21 @@
 #define SW_FATBIN_HEADER_BYTES 16
 #define SW_FATBIN_ENTRY_BYTES  64 /* at least; each entry has its own */
 
+/* Where an entry's header has its kind, the bytes of the header itself, of the payload as it lies there and of its
+   compressed form (0: it is not), the architecture, the offset of a name and its bytes, flags, and the bytes of what
+   was compressed. */
+enum {
+	SW_ENTRY_KIND = 0,
+	SW_ENTRY_HEADER = 4,
+	SW_ENTRY_PAYLOAD = 8,
+	SW_ENTRY_COMPRESSED = 16,
+	SW_ENTRY_ARCH = 28,
+	SW_ENTRY_NAME = 32,
+	SW_ENTRY_NAME_BYTES = 36,
+	SW_ENTRY_FLAGS = 40,
+	SW_ENTRY_PLAIN = 56
+};
+
 /* Kinds of entries. */
 #define SW_FATBIN_PTX	 1
 #define SW_FATBIN_ELF	 2

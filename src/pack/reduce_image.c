@@ -316,10 +316,10 @@ static size_t header_bytes(const struct fatbin *f, const struct sw_fatbin_entry 
 static void forget_name(unsigned char *head, size_t header)
 {
 	uint32_t at, n;
-	if (header < 40)
+	if (header < SW_ENTRY_NAME_BYTES + sizeof n)
 		return;
-	memcpy(&at, head + 32, sizeof at);
-	memcpy(&n, head + 36, sizeof n);
+	memcpy(&at, head + SW_ENTRY_NAME, sizeof at);
+	memcpy(&n, head + SW_ENTRY_NAME_BYTES, sizeof n);
 	if (at >= SW_FATBIN_ENTRY_BYTES && at <= header && n <= header - at)
 		memset(head + at, 0, n);
 }
@@ -335,10 +335,10 @@ static void put_entry(struct fatbin *f, const struct sw_fatbin_entry *e, const v
 	uint32_t packed = compressed ? (uint32_t)stored : 0;
 	/* In one piece: damaged headers end anywhere. */
 	unsigned char *head = memcpy(sw_calloc(1, header + room), f->from + e->offset, header);
-	memcpy(head + 8, &room, sizeof room);
-	memcpy(head + 16, &packed, sizeof packed);
-	memcpy(head + 40, &flags, sizeof flags);
-	memcpy(head + 56, &plain, sizeof plain);
+	memcpy(head + SW_ENTRY_PAYLOAD, &room, sizeof room);
+	memcpy(head + SW_ENTRY_COMPRESSED, &packed, sizeof packed);
+	memcpy(head + SW_ENTRY_FLAGS, &flags, sizeof flags);
+	memcpy(head + SW_ENTRY_PLAIN, &plain, sizeof plain);
 	forget_name(head, header);
 	if (stored)
 		memcpy(head + header, payload, stored);
@@ -513,8 +513,8 @@ static void *wrap_cubin(const struct sw_reduce *what, const void *cubin, size_t 
 	struct sw_error error;
 	if (sw_cubin_walk(cubin, bytes, &e.arch, leave_walk, NULL, &error) < 0 || !e.arch)
 		return NULL;
-	memcpy(head + 4, &header, sizeof header);
-	memcpy(head + 28, &e.arch, sizeof e.arch);
+	memcpy(head + SW_ENTRY_HEADER, &header, sizeof header);
+	memcpy(head + SW_ENTRY_ARCH, &e.arch, sizeof e.arch);
 	begin_fatbin(&f);
 	put_entry(&f, &e, cubin, bytes);
 	return end_fatbin(&f, out_bytes);
