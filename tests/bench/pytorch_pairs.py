@@ -89,8 +89,9 @@ class Side:
         if self.process.stdout.readline() != "ready\n":
             sys.exit(f"{self.name}: cannot be started: {self.process.communicate()[1]}")
 
-    def run(self, words):
-        for name in os.listdir(self.folder):
+    def run(self, words, keep=False):
+        """keep: `run` takes the code for its store from the traces that are there when it ends."""
+        for name in [] if keep else os.listdir(self.folder):
             os.unlink(os.path.join(self.folder, name))
         self.process.stdin.write(json.dumps(words) + "\n")
         self.process.stdin.flush()
@@ -178,7 +179,7 @@ def main():
         for side in sides:
             if side.name == "run":  # the code goes into the store when `run` ends
                 for program in programs:
-                    worked &= bool(side.run(words_of(program, asked)))
+                    worked &= bool(side.run(words_of(program, asked), keep=True))
                 side.end(report=True)
                 side.start()
         print(f"{'program':12} {'value':6} {'side':9} {'least':>10} {'median':>10} {'/ least':>8} {'/ median':>8}   of pairs (95 %)", flush=True)
