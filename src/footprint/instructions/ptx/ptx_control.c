@@ -102,7 +102,8 @@ static uint32_t slot_of(struct sw_ptx_reader *r, const struct sw_ptx_node *node,
 	return slot;
 }
 
-/* The slots of a list of arguments or results, in the arena. */
+/* The slots through which the arguments or results of a list pass, in its order, in the arena: numbers of variables in
+   local memory.  results: the call writes them, so that no register is stored to its slot before. */
 static const uint32_t *slots_of(struct sw_ptx_reader *r, const struct sw_ptx_node *list, bool results, uint32_t *count)
 {
 	*count = sw_ptx_children(r, list);

@@ -145,7 +145,7 @@ void sw_sass_halves(struct sw_sass *s, sw_reg reg, struct sw_operand value)
 	if (reg == SW_NO_REG)
 		return;
 	sw_sass_set(s, reg, 32, sw_sass_unary(s, SW_OP_LOW, 32, value));
-	if ((reg & 0xff) != 0xff)
+	if ((reg & 0xff) < 254) /* R254 has no register after it */
 		sw_sass_set(s, reg + 1, 32, sw_sass_unary(s, SW_OP_HIGH, 32, value));
 }
 

@@ -16,7 +16,8 @@ static unsigned order_of(const struct sw_sass *s)
 	return (unsigned)sw_sass_bits(s, 77, 4);
 }
 
-/* SW_VOLATILE if a load or store may order or observe what another launch does. */
+/* SW_VOLATILE if a load or store may order or observe what another launch does.  Strong accesses of one block's scope
+   count too, although only its own threads rely on them: marking too many is safe, as a mark only adds doubts. */
 static unsigned volatile_of(const struct sw_sass *s)
 {
 	unsigned order = order_of(s);

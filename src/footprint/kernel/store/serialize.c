@@ -61,7 +61,8 @@ static const char *leaf_bad(const struct sw_footprint *f, const struct sw_term *
 	}
 }
 
-/* The fault of an ELEMENT term, which is term i; NULL: it has none. */
+/* The fault of an ELEMENT term, which is term i: `imm` bytes of the parameter block, at an offset that is term a,
+   within the bytes [b, c) of the block.  NULL: it has none. */
 static const char *element_bad(const struct sw_term *t, uint32_t i)
 {
 	if (t->a >= i)

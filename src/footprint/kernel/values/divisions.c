@@ -471,6 +471,10 @@ static enum sw_op correction_op(struct sw_graph *g, sw_node condition, const sw_
 	return choice[1] == less ? SW_OP_REM : SW_OP_CONST;
 }
 
+/* Compares the end of the picture at "64 bits", the last line first, and tries what is before it.  The operands are
+   those of the second correction, under the condition b <= once, where `once` is the rest after the first correction.
+   `first` is the choice that corrected the rest, `before` the one that gave what is corrected now: n or the rest, or
+   the low half of either. */
 sw_node sw_wide_division(struct sw_graph *graph, uint8_t width, const sw_node *operands)
 {
 	sw_node b, b_before, once, rest;

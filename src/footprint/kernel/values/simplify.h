@@ -33,8 +33,8 @@ bool sw_fold(const struct sw_making *making, const int64_t *imm, int64_t *result
    32 bits): DIV or REM; SW_NO_NODE: it is none. */
 sw_node sw_reciprocal_division(struct sw_graph *graph, const sw_node *operands);
 
-/* The quotient or rest of 64 bits that this SELECT ends the computation of by a reciprocal; the choice may be of the
-   low half.  SW_NO_NODE: it is none. */
+/* The quotient or rest of 64 bits whose computation by a reciprocal ends with a SELECT of these operands.  The SELECT
+   has `width` bits, and where these are fewer than 64 it gives the low ones.  SW_NO_NODE: it is none. */
 sw_node sw_wide_division(struct sw_graph *graph, uint8_t width, const sw_node *operands);
 
 /* A simpler node for what is to be made, SW_NO_NODE if there is none.  May reorder operands and change *making into an
