@@ -113,7 +113,8 @@ static void restore_protection(uint64_t lo, uint64_t hi, bool readable_too)
 }
 
 /* The kernel cannot part a mapping any more (ENOMEM): releases whole buffers, which is always possible as it joins
-   mappings. */
+   mappings.  Each buffer with bytes in [lo, hi) is released, of registered memory only the pages that are the buffer's
+   alone, since pages_of() protects no others. */
 static void release_buffers(uint64_t lo, uint64_t hi)
 {
 	for (uint64_t at = lo; at < hi;) {

@@ -547,8 +547,8 @@ static sw_hb_token give_token(struct sw_hb *hb, struct sw_snap snap)
 		token = (uint32_t)hb->token.n;
 		sw_vec_push(&hb->token);
 	}
-	hb->token.at[token] = (struct sw_token){snap, true};
-	return token + 1;
+	hb->token.at[token] = (struct sw_token){.snap = snap, .taken = true};
+	return token + 1; /* 0 is no token */
 }
 
 /* The wait of a token; NULL: there is none, or it has ended. */

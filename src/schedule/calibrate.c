@@ -174,7 +174,12 @@ static void resources_free(struct sw_resources *r)
 	free(r);
 }
 
-/* The copy engine or the multiprocessors of the device that a piece of work occupies; NULL: none. */
+/* The resources of a device that work occupies. */
+enum { UPLOADS, DOWNLOADS, KERNELS };
+
+/* The copy engine or the multiprocessors of the device that a piece of work occupies; NULL: none, since moves and sets,
+   and work of the host, overlap with everything.  Eight devices are told apart: a further one shares the resources of
+   one of them. */
 static struct sw_resource *resource_of(struct sw_resources *r, const struct sw_schedule *s,
 				       const struct sw_schedule_node *n)
 {
@@ -183,14 +188,14 @@ static struct sw_resource *resource_of(struct sw_resources *r, const struct sw_s
 		return NULL;
 	switch ((enum sw_work_kind)n->does) {
 	case SW_DOES_UPLOAD:
-		which = 0;
+		which = UPLOADS;
 		break;
 	case SW_DOES_DOWNLOAD:
-		which = 1;
+		which = DOWNLOADS;
 		break;
 	case SW_DOES_KERNEL:
 	case SW_DOES_GRAPH:
-		which = 2;
+		which = KERNELS;
 		break;
 	case SW_DOES_MOVE:
 	case SW_DOES_SET:
@@ -227,7 +232,8 @@ static void end_piece(struct sw_resource *r, uint32_t quarters, struct sw_ended 
 	}
 }
 
-/* Work number i of the device has ended: it no longer takes its share of the device, and what it showed is kept. */
+/* Piece number i of those that run has ended: it no longer takes its share of the device.  By how many quarters of the
+   device it took, the latest end is kept, and the piece as the last one of its row. */
 static void retire_work(struct sw_resource *r, uint32_t i)
 {
 	uint32_t q = r->running[i].quarters;

@@ -153,7 +153,8 @@ struct sw_what_ifs { /* made together; of two for one place the first counts */
 	size_t n;
 };
 void sw_schedule_try(struct sw_schedule *s, const struct sw_what_ifs *sets, struct sw_gain *gains, size_t n);
-/* Widens the interval of a gain by what replays of a real run may be off: they are exact about its recorded times. */
+/* Widens the interval of a gain by as much as replays may be off.  A replay is exact about the recorded times of one
+   run, but runs differ, and calls that change have latencies of their own. */
 void sw_gain_widen(struct sw_gain *gain);
 
 /* The critical path: pieces that make up the run's length, first to last. */

@@ -236,6 +236,7 @@ static bool bytes_meet_within(const struct sw_range *bytes, const struct sw_rang
 	uint64_t from = bytes->address, to = sw_saturate_add(from, bytes->width);
 	from = from > lo ? from : lo;
 	to = to < hi ? to : hi;
+	/* Role and evidence do not matter to an overlap: other's fill the places. */
 	struct sw_range part = sw_range_bytes(from, to - from, other->role, other->evidence);
 	return from < to && sw_range_overlap(&part, other);
 }

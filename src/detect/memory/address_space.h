@@ -160,8 +160,9 @@ static inline uint64_t sw_block_room(const struct sw_block *block)
 {
 	return block->memory == SW_MEM_ARRAY ? SW_ARRAY_ROOM : block->bytes;
 }
-/* The freed block that held the address and whose place nothing has taken since (`gone`: by which call); NULL
-   none. */
+/* The freed block that held the address and whose place nothing has taken since, or the live reservation whose part
+   there was unmapped; NULL: none.  The block's `gone` is the call that freed or unmapped it, *offset the address's
+   place in the block. */
 struct sw_block *sw_space_find_freed(const struct sw_address_space *space, uint64_t address, uint64_t *offset);
 
 /* The freed block that overlaps [lo, hi) first, also where something lives since; NULL: none. */

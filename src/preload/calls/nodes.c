@@ -184,9 +184,10 @@ union params {
 	CUDA_BATCH_MEM_OP_NODE_PARAMS batch;
 };
 static const struct row {
-	uint16_t bytes;
+	uint16_t bytes; /* of the record's structure */
 	uint8_t kind;
-	uint16_t ask;
+	uint16_t ask; /* id of the driver call that returns the parameters */
+	/* Returns the bytes that follow the structure, or UNKNOWN. */
 	size_t (*fill)(void *room, const void *params);
 } rows[] = {
 #define ROW(type, KIND, structure, question, how)                                                                      \

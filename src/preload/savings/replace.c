@@ -28,15 +28,18 @@ static struct block blocks[BLOCKS];
 static uint32_t n_blocks; /* slots that were ever used */
 static uint64_t kept_bytes;
 
+/* The first that may touch memory after its allocation: work that is enqueued later, or the host, at once. */
+enum first_use { BY_WORK, BY_HOST };
+
 /* Takes a block that the program freed and that was kept: of that kind, size and flags, the one kept first, as its work
-   ends first; NULL: none.  `host`: only if its work has ended.  Under the lock. */
-static struct block *take_block(uint32_t kind, uint64_t bytes, unsigned flags, bool host)
+   ends first; NULL: none.  BY_HOST: only if its work has ended.  Under the lock. */
+static struct block *take_block(uint32_t kind, uint64_t bytes, unsigned flags, enum first_use use)
 {
 	static uint32_t from;
 	for (uint32_t i = 0; i < n_blocks; i++) {
 		struct block *b = &blocks[(from + i) % n_blocks];
 		if (b->kind != kind || !b->kept || b->bytes != bytes || b->flags != flags ||
-		    (host && !sw_fence_passed(&b->fence)))
+		    (use == BY_HOST && !sw_fence_passed(&b->fence)))
 			continue;
 		from = (from + i + 1) % n_blocks;
 		return b;
@@ -44,13 +47,13 @@ static struct block *take_block(uint32_t kind, uint64_t bytes, unsigned flags, b
 	return NULL;
 }
 
-/* Takes a kept block of that kind (id of what allocates it), size and flags, ordered after its last work.  False:
-   there is none. */
-static bool kept_take(uint32_t kind, uint64_t bytes, unsigned flags, bool host, uint64_t *address)
+/* Takes a kept block of that kind (id of the entry point that allocates it), size and flags.  BY_HOST: only one whose
+   work has ended; BY_WORK: all later work is ordered after the block's.  False: there is none. */
+static bool kept_take(uint32_t kind, uint64_t bytes, unsigned flags, enum first_use use, uint64_t *address)
 {
 	const uint64_t mask = sw_lock_enter(&kept_lock);
-	struct block *b = take_block(kind, bytes, flags, host);
-	const bool good = b && (host || sw_fence_order(&b->fence));
+	struct block *b = take_block(kind, bytes, flags, use);
+	const bool good = b && (use == BY_HOST || sw_fence_order(&b->fence));
 	if (good) {
 		b->kept = false;
 		kept_bytes -= b->bytes;
@@ -354,7 +357,7 @@ static CUresult CUDAAPI change_cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
 	__typeof__(&cuMemAlloc_v2) real = SW_SAVINGS_REAL(cuMemAlloc_v2);
 	const struct sw_plan_site *site = sw_savings_enter(SW_ID_cuMemAlloc_v2);
 	uint64_t at = 0;
-	const bool kept = site && out && kept_take(SW_ID_cuMemAlloc_v2, bytes, 0, false, &at);
+	const bool kept = site && out && kept_take(SW_ID_cuMemAlloc_v2, bytes, 0, BY_WORK, &at);
 	if (kept)
 		*out = at;
 	CUresult status = kept ? CUDA_SUCCESS : real(out, bytes);
@@ -388,7 +391,7 @@ static CUresult CUDAAPI change_cuMemHostAlloc(void **out, size_t bytes, unsigned
 	__typeof__(&cuMemHostAlloc) real = SW_SAVINGS_REAL(cuMemHostAlloc);
 	const struct sw_plan_site *site = sw_savings_enter(SW_ID_cuMemHostAlloc);
 	uint64_t at = 0;
-	const bool kept = site && out && kept_take(SW_ID_cuMemHostAlloc, bytes, flags, true, &at);
+	const bool kept = site && out && kept_take(SW_ID_cuMemHostAlloc, bytes, flags, BY_HOST, &at);
 	if (kept)
 		*out = (void *)(uintptr_t)at;
 	const CUresult status = kept ? CUDA_SUCCESS : real(out, bytes, flags);

@@ -175,7 +175,8 @@ static bool same_pointer(const struct remembered *donor, unsigned first, unsigne
 }
 
 /* Ends a walk early: `f` is the last frame of `m` so far, and where `donor`, a remembered stack, has that frame too and
-   a walk would find the same, its outer frames are appended.  False: the walk must go on. */
+   a walk would find the same, its outer frames are appended.  `depth` frames are recorded; MARGIN more are only
+   remembered.  False: the walk must go on. */
 static bool take_over(struct remembered *m, const struct remembered *donor, const struct sw_unwind_frame *f,
 		      uint32_t depth)
 {
@@ -199,9 +200,10 @@ static bool take_over(struct remembered *m, const struct remembered *donor, cons
 				break;
 			m->frames++;
 		} else if (donor->at[i].slot < donor->at[first].slot) {
+			/* Saved further in, where the stacks differ: this one has the same value elsewhere. */
 			slot = distance(m, f->rbp_slot);
 		}
-		if (slot != NONE)
+		if (slot != NONE) /* else it is saved nowhere on this stack */
 			remember_word(m, slot, donor->at[i].is, is_pointer(donor, i));
 	}
 	m->whole = donor->whole && i == donor->words;
