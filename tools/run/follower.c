@@ -63,8 +63,8 @@ struct sw_follower {
 	struct sw_top_board *board; /* NULL: there is no memory for it */
 	_Atomic uint64_t *passed;   /* by trace, in memory that both have: up to where it is judged; NULL likewise */
 	int socket;		    /* -1: the follower is gone */
-	pid_t pid;
-	bool incomplete; /* a message did not reach it */
+	pid_t pid;		    /* -1: no process could be made, or it has ended */
+	bool incomplete;	    /* a message did not reach it */
 	const struct sw_options *options;
 	int (*report)(const struct sw_options *options, struct sw_session *session, int *program_status);
 	const struct sw_session *closed; /* its only trace is complete and is judged as a whole; NULL: it is followed */
@@ -490,7 +490,7 @@ static void *be_parent(void *arg)
 	} else {
 		follower->pid = fork();
 	}
-	if (!follower->pid) {
+	if (!follower->pid) { /* neither of the two functions returns */
 		close(ends[0]);
 		if (follower->closed)
 			judge_closed(follower, ends[1]);

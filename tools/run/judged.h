@@ -84,7 +84,7 @@ int sw_judged_files(struct sw_judged *judged, const struct sw_session *session);
 /* Adds the gaps of a report to those of the session. */
 void sw_judged_take_gaps(struct sw_session *session, pid_t pid, const struct sw_report *report);
 
-/* Prints the gaps of a session. */
+/* Prints the gaps of a session, and how many programs without the recorder are known not to be able to use CUDA. */
 void sw_judged_put_gaps(FILE *out, const struct sw_session *session);
 
 /* Completes the verdict by the gaps of the session; the exit status of the command. */

@@ -184,7 +184,7 @@ static bool flag_of(struct source *s, const json_t *object, const char *key)
 	return json_is_true(value);
 }
 
-/* The list of a member; an error where it is missing. */
+/* The list of a member; an error where it is missing or no list. */
 static const json_t *list_of(struct source *s, const json_t *object, const char *key)
 {
 	const json_t *value = json_object_get(object, key);

@@ -318,16 +318,16 @@ static const struct sw_frame *at_home(const struct sw_names *names, const struct
 	return NULL;
 }
 
-/* The first frame of this role that the other stacks do not have. */
+/* The first frame of this role whose function has a name and that the other stacks do not have; NULL: none. */
 static const struct sw_frame *alone_here(const struct sw_names *names, const struct sw_stack_view *view,
 					 enum sw_frame_role role, uint32_t stack, const uint32_t *stacks, size_t n)
 {
 	for (size_t i = 0; i < view->n; i++) {
 		const struct sw_frame *frame = view->at[i].frame;
-		bool shared = !frame->base || frame->role != role;
-		for (size_t k = 0; k < n && !shared; k++)
-			shared = stacks[k] != stack && in_stack(names, stacks[k], frame);
-		if (!shared)
+		bool passed_over = !frame->base || frame->role != role;
+		for (size_t k = 0; k < n && !passed_over; k++)
+			passed_over = stacks[k] != stack && in_stack(names, stacks[k], frame);
+		if (!passed_over)
 			return frame;
 	}
 	return NULL;

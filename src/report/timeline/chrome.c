@@ -570,6 +570,7 @@ void sw_chrome_finish(struct sw_chrome *c)
 {
 	for (size_t i = 0; i < c->open.n; i++) {
 		struct open_call *open = &c->open.at[i];
+		/* The judge's record is gone, and the copies have moved while the list grew. */
 		open->record.rec = &open->rec;
 		open->op.record = &open->record;
 		draw_operation(c, &open->op, true);
@@ -581,6 +582,7 @@ void sw_chrome_finish(struct sw_chrome *c)
 	name_host(c);
 	chrome_name_streams(c);
 	sw_events_array_end(&c->events);
+	/* A key of the JSON object around the events, which neither Perfetto's format nor a part of a file has. */
 	if (!c->events.perfetto && !c->events.part)
 		write_devices(c);
 	sw_events_end(&c->events);

@@ -3,6 +3,8 @@
 #include "simcuda/modules/module.h"
 
 #define REGISTERS	32
+#define MULTIPROCESSORS 132
+#define MAX_THREADS	1024
 #define THREADS_PER_SM	2048
 #define BLOCKS_PER_SM	32
 #define SHARED_PER_SM	(228 << 10)
@@ -15,7 +17,7 @@ static CUresult get_attribute(int *out, CUfunction_attribute attribute, const st
 		return CUDA_ERROR_INVALID_VALUE;
 	switch ((int)attribute) {
 	case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-		*out = 1024;
+		*out = MAX_THREADS;
 		break;
 	case CU_FUNC_ATTRIBUTE_NUM_REGS:
 		*out = REGISTERS;
@@ -200,7 +202,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *out, CUfuncti
 							      size_t shared_bytes, unsigned flags)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
-	if (!out || threads <= 0 || threads > 1024 || flags & ~1u)
+	if (!out || threads <= 0 || threads > MAX_THREADS || flags & ~1u)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!sw_sim_function_get(handle))
 		return CUDA_ERROR_INVALID_HANDLE;
@@ -218,14 +220,14 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunc
 						   CUoccupancyB2DSize shared_of, size_t shared_bytes, int limit,
 						   unsigned flags)
 {
-	int blocks = 0, threads = limit > 0 && limit < 1024 ? limit : 1024;
+	int blocks = 0, threads = limit > 0 && limit < MAX_THREADS ? limit : MAX_THREADS;
 	if (!grid || !block)
 		return CUDA_ERROR_INVALID_VALUE;
 	CUresult result = cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
 		&blocks, handle, threads, shared_of ? shared_of(threads) : shared_bytes, flags);
 	if (!result) {
 		*block = threads;
-		*grid = 132 * blocks;
+		*grid = MULTIPROCESSORS * blocks;
 	}
 	return result;
 }
