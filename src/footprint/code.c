@@ -22,6 +22,30 @@ const char *sw_why_text(enum sw_why why)
 	return (unsigned)why < SW_WHYS ? text[why] : "?";
 }
 
+const char *sw_special_text(int64_t special)
+{
+	static const char *const text[SW_SPECIALS] = {
+		[SW_TID_X] = "tid.x",
+		[SW_TID_Y] = "tid.y",
+		[SW_TID_Z] = "tid.z",
+		[SW_NTID_X] = "ntid.x",
+		[SW_NTID_Y] = "ntid.y",
+		[SW_NTID_Z] = "ntid.z",
+		[SW_CTAID_X] = "ctaid.x",
+		[SW_CTAID_Y] = "ctaid.y",
+		[SW_CTAID_Z] = "ctaid.z",
+		[SW_NCTAID_X] = "nctaid.x",
+		[SW_NCTAID_Y] = "nctaid.y",
+		[SW_NCTAID_Z] = "nctaid.z",
+		[SW_LANEID] = "laneid",
+		[SW_WARPID] = "warpid",
+		[SW_CLUSTER_BLOCKS] = "cluster_nctarank",
+		[SW_CLUSTER_RANK] = "cluster_ctarank",
+		[SW_SHARED_BYTES] = "dynamic_smem_size",
+	};
+	return special >= 0 && special < SW_SPECIALS ? text[special] : "?";
+}
+
 void sw_program_free(struct sw_program *program)
 {
 	sw_arena_free(&program->arena);

@@ -49,6 +49,8 @@ enum sw_special {
 	SW_SHARED_BYTES,   /* %dynamic_smem_size */
 	SW_SPECIALS
 };
+/* The name of a special number, "tid.x"; "?" for another value. */
+const char *sw_special_text(int64_t special);
 
 enum sw_condition { SW_EQ, SW_NE, SW_LT, SW_LE, SW_GT, SW_GE };
 

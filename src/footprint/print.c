@@ -5,25 +5,6 @@
 
 #include "footprint/code.h"
 
-static const char *const specials[SW_SPECIALS] = {
-	[SW_TID_X] = "tid.x",
-	[SW_TID_Y] = "tid.y",
-	[SW_TID_Z] = "tid.z",
-	[SW_NTID_X] = "ntid.x",
-	[SW_NTID_Y] = "ntid.y",
-	[SW_NTID_Z] = "ntid.z",
-	[SW_CTAID_X] = "ctaid.x",
-	[SW_CTAID_Y] = "ctaid.y",
-	[SW_CTAID_Z] = "ctaid.z",
-	[SW_NCTAID_X] = "nctaid.x",
-	[SW_NCTAID_Y] = "nctaid.y",
-	[SW_NCTAID_Z] = "nctaid.z",
-	[SW_LANEID] = "laneid",
-	[SW_WARPID] = "warpid",
-	[SW_CLUSTER_BLOCKS] = "cluster_nctarank",
-	[SW_CLUSTER_RANK] = "cluster_ctarank",
-	[SW_SHARED_BYTES] = "dynamic_smem_size",
-};
 static const char *const conditions[] = {
 	[SW_EQ] = "eq", [SW_NE] = "ne", [SW_LT] = "lt", [SW_LE] = "le", [SW_GT] = "gt", [SW_GE] = "ge"};
 static const char *const spaces[] = {[SW_GENERIC] = "",	    [SW_GLOBAL] = ".global",	 [SW_SHARED] = ".shared",
@@ -124,7 +105,7 @@ static void print_numbers(FILE *f, const struct sw_insn *i)
 		fprintf(f, " %" PRId64 "%+" PRId64, i->imm, i->imm2);
 		break;
 	case SW_OP_SPECIAL:
-		fprintf(f, " %s", i->imm >= 0 && i->imm < SW_SPECIALS ? specials[i->imm] : "?");
+		fprintf(f, " %s", sw_special_text(i->imm));
 		break;
 	case SW_OP_RANGE:
 		fprintf(f, " %" PRId64 " %" PRId64, i->imm, i->imm2);

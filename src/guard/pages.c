@@ -371,7 +371,7 @@ void sw_pages_stop(void)
 
 /* ---- faults ------------------------------------------------------------------------------------------------------ */
 
-/* Says what a fault at this address means: memory that is not ours, a byte beside the guarded ones of its page, a page
+/* Says what a fault at this address means: memory that is not ours, a byte next to the guarded ones of its page, a page
    that was released meanwhile, or a use too early. */
 enum sw_fault sw_pages_fault(uint64_t address, bool writes)
 {

@@ -137,7 +137,7 @@ static void CUPTIAPI no_callback(void *data, CUpti_CallbackDomain domain, CUpti_
 	(void)info;
 }
 
-/* Becomes a user of CUPTI beside another tool, where CUPTI allows that; `other` gets that tool's name. */
+/* Becomes a user of CUPTI in addition to another tool, where CUPTI allows that; `other` gets that tool's name. */
 CUptiResult sw_cupti_share(struct sw_cupti *cupti, char *other, size_t room)
 {
 	struct sw_cupti_subscriber how = {sizeof how, "syncwatch", other, room, 1, {0}};

@@ -749,7 +749,7 @@ void sw_savings_end(void)
 /* Copies that are made otherwise: those of planned sites, and those of memory that the program pins and the plan
    leaves pageable. */
 
-/* May a copy to these bytes go on beside the host?  Only if the guard sees each use of their pages. */
+/* May a copy to these bytes go on while the host does?  Only if the guard sees each use of their pages. */
 bool sw_savings_may_be_asynchronous(const struct sw_plan_site *site, uint64_t address, uint64_t bytes)
 {
 	return site->change == SW_CHANGE_ASYNC && sw_confirm_plan.changes.guard == SW_PLAN_GUARDED &&

@@ -661,7 +661,7 @@ const struct timed *sw_chrome_timed_find(const struct sw_chrome *c, uint64_t seq
 	return t->seq == seq && t->slice.tid ? t : NULL;
 }
 
-/* Names a track of a stream beside its own. */
+/* Names a track of a stream next to its own. */
 static void name_track(struct sw_chrome *c, uint32_t stream, uint32_t tid, const char *what)
 {
 	char text[320];

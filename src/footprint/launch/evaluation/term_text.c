@@ -56,31 +56,6 @@ static void put_param(struct text *t, int64_t offset)
 	put(t, "param[%" PRId64 "]", offset);
 }
 
-/* Writes a special number: "tid.x". */
-static void put_special(struct text *t, int64_t which)
-{
-	static const char *const names[] = {
-		[SW_TID_X] = "tid.x",
-		[SW_TID_Y] = "tid.y",
-		[SW_TID_Z] = "tid.z",
-		[SW_NTID_X] = "ntid.x",
-		[SW_NTID_Y] = "ntid.y",
-		[SW_NTID_Z] = "ntid.z",
-		[SW_CTAID_X] = "ctaid.x",
-		[SW_CTAID_Y] = "ctaid.y",
-		[SW_CTAID_Z] = "ctaid.z",
-		[SW_NCTAID_X] = "nctaid.x",
-		[SW_NCTAID_Y] = "nctaid.y",
-		[SW_NCTAID_Z] = "nctaid.z",
-		[SW_LANEID] = "laneid",
-		[SW_WARPID] = "warpid",
-		[SW_CLUSTER_BLOCKS] = "cluster_nctarank",
-		[SW_CLUSTER_RANK] = "cluster_ctarank",
-		[SW_SHARED_BYTES] = "dynamic_smem_size",
-	};
-	put(t, "%s", which >= 0 && which < SW_SPECIALS ? names[which] : "?");
-}
-
 static void put_term(struct text *t, uint32_t term, int outer, int depth);
 
 /* Writes an operation on two operands, "a + b", in brackets where the operation around it binds more tightly (outer
@@ -258,7 +233,7 @@ static void put_term(struct text *t, uint32_t term, int outer, int depth)
 	else if (x->op == SW_OP_PARAM)
 		put_param(t, x->imm);
 	else if (x->op == SW_OP_SPECIAL)
-		put_special(t, x->imm);
+		put(t, "%s", sw_special_text(x->imm));
 	else if (x->op == SW_OP_SHL || x->op == SW_OP_SHR)
 		put_shift(t, x, outer, depth + 1);
 	else if (x->op == SW_TERM_STEP)
