@@ -254,14 +254,14 @@ static void ask_slowly(void)
 	fake_wait(1, 0);
 }
 
-/* A slow one has a record that is as long as it was. */
+/* A slow one has a record that is as long as it was, 300 us; a short run knows the clock's rate only roughly. */
 START_TEST(slow_questions_are_recorded)
 {
 	ck_assert_int_eq(record_in_child("stacks=0", ask_slowly, exit), 0);
 	const struct sums s = sums_of("t.swt", (struct sums){.kind = SW_REC_CODE_TOUCH});
 	struct trace t;
 	read_whole(&t, "t.swt");
-	ck_assert_uint_ge(s.longest, t.header->ticks_per_second / 1000000 * 300);
+	ck_assert_uint_ge(s.longest, t.header->ticks_per_second / 1000000 * 250);
 	ck_assert_uint_eq(s.calls, 4);
 	trace_free(&t);
 }
