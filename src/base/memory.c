@@ -42,7 +42,7 @@ static bool is_rationed(int resource)
 	return getrlimit(resource, &limit) || limit.rlim_cur != RLIM_INFINITY;
 }
 
-/* Makes malloc() take and give back its memory in large steps, on which the kernel can put large pages. */
+/* Makes malloc() get and return its memory in large steps, on which the kernel can put large pages. */
 void sw_memory_use_large_pages(void)
 {
 	if (is_rationed(RLIMIT_DATA) || is_rationed(RLIMIT_AS))

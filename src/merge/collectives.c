@@ -40,7 +40,7 @@ void sw_collective_set_free(struct sw_collective_set *set)
 	*set = (struct sw_collective_set){0};
 }
 
-/* Finds the communicator of this identity, or makes it; the largest size that was told of it counts. */
+/* Finds the communicator of this identity, or makes it; the largest size that any record gives counts. */
 struct sw_communicator *sw_communicator_of(struct sw_collective_set *set, uint64_t identity, uint32_t size)
 {
 	for (size_t i = 0; i < set->communicators.n; i++)

@@ -169,7 +169,7 @@ static const void *bytes_of(void *arg, size_t *size, struct sw_error *error)
 	return code->data;
 }
 
-/* Call-back of struct sw_footprint_image: gives back the memory of mapped pages that were read.  Fatbins of half a
+/* Call-back of struct sw_footprint_image: releases the memory of mapped pages that were read.  Fatbins of half a
    gigabyte are common; of one, a few pages are needed again. */
 static void was_read(void *arg, const void *at, size_t bytes)
 {

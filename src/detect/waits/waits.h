@@ -43,7 +43,7 @@ struct sw_wait *sw_wait_open(struct sw_model *m, const struct sw_record *r);
 struct sw_wait *sw_wait_single(struct sw_model *m, const struct sw_record *r);
 /* Takes the call with this BEGIN out of the open ones; NULL: none. */
 struct sw_wait *sw_wait_take(struct sw_model *m, uint64_t begin_seq);
-/* Gives back the state of a call of two records that has ended and is judged. */
+/* Releases the state of a call of two records, which has ended and is judged, for reuse. */
 void sw_wait_recycle(struct sw_model *m, struct sw_wait *w);
 /* Adds work (`token`: a snapshot of it) to what the call waits for; `order`: whether that is documented or measured. */
 void sw_wait_add(struct sw_model *m, struct sw_wait *w, sw_hb_token token, enum sw_order order);

@@ -416,7 +416,7 @@ CUresult sw_sim_copy_work(const void *params, struct sw_sim_work **out)
 		(out)->which##Z = array ? at[2] : 0;                                                                   \
 	} while (0)
 
-/* Gives back what the program told of a copy node. */
+/* Writes the parameters that the program gave a copy node to *out. */
 void sw_sim_copy_params(const struct sw_sim_work *work, CUDA_MEMCPY3D *out)
 {
 	const struct sw_sim_copy *c = &work->copy;

@@ -119,7 +119,7 @@ CUresult cuSurfObjectDestroy(CUsurfObject handle)
 	return destroy_object(handle, SW_SIM_SURFACE);
 }
 
-/* Gives back the resource that the object was made of. */
+/* Returns the resource that the object was made of. */
 static CUresult resource_of(CUDA_RESOURCE_DESC *out, unsigned long long handle, enum sw_sim_kind kind)
 {
 	SW_SIM_ENTER(SW_SIM_NEEDS_CTX);
