@@ -17,8 +17,8 @@ extern "C" {
  * 7: PYTHON_CODE, PYTHON_STACK; 8: SW_COPY_BATCH_MORE and what follows it; 9: ENVIRONMENT,
  * SW_NOTE_TENSOR_BEGIN, COLLECTIVE, SW_COPY_CONTENT; 10: LIBRARY; 11: short LAUNCH records;
  * 12: SW_MEMOP_DISCARD, content of copies of 4 to 8 bytes; 13: SW_NODE_EDGES; 14: hashes of images; 15: CUT,
- * counted calls (struct sw_rec_calls) */
-#define SW_FORMAT_MINOR	       15
+ * counted calls (struct sw_rec_calls); 16: SW_LAUNCH_CHANGED, changes of blocks of earlier chunks */
+#define SW_FORMAT_MINOR	       16
 #define SW_FORMAT_HEADER_BYTES 4096u
 #define SW_FORMAT_CHUNK_MAGIC  0x4b484353u /* "SCHK" */
 #define SW_FORMAT_BYTE_ORDER   0x01020304u

@@ -21,6 +21,9 @@ enum {
 	SW_LAUNCH_PROGRAMMATIC = 8, /* programmatic stream serialisation was asked for */
 	SW_LAUNCH_EVENT = 16,	    /* a programmatic or launch-completion event: an OTHER-free EVENT_RECORD with
 				       SW_EVENT_RECORD_EARLY precedes this record */
+	/* Since minor 16, with SW_LAUNCH_INLINE: struct sw_launch_changes and what belongs to it follow instead of the
+	   block. */
+	SW_LAUNCH_CHANGED = 32,
 };
 /* The parameter block is laid out as the kernel sees it: each parameter at its offset. */
 struct sw_rec_launch {
@@ -31,7 +34,7 @@ struct sw_rec_launch {
 	uint32_t grid[3];
 	uint16_t block[3];
 	uint16_t flags;	      /* SW_LAUNCH_* */
-	uint16_t param_bytes; /* of the inline block */
+	uint16_t param_bytes; /* that follow: the inline block, or its changes */
 	uint16_t cluster;     /* blocks a cluster, 0 = none */
 	uint32_t shared_bytes;
 	union {
@@ -42,6 +45,22 @@ struct sw_rec_launch {
 };
 static_assert(sizeof(struct sw_rec_launch) == 80, "packed");
 
+#define SW_LAUNCH_BLOCK_MAX 32768u /* bytes of a parameter block: CUDA takes less */
+
+/*
+ * Since minor 16: how a parameter block differs from an earlier one of the writer, which is as long.  Follows: a bit
+ * for each eight bytes of the block, the lowest first, zeros up to a multiple of 64 bits; then each eight bytes whose
+ * bit is set.  Of eight bytes that end the block only those in it count.
+ */
+struct sw_launch_changes {
+	uint32_t base; /* number of the earlier block */
+	uint32_t reserved;
+};
+static inline uint32_t sw_launch_changes_bits(uint32_t block_bytes)
+{
+	return (block_bytes + 511) / 512 * 8;
+}
+
 /*
  * Since minor 11: a LAUNCH record shorter than struct sw_rec_launch.  All that it does not say is as in the LAUNCH with
  * this number, which comes before it in its chunk.  Launches and parameter blocks share their numbers.
@@ -50,7 +69,8 @@ struct sw_rec_launch_again {
 	struct sw_rec h;
 	uint32_t like;	/* struct sw_rec_launch.launch */
 	int16_t params; /* the parameter block's number, less `like`; 0 = none */
-	/* Not 0: the block is new; that of number `params` - `base` with some words of four bytes changed.  Follows:
+	/* Not 0: the block is new; that of number `params` - `base` (of this chunk before minor 16) with some words of
+	   four bytes changed.  Follows:
 	   how many, which (a byte each), zeros up to a multiple of four, the words, zeros up to a multiple of eight. */
 	uint16_t base;
 };

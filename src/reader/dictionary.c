@@ -579,33 +579,55 @@ static const char *take_counts(struct sw_dictionary *d, struct sw_writer_cursor 
 	return NULL;
 }
 
-/* A short LAUNCH record, whose parameter block is the one before it with some words changed.  Without that one, which
-   was lost, the block is not known. */
-static const char *take_launch_changes(struct sw_writer_cursor *w, const struct sw_rec *rec)
+/* Changes words of a block as a short LAUNCH record says.  NULL, or what is wrong with it. */
+static const char *change_words(struct sw_param_block *block, struct sw_tail t)
 {
-	const struct sw_rec_launch_again *r = (const void *)rec;
-	if (!r->base)
-		return NULL;
-	const uint32_t params = r->like + (uint32_t)(int32_t)r->params;
-	const struct sw_param_block *base = sw_writer_params(w, params - r->base);
-	struct sw_tail t = sw_tail_of(rec, sizeof *r);
 	const unsigned char *at = t.at;
-	const uint32_t n = t.left ? at[0] : 0;
-	if (n > SW_LAUNCH_CHANGES || t.left < sw_launch_changes_head(n) + n * 4ul)
+	const uint32_t n = t.left ? at[0] : 0, head = sw_launch_changes_head(n);
+	if (n > SW_LAUNCH_CHANGES || t.left < head + n * 4ul)
 		return "the changed parameters are longer than the record";
+	for (uint32_t i = 0; i < n; i++) {
+		if (at[i + 1] >= block->bytes / 4)
+			return "a changed parameter lies outside of its block";
+		memcpy(block->data + at[i + 1] * 4ul, at + head + i * 4ul, 4);
+	}
+	return NULL;
+}
+
+/* Changes those eight bytes of a block whose bit is set, as a whole LAUNCH record says.  NULL, or what is wrong. */
+static const char *change_marked(struct sw_param_block *block, struct sw_tail t)
+{
+	const unsigned char *bits = sw_tail_take(&t, sw_launch_changes_bits(block->bytes));
+	if (!bits)
+		return "the changed parameters are longer than the record";
+	for (uint32_t at = 0; at < block->bytes; at += 8) {
+		if (!(bits[at / 64] >> at / 8 % 8 & 1))
+			continue;
+		const void *eight = sw_tail_take(&t, 8);
+		if (!eight)
+			return "the changed parameters are longer than the record";
+		memcpy(block->data + at, eight, block->bytes - at < 8 ? block->bytes - at : 8);
+	}
+	return NULL;
+}
+
+/* Defines a parameter block that is an earlier one of its kernel with some bytes changed.  Without that one, which was
+   lost, the block is not known. */
+static const char *take_launch_changes(struct sw_writer_cursor *w, uint32_t params, uint32_t from, struct sw_tail t,
+				       const char *(*change)(struct sw_param_block *, struct sw_tail))
+{
+	const struct sw_param_block *base = sw_writer_params(w, from);
+	if (params - from - 1 >= SW_FORMAT_LIVE_IDS - 1)
+		return "changed parameters of a block that is too old";
 	if (!base)
 		return NULL;
-	uint32_t block[SW_LAUNCH_CHANGED_MAX / 4];
-	if (base->bytes > sizeof block)
+	if (base->bytes > SW_LAUNCH_BLOCK_MAX)
 		return "changed parameters of a block that is too long for that";
-	memcpy(block, base->data, base->bytes);
-	for (uint32_t i = 0; i < n; i++) {
-		if (at[i + 1] >= base->bytes / 4)
-			return "a changed parameter lies outside of its block";
-		memcpy(&block[at[i + 1]], at + sw_launch_changes_head(n) + i * 4ul, 4);
-	}
-	sw_writer_define_params(w, params, block, base->bytes);
-	return NULL;
+	struct sw_param_block *block = sw_writer_define_params(w, params, base->data, base->bytes);
+	const char *wrong = change(block, t);
+	if (wrong)
+		block->id = 0; /* no block has this number */
+	return wrong;
 }
 
 /* Keeps the fields that short records of the same launch leave out, as a parameter block is kept, with which it shares
@@ -616,7 +638,7 @@ static void define_launch(struct sw_writer_cursor *w, const struct sw_rec_launch
 	rest.params = 0;
 	rest.param_bytes = 0;
 	rest.launch = 0;
-	rest.flags &= (uint16_t)~SW_LAUNCH_INLINE;
+	rest.flags &= (uint16_t) ~(SW_LAUNCH_INLINE | SW_LAUNCH_CHANGED);
 	sw_writer_define_params(w, r->launch, &rest.h + 1, sizeof rest - sizeof rest.h);
 }
 
@@ -633,26 +655,50 @@ bool sw_launch_expand(const struct sw_writer_cursor *w, const struct sw_rec *rec
 	return true;
 }
 
+/* Does a whole LAUNCH record have changes of a block?  With what they begin with; else it is damaged. */
+static const struct sw_launch_changes *changes_of(const struct sw_rec_launch *r)
+{
+	const bool there = r->h.words * 8u >= sizeof *r + sizeof(struct sw_launch_changes);
+	return r->flags & SW_LAUNCH_CHANGED && there ? (const void *)(r + 1) : NULL;
+}
+
+uint32_t sw_launch_base(const struct sw_rec *rec)
+{
+	const struct sw_rec_launch_again *again = (const void *)rec;
+	if (sw_launch_is_short(rec))
+		return again->base ? again->like + (uint32_t)(int32_t)again->params - again->base : 0;
+	const struct sw_launch_changes *changes = changes_of((const void *)rec);
+	return changes ? changes->base : 0;
+}
+
 /* Takes a LAUNCH record: keeps its parameter block, and its fields for later short records.  NULL, or what is wrong
    with it. */
 static const char *take_launch(struct sw_dictionary *d, struct sw_writer_cursor *w, const struct sw_rec *rec)
 {
 	const struct sw_rec_launch *r = (const void *)rec;
+	const struct sw_rec_launch_again *again = (const void *)rec;
 	(void)d;
 	if (rec->flags & SW_RF_END)
 		return NULL;
 	if (sw_launch_is_short(rec))
-		return take_launch_changes(w, rec);
+		return again->base
+			       ? take_launch_changes(w, again->like + (uint32_t)(int32_t)again->params,
+						     sw_launch_base(rec), sw_tail_of(rec, sizeof *again), change_words)
+			       : NULL;
 	if (r->launch)
 		define_launch(w, r);
 	if (!(r->flags & SW_LAUNCH_INLINE))
 		return NULL;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
 	const void *block = sw_tail_take(&t, r->param_bytes);
-	if (!block)
+	if (!block || (r->flags & SW_LAUNCH_CHANGED && !changes_of(r)))
 		return "the parameter block is longer than the record";
 	if (!r->params)
 		return "a parameter block without a number";
+	if (r->flags & SW_LAUNCH_CHANGED)
+		return take_launch_changes(w, r->params, sw_launch_base(rec),
+					   sw_tail_of(rec, sizeof *r + sizeof(struct sw_launch_changes)),
+					   change_marked);
 	sw_writer_define_params(w, r->params, block, r->param_bytes);
 	return NULL;
 }

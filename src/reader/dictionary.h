@@ -49,6 +49,10 @@ void sw_dictionary_free(struct sw_dictionary *d);
 /* Makes a short LAUNCH record a whole one, without its block.  False: the launch that it refers to is missing. */
 bool sw_launch_expand(const struct sw_writer_cursor *w, const struct sw_rec *rec, struct sw_rec_launch *out);
 
+/* The number of the parameter block whose changes a LAUNCH record says; 0: it says none.  The record has at least the
+   size of its kind's struct. */
+uint32_t sw_launch_base(const struct sw_rec *rec);
+
 /* For the files of this module. */
 struct sw_tail { /* the variable part of a record */
 	const unsigned char *at;

@@ -269,7 +269,8 @@ static int writer_advance(const struct sw_merge *m, struct sw_writer_cursor *w, 
 	return rc;
 }
 
-void sw_writer_define_params(struct sw_writer_cursor *w, uint32_t id, const void *block, uint32_t bytes)
+struct sw_param_block *sw_writer_define_params(struct sw_writer_cursor *w, uint32_t id, const void *block,
+					       uint32_t bytes)
 {
 	uint64_t *slot = sw_map_put(&w->params, id % SW_FORMAT_LIVE_IDS);
 	struct sw_param_block *b = (void *)(uintptr_t)*slot;
@@ -281,6 +282,7 @@ void sw_writer_define_params(struct sw_writer_cursor *w, uint32_t id, const void
 	b->id = id;
 	b->bytes = bytes;
 	memcpy(b->data, block, bytes);
+	return b;
 }
 
 /* The parameter block of a number of this writer; NULL: unknown. */

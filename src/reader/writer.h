@@ -61,8 +61,9 @@ static inline uint64_t sw_writer_offset(const struct sw_writer_cursor *writer)
 	return writer->window_offset + writer->at;
 }
 
-/* Keeps a copy of a parameter block, to which later launches of the writer refer by its number. */
-void sw_writer_define_params(struct sw_writer_cursor *writer, uint32_t id, const void *block, uint32_t bytes);
+/* Keeps a copy of a parameter block, to which later launches of the writer refer by its number, and returns it. */
+struct sw_param_block *sw_writer_define_params(struct sw_writer_cursor *writer, uint32_t id, const void *block,
+					       uint32_t bytes);
 /* The parameter block of a number; NULL: unknown. */
 const struct sw_param_block *sw_writer_params(const struct sw_writer_cursor *writer, uint32_t id);
 

@@ -67,7 +67,7 @@ static __attribute__((noinline)) void launch(uint64_t value)
 		return;
 	sw_launch_tail(&tail, block, sizeof block, false);
 	sw_launch_tail_write(sw_call_record(&call, SW_REC_LAUNCH, sizeof(struct sw_rec) + tail.bytes + tail.block),
-			     &tail, block);
+			     &tail, block, sizeof block);
 	sw_call_publish(&call);
 	sw_call_leave(&call, 0);
 }

@@ -37,7 +37,7 @@ __attribute__((noinline)) static void record(const struct made_launch *e)
 	}
 	sw_launch_tail(&tail, e->block, e->bytes, false);
 	sw_launch_tail_write(sw_call_record(&call, SW_REC_LAUNCH, sizeof(struct sw_rec) + tail.bytes + tail.block),
-			     &tail, e->block);
+			     &tail, e->block, e->bytes);
 	sw_call_publish(&call);
 	sw_call_leave(&call, 0);
 }

@@ -8,8 +8,8 @@
 
 #include "syncwatch/format.h"
 
-#define KERNELS 80u /* more than are remembered at once */
-#define LONGEST 1400u
+#define KERNELS 150u /* more than are remembered at once */
+#define LONGEST 6002u
 
 struct made_launch {
 	struct sw_rec_launch launch;
@@ -30,8 +30,16 @@ static inline uint32_t any(struct launch_sequence *s, uint32_t below)
 
 static inline uint32_t bytes_of(uint32_t kernel)
 {
-	static const uint16_t odd[] = {0, 4, 12, 7, 1025, 1024, LONGEST, 30};
-	return kernel < 8 ? odd[kernel] : kernel % 16 * 8 + 8;
+	static const uint16_t odd[] = {0, 4, 12, 7, 1025, 1024, LONGEST, 1400};
+	return kernel < 8 ? odd[kernel] : kernel % 16 * (kernel % 3 ? 8 : 52) + 8;
+}
+
+/* Changes a part of the block, as what a program leaves uninitialised differs from launch to launch. */
+static inline void change_part(struct launch_sequence *s, struct made_launch *e)
+{
+	const uint32_t first = any(s, e->bytes), bytes = any(s, e->bytes - first + 1), step = any(s, 12) + 1;
+	for (uint32_t i = first; i < first + bytes; i += step)
+		e->block[i] = (unsigned char)any(s, 256);
 }
 
 /* Mostly what this kernel had last time, with a little changed. */
@@ -50,6 +58,8 @@ static inline const struct made_launch *next_launch(struct launch_sequence *s)
 	}
 	for (uint32_t n = any(s, 3) ? 0 : any(s, 9); n && e->bytes; n--)
 		e->block[any(s, e->bytes)] = (unsigned char)any(s, 4);
+	if (e->bytes && !any(s, 8))
+		change_part(s, e);
 	return e;
 }
 

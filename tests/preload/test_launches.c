@@ -38,6 +38,7 @@ static void record(uint64_t seed, unsigned count)
 
 struct counts {
 	unsigned launches, wrong, without_block, lost, damage;
+	unsigned last_without_block; /* the number of the launch */
 	uint64_t bytes;
 };
 
@@ -46,7 +47,7 @@ static bool differs(const struct made_launch *e, const struct sw_record *r)
 	const struct sw_rec_launch *x = (const void *)r->rec, *y = &e->launch;
 	return x->function != y->function || x->stream != y->stream || memcmp(x->grid, y->grid, sizeof x->grid) ||
 	       memcmp(x->block, y->block, sizeof x->block) || x->shared_bytes != y->shared_bytes ||
-	       (x->flags & ~SW_LAUNCH_INLINE) != y->flags ||
+	       (x->flags & ~(SW_LAUNCH_INLINE | SW_LAUNCH_CHANGED)) != y->flags ||
 	       (r->params && (r->param_bytes != e->bytes || memcmp(r->params, e->block, e->bytes)));
 }
 
@@ -69,6 +70,7 @@ static struct counts compare(uint64_t seed)
 		const struct made_launch *e = next_launch(s);
 		c.launches++;
 		c.without_block += e->bytes && !r.params;
+		c.last_without_block = e->bytes && !r.params ? c.launches : c.last_without_block;
 		c.wrong += differs(e, &r);
 	}
 	while (sw_reader_damage(reader, c.damage))
@@ -102,7 +104,7 @@ static void change(uint64_t offset, unsigned char with)
 }
 
 /* A chunk whose checksum is wrong is lost: nothing of later ones may be, since each defines what it refers to.  Blocks
-   of parameters may be unknown, none may be a wrong one. */
+   of parameters may be unknown for some chunks, none may be a wrong one. */
 START_TEST(test_lost_chunk)
 {
 	record(77, 60000);
@@ -113,6 +115,7 @@ START_TEST(test_lost_chunk)
 	ck_assert_uint_eq(c.launches + c.lost, 60000);
 	ck_assert_uint_eq(c.wrong, 0);
 	ck_assert_uint_lt(c.without_block, c.launches / 2);
+	ck_assert_uint_lt(c.last_without_block, c.launches * 3 / 4);
 	ck_assert_uint_le(c.damage, 3);
 }
 END_TEST

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "detect/detect.h"
+#include "../preload/launch_sequence.h"
 #include "reader/trace_builder.h"
 #include "run/kept.h"
 #include "../run_suite.h"
@@ -20,6 +21,7 @@
 #define E1   0xe10ull
 #define E2   0xe20ull
 
+static char build[4096]; /* the folder that programs of the tests are in */
 static uint64_t state;
 
 static uint64_t below(uint64_t n)
@@ -310,6 +312,44 @@ START_TEST(lifecycle_stays)
 END_TEST
 
 /* The chunks are the program's: anything may stand in them. */
+/* The launches of the window as they were recorded, wherever it begins: many refer to launches and parameters of chunks
+   that were dropped. */
+START_TEST(launches_of_the_window)
+{
+	static struct launch_sequence sequence;
+	struct sw_reader *reader;
+	struct sw_record r;
+	struct sw_error error = {0};
+	char command[4200];
+	uint64_t all, left;
+	snprintf(command, sizeof command,
+		 "SYNCWATCH_OPTIONS=trace=whole.swt:quiet:report=0:stacks=0 '%s/tests/preload/launch_program' %d 60000",
+		 build, _i);
+	ck_assert_int_eq(system(command), 0);
+	sw_judgement_free(judge_file("whole.swt", true, &all));
+	ck_assert_uint_eq(all, 60000);
+	cut("whole.swt", "cut.swt", (size_t)_i * 3 + 1);
+	sw_judgement_free(judge_file("cut.swt", true, &left));
+	ck_assert(left > 5000 && left < all);
+	memset(&sequence, 0, sizeof sequence);
+	for (sequence.state = (uint64_t)_i; all > left; all--)
+		next_launch(&sequence);
+	ck_assert_int_eq(sw_reader_open("cut.swt", &reader, &error), 0);
+	while (sw_reader_next(reader, &r, &error) == 1) {
+		const struct made_launch *e;
+		if (r.rec->kind != SW_REC_LAUNCH)
+			continue;
+		e = next_launch(&sequence);
+		left--;
+		ck_assert_uint_eq(((const struct sw_rec_launch *)(const void *)r.rec)->function, e->launch.function);
+		ck_assert_uint_eq(r.params ? r.param_bytes : 0, e->bytes);
+		ck_assert_int_eq(memcmp(e->bytes ? r.params : e->block, e->block, e->bytes), 0);
+	}
+	ck_assert_uint_eq(left, 0);
+	sw_reader_close(reader);
+}
+END_TEST
+
 START_TEST(hostile_chunks)
 {
 	for (uint64_t seed = 1; seed <= 200; seed++) {
@@ -340,6 +380,7 @@ static char directory[] = "/tmp/syncwatch-kept-XXXXXX";
 
 static void enter(void)
 {
+	ck_assert_ptr_nonnull(getcwd(build, sizeof build));
 	strcpy(directory, "/tmp/syncwatch-kept-XXXXXX");
 	ck_assert(mkdtemp(directory) && chdir(directory) == 0);
 }
@@ -362,6 +403,7 @@ int main(void)
 	tcase_add_test(tc, same_findings);
 	tcase_add_test(tc, bounded);
 	tcase_add_loop_test(tc, lifecycle_stays, 0, 2);
+	tcase_add_loop_test(tc, launches_of_the_window, 0, 4);
 	tcase_add_test(tc, hostile_chunks);
 	return run_suite(suite);
 }

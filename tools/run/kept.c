@@ -51,8 +51,7 @@ struct sw_kept {
 	struct kept_record *loss;
 	uint64_t last_seq; /* of a record that was dropped with its chunk */
 	uint64_t first_ticks;
-	uint64_t dropped; /* calls */
-	uint64_t bytes;
+	uint64_t bytes, dropped; /* of records that stay; calls */
 };
 
 /* ---- lists ------------------------------------------------------------------------------------------------------- */
@@ -694,8 +693,8 @@ static void put_launch(struct sw_chunk_output *o, struct kept_writer *w, const s
 		memcpy(&whole, rec, sizeof whole);
 	else if (!sw_launch_expand(&w->blocks, rec, &whole))
 		return; /* as a reader would find it */
-	const uint32_t base = is_short && again->base ? whole.params - again->base : 0;
-	const bool defines = !is_short && whole.flags & SW_LAUNCH_INLINE;
+	const uint32_t base = sw_launch_base(rec);
+	const bool defines = !is_short && whole.flags & SW_LAUNCH_INLINE && is_written(w, base);
 	const struct sw_param_block *block = whole.params ? sw_writer_params(&w->blocks, whole.params) : NULL;
 	if (defines ||
 	    (is_short ? is_written(w, again->like) && is_written(w, base ? base : whole.params)
@@ -708,7 +707,8 @@ static void put_launch(struct sw_chunk_output *o, struct kept_writer *w, const s
 		memset(to, 0, rounded);
 		whole.h.words = (uint16_t)(rounded / 8);
 		whole.launch = is_short ? again->like : whole.launch;
-		whole.flags = (uint16_t)((whole.flags & ~SW_LAUNCH_INLINE) | (block ? SW_LAUNCH_INLINE : 0));
+		whole.flags &= (uint16_t) ~(SW_LAUNCH_INLINE | SW_LAUNCH_CHANGED);
+		whole.flags |= block ? SW_LAUNCH_INLINE : 0;
 		whole.param_bytes = (uint16_t)bytes;
 		memcpy(to, &whole, sizeof whole);
 		if (block)

@@ -23,7 +23,7 @@ struct sw_node_work {
 };
 
 /* Room that any node's record needs. */
-#define SW_NODE_BYTES (sizeof(struct sw_rec_launch) + SW_LAUNCH_BLOCK)
+#define SW_NODE_BYTES (sizeof(struct sw_rec_launch) + SW_LAUNCH_BLOCK_MAX)
 
 /* Writes the record into `room` (SW_NODE_BYTES, aligned to 8); returns its bytes, a multiple of 8.  0: the type has
    none, or nothing is known of it. */

@@ -11,10 +11,6 @@
 #include "preload/calls/launch.h"
 #include "preload/calls/launch_tail.h"
 
-/* Larger blocks (up to 32,764 bytes) are rare and get the larger frame. */
-#define SMALL_BLOCK 1024u
-#define LARGE_BLOCK SW_LAUNCH_BLOCK
-
 /* The packed buffer of cuLaunchKernel()'s `extra`: pairs of a name and a value up to CU_LAUNCH_PARAM_END.  *bytes: 0
    where there is none, or one too large. */
 static const void *packed_params(void **extra, size_t *bytes)
@@ -29,7 +25,7 @@ static const void *packed_params(void **extra, size_t *bytes)
 		else if (extra[0] == CU_LAUNCH_PARAM_BUFFER_SIZE && extra[1])
 			*bytes = *(const size_t *)extra[1];
 	}
-	if (!buffer || *bytes >= LARGE_BLOCK)
+	if (!buffer || *bytes >= SW_LAUNCH_BLOCK_MAX)
 		*bytes = 0;
 	return buffer;
 }
@@ -47,7 +43,7 @@ static inline __attribute__((always_inline)) void launch_record(struct sw_call *
 	struct sw_rec *r =
 		launch->more ? sw_hook_extra(call, SW_REC_LAUNCH, room) : sw_call_record(call, SW_REC_LAUNCH, room);
 
-	sw_launch_tail_write(r, tail, block);
+	sw_launch_tail_write(r, tail, block, bytes);
 	if (__builtin_expect(launch->more, 0))
 		sw_describe_done(r);
 	else
@@ -80,11 +76,11 @@ size_t sw_launch_block(const struct sw_kernel_entry *function, void **params, vo
 	return function->bytes;
 }
 
-/* The path of blocks over 1 KiB, in a function of its own for its large frame. */
+/* The path of long blocks, in a function of its own for its large frame. */
 static __attribute__((noinline, cold)) void gather_large(struct sw_call *call, struct sw_launch *launch,
 							 const struct sw_launch_values *values)
 {
-	char block[LARGE_BLOCK];
+	char block[SW_LAUNCH_BLOCK_MAX];
 
 	sw_launch_gather(values, block);
 	launch_record(call, launch, block, values->bytes);
@@ -146,14 +142,14 @@ static __attribute__((noinline, cold)) void other_launch(struct sw_call *call, s
 {
 	const void *block = NULL;
 	size_t bytes = 0;
-	char small[SMALL_BLOCK];
+	char small[SW_LAUNCH_SHORT];
 
 	if (launch->extra)
 		block = packed_params(launch->extra, &bytes);
 	if (block && bytes) {
 		launch->tail.launch.flags |= SW_LAUNCH_EXTRA;
 	} else if (launch->params && values->bytes) {
-		if (values->bytes > SMALL_BLOCK) {
+		if (values->bytes > SW_LAUNCH_SHORT) {
 			gather_large(call, launch, values);
 			return;
 		}
@@ -183,7 +179,7 @@ static inline __attribute__((always_inline)) void record_launch(struct sw_call *
 }
 
 /* Writes the launch's record, and those of the events that it records. */
-void sw_launch_begin(struct sw_call *call, struct sw_launch *launch)
+__attribute__((cold)) void sw_launch_begin(struct sw_call *call, struct sw_launch *launch)
 {
 	record_launch(call, launch);
 }
@@ -225,6 +221,8 @@ CUresult sw_custom_launch_ex(const struct sw_site *site, const CUlaunchConfig *c
 	sw_call_leave(&call, status);
 	return status;
 }
+
+#include "preload/platform/seldom.h" /* from here on */
 
 /* One kernel of a launch on several devices; `last`: the record that carries status and duration. */
 static void launch_among(struct sw_call *call, const CUDA_LAUNCH_PARAMS *p, bool last)

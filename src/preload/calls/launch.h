@@ -34,6 +34,7 @@ static inline __attribute__((always_inline)) void sw_launch_set(struct sw_launch
 	l->config = NULL;
 	l->more = false;
 	l->tail.hash = 0;
+	l->tail.unsought = false;
 	l->tail.fresh = false;
 	words[0] = (uint64_t)(uintptr_t)stream;
 	words[2] = gx | (uint64_t)gy << 32;
@@ -56,11 +57,8 @@ void *sw_launch_enter(struct sw_call *call, uint32_t what, void *frame, struct s
 /* The call that sw_launch_enter() began has returned. */
 void sw_launch_leave(struct sw_call *call, CUstream stream, CUresult status);
 
-/* More than any block needs: 32,764 bytes at most. */
-#define SW_LAUNCH_BLOCK 32768u
-
-/* From kernelParams or, where that is given, the packed buffer of `extra`.  `block` has room for SW_LAUNCH_BLOCK bytes.
-   Returns the bytes of the block, 0: no parameters, or their layout is not known. */
+/* From kernelParams or, where that is given, the packed buffer of `extra`.  `block` has room for SW_LAUNCH_BLOCK_MAX
+   bytes. Returns the bytes of the block, 0: no parameters, or their layout is not known. */
 size_t sw_launch_block(const struct sw_kernel_entry *function, void **params, void **extra, char *block);
 
 #endif

@@ -47,11 +47,11 @@ static uint64_t hash_block(const char *at, size_t bytes)
 	return hash ? hash : 1;
 }
 
-/* Gives a launch or parameter block, known by its hash, a new number. */
+/* Gives a launch or parameter block, known by its hash, a new number; hash 0: it is not looked for later. */
 static __attribute__((noinline)) uint32_t add_number(struct sw_writer *w, uint64_t hash)
 {
 	sw_thread_busy(&sw_thread, 1);
-	const uint32_t id = sw_intern_add(&w->launch_ids, hash);
+	const uint32_t id = hash ? sw_intern_add(&w->launch_ids, hash) : ++w->launch_ids.last;
 	sw_thread_busy(&sw_thread, 0);
 	return id;
 }
@@ -68,19 +68,56 @@ static inline bool is_live(const struct sw_writer *w, uint32_t id)
 	return w->launch_ids.last - id < SW_INTERN_LIVE;
 }
 
-/* Writes how the block (`words` of 4 bytes) differs from the last new one of its kernel: how many words, where, and
-   their values.  Returns the bytes written after the short record; 0: too many differ. */
-static uint32_t block_differences(const struct sw_last_launch *memo, const uint32_t *block, uint32_t words,
-				  uint32_t *out)
+/* Are 8 bytes at any addresses equal? */
+static inline bool same_word(const void *a, const void *b)
+{
+	uint64_t x, y;
+	memcpy(&x, a, sizeof x);
+	memcpy(&y, b, sizeof y);
+	return x == y;
+}
+
+/* Notes which eight bytes differ between two blocks, a bit for each, and returns how many. */
+static __attribute__((noinline)) uint32_t note_changes(const char *old, const char *block, uint32_t bytes,
+						       uint64_t *changed)
+{
+	uint32_t n = 0, at = 0;
+	while (at < bytes) {
+		const uint32_t end = bytes - at < 512 ? bytes : at + 512, whole = end & ~7u;
+		uint64_t bits = 0, bit = 1;
+		for (; at < whole; at += 8, bit <<= 1) {
+			const uint64_t differs = !same_word(old + at, block + at);
+			n += (uint32_t)differs;
+			bits |= bit & -differs;
+		}
+		if (at < end && memcmp(old + at, block + at, end - at) != 0) {
+			n++;
+			bits |= bit;
+		}
+		at = end;
+		*changed++ = bits;
+	}
+	return n;
+}
+
+/* Writes which words of four bytes differ between two blocks of up to 256 words: how many, where, and their values.
+   Returns the bytes written after the short record; 0: too many differ. */
+static __attribute__((noinline, cold)) uint32_t few_words(const char *old, const char *block, const uint64_t *changed,
+							  uint32_t bytes, uint32_t *out)
 {
 	uint8_t at[SW_LAUNCH_CHANGES + 1] = {0};
 	uint32_t n = 0, value[SW_LAUNCH_CHANGES];
-	for (uint32_t i = 0; i < words; i++)
-		if (memo->word[i] != block[i]) {
-			if (n == SW_LAUNCH_CHANGES)
-				return 0;
-			value[n++] = block[i];
-			at[n] = (uint8_t)i;
+	for (uint32_t first = 0; first < bytes; first += 512)
+		for (uint64_t bits = changed[first / 512]; bits; bits &= bits - 1) {
+			uint32_t i = first + (uint32_t)__builtin_ctzll(bits) * 8;
+			for (const uint32_t end = i + 8; i < end && i < bytes; i += 4) {
+				if (memcmp(old + i, block + i, 4) == 0)
+					continue;
+				if (n == SW_LAUNCH_CHANGES)
+					return 0;
+				memcpy(&value[n++], block + i, 4);
+				at[n] = (uint8_t)(i / 4);
+			}
 		}
 	at[0] = (uint8_t)n;
 	const uint32_t head = sw_launch_changes_head(n);
@@ -90,15 +127,37 @@ static uint32_t block_differences(const struct sw_last_launch *memo, const uint3
 	return (head + n * 4 + 7) & ~7u;
 }
 
-/* A full LAUNCH record, under number `like`; `params`: number of its parameter block, of which `inlined` bytes
-   follow. */
-static void whole_record(struct sw_launch_tail *tail, uint32_t like, uint32_t params, size_t inlined)
+/* Writes the changes of a block, behind a full record. */
+static void put_changes(char *to, const struct sw_launch_tail *tail, const char *block, uint32_t bytes)
+{
+	const struct sw_launch_changes head = {.base = tail->base};
+	const uint32_t bits_bytes = sw_launch_changes_bits(bytes);
+	memcpy(to, &head, sizeof head);
+	memcpy(to + sizeof head, tail->changed, bits_bytes);
+	to += sizeof head + bits_bytes;
+	for (uint32_t group = 0; group * 512 < bytes; group++)
+		for (uint64_t bits = tail->changed[group]; bits; bits &= bits - 1, to += 8) {
+			const uint32_t at = group * 512 + (uint32_t)__builtin_ctzll(bits) * 8;
+			if (bytes - at >= 8) {
+				memcpy(to, block + at, 8);
+			} else {
+				memset(to, 0, 8);
+				memcpy(to, block + at, bytes - at);
+			}
+		}
+}
+
+/* A full LAUNCH record, under number `like`; `params`: number of its parameter block, of which `inlined` bytes follow
+   or, where `base` is not 0, so many bytes of its changes since that block. */
+static void whole_record(struct sw_launch_tail *tail, uint32_t like, uint32_t params, size_t inlined, uint32_t base)
 {
 	tail->bytes = sizeof tail->launch - HEADER;
 	tail->block = (uint32_t)inlined;
+	tail->base = base;
 	tail->launch.params = params;
 	tail->launch.param_bytes = (uint16_t)inlined;
 	tail->launch.flags |= inlined ? SW_LAUNCH_INLINE : 0;
+	tail->launch.flags |= base ? SW_LAUNCH_CHANGED : 0;
 	tail->launch.launch = like;
 }
 
@@ -107,7 +166,7 @@ static void whole_record(struct sw_launch_tail *tail, uint32_t like, uint32_t pa
 static inline void short_record(struct sw_launch_tail *tail, uint32_t like, uint32_t params, uint32_t base)
 {
 	tail->bytes = sizeof tail->again - HEADER;
-	tail->block = 0;
+	tail->block = tail->base = 0;
 	tail->again.like = like;
 	tail->again.params = (int16_t)(params ? params - like : 0);
 	tail->again.base = (uint16_t)(base ? params - base : 0);
@@ -120,15 +179,6 @@ static inline bool same_launch(const struct sw_last_launch *memo, const struct s
 	const uint64_t *a = memo->launch, *b = &tail->words[HEADER / 8];
 	_Static_assert(SW_LAUNCH_WORDS == 6, "all of them");
 	return !((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]) | (a[4] ^ b[4]) | (a[5] ^ b[5]));
-}
-
-/* Are 8 bytes at any addresses equal? */
-static inline bool same_word(const void *a, const void *b)
-{
-	uint64_t x, y;
-	memcpy(&x, a, sizeof x);
-	memcpy(&y, b, sizeof y);
-	return x == y;
 }
 
 /* Are the bytes of a parameter equal?  In words of 8, the last of which may overlap the one before it. */
@@ -144,12 +194,6 @@ static inline bool same_value(const char *a, const char *b, size_t bytes)
 		if (!same_word(a + i, b + i))
 			return false;
 	return same_word(a + bytes - 8, b + bytes - 8); /* perhaps some bytes again */
-}
-
-/* Is the parameter block equal to the last new one of the kernel? */
-static inline bool same_block(const struct sw_last_launch *memo, const char *block, size_t bytes)
-{
-	return memo->bytes == bytes && same_value((const char *)memo->word, block, bytes);
 }
 
 /* Adds a parameter (its bytes, place and size) to the hash of a launch's parameters. */
@@ -178,10 +222,10 @@ static inline uint64_t hash_value(uint64_t hash, const char *at, const struct sw
    together first would wait for the processor's store buffer. */
 static inline bool same_values(const struct sw_last_launch *memo, const struct sw_launch_values *values)
 {
-	if (memo->bytes != values->bytes)
+	if (memo->last.bytes != values->bytes)
 		return false;
 	for (uint32_t i = 0; i < values->params; i++) {
-		const char *mine = (const char *)memo->word + values->layout[i].offset, *at = values->at[i];
+		const char *mine = (const char *)memo->block + values->layout[i].offset, *at = values->at[i];
 		const size_t bytes = values->layout[i].bytes;
 		uint32_t a, b;
 		if (__builtin_expect(!at, 0))
@@ -206,22 +250,70 @@ static void remember_launch(struct sw_last_launch *memo, const struct sw_launch_
 		((const struct sw_rec_launch *)(const void *)((const char *)memo->launch - HEADER))->function;
 	memo->like = 0; /* a signal handler may jump away in between */
 	if (function != tail->launch.function)
-		memo->params = 0;
+		memo->last.params = memo->news = 0;
 	atomic_signal_fence(memory_order_seq_cst);
 	memcpy(memo->launch, &tail->words[HEADER / 8], sizeof memo->launch);
 	atomic_signal_fence(memory_order_seq_cst);
 	memo->like = like;
 }
 
-/* From now on the thread's memo of the kernel has this parameter block, as number `params`. */
-static void remember_block(struct sw_last_launch *memo, const void *block, size_t bytes, uint32_t params)
+/* From now on the writer has this parameter block, as number `params`, in `room`.  `whole`: the trace has it without
+   reference to another one. */
+static void remember_block(const struct sw_writer *w, struct sw_last_block *last, void *room, const void *block,
+			   size_t bytes, uint32_t params, bool whole)
 {
-	memo->params = 0;
+	last->params = 0; /* a signal handler may jump away in between */
 	atomic_signal_fence(memory_order_seq_cst);
-	memo->bytes = (uint32_t)bytes;
-	memcpy(memo->word, block, bytes);
+	last->bytes = (uint32_t)bytes;
+	last->whole = whole ? w->index : last->whole;
+	memcpy(room, block, bytes);
 	atomic_signal_fence(memory_order_seq_cst);
-	memo->params = params;
+	last->params = params;
+}
+
+#define PLACES 16u /* of a long block that are compared */
+#define LIKE   8u  /* so many equal ones make it worth to write what differs */
+
+/* Where the writer has the bytes of a remembered long block. */
+static char *long_data(const struct sw_writer *w, const struct sw_long_block *one)
+{
+	return w->long_data + (one - w->long_blocks) * (ptrdiff_t)SW_LAUNCH_BLOCK_MAX;
+}
+
+/* How much of a long block is as in a remembered one: so many of the places. */
+static uint32_t likeness(const char *old, const char *block, uint32_t bytes)
+{
+	uint32_t same = 0;
+	for (uint32_t at = 0; at + 8 <= bytes; at += bytes / PLACES & ~7u)
+		same += same_word(old + at, block + at);
+	return same;
+}
+
+/* The remembered long block of the kernel that is most like this one; if none is like it, a place for it.  NULL: no
+   memory. */
+static __attribute__((noinline, cold)) struct sw_long_block *long_block_like(struct sw_writer *w, uint32_t function,
+									     const char *block, uint32_t bytes)
+{
+	struct sw_long_block *best = NULL, *oldest = w->long_blocks;
+	uint32_t most = LIKE - 1;
+	int error;
+	if (!w->long_data)
+		w->long_data = sw_sys_map(-1, 0, SW_LAUNCH_LONG * (size_t)SW_LAUNCH_BLOCK_MAX, &error);
+	if (!w->long_data)
+		return NULL;
+	for (struct sw_long_block *one = w->long_blocks; one < w->long_blocks + SW_LAUNCH_LONG; one++) {
+		oldest = one->last.params < oldest->last.params ? one : oldest;
+		if (one->function != function || one->last.bytes != bytes || !one->last.params)
+			continue;
+		const uint32_t same = likeness(long_data(w, one), block, bytes);
+		best = same > most ? one : best;
+		most = same > most ? same : most;
+	}
+	if (best)
+		return best;
+	oldest->last.params = 0;
+	oldest->function = function;
+	return oldest;
 }
 
 /* Gives a launch that differs from the thread's memo of its kernel a number: that of an earlier one of this chunk, or a
@@ -239,37 +331,68 @@ static SW_OFTEN __attribute__((noinline)) uint32_t number_launch(struct sw_write
 	return like;
 }
 
-/* Chooses the record of a launch whose parameter block is not the one of the memo: with the number of an older block,
-   with the differences, or with the whole block. */
+/* Makes the record of a launch whose block `params` is a remembered one with some bytes changed.  False: that one
+   cannot be referred to, or the block itself is as short. */
+static bool write_changes(const struct sw_writer *w, const struct sw_last_block *last, const void *old,
+			  struct sw_launch_tail *tail, uint32_t like, uint32_t params, const char *block,
+			  uint32_t bytes, bool whole)
+{
+	const uint32_t base = last->params;
+	if (!base || last->bytes != bytes || w->index - last->whole >= SW_LAUNCH_CHAIN || !is_live(w, base))
+		return false;
+	const uint32_t changed = note_changes(old, block, bytes, tail->changed);
+	if (!whole && changed <= SW_LAUNCH_CHANGES && bytes <= SW_LAUNCH_CHANGED_MAX && bytes % 4 == 0) {
+		const uint32_t more = few_words(old, block, tail->changed, bytes, tail->changes);
+		if (more) {
+			short_record(tail, like, params, base);
+			tail->bytes += more;
+			return true;
+		}
+	}
+	const size_t more = sizeof(struct sw_launch_changes) + sw_launch_changes_bits(bytes) + changed * 8;
+	if (more >= bytes)
+		return false;
+	whole_record(tail, like, params, more, base);
+	return true;
+}
+
+/* Chooses the record of a launch with a new parameter block: with what differs from a remembered one, or with the whole
+   block. */
+static __attribute__((noinline)) void new_block(struct sw_writer *w, struct sw_last_launch *memo,
+						struct sw_launch_tail *tail, uint32_t like, uint32_t params,
+						const void *block, size_t bytes, bool whole)
+{
+	struct sw_last_block *last = &memo->last;
+	void *room = memo->block;
+	if (bytes > sizeof memo->block) {
+		struct sw_long_block *one = long_block_like(w, tail->launch.function, block, (uint32_t)bytes);
+		last = one ? &one->last : NULL;
+		room = one ? long_data(w, one) : NULL;
+	}
+	const bool changes = last && write_changes(w, last, room, tail, like, params, block, (uint32_t)bytes, whole);
+	if (!changes)
+		whole_record(tail, like, params, bytes, 0);
+	if (last)
+		remember_block(w, last, room, block, bytes, params, !changes);
+}
+
+/* Chooses the record of a launch by its parameter block: with the number of an older one, or with a new one. */
 static __attribute__((noinline)) void other_block(struct sw_writer *w, struct sw_last_launch *memo,
 						  struct sw_launch_tail *tail, uint32_t like, const void *block,
 						  size_t bytes, bool whole)
 {
-	const uint64_t hash = tail->hash ? tail->hash : hash_block(block, bytes);
-	uint32_t params = sw_intern_find(&w->launch_ids, hash), more = 0;
-	if (params) {
-		if (whole)
-			whole_record(tail, like, params, 0);
-		else
-			short_record(tail, like, params, 0);
+	if (tail->unsought) {
+		new_block(w, memo, tail, like, add_number(w, 0), block, bytes, whole);
 		return;
 	}
-	params = add_number(w, hash);
-	const bool fits = bytes <= sizeof memo->word && bytes % 4 == 0;
-	const uint32_t base = memo->params;
-	if (!whole && fits && base && memo->bytes == bytes && in_chunk(w, base) && is_live(w, base)) {
-		uint32_t words[SW_BLOCK_WORDS]; /* the block may lie at any address */
-		memcpy(words, block, bytes);
-		more = block_differences(memo, words, (uint32_t)(bytes / 4), tail->changes);
-	}
-	if (more) {
-		short_record(tail, like, params, base);
-		tail->bytes += more;
-	} else {
-		whole_record(tail, like, params, bytes);
-	}
-	if (fits)
-		remember_block(memo, block, bytes, params);
+	const uint64_t hash = tail->hash ? tail->hash : hash_block(block, bytes);
+	const uint32_t params = sw_intern_find(&w->launch_ids, hash);
+	if (!params)
+		new_block(w, memo, tail, like, add_number(w, hash), block, bytes, whole);
+	else if (whole)
+		whole_record(tail, like, params, 0, 0);
+	else
+		short_record(tail, like, params, 0);
 }
 
 /* Writes the record of a launch in full or, where the thread launched the same function in the same way before, as a
@@ -279,29 +402,24 @@ __attribute__((cold)) void sw_launch_tail(struct sw_launch_tail *tail, const voi
 	const struct sw_thread *t = &sw_thread;
 	struct sw_writer *w = t->writer;
 	if (__builtin_expect(!w || t->busy, 0)) {
-		whole_record(tail, 0, 0, 0);
+		whole_record(tail, 0, 0, 0, 0);
 		return;
 	}
 	struct sw_last_launch *memo = &w->memos[tail->launch.function % SW_LAUNCH_MEMOS];
-	uint32_t like = memo->like, params = 0;
+	uint32_t like = memo->like;
 	whole |= tail->fresh;
 	if (__builtin_expect(!like || !in_chunk(w, like) || !is_live(w, like) || !same_launch(memo, tail), 0))
 		like = number_launch(w, memo, tail, &whole);
-	if (bytes) {
-		params = memo->params;
-		if (!params || !is_live(w, params) || !same_block(memo, block, bytes)) {
-			other_block(w, memo, tail, like, block, bytes, whole);
-			return;
-		}
-	}
-	if (__builtin_expect(whole, 0))
-		whole_record(tail, like, params, 0);
+	if (bytes)
+		other_block(w, memo, tail, like, block, bytes, whole);
+	else if (whole)
+		whole_record(tail, like, 0, 0, 0);
 	else
-		short_record(tail, like, params, 0);
+		short_record(tail, like, 0, 0);
 }
 
 /* Fills a launch's record behind its header: its words, then the block of parameters. */
-void sw_launch_tail_write(struct sw_rec *rec, const struct sw_launch_tail *tail, const void *block)
+void sw_launch_tail_write(struct sw_rec *rec, const struct sw_launch_tail *tail, const void *block, size_t bytes)
 {
 	if (__builtin_expect(!rec, 0)) {
 		if (sw_thread.writer)
@@ -311,7 +429,9 @@ void sw_launch_tail_write(struct sw_rec *rec, const struct sw_launch_tail *tail,
 	uint64_t *to = (uint64_t *)(void *)(rec + 1);
 	for (uint32_t i = 0; i < tail->bytes / 8; i++)
 		to[i] = tail->words[HEADER / 8 + i];
-	if (tail->block)
+	if (tail->base)
+		put_changes((char *)(to + tail->bytes / 8), tail, block, bytes);
+	else if (tail->block)
 		memcpy(to + tail->bytes / 8, block, tail->block);
 }
 
@@ -345,6 +465,13 @@ void sw_launch_gather(const struct sw_launch_values *values, char *block)
 	}
 }
 
+/* Some kernels have new parameters at each launch: addresses, or what the program left uninitialised.  After many of
+   these in a row, most are not looked for among the earlier ones, whose table is rarely in the processor's caches. */
+static bool is_sought(struct sw_last_launch *memo)
+{
+	return memo->news < 32 || memo->news++ % 8 == 0;
+}
+
 /* The number of parameters that were seen before, 0: they were not. */
 static uint32_t seen_before(struct sw_writer *w, struct sw_launch_tail *tail, const struct sw_launch_values *values)
 {
@@ -368,17 +495,21 @@ static SW_OFTEN __attribute__((noinline)) bool other_values(struct sw_call *call
 							    const struct sw_launch_values *values)
 {
 	struct sw_writer *w = call->writer;
-	const uint32_t params = seen_before(w, tail, values);
-	char block[SW_LAUNCH_CHANGED_MAX];
-	if (params && !tail->fresh && write_again(call, like, params))
-		return true;
+	char block[SW_LAUNCH_SHORT];
+	tail->unsought = !is_sought(memo);
+	if (!tail->unsought) {
+		const uint32_t params = seen_before(w, tail, values);
+		memo->news = params ? 0 : memo->news + 1;
+		if (params && !tail->fresh && write_again(call, like, params))
+			return true;
+	}
 	if (values->bytes > sizeof block)
 		return false;
 	sw_launch_gather(values, block);
 	other_block(w, memo, tail, like, block, values->bytes, tail->fresh);
 	struct sw_rec *r =
 		sw_call_record(call, SW_REC_LAUNCH, sizeof(struct sw_rec) + tail->bytes + (size_t)tail->block);
-	sw_launch_tail_write(r, tail, block);
+	sw_launch_tail_write(r, tail, block, values->bytes);
 	sw_call_publish(call);
 	return true;
 }
@@ -389,12 +520,12 @@ SW_OFTEN bool sw_launch_again(struct sw_call *call, struct sw_launch_tail *tail,
 {
 	struct sw_writer *w = call->writer;
 	struct sw_last_launch *memo = &w->memos[tail->launch.function % SW_LAUNCH_MEMOS];
-	uint32_t like = memo->like, params = memo->params;
+	uint32_t like = memo->like, params = memo->last.params;
 	if (__builtin_expect(sw_thread.busy || sw_companion_hooked(), 0))
 		return false;
 	if (__builtin_expect(!like || !in_chunk(w, like) || !is_live(w, like) || !same_launch(memo, tail), 0)) {
 		like = number_launch(w, memo, tail, &tail->fresh);
-		params = memo->params;
+		params = memo->last.params;
 	}
 	if (__builtin_expect(!values->bytes, 0))
 		params = like;

@@ -16,8 +16,10 @@
 
 struct sw_launch_tail {
 	uint32_t bytes; /* after the header */
-	uint32_t block; /* bytes of the parameter block that follow those */
+	uint32_t block; /* bytes that follow those: the parameter block, or what changed in it */
+	uint32_t base;	/* not 0: these are the changes since the block with this number */
 	uint64_t hash;	/* of the parameters where sw_launch_again() took it, else 0 */
+	bool unsought;	/* sw_launch_again() did not look for the parameters among earlier ones */
 	bool fresh;	/* sw_launch_again() gave the launch a number that the trace does not have yet */
 	union {
 		struct sw_rec_launch launch;
@@ -27,6 +29,7 @@ struct sw_launch_tail {
 		};
 		uint64_t words[sizeof(struct sw_rec_launch) / 8];
 	};
+	uint64_t changed[SW_LAUNCH_BLOCK_MAX / 512]; /* a bit for each eight bytes of the block that changed */
 };
 
 /* A kernel's parameters, where the program has them. */
@@ -47,12 +50,13 @@ void sw_launch_gather(const struct sw_launch_values *values, char *block);
 bool sw_launch_again(struct sw_call *call, struct sw_launch_tail *tail, const struct sw_launch_values *values);
 
 /*
- * `tail->launch` holds the launch, but for its header, params, param_bytes and reserved, which are 0, as are `hash` and
- * `fresh` at first.  `whole`: others look at the record, it is not shortened.  The header is left for sw_call_record().
+ * `tail->launch` holds the launch, but for its header, params, param_bytes and reserved, which are 0, as are `hash`,
+ * `unsought` and `fresh` at first.  `whole`: others look at the record, it is not shortened.  The header is left for
+ * sw_call_record().
  */
 void sw_launch_tail(struct sw_launch_tail *tail, const void *block, size_t bytes, bool whole);
 
 /* Writes it after the header. NULL: the record was lost, and with it what it would have defined. */
-void sw_launch_tail_write(struct sw_rec *rec, const struct sw_launch_tail *tail, const void *block);
+void sw_launch_tail_write(struct sw_rec *rec, const struct sw_launch_tail *tail, const void *block, size_t bytes);
 
 #endif

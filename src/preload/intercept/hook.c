@@ -11,7 +11,7 @@
 #include "preload/recorder/window.h"
 
 /* An API record says what the number of an entry point stands for; one for each number and process. */
-void sw_hook_describe(uint16_t id, const char *driver, const char *runtime)
+__attribute__((cold)) void sw_hook_describe(uint16_t id, const char *driver, const char *runtime)
 {
 	const size_t driver_bytes = strlen(driver), runtime_bytes = strlen(runtime);
 	struct sw_state *state = sw_state();

@@ -131,7 +131,7 @@ static struct sw_table_slot *take_slots(struct sw_table *table, uint32_t log, ui
 
 /* Copies what lives into slots of the right number.  Smaller ones that were left before stay mapped, without memory:
    all of them together are no larger than the newest. */
-static bool resize_table(struct sw_table *table)
+static __attribute__((cold)) bool resize_table(struct sw_table *table)
 {
 	const uint64_t old = table->slots;
 	uint32_t log = FIRST_LOG, mapped, taken = 0;
@@ -200,7 +200,7 @@ static void clean_slots(struct sw_table *table, uint64_t at)
 }
 
 /* Deletes a key if it is there. */
-static void delete_key(struct sw_table *table, uint64_t key)
+static __attribute__((cold)) void delete_key(struct sw_table *table, uint64_t key)
 {
 	struct sw_table_slot *slot = table->slots && key ? place_of(table->slots, key) : NULL;
 
@@ -226,7 +226,7 @@ void sw_table_delete(struct sw_table *table, uint64_t key)
 }
 
 /* Deletes all keys that `gone` chooses, under the caller's lock, and makes the table smaller where few are left. */
-void sw_table_sweep(struct sw_table *table, bool (*gone)(uint64_t key, uint64_t value, uint64_t with), uint64_t with)
+__attribute__((cold)) void sw_table_sweep(struct sw_table *table, bool (*gone)(uint64_t key, uint64_t value, uint64_t with), uint64_t with)
 {
 	for (uint64_t i = 0; i < room_of(table->slots); i++) {
 		const struct sw_table_slot *slot = &slots_of(table->slots)[i];

@@ -96,7 +96,7 @@ static struct sw_clock_pair spin_for(uint64_t ns)
 
 /* Chooses the counter if it runs evenly on all processors, else CLOCK_MONOTONIC (a rate of 10^9); measures for 0.2 ms
    and takes the rate that the processor names where both agree. */
-uint64_t sw_clock_start(void)
+__attribute__((cold)) uint64_t sw_clock_start(void)
 {
 	sw_clock_is_tsc = counter_is_invariant();
 	if (!sw_clock_is_tsc)

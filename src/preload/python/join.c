@@ -636,6 +636,8 @@ ALWAYS_INLINE uint32_t join_frames(struct sw_writer *w, uint32_t native, const c
 			s->last->next = chain;
 	}
 	s->last = chain;
+	__builtin_prefetch(chain->next);
+	__builtin_prefetch(chain->next + 1);
 	return chain->frames ? join_chain(w, chain, native) : native;
 }
 

@@ -237,7 +237,9 @@ void sw_writer_forget_launches(struct sw_writer *w)
 {
 	sw_intern_clear(&w->launch_ids);
 	for (unsigned i = 0; i < SW_LAUNCH_MEMOS; i++)
-		w->memos[i].like = w->memos[i].params = 0;
+		w->memos[i].like = w->memos[i].last.params = 0;
+	for (unsigned i = 0; i < SW_LAUNCH_LONG; i++)
+		w->long_blocks[i].last.params = 0;
 }
 
 /* After a call that never returned (longjmp, cancellation): drops what it had reserved, as nothing unpublished can be

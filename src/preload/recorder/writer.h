@@ -19,12 +19,22 @@
 #include "syncwatch/format.h"
 
 #define SW_API_IDS	2048u /* calls of entry points above are counted under 0 */
-#define SW_BLOCK_WORDS	(SW_LAUNCH_CHANGED_MAX / 4)
 #define SW_LAUNCH_WORDS ((sizeof(struct sw_rec_launch) - sizeof(struct sw_rec)) / 8)
-#define SW_LAUNCH_MEMOS 64u
+#define SW_LAUNCH_MEMOS 128u
+#define SW_LAUNCH_SHORT 1024u /* bytes of the parameter blocks of nearly all kernels */
+#define SW_LAUNCH_LONG	64u   /* longer ones that are remembered: of each kernel those of several launches in turn */
+/* The changes of a block are relative to the one before, and so on: a whole one comes at least once in so many chunks,
+   so that a chunk that is lost does not make all later ones unknown. */
+#define SW_LAUNCH_CHAIN 8u
 
 struct sw_stack_cache;
 struct sw_python_stacks;
+
+/* A parameter block that the thread wrote. */
+struct sw_last_block {
+	uint32_t params, bytes; /* its number, 0: none */
+	uint32_t whole;		/* index of the chunk with the block that its changes begin with */
+};
 
 struct sw_writer {
 	uint8_t *base;		  /* chunk, NULL: none yet */
@@ -50,13 +60,19 @@ struct sw_writer {
 	struct sw_intern launch_ids; /* of launches and parameter blocks */
 	uint32_t chunk_ids;	     /* the last one of those when the chunk was begun */
 	_Alignas(64) struct sw_last_launch {
-		/* The last launch of a kernel as struct sw_launch_tail has it, and its number; 0: none. */
+		/* The last launch of a kernel as struct sw_launch_tail has it, and its number, 0: none; then the
+		   kernel's last new parameter block of those that are short. */
 		uint64_t launch[SW_LAUNCH_WORDS];
 		uint32_t like;
-		/* The kernel's last new parameter block, and that block's number; 0: none. */
-		uint32_t params, bytes;
-		uint32_t word[SW_BLOCK_WORDS];
+		uint32_t news; /* blocks that were all new, the last ones in a row */
+		struct sw_last_block last;
+		uint64_t block[SW_LAUNCH_SHORT / 8]; /* of it */
 	} memos[SW_LAUNCH_MEMOS];
+	struct sw_long_block {
+		uint32_t function;
+		struct sw_last_block last;
+	} long_blocks[SW_LAUNCH_LONG];
+	char *long_data; /* SW_LAUNCH_BLOCK_MAX bytes for each; NULL: none was needed so far */
 	struct sw_counts_of_calls counted;
 	uint64_t left_out; /* calls outside of all windows */
 	uint32_t failed[SW_API_IDS];

@@ -63,7 +63,7 @@ void sw_stack_start(void)
 
 /* Empties the thread's cache of call stacks, whose entries hold only for the stack memory and the ids that they were
    made with. */
-void sw_stack_forget(struct sw_writer *w)
+__attribute__((cold)) void sw_stack_forget(struct sw_writer *w)
 {
 	struct sw_stack_cache *c = w->stacks;
 	if (!c)
@@ -317,8 +317,8 @@ static struct sw_stack_cache *cache_of(struct sw_writer *w)
 
 /* Walks a stack that is not remembered, and remembers it.  NULL: it could not be, but has an id.  Signals are blocked:
    a handler that jumps out of libunwind or the loader would leave their locks taken. */
-static __attribute__((noinline)) struct remembered *remember(struct sw_writer *w, unsigned set, const void *frame,
-							     uint32_t *id)
+static __attribute__((noinline, cold)) struct remembered *remember(struct sw_writer *w, unsigned set, const void *frame,
+								   uint32_t *id)
 {
 	struct sw_stack_cache *c = w->stacks;
 	int saved = errno; /* libunwind asks the kernel which addresses can be read */
@@ -349,13 +349,21 @@ static __attribute__((noinline)) struct remembered *remember(struct sw_writer *w
 
 /* The return addresses of the call in progress, which are those of the stack that was remembered last; 0: there is
    none. */
-uint32_t sw_stack_frames(const uint64_t **ips)
+__attribute__((cold)) uint32_t sw_stack_frames(const uint64_t **ips)
 {
 	struct sw_stack_cache *c = sw_thread.writer->stacks;
 	if (!c || !c->last || c->last->frame != sw_thread.guard)
 		return 0;
 	*ips = addresses(c, c->last);
 	return c->last->frames;
+}
+
+/* The thread's last stack.  What came after it last time is loaded into the caches meanwhile. */
+static inline void set_last(struct sw_stack_cache *c, struct remembered *m)
+{
+	c->last = m;
+	for (unsigned line = 0; line < 4; line++)
+		__builtin_prefetch((const char *)m->next + line * 64ul);
 }
 
 /* The stack is not the one that came after the last one before: looks for it among those that are remembered, else
@@ -382,7 +390,7 @@ static SW_OFTEN __attribute__((noinline)) uint32_t find_stack(struct sw_writer *
 	}
 	if (c->last)
 		c->last->next = m;
-	c->last = m;
+	set_last(c, m);
 	return m->id;
 }
 
@@ -394,7 +402,7 @@ SW_OFTEN uint32_t sw_stack_walk(struct sw_writer *w, const void *frame)
 	if (__builtin_expect(c && c->last && w->modules == sw_modules_generation(), 1)) {
 		struct remembered *guess = c->last->next;
 		if (__builtin_expect(guess && guess->frame == frame && still_there(guess), 1)) {
-			c->last = guess;
+			set_last(c, guess);
 			return guess->id;
 		}
 	}
