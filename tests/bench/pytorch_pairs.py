@@ -40,7 +40,8 @@ def serve():
     """A line of JSON for each run: [file, arguments...]; answers [seconds, exit status, output]."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
-    for name in ("torch", "torchvision", "transformers"):
+    models = (f"transformers.models.{name}.modeling_{name}" for name in ("bert", "gpt2"))  # loaded at first use only
+    for name in ("torch", "torch.optim.lr_scheduler", "torchvision", "transformers", *models):
         try:
             importlib.import_module(name)
         except ImportError:

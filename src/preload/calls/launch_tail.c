@@ -271,8 +271,8 @@ static void remember_block(const struct sw_writer *w, struct sw_last_block *last
 	last->params = params;
 }
 
-#define PLACES 16u /* of a long block that are compared */
-#define LIKE   8u  /* so many equal ones make it worth to write what differs */
+#define PLACES 8u /* of a long block that are compared */
+#define LIKE   4u /* so many equal ones make it worth to write what differs */
 
 /* Where the writer has the bytes of a remembered long block. */
 static char *long_data(const struct sw_writer *w, const struct sw_long_block *one)

@@ -226,7 +226,8 @@ void sw_table_delete(struct sw_table *table, uint64_t key)
 }
 
 /* Deletes all keys that `gone` chooses, under the caller's lock, and makes the table smaller where few are left. */
-__attribute__((cold)) void sw_table_sweep(struct sw_table *table, bool (*gone)(uint64_t key, uint64_t value, uint64_t with), uint64_t with)
+__attribute__((cold)) void sw_table_sweep(struct sw_table *table,
+					  bool (*gone)(uint64_t key, uint64_t value, uint64_t with), uint64_t with)
 {
 	for (uint64_t i = 0; i < room_of(table->slots); i++) {
 		const struct sw_table_slot *slot = &slots_of(table->slots)[i];
