@@ -21,8 +21,8 @@ enum {
 	SW_LAUNCH_PROGRAMMATIC = 8, /* programmatic stream serialisation was asked for */
 	SW_LAUNCH_EVENT = 16,	    /* a programmatic or launch-completion event: an OTHER-free EVENT_RECORD with
 				       SW_EVENT_RECORD_EARLY precedes this record */
-	/* Since minor 16, with SW_LAUNCH_INLINE: struct sw_launch_changes and what belongs to it follow instead of the
-	   block. */
+	/* Since minor 16, instead of SW_LAUNCH_INLINE: struct sw_launch_changes and what belongs to it follow, and
+	   define `params`.  Older readers take the parameters for unknown. */
 	SW_LAUNCH_CHANGED = 32,
 };
 /* The parameter block is laid out as the kernel sees it: each parameter at its offset. */

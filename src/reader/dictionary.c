@@ -687,7 +687,7 @@ static const char *take_launch(struct sw_dictionary *d, struct sw_writer_cursor 
 			       : NULL;
 	if (r->launch)
 		define_launch(w, r);
-	if (!(r->flags & SW_LAUNCH_INLINE))
+	if (!(r->flags & (SW_LAUNCH_INLINE | SW_LAUNCH_CHANGED)))
 		return NULL;
 	struct sw_tail t = sw_tail_of(rec, sizeof *r);
 	const void *block = sw_tail_take(&t, r->param_bytes);

@@ -694,7 +694,7 @@ static void put_launch(struct sw_chunk_output *o, struct kept_writer *w, const s
 	else if (!sw_launch_expand(&w->blocks, rec, &whole))
 		return; /* as a reader would find it */
 	const uint32_t base = sw_launch_base(rec);
-	const bool defines = !is_short && whole.flags & SW_LAUNCH_INLINE && is_written(w, base);
+	const bool defines = !is_short && whole.flags & (SW_LAUNCH_INLINE | SW_LAUNCH_CHANGED) && is_written(w, base);
 	const struct sw_param_block *block = whole.params ? sw_writer_params(&w->blocks, whole.params) : NULL;
 	if (defines ||
 	    (is_short ? is_written(w, again->like) && is_written(w, base ? base : whole.params)

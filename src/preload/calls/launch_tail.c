@@ -156,8 +156,7 @@ static void whole_record(struct sw_launch_tail *tail, uint32_t like, uint32_t pa
 	tail->base = base;
 	tail->launch.params = params;
 	tail->launch.param_bytes = (uint16_t)inlined;
-	tail->launch.flags |= inlined ? SW_LAUNCH_INLINE : 0;
-	tail->launch.flags |= base ? SW_LAUNCH_CHANGED : 0;
+	tail->launch.flags |= base ? SW_LAUNCH_CHANGED : inlined ? SW_LAUNCH_INLINE : 0;
 	tail->launch.launch = like;
 }
 
