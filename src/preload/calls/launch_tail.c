@@ -409,12 +409,15 @@ __attribute__((cold)) void sw_launch_tail(struct sw_launch_tail *tail, const voi
 	whole |= tail->fresh;
 	if (__builtin_expect(!like || !in_chunk(w, like) || !is_live(w, like) || !same_launch(memo, tail), 0))
 		like = number_launch(w, memo, tail, &whole);
-	if (bytes)
+	uint32_t params = memo->last.params;
+	if (memo->last.bytes != bytes || !is_live(w, params) || memcmp(memo->block, block, bytes) != 0)
+		params = 0;
+	if (bytes && !params)
 		other_block(w, memo, tail, like, block, bytes, whole);
 	else if (whole)
-		whole_record(tail, like, 0, 0, 0);
+		whole_record(tail, like, params, 0, 0);
 	else
-		short_record(tail, like, 0, 0);
+		short_record(tail, like, params, 0);
 }
 
 /* Fills a launch's record behind its header: its words, then the block of parameters. */

@@ -241,7 +241,7 @@ __attribute__((cold)) void sw_table_sweep(struct sw_table *table,
 #define BLOCK_BYTES (64u << 10)
 
 /* Memory that is never freed, from a block by one atomic addition; a full block is replaced by compare-and-swap. */
-void *sw_table_memory(size_t bytes)
+__attribute__((cold)) void *sw_table_memory(size_t bytes)
 {
 	static struct block {
 		size_t used; /* grows past the end: the block is full */
