@@ -311,7 +311,6 @@ START_TEST(lifecycle_stays)
 }
 END_TEST
 
-/* The chunks are the program's: anything may stand in them. */
 /* The launches of the window as they were recorded, wherever it begins: many refer to launches and parameters of chunks
    that were dropped. */
 START_TEST(launches_of_the_window)
@@ -350,6 +349,7 @@ START_TEST(launches_of_the_window)
 }
 END_TEST
 
+/* The chunks are the program's: anything may stand in them. */
 START_TEST(hostile_chunks)
 {
 	for (uint64_t seed = 1; seed <= 200; seed++) {

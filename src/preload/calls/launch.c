@@ -179,7 +179,7 @@ static inline __attribute__((always_inline)) void record_launch(struct sw_call *
 }
 
 /* Writes the launch's record, and those of the events that it records. */
-__attribute__((cold)) void sw_launch_begin(struct sw_call *call, struct sw_launch *launch)
+void sw_launch_begin(struct sw_call *call, struct sw_launch *launch)
 {
 	record_launch(call, launch);
 }

@@ -102,8 +102,8 @@ static __attribute__((noinline)) uint32_t note_changes(const char *old, const ch
 
 /* Writes which words of four bytes differ between two blocks of up to 256 words: how many, where, and their values.
    Returns the bytes written after the short record; 0: too many differ. */
-static __attribute__((noinline, cold)) uint32_t few_words(const char *old, const char *block, const uint64_t *changed,
-							  uint32_t bytes, uint32_t *out)
+static __attribute__((noinline)) uint32_t few_words(const char *old, const char *block, const uint64_t *changed,
+						    uint32_t bytes, uint32_t *out)
 {
 	uint8_t at[SW_LAUNCH_CHANGES + 1] = {0};
 	uint32_t n = 0, value[SW_LAUNCH_CHANGES];
@@ -469,9 +469,9 @@ void sw_launch_gather(const struct sw_launch_values *values, char *block)
 
 /* Some kernels have new parameters at each launch: addresses, or what the program left uninitialised.  After many of
    these in a row, most are not looked for among the earlier ones, whose table is rarely in the processor's caches. */
-static bool is_sought(struct sw_last_launch *memo)
+static bool is_sought(const struct sw_last_launch *memo)
 {
-	return memo->news < 32 || memo->news++ % 8 == 0;
+	return memo->news < 32 || memo->news % 8 == 0;
 }
 
 /* The number of parameters that were seen before, 0: they were not. */
@@ -498,13 +498,11 @@ static SW_OFTEN __attribute__((noinline)) bool other_values(struct sw_call *call
 {
 	struct sw_writer *w = call->writer;
 	char block[SW_LAUNCH_SHORT];
+	const uint32_t params = is_sought(memo) ? seen_before(w, tail, values) : 0;
 	tail->unsought = !is_sought(memo);
-	if (!tail->unsought) {
-		const uint32_t params = seen_before(w, tail, values);
-		memo->news = params ? 0 : memo->news + 1;
-		if (params && !tail->fresh && write_again(call, like, params))
-			return true;
-	}
+	memo->news = params ? 0 : memo->news + 1;
+	if (params && !tail->fresh && write_again(call, like, params))
+		return true;
 	if (values->bytes > sizeof block)
 		return false;
 	sw_launch_gather(values, block);

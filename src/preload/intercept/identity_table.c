@@ -200,7 +200,7 @@ static void clean_slots(struct sw_table *table, uint64_t at)
 }
 
 /* Deletes a key if it is there. */
-static __attribute__((cold)) void delete_key(struct sw_table *table, uint64_t key)
+static void delete_key(struct sw_table *table, uint64_t key)
 {
 	struct sw_table_slot *slot = table->slots && key ? place_of(table->slots, key) : NULL;
 
@@ -241,7 +241,7 @@ __attribute__((cold)) void sw_table_sweep(struct sw_table *table,
 #define BLOCK_BYTES (64u << 10)
 
 /* Memory that is never freed, from a block by one atomic addition; a full block is replaced by compare-and-swap. */
-__attribute__((cold)) void *sw_table_memory(size_t bytes)
+void *sw_table_memory(size_t bytes)
 {
 	static struct block {
 		size_t used; /* grows past the end: the block is full */

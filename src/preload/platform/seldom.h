@@ -4,7 +4,7 @@
 #define SW_PRELOAD_SELDOM_H
 
 #ifndef __clang__
-#pragma GCC optimize("Os", "no-reorder-blocks-and-partition")
+#pragma GCC optimize("Os")
 #endif
 
 #endif

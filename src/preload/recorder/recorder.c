@@ -97,8 +97,8 @@ bool sw_call_enter(struct sw_call *call, uint16_t api, uint16_t flags, void *fra
 
 /* sw_call_record() where the chunk is full, the record is a copy's, or nothing can be written (then it is counted as
    lost).  `flags`: SW_RF_PENDING while the call has not returned. */
-static __attribute__((noinline, cold)) struct sw_rec *reserve_slow(struct sw_call *call, enum sw_rec_kind kind,
-								   size_t bytes, uint16_t flags)
+static __attribute__((noinline)) struct sw_rec *reserve_slow(struct sw_call *call, enum sw_rec_kind kind, size_t bytes,
+							     uint16_t flags)
 {
 	struct sw_thread *t = &sw_thread;
 	struct sw_writer *w = call->writer;

@@ -349,7 +349,7 @@ static __attribute__((noinline, cold)) struct remembered *remember(struct sw_wri
 
 /* The return addresses of the call in progress, which are those of the stack that was remembered last; 0: there is
    none. */
-__attribute__((cold)) uint32_t sw_stack_frames(const uint64_t **ips)
+uint32_t sw_stack_frames(const uint64_t **ips)
 {
 	struct sw_stack_cache *c = sw_thread.writer->stacks;
 	if (!c || !c->last || c->last->frame != sw_thread.guard)
